@@ -7,15 +7,16 @@
  *												  └─► FcOptions ──► load/run.c
  *
  * Whoever runs the command must be able to tell no difference but the time.
- * So what core does before it reads the first byte is done here by core's own
- * functions, in its order.  Whether a load is worth its workers is known once
- * there are fast_copy.accelerate_min_size bytes.  Until then what the client
- * or the program sends is kept (source/input.h), and if it ends before, core
- * loads it from there.  A file has a size, and core reads a small one itself,
- * or one that does not tell its size.  The load reads what core has opened.
  *
- * If fast_copy would not do all that COPY does for this command, it does not
- * begin: core loads, and fast_copy_report() says why.
+ * 1. Core's own functions do, in its order, all that core does before it reads
+ *    the first byte.
+ * 2. Bytes are kept until there are fast_copy.accelerate_min_size, because
+ *    only then a load is worth its workers (source/input.h).  If the client or
+ *    the program ends before, core loads what was kept.  A file has a size;
+ *    core itself reads a small one, or one that does not tell its size.
+ * 3. If fast_copy would not do all that COPY does for this command, core
+ *    loads, and fast_copy_report() says why.
+ * 4. Else a load reads on from what core has opened.
  *
  * All is allocated in a memory context of the command; files, programs and
  * relations go with the (sub)transaction, as they do in core.
@@ -402,8 +403,8 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 }
 
 /*
- * Is the error in hand one for which core would name a line, and no process has
- * named one?  That is a cancel, and trouble with a page, a disk or memory.
+ * Would core name a line for the error in hand, for which no process has named
+ * one?  It would for a cancel, and for trouble with a page, a disk or memory.
  */
 static bool
 fc_accelerate_lacks_line(const FcAccelerated *copy)

@@ -4,8 +4,8 @@
  *	  What a load would do, without doing it.
  *
  *	 split, scan, check (load/run.c) ──► counters, ranges of keys, rejects
- *		──► findings, one row each: file, numbers of rows, causes of rejects
- *		(report/causes.c), errors, warnings; last the partitions, as the most
+ *		──► findings, one row each: file, numbers of rows, causes of rejects,
+ *		errors, warnings, partitions
  *
  * Every row is parsed and checked as for a load; nothing is written but spill
  * files, which go with the job's segment.

@@ -8,22 +8,16 @@
  *
  * psql sends data only for what it has read as COPY ... FROM STDIN, and \copy
  * sends no other command.  So the command that loads a file of the client is
- * COPY itself, with an option that core does not know: our hook runs it in
- * place of core, or takes the option out if it is off.  The other options are
- * COPY's and, by their names, the arguments of fast_copy() (options/list.h);
- * an option that is not given has the default of COPY.
+ * COPY itself, with an option that core does not know.  Our hook runs it in
+ * place of core, or takes the option out if it is off.  Other options are
+ * COPY's and the arguments of fast_copy() (options/list.h), with the defaults
+ * of COPY.
  *
- * The hook is there as soon as the library is loaded: by
- * session_preload_libraries, by LOAD, or because a function of the extension
- * has been called.
+ * The hook is there once the library is loaded: by session_preload_libraries,
+ * by LOAD, or by a call of one of its functions.  Hooks of other extensions
+ * must see the command wherever they stand in the chain (relay.c).
  *
- * Other extensions have hooks as well, and must see the command wherever
- * their hooks stand in the chain (relay.c).  For the same reason fast_copy()
- * gives its load to the hooks as a COPY: an extension that audits writes or
- * forbids programs knows no function of ours.
- *
- * All is allocated in a memory context of the command, which an error takes
- * with it.
+ * A memory context of the command has everything, and goes with an error.
  *
  *-------------------------------------------------------------------------
  */
@@ -290,7 +284,10 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		fc_report_forget();
 }
 
-/* Makes the COPY that hooks see of a call; several files become one name */
+/*
+ * Makes the COPY that hooks see of a call: an extension that audits writes or
+ * forbids programs does not know fast_copy().  Several files become one name.
+ */
 static CopyStmt *
 fc_statement_of(const FcOptions *options, const char *name)
 {

@@ -8,8 +8,7 @@
  *	 pg_settings ─────┼──► all that is said of one option, setting, function
  *	 pg_description ──┘	   or view, a row for each line
  *
- * Settings, functions and views are described where they are defined, and read
- * here from the catalogs, as the caller.
+ * The catalogs are read as the caller.
  *
  *-------------------------------------------------------------------------
  */

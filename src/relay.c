@@ -6,35 +6,27 @@
  *	 our hook ──► hooks before ──► standard_ProcessUtility ──► copy of tree:
  *																 SHOW ──► run
  *
- * Hooks of ProcessUtility are a chain: each calls the one that was there
- * before it, and the oldest one calls core.  A hook that runs a command itself
- * hides it from all older hooks, which may audit, count or forbid it, or keep a
- * stack of commands.  So our hook sends the command down the chain, and runs it
- * where core would.  Core has no hook there, but it copies a tree that it may
- * not change, and lets an extensible node say how it is copied:
+ * Hooks of ProcessUtility are a chain: each calls an older one, and the oldest
+ * one calls core.  A hook that runs a command itself hides it from all older
+ * hooks, which may audit, count or forbid it.  So our hook sends the command
+ * down the chain, and runs it where core would.  Core has no hook there, but
+ * it copies a tree that it may not change, and an extensible node says how it
+ * is copied:
  *
- *	1	Our hook gives the chain a tree that may not be changed, with a node of
- *		ours in planTree, which no utility command uses, and with a receiver of
- *		the result.
- *	2	Core copies that node before it copies the command, and the node puts
- *		SHOW in the place of the COPY.  SHOW needs no privilege and no snapshot.
- *	3	Core runs SHOW, and tells the receiver to begin.  The receiver puts the
- *		COPY back into the tree that the hooks know, runs the load, and sets qc,
- *		which core does not set for SHOW.  No other call can reach it.
+ * 1. Our hook gives the chain a tree that may not be changed, with a node of
+ *    ours in planTree, which no utility command uses, and with a receiver of
+ *    the result.
+ * 2. Core copies that node before it copies the command, and the node puts
+ *    SHOW in the place of the COPY.  SHOW needs no privilege and no snapshot.
+ * 3. Core runs SHOW, and tells the receiver to begin.  The receiver puts the
+ *    COPY back into the tree that the hooks know, runs the load, and sets qc,
+ *    which core does not set for SHOW.  No other call can reach it.
  *
- * Where core does not copy the tree the command fails, because it has an
- * option that core does not know: it is never run twice or by another
- * extension.
+ * Where core does not copy the tree the command fails, because core does not
+ * know its option: it is never run twice, or by another extension.
  *
- * A hook may copy the tree as well, and look at its copy alone: it sees SHOW,
- * and so do the hooks that it calls.  Some extensions that must be loaded first
- * do so, to distribute or store commands of their own.  That is an error only
- * for a program, which another extension may want to forbid.  No hook has done
- * so if there was one copy, and if it was made as far up the stack from the
- * receiver as when nothing but core is called.
- *
- * All is on the stack of the call, or in its memory context, so that there is
- * nothing to clean up on error.
+ * All is on the stack of the call, or in its memory context: there is nothing
+ * to clean up on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -131,7 +123,12 @@ fc_relay_run(DestReceiver *receiver, int operation, TupleDesc desc)
 	relay->pstmt->utilityStmt = relay->command;
 	if (relay->run == NULL)
 		return;
-	/* have all hooks seen the program that the command runs, if it runs one? */
+	/*
+	 * have all hooks seen the program?  A hook that has looked at a copy of
+	 * its own has seen SHOW, and so have those after it.  Extensions that must
+	 * be loaded first do that for commands of their own; another one may want
+	 * to forbid programs.
+	 */
 	relay->refused = castNode(CopyStmt, relay->command)->is_program &&
 		(relay->ncopies != 1 || relay->distance <= relay->wanted - FC_RELAY_SLACK ||
 		 relay->distance >= relay->wanted + FC_RELAY_SLACK);
@@ -168,7 +165,11 @@ fc_relay_begin(FcRelay *relay, const FcRelayCall *call)
 	relay->pstmt->planTree = (struct Plan *) node;
 }
 
-/* Returns the distance of the copy from the receiver if core alone makes it */
+/*
+ * Returns the distance of the copy from the receiver if core alone makes it.
+ * A hook that copies the tree makes a second copy, or makes it at another
+ * distance.
+ */
 static ptrdiff_t
 fc_relay_distance(const FcRelayCall *call)
 {

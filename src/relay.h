@@ -30,15 +30,13 @@ extern void fc_relay_define(void);
 
 /*
  * Gives the command, a COPY, to the hooks from "next" on, each of which sees
- * it once, and calls run(arg) where core would run the command.  Does not call
- * it if a hook throws an error, or does not pass the command on.  qc has the
- * number of rows when the hooks look at it, and after the call.
+ * it once, and calls run(arg) where core would run it, unless a hook throws an
+ * error or does not pass it on.  The hooks see the number of rows in qc.
  *
- * A hook that copies the tree, and looks at its copy alone, sees another
- * command.  ERROR 0A000 if such a hook does not pass the command on, or if the
- * command runs a program, which the hook might want to forbid.  With "optional"
- * nothing is run then and the result is false: the caller can give the command
- * to the hooks as it is.
+ * A hook that looks at a copy of the tree sees another command.  ERROR 0A000
+ * if it does not pass that on, or if the command runs a program, which it
+ * might want to forbid.  With "optional" nothing is run then, and the result
+ * is false: the caller may give the command to the hooks as it is.
  */
 extern bool fc_relay(ProcessUtility_hook_type next, const FcRelayCall *call,
 					 FcRelayRun run, void *arg, bool optional);

@@ -3,9 +3,9 @@
  * services.c
  *	  The functions of fast_copy, under their names.
  *
- * They come with the first call of fast_copy's for the functions of this
- * library (cluster.c).  What a session calls without fast_copy,
- * fast_copy_resolve() and its view, needs none of them.
+ * fast_copy hands them over when it first asks for the functions of this
+ * library (cluster.c).  fast_copy_resolve() and its view, which a session may
+ * call without fast_copy, need none of them.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,20 +3,10 @@
  * compat/extend.c
  *	  Makes a table longer by many blocks at once.
  *
- * From 16 on core does that.  Core of 15 writes a block of zeros for each page,
- * and later the page: half of the kernel's work for a load.  Here the file
- * system is asked for the room of all blocks, as core of 16 does it, and the
- * buffers of the new blocks are taken without a read.  Core adds what this
- * cannot: a single block, blocks that reach into another segment, blocks in a
- * file system without fallocate(), or on a full disk, of which core tells the
- * user.
- *
- * If the file system had room for a part of the blocks only, the file may be
- * longer than before.  The new blocks are empty, as those that core leaves in a
- * file after an error.  They stay, because other sessions may have seen them.
- *
- * The end of the (sub)transaction closes the descriptor, and releases lock,
- * pins and buffers.
+ * From 16 on core does that.  Core of 15 writes each page twice, first as
+ * zeros: half of the kernel's work for a load.  Here the file system is asked
+ * for the room of all blocks.  Their buffers are taken without a read.  An
+ * abort releases descriptor, lock, pins, buffers.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,7 +44,12 @@ fc_extend_buffers(Relation rel, BufferAccessStrategy strategy, int n,
 /* A single block is core's to add */
 #define FC_EXTEND_LEAST	2
 
-/* Asks the file system for room for n blocks, which are all of one segment */
+/*
+ * Asks the file system for room for n blocks, which are all of one segment.
+ * If it had room for some only, the file may be longer than before.  The new
+ * blocks are empty, as those that core leaves after an error; they stay,
+ * because other sessions may have seen them.
+ */
 static bool
 fc_extend_file(Relation rel, BlockNumber block, int n)
 {
@@ -80,8 +75,10 @@ fc_extend_file(Relation rel, BlockNumber block, int n)
 }
 
 /*
- * Makes room for n blocks, and returns the first one; InvalidBlockNumber if
- * core must add them
+ * Makes room for n blocks, and returns the first one.  InvalidBlockNumber if
+ * core must add them: a single block, blocks that reach into another segment,
+ * a file system without fallocate(), or a full disk, of which core tells the
+ * user.
  */
 static BlockNumber
 fc_extend_by(Relation rel, int n)

@@ -4,10 +4,8 @@
  *	  The settings fast_copy.*, with what SHOW and pg_settings say of them.
  *
  * Anybody may set those that guard the owner of a table from partitions that
- * he does not want.  In a function that is SECURITY DEFINER the owner of the
- * function loads.  There a value counts only if that owner has set it, or a
- * role with the owner's privileges.  Core knows by which role each value was
- * set, and restores that with the value.
+ * he does not want.  In a SECURITY DEFINER function, whose owner loads, such a
+ * value counts only if a role with that owner's privileges has set it.
  *
  *-------------------------------------------------------------------------
  */
@@ -148,10 +146,13 @@ fc_settings_define_guards(void)
 }
 
 /*
- * The value of a setting is that of the role which has set it, by SET, in the
- * options of its client or in the SET of a function; and that of the session,
- * if the value was stored for it, because a role may ALTER ROLE itself.  All
- * other values come from who administers the server or the database.
+ * ERROR 42501 if the setting has the value of a role without the current one's
+ * privileges.
+ *
+ * Core knows which role has set it by SET, in its client's options or in a
+ * function's SET.  A value stored for a role is the session's: a role may
+ * ALTER ROLE itself.  All others come from who administers the server or the
+ * database.
  */
 static void
 fc_settings_check_guard(const char *name)

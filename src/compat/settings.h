@@ -60,9 +60,9 @@ extern int	fc_max_replica_lag_kb;
 extern void fc_settings_define(void);
 
 /*
- * Before partitions may be made: throws an error if the current role is not
- * the session's, and a setting that guards the owner has the value of a role
- * without the current one's privileges.
+ * Before partitions may be made: ERROR 42501 if a SECURITY DEFINER function
+ * loads, and a setting that guards the owner has the value of a role without
+ * the privileges of the function's owner
  */
 extern void fc_settings_check_guards(void);
 

@@ -207,9 +207,9 @@ fc_bulk_get_free(struct BulkInsertStateData *bistate, BlockNumber *next, BlockNu
 #endif
 
 /*
- * Marks pages of frozen rows, from the first one on as many as the page of the
- * map covers, and returns how many these are.  "map" is pinned and covers the
- * first one; the pages are locked and logged, and their headers are marked.
+ * Marks pages of frozen rows, as many from the first one on as the page of the
+ * map covers; returns how many.  "map" is pinned and covers the first; the
+ * pages are locked and logged, and their headers are marked.
  * 19: core's function leaves the lock and the WAL to the caller
  */
 static inline int

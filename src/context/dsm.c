@@ -4,18 +4,11 @@
  *	  Segments of shared memory, of which a crash leaves nothing behind.
  *
  * 1. dsm_create() makes a segment of one page, and writes it down in the
- *	  server's control segment.
+ *    server's control segment.
  * 2. The segment is pinned and detached, and its file gets all the memory.
  * 3. The segment is attached again, and unpinned.
  *
- * Why.  dsm_create() makes a file in /dev/shm, takes all the memory for it, and
- * only then writes the segment down.  When the server starts again after a
- * crash it removes the segments that are written down.  The file of a process
- * that was killed before that stays until somebody removes it by hand.  Done in
- * steps, a crash leaves a page.
- *
- * The segment belongs to the current resource owner.  It is pinned only while
- * it is not attached, which no error outlives.
+ * It belongs to the current resource owner.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +24,12 @@
 
 #include "context/dsm.h"
 
-/* What a crash may leave: a page of the machine's memory */
+/*
+ * What a crash may leave: a page of the machine's memory.  dsm_create() takes
+ * all the memory for a file in /dev/shm, and only then writes the segment
+ * down: the server removes only segments that are written down, after a crash,
+ * and others stay until somebody removes them by hand.
+ */
 #define FC_DSM_FIRST	((Size) 4096)
 
 #ifdef __linux__
@@ -73,7 +71,10 @@ fc_dsm_grow(dsm_handle handle, Size size)
 	return err;
 }
 
-/* Attaches the pinned segment, which is unpinned in any case */
+/*
+ * Attaches the pinned segment, which is unpinned in any case: a pin that an
+ * error outlived would keep it for good
+ */
 static dsm_segment *
 fc_dsm_attach(dsm_handle handle)
 {

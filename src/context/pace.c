@@ -3,22 +3,10 @@
  * context/pace.c
  *	  Holds a load back, for the sake of others on the server.
  *
- * fast_copy.max_rate bounds the bytes that all processes of a load together
- * read of the source in a second, and the bytes of WAL that they write:
- *
- * 1. For each of the two, shared memory has the moment at which the limit
- *	  allows all bytes so far.
- * 2. A process adds to it the time that its new bytes may take, without a lock.
- * 3. It sleeps until then.
- *
- * If the moment is in the past, the time is added to a moment a little before
- * the present instead: a sleep that ends too late can so be made up for, and a
- * pause cannot be saved up.
- *
- * fast_copy.max_replica_lag makes all processes wait while a standby that
- * streams is further behind than that.
- *
- * Nothing is held that an error would have to release.
+ * fast_copy.max_rate bounds what all processes of a load together read of the
+ * source in a second, and the WAL that they write (fc_pace_pay).
+ * fast_copy.max_replica_lag makes them wait while a standby that streams is
+ * further behind than that.
  *
  *-------------------------------------------------------------------------
  */
@@ -70,9 +58,9 @@ fc_pace_enter(FcContext *ctx)
 
 /*
  * Sleeps for so many milliseconds, or less: the caller reads the clock again.
- * The process may have prepared to sleep on a condition variable, and the sleep
- * here takes its signal; after the cancel the process looks at the condition
- * again before it sleeps on it.
+ * This takes the signal of a condition variable that the process has prepared
+ * to sleep on; after the cancel the process looks at the condition again
+ * before it sleeps.
  */
 static void
 fc_pace_sleep(long ms, uint32 wait_event)
@@ -84,7 +72,12 @@ fc_pace_sleep(long ms, uint32 wait_event)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Adds bytes; returns the moment, in µs, at which the rate allows them all */
+/*
+ * Adds bytes, without a lock; returns the moment, in µs, at which the rate
+ * allows all bytes so far: the process sleeps until then.  A moment in the
+ * past counts as one a little before the present: a sleep that ended too late
+ * is made up for, and a pause is not saved up.
+ */
 static uint64
 fc_pace_pay(pg_atomic_uint64 *paid, uint64 bytes, uint64 rate, uint64 now)
 {

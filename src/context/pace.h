@@ -21,10 +21,11 @@ extern void fc_pace_enter(FcContext *ctx);
 
 /*
  * Counts what the process has read of the source since the last call, and the
- * WAL that it has written, and waits as long as the limits demand.  The caller
- * holds nothing that another session waits for; processes of the load may wait
- * for its turn, because they are held back by the same limits.  Processes
+ * WAL that it has written, and waits as long as the limits demand.  Processes
  * interrupts.
+ *
+ * The caller holds nothing that another session waits for.  Processes of the
+ * load may wait for its turn: the same limits hold them back.
  */
 extern void fc_pace_wait(FcContext *ctx);
 

@@ -3,11 +3,10 @@
  * context/plan.h
  *	  What a load will do, as all its processes know it.
  *
- * options/plan.c decides it, once, from what the caller said and from what the
- * target has.  load/layout.c copies it into shared memory as a whole, so that
- * it has no pointers; what needs them is in FcPlanned, which is the leader's.
- * From then on it does not change: what differs between two phases is not here,
- * but in those fields of FcShared that the leader writes before each phase.
+ * options/plan.c decides it, once, from what the caller said and the target
+ * has.  load/layout.c copies it whole into shared memory: it has no pointers
+ * (see FcPlanned), and never changes.  What differs between phases is in
+ * FcShared.
  *
  *-------------------------------------------------------------------------
  */

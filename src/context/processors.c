@@ -3,15 +3,9 @@
  * context/processors.c
  *	  How many workers a load asks for.
  *
- * fc_processors_workers takes the least of: the processors that are online,
- * those that the process may run on, and those that the quota of its control
- * group, and of the groups above it, is worth.  A container, or a service of
- * systemd, may have a few processors' time on a machine of many.  With more
- * workers than that each of them would be stopped for a part of the time.
- *
- * Control groups are those of version 2 and, where the kernel still has them,
- * of version 1.  A container sees only its own one, at the root of what is
- * mounted there.
+ * A container, or a service of systemd, may have a few processors' time on a
+ * machine of many: with more workers than that each would be stopped for a
+ * part of the time.
  *
  * The end of the (sub)transaction closes files.  What cannot be read is no
  * limit.
@@ -96,8 +90,10 @@ fc_quota_is_there(const char *controllers)
 }
 
 /*
- * The least quota of the control groups that the process is in, which are
- * lines "number:controllers:path"; those of version 2 name no controllers
+ * The least quota of the control groups that the process is in, of version 2
+ * and of version 1 where the kernel has it.  They are lines
+ * "number:controllers:path"; those of version 2 name no controllers.  A
+ * container sees only its own group, at the root of what is mounted there.
  */
 static int
 fc_quota(void)
@@ -128,7 +124,11 @@ fc_quota(void)
 	return least;
 }
 
-/* How many processors the server may use */
+/*
+ * How many processors the server may use: the least of those online, those
+ * that the process may run on, and the quota of its control group and of the
+ * groups above it
+ */
 static int
 fc_processors(void)
 {

@@ -4,9 +4,9 @@
  *	  What the processes of one load share, and what each has for itself.
  *
  * FcShared lives in a DSM segment of the leader that outlives the parallel
- * context of each phase.  Its first fields are written by the leader, before
- * the first phase or between phases, and only read by workers.  The last ones
- * change during a phase, by atomics and under locks.
+ * context of each phase.  Only the leader writes its first fields, before the
+ * first phase or between phases.  The last ones change during a phase, by
+ * atomics and under locks.
  *
  *-------------------------------------------------------------------------
  */
@@ -151,11 +151,12 @@ typedef struct FcSpot
 } FcSpot;
 
 /*
- * The turn of a leaf's slices, which insert in their order.  Where core routes,
- * the first FcTurn of the phase is the turn for all leaves, and each of the
- * others has one leaf, with the place that inserts into it have come to.  It
- * has the leaf's rows as well, which workers hand over to the leader's
- * statistics (heap/count.c).
+ * The turn of a leaf's slices, which insert in their order.  It has the leaf's
+ * rows as well, which workers hand over to the leader's statistics
+ * (heap/count.c).
+ *
+ * Where core routes, the phase's first FcTurn is the turn for all leaves.
+ * Each other one has a leaf, and the place that inserts into it have come to.
  */
 typedef struct FcTurn
 {

@@ -3,14 +3,10 @@
  * convert/binary.c
  *	  Values of the common types from their binary form.
  *
- * The converters make of a field's bytes what the type's receive function would
- * make of them, without a call through fmgr and a buffer in between.  Whatever
- * that function would refuse they decline, and with it a value that has too
- * many bytes or too few.
- * Texts are verified, as pq_getmsgtext does it where the client's encoding is
- * the server's; elsewhere there is no converter for them.
- *
- * numeric is in convert/numeric.c; a bytea is made as a text is from text.
+ * A converter makes of a field's bytes what the type's receive function would,
+ * without a call through fmgr and a buffer in between.  It declines all that
+ * the function would refuse, also too many bytes or too few.  numeric is in
+ * convert/numeric.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -166,6 +162,10 @@ fc_binary_uuid(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
+/*
+ * Verified as pq_getmsgtext does it where the client's encoding is the
+ * server's; for other encodings there is no converter (fc_convert_receives)
+ */
 static inline bool
 fc_binary_is_text(const char *s, size_t len)
 {

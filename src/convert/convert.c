@@ -3,15 +3,13 @@
  * convert/convert.c
  *	  Which types have a native conversion.
  *
- *	 field ──► converter ──► datum
+ *	field ──► converter ──► datum
  *			'──► declined ──► the type's input function, or, of a binary
  *								field, the receive function ──► datum or error
  *
- * The converters (the other files of this room) handle the plain forms that
- * files are full of and decline anything else.  Those forms mean the same
- * under every DateStyle and IntervalStyle.  Domains have types of their own
- * and therefore no converter; neither has json, whose text must be checked as
- * its input function does it.
+ * Converters handle the plain forms that files are full of, which mean the
+ * same under every DateStyle and IntervalStyle.  Domains have none, nor has
+ * json, whose text must be checked.
  *
  *-------------------------------------------------------------------------
  */

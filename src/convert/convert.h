@@ -4,12 +4,9 @@
  *	  Makes datums of text without the type's input function, and of binary
  *	  fields without the receive function.
  *
- * A converter gives the datum that the function would give, byte by byte, or
- * declines by returning false; then the function decides, errors included.  A
- * converter throws nothing itself.
- *
- * With a room that is compact, a datum may have the short header that it gets
- * in a tuple anyway, and may be made where the text stands.
+ * A converter gives the function's datum, byte by byte, or declines by
+ * returning false; then the function decides, errors included.  A converter
+ * throws nothing itself.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,17 +18,19 @@
 typedef struct FcConverter FcConverter;
 
 /*
- * The text is s[0..len), and any byte may follow; it is valid in the server's
- * encoding, unless it is of a binary field.  What is passed by reference is
- * palloc'ed if there is no room for it.  If the converter declines s is as it
- * was.
+ * The text is s[0..len), and any byte may follow.  It is valid in the server's
+ * encoding, unless it is of a binary field.  Values passed by reference are
+ * palloc'ed if there is no room for them.  If the converter declines, s is as
+ * it was.
  */
 typedef bool (*FcConvert) (FcConverter *converter, char *s, size_t len,
 						   Datum *value);
 
 /*
  * Memory for the values of one row, which lasts until the owner sets "next"
- * back to its start.  Bytes after a text may be read up to "readable".
+ * back to its start.  Bytes after a text may be read up to "readable".  If
+ * compact, a datum may have the short header that it gets in a tuple anyway,
+ * and may be made where the text stands.
  */
 typedef struct FcRoom
 {
@@ -41,7 +40,10 @@ typedef struct FcRoom
 	bool		compact;		/* headers may be short */
 } FcRoom;
 
-/* A date that came up, as it is written with separators, and its day */
+/*
+ * A date that came up, as it is written with separators, and its day.  They
+ * are kept because most columns have few.
+ */
 typedef struct FcDate
 {
 	uint64		first;			/* bytes 1 to 8 */

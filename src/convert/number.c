@@ -4,12 +4,9 @@
  *	  Integers and floating point numbers from text.
  *
  * Digits with an optional minus, for floats with a point and an exponent.  A
- * plus, white space, underscores and other bases are declined.
- *
- * A float is the rounded quotient or product of an integer and a power of ten.
- * It is given only where the rounding is known to be correct, as strtod's and
- * strtof's is: in one floating point operation on exact operands, or in
- * integers of 128 bits.  Only results far from both ends of the range come up.
+ * plus, white space, underscores and other bases are declined, and so are
+ * floats whose rounding is not known to be correct, as strtod's and strtof's
+ * is.
  *
  *-------------------------------------------------------------------------
  */
@@ -254,9 +251,12 @@ StaticAssertDecl(lengthof(fc_power5) == FC_MAX_POWER5 + 1,
 
 /*
  * Sets *bits and *power so that *bits * 2^*power is mantissa / 10^-exponent,
- * rounded to nbits bits, ties to even.  10^k is 5^k * 2^k.  Both operands of
- * the division are shifted to the left as far as they go, so that the quotient
- * has 63 or 64 bits; of the remainder it only matters whether it is zero.
+ * rounded to nbits bits, ties to even.  Only results far from both ends of the
+ * range come up.
+ *
+ * 10^k is 5^k * 2^k.  Both operands are shifted to the left as far as they go:
+ * the quotient has 63 or 64 bits.  The remainder matters only by being zero or
+ * not.
  */
 static bool
 fc_decimal_divide(const FcDecimal *decimal, int nbits, uint64 *bits, int *power)

@@ -4,12 +4,8 @@
  *	  numeric from digits with an optional minus and point, or from its binary
  *	  form.
  *
- * The value is written as PostgreSQL stores it.  No header of core has that
- * layout, but it cannot change, because tables of older servers have it: after
- * the length come two bytes with sign, display scale and weight, then digits
- * to the base 10000 without zeroes at either end.  Numbers that need the
- * longer header are declined, as are exponents, and a rounding that would
- * carry.
+ * Declined are numbers that need the longer header, exponents, and a rounding
+ * that would carry.
  *
  *-------------------------------------------------------------------------
  */
@@ -148,6 +144,12 @@ fc_base_digits(const FcParts *parts, int16 *digits)
 	return n;
 }
 
+/*
+ * The value as PostgreSQL stores it: length; two bytes with sign, display
+ * scale and weight; digits to the base 10000 without zeroes at either end.  No
+ * header of core has that layout, but it cannot change: tables of older
+ * servers have it.
+ */
 static Datum
 fc_make_numeric(FcConverter *converter, bool negative, int scale, int weight,
 				const int16 *digits, int n)

@@ -3,29 +3,14 @@
  * convert/pattern.c
  *	  Compiles the patterns of the argument timestamp_format.
  *
- * Three kinds of patterns are told apart by their text alone:
+ * The text alone tells three kinds apart:
  *
  *	epoch_s, epoch_ms, epoch_us, epoch_ns
- *	"YYYY-MM-DD HH24:MI:SS"		as to_timestamp has them
- *	"yyyy-MM-dd HH:mm:ss"		as time-series databases and Java have them
+ *	"YYYY-MM-DD HH24:MI:SS"		upper style, to_timestamp's
+ *	"yyyy-MM-dd HH:mm:ss"		lower style, of time-series databases and Java
  *
- * The last two share letters that mean different things (mm is the month in
- * one and the minute in the other).  HH24, HH12 and MI in either case exist
- * only in the first; otherwise the year and the day decide, Y and D for the
- * first, y and d for the second.  A pattern with both or neither is refused,
- * and so is one that names a part twice, or a part without the larger one it
- * belongs to: that is how one style's pattern looks if it is read as the
- * other's, and reading on would load wrong times without a word.
- *
- * Both become steps for convert/pattern_match.c.  What to_timestamp has beyond
- * that (week dates, centuries, eras, Roman months, ordinals, names in the
- * locale's language, FX) makes the pattern one for core, which is then told to
- * be strict as well: nothing may be missing, and nothing may be left over.
- * Strict or not, core takes a sign for part of any number, and any two
- * characters for the ending of an ordinal.  So both are counted in the pattern
- * here, and in the values by convert/pattern_match.c.
- *
- * All is allocated in the caller's memory context.
+ * The styles become steps for convert/pattern_match.c, or a pattern for core
+ * where to_timestamp has a feature without steps (FC_PATTERN_CORE).
  *
  *-------------------------------------------------------------------------
  */
@@ -84,6 +69,8 @@ typedef struct FcPatternWord
 /*
  * to_timestamp's words, longer before shorter where one begins like another.
  * Numbers may be shorter than max_digits unless a digit follows.
+ *
+ * FC_UNIT_CORE: core reads the values.
  */
 static const FcPatternWord upper_words[] = {
 	{"YYYY", FC_UNIT_YEAR, 4, 6, 0, PART_YEAR},
@@ -263,7 +250,14 @@ has_upper_word(const char *s)
 	return false;
 }
 
-/* Which of the two styles: see the head of this file */
+/*
+ * Which of the two styles.  They share letters that mean different things: mm
+ * is the month in one and the minute in the other.
+ *
+ * HH24, HH12 and MI, in either case, exist only in the upper style.  Without
+ * them the year and the day decide: Y and D, or y and d.  A pattern with both
+ * or neither is refused.
+ */
 static bool
 is_upper_style(const FcPattern *pattern)
 {
@@ -484,12 +478,12 @@ is_number(const FcPatternStep *step)
 }
 
 /*
- * A number that a digit follows must have all its digits, or nobody could tell
- * where it ends.  Written with FM it is left to core, which gives it all digits
- * there are.  The last of to_timestamp's numbers in a row must have its digits
- * as well, or a value that was cut off would be taken for another.
+ * A number before a digit must have all its digits, to tell where it ends;
+ * with FM core reads it, and takes all there are.  The last of to_timestamp's
+ * numbers in a row must have all, too, or a value that was cut off would be
+ * taken for another.
  *
- * Core does not find a text after more blanks than the pattern has.
+ * Core finds no text after more blanks than the pattern has.
  */
 static void
 fix_widths(FcPattern *pattern, bool upper)
@@ -519,7 +513,12 @@ fix_widths(FcPattern *pattern, bool upper)
 	}
 }
 
-/* The signs of a value: those of the pattern's text, and those of a zone */
+/*
+ * The signs of a value: those of the pattern's text, and those of a zone.
+ * Core takes a sign for part of any number, and any two characters for the
+ * ending of an ordinal, strict or not.  So both are counted in the pattern,
+ * and in each value by has_marks.
+ */
 static void
 count_signs(FcPattern *pattern)
 {
@@ -535,7 +534,11 @@ count_signs(FcPattern *pattern)
 	}
 }
 
-/* Each part needs the larger one it belongs to */
+/*
+ * Each part needs the larger one it belongs to, and add_word() allows each
+ * once.  A pattern that breaks this may be of the other style, and would load
+ * wrong times without a word.
+ */
 static void
 check_parts(const FcPatternCompiler *compiler)
 {

@@ -111,9 +111,9 @@ typedef struct FcPatternOption
 } FcPatternOption;
 
 /*
- * The pattern for a column, in the current memory context.  ERROR 22023 with a
- * hint for a pattern that names no moment, too few of its parts, or a part
- * twice, and for a type that is not timestamp, timestamptz or date.
+ * The pattern for a column, in the current memory context.  ERROR 22023 for a
+ * type that is not timestamp, timestamptz or date, and, with a hint, for a
+ * pattern that names no moment, too few of its parts, or a part twice.
  */
 extern FcPattern *fc_pattern_compile(const char *text, Oid typid, int32 typmod,
 									 const char *column);

@@ -3,21 +3,12 @@
  * convert/pattern_match.c
  *	  Reads a value as a compiled pattern says.
  *
- * The value's bytes go through the pattern's steps, which collect numbers;
- * these are checked like a calendar and a clock would and become a datum.
- * Nothing is allocated, and a value that does not fit is told from one that
- * fits but names no moment ("2013-02-30"), which is another error.
+ * 1. The value's bytes go through the pattern's steps, which collect numbers.
+ * 2. The numbers are checked as a calendar and a clock would, and become a
+ *    datum.
  *
- * A value that says how far from UTC it is, and an epoch, is an instant: a
- * timestamp or date column gets what a clock in session_timezone shows then,
- * as a cast of to_timestamp's result does.  A value that does not is what a
- * clock shows, so that a timestamp column gets just that, even where clocks
- * were changed.
- *
- * A pattern with a feature that has no steps leaves its values to core, which
- * allocates, and throws errors of its own.  Core reads such a value twice.  The
- * strict reading sees that nothing is missing or left over, and to_timestamp's
- * says what the value means: where they differ the value does not match.
+ * A value that fits the steps but names no moment ("2013-02-30") is an error
+ * of its own (out_of_range).  Nothing is allocated, except in parse_by_core.
  *
  *-------------------------------------------------------------------------
  */
@@ -411,7 +402,9 @@ find_offset(const FcPattern *pattern, const FcPatternFields *fields,
 }
 
 /*
- * An instant as a value of the pattern's type; false if the type ends before
+ * An instant as a value of the pattern's type; false if the type ends before.
+ * A timestamp or date gets what a clock in session_timezone shows then, as a
+ * cast of to_timestamp's result does.
  */
 static bool
 instant_value(const FcPattern *pattern, TimestampTz instant, Datum *value)
@@ -433,6 +426,11 @@ instant_value(const FcPattern *pattern, TimestampTz instant, Datum *value)
 	return true;
 }
 
+/*
+ * A value with a distance from UTC is an instant.  Any other is what a clock
+ * shows, and a timestamp gets just that, even where clocks were changed.
+ * False if it names no moment.
+ */
 static bool
 fields_value(const FcPattern *pattern, const FcPatternFields *fields,
 			 Datum *value)
@@ -597,6 +595,11 @@ read_by_core(const FcPattern *pattern, text * s, bool strict)
 	return cast_core_value(pattern, datum, typid);
 }
 
+/*
+ * Core reads the value twice, allocates, and throws errors of its own.  The
+ * strict reading sees that nothing is missing or left over; to_timestamp's
+ * tells what the value means.  Where they differ the value does not match.
+ */
 static bool
 parse_by_core(FcPattern *pattern, const char *s, const char *end, Datum *value)
 {

@@ -3,16 +3,12 @@
  * convert/time.c
  *	  date, time, timestamp and timestamptz from text.
  *
- *	 "2013-01-05"  "2013/01/05"  "20130105"
- *	 "06:00"  "06:00:00"  "06:00:00.5"
- *	 a date, or a date, a blank or "T", and a time; with "Z", "+02" or "+02:00"
+ *	"2013-01-05"  "2013/01/05"  "20130105"
+ *	"06:00"  "06:00:00"  "06:00:00.5"
+ *	a date, or a date, a blank or "T", and a time; with "Z", "+02" or "+02:00"
  *
- * Years have four digits, so that no DateStyle can take them for a day; months
- * and the rest have two.  Leap seconds, 24:00:00, BC and names are declined.
- *
- * Dates that came up are kept (FcDate), because most columns have few of them.
- * The offset of a local time is found as DetermineTimeZoneOffset finds it, and
- * kept until a time comes for which it does not hold (FcZone).
+ * Years have four digits, so that no DateStyle can take them for a day; other
+ * parts have two.  Leap seconds, 24:00:00, BC and names are declined.
  *
  *-------------------------------------------------------------------------
  */
@@ -319,9 +315,10 @@ fc_parse_zone(FcConverter *converter, const char *s, size_t len, int *tz)
 }
 
 /*
- * Remembers where the offset of "local" also holds.  DetermineTimeZoneOffset
- * looks for the first change later than a day before the local time, read as
- * if it were UTC; up to that change, by both offsets, the one before it holds.
+ * Finds the offset of "local" as DetermineTimeZoneOffset does, and keeps it
+ * with the times for which it holds, too.  That function looks for the first
+ * change later than a day before the local time, read as if it were UTC; up to
+ * that change, by both offsets, the one before it holds.
  */
 static void
 fc_learn_zone(FcZone *zone, int64 local)

@@ -3,10 +3,10 @@
  * copyfrom/access_hint.c
  *	  What to do about a file that cannot be opened, or a missing privilege.
  *
- * Messages and SQLSTATEs are COPY's.  Whoever has only
- * fast_copy.root_directory gets to these errors for what is below it, and for
- * the rest to a refusal that is the same whether a file is there or not; such a
- * role is told nothing of the server's machine either.
+ * Messages and SQLSTATEs are COPY's.  A role that has only
+ * fast_copy.root_directory gets these errors for files below it, and no hint
+ * about the server's machine.  For all other paths it gets one refusal,
+ * whether a file is there or not.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,10 +3,9 @@
  * copyfrom/core.c
  *	  Core's own COPY: for targets only it can load, and for its errors.
  *
- * CopyFrom in the leader loads targets with triggers, views and foreign
- * tables, which gives them COPY's meaning.  A record that fast_copy's parser
- * refuses is shown to NextCopyFrom, so that message, detail and SQLSTATE are
- * core's; only the context is fast_copy's.  What core reads comes from
+ * CopyFrom loads targets with triggers, views and foreign tables.
+ * NextCopyFrom is shown each record that the parser refuses: message, detail
+ * and SQLSTATE are core's, the context is fast_copy's.  Core reads from
  * copyfrom/feed.c; each function here ends its feed, also on error.
  *
  *-------------------------------------------------------------------------

@@ -3,23 +3,11 @@
  * copyfrom/feed.c
  *	  What core's COPY reads, and how its errors say where they are.
  *
- *	 file ──► bytes as they are ──► core
+ *	 file ──► bytes as they are, if core knows every option ──► core
  *	 file ──► records ──► fields as text ──► canonical records ──► core
  *
- * Where core knows every option, the file is fed as it is.  Otherwise
- * fast_copy cuts and reads each record, and feeds core one record of one form:
- * all columns of the load in their order, every value quoted, NULL as an empty
- * field, in the server's encoding.  Values that had to be converted for that
- * are handed to core beside the text, so that code of their types runs once.
- * Each call feeds one record: core asks for the next one only when it needs
- * it, and the call then sets core's line number to that in the file.
- *
- * Core reads through a callback without an argument, so that a static
- * variable says what it reads from.  A trigger may start another load, and
- * catch its error: each feed puts back the one it found.
- *
- * CopyFrom puts its error context on the stack before it reads; the first
- * call of the callback takes its place, so that errors name the file.
+ * A canonical record has all columns of the load in their order, every value
+ * quoted, NULL as an empty field, in the server's encoding.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,6 +46,11 @@ typedef struct FcFeedColumn
 	bool		typbyval;
 } FcFeedColumn;
 
+/*
+ * Core reads through a callback without an argument.  A trigger may start
+ * another load, and catch its error: each feed puts back the one that it
+ * found.
+ */
 static FcFeed *current = NULL;
 
 void
@@ -402,7 +395,10 @@ fc_feed_number(FcFeed *feed)
 			cstate->cur_lineno--;
 }
 
-/* Takes the place of CopyFrom's context, which ends with its loop over rows */
+/*
+ * Takes the place of the context that CopyFrom has put on the stack, which
+ * ends with its loop over rows: errors are to name the file
+ */
 static void
 fc_feed_take_context(FcFeed *feed)
 {
@@ -416,7 +412,10 @@ fc_feed_take_context(FcFeed *feed)
 	feed->follow = true;
 }
 
-/* The callback by which core reads */
+/*
+ * The callback by which core reads.  Each call feeds one record, because core
+ * asks for the next one only when it needs it.
+ */
 static int
 fc_feed_read(void *outbuf, int minread, int maxread)
 {
@@ -532,8 +531,9 @@ fc_feed_middle(FcFeed *feed)
 }
 
 /*
- * Stands in for a type's input function where core is given a record that the
- * parser has read: what was converted is not converted again.
+ * Stands in for a type's input function where core is given a canonical
+ * record: what the parser has converted is not converted again, so that code
+ * of users runs once.
  */
 static Datum
 fc_feed_value(PG_FUNCTION_ARGS)

@@ -5,15 +5,9 @@
  *
  *	 file ──► core's NextCopyFrom ──► key ──► range ──► parts
  *
- * This is for files whose records fast_copy cannot tell apart, such as those
- * with characters that cannot be converted.  Core's CopyFrom loads them, but
- * the missing partitions must be made before it does.  So core reads the file
- * twice, first for the keys.
- *
- * An error ends the reading, but not the load, unless it is one of the whole
- * transaction: CopyFrom will meet the same error, or an earlier one.  The
- * reading is a subtransaction, which cleans up on error.  What was found
- * until then is in the caller's memory.
+ * Core loads files whose records fast_copy cannot tell apart, such as those
+ * with characters that cannot be converted; but missing partitions must be
+ * made before.  So core reads the file twice, first for the keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -221,6 +215,12 @@ fc_find_keys_read(void *arg)
 	return true;
 }
 
+/*
+ * The reading is a subtransaction, which cleans up after an error.  Only an
+ * error of the whole transaction ends the load: any other one CopyFrom will
+ * meet, too, or an earlier one.  What was found before is in the caller's
+ * memory.
+ */
 uint64
 fc_core_keys(FcTarget *target, List **parts)
 {

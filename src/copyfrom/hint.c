@@ -3,14 +3,9 @@
  * copyfrom/hint.c
  *	  What may be wrong with the call if core refuses a record.
  *
- * Core knows that a value is bad, and not that the line is a header, that "NA"
- * stands for NULL or that fields are separated by ";".  A moment may be a
- * number, a week, or have its day first; a number may have a comma, or decimal
- * places that an integer has none of.  Message, detail and SQLSTATE stay
- * core's.  These are guesses, and the hints say so: "if".
- *
- * A plain COPY that is accelerated gets no hints, because it has to look as
- * core's.
+ * Core knows that a value is bad, but not that the line is a header, that "NA"
+ * stands for NULL, or that a moment has its day first.  Hints are guesses, and
+ * say "if".  A plain COPY gets none: it must look like core's.
  *
  *-------------------------------------------------------------------------
  */

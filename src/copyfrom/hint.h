@@ -42,9 +42,8 @@ typedef struct FcRefused
 extern char *fc_hint_text(const FcRefused *refused);
 
 /*
- * Both are called in an error context callback, for a message about a record.
- * The first says what a hint may be about, by which "what" is set, if the error
- * may get one; the second gives it one.
+ * For an error context callback, in a message about a record.  The first says
+ * what a hint may be about, for "what"; the second gives the error a hint.
  */
 extern FcRefusedFor fc_hint_about(const FcOptions *options);
 extern void fc_hint(const FcRefused *refused);

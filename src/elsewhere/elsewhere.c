@@ -3,13 +3,12 @@
  * elsewhere/elsewhere.c
  *	  Finds the functions that send rows to other servers.
  *
- *	 extension created here? ──► $libdir/fast_copy_cluster ──► of this version?
+ *	extension created here? ──► $libdir/fast_copy_cluster ──► of this version?
  *
  * The library has a fixed name, which nothing in the database can change, and
- * it is loaded only where a superuser has created its extension.  Core looks
- * for it where it looks for libraries of extensions.  Once loaded it stays for
- * the life of the session.  Core loads it in parallel workers of the session as
- * well.
+ * is loaded only where a superuser has created its extension, from where core
+ * looks for libraries of extensions.  It stays for the life of the session, and
+ * is loaded in its parallel workers, too.
  *
  *-------------------------------------------------------------------------
  */

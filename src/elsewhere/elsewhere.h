@@ -62,9 +62,9 @@ typedef struct FcElsewhere
 
 	/*
 	 * A table that Citus lists: returns what is known of its rows' places, in
-	 * the current memory context, which is FcTarget.kept; NULL, with the reason
-	 * in *why, a sentence or NULL: rows cannot be sent there.  The second does
-	 * so once nothing can move any more before the transaction ends.
+	 * the current memory context, for FcTarget.kept.  NULL, with a sentence or
+	 * NULL in *why: rows cannot be sent there.  The second does so once
+	 * nothing can move before the transaction ends.
 	 */
 	void	   *(*keep) (Oid table, const char **why);
 	void	   *(*keep_still) (Oid table, const char **why);
@@ -104,12 +104,16 @@ typedef struct FcElsewhere
 	void		(*dispatch_end) (FcDispatch *dispatch);
 
 	/*
-	 * The leader's pass over the file.  "begin" locks the leaves; "open" begins
-	 * to send to as many as may be open, if workers, beside which nothing may
-	 * begin, run meanwhile; "step" is FcContext.lead.  "finish" goes on to the
-	 * end, and from then on the first error of the file is known; false if a
-	 * partition is missing, as load->makes asks: then nothing was sent that the
-	 * rest of the transaction must not undo.  "end" frees all.
+	 * The leader's pass over the file:
+	 *
+	 *	begin	locks the leaves
+	 *	open	begins to send to as many as may be open: nothing may begin
+	 *			while workers run
+	 *	step	is FcContext.lead
+	 *	finish	goes on to the end; then the first error is known.  False if
+	 *			load->makes and a partition is missing: the caller's
+	 *			subtransaction undoes all
+	 *	end		frees all
 	 */
 	FcSender   *(*begin) (FcTarget *target, const FcElsewhereLoad *load);
 	void		(*open) (FcSender *sender);
@@ -131,10 +135,12 @@ typedef struct FcElsewhere
 } FcElsewhere;
 
 /*
- * What the function of the library takes that hands out the table: whether both
- * libraries are of one version, and fast_copy's own functions.  NULL: they are
- * not.  The number counts up with each change of what both know; the sizes tell
- * of most changes that nobody has counted.
+ * The library's function that hands out the table.  It takes fast_copy's own
+ * functions, and numbers that tell whether both libraries are of one version;
+ * NULL: they are not.
+ *
+ * The first number counts up with each change of what both know.  The sizes
+ * tell of most changes that nobody has counted.
  */
 #define FC_ELSEWHERE_ENTRY	"fc_cluster_functions"
 #define FC_ELSEWHERE_VERSION { \

@@ -3,28 +3,17 @@
  * elsewhere/keeper.c
  *	  Tables whose rows another extension keeps elsewhere.
  *
- *	 catalog of the extension ──► tables listed ──► is the target one of them?
+ *	catalog of the extension ──► tables listed ──► is the target one of them?
  *
  * Citus stores the rows of a table in shards, TimescaleDB in tables that it
  * calls chunks, and both take COPY out of core's hands to send rows there.  In
  * pg_class such a table looks like any other, but no query sees rows that are
- * written to it.  So the leader reads the lists of tables that these
- * extensions keep, and refuses the tables in them; but for those of Citus to
- * whose shards fast_copy_cluster can send the records.
+ * written to it.  So the leader refuses the tables in these extensions' lists,
+ * but for those of Citus to whose shards fast_copy_cluster can send the
+ * records.
  *
- * It does so once it holds the lock on the target (fc_keeper_check), and
- * also before other hooks see the command (fc_keeper_foresee): the
- * extension's own hook would run the command itself, and complain of an option
- * that it does not know.
- *
- * The leader reads the lists as catalogs, whatever the caller may read.  A list
- * counts only if a superuser has put it in place: only superusers make tables
- * in pg_catalog, and an extension of a given name is made from files on the
- * server.  A table of such a name anywhere else is not looked at.  A list
- * without the columns that it should have is an error: to load rows that no
- * query would find is worse.
- *
- * The extensions are not linked with, and nothing is kept between loads.
+ * The leader reads the lists as catalogs, whatever the caller may read.  The
+ * extensions are not linked with, and nothing is kept between loads.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,7 +37,12 @@
 #include "elsewhere/elsewhere.h"
 #include "elsewhere/keeper.h"
 
-/* An extension, and its list of tables */
+/*
+ * An extension, and its list of tables.  A list counts only if a superuser has
+ * put it in place: only superusers make tables in pg_catalog, and an extension
+ * of a given name is made from files on the server.  A table of such a name
+ * anywhere else is not looked at.
+ */
 typedef struct FcKeeper
 {
 	const char *name;
@@ -233,7 +227,11 @@ fc_keeper_look(Relation list, const FcListColumns *columns, Oid target, Oid *lis
 	return OidIsValid(*listed);
 }
 
-/* May this extension keep rows of the target? */
+/*
+ * May this extension keep rows of the target?  Yes, with *listed InvalidOid,
+ * if the list is not as expected: to load rows that no query would find is
+ * worse than an error.
+ */
 static bool
 fc_keeper_has(const FcKeeper *keeper, Oid target, Oid *listed)
 {
@@ -330,6 +328,10 @@ fc_keeper_may_insert(Oid target)
 		pg_attribute_aclcheck_all(target, user, ACL_INSERT, ACLMASK_ANY) == ACLCHECK_OK;
 }
 
+/*
+ * The check before other hooks see the command: the extension's own hook would
+ * run it, and complain of an option that it does not know
+ */
 void
 fc_keeper_foresee(Oid target)
 {

@@ -9,14 +9,13 @@
 #define FC_KEEPER_H
 
 /*
- * Throws ERROR 0A000 if Citus or TimescaleDB keeps the rows of the table, of
- * one of its partitions or of a table that it inherits from; or if that cannot
- * be found out, because the extension's catalog has an unknown form.  The
- * caller's lock keeps the table from being handed over to them.
+ * ERROR 0A000 if Citus or TimescaleDB keeps rows of the table, of a partition
+ * of it or of a table that it inherits from, or if their catalog has an
+ * unknown form.  The caller's lock keeps the table from being handed over to
+ * them.
  *
- * Returns FcTarget.kept of a table whose rows can be sent to where they are
- * kept: then they must not go anywhere else.  NULL: nobody keeps them
- * elsewhere.
+ * Returns FcTarget.kept if rows must, and can, be sent to where they are kept;
+ * else NULL.
  */
 extern void *fc_keeper_check(Oid target);
 

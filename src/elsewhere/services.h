@@ -4,10 +4,9 @@
  *	  All that fast_copy_cluster may call of fast_copy.
  *
  * Neither library sees the symbols of the other one, so that either can be
- * loaded first, and alone.  fast_copy hands its functions over in FcServices,
- * once it asks for those of the other library.  There each function has the
- * name that it has here, and the contract of its header
- * (cluster/src/services.c).
+ * loaded first, and alone.  fast_copy hands its functions over in FcServices
+ * when it asks for the other library's.  There each has the name and the
+ * contract that it has here (cluster/src/services.c).
  *
  *-------------------------------------------------------------------------
  */

@@ -7,48 +7,16 @@
  * order, so that an error about data does not end the phase:
  *
  * 1. fc_error_catch catches the error that a body throws.
- * 2. fc_error_keep puts it into the one slot in shared memory, if no bad record
- *	  before it is known.  The error's texts, which may have any length, go to a
- *	  DSA area, which lies in the leader's segment and is released with it.
+ * 2. fc_error_keep puts it into the one slot in shared memory, if no bad
+ *    record before it is known.
  * 3. From then on all processes skip the records after that one, and still
- *	  parse, check and insert those before it.
- * 4. A process that caught an error in code that may be a user's (an input
- *	  function, a default, a CHECK) stops, because such code must not run again
- *	  after it was interrupted (fc_error_stop).  Some records before the bad one
- *	  may then be unread, unless processes take chunks in the order of the file.
- *	  So the leader looks at them in that order (fc_verify_load).
+ *    parse, check and insert those before it.
+ * 4. A process that caught an error in code that may be a user's stops
+ *    (fc_error_stop).  Unless processes take chunks in the order of the file,
+ *    records before the bad one may then be unread, and the leader looks at
+ *    them in that order (fc_verify_load).
  * 5. The leader shows the first bad record to core, which throws COPY's error,
- *	  or throws the error that was kept (copyfrom/core.c).
- *
- * Which errors are about data?  Where an error was raised decides, not its
- * SQLSTATE, which a user's function may choose at will.  While a process
- * evaluates a record (input functions, defaults, generated columns,
- * constraints, the condition) every error is about that record, but for those
- * by which the server ends the transaction in any case, such as a cancel.
- * These end the load at once, and get the record's place as a context.  Where
- * a process also writes a row or builds an index, the server may report a
- * trouble of its own, such as a full disk: see fc_error_is_of_record.
- *
- * The look of step 4 must find catalogs and tables as they were before the
- * phase.  Workers run no commands; but code that the leader calls, if it is not
- * parallel safe, may have run some, and one may be half done.  A phase in which
- * the leader calls such code therefore has a subtransaction (fc_error_apart).
- * It is rolled back if an error was kept: as soon as the leader stops in the
- * load phase, else at the end of the phase.  The look has a subtransaction as
- * well, because core is shown the bad record after it.
- *
- * To catch an error without a subtransaction is sound where the transaction is
- * certain to abort.  Until then fc_error_catch repairs what the error left: it
- * releases lightweight locks, and restores user id and settings, which a
- * function may have changed, the active snapshots and, in a worker, the SPI
- * stack.  Pins and the like belong to the resource owner that phase/worker.c
- * makes for the phase, and are released with it.
- *
- * It is sound as well where on_error lets the load go on, if the error comes
- * from code of core that changes nothing: an input function of a built-in
- * type, a verification of bytes, core's own search for a partition.  Values of
- * other types are converted under fc_error_catch_undo; options/plan_code.c
- * tells which types these are.
+ *    or throws the error that was kept (copyfrom/core.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -144,8 +112,9 @@ fc_error_pack(char *dst, const ErrorData *edata)
 }
 
 /*
- * Packs the error into the area, which is attached for this call only: the
- * mappings belong to the current resource owner.
+ * Packs the error into the area, which takes texts of any length and goes with
+ * the leader's segment.  It is attached for this call only: the mappings
+ * belong to the current resource owner.
  */
 static dsa_pointer
 fc_error_put_texts(FcShared *shared, const ErrorData *edata)
@@ -243,7 +212,13 @@ fc_error_keep(FcShared *shared, FcErrorKind kind, uint64 offset, uint64 length,
 	fc_error_free_texts(shared, slot.text);
 }
 
-/* What a function may have left changed when an error interrupted it */
+/*
+ * What a function may have left changed when an error interrupted it.  To
+ * catch the error without a subtransaction is sound where the transaction is
+ * certain to abort: until then fc_error_catch restores this.  Pins and the
+ * like belong to the phase's resource owner (phase/worker.c), and are released
+ * with it.
+ */
 typedef struct FcErrorState
 {
 	Oid			userid;
@@ -302,11 +277,12 @@ fc_error_is_of_server(const ErrorData *edata)
 }
 
 /*
- * Is the error about the record in hand?  While a record is only evaluated
- * every error is.  Elsewhere the server also reads, writes and sorts, and an
- * error about the server is not about the record; but what code of a
- * procedural language throws is.  Such code adds a context.  What core does at
- * an index has none, or that of an index build's helper.
+ * Is the error about the record in hand?  Where it was raised decides, not its
+ * SQLSTATE, which a user's function may choose at will.
+ *
+ * Except in evaluating a record the server may report a trouble of its own,
+ * such as a full disk.  It adds no context, but that of an index build's
+ * helper; a procedural language adds one.
  */
 static bool
 fc_error_is_of_record(const FcContext *ctx, const ErrorData *edata)
@@ -315,16 +291,6 @@ fc_error_is_of_record(const FcContext *ctx, const ErrorData *edata)
 		return false;
 	return ctx->evaluating || !fc_error_is_of_server(edata) ||
 		(edata->context != NULL && strcmp(edata->context, _("parallel worker")) != 0);
-}
-
-char *
-fc_error_clip(const char *s, int len)
-{
-	const int	max = 100;
-
-	if (len <= max)
-		return pnstrdup(s, len);
-	return psprintf("%.*s...", pg_mbcliplen(s, len, max), s);
 }
 
 char *
@@ -375,9 +341,8 @@ fc_error_place(FcContext *ctx)
 
 /*
  * Throws on an error that is not about data, whose error state was flushed.
- * Adds the place of the record in hand, and the context of the callers, which
- * fc_error_catch had kept from it.  Where the source cannot be read any more,
- * the error goes on without the place.
+ * Adds the place of the record in hand, unless the source cannot be read any
+ * more, and the context of the callers, which fc_error_catch had kept from it.
  */
 static void
 fc_error_pass(FcContext *ctx, ErrorData *edata, ErrorContextCallback *context_stack)
@@ -407,6 +372,13 @@ fc_error_pass(FcContext *ctx, ErrorData *edata, ErrorContextCallback *context_st
 	ThrowErrorData(edata);
 }
 
+/*
+ * Without a subtransaction this is sound, too, where on_error lets the load go
+ * on, if the code of core that threw changes nothing: an input function of a
+ * built-in type, a verification of bytes, the search for a partition.  Values
+ * of other types are converted under fc_error_catch_undo (options/plan_code.c
+ * tells which).
+ */
 ErrorData *
 fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 {

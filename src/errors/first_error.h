@@ -8,6 +8,8 @@
 #ifndef FC_FIRST_ERROR_H
 #define FC_FIRST_ERROR_H
 
+#include "mb/pg_wchar.h"
+
 #include "context/shared.h"
 
 /* Makes room for texts; the leader calls it first.  shared is in the segment */
@@ -53,11 +55,12 @@ fc_error_at(FcContext *ctx, uint64 offset, uint64 length)
 }
 
 /*
- * Runs body(arg).  If it throws an error about data, sets ctx->failed and
- * returns the ErrorData, in the current memory context; if it throws nothing,
- * returns NULL.  Other errors are thrown on.  While ctx->evaluating is set,
- * which body may do for a part of its work, every error is about data, but for
- * those of fc_error_is_of_transaction.
+ * Runs body(arg).  Returns NULL if it throws nothing.  If it throws an error
+ * about data, sets ctx->failed and returns the ErrorData, in the current
+ * memory context.  Other errors are thrown on.
+ *
+ * While ctx->evaluating is set, which body may do for a part of its work,
+ * every error is about data but those of fc_error_is_of_transaction.
  */
 typedef void (*FcErrorBody) (void *arg);
 extern ErrorData *fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg);
@@ -73,11 +76,11 @@ extern ErrorData *fc_error_evaluate(FcContext *ctx, uint64 offset, uint64 length
 									FcErrorBody body, void *arg);
 
 /*
- * A caught error leaves pins of buffers and open relations to the resource
- * owner that was current.  Between these two calls that is a new owner.  The
- * first call returns the outer owner.  The second takes it, and releases what
- * the new owner holds, as an abort does if ctx->failed is set.  Locks pass to
- * the outer owner, because the load may go on.
+ * A caught error leaves pins of buffers and open relations to the current
+ * resource owner.  The first call makes a new one current, and returns the
+ * outer one.  The second takes that, and releases what the new owner holds, as
+ * an abort does if ctx->failed is set; locks pass to the outer owner, because
+ * the load may go on.
  */
 extern struct ResourceOwnerData *fc_error_owner_begin(void);
 extern void fc_error_owner_end(FcContext *ctx, struct ResourceOwnerData *outer);
@@ -126,6 +129,14 @@ extern char *fc_error_record_text(const FcSource *source, uint64 offset,
 								  uint64 length, int encoding, bool convert);
 
 /* The text as COPY's messages show it: palloc'd, cut after 100 bytes */
-extern char *fc_error_clip(const char *s, int len);
+static inline char *
+fc_error_clip(const char *s, int len)
+{
+	const int	max = 100;
+
+	if (len <= max)
+		return pnstrdup(s, len);
+	return psprintf("%.*s...", pg_mbcliplen(s, len, max), s);
+}
 
 #endif							/* FC_FIRST_ERROR_H */

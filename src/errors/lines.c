@@ -5,9 +5,8 @@
  *
  * The entries of a spill file carry no line numbers.  A record's line is
  * counted when it is asked for: from the start of its chunk, whose line is
- * known, to its end; or from where the last count ended, if that is before the
- * record in the same chunk.  Nothing is held but memory of the caller's
- * context.
+ * known, or from where the last count ended, if that is before the record in
+ * the same chunk.
  *
  *-------------------------------------------------------------------------
  */

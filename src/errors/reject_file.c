@@ -3,22 +3,11 @@
  * errors/reject_file.c
  *	  Records that on_error leaves out, from all processes, in file order.
  *
- * 1. A process puts its rejects of a phase into a file,
- *	  "rejects.PHASE.PROCESS": the place of each record and what is wrong with
- *	  it, not its bytes, which the source still has.
- * 2. Between phases the leader reads the files through core's sort, in the
- *	  order of the source.  Memory is bounded whatever the number of rejects.
+ * 1. A process puts a phase's rejects into a file, "rejects.PHASE.PROCESS":
+ *    each record's place and fault, not its bytes.
+ * 2. Between phases the leader reads the files through core's sort, in bounded
+ *    memory.
  * 3. The load's SharedFileSet deletes the files, on error as well.
- *
- * reject_limit is exact.  The process that counts one reject too many keeps
- * the last reject of the file as the first bad record known
- * (errors/first_error.c), so that from then on all processes look only at
- * records before it.  Once they have done so all rejects up to there are known,
- * and with them the one that is too many.
- *
- * When the leader looks at records again (fc_verify_load) it does not count
- * rejects, and what it puts is read only for records that no process has put
- * before.
  *
  *-------------------------------------------------------------------------
  */
@@ -115,7 +104,15 @@ fc_reject_write(FcContext *ctx, const FcReject *reject)
 	fc_buffile_write(file, reject->message, message_len);
 }
 
-/* Counts one more reject; keeps an error if there are too many */
+/*
+ * Counts one more reject, unless the leader looks at records again
+ * (fc_verify_load).
+ *
+ * reject_limit is exact.  The process that counts one too many keeps the last
+ * reject as the first bad record known, so that from then on all look only at
+ * records before it.  In the end all rejects up to there are known, also the
+ * one too many.
+ */
 static void
 fc_reject_count(FcContext *ctx, uint64 offset)
 {

@@ -64,8 +64,9 @@ extern void fc_reject_end(FcContext *ctx);
 
 /*
  * Between phases the leader reads what processes have put so far, in the order
- * of the file.  nprocesses is the most that any phase had.  The texts of a
- * reject last until the next call.
+ * of the file; what fc_verify_load put only for records that no process has.
+ * nprocesses is the most that any phase had.  The texts of a reject last until
+ * the next call.
  */
 typedef struct FcRejects FcRejects;
 

@@ -27,6 +27,13 @@ fc_error_stop(FcContext *ctx)
 			 errmsg_internal("load stopped at a record")));
 }
 
+/*
+ * The leader looks at records again after this, and must find catalogs and
+ * tables as before the phase.  Workers run no commands, but code of the
+ * leader's that is not parallel safe may: a phase with such code is undone if
+ * an error was kept.  So is the look, because core is shown the bad record
+ * after it.
+ */
 void
 fc_error_apart(FcContext *ctx, FcTryBody body, void *arg)
 {

@@ -11,10 +11,12 @@
 #include "errors/first_error.h"
 
 /*
- * Called by a process that has kept an error which may come from a user's code,
- * and must not run such code again.  It skips all further records, and the
- * leader will look at those before the bad one.  In the load phase, a leader
- * that is apart does not return from here, but from fc_error_apart.
+ * Called by a process that has kept an error from what may be a user's code,
+ * which must not run again after it was interrupted.  The process skips all
+ * further records, and the leader looks at those before the bad one.
+ *
+ * In the load phase, a leader that is apart returns from fc_error_apart, not
+ * from here.
  */
 extern void fc_error_stop(FcContext *ctx);
 

@@ -3,16 +3,9 @@
  * grammar/binary.c
  *	  The binary format: tuples, whose fields tell how long they are.
  *
- * A walk goes over a whole file in pieces of any size, and counts as the runs
- * of grammar/quote_run.c do, so that grammar/chunk.c makes chunks of what it
- * finds.  The other functions are about one tuple.
- *
- * A tuple is malformed as soon as COPY would refuse what is known of it.  Its
- * values are not looked at here, so that COPY may refuse a malformed tuple for
- * a value that stands before what is malformed.
- *
- * Nothing is allocated and nothing outside the bytes given is read, so there
- * is nothing to release on error.
+ * A walk takes a whole file in pieces of any size and counts its tuples as
+ * grammar/quote_run.c counts records, for grammar/chunk.c.  The other
+ * functions are about one tuple.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,6 +45,9 @@ is_length(int32_t length)
 /*
  * The length of the tuple that begins at buf, if all of it is there.  Else 0,
  * and *end tells why: FC_END_MORE or FC_END_MALFORMED.
+ *
+ * Values are not looked at: COPY may refuse a malformed tuple for a value that
+ * stands before its fault.
  */
 static size_t
 tuple_length(const FcDialect *dialect, const char *buf, size_t len, FcEnd *end)
@@ -114,8 +110,8 @@ walk_integer(FcWalk *walk, const char *p, size_t n, int size)
 }
 
 /*
- * Passes one piece of the tuple, of which up to n bytes are at p: a value or a
- * part of it, or an integer or a part of it.  Returns its bytes.  *ends tells
+ * Passes one piece of the tuple, of which up to n bytes are at p: a value or
+ * an integer, or a part of one.  Returns the piece's bytes.  *ends tells
  * whether the tuple ends there.
  */
 static inline size_t

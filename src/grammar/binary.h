@@ -3,14 +3,11 @@
  * grammar/binary.h
  *	  The binary format: tuples, whose fields tell how long they are.
  *
- * Pure C, like grammar/dialect.h.  After a header, which is the caller's, come
- * the records, which are tuples: the number of fields in two bytes, then for
- * each field its length in four and its bytes; length -1 is a NULL.  A number
- * of fields of -1 is the trailer, after which the file must end; it may also
- * end without one.  Integers have their high byte first.
+ *	tuple	int16 number of fields, then the fields
+ *	field	int32 length, then so many bytes; -1 is a NULL
+ *	trailer	int16 -1: the file must end after it, and may end without it
  *
- * No byte says where a tuple begins, so that tuples are only found from the
- * first one on.
+ * Integers have their high byte first.  No byte tells where a tuple begins.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,9 +54,9 @@ extern FcEnd fc_binary_end(const FcDialect *dialect, FcScan *scan,
 						   const char *buf, size_t len, bool eof);
 
 /*
- * fc_fields_cut and fc_field_at for this format.  No byte is changed:
- * the one after a field is not a NUL, and may be another record's.  The first
- * returns -1 if the bytes are no whole tuple.
+ * fc_fields_cut and fc_field_at for this format; the first returns -1 if the
+ * bytes are no whole tuple.  No byte is changed: after a field stands no NUL,
+ * but perhaps another record.
  */
 extern int	fc_binary_fields(char *rec, size_t len, FcField *fields, int max);
 extern bool fc_binary_field(char *rec, size_t len, int wanted, FcField *field);

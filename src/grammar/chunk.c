@@ -11,10 +11,7 @@
  *	   |              |              |
  *	first record, line                             FcChunkStart
  *
- * All that must be known serially is, in CSV, whether a byte stands in quotes,
- * and in text whether it stands after an active backslash.  The runs answer
- * this for all chunks at once, and the serial pass costs a few additions per
- * chunk.  Nothing is allocated here.
+ * The serial pass costs a few additions for each chunk.
  *
  *-------------------------------------------------------------------------
  */

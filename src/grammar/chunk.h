@@ -3,17 +3,12 @@
  * grammar/chunk.h
  *	  Cuts a file into chunks at records without reading it serially.
  *
- * Pure C, like grammar/dialect.h.  A chunk is a range of bytes cut anywhere.
- * Its first byte may stand in quotes (text: after a backslash) or not, so that
- * a process finds out what the chunk does for every state it may begin in
- * (FcChunkScan, then FcChunk).  The leader then goes through all chunks once
- * (fc_chunk_resolve), and finds in which state each really begins, and so where
- * its first record starts and on which line.
+ * 1. For each quote state in which a chunk may begin, a process finds out what
+ *    it does (FcChunkScan, FcChunk).
+ * 2. The leader goes through all chunks once and finds the state in which each
+ *    begins (fc_chunk_resolve).
  *
- * A record belongs to the chunk in which its first byte lies; its other bytes
- * may lie in later chunks.
- *
- * Binary files are walked over from their beginning, chunk after chunk.
+ * A record belongs to the chunk of its first byte.
  *
  *-------------------------------------------------------------------------
  */
@@ -64,7 +59,14 @@ typedef struct FcChunkScan
 	FcWalk		walk;			/* binary: stays from chunk to chunk */
 } FcChunkScan;
 
-/* What is known of a place between two chunks */
+/*
+ * What is known of a point between two chunks.  After the file's header it is
+ * FC_OUTSIDE, true, header lines, 0, 0, FC_NOWHERE.
+ *
+ * At the file's end, records counts a last record without a line end, too, and
+ * a state other than FC_OUTSIDE tells of a quote that never closes (text: of a
+ * last backslash).
+ */
 typedef struct FcChunkPoint
 {
 	FcQuote		state;
@@ -92,9 +94,10 @@ typedef struct FcChunkStart
 /*
  * A process begins a chunk, feeds the chunk's bytes in order, in pieces of any
  * size, and finishes it.  dialect->eol must be known.  Finish leaves
- * chunk->start alone and sets chunk->length to the bytes fed.  Binary: one scan
- * takes all chunks of a file in their order; the caller zeroes its walk before
- * the first.
+ * chunk->start alone and sets chunk->length to the bytes fed.
+ *
+ * Binary: one scan takes all chunks of a file in their order, and the caller
+ * zeroes its walk before the first.
  */
 extern void fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan);
 extern void fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
@@ -102,18 +105,12 @@ extern void fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 extern void fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk);
 
 /*
- * Gives each of the n chunks its true beginning.  *at is what is known before
- * chunks[0] (after the header: FC_OUTSIDE, true, header lines, 0, 0,
- * FC_NOWHERE) and becomes what is known after the last chunk.  If the file
- * ends there, at->records counts a last record without a line end, too, and a
- * state other than FC_OUTSIDE means a quote that never closes (text: a
- * backslash with nothing after it).
+ * Gives each of the n chunks its true beginning.  *at comes in as the point
+ * before chunks[0] and goes out as the one after the last chunk.  False, with
+ * nothing to rely on, if chunks do not follow each other.
  *
- * If at->marker is set the data end there: the caller resolves once more,
- * without what stands from there on.
- *
- * False, with nothing to rely on in starts and at, if a chunk does not start
- * where the one before it ends.
+ * If at->marker is set, the data end there: the caller resolves once more,
+ * without the bytes from there on.
  */
 extern bool fc_chunk_resolve(const FcDialect *dialect, const FcChunk *chunks,
 							 size_t n, FcChunkPoint *at, FcChunkStart *starts);

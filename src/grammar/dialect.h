@@ -3,22 +3,12 @@
  * grammar/dialect.h
  *	  The record grammar: COPY's formats, as one file has them.
  *
- * Pure C: nothing of the server is known here, so that the grammar can be
- * tested and fuzzed alone.
+ * Pure C, as all of this room: nothing of the server is known, so that the
+ * grammar can be tested and fuzzed alone.  Nothing is allocated, and no byte
+ * beside those given is read.
  *
  * The rules are those of CopyReadLineText, CopyReadAttributesCSV and
- * CopyReadAttributesText.  In both formats the style of the first line's end
- * binds the whole file.
- *
- * CSV: every quote byte toggles, wherever it stands; the escape byte means
- * something inside quotes only.  "\." alone on a line is data (as in
- * PostgreSQL 18) or the marker of the end of the data (as before 18).  With no
- * line end after it, or with anything else, it is data in any case.
- *
- * Text: a backslash takes the next byte with it, whatever that is.  "\." is
- * the marker of the end of the data and must be followed by a line end of the
- * file's style.  Alone on its line it ends the data.  After other bytes it is
- * an error, or, before PostgreSQL 18, part of the line's end.
+ * CopyReadAttributesText.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,7 +37,14 @@ typedef enum FcMode
 	FC_MODE_BINARY				/* see grammar/binary.h */
 } FcMode;
 
-/* delim, quote and escape are neither '\r' nor '\n'; the caller ensures it */
+/*
+ * delim, quote and escape are neither '\r' nor '\n'; the caller ensures it.
+ *
+ * CSV: every quote byte toggles, wherever it stands; the escape byte means
+ * something inside quotes only.
+ *
+ * Text: a backslash takes the next byte with it, whatever that is.
+ */
 typedef struct FcDialect
 {
 	char		delim;
@@ -69,6 +66,9 @@ typedef struct FcDialect
 /*
  * The marker with its line end, which ends the data where it is a record of
  * its own; "" if the dialect has none.  dialect->eol must be known.
+ *
+ * Text: after other bytes of its line "\." is an error, or, without
+ * lone_marker (before 18), part of the line's end.
  */
 static inline const char *
 fc_dialect_marker(const FcDialect *dialect)

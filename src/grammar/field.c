@@ -4,16 +4,11 @@
  *	  Cuts a record into fields: finds their ends, and takes away quotes and
  *	  escapes.
  *
- *	 bytes ──► borders ──► FcField
+ *	bytes ──► borders ──► FcField
  *
- * Borders are found from one byte that matters to the next (field_end).  Where
- * a record is marked they are known without that (grammar/marks.c).
- *
- * A field is compared with the null and default strings before it is unquoted
- * (make_csv_field, unquote) or de-escaped (make_text_field, unescape), which
- * both happen in the record's own bytes.
- *
- * Nothing is allocated, so there is nothing to release on error.
+ * Borders are found from one byte that matters to the next, or looked up where
+ * the record is marked (grammar/marks.c).  A field is compared with the null
+ * and default strings before it is unquoted or de-escaped, in place.
  *
  *-------------------------------------------------------------------------
  */

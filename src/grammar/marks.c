@@ -3,16 +3,11 @@
  * grammar/marks.c
  *	  Where records and fields end in a stretch of many records.
  *
- *	 bytes ──► fc_mask: what stands where ──► quotes and escapes applied
- *			──► marks ──► record after record, and one field of each
+ *	bytes ──► fc_mask: what stands where ──► quotes and escapes applied
+ *		──► marks ──► record after record, and one field of each
  *
- * Nothing is allocated and nothing outside the bytes given is read.
- *
- * Blocks of 64 bytes become bit masks of line ends, quotes, delimiters and
- * escapes, and a prefix-XOR of the quotes says what stands inside of them.
- * Whatever is out of the ordinary (a distinct escape, a line end of another
- * style, a marker) is left to the plain grammar of grammar/record.c and
- * grammar/field.c, and a fuzzer compares the two.
+ * What is out of the ordinary (a line end of another style, a marker) is left
+ * to record.c and field.c; a fuzzer compares the two ways.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,9 +18,9 @@
 #include "grammar/bytes.h"
 
 /*
- * Marks n blocks of csv from block "first" on.  *inside is all ones if they
- * begin in quotes, and is set for the blocks after them.  With "nl" it is '\n'
- * that COPY counts in quotes, else '\r'.
+ * Marks n blocks of CSV from block "first" on.  *inside is all ones if they
+ * begin in quotes, and is set for the blocks after them.  In quotes COPY
+ * counts '\n' with "nl", else '\r'.
  */
 static void
 mark_csv(FcMarks *marks, size_t first, const FcMask *masks, size_t n, bool nl,

@@ -3,9 +3,9 @@
  * grammar/marks.h
  *	  Where records and fields end in a stretch of many records.
  *
- * Pure C, like grammar/dialect.h.  Finds for some hundred records at once what
- * fc_record_end and fc_field_at find byte by byte, where nothing is out of
- * the ordinary.  Where something is, or may be, it is left to them.
+ * Finds for some hundred records at once what fc_record_end and fc_field_at
+ * find byte by byte.  These must be asked where anything is, or may be, out of
+ * the ordinary.
  *
  *-------------------------------------------------------------------------
  */
@@ -87,10 +87,11 @@ extern int	fc_marks_embedded(const FcMarks *marks, size_t pos, size_t end);
 
 /*
  * Finds the end of the record that starts at buf[pos], which was marked from
- * its start: fills content, total and embedded of *scan, which the caller has
- * zeroed, as fc_record_end would.  False, with nothing filled, if
- * fc_record_end must be asked: the end is not among the bytes marked, or is no
- * plain end of a record.
+ * its start.  Fills content, total and embedded of *scan, which the caller has
+ * zeroed, as fc_record_end would.
+ *
+ * False, with nothing filled, where fc_record_end must be asked: the end is
+ * not among the bytes marked, or may be another than a plain line end.
  */
 static inline bool
 fc_marks_record(const FcDialect *dialect, const FcMarks *marks,

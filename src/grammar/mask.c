@@ -3,12 +3,10 @@
  * grammar/mask.c
  *	  Where the bytes that matter stand: one bit for each byte.
  *
- * The kernels: AVX2, with a carry-less multiplication for the quotes, where
- * the processor is found to have both; SSE2, which every x86-64 has; NEON,
- * which every aarch64 has; and words of 64 bits for all others.
- *
- * Nothing is allocated and nothing outside p[0..len) is read: the bytes after
- * the last whole block are read together with those before them.
+ *	avx2		where the processor has it, and carry-less multiplication
+ *	sse2		every x86-64
+ *	neon		every aarch64
+ *	words		all others, 64 bits at a time
  *
  *-------------------------------------------------------------------------
  */
@@ -25,10 +23,10 @@
 #endif
 
 /*
- * FC_MASK_INLINE: what a kernel's loops look for must be constant when they are
- * compiled.  FC_MASK_KEEP keeps a mask in a register of its own: a compiler
- * would gather masks in a vector, only to store them together, which takes
- * longer than all the rest.
+ * FC_MASK_INLINE: the bytes that a kernel's loops look for must be constants
+ * to the compiler.  FC_MASK_KEEP keeps a mask in a register: a compiler would
+ * gather masks in a vector only to store them together, which takes longer
+ * than all the rest.
  */
 #ifdef __GNUC__
 #define FC_MASK_INLINE	static inline __attribute__((always_inline))

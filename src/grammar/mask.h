@@ -3,9 +3,8 @@
  * grammar/mask.h
  *	  Where the bytes that matter stand: one bit for each byte.
  *
- * Pure C, like grammar/dialect.h.  There are several kernels with the same
- * results, each for another kind of processor; the first use chooses the best
- * one that this machine runs.
+ * There are several kernels with the same results, each for another kind of
+ * processor.  The first use chooses the best one that this machine runs.
  *
  *-------------------------------------------------------------------------
  */
@@ -91,15 +90,10 @@ fc_mask_prefix_xor(uint64_t w)
 }
 
 /*
- * The bytes of a block of n that stand just after an odd number of backslashes,
- * and so are escaped.  An escaped backslash has a bit only where it is the
- * block's first byte.  *escaped tells whether an active backslash stands just
- * before the block; it is set to whether the block's last byte is one.
- *
- * The bit of the first backslash of a sequence, added to the sequence, carries
- * to the bit just after it.  The sequence is odd if one of these two bits has
- * an even place and the other an odd one (Langdale and Lemire, Parsing
- * Gigabytes of JSON per Second, 2019).
+ * The bytes of a block of n that are escaped: each stands just after an odd
+ * number of backslashes.  An escaped backslash has a bit only as the block's
+ * first byte.  *escaped comes in as whether an active backslash stands just
+ * before the block, and goes out as whether the last byte is one.
  */
 static inline uint64_t
 fc_mask_escaped(bool *escaped, uint64_t backslashes, size_t n)
@@ -112,6 +106,13 @@ fc_mask_escaped(bool *escaped, uint64_t backslashes, size_t n)
 				rest;
 
 	backslashes &= ~first;
+
+	/*
+	 * The bit of the first backslash of a sequence, added to the sequence,
+	 * carries to the bit just after it.  The sequence is odd if one of these
+	 * two bits has an even place and the other an odd one (Langdale and
+	 * Lemire, Parsing Gigabytes of JSON per Second, 2019).
+	 */
 	heads = backslashes & ~(backslashes << 1);
 	after_even = (backslashes + (heads & even)) & ~backslashes;
 	after_odd = (backslashes + (heads & ~even)) & ~backslashes;

@@ -3,15 +3,13 @@
  * grammar/mask_kernel.h
  *	  The body of a kernel of grammar/mask.c, which includes this for each one.
  *
- *	KERNEL(name)	the kernel's own name for something
+ *	KERNEL(name)	the kernel's name for a function
  *	TARGET			attributes of its functions
  *	PIECE			bytes compared at once
  *	EQUAL(p, c)		the mask of p[0..PIECE)
  *	STRANGE(p)		likewise, of the bytes that are not ASCII, or 0
- *	PREFIX(w)		a word whose bit n is the exclusive or of bits 0 to n of w
- *	SHORTER(name)	function for less than PIECE bytes, as KERNEL(name)
- *
- * Its end undefines them all.
+ *	PREFIX(w)		as fc_mask_prefix_xor
+ *	SHORTER(name)	KERNEL(name) for less than PIECE bytes
  *
  *-------------------------------------------------------------------------
  */

@@ -5,10 +5,7 @@
  *
  * Masks tell of the bytes, for BATCH blocks of 64 bytes at once:
  *
- *	 bytes ──► masks of line ends and quotes ──► what is quoted ──► FcQuoteRun
- *
- * Nothing is allocated and nothing outside the bytes fed is read, so there is
- * nothing to release on error.
+ *	bytes ──► masks of line ends and quotes ──► what is quoted ──► FcQuoteRun
  *
  *-------------------------------------------------------------------------
  */

@@ -13,12 +13,12 @@
 #define FC_NOWHERE	UINT64_MAX	/* FcQuoteRun.first: no record starts here */
 
 /*
- * What a run over bytes found when it began in one quote state.  Fed piece by
- * piece; positions are counted from the first byte ever fed.
+ * What a run over bytes found when it began in one quote state.  The bytes are
+ * fed piece by piece; positions are counted from the first.
  *
- * Only files whose line end style is known are run over.  A record ends at
- * '\n' for FC_EOL_NL and FC_EOL_CRNL, at '\r' for FC_EOL_CR, outside quotes
- * and not escaped; wrong line ends are found later, by fc_record_end.
+ * The file's line end style is known.  A record ends at '\n' for FC_EOL_NL and
+ * FC_EOL_CRNL, at '\r' for FC_EOL_CR, outside quotes and not escaped.
+ * fc_record_end finds wrong line ends later.
  */
 typedef struct FcQuoteRun
 {

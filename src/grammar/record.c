@@ -3,18 +3,13 @@
  * grammar/record.c
  *	  Finds where a record ends.
  *
- * Four files read the grammar.  grammar/quote_run.c only counts records, for
- * the split.  The others serve scan and load: grammar/marks.c finds the ends of
- * many plain records, and of their fields, at once; this file finds the end of
- * any one record, for which it looks at 16 bytes at a time, and in a long
- * record at 1024; grammar/field.c cuts one record into fields.
+ *	quote_run.c	counts records, for the split
+ *	marks.c		finds the ends of many plain records and their fields
+ *	record.c	finds the end of any one record
+ *	field.c		cuts one record into fields
  *
- * The quote, the escape and the delimiter must be neither '\r' nor '\n'.
- * As every server encoding sets the high bit in all bytes of a multibyte
- * character, bytes are compared without knowing the encoding.
- *
- * Nothing is allocated and nothing outside buf[0..len) is read, so there is
- * nothing to release on error.
+ * Any encoding will do: the server's set the high bit in all bytes of a
+ * multibyte character.
  *
  *-------------------------------------------------------------------------
  */
@@ -181,7 +176,7 @@ text_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 
 /*
  * Judges the backslash that a record of CSV begins with: FC_END_NONE if it is
- * data.
+ * data, as "\." is before anything but a line end.
  */
 static FcEnd
 csv_marker(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,

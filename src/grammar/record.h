@@ -47,10 +47,11 @@ typedef struct FcScan
 
 /*
  * Finds the end of the record that starts at buf.  buf[0..len) are the bytes
- * read so far, eof says that the file ends after them.  When dialect->eol is
- * unknown it is set by the line end met; a marker leaves it unknown, but for
- * FC_END_MARKER_CORRUPT, where a line end after the marker sets it.  Line ends
- * in quotes are counted as COPY counts them, '\r' while the style is unknown.
+ * read so far, eof says that the file ends after them.  Line ends in quotes
+ * are counted as COPY does, '\r' while the style is unknown.
+ *
+ * The line end sets an unknown dialect->eol; a marker only for
+ * FC_END_MARKER_CORRUPT with a line end after it.
  */
 extern FcEnd fc_record_end(FcDialect *dialect, FcScan *scan,
 						   const char *buf, size_t len, bool eof);

@@ -5,20 +5,12 @@
  *
  * 1. A worker inserts, and core counts the rows in the worker's statistics.
  * 2. The worker takes them away from there, and adds them to the table's turn,
- *	  in shared memory (fc_count_hand_over).
+ *    in shared memory (fc_count_hand_over).
  * 3. The leader counts them as rows of its own (fc_count_take).
  *
- * Why.  Core keeps what a (sub)transaction has inserted until it ends: only
- * then are the rows known to be alive, or dead and work for autovacuum.  Only
- * the leader sees that end, and a TRUNCATE before the load; a worker's
- * transaction is over with the phase.
- *
- * Errors.  When the phase fails the leader first ends all workers, and counts
- * what they had handed over (phase/worker.c).  A worker that fails counts, as
- * dead rows, what is still in its own statistics.
- *
- * The leader has the tables open, because it could open none after an error.
- * Where core routes it opens a leaf when it has locked it.
+ * Core keeps what a (sub)transaction has inserted until it ends: only then are
+ * the rows known to be alive, or dead and work for autovacuum.  Only the
+ * leader sees that end, and a TRUNCATE before the load.
  *
  *-------------------------------------------------------------------------
  */
@@ -62,6 +54,10 @@ fc_count_hand_over(FcTurn *turn, Relation heap, Relation toast, bool last)
 	pg_atomic_fetch_add_u64(&turn->toasted, fc_count_remove(toast));
 }
 
+/*
+ * The leader has the tables open before rows come, because after an error it
+ * could open none.  Where core routes it opens a leaf when it has locked it.
+ */
 void
 fc_count_open(FcContext *ctx, uint32 turn)
 {
@@ -79,6 +75,10 @@ fc_count_open(FcContext *ctx, uint32 turn)
 	pg_atomic_write_u32(&ctx->turns[turn].counted, 1);
 }
 
+/*
+ * If the phase fails all workers have ended.  One that failed has counted, as
+ * dead rows, what was still in its own statistics.
+ */
 void
 fc_count_take(FcContext *ctx)
 {

@@ -11,9 +11,9 @@
 #include "context/shared.h"
 
 /*
- * Worker: hands what core has counted in this process of the turn's table and
- * its TOAST table, or NULL, over to the leader, if that has the tables open;
- * with "last", in any case.  Does nothing in the leader.  Does not throw.
+ * Worker: hands what core has counted in this process over to the leader, if
+ * that has the tables open; with "last", in any case.  "toast" is NULL if
+ * there is none.  Does nothing in the leader.  Does not throw.
  */
 extern void fc_count_hand_over(FcTurn *turn, Relation heap, Relation toast, bool last);
 

@@ -3,21 +3,10 @@
  * heap/hold.c
  *	  The tables of a load, kept as they are while rows are put into them.
  *
- * The leader keeps all tables that take rows open from before the load until
- * their indexes are built.  Code that a load evaluates (a CHECK, a default, an
- * index's expression) may run any command in the leader, and core refuses
- * commands that would empty or change a table which this session has open.
- * COPY is protected in the same way: it keeps each partition open from its
- * first row to the end.
- *
- * A few commands do not ask whether the table is open.  ALTER TABLE ALL IN
- * TABLESPACE copies its files, which are its own from then on; ATTACH
- * PARTITION gives it indexes and reads its rows.  Both miss the rows that are
- * still under way.  COPY loses these; a load ends with an ERROR
- * (fc_hold_check).
- *
- * No other session can run such a command, because of the leader's locks, and
- * workers run none.
+ * Code that a load evaluates (a CHECK, a default, an index's expression) may
+ * run any command in the leader.  So the leader keeps the tables open until
+ * their indexes are built: core refuses commands that would empty or change an
+ * open table.  The leader's locks keep other sessions away.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,7 +47,12 @@ fc_hold_alone(Relation rel)
 	return rel->rd_refcnt == 2;
 }
 
-/* What was done to the table, as a detail of the error; NULL: nothing */
+/*
+ * What was done to the table, as a detail of the error; NULL: nothing.  Two
+ * commands do not ask whether the table is open: ALTER TABLE ALL IN TABLESPACE
+ * copies its files, ATTACH PARTITION gives it indexes and reads its rows.
+ * Both miss the rows still under way, which COPY loses.
+ */
 static const char *
 fc_hold_change(const FcHeldTable *one)
 {

@@ -25,16 +25,13 @@
 #include "options/plan.h"
 
 /*
- * Lets core insert in a parallel worker, by hiding from it that this is one.
+ * Lets core insert in a parallel worker, by hiding from it that this is one;
+ * no other function does.
  *
  * heap_prepare_insert refuses in workers because an insert could make new
- * command ids (AFTER triggers, foreign keys), which workers have no way to
- * report; its comment says that everything else is there.  Tables with such
- * triggers never come here, and the leader has assigned XID and command id
- * before the workers start, so that the refusal guards nothing.  No other
- * function hides a worker.  A request to end the process waits until the call
- * is over, because the process must know then that it is a worker: that is as
- * long as core takes for at most one batch of rows.
+ * command ids, which workers cannot report.  The refusal guards nothing here:
+ * tables with AFTER triggers never come, and the leader has assigned XID and
+ * command id before.
  */
 void
 fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
@@ -48,6 +45,10 @@ fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 		fc_plan_has_triggers(rel, &only_foreign_keys))
 		elog(ERROR, "table \"%s\" with insert triggers reached a parallel worker",
 			 RelationGetRelationName(rel));
+	/*
+	 * A request to end the process waits, at most for one batch of rows: the
+	 * process must know then that it is a worker.
+	 */
 	if (worker >= 0)
 		HOLD_INTERRUPTS();
 	PG_TRY();

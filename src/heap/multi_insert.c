@@ -3,15 +3,11 @@
  * heap/multi_insert.c
  *	  Puts rows into one table through heap_multi_insert, and into its indexes.
  *
- *	 slot ──► heap tuple ──► batch ──► heap_multi_insert ──► index entries
+ *	slot ──► heap tuple ──► batch ──► heap_multi_insert ──► index entries
  *
- * This writer is right for any table, also for one that other sessions use.
- * Slices of a leaf insert in turn: a writer whose turn has not come keeps its
- * rows while memory lasts, then waits, and goes on in the block in which the
+ * Right for any table.  Slices of a leaf insert in turn: the writer keeps its
+ * rows until then while memory lasts, and goes on in the block in which the
  * slice before stopped.
- *
- * On error the transaction aborts and takes the rows along; the batch lives in
- * the phase's memory context, the relations belong to the caller.
  *
  *-------------------------------------------------------------------------
  */
@@ -68,8 +64,8 @@ typedef struct FcMultiWriter
 /*
  * Where on_error leaves out rows that a unique index or an exclusion
  * constraint refuses, the writer asks the index before it inserts a row.
- * Unique indexes must be made ready for that.  A deferrable constraint has a
- * trigger, so that its table never comes here.
+ * Makes unique indexes ready for that.  A table with a deferrable constraint,
+ * which has a trigger, never comes here.
  */
 static void
 fc_multi_init_unique(FcMultiWriter *writer)
@@ -289,10 +285,10 @@ fc_multi_reject(FcMultiWriter *writer, FcBatchRow *row, int i)
 }
 
 /*
- * Inserts one row, unless an index refuses it.  Rows of this load that an index
- * takes for equal come in the order of the file, so that the first one stays.
- * If another transaction inserts such a row after the index was asked, the load
- * ends with an error.
+ * Inserts one row, unless an index refuses it.  Rows of this load that an
+ * index takes for equal come in the order of the file, so that the first one
+ * stays.  The load fails if another transaction inserts an equal row after the
+ * index was asked.
  */
 static void
 fc_multi_one(FcMultiWriter *writer, FcBatchRow *row)
@@ -318,9 +314,9 @@ fc_multi_one(FcMultiWriter *writer, FcBatchRow *row)
 
 /*
  * Inserts rows [i, i + n) of the batch, if they are wanted.  Once a bad record
- * is known the load fails, and rows are inserted only to find out whether an
- * index refuses one that stands before it in the file; or, if that one fits on
- * no page, whether another that stands before it does not either.
+ * is known the load fails, and rows are inserted only to find an earlier one
+ * that an index refuses; or, if the known one fits on no page, an earlier one
+ * that fits on none either.
  */
 static void
 fc_multi_some(FcMultiWriter *writer, int i, int n)

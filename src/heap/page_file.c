@@ -3,44 +3,21 @@
  * heap/page_file.c
  *	  Appends pages to a table's new file: WAL, the file, the checkpointer.
  *
- *	 reserve: the file gets longer by n pages ──► each batch of them
+ *	reserve: the file gets longer by n pages ──► each batch of them
  *		──► log (heap/page_log.c) ──► write: cut at the borders of segments,
  *		one write each ──► settle: "sync this file"
  *
- * Several processes append to one file.  The place of pages is decided when it
- * is reserved, under the lock with which core extends a table; they are logged
- * and written without it, at the same time as those of other processes.  Until
- * then their blocks are zeros, in a file that no session can read yet
- * (heap/page_new.c).
+ * Several processes append to one file.  They reserve blocks under the lock
+ * with which core extends a table, then log and write them without it, all at
+ * the same time.  Until then the blocks are zeros, in a file that no session
+ * can read yet (heap/page_new.c).
  *
- * smgrextend writes a page per call.  One write of many pages spares calls,
- * and lets the file system take memory for all of them at once.  Core gives no
- * access to the files that it has open, so that a process opens a segment by
- * its name, for the length of one write.
+ * Core's RelationNeedsWAL decides about WAL.  A page may reach the disk before
+ * its WAL does, unlike in shared buffers: nothing refers to the file without
+ * the commit record, which comes after both.
  *
- * WAL.  Core's RelationNeedsWAL decides.  A page may reach the disk before its
- * WAL does, unlike in shared buffers: nothing refers to the file without the
- * commit record, which comes after both.
- *
- * Checkpoints.  Replay begins at a checkpoint's redo pointer.  That checkpoint
- * must have synced the file with all pages in it whose WAL is before the
- * pointer.  So a process writes the pages, then tells the checkpointer of the
- * file, and then looks at the redo pointer.  If that is not beyond the pages'
- * WAL record yet, any checkpoint that moves it there begins its syncs later,
- * and knows the file.  If it is, the checkpoint may have missed the pages: the
- * process logs them once more, which is rare.  No checkpoint ever has to wait.
- *
- * No WAL.  Under wal_level=minimal commit syncs the file (or logs all of it,
- * if it is small); the kernel is asked to begin writing at once, so that
- * commit has less to wait for.  An unlogged table must be on disk after a
- * clean shutdown: the checkpointer is told of it, too.
- *
- * Segments.  The leader makes the first (heap/page_new.c).  A process that
- * reserves a place in a later segment makes that one if it is missing.  No
- * process has the number of blocks cached: smgrnblocks asks the kernel.
- *
- * Errors.  The end of the (sub)transaction closes the descriptor, and deletes
- * the file with what was written to it.
+ * The end of the (sub)transaction closes the descriptor and, if it aborts,
+ * deletes the file.
  *
  *-------------------------------------------------------------------------
  */
@@ -112,7 +89,12 @@ fc_file_close(int fd, const char *path)
 				 errmsg("could not close file \"%s\": %m", path)));
 }
 
-/* Opens the segment that a block is in, which must be there or the next one */
+/*
+ * Opens the segment that a block is in, by its name: core gives no access to
+ * the files that it has open.  The leader makes the first segment
+ * (heap/page_new.c), and a process that reserves the first block of a later
+ * one makes that.
+ */
 static int
 fc_file_open(const char *path, BlockNumber block)
 {
@@ -126,7 +108,11 @@ fc_file_open(const char *path, BlockNumber block)
 	return fd;
 }
 
-/* Does commit sync the table's files, and nothing before it? */
+/*
+ * Does commit sync the table's files (or log them, if small), and nothing
+ * before it?  That is so without WAL, under wal_level=minimal.  An unlogged
+ * table must be on disk after a clean shutdown: the checkpointer syncs it.
+ */
 static bool
 fc_file_waits_for_commit(Relation rel)
 {
@@ -134,6 +120,11 @@ fc_file_waits_for_commit(Relation rel)
 		rel->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED;
 }
 
+/*
+ * One write of many pages spares calls of smgrextend, and lets the file system
+ * take memory for all of them at once.  If commit syncs the file the kernel
+ * begins to write at once, so that commit has less to wait for.
+ */
 static void
 fc_file_write(const FcAppend *append)
 {
@@ -158,7 +149,14 @@ fc_file_write(const FcAppend *append)
 		smgrwriteback(fc_smgr_open(&append->file), append->fork, append->block, append->n);
 }
 
-/* When the pages are in the file: makes sure that a checkpoint syncs it */
+/*
+ * When the pages are in the file: makes sure that a checkpoint syncs it.
+ *
+ * Replay begins at a checkpoint's redo pointer, so that the checkpoint must
+ * have synced all pages whose WAL is before the pointer.  So the process
+ * writes the pages, then tells the checkpointer of the file, then looks at the
+ * pointer.  No checkpoint ever has to wait.
+ */
 static void
 fc_file_settle(FcAppend *append)
 {
@@ -170,7 +168,13 @@ fc_file_settle(FcAppend *append)
 	for (BlockNumber segment = append->block / RELSEG_SIZE;
 		 segment <= last / RELSEG_SIZE; segment++)
 		fc_register_sync(&append->file, append->fork, segment);
-	/* the first page's LSN is the end of the first record */
+
+	/*
+	 * If the pointer is not beyond the pages' WAL, a checkpoint that moves it
+	 * there begins its syncs later, and knows the file.  If it is, the
+	 * checkpoint may have missed the pages: they are logged once more, which
+	 * is rare.  The first page's LSN is the end of the first record.
+	 */
 	if (RelationNeedsWAL(rel) &&
 		GetRedoRecPtr() >= PageGetLSN(fc_append_page(append, 0)))
 		fc_log_pages(append);
@@ -208,7 +212,10 @@ fc_file_lengthen(const FcAppend *append, BlockNumber block, uint32 n)
 	pfree(path);
 }
 
-/* The first block of n that can be added; the lock for extension is held */
+/*
+ * The first block of n that can be added; the lock for extension is held.  No
+ * process has the number of blocks cached: smgrnblocks asks the kernel.
+ */
 static BlockNumber
 fc_file_end(const FcAppend *append, uint32 n)
 {

@@ -3,21 +3,12 @@
  * heap/page_log.c
  *	  WAL of new pages.
  *
- * A page of rows gets one record, which is the record that core's
- * heap_multi_insert writes for rows on a new page.  It has no line pointers,
- * and of the rows' headers only what differs.  Where rows are short it is two
- * thirds as long as an image of the page, so that the disk, and the wire to a
- * standby, are waited for less.  Replay makes the whole page from it, whatever
- * the file holds.
+ * A page of rows gets the record that core's heap_multi_insert writes for rows
+ * on a new page.  Replay makes the whole page from it, whatever the file
+ * holds.  For short rows it is two thirds as long as an image of the page.
  *
- * Three kinds of pages are logged as images: pages with rows of a
- * subtransaction that has ended since, which heap/page_new.c copies; pages of
- * frozen rows where the record would have to be that of the visibility map as
- * well (FC_CORE_LOGS_MAP_WITH_ROWS), because the map is made only when all
- * rows are there; and the pages of the map.
- *
- * The record says nothing to logical decoding: a logically logged table has no
- * page writer (fc_write_page_can).
+ * The visibility map is logged as images, and so are pages that fc_log_remakes
+ * excludes.
  *
  *-------------------------------------------------------------------------
  */
@@ -95,8 +86,11 @@ fc_log_register(const FcAppend *append, Page page, BlockNumber block,
 }
 
 /*
- * Would replay of a record of rows make this page?  It gives them the
- * transaction of the record.  The rows of a page are all of one transaction.
+ * Would replay of a record of rows make this page?  Replay gives all rows the
+ * record's transaction: not if they are of a subtransaction that has ended, as
+ * heap/page_new.c may copy them.  Nor if the record would have to be the
+ * visibility map's as well (frozen rows), which is made only when all rows are
+ * there.
  */
 static bool
 fc_log_remakes(Page page)

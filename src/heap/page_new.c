@@ -5,36 +5,18 @@
  *
  * 1. fc_new_begin: the leader makes a file beside the table's own.
  * 2. All processes write pages to it, in any order (heap/page_file.c).
- * 3. fc_new_end: the leader puts the new file into pg_class, if the table's own
- *	  is still empty.  If it is not, the leader appends the pages to it, through
- *	  shared buffers, because the file may be in use.
+ * 3. fc_new_end: the leader puts the new file into pg_class, if the table's
+ *    own is still empty.  Otherwise the leader appends the pages to it through
+ *    shared buffers, because the file may be in use.
  *
- * Why a new file.  A file is made longer before its pages are there.  A reader
- * would find zeros or halves of pages, which shared buffers would keep; an
- * insert would take them for free pages.  And there is a reader: code that the
- * load evaluates (a CHECK, a default, a type) can read the target, or a
- * partition that is not attached yet, and insert into it.  Until all pages are
- * there it finds the table's own file, as empty as before the load, and no
- * buffer can hold a block of the new one.  Rows that such code inserts stay.
+ * A file is made longer before its pages are there.  A reader would find zeros
+ * or halves of pages, which shared buffers would keep; an insert would take
+ * them for free pages.
  *
- * The leader holds the tables (heap/hold.c), and finds out whether they still
- * have the same files when all pages are there.  No other session can read
- * them, since their storage is of this transaction.  A table that this session
- * has open elsewhere (in a cursor, or in a load whose code runs this one) gets
- * no new file, as core would give it none.
- *
- * Errors.  Both halves together are an ALTER TABLE ... SET TABLESPACE.  A
- * (sub)transaction that is rolled back takes the new file along, and
- * pg_class's row; commit deletes the old file.  WAL is skipped for both files
- * of a table or for neither.
- *
- * Visibility map.  Under FREEZE heap_multi_insert marks each page that it fills
- * as visible to all and frozen, in the page's header and in the visibility map.
- * heap/page_writer.c marks the headers.  When all pages are there the leader
- * makes the map of the new file, in pages as well: one for each 255 MB of the
- * table.  Pages that go through shared buffers are marked in the table's own
- * map as they are appended.  On error in between a page has a marked header and
- * no mark in the map, which is sound as well.
+ * Code that the load evaluates (a CHECK, a default, a type) may read the
+ * target or an unattached partition, and insert into it.  It finds the table's
+ * own file, empty as before the load, and no buffer can hold a block of the
+ * new one.  Rows that it inserts stay.
  *
  *-------------------------------------------------------------------------
  */
@@ -65,6 +47,11 @@ typedef struct FcNewFile
 	FcLocator	locator;
 } FcNewFile;
 
+/*
+ * No other session can read the table, whose storage is of this transaction.
+ * A table that this session has open elsewhere (in a cursor, or in a load
+ * whose code runs this one) gets no new file, as core would give it none.
+ */
 FcLocator
 fc_new_begin(Relation rel, List **files)
 {
@@ -78,7 +65,12 @@ fc_new_begin(Relation rel, List **files)
 	return file->locator;
 }
 
-/* Makes the new file the table's own */
+/*
+ * Makes the new file the table's own.  With fc_new_begin this is an ALTER
+ * TABLE ... SET TABLESPACE: a (sub)transaction that is rolled back takes the
+ * new file and pg_class's row along, commit deletes the old file, and WAL is
+ * skipped for both files or for neither.
+ */
 static void
 fc_new_exchange(const FcNewFile *file)
 {
@@ -155,7 +147,12 @@ fc_new_fill_map(char *page, uint32 nblocks)
 			(1 << (nblocks % FC_MAP_PER_BYTE * BITS_PER_HEAPBLOCK)) - 1;
 }
 
-/* Writes the map of the new file, whose rows are all frozen */
+/*
+ * Writes the map of the new file, whose rows are all frozen: a page for each
+ * 255 MB of the table.  heap/page_writer.c has marked the pages' headers, as
+ * heap_multi_insert does under FREEZE; on error in between the mark is missing
+ * in the map, which is sound as well.
+ */
 static void
 fc_new_map(const FcNewFile *file)
 {

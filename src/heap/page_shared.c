@@ -3,23 +3,12 @@
  * heap/page_shared.c
  *	  Appends pages to a table that other sessions use.
  *
- *	 batch of pages ──► new buffers at the end of the table, locked
+ *	batch of pages ──► new buffers at the end of the table, locked
  *		──► copied ──► a WAL record of each page's rows
- *		──► frozen rows: marked in the visibility map (heap/page_new.c)
+ *		──► frozen rows: marked in the visibility map
  *
- * heap_multi_insert puts rows on a page under the buffer's lock.  Here that is
- * done before, on a page of the process's own, and the lock is held for a
- * memcpy.  The order of steps is core's: the buffer is changed, marked dirty
- * and logged in one critical section, and its page gets the record's LSN, so
- * that it is written to disk after the record.
- *
- * Another session may find a page that was added and is not locked yet, and
- * put rows on it.  That page is left to the session, and the process goes on
- * to the next.
- *
- * Errors.  The abort releases locks and pins.  Pages that were added and not
- * filled stay empty, as those that core adds before an error; VACUUM finds
- * them.
+ * The locks are held for a memcpy.  After an error added pages stay empty, as
+ * core's do; VACUUM finds them.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,10 +36,11 @@
 
 /*
  * Touches the buffers that core is likely to give next, if it goes on from
- * "first" to "last" as it did: upwards by its clock, or downwards where a table
- * was dropped.  A page of shared buffers is mapped into a process when that
- * touches it first: page by page if that is a write, as here otherwise, but
- * together with those around it if that is a read.
+ * "first" to "last" as it did: upwards by its clock, or downwards where a
+ * table was dropped.
+ *
+ * A process's first touch of a page of shared buffers maps it: a write, as the
+ * copy would be, that page alone; a read those around it, too.
  */
 static void
 fc_buffer_touch(Buffer first, Buffer last)
@@ -84,7 +74,12 @@ fc_buffer_map(Relation rel, const Buffer *pages, int n)
 	ReleaseBuffer(map);
 }
 
-/* Fills buffers, which are new and locked, with pages from the first one on */
+/*
+ * Fills buffers, which are new and locked, with pages from the first one on.
+ * As in core a buffer is changed, marked dirty and logged in one critical
+ * section, and its page gets the record's LSN, so that the page goes to disk
+ * after the record.
+ */
 static void
 fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 {
@@ -114,7 +109,10 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 		UnlockReleaseBuffer(buffers[i]);
 }
 
-/* Leaves out pages that another session has used; returns how many are left */
+/*
+ * Leaves out pages that another session has found, before they were locked,
+ * and put rows on; returns how many are left
+ */
 static int
 fc_buffer_keep_new(Buffer *buffers, int n)
 {

@@ -4,29 +4,19 @@
  *	  The writer that forms pages itself, for tables without indexes.
  *
  * 1. fc_page_put forms a tuple and copies it to a page of the process's own.
- *	  A long row passes core's toaster before.
- * 2. When a batch of FC_PAGE_BATCH pages is full and the slice's turn has come,
- *	  or when memory is used up, fc_page_write appends all pages to the table.
+ *    A long row passes core's toaster before.
+ * 2. When a batch of FC_PAGE_BATCH pages is full and the slice's turn has
+ *    come, or when memory is used up, fc_page_write appends all pages to the
+ *    table.
  * 3. heap/page_log.c writes a WAL record of each page's rows.
  *
- * In a new file, which no session can read before all pages are there
- * (heap/page_new.c), the turn is over when the blocks of the pages are
- * reserved: the process logs and writes them at the same time as others write
- * theirs. That spares shared buffers and their locks.  The pages and the WAL
- * are those of heap_multi_insert.  The index build and all later sessions read
- * the file through shared buffers, which hold nothing older, because each
- * block is written once.  heap/page_file.c says why this is safe in a crash
- * and beside a checkpoint.
+ * The pages and the WAL are those of heap_multi_insert.  The pages go one of
+ * two ways:
  *
- * In a table that other sessions use, pages go through shared buffers
- * (heap/page_shared.c), and free space in the table is left as it is.  So that
- * no page stays half empty between two slices, core puts the first rows of a
- * slice on the last page of the slice before, and the other rows move up.  In a
- * new file that page may not be written yet, and is not filled up.
- *
- * Memory for pages comes in batches of FC_PAGE_BATCH.  The process keeps free
- * batches for the phase, not for one table only, because fresh memory costs
- * more than to fill it.  They live in the phase's memory context.
+ *	new file	past shared buffers; no session can read the file before all
+ *				pages are there (heap/page_new.c, heap/page_file.c)
+ *	buffers		into a table that other sessions use, whose free space stays
+ *				as it is (heap/page_shared.c)
  *
  *-------------------------------------------------------------------------
  */
@@ -83,7 +73,11 @@ typedef struct FcPageWriter
 	int			nslots;			/* made so far */
 } FcPageWriter;
 
-/* Gives memory for a batch of pages */
+/*
+ * Gives memory for a batch of pages.  The process keeps free batches for the
+ * phase, in its memory context, because fresh memory costs more than to fill
+ * it.
+ */
 static char *
 fc_page_take_batch(FcContext *ctx)
 {
@@ -106,8 +100,8 @@ fc_page_give_batch(FcContext *ctx, char *pages)
 }
 
 /*
- * Not if the table is logically logged, because decoding sees no rows in page
- * images; nor if it is temporary, in local buffers; nor if it has an index,
+ * Not if the table is logically logged: decoding sees no rows in the pages'
+ * WAL.  Nor if it is temporary, in local buffers, nor if it has an index,
  * whose entries must be made with the insert.
  */
 bool
@@ -208,9 +202,11 @@ fc_page_append(FcPageWriter *writer, FcAppend *append)
 }
 
 /*
- * Appends all pages.  In a new file, the slice's turn is over once blocks are
- * reserved for its last pages: the next slice can do the same, while these are
- * logged and written.
+ * Appends all pages.  In a new file the slice's turn is over once blocks are
+ * reserved for its last pages: the next slice can reserve while these are
+ * logged and written.  The index build and later sessions read the file
+ * through shared buffers, which hold nothing older, because each block is
+ * written once.
  */
 static void
 fc_page_append_all(FcPageWriter *writer, bool last)
@@ -507,8 +503,10 @@ fc_page_lay_anew(FcPageWriter *writer, int n)
 }
 
 /*
- * Fills the page where the slice before stopped with the first rows, so that
- * no page stays half empty between slices.
+ * Fills the page where the slice before stopped with the first rows, and moves
+ * the others up, so that no page stays half empty between slices.  A frozen
+ * page is not filled up, nor one in a new file, where it may not be written
+ * yet.
  */
 static void
 fc_page_join(FcPageWriter *writer)

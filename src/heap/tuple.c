@@ -3,13 +3,11 @@
  * heap/tuple.c
  *	  The bytes of a heap tuple from the values of a row.
  *
- *	 values ──► one pass, by what each column is ──► tuple in a buffer
+ *	values ──► one pass, by what each column is ──► tuple in a buffer
  *
- * heap_form_tuple goes over the columns twice, to know the size first, and
- * finds out for each row how wide a column is, how it is aligned and whether
- * it may get a short header.  fc_form_begin finds that out once, and tuples up
- * to a given size are made in a buffer that is large enough for them.  For
- * longer ones the caller turns to core.  All memory is of the caller's context.
+ * fc_form_begin finds out once how wide and how aligned each column is, and
+ * whether it may get a short header.  heap_form_tuple does so for each row,
+ * and goes over the columns twice.
  *
  *-------------------------------------------------------------------------
  */
@@ -86,6 +84,10 @@ fc_form_kind(Form_pg_attribute att)
 	}
 }
 
+/*
+ * The buffer is large enough for tuples up to "max"; for longer ones the
+ * caller turns to core
+ */
 FcForm *
 fc_form_begin(TupleDesc desc, Size max)
 {

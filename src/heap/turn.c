@@ -4,18 +4,12 @@
  *	  Whose turn it is to insert into a table.
  *
  * 1. Several processes make the rows of one leaf, a slice each.
- * 2. Slice 0 may insert at once.  Each slice lets the next one insert when its
- *	  own rows are in (fc_turn_pass): rows must stand in the order of slices.
- * 3. A process that has all rows of its slice before the turn has come leaves
- *	  the writer with the rows here, as far as memory allows (the writer is
- *	  deferred), and takes its next slice.
+ * 2. Each slice lets the next one insert when its own rows are in
+ *    (fc_turn_pass): rows must stand in the order of slices.
+ * 3. A process that has all rows of its slice before its turn leaves the
+ *    writer with them here (fc_turn_defer), and takes its next slice.
  * 4. A process that waits for one turn ends its deferred writers meanwhile, as
- *	  their turns come, so that it keeps nobody waiting.
- *
- * Nobody waits for ever.  All processes take slices from one list, in which
- * those of a leaf stand in their order.  So of all slices that are not inserted
- * yet, the first in the list has its turn; and its process is still making
- * rows, or waits here and ends it.
+ *    their turns come.
  *
  * On error the transaction aborts; nothing here outlives it.
  *
@@ -86,7 +80,11 @@ fc_turn_take_deferred(FcContext *ctx)
 
 /*
  * Sleeps until the slice's turn has come; without a slice, until all deferred
- * writers have ended
+ * writers have ended.
+ *
+ * That will be: all processes take slices from one list, in which a leaf's
+ * stand in their order.  So the first one not inserted yet has its turn, and
+ * its process is still making rows, or sleeps here and ends it.
  */
 static void
 fc_turn_sleep(FcContext *ctx, const FcSlice *slice)

@@ -24,7 +24,7 @@ extern void fc_turn_pass(FcContext *ctx, FcSlice *slice);
 
 /*
  * Defers the writer, which has all rows of its slice: ctx takes both over, and
- * ends the writer when its turn comes.  False, and nothing is done, if the
+ * ends the writer when its turn comes.  False, with nothing done, if the
  * writer must end now: its turn has come, it is not patient, or its rows need
  * more memory than the process may keep.
  */

@@ -3,25 +3,12 @@
  * heap/writer.c
  *	  Puts rows into one table, by one writer or the other.
  *
- * 1. fc_write_storage (fc_write_routed_kind where core routes) decides by which
- *	  of two writers rows get into a table.
- * 2. fc_write_begin opens the table's TOAST table and begins the writer.
- * 3. For each row phase/row.c builds it in the writer's slot, and fc_write_put
- *	  takes a copy.
- * 4. fc_write_end_slice inserts what is left, when the slice's turn has come
- *	  (heap/turn.c), and lets the next slice insert.
- *
- * heap/multi_insert.c calls heap_multi_insert, which is right for every table.
- * heap/page_writer.c forms pages, for tables without indexes that are not
- * logically logged (fc_write_page_can), in one of two ways:
- *
- *	new file	The table is empty, and this transaction made its storage.  The
- *				pages go past shared buffers (heap/page_new.c).
- *	buffers		The table is any other one, there are many rows, and the table
- *				has little free space for them (heap/page_shared.c).
- *
- * On error the transaction aborts and takes the rows along; the writer lives
- * in the phase's memory context, the relations belong to the caller.
+ * 1. fc_write_storage (fc_write_routed_kind where core routes) decides which.
+ * 2. fc_write_begin begins the writer.
+ * 3. phase/row.c builds each row in the writer's slot, and fc_write_put copies
+ *    it.
+ * 4. fc_write_end_slice inserts what is left, when the slice's turn has come,
+ *    and lets the next slice insert.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,6 +38,15 @@
 /* Free space, in percent of a table, that rows should go to first */
 #define FC_SPACE_USED	10
 
+/*
+ * heap/multi_insert.c is right for every table.  heap/page_writer.c takes
+ * those that fc_write_page_can allows, in one of two ways:
+ *
+ *	FC_STORAGE_PAGES	past shared buffers into a new file, if the table is
+ *						empty and this transaction made its storage
+ *	FC_STORAGE_BUFFERS	any other, if there are many rows and it has little
+ *						free space for them
+ */
 static FcStorageKind
 fc_write_kind(Relation rel, uint64 rows)
 {
@@ -91,10 +87,10 @@ fc_write_storage(Relation rel, uint64 rows, List **files)
 
 /*
  * Gets the TOAST table into a worker's relcache before fc_write_as_leader
- * hides that this is a worker.  Only if core knows that it is in a worker does
- * it note in the entry that WAL may be skipped for a table created in this
- * transaction (wal_level=minimal); and either all processes skip a table's WAL
- * or none does.
+ * hides that this is a worker.  Core notes in the entry that the WAL of a
+ * table of this transaction may be skipped (wal_level=minimal), but only if it
+ * knows that this is a worker.  Either all processes skip a table's WAL or
+ * none does.
  */
 static void
 fc_write_open_toast(FcWriter *writer)

@@ -13,10 +13,10 @@
 
 /*
  * Decides how about so many rows get into the table, by what it and
- * fast_copy.writer allow.  The leader does so before the load, because all
+ * fast_copy.writer allow: before the load and by the leader, because all
  * processes must go the same way.  The table is held (heap/hold.h), and open
- * once more.  If it gets a new file, that is added to the list, which
- * fc_new_end takes after the load.
+ * once more.  A new file is added to the list, which fc_new_end takes after
+ * the load.
  */
 extern FcStorage fc_write_storage(Relation rel, uint64 rows, List **files);
 
@@ -26,7 +26,10 @@ extern FcStorage fc_write_storage(Relation rel, uint64 rows, List **files);
  */
 extern FcStorageKind fc_write_routed_kind(Relation rel, uint64 rows);
 
-/* The caller has opened and locked rri's relation, and opened its indexes */
+/*
+ * The caller has opened and locked rri's relation, opened its indexes, and
+ * keeps them.  The writer lives in the current memory context.
+ */
 extern FcWriter *fc_write_begin(FcContext *ctx, EState *estate,
 								ResultRelInfo *rri, const FcDestination *to);
 
@@ -41,7 +44,7 @@ extern void fc_write_flush(FcWriter *writer);
 
 /*
  * Ends the one writer of a slice, which has all rows of it, and lets the next
- * slice insert: now or, if fc_turn_defer defers the writer, when its turn
+ * slice insert.  If fc_turn_defer defers the writer, both happen when its turn
  * comes.  Returns how many rows the writer inserts.
  */
 extern uint64 fc_write_end_slice(FcWriter *writer);

@@ -3,26 +3,18 @@
  * index/build.c
  *	  The index phase: which process builds which index, and how.
  *
- *	 tasks, largest first ──► leader: those that only it can build
- *						  ──► leader with helpers: those too large for one
- *						  ──► workers: all others, each of them by one worker
+ *	tasks, largest first ──► leader: those that only it can build
+ *						 ──► leader with helpers: those too large for one
+ *						 ──► workers: all others, each of them by one worker
  *
- * Where an index is so large that the other processes would wait for the one
- * that builds it, all of them build it together: core's access methods can do
- * that with helpers, which are workers that only the leader can start.
+ * Core's index_build writes to the catalogs, which a worker must not do.  The
+ * access method's ambuild does not, and is called here without it; the leader
+ * takes its counts into pg_class later (fc_index_stats).
  *
- * Core's index_build writes to the catalogs, which a worker must not do; the
- * access method's ambuild does not, and is called here without it.  Few rows
- * are inserted into a B-tree one by one.  What the build counted the leader
- * takes into pg_class later (fc_index_stats).
- *
- * An error of an index build (two rows are equal, an expression fails) ends
- * the phase.  The build knows neither the lines of the rows nor which row is
- * the first in the file that the index refuses.  The leader finds that out, by
+ * An error of a build (two rows are equal, an expression fails) ends the
+ * phase.  The build knows neither the lines of the rows nor which row is the
+ * first in the file that the index refuses.  The leader finds that out by
  * inserting the rows again (fc_verify_load_indexes).
- *
- * maintenance_work_mem is lowered to the process's share of fast_copy.memory;
- * core restores it with the GUC nest level, on error too.
  *
  *-------------------------------------------------------------------------
  */
@@ -115,10 +107,10 @@ build_by_inserts(Relation heap, Relation index, IndexInfo *info)
 }
 
 /*
- * Runs ambuild as the table's owner, because the index's expressions may call
- * the owner's functions, and notes what it counted.  ERROR XX000 if the heap
- * has updated rows: a new one cannot, and core would mark the index in the
- * catalog as unusable for older snapshots.
+ * Runs ambuild as the table's owner, whose functions the index's expressions
+ * may call, and notes what it counted.  ERROR XX000 if the heap has updated
+ * rows: a new one cannot, and core would mark the index as unusable for older
+ * snapshots.
  */
 static void
 build_as_owner(Relation heap, Relation index, IndexInfo *info,
@@ -200,6 +192,10 @@ build_index(FcIndexTask *task)
 	table_close(heap, NoLock);
 }
 
+/*
+ * Lowers maintenance_work_mem to the processes' share of fast_copy.memory.
+ * Core restores it with the GUC nest level, on error too.
+ */
 static void
 limit_memory(const FcShared *shared, int processes)
 {
@@ -298,6 +294,11 @@ advance_task(FcIndexTask *tasks, int i)
 	tasks[0] = task;
 }
 
+/*
+ * Where the other processes would wait long for the one that builds a large
+ * index, all of them build it together, by access methods that can: with
+ * helpers, which are workers that only the leader can start
+ */
 int
 fc_index_plan(FcIndexTask *tasks, int ntasks, int processes)
 {

@@ -3,19 +3,13 @@
  * index/define.c
  *	  The parent's indexes on a new partition: into the catalog.
  *
- * ATTACH PARTITION builds what the partition lacks, one index after another
- * and under its locks.  To build them in the workers instead, the work of
- * CREATE INDEX is cut in three:
+ * ATTACH PARTITION builds what the partition lacks, one after another and
+ * under its locks.  For the workers to build them, CREATE INDEX is cut in
+ * three:
  *
- *		define	leader		catalog rows and an empty file (DefineIndex, build
- *							skipped)
- *		build	worker		the access method's ambuild, or inserts of few rows
- *							(index/build.c)
- *		stats	leader		what the build counted, into pg_class
- *
- * Until it is built the index is valid in the catalog but empty, which only
- * this transaction can see; an error takes table and index with it.  ATTACH
- * then finds an index equal to each of the parent's and adopts it.
+ *	define	leader		catalog rows and an empty file
+ *	build	worker		index/build.c
+ *	stats	leader		what the build counted, into pg_class
  *
  *-------------------------------------------------------------------------
  */
@@ -55,7 +49,12 @@ expressions_parallel_safe(IndexInfo *info)
 	return max_parallel_hazard(query) == PROPARALLEL_SAFE;
 }
 
-/* Defines on "heap" an index like "parent_index"; returns its OID */
+/*
+ * Defines on "heap" an index like "parent_index"; returns its OID.  Until it
+ * is built the index is valid in the catalog but empty, which only this
+ * transaction can see; an error takes table and index with it.  ATTACH later
+ * adopts it.
+ */
 static Oid
 define_like(Relation parent, Relation parent_index, Oid heap)
 {

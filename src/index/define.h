@@ -31,11 +31,11 @@ typedef struct FcIndexTask
 } FcIndexTask;
 
 /*
- * Leader, before parallel mode: defines on "heap" a copy of every index of
- * "parent", empty and unbuilt.  Returns a list of FcIndexTask *.  Exclusion
- * constraints and parallel-unsafe expressions and predicates are for the
- * leader only.  Rows are in the order of the column "key", if it is valid.
- * The caller has closed "heap".
+ * Leader, before parallel mode: defines on "heap", which the caller has
+ * closed, a copy of every index of "parent", empty and unbuilt.  Returns a
+ * list of FcIndexTask *.  Exclusion constraints and parallel-unsafe
+ * expressions and predicates are for the leader only.  Rows are in the order
+ * of the column "key", if it is valid.
  */
 extern List *fc_index_define(Relation parent, Oid heap, AttrNumber key);
 

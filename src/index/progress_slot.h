@@ -11,10 +11,9 @@
 #include "utils/backend_progress.h"
 
 /*
- * This backend's progress, as other sessions see it.  Core's DDL reports the
- * building of each index, even a TOAST table's empty one, in the same slot
- * that the load reports in: the caller saves the slot before such DDL and
- * restores it after.
+ * This backend's progress, as other sessions see it.  Core's DDL reports in
+ * the slot of the load the building of each index, even a TOAST table's empty
+ * one.  The caller saves the slot before such DDL and restores it after.
  */
 typedef struct FcProgressSlot
 {

@@ -6,25 +6,8 @@
  *	 file that is there ──► split, by all processes ──► resolved, by the leader
  *	 data that come ──► intake/finder.c ──► published ──► taken meanwhile
  *
- * Split.  Processes read chunks, in any order, and note what each does to every
- * quote state that it may begin in.  In one pass over the notes the leader then
- * finds the true state, the line number and the first record of every chunk,
- * and whether a marker ends the data: chunks after it become empty.  It
- * resolves each file for itself, whose first chunk begins after the header.
- * Where a tuple of a binary file begins can only be told from all bytes before
- * it, so that one process walks over the whole file.
- *
- * Data that come.  If there are fewer packed files than processes, the
- * processes that scan or load the files unpack them, too.  Chunks are taken in
- * the order of their numbers, as in other scans.  A process that would have to
- * wait for the next chunk unpacks a piece instead, before it takes the chunk:
- * others could not take it then, and might wait for its turn.  If no piece is
- * left, it waits.  What is received comes by the leader (intake/receive.c).
- *
- * If a file cannot be unpacked, what was scanned is of no use, and the scan
- * ends.
- *
- * All is in the phase's memory context.
+ * The chunks are in shared memory, and all else is in the phase's memory
+ * context.
  *
  *-------------------------------------------------------------------------
  */
@@ -147,8 +130,9 @@ fc_chunks_wait(FcContext *ctx, uint32 chunk)
 }
 
 /*
- * Unpacks as long as the next chunk is not there.  Others may wait for the
- * turns of this process's slices, so that these end before.
+ * Unpacks as long as the next chunk is not there, before it takes that: others
+ * could not take the chunk then, and might wait for its turn.  They may also
+ * wait for the turns of this process's slices, so that these end before.
  */
 static void
 fc_chunks_help(FcContext *ctx)
@@ -190,8 +174,9 @@ fc_chunks_take(FcContext *ctx, uint32 *chunk)
 }
 
 /*
- * One process walks over a binary file from its first chunk to its last, and
- * takes away what is no tuple after it.
+ * One process walks over a binary file from its first chunk to its last: only
+ * all bytes before a tuple tell where it begins.  Takes away what is no tuple
+ * after the last one.
  */
 static void
 fc_chunks_walk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)

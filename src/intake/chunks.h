@@ -18,9 +18,9 @@ extern bool fc_chunks_begin(FcContext *ctx);
 extern void fc_chunks_end(FcContext *ctx);
 
 /*
- * Takes the next chunk of the source; false if there is none.  As long as the
- * data come it unpacks files until the chunk is there, or waits under the event
- * FastCopyInflow; false then, too, if a file cannot be unpacked.
+ * Takes the next chunk of the source; false if there is none.  While data come
+ * the process unpacks files until the chunk is there, or waits under the event
+ * FastCopyInflow.  False, too, if a file cannot be unpacked.
  */
 extern bool fc_chunks_take(FcContext *ctx, uint32 *chunk);
 

@@ -9,14 +9,6 @@
  * first record of each chunk begins, without the leader's pass over all
  * chunks.
  *
- * A chunk is published as soon as a record is known to begin after it: all
- * records that begin in it are whole then, with their line ends.  How many
- * chunks a file will have is not known.  Each file has room for a fixed
- * number, and as the room is used up the chunks become larger.
- *
- * Where a marker ends the data before the file does, its chunk and those after
- * it are published with the file's last.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -27,8 +19,9 @@
 #include "intake/finder.h"
 
 /*
- * Chunks have the size that was asked for while half of the places are free;
- * from then on the size doubles with each 32nd part of the places.
+ * How many chunks a file will have is not known, and it has a fixed number of
+ * places.  Chunks have the size that was asked for while half of the places
+ * are free; from then on the size doubles with each 32nd part of the places.
  */
 #define FC_FINDER_STEPS	32
 
@@ -88,7 +81,12 @@ fc_finder_publish(FcFinder *finder, uint32 n, bool whole)
 	ConditionVariableBroadcast(&finder->ctx->shared->inflow_cv);
 }
 
-/* Tells of the bytes that are in their place, and of their chunks */
+/*
+ * Tells of the bytes that are in their place, and publishes their chunks:
+ * those before the last in which a record begins, because all their records
+ * are whole then, with their line ends.  Chunks from the marker on are held
+ * until the end.
+ */
 static void
 fc_finder_tell(FcFinder *finder)
 {

@@ -6,48 +6,25 @@
  *
  *	 packed files ──► processes, a piece at a time ──► temporary copies
  *
- * A load reads its source several times, in any order, and what is packed or
- * received can be read only once.  So it is put into a temporary copy, which
- * costs about as much as a spill of rows would, but has the order of the file:
- * a packed file in key order is still loaded without a sort.  Phases after
- * unpacking see a source as if the unpacked files had been named; messages
- * have the names of the packed ones.
+ * A load reads its source several times, in any order.  So what is packed or
+ * received is put into temporary copies.  They cost about as much as a spill
+ * of rows would, but keep the order of the file: one that is in key order is
+ * still loaded without a sort.
  *
- * Where there are fewer packed files than processes, the leader unpacks no more
- * than their heads, some 256 kB of each, because the headers and the line ends
- * must be known before a record can be looked for.  The processes that scan, or
- * load without a scan, unpack the files meanwhile (intake/pieces.c).  The files
- * get offsets so far from each other that the rest of each has room: an offset
- * means the same before the rest is unpacked and after.  Faults of a file are
- * not thrown by its head, but when all of it is unpacked.
+ * Packed files are unpacked in one of two ways:
  *
- * Else all files are unpacked in a phase before all others, even before the
- * headers are read (fc_lead_unpack, load/lead.c).
+ * 1. Ahead: in a phase before all others, even before the headers are read
+ *    (fc_lead_unpack, load/lead.c).
+ * 2. Meanwhile: by the processes that scan, or load without a scan
+ *    (intake/pieces.c), if there are fewer files than processes.  The leader
+ *    unpacks the files' heads before, because headers and line ends must be
+ *    known before records can be looked for.
  *
- * Files that are unpacked beside a scan get offsets with gaps between them,
- * because their sizes are not known when they get their places.  Only after the
- * scan can the leader see whether such a file is in key order, and what it
- * would cost to read its rows by offsets.  It may then forget the scan, or scan
- * again and spill rows (load/find.c).
+ * After unpacking all phases see a source as if the unpacked files had been
+ * named; messages have the names of the packed ones.
  *
- * A load without a key takes chunks as soon as they are published.  All files
- * are unpacked before it if it must know the number of rows (sequences), sorts
- * rows, or inserts the rows of several files in turn.  They are unpacked first,
- * too, for a load by core, for an analysis, and if their encoding must be
- * converted.
- *
- * If several files cannot be unpacked, the error is about the first of them: a
- * process that meets one notes it, and all processes then unpack only files
- * before it.  Errors of other kinds are thrown at once.
- *
- * After a record that ends the load, nobody waits for what a program or the
- * client still sends, unless it is packed: only the end of packed data says
- * whether they are sound.  A load that gives way to pg_partman and begins
- * again keeps what it has received, because that comes only once; packed files
- * are unpacked again.
- *
- * The segment belongs to the current resource owner and the temporary copies
- * to the SharedFileSet in it; workers end with the parallel context.
+ * The segment belongs to the current resource owner, the temporary copies to
+ * the SharedFileSet in it; workers end with the parallel context.
  *
  *-------------------------------------------------------------------------
  */
@@ -248,7 +225,10 @@ fc_intake_workers(const FcIntake *intake, uint64 bytes)
 	return fc_processors_workers(intake->target->options->workers, bytes < FC_SMALL_PACKED);
 }
 
-/* Does the plan allow it to go on while data come? */
+/*
+ * Does the plan allow it to go on while data come?  Not with a load by core,
+ * or by the leader alone.
+ */
 static bool
 fc_intake_plan_flows(const FcPlanned *planned)
 {
@@ -279,7 +259,10 @@ typedef struct FcHeads
 	bool		wide;			/* windows take memory of the budget */
 } FcHeads;
 
-/* Unpacks one head; false if it is faulty or needs too much memory */
+/*
+ * Unpacks one head, some 256 kB; false if it is faulty or needs too much
+ * memory.  A fault is thrown only when all of the file is unpacked.
+ */
 static bool
 fc_heads_unpack(FcHeads *heads, FcUnpacker *unpacker, uint32 number)
 {
@@ -388,10 +371,10 @@ fc_intake_suffices(const FcIntake *intake, const FcSource *source, const bool *c
 }
 
 /*
- * Returns a source of the first bytes of the files, all of which are packed;
- * offsets stay the same when the files become longer.  NULL if a head does not
- * have the whole header and first record, or if it is faulty or needs too much
- * memory.
+ * Returns a source of the first bytes of the files, all of which are packed.
+ * The files' offsets are so far apart that the rest of each has room: an
+ * offset means the same before and after it is unpacked.  NULL if a head lacks
+ * part of the header or the first record, is faulty, or needs too much memory.
  */
 static FcSource *
 fc_heads_source(FcIntake *intake, FcUnpackArea *area)

@@ -33,24 +33,25 @@ typedef struct FcIntake
 } FcIntake;
 
 /*
- * Must packed files of the source be unpacked ahead of all other phases?  ERROR
- * for a kind that cannot be unpacked.  If a scan or a load can go on beside it,
- * it unpacks the heads of the files, makes them target->source, which grows,
- * and says false.
+ * Must packed files of the source be unpacked ahead of all other phases?
+ * ERROR for a kind that cannot be unpacked.  If a scan or a load can go on
+ * beside it, this unpacks the heads of the files, makes them target->source,
+ * which grows, and returns false.
  */
 extern bool fc_intake_unpack_ahead(FcIntake *intake);
 
 /*
- * Around a phase that unpacks ahead, of which the first tells how many workers
- * it takes.  After the second target->source reads the copies, and
- * intake->packed is the source as it was; ERROR if a file cannot be unpacked.
+ * Called before and after a phase that unpacks ahead.  The first returns how
+ * many workers the phase takes.  After the second target->source reads the
+ * copies, and intake->packed is the source as it was; ERROR if a file cannot
+ * be unpacked.
  */
 extern int	fc_intake_begin_unpack(FcIntake *intake);
 extern void fc_intake_end_unpack(FcIntake *intake);
 
 /*
- * With a source that grows, once there are plan and way: do they let the next
- * phases go on while data come?
+ * With a source that grows, once plan and way are made: may the next phases go
+ * on while data come?
  */
 extern bool fc_intake_may_go_on(FcIntake *intake);
 
@@ -61,25 +62,25 @@ extern void fc_intake_drop_heads(FcIntake *intake);
 extern void fc_intake_move_headers(FcFile *files, const FcSource *heads);
 
 /*
- * With a source that grows, around the first phase: from the third on, which
- * the leader calls after it, target->source has the whole files.  The second is
- * his FcContext.progress, with the FcIntake as arg.  The third throws ERROR for
- * a file that cannot be unpacked.
+ * With a source that grows.  The leader calls the first before the first
+ * phase, the second in it, as FcContext.progress with the FcIntake, and the
+ * third after it.  The third makes the whole files target->source; ERROR for a
+ * file that cannot be unpacked.
  */
 extern void fc_intake_flow(FcIntake *intake);
 extern void fc_intake_progress(void *arg);
 extern void fc_intake_flowed(FcIntake *intake);
 
 /*
- * May the scan, or a load without one, go on while data come?  Only with so
- * many workers at least, and if nobody must read a row before.  A plan that is
- * not made yet may forbid it later.
+ * May the scan, or a load without one, go on while data come?  Only with at
+ * least so many workers, and if nobody must read a row before.  The plan, if
+ * it is made later, may still forbid it.
  */
 extern bool fc_intake_may_flow(const FcIntake *intake, int least);
 
 /*
- * Do heads, of which "cut" says which are not whole files (NULL: all of them),
- * have header and first record, and a little more?
+ * Do the heads have header and first record, and a little more?  "cut" says
+ * which heads are not whole files; NULL: none is.
  */
 extern bool fc_intake_suffices(const FcIntake *intake, const FcSource *source,
 							   const bool *cut);

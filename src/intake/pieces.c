@@ -8,41 +8,31 @@
  *	 pieces        |---- 0 ----|--- 1 ---|------------ 2 -------|-- 3 --|
  *
  * Formats allow members (frames, streams) to follow each other, and each can
- * be unpacked without those before it.  A piece goes from the first border of
- * members in its step of the packed file, or after it, to that of the next
- * step; a step in which no member begins has an empty piece.  So a file of one
- * member is one piece, which one process unpacks from front to back.
+ * be unpacked without those before it.  A piece begins with the first member
+ * that begins in its step, and ends where the next piece begins.  A step in
+ * which no member begins has an empty piece.
  *
- * Only a process that has unpacked all bytes before a member knows where the
- * member begins.  A process that takes a piece ahead of its turn looks for
- * what seems to be a border (source/border.c) and unpacks from there.  The
- * guess is confirmed, or not, when the turn of the piece comes: all pieces
- * before it are unpacked then, and the last of them has ended where the piece
- * begins, or somewhere else.  In that case what has been unpacked is dropped,
- * and the piece is unpacked once more, from where it does begin.  So a wrong
- * guess never changes the unpacked bytes: they are those that one process
- * would find from front to back.  Nor does a fault that is met before a
- * piece's turn, because a wrong guess may have caused it.  After the first
- * wrong guess that could be unpacked no process guesses in that file any more.
- * What it costs until then is the time of processes that had nothing else to
- * do, and temporary files, which temp_file_limit bounds.
+ * 1. A process takes the piece whose turn it is, if nobody has it, or else the
+ *    next one, ahead of its turn.
+ * 2. In turn it knows where the piece begins: where those before it have
+ *    ended.  Ahead it guesses, by what seems to be a border (source/border.c),
+ *    and unpacks from there.
+ * 3. When the turn of a piece comes, either the pieces before it have ended
+ *    where it begins: then its bytes are the file's next ones.  Or its guess
+ *    was wrong: then its bytes are dropped, and it is unpacked once more.
+ * 4. The process that has the turn finds the chunks of the file, in order, and
+ *    publishes them: in its own piece as that is unpacked, in pieces that were
+ *    unpacked ahead by reading them from the copy.
  *
- *	 head ──► unpacked in turn ──► chunks found and published at once
- *	 others ──► unpacked ahead ──► turn ──► the same, from the copy
+ * So a wrong guess never changes the unpacked bytes.  A fault that is met
+ * ahead does not count, because a wrong guess may have caused it.  Wrong
+ * guesses cost temporary files, which temp_file_limit bounds, and time of
+ * processes that had nothing else to do.
  *
- * Chunks are found in the order of the file, by the process that has the turn.
- * It looks through the pieces after its own that have been unpacked ahead, too,
- * and goes on to the first that has not.  Where the turn comes before a piece
- * has ended, as that of a large member after a small one does, its process
- * looks through what it has, and then at what comes as it comes.
- *
- * A process puts all that it unpacks into one temporary copy, piece after
- * piece, so that the file's bytes are in extents of several copies.  Unpacking
- * never waits for another piece, nor for who scans or loads, so that one
- * process alone comes to an end, too.
- *
- * Of several files that cannot be unpacked the first one counts: from then on
- * only files before it are unpacked.
+ * Unpacking never waits for another piece, nor for processes that scan or
+ * load, so that one process alone comes to an end, too.  A process puts all
+ * its pieces into one temporary copy: a file's bytes are in extents of several
+ * copies.
  *
  * Temporary copies belong to a SharedFileSet, and libraries' memory to
  * source/decompress.c; all else is in the hand's memory context.
@@ -58,9 +48,9 @@
 #include "source/border.h"
 
 /*
- * Bytes of a step, at least (unless fast_copy.chunk_size is smaller) and at
- * most, and steps for each process; and pieces that all files have together, at
- * most, if there are fewer files
+ * A step has at least and at most so many bytes (fewer with a smaller
+ * fast_copy.chunk_size); each process should get so many steps.  All files
+ * together have at most so many pieces, or one each.
  */
 #define FC_STEP_LEAST	(256 * 1024)
 #define FC_STEP_MOST	(4 * 1024 * 1024)
@@ -134,8 +124,8 @@ fc_hand_piece(const FcHand *hand, uint32 i)
 }
 
 /*
- * Takes a piece of the file: that whose turn it is if nobody has, else the next
- * one; false if all have been taken.  With the lock.
+ * Takes a piece of the file: the one whose turn it is, if nobody has taken it,
+ * else the next one; false if all have been taken.  With the lock.
  */
 static bool
 fc_piece_take_of(FcHand *hand)
@@ -263,9 +253,9 @@ fc_piece_begin_turn(FcHand *hand, const FcPiece *piece, uint64 size)
 }
 
 /*
- * After a guess that was wrong, although it could be unpacked: that is no
- * accident, there are packed data inside the members.  From now on the file is
- * unpacked in order.  With the lock.
+ * After a wrong guess that could be unpacked.  This is no accident: there are
+ * packed data inside the members.  From now on the file is unpacked in order.
+ * With the lock.
  */
 static void
 fc_chain_mistrust(FcChain *chain)
@@ -302,9 +292,9 @@ fc_chain_next(FcHand *hand)
 }
 
 /*
- * Takes over the pieces that have been unpacked ahead and whose turn comes now.
- * True if these were the last of the file.  With the lock, which it gives back
- * while it looks for chunks: the piece is its own as long as it is taken.
+ * Takes over the pieces that have been unpacked ahead and whose turn comes
+ * now.  True if these were the last of the file.  Called with the lock, which
+ * it releases while it looks for chunks: a piece that is taken is its own.
  */
 static bool
 fc_chain_advance(FcHand *hand)
@@ -358,8 +348,9 @@ fc_chain_end(FcHand *hand)
 }
 
 /*
- * Remembers that the file cannot be unpacked; nobody scans on then.  A lack of
- * memory is no fault of the file.
+ * Remembers that the file cannot be unpacked.  Nobody scans on then, and only
+ * files before it are unpacked further: the error is about the first faulty
+ * one.  A lack of memory is no fault of the file, and is thrown at once.
  */
 static void
 fc_hand_fail(FcHand *hand)
@@ -435,8 +426,10 @@ fc_piece_look(void *arg, const char *buf, size_t len)
 }
 
 /*
- * The turn of the piece has come while it is unpacked ahead.  False if it does
- * not go on where those before it end.
+ * The turn of the piece has come while it is unpacked ahead, as that of a
+ * large member after a small one.  False if it does not go on where those
+ * before it end.  Else chunks are found in what is there, and then in the rest
+ * as it comes.
  */
 static bool
 fc_piece_meet_turn(FcHand *hand)
@@ -444,7 +437,7 @@ fc_piece_meet_turn(FcHand *hand)
 	FcPiece    *piece = fc_hand_piece(hand, hand->piece);
 	bool		joins;
 
-	/* what others have written for those before it is seen after this */
+	/* after this is seen what others have written for the pieces before */
 	LWLockAcquire(&hand->area->lock, LW_SHARED);
 	joins = piece->start == fc_hand_chain(hand)->border;
 	LWLockRelease(&hand->area->lock);
@@ -454,8 +447,8 @@ fc_piece_meet_turn(FcHand *hand)
 }
 
 /*
- * FcUnpacker.put: gives up a file after one that cannot be unpacked, and what
- * others have found to be no piece
+ * FcUnpacker.put: gives up a file after one that cannot be unpacked, and a
+ * piece of which others have found that it begins elsewhere
  */
 static FcUnpackPut
 fc_piece_put(void *arg, const char *buf, size_t len)
@@ -499,8 +492,8 @@ fc_piece_end_turn(FcHand *hand, FcUnpackEnd end, uint64 taken)
 }
 
 /*
- * Keeps a piece that was unpacked ahead for its turn, if it was one; what was
- * none is taken out of the copy again
+ * Keeps what was unpacked ahead until the piece's turn, if it is sound; else
+ * takes it out of the copy again
  */
 static void
 fc_piece_end_ahead(FcHand *hand, bool sound, uint64 taken)

@@ -42,8 +42,8 @@ typedef struct FcChain
 	uint32		npieces;
 
 	/*
-	 * next and head are guarded by the area's lock; the rest is written by
-	 * who unpacks the head, or with the lock while nobody does
+	 * next and head are guarded by the area's lock; the rest is written by the
+	 * process that unpacks the head, or with the lock while none does
 	 */
 	uint32		next;			/* piece that nobody has taken so far */
 	uint32		head;			/* the piece whose turn it is */
@@ -121,8 +121,8 @@ extern FcHand *fc_hand_begin(FcUnpackArea *area, const FcSource *source, int pro
 							 void (*progress) (void *arg), void *progress_arg);
 
 /*
- * Unpacks a piece; false if there is none left to be taken.  A file that cannot
- * be unpacked is remembered, the first of them.
+ * Unpacks a piece; false if there is none left to be taken.  Remembers the
+ * first file that cannot be unpacked.
  */
 extern bool fc_hand_step(FcHand *hand);
 

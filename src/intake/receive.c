@@ -4,35 +4,21 @@
  *	  What programs print, or the client sends, as source of a load.
  *
  *	 programs, client ──► leader ──► temporary copy ──► FcSource
+ *								└─► ring ──► processes that load in turn
  *
- * The data come once, so that the leader puts them into a temporary copy,
- * unpacked if they are packed.  Workers scan or load what one program or the
- * client gives meanwhile, unless it ends soon.  Several programs run one after
- * the other, before all else.
+ * The data come once.  The leader receives them, unpacks what is packed, and
+ * puts the bytes where processes read them:
  *
- * What a load without a key receives is read once, in chunks that insert in
- * turn.  So nobody keeps a copy of it.  The leader puts the bytes into a ring,
- * and waits before it would overwrite a chunk whose turn is not over; the
- * client waits meanwhile.  The same memory is used again and again, and
- * nothing goes to disk.
+ * 1. In a temporary copy, before all other phases, if the data end soon or
+ *    several programs give them, one after the other.
+ * 2. In a temporary copy, while workers scan or load what has come.
+ * 3. In a ring in shared memory, if they are read once: by a load without a
+ *    key, in chunks that insert in turn.  The client waits while the ring is
+ *    full (fc_receive_wait_room), and nothing goes to disk.
  *
- *	  from            tail                 head
- *	 ..|.. done ......|-- chunks --|-- ? --|
- *					  '---- at most the ring's size ----'
- *
- * If an error in a chunk is known, the turn of the chunk never ends.  So the
- * bytes of the first bad record, and of records before it that must be looked
- * at again, stay until the error is thrown.
- *
- * A leader that loads alone receives as much as it lacks for the next chunk,
- * and so never waits.
- *
- * A record longer than the ring would make the leader wait for ever.  It then
- * leaves the ring, and the rest of the data goes to the temporary copy.
- *
- * The pipe of a program ends with the (sub)transaction, and what a client
- * still sends after an error is core's to skip.  The copy belongs to the
- * area's SharedFileSet.
+ * The pipe of a program ends with the (sub)transaction; what a client still
+ * sends after an error is core's to skip.  The copy belongs to the area's
+ * SharedFileSet.
  *
  *-------------------------------------------------------------------------
  */
@@ -310,7 +296,10 @@ fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 	return true;
 }
 
-/* Takes the source that the load had received before it gave way */
+/*
+ * Takes the source that the load had received before it gave way to
+ * pg_partman: the data come only once
+ */
 static void
 fc_receive_take_over(FcIntake *intake)
 {
@@ -399,7 +388,17 @@ fc_receive_is_enough(const FcFinder *finder, const FcUnpacking *unpacking)
 	return true;
 }
 
-/* The first byte that a process may still read */
+/*
+ * The first byte that a process may still read:
+ *
+ *	  from            tail                 head
+ *	 ..|.. done ......|-- chunks --|-- ? --|
+ *					  '---- at most the ring's size ----'
+ *
+ * The turn of a chunk with a known error never ends.  So the first bad record,
+ * and records before it that must be looked at again, stay until the error is
+ * thrown.
+ */
 static uint64
 fc_receive_tail(const FcFinder *finder, uint32 done)
 {
@@ -409,11 +408,11 @@ fc_receive_tail(const FcFinder *finder, uint32 done)
 }
 
 /*
- * Waits until the ring has room for len bytes: chunks make room when their turn
- * is over.  If that of all published chunks is, a record is longer than the
- * ring; and a leader that loads alone has nobody to wait for.  In both cases it
- * leaves the ring.  A process keeps an error before it passes on the turn of
- * its chunk, so that the turn must be read before the error.
+ * Waits until the ring has room for len bytes; chunks make room when their
+ * turn is over.  The leader leaves the ring for the temporary copy if no
+ * published chunk is left (a record is longer than the ring), or if it loads
+ * alone.  It reads the turn before the error: a process notes its error before
+ * its turn ends.
  */
 static FcUnpackPut
 fc_receive_wait_room(const FcFinder *finder, FcRing *ring, size_t len)
@@ -537,9 +536,9 @@ fc_receive_is_packed(const FcIncoming *incoming)
 }
 
 /*
- * The line that core is in when the client gives up.  After a marker that has
- * ended the data that is the marker's line; and after a carriage return at the
- * end of all data it is the line that the carriage return ends.
+ * The line that core is in when the client gives up: after a marker that has
+ * ended the data that of the marker; after a carriage return at the end of all
+ * data the line that this ends.
  */
 static uint64
 fc_receive_line(FcTarget *target)

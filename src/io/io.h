@@ -4,9 +4,11 @@
  *	  Many reads in flight: one interface, several methods.
  *
  * The caller queues requests, submits them, and takes them as they come back.
- * io/uring.c hands them to the kernel through liburing; io/pread.c reads by
- * preadv where the kernel does not grant that.  Both hide short reads, EINTR
- * and EAGAIN: a read comes back whole, or is an ERROR.
+ * A read comes back whole or is an ERROR: the methods hide short reads, EINTR
+ * and EAGAIN.
+ *
+ *	io/uring.c		through liburing
+ *	io/pread.c		by preadv, where the kernel does not grant that
  *
  *-------------------------------------------------------------------------
  */
@@ -36,11 +38,12 @@ typedef struct FcIoMethod
 	const char *name;			/* as fast_copy_report() shows it */
 
 	/*
-	 * Opens a queue of "depth" requests, allocated in the current memory
-	 * context and drained and closed by a reset callback of that context if
-	 * close was not called.  NULL with *err = errno when the kernel refuses.
-	 * fd is the file of all reads, or -1 if each has its own, which stays
-	 * open until the read has come back.  "path" is for error messages.
+	 * Opens a queue of "depth" requests in the current memory context, whose
+	 * reset callback drains and closes it if close was not called.  NULL with
+	 * *err = errno if the kernel refuses.
+	 *
+	 * fd is the file of all reads, or -1 if each has its own, which stays open
+	 * until the read has come back.  "path" is for error messages.
 	 */
 	FcIo	   *(*open) (int fd, const char *path, int depth, int *err);
 	/* Adds a request; false if "depth" are queued or in flight already. */
@@ -50,11 +53,11 @@ typedef struct FcIoMethod
 
 	/*
 	 * The next completed request, NULL if there is none (yet).  With "wait",
-	 * sleeps (interruptibly, under a wait event) until there is one; NULL
-	 * then only if nothing is queued or in flight.
+	 * sleeps (interruptibly, under a wait event) until there is one; NULL then
+	 * only if nothing is queued or in flight.
 	 */
 	FcRequest  *(*next) (FcIo *io, bool wait);
-	/* Waits until nothing is in flight, then frees the queue. */
+	/* Waits until nothing is in flight, then closes the queue for good */
 	void		(*close) (FcIo *io);
 } FcIoMethod;
 

@@ -5,20 +5,11 @@
  *
  * The queue is a circle of requests in the order in which they came:
  *
- *	  head .. done	 read, not yet handed out
- *	  done .. tail	 waiting
+ *	head .. done	 read, not yet handed out
+ *	done .. tail	 waiting
  *
- * Reading happens in next(), also in one that need not wait: while the caller
- * is busy between two calls, the kernel's own read-ahead works.  Requests
- * whose file ranges touch are read by one preadv.
- *
- * A read that took too long to have come from the page cache makes submit()
- * announce the waiting requests to the kernel (posix_fadvise), which then
- * reads them together.  For a cached file that would cost as much as the read
- * itself, so each slow read pays for a limited number of announcements only.
- *
- * Nothing is in flight when no function of this file runs, so there is
- * nothing to drain; the memory goes with its context.
+ * Only next() reads: between two calls the kernel's read-ahead works while the
+ * caller is busy.  Nothing is in flight between calls.
  *
  *-------------------------------------------------------------------------
  */
@@ -161,7 +152,13 @@ fc_sync_credit(FcSync *sync, size_t bytes)
 	}
 }
 
-/* Judges by the time of a read whether the next ones are to be announced. */
+/*
+ * Judges by a read's time whether it came from the page cache.  If not, the
+ * next requests are announced, and the kernel reads them together.
+ *
+ * For a cached file an announcement costs as much as the read itself, so that
+ * each slow read pays for a limited number only.
+ */
 static void
 fc_sync_judge(FcSync *sync, instr_time start, size_t bytes)
 {

@@ -3,29 +3,13 @@
  * io/uring.c
  *	  Reads in flight through the kernel's io_uring.
  *
- * One ring per queue.  A request is in one of two places: in the submission
- * queue (not yet seen by the kernel) or in flight; together they are never
- * more than "depth", so that the rings, which have room for that many, cannot
- * overflow:
+ * One ring for each queue.  The rings cannot overflow: at most "depth"
+ * requests are in the submission queue or in flight, and there is room for so
+ * many.
  *
- *	  queue() -> submission queue -> submit() -> kernel -> next() -> caller
- *					  ^									     |
- *					  +--- short read, EINTR, EAGAIN --------+
- *
- * While a request is in flight the kernel may write to its buffer at any
- * time.  So nothing of the memory context in which the queue was opened may
- * be freed before all requests have ended: a reset callback of that context
- * waits for them, on the error path too, and closes the ring.  Buffers must
- * live in that context or one above it, not in a child, since children go
- * before the callbacks run.
- *
- * Requests carry no IOSQE_ASYNC: the kernel copies what is cached within the
- * submission call, and reads the rest without blocking there.  Measured with
- * 64-byte rows in random order of a cached file of 300 MB, 2 cores, depth 64:
- * the flag made the reads 1.6 to 2 times slower.
- *
- * A build without liburing (HAVE_URING, see libraries.mk) has a method that
- * refuses, as a kernel may.
+ *	queue() -> submission queue -> submit() -> kernel -> next() -> caller
+ *					^									   |
+ *					+----- short read, EINTR, EAGAIN ------+
  *
  *-------------------------------------------------------------------------
  */
@@ -39,7 +23,10 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-/* The errno of a build without liburing, which no kernel gives here */
+/*
+ * The errno of a build without liburing (libraries.mk), whose method refuses
+ * as a kernel may; no kernel gives this one here
+ */
 #define FC_URING_NOT_BUILT	ENOTSUP
 
 #ifdef HAVE_URING
@@ -103,8 +90,13 @@ fc_uring_teardown(struct io_uring *ring)
 }
 
 /*
- * Waits for all requests in flight and closes the ring.  Cannot fail and does
- * not accept interrupts.  What only lies in the submission queue is forgotten.
+ * Waits for all requests in flight, on the error path too, and closes the
+ * ring.  Cannot fail and takes no interrupts.  Requests that the kernel has
+ * not seen are forgotten.
+ *
+ * The kernel may write to a request's buffer at any time.  So buffers live in
+ * the queue's memory context or above: its children are gone before this
+ * callback runs.
  */
 static void
 fc_uring_shut(void *arg)
@@ -167,8 +159,13 @@ fc_uring_open(int fd, const char *path, int depth, int *err)
 }
 
 /*
- * Puts what is left of a request into the submission queue.  The head of this
- * file says why there is room.
+ * Puts what is left of a request into the submission queue, which has room for
+ * "depth".
+ *
+ * No IOSQE_ASYNC: the kernel copies cached data within the submission call,
+ * and reads the rest without blocking there.  The flag made reads 1.6 to 2
+ * times slower (64-byte rows in random order of a cached file of 300 MB, 2
+ * cores, depth 64).
  */
 static void
 fc_uring_put(FcUring *uring, FcRequest *req)

@@ -5,23 +5,10 @@
  *
  * Four ways to count, in the order they are tried:
  *
- *	months		calendar months, from year 0 (quarters and years are those of
- *				the calendar), or from an existing partition, whose first day
- *				may be any up to the 28th
- *	days		days of the session's time zone, from 2000-01-01; weeks from a
- *				Monday; or from an existing partition, in the time zone in
- *				which the existing ones are days.  A timestamptz day has 23 or
- *				25 hours where clocks change
- *	clock		a width that divides a day evenly: as wall clocks show it from
- *				the day's start, if it is more than an hour, so that a night
- *				has an hour more or less where clocks change; else
- *				microseconds from there
- *	plain		anything else, and integers: multiples of the width from an
- *				origin
- *
- * Intervals never leave the type's range.  The last one of a timestamp or date
- * ends at 'infinity' and that of an integer type past its maximum, written as
- * PG_INT64_MAX.  Nothing here allocates what must be cleaned up.
+ *	months		calendar months (calendar_floor)
+ *	days		days of a time zone, of 23 or 25 hours where clocks change
+ *	clock		a width that divides a day evenly (clock_floor)
+ *	plain		anything else, and integers: multiples from an origin
  *
  *-------------------------------------------------------------------------
  */
@@ -189,6 +176,9 @@ calendar_index(FcKeyType type, const FcInterval *interval, int64 key)
 }
 
 /*
+ * Months count from year 0, days from 2000-01-01, weeks from a Monday; or from
+ * an existing partition: months from any day up to the 28th.
+ *
  * The local date is only a guess at the interval: where clocks are put back
  * over midnight, an instant can bear tomorrow's date before the instant that
  * tomorrow's midnight is taken to mean.
@@ -221,6 +211,11 @@ clock_time(FcKeyType type, int64 day, int64 time)
 	return stamp + DetermineTimeZoneOffset(&tm, session_timezone) * USECS_PER_SEC;
 }
 
+/*
+ * Up to an hour the width counts microseconds from the day's start.  A longer
+ * one counts as wall clocks show it from there, so that a night has an hour
+ * more or less where clocks change.
+ */
 static void
 clock_floor(FcKeyType type, const FcInterval *interval, int64 key,
 			int64 *lo, int64 *hi)
@@ -299,6 +294,11 @@ past_end(FcKeyType type)
 	return type == FC_KEY_DATE ? (int64) PG_INT32_MAX : PG_INT64_MAX;
 }
 
+/*
+ * Never leaves the type's range.  The last interval of a timestamp or date
+ * ends at 'infinity', that of an integer type past its maximum, written as
+ * PG_INT64_MAX.
+ */
 static void
 plain_floor(FcKeyType type, const FcInterval *interval, int64 key,
 			int64 *lo, int64 *hi)

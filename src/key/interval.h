@@ -79,8 +79,8 @@ extern bool fc_interval_fits_day(FcKeyType type, const FcInterval *interval);
 
 /*
  * Turn integer keys that count time from 1970, "unit" of them in a second,
- * into a timestamptz and back.  False for a key that is beyond all timestamps;
- * for a time that is beyond all bigints the nearest key.
+ * into a timestamptz and back.  False for a key beyond all timestamps; a time
+ * beyond all bigints gives the nearest key.
  */
 extern bool fc_key_epoch_to_time(int64 unit, int64 key, int64 *time);
 extern int64 fc_key_epoch_from_time(int64 unit, int64 time);

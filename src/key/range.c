@@ -3,19 +3,12 @@
  * key/range.c
  *	  From a key to the range of keys that share its partition.
  *
- * Core routes one row at a time through its partition descriptor.  The scan
- * wants more: between which keys all neighbours of a row go to the same place,
- * so that each of them costs two comparisons; and for a row that has no
- * partition yet, the range that a new one should cover.
+ * 1. fc_route_build makes a sorted array of ranges of the partition
+ *    descriptor.
+ * 2. fc_route_find finds the range of a key: an existing partition, or a hole.
+ * 3. A hole is cut to the key's interval (fc_interval_floor).
  *
- * 1. fc_route_build makes a sorted array of int64 ranges of the descriptor.
- * 2. fc_route_find finds the range of a key: an existing partition, or the hole
- *	  that the key is in.
- * 3. A hole is cut to the interval around the key (fc_interval_floor).
- *
- * The array is plain memory without pointers to the relation cache: it stays
- * as it is when the partitions change, and each process makes its own.  Nothing
- * here needs cleaning up on error.
+ * Core routes row by row; in a range two comparisons do.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,9 +33,9 @@
 #include "key/search.h"
 
 /*
- * The key type of a column's type, FC_KEY_NONE for all but six.  A domain is
- * none of them: the default operator class it is routed by is its base type's,
- * but its values have a CHECK of their own.
+ * The key type of a column's type, FC_KEY_NONE for all but six.  Not for a
+ * domain either: rows are routed by its base type's operator class, but its
+ * values have a CHECK of their own.
  */
 FcKeyType
 fc_key_type(Oid typid)
@@ -186,6 +179,10 @@ range_below_bound(FcKeyType type, PartitionBoundInfo bounds, int i)
 	return range;
 }
 
+/*
+ * Plain memory without pointers to the relation cache: the array stays as it
+ * is when the partitions change, and each process makes its own.
+ */
 FcRoute *
 fc_route_build(Relation parent)
 {

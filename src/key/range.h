@@ -83,10 +83,10 @@ extern FcRoute *fc_route_build_from(Relation parent, PartitionDesc desc);
 extern int	fc_route_find_existing(const FcRoute *route, int64 key);
 
 /*
- * The range that "key" belongs to.  ->partition is the existing partition;
- * or InvalidOid, and then the range is the interval around the key cut to the
- * hole between existing partitions (route->create), or the whole hole.  An
- * infinite key in a hole gets a range of itself alone.
+ * The range that "key" belongs to.  With ->partition it is an existing
+ * partition.  With InvalidOid it is the interval around the key, cut to the
+ * hole between existing partitions (route->create), or else the whole hole.
+ * An infinite key in a hole gets a range of itself alone.
  */
 extern FcRange fc_route_find(const FcRoute *route, int64 key);
 

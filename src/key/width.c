@@ -3,13 +3,12 @@
  * key/width.c
  *	  How wide new partitions are.
  *
- *	 existing partitions ──► time zone in which they are days ──► months, days,
+ *	existing partitions ──► time zone in which they are days ──► months, days,
  *		hours or time that passes, and where these begin ──► FcInterval
- *	 text ──► width ──► the same, of those existing partitions that have it
+ *	text ──► width ──► the same, of those existing partitions that have it
  *
- * A wrong width stays: later loads take it over from the partitions.  So all
- * existing partitions are looked at, and what they leave open is left to the
- * caller ("unsure").  Nothing here allocates what must be cleaned up.
+ * Later loads take over a wrong width.  So all partitions are looked at; the
+ * caller decides what they leave open.
  *
  *-------------------------------------------------------------------------
  */
@@ -154,9 +153,9 @@ calendar_interval(const FcRoute *route, const FcRange *range, pg_tz *zone, FcInt
 }
 
 /*
- * Sets the width of a range that is no days in any zone known here.  It is time
- * that passes, unless it looks like months, or like days of another zone: where
- * clocks do not change these have 24 hours, too.
+ * Sets the width of a range that is not days of any zone known here.  It is
+ * time that passes.  It is unsure if it looks like months, or like days of
+ * another zone, which have 24 hours where clocks do not change.
  */
 static void
 plain_interval(const FcRoute *route, const FcRange *range, FcInterval *interval)
@@ -236,13 +235,12 @@ finite_below(const FcRoute *route, int n)
 }
 
 /*
- * The interval of the highest existing partition with finite bounds; unless
- * "like" is NULL, of the highest that is as wide as "like".  False if there is
- * none.
+ * The interval of the highest existing partition with finite bounds, and with
+ * the width of "like" unless that is NULL.  False if there is none.
  *
  * Hours of a timestamptz that no day divides into may be a night in which
- * clocks change.  Then a lower partition whose hours fit a day, and of which
- * the highest is one interval, tells the width.
+ * clocks change.  Then a lower partition tells the width: its hours fit a day,
+ * and the highest is one interval.
  */
 static bool
 existing_interval(const FcRoute *route, const FcInterval *like,

@@ -11,20 +11,21 @@
 #include "key/range.h"
 
 /*
- * The width of the partitions to be made: "text" (an interval such as '1 day',
- * an integer width for integer keys), or else what the existing partitions
- * use, or else one day.  Of existing ones the time zone and the day are taken
- * in which they are regular; if they are so in none, "unsure" is set.  ERROR
- * 22023 for what cannot be a width, and for integer keys without text and
- * existing partitions.
+ * The width of the partitions to be made: "text" ('1 day', or an integer for
+ * integer keys), else the existing partitions', else one day.  Existing ones
+ * are counted in the time zone in which they are regular; "unsure" if in none.
+ *
+ * ERROR 22023 for what cannot be a width, and for integer keys with neither
+ * text nor existing partitions.
  */
 extern FcInterval fc_interval_choose(const FcRoute *route, const char *text);
 
 /*
  * The width by which pg_partman steps, counted from the existing partitions.
- * If "epoch" is not 0, integer keys are times, so many of them in a second, and
- * "text" is an interval; else it is an integer for integer keys.  Days and
- * months are those of "zone" (NULL: the session's).  Errors as
+ * With "epoch" 0, "text" is an integer for integer keys.  Else integer keys
+ * are times, so many of them in a second, and "text" is an interval.
+ *
+ * Days and months are those of "zone" (NULL: the session's).  Errors as
  * fc_interval_choose.
  */
 extern FcInterval fc_interval_step(const FcRoute *route, const char *text,

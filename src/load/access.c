@@ -3,11 +3,10 @@
  * load/access.c
  *	  What the caller may read, and load into.
  *
- * The rules are COPY's: the caller needs the privileges of the role
- * pg_read_server_files, or a file below fast_copy.root_directory; and INSERT
- * on the columns, without row-level security or a read-only transaction.
- * Files are opened by source/root.c, and never by their paths again as long as
- * they stay open (source/source.c).
+ * The rules are COPY's: INSERT on the columns, no row-level security, no
+ * read-only transaction; and for files pg_read_server_files.  Without that
+ * role a caller may load files below fast_copy.root_directory.  source/root.c
+ * opens all files.
  *
  *-------------------------------------------------------------------------
  */

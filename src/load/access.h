@@ -11,11 +11,11 @@
 #include "load/job.h"
 
 /*
- * Opens the files of a load, in its order: paths, and patterns that stand for
- * several.  Throws COPY's errors for files that the caller may not read or
- * that cannot be opened, and ERROR 22023 for a file that is named twice.
- * Of files that have no known size at most so many bytes are read.  Needs the
- * target's options and, for hints, its table, if there is one yet.
+ * Opens the files of a load, in its order: paths and patterns.  Throws COPY's
+ * errors for files that the caller may not read or that cannot be opened,
+ * ERROR 22023 for a file that is named twice.  Reads at most so many bytes of
+ * files without a known size.  Needs the options and, for hints, the table if
+ * there is one.
  */
 extern FcSource *fc_access_open(const FcTarget *target, uint64 most);
 

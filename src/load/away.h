@@ -34,8 +34,8 @@ extern const char *fc_away_refusal(FcJob *job, Relation foreign);
 extern void fc_away_foresee(FcJob *job);
 
 /*
- * The same once all leaves are locked, or what another extension keeps: are
- * all leaves such ones yet?  If not, takes the way of a load into leaves here.
+ * Once all leaves are locked, or what another extension keeps: are all leaves
+ * still such ones?  If not, takes the way of a load into leaves here.
  */
 extern bool fc_away_confirm(FcJob *job);
 

@@ -6,9 +6,8 @@
  *	 tasks or chunks ──► phase/load.c in each process ──► counts, first error
  *
  * The leader makes the tasks, runs the phase and throws the first error of the
- * file.  Rows may have been written to new files of tables: when all are there
- * the leader gives the tables these files (heap/page_new.c).  On error the
- * abort deletes them.
+ * file.  Once all rows are there, it gives tables their new files
+ * (heap/page_new.c).  On error the abort deletes these.
  *
  *-------------------------------------------------------------------------
  */
@@ -88,10 +87,10 @@ fc_fill_verify(FcJob *job)
 }
 
 /*
- * Has every record before the first bad one known been looked at?  A process
- * that stops has taken its chunk after those before, which others look through.
- * But where core routes, a process inserts leaf by leaf: when it stops at a row
- * of one leaf, rows that stand before it may wait for another.
+ * Has every record before the first known bad one been looked at?  Chunks
+ * before that of a process that stops were taken before, and others look
+ * through them.  But where core routes, a process inserts leaf by leaf: when
+ * it stops at a row of one leaf, earlier rows may wait for another.
  */
 static bool
 fc_fill_seen_all(const FcTarget *target)

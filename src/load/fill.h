@@ -23,8 +23,8 @@ extern void fc_fill_undo(FcJob *job);
 
 /*
  * May chunks be loaded while files are unpacked?  Not if core loads, if rows
- * are sorted or if their number must be known before.  And where chunks insert
- * in turn their numbers must have no gap, as those of several files would.
+ * are sorted or if their number must be known before; nor if chunks of several
+ * files insert in turn, because a turn needs numbers without a gap.
  */
 extern bool fc_fill_may_flow(const FcJob *job);
 

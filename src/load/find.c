@@ -172,10 +172,10 @@ fc_find_forget(FcJob *job)
 }
 
 /*
- * May a presorted file be loaded without a scan?  Only into partitions that
- * are all made for it, so that they can be dropped if the file turns out to be
- * in another order; and where rows are neither left out nor numbered, and
- * their evaluation has no effects, because it may be done twice.
+ * May a presorted file be loaded without a scan?  It may turn out to be in
+ * another order.  So all its partitions must be new, to be dropped then; and
+ * rows that are loaded twice must be neither left out nor numbered, nor have
+ * effects.
  */
 static bool
 fc_find_may_be_presorted(FcJob *job)

@@ -21,9 +21,9 @@
 
 /*
  * Finds out from the first record how lines end, if the header has not told.
- * Until COPY knows that, it counts each '\r' in quotes as a line, and later
- * perhaps each '\n'.  We count by one of the two only, so that the difference
- * within the first record is taken off the number of lines before it.
+ * COPY counts each '\r' in quotes as a line until it knows, and then perhaps
+ * each '\n'.  We count one of the two: the difference in the first record is
+ * taken off the number of lines before it.
  */
 static void
 fc_header_first_record(FcJob *job, FcStream *stream, uint32 i)

@@ -3,11 +3,10 @@
  * load/job.h
  *	  One load, as its leader sees it.
  *
- * The job has a part for each room: the target for those that look at what is
- * loaded (options/target.h), progress for report/, the intake for intake/, and
- * the rest for load/ alone.  They are not one flat structure, because rooms
- * above load/ in src/README's list get their part and must not see the others.
- * Within load/ a function takes the target if it needs no more.
+ * Each room gets its part of the job: the target (options/target.h), progress
+ * for report/, the intake for intake/.  The rest is load/'s alone.  Rooms
+ * below load/ must not know the job itself, and within load/ a function takes
+ * the target if it needs no more.
  *
  *-------------------------------------------------------------------------
  */

@@ -34,7 +34,7 @@ extern void fc_lead_unpack(FcJob *job);
 
 /*
  * Calls "phase", in which the leader may run code of users, in a
- * subtransaction, and rolls that back: when an error of such code was caught
+ * subtransaction that is rolled back.  When an error of such code was caught,
  * the transaction goes on, and what the code has left must go.
  */
 extern void fc_lead_apart(FcJob *job, void (*phase) (FcJob *job));

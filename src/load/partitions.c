@@ -4,17 +4,15 @@
  *	  The partitions that are missing: made before the load, attached after it.
  *
  * They are attached last, when filled and indexed.  Some loads attach them
- * first, and then write to them as to existing ones:
+ * before (job->attach_first), and then write to them as to existing ones:
  *
- *		core's CopyFrom loads, or core routes because the load goes without
- *		the key (FcPlanKey.early)
- *		the table is published: rows that are written before a table is
- *		attached are not published
- *		on_error passes over equal rows: indexes must be there to find them
+ *		core's CopyFrom loads, or core routes (FcPlanKey.early)
+ *		the table is published: rows written before ATTACH are not
+ *		on_error passes over equal rows: it takes indexes to find them
  *		pg_partman's functions must see partitions without rows
  *
- * With foreign keys such loads go to core, because only core fires the triggers
- * of these partitions.  Everything is DDL in the caller's transaction, which
+ * With foreign keys such loads go to core, because only core fires the
+ * triggers of these partitions.  All DDL is in the caller's transaction, which
  * undoes it on error.
  *
  *-------------------------------------------------------------------------

@@ -5,15 +5,9 @@
  *
  *	 split ──► scan ──► partitions ──► load ──► index ──► attach
  *
- * The steps are rows of a table, fc_job_steps.  What a step finds out may lead
- * back to one before it: a file that was loaded without a scan and is not in
- * key order after all is scanned, and so it is once more if its partitions have
- * changed since.
- *
- * All of it happens in the caller's transaction, under the caller's XID:
- * whatever fails, the (sub)transaction's abort takes back rows, tables and
- * catalog entries; spill files go with the job's segment; workers end with
- * the parallel context.  There is no clean-up code, only ownership.
+ * The steps are rows of a table, fc_job_steps.  The caller's (sub)transaction
+ * takes back rows, tables and catalog entries on error; spill files go with
+ * the job's segment, and workers with the parallel context.
  *
  *-------------------------------------------------------------------------
  */
@@ -329,9 +323,9 @@ typedef enum FcStepNumber
 } FcStepNumber;
 
 /*
- * One step: it comes if "enter" is true (NULL: always).  If after it "leave" is
- * true, what was done so far is undone by "undo" (NULL: nothing is), and the
- * load goes on at the step "next"; else at the one that follows.
+ * One step.  It is taken if "enter" is true (NULL: always).  If "leave" is
+ * true after it, "undo" undoes what was done so far (NULL: nothing), and the
+ * load goes on at "next"; else at the step that follows.
  */
 typedef struct FcStep
 {
@@ -342,6 +336,11 @@ typedef struct FcStep
 	FcStepNumber next;
 } FcStep;
 
+/*
+ * A file that was loaded as presorted, and is not in key order, is scanned
+ * after all; a scan is repeated if partitions have changed since, or if it had
+ * to guess what data that were still coming would be like
+ */
 static const FcStep fc_job_steps[] = {
 	[FC_STEP_SEND] = {fc_job_sends, fc_job_send, fc_job_is_sent, NULL, FC_STEP_END},
 	[FC_STEP_SPLIT] = {fc_job_splits, fc_find_split},

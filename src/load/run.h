@@ -11,8 +11,8 @@
 #include "load/job.h"
 
 /*
- * Splits, scans and checks the files, and writes nothing.  The job stays open
- * for the caller to look at, who ends it by fc_setup_end.
+ * Splits, scans and checks the files, and writes nothing.  The caller may look
+ * at the job, and ends it by fc_setup_end.
  */
 extern FcJob *fc_job_analyze(const FcOptions *options);
 

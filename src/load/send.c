@@ -4,10 +4,10 @@
  *	  Records of leaves on other servers: the leader's conduct.
  *
  *	 all leaves are there ──► the leader alone sends the whole file
- *	 some are			  ──► the leader sends, beside workers that load
+ *	 some are             ──► the leader sends, beside workers that load
  *
  * What was sent is in transactions of the other servers, which end with the
- * caller's, and so does the abort after an error.
+ * caller's, on error too.
  *
  *-------------------------------------------------------------------------
  */

@@ -11,9 +11,9 @@
 #include "load/job.h"
 
 /*
- * Around the phase load, if job->sends: begins the COPYs, so that the leader
- * sends while workers load, and ends them; an error about a record is kept.
- * The third adds what was sent to the report.
+ * If job->sends.  The first, before the phase load, begins the COPYs, so that
+ * the leader sends while workers load.  The second, after it, ends them, and
+ * keeps an error about a record.  The third adds what was sent to the report.
  */
 extern void fc_send_start(FcJob *job);
 extern void fc_send_stop(FcJob *job);

@@ -20,12 +20,10 @@ extern FcJob *fc_setup_begin(const FcOptions *options, const FcOpened *opened);
 extern void fc_setup_job(FcJob *job);
 
 /*
- * Makes the segment of a load of one source that core can do as well; the
- * source has so many bytes.  PG_UINT64_MAX: they are received, and nobody knows
- * how many.  A container may have little shared memory, and only creating a
- * segment tells whether there is enough: a load that core would do without any
- * is not begun where there is not.  NULL, and nothing has happened, if the
- * system refuses.
+ * Makes the segment of a load of one source of so many bytes, PG_UINT64_MAX if
+ * nobody knows how many.  Only creating it tells whether there is enough
+ * shared memory, of which a container may have little.  If not, returns NULL,
+ * with nothing changed: core can do this load without any.
  */
 extern dsm_segment *fc_setup_segment(const FcOptions *options, uint64 size);
 

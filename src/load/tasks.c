@@ -1,23 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * load/tasks.c
- *	  From the rows found per range of keys to the work of the load phase.
+ *	  From rows found per range of keys to work of the load phase.
  *
  *	 parts (range of keys, rows) ──► groups (one leaf each), largest first
  *		──► slices of a group, in key order ──► tasks
  *
- * A group with more than a quarter of a worker's share of the rows is cut into
- * slices of some 16,000 rows, at sampled (key, offset) bounds.  Workers parse
- * slices of one leaf at the same time, but insert in turn, so that the leaf is
- * in key order.  A worker whose turn has not come keeps its rows in memory,
- * and waits only when that is full.  Tasks are taken in order, so that a
- * process always has the slice that others wait for (heap/insert.c).
- *
- * Because of turns, more workers help less with a single table that is in use:
- * they insert and write WAL one after the other there.  In a new file only the
- * place of pages is given in turn (heap/page_writer.c).
- *
- * All is allocated in the load's memory context.
+ * Tasks are taken in order: so a process always has the slice that others wait
+ * for (heap/turn.c).  All is in the load's memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -223,7 +213,12 @@ fc_tasks_storage(FcJob *job, Oid leaf, uint64 rows)
 	return storage;
 }
 
-/* The number of slices that a part of a group should have */
+/*
+ * The number of slices that a part of a group should have.  Workers parse
+ * slices of one leaf at the same time, but insert in turn, to keep key order.
+ * So more workers help less with one table that is in use; in a new file they
+ * only take the places of pages in turn (heap/page_writer.c).
+ */
 static int
 fc_tasks_slices(FcTarget *target, const FcGroup *group, const FcSpillPart *part,
 				uint64 total)

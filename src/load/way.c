@@ -4,9 +4,8 @@
  *	  Which way a load goes: it is taken here, and told to the report.
  *
  * The plan says whether core must load, and whether there is a key.  Later the
- * leader finds out whether the file is presorted, whether to spill rows or
- * offsets and, once the leaves are locked, whether core must load after all or
- * chunks must insert in turn.  Each time it takes another way here.
+ * leader takes another way for a presorted file, for what is spilled and, once
+ * leaves are locked, if core must load or chunks must insert in turn.
  *
  *-------------------------------------------------------------------------
  */

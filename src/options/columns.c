@@ -82,10 +82,10 @@ fc_fields_has(const FcField *fields, int n, const char *name)
 }
 
 /*
- * Returns the name of the column that a field of the header is, or NULL.  If no
- * column has the very name, it is the one whose name differs in case alone, as
- * that of a table made without quotes does; unless there are two such columns,
- * or another field has the column's very name.
+ * Returns the name of the column that a field of the header is, or NULL.  If
+ * no column has the very name, it is the only one whose name differs in case
+ * alone, as that of a table made without quotes does, unless another field has
+ * that column's very name.
  */
 static const char *
 fc_fields_column(Relation rel, const FcField *fields, int n, const char *name)

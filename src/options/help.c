@@ -145,7 +145,7 @@ fc_help_example(StringInfo out, const char *example)
 	}
 }
 
-/* What COPY calls an option, or where COPY takes it although it has it not */
+/* What COPY calls an option; or where COPY takes one that it does not have */
 static const char *
 fc_help_copy(const FcHelp *help)
 {

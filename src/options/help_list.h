@@ -3,10 +3,10 @@
  * options/help_list.h
  *	  What there is to say about every option, once.
  *
- * From this list come fast_copy_help(), the hints that tell an option's valid
- * values, and docs/reference.md ("make docs").  options/list.h says what the
- * options are; options/help.c sees to it, when it is compiled, that both lists
- * have the same ones.  Each example is run by test/docs.
+ * From this list come fast_copy_help(), the hints that tell valid values, and
+ * docs/reference.md ("make docs").  options/list.h says what the options are;
+ * options/help.c fails to compile unless both lists have the same ones.
+ * test/docs runs each example.
  *
  * X(name, copy, values, meaning, text, example)
  *
@@ -18,8 +18,9 @@
  * text		whole sentences: the default, the values, how it differs from COPY
  * example	a call, in lines of 70 characters at most
  *
- * FC_HELP_FIRST and FC_HELP_LAST have those that are in
- * no other list, with type, default and where they may be given:
+ * FC_HELP_FIRST and FC_HELP_LAST have those of no other list, with type,
+ * default and where they may be given:
+ *
  * X(name, type, preset, from, copy, values, meaning, text, example)
  *
  *-------------------------------------------------------------------------

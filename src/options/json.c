@@ -5,12 +5,9 @@
  *
  *	 {"header": 2, "columns": ["ts", "v"]} ──► DefElem list ──► options.c
  *
- * A key is the name of an option, in upper or lower case.  A value has the
- * JSON type of the option's kind: COPY takes 'on' and 1 for a flag, but JSON
- * has flags.  Only a text may also be a number, true or false, as in COPY's
- * header.
- *
- * The list is in the caller's memory context.
+ * A key is an option's name, in upper or lower case.  A value has the JSON
+ * type of the option's kind; a text may be a number, true or false as well, as
+ * in COPY's header.  The list is in the caller's memory.
  *
  *-------------------------------------------------------------------------
  */

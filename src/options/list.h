@@ -3,31 +3,18 @@
  * options/list.h
  *	  Every option of a load, once.
  *
- * From this list come the arguments of fast_copy() and fast_copy_analyze(),
- * in C and, through the preprocessor, in SQL (sql/fast_copy.sql.in), the
- * options of COPY ... WITH (fast_copy, ...), the keys of the argument
- * "options", and what hints say about them.  A new option needs a line here,
- * the field of FcOptions that it fills, and a check of its value in
- * fc_options_check().
- *
- * The arguments are those of 0.1.0 and stay so.  A function with another
- * argument is another function: its users would lose their GRANTs, and views
- * and functions that call it would have to be dropped before the old one can
- * be.  So an option that is added later goes into FC_LATER_OPTIONS: COPY
- * takes it like any other, and fast_copy() as a key of its last argument, a
- * JSON object.  A VARIADIC argument would be a list of names and values, all
- * of one type.  An object has numbers, flags and lists, and can be built and
- * kept in one piece.  It takes the older options as well, so that users need
- * not know how old an option is.
- *
- * FC_VALUE is a type of the extension: a text to C and to whoever writes a
- * literal, but one that booleans, integers and intervals are cast to, so that
- * header => true does what it says.
+ * From this list come the arguments of fast_copy() and fast_copy_analyze(), in
+ * C and in SQL (sql/fast_copy.sql.in), the options of COPY ... WITH
+ * (fast_copy, ...), the keys of the argument "options", and what hints say
+ * about them.  A new option needs a line in FC_LATER_OPTIONS, the field of
+ * FcOptions that it fills, and a check of its value in fc_options_check().
  *
  * X(name, type, default, kind, from, core, field)
  *
  * name		in SQL
- * type		of the argument, by which C reads its value
+ * type		of the argument, by which C reads its value.  FC_VALUE is a type of
+ *			the extension: a text to C and in literals, but one that booleans,
+ *			integers and intervals are cast to, so that header => true works
  * default	of the argument and, but for that of the format, of the option.
  *			An argument with a text as its default must not be NULL, and one
  *			that has its default's value counts as not given, because nothing
@@ -43,7 +30,12 @@
 #ifndef FC_LIST_H
 #define FC_LIST_H
 
-/* In the order of the SQL declaration */
+/*
+ * In the order of the SQL declaration.  These are the arguments of 0.1.0, and
+ * stay so.  A function with another argument is another function: its users
+ * would lose their GRANTs, and views and functions that call it would have to
+ * be dropped before the old one can be.
+ */
 #define FC_ARGUMENTS(X) \
 	X(timestamp_column, name, NULL, TEXT, ANY, NULL, key_column) \
 	X(columns, name[], NULL, LIST, CALL, NULL, columns) \
@@ -75,7 +67,12 @@
 	X(workers, integer, NULL, WORKERS, ANY, NULL, workers) \
 	X(program, boolean, false, FLAG, CALL, NULL, program)
 
-/* Options that are no arguments of the functions */
+/*
+ * Options that are no arguments.  COPY takes them like any other, and
+ * fast_copy() as keys of its last argument, a JSON object; this takes
+ * arguments' names as well, so that users need not know how old an option is.
+ * (A VARIADIC argument would be a list of names and values, all of one type.)
+ */
 #define FC_LATER_OPTIONS(X) \
 	X(compressed, boolean, false, FLAG, COPY, NULL, compressed) \
 	X(remote_commit, text, 'auto', TEXT, ANY, NULL, words.remote_commit) \

@@ -19,8 +19,8 @@ typedef struct FcNearest
 extern void fc_nearest_begin(FcNearest *nearest, const char *word);
 
 /*
- * Keeps the name, which outlives the search as well, if the word differs from
- * it by few letters, and by fewer than from those before
+ * Keeps the name if it differs from the word by few letters, and by fewer than
+ * the names before.  It must outlive the search.
  */
 extern void fc_nearest_try(FcNearest *nearest, const char *name);
 

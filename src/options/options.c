@@ -7,12 +7,9 @@
  *	 JSON ──────┼──► DefElem list ──► FcOptions ◄──► ProcessCopyOptions
  *	 COPY ──────┘
  *
- * What the caller gave becomes a list like the one that COPY's grammar makes,
- * and the list of all options (options/list.h) says what an element means.
- * Core's COPY gets its own options in such a list as well, so that rules and
- * error texts are COPY's.
- *
- * All is allocated in the caller's memory context.
+ * options/list.h says what an element means.  Core's COPY gets its own options
+ * in such a list as well, so that rules and error texts are COPY's.  All is
+ * allocated in the caller's memory context.
  *
  *-------------------------------------------------------------------------
  */

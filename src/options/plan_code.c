@@ -7,8 +7,8 @@
  *		foreign		it may leave effects when it fails in the middle
  *		visible		its effects show how often it has run
  *
- * These questions are put to expressions, and to types with all that they are
- * made of.  Nothing is run and nothing is changed.
+ * Expressions are asked, and types with all that they are made of.  Nothing is
+ * run.
  *
  *-------------------------------------------------------------------------
  */

@@ -19,10 +19,10 @@ extern bool fc_code_constraints_unsafe(Relation rel);
 extern bool fc_code_indexes_unsafe(Relation rel);
 
 /*
- * Must a worker not read values of the type?  Not if the type's input function
- * (its receive function, for the binary format) is not parallel safe, and not
- * those of a domain, whose constraints may call any function.  The same holds
- * for types that are parts of the type.
+ * Must the leader read values of the type?  Yes, if its input function
+ * (receive function, in binary) is not parallel safe, and for a domain, whose
+ * constraints may call any function; and if that holds for a type that is a
+ * part of it.
  */
 extern bool fc_code_type_unsafe(Oid typid, bool binary);
 

@@ -3,32 +3,17 @@
  * partition/attach.c
  *	  Attaches the new partitions of a load, once they are filled.
  *
- *		begin	locks and reads the default partition, and compares bounds
- *		each	attaches the first partition by ATTACH PARTITION, without the
- *				scans that ATTACH would do (partition/vouch.c), and the others
- *				by rows in catalogs where no extension sees a difference
- *		end		drops the constraints that were needed for it
+ *	begin	locks and reads the default partition, and compares bounds
+ *	each	attaches the first partition by ATTACH PARTITION, without the
+ *			scans that ATTACH would do (partition/vouch.c), and the others
+ *			by rows in catalogs where no extension sees a difference
+ *	end		drops the constraints that were needed for it
  *
- * Each ATTACH PARTITION begins with reading the bounds of all partitions that
- * exist, and ends with telling all sessions that the parent has changed.  The
- * time for n new partitions grows with n * n, to minutes for thousands.  A load
- * has made its new tables like the parent, has compared their rows and bounds,
- * and holds the locks.  Of what ATTACH does only rows in catalogs are missing:
- *
- *		pg_inherits, pg_depend	the child has a parent, and goes with it
- *		pg_class				it is a partition, and has a bound
- *		pg_attribute			columns are inherited ones
- *		pg_constraint			CHECKs, NOT NULLs and keys are inherited, too
- *
- * This file writes them, and tells the sessions once, at the end.  Core's own
- * function attaches the indexes.  The first partition goes by the command,
- * because ATTACH also checks the parent.
- *
- * The load vouches that the rows of a new partition fit its bounds, unless code
- * of the table may have written to it as well.  If ATTACH itself may run such
- * code, all new partitions get a CHECK of their bounds (a guard) before the
- * first is attached: the code cannot write a wrong row to a partition that is
- * attached later.
+ * ATTACH PARTITION begins with reading the bounds of all partitions that
+ * exist, and ends with telling all sessions that the parent has changed: for n
+ * new partitions the time grows with n * n, to minutes for thousands.  Here
+ * the sessions are told once, at the end.  The first partition goes by the
+ * command, because ATTACH also checks the parent.
  *
  * Everything is DDL in the caller's transaction, which undoes it on error.
  * SPI is connected and finished within each function.
@@ -103,9 +88,9 @@ fc_attach_is_watched(void)
 
 /*
  * Returns why tables that this load made like "parent" cannot be attached by
- * fc_attach_table, or NULL if they can: ATTACH would do more than write rows
- * into catalogs, or an extension or event trigger would see that it was not
- * called.
+ * fc_attach_table; NULL if they can.  They cannot if ATTACH would do more than
+ * write rows into catalogs, or if an extension or event trigger would see that
+ * it was not called.
  */
 static const char *
 fc_attach_reason(Relation parent, Oid default_oid)
@@ -165,9 +150,13 @@ fc_attach_index_runs_code(Oid indexid)
 }
 
 /*
- * May ATTACH run code of the table, which could write to the tables that are
- * not attached yet?  Core simplifies expressions of CHECKs and indexes, and
- * calls functions for that; and hooks and event triggers may see the command.
+ * May ATTACH run code of the table?  Core simplifies expressions of CHECKs and
+ * indexes, and calls functions for that; and hooks and event triggers may see
+ * the command.
+ *
+ * Such code could write a wrong row to a table that is not attached yet.  So
+ * all new partitions get a CHECK of their bounds (a guard) before the first is
+ * attached.
  */
 static bool
 fc_attach_runs_code(Relation parent)
@@ -349,9 +338,9 @@ fc_attach_missing(Relation parent, Oid child, List *pairs)
 }
 
 /*
- * Marks the child's columns as inherited from the parent, as all columns of a
- * partition are; if parent is NULL, as local ones.  Those that fc_table_create
- * made are marked as inherited from the start, which spares an update of each.
+ * Marks the child's columns as inherited from the parent, as a partition's
+ * are; or as local ones if parent is NULL.  Those of fc_table_create are so
+ * marked from the start, which spares an update of each.
  */
 static void
 fc_attach_columns(Relation child, TupleDesc parent)
@@ -418,10 +407,9 @@ fc_attach_constraint(Form_pg_constraint form, bool inherited)
 
 /*
  * Marks the constraints of an attached table as CREATE TABLE ... PARTITION OF
- * would have marked them.  ATTACH leaves the constraints of adopted indexes
- * marked NO INHERIT, as they are on a stand-alone table.  With "inherited" the
- * table was attached by fc_attach_table: its CHECKs and NOT NULLs are marked
- * as inherited from the parent, too.
+ * would have done.  ATTACH leaves those of adopted indexes marked NO INHERIT,
+ * as on a stand-alone table.  With "inherited", for a table that
+ * fc_attach_table attached, CHECKs and NOT NULLs are marked as inherited, too.
  */
 static void
 fc_attach_constraints(Oid child, bool inherited)
@@ -500,15 +488,18 @@ fc_attach_is_like(Relation parent, Relation child, Oid guard)
 }
 
 /*
- * Attaches "child" by rows in catalogs.  The caller holds the locks of ATTACH
- * and vouches that the child was made like the parent, that its rows fit the
- * bound, and that the bound overlaps no other.  False, with nothing done, if
- * the child is not like the parent: the caller then runs ATTACH, which can deal
- * with that or throws the right error.  "guard" is a CHECK of the child with
- * the condition of the bound, which is dropped; or InvalidOid.
+ * Attaches "child" by rows in catalogs:
  *
- * Another session that reads the parent's partitions and finds the row in
- * pg_inherits must find a bound as well: the same command writes both.
+ *	pg_inherits, pg_depend	the child has a parent, and goes with it
+ *	pg_class				it is a partition, and has a bound
+ *	pg_attribute			columns are inherited ones
+ *	pg_constraint			CHECKs, NOT NULLs and keys are inherited, too
+ *
+ * The caller holds the locks of ATTACH and vouches that the child was made
+ * like the parent, that its rows fit the bound, and that the bound overlaps no
+ * other.  "guard", or InvalidOid, is a CHECK of the bound, which is dropped.
+ * False, with nothing done, if the child is not like the parent: ATTACH can
+ * deal with that or throws the right error.
  */
 static bool
 fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound, Oid guard)
@@ -524,6 +515,11 @@ fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound, Oid gua
 		fc_attach_indexes(childid, pairs);
 		fc_attach_columns(child, RelationGetDescr(parent));
 		fc_attach_bound(child, bound);
+
+		/*
+		 * another session that finds the row in pg_inherits must find the
+		 * bound: one command writes both
+		 */
 		fc_attach_inherit(RelationGetRelid(parent), childid);
 		CommandCounterIncrement();
 		if (OidIsValid(guard))

@@ -43,10 +43,9 @@ typedef struct FcAttach
 } FcAttach;
 
 /*
- * Returns the first of the new partitions that could not be attached because
- * its range overlaps that of a partition that is there, and sets *other to the
- * latter; NULL if there is none.  A partition that is pending DETACH, to which
- * no row goes, is still there.
+ * Returns the first of the new partitions whose range overlaps that of an
+ * existing one, which *other is set to; NULL if there is none.  A partition
+ * that is pending DETACH exists, though no row goes to it.
  */
 extern const FcNewPartition *fc_partition_overlap(Relation parent,
 												  const FcNewPartition *parts,
@@ -54,12 +53,12 @@ extern const FcNewPartition *fc_partition_overlap(Relation parent,
 
 /*
  * The caller attaches "parts" between these two, and does not look at the
- * parent's partitions meanwhile.  The first reads the default partition once,
- * in place of each ATTACH, and throws ERROR 23514 if a row of "parts" has come
- * to it since the precheck.  It locks the parent (SHARE UPDATE EXCLUSIVE) and
- * the default partition (ACCESS EXCLUSIVE) until commit, as the first ATTACH
- * would.  "vouched": only the load can have written to the new partitions, and
- * it has compared each row's key with the bounds.
+ * parent's partitions meanwhile.  "vouched": only the load can have written to
+ * them, and it has compared all keys.
+ *
+ * As ATTACH would, the first locks the parent (SHARE UPDATE EXCLUSIVE) and the
+ * default (ACCESS EXCLUSIVE) until commit.  It reads the latter once: ERROR
+ * 23514 for a row of "parts".
  */
 extern void fc_partition_attach_begin(FcAttach *attach, Oid parentid,
 									  const FcRoute *route,

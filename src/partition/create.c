@@ -3,17 +3,14 @@
  * partition/create.c
  *	  Makes the missing partitions.
  *
- * CREATE TABLE ... PARTITION OF would lock the parent against all sessions
- * from its start to the end of the load.  So the life of a new partition is
+ *	precheck	has the caller the rights, and the default partition no
+ *				rows that belong to it?
+ *	create		a stand-alone table, equal to what PARTITION OF makes
+ *	(rows and indexes, elsewhere)
+ *	attach		partition/attach.c
  *
- *		precheck	has the caller the rights, and the default partition no
- *					rows that belong to it?
- *		create		a stand-alone table, equal to what PARTITION OF makes
- *		(rows and indexes, elsewhere)
- *		attach		partition/attach.c
- *
- * Everything is DDL in the caller's transaction, which undoes it on error.
- * SPI is connected and finished within each function.
+ * PARTITION OF itself would lock the parent against all sessions to the load's
+ * end.
  *
  *-------------------------------------------------------------------------
  */
@@ -230,8 +227,8 @@ fc_create_give_statistics(Oid table, Oid owner)
 }
 
 /*
- * Makes a table that belongs, with all that is in it, to the parent's owner:
- * the role that loads the rows owns nothing of it, and code of the owner never
+ * Makes a table that belongs, with all that is in it, to the parent's owner.
+ * The role that loads the rows owns nothing of it, and code of the owner never
  * runs as that role.  A superuser may give the owner what the owner may not
  * make.
  */

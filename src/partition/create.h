@@ -27,10 +27,10 @@ extern void fc_partition_precheck(Relation parent, const FcRoute *route,
 								  FcNewPartition *parts, int nparts);
 
 /*
- * Makes the new partitions of the target as stand-alone tables, which are
- * what CREATE TABLE ... PARTITION OF makes but for indexes, or as foreign
- * tables (FcElsewhere.place), and sets their OIDs and names.  They belong to
- * the target's owner.  Their schema keeps its name until the transaction ends.
+ * Makes the new partitions of the target, and sets their OIDs and names:
+ * stand-alone tables like those of CREATE TABLE ... PARTITION OF but for
+ * indexes, or foreign tables (FcElsewhere.place).  They belong to the target's
+ * owner.  Their schema keeps its name until the transaction ends.
  */
 extern void fc_partition_create(FcContext *ctx, const FcRoute *route,
 								FcNewPartition *parts, int nparts);

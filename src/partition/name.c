@@ -3,13 +3,13 @@
  * partition/name.c
  *	  Where a new partition gets its name.
  *
- * A partition of a table that pg_partman keeps gets the name that pg_partman
- * would give it (partition/partman.c).  Any other partition is named after its
- * parent and its lower bound, as coarsely as the interval allows:
+ * If pg_partman keeps the table the name is the one that pg_partman would give
+ * (partition/partman.c).  Otherwise it is made of the parent's and the lower
+ * bound, as coarsely as the interval allows:
  *
- *		events_p2024	events_p202403	events_p20240315_1430	ids_p1000
+ *	events_p2024	events_p202403	events_p20240315_1430	ids_p1000
  *
- * Where that name is taken a number follows it.  Nothing is changed.
+ * Where that name is taken a number follows it.
  *
  *-------------------------------------------------------------------------
  */
@@ -147,8 +147,8 @@ fc_name_choose_own(Relation parent, const FcRoute *route, int64 key)
 
 /*
  * Refuses a name that is taken: pg_partman would pass over it, and rows would
- * go to the default partition for good.  Only where clocks are put back may two
- * partitions get one name: the second then has a number after it.
+ * go to the default partition for good.  Only where clocks are put back may
+ * two partitions get one name, the second with a number after it.
  */
 static void
 fc_name_refuse_taken(Relation parent, const FcRoute *route, const FcRange *range,

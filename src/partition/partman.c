@@ -4,29 +4,21 @@
  *	  Partitioned tables that pg_partman keeps: names, intervals, and what new
  *	  partitions inherit.
  *
- *		partman_find.c		──► FcPartman, if pg_partman keeps the table
- *		partman_trust.c			and may be trusted
- *		partman.c			──► names of new partitions, their interval, and
- *								what they get before and after they are attached
- *		partman_faults.c	──► what speaks against making them
- *		partman_lock.c			maintenance is kept away meanwhile
+ *	partman_find.c		──► FcPartman, if pg_partman keeps the table
+ *	partman_trust.c			and may be trusted
+ *	partman.c			──► names of new partitions, their interval, and
+ *							what they get before and after they are attached
+ *	partman_faults.c	──► what speaks against making them
+ *	partman_lock.c			maintenance is kept away meanwhile
  *
- * pg_partman makes partitions ahead, by its own rules, from a row for each
- * table in part_config.  A partition that a load makes must be what
- * pg_partman would have made: its maintenance reads times out of names (4.x),
- * steps from the highest partition to the next, and passes over a name that
- * is taken.  So the row decides, and pg_partman's own functions cut names and
- * hand down what a template, the parent and its privileges have.
+ * A partition that a load makes must be what pg_partman would have made from
+ * the table's row in part_config: its maintenance reads times out of names
+ * (4.x), steps from the highest partition to the next, and passes over a name
+ * that is taken.  It does not mind holes, so that a load makes partitions only
+ * where there are rows.
  *
- * A load makes partitions only where there are rows.  pg_partman does not
- * mind holes.
- *
- * Everything that happens is the caller's SQL, in the caller's transaction,
- * which undoes it on error.  pg_partman's functions are called by OID, as the
- * owner of the table, like all that makes partitions.  They change
- * search_path and put it back for the whole session; fast_copy restores all
- * settings by ending the nest level in which they were changed.  SPI is
- * connected and finished within each function.
+ * Everything is the caller's SQL, in the caller's transaction, which undoes it
+ * on error.  SPI is connected and finished within each function.
  *
  *-------------------------------------------------------------------------
  */
@@ -128,8 +120,12 @@ fc_partman_evaluate(Oid function, List *args)
 
 /*
  * Calls one of pg_partman's functions as SQL would, but by its OID and as the
- * owner of the table.  Returns its result if that is a text and
- * not NULL, or NULL.
+ * owner of the table.  Returns its result if that is a text and not NULL, or
+ * NULL.
+ *
+ * The functions change search_path for the whole session and put it back; here
+ * all settings are restored by ending the nest level in which they were
+ * changed.
  */
 static char *
 fc_partman_call(const FcPartman *partman, FcPartmanFunction function, List *args)
@@ -329,9 +325,9 @@ fc_partman_vouch(Oid partition, const char *name)
 
 /*
  * Gives a partition of an epoch set the constraint that says its bounds in
- * times.  It says no more than the bounds do, but before 1970 divisions round
- * up, and rows near a bound may have to be refused.  The time is written as
- * pg_partman writes it.
+ * times, written as pg_partman writes them.  It says no more than the bounds
+ * do, except that before 1970 divisions round up, and rows near a bound may
+ * have to be refused.
  */
 static void
 fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,

@@ -59,11 +59,11 @@ typedef struct FcPartman
 } FcPartman;
 
 /*
- * Returns what pg_partman says of the table.  NULL if pg_partman does not
- * keep it, if fast_copy.use_partman is off, or, with a WARNING, if pg_partman
- * belongs to a role that may not act as the table's owner.  Fields
- * that cannot be known, for want of privileges too, stay NULL or zero, and
- * refusal is set.
+ * Returns what pg_partman says of the table.  NULL if pg_partman does not keep
+ * it, if fast_copy.use_partman is off, or, with a WARNING, if pg_partman
+ * belongs to a role that may not act as the table's owner.  Fields that cannot
+ * be known, perhaps for want of privileges, stay NULL or zero, and refusal is
+ * set.
  */
 extern FcPartman *fc_partman_find(Relation parent);
 
@@ -93,10 +93,10 @@ extern char *fc_partman_name(const FcPartman *partman, const FcRoute *route,
 extern void fc_partman_check_names(const FcPartman *partman, Relation parent);
 
 /*
- * Keeps maintenance away until the transaction ends; maintenance does not
- * wait but leaves.  Other loads share the lock.  False if maintenance is at
- * work: a load that holds a lock on the table must not wait for it, because
- * maintenance itself may wait for that lock, to drop a partition.
+ * Keeps maintenance away until the transaction ends; maintenance does not wait
+ * but leaves.  Other loads share the lock.  False if maintenance is at work: a
+ * load that holds a lock on the table must not wait, because maintenance may
+ * wait for that lock to drop a partition.
  */
 extern bool fc_partman_try_lock(void);
 

@@ -3,14 +3,11 @@
  * partition/partman_faults.c
  *	  What speaks against partitions that a table of pg_partman would get.
  *
- *		retention	maintenance would remove the rows at once
- *		premake		maintenance would go on from the new partitions, and make
- *					no nearer ones
- *		misfit		a new partition would be no whole interval, because another
- *					one is in its way
- *
- * Nothing is changed.  SQL tells the current time and the highest key
- * (partition/ddl.c).
+ *	retention	maintenance would remove the rows at once
+ *	premake		maintenance would go on from the new partitions, and make
+ *				no nearer ones
+ *	pg_partman	a new partition would be no whole interval, because another
+ *				one is in its way
  *
  *-------------------------------------------------------------------------
  */

@@ -3,17 +3,11 @@
  * partition/partman_find.c
  *	  Which tables pg_partman keeps, and what it says of them.
  *
- *		pg_extension ──trusted?──► part_config ──checked──► FcPartman
- *			(partition/partman_trust.c)
+ *	pg_extension ──trusted?──► part_config ──checked──► FcPartman
+ *		(partition/partman_trust.c)
  *
- * The row of part_config decides what is made.  Which columns it has depends
- * on pg_partman's version, and what is in them on the roles that may write to
- * it.  So fast_copy reads both tables by a scan of its own, which runs no code
- * of users, and checks kind, types and NULLs.  What is not as expected becomes
- * a refusal, and no load makes partitions then.
- *
- * Both tables stay locked until the transaction ends; nothing else is
- * changed.
+ * Both tables are read by a scan of fast_copy's own, which runs no code of
+ * users, and stay locked until the transaction ends.
  *
  *-------------------------------------------------------------------------
  */
@@ -307,7 +301,11 @@ fc_partman_grant_needed(const FcPartman *partman, Oid role)
 	return NULL;
 }
 
-/* Fills in what the row says */
+/*
+ * Fills in what the row says.  Its columns depend on pg_partman's version, its
+ * values on the roles that may write to it: what is not as expected becomes a
+ * refusal, and no load makes partitions then.
+ */
 static void
 fc_partman_take(FcPartmanSearch *search)
 {
@@ -423,8 +421,9 @@ fc_partman_template(const FcPartman *partman)
 
 /*
  * Looks for the template, and refuses one whose owner is not trusted:
- * pg_partman makes commands of names in its template, of columns and indexes
- * too
+ * pg_partman makes commands of names in it.  Before 5.5 the columns of a
+ * primary key are not quoted, and of an index it takes what stands after the
+ * first " USING " of its definition, which may be in its name.
  */
 static void
 fc_partman_check_template(FcPartmanSearch *search)

@@ -6,19 +6,14 @@
  * From version 5.2 on a role that may create in the database can install
  * pg_partman, owns all that is in it, and can name any table in its
  * part_config.  So a load uses pg_partman only if the extension, its schema,
- * its two tables and each of its functions belong to roles that may act as
- * the table's owner.  A pg_partman of another role is passed over with a
- * warning, and not even read: no role can keep others from loading by
- * installing one.
+ * its two tables and each of its functions belong to roles that may act as the
+ * table's owner.
  *
- * Its functions make commands of the template's name and of what the template
- * has, and some of them call whatever has the right name in the schema.  Names
- * that are chosen for it make them run other commands as well: before 5.5 the
- * columns of a primary key are not quoted, and of an index they take what
- * stands after the first " USING " of its definition, which may be in its
- * name.  So they run as the owner of the table, whoever loads, and no
- * partitions are made if a role that may not act as the owner can change the
- * template or the schema.
+ * Its functions run as the owner of the table, whoever loads: they make
+ * commands of the template's name and of what the template has, and names that
+ * are chosen for it make them run other commands as well.  So no partitions
+ * are made if a role that may not act as the owner can change the template or
+ * the schema.
  *
  * Catalogs are read, and nothing is changed.
  *

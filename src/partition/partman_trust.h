@@ -37,7 +37,9 @@ extern bool fc_partman_trusts(const FcPartmanSearch *search, Oid role);
 
 /*
  * Returns false, with a WARNING, if a role that is not trusted owns
- * pg_partman, its schema or its tables: the load then does not read them
+ * pg_partman, its schema or its tables: the load then does not read them, and
+ * no error is thrown, so that no role can keep others from loading by
+ * installing one
  */
 extern bool fc_partman_is_trusted(const FcPartmanSearch *search);
 

@@ -3,16 +3,10 @@
  * partition/table.c
  *	  Makes a table without waiting for the disk, and empties it.
  *
- * CREATE TABLE makes a TOAST table as well, whose index is built like any
- * other: PostgreSQL 15 and 16 write its one page past the shared buffers and
- * then must wait until it is on disk.  In a load of thousands of small
- * partitions these waits take most of the time.
- *
- * This file calls the parts of CREATE TABLE one by one, and makes that page
- * in shared buffers and logs it, like any page that comes to an index later:
- * the next checkpoint takes it to disk together with all others.
- *
- * Everything is DDL in the caller's transaction, which undoes it on error.
+ * The parts of CREATE TABLE are called one by one: PostgreSQL 15 and 16 build
+ * the TOAST table's index past the shared buffers, and wait until its one page
+ * is on disk.  These waits take most of the time of a load of thousands of
+ * small partitions.
  *
  *-------------------------------------------------------------------------
  */
@@ -60,6 +54,11 @@ fc_table_toast_columns(void)
 	return fc_finish_desc(desc);
 }
 
+/*
+ * Makes the index's page in shared buffers and logs it, like any page that
+ * comes to an index later: the next checkpoint takes it to disk with all
+ * others
+ */
 static void
 fc_table_toast_index(Oid toast, Oid table)
 {

@@ -1,22 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * partition/vouch.c
- *	  What spares ATTACH the reading of rows: one look at the default partition,
- *	  and CHECK constraints.
+ *	  What spares ATTACH the reading of rows: one look at the default
+ *	  partition, and CHECK constraints.
  *
- * For each new partition ATTACH would read the default partition, for rows that
- * belong to the new one.  The leader reads it once for all of them, before any
- * row is loaded and again under the lock.
- *
- * ATTACH also reads all rows of the new partition, and of the default
- * partition, unless a valid CHECK constraint proves that no row is out of
- * place.  Such a constraint is written into the catalog without reading a row:
- * for the new partition, because the load has compared each key with the range;
- * for the default, because it has just been read.  The caller drops it again
- * (partition/attach.c).
- *
- * Constraints are rows in catalogs, which the end of the transaction undoes
- * on error.
+ * 1. For each new partition ATTACH would read the default partition, for rows
+ *    that belong to the new one.  The leader reads it once for all, before any
+ *    row is loaded and again under the lock.
+ * 2. ATTACH also reads the new partition and the default one, unless a valid
+ *    CHECK proves that no row is out of place.  The load has such CHECKs in
+ *    the catalog until partition/attach.c drops them.
  *
  *-------------------------------------------------------------------------
  */
@@ -208,8 +201,10 @@ fc_vouch_range_condition(Relation rel, Relation parent, FcKeyType type,
 }
 
 /*
- * Writes a CHECK into the catalog as valid although no row was looked at: the
- * caller knows that all rows fulfil it.  Returns its OID.
+ * Writes a CHECK into the catalog as valid although no row was looked at, and
+ * returns its OID.  The caller knows that all rows fulfill it: the load has
+ * compared each key of a new partition with the range, and the default
+ * partition has just been read.
  */
 static Oid
 fc_vouch_check(Relation rel, Expr *expr)

@@ -4,19 +4,10 @@
  *	  Where rows go: the leaves of the target, and their writers.
  *
  * Where the load knows the partitions, a task is one leaf, or a slice of one:
- * all its rows go to one writer (fc_leaf_begin, fc_leaf_end).
+ * all its rows go to one writer (fc_leaf_begin).  Otherwise core's tuple
+ * routing finds each row's leaf (fc_leaf_route), and each leaf has a writer.
  *
- * Otherwise core's tuple routing finds each row's leaf (fc_leaf_route), and
- * each leaf has a writer.  Where keys tell the partition (key/range.c) core
- * routes only the first row of each partition, with all its checks, and later
- * rows go where that one went (fc_leaf_find_known).
- *
- * Rows that are sorted are written when the last one of their leaf has come;
- * one process has all of them.  Where core routes, one process has the rows of
- * all leaves, and the number of the leaf is the first key of the sort.
- *
- * On error the end of the phase closes what is open: its resource owner and
- * its memory context have all of it.
+ * On error the phase's resource owner and memory context close what is open.
  *
  *-------------------------------------------------------------------------
  */
@@ -119,8 +110,12 @@ fc_leaf_end_writer(FcLeaf *leaf)
 }
 
 /*
- * The sort gets the memory that the reader leaves, which is half; where slices
- * are sorted, rows that wait for their turn have half of that
+ * Sorted rows are written when the last one of their leaf has come; one
+ * process has all of them.  Where core routes, it has all leaves' rows, and
+ * the leaf's number is the first key.
+ *
+ * The sort gets the half of the memory that the reader leaves; where slices
+ * are sorted, rows that wait for their turn have half of that.
  */
 static void
 fc_leaf_begin_sort(FcLoader *loader, TupleDesc desc, const AttrMap *map)
@@ -278,10 +273,10 @@ fc_leaf_storage(const FcLoader *loader, Relation leaf, uint32 number)
 }
 
 /*
- * Returns the leaf's entry in ctx->turns, in which processes share the leaves
- * that rows are routed to, or adds one.  The leader locks all these leaves
+ * Returns the leaf's entry in ctx->turns, or adds one: by these, processes
+ * share the leaves that rows are routed to, and the leader locks them
  * (fc_leaf_lock_found).  An entry is added in one atomic step, after all that
- * could throw an error, so that no process waits for another here.
+ * could throw, so that no process waits for another here.
  */
 static FcTurn *
 fc_leaf_turn(FcLoader *loader, Relation leaf)
@@ -368,8 +363,8 @@ fc_leaf_wait_locked(FcLoader *loader)
 
 /*
  * Adds a leaf when core has routed a first row to it.  It goes into the table
- * of leaves when it is complete, because an error before that may be kept as
- * the row's, and the load go on.  Rows are sorted in the target's row type.
+ * of leaves when it is complete: an error before that may be kept as the
+ * row's, and the load goes on.  Rows are sorted in the target's row type.
  */
 static FcLeaf *
 fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
@@ -418,6 +413,10 @@ fc_leaf_number(const FcLoader *loader)
 														   slot->tts_values[route->attnum - 1]));
 }
 
+/*
+ * Where keys tell the partition, core routes only the first row of each, with
+ * all its checks.  Later rows go where that one went; NULL: none has yet.
+ */
 FcLeaf *
 fc_leaf_find_known(FcLoader *loader)
 {

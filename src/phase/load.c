@@ -3,18 +3,16 @@
  * phase/load.c
  *	  Rows into partitions: the load phase, task by task or chunk by chunk.
  *
- * 1. A process takes a task, which is a range of keys of one leaf, if the load
- *	  has a key; or a chunk of the file, if it has none or if the file is in key
- *	  order already.
+ * 1. With a key a process takes a task, a range of keys of one leaf; without
+ *    one, or if the file is in key order already, a chunk of the file.
  * 2. sort/row_source.h gives the task's rows in key order, row/chunk_reader.h
- *	  the chunk's records in the order of the file.
+ *    the chunk's records in the order of the file.
  * 3. phase/row.c makes a row of each record, and phase/leaf.c knows where it
- *	  goes: to a writer, or to the sort before it.
+ *    goes: to a writer, or to the sort before it.
  * 4. When the rows of the task or chunk are in, the next slice may insert.
  *
- * phase/verify.c looks at records again after a process has stopped.  What is
- * open when an error passes is closed with the phase: by its resource owner and
- * its memory context.
+ * When an error passes, the phase's resource owner and its memory context
+ * close what is open.
  *
  *-------------------------------------------------------------------------
  */
@@ -232,9 +230,9 @@ fc_load_count_bytes(FcLoader *loader)
 }
 
 /*
- * Tells the parser and phase/row.c which key the next row must have, that of
- * its entry.  The scan read the key from the same bytes if it spilled them; if
- * not, the bytes are read from the file once more, and may have changed.
+ * Tells the parser and phase/row.c which key the next row must have.  The scan
+ * read it from the same bytes, if it spilled them; if not they are read from
+ * the file once more, and may have changed.
  */
 static inline void
 fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
@@ -293,8 +291,8 @@ fc_load_is_beyond(const FcLoader *loader)
 
 /*
  * Goes on to the slice that the record in hand belongs to, and takes the
- * record again, for that slice's leaf: its slot is another one, and it may
- * want values in another form.  False if nobody wants the row any more.
+ * record again for that slice's leaf, which has another slot and may want
+ * values in another form.  False if nobody wants the row any more.
  */
 static bool
 fc_load_reach_slice(FcLoader *loader, FcRecord *record)
@@ -414,10 +412,12 @@ fc_load_chunk_in_turn(FcLoader *loader, FcChunkReader *reader, uint32 i)
 }
 
 /*
- * Takes chunks in the order of the file, and loads them.  The rows of a chunk
- * of a presorted file are slices of partitions.  Of other files each chunk
- * inserts in turn; but where rows are sorted, or where several files are
- * unpacked meanwhile, one writer has the rows of all chunks of the process.
+ * Takes chunks in the order of the file, and loads them:
+ *
+ * - of a presorted file, as slices of partitions;
+ * - of others, each chunk inserts in turn;
+ * - where rows are sorted, or several files are unpacked meanwhile, one writer
+ *   has the rows of all chunks of the process.
  */
 static void
 fc_load_chunks(FcLoader *loader)

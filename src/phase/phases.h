@@ -51,9 +51,10 @@ extern void fc_verify_load(FcContext *ctx, int nleaves);
 /*
  * Leader, after an index of a new partition could not be built and these
  * partitions were emptied: inserts their rows one by one, in the order of the
- * file, until an index refuses one.  That takes as long as COPY would take,
- * and can be interrupted.  A default may have another value this time, so that
- * no row is refused: then the error that is kept stays that of the build.
+ * file, until an index refuses one.  Takes as long as COPY.
+ *
+ * If no row is refused this time, because a default has another value, the
+ * build's error stays.
  */
 extern void fc_verify_load_indexes(FcContext *ctx, int nleaves);
 

@@ -3,25 +3,20 @@
  * phase/presorted.c
  *	  Looks at some records of the file, to see whether it is presorted.
  *
- * fc_presorted_look reads the first records of each chunk, and the last of the
- * file.  If their keys ascend, the file looks presorted: it is loaded without a
- * scan, and the load finds out if it is not.  No error is thrown here: a record
- * that is malformed or has no plain key ends the look, and the scan meets it
- * again.
- *
- * What follows from it:
+ * If the keys of each chunk's first records and of the file's last ones
+ * ascend, the file is loaded without a scan:
  *
  * 1. The leader makes a partition for each range of keys between the first key
- *	  and the last.
+ *    and the last.
  * 2. Processes load chunks.  The rows of a chunk for one partition are a slice
- *	  of it, and slices insert in turn.
+ *    of it, and slices insert in turn.
  * 3. Each process checks that keys ascend within a chunk and up to the first
- *	  key of the next.  If one does not, or is not plain, the load is given up:
- *	  the leader drops the partitions, and the file is scanned as any other.
+ *    key of the next.  If one does not, or is not plain, the load is given up:
+ *    the leader drops the partitions, and the file is scanned as any other.
  * 4. Partitions that turn out to have no rows are dropped.
  *
- * So this is only done where the load makes all partitions, and where no row is
- * filtered, rejected or numbered (load/find.c).
+ * So load/find.c allows it only where the load makes all partitions, and no
+ * row is filtered, rejected or numbered.
  *
  *-------------------------------------------------------------------------
  */
@@ -156,6 +151,10 @@ fc_presorted_read(void *arg)
 			look->keys[i] = look->keys[i + 1];
 }
 
+/*
+ * Throws no error: a record that is malformed or has no plain key ends the
+ * look, and the scan meets it again
+ */
 bool
 fc_presorted_look(FcContext *ctx, int64 *keys)
 {

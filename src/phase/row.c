@@ -4,18 +4,17 @@
  *	  One row: from the bytes of its record to the writer of its leaf.
  *
  * 1. fc_row_take parses the record as far as no error about data can come up.
- * 2. fc_row_load_taken looks whether the row is plain: all its values are
- *	  there, its leaf is known, and the leaf takes each row without a NULL
- *	  where none is allowed.  Such a row goes to its leaf's writer, or to the
- *	  sort, outside of any catch: nothing about it can be an error.
- * 3. Any other row is built within a catch: the rest of its values, its key and
- *	  the condition, the leaf's row type, generated columns, checks.
+ * 2. A plain row goes to its leaf's writer, or to the sort, outside of any
+ *    catch (fc_row_build_plain).
+ * 3. Any other is built within a catch (fc_row_build): the rest of its values,
+ *    its key and the condition, the leaf's row type, generated columns,
+ *    checks.
  * 4. Its outcome says whether it is written, counted as filtered, rejected, or
- *	  shows that the file has changed.  An error is kept (errors/first_error.c),
- *	  and the phase goes on with the rows that stand before it in the file.
+ *    shows that the file has changed (fc_row_end).  An error is kept, and the
+ *    phase goes on with the rows before it in the file.
  *
- * What on_error tolerates is found here, without an exception, before core
- * would throw it.
+ * Faults that on_error tolerates are found without an exception, before core
+ * would throw them.
  *
  *-------------------------------------------------------------------------
  */
@@ -181,8 +180,8 @@ fc_row_check_partition(FcLoader *loader, TupleTableSlot *slot)
 
 /*
  * Does the row have the key that the scan found?  Not if another process has
- * written to the file since.  The file's times need not show that, if it was
- * written to by a mapping.
+ * written to the file since, which the file's times need not show if it used a
+ * mapping.
  */
 static inline bool
 fc_row_has_key(const FcLoader *loader, const TupleTableSlot *slot)
@@ -217,8 +216,10 @@ fc_row_misses_value(const TupleTableSlot *slot)
 }
 
 /*
- * Builds a row that is parsed, if nothing else about it can be an error.
- * Returns false for any other row, which fc_row_try() then builds.
+ * Builds a row that is plain: all its values are parsed, its leaf is known,
+ * and that takes each row without a NULL where none is allowed, so that
+ * nothing about it can be an error.  Returns false for any other row, which
+ * fc_row_try() then builds.
  */
 static inline bool
 fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)

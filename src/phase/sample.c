@@ -3,29 +3,20 @@
  * phase/sample.c
  *	  Looks at some keys of the file, to choose what the scan spills.
  *
- * The scan spills either offsets alone, or the rows with them:
- *
  *	offsets		The load reads each row from the source file, in key order, a
- *				window of rows at a time (sort/fetch_window.c).  In the file a
- *				window's rows may be neighbours or far apart.  A row that lies
- *				anywhere costs about 0.7 us, cached or not; to copy it costs a
- *				thirtieth of that.
+ *				window of rows at a time (sort/fetch_window.c).
  *	rows		Each byte is written once more and read once more, in sequence
  *				(sort/run_merge.c), whatever the order of the file.
  *
- * A sample of keys tells what offsets would cost:
+ * The sample tells what offsets would cost:
  *
  * 1. The leader reads the first records of some chunks.
  * 2. It cuts their keys into as many windows as the file would have.
- * 3. Each row counts with its bytes and those of the gap after the row before
- *	  it in the same window.  The reader reads over gaps up to FC_READ_GAP; for
- *	  a wider one it makes another request, which counts as much as such a gap.
+ * 3. It adds up what reading the rows would take, window by window
+ *    (fc_sample_times).
  *
- * Rows of a file that is in the page cache are not spilled, nor read in
- * windows, but copied out of a mapping (sort/fetch_map.c).  Records too long
- * for the memory are always read from the source.  fast_copy.spill overrules
- * the choice.  An error in a record ends the sample, and the scan meets it
- * again.
+ * fast_copy.spill overrules the choice.  Records too long for the memory are
+ * always read from the source.
  *
  *-------------------------------------------------------------------------
  */
@@ -109,7 +100,10 @@ fc_sample_read(void *arg)
 	}
 }
 
-/* Reads one stretch; false if an error ended the sample */
+/*
+ * Reads one stretch; false if an error ended the sample, which the scan meets
+ * again
+ */
 static bool
 fc_sample_stretch(FcKeySample *sample, uint32 chunk, uint64 bytes)
 {
@@ -175,7 +169,13 @@ fc_sample_borders(const FcKeySample *sample, uint32 n)
 }
 
 /*
- * What it costs to read the sample window by window, as a multiple of its bytes
+ * What it costs to read the sample window by window, as a multiple of its
+ * bytes.
+ *
+ * Each row counts with its bytes and the gap after the row before it in its
+ * window.  The reader reads over gaps up to FC_READ_GAP; a wider one takes
+ * another request, which costs as much (about 0.7 us, thirty times what
+ * copying a row does).
  */
 static double
 fc_sample_times(const FcKeySample *sample, uint32 nwindows)
@@ -289,6 +289,7 @@ fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows)
 	Assert(!ctx->in_worker && nprocesses > 0);
 	if (shared->source.nchunks == 0 || shared->source.size < FC_SAMPLE_SMALL)
 		return "the file is small";
+	/* rows in the page cache are copied out of a mapping (sort/fetch_map.c) */
 	if (fc_map_worth(shared, ctx->source))
 		return "the file is mapped";
 	last = &fc_shared_starts(shared)[shared->source.nchunks - 1];

@@ -4,17 +4,17 @@
  *	  Finds every record and its key, and spills (key, offset, length), with
  *	  the record itself or without.
  *
- * 1. A process takes chunks in the order of the file, so that its entries are
- *	  in that order, too.
- * 2. For each record that starts in the chunk it reads the key alone; or parses
- *	  the whole record, if there is a condition or a fault may be tolerated.
- *	  The last record of a chunk may reach into the next chunk.
+ * 1. A process takes chunks, and so puts its entries, in the order of the
+ *    file.
+ * 2. For each record that starts in the chunk it reads the key alone; or
+ *    parses the whole record, if there is a condition or a fault may be
+ *    tolerated.
  * 3. sort/run_write.c writes (key, offset, length) into sorted runs, with the
- *	  record itself where that pays (phase/sample.c).
+ *    record itself where that pays (phase/sample.c).
  *
- * A record without an end or a key is kept as an error, and ends the chunk,
- * because nothing after it can be trusted.  On error the end of the phase
- * closes what is open.
+ * A record without an end or a key is kept as an error, and ends the chunk:
+ * nothing after it can be trusted.  On error the end of the phase closes what
+ * is open.
  *
  *-------------------------------------------------------------------------
  */
@@ -97,8 +97,8 @@ fc_scan_row(FcScanner *scanner, char *data)
  * condition, or because something about the key is out of the ordinary.  False
  * if the load passes over the record.
  *
- * The key is read from the bytes that are spilled with it, or from the file:
- * fc_scan_key() has changed those in the reader's buffer.
+ * fc_scan_key() has changed the reader's bytes: the key is read from those
+ * that are spilled, or from the file.
  */
 static bool
 fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
@@ -224,9 +224,9 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 }
 
 /*
- * Bytes to sort in: not more than the process's share, nor than the records of
- * the file need.  Fresh memory costs more than merging more runs does, so that
- * of a large share only as much is used as keeps the number of runs low.
+ * Bytes to sort in: the least of the process's share, of what the file's
+ * records need, and of what makes FC_SCAN_RUNS runs (but FC_SCAN_SORT).  Fresh
+ * memory costs more than merging more runs does.
  */
 static Size
 fc_scan_memory(const FcShared *shared)

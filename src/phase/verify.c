@@ -3,16 +3,12 @@
  * phase/verify.c
  *	  Looks at rows again, in the order of the file.
  *
- *	 chunks ──► record ──► row ──► its leaf ──┬─► what indexes compute
- *											  └─► insert, one by one
+ *	chunks ──► record ──► row ──► its leaf ──┬─► what indexes compute
+ *											 └─► insert, one by one
  *
- * The leader does this alone, after a phase in which a process stopped at a
- * record, or in which an index could not be built: some record before the
- * first bad one known may be bad as well, and COPY's error is about the first
- * of the file.  A record that is malformed ends its chunk here as in other
- * phases.
- *
- * Nothing is released: the transaction aborts.
+ * The leader does this alone, after a process stopped or an index could not be
+ * built: a record before the first bad one known may be bad as well.  Nothing
+ * is released: the transaction aborts.
  *
  *-------------------------------------------------------------------------
  */
@@ -181,9 +177,9 @@ fc_verify_index_value(FcLoader *loader, IndexInfo *index)
 
 /*
  * Evaluates the expressions and predicates of the leaf's indexes, as COPY does
- * for each row.  The load need not have done so for this row: a process may
- * have stopped before it, batches get their index entries after the rows, and
- * new partitions get their indexes after the load.
+ * for each row.  The load may not have done so: a process may have stopped
+ * before the row, batches get their index entries after the rows, and new
+ * partitions their indexes after the load.
  */
 static void
 fc_verify_index_values(FcLoader *loader)

@@ -8,10 +8,6 @@
  * (the chunks, the counters, the spill files) is in the job's own segment, to
  * which workers attach by its handle.
  *
- * An error that a worker throws ends the load: the leader throws it on from
- * CHECK_FOR_INTERRUPTS, and stops other workers, to count the rows that they
- * have inserted (heap/count.c).
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -218,10 +214,11 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 
 /*
  * Returns the command id before the leader works alone, for it to find out
- * whether it has moved: code that the leader calls for a row or an index may
- * run any command, and even write to a new partition.  (Workers run no
- * commands.)  In the phases load and index the id is marked as used, so that
- * each such command takes a new one.
+ * whether the id has moved: code that the leader calls for a row or an index
+ * may run any command, and even write to a new partition.
+ *
+ * In the phases load and index the id is marked as used: each such command
+ * takes a new one.
  */
 static CommandId
 fc_worker_command(const FcContext *ctx)
@@ -354,9 +351,9 @@ fc_workers_active(ParallelContext *pcxt)
 
 /*
  * Logical decoding must know that a subtransaction is one before it sees a row
- * of it.  The first record that the leader writes in a subtransaction names
- * the top-level transaction too; those of workers never do, because a worker
- * does not know that its transaction is the leader's subtransaction.
+ * of it.  The first record that the leader writes in one names the top-level
+ * transaction, too; workers do not know that theirs is a subtransaction, and
+ * never name it.
  */
 static void
 fc_workers_log_subtransaction(void)
@@ -393,8 +390,8 @@ fc_workers_is_starting(const ParallelWorkerInfo *worker)
 
 /*
  * Waits until all workers are there; ERROR if one was never started, which it
- * cannot tell itself.  Core's function alone would not sleep once the
- * postmaster has made the process, and take the processor that the worker
+ * cannot tell itself.  Core's function alone does not sleep once the
+ * postmaster has made the process, and takes the processor that the worker
  * needs.
  */
 static void
@@ -422,7 +419,10 @@ fc_workers_launch(ParallelContext *pcxt)
 	return pcxt->nworkers_launched;
 }
 
-/* Waits for all workers; calls "progress" now and then */
+/*
+ * Waits for all workers; calls "progress" now and then.  An error that a
+ * worker throws is thrown on from CHECK_FOR_INTERRUPTS.
+ */
 static void
 fc_workers_wait(ParallelContext *pcxt, void (*progress) (void *arg), void *arg)
 {
@@ -493,7 +493,10 @@ typedef struct FcWorkers
 	ParallelContext *pcxt;
 } FcWorkers;
 
-/* After an error, or when the process is to end: counts what workers did */
+/*
+ * After an error, or when the process is to end: stops the workers, to count
+ * the rows that they have inserted (heap/count.c)
+ */
 static void
 fc_worker_failed(int code, Datum arg)
 {

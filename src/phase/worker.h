@@ -28,10 +28,10 @@ typedef struct FcWork
 } FcWork;
 
 /*
- * Runs the phase in up to nworkers workers and waits for all of them; in the
- * leader alone, through ctx, if nworkers is 0 or none can be had.  Returns the
- * number of processes that worked.  Must not be called in parallel mode; the
- * caller holds every lock that the workers need.
+ * Runs the phase in up to nworkers workers and waits for all of them; or in
+ * the leader alone, through ctx, if nworkers is 0 or none can be had.  Returns
+ * the number of processes that worked.  Not in parallel mode; the caller holds
+ * every lock that the workers need.
  */
 extern int	fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 						  int nworkers, FcWork *work);

@@ -7,11 +7,9 @@
  *										  ├──► row of reject_table
  *										  └──► too many: COPY's ERROR
  *
- * COPY gives its notices while it loads, and where core loads they come in
- * this way.  Elsewhere they come when all processes are done, because only
- * then the leader knows the order of the file.  Before the error of a later
- * record the leader gives those that COPY would have given.  On error the
- * caller's memory context and resource owner clean up.
+ * Only core gives notices while it loads.  Else they come after all processes,
+ * when the order of the file is known; before an error, those that COPY would
+ * have given.
  *
  *-------------------------------------------------------------------------
  */

@@ -6,11 +6,9 @@
  *	 reject: column, SQLSTATE, message ──► the message without the value
  *		──► cause: how many, the first one, the values most of them have
  *
- * A file in which a column has "NA" for NULL has thousands of bad records with
- * one cause.  Causes are told apart by column, SQLSTATE, and message without
- * the value in it.  Memory is bounded: so many causes, so many values of each,
- * and texts that are cut, whatever the number of rejects.  Of a value that is
- * not among the first ones of its cause nobody counts how often it comes.
+ * A file with "NA" for NULL in a column has thousands of bad records with one
+ * cause.  Memory is bounded, whatever the number of rejects: the constants
+ * below.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +36,10 @@ typedef struct FcCauseValue
 	uint64		count;
 } FcCauseValue;
 
-/* What is kept of a cause */
+/*
+ * What is kept of a cause.  Of a value that is not among the first ones nobody
+ * counts how often it comes.
+ */
 typedef struct FcCauseKept
 {
 	FcCause		cause;

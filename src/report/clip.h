@@ -11,9 +11,9 @@
 #include "lib/stringinfo.h"
 
 /*
- * These append a text in so many columns at most, with ".." for its end or for
- * its begin if it takes more, or has a line break, which would make two lines.
- * They return the columns that were taken.
+ * These append a text in at most so many columns, and return how many it
+ * takes.  A text that takes more, or has a line break, which would make two
+ * lines, gets ".." in place of its end or its beginning.
  */
 extern int	fc_clip(StringInfo line, const char *text, int columns);
 extern int	fc_clip_front(StringInfo line, const char *text, int columns);

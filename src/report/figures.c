@@ -3,11 +3,9 @@
  * report/figures.c
  *	  How far a phase and the load have come, for progress and NOTICEs.
  *
- * How long a phase takes is not known before it has begun.  So each has a
- * weight, its share of the time in loads of narrow rows, and the share of the
- * load that is done is that of the weights.  The time left is better than
- * that: the phase goes on as fast as it has gone so far, and those to come
- * take their weight at the pace of the load.
+ * Each phase has a weight, its share of the time in loads of narrow rows; the
+ * share of the load that is done goes by weights.  The time left is better:
+ * this phase goes on at its own pace, later ones at the load's.
  *
  *-------------------------------------------------------------------------
  */

@@ -6,17 +6,14 @@
  *	 setting ──► table, checked and locked ──► load ──► totals ──► INSERT
  *
  * The row is inserted as the caller, in the load's transaction: a load that
- * fails leaves none.
+ * fails leaves none.  All that can refuse the row is found before the load,
+ * because an error at its end would lose a long load.
  *
- * Who sets fast_copy.history need not be the one who loads: the owner of a
- * database sets it for each session there.  So the table must not be a way to
- * have code run by somebody else, nor to read what somebody else loads: it
- * belongs to the caller or to a superuser, and has nothing but our columns.
- * What is checked stays so, because the lock keeps others from changing the
- * table until the transaction ends.
- *
- * An error at the end would lose a long load.  So all that can refuse the row
- * is found at the begin.
+ * Somebody else may have set fast_copy.history, as the owner of a database
+ * does for each session there.  Such a table must not run code as the caller,
+ * nor show its owner what the caller loads: it belongs to the caller or to a
+ * superuser, and has nothing but our columns.  It stays so, because the lock
+ * keeps others from changing it until the transaction ends.
  *
  *-------------------------------------------------------------------------
  */

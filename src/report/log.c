@@ -8,13 +8,6 @@
  *
  * Strings of the totals are in the log's memory context, or constants.
  *
- * fast_copy.log_min_duration says whether the line is written.  It holds
- * names, counts and choices, and nothing that stands in the file or in the
- * command of a program.  For a load that fails it has the phase and the
- * SQLSTATE; core logs the error itself.  The leader writes that line in a
- * PG_CATCH block, from memory that was filled before, without a look at
- * catalogs.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -238,7 +231,10 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	fc_report_end(totals);
 }
 
-/* Hides statement and context, which may hold data or passwords */
+/*
+ * Writes names, counts and choices, and nothing of the file or of a program's
+ * command.  Hides statement and context, which may hold data or passwords.
+ */
 static void
 fc_log_line(const FcLog *log, const char *outcome, const char *figures)
 {
@@ -262,7 +258,11 @@ fc_log_loaded(FcLog *log)
 		fc_log_line(log, "", fc_log_figures(&log->totals));
 }
 
-/* What is known of a load that fails */
+/*
+ * What is known of a load that fails, for its line; core logs the error
+ * itself.  Called in a PG_CATCH block: it takes what was filled before, and
+ * looks at no catalog.
+ */
 static void
 fc_log_take_failed(FcLog *log, const FcProgress *progress)
 {

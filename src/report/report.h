@@ -113,11 +113,11 @@ extern List *fc_summary_lines(void);
 /* report/history.c */
 
 /*
- * Before the load: finds and locks the table that fast_copy.history names, and
- * keeps its OID in the target; InvalidOid if there is none, for a plain COPY
- * and for an analysis.  ERROR 42P01 if it does not exist, 42501 if the caller
- * may not insert into it or may not trust its owner, 55000 if it has other
- * columns or anything that might run code or refuse the row.
+ * Before the load: finds and locks the table of fast_copy.history; its OID
+ * goes into the target, InvalidOid for none, for a plain COPY and for an
+ * analysis.  ERROR 42P01 if it does not exist, 42501 if the caller may not
+ * insert or may not trust its owner, 55000 if it has other columns or what
+ * might run code or refuse the row.
  */
 extern void fc_history_check(FcTarget *target);
 

@@ -5,19 +5,15 @@
  *
  *	 shared counters ──► one NOTICE, every so often ──► client
  *
- * The leader sends a line wherever it shows progress to other sessions, while
- * it waits for workers and while it works itself.  Percent and time left are
- * those of the whole load, as in the view (report/figures.c).  While the
- * leader builds an index, converts a file or analyzes a table it sends no
- * line.  So each phase of a long load begins with a line, and there may be one
- * between two indexes or tables.
+ * The leader sends a line wherever it shows progress to other sessions: while
+ * it waits for workers, between two steps of its own work, and where a phase
+ * of a long load begins.  Within one index, one table to analyze or a file to
+ * be converted it sends none.
  *
- * A NOTICE is flushed to the client by core.  The server is not told how wide
- * a terminal is: fast_copy.progress_width says it.  No line is wider, with what
- * psql puts in front.
- *
- * Nothing is allocated but in the caller's context, a few hundred bytes a
- * line.
+ * Percent and time left are those of the whole load (report/figures.c).  The
+ * server is not told how wide a terminal is: fast_copy.progress_width says it,
+ * and no line is wider, with what psql puts in front.  A line takes a few
+ * hundred bytes, in the caller's context.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,15 +3,11 @@
  * row/column.c
  *	  How a column gets its value: from a field of the file, or by default.
  *
- *	 field ──► pattern, native conversion (convert/convert.c) or the type's
+ *	field ──► pattern, native conversion (convert/convert.c) or the type's
  *				input or receive function ──► value
  *
- * The column's type decides once which of them it is.  A column without a field
- * gets the target's default, which is compiled once and evaluated for each
- * row.  Where a sequence numbers a column, the leader has taken the numbers
- * ahead, and a parameter stands in nextval()'s place (row/serial.c).
- *
- * Errors are thrown to the caller, in whose memory context values are.
+ * The column's type decides once which of them it is.  Errors are thrown to
+ * the caller, in whose memory context values are.
  *
  *-------------------------------------------------------------------------
  */
@@ -184,6 +180,11 @@ fc_column_default(FcShared *shared, Relation target, AttrNumber attnum, bool num
 	return ExecInitExpr(expr, NULL);
 }
 
+/*
+ * Compiles the defaults, which are evaluated for each row.  Where a sequence
+ * numbers a column, the leader has taken the numbers ahead, and a parameter
+ * stands in nextval()'s place (row/serial.c).
+ */
 void
 fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared, Relation target,
 						 EState *estate, bool numbered)

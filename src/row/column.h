@@ -73,9 +73,8 @@ extern bool fc_column_in_file(FcShared *shared, AttrNumber attnum);
 
 /*
  * Prepares the column's default: the target's, as for COPY, not a partition's;
- * NULL if there is none.  In the scan, and before it, a constant NULL stands
- * for a volatile default: the load may get another value, and the scan must
- * not use one up.
+ * NULL if there is none.  Up to the scan a constant NULL stands for a volatile
+ * default: the load may get another value, and the scan must not use one up.
  */
 extern ExprState *fc_column_default(FcShared *shared, Relation target,
 									AttrNumber attnum, bool numbered);

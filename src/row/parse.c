@@ -5,23 +5,12 @@
  *
  * 1. The record's encoding is verified, or converted to the server's.
  * 2. The record is cut into fields, in place: by its marks (grammar/marks.c),
- *	  or byte by byte (grammar/field.c).
+ *    or byte by byte (grammar/field.c).
  * 3. Each field becomes the value of its column (row/column.c).
  * 4. Columns that the file does not have get their defaults.
  *
- * fc_parse_quickly takes these steps as far as nothing is to be thrown or
- * evaluated.  fc_parse_rest, which knows COPY's options and its errors, goes on
- * with what is left of the record.
- *
- * A record with several faults must give the error that COPY gives.  So the
- * checks come in NextCopyFrom's order: encoding, quotes, too many fields, then
- * column by column a missing field or a bad value.  The text of an error thrown
- * here is provisional: the leader shows the record to NextCopyFrom and lets
- * that throw.  Faults that on_error tolerates are not thrown but kept until the
- * next record is parsed; they live in the memory context of the values.
- *
- * The parser lives in the caller's memory context, which frees it on error,
- * too.  fc_parse_end closes the files with numbers of sequences.
+ * The parser lives in the caller's memory context; fc_parse_end closes the
+ * files with numbers of sequences.
  *
  *-------------------------------------------------------------------------
  */
@@ -88,7 +77,11 @@ fc_parse_tolerates(FcParser *parser, uint32 class)
 	return (parser->shared->plan.tolerated & class) != 0;
 }
 
-/* Keeps what is wrong with the record; edata has what COPY says of it */
+/*
+ * Keeps a fault that on_error tolerates, until the next record is parsed;
+ * edata has what COPY says of it.  The fault lives in the memory context of
+ * the values.
+ */
 static void
 fc_parse_refuse(FcParser *parser, uint32 class, FcColumn *column,
 				const char *value, ErrorData *edata)
@@ -124,9 +117,9 @@ fc_parse_malformed(FcParser *parser, FcColumn *column)
 }
 
 /*
- * Is the error about the value?  Not if the function cannot run at all,
- * because the user may not call it, or because it misses a table or a resource
- * or does not end: it would refuse every value.
+ * Is the error about the value?  Not if it would come for every value: the
+ * user may not call the function, a table or a resource is missing, or the
+ * function does not end.
  */
 static bool
 fc_parse_is_of_value(const ErrorData *edata)
@@ -201,10 +194,11 @@ fc_parse_try_value(void *arg)
 }
 
 /*
- * Makes the value; returns the error if there is one.  After an error, what the
- * input function of core has left open, such as the row type of a composite
- * value, is released at once, as an abort does it: to release a million of them
- * at the end takes quadratic time.  Locks stay.
+ * Makes the value; returns the error if there is one.
+ *
+ * After an error, what core's input function has left open, such as the row
+ * type of a composite value, is released at once, as an abort does it.  To
+ * release a million of them at the end takes quadratic time.  Locks stay.
  */
 static ErrorData *
 fc_parse_catch(FcParser *parser, FcValue *value)
@@ -249,9 +243,8 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 
 /*
  * Sets the time zone: the file's for values of the file, the session's for
- * defaults.  It must be set for each value, because a function with a TimeZone
- * among its own settings, called for the value before, has put back the
- * session's.
+ * defaults.  Once for each value: a function with TimeZone among its own
+ * settings puts back the session's.
  */
 static void
 fc_parse_set_zone(FcParser *parser, bool of_file)
@@ -467,7 +460,14 @@ fc_parse_any_column(FcParser *parser, int i)
 	}
 }
 
-/* Body of fc_parse_in_zone: sets the values that the quick way has not set */
+/*
+ * Body of fc_parse_in_zone: sets the values that the quick way has not set.
+ *
+ * A record with several faults must give COPY's error.  So the checks come in
+ * NextCopyFrom's order: encoding, quotes, too many fields, then column by
+ * column a missing field or a bad value.  The error's text is provisional: the
+ * leader lets NextCopyFrom throw its own.
+ */
 static void
 fc_parse_columns(void *arg)
 {
@@ -614,8 +614,8 @@ fc_parse_init_zone(const char *name)
 
 /*
  * Lets the quick way's converters make values in the room.  A text may also
- * stay in the record.  Its header then takes the place of the byte that ended
- * the field before, which must not be needed again, as set_null may need it.
+ * stay in the record: its header then replaces the byte that ended the field
+ * before.  Not with set_null, which needs that byte again.
  */
 static void
 fc_parse_init_quick(FcParser *parser, TupleDesc desc)

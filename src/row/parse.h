@@ -31,18 +31,19 @@ extern void fc_parse_end(FcParser *parser);
 extern void fc_parse_number(FcParser *parser, uint64 number);
 
 /*
- * Says which key the record has that is parsed next, so that the key is not
- * converted again.  Once called for a record this must be called for all, with
- * "known" false where the key is NULL or the bytes may have changed.
+ * Gives the key of the record that is parsed next, so that it is not converted
+ * again.  Once called for a record this must be called for all, with "known"
+ * false where the key is NULL or the bytes may have changed.
  */
 extern void fc_parse_known_key(FcParser *parser, int64 key, bool known);
 
 /*
  * Fills values and nulls, in the target's row type, from rec[0..len), which is
- * overwritten.  Values passed by reference are allocated in the current memory
- * context, or are in rec or the parser: they last until one of the three is
- * used again.  Throws COPY's errors, in COPY's order; returns false at one
- * that is tolerated, see fc_parse_bad.
+ * overwritten.  Values passed by reference are in the current memory context,
+ * in rec or in the parser: they last until one of the three is used again.
+ *
+ * Throws COPY's errors, in COPY's order; returns false at one that is
+ * tolerated, see fc_parse_bad.
  */
 extern bool fc_parse_record(FcParser *parser, char *rec, size_t len,
 							Datum *values, bool *nulls);
@@ -56,8 +57,8 @@ extern void fc_parse_compact(FcParser *parser, bool compact);
 /*
  * The two halves of fc_parse_record.  fc_parse_quickly takes a record's data
  * and length, and cuts it by its marks if it has some.  It throws no error
- * about data, and calls only code of this extension.  It returns true if the
- * row is complete.  Otherwise fc_parse_rest goes on from there.
+ * about data, calls only code of this extension, and returns true if the row
+ * is complete.  Otherwise fc_parse_rest goes on from there.
  */
 extern bool fc_parse_quickly(FcParser *parser, const FcRecord *record,
 							 Datum *values, bool *nulls);
@@ -67,8 +68,10 @@ extern bool fc_parse_rest(FcParser *parser);
  * Parses a record for core's COPY: the fields as text, which core converts to
  * what fc_parse_record would give.  Values that core could not read, or whose
  * faults are tolerated, are converted here: core must take them from
- * fc_parse_text_value.  Defaults of columns that have no field are not
- * evaluated.  Throws and returns as fc_parse_record does.
+ * fc_parse_text_value.
+ *
+ * Defaults of columns without a field are not evaluated.  Throws and returns
+ * as fc_parse_record does.
  */
 extern bool fc_parse_texts(FcParser *parser, char *rec, size_t len);
 

@@ -3,11 +3,11 @@
  * row/parse_some.c
  *	  The values of some fields of a record, which stays as it is.
  *
- *	 record ──► borders of each field (grammar/marks.c) ──► conversion ──► value
- *		 '──► copy, where it is not marked or a field is no plain one ──'
+ *	record ──► borders of each field (grammar/marks.c) ──► conversion ──► value
+ *		'──► copy, where it is not marked or a field is no plain one ──'
  *
- * By the columns of a partition key the leaf of a record is found, whose bytes
- * then go to another server as they are.
+ * They are a partition key's: they tell the leaf of a record that goes to
+ * another server as it is.
  *
  *-------------------------------------------------------------------------
  */

@@ -15,18 +15,18 @@ typedef struct FcSome FcSome;
 
 /*
  * Makes ready to read n fields, given by their numbers in the file, in the
- * current memory context.  The fields have no FC_FIELD_*, no pattern and no
- * zone of their own, none stands for a default, and the file is in the
- * server's encoding.
+ * current memory context.  The file is in the server's encoding.  The fields
+ * have no FC_FIELD_*, no pattern, no zone of their own, and do not stand for a
+ * default.
  */
 extern FcSome *fc_parse_some_begin(FcParser *parser, const int *fields, int n);
 
 /*
- * Sets values and nulls to those of the fields.  Values passed by reference are
- * in the current memory context, or last until the next call.
+ * Sets values and nulls to those of the fields.  Values passed by reference
+ * are in the current memory context, or last until the next call.
  *
- * The first throws no error about data: false says that the second must be
- * asked, which throws COPY's errors.
+ * The first throws no error about data.  If it returns false the second must
+ * be called, which throws COPY's errors.
  */
 extern bool fc_parse_some_quickly(FcSome *some, const FcRecord *record,
 								  Datum *values, bool *nulls);

@@ -3,13 +3,9 @@
  * row/parse_text.c
  *	  The fields of a record as text for core's own COPY.
  *
- *	 record ──► fields, as in row/parse.c
+ *	record ──► fields, as in row/parse.c
  *			──► those that core would read otherwise: their values
- *			──► the others: text
- *
- * Core converts the fields that it can.  If one that is converted here is
- * refused, a field before it may be one that core would refuse, and that is
- * the first fault: those before are tried then (fc_parse_before).
+ *			──► the others: text, which core converts
  *
  *-------------------------------------------------------------------------
  */
@@ -21,8 +17,9 @@
 #include "row/parser.h"
 
 /*
- * Throws core's error if core would refuse a value before column i, because
- * COPY converts column by column, and its error is about the first.
+ * Throws core's error if core would refuse a value before column i.  Called
+ * before the error of column i is thrown: COPY converts column by column, and
+ * its error is about the first fault.
  */
 static void
 fc_parse_before(FcParser *parser, int i)
@@ -67,9 +64,9 @@ fc_parse_ours(FcParser *parser, int i)
 }
 
 /*
- * Makes one field for core.  It stays text, unless core could not say what
- * comes of it: then it is converted here, and core is given the value, because
- * code that a type runs must not run twice.
+ * Makes one field for core.  It stays text, unless core would read it
+ * otherwise or its fault is tolerated: then it is converted here, and core is
+ * given the value, because code that a type runs must not run twice.
  */
 static void
 fc_parse_text(FcParser *parser, int i)

@@ -7,28 +7,17 @@
  * give it: the n-th record gets the n-th number, whichever process loads it.
  *
  * 1. fc_number_find: the leader finds nextval() in the column's default, and
- *	  puts a parameter in its place.  (Workers cannot call nextval(), and would
- *	  do so in another order.)
- * 2. fc_number_reserve: when the split has counted the records, the leader
- *	  takes that many numbers.  It calls nextval() for the first and for the
- *	  last: that checks the privilege, locks the sequence against ALTER and
- *	  DROP until the transaction ends, and sets what currval() says.
- * 3. In between it moves the sequence's one tuple on by any count, as nextval()
- *	  would: under the lock of its buffer, so that each number is given away
- *	  once, with a WAL record of the state it has afterwards.  To call nextval()
- *	  for each row costs more than a third of what loading the row does.
- * 4. The numbers that the leader gets without another session in between are a
- *	  span.  Nearly always a load has one span; in the worst case it has one for
- *	  each record.  So spans go to files "numbers.N" of the load's
- *	  SharedFileSet, which deletes them on error, too.
- * 5. fc_numbers_set: a process that parses a record sets the parameters to the
- *	  numbers of this record.  It has in memory one block of FC_NUMBER_BLOCK
- *	  spans, and the first record of each block.
+ *    puts a parameter in its place.
+ * 2. fc_number_reserve: after the split the leader takes a number for each
+ *    record.  Those that it gets without another session in between are a
+ *    span.
+ * 3. fc_number_add writes spans to files "numbers.N" of the load's
+ *    SharedFileSet, which deletes them on error, too.  A load has one span
+ *    nearly always, at worst one for each record.
+ * 4. fc_numbers_set: a process that parses a record sets the parameters to its
+ *    numbers.
  *
- * An entry of the spill has room for the record's number within its chunk.
- * Where a load needs other volatile defaults that are not parallel safe, the
- * leader attaches new partitions before it, and lets core route the rows in the
- * order of the file.
+ * The entries of the spill have room for the record's number within its chunk.
  *
  *-------------------------------------------------------------------------
  */
@@ -67,7 +56,10 @@ typedef struct FcNumberSpan
 	int64		first;
 } FcNumberSpan;
 
-/* The numbers of one sequence */
+/*
+ * The numbers of one sequence, of which one block of FC_NUMBER_BLOCK spans is
+ * in memory
+ */
 typedef struct FcNumberFile
 {
 	const FcNumber *number;
@@ -149,7 +141,14 @@ fc_number_argument(List *args)
 	return found;
 }
 
-/* Goes down through expressions that evaluate all their arguments */
+/*
+ * Goes down through expressions that evaluate all their arguments.
+ *
+ * Workers cannot call nextval(), and would do so in another order.  Where a
+ * load needs other volatile defaults that are not parallel safe, the leader
+ * attaches new partitions before it, and lets core route the rows in the
+ * file's order.
+ */
 bool
 fc_number_find(Node *expr, FcNumber *number)
 {
@@ -278,10 +277,12 @@ fc_sequence_advance(Relation rel, Buffer buf, const FormData_pg_sequence *form,
 }
 
 /*
- * Takes up to "wanted" consecutive numbers, as that many calls of nextval()
- * would with no other session in between.  Returns how many it took, and sets
- * *first.  Takes none where nextval() has more to do than to count: at the
- * sequence's limits, or if the session keeps numbers for later.
+ * Takes up to "wanted" consecutive numbers, as so many calls of nextval()
+ * would: under the lock of the sequence's buffer, so that each is given away
+ * once.  Returns how many it took, and sets *first.
+ *
+ * Takes none where nextval() has more to do than to count: at the sequence's
+ * limits, or if the session keeps numbers for later.
  */
 static uint64
 fc_sequence_take(Oid sequence, uint64 wanted, int64 *first)
@@ -337,7 +338,12 @@ fc_number_add(FcNumberTaker *taker, int64 first, uint64 count)
 	taker->taken += count;
 }
 
-/* Body of fc_error_catch; the first and the last number are from nextval() */
+/*
+ * Body of fc_error_catch.  The first and the last number are from nextval():
+ * it checks the privilege, locks the sequence against ALTER and DROP until the
+ * transaction ends, and sets what currval() says.  To call it for each row
+ * costs more than a third of what loading the row does.
+ */
 static void
 fc_number_take(void *arg)
 {

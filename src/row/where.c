@@ -4,16 +4,15 @@
  *	  The condition of COPY ... WHERE.
  *
  * 1. fc_where_parse reads the text by COPY's grammar, and checks it as COPY
- *	  does.
+ *    does.
  * 2. The expression goes to shared memory as a node tree.
- * 3. fc_where_begin prepares it in each process, and fc_where_accepts evaluates
- *	  it for each row before the row is routed.  Rows that it is not true for
- *	  count as filtered.
+ * 3. fc_where_begin prepares it in each process.
+ * 4. fc_where_accepts evaluates it for each row before the row is routed.
  *
- * Where there is a key the scan evaluates the condition, so that no partition
- * is made for rows that it filters.  The scan parses the whole record then,
- * because COPY refuses a bad value even in a row that it would filter.  The
- * load evaluates a condition that looks at a volatile default.
+ * Where there is a key the scan evaluates it, so that no partition is made for
+ * rows that it is not true for.  The scan parses whole records then: COPY
+ * refuses a bad value even in such a row.  The load evaluates a condition that
+ * looks at a volatile default.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,16 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * sniff/columns.c
- *	  What the columns of a sample have: counts of all that their values may
- *	  be.
+ *	  What the columns of a sample have: counts of all that values may be.
  *
  *	 records ──► fields ──► words for NULL, kinds of values ──► FcColumnSeen
  *
- * The first record of each file is held back, because it may be a header:
- * sniff/evidence.c decides that.  First records that are no header are counted
- * after all (sniff/names.c).
- *
- * All is allocated in the caller's memory context.
+ * The first record of each file is held back: it may be a header
+ * (sniff/evidence.c).  If it is none, sniff/names.c has it counted.  All is in
+ * the caller's context.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,17 +4,11 @@
  *	  How the fields of a sample are written.
  *
  *	 delimiters x quotes x escapes, and text format ──► candidates
- *	 candidate ──► records of the sample ──► how many have as many fields as
- *		most, and how much these look like values ──► score
+ *	 candidate ──► how many records have as many fields as most, and how much
+ *		these look like values ──► score
  *
- * A wrong delimiter either gives records of many different lengths, or fields
- * that look torn: halves of dates and numbers, and texts with the right
- * delimiter in them.  So both are counted.  What the caller has given is the
- * only candidate there is.
- *
- * At first only some of each place is looked at, because there are many
- * candidates.  The quotes of the best delimiter are then tried on the whole
- * sample: a single one in a wrong place may be all there is to see.
+ * A wrong delimiter gives records of many lengths, or torn fields: halves of
+ * dates, or texts with the right delimiter in them.
  *
  *-------------------------------------------------------------------------
  */
@@ -328,7 +322,11 @@ fc_dialect_json_lines(FcGuesser *guesser)
 	fc_dialect_try(guesser, FC_MODE_CSV, FC_NO_DELIMITER, FC_NO_QUOTE, FC_NO_QUOTE);
 }
 
-/* Tries all that may be with the best delimiter on the whole sample */
+/*
+ * Tries all that may be with the best delimiter on the whole sample, because a
+ * single quote in a wrong place may be all there is to see.  All candidates
+ * were tried on a part of each place.
+ */
 static void
 fc_dialect_again(FcGuesser *guesser)
 {

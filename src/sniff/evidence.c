@@ -6,10 +6,10 @@
  *	 each field of the first record, counts of its column ──► what it may be
  *	 how many of each ──► header or not, and notes of what is unsure
  *
- * The load leaves out a header, so that a first record is taken for one only if
- * something says so.  A word above numbers or times is a name.  A number above
- * numbers is a value, and a record with values is no header.  Where all columns
- * are texts, names look unlike all values, or are words that many headers have.
+ * The load leaves out a header: so a first record is taken for one only if
+ * something says so.  A word above numbers or times is a name; a record with
+ * values is no header.  Among texts, names look unlike all values, or are
+ * words that many headers have.
  *
  * All is allocated in the caller's memory context.
  *
@@ -363,10 +363,10 @@ fc_evidence_look_below(const FcTable *table, const FcSniffHeld *held, bool *recu
 }
 
 /*
- * Do words above texts look like names?  One has what no value has, or lacks
- * what all have, in at least half of the columns; or many headers have it, and
- * its column has no such word; or the column's values come again and again,
- * and it does not.
+ * Do words above texts look like names?  Yes if many headers have one, and its
+ * column has no such word.  Else no word may be a value of its column, and a
+ * column's values must come again and again; or, in half of the columns, the
+ * word must lack characters that all values have, or have a "_" that none has.
  */
 static bool
 fc_evidence_stand_out(const FcTable *table, const FcSniffHeld *held, int texts)

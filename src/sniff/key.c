@@ -6,10 +6,6 @@
  *	 columns of moments without NULLs ──► key ──► its range in the sample,
  *		and the size of the source ──► width of partitions
  *
- * The range is that of all but the lowest and the highest hundredth of the
- * keys: a few that are far off (1970-01-01, 9999-12-31) get partitions of their
- * own, and do not make those of the others wide.
- *
  * All is allocated in the caller's memory context.
  *
  *-------------------------------------------------------------------------
@@ -136,7 +132,11 @@ fc_key_partitions(Oid typid, int64 low, int64 high, double days)
 	return range / days + 1;
 }
 
-/* Chooses the width: days, unless these are too many or too large */
+/*
+ * Chooses the width: days, unless these are too many or too large.  The lowest
+ * and the highest hundredth of the keys do not count: a few that are far off
+ * (1970-01-01, 9999-12-31) get partitions of their own.
+ */
 static void
 fc_key_width(const FcTable *table, FcKeyGuess *key, const int64 *keys, int nkeys)
 {

@@ -5,14 +5,9 @@
  *
  *	 place ──► state of its first byte ──► records ──► fields
  *
- * Records and fields are cut by grammar/, as for a load.  A place in the middle
- * of a file begins somewhere in a record, perhaps in quotes.  It is read in
- * each state that it may begin in, and the one counts by which most records
- * have the number of fields that the file's first records have.
- *
- * The first record of each file tells how its lines end, which binds the rest.
- *
- * A cursor's memory is in the context that it was begun in.
+ * grammar/ cuts records and fields, as for a load.  The first record of each
+ * file tells how its lines end, which binds the rest.  A cursor's memory is in
+ * the context that it was begun in.
  *
  *-------------------------------------------------------------------------
  */
@@ -76,7 +71,9 @@ fc_records_fit(const FcCursor *cursor, size_t first)
 
 /*
  * Finds the first record of a place that is not at its file's start; false if
- * there is none
+ * there is none.  The place begins somewhere in a record, perhaps in quotes:
+ * it is read in each state that it may begin in, and the one counts by which
+ * most records have the number of fields of the file's first records.
  */
 static bool
 fc_records_settle(FcCursor *cursor)

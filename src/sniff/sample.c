@@ -6,14 +6,9 @@
  *	 plain files ──► places over all of them ──┐
  *	 packed files, programs ──► their heads ───┴──► FcSniffSample
  *
- * What is looked at is bounded, whatever the source has: a few megabytes.  A
- * plain file is read in its middle, too, because later rows often differ from
- * the first ones.  Of what has to be unpacked the beginning is looked at, and
- * parts of some megabytes after it; then a program is stopped, by the end of
- * its pipe.
- *
- * Opening and the rules for it are those of a load (load/access.c).  On error
- * descriptors and pipes go with the transaction's resources, as a load's do.
+ * A few megabytes are read, of plain files the middle, too: later rows often
+ * differ.  Paths are opened as in a load (load/access.c).  The transaction
+ * ends files and pipes.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,8 +27,9 @@
 #include "source/input.h"
 
 /*
- * How many places of plain files are read, and how many bytes of each; and to
- * how many the first ones of all files together may grow, to have some lines
+ * How many places of plain files are read, and how many bytes of each; and how
+ * many bytes the first places of all files together may have, to have some
+ * lines
  */
 #define FC_SAMPLE_PLACES	64
 #define FC_SAMPLE_LINES		32
@@ -197,7 +193,8 @@ fc_sample_put(void *arg, const char *buf, size_t len)
 
 /*
  * Unpacks, if it is packed, the first bytes of one of n inputs, and keeps some
- * of them.  Returns the bytes of the input, and in *unpacked what they gave.
+ * of them.  Then a program is stopped, by the end of its pipe.  Returns the
+ * bytes of the input, and in *unpacked what they gave.
  */
 static uint64
 fc_sample_head(FcSniffSampling *sampling, uint32 file, FcInput *input, FcCodecKind kind,

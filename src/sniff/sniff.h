@@ -11,11 +11,11 @@
 #include "options/options.h"
 
 /*
- * Returns statements, as char *: one that makes a table, and a call of
- * "function" that loads the source into it.  Of the options, the sources are
- * set and all are checked; what the caller gave is taken as it is.  "target" is
- * the name of the table, or NULL.  Nothing is written.  Throws the errors of a
- * load for sources that cannot be opened, and ERROR 22P04 for what is no text.
+ * Returns statements, as char *: one makes a table, named "target" if that is
+ * not NULL; the other is a call of "function" that loads the source into it.
+ * All options are checked, and hold; sources must be given.  Throws the errors
+ * of a load for sources that cannot be opened, ERROR 22P04 for what is no
+ * text.
  */
 extern List *fc_sniff_run(const FcOptions *options, const char *target, const char *function);
 

@@ -3,9 +3,9 @@
  * sniff/statement.c
  *	  The statements that make a table for the source, and load it.
  *
- * What comes from the source goes into comments only with its control bytes
- * taken out, and else as a quoted identifier or literal: nothing in a file can
- * become a part of a statement.
+ * Nothing in a file can become a part of a statement: what comes from the
+ * source is a quoted identifier, a literal, or a comment without control
+ * bytes.
  *
  * Lines are kept short enough for psql's columns where that is possible.
  *

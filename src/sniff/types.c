@@ -7,15 +7,10 @@
  *	 types, records of the sample ──► bytes of the widest row ──► narrower
  *		integers, or a refusal
  *
- * A column gets a type only if all of its values that were seen have it, and
- * else is a text, which takes all.  COPY knows one word for NULL: a column that
- * would need another one is a text, too.  Where few values stand in the way of
- * a type, a comment says which.
- *
- * A table may have more columns than a row can have values: what is long is
- * stored elsewhere, but each value leaves some bytes in the row, and numbers
- * and times stay whole.  NULLs take none, so that the records tell, and not the
- * columns alone.
+ * A column gets a type only if all its values in the sample have it; else it
+ * is a text, which takes all.  COPY knows one word for NULL: a column that
+ * would need another one is a text, too.  If only a few values lack a type, a
+ * comment says which.
  *
  * All is allocated in the caller's memory context.
  *
@@ -39,15 +34,17 @@
 /* Significant digits of a double precision */
 #define FC_DOUBLE_DIGITS	15
 
-/* So few of the values in the way of a type are told of: one in a hundred */
+/*
+ * If so few values are in the way of a type, one in a hundred, a note says so
+ */
 #define FC_RARE				100
 
 /* So many values tell by themselves that numbers are dates */
 #define FC_TELLING			3
 
 /*
- * Bytes that a value of any length leaves in the row if it is stored elsewhere,
- * and up to which it is not
+ * Bytes that a value of any length leaves in the row if it is stored
+ * elsewhere, and bytes up to which it stays there
  */
 #define FC_WIDTH_POINTER	18
 #define FC_WIDTH_INLINE		MAXALIGN(FC_WIDTH_POINTER)
@@ -501,7 +498,7 @@ fc_types_is_null(const FcTable *table, const FcSniffRecord *record, int i)
 		 !fc_records_quoted(record, &table->guess->dialect, i));
 }
 
-/* Where a value of a type ends that begins at "at", or a bit after it */
+/* Where a value ends that begins at "at", or where its type lets it begin */
 static Size
 fc_types_add_width(Oid typid, Size len, Size at)
 {
@@ -519,7 +516,11 @@ fc_types_add_width(Oid typid, Size len, Size at)
 	return at + (size > FC_WIDTH_INLINE ? FC_WIDTH_POINTER : size);
 }
 
-/* Bytes of the widest row that the sample has */
+/*
+ * Bytes of the widest row that the sample has.  What is long is stored
+ * elsewhere, but leaves some bytes in the row, and NULLs take none: so records
+ * tell, and not the columns alone.
+ */
 static Size
 fc_types_widest_row(const FcTable *table)
 {

@@ -3,14 +3,10 @@
  * sniff/values.c
  *	  Which types can have a value.
  *
- * Dates, times, uuids and integers are what the conversions of a load take
- * (convert/): they know forms that mean the same in each session.  Other forms
- * of dates and times are tried by the patterns of timestamp_format, and if one
- * fits, the call has to name it.
- *
- * An integer with a leading zero is no number: who writes "007" means a text.
- *
- * All is allocated in the caller's memory context.
+ * Dates, times, uuids and integers are what a load converts (convert/), in
+ * forms that mean the same in each session.  Other dates and times are tried
+ * by patterns of timestamp_format; the call has to name the one that fits.
+ * All is in the caller's memory context.
  *
  *-------------------------------------------------------------------------
  */
@@ -180,7 +176,10 @@ fc_value_exponent(const char *s, const char *end, bool *exponent)
 		value >= -FC_NUMBER_EXPONENT && value <= FC_NUMBER_EXPONENT;
 }
 
-/* The kinds of a value that is a number; 0 if it is none */
+/*
+ * The kinds of a value that is a number; 0 if it is none: "007" is meant for a
+ * text
+ */
 static int
 fc_value_number(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 {
@@ -336,8 +335,9 @@ fc_value_is_deep(const char *s, size_t len)
 }
 
 /*
- * Is it an object or a list of JSON, which a jsonb can have?  Its parser may
- * throw for characters that are written as numbers, but in UTF8.
+ * Is it an object or a list of JSON, which a jsonb can have?  Unless the
+ * encoding is UTF8, its parser may throw for characters that are written as
+ * numbers.
  */
 static bool
 fc_value_is_json(char *s, size_t len)

@@ -3,26 +3,20 @@
  * sort/fetch_map.c
  *	  Copies records of the source file, in any order, out of a mapping of it.
  *
- *	  entry stream ──► batch of entries ──► copied from the mapping
+ *	entry stream ──► batch of entries ──► copied from the mapping
  *		──► marked together ──► records
  *
- * A read of a record costs a system call, while the CPU itself finds a mapped
- * page that is in the page cache.  What is left is to wait for memory, and
+ * A read of a record costs a system call; the CPU itself finds a mapped page
+ * that is in the page cache.  What is left is to wait for memory, and
  * prefetches let it wait for several records at a time.
  *
  * Touching a mapped page raises SIGBUS if the kernel cannot provide it: the
  * file was truncated before that page, or the disk fails.  So only fc_map_copy
- * reads the mapping.  It copies to private memory and does nothing else, and
- * while it runs a handler of that signal is installed.  It throws no error and
- * takes no interrupt, so that the handler is always removed again.  A SIGBUS
- * that is not about the mapping goes to the handler that was there before.
+ * reads the mapping.
  *
- * The files of a source, or the extents of their copies, are mapped one after
- * the other into one range of addresses, each from a page of its own on.  More
- * than FC_MAP_RANGES are not mapped, because a process may have only so many
- * mappings.  A record that goes on in another extent is read.
- *
- * A reset callback of the memory context ends the mapping, on error too.
+ * The files of a source, or the extents of their copies, are mapped into one
+ * range of addresses, one after the other.  A reset callback of the memory
+ * context ends the mapping, on error too.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,8 +49,8 @@
 /*
  * While a record is copied the CPU is asked for the one that comes so many
  * after it: enough to wait for several at a time, and not more than its first
- * cache holds.  Of a long record it is asked for the first bytes only, and then
- * sees by itself how the record goes on.
+ * cache holds.  Of a long record it is asked for the first bytes; it foresees
+ * the others by itself.
  */
 #define FC_MAP_AHEAD		16
 #define FC_MAP_LINES		((Size) 512)
@@ -137,9 +131,9 @@ static struct
 }			fc_map_guard;
 
 /*
- * Reads one byte if that takes no disk.  mincore() would tell the same without
- * a read, but the truth only to those who could write to the file.  A
- * file system in memory refuses such reads, but never takes a disk.
+ * Reads one byte if that takes no disk.  mincore() tells the truth only to
+ * those who could write to the file.  A file system in memory refuses such
+ * reads, but never takes a disk.
  */
 static bool
 fc_map_cached(const FcSource *source, uint64 offset)
@@ -349,6 +343,10 @@ fc_map_entries(FcMap *map, FcEntryNext next, void *arg)
 	map->arg = arg;
 }
 
+/*
+ * A SIGBUS that is not about the mapping goes to the handler that was there
+ * before
+ */
 static void
 fc_map_sigbus(int signo, siginfo_t * info, void *context)
 {
@@ -381,8 +379,11 @@ fc_map_prefetch(const FcMap *map, const FcMapPiece *piece)
 }
 
 /*
- * Copies pieces out of the mapping, which no other function reads.  False if a
- * page of it cannot be had; throws nothing.
+ * Copies pieces out of the mapping, which no other function reads, to private
+ * memory.  False if a page of it cannot be had.
+ *
+ * While it runs a handler of SIGBUS is installed.  So it does nothing else,
+ * throws nothing and takes no interrupt: the handler is always removed again.
  */
 static bool
 fc_map_copy(const FcMap *map, const FcMapPiece *pieces, uint32 n)
@@ -432,8 +433,8 @@ fc_map_failed(const FcMap *map, uint32 n)
 }
 
 /*
- * Where the record is in the mapping, or FC_MAP_NOWHERE if not all of it is in
- * one range; ERROR if its file has got too short
+ * Where the record is in the mapping, or FC_MAP_NOWHERE if it goes on in
+ * another range and must be read; ERROR if its file has got too short
  */
 static inline Size
 fc_map_place(const FcMap *map, const FcEntry *entry)
@@ -551,9 +552,9 @@ fc_map_fill(FcMap *map)
 }
 
 /*
- * Marks the record, together with those that come after it in the batch.  If
- * the file has changed, a line end beside the record may stand in quotes by the
- * marks: then they say nothing about it, and it gets none.
+ * Marks the record, together with those that come after it in the batch.  It
+ * gets no marks if the file has changed so that a line end beside it stands in
+ * quotes by the marks: then they say nothing about it.
  */
 static inline void
 fc_map_mark(FcMap *map, FcRecord *record)

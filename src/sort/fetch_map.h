@@ -3,9 +3,9 @@
  * sort/fetch_map.h
  *	  Copies records of the source file, in any order, out of a mapping of it.
  *
- * Does what sort/fetch_window.h does with reads, for a file that is in the
- * page cache.  It needs no window and no system call per record, so that it
- * takes the entries of one task at a time.
+ * Does for a file in the page cache what sort/fetch_window.h does with reads.
+ * It needs no window and no system call for each record, so that it takes the
+ * entries of one task at a time.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,8 +26,8 @@ extern bool fc_map_worth(const FcShared *shared, const FcSource *source);
 
 /*
  * memory: bytes that records may take in all (a single larger one is copied to
- * a buffer of its own).  NULL if the file cannot be mapped.  Everything, the
- * mapping too, lives as long as a child of the current memory context.
+ * a buffer of its own).  NULL if the file cannot be mapped.  All of it, the
+ * mapping too, lives in a child of the current memory context.
  */
 extern FcMap *fc_map_begin(const FcSource *source, const FcDialect *dialect,
 						   Size memory);

@@ -6,42 +6,19 @@
  * There are two windows.  The records of one are handed out while the reads of
  * the other are under way; when the first is used up they swap.
  *
- *	  entry stream --> window: entries in key order
- *							   pieces in file order --> requests --> queue
- *							   arena in key order  <--------------------+
+ *	entry stream --> window: entries in key order
+ *							 pieces in file order --> requests --> queue
+ *							 arena in key order  <--------------------+
  *
- * A window is one block of memory:
+ * All memory is in the reader's own context, in which the queue is opened as
+ * well.  The queue's reset callback ends the reads in flight before the blocks
+ * are freed, on error too.  No block is freed while reads of its window are
+ * under way.
  *
- *	  | arena -->		  | pieces | scratch |			<-- entries |
- *
- * so that few long records and many short ones use it equally well.  Every
- * record has its place in the arena from the moment its entry is taken from
- * the stream; one byte after it is free.
- *
- * A piece is what one read can bring to its final place.  Mostly it is one
- * record.  Records that follow each other in the file just as they do in key
- * order, nothing but a line end between them, keep that distance in the arena
- * and become one piece: a presorted file turns into large reads straight into
- * the arena, with no work per record but taking its entry.
- *
- * Pieces are sorted by offset.  A piece that has no near neighbour is read
- * straight into the arena.  Pieces with small gaps between them are read
- * together into a staging buffer and copied to their places from there.
- *
- * Where the source is many files, a read ends where its file does, and the
- * file stays open until the read is back.
- *
- * Memory: all of it is in the reader's own context, in which the queue is
- * opened as well.  The queue's reset callback ends the reads in flight before
- * the blocks are freed, on error too; no block is freed while the reads of its
- * window are under way.
- *
- * One reader serves a process through many tasks.  It looks ahead beyond the
- * partition that is being written, because a file in random order has each
- * partition's records everywhere, and the more records a window has, the fewer
- * times the file is read.  The size of the window matters more than the
- * method: fast_copy_report() shows the bytes read and the rows per read, which
- * fast_copy.memory changes; io_uring and preadv are close on a cached file.
+ * The size of the window matters more than the method: the more records it
+ * has, the fewer times a file in random order is read.  io_uring and preadv
+ * are close on a cached file; fast_copy_report() shows the bytes read and the
+ * rows per read.
  *
  *-------------------------------------------------------------------------
  */
@@ -75,7 +52,13 @@
 /* Records handed out between two looks at the queue */
 #define FC_READ_PUMP		32
 
-/* What one read can bring to its place */
+/*
+ * What one read can bring to its final place, mostly one record.  Records that
+ * follow each other in the file as in key order, nothing but a line end
+ * between them, keep that distance in the arena and become one piece.  So a
+ * presorted file turns into large reads, with no work for each record but
+ * taking its entry.
+ */
 typedef struct FcReadPiece
 {
 	uint64		offset;			/* in the file */
@@ -91,6 +74,15 @@ typedef struct FcWindowCursor
 	Size		free;			/* arena bytes given away */
 } FcWindowCursor;
 
+/*
+ * A window is one block of memory, filled from both ends:
+ *
+ *	| arena -->		  | pieces | scratch |			<-- entries |
+ *
+ * so that few long records and many short ones use it equally well.  A record
+ * has its place in the arena as soon as its entry is taken from the stream;
+ * one byte after it is free.
+ */
 typedef struct FcWindow
 {
 	char	   *block;			/* the arena starts here; NULL at first */
@@ -290,8 +282,8 @@ fc_window_need(Size arena, uint32 nentries, uint32 npieces)
 
 /*
  * Gives a window that is not in use a block for the next entries.  False if
- * the first of them must wait until the other window is used up, because it
- * is larger than a window may be.
+ * the first of them is larger than a window may be, and must wait until the
+ * other window is used up.
  */
 static bool
 fc_window_prepare(FcReader *reader, FcWindow *window, bool other_used)
@@ -316,9 +308,12 @@ fc_window_prepare(FcReader *reader, FcWindow *window, bool other_used)
 }
 
 /*
- * Takes the next entries from the stream into a window that is not in use and
+ * Takes the next entries from the stream into a window that is not in use, and
  * plans their reads.  The window stays empty at the end of the stream, or if a
- * huge record must wait for the other window (fc_window_prepare).
+ * huge record must wait (fc_window_prepare).
+ *
+ * Windows look ahead beyond the partition that is being written: a file in
+ * random order has each partition's records everywhere.
  */
 static void
 fc_window_fill(FcReader *reader, FcWindow *window, bool other_used)
@@ -358,9 +353,9 @@ fc_window_fill(FcReader *reader, FcWindow *window, bool other_used)
 }
 
 /*
- * How many pieces, from the next one on, a read into one staging buffer takes;
- * *end is the end of the last one in the file.  "limit" is where the file ends
- * that the first one is in.
+ * How many pieces, from the next one on, one read takes into a staging buffer,
+ * from which they are copied to their places; *end is the end of the last one
+ * in the file.  "limit" is the end of the file that the first one is in.
  */
 static uint32
 fc_window_neighbours(FcReader *reader, FcWindow *window, uint64 limit,
@@ -409,8 +404,12 @@ fc_reader_make_stages(FcReader *reader)
 }
 
 /*
- * Sets up the next read of a window that has pieces left.  False if it takes
- * a staging buffer or a descriptor and none is free.
+ * Sets up the next read of a window that has pieces left: of one piece
+ * straight into the arena, or of several with small gaps between them.  False
+ * if it takes a staging buffer or a descriptor and none is free.
+ *
+ * A read ends where its file does.  The file stays open until the read is
+ * back.
  */
 static bool
 fc_op_plan(FcReader *reader, FcWindow *window, FcOp *op)
@@ -513,9 +512,9 @@ fc_op_finish(FcReader *reader, FcOp *op)
 }
 
 /*
- * Goes on with the reads of the window ahead, without waiting, and only with
- * so many that they keep ahead of the records handed out: with the synchronous
- * method this is where the time goes, and one record should not pay for all.
+ * Goes on with the reads of the window ahead, without waiting, and only so far
+ * that they keep ahead of the records handed out.  The synchronous method
+ * spends its time here, and one record should not pay for all.
  */
 static void
 fc_reader_pump(FcReader *reader)

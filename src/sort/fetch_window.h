@@ -3,11 +3,10 @@
  * sort/fetch_window.h
  *	  Reads records of the source file in an order that is not the file's.
  *
- * Takes a stream of (key, offset, length) entries in key order, and hands out
- * the records in the same order.  It reads a window of entries ahead: the
- * reads are ordered by offset, neighbours with small gaps between them become
- * one read, and many reads are in flight while the caller consumes the records
- * of the window before.
+ * 1. Takes a window of (key, offset, length) entries in key order.
+ * 2. Reads their records in file order, neighbors with small gaps by one read,
+ *    with many reads in flight.
+ * 3. Hands the records out in key order, while the next window is read.
  *
  *-------------------------------------------------------------------------
  */
@@ -69,10 +68,10 @@ extern bool fc_read_next(FcReader *reader, FcEntry *entry, char **data);
 extern uint64 fc_read_window(Size memory, uint64 length);
 
 /*
- * Two records are read together if no more than this lies between them.  A
- * request of its own costs about 0.7 microseconds for a cached file, in which
- * time some 4 kB are copied from the cache; for a file on disk the gap is at
- * most one more page of a read that costs 10 microseconds or more.
+ * Two records are read together if no more than this lies between them.  For a
+ * cached file a request costs about 0.7 microseconds, in which some 4 kB are
+ * copied from the cache.  For a file on disk the gap is at most one more page
+ * of a read that costs 10 microseconds or more.
  */
 #define FC_READ_GAP		4096
 

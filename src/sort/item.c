@@ -126,8 +126,8 @@ fc_item_sort_groups(FcItem *items, FcItem *scratch, uint64 n, int64 min,
 
 /*
  * Where the keys' spread has many more bits than it takes to tell n keys
- * apart, the passes sort by the upper ones, and groups that share these are
- * sorted afterwards: it costs less to sort the few others then.
+ * apart, the passes sort by the upper ones.  Few keys share these, and it
+ * costs less to sort such groups afterwards.
  */
 FcItem *
 fc_item_sort(FcItem *items, FcItem *scratch, uint64 n)

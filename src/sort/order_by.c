@@ -3,20 +3,12 @@
  * sort/order_by.c
  *	  Rows that are built, in the order of columns of the caller's choice.
  *
- *	 slot ──► row with its place in the file ──► core's tuplesort, on tapes if
+ *	slot ──► row with its place in the file ──► core's tuplesort, on tapes if
  *		memory is short ──► slot
  *
- * A row has been converted and checked when it comes here, so that all that is
- * left to go wrong is a comparison.  Such an error is thrown at once, because
- * it is about two rows and COPY has none like it.
- *
- * Before the row's own columns stand the record's offset, which keeps equal
- * rows in the order of the file, its length, and the number of its leaf.  They
- * are first because core finds a column after a NULL or a text by stepping
- * over all columns before it.
- *
- * The memory is tuplesort's and ends with the phase; its files belong to the
- * resource owner.
+ * Rows come converted and checked, so that only a comparison can fail: its
+ * error, about two rows, is thrown at once.  Tuplesort's files are the
+ * resource owner's.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +23,12 @@
 #include "sort/order_by.h"
 #include "sort/order_by_keys.h"
 
-/* The columns before the row's own */
+/*
+ * The columns before the row's own: the record's offset, which keeps equal
+ * rows in the order of the file, its length, and the number of its leaf.  They
+ * are first because core finds a column after a NULL or a text by stepping
+ * over all columns before it.
+ */
 enum
 {
 	FC_SORT_OFFSET,

@@ -26,9 +26,10 @@ typedef struct FcSortRow
 /*
  * Sorts rows of the type "desc" by the keys in shared memory.  "map" leads
  * from the target's row type to it; NULL: they are the same.  "leaves": the
- * rows are of several leaves, and come leaf by leaf.  Holds about "memory"
- * bytes, and writes what is beyond them to temporary files, which belong to
- * the current resource owner.
+ * rows are of several leaves, and come leaf by leaf.
+ *
+ * Holds about "memory" bytes; the rest goes to temporary files, which belong
+ * to the current resource owner.
  */
 extern FcSort *fc_sort_begin(FcShared *shared, TupleDesc desc,
 							 const AttrMap *map, bool leaves, Size memory);

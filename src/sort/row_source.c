@@ -3,18 +3,13 @@
  * sort/row_source.c
  *	  The rows of tasks in key order, wherever they are brought from.
  *
- *	 task ──► merge of runs ──┬─► windows of reads ──┐
- *							  ├─► mapping ───────────┼─► row
- *							  └─► spilled rows ──────┘
+ *	task ──► merge of runs ──┬─► windows of reads ──┐
+ *							 ├─► mapping ───────────┼─► row
+ *							 └─► spilled rows ──────┘
  *
- * Rows that were spilled with their entries come from the merge itself.  For
- * other rows the merge gives the entries only.  Their bytes are copied from a
- * mapping of the file if the page cache has it, and read otherwise.
- *
- * Spilled and mapped rows are brought for one task at a time.  The windows
- * look ahead beyond a task, because reads get cheaper the more rows there are
- * to choose from: they take more tasks, and the counts of the rows that the
- * merge gave for each tell where in the stream of rows a task ends.
+ * The merge itself has spilled rows.  For others it has only the entries:
+ * their bytes are copied from a mapping of the file if the page cache has it,
+ * and read otherwise.
  *
  *-------------------------------------------------------------------------
  */
@@ -130,9 +125,16 @@ fc_mapped_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
 
 static const FcRowMethod fc_rows_mapped = {fc_mapped_begin, fc_mapped_next};
 
-/* Windows of reads */
+/*
+ * Windows of reads, which look ahead beyond a task: the more rows there are to
+ * choose from, the cheaper are the reads.  Spilled and mapped rows come for
+ * one task at a time.
+ */
 
-/* The entries of the tasks taken, one task after the other */
+/*
+ * The entries of the tasks taken, one task after the other.  The counts of
+ * those given for each tell where in the stream of rows a task ends.
+ */
 static bool
 fc_window_entries(void *arg, FcEntry *entry)
 {

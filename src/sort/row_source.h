@@ -3,10 +3,12 @@
  * sort/row_source.h
  *	  The rows of tasks in key order, wherever they are brought from.
  *
- * One interface and three methods: windows of reads (sort/fetch_window.h), a
- * mapping of the file (sort/fetch_map.h), and rows that were spilled with
- * their entries (sort/run_merge.h).  The source chooses among them, task by
- * task; the caller does not see which it is.
+ * One interface and three methods, chosen task by task and unseen by the
+ * caller:
+ *
+ *	sort/fetch_window.h	windows of reads
+ *	sort/fetch_map.h	a mapping of the file
+ *	sort/run_merge.h	rows that were spilled with their entries
  *
  *-------------------------------------------------------------------------
  */

@@ -3,28 +3,12 @@
  * sort/run_merge.c
  *	  Reads the runs of all processes as one, in key order.
  *
- *	 runs.* or memory ── marks around the task's bounds ──► a cursor per run
+ *	runs.* or memory ── marks around the task's bounds ──► a cursor per run
  *		──► matches ──► rows in (key, offset) order
  *
- * The files are those of sort/run_write.c.  A task's rows are contiguous in
- * every run, so that each run is read sequentially, from the last mark that is
- * not after the lower bound to the first that is not before the upper one, in
- * blocks as large as the memory allows.  While one is used up the kernel is
- * asked for the next.
- *
- * A cursor's buffer always has its row's entry.  The row's bytes are read when
- * they are asked for, into a buffer of their own if they are longer than the
- * cursor's.  So any number of runs works in any memory.
- *
- * The smallest row is found by a tree of losers (Knuth, TAOCP 3, 5.4.1): the
- * cursors are the leaves of a binary tree, each node keeps the key of the
- * cursor that lost there, and a cursor that goes on plays again only on its
- * way up.  Which of two wins is as good as random, so a match takes no branch;
- * that is what core's pairingheap, made for comparison functions, cannot do.
- *
- * All memory of a merge is in its own context, except the cursors' buffers,
- * which all merges of these runs use, one after the other.  The files are
- * closed by the phase's resource owner if an error skips fc_runs_close.
+ * A task's rows are contiguous in every run: each is read sequentially, in
+ * blocks as large as the memory allows.  If an error skips fc_runs_close the
+ * phase's resource owner closes the files.
  *
  *-------------------------------------------------------------------------
  */
@@ -72,7 +56,10 @@ struct FcRuns
 	Size		buffers_size;
 };
 
-/* The rows of a run that a merge still has to deliver */
+/*
+ * The rows of a run that a merge still has to deliver.  The buffer always has
+ * the row's entry, so that any number of runs works in any memory.
+ */
 typedef struct FcRunCursor
 {
 	int			leaf;			/* its number in the tree */
@@ -89,7 +76,13 @@ typedef struct FcRunCursor
 	Size		i;				/* where the row begins in it */
 } FcRunCursor;
 
-/* A cursor in a match.  One that is used up has FC_MATCH_OUT as its offset. */
+/*
+ * A cursor in a match; with FC_MATCH_OUT as its offset it is used up.
+ *
+ * The smallest row is found by a tree of losers (Knuth, TAOCP 3, 5.4.1): the
+ * cursors are the leaves of a binary tree, each node keeps the cursor that
+ * lost there, and a cursor that goes on plays again only on its way up.
+ */
 typedef struct FcMatch
 {
 	int64		key;
@@ -386,7 +379,10 @@ fc_entry_before_bound(const FcEntry *entry, const FcBound *bound)
 		(entry->key == bound->key && entry->offset < bound->offset);
 }
 
-/* Moves the row at the cursor to the buffer's front and reads on after it */
+/*
+ * Moves the row at the cursor to the buffer's front and reads on after it.
+ * The kernel is asked for what comes next.
+ */
 static void
 fc_cursor_fill(FcMerge *merge, FcRunCursor *cursor)
 {
@@ -466,7 +462,8 @@ fc_cursor_next(FcMerge *merge, FcRunCursor *cursor)
 
 /*
  * Leaves the earlier of both in *winner, the other in *loser; without a
- * branch, which would be predicted wrongly half of the time
+ * branch, which would be predicted wrongly half of the time.  core's
+ * pairingheap, made for comparison functions, cannot do that.
  */
 static inline void
 fc_match_play(FcMatch *winner, FcMatch *loser)
@@ -524,7 +521,8 @@ fc_merge_plant(FcMerge *merge)
 
 /*
  * Memory for all cursors' buffers: what the merge before had, if that is
- * enough, because fresh memory costs more
+ * enough, because fresh memory costs more.  All else of a merge is in its own
+ * context.
  */
 static char *
 fc_runs_buffers(FcRuns *runs, Size size)
@@ -540,7 +538,11 @@ fc_runs_buffers(FcRuns *runs, Size size)
 	return runs->buffers;
 }
 
-/* Adds a cursor for the task's rows in one run, if there are any */
+/*
+ * Adds a cursor for the task's rows in one run, if there are any: from the
+ * last mark that is not after the lower bound to the first that is not before
+ * the upper one
+ */
 static void
 fc_merge_add(FcMerge *merge, const FcRunRef *ref, const FcTask *task,
 			 char *buffer)

@@ -4,37 +4,21 @@
  *	  Keeps what the scan finds, within its memory, and writes it as sorted
  *	  runs.
  *
- *	 hold (bytes), put (entry) ──► block ──► sort (item.c) ──► run ──► "runs.N"
- *						└──► rows per range (parts.c) ──► "meta.N"
+ *	hold (bytes), put (entry) ──► block ──► sort (item.c) ──► run ──► "runs.N"
+ *					└──► rows per range (parts.c) ──► "meta.N"
  *
  * The block of memory is filled from both ends:
  *
- *	  | items --> | room for the sort's other half |	<-- held rows |
+ *	| items --> | room for the sort's other half |	<-- held rows |
  *
- * so that few long records and many short ones use it equally well.  An item
- * is what the sort moves: a key and where its row is held.  When the block is
- * full the items are sorted, and the rows gathered in that order go to the
- * file in large sequential writes.  Where offsets alone are spilled an item
- * holds the record's offset and length itself, and the sorted items are the
- * run.  How many bits the length gets is decided for each run; a record that
- * does not fit begins the next run.
+ * so that few long records and many short ones use it equally well.
  *
- * Keys of a partition are contiguous in a run because partitions are ranges
- * of keys, so that a process needs one file for any number of partitions and
- * runs.  Rows with a NULL key stand at the end of each run.
- *
- * Entries come in file order from each process, and the sort is stable, so
- * that ties keep file order inside a run; the merge compares offsets too.
- *
- * What fits into the buffer of the file makes no file, if the process itself
- * reads it: a load of few rows by the leader alone.
+ * Partitions are ranges of keys, so that a partition's rows are contiguous in
+ * a run: a process needs one file for any number of partitions and runs.
  *
  * The files belong to the load's SharedFileSet, which deletes them when the
  * leader's segment goes, on error too; the phase's resource owner closes those
  * that are open.
- *
- * The block is only so large that the file makes about 64 runs, but at least
- * 32 MB: fresh memory costs more than merging more runs.
  *
  *-------------------------------------------------------------------------
  */
@@ -431,7 +415,12 @@ fc_spill_write_section(FcSpill *spill, const FcItem *items, uint64 n,
 	section->nmarks = spill->nmarks - section->nmarks;
 }
 
-/* Sorts what is in memory and makes a run of it */
+/*
+ * Sorts what is in memory and makes a run of it, which goes to the file in
+ * large sequential writes; rows with a NULL key come last.  Each process puts
+ * entries in file order, and the sort is stable: ties keep file order inside a
+ * run, and the merge compares offsets, too.
+ */
 static void
 fc_spill_flush(FcSpill *spill)
 {
@@ -514,7 +503,12 @@ fc_spill_keep(FcSpill *spill, const FcEntry *entry)
 	return spill->used;
 }
 
-/* Makes sure that the entry fits into an item of the run */
+/*
+ * Makes sure that the entry fits into an item of the run.  Where offsets alone
+ * are spilled an item holds the record's offset and length, and the sorted
+ * items are the run.  Each run decides how many bits the length gets; a record
+ * that does not fit begins the next run.
+ */
 static inline void
 fc_spill_fit(FcSpill *spill, const FcEntry *entry)
 {

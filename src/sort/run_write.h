@@ -2,19 +2,14 @@
  *
  * sort/run_write.h
  *	  Sorted runs of entries, with or without the records' bytes, in shared
- *	  temporary files: writing them, and what they look like.
+ *	  temporary files.
  *
- * A process has two files.  "runs.N" is a sequence of runs; a run has two
- * sections, of rows with a key and of rows whose key is NULL:
+ *	runs.N	runs: row ... row | NULL row ... NULL row | marks of both
+ *	meta.N	where the runs are, and rows per range of keys
  *
- *	  row ... row | NULL row ... NULL row | marks | marks of the NULL rows
- *
- * Where offsets alone are spilled a row is an FcItem.  Otherwise it is an
- * FcEntry, followed, where fc_spill_keeps() says so, by the record's bytes and
- * one byte more, in which the reader may write.  At regular distances a mark
- * tells a row's (key, offset) and place, so that the rows between two bounds
- * are found without reading all before them.  "meta.N" tells where the runs
- * are, and counts rows per range of keys.
+ * A row is an FcItem where offsets alone are spilled; else an FcEntry and, if
+ * fc_spill_keeps() says so, the record's bytes and one more, in which the
+ * reader may write.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +21,11 @@
 #include "sort/item.h"
 #include "sort/parts.h"
 
-/* Tells of a row at which reading may begin, such as a section's first row */
+/*
+ * Tells of a row at which reading may begin, such as a section's first row.
+ * There is one at regular distances, so that the rows between two bounds are
+ * found without reading all before them.
+ */
 typedef struct FcSpillMark
 {
 	FcBound		bound;			/* of the row */
@@ -126,9 +125,9 @@ typedef struct FcSpillKept
 } FcSpillKept;
 
 /*
- * Ends the spill without files, for this process alone, if it is so small that
- * none of it is in a file; what is returned lives in "mcxt".  NULL, with
- * nothing done: it is larger.
+ * Ends the spill without files, for this process alone, if none of it is in a
+ * file yet, as in a load of few rows by the leader alone; the result lives in
+ * "mcxt".  NULL, with nothing done: it is larger.
  */
 extern FcSpillKept *fc_spill_keep_all(FcSpill *spill, MemoryContext mcxt);
 

@@ -19,8 +19,8 @@ extern char *fc_advice_user(void);
 extern const char *fc_advice_role(void);
 
 /*
- * The path, if it can stand in a command of the shell within a literal of SQL
- * as it is; else the word in its place
+ * The path, if it can stand as it is in a command of the shell, within a
+ * literal of SQL; else the word in its place
  */
 extern const char *fc_advice_path(const char *path, const char *word);
 

@@ -5,13 +5,9 @@
  *
  *	 bytes ──► magic of the format ──► header that makes sense ──► a guess
  *
- * Data of many members can be unpacked from any of them on.  No byte says for
- * sure that a member begins with it: what looks so may be packed data, and of
- * a hostile file it is.  So what is found here is a guess, and the caller has
- * to see for itself whether the member before ends there.  Headers are looked
- * at as closely as costs nothing, because a wrong guess is unpacked in vain.
- *
- * Nothing is allocated here.
+ * Packed data may look like a member, in a hostile file on purpose.  So the
+ * caller must see whether the member before ends there.  Headers are checked
+ * closely, because a wrong guess is unpacked in vain.
  *
  *-------------------------------------------------------------------------
  */

@@ -5,41 +5,9 @@
  *
  *	 server: CopyInResponse ──► client: CopyData ... CopyDone | CopyFail
  *
- * The part of the frontend/backend protocol that COPY FROM STDIN speaks.  The
- * client is told of the data what core tells it, because it acts on that: psql
- * ends inline data at a line with "\." where they are text, and drivers take
- * text for it or refuse to.  Packed data would not survive that, so the caller
- * must say that they are packed; then the client is told of one column of
- * bytes.
- *
- * In CSV, psql before 18 ends the data with the line "\.".  Core before 18
- * takes that line for the end of the data wherever it stands, and drops what
- * follows; newer versions take it for data.  On core before 18 it is the end
- * here, too, but only where nothing follows it.
- *
- * In text format the grammar knows the marker on all versions.  But before 18,
- * "\." with a line end ends what a client sends, wherever it stands, while in a
- * file it ends no more than its line unless it is alone there.  Who reads the
- * data after this, a load or core, takes them for a file's; so they end before
- * the marker.  A backslash that another one escapes begins none.  The line end
- * must be that of the first line; if it is another, or none, the bytes go on,
- * and whoever reads them finds the error.  In the encodings that only clients
- * have a character may have a byte that looks like a backslash: there the bytes
- * are read character by character.
- *
- * What came before CopyFail is read first, because a record of it may be the
- * error.  So is what came before the connection was lost, or before a message
- * that has no place here.  After these two core ends the session, because a
- * message was begun and not read (pq_is_reading_msg).
- *
- * A cancel is looked at before each message, while nothing of it has been
- * read; within one it would leave client and server at different places.  For
- * the same reason a message is read whole before anything is done with it.
- *
- * After an error core skips the rest: CopyData, CopyDone and CopyFail in the
- * simple protocol, everything up to the next Sync in the extended one.  A Sync
- * may also come while data are awaited, from clients that do not know that
- * their command was a COPY; then it is passed over.
+ * This is the part of the frontend/backend protocol that COPY FROM STDIN
+ * speaks.  After an error core skips the rest: CopyData, CopyDone and CopyFail
+ * in the simple protocol, everything up to the next Sync in the extended one.
  *
  *-------------------------------------------------------------------------
  */
@@ -78,7 +46,12 @@
 
 #define FC_CLIENT_MARKER		4	/* bytes of a line with "\.", at most */
 
-/* Zeros but for the encoding, before the first byte */
+/*
+ * Looks for "\." with a line end in text.  Core before 18 ends a client's data
+ * there; in a file the marker ends only its line, unless it is alone on it.
+ * Core and a load read these data like a file's: so they are cut before the
+ * marker.  At first all is zero but the encoding.
+ */
 typedef struct FcMarkerScan
 {
 	int			encoding;		/* of the bytes */
@@ -139,7 +112,8 @@ fc_client_wait(void)
 
 /*
  * The first byte of a message, or EOF.  A cancel is heard while it waits for
- * that byte; after it cancels are held.
+ * that byte.  Then cancels are held: within a message they would leave client
+ * and server at different places.
  */
 static int
 fc_client_message_type(void)
@@ -179,7 +153,10 @@ fc_client_limit(int type)
 	}
 }
 
-/* Reads one whole message, and returns its type; 0: there is none to be read */
+/*
+ * Reads one message, whole before anything is done with it, and returns its
+ * type; 0: there is none to be read
+ */
 static int
 fc_client_message(FcClient *client)
 {
@@ -194,7 +171,10 @@ fc_client_message(FcClient *client)
 	return client->unexpected || client->lost ? 0 : type;
 }
 
-/* How long the character at buf[at] is */
+/*
+ * How long the character at buf[at] is.  In the encodings that only clients
+ * have, a later byte of it may look like a backslash.
+ */
 static inline size_t
 fc_marker_char(const FcMarkerScan *scan, const char *buf, size_t at)
 {
@@ -266,9 +246,11 @@ fc_marker_learn(FcMarkerScan *scan, const char *s)
 }
 
 /*
- * The position of the marker that ends the data in buf[0..len), or len.  The
- * last *held bytes may be the beginning of one, or of the first line's end: the
- * next call must have them first.
+ * The position of the marker that ends the data in buf[0..len), or len.  A
+ * backslash that another one escapes begins no marker.  If another line end
+ * than the first line's follows "\.", or none, no marker is looked for any
+ * more: the reader finds the error.  The next call must have the last *held
+ * bytes first.
  */
 static size_t
 fc_marker_find(FcMarkerScan *scan, const char *buf, size_t len, size_t *held)
@@ -303,7 +285,13 @@ fc_client_may_be_marker(const char *buf, int len)
 	return strncmp(buf, "\\.\n", len) == 0 || strncmp(buf, "\\.\r\n", len) == 0;
 }
 
-/* How many last bytes of the message could be a marker on its own line? */
+/*
+ * How many last bytes of the message could be CSV's marker on its own line?
+ * psql before 18 ends the data with it.  Core before 18 ends them there
+ * wherever it stands, and drops the rest; newer versions take the line for
+ * data.  Here it is the end on core before 18, and only where nothing follows
+ * it.
+ */
 static int
 fc_client_marker_length(const FcClient *client)
 {
@@ -372,7 +360,12 @@ fc_client_release(FcClient *client)
 		appendBinaryStringInfo(&client->message, client->held, client->nheld);
 }
 
-/* Goes on to the next message that has data; false: there is none */
+/*
+ * Goes on to the next message that has data; false: there is none.  The data
+ * before a CopyFail, a lost connection or an unexpected message are read
+ * first, because a record of them may be the error.  After the last two core
+ * ends the session: a message was begun and not read (pq_is_reading_msg).
+ */
 static bool
 fc_client_next(FcClient *client)
 {
@@ -398,7 +391,10 @@ fc_client_next(FcClient *client)
 				client->input.failed = true;
 				break;
 			default:
-				/* Flush and Sync mean nothing yet */
+				/*
+				 * Flush and Sync mean nothing yet; clients that do not know
+				 * that their command was a COPY may send a Sync
+				 */
 				client->message.cursor = client->message.len;
 				break;
 		}
@@ -420,6 +416,12 @@ fc_client_read(FcInput *input, char *buf, size_t len)
 	return n;
 }
 
+/*
+ * Tells the client of the data what core tells it.  Clients act on that: psql
+ * ends inline text at a line with "\.", and drivers send text for it or refuse
+ * to.  Packed data would not survive that, so that they are told as one column
+ * of bytes.
+ */
 static void
 fc_client_ask(bool binary, int ncolumns)
 {

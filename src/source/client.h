@@ -31,7 +31,9 @@ extern void fc_client_check(void);
 extern FcInput *fc_client_begin(FcClientData data, int encoding, int ncolumns);
 
 /*
- * After the last byte: ERROR 57014 if the client has given up with CopyFail
+ * After the last byte: ERROR 57014 if the client has given up with CopyFail,
+ * 08P01 if it has sent a message that has no place here, 08006 if the
+ * connection is lost
  */
 extern void fc_client_check_whole(FcInput *input);
 

@@ -6,21 +6,19 @@
  *
  *	 bytes ──► member ──► [padding] ──► member ... ──► bytes
  *
- * All five formats allow several members (frames, streams) in a row, and the
- * libraries differ in what they do at the end of one.  Here a member ends
- * where its library says so; what follows must begin another one.  gzip files
- * may be filled up with zeros at their end, xz streams with zeros in multiples
- * of four.  Anything else is an error: to pass over what follows the data, as
- * tools do, would lose rows.
+ * In all five formats several members (frames, streams) may follow each other,
+ * and libraries differ in what they do at the end of one.  Here a member ends
+ * where its library says so, and only another one may follow, or padding:
+ * zeros at the end of gzip data, zeros in multiples of four after an xz
+ * stream.  Anything else is an error; to pass over it, as tools do, would lose
+ * rows.
  *
- * Checksums are the libraries' business, and all of them are looked at.
+ * The libraries check all checksums.  A build has the libraries that it finds
+ * (HAVE_ZSTD and so on, libraries.mk), but every build knows all formats: the
+ * table "libraries" says which packages a format needs.
  *
- * The extension is built with those libraries that are there (HAVE_ZSTD and so
- * on, see libraries.mk).  The table "libraries" says what this build has, and
- * which packages have what it lacks; all formats are told in any build.
- *
- * Memory is malloc'ed by the libraries.  A caller that begins a codec ends it,
- * on an error too; nothing else is held.
+ * Libraries take memory by malloc: a caller that begins a codec ends it, on an
+ * error, too.
  *
  *-------------------------------------------------------------------------
  */

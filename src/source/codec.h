@@ -76,9 +76,9 @@ extern void fc_codec_end(FcCodec *codec);
 extern FcCodecResult fc_codec_step(FcCodec *codec, FcCodecIo *io);
 
 /*
- * Before the first step, and where a member has just ended: goes on with other
- * data, which follow a member in what they are part of, or do not.  And after a
- * step: has a member just ended?
+ * The first is called before the first step, or where a member has just ended:
+ * what comes next are other data.  "follows": they stand after a member of
+ * their file.  The second tells after a step whether a member has just ended.
  */
 extern void fc_codec_go_on(FcCodec *codec, bool follows);
 extern bool fc_codec_is_between(const FcCodec *codec);

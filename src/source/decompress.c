@@ -2,27 +2,11 @@
  *
  * source/decompress.c
  *	  Puts what a file, a program or a client gives into a temporary file,
- *	  unpacked.
+ *	  unpacked if it is packed.
  *
- *	 FcInput ──► format, by first bytes ──► source/codec.c ──► temporary file
- *
- * A load reads its source several times and in any order, while packed data
- * can be read only once and from front to back.  So they are unpacked into a
- * temporary copy, and everything else works on that.  What is not packed is
- * copied as it is, if it comes from a program or the client.  A caller that has
- * another place for some of the bytes takes them itself (FcUnpacker.put).
- *
- * A process puts all that it unpacks into one file, one input after the other,
- * so that a hundred thousand packed files take only as many temporary files as
- * there are processes.
- *
- * A decompressor may always have FC_CODEC_LEAST.  What it needs beyond that
- * comes from fast_copy.memory, which all processes share.  A process that
- * needs more than is left waits for the others, and gives back what it has
- * before it waits, so that they do not wait for each other.
- *
- * The temporary file belongs to a SharedFileSet; a reset callback of a memory
- * context frees the library's memory, on error too.
+ * A process puts all its inputs into one file: many thousand packed files need
+ * no more temporary files than processes.  It belongs to a SharedFileSet.  A
+ * callback of a memory context frees the codec, on error too.
  *
  *-------------------------------------------------------------------------
  */
@@ -90,7 +74,11 @@ fc_budget_give(FcBudget *budget, uint64 size)
 	ConditionVariableBroadcast(&budget->cv);
 }
 
-/* Reserves the decompressor's size, in bytes; waits until the budget has it */
+/*
+ * Reserves the decompressor's size, in bytes, beyond FC_CODEC_LEAST; waits
+ * until the budget, which all processes share, has that.  Before it waits it
+ * gives back what it has, so that processes do not wait for each other.
+ */
 static void
 fc_unpack_reserve(FcUnpacker *unpacker, uint64 size)
 {

@@ -80,8 +80,8 @@ typedef struct FcUnpacker
 	bool		enough;			/* it has said so: the input is given up */
 
 	/*
-	 * A decompressor of an input before, for the next one of its kind: fresh
-	 * memory would cost more than small members do
+	 * A decompressor of an earlier input, kept for the next one of its kind:
+	 * fresh memory would cost more than small members do
 	 */
 	FcCodec    *codec;			/* or NULL */
 	FcCodecKind kind;

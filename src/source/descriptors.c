@@ -3,16 +3,9 @@
  * source/descriptors.c
  *	  Descriptors of many files, of which only some are open at a time.
  *
- * A load of a hundred thousand files must not need as many descriptors.  Here
- * is a fixed number of places; a file that is read takes the place of the one
- * that was not read for longest.  What reads in flight need is pinned, and what
- * other processes open by the leader's descriptor is held (source/source.c).
- *
- * The descriptors are bare ones that fd.c only counts: its own virtual files
- * may be closed when any code opens another, with reads in flight, and what it
- * allocates for a transaction goes with a subtransaction in which a file
- * happened to be read.  So a callback of the memory context closes them, also
- * on the error path.
+ * There is a fixed number of places: a file that is read takes the place of
+ * the one that was not read for longest.  Reads in flight pin a file.  The
+ * leader holds those that workers open by his descriptor (source/source.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -32,6 +25,13 @@
 /* Neither pinned nor held, for callers that read at once */
 #define FC_DESCRIPTORS_FREE	2
 
+/*
+ * Bare descriptors, which fd.c only counts; a callback of the memory context
+ * closes them, on the error path, too.  Virtual files of fd.c will not do:
+ * opening any other file may close them under reads in flight, and a
+ * subtransaction that happens to read a file takes away what fd.c has
+ * allocated for it.
+ */
 struct FcDescriptors
 {
 	MemoryContext mcxt;

@@ -13,7 +13,9 @@
 /* At most so many files stay open in the leader, for all processes */
 #define FC_DESCRIPTORS_HELD	100
 
-/* Which file the leader has opened for the bytes of one, and which they are */
+/*
+ * Which file the leader has opened for the bytes of a file, and where they are
+ */
 typedef struct FcIdentity
 {
 	dev_t		dev;
@@ -47,10 +49,10 @@ extern void fc_descriptors_end(FcDescriptors *descriptors);
 extern FcDescriptor *fc_descriptors_find(FcDescriptors *descriptors, uint32 file);
 
 /*
- * A place for a file that is not open, that of the one that was not used for
- * longest.  ERROR 53000 if every descriptor is pinned or held, or none can be
- * had.  Before anything else may throw the second must give it a descriptor: it
- * returns NULL, with errno kept, if that is -1.
+ * The first takes a place for a file that is not open, that of the one that
+ * was not used for longest.  ERROR 53000 if every descriptor is pinned or
+ * held, or none can be had.  Before anything else may throw, the second gives
+ * the place a descriptor; if that is -1 it returns NULL, with errno kept.
  */
 extern FcDescriptor *fc_descriptors_reserve(FcDescriptors *descriptors, uint32 file);
 extern FcDescriptor *fc_descriptors_put(FcDescriptors *descriptors,

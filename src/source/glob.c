@@ -6,16 +6,9 @@
  *	 /data/2024-??/x*.csv ──► /data/ ──► those that match 2024-?? ──► in each,
  *		those that match x*.csv
  *
- * The system's own glob() passes over directories that it cannot read, cannot
- * be interrupted, and looks wherever links lead.  A load must not become
- * smaller without a word, and a user who may read only one directory must not
- * learn what is in others: source/root.c opens.  What a component matches is
- * fnmatch()'s business: "*", "?" and "[...]", none of which stands for a
- * leading period or a slash; a backslash takes the meaning from the next
- * character.
- *
- * Paths are allocated in the caller's memory context; a directory is closed
- * before the next one is opened, and on error.
+ * The system's glob() cannot be interrupted, looks wherever links lead, and
+ * passes over directories that it cannot read.  Here such a directory is an
+ * error, so that no load becomes smaller without a word.
  *
  *-------------------------------------------------------------------------
  */
@@ -97,6 +90,10 @@ fc_glob_found(FcGlob *glob, char *path, const char *rest)
 		fc_glob_walk(glob, path, rest);
 }
 
+/*
+ * Opens a directory as source/root.c allows: whoever may read one directory
+ * must not learn what is in others
+ */
 static DIR *
 fc_glob_open(const FcGlob *glob, const char *path)
 {
@@ -115,7 +112,12 @@ fc_glob_open(const FcGlob *glob, const char *path)
 			 errmsg("could not open directory \"%s\": %m", path)));
 }
 
-/* The names in a directory that match a component */
+/*
+ * The names in a directory that match a component, by fnmatch(): "*", "?" and
+ * "[...]" stand for no leading period; a backslash takes the meaning from the
+ * next character.  The directory is closed, on error too, before another one
+ * is opened.
+ */
 static List *
 fc_glob_names(const FcGlob *glob, const char *path, const char *component)
 {

@@ -3,12 +3,10 @@
  * source/gunzip.c
  *	  Unpacks one member of a gzip file, by ISA-L or by zlib.
  *
- * ISA-L is faster than zlib.  It is used where its headers are found at build
- * time (HAVE_ISAL, see libraries.mk).  It reads a member's header from one
- * piece only, so that the header is read here, with zlib's checks.  A unit test
- * sees to it that both unpack, and refuse, the same files.
- *
- * Memory is malloc'ed, by us or by zlib; the caller ends what it has begun.
+ * ISA-L is faster, and used if the build finds its headers (HAVE_ISAL,
+ * libraries.mk).  It takes a member's header in one piece only: so the header
+ * is read here, with zlib's checks.  A unit test sees that both unpack, and
+ * refuse, the same files.
  *
  *-------------------------------------------------------------------------
  */

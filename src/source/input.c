@@ -3,19 +3,9 @@
  * source/input.c
  *	  Bytes that come once, from front to back; those that a program prints.
  *
- * Whether a load is worth its workers shows only after enough bytes have come.
- * What has been read until then is kept, and the first reads give it, whether
- * core reads or the load.
- *
- * The bytes are in the memory context that was current when they were read.
- *
- * A program runs as COPY FROM PROGRAM runs it: by the shell, in the data
- * directory, as the server's user, with the server's stderr.  Its output is
- * read to the end, so that no program dies of SIGPIPE because of the load.
- * Only an accelerated COPY may stop reading at a marker, because core does.
- *
- * The pipe is waited for together with the latch: a user who cancels the load
- * does not have to wait until the program prints something.
+ * Programs run as in COPY FROM PROGRAM: by the shell, in the data directory,
+ * with the server's user and stderr.  Their output is read to the end, lest
+ * they die of SIGPIPE.  Only a plain COPY stops at a marker, as core does.
  *
  *-------------------------------------------------------------------------
  */
@@ -65,6 +55,9 @@ fc_input_read(FcInput *input, char *buf, size_t len)
 	return input->read(input, buf, len);
 }
 
+/*
+ * Whether a load is worth its workers shows only after enough bytes have come
+ */
 bool
 fc_input_look_ahead(FcInput *input, size_t size)
 {
@@ -117,6 +110,10 @@ fc_program_check(void)
 					 fc_advice_role())));
 }
 
+/*
+ * Waits for the pipe, and for the latch: a cancel must not wait for the
+ * program
+ */
 static void
 fc_program_wait(int fd)
 {

@@ -3,15 +3,10 @@
  * source/recode.c
  *	  A temporary copy of the source file in the server's encoding.
  *
- * In SJIS, BIG5, GBK, GB18030, UHC and JOHAB the second byte of a character
- * can look like a quote or a delimiter, and where a file starts in the middle
- * of one cannot be known.  Such a file is converted once, by the leader, and
- * everything else works on the temporary copy.  So is a file whose delimiter
- * or quote is not ASCII, because these are given in the server's encoding.
- *
- * Many files become one temporary copy, in which each has its place.  The copy
- * is a file of a SharedFileSet: it counts against temp_file_limit, and is
- * deleted when the set's segment goes.
+ * In SJIS, BIG5, GBK, GB18030, UHC and JOHAB a byte within a character may
+ * look like a quote; only reading from the front tells.  So the leader
+ * converts all files into one copy.  It counts against temp_file_limit, and
+ * goes with the segment of its SharedFileSet.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,6 +40,10 @@ typedef struct FcRecode
 	uint64		returns;
 } FcRecode;
 
+/*
+ * Encodings that only clients have need it; so do a delimiter and a quote that
+ * are not ASCII, because they are given in the server's encoding
+ */
 bool
 fc_recode_needed(int encoding, const FcDialect *dialect)
 {

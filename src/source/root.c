@@ -7,24 +7,24 @@
  *		──► x.csv, open in that
  *
  * A role without the privileges of pg_read_server_files must learn nothing of
- * files outside fast_copy.root_directory, not even whether they exist.  Such a
- * role may be able to rename and link what is below that directory, at any
- * moment.  So no path is checked first and opened later.  Each of its
- * components is opened in the directory that the one before has opened, and
- * none that is a link: a link is read, and what it says becomes a part of the
- * path.  A path that goes up begins again at the directory, without the
- * component that it goes up from.  What would leave the directory is not
- * looked at, so that neither an error nor the time it takes can tell about it.
- * And a file is opened by its path once (source/source.c): nobody can exchange
- * it between two processes.
+ * files outside fast_copy.root_directory, not even whether they exist.  It may
+ * be able to rename and link what is below the directory at any moment.  So no
+ * path is checked first and opened later:
  *
- * The kernel's openat2() with RESOLVE_BENEATH does the same, but not
- * everywhere: old kernels lack it, and containers forbid it; and it refuses
- * links that say the whole path of a file that is below the directory.
+ * 1. The walk opens each component in the directory that the one before has
+ *    opened, and never opens a link.
+ * 2. It reads a link instead, and what the link says becomes a part of the
+ *    path.
+ * 3. For ".." it begins again at fast_copy.root_directory (fc_root_up).
+ * 4. It does not look at what would leave the directory: neither an error nor
+ *    the time that it takes tells about that.
  *
- * An absolute path, in a link as well, must begin with that of the directory,
- * as it is set or with its own links resolved: other links that lead into it
- * lie outside of it.
+ * A file is opened by its path once (source/source.c), so that nobody can
+ * exchange it between two processes.
+ *
+ * The kernel's openat2() with RESOLVE_BENEATH will not do: old kernels lack
+ * it, containers forbid it, and it refuses links that say the whole path of a
+ * file below the directory.
  *
  * No function here throws an error between opening and closing.
  *
@@ -151,7 +151,11 @@ fc_root_restart(FcRootWalk *walk)
 	walk->done[0] = '\0';
 }
 
-/* The same for a path that may be absolute, which begins at the directory */
+/*
+ * The same for a path that may be absolute.  Then it must begin with the
+ * directory's path, as this is set or with its own links resolved: any other
+ * link that leads into the directory lies outside.
+ */
 static bool
 fc_root_take(FcRootWalk *walk, const char *first, const char *then)
 {
@@ -239,8 +243,8 @@ fc_root_down(FcRootWalk *walk)
 }
 
 /*
- * Goes up.  What the directory is called ".." in may be outside by now, so that
- * the walk begins again, and goes one component less far.
+ * Goes up.  The directory's ".." may be outside by now: so the walk begins
+ * again, and goes one component less far.
  */
 static bool
 fc_root_up(FcRootWalk *walk)
@@ -272,8 +276,8 @@ fc_root_follow(FcRootWalk *walk)
 }
 
 /*
- * Goes to the directory that the path's last component is in, which then is
- * walk->name and, with "follow", no link
+ * Goes to the directory of the path's last component.  This is in walk->name
+ * then, and with "follow" it is no link.
  */
 static bool
 fc_root_go(FcRootWalk *walk, bool follow)

@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* How files are opened: never waiting, as a FIFO has no writer to wait for */
+/* How files are opened: without waiting, as for the writer of a FIFO */
 #define FC_ROOT_READ	(O_RDONLY | O_NONBLOCK | O_CLOEXEC | PG_BINARY)
 
 #define FC_ROOT_REFUSED	"permission denied to COPY from a file"

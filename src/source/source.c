@@ -3,46 +3,33 @@
  * source/source.c
  *	  The source, one file or many, as bytes that stand at offsets.
  *
- * The leader opens a file by its path, once, and holds it open until the load
- * ends.  Workers open the leader's descriptor, by its name in /proc: so they
- * get the same file, whatever has become of its path.  It can be renamed,
- * removed, replaced, linked to and touched meanwhile, as under COPY.  (To hand
- * over descriptors through a socket would need a leader who waits for each
- * worker, and processes that share a descriptor share what the kernel reads
- * ahead.)  If a worker cannot open it, because there is no /proc or the file's
- * permissions were taken away, the worker opens the path, provided that this
- * still leads to the same file.  Else it does nothing, and the leader, which
- * can always read, works alone.  This holds for the first hundred files
- * (FC_DESCRIPTORS_HELD).  The others are opened by their paths, and it is an
- * error if one leads to another file then.
- *
- * The end of a file is where it was when the leader opened it, so that what
- * others append is not loaded.  Nothing is concluded from its times: a process
- * that reads a record twice compares the two (phase/row.c), and a file that
- * ends before that end is an error.  Only sort/fetch_map.c maps files, because
- * a truncated mapping is a SIGBUS.
- *
- * Files of some file systems (/proc, /sys, some that programs serve) tell their
- * size only by their end.  The leader copies such a stream into a temporary
- * file before all else, which then is the file for whoever reads it.
- *
- * The bytes of many files stand one after another, so that an offset says
- * which file is meant:
+ * The bytes of many files stand one after another, and an offset says which
+ * file is meant.  Spilled entries, tasks, rejects and the order of the load
+ * know offsets only; records end with their file.
  *
  *		| file 0      | file 1 | file 2             |
  *		0             base     base                 size
  *
- * Spilled entries, tasks, rejects and the order of the load know offsets only.
- * Records end with their file.  Each file is opened when it is read
- * (source/descriptors.c).  Where source/recode.c has converted them into one
- * file, their bytes really stand like that.  Files that were packed are read
- * from temporary copies (intake/intake.c): each copy may have extents of many
- * files, and a file may have extents in several copies.  What comes only once
- * may be in a ring in shared memory (intake/receive.c).
+ * Bytes are read from where they are:
  *
- * Descriptors are closed with the memory context that the source was made in,
- * and the temporary file with the resource owner, if an error skips
- * fc_source_close.
+ *	 the file itself                  opened when it is read (descriptors.c)
+ *	 one copy, each at its offset     if source/recode.c has converted the files
+ *	 extents of temporary copies      if intake/intake.c has unpacked them: a
+ *									  copy may have extents of many files, a
+ *									  file extents in several copies
+ *	 a ring in shared memory          of what comes only once (intake/receive.c)
+ *
+ * The leader opens each path once, and holds the first hundred files open
+ * (FC_DESCRIPTORS_HELD).  It is an error if a path that is opened again leads
+ * to another file.
+ *
+ * A file ends where it ended when the leader opened it: what others append is
+ * not loaded, and an earlier end is an error.  Nothing is concluded from its
+ * times: a process that reads a record twice compares the two (phase/row.c).
+ * Only sort/fetch_map.c maps files, because a truncated mapping is a SIGBUS.
+ *
+ * The memory context that the source was made in closes the descriptors, and
+ * the resource owner the temporary file, if an error skips fc_source_close.
  *
  *-------------------------------------------------------------------------
  */
@@ -197,10 +184,10 @@ fc_source_read_on(int fd, const char *path, char *buf, size_t len)
 }
 
 /*
- * Does the file end where its size says?  Not all file systems know it: there
- * may be bytes in a file of size 0, which only a read can tell, and fewer or
- * more than the size says in another.  Sets the size anew if somebody else has
- * changed it meanwhile.
+ * Does the file end where its size says?  In /proc, /sys and what programs
+ * serve a file of size 0 may have bytes, or a file fewer or more than its size
+ * says: only a read can tell.  Sets the size anew if somebody else has changed
+ * it meanwhile.
  */
 static bool
 fc_source_knows_size(int fd, const char *path, struct stat *st)
@@ -246,8 +233,8 @@ fc_source_begin_streamed(FcSource *source)
 }
 
 /*
- * Copies a file to the end of the temporary one, or so much of it, and has it
- * read from there
+ * Copies a file that does not know its size, or so much of it, to the end of
+ * the temporary file; all processes read it from there
  */
 static void
 fc_source_copy_stream(FcSource *source, FcFile *file, const char *path, int fd, uint64 most)
@@ -332,9 +319,10 @@ fc_source_is_plain(int fd, const char *path)
 }
 
 /*
- * Opens what the leader has opened: as itself, by its descriptor or, unless
- * that leads to another file now, by its path.  -1 with errno if that fails,
- * ESTALE if it is another one.
+ * Opens what the leader has opened; -1 with errno if that fails, ESTALE if the
+ * path leads to another file now.  A worker opens a held file by the leader's
+ * descriptor in /proc: that is the same file, whatever has become of its path.
+ * Without /proc or permissions, or if the file is not held, it opens the path.
  */
 static int
 fc_source_reopen(const FcSource *source, const char *path, const FcIdentity *identity)
@@ -559,8 +547,8 @@ fc_source_get(const FcSource *source, uint32 opened)
 }
 
 /*
- * What has each byte of the source at its offset, as fc_source_get numbers it;
- * UINT32_MAX: nothing has
+ * The file or copy that has each byte of the source at its offset, as
+ * fc_source_get numbers it; UINT32_MAX: none has
  */
 static uint32
 fc_source_whole(const FcSource *source)
@@ -596,6 +584,11 @@ fc_source_keep(const FcSource *source, uint32 opened)
 	return descriptor->fd;
 }
 
+/*
+ * A worker that cannot open a held file has no part in the load; the leader
+ * can always read.  (Descriptors sent through a socket would make the leader
+ * wait for each worker, and share the kernel's readahead.)
+ */
 bool
 fc_source_hold(FcSource *source)
 {

@@ -98,10 +98,10 @@ typedef struct FcSource
 } FcSource;
 
 /*
- * A source of files that the caller names, none so far; adds one.  Errors are
- * COPY's.  If fd is not -1, the file is open there already, and gets another
- * descriptor.  Of a file whose size is known only once it is read at most so
- * many bytes are copied.
+ * The first begins a source of files that the caller names, the second adds
+ * one.  Errors are COPY's.  If fd is not -1 the file is open there, and gets
+ * another descriptor.  Of a file that does not know its size at most so many
+ * bytes are copied.
  */
 extern FcSource *fc_source_begin(void);
 extern void fc_source_add(FcSource *source, const char *path, int fd, uint64 most);

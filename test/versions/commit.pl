@@ -168,14 +168,14 @@ sub the_recipe
 	my $coordinator = new_node('coordinator', {});
 	my @nodes = (@there, $n == 1 ? new_node('own', {}, 'max_prepared_transactions = 10') : ());
 
-	$_->safe_psql('postgres', 'DROP EXTENSION fast_copy') foreach $coordinator, $n == 1 ? $nodes[1] : ();
+	$_->safe_psql('postgres', 'DROP EXTENSION fast_copy CASCADE') foreach $coordinator, $n == 1 ? $nodes[1] : ();
 	foreach my $first (0 .. $#nodes - 1)
 	{
 		my @two = @nodes[ $first, $first + 1 ];
 		my $said = recipe($coordinator, @two);
 
 		like($said, qr/^4000\|7\|2013-01-01 00:30:00\+00\|2013-01-02 19:30:00\+00$/m, join(' and ', map { $_->name } @two));
-		$coordinator->safe_psql('postgres', 'SET client_min_messages = warning; DROP TABLE readings, visits; DROP EXTENSION postgres_fdw CASCADE; DROP EXTENSION fast_copy');
+		$coordinator->safe_psql('postgres', 'SET client_min_messages = warning; DROP TABLE readings, visits; DROP EXTENSION postgres_fdw CASCADE; DROP EXTENSION fast_copy CASCADE');
 		$_->safe_psql('postgres', 'DROP OWNED BY loader; DROP ROLE loader') foreach @two;
 	}
 	$_->stop foreach $coordinator, $n == 1 ? $nodes[1] : ();

@@ -6,12 +6,8 @@
  *	 name, columns by name ──► rows as they are now ──► values
  *
  * Citus is not linked with.  Its tables are in pg_catalog, where only
- * superusers make tables, and belong to its extension; columns are looked up by
- * their names, because their order differs between versions.  Rows are read by
- * the snapshot of catalogs: where a shard is must be known as of now, once it
- * is locked, and not as of a transaction's snapshot.
- *
- * Tables that are open belong to the current resource owner.
+ * superusers make tables.  Columns are found by name: their order differs
+ * between versions.  Open tables belong to the current resource owner.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,8 +38,8 @@ struct FcCitusScan
 };
 
 /*
- * Is its library loaded, too?  Without it everybody could say how to connect,
- * by settings of those names that nobody has defined.
+ * Is its library loaded, too?  Until it has defined its settings anybody could
+ * set them, and so say how to connect.
  */
 bool
 fc_citus_is_here(void)

@@ -6,9 +6,9 @@
  *	 pg_dist_node ──► host and port of a group's primary
  *	 citus.node_conninfo, pg_dist_authinfo ──► the rest of the connection
  *
- * Only superusers can say where nodes are, and how to connect.  Citus connects
- * as the role that runs the command, which has the same name on all nodes; so
- * do we.  Nothing of pg_dist_authinfo reaches a message.
+ * Only superusers write these.  Citus connects as the role that runs the
+ * command, which has one name on all nodes; so do we.  Nothing of
+ * pg_dist_authinfo reaches a message.
  *
  *-------------------------------------------------------------------------
  */

@@ -23,7 +23,7 @@ typedef struct FcCitusNode
 /* Returns the primaries of all groups, active or not: FcCitusNode */
 extern List *fc_citus_nodes(void);
 
-/* Finds a group's in such a list; or NULL */
+/* Finds the primary of a group in such a list; or NULL */
 extern const FcCitusNode *fc_citus_node_of(const List *nodes, int32 group);
 
 /* Is the node to be reached by a pooler instead? */

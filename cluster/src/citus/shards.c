@@ -8,13 +8,14 @@
  *	 pg_dist_placement ──► groups of nodes     ───┘
  *
  * A shard has a range of hashes, by the hash function that the column's type
- * has for joins and indexes.  When Citus moves or splits a shard, it locks the
- * shard exclusively for the last step.  fc_shards_lock takes the locks of
- * Citus' own COPY, which conflict with that one.  They are released at the end
- * of the transaction, after its nodes have committed (remote/transaction.c).
+ * has for joins and indexes.  A table is served only if each of its shards has
+ * one place: several would take locks on another node, and all would have to
+ * be written.
  *
- * Only a table each of whose shards has one place is served.  Several places
- * would take locks on another node, and all of them would have to be written.
+ * To move or split a shard, Citus locks it exclusively for the last step.
+ * fc_shards_lock takes the locks of Citus' own COPY, which conflict with that
+ * one.  They last until the transaction's nodes have committed
+ * (remote/transaction.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -192,7 +193,7 @@ fc_shards_places(FcShards *shards)
 	fc_citus_scan_end(scan);
 }
 
-/* Are there shards for all hashes, and one for each? */
+/* Is there exactly one shard for each hash? */
 static bool
 fc_shards_are_whole(const FcShards *shards)
 {

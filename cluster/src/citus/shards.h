@@ -12,8 +12,8 @@
 #include "fmgr.h"
 
 /*
- * Groups with numbers below this one are served: remote/conninfo.h makes
- * numbers of them that no OID of a user's object has
+ * Groups with numbers below this one are served: remote/conninfo.h turns these
+ * into numbers that no user's object has as its OID
  */
 #define FC_CITUS_GROUPS	16383
 

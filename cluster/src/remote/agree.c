@@ -3,11 +3,10 @@
  * remote/agree.c
  *	  Is a foreign table what its server has?
  *
- * Nothing makes the columns of a foreign table have the types that the table
- * on the server has.  Core makes values of the types here, and the server
- * casts them.  A field that is sent as it stands is read by the type there
- * alone: another one would take what COPY refuses, or make another value of
- * it.
+ * Nothing makes a foreign table's columns have the types that the server's
+ * table has.  Core makes values of the types here, which the server casts.  A
+ * field that is sent as it stands is read by the type there, which may take
+ * what COPY refuses, or make another value.
  *
  *-------------------------------------------------------------------------
  */

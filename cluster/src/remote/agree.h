@@ -14,10 +14,10 @@
 #include "remote/remote.h"
 
 /*
- * ERROR 42804 unless the table there has the types for these columns that the
- * foreign table has, and no rules, which COPY would pass by.  A table that is
- * not there, or a column, is left to COPY's error.  Returns whether the table
- * is partitioned there.
+ * ERROR 42804 if the table there has other types for these columns than the
+ * foreign table, or rules, which COPY would pass by.  COPY itself throws for a
+ * table or a column that is not there.  Returns whether the table is
+ * partitioned there.
  */
 extern bool fc_agree_check(FcNode *node, const FcRemotePlace *place, const List *attnums);
 

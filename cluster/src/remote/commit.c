@@ -7,29 +7,25 @@
  *	 two phases   rows of the log, flushed ──► PREPARE on all nodes ──►
  *	              commit here, which decides ──► COMMIT PREPARED on all nodes
  *
- * After the callback that commits or prepares, a lot can fail here yet:
- * callbacks of others, which run after it if they were registered before it,
- * as postgres_fdw's; ON COMMIT DELETE ROWS, NOTIFY, the checks of serializable
- * transactions; and a cancel comes while nodes are waited for.  So one phase is
- * taken only where two cannot be had, or by the caller's wish.
+ * In two phases:
  *
- * In two phases nothing is committed anywhere before the transaction here is,
- * and all nodes have promised to commit by then, even if they crash.  If a
- * node is not told to commit, because it or this server crashes or the
- * connection breaks, fast_copy_resolve() tells it later (remote/resolve.c), by
- * the rows of the log (remote/log.c).
+ * 1. The rows of the log (remote/log.c) reach the disk before a node prepares.
+ * 2. All nodes prepare: they have promised to commit, even if they crash.
+ * 3. The commit here decides.  It does not return before it is on disk,
+ *    whatever synchronous_commit says (ForceSyncCommit).
+ * 4. Nodes are told to commit.  If one is not, because it or this server
+ *    crashes or the connection breaks, fast_copy_resolve() tells it later
+ *    (remote/resolve.c).
  *
- * A table that a load makes on a node is in the node's transaction as its rows
- * are.  A session that reads its foreign table waits for the lock that this
- * transaction has on it, and the lock is released only after the nodes were
- * told.
+ * One phase is taken only where two cannot be had, or by the caller's wish:
+ * after the nodes' COMMIT a lot can fail here.  Callbacks that were registered
+ * before ours come after it, as postgres_fdw's may; so do ON COMMIT DELETE
+ * ROWS, NOTIFY and the checks of serializable transactions; and a cancel may
+ * end the wait for nodes.
  *
- * The log reaches the disk before the first node prepares, and the commit here
- * does not return before it has (ForceSyncCommit), whatever synchronous_commit
- * says.
- *
- * What comes after the commit runs where core can bear no error: it waits for
- * a fixed time, swallows what is thrown, and tells by a WARNING what is left.
+ * A table that a load makes on a node is in the node's transaction.  A session
+ * that reads its foreign table waits for this transaction's lock, which is
+ * released only after the nodes were told.
  *
  *-------------------------------------------------------------------------
  */
@@ -260,11 +256,11 @@ fc_commit_settle(FcMember *member, TimestampTz until)
 		member->state = FC_MEMBER_ENDED;
 }
 
-/* Tells of one that is left as it was prepared */
+/* Warns of a transaction that is left prepared */
 static void
 fc_commit_warn(FcMember *member, bool commit)
 {
-	/* what is thrown there must not meet the WARNING */
+	/* made before the WARNING is begun, because this may throw */
 	char	   *name = fc_node_tellable(member->node->name);
 	char	   *detail = fc_node_tellable(fc_node_complaint(member->node));
 
@@ -332,8 +328,9 @@ typedef struct FcCommitEnd
 } FcCommitEnd;
 
 /*
- * Body of fc_member_quietly: ends all that is prepared; waits for the nodes
- * side by side
+ * Body of fc_member_quietly: ends all that is prepared, where core can bear no
+ * error.  So it waits for a fixed time, for the nodes side by side, and tells
+ * by a WARNING what is left.
  */
 static void
 fc_commit_end(void *arg)
@@ -362,7 +359,10 @@ void
 fc_commit_finish(dlist_head *members)
 {
 	(void) fc_member_quietly(fc_commit_end, &(FcCommitEnd) {members, true});
-	/* who cancels has ended the wait, and not what comes after the commit */
+	/*
+	 * a cancel has ended the wait, and must not end what comes after the
+	 * commit
+	 */
 	QueryCancelPending = false;
 }
 

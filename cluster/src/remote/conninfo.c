@@ -3,28 +3,15 @@
  * remote/conninfo.c
  *	  Who may connect to a server, and how.
  *
- * A server that lets in whoever comes from this machine, or from this operating
- * system's user, must not lend that to users of this server: they need a
- * password of their own, given in the mapping and asked for by the server, or a
- * superuser's word in the mapping that none is needed.  What postgres_fdw's
- * validator has checked is trusted here, so that it must really be
- * postgres_fdw.  Who needs no password?
+ * A server may let in whoever comes from this machine, or from this operating
+ * system's user.  Users of this server must not borrow that.  They need a
+ * password of their own, given in the mapping and asked for by the server, or
+ * a superuser's word in the mapping that none is needed.
  *
- *	 a load         superusers, as by postgres_fdw: the caller has named a table
- *	                of the server
- *	 no such table  superusers, on servers of superusers alone
- *
- * Without a table the rule is stricter, because a role that resolves names no
- * table.  Any role that may use postgres_fdw can make a server that points
- * back here, or that reads a file of passwords of this operating system's
- * user, and a mapping for everybody.  On a server of a superuser only
- * superusers make mappings for everybody and for superusers.  GetUserMapping()
- * tells whom a mapping is asked for, and not whom it is for.  Servers of
- * strangers are not even tried, unless they are named.
- *
- * Nodes of Citus have no mappings.  Only superusers list them, and Citus lets
- * each role in under its own name, with what a superuser has given this server
- * for it.
+ * What postgres_fdw's validator has checked is trusted, so that the wrapper
+ * must really be postgres_fdw.  Nodes of Citus have no mappings: only
+ * superusers list nodes, and Citus lets each role in under its own name, with
+ * what a superuser has given this server for it.
  *
  * No option reaches a message: one of them is the password.
  *
@@ -118,11 +105,19 @@ fc_conninfo_refusal(Oid server, Oid userid)
 	return NULL;
 }
 
+/*
+ * Superusers need none for a load, as in postgres_fdw: they have named a
+ * table.  To resolve they need none on servers of superusers, where only
+ * superusers make mappings for everybody and for superusers.  Any other role
+ * might have pointed a server at this machine or its file of passwords, with a
+ * mapping for everybody.
+ */
 static bool
 fc_conninfo_needs_password(const UserMapping *mapping, bool load)
 {
 	DefElem    *option = fc_conninfo_option(mapping->options, "password_required");
 
+	/* userid is whom the mapping was asked for; it may be everybody's */
 	if (superuser_arg(mapping->userid) &&
 		(load || superuser_arg(GetForeignServer(mapping->serverid)->owner)))
 		return false;

@@ -55,12 +55,10 @@ extern bool fc_conninfo_is_mapped(Oid server, Oid userid);
 extern const char *fc_conninfo_refusal(Oid server, Oid userid);
 
 /*
- * Returns what libpq gets.  For a foreign server that comes from the options
- * of the server and of the mapping: ERROR 2F003 if the user may not connect
- * with them, by the rules at the head of remote/conninfo.c.  "load" tells a
- * load from a call that resolves.  For a node of Citus it is what Citus would
- * connect with: a role that may write to a table of Citus may do so on the
- * node, under the same name.
+ * Returns what libpq gets: for a foreign server the options of the server and
+ * of the mapping, or ERROR 2F003 if the user may not connect with them.
+ * "load" tells a load from a call that resolves.  For a node of Citus it is
+ * what Citus would connect with, under the same name.
  */
 extern FcConninfo fc_conninfo_make(Oid server, Oid userid, bool load);
 

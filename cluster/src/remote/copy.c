@@ -5,17 +5,9 @@
  *
  *	 records ──► buffer of the stream ──► pieces ──► libpq ──► socket
  *
- * A piece is sent when the socket takes it.  If it does not, records gather
- * in the buffer, so that the leader can serve other nodes; only when that is
- * full it waits.
- *
- * A node that has met an error takes all that still comes, and drops it.
- * libpq says nothing of the error until the stream ends; but nothing else
- * than an error or a message for the user can come while a COPY runs, so that
- * what comes and is no message ends the stream.
- *
- * A stream lies in the memory of its member, with which it goes
- * (remote/transaction.c).
+ * A piece is sent when the socket takes it.  Else records gather in the
+ * buffer, so that the leader can serve other nodes; only if it is full he
+ * waits.  A stream is in the memory of its member.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,9 +45,10 @@
 #define FC_COPY_HEAD	5
 
 /*
- * libpq copies a piece.  Some processors (Zen 3 and 4) do that ten times as
- * slowly to a place that is 1 to 15 bytes further on in its page.  Half a page
- * keeps the buffer away from where large blocks begin, as libpq's own does.
+ * libpq copies a piece.  Some processors (Zen 3 and 4) copy ten times as
+ * slowly to a place that lies 1 to 15 bytes further on in its page than the
+ * source does.  Half a page keeps the buffer away from where large blocks
+ * begin, as libpq's own does.
  */
 #define FC_COPY_PAGE	4096
 
@@ -129,9 +122,8 @@ fc_copy_table(const FcRemotePlace *place)
 }
 
 /*
- * Finds or begins the member for the table.  One that was made in this
- * transaction is seen only by the member that has made it; NULL: that is at
- * another COPY.
+ * Finds or begins the member for the table.  Only the member that has made a
+ * table in this transaction sees it; NULL: that is at another COPY.
  */
 static FcMember *
 fc_copy_join(const FcRemotePlace *place, Oid userid, const FcRemoteTable *table)
@@ -167,8 +159,9 @@ fc_copy_share(int fd)
 }
 
 /*
- * A piece fits into what is free of the socket's buffer, which may grow: else
- * libpq would read from the socket, and what the node says be missed here
+ * Makes a piece fit into what is free of the socket's buffer, which may grow.
+ * A larger one would make libpq read from the socket, and what the node says
+ * would be missed here.
  */
 static void
 fc_copy_set_piece(FcRemoteCopy *copy, int fd)
@@ -227,7 +220,12 @@ fc_remote_copy_is_fast(const FcRemoteCopy *copy)
 	return copy->fast;
 }
 
-/* Reads what has come; true if it was nothing but messages for the user */
+/*
+ * Reads what has come; true if it was nothing but messages for the user.
+ * While a COPY runs nothing else comes but an error, of which libpq says
+ * nothing until the stream ends.  The node would take all that still comes,
+ * and drop it.
+ */
 static bool
 fc_copy_read(FcRemoteCopy *copy)
 {
@@ -275,9 +273,9 @@ fc_copy_is_due(const FcRemoteCopy *copy, Size least)
 }
 
 /*
- * Makes room after pieces have been sent, unless there is more to move than
- * what was sent; and says when to try again: not before there is a whole piece,
- * nor, if the socket has not taken one, before there is another.
+ * Makes room after pieces have been sent, unless more is left than was sent.
+ * Sets when to try again: once there is a whole piece or, if the socket has
+ * not taken one, another one.
  */
 static void
 fc_copy_settle(FcRemoteCopy *copy)
@@ -406,9 +404,9 @@ fc_remote_copy_finish(FcRemoteCopy *copy)
 }
 
 /*
- * If what the context says here is where the COPY stands, the rest of it from
- * the line's number on; else NULL.  That is "COPY t, line 17, column v: ..." in
- * most languages, and in Japanese the table, letters, "COPY", and letters.  The
+ * Returns the rest of the context from the line's number on, if it says here
+ * where the COPY stands; else NULL.  Most languages have "COPY t, line 17,
+ * column v: ...", Japanese the table, letters, "COPY", and letters.  The
  * node's fast_copy names a file, too, and knows one language.
  */
 static char *

@@ -5,11 +5,9 @@
  *
  *	 fast_copy_<cluster>_<identity>_<database>_<server>_<XID>_<nonce>_<number>
  *
- * Clusters that were copied from one have one identifier, and may well have
- * the same OIDs.  So the name has what CREATE EXTENSION has drawn, too: else
- * one could take another one's transactions for its own.  The XID is for
- * people.  After a crash it may be given out once more, so that nothing is
- * decided by it: the nonce tells transactions apart.
+ * Copies of a cluster have its identifier, and maybe its OIDs: the identity
+ * that CREATE EXTENSION draws tells them apart, and the nonce transactions.
+ * The XID is for people, and decides nothing: a crash may give it out again.
  *
  *-------------------------------------------------------------------------
  */

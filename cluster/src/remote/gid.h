@@ -9,8 +9,8 @@
 #define FC_GID_H
 
 /*
- * Returns what all names begin with that this database gives to the foreign
- * server's transactions; "identity" is what tells it from its copies
+ * Returns the beginning of the names of all transactions that the foreign
+ * server prepares for this database; "identity" tells this from its copies
  */
 extern char *fc_gid_prefix(const char *identity, Oid server);
 

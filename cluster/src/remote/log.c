@@ -6,19 +6,15 @@
  *	 load        lock, rows ──► flush ──► PREPARE on all nodes ──► commit here
  *	 resolver    try the lock ──► look ──► row: COMMIT, none: ROLLBACK
  *
- * A transaction that a node has prepared is to be committed if its row is
- * here, for the row is committed with the transaction of the load.  As long
- * as that is under way it holds a lock, which goes with it.  So the resolver
- * tries the lock first, and then looks for the row, as it is at that moment:
- * the snapshot of its own transaction may be old.  No XID is asked: one that
- * a crash has lost is given out again.
+ * A row is committed with the load's transaction: then the node is to commit
+ * what it has prepared.  While the load is under way it holds a lock, which
+ * goes with its transaction.  So the resolver tries the lock before it looks
+ * for the row as of now; the snapshot of its own transaction may be old.  No
+ * XID is asked: one that a crash has lost is given out again.
  *
- * CREATE EXTENSION writes one row that is about no server.  It holds what
- * tells this database from its copies.
- *
- * Whoever could write a row could commit what another load has given up.  The
- * table belongs to the extension's owner, nobody else has a privilege for it,
- * and rows are written here, without SQL.
+ * Whoever could write a row could commit what another load has given up.  So
+ * the table belongs to the extension's owner, nobody else has a privilege for
+ * it, and rows are written here, without SQL.
  *
  *-------------------------------------------------------------------------
  */
@@ -186,6 +182,10 @@ fc_log_add(const char *gid, Oid server, int64 system, Oid userid)
 	table_close(rel, NoLock);
 }
 
+/*
+ * The row about no server is written by CREATE EXTENSION.  It has the
+ * identity, which tells this database from its copies.
+ */
 char *
 fc_log_prefix(Oid server)
 {

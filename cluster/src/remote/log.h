@@ -22,8 +22,8 @@ typedef struct FcDecision
 extern bool fc_log_is_there(void);
 
 /*
- * Says that this transaction is under way, until it ends, however it ends; to
- * be called before the first row is added
+ * Takes the lock that says that this transaction is under way, until it ends
+ * in any way; to be called before the first row is added
  */
 extern void fc_log_hold(uint64 nonce);
 
@@ -41,7 +41,7 @@ extern void fc_log_let_go(uint64 nonce);
 extern void fc_log_add(const char *gid, Oid server, int64 system, Oid userid);
 
 /*
- * What the names of all transactions begin with that the server prepares for
+ * With this begin the names of all transactions that the server prepares for
  * this database (remote/gid.h)
  */
 extern char *fc_log_prefix(Oid server);

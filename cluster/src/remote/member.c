@@ -5,10 +5,9 @@
  *
  *	 subtransaction here ──► savepoint there, made when something is done in it
  *
- * A subtransaction that is rolled back takes the rows with it that were sent in
- * it.  A member that began in it is closed then (remote/transaction.c), so that
- * the usual one, a block of PL/pgSQL that catches errors around a load, needs
- * no savepoint.
+ * If a subtransaction is rolled back, members that began in it are closed
+ * (remote/transaction.c).  So a block of PL/pgSQL that catches errors around a
+ * load needs no savepoint.
  *
  *-------------------------------------------------------------------------
  */
@@ -156,7 +155,7 @@ fc_member_fail(FcMember *member)
 		return;
 	fc_member_end_copy(member);
 	member->failed = member->ending = true;
-	/* it has been told already that the stream ends, if this fails */
+	/* if this fails, the node has been told already that the stream ends */
 	if (fc_wire_put_end(node->wire, "canceled by the sender") == 1)
 		(void) fc_wire_flush(node->wire);
 }

@@ -80,15 +80,16 @@ extern void fc_member_release(FcMember *member);
 extern void fc_member_leave(FcMember *member);
 
 /*
- * Calls the function where nothing may be thrown, but memory or descriptors may
- * run out; false if it has thrown.  An error ends that interrupts are held, and
- * core holds them there: this does not.
+ * Calls the function where nothing may be thrown, but memory or descriptors
+ * may run out; false if it has thrown.  Core holds interrupts there, and an
+ * error would let them go: they stay held.
  */
 extern bool fc_member_quietly(void (*body) (void *arg), void *arg);
 
 /*
- * The current subtransaction is rolled back, in which the member did not begin.
- * Never throws; if the node does not do so in time, the member is broken.
+ * The current subtransaction, in which the member did not begin, is rolled
+ * back.  Never throws; if the node does not roll back in time, the member is
+ * broken.
  */
 extern void fc_member_roll_back(FcMember *member);
 

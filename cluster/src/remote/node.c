@@ -5,13 +5,11 @@
  *
  *	 server, mapping ──► connection ──► settings ──► commands and results
  *
- * The leader waits on its latch and the socket, so that it can be cancelled
- * whatever the node does.  At the end of a transaction interrupts are held and
- * nothing may throw; there each wait has an end.
+ * The leader waits on its latch and the socket, so that it can be cancelled.
+ * At the end of a transaction nothing may throw, and each wait has an end.
  *
- * A session has a memory context, a connection and an external file descriptor,
- * which fc_node_close releases; its owner calls that (remote/transaction.c,
- * remote/resolve.c).
+ * The session's owner calls fc_node_close, which releases memory, connection
+ * and external descriptor.
  *
  *-------------------------------------------------------------------------
  */
@@ -194,8 +192,8 @@ fc_node_distrust(FcNode *node)
 }
 
 /*
- * All results are there: returns the one that counts.  What was done when the
- * connection was lost is known of an error only.
+ * All results are there: returns the one that counts.  If the connection was
+ * lost, only an error tells what was done.
  */
 static FcWireResult *
 fc_node_ended(FcNode *node)
@@ -208,8 +206,9 @@ fc_node_ended(FcNode *node)
 }
 
 /*
- * As fc_node_result.  With "copy" the result may be that a COPY takes rows.  Of
- * one that nobody has asked for libpq would tell again and again.
+ * As fc_node_result.  With "copy" the result may be that a COPY takes rows.
+ * One that was not asked for ends the connection, because libpq would tell of
+ * it again and again.
  */
 static FcWireResult *
 fc_node_collect(FcNode *node, bool copy, TimestampTz until)
@@ -350,7 +349,9 @@ fc_node_tellable(const char *text)
 	}
 	PG_CATCH();
 	{
-		/* an error has ended that core holds interrupts after a commit */
+		/*
+		 * core holds interrupts after a commit, and the error has let them go
+		 */
 		InterruptHoldoffCount = held;
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
@@ -391,9 +392,9 @@ fc_node_add_setting(StringInfo sql, const char *name, const char *value)
 }
 
 /*
- * The command that sets a session up.  First of all, in a statement that looks
- * nothing up, it takes the path on which operators are looked up from the
- * owner of the database there, who could have put ones of his own on it.
+ * The command that sets a session up.  Its first statement, which looks
+ * nothing up, sets the search_path: the owner of the database there may have
+ * set one on which operators of his own are found.
  */
 static char *
 fc_node_settings(const FcNode *node)
@@ -489,9 +490,10 @@ fc_node_agree_language(FcNode *node)
 }
 
 /*
- * Is the extension created there, and can its library be loaded?  The validator
- * of C functions loads it, by a function's number: what is called by name could
- * be another one by then.  Outside of a transaction, because that may fail.
+ * Is the extension created there, and can its library be loaded?  The
+ * validator of C functions loads it, and takes a function's OID: a name could
+ * stand for another function by then.  Outside of a transaction, because that
+ * may fail.
  */
 static void
 fc_node_find_fast_copy(FcNode *node)

@@ -30,10 +30,10 @@ typedef struct FcNode
 } FcNode;
 
 /*
- * Connects as the user, by the user's mapping.  The caller closes the session,
- * also on error: it does not belong to the transaction.  "load": for one, and
- * not to resolve (remote/conninfo.c).  ERROR if it cannot be connected by then,
- * when all other waits for it end, too; 0: however long it takes.
+ * Connects as the user, by the user's mapping: for a load, or to resolve
+ * (remote/conninfo.c).  ERROR if that is not done at the time "until", at
+ * which all other waits for the session end, too; 0: never.  The caller closes
+ * the session, also on error: it does not belong to the transaction.
  */
 extern FcNode *fc_node_connect(Oid server, Oid userid, bool load, TimestampTz until);
 
@@ -70,10 +70,11 @@ extern void fc_node_interrupt(FcNode *node, TimestampTz until);
 extern bool fc_node_send(FcNode *node, const char *sql);
 
 /*
- * Waits for the result of what was sent; of several commands the first error,
- * or the last one.  It is the node's, until the next call.  NULL: the time is
- * over, or the connection was lost, or given up because the node has answered
- * something else, or too much: nobody knows what it has done.
+ * Waits for the result of what was sent: of several commands the first error,
+ * or the last result.  It is the node's, until the next call.  NULL if the
+ * time is over or the connection lost, or given up because the node has
+ * answered something else, or too much: then nobody knows what the node has
+ * done.
  */
 extern FcWireResult *fc_node_result(FcNode *node, TimestampTz until);
 

@@ -3,15 +3,12 @@
  * remote/place.c
  *	  New partitions on other servers.
  *
- *	 the table here ──► CREATE FOREIGN TABLE, which is run here
- *					──► CREATE TABLE and its indexes, which are run there
+ *	 the table here ──► CREATE FOREIGN TABLE, for partition/create.c
+ *					──► CREATE TABLE and its indexes, for remote/make.c
  *
- * Both have the columns and the CHECK constraints of the partitioned table.
- * Defaults are evaluated here, indexes and their order are the server's.  The
- * name there is one that no other load gives: what a crash has left (see
- * remote/commit.c) is in nobody's way.
- *
- * Here are but texts: partition/create.c runs the one, remote/make.c the other.
+ * Both have the columns and CHECK constraints of the partitioned table.
+ * Defaults are evaluated here; indexes are the server's.  No other load gives
+ * the name there: what a crash leaves does no harm.
  *
  *-------------------------------------------------------------------------
  */
@@ -189,8 +186,7 @@ fc_place_name(const char *name)
 }
 
 /*
- * Appends the command for the table's index there.  The text of the one here
- * tells all from USING on.
+ * Appends the command for the index there: from USING on that of the one here
  */
 static void
 fc_place_index(StringInfo sql, Relation parent, Oid indexid, const char *table)

@@ -3,11 +3,10 @@
  * remote/remote.h
  *	  COPY of raw records into tables on other servers.
  *
- * The leader sends records, as the file has them, into COPY ... FROM STDIN on
- * the server that a foreign table of postgres_fdw names, or that has a shard of
- * a table of Citus.  A stream has a connection to itself while it lasts;
- * connections are kept for the transaction, which ends them, and with it what
- * they did there (remote/transaction.h).
+ * The leader sends records, as the file has them, into COPY ... FROM STDIN for
+ * a foreign table of postgres_fdw, or for a shard of Citus.  A stream has a
+ * connection to itself while it lasts.  Connections end with the transaction,
+ * and with them what they did there.
  *
  *-------------------------------------------------------------------------
  */
@@ -76,16 +75,16 @@ extern const char *fc_remote_refusal(Relation foreign);
 extern void fc_remote_commit_by(FcRemoteCommit commit);
 
 /*
- * Opens or reuses a connection of this transaction to the place's server, as
- * "userid" (the user to check as), and starts COPY FROM STDIN there.
- * "attnums": the table's columns that the file has, in the file's
- * order.  "table" is made first if this transaction has not made it yet; NULL:
- * it exists.  The session there reads values by this session's DateStyle,
- * IntervalStyle, TimeZone, timezone_abbreviations, array_nulls and xmloption.
+ * Starts COPY FROM STDIN at the place, as "userid" (the user to check as), on
+ * a connection of this transaction, with this session's DateStyle and other
+ * settings of that kind.  "attnums": the table's columns that the file has, in
+ * its order.  "table" is made first, unless this transaction has made it;
+ * NULL: it exists.
+ *
+ * Returns NULL if another COPY has the connection that has made the table.
  * ERROR if the server cannot be reached, may not be used by the user, cannot
- * commit as the transaction wants to, has a table of other types or with rules,
- * or refuses the COPY.  NULL: this transaction has made the table on a
- * connection that another COPY uses.
+ * commit as the transaction wants to, has a table of other types or with
+ * rules, or refuses the COPY.
  */
 extern FcRemoteCopy *fc_remote_copy_begin(const FcRemotePlace *place, Oid userid,
 										  const List *attnums,

@@ -3,27 +3,19 @@
  * remote/resolve.c
  *	  What crashes have left prepared on nodes: found, and brought to its end.
  *
- *	 rows of the log whose loads have ended ──┐
- *	 what the node has prepared ──────────────┴──► a row: COMMIT PREPARED
- *	                                               none: ROLLBACK PREPARED
- *	                                               only a row: that is removed
- *
- * The order matters.  The resolver reads the rows before it asks the node.  A
- * node has prepared a transaction before its row can be seen.  So if the node
- * does not have the transaction of a row that was read, the node has committed
- * it.  If the node has a transaction without a row in the list, the row may
- * have been written since: the resolver looks for it again, once it knows that
- * the load has ended (remote/log.c).
- *
- * A row is removed only if the database that is asked is the one that prepared
- * the transaction: somebody may have the server point elsewhere for a while.
+ * 1. The resolver reads the rows of the log whose loads have ended.
+ * 2. Only then it asks the node what that has prepared for this server.
+ * 3. A row and a transaction: COMMIT PREPARED, and the row is removed.
+ * 4. Only a row: a node prepares before the row can be seen, so that it has
+ *    committed since.  The row is removed if the database that was asked is
+ *    the one that prepared: the server may point elsewhere for a while.
+ * 5. Only a transaction: its row may have been written since.  The resolver
+ *    looks for it once the load has ended (fc_resolve_unlisted); none:
+ *    ROLLBACK PREPARED.
  *
  * Nothing else that a node says is believed.  It may make up any number of
  * names: a call looks at a fixed number of them, one at a time, and then
- * releases the lock of a name that has no row.  An error is the node's,
- * whatever its SQLSTATE, and cancels are not taken while it is caught: they
- * end the wait, and are thrown once the subtransaction has ended.  The
- * resolver has locked the log by then, and waits for nothing but nodes.
+ * releases the lock of a name that has no row.
  *
  *-------------------------------------------------------------------------
  */
@@ -74,7 +66,7 @@ fc_resolve_decisions(FcNode *node, bool act)
 	return ended;
 }
 
-/* What a node has prepared, that first which our user there may end */
+/* What a node has prepared, first what our user there may end */
 static const char fc_resolve_question[] =
 "SELECT gid, prepared, CASE WHEN database <> pg_catalog.current_database() THEN 'It is of database \"' || database || '\".'"
 " WHEN owner <> current_user AND NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)"
@@ -144,8 +136,8 @@ fc_resolve_end(FcNode *node, FcLeft *left, bool commit, bool act)
 }
 
 /*
- * Is it still there, now that nobody else can end it?  True, too, if the node
- * does not tell, and then there is an outcome.
+ * Is the transaction still there, now that nobody else can end it?  If the
+ * node does not tell: true, with an outcome.
  */
 static bool
 fc_resolve_is_there(FcNode *node, FcLeft *left)
@@ -163,10 +155,10 @@ fc_resolve_is_there(FcNode *node, FcLeft *left)
 }
 
 /*
- * Decides about one of which the list of rows has none.  If its load has ended
- * by now, nobody will add a row any more, and one that was added can be seen.
- * But another session may have ended it since the node was asked, and removed
- * the row: then it is nobody's business any more, and false is returned.
+ * Decides about a transaction without a row in the list.  If its load has
+ * ended by now, nobody will add a row any more, and one that was added can be
+ * seen.  False if another session has ended the transaction since the node was
+ * asked, and removed the row: nothing is to be done.
  */
 static bool
 fc_resolve_unlisted(FcNode *node, FcLeft *left, uint64 nonce, bool act)
@@ -185,7 +177,7 @@ fc_resolve_unlisted(FcNode *node, FcLeft *left, uint64 nonce, bool act)
 	return there;
 }
 
-/* Decides about one; false: it is not there any more */
+/* Decides about a transaction; false: it is not there any more */
 static bool
 fc_resolve_one(FcNode *node, FcLeft *left, uint64 nonce, List *decisions, bool act)
 {
@@ -288,7 +280,9 @@ fc_resolve_users(Oid server)
 	{
 		Form_pg_user_mapping form = (Form_pg_user_mapping) GETSTRUCT(tuple);
 
-		/* everybody's is the caller's, unless there is an own one */
+		/*
+		 * everybody's mapping is the caller's, unless there is one of his own
+		 */
 		if (form->umserver == server)
 			users = list_append_unique_oid(users, OidIsValid(form->umuser) ? form->umuser : GetUserId());
 	}
@@ -335,7 +329,7 @@ fc_resolve_which(Oid server)
 	{
 		Form_pg_foreign_server form = (Form_pg_foreign_server) GETSTRUCT(tuple);
 
-		/* one of a stranger's may be gone by now */
+		/* a stranger's server may be gone by now */
 		if ((superuser_arg(form->srvowner) || form->srvowner == GetUserId()) &&
 			fc_conninfo_is_postgres(form->oid))
 			servers = lappend_oid(servers, form->oid);
@@ -377,8 +371,10 @@ fc_resolve_as(Oid server, Oid userid, bool act, TimestampTz until)
 }
 
 /*
- * An error of one server is its outcome, unless it was dropped meanwhile, and
- * the others get their turn
+ * An error of one server, whatever its SQLSTATE, is its outcome, unless it was
+ * dropped meanwhile; the others get their turn.  Cancels are not taken while
+ * it is caught: they end the wait, and are thrown once the subtransaction has
+ * ended.  The log is locked by then, so that only nodes are waited for.
  */
 static List *
 fc_resolve_apart(Oid server, Oid userid, bool act, TimestampTz until)

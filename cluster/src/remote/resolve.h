@@ -24,9 +24,10 @@ typedef struct FcLeft
 } FcLeft;
 
 /*
- * Before a load, on a session outside of a transaction: ends what is left on
- * the node and its user may end, and removes the rows of the log that nobody
- * needs any more.  It has ten seconds; ERROR if the node does not answer in it.
+ * Before a load, on a session outside of a transaction: ends the transactions
+ * that are left on the node, as far as its user may, and removes the rows of
+ * the log that nobody needs any more.  ERROR if the node does not answer in
+ * ten seconds.
  */
 extern void fc_resolve_before(FcNode *node);
 
@@ -37,10 +38,9 @@ extern Oid	fc_resolve_server_named(const char *name);
 
 /*
  * Does the same for the foreign server; or for all (InvalidOid) that are the
- * caller's or a superuser's, and nodes of Citus.  With the caller's mapping,
- * for a superuser with those of all users.  Without "act" tells what would be
- * done.
- * Returns FcLeft.  Each server has ten seconds.
+ * caller's or a superuser's, and nodes of Citus.  A superuser does it with the
+ * mappings of all users, others with their own.  Without "act" tells what
+ * would be done.  Returns FcLeft.  Each server has ten seconds.
  */
 extern List *fc_resolve_servers(Oid server, bool act);
 

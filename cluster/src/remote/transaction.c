@@ -5,10 +5,9 @@
  *
  *	 fc_transaction_join ──► members ──► savepoints ──► COMMIT, or nothing
  *
- * Members outlive a load, and so are not a load's to clean up: callbacks of
- * core's end them with the transaction.  To roll a node back it is enough to
- * close the session, once it has left a COPY: a node that is busy in one would
- * not notice for a while, and keep its locks.
+ * Members outlive a load: core's callbacks end them with the transaction.  A
+ * node rolls back when its session is closed, but must have left a COPY
+ * before: busy in one it would keep its locks for a while.
  *
  * Another extension may load in its callback before the commit.  If ours has
  * run before, that is an error.  If ours is not called at all, because the
@@ -124,8 +123,9 @@ fc_transaction_event(XactEvent event, void *arg)
 }
 
 /*
- * All release before the first one is said to belong to the subtransaction
- * around: if one fails, this one is rolled back, and must be on all of them.
+ * All members release their savepoints before the first one is said to belong
+ * to the subtransaction around.  If one fails, the current subtransaction is
+ * rolled back, and must be on all of them.
  */
 static void
 fc_transaction_leave(int level)
@@ -178,9 +178,10 @@ fc_transaction_sub_event(SubXactEvent event, SubTransactionId subid,
 }
 
 /*
- * A member that can take a COPY; or NULL.  Those that have made tables are for
- * such, which nobody else sees.  Tables that were there are for one of the
- * others, so that rows in one session do not wait for those in another.
+ * A member that can take a COPY; or NULL.  "makes": one that has made tables,
+ * which no other session sees, takes the next ones, too.  Tables that were
+ * there go to other members, so that rows in one session do not wait for those
+ * in another.
  */
 static FcMember *
 fc_transaction_find(Oid server, Oid userid, bool makes)
@@ -216,8 +217,8 @@ fc_transaction_maker(Oid server, Oid userid, const char *table)
 }
 
 /*
- * A new session with the server: can it commit as is wished?  What is left
- * there is brought to its end by the first one.
+ * Can the new session with the server commit as is wished?  The first one also
+ * ends what crashes have left there.
  */
 static void
 fc_transaction_meet(FcNode *node)

@@ -17,15 +17,15 @@ extern dlist_head *fc_transaction_members(void);
 extern void fc_transaction_watch(void);
 
 /*
- * Returns a member that runs no COPY, in a subtransaction as deep as that of
- * here; it stays until the transaction ends, or the subtransaction is rolled
- * back that it began in.  With "makes" it is one that has made tables, or a
- * new one.  ERROR if the server cannot be reached, or cannot commit as the
+ * Returns a member that runs no COPY, at the subtransaction level of this
+ * session.  It stays until the transaction ends, or the subtransaction in
+ * which it began is rolled back.  "makes": one that has made tables, or a new
+ * one.  ERROR if the server cannot be reached, or cannot commit as the
  * transaction wants to.
  */
 extern FcMember *fc_transaction_join(Oid server, Oid userid, bool makes);
 
-/* Does the same with a member that there is: what can fail is the node */
+/* Does the same with a member that exists: only the node can fail */
 extern void fc_transaction_rejoin(FcMember *member);
 
 /* Finds the member that has made the table of this quoted name; or NULL */

@@ -8,14 +8,13 @@
  *			──► core's search among the bounds, level by level ──► leaf
  *
  * The leader sends the records of leaves on other servers as they are, and
- * workers pass over these, so that both must come to the same leaf from the
- * same bytes: both go by this file.  Core's own routing would need the whole
- * row.  Where keys are known to key/range.c, their ranges are searched, and
- * the last one found is tried first.  A table of Citus has its shards for
- * leaves, and a hash of one column says which (citus/shards.c).
+ * workers pass over these.  Both go by this file, so that they come to the
+ * same leaf from the same bytes; core's own routing would need the whole row.
+ * A table of Citus has its shards for leaves, and a hash of one column says
+ * which (citus/shards.c).
  *
- * All is in the memory context in which it was begun; tables that are opened
- * are closed with the resource owner on error.
+ * All is in the memory context in which it was begun.  On error the resource
+ * owner closes the tables.
  *
  *-------------------------------------------------------------------------
  */

@@ -30,10 +30,10 @@ typedef struct FcDispatchLeaf
 extern const char *fc_dispatch_refusal(Relation target, const List *fields);
 
 /*
- * Reads the partitions of ctx->target, or takes it as the one leaf that there
- * is, in the current memory context; a lock on those that are partitioned as
- * well is taken and kept.  Those that the load has created, by key, are leaves
- * as well, though they are not attached yet.
+ * Reads the partitions of ctx->target into the current memory context; a
+ * target that is not partitioned is the one leaf.  Locks partitions that are
+ * partitioned as well, and keeps the locks.  Partitions that the load has
+ * created, by key, are leaves before they are attached.
  */
 extern FcDispatch *fc_dispatch_begin(FcContext *ctx, FcParser *parser,
 									 const FcNewPartition *created, int ncreated);

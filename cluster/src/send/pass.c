@@ -6,14 +6,8 @@
  *	 records in file order ──► borders of chunks, moved to where records begin
  *			──► FcChunkStart
  *
- * The split finds out how chunks begin, so that processes can read them in any
- * order.  A process that reads all of them in their order knows that when it
- * comes to them, and one look at the file is enough.  What comes later goes by
- * chunks all the same, as lines of errors do (errors/lines.c): so the border
- * behind a chunk is moved to the first record that begins there.  Every chunk
- * then begins with a record, or becomes empty if it would lie within one.
- *
- * All is in shared memory, and there is nothing to clean up on error.
+ * The process that reads all chunks in order knows how each begins when it
+ * comes to it.  All is in shared memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,7 +43,11 @@ fc_pass_enter(FcPass *pass, uint32 chunk)
 	start->first = bytes->start;
 }
 
-/* The chunks from this one on that begin before "end" begin there, or end */
+/*
+ * The chunks from this one on that begin before "end" begin there, or end, so
+ * that each begins with a record or is empty: errors/lines.c and others read
+ * single chunks later
+ */
 static void
 fc_pass_move(FcPass *pass, uint32 chunk, uint64 end)
 {

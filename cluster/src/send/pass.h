@@ -23,12 +23,11 @@ typedef struct FcPass
 extern void fc_pass_begin(FcPass *pass, FcContext *ctx);
 
 /*
- * Around the walk over each chunk, by a reader that is unsplit.  Before it the
- * chunk gets its beginning; after it its end, which is where the next record
- * begins, and the number of its records.  "embedded" is the sum of what these
- * have of it.  Chunks after the end of a file's data become empty.  If the walk
- * has ended at a bad record, nothing is known of the chunks after it: they seem
- * to have no records.
+ * Called before and after an unsplit reader walks over a chunk.  The first
+ * sets where the chunk begins.  The second sets where it ends, at the next
+ * record, and its number of records, with so many line ends in quotes
+ * ("embedded").  Chunks after a file's data become empty, and after a bad
+ * record they have no records.
  */
 extern void fc_pass_enter(FcPass *pass, uint32 chunk);
 extern void fc_pass_leave(FcPass *pass, const FcChunkReader *reader, uint64 embedded);

@@ -6,13 +6,8 @@
  *	 options, columns of the target, the foreign table ──► a reason for core's
  *			CopyFrom, or none
  *
- * Core converts each field here, and postgres_fdw makes a text of the value,
- * which the other server converts again.  To send the field as it stands gives
- * the same row only if both servers read it in the same way.  So whatever this
- * side would do with a field or a row besides, and whatever depends on catalogs
- * of this side, leaves the load to core.
- *
- * Nothing is changed here.
+ * A field that is sent must give the row that core and postgres_fdw make of
+ * it.  Whatever this side would do besides, or by its catalogs, is a reason.
  *
  *-------------------------------------------------------------------------
  */

@@ -7,22 +7,24 @@
  *	 chunks in file order ──► record ──► its leaf (send/dispatch.c)
  *			──► the leaf's COPY (remote/), byte by byte as it stands
  *
- * A COPY needs a connection of its own, so that no more than FC_SEND_STREAMS
- * are open.  A leaf for which there is none takes the place of one that had no
- * record for a whole chunk; or its records are left for another pass, from the
- * first one on.  So a file in the order of its partitions is read once, and
- * another one once more for each FC_SEND_STREAMS leaves.
+ * A COPY needs a connection of its own, so that only FC_SEND_STREAMS are open.
+ * A leaf without one takes the place of a leaf that had no record for a whole
+ * chunk; or its records are left for another pass, from the first one on.  So
+ * a file in the order of its partitions is read once, another one once for
+ * each FC_SEND_STREAMS leaves.
  *
- * A server names a line of its COPY when it refuses a record.  All records of
- * a leaf from the first of its COPY on have gone to that COPY, so that a walk
- * over the same records finds the one on this line (fc_send_locate).  It goes
- * into the slot of the load's first error.  From then on no record after it is
- * sent, and those before it have been, or are sent in a later pass.  At the end
- * each COPY is ended, and its server judges what it was sent, so that the slot
- * has the first bad record of the file, whoever has found it.
+ * The slot of the load's first error gets the first bad record of the file,
+ * whoever finds it:
  *
- * An error that is about no record, such as that of a lost connection, is
- * thrown at once.  Then the abort of the transaction ends the COPYs.
+ * 1. A server that refuses a record names a line of its COPY.
+ * 2. A walk over the records that have gone there finds that line
+ *    (fc_send_locate).  Its record goes into the slot.
+ * 3. From then on no later record is sent; earlier ones have been, or are sent
+ *    in a later pass.
+ * 4. All COPYs are ended, and the servers judge what they were sent.
+ *
+ * An error about no record, such as a lost connection, is thrown at once.
+ * Then the abort of the transaction ends the COPYs.
  *
  *-------------------------------------------------------------------------
  */
@@ -221,8 +223,9 @@ typedef struct FcSendWalk
 } FcSendWalk;
 
 /*
- * How many lines the server has counted for the record.  In the first record of
- * a COPY, while it had not seen how lines end, it took '\r' for that in quotes.
+ * How many lines the server has counted for the record.  In the first record
+ * of a COPY it did not know yet how lines end, and counted each '\r' in
+ * quotes.
  */
 static uint64
 fc_send_lines(const FcSendWalk *walk, const FcRecord *record)

@@ -42,9 +42,9 @@ typedef struct FcSent
 
 /*
  * Locks the leaves on other servers, and makes ready for a pass over the whole
- * file, which finds its chunks (send/pass.h) if that is all.  If the leader
- * takes steps of it beside workers, which must not begin a COPY, "open" begins
- * as many as may be open.
+ * file, which finds its chunks if it is the whole load (send/pass.h).  Beside
+ * workers no COPY may begin: "open", before they start, begins as many as may
+ * be open.
  */
 extern FcSender *fc_send_begin(FcContext *ctx, const FcSendPlan *plan);
 extern void fc_send_open(FcSender *sender);
@@ -53,11 +53,10 @@ extern void fc_send_open(FcSender *sender);
 extern bool fc_send_step(void *sender);
 
 /*
- * Goes on to the end of the pass, makes further passes while there are more
- * leaves than COPYs may be open at a time, and ends all COPYs.  From then on
- * the first error of the file is known.  False if a partition is missing, as
- * load.makes asks; then nothing was loaded that the rest of the transaction
- * must not undo.
+ * Ends the pass, makes more while there are more leaves than COPYs may be open
+ * at a time, and ends all COPYs.  From then on the first error of the file is
+ * known.  False if a partition is missing, as load.makes asks: then nothing
+ * was loaded that the rest of the transaction must not undo.
  */
 extern bool fc_send_finish(FcSender *sender);
 

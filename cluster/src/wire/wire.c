@@ -3,12 +3,10 @@
  * wire/wire.c
  *	  The client of other servers: what wire/wire.h promises, by libpq.
  *
- * This file alone sees libpq.
- *
  * libpq keeps whatever a server sends: rows and notifications until they are
- * asked for, names of settings for good, and a message as soon as its length is
- * announced.  So what arrives after a command is counted here, before libpq
- * reads it, and so is the memory that libpq takes while it looks at it.
+ * asked for, names of settings for good, and a message once its length is
+ * announced.  So bytes that arrive after a command, and the memory that libpq
+ * takes for them, are counted here.
  *
  *-------------------------------------------------------------------------
  */
@@ -88,8 +86,8 @@ fc_wire_memory(void)
 }
 
 /*
- * Makes a text of the server's one of this database, in its place.  The memory
- * is libpq's, which gives it out to be written to.
+ * Makes a text of the server's valid in this database's encoding, in its
+ * place.  The memory is libpq's, which gives it out to be written to.
  */
 static char *
 fc_wire_text(char *text)
@@ -129,9 +127,9 @@ fc_wire_is_open(const FcWire *wire)
 }
 
 /*
- * Counts what is about to be read; false if it is too much.  What is not read
- * now is counted then.  If libpq has made itself a larger buffer it reads more
- * at once, but what it keeps of that is weighed (fc_wire_weigh).
+ * Counts what is about to be read; false if it is too much.  What stays unread
+ * is counted before the next read.  If libpq has made itself a larger buffer
+ * it reads more at once, but what it keeps of that is weighed (fc_wire_weigh).
  */
 static bool
 fc_wire_count(FcWire *wire)
@@ -148,8 +146,8 @@ fc_wire_count(FcWire *wire)
 }
 
 /*
- * Counts what libpq has taken since there was "before", while it looked at what
- * it had read; false if it is too much
+ * Counts the memory that libpq has taken since "before" to look at what it had
+ * read; false if it is too much
  */
 static bool
 fc_wire_weigh(FcWire *wire, int64 before)
@@ -271,9 +269,9 @@ fc_wire_flush(FcWire *wire)
 }
 
 /*
- * Reads what is there, and looks at it.  If that fails, a last word of the
- * server's can be asked for yet; but where there is none libpq would wait for
- * it.
+ * Reads what is there, and looks at it.  After a failure a last message of the
+ * server's can still be asked for; where there is none libpq would wait for
+ * it, so that the connection is given up.
  */
 int
 fc_wire_consume(FcWire *wire)

@@ -3,14 +3,12 @@
  * wire/wire.h
  *	  The client of other servers: libpq, which only wire.c sees.
  *
- * No function here throws, and none waits but connect and poll, which may look
- * up a name, or compute for as long as a SCRAM exchange asks for: who calls
- * waits for the socket.
+ * No function throws.  Only connect and poll wait: to look up a name, or to
+ * compute for SCRAM.
  *
- * A server may send anything, and without an end.  What it sends on one command
- * is bounded: beyond that, or where libpq fails, the connection is closed, and
- * all functions fail from then on.  Its texts are valid in the database's
- * encoding, and not longer than FC_WIRE_TEXT.
+ * After an answer that is too long, or if libpq fails, all functions fail.  A
+ * server's texts are valid in the database's encoding, and not longer than
+ * FC_WIRE_TEXT.
  *
  *-------------------------------------------------------------------------
  */
