@@ -37,9 +37,15 @@ done_testing();
 
 sub load { my ($table) = @_; return "SELECT fast_copy('$table', '$file', log_verbosity => 'silent'); " }
 
-# A transaction before whose commit the other extension runs this
-sub ends_with { my ($end, $sql, $first) = @_; return 'BEGIN; INSERT INTO here VALUES (1); ' . ($first // '') . "SET LOCAL fc_watch.commit = \$\$$sql\$\$; $end; " }
-sub commits_with { return ends_with('COMMIT', @_) }
+# A transaction before whose commit the other extension runs this.  It is one command,
+# because core's assertions do not let a subtransaction be rolled back within COMMIT.
+sub commits_with
+{
+	my ($sql, $first) = @_;
+
+	$first = ($first // '') =~ s/SELECT/PERFORM/gr;
+	return "DO \$do\$ BEGIN INSERT INTO here VALUES (1); $first PERFORM set_config('fc_watch.commit', \$\$$sql\$\$, true); END \$do\$; ";
+}
 
 # Messages of a session
 sub session
@@ -87,11 +93,15 @@ sub not_told
 
 sub prepared
 {
-	my $prepares = ends_with("PREPARE TRANSACTION 'x'", load('t'));
+	my $prepares = 'BEGIN; INSERT INTO here VALUES (1); SET LOCAL fc_watch.commit = $$' . load('t') . "\$\$; PREPARE TRANSACTION 'x'; ";
 
-	like(session("LOAD 'fc_watch';", load('t'), $prepares), $REFUSED, 'refused, once ours was called');
+  SKIP:
+	{
+		skip 'core asserts that this is not done', 1 if $node->safe_psql('postgres', 'SHOW debug_assertions') eq 'on';
+		like(session("LOAD 'fc_watch';", load('t'), $prepares), $REFUSED, 'refused, once ours was called');
+	}
 	like(session(load('t'), "LOAD 'fc_watch';", $prepares), qr/ERROR:  0A000: cannot PREPARE a transaction that has sent rows to other servers/, 'refused, before ours is');
-	is(rows(), '0, 20', '... and nothing is committed');
+	like(rows(), qr/^0, [12]0$/, '... and nothing is committed');
 	is(session("LOAD 'fc_watch';", $prepares, load('t'), "COMMIT PREPARED 'x';"), "WARNING:  08006: could not commit what was sent to server \"there\"\nDETAIL:  It was sent when the end of the transaction had begun.\n", 'a WARNING if ours is not called');
 	is(rows(), '1, 10', '... and the next transaction is one of its own');
 }
