@@ -171,6 +171,8 @@ fc_transaction_sub_event(SubXactEvent event, SubTransactionId subid,
 {
 	int			level = GetCurrentTransactionNestLevel();
 
+	if (dlist_is_empty(&members))
+		return;
 	if (event == SUBXACT_EVENT_PRE_COMMIT_SUB)
 		fc_transaction_leave(level);
 	else if (event == SUBXACT_EVENT_ABORT_SUB)
