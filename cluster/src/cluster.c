@@ -28,6 +28,7 @@
 #include "remote/place.h"
 #include "remote/remote.h"
 #include "remote/resolve.h"
+#include "remote/transaction.h"
 #include "services.h"
 
 PG_MODULE_MAGIC;
@@ -35,8 +36,15 @@ PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(fast_copy_resolve);
 PG_FUNCTION_INFO_V1(fast_copy_in_doubt_now);
 
+PGDLLEXPORT void _PG_init(void);
 extern PGDLLEXPORT const FcElsewhere *fc_cluster_functions(const Size *version, int n,
 															const FcServices *services);
+
+void
+_PG_init(void)
+{
+	fc_transaction_watch();
+}
 
 static void
 fc_cluster_check_options(const FcOptions *options)
@@ -170,18 +178,15 @@ static FcElsewhereSent
 fc_cluster_sent(const FcSender *sender, int i)
 {
 	FcSent		sent = fc_send_sent(sender, i);
+	FcElsewhereSent told = {sent.leaf, .rows = sent.rows, .bytes = sent.bytes, .seconds = sent.seconds};
 
-	return (FcElsewhereSent)
-	{
-		.leaf = sent.leaf,
-		.name = sent.shard ? fc_shard_relname(sent.leaf, sent.shard) : get_rel_name(sent.leaf),
-		.rows = sent.rows,
-		.bytes = sent.bytes,
-		.seconds = sent.seconds,
-		.choice = psprintf("sent to server \"%s\"%s%s", fc_remote_server(sent.leaf, sent.shard),
+	if (sent.rows == 0)
+		return told;
+	told.name = sent.shard ? fc_shard_relname(sent.leaf, sent.shard) : get_rel_name(sent.leaf);
+	told.choice = psprintf("sent to server \"%s\"%s%s", fc_remote_server(sent.leaf, sent.shard),
 						   sent.fast ? " and its fast_copy" : "",
-						   sent.created ? ", new" : "")
-	};
+						   sent.created ? ", new" : "");
+	return told;
 }
 
 static const FcElsewhere functions = {
@@ -190,6 +195,7 @@ static const FcElsewhere functions = {
 	.keep = fc_cluster_keep,
 	.keep_still = fc_cluster_keep_still,
 	.kept_refusal = fc_raw_shards_refusal,
+	.kept_choice = "Citus keeps the rows in shards",
 	.leaf_refusal = fc_raw_refusal,
 	.check_core = fc_cluster_check_core,
 	.place = fc_place_choose,

@@ -12,6 +12,8 @@
 #ifndef FC_COMPAT_H
 #define FC_COMPAT_H
 
+#include <unistd.h>
+
 #include "access/amapi.h"
 #include "access/attmap.h"
 #include "access/multixact.h"
@@ -33,6 +35,7 @@
 #include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "executor/executor.h"
+#include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "parser/parse_node.h"
@@ -286,6 +289,22 @@ fc_server_aclcheck(Oid server, Oid roleid, AclMode mode)
 	return object_aclcheck(ForeignServerRelationId, server, roleid, mode);
 #else
 	return pg_foreign_server_aclcheck(server, roleid, mode);
+#endif
+}
+
+/*
+ * 18: a library of "$libdir/NAME" is looked for in dynamic_library_path.  Is it
+ * there?
+ */
+static inline bool
+fc_library_is_there(const char *name)
+{
+	char	   *file = psprintf("%s%s", name, DLSUFFIX);
+
+#if PG_VERSION_NUM >= 180000
+	return find_in_path(file, Dynamic_library_path, "dynamic_library_path", "$libdir", pkglib_path) != NULL;
+#else
+	return access(psprintf("%s/%s", pkglib_path, file), R_OK) == 0;
 #endif
 }
 

@@ -6,19 +6,18 @@
  *	extension created here? ──► $libdir/fast_copy_cluster ──► of this version?
  *
  * The library has a fixed name, which nothing in the database can change, and
- * is loaded only where a superuser has created its extension.  It stays for
- * the life of the session, and is loaded in its parallel workers, too.
+ * is loaded only where a superuser has created its extension, from where core
+ * looks for libraries of extensions.  It stays for the life of the session, and
+ * is loaded in its parallel workers, too.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include <unistd.h>
-
 #include "commands/extension.h"
 #include "fmgr.h"
-#include "miscadmin.h"
 
+#include "compat/compat.h"
 #include "elsewhere/elsewhere.h"
 #include "elsewhere/services.h"
 
@@ -38,22 +37,13 @@ fc_elsewhere_load(void)
 	return entry(version, lengthof(version), &services);
 }
 
-static bool
-fc_elsewhere_is_installed(void)
-{
-	char		path[MAXPGPATH];
-
-	snprintf(path, sizeof(path), "%s/%s%s", pkglib_path, FC_ELSEWHERE_EXTENSION, DLSUFFIX);
-	return access(path, R_OK) == 0;
-}
-
 /* Returns why there are no functions; NULL: there should be */
 static const char *
 fc_elsewhere_refusal(void)
 {
 	if (!OidIsValid(get_extension_oid(FC_ELSEWHERE_EXTENSION, true)))
 		return "extension " FC_ELSEWHERE_EXTENSION " is not created in this database";
-	if (functions == NULL && !fc_elsewhere_is_installed())
+	if (functions == NULL && !fc_library_is_there(FC_ELSEWHERE_EXTENSION))
 		return "the library of extension " FC_ELSEWHERE_EXTENSION " is not installed";
 	return NULL;
 }

@@ -33,7 +33,7 @@ typedef struct FcElsewhereLoad
 								 * a record without one ends the pass */
 } FcElsewhereLoad;
 
-/* What was sent to a leaf, as the report has it */
+/* What was sent to a leaf, as the report has it; no texts without rows */
 typedef struct FcElsewhereSent
 {
 	Oid			leaf;
@@ -69,8 +69,12 @@ typedef struct FcElsewhere
 	void	   *(*keep) (Oid table, const char **why);
 	void	   *(*keep_still) (Oid table, const char **why);
 
-	/* Why records cannot go to where target->kept is; NULL: they can */
+	/*
+	 * Why records cannot go to where target->kept is, a sentence, or NULL: they
+	 * can; and why they go there, for the report
+	 */
 	const char *(*kept_refusal) (const FcTarget *target);
+	const char *kept_choice;
 
 	/*
 	 * Why raw records cannot go to this foreign table, so that core must load

@@ -57,7 +57,7 @@ fc_away_refusal(FcJob *job, Relation foreign)
 	else if ((elsewhere = fc_elsewhere(&why)) != NULL)
 		why = elsewhere->leaf_refusal(target, foreign);
 	else
-		job->lacks_elsewhere = true;
+		return job->lacks_elsewhere = psprintf("%s: %s", base, why);
 	return why ? psprintf("%s: %s", base, why) : NULL;
 }
 
@@ -126,11 +126,12 @@ fc_away_leaves(FcJob *job)
 static void
 fc_away_to_keeper(FcTarget *target)
 {
-	const char *why = target->core_reason ? target->core_reason : fc_elsewhere_get()->kept_refusal(target);
+	const FcElsewhere *elsewhere = fc_elsewhere_get();
+	const char *why = elsewhere->kept_refusal(target);
 
 	if (why)
-		fc_keeper_refuse(target->oid, psprintf("Its rows cannot be sent to its shards: %s.", why));
-	fc_way_take(target, FC_WAY_SEND, "Citus keeps the rows in shards");
+		fc_keeper_refuse(target->oid, why);
+	fc_way_take(target, FC_WAY_SEND, elsewhere->kept_choice);
 }
 
 void

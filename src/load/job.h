@@ -53,7 +53,7 @@ typedef struct FcJob
 								 * them until they are indexed */
 	bool		foreign;		/* the target has foreign tables below it, or
 								 * is one */
-	bool		lacks_elsewhere;	/* core has rows for these because the
+	const char *lacks_elsewhere;	/* why core would have to load these: the
 									 * extension that sends is not there */
 	bool		sends;			/* rows go to some of these as they are */
 	struct FcSender *sender;	/* of records to other servers; NULL: none are

@@ -180,7 +180,8 @@ fc_job_copy(FcJob *job)
 		ereport(NOTICE,
 				(errmsg("rows are loaded one by one, as COPY does: %s",
 						target->core_reason),
-				 job->lacks_elsewhere ? errhint("%s", fc_elsewhere_hint()) : 0));
+				 job->lacks_elsewhere && strcmp(target->core_reason, job->lacks_elsewhere) == 0 ?
+				 errhint("%s", fc_elsewhere_hint()) : 0));
 	fc_core_check(target);
 	fc_find_forget(job);
 	fc_progress_end(&job->progress);

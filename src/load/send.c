@@ -68,7 +68,7 @@ fc_send_start(FcJob *job)
 
 	/* where the key is dropped core has the rows of other servers */
 	Assert(!target->shared->key_dropped);
-	target->shared->sends = target->plan->routed;
+	target->shared->sends = fc_shared_routed(target->shared);
 	job->sender = elsewhere->begin(target, &load);
 	elsewhere->open(job->sender);
 	target->ctx.lead = elsewhere->step;

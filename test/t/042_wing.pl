@@ -69,6 +69,9 @@ sub without
 	is(try_sql(load('here', '{"remote_commit": "auto"}')), "200\n", 'what asks for nothing');
 	like(try_sql(load('f')), qr/^200\n.*NOTICE:  rows are loaded one by one, as COPY does: the target is a foreign table: $LACKS\n$HINT\n/, 'a foreign table: core loads');
 	is(query('postgres', 'SELECT count(*) FROM there'), 200, '... its rows are there');
+	is(try_sql("BEGIN; CREATE FOREIGN TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (100) SERVER back OPTIONS (table_name 'there'); CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (100) TO (300);
+		CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER nothing BEFORE INSERT ON p2 FOR EACH ROW EXECUTE FUNCTION nothing();" . load('p') . 'ROLLBACK')
+			=~ s/^psql:<stdin>:\d+: //mgr, "200\nNOTICE:  rows are loaded one by one, as COPY does: a partition has triggers\n", 'no hint where it is for another reason');
 	like(try_sql(load('here', '{"remote_commit": "two_phase"}')), qr/ERROR:  option "remote_commit" cannot be used: $LACKS\n$HINT/, 'remote_commit');
 	like(try_sql(load('p', '{"nodes": ["back"]}')), qr/ERROR:  option "nodes" cannot be used: $LACKS\n$HINT/, 'nodes');
 	like(try_sql("LOAD 'fast_copy'; COPY here FROM '$rows' WITH (FORMAT csv, fast_copy, remote_commit 'nonsense')"), qr/ERROR:  option "remote_commit" cannot be used: $LACKS\n$HINT/, 'a value that nobody can tell');
@@ -164,6 +167,16 @@ sub other_files
 	write_binary($wing, slurp_binary("$lib/plpgsql.so"));
 	like(try_sql(load('f')), qr/ERROR:  could not find function "fc_cluster_functions"/, 'so is one that is something else');
 	unlink $wing;
+	SKIP:
+	{
+		my $folder = PostgreSQL::Test::Utils::tempdir_short();
+		my $path = "SET dynamic_library_path = '$folder:\$libdir';";
+
+		skip 'extensions have their libraries in one folder', 1 if query('postgres', 'SHOW server_version_num') < 180000;
+		chmod 0755, $folder;
+		write_binary("$folder/fast_copy_cluster.so", $bytes);
+		is(try_sql($path . load('f') . 'SELECT count(*) FROM fast_copy_in_doubt'), "200\n0\n", 'found where core finds it');
+	}
 	rename("$wing.away", $wing) or die "$wing: $!";
 	is(try_sql(load('f')), "200\n", 'as it was');
 }

@@ -274,6 +274,23 @@ fc_commit_warn(FcMember *member, bool commit)
 }
 
 /*
+ * Commits what nobody asked to prepare: the load began while this transaction
+ * committed (remote/transaction.c)
+ */
+static void
+fc_commit_late(FcMember *member, TimestampTz until)
+{
+	if (!member->broken && !member->failed && fc_node_try(member->node, "COMMIT", until) &&
+		strcmp(fc_wire_tag(member->node->result), "COMMIT") == 0)
+		return;
+	ereport(WARNING,
+			(errcode(ERRCODE_CONNECTION_FAILURE),
+			 errmsg("could not commit what was sent to server \"%s\"",
+					fc_node_tellable(member->node->name)),
+			 errdetail("It was sent when the end of the transaction had begun.")));
+}
+
+/*
  * Tells all that are prepared.  Those that have not said yet whether they are
  * come last, so that nobody waits behind a server that says nothing.
  */
@@ -333,6 +350,8 @@ fc_commit_end(void *arg)
 			member->state = FC_MEMBER_ENDED;
 		else if (member->state == FC_MEMBER_PREPARED || member->state == FC_MEMBER_PREPARING)
 			fc_commit_warn(member, end->commit);
+		else if (member->state == FC_MEMBER_OPEN && end->commit)
+			fc_commit_late(member, until);
 	}
 }
 

@@ -26,7 +26,10 @@ extern void fc_commit_foresee(FcRemoteCommit commit, const FcNode *node, int n);
  */
 extern void fc_commit_members(dlist_head *members, FcRemoteCommit commit);
 
-/* It is committed: has those commit that are prepared.  Never throws */
+/*
+ * It is committed: has those commit that are prepared, and those that nobody
+ * has asked to.  Never throws.
+ */
 extern void fc_commit_finish(dlist_head *members);
 
 /* It has failed: has those roll back that are prepared.  Never throws */

@@ -9,6 +9,11 @@
  * node rolls back when its session is closed, but must have left a COPY
  * before: busy in one it would keep its locks for a while.
  *
+ * Another extension may load in its callback before the commit.  If ours has
+ * run before, that is an error.  If ours is not called at all, because the
+ * library was loaded within that callback, rows are committed when core says
+ * that the transaction is (fc_commit_finish); if it is prepared, they are not.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -70,6 +75,19 @@ fc_transaction_drop_all(void)
 		fc_transaction_drop(dlist_container(FcMember, link, dlist_head_node(&members)));
 }
 
+/*
+ * The transaction is prepared, so that nobody commits what was sent: ours was
+ * not called before
+ */
+static void
+fc_transaction_break(void)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &members)
+		dlist_container(FcMember, link, iter.cur)->broken = true;
+}
+
 static void
 fc_transaction_event(XactEvent event, void *arg)
 {
@@ -87,6 +105,9 @@ fc_transaction_event(XactEvent event, void *arg)
 					 errmsg("cannot PREPARE a transaction that has sent rows to other servers"),
 					 errhint("Use COMMIT.")));
 			break;
+		case XACT_EVENT_PREPARE:
+			fc_transaction_break();
+			/* FALLTHROUGH */
 		case XACT_EVENT_COMMIT:
 			fc_commit_finish(&members);
 			fc_transaction_drop_all();
@@ -150,6 +171,8 @@ fc_transaction_sub_event(SubXactEvent event, SubTransactionId subid,
 {
 	int			level = GetCurrentTransactionNestLevel();
 
+	if (dlist_is_empty(&members))
+		return;
 	if (event == SUBXACT_EVENT_PRE_COMMIT_SUB)
 		fc_transaction_leave(level);
 	else if (event == SUBXACT_EVENT_ABORT_SUB)
@@ -238,18 +261,18 @@ fc_transaction_rejoin(FcMember *member)
 	fc_node_set_up(member->node);
 }
 
+void
+fc_transaction_watch(void)
+{
+	RegisterXactCallback(fc_transaction_event, NULL);
+	RegisterSubXactCallback(fc_transaction_sub_event, NULL);
+}
+
 FcMember *
 fc_transaction_join(Oid server, Oid userid, bool makes)
 {
-	static bool registered = false;
 	FcMember   *member;
 
-	if (!registered)
-	{
-		RegisterXactCallback(fc_transaction_event, NULL);
-		RegisterSubXactCallback(fc_transaction_sub_event, NULL);
-		registered = true;
-	}
 	if (ending)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),

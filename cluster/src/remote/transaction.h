@@ -13,6 +13,9 @@
 /* Of FcMember */
 extern dlist_head *fc_transaction_members(void);
 
+/* Has core tell of the end of transactions from now on */
+extern void fc_transaction_watch(void);
+
 /*
  * Returns a member that runs no COPY, at the subtransaction level of this
  * session.  It stays until the transaction ends, or the subtransaction in

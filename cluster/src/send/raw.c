@@ -157,13 +157,18 @@ fc_raw_has_default(const FcTarget *target)
 	return false;
 }
 
-/* Foreign keys are checked at the shards, and partitions are the nodes' own */
-const char *
-fc_raw_shards_refusal(const FcTarget *target)
+/*
+ * Why the target's rows cannot be sent, or NULL.  Foreign keys are checked at
+ * the shards, and partitions are the nodes' own.
+ */
+static const char *
+fc_raw_shards_reason(const FcTarget *target)
 {
 	const char *why;
 	bool		only_foreign_keys;
 
+	if (target->core_reason)
+		return target->core_reason;
 	/* nobody else sees what Citus has made for it */
 	if (target->rel->rd_createSubid != InvalidSubTransactionId)
 		return "it was created in this transaction";
@@ -177,4 +182,12 @@ fc_raw_shards_refusal(const FcTarget *target)
 	if (why)
 		return why;
 	return fc_raw_columns_refusal(target);
+}
+
+const char *
+fc_raw_shards_refusal(const FcTarget *target)
+{
+	const char *why = fc_raw_shards_reason(target);
+
+	return why ? psprintf("Its rows cannot be sent to its shards: %s.", why) : NULL;
 }

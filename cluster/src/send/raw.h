@@ -16,7 +16,10 @@
  */
 extern const char *fc_raw_refusal(const FcTarget *target, Relation foreign);
 
-/* Returns why records cannot be sent to the target's shards; NULL: they can */
+/*
+ * Returns why records cannot be sent to the target's shards, as a sentence;
+ * NULL: they can
+ */
 extern const char *fc_raw_shards_refusal(const FcTarget *target);
 
 #endif							/* FC_RAW_H */

@@ -8,12 +8,14 @@
  * pass the command on (fc_watch.keep), do so twice (fc_watch.twice), run SQL of
  * its own before (fc_watch.before), print it (fc_watch.print), fail when all is
  * done (fc_watch.fail), or load a table itself (fc_watch.take), by the options
- * that core knows.
+ * that core knows.  Before each commit or PREPARE TRANSACTION it may run SQL
+ * (fc_watch.commit).
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "commands/copy.h"
 #include "executor/spi.h"
@@ -23,6 +25,7 @@
 #include "nodes/parsenodes.h"
 #include "tcop/utility.h"
 #include "utils/guc.h"
+#include "utils/snapmgr.h"
 
 PG_MODULE_MAGIC;
 
@@ -36,6 +39,7 @@ static bool twice = false;
 static bool print = false;
 static bool fail = false;
 static char *sql_before = NULL;
+static char *sql_commit = NULL;
 static char *take = NULL;
 
 static ProcessUtility_hook_type before = NULL;
@@ -76,15 +80,15 @@ watch_take(const CopyStmt *stmt)
 	return true;
 }
 
-/* Its own COPY commands have nothing before them */
+/* Runs the SQL, which has nothing to run itself */
 static void
-watch_run_before(void)
+watch_run(char **setting)
 {
-	char	   *sql = sql_before;
+	char	   *sql = *setting;
 
 	if (sql[0] == '\0')
 		return;
-	sql_before = "";
+	*setting = "";
 	PG_TRY();
 	{
 		SPI_connect();
@@ -94,9 +98,19 @@ watch_run_before(void)
 	}
 	PG_FINALLY();
 	{
-		sql_before = sql;
+		*setting = sql;
 	}
 	PG_END_TRY();
+}
+
+static void
+watch_end(XactEvent event, void *arg)
+{
+	if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE)
+		return;
+	PushActiveSnapshot(GetTransactionSnapshot());
+	watch_run(&sql_commit);
+	PopActiveSnapshot();
 }
 
 static void
@@ -115,7 +129,7 @@ watch_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		read_only_tree = false;
 	}
 	if (copies)
-		watch_run_before();
+		watch_run(&sql_before);
 	if (IsA(pstmt->utilityStmt, CopyStmt))
 	{
 		watch_statement((CopyStmt *) pstmt->utilityStmt);
@@ -158,8 +172,11 @@ _PG_init(void)
 							 &fail, false, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("fc_watch.before", "What to run before each COPY?", NULL,
 							   &sql_before, "", PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("fc_watch.commit", "What to run before each commit?", NULL,
+							   &sql_commit, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("fc_watch.take", "Which table to load itself?", NULL,
 							   &take, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	before = ProcessUtility_hook;
 	ProcessUtility_hook = watch_utility;
+	RegisterXactCallback(watch_end, NULL);
 }
