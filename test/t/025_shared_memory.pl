@@ -94,7 +94,7 @@ subtest 'COPY loads by itself where the accelerated one would need more' => sub 
 	$node->safe_psql('postgres', "COPY (SELECT) TO PROGRAM 'rm /dev/shm/all'");
 	($got, $choice) = accelerated('on', $copies{file});
 	like($choice, qr/^in file order/, '... and with room again it is accelerated');
-	is(segments(), $before, 'no segment stays');
+	cmp_ok(segments(), '<=', $before, 'no segment stays');
 };
 $node->stop;
 

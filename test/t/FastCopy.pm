@@ -218,9 +218,10 @@ sub wait_until
 
 	while (time < $end)
 	{
-		my ($rc, $out, $err) = $node->psql('postgres', $sql);
+		# a server that starts lets psql end before it has read: a broken pipe
+		my ($rc, $out, $err) = eval { $node->psql('postgres', $sql) };
 
-		return 1 if $rc == 0 && $out eq 't' && $err eq '';
+		return 1 if defined $rc && $rc == 0 && $out eq 't' && $err eq '';
 		usleep(10_000);
 	}
 	diag("it has not become true: $sql");
