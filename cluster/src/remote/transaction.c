@@ -107,7 +107,7 @@ fc_transaction_event(XactEvent event, void *arg)
 			break;
 		case XACT_EVENT_PREPARE:
 			fc_transaction_break();
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case XACT_EVENT_COMMIT:
 			fc_commit_finish(&members);
 			fc_transaction_drop_all();

@@ -9,7 +9,8 @@
  * its own before (fc_watch.before), print it (fc_watch.print), fail when all is
  * done (fc_watch.fail), or load a table itself (fc_watch.take), by the options
  * that core knows.  Before each commit or PREPARE TRANSACTION it may run SQL
- * (fc_watch.commit).
+ * (fc_watch.commit).  It takes all descriptors that are left when it is told to
+ * (fc_watch_take_descriptors).
  *
  *-------------------------------------------------------------------------
  */
@@ -23,6 +24,7 @@
 #include "miscadmin.h"
 #include "nodes/nodes.h"
 #include "nodes/parsenodes.h"
+#include "storage/fd.h"
 #include "tcop/utility.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
@@ -30,6 +32,7 @@
 PG_MODULE_MAGIC;
 
 PGDLLEXPORT void _PG_init(void);
+PG_FUNCTION_INFO_V1(fc_watch_take_descriptors);
 
 static bool tell = false;
 static bool forbid = false;
@@ -151,6 +154,17 @@ watch_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 				(errmsg("saw %s " UINT64_FORMAT,
 						qc ? GetCommandTagName(qc->commandTag) : "no tag",
 						qc ? qc->nprocessed : 0)));
+}
+
+/* How many it took.  The session has none until it ends. */
+Datum
+fc_watch_take_descriptors(PG_FUNCTION_ARGS)
+{
+	int			taken = 0;
+
+	while (AcquireExternalFD())
+		taken++;
+	PG_RETURN_INT32(taken);
 }
 
 void
