@@ -21,6 +21,7 @@
 #include "access/xact.h"
 #include "utils/timestamp.h"
 
+#include "compat/compat.h"
 #include "remote/commit.h"
 #include "remote/remote.h"
 #include "remote/resolve.h"
