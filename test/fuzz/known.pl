@@ -104,7 +104,10 @@ sub foretold
 	return 1 if in_file($fast) <= 1 && exists $analysis->{state} || grep { /INDEX/ } @{ $c->{setup} };
 	# a file that is converted as a whole
 	return 1 if $fast->{state} =~ /^(22021|22P05)$/ && is_converted($c);
-	return ($analysis->{line} // -1) == $fast->{line};
+	return 0 if !defined $analysis->{line};
+	# COPY stops at the first wrong byte, the look tells where its record ends
+	return record_on($c, $analysis->{line}) eq record_on($c, $fast->{line}) if $fast->{state} eq '22021';
+	return $analysis->{line} == $fast->{line};
 }
 
 sub judge_rows
