@@ -356,32 +356,35 @@ fc_counts_forget(FcCounts *counts)
 		pg_atomic_write_u64((pg_atomic_uint64 *) counts + i, 0);
 }
 
-/* What has no fixed size: its offsets from the start of the segment */
-typedef struct FcSharedPlaces
+/* What has no fixed size, and lies after the struct in this order: see "at" */
+typedef enum FcSharedTail
 {
-	Size		columns;		/* AttrNumber[ncolumns]; 0: a field that is
+	FC_TAIL_COLUMNS,			/* AttrNumber[ncolumns]; 0: a field that is
 								 * skipped */
-	Size		flags;			/* uint8[ncolumns], FC_FIELD_* */
-	Size		null;			/* the null string */
-	Size		default_;		/* the default string */
-	Size		patterns;		/* ncolumns strings, each after the one
+	FC_TAIL_FLAGS,				/* uint8[ncolumns], FC_FIELD_* */
+	FC_TAIL_NULL,				/* the null string */
+	FC_TAIL_DEFAULT,			/* the default string */
+	FC_TAIL_PATTERNS,			/* ncolumns strings, each after the one
 								 * before: a field's timestamp pattern or "" */
-	Size		zone;			/* the time zone, "": session's */
-	Size		where;			/* the condition as a node tree, "" if there
+	FC_TAIL_ZONE,				/* the time zone, "": session's */
+	FC_TAIL_WHERE,				/* the condition as a node tree, "" if there
 								 * is none */
-	Size		files;			/* FcFile[source.nfiles] */
-	Size		names;			/* their paths, to show */
-	Size		copies;			/* FcCopy[source.ncopies] */
-	Size		extents;		/* FcExtent[source.nextents] */
-	Size		numbers;		/* FcNumber[nnumbers] */
-	Size		order;			/* FcSortKey[order.nkeys] */
-	Size		inflow;			/* FcInflow[source.nfiles], if source.room is
+	FC_TAIL_NAMES,				/* paths of files, to show */
+	FC_TAIL_COPIES,				/* FcCopy[source.ncopies] */
+	FC_TAIL_EXTENTS,			/* FcExtent[source.nextents] */
+	FC_TAIL_FILES,				/* FcFile[source.nfiles] */
+	FC_TAIL_NUMBERS,			/* FcNumber[plan.nnumbers] */
+	FC_TAIL_ORDER,				/* FcSortKey[plan.order.nkeys] */
+	FC_TAIL_INFLOW,				/* FcInflow[source.nfiles], if source.room is
 								 * not 0 */
-	Size		texts;			/* a DSA area for errors' texts */
-	Size		chunks;			/* FcChunk[source.nchunks] */
-	Size		starts;			/* FcChunkStart[source.nchunks] */
-	Size		ring;			/* FcRing; 0: there is none */
-} FcSharedPlaces;
+	FC_TAIL_TEXTS,				/* a DSA area for errors' texts */
+	FC_TAIL_CHUNKS,				/* FcChunk[source.nchunks] */
+	FC_TAIL_STARTS,				/* FcChunkStart[source.nchunks] */
+	FC_TAIL_RING				/* FcRing, to the end of the segment; at 0:
+								 * there is none */
+} FcSharedTail;
+
+#define FC_NTAILS	(FC_TAIL_RING + 1)
 
 typedef struct FcShared
 {
@@ -390,7 +393,8 @@ typedef struct FcShared
 	Oid			target;
 	FcDialect	dialect;
 	FcSharedSource source;
-	FcSharedPlaces at;
+	Size		at[FC_NTAILS];	/* where each FcSharedTail is, from the start
+								 * of the segment */
 
 	/* Written by the leader before each phase */
 	FcPhase		phase;
@@ -437,24 +441,27 @@ typedef struct FcShared
 	char		data[FLEXIBLE_ARRAY_MEMBER];
 } FcShared;
 
-#define fc_shared_columns(s) ((AttrNumber *) ((char *) (s) + (s)->at.columns))
-#define fc_shared_flags(s) ((uint8 *) (s) + (s)->at.flags)
-#define fc_shared_null(s) ((char *) (s) + (s)->at.null)
-#define fc_shared_default(s) ((char *) (s) + (s)->at.default_)
-#define fc_shared_patterns(s) ((char *) (s) + (s)->at.patterns)
-#define fc_shared_zone(s) ((char *) (s) + (s)->at.zone)
-#define fc_shared_where(s) ((char *) (s) + (s)->at.where)
-#define fc_shared_files(s) ((FcFile *) ((char *) (s) + (s)->at.files))
-#define fc_shared_names(s) ((char *) (s) + (s)->at.names)
-#define fc_shared_copies(s) ((FcCopy *) ((char *) (s) + (s)->at.copies))
-#define fc_shared_extents(s) ((FcExtent *) ((char *) (s) + (s)->at.extents))
-#define fc_shared_numbers(s) ((FcNumber *) ((char *) (s) + (s)->at.numbers))
-#define fc_shared_order(s) ((FcSortKey *) ((char *) (s) + (s)->at.order))
-#define fc_shared_texts(s) ((void *) ((char *) (s) + (s)->at.texts))
-#define fc_shared_inflow(s) ((FcInflow *) ((char *) (s) + (s)->at.inflow))
-#define fc_shared_chunks(s) ((FcChunk *) ((char *) (s) + (s)->at.chunks))
-#define fc_shared_starts(s) ((FcChunkStart *) ((char *) (s) + (s)->at.starts))
-#define fc_shared_ring(s) ((s)->at.ring == 0 ? NULL : (FcRing *) ((char *) (s) + (s)->at.ring))
+#define fc_shared_tail(s, tail) ((char *) (s) + (s)->at[tail])
+
+#define fc_shared_columns(s) ((AttrNumber *) fc_shared_tail(s, FC_TAIL_COLUMNS))
+#define fc_shared_flags(s) ((uint8 *) fc_shared_tail(s, FC_TAIL_FLAGS))
+#define fc_shared_null(s) fc_shared_tail(s, FC_TAIL_NULL)
+#define fc_shared_default(s) fc_shared_tail(s, FC_TAIL_DEFAULT)
+#define fc_shared_patterns(s) fc_shared_tail(s, FC_TAIL_PATTERNS)
+#define fc_shared_zone(s) fc_shared_tail(s, FC_TAIL_ZONE)
+#define fc_shared_where(s) fc_shared_tail(s, FC_TAIL_WHERE)
+#define fc_shared_names(s) fc_shared_tail(s, FC_TAIL_NAMES)
+#define fc_shared_copies(s) ((FcCopy *) fc_shared_tail(s, FC_TAIL_COPIES))
+#define fc_shared_extents(s) ((FcExtent *) fc_shared_tail(s, FC_TAIL_EXTENTS))
+#define fc_shared_files(s) ((FcFile *) fc_shared_tail(s, FC_TAIL_FILES))
+#define fc_shared_numbers(s) ((FcNumber *) fc_shared_tail(s, FC_TAIL_NUMBERS))
+#define fc_shared_order(s) ((FcSortKey *) fc_shared_tail(s, FC_TAIL_ORDER))
+#define fc_shared_inflow(s) ((FcInflow *) fc_shared_tail(s, FC_TAIL_INFLOW))
+#define fc_shared_texts(s) ((void *) fc_shared_tail(s, FC_TAIL_TEXTS))
+#define fc_shared_chunks(s) ((FcChunk *) fc_shared_tail(s, FC_TAIL_CHUNKS))
+#define fc_shared_starts(s) ((FcChunkStart *) fc_shared_tail(s, FC_TAIL_STARTS))
+#define fc_shared_ring(s) ((s)->at[FC_TAIL_RING] == 0 ? NULL : \
+						   (FcRing *) fc_shared_tail(s, FC_TAIL_RING))
 
 /* Chunk number i, and where its records begin */
 static inline FcChunk *

@@ -5,9 +5,9 @@
  *
  *	 options, plan, source ──► FcShared and what follows it, in one segment
  *
- * What has no fixed size lies after the struct, which has its offsets
- * (FcSharedPlaces).  The segment belongs to the current resource owner, which
- * detaches it on error.
+ * What has no fixed size, the tail, lies after the struct, which has its
+ * offsets.  The segment belongs to the current resource owner, which detaches
+ * it on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,6 +25,13 @@
 
 /* At most so many chunks, each of which has 168 + 56 bytes of shared memory */
 #define FC_MAX_CHUNKS	65536
+
+/* A part of the tail */
+typedef struct FcTail
+{
+	Size		size;
+	const void *from;			/* what it begins as; NULL: zeros */
+} FcTail;
 
 /* Places for chunks of files that are unpacked: least for each, most for all */
 #define FC_LEAST_ROOM	512
@@ -212,26 +219,34 @@ fc_layout_patterns(const FcColumns *columns)
 	return patterns;
 }
 
-/* Reserves len bytes after what is laid out already; returns their offset */
-static Size
-fc_layout_place(Size *end, Size len)
+static AttrNumber *
+fc_layout_columns(const FcColumns *columns)
 {
-	Size		at = *end;
+	AttrNumber *attnums = palloc(sizeof(AttrNumber) * list_length(columns->fields));
 
-	*end = MAXALIGN(at + len);
-	return at;
+	for (int i = 0; i < list_length(columns->fields); i++)
+		attnums[i] = list_nth_int(columns->fields, i);
+	return attnums;
 }
 
-static Size
-fc_layout_place_text(Size *end, const char *text)
+/* A text, "" for NULL */
+static FcTail
+fc_layout_text(const char *text)
 {
-	return fc_layout_place(end, strlen(text) + 1);
+	return text ? (FcTail) {strlen(text) + 1, text} : (FcTail) {1, NULL};
 }
 
-static char *
-fc_layout_text(char *text)
+/* An array of what a list has pointers to, of "size" bytes each */
+static FcTail
+fc_layout_list(const List *list, Size size)
 {
-	return text ? text : "";
+	FcTail		tail = {size * list_length(list)};
+	char	   *array = palloc(tail.size);
+
+	for (int i = 0; i < list_length(list); i++)
+		memcpy(array + size * i, list_nth(list, i), size);
+	tail.from = array;
+	return tail;
 }
 
 /*
@@ -252,36 +267,6 @@ fc_layout_has_ring(const FcJob *job)
 		!target->plan->effects && target->planned->leader_reason == NULL;
 }
 
-/* Gives places after the struct to what has no fixed size; returns the end */
-static Size
-fc_layout_places(FcJob *job, FcShared *layout, StringInfo patterns, char *where)
-{
-	FcTarget   *target = &job->target;
-	const FcOptions *options = target->options;
-	Size		end = MAXALIGN(sizeof(FcShared));
-
-	layout->at.columns = fc_layout_place(&end, sizeof(AttrNumber) * layout->plan.ncolumns);
-	layout->at.flags = fc_layout_place(&end, layout->plan.ncolumns);
-	layout->at.null = fc_layout_place_text(&end, options->format.null_print);
-	layout->at.default_ = fc_layout_place_text(&end, fc_layout_text(options->default_string));
-	layout->at.patterns = fc_layout_place(&end, patterns->len + 1);
-	layout->at.zone = fc_layout_place_text(&end, fc_layout_text(options->time_zone));
-	layout->at.where = fc_layout_place_text(&end, where);
-	layout->at.names = fc_layout_place(&end, fc_source_paths_size(target->source));
-	layout->at.copies = fc_layout_place(&end, sizeof(FcCopy) * layout->source.ncopies);
-	layout->at.extents = fc_layout_place(&end, sizeof(FcExtent) * layout->source.nextents);
-	layout->at.files = fc_layout_place(&end, sizeof(FcFile) * layout->source.nfiles);
-	layout->at.numbers = fc_layout_place(&end, sizeof(FcNumber) * layout->plan.nnumbers);
-	layout->at.order = fc_layout_place(&end, sizeof(FcSortKey) * layout->plan.order.nkeys);
-	layout->at.inflow = fc_layout_place(&end, layout->source.room > 0 ? sizeof(FcInflow) * layout->source.nfiles : 0);
-	layout->at.texts = fc_layout_place(&end, dsa_minimum_size());
-	layout->at.chunks = fc_layout_place(&end, sizeof(FcChunk) * layout->source.nchunks);
-	layout->at.starts = fc_layout_place(&end, sizeof(FcChunkStart) * layout->source.nchunks);
-	if (fc_layout_has_ring(job))
-		layout->at.ring = fc_layout_place(&end, offsetof(FcRing, data));
-	return end;
-}
-
 /* Places for the extents of all files: each piece may become one */
 static uint32
 fc_layout_count_extents(const FcJob *job)
@@ -295,14 +280,20 @@ fc_layout_count_extents(const FcJob *job)
 	return n;
 }
 
-/* The extents, and those of the heads of files where their own will be */
+/*
+ * The copies, and the extents: those of the heads of files where their own will
+ * be.  There is room for more of both.
+ */
 static void
-fc_layout_extents(FcJob *job)
+fc_layout_copies(FcJob *job)
 {
 	FcShared   *shared = job->target.shared;
-	const FcExtent *extents = job->target.source->extents;
+	const FcSource *source = job->target.source;
+	const FcExtent *extents = source->extents;
 	const FcUnpackArea *area = fc_layout_area(job);
 
+	if (source->ncopies > 0)
+		memcpy(fc_shared_copies(shared), source->copies, sizeof(FcCopy) * source->ncopies);
 	for (uint32 i = 0; i < shared->source.nfiles; i++)
 	{
 		FcFile	   *file = &fc_shared_files(shared)[i];
@@ -314,28 +305,6 @@ fc_layout_extents(FcJob *job)
 			memcpy(fc_shared_extents(shared) + file->extent, extents + from,
 				   sizeof(FcExtent) * file->nextents);
 	}
-}
-
-static void
-fc_layout_texts(FcJob *job, StringInfo patterns, const char *where)
-{
-	FcTarget   *target = &job->target;
-	FcShared   *shared = target->shared;
-	const FcOptions *options = target->options;
-
-	strcpy(fc_shared_null(shared), options->format.null_print);
-	strcpy(fc_shared_default(shared), fc_layout_text(options->default_string));
-	memcpy(fc_shared_patterns(shared), patterns->data, patterns->len);
-	strcpy(fc_shared_zone(shared), fc_layout_text(options->time_zone));
-	strcpy(fc_shared_where(shared), where);
-	memcpy(fc_shared_names(shared), target->source->paths,
-		   fc_source_paths_size(target->source));
-	if (target->source->ncopies > 0)
-		memcpy(fc_shared_copies(shared), target->source->copies,
-			   sizeof(FcCopy) * target->source->ncopies);
-	memcpy(fc_shared_files(shared), target->source->files,
-		   sizeof(FcFile) * shared->source.nfiles);
-	fc_layout_extents(job);
 }
 
 /*
@@ -351,6 +320,51 @@ fc_layout_where(FcTarget *target)
 		(target->way == FC_WAY_COPY && contain_volatile_functions((Node *) where)))
 		return "";
 	return nodeToString(where);
+}
+
+/* What the tail has, and its offsets in "layout"; returns where it ends */
+static Size
+fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
+{
+	FcTarget   *target = &job->target;
+	const FcPlan *plan = &layout->plan;
+	const FcSharedSource *source = &layout->source;
+	const FcOptions *options = target->options;
+	const FcColumns *columns = &target->planned->columns;
+	StringInfo	patterns = fc_layout_patterns(columns);
+	Size		end = MAXALIGN(sizeof(FcShared));
+	const FcTail tails[FC_NTAILS] = {
+		[FC_TAIL_COLUMNS] = {sizeof(AttrNumber) * plan->ncolumns, fc_layout_columns(columns)},
+		[FC_TAIL_FLAGS] = {plan->ncolumns, columns->flags},
+		[FC_TAIL_NULL] = fc_layout_text(options->format.null_print),
+		[FC_TAIL_DEFAULT] = fc_layout_text(options->default_string),
+		[FC_TAIL_PATTERNS] = {patterns->len + 1, patterns->data},
+		[FC_TAIL_ZONE] = fc_layout_text(options->time_zone),
+		[FC_TAIL_WHERE] = fc_layout_text(fc_layout_where(target)),
+		[FC_TAIL_NAMES] = {fc_source_paths_size(target->source), target->source->paths},
+		[FC_TAIL_COPIES] = {sizeof(FcCopy) * source->ncopies},
+		[FC_TAIL_EXTENTS] = {sizeof(FcExtent) * source->nextents},
+		[FC_TAIL_FILES] = {sizeof(FcFile) * source->nfiles, target->source->files},
+		[FC_TAIL_NUMBERS] = fc_layout_list(target->planned->numbers, sizeof(FcNumber)),
+		[FC_TAIL_ORDER] = fc_layout_list(target->planned->order, sizeof(FcSortKey)),
+		[FC_TAIL_INFLOW] = {source->room > 0 ? sizeof(FcInflow) * source->nfiles : 0},
+		[FC_TAIL_TEXTS] = {dsa_minimum_size()},
+		[FC_TAIL_CHUNKS] = {sizeof(FcChunk) * source->nchunks},
+		[FC_TAIL_STARTS] = {sizeof(FcChunkStart) * source->nchunks},
+		[FC_TAIL_RING] = {fc_layout_has_ring(job) ? offsetof(FcRing, data) : 0},
+	};
+
+	Assert(list_length(columns->fields) == plan->ncolumns);
+	Assert(list_length(target->planned->numbers) == plan->nnumbers);
+	memcpy(tail, tails, sizeof(tails));
+	for (int i = 0; i < FC_NTAILS; i++)
+	{
+		layout->at[i] = end;
+		end = MAXALIGN(end + tail[i].size);
+	}
+	if (tail[FC_TAIL_RING].size == 0)
+		layout->at[FC_TAIL_RING] = 0;
+	return end;
 }
 
 /* Places for chunks that each file has beside them: most files are alike */
@@ -426,8 +440,7 @@ fc_layout_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	uint64		chunk_size = fc_layout_chunk_size(job);
-	StringInfo	patterns = fc_layout_patterns(&target->planned->columns);
-	char	   *where = fc_layout_where(target);
+	FcTail		tail[FC_NTAILS];
 	FcShared	layout = {.plan = *target->plan};
 	Size		total;
 	Size		ring_size;
@@ -442,8 +455,8 @@ fc_layout_make(FcJob *job)
 	/* each process that unpacks makes a temporary copy */
 	layout.source.ncopies = target->source->ncopies + (layout.source.room > 0 ? target->nworkers : 0);
 	layout.source.nextents = fc_layout_count_extents(job);
-	total = fc_layout_places(job, &layout, patterns, where);
-	ring_size = layout.at.ring == 0 ? 0 :
+	total = fc_layout_tail(job, &layout, tail);
+	ring_size = layout.at[FC_TAIL_RING] == 0 ? 0 :
 		fc_receive_ring_size(target->nworkers, chunk_size, (Size) fc_memory_kb * 1024);
 	job->segment = fc_layout_create(&target->opened, total + ring_size);
 	target->shared = dsm_segment_address(job->segment);
@@ -457,14 +470,10 @@ fc_layout_make(FcJob *job)
 	}
 	SharedFileSetInit(&target->shared->fileset, job->segment);
 	fc_error_begin(target->shared, job->segment);
-	for (int i = 0; i < layout.plan.ncolumns; i++)
-		fc_shared_columns(target->shared)[i] = list_nth_int(target->planned->columns.fields, i);
-	for (int i = 0; i < layout.plan.nnumbers; i++)
-		fc_shared_numbers(target->shared)[i] = *(FcNumber *) list_nth(target->planned->numbers, i);
-	for (int i = 0; i < layout.plan.order.nkeys; i++)
-		fc_shared_order(target->shared)[i] = *(FcSortKey *) list_nth(target->planned->order, i);
-	memcpy(fc_shared_flags(target->shared), target->planned->columns.flags, layout.plan.ncolumns);
-	fc_layout_texts(job, patterns, where);
+	for (int i = 0; i < FC_NTAILS; i++)
+		if (tail[i].from)
+			memcpy(fc_shared_tail(target->shared, i), tail[i].from, tail[i].size);
+	fc_layout_copies(job);
 	fc_layout_job(job);
 	fc_layout_state(target->shared);
 	fc_pace_begin(target->shared);
