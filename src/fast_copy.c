@@ -24,7 +24,7 @@
 
 #include "analyze.h"
 #include "copy_statement.h"
-#include "options/json.h"
+#include "options/options.h"
 #include "rejects/table.h"
 #include "report/report.h"
 #include "sniff/sniff.h"

@@ -22,7 +22,6 @@
 
 #include "compat/compat.h"
 #include "options/help.h"
-#include "options/nearest.h"
 #include "options/options.h"
 
 PG_FUNCTION_INFO_V1(fast_copy_help);

@@ -17,7 +17,6 @@
 #include "parser/scansup.h"
 #include "utils/builtins.h"
 
-#include "options/json.h"
 #include "options/options.h"
 
 #define FC_JSON(type) (1 << jbv##type)

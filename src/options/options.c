@@ -31,8 +31,10 @@
 #include "compat/compat.h"
 #include "errors/context.h"
 #include "options/help_list.h"
-#include "options/nearest.h"
 #include "options/options.h"
+
+/* A name is like a word only if they differ by at most so many letters */
+#define FC_NEAREST_TYPOS	3
 
 /* How often progress is told if the caller does not say it, in µs */
 #define FC_PROGRESS_US	1000000
@@ -78,6 +80,30 @@ fc_option_find(const char *name, int from)
 			return option;
 	}
 	return NULL;
+}
+
+void
+fc_nearest_begin(FcNearest *nearest, const char *word)
+{
+	nearest->word = word;
+	nearest->name = NULL;
+	nearest->least = Min(FC_NEAREST_TYPOS, (int) strlen(word) / 2);
+}
+
+void
+fc_nearest_try(FcNearest *nearest, const char *name)
+{
+	int			len = strlen(nearest->word);
+	int			typos;
+
+	if (len >= NAMEDATALEN)
+		return;
+	typos = varstr_levenshtein_less_equal(nearest->word, len, name, strlen(name),
+										  1, 1, 1, nearest->least, true);
+	if (typos > nearest->least)
+		return;
+	nearest->name = name;
+	nearest->least = typos - 1;
 }
 
 static const char *

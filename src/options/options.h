@@ -10,6 +10,7 @@
 
 #include "commands/copy.h"
 #include "parser/parse_node.h"
+#include "utils/jsonb.h"
 
 #include "context/shared.h"
 #include "options/list.h"
@@ -132,6 +133,14 @@ typedef struct FcOptions
 } FcOptions;
 
 /*
+ * Returns the members of the object as DefElems for fc_options_take(),
+ * without those that are null.  ERROR 42601 for a key that is no option of a
+ * call, 22023 for a value that is no object or has another type than the
+ * option.
+ */
+extern List *fc_json_options(Jsonb *json);
+
+/*
  * Returns options of which none has been given.  The caller then sets the
  * sources and the target.
  */
@@ -163,6 +172,22 @@ extern const FcOption *fc_option_find(const char *name, int from);
  */
 extern void fc_option_refuse(const char *word, int from, ParseState *pstate,
 							 int location);
+
+/*
+ * A search for the name that a word was probably meant to be: fc_nearest_begin,
+ * then fc_nearest_try for each name.  It keeps a name that differs from the word
+ * by few letters, and by fewer than those before.  Word and names outlive
+ * the search.  Core has ClosestMatchState for this from version 16 on.
+ */
+typedef struct FcNearest
+{
+	const char *word;
+	const char *name;			/* the nearest one so far, or NULL */
+	int			least;			/* letters that may differ, from now on */
+} FcNearest;
+
+extern void fc_nearest_begin(FcNearest *nearest, const char *word);
+extern void fc_nearest_try(FcNearest *nearest, const char *name);
 
 /* Returns the option's default if that is a text, or NULL */
 extern char *fc_option_default(const FcOption *option);
