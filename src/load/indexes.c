@@ -14,8 +14,8 @@
 
 #include "copyfrom/core.h"
 #include "index/build.h"
-#include "load/indexes.h"
 #include "load/lead.h"
+#include "load/steps.h"
 #include "load/tasks.h"
 #include "partition/table.h"
 #include "phase/phases.h"

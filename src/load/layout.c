@@ -20,7 +20,7 @@
 #include "errors/context.h"
 #include "errors/stop.h"
 #include "intake/receive.h"
-#include "load/layout.h"
+#include "load/steps.h"
 #include "sort/order_by_keys.h"
 
 /* At most so many chunks, each of which has 168 + 56 bytes of shared memory */

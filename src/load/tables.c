@@ -25,7 +25,7 @@
 #include "compat/compat.h"
 #include "heap/hold.h"
 #include "load/away.h"
-#include "load/tables.h"
+#include "load/steps.h"
 #include "load/tasks.h"
 #include "load/way.h"
 

@@ -1,0 +1,196 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/steps.h
+ *	  What the steps of a load do, each in a module of its own.
+ *
+ * In the order in which load/run.c calls them, for the first time.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_STEPS_H
+#define FC_STEPS_H
+
+#include "load/job.h"
+
+/*
+ * Setup: load/header.c
+ */
+
+/*
+ * Reads the header lines of each file, and finds out how its lines end, from
+ * its first record.  Sets where the data of each file begin, and with header
+ * "map" target.form.  Throws COPY's errors.
+ */
+extern void fc_header_read(FcJob *job);
+
+/*
+ * Throws COPY's error, with the line, for the character because of which a
+ * file cannot be converted (job->fault)
+ */
+extern void fc_header_refuse_encoding(FcJob *job);
+
+/*
+ * Setup: load/layout.c
+ */
+
+/*
+ * Makes target.shared from options, plan and source.  The segment belongs to
+ * the current resource owner.
+ */
+extern void fc_layout_make(FcJob *job);
+
+/* Cuts the files into chunks again, as if nobody had looked at them yet */
+extern void fc_layout_chunks(FcJob *job);
+
+/*
+ * Returns the bytes of a segment that is large enough for so many bytes of one
+ * source, which is loaded in its order
+ */
+extern Size fc_layout_foresee(const FcOptions *options, uint64 size, int nworkers);
+
+/*
+ * Makes as much of such a segment as the phase needs that unpacks files ahead
+ * of all others; they are in the area.
+ */
+extern dsm_segment *fc_layout_early(Oid target, dsm_segment *area);
+
+/*
+ * Split and scan: load/find.c
+ */
+
+/* Finds the records of a source that is whole */
+extern void fc_find_split(FcJob *job);
+
+/*
+ * Looks whether the file is in key order; the second tells whether it seems so,
+ * and the load takes it as it comes.
+ */
+extern void fc_find_look(FcJob *job);
+extern bool fc_find_is_presorted(FcJob *job);
+
+/*
+ * Finds the keys, and the records, too, if the source is not whole yet.  The
+ * second tells whether that was in vain: with the whole source at hand another
+ * way is better.
+ */
+extern void fc_find_keys(FcJob *job);
+extern bool fc_find_again(FcJob *job);
+
+/* Makes the source whole, and finds its records, ahead of a phase */
+extern void fc_find_unpack(FcJob *job);
+
+/* After a pass over all records (send/pass.c): the files of the report */
+extern void fc_find_report_pass(FcJob *job);
+
+/*
+ * Forgets what was scanned or loaded, with its counts, spill and errors: the
+ * next scan or load meets all records again.
+ */
+extern void fc_find_forget(FcJob *job);
+
+/* Is core the only one that can tell where records start? */
+extern bool fc_find_core_reads(const FcJob *job);
+
+/*
+ * Partitions: load/tables.c
+ */
+
+/*
+ * Locks the leaves that take rows; and the target, if partitions are to be
+ * made, so that no other session makes one in their place.  Or sets gives_way,
+ * if pg_partman is making or dropping partitions.
+ */
+extern void fc_tables_lock(FcJob *job);
+
+/* The number of the target's partitions at all levels, plus one for itself */
+extern uint32 fc_tables_count(Oid target);
+
+/* Have partitions come or gone since the scan looked at them? */
+extern bool fc_tables_bounds_changed(const FcTarget *target);
+
+/* OIDs of the locked leaves that were there before the load */
+extern List *fc_tables_existing(FcJob *job);
+
+/*
+ * Looks at the leaves that were there before the load, and takes the way that
+ * their triggers and indexes ask for.  Throws COPY's errors for FREEZE.
+ */
+extern void fc_tables_check(FcJob *job);
+
+/* Between the two target and leaves stay as they are: see heap/hold.h */
+extern void fc_tables_hold(FcJob *job);
+extern void fc_tables_let_go(FcJob *job);
+
+/*
+ * Partitions and attach: load/partitions.c
+ */
+
+/*
+ * Makes the partitions that are missing, once the leaves are locked.  If a bad
+ * record is known it makes those for later records, too, which does no harm:
+ * the load fails in any case.
+ */
+extern void fc_partitions_make(FcJob *job);
+
+/* Attaches the new partitions that got rows, and drops the others */
+extern void fc_partitions_attach(FcJob *job);
+
+/* What speaks against making the partitions: a list of FcFault */
+extern List *fc_partitions_faults(FcJob *job);
+
+/*
+ * Load, of what goes to other servers: load/send.c
+ */
+
+/*
+ * If job->sends.  The first, before the phase load, begins the COPYs, so that
+ * the leader sends while workers load.  The second, after it, ends them, and
+ * keeps an error about a record.  The third adds what was sent to the report.
+ */
+extern void fc_send_start(FcJob *job);
+extern void fc_send_stop(FcJob *job);
+extern void fc_send_end_job(FcJob *job);
+
+/* Rows that were sent, as the servers have counted them */
+extern uint64 fc_send_job_rows(const FcJob *job);
+
+/*
+ * FC_WAY_SEND: finds and sends all records of the files, and throws the first
+ * error about one.  False, with nothing sent, if another way must be taken: a
+ * partition is missing or on this server.
+ */
+extern bool fc_send_whole(FcJob *job);
+
+/*
+ * Load: load/fill.c
+ */
+
+/*
+ * Puts the rows into their leaves.  Throws the error of the first bad record.
+ * The second tells whether the load was given up, because the file was taken
+ * for a presorted one and is not.
+ */
+extern void fc_fill_run(FcJob *job);
+extern bool fc_fill_is_unordered(FcJob *job);
+
+/* After a load that was given up: drops the new partitions and their rows */
+extern void fc_fill_undo(FcJob *job);
+
+/*
+ * May chunks be loaded while files are unpacked?  Not if core loads, if rows
+ * are sorted or if their number must be known before; nor if chunks of several
+ * files insert in turn, because a turn needs numbers without a gap.
+ */
+extern bool fc_fill_may_flow(const FcJob *job);
+
+/*
+ * Index: load/indexes.c
+ */
+
+/*
+ * Defines the parent's indexes on the new partitions and builds them.  If one
+ * cannot be built, throws COPY's error for the first row that it refuses.
+ */
+extern void fc_indexes_run(FcJob *job);
+
+#endif							/* FC_STEPS_H */
