@@ -175,8 +175,8 @@ extern void fc_option_refuse(const char *word, int from, ParseState *pstate,
 
 /*
  * A search for the name that a word was probably meant to be: fc_nearest_begin,
- * then fc_nearest_try for each name.  It keeps one that differs from the word by
- * few letters, and by fewer than those before.  Word and names outlive the
+ * then fc_nearest_try for each name.  It keeps one that differs from the word
+ * by few letters, and by fewer than those before.  Word and names outlive the
  * search.  Core has ClosestMatchState for this from version 16 on.
  */
 typedef struct FcNearest
