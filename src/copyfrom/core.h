@@ -31,4 +31,11 @@ extern void fc_core_throw(FcTarget *target);
 /* Throws ERROR 22P04 with COPY's text, if that is what a record's end means */
 extern void fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end);
 
+/*
+ * Makes core read all files, up to the first error; *parts are the ranges of
+ * keys that it finds, FcSpillPart as of a scan.  Returns the rows read.  Ends
+ * the progress of a COPY.
+ */
+extern uint64 fc_core_keys(FcTarget *target, List **parts);
+
 #endif							/* FC_COPYFROM_RUN_H */

@@ -20,8 +20,8 @@
 #include "utils/resowner.h"
 
 #include "compat/compat.h"
+#include "copyfrom/core.h"
 #include "copyfrom/feed.h"
-#include "copyfrom/find_keys.h"
 #include "errors/first_error.h"
 #include "key/search.h"
 #include "row/where.h"

@@ -13,8 +13,8 @@
  */
 #include "postgres.h"
 
+#include "copyfrom/core.h"
 #include "copyfrom/feed.h"
-#include "copyfrom/find_keys.h"
 #include "intake/chunks.h"
 #include "key/width.h"
 #include "load/lead.h"
