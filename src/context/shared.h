@@ -268,6 +268,8 @@ typedef struct FcSharedSource
 								 * that are unpacked ahead of their turn */
 	uint32		places;			/* for chunks of a ring, one after the other,
 								 * again and again; 0: each has its own */
+	bool		unsplit;		/* the load, by the leader alone, finds the
+								 * records of the chunks */
 	dsm_handle	area;			/* if room is not 0: the segment through which
 								 * workers unpack; DSM_HANDLE_INVALID: the
 								 * leader receives the data */

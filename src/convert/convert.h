@@ -27,6 +27,26 @@ typedef bool (*FcConvert) (FcConverter *converter, char *s, size_t len,
 						   Datum *value);
 
 /*
+ * Fields of many records: field i is
+ * base[starts[i * stride]..ends[i * stride] - 1)
+ */
+typedef struct FcFields
+{
+	char	   *base;
+	const uint16 *starts;
+	const uint16 *ends;
+	int			stride;
+	int			n;
+} FcFields;
+
+/*
+ * Converts those that are not NULL (nulls is NULL: all).  Where the converter
+ * declines sets odd, and the value is undefined.
+ */
+typedef void (*FcConvertMany) (FcConverter *converter, const FcFields *fields,
+							   const bool *nulls, Datum *values, bool *odd);
+
+/*
  * Memory for the values of one row, which lasts until the owner sets "next"
  * back to its start.  Bytes after a text may be read up to "readable".  If
  * compact, a datum may have the short header that it gets in a tuple anyway,
@@ -65,6 +85,7 @@ typedef struct FcZone
 struct FcConverter
 {
 	FcConvert	function;		/* or NULL: the type's own is needed */
+	FcConvertMany many;			/* for text: the same, for many fields */
 	FcRoom	   *room;			/* or NULL: palloc, and no short headers */
 	bool		in_place;		/* the byte before a text may be its header */
 	int32		typmod;
@@ -85,6 +106,12 @@ extern void fc_convert_init(FcConverter *converter, Oid typid, int32 typmod,
 
 /* Are texts of binary fields in the server's encoding, as they stand? */
 extern bool fc_convert_receives(void);
+
+/* Is the value the field's bytes, unless they are more than fc_convert_max? */
+extern bool fc_convert_is_text(const FcConverter *converter);
+
+/* The most characters of a varchar(n) or char(n); -1: any number */
+extern int	fc_convert_max(const FcConverter *converter);
 
 static inline bool
 fc_convert(FcConverter *converter, char *s, size_t len, Datum *value)

@@ -23,6 +23,21 @@
 /* Any 19 digits fit, but not always into an int64 */
 #define FC_MAX_DIGITS 19
 
+/* An optional minus and 1 to 16 digits; FC_READABLE bytes can be read */
+static inline bool
+fc_parse_usual_int(const char *s, size_t len, int64 *result)
+{
+	bool		negative = (*s == '-');
+	uint64		value;
+
+	s += negative;
+	len -= negative;
+	if (len - 1 >= 16 || !fc_digits_are_all(s, len, &value))
+		return false;
+	*result = negative ? -(int64) value : (int64) value;
+	return true;
+}
+
 /* An optional minus and 1 to 19 digits, if they fit */
 static inline bool
 fc_parse_int(const FcConverter *converter, const char *s, size_t len,
@@ -58,6 +73,19 @@ fc_convert_int2(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
+static inline bool
+fc_usual_int2(FcConverter *converter, const char *s, size_t len, Datum *value)
+{
+	int64		n;
+
+	if (!fc_parse_usual_int(s, len, &n) || n < PG_INT16_MIN || n > PG_INT16_MAX)
+		return false;
+	*value = Int16GetDatum((int16) n);
+	return true;
+}
+
+FC_CONVERT_MANY(fc_convert_int2, fc_usual_int2)
+
 bool
 fc_convert_int4(FcConverter *converter, char *s, size_t len, Datum *value)
 {
@@ -69,6 +97,19 @@ fc_convert_int4(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
+static inline bool
+fc_usual_int4(FcConverter *converter, const char *s, size_t len, Datum *value)
+{
+	int64		n;
+
+	if (!fc_parse_usual_int(s, len, &n) || n < PG_INT32_MIN || n > PG_INT32_MAX)
+		return false;
+	*value = Int32GetDatum((int32) n);
+	return true;
+}
+
+FC_CONVERT_MANY(fc_convert_int4, fc_usual_int4)
+
 bool
 fc_convert_int8(FcConverter *converter, char *s, size_t len, Datum *value)
 {
@@ -79,6 +120,19 @@ fc_convert_int8(FcConverter *converter, char *s, size_t len, Datum *value)
 	*value = Int64GetDatum(n);
 	return true;
 }
+
+static inline bool
+fc_usual_int8(FcConverter *converter, const char *s, size_t len, Datum *value)
+{
+	int64		n;
+
+	if (!fc_parse_usual_int(s, len, &n))
+		return false;
+	*value = Int64GetDatum(n);
+	return true;
+}
+
+FC_CONVERT_MANY(fc_convert_int8, fc_usual_int8)
 
 #if FLT_EVAL_METHOD == 0 && defined(HAVE_INT128)
 
@@ -137,13 +191,13 @@ static const uint64 fc_decimal_power[] = {
 
 /*
  * "-540.850752": 1 to 7 digits, a point and 1 to 16 digits, at most 19 in all.
- * False also where too few bytes after the text may be read.
+ * False also where too few bytes may be read; "safe": FC_READABLE can.
  */
-static inline bool
-fc_parse_usual_decimal(const FcConverter *converter, const char *s, size_t len,
+static pg_attribute_always_inline bool
+fc_parse_usual_decimal(const FcConverter *converter, const char *s, size_t len, bool safe,
 					   FcDecimal *decimal)
 {
-	const char *readable = fc_digits_readable(converter, s + len);
+	const char *readable = safe ? NULL : fc_digits_readable(converter, s + len);
 	size_t		whole;
 	size_t		fraction;
 	uint64		word;
@@ -152,7 +206,7 @@ fc_parse_usual_decimal(const FcConverter *converter, const char *s, size_t len,
 	decimal->negative = (len > 0 && *s == '-');
 	s += decimal->negative;
 	len -= decimal->negative;
-	if (readable - s < 8)
+	if (!safe && readable - s < 8)
 		return false;
 	word = fc_digits_load_word(s);
 	/* the lowest byte that is zero gets its highest bit */
@@ -163,7 +217,7 @@ fc_parse_usual_decimal(const FcConverter *converter, const char *s, size_t len,
 	whole = pg_rightmost_one_pos64(point) / 8;
 	fraction = len - whole - 1;
 	if (whole - 1 >= 7 || fraction - 1 >= 16 || whole + fraction > FC_MAX_DIGITS ||
-		readable - (s + whole + 1) < (fraction <= 8 ? 8 : 16))
+		(!safe && readable - (s + whole + 1) < (fraction <= 8 ? 8 : 16)))
 		return false;
 	word = (word ^ FC_WORD('0')) << (64 - 8 * whole);
 	if (!fc_digits_is_word(word) ||
@@ -209,7 +263,7 @@ static inline bool
 fc_parse_decimal(const FcConverter *converter, const char *s, size_t len,
 				 FcDecimal *decimal)
 {
-	return fc_parse_usual_decimal(converter, s, len, decimal) ||
+	return fc_parse_usual_decimal(converter, s, len, false, decimal) ||
 		fc_parse_any_decimal(converter, s, len, decimal);
 }
 
@@ -217,7 +271,7 @@ fc_parse_decimal(const FcConverter *converter, const char *s, size_t len,
  * Clinger's fast path: integers up to 2^53 and powers of ten up to 10^22 are
  * exact doubles, so that one operation on them rounds correctly.
  */
-static bool
+static inline bool
 fc_decimal_to_double(const FcDecimal *decimal, double *result)
 {
 	if (decimal->mantissa > (UINT64CONST(1) << DBL_MANT_DIG) ||
@@ -327,6 +381,19 @@ fc_convert_float8(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
+static inline bool
+fc_usual_float8(FcConverter *converter, const char *s, size_t len, Datum *value)
+{
+	FcDecimal	decimal;
+	double		result;
+
+	if (!fc_parse_usual_decimal(converter, s, len, true, &decimal) ||
+		!fc_decimal_to_double(&decimal, &result))
+		return false;
+	*value = Float8GetDatum(decimal.negative ? -result : result);
+	return true;
+}
+
 /*
  * Does the double lie in the middle between two floats?  The first rounding may
  * have brought it there; everywhere else rounding it again gives the right
@@ -369,6 +436,19 @@ fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
+static inline bool
+fc_usual_float4(FcConverter *converter, const char *s, size_t len, Datum *value)
+{
+	FcDecimal	decimal;
+	double		number;
+
+	if (!fc_parse_usual_decimal(converter, s, len, true, &decimal) ||
+		!fc_decimal_to_double(&decimal, &number) || fc_double_is_middle(number))
+		return false;
+	*value = Float4GetDatum((float) (decimal.negative ? -number : number));
+	return true;
+}
+
 #else
 
 bool
@@ -383,4 +463,11 @@ fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
 	return false;
 }
 
+#define fc_usual_float8(converter, s, len, value)	false
+#define fc_usual_float4(converter, s, len, value)	false
+
 #endif
+
+FC_CONVERT_MANY(fc_convert_float8, fc_usual_float8)
+
+FC_CONVERT_MANY(fc_convert_float4, fc_usual_float4)

@@ -78,9 +78,8 @@ fc_convert_text(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
-/* The n of varchar(n) and char(n), -1 if there is none */
-static inline int
-fc_max_characters(const FcConverter *converter)
+int
+fc_convert_max(const FcConverter *converter)
 {
 	return converter->typmod < VARHDRSZ ? -1 : converter->typmod - VARHDRSZ;
 }
@@ -88,7 +87,7 @@ fc_max_characters(const FcConverter *converter)
 bool
 fc_convert_varchar(FcConverter *converter, char *s, size_t len, Datum *value)
 {
-	int			max = fc_max_characters(converter);
+	int			max = fc_convert_max(converter);
 
 	/* characters are no more than bytes: they are counted only above that */
 	if (max >= 0 && len > (size_t) max && pg_mbcharcliplen(s, len, max) != len)
@@ -99,7 +98,7 @@ fc_convert_varchar(FcConverter *converter, char *s, size_t len, Datum *value)
 bool
 fc_convert_bpchar(FcConverter *converter, char *s, size_t len, Datum *value)
 {
-	int			max = fc_max_characters(converter);
+	int			max = fc_convert_max(converter);
 	int			pad = 0;
 	char	   *data;
 

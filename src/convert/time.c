@@ -231,10 +231,11 @@ fc_letters(FcConverter *converter)
 /*
  * "2013-01-05 06:00:00", perhaps with up to six digits of a fraction and
  * nothing after it, if the date has come up before: what files are full of.
- * Sets *time to what a timestamp is, without rounding.
+ * Sets *time to what a timestamp is, without rounding.  safe: FC_READABLE bytes
+ * can be read.
  */
-static inline bool
-fc_parse_usual_time(const FcConverter *converter, const char *s, size_t len,
+static pg_attribute_always_inline bool
+fc_parse_usual_time(const FcConverter *converter, const char *s, size_t len, bool safe,
 					int64 *time)
 {
 	static const int power[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
@@ -249,7 +250,7 @@ fc_parse_usual_time(const FcConverter *converter, const char *s, size_t len,
 	*time = (date->day * SECS_PER_DAY + sec) * USECS_PER_SEC;
 	if (len == 19)
 		return true;
-	if (s[19] != '.' || digits - 1 >= 6 || fc_digits_readable(converter, s + len) - s < 28)
+	if (s[19] != '.' || digits - 1 >= 6 || (!safe && fc_digits_readable(converter, s + len) - s < 28))
 		return false;
 	word = (fc_digits_load_word(s + 20) ^ FC_WORD('0')) << (64 - 8 * digits);
 	*time += (int64) fc_digits_read(word) * power[digits];
@@ -401,11 +402,24 @@ fc_convert_timestamp(FcConverter *converter, char *s, size_t len,
 {
 	int64		time;
 
-	if (!fc_parse_usual_time(converter, s, len, &time))
+	if (!fc_parse_usual_time(converter, s, len, false, &time))
 		return fc_convert_any_timestamp(converter, s, len, value);
 	*value = TimestampGetDatum(fc_convert_round_time(converter, time));
 	return true;
 }
+
+static inline bool
+fc_usual_timestamp(FcConverter *converter, const char *s, size_t len, Datum *value)
+{
+	int64		time;
+
+	if (!fc_parse_usual_time(converter, s, len, true, &time))
+		return false;
+	*value = TimestampGetDatum(fc_convert_round_time(converter, time));
+	return true;
+}
+
+FC_CONVERT_MANY(fc_convert_timestamp, fc_usual_timestamp)
 
 static pg_noinline bool
 fc_convert_any_timestamptz(FcConverter *converter, char *s, size_t len,
@@ -435,13 +449,29 @@ fc_convert_timestamptz(FcConverter *converter, char *s, size_t len,
 	int64		time;
 	int			tz;
 
-	if (len < 22 || !fc_parse_usual_time(converter, s, len - 3, &time) ||
+	if (len < 22 || !fc_parse_usual_time(converter, s, len - 3, false, &time) ||
 		!fc_parse_zone(converter, s + len - 3, 3, &tz))
 		return fc_convert_any_timestamptz(converter, s, len, value);
 	time += tz * USECS_PER_SEC;
 	*value = TimestampTzGetDatum(fc_convert_round_time(converter, time));
 	return true;
 }
+
+static inline bool
+fc_usual_timestamptz(FcConverter *converter, const char *s, size_t len, Datum *value)
+{
+	int64		time;
+	int			tz;
+
+	if (len < 22 || !fc_parse_usual_time(converter, s, len - 3, true, &time) ||
+		!fc_parse_zone(converter, s + len - 3, 3, &tz))
+		return false;
+	time += tz * USECS_PER_SEC;
+	*value = TimestampTzGetDatum(fc_convert_round_time(converter, time));
+	return true;
+}
+
+FC_CONVERT_MANY(fc_convert_timestamptz, fc_usual_timestamptz)
 
 bool
 fc_convert_date(FcConverter *converter, char *s, size_t len, Datum *value)
@@ -453,6 +483,19 @@ fc_convert_date(FcConverter *converter, char *s, size_t len, Datum *value)
 	*value = DateADTGetDatum((DateADT) day);
 	return true;
 }
+
+static inline bool
+fc_usual_date(FcConverter *converter, const char *s, size_t len, Datum *value)
+{
+	const FcDate *date;
+
+	if (len != 10 || (date = fc_date_known(converter, s)) == NULL)
+		return false;
+	*value = DateADTGetDatum((DateADT) date->day);
+	return true;
+}
+
+FC_CONVERT_MANY(fc_convert_date, fc_usual_date)
 
 bool
 fc_convert_time(FcConverter *converter, char *s, size_t len, Datum *value)

@@ -64,12 +64,51 @@ fc_convert_round_time(const FcConverter *converter, int64 time)
 #define FC_CONVERTER(name) \
 	extern bool name(FcConverter *converter, char *s, size_t len, Datum *value)
 
+/* Bytes that a converter of many fields may read, if they are there */
+#define FC_READABLE		32
+
+/* The converter and its FcConvertMany */
+#define FC_CONVERTER_MANY(name) \
+	FC_CONVERTER(name); \
+	extern void name##_many(FcConverter *converter, const FcFields *fields, \
+							const bool *nulls, Datum *values, bool *odd)
+
+/*
+ * Defines it for a converter of a value without a length.  fast(converter, s,
+ * len, &value) is inline, does most values, declines all others, and may read
+ * FC_READABLE bytes from s on.
+ */
+#define FC_CONVERT_MANY(name, fast) \
+void \
+name##_many(FcConverter *converter, const FcFields *fields, const bool *nulls, \
+			Datum *values, bool *odd) \
+{ \
+	const uint16 *start = fields->starts; \
+	const uint16 *end = fields->ends; \
+	const char *safe = converter->room->readable - FC_READABLE; \
+	char	   *base = fields->base; \
+	const int	stride = fields->stride; \
+	const int	n = fields->n; \
+\
+	for (int i = 0; i < n; i++, start += stride, end += stride) \
+	{ \
+		char	   *s = base + *start; \
+		size_t		len = (size_t) *end - 1 - *start; \
+\
+		if (nulls != NULL && nulls[i]) \
+			continue; \
+		if (unlikely(s > safe || !fast(converter, s, len, &values[i])) && \
+			!converter->function(converter, s, len, &values[i])) \
+			odd[i] = true; \
+	} \
+}
+
 /* convert/number.c */
-FC_CONVERTER(fc_convert_int2);
-FC_CONVERTER(fc_convert_int4);
-FC_CONVERTER(fc_convert_int8);
-FC_CONVERTER(fc_convert_float4);
-FC_CONVERTER(fc_convert_float8);
+FC_CONVERTER_MANY(fc_convert_int2);
+FC_CONVERTER_MANY(fc_convert_int4);
+FC_CONVERTER_MANY(fc_convert_int8);
+FC_CONVERTER_MANY(fc_convert_float4);
+FC_CONVERTER_MANY(fc_convert_float8);
 
 /* convert/numeric.c */
 FC_CONVERTER(fc_convert_numeric);
@@ -77,10 +116,10 @@ FC_CONVERTER(fc_numeric_binary);
 extern bool fc_convert_numeric_typmod(FcConverter *converter, int32 typmod);
 
 /* convert/time.c */
-FC_CONVERTER(fc_convert_date);
+FC_CONVERTER_MANY(fc_convert_date);
 FC_CONVERTER(fc_convert_time);
-FC_CONVERTER(fc_convert_timestamp);
-FC_CONVERTER(fc_convert_timestamptz);
+FC_CONVERTER_MANY(fc_convert_timestamp);
+FC_CONVERTER_MANY(fc_convert_timestamptz);
 extern bool fc_convert_time_typmod(FcConverter *converter, int32 typmod);
 
 /* convert/text.c */

@@ -45,6 +45,7 @@
 	X(bool, fc_plan_has_triggers, (Relation rel, bool *only_foreign_keys), (rel, only_foreign_keys)) \
 	X(void, fc_chunk_reader_begin, (FcChunkReader *reader, FcContext *ctx, size_t buffer), (reader, ctx, buffer)) \
 	X(void, fc_chunk_reader_end, (FcChunkReader *reader), (reader)) \
+	X(void, fc_chunk_reader_find, (FcChunkReader *reader), (reader)) \
 	X(bool, fc_chunk_reader_enter, (FcChunkReader *reader, uint32 chunk), (reader, chunk)) \
 	X(void, fc_chunk_reader_leave, (FcChunkReader *reader), (reader)) \
 	X(bool, fc_chunk_reader_refuse, (FcChunkReader *reader, FcEnd end), (reader, end)) \
@@ -56,7 +57,6 @@
 	X(void, fc_parse_some, (FcSome *some, const FcRecord *record, Datum *values, bool *nulls), (some, record, values, nulls)) \
 	X(FcSome *, fc_parse_some_begin, (FcParser *parser, const int *fields, int n), (parser, fields, n)) \
 	X(bool, fc_parse_some_quickly, (FcSome *some, const FcRecord *record, Datum *values, bool *nulls), (some, record, values, nulls)) \
-	X(uint64, fc_source_end_at, (const FcSource *source, uint64 offset), (source, offset)) \
 	X(uint32, fc_source_number, (const FcSource *source, uint64 offset), (source, offset)) \
 	X(FcEnd, fc_stream_next, (FcStream *stream, FcDialect *dialect, FcRecord *record), (stream, dialect, record))
 

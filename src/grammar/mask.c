@@ -80,6 +80,10 @@ word_strange_piece(const char *p)
 	return (unsigned int) single_strange(p, 8);
 }
 
+/* Writes the place of the first of the bits, and takes that away */
+#define PLACE(to) \
+	((to) = (uint16_t) (base + FIRST(bits)), bits &= bits - 1)
+
 #define single_part		single_bytes
 #define KERNEL(name)	word_##name
 #define TARGET
@@ -87,6 +91,12 @@ word_strange_piece(const char *p)
 #define EQUAL(p, c)		word_equal(p, c)
 #define STRANGE(p)		word_strange_piece(p)
 #define PREFIX(w)		fc_mask_prefix_xor(w)
+#define COUNT(w)		fc_mask_count(w)
+#define FIRST(w)		__builtin_ctzll((w) | ~(~UINT64_C(0) >> 1))
+#define ODD			unsigned int
+#define ODD_NONE		0
+#define ODD_ADD(o, p, q)	((o) | EQUAL(p, q) | EQUAL(p, '\r') | STRANGE(p))
+#define ODD_ANY(o)		((o) != 0)
 #define SHORTER(name)	single_##name
 #include "grammar/mask_kernel.h"
 
@@ -114,10 +124,16 @@ sse2_strange_piece(const char *p)
 #define EQUAL(p, c)		sse2_equal(p, c)
 #define STRANGE(p)		sse2_strange_piece(p)
 #define PREFIX(w)		fc_mask_prefix_xor(w)
+#define COUNT(w)		fc_mask_count(w)
+#define FIRST(w)		__builtin_ctzll((w) | ~(~UINT64_C(0) >> 1))
+#define ODD			unsigned int
+#define ODD_NONE		0
+#define ODD_ADD(o, p, q)	((o) | EQUAL(p, q) | EQUAL(p, '\r') | STRANGE(p))
+#define ODD_ANY(o)		((o) != 0)
 #define SHORTER(name)	word_##name
 #include "grammar/mask_kernel.h"
 
-#define AVX2	__attribute__((target("avx2,pclmul")))
+#define AVX2	__attribute__((target("avx2,bmi,pclmul")))
 
 AVX2 static inline unsigned int
 avx2_equal(const char *p, char c)
@@ -146,12 +162,30 @@ avx2_prefix_xor(uint64_t w)
 	return (uint64_t) _mm_cvtsi128_si64(product);
 }
 
+/* The highest bit of each byte of which one was odd */
+AVX2 static inline __m256i
+avx2_odd(__m256i odd, const char *p, char quote)
+{
+	__m256i		v = _mm256_loadu_si256((const __m256i *) p);
+	__m256i		equal = _mm256_or_si256(_mm256_cmpeq_epi8(v, _mm256_set1_epi8(quote)),
+										_mm256_cmpeq_epi8(v, _mm256_set1_epi8('\r')));
+
+	v = _mm256_or_si256(v, _mm256_cmpeq_epi8(v, _mm256_setzero_si256()));
+	return _mm256_or_si256(odd, _mm256_or_si256(v, equal));
+}
+
 #define KERNEL(name)	avx2_##name
 #define TARGET			AVX2
 #define PIECE			32
 #define EQUAL(p, c)		avx2_equal(p, c)
 #define STRANGE(p)		avx2_strange_piece(p)
 #define PREFIX(w)		avx2_prefix_xor(w)
+#define COUNT(w)		__builtin_popcountll(w)
+#define FIRST(w)		_tzcnt_u64(w)
+#define ODD			__m256i
+#define ODD_NONE		_mm256_setzero_si256()
+#define ODD_ADD(o, p, q)	avx2_odd(o, p, q)
+#define ODD_ANY(o)		(_mm256_movemask_epi8(o) != 0)
 #define SHORTER(name)	sse2_##name
 #include "grammar/mask_kernel.h"
 #endif							/* FC_MASK_X86 */
@@ -187,19 +221,25 @@ neon_strange_piece(const char *p)
 #define EQUAL(p, c)		neon_equal(p, c)
 #define STRANGE(p)		neon_strange_piece(p)
 #define PREFIX(w)		fc_mask_prefix_xor(w)
+#define COUNT(w)		fc_mask_count(w)
+#define FIRST(w)		__builtin_ctzll((w) | ~(~UINT64_C(0) >> 1))
+#define ODD			unsigned int
+#define ODD_NONE		0
+#define ODD_ADD(o, p, q)	((o) | EQUAL(p, q) | EQUAL(p, '\r') | STRANGE(p))
+#define ODD_ANY(o)		((o) != 0)
 #define SHORTER(name)	word_##name
 #include "grammar/mask_kernel.h"
 #endif							/* FC_MASK_NEON */
 
 static const FcMaskKernel kernels[] = {
 #ifdef FC_MASK_X86
-	{"avx2", avx2_all, avx2_lines, avx2_fields},
-	{"sse2", sse2_all, sse2_lines, sse2_fields},
+	{"avx2", avx2_all, avx2_lines, avx2_fields, avx2_quiet, avx2_places},
+	{"sse2", sse2_all, sse2_lines, sse2_fields, sse2_quiet, sse2_places},
 #endif
 #ifdef FC_MASK_NEON
-	{"neon", neon_all, neon_lines, neon_fields},
+	{"neon", neon_all, neon_lines, neon_fields, neon_quiet, neon_places},
 #endif
-	{"words", word_all, word_lines, word_fields}
+	{"words", word_all, word_lines, word_fields, word_quiet, word_places}
 };
 
 const FcMaskKernel *
@@ -209,7 +249,8 @@ fc_mask_number(int n)
 		return NULL;
 #ifdef FC_MASK_X86
 	if (kernels[n].all == avx2_all &&
-		!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("pclmul")))
+		!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+		  __builtin_cpu_supports("pclmul")))
 		return NULL;
 #endif
 	return &kernels[n];
@@ -244,6 +285,19 @@ first_fields(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
 	choose()->fields(bytes, p, len, masks);
 }
 
-static const FcMaskKernel none_yet = {"none", first_all, first_lines, first_fields};
+static bool
+first_quiet(FcMaskBytes bytes, const char *p, size_t n, uint64_t *ends, uint64_t *delims)
+{
+	return choose()->quiet(bytes, p, n, ends, delims);
+}
+
+static void
+first_places(const uint64_t *words, const uint64_t *last, size_t pos, size_t len,
+			 int most, int gap, FcPlaces *places)
+{
+	choose()->places(words, last, pos, len, most, gap, places);
+}
+
+static const FcMaskKernel none_yet = {"none", first_all, first_lines, first_fields, first_quiet, first_places};
 
 const FcMaskKernel *fc_mask_kernel = &none_yet;

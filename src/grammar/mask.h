@@ -47,12 +47,44 @@ typedef struct FcMask
 typedef void (*FcMaskFill) (FcMaskBytes bytes, const char *p, size_t len,
 							FcMask *masks);
 
+/*
+ * Fills words for n whole blocks at p: in ends '\n', in delims delimiters.
+ * False, with nothing of use in them, if there are quotes, '\r' or strange
+ * bytes.
+ */
+typedef bool (*FcMaskQuiet) (FcMaskBytes bytes, const char *p, size_t n,
+							 uint64_t *ends, uint64_t *delims);
+
+/* The most places that fc_mask_places writes beyond those asked for */
+#define FC_MASK_SPARE	(2 * FC_MASK_BLOCK)
+
+/* Where bits are set in words: the number of each one, plus one */
+typedef struct FcPlaces
+{
+	int			n;
+	int			nlast;			/* of them, those that are set in "last" */
+	bool		near;			/* two of them, or the first and the beginning,
+								 * may have just "gap" other bytes between */
+	uint16_t   *at;				/* "most" and FC_MASK_SPARE */
+} FcPlaces;
+
+/*
+ * Finds the bits from number pos on, before "len", that are set in one of two
+ * arrays of words, in which no bit is set at "len" or after it.  Stops when
+ * there are "most" or more.  gap is below FC_MASK_BLOCK.
+ */
+typedef void (*FcMaskPlaces) (const uint64_t *words, const uint64_t *last,
+							  size_t pos, size_t len, int most, int gap,
+							  FcPlaces *places);
+
 typedef struct FcMaskKernel
 {
 	const char *name;
 	FcMaskFill	all;
 	FcMaskFill	lines;
 	FcMaskFill	fields;
+	FcMaskQuiet quiet;
+	FcMaskPlaces places;
 } FcMaskKernel;
 
 extern const FcMaskKernel *fc_mask_kernel;	/* the one in use */

@@ -9,6 +9,11 @@
  *	EQUAL(p, c)		the mask of p[0..PIECE)
  *	STRANGE(p)		likewise, of the bytes that are not ASCII, or 0
  *	PREFIX(w)		as fc_mask_prefix_xor
+ *	COUNT(w)		as fc_mask_count
+ *	FIRST(w)		the number of the first bit that is set, any for 0
+ *	ODD, ODD_NONE	gathers the bytes that are a quote, '\r' or strange;
+ *	ODD_ADD(odd, p, quote), ODD_ANY(odd)
+ *					of p[0..PIECE)
  *	SHORTER(name)	KERNEL(name) for less than PIECE bytes
  *
  *-------------------------------------------------------------------------
@@ -140,10 +145,81 @@ KERNEL(fields)(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
 	KERNEL(fill)(bytes, p, len, false, false, masks);
 }
 
+TARGET static bool
+KERNEL(quiet)(FcMaskBytes bytes, const char *p, size_t n, uint64_t *ends, uint64_t *delims)
+{
+	ODD			odd = ODD_NONE;
+
+	for (size_t i = 0; i < n; i++, p += FC_MASK_BLOCK)
+	{
+		ends[i] = KERNEL(long_part)(p, FC_MASK_BLOCK, '\n');
+		delims[i] = KERNEL(long_part)(p, FC_MASK_BLOCK, bytes.delim);
+		for (size_t at = 0; at < FC_MASK_BLOCK; at += PIECE)
+			odd = ODD_ADD(odd, p + at, bytes.quote);
+	}
+	return !ODD_ANY(odd);
+}
+
+/*
+ * Writes eight places for each word, and more where it has more: how many there
+ * are is hard to predict.  Those written beyond do not count.
+ */
+TARGET static void
+KERNEL(places)(const uint64_t *words, const uint64_t *last, size_t pos, size_t len,
+			   int most, int gap, FcPlaces *places)
+{
+	const int	first = pos % FC_MASK_BLOCK;
+	uint64_t	from = ~UINT64_C(0) << first;
+	uint64_t	before = first == 0 ? ~(~UINT64_C(0) >> 1) : 0;
+	uint64_t	own = first == 0 ? 0 : UINT64_C(1) << (first - 1);
+	uint64_t	near = 0;
+	uint16_t   *start = places->at;
+	uint16_t   *next = start;
+	int			nlast = 0;
+
+	Assert(gap >= 0 && gap < FC_MASK_BLOCK - 1);
+	for (size_t w = pos / FC_MASK_BLOCK; w * FC_MASK_BLOCK < len && next - start < most; w++)
+	{
+		uint64_t	ends = last[w] & from;
+		uint64_t	bits = (words[w] & from) | ends;
+		uint16_t	base = (uint16_t) (w * FC_MASK_BLOCK + 1);
+		uint16_t   *at = next;
+
+		next += COUNT(bits);
+		nlast += COUNT(ends);
+		own |= bits;
+		near |= bits & (own << (gap + 1) | before >> (FC_MASK_BLOCK - gap - 1));
+		before = own;
+		own = 0;
+		from = ~UINT64_C(0);
+		do
+		{
+			PLACE(at[0]);
+			PLACE(at[1]);
+			PLACE(at[2]);
+			PLACE(at[3]);
+			PLACE(at[4]);
+			PLACE(at[5]);
+			PLACE(at[6]);
+			PLACE(at[7]);
+			at += 8;
+		} while (bits != 0);
+	}
+	places->n = next - start;
+	places->nlast = nlast;
+	places->near = near != 0;
+}
+
 #undef KERNEL
 #undef TARGET
 #undef PIECE
 #undef EQUAL
 #undef STRANGE
 #undef PREFIX
+#undef COUNT
+#undef FIRST
+#undef ODD
+#undef ODD_NONE
+#undef ODD_ADD
+#undef ODD_ANY
 #undef SHORTER

@@ -12,6 +12,7 @@
 #include "nodes/execnodes.h"
 
 #include "context/shared.h"
+#include "row/batch.h"
 
 typedef struct FcWriter FcWriter;
 
@@ -43,6 +44,8 @@ typedef struct FcWriterRoutine
 								 * "put": it needs nothing but the open table */
 	void		(*begin) (FcWriter *writer);
 	void		(*put) (FcWriter *writer, uint64 offset, uint32 length);
+	/* of a batch; returns how many it took.  NULL: rows are put one by one */
+	int			(*put_rows) (FcWriter *writer, const FcBatch *batch, int from, int to);
 	void		(*flush) (FcWriter *writer);
 	void		(*end) (FcWriter *writer);	/* flushes before */
 } FcWriterRoutine;

@@ -34,16 +34,16 @@
  * entries come in no better order, and the batch falls out of the processor's
  * cache.
  */
-#define FC_BATCH_ROWS	1000
-#define FC_BATCH_BYTES	65535
+#define FC_MULTI_ROWS	1000
+#define FC_MULTI_BYTES	65535
 
 /* One row of the batch */
-typedef struct FcBatchRow
+typedef struct FcMultiRow
 {
 	TupleTableSlot *slot;
 	uint64		offset;
 	uint32		length;
-} FcBatchRow;
+} FcMultiRow;
 
 typedef struct FcMultiWriter
 {
@@ -51,7 +51,7 @@ typedef struct FcMultiWriter
 	MemoryContext mcxt;			/* slots and tuples */
 	MemoryContext insert_mcxt;	/* reset after each insert */
 	TupleDesc	desc;			/* of the slots: without reference count */
-	FcBatchRow *rows;
+	FcMultiRow *rows;
 	int			nrows;
 	int			nslots;			/* how many of rows[] have a slot */
 	int			maxrows;		/* rows allocated */
@@ -103,7 +103,7 @@ fc_multi_begin(FcWriter *base)
 												"fast_copy insert",
 												ALLOCSET_DEFAULT_SIZES);
 	writer->maxrows = 64;
-	writer->rows = palloc0(sizeof(FcBatchRow) * writer->maxrows);
+	writer->rows = palloc0(sizeof(FcMultiRow) * writer->maxrows);
 	writer->bistate = GetBulkInsertState();
 	writer->last_block = InvalidBlockNumber;
 	/* an earlier insert of this session may have set a target block */
@@ -176,7 +176,7 @@ fc_multi_index_entries(void *arg)
 }
 
 static void
-fc_multi_indexes(FcMultiWriter *writer, FcBatchRow *rows, int n)
+fc_multi_indexes(FcMultiWriter *writer, FcMultiRow *rows, int n)
 {
 	FcShared   *shared = writer->base.ctx->shared;
 
@@ -216,15 +216,15 @@ fc_multi_heap_rows(void *arg)
  * and its error is kept.
  */
 static bool
-fc_multi_try(FcMultiWriter *writer, FcBatchRow *rows, int n)
+fc_multi_try(FcMultiWriter *writer, FcMultiRow *rows, int n)
 {
 	FcContext  *ctx = writer->base.ctx;
-	TupleTableSlot *slots[FC_BATCH_ROWS];
+	TupleTableSlot *slots[FC_MULTI_ROWS];
 	FcMultiInsert insert = {writer, slots, n};
 	ErrorData  *edata;
 	bool		found = false;
 
-	Assert(n > 0 && n <= FC_BATCH_ROWS);
+	Assert(n > 0 && n <= FC_MULTI_ROWS);
 	for (int i = 0; i < n; i++)
 		slots[i] = rows[i].slot;
 	edata = fc_error_catch(ctx, fc_multi_heap_rows, &insert);
@@ -267,7 +267,7 @@ fc_multi_find_conflict(void *arg)
 
 /* Rejects a row that index i refuses, with core's text */
 static void
-fc_multi_reject(FcMultiWriter *writer, FcBatchRow *row, int i)
+fc_multi_reject(FcMultiWriter *writer, FcMultiRow *row, int i)
 {
 	Relation	index = writer->base.rri->ri_IndexRelationDescs[i];
 	bool		exclusion = writer->base.rri->ri_IndexRelationInfo[i]->ii_ExclusionOps != NULL;
@@ -291,7 +291,7 @@ fc_multi_reject(FcMultiWriter *writer, FcBatchRow *row, int i)
  * index was asked.
  */
 static void
-fc_multi_one(FcMultiWriter *writer, FcBatchRow *row)
+fc_multi_one(FcMultiWriter *writer, FcMultiRow *row)
 {
 	FcConflict	conflict = {writer, row->slot, -1};
 	ErrorData  *edata;
@@ -377,10 +377,10 @@ fc_multi_flush(FcWriter *base)
 		return;
 	fc_multi_take_spot(writer);
 	Assert(fc_turn_has_come(base->to.slice) && writer->nrows <= writer->nslots);
-	for (int i = 0; i < writer->nrows; i += FC_BATCH_ROWS)
+	for (int i = 0; i < writer->nrows; i += FC_MULTI_ROWS)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fc_multi_some(writer, i, Min(writer->nrows - i, FC_BATCH_ROWS));
+		fc_multi_some(writer, i, Min(writer->nrows - i, FC_MULTI_ROWS));
 		fc_pace_wait(base->ctx);
 	}
 	fc_multi_leave_spot(writer);
@@ -390,16 +390,16 @@ fc_multi_flush(FcWriter *base)
 	writer->bytes = 0;
 }
 
-static FcBatchRow *
+static FcMultiRow *
 fc_multi_next_row(FcMultiWriter *writer)
 {
-	FcBatchRow *row;
+	FcMultiRow *row;
 
 	if (writer->nrows == writer->maxrows)
 	{
 		writer->maxrows *= 2;
 		writer->rows = repalloc_huge(writer->rows,
-									 sizeof(FcBatchRow) * writer->maxrows);
+									 sizeof(FcMultiRow) * writer->maxrows);
 	}
 	row = &writer->rows[writer->nrows];
 	if (writer->nrows == writer->nslots)
@@ -421,7 +421,7 @@ static void
 fc_multi_put(FcWriter *base, uint64 offset, uint32 length)
 {
 	FcMultiWriter *writer = (FcMultiWriter *) base;
-	FcBatchRow *row = fc_multi_next_row(writer);
+	FcMultiRow *row = fc_multi_next_row(writer);
 	MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
 	HeapTuple	tuple;
 
@@ -436,7 +436,7 @@ fc_multi_put(FcWriter *base, uint64 offset, uint32 length)
 	writer->nrows++;
 	writer->bytes += tuple->t_len + sizeof(HeapTupleData) + sizeof(HeapTupleTableSlot);
 	/* full, and its turn has come or its memory is used up */
-	if ((writer->nrows >= FC_BATCH_ROWS || writer->bytes >= FC_BATCH_BYTES) &&
+	if ((writer->nrows >= FC_MULTI_ROWS || writer->bytes >= FC_MULTI_BYTES) &&
 		(fc_turn_has_come(base->to.slice) || writer->bytes >= base->to.memory))
 		fc_multi_flush(base);
 }

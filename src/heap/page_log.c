@@ -40,20 +40,32 @@ fc_log_images(const FcAppend *append)
 				 pages, false);
 }
 
-/* Writes what the record has of a row; returns the end of it */
+/*
+ * Writes what the record has of a row; returns the end of it.  Copies words,
+ * because a row's length is hard to predict: on the page a row takes whole
+ * ones, and what is written after its end is written over, or not used.
+ */
 static inline char *
 fc_log_row(char *to, HeapTupleHeader row, Size len)
 {
 	xl_multi_insert_tuple *header = (xl_multi_insert_tuple *) SHORTALIGN(to);
+	const char *from = (char *) row + SizeofHeapTupleHeader;
+	Size		rest = len - SizeofHeapTupleHeader;
 
 	Assert(len >= SizeofHeapTupleHeader && row->t_hoff <= len);
-	header->datalen = len - SizeofHeapTupleHeader;
+	StaticAssertStmt(MAXIMUM_ALIGNOF == sizeof(uint64) &&
+					 SizeofHeapTupleHeader % sizeof(uint64) == sizeof(uint64) - 1,
+					 "after a byte come whole words");
+	header->datalen = rest;
 	header->t_infomask2 = row->t_infomask2;
 	header->t_infomask = row->t_infomask;
 	header->t_hoff = row->t_hoff;
 	to = (char *) header + SizeOfMultiInsertTuple;
-	memcpy(to, (char *) row + SizeofHeapTupleHeader, len - SizeofHeapTupleHeader);
-	return to + len - SizeofHeapTupleHeader;
+	if (rest > 0)
+		*to = *from;
+	for (Size i = 1; i < rest; i += sizeof(uint64))
+		memcpy(to + i, from + i, sizeof(uint64));
+	return to + rest;
 }
 
 /* Writes what the record has of all rows of the page; returns its bytes */
@@ -106,7 +118,11 @@ fc_log_remakes(Page page)
 void
 fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 {
-	PGAlignedBlock rows;
+	union
+	{
+		PGAlignedBlock page;
+		char		data[BLCKSZ + sizeof(uint64)];	/* see fc_log_row */
+	}			rows;
 	xl_heap_multi_insert record = {0};
 	XLogRecPtr	lsn;
 

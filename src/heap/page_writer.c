@@ -61,6 +61,8 @@ typedef struct FcPageWriter
 	int			npages;			/* begun and not written yet */
 	Page		page;			/* the last of them, NULL if it is full */
 	int			nrows;			/* on all these pages */
+	uint32	   *lengths;		/* of rows of a batch */
+	char	  **rows;			/* where they are to stand */
 	BufferAccessStrategy strategy;	/* NULL: pages go past shared buffers */
 	BlockNumber last_block;		/* the last one written through them */
 	Size		last_space;		/* bytes free in it */
@@ -144,6 +146,8 @@ fc_page_begin(FcWriter *base)
 											   ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(writer->mcxt);
 	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD);
+	writer->lengths = palloc(sizeof(uint32) * FC_BATCH_ROWS);
+	writer->rows = palloc(sizeof(char *) * FC_BATCH_ROWS);
 	MemoryContextSwitchTo(old);
 	writer->maxbatches = 8;
 	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
@@ -604,6 +608,60 @@ fc_page_put(FcWriter *base, uint64 offset, uint32 length)
 	MemoryContextReset(writer->toast_mcxt);
 }
 
+/*
+ * Gives rows from "from" on their places on the page in hand, which has room
+ * for the first, as long as they fit and have a length; returns the first that
+ * has got none.  The page must not be written before the rows stand there.
+ */
+static int
+fc_page_place(FcPageWriter *writer, int from, int to)
+{
+	PageHeader	page = (PageHeader) writer->page;
+	Size		lower = page->pd_lower;
+	Size		upper = page->pd_upper;
+	int			i;
+
+	for (i = from; i < to && writer->lengths[i] > 0; i++)
+	{
+		Size		len = MAXALIGN(writer->lengths[i]);
+
+		/* there is room for the first one, whatever should stay free */
+		if (i > from && lower + sizeof(ItemIdData) + len + writer->save_free > upper)
+			break;
+		upper -= len;
+		ItemIdSetNormal((ItemId) ((char *) page + lower), upper, writer->lengths[i]);
+		lower += sizeof(ItemIdData);
+		writer->rows[i] = (char *) page + upper;
+	}
+	page->pd_lower = lower;
+	page->pd_upper = upper;
+	return i;
+}
+
+/* Stops before a row that fc_page_put must look at */
+static int
+fc_page_put_rows(FcWriter *base, const FcBatch *batch, int from, int to)
+{
+	FcPageWriter *writer = (FcPageWriter *) base;
+	uint32	   *lengths = writer->lengths;
+	int			i;
+
+	Assert(from >= 0 && to <= batch->n);
+	fc_form_lengths(writer->form, batch, from, to, lengths + from);
+	for (i = from; i < to && lengths[i] > 0;)
+	{
+		int			end;
+
+		(void) fc_page_room(writer, lengths[i]);
+		end = fc_page_place(writer, i, to);
+		fc_form_rows(writer->form, batch, i, end, writer->rows + i);
+		writer->nrows += end - i;
+		base->inserted += end - i;
+		i = end;
+	}
+	return i - from;
+}
+
 static void
 fc_page_end(FcWriter *base)
 {
@@ -628,6 +686,7 @@ const FcWriterRoutine fc_write_page = {
 	.patient = true,
 	.begin = fc_page_begin,
 	.put = fc_page_put,
+	.put_rows = fc_page_put_rows,
 	.flush = fc_page_flush,
 	.end = fc_page_end
 };

@@ -9,6 +9,9 @@
  * whether it may get a short header.  heap_form_tuple does so for each row,
  * and goes over the columns twice.
  *
+ *	batch ──► lengths of all rows ──► the caller gives each a place
+ *		──► headers, then one column after the other ──► tuples in their places
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -34,6 +37,9 @@ typedef struct FcFormColumn
 	uint8		kind;
 	uint8		align;			/* mask */
 	int16		len;			/* as attlen */
+	uint16		at;				/* of the first columns, which have a fixed
+								 * length: offset after the header in a row
+								 * without NULLs */
 } FcFormColumn;
 
 struct FcForm
@@ -44,6 +50,13 @@ struct FcForm
 	Size		max;
 	char	   *row;
 	uint16		infomask;		/* of the row that is formed */
+
+	/* for batches */
+	int			nfixed;			/* the first columns that have an "at" */
+	Size		fixed;			/* where these end */
+	bool		any_null;		/* of the rows whose lengths were asked for */
+	bool	   *has_null;		/* of each row, if any_null */
+	uint32	   *offsets;		/* in each row: where the next value comes */
 };
 
 static uint8
@@ -84,6 +97,26 @@ fc_form_kind(Form_pg_attribute att)
 	}
 }
 
+/* Gives the first columns their places, as long as each has a fixed length */
+static void
+fc_form_begin_fixed(FcForm *form)
+{
+	int			i;
+
+	for (i = 0; i < form->natts && form->columns[i].kind < FC_FORM_PACKED &&
+		 form->fixed < form->max; i++)
+	{
+		FcFormColumn *column = &form->columns[i];
+
+		form->fixed = (form->fixed + column->align) & ~(Size) column->align;
+		column->at = form->fixed;
+		form->fixed += column->len;
+	}
+	form->nfixed = i;
+	form->has_null = palloc(sizeof(bool) * FC_BATCH_ROWS);
+	form->offsets = palloc(sizeof(uint32) * FC_BATCH_ROWS);
+}
+
 /*
  * The buffer is large enough for tuples up to "max"; for longer ones the
  * caller turns to core
@@ -106,6 +139,7 @@ fc_form_begin(TupleDesc desc, Size max)
 	}
 	form->head = palloc0(sizeof(HeapTupleHeaderData));
 	HeapTupleHeaderSetNatts(form->head, desc->natts);
+	fc_form_begin_fixed(form);
 	/* values passed by value are put into it without a look at "max" */
 	form->row = palloc0(MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(desc->natts)) + max +
 						2 * sizeof(Datum) * desc->natts);
@@ -243,4 +277,271 @@ fc_form_row(FcForm *form, const Datum *values, const bool *nulls, Size *len)
 	row->t_infomask = form->infomask;
 	row->t_hoff = hoff;
 	return row;
+}
+
+/* Bytes of the header of a row */
+static inline Size
+fc_form_header(const FcForm *form, bool has_null)
+{
+	return MAXALIGN(SizeofHeapTupleHeader + (has_null ? BITMAPLEN(form->natts) : 0));
+}
+
+/* Finds out which rows have a NULL */
+static void
+fc_form_find_nulls(FcForm *form, const FcBatch *batch, int from, int to)
+{
+	form->any_null = false;
+	for (int j = 0; j < form->natts; j++)
+	{
+		const FcBatchColumn *column = &batch->columns[j];
+
+		if (!column->any_null)
+			continue;
+		if (!form->any_null)
+			memset(form->has_null + from, false, to - from);
+		form->any_null = true;
+		for (int i = from; i < to; i++)
+			form->has_null[i] |= column->nulls[i];
+	}
+}
+
+/*
+ * Sets where the first value of each row comes of those that are not set by
+ * their "at": all, if a row has a NULL.  Returns the number of its column.
+ */
+static int
+fc_form_begin_rows(FcForm *form, int from, int to)
+{
+	if (!form->any_null)
+	{
+		uint32		after = fc_form_header(form, false) + form->fixed;
+
+		for (int i = from; i < to; i++)
+			form->offsets[i] = after;
+		return form->nfixed;
+	}
+	for (int i = from; i < to; i++)
+		form->offsets[i] = fc_form_header(form, form->has_null[i]);
+	return 0;
+}
+
+/* Bytes that a varlena of a batch takes from "off" on, and the gap before it */
+static inline Size
+fc_form_after(Size off, const FcFormColumn *column, const FcBatchColumn *from, int i)
+{
+	char	   *p = DatumGetPointer(from->values[i]);
+	Size		data;
+
+	if (from->lengths == NULL && VARATT_IS_SHORT(p))
+		return off + VARSIZE_SHORT(p);
+	data = from->lengths != NULL ? from->lengths[i] : VARSIZE(p) - VARHDRSZ;
+	if (column->kind == FC_FORM_PACKED && data + VARHDRSZ_SHORT <= VARATT_SHORT_MAX)
+		return off + VARHDRSZ_SHORT + data;
+	return ((off + column->align) & ~(Size) column->align) + VARHDRSZ + data;
+}
+
+static inline bool
+fc_form_is_null(const FcBatchColumn *column, int i)
+{
+	return column->any_null && column->nulls[i];
+}
+
+void
+fc_form_lengths(FcForm *form, const FcBatch *batch, int from, int to, uint32 *lengths)
+{
+	uint32	   *offsets = form->offsets;
+	int			first;
+
+	fc_form_find_nulls(form, batch, from, to);
+	first = fc_form_begin_rows(form, from, to);
+	for (int j = first; j < form->natts; j++)
+	{
+		const FcFormColumn *column = &form->columns[j];
+		const FcBatchColumn *values = &batch->columns[j];
+		Size		align = column->align;
+
+		for (int i = from; i < to; i++)
+			if (fc_form_is_null(values, i))
+				continue;
+			else if (column->len < 0)
+				offsets[i] = fc_form_after(offsets[i], column, values, i);
+			else
+				offsets[i] = ((offsets[i] + align) & ~align) + column->len;
+	}
+	for (int i = from; i < to; i++)
+		lengths[i - from] = offsets[i] > form->max ? 0 : offsets[i];
+}
+
+/* Copies exactly len bytes: the byte after them may be another row's */
+static inline void
+fc_form_bytes(char *to, const char *from, Size len)
+{
+	if (len > 2 * sizeof(uint64))
+		memcpy(to, from, len);
+	else if (len >= sizeof(uint64))
+	{
+		uint64		head;
+		uint64		tail;
+
+		memcpy(&head, from, sizeof(head));
+		memcpy(&tail, from + len - sizeof(tail), sizeof(tail));
+		memcpy(to, &head, sizeof(head));
+		memcpy(to + len - sizeof(tail), &tail, sizeof(tail));
+	}
+	else if (len >= sizeof(uint32))
+	{
+		uint32		head;
+		uint32		tail;
+
+		memcpy(&head, from, sizeof(head));
+		memcpy(&tail, from + len - sizeof(tail), sizeof(tail));
+		memcpy(to, &head, sizeof(head));
+		memcpy(to + len - sizeof(tail), &tail, sizeof(tail));
+	}
+	else
+		for (Size i = 0; i < len; i++)
+			to[i] = from[i];
+}
+
+/* Puts a varlena of a batch at row[off]; returns the offset after it */
+static inline Size
+fc_form_varlena(char *row, Size off, const FcFormColumn *column, const FcBatchColumn *from,
+				int i)
+{
+	char	   *p = DatumGetPointer(from->values[i]);
+	Size		data;
+
+	if (from->lengths == NULL && VARATT_IS_SHORT(p))
+	{
+		fc_form_bytes(row + off, p, VARSIZE_SHORT(p));
+		return off + VARSIZE_SHORT(p);
+	}
+	data = from->lengths != NULL ? from->lengths[i] : VARSIZE(p) - VARHDRSZ;
+	if (from->lengths == NULL)
+		p = VARDATA(p);
+	if (column->kind == FC_FORM_PACKED && data + VARHDRSZ_SHORT <= VARATT_SHORT_MAX)
+	{
+		SET_VARSIZE_SHORT(row + off, data + VARHDRSZ_SHORT);
+		off += VARHDRSZ_SHORT;
+	}
+	else
+	{
+		off = (off + column->align) & ~(Size) column->align;
+		SET_VARSIZE(row + off, data + VARHDRSZ);
+		off += VARHDRSZ;
+	}
+	fc_form_bytes(row + off, p, data);
+	return off + data;
+}
+
+/* Puts a value of a fixed length at p */
+static pg_attribute_always_inline void
+fc_form_fixed(char *p, const FcFormColumn *column, int kind, Datum value)
+{
+	switch (kind)
+	{
+		case FC_FORM_BYTE:
+			*p = DatumGetChar(value);
+			break;
+		case FC_FORM_TWO:
+			*(int16 *) p = DatumGetInt16(value);
+			break;
+		case FC_FORM_FOUR:
+			*(int32 *) p = DatumGetInt32(value);
+			break;
+		case FC_FORM_EIGHT:
+			*(Datum *) p = value;
+			break;
+		default:
+			memcpy(p, DatumGetPointer(value), column->len);
+	}
+}
+
+/* Puts a column whose place is the same in all rows, which have no NULL */
+static pg_attribute_always_inline void
+fc_form_same_place(const FcFormColumn *column, int kind, Size at, const Datum *values,
+				   int n, char **rows)
+{
+	for (int i = 0; i < n; i++)
+		fc_form_fixed(rows[i] + at, column, kind, values[i]);
+}
+
+static void
+fc_form_fixed_column(const FcFormColumn *column, Size at, const Datum *values, int n,
+					 char **rows)
+{
+	switch (column->kind)
+	{
+		case FC_FORM_BYTE:
+			fc_form_same_place(column, FC_FORM_BYTE, at, values, n, rows);
+			break;
+		case FC_FORM_TWO:
+			fc_form_same_place(column, FC_FORM_TWO, at, values, n, rows);
+			break;
+		case FC_FORM_FOUR:
+			fc_form_same_place(column, FC_FORM_FOUR, at, values, n, rows);
+			break;
+		case FC_FORM_EIGHT:
+			fc_form_same_place(column, FC_FORM_EIGHT, at, values, n, rows);
+			break;
+		default:
+			fc_form_same_place(column, FC_FORM_FIXED, at, values, n, rows);
+	}
+}
+
+/* Puts a column at each row's next offset, and moves that on */
+static void
+fc_form_any_column(FcForm *form, const FcBatch *batch, int j, int from, int to, char **rows)
+{
+	const FcFormColumn *column = &form->columns[j];
+	const FcBatchColumn *values = &batch->columns[j];
+	Size		align = column->align;
+
+	for (int i = from; i < to; i++)
+	{
+		char	   *row = rows[i - from];
+		Size		off = form->offsets[i];
+
+		if (fc_form_is_null(values, i))
+			continue;
+		if (form->any_null && form->has_null[i])
+			((HeapTupleHeader) row)->t_bits[j / 8] |= 1 << (j % 8);
+		if (column->len < 0)
+		{
+			((HeapTupleHeader) row)->t_infomask |= HEAP_HASVARWIDTH;
+			off = fc_form_varlena(row, off, column, values, i);
+		}
+		else
+		{
+			off = (off + align) & ~align;
+			fc_form_fixed(row + off, column, column->kind, values->values[i]);
+			off += column->len;
+		}
+		form->offsets[i] = off;
+	}
+}
+
+void
+fc_form_rows(FcForm *form, const FcBatch *batch, int from, int to, char **rows)
+{
+	int			first = fc_form_begin_rows(form, from, to);
+	Size		hoff = fc_form_header(form, false);
+	HeapTupleHeaderData head = *form->head;
+
+	head.t_hoff = hoff;
+	for (int i = from; i < to; i++)
+		memcpy(rows[i - from], &head, SizeofHeapTupleHeader);
+	for (int i = from; i < to && form->any_null; i++)
+		if (form->has_null[i])
+		{
+			HeapTupleHeader row = (HeapTupleHeader) rows[i - from];
+
+			row->t_hoff = fc_form_header(form, true);
+			row->t_infomask |= HEAP_HASNULL;
+		}
+	for (int j = 0; j < first; j++)
+		fc_form_fixed_column(&form->columns[j], hoff + form->columns[j].at,
+							 batch->columns[j].values + from, to - from, rows);
+	for (int j = first; j < form->natts; j++)
+		fc_form_any_column(form, batch, j, from, to, rows);
 }

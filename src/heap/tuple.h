@@ -11,6 +11,8 @@
 #include "access/htup_details.h"
 #include "access/tupdesc.h"
 
+#include "row/batch.h"
+
 typedef struct FcForm FcForm;
 
 /*
@@ -57,5 +59,20 @@ fc_form_any_null(const bool *nulls, int n)
  */
 extern HeapTupleHeader fc_form_row(FcForm *form, const Datum *values,
 								   const bool *nulls, Size *len);
+
+/*
+ * For rows of a batch from "from" on, before "to", none of which is odd: sets
+ * the lengths of their tuples, and 0 for one that fc_form_row would make none
+ * of.  Element 0 is that of row "from".
+ */
+extern void fc_form_lengths(FcForm *form, const FcBatch *batch, int from, int to,
+							uint32 *lengths);
+
+/*
+ * Forms such rows where they are to stand, in bytes that are zero; none has the
+ * length 0
+ */
+extern void fc_form_rows(FcForm *form, const FcBatch *batch, int from, int to,
+						 char **rows);
 
 #endif							/* FC_TUPLE_H */

@@ -143,6 +143,33 @@ fc_write_put(FcWriter *writer, uint64 offset, uint32 length)
 	writer->routine->put(writer, offset, length);
 }
 
+/* Puts one row of a batch by way of the writer's slot */
+static void
+fc_write_put_row(FcWriter *writer, const FcBatch *batch, int i)
+{
+	TupleTableSlot *slot = writer->slot;
+	FcRecord	record;
+
+	fc_batch_record(batch, i, &record);
+	ExecClearTuple(slot);
+	fc_batch_row(batch, i, slot->tts_values, slot->tts_isnull);
+	ExecStoreVirtualTuple(slot);
+	slot->tts_tableOid = RelationGetRelid(writer->rel);
+	fc_write_put(writer, record.offset, record.length);
+}
+
+void
+fc_write_put_rows(FcWriter *writer, const FcBatch *batch, int from, int to)
+{
+	while (from < to)
+	{
+		if (writer->routine->put_rows)
+			from += writer->routine->put_rows(writer, batch, from, to);
+		if (from < to)
+			fc_write_put_row(writer, batch, from++);
+	}
+}
+
 void
 fc_write_flush(FcWriter *writer)
 {

@@ -39,6 +39,12 @@ extern TupleTableSlot *fc_write_slot(FcWriter *writer);
 /* Takes a copy of the row in that slot; offset and length are its record's */
 extern void fc_write_put(FcWriter *writer, uint64 offset, uint32 length);
 
+/*
+ * Takes copies of rows of a batch, from "from" on, before "to", none of which
+ * is odd; the table has the batch's row type
+ */
+extern void fc_write_put_rows(FcWriter *writer, const FcBatch *batch, int from, int to);
+
 /* Inserts all rows put so far; their pages may still be in flight after it */
 extern void fc_write_flush(FcWriter *writer);
 

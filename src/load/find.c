@@ -13,6 +13,8 @@
  */
 #include "postgres.h"
 
+#include "utils/rel.h"
+
 #include "copyfrom/core.h"
 #include "copyfrom/feed.h"
 #include "intake/chunks.h"
@@ -38,6 +40,22 @@ fc_find_report_pass(FcJob *job)
 
 	target->found = pg_atomic_read_u64(&target->shared->counts.scanned);
 	fc_lead_report_files(job);
+}
+
+/*
+ * One process that takes all chunks in their order needs no split, unless their
+ * records must be counted before, for numbers of sequences.  In binary files,
+ * and where the client has given up, only a split tells where the data end.
+ */
+bool
+fc_find_by_load(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	target->shared->source.unsplit = target->way == FC_WAY_TURNS && target->nworkers == 0 &&
+		target->dialect.mode != FC_MODE_BINARY && target->given_up == NULL && target->kept == NULL &&
+		target->shared->plan.nnumbers == 0 && target->rel->rd_rel->relkind == RELKIND_RELATION;
+	return target->shared->source.unsplit;
 }
 
 void

@@ -91,16 +91,12 @@ fc_lead_report_files(FcJob *job)
 	}
 }
 
-/*
- * Ends what flowed beside the phase, and reports the split, which took no time
- * of its own.  The phase's own time counts from the moment when all was there.
- */
+/* Reports a split that took no time of its own, in the phase that has ended */
 static void
-fc_lead_end_flow(FcJob *job)
+fc_lead_report_split(FcJob *job)
 {
 	FcReportRow row = {0};
 
-	fc_intake_flowed(&job->intake);
 	row.phase = FC_PHASE_SPLIT;
 	row.whole = true;
 	row.rows = job->target.found;
@@ -136,6 +132,7 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 {
 	FcTarget   *target = &job->target;
 	bool		flows = fc_target_grows(target);
+	bool		finds = phase == FC_PHASE_LOAD && target->shared->source.unsplit;
 	int			processes;
 
 	if (flows)
@@ -147,8 +144,13 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 		work->memory = target->plan->memory;
 	processes = fc_worker_run(&target->ctx, job->segment, phase,
 							  fc_lead_workers(job, units), work);
+	/* the phase's own time counts from the moment when all was there */
 	if (flows)
-		fc_lead_end_flow(job);
+		fc_intake_flowed(&job->intake);
+	if (finds)
+		target->found = pg_atomic_read_u64(&target->shared->counts.scanned);
+	if (flows || finds)
+		fc_lead_report_split(job);
 	job->progress.alone = work->alone;
 	if (work->parallel)
 		job->progress.launched = Max(job->progress.launched, processes);

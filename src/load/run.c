@@ -218,13 +218,15 @@ fc_job_copies(FcJob *job)
 }
 
 /*
- * Are records found before all else?  The phase that a source flows into finds
- * them itself.  Core needs them only to count the lines of rejects.
+ * Are records found before all else?  The phase that a source flows into
+ * finds them itself, and so does a load that may.  Core needs them only to
+ * count the lines of rejects.
  */
 static bool
 fc_job_splits(FcJob *job)
 {
 	return !fc_target_grows(&job->target) && !fc_find_core_reads(job) &&
+		!fc_find_by_load(job) &&
 		!(fc_job_is_cores(job) && job->target.options->on_error == FC_ON_ERROR_STOP);
 }
 

@@ -58,8 +58,12 @@ extern dsm_segment *fc_layout_early(Oid target, dsm_segment *area);
  * Split and scan: load/find.c
  */
 
-/* Finds the records of a source that is whole */
+/*
+ * Finds the records of a source that is whole.  The second tells, before,
+ * whether the load finds them by itself.
+ */
 extern void fc_find_split(FcJob *job);
+extern bool fc_find_by_load(FcJob *job);
 
 /*
  * Looks whether the file is in key order; the second tells whether it seems so,
@@ -79,7 +83,7 @@ extern bool fc_find_again(FcJob *job);
 /* Makes the source whole, and finds its records, ahead of a phase */
 extern void fc_find_unpack(FcJob *job);
 
-/* After a pass over all records (send/pass.c): the files of the report */
+/* After a pass over all records elsewhere: the files of the report */
 extern void fc_find_report_pass(FcJob *job);
 
 /*

@@ -77,6 +77,8 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 		fc_leaf_begin_routing(loader);
 	if (ctx->shared->sends)
 		fc_load_dispatch(loader);
+	else if (ctx->shared->plan.nnumbers == 0)
+		loader->batch = fc_batch_begin(loader->parser, RelationGetDescr(ctx->target));
 }
 
 /* An error about the record is left to whoever loads it */
@@ -289,6 +291,17 @@ fc_load_is_beyond(const FcLoader *loader)
 	return !loader->tasks.slice->hi_max && loader->tasks.key >= loader->tasks.slice->hi.key;
 }
 
+/* Goes on to the slice that the key of the record in hand belongs to */
+static void
+fc_load_next_slices(FcLoader *loader)
+{
+	while (fc_load_is_beyond(loader))
+	{
+		fc_load_end_task(loader, loader->tasks.slice++);
+		fc_load_begin_task(loader, loader->tasks.slice);
+	}
+}
+
 /*
  * Goes on to the slice that the record in hand belongs to, and takes the
  * record again for that slice's leaf, which has another slot and may want
@@ -299,11 +312,7 @@ fc_load_reach_slice(FcLoader *loader, FcRecord *record)
 {
 	int64		key = loader->tasks.key;
 
-	while (fc_load_is_beyond(loader))
-	{
-		fc_load_end_task(loader, loader->tasks.slice++);
-		fc_load_begin_task(loader, loader->tasks.slice);
-	}
+	fc_load_next_slices(loader);
 	/* the bytes in hand have been changed where they were cut */
 	record->data = MemoryContextAlloc(loader->row_mcxt, record->length + 1);
 	record->marks = NULL;
@@ -341,6 +350,145 @@ fc_load_sliced(FcLoader *loader, FcRecord *record)
 	return true;
 }
 
+/*
+ * May the rows of a batch go to the leaf in hand as they are?  Not if a row may
+ * go elsewhere, nor if anything but its values is asked for.
+ */
+static bool
+fc_load_takes_batches(const FcLoader *loader)
+{
+	return loader->batch != NULL && !loader->dry && loader->leaf != NULL && loader->leaf->plain &&
+		loader->leaf->map == NULL && loader->router.proute == NULL &&
+		loader->sorter.sort == NULL;
+}
+
+/* Rows with a NULL where the leaf in hand allows none are odd */
+static void
+fc_load_refuse_nulls(FcLoader *loader)
+{
+	TupleDesc	desc = RelationGetDescr(loader->leaf->rri->ri_RelationDesc);
+
+	if (desc->constr == NULL || !desc->constr->has_not_null)
+		return;
+	for (int i = 0; i < desc->natts; i++)
+		if (TupleDescAttr(desc, i)->attnotnull)
+			fc_batch_refuse_nulls(loader->batch, i);
+}
+
+/*
+ * Takes the key of row i of the batch in hand.  False if it is NULL or out of
+ * order: the load is given up then.
+ */
+static inline bool
+fc_load_take_key(FcLoader *loader, int i)
+{
+	FcShared   *shared = loader->ctx->shared;
+	const FcBatchColumn *column = &loader->batch->columns[shared->plan.key.attnum - 1];
+	int64		last = loader->tasks.key;
+
+	if (!column->any_null || !column->nulls[i])
+	{
+		loader->tasks.key = fc_key_from_datum(shared->plan.key.type, column->values[i]);
+		if (loader->tasks.key >= last && loader->tasks.key <= loader->tasks.slice->upto)
+			return true;
+	}
+	pg_atomic_write_u32(&shared->unordered, 1);
+	return false;
+}
+
+/*
+ * Goes on to the slice of row "from" of the batch.  Returns the first row
+ * before "to" that is not of that slice, or "to"; "from" if the row is odd for
+ * its leaf; -1 if the load is given up.
+ */
+static int
+fc_load_reach_rows(FcLoader *loader, int from, int to)
+{
+	const FcTask *before = loader->tasks.slice;
+	int			i = from;
+	int			odd;
+
+	if (!fc_load_take_key(loader, i))
+		return -1;
+	fc_load_next_slices(loader);
+	if (loader->tasks.slice != before)
+	{
+		if (!fc_load_takes_batches(loader))
+			return from;
+		fc_load_refuse_nulls(loader);
+		odd = fc_batch_next_odd(loader->batch, from);
+		to = Min(to, odd);
+	}
+	while (i < to)
+	{
+		int64		key = loader->tasks.key;
+
+		if (!fc_load_take_key(loader, i))
+			return -1;
+		if (fc_load_is_beyond(loader))
+		{
+			loader->tasks.key = key;
+			break;
+		}
+		i++;
+	}
+	loader->tasks.slice->bytes += fc_batch_bytes(loader->batch, from, i);
+	return i;
+}
+
+/* Loads a record of the batch alone; false if the load is given up */
+static bool
+fc_load_odd(FcLoader *loader, int i)
+{
+	FcRecord	record;
+
+	fc_batch_record(loader->batch, i, &record);
+	if (loader->tasks.slice)
+		return fc_load_sliced(loader, &record);
+	fc_load_row(loader, &record);
+	return true;
+}
+
+/* Writes rows of the batch, none of which is odd */
+static void
+fc_load_put_rows(FcLoader *loader, int from, int to)
+{
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+
+	fc_write_put_rows(loader->leaf->writer, loader->batch, from, to);
+	MemoryContextSwitchTo(old);
+	if (!loader->row_mcxt->isReset)
+		MemoryContextReset(loader->row_mcxt);
+	fc_load_count(loader, to - from);
+}
+
+/*
+ * Loads the rows of the batch; the odd ones alone, each in its place.  False if
+ * the load is given up.
+ */
+static bool
+fc_load_batch(FcLoader *loader)
+{
+	FcBatch    *batch = loader->batch;
+	int			end;
+
+	CHECK_FOR_INTERRUPTS();
+	if (loader->ctx->stopped || fc_error_beyond(loader->ctx->shared, batch->offset))
+		return true;
+	fc_load_refuse_nulls(loader);
+	for (int i = 0; i < batch->n; i = Max(end, i + 1))
+	{
+		end = fc_load_takes_batches(loader) ? fc_batch_next_odd(batch, i) : i;
+		if (loader->tasks.slice && end > i)
+			end = fc_load_reach_rows(loader, i, end);
+		if (end < 0 || (end == i && !fc_load_odd(loader, i)))
+			return false;
+		if (end > i)
+			fc_load_put_rows(loader, i, end);
+	}
+	return true;
+}
+
 /* Loads the records that start in a chunk, in the order of the file */
 static void
 fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
@@ -349,8 +497,16 @@ fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 
 	if (!fc_chunk_reader_enter(reader, i))
 		return;
-	while (fc_chunk_reader_next(reader))
+	for (;;)
 	{
+		if (fc_load_takes_batches(loader) && fc_chunk_reader_fill(reader, loader->batch))
+		{
+			if (!fc_load_batch(loader))
+				break;
+			continue;
+		}
+		if (!fc_chunk_reader_next(reader))
+			break;
 		if (fc_load_is_sent(loader, &reader->record))
 			continue;
 		if (shared->plan.nnumbers > 0)
@@ -434,6 +590,8 @@ fc_load_chunks(FcLoader *loader)
 	uint32		i;
 
 	fc_chunk_reader_begin(&reader, ctx, Max(block, 8192));
+	if (shared->source.unsplit)
+		fc_chunk_reader_find(&reader);
 	if (one_writer)
 		fc_leaf_begin(loader, RelationGetRelid(ctx->target), &to);
 	while (!ctx->stopped && pg_atomic_read_u32(&shared->unordered) == 0 &&

@@ -112,6 +112,7 @@ typedef struct FcLoader
 	ResultRelInfo *root;		/* the target */
 	TupleTableSlot *root_slot;
 	FcParser   *parser;
+	FcBatch    *batch;			/* NULL: records are taken one by one */
 	const FcElsewhere *elsewhere;	/* of dispatch */
 	FcDispatch *dispatch;		/* tells records of leaves on other servers,
 								 * which are passed over; NULL: none are */
@@ -141,6 +142,17 @@ extern void fc_load_begin(FcLoader *loader, FcContext *ctx);
 
 /* Does the record go to another server, so that it is passed over here? */
 extern bool fc_load_is_sent(FcLoader *loader, const FcRecord *record);
+
+/* Counts rows that were looked at, and shows progress at times */
+static inline void
+fc_load_count(FcLoader *loader, int n)
+{
+	uint64		before = loader->rows;
+
+	loader->rows += n;
+	if (before / 1024 != loader->rows / 1024)
+		fc_context_progress(loader->ctx);
+}
 
 /*
  * phase/row.c: takes a record in hand, and parses it as far as no error about

@@ -446,6 +446,5 @@ fc_row_load_taken(FcLoader *loader)
 		MemoryContextReset(loader->row_mcxt);
 	if (loader->router.proute && !loader->sorter.sort)
 		fc_leaf_limit(loader);
-	if (++loader->rows % 1024 == 0)
-		fc_context_progress(loader->ctx);
+	fc_load_count(loader, 1);
 }

@@ -17,18 +17,96 @@ fc_chunk_reader_begin(FcChunkReader *reader, FcContext *ctx, size_t buffer)
 	reader->stream = fc_stream_begin(ctx->source, buffer);
 }
 
+void
+fc_chunk_reader_find(FcChunkReader *reader)
+{
+	FcShared   *shared = reader->ctx->shared;
+	const FcChunkStart unknown = {.state = FC_OUTSIDE,.first = FC_NOWHERE};
+
+	reader->finds = true;
+	memset(&reader->pass, 0, sizeof(FcChunkPass));
+	for (uint32 i = 0; i < shared->source.nchunks; i++)
+		*fc_shared_start(shared, i) = unknown;
+}
+
+/* The chunk begins with a record, where the one before has ended */
+static void
+fc_chunk_reader_found_start(FcChunkReader *reader, uint32 chunk)
+{
+	const FcChunk *bytes = fc_shared_chunk(reader->ctx->shared, chunk);
+	FcChunkStart *start = fc_shared_start(reader->ctx->shared, chunk);
+	const FcFile *file;
+
+	if (reader->pass.over || bytes->length == 0)
+		return;
+	file = fc_source_file(reader->ctx->source, bytes->start);
+	if (bytes->start == file->data_start)
+		reader->pass.line = file->lines_before;
+	start->line = start->first_line = reader->pass.line;
+	start->before = reader->pass.records;
+	start->first = bytes->start;
+	reader->pass.embedded = 0;
+}
+
+/*
+ * The chunks from this one on that begin before "end" begin there, or end, so
+ * that each begins with a record or is empty: errors/lines.c and others read
+ * single chunks later
+ */
+static void
+fc_chunk_reader_move(FcChunkReader *reader, uint32 chunk, uint64 end)
+{
+	FcShared   *shared = reader->ctx->shared;
+
+	for (; chunk < shared->source.nchunks; chunk++)
+	{
+		FcChunk    *bytes = fc_shared_chunk(shared, chunk);
+		FcChunkStart *start = fc_shared_start(shared, chunk);
+		uint64		after = bytes->start + bytes->length;
+
+		if (bytes->start >= end)
+			return;
+		bytes->start = end;
+		bytes->length = after > end ? after - end : 0;
+		start->before = reader->pass.records;
+		start->line = start->first_line = reader->pass.line;
+	}
+}
+
+/* The chunk ends where the next record begins, or with its file's data */
+static void
+fc_chunk_reader_found_end(FcChunkReader *reader)
+{
+	FcChunk    *bytes = fc_shared_chunk(reader->ctx->shared, reader->chunk);
+	FcChunkPass *before = &reader->pass;
+	uint64		next = reader->record.offset;
+
+	fc_shared_start(reader->ctx->shared, reader->chunk)->records = reader->found;
+	before->records += reader->found;
+	before->line += reader->found + before->embedded;
+	before->over = !reader->marker && next < reader->end;
+	if (before->over)
+		return;
+	bytes->length = next - bytes->start;
+	fc_chunk_reader_move(reader, reader->chunk + 1,
+						 reader->marker ? fc_source_end_at(reader->ctx->source, bytes->start) : next);
+}
+
 bool
 fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 {
 	FcShared   *shared = reader->ctx->shared;
 	const FcChunk *bytes = fc_shared_chunk(shared, chunk);
-	uint64		first = fc_shared_start(shared, chunk)->first;
+	uint64		first;
 
 	Assert(shared->source.room > 0 || chunk < shared->source.nchunks);
 	reader->chunk = chunk;
 	reader->end = bytes->start + bytes->length;
 	reader->found = 0;
 	reader->malformed = reader->marker = false;
+	if (reader->finds)
+		fc_chunk_reader_found_start(reader, chunk);
+	first = fc_shared_start(shared, chunk)->first;
 	if (first == FC_NOWHERE || (fc_error_beyond(shared, first) && !reader->looks))
 		return false;
 	fc_context_enter(reader->ctx, first);
@@ -39,7 +117,7 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 bool
 fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end)
 {
-	if (reader->unsplit && end == FC_END_MARKER)
+	if (reader->finds && end == FC_END_MARKER)
 	{
 		reader->found--;
 		reader->marker = true;
@@ -55,6 +133,8 @@ fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end)
 void
 fc_chunk_reader_leave(FcChunkReader *reader)
 {
+	if (reader->finds)
+		fc_chunk_reader_found_end(reader);
 	pg_atomic_fetch_add_u64(&reader->ctx->shared->counts.scanned, reader->found);
 	fc_error_check_count(reader->ctx, reader->chunk, reader->found);
 }

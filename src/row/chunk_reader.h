@@ -5,7 +5,9 @@
  *
  * Every walk over a chunk's records goes through this: it knows where the
  * chunk ends, keeps an error for a malformed record, ends the walk at records
- * that stand after the first bad one known, and counts.
+ * that stand after the first bad one known, and counts.  The only process that
+ * walks over all chunks, in their order, needs no split before: it knows how
+ * each begins when it comes to it.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,6 +16,16 @@
 
 #include "context/pace.h"
 #include "errors/first_error.h"
+#include "row/batch.h"
+
+/* What a reader that finds the chunks knows before the next one */
+typedef struct FcChunkPass
+{
+	uint64		line;			/* lines of its file */
+	uint64		records;		/* of all files */
+	uint64		embedded;		/* line ends in quotes, of the chunk in hand */
+	bool		over;			/* the walk has ended before a chunk did */
+} FcChunkPass;
 
 typedef struct FcChunkReader
 {
@@ -21,14 +33,14 @@ typedef struct FcChunkReader
 	FcStream   *stream;
 	bool		looks;			/* the caller samples records: known errors do
 								 * not end the walk, none is kept */
-	bool		unsplit;		/* the caller finds the chunks by this walk, in
-								 * which markers may come up: they end it */
+	bool		finds;			/* see fc_chunk_reader_find */
+	FcChunkPass pass;
 	uint32		chunk;
 	uint64		end;			/* of the chunk, or where the caller wants to
 								 * end */
 	uint64		found;			/* records so far, a malformed one too */
 	bool		malformed;		/* the walk has ended at such a one */
-	bool		marker;			/* unsplit: or at a marker, record.offset */
+	bool		marker;			/* finds: or at a marker, record.offset */
 	FcRecord	record;			/* the one in hand; its data is NULL if an
 								 * error was thrown in the search for it */
 } FcChunkReader;
@@ -36,6 +48,15 @@ typedef struct FcChunkReader
 /* buffer: bytes read at a time.  Allocates in the current memory context. */
 extern void fc_chunk_reader_begin(FcChunkReader *reader, FcContext *ctx,
 								  size_t buffer);
+
+/*
+ * Lets the reader find the chunks, which nobody has split.  Its process walks
+ * over all of them, one after the other, and calls fc_chunk_reader_leave after
+ * each that it could enter.  This sets where the chunk ends, at the next
+ * record, and its number of records.  A marker ends the walk, and chunks after
+ * a file's data become empty; after a bad record chunks have no records.
+ */
+extern void fc_chunk_reader_find(FcChunkReader *reader);
 
 /*
  * Goes to the first record of a chunk; false if there is none to be looked at.
@@ -59,10 +80,26 @@ fc_chunk_reader_next(FcChunkReader *reader)
 		return false;
 	Assert(end != FC_END_FOUND || record->length <= record->total);
 	reader->found++;
+	reader->pass.embedded += record->embedded;
 	fc_pace(reader->ctx, record->total);
 	if (end != FC_END_FOUND || record->unterminated)
 		return fc_chunk_reader_refuse(reader, end);
 	return !fc_error_beyond(reader->ctx->shared, record->offset) || reader->looks;
+}
+
+/*
+ * Makes the next records a batch; false, with nothing taken, if
+ * fc_chunk_reader_next must look at the next one
+ */
+static inline bool
+fc_chunk_reader_fill(FcChunkReader *reader, FcBatch *batch)
+{
+	if (!fc_batch_fill(batch, reader->stream, &reader->ctx->dialect, reader->end))
+		return false;
+	reader->found += batch->n;
+	reader->pass.embedded += batch->embedded;
+	fc_pace(reader->ctx, batch->bytes);
+	return true;
 }
 
 /*

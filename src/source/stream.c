@@ -198,6 +198,38 @@ fc_stream_next(FcStream *stream, FcDialect *dialect, FcRecord *record)
 	return fc_stream_search(stream, dialect, record);
 }
 
+bool
+fc_stream_stretch(FcStream *stream, const FcDialect *dialect, uint64 end, bool again,
+				  FcMarkedBytes *stretch)
+{
+	FcMarks    *marks = stream->marks;
+
+	if (!fc_marks_serve(dialect) || stream->offset + stream->pos >= end)
+		return false;
+	if (again)
+	{
+		if (stream->len - stream->pos < FC_MARKS_BYTES)
+			(void) fc_stream_fill(stream);
+		if (stream->pos == stream->len || !fc_stream_mark(stream, dialect))
+			return false;
+	}
+	stretch->pos = stream->pos - stream->marks_start;
+	if (stretch->pos >= marks->len)
+		return false;
+	stretch->buf = stream->buf + stream->marks_start;
+	stretch->readable = stream->buf + stream->len;
+	stretch->marks = marks;
+	stretch->offset = stream->offset + stream->marks_start;
+	return true;
+}
+
+void
+fc_stream_pass(FcStream *stream, size_t bytes)
+{
+	Assert(bytes <= stream->len - stream->pos);
+	stream->pos += bytes;
+}
+
 void
 fc_stream_end(FcStream *stream)
 {

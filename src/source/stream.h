@@ -31,6 +31,16 @@ typedef struct FcRecord
 	size_t		marks_pos;		/* place of its first byte in the marks */
 } FcRecord;
 
+/* Bytes in hand that are marked, and begin with a record */
+typedef struct FcMarkedBytes
+{
+	char	   *buf;
+	const char *readable;		/* where the bytes in hand end */
+	const FcMarks *marks;		/* their first is buf[0] */
+	size_t		pos;			/* where the record begins in them */
+	uint64		offset;			/* of buf[0] in the file */
+} FcMarkedBytes;
+
 extern FcStream *fc_stream_begin(const FcSource *source, size_t buffer_size);
 
 /* Restarts at a record start; the stream ends with the file of that record */
@@ -45,6 +55,18 @@ extern void fc_stream_seek_file(FcStream *stream, uint32 number, uint64 offset);
  */
 extern FcEnd fc_stream_next(FcStream *stream, FcDialect *dialect,
 							FcRecord *record);
+
+/*
+ * Shows what is marked from the next record on; with "again" marks as much as
+ * it can from there before.  False if marks do not serve, if the record begins
+ * at "end" or later, or if there are no more bytes to be marked.
+ */
+extern bool fc_stream_stretch(FcStream *stream, const FcDialect *dialect, uint64 end, bool again,
+							  FcMarkedBytes *stretch);
+
+/* Passes over bytes of the stretch, which are whole records */
+extern void fc_stream_pass(FcStream *stream, size_t bytes);
+
 extern void fc_stream_end(FcStream *stream);
 
 #endif							/* FC_STREAM_H */

@@ -253,6 +253,12 @@ foreach my $name (sort keys %tables)
 			$node->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t (n int, k int, v text' . ($table =~ /^,/ ? "$table)" : ") $table"));
 			my ($out, $err) = changes_at_gate($what, $workers,
 				"SELECT fast_copy('t', FILE" . ($args && ", $args") . ')', $file, joined($file, 2990));
+			if ($name eq 'a file without a key' && $workers == 0)
+			{
+				# the leader alone reads it once, as COPY does
+				is($out, $count - 1, "$what: loaded as they are when they are read") or diag($err);
+				next;
+			}
 			fails_as_changed($what, $err);
 		}
 	};

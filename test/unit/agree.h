@@ -19,6 +19,7 @@
 #include "grammar/chunk.h"
 #include "grammar/field.h"
 #include "grammar/marks.h"
+#include "grammar/places.h"
 #include "slow.h"
 
 #define AGREE_BYTES		4096	/* length of the longest file */
@@ -414,6 +415,66 @@ agree_about_marked(const Agree *agree, const FcMarks *marks, const char *buf,
 	return agree_about_marked_fields(agree, marks, pos, buf + pos, scan.content);
 }
 
+/*
+ * Are the places of one record those of its fields, one by one?  "at" has them,
+ * and is where the record begins.
+ */
+static inline bool
+agree_record_places(const Agree *agree, const FcMarks *marks, const char *buf,
+					int nfields, const uint16_t *at)
+{
+	const FcDialect *dialect = &agree->dialect;
+	FcScan		scan = {0};
+	FcBorders	borders;
+
+	if (!fc_marks_record(dialect, marks, buf, at[0], &scan) ||
+		fc_marks_borders(marks, at[0], scan.content, nfields, &borders) ||
+		at[fc_places_width(dialect, nfields)] != at[0] + scan.total)
+		return false;
+	for (int i = 0; i < nfields; i++)
+		if (!fc_marks_borders(marks, at[0], scan.content, i, &borders) ||
+			at[0] + borders.start != at[i] || at[0] + borders.end != at[i + 1] - 1u)
+			return false;
+	return true;
+}
+
+/*
+ * Places of fields of several records at once, from pos on: as the records are
+ * cut one by one, and as many as there are with so many fields.
+ */
+static inline const char *
+agree_about_places(Agree *agree, const FcMarks *marks, const char *buf, size_t pos)
+{
+	static uint16_t at[FC_PLACES_MOST];
+	const FcDialect *dialect = &agree->dialect;
+	int			nfields = 1 + made_up(&agree->seed, 3);
+	int			most = 1 + made_up(&agree->seed, 9);
+	int			width = fc_places_width(dialect, nfields);
+	FcPlaces	places = {.at = at};
+	int			n;
+	FcScan		scan = {0};
+	FcBorders	borders;
+
+	if (pos >= marks->len)
+		return NULL;
+	n = fc_places_find(dialect, marks, buf, pos, nfields, most, &places);
+	for (int i = 0; i < n; i++)
+	{
+		if (!agree_record_places(agree, marks, buf, nfields, at + i * width))
+			return "the places of a record's fields";
+		for (int j = 0; j < nfields && !places.near; j++)
+			if (at[i * width + j + 1] - 1u - at[i * width + j] == dialect->null_len)
+				return "whether a field is as long as the null string";
+	}
+	/* the next one must have a reason not to be among them */
+	pos = at[n * width];
+	if (n < most && fc_marks_record(dialect, marks, buf, pos, &scan) &&
+		fc_marks_borders(marks, pos, scan.content, nfields - 1, &borders) &&
+		!fc_marks_borders(marks, pos, scan.content, nfields, &borders))
+		return "how many records have so many fields";
+	return NULL;
+}
+
 /* Marks stretches of any length, each from the first record not told yet. */
 static inline const char *
 agree_about_marks(Agree *agree)
@@ -436,12 +497,15 @@ agree_about_marks(Agree *agree)
 			size = agree_cut(agree, size);
 		buf = exact_copy(agree->data + start, size);
 		fc_marks_fill(&agree->dialect, &marks, buf, size);
+		wrong = agree_about_places(agree, &marks, buf, 0);
 		while (i <= agree->n && found && wrong == NULL)
 		{
 			wrong = agree_about_marked(agree, &marks, buf,
 									   agree->records[i].start - start, i,
 									   &found);
 			i += found;
+			if (wrong == NULL && found && i <= agree->n)
+				wrong = agree_about_places(agree, &marks, buf, agree->records[i].start - start);
 		}
 		free(buf);
 		i += i == first;

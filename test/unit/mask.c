@@ -87,6 +87,109 @@ masks_are_right(const FcMaskKernel *kernel, const char *data, size_t len,
 	return right && masks[blocks].quotes == UINT64_C(0x5555555555555555);
 }
 
+/* Is a stretch of whole blocks quiet exactly if it is, and right then? */
+static bool
+quiet_is_right(const FcMaskKernel *kernel, const char *data, size_t n)
+{
+	char	   *copy = exact_copy(data, n * FC_MASK_BLOCK);
+	uint64_t	ends[MAX_BLOCKS];
+	uint64_t	delims[MAX_BLOCKS];
+	bool		odd = false;
+	bool		right;
+
+	for (size_t i = 0; i < n * FC_MASK_BLOCK; i++)
+		odd |= data[i] == bytes.quote || data[i] == '\r' || (signed char) data[i] <= 0;
+	right = kernel->quiet(bytes, copy, n, ends, delims) == !odd;
+	for (size_t i = 0; i < n && right && !odd; i++)
+		right = mask_is(ends[i], data + i * FC_MASK_BLOCK, FC_MASK_BLOCK, '\n') &&
+			mask_is(delims[i], data + i * FC_MASK_BLOCK, FC_MASK_BLOCK, bytes.delim);
+	free(copy);
+	return right;
+}
+
+static void
+test_quiet(const FcMaskKernel *kernel)
+{
+	static const char special[] = "\"\r\x8a\xff\0";
+	uint64_t	seed = UINT64_C(577215);
+	char		data[MAX_BYTES];
+	bool		right = true;
+
+	for (int round = 0; round < 5000 && right; round++)
+	{
+		size_t		n = 1 + made_up(&seed, MAX_BLOCKS);
+
+		for (size_t i = 0; i < sizeof(data); i++)
+			data[i] = ",\naaaaaaaa"[made_up(&seed, 10)];
+		/* one byte that is not quiet, at any place or after the end */
+		if (round % 2 == 0)
+			data[made_up(&seed, sizeof(data))] = special[made_up(&seed, 5)];
+		right = quiet_is_right(kernel, data, n);
+	}
+	ok(right, "quiet blocks");
+}
+
+/* Are the places of bits those that a look at one bit after another finds? */
+static bool
+places_are_right(const FcMaskKernel *kernel, const uint64_t *words, const uint64_t *last,
+				 size_t pos, size_t len, int most, int gap)
+{
+	uint16_t	at[MAX_BYTES + FC_MASK_SPARE];
+	FcPlaces	places = {.at = at};
+	size_t		before = pos;	/* after the last bit, or where it begins */
+	int			n = 0;
+	int			nlast = 0;
+	bool		near = false;
+
+	kernel->places(words, last, pos, len, most, gap, &places);
+	for (size_t i = pos; i < len && n < places.n; i++)
+	{
+		uint64_t	bit = UINT64_C(1) << (i % FC_MASK_BLOCK);
+
+		if (((words[i / FC_MASK_BLOCK] | last[i / FC_MASK_BLOCK]) & bit) == 0)
+			continue;
+		nlast += (last[i / FC_MASK_BLOCK] & bit) != 0;
+		near |= i - before == (size_t) gap;
+		before = i + 1;
+		if (at[n++] != i + 1)
+			return false;
+	}
+	if (n != places.n || nlast != places.nlast || (near && !places.near))
+		return false;
+	/* it stops early only when it has enough */
+	if (n >= most)
+		return n < most + FC_MASK_BLOCK;
+	for (size_t i = before; i < len; i++)
+		if ((words[i / FC_MASK_BLOCK] | last[i / FC_MASK_BLOCK]) >> (i % FC_MASK_BLOCK) & 1)
+			return false;
+	return true;
+}
+
+static void
+test_places(const FcMaskKernel *kernel)
+{
+	uint64_t	seed = UINT64_C(141421);
+	bool		right = true;
+
+	for (int round = 0; round < 20000 && right; round++)
+	{
+		uint64_t	words[MAX_BLOCKS] = {0};
+		uint64_t	last[MAX_BLOCKS] = {0};
+		size_t		len = 1 + made_up(&seed, MAX_BYTES);
+		size_t		pos = made_up(&seed, len);
+		unsigned int dull = 1 + made_up(&seed, round % 3 == 0 ? 2 : 80);
+
+		for (size_t i = 0; i < len; i++)
+			if (made_up(&seed, dull) == 0)
+				(made_up(&seed, 4) == 0 ? last : words)[i / FC_MASK_BLOCK] |=
+					UINT64_C(1) << (i % FC_MASK_BLOCK);
+		right = places_are_right(kernel, words, last, pos, len,
+								 1 + made_up(&seed, round % 2 == 0 ? 2000 : 60),
+								 made_up(&seed, round % 5 == 0 ? FC_MASK_BLOCK - 1 : 4));
+	}
+	ok(right, "places of bits");
+}
+
 static void
 test_kernel(const FcMaskKernel *kernel)
 {
@@ -167,6 +270,8 @@ main(void)
 		if (n++ == 0)
 			best = kernel;
 		test_kernel(kernel);
+		test_quiet(kernel);
+		test_places(kernel);
 	}
 	ok(n > 0 && fc_mask_kernel == best, "the first use has chosen the best");
 	ok(fc_mask_number(FC_MASK_KERNELS) == NULL, "there are no more");

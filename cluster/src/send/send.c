@@ -43,7 +43,6 @@
 #include "errors/lines.h"
 #include "grammar/record.h"
 #include "send/dispatch.h"
-#include "send/pass.h"
 #include "send/send.h"
 #include "remote/remote.h"
 #include "row/chunk_reader.h"
@@ -93,9 +92,6 @@ struct FcSender
 	StringInfoData other;		/* a record that does not go as it stands */
 
 	/* the pass */
-	bool		again;			/* it is not the first */
-	FcPass		finds;			/* whole: the first one finds the chunks */
-	uint64		embedded;		/* of the records in the chunk in hand */
 	uint32		chunk;			/* the next one, or the one in hand */
 	bool		in_chunk;
 	bool		ended;
@@ -138,9 +134,9 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 		fc_dispatch_begin(ctx, sender->parser, plan->load.created, plan->load.ncreated);
 	fc_chunk_reader_begin(&sender->reader, ctx, FC_SEND_BLOCK);
 	initStringInfo(&sender->other);
+	/* the first pass over the whole file finds its chunks */
 	if (plan->load.whole)
-		fc_pass_begin(&sender->finds, ctx);
-	sender->reader.unsplit = plan->load.whole;
+		fc_chunk_reader_find(&sender->reader);
 	sender->nleaves = fc_dispatch_nforeign(sender->dispatch);
 	sender->leaves = palloc0(sizeof(FcSendLeaf) * Max(sender->nleaves, 1));
 	for (int i = 0; i < sender->nleaves; i++)
@@ -525,12 +521,6 @@ fc_send_record(FcSender *sender, const FcRecord *record)
 		fc_send_to(sender, &sender->leaves[leaf->number], record);
 }
 
-static bool
-fc_send_finds(const FcSender *sender)
-{
-	return sender->plan.load.whole && !sender->again;
-}
-
 /* Goes to the next chunk with records; false at the end of the file */
 static bool
 fc_send_enter(FcSender *sender)
@@ -540,8 +530,6 @@ fc_send_enter(FcSender *sender)
 	for (; !sender->in_chunk && sender->chunk < shared->source.nchunks; sender->chunk++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (fc_send_finds(sender))
-			fc_pass_enter(&sender->finds, sender->chunk);
 		sender->in_chunk = fc_chunk_reader_enter(&sender->reader, sender->chunk);
 		if (sender->in_chunk)
 			break;
@@ -553,12 +541,8 @@ fc_send_enter(FcSender *sender)
 static void
 fc_send_leave(FcSender *sender)
 {
-	if (fc_send_finds(sender))
-	{
-		fc_pass_leave(&sender->finds, &sender->reader, sender->embedded);
+	if (sender->reader.finds)
 		fc_chunk_reader_leave(&sender->reader);
-		sender->embedded = 0;
-	}
 	else
 		fc_error_check_count(sender->ctx, sender->chunk, sender->reader.found);
 	sender->in_chunk = false;
@@ -585,7 +569,6 @@ fc_send_step(void *arg)
 			fc_send_leave(sender);
 			break;
 		}
-		sender->embedded += sender->reader.record.embedded;
 		fc_send_record(sender, &sender->reader.record);
 	}
 	MemoryContextSwitchTo(old);
@@ -635,7 +618,7 @@ fc_send_again(FcSender *sender)
 		if (leaf->pending)
 			from = Min(from, leaf->resume);
 	}
-	sender->again = true;
+	sender->reader.finds = false;
 	sender->in_chunk = false;
 	sender->ended = from == PG_UINT64_MAX;
 	if (!sender->ended)

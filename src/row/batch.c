@@ -1,0 +1,414 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/batch.c
+ *	  Rows of many records at once, a column at a time.
+ *
+ *	marks ──► places of all borders ──► for each column: NULLs, values
+ *
+ * Of some hundred records the same step is taken for all before the next one.
+ * A record that needs anything else (an escape, bytes that are wrong in the
+ * encoding, a value that its converter declines) is odd: it is left as it is,
+ * for row/parse.c.  Nothing here writes to the stream's buffer.
+ *
+ * All is in the memory context that fc_batch_begin was called in.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "compat/compat.h"
+#include "grammar/places.h"
+#include "row/batch.h"
+#include "row/parser.h"
+
+/* Bytes for values that are passed by reference, and are no texts */
+#define FC_BATCH_ROOM	65536
+
+/* A field of the file, and the column that it is for */
+typedef struct FcBatchField
+{
+	FcConverter convert;
+	int			index;			/* of the column; -1: skipped */
+	int			max;			/* characters of a text; -1: not bounded */
+} FcBatchField;
+
+/* What batches are made by; begins with what the caller sees */
+typedef struct FcBatchMaker
+{
+	FcBatch		batch;
+	const FcParser *parser;
+	int			nfields;
+	FcBatchField *fields;
+	FcRoom		room;
+	char	   *start;			/* of the room */
+	MemoryContext mcxt;			/* of what the room does not hold */
+	int			width;			/* see fc_places_width */
+	FcMarkedBytes stretch;
+	FcPlaces	places;
+	uint16	   *starts;			/* of fields that have quotes: see
+								 * fc_batch_unwrap */
+	uint16	   *ends;
+	FcFields	cut;			/* the fields of the batch */
+	bool		wrapped;		/* some are in quotes, without which they are
+								 * in starts and ends */
+	int			tries;			/* records to be taken alone before the next
+								 * batch: odd ones came too often */
+} FcBatchMaker;
+
+/* Can the field be converted here?  Then sets what is known of it. */
+static bool
+fc_batch_begin_field(FcBatchField *field, const FcQuick *quick, FcRoom *room)
+{
+	field->index = quick->index;
+	field->convert = quick->convert;
+	/* without one a value keeps its long header */
+	if (quick->convert.room != NULL)
+		field->convert.room = room;
+	field->convert.in_place = false;
+	field->max = fc_convert_max(&quick->convert);
+	return quick->index < 0 || quick->convert.function != NULL;
+}
+
+static void
+fc_batch_begin_columns(FcBatchMaker *maker)
+{
+	FcBatch    *batch = &maker->batch;
+
+	batch->columns = palloc0(sizeof(FcBatchColumn) * Max(batch->natts, 1));
+	batch->odd = palloc(sizeof(bool) * FC_BATCH_ROWS);
+	for (int i = 0; i < batch->natts; i++)
+	{
+		FcBatchColumn *column = &batch->columns[i];
+
+		column->values = palloc0(sizeof(Datum) * FC_BATCH_ROWS);
+		column->nulls = palloc(sizeof(bool) * FC_BATCH_ROWS);
+		/* a column without a field, and without a default */
+		column->any_null = true;
+		memset(column->nulls, true, sizeof(bool) * FC_BATCH_ROWS);
+	}
+	for (int i = 0; i < maker->nfields; i++)
+		if (maker->fields[i].index >= 0 && fc_convert_is_text(&maker->fields[i].convert))
+			batch->columns[maker->fields[i].index].lengths = palloc(sizeof(uint32) * FC_BATCH_ROWS);
+}
+
+/* Has the parser only fields that are cut and converted here? */
+static bool
+fc_batch_serves(const FcParser *parser)
+{
+	return parser->quick.columns != NULL && parser->ncolumns > 0 &&
+		parser->defaults.n == 0 &&
+		!parser->shared->plan.need_transcoding &&
+		parser->dialect.default_string == NULL &&
+		parser->dialect.mode != FC_MODE_BINARY;
+}
+
+FcBatch *
+fc_batch_begin(FcParser *parser, TupleDesc desc)
+{
+	FcBatchMaker *maker;
+
+	if (!fc_batch_serves(parser))
+		return NULL;
+	maker = palloc0(sizeof(FcBatchMaker));
+	maker->parser = parser;
+	maker->nfields = parser->ncolumns;
+	maker->fields = palloc0(sizeof(FcBatchField) * maker->nfields);
+	for (int i = 0; i < maker->nfields; i++)
+		if (!fc_batch_begin_field(&maker->fields[i], &parser->quick.columns[i], &maker->room))
+			return NULL;
+	maker->batch.natts = desc->natts;
+	fc_batch_begin_columns(maker);
+	maker->start = palloc(FC_BATCH_ROOM);
+	maker->room.end = maker->start + FC_BATCH_ROOM;
+	maker->room.compact = true;
+	maker->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy batch",
+										ALLOCSET_DEFAULT_SIZES);
+	maker->places.at = palloc(sizeof(uint16) * FC_PLACES_MOST);
+	return &maker->batch;
+}
+
+/* Leaves out records that begin at "end" or later; returns how many are left */
+static int
+fc_batch_before(const FcBatchMaker *maker, int n, uint64 end)
+{
+	const uint16 *at = maker->places.at;
+
+	while (n > 0 && maker->stretch.offset + at[(n - 1) * maker->width] >= end)
+		n--;
+	return n;
+}
+
+/* How many records of the stretch make the batch; finds their borders */
+static int
+fc_batch_cut(FcBatchMaker *maker, const FcDialect *dialect, uint64 end)
+{
+	FcDialect	own = maker->parser->dialect;
+
+	own.eol = dialect->eol;
+	return fc_batch_before(maker, fc_places_find(&own, maker->stretch.marks, maker->stretch.buf,
+												 maker->stretch.pos, maker->nfields,
+												 FC_BATCH_ROWS, &maker->places), end);
+}
+
+/* Records that are wrong in the encoding are odd, and all after them */
+static void
+fc_batch_verify(FcBatchMaker *maker)
+{
+	const uint16 *at = maker->places.at;
+	FcBatch    *batch = &maker->batch;
+	int			len;
+	int			valid;
+
+	if (!maker->stretch.marks->has_strange)
+		return;
+	len = at[batch->n * maker->width] - at[0];
+	valid = pg_encoding_verifymbstr(maker->parser->shared->plan.encoding,
+									maker->stretch.buf + at[0], len);
+	for (int i = batch->n - 1; i >= 0 && at[(i + 1) * maker->width] - at[0] > valid; i--)
+		batch->odd[i] = true;
+}
+
+/*
+ * Looks at the fields with a quote (text: a backslash).  One that is all in
+ * quotes is its inside; the null string is no matter; records with any other
+ * are odd.
+ */
+static void
+fc_batch_unwrap(FcBatchMaker *maker)
+{
+	FcBatch    *batch = &maker->batch;
+	const FcDialect *dialect = &maker->parser->dialect;
+	const FcMarks *marks = maker->stretch.marks;
+	const char *buf = maker->stretch.buf;
+	int			n = batch->n * maker->width;
+	const uint16 *at = maker->places.at;
+	size_t		end = at[n];
+
+	if (maker->starts == NULL)
+	{
+		maker->starts = MemoryContextAlloc(GetMemoryChunkContext(maker),
+										   sizeof(uint16) * 2 * FC_PLACES_MOST);
+		maker->ends = maker->starts + FC_PLACES_MOST;
+	}
+	memcpy(maker->starts, at, sizeof(uint16) * n);
+	memcpy(maker->ends, at + 1, sizeof(uint16) * n);
+	maker->cut.starts = maker->starts;
+	maker->cut.ends = maker->ends;
+	for (size_t quote = fc_marks_next(marks->quotes, at[0], end), i = 0; quote < end;)
+	{
+		const char *field;
+		size_t		len;
+
+		while (at[i + 1] <= quote)
+			i++;
+		field = buf + at[i];
+		len = at[i + 1] - 1 - at[i];
+		if (dialect->mode == FC_MODE_TEXT ?
+			len == dialect->null_len && memcmp(field, dialect->null_string, len) == 0 :
+			len >= 2 && *field == dialect->quote &&
+			fc_marks_next(marks->quotes, at[i] + 1, end) == at[i + 1] - 2)
+		{
+			if (dialect->mode != FC_MODE_TEXT)
+			{
+				maker->starts[i]++;
+				maker->ends[i]--;
+			}
+		}
+		else
+			batch->odd[i / maker->width] = true;
+		quote = fc_marks_next(marks->quotes, at[i + 1], end);
+	}
+}
+
+/* Which rows have a NULL in the column that a field is for? */
+static void
+fc_batch_find_nulls(FcBatchMaker *maker, const FcFields *fields, int number,
+					FcBatchColumn *column)
+{
+	const FcDialect *dialect = &maker->parser->dialect;
+	size_t		null_len = dialect->null_len;
+
+	column->any_null = false;
+	if (!maker->places.near)
+		return;
+	for (int i = 0; i < fields->n; i++)
+	{
+		size_t		start = fields->starts[i * fields->stride];
+		bool		null = fields->ends[i * fields->stride] - 1 - start == null_len &&
+			(null_len == 0 || memcmp(fields->base + start, dialect->null_string, null_len) == 0);
+
+		/* in quotes it is none */
+		if (null && maker->wrapped)
+			null = maker->places.at[i * fields->stride + number] == start;
+		column->nulls[i] = null;
+		column->any_null |= null;
+	}
+}
+
+/* Sets the column of texts */
+static void
+fc_batch_take_texts(FcBatch *batch, const FcBatchField *field, const FcFields *fields,
+					FcBatchColumn *column)
+{
+	for (int i = 0; i < fields->n; i++)
+	{
+		size_t		start = fields->starts[i * fields->stride];
+		int			len = fields->ends[i * fields->stride] - 1 - start;
+		const char *text = fields->base + start;
+
+		column->values[i] = PointerGetDatum(text);
+		column->lengths[i] = len;
+		/* characters, which are counted, are no more than bytes */
+		if (unlikely(field->max >= 0 && len > field->max) && !batch->odd[i] &&
+			pg_mbcharcliplen(text, len, field->max) != len)
+			batch->odd[i] = true;
+	}
+}
+
+/* Sets one column of the rows from the fields with this number */
+static void
+fc_batch_take_column(FcBatchMaker *maker, int number)
+{
+	FcBatch    *batch = &maker->batch;
+	FcBatchField *field = &maker->fields[number];
+	FcFields	fields = maker->cut;
+	FcBatchColumn *column;
+
+	if (field->index < 0)
+		return;
+	column = &batch->columns[field->index];
+	fields.starts += number;
+	fields.ends += number;
+	fc_batch_find_nulls(maker, &fields, number, column);
+	if (column->lengths != NULL)
+		fc_batch_take_texts(batch, field, &fields, column);
+	else
+		field->convert.many(&field->convert, &fields, column->any_null ? column->nulls : NULL,
+							column->values, batch->odd);
+}
+
+/* Makes rows of the records that are cut */
+static void
+fc_batch_make(FcBatchMaker *maker)
+{
+	FcBatch    *batch = &maker->batch;
+	MemoryContext old;
+
+	memset(batch->odd, false, sizeof(bool) * batch->n);
+	maker->cut = (FcFields)
+	{
+		maker->stretch.buf, maker->places.at, maker->places.at + 1, maker->width, batch->n
+	};
+	maker->wrapped = maker->stretch.marks->has_quotes;
+	if (maker->wrapped)
+		fc_batch_unwrap(maker);
+	fc_batch_verify(maker);
+	maker->room.next = maker->start;
+	maker->room.readable = maker->stretch.readable;
+	if (!maker->mcxt->isReset)
+		MemoryContextReset(maker->mcxt);
+	old = MemoryContextSwitchTo(maker->mcxt);
+	for (int i = 0; i < maker->nfields; i++)
+		fc_batch_take_column(maker, i);
+	MemoryContextSwitchTo(old);
+}
+
+static uint64
+fc_batch_embedded(const FcBatchMaker *maker, size_t start, size_t end)
+{
+	return maker->stretch.marks->has_embedded ?
+		fc_marks_embedded(maker->stretch.marks, start, end) : 0;
+}
+
+bool
+fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64 end)
+{
+	FcBatchMaker *maker = (FcBatchMaker *) batch;
+	int			odd = 0;
+
+	batch->n = 0;
+	maker->width = fc_places_width(dialect, maker->nfields);
+	if (maker->tries > 0)
+	{
+		maker->tries--;
+		return false;
+	}
+	if (fc_stream_stretch(stream, dialect, end, false, &maker->stretch))
+		batch->n = fc_batch_cut(maker, dialect, end);
+	if (batch->n == 0 && fc_stream_stretch(stream, dialect, end, true, &maker->stretch))
+		batch->n = fc_batch_cut(maker, dialect, end);
+	if (batch->n == 0)
+		return false;
+	batch->offset = maker->stretch.offset + maker->stretch.pos;
+	batch->bytes = maker->places.at[batch->n * maker->width] - maker->stretch.pos;
+	batch->embedded = fc_batch_embedded(maker, maker->stretch.pos, maker->stretch.pos + batch->bytes);
+	fc_batch_make(maker);
+	fc_stream_pass(stream, batch->bytes);
+	for (int i = 0; i < batch->n; i++)
+		odd += batch->odd[i];
+	if (odd * 2 > batch->n)
+		maker->tries = 4 * FC_BATCH_ROWS;
+	return true;
+}
+
+void
+fc_batch_refuse_nulls(FcBatch *batch, int column)
+{
+	if (batch->columns[column].any_null)
+		for (int i = 0; i < batch->n; i++)
+			batch->odd[i] |= batch->columns[column].nulls[i];
+}
+
+int
+fc_batch_next_odd(const FcBatch *batch, int i)
+{
+	const bool *odd = memchr(batch->odd + i, true, batch->n - i);
+
+	return odd == NULL ? batch->n : odd - batch->odd;
+}
+
+uint64
+fc_batch_bytes(const FcBatch *batch, int from, int to)
+{
+	const FcBatchMaker *maker = (const FcBatchMaker *) batch;
+	int			width = maker->width;
+
+	return maker->places.at[to * width] - maker->places.at[from * width] -
+		(to - from) * (width - maker->nfields + 1);
+}
+
+void
+fc_batch_record(const FcBatch *batch, int i, FcRecord *record)
+{
+	const FcBatchMaker *maker = (const FcBatchMaker *) batch;
+	size_t		start = maker->places.at[i * maker->width];
+	size_t		end = maker->places.at[i * maker->width + maker->nfields] - 1;
+
+	memset(record, 0, sizeof(FcRecord));
+	record->offset = maker->stretch.offset + start;
+	record->data = maker->stretch.buf + start;
+	record->length = end - start;
+	record->total = maker->places.at[(i + 1) * maker->width] - start;
+	record->embedded = fc_batch_embedded(maker, start, end);
+	record->marks = maker->stretch.marks;
+	record->marks_pos = start;
+}
+
+void
+fc_batch_row(const FcBatch *batch, int i, Datum *values, bool *nulls)
+{
+	for (int j = 0; j < batch->natts; j++)
+	{
+		const FcBatchColumn *column = &batch->columns[j];
+
+		nulls[j] = column->any_null && column->nulls[i];
+		values[j] = column->values[i];
+		if (column->lengths != NULL && !nulls[j])
+			values[j] = PointerGetDatum(cstring_to_text_with_len(DatumGetPointer(values[j]),
+																 column->lengths[i]));
+	}
+}

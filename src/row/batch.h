@@ -1,0 +1,75 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/batch.h
+ *	  Rows of many records at once, a column at a time.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_BATCH_H
+#define FC_BATCH_H
+
+#include "access/tupdesc.h"
+
+#include "row/parse.h"
+#include "source/stream.h"
+
+/* The most rows of a batch */
+#define FC_BATCH_ROWS	256
+
+/* A column of the target's row type; element i is of row i */
+typedef struct FcBatchColumn
+{
+	Datum	   *values;			/* texts: their first byte */
+	uint32	   *lengths;		/* of texts, bytes; NULL: values are datums */
+	bool	   *nulls;
+	bool		any_null;		/* else no row has a NULL, nulls is not set */
+} FcBatchColumn;
+
+typedef struct FcBatch
+{
+	int			n;				/* rows */
+	int			natts;
+	FcBatchColumn *columns;		/* natts */
+	bool	   *odd;			/* rows whose values are not set: their records
+								 * must be parsed alone */
+	uint64		offset;			/* in the file, of the first record */
+	uint64		bytes;			/* of all records, with line ends */
+	uint64		embedded;		/* line ends in quotes that COPY counts */
+} FcBatch;
+
+/*
+ * For the parser's target; NULL if it has columns or a dialect for which each
+ * record must be parsed alone.  Lives in the current memory context.
+ */
+extern FcBatch *fc_batch_begin(FcParser *parser, TupleDesc desc);
+
+/*
+ * Takes the stream's next records that begin before "end", an offset in the
+ * file, and makes rows of them; the dialect is that of the file.  Throws
+ * nothing about data.  False, with nothing taken, if the next record must be
+ * searched for by fc_stream_next, or if there is none.
+ *
+ * Values are in the stream's buffer and in the batch, until either is used
+ * again.
+ */
+extern bool fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64 end);
+
+/* An odd row is one that has a NULL in this column, too */
+extern void fc_batch_refuse_nulls(FcBatch *batch, int column);
+
+/* The first odd row from i on, or batch->n */
+extern int	fc_batch_next_odd(const FcBatch *batch, int i);
+
+/* Bytes of the records of rows from "from" on, before "to", but of line ends */
+extern uint64 fc_batch_bytes(const FcBatch *batch, int from, int to);
+
+/* Shows the record of row i, as the stream would */
+extern void fc_batch_record(const FcBatch *batch, int i, FcRecord *record);
+
+/*
+ * Makes the values of row i, which is not odd, in a row of the target's type;
+ * texts are palloc'ed
+ */
+extern void fc_batch_row(const FcBatch *batch, int i, Datum *values, bool *nulls);
+
+#endif							/* FC_BATCH_H */
