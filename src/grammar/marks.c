@@ -178,6 +178,12 @@ fc_marks_embedded(const FcMarks *marks, size_t pos, size_t end)
 	return count_bits(marks->embedded, pos, end);
 }
 
+int
+fc_marks_quotes(const FcMarks *marks, size_t pos, size_t end)
+{
+	return count_bits(marks->quotes, pos, end);
+}
+
 /*
  * The start of field number "wanted" of the record that is marked from pos to
  * "end", or after "end" if it has fewer fields.

@@ -85,6 +85,9 @@ fc_marks_next(const uint64_t *words, size_t pos, size_t end)
 /* How many line ends that COPY counts stand in quotes from pos to "end" */
 extern int	fc_marks_embedded(const FcMarks *marks, size_t pos, size_t end);
 
+/* How many quotes (text: backslashes) */
+extern int	fc_marks_quotes(const FcMarks *marks, size_t pos, size_t end);
+
 /*
  * Finds the end of the record that starts at buf[pos], which was marked from
  * its start.  Fills content, total and embedded of *scan, which the caller has

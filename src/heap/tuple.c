@@ -103,7 +103,7 @@ fc_form_begin_fixed(FcForm *form)
 {
 	int			i;
 
-	for (i = 0; i < form->natts && form->columns[i].kind < FC_FORM_PACKED &&
+	for (i = 0; i < form->natts && form->columns[i].kind < FC_FORM_FIXED &&
 		 form->fixed < form->max; i++)
 	{
 		FcFormColumn *column = &form->columns[i];
@@ -325,7 +325,7 @@ fc_form_begin_rows(FcForm *form, int from, int to)
 	return 0;
 }
 
-/* Bytes that a varlena of a batch takes from "off" on, and the gap before it */
+/* Where a varlena of a batch ends that comes after row[off] */
 static inline Size
 fc_form_after(Size off, const FcFormColumn *column, const FcBatchColumn *from, int i)
 {
@@ -340,10 +340,30 @@ fc_form_after(Size off, const FcFormColumn *column, const FcBatchColumn *from, i
 	return ((off + column->align) & ~(Size) column->align) + VARHDRSZ + data;
 }
 
-static inline bool
-fc_form_is_null(const FcBatchColumn *column, int i)
+/* Moves the offsets of rows to after a column of a fixed length */
+static inline void
+fc_form_pass_fixed(const FcFormColumn *column, const bool *nulls, int from, int to,
+				   uint32 *offsets)
 {
-	return column->any_null && column->nulls[i];
+	uint32		align = column->align;
+	uint32		len = column->len;
+
+	for (int i = from; i < to; i++)
+	{
+		uint32		after = ((offsets[i] + align) & ~align) + len;
+
+		/* which rows have a NULL is hard to predict */
+		offsets[i] = nulls != NULL && nulls[i] ? offsets[i] : after;
+	}
+}
+
+static inline void
+fc_form_pass_varlena(const FcFormColumn *column, const FcBatchColumn *values,
+					 const bool *nulls, int from, int to, uint32 *offsets)
+{
+	for (int i = from; i < to; i++)
+		if (nulls == NULL || !nulls[i])
+			offsets[i] = fc_form_after(offsets[i], column, values, i);
 }
 
 void
@@ -358,15 +378,12 @@ fc_form_lengths(FcForm *form, const FcBatch *batch, int from, int to, uint32 *le
 	{
 		const FcFormColumn *column = &form->columns[j];
 		const FcBatchColumn *values = &batch->columns[j];
-		Size		align = column->align;
+		const bool *nulls = values->any_null ? values->nulls : NULL;
 
-		for (int i = from; i < to; i++)
-			if (fc_form_is_null(values, i))
-				continue;
-			else if (column->len < 0)
-				offsets[i] = fc_form_after(offsets[i], column, values, i);
-			else
-				offsets[i] = ((offsets[i] + align) & ~align) + column->len;
+		if (column->len < 0)
+			fc_form_pass_varlena(column, values, nulls, from, to, offsets);
+		else
+			fc_form_pass_fixed(column, nulls, from, to, offsets);
 	}
 	for (int i = from; i < to; i++)
 		lengths[i - from] = offsets[i] > form->max ? 0 : offsets[i];
@@ -434,9 +451,9 @@ fc_form_varlena(char *row, Size off, const FcFormColumn *column, const FcBatchCo
 	return off + data;
 }
 
-/* Puts a value of a fixed length at p */
+/* Puts a value that is passed by value at p */
 static pg_attribute_always_inline void
-fc_form_fixed(char *p, const FcFormColumn *column, int kind, Datum value)
+fc_form_fixed(char *p, int kind, Datum value)
 {
 	switch (kind)
 	{
@@ -449,89 +466,137 @@ fc_form_fixed(char *p, const FcFormColumn *column, int kind, Datum value)
 		case FC_FORM_FOUR:
 			*(int32 *) p = DatumGetInt32(value);
 			break;
-		case FC_FORM_EIGHT:
-			*(Datum *) p = value;
-			break;
 		default:
-			memcpy(p, DatumGetPointer(value), column->len);
+			*(Datum *) p = value;
 	}
 }
 
 /* Puts a column whose place is the same in all rows, which have no NULL */
 static pg_attribute_always_inline void
-fc_form_same_place(const FcFormColumn *column, int kind, Size at, const Datum *values,
-				   int n, char **rows)
+fc_form_same_place(int kind, Size at, const Datum *values, int n, char **rows)
 {
 	for (int i = 0; i < n; i++)
-		fc_form_fixed(rows[i] + at, column, kind, values[i]);
+		fc_form_fixed(rows[i] + at, kind, values[i]);
+}
+
+/*
+ * Puts a column at each row's next offset, and moves that on.  What there is of
+ * a NULL goes nowhere: which rows have one is hard to predict.
+ */
+static pg_attribute_always_inline void
+fc_form_next_place(const FcFormColumn *column, int kind, const Datum *values, const bool *nulls,
+				   int n, char **rows, uint32 *offsets)
+{
+	uint32		align = column->align;
+	uint32		len = column->len;
+	uint64		nowhere;
+
+	for (int i = 0; i < n; i++)
+	{
+		bool		null = nulls != NULL && nulls[i];
+		uint32		off = (offsets[i] + align) & ~align;
+
+		fc_form_fixed(null ? (char *) &nowhere : rows[i] + off, kind, values[i]);
+		offsets[i] = null ? offsets[i] : off + len;
+	}
+}
+
+/* Puts a column of fixed length: where all rows have it, unless at is 0 */
+static pg_attribute_always_inline void
+fc_form_fixed_kind(const FcFormColumn *column, int kind, Size at, const Datum *values,
+				   const bool *nulls, int n, char **rows, uint32 *offsets)
+{
+	if (at > 0)
+		fc_form_same_place(kind, at, values, n, rows);
+	else if (nulls == NULL)
+		fc_form_next_place(column, kind, values, NULL, n, rows, offsets);
+	else
+		fc_form_next_place(column, kind, values, nulls, n, rows, offsets);
 }
 
 static void
-fc_form_fixed_column(const FcFormColumn *column, Size at, const Datum *values, int n,
-					 char **rows)
+fc_form_fixed_column(const FcFormColumn *column, Size at, const Datum *values,
+					 const bool *nulls, int n, char **rows, uint32 *offsets)
 {
 	switch (column->kind)
 	{
 		case FC_FORM_BYTE:
-			fc_form_same_place(column, FC_FORM_BYTE, at, values, n, rows);
+			fc_form_fixed_kind(column, FC_FORM_BYTE, at, values, nulls, n, rows, offsets);
 			break;
 		case FC_FORM_TWO:
-			fc_form_same_place(column, FC_FORM_TWO, at, values, n, rows);
+			fc_form_fixed_kind(column, FC_FORM_TWO, at, values, nulls, n, rows, offsets);
 			break;
 		case FC_FORM_FOUR:
-			fc_form_same_place(column, FC_FORM_FOUR, at, values, n, rows);
-			break;
-		case FC_FORM_EIGHT:
-			fc_form_same_place(column, FC_FORM_EIGHT, at, values, n, rows);
+			fc_form_fixed_kind(column, FC_FORM_FOUR, at, values, nulls, n, rows, offsets);
 			break;
 		default:
-			fc_form_same_place(column, FC_FORM_FIXED, at, values, n, rows);
+			fc_form_fixed_kind(column, FC_FORM_EIGHT, at, values, nulls, n, rows, offsets);
 	}
 }
 
-/* Puts a column at each row's next offset, and moves that on */
+/* Puts a column passed by reference at each row's next offset */
 static void
-fc_form_any_column(FcForm *form, const FcBatch *batch, int j, int from, int to, char **rows)
+fc_form_reference_column(FcForm *form, const FcBatchColumn *values, int j, int from, int to,
+						 char **rows)
 {
 	const FcFormColumn *column = &form->columns[j];
-	const FcBatchColumn *values = &batch->columns[j];
 	Size		align = column->align;
+	const bool *nulls = values->any_null ? values->nulls : NULL;
 
 	for (int i = from; i < to; i++)
 	{
 		char	   *row = rows[i - from];
 		Size		off = form->offsets[i];
 
-		if (fc_form_is_null(values, i))
+		if (nulls != NULL && nulls[i])
 			continue;
-		if (form->any_null && form->has_null[i])
-			((HeapTupleHeader) row)->t_bits[j / 8] |= 1 << (j % 8);
 		if (column->len < 0)
 		{
-			((HeapTupleHeader) row)->t_infomask |= HEAP_HASVARWIDTH;
+			if (nulls != NULL)
+				((HeapTupleHeader) row)->t_infomask |= HEAP_HASVARWIDTH;
 			off = fc_form_varlena(row, off, column, values, i);
 		}
 		else
 		{
 			off = (off + align) & ~align;
-			fc_form_fixed(row + off, column, column->kind, values->values[i]);
+			memcpy(row + off, DatumGetPointer(values->values[i]), column->len);
 			off += column->len;
 		}
 		form->offsets[i] = off;
 	}
 }
 
-void
-fc_form_rows(FcForm *form, const FcBatch *batch, int from, int to, char **rows)
+/* Notes in the headers of rows with a NULL which columns have a value */
+static void
+fc_form_bitmaps(const FcForm *form, const FcBatch *batch, int from, int to, char **rows)
 {
-	int			first = fc_form_begin_rows(form, from, to);
-	Size		hoff = fc_form_header(form, false);
+	for (int j = 0; j < form->natts; j++)
+	{
+		const FcBatchColumn *column = &batch->columns[j];
+
+		for (int i = from; i < to; i++)
+			if (form->has_null[i])
+				((HeapTupleHeader) rows[i - from])->t_bits[j / 8] |=
+					!(column->any_null && column->nulls[i]) << (j % 8);
+	}
+}
+
+/* Writes the headers of rows */
+static void
+fc_form_headers(FcForm *form, const FcBatch *batch, int from, int to, char **rows)
+{
 	HeapTupleHeaderData head = *form->head;
 
-	head.t_hoff = hoff;
+	/* a column that may be NULL notes it for each row */
+	for (int j = 0; j < form->natts; j++)
+		if (form->columns[j].len < 0 && !batch->columns[j].any_null)
+			head.t_infomask |= HEAP_HASVARWIDTH;
+	head.t_hoff = fc_form_header(form, false);
 	for (int i = from; i < to; i++)
 		memcpy(rows[i - from], &head, SizeofHeapTupleHeader);
-	for (int i = from; i < to && form->any_null; i++)
+	if (!form->any_null)
+		return;
+	for (int i = from; i < to; i++)
 		if (form->has_null[i])
 		{
 			HeapTupleHeader row = (HeapTupleHeader) rows[i - from];
@@ -539,9 +604,26 @@ fc_form_rows(FcForm *form, const FcBatch *batch, int from, int to, char **rows)
 			row->t_hoff = fc_form_header(form, true);
 			row->t_infomask |= HEAP_HASNULL;
 		}
-	for (int j = 0; j < first; j++)
-		fc_form_fixed_column(&form->columns[j], hoff + form->columns[j].at,
-							 batch->columns[j].values + from, to - from, rows);
-	for (int j = first; j < form->natts; j++)
-		fc_form_any_column(form, batch, j, from, to, rows);
+	fc_form_bitmaps(form, batch, from, to, rows);
+}
+
+void
+fc_form_rows(FcForm *form, const FcBatch *batch, int from, int to, char **rows)
+{
+	int			first = fc_form_begin_rows(form, from, to);
+	Size		hoff = fc_form_header(form, false);
+
+	fc_form_headers(form, batch, from, to, rows);
+	for (int j = 0; j < form->natts; j++)
+	{
+		const FcFormColumn *column = &form->columns[j];
+		const FcBatchColumn *values = &batch->columns[j];
+
+		if (column->kind < FC_FORM_FIXED)
+			fc_form_fixed_column(column, j < first ? hoff + column->at : 0, values->values + from,
+								 values->any_null ? values->nulls + from : NULL, to - from, rows,
+								 form->offsets + from);
+		else
+			fc_form_reference_column(form, values, j, from, to, rows);
+	}
 }

@@ -291,6 +291,11 @@ fc_fill_undo(FcJob *job)
 	}
 	CommandCounterIncrement();
 	fc_find_forget(job);
+	if (target->shared->source.unsplit)
+	{
+		fc_layout_chunks(job);
+		fc_find_split(job);
+	}
 }
 
 bool

@@ -42,22 +42,6 @@ fc_find_report_pass(FcJob *job)
 	fc_lead_report_files(job);
 }
 
-/*
- * One process that takes all chunks in their order needs no split, unless their
- * records must be counted before, for numbers of sequences.  In binary files,
- * and where the client has given up, only a split tells where the data end.
- */
-bool
-fc_find_by_load(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-
-	target->shared->source.unsplit = target->way == FC_WAY_TURNS && target->nworkers == 0 &&
-		target->dialect.mode != FC_MODE_BINARY && target->given_up == NULL && target->kept == NULL &&
-		target->shared->plan.nnumbers == 0 && target->rel->rd_rel->relkind == RELKIND_RELATION;
-	return target->shared->source.unsplit;
-}
-
 void
 fc_find_split(FcJob *job)
 {
@@ -67,6 +51,7 @@ fc_find_split(FcJob *job)
 	FcWork		work = {0};
 	int			processes;
 
+	target->shared->source.unsplit = false;
 	fc_progress_phase(&job->progress, FC_PHASE_SPLIT);
 	processes = fc_lead_run(job, FC_PHASE_SPLIT,
 							alone ? 0 : target->shared->source.nchunks, &work);
@@ -205,7 +190,26 @@ fc_find_may_be_presorted(FcJob *job)
 		target->way != FC_WAY_COPY && !fc_find_core_reads(job) && !target->plan->effects &&
 		shared->plan.tolerated == 0 && shared->plan.nnumbers == 0 &&
 		fc_shared_where(shared)[0] == '\0' && target->plan->order.nkeys == 0 &&
-		!OidIsValid(target->route->default_oid) && !fc_way_needs_attached(job);
+		!fc_way_needs_attached(job);
+}
+
+/*
+ * One process that takes all chunks in their order needs no split, unless their
+ * records must be counted before, for numbers of sequences.  In binary files,
+ * and where the client has given up, only a split tells where the data end.
+ */
+bool
+fc_find_by_load(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	bool		in_order = target->way == FC_WAY_TURNS ?
+		target->rel->rd_rel->relkind == RELKIND_RELATION :
+		target->way == FC_WAY_OFFSETS && fc_find_may_be_presorted(job);
+
+	target->shared->source.unsplit = in_order && target->nworkers == 0 &&
+		target->dialect.mode != FC_MODE_BINARY && target->given_up == NULL &&
+		target->kept == NULL && target->shared->plan.nnumbers == 0;
+	return target->shared->source.unsplit;
 }
 
 /*
@@ -218,7 +222,7 @@ fc_find_presorted(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	if (!fc_find_may_be_presorted(job))
+	if (!fc_find_may_be_presorted(job) || OidIsValid(target->route->default_oid))
 		return;
 	job->keys = MemoryContextAllocHuge(CurrentMemoryContext,
 									   sizeof(int64) * (target->shared->source.nchunks + 1));
@@ -233,6 +237,12 @@ fc_find_look(FcJob *job)
 		return;
 	fc_find_route(job);
 	fc_find_presorted(job);
+	if (!job->target.shared->source.unsplit)
+		return;
+	/* the partitions of a presorted file want to know how large they get */
+	job->target.found = job->target.data_size / FC_RECORD_GUESS;
+	if (job->target.way != FC_WAY_PRESORTED)
+		fc_find_split(job);
 }
 
 bool

@@ -132,7 +132,7 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 {
 	FcTarget   *target = &job->target;
 	bool		flows = fc_target_grows(target);
-	bool		finds = phase == FC_PHASE_LOAD && target->shared->source.unsplit;
+	bool		finds;
 	int			processes;
 
 	if (flows)
@@ -147,6 +147,8 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 	/* the phase's own time counts from the moment when all was there */
 	if (flows)
 		fc_intake_flowed(&job->intake);
+	finds = phase == FC_PHASE_LOAD && target->shared->source.unsplit &&
+		pg_atomic_read_u32(&target->shared->unordered) == 0;
 	if (finds)
 		target->found = pg_atomic_read_u64(&target->shared->counts.scanned);
 	if (flows || finds)

@@ -169,6 +169,8 @@ fc_job_copy(FcJob *job)
 	FcTarget   *target = &job->target;
 	bool		failed = fc_job_scan_failed(job);
 
+	/* rejects need the lines of records, which the load would have found */
+	Assert(!target->shared->source.unsplit || target->shared->plan.tolerated == 0);
 	fc_away_check_core(job);
 	if (fc_caller_is_told(target->options->caller))
 		ereport(NOTICE,

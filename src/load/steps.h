@@ -60,7 +60,8 @@ extern dsm_segment *fc_layout_early(Oid target, dsm_segment *area);
 
 /*
  * Finds the records of a source that is whole.  The second tells, before,
- * whether the load finds them by itself.
+ * whether the load may find them by itself: it does, unless fc_find_look finds
+ * that the file is not in key order.
  */
 extern void fc_find_split(FcJob *job);
 extern bool fc_find_by_load(FcJob *job);

@@ -464,7 +464,7 @@ fc_load_put_rows(FcLoader *loader, int from, int to)
 
 /*
  * Loads the rows of the batch; the odd ones alone, each in its place.  False if
- * the load is given up.
+ * the load is given up, or has met an error.
  */
 static bool
 fc_load_batch(FcLoader *loader)
@@ -474,7 +474,7 @@ fc_load_batch(FcLoader *loader)
 
 	CHECK_FOR_INTERRUPTS();
 	if (loader->ctx->stopped || fc_error_beyond(loader->ctx->shared, batch->offset))
-		return true;
+		return false;
 	fc_load_refuse_nulls(loader);
 	for (int i = 0; i < batch->n; i = Max(end, i + 1))
 	{

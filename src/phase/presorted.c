@@ -18,6 +18,9 @@
  * So load/find.c allows it only where the load makes all partitions, and no
  * row is filtered, rejected or numbered.
  *
+ * The leader alone needs not even a split before: where chunks begin is guessed
+ * for the look, and found by the load.  Keys of a wrong guess give the load up.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -70,11 +73,12 @@ static bool
 fc_presorted_chunk(FcPresortedLook *look, uint32 i, uint64 bytes)
 {
 	FcChunkReader *reader = &look->reader;
-	uint64		limit = fc_shared_starts(reader->ctx->shared)[i].first + bytes;
+	uint64		limit;
 	uint64		end;
 
 	if (!fc_chunk_reader_enter(reader, i))
 		return false;
+	limit = fc_shared_starts(reader->ctx->shared)[i].first + bytes;
 	end = reader->end;
 	reader->end = Min(limit, end);
 	look->sorted = false;

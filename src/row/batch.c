@@ -43,18 +43,16 @@ typedef struct FcBatchMaker
 	const FcParser *parser;
 	int			nfields;
 	FcBatchField *fields;
+	int			most;			/* rows that there is room for */
 	FcRoom		room;
 	char	   *start;			/* of the room */
 	MemoryContext mcxt;			/* of what the room does not hold */
 	int			width;			/* see fc_places_width */
 	FcMarkedBytes stretch;
 	FcPlaces	places;
-	uint16	   *starts;			/* of fields that have quotes: see
-								 * fc_batch_unwrap */
+	uint16	   *starts;			/* as places.at, without quotes around fields */
 	uint16	   *ends;
 	FcFields	cut;			/* the fields of the batch */
-	bool		wrapped;		/* some are in quotes, without which they are
-								 * in starts and ends */
 	int			tries;			/* records to be taken alone before the next
 								 * batch: odd ones came too often */
 } FcBatchMaker;
@@ -73,26 +71,35 @@ fc_batch_begin_field(FcBatchField *field, const FcQuick *quick, FcRoom *room)
 	return quick->index < 0 || quick->convert.function != NULL;
 }
 
+/*
+ * Gives the columns room for the batch's rows.  Those without a field, which
+ * have no default, share one array of NULLs.
+ */
 static void
 fc_batch_begin_columns(FcBatchMaker *maker)
 {
 	FcBatch    *batch = &maker->batch;
+	FcBatchColumn absent = {.any_null = true};
 
-	batch->columns = palloc0(sizeof(FcBatchColumn) * Max(batch->natts, 1));
-	batch->odd = palloc(sizeof(bool) * FC_BATCH_ROWS);
+	absent.values = palloc0(sizeof(Datum) * maker->most);
+	absent.nulls = palloc(sizeof(bool) * maker->most);
+	memset(absent.nulls, true, sizeof(bool) * maker->most);
+	batch->columns = palloc(sizeof(FcBatchColumn) * Max(batch->natts, 1));
+	batch->odd = palloc(sizeof(bool) * maker->most);
 	for (int i = 0; i < batch->natts; i++)
-	{
-		FcBatchColumn *column = &batch->columns[i];
-
-		column->values = palloc0(sizeof(Datum) * FC_BATCH_ROWS);
-		column->nulls = palloc(sizeof(bool) * FC_BATCH_ROWS);
-		/* a column without a field, and without a default */
-		column->any_null = true;
-		memset(column->nulls, true, sizeof(bool) * FC_BATCH_ROWS);
-	}
+		batch->columns[i] = absent;
 	for (int i = 0; i < maker->nfields; i++)
-		if (maker->fields[i].index >= 0 && fc_convert_is_text(&maker->fields[i].convert))
-			batch->columns[maker->fields[i].index].lengths = palloc(sizeof(uint32) * FC_BATCH_ROWS);
+	{
+		FcBatchColumn column = {0};
+
+		if (maker->fields[i].index < 0)
+			continue;
+		column.values = palloc0(sizeof(Datum) * maker->most);
+		column.nulls = palloc(sizeof(bool) * maker->most);
+		if (fc_convert_is_text(&maker->fields[i].convert))
+			column.lengths = palloc(sizeof(uint32) * maker->most);
+		batch->columns[maker->fields[i].index] = column;
+	}
 }
 
 /* Has the parser only fields that are cut and converted here? */
@@ -121,6 +128,8 @@ fc_batch_begin(FcParser *parser, TupleDesc desc)
 		if (!fc_batch_begin_field(&maker->fields[i], &parser->quick.columns[i], &maker->room))
 			return NULL;
 	maker->batch.natts = desc->natts;
+	/* a field has a border at least */
+	maker->most = Min(FC_BATCH_ROWS, FC_MARKS_BYTES / maker->nfields + 1);
 	fc_batch_begin_columns(maker);
 	maker->start = palloc(FC_BATCH_ROOM);
 	maker->room.end = maker->start + FC_BATCH_ROOM;
@@ -151,7 +160,7 @@ fc_batch_cut(FcBatchMaker *maker, const FcDialect *dialect, uint64 end)
 	own.eol = dialect->eol;
 	return fc_batch_before(maker, fc_places_find(&own, maker->stretch.marks, maker->stretch.buf,
 												 maker->stretch.pos, maker->nfields,
-												 FC_BATCH_ROWS, &maker->places), end);
+												 maker->most, &maker->places), end);
 }
 
 /* Records that are wrong in the encoding are odd, and all after them */
@@ -172,56 +181,85 @@ fc_batch_verify(FcBatchMaker *maker)
 		batch->odd[i] = true;
 }
 
-/*
- * Looks at the fields with a quote (text: a backslash).  One that is all in
- * quotes is its inside; the null string is no matter; records with any other
- * are odd.
- */
+/* Cuts the quotes from around fields; returns how many fields had some */
+static int
+fc_batch_unwrap_fields(FcBatchMaker *maker, int from, int to)
+{
+	const uint16 *at = maker->places.at;
+	const char *buf = maker->stretch.buf;
+	char		quote = maker->parser->dialect.quote;
+	int			wrapped = 0;
+
+	for (int i = from; i < to; i++)
+	{
+		const char *first = buf + at[i];
+		const char *last = buf + (at[i + 1] - 1 > at[i] ? at[i + 1] - 2 : at[i]);
+		bool		both = (first < last) & (*first == quote) & (*last == quote);
+
+		maker->starts[i] = at[i] + both;
+		maker->ends[i] = at[i + 1] - both;
+		wrapped += both;
+	}
+	return wrapped;
+}
+
+/* Of csv: records with a quote that does not stand around a field are odd */
+static void
+fc_batch_unwrap_csv(FcBatchMaker *maker)
+{
+	const FcMarks *marks = maker->stretch.marks;
+	const uint16 *at = maker->places.at;
+	int			width = maker->width;
+
+	for (int i = 0; i < maker->batch.n; i++, at += width)
+	{
+		int			first = i * width;
+		int			wrapped = fc_batch_unwrap_fields(maker, first, first + width);
+
+		if (fc_marks_quotes(marks, at[0], at[width]) != 2 * wrapped)
+			maker->batch.odd[i] = true;
+	}
+}
+
+/* Of text: a record with a backslash is odd, unless it is of the null string */
+static void
+fc_batch_unwrap_text(FcBatchMaker *maker)
+{
+	const FcDialect *dialect = &maker->parser->dialect;
+	const FcMarks *marks = maker->stretch.marks;
+	const uint16 *at = maker->places.at;
+	size_t		end = at[maker->batch.n * maker->width];
+	int			i = 0;
+
+	for (size_t backslash = fc_marks_next(marks->quotes, at[0], end); backslash < end;
+		 backslash = fc_marks_next(marks->quotes, at[i + 1], end))
+	{
+		while (at[i + 1] <= backslash)
+			i++;
+		if (at[i + 1] - 1 - at[i] != dialect->null_len ||
+			memcmp(maker->stretch.buf + at[i], dialect->null_string, dialect->null_len) != 0)
+			maker->batch.odd[i / maker->width] = true;
+	}
+}
+
+/* Looks at quotes, or at backslashes */
 static void
 fc_batch_unwrap(FcBatchMaker *maker)
 {
-	FcBatch    *batch = &maker->batch;
-	const FcDialect *dialect = &maker->parser->dialect;
-	const FcMarks *marks = maker->stretch.marks;
-	const char *buf = maker->stretch.buf;
-	int			n = batch->n * maker->width;
-	const uint16 *at = maker->places.at;
-	size_t		end = at[n];
-
+	if (maker->parser->dialect.mode == FC_MODE_TEXT)
+	{
+		fc_batch_unwrap_text(maker);
+		return;
+	}
 	if (maker->starts == NULL)
 	{
 		maker->starts = MemoryContextAlloc(GetMemoryChunkContext(maker),
 										   sizeof(uint16) * 2 * FC_PLACES_MOST);
 		maker->ends = maker->starts + FC_PLACES_MOST;
 	}
-	memcpy(maker->starts, at, sizeof(uint16) * n);
-	memcpy(maker->ends, at + 1, sizeof(uint16) * n);
+	fc_batch_unwrap_csv(maker);
 	maker->cut.starts = maker->starts;
 	maker->cut.ends = maker->ends;
-	for (size_t quote = fc_marks_next(marks->quotes, at[0], end), i = 0; quote < end;)
-	{
-		const char *field;
-		size_t		len;
-
-		while (at[i + 1] <= quote)
-			i++;
-		field = buf + at[i];
-		len = at[i + 1] - 1 - at[i];
-		if (dialect->mode == FC_MODE_TEXT ?
-			len == dialect->null_len && memcmp(field, dialect->null_string, len) == 0 :
-			len >= 2 && *field == dialect->quote &&
-			fc_marks_next(marks->quotes, at[i] + 1, end) == at[i + 1] - 2)
-		{
-			if (dialect->mode != FC_MODE_TEXT)
-			{
-				maker->starts[i]++;
-				maker->ends[i]--;
-			}
-		}
-		else
-			batch->odd[i / maker->width] = true;
-		quote = fc_marks_next(marks->quotes, at[i + 1], end);
-	}
 }
 
 /* Which rows have a NULL in the column that a field is for? */
@@ -231,22 +269,25 @@ fc_batch_find_nulls(FcBatchMaker *maker, const FcFields *fields, int number,
 {
 	const FcDialect *dialect = &maker->parser->dialect;
 	size_t		null_len = dialect->null_len;
+	const uint16 *at = maker->places.at + number;
+	bool		any = false;
 
 	column->any_null = false;
 	if (!maker->places.near)
 		return;
+	/* in quotes it is none: a field without them begins and ends at a border */
 	for (int i = 0; i < fields->n; i++)
 	{
-		size_t		start = fields->starts[i * fields->stride];
-		bool		null = fields->ends[i * fields->stride] - 1 - start == null_len &&
-			(null_len == 0 || memcmp(fields->base + start, dialect->null_string, null_len) == 0);
+		size_t		len = at[i * fields->stride + 1] - 1 - at[i * fields->stride];
 
-		/* in quotes it is none */
-		if (null && maker->wrapped)
-			null = maker->places.at[i * fields->stride + number] == start;
-		column->nulls[i] = null;
-		column->any_null |= null;
+		column->nulls[i] = len == null_len;
+		any |= len == null_len;
 	}
+	for (int i = 0; i < fields->n && any && null_len > 0; i++)
+		if (column->nulls[i])
+			column->nulls[i] = memcmp(fields->base + at[i * fields->stride],
+									  dialect->null_string, null_len) == 0;
+	column->any_null = any;
 }
 
 /* Sets the column of texts */
@@ -303,8 +344,7 @@ fc_batch_make(FcBatchMaker *maker)
 	{
 		maker->stretch.buf, maker->places.at, maker->places.at + 1, maker->width, batch->n
 	};
-	maker->wrapped = maker->stretch.marks->has_quotes;
-	if (maker->wrapped)
+	if (maker->stretch.marks->has_quotes)
 		fc_batch_unwrap(maker);
 	fc_batch_verify(maker);
 	maker->room.next = maker->start;
@@ -351,7 +391,7 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 	for (int i = 0; i < batch->n; i++)
 		odd += batch->odd[i];
 	if (odd * 2 > batch->n)
-		maker->tries = 4 * FC_BATCH_ROWS;
+		maker->tries = 16 * FC_BATCH_ROWS;
 	return true;
 }
 

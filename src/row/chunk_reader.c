@@ -92,6 +92,35 @@ fc_chunk_reader_found_end(FcChunkReader *reader)
 						 reader->marker ? fc_source_end_at(reader->ctx->source, bytes->start) : next);
 }
 
+/*
+ * Where the first record of a chunk begins that nobody has found yet, if its
+ * first bytes are in no quotes
+ */
+static uint64
+fc_chunk_reader_guess(FcChunkReader *reader, const FcChunk *bytes)
+{
+	const FcSource *source = reader->ctx->source;
+	const FcFile *file = fc_source_file(source, bytes->start);
+	uint64		end = bytes->start + bytes->length;
+	char		buf[4096];
+
+	if (bytes->length == 0 || bytes->start == file->data_start)
+		return bytes->length == 0 ? FC_NOWHERE : bytes->start;
+	/* the byte before the chunk may end a line; nothing begins after its last */
+	for (uint64 pos = bytes->start - 1; pos < end - 1;)
+	{
+		size_t		n = Min(sizeof(buf), end - 1 - pos);
+		const char *found;
+
+		fc_source_read(source, pos, buf, n);
+		found = memchr(buf, file->eol == FC_EOL_CR ? '\r' : '\n', n);
+		if (found != NULL)
+			return pos + (found - buf) + 1;
+		pos += n;
+	}
+	return FC_NOWHERE;
+}
+
 bool
 fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 {
@@ -106,6 +135,8 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 	reader->malformed = reader->marker = false;
 	if (reader->finds)
 		fc_chunk_reader_found_start(reader, chunk);
+	else if (reader->looks && shared->source.unsplit)
+		fc_shared_start(shared, chunk)->first = fc_chunk_reader_guess(reader, bytes);
 	first = fc_shared_start(shared, chunk)->first;
 	if (first == FC_NOWHERE || (fc_error_beyond(shared, first) && !reader->looks))
 		return false;

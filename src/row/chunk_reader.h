@@ -32,7 +32,8 @@ typedef struct FcChunkReader
 	FcContext  *ctx;
 	FcStream   *stream;
 	bool		looks;			/* the caller samples records: known errors do
-								 * not end the walk, none is kept */
+								 * not end the walk, none is kept, and what
+								 * nobody has found yet is guessed */
 	bool		finds;			/* see fc_chunk_reader_find */
 	FcChunkPass pass;
 	uint32		chunk;

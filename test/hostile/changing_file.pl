@@ -253,9 +253,9 @@ foreach my $name (sort keys %tables)
 			$node->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t (n int, k int, v text' . ($table =~ /^,/ ? "$table)" : ") $table"));
 			my ($out, $err) = changes_at_gate($what, $workers,
 				"SELECT fast_copy('t', FILE" . ($args && ", $args") . ')', $file, joined($file, 2990));
-			if ($name eq 'a file without a key' && $workers == 0)
+			if ($name ne 'a file that is scanned' && $workers == 0)
 			{
-				# the leader alone reads it once, as COPY does
+				# in its order the leader alone reads it once, as COPY does
 				is($out, $count - 1, "$what: loaded as they are when they are read") or diag($err);
 				next;
 			}
