@@ -106,7 +106,7 @@ fc_chunk_reader_guess(FcChunkReader *reader, const FcChunk *bytes)
 
 	if (bytes->length == 0 || bytes->start == file->data_start)
 		return bytes->length == 0 ? FC_NOWHERE : bytes->start;
-	/* the byte before the chunk may end a line; nothing begins after its last */
+	/* the byte before the chunk may end a line; its last one begins nothing */
 	for (uint64 pos = bytes->start - 1; pos < end - 1;)
 	{
 		size_t		n = Min(sizeof(buf), end - 1 - pos);
