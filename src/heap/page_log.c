@@ -53,8 +53,7 @@ fc_log_row(char *to, HeapTupleHeader row, Size len)
 	Size		rest = len - SizeofHeapTupleHeader;
 
 	Assert(len >= SizeofHeapTupleHeader && row->t_hoff <= len);
-	StaticAssertStmt(MAXIMUM_ALIGNOF == sizeof(uint64) &&
-					 SizeofHeapTupleHeader % sizeof(uint64) == sizeof(uint64) - 1,
+	StaticAssertStmt(SizeofHeapTupleHeader % MAXIMUM_ALIGNOF == MAXIMUM_ALIGNOF - 1,
 					 "after a byte come whole words");
 	header->datalen = rest;
 	header->t_infomask2 = row->t_infomask2;
@@ -63,8 +62,8 @@ fc_log_row(char *to, HeapTupleHeader row, Size len)
 	to = (char *) header + SizeOfMultiInsertTuple;
 	if (rest > 0)
 		*to = *from;
-	for (Size i = 1; i < rest; i += sizeof(uint64))
-		memcpy(to + i, from + i, sizeof(uint64));
+	for (Size i = 1; i < rest; i += MAXIMUM_ALIGNOF)
+		memcpy(to + i, from + i, MAXIMUM_ALIGNOF);
 	return to + rest;
 }
 
@@ -121,7 +120,7 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 	union
 	{
 		PGAlignedBlock page;
-		char		data[BLCKSZ + sizeof(uint64)];	/* see fc_log_row */
+		char		data[BLCKSZ + MAXIMUM_ALIGNOF];	/* see fc_log_row */
 	}			rows;
 	xl_heap_multi_insert record = {0};
 	XLogRecPtr	lsn;

@@ -231,6 +231,16 @@ fc_load_count_bytes(FcLoader *loader)
 	loader->tasks.bytes = 0;
 }
 
+/* Counts bytes of the task's records */
+static inline void
+fc_load_count_read(FcLoader *loader, FcTask *task, uint64 bytes)
+{
+	task->bytes += bytes;
+	loader->tasks.bytes += bytes;
+	if (loader->tasks.bytes >= FC_COUNT_BYTES)
+		fc_load_count_bytes(loader);
+}
+
 /*
  * Tells the parser and phase/row.c which key the next row must have.  The scan
  * read it from the same bytes, if it spilled them; if not they are read from
@@ -268,10 +278,7 @@ fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry,
 	}
 	fc_load_expect_key(loader, entry);
 	fc_load_row(loader, record);
-	task->bytes += entry->length;
-	loader->tasks.bytes += entry->length;
-	if (loader->tasks.bytes >= FC_COUNT_BYTES)
-		fc_load_count_bytes(loader);
+	fc_load_count_read(loader, task, entry->length);
 }
 
 /* Is the slice in hand one of this chunk? */
@@ -611,20 +618,130 @@ fc_load_chunks(FcLoader *loader)
 	fc_chunk_reader_end(&reader);
 }
 
+/*
+ * Rows whose bytes were read once more and have another key than the scan found
+ * are odd
+ */
+static void
+fc_load_compare_keys(FcLoader *loader, const FcGather *gather)
+{
+	FcShared   *shared = loader->ctx->shared;
+	FcBatch    *batch = loader->batch;
+	const FcBatchColumn *column = &batch->columns[shared->plan.key.attnum - 1];
+
+	for (int i = 0; i < batch->n; i++)
+	{
+		const FcEntry *entry = &gather->entries[i];
+		bool		null = column->any_null && column->nulls[i];
+
+		if (null != fc_entry_null(entry) ||
+			(!null && !batch->odd[i] &&
+			 fc_key_from_datum(shared->plan.key.type, column->values[i]) != entry->key))
+			batch->odd[i] = true;
+	}
+}
+
+/* Loads a gathered record alone */
+static void
+fc_load_gathered_odd(FcLoader *loader, FcTask *task, FcGather *gather, int i)
+{
+	FcRecord	record = {
+		.offset = gather->offsets[i],.data = gather->bytes + gather->starts[i],
+		.length = gather->entries[i].length
+	};
+
+	fc_load_entry(loader, task, &gather->entries[i], &record);
+}
+
+/* Loads what was gathered of the task */
+static void
+fc_load_gathered(FcLoader *loader, FcTask *task)
+{
+	FcGather   *gather = loader->gather;
+	FcBatch    *batch = loader->batch;
+	FcDialect	dialect = loader->ctx->dialect;
+	FcMarkedBytes bytes;
+	int			end;
+
+	if (gather == NULL || gather->n == 0)
+		return;
+	CHECK_FOR_INTERRUPTS();
+	dialect.eol = FC_EOL_NL;
+	bytes = (FcMarkedBytes)
+	{
+		gather->bytes, gather->bytes + sizeof(gather->bytes), &gather->marks
+	};
+	fc_marks_fill(&dialect, &gather->marks, gather->bytes, gather->starts[gather->n]);
+	fc_batch_take(batch, &bytes, &dialect, gather->starts, gather->offsets, gather->n);
+	fc_load_refuse_nulls(loader);
+	fc_load_compare_keys(loader, gather);
+	for (int i = 0; i < gather->n && !loader->ctx->stopped; i = Max(end, i + 1))
+	{
+		end = i < batch->n ? fc_batch_next_odd(batch, i) : i;
+		if (end == i)
+		{
+			fc_load_gathered_odd(loader, task, gather, i);
+			continue;
+		}
+		fc_load_put_rows(loader, i, end);
+		fc_load_count_read(loader, task, gather->starts[end] - gather->starts[i] - (end - i));
+	}
+	gather->n = 0;
+}
+
+/*
+ * Gathers a record of the task; false if it must be loaded alone.  It is
+ * copied, so that records from anywhere become rows as those of a stretch do.
+ */
+static bool
+fc_load_gather(FcLoader *loader, FcTask *task, const FcEntry *entry, const FcRecord *record)
+{
+	FcGather   *gather = loader->gather;
+	uint32		start;
+
+	if (gather == NULL || record->length >= FC_MARKS_BYTES / 4 || !fc_load_takes_batches(loader))
+		return false;
+	if (gather->n == FC_BATCH_ROWS ||
+		gather->starts[gather->n] + record->length + 1 > FC_MARKS_BYTES)
+		fc_load_gathered(loader, task);
+	start = gather->starts[gather->n];
+	memcpy(gather->bytes + start, record->data, record->length);
+	gather->bytes[start + record->length] = '\n';
+	gather->entries[gather->n] = *entry;
+	gather->offsets[gather->n] = record->offset;
+	gather->starts[++gather->n] = start + record->length + 1;
+	return true;
+}
+
+/* Loads the rows of a task in key order */
+static void
+fc_load_task(FcLoader *loader, FcRowSource *rows, FcTask *task)
+{
+	FcEntry		entry;
+	FcRecord	record = {0};
+
+	while (fc_row_source_next(rows, &entry, &record))
+		if (!fc_load_gather(loader, task, &entry, &record))
+		{
+			fc_load_gathered(loader, task);
+			fc_load_entry(loader, task, &entry, &record);
+		}
+	fc_load_gathered(loader, task);
+}
+
 /* Loads tasks, with their rows in key order */
 static void
 fc_load_tasks(FcLoader *loader)
 {
 	FcRowSource *rows = fc_row_source_begin(loader->ctx, fc_load_take_task, loader);
 	FcTask	   *task;
-	FcEntry		entry;
-	FcRecord	record = {0};
 
+	if (loader->batch)
+		loader->gather = palloc0(sizeof(FcGather));
 	while ((task = fc_row_source_task(rows)) != NULL)
 	{
 		fc_load_begin_task(loader, task);
-		while (fc_row_source_next(rows, &entry, &record))
-			fc_load_entry(loader, task, &entry, &record);
+		fc_load_task(loader, rows, task);
 		fc_load_count_bytes(loader);
 		fc_load_end_task(loader, task);
 	}

@@ -19,7 +19,11 @@
 #include "heap/writer.h"
 #include "key/range.h"
 #include "row/parse.h"
+#include "sort/fetch_window.h"
 #include "sort/order_by.h"
+
+/* Bytes after gathered records that converters may read */
+#define FC_GATHER_READABLE	64
 
 /* So many writers may be open at once where rows go to any leaf */
 #define FC_LEAF_WRITERS	1024
@@ -105,6 +109,18 @@ typedef struct FcRow
 	FcBad		bad;
 } FcRow;
 
+/* Records of the task in hand, in key order, that become rows together */
+typedef struct FcGather
+{
+	int			n;
+	FcEntry		entries[FC_BATCH_ROWS];
+	uint64		offsets[FC_BATCH_ROWS];	/* in the file */
+	uint32		starts[FC_BATCH_ROWS + 1];	/* in bytes; the last one is where
+											 * they end */
+	FcMarks		marks;
+	char		bytes[FC_MARKS_BYTES + FC_GATHER_READABLE];	/* each with '\n' */
+} FcGather;
+
 typedef struct FcLoader
 {
 	FcContext  *ctx;
@@ -113,6 +129,7 @@ typedef struct FcLoader
 	TupleTableSlot *root_slot;
 	FcParser   *parser;
 	FcBatch    *batch;			/* NULL: records are taken one by one */
+	FcGather   *gather;			/* NULL: so are those of tasks */
 	const FcElsewhere *elsewhere;	/* of dispatch */
 	FcDispatch *dispatch;		/* tells records of leaves on other servers,
 								 * which are passed over; NULL: none are */

@@ -110,7 +110,8 @@ fc_batch_serves(const FcParser *parser)
 		parser->defaults.n == 0 &&
 		!parser->shared->plan.need_transcoding &&
 		parser->dialect.default_string == NULL &&
-		parser->dialect.mode != FC_MODE_BINARY;
+		(parser->dialect.mode == FC_MODE_TEXT ||
+		 (parser->dialect.mode == FC_MODE_CSV && parser->dialect.escape == parser->dialect.quote));
 }
 
 FcBatch *
@@ -371,6 +372,7 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 	int			odd = 0;
 
 	batch->n = 0;
+	batch->offsets = NULL;
 	maker->width = fc_places_width(dialect, maker->nfields);
 	if (maker->tries > 0)
 	{
@@ -393,6 +395,25 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 	if (odd * 2 > batch->n)
 		maker->tries = 16 * FC_BATCH_ROWS;
 	return true;
+}
+
+void
+fc_batch_take(FcBatch *batch, const FcMarkedBytes *bytes, const FcDialect *dialect,
+			  const uint32 *starts, const uint64 *offsets, int n)
+{
+	FcBatchMaker *maker = (FcBatchMaker *) batch;
+	int			made;
+
+	maker->width = fc_places_width(dialect, maker->nfields);
+	maker->stretch = *bytes;
+	made = fc_batch_cut(maker, dialect, PG_UINT64_MAX);
+	made = Min(made, n);
+	for (batch->n = 0; batch->n < made; batch->n++)
+		if (maker->places.at[(batch->n + 1) * maker->width] != starts[batch->n + 1])
+			break;
+	batch->offsets = offsets;
+	if (batch->n > 0)
+		fc_batch_make(maker);
 }
 
 void
@@ -429,7 +450,7 @@ fc_batch_record(const FcBatch *batch, int i, FcRecord *record)
 	size_t		end = maker->places.at[i * maker->width + maker->nfields] - 1;
 
 	memset(record, 0, sizeof(FcRecord));
-	record->offset = maker->stretch.offset + start;
+	record->offset = batch->offsets ? batch->offsets[i] : maker->stretch.offset + start;
 	record->data = maker->stretch.buf + start;
 	record->length = end - start;
 	record->total = maker->places.at[(i + 1) * maker->width] - start;

@@ -33,6 +33,7 @@ typedef struct FcBatch
 	bool	   *odd;			/* rows whose values are not set: their records
 								 * must be parsed alone */
 	uint64		offset;			/* in the file, of the first record */
+	const uint64 *offsets;		/* of each, where they were gathered; or NULL */
 	uint64		bytes;			/* of all records, with line ends */
 	uint64		embedded;		/* line ends in quotes that COPY counts */
 } FcBatch;
@@ -53,6 +54,15 @@ extern FcBatch *fc_batch_begin(FcParser *parser, TupleDesc desc);
  * again.
  */
 extern bool fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64 end);
+
+/*
+ * The same for n records from anywhere, gathered one after the other, with line
+ * ends of the dialect; starts[i] is where record i begins in the bytes, and
+ * starts[n] where they end.  batch->n is the number of the first ones that have
+ * become rows: the next one is odd in a way that cannot be told here.
+ */
+extern void fc_batch_take(FcBatch *batch, const FcMarkedBytes *bytes, const FcDialect *dialect,
+						  const uint32 *starts, const uint64 *offsets, int n);
 
 /* An odd row is one that has a NULL in this column, too */
 extern void fc_batch_refuse_nulls(FcBatch *batch, int column);
