@@ -91,12 +91,6 @@ word_strange_piece(const char *p)
 #define EQUAL(p, c)		word_equal(p, c)
 #define STRANGE(p)		word_strange_piece(p)
 #define PREFIX(w)		fc_mask_prefix_xor(w)
-#define COUNT(w)		fc_mask_count(w)
-#define FIRST(w)		__builtin_ctzll((w) | ~(~UINT64_C(0) >> 1))
-#define ODD			unsigned int
-#define ODD_NONE		0
-#define ODD_ADD(o, p, q)	((o) | EQUAL(p, q) | EQUAL(p, '\r') | STRANGE(p))
-#define ODD_ANY(o)		((o) != 0)
 #define SHORTER(name)	single_##name
 #include "grammar/mask_kernel.h"
 
@@ -124,12 +118,6 @@ sse2_strange_piece(const char *p)
 #define EQUAL(p, c)		sse2_equal(p, c)
 #define STRANGE(p)		sse2_strange_piece(p)
 #define PREFIX(w)		fc_mask_prefix_xor(w)
-#define COUNT(w)		fc_mask_count(w)
-#define FIRST(w)		__builtin_ctzll((w) | ~(~UINT64_C(0) >> 1))
-#define ODD			unsigned int
-#define ODD_NONE		0
-#define ODD_ADD(o, p, q)	((o) | EQUAL(p, q) | EQUAL(p, '\r') | STRANGE(p))
-#define ODD_ANY(o)		((o) != 0)
 #define SHORTER(name)	word_##name
 #include "grammar/mask_kernel.h"
 
@@ -221,12 +209,6 @@ neon_strange_piece(const char *p)
 #define EQUAL(p, c)		neon_equal(p, c)
 #define STRANGE(p)		neon_strange_piece(p)
 #define PREFIX(w)		fc_mask_prefix_xor(w)
-#define COUNT(w)		fc_mask_count(w)
-#define FIRST(w)		__builtin_ctzll((w) | ~(~UINT64_C(0) >> 1))
-#define ODD			unsigned int
-#define ODD_NONE		0
-#define ODD_ADD(o, p, q)	((o) | EQUAL(p, q) | EQUAL(p, '\r') | STRANGE(p))
-#define ODD_ANY(o)		((o) != 0)
 #define SHORTER(name)	word_##name
 #include "grammar/mask_kernel.h"
 #endif							/* FC_MASK_NEON */

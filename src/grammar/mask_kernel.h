@@ -9,15 +9,28 @@
  *	EQUAL(p, c)		the mask of p[0..PIECE)
  *	STRANGE(p)		likewise, of the bytes that are not ASCII, or 0
  *	PREFIX(w)		as fc_mask_prefix_xor
+ *	SHORTER(name)	KERNEL(name) for less than PIECE bytes
+ *
+ * and, where the processor has something better than what stands below:
+ *
  *	COUNT(w)		as fc_mask_count
  *	FIRST(w)		the number of the first bit that is set, any for 0
- *	ODD, ODD_NONE	gathers the bytes that are a quote, '\r' or strange;
- *	ODD_ADD(odd, p, quote), ODD_ANY(odd)
- *					of p[0..PIECE)
- *	SHORTER(name)	KERNEL(name) for less than PIECE bytes
+ *	ODD				gathers the bytes of p[0..PIECE) that are a quote, '\r' or
+ *					strange: ODD_NONE, ODD_ADD(odd, p, quote), ODD_ANY(odd)
  *
  *-------------------------------------------------------------------------
  */
+
+#ifndef COUNT
+#define COUNT(w)		fc_mask_count(w)
+#define FIRST(w)		__builtin_ctzll((w) | ~(~UINT64_C(0) >> 1))
+#endif
+#ifndef ODD
+#define ODD				unsigned int
+#define ODD_NONE		0
+#define ODD_ADD(odd, p, quote)	((odd) | EQUAL(p, quote) | EQUAL(p, '\r') | STRANGE(p))
+#define ODD_ANY(odd)	((odd) != 0)
+#endif
 
 /* The mask of p[0..n), with n from PIECE to FC_MASK_BLOCK. */
 TARGET FC_MASK_INLINE uint64_t

@@ -483,7 +483,7 @@ fc_load_batch(FcLoader *loader)
 	if (loader->ctx->stopped || fc_error_beyond(loader->ctx->shared, batch->offset))
 		return false;
 	fc_load_refuse_nulls(loader);
-	for (int i = 0; i < batch->n; i = Max(end, i + 1))
+	for (int i = 0; i < batch->n && !loader->ctx->stopped; i = Max(end, i + 1))
 	{
 		end = fc_load_takes_batches(loader) ? fc_batch_next_odd(batch, i) : i;
 		if (loader->tasks.slice && end > i)
@@ -699,7 +699,9 @@ fc_load_gather(FcLoader *loader, FcTask *task, const FcEntry *entry, const FcRec
 	FcGather   *gather = loader->gather;
 	uint32		start;
 
-	if (gather == NULL || record->length >= FC_MARKS_BYTES / 4 || !fc_load_takes_batches(loader))
+	/* no row is wanted that stands after the first bad record known */
+	if (gather == NULL || record->length >= FC_MARKS_BYTES / 4 || !fc_load_takes_batches(loader) ||
+		fc_error_beyond(loader->ctx->shared, record->offset) || fc_batch_rests(loader->batch))
 		return false;
 	if (gather->n == FC_BATCH_ROWS ||
 		gather->starts[gather->n] + record->length + 1 > FC_MARKS_BYTES)

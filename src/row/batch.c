@@ -28,6 +28,9 @@
 /* Bytes for values that are passed by reference, and are no texts */
 #define FC_BATCH_ROOM	65536
 
+/* Records taken alone where a batch was not worth its while */
+#define FC_BATCH_ALONE	(16 * FC_BATCH_ROWS)
+
 /* A field of the file, and the column that it is for */
 typedef struct FcBatchField
 {
@@ -53,8 +56,7 @@ typedef struct FcBatchMaker
 	uint16	   *starts;			/* as places.at, without quotes around fields */
 	uint16	   *ends;
 	FcFields	cut;			/* the fields of the batch */
-	int			tries;			/* records to be taken alone before the next
-								 * batch: odd ones came too often */
+	int			alone;			/* so many records are taken alone now */
 } FcBatchMaker;
 
 /* Can the field be converted here?  Then sets what is known of it. */
@@ -333,6 +335,19 @@ fc_batch_take_column(FcBatchMaker *maker, int number)
 							column->values, batch->odd);
 }
 
+/* Where most records are odd the next ones are taken alone */
+static void
+fc_batch_judge(FcBatchMaker *maker)
+{
+	const FcBatch *batch = &maker->batch;
+	int			odd = 0;
+
+	for (int i = 0; i < batch->n; i++)
+		odd += batch->odd[i];
+	if (odd * 2 > batch->n)
+		maker->alone = FC_BATCH_ALONE;
+}
+
 /* Makes rows of the records that are cut */
 static void
 fc_batch_make(FcBatchMaker *maker)
@@ -356,6 +371,18 @@ fc_batch_make(FcBatchMaker *maker)
 	for (int i = 0; i < maker->nfields; i++)
 		fc_batch_take_column(maker, i);
 	MemoryContextSwitchTo(old);
+	fc_batch_judge(maker);
+}
+
+bool
+fc_batch_rests(FcBatch *batch)
+{
+	FcBatchMaker *maker = (FcBatchMaker *) batch;
+
+	if (maker->alone == 0)
+		return false;
+	maker->alone--;
+	return true;
 }
 
 static uint64
@@ -369,16 +396,12 @@ bool
 fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64 end)
 {
 	FcBatchMaker *maker = (FcBatchMaker *) batch;
-	int			odd = 0;
 
 	batch->n = 0;
 	batch->offsets = NULL;
 	maker->width = fc_places_width(dialect, maker->nfields);
-	if (maker->tries > 0)
-	{
-		maker->tries--;
+	if (fc_batch_rests(batch))
 		return false;
-	}
 	if (fc_stream_stretch(stream, dialect, end, false, &maker->stretch))
 		batch->n = fc_batch_cut(maker, dialect, end);
 	if (batch->n == 0 && fc_stream_stretch(stream, dialect, end, true, &maker->stretch))
@@ -390,10 +413,6 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 	batch->embedded = fc_batch_embedded(maker, maker->stretch.pos, maker->stretch.pos + batch->bytes);
 	fc_batch_make(maker);
 	fc_stream_pass(stream, batch->bytes);
-	for (int i = 0; i < batch->n; i++)
-		odd += batch->odd[i];
-	if (odd * 2 > batch->n)
-		maker->tries = 16 * FC_BATCH_ROWS;
 	return true;
 }
 

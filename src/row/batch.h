@@ -64,6 +64,12 @@ extern bool fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dia
 extern void fc_batch_take(FcBatch *batch, const FcMarkedBytes *bytes, const FcDialect *dialect,
 						  const uint32 *starts, const uint64 *offsets, int n);
 
+/*
+ * Is the next record to be taken alone, because most were odd?  Asked once for
+ * each record that is to be gathered; fc_batch_fill asks by itself.
+ */
+extern bool fc_batch_rests(FcBatch *batch);
+
 /* An odd row is one that has a NULL in this column, too */
 extern void fc_batch_refuse_nulls(FcBatch *batch, int column);
 
