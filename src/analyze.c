@@ -40,15 +40,13 @@
 #include "phase/phases.h"
 #include "rejects/notices.h"
 #include "report/causes.h"
-#include "sort/fetch_map.h"
 #include "sort/order_by_keys.h"
-#include "sort/run_write.h"
 
 /* Errors that are told with their lines */
 #define FC_ANALYZE_ERRORS	10
 
 /* Bytes of a spill entry, and about those of an index entry beside its key */
-#define FC_SPILL_ENTRY		24
+#define FC_SPILL_ENTRY		16
 #define FC_INDEX_ENTRY		20
 
 typedef struct FcAnalysis
@@ -438,8 +436,7 @@ fc_analyze_choices(FcAnalysis *analysis)
 		target->plan->key.type == FC_KEY_NONE || target->way == FC_WAY_COPY ? "none" :
 		target->way == FC_WAY_ROWS ? "rows" : "offsets";
 	fc_analyze_add(analysis, "choice", "io_method")->detail =
-		fc_map_worth(target->shared, target->source) ? "mmap" :
-		target->shared->io.uring ? "io_uring" : "sync";
+		target->way == FC_WAY_ROWS ? "none" : target->shared->io.uring ? "io_uring" : "sync";
 }
 
 /* Bytes of temporary copies and of the converted file */
@@ -480,7 +477,7 @@ fc_analyze_disk(FcAnalysis *analysis)
 	fc_analyze_add(analysis, "disk", "temporary files")->bytes =
 		fc_analyze_copied(job) +
 		(target->plan->key.type == FC_KEY_NONE ? 0 :
-		 target->loaded * FC_SPILL_ENTRY + (target->way == FC_WAY_ROWS ? target->source->size : 0));
+		 target->loaded * FC_SPILL_ENTRY + (target->way == FC_WAY_ROWS ? Max(heap, target->source->size) : 0));
 }
 
 List *

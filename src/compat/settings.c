@@ -41,7 +41,6 @@ int			fc_max_replica_lag_kb = 0;
 static const struct config_enum_entry io_methods[] = {
 	{"auto", FC_IO_AUTO, false},
 	{"io_uring", FC_IO_URING, false},
-	{"mmap", FC_IO_MMAP, false},
 	{"sync", FC_IO_SYNC, false},
 	{NULL, 0, false}
 };
@@ -90,12 +89,12 @@ fc_settings_define_sizes(void)
 							PGC_USERSET, GUC_UNIT_BYTE, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.io_depth",
 							"Reads of the source file that each process keeps in flight.",
-							"More of them help where a storage device serves many at once; a file that is mapped or read in order needs none.",
+							"More of them help where a storage device serves many at once; a file that is read in order needs none.",
 							&fc_io_depth, 64, 1, 4096,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.memory",
 							"Memory that all processes of a load may use together for sorting and reading.",
-							"It is a bound whatever the size of the file. With more of it a file in random order is sorted in fewer runs and read fewer times; indexes are built with maintenance_work_mem, within this.",
+							"It is a bound whatever the size of the file. With more of it rows are spilled in larger blocks, and fewer cells must be cut and spilled again; indexes are built with maintenance_work_mem, within this.",
 							&fc_memory_kb, 262144, 1024, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.workers",
@@ -211,7 +210,7 @@ fc_settings_define(void)
 	fc_settings_define_pace();
 	DefineCustomEnumVariable("fast_copy.io_method",
 							 "How records are read in key order.",
-							 "mmap copies them from a mapping of the file, io_uring reads with io_uring, and sync with preadv. auto takes a mapping where the file is in the page cache, and else io_uring where the kernel grants it, or preadv.",
+							 "io_uring reads with io_uring, and sync with preadv. auto takes io_uring where the kernel grants it, or else preadv. Rows that were spilled are read from temporary files.",
 							 &fc_io_method, FC_IO_AUTO, io_methods,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("fast_copy.root_directory",
@@ -225,8 +224,8 @@ fc_settings_define(void)
 							 &fc_writer, FC_WRITER_AUTO, writers,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("fast_copy.spill",
-							 "What is sorted into temporary files: the records' offsets, or the records.",
-							 "rows sorts the records themselves, offsets where they stand in the file. auto takes rows where a sample of the file is in no order and the file is not in the page cache, else offsets.",
+							 "What goes to temporary files: rows, or the places of their records in the file.",
+							 "rows are written there as the scan makes them; of offsets the load reads each record from the file again. auto takes rows, unless there is too little room for them, or the file is large and nearly in key order.",
 							 &fc_spill_kind, FC_SPILL_AUTO, spill_kinds,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	fc_settings_define_watching();

@@ -16,8 +16,7 @@ enum
 {
 	FC_IO_AUTO,
 	FC_IO_URING,
-	FC_IO_SYNC,
-	FC_IO_MMAP
+	FC_IO_SYNC
 };
 
 /* fast_copy.spill */

@@ -58,14 +58,6 @@ typedef enum FcPhase
 
 #define FC_NPHASES	(FC_PHASE_TOTAL + 1)
 
-/* When records are copied from a mapping of the source file */
-typedef enum FcMapping
-{
-	FC_MAP_NEVER,
-	FC_MAP_CACHED,				/* while it is in the page cache */
-	FC_MAP_ALWAYS
-} FcMapping;
-
 /*
  * The way of a load: in which order which processes take rows from the files.
  * load/way.c decides.
@@ -81,7 +73,8 @@ typedef enum FcWay
 								 * their rows are slices of the leaves */
 	FC_WAY_OFFSETS,				/* leaf by leaf, in key order: read where the
 								 * scan has found them */
-	FC_WAY_ROWS,				/* rows in key order, from the scan's spill */
+	FC_WAY_ROWS,				/* the same, from what the scan has spilled of
+								 * each record */
 	FC_WAY_COPY					/* core's CopyFrom, in the leader */
 } FcWay;
 
@@ -268,8 +261,8 @@ typedef struct FcSharedSource
 								 * that are unpacked ahead of their turn */
 	uint32		places;			/* for chunks of a ring, one after the other,
 								 * again and again; 0: each has its own */
-	bool		unsplit;		/* the load, by the leader alone, finds the
-								 * records of the chunks */
+	bool		unsplit;		/* the scan or the load, by the leader alone,
+								 * finds the records of the chunks */
 	dsm_handle	area;			/* if room is not 0: the segment through which
 								 * workers unpack; DSM_HANDLE_INVALID: the
 								 * leader receives the data */
@@ -278,7 +271,6 @@ typedef struct FcSharedSource
 /* How rows are read in key order */
 typedef struct FcSharedIo
 {
-	FcMapping	map;
 	bool		uring;			/* false: fc_io_sync */
 	pg_atomic_uint32 uring_errno;	/* with which the kernel has refused
 								 * io_uring to a process; 0: to none */
@@ -328,7 +320,6 @@ typedef struct FcCounts
 									 * take */
 	pg_atomic_uint64 reads;
 	pg_atomic_uint64 read_bytes;
-	pg_atomic_uint64 mapped_bytes;	/* of these, copied from a mapping */
 	pg_atomic_uint64 sorts;		/* for order_by */
 	pg_atomic_uint64 disk_sorts;	/* of these, sorts in temporary files */
 	pg_atomic_uint64 sort_bytes;	/* size of these files */
@@ -410,7 +401,10 @@ typedef struct FcShared
 								 * other servers: workers pass over them */
 	Oid			refused;		/* key_dropped: only rows without a key may go
 								 * to this default partition; 0: any may */
+	int			nbounds;		/* of cells, beside those of partitions; they
+								 * are in a file of the set */
 	int			nscanners;		/* processes that left spill files */
+	bool		alone;			/* the leader takes all tasks of the load */
 	int			nprocesses;		/* that the leader asked for, in this phase */
 	FcStorage	storage;		/* of the target, if there is no key */
 	uint32		ntasks;
@@ -495,6 +489,7 @@ typedef struct FcContext
 	MemoryContext mcxt;			/* dies with the phase */
 	MemoryContext keep;			/* leader of a load without workers: for what
 								 * the next phase needs; else NULL */
+	struct FcBound *bounds;		/* shared->nbounds, for the scan */
 	struct FcSpillKept *kept;	/* in "keep": what the scan found, if that is
 								 * in no file */
 	bool		failed;			/* caught an error: see fc_error_catch */
@@ -570,6 +565,13 @@ fc_shared_read_memory(const FcShared *shared)
 	return shared->plan.order.nkeys > 0 ? shared->memory / 2 : shared->memory;
 }
 
+/* Are the rows of a leaf sorted by order_by only once all have come? */
+static inline bool
+fc_shared_sorts_leaves(const FcShared *shared)
+{
+	return shared->plan.order.nkeys > 0 && !shared->plan.order.sliced;
+}
+
 /*
  * Does one process load all that goes to a leaf?  Otherwise processes take
  * tasks one by one.
@@ -577,7 +579,7 @@ fc_shared_read_memory(const FcShared *shared)
 static inline bool
 fc_shared_whole_leaves(const FcShared *shared)
 {
-	return shared->plan.order.nkeys > 0 && !shared->plan.order.sliced;
+	return shared->alone || fc_shared_sorts_leaves(shared);
 }
 
 /*

@@ -25,7 +25,7 @@
 #include "errors/first_error.h"
 #include "key/search.h"
 #include "row/where.h"
-#include "sort/run_write.h"
+#include "sort/spill.h"
 
 typedef struct FcCoreKeys
 {

@@ -12,7 +12,7 @@
 #include "nodes/execnodes.h"
 
 #include "context/shared.h"
-#include "row/batch.h"
+#include "sort/spill.h"
 
 typedef struct FcWriter FcWriter;
 
@@ -46,6 +46,8 @@ typedef struct FcWriterRoutine
 	void		(*put) (FcWriter *writer, uint64 offset, uint32 length);
 	/* of a batch; returns how many it took.  NULL: rows are put one by one */
 	int			(*put_rows) (FcWriter *writer, const FcBatch *batch, int from, int to);
+	/* of rows that were spilled as such */
+	void		(*put_spilled) (FcWriter *writer, FcSpilled *const *rows, int n);
 	void		(*flush) (FcWriter *writer);
 	void		(*end) (FcWriter *writer);	/* flushes before */
 } FcWriterRoutine;

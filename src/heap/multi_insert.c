@@ -416,21 +416,15 @@ fc_multi_next_row(FcMultiWriter *writer)
 	return row;
 }
 
-/* Copies the row into a tuple of the batch */
+/* Adds a tuple to the batch, which owns it from here on */
 static void
-fc_multi_put(FcWriter *base, uint64 offset, uint32 length)
+fc_multi_add(FcMultiWriter *writer, HeapTuple tuple, uint64 offset, uint32 length)
 {
-	FcMultiWriter *writer = (FcMultiWriter *) base;
+	FcWriter   *base = &writer->base;
 	FcMultiRow *row = fc_multi_next_row(writer);
-	MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
-	HeapTuple	tuple;
 
-	tuple = heap_form_tuple(RelationGetDescr(writer->base.rel),
-							writer->base.slot->tts_values,
-							writer->base.slot->tts_isnull);
 	ExecStoreHeapTuple(tuple, row->slot, true);
-	row->slot->tts_tableOid = RelationGetRelid(writer->base.rel);
-	MemoryContextSwitchTo(old);
+	row->slot->tts_tableOid = RelationGetRelid(base->rel);
 	row->offset = offset;
 	row->length = length;
 	writer->nrows++;
@@ -439,6 +433,40 @@ fc_multi_put(FcWriter *base, uint64 offset, uint32 length)
 	if ((writer->nrows >= FC_MULTI_ROWS || writer->bytes >= FC_MULTI_BYTES) &&
 		(fc_turn_has_come(base->to.slice) || writer->bytes >= base->to.memory))
 		fc_multi_flush(base);
+}
+
+/* Copies the row into a tuple of the batch */
+static void
+fc_multi_put(FcWriter *base, uint64 offset, uint32 length)
+{
+	FcMultiWriter *writer = (FcMultiWriter *) base;
+	MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
+	HeapTuple	tuple = heap_form_tuple(RelationGetDescr(base->rel), base->slot->tts_values,
+										base->slot->tts_isnull);
+
+	MemoryContextSwitchTo(old);
+	fc_multi_add(writer, tuple, offset, length);
+}
+
+static void
+fc_multi_put_spilled(FcWriter *base, FcSpilled *const *rows, int n)
+{
+	FcMultiWriter *writer = (FcMultiWriter *) base;
+
+	for (int i = 0; i < n; i++)
+	{
+		Size		len = rows[i]->more.row;
+		HeapTuple	tuple = MemoryContextAlloc(writer->mcxt, HEAPTUPLESIZE + len);
+
+		memset(tuple, 0, HEAPTUPLESIZE + FC_SPILL_ROW_HEAD);
+		tuple->t_len = len;
+		tuple->t_data = (HeapTupleHeader) ((char *) tuple + HEAPTUPLESIZE);
+		ItemPointerSetInvalid(&tuple->t_self);
+		memcpy((char *) tuple->t_data + FC_SPILL_ROW_HEAD, (char *) rows[i] + FC_SPILL_ROW_HEAD,
+			   len - FC_SPILL_ROW_HEAD);
+		ItemPointerSetInvalid(&tuple->t_data->t_ctid);
+		fc_multi_add(writer, tuple, rows[i]->at.offset, fc_spilled_length(rows[i]));
+	}
 }
 
 static void
@@ -459,6 +487,7 @@ const FcWriterRoutine fc_write_multi = {
 	.size = sizeof(FcMultiWriter),
 	.begin = fc_multi_begin,
 	.put = fc_multi_put,
+	.put_spilled = fc_multi_put_spilled,
 	.flush = fc_multi_flush,
 	.end = fc_multi_end
 };

@@ -662,6 +662,46 @@ fc_page_put_rows(FcWriter *base, const FcBatch *batch, int from, int to)
 	return i - from;
 }
 
+/*
+ * Copies a spilled row, two words at a time: up to where the next one may begin
+ * it is zero, as the page must be
+ */
+static inline void
+fc_page_copy(FcPageWriter *writer, HeapTupleHeader row, const FcSpilled *spilled,
+			 const HeapTupleHeader head)
+{
+	Size		len = MAXALIGN(spilled->more.row);
+	Size		i;
+
+	for (i = 0; i + 2 * sizeof(uint64) <= len; i += 2 * sizeof(uint64))
+		memcpy((char *) row + i, (const char *) spilled + i, 2 * sizeof(uint64));
+	if (i < len)
+		memcpy((char *) row + i, (const char *) spilled + i, sizeof(uint64));
+	memcpy(row, head, FC_SPILL_ROW_HEAD);
+	row->t_infomask |= writer->infomask;
+}
+
+/* Takes all: none is longer than what a scan forms */
+static void
+fc_page_put_spilled(FcWriter *base, FcSpilled *const *rows, int n)
+{
+	FcPageWriter *writer = (FcPageWriter *) base;
+	const HeapTupleHeader head = fc_form_head(writer->form);
+
+	Assert(n <= FC_BATCH_ROWS);
+	for (int i = 0; i < n; i++)
+		writer->lengths[i] = rows[i]->more.row;
+	for (int i = 0, end; i < n; i = end)
+	{
+		(void) fc_page_room(writer, writer->lengths[i]);
+		end = fc_page_place(writer, i, n);
+		for (int j = i; j < end; j++)
+			fc_page_copy(writer, (HeapTupleHeader) writer->rows[j], rows[j], head);
+		writer->nrows += end - i;
+	}
+	base->inserted += n;
+}
+
 static void
 fc_page_end(FcWriter *base)
 {
@@ -687,6 +727,7 @@ const FcWriterRoutine fc_write_page = {
 	.begin = fc_page_begin,
 	.put = fc_page_put,
 	.put_rows = fc_page_put_rows,
+	.put_spilled = fc_page_put_spilled,
 	.flush = fc_page_flush,
 	.end = fc_page_end
 };

@@ -171,6 +171,12 @@ fc_write_put_rows(FcWriter *writer, const FcBatch *batch, int from, int to)
 }
 
 void
+fc_write_put_spilled(FcWriter *writer, FcSpilled *const *rows, int n)
+{
+	writer->routine->put_spilled(writer, rows, n);
+}
+
+void
 fc_write_flush(FcWriter *writer)
 {
 	writer->routine->flush(writer);

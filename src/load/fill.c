@@ -67,8 +67,7 @@ fc_fill_notice_refusal(FcTarget *target)
 	FcShared   *shared = target->shared;
 	int			err = pg_atomic_read_u32(&shared->io.uring_errno);
 
-	if (err == 0 || target->way == FC_WAY_ROWS ||
-		pg_atomic_read_u64(&shared->counts.mapped_bytes) == pg_atomic_read_u64(&shared->counts.read_bytes))
+	if (err == 0 || target->way == FC_WAY_ROWS)
 		return;
 	ereport(NOTICE,
 			(errmsg("io_uring is not available, read with preadv instead: %s",
@@ -163,6 +162,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 {
 	FcTarget   *target = &job->target;
 
+	target->shared->alone = target->nworkers == 0 && !fc_way_reads_chunks(target->way);
 	work->nturns = 1;
 	if (fc_shared_routed(target->shared))
 		work->nturns += fc_tables_count(target->oid) + FC_NEW_LEAVES;
@@ -292,10 +292,7 @@ fc_fill_undo(FcJob *job)
 	CommandCounterIncrement();
 	fc_find_forget(job);
 	if (target->shared->source.unsplit)
-	{
 		fc_layout_chunks(job);
-		fc_find_split(job);
-	}
 }
 
 bool

@@ -4,7 +4,7 @@
  *	  The records of the files, and their keys.
  *
  *	 split ──► chunks with their first records and lines
- *	 scan  ──► keys, in spill runs; or core's NextCopyFrom ──► ranges of keys
+ *	 scan  ──► rows in cells of keys; or core's NextCopyFrom ──► ranges of keys
  *
  * A file that looks presorted needs no scan.  Data that come while they are
  * scanned are split by the process that unpacks or receives them.
@@ -122,24 +122,26 @@ fc_find_scan_core(FcJob *job)
 				   "keys read by core's COPY");
 }
 
-/* Chooses between spilled rows and offsets; returns the choice and why */
+/* Chooses between rows and offsets; returns the choice and why */
 static char *
 fc_find_choose_spill(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	const char *reason = "as fast_copy.spill says";
-	bool		rows = (fc_spill_kind == FC_SPILL_ROWS);
+	bool		rows = (fc_spill_kind != FC_SPILL_OFFSETS);
 
+	fc_spill_publish_bounds(&target->ctx, NULL, 0);
 	fc_way_take(target, FC_WAY_OFFSETS, "partitions are found by key");
 	if (target->way == FC_WAY_COPY || job->places ||
 		(target->plan->key.early && target->plan->key.routes))
-		return "offsets spilled in sorted runs, to find partitions";
-	if (fc_spill_kind == FC_SPILL_AUTO && fc_target_grows(target))
-		reason = fc_sample_spill_unseen(target->shared, &rows);
+		return "offsets spilled, to find partitions";
+	if (!fc_target_grows(target))
+		reason = fc_sample_spill(&target->ctx, target->route, target->nworkers,
+								 fc_spill_kind, &rows);
 	else if (fc_spill_kind == FC_SPILL_AUTO)
-		reason = fc_sample_spill(&target->ctx, Max(target->nworkers, 1), &rows);
+		reason = fc_sample_spill_unseen(target->shared, &rows);
 	fc_way_take(target, rows ? FC_WAY_ROWS : FC_WAY_OFFSETS, reason);
-	return psprintf("%s spilled in sorted runs: %s", rows ? "rows" : "offsets", reason);
+	return psprintf("%s spilled: %s", rows ? "rows" : "offsets", reason);
 }
 
 /* Reports the scan, and takes the ranges that it found rows for */
@@ -199,12 +201,12 @@ fc_find_may_be_presorted(FcJob *job)
  * and where the client has given up, only a split tells where the data end.
  */
 bool
-fc_find_by_load(FcJob *job)
+fc_find_by_pass(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	bool		in_order = target->way == FC_WAY_TURNS ?
 		target->rel->rd_rel->relkind == RELKIND_RELATION :
-		target->way == FC_WAY_OFFSETS && fc_find_may_be_presorted(job);
+		target->way == FC_WAY_OFFSETS;
 
 	target->shared->source.unsplit = in_order && target->nworkers == 0 &&
 		target->dialect.mode != FC_MODE_BINARY && target->given_up == NULL &&
@@ -241,8 +243,6 @@ fc_find_look(FcJob *job)
 		return;
 	/* the partitions of a presorted file want to know how large they get */
 	job->target.found = job->target.data_size / FC_RECORD_GUESS;
-	if (job->target.way != FC_WAY_PRESORTED)
-		fc_find_split(job);
 }
 
 bool
@@ -251,33 +251,15 @@ fc_find_is_presorted(FcJob *job)
 	return job->target.way == FC_WAY_PRESORTED;
 }
 
-/*
- * A scan of data that were still coming had to choose what to spill before they
- * were there.  Now that they are: would a load without it be better, or one
- * after another scan?
- */
-static bool
-fc_find_is_useless(FcJob *job, char **choice)
-{
-	FcWay		way = job->target.way;
-
-	fc_find_presorted(job);
-	if (job->target.way == way && way != FC_WAY_ROWS && fc_spill_kind == FC_SPILL_AUTO)
-		*choice = fc_find_choose_spill(job);
-	return job->target.way != way;
-}
-
 void
 fc_find_keys(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	bool		early = fc_target_grows(target);
 	FcWork		work = {0};
 	char	   *choice;
 
 	fc_lead_begin(job, FC_PHASE_SCAN);
 	fc_find_route(job);
-	job->scan_useless = false;
 	if (fc_find_core_reads(job))
 	{
 		fc_find_scan_core(job);
@@ -285,15 +267,7 @@ fc_find_keys(FcJob *job)
 	}
 	choice = fc_find_choose_spill(job);
 	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->source.nchunks, &work);
-	job->scan_useless = early && fc_find_is_useless(job, &choice);
-	if (!job->scan_useless)
-		fc_find_end_scan(job, choice);
-}
-
-bool
-fc_find_again(FcJob *job)
-{
-	return job->scan_useless;
+	fc_find_end_scan(job, choice);
 }
 
 void

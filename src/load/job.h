@@ -41,7 +41,6 @@ typedef struct FcJob
 	bool		attach_first;	/* new partitions are attached before the
 								 * load, see load/partitions.c */
 	bool		sent;			/* all records went to other servers */
-	bool		scan_useless;	/* the scan must be left out or done again */
 	bool		gives_way;		/* the load ends, waits for maintenance of
 								 * pg_partman and begins again */
 

@@ -147,10 +147,13 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 	/* the phase's own time counts from the moment when all was there */
 	if (flows)
 		fc_intake_flowed(&job->intake);
-	finds = phase == FC_PHASE_LOAD && target->shared->source.unsplit &&
+	finds = (phase == FC_PHASE_LOAD || phase == FC_PHASE_SCAN) && target->shared->source.unsplit &&
 		pg_atomic_read_u32(&target->shared->unordered) == 0;
 	if (finds)
+	{
 		target->found = pg_atomic_read_u64(&target->shared->counts.scanned);
+		target->shared->source.unsplit = false;
+	}
 	if (flows || finds)
 		fc_lead_report_split(job);
 	job->progress.alone = work->alone;

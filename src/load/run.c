@@ -220,15 +220,15 @@ fc_job_copies(FcJob *job)
 }
 
 /*
- * Are records found before all else?  The phase that a source flows into
- * finds them itself, and so does a load that may.  Core needs them only to
+ * Are records found before all else?  The phase that a source flows into finds
+ * them itself, and so does a scan or a load that may.  Core needs them only to
  * count the lines of rejects.
  */
 static bool
 fc_job_splits(FcJob *job)
 {
 	return !fc_target_grows(&job->target) && !fc_find_core_reads(job) &&
-		!fc_find_by_load(job) &&
+		!fc_find_by_pass(job) &&
 		!(fc_job_is_cores(job) && job->target.options->on_error == FC_ON_ERROR_STOP);
 }
 
@@ -336,15 +336,14 @@ typedef struct FcStep
 
 /*
  * A file that was loaded as presorted, and is not in key order, is scanned
- * after all; a scan is repeated if partitions have changed since, or if it had
- * to guess what data that were still coming would be like
+ * after all; a scan is repeated if partitions have changed since
  */
 static const FcStep fc_job_steps[] = {
 	[FC_STEP_SEND] = {fc_job_sends, fc_job_send, fc_job_is_sent, NULL, FC_STEP_END},
 	[FC_STEP_SPLIT] = {fc_job_splits, fc_find_split},
 	[FC_STEP_CORE] = {fc_job_is_cores, fc_job_copy, fc_job_is_cores, NULL, FC_STEP_REJECT},
 	[FC_STEP_LOOK] = {fc_job_may_look, fc_find_look, fc_find_is_presorted, NULL, FC_STEP_LOCK},
-	[FC_STEP_SCAN] = {fc_job_has_key, fc_find_keys, fc_find_again, fc_find_forget, FC_STEP_LOOK},
+	[FC_STEP_SCAN] = {fc_job_has_key, fc_find_keys},
 	[FC_STEP_LOCK] = {NULL, fc_job_lock, fc_job_bounds_changed, fc_find_forget, FC_STEP_SCAN},
 	[FC_STEP_MAKE] = {NULL, fc_partitions_make},
 	[FC_STEP_UNPACK] = {fc_job_unpacks, fc_find_unpack},

@@ -132,10 +132,6 @@ fc_setup_io(FcTarget *target)
 	FcShared   *shared = target->shared;
 	int			err;
 
-	if (fc_io_method == FC_IO_AUTO)
-		shared->io.map = FC_MAP_CACHED;
-	else if (fc_io_method == FC_IO_MMAP)
-		shared->io.map = FC_MAP_ALWAYS;
 	if (fc_io_method == FC_IO_SYNC || target->plan->key.type == FC_KEY_NONE ||
 		(fc_io_method == FC_IO_AUTO && target->nworkers == 0 &&
 		 target->data_size < FC_SMALL_FILE))

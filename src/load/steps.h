@@ -60,11 +60,10 @@ extern dsm_segment *fc_layout_early(Oid target, dsm_segment *area);
 
 /*
  * Finds the records of a source that is whole.  The second tells, before,
- * whether the load may find them by itself: it does, unless fc_find_look finds
- * that the file is not in key order.
+ * whether the pass that comes next finds them by itself: the scan, or the load.
  */
 extern void fc_find_split(FcJob *job);
-extern bool fc_find_by_load(FcJob *job);
+extern bool fc_find_by_pass(FcJob *job);
 
 /*
  * Looks whether the file is in key order; the second tells whether it seems so,
@@ -73,13 +72,8 @@ extern bool fc_find_by_load(FcJob *job);
 extern void fc_find_look(FcJob *job);
 extern bool fc_find_is_presorted(FcJob *job);
 
-/*
- * Finds the keys, and the records, too, if the source is not whole yet.  The
- * second tells whether that was in vain: with the whole source at hand another
- * way is better.
- */
+/* Finds the keys, and the records, too, if nobody has found them yet */
 extern void fc_find_keys(FcJob *job);
-extern bool fc_find_again(FcJob *job);
 
 /* Makes the source whole, and finds its records, ahead of a phase */
 extern void fc_find_unpack(FcJob *job);

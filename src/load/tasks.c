@@ -4,7 +4,7 @@
  *	  From rows found per range of keys to work of the load phase.
  *
  *	 parts (range of keys, rows) ──► groups (one leaf each), largest first
- *		──► slices of a group, in key order ──► tasks
+ *		──► cells of a group, in key order ──► tasks
  *
  * Tasks are taken in order: so a process always has the slice that others wait
  * for (heap/turn.c).  All is in the load's memory.
@@ -22,15 +22,6 @@
 #include "errors/first_error.h"
 #include "heap/writer.h"
 #include "load/tasks.h"
-#include "sort/run_merge.h"
-
-/* A leaf is cut if it has more rows than this, and than 1/4 of a share */
-#define FC_CUT_MIN		32768
-#define FC_CUT_SHARE	4
-
-/* Rows per slice, and slices per leaf at most */
-#define FC_SLICE_ROWS	16384
-#define FC_MAX_SLICES	65536
 
 /* A presorted file may span so many ranges, and so many more for each chunk */
 #define FC_SPAN_LEAST	16
@@ -44,7 +35,7 @@ typedef struct FcGroup
 	FcStorage	storage;
 	uint64		rows;
 	int			order;			/* of the first part among all parts */
-	List	   *parts;
+	List	   *parts;			/* their numbers there */
 } FcGroup;
 
 static int
@@ -98,10 +89,10 @@ fc_tasks_is_missing(FcTarget *target, const FcSpillPart *part)
 void
 fc_tasks_find_parts(FcJob *job)
 {
-	FcRuns	   *runs = fc_runs_open(job->target.shared, job->target.ctx.kept);
+	FcSpills   *spills = fc_spills_open(job->target.shared, job->target.ctx.kept);
 
-	fc_tasks_set_parts(job, fc_runs_parts(runs));
-	fc_runs_close(runs);
+	fc_tasks_set_parts(job, fc_spills_parts(spills));
+	fc_spills_close(spills);
 }
 
 void
@@ -169,7 +160,7 @@ fc_tasks_groups(FcJob *job)
 			continue;
 		group->rows = part->rows;
 		group->order = foreach_current_index(lc);
-		group->parts = list_make1(part);
+		group->parts = list_make1_int(group->order);
 
 		/*
 		 * rows that no partition takes are in a group, too, if they are to be
@@ -213,28 +204,6 @@ fc_tasks_storage(FcJob *job, Oid leaf, uint64 rows)
 	return storage;
 }
 
-/*
- * The number of slices that a part of a group should have.  Workers parse
- * slices of one leaf at the same time, but insert in turn, to keep key order.
- * So more workers help less with one table that is in use; in a new file they
- * only take the places of pages in turn (heap/page_writer.c).
- */
-static int
-fc_tasks_slices(FcTarget *target, const FcGroup *group, const FcSpillPart *part,
-				uint64 total)
-{
-	uint64		limit = Max(total / (FC_CUT_SHARE * Max(target->nworkers, 1)),
-							FC_CUT_MIN);
-
-	if (target->nworkers < 2 || group->rows <= limit ||
-		fc_shared_whole_leaves(target->shared))
-		return 1;
-	/* rows of one key are sorted together, and NULL counts as one */
-	if (target->shared->plan.order.nkeys > 0 && part->null)
-		return 1;
-	return Max(Min(part->rows / FC_SLICE_ROWS, FC_MAX_SLICES), 1);
-}
-
 static FcTask *
 fc_tasks_add(FcJob *job, int *allocated)
 {
@@ -247,53 +216,51 @@ fc_tasks_add(FcJob *job, int *allocated)
 	return &job->tasks[job->ntasks++];
 }
 
-/* Rounds bounds to whole keys; returns the number of bounds left */
-static int
-fc_tasks_round(const FcSpillPart *part, FcBound *bounds, int nbounds)
+/* Returns the number of the first cell of each part, and of all cells last */
+static int *
+fc_tasks_first_cells(FcJob *job, const FcCell *cells, int ncells)
 {
-	int64		last = part->range.lo;
-	int			n = 0;
+	int		   *first = palloc(sizeof(int) * (list_length(job->parts) + 1));
+	int			i = 0;
+	ListCell   *lc;
 
-	for (int i = 0; i < nbounds; i++)
+	foreach(lc, job->parts)
 	{
-		if (bounds[i].key == last)
-			continue;
-		last = bounds[n].key = bounds[i].key;
-		bounds[n++].offset = 0;
+		const FcSpillPart *part = lfirst(lc);
+
+		first[foreach_current_index(lc)] = i;
+		while (i < ncells && cells[i].part.null == part->null &&
+			   cells[i].part.range.lo == part->range.lo)
+			i++;
 	}
-	return n;
+	Assert(i == ncells);
+	first[list_length(job->parts)] = ncells;
+	return first;
 }
 
-/* Adds the tasks of one part: its slices, in key order */
+/*
+ * Adds a task for each cell of a part, in key order.  Workers load cells of one
+ * leaf at the same time, but insert in turn, to keep key order.  So more
+ * workers help less with one table that is in use; in a new file they only take
+ * the places of pages in turn (heap/page_writer.c).
+ */
 static void
-fc_tasks_cut_part(FcJob *job, FcRuns *runs, const FcGroup *group,
-				  const FcSpillPart *part, int nslices, int *allocated)
+fc_tasks_add_cells(FcJob *job, const FcGroup *group, const FcCell *cells, int n,
+				   int *allocated)
 {
-	FcBound    *bounds = palloc(sizeof(FcBound) * nslices);
-	int			nbounds = nslices > 1 ? fc_runs_cut(runs, part, nslices, bounds) : 0;
-	FcBound		lo = {part->null ? 0 : part->range.lo, 0};
-
-	if (job->target.shared->plan.order.nkeys > 0)
-		nbounds = fc_tasks_round(part, bounds, nbounds);
-	for (int i = 0; i <= nbounds; i++)
+	for (int i = 0; i < n; i++)
 	{
 		FcTask	   *task = fc_tasks_add(job, allocated);
 
 		task->partition = group->leaf;
 		task->created = group->created;
 		task->storage = group->storage;
-		task->null = part->null;
-		task->lo = lo;
-		task->rows = part->rows / (nbounds + 1);
-		if (i < nbounds)
-			task->hi = lo = bounds[i];
-		else
-		{
-			task->hi.key = part->range.hi;
-			task->hi_max = part->null || part->range.hi_max;
-		}
+		task->null = cells[i].part.null;
+		task->lo = cells[i].lo;
+		task->hi = cells[i].hi;
+		task->hi_max = cells[i].hi_max;
+		task->rows = cells[i].part.rows;
 	}
-	pfree(bounds);
 }
 
 /* Numbers the slices of a group; where core routes they have no turns */
@@ -315,18 +282,17 @@ fc_tasks_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	/* runs are needed to cut parts only, which two workers or more want */
-	FcRuns	   *runs = target->nworkers < 2 ? NULL : fc_runs_open(target->shared, target->ctx.kept);
+	FcSpills   *spills = fc_spills_open(target->shared, target->ctx.kept);
+	int			ncells;
+	const FcCell *cells = fc_spills_cells(spills, &ncells);
+	int		   *cell = fc_tasks_first_cells(job, cells, ncells);
 	List	   *groups = fc_tasks_groups(job);
 	int			allocated = 64;
-	uint64		total = 0;
 	ListCell   *lc;
 
 	job->tasks = palloc(sizeof(FcTask) * allocated);
 	job->ntasks = 0;
 	target->ngroups = 0;
-	foreach(lc, groups)
-		total += ((FcGroup *) lfirst(lc))->rows;
 	foreach(lc, groups)
 	{
 		FcGroup    *group = lfirst(lc);
@@ -336,13 +302,14 @@ fc_tasks_make(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		group->storage = fc_tasks_storage(job, group->leaf, group->rows);
 		foreach(lc2, group->parts)
-			fc_tasks_cut_part(job, runs, group, lfirst(lc2),
-							  fc_tasks_slices(target, group, lfirst(lc2), total),
-							  &allocated);
+		{
+			int			i = lfirst_int(lc2);
+
+			fc_tasks_add_cells(job, group, cells + cell[i], cell[i + 1] - cell[i], &allocated);
+		}
 		fc_tasks_number(job, first, target->ngroups++);
 	}
-	if (runs)
-		fc_runs_close(runs);
+	fc_spills_close(spills);
 }
 
 bool

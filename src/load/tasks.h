@@ -9,7 +9,7 @@
 #define FC_TASKS_H
 
 #include "load/job.h"
-#include "sort/run_write.h"
+#include "sort/spill.h"
 
 /*
  * The first sets job->parts from the spill, the second to the parts given.

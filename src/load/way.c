@@ -20,14 +20,7 @@
 char *
 fc_way_io_method(FcShared *shared)
 {
-	const char *reader = shared->io.uring ? "io_uring" : "sync";
-	uint64		mapped = pg_atomic_read_u64(&shared->counts.mapped_bytes);
-
-	if (mapped == 0)
-		return pstrdup(reader);
-	if (mapped == pg_atomic_read_u64(&shared->counts.read_bytes))
-		return pstrdup("mmap");
-	return psprintf("mmap, %s", reader);
+	return pstrdup(shared->io.uring ? "io_uring" : "sync");
 }
 
 void
@@ -90,7 +83,7 @@ fc_way_needs_attached(FcJob *job)
 char *
 fc_way_of_leaf(const FcTarget *target, const FcTask *task)
 {
-	if (fc_shared_whole_leaves(target->shared))
+	if (fc_shared_sorts_leaves(target->shared))
 		return "sorted as a whole";
 	return psprintf("%u %sslices", task->nslices,
 					target->plan->order.nkeys > 0 ? "sorted " : "");

@@ -48,6 +48,30 @@ fc_leaf_is_plain(const FcLoader *loader, const FcLeaf *leaf)
 		 !fc_has_virtual(desc));
 }
 
+/*
+ * Are tuples of the target's row type the leaf's own?  Not if it allows NULL in
+ * fewer columns: a tuple that was made without an error might be wrong here.
+ */
+static bool
+fc_leaf_is_same(const FcLoader *loader, const FcLeaf *leaf)
+{
+	TupleDesc	root = RelationGetDescr(loader->ctx->target);
+	TupleDesc	desc = RelationGetDescr(leaf->rri->ri_RelationDesc);
+
+	if (leaf->map != NULL || root->natts != desc->natts)
+		return false;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute a = TupleDescAttr(root, i);
+		Form_pg_attribute b = TupleDescAttr(desc, i);
+
+		if (a->attlen != b->attlen || a->attalign != b->attalign ||
+			a->attstorage != b->attstorage || (b->attnotnull && !a->attnotnull))
+			return false;
+	}
+	return true;
+}
+
 void
 fc_leaf_close(FcLoader *loader, FcLeaf *leaf)
 {
@@ -82,6 +106,7 @@ fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid)
 	leaf->map = fc_build_attrmap_if_req(RelationGetDescr(target),
 										RelationGetDescr(leaf->rri->ri_RelationDesc));
 	leaf->plain = fc_leaf_is_plain(loader, leaf);
+	leaf->same = fc_leaf_is_same(loader, leaf);
 }
 
 void

@@ -35,7 +35,6 @@
 #include "row/executor.h"
 #include "row/where.h"
 #include "sort/row_source.h"
-#include "sort/run_write.h"
 
 /* Bytes after which progress is counted: the counter's cache line is shared */
 #define FC_COUNT_BYTES		65536
@@ -618,101 +617,67 @@ fc_load_chunks(FcLoader *loader)
 	fc_chunk_reader_end(&reader);
 }
 
-/*
- * Rows whose bytes were read once more and have another key than the scan found
- * are odd
- */
-static void
-fc_load_compare_keys(FcLoader *loader, const FcGather *gather)
-{
-	FcShared   *shared = loader->ctx->shared;
-	FcBatch    *batch = loader->batch;
-	const FcBatchColumn *column = &batch->columns[shared->plan.key.attnum - 1];
-
-	for (int i = 0; i < batch->n; i++)
-	{
-		const FcEntry *entry = &gather->entries[i];
-		bool		null = column->any_null && column->nulls[i];
-
-		if (null != fc_entry_null(entry) ||
-			(!null && !batch->odd[i] &&
-			 fc_key_from_datum(shared->plan.key.type, column->values[i]) != entry->key))
-			batch->odd[i] = true;
-	}
-}
-
-/* Loads a gathered record alone */
-static void
-fc_load_gathered_odd(FcLoader *loader, FcTask *task, FcGather *gather, int i)
-{
-	FcRecord	record = {
-		.offset = gather->offsets[i],.data = gather->bytes + gather->starts[i],
-		.length = gather->entries[i].length
-	};
-
-	fc_load_entry(loader, task, &gather->entries[i], &record);
-}
-
-/* Loads what was gathered of the task */
-static void
-fc_load_gathered(FcLoader *loader, FcTask *task)
-{
-	FcGather   *gather = loader->gather;
-	FcBatch    *batch = loader->batch;
-	FcDialect	dialect = loader->ctx->dialect;
-	FcMarkedBytes bytes;
-	int			end;
-
-	if (gather == NULL || gather->n == 0)
-		return;
-	CHECK_FOR_INTERRUPTS();
-	dialect.eol = FC_EOL_NL;
-	bytes = (FcMarkedBytes)
-	{
-		gather->bytes, gather->bytes + sizeof(gather->bytes), &gather->marks
-	};
-	fc_marks_fill(&dialect, &gather->marks, gather->bytes, gather->starts[gather->n]);
-	fc_batch_take(batch, &bytes, &dialect, gather->starts, gather->offsets, gather->n);
-	fc_load_refuse_nulls(loader);
-	fc_load_compare_keys(loader, gather);
-	for (int i = 0; i < gather->n && !loader->ctx->stopped; i = Max(end, i + 1))
-	{
-		end = i < batch->n ? fc_batch_next_odd(batch, i) : i;
-		if (end == i)
-		{
-			fc_load_gathered_odd(loader, task, gather, i);
-			continue;
-		}
-		fc_load_put_rows(loader, i, end);
-		fc_load_count_read(loader, task, gather->starts[end] - gather->starts[i] - (end - i));
-	}
-	gather->n = 0;
-}
-
-/*
- * Gathers a record of the task; false if it must be loaded alone.  It is
- * copied, so that records from anywhere become rows as those of a stretch do.
- */
+/* May rows go to the leaf in hand as they were spilled? */
 static bool
-fc_load_gather(FcLoader *loader, FcTask *task, const FcEntry *entry, const FcRecord *record)
+fc_load_takes_spilled(const FcLoader *loader)
 {
-	FcGather   *gather = loader->gather;
-	uint32		start;
+	return loader->leaf != NULL && loader->leaf->plain && loader->leaf->same &&
+		loader->router.proute == NULL && loader->sorter.sort == NULL;
+}
 
-	/* no row is wanted that stands after the first bad record known */
-	if (gather == NULL || record->length >= FC_MARKS_BYTES / 4 || !fc_load_takes_batches(loader) ||
-		fc_error_beyond(loader->ctx->shared, record->offset) || fc_batch_rests(loader->batch))
-		return false;
-	if (gather->n == FC_BATCH_ROWS ||
-		gather->starts[gather->n] + record->length + 1 > FC_MARKS_BYTES)
-		fc_load_gathered(loader, task);
-	start = gather->starts[gather->n];
-	memcpy(gather->bytes + start, record->data, record->length);
-	gather->bytes[start + record->length] = '\n';
-	gather->entries[gather->n] = *entry;
-	gather->offsets[gather->n] = record->offset;
-	gather->starts[++gather->n] = start + record->length + 1;
-	return true;
+/* Writes the task's next rows, as long as they were spilled as such */
+static void
+fc_load_spilled(FcLoader *loader, FcRowSource *rows, FcTask *task)
+{
+	FcSpilled  *spilled[FC_BATCH_ROWS];
+	int			n;
+
+	while ((n = fc_row_source_rows(rows, spilled, FC_BATCH_ROWS)) > 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+		uint64		bytes = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < n; i++)
+			bytes += fc_spilled_length(spilled[i]);
+		fc_write_put_spilled(loader->leaf->writer, spilled, n);
+		MemoryContextSwitchTo(old);
+		if (!loader->row_mcxt->isReset)
+			MemoryContextReset(loader->row_mcxt);
+		fc_load_count(loader, n);
+		fc_load_count_read(loader, task, bytes);
+	}
+}
+
+/*
+ * Makes the values of a spilled row.  Expressions may look at how long a value
+ * is, and COPY shows them none with a short header.
+ */
+static void
+fc_load_deform(FcLoader *loader, FcSpilled *spilled)
+{
+	TupleDesc	desc = RelationGetDescr(loader->ctx->target);
+	TupleTableSlot *slot = loader->slot;
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+
+	fc_spilled_deform(spilled, desc, slot->tts_values, slot->tts_isnull);
+	for (int i = 0; i < desc->natts; i++)
+		if (!slot->tts_isnull[i] && TupleDescAttr(desc, i)->attlen == -1)
+			slot->tts_values[i] = PointerGetDatum(PG_DETOAST_DATUM(slot->tts_values[i]));
+	MemoryContextSwitchTo(old);
+}
+
+/* Loads a row that was spilled as such alone */
+static void
+fc_load_spilled_row(FcLoader *loader, FcTask *task, const FcEntry *entry, const FcRecord *record,
+					FcSpilled *spilled)
+{
+	fc_load_expect_key(loader, entry);
+	if (!fc_row_take_parsed(loader, record))
+		return;
+	fc_load_deform(loader, spilled);
+	fc_row_load_taken(loader);
+	fc_load_count_read(loader, task, entry->length);
 }
 
 /* Loads the rows of a task in key order */
@@ -721,14 +686,19 @@ fc_load_task(FcLoader *loader, FcRowSource *rows, FcTask *task)
 {
 	FcEntry		entry;
 	FcRecord	record = {0};
+	FcSpilled  *spilled;
 
-	while (fc_row_source_next(rows, &entry, &record))
-		if (!fc_load_gather(loader, task, &entry, &record))
-		{
-			fc_load_gathered(loader, task);
+	for (;;)
+	{
+		if (fc_load_takes_spilled(loader))
+			fc_load_spilled(loader, rows, task);
+		if (!fc_row_source_next(rows, &entry, &record, &spilled))
+			break;
+		if (spilled)
+			fc_load_spilled_row(loader, task, &entry, &record, spilled);
+		else
 			fc_load_entry(loader, task, &entry, &record);
-		}
-	fc_load_gathered(loader, task);
+	}
 }
 
 /* Loads tasks, with their rows in key order */
@@ -738,8 +708,6 @@ fc_load_tasks(FcLoader *loader)
 	FcRowSource *rows = fc_row_source_begin(loader->ctx, fc_load_take_task, loader);
 	FcTask	   *task;
 
-	if (loader->batch)
-		loader->gather = palloc0(sizeof(FcGather));
 	while ((task = fc_row_source_task(rows)) != NULL)
 	{
 		fc_load_begin_task(loader, task);

@@ -19,11 +19,8 @@
 #include "heap/writer.h"
 #include "key/range.h"
 #include "row/parse.h"
-#include "sort/fetch_window.h"
 #include "sort/order_by.h"
-
-/* Bytes after gathered records that converters may read */
-#define FC_GATHER_READABLE	64
+#include "sort/spill.h"
 
 /* So many writers may be open at once where rows go to any leaf */
 #define FC_LEAF_WRITERS	1024
@@ -35,6 +32,8 @@ typedef struct FcLeaf
 	AttrMap    *map;			/* from the target's type; NULL: the same */
 	bool		plain;			/* it takes each row that has no NULL where
 								 * none is allowed */
+	bool		same;			/* tuples of the target are its own as they
+								 * are */
 	FcWriter   *writer;			/* or NULL */
 	TupleTableSlot *slot;		/* where its rows are built: the writer's, or
 								 * its own if it has none */
@@ -109,18 +108,6 @@ typedef struct FcRow
 	FcBad		bad;
 } FcRow;
 
-/* Records of the task in hand, in key order, that become rows together */
-typedef struct FcGather
-{
-	int			n;
-	FcEntry		entries[FC_BATCH_ROWS];
-	uint64		offsets[FC_BATCH_ROWS];	/* in the file */
-	uint32		starts[FC_BATCH_ROWS + 1];	/* in bytes; the last one is where
-											 * they end */
-	FcMarks		marks;
-	char		bytes[FC_MARKS_BYTES + FC_GATHER_READABLE];	/* each with '\n' */
-} FcGather;
-
 typedef struct FcLoader
 {
 	FcContext  *ctx;
@@ -129,7 +116,6 @@ typedef struct FcLoader
 	TupleTableSlot *root_slot;
 	FcParser   *parser;
 	FcBatch    *batch;			/* NULL: records are taken one by one */
-	FcGather   *gather;			/* NULL: so are those of tasks */
 	const FcElsewhere *elsewhere;	/* of dispatch */
 	FcDispatch *dispatch;		/* tells records of leaves on other servers,
 								 * which are passed over; NULL: none are */
@@ -176,6 +162,9 @@ fc_load_count(FcLoader *loader, int n)
  * data can come up; false if nobody wants its row any more
  */
 extern bool fc_row_take(FcLoader *loader, const FcRecord *record);
+
+/* The same for a record whose values the caller then puts into loader->slot */
+extern bool fc_row_take_parsed(FcLoader *loader, const FcRecord *record);
 
 /* Makes a row of the record in hand, and gives it to the writer or the sort */
 extern void fc_row_load_taken(FcLoader *loader);

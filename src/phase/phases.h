@@ -13,11 +13,13 @@
 #include "context/shared.h"
 
 /*
- * Leader, before the scan by so many processes: looks at some keys of the file,
- * and sets *rows if the scan is to spill rows, not offsets.  Returns the
- * reason, for the report.
+ * Leader, before the scan by so many workers: looks at some keys of the file,
+ * sets *rows if the scan is to spill rows, not offsets, and the bounds of
+ * cells.  "kind" is what the caller wants; route NULL: the key tells no
+ * partition.  Returns the reason, for the report.
  */
-extern const char *fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows);
+extern const char *fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers,
+								   int kind, bool *rows);
 
 /* Leader: the same before there is a file to look at */
 extern const char *fc_sample_spill_unseen(const FcShared *shared, bool *rows);
@@ -29,7 +31,7 @@ extern const char *fc_sample_spill_unseen(const FcShared *shared, bool *rows);
  */
 extern bool fc_presorted_look(FcContext *ctx, int64 *keys);
 
-/* Scan: writes the key of each record into sorted spill runs */
+/* Scan: spills the key of each record, and what the load needs of it */
 extern void fc_scan_run(FcContext *ctx);
 
 /* Load: puts rows into leaves */

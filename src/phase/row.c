@@ -409,15 +409,34 @@ fc_row_try(FcLoader *loader)
 	return false;
 }
 
+/* Is the record's row still wanted?  Then it is the one in hand. */
+static inline bool
+fc_row_begin(FcLoader *loader, const FcRecord *record)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (loader->ctx->stopped || fc_error_beyond(loader->ctx->shared, record->offset))
+		return false;
+	loader->row.record = record;
+	return true;
+}
+
+bool
+fc_row_take_parsed(FcLoader *loader, const FcRecord *record)
+{
+	if (!fc_row_begin(loader, record))
+		return false;
+	ExecClearTuple(loader->slot);
+	loader->row.parsed = true;
+	return true;
+}
+
 bool
 fc_row_take(FcLoader *loader, const FcRecord *record)
 {
 	MemoryContext old;
 
-	CHECK_FOR_INTERRUPTS();
-	if (loader->ctx->stopped || fc_error_beyond(loader->ctx->shared, record->offset))
+	if (!fc_row_begin(loader, record))
 		return false;
-	loader->row.record = record;
 	old = MemoryContextSwitchTo(loader->row_mcxt);
 	fc_row_parse_quickly(loader, loader->slot);
 	MemoryContextSwitchTo(old);

@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * phase/sample.c
- *	  Looks at some keys of the file, to choose what the scan spills.
+ *	  Looks at some keys of the file, to choose what the scan spills, and into
+ *	  which cells.
  *
- *	offsets		The load reads each row from the source file, in key order, a
- *				window of rows at a time (sort/fetch_window.c).
  *	rows		Each byte is written once more and read once more, in sequence
- *				(sort/run_merge.c), whatever the order of the file.
- *
- * The sample tells what offsets would cost:
+ *				(sort/spill.h), whatever the order of the file.
+ *	offsets		The load reads each record from the file again, in key order, a
+ *				window of records at a time (sort/fetch_window.c).
  *
  * 1. The leader reads the first records of some chunks.
- * 2. It cuts their keys into as many windows as the file would have.
- * 3. It adds up what reading the rows would take, window by window
- *    (fc_sample_times).
+ * 2. If the file is too large to stay in the page cache, it cuts their keys
+ *    into as many windows as the file would have, and adds up what reading the
+ *    records would take, window by window (fc_sample_times).
+ * 3. It cuts large partitions into cells of about the same size.
  *
  * fast_copy.spill overrules the choice.  Records too long for the memory are
  * always read from the source.
@@ -26,7 +26,9 @@
 #include <unistd.h>
 
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "storage/fd.h"
+#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
@@ -35,8 +37,9 @@
 #include "row/chunk_reader.h"
 #include "row/executor.h"
 #include "row/parse.h"
-#include "sort/fetch_map.h"
 #include "sort/fetch_window.h"
+#include "sort/item.h"
+#include "sort/spill.h"
 
 #define FC_SAMPLE_STRETCHES	256 /* places in the file, at most */
 #define FC_SAMPLE_LEAST		65536	/* bytes read at each, at least */
@@ -45,6 +48,15 @@
 #define FC_SAMPLE_WINDOWS	1024	/* told apart, at most */
 #define FC_SAMPLE_EXTRA		3	/* smaller windows of each process */
 #define FC_SAMPLE_SMALL		(1024 * 1024)	/* smaller files get no sample */
+
+/*
+ * Cells: bytes of one, with what its sort takes; rows that are worth another
+ * one, and cells for each worker; bounds in all, at most
+ */
+#define FC_SAMPLE_CELL		((Size) 8 * 1024 * 1024)
+#define FC_SAMPLE_CELL_ROWS	16384
+#define FC_SAMPLE_SHARE		4
+#define FC_SAMPLE_BOUNDS	4096
 
 /*
  * Rows are spilled if reading by offsets takes more than so many times the
@@ -72,10 +84,12 @@ typedef struct FcKeySample
 {
 	FcChunkReader reader;
 	FcParser   *parser;
+	const FcRoute *route;		/* or NULL: the keys are one range */
 	FcSampleRow *rows;
 	uint32		nrows;
 	uint32		max;			/* the most rows after the stretch in hand */
 	uint32		stretch;
+	uint64		spilled;		/* bytes that a row takes in temporary files */
 } FcKeySample;
 
 /* Body of fc_error_catch: the records of one stretch */
@@ -116,6 +130,17 @@ fc_sample_stretch(FcKeySample *sample, uint32 chunk, uint64 bytes)
 	edata = fc_error_catch(reader->ctx, fc_sample_read, sample);
 	sample->stretch++;
 	return edata == NULL;
+}
+
+static int
+fc_sample_row_cmp(const void *a, const void *b)
+{
+	const FcSampleRow *ra = a;
+	const FcSampleRow *rb = b;
+
+	if (ra->key != rb->key)
+		return ra->key < rb->key ? -1 : 1;
+	return ra->offset < rb->offset ? -1 : ra->offset > rb->offset;
 }
 
 /* Takes rows from places that are spread evenly over the file */
@@ -209,20 +234,125 @@ fc_sample_times(const FcKeySample *sample, uint32 nwindows)
 	return bytes > 0 ? cost / bytes : 0;
 }
 
+/* About how many records there are */
+static uint64
+fc_sample_records(const FcKeySample *sample, const FcShared *shared)
+{
+	uint64		bytes = 0;
+
+	for (uint32 i = 0; i < sample->nrows; i++)
+		bytes += sample->rows[i].length + 1;
+	return bytes == 0 ? 1 : (double) shared->source.data_size * sample->nrows / bytes + 1;
+}
+
 /*
  * The number of windows in which the whole file is read.  Each process has some
  * smaller ones: its first, and those of tasks that are not taken ahead.
  */
 static uint64
-fc_sample_nwindows(const FcShared *shared, int nprocesses)
+fc_sample_nwindows(const FcShared *shared, uint64 records, int nprocesses)
 {
-	uint32		n = shared->source.nchunks;
-	FcChunkStart *last = &fc_shared_starts(shared)[n - 1];
-	uint64		records = Max(last->before + last->records, 1);
 	uint64		window = fc_read_window(fc_shared_read_memory(shared) / 8 * 5,
 										shared->source.size / records);
 
 	return (records + window - 1) / window + nprocesses * FC_SAMPLE_EXTRA;
+}
+
+/* The first row of the sample, from "from" on, that is not in the range */
+static uint32
+fc_sample_range_end(const FcKeySample *sample, uint32 from, const FcRange *range)
+{
+	uint32		end = from;
+
+	fc_search(uint32, end, sample->nrows, mid,
+			  range->hi_max || sample->rows[mid].key < range->hi);
+	return end;
+}
+
+/*
+ * Cuts the rows from "from" on, before "end", into n pieces; adds the bounds
+ * between them.  Whoever sorts rows of one key wants them together.
+ */
+static int
+fc_sample_cut(const FcKeySample *sample, uint32 from, uint32 end, uint64 n, bool whole_keys,
+			  FcBound *bounds, int nbounds)
+{
+	const FcSampleRow *before = &sample->rows[from];
+
+	for (uint64 i = 1; i < n && nbounds < FC_SAMPLE_BOUNDS; i++)
+	{
+		const FcSampleRow *row = &sample->rows[from + (end - from) * i / n];
+
+		if (whole_keys ? row->key == before->key : row == before)
+			continue;
+		bounds[nbounds].key = row->key;
+		bounds[nbounds++].offset = whole_keys ? 0 : row->offset;
+		before = row;
+	}
+	return nbounds;
+}
+
+/*
+ * About how many bytes a spilled row takes: as its record, or its tuple, if
+ * that is mostly numbers
+ */
+static uint64
+fc_sample_spilled(const FcContext *ctx, uint64 records)
+{
+	TupleDesc	desc = RelationGetDescr(ctx->target);
+	uint64		length = ctx->shared->source.data_size / records;
+	uint64		tuple = SizeofHeapTupleHeader + MAXIMUM_ALIGNOF;
+	uint64		most = fc_spill_row_most(length);
+
+	for (int i = 0; i < desc->natts; i++)
+		tuple += Max(TupleDescAttr(desc, i)->attlen, 0);
+	return Max(Min(tuple, most), length + FC_SPILL_NUMBERED);
+}
+
+/*
+ * The rows that a cell should have: as many as are sorted in the processor's
+ * cache, and in the memory; fewer, if workers would have nothing to do
+ */
+static uint64
+fc_sample_cell_rows(const FcKeySample *sample, const FcShared *shared, uint64 records,
+					int nworkers, bool rows)
+{
+	uint64		each = 2 * sizeof(FcItem) + (rows ? sample->spilled : FC_SPILL_NUMBERED);
+	Size		memory = fc_shared_read_memory(shared) / 8;
+	uint64		most = Min(FC_SAMPLE_CELL, memory) / each;
+
+	if (nworkers > 1)
+		most = Min(most, records / (FC_SAMPLE_SHARE * nworkers));
+	most = Max(most, FC_SAMPLE_CELL_ROWS);
+	return Max(most, records / (FC_SAMPLE_BOUNDS / 2));
+}
+
+/*
+ * Sets the bounds of cells.  Partitions that take more rows than a cell should
+ * have are cut, at keys of the sample.
+ */
+static void
+fc_sample_set_bounds(FcKeySample *sample, FcContext *ctx, uint64 records, uint64 most)
+{
+	const FcRange all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
+	FcBound    *bounds;
+	int			nbounds = 0;
+
+	if (sample->nrows == 0 || records <= most)
+		return;
+	bounds = palloc(sizeof(FcBound) * FC_SAMPLE_BOUNDS);
+	qsort(sample->rows, sample->nrows, sizeof(FcSampleRow), fc_sample_row_cmp);
+	for (uint32 i = 0, end; i < sample->nrows; i = end)
+	{
+		FcRange		range = sample->route ? fc_route_find(sample->route, sample->rows[i].key) : all;
+
+		CHECK_FOR_INTERRUPTS();
+		end = fc_sample_range_end(sample, i, &range);
+		nbounds = fc_sample_cut(sample, i, end,
+								(double) (end - i) / sample->nrows * records / most + 0.5,
+								ctx->shared->plan.order.nkeys > 0, bounds, nbounds);
+	}
+	fc_spill_publish_bounds(ctx, bounds, nbounds);
 }
 
 /* Free bytes in the tablespace for spill files that has the least */
@@ -245,61 +375,69 @@ fc_sample_free_space(const SharedFileSet *fileset)
 	return least;
 }
 
-/* Why so many rows cannot be spilled; NULL if they can */
+/* Why so many bytes cannot be spilled; NULL if they can */
 static const char *
-fc_sample_no_room(const FcShared *shared, uint64 records)
+fc_sample_no_room(const FcShared *shared, uint64 bytes)
 {
-	uint64		need = shared->source.size + records * (sizeof(FcEntry) + 1);
-
-	if (temp_file_limit >= 0 && need > (uint64) temp_file_limit * 1024)
+	if (temp_file_limit >= 0 && bytes > (uint64) temp_file_limit * 1024)
 		return "temp_file_limit is too low for rows";
 	/* other sessions, and the load itself, need room as well */
-	if (need > fc_sample_free_space(&shared->fileset) / 2)
+	if (bytes > fc_sample_free_space(&shared->fileset) / 2)
 		return "too little disk space for rows";
 	return NULL;
 }
 
-/* What has just been unpacked is in the page cache, if there is room for it */
 const char *
 fc_sample_spill_unseen(const FcShared *shared, bool *rows)
 {
-	uint64		memory = (uint64) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-	const char *reason = NULL;
+	uint64		records = shared->source.size / FC_RECORD_GUESS;
+	const char *reason = fc_sample_no_room(shared, shared->source.size + records * FC_SPILL_NUMBERED);
 
-	*rows = shared->source.size > memory / 2;
-	if (*rows)
-		reason = fc_sample_no_room(shared, shared->source.size / FC_RECORD_GUESS);
-	if (reason == NULL)
-		return *rows ? "the data are larger than half of the memory" : "the data are small";
-	*rows = false;
-	return reason;
+	*rows = reason == NULL;
+	return reason ? reason : "the data are not all there yet";
 }
 
-const char *
-fc_sample_spill(FcContext *ctx, int nprocesses, bool *rows)
+/* Chooses what to spill, where a sample of the file has been taken */
+static const char *
+fc_sample_choose(FcKeySample *sample, const FcShared *shared, uint64 records, int nprocesses,
+				 bool *rows)
 {
-	FcShared   *shared = ctx->shared;
-	FcKeySample	sample = {0};
-	const FcChunkStart *last;
-	const char *reason;
+	uint64		memory = (uint64) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+	uint64		cache = (uint64) effective_cache_size * BLCKSZ;
+	const char *reason = fc_sample_no_room(shared, records * sample->spilled);
 	uint64		nwindows;
 	double		times;
 
-	*rows = false;
-	Assert(!ctx->in_worker && nprocesses > 0);
-	if (shared->source.nchunks == 0 || shared->source.size < FC_SAMPLE_SMALL)
-		return "the file is small";
-	/* rows in the page cache are copied out of a mapping (sort/fetch_map.c) */
-	if (fc_map_worth(shared, ctx->source))
-		return "the file is mapped";
-	last = &fc_shared_starts(shared)[shared->source.nchunks - 1];
-	reason = fc_sample_no_room(shared, last->before + last->records);
+	*rows = reason == NULL;
 	if (reason)
 		return reason;
-	nwindows = fc_sample_nwindows(shared, nprocesses);
-	fc_sample_take(&sample, ctx);
-	times = fc_sample_times(&sample, Min(nwindows, FC_SAMPLE_WINDOWS));
-	pfree(sample.rows);
+	if (shared->source.size <= Min(memory / 2, cache))
+		return "the file stays in the page cache";
+	nwindows = fc_sample_nwindows(shared, records, nprocesses);
+	times = fc_sample_times(sample, Min(nwindows, FC_SAMPLE_WINDOWS));
 	*rows = times > FC_SAMPLE_TIMES;
 	return psprintf("offsets read %.1f times the file", times);
+}
+
+const char *
+fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, int kind, bool *rows)
+{
+	FcShared   *shared = ctx->shared;
+	FcKeySample sample = {.route = route};
+	uint64		records;
+	const char *reason = "as fast_copy.spill says";
+
+	*rows = kind != FC_SPILL_OFFSETS;
+	Assert(!ctx->in_worker);
+	if (shared->source.nchunks == 0 || shared->source.size < FC_SAMPLE_SMALL)
+		return kind == FC_SPILL_AUTO ? "the file is small" : reason;
+	fc_sample_take(&sample, ctx);
+	records = fc_sample_records(&sample, shared);
+	sample.spilled = fc_sample_spilled(ctx, records);
+	if (kind == FC_SPILL_AUTO)
+		reason = fc_sample_choose(&sample, shared, records, Max(nworkers, 1), rows);
+	fc_sample_set_bounds(&sample, ctx, records,
+						 fc_sample_cell_rows(&sample, shared, records, nworkers, *rows));
+	pfree(sample.rows);
+	return reason;
 }

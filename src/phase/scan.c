@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * phase/scan.c
- *	  Finds every record and its key, and spills (key, offset, length), with
- *	  the record itself or without.
+ *	  Finds every record and its key, and spills what the load needs of it.
  *
- * 1. A process takes chunks, and so puts its entries, in the order of the
+ * 1. A process takes chunks, and so the records of each, in the order of the
  *    file.
- * 2. For each record that starts in the chunk it reads the key alone; or
- *    parses the whole record, if there is a condition or a fault may be
- *    tolerated.
- * 3. sort/run_write.c writes (key, offset, length) into sorted runs, with the
- *    record itself where that pays (phase/sample.c).
+ * 2. Where rows are spilled, records become rows by the hundred (row/batch.c),
+ *    which are formed where they are spilled.
+ * 3. Of each other record it reads the key alone; or parses the whole record,
+ *    if there is a condition or a fault may be tolerated.  The load makes the
+ *    row, and finds what may be wrong with it.
+ * 4. sort/spill_write.c puts all into cells of keys.
  *
  * A record without an end or a key is kept as an error, and ends the chunk:
  * nothing after it can be trusted.  On error the end of the phase closes what
@@ -20,6 +20,7 @@
  */
 #include "postgres.h"
 
+#include "access/heaptoast.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "pgtime.h"
@@ -28,13 +29,14 @@
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
 #include "errors/stop.h"
+#include "heap/tuple.h"
 #include "intake/chunks.h"
 #include "phase/phases.h"
 #include "row/chunk_reader.h"
 #include "row/executor.h"
 #include "row/parse.h"
 #include "row/where.h"
-#include "sort/run_write.h"
+#include "sort/spill.h"
 
 typedef struct FcScanner
 {
@@ -42,6 +44,10 @@ typedef struct FcScanner
 	FcChunkReader reader;
 	FcParser   *parser;
 	FcSpill    *spill;
+	FcBatch    *batch;			/* NULL: no rows are spilled */
+	FcForm	   *form;			/* of these rows */
+	FcSpillRows *rows;
+	char	   *copy;			/* of a record whose bytes will be spilled */
 	FcRoute    *route;			/* or NULL */
 	EState	   *estate;			/* for defaults and the condition */
 	ExprState  *where;			/* or NULL */
@@ -49,10 +55,6 @@ typedef struct FcScanner
 	MemoryContext row_mcxt;		/* reset now and then */
 	Size		used;			/* of row_mcxt, roughly */
 } FcScanner;
-
-/* So many runs, and so many bytes of memory to sort in, cost little */
-#define FC_SCAN_RUNS	64
-#define FC_SCAN_SORT	((Size) 32 * 1024 * 1024)
 
 /* Bytes between resets of row_mcxt, and those of a record beside its length */
 #define FC_SCAN_RESET	65536
@@ -106,11 +108,10 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 	FcRecord   *record = &scanner->reader.record;
 	FcShared   *shared = scanner->ctx->shared;
 	int			i = shared->plan.key.attnum - 1;
-	const char *copy = fc_spill_copy(scanner->spill, record->length);
 	char	   *data = palloc(record->length + 1);
 
-	if (copy)
-		memcpy(data, copy, record->length);
+	if (fc_spill_keeps(shared, record->length))
+		memcpy(data, scanner->copy, record->length);
 	else
 		fc_source_read(scanner->ctx->source, record->offset, data, record->length);
 	data[record->length] = '\0';
@@ -164,14 +165,105 @@ fc_scan_record(FcScanner *scanner)
 	entry.offset = record->offset;
 	entry.length = (uint32) record->length;
 	fc_error_at(scanner->ctx, entry.offset, entry.length);
-	fc_spill_hold(scanner->spill, record->data, entry.length);
+	if (fc_spill_keeps(scanner->ctx->shared, entry.length))
+		memcpy(scanner->copy, record->data, entry.length);
 	if ((scanner->where ||
 		 !fc_scan_key(scanner, &entry.key, &null) ||
 		 fc_scan_no_partition(scanner, entry.key, null)) &&
 		!fc_scan_whole(scanner, &entry.key, &null))
 		return;
 	entry.info = fc_entry_info(null, scanner->reader.found - 1);
-	fc_spill_put(scanner->spill, &entry);
+	fc_spill_put(scanner->spill, &entry, scanner->copy);
+}
+
+/* Notes the keys of rows of the batch, and where their records are */
+static void
+fc_scan_note_rows(FcScanner *scanner, int from, int to)
+{
+	const FcPlan *plan = &scanner->ctx->shared->plan;
+	const FcBatchColumn *key = &scanner->batch->columns[plan->key.attnum - 1];
+	FcSpillRows *rows = scanner->rows;
+
+	fc_batch_places(scanner->batch, from, to, rows->offsets + from, rows->lengths + from);
+	fc_form_lengths(scanner->form, scanner->batch, from, to, rows->rows + from);
+	rows->nulls = key->any_null ? key->nulls : NULL;
+	for (int i = from; i < to; i++)
+		rows->keys[i] = rows->nulls && rows->nulls[i] ? 0 :
+			fc_key_from_datum(plan->key.type, key->values[i]);
+}
+
+/*
+ * Spills rows of the batch, none of which is odd; returns the first that is too
+ * long to be formed here
+ */
+static int
+fc_scan_spill_rows(FcScanner *scanner, int from, int to)
+{
+	FcSpillRows *rows = scanner->rows;
+	int			end;
+
+	fc_scan_note_rows(scanner, from, to);
+	for (end = from; end < to && rows->rows[end] > 0 &&
+		 rows->rows[end] <= fc_spill_row_most(rows->lengths[end]); end++)
+		;
+	for (int i = from, next; i < end; i = next)
+	{
+		next = fc_spill_place(scanner->spill, rows, i, end);
+		fc_form_rows(scanner->form, scanner->batch, i, next, rows->places + i);
+		fc_spill_seal(rows, i, next);
+	}
+	return end;
+}
+
+/* Rows with a NULL where the target allows none are odd */
+static void
+fc_scan_refuse_nulls(FcScanner *scanner)
+{
+	TupleDesc	desc = RelationGetDescr(scanner->ctx->target);
+
+	for (int i = 0; desc->constr && desc->constr->has_not_null && i < desc->natts; i++)
+		if (TupleDescAttr(desc, i)->attnotnull)
+			fc_batch_refuse_nulls(scanner->batch, i);
+}
+
+/* Spills the rows of the batch, and the records of those that are odd */
+static void
+fc_scan_batch(FcScanner *scanner)
+{
+	FcBatch    *batch = scanner->batch;
+	int			end;
+
+	fc_scan_refuse_nulls(scanner);
+	for (int i = 0; i < batch->n; i = end)
+	{
+		end = fc_batch_next_odd(batch, i);
+		if (end > i)
+			end = fc_scan_spill_rows(scanner, i, end);
+		if (end > i)
+			continue;
+		fc_batch_record(batch, i, &scanner->reader.record);
+		fc_scan_record(scanner);
+		end = i + 1;
+	}
+}
+
+/* Spills the next records; false if there are none to be looked at */
+static bool
+fc_scan_next(FcScanner *scanner)
+{
+	if (scanner->batch && fc_chunk_reader_fill(&scanner->reader, scanner->batch))
+	{
+		if (fc_error_beyond(scanner->ctx->shared, scanner->batch->offset))
+			return false;
+		scanner->used += scanner->batch->bytes;
+		fc_scan_batch(scanner);
+		return true;
+	}
+	if (!fc_chunk_reader_next(&scanner->reader))
+		return false;
+	scanner->used += scanner->reader.record.length + FC_SCAN_RECORD;
+	fc_scan_record(scanner);
+	return true;
 }
 
 /* Body of fc_error_catch: scans all records of a chunk */
@@ -181,10 +273,8 @@ fc_scan_records(void *arg)
 	FcScanner  *scanner = arg;
 	MemoryContext old = MemoryContextSwitchTo(scanner->row_mcxt);
 
-	while (fc_chunk_reader_next(&scanner->reader))
+	while (fc_scan_next(scanner))
 	{
-		fc_scan_record(scanner);
-		scanner->used += scanner->reader.record.length + FC_SCAN_RECORD;
 		if (scanner->used >= FC_SCAN_RESET)
 		{
 			scanner->used = 0;
@@ -224,27 +314,37 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 }
 
 /*
- * Bytes to sort in: the least of the process's share, of what the file's
- * records need, and of what makes FC_SCAN_RUNS runs (but FC_SCAN_SORT).  Fresh
- * memory costs more than merging more runs does.
+ * Are records made rows by the scan?  Not if the load may want anything but the
+ * values: numbers of a sequence, a condition, a fault that is tolerated.
  */
-static Size
-fc_scan_memory(const FcShared *shared)
+static void
+fc_scan_begin_rows(FcScanner *scanner)
 {
-	const FcChunkStart *last;
-	uint64		records = 0;
-	Size		need;
+	FcShared   *shared = scanner->ctx->shared;
+	TupleDesc	desc = RelationGetDescr(scanner->ctx->target);
+	Size		keeps;
 
-	if (shared->source.room > 0)
-		records = shared->source.data_size / FC_RECORD_GUESS;
-	else if (shared->source.nchunks > 0)
-	{
-		last = &fc_shared_starts(shared)[shared->source.nchunks - 1];
-		records = last->before + last->records;
-	}
-	need = fc_spill_need(shared, records, shared->source.size);
-	return Min(shared->memory / 8 * 7,
-			   Min(need, Max(need / FC_SCAN_RUNS, FC_SCAN_SORT)));
+	if (shared->way != FC_WAY_ROWS || shared->plan.nnumbers > 0 || shared->plan.tolerated != 0 ||
+		fc_shared_where(shared)[0] != '\0')
+		return;
+	scanner->batch = fc_batch_begin(scanner->parser, desc);
+	if (scanner->batch == NULL)
+		return;
+	keeps = fc_spill_keeps_most(shared);
+	scanner->form = fc_form_begin(desc, Min(TOAST_TUPLE_THRESHOLD, keeps));
+	scanner->rows = palloc(sizeof(FcSpillRows));
+}
+
+static void
+fc_scan_begin_spill(FcScanner *scanner)
+{
+	FcContext  *ctx = scanner->ctx;
+	FcShared   *shared = ctx->shared;
+
+	fc_spill_open_bounds(ctx);
+	scanner->copy = palloc(fc_spill_keeps_most(shared) + 1);
+	scanner->spill = fc_spill_begin(shared, psprintf("spill.%d", ctx->worker), scanner->route,
+									ctx->bounds, shared->nbounds, shared->memory / 8 * 7);
 }
 
 void
@@ -270,14 +370,16 @@ fc_scan_run(FcContext *ctx)
 	/* the reader's block is a small part of the memory */
 	fc_chunk_reader_begin(&scanner.reader, ctx,
 						  Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192));
+	if (shared->source.unsplit)
+		fc_chunk_reader_find(&scanner.reader);
 	scanner.estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
 	if (!shared->plan.where_late)
 		scanner.where = fc_where_begin(shared);
 	scanner.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 											&TTSOpsVirtual);
 	scanner.parser = fc_parse_begin(ctx, scanner.estate, true);
-	scanner.spill = fc_spill_begin(shared, ctx->worker, route,
-								   fc_scan_memory(shared));
+	fc_scan_begin_rows(&scanner);
+	fc_scan_begin_spill(&scanner);
 	scanner.row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "fast_copy scan row",
 											 ALLOCSET_DEFAULT_SIZES);
@@ -285,7 +387,7 @@ fc_scan_run(FcContext *ctx)
 		fc_scan_chunk(&scanner, i);
 	ctx->kept = ctx->keep ? fc_spill_keep_all(scanner.spill, ctx->keep) : NULL;
 	if (ctx->kept == NULL)
-		fc_spill_end(scanner.spill);
+		fc_spill_end(scanner.spill, ctx->worker);
 	fc_chunk_reader_end(&scanner.reader);
 	ExecDropSingleTupleTableSlot(scanner.slot);
 	fc_executor_end(scanner.estate);

@@ -374,11 +374,10 @@ fc_batch_make(FcBatchMaker *maker)
 	fc_batch_judge(maker);
 }
 
-bool
-fc_batch_rests(FcBatch *batch)
+/* Is the next record to be taken alone, because most were odd? */
+static bool
+fc_batch_rests(FcBatchMaker *maker)
 {
-	FcBatchMaker *maker = (FcBatchMaker *) batch;
-
 	if (maker->alone == 0)
 		return false;
 	maker->alone--;
@@ -398,9 +397,8 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 	FcBatchMaker *maker = (FcBatchMaker *) batch;
 
 	batch->n = 0;
-	batch->offsets = NULL;
 	maker->width = fc_places_width(dialect, maker->nfields);
-	if (fc_batch_rests(batch))
+	if (fc_batch_rests(maker))
 		return false;
 	if (fc_stream_stretch(stream, dialect, end, false, &maker->stretch))
 		batch->n = fc_batch_cut(maker, dialect, end);
@@ -414,25 +412,6 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 	fc_batch_make(maker);
 	fc_stream_pass(stream, batch->bytes);
 	return true;
-}
-
-void
-fc_batch_take(FcBatch *batch, const FcMarkedBytes *bytes, const FcDialect *dialect,
-			  const uint32 *starts, const uint64 *offsets, int n)
-{
-	FcBatchMaker *maker = (FcBatchMaker *) batch;
-	int			made;
-
-	maker->width = fc_places_width(dialect, maker->nfields);
-	maker->stretch = *bytes;
-	made = fc_batch_cut(maker, dialect, PG_UINT64_MAX);
-	made = Min(made, n);
-	for (batch->n = 0; batch->n < made; batch->n++)
-		if (maker->places.at[(batch->n + 1) * maker->width] != starts[batch->n + 1])
-			break;
-	batch->offsets = offsets;
-	if (batch->n > 0)
-		fc_batch_make(maker);
 }
 
 void
@@ -462,6 +441,19 @@ fc_batch_bytes(const FcBatch *batch, int from, int to)
 }
 
 void
+fc_batch_places(const FcBatch *batch, int from, int to, uint64 *offsets, uint32 *lengths)
+{
+	const FcBatchMaker *maker = (const FcBatchMaker *) batch;
+	const uint16 *at = maker->places.at + from * maker->width;
+
+	for (int i = 0; i < to - from; i++, at += maker->width)
+	{
+		offsets[i] = maker->stretch.offset + at[0];
+		lengths[i] = at[maker->nfields] - 1 - at[0];
+	}
+}
+
+void
 fc_batch_record(const FcBatch *batch, int i, FcRecord *record)
 {
 	const FcBatchMaker *maker = (const FcBatchMaker *) batch;
@@ -469,7 +461,7 @@ fc_batch_record(const FcBatch *batch, int i, FcRecord *record)
 	size_t		end = maker->places.at[i * maker->width + maker->nfields] - 1;
 
 	memset(record, 0, sizeof(FcRecord));
-	record->offset = batch->offsets ? batch->offsets[i] : maker->stretch.offset + start;
+	record->offset = maker->stretch.offset + start;
 	record->data = maker->stretch.buf + start;
 	record->length = end - start;
 	record->total = maker->places.at[(i + 1) * maker->width] - start;

@@ -33,7 +33,6 @@ typedef struct FcBatch
 	bool	   *odd;			/* rows whose values are not set: their records
 								 * must be parsed alone */
 	uint64		offset;			/* in the file, of the first record */
-	const uint64 *offsets;		/* of each, where they were gathered; or NULL */
 	uint64		bytes;			/* of all records, with line ends */
 	uint64		embedded;		/* line ends in quotes that COPY counts */
 } FcBatch;
@@ -55,21 +54,6 @@ extern FcBatch *fc_batch_begin(FcParser *parser, TupleDesc desc);
  */
 extern bool fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64 end);
 
-/*
- * The same for n records from anywhere, gathered one after the other, with line
- * ends of the dialect; starts[i] is where record i begins in the bytes, and
- * starts[n] where they end.  batch->n is the number of the first ones that have
- * become rows: the next one is odd in a way that cannot be told here.
- */
-extern void fc_batch_take(FcBatch *batch, const FcMarkedBytes *bytes, const FcDialect *dialect,
-						  const uint32 *starts, const uint64 *offsets, int n);
-
-/*
- * Is the next record to be taken alone, because most were odd?  Asked once for
- * each record that is to be gathered; fc_batch_fill asks by itself.
- */
-extern bool fc_batch_rests(FcBatch *batch);
-
 /* An odd row is one that has a NULL in this column, too */
 extern void fc_batch_refuse_nulls(FcBatch *batch, int column);
 
@@ -78,6 +62,13 @@ extern int	fc_batch_next_odd(const FcBatch *batch, int i);
 
 /* Bytes of the records of rows from "from" on, before "to", but of line ends */
 extern uint64 fc_batch_bytes(const FcBatch *batch, int from, int to);
+
+/*
+ * Sets the offsets in the file and the lengths of the records of these rows;
+ * element 0 is that of row "from"
+ */
+extern void fc_batch_places(const FcBatch *batch, int from, int to, uint64 *offsets,
+							uint32 *lengths);
 
 /* Shows the record of row i, as the stream would */
 extern void fc_batch_record(const FcBatch *batch, int i, FcRecord *record);

@@ -41,8 +41,6 @@ typedef struct FcReader FcReader;
 typedef struct FcReadStats
 {
 	uint64		bytes;			/* bytes read, gaps included */
-	uint64		mapped;			/* those of them that were copied from a
-								 * mapping */
 	uint64		reads;			/* reads issued */
 	int			refused;		/* errno with which the kernel refused the
 								 * method's queue, so that fc_io_sync is used;

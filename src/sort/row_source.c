@@ -3,21 +3,17 @@
  * sort/row_source.c
  *	  The rows of tasks in key order, wherever they are brought from.
  *
- *	task ──► merge of runs ──┬─► windows of reads ──┐
- *							 ├─► mapping ───────────┼─► row
- *							 └─► spilled rows ──────┘
+ *	task ──► its cell, sorted ──┬─► windows of reads ──┬─► record or row
+ *								└─► what was spilled ──┘
  *
- * The merge itself has spilled rows.  For others it has only the entries:
- * their bytes are copied from a mapping of the file if the page cache has it,
- * and read otherwise.
+ * The cell itself has rows, or records, that were spilled.  Where only their
+ * places were, all are read from the file.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "sort/fetch_map.h"
 #include "sort/row_source.h"
-#include "sort/run_merge.h"
 
 /* Where a task's rows come from */
 typedef struct FcRowMethod
@@ -28,21 +24,19 @@ typedef struct FcRowMethod
 	 */
 	void		(*begin) (FcRowSource *rows);
 	/* See fc_row_source_next */
-	bool		(*next) (FcRowSource *rows, FcEntry *entry, FcRecord *record);
+	bool		(*next) (FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpilled **row);
 } FcRowMethod;
-
-/* Bytes that are copied from a mapping before the page cache is asked again */
-#define FC_ROWS_TRUST	((uint64) 1024 * 1024)
 
 struct FcRowSource
 {
 	const FcRowMethod *method;	/* of the task in hand */
 	FcContext  *ctx;
-	FcRuns	   *runs;
+	FcSpills   *spills;
+	FcCellReader *cells;
 	FcTakeTask	take;
 	void	   *arg;
 
-	/* tasks taken, and those of their rows that the merge has given */
+	/* tasks taken, and those of their rows that the cells have given */
 	FcTask	  **tasks;
 	uint64	   *given;
 	int			ntasks;
@@ -52,9 +46,10 @@ struct FcRowSource
 	FcReadStats counted;		/* the part of it that belongs to earlier
 								 * tasks */
 
-	FcMerge    *merge;			/* of the task taken last; or NULL */
-	FcMap	   *map;			/* of the source; NULL until a task needs it */
-	uint64		trusted;		/* bytes up to which it is used unasked */
+	bool		entered;		/* the cell of the task taken last may have
+								 * rows that were not given */
+	char	   *large;			/* a record whose bytes were not spilled */
+	Size		large_size;
 	FcReader   *reader;			/* of the windows; or NULL */
 	bool		pending;		/* entry and data are the next row, which the
 								 * reader has given already */
@@ -83,52 +78,69 @@ fc_rows_take(FcRowSource *rows, bool ahead)
 }
 
 static void
-fc_rows_begin_merge(FcRowSource *rows, Size memory)
+fc_rows_enter(FcRowSource *rows)
 {
-	rows->merge = fc_merge_begin(rows->runs, rows->tasks[rows->ntasks - 1], memory);
+	fc_cells_enter(rows->cells, rows->tasks[rows->ntasks - 1]);
+	rows->entered = true;
 }
 
-/* Rows that were spilled with their entries */
+/* What was spilled with the keys */
 
 static void
 fc_spilled_begin(FcRowSource *rows)
 {
-	fc_rows_begin_merge(rows, fc_rows_memory(rows) / 4 * 3);
-	rows->stats = fc_merge_stats(rows->merge);
+	fc_rows_enter(rows);
+	rows->stats = fc_cells_stats(rows->cells);
+	rows->counted = *rows->stats;
+}
+
+/* Reads a record that was too long to be spilled */
+static char *
+fc_spilled_read(FcRowSource *rows, const FcEntry *entry)
+{
+	Size		size = (Size) entry->length + 1;
+
+	if (size > rows->large_size)
+	{
+		if (rows->large)
+			pfree(rows->large);
+		rows->large = NULL;
+		rows->large = MemoryContextAllocHuge(rows->ctx->mcxt, size);
+		rows->large_size = size;
+	}
+	fc_source_read(rows->ctx->source, entry->offset, rows->large, entry->length);
+	fc_cells_stats(rows->cells)->reads++;
+	fc_cells_stats(rows->cells)->bytes += entry->length;
+	return rows->large;
 }
 
 static bool
-fc_spilled_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
+fc_spilled_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpilled **row)
 {
-	return !rows->ctx->stopped &&
-		fc_merge_row(rows->merge, rows->ctx->source, entry, &record->data);
+	FcSpilled  *spilled = rows->ctx->stopped ? NULL : fc_cells_next(rows->cells, entry);
+
+	if (spilled == NULL)
+		return false;
+	switch (fc_spilled_kind(spilled))
+	{
+		case FC_SPILLED_ROW:
+			*row = spilled;
+			break;
+		case FC_SPILLED_RECORD:
+			record->data = (char *) spilled + fc_spill_head(rows->ctx->shared);
+			break;
+		default:
+			record->data = fc_spilled_read(rows, entry);
+	}
+	return true;
 }
 
 static const FcRowMethod fc_rows_spilled = {fc_spilled_begin, fc_spilled_next};
 
-/* A mapping of the file, which serves all tasks */
-
-static void
-fc_mapped_begin(FcRowSource *rows)
-{
-	fc_rows_begin_merge(rows, fc_rows_memory(rows) / 2);
-	fc_map_entries(rows->map, fc_merge_next, rows->merge);
-	rows->stats = fc_map_stats(rows->map);
-	rows->counted = *rows->stats;
-}
-
-static bool
-fc_mapped_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
-{
-	return !rows->ctx->stopped && fc_map_next(rows->map, entry, record);
-}
-
-static const FcRowMethod fc_rows_mapped = {fc_mapped_begin, fc_mapped_next};
-
 /*
  * Windows of reads, which look ahead beyond a task: the more rows there are to
- * choose from, the cheaper are the reads.  Spilled and mapped rows come for
- * one task at a time.
+ * choose from, the cheaper are the reads.  What was spilled comes for one task
+ * at a time.
  */
 
 /*
@@ -142,19 +154,18 @@ fc_window_entries(void *arg, FcEntry *entry)
 
 	while (!rows->ctx->stopped)
 	{
-		if (rows->merge && fc_merge_next(rows->merge, entry))
+		if (rows->entered && fc_cells_next(rows->cells, entry))
 		{
 			rows->given[rows->ntasks - 1]++;
 			return true;
 		}
-		if (rows->merge)
+		if (rows->entered)
 		{
-			fc_merge_end(rows->merge);
-			rows->merge = NULL;
+			rows->entered = false;
 			if (!fc_rows_take(rows, true))
 				return false;
 		}
-		fc_rows_begin_merge(rows, fc_rows_memory(rows) / 8);
+		fc_rows_enter(rows);
 	}
 	return false;
 }
@@ -172,7 +183,7 @@ fc_window_begin(FcRowSource *rows)
 }
 
 static bool
-fc_window_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
+fc_window_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpilled **row)
 {
 	/*
 	 * All known rows of the task were handed out.  If it was taken last, the
@@ -195,31 +206,6 @@ fc_window_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
 
 static const FcRowMethod fc_rows_window = {fc_window_begin, fc_window_next};
 
-/*
- * The method for the task that was taken; the windows take all tasks that are
- * left
- */
-static const FcRowMethod *
-fc_rows_choose(FcRowSource *rows)
-{
-	FcContext  *ctx = rows->ctx;
-	uint64		mapped = rows->map ? fc_map_stats(rows->map)->bytes : 0;
-
-	if (ctx->shared->way == FC_WAY_ROWS)
-		return &fc_rows_spilled;
-	/* the page cache is asked again now and then: a file may leave it */
-	if (rows->map == NULL || mapped >= rows->trusted)
-	{
-		rows->trusted = mapped + FC_ROWS_TRUST;
-		if (!fc_map_worth(ctx->shared, ctx->source))
-			return &fc_rows_window;
-	}
-	if (rows->map == NULL)
-		rows->map = fc_map_begin(ctx->source, &ctx->dialect,
-								 fc_rows_memory(rows) / 8);
-	return rows->map ? &fc_rows_mapped : &fc_rows_window;
-}
-
 /* Adds what was read for the task in hand to it and to all counters */
 static void
 fc_rows_count(FcRowSource *rows)
@@ -231,26 +217,19 @@ fc_rows_count(FcRowSource *rows)
 	rows->tasks[rows->current]->reads += reads;
 	pg_atomic_fetch_add_u64(&shared->counts.reads, reads);
 	pg_atomic_fetch_add_u64(&shared->counts.read_bytes, now->bytes - rows->counted.bytes);
-	pg_atomic_fetch_add_u64(&shared->counts.mapped_bytes, now->mapped - rows->counted.mapped);
 	if (now->refused != 0)
 		pg_atomic_write_u32(&shared->io.uring_errno, now->refused);
 	rows->counted = *now;
 }
 
-/*
- * Forgets the tasks taken, all of which are done.  A process that was stopped
- * still has a merge.
- */
+/* Forgets the tasks taken, all of which are done */
 static void
 fc_rows_forget_tasks(FcRowSource *rows)
 {
-	/* first the merge, which windows have in the reader's memory */
-	if (rows->merge)
-		fc_merge_end(rows->merge);
 	if (rows->reader)
 		fc_read_end(rows->reader);
-	rows->merge = NULL;
 	rows->reader = NULL;
+	rows->entered = false;
 	rows->ntasks = 0;
 	rows->current = -1;
 	memset(&rows->counted, 0, sizeof(FcReadStats));
@@ -261,9 +240,13 @@ fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *arg)
 {
 	FcRowSource *rows = palloc0(sizeof(FcRowSource));
 	uint32		ntasks = Max(ctx->shared->ntasks, 1);
+	bool		spilled = ctx->shared->way == FC_WAY_ROWS;
 
 	rows->ctx = ctx;
-	rows->runs = fc_runs_open(ctx->shared, ctx->kept);
+	rows->spills = fc_spills_open(ctx->shared, ctx->kept);
+	/* windows take most of the memory for themselves */
+	rows->cells = fc_cells_begin(rows->spills, fc_rows_memory(rows) / 8 * (spilled ? 6 : 2));
+	rows->method = spilled ? &fc_rows_spilled : &fc_rows_window;
 	rows->take = take;
 	rows->arg = arg;
 	rows->tasks = palloc(sizeof(FcTask *) * ntasks);
@@ -282,7 +265,6 @@ fc_row_source_task(FcRowSource *rows)
 		fc_rows_forget_tasks(rows);
 		if (!fc_rows_take(rows, false))
 			return NULL;
-		rows->method = fc_rows_choose(rows);
 		rows->method->begin(rows);
 	}
 	Assert(rows->current + 1 < rows->ntasks);
@@ -291,20 +273,29 @@ fc_row_source_task(FcRowSource *rows)
 }
 
 bool
-fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
+fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpilled **row)
 {
 	record->marks = NULL;
-	if (!rows->method->next(rows, entry, record))
+	record->data = NULL;
+	*row = NULL;
+	if (!rows->method->next(rows, entry, record, row))
 		return false;
 	record->offset = entry->offset;
 	record->length = entry->length;
 	return true;
 }
 
+int
+fc_row_source_rows(FcRowSource *rows, FcSpilled **row, int most)
+{
+	if (rows->method != &fc_rows_spilled || rows->ctx->stopped)
+		return 0;
+	return fc_cells_rows(rows->cells, row, most);
+}
+
 void
 fc_row_source_end(FcRowSource *rows)
 {
-	if (rows->map)
-		fc_map_end(rows->map);
-	fc_runs_close(rows->runs);
+	fc_cells_end(rows->cells);
+	fc_spills_close(rows->spills);
 }

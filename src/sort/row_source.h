@@ -3,12 +3,10 @@
  * sort/row_source.h
  *	  The rows of tasks in key order, wherever they are brought from.
  *
- * One interface and three methods, chosen task by task and unseen by the
- * caller:
+ * One interface and two methods, unseen by the caller:
  *
+ *	sort/spill.h		what was spilled with the keys
  *	sort/fetch_window.h	windows of reads
- *	sort/fetch_map.h	a mapping of the file
- *	sort/run_merge.h	rows that were spilled with their entries
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +14,7 @@
 #define FC_ROW_SOURCE_H
 
 #include "context/shared.h"
-#include "sort/fetch_window.h"
+#include "sort/spill.h"
 #include "source/stream.h"
 
 typedef struct FcRowSource FcRowSource;
@@ -29,7 +27,7 @@ typedef struct FcRowSource FcRowSource;
 typedef FcTask *(*FcTakeTask) (void *arg, bool ahead);
 
 /*
- * To be called once all runs are written.  If an error skips
+ * To be called once all is spilled.  If an error skips
  * fc_row_source_end, the phase's resource owner and its memory context close
  * what is open.
  */
@@ -42,11 +40,19 @@ extern FcRowSource *fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *a
 extern FcTask *fc_row_source_task(FcRowSource *rows);
 
 /*
- * The task's next row, false after its last one: its offset, data (as
- * fc_read_next gives them), length and marks are set in *record.  A process
- * that was stopped gets only rows that were read already.
+ * The task's next row, false after its last one: its offset and length are set
+ * in *record; its data, too (as fc_read_next gives them), unless it was spilled
+ * as a row, which *row then is; else that is NULL.  A process that was stopped
+ * gets only rows that were read already.
  */
-extern bool fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *record);
+extern bool fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *record,
+							   FcSpilled **row);
+
+/*
+ * The task's next rows, at most "most", as long as they were spilled as such;
+ * 0: the next one was not, or there is none
+ */
+extern int	fc_row_source_rows(FcRowSource *rows, FcSpilled **row, int most);
 extern void fc_row_source_end(FcRowSource *rows);
 
 #endif							/* FC_ROW_SOURCE_H */

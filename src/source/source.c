@@ -26,7 +26,7 @@
  * A file ends where it ended when the leader opened it: what others append is
  * not loaded, and an earlier end is an error.  Nothing is concluded from its
  * times: a process that reads a record twice compares the two (phase/row.c).
- * Only sort/fetch_map.c maps files, because a truncated mapping is a SIGBUS.
+ * No file is mapped: a mapping that is truncated is a SIGBUS.
  *
  * The memory context that the source was made in closes the descriptors, and
  * the resource owner the temporary file, if an error skips fc_source_close.

@@ -95,7 +95,7 @@ sub draw_settings
 	$setting{chunk_size} = pick('64kB', '256kB') if chance(0.5);
 	$setting{spill} = pick(qw(rows offsets)) if chance(0.4);
 	$setting{writer} = pick(qw(page multi_insert)) if chance(0.4);
-	$setting{io_method} = pick(qw(mmap io_uring sync)) if chance(0.5);
+	$setting{io_method} = pick(qw(io_uring sync)) if chance(0.5);
 	$self->{settings} = \%setting;
 }
 

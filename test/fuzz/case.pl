@@ -304,7 +304,7 @@ sub make_tuning
 	$t->{workers} = pick(0, 0, 1, 2, 2, 3, 4);
 	$t->{chunk_size} = pick(1, 2, 3, 5, 7, 11, 16, 32, 64, 100, 256, 1000, 4096, 65536, undef, undef);
 	$t->{memory} = pick('1MB', '1MB', '2MB', undef);
-	$t->{io_method} = pick('sync', 'io_uring', 'mmap', undef);
+	$t->{io_method} = pick('sync', 'io_uring', undef);
 	$t->{io_depth} = pick(1, 2, 8, undef);
 	$t->{spill} = ('rows', 'offsets', undef)[ ($t->{chunk_size} // 0) % 3 ];
 	$t->{writer} = ('multi_insert', undef, 'page')[ ($t->{chunk_size} // 0) % 3 ];

@@ -31,7 +31,7 @@ SELECT is_empty('TABLE "my log"."all loads"', 'no row by default');
 SET fast_copy.history = '"my log"."all loads"';
 SELECT is(fast_copy('t', :'set', on_error => 'ignore', where_clause => 'n > 10', workers => 0), 90::bigint, 'loaded');
 SELECT results_eq($$SELECT loaded_by, table_name, sources, rows, bytes, filtered, rejected, nulled, new_partitions, way, reason, workers FROM "my log"."all loads"$$,
-	format($$SELECT current_user::text COLLATE "default", 'public.t', ARRAY[%L], 90::bigint, (pg_stat_file(%1$L)).size, 9::bigint, 1::bigint, 0::bigint, 0, 'offsets', 'the file is small', 0$$, :'set'), 'one row');
+	format($$SELECT current_user::text COLLATE "default", 'public.t', ARRAY[%L], 90::bigint, (pg_stat_file(%1$L)).size, 9::bigint, 1::bigint, 0::bigint, 0, 'rows', 'the file is small', 0$$, :'set'), 'one row');
 SELECT ok(began > '2024-01-01' AND seconds > 0 AND wal_bytes > 0, 'with figures') FROM "my log"."all loads";
 SELECT results_eq($$SELECT seconds, wal_bytes, spill_bytes FROM "my log"."all loads"$$,
 	$$SELECT seconds, wal_bytes, spill_bytes FROM fast_copy_report() WHERE phase = 'total'$$, 'those of the report');

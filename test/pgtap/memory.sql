@@ -14,7 +14,7 @@ SET LOCAL search_path = public, pg_catalog;
 SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_memory.csv', true) \g /dev/null
-SELECT plan(41);
+SELECT plan(47);
 
 -- 300,000 rows of 20 days in no order: 24 bytes each to sort are 7 MB, the file
 -- has 20 MB
@@ -51,17 +51,19 @@ $$;
 SELECT pg_temp.check_memory('1MB', 'rows', 0);
 SELECT pg_temp.check_memory('1MB', 'offsets', 2);
 SELECT pg_temp.check_memory('1MB', 'rows', 4);
--- a mapping of the file would need no choice
-SET LOCAL fast_copy.io_method = 'sync';
 SELECT pg_temp.check_memory('256MB', 'auto', 2);
 
 -- What auto chooses, and why
 CREATE FUNCTION pg_temp.choice() RETURNS text LANGUAGE sql AS
 $$SELECT choice FROM fast_copy_report() WHERE phase = 'scan'$$;
+SELECT is(pg_temp.choice(), 'rows spilled: the file stays in the page cache', 'rows of a file that is cached');
+-- as for a file that is larger than the page cache
+SET LOCAL effective_cache_size = '8kB';
+SELECT pg_temp.check_memory('256MB', 'auto', 2);
 SELECT alike(pg_temp.choice(), 'rows spilled%times the file', 'rows of a file in no order');
 SET LOCAL temp_file_limit = '20MB';
 SELECT pg_temp.check_memory('4MB', 'auto', 1);
-SELECT is(pg_temp.choice(), 'offsets spilled in sorted runs: temp_file_limit is too low for rows', 'rows need more temporary space');
+SELECT is(pg_temp.choice(), 'offsets spilled: temp_file_limit is too low for rows', 'rows need more temporary space');
 SET LOCAL temp_file_limit = -1;
 SELECT format('COPY (SELECT * FROM source ORDER BY k) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
 DROP TABLE part;

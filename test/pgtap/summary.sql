@@ -45,7 +45,7 @@ SELECT is((SELECT line FROM fast_copy_summary() AS line LIMIT 1), format('public
 	WHERE length(current_setting('fc.file')) < 50;
 SELECT matches(line, '^rows       2,500, \S+ a second$', 'rows') FROM pg_temp.line('^rows') AS line;
 SELECT results_eq($$SELECT pg_temp.line('^(left out|partitions \d|workers|way)')$$,
-	$$VALUES ('left out   500 filtered, 0 rejected'), ('partitions 3 new, 3 indexes built'), ('workers    0 of 0'), ('way        offsets: the file is small')$$, 'how');
+	$$VALUES ('left out   500 filtered, 0 rejected'), ('partitions 3 new, 3 indexes built'), ('workers    0 of 0'), ('way        rows: the file is small')$$, 'how');
 SELECT results_eq($$SELECT substr(line, 1, 10) FROM fast_copy_summary() AS line WHERE line ~ '^(phase|\w+ +[0-9.]+ m?s +\d+%)'$$,
 	$$VALUES ('phase     '), ('split     '), ('scan      '), ('partitions'), ('load      '), ('index     '), ('attach    ')$$, 'phases in their order');
 SELECT cmp_ok(sum((regexp_match(line, '(\d+)%'))[1]::int), '>', 90::bigint, 'their shares add up') FROM pg_temp.line('\d+%') AS line;

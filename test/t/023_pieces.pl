@@ -142,7 +142,7 @@ foreach my $format (@FORMATS)
 subtest 'records are read from where they are, by each method' => sub {
 	my $one = one_process('parts', $many{gzip});
 
-	foreach my $method (qw(mmap io_uring sync))
+	foreach my $method (qw(io_uring sync))
 	{
 		foreach my $spill (qw(rows offsets))
 		{

@@ -303,8 +303,7 @@ sub spill_files
 	my $dir = $node->data_dir . '/base/pgsql_tmp';
 	my @files;
 
-	return () unless -d $dir;
-	find(sub { push @files, $File::Find::name if -f $_ }, $dir);
+	find(sub { push @files, $File::Find::name if -f $_ }, $dir) if -d $dir;
 	return @files;
 }
 

@@ -11,14 +11,12 @@
  */
 #include "postgres.h"
 
-#include <fcntl.h>
-
 #include "common/hashfn.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 
 #include "compat/compat.h"
-#include "sort/run_merge.h"
+#include "sort/spill.h"
 
 PG_MODULE_MAGIC;
 
@@ -34,13 +32,19 @@ typedef struct Test
 	int			nrecords;
 	int			longest;
 	int			spread;
-	int			slices;
+	int			nbounds;
+	FcBound    *bounds;
 	FcEntry    *entries;		/* in the order wanted */
 	int			next;			/* of them, the one that must come next */
 	bool		keep;			/* in memory, if that can be */
 	FcSpillKept *kept;			/* NULL: in files */
+	int			ncells;
+	bool		cut;			/* a cell was too large, and spilled again */
 	char	   *wrong;
 } Test;
+
+/* In place of the setting */
+int			fc_max_partitions = 10;
 
 static char
 byte_of(uint64 offset, uint64 i)
@@ -53,13 +57,6 @@ fill_bytes(char *buf, uint64 offset, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		buf[i] = byte_of(offset, i);
-}
-
-/* In place of the file: records that are too long to be spilled */
-void
-fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
-{
-	fill_bytes(buf, offset, len);
 }
 
 /*
@@ -91,14 +88,11 @@ fc_route_find(const FcRoute *route, int64 key)
 	return range;
 }
 
-/*
- * Mostly near 0.  The least and the greatest possible come, too, but not in
- * all runs, nor where ranges are cut, as they are too few for that.
- */
+/* Mostly near 0.  The least and the greatest possible come, too. */
 static int64
 make_key(const Test *test, int i, uint32 random)
 {
-	if (test->slices == 1 && i <= test->nrecords / 2)
+	if (i <= test->nrecords / 2)
 	{
 		if (random % 97 == 0)
 			return PG_INT64_MIN;
@@ -124,46 +118,105 @@ make_entries(Test *test)
 		entry->key = null ? 0 : make_key(test, i, random);
 		entry->offset = offset;
 		entry->length = murmurhash32(random) % ((uint32) test->longest + 1);
-		entry->info = fc_entry_info(null, fc_spill_packs(test->shared) ? 0 : i % CHUNK);
+		entry->info = fc_entry_info(null, test->shared->plan.nnumbers > 0 ? i % CHUNK : 0);
 		offset += entry->length + 1;
 	}
 }
 
-/* The caller changes a record once it is held, and does not put all */
-static void
-hold_record(FcSpill *spill, char *data, const FcEntry *entry)
+/* Some records become rows, if their bytes are kept at all */
+static bool
+is_row(const Test *test, const FcEntry *entry)
 {
-	memset(data, 'x', entry->length);
-	fc_spill_hold(spill, data, entry->length);
-	fill_bytes(data, entry->offset, entry->length);
-	fc_spill_hold(spill, data, entry->length);
-	memset(data, 'y', entry->length);
+	return test->shared->way == FC_WAY_ROWS && test->shared->plan.nnumbers == 0 &&
+		entry->length < 1000 && entry->offset % 3 != 0;
+}
+
+static uint32
+row_bytes(const FcEntry *entry)
+{
+	return MAXALIGN(SizeofHeapTupleHeader) + entry->length;
+}
+
+/* Bounds at keys of records, and some of one key */
+static void
+make_bounds(Test *test)
+{
+	test->bounds = palloc0(sizeof(FcBound) * (test->nbounds + 1));
+	Assert(test->nbounds == 0 || test->nrecords > 0);
+	for (int i = 0; i < test->nbounds; i++)
+	{
+		test->bounds[i].key = (int64) test->spread * (i / 2 * 2) / test->nbounds - test->spread / 2;
+		test->bounds[i].offset = i % 2 == 0 ? 0 : test->entries[test->nrecords / 2].offset;
+	}
+}
+
+/* Forms the rows that have places, as a scan does */
+static void
+spill_rows(FcSpill *spill, FcSpillRows *rows, bool *nulls, int n)
+{
+	rows->nulls = nulls;
+	for (int i = 0, next; i < n; i = next)
+	{
+		next = fc_spill_place(spill, rows, i, n);
+		for (int j = i; j < next; j++)
+		{
+			for (uint32 k = 0; k < rows->rows[j]; k++)
+				if (rows->places[j][k] != 0)
+					elog(ERROR, "row at " UINT64_FORMAT ": byte %u is not zero", rows->offsets[j], k);
+			memset(rows->places[j], 'h', MAXALIGN(SizeofHeapTupleHeader));
+			fill_bytes(rows->places[j] + MAXALIGN(SizeofHeapTupleHeader), rows->offsets[j], rows->lengths[j]);
+		}
+		fc_spill_seal(rows, i, next);
+	}
+}
+
+static void
+spill_entry(const Test *test, FcSpill *spill, FcSpillRows *rows, bool *nulls, int *n,
+			const FcEntry *entry, char *data)
+{
+	if (*n == FC_BATCH_ROWS || !is_row(test, entry))
+	{
+		spill_rows(spill, rows, nulls, *n);
+		*n = 0;
+	}
+	if (!is_row(test, entry))
+	{
+		if (data)
+			fill_bytes(data, entry->offset, entry->length);
+		fc_spill_put(spill, entry, data);
+		if (data)
+			memset(data, 'y', entry->length);
+		return;
+	}
+	rows->keys[*n] = entry->key;
+	nulls[*n] = fc_entry_null(entry);
+	rows->offsets[*n] = entry->offset;
+	rows->lengths[*n] = entry->length;
+	rows->rows[(*n)++] = row_bytes(entry);
 }
 
 static void
 spill_entries(Test *test, int nprocesses, Size memory)
 {
 	FcRoute		route = {0};
-	bool		rows = (test->shared->way == FC_WAY_ROWS);
-	char	   *data = palloc(rows ? test->longest + 1 : 1);
+	char	   *data = palloc(Min(test->longest, 70000) + 1);
+	FcSpillRows *rows = palloc(sizeof(FcSpillRows));
+	bool		nulls[FC_BATCH_ROWS];
 
 	for (int process = 0; process < nprocesses; process++)
 	{
-		FcSpill    *spill = fc_spill_begin(test->shared, process, &route, memory);
+		FcSpill    *spill = fc_spill_begin(test->shared, psprintf("spill.%d", process), &route,
+										   test->bounds, test->nbounds, memory);
+		int			n = 0;
 
 		for (int i = 0; i < test->nrecords; i++)
-		{
-			FcEntry    *entry = &test->entries[i];
-
-			if (i / CHUNK % nprocesses != process)
-				continue;
-			if (rows)
-				hold_record(spill, data, entry);
-			fc_spill_put(spill, entry);
-		}
+			if (i / CHUNK % nprocesses == process)
+				spill_entry(test, spill, rows, nulls, &n, &test->entries[i],
+							fc_spill_keeps(test->shared, test->entries[i].length) ? data : NULL);
+		spill_rows(spill, rows, nulls, n);
 		test->kept = test->keep ? fc_spill_keep_all(spill, CurrentMemoryContext) : NULL;
 		if (test->kept == NULL)
-			fc_spill_end(spill);
+			fc_spill_end(spill, process);
 	}
 	pfree(data);
 }
@@ -181,7 +234,7 @@ entry_cmp(const void *a, const void *b)
 	return ea->offset < eb->offset ? -1 : 1;
 }
 
-/* The record and the byte behind it are overwritten, as a parser does */
+/* A record and the byte behind it are overwritten, as a parser does */
 static void
 check_row(Test *test, const FcEntry *entry, char *data)
 {
@@ -196,22 +249,75 @@ check_row(Test *test, const FcEntry *entry, char *data)
 		if (data[i] != byte_of(entry->offset, i))
 			test->wrong = psprintf("row %d: byte %u", test->next, i);
 	if (data)
-		memset(data, 'z', entry->length + 1);
+		memset(data, 'z', entry->length + !is_row(test, entry));
 	test->next++;
 }
 
-static void
-check_task(Test *test, FcRuns *runs, const FcTask *task)
+/* Its bytes, if they were spilled */
+static char *
+bytes_of(Test *test, FcSpilled *spilled, const FcEntry *entry)
 {
-	FcMerge    *merge = fc_merge_begin(runs, task, test->shared->memory);
-	FcEntry		entry;
-	char	   *data = NULL;
+	FcSpilledKind wanted = is_row(test, entry) ? FC_SPILLED_ROW :
+		fc_spill_keeps(test->shared, entry->length) ? FC_SPILLED_RECORD : FC_SPILLED_PLACE;
 
-	while (!test->wrong &&
-		   (test->shared->way == FC_WAY_ROWS ? fc_merge_row(merge, NULL, &entry, &data) :
-			fc_merge_next(merge, &entry)))
-		check_row(test, &entry, data);
-	fc_merge_end(merge);
+	if (fc_spilled_kind(spilled) != wanted)
+		test->wrong = psprintf("row %d: kind %d", test->next, fc_spilled_kind(spilled));
+	switch (fc_spilled_kind(spilled))
+	{
+		case FC_SPILLED_ROW:
+			for (int i = FC_SPILL_ROW_HEAD; i < MAXALIGN(SizeofHeapTupleHeader); i++)
+				if (((char *) spilled)[i] != 'h')
+					test->wrong = psprintf("row %d: byte %d of the header", test->next, i);
+			return (char *) spilled + MAXALIGN(SizeofHeapTupleHeader);
+		case FC_SPILLED_RECORD:
+			return (char *) spilled + fc_spill_head(test->shared);
+		default:
+			return NULL;
+	}
+}
+
+/* Every other time asks for several rows at once */
+static void
+check_rows(Test *test, FcCellReader *reader)
+{
+	FcSpilled  *rows[7];
+	int			n = fc_cells_rows(reader, rows, test->next % 7 + 1);
+
+	for (int i = 0; i < n && !test->wrong && test->next < test->nrecords; i++)
+	{
+		FcEntry    *entry = &test->entries[test->next];
+
+		if (rows[i]->at.offset != entry->offset || rows[i]->more.row != row_bytes(entry))
+			test->wrong = psprintf("row %d: offset " UINT64_FORMAT " instead of " UINT64_FORMAT,
+								   test->next, rows[i]->at.offset, entry->offset);
+		else
+			check_row(test, entry, bytes_of(test, rows[i], entry));
+	}
+}
+
+static void
+check_cell(Test *test, FcCellReader *reader, const FcCell *cell)
+{
+	FcTask		task = {.null = cell->part.null,.lo = cell->lo};
+	int			before = test->next;
+	FcEntry		entry;
+	FcSpilled  *spilled;
+
+	fc_cells_enter(reader, &task);
+	while (!test->wrong)
+	{
+		if (test->next % 2 == 0)
+			check_rows(test, reader);
+		spilled = test->wrong ? NULL : fc_cells_next(reader, &entry);
+		if (spilled == NULL)
+			break;
+		if (!cell->part.null && (fc_spill_before(entry.key, entry.offset, &cell->lo) ||
+								 !(cell->hi_max || fc_spill_before(entry.key, entry.offset, &cell->hi))))
+			test->wrong = psprintf("row %d is not of its cell", test->next);
+		check_row(test, &entry, bytes_of(test, spilled, &entry));
+	}
+	if (!test->wrong && test->next - before != (int) cell->part.rows)
+		test->wrong = psprintf("a cell of %d rows instead of " UINT64_FORMAT, test->next - before, cell->part.rows);
 }
 
 /* What was counted for the range whose rows are wanted next */
@@ -246,68 +352,34 @@ check_part(Test *test, const FcSpillPart *part)
 							   part->range.lo, part->rows, wanted.rows);
 }
 
-static void
-check_slices(Test *test, FcRuns *runs, const FcSpillPart *part)
-{
-	FcBound    *bounds = palloc(sizeof(FcBound) * test->slices);
-	int			n = test->slices > 1 ? fc_runs_cut(runs, part, test->slices, bounds) : 0;
-	FcTask		task = {0};
-
-	task.null = part->null;
-	task.lo.key = part->null ? 0 : part->range.lo;
-	for (int i = 0; i <= n && !test->wrong; i++)
-	{
-		int			before = test->next;
-
-		task.hi.key = part->range.hi;
-		task.hi.offset = 0;
-		task.hi_max = i == n && (part->null || part->range.hi_max);
-		if (i < n)
-			task.hi = bounds[i];
-		check_task(test, runs, &task);
-		if (n > 0 && (test->next - before > (int) part->rows / 2 || n < test->slices / 2))
-			test->wrong = psprintf("%d slices, one of %d of " UINT64_FORMAT " rows",
-								   n + 1, test->next - before, part->rows);
-		task.lo = task.hi;
-	}
-	pfree(bounds);
-}
-
-static int
-count_runs(FcShared *shared)
-{
-	int			n = 0;
-
-	for (int i = 0; i < shared->nscanners; i++)
-	{
-		BufFile    *file = BufFileOpenFileSet(&shared->fileset.fs,
-											  psprintf("meta.%d", i), O_RDONLY, false);
-		FcSpillMeta meta;
-
-		fc_buffile_read(file, &meta, sizeof(meta));
-		n += meta.nruns;
-		BufFileClose(file);
-	}
-	return n;
-}
-
+/* The rows of a part are those of its cells */
 static void
 check_all(Test *test)
 {
-	FcRuns	   *runs = fc_runs_open(test->shared, test->kept);
-	ListCell   *lc;
+	FcSpills   *spills = fc_spills_open(test->shared, test->kept);
+	FcCellReader *reader = fc_cells_begin(spills, test->shared->memory / 8 * 6);
+	List	   *parts = fc_spills_parts(spills);
+	ListCell   *part = list_head(parts);
+	const FcCell *cells = fc_spills_cells(spills, &test->ncells);
+	uint64		written = pg_atomic_read_u64(&test->shared->counts.spilled);
 
 	qsort(test->entries, test->nrecords, sizeof(FcEntry), entry_cmp);
-	foreach(lc, fc_runs_parts(runs))
+	for (int i = 0; i < test->ncells && !test->wrong; i++)
 	{
+		if (i == 0 || cells[i].part.range.lo != cells[i - 1].part.range.lo ||
+			cells[i].part.null != cells[i - 1].part.null)
+		{
+			check_part(test, lfirst(part));
+			part = lnext(parts, part);
+		}
 		if (!test->wrong)
-			check_part(test, lfirst(lc));
-		if (!test->wrong)
-			check_slices(test, runs, lfirst(lc));
+			check_cell(test, reader, &cells[i]);
 	}
-	if (!test->wrong && test->next != test->nrecords)
+	if (!test->wrong && (test->next != test->nrecords || part != NULL))
 		test->wrong = psprintf("%d rows instead of %d", test->next, test->nrecords);
-	fc_runs_close(runs);
+	test->cut = pg_atomic_read_u64(&test->shared->counts.spilled) != written;
+	fc_cells_end(reader);
+	fc_spills_close(spills);
 }
 
 Datum
@@ -320,7 +392,7 @@ fc_spill_test(PG_FUNCTION_ARGS)
 
 	test.nrecords = PG_GETARG_INT32(0);
 	test.longest = PG_GETARG_INT32(1);
-	test.slices = PG_GETARG_INT32(5);
+	test.nbounds = PG_GETARG_INT32(5);
 	test.spread = PG_GETARG_INT32(6);
 	test.shared = dsm_segment_address(segment);
 	memset(test.shared, 0, sizeof(FcShared));
@@ -333,11 +405,11 @@ fc_spill_test(PG_FUNCTION_ARGS)
 	SharedFileSetInit(&test.shared->fileset, segment);
 
 	make_entries(&test);
+	make_bounds(&test);
 	spill_entries(&test, nprocesses, test.shared->memory);
 	check_all(&test);
 	answer = test.wrong ? test.wrong :
-		test.kept ? psprintf("%d runs, kept", list_length(test.kept->runs)) :
-		psprintf("%d runs", count_runs(test.shared));
+		psprintf("%d cells%s%s", test.ncells, test.kept ? ", kept" : "", test.cut ? ", cut" : "");
 	dsm_detach(segment);
 	PG_RETURN_TEXT_P(cstring_to_text(answer));
 }

@@ -1,42 +1,45 @@
 \pset format unaligned
 \pset tuples_only on
--- nothing, one, and one run
+-- nothing, one, and few
 SELECT fc_spill_test(0, 100, 1024, 2, true);
 SELECT fc_spill_test(1, 100, 1024, 1, true);
 SELECT fc_spill_test(1, 0, 1024, 1, false);
 SELECT fc_spill_test(5000, 100, 1024, 1, true);
 SELECT fc_spill_test(5000, 100, 1024, 1, false);
--- many runs of several processes, and little memory to merge them
+-- many blocks of several processes, and little memory
+SELECT fc_spill_test(50000, 100, 1024, 3, true);
 SELECT fc_spill_test(50000, 100, 64, 3, true);
 SELECT fc_spill_test(50000, 100, 64, 3, false);
 SELECT fc_spill_test(50000, 40, 4, 2, true);
 SELECT fc_spill_test(50000, 0, 4, 2, true);
 -- equal keys: the order of the file
-SELECT fc_spill_test(30000, 60, 64, 3, true, 1, 1);
-SELECT fc_spill_test(30000, 60, 64, 3, false, 1, 2);
--- records that are longer than a cursor's buffer, and too long to be spilled
+SELECT fc_spill_test(30000, 60, 64, 3, true, 0, 1);
+SELECT fc_spill_test(30000, 60, 4096, 3, true, 0, 1);
+SELECT fc_spill_test(30000, 60, 64, 3, false, 0, 2);
+-- long records, and such as are too long to be spilled
 SELECT fc_spill_test(2000, 5000, 256, 2, true);
 SELECT fc_spill_test(300, 200000, 1024, 2, true);
 SELECT fc_spill_test(40, 3000000, 1024, 2, true);
--- slices
+-- bounds between cells, some within one key
 SELECT fc_spill_test(50000, 100, 256, 3, true, 8, 2000);
 SELECT fc_spill_test(50000, 100, 256, 3, false, 8, 2000);
 SELECT fc_spill_test(50000, 100, 4096, 2, true, 8, 1);
+SELECT fc_spill_test(50000, 100, 4096, 2, true, 500, 2000);
 -- keys of all lengths
-SELECT fc_spill_test(20000, 10, 256, 2, true, 1, 2147483647);
-SELECT fc_spill_test(20000, 10, 256, 2, false, 1, 2147483647);
--- offsets with the records' numbers
-SELECT fc_spill_test(50000, 100, 64, 3, false, 1, 10000, true);
-SELECT fc_spill_test(50000, 100, 256, 3, false, 8, 2000, true);
--- lengths and distances that do not fit into the items of one run
-SELECT fc_spill_test(3000, 2147483647, 256, 2, false);
-SELECT fc_spill_test(20000, 100000000, 256, 2, false);
+SELECT fc_spill_test(20000, 10, 256, 2, true, 0, 2147483647);
+SELECT fc_spill_test(20000, 10, 256, 2, false, 0, 2147483647);
+-- records with their numbers
+SELECT fc_spill_test(50000, 100, 64, 3, false, 0, 10000, true);
+SELECT fc_spill_test(50000, 100, 256, 3, true, 8, 2000, true);
+-- the longest records, and offsets that are far apart
+SELECT fc_spill_test(3000, 1073741822, 256, 2, false);
+SELECT fc_spill_test(20000, 100000000, 256, 2, true);
 -- what is kept in memory, and what is too much for that
-SELECT fc_spill_test(0, 100, 1024, 1, true, 1, 10000, false, true);
-SELECT fc_spill_test(1, 100, 1024, 1, true, 1, 10000, false, true);
-SELECT fc_spill_test(2000, 10, 1024, 1, true, 1, 10000, false, true);
-SELECT fc_spill_test(2000, 10, 1024, 1, false, 1, 1, false, true);
-SELECT fc_spill_test(1000, 10, 1024, 1, false, 1, 100, true, true);
-SELECT fc_spill_test(100, 2147483647, 1024, 1, false, 1, 10000, false, true);
-SELECT fc_spill_test(5000, 10, 1024, 1, false, 1, 10000, false, true);
-SELECT fc_spill_test(5000, 100, 1024, 1, true, 1, 10000, false, true);
+SELECT fc_spill_test(0, 100, 1024, 1, true, 0, 10000, false, true);
+SELECT fc_spill_test(1, 100, 1024, 1, true, 0, 10000, false, true);
+SELECT fc_spill_test(2000, 10, 1024, 1, true, 0, 10000, false, true);
+SELECT fc_spill_test(2000, 10, 1024, 1, false, 0, 1, false, true);
+SELECT fc_spill_test(1000, 10, 1024, 1, false, 0, 100, true, true);
+SELECT fc_spill_test(100, 1073741822, 1024, 1, false, 0, 10000, false, true);
+SELECT fc_spill_test(50000, 10, 1024, 1, false, 0, 10000, false, true);
+SELECT fc_spill_test(5000, 100, 1024, 1, true, 0, 10000, false, true);

@@ -1,0 +1,309 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/spill.h
+ *	  What the scan finds, put into cells of keys, in shared temporary files.
+ *
+ * A cell is a stretch of keys of one partition: all of its keys, or those
+ * between two bounds that the leader has chosen where a partition is large.  A
+ * cell's rows are in no order; whoever loads the cell sorts them.
+ *
+ *	spill.N	blocks, each of one cell; each knows the one of its cell before it
+ *	cells.N	the cells: what was counted, and where their last blocks are
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_SPILL_H
+#define FC_SPILL_H
+
+#include "access/htup_details.h"
+
+#include "context/shared.h"
+#include "key/range.h"
+#include "row/batch.h"
+#include "sort/fetch_window.h"
+
+/* What of a record was spilled */
+typedef enum FcSpilledKind
+{
+	FC_SPILLED_PLACE,			/* where it stands in the file */
+	FC_SPILLED_RECORD,			/* its bytes as well, and one more, in which
+								 * the reader may write */
+	FC_SPILLED_ROW				/* the tuple of the target's row type that was
+								 * made of it */
+} FcSpilledKind;
+
+/*
+ * The head of what was spilled.  It takes FC_SPILL_HEAD bytes, or
+ * FC_SPILL_NUMBERED if a column takes numbers of a sequence; of a row it stands
+ * in the place of the tuple's transaction fields, which an insert sets, and of
+ * its ctid.  Heads are aligned as tuples are.
+ */
+typedef struct FcSpilled
+{
+	union
+	{
+		int64		key;		/* in a file: 0 where the key is NULL */
+		uint64		offset;		/* in the reader's hands: of the record */
+	}			at;
+	uint32		after;			/* in a file: the offset, counted from that of
+								 * the block */
+	uint32		kind_length;	/* FcSpilledKind in two bits, then the record's
+								 * length */
+	union
+	{
+		uint16		row;		/* FC_SPILLED_ROW: bytes of the tuple */
+		uint32		number;		/* of the record in its chunk, from 0 */
+	}			more;
+} FcSpilled;
+
+#define FC_SPILL_HEAD		16
+#define FC_SPILL_NUMBERED	24
+#define FC_SPILL_ROW_HEAD	18
+#define FC_SPILL_LENGTH_BITS	30
+
+#define fc_spilled_kind(spilled)	((FcSpilledKind) ((spilled)->kind_length >> FC_SPILL_LENGTH_BITS))
+#define fc_spilled_length(spilled)	((spilled)->kind_length & (((uint32) 1 << FC_SPILL_LENGTH_BITS) - 1))
+
+/* Begins a block; the blocks of a cell and a process are a list */
+typedef struct FcSpillBlock
+{
+	uint64		base;			/* offsets of its records are counted from
+								 * here */
+	uint64		before;			/* where the block before it is in the file */
+	uint32		before_size;	/* its bytes; 0: there is none */
+	uint32		size;			/* bytes of this one, with this head */
+} FcSpillBlock;
+
+/* What one process, or all, counted for a range of keys or a part of it */
+typedef struct FcSpillPart
+{
+	FcRange		range;			/* of the partition */
+	bool		null;			/* the rows whose key is NULL */
+	uint64		rows;
+	uint64		bytes;			/* of records, line ends not included */
+	uint64		min_offset;		/* of the first of its records in the file */
+	uint64		min_length;		/* of that record */
+	int64		min_key;		/* 0 where the key is NULL */
+	int64		max_key;
+} FcSpillPart;
+
+/* Adds what was counted for the same range, or another part of it */
+extern void fc_spill_part_add(FcSpillPart *part, const FcSpillPart *other);
+
+typedef struct FcCell
+{
+	FcSpillPart part;			/* of the rows of the cell alone */
+	FcBound		lo;				/* the first bound that belongs */
+	FcBound		hi;				/* the first that does not */
+	bool		hi_max;			/* no upper bound; so it is of NULL keys */
+	uint64		size;			/* bytes of all blocks */
+	uint64		last;			/* the last block in the file */
+	uint32		last_size;		/* its bytes; 0: there is none */
+} FcCell;
+
+static inline bool
+fc_spill_before(int64 key, uint64 offset, const FcBound *bound)
+{
+	return key < bound->key || (key == bound->key && offset < bound->offset);
+}
+
+/*
+ * Records longer than this are not spilled: one read of their place in the
+ * source file costs no more than the copy would.
+ */
+#define FC_SPILL_LONG	65536
+
+/*
+ * The longest record whose bytes are spilled: some must fit into small memory,
+ * too
+ */
+static inline uint32
+fc_spill_keeps_most(const FcShared *shared)
+{
+	return Min(shared->memory / 32, FC_SPILL_LONG);
+}
+
+/* Are the bytes of a record of this length spilled? */
+static inline bool
+fc_spill_keeps(const FcShared *shared, uint32 length)
+{
+	return shared->way == FC_WAY_ROWS && length <= fc_spill_keeps_most(shared);
+}
+
+/*
+ * A tuple that takes more bytes is not spilled in place of a record of this
+ * length, so that temporary files stay in proportion to the source
+ */
+#define fc_spill_row_most(length)	(2 * (uint64) (length) + 64)
+
+/* Bytes of a head that is not of a row */
+static inline Size
+fc_spill_head(const FcShared *shared)
+{
+	return shared->plan.nnumbers > 0 ? FC_SPILL_NUMBERED : FC_SPILL_HEAD;
+}
+
+/* Bytes that it takes in its block */
+static inline Size
+fc_spilled_size(const FcSpilled *spilled, Size head)
+{
+	switch (fc_spilled_kind(spilled))
+	{
+		case FC_SPILLED_ROW:
+			return MAXALIGN(spilled->more.row);
+		case FC_SPILLED_RECORD:
+			return MAXALIGN(head + fc_spilled_length(spilled) + 1);
+		default:
+			return head;
+	}
+}
+
+/* Makes the values of a row of type "desc", the target's, which lie in it */
+static inline void
+fc_spilled_deform(FcSpilled *row, TupleDesc desc, Datum *values, bool *nulls)
+{
+	HeapTupleData tuple = {.t_len = row->more.row,.t_data = (HeapTupleHeader) row};
+
+	heap_deform_tuple(&tuple, desc, values, nulls);
+}
+
+/*
+ * sort/spill_write.c: one FcSpill for each process that scans
+ */
+typedef struct FcSpill FcSpill;
+
+/* A cell to which rows are put */
+typedef struct FcOpenCell
+{
+	FcCell cell;
+	char	   *block;			/* in memory; NULL: none.  Zero after "used" */
+	uint32		used;			/* 0, or with the block's head */
+	uint32		room;
+	uint64		base;			/* of the block */
+} FcOpenCell;
+
+/*
+ * route NULL: the keys are one range.  bounds: sorted, where else cells begin.
+ * file: where blocks go; NULL: a temporary file of the process, and not one
+ * that others can open.
+ */
+extern FcSpill *fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
+							   const FcBound *bounds, int nbounds, Size memory);
+
+/*
+ * Spills a record; "data" are its bytes, which are copied if they are spilled.
+ * ERROR 54000 once the rows have many more ranges than there may be partitions.
+ */
+extern void fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data);
+
+/* Puts what another spill has had */
+extern void fc_spill_put_again(FcSpill *spill, const FcSpilled *spilled, const FcEntry *entry);
+
+/* Records whose tuples are formed where they are spilled */
+typedef struct FcSpillRows
+{
+	int64		keys[FC_BATCH_ROWS];
+	bool	   *nulls;			/* which keys are NULL; NULL: none */
+	uint64		offsets[FC_BATCH_ROWS];
+	uint32		lengths[FC_BATCH_ROWS];	/* of records, as spilled */
+	uint32		rows[FC_BATCH_ROWS];	/* bytes of tuples */
+
+	/* set by fc_spill_place */
+	char	   *places[FC_BATCH_ROWS];
+	FcSpilled	heads[FC_BATCH_ROWS];
+} FcSpillRows;
+
+/*
+ * Finds places, all zero, for the tuples of rows from "from" on, before "to",
+ * and counts them.  Returns the first that has got none, but never "from".
+ * Before anything else is spilled the caller forms the tuples, and calls
+ * fc_spill_seal.
+ */
+extern int	fc_spill_place(FcSpill *spill, FcSpillRows *rows, int from, int to);
+extern void fc_spill_seal(const FcSpillRows *rows, int from, int to);
+
+/* Ends the spill: its rows are in the files, for all processes */
+extern void fc_spill_end(FcSpill *spill, int process);
+
+/*
+ * Leader, before the scan: the bounds that all processes go by.  They stay
+ * where they are.
+ */
+extern void fc_spill_publish_bounds(FcContext *ctx, FcBound *bounds, int n);
+
+/* Sets ctx->bounds in any process */
+extern void fc_spill_open_bounds(FcContext *ctx);
+
+/* What the files would hold, in the memory of one process or in its file */
+typedef struct FcSpillKept
+{
+	int			ncells;
+	FcOpenCell **cells;			/* in key order, that of NULL last */
+	File		file;			/* 0: all blocks are in memory */
+} FcSpillKept;
+
+/*
+ * Ends the spill for this process alone, if none of it is in a file yet, as in
+ * a load of few rows by the leader alone; the result lives in "mcxt".  NULL,
+ * with nothing done: it is larger.
+ */
+extern FcSpillKept *fc_spill_keep_all(FcSpill *spill, MemoryContext mcxt);
+
+/* The same of a spill to a temporary file, which the caller closes */
+extern FcSpillKept *fc_spill_keep_file(FcSpill *spill);
+
+/* The head of "cells.N", followed by the cells */
+typedef struct FcSpillMeta
+{
+	uint64		ncells;
+} FcSpillMeta;
+
+/*
+ * sort/spill_read.c: the cells of all processes.  Any process may open them
+ * once all writers have ended.  "kept": what the only writer, this process, has
+ * kept; else NULL.
+ */
+typedef struct FcSpills FcSpills;
+
+extern FcSpills *fc_spills_open(FcShared *shared, const FcSpillKept *kept);
+extern void fc_spills_close(FcSpills *spills);
+
+/*
+ * All cells in key order, that of NULL last, summed over processes; *n is their
+ * number.  They live as long as spills.
+ */
+extern const FcCell *fc_spills_cells(const FcSpills *spills, int *n);
+
+/* All parts in the same order: FcSpillPart, in the current context */
+extern List *fc_spills_parts(const FcSpills *spills);
+
+/*
+ * Reads cells one by one, each in (key, offset) order.  memory: bytes that are
+ * taken in all; larger cells are cut before, into a temporary file that belongs
+ * to the current resource owner.  All else is in a child of the current memory
+ * context.
+ */
+typedef struct FcCellReader FcCellReader;
+
+extern FcCellReader *fc_cells_begin(FcSpills *spills, Size memory);
+
+/* Goes to the cell of a task */
+extern void fc_cells_enter(FcCellReader *reader, const FcTask *task);
+
+/*
+ * The next one, and its entry; NULL at the end of the cell.  It is writable
+ * until the next call of any function of the reader.
+ */
+extern FcSpilled *fc_cells_next(FcCellReader *reader, FcEntry *entry);
+
+/*
+ * The next ones, at most "most", as long as they are rows; 0: the next one is
+ * none, or there is none
+ */
+extern int	fc_cells_rows(FcCellReader *reader, FcSpilled **rows, int most);
+
+/* What was read so far; the caller may add reads of its own */
+extern FcReadStats *fc_cells_stats(FcCellReader *reader);
+extern void fc_cells_end(FcCellReader *reader);
+
+#endif							/* FC_SPILL_H */

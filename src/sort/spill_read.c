@@ -1,0 +1,704 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/spill_read.c
+ *	  Reads back what was spilled, cell by cell, in key order.
+ *
+ *	blocks of all processes ──► one buffer ──► items (item.c), sorted ──► rows
+ *			└──► too large for the memory ──► cut into cells, which are read
+ *				 one after the other
+ *
+ * A cell is cut as often as it must be: by key and offset, of which no two
+ * records have the same.  If an error skips fc_spills_close the phase's
+ * resource owner closes the files.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+#include "compat/compat.h"
+#include "key/search.h"
+#include "sort/item.h"
+#include "sort/spill.h"
+
+#define FC_CELL_SAMPLE	8		/* rows of a sample for each piece */
+#define FC_CELL_PIECES	1024	/* of a cell that is cut, at most */
+#define FC_CELL_AHEAD	16		/* rows whose bytes are asked for in advance */
+#define FC_CELL_ROWS	64		/* rows that are handed out together, at most */
+#define FC_CELL_KIND	((uint64) MAXIMUM_ALIGNOF - 1)
+#define FC_CELL_PAGE	((Size) 2 * 1024 * 1024)	/* of a large page */
+
+#ifdef __GNUC__
+#define fc_prefetch(address) __builtin_prefetch(address)
+#else
+#define fc_prefetch(address) ((void) 0)
+#endif
+
+/* What one process has of a cell */
+typedef struct FcCellRef
+{
+	FcCell cell;
+	File		file;
+	const char *block;			/* in memory; NULL: none */
+} FcCellRef;
+
+struct FcSpills
+{
+	FcShared   *shared;
+	int			nfiles;
+	File	   *files;
+	FcCellRef  *refs;			/* by cell */
+	int			nrefs;
+	FcCell *cells;
+	int		   *first;			/* the first ref of each cell, and nrefs */
+	int			ncells;
+};
+
+/* The cells that a cell was cut into */
+typedef struct FcCellCut
+{
+	MemoryContext mcxt;
+	FcSpillKept *kept;
+	int			next;
+} FcCellCut;
+
+struct FcCellReader
+{
+	MemoryContext mcxt;
+	FcSpills   *spills;
+	Size		memory;
+	Size		head;			/* bytes of a head that is not of a row */
+	bool		null;			/* the cell is that of NULL keys */
+	List	   *cuts;			/* FcCellCut, the one in hand first */
+
+	char	   *buf;			/* the cell's blocks */
+	Size		buf_size;
+	FcItem	   *items;			/* room for twice the cell's rows */
+	uint64		most;			/* rows that there is room for */
+	FcItem	   *sorted;			/* row: where it is in buf, and its
+								 * FcSpilledKind in FC_CELL_KIND */
+	uint64		n;
+	uint64		next;
+	FcReadStats stats;
+};
+
+/* Reads exactly so many bytes; ERROR XX001 if the file has fewer */
+static void
+fc_cells_read(File file, uint64 place, char *buf, Size size)
+{
+	while (size > 0)
+	{
+		int			n;
+
+		CHECK_FOR_INTERRUPTS();
+		n = FileRead(file, buf, size, place, WAIT_EVENT_BUFFILE_READ);
+		if (n < 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read file \"%s\": %m", FilePathName(file))));
+		if (n == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("could not read file \"%s\": it ends at byte " UINT64_FORMAT,
+							FilePathName(file), place)));
+		buf += n;
+		place += n;
+		size -= n;
+	}
+}
+
+static void
+fc_spills_add_ref(FcSpills *spills, int *allocated, const FcCell *cell, File file,
+				  const char *block)
+{
+	if (spills->nrefs == *allocated)
+	{
+		*allocated *= 2;
+		spills->refs = repalloc_huge(spills->refs, sizeof(FcCellRef) * *allocated);
+	}
+	spills->refs[spills->nrefs++] = (FcCellRef)
+	{
+		*cell, file, block
+	};
+}
+
+static void
+fc_spills_open_process(FcSpills *spills, int process, int *allocated)
+{
+	char		name[MAXPGPATH];
+	BufFile    *cells;
+	FcSpillMeta meta;
+	File		file;
+
+	snprintf(name, sizeof(name), "spill.%d", process);
+	file = FileSetOpen(&spills->shared->fileset.fs, name, O_RDONLY);
+	if (file <= 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open temporary file \"%s\": %m", name)));
+	spills->files[spills->nfiles++] = file;
+	snprintf(name, sizeof(name), "cells.%d", process);
+	cells = BufFileOpenFileSet(&spills->shared->fileset.fs, name, O_RDONLY, false);
+	fc_buffile_read(cells, &meta, sizeof(meta));
+	for (uint64 i = 0; i < meta.ncells; i++)
+	{
+		FcCell cell;
+
+		fc_buffile_read(cells, &cell, sizeof(cell));
+		fc_spills_add_ref(spills, allocated, &cell, file, NULL);
+	}
+	BufFileClose(cells);
+}
+
+static int
+fc_cell_cmp(const FcCell *a, const FcCell *b)
+{
+	if (a->part.null != b->part.null)
+		return a->part.null ? 1 : -1;
+	return fc_spill_before(a->lo.key, a->lo.offset, &b->lo) ? -1 :
+		fc_spill_before(b->lo.key, b->lo.offset, &a->lo);
+}
+
+static int
+fc_ref_cmp(const void *a, const void *b)
+{
+	return fc_cell_cmp(&((const FcCellRef *) a)->cell, &((const FcCellRef *) b)->cell);
+}
+
+/* Adds up what the processes have of each cell */
+static void
+fc_spills_add_up(FcSpills *spills)
+{
+	qsort(spills->refs, spills->nrefs, sizeof(FcCellRef), fc_ref_cmp);
+	spills->cells = MemoryContextAllocHuge(CurrentMemoryContext,
+										   sizeof(FcCell) * (spills->nrefs + 1));
+	spills->first = MemoryContextAllocHuge(CurrentMemoryContext,
+										   sizeof(int) * (spills->nrefs + 1));
+	for (int i = 0; i < spills->nrefs; i++)
+	{
+		const FcCell *cell = &spills->refs[i].cell;
+		FcCell *last = &spills->cells[spills->ncells - 1];
+
+		if (i > 0 && fc_cell_cmp(last, cell) == 0)
+		{
+			fc_spill_part_add(&last->part, &cell->part);
+			last->size += cell->size;
+			continue;
+		}
+		spills->first[spills->ncells] = i;
+		spills->cells[spills->ncells++] = *cell;
+	}
+	spills->first[spills->ncells] = spills->nrefs;
+}
+
+FcSpills *
+fc_spills_open(FcShared *shared, const FcSpillKept *kept)
+{
+	FcSpills   *spills = palloc0(sizeof(FcSpills));
+	int			allocated = 64;
+
+	spills->shared = shared;
+	spills->files = palloc(sizeof(File) * Max(shared->nscanners, 1));
+	spills->refs = palloc(sizeof(FcCellRef) * allocated);
+	for (int i = 0; kept && i < kept->ncells; i++)
+		fc_spills_add_ref(spills, &allocated, &kept->cells[i]->cell, 0, kept->cells[i]->block);
+	for (int i = 0; !kept && i < shared->nscanners; i++)
+		fc_spills_open_process(spills, i, &allocated);
+	fc_spills_add_up(spills);
+	return spills;
+}
+
+void
+fc_spills_close(FcSpills *spills)
+{
+	for (int i = 0; i < spills->nfiles; i++)
+		FileClose(spills->files[i]);
+	pfree(spills->files);
+	pfree(spills->refs);
+	pfree(spills->cells);
+	pfree(spills->first);
+	pfree(spills);
+}
+
+const FcCell *
+fc_spills_cells(const FcSpills *spills, int *n)
+{
+	*n = spills->ncells;
+	return spills->cells;
+}
+
+List *
+fc_spills_parts(const FcSpills *spills)
+{
+	List	   *parts = NIL;
+	FcSpillPart *last = NULL;
+
+	for (int i = 0; i < spills->ncells; i++)
+	{
+		const FcSpillPart *part = &spills->cells[i].part;
+
+		if (last && last->null == part->null && last->range.lo == part->range.lo)
+		{
+			fc_spill_part_add(last, part);
+			continue;
+		}
+		last = palloc(sizeof(FcSpillPart));
+		*last = *part;
+		parts = lappend(parts, last);
+	}
+	return parts;
+}
+
+FcCellReader *
+fc_cells_begin(FcSpills *spills, Size memory)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy cells",
+											   ALLOCSET_DEFAULT_SIZES);
+	FcCellReader *reader = MemoryContextAllocZero(mcxt, sizeof(FcCellReader));
+
+	reader->mcxt = mcxt;
+	reader->spills = spills;
+	reader->memory = memory;
+	reader->head = fc_spill_head(spills->shared);
+	return reader;
+}
+
+/* Bytes that it takes to read the cell as a whole */
+static inline Size
+fc_cell_need(const FcCell *cell)
+{
+	return cell->size + cell->part.rows * 2 * sizeof(FcItem);
+}
+
+/*
+ * Rows are read here and there in the buffer.  Large pages make that cheaper
+ * where the kernel has some; advice only.
+ */
+static void
+fc_cells_advise(FcCellReader *reader)
+{
+#ifdef MADV_HUGEPAGE
+	char	   *start = (char *) TYPEALIGN(FC_CELL_PAGE, reader->buf);
+	char	   *end = (char *) TYPEALIGN_DOWN(FC_CELL_PAGE, reader->buf + reader->buf_size);
+
+	if (start < end)
+		(void) madvise(start, end - start, MADV_HUGEPAGE);
+#endif
+}
+
+/*
+ * Makes room for so many bytes, of so many rows; for the first cell, for the
+ * largest of all that are not cut, because fresh memory costs more
+ */
+static void
+fc_cells_make_room(FcCellReader *reader, Size size, uint64 rows)
+{
+	for (int i = 0; reader->buf == NULL && i < reader->spills->ncells; i++)
+	{
+		const FcCell *cell = &reader->spills->cells[i];
+
+		if (fc_cell_need(cell) > reader->memory)
+			continue;
+		size = Max(size, cell->size);
+		rows = Max(rows, cell->part.rows);
+	}
+	if (size > reader->buf_size || reader->buf == NULL)
+	{
+		if (reader->buf)
+			pfree(reader->buf);
+		reader->buf = NULL;
+		reader->buf = MemoryContextAllocHuge(reader->mcxt, Max(size, 1));
+		reader->buf_size = size;
+		fc_cells_advise(reader);
+	}
+	if (rows > reader->most)
+	{
+		if (reader->items)
+			pfree(reader->items);
+		reader->items = NULL;
+		reader->items = MemoryContextAllocHuge(reader->mcxt, sizeof(FcItem) * 2 * rows);
+		reader->most = rows;
+	}
+}
+
+/*
+ * Reads a block, of which the one after it has told; moves on to the one
+ * before it.  ERROR XX001 if it is none.
+ */
+static void
+fc_ref_read_block(FcCellReader *reader, const FcCellRef *ref, uint64 *place, uint32 *size,
+				  char *to)
+{
+	const FcSpillBlock *block = (const FcSpillBlock *) to;
+
+	fc_cells_read(ref->file, *place, to, *size);
+	reader->stats.reads++;
+	reader->stats.bytes += *size;
+	if (block->size != *size)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("could not read file \"%s\": there is no block at byte " UINT64_FORMAT,
+						FilePathName(ref->file), *place)));
+	*place = block->before;
+	*size = block->before_size;
+}
+
+/* Reads all blocks, one after the other; returns the bytes */
+static Size
+fc_ref_read(FcCellReader *reader, const FcCellRef *ref, char *to)
+{
+	uint64		place = ref->cell.last;
+	uint32		size = ref->cell.last_size;
+	Size		done = 0;
+
+	if (ref->block)
+	{
+		done = ((const FcSpillBlock *) ref->block)->size;
+		memcpy(to, ref->block, done);
+	}
+	while (size > 0)
+	{
+		Size		next = size;
+
+		fc_ref_read_block(reader, ref, &place, &size, to + done);
+		done += next;
+	}
+	Assert(done == ref->cell.size);
+	return done;
+}
+
+/* Called for each row of a block, with the row's offset */
+typedef void (*FcCellEach) (FcCellReader *reader, FcSpilled *spilled, uint64 offset, void *arg);
+
+static pg_attribute_always_inline void
+fc_cells_walk(FcCellReader *reader, char *block, FcCellEach each, void *arg)
+{
+	const FcSpillBlock *head = (const FcSpillBlock *) block;
+	char	   *end = block + head->size;
+	uint64		base = head->base;
+
+	for (char *at = block + sizeof(FcSpillBlock); at < end;)
+	{
+		FcSpilled  *spilled = (FcSpilled *) at;
+
+		at += fc_spilled_size(spilled, reader->head);
+		each(reader, spilled, base + spilled->after, arg);
+	}
+}
+
+/* Adds an item, and leaves the offset in place of the key */
+static inline void
+fc_cells_add_item(FcCellReader *reader, FcSpilled *spilled, uint64 offset, void *arg)
+{
+	FcItem	   *item = &reader->items[reader->n++];
+
+	item->key = spilled->at.key;
+	item->row = ((char *) spilled - reader->buf) | fc_spilled_kind(spilled);
+	spilled->at.offset = offset;
+}
+
+static inline FcSpilled *
+fc_cells_at(const FcCellReader *reader, const FcItem *item)
+{
+	return (FcSpilled *) (reader->buf + (item->row & ~FC_CELL_KIND));
+}
+
+static int
+fc_item_cmp_offset(const void *a, const void *b, void *arg)
+{
+	uint64		oa = fc_cells_at(arg, a)->at.offset;
+	uint64		ob = fc_cells_at(arg, b)->at.offset;
+
+	return oa < ob ? -1 : oa > ob;
+}
+
+/* Puts rows of the same key in the order of the file, if they are not */
+static void
+fc_cells_order_ties(FcCellReader *reader)
+{
+	FcItem	   *items = reader->sorted;
+	uint64		end;
+
+	for (uint64 i = 0; i + 1 < reader->n; i = end)
+	{
+		bool		ordered = true;
+
+		for (end = i + 1; end < reader->n && items[end].key == items[i].key; end++)
+			ordered = ordered && fc_cells_at(reader, &items[end - 1])->at.offset <
+				fc_cells_at(reader, &items[end])->at.offset;
+		if (!ordered)
+			qsort_arg(items + i, end - i, sizeof(FcItem), fc_item_cmp_offset, reader);
+	}
+}
+
+/* Reads a cell, of which so many refs have a part */
+static void
+fc_cells_load(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size size, uint64 rows)
+{
+	Size		done = 0;
+
+	fc_cells_make_room(reader, size, rows);
+	for (int i = 0; i < nrefs; i++)
+		done += fc_ref_read(reader, &refs[i], reader->buf + done);
+	reader->n = reader->next = 0;
+	for (char *at = reader->buf; at < reader->buf + done; at += ((FcSpillBlock *) at)->size)
+		fc_cells_walk(reader, at, fc_cells_add_item, NULL);
+	Assert(reader->n == rows);
+	reader->sorted = fc_item_sort(reader->items, reader->items + reader->n, reader->n);
+	fc_cells_order_ties(reader);
+}
+
+/* A sample of the rows of a cell, each as likely as any other */
+typedef struct FcCellSample
+{
+	FcBound    *bounds;
+	int			n;
+	int			most;
+	uint64		seen;
+	pg_prng_state random;
+} FcCellSample;
+
+static inline void
+fc_cells_take_sample(FcCellReader *reader, FcSpilled *spilled, uint64 offset, void *arg)
+{
+	FcCellSample *sample = arg;
+	uint64		at = sample->seen++;
+
+	if (sample->n < sample->most)
+		sample->n++;
+	else if ((at = pg_prng_uint64_range(&sample->random, 0, at)) >= (uint64) sample->most)
+		return;
+	sample->bounds[at].key = spilled->at.key;
+	sample->bounds[at].offset = offset;
+}
+
+static inline void
+fc_cells_put_again(FcCellReader *reader, FcSpilled *spilled, uint64 offset, void *arg)
+{
+	FcEntry		entry = {
+		spilled->at.key, offset, fc_spilled_length(spilled), fc_entry_info(false, 0)
+	};
+
+	fc_spill_put_again(arg, spilled, &entry);
+}
+
+/* Shows each row of a cell, which is read block by block */
+static void
+fc_cells_each(FcCellReader *reader, const FcCellRef *refs, int nrefs, FcCellEach each, void *arg)
+{
+	for (int i = 0; i < nrefs; i++)
+	{
+		uint64		place = refs[i].cell.last;
+		uint32		size = refs[i].cell.last_size;
+
+		if (refs[i].block)
+			fc_cells_walk(reader, (char *) refs[i].block, each, arg);
+		while (size > 0)
+		{
+			fc_cells_make_room(reader, size, 0);
+			fc_ref_read_block(reader, &refs[i], &place, &size, reader->buf);
+			fc_cells_walk(reader, reader->buf, each, arg);
+		}
+	}
+}
+
+static int
+fc_bound_cmp(const void *a, const void *b)
+{
+	const FcBound *ba = a;
+	const FcBound *bb = b;
+
+	return fc_spill_before(ba->key, ba->offset, bb) ? -1 :
+		fc_spill_before(bb->key, bb->offset, ba);
+}
+
+/*
+ * Returns bounds between n pieces of a cell, of about as many rows each, and
+ * their number in *n; each is a row's
+ */
+static FcBound *
+fc_cells_find_bounds(FcCellReader *reader, const FcCellRef *refs, int nrefs, int *n)
+{
+	FcCellSample sample = {.most = *n * FC_CELL_SAMPLE};
+	int			nbounds = 0;
+
+	pg_prng_seed(&sample.random, 1);
+	sample.bounds = palloc(sizeof(FcBound) * sample.most);
+	fc_cells_each(reader, refs, nrefs, fc_cells_take_sample, &sample);
+	qsort(sample.bounds, sample.n, sizeof(FcBound), fc_bound_cmp);
+	for (int i = 1; i < *n; i++)
+	{
+		const FcBound *bound = &sample.bounds[(uint64) sample.n * i / *n];
+
+		/* nothing may be before the least */
+		if (fc_bound_cmp(bound, &sample.bounds[0]) == 0 ||
+			(nbounds > 0 && fc_bound_cmp(bound, &sample.bounds[nbounds]) == 0))
+			continue;
+		sample.bounds[++nbounds] = *bound;
+	}
+	*n = nbounds;
+	return sample.bounds + 1;
+}
+
+/* Cuts a cell; its pieces come next */
+static void
+fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
+{
+	MemoryContext old = MemoryContextSwitchTo(reader->mcxt);
+	FcCellCut  *cut = palloc0(sizeof(FcCellCut));
+	int			n = Min(need / (reader->memory / 2 + 1) + 1, FC_CELL_PIECES);
+	FcBound    *bounds;
+	FcSpill    *spill;
+
+	cut->mcxt = AllocSetContextCreate(reader->mcxt, "fast_copy cut cell", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(cut->mcxt);
+	bounds = fc_cells_find_bounds(reader, refs, nrefs, &n);
+	spill = fc_spill_begin(reader->spills->shared, NULL, NULL, bounds, n, reader->memory / 2);
+	fc_cells_each(reader, refs, nrefs, fc_cells_put_again, spill);
+	cut->kept = fc_spill_keep_file(spill);
+	MemoryContextSwitchTo(reader->mcxt);
+	reader->cuts = lcons(cut, reader->cuts);
+	MemoryContextSwitchTo(old);
+}
+
+/* Reads a cell, or cuts it */
+static void
+fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
+{
+	Size		size = 0;
+	uint64		rows = 0;
+	Size		need;
+
+	for (int i = 0; i < nrefs; i++)
+	{
+		size += refs[i].cell.size;
+		rows += refs[i].cell.part.rows;
+	}
+	need = size + rows * 2 * sizeof(FcItem);
+	if (need > reader->memory && rows > 1)
+		fc_cells_cut(reader, refs, nrefs, need);
+	else
+		fc_cells_load(reader, refs, nrefs, size, rows);
+}
+
+/* Goes on to the next piece of a cell that was cut; false: there is none */
+static bool
+fc_cells_advance(FcCellReader *reader)
+{
+	while (reader->cuts != NIL)
+	{
+		FcCellCut  *cut = linitial(reader->cuts);
+
+		if (cut->next < cut->kept->ncells)
+		{
+			FcCellRef	ref = {cut->kept->cells[cut->next++]->cell, cut->kept->file, NULL};
+
+			fc_cells_take(reader, &ref, 1);
+			if (reader->next < reader->n)
+				return true;
+			continue;
+		}
+		if (cut->kept->file != 0)
+			FileClose(cut->kept->file);
+		MemoryContextDelete(cut->mcxt);
+		pfree(cut);
+		reader->cuts = list_delete_first(reader->cuts);
+	}
+	return false;
+}
+
+void
+fc_cells_enter(FcCellReader *reader, const FcTask *task)
+{
+	FcSpills   *spills = reader->spills;
+	FcCell wanted = {.part.null = task->null,.lo = task->lo};
+	int			i = 0;
+
+	Assert(reader->cuts == NIL);
+	fc_search(int, i, spills->ncells, mid, fc_cell_cmp(&spills->cells[mid], &wanted) < 0);
+	if (i == spills->ncells || fc_cell_cmp(&spills->cells[i], &wanted) != 0)
+		elog(ERROR, "there are no keys from " INT64_FORMAT " on", task->lo.key);
+	reader->null = task->null;
+	reader->n = reader->next = 0;
+	fc_cells_take(reader, &spills->refs[spills->first[i]],
+				  spills->first[i + 1] - spills->first[i]);
+}
+
+/* Is there another row? */
+static inline bool
+fc_cells_has_next(FcCellReader *reader)
+{
+	return reader->next < reader->n || fc_cells_advance(reader);
+}
+
+static inline void
+fc_cells_prefetch(const FcCellReader *reader, uint64 i)
+{
+	const char *at = (const char *) fc_cells_at(reader, &reader->sorted[i]);
+
+	fc_prefetch(at);
+	fc_prefetch(at + 64);
+}
+
+FcSpilled *
+fc_cells_next(FcCellReader *reader, FcEntry *entry)
+{
+	const FcItem *item;
+	FcSpilled  *spilled;
+	bool		numbered = reader->head == FC_SPILL_NUMBERED;
+
+	if (!fc_cells_has_next(reader))
+		return NULL;
+	item = &reader->sorted[reader->next++];
+	if (reader->next + FC_CELL_AHEAD < reader->n)
+		fc_cells_prefetch(reader, reader->next + FC_CELL_AHEAD);
+	spilled = fc_cells_at(reader, item);
+	entry->key = item->key;
+	entry->offset = spilled->at.offset;
+	entry->length = fc_spilled_length(spilled);
+	entry->info = fc_entry_info(reader->null, numbered ? spilled->more.number : 0);
+	return spilled;
+}
+
+int
+fc_cells_rows(FcCellReader *reader, FcSpilled **rows, int most)
+{
+	int			n;
+
+	if (!fc_cells_has_next(reader))
+		return 0;
+	most = Min(most, FC_CELL_ROWS);
+	for (n = 0; n < most && reader->next < reader->n; n++, reader->next++)
+	{
+		const FcItem *item = &reader->sorted[reader->next];
+
+		if ((item->row & FC_CELL_KIND) != FC_SPILLED_ROW)
+			break;
+		rows[n] = fc_cells_at(reader, item);
+	}
+	/* those of the next call, while the caller has these in hand */
+	for (uint64 i = reader->next; i < Min(reader->next + FC_CELL_ROWS, reader->n); i++)
+		fc_cells_prefetch(reader, i);
+	return n;
+}
+
+FcReadStats *
+fc_cells_stats(FcCellReader *reader)
+{
+	return &reader->stats;
+}
+
+void
+fc_cells_end(FcCellReader *reader)
+{
+	Assert(reader->cuts == NIL || reader->spills != NULL);
+	MemoryContextDelete(reader->mcxt);
+}

@@ -1,0 +1,634 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/spill_write.c
+ *	  Puts what the scan finds into cells of keys.
+ *
+ *	key ──► cell ──► its block in memory ──► "spill.N"
+ *			  └──► counts ──► "cells.N"
+ *
+ * A block grows with the rows of its cell, and goes to the file when it is
+ * large.  When memory is used up all blocks go there, one after the other: so
+ * any number of cells needs no more memory, but has smaller blocks.
+ *
+ * Which keys are a cell follows from the partitions and from bounds that all
+ * processes have: so all find the same cells, and none knows of the others.
+ *
+ * The files belong to the load's SharedFileSet, which deletes them when the
+ * leader's segment goes, on error too; the phase's resource owner closes those
+ * that are open.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/wait_event.h"
+
+#include "compat/compat.h"
+#include "key/search.h"
+#include "sort/spill.h"
+
+#define FC_SPILL_LEAST	((Size) 48 * 1024)	/* memory, at least */
+#define FC_SPILL_FIRST	((Size) 1024)	/* a new block, at least and at most */
+#define FC_SPILL_BEGIN	((Size) 8 * 1024)
+#define FC_SPILL_BLOCK	((Size) 64 * 1024)	/* a block, at most */
+#define FC_SPILL_WRITE	((Size) 256 * 1024) /* small blocks are written so many
+											 * bytes at a time */
+#define FC_SPILL_KEEP	((Size) 256 * 1024) /* blocks may grow further as long
+											 * as all take no more */
+#define FC_SPILL_RANGES	60000	/* ranges beside those allowed, before the load
+								 * ends: it is known to fail */
+
+StaticAssertDecl(offsetof(FcSpilled, more) == FC_SPILL_HEAD &&
+				 FC_SPILL_ROW_HEAD <= offsetof(HeapTupleHeaderData, t_infomask2),
+				 "the head of a row stands in what an insert sets");
+StaticAssertDecl(sizeof(FcSpilled) <= FC_SPILL_NUMBERED && sizeof(FcSpillBlock) % MAXIMUM_ALIGNOF == 0,
+				 "heads are aligned");
+
+struct FcSpill
+{
+	FcShared   *shared;
+	const FcRoute *route;		/* or NULL */
+	const FcBound *bounds;
+	int			nbounds;
+	MemoryContext mcxt;
+	Size		head;			/* bytes of a head that is not of a row */
+
+	/* cells by key, and where each begins */
+	int64	   *keys;
+	FcOpenCell **cells;
+	int			ncells;
+	int			allocated;
+	FcOpenCell *null;			/* or NULL */
+
+	/* memory of blocks */
+	Size		most;			/* in all */
+	Size		held;
+	Size		first;			/* bytes of a new block */
+	Size		largest;		/* a block, unless one row needs more */
+
+	/* the file, made when a block is written */
+	const char *name;			/* NULL: a temporary file of this process */
+	File		file;			/* 0: there is none */
+	char	   *out;			/* small blocks on their way */
+	Size		out_size;
+	Size		out_used;
+	uint64		place;			/* in the file, of the first of these */
+};
+
+void
+fc_spill_publish_bounds(FcContext *ctx, FcBound *bounds, int n)
+{
+	BufFile    *file;
+
+	ctx->bounds = bounds;
+	ctx->shared->nbounds = n;
+	if (n == 0)
+		return;
+	file = BufFileCreateFileSet(&ctx->shared->fileset.fs, "bounds");
+	fc_buffile_write(file, bounds, sizeof(FcBound) * n);
+	BufFileExportFileSet(file);
+	BufFileClose(file);
+}
+
+void
+fc_spill_open_bounds(FcContext *ctx)
+{
+	int			n = ctx->shared->nbounds;
+	BufFile    *file;
+
+	if (!ctx->in_worker || n == 0)
+		return;
+	ctx->bounds = palloc(sizeof(FcBound) * n);
+	file = BufFileOpenFileSet(&ctx->shared->fileset.fs, "bounds", O_RDONLY, false);
+	fc_buffile_read(file, ctx->bounds, sizeof(FcBound) * n);
+	BufFileClose(file);
+}
+
+FcSpill *
+fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
+			   const FcBound *bounds, int nbounds, Size memory)
+{
+	FcSpill    *spill = palloc0(sizeof(FcSpill));
+
+	memory = Max(memory, FC_SPILL_LEAST);
+	spill->shared = shared;
+	spill->name = file;
+	spill->route = route;
+	spill->bounds = bounds;
+	spill->nbounds = nbounds;
+	spill->mcxt = CurrentMemoryContext;
+	spill->head = fc_spill_head(shared);
+	spill->out_size = Min(memory / 8, FC_SPILL_WRITE);
+	spill->most = memory - spill->out_size;
+	spill->first = Max(Min(memory / 512, FC_SPILL_BEGIN), FC_SPILL_FIRST);
+	spill->largest = Max(Min(memory / 32, FC_SPILL_BLOCK), spill->first);
+	spill->allocated = 64;
+	spill->keys = palloc(sizeof(int64) * spill->allocated);
+	spill->cells = palloc(sizeof(FcOpenCell *) * spill->allocated);
+	return spill;
+}
+
+/*
+ * Appends bytes to the file.  After a short write it goes on, to meet its
+ * error.
+ */
+static void
+fc_spill_write_bytes(FcSpill *spill, const char *data, Size size)
+{
+	Size		done = 0;
+
+	if (spill->file == 0)
+		spill->file = spill->name ? FileSetCreate(&spill->shared->fileset.fs, spill->name) :
+			OpenTemporaryFile(false);
+	while (done < size)
+	{
+		int			n;
+
+		CHECK_FOR_INTERRUPTS();
+		n = FileWrite(spill->file, (char *) data + done, size - done, spill->place + done,
+					  WAIT_EVENT_BUFFILE_WRITE);
+		if (n <= 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not write to file \"%s\": %m",
+							FilePathName(spill->file))));
+		done += n;
+	}
+	spill->place += done;
+	pg_atomic_fetch_add_u64(&spill->shared->counts.spilled, done);
+}
+
+static void
+fc_spill_write_out(FcSpill *spill)
+{
+	if (spill->out_used > 0)
+		fc_spill_write_bytes(spill, spill->out, spill->out_used);
+	spill->out_used = 0;
+}
+
+/* Writes what the cell has in memory, large blocks by themselves */
+static void
+fc_spill_write_block(FcSpill *spill, FcOpenCell *open)
+{
+	FcCell *cell = &open->cell;
+	FcSpillBlock *block = (FcSpillBlock *) open->block;
+
+	if (open->used == 0)
+		return;
+	block->base = open->base;
+	block->before = cell->last;
+	block->before_size = cell->last_size;
+	block->size = open->used;
+	if (spill->out_used + open->used > spill->out_size)
+		fc_spill_write_out(spill);
+	cell->last = spill->place + spill->out_used;
+	cell->last_size = open->used;
+	cell->size += open->used;
+	if (open->used >= spill->out_size / 16)
+	{
+		fc_spill_write_out(spill);
+		fc_spill_write_bytes(spill, open->block, open->used);
+	}
+	else
+	{
+		if (spill->out == NULL)
+			spill->out = MemoryContextAlloc(spill->mcxt, spill->out_size);
+		memcpy(spill->out + spill->out_used, open->block, open->used);
+		spill->out_used += open->used;
+	}
+	memset(open->block, 0, open->used);
+	open->used = 0;
+}
+
+static void
+fc_spill_free_block(FcSpill *spill, FcOpenCell *open)
+{
+	if (open->block)
+		pfree(open->block);
+	spill->held -= open->room;
+	open->block = NULL;
+	open->room = 0;
+}
+
+/* Writes all blocks, and gives their memory back */
+static void
+fc_spill_write_all(FcSpill *spill)
+{
+	for (int i = 0; i <= spill->ncells; i++)
+	{
+		FcOpenCell *open = i < spill->ncells ? spill->cells[i] : spill->null;
+
+		if (open == NULL)
+			continue;
+		fc_spill_write_block(spill, open);
+		fc_spill_free_block(spill, open);
+	}
+}
+
+/* Makes the cell's block larger, with what is in it */
+static void
+fc_spill_grow_block(FcSpill *spill, FcOpenCell *open, Size room)
+{
+	char	   *block = MemoryContextAllocExtended(spill->mcxt, room,
+												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	if (open->block)
+	{
+		memcpy(block, open->block, open->used);
+		pfree(open->block);
+	}
+	spill->held += room - open->room;
+	open->block = block;
+	open->room = room;
+}
+
+/*
+ * May the cell's block grow to so many bytes?  While all is in memory it may
+ * grow further: it may never need a file.
+ */
+static bool
+fc_spill_may_grow(const FcSpill *spill, const FcOpenCell *open, Size room)
+{
+	Size		all = spill->held - open->room + room;
+
+	return all <= spill->most &&
+		(room <= spill->largest || (spill->file == 0 && all <= FC_SPILL_KEEP));
+}
+
+/* Makes room in the cell's block for "need" bytes of a record at this offset */
+static void
+fc_spill_make_room(FcSpill *spill, FcOpenCell *open, uint64 offset, Size need)
+{
+	Size		room = Max((Size) open->room * 2, spill->first);
+
+	/* offsets that are far apart are of two blocks */
+	if (open->used > 0 && offset - open->base > PG_UINT32_MAX)
+		fc_spill_write_block(spill, open);
+	while (room < open->used + need + sizeof(FcSpillBlock))
+		room *= 2;
+	if (open->room - open->used < need + sizeof(FcSpillBlock))
+	{
+		if (!fc_spill_may_grow(spill, open, room))
+		{
+			fc_spill_write_block(spill, open);
+			room = spill->first;
+			while (room < need + sizeof(FcSpillBlock))
+				room *= 2;
+			if (room > open->room && spill->held - open->room + room > spill->most)
+				fc_spill_write_all(spill);
+		}
+		if (room > open->room)
+			fc_spill_grow_block(spill, open, room);
+	}
+	if (open->used == 0)
+	{
+		open->base = offset;
+		open->used = sizeof(FcSpillBlock);
+	}
+}
+
+/* Is there room for it already? */
+static inline bool
+fc_spill_has_room(const FcOpenCell *open, uint64 offset, Size need)
+{
+	return open->used > 0 && open->room - open->used >= need &&
+		offset - open->base <= PG_UINT32_MAX;
+}
+
+static void
+fc_spill_too_many(const FcSpill *spill)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("cannot create more than %d partitions", fc_max_partitions),
+			 errdetail("The rows need more than %d new partitions.",
+					   spill->ncells - spill->nbounds - spill->route->nranges * 2 - 1),
+			 errhint("Look for wrong keys in the file, use a longer partition_interval, or increase fast_copy.max_partitions.")));
+}
+
+/* Adds an empty cell at number "at" */
+static FcOpenCell *
+fc_spill_add_cell(FcSpill *spill, int at)
+{
+	FcOpenCell *open = MemoryContextAllocZero(spill->mcxt, sizeof(FcOpenCell));
+
+	if (spill->route && spill->route->create &&
+		spill->ncells - spill->nbounds - spill->route->nranges * 2 > fc_max_partitions + FC_SPILL_RANGES)
+		fc_spill_too_many(spill);
+	if (spill->ncells == spill->allocated)
+	{
+		spill->allocated *= 2;
+		spill->keys = repalloc_huge(spill->keys, sizeof(int64) * spill->allocated);
+		spill->cells = repalloc_huge(spill->cells, sizeof(FcOpenCell *) * spill->allocated);
+	}
+	memmove(&spill->keys[at + 1], &spill->keys[at], sizeof(int64) * (spill->ncells - at));
+	memmove(&spill->cells[at + 1], &spill->cells[at], sizeof(FcOpenCell *) * (spill->ncells - at));
+	spill->ncells++;
+	spill->cells[at] = open;
+	return open;
+}
+
+/* Cuts the cell, of a whole range, at the bounds around a row */
+static void
+fc_spill_cut_cell(const FcSpill *spill, FcCell *cell, int64 key, uint64 offset)
+{
+	int			after = 0;		/* the first bound that is after the row */
+	const FcBound *bounds = spill->bounds;
+
+	fc_search(int, after, spill->nbounds, mid, !fc_spill_before(key, offset, &bounds[mid]));
+	if (after > 0 && !fc_spill_before(bounds[after - 1].key, bounds[after - 1].offset, &cell->lo))
+		cell->lo = bounds[after - 1];
+	if (after < spill->nbounds &&
+		(cell->hi_max || fc_spill_before(bounds[after].key, bounds[after].offset, &cell->hi)))
+	{
+		cell->hi = bounds[after];
+		cell->hi_max = false;
+	}
+}
+
+/* Makes the cell of a key that has none yet; "at" is its number */
+static FcOpenCell *
+fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
+{
+	const FcRange all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
+	FcRange		range = spill->route ? fc_route_find(spill->route, key) : all;
+	FcCell *cell;
+
+	cell = &fc_spill_add_cell(spill, at)->cell;
+	cell->part.range = range;
+	cell->lo.key = range.lo;
+	cell->hi.key = range.hi;
+	cell->hi_max = range.hi_max;
+	fc_spill_cut_cell(spill, cell, key, offset);
+	spill->keys[at] = cell->lo.key;
+	return spill->cells[at];
+}
+
+static FcOpenCell *
+fc_spill_make_null(FcSpill *spill)
+{
+	FcCell *cell;
+
+	spill->null = MemoryContextAllocZero(spill->mcxt, sizeof(FcOpenCell));
+	cell = &spill->null->cell;
+	cell->part.null = true;
+	cell->part.range = (FcRange)
+	{
+		PG_INT64_MIN, PG_INT64_MAX, true, true,
+		spill->route ? spill->route->null_oid : InvalidOid
+	};
+	cell->hi_max = true;
+	return spill->null;
+}
+
+/* How many cells begin at this key or before it; without a branch to guess */
+static inline int
+fc_spill_search(const FcSpill *spill, int64 key)
+{
+	const int64 *first = spill->keys;
+	int			n = spill->ncells;
+
+	if (n == 0)
+		return 0;
+	while (n > 1)
+	{
+		int			half = n / 2;
+
+		first = first[half] <= key ? first + half : first;
+		n -= half;
+	}
+	return first - spill->keys + (*first <= key);
+}
+
+/* The cell of a key, of the record at this offset */
+static inline FcOpenCell *
+fc_spill_find(FcSpill *spill, int64 key, uint64 offset)
+{
+	int			at = fc_spill_search(spill, key);
+	FcCell *cell;
+
+	/* cells of one key begin at different offsets */
+	while (at > 0 && unlikely(fc_spill_before(key, offset, &spill->cells[at - 1]->cell.lo)))
+		at--;
+	if (at > 0)
+	{
+		cell = &spill->cells[at - 1]->cell;
+		if (likely(cell->hi_max || fc_spill_before(key, offset, &cell->hi)))
+			return spill->cells[at - 1];
+	}
+	return fc_spill_make_cell(spill, at, key, offset);
+}
+
+static inline FcOpenCell *
+fc_spill_find_null(FcSpill *spill)
+{
+	return spill->null ? spill->null : fc_spill_make_null(spill);
+}
+
+static inline void
+fc_spill_count(FcSpillPart *part, int64 key, uint64 offset, uint32 length)
+{
+	if (part->rows == 0)
+	{
+		part->min_offset = offset;
+		part->min_length = length;
+		part->min_key = part->max_key = key;
+	}
+	part->rows++;
+	part->bytes += length;
+	part->min_key = Min(part->min_key, key);
+	part->max_key = Max(part->max_key, key);
+}
+
+void
+fc_spill_part_add(FcSpillPart *part, const FcSpillPart *other)
+{
+	part->min_key = part->rows == 0 ? other->min_key : Min(part->min_key, other->min_key);
+	part->max_key = part->rows == 0 ? other->max_key : Max(part->max_key, other->max_key);
+	if (part->rows == 0 || other->min_offset < part->min_offset)
+	{
+		part->min_offset = other->min_offset;
+		part->min_length = other->min_length;
+	}
+	part->rows += other->rows;
+	part->bytes += other->bytes;
+}
+
+/* Takes bytes of the cell's block, which has room, for a row that is counted */
+static inline char *
+fc_spill_take(FcOpenCell *open, int64 key, uint64 offset, uint32 length, Size size)
+{
+	char	   *at = open->block + open->used;
+
+	fc_spill_count(&open->cell.part, key, offset, length);
+	open->used += size;
+	return at;
+}
+
+/* Sets a head, each field in its place: it is copied as a whole soon */
+static inline void
+fc_spill_set_head(FcSpilled *head, const FcOpenCell *open, FcSpilledKind kind, int64 key,
+				  uint64 offset, uint32 length)
+{
+	head->at.key = key;
+	head->after = offset - open->base;
+	head->kind_length = (uint32) kind << FC_SPILL_LENGTH_BITS | length;
+}
+
+/* Returns the cell of an entry, with room for so many bytes */
+static FcOpenCell *
+fc_spill_enter(FcSpill *spill, const FcEntry *entry, Size need)
+{
+	FcOpenCell *open = fc_entry_null(entry) ? fc_spill_find_null(spill) :
+		fc_spill_find(spill, entry->key, entry->offset);
+
+	if (!fc_spill_has_room(open, entry->offset, need))
+		fc_spill_make_room(spill, open, entry->offset, need);
+	return open;
+}
+
+void
+fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data)
+{
+	bool		keeps = fc_spill_keeps(spill->shared, entry->length);
+	FcSpilledKind kind = keeps ? FC_SPILLED_RECORD : FC_SPILLED_PLACE;
+	Size		size = spill->head + (keeps ? (Size) entry->length + 1 : 0);
+	FcOpenCell *open = fc_spill_enter(spill, entry, MAXALIGN(size));
+	char	   *at = fc_spill_take(open, entry->key, entry->offset, entry->length, MAXALIGN(size));
+	FcSpilled	head;
+
+	Assert(entry->length >> FC_SPILL_LENGTH_BITS == 0);
+	fc_spill_set_head(&head, open, kind, entry->key, entry->offset, entry->length);
+	head.more.number = fc_entry_number(entry);
+	memcpy(at, &head, Min(spill->head, sizeof(head)));
+	if (keeps)
+		memcpy(at + spill->head, data, entry->length);
+}
+
+void
+fc_spill_put_again(FcSpill *spill, const FcSpilled *spilled, const FcEntry *entry)
+{
+	Size		size = fc_spilled_size(spilled, spill->head);
+	FcOpenCell *open = fc_spill_enter(spill, entry, size);
+	char	   *at = fc_spill_take(open, entry->key, entry->offset, entry->length, size);
+
+	memcpy(at, spilled, size);
+	fc_spill_set_head((FcSpilled *) at, open, fc_spilled_kind(spilled), entry->key,
+					  entry->offset, entry->length);
+}
+
+int
+fc_spill_place(FcSpill *spill, FcSpillRows *rows, int from, int to)
+{
+	int			i;
+
+	for (i = from; i < to; i++)
+	{
+		int64		key = rows->keys[i];
+		uint64		offset = rows->offsets[i];
+		Size		size = MAXALIGN(rows->rows[i]);
+		FcOpenCell *open = unlikely(rows->nulls && rows->nulls[i]) ? fc_spill_find_null(spill) :
+			fc_spill_find(spill, key, offset);
+
+		if (!fc_spill_has_room(open, offset, size))
+		{
+			/* blocks with places in them must stay */
+			if (i > from)
+				break;
+			fc_spill_make_room(spill, open, offset, size);
+		}
+		fc_spill_set_head(&rows->heads[i], open, FC_SPILLED_ROW, key, offset, rows->lengths[i]);
+		rows->heads[i].more.row = rows->rows[i];
+		rows->places[i] = fc_spill_take(open, key, offset, rows->lengths[i], size);
+	}
+	return i;
+}
+
+void
+fc_spill_seal(const FcSpillRows *rows, int from, int to)
+{
+	for (int i = from; i < to; i++)
+		memcpy(rows->places[i], &rows->heads[i], FC_SPILL_ROW_HEAD);
+}
+
+/* Writes where the cells are */
+static void
+fc_spill_write_cells(FcSpill *spill, int process)
+{
+	FcSpillMeta meta = {spill->ncells + (spill->null != NULL)};
+	char		name[MAXPGPATH];
+	BufFile    *file;
+
+	snprintf(name, sizeof(name), "cells.%d", process);
+	file = BufFileCreateFileSet(&spill->shared->fileset.fs, name);
+	fc_buffile_write(file, &meta, sizeof(meta));
+	for (int i = 0; i < spill->ncells; i++)
+		fc_buffile_write(file, &spill->cells[i]->cell, sizeof(FcCell));
+	if (spill->null)
+		fc_buffile_write(file, &spill->null->cell, sizeof(FcCell));
+	BufFileExportFileSet(file);
+	BufFileClose(file);
+}
+
+void
+fc_spill_end(FcSpill *spill, int process)
+{
+	fc_spill_write_all(spill);
+	fc_spill_write_out(spill);
+	/* makes the file, too, if there is no row */
+	fc_spill_write_bytes(spill, NULL, 0);
+	FileClose(spill->file);
+	fc_spill_write_cells(spill, process);
+}
+
+static FcSpillKept *
+fc_spill_keep(FcSpill *spill, MemoryContext mcxt)
+{
+	FcSpillKept *kept = MemoryContextAllocZero(mcxt, sizeof(FcSpillKept));
+
+	kept->cells = MemoryContextAllocHuge(mcxt, sizeof(FcOpenCell *) * (spill->ncells + 1));
+	kept->file = spill->file;
+	for (int i = 0; i <= spill->ncells; i++)
+	{
+		FcOpenCell *open = i < spill->ncells ? spill->cells[i] : spill->null;
+
+		if (open)
+			kept->cells[kept->ncells++] = open;
+	}
+	return kept;
+}
+
+FcSpillKept *
+fc_spill_keep_all(FcSpill *spill, MemoryContext mcxt)
+{
+	FcSpillKept *kept;
+
+	if (spill->file != 0 || spill->out_used > 0)
+		return NULL;
+	kept = fc_spill_keep(spill, mcxt);
+	for (int i = 0; i < kept->ncells; i++)
+	{
+		FcOpenCell *open = MemoryContextAlloc(mcxt, sizeof(FcOpenCell));
+
+		*open = *kept->cells[i];
+		open->block = MemoryContextAllocHuge(mcxt, open->used);
+		memcpy(open->block, kept->cells[i]->block, open->used);
+		((FcSpillBlock *) open->block)->base = open->base;
+		((FcSpillBlock *) open->block)->size = open->used;
+		open->cell.size = open->used;
+		kept->cells[i] = open;
+	}
+	return kept;
+}
+
+FcSpillKept *
+fc_spill_keep_file(FcSpill *spill)
+{
+	fc_spill_write_all(spill);
+	fc_spill_write_out(spill);
+	return fc_spill_keep(spill, spill->mcxt);
+}
