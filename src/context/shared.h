@@ -241,6 +241,15 @@ typedef struct FcInflow
 								 * those before it */
 } FcInflow;
 
+/* Who finds the records of the chunks, if no split has */
+typedef enum FcUnsplit
+{
+	FC_UNSPLIT_NOT,
+	FC_UNSPLIT_FIND,			/* the scan or the load, by the leader alone */
+	FC_UNSPLIT_GUESS			/* the scan: each process guesses where the
+								 * first record of a chunk begins */
+} FcUnsplit;
+
 /* The files of a load, as all its processes see them */
 typedef struct FcSharedSource
 {
@@ -261,8 +270,7 @@ typedef struct FcSharedSource
 								 * that are unpacked ahead of their turn */
 	uint32		places;			/* for chunks of a ring, one after the other,
 								 * again and again; 0: each has its own */
-	bool		unsplit;		/* the scan or the load, by the leader alone,
-								 * finds the records of the chunks */
+	FcUnsplit	unsplit;
 	dsm_handle	area;			/* if room is not 0: the segment through which
 								 * workers unpack; DSM_HANDLE_INVALID: the
 								 * leader receives the data */
@@ -421,8 +429,9 @@ typedef struct FcShared
 	FcSharedErrors errors;
 	FcSharedIo	io;
 	FcSharedPace pace;
-	pg_atomic_uint32 unordered; /* FC_WAY_PRESORTED: the file is not in key
-								 * order */
+	pg_atomic_uint32 mistaken;	/* 1: what the phase has gone by is not so:
+								 * that the file is in key order, or where
+								 * records begin */
 	LWLock		logical_lock;	/* one inserter at a time for logically logged
 								 * tables */
 	ConditionVariable turn_cv;

@@ -89,7 +89,15 @@ typedef struct FcChunkStart
 	uint64_t	first_line;		/* lines before that record; as line if none */
 	uint64_t	records;		/* records that start in the chunk */
 	uint64_t	before;			/* records that start in earlier chunks */
+
+	/* set where "first" is guessed, until that is proved */
+	uint64_t	next;			/* file offset after the last of its records;
+								 * 0: nobody knows, FC_NOWHERE: a marker */
+	uint64_t	embedded;		/* line ends inside quotes, of its records */
 } FcChunkStart;
+
+/* Of a chunk of which nothing is known */
+static const FcChunkStart fc_chunk_unknown = {.state = FC_OUTSIDE,.first = FC_NOWHERE};
 
 /*
  * A process begins a chunk, feeds the chunk's bytes in order, in pieces of any

@@ -278,6 +278,66 @@ fc_chunks_resolve(FcContext *ctx)
 	return records;
 }
 
+void
+fc_chunks_forget(FcShared *shared)
+{
+	for (uint32 i = 0; i < shared->source.nchunks; i++)
+		*fc_shared_start(shared, i) = fc_chunk_unknown;
+}
+
+/* Makes the chunk begin at an offset, and end where it did, or there */
+static void
+fc_chunks_move(FcChunk *chunk, uint64 start)
+{
+	uint64		end = chunk->start + chunk->length;
+
+	chunk->start = start;
+	chunk->length = end > start ? end - start : 0;
+}
+
+/*
+ * By induction: if the records up to a chunk are right, the next one begins
+ * where the last of them has ended; if the chunk has begun there, its records
+ * are right, too, because a record is in no quotes of another.
+ */
+bool
+fc_chunks_prove(FcContext *ctx, uint64 *records)
+{
+	FcShared   *shared = ctx->shared;
+	uint64		next = 0;
+	uint64		line = 0;
+
+	Assert(!IsParallelWorker() && shared->source.room == 0);
+	*records = 0;
+	for (uint32 i = 0; i < shared->source.nchunks; i++)
+	{
+		FcChunk    *chunk = fc_shared_chunk(shared, i);
+		FcChunkStart *start = fc_shared_start(shared, i);
+		const FcFile *file = fc_source_file(ctx->source, chunk->start);
+
+		if (chunk->start == file->data_start)
+		{
+			next = chunk->start;
+			line = file->lines_before;
+		}
+		/* a chunk that has no first record may be right as well */
+		if (start->first != (next < chunk->start + chunk->length ? next : FC_NOWHERE))
+			return false;
+		fc_chunks_move(chunk, next);
+		start->line = start->first_line = line;
+		start->before = *records;
+		*records += start->records;
+		line += start->records + start->embedded;
+		if (start->first == FC_NOWHERE)
+			continue;
+		if (start->next < chunk->start + chunk->length)
+			return false;
+		next = start->next;
+		chunk->length = next - chunk->start;
+	}
+	return true;
+}
+
 uint64
 fc_chunks_records(FcShared *shared, const FcSource *source, uint32 file)
 {

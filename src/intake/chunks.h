@@ -34,6 +34,15 @@ extern void fc_chunks_split(FcContext *ctx);
  */
 extern uint64 fc_chunks_resolve(FcContext *ctx);
 
+/*
+ * Leader, before a scan that guesses where records begin, and after it, if it
+ * has met no error: the first forgets what is known of the chunks.  The second
+ * is false if a guess was wrong; else it finds where each chunk begins, as a
+ * record does, and sets *records to the number of records in all files.
+ */
+extern void fc_chunks_forget(FcShared *shared);
+extern bool fc_chunks_prove(FcContext *ctx, uint64 *records);
+
 /* Once chunks are found: the number of records in one of the files */
 extern uint64 fc_chunks_records(FcShared *shared, const FcSource *source,
 							   uint32 file);

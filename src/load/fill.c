@@ -227,9 +227,9 @@ fc_fill_end_files(FcJob *job)
 }
 
 bool
-fc_fill_is_unordered(FcJob *job)
+fc_fill_is_mistaken(FcJob *job)
 {
-	return pg_atomic_read_u32(&job->target.shared->unordered) != 0;
+	return pg_atomic_read_u32(&job->target.shared->mistaken) != 0;
 }
 
 void
@@ -254,7 +254,7 @@ fc_fill_run(FcJob *job)
 	processes = fc_lead_run(job, FC_PHASE_LOAD, units, &work);
 	if (job->sends)
 		fc_send_stop(job);
-	if (fc_fill_is_unordered(job))
+	if (fc_fill_is_mistaken(job))
 	{
 		fc_lead_report(job, processes, -1, -1, "given up: the file is not in key order");
 		return;

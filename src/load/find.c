@@ -51,7 +51,7 @@ fc_find_split(FcJob *job)
 	FcWork		work = {0};
 	int			processes;
 
-	target->shared->source.unsplit = false;
+	target->shared->source.unsplit = FC_UNSPLIT_NOT;
 	fc_progress_phase(&job->progress, FC_PHASE_SPLIT);
 	processes = fc_lead_run(job, FC_PHASE_SPLIT,
 							alone ? 0 : target->shared->source.nchunks, &work);
@@ -128,7 +128,7 @@ fc_find_choose_spill(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	const char *reason = "as fast_copy.spill says";
-	bool		rows = (fc_spill_kind != FC_SPILL_OFFSETS);
+	FcSampled	sampled = {.rows = fc_spill_kind != FC_SPILL_OFFSETS};
 
 	fc_spill_publish_bounds(&target->ctx, NULL, 0);
 	fc_way_take(target, FC_WAY_OFFSETS, "partitions are found by key");
@@ -137,11 +137,17 @@ fc_find_choose_spill(FcJob *job)
 		return "offsets spilled, to find partitions";
 	if (!fc_target_grows(target))
 		reason = fc_sample_spill(&target->ctx, target->route, target->nworkers,
-								 fc_spill_kind, &rows);
+								 fc_spill_kind, &sampled);
 	else if (fc_spill_kind == FC_SPILL_AUTO)
-		reason = fc_sample_spill_unseen(target->shared, &rows);
-	fc_way_take(target, rows ? FC_WAY_ROWS : FC_WAY_OFFSETS, reason);
-	return psprintf("%s spilled: %s", rows ? "rows" : "offsets", reason);
+		reason = fc_sample_spill_unseen(target->shared, &sampled.rows);
+	/* where records begin would be guessed wrongly at times */
+	if (sampled.embedded && target->shared->source.unsplit == FC_UNSPLIT_GUESS)
+	{
+		fc_find_split(job);
+		fc_lead_begin(job, FC_PHASE_SCAN);
+	}
+	fc_way_take(target, sampled.rows ? FC_WAY_ROWS : FC_WAY_OFFSETS, reason);
+	return psprintf("%s spilled: %s", sampled.rows ? "rows" : "offsets", reason);
 }
 
 /* Reports the scan, and takes the ranges that it found rows for */
@@ -169,7 +175,7 @@ fc_find_forget(FcJob *job)
 	fc_counts_forget(&shared->counts);
 	pg_atomic_write_u64(&shared->errors.offset, PG_UINT64_MAX);
 	pg_atomic_write_u32(&shared->errors.stopped, 0);
-	pg_atomic_write_u32(&shared->unordered, 0);
+	pg_atomic_write_u32(&shared->mistaken, 0);
 	job->target.ctx.stopped = false;
 	/* errors/reject_file.c goes by the phase, and the next may be the load */
 	shared->phase = FC_PHASE_LOAD;
@@ -196,22 +202,35 @@ fc_find_may_be_presorted(FcJob *job)
 }
 
 /*
- * One process that takes all chunks in their order needs no split, unless their
- * records must be counted before, for numbers of sequences.  In binary files,
- * and where the client has given up, only a split tells where the data end.
+ * Who finds the records, if nobody need look for them before?  One process that
+ * takes all chunks in their order knows where each begins.  Several that scan
+ * may guess it, if what they do can be forgotten once a guess was wrong.  In
+ * binary files, and where the client has given up, only a split tells where the
+ * data end; and numbers of sequences must be counted before.
  */
+static FcUnsplit
+fc_find_unsplit(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	const FcPlan *plan = &target->shared->plan;
+
+	if (target->dialect.mode == FC_MODE_BINARY || target->given_up != NULL ||
+		target->kept != NULL || plan->nnumbers > 0)
+		return FC_UNSPLIT_NOT;
+	if (target->nworkers == 0)
+		return target->way == FC_WAY_OFFSETS ||
+			(target->way == FC_WAY_TURNS && target->rel->rd_rel->relkind == RELKIND_RELATION) ?
+			FC_UNSPLIT_FIND : FC_UNSPLIT_NOT;
+	return target->way == FC_WAY_OFFSETS && !job->guessed_wrong && plan->tolerated == 0 &&
+		!target->plan->effects && !target->plan->key.early &&
+		fc_shared_where(target->shared)[0] == '\0' ? FC_UNSPLIT_GUESS : FC_UNSPLIT_NOT;
+}
+
 bool
 fc_find_by_pass(FcJob *job)
 {
-	FcTarget   *target = &job->target;
-	bool		in_order = target->way == FC_WAY_TURNS ?
-		target->rel->rd_rel->relkind == RELKIND_RELATION :
-		target->way == FC_WAY_OFFSETS;
-
-	target->shared->source.unsplit = in_order && target->nworkers == 0 &&
-		target->dialect.mode != FC_MODE_BINARY && target->given_up == NULL &&
-		target->kept == NULL && target->shared->plan.nnumbers == 0;
-	return target->shared->source.unsplit;
+	job->target.shared->source.unsplit = fc_find_unsplit(job);
+	return job->target.shared->source.unsplit != FC_UNSPLIT_NOT;
 }
 
 /*
@@ -239,7 +258,15 @@ fc_find_look(FcJob *job)
 		return;
 	fc_find_route(job);
 	fc_find_presorted(job);
-	if (!job->target.shared->source.unsplit)
+	if (job->target.shared->source.unsplit == FC_UNSPLIT_GUESS &&
+		job->target.way == FC_WAY_PRESORTED)
+	{
+		/* slices of workers go by the first key of each chunk */
+		fc_find_split(job);
+		fc_way_take(&job->target, FC_WAY_OFFSETS, "there is a key");
+		fc_find_presorted(job);
+	}
+	if (job->target.shared->source.unsplit == FC_UNSPLIT_NOT)
 		return;
 	/* the partitions of a presorted file want to know how large they get */
 	job->target.found = job->target.data_size / FC_RECORD_GUESS;
@@ -266,8 +293,25 @@ fc_find_keys(FcJob *job)
 		return;
 	}
 	choice = fc_find_choose_spill(job);
+	if (target->shared->source.unsplit == FC_UNSPLIT_GUESS)
+		fc_chunks_forget(target->shared);
 	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->source.nchunks, &work);
-	fc_find_end_scan(job, choice);
+	job->guessed_wrong = target->shared->source.unsplit == FC_UNSPLIT_GUESS;
+	if (!job->guessed_wrong)
+		fc_find_end_scan(job, choice);
+}
+
+void
+fc_find_guess_no_more(FcJob *job)
+{
+	fc_find_forget(job);
+	fc_layout_chunks(job);
+}
+
+bool
+fc_find_guessed_wrong(FcJob *job)
+{
+	return job->guessed_wrong;
 }
 
 void

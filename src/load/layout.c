@@ -84,7 +84,7 @@ fc_layout_state(FcShared *shared)
 	pg_atomic_init_u32(&shared->next, 0);
 	pg_atomic_init_u32(&shared->working, 0);
 	pg_atomic_init_u32(&shared->nheld, 0);
-	pg_atomic_init_u32(&shared->unordered, 0);
+	pg_atomic_init_u32(&shared->mistaken, 0);
 	fc_counts_begin(&shared->counts);
 	pg_atomic_init_u32(&shared->io.uring_errno, 0);
 	pg_atomic_init_u32(&shared->errors.stopped, 0);

@@ -127,6 +127,24 @@ fc_lead_begin(FcJob *job, FcPhase phase)
 		fc_progress_phase(&job->progress, phase);
 }
 
+/* Has the phase found where all records begin, without a split? */
+static bool
+fc_lead_found(FcTarget *target)
+{
+	FcShared   *shared = target->shared;
+	bool		mistaken = pg_atomic_read_u32(&shared->mistaken) != 0;
+
+	if (shared->source.unsplit == FC_UNSPLIT_NOT || mistaken)
+		return false;
+	if (shared->source.unsplit == FC_UNSPLIT_FIND)
+		target->found = pg_atomic_read_u64(&shared->counts.scanned);
+	else if (pg_atomic_read_u64(&shared->errors.offset) != PG_UINT64_MAX ||
+			 !fc_chunks_prove(&target->ctx, &target->found))
+		return false;
+	shared->source.unsplit = FC_UNSPLIT_NOT;
+	return true;
+}
+
 int
 fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 {
@@ -147,13 +165,7 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 	/* the phase's own time counts from the moment when all was there */
 	if (flows)
 		fc_intake_flowed(&job->intake);
-	finds = (phase == FC_PHASE_LOAD || phase == FC_PHASE_SCAN) && target->shared->source.unsplit &&
-		pg_atomic_read_u32(&target->shared->unordered) == 0;
-	if (finds)
-	{
-		target->found = pg_atomic_read_u64(&target->shared->counts.scanned);
-		target->shared->source.unsplit = false;
-	}
+	finds = (phase == FC_PHASE_LOAD || phase == FC_PHASE_SCAN) && fc_lead_found(target);
 	if (flows || finds)
 		fc_lead_report_split(job);
 	job->progress.alone = work->alone;

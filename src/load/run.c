@@ -336,18 +336,19 @@ typedef struct FcStep
 
 /*
  * A file that was loaded as presorted, and is not in key order, is scanned
- * after all; a scan is repeated if partitions have changed since
+ * after all; a scan is repeated if partitions have changed since, or, after a
+ * split, if it was wrong about where records begin
  */
 static const FcStep fc_job_steps[] = {
 	[FC_STEP_SEND] = {fc_job_sends, fc_job_send, fc_job_is_sent, NULL, FC_STEP_END},
 	[FC_STEP_SPLIT] = {fc_job_splits, fc_find_split},
 	[FC_STEP_CORE] = {fc_job_is_cores, fc_job_copy, fc_job_is_cores, NULL, FC_STEP_REJECT},
 	[FC_STEP_LOOK] = {fc_job_may_look, fc_find_look, fc_find_is_presorted, NULL, FC_STEP_LOCK},
-	[FC_STEP_SCAN] = {fc_job_has_key, fc_find_keys},
+	[FC_STEP_SCAN] = {fc_job_has_key, fc_find_keys, fc_find_guessed_wrong, fc_find_guess_no_more, FC_STEP_SPLIT},
 	[FC_STEP_LOCK] = {NULL, fc_job_lock, fc_job_bounds_changed, fc_find_forget, FC_STEP_SCAN},
 	[FC_STEP_MAKE] = {NULL, fc_partitions_make},
 	[FC_STEP_UNPACK] = {fc_job_unpacks, fc_find_unpack},
-	[FC_STEP_LOAD] = {fc_job_is_ours, fc_fill_run, fc_fill_is_unordered, fc_fill_undo, FC_STEP_SCAN},
+	[FC_STEP_LOAD] = {fc_job_is_ours, fc_fill_run, fc_fill_is_mistaken, fc_fill_undo, FC_STEP_SCAN},
 	[FC_STEP_COUNT] = {fc_job_is_ours, fc_job_check_conservation},
 	[FC_STEP_INDEX] = {fc_job_is_ours, fc_indexes_run},
 	[FC_STEP_LET_GO] = {fc_job_is_ours, fc_tables_let_go},

@@ -72,8 +72,14 @@ extern bool fc_find_by_pass(FcJob *job);
 extern void fc_find_look(FcJob *job);
 extern bool fc_find_is_presorted(FcJob *job);
 
-/* Finds the keys, and the records, too, if nobody has found them yet */
+/*
+ * Finds the keys, and the records, too, if nobody has found them yet.  The
+ * second tells whether that went wrong.  Then the third undoes it: a split must
+ * find the records, and all is scanned again.
+ */
 extern void fc_find_keys(FcJob *job);
+extern bool fc_find_guessed_wrong(FcJob *job);
+extern void fc_find_guess_no_more(FcJob *job);
 
 /* Makes the source whole, and finds its records, ahead of a phase */
 extern void fc_find_unpack(FcJob *job);
@@ -170,7 +176,7 @@ extern bool fc_send_whole(FcJob *job);
  * for a presorted one and is not.
  */
 extern void fc_fill_run(FcJob *job);
-extern bool fc_fill_is_unordered(FcJob *job);
+extern bool fc_fill_is_mistaken(FcJob *job);
 
 /* After a load that was given up: drops the new partitions and their rows */
 extern void fc_fill_undo(FcJob *job);

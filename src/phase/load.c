@@ -346,7 +346,7 @@ fc_load_sliced(FcLoader *loader, FcRecord *record)
 	if (!fc_parse_taken_key(loader->parser, record, &loader->tasks.key) ||
 		loader->tasks.key < last || loader->tasks.key > loader->tasks.slice->upto)
 	{
-		pg_atomic_write_u32(&loader->ctx->shared->unordered, 1);
+		pg_atomic_write_u32(&loader->ctx->shared->mistaken, 1);
 		return false;
 	}
 	if (fc_load_is_beyond(loader) && !fc_load_reach_slice(loader, record))
@@ -398,7 +398,7 @@ fc_load_take_key(FcLoader *loader, int i)
 		if (loader->tasks.key >= last && loader->tasks.key <= loader->tasks.slice->upto)
 			return true;
 	}
-	pg_atomic_write_u32(&shared->unordered, 1);
+	pg_atomic_write_u32(&shared->mistaken, 1);
 	return false;
 }
 
@@ -523,7 +523,7 @@ fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 		else if (!fc_load_sliced(loader, &reader->record))
 			break;
 	}
-	if (pg_atomic_read_u32(&shared->unordered) == 0)
+	if (pg_atomic_read_u32(&shared->mistaken) == 0)
 		fc_chunk_reader_leave(reader);
 }
 
@@ -600,7 +600,7 @@ fc_load_chunks(FcLoader *loader)
 		fc_chunk_reader_find(&reader);
 	if (one_writer)
 		fc_leaf_begin(loader, RelationGetRelid(ctx->target), &to);
-	while (!ctx->stopped && pg_atomic_read_u32(&shared->unordered) == 0 &&
+	while (!ctx->stopped && pg_atomic_read_u32(&shared->mistaken) == 0 &&
 		   fc_chunks_take(ctx, &i))
 	{
 		pg_atomic_fetch_add_u64(&shared->counts.load_bytes,

@@ -12,14 +12,20 @@
 
 #include "context/shared.h"
 
+/* What the leader finds out before the scan */
+typedef struct FcSampled
+{
+	bool		rows;			/* the scan is to spill rows, not offsets */
+	bool		embedded;		/* there are line ends in quotes */
+} FcSampled;
+
 /*
- * Leader, before the scan by so many workers: looks at some keys of the file,
- * sets *rows if the scan is to spill rows, not offsets, and the bounds of
- * cells.  "kind" is what the caller wants; route NULL: the key tells no
- * partition.  Returns the reason, for the report.
+ * Leader, before the scan by so many workers: looks at some records of the
+ * file, and sets the bounds of cells.  "kind" is what the caller wants; route
+ * NULL: the key tells no partition.  Returns the reason, for the report.
  */
 extern const char *fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers,
-								   int kind, bool *rows);
+								   int kind, FcSampled *sampled);
 
 /* Leader: the same before there is a file to look at */
 extern const char *fc_sample_spill_unseen(const FcShared *shared, bool *rows);

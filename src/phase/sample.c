@@ -89,6 +89,7 @@ typedef struct FcKeySample
 	uint32		nrows;
 	uint32		max;			/* the most rows after the stretch in hand */
 	uint32		stretch;
+	uint64		embedded;		/* line ends in quotes, of these records */
 	uint64		spilled;		/* bytes that a row takes in temporary files */
 } FcKeySample;
 
@@ -129,6 +130,7 @@ fc_sample_stretch(FcKeySample *sample, uint32 chunk, uint64 bytes)
 	reader->end = fc_shared_starts(reader->ctx->shared)[chunk].first + bytes;
 	edata = fc_error_catch(reader->ctx, fc_sample_read, sample);
 	sample->stretch++;
+	sample->embedded += reader->pass.embedded;
 	return edata == NULL;
 }
 
@@ -420,14 +422,16 @@ fc_sample_choose(FcKeySample *sample, const FcShared *shared, uint64 records, in
 }
 
 const char *
-fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, int kind, bool *rows)
+fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, int kind,
+				FcSampled *sampled)
 {
 	FcShared   *shared = ctx->shared;
 	FcKeySample sample = {.route = route};
 	uint64		records;
 	const char *reason = "as fast_copy.spill says";
 
-	*rows = kind != FC_SPILL_OFFSETS;
+	sampled->rows = kind != FC_SPILL_OFFSETS;
+	sampled->embedded = false;
 	Assert(!ctx->in_worker);
 	if (shared->source.nchunks == 0 || shared->source.size < FC_SAMPLE_SMALL)
 		return kind == FC_SPILL_AUTO ? "the file is small" : reason;
@@ -435,9 +439,10 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, int kind, bo
 	records = fc_sample_records(&sample, shared);
 	sample.spilled = fc_sample_spilled(ctx, records);
 	if (kind == FC_SPILL_AUTO)
-		reason = fc_sample_choose(&sample, shared, records, Max(nworkers, 1), rows);
+		reason = fc_sample_choose(&sample, shared, records, Max(nworkers, 1), &sampled->rows);
 	fc_sample_set_bounds(&sample, ctx, records,
-						 fc_sample_cell_rows(&sample, shared, records, nworkers, *rows));
+						 fc_sample_cell_rows(&sample, shared, records, nworkers, sampled->rows));
+	sampled->embedded = sample.embedded > 0;
 	pfree(sample.rows);
 	return reason;
 }

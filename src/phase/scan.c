@@ -370,8 +370,10 @@ fc_scan_run(FcContext *ctx)
 	/* the reader's block is a small part of the memory */
 	fc_chunk_reader_begin(&scanner.reader, ctx,
 						  Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192));
-	if (shared->source.unsplit)
+	if (shared->source.unsplit == FC_UNSPLIT_FIND)
 		fc_chunk_reader_find(&scanner.reader);
+	else if (shared->source.unsplit == FC_UNSPLIT_GUESS)
+		fc_chunk_reader_guess(&scanner.reader);
 	scanner.estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
 	if (!shared->plan.where_late)
 		scanner.where = fc_where_begin(shared);
@@ -383,7 +385,7 @@ fc_scan_run(FcContext *ctx)
 	scanner.row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "fast_copy scan row",
 											 ALLOCSET_DEFAULT_SIZES);
-	while (fc_chunks_take(ctx, &i))
+	while (pg_atomic_read_u32(&shared->mistaken) == 0 && fc_chunks_take(ctx, &i))
 		fc_scan_chunk(&scanner, i);
 	ctx->kept = ctx->keep ? fc_spill_keep_all(scanner.spill, ctx->keep) : NULL;
 	if (ctx->kept == NULL)

@@ -259,7 +259,7 @@ fc_worker_apart(void *arg)
 
 	fc_worker_alone(alone->ctx, alone->work);
 	return !fc_error_beyond(shared, PG_UINT64_MAX - 1) &&
-		pg_atomic_read_u32(&shared->unordered) == 0;
+		pg_atomic_read_u32(&shared->mistaken) == 0;
 }
 
 /* Runs the phase in the leader, with memory of its own */

@@ -21,12 +21,10 @@ void
 fc_chunk_reader_find(FcChunkReader *reader)
 {
 	FcShared   *shared = reader->ctx->shared;
-	const FcChunkStart unknown = {.state = FC_OUTSIDE,.first = FC_NOWHERE};
-
 	reader->finds = true;
 	memset(&reader->pass, 0, sizeof(FcChunkPass));
 	for (uint32 i = 0; i < shared->source.nchunks; i++)
-		*fc_shared_start(shared, i) = unknown;
+		*fc_shared_start(shared, i) = fc_chunk_unknown;
 }
 
 /* The chunk begins with a record, where the one before has ended */
@@ -97,7 +95,7 @@ fc_chunk_reader_found_end(FcChunkReader *reader)
  * first bytes are in no quotes
  */
 static uint64
-fc_chunk_reader_guess(FcChunkReader *reader, const FcChunk *bytes)
+fc_chunk_reader_guess_first(FcChunkReader *reader, const FcChunk *bytes)
 {
 	const FcSource *source = reader->ctx->source;
 	const FcFile *file = fc_source_file(source, bytes->start);
@@ -121,6 +119,31 @@ fc_chunk_reader_guess(FcChunkReader *reader, const FcChunk *bytes)
 	return FC_NOWHERE;
 }
 
+void
+fc_chunk_reader_guess(FcChunkReader *reader)
+{
+	reader->guesses = true;
+}
+
+/*
+ * Notes what the chunk has shown.  The chunk before it may show at once that
+ * the guess was wrong; if that is not known yet, fc_chunks_prove finds out.
+ */
+static void
+fc_chunk_reader_guessed(FcChunkReader *reader)
+{
+	FcShared   *shared = reader->ctx->shared;
+	FcChunkStart *start = fc_shared_start(shared, reader->chunk);
+	const FcChunkStart *before = reader->chunk > 0 ? start - 1 : NULL;
+
+	start->records = reader->found;
+	start->embedded = reader->pass.embedded;
+	start->next = reader->marker ? FC_NOWHERE : reader->record.offset;
+	if (reader->marker || (before && before->next >= fc_shared_chunk(shared, reader->chunk)->start &&
+						   before->next != start->first))
+		pg_atomic_write_u32(&shared->mistaken, 1);
+}
+
 bool
 fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 {
@@ -135,8 +158,10 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 	reader->malformed = reader->marker = false;
 	if (reader->finds)
 		fc_chunk_reader_found_start(reader, chunk);
-	else if (reader->looks && shared->source.unsplit)
-		fc_shared_start(shared, chunk)->first = fc_chunk_reader_guess(reader, bytes);
+	else
+		reader->pass.embedded = 0;
+	if (reader->guesses || (reader->looks && shared->source.unsplit != FC_UNSPLIT_NOT))
+		fc_shared_start(shared, chunk)->first = fc_chunk_reader_guess_first(reader, bytes);
 	first = fc_shared_start(shared, chunk)->first;
 	if (first == FC_NOWHERE || (fc_error_beyond(shared, first) && !reader->looks))
 		return false;
@@ -148,7 +173,7 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 bool
 fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end)
 {
-	if (reader->finds && end == FC_END_MARKER)
+	if ((reader->finds || reader->guesses) && end == FC_END_MARKER)
 	{
 		reader->found--;
 		reader->marker = true;
@@ -166,6 +191,8 @@ fc_chunk_reader_leave(FcChunkReader *reader)
 {
 	if (reader->finds)
 		fc_chunk_reader_found_end(reader);
+	if (reader->guesses)
+		fc_chunk_reader_guessed(reader);
 	pg_atomic_fetch_add_u64(&reader->ctx->shared->counts.scanned, reader->found);
 	fc_error_check_count(reader->ctx, reader->chunk, reader->found);
 }

@@ -35,13 +35,15 @@ typedef struct FcChunkReader
 								 * not end the walk, none is kept, and what
 								 * nobody has found yet is guessed */
 	bool		finds;			/* see fc_chunk_reader_find */
+	bool		guesses;		/* see fc_chunk_reader_guess */
 	FcChunkPass pass;
 	uint32		chunk;
 	uint64		end;			/* of the chunk, or where the caller wants to
 								 * end */
 	uint64		found;			/* records so far, a malformed one too */
 	bool		malformed;		/* the walk has ended at such a one */
-	bool		marker;			/* finds: or at a marker, record.offset */
+	bool		marker;			/* finds, guesses: or at a marker,
+								 * record.offset */
 	FcRecord	record;			/* the one in hand; its data is NULL if an
 								 * error was thrown in the search for it */
 } FcChunkReader;
@@ -58,6 +60,14 @@ extern void fc_chunk_reader_begin(FcChunkReader *reader, FcContext *ctx,
  * a file's data become empty; after a bad record chunks have no records.
  */
 extern void fc_chunk_reader_find(FcChunkReader *reader);
+
+/*
+ * Lets the reader guess where the first record of a chunk begins that nobody
+ * has split: after its first line end, as if its first bytes were in no quotes.
+ * Any process takes any chunk, and calls fc_chunk_reader_leave after each that
+ * it could enter.  In the end fc_chunks_prove tells whether all were right.
+ */
+extern void fc_chunk_reader_guess(FcChunkReader *reader);
 
 /*
  * Goes to the first record of a chunk; false if there is none to be looked at.

@@ -38,7 +38,7 @@ BEGIN
 		RETURN NEXT is(fast_copy('got', current_setting('fc.file'), 'k', partition_interval => '1 day', workers => workers),
 			(SELECT count(*) FROM wanted), name || 'all rows');
 		RETURN NEXT is((SELECT count(*) > 0 FROM fast_copy_report() WHERE phase = 'scan'), scanned, name || CASE WHEN scanned THEN 'scanned' ELSE 'not scanned' END);
-		RETURN NEXT is((SELECT processes IS NULL FROM fast_copy_report() WHERE phase = 'split' ORDER BY processes NULLS FIRST LIMIT 1), workers = 0, name || 'split by itself, or not');
+		RETURN NEXT ok(workers > 0 OR (SELECT bool_and(processes IS NULL) FROM fast_copy_report() WHERE phase = 'split'), name || 'the leader alone needs no split');
 		SELECT count(*) INTO wrong FROM ((TABLE wanted EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE wanted)) AS s;
 		RETURN NEXT is(wrong, 0::bigint, name || 'the rows of COPY');
 		SELECT count(*) INTO wrong FROM (SELECT (k, n) < lag((k, n)) OVER (PARTITION BY tableoid ORDER BY ctid) AS w FROM got) AS s WHERE w;

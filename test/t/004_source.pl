@@ -253,7 +253,7 @@ subtest 'beyond the files that stay open, one that is gone is an error' => sub {
 	write_bytes('many0.csv', join('', @rows[ 0 .. 159 ]));
 	close_gate();
 	events($node, 't');
-	my $load = start_load($node, "SELECT fast_copy('t', $all, workers => 2, where_clause => 'gate(n)');\n");
+	my $load = start_load($node, "SET fast_copy.spill = offsets; SELECT fast_copy('t', $all, workers => 2, where_clause => 'gate(n)');\n");
 	ok(at_gate($node), 'at the gate');
 	rename(write_bytes('new.csv', "x\n"), $many[-1]);
 	open_gate();
