@@ -359,7 +359,12 @@ fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 	FcCell *cell;
 
 	cell = &fc_spill_add_cell(spill, at)->cell;
-	cell->part.range = range;
+	/* each field by itself: what is between them is in a file later */
+	cell->part.range.lo = range.lo;
+	cell->part.range.hi = range.hi;
+	cell->part.range.lo_min = range.lo_min;
+	cell->part.range.hi_max = range.hi_max;
+	cell->part.range.partition = range.partition;
 	cell->lo.key = range.lo;
 	cell->hi.key = range.hi;
 	cell->hi_max = range.hi_max;
@@ -376,12 +381,10 @@ fc_spill_make_null(FcSpill *spill)
 	spill->null = MemoryContextAllocZero(spill->mcxt, sizeof(FcOpenCell));
 	cell = &spill->null->cell;
 	cell->part.null = true;
-	cell->part.range = (FcRange)
-	{
-		PG_INT64_MIN, PG_INT64_MAX, true, true,
-		spill->route ? spill->route->null_oid : InvalidOid
-	};
-	cell->hi_max = true;
+	cell->part.range.lo = PG_INT64_MIN;
+	cell->part.range.hi = PG_INT64_MAX;
+	cell->part.range.lo_min = cell->part.range.hi_max = cell->hi_max = true;
+	cell->part.range.partition = spill->route ? spill->route->null_oid : InvalidOid;
 	return spill->null;
 }
 
@@ -504,7 +507,7 @@ fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data)
 	Assert(entry->length >> FC_SPILL_LENGTH_BITS == 0);
 	fc_spill_set_head(&head, open, kind, entry->key, entry->offset, entry->length);
 	head.more.number = fc_entry_number(entry);
-	memcpy(at, &head, Min(spill->head, sizeof(head)));
+	memcpy(at, &head, FC_SPILL_HEAD + (spill->head == FC_SPILL_HEAD ? 0 : sizeof(uint32)));
 	if (keeps)
 		memcpy(at + spill->head, data, entry->length);
 }
