@@ -55,6 +55,9 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 		if (target->way != FC_WAY_ROWS)
 			row.io_method = fc_way_io_method(target->shared);
 	}
+	if (choice)
+		ereport(DEBUG1,
+				(errmsg_internal("fast_copy: %s", choice)));
 	fc_report_add(&row);
 	job->progress.alone = 0;
 }

@@ -50,7 +50,10 @@ fc_load_dispatch(FcLoader *loader)
 
 	loader->elsewhere = fc_elsewhere(&why);
 	if (loader->elsewhere == NULL)
-		elog(ERROR, "records are sent elsewhere without the functions for it");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not send records to other servers: %s", why),
+				 errhint("%s", fc_elsewhere_hint())));
 	loader->dispatch = loader->elsewhere->dispatch_begin(loader->ctx, loader->parser);
 }
 

@@ -184,12 +184,12 @@ static int64 *
 fc_sample_borders(const FcKeySample *sample, uint32 n)
 {
 	int64	   *keys = palloc(sizeof(int64) * sample->nrows);
-	int64	   *borders = palloc(sizeof(int64) * n);
+	int64	   *borders = palloc0(sizeof(int64) * n);
 
 	for (uint32 i = 0; i < sample->nrows; i++)
 		keys[i] = sample->rows[i].key;
 	qsort(keys, sample->nrows, sizeof(int64), fc_sample_key_cmp);
-	for (uint32 i = 0; i < n; i++)
+	for (uint32 i = 0; i < n && sample->nrows > 0; i++)
 		borders[i] = keys[(uint64) sample->nrows * i / n];
 	pfree(keys);
 	return borders;
@@ -399,26 +399,26 @@ fc_sample_spill_unseen(const FcShared *shared, bool *rows)
 	return reason ? reason : "the data are not all there yet";
 }
 
-/* Chooses what to spill, where a sample of the file has been taken */
+/*
+ * Chooses what to spill, where a sample of the file has been taken; the reason
+ * tells what the other choice would cost
+ */
 static const char *
 fc_sample_choose(FcKeySample *sample, const FcShared *shared, uint64 records, int nprocesses,
 				 bool *rows)
 {
 	uint64		memory = (uint64) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 	uint64		cache = (uint64) effective_cache_size * BLCKSZ;
+	bool		cached = shared->source.size <= Min(memory / 2, cache);
 	const char *reason = fc_sample_no_room(shared, records * sample->spilled);
-	uint64		nwindows;
-	double		times;
+	uint64		nwindows = fc_sample_nwindows(shared, records, nprocesses);
+	double		times = fc_sample_times(sample, Min(nwindows, FC_SAMPLE_WINDOWS));
 
-	*rows = reason == NULL;
+	*rows = reason == NULL && (cached || times > FC_SAMPLE_TIMES);
 	if (reason)
 		return reason;
-	if (shared->source.size <= Min(memory / 2, cache))
-		return "the file stays in the page cache";
-	nwindows = fc_sample_nwindows(shared, records, nprocesses);
-	times = fc_sample_times(sample, Min(nwindows, FC_SAMPLE_WINDOWS));
-	*rows = times > FC_SAMPLE_TIMES;
-	return psprintf("offsets read %.1f times the file", times);
+	return psprintf("offsets read %.1f times the file%s", times,
+					cached ? ", which stays in the page cache" : "");
 }
 
 const char *

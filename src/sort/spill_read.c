@@ -294,39 +294,60 @@ fc_cells_advise(FcCellReader *reader)
 #endif
 }
 
-/*
- * Makes room for so many bytes, of so many rows; for the first cell, for the
- * largest of all that are not cut, because fresh memory costs more
- */
+/* Gives the memory of the cell in hand back */
 static void
-fc_cells_make_room(FcCellReader *reader, Size size, uint64 rows)
+fc_cells_free(FcCellReader *reader)
 {
-	for (int i = 0; reader->buf == NULL && i < reader->spills->ncells; i++)
+	if (reader->buf)
+		pfree(reader->buf);
+	if (reader->items)
+		pfree(reader->items);
+	reader->buf = NULL;
+	reader->items = NULL;
+	reader->buf_size = 0;
+	reader->most = 0;
+}
+
+/*
+ * Sets the bytes and rows that all cells that are not cut have at most: fresh
+ * memory costs more than memory that was used before.  False if that would be
+ * too much at once.
+ */
+static bool
+fc_cells_foresee(const FcCellReader *reader, Size *size, uint64 *rows)
+{
+	for (int i = 0; i < reader->spills->ncells; i++)
 	{
 		const FcCell *cell = &reader->spills->cells[i];
 
 		if (fc_cell_need(cell) > reader->memory)
 			continue;
-		size = Max(size, cell->size);
-		rows = Max(rows, cell->part.rows);
+		*size = Max(*size, cell->size);
+		*rows = Max(*rows, cell->part.rows);
 	}
-	if (size > reader->buf_size || reader->buf == NULL)
+	return *size + *rows * 2 * sizeof(FcItem) <= reader->memory;
+}
+
+/* Makes room for so many bytes, of so many rows */
+static void
+fc_cells_make_room(FcCellReader *reader, Size size, uint64 rows)
+{
+	Size		most = size;
+	uint64		most_rows = rows;
+
+	if (size <= reader->buf_size && rows <= reader->most)
+		return;
+	fc_cells_free(reader);
+	if (fc_cells_foresee(reader, &most, &most_rows))
 	{
-		if (reader->buf)
-			pfree(reader->buf);
-		reader->buf = NULL;
-		reader->buf = MemoryContextAllocHuge(reader->mcxt, Max(size, 1));
-		reader->buf_size = size;
-		fc_cells_advise(reader);
+		size = most;
+		rows = most_rows;
 	}
-	if (rows > reader->most)
-	{
-		if (reader->items)
-			pfree(reader->items);
-		reader->items = NULL;
-		reader->items = MemoryContextAllocHuge(reader->mcxt, sizeof(FcItem) * 2 * rows);
-		reader->most = rows;
-	}
+	reader->buf = MemoryContextAllocHuge(reader->mcxt, Max(size, 1));
+	reader->buf_size = size;
+	fc_cells_advise(reader);
+	reader->items = MemoryContextAllocHuge(reader->mcxt, Max(sizeof(FcItem) * 2 * rows, 1));
+	reader->most = rows;
 }
 
 /*
@@ -503,9 +524,11 @@ fc_cells_each(FcCellReader *reader, const FcCellRef *refs, int nrefs, FcCellEach
 			fc_cells_walk(reader, (char *) refs[i].block, each, arg);
 		while (size > 0)
 		{
-			fc_cells_make_room(reader, size, 0);
-			fc_ref_read_block(reader, &refs[i], &place, &size, reader->buf);
-			fc_cells_walk(reader, reader->buf, each, arg);
+			char	   *block = palloc(size);
+
+			fc_ref_read_block(reader, &refs[i], &place, &size, block);
+			fc_cells_walk(reader, block, each, arg);
+			pfree(block);
 		}
 	}
 }
@@ -558,6 +581,7 @@ fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
 	FcBound    *bounds;
 	FcSpill    *spill;
 
+	fc_cells_free(reader);
 	cut->mcxt = AllocSetContextCreate(reader->mcxt, "fast_copy cut cell", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(cut->mcxt);
 	bounds = fc_cells_find_bounds(reader, refs, nrefs, &n);
