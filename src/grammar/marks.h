@@ -122,22 +122,6 @@ fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
 }
 
 /*
- * Are the "len" bytes marked from pos on whole lines, by the marks?  They are
- * if a line end is marked just after them, and another just before them unless
- * they are the first bytes.
- */
-static inline bool
-fc_marks_enclosed(const FcMarks *marks, size_t pos, size_t len)
-{
-	size_t		end = pos + len;
-
-	return end < marks->len &&
-		(marks->ends[end / FC_MASK_BLOCK] >> (end % FC_MASK_BLOCK) & 1) != 0 &&
-		(pos == 0 ||
-		 (marks->ends[(pos - 1) / FC_MASK_BLOCK] >> ((pos - 1) % FC_MASK_BLOCK) & 1) != 0);
-}
-
-/*
  * The borders of field number "wanted" (from 0) of the record marked from pos
  * on, of len bytes, counted from pos.  False if the record has fewer fields.
  */

@@ -438,16 +438,6 @@ fc_source_end_at(const FcSource *source, uint64 offset)
 }
 
 uint64
-fc_source_nth(const FcSource *source, uint64 n)
-{
-	uint32		i = 0;
-
-	while (i + 1 < source->nfiles && n >= source->files[i].identity.size)
-		n -= source->files[i++].identity.size;
-	return source->files[i].base + n;
-}
-
-uint64
 fc_source_data_size(const FcSource *source)
 {
 	uint64		size = 0;
@@ -612,18 +602,6 @@ fc_source_hold(FcSource *source)
 	if (whole != PG_UINT32_MAX)
 		source->fd = fc_source_keep(source, whole);
 	return whole == PG_UINT32_MAX || source->fd >= 0;
-}
-
-void
-fc_source_check_length(const FcSource *source, uint64 offset)
-{
-	FcSourcePlace place;
-	struct stat st;
-
-	fc_source_place(source, fc_source_number(source, offset), offset, &place);
-	fc_source_stat(place.fd, place.path, &st);
-	if ((uint64) st.st_size <= place.offset)
-		fc_source_early_end(place.path, st.st_size);
 }
 
 void

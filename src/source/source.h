@@ -152,9 +152,6 @@ fc_source_file(const FcSource *source, uint64 offset)
 extern const char *fc_source_path_at(const FcSource *source, uint64 offset);
 extern uint64 fc_source_end_at(const FcSource *source, uint64 offset);
 
-/* The offset of byte number n, from 0, of all files together */
-extern uint64 fc_source_nth(const FcSource *source, uint64 n);
-
 /* Bytes after the headers; the whole guess as long as it is one */
 extern uint64 fc_source_data_size(const FcSource *source);
 
@@ -180,9 +177,6 @@ extern void fc_source_unpin(const FcSource *source, FcDescriptor *pinned);
 /* The same without a pin: good until another byte of the source is read */
 extern void fc_source_place(const FcSource *source, uint32 number, uint64 offset,
 							FcSourcePlace *place);
-
-/* ERROR 55000 if the file ends before the byte at this offset */
-extern void fc_source_check_length(const FcSource *source, uint64 offset);
 
 /* Exactly len bytes; ERROR 55000 if the file ends before */
 extern void fc_source_read(const FcSource *source, uint64 offset,
