@@ -299,9 +299,18 @@ fc_spill_has_room(const FcOpenCell *open, uint64 offset, Size need)
 		offset - open->base <= PG_UINT32_MAX;
 }
 
+/*
+ * The load is known to fail, unless what looks like keys are bytes in quotes,
+ * because a process has guessed wrongly where records begin
+ */
 static void
 fc_spill_too_many(const FcSpill *spill)
 {
+	if (spill->shared->source.unsplit == FC_UNSPLIT_GUESS)
+	{
+		pg_atomic_write_u32(&spill->shared->mistaken, 1);
+		return;
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("cannot create more than %d partitions", fc_max_partitions),
