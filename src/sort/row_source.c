@@ -89,9 +89,10 @@ fc_rows_enter(FcRowSource *rows)
 static void
 fc_spilled_begin(FcRowSource *rows)
 {
-	fc_rows_enter(rows);
 	rows->stats = fc_cells_stats(rows->cells);
 	rows->counted = *rows->stats;
+	if (!rows->ctx->stopped)
+		fc_rows_enter(rows);
 }
 
 /* Reads a record that was too long to be spilled */

@@ -613,6 +613,19 @@ fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
 		fc_cells_load(reader, refs, nrefs, size, rows);
 }
 
+/* Gives back the cells that a cell was cut into last */
+static void
+fc_cells_end_cut(FcCellReader *reader)
+{
+	FcCellCut  *cut = linitial(reader->cuts);
+
+	if (cut->kept->file != 0)
+		FileClose(cut->kept->file);
+	MemoryContextDelete(cut->mcxt);
+	pfree(cut);
+	reader->cuts = list_delete_first(reader->cuts);
+}
+
 /* Goes on to the next piece of a cell that was cut; false: there is none */
 static bool
 fc_cells_advance(FcCellReader *reader)
@@ -620,21 +633,18 @@ fc_cells_advance(FcCellReader *reader)
 	while (reader->cuts != NIL)
 	{
 		FcCellCut  *cut = linitial(reader->cuts);
+		FcCellRef	ref = {.block = NULL};
 
-		if (cut->next < cut->kept->ncells)
+		if (cut->next == cut->kept->ncells)
 		{
-			FcCellRef	ref = {cut->kept->cells[cut->next++]->cell, cut->kept->file, NULL};
-
-			fc_cells_take(reader, &ref, 1);
-			if (reader->next < reader->n)
-				return true;
+			fc_cells_end_cut(reader);
 			continue;
 		}
-		if (cut->kept->file != 0)
-			FileClose(cut->kept->file);
-		MemoryContextDelete(cut->mcxt);
-		pfree(cut);
-		reader->cuts = list_delete_first(reader->cuts);
+		ref.cell = cut->kept->cells[cut->next++]->cell;
+		ref.file = cut->kept->file;
+		fc_cells_take(reader, &ref, 1);
+		if (reader->next < reader->n)
+			return true;
 	}
 	return false;
 }
@@ -646,7 +656,9 @@ fc_cells_enter(FcCellReader *reader, const FcTask *task)
 	FcCell wanted = {.part.null = task->null,.lo = task->lo};
 	int			i = 0;
 
-	Assert(reader->cuts == NIL);
+	/* a process that was stopped has left some */
+	while (reader->cuts != NIL)
+		fc_cells_end_cut(reader);
 	fc_search(int, i, spills->ncells, mid, fc_cell_cmp(&spills->cells[mid], &wanted) < 0);
 	if (i == spills->ncells || fc_cell_cmp(&spills->cells[i], &wanted) != 0)
 		elog(ERROR, "there are no keys from " INT64_FORMAT " on", task->lo.key);
@@ -723,6 +735,7 @@ fc_cells_stats(FcCellReader *reader)
 void
 fc_cells_end(FcCellReader *reader)
 {
-	Assert(reader->cuts == NIL || reader->spills != NULL);
+	while (reader->cuts != NIL)
+		fc_cells_end_cut(reader);
 	MemoryContextDelete(reader->mcxt);
 }

@@ -39,6 +39,8 @@
 											 * bytes at a time */
 #define FC_SPILL_KEEP	((Size) 256 * 1024) /* blocks may grow further as long
 											 * as all take no more */
+#define FC_SPILL_BEHIND	((uint64) 1 << 31)	/* bytes before a block's first
+											 * record where others may be */
 #define FC_SPILL_RANGES	60000	/* ranges beside those allowed, before the load
 								 * ends: it is known to fail */
 
@@ -286,7 +288,8 @@ fc_spill_make_room(FcSpill *spill, FcOpenCell *open, uint64 offset, Size need)
 	}
 	if (open->used == 0)
 	{
-		open->base = offset;
+		/* rows that are spilled again come from the end of the file */
+		open->base = offset - Min(offset, FC_SPILL_BEHIND);
 		open->used = sizeof(FcSpillBlock);
 	}
 }
