@@ -14,7 +14,7 @@ SET LOCAL search_path = public, pg_catalog;
 SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_memory.csv', true) \g /dev/null
-SELECT plan(47);
+SELECT plan(67);
 
 -- 300,000 rows of 20 days in no order: 24 bytes each to sort are 7 MB, the file
 -- has 20 MB
@@ -72,6 +72,50 @@ CREATE TABLE part_before PARTITION OF part FOR VALUES FROM ('2024-05-01') TO ('2
 SELECT is(fast_copy('part', current_setting('fc.file'), workers => 1), 300000::bigint, 'rows in order, some of them into a partition that is there');
 SELECT alike(pg_temp.choice(), 'offsets spilled%times the file', 'offsets of a file in order');
 
+-- Nobody looks at a program's rows before: all of a partition are one cell, which
+-- is cut, as is that of the rows without a key
+CREATE TABLE keyless AS SELECT CASE WHEN n % 3 > 0 THEN k END AS k, n, t FROM source WHERE n <= 200000;
+SELECT format('COPY (TABLE keyless ORDER BY n) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+CREATE FUNCTION pg_temp.check_cut(memory text, spill text, workers int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	about text := format('a large cell, %s, %s, %s workers: ', memory, spill, workers);
+BEGIN
+	PERFORM set_config('fast_copy.memory', memory, true);
+	PERFORM set_config('fast_copy.spill', spill, true);
+	DROP TABLE part;
+	CREATE TABLE part (LIKE source) PARTITION BY RANGE (k);
+	CREATE TABLE part_rest PARTITION OF part DEFAULT;
+	RETURN NEXT is(fast_copy('part', format('cat %s', current_setting('fc.file')), program => true, partition_interval => '1 month', workers => workers),
+		200000::bigint, about || 'rows');
+	RETURN NEXT is((SELECT array_agg(rows ORDER BY rows) FROM fast_copy_report() WHERE phase = 'load' AND partition IS NOT NULL),
+		ARRAY[66666, 133334]::bigint[], about || 'of two partitions');
+	RETURN NEXT ok((SELECT bool_and(choice LIKE '1 slices%') FROM fast_copy_report() WHERE phase = 'load' AND partition IS NOT NULL), about || 'each one cell');
+	RETURN NEXT is((SELECT count(*) FROM ((TABLE part EXCEPT ALL TABLE keyless) UNION ALL (TABLE keyless EXCEPT ALL TABLE part)) AS s), 0::bigint, about || 'the same');
+	RETURN NEXT is((SELECT count(*) FROM (SELECT (coalesce(k, '-infinity'), n) < lag((coalesce(k, '-infinity'), n)) OVER (PARTITION BY tableoid ORDER BY ctid) AS wrong FROM part) AS s WHERE wrong),
+		0::bigint, about || 'in key order, those without one in the order of the file');
+END
+$$;
+SELECT pg_temp.check_cut('1MB', 'rows', 1);
+SELECT pg_temp.check_cut('1MB', 'offsets', 2);
+SELECT pg_temp.check_cut('2MB', 'auto', 4);
+
+-- Code that throws in the midst of such a cell: the first bad row, of the other
+-- cell, is COPY's
+CREATE FUNCTION refuse(n int) RETURNS boolean IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS $$
+BEGIN
+	IF n IN (60000, 100000) THEN
+		RAISE 'refused %', n;
+	END IF;
+	RETURN true;
+END
+$$;
+DROP TABLE part;
+CREATE TABLE part (LIKE source, CHECK (refuse(n))) PARTITION BY RANGE (k);
+CREATE TABLE part_rest PARTITION OF part DEFAULT;
+SET LOCAL fast_copy.memory = '1MB';
+SELECT throws_like(format('SELECT fast_copy(''part'', ''cat %s'', program => true, partition_interval => ''1 month'', workers => %s)', current_setting('fc.file'), workers),
+	'refused 60000', format('stopped in a cell that was cut, %s workers', workers)) FROM unnest('{1,2}'::int[]) AS workers;
+
 -- Records that are longer than all the memory
 CREATE TABLE long AS
 SELECT timestamp '2024-05-01' + (g * 37 % 48) * interval '1 h' AS k, g AS n, repeat(chr(65 + g % 26), g * 97 % 41 * 50000 + g) AS t
@@ -119,6 +163,10 @@ SELECT is((SELECT count(*) FROM ((TABLE part EXCEPT ALL SELECT * FROM source WHE
 SELECT is((SELECT spill_bytes FROM fast_copy_report() WHERE phase = 'scan'), 0::bigint, 'and none is reported as spilled');
 SET LOCAL temp_file_limit = -1;
 SELECT cmp_ok((SELECT spill_bytes FROM (SELECT fast_copy('part', current_setting('fc.file'), workers => 1)) AS load, fast_copy_report() WHERE phase = 'scan'), '>', 0::bigint, 'a worker is given files');
+SELECT results_eq($$SELECT reads > 0, bytes = (SELECT spill_bytes FROM fast_copy_report() WHERE phase = 'scan') FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL$$,
+	'VALUES (true, true)', 'which it reads as a whole');
+SELECT ok((SELECT bool_and(reads > 0) FROM fast_copy_report() WHERE phase = 'load' AND partition IS NOT NULL), 'for each partition');
+SELECT is((SELECT DISTINCT io_method FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL), NULL, 'by no method of the source');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -19,14 +19,16 @@ gates($node);
 # A load that stands at a gate, ended from another session.
 sub cancel_at_gate
 {
-	my ($workers, $phase, $end) = @_;
+	my ($workers, $phase, $end, $cut) = @_;
 
-	subtest "$phase, $workers workers: $end->{name} ends the load at once, and nothing is left" => sub {
+	subtest "$phase, $workers workers" . ($cut ? ', a cell that was cut' : '') . ": $end->{name} ends the load at once, and nothing is left" => sub {
 		my $spill = $workers ? 'rows' : 'offsets';
-		my $load = start_load($node, "SET application_name = 'load'; SET fast_copy.spill = '$spill'; $end->{before}
-			SELECT fast_copy('t', '$file', workers => $workers);\n");
+		my $source = $cut ? "'cat $file', program => true, partition_interval => '1 year'" : "'$file'";
+		my $load = start_load($node, "SET application_name = 'load'; SET fast_copy.spill = '$spill'; SET fast_copy.memory = '" . ($cut ? 1 : 64) . "MB'; $end->{before}
+			SELECT fast_copy('t', $source, workers => $workers);\n");
 
 		ok(at_gate($node), 'at the gate');
+		cmp_ok(scalar(grep { m{/pgsql_tmp\d+\.\d+$} } spill_files($node)), '>', 0, 'pieces are in a file') if $cut;
 		is($node->safe_psql('postgres', 'SELECT phase FROM fast_copy_progress'), $phase, 'phase');
 		my $start = time;
 		$node->safe_psql('postgres', $end->{sql}) if $end->{sql};
@@ -52,6 +54,12 @@ foreach my $workers (0, 2)
 	{
 		events($node, 't', ', CHECK (gate(7))');
 		cancel_at_gate($workers, 'load', $end);
+
+		if ($workers)
+		{
+			events($node, 't', ', CHECK (gate(7))');
+			cancel_at_gate($workers, 'load', $end, 1);
+		}
 
 		events($node, 't');
 		$node->safe_psql('postgres', 'CREATE INDEX ON t (as_index(n * 0 + 7))');

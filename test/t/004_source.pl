@@ -341,7 +341,7 @@ subtest 'the sniffer and the analysis read it' => sub {
 	like(failure("SELECT fast_copy_sniff('" . write_bytes('empty.csv', '') . "')"), qr/empty.csv" is empty/, 'an empty file is still empty');
 };
 
-# a page of a mapping that is not there any more is a signal
+# a load that meets what is not there any more ends with an error
 unlike(slurp_file($node->logfile), qr/terminated by signal/, 'no process died');
 
 $node->stop;

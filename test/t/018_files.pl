@@ -195,7 +195,7 @@ subtest 'equal keys stay in the order of the files' => sub {
 		{
 			foreach my $workers (0, 2)
 			{
-				is(query("SET fast_copy.io_method = $method; SET fast_copy.spill = $spill; SET fast_copy.memory = '64kB';
+				is(query("SET fast_copy.io_method = $method; SET fast_copy.spill = $spill; SET fast_copy.memory = '1MB';
 					DROP TABLE t; CREATE TABLE t (n int, ts timestamp, v text) PARTITION BY RANGE (ts);
 					SELECT fast_copy('t', '$dir/days/*.csv', workers => $workers);
 					SELECT count(*) FROM (TABLE t EXCEPT ALL TABLE c) x;
