@@ -74,6 +74,12 @@ fc_convert_is_text(const FcConverter *converter)
 		converter->function == fc_convert_varchar;
 }
 
+bool
+fc_convert_pads(const FcConverter *converter)
+{
+	return converter->function == fc_convert_bpchar;
+}
+
 /* Receive functions take texts to be in the client's encoding */
 bool
 fc_convert_receives(void)

@@ -110,6 +110,9 @@ extern bool fc_convert_receives(void);
 /* Is the value the field's bytes, unless they are more than fc_convert_max? */
 extern bool fc_convert_is_text(const FcConverter *converter);
 
+/* Is the value padded, so that it may be much longer than its field? */
+extern bool fc_convert_pads(const FcConverter *converter);
+
 /* The most characters of a varchar(n) or char(n); -1: any number */
 extern int	fc_convert_max(const FcConverter *converter);
 

@@ -45,7 +45,7 @@
 	X(bool, fc_plan_has_triggers, (Relation rel, bool *only_foreign_keys), (rel, only_foreign_keys)) \
 	X(void, fc_chunk_reader_begin, (FcChunkReader *reader, FcContext *ctx, size_t buffer), (reader, ctx, buffer)) \
 	X(void, fc_chunk_reader_end, (FcChunkReader *reader), (reader)) \
-	X(void, fc_chunk_reader_find, (FcChunkReader *reader), (reader)) \
+	X(void, fc_chunk_reader_find, (FcChunkReader *reader, FcUnsplit unsplit), (reader, unsplit)) \
 	X(bool, fc_chunk_reader_enter, (FcChunkReader *reader, uint32 chunk), (reader, chunk)) \
 	X(void, fc_chunk_reader_leave, (FcChunkReader *reader), (reader)) \
 	X(bool, fc_chunk_reader_refuse, (FcChunkReader *reader, FcEnd end), (reader, end)) \

@@ -362,8 +362,15 @@ fc_form_pass_varlena(const FcFormColumn *column, const FcBatchColumn *values,
 					 const bool *nulls, int from, int to, uint32 *offsets)
 {
 	for (int i = from; i < to; i++)
-		if (nulls == NULL || !nulls[i])
-			offsets[i] = fc_form_after(offsets[i], column, values, i);
+	{
+		Size		after;
+
+		if (nulls != NULL && nulls[i])
+			continue;
+		after = fc_form_after(offsets[i], column, values, i);
+		/* a row that is too long stays so: each value has less than 1 GB */
+		offsets[i] = Min(after, PG_INT32_MAX);
+	}
 }
 
 void

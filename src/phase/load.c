@@ -371,17 +371,11 @@ fc_load_takes_batches(const FcLoader *loader)
 		loader->sorter.sort == NULL;
 }
 
-/* Rows with a NULL where the leaf in hand allows none are odd */
-static void
+/* Rows that the leaf in hand does not allow are odd */
+static inline void
 fc_load_refuse_nulls(FcLoader *loader)
 {
-	TupleDesc	desc = RelationGetDescr(loader->leaf->rri->ri_RelationDesc);
-
-	if (desc->constr == NULL || !desc->constr->has_not_null)
-		return;
-	for (int i = 0; i < desc->natts; i++)
-		if (TupleDescAttr(desc, i)->attnotnull)
-			fc_batch_refuse_nulls(loader->batch, i);
+	fc_batch_refuse_nulls(loader->batch, RelationGetDescr(loader->leaf->rri->ri_RelationDesc));
 }
 
 /*
@@ -599,8 +593,7 @@ fc_load_chunks(FcLoader *loader)
 	uint32		i;
 
 	fc_chunk_reader_begin(&reader, ctx, Max(block, 8192));
-	if (shared->source.unsplit)
-		fc_chunk_reader_find(&reader);
+	fc_chunk_reader_find(&reader, shared->source.unsplit);
 	if (one_writer)
 		fc_leaf_begin(loader, RelationGetRelid(ctx->target), &to);
 	while (!ctx->stopped && pg_atomic_read_u32(&shared->mistaken) == 0 &&

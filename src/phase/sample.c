@@ -43,6 +43,7 @@
 
 #define FC_SAMPLE_STRETCHES	256 /* places in the file, at most */
 #define FC_SAMPLE_LEAST		65536	/* bytes read at each, at least */
+#define FC_SAMPLE_RECORD	((size_t) 64 * 1024 * 1024) /* of one, at most */
 #define FC_SAMPLE_BYTES		(1024 * 1024)	/* in all, if the places are few */
 #define FC_SAMPLE_ROWS		131072	/* rows in all, at most */
 #define FC_SAMPLE_WINDOWS	1024	/* told apart, at most */
@@ -157,6 +158,7 @@ fc_sample_take(FcKeySample *sample, FcContext *ctx)
 	sample->rows = palloc(sizeof(FcSampleRow) * FC_SAMPLE_ROWS);
 	fc_chunk_reader_begin(&sample->reader, ctx, FC_SAMPLE_LEAST);
 	sample->reader.looks = true;
+	fc_stream_limit(sample->reader.stream, FC_SAMPLE_RECORD);
 	sample->parser = fc_parse_begin(ctx, estate, true);
 	for (uint32 i = 0; i < n; i++)
 	{

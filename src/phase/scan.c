@@ -192,38 +192,40 @@ fc_scan_note_rows(FcScanner *scanner, int from, int to)
 			fc_key_from_datum(plan->key.type, key->values[i]);
 }
 
-/*
- * Spills rows of the batch, none of which is odd; returns the first that is too
- * long to be formed here
- */
-static int
+/* Spills a record of the batch that is odd, or whose tuple is too long */
+static void
+fc_scan_odd(FcScanner *scanner, int i)
+{
+	scanner->batch->odd[i] = true;
+	fc_batch_record(scanner->batch, i, &scanner->reader.record);
+	fc_scan_record(scanner);
+	/* an error that comes now is not about this record */
+	scanner->reader.record.data = NULL;
+}
+
+/* Spills rows of the batch, none of which is odd */
+static void
 fc_scan_spill_rows(FcScanner *scanner, int from, int to)
 {
 	FcSpillRows *rows = scanner->rows;
 	int			end;
 
 	fc_scan_note_rows(scanner, from, to);
-	for (end = from; end < to && rows->rows[end] > 0 &&
-		 rows->rows[end] <= fc_spill_row_most(rows->lengths[end]); end++)
-		;
-	for (int i = from, next; i < end; i = next)
+	for (int i = from, next; i < to; i = next)
 	{
-		next = fc_spill_place(scanner->spill, rows, i, end);
-		fc_form_rows(scanner->form, scanner->batch, i, next, rows->places + i);
-		fc_spill_seal(rows, i, next);
+		for (end = i; end < to && rows->rows[end] > 0 &&
+			 rows->rows[end] <= fc_spill_row_most(rows->lengths[end]); end++)
+			;
+		next = end;
+		for (int placed; i < end; i = placed)
+		{
+			placed = fc_spill_place(scanner->spill, rows, i, end);
+			fc_form_rows(scanner->form, scanner->batch, i, placed, rows->places + i);
+			fc_spill_seal(rows, i, placed);
+		}
+		if (end < to)
+			fc_scan_odd(scanner, next++);
 	}
-	return end;
-}
-
-/* Rows with a NULL where the target allows none are odd */
-static void
-fc_scan_refuse_nulls(FcScanner *scanner)
-{
-	TupleDesc	desc = RelationGetDescr(scanner->ctx->target);
-
-	for (int i = 0; desc->constr && desc->constr->has_not_null && i < desc->natts; i++)
-		if (TupleDescAttr(desc, i)->attnotnull)
-			fc_batch_refuse_nulls(scanner->batch, i);
 }
 
 /* Spills the rows of the batch, and the records of those that are odd */
@@ -233,17 +235,14 @@ fc_scan_batch(FcScanner *scanner)
 	FcBatch    *batch = scanner->batch;
 	int			end;
 
-	fc_scan_refuse_nulls(scanner);
+	fc_batch_refuse_nulls(batch, RelationGetDescr(scanner->ctx->target));
 	for (int i = 0; i < batch->n; i = end)
 	{
 		end = fc_batch_next_odd(batch, i);
 		if (end > i)
-			end = fc_scan_spill_rows(scanner, i, end);
-		if (end > i)
-			continue;
-		fc_batch_record(batch, i, &scanner->reader.record);
-		fc_scan_record(scanner);
-		end = i + 1;
+			fc_scan_spill_rows(scanner, i, end);
+		else
+			fc_scan_odd(scanner, end++);
 	}
 }
 
@@ -251,6 +250,7 @@ fc_scan_batch(FcScanner *scanner)
 static bool
 fc_scan_next(FcScanner *scanner)
 {
+	scanner->reader.record.data = NULL;
 	if (scanner->batch && fc_chunk_reader_fill(&scanner->reader, scanner->batch))
 	{
 		if (fc_error_beyond(scanner->ctx->shared, scanner->batch->offset))
@@ -282,6 +282,8 @@ fc_scan_records(void *arg)
 			ResetPerTupleExprContext(scanner->estate);
 			CHECK_FOR_INTERRUPTS();
 			fc_context_progress(scanner->ctx);
+			if (pg_atomic_read_u32(&scanner->ctx->shared->mistaken) != 0)
+				break;
 		}
 	}
 	MemoryContextSwitchTo(old);
@@ -299,8 +301,14 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 	edata = fc_error_catch(ctx, fc_scan_records, scanner);
 	ctx->at_record = false;
 	if (edata && record->data == NULL)
-		ReThrowError(edata);
-	if (edata)
+	{
+		/* bytes in quotes may look like a record of any length */
+		if (ctx->shared->source.unsplit != FC_UNSPLIT_GUESS)
+			ReThrowError(edata);
+		pg_atomic_write_u32(&ctx->shared->mistaken, 1);
+		FreeErrorData(edata);
+	}
+	else if (edata)
 	{
 		fc_error_keep(ctx->shared, FC_ERROR_DATA, record->offset, record->length, edata);
 		if (scanner->where)
@@ -341,10 +349,27 @@ fc_scan_begin_spill(FcScanner *scanner)
 	FcContext  *ctx = scanner->ctx;
 	FcShared   *shared = ctx->shared;
 
+	MemoryContext old;
+
 	fc_spill_open_bounds(ctx);
 	scanner->copy = palloc(fc_spill_keeps_most(shared) + 1);
+	old = MemoryContextSwitchTo(ctx->keep ? ctx->keep : CurrentMemoryContext);
 	scanner->spill = fc_spill_begin(shared, psprintf("spill.%d", ctx->worker), scanner->route,
 									ctx->bounds, shared->nbounds, shared->memory / 8 * 7);
+	MemoryContextSwitchTo(old);
+}
+
+/* Ends the spill; what is kept of it stays in memory for the load */
+static void
+fc_scan_end_spill(FcScanner *scanner)
+{
+	FcContext  *ctx = scanner->ctx;
+
+	ctx->kept = ctx->keep ? fc_spill_keep_all(scanner->spill) : NULL;
+	if (ctx->kept == NULL)
+		fc_spill_end(scanner->spill, ctx->worker);
+	if (ctx->kept == NULL && ctx->keep)
+		MemoryContextReset(ctx->keep);
 }
 
 void
@@ -370,10 +395,7 @@ fc_scan_run(FcContext *ctx)
 	/* the reader's block is a small part of the memory */
 	fc_chunk_reader_begin(&scanner.reader, ctx,
 						  Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192));
-	if (shared->source.unsplit == FC_UNSPLIT_FIND)
-		fc_chunk_reader_find(&scanner.reader);
-	else if (shared->source.unsplit == FC_UNSPLIT_GUESS)
-		fc_chunk_reader_guess(&scanner.reader);
+	fc_chunk_reader_find(&scanner.reader, shared->source.unsplit);
 	scanner.estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
 	if (!shared->plan.where_late)
 		scanner.where = fc_where_begin(shared);
@@ -387,9 +409,7 @@ fc_scan_run(FcContext *ctx)
 											 ALLOCSET_DEFAULT_SIZES);
 	while (pg_atomic_read_u32(&shared->mistaken) == 0 && fc_chunks_take(ctx, &i))
 		fc_scan_chunk(&scanner, i);
-	ctx->kept = ctx->keep ? fc_spill_keep_all(scanner.spill, ctx->keep) : NULL;
-	if (ctx->kept == NULL)
-		fc_spill_end(scanner.spill, ctx->worker);
+	fc_scan_end_spill(&scanner);
 	fc_chunk_reader_end(&scanner.reader);
 	ExecDropSingleTupleTableSlot(scanner.slot);
 	fc_executor_end(scanner.estate);

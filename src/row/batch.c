@@ -31,6 +31,9 @@
 /* Records taken alone where a batch was not worth its while */
 #define FC_BATCH_ALONE	(16 * FC_BATCH_ROWS)
 
+/* Padded values may have so many characters each, as a batch has many */
+#define FC_BATCH_PADDED	1024
+
 /* A field of the file, and the column that it is for */
 typedef struct FcBatchField
 {
@@ -70,6 +73,8 @@ fc_batch_begin_field(FcBatchField *field, const FcQuick *quick, FcRoom *room)
 		field->convert.room = room;
 	field->convert.in_place = false;
 	field->max = fc_convert_max(&quick->convert);
+	if (fc_convert_pads(&quick->convert) && field->max > FC_BATCH_PADDED)
+		return false;
 	return quick->index < 0 || quick->convert.function != NULL;
 }
 
@@ -335,17 +340,18 @@ fc_batch_take_column(FcBatchMaker *maker, int number)
 							column->values, batch->odd);
 }
 
-/* Where most records are odd the next ones are taken alone */
+/* Where most records have been odd the next ones are taken alone */
 static void
 fc_batch_judge(FcBatchMaker *maker)
 {
-	const FcBatch *batch = &maker->batch;
+	FcBatch    *batch = &maker->batch;
 	int			odd = 0;
 
 	for (int i = 0; i < batch->n; i++)
 		odd += batch->odd[i];
 	if (odd * 2 > batch->n)
 		maker->alone = FC_BATCH_ALONE;
+	batch->n = 0;
 }
 
 /* Makes rows of the records that are cut */
@@ -371,7 +377,6 @@ fc_batch_make(FcBatchMaker *maker)
 	for (int i = 0; i < maker->nfields; i++)
 		fc_batch_take_column(maker, i);
 	MemoryContextSwitchTo(old);
-	fc_batch_judge(maker);
 }
 
 /* Is the next record to be taken alone, because most were odd? */
@@ -396,7 +401,7 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 {
 	FcBatchMaker *maker = (FcBatchMaker *) batch;
 
-	batch->n = 0;
+	fc_batch_judge(maker);
 	maker->width = fc_places_width(dialect, maker->nfields);
 	if (fc_batch_rests(maker))
 		return false;
@@ -415,11 +420,19 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 }
 
 void
-fc_batch_refuse_nulls(FcBatch *batch, int column)
+fc_batch_refuse_nulls(FcBatch *batch, TupleDesc desc)
 {
-	if (batch->columns[column].any_null)
+	for (int j = 0; desc->constr && desc->constr->has_not_null && j < desc->natts; j++)
+	{
+		const FcBatchColumn *column = &batch->columns[j];
+
+		/* a generated column has no value yet */
+		if (!TupleDescAttr(desc, j)->attnotnull || TupleDescAttr(desc, j)->attgenerated ||
+			!column->any_null)
+			continue;
 		for (int i = 0; i < batch->n; i++)
-			batch->odd[i] |= batch->columns[column].nulls[i];
+			batch->odd[i] |= column->nulls[i];
+	}
 }
 
 int

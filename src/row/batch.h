@@ -54,8 +54,8 @@ extern FcBatch *fc_batch_begin(FcParser *parser, TupleDesc desc);
  */
 extern bool fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64 end);
 
-/* An odd row is one that has a NULL in this column, too */
-extern void fc_batch_refuse_nulls(FcBatch *batch, int column);
+/* Rows with a NULL where "desc" allows none are odd, too */
+extern void fc_batch_refuse_nulls(FcBatch *batch, TupleDesc desc);
 
 /* The first odd row from i on, or batch->n */
 extern int	fc_batch_next_odd(const FcBatch *batch, int i);

@@ -9,6 +9,12 @@
 
 #include "row/chunk_reader.h"
 
+/*
+ * Where it is only guessed that no quote is open, the next one may be far away:
+ * longer records are found by a split
+ */
+#define FC_GUESSED_RECORD	((size_t) 64 * 1024 * 1024)
+
 void
 fc_chunk_reader_begin(FcChunkReader *reader, FcContext *ctx, size_t buffer)
 {
@@ -18,12 +24,16 @@ fc_chunk_reader_begin(FcChunkReader *reader, FcContext *ctx, size_t buffer)
 }
 
 void
-fc_chunk_reader_find(FcChunkReader *reader)
+fc_chunk_reader_find(FcChunkReader *reader, FcUnsplit unsplit)
 {
 	FcShared   *shared = reader->ctx->shared;
-	reader->finds = true;
+
+	reader->finds = unsplit == FC_UNSPLIT_FIND;
+	reader->guesses = unsplit == FC_UNSPLIT_GUESS;
 	memset(&reader->pass, 0, sizeof(FcChunkPass));
-	for (uint32 i = 0; i < shared->source.nchunks; i++)
+	if (reader->guesses)
+		fc_stream_limit(reader->stream, FC_GUESSED_RECORD);
+	for (uint32 i = 0; reader->finds && i < shared->source.nchunks; i++)
 		*fc_shared_start(shared, i) = fc_chunk_unknown;
 }
 
@@ -117,12 +127,6 @@ fc_chunk_reader_guess_first(FcChunkReader *reader, const FcChunk *bytes)
 		pos += n;
 	}
 	return FC_NOWHERE;
-}
-
-void
-fc_chunk_reader_guess(FcChunkReader *reader)
-{
-	reader->guesses = true;
 }
 
 /*

@@ -35,7 +35,7 @@ typedef struct FcChunkReader
 								 * not end the walk, none is kept, and what
 								 * nobody has found yet is guessed */
 	bool		finds;			/* see fc_chunk_reader_find */
-	bool		guesses;		/* see fc_chunk_reader_guess */
+	bool		guesses;
 	FcChunkPass pass;
 	uint32		chunk;
 	uint64		end;			/* of the chunk, or where the caller wants to
@@ -53,21 +53,19 @@ extern void fc_chunk_reader_begin(FcChunkReader *reader, FcContext *ctx,
 								  size_t buffer);
 
 /*
- * Lets the reader find the chunks, which nobody has split.  Its process walks
- * over all of them, one after the other, and calls fc_chunk_reader_leave after
- * each that it could enter.  This sets where the chunk ends, at the next
- * record, and its number of records.  A marker ends the walk, and chunks after
- * a file's data become empty; after a bad record chunks have no records.
+ * Lets the reader find records by itself, if nobody has split the file.  Its
+ * process calls fc_chunk_reader_leave after each chunk that it could enter.
+ *
+ * FC_UNSPLIT_FIND: it walks over all chunks, one after the other.  This sets
+ * where each ends, at the next record, and its number of records.  A marker
+ * ends the walk, and chunks after a file's data become empty; after a bad
+ * record chunks have no records.
+ *
+ * FC_UNSPLIT_GUESS: any process takes any chunk.  Its first record is taken to
+ * begin after its first line end, as if its first bytes were in no quotes.  In
+ * the end fc_chunks_prove tells whether all were right.
  */
-extern void fc_chunk_reader_find(FcChunkReader *reader);
-
-/*
- * Lets the reader guess where the first record of a chunk begins that nobody
- * has split: after its first line end, as if its first bytes were in no quotes.
- * Any process takes any chunk, and calls fc_chunk_reader_leave after each that
- * it could enter.  In the end fc_chunks_prove tells whether all were right.
- */
-extern void fc_chunk_reader_guess(FcChunkReader *reader);
+extern void fc_chunk_reader_find(FcChunkReader *reader, FcUnsplit unsplit);
 
 /*
  * Goes to the first record of a chunk; false if there is none to be looked at.

@@ -57,12 +57,6 @@ struct FcRowSource
 	char	   *data;
 };
 
-static Size
-fc_rows_memory(const FcRowSource *rows)
-{
-	return fc_shared_read_memory(rows->ctx->shared);
-}
-
 /* Takes another task; false if there is none */
 static bool
 fc_rows_take(FcRowSource *rows, bool ahead)
@@ -178,7 +172,7 @@ fc_window_begin(FcRowSource *rows)
 
 	rows->reader = fc_read_begin(rows->ctx->source,
 								 shared->io.uring ? &fc_io_uring : &fc_io_sync,
-								 shared->plan.io_depth, fc_rows_memory(rows) / 8 * 5,
+								 shared->plan.io_depth, fc_shared_read_memory(rows->ctx->shared) / 8 * 5,
 								 fc_window_entries, rows);
 	rows->stats = fc_read_stats(rows->reader);
 }
@@ -246,7 +240,7 @@ fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *arg)
 	rows->ctx = ctx;
 	rows->spills = fc_spills_open(ctx->shared, ctx->kept);
 	/* windows take most of the memory for themselves */
-	rows->cells = fc_cells_begin(rows->spills, fc_rows_memory(rows) / 8 * (spilled ? 6 : 2));
+	rows->cells = fc_cells_begin(rows->spills, fc_shared_read_memory(rows->ctx->shared) / 8 * (spilled ? 6 : 2));
 	rows->method = spilled ? &fc_rows_spilled : &fc_rows_window;
 	rows->take = take;
 	rows->arg = arg;

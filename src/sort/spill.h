@@ -8,7 +8,8 @@
  * cell's rows are in no order; whoever loads the cell sorts them.
  *
  *	spill.N	blocks, each of one cell; each knows the one of its cell before it
- *	cells.N	the cells: what was counted, and where their last blocks are
+ *	cells.N	their number, and the cells: what was counted, and where their last
+ *			blocks are
  *
  *-------------------------------------------------------------------------
  */
@@ -244,19 +245,13 @@ typedef struct FcSpillKept
 
 /*
  * Ends the spill for this process alone, if none of it is in a file yet, as in
- * a load of few rows by the leader alone; the result lives in "mcxt".  NULL,
- * with nothing done: it is larger.
+ * a load of few rows by the leader alone; the result lives where the spill
+ * does.  NULL, with nothing done: it is larger.
  */
-extern FcSpillKept *fc_spill_keep_all(FcSpill *spill, MemoryContext mcxt);
+extern FcSpillKept *fc_spill_keep_all(FcSpill *spill);
 
 /* The same of a spill to a temporary file, which the caller closes */
 extern FcSpillKept *fc_spill_keep_file(FcSpill *spill);
-
-/* The head of "cells.N", followed by the cells */
-typedef struct FcSpillMeta
-{
-	uint64		ncells;
-} FcSpillMeta;
 
 /*
  * sort/spill_read.c: the cells of all processes.  Any process may open them

@@ -135,7 +135,7 @@ fc_spills_open_process(FcSpills *spills, int process, int *allocated)
 {
 	char		name[MAXPGPATH];
 	BufFile    *cells;
-	FcSpillMeta meta;
+	uint64		ncells;
 	File		file;
 
 	snprintf(name, sizeof(name), "spill.%d", process);
@@ -147,8 +147,8 @@ fc_spills_open_process(FcSpills *spills, int process, int *allocated)
 	spills->files[spills->nfiles++] = file;
 	snprintf(name, sizeof(name), "cells.%d", process);
 	cells = BufFileOpenFileSet(&spills->shared->fileset.fs, name, O_RDONLY, false);
-	fc_buffile_read(cells, &meta, sizeof(meta));
-	for (uint64 i = 0; i < meta.ncells; i++)
+	fc_buffile_read(cells, &ncells, sizeof(ncells));
+	for (uint64 i = 0; i < ncells; i++)
 	{
 		FcCell cell;
 
@@ -438,6 +438,7 @@ fc_item_cmp_offset(const void *a, const void *b, void *arg)
 	uint64		oa = fc_cells_at(arg, a)->at.offset;
 	uint64		ob = fc_cells_at(arg, b)->at.offset;
 
+	CHECK_FOR_INTERRUPTS();
 	return oa < ob ? -1 : oa > ob;
 }
 
@@ -472,7 +473,9 @@ fc_cells_load(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size size,
 	reader->n = reader->next = 0;
 	for (char *at = reader->buf; at < reader->buf + done; at += ((FcSpillBlock *) at)->size)
 		fc_cells_walk(reader, at, fc_cells_add_item, NULL);
-	Assert(reader->n == rows);
+	if (reader->n != rows)
+		elog(ERROR, "a spilled cell has " UINT64_FORMAT " rows instead of " UINT64_FORMAT,
+			 reader->n, rows);
 	reader->sorted = fc_item_sort(reader->items, reader->items + reader->n, reader->n);
 	fc_cells_order_ties(reader);
 }

@@ -385,11 +385,14 @@ fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 	return spill->cells[at];
 }
 
+/* The cell of NULL keys */
 static FcOpenCell *
-fc_spill_make_null(FcSpill *spill)
+fc_spill_find_null(FcSpill *spill)
 {
 	FcCell *cell;
 
+	if (spill->null)
+		return spill->null;
 	spill->null = MemoryContextAllocZero(spill->mcxt, sizeof(FcOpenCell));
 	cell = &spill->null->cell;
 	cell->part.null = true;
@@ -436,12 +439,6 @@ fc_spill_find(FcSpill *spill, int64 key, uint64 offset)
 			return spill->cells[at - 1];
 	}
 	return fc_spill_make_cell(spill, at, key, offset);
-}
-
-static inline FcOpenCell *
-fc_spill_find_null(FcSpill *spill)
-{
-	return spill->null ? spill->null : fc_spill_make_null(spill);
 }
 
 static inline void
@@ -574,13 +571,13 @@ fc_spill_seal(const FcSpillRows *rows, int from, int to)
 static void
 fc_spill_write_cells(FcSpill *spill, int process)
 {
-	FcSpillMeta meta = {spill->ncells + (spill->null != NULL)};
+	uint64		ncells = spill->ncells + (spill->null != NULL);
 	char		name[MAXPGPATH];
 	BufFile    *file;
 
 	snprintf(name, sizeof(name), "cells.%d", process);
 	file = BufFileCreateFileSet(&spill->shared->fileset.fs, name);
-	fc_buffile_write(file, &meta, sizeof(meta));
+	fc_buffile_write(file, &ncells, sizeof(ncells));
 	for (int i = 0; i < spill->ncells; i++)
 		fc_buffile_write(file, &spill->cells[i]->cell, sizeof(FcCell));
 	if (spill->null)
@@ -601,11 +598,11 @@ fc_spill_end(FcSpill *spill, int process)
 }
 
 static FcSpillKept *
-fc_spill_keep(FcSpill *spill, MemoryContext mcxt)
+fc_spill_keep(FcSpill *spill)
 {
-	FcSpillKept *kept = MemoryContextAllocZero(mcxt, sizeof(FcSpillKept));
+	FcSpillKept *kept = MemoryContextAllocZero(spill->mcxt, sizeof(FcSpillKept));
 
-	kept->cells = MemoryContextAllocHuge(mcxt, sizeof(FcOpenCell *) * (spill->ncells + 1));
+	kept->cells = MemoryContextAllocHuge(spill->mcxt, sizeof(FcOpenCell *) * (spill->ncells + 1));
 	kept->file = spill->file;
 	for (int i = 0; i <= spill->ncells; i++)
 	{
@@ -618,24 +615,20 @@ fc_spill_keep(FcSpill *spill, MemoryContext mcxt)
 }
 
 FcSpillKept *
-fc_spill_keep_all(FcSpill *spill, MemoryContext mcxt)
+fc_spill_keep_all(FcSpill *spill)
 {
 	FcSpillKept *kept;
 
 	if (spill->file != 0 || spill->out_used > 0)
 		return NULL;
-	kept = fc_spill_keep(spill, mcxt);
+	kept = fc_spill_keep(spill);
 	for (int i = 0; i < kept->ncells; i++)
 	{
-		FcOpenCell *open = MemoryContextAlloc(mcxt, sizeof(FcOpenCell));
+		FcOpenCell *open = kept->cells[i];
 
-		*open = *kept->cells[i];
-		open->block = MemoryContextAllocHuge(mcxt, open->used);
-		memcpy(open->block, kept->cells[i]->block, open->used);
 		((FcSpillBlock *) open->block)->base = open->base;
 		((FcSpillBlock *) open->block)->size = open->used;
 		open->cell.size = open->used;
-		kept->cells[i] = open;
 	}
 	return kept;
 }
@@ -645,5 +638,5 @@ fc_spill_keep_file(FcSpill *spill)
 {
 	fc_spill_write_all(spill);
 	fc_spill_write_out(spill);
-	return fc_spill_keep(spill, spill->mcxt);
+	return fc_spill_keep(spill);
 }

@@ -27,6 +27,7 @@ struct FcStream
 	const FcSource *source;
 	char	   *buf;			/* size + 1 bytes */
 	size_t		size;
+	size_t		most;			/* bytes that a record may have */
 	size_t		block;			/* bytes read at a time */
 	size_t		len;			/* bytes in buf */
 	size_t		pos;			/* start of the next record in buf */
@@ -45,10 +46,17 @@ fc_stream_begin(const FcSource *source, size_t buffer_size)
 	stream->end = fc_source_end(source, 0);
 	stream->block = Max(buffer_size, 64);
 	stream->size = stream->block;
+	stream->most = FC_MAX_RECORD;
 	stream->buf = palloc(stream->size + 1);
 	stream->marks = palloc(sizeof(FcMarks));
 	stream->marks->len = stream->marks_start = 0;
 	return stream;
+}
+
+void
+fc_stream_limit(FcStream *stream, size_t most)
+{
+	stream->most = Max(most, stream->size);
 }
 
 void
@@ -85,15 +93,15 @@ fc_stream_make_room(FcStream *stream)
 	}
 	if (stream->len < stream->size)
 		return;
-	if (stream->size >= FC_MAX_RECORD)
+	if (stream->size >= stream->most)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("out of memory"),
 				 errdetail("The record at byte " UINT64_FORMAT " of file \"%s\" is longer than %zu bytes.",
 						   stream->offset - fc_source_file(stream->source, stream->offset)->base,
 						   fc_source_path_at(stream->source, stream->offset),
-						   (size_t) FC_MAX_RECORD)));
-	stream->size = Min(stream->size * 2, FC_MAX_RECORD);
+						   stream->most)));
+	stream->size = Min(stream->size * 2, stream->most);
 	stream->buf = repalloc_huge(stream->buf, stream->size + 1);
 }
 

@@ -43,6 +43,9 @@ typedef struct FcMarkedBytes
 
 extern FcStream *fc_stream_begin(const FcSource *source, size_t buffer_size);
 
+/* A record with more bytes is ERROR 54000; by default with 1 GB */
+extern void fc_stream_limit(FcStream *stream, size_t most);
+
 /* Restarts at a record start; the stream ends with the file of that record */
 extern void fc_stream_seek(FcStream *stream, uint64 offset);
 

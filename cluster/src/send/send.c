@@ -136,7 +136,7 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	initStringInfo(&sender->other);
 	/* the first pass over the whole file finds its chunks */
 	if (plan->load.whole)
-		fc_chunk_reader_find(&sender->reader);
+		fc_chunk_reader_find(&sender->reader, FC_UNSPLIT_FIND);
 	sender->nleaves = fc_dispatch_nforeign(sender->dispatch);
 	sender->leaves = palloc0(sizeof(FcSendLeaf) * Max(sender->nleaves, 1));
 	for (int i = 0; i < sender->nleaves; i++)
