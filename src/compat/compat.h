@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * compat/compat.h
- *	  With compat/storage.h, its part, the one place that knows PostgreSQL's
- *	  versions (15 to 19).
+ *	  With its parts, compat/catalog.h and compat/storage.h, the one place that
+ *	  knows PostgreSQL's versions (15 to 19).
  *
  * Each wrapper is called in one way in all versions.  Its comment tells which
  * version changed what it wraps, and how: "16:" means from 16 on.
@@ -14,9 +14,9 @@
 
 #include <unistd.h>
 
-#include "access/amapi.h"
 #include "access/attmap.h"
 #include "access/multixact.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xloginsert.h"
@@ -53,9 +53,11 @@
 #include "utils/regproc.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "compat/catalog.h"
 #include "compat/storage.h"
 
 #if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
@@ -142,6 +144,30 @@ fc_rte_require_insert(ParseNamespaceItem *nsitem)
 	nsitem->p_perminfo->requiredPerms = ACL_INSERT;
 #else
 	nsitem->p_rte->requiredPerms = ACL_INSERT;
+#endif
+}
+
+static inline void
+fc_rte_require_delete(ParseNamespaceItem *nsitem)
+{
+#if PG_VERSION_NUM >= 160000
+	nsitem->p_perminfo->requiredPerms |= ACL_DELETE;
+#else
+	nsitem->p_rte->requiredPerms |= ACL_DELETE;
+#endif
+}
+
+static inline void
+fc_rte_require_select(ParseNamespaceItem *nsitem, AttrNumber attnum)
+{
+	int			member = attnum - FirstLowInvalidHeapAttributeNumber;
+
+#if PG_VERSION_NUM >= 160000
+	nsitem->p_perminfo->requiredPerms |= ACL_SELECT;
+	nsitem->p_perminfo->selectedCols = bms_add_member(nsitem->p_perminfo->selectedCols, member);
+#else
+	nsitem->p_rte->requiredPerms |= ACL_SELECT;
+	nsitem->p_rte->selectedCols = bms_add_member(nsitem->p_rte->selectedCols, member);
 #endif
 }
 
@@ -308,43 +334,6 @@ fc_library_is_there(const char *name)
 #endif
 }
 
-/*
- * 16: DefineIndex takes total_parts.  19: and the parser's state.  Defines an
- * index without building it, as ATTACH PARTITION would define it: without a
- * check of rights, because the parent's owner asked for it.
- */
-static inline ObjectAddress
-fc_define_index_unbuilt(Oid relid, IndexStmt *stmt)
-{
-#if PG_VERSION_NUM >= 190000
-	return DefineIndex(NULL, relid, stmt, InvalidOid, InvalidOid, InvalidOid, -1,
-					   true, false, false, true, true);
-#elif PG_VERSION_NUM >= 160000
-	return DefineIndex(relid, stmt, InvalidOid, InvalidOid, InvalidOid, -1,
-					   true, false, false, true, true);
-#else
-	return DefineIndex(relid, stmt, InvalidOid, InvalidOid, InvalidOid,
-					   true, false, false, true, true);
-#endif
-}
-
-/* Likewise, but builds the index, as a partition of the parent's index */
-static inline void
-fc_define_index_of(Oid relid, IndexStmt *stmt, Oid parent_index,
-				   Oid parent_constraint)
-{
-#if PG_VERSION_NUM >= 190000
-	(void) DefineIndex(NULL, relid, stmt, InvalidOid, parent_index,
-					   parent_constraint, -1, true, false, false, false, false);
-#elif PG_VERSION_NUM >= 160000
-	(void) DefineIndex(relid, stmt, InvalidOid, parent_index,
-					   parent_constraint, -1, true, false, false, false, false);
-#else
-	(void) DefineIndex(relid, stmt, InvalidOid, parent_index,
-					   parent_constraint, true, false, false, false, false);
-#endif
-}
-
 /* 17: building an empty index does not wait for the disk any more */
 #if PG_VERSION_NUM >= 170000
 #define FC_CORE_SYNCS_INDEXES false
@@ -352,56 +341,23 @@ fc_define_index_of(Oid relid, IndexStmt *stmt, Oid parent_index,
 #define FC_CORE_SYNCS_INDEXES true
 #endif
 
-/*
- * 17: index_create takes options of operator classes, and statistics.  Makes
- * the index of a TOAST table, and leaves its file empty.
- */
-static inline Oid
-fc_create_toast_index(Relation heap, const char *name, IndexInfo *info,
-					  List *columns, Oid *collations, Oid *classes,
-					  int16 *options)
-{
-#if PG_VERSION_NUM >= 170000
-	return index_create(heap, name, InvalidOid, InvalidOid, InvalidOid,
-						InvalidOid, info, columns, BTREE_AM_OID,
-						heap->rd_rel->reltablespace, collations, classes, NULL,
-						options, NULL, (Datum) 0,
-						INDEX_CREATE_IS_PRIMARY | INDEX_CREATE_SKIP_BUILD, 0,
-						true, true, NULL);
-#else
-	return index_create(heap, name, InvalidOid, InvalidOid, InvalidOid,
-						InvalidOid, info, columns, BTREE_AM_OID,
-						heap->rd_rel->reltablespace, collations, classes,
-						options, (Datum) 0,
-						INDEX_CREATE_IS_PRIMARY | INDEX_CREATE_SKIP_BUILD, 0,
-						true, true, NULL);
-#endif
-}
-
-/* 18: has is_enforced.  Makes a CHECK that is valid without a look at rows */
-static inline Constraint *
-fc_make_check(char *name, char *cooked)
-{
-	Constraint *check = makeNode(Constraint);
-
-	check->contype = CONSTR_CHECK;
-	check->conname = name;
-	check->location = -1;
-	check->cooked_expr = cooked;
-	check->skip_validation = true;
-	check->initially_valid = true;
-#if PG_VERSION_NUM >= 180000
-	check->is_enforced = true;
-#endif
-	return check;
-}
-
 /* 18: the list of CHECK expressions has another name */
 #if PG_VERSION_NUM >= 180000
 #define fc_check_exprs(rri) ((rri)->ri_CheckConstraintExprs)
 #else
 #define fc_check_exprs(rri) ((rri)->ri_ConstraintExprs)
 #endif
+
+/* 17: the server keeps old rows for as long as a snapshot may see them */
+static inline bool
+fc_core_prunes_early(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return false;
+#else
+	return OldSnapshotThresholdActive();
+#endif
+}
 
 /* 18: a CHECK need not be enforced */
 static inline bool
@@ -500,36 +456,6 @@ fc_interval_is_infinite(const Interval *span)
 }
 
 /*
- * 18: vac_update_relstats takes num_all_frozen_pages.  Sets the statistics of a
- * relation that this transaction made.
- */
-static inline void
-fc_set_relstats(Relation rel, BlockNumber pages, double tuples,
-				BlockNumber all_visible, BlockNumber all_frozen)
-{
-#if PG_VERSION_NUM >= 180000
-	vac_update_relstats(rel, pages, tuples, all_visible, all_frozen, true,
-						InvalidTransactionId, InvalidMultiXactId, NULL, NULL,
-						true);
-#else
-	vac_update_relstats(rel, pages, tuples, all_visible, true,
-						InvalidTransactionId, InvalidMultiXactId, NULL, NULL,
-						true);
-#endif
-}
-
-/* 17: an index's access method says whether workers can help to build it */
-static inline bool
-fc_am_builds_in_parallel(Oid am)
-{
-#if PG_VERSION_NUM >= 170000
-	return GetIndexAmRoutineByAmId(am, false)->amcanbuildparallel;
-#else
-	return am == BTREE_AM_OID;
-#endif
-}
-
-/*
  * 16: vacuum takes the strategy and a memory context.  19: each of VACUUM and
  * ANALYZE has a duration from which it is logged.  Analyzes the tables of a
  * list of VacuumRelation, within the transaction.
@@ -602,17 +528,6 @@ fc_format_is_csv(const CopyFormatOptions *format)
 	return format->format == COPY_FORMAT_CSV;
 #else
 	return format->csv_mode;
-#endif
-}
-
-/* 19: index_build takes progress.  Builds an index in this process alone */
-static inline void
-fc_build_index_alone(Relation heap, Relation index, IndexInfo *info)
-{
-#if PG_VERSION_NUM >= 190000
-	index_build(heap, index, info, false, false, true);
-#else
-	index_build(heap, index, info, false, false);
 #endif
 }
 

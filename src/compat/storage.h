@@ -14,6 +14,7 @@
 #include "access/visibilitymap.h"
 #include "access/xloginsert.h"
 #include "catalog/catalog.h"
+#include "catalog/pg_class.h"
 #include "catalog/storage_xlog.h"
 #include "commands/sequence.h"
 #include "common/relpath.h"
@@ -107,6 +108,44 @@ fc_assume_new_files(Relation rel)
 	RelationAssumeNewRelfilelocator(rel);
 #else
 	RelationAssumeNewRelfilenode(rel);
+#endif
+}
+
+/*
+ * 16: renamed.  Hands on what the relcache knows of a file, when that becomes
+ * another relation's
+ */
+static inline void
+fc_hand_on_storage(Relation to, Relation from)
+{
+	to->rd_createSubid = from->rd_createSubid;
+#if PG_VERSION_NUM >= 160000
+	to->rd_newRelfilelocatorSubid = from->rd_newRelfilelocatorSubid;
+	to->rd_firstRelfilelocatorSubid = from->rd_firstRelfilelocatorSubid;
+#else
+	to->rd_newRelfilenodeSubid = from->rd_newRelfilenodeSubid;
+	to->rd_firstRelfilenodeSubid = from->rd_firstRelfilenodeSubid;
+#endif
+}
+
+/* 17: the server closes files by itself that a relation has no more */
+static inline void
+fc_close_files(Oid relid)
+{
+#if PG_VERSION_NUM < 170000
+	RelationCloseSmgrByOid(relid);
+#endif
+}
+
+/* 18: pg_class tells how many pages are all frozen */
+static inline void
+fc_exchange_all_frozen(Form_pg_class a, Form_pg_class b)
+{
+#if PG_VERSION_NUM >= 180000
+	int32		kept = a->relallfrozen;
+
+	a->relallfrozen = b->relallfrozen;
+	b->relallfrozen = kept;
 #endif
 }
 

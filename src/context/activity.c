@@ -20,7 +20,7 @@ const char *
 fc_activity_phase_name(FcPhase phase)
 {
 	static const char *const names[FC_NPHASES] = {
-		"setup", "split", "scan", "partitions", "load", "index", "attach",
+		"setup", "split", "scan", "partitions", "replace", "load", "index", "attach",
 		"copy", "reject", "check", "analyze", "unpack", "receive", "total"
 	};
 

@@ -99,6 +99,13 @@ typedef enum FcMissing
 	FC_MISSING_DEFAULT
 } FcMissing;
 
+/* existing_rows */
+typedef enum FcExisting
+{
+	FC_EXISTING_KEEP,
+	FC_EXISTING_REPLACE
+} FcExisting;
+
 /* What the rows are sorted and routed by */
 typedef struct FcPlanKey
 {
@@ -138,6 +145,9 @@ typedef struct FcPlan
 								 * foreign keys: ATTACH checks these for new
 								 * partitions */
 	FcMissing	missing;
+	FcExisting	existing;
+	FcRange		bounds;			/* of the keys that rows may have: all, or
+								 * those that are replaced */
 	bool		freeze;
 	int			ncolumns;		/* fields in the file */
 	int			nnumbers;		/* columns with numbers of sequences */
@@ -164,5 +174,12 @@ typedef struct FcPlan
 	Size		memory;			/* bytes per process */
 	int			io_depth;		/* requests in flight */
 } FcPlan;
+
+/* Do rows take the place of those that are there? */
+static inline bool
+fc_plan_replaces(const FcPlan *plan)
+{
+	return plan->existing == FC_EXISTING_REPLACE;
+}
 
 #endif							/* FC_CONTEXT_PLAN_H */

@@ -44,6 +44,7 @@ typedef enum FcPhase
 	FC_PHASE_SPLIT,
 	FC_PHASE_SCAN,
 	FC_PHASE_PARTITIONS,
+	FC_PHASE_REPLACE,			/* existing_rows */
 	FC_PHASE_LOAD,
 	FC_PHASE_INDEX,
 	FC_PHASE_ATTACH,
@@ -96,6 +97,7 @@ typedef struct FcStorage
 {
 	FcStorageKind kind;
 	FcLocator	file;			/* FC_STORAGE_PAGES: see heap/page_new.c */
+	bool		frozen;			/* rows are frozen as they are written */
 } FcStorage;
 
 /*
@@ -120,6 +122,8 @@ typedef struct FcTask
 	uint32		slice;			/* of the partition, from 0 */
 	uint32		nslices;
 	bool		created;		/* partition was made by this load */
+	Oid			replaces;		/* the leaf that the partition is a substitute
+								 * of, or InvalidOid */
 	FcStorage	storage;		/* of the partition */
 	uint32		chunk;			/* FC_WAY_PRESORTED: where the slice is */
 	int64		upto;			/* FC_WAY_PRESORTED: its largest key, at most */
@@ -414,7 +418,9 @@ typedef struct FcShared
 	int			nscanners;		/* processes that left spill files */
 	bool		alone;			/* the leader takes all tasks of the load */
 	int			nprocesses;		/* that the leader asked for, in this phase */
-	FcStorage	storage;		/* of the target, if there is no key */
+	Oid			leaf;			/* if there is no key: the target, or the table
+								 * that gets its rows */
+	FcStorage	storage;		/* of this leaf */
 	uint32		ntasks;
 	int64		started;		/* microseconds of a clock that all share */
 

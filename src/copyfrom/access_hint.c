@@ -149,13 +149,26 @@ void
 fc_access_hint_grant(void *arg)
 {
 	const FcTarget *target = arg;
-	bool		insert;
+	const char *lacks = NULL;
+	const char *what = "";
 
 	if (geterrcode() != ERRCODE_INSUFFICIENT_PRIVILEGE)
 		return;
-	insert = fc_access_may(target->oid, ACL_INSERT);
-	if (!insert || (target->options->where_clause && !fc_access_may(target->oid, ACL_SELECT)))
-		errhint("Its owner may GRANT %s ON %s TO %s%s.", insert ? "SELECT" : "INSERT",
-				fc_access_target(target), fc_advice_role(),
-				insert ? ", for the columns of the condition" : "");
+	if (!fc_access_may(target->oid, ACL_INSERT))
+		lacks = "INSERT";
+	else if (target->plan->existing == FC_EXISTING_REPLACE &&
+			 pg_class_aclcheck(target->oid, GetUserId(), ACL_DELETE) != ACLCHECK_OK)
+	{
+		lacks = "DELETE";
+		what = ", because rows are replaced";
+	}
+	else if (!fc_access_may(target->oid, ACL_SELECT))
+	{
+		lacks = "SELECT";
+		what = target->options->where_clause ? ", for the columns of the condition" :
+			", for the key, by which rows are replaced";
+	}
+	if (lacks && (lacks[0] != 'S' || target->options->where_clause || target->plan->existing == FC_EXISTING_REPLACE))
+		errhint("Its owner may GRANT %s ON %s TO %s%s.", lacks, fc_access_target(target),
+				fc_advice_role(), what);
 }

@@ -62,17 +62,17 @@ fc_append_place(const FcAppend *append, int i, BlockNumber block)
 /*
  * heap/page_new.c.  The leader, before the load: makes a file for the table,
  * and adds it to the list.  The table is held (heap/hold.h), and its own file
- * must be empty and made by this transaction.
+ * must be empty and made by this transaction.  With "frozen" all rows that it
+ * gets are frozen.
  */
-extern FcLocator fc_new_begin(Relation rel, List **files);
+extern FcLocator fc_new_begin(Relation rel, bool frozen, List **files);
 
 /*
  * The leader, when all processes have written their pages and fc_hold_check
- * has found nothing: gives the tables their new files, and frees the list.
- * With "frozen" all rows in the files are frozen.  The change is visible after
- * CommandCounterIncrement.
+ * has found nothing: gives the tables their new files, and frees the list.  The
+ * change is visible after CommandCounterIncrement.
  */
-extern void fc_new_end(List *files, bool frozen);
+extern void fc_new_end(List *files);
 
 /*
  * heap/page_file.c.  Reserves the next n blocks of the new file, for pages of

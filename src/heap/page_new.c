@@ -45,6 +45,7 @@ typedef struct FcNewFile
 {
 	Relation	rel;
 	FcLocator	locator;
+	bool		frozen;
 } FcNewFile;
 
 /*
@@ -53,13 +54,14 @@ typedef struct FcNewFile
  * whose code runs this one) gets no new file, as core would give it none.
  */
 FcLocator
-fc_new_begin(Relation rel, List **files)
+fc_new_begin(Relation rel, bool frozen, List **files)
 {
 	FcNewFile  *file = palloc(sizeof(FcNewFile));
 
 	Assert(!IsParallelWorker() && RelationGetNumberOfBlocks(rel) == 0);
 	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
 	file->rel = rel;
+	file->frozen = frozen;
 	file->locator = fc_create_files(rel);
 	*files = lappend(*files, file);
 	return file->locator;
@@ -179,7 +181,7 @@ fc_new_map(const FcNewFile *file)
 }
 
 void
-fc_new_end(List *files, bool frozen)
+fc_new_end(List *files)
 {
 	ListCell   *lc;
 
@@ -193,7 +195,7 @@ fc_new_end(List *files, bool frozen)
 			fc_new_copy(file);
 		else
 		{
-			if (frozen)
+			if (file->frozen)
 				fc_new_map(file);
 			fc_new_exchange(file);
 		}

@@ -75,13 +75,13 @@ fc_write_routed_kind(Relation rel, uint64 rows)
 }
 
 FcStorage
-fc_write_storage(Relation rel, uint64 rows, List **files)
+fc_write_storage(Relation rel, uint64 rows, bool frozen, List **files)
 {
-	FcStorage	storage = {fc_write_kind(rel, rows)};
+	FcStorage	storage = {fc_write_kind(rel, rows),.frozen = frozen};
 
 	Assert(!IsParallelWorker());
 	if (storage.kind == FC_STORAGE_PAGES)
-		storage.file = fc_new_begin(rel, files);
+		storage.file = fc_new_begin(rel, frozen, files);
 	return storage;
 }
 
@@ -124,7 +124,7 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	writer->cid = GetCurrentCommandId(!ctx->in_worker);
 	writer->options = to->storage.kind == FC_STORAGE_USED && !ctx->shared->plan.order.append ?
 		0 : HEAP_INSERT_SKIP_FSM;
-	if (ctx->shared->plan.freeze)
+	if (to->storage.frozen)
 		writer->options |= HEAP_INSERT_FROZEN;
 	fc_write_open_toast(writer);
 	routine->begin(writer);

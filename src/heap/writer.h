@@ -15,10 +15,10 @@
  * Decides how about so many rows get into the table, by what it and
  * fast_copy.writer allow: before the load and by the leader, because all
  * processes must go the same way.  The table is held (heap/hold.h), and open
- * once more.  A new file is added to the list, which fc_new_end takes after
- * the load.
+ * once more.  With "frozen" rows are frozen as they are written.  A new file is
+ * added to the list, which fc_new_end takes after the load.
  */
-extern FcStorage fc_write_storage(Relation rel, uint64 rows, List **files);
+extern FcStorage fc_write_storage(Relation rel, uint64 rows, bool frozen, List **files);
 
 /*
  * The same for a leaf that core routes to, asked by the process that finds it

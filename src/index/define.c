@@ -23,6 +23,8 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_proc.h"
 #include "commands/defrem.h"
+#include "commands/tablespace.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/clauses.h"
 #include "parser/parse_utilcmd.h"
@@ -65,6 +67,14 @@ define_like(Relation parent, Relation parent_index, Oid heap)
 	ObjectAddress address;
 
 	table_close(rel, NoLock);
+	if (parent_index->rd_rel->relkind == RELKIND_INDEX)
+	{
+		/* the index is what its file is exchanged with */
+		stmt->idxname = pstrdup(RelationGetRelationName(parent_index));
+		stmt->isconstraint = stmt->primary = false;
+		if (!OidIsValid(parent_index->rd_rel->reltablespace))
+			stmt->tableSpace = get_tablespace_name(MyDatabaseTableSpace);
+	}
 	address = fc_define_index_unbuilt(heap, stmt);
 	CommandCounterIncrement();
 	return address.objectId;
@@ -118,6 +128,7 @@ task_of_index(Relation parent, Relation parent_index, Oid heap)
 	FcIndexTask *task = palloc0(sizeof(FcIndexTask));
 
 	task->heap = heap;
+	task->like = RelationGetRelid(parent_index);
 	task->leader_only = parent_index->rd_index->indisexclusion ||
 		!expressions_parallel_safe(BuildIndexInfo(parent_index));
 	task->index = define_like(parent, parent_index, heap);
@@ -134,6 +145,8 @@ fc_index_define(Relation parent, Oid heap, AttrNumber key)
 {
 	List	   *tasks = NIL;
 	List	   *indexes = RelationGetIndexList(parent);
+	char		relkind = parent->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
+		RELKIND_PARTITIONED_INDEX : RELKIND_INDEX;
 	FcProgressSlot slot;
 	ListCell   *lc;
 
@@ -143,7 +156,7 @@ fc_index_define(Relation parent, Oid heap, AttrNumber key)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
-		if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+		if (index->rd_rel->relkind == relkind)
 		{
 			FcIndexTask *task = task_of_index(parent, index, heap);
 

@@ -17,6 +17,7 @@ typedef struct FcIndexTask
 {
 	Oid			heap;
 	Oid			index;
+	Oid			like;			/* the index that it is a copy of */
 	uint64		rows;			/* rows loaded */
 	double		weight;			/* about how long a row takes; 1 is a row with
 								 * an integer, in no order */
@@ -32,10 +33,11 @@ typedef struct FcIndexTask
 
 /*
  * Leader, before parallel mode: defines on "heap", which the caller has
- * closed, a copy of every index of "parent", empty and unbuilt.  Returns a
- * list of FcIndexTask *.  Exclusion constraints and parallel-unsafe
- * expressions and predicates are for the leader only.  Rows are in the order
- * of the column "key", if it is valid.
+ * closed, a copy of every index of "parent", empty and unbuilt.  If "parent" is
+ * no partitioned table, a copy has the name of the index, and is of no
+ * constraint.  Returns a list of FcIndexTask *.  Exclusion constraints and
+ * parallel-unsafe expressions and predicates are for the leader only.  Rows are
+ * in the order of the column "key", if it is valid.
  */
 extern List *fc_index_define(Relation parent, Oid heap, AttrNumber key);
 

@@ -395,6 +395,19 @@ fc_new_partition_name_now(const FcNewPartition *part)
 	return name;
 }
 
+void
+fc_range_check(FcKeyType type, const FcRange *range, int64 key, bool null)
+{
+	if (null ? range->hi_max : fc_range_has(range, key))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 null ? errmsg("a row without a key lies outside of the range that is replaced") :
+			 errmsg("key \"%s\" lies outside of the range that is replaced", fc_key_text(type, key)),
+			 errdetail("Rows are replaced %s.", fc_range_text(type, range)),
+			 errhint("Name a wider range, or leave such rows out by a condition.")));
+}
+
 char *
 fc_range_text(FcKeyType type, const FcRange *range)
 {

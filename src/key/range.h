@@ -30,6 +30,12 @@ typedef struct FcRange
 	Oid			partition;		/* the partition that exists, or InvalidOid */
 } FcRange;
 
+static inline bool
+fc_range_has(const FcRange *range, int64 key)
+{
+	return (range->lo_min || key >= range->lo) && (range->hi_max || key < range->hi);
+}
+
 /* A partition that this load makes */
 typedef struct FcNewPartition
 {
@@ -99,6 +105,12 @@ extern char *fc_key_text(FcKeyType type, int64 key);
 
 /* The current name of a new partition; ERROR 42P01 if it was dropped */
 extern char *fc_new_partition_name_now(const FcNewPartition *part);
+
+/*
+ * ERROR 23514 if a row's key, or one that is NULL, is not among the keys that
+ * the rows of this load may have
+ */
+extern void fc_range_check(FcKeyType type, const FcRange *range, int64 key, bool null);
 
 /* The range as commands and messages have it: "FROM (...) TO (...)" */
 extern char *fc_range_text(FcKeyType type, const FcRange *range);

@@ -3,8 +3,9 @@
  * load/access.c
  *	  What the caller may read, and load into.
  *
- * The rules are COPY's: INSERT on the columns, no row-level security, no
- * read-only transaction; and for files pg_read_server_files.  Without that
+ * The rules are COPY's: INSERT on the columns, and DELETE if rows are replaced;
+ * no row-level security, no read-only transaction; and for files
+ * pg_read_server_files.  Without that
  * role a caller may load files below fast_copy.root_directory.  source/root.c
  * opens all files.
  *
@@ -12,12 +13,19 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "rewrite/prs2lock.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/rls.h"
 
 #include "copyfrom/hint.h"
 #include "elsewhere/keeper.h"
 #include "errors/context.h"
 #include "load/access.h"
+#include "row/executor.h"
 #include "source/glob.h"
 #include "source/root.h"
 
@@ -143,6 +151,8 @@ fc_access_check_permissions(FcJob *job)
 	{
 		if (!fc_caller_writes(job->target.options->caller))
 			ExecutorCheckPerms_hook = NULL;
+		if (fc_plan_replaces(job->target.plan))
+			fc_executor_require_delete(job->target.planned->pstate, job->target.plan->key.attnum);
 		fc_check_permissions(job->target.planned->pstate);
 	}
 	PG_FINALLY();
@@ -151,6 +161,45 @@ fc_access_check_permissions(FcJob *job)
 	}
 	PG_END_TRY();
 	fc_error_context_pop();
+}
+
+void
+fc_access_lock_target(const FcOptions *options)
+{
+	if (options->existing == FC_EXISTING_REPLACE &&
+		get_rel_relkind(options->target) == RELKIND_RELATION &&
+		pg_class_aclcheck(options->target, GetUserId(), ACL_DELETE) == ACLCHECK_OK)
+		LockRelationOid(options->target, ShareUpdateExclusiveLock);
+}
+
+static bool
+fc_access_has_delete_rules(Relation rel)
+{
+	for (int i = 0; rel->rd_rules && i < rel->rd_rules->numLocks; i++)
+		if (rel->rd_rules->rules[i]->event == CMD_DELETE)
+			return true;
+	return false;
+}
+
+/* ERROR 0A000 if rows of the target can never be replaced */
+static void
+fc_access_check_replaced(FcTarget *target)
+{
+	const char *why = NULL;
+
+	if (target->rel->rd_rel->relkind != RELKIND_RELATION && !target->plan->partitioned)
+		why = "It is no table of this server.";
+	else if (target->kept)
+		why = "Another extension keeps its rows.";
+	else if (fc_access_has_delete_rules(target->rel))
+		why = "It has rules for DELETE.";
+	else if (target->options->nodes != NIL)
+		why = "Its partitions are made on other servers.";
+	if (why)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot replace rows of table \"%s\"", target->relname),
+				 errdetail("%s", why)));
 }
 
 void
@@ -172,4 +221,6 @@ fc_access_check_target(FcJob *job)
 	target->kept = fc_keeper_check(target->oid);
 	if (target->kept && !fc_caller_writes(target->options->caller))
 		fc_keeper_refuse(target->oid, "Rows are checked where they are loaded.");
+	if (fc_plan_replaces(target->plan))
+		fc_access_check_replaced(target);
 }

@@ -19,7 +19,17 @@
  */
 extern FcSource *fc_access_open(const FcTarget *target, uint64 most);
 
-/* Throws COPY's errors if the caller may not load; needs the plan */
+/*
+ * Before the target is opened, if its rows are replaced: locks a plain table
+ * against another such load, so that the two do not wait for each other at the
+ * end
+ */
+extern void fc_access_lock_target(const FcOptions *options);
+
+/*
+ * Throws COPY's errors if the caller may not load, and ERROR 0A000 if rows are
+ * to be replaced that cannot be; needs the plan
+ */
 extern void fc_access_check_target(FcJob *job);
 
 #endif							/* FC_LOAD_ACCESS_H */

@@ -42,7 +42,7 @@ fc_fill_report_leaves(FcJob *job)
 		FcTask	   *first = &job->tasks[i];
 
 		row.phase = FC_PHASE_LOAD;
-		row.partition = first->partition;
+		row.partition = OidIsValid(first->replaces) ? first->replaces : first->partition;
 		row.key = first->null ? PG_INT64_MAX : first->lo.key;
 		row.name = OidIsValid(row.partition) ? get_rel_name(row.partition) : NULL;
 		for (; i < job->ntasks && job->tasks[i].part == first->part; i++)
@@ -55,7 +55,7 @@ fc_fill_report_leaves(FcJob *job)
 			row.seconds += task->usec / 1e6;
 		}
 		row.choice = psprintf("%s%s", fc_way_of_leaf(&job->target, first),
-							  first->created ? ", new" : "");
+							  OidIsValid(first->replaces) ? ", replaced" : first->created ? ", new" : "");
 		fc_report_add(&row);
 	}
 }
@@ -111,14 +111,17 @@ fc_fill_throw(FcJob *job)
 	fc_core_throw(&job->target);
 }
 
-/* How all rows get into the target, where there is no key */
-static FcStorage
-fc_fill_storage(FcJob *job)
+/* Where all rows go, and how, where there is no key */
+static void
+fc_fill_one(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
+	bool		replaced = target->nsubstitutes > 0;
 	uint64		rows = target->counted ? target->found : target->source->size / FC_RECORD_GUESS;
 
-	return fc_write_storage(target->rel, rows, &job->files);
+	shared->leaf = replaced ? target->substitutes->table : target->oid;
+	shared->storage = fc_tasks_storage(job, shared->leaf, replaced, rows);
 }
 
 /* The table of a load without a key, or that of each task, to count its rows */
@@ -128,7 +131,7 @@ fc_fill_leaves(const FcJob *job, FcWork *work)
 	if (fc_shared_routed(job->target.shared))
 		return;
 	if (work->ntasks == 0)
-		pg_atomic_write_u64(&work->turns[0].leaf, job->target.oid);
+		pg_atomic_write_u64(&work->turns[0].leaf, job->target.shared->leaf);
 	for (uint32 i = 0; i < work->ntasks; i++)
 		pg_atomic_write_u64(&work->turns[job->tasks[i].part].leaf, job->tasks[i].partition);
 }
@@ -167,7 +170,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 	if (fc_shared_routed(target->shared))
 		work->nturns += fc_tables_count(target->oid) + FC_NEW_LEAVES;
 	if (!fc_shared_keyed(target->shared))
-		target->shared->storage = fc_fill_storage(job);
+		fc_fill_one(job);
 	else
 	{
 		if (target->way == FC_WAY_PRESORTED)
@@ -221,7 +224,7 @@ static void
 fc_fill_end_files(FcJob *job)
 {
 	fc_hold_check(job->held);
-	fc_new_end(job->files, job->target.plan->freeze);
+	fc_new_end(job->files);
 	job->files = NIL;
 	CommandCounterIncrement();
 }

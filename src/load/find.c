@@ -111,11 +111,20 @@ fc_find_core_reads(const FcJob *job)
 static void
 fc_find_scan_core(FcJob *job)
 {
+	const FcRange *bounds = &job->target.plan->bounds;
 	uint64		rows;
 	List	   *parts;
+	ListCell   *lc;
 
 	fc_progress_end(&job->progress);
 	rows = fc_core_keys(&job->target, &parts);
+	foreach(lc, parts)
+	{
+		FcSpillPart *part = lfirst(lc);
+
+		fc_range_check(job->target.plan->key.type, bounds, part->min_key, part->null);
+		fc_range_check(job->target.plan->key.type, bounds, part->max_key, part->null);
+	}
 	fc_tasks_set_parts(job, parts);
 	fc_progress_start(&job->progress);
 	fc_lead_report(job, 1, rows, job->target.source->size,
@@ -198,7 +207,7 @@ fc_find_may_be_presorted(FcJob *job)
 		target->way != FC_WAY_COPY && !fc_find_core_reads(job) && !target->plan->effects &&
 		shared->plan.tolerated == 0 && shared->plan.nnumbers == 0 &&
 		fc_shared_where(shared)[0] == '\0' && target->plan->order.nkeys == 0 &&
-		!fc_way_needs_attached(job);
+		target->plan->bounds.hi_max && !fc_way_needs_attached(job);
 }
 
 /*

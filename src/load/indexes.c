@@ -12,6 +12,9 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
+#include "miscadmin.h"
+
 #include "copyfrom/core.h"
 #include "index/build.h"
 #include "load/lead.h"
@@ -48,36 +51,62 @@ fc_indexes_order_column(const FcJob *job)
 	return fc_sort_key_plain(first) ? first->attnum : InvalidAttrNumber;
 }
 
-/* Defines the parent's indexes on the new partitions, largest first */
+/* Adds the tasks of a table that gets the indexes of "like" */
+static void
+fc_indexes_add(FcJob *job, Relation like, Oid table, const FcLeafRows *leaves, int *allocated)
+{
+	FcTarget   *target = &job->target;
+	ListCell   *lc;
+
+	CHECK_FOR_INTERRUPTS();
+	foreach(lc, fc_index_define(like, table, fc_indexes_order_column(job)))
+	{
+		FcIndexTask *task;
+
+		if (target->nindexes == *allocated)
+		{
+			*allocated *= 2;
+			job->indexes = repalloc_huge(job->indexes, sizeof(FcIndexTask) * *allocated);
+		}
+		task = &job->indexes[target->nindexes++];
+		*task = *(FcIndexTask *) lfirst(lc);
+		task->rows = target->plan->partitioned ? fc_tasks_rows_of(job, leaves, table) : target->loaded;
+	}
+	fc_progress_update(&job->progress);
+}
+
+/*
+ * Defines the parent's indexes on the new partitions, and those of leaves on
+ * their substitutes, largest first
+ */
 static void
 fc_indexes_define(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	int			each = list_length(RelationGetIndexList(target->rel));
 	FcLeafRows *leaves = fc_tasks_leaf_rows(job);
+	int			nattached = job->attach_first || job->places ? target->ncreated : 0;
+	int			allocated = 64;
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											   "fast_copy indexes",
 											   ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	MemoryContext old;
 
 	target->nindexes = 0;
-	job->indexes = MemoryContextAllocHuge(old, sizeof(FcIndexTask) *
-										  Max((Size) each * target->ncreated, 1));
-	for (int i = 0; i < target->ncreated; i++)
+	job->indexes = palloc(sizeof(FcIndexTask) * allocated);
+	old = MemoryContextSwitchTo(mcxt);
+	for (int i = nattached; i < target->ncreated; i++)
 	{
-		Oid			leaf = target->created[i].range.partition;
-		ListCell   *lc;
-
-		CHECK_FOR_INTERRUPTS();
-		foreach(lc, fc_index_define(target->rel, leaf, fc_indexes_order_column(job)))
-		{
-			FcIndexTask *task = &job->indexes[target->nindexes++];
-
-			*task = *(FcIndexTask *) lfirst(lc);
-			task->rows = fc_tasks_rows_of(job, leaves, leaf);
-		}
+		fc_indexes_add(job, target->rel, target->created[i].range.partition, leaves, &allocated);
 		MemoryContextReset(mcxt);
-		fc_progress_update(&job->progress);
+	}
+	for (int i = 0; i < target->nsubstitutes; i++)
+	{
+		const FcSubstitute *substitute = &target->substitutes[i];
+		Relation	rel = table_open(substitute->range.partition, NoLock);
+
+		fc_indexes_add(job, rel, substitute->table, leaves, &allocated);
+		table_close(rel, NoLock);
+		MemoryContextReset(mcxt);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
@@ -110,6 +139,11 @@ fc_indexes_verify(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		fc_table_truncate(target->created[i].range.partition);
 	}
+	for (int i = 0; i < target->nsubstitutes; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_table_truncate(target->substitutes[i].table);
+	}
 	CommandCounterIncrement();
 	fc_lead_take_up_tasks(job);
 	fc_verify_load_indexes(&target->ctx, target->ngroups);
@@ -136,7 +170,7 @@ fc_indexes_run(FcJob *job)
 	int			led;
 	int			processes = 0;
 
-	if (target->ncreated == 0 || job->attach_first || job->places)
+	if ((target->ncreated == 0 || job->attach_first || job->places) && target->nsubstitutes == 0)
 		return;
 	fc_progress_phase(&job->progress, FC_PHASE_INDEX);
 	fc_indexes_define(job);

@@ -14,6 +14,7 @@
 #define FC_JOB_H
 
 #include "context/shared.h"
+#include "heap/old_rows.h"
 #include "index/define.h"
 #include "intake/intake.h"
 #include "options/target.h"
@@ -47,6 +48,10 @@ typedef struct FcJob
 								 * pg_partman and begins again */
 
 	List	   *parts;			/* FcSpillPart, by key */
+	List	   *replaced;		/* leaves all of whose rows are replaced, by
+								 * key */
+	FcSince		since;			/* before the first substitute was made */
+	Oid			exchange_schema;	/* of the substitutes */
 	int64	   *keys;			/* of fc_presorted_look, for FC_WAY_PRESORTED */
 	int			ntasks;
 	FcTask	   *tasks;

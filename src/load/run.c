@@ -192,16 +192,16 @@ fc_job_copy(FcJob *job)
 }
 
 /*
- * Does core load the file alone?  Not if missing partitions are to be made,
- * which the scan finds; with FREEZE they are not, because core refuses that for
- * a partitioned table.
+ * Does core load the file alone?  Not if rows are replaced, or if missing
+ * partitions are to be made, which the scan finds; with FREEZE they are not,
+ * because core refuses that for a partitioned table.
  */
 static bool
 fc_job_is_cores(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	return target->way == FC_WAY_COPY &&
+	return target->way == FC_WAY_COPY && !fc_plan_replaces(target->plan) &&
 		(!fc_shared_key_routes(target->shared) || target->plan->missing != FC_MISSING_CREATE ||
 		 target->plan->freeze);
 }
@@ -299,6 +299,24 @@ fc_job_unpacks(FcJob *job)
 	return fc_target_grows(&job->target) && !fc_fill_may_flow(job);
 }
 
+static bool
+fc_job_replaces(FcJob *job)
+{
+	return fc_plan_replaces(job->target.plan);
+}
+
+static bool
+fc_job_load_replaces(FcJob *job)
+{
+	return fc_plan_replaces(job->target.plan) && fc_job_is_ours(job);
+}
+
+static bool
+fc_job_copy_replaces(FcJob *job)
+{
+	return fc_plan_replaces(job->target.plan) && fc_job_copies(job);
+}
+
 /* The steps of a load, by their numbers in fc_job_steps */
 typedef enum FcStepNumber
 {
@@ -308,14 +326,19 @@ typedef enum FcStepNumber
 	FC_STEP_LOOK,
 	FC_STEP_SCAN,
 	FC_STEP_LOCK,
+	FC_STEP_CHOOSE,
+	FC_STEP_DELETE,
 	FC_STEP_MAKE,
 	FC_STEP_UNPACK,
 	FC_STEP_LOAD,
 	FC_STEP_COUNT,
+	FC_STEP_ENOUGH,
 	FC_STEP_INDEX,
 	FC_STEP_LET_GO,
 	FC_STEP_ATTACH,
+	FC_STEP_EXCHANGE,
 	FC_STEP_COPY,
+	FC_STEP_COPIED,
 	FC_STEP_REJECT,
 	FC_STEP_END
 } FcStepNumber;
@@ -346,14 +369,19 @@ static const FcStep fc_job_steps[] = {
 	[FC_STEP_LOOK] = {fc_job_may_look, fc_find_look, fc_find_is_presorted, NULL, FC_STEP_LOCK},
 	[FC_STEP_SCAN] = {fc_job_has_key, fc_find_keys, fc_find_guessed_wrong, fc_find_guess_no_more, FC_STEP_SPLIT},
 	[FC_STEP_LOCK] = {NULL, fc_job_lock, fc_job_bounds_changed, fc_find_forget, FC_STEP_SCAN},
+	[FC_STEP_CHOOSE] = {fc_job_replaces, fc_replace_choose},
+	[FC_STEP_DELETE] = {fc_job_replaces, fc_replace_delete},
 	[FC_STEP_MAKE] = {NULL, fc_partitions_make},
 	[FC_STEP_UNPACK] = {fc_job_unpacks, fc_find_unpack},
 	[FC_STEP_LOAD] = {fc_job_is_ours, fc_fill_run, fc_fill_is_mistaken, fc_fill_undo, FC_STEP_SCAN},
 	[FC_STEP_COUNT] = {fc_job_is_ours, fc_job_check_conservation},
+	[FC_STEP_ENOUGH] = {fc_job_load_replaces, fc_replace_check_loaded},
 	[FC_STEP_INDEX] = {fc_job_is_ours, fc_indexes_run},
 	[FC_STEP_LET_GO] = {fc_job_is_ours, fc_tables_let_go},
 	[FC_STEP_ATTACH] = {fc_job_is_ours, fc_partitions_attach},
+	[FC_STEP_EXCHANGE] = {fc_replace_exchanges, fc_replace_exchange},
 	[FC_STEP_COPY] = {fc_job_copies, fc_job_copy},
+	[FC_STEP_COPIED] = {fc_job_copy_replaces, fc_replace_check_loaded},
 	[FC_STEP_REJECT] = {NULL, fc_job_rejects}
 };
 
@@ -490,6 +518,8 @@ fc_job_run(const FcOptions *options, const FcOpened *opened)
 	PG_CATCH();
 	{
 		fc_log_failed(&log, job ? &job->progress : NULL);
+		if (job && fc_replace_exchanges(job))
+			fc_replace_rethrow(job);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();

@@ -351,6 +351,7 @@ fc_setup_job(FcJob *job)
 	fc_away_check_options(options);
 	/* naming a table by its OID must not get around its schema's privileges */
 	fc_executor_check_schema(target->oid);
+	fc_access_lock_target(options);
 	fc_setup_open_target(job);
 	target->relname = pstrdup(RelationGetRelationName(target->rel));
 	fc_setup_plan(job);

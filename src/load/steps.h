@@ -144,6 +144,32 @@ extern void fc_partitions_attach(FcJob *job);
 extern List *fc_partitions_faults(FcJob *job);
 
 /*
+ * Rows that are replaced: load/replace.c
+ */
+
+/*
+ * Chooses what is replaced, once leaves are locked.  ERROR 55000 if a partition
+ * would get too few rows, 0A000 if it cannot be replaced.
+ */
+extern void fc_replace_choose(FcJob *job);
+
+/* Deletes the rows, before the load, as the caller's DELETE would */
+extern void fc_replace_delete(FcJob *job);
+
+/*
+ * Exchanges the files of leaves with those of their substitutes, if there are
+ * any, after new partitions are attached
+ */
+extern bool fc_replace_exchanges(FcJob *job);
+extern void fc_replace_exchange(FcJob *job);
+
+/* Throws the error on that was caught; it tells of a leaf, and no substitute */
+extern void fc_replace_rethrow(FcJob *job) pg_attribute_noreturn();
+
+/* After the load: ERROR 55000 if a leaf has got too few rows after all */
+extern void fc_replace_check_loaded(FcJob *job);
+
+/*
  * Load, of what goes to other servers: load/send.c
  */
 

@@ -55,6 +55,7 @@ void
 fc_tables_lock(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	bool		replaces = fc_plan_replaces(target->plan);
 	ListCell   *lc;
 
 	if (fc_shared_routed(target->shared) && !fc_tables_lock_late(target))
@@ -73,12 +74,15 @@ fc_tables_lock(FcJob *job)
 	}
 	foreach(lc, job->parts)
 	{
+		const FcSpillPart *part = lfirst(lc);
 		bool		created;
-		Oid			leaf = fc_tasks_leaf(target, lfirst(lc), &created);
+		Oid			leaf = fc_tasks_leaf(target, part, &created);
 
 		CHECK_FOR_INTERRUPTS();
+		/* one that is replaced as a whole: another such load waits */
 		if (OidIsValid(leaf) && !created)
-			LockRelationOid(leaf, RowExclusiveLock);
+			LockRelationOid(leaf, replaces && OidIsValid(part->range.partition) ?
+							ShareUpdateExclusiveLock : RowExclusiveLock);
 	}
 }
 
@@ -193,7 +197,7 @@ fc_tables_existing(FcJob *job)
 	ListCell   *lc;
 
 	if (!target->plan->partitioned)
-		return list_make1_oid(target->oid);
+		return target->nsubstitutes > 0 ? NIL : list_make1_oid(target->oid);
 	if (fc_shared_routed(target->shared))
 		return find_all_inheritors(target->oid, NoLock, NULL);
 	foreach(lc, job->parts)
@@ -253,6 +257,13 @@ fc_tables_hold(FcJob *job)
 		/* a table on another server has neither a file nor indexes here */
 		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_FOREIGN_TABLE)
 			job->held = fc_hold_begin(job->held, lfirst_oid(lc));
+	}
+	for (int i = 0; i < target->nsubstitutes; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		job->held = fc_hold_begin(job->held, target->substitutes[i].table);
+		if (target->substitutes[i].range.partition != target->oid)
+			job->held = fc_hold_begin(job->held, target->substitutes[i].range.partition);
 	}
 	/* where core routes, new partitions are attached: they are held already */
 	for (int i = 0; i < target->ncreated && !fc_shared_routed(target->shared) && !job->places; i++)

@@ -21,6 +21,7 @@
 
 #include "errors/first_error.h"
 #include "heap/writer.h"
+#include "key/search.h"
 #include "load/tasks.h"
 
 /* A presorted file may span so many ranges, and so many more for each chunk */
@@ -32,6 +33,7 @@ typedef struct FcGroup
 {
 	Oid			leaf;
 	bool		created;
+	Oid			replaces;		/* see FcTask */
 	FcStorage	storage;
 	uint64		rows;
 	int			order;			/* of the first part among all parts */
@@ -58,12 +60,29 @@ fc_tasks_created(const FcTarget *target, const FcSpillPart *part)
 				   fc_created_cmp);
 }
 
+/* The substitute of the part's leaf, or NULL */
+static const FcSubstitute *
+fc_tasks_substitute(const FcTarget *target, const FcSpillPart *part)
+{
+	int			at = 0;
+	const FcSubstitute *substitutes = target->substitutes;
+
+	if (target->nsubstitutes == 0 || !target->plan->partitioned)
+		return target->nsubstitutes == 0 ? NULL : substitutes;
+	fc_search(int, at, target->nsubstitutes, mid, substitutes[mid].range.lo < part->range.lo);
+	return !part->null && at < target->nsubstitutes &&
+		substitutes[at].range.partition == part->range.partition ? &substitutes[at] : NULL;
+}
+
 Oid
 fc_tasks_leaf(const FcTarget *target, const FcSpillPart *part, bool *created)
 {
+	const FcSubstitute *substitute = fc_tasks_substitute(target, part);
 	FcNewPartition *new;
 
-	*created = false;
+	*created = substitute != NULL;
+	if (substitute)
+		return substitute->table;
 	if (!fc_shared_key_routes(target->shared))
 		return fc_shared_routed(target->shared) ? InvalidOid : target->oid;
 	if (OidIsValid(part->range.partition))
@@ -154,7 +173,10 @@ fc_tasks_groups(FcJob *job)
 		FcGroup    *group = palloc0(sizeof(FcGroup));
 		FcSpillPart *part = lfirst(lc);
 
+		const FcSubstitute *substitute = fc_tasks_substitute(&job->target, part);
+
 		group->leaf = fc_tasks_leaf(&job->target, part, &group->created);
+		group->replaces = substitute ? substitute->range.partition : InvalidOid;
 		/* the leader sends its records */
 		if (job->sends && get_rel_relkind(group->leaf) == RELKIND_FOREIGN_TABLE)
 			continue;
@@ -187,19 +209,20 @@ fc_tasks_groups(FcJob *job)
 	return groups;
 }
 
-static FcStorage
-fc_tasks_storage(FcJob *job, Oid leaf, uint64 rows)
+FcStorage
+fc_tasks_storage(FcJob *job, Oid leaf, bool frozen, uint64 rows)
 {
 	FcTarget   *target = &job->target;
 	Relation	rel;
 	FcStorage	storage = {FC_STORAGE_USED};
 
+	frozen = frozen || target->plan->freeze;
 	if (!OidIsValid(leaf))
 		return storage;
 	if (leaf == target->oid)
-		return fc_write_storage(target->rel, rows, &job->files);
+		return fc_write_storage(target->rel, rows, frozen, &job->files);
 	rel = table_open(leaf, NoLock);
-	storage = fc_write_storage(rel, rows, &job->files);
+	storage = fc_write_storage(rel, rows, frozen, &job->files);
 	table_close(rel, NoLock);
 	return storage;
 }
@@ -254,6 +277,7 @@ fc_tasks_add_cells(FcJob *job, const FcGroup *group, const FcCell *cells, int n,
 
 		task->partition = group->leaf;
 		task->created = group->created;
+		task->replaces = group->replaces;
 		task->storage = group->storage;
 		task->null = cells[i].part.null;
 		task->lo = cells[i].lo;
@@ -300,7 +324,7 @@ fc_tasks_make(FcJob *job)
 		ListCell   *lc2;
 
 		CHECK_FOR_INTERRUPTS();
-		group->storage = fc_tasks_storage(job, group->leaf, group->rows);
+		group->storage = fc_tasks_storage(job, group->leaf, OidIsValid(group->replaces), group->rows);
 		foreach(lc2, group->parts)
 		{
 			int			i = lfirst_int(lc2);
@@ -356,7 +380,7 @@ fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
 	}
 	else
 		/* the rows of each part are not known before the load */
-		task->storage = fc_tasks_storage(job, task->partition,
+		task->storage = fc_tasks_storage(job, task->partition, false,
 										 job->target.found / list_length(job->parts));
 	task->lo.key = part->range.lo;
 	task->hi.key = part->range.hi;

@@ -36,11 +36,17 @@ extern void fc_tasks_make_presorted(FcJob *job);
 extern bool fc_tasks_span_parts(FcJob *job);
 
 /*
- * The leaf that takes a part's rows; InvalidOid if none does, if core routes or
- * as long as it is not made.  *created: the load makes it.
+ * The leaf that takes a part's rows, or its substitute; InvalidOid if none does
+ * or core routes, or as long as it is not made.  *created: the load makes it.
  */
 extern Oid	fc_tasks_leaf(const FcTarget *target, const FcSpillPart *part,
 						  bool *created);
+
+/*
+ * Decides how about so many rows get into a leaf, which are frozen if that is
+ * said here or asked for
+ */
+extern FcStorage fc_tasks_storage(FcJob *job, Oid leaf, bool frozen, uint64 rows);
 
 /* Rows that went to one leaf */
 typedef struct FcLeafRows

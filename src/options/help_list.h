@@ -191,7 +191,28 @@
 	  "The foreign servers of postgres_fdw on which missing partitions are made, each on the server that has the fewest partitions of the table. Here they are foreign tables. " \
 	  "By default missing partitions are made on this server, and it is an error if all that exist are foreign tables. " \
 	  "It needs the extension fast_copy_cluster. An option of COPY, and a key of the argument options.", \
-	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  options => '{\"nodes\": [\"node1\", \"node2\"]}');")
+	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  options => '{\"nodes\": [\"node1\", \"node2\"]}');") \
+	X(existing_rows, NULL, "'keep' or 'replace'", \
+	  "keep, or replace the rows of loaded partitions", \
+	  "What becomes of the rows that each partition, or the plain table, has already: 'keep' adds the rows of the file to them, and 'replace' takes them out in the " \
+	  "same transaction, as a DELETE before the COPY would. Partitions that the file has no rows for stay as they are, and so does the default partition. " \
+	  "It needs the privilege DELETE. An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\"}');") \
+	X(replace_from, NULL, NULL, \
+	  "first key whose rows are replaced", \
+	  "With existing_rows 'replace', the rows with keys from replace_from to replace_to, the latter excluded, are replaced: also in partitions that the file has no rows " \
+	  "for, and in the default partition. A row of the file with another key is an error. By default each partition that gets rows is replaced as a whole. " \
+	  "An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\",\n    \"replace_from\": \"2024-01-01\", \"replace_to\": \"2024-02-01\"}');") \
+	X(replace_to, NULL, NULL, \
+	  "first key after it that is not", \
+	  "The end of the keys that replace_from begins; the row with this very key is not replaced. An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\",\n    \"replace_from\": \"2024-01-01\", \"replace_to\": \"2024-02-01\"}');") \
+	X(min_replace_ratio, NULL, NULL, \
+	  "fewest new rows for each old one", \
+	  "With existing_rows 'replace', and without a range, a partition that would get fewer rows than so many for each that it has is not replaced, but an error: the file may be a part " \
+	  "of what it should be. By default it is 0.5; 0 allows any number but none. An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\", \"min_replace_ratio\": 0.9}');")
 
 /* Arguments, and options of COPY, that stand after all others */
 #define FC_HELP_LAST(X) \

@@ -76,7 +76,11 @@
 #define FC_LATER_OPTIONS(X) \
 	X(compressed, boolean, false, FLAG, COPY, NULL, compressed) \
 	X(remote_commit, text, 'auto', TEXT, ANY, NULL, words.remote_commit) \
-	X(nodes, name[], NULL, LIST, ANY, NULL, nodes)
+	X(nodes, name[], NULL, LIST, ANY, NULL, nodes) \
+	X(existing_rows, text, 'keep', TEXT, ANY, NULL, words.existing_rows) \
+	X(replace_from, text, NULL, TEXT, ANY, NULL, replace_from) \
+	X(replace_to, text, NULL, TEXT, ANY, NULL, replace_to) \
+	X(min_replace_ratio, numeric, '0.5', TEXT, ANY, NULL, words.min_replace_ratio)
 
 #define FC_OPTIONS(X) FC_ARGUMENTS(X) FC_LATER_OPTIONS(X)
 

@@ -15,6 +15,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
 #include "mb/pg_wchar.h"
@@ -345,6 +347,67 @@ fc_options_missing(FcOptions *options)
 				 fc_option_hint(options, FC_OPTION_missing_partitions)));
 }
 
+/* Reads min_replace_ratio */
+static double
+fc_options_ratio(const FcOptions *options)
+{
+	const char *word = options->words.min_replace_ratio;
+	char	   *end;
+	double		ratio = strtod(word, &end);
+
+	if (end == word || *end != '\0' || !(ratio >= 0) || isinf(ratio))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("min_replace_ratio must be a number that is not negative: \"%s\"", word),
+				 errhint("With 0.5, a partition is only replaced by at least half as many rows; 0 replaces it in any case.")));
+	return ratio;
+}
+
+/* ERROR if an option about rows that are replaced is given, and none are */
+static void
+fc_options_check_kept(const FcOptions *options)
+{
+	const FcOptionNumber of_replaced[] = {
+		FC_OPTION_replace_from, FC_OPTION_replace_to, FC_OPTION_min_replace_ratio
+	};
+
+	for (int i = 0; i < lengthof(of_replaced); i++)
+		if (options->given[of_replaced[i]])
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s requires existing_rows \"replace\"",
+							fc_option_list[of_replaced[i]].name)));
+}
+
+static void
+fc_options_existing(FcOptions *options)
+{
+	const char *word = options->words.existing_rows;
+
+	if (pg_strcasecmp(word, "keep") == 0)
+	{
+		fc_options_check_kept(options);
+		return;
+	}
+	if (pg_strcasecmp(word, "replace") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("existing_rows \"%s\" not recognized", word),
+				 fc_option_hint(options, FC_OPTION_existing_rows)));
+	options->existing = FC_EXISTING_REPLACE;
+	options->min_replace_ratio = fc_options_ratio(options);
+	if ((options->replace_from == NULL) != (options->replace_to == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("replace_from and replace_to can only be used together"),
+				 errhint("They are the first key that is replaced and the first one after it that is not; without both, each partition that gets rows is replaced.")));
+	if (options->freeze)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("freeze cannot be used with existing_rows \"replace\""),
+				 errhint("Leave it out.")));
+}
+
 /* Refuses what says how to read a text: binary values are no texts */
 static void
 fc_options_check_binary(const FcOptions *options)
@@ -648,6 +711,7 @@ fc_options_check(FcOptions *options)
 	fc_options_map(options);
 	fc_options_on_error(options);
 	fc_options_missing(options);
+	fc_options_existing(options);
 	fc_options_progress(options);
 	options->file_encoding = options->format.file_encoding >= 0 ?
 		options->format.file_encoding : pg_get_client_encoding();

@@ -88,6 +88,8 @@ typedef struct FcOptionWords
 	char	   *log_verbosity;
 	char	   *progress;
 	char	   *remote_commit;
+	char	   *existing_rows;
+	char	   *min_replace_ratio;
 } FcOptionWords;
 
 typedef struct FcOptions
@@ -120,6 +122,10 @@ typedef struct FcOptions
 	List	   *order_by;		/* of String; NIL: by the key */
 	FcMissing	missing;
 	List	   *nodes;			/* of String: servers for new partitions */
+	FcExisting	existing;
+	char	   *replace_from;	/* both or none: NULL */
+	char	   *replace_to;
+	double		min_replace_ratio;	/* new rows for each old one */
 	bool		freeze;
 	FcOnError	on_error;
 	uint32		tolerated;		/* FC_CLASS_* that on_error tolerates */

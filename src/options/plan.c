@@ -191,6 +191,7 @@ fc_plan_said(const FcOptions *options, FcPlan *plan)
 	plan->caller = options->caller;
 	plan->freeze = options->freeze;
 	plan->missing = options->missing;
+	plan->existing = options->existing;
 	plan->null_len = strlen(options->format.null_print);
 	plan->default_len = options->default_string ? strlen(options->default_string) : -1;
 	plan->tolerated = options->tolerated;

@@ -166,6 +166,57 @@ fc_plan_key_unfit(Relation rel, const FcOptions *options, const FcPlanned *plann
 		 fc_plan_default_volatile(rel, planned->plan.key.attnum));
 }
 
+/* Returns a bound of the keys that are replaced, as the caller wrote it */
+static int64
+fc_plan_bound(Relation rel, const FcPlan *plan, char *word)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), plan->key.attnum - 1);
+	Oid			input;
+	Oid			ioparam;
+
+	getTypeInputInfo(att->atttypid, &input, &ioparam);
+	return fc_key_from_datum(plan->key.type,
+							 OidInputFunctionCall(input, word, ioparam, att->atttypmod));
+}
+
+/*
+ * Sets the bounds of the keys that rows may have.  ERROR 22023 or 0A000 if
+ * nothing tells which rows are replaced.
+ */
+static void
+fc_plan_bounds(Relation rel, const FcOptions *options, FcPlan *plan)
+{
+	FcRange    *bounds = &plan->bounds;
+
+	*bounds = (FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
+	if (options->replace_from == NULL)
+	{
+		if (options->existing != FC_EXISTING_REPLACE || !plan->partitioned || plan->key.routes)
+			return;
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot tell which partitions of table \"%s\" would be replaced",
+						RelationGetRelationName(rel)),
+				 errdetail("Whole partitions are replaced where the table is partitioned by range over one column that the file has."),
+				 errhint("Name the rows by timestamp_column, replace_from and replace_to.")));
+	}
+	if (plan->key.type == FC_KEY_NONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("replace_from requires a key"),
+				 options->key_column ? errdetail("Column \"%s\" cannot be one here, because of a default or condition that is volatile.",
+												 options->key_column) :
+				 errhint("Name a column of the file as timestamp_column.")));
+	bounds->lo_min = bounds->hi_max = false;
+	bounds->lo = fc_plan_bound(rel, plan, options->replace_from);
+	bounds->hi = fc_plan_bound(rel, plan, options->replace_to);
+	if (bounds->lo >= bounds->hi)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("replace_from must come before replace_to"),
+				 errdetail("They are \"%s\" and \"%s\".", options->replace_from, options->replace_to)));
+}
+
 void
 fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
@@ -200,6 +251,7 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 				 errmsg("%s given, but no partitions can be created",
 						options->interval ? "partition_interval" : "nodes"),
 				 errdetail("Partitions are created where missing_partitions is \"create\" and the table is partitioned by range over one column that the file has.")));
+	fc_plan_bounds(rel, options, &planned->plan);
 }
 
 /* Do rows come in the order of the key, unless order_by says another one? */

@@ -26,6 +26,18 @@ typedef struct FcOpened
 	List	   *where;			/* a plain COPY's condition, as core has it */
 } FcOpened;
 
+/*
+ * A leaf that the load does not write to: its rows go to a table like it, whose
+ * files then change places with the leaf's
+ */
+typedef struct FcSubstitute
+{
+	FcRange		range;			/* of the leaf, range.partition */
+	Oid			table;			/* that gets the rows */
+	char	   *name;			/* of both */
+	char	   *schema;			/* of the leaf */
+} FcSubstitute;
+
 typedef struct FcTarget
 {
 	const FcOptions *options;
@@ -47,6 +59,8 @@ typedef struct FcTarget
 	FcRoute    *route;			/* as of the scan, if plan->key.routes */
 	int			ncreated;		/* partitions that the load makes */
 	FcNewPartition *created;	/* by key */
+	int			nsubstitutes;	/* until their files are exchanged */
+	FcSubstitute *substitutes;	/* by key; of a plain table the only one */
 	int			ngroups;		/* leaves with rows */
 	int			nindexes;		/* indexes that the load builds */
 	Oid			history;		/* table for a row about the load, locked; or

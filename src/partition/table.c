@@ -29,6 +29,7 @@
 #include "parser/parse_utilcmd.h"
 #include "parser/parser.h"
 #include "tcop/utility.h"
+#include "utils/datum.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -109,8 +110,9 @@ fc_table_set_toast(Oid table, Oid toast)
 	CommandCounterIncrement();
 }
 
+/* Makes the TOAST table, with these options */
 static void
-fc_table_make_toast(Relation rel)
+fc_table_make_toast(Relation rel, Datum options)
 {
 	Oid			table = RelationGetRelid(rel);
 	Form_pg_class form = rel->rd_rel;
@@ -123,7 +125,7 @@ fc_table_make_toast(Relation rel)
 									 table_relation_toast_am(rel),
 									 fc_table_toast_columns(), NIL,
 									 RELKIND_TOASTVALUE, form->relpersistence,
-									 false, false, ONCOMMIT_NOOP, (Datum) 0,
+									 false, false, ONCOMMIT_NOOP, options,
 									 false, true, true, InvalidOid, NULL);
 	CommandCounterIncrement();
 	fc_table_toast_index(toast, table);
@@ -142,8 +144,66 @@ fc_table_toast(Oid table)
 	if (rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
 		NewRelationCreateToastTable(table, (Datum) 0);
 	else if (table_relation_needs_toast_table(rel))
-		fc_table_make_toast(rel);
+		fc_table_make_toast(rel, (Datum) 0);
 	table_close(rel, NoLock);
+}
+
+/* What rows of the table must meet, and how columns are generated */
+static List *
+fc_table_constraints(Relation rel)
+{
+	TupleConstr *constr = RelationGetDescr(rel)->constr;
+	List	   *list = NIL;
+
+	for (int i = 0; constr && i < constr->num_defval; i++)
+	{
+		AttrNumber	attnum = constr->defval[i].adnum;
+
+		if (TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated)
+			list = lappend(list, fc_cook_constraint(CONSTR_DEFAULT, NULL, attnum, constr->defval[i].adbin));
+	}
+	for (int i = 0; constr && i < constr->num_check; i++)
+		if (fc_check_is_enforced(&constr->check[i]))
+			list = lappend(list, fc_cook_constraint(CONSTR_CHECK, constr->check[i].ccname, 0, constr->check[i].ccbin));
+	return list;
+}
+
+/* The options of a relation as pg_class has them, or 0 */
+static Datum
+fc_table_options(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool		isnull;
+	Datum		options;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	options = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_reloptions, &isnull);
+	options = isnull ? (Datum) 0 : datumCopy(options, false, -1);
+	ReleaseSysCache(tuple);
+	return options;
+}
+
+Oid
+fc_table_create_like(Relation rel, Oid nspid)
+{
+	Form_pg_class form = rel->rd_rel;
+	Oid			table;
+	Relation	made;
+
+	table = heap_create_with_catalog(RelationGetRelationName(rel), nspid, form->reltablespace,
+									 InvalidOid, InvalidOid, InvalidOid, form->relowner, form->relam,
+									 RelationGetDescr(rel), fc_table_constraints(rel),
+									 RELKIND_RELATION, form->relpersistence, false, false,
+									 ONCOMMIT_NOOP, fc_table_options(RelationGetRelid(rel)),
+									 false, true, true, RelationGetRelid(rel), NULL);
+	CommandCounterIncrement();
+	made = table_open(table, AccessExclusiveLock);
+	if (OidIsValid(form->reltoastrelid))
+		fc_table_make_toast(made, fc_table_options(form->reltoastrelid));
+	table_close(made, NoLock);
+	CommandCounterIncrement();
+	return table;
 }
 
 /* Makes the columns inherited ones, as they will be in a partition */

@@ -19,6 +19,13 @@
 extern void fc_table_create(const char *sql);
 
 /*
+ * Makes an empty table with the name, columns, constraints and options of this
+ * one, but without indexes and defaults, in another schema.  Attributes have
+ * the same numbers.  Returns its OID.
+ */
+extern Oid	fc_table_create_like(Relation rel, Oid nspid);
+
+/*
  * Takes all rows out of the table and all entries out of its indexes, built or
  * not, so that rows can be inserted into both.  Leader only.
  */

@@ -565,7 +565,7 @@ fc_load_chunk_in_turn(FcLoader *loader, FcChunkReader *reader, uint32 i)
 		fc_leaf_end_slice(loader);
 		return;
 	}
-	fc_leaf_begin(loader, RelationGetRelid(ctx->target), &to);
+	fc_leaf_begin(loader, ctx->shared->leaf, &to);
 	fc_load_records(loader, reader, i);
 	(void) fc_leaf_end(loader);
 }
@@ -595,7 +595,7 @@ fc_load_chunks(FcLoader *loader)
 	fc_chunk_reader_begin(&reader, ctx, Max(block, 8192));
 	fc_chunk_reader_find(&reader, shared->source.unsplit);
 	if (one_writer)
-		fc_leaf_begin(loader, RelationGetRelid(ctx->target), &to);
+		fc_leaf_begin(loader, shared->leaf, &to);
 	while (!ctx->stopped && pg_atomic_read_u32(&shared->mistaken) == 0 &&
 		   fc_chunks_take(ctx, &i))
 	{

@@ -132,8 +132,11 @@ static bool
 fc_scan_no_partition(FcScanner *scanner, int64 key, bool null)
 {
 	const FcRoute *route = scanner->route;
-	uint32		tolerated = scanner->ctx->shared->plan.tolerated;
+	const FcPlan *plan = &scanner->ctx->shared->plan;
+	uint32		tolerated = plan->tolerated;
 
+	if (tolerated != 0 && !(null ? plan->bounds.hi_max : fc_range_has(&plan->bounds, key)))
+		return true;
 	if (route == NULL || tolerated == 0 || (tolerated & FC_CLASS_NO_PARTITION))
 		return false;
 	if (null)
@@ -158,6 +161,7 @@ fc_scan_key(FcScanner *scanner, int64 *key, bool *null)
 static void
 fc_scan_record(FcScanner *scanner)
 {
+	const FcPlan *plan = &scanner->ctx->shared->plan;
 	const FcRecord *record = &scanner->reader.record;
 	FcEntry		entry = {0};
 	bool		null;
@@ -172,6 +176,7 @@ fc_scan_record(FcScanner *scanner)
 		 fc_scan_no_partition(scanner, entry.key, null)) &&
 		!fc_scan_whole(scanner, &entry.key, &null))
 		return;
+	fc_range_check(plan->key.type, &plan->bounds, entry.key, null);
 	entry.info = fc_entry_info(null, scanner->reader.found - 1);
 	fc_spill_put(scanner->spill, &entry, scanner->copy);
 }
@@ -192,7 +197,7 @@ fc_scan_note_rows(FcScanner *scanner, int from, int to)
 			fc_key_from_datum(plan->key.type, key->values[i]);
 }
 
-/* Spills a record of the batch that is odd, or whose tuple is too long */
+/* Spills a record of the batch that is odd, or not to stay as it was formed */
 static void
 fc_scan_odd(FcScanner *scanner, int i)
 {
@@ -203,18 +208,26 @@ fc_scan_odd(FcScanner *scanner, int i)
 	scanner->reader.record.data = NULL;
 }
 
+/* May the row stay as it was formed here, with a key that is allowed? */
+static inline bool
+fc_scan_takes_row(const FcRange *bounds, const FcSpillRows *rows, int i)
+{
+	return rows->rows[i] > 0 && rows->rows[i] <= fc_spill_row_most(rows->lengths[i]) &&
+		fc_range_has(bounds, rows->keys[i]) && (bounds->hi_max || !rows->nulls || !rows->nulls[i]);
+}
+
 /* Spills rows of the batch, none of which is odd */
 static void
 fc_scan_spill_rows(FcScanner *scanner, int from, int to)
 {
+	const FcRange *bounds = &scanner->ctx->shared->plan.bounds;
 	FcSpillRows *rows = scanner->rows;
 	int			end;
 
 	fc_scan_note_rows(scanner, from, to);
 	for (int i = from, next; i < to; i = next)
 	{
-		for (end = i; end < to && rows->rows[end] > 0 &&
-			 rows->rows[end] <= fc_spill_row_most(rows->lengths[end]); end++)
+		for (end = i; end < to && fc_scan_takes_row(bounds, rows, end); end++)
 			;
 		next = end;
 		for (int placed; i < end; i = placed)

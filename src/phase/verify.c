@@ -78,9 +78,12 @@ fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
 		(task->hi_max || fc_verify_before(key, offset, &task->hi)) ? task : NULL;
 }
 
-/* Opens a leaf, and keeps it open: the next row may be of any other leaf */
+/*
+ * Opens a leaf, and keeps it open: the next row may be of any other leaf.  It
+ * will get the indexes of the table "like", unless that is invalid.
+ */
 static void
-fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, bool created)
+fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, Oid like)
 {
 	FcLoader   *loader = &verifier->loader;
 	MemoryContext old;
@@ -91,9 +94,13 @@ fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, bool created)
 	fc_leaf_open(loader, leaf, oid);
 	leaf->slot = MakeSingleTupleTableSlot(RelationGetDescr(leaf->rri->ri_RelationDesc),
 										  &TTSOpsVirtual);
-	if (created && !verifier->insert)
-		leaf->indexes = fc_executor_child_indexes(loader->ctx->target,
-												  leaf->rri->ri_RelationDesc);
+	if (OidIsValid(like) && !verifier->insert)
+	{
+		Relation	rel = table_open(like, NoLock);
+
+		leaf->indexes = fc_executor_child_indexes(rel, leaf->rri->ri_RelationDesc);
+		table_close(rel, NoLock);
+	}
 	MemoryContextSwitchTo(old);
 }
 
@@ -130,6 +137,7 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 	FcShared   *shared = loader->ctx->shared;
 	FcTask	   *task = NULL;
 	FcLeaf	   *leaf;
+	bool		created;
 
 	if (loader->router.proute)
 		return true;
@@ -147,12 +155,14 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 		if (!OidIsValid(task->partition))
 			return true;
 	}
-	if (verifier->insert && !(task && task->created))
+	created = task ? task->created : shared->leaf != shared->target;
+	if (verifier->insert && !created)
 		return false;
 	leaf = &verifier->leaves[task ? task->part : 0];
 	fc_verify_open_leaf(verifier, leaf,
-						task ? task->partition : RelationGetRelid(loader->ctx->target),
-						task && task->created);
+						task ? task->partition : shared->leaf,
+						!created ? InvalidOid : task && OidIsValid(task->replaces) ?
+						task->replaces : shared->target);
 	if (verifier->insert)
 		fc_verify_open_writer(verifier, leaf);
 	loader->leaf = leaf;
@@ -273,14 +283,15 @@ fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
  * The first chunk to look at.  Where chunks insert in turn, records of those
  * before the error's are good if their turn is over, because no process has
  * stopped there; and a ring may have lost them.  The turn of the error's own
- * chunk may be over, too: a process that stops passes it on.
+ * chunk may be over, too: a process that stops passes it on.  But an index that
+ * is built later has seen none of them.
  */
 static uint32
-fc_verify_first(FcShared *shared)
+fc_verify_first(FcShared *shared, bool insert)
 {
 	uint32		bad;
 
-	if (shared->way != FC_WAY_TURNS)
+	if (insert || shared->way != FC_WAY_TURNS)
 		return 0;
 	bad = fc_lines_chunk(shared, pg_atomic_read_u64(&shared->errors.offset));
 	return Min(shared->done, bad);
@@ -310,7 +321,7 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 	for (uint32 i = 0; i < ctx->shared->ntasks; i++)
 		verifier.by_key[i] = (FcTask *) ctx->tasks + i;
 	qsort(verifier.by_key, ctx->shared->ntasks, sizeof(FcTask *), fc_verify_task_cmp);
-	for (uint32 i = fc_verify_first(ctx->shared); i < ctx->shared->source.nchunks; i++)
+	for (uint32 i = fc_verify_first(ctx->shared, insert); i < ctx->shared->source.nchunks; i++)
 		fc_verify_chunk(&verifier, &reader, i);
 	fc_reject_end(ctx);
 	ctx->verifying = false;

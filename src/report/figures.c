@@ -24,7 +24,7 @@
 /* The phases in the order in which they come, but for setup */
 static const FcPhase phase_order[] = {
 	FC_PHASE_RECEIVE, FC_PHASE_UNPACK, FC_PHASE_SPLIT, FC_PHASE_SCAN,
-	FC_PHASE_PARTITIONS, FC_PHASE_CHECK, FC_PHASE_COPY, FC_PHASE_LOAD,
+	FC_PHASE_PARTITIONS, FC_PHASE_REPLACE, FC_PHASE_CHECK, FC_PHASE_COPY, FC_PHASE_LOAD,
 	FC_PHASE_INDEX, FC_PHASE_ATTACH, FC_PHASE_REJECT, FC_PHASE_ANALYZE
 };
 
@@ -194,6 +194,8 @@ fc_figures_weight(const FcProgress *progress, FcPhase phase)
 		case FC_PHASE_PARTITIONS:
 		case FC_PHASE_ATTACH:
 			return fc_figures_makes(progress) ? FC_WEIGHT_CATALOG : 0;
+		case FC_PHASE_REPLACE:
+			return target->plan->existing != FC_EXISTING_KEEP ? FC_WEIGHT_CATALOG : 0;
 		case FC_PHASE_REJECT:
 			return target->options->on_error != FC_ON_ERROR_STOP ? FC_WEIGHT_CATALOG : 0;
 		default:

@@ -65,6 +65,14 @@ fc_executor_parse_state(Relation rel, List *attnums)
 	return pstate;
 }
 
+void
+fc_executor_require_delete(ParseState *pstate, AttrNumber key)
+{
+	fc_rte_require_delete(linitial(pstate->p_namespace));
+	if (AttributeNumberIsValid(key))
+		fc_rte_require_select(linitial(pstate->p_namespace), key);
+}
+
 ParseState *
 fc_executor_context_state(FcContext *ctx)
 {

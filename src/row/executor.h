@@ -26,6 +26,9 @@ extern void fc_executor_check_schema(Oid relid);
  */
 extern ParseState *fc_executor_parse_state(Relation rel, List *attnums);
 
+/* Asks for DELETE, too, and for SELECT on the key, if it is valid */
+extern void fc_executor_require_delete(ParseState *pstate, AttrNumber key);
+
 /* Asks for INSERT on other columns of such a parse state */
 extern void fc_executor_insert_columns(ParseState *pstate, List *attnums);
 

@@ -1,0 +1,161 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat/catalog.h
+ *	  What differs between versions where tables, indexes and constraints are
+ *	  made: a part of compat/compat.h, which its users include.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_COMPAT_CATALOG_H
+#define FC_COMPAT_CATALOG_H
+
+#include "access/amapi.h"
+#include "access/multixact.h"
+#include "catalog/heap.h"
+#include "catalog/index.h"
+#include "catalog/pg_am.h"
+#include "commands/defrem.h"
+#include "commands/vacuum.h"
+#include "nodes/readfuncs.h"
+#include "utils/rel.h"
+
+/*
+ * 16: DefineIndex takes total_parts.  19: and the parser's state.  Defines an
+ * index without building it, as ATTACH PARTITION would define it: without a
+ * check of rights, because the parent's owner asked for it.
+ */
+static inline ObjectAddress
+fc_define_index_unbuilt(Oid relid, IndexStmt *stmt)
+{
+#if PG_VERSION_NUM >= 190000
+	return DefineIndex(NULL, relid, stmt, InvalidOid, InvalidOid, InvalidOid, -1,
+					   true, false, false, true, true);
+#elif PG_VERSION_NUM >= 160000
+	return DefineIndex(relid, stmt, InvalidOid, InvalidOid, InvalidOid, -1,
+					   true, false, false, true, true);
+#else
+	return DefineIndex(relid, stmt, InvalidOid, InvalidOid, InvalidOid,
+					   true, false, false, true, true);
+#endif
+}
+
+/* Likewise, but builds the index, as a partition of the parent's index */
+static inline void
+fc_define_index_of(Oid relid, IndexStmt *stmt, Oid parent_index,
+				   Oid parent_constraint)
+{
+#if PG_VERSION_NUM >= 190000
+	(void) DefineIndex(NULL, relid, stmt, InvalidOid, parent_index,
+					   parent_constraint, -1, true, false, false, false, false);
+#elif PG_VERSION_NUM >= 160000
+	(void) DefineIndex(relid, stmt, InvalidOid, parent_index,
+					   parent_constraint, -1, true, false, false, false, false);
+#else
+	(void) DefineIndex(relid, stmt, InvalidOid, parent_index,
+					   parent_constraint, true, false, false, false, false);
+#endif
+}
+
+/*
+ * 17: index_create takes options of operator classes, and statistics.  Makes
+ * the index of a TOAST table, and leaves its file empty.
+ */
+static inline Oid
+fc_create_toast_index(Relation heap, const char *name, IndexInfo *info,
+					  List *columns, Oid *collations, Oid *classes,
+					  int16 *options)
+{
+#if PG_VERSION_NUM >= 170000
+	return index_create(heap, name, InvalidOid, InvalidOid, InvalidOid,
+						InvalidOid, info, columns, BTREE_AM_OID,
+						heap->rd_rel->reltablespace, collations, classes, NULL,
+						options, NULL, (Datum) 0,
+						INDEX_CREATE_IS_PRIMARY | INDEX_CREATE_SKIP_BUILD, 0,
+						true, true, NULL);
+#else
+	return index_create(heap, name, InvalidOid, InvalidOid, InvalidOid,
+						InvalidOid, info, columns, BTREE_AM_OID,
+						heap->rd_rel->reltablespace, collations, classes,
+						options, (Datum) 0,
+						INDEX_CREATE_IS_PRIMARY | INDEX_CREATE_SKIP_BUILD, 0,
+						true, true, NULL);
+#endif
+}
+
+/* 18: has is_enforced.  Makes a CHECK that is valid without a look at rows */
+static inline Constraint *
+fc_make_check(char *name, char *cooked)
+{
+	Constraint *check = makeNode(Constraint);
+
+	check->contype = CONSTR_CHECK;
+	check->conname = name;
+	check->location = -1;
+	check->cooked_expr = cooked;
+	check->skip_validation = true;
+	check->initially_valid = true;
+#if PG_VERSION_NUM >= 180000
+	check->is_enforced = true;
+#endif
+	return check;
+}
+
+/* 18: has is_enforced.  Makes what heap_create_with_catalog stores */
+static inline CookedConstraint *
+fc_cook_constraint(ConstrType type, char *name, AttrNumber attnum, char *expr)
+{
+	CookedConstraint *constraint = palloc0(sizeof(CookedConstraint));
+
+	constraint->contype = type;
+	constraint->name = name;
+	constraint->attnum = attnum;
+	constraint->expr = stringToNode(expr);
+	constraint->is_local = true;
+#if PG_VERSION_NUM >= 180000
+	constraint->is_enforced = true;
+#endif
+	return constraint;
+}
+
+/*
+ * 18: vac_update_relstats takes num_all_frozen_pages.  Sets the statistics of a
+ * relation that this transaction made.
+ */
+static inline void
+fc_set_relstats(Relation rel, BlockNumber pages, double tuples,
+				BlockNumber all_visible, BlockNumber all_frozen)
+{
+#if PG_VERSION_NUM >= 180000
+	vac_update_relstats(rel, pages, tuples, all_visible, all_frozen, true,
+						InvalidTransactionId, InvalidMultiXactId, NULL, NULL,
+						true);
+#else
+	vac_update_relstats(rel, pages, tuples, all_visible, true,
+						InvalidTransactionId, InvalidMultiXactId, NULL, NULL,
+						true);
+#endif
+}
+
+/* 17: an index's access method says whether workers can help to build it */
+static inline bool
+fc_am_builds_in_parallel(Oid am)
+{
+#if PG_VERSION_NUM >= 170000
+	return GetIndexAmRoutineByAmId(am, false)->amcanbuildparallel;
+#else
+	return am == BTREE_AM_OID;
+#endif
+}
+
+/* 19: index_build takes progress.  Builds an index in this process alone */
+static inline void
+fc_build_index_alone(Relation heap, Relation index, IndexInfo *info)
+{
+#if PG_VERSION_NUM >= 190000
+	index_build(heap, index, info, false, false, true);
+#else
+	index_build(heap, index, info, false, false);
+#endif
+}
+
+#endif							/* FC_COMPAT_CATALOG_H */

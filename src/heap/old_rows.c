@@ -1,0 +1,241 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap/old_rows.c
+ *	  The rows that a table has before a load replaces them.
+ *
+ *	 page, unless it is visible to all ──► each row's fate since a moment
+ *			──► inserted: carried to another table; changed: counted
+ *
+ * A transaction that the snapshot does not see was running then, or began
+ * later.  As long as the snapshot is registered and no VACUUM can run, nobody
+ * hides what such a transaction has done.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/transam.h"
+#include "access/visibilitymap.h"
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "compat/compat.h"
+#include "heap/old_rows.h"
+
+/* Pages of a large table that are looked at, to estimate its rows */
+#define FC_OLD_SAMPLE	64
+
+/* What others have done to a row since the snapshot */
+typedef enum FcOldFate
+{
+	FC_OLD_NOTHING,				/* or it is of no use to anybody */
+	FC_OLD_INSERTED,
+	FC_OLD_CHANGED
+} FcOldFate;
+
+/* Where rows are carried to */
+typedef struct FcCarrier
+{
+	Relation	to;
+	EState	   *estate;
+	ResultRelInfo *rri;
+	TupleTableSlot *slot;		/* in the row type of both */
+	CommandId	cid;
+	uint64		carried;
+	uint64		changed;
+} FcCarrier;
+
+/* Counts the rows of a page that the snapshot sees */
+static int
+fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot)
+{
+	Buffer		buffer = ReadBuffer(rel, block);
+	Page		page = BufferGetPage(buffer);
+	int			n = 0;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
+	{
+		ItemId		item = PageGetItemId(page, off);
+		HeapTupleData tuple;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		tuple.t_tableOid = RelationGetRelid(rel);
+		ItemPointerSet(&tuple.t_self, block, off);
+		n += HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+	}
+	UnlockReleaseBuffer(buffer);
+	return n;
+}
+
+double
+fc_old_rows_estimate(Relation rel)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BlockNumber step = Max(nblocks / FC_OLD_SAMPLE, 1);
+	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	double		rows = 0;
+	int			pages = 0;
+
+	for (BlockNumber block = 0; block < nblocks; block += step)
+	{
+		CHECK_FOR_INTERRUPTS();
+		rows += fc_old_rows_on_page(rel, block, snapshot);
+		pages++;
+	}
+	UnregisterSnapshot(snapshot);
+	return pages == 0 ? 0 : rows / pages * nblocks;
+}
+
+/* Has another transaction committed that the snapshot does not see? */
+static bool
+fc_old_is_since(TransactionId xid, Snapshot since)
+{
+	return XidInMVCCSnapshot(xid, since) && TransactionIdDidCommit(xid);
+}
+
+/* Has somebody deleted the row, or put another one into its place? */
+static bool
+fc_old_is_gone(HeapTupleHeader row, Snapshot since, bool *changed)
+{
+	TransactionId xmax;
+
+	*changed = false;
+	if ((row->t_infomask & HEAP_XMAX_INVALID) || HEAP_XMAX_IS_LOCKED_ONLY(row->t_infomask))
+		return false;
+	xmax = HeapTupleHeaderGetUpdateXid(row);
+	if (!TransactionIdIsValid(xmax))
+		return false;
+	if (TransactionIdIsCurrentTransactionId(xmax))
+		return true;
+	*changed = fc_old_is_since(xmax, since);
+	return *changed || TransactionIdDidCommit(xmax);
+}
+
+/* Was the row inserted since then?  It is of nobody if that was rolled back. */
+static bool
+fc_old_is_new(HeapTupleHeader row, const FcSince *since)
+{
+	TransactionId xmin = HeapTupleHeaderGetXmin(row);
+
+	if (!TransactionIdIsNormal(xmin))
+		return false;
+	if (TransactionIdIsCurrentTransactionId(xmin))
+		return HeapTupleHeaderGetCmin(row) >= since->cid;
+	return XidInMVCCSnapshot(xmin, since->snapshot);
+}
+
+/* Nobody else is at work on the table: who has not committed has aborted */
+static FcOldFate
+fc_old_fate(HeapTupleHeader row, const FcSince *since)
+{
+	TransactionId xmin = HeapTupleHeaderGetXmin(row);
+	bool		changed;
+	bool		gone;
+
+	if (HeapTupleHeaderXminInvalid(row))
+		return FC_OLD_NOTHING;
+	gone = fc_old_is_gone(row, since->snapshot, &changed);
+	if (!fc_old_is_new(row, since))
+		return changed ? FC_OLD_CHANGED : FC_OLD_NOTHING;
+	return !gone && (TransactionIdIsCurrentTransactionId(xmin) || TransactionIdDidCommit(xmin)) ?
+		FC_OLD_INSERTED : FC_OLD_NOTHING;
+}
+
+static void
+fc_carry_begin(FcCarrier *carrier, Relation to)
+{
+	memset(carrier, 0, sizeof(FcCarrier));
+	carrier->to = to;
+	carrier->estate = CreateExecutorState();
+	carrier->rri = makeNode(ResultRelInfo);
+	InitResultRelInfo(carrier->rri, to, 0, NULL, 0);
+	ExecOpenIndices(carrier->rri, false);
+	carrier->slot = MakeSingleTupleTableSlot(RelationGetDescr(to), &TTSOpsVirtual);
+	carrier->cid = GetCurrentCommandId(true);
+}
+
+/*
+ * Values in the table's TOAST table get copies in the other's.  What is missing
+ * in a row, because the column came later, is not known to the other.
+ */
+static void
+fc_carry_row(FcCarrier *carrier, Relation rel, HeapTuple row)
+{
+	heap_deform_tuple(row, RelationGetDescr(rel), carrier->slot->tts_values, carrier->slot->tts_isnull);
+	ExecStoreVirtualTuple(carrier->slot);
+	table_tuple_insert(carrier->to, carrier->slot, carrier->cid, HEAP_INSERT_FROZEN, NULL);
+	if (carrier->rri->ri_NumIndices > 0)
+		list_free(fc_insert_index_tuples(carrier->rri, carrier->slot, carrier->estate));
+	ExecClearTuple(carrier->slot);
+	ResetPerTupleExprContext(carrier->estate);
+	carrier->carried++;
+}
+
+static void
+fc_carry_end(FcCarrier *carrier)
+{
+	ExecDropSingleTupleTableSlot(carrier->slot);
+	ExecCloseIndices(carrier->rri);
+	FreeExecutorState(carrier->estate);
+}
+
+/* Looks at the rows of a copy of a page */
+static void
+fc_carry_page(FcCarrier *carrier, Relation rel, BlockNumber block, Page page, const FcSince *since)
+{
+	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
+	{
+		ItemId		item = PageGetItemId(page, off);
+		HeapTupleData tuple;
+		FcOldFate	fate;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		tuple.t_tableOid = RelationGetRelid(rel);
+		ItemPointerSet(&tuple.t_self, block, off);
+		fate = fc_old_fate(tuple.t_data, since);
+		if (fate == FC_OLD_INSERTED)
+			fc_carry_row(carrier, rel, &tuple);
+		carrier->changed += fate == FC_OLD_CHANGED;
+	}
+}
+
+uint64
+fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, uint64 *changed)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	Buffer		map = InvalidBuffer;
+	PGAlignedBlock copy;
+	FcCarrier	carrier;
+
+	fc_carry_begin(&carrier, to);
+	for (BlockNumber block = 0; block < nblocks; block++)
+	{
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		if (VM_ALL_VISIBLE(rel, block, &map))
+			continue;
+		buffer = ReadBuffer(rel, block);
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		memcpy(copy.data, BufferGetPage(buffer), BLCKSZ);
+		UnlockReleaseBuffer(buffer);
+		fc_carry_page(&carrier, rel, block, (Page) copy.data, since);
+	}
+	if (BufferIsValid(map))
+		ReleaseBuffer(map);
+	*changed = carrier.changed;
+	fc_carry_end(&carrier);
+	return carrier.carried;
+}

@@ -1,0 +1,609 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/replace.c
+ *	  existing_rows "replace": the rows that the file's rows take the place of.
+ *
+ *	 parts with rows ──► leaves that are replaced ──┬─► DELETE, before the load
+ *													└─► substitutes: loaded and
+ *														indexed, then exchanged
+ *
+ * The load leaves the table as a DELETE of these rows before the COPY would, in
+ * the same transaction.  What is replaced is all of each partition that gets
+ * rows, all of a plain table, or the rows with keys that the caller has named.
+ *
+ * A leaf whose rows all go gets the files of a substitute, if nobody could tell
+ * that from a DELETE (partition/exchange.c).  Until the last moment others read
+ * the leaf, and write to it: rows that they insert are carried along, and if
+ * they change old ones the load fails.  Rows of the substitute are frozen, so
+ * that a transaction with an older snapshot finds them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "access/visibilitymap.h"
+#include "access/xact.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "heap/old_rows.h"
+#include "load/lead.h"
+#include "load/steps.h"
+#include "load/setup.h"
+#include "load/tasks.h"
+#include "partition/ddl.h"
+#include "partition/exchange.h"
+#include "partition/table.h"
+#include "report/progress.h"
+
+/* A leaf all of whose rows are replaced */
+typedef struct FcReplaced
+{
+	Oid			leaf;
+	FcRange		range;
+	double		before;			/* rows, about */
+	uint64		found;			/* rows of the file */
+	bool		empty;			/* it never had a row */
+	const char *why;			/* its rows are deleted; NULL: its files are
+								 * exchanged, if it is not empty */
+} FcReplaced;
+
+static void
+fc_replace_refuse(const char *relname, const char *why)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot replace rows of table \"%s\"", relname),
+			 errdetail("%s", why)));
+}
+
+/*
+ * Throws ERROR 55000 if a leaf would get too few rows for those that it has, or
+ * none
+ */
+static void
+fc_replace_check_ratio(const FcTarget *target, const FcReplaced *one, double rows)
+{
+	double		ratio = target->options->min_replace_ratio;
+	double		least = ceil(one->before * ratio);
+	bool		partition = one->leaf != target->oid;
+
+	if (one->before == 0 || (rows > 0 && rows >= one->before * ratio))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 partition ? errmsg("partition \"%s\" of about %.0f rows would be replaced by %.0f rows",
+								get_rel_name(one->leaf), one->before, rows) :
+			 errmsg("table \"%s\" of about %.0f rows would be replaced by %.0f rows",
+					target->relname, one->before, rows),
+			 errdetail("With min_replace_ratio %g it is replaced by at least %.0f.", ratio,
+					   Max(least, 1)),
+			 errhint("If the file has all rows that are to stay, lower min_replace_ratio, or name the keys that are replaced by replace_from and replace_to.")));
+}
+
+/* Why no leaf can be exchanged; NULL: some may be */
+static const char *
+fc_replace_job_refusal(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	ListCell   *lc;
+
+	if (target->way == FC_WAY_COPY)
+		return target->core_reason;
+	if (target->plan->key.early)
+		return "rows are evaluated in file order";
+	if (IsolationIsSerializable())
+		return "the transaction is serializable";
+	if (target->options->tolerated & FC_CLASS_UNIQUE)
+		return "on_error passes over equal rows";
+	if (target->plan->partitioned && fc_exchange_fires(target->rel))
+		return "the table has triggers or foreign keys";
+	/* core loads all, then */
+	foreach(lc, fc_tables_existing(job))
+	{
+		Relation	rel = table_open(lfirst_oid(lc), NoLock);
+		const char *reason = fc_plan_leaf_core_reason(rel);
+
+		table_close(rel, NoLock);
+		if (reason)
+			return reason;
+	}
+	return NULL;
+}
+
+/* Why this leaf cannot be exchanged, or NULL */
+static const char *
+fc_replace_leaf_refusal(const FcTarget *target, Relation rel, const FcRange *range)
+{
+	const FcRange *bounds = &target->plan->bounds;
+
+	if (!bounds->hi_max && (range->lo_min || range->hi_max ||
+							range->lo < bounds->lo || range->hi > bounds->hi))
+		return "other rows of it stay";
+	/* such as a cursor, which an exchange would meet at the end */
+	if (rel->rd_refcnt > (RelationGetRelid(rel) == target->oid ? 2 : 1) ||
+		AfterTriggerPendingOnRel(RelationGetRelid(rel)))
+		return "this session is using it";
+	/* an index that cannot be built makes the leader read the file again */
+	if (!target->plan->partitioned && fc_plan_has_unique(rel) &&
+		target->shared->source.places > 0)
+		return "a unique index must see the rows as they come";
+	return fc_plan_leaf_reason(rel) ? fc_plan_leaf_reason(rel) : fc_exchange_refusal(rel);
+}
+
+/* Notes that all rows of a leaf are replaced, and how */
+static void
+fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *why)
+{
+	FcTarget   *target = &job->target;
+	FcReplaced *one = palloc0(sizeof(FcReplaced));
+	Relation	rel = table_open(leaf, NoLock);
+
+	if (rel->rd_rel->relkind != RELKIND_RELATION)
+		fc_replace_refuse(RelationGetRelationName(rel), "It is not a table of this server.");
+	one->leaf = leaf;
+	one->range = range;
+	one->found = found;
+	one->why = why ? why : fc_replace_leaf_refusal(target, rel, &range);
+	if (rel->rd_tableam == GetHeapamTableAmRoutine())
+	{
+		one->empty = RelationGetNumberOfBlocks(rel) == 0;
+		if (target->plan->bounds.hi_max)
+			one->before = fc_old_rows_estimate(rel);
+	}
+	else if (target->plan->bounds.hi_max)
+		one->before = Max(rel->rd_rel->reltuples, 0);
+	table_close(rel, NoLock);
+	/* the rows go to the leaf itself, in the mode of COPY */
+	if (one->empty || one->why)
+		LockRelationOid(leaf, RowExclusiveLock);
+	job->replaced = lappend(job->replaced, one);
+}
+
+/*
+ * ERROR 40001 if a leaf got other files since the transaction took its
+ * snapshot: by whom they were written does not tell which rows it should see
+ */
+static void
+fc_replace_check_snapshot(FcJob *job)
+{
+	ListCell   *lc;
+
+	foreach(lc, job->replaced)
+	{
+		Oid			leaf = ((FcReplaced *) lfirst(lc))->leaf;
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(leaf));
+		TransactionId xmin;
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for relation %u", leaf);
+		xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+		ReleaseSysCache(tuple);
+		if (TransactionIdIsNormal(xmin) && !TransactionIdIsCurrentTransactionId(xmin) &&
+			XidInMVCCSnapshot(xmin, job->since.snapshot))
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("could not replace \"%s\" because other sessions have changed it", get_rel_name(leaf)),
+					 errdetail("The table was changed as a whole after this transaction took its snapshot."),
+					 errhint("Begin the transaction again.")));
+	}
+}
+
+/* Makes the tables that get the rows of leaves that are exchanged */
+static void
+fc_replace_make_substitutes(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	int			n = 0;
+	ListCell   *lc;
+
+	target->substitutes = palloc0(sizeof(FcSubstitute) * Max(list_length(job->replaced), 1));
+	foreach(lc, job->replaced)
+	{
+		const FcReplaced *one = lfirst(lc);
+		FcSubstitute *substitute;
+		Relation	rel;
+
+		CHECK_FOR_INTERRUPTS();
+		if (one->empty || one->why)
+			continue;
+		if (n == 0)
+			job->exchange_schema = fc_exchange_begin();
+		rel = table_open(one->leaf, NoLock);
+		substitute = &target->substitutes[n++];
+		substitute->range = one->range;
+		substitute->range.partition = one->leaf;
+		substitute->name = pstrdup(RelationGetRelationName(rel));
+		substitute->schema = get_namespace_name(RelationGetNamespace(rel));
+		substitute->table = fc_table_create_like(rel, job->exchange_schema);
+		table_close(rel, NoLock);
+	}
+	target->nsubstitutes = n;
+}
+
+/* Finds the leaves all of whose rows are replaced, by key */
+static void
+fc_replace_find(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	const char *why = fc_replace_job_refusal(job);
+	ListCell   *lc;
+
+	if (!target->plan->partitioned)
+		fc_replace_add(job, target->oid, (FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true},
+					   target->found, why);
+	foreach(lc, fc_shared_key_routes(target->shared) ? job->parts : NIL)
+	{
+		FcSpillPart *part = lfirst(lc);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!part->null && OidIsValid(part->range.partition))
+			fc_replace_add(job, part->range.partition, part->range, part->rows, why);
+	}
+}
+
+void
+fc_replace_choose(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	List	   *faults = fc_partitions_faults(job);
+	bool		counted;
+	ListCell   *lc;
+
+	/* before anything is deleted */
+	if (faults != NIL)
+		fc_fault_throw(linitial(faults));
+	job->replaced = NIL;
+	if (job->foreign && !target->plan->bounds.hi_max)
+		fc_replace_refuse(target->relname, "It has partitions on other servers.");
+	fc_replace_find(job);
+	/* if not, that is done after the load, when it is known which rows came */
+	counted = target->plan->partitioned && target->plan->bounds.hi_max &&
+		target->options->tolerated == 0 && !target->plan->where_late;
+	foreach(lc, counted ? job->replaced : NIL)
+	{
+		const FcReplaced *one = lfirst(lc);
+
+		fc_replace_check_ratio(target, one, one->found);
+	}
+	/* what is done from now on is found at the end */
+	job->since.snapshot = RegisterSnapshot(IsolationUsesXactSnapshot() ? GetTransactionSnapshot() :
+										   GetLatestSnapshot());
+	if (IsolationUsesXactSnapshot())
+		fc_replace_check_snapshot(job);
+	fc_replace_make_substitutes(job);
+	if (target->nsubstitutes == 0)
+		UnregisterSnapshot(job->since.snapshot);
+	job->since.cid = GetCurrentCommandId(true);
+}
+
+/*
+ * Deletes the rows with these keys, as the caller's command would.  Its text
+ * depends on no search_path, which is left to the code of triggers.
+ */
+static uint64
+fc_replace_delete_range(FcTarget *target, const FcRange *range)
+{
+	FcKeyType	type = target->plan->key.type;
+	StringInfoData sql;
+	Datum		values[2];
+	Oid			types[2];
+	int			n = 0;
+	int			rc;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "DELETE FROM %s%s", target->plan->partitioned ? "" : "ONLY ",
+					 fc_ddl_name(RelationGetNamespace(target->rel), target->relname));
+	for (int i = 0; i < 2; i++)
+	{
+		Form_pg_attribute att;
+
+		if (i == 0 ? range->lo_min : range->hi_max)
+			continue;
+		att = TupleDescAttr(RelationGetDescr(target->rel), target->plan->key.attnum - 1);
+		types[n] = att->atttypid;
+		values[n++] = fc_key_datum(type, i == 0 ? range->lo : range->hi);
+		appendStringInfo(&sql, "%s %s OPERATOR(pg_catalog.%s) $%d", n == 1 ? " WHERE" : " AND",
+						 quote_identifier(NameStr(att->attname)), i == 0 ? ">=" : "<", n);
+	}
+	/* a row without a key is in no such partition */
+	if (n == 0 && target->plan->partitioned)
+		appendStringInfo(&sql, " WHERE %s IS NOT NULL",
+						 quote_identifier(get_attname(target->oid, target->plan->key.attnum, false)));
+	SPI_connect();
+	rc = SPI_execute_with_args(sql.data, n, types, values, NULL, false, 0);
+	if (rc != SPI_OK_DELETE)
+		elog(ERROR, "unexpected result of \"%s\": %s", sql.data, SPI_result_code_string(rc));
+	SPI_finish();
+	return SPI_processed;
+}
+
+/* Deletes what is between the leaves that are exchanged, from "range" on */
+static uint64
+fc_replace_delete_rest(FcTarget *target, FcRange range)
+{
+	FcRange		last = range;
+	uint64		deleted = 0;
+
+	for (int i = 0; i < target->nsubstitutes; i++)
+	{
+		const FcRange *kept = &target->substitutes[i].range;
+
+		CHECK_FOR_INTERRUPTS();
+		range.hi = kept->lo;
+		if (range.lo < range.hi)
+			deleted += fc_replace_delete_range(target, &range);
+		range.lo = kept->hi;
+	}
+	range.hi = last.hi;
+	return range.lo < range.hi ? deleted + fc_replace_delete_range(target, &range) : deleted;
+}
+
+void
+fc_replace_delete(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	const char *why = NULL;
+	uint64		deleted = 0;
+	ListCell   *lc;
+
+	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
+	fc_ddl_keep_schema(RelationGetNamespace(target->rel));
+	if (!target->plan->bounds.hi_max)
+		deleted = fc_replace_delete_rest(target, target->plan->bounds);
+	foreach(lc, job->replaced)
+	{
+		const FcReplaced *one = lfirst(lc);
+
+		CHECK_FOR_INTERRUPTS();
+		if (one->empty || one->why == NULL)
+			continue;
+		why = why ? why : one->why;
+		if (target->plan->bounds.hi_max)
+			deleted += fc_replace_delete_range(target, &one->range);
+	}
+	CommandCounterIncrement();
+	if (why || !target->plan->bounds.hi_max)
+		fc_lead_report(job, 0, deleted, -1, psprintf("deleted%s%s", why ? ": " : "", why ? why : ""));
+	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
+}
+
+/* The rows that the load has put into a leaf that is not exchanged, about */
+static double
+fc_replace_rows_now(const FcReplaced *one)
+{
+	Relation	rel = table_open(one->leaf, NoLock);
+	double		rows = rel->rd_tableam == GetHeapamTableAmRoutine() ? fc_old_rows_estimate(rel) : one->before;
+
+	table_close(rel, NoLock);
+	return rows;
+}
+
+/* The substitute of a leaf, or NULL */
+static FcSubstitute *
+fc_replace_substitute(const FcTarget *target, const FcReplaced *one)
+{
+	for (int i = 0; i < target->nsubstitutes && !one->empty && one->why == NULL; i++)
+		if (target->substitutes[i].range.partition == one->leaf)
+			return &target->substitutes[i];
+	return NULL;
+}
+
+/* The rows that the load has put into a substitute */
+static uint64
+fc_replace_rows_of(FcJob *job, const FcLeafRows *counts, const FcSubstitute *substitute)
+{
+	return counts ? fc_tasks_rows_of(job, counts, substitute->table) : job->target.loaded;
+}
+
+/* Leaves stay as they are if all rows that go there were left out */
+static void
+fc_replace_leave_empty(FcJob *job, const FcLeafRows *counts)
+{
+	FcTarget   *target = &job->target;
+	int			kept = 0;
+
+	for (int i = 0; i < target->nsubstitutes; i++)
+		if (fc_replace_rows_of(job, counts, &target->substitutes[i]) > 0)
+			target->substitutes[kept++] = target->substitutes[i];
+	target->nsubstitutes = kept;
+}
+
+void
+fc_replace_check_loaded(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcLeafRows *counts = target->plan->partitioned && target->nsubstitutes > 0 ?
+		fc_tasks_leaf_rows(job) : NULL;
+	ListCell   *lc;
+
+	CommandCounterIncrement();
+	if (target->plan->partitioned)
+		fc_replace_leave_empty(job, counts);
+	foreach(lc, target->plan->bounds.hi_max ? job->replaced : NIL)
+	{
+		const FcReplaced *one = lfirst(lc);
+		const FcSubstitute *substitute = fc_replace_substitute(target, one);
+
+		CHECK_FOR_INTERRUPTS();
+		if (substitute)
+			fc_replace_check_ratio(target, one, fc_replace_rows_of(job, counts, substitute));
+		else if (one->why && one->before > 0)
+			fc_replace_check_ratio(target, one, fc_replace_rows_now(one));
+	}
+}
+
+/* Tells pg_class how large the substitute is, for the planner */
+static void
+fc_replace_set_stats(Relation rel, uint64 rows)
+{
+	BlockNumber all_visible;
+	BlockNumber all_frozen;
+
+	visibilitymap_count(rel, &all_visible, &all_frozen);
+	fc_set_relstats(rel, RelationGetNumberOfBlocks(rel), rows, all_visible, all_frozen);
+}
+
+/*
+ * Takes rows along that others have inserted into the leaf; returns how many.
+ * ERROR 40001 if they have changed others.
+ */
+static uint64
+fc_replace_carry(const FcSubstitute *substitute, uint64 rows, const FcSince *since)
+{
+	Relation	leaf = table_open(substitute->range.partition, NoLock);
+	Relation	rel = table_open(substitute->table, NoLock);
+	uint64		changed;
+	uint64		carried = fc_old_rows_carry(leaf, rel, since, &changed);
+
+	if (changed > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not replace \"%s\" because other sessions have changed it",
+						RelationGetRelationName(leaf)),
+				 errdetail(UINT64_FORMAT " of its rows were updated or deleted since the load began.", changed),
+				 errhint("Load again.")));
+	fc_replace_set_stats(rel, rows + carried);
+	table_close(rel, NoLock);
+	table_close(leaf, NoLock);
+	return carried;
+}
+
+/* The indexes that were built, each with that of the leaf that it is like */
+static List *
+fc_replace_pairs(const FcJob *job, const FcSubstitute *substitute)
+{
+	List	   *pairs = NIL;
+
+	for (int i = 0; i < job->target.nindexes; i++)
+	{
+		const FcIndexTask *task = &job->indexes[i];
+		FcIndexPair *pair;
+
+		if (task->heap != substitute->table)
+			continue;
+		pair = palloc(sizeof(FcIndexPair));
+		pair->index = task->like;
+		pair->like = task->index;
+		pairs = lappend(pairs, pair);
+	}
+	return pairs;
+}
+
+/*
+ * ERROR 55006 if code that the load has run has changed the leaf so that it can
+ * no more be exchanged.  No other session can have done that.
+ */
+static void
+fc_replace_check_unchanged(const FcTarget *target, Relation leaf, const List *pairs)
+{
+	List	   *indexes = RelationGetIndexList(leaf);
+	ListCell   *lc;
+
+	foreach(lc, pairs)
+		indexes = list_delete_oid(indexes, ((FcIndexPair *) lfirst(lc))->index);
+	if (target->way == FC_WAY_COPY || indexes != NIL || fc_exchange_refusal(leaf))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("table \"%s\" was changed while it was being loaded", RelationGetRelationName(leaf)),
+				 errhint("Look for such a command in the functions that are called for each row.")));
+}
+
+/* Exchanges the files, with those of the indexes that were built */
+static void
+fc_replace_exchange_one(FcJob *job, const FcSubstitute *substitute, uint64 rows)
+{
+	List	   *pairs = fc_replace_pairs(job, substitute);
+	Relation	rel = table_open(substitute->range.partition, NoLock);
+
+	fc_replace_check_unchanged(&job->target, rel, pairs);
+	table_close(rel, NoLock);
+	fc_exchange_files(substitute->range.partition, substitute->table, pairs);
+	list_free_deep(pairs);
+	rel = table_open(substitute->range.partition, NoLock);
+	pgstat_count_truncate(rel);
+	pgstat_count_heap_insert(rel, rows);
+	table_close(rel, NoLock);
+}
+
+/* The leaves that are exchanged */
+static List *
+fc_replace_exchanged(const FcTarget *target)
+{
+	List	   *leaves = NIL;
+
+	for (int i = 0; i < target->nsubstitutes; i++)
+		leaves = lappend_oid(leaves, target->substitutes[i].range.partition);
+	return leaves;
+}
+
+void
+fc_replace_exchange(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	List	   *leaves = fc_replace_exchanged(target);
+	FcLeafRows *counts = target->plan->partitioned ? fc_tasks_leaf_rows(job) : NULL;
+	uint64		carried = 0;
+	int			n = target->nsubstitutes;
+
+	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
+	fc_setup_close_target(job);
+	fc_exchange_lock(leaves);
+	for (int i = 0; i < target->nsubstitutes; i++)
+	{
+		const FcSubstitute *substitute = &target->substitutes[i];
+		uint64		rows = fc_replace_rows_of(job, counts, substitute);
+		uint64		more = fc_replace_carry(substitute, rows, &job->since);
+
+		CHECK_FOR_INTERRUPTS();
+		CommandCounterIncrement();
+		fc_replace_exchange_one(job, substitute, rows + more);
+		carried += more;
+	}
+	UnregisterSnapshot(job->since.snapshot);
+	fc_exchange_end(job->exchange_schema, leaves);
+	job->exchange_schema = InvalidOid;
+	target->nsubstitutes = 0;
+	fc_setup_open_target(job);
+	if (n > 0)
+		fc_lead_report(job, 0, carried, -1, psprintf("%d exchanged%s", n,
+													 carried == 0 ? "" : ", with rows that other sessions have inserted"));
+}
+
+void
+fc_replace_rethrow(FcJob *job)
+{
+	ErrorData  *edata;
+	int			i = 0;
+
+	MemoryContextSwitchTo(job->mcxt);
+	edata = CopyErrorData();
+	FlushErrorState();
+	if (edata->schema_name == NULL || edata->table_name == NULL ||
+		!fc_exchange_is_schema(edata->schema_name))
+		ReThrowError(edata);
+	while (i < job->target.nsubstitutes &&
+		   strcmp(job->target.substitutes[i].name, edata->table_name) != 0)
+		i++;
+	edata->schema_name = i < job->target.nsubstitutes ? job->target.substitutes[i].schema : NULL;
+	ReThrowError(edata);
+}
+
+bool
+fc_replace_exchanges(FcJob *job)
+{
+	return OidIsValid(job->exchange_schema);
+}

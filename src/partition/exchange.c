@@ -1,0 +1,324 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition/exchange.c
+ *	  Gives a table the rows of another one, by an exchange of their files.
+ *
+ *	refusal		what could tell it from a DELETE and a COPY?
+ *	make		a substitute: an empty table like it (fc_table_create_like)
+ *	(rows and indexes, elsewhere)
+ *	lock		all tables, or none (partition/exchange_lock.c)
+ *	files		change hands in pg_class; a TOAST table does as a whole
+ *	end			the substitute is dropped, with the old files
+ *
+ * The substitute has the names of the table and its indexes, because errors
+ * about its rows tell them: so it is in a schema of its own, which nobody else
+ * ever sees.  An abort takes back all of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_trigger.h"
+#include "commands/tablecmds.h"
+#include "commands/trigger.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "replication/slot.h"
+#include "storage/predicate.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "compat/compat.h"
+#include "partition/exchange.h"
+
+/* What the name of a substitute's schema begins with */
+#define FC_EXCHANGE_SCHEMA	"fast_copy exchange "
+
+bool
+fc_exchange_fires(Relation rel)
+{
+	for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &rel->trigdesc->triggers[i];
+
+		if (trigger->tgenabled != TRIGGER_DISABLED &&
+			(TRIGGER_FOR_INSERT(trigger->tgtype) || TRIGGER_FOR_DELETE(trigger->tgtype)))
+			return true;
+	}
+	return false;
+}
+
+/* Does a logical slot of this database read what is logged of the table? */
+static bool
+fc_exchange_is_decoded(Relation rel)
+{
+	bool		found = false;
+
+	if (!RelationIsLogicallyLogged(rel))
+		return false;
+	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
+	for (int i = 0; i < max_replication_slots && !found; i++)
+	{
+		const ReplicationSlot *slot = &ReplicationSlotCtl->replication_slots[i];
+
+		found = slot->in_use && SlotIsLogical(slot) && slot->data.database == MyDatabaseId;
+	}
+	LWLockRelease(ReplicationSlotControlLock);
+	return found;
+}
+
+/* Does the expression see of which table a row is? */
+static bool
+fc_exchange_sees_table(Node *expr)
+{
+	Bitmapset  *used = NULL;
+	int			least;
+
+	pull_varattnos(expr, 1, &used);
+	least = bms_next_member(used, -1);
+	bms_free(used);
+	return least >= 0 && least + FirstLowInvalidHeapAttributeNumber <= 0;
+}
+
+static bool
+fc_exchange_constraints_see_table(Relation rel)
+{
+	TupleConstr *constr = RelationGetDescr(rel)->constr;
+
+	for (int i = 0; constr && i < constr->num_check; i++)
+		if (fc_exchange_sees_table(stringToNode(constr->check[i].ccbin)))
+			return true;
+	for (int i = 0; constr && i < constr->num_defval; i++)
+		if (TupleDescAttr(RelationGetDescr(rel), constr->defval[i].adnum - 1)->attgenerated &&
+			fc_exchange_sees_table(stringToNode(constr->defval[i].adbin)))
+			return true;
+	return false;
+}
+
+/* Why an index cannot be built for the substitute as for the table; or NULL */
+static const char *
+fc_exchange_index_refusal(Relation rel)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	const char *reason = NULL;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Form_pg_index form = index->rd_index;
+
+		if (!form->indisvalid || !form->indisready || !form->indislive)
+			reason = "an index is not valid";
+		else if (index->rd_rel->relam >= FirstNormalObjectId)
+			reason = "an index is of an extension's access method";
+		else if (form->indisexclusion || !form->indimmediate)
+			reason = "a constraint is an exclusion constraint, or can be deferred";
+		else if (fc_exchange_sees_table((Node *) RelationGetIndexExpressions(index)) ||
+				 fc_exchange_sees_table((Node *) RelationGetIndexPredicate(index)))
+			reason = "an index sees of which table a row is";
+		index_close(index, AccessShareLock);
+	}
+	list_free(indexes);
+	return reason;
+}
+
+const char *
+fc_exchange_refusal(Relation rel)
+{
+	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_tableam != GetHeapamTableAmRoutine())
+		return "it is not a heap";
+	if (rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
+		return "it is temporary, or not logged";
+	if (IsCatalogRelation(rel) || RelationIsUsedAsCatalogTable(rel))
+		return "it is a catalog";
+	if (fc_core_prunes_early())
+		return "old_snapshot_threshold is set";
+	if (!fc_owns_relation(RelationGetRelid(rel), GetUserId()))
+		return "the caller does not own it";
+	if (fc_exchange_fires(rel))
+		return "it has triggers or foreign keys";
+	if (fc_exchange_is_decoded(rel))
+		return "a logical replication slot reads its changes";
+	if (fc_exchange_constraints_see_table(rel))
+		return "a constraint or generated column sees of which table a row is";
+	return fc_exchange_index_refusal(rel);
+}
+
+Oid
+fc_exchange_begin(void)
+{
+	char		name[NAMEDATALEN];
+	int			n = 0;
+	Oid			nspid;
+
+	Assert(!IsInParallelMode());
+	/* a load within this one has other ones */
+	do
+		snprintf(name, sizeof(name), FC_EXCHANGE_SCHEMA "%u %d", GetTopTransactionId(), n++);
+	while (OidIsValid(get_namespace_oid(name, true)));
+	nspid = NamespaceCreate(name, GetUserId(), false);
+	CommandCounterIncrement();
+	return nspid;
+}
+
+bool
+fc_exchange_is_schema(const char *name)
+{
+	return strncmp(name, FC_EXCHANGE_SCHEMA, strlen(FC_EXCHANGE_SCHEMA)) == 0;
+}
+
+static HeapTuple
+fc_exchange_class(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(relid));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	return tuple;
+}
+
+/* Tells the relcache, which knows whether WAL of a file may be skipped */
+static void
+fc_exchange_assume(Oid table, Oid substitute)
+{
+	Relation	rel = relation_open(table, NoLock);
+	Relation	other = relation_open(substitute, NoLock);
+
+	fc_hand_on_storage(other, rel);
+	fc_assume_new_files(rel);
+	relation_close(rel, NoLock);
+	relation_close(other, NoLock);
+}
+
+#define fc_exchange_field(a, b, field) \
+	do { \
+		typeof((a)->field) kept_ = (a)->field; \
+		(a)->field = (b)->field; \
+		(b)->field = kept_; \
+	} while (0)
+
+/* Exchanges what pg_class says of the files of two heaps, or of two indexes */
+static void
+fc_exchange_one(Oid table, Oid substitute)
+{
+	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
+	HeapTuple	tuple = fc_exchange_class(table);
+	HeapTuple	other = fc_exchange_class(substitute);
+	Form_pg_class a = (Form_pg_class) GETSTRUCT(tuple);
+	Form_pg_class b = (Form_pg_class) GETSTRUCT(other);
+
+	if (a->relfilenode == InvalidOid || b->relfilenode == InvalidOid ||
+		a->reltablespace != b->reltablespace || a->relpersistence != b->relpersistence)
+		elog(ERROR, "files of relations %u and %u cannot be exchanged", table, substitute);
+	fc_exchange_field(a, b, relfilenode);
+	fc_exchange_field(a, b, relpages);
+	fc_exchange_field(a, b, reltuples);
+	fc_exchange_field(a, b, relallvisible);
+	fc_exchange_all_frozen(a, b);
+	fc_exchange_field(a, b, reltoastrelid);
+	fc_exchange_field(a, b, relfrozenxid);
+	fc_exchange_field(a, b, relminmxid);
+	CatalogTupleUpdate(classes, &tuple->t_self, tuple);
+	CatalogTupleUpdate(classes, &other->t_self, other);
+	heap_freetuple(tuple);
+	heap_freetuple(other);
+	table_close(classes, RowExclusiveLock);
+	InvokeObjectPostAlterHookArg(RelationRelationId, table, 0, InvalidOid, true);
+	fc_exchange_assume(table, substitute);
+}
+
+/* Makes the TOAST table, if there is one, depend on its new table */
+static void
+fc_exchange_toast_owner(Oid toast, Oid table)
+{
+	ObjectAddress depender;
+	ObjectAddress referenced;
+
+	if (!OidIsValid(toast))
+		return;
+	if (deleteDependencyRecordsFor(RelationRelationId, toast, false) != 1)
+		elog(ERROR, "TOAST table %u does not depend on one table", toast);
+	ObjectAddressSet(depender, RelationRelationId, toast);
+	ObjectAddressSet(referenced, RelationRelationId, table);
+	recordDependencyOn(&depender, &referenced, DEPENDENCY_INTERNAL);
+}
+
+/* The TOAST table of a table, or InvalidOid */
+static Oid
+fc_exchange_toast(Oid table)
+{
+	HeapTuple	tuple = fc_exchange_class(table);
+	Oid			toast = ((Form_pg_class) GETSTRUCT(tuple))->reltoastrelid;
+
+	heap_freetuple(tuple);
+	return toast;
+}
+
+void
+fc_exchange_files(Oid table, Oid substitute, const List *indexes)
+{
+	Oid			toast = fc_exchange_toast(table);
+	Oid			other = fc_exchange_toast(substitute);
+	Relation	rel = table_open(table, NoLock);
+	ListCell   *lc;
+
+	CheckTableNotInUse(rel, "replace");
+	TransferPredicateLocksToHeapRelation(rel);
+	table_close(rel, NoLock);
+	fc_exchange_one(table, substitute);
+	fc_exchange_toast_owner(toast, substitute);
+	fc_exchange_toast_owner(other, table);
+	foreach(lc, indexes)
+	{
+		const FcIndexPair *pair = lfirst(lc);
+
+		fc_exchange_one(pair->index, pair->like);
+	}
+	fc_close_files(table);
+	fc_close_files(substitute);
+}
+
+/* A TOAST table has the name that goes with its table's OID */
+static void
+fc_exchange_name_toast(Oid table)
+{
+	Oid			toast = fc_exchange_toast(table);
+	Relation	rel;
+	Oid			index;
+
+	if (!OidIsValid(toast))
+		return;
+	rel = table_open(toast, AccessExclusiveLock);
+	index = linitial_oid(RelationGetIndexList(rel));
+	table_close(rel, NoLock);
+	RenameRelationInternal(toast, psprintf("pg_toast_%u", table), true, false);
+	RenameRelationInternal(index, psprintf("pg_toast_%u_index", table), true, true);
+}
+
+void
+fc_exchange_end(Oid nspid, const List *tables)
+{
+	ObjectAddress schema;
+	ListCell   *lc;
+
+	CommandCounterIncrement();
+	ObjectAddressSet(schema, NamespaceRelationId, nspid);
+	performDeletion(&schema, DROP_CASCADE, PERFORM_DELETION_INTERNAL | PERFORM_DELETION_QUIETLY);
+	CommandCounterIncrement();
+	foreach(lc, tables)
+		fc_exchange_name_toast(lfirst_oid(lc));
+	CommandCounterIncrement();
+}

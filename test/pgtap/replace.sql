@@ -1,0 +1,329 @@
+-- existing_rows "replace": the table that a DELETE and a COPY leave, whatever way
+-- the old rows go.
+--
+-- psql variable: tmp_dir, an absolute path that the server may write to
+
+\set ON_ERROR_STOP 1
+\set QUIET 1
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SET LOCAL search_path = public, pg_catalog;
+SET LOCAL timezone = 'UTC';
+SET LOCAL datestyle = 'ISO, MDY';
+CREATE EXTENSION amcheck;
+SELECT set_config('fc.file', :'tmp_dir' || '/fc_replace.csv', true) \g /dev/null
+SELECT plan(251);
+
+-- Ten days; the file has rows of the third and the fourth, and of one after all
+CREATE TABLE olds AS
+SELECT timestamp '2024-01-01' + g * 37 % 14400 * interval '1 min' AS k, g AS n, 'row ' || g AS t FROM generate_series(1, 3000) AS g;
+CREATE TABLE news AS
+SELECT timestamp '2024-01-03' + CASE WHEN g % 100 = 0 THEN 20000 ELSE g * 31 % 2880 END * interval '1 min' AS k, 100000 + g AS n, repeat('new ', g % 40) AS t
+FROM generate_series(1, 900) AS g;
+COPY (TABLE news) TO PROGRAM 'cat > /dev/null';
+SELECT format('COPY (TABLE news ORDER BY n) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+
+-- Makes a table by a command with %1$s for its name, with partitions of days
+CREATE FUNCTION pg_temp.make(name text, ddl text, parted bool DEFAULT true, empty bool DEFAULT false) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('DROP TABLE IF EXISTS %I CASCADE', name);
+	EXECUTE format(ddl, name);
+	FOR i IN 0 .. CASE WHEN parted THEN 9 ELSE -1 END LOOP
+		EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)', name || '_' || i, name,
+			timestamp '2024-01-01' + i * interval '1 day', timestamp '2024-01-02' + i * interval '1 day');
+	END LOOP;
+	EXECUTE CASE WHEN empty THEN 'SELECT' ELSE format('INSERT INTO %I (k, n, t) SELECT * FROM olds%s', name, CASE WHEN ddl ~ '<> 3' THEN ' WHERE n % 7 <> 3' ELSE '' END) END;
+END
+$$;
+
+-- All that is not storage, of the table and of what is below it
+CREATE FUNCTION pg_temp.catalog(name text) RETURNS SETOF text LANGUAGE sql AS $$
+	WITH rels AS (
+		SELECT c.* FROM pg_class AS c WHERE c.relname ~ ('^' || name || '(_\d)?$') UNION
+		SELECT c.* FROM pg_class AS c JOIN pg_index ON indexrelid = c.oid WHERE indrelid IN (SELECT oid FROM pg_class WHERE relname ~ ('^' || name || '(_\d)?$')))
+	SELECT concat_ws(' ', rels.oid, relname, relnamespace::regnamespace, reltype, relowner, relam, reltablespace, reltoastrelid <> 0, relhasindex, relpersistence, relkind,
+		relnatts, relchecks, relhasrules, relhastriggers, relhassubclass, relrowsecurity, relreplident, relispartition, relacl, reloptions, pg_get_expr(relpartbound, rels.oid),
+		obj_description(rels.oid, 'pg_class')) FROM rels UNION ALL
+	SELECT concat_ws(' ', 'index', i.indexrelid, i.indrelid, i.indisvalid, i.indisready, i.indisunique, i.indisprimary, i.indisclustered, i.indisreplident, pg_get_indexdef(i.indexrelid))
+		FROM pg_index AS i JOIN rels ON rels.oid = indrelid UNION ALL
+	SELECT concat_ws(' ', 'constraint', c.oid, conrelid, conname, conindid, conparentid, pg_get_constraintdef(c.oid)) FROM pg_constraint AS c JOIN rels ON rels.oid = conrelid UNION ALL
+	SELECT concat_ws(' ', 'column', attrelid, attnum, attname, attstorage, attnotnull, attidentity, attgenerated, atthasdef) FROM pg_attribute JOIN rels ON rels.oid = attrelid UNION ALL
+	SELECT concat_ws(' ', 'statistics', starelid, staattnum, stadistinct) FROM pg_statistic JOIN rels ON rels.oid = starelid UNION ALL
+	SELECT concat_ws(' ', 'trigger', t.oid, tgrelid, tgname, tgenabled) FROM pg_trigger AS t JOIN rels ON rels.oid = tgrelid UNION ALL
+	SELECT concat_ws(' ', 'dependency', objid, objsubid, classid, refobjid, refobjsubid, deptype) FROM pg_depend JOIN rels ON rels.oid = refobjid
+		WHERE classid <> 'pg_class'::regclass OR objid NOT IN (SELECT reltoastrelid FROM pg_class) UNION ALL
+	SELECT concat_ws(' ', 'toast', c.relname, t.relname = 'pg_toast_' || c.oid, d.deptype, i.relname = 'pg_toast_' || c.oid || '_index', t.reloptions) FROM rels AS c
+		JOIN pg_class AS t ON t.oid = c.reltoastrelid JOIN pg_depend AS d ON d.objid = t.oid AND d.refobjid = c.oid
+		JOIN pg_index ON indrelid = t.oid JOIN pg_class AS i ON i.oid = indexrelid
+	ORDER BY 1
+$$;
+
+-- What a load says of the rows that it replaced
+CREATE FUNCTION pg_temp.how() RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(choice, '; ') FROM fast_copy_report() WHERE phase = 'replace'
+$$;
+
+-- Rows that one table has and the other has not, with their partitions
+CREATE FUNCTION pg_temp.differ() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	n bigint;
+	got text := $q$SELECT k, n, t, regexp_replace(tableoid::regclass::text, '^got', '') AS part FROM got$q$;
+	wanted text := replace(got, 'got', 'wanted');
+BEGIN
+	EXECUTE format('SELECT count(*) FROM ((%1$s EXCEPT ALL %2$s) UNION ALL (%2$s EXCEPT ALL %1$s)) AS s', got, wanted) INTO n;
+	RETURN n;
+END
+$$;
+
+-- Replaces, and compares with DELETE and COPY.  Six tests for each number of
+-- workers.
+CREATE FUNCTION pg_temp.check_replace(about text, ddl text, how text, options jsonb DEFAULT '{}', deletes text DEFAULT NULL, parted bool DEFAULT true,
+	before text DEFAULT 'SELECT', workers int[] DEFAULT '{0,2}', empty bool DEFAULT false) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	catalog text[];
+	r record;
+	n bigint;
+	w int;
+BEGIN
+	FOREACH w IN ARRAY workers LOOP
+		PERFORM pg_temp.make('wanted', ddl, parted, empty);
+		PERFORM pg_temp.make('got', ddl, parted, empty);
+		IF parted THEN
+			CREATE TABLE wanted_new PARTITION OF wanted FOR VALUES FROM ('2024-01-16') TO ('2024-01-17');
+			CREATE TABLE got_new PARTITION OF got FOR VALUES FROM ('2024-01-16') TO ('2024-01-17');
+		END IF;
+		EXECUTE format(before, 'wanted');
+		EXECUTE format(before, 'got');
+		ANALYZE got;
+		EXECUTE coalesce(deletes, CASE WHEN parted THEN 'DELETE FROM wanted WHERE date_trunc(''day'', k) IN (SELECT date_trunc(''day'', k) FROM news)' ELSE 'DELETE FROM wanted' END);
+		EXECUTE format('COPY wanted (k, n, t) FROM %L (FORMAT csv)', current_setting('fc.file'));
+		catalog := ARRAY(SELECT pg_temp.catalog('got'));
+		RETURN NEXT is(fast_copy('got', current_setting('fc.file'), columns => '{k,n,t}', workers => w, options => '{"existing_rows": "replace"}' || options),
+			900::bigint, format('%s, %s workers: rows of the file', about, w));
+		RETURN NEXT is(pg_temp.differ(), 0::bigint, format('%s, %s workers: as DELETE and COPY', about, w));
+		RETURN NEXT ok(pg_temp.how() ~ how, format('%s, %s workers: %s', about, w, pg_temp.how()));
+		RETURN NEXT is(ARRAY(SELECT pg_temp.catalog('got')), catalog, format('%s, %s workers: nothing but storage has changed', about, w));
+		n := 0;
+		FOR r IN SELECT c.oid, relkind FROM pg_class AS c JOIN pg_am AS a ON a.oid = relam WHERE (relkind = 'r' AND relname ~ '^got') OR
+			(amname = 'btree' AND relkind = 'i' AND c.oid IN (SELECT indexrelid FROM pg_index JOIN pg_class AS t ON t.oid = indrelid WHERE t.relname ~ '^got')) LOOP
+			IF r.relkind = 'i' THEN
+				PERFORM bt_index_check(r.oid, true);
+			ELSE
+				n := n + (SELECT count(*) FROM verify_heapam(r.oid));
+			END IF;
+		END LOOP;
+		RETURN NEXT is(n, 0::bigint, format('%s, %s workers: heaps and indexes are sound', about, w));
+		RETURN NEXT is((SELECT count(*) FROM pg_namespace WHERE nspname ~ 'fast_copy' AND nspname <> 'fast_copy') +
+			(SELECT count(*) FROM pg_class AS t WHERE relkind = 't' AND relnamespace = 'pg_toast'::regnamespace AND NOT EXISTS (SELECT FROM pg_class WHERE reltoastrelid = t.oid)),
+			0::bigint, format('%s, %s workers: nothing is left behind', about, w));
+	END LOOP;
+END
+$$;
+
+CREATE FUNCTION pg_temp.nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+
+-- Partitions and tables that are exchanged
+SELECT pg_temp.check_replace('partitions', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^2 exchanged');
+SELECT pg_temp.check_replace('indexes', 'CREATE TABLE %1$s (k timestamp, n int, t text COLLATE "C", PRIMARY KEY (k, n)) PARTITION BY RANGE (k);
+	CREATE INDEX ON %1$s (n DESC) INCLUDE (t); CREATE INDEX ON %1$s (lower(t)) WHERE n %% 2 = 0; CREATE INDEX ON %1$s USING hash (n); CREATE INDEX ON %1$s USING brin (k);
+	CREATE UNIQUE INDEX ON %1$s (k, n, t)', '^2 exchanged');
+SELECT pg_temp.check_replace('columns', 'CREATE TABLE %1$s (gone text, k timestamp, x int DEFAULT 7, n int CHECK (n > 0), gone2 int, t text NOT NULL, g int GENERATED ALWAYS AS (n * 2) STORED, i int GENERATED BY DEFAULT AS IDENTITY)
+	PARTITION BY RANGE (k); ALTER TABLE %1$s DROP gone; ALTER TABLE %1$s DROP gone2; ALTER TABLE %1$s ADD late text DEFAULT ''late''; CREATE INDEX ON %1$s (g)', '^2 exchanged');
+SELECT pg_temp.check_replace('what is not storage', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^2 exchanged', before =>
+	'ALTER TABLE %1$s_2 SET (fillfactor = 70, toast.autovacuum_enabled = off); GRANT SELECT ON %1$s_2 TO PUBLIC; COMMENT ON TABLE %1$s_2 IS ''a day''; CREATE INDEX %1$s_own ON %1$s_2 (t);
+	ALTER TABLE %1$s_2 CLUSTER ON %1$s_own; CREATE VIEW %1$s_view AS SELECT * FROM %1$s_2; ALTER TABLE %1$s_2 ADD CHECK (n < 1000000), ALTER n SET DEFAULT 5, ALTER t SET STORAGE EXTERNAL;
+	CREATE STATISTICS %1$s_stat ON k, n FROM %1$s_2');
+SELECT pg_temp.check_replace('plain table', 'CREATE TABLE %1$s (k timestamp, n int, t text); CREATE UNIQUE INDEX ON %1$s (n); CREATE INDEX ON %1$s (k)', '^1 exchanged', '{"min_replace_ratio": 0}', parted => false);
+SELECT pg_temp.check_replace('plain table with a key', 'CREATE TABLE %1$s (k timestamp, n int, t text); CREATE UNIQUE INDEX ON %1$s (n)', '^1 exchanged',
+	'{"min_replace_ratio": 0, "timestamp_column": "k"}', parted => false);
+SELECT pg_temp.check_replace('a range of whole days', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k); CREATE INDEX ON %1$s (n)', '^deleted.*; 2 exchanged',
+	'{"replace_from": "2024-01-02", "replace_to": "2024-01-17"}', 'DELETE FROM wanted WHERE k >= ''2024-01-02'' AND k < ''2024-01-17''');
+
+-- Rows that are deleted, and why
+SELECT pg_temp.check_replace('a range that cuts a day', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted; 2 exchanged',
+	'{"replace_from": "2024-01-02 11:00", "replace_to": "2024-01-16 23:00"}', 'DELETE FROM wanted WHERE k >= ''2024-01-02 11:00'' AND k < ''2024-01-16 23:00''',
+	before => 'DELETE FROM %1$s_2');
+SELECT pg_temp.check_replace('a range, with a default partition', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', 'deleted; 1 exchanged',
+	'{"replace_from": "2024-01-03", "replace_to": "2024-01-17", "missing_partitions": "default"}', 'DELETE FROM wanted WHERE k >= ''2024-01-03'' AND k < ''2024-01-17''',
+	before => 'DROP TABLE %1$s_2; CREATE TABLE %1$s_2 PARTITION OF %1$s DEFAULT; INSERT INTO %1$s SELECT timestamp ''2024-01-03 12:00'' + i * interval ''1 s'', i, ''d'' FROM generate_series(1, 1000) i');
+SELECT pg_temp.check_replace('a range of a plain table', 'CREATE TABLE %1$s (k timestamp, n int, t text)', '^deleted: other rows of it stay$',
+	'{"replace_from": "2024-01-03", "replace_to": "2024-01-17", "timestamp_column": "k"}', 'DELETE FROM wanted WHERE k >= ''2024-01-03'' AND k < ''2024-01-17''', parted => false);
+SELECT pg_temp.check_replace('a trigger for DELETE', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: .*triggers', before =>
+	'CREATE OR REPLACE FUNCTION pg_temp.%1$s_count() RETURNS trigger LANGUAGE plpgsql AS ''BEGIN RETURN NULL; END''; CREATE TRIGGER counts AFTER DELETE ON %1$s FOR EACH ROW EXECUTE FUNCTION pg_temp.%1$s_count()');
+SELECT pg_temp.check_replace('a trigger for INSERT', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: .*triggers', before =>
+	'CREATE OR REPLACE FUNCTION pg_temp.%1$s_count() RETURNS trigger LANGUAGE plpgsql AS ''BEGIN RETURN NEW; END''; CREATE TRIGGER counts BEFORE INSERT ON %1$s_2 FOR EACH ROW EXECUTE FUNCTION pg_temp.%1$s_count()');
+CREATE TABLE numbers AS SELECT g AS n FROM generate_series(1, 200000) AS g;
+ALTER TABLE numbers ADD PRIMARY KEY (n);
+SELECT pg_temp.check_replace('a foreign key', 'CREATE TABLE %1$s (k timestamp, n int REFERENCES numbers, t text) PARTITION BY RANGE (k)', '^deleted: .*foreign keys', workers => '{2}');
+SELECT pg_temp.check_replace('a constraint that sees its table', 'CREATE TABLE %1$s (k timestamp, n int, t text, CHECK (tableoid > 0)) PARTITION BY RANGE (k)', '^deleted: .*sees of which table', workers => '{2}');
+SELECT pg_temp.check_replace('an exclusion constraint', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: .*exclusion', before =>
+	'ALTER TABLE %1$s_2 ADD EXCLUDE USING btree (n WITH =)', workers => '{2}');
+SELECT pg_temp.check_replace('only rows without a bound', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: .*triggers', parted => false, deletes => 'DELETE FROM wanted WHERE k IS NOT NULL',
+	before => 'CREATE TABLE %1$s_1 PARTITION OF %1$s FOR VALUES FROM (MINVALUE) TO (MAXVALUE); CREATE TABLE %1$s_2 PARTITION OF %1$s DEFAULT; INSERT INTO %1$s TABLE olds; INSERT INTO %1$s VALUES (NULL, 1, ''x'');
+	CREATE TRIGGER counts AFTER DELETE ON %1$s FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing()', workers => '{2}', options => '{"min_replace_ratio": 0}', empty => true);
+SELECT pg_temp.check_replace('a plain table that core loads', 'CREATE TABLE %1$s (k timestamp, n int, t text)', '^deleted: the target has triggers', '{"min_replace_ratio": 0.2}', parted => false,
+	before => 'CREATE TRIGGER counts AFTER INSERT ON %1$s FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing()', workers => '{2}');
+SELECT pg_temp.check_replace('volatile defaults', 'CREATE TABLE %1$s (k timestamp, n int, t text, c timestamptz DEFAULT clock_timestamp(), r serial, s bigint DEFAULT (SELECT 1)) PARTITION BY RANGE (k)',
+	'exchanged', workers => '{}');
+SELECT pg_temp.check_replace('rows that are not logged', 'CREATE UNLOGGED TABLE %1$s (k timestamp, n int, t text)', '^deleted: it is temporary, or not logged', '{"min_replace_ratio": 0}', parted => false, workers => '{2}');
+
+-- Errors about rows are COPY's: they name the partition and its indexes
+CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	code text;
+	said text;
+	about text;
+	sch text;
+	tab text;
+	col text;
+	con text;
+	place text;
+BEGIN
+	BEGIN
+		EXECUTE statement;
+	EXCEPTION WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, said = MESSAGE_TEXT, about = PG_EXCEPTION_DETAIL, sch = SCHEMA_NAME, tab = TABLE_NAME,
+			col = COLUMN_NAME, con = CONSTRAINT_NAME, place = PG_EXCEPTION_CONTEXT;
+		RETURN array_to_string(ARRAY[code, said, about, sch, tab, col, con, substring(place FROM '(?:csv", |COPY \w+, )(line \d+(?:, column \w+)?)')], '|', '');
+	END;
+	RETURN 'none';
+END
+$$;
+CREATE SCHEMA elsewhere;
+CREATE FUNCTION pg_temp.check_error(about text, ddl text, data text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	wanted text;
+	before text[];
+BEGIN
+	PERFORM pg_temp.make('got', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)');
+	ALTER TABLE got_3 SET SCHEMA elsewhere;
+	EXECUTE ddl;
+	EXECUTE format('COPY (%s) TO %L (FORMAT csv)', data, current_setting('fc.file'));
+	before := ARRAY(SELECT pg_temp.catalog('got')) || ARRAY(SELECT got::text FROM got ORDER BY k, n);
+	wanted := pg_temp.error_of(format('DELETE FROM got WHERE k >= ''2024-01-03'' AND k < ''2024-01-05''; COPY got FROM %L (FORMAT csv)', current_setting('fc.file')));
+	FOR w IN 0 .. 1 LOOP
+		RETURN NEXT is(pg_temp.error_of(format('SELECT fast_copy(''got'', %L, workers => %s, options => ''{"existing_rows": "replace"}'')', current_setting('fc.file'), w * 2)),
+			wanted, format('%s, %s workers: %s', about, w * 2, wanted));
+		RETURN NEXT is(ARRAY(SELECT pg_temp.catalog('got')) || ARRAY(SELECT got::text FROM got ORDER BY k, n), before, format('%s, %s workers: all is as before', about, w * 2));
+	END LOOP;
+END
+$$;
+SELECT pg_temp.check_error('two equal rows', 'CREATE UNIQUE INDEX ON got (k, n)',
+	'SELECT k, CASE n WHEN 100777 THEN 100776 ELSE n END, t FROM (SELECT CASE n WHEN 100777 THEN (SELECT k FROM news WHERE n = 100776) ELSE k END AS k, n, t FROM news WHERE k < ''2024-01-05'' ORDER BY n) s');
+SELECT pg_temp.check_error('an index of one partition', 'CREATE UNIQUE INDEX only_here ON elsewhere.got_3 (n)', 'SELECT k, least(n, 100500), t FROM news WHERE k < ''2024-01-05'' ORDER BY n');
+SELECT pg_temp.check_error('a CHECK of one partition', 'ALTER TABLE elsewhere.got_3 ADD CONSTRAINT small CHECK (n < 100500)', 'SELECT k, CASE WHEN k < ''2024-01-04'' THEN 1 ELSE n END, t FROM news WHERE k < ''2024-01-05'' ORDER BY n');
+SELECT pg_temp.check_error('a NULL', 'ALTER TABLE elsewhere.got_3 ALTER t SET NOT NULL', 'SELECT k, n, CASE n WHEN 100555 THEN NULL ELSE ''x'' || t END FROM news WHERE k < ''2024-01-05'' ORDER BY k DESC, n');
+SELECT pg_temp.check_error('an expression of an index', 'CREATE INDEX ON elsewhere.got_3 ((100 / (n - 100600)))', 'SELECT timestamp ''2024-01-04'', n, t FROM news ORDER BY n');
+SELECT pg_temp.check_error('a value', 'CREATE INDEX ON got (n)', 'SELECT k, CASE n WHEN 100321 THEN ''x'' ELSE n::text END, t FROM news WHERE k < ''2024-01-05'' ORDER BY n');
+
+-- Refusals
+SELECT format('COPY (TABLE news ORDER BY n) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+CREATE FUNCTION pg_temp.refused(options jsonb, tab text DEFAULT 'got', more text DEFAULT '') RETURNS text LANGUAGE sql AS $$
+	SELECT pg_temp.error_of(format('SELECT fast_copy(%L, %L, options => %L %s)', tab, current_setting('fc.file'), options, more))
+$$;
+SELECT pg_temp.make('got', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)');
+SELECT is(pg_temp.refused('{"existing_rows": "drop"}'), '22023|existing_rows "drop" not recognized||||||', 'another word');
+SELECT is(pg_temp.refused('{"replace_from": "2024-01-01"}'), '22023|replace_from requires existing_rows "replace"||||||', 'a range without it');
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "replace_from": "2024-01-01"}'), '22023|replace_from and replace_to can only be used together||||||', 'half a range');
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "replace_from": "2024-01-02", "replace_to": "2024-01-02"}'), '22023|replace_from must come before replace_to|They are "2024-01-02" and "2024-01-02".|||||', 'no range');
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "replace_from": "x", "replace_to": "2024-01-02"}'), '22007|invalid input syntax for type timestamp: "x"||||||', 'no key');
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "min_replace_ratio": -1}'), '22023|min_replace_ratio must be a number that is not negative: "-1"||||||', 'a negative ratio');
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "freeze": true}'), '22023|freeze cannot be used with existing_rows "replace"||||||', 'freeze');
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "replace_from": "2024-01-03", "replace_to": "2024-01-17", "where_clause": "n % 100 <> 0", "workers": 2}'), 'none', 'a range that has all rows of the condition');
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "replace_from": "2024-01-03", "replace_to": "2024-01-05", "workers": 2}'),
+	'23514|key "2024-01-16 21:20:00" lies outside of the range that is replaced|Rows are replaced FROM (''2024-01-03 00:00:00'') TO (''2024-01-05 00:00:00'').|||||line 100', 'a row outside of the range');
+SELECT is((SELECT count(*) FROM got WHERE n > 100000), 891::bigint, 'and nothing was replaced');
+SELECT alike(pg_temp.refused('{"existing_rows": "replace", "min_replace_ratio": 3}'), '55000|partition "got_2" of about % rows would be replaced by % rows|With min_replace_ratio 3 it is replaced by at least %', 'too few rows');
+SELECT alike(pg_temp.refused('{"existing_rows": "replace", "min_replace_ratio": 0.9, "on_error": "ignore", "on_error_classes": ["check"]}'), 'none', 'enough rows');
+ALTER TABLE got_2 ADD CONSTRAINT odd CHECK (n % 2 = 1) NOT VALID;
+SELECT alike(pg_temp.refused('{"existing_rows": "replace", "min_replace_ratio": 0.9, "on_error": "ignore", "on_error_classes": ["check"]}'),
+	'55000|partition "got_2" of about % rows would be replaced by % rows|%', 'too few after those that are left out');
+CREATE TABLE listed (k timestamp, n int, t text) PARTITION BY LIST (n);
+CREATE TABLE listed_rest PARTITION OF listed DEFAULT;
+SELECT alike(pg_temp.refused('{"existing_rows": "replace"}', 'listed'), '0A000|cannot tell which partitions of table "listed" would be replaced|%', 'partitions by list');
+CREATE VIEW seen AS TABLE got;
+CREATE TRIGGER instead INSTEAD OF INSERT ON seen FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+SELECT is(pg_temp.refused('{"existing_rows": "replace"}', 'seen'), '0A000|cannot replace rows of table "seen"|It is no table of this server.|||||', 'a view');
+CREATE TABLE ruled (k timestamp, n int, t text);
+CREATE RULE nothing AS ON DELETE TO ruled DO INSTEAD NOTHING;
+SELECT is(pg_temp.refused('{"existing_rows": "replace"}', 'ruled'), '0A000|cannot replace rows of table "ruled"|It has rules for DELETE.|||||', 'rules');
+
+-- Who may
+CREATE ROLE fc_replaces;
+GRANT USAGE ON SCHEMA public TO fc_replaces;
+GRANT pg_read_server_files TO fc_replaces;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO fc_replaces;
+SELECT pg_temp.make('got', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)');
+CREATE TABLE got_new PARTITION OF got FOR VALUES FROM ('2024-01-16') TO ('2024-01-17');
+GRANT INSERT, SELECT (n) ON got TO fc_replaces;
+SET LOCAL ROLE fc_replaces;
+SELECT is(pg_temp.refused('{"existing_rows": "replace"}'), '42501|permission denied for table got||||||', 'without DELETE');
+RESET ROLE;
+GRANT DELETE ON got TO fc_replaces;
+SET LOCAL ROLE fc_replaces;
+SELECT is(pg_temp.refused('{"existing_rows": "replace"}'), '42501|permission denied for table got||||||', 'without SELECT on the key');
+RESET ROLE;
+GRANT SELECT (k) ON got TO fc_replaces;
+SET LOCAL ROLE fc_replaces;
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "workers": 2}'), 'none', 'with both');
+SELECT is(pg_temp.how(), 'deleted: the caller does not own it', 'by DELETE');
+RESET ROLE;
+SELECT is((SELECT count(*) FROM got WHERE n < 100000 AND k >= '2024-01-03' AND k < '2024-01-05'), 0::bigint, 'the rows are gone');
+SELECT is((SELECT count(*) FROM got WHERE n > 100000), 900::bigint, 'and others are there');
+ALTER TABLE got_2 OWNER TO fc_replaces;
+ALTER TABLE got OWNER TO fc_replaces;
+SET LOCAL ROLE fc_replaces;
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "workers": 2}'), 'none', 'the owner of a partition');
+SELECT is(pg_temp.how(), 'deleted: the caller does not own it; 1 exchanged', 'exchanges that one');
+RESET ROLE;
+SELECT is((SELECT array_agg(DISTINCT relowner::regrole::text) FROM pg_class WHERE relname = 'got_2'), '{fc_replaces}', 'and stays its owner');
+
+-- Partitions all of whose rows are left out stay as they are
+SELECT pg_temp.make('got', 'CREATE TABLE %1$s (k timestamp, n int CHECK (n %% 7 <> 3), t text) PARTITION BY RANGE (k)');
+SELECT format('COPY (SELECT timestamp ''2024-01-08'' AS k, 3 AS n, ''odd'' AS t UNION ALL SELECT k, n, t FROM news WHERE k < ''2024-01-05'') TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "on_error": "ignore", "on_error_classes": ["check"], "workers": 2}'), 'none', 'with rows that are left out');
+SELECT is(pg_temp.how(), '2 exchanged', 'only the days of others are replaced');
+SELECT is((SELECT count(*) FROM got WHERE k >= '2024-01-08' AND k < '2024-01-09'), (SELECT count(*) FROM olds WHERE k >= '2024-01-08' AND k < '2024-01-09' AND n % 7 <> 3), 'that one is as before');
+SELECT format('COPY (SELECT timestamp ''2024-01-08'' AS k, 3 AS n, ''odd'' AS t) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "on_error": "ignore", "on_error_classes": ["check"], "min_replace_ratio": 0}'), 'none', 'with nothing but such rows');
+SELECT is(pg_temp.how(), NULL, 'nothing is replaced');
+SELECT is((SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'fast_copy %'), 0::bigint, 'and nothing left behind');
+CREATE TRIGGER counts AFTER DELETE ON got FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+SELECT alike(pg_temp.refused('{"existing_rows": "replace", "on_error": "ignore", "on_error_classes": ["check"], "min_replace_ratio": 0}'),
+	'55000|partition "got_7" of about % rows would be replaced by 0 rows|%', 'where rows are deleted that is an error');
+SELECT format('COPY (TABLE news ORDER BY n) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+
+-- Again and again, and not at all
+SELECT pg_temp.make('got', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k); CREATE INDEX ON %1$s (n)');
+CREATE TABLE got_new PARTITION OF got FOR VALUES FROM ('2024-01-16') TO ('2024-01-17');
+SELECT is((SELECT array_agg(pg_temp.refused('{"existing_rows": "replace", "workers": 2}')) FROM generate_series(1, 3)), '{none,none,none}', 'three times in one transaction');
+SELECT is((SELECT count(*) FROM got WHERE n > 100000), 900::bigint, 'as once');
+SAVEPOINT before;
+UPDATE got SET t = 'changed' WHERE n > 100000;
+SELECT is(pg_temp.refused('{"existing_rows": "replace"}'), 'none', 'after changes of its own');
+SELECT is((SELECT count(*) FROM got WHERE t = 'changed'), 0::bigint, 'which are replaced, too');
+ROLLBACK TO before;
+SELECT is((SELECT count(*) FROM got WHERE n > 100000), 900::bigint, 'after ROLLBACK TO SAVEPOINT');
+SELECT is((SELECT count(*) FROM got_2 WHERE n BETWEEN 1 AND 1000000), (SELECT count(*) FROM got_2), 'an index is right, too');
+DECLARE c CURSOR FOR TABLE got;
+FETCH c \g /dev/null
+SELECT is(pg_temp.refused('{"existing_rows": "replace"}'), 'none', 'a cursor on it');
+SELECT is(pg_temp.how(), 'deleted: this session is using it', '... which goes on');
+FETCH ALL c \g /dev/null
+CLOSE c;
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "where_clause": "n < 0"}'), 'none', 'no row meets the condition');
+SELECT is((SELECT count(*) FROM got WHERE n > 100000), 900::bigint, 'so that nothing is replaced');
+SELECT is((SELECT choice FROM fast_copy_report() WHERE phase = 'replace'), NULL, 'and nothing said');
+SELECT format('COPY got FROM %L WITH (fast_copy, FORMAT csv, existing_rows ''replace'')', current_setting('fc.file')) \gexec
+SELECT is(pg_temp.how(), '3 exchanged', 'by COPY');
+SELECT format('COPY got FROM PROGRAM ''cat %s'' WITH (fast_copy, FORMAT csv, existing_rows replace, replace_from ''2024-01-03'', replace_to ''2024-01-17'')', current_setting('fc.file')) \gexec
+SELECT is((SELECT count(*) FROM got WHERE n > 100000), 900::bigint, 'from a program');
+SELECT is(pg_temp.how(), 'deleted; 3 exchanged', 'with a range');
+SELECT is((SELECT count(*) FROM got WHERE k >= '2024-01-05'), 9::bigint, 'days that the file has no rows of are empty');
+
+SELECT * FROM finish();
+ROLLBACK;

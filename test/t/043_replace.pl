@@ -1,0 +1,301 @@
+# Rows that are replaced beside readers and writers, before crashes and standbys.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('main', { allows_streaming => 1 }, 'wal_level = logical', 'restart_after_crash = on', 'wal_consistency_checking = all', 'max_prepared_transactions = 5');
+my $file = write_bytes('rows.csv', join('', map { sprintf "%d,2013-01-%02d %02d:%02d:00,row %d\n", $_, $_ % 5 + 1, $_ % 24, $_ % 60, $_ } 1 .. 3000));
+my $again = write_bytes('again.csv', join('', map { sprintf "%d,2013-01-03 %02d:%02d:00,again %d\n", $_, $_ % 24, $_ % 60, $_ } 1 .. 1000));
+my $day = "ts >= '2013-01-03' AND ts < '2013-01-04'";
+my $replace = "SELECT fast_copy('t', '$again', workers => 2, options => '{\"existing_rows\": \"replace\"}')";
+my $how = "SELECT string_agg(choice, '; ') FROM fast_copy_report() WHERE phase = 'replace'";
+
+$node->safe_psql('postgres', 'CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility');
+gates($node);
+
+# A fresh table: 600 rows a day, and an index
+sub prepare
+{
+	my ($node, $more) = @_;
+
+	open_gate();
+	events($node, 't', $more // ', CHECK (gate(n))');
+	$node->safe_psql('postgres', "CREATE INDEX ON t (n); SELECT fast_copy('t', '$file'); VACUUM ANALYZE t");
+	close_gate();
+}
+
+sub counts { return $_[0]->safe_psql('postgres', "SELECT count(*), count(*) FILTER (WHERE $day), count(*) FILTER (WHERE v LIKE 'again%') FROM t") }
+
+sub paused
+{
+	my $load = start_load($node, ($_[0] // '') . "$replace;\n$how;\n");
+
+	ok(at_gate($node), 'the load is at the gate');
+	return $load;
+}
+
+# The load goes on; it must end so
+sub ends
+{
+	my ($load, $wanted, $counts) = @_;
+
+	open_gate();
+	my ($out, $err) = finish_load($load);
+	is($out, $wanted, 'the load is done') if $wanted !~ /40001|55P03/;
+	like($err, qr/$wanted/, 'the load fails') if $wanted =~ /40001|55P03/;
+	is(counts($node), $counts, 'rows: all, of the day, of the file');
+	is_sound($node, 'afterwards');
+}
+
+my $done = "1000\n1 exchanged";
+my $carried = "$done, with rows that other sessions have inserted";
+my $verbose = "\\set VERBOSITY verbose\n";
+
+subtest 'others read the old rows until the commit' => sub {
+	prepare($node);
+	my $load = paused();
+	is($node->safe_psql('postgres', "SET lock_timeout = '1s'; SELECT count(*) FROM t WHERE $day"), 600, 'at the gate');
+	like(($node->psql('postgres', "SET lock_timeout = '100ms'; VACUUM t_p20130103"))[2], qr/lock timeout/, 'VACUUM waits');
+	like(($node->psql('postgres', "SET lock_timeout = '100ms'; ALTER TABLE t_p20130103 ADD x int"))[2], qr/lock timeout/, 'ALTER TABLE waits');
+	ends($load, $done, '3400|1000|1000');
+	is($node->safe_psql('postgres', "SELECT relallvisible > 0 AND relallvisible = relpages AND reltuples = 1000 FROM pg_class WHERE relname = 't_p20130103'"), 't', 'pg_class tells of new rows');
+	ok(wait_until($node, "SELECT n_live_tup = 1000 AND n_dead_tup = 0 FROM pg_stat_user_tables WHERE relname = 't_p20130103'"), 'and so do statistics');
+};
+
+subtest 'a transaction with an older snapshot reads the new rows, and not none' => sub {
+	prepare($node);
+	open_gate();
+	my $reader = $node->background_psql('postgres');
+	$reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+	is($reader->query_safe('SELECT count(*) FROM pg_class WHERE false'), 0, 'a snapshot');
+	is($node->safe_psql('postgres', $replace), 1000, 'rows are replaced');
+	is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 1000, 'new rows');
+	is($reader->query_safe("SELECT count(*) FROM t WHERE ts < '2013-01-03'"), 1200, 'old rows of other days');
+	$reader->query_safe('COMMIT');
+	$reader->quit;
+};
+
+foreach my $protocol (qw(simple extended prepared))
+{
+	subtest "readers by the $protocol protocol never find a day empty" => sub {
+		prepare($node);
+		open_gate();
+		$node->safe_psql('postgres', "CREATE OR REPLACE FUNCTION of_day() RETURNS bigint LANGUAGE sql STABLE AS \$\$SELECT count(*) FROM t WHERE $day\$\$");
+		my $script = write_bytes('readers.sql', "SELECT 1 / count(*) FROM t WHERE $day;\nSELECT 1 / of_day();\n");
+		my ($out, $err) = ('', '');
+		my $readers = IPC::Run::start([ 'pgbench', '-n', '-M', $protocol, '-c', 4, '-T', 4, '-f', $script, $node->connstr('postgres') ], '>', \$out, '2>', \$err);
+
+		ok(wait_until($node, "SELECT count(*) >= 4 FROM pg_stat_activity WHERE query ~ '1 / (count|of_day)' AND pid <> pg_backend_pid()"), 'they read');
+		$node->safe_psql('postgres', "SET plan_cache_mode = force_generic_plan; $replace; $replace") foreach 1 .. 8;
+		ok($readers->finish, 'none has failed') or diag($err);
+		cmp_ok($out =~ /transactions actually processed: (\d+)/ ? $1 : 0, '>', 100, 'they have read often');
+		is(counts($node), '3400|1000|1000', 'the rows');
+	};
+}
+
+# What another session does while the load stands at the gate
+foreach my $case (
+	[ 'inserts a row', "INSERT INTO t VALUES (7000, '2013-01-03 12:00', (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 400) i))", $carried, '3401|1001|1000' ],
+	[ 'inserts rows and takes them away', "INSERT INTO t SELECT 8000 + i, '2013-01-03 12:00' FROM generate_series(1, 10) i; DELETE FROM t WHERE n BETWEEN 8001 AND 8005;
+		UPDATE t SET n = 9000 WHERE n = 8006", $carried, '3405|1005|1000' ],
+	[ 'inserts and rolls back', "BEGIN; INSERT INTO t VALUES (7001, '2013-01-03'); ROLLBACK", $done, '3400|1000|1000' ],
+	[ 'locks rows', "BEGIN; SELECT count(*) FROM (SELECT FROM t WHERE $day FOR UPDATE) AS s; COMMIT", $done, '3400|1000|1000' ],
+	[ 'writes to another day', "UPDATE t SET v = 'x' WHERE ts < '2013-01-02'; DELETE FROM t WHERE ts >= '2013-01-05'", $done, '2800|1000|1000' ],
+	[ 'updates a row', "UPDATE t SET v = 'mine' WHERE n = (SELECT max(n) FROM t WHERE $day)", '40001: could not replace "t_p20130103" because other sessions have changed it', '3000|600|0' ],
+	[ 'updates and updates again', "UPDATE t SET v = 'mine' WHERE n = (SELECT max(n) FROM t WHERE $day); UPDATE t SET v = 'more' WHERE v = 'mine'", '40001', '3000|600|0' ],
+	[ 'deletes a row', "DELETE FROM t WHERE n = (SELECT max(n) FROM t WHERE $day)", '40001: .*\nDETAIL:  1 of its rows', '2999|599|0' ],
+	[ 'moves a row to another day', "UPDATE t SET ts = '2013-01-04' WHERE n = (SELECT max(n) FROM t WHERE $day)", '40001', '3000|599|0' ])
+{
+	my ($what, $sql, $wanted, $counts) = @$case;
+
+	foreach my $isolation ('read committed', 'repeatable read')
+	{
+		subtest "another session $what, $isolation" => sub {
+			prepare($node);
+			my $load = paused($verbose . "SET default_transaction_isolation = '$isolation';\n");
+			$node->safe_psql('postgres', $sql);
+			ends($load, $wanted, $counts);
+		};
+	}
+}
+
+subtest 'a row that was inserted has its index entries, and its long value' => sub {
+	prepare($node);
+	my $load = paused();
+	$node->safe_psql('postgres', "INSERT INTO t VALUES (7000, '2013-01-03 12:00', (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 400) i))");
+	ends($load, $carried, '3401|1001|1000');
+	is($node->safe_psql('postgres', "SET enable_seqscan = off; SELECT length(v), md5(v) = md5((SELECT string_agg(md5(i::text), '') FROM generate_series(1, 400) i)) FROM t WHERE n = 7000"), '12800|t', 'both');
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class AS c JOIN pg_class AS t ON t.oid = c.reltoastrelid WHERE c.relname = 't_p20130103' AND t.relname = 'pg_toast_' || c.oid"), 1, 'in its TOAST table');
+};
+
+subtest 'the load waits for a session at work, and lets others read' => sub {
+	prepare($node);
+	open_gate();
+	my $writer = $node->background_psql('postgres');
+	$writer->query_safe('BEGIN');
+	$writer->query_safe("INSERT INTO t VALUES (7000, '2013-01-03 12:00', 'late')");
+	my $load = start_load($node, "$replace;\n$how;\n");
+	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_p20130103'::regclass AND NOT granted"), 'the load waits');
+	is($node->safe_psql('postgres', "SET lock_timeout = '10s'; SELECT count(*) FROM t WHERE $day"), 600, 'others read in between');
+	$writer->query_safe('COMMIT');
+	$writer->quit;
+	ends($load, $carried, '3401|1001|1000');
+};
+
+subtest 'who waits for the load does not keep it from its end' => sub {
+	prepare($node);
+	my $load = paused();
+	my $vacuum = start_load($node, "VACUUM t_p20130103;\n");
+	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_p20130103'::regclass AND NOT granted"), 'VACUUM waits');
+	ends($load, $done, '3400|1000|1000');
+	is((finish_load($vacuum))[1], '', 'VACUUM is done');
+};
+
+subtest 'in a transaction with a snapshot that is older than another replacement' => sub {
+	prepare($node);
+	open_gate();
+	my $late = $node->background_psql('postgres', on_error_stop => 0);
+	$late->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+	is($late->query_safe('SELECT count(*) FROM pg_class WHERE false'), 0, 'a snapshot');
+	is($node->safe_psql('postgres', $replace), 1000, 'another one replaces the day');
+	$node->safe_psql('postgres', "INSERT INTO t VALUES (7000, '2013-01-03', 'late')");
+	$late->query($replace);
+	like($late->{stderr}, qr/could not replace "t_p20130103" because other sessions have changed it/, 'it is not replaced once more');
+	$late->query('ROLLBACK');
+	$late->quit;
+	is(counts($node), '3401|1001|1000', 'so that no row is lost');
+};
+
+subtest 'new indexes are where those of the partition are' => sub {
+	$node->safe_psql('postgres', "SET allow_in_place_tablespaces = on; CREATE TABLESPACE other LOCATION ''");
+	prepare($node);
+	open_gate();
+	$node->safe_psql('postgres', "CREATE INDEX there ON t_p20130103 (v) TABLESPACE other; CREATE INDEX ON t (ts) TABLESPACE other");
+	is($node->safe_psql('postgres', "SET default_tablespace = other; $replace; $how"), $done, 'replaced');
+	is($node->safe_psql('postgres', "SELECT count(*) FILTER (WHERE reltablespace = 0), count(*) FILTER (WHERE reltablespace <> 0)
+		FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indrelid = 't_p20130103'::regclass"), '1|2', 'each in its tablespace');
+	is_sound($node, 'afterwards');
+	$node->safe_psql('postgres', 'DROP TABLE t');
+	$node->safe_psql('postgres', 'DROP TABLESPACE other');
+};
+
+subtest 'lock_timeout ends the wait' => sub {
+	prepare($node);
+	open_gate();
+	my $reader = $node->background_psql('postgres');
+	$reader->query_safe('BEGIN');
+	is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 600, 'a transaction has read');
+	my ($rc, $out, $err) = $node->psql('postgres', $verbose . "SET lock_timeout = '300ms'; $replace");
+	like($err, qr/55P03: canceling statement due to lock timeout/, 'the load fails');
+	is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 600, 'with the old rows');
+	$reader->quit;
+	is(counts($node), '3000|600|0', 'nothing is replaced');
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'fast_copy %'"), 0, 'nothing is left');
+};
+
+subtest 'of two that replace the same day the second waits for the first' => sub {
+	prepare($node);
+	my $first = paused();
+	my $second = start_load($node, "$replace;\n$how;\n");
+	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_p20130103'::regclass AND mode = 'ShareUpdateExclusiveLock' AND NOT granted"), 'the second waits');
+	open_gate();
+	is((finish_load($first))[0], $done, 'the first is done');
+	my ($out, $err) = finish_load($second);
+	is($out, $done, 'the second is done') or diag($err);
+	is(counts($node), '3400|1000|1000', 'as after one');
+};
+
+subtest 'of two that replace the same plain table the second waits for the first' => sub {
+	$node->safe_psql('postgres', "DROP TABLE t; CREATE TABLE t (n int PRIMARY KEY, ts timestamp, v text, CHECK (gate(n))); INSERT INTO t SELECT 10000 + i, '2013-01-03', 'old' FROM generate_series(1, 1500) i");
+	close_gate();
+	my $first = paused();
+	my $second = start_load($node, "$replace;\n$how;\n");
+	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't'::regclass AND mode = 'ShareUpdateExclusiveLock' AND NOT granted"), 'the second waits');
+	$node->safe_psql('postgres', "INSERT INTO t VALUES (20000, '2013-01-03', 'late')");
+	open_gate();
+	is((finish_load($first))[0], $carried, 'the first is done');
+	my ($out, $err) = finish_load($second);
+	is($out, $done, 'the second is done') or diag($err);
+	is(counts($node), '1000|1000|1000', 'the late row was there before the second');
+};
+
+subtest 'killed, it has replaced nothing' => sub {
+	prepare($node);
+	my $load = start_load($node, "SET application_name = 'load'; $replace;\n");
+	ok(at_gate($node), 'at the gate');
+	kill 'KILL', $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name = 'load'");
+	finish_load($load);
+	ok(wait_until($node, 'SELECT true'), 'the server is back');
+	is(counts($node), '3000|600|0', 'the old rows');
+	is_sound($node, 'after the crash');
+};
+
+foreach my $level (qw(logical minimal))
+{
+	subtest "wal_level = $level: crashes, transactions and savepoints" => sub {
+		$node->append_conf('postgresql.conf', "wal_level = $level\nmax_wal_senders = " . ($level eq 'minimal' ? 0 : 5));
+		$node->restart;
+		prepare($node);
+		open_gate();
+		is($node->safe_psql('postgres', "$replace; $how"), $done, 'replaced');
+		$node->stop('immediate');
+		$node->start;
+		is(counts($node), '3400|1000|1000', 'after a crash');
+		is_sound($node, 'after a crash');
+		is($node->safe_psql('postgres', "BEGIN; DELETE FROM t WHERE $day AND n % 2 = 0; $replace; SAVEPOINT s; DELETE FROM t WHERE n > 500 AND $day; $replace; ROLLBACK TO s;
+			INSERT INTO t VALUES (7000, '2013-01-03'); SELECT count(*) FROM t WHERE $day; COMMIT"), "1000\n1000\n1001", 'two in a transaction, of which one is rolled back');
+		$node->stop('immediate');
+		$node->start;
+		is(counts($node), '3401|1001|1000', 'after a crash');
+		is_sound($node, 'after a crash');
+		$node->safe_psql('postgres', "BEGIN; $replace; ROLLBACK");
+		is(counts($node), '3401|1001|1000', 'after ROLLBACK');
+		$node->safe_psql('postgres', "BEGIN; $replace; PREPARE TRANSACTION 'p'");
+		$node->stop('immediate');
+		$node->start;
+		$node->safe_psql('postgres', "COMMIT PREPARED 'p'");
+		is(counts($node), '3400|1000|1000', 'after COMMIT PREPARED');
+		is_sound($node, 'after COMMIT PREPARED');
+	};
+}
+
+subtest 'a standby has the new rows, and nothing else' => sub {
+	$node->append_conf('postgresql.conf', "wal_level = logical\nmax_wal_senders = 5");
+	$node->restart;
+	prepare($node);
+	open_gate();
+	$node->backup('base');
+	my $standby = PostgreSQL::Test::Cluster->new('standby');
+	$standby->init_from_backup($node, 'base', has_streaming => 1);
+	$standby->start;
+	$node->wait_for_catchup($standby);
+	my $reader = $standby->background_psql('postgres');
+	$reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+	is($reader->query_safe("SELECT count(*) FROM t WHERE ts < '2013-01-02'"), 600, 'a reader there');
+	is($node->safe_psql('postgres', "$replace; $how"), $done, 'replaced');
+	$node->wait_for_catchup($standby);
+	is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 1000, 'it sees the new rows, and not none');
+	$reader->quit;
+	is(counts($standby), '3400|1000|1000', 'and others do');
+	is($standby->safe_psql('postgres', 'SET enable_seqscan = off; SELECT count(*) FROM t WHERE n = 777'), $node->safe_psql('postgres', 'SELECT count(*) FROM t WHERE n = 777'), 'by an index, too');
+	$standby->stop;
+};
+
+subtest 'a logical slot is shown rows that are deleted and inserted' => sub {
+	prepare($node);
+	open_gate();
+	$node->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('s', 'test_decoding')");
+	is($node->safe_psql('postgres', "$replace; $how"), "1000\ndeleted: a logical replication slot reads its changes", 'by DELETE');
+	is($node->safe_psql('postgres', "SELECT count(*) FILTER (WHERE data ~ 'DELETE'), count(*) FILTER (WHERE data ~ 'INSERT') FROM pg_logical_slot_get_changes('s', NULL, NULL)"), '600|1000', 'each row');
+	$node->safe_psql('postgres', "SELECT pg_drop_replication_slot('s')");
+	is($node->safe_psql('postgres', "$replace; $how"), $done, 'and exchanged without one');
+};
+
+$node->stop;
+done_testing();
