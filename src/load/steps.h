@@ -164,7 +164,7 @@ extern bool fc_replace_exchanges(FcJob *job);
 extern void fc_replace_exchange(FcJob *job);
 
 /* Throws the error on that was caught; it tells of a leaf, and no substitute */
-extern void fc_replace_rethrow(FcJob *job) pg_attribute_noreturn();
+extern void fc_replace_rethrow(FcJob *job);
 
 /* After the load: ERROR 55000 if a leaf has got too few rows after all */
 extern void fc_replace_check_loaded(FcJob *job);

@@ -56,7 +56,7 @@ sub draw
 		long => chance(0.25),
 		index => pick(qw(none none btree unique several)),
 		parts => pick(qw(new new all some)),
-		filled => chance(0.4),
+		filled => chance(0.5),
 		source => pick(qw(file file file file packed program stdin)),
 		wrap => pick(qw(auto auto block savepoint retry function)),
 		ending => chance(0.08) ? 'ROLLBACK' : 'COMMIT'
@@ -75,7 +75,8 @@ sub draw_options
 	my $routed = $self->{layout} =~ /hash|list/;
 
 	$self->{unlogged} = $self->{layout} =~ /plain|keyed/ && chance(0.2);
-	$self->{freeze} = !$routed && chance(0.15);
+	$self->{replace} = !$routed && chance(0.25);
+	$self->{freeze} = !$routed && !$self->{replace} && chance(0.15);
 	$self->{wrap} = 'block' if $self->{freeze} && $self->{wrap} ne 'savepoint';
 	$self->{truncate} = $self->{freeze} || $self->{wrap} !~ /auto|function/ && chance(0.2);
 	$self->{checkpoint} = $self->{truncate} && chance(0.5);
@@ -83,6 +84,7 @@ sub draw_options
 	$self->{order_by} = !$routed && chance(0.1);
 	$self->{analyze} = chance(0.1);
 	$self->{index} = 'btree' if $self->{index} =~ /unique|several/ && $self->{layout} eq 'list';
+	@$self{qw(parts filled)} = ('all', 1) if $self->{replace} && chance(0.8);
 	$self->{parts} = 'all' if $self->{layout} ne 'range';
 	$self->{workers} = pick(0, 1, 2, 2, 3);
 }
@@ -197,6 +199,15 @@ sub arguments
 	return @args;
 }
 
+# How rows are replaced: as an option of COPY, and as an argument
+sub replaced
+{
+	my ($self, $copy) = @_;
+
+	return () unless $self->{replace};
+	return $copy ? [ existing_rows => "'replace'" ] : [ options => q('{"existing_rows": "replace"}') ];
+}
+
 # The statement that loads; "without" leaves out what cannot be done twice.
 sub statement
 {
@@ -204,10 +215,11 @@ sub statement
 	my $path = $self->path;
 	my @args = $self->arguments(%without);
 
-	return "LOAD 'fast_copy';\n\\copy faults.t from '$path' with (format csv, fast_copy" . join('', map { ", $_->[0] " . copy_value($_->[1]) } @args) . ")\n"
+	return "LOAD 'fast_copy';\n\\copy faults.t from '$path' with (format csv, fast_copy" . join('', map { ", $_->[0] " . copy_value($_->[1]) } @args, $self->replaced(1)) . ")\n"
 	  if $self->{source} eq 'stdin';
 	my $source = { packed => "$path.gz", program => "cat $path" }->{ $self->{source} } // $path;
 	unshift @args, [ program => 'true' ] if $self->{source} eq 'program';
+	push @args, $self->replaced(0);
 	return "SELECT fast_copy('faults.t', '$source'" . join('', map { ", $_->[0] => $_->[1]" } @args) . ");\n";
 }
 
@@ -269,11 +281,11 @@ sub sum_of_file
 		COPY t FROM '$file->{good}' (FORMAT csv); SELECT $SUM FROM t")) ];
 }
 
-# The table with the file's rows in it
+# The table with the file's rows in it, which are of each partition that has some
 sub after
 {
 	my ($self) = @_;
-	my @before = $self->{truncate} ? (0, 0) : @{ $self->{before} };
+	my @before = $self->{truncate} || $self->{replace} ? (0, 0) : @{ $self->{before} };
 
 	return [ map { $before[$_] + $self->{of_file}[$_] } 0, 1 ];
 }

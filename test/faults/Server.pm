@@ -112,21 +112,28 @@ sub forget_postmaster
 	unlink "$self->{data}/postmaster.pid", glob("$self->{socket}/.s.PGSQL.*.lock");
 }
 
-# After a fault: the server as it comes back by itself, or is started.
+# After a fault: the server as it comes back by itself, or is started.  A
+# postmaster that was killed this moment may be a while in ending.
 sub come_back
 {
 	my ($self) = @_;
 	my $postmaster = $self->{postmaster};
 	my @pids = ($postmaster, keys %{ { children($postmaster) } });
+	my $started = 0;
 
-	if (gone($postmaster))
-	{
-		wait_for(60, sub { gone(@pids) }) or die "the postmaster ended, and others did not: @pids\n";
-		$self->forget_postmaster;
-		$self->start;
-	}
-	wait_for(120, sub { (command($self->psql('-c', 'SELECT 1')))[0] == 0 })
-	  or die "the server did not come back\n" . $self->log_tail;
+	wait_for(120, sub {
+		$started++ || $self->start_again(@pids) if gone($postmaster);
+		return (command($self->psql('-c', 'SELECT 1')))[0] == 0;
+	}) or die "the server did not come back\n" . $self->log_tail;
+}
+
+sub start_again
+{
+	my ($self, @pids) = @_;
+
+	wait_for(60, sub { gone(@pids) }) or die "the postmaster ended, and others did not: @pids\n";
+	$self->forget_postmaster;
+	$self->start;
 }
 
 # What the checks call
