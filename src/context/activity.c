@@ -20,8 +20,8 @@ const char *
 fc_activity_phase_name(FcPhase phase)
 {
 	static const char *const names[FC_NPHASES] = {
-		"setup", "split", "scan", "partitions", "replace", "load", "index", "attach",
-		"copy", "reject", "check", "analyze", "unpack", "receive", "total"
+		"setup", "split", "scan", "partitions", "load", "index", "attach",
+		"copy", "reject", "check", "analyze", "unpack", "receive", "replace", "total"
 	};
 
 	Assert(phase >= FC_PHASE_SETUP && phase < FC_NPHASES);

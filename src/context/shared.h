@@ -44,7 +44,6 @@ typedef enum FcPhase
 	FC_PHASE_SPLIT,
 	FC_PHASE_SCAN,
 	FC_PHASE_PARTITIONS,
-	FC_PHASE_REPLACE,			/* existing_rows */
 	FC_PHASE_LOAD,
 	FC_PHASE_INDEX,
 	FC_PHASE_ATTACH,
@@ -54,6 +53,8 @@ typedef enum FcPhase
 	FC_PHASE_ANALYZE,			/* statistics, run_analyze */
 	FC_PHASE_UNPACK,			/* between setup and split: packed files */
 	FC_PHASE_RECEIVE,			/* receives from a program or the client */
+	FC_PHASE_REPLACE,			/* existing_rows: deletes rows before the load,
+								 * exchanges files after it */
 	FC_PHASE_TOTAL				/* none: all of them, for the report */
 } FcPhase;
 

@@ -371,6 +371,7 @@ fc_replace_delete(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		if (one->empty || one->why == NULL)
 			continue;
+		target->nreplaced++;
 		why = why ? why : one->why;
 		if (target->plan->bounds.hi_max)
 			deleted += fc_replace_delete_range(target, &one->range);
@@ -577,6 +578,7 @@ fc_replace_exchange(FcJob *job)
 	fc_exchange_end(job->exchange_schema, leaves);
 	job->exchange_schema = InvalidOid;
 	target->nsubstitutes = 0;
+	target->nreplaced += n;
 	fc_setup_open_target(job);
 	if (n > 0)
 		fc_lead_report(job, 0, carried, -1, psprintf("%d exchanged%s", n,

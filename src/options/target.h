@@ -61,6 +61,7 @@ typedef struct FcTarget
 	FcNewPartition *created;	/* by key */
 	int			nsubstitutes;	/* until their files are exchanged */
 	FcSubstitute *substitutes;	/* by key; of a plain table the only one */
+	int			nreplaced;		/* leaves all of whose rows were replaced */
 	int			ngroups;		/* leaves with rows */
 	int			nindexes;		/* indexes that the load builds */
 	Oid			history;		/* table for a row about the load, locked; or

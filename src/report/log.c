@@ -194,9 +194,9 @@ fc_log_figures(const FcTotals *totals)
 					 totals->bytes, totals->seconds, totals->rows / totals->seconds,
 					 totals->bytes / totals->seconds / FC_MEGABYTE);
 	appendStringInfo(&line, ", workers=%d of %d, spill=%s, spill_bytes=" UINT64_FORMAT
-					 ", writer=%s, order=%s, partitions=%d, indexes=%d, wal_bytes=" UINT64_FORMAT,
+					 ", writer=%s, order=%s, partitions=%d, replaced=%d, indexes=%d, wal_bytes=" UINT64_FORMAT,
 					 totals->workers, totals->nworkers, totals->spilled, totals->spill,
-					 totals->writer, totals->order, totals->created, totals->indexes,
+					 totals->writer, totals->order, totals->created, totals->replaced, totals->indexes,
 					 totals->wal);
 	fc_log_phases(&line);
 	return line.data;
@@ -216,6 +216,7 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	totals->rejected = row.rejected;
 	totals->nulled = row.nulled;
 	totals->created = target->ncreated;
+	totals->replaced = target->nreplaced;
 	totals->indexes = target->nindexes;
 	totals->workers = progress->launched;
 	totals->nworkers = target->nworkers;

@@ -62,6 +62,7 @@ typedef struct FcTotals
 	uint64		nulled;
 	bool		tolerant;		/* bad records were to be left out */
 	int			created;		/* partitions */
+	int			replaced;		/* tables all of whose rows were replaced */
 	int			indexes;
 	int			workers;		/* that came in the phase with the most */
 	int			nworkers;		/* asked for */

@@ -145,6 +145,8 @@ fc_summary_means(List **lines, const FcTotals *totals)
 	if (totals->created > 0)
 		fc_summary_say(lines, "partitions", psprintf("%d new, %d indexes built",
 													 totals->created, totals->indexes));
+	if (totals->replaced > 0)
+		fc_summary_say(lines, "replaced", psprintf(totals->replaced == 1 ? "%d table" : "%d tables", totals->replaced));
 	fc_summary_say(lines, "workers", psprintf("%d of %d", totals->workers, totals->nworkers));
 	fc_summary_say(lines, "WAL", fc_units_bytes(a, totals->wal));
 	if (totals->spill > 0)

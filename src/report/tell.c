@@ -271,7 +271,7 @@ void
 fc_tell_end(const FcOptions *options, const FcTotals *totals)
 {
 	FcLoaded	loaded = {
-		totals->rows, totals->bytes, totals->seconds, totals->created,
+		totals->rows, totals->bytes, totals->seconds, totals->created, totals->replaced,
 		totals->filtered, totals->rejected, totals->tolerant
 	};
 	char		line[FC_LINE_LEN];

@@ -148,6 +148,9 @@ fc_units_loaded_write(char *line, const FcLoaded *loaded, FcBrevity brevity)
 	fc_units_loaded_pace(line, loaded, brevity);
 	if (loaded->created > 0)
 		fc_units_loaded_count(line, ", ", loaded->created, new, brevity);
+	if (loaded->replaced > 0 && brevity < FC_BRIEF_COUNTS)
+		fc_units_loaded_count(line, ", ", loaded->replaced, brevity >= FC_BRIEF_NEW ? "replaced" :
+							  loaded->replaced == 1 ? "table replaced" : "tables replaced", brevity);
 	if (loaded->filtered > 0)
 		fc_units_loaded_count(line, ", ", loaded->filtered, "filtered", brevity);
 	if (loaded->tolerant)

@@ -16,7 +16,7 @@ SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 CREATE EXTENSION amcheck;
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_replace.csv', true) \g /dev/null
-SELECT plan(251);
+SELECT plan(252);
 
 -- Ten days; the file has rows of the third and the fourth, and of one after all
 CREATE TABLE olds AS
@@ -320,6 +320,7 @@ SELECT is((SELECT count(*) FROM got WHERE n > 100000), 900::bigint, 'so that not
 SELECT is((SELECT choice FROM fast_copy_report() WHERE phase = 'replace'), NULL, 'and nothing said');
 SELECT format('COPY got FROM %L WITH (fast_copy, FORMAT csv, existing_rows ''replace'')', current_setting('fc.file')) \gexec
 SELECT is(pg_temp.how(), '3 exchanged', 'by COPY');
+SELECT ok((SELECT bool_or(line ~ '^ *replaced +3 tables') FROM fast_copy_summary() AS s (line)), 'which the summary tells');
 SELECT format('COPY got FROM PROGRAM ''cat %s'' WITH (fast_copy, FORMAT csv, existing_rows replace, replace_from ''2024-01-03'', replace_to ''2024-01-17'')', current_setting('fc.file')) \gexec
 SELECT is((SELECT count(*) FROM got WHERE n > 100000), 900::bigint, 'from a program');
 SELECT is(pg_temp.how(), 'deleted; 3 exchanged', 'with a range');

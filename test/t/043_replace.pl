@@ -142,6 +142,7 @@ subtest 'the load waits for a session at work, and lets others read' => sub {
 	$writer->query_safe("INSERT INTO t VALUES (7000, '2013-01-03 12:00', 'late')");
 	my $load = start_load($node, "$replace;\n$how;\n");
 	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_p20130103'::regclass AND NOT granted"), 'the load waits');
+	is($node->safe_psql('postgres', 'SELECT phase FROM fast_copy_progress'), 'replace', 'others see what it is at');
 	is($node->safe_psql('postgres', "SET lock_timeout = '10s'; SELECT count(*) FROM t WHERE $day"), 600, 'others read in between');
 	$writer->query_safe('COMMIT');
 	$writer->quit;

@@ -55,21 +55,27 @@ typedef struct LineCase
 } LineCase;
 
 static const LineCase lines[] = {
-	{{0, 0, 0, 0, 0, 0, false}, "fast_copy: 0 rows, 0 bytes in 1 ms (0 bytes/s)"},
-	{{1, 9, 0.02, 1, 0, 0, false}, "fast_copy: 1 row, 9 bytes in 20 ms (450 bytes/s), 1 new partition"},
-	{{336776, 31457280, 1.2, 366, 0, 0, false},
+	{{0, 0, 0, 0, 0, 0, 0, false}, "fast_copy: 0 rows, 0 bytes in 1 ms (0 bytes/s)"},
+	{{1, 9, 0.02, 1, 0, 0, 0, false}, "fast_copy: 1 row, 9 bytes in 20 ms (450 bytes/s), 1 new partition"},
+	{{336776, 31457280, 1.2, 366, 0, 0, 0, false},
 	"fast_copy: 336,776 rows, 30 MB in 1.2 s (25 MB/s), 366 new partitions"},
-	{{336776, 31457280, 1.2, 366, 0, 0, true},
+	{{336776, 31457280, 1.2, 366, 0, 0, 0, true},
 	"fast_copy: 336,776 rows, 30 MB in 1.2 s, 366 new partitions, 0 rejected"},
-	{{336776, 31457280, 1.2, 0, 1234, 12, true},
+	{{336776, 31457280, 1.2, 0, 0, 1234, 12, true},
 	"fast_copy: 336,776 rows, 30 MB in 1.2 s, 1,234 filtered, 12 rejected"},
-	{{336776, 31457280, 1.2, 366, 1234, 0, true},
+	{{336776, 31457280, 1.2, 366, 0, 1234, 0, true},
 	"fast_copy: 336,776 rows in 1.2 s, 366 new, 1,234 filtered, 0 rejected"},
-	{{1000000000000, 109951162777600, 86400, 3660, 0, 0, false},
+	{{1000000000000, 109951162777600, 86400, 3660, 0, 0, 0, false},
 	"fast_copy: 1,000,000,000,000 rows, 100 TB in 24.0 h, 3,660 new"},
-	{{1000000000000, 109951162777600, 86400, 3660, 12345678, 1000000, true},
+	{{1000000000000, 109951162777600, 86400, 3660, 0, 12345678, 1000000, true},
 	"fast_copy: 1.0T rows in 24.0 h, 3.7k new, 12M filtered, 1.0M rejected"},
-	{{1000000000000, 109951162777600, 86400, 0, 0, 0, false},
+	{{336776, 31457280, 1.2, 0, 1, 0, 0, false},
+	"fast_copy: 336,776 rows, 30 MB in 1.2 s (25 MB/s), 1 table replaced"},
+	{{336776, 31457280, 1.2, 3, 2, 0, 12, true},
+	"fast_copy: 336,776 rows, 30 MB in 1.2 s, 3 new, 2 replaced, 12 rejected"},
+	{{1000000000000, 109951162777600, 86400, 3660, 3660, 12345678, 1000000, true},
+	"fast_copy: 1.0T rows in 24.0 h, 3.7k new, 12M filtered, 1.0M rejected"},
+	{{1000000000000, 109951162777600, 86400, 0, 0, 0, 0, false},
 	"fast_copy: 1,000,000,000,000 rows, 100 TB in 24.0 h (1214 MB/s)"},
 };
 
@@ -87,6 +93,7 @@ all_fit(void)
 		uint64_t	created = counts[i / n / n % n];
 		FcLoaded	loaded = {
 			counts[i % n], counts[i / n % n], times[i / n / n / n / n],
+			created > INT32_MAX ? INT32_MAX : (int) created,
 			created > INT32_MAX ? INT32_MAX : (int) created,
 			counts[i / n / n / n % n], counts[(i / n / n / n + 3) % n], true
 		};
