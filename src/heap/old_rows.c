@@ -76,11 +76,11 @@ fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot)
 	return n;
 }
 
-double
-fc_old_rows_estimate(Relation rel)
+/* Looks at every so many pages; returns how many rows all have, about */
+static double
+fc_old_rows_of(Relation rel, BlockNumber step)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
-	BlockNumber step = Max(nblocks / FC_OLD_SAMPLE, 1);
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	double		rows = 0;
 	int			pages = 0;
@@ -93,6 +93,36 @@ fc_old_rows_estimate(Relation rel)
 	}
 	UnregisterSnapshot(snapshot);
 	return pages == 0 ? 0 : rows / pages * nblocks;
+}
+
+double
+fc_old_rows_estimate(Relation rel)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+
+	return fc_old_rows_of(rel, Max(nblocks / FC_OLD_SAMPLE, 1));
+}
+
+double
+fc_old_rows_count(Relation rel)
+{
+	return fc_old_rows_of(rel, 1);
+}
+
+void
+fc_old_rows_read(Relation rel, Snapshot snapshot)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	Buffer		map = InvalidBuffer;
+
+	for (BlockNumber block = 0; block < nblocks; block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!VM_ALL_VISIBLE(rel, block, &map))
+			(void) fc_old_rows_on_page(rel, block, snapshot);
+	}
+	if (BufferIsValid(map))
+		ReleaseBuffer(map);
 }
 
 /* Has another transaction committed that the snapshot does not see? */

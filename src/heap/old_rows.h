@@ -17,6 +17,12 @@
  */
 extern double fc_old_rows_estimate(Relation rel);
 
+/* Returns how many rows the transaction sees in the heap */
+extern double fc_old_rows_count(Relation rel);
+
+/* Reads the pages that fc_old_rows_carry will read, and sets their hint bits */
+extern void fc_old_rows_read(Relation rel, Snapshot snapshot);
+
 /* A moment, to tell what comes after it */
 typedef struct FcSince
 {

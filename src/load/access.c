@@ -152,7 +152,9 @@ fc_access_check_permissions(FcJob *job)
 		if (!fc_caller_writes(job->target.options->caller))
 			ExecutorCheckPerms_hook = NULL;
 		if (fc_plan_replaces(job->target.plan))
-			fc_executor_require_delete(job->target.planned->pstate, job->target.plan->key.attnum);
+			fc_executor_require_delete(job->target.planned->pstate,
+									   job->target.plan->partitioned || !job->target.plan->bounds.hi_max ?
+									   job->target.plan->key.attnum : InvalidAttrNumber);
 		fc_check_permissions(job->target.planned->pstate);
 	}
 	PG_FINALLY();

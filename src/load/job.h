@@ -51,7 +51,7 @@ typedef struct FcJob
 	List	   *replaced;		/* leaves all of whose rows are replaced, by
 								 * key */
 	FcSince		since;			/* before the first substitute was made */
-	Oid			exchange_schema;	/* of the substitutes */
+	List	   *exchange_schemas;	/* OIDs, of the substitutes */
 	int64	   *keys;			/* of fc_presorted_look, for FC_WAY_PRESORTED */
 	int			ntasks;
 	FcTask	   *tasks;

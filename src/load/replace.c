@@ -26,13 +26,17 @@
 #include "access/heapam.h"
 #include "access/table.h"
 #include "access/transam.h"
+#include "access/twophase.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -40,6 +44,7 @@
 #include "utils/syscache.h"
 
 #include "heap/old_rows.h"
+#include "key/search.h"
 #include "load/lead.h"
 #include "load/steps.h"
 #include "load/setup.h"
@@ -173,33 +178,93 @@ fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *wh
 	job->replaced = lappend(job->replaced, one);
 }
 
+/* ERROR 0A000 if rows of a range might be on other servers */
+static void
+fc_replace_check_range(FcJob *job)
+{
+	List	   *leaves = find_all_inheritors(job->target.oid, NoLock, NULL);
+	ListCell   *lc;
+
+	foreach(lc, leaves)
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			fc_replace_refuse(job->target.relname, "It has partitions on other servers.");
+	list_free(leaves);
+}
+
 /*
- * ERROR 40001 if a leaf got other files since the transaction took its
+ * ERROR 40001 if the table got other files since the transaction took its
  * snapshot: by whom they were written does not tell which rows it should see
  */
 static void
-fc_replace_check_snapshot(FcJob *job)
+fc_replace_check_snapshot(Oid leaf, Snapshot since)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(leaf));
+	TransactionId xmin;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", leaf);
+	xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+	ReleaseSysCache(tuple);
+	if (!TransactionIdIsNormal(xmin) || TransactionIdIsCurrentTransactionId(xmin) ||
+		!XidInMVCCSnapshot(xmin, since))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("could not replace \"%s\" because other sessions have changed it", get_rel_name(leaf)),
+			 errdetail("The table was changed as a whole after this transaction took its snapshot."),
+			 errhint("Begin the transaction again.")));
+}
+
+/* The same for all whose rows are replaced */
+static void
+fc_replace_check_snapshots(FcJob *job)
 {
 	ListCell   *lc;
 
 	foreach(lc, job->replaced)
-	{
-		Oid			leaf = ((FcReplaced *) lfirst(lc))->leaf;
-		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(leaf));
-		TransactionId xmin;
+		fc_replace_check_snapshot(((FcReplaced *) lfirst(lc))->leaf, job->since.snapshot);
+	/* of a range, partitions without rows of the file are emptied, too */
+	foreach(lc, job->target.plan->bounds.hi_max ? NIL : find_all_inheritors(job->target.oid, NoLock, NULL))
+		if (lfirst_oid(lc) != job->target.oid)
+			fc_replace_check_snapshot(lfirst_oid(lc), job->since.snapshot);
+}
 
-		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "cache lookup failed for relation %u", leaf);
-		xmin = HeapTupleHeaderGetXmin(tuple->t_data);
-		ReleaseSysCache(tuple);
-		if (TransactionIdIsNormal(xmin) && !TransactionIdIsCurrentTransactionId(xmin) &&
-			XidInMVCCSnapshot(xmin, job->since.snapshot))
-			ereport(ERROR,
-					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-					 errmsg("could not replace \"%s\" because other sessions have changed it", get_rel_name(leaf)),
-					 errdetail("The table was changed as a whole after this transaction took its snapshot."),
-					 errhint("Begin the transaction again.")));
-	}
+/*
+ * The schema of a substitute, one for each schema that leaves are in: leaves of
+ * two of them may have the same name.  "n" substitutes have theirs already.
+ */
+static char *
+fc_replace_schema(FcJob *job, const FcSubstitute *substitute, int n)
+{
+	Oid			nspid;
+
+	while (--n >= 0)
+		if (strcmp(job->target.substitutes[n].schema, substitute->schema) == 0)
+			return job->target.substitutes[n].own_schema;
+	nspid = fc_exchange_begin();
+	job->exchange_schemas = lappend_oid(job->exchange_schemas, nspid);
+	return get_namespace_name(nspid);
+}
+
+/* ERROR 53200 at once if there is no room for the locks that are needed */
+static void
+fc_replace_check_locks(FcJob *job)
+{
+	uint64		each = 2 * (3 + list_length(RelationGetIndexList(job->target.rel)));
+	uint64		room = (uint64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, job->replaced)
+		n += !((FcReplaced *) lfirst(lc))->empty && ((FcReplaced *) lfirst(lc))->why == NULL;
+	if (n * each < room)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("cannot replace %d partitions in one transaction", n),
+			 errdetail("They need " UINT64_FORMAT " locks, and the lock table has room for " UINT64_FORMAT ".",
+					   n * each, room),
+			 errhint("Increase max_locks_per_transaction, or load the files in several transactions.")));
 }
 
 /* Makes the tables that get the rows of leaves that are exchanged */
@@ -220,15 +285,14 @@ fc_replace_make_substitutes(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		if (one->empty || one->why)
 			continue;
-		if (n == 0)
-			job->exchange_schema = fc_exchange_begin();
 		rel = table_open(one->leaf, NoLock);
-		substitute = &target->substitutes[n++];
+		substitute = &target->substitutes[n];
 		substitute->range = one->range;
 		substitute->range.partition = one->leaf;
 		substitute->name = pstrdup(RelationGetRelationName(rel));
 		substitute->schema = get_namespace_name(RelationGetNamespace(rel));
-		substitute->table = fc_table_create_like(rel, job->exchange_schema);
+		substitute->own_schema = fc_replace_schema(job, substitute, n++);
+		substitute->table = fc_table_create_like(rel, get_namespace_oid(substitute->own_schema, false));
 		table_close(rel, NoLock);
 	}
 	target->nsubstitutes = n;
@@ -267,8 +331,8 @@ fc_replace_choose(FcJob *job)
 	if (faults != NIL)
 		fc_fault_throw(linitial(faults));
 	job->replaced = NIL;
-	if (job->foreign && !target->plan->bounds.hi_max)
-		fc_replace_refuse(target->relname, "It has partitions on other servers.");
+	if (!target->plan->bounds.hi_max)
+		fc_replace_check_range(job);
 	fc_replace_find(job);
 	/* if not, that is done after the load, when it is known which rows came */
 	counted = target->plan->partitioned && target->plan->bounds.hi_max &&
@@ -283,7 +347,8 @@ fc_replace_choose(FcJob *job)
 	job->since.snapshot = RegisterSnapshot(IsolationUsesXactSnapshot() ? GetTransactionSnapshot() :
 										   GetLatestSnapshot());
 	if (IsolationUsesXactSnapshot())
-		fc_replace_check_snapshot(job);
+		fc_replace_check_snapshots(job);
+	fc_replace_check_locks(job);
 	fc_replace_make_substitutes(job);
 	if (target->nsubstitutes == 0)
 		UnregisterSnapshot(job->since.snapshot);
@@ -382,13 +447,22 @@ fc_replace_delete(FcJob *job)
 	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
 }
 
-/* The rows that the load has put into a leaf that is not exchanged, about */
+/*
+ * The rows that the load has put into a leaf that is not exchanged; where core
+ * has, those that it has now, and of one that is no heap nobody knows
+ */
 static double
-fc_replace_rows_now(const FcReplaced *one)
+fc_replace_rows_now(FcJob *job, const FcLeafRows *counts, const FcReplaced *one)
 {
-	Relation	rel = table_open(one->leaf, NoLock);
-	double		rows = rel->rd_tableam == GetHeapamTableAmRoutine() ? fc_old_rows_estimate(rel) : one->before;
+	Relation	rel;
+	double		rows;
 
+	if (counts)
+		return fc_tasks_rows_of(job, counts, one->leaf);
+	if (!job->target.plan->partitioned)
+		return job->target.loaded;
+	rel = table_open(one->leaf, NoLock);
+	rows = rel->rd_tableam == GetHeapamTableAmRoutine() ? fc_old_rows_count(rel) : one->before;
 	table_close(rel, NoLock);
 	return rows;
 }
@@ -427,12 +501,13 @@ void
 fc_replace_check_loaded(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcLeafRows *counts = target->plan->partitioned && target->nsubstitutes > 0 ?
+	FcLeafRows *counts = target->way != FC_WAY_COPY && fc_shared_key_routes(target->shared) ?
 		fc_tasks_leaf_rows(job) : NULL;
 	ListCell   *lc;
 
 	CommandCounterIncrement();
-	if (target->plan->partitioned)
+	/* in a range a leaf without rows gets a substitute without any */
+	if (target->plan->partitioned && target->plan->bounds.hi_max)
 		fc_replace_leave_empty(job, counts);
 	foreach(lc, target->plan->bounds.hi_max ? job->replaced : NIL)
 	{
@@ -443,7 +518,7 @@ fc_replace_check_loaded(FcJob *job)
 		if (substitute)
 			fc_replace_check_ratio(target, one, fc_replace_rows_of(job, counts, substitute));
 		else if (one->why && one->before > 0)
-			fc_replace_check_ratio(target, one, fc_replace_rows_now(one));
+			fc_replace_check_ratio(target, one, fc_replace_rows_now(job, counts, one));
 	}
 }
 
@@ -483,22 +558,32 @@ fc_replace_carry(const FcSubstitute *substitute, uint64 rows, const FcSince *sin
 	return carried;
 }
 
-/* The indexes that were built, each with that of the leaf that it is like */
+static int
+fc_replace_task_cmp(const void *a, const void *b)
+{
+	Oid			ha = ((const FcIndexTask *) a)->heap;
+	Oid			hb = ((const FcIndexTask *) b)->heap;
+
+	return ha < hb ? -1 : ha > hb;
+}
+
+/*
+ * The indexes that were built, each with that of the leaf that it is like; the
+ * tasks are sorted by heap
+ */
 static List *
 fc_replace_pairs(const FcJob *job, const FcSubstitute *substitute)
 {
 	List	   *pairs = NIL;
+	int			at = 0;
 
-	for (int i = 0; i < job->target.nindexes; i++)
+	fc_search(int, at, job->target.nindexes, mid, job->indexes[mid].heap < substitute->table);
+	for (; at < job->target.nindexes && job->indexes[at].heap == substitute->table; at++)
 	{
-		const FcIndexTask *task = &job->indexes[i];
-		FcIndexPair *pair;
+		FcIndexPair *pair = palloc(sizeof(FcIndexPair));
 
-		if (task->heap != substitute->table)
-			continue;
-		pair = palloc(sizeof(FcIndexPair));
-		pair->index = task->like;
-		pair->like = task->index;
+		pair->index = job->indexes[at].like;
+		pair->like = job->indexes[at].index;
 		pairs = lappend(pairs, pair);
 	}
 	return pairs;
@@ -516,7 +601,7 @@ fc_replace_check_unchanged(const FcTarget *target, Relation leaf, const List *pa
 
 	foreach(lc, pairs)
 		indexes = list_delete_oid(indexes, ((FcIndexPair *) lfirst(lc))->index);
-	if (target->way == FC_WAY_COPY || indexes != NIL || fc_exchange_refusal(leaf))
+	if (target->way == FC_WAY_COPY || indexes != NIL || fc_exchange_fires(leaf))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("table \"%s\" was changed while it was being loaded", RelationGetRelationName(leaf)),
@@ -551,6 +636,24 @@ fc_replace_exchanged(const FcTarget *target)
 	return leaves;
 }
 
+/*
+ * Reads what is to be read again under the last lock, which is short if that is
+ * in memory by then, with hint bits set
+ */
+static void
+fc_replace_read_leaves(const List *leaves, Snapshot snapshot)
+{
+	ListCell   *lc;
+
+	foreach(lc, leaves)
+	{
+		Relation	rel = table_open(lfirst_oid(lc), NoLock);
+
+		fc_old_rows_read(rel, snapshot);
+		table_close(rel, NoLock);
+	}
+}
+
 void
 fc_replace_exchange(FcJob *job)
 {
@@ -561,6 +664,8 @@ fc_replace_exchange(FcJob *job)
 	int			n = target->nsubstitutes;
 
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
+	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), fc_replace_task_cmp);
+	fc_replace_read_leaves(leaves, job->since.snapshot);
 	fc_setup_close_target(job);
 	fc_exchange_lock(leaves);
 	for (int i = 0; i < target->nsubstitutes; i++)
@@ -572,11 +677,12 @@ fc_replace_exchange(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		CommandCounterIncrement();
 		fc_replace_exchange_one(job, substitute, rows + more);
+		fc_exchange_drop(substitute->range.partition, substitute->table);
 		carried += more;
 	}
 	UnregisterSnapshot(job->since.snapshot);
-	fc_exchange_end(job->exchange_schema, leaves);
-	job->exchange_schema = InvalidOid;
+	fc_exchange_end(job->exchange_schemas);
+	job->exchange_schemas = NIL;
 	target->nsubstitutes = 0;
 	target->nreplaced += n;
 	fc_setup_open_target(job);
@@ -594,18 +700,16 @@ fc_replace_rethrow(FcJob *job)
 	MemoryContextSwitchTo(job->mcxt);
 	edata = CopyErrorData();
 	FlushErrorState();
-	if (edata->schema_name == NULL || edata->table_name == NULL ||
-		!fc_exchange_is_schema(edata->schema_name))
-		ReThrowError(edata);
-	while (i < job->target.nsubstitutes &&
-		   strcmp(job->target.substitutes[i].name, edata->table_name) != 0)
+	while (edata->schema_name && i < job->target.nsubstitutes &&
+		   strcmp(job->target.substitutes[i].own_schema, edata->schema_name) != 0)
 		i++;
-	edata->schema_name = i < job->target.nsubstitutes ? job->target.substitutes[i].schema : NULL;
+	if (edata->schema_name && i < job->target.nsubstitutes)
+		edata->schema_name = job->target.substitutes[i].schema;
 	ReThrowError(edata);
 }
 
 bool
 fc_replace_exchanges(FcJob *job)
 {
-	return OidIsValid(job->exchange_schema);
+	return job->exchange_schemas != NIL;
 }

@@ -36,6 +36,8 @@ typedef struct FcSubstitute
 	Oid			table;			/* that gets the rows */
 	char	   *name;			/* of both */
 	char	   *schema;			/* of the leaf */
+	char	   *own_schema;		/* of the substitute: that of all whose leaves
+								 * are in the same one */
 } FcSubstitute;
 
 typedef struct FcTarget

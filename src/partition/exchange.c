@@ -174,12 +174,6 @@ fc_exchange_begin(void)
 	return nspid;
 }
 
-bool
-fc_exchange_is_schema(const char *name)
-{
-	return strncmp(name, FC_EXCHANGE_SCHEMA, strlen(FC_EXCHANGE_SCHEMA)) == 0;
-}
-
 static HeapTuple
 fc_exchange_class(Oid relid)
 {
@@ -309,16 +303,29 @@ fc_exchange_name_toast(Oid table)
 }
 
 void
-fc_exchange_end(Oid nspid, const List *tables)
+fc_exchange_drop(Oid table, Oid substitute)
 {
-	ObjectAddress schema;
-	ListCell   *lc;
+	ObjectAddress heap;
 
 	CommandCounterIncrement();
-	ObjectAddressSet(schema, NamespaceRelationId, nspid);
-	performDeletion(&schema, DROP_CASCADE, PERFORM_DELETION_INTERNAL | PERFORM_DELETION_QUIETLY);
+	ObjectAddressSet(heap, RelationRelationId, substitute);
+	performDeletion(&heap, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
 	CommandCounterIncrement();
-	foreach(lc, tables)
-		fc_exchange_name_toast(lfirst_oid(lc));
+	fc_exchange_name_toast(table);
+	CommandCounterIncrement();
+}
+
+void
+fc_exchange_end(const List *schemas)
+{
+	ListCell   *lc;
+
+	foreach(lc, schemas)
+	{
+		ObjectAddress schema;
+
+		ObjectAddressSet(schema, NamespaceRelationId, lfirst_oid(lc));
+		performDeletion(&schema, DROP_CASCADE, PERFORM_DELETION_INTERNAL | PERFORM_DELETION_QUIETLY);
+	}
 	CommandCounterIncrement();
 }

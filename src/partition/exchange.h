@@ -36,9 +36,6 @@ extern const char *fc_exchange_refusal(Relation rel);
  */
 extern Oid	fc_exchange_begin(void);
 
-/* May it be such a schema? */
-extern bool fc_exchange_is_schema(const char *name);
-
 /*
  * Locks the tables, and all that belongs to them, against everybody.  It takes
  * all locks or none, and lets others go on while it waits for one of them: at
@@ -54,7 +51,10 @@ extern void fc_exchange_lock(List *tables);
  */
 extern void fc_exchange_files(Oid table, Oid substitute, const List *indexes);
 
-/* Drops the schema with the substitutes, which have the old files now */
-extern void fc_exchange_end(Oid nspid, const List *tables);
+/* Drops the substitute of a table, which has the old files now */
+extern void fc_exchange_drop(Oid table, Oid substitute);
+
+/* Drops the schemas, and what is left in them */
+extern void fc_exchange_end(const List *schemas);
 
 #endif							/* FC_EXCHANGE_H */

@@ -3,9 +3,9 @@
  * partition/exchange_lock.c
  *	  Locks tables against everybody, all of them or none.
  *
- *	 look ──► all free? ──► take all, without waiting
+ *	 look ──► all free? ──► take all
  *		 ▲        │ no
- *		 └── wait for one of them, for a second, then let go
+ *		 └── wait for one of them, for a second, take the others, or let go
  *
  * Whoever waits for such a lock keeps others away from the table; so the leader
  * waits for one at a time, and not for long.  It looks before, because a lock
@@ -44,7 +44,6 @@ typedef struct FcExchangeLock
 {
 	List	   *relations;		/* OIDs */
 	Oid			busy;			/* the one to wait for; InvalidOid: none */
-	Oid			refused;		/* was not free at the last try */
 	bool		taken;			/* all are locked */
 } FcExchangeLock;
 
@@ -52,7 +51,7 @@ typedef struct FcExchangeLock
 static List *
 fc_exchange_relations(List *relations, Oid table)
 {
-	Relation	rel = table_open(table, NoLock);
+	Relation	rel = table_open(table, AccessShareLock);
 	Oid			toast = rel->rd_rel->reltoastrelid;
 
 	relations = lappend_oid(relations, table);
@@ -82,15 +81,11 @@ fc_exchange_busy(const List *relations)
 	return InvalidOid;
 }
 
-/*
- * Waits for a lock that another session has, and not for long.  Who waits for a
- * lock of this session comes after it.
- */
+/* Waits for a lock that another session has, so many milliseconds */
 static void
-fc_exchange_wait(Oid relid)
+fc_exchange_wait(Oid relid, int most)
 {
 	int			level = NewGUCNestLevel();
-	int			most = Min(DeadlockTimeout, FC_EXCHANGE_LONG) + FC_EXCHANGE_PAUSE;
 
 	if (LockTimeout > 0)
 		most = Min(most, LockTimeout);
@@ -102,7 +97,9 @@ fc_exchange_wait(Oid relid)
 
 /*
  * Body of fc_error_try: waits for the busy one, if there is one, and takes all
- * others that are free; false if one is not
+ * others.  For one that is not free it waits once more, but for less time than
+ * it takes until deadlocks are looked for: others may wait for what it has.
+ * Whoever waits for a lock of this session comes after it.
  */
 static bool
 fc_exchange_try(void *arg)
@@ -111,12 +108,13 @@ fc_exchange_try(void *arg)
 	ListCell   *lc;
 
 	if (OidIsValid(lock->busy))
-		fc_exchange_wait(lock->busy);
+		fc_exchange_wait(lock->busy, Min(DeadlockTimeout, FC_EXCHANGE_LONG) + FC_EXCHANGE_PAUSE);
 	foreach(lc, lock->relations)
 	{
-		lock->refused = lfirst_oid(lc);
-		if (!ConditionalLockRelationOid(lock->refused, AccessExclusiveLock))
-			return false;
+		if (ConditionalLockRelationOid(lfirst_oid(lc), AccessExclusiveLock))
+			continue;
+		lock->busy = lfirst_oid(lc);
+		fc_exchange_wait(lock->busy, Min(DeadlockTimeout / 2 + 1, FC_EXCHANGE_PAUSE));
 	}
 	lock->taken = true;
 	return true;
@@ -153,10 +151,6 @@ fc_exchange_lock(List *tables)
 
 		CHECK_FOR_INTERRUPTS();
 		lock.busy = fc_exchange_busy(lock.relations);
-		/* nobody has it, but somebody waits for it */
-		if (!OidIsValid(lock.busy))
-			lock.busy = lock.refused;
-		lock.refused = InvalidOid;
 		edata = fc_error_try(fc_exchange_try, &lock);
 		if (edata && edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
 			ReThrowError(edata);

@@ -195,7 +195,7 @@ fc_figures_weight(const FcProgress *progress, FcPhase phase)
 		case FC_PHASE_ATTACH:
 			return fc_figures_makes(progress) ? FC_WEIGHT_CATALOG : 0;
 		case FC_PHASE_REPLACE:
-			return target->plan->existing != FC_EXISTING_KEEP ? FC_WEIGHT_CATALOG : 0;
+			return target->options->existing != FC_EXISTING_KEEP ? FC_WEIGHT_CATALOG : 0;
 		case FC_PHASE_REJECT:
 			return target->options->on_error != FC_ON_ERROR_STOP ? FC_WEIGHT_CATALOG : 0;
 		default:

@@ -16,7 +16,7 @@ SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 CREATE EXTENSION amcheck;
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_replace.csv', true) \g /dev/null
-SELECT plan(252);
+SELECT plan(261);
 
 -- Ten days; the file has rows of the third and the fourth, and of one after all
 CREATE TABLE olds AS
@@ -288,14 +288,37 @@ SELECT format('COPY (SELECT timestamp ''2024-01-08'' AS k, 3 AS n, ''odd'' AS t 
 SELECT is(pg_temp.refused('{"existing_rows": "replace", "on_error": "ignore", "on_error_classes": ["check"], "workers": 2}'), 'none', 'with rows that are left out');
 SELECT is(pg_temp.how(), '2 exchanged', 'only the days of others are replaced');
 SELECT is((SELECT count(*) FROM got WHERE k >= '2024-01-08' AND k < '2024-01-09'), (SELECT count(*) FROM olds WHERE k >= '2024-01-08' AND k < '2024-01-09' AND n % 7 <> 3), 'that one is as before');
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "on_error": "ignore", "on_error_classes": ["check"], "replace_from": "2024-01-03", "replace_to": "2024-01-10"}'), 'none', 'in a range, with rows that are left out');
+SELECT is((SELECT array_agg(DISTINCT k::date ORDER BY k::date) FROM got WHERE k >= '2024-01-03' AND k < '2024-01-10'), '{2024-01-03,2024-01-04}', 'all other days of it are empty');
 SELECT format('COPY (SELECT timestamp ''2024-01-08'' AS k, 3 AS n, ''odd'' AS t) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
 SELECT is(pg_temp.refused('{"existing_rows": "replace", "on_error": "ignore", "on_error_classes": ["check"], "min_replace_ratio": 0}'), 'none', 'with nothing but such rows');
 SELECT is(pg_temp.how(), NULL, 'nothing is replaced');
 SELECT is((SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'fast_copy %'), 0::bigint, 'and nothing left behind');
+INSERT INTO got SELECT '2024-01-08', 5, 'old' FROM generate_series(1, 10);
 CREATE TRIGGER counts AFTER DELETE ON got FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
 SELECT alike(pg_temp.refused('{"existing_rows": "replace", "on_error": "ignore", "on_error_classes": ["check"], "min_replace_ratio": 0}'),
 	'55000|partition "got_7" of about % rows would be replaced by 0 rows|%', 'where rows are deleted that is an error');
 SELECT format('COPY (TABLE news ORDER BY n) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+
+-- Few rows take the place of many, whatever way those go
+SELECT pg_temp.make('got', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)');
+INSERT INTO got SELECT '2024-01-03', g, repeat('x', 100) FROM generate_series(1, 50000) AS g;
+CREATE TRIGGER counts AFTER DELETE ON got FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "min_replace_ratio": 0, "where_clause": "n < 100010"}'), 'none', 'few rows by DELETE');
+SELECT is((SELECT count(*) FROM got_2), (SELECT count(*) FROM news WHERE n < 100010 AND k < '2024-01-04'), 'are all there');
+
+-- Partitions of two schemas with the same names
+SELECT pg_temp.make('got', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)');
+ALTER TABLE got_3 SET SCHEMA elsewhere;
+ALTER TABLE elsewhere.got_3 RENAME TO got_2;
+CREATE INDEX same ON got_2 (n);
+CREATE INDEX same ON elsewhere.got_2 (n);
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "workers": 2}'), 'none', 'partitions of the same name');
+SELECT is(pg_temp.how(), '2 exchanged', 'are exchanged');
+SELECT is((SELECT count(*) FROM got WHERE n > 100000), 900::bigint, 'with their rows');
+SELECT is((SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'fast_copy %'), 0::bigint, 'and nothing left behind');
+ALTER TABLE elsewhere.got_2 ADD CONSTRAINT small CHECK (n < 100500) NOT VALID;
+SELECT alike(pg_temp.refused('{"existing_rows": "replace"}'), '23514|new row for relation "got_2" violates check constraint "small"|%|elsewhere|got_2||small|line %', 'the error names its schema');
 
 -- Again and again, and not at all
 SELECT pg_temp.make('got', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k); CREATE INDEX ON %1$s (n)');

@@ -93,6 +93,24 @@ subtest 'more partitions than streams' => \&more_partitions_than_streams;
 subtest 'what core loads' => \&what_core_loads;
 subtest 'what the report says' => \&what_the_report_says;
 subtest 'the first bad line of the file' => \&the_first_bad_line_of_the_file;
+foreach my $here (0, 1)
+{
+	subtest 'rows on other servers are not replaced' . ($here ? ', nor beside those that are here' : '') => sub {
+		table('range', $here);
+		query("SELECT fast_copy('t', '$file')");
+		my $before = rows();
+		foreach my $range ('', ', "replace_from": "2013-01-01", "replace_to": "2013-01-09"')
+		{
+			foreach my $workers (0, 2)
+			{
+				like(($node->psql('postgres', "\\set VERBOSITY verbose\nSELECT fast_copy('t', '$file', workers => $workers, options => '{\"existing_rows\": \"replace\", \"min_replace_ratio\": 0$range}')"))[2],
+					qr/0A000: cannot replace rows of table "t(_\d)?"/, "$workers workers" . ($range ? ', of a range' : ''));
+			}
+		}
+		is(rows(), $before, 'all are as before');
+	};
+}
+
 $_->stop foreach $node, @there;
 done_testing();
 

@@ -158,6 +158,21 @@ subtest 'who waits for the load does not keep it from its end' => sub {
 	is((finish_load($vacuum))[1], '', 'VACUUM is done');
 };
 
+subtest 'nor do several, each for another partition' => sub {
+	my $both = write_bytes('both.csv', join('', map { sprintf "%d,2013-01-%02d %02d:%02d:00,again %d\n", $_, $_ % 2 ? 3 : 4, $_ % 24, $_ % 60, $_ } 1 .. 2000));
+
+	prepare($node);
+	my $load = start_load($node, $replace =~ s/\Q$again\E/$both/r . ";\n$how;\n");
+	ok(at_gate($node), 'the load is at the gate');
+	my @vacuums = map { start_load($node, "VACUUM t_p2013010$_;\n") } 3, 4;
+	ok(wait_until($node, "SELECT count(*) = 2 FROM pg_locks WHERE relation IN ('t_p20130103'::regclass, 't_p20130104'::regclass) AND NOT granted"), 'two VACUUMs wait');
+	open_gate();
+	is((finish_load($load))[0], "2000\n2 exchanged", 'the load is done');
+	is((finish_load($_))[1], '', 'and so is VACUUM') foreach @vacuums;
+	is(counts($node), '3800|1000|2000', 'the rows');
+	is_sound($node, 'afterwards');
+};
+
 subtest 'in a transaction with a snapshot that is older than another replacement' => sub {
 	prepare($node);
 	open_gate();
