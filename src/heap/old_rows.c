@@ -30,7 +30,7 @@
 /* Pages of a large table that are looked at, to estimate its rows */
 #define FC_OLD_SAMPLE	64
 
-/* What others have done to a row since the snapshot */
+/* What was done to a row since the load began */
 typedef enum FcOldFate
 {
 	FC_OLD_NOTHING,				/* or it is of no use to anybody */
@@ -132,9 +132,12 @@ fc_old_is_since(TransactionId xid, Snapshot since)
 	return XidInMVCCSnapshot(xid, since) && TransactionIdDidCommit(xid);
 }
 
-/* Has somebody deleted the row, or put another one into its place? */
+/*
+ * Has somebody deleted the row, or put another one into its place?  "changed":
+ * since the load began, be it by a function that the load has called.
+ */
 static bool
-fc_old_is_gone(HeapTupleHeader row, Snapshot since, bool *changed)
+fc_old_is_gone(HeapTupleHeader row, const FcSince *since, bool *changed)
 {
 	TransactionId xmax;
 
@@ -145,8 +148,11 @@ fc_old_is_gone(HeapTupleHeader row, Snapshot since, bool *changed)
 	if (!TransactionIdIsValid(xmax))
 		return false;
 	if (TransactionIdIsCurrentTransactionId(xmax))
+	{
+		*changed = HeapTupleHeaderGetCmax(row) >= since->cid;
 		return true;
-	*changed = fc_old_is_since(xmax, since);
+	}
+	*changed = fc_old_is_since(xmax, since->snapshot);
 	return *changed || TransactionIdDidCommit(xmax);
 }
 
@@ -173,7 +179,7 @@ fc_old_fate(HeapTupleHeader row, const FcSince *since)
 
 	if (HeapTupleHeaderXminInvalid(row))
 		return FC_OLD_NOTHING;
-	gone = fc_old_is_gone(row, since->snapshot, &changed);
+	gone = fc_old_is_gone(row, since, &changed);
 	if (!fc_old_is_new(row, since))
 		return changed ? FC_OLD_CHANGED : FC_OLD_NOTHING;
 	return !gone && (TransactionIdIsCurrentTransactionId(xmin) || TransactionIdDidCommit(xmin)) ?

@@ -534,8 +534,8 @@ fc_replace_set_stats(Relation rel, uint64 rows)
 }
 
 /*
- * Takes rows along that others have inserted into the leaf; returns how many.
- * ERROR 40001 if they have changed others.
+ * Takes rows along that were inserted meanwhile; returns how many.
+ * ERROR 40001 if others were changed.
  */
 static uint64
 fc_replace_carry(const FcSubstitute *substitute, uint64 rows, const FcSince *since)
@@ -548,10 +548,10 @@ fc_replace_carry(const FcSubstitute *substitute, uint64 rows, const FcSince *sin
 	if (changed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not replace \"%s\" because other sessions have changed it",
+				 errmsg("could not replace \"%s\" because its rows were changed while it was being loaded",
 						RelationGetRelationName(leaf)),
 				 errdetail(UINT64_FORMAT " of its rows were updated or deleted since the load began.", changed),
-				 errhint("Load again.")));
+				 errhint("Load again, when no other session and no function that is called for each row changes them.")));
 	fc_replace_set_stats(rel, rows + carried);
 	table_close(rel, NoLock);
 	table_close(leaf, NoLock);
@@ -688,7 +688,7 @@ fc_replace_exchange(FcJob *job)
 	fc_setup_open_target(job);
 	if (n > 0)
 		fc_lead_report(job, 0, carried, -1, psprintf("%d exchanged%s", n,
-													 carried == 0 ? "" : ", with rows that other sessions have inserted"));
+													 carried == 0 ? "" : ", with rows that were inserted meanwhile"));
 }
 
 void

@@ -16,7 +16,7 @@ SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 CREATE EXTENSION amcheck;
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_replace.csv', true) \g /dev/null
-SELECT plan(261);
+SELECT plan(265);
 
 -- Ten days; the file has rows of the third and the fourth, and of one after all
 CREATE TABLE olds AS
@@ -332,6 +332,26 @@ SELECT is((SELECT count(*) FROM got WHERE t = 'changed'), 0::bigint, 'which are 
 ROLLBACK TO before;
 SELECT is((SELECT count(*) FROM got WHERE n > 100000), 900::bigint, 'after ROLLBACK TO SAVEPOINT');
 SELECT is((SELECT count(*) FROM got_2 WHERE n BETWEEN 1 AND 1000000), (SELECT count(*) FROM got_2), 'an index is right, too');
+-- A function that the load calls changes rows that are replaced, or adds some
+CREATE FUNCTION pg_temp.meddles() RETURNS bool LANGUAGE plpgsql PARALLEL SAFE AS $$
+DECLARE
+	what text := coalesce(nullif(current_setting('fc.meddle', true), ''), 'SELECT');
+BEGIN
+	-- the command calls the function, too
+	PERFORM set_config('fc.meddle', '', true);
+	EXECUTE what;
+	RETURN true;
+END
+$$;
+CREATE FUNCTION pg_temp.lies(int) RETURNS bool LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS 'BEGIN RETURN pg_temp.meddles(); END';
+ALTER TABLE got ADD CONSTRAINT meddled CHECK (pg_temp.lies(n));
+SET LOCAL fc.meddle = 'UPDATE got SET t = ''kept'' WHERE n = (SELECT max(n) FROM got)';
+SELECT alike(pg_temp.refused('{"existing_rows": "replace"}'), '40001|could not replace "got_new" because its rows were changed while it was being loaded|1 of its rows%|||||%', 'a function of the load updates a row');
+SET LOCAL fc.meddle = 'INSERT INTO got VALUES (''2024-01-16 12:00'', -7)';
+SELECT is(pg_temp.refused('{"existing_rows": "replace"}'), 'none', '... and adds one');
+SELECT is((SELECT count(*) FROM got_new WHERE n = -7), 1::bigint, '... which stays');
+SELECT is(pg_temp.how(), '3 exchanged, with rows that were inserted meanwhile', '... and is told');
+ALTER TABLE got DROP CONSTRAINT meddled;
 DECLARE c CURSOR FOR TABLE got;
 FETCH c \g /dev/null
 SELECT is(pg_temp.refused('{"existing_rows": "replace"}'), 'none', 'a cursor on it');

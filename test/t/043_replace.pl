@@ -54,7 +54,7 @@ sub ends
 }
 
 my $done = "1000\n1 exchanged";
-my $carried = "$done, with rows that other sessions have inserted";
+my $carried = "$done, with rows that were inserted meanwhile";
 my $verbose = "\\set VERBOSITY verbose\n";
 
 subtest 'others read the old rows until the commit' => sub {
@@ -107,7 +107,7 @@ foreach my $case (
 	[ 'inserts and rolls back', "BEGIN; INSERT INTO t VALUES (7001, '2013-01-03'); ROLLBACK", $done, '3400|1000|1000' ],
 	[ 'locks rows', "BEGIN; SELECT count(*) FROM (SELECT FROM t WHERE $day FOR UPDATE) AS s; COMMIT", $done, '3400|1000|1000' ],
 	[ 'writes to another day', "UPDATE t SET v = 'x' WHERE ts < '2013-01-02'; DELETE FROM t WHERE ts >= '2013-01-05'", $done, '2800|1000|1000' ],
-	[ 'updates a row', "UPDATE t SET v = 'mine' WHERE n = (SELECT max(n) FROM t WHERE $day)", '40001: could not replace "t_p20130103" because other sessions have changed it', '3000|600|0' ],
+	[ 'updates a row', "UPDATE t SET v = 'mine' WHERE n = (SELECT max(n) FROM t WHERE $day)", '40001: could not replace "t_p20130103" because its rows were changed while it was being loaded', '3000|600|0' ],
 	[ 'updates and updates again', "UPDATE t SET v = 'mine' WHERE n = (SELECT max(n) FROM t WHERE $day); UPDATE t SET v = 'more' WHERE v = 'mine'", '40001', '3000|600|0' ],
 	[ 'deletes a row', "DELETE FROM t WHERE n = (SELECT max(n) FROM t WHERE $day)", '40001: .*\nDETAIL:  1 of its rows', '2999|599|0' ],
 	[ 'moves a row to another day', "UPDATE t SET ts = '2013-01-04' WHERE n = (SELECT max(n) FROM t WHERE $day)", '40001', '3000|599|0' ])
