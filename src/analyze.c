@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "executor/spi.h"
@@ -31,7 +32,9 @@
 #include "errors/first_error.h"
 #include "errors/lines.h"
 #include "errors/reject_file.h"
+#include "heap/old_rows.h"
 #include "intake/chunks.h"
+#include "load/ledger.h"
 #include "load/run.h"
 #include "load/setup.h"
 #include "load/steps.h"
@@ -160,6 +163,23 @@ fc_analyze_created(FcJob *job, const FcSpillPart *part)
 	return NULL;
 }
 
+/* What becomes of the rows that a partition has */
+static char *
+fc_analyze_leaf(const FcTarget *target, Oid leaf)
+{
+	Relation	rel;
+	double		rows;
+
+	if (!fc_plan_replaces(target->plan))
+		return "exists";
+	if (!target->plan->bounds.hi_max)
+		return "exists, its rows within the range are replaced";
+	rel = table_open(leaf, AccessShareLock);
+	rows = fc_old_rows_estimate(rel);
+	table_close(rel, AccessShareLock);
+	return psprintf("exists, about %.0f rows are replaced", rows);
+}
+
 static FcFinding *
 fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 {
@@ -189,7 +209,7 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 		finding->line = fc_error_line(&target->ctx, part->min_offset, part->min_length);
 	finding->detail = !OidIsValid(leaf) ?
 		psprintf("%sno partition takes these rows", fc_analyze_where(job, part->min_offset)) :
-		leaf == target->route->default_oid ? "default partition" : "exists";
+		leaf == target->route->default_oid ? "default partition" : fc_analyze_leaf(target, leaf);
 	return finding;
 }
 
@@ -410,6 +430,19 @@ fc_analyze_warnings(FcAnalysis *analysis)
 						"Rows without a partition of their own go to the default partition.");
 }
 
+/* Tells which files a load would pass over */
+static void
+fc_analyze_ledger(FcAnalysis *analysis)
+{
+	const FcSource *source = analysis->job->target.source;
+	uint32		known = fc_ledger_count(analysis->job);
+
+	if (known > 0)
+		fc_analyze_warn(analysis, "ledger",
+						psprintf("%u of %u files are recorded as loaded: unless they have changed, a load passes over them.",
+								 known, source->nfiles));
+}
+
 static char *
 fc_analyze_order(FcJob *job)
 {
@@ -500,6 +533,7 @@ fc_analyze_run(FcOptions *options)
 		fc_analyze_key(&analysis);
 	fc_analyze_rejects(&analysis);
 	fc_analyze_fatal(&analysis);
+	fc_analyze_ledger(&analysis);
 	fc_analyze_warnings(&analysis);
 	fc_analyze_faults(&analysis);
 	fc_analyze_choices(&analysis);

@@ -24,6 +24,8 @@
 
 #include "analyze.h"
 #include "copy_statement.h"
+#include "files.h"
+#include "load/ledger.h"
 #include "options/options.h"
 #include "rejects/table.h"
 #include "report/report.h"
@@ -38,6 +40,8 @@ PG_FUNCTION_INFO_V1(fast_copy_report);
 PG_FUNCTION_INFO_V1(fast_copy_summary);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
 PG_FUNCTION_INFO_V1(fast_copy_create_history_table);
+PG_FUNCTION_INFO_V1(fast_copy_create_ledger_table);
+PG_FUNCTION_INFO_V1(fast_copy_files);
 
 /* The arguments, in the order of the SQL declaration (sql/fast_copy.sql.in) */
 enum
@@ -47,6 +51,16 @@ enum
 	ARG_FIRST_OPTION,
 	ARG_OPTIONS = ARG_FIRST_OPTION + FC_NARGUMENTS,
 	NARGS,
+
+	/* fast_copy_files() */
+	ARG_FILES_TARGET = 0,
+	ARG_FILES_SOURCE,
+	ARG_FILES_LEDGER,
+	ARG_FILES_BATCH_FILES,
+	ARG_FILES_BATCH_SIZE,
+	ARG_FILES_ON_FAILURE,
+	ARG_FILES_MIN_AGE,
+	ARG_FILES_OPTIONS,
 
 	/* fast_copy_sniff() may do without a target, so that it comes second */
 	ARG_SNIFF_SOURCE = 0,
@@ -251,6 +265,80 @@ fast_copy_create_history_table(PG_FUNCTION_ARGS)
 {
 	PreventCommandIfParallelMode("fast_copy_create_history_table()");
 	PG_RETURN_OID(fc_history_create(text_to_cstring(PG_GETARG_TEXT_PP(0))));
+}
+
+Datum
+fast_copy_create_ledger_table(PG_FUNCTION_ARGS)
+{
+	PreventCommandIfParallelMode("fast_copy_create_ledger_table()");
+	PG_RETURN_OID(fc_ledger_create(text_to_cstring(PG_GETARG_TEXT_PP(0))));
+}
+
+/* ERROR 25001 unless the procedure may end transactions */
+static void
+fast_copy_refuse_transaction(FunctionCallInfo fcinfo)
+{
+	if (fcinfo->context && IsA(fcinfo->context, CallContext) &&
+		!castNode(CallContext, fcinfo->context)->atomic)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+			 errmsg("%s cannot run inside a transaction block", "CALL fast_copy_files()"),
+			 errhint("It commits as it goes: drivers need autocommit for it. Within a transaction, use fast_copy() with the option \"ledger\".")));
+}
+
+/* The bytes of batch_size, as pg_size_bytes() reads them */
+static int64
+fast_copy_batch_bytes(FunctionCallInfo fcinfo)
+{
+	return DatumGetInt64(DirectFunctionCall1(pg_size_bytes, PG_GETARG_DATUM(ARG_FILES_BATCH_SIZE)));
+}
+
+/* Reads on_failure: does the call go on after a file that fails? */
+static bool
+fast_copy_skips(FunctionCallInfo fcinfo)
+{
+	char	   *word = text_to_cstring(PG_GETARG_TEXT_PP(ARG_FILES_ON_FAILURE));
+
+	if (pg_strcasecmp(word, "stop") != 0 && pg_strcasecmp(word, "skip") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("on_failure \"%s\" not recognized", word),
+				 errhint("Use on_failure => 'stop' or 'skip'.")));
+	return pg_strcasecmp(word, "skip") == 0;
+}
+
+/* Loads files batch by batch; see docs/again.md */
+Datum
+fast_copy_files(PG_FUNCTION_ARGS)
+{
+	static const char *const names[] = {"target", "source", "ledger", "batch_files", "batch_size",
+	"on_failure", "min_age"};
+	Oid			source_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_FILES_SOURCE);
+	FcFilesCall call = {0};
+	Node	   *source;
+
+	fast_copy_refuse_standby();
+	fast_copy_refuse_transaction(fcinfo);
+	for (int i = 0; i < lengthof(names); i++)
+		if (PG_ARGISNULL(i))
+			fast_copy_refuse_null(names[i], i >= ARG_FILES_BATCH_FILES);
+	source = fast_copy_value(PG_GETARG_DATUM(ARG_FILES_SOURCE), source_type, "source");
+	call.target = PG_GETARG_OID(ARG_FILES_TARGET);
+	call.sources = IsA(source, List) ? (List *) source : list_make1(source);
+	call.ledger = PG_GETARG_OID(ARG_FILES_LEDGER);
+	call.batch_files = PG_GETARG_INT32(ARG_FILES_BATCH_FILES);
+	call.batch_bytes = fast_copy_batch_bytes(fcinfo);
+	if (call.batch_files < 1 || call.batch_bytes < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must be positive", call.batch_files < 1 ? "batch_files" : "batch_size")));
+	call.skip = fast_copy_skips(fcinfo);
+	call.min_age = PG_GETARG_INTERVAL_P(ARG_FILES_MIN_AGE);
+	if (!PG_ARGISNULL(ARG_FILES_OPTIONS))
+		call.options = PG_GETARG_JSONB_P(ARG_FILES_OPTIONS);
+	fc_files_run(&call);
+	PG_RETURN_VOID();
 }
 
 /* A text that is not known is NULL in SQL, and so is a number below 0 */

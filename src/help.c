@@ -64,10 +64,11 @@ enum
 /* Functions of both extensions, but for those of the type, and relations */
 static const char objects_query[] =
 "SELECT CASE WHEN d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass"
-"  THEN 'function' WHEN c.relkind OPERATOR(pg_catalog.=) 'v' THEN 'view' ELSE 'table' END,"
+"  THEN CASE WHEN p.prokind OPERATOR(pg_catalog.=) 'p' THEN 'procedure' ELSE 'function' END"
+"  WHEN c.relkind OPERATOR(pg_catalog.=) 'v' THEN 'view' ELSE 'table' END,"
 " coalesce(p.proname, c.relname),"
 " coalesce(pg_catalog.regexp_replace(pg_catalog.pg_get_function_arguments(p.oid),"
-"   '::[a-z_.]+(\\[\\])?', '', 'g'),"
+"   '::[a-z_.]+(\\[\\])?|\\mIN ', '', 'g'),"
 "  (SELECT pg_catalog.string_agg(pg_catalog.concat(a.attname, ' (',"
 "    pg_catalog.format_type(a.atttypid, a.atttypmod), '): ',"
 "    pg_catalog.col_description(a.attrelid, a.attnum)), E'\\n' ORDER BY a.attnum)"
@@ -228,14 +229,16 @@ fc_help_object(StringInfo out, uint64 row)
 {
 	char	   *fields = fc_help_field(row, OBJECT_FIELDS);
 	char	   *result = fc_help_field(row, OBJECT_RESULT);
+	const char *kind = fc_help_field(row, OBJECT_KIND);
+	bool		columns = strcmp(kind, "function") != 0 && strcmp(kind, "procedure") != 0;
 
-	fc_help_title(out, fc_help_field(row, OBJECT_KIND), fc_help_field(row, OBJECT_NAME));
-	if (result && fields && *fields)
+	fc_help_title(out, kind, fc_help_field(row, OBJECT_NAME));
+	if (fields && *fields && !columns)
 		fc_help_line(out, "Arguments", fields);
 	if (result)
 		fc_help_line(out, "Returns", result);
 	fc_help_paragraph(out, fc_help_field(row, OBJECT_TEXT));
-	if (result == NULL && fields)
+	if (fields && columns)
 		fc_help_columns(out, fields);
 }
 

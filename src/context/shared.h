@@ -347,20 +347,12 @@ typedef struct FcCounts
 #define FC_NCOUNTS			(sizeof(FcCounts) / sizeof(pg_atomic_uint64))
 #define FC_NCOUNTS_FORGOTTEN	(offsetof(FcCounts, split_bytes) / sizeof(pg_atomic_uint64))
 
-static inline void
-fc_counts_begin(FcCounts *counts)
+/* What was left out of one of several files; kept for a ledger only */
+typedef struct FcFileCounts
 {
-	for (size_t i = 0; i < FC_NCOUNTS; i++)
-		pg_atomic_init_u64((pg_atomic_uint64 *) counts + i, 0);
-}
-
-/* Forgets what the scan and the load have counted, which begin again */
-static inline void
-fc_counts_forget(FcCounts *counts)
-{
-	for (size_t i = 0; i < FC_NCOUNTS_FORGOTTEN; i++)
-		pg_atomic_write_u64((pg_atomic_uint64 *) counts + i, 0);
-}
+	pg_atomic_uint64 filtered;
+	pg_atomic_uint64 rejected;
+} FcFileCounts;
 
 /* What has no fixed size, and lies after the struct in this order: see "at" */
 typedef enum FcSharedTail
@@ -379,6 +371,8 @@ typedef enum FcSharedTail
 	FC_TAIL_COPIES,				/* FcCopy[source.ncopies] */
 	FC_TAIL_EXTENTS,			/* FcExtent[source.nextents] */
 	FC_TAIL_FILES,				/* FcFile[source.nfiles] */
+	FC_TAIL_FILE_COUNTS,		/* FcFileCounts[source.nfiles]; at 0: none are
+								 * kept */
 	FC_TAIL_NUMBERS,			/* FcNumber[plan.nnumbers] */
 	FC_TAIL_ORDER,				/* FcSortKey[plan.order.nkeys] */
 	FC_TAIL_INFLOW,				/* FcInflow[source.nfiles], if source.room is
@@ -466,6 +460,8 @@ typedef struct FcShared
 #define fc_shared_copies(s) ((FcCopy *) fc_shared_tail(s, FC_TAIL_COPIES))
 #define fc_shared_extents(s) ((FcExtent *) fc_shared_tail(s, FC_TAIL_EXTENTS))
 #define fc_shared_files(s) ((FcFile *) fc_shared_tail(s, FC_TAIL_FILES))
+#define fc_shared_file_counts(s) ((s)->at[FC_TAIL_FILE_COUNTS] == 0 ? NULL : \
+								  (FcFileCounts *) fc_shared_tail(s, FC_TAIL_FILE_COUNTS))
 #define fc_shared_numbers(s) ((FcNumber *) fc_shared_tail(s, FC_TAIL_NUMBERS))
 #define fc_shared_order(s) ((FcSortKey *) fc_shared_tail(s, FC_TAIL_ORDER))
 #define fc_shared_inflow(s) ((FcInflow *) fc_shared_tail(s, FC_TAIL_INFLOW))
@@ -545,6 +541,13 @@ typedef struct FcContext
 	bool		(*lead) (void *arg);
 	void	   *lead_arg;
 
+	/*
+	 * What the leader does, step by step, while it has nothing else to do but
+	 * to wait for workers; false once all is done.  NULL: nothing.
+	 */
+	bool		(*idle) (void *arg);
+	void	   *idle_arg;
+
 	/* Shows progress, in a leader that does a phase itself */
 	void		(*progress) (void *arg);
 	void	   *progress_arg;
@@ -616,6 +619,57 @@ fc_context_enter(FcContext *ctx, uint64 offset)
 {
 	if (ctx->source->nfiles > 1)
 		ctx->dialect.eol = fc_source_file(ctx->source, offset)->eol;
+}
+
+static inline void
+fc_counts_begin(FcShared *shared)
+{
+	FcFileCounts *files = fc_shared_file_counts(shared);
+
+	for (size_t i = 0; i < FC_NCOUNTS; i++)
+		pg_atomic_init_u64((pg_atomic_uint64 *) &shared->counts + i, 0);
+	for (uint32 i = 0; files && i < shared->source.nfiles; i++)
+	{
+		pg_atomic_init_u64(&files[i].filtered, 0);
+		pg_atomic_init_u64(&files[i].rejected, 0);
+	}
+}
+
+/* Forgets what the scan and the load have counted, which begin again */
+static inline void
+fc_counts_forget(FcShared *shared)
+{
+	FcFileCounts *files = fc_shared_file_counts(shared);
+
+	for (size_t i = 0; i < FC_NCOUNTS_FORGOTTEN; i++)
+		pg_atomic_write_u64((pg_atomic_uint64 *) &shared->counts + i, 0);
+	for (uint32 i = 0; files && i < shared->source.nfiles; i++)
+	{
+		pg_atomic_write_u64(&files[i].filtered, 0);
+		pg_atomic_write_u64(&files[i].rejected, 0);
+	}
+}
+
+/* Counts a row that the condition is not true for */
+static inline void
+fc_context_count_filtered(FcContext *ctx, uint64 offset)
+{
+	FcFileCounts *files = fc_shared_file_counts(ctx->shared);
+
+	pg_atomic_fetch_add_u64(&ctx->shared->counts.filtered, 1);
+	if (files)
+		pg_atomic_fetch_add_u64(&files[fc_source_number(ctx->source, offset)].filtered, 1);
+}
+
+/* Counts a record that is left out; returns how many there are now */
+static inline uint64
+fc_context_count_rejected(FcContext *ctx, uint64 offset)
+{
+	FcFileCounts *files = fc_shared_file_counts(ctx->shared);
+
+	if (files)
+		pg_atomic_fetch_add_u64(&files[fc_source_number(ctx->source, offset)].rejected, 1);
+	return pg_atomic_fetch_add_u64(&ctx->shared->counts.rejected, 1) + 1;
 }
 
 /* Leader: does a step of ctx->lead, if there is one; false: no other follows */

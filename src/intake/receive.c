@@ -115,9 +115,8 @@ fc_receive_count_columns(const FcTarget *target)
 }
 
 static FcInput *
-fc_receive_from_client(const FcIntake *intake)
+fc_receive_from_client(const FcOptions *options, int ncolumns)
 {
-	const FcOptions *options = intake->target->options;
 	FcClientData data = FC_CLIENT_TEXT;
 
 	if (options->compressed)
@@ -126,7 +125,21 @@ fc_receive_from_client(const FcIntake *intake)
 		data = FC_CLIENT_BINARY;
 	else if (fc_format_is_csv(&options->format))
 		data = FC_CLIENT_CSV;
-	return fc_client_begin(data, options->file_encoding, fc_receive_count_columns(intake->target));
+	return fc_client_begin(data, options->file_encoding, ncolumns);
+}
+
+/* A client that must send nothing may take its data for its next commands */
+void
+fc_receive_pass_over(const FcOptions *options)
+{
+	FcInput    *input = fc_receive_from_client(options, Max(list_length(options->columns), 1));
+	char	   *buf = palloc(FC_RECEIVE_BLOCK);
+
+	while (fc_input_read(input, buf, FC_RECEIVE_BLOCK) > 0)
+		;
+	fc_client_check_whole(input);
+	fc_client_end(input);
+	pfree(buf);
 }
 
 /*
@@ -151,7 +164,7 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 
 	incoming->input = target->opened.input ? target->opened.input :
 		target->options->program ? fc_program_begin(name) :
-		fc_receive_from_client(intake);
+		fc_receive_from_client(intake->target->options, fc_receive_count_columns(intake->target));
 	incoming->unpacking = fc_unpack_open(&incoming->unpacker, incoming->input,
 										 fc_caller_reads_as_core(target->options->caller) ?
 										 FC_CODEC_NONE : FC_CODEC_UNKNOWN);

@@ -17,6 +17,9 @@
  */
 extern void fc_receive(FcIntake *intake);
 
+/* Receives all that the client sends, as if it were loaded, and drops it */
+extern void fc_receive_pass_over(const FcOptions *options);
+
 /* Leader: receives the rest now, before any other phase */
 extern void fc_receive_rest(FcIntake *intake);
 

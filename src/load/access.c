@@ -43,22 +43,34 @@ fc_access_is_pattern(const char *path, const char *root)
 	return true;
 }
 
+static void
+fc_access_refuse_none(const char *pattern)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_FILE),
+			 errmsg("no file matches \"%s\"", pattern),
+			 errhint("The pattern is looked up on the machine of the server, as its user; a backslash takes the meaning from *, ? and [.")));
+}
+
 /* The paths that the caller named, in the order of the load */
 static List *
-fc_access_paths(FcAccessed *accessed, const char *root)
+fc_access_paths(FcAccessed *accessed, const char *root, bool none_is_enough)
 {
 	List	   *paths = NIL;
 	ListCell   *lc;
 
-	foreach(lc, accessed->target->options->sources)
+	foreach(lc, accessed->target->sources)
 	{
 		char	   *path = strVal(lfirst(lc));
+		bool		is_pattern;
+		List	   *found;
 
 		accessed->path = path;
-		if (fc_access_is_pattern(path, root))
-			paths = list_concat(paths, fc_glob_expand(path, root));
-		else
-			paths = lappend(paths, path);
+		is_pattern = fc_access_is_pattern(path, root);
+		found = is_pattern ? fc_glob_expand(path, root) : list_make1(path);
+		if (found == NIL && !none_is_enough)
+			fc_access_refuse_none(path);
+		paths = list_concat(paths, found);
 	}
 	return paths;
 }
@@ -108,7 +120,7 @@ static FcSource *
 fc_access_open_files(FcAccessed *accessed, uint64 most)
 {
 	FcSource   *source = fc_source_begin();
-	List	   *paths = fc_access_paths(accessed, source->root);
+	List	   *paths = fc_access_paths(accessed, source->root, false);
 	ListCell   *lc;
 
 	foreach(lc, paths)
@@ -121,6 +133,19 @@ fc_access_open_files(FcAccessed *accessed, uint64 most)
 	fc_access_refuse_twice(source);
 	(void) fc_source_hold(source);
 	return source;
+}
+
+List *
+fc_access_list(const FcTarget *target)
+{
+	FcAccessed	accessed = {target};
+	ErrorContextCallback callback;
+	List	   *paths;
+
+	fc_error_context_push(&callback, fc_access_hint_path, &accessed);
+	paths = fc_access_paths(&accessed, fc_root_of_caller(), true);
+	fc_error_context_pop();
+	return paths;
 }
 
 FcSource *

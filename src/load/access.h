@@ -19,6 +19,9 @@
  */
 extern FcSource *fc_access_open(const FcTarget *target, uint64 most);
 
+/* The paths of the files, as strings, unopened; there may be none */
+extern List *fc_access_list(const FcTarget *target);
+
 /*
  * Before the target is opened, if its rows are replaced: locks a plain table
  * against another such load, so that the two do not wait for each other at the

@@ -158,6 +158,39 @@ fc_away_foresee(FcJob *job)
 					"all partitions are foreign tables" : "the target is a foreign table");
 }
 
+static bool
+fc_away_is_any(const FcTarget *target)
+{
+	List	   *tables = target->plan->partitioned ?
+		find_all_inheritors(target->oid, NoLock, NULL) : list_make1_oid(target->oid);
+	ListCell   *lc;
+
+	if (target->kept || target->options->nodes != NIL)
+		return true;
+	foreach(lc, tables)
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			return true;
+	return false;
+}
+
+void
+fc_away_check_ledger(const FcJob *job)
+{
+	const FcTarget *target = &job->target;
+
+	if (!OidIsValid(target->options->ledger) ||
+		pg_strcasecmp(target->options->words.remote_commit, "two_phase") == 0 ||
+		!fc_away_is_any(target))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a ledger cannot be used for table \"%s\", which has rows on other servers",
+					target->relname),
+			 errdetail("These may commit their rows when the row of the ledger is not."),
+			 errhint("Add remote_commit%s 'two_phase', which needs the extension fast_copy_cluster.",
+					 fc_caller_arrow(target->options->caller))));
+}
+
 bool
 fc_away_confirm(FcJob *job)
 {

@@ -34,6 +34,12 @@ extern const char *fc_away_refusal(FcJob *job, Relation foreign);
 extern void fc_away_foresee(FcJob *job);
 
 /*
+ * With a ledger: ERROR 0A000 if rows go to other servers, which could commit
+ * them and then lack the row of the ledger here
+ */
+extern void fc_away_check_ledger(const FcJob *job);
+
+/*
  * Once all leaves are locked, or what another extension keeps: are all leaves
  * still such ones?  If not, takes the way of a load into leaves here.
  */

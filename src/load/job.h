@@ -47,6 +47,9 @@ typedef struct FcJob
 	bool		gives_way;		/* the load ends, waits for maintenance of
 								 * pg_partman and begins again */
 
+	struct FcLedger *ledger;	/* of the files, load/ledger.c; NULL: none */
+	char	   *rejects_job;	/* what reject_table calls the load; NULL:
+								 * nothing */
 	List	   *parts;			/* FcSpillPart, by key */
 	List	   *replaced;		/* leaves all of whose rows are replaced, by
 								 * key */

@@ -85,7 +85,7 @@ fc_layout_state(FcShared *shared)
 	pg_atomic_init_u32(&shared->working, 0);
 	pg_atomic_init_u32(&shared->nheld, 0);
 	pg_atomic_init_u32(&shared->mistaken, 0);
-	fc_counts_begin(&shared->counts);
+	fc_counts_begin(shared);
 	pg_atomic_init_u32(&shared->io.uring_errno, 0);
 	pg_atomic_init_u32(&shared->errors.stopped, 0);
 	pg_atomic_init_u64(&shared->errors.offset, PG_UINT64_MAX);
@@ -322,6 +322,16 @@ fc_layout_where(FcTarget *target)
 	return nodeToString(where);
 }
 
+/*
+ * Is the number of rows that each file left out to be known?  For one file the
+ * load's own is its.
+ */
+static bool
+fc_layout_counts_files(const FcTarget *target)
+{
+	return target->source->nfiles > 1 && OidIsValid(target->options->ledger);
+}
+
 /* What the tail has, and its offsets in "layout"; returns where it ends */
 static Size
 fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
@@ -345,6 +355,7 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		[FC_TAIL_COPIES] = {sizeof(FcCopy) * source->ncopies},
 		[FC_TAIL_EXTENTS] = {sizeof(FcExtent) * source->nextents},
 		[FC_TAIL_FILES] = {sizeof(FcFile) * source->nfiles, target->source->files},
+		[FC_TAIL_FILE_COUNTS] = {fc_layout_counts_files(target) ? sizeof(FcFileCounts) * source->nfiles : 0},
 		[FC_TAIL_NUMBERS] = fc_layout_list(target->planned->numbers, sizeof(FcNumber)),
 		[FC_TAIL_ORDER] = fc_layout_list(target->planned->order, sizeof(FcSortKey)),
 		[FC_TAIL_INFLOW] = {source->room > 0 ? sizeof(FcInflow) * source->nfiles : 0},
@@ -362,6 +373,8 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		layout->at[i] = end;
 		end = MAXALIGN(end + tail[i].size);
 	}
+	if (tail[FC_TAIL_FILE_COUNTS].size == 0)
+		layout->at[FC_TAIL_FILE_COUNTS] = 0;
 	if (tail[FC_TAIL_RING].size == 0)
 		layout->at[FC_TAIL_RING] = 0;
 	return end;

@@ -29,6 +29,7 @@
 #include "intake/receive.h"
 #include "load/away.h"
 #include "load/lead.h"
+#include "load/ledger.h"
 #include "load/run.h"
 #include "load/setup.h"
 #include "load/steps.h"
@@ -155,6 +156,7 @@ fc_job_rejects(FcJob *job)
 	else
 		fc_progress_begin_phase(&job->progress, FC_PHASE_REJECT);
 	name = fc_notices_finish(&job->target);
+	job->rejects_job = name;
 	if (name)
 		fc_lead_report(job, 1, rejected, -1, psprintf("job %s", name));
 }
@@ -433,12 +435,14 @@ fc_job_start(FcJob *job)
 	job->target.ctx.progress = fc_intake_progress;
 	job->target.ctx.lead = job->intake.incoming ? fc_receive_lead : NULL;
 	job->target.ctx.progress_arg = job->target.ctx.lead_arg = &job->intake;
+	job->target.ctx.idle = job->ledger ? fc_ledger_sum : NULL;
+	job->target.ctx.idle_arg = job;
 }
 
 FcJob *
 fc_job_analyze(const FcOptions *options)
 {
-	FcJob	   *job = fc_setup_begin(options, NULL);
+	FcJob	   *job = fc_setup_begin(options, NULL, NULL);
 	FcTarget   *target = &job->target;
 
 	fc_report_start();
@@ -484,6 +488,7 @@ fc_job_load_file(FcJob *job, FcLog *log)
 	fc_receive_check_whole(&job->intake);
 	if (job->intake.received.cut)
 		elog(ERROR, "the error for which the rest was not received is gone");
+	fc_ledger_put(job);
 	fc_job_statistics(job);
 	fc_progress_end(&job->progress);
 	fc_log_add_up(log, &job->progress);
@@ -496,13 +501,18 @@ uint64
 fc_job_run(const FcOptions *options, const FcOpened *opened)
 {
 	FcJob	   *volatile job = NULL;
+	struct FcLedger *ledger;
+	volatile bool loads = false;
 	FcLog		log;
 
 	fc_log_begin(&log, options);
 	PG_TRY();
 	{
-		job = fc_setup_begin(options, opened);
-		while (!fc_job_load_file(job, &log))
+		ledger = fc_ledger_claim(options);
+		loads = !fc_ledger_has_all(ledger);
+		if (loads)
+			job = fc_setup_begin(options, opened, ledger);
+		while (loads && !fc_job_load_file(job, &log))
 		{
 			FcReceived	received = fc_job_give_way(job);
 
@@ -511,7 +521,7 @@ fc_job_run(const FcOptions *options, const FcOpened *opened)
 			/* the job has ended: fc_log_failed() must not look at it */
 			job = NULL;
 			fc_partman_lock();
-			job = fc_setup_begin(options, opened);
+			job = fc_setup_begin(options, opened, ledger);
 			job->intake.received = received;
 		}
 	}
@@ -523,6 +533,8 @@ fc_job_run(const FcOptions *options, const FcOpened *opened)
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
+	if (!loads)
+		return 0;
 	fc_tell_end(options, &log.totals);
 	fc_log_loaded(&log);
 	return job->target.loaded;

@@ -28,6 +28,7 @@
 #include "load/access.h"
 #include "load/away.h"
 #include "load/lead.h"
+#include "load/ledger.h"
 #include "load/setup.h"
 #include "load/steps.h"
 #include "load/way.h"
@@ -224,6 +225,7 @@ fc_setup_file(FcJob *job)
 	else
 	{
 		target->source = fc_access_open(target, PG_UINT64_MAX);
+		fc_ledger_check_opened(job);
 		if (fc_intake_unpack_ahead(&job->intake))
 			fc_lead_unpack(job);
 	}
@@ -324,11 +326,13 @@ fc_setup_settle(FcJob *job)
 }
 
 FcJob *
-fc_setup_begin(const FcOptions *options, const FcOpened *opened)
+fc_setup_begin(const FcOptions *options, const FcOpened *opened, struct FcLedger *ledger)
 {
 	FcJob	   *job = palloc0(sizeof(FcJob));
 
 	job->target.options = options;
+	job->target.sources = ledger ? fc_ledger_sources(ledger) : options->sources;
+	job->ledger = ledger;
 	if (opened)
 		job->target.opened = *opened;
 	job->target.form.columns = options->columns;
@@ -366,6 +370,7 @@ fc_setup_job(FcJob *job)
 		fc_header_read(job);
 	if (target->unsettled)
 		fc_way_to_core(target, "the first row ends with a marker, and not with a line end");
+	fc_away_check_ledger(job);
 	fc_away_foresee(job);
 	target->data_size = fc_source_data_size(target->source);
 	target->nworkers = fc_setup_workers(target);

@@ -13,10 +13,11 @@
 
 /*
  * The first makes a job, and the second makes it ready to run, both in the
- * memory context of the load.  The second throws COPY's errors for privileges,
- * target, files and header.
+ * memory context of the load.  "opened" and "ledger" may be NULL.  The second
+ * throws COPY's errors for privileges, target, files and header.
  */
-extern FcJob *fc_setup_begin(const FcOptions *options, const FcOpened *opened);
+extern FcJob *fc_setup_begin(const FcOptions *options, const FcOpened *opened,
+							 struct FcLedger *ledger);
 extern void fc_setup_job(FcJob *job);
 
 /*

@@ -212,7 +212,24 @@
 	  "fewest new rows for each old one", \
 	  "With existing_rows 'replace', and without a range, a partition that would get fewer rows than so many for each that it has is not replaced, but an error: the file may be a part " \
 	  "of what it should be. By default it is 0.5; 0 allows any number but none. An option of COPY, and a key of the argument options.", \
-	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\", \"min_replace_ratio\": 0.9}');")
+	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\", \"min_replace_ratio\": 0.9}');") \
+	X(ledger, NULL, NULL, \
+	  "table that knows the files that are loaded", \
+	  "A table that fast_copy_create_ledger_table() has made. Files that it has a row of for this table are passed over, and each file that is loaded gets its row, in " \
+	  "the transaction of the load. So the same call, made again after a crash or by two sessions at once, loads each file once. It needs the privileges SELECT, INSERT and UPDATE on the ledger. " \
+	  "An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('events', '/data/2025-01-*.csv', header => true,\n  options => '{\"ledger\": \"loads\"}');") \
+	X(label, NULL, NULL, \
+	  "what the ledger calls data that are no files", \
+	  "The name under which a ledger records what a program prints or the client sends. If it has this name already, nothing is loaded, and a program is not started. " \
+	  "An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('events', 'tar -xOf /data/2026.tar', program => true,\n  options => '{\"ledger\": \"loads\", \"label\": \"2026.tar\"}');") \
+	X(changed_files, NULL, "'error', 'skip' or 'load'", \
+	  "error, skip or load: files that changed since", \
+	  "What becomes of a file that the ledger has a row of, but with another content: 'error' loads nothing, 'skip' passes over it, and 'load' loads all of it, " \
+	  "beside the rows that it gave before. A file that was only touched, or copied anew, has not changed: its checksum tells. " \
+	  "An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('events', '/data/2025-01-*.csv', header => true,\n  options => '{\"ledger\": \"loads\", \"changed_files\": \"skip\"}');")
 
 /* Arguments, and options of COPY, that stand after all others */
 #define FC_HELP_LAST(X) \

@@ -80,7 +80,10 @@
 	X(existing_rows, text, 'keep', TEXT, ANY, NULL, words.existing_rows) \
 	X(replace_from, text, NULL, TEXT, ANY, NULL, replace_from) \
 	X(replace_to, text, NULL, TEXT, ANY, NULL, replace_to) \
-	X(min_replace_ratio, numeric, '0.5', TEXT, ANY, NULL, words.min_replace_ratio)
+	X(min_replace_ratio, numeric, '0.5', TEXT, ANY, NULL, words.min_replace_ratio) \
+	X(ledger, regclass, NULL, TABLE, ANY, NULL, ledger) \
+	X(label, text, NULL, TEXT, ANY, NULL, label) \
+	X(changed_files, text, 'error', TEXT, ANY, NULL, words.changed_files)
 
 #define FC_OPTIONS(X) FC_ARGUMENTS(X) FC_LATER_OPTIONS(X)
 

@@ -408,6 +408,52 @@ fc_options_existing(FcOptions *options)
 				 errhint("Leave it out.")));
 }
 
+/* ERROR unless the ledger can tell the data from others, or none is given */
+static void
+fc_options_check_ledger(const FcOptions *options)
+{
+	bool		files = !options->program && !options->client;
+
+	if (!OidIsValid(options->ledger) &&
+		(options->label || options->given[FC_OPTION_changed_files]))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s requires a ledger", options->label ? "label" : "changed_files"),
+				 errhint("Make one by fast_copy_create_ledger_table(), and name it by the option \"ledger\".")));
+	if (options->label && files)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label cannot be used for files"),
+				 errhint("The ledger knows files by their paths: leave it out.")));
+	if (OidIsValid(options->ledger) && !files && options->label == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("ledger requires a label for data that are no files"),
+				 errhint("Give them a name that no other data have, such as label%s 'orders 2024-01-31'.",
+						 fc_caller_arrow(options->caller))));
+	if (options->label && (options->label[0] == '\0' || options->label[0] == '/'))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label must not be empty, or begin with \"/\" as paths do")));
+}
+
+static void
+fc_options_ledger(FcOptions *options)
+{
+	const char *word = options->words.changed_files;
+
+	fc_options_check_ledger(options);
+	if (pg_strcasecmp(word, "skip") == 0)
+		options->changed_files = FC_CHANGED_SKIP;
+	else if (pg_strcasecmp(word, "load") == 0)
+		options->changed_files = FC_CHANGED_LOAD;
+	else if (pg_strcasecmp(word, "error") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("changed_files \"%s\" not recognized", word),
+				 fc_option_hint(options, FC_OPTION_changed_files)));
+}
+
 /* Refuses what says how to read a text: binary values are no texts */
 static void
 fc_options_check_binary(const FcOptions *options)
@@ -712,6 +758,7 @@ fc_options_check(FcOptions *options)
 	fc_options_on_error(options);
 	fc_options_missing(options);
 	fc_options_existing(options);
+	fc_options_ledger(options);
 	fc_options_progress(options);
 	options->file_encoding = options->format.file_encoding >= 0 ?
 		options->format.file_encoding : pg_get_client_encoding();

@@ -23,6 +23,14 @@ typedef enum FcOnError
 	FC_ON_ERROR_SET_NULL		/* the value becomes NULL */
 } FcOnError;
 
+/* changed_files: of a file that is recorded as loaded, and has changed since */
+typedef enum FcChanged
+{
+	FC_CHANGED_ERROR,
+	FC_CHANGED_SKIP,			/* it is passed over like the others */
+	FC_CHANGED_LOAD				/* it is loaded, too */
+} FcChanged;
+
 typedef enum FcVerbosity
 {
 	FC_LOG_SILENT,
@@ -90,6 +98,7 @@ typedef struct FcOptionWords
 	char	   *remote_commit;
 	char	   *existing_rows;
 	char	   *min_replace_ratio;
+	char	   *changed_files;
 } FcOptionWords;
 
 typedef struct FcOptions
@@ -126,6 +135,11 @@ typedef struct FcOptions
 	char	   *replace_from;	/* both or none: NULL */
 	char	   *replace_to;
 	double		min_replace_ratio;	/* new rows for each old one */
+	Oid			ledger;			/* table of the files that are loaded already;
+								 * or InvalidOid */
+	char	   *label;			/* what it calls data that are no files; or
+								 * NULL */
+	FcChanged	changed_files;
 	bool		freeze;
 	FcOnError	on_error;
 	uint32		tolerated;		/* FC_CLASS_* that on_error tolerates */

@@ -70,6 +70,8 @@ typedef struct FcTarget
 								 * InvalidOid */
 
 	/* what */
+	const List *sources;		/* options->sources, but for files that are
+								 * passed over */
 	FcSource   *source;			/* the files, or temporary copies of them */
 	FcSource   *original;		/* what source is converted from, or NULL */
 	FcInput    *given_up;		/* NULL, or the input whose sender has failed:

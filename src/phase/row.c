@@ -379,7 +379,7 @@ fc_row_end(FcLoader *loader)
 			fc_row_put(loader);
 			break;
 		case FC_ROW_FILTERED:
-			pg_atomic_fetch_add_u64(&shared->counts.filtered, 1);
+			fc_context_count_filtered(loader->ctx, row->record->offset);
 			break;
 		case FC_ROW_CHANGED:
 			fc_row_changed(loader);

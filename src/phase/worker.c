@@ -421,24 +421,6 @@ fc_workers_launch(ParallelContext *pcxt)
 	return pcxt->nworkers_launched;
 }
 
-/*
- * Waits for all workers; calls "progress" now and then.  An error that a
- * worker throws is thrown on from CHECK_FOR_INTERRUPTS.
- */
-static void
-fc_workers_wait(ParallelContext *pcxt, void (*progress) (void *arg), void *arg)
-{
-	for (;;)
-	{
-		CHECK_FOR_INTERRUPTS();
-		progress(arg);
-		if (!fc_workers_active(pcxt))
-			break;
-		fc_workers_sleep();
-	}
-	WaitForParallelWorkersToFinish(pcxt);
-}
-
 /* Ends all workers, and waits until they have ended.  Does not throw. */
 static void
 fc_workers_stop(ParallelContext *pcxt)
@@ -477,15 +459,25 @@ fc_worker_alone_share(const FcShared *shared, int nworkers)
 		(double) (last - before) / (last - shared->started);
 }
 
-/* What the leader does while it waits for workers */
+/*
+ * Waits for all workers, and does meanwhile what only the leader can do.  An
+ * error that a worker throws is thrown on from CHECK_FOR_INTERRUPTS.
+ */
 static void
-fc_worker_watch(void *arg)
+fc_workers_wait(FcContext *ctx, ParallelContext *pcxt)
 {
-	FcContext  *ctx = arg;
-
-	if (ctx->turns && fc_shared_routed(ctx->shared))
-		fc_leaf_lock_found(ctx);
-	fc_context_progress(ctx);
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (ctx->turns && fc_shared_routed(ctx->shared))
+			fc_leaf_lock_found(ctx);
+		fc_context_progress(ctx);
+		if (!fc_workers_active(pcxt))
+			break;
+		if (ctx->idle == NULL || !ctx->idle(ctx->idle_arg))
+			fc_workers_sleep();
+	}
+	WaitForParallelWorkersToFinish(pcxt);
 }
 
 /* The arguments of fc_worker_failed */
@@ -525,7 +517,7 @@ fc_worker_attend(FcContext *ctx, ParallelContext *pcxt)
 			ctx->parallel = true;
 			while (fc_context_lead(ctx))
 				;
-			fc_workers_wait(pcxt, fc_worker_watch, ctx);
+			fc_workers_wait(ctx, pcxt);
 		}
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(fc_worker_failed, PointerGetDatum(&workers));

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * rejects/own_table.c
- *	  Tables whose columns are ours: those for rejects and for the history.
+ *	  Tables whose columns are ours: those for rejects, for the history and
+ *	  for the ledger.
  *
  * All is done by SQL, as the caller.  Names in it are qualified and quoted, and
  * all belongs to the caller's transaction.
@@ -10,16 +11,24 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_collation_d.h"
+#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "partition/ddl.h"
 #include "rejects/own_table.h"
+#include "row/executor.h"
 
 void
 fc_own_table_check_rights(const FcOwnTable *kind, Oid table)
@@ -49,6 +58,156 @@ fc_own_table_check_columns(const FcOwnTable *kind, Oid table)
 							kind->columns[i].name, kind->role, get_rel_name(table)),
 					 errhint("%s() makes a table with all columns that are needed.",
 							 kind->maker)));
+}
+
+/* ERROR if the table is not there any more, or the caller may not insert */
+static void
+fc_own_table_check_access(const FcOwnTable *kind, Oid table)
+{
+	if (get_rel_name(table) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", table)));
+	fc_executor_check_schema(table);
+	fc_own_table_check_rights(kind, table);
+}
+
+void
+fc_own_table_lock(const FcOwnTable *kind, Oid table)
+{
+	/* a role that may not insert must not hold up others by a lock */
+	fc_own_table_check_access(kind, table);
+	LockRelationOid(table, RowExclusiveLock);
+	fc_own_table_check_access(kind, table);
+}
+
+void
+fc_own_table_refuse(const FcOwnTable *kind, Oid table, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"%s\" cannot be used as %s", get_rel_name(table), kind->role),
+			 errdetail_internal("%s", detail),
+			 errhint("Make a table by %s()%s.", kind->maker, kind->without)));
+}
+
+/* A foreign owner could read what the caller loads, and add code later */
+static void
+fc_own_table_check_owner(const FcOwnTable *kind, Relation rel)
+{
+	Oid			owner = rel->rd_rel->relowner;
+
+	if (owner == GetUserId() || superuser_arg(owner))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("table \"%s\" cannot be used as %s", RelationGetRelationName(rel), kind->role),
+			 errdetail("It belongs to role \"%s\".", GetUserNameFromId(owner, false)),
+			 errhint("Use a table of your own or of a superuser%s.", kind->without)));
+}
+
+/* What may run code for a row, or refuse it; NULL: nothing does */
+static const char *
+fc_own_table_code(Relation rel)
+{
+	TupleConstr *constr = RelationGetDescr(rel)->constr;
+
+	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_rel->relispartition)
+		return "It is not an ordinary table.";
+	if (RELATION_IS_OTHER_TEMP(rel))
+		return "It is a temporary table of another session.";
+	if (rel->trigdesc)
+		return "It has triggers or foreign keys.";
+	if (rel->rd_rules)
+		return "It has rules.";
+	if (rel->rd_rel->relrowsecurity)
+		return "It has row-level security.";
+	if (constr && constr->num_check > 0)
+		return "It has check constraints.";
+	if (constr && constr->num_defval > 0)
+		return "It has columns with defaults.";
+	return NULL;
+}
+
+/* Is a unique index that of our key?  Its names are compared byte by byte. */
+static bool
+fc_own_table_is_key(const FcOwnTable *kind, Relation index)
+{
+	Form_pg_index form = index->rd_index;
+
+	if (form->indisexclusion || !form->indimmediate || !form->indisvalid ||
+		form->indnkeyatts != kind->nkey)
+		return false;
+	for (int i = 0; i < kind->nkey; i++)
+		if (form->indkey.values[i] != get_attnum(form->indrelid, kind->columns[i].name) ||
+			(OidIsValid(index->rd_indcollation[i]) && index->rd_indcollation[i] != C_COLLATION_OID))
+			return false;
+	return true;
+}
+
+static const char *
+fc_own_table_indexes(const FcOwnTable *kind, Relation rel)
+{
+	const char *why = kind->nkey > 0 ? "It lacks its primary key." : NULL;
+	ListCell   *lc;
+
+	foreach(lc, RelationGetIndexList(rel))
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		HeapTuple	tuple = index->rd_indextuple;
+		bool		refuses = index->rd_index->indisunique || index->rd_index->indisexclusion;
+
+		if (!heap_attisnull(tuple, Anum_pg_index_indexprs, NULL) ||
+			!heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
+			return "It has an index with expressions.";
+		if (refuses && !(kind->nkey > 0 && fc_own_table_is_key(kind, index)))
+			return "It has an index that may refuse a row.";
+		if (refuses)
+			why = NULL;
+		index_close(index, AccessShareLock);
+	}
+	return why;
+}
+
+/* All columns must be ours, and of our types; and all of ours must be there */
+static const char *
+fc_own_table_others(const FcOwnTable *kind, Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	int			found PG_USED_FOR_ASSERTS_ONLY = 0;
+
+	fc_own_table_check_columns(kind, RelationGetRelid(rel));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		int			column = 0;
+
+		if (att->attisdropped)
+			continue;
+		while (column < kind->ncolumns && strcmp(NameStr(att->attname), kind->columns[column].name) != 0)
+			column++;
+		if (column == kind->ncolumns || att->attidentity != '\0')
+			return psprintf("It has another column \"%s\".", NameStr(att->attname));
+		if (att->atttypid != kind->columns[column].typid || att->atttypmod >= 0)
+			return psprintf("Its column \"%s\" has another type.", NameStr(att->attname));
+		found++;
+	}
+	Assert(found == kind->ncolumns);
+	return NULL;
+}
+
+void
+fc_own_table_check_closed(const FcOwnTable *kind, Oid table)
+{
+	Relation	rel = table_open(table, NoLock);
+	const char *why;
+
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
+	fc_own_table_check_owner(kind, rel);
+	if ((why = fc_own_table_code(rel)) || (why = fc_own_table_others(kind, rel)) ||
+		(why = fc_own_table_indexes(kind, rel)))
+		fc_own_table_refuse(kind, table, why);
+	table_close(rel, NoLock);
 }
 
 static char *
@@ -118,7 +277,10 @@ fc_own_table_create(const FcOwnTable *kind, const char *name)
 	for (int i = 0; i < kind->ncolumns; i++)
 		appendStringInfo(&sql, "%s%s %s", i > 0 ? ", " : "",
 						 quote_identifier(kind->columns[i].name), kind->columns[i].type);
-	appendStringInfoChar(&sql, ')');
+	for (int i = 0; i < kind->nkey; i++)
+		appendStringInfo(&sql, "%s%s", i > 0 ? ", " : ", PRIMARY KEY (",
+						 quote_identifier(kind->columns[i].name));
+	appendStringInfoString(&sql, kind->nkey > 0 ? "))" : ")");
 	SPI_connect();
 	fc_own_table_run(sql.data);
 	fc_own_table_run(psprintf("COMMENT ON TABLE %s IS %s", table,

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * rejects/own_table.h
- *	  Tables whose columns are ours: those for rejects and for the history.
+ *	  Tables whose columns are ours: those for rejects, for the history and
+ *	  for the ledger.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +27,10 @@ typedef struct FcOwnTable
 	const char *comment;
 	const FcOwnColumn *columns;
 	int			ncolumns;
+	int			nkey;			/* so many of them, from the first on, are the
+								 * primary key; 0: there is none */
+	const char *without;		/* closed: how to load without one, to follow
+								 * what the maker makes; or "" */
 } FcOwnTable;
 
 /* Makes a table, named as to_regclass reads names; returns its OID */
@@ -36,6 +41,25 @@ extern void fc_own_table_check_columns(const FcOwnTable *kind, Oid table);
 
 /* ERROR 42501 without INSERT on the table or on each of the columns */
 extern void fc_own_table_check_rights(const FcOwnTable *kind, Oid table);
+
+/*
+ * Locks a table that the caller named by its OID, for rows to be inserted.
+ * ERROR 42P01 if it is not there any more, 42501 if the caller may not insert;
+ * then it was not locked.
+ */
+extern void fc_own_table_lock(const FcOwnTable *kind, Oid table);
+
+/*
+ * For a table that is locked, and that somebody else may have named: it must
+ * not run code as the caller, nor show its owner what the caller loads.  It
+ * belongs to the caller or to a superuser, and has nothing but our columns and
+ * our key.  It stays so, because the lock keeps others from changing it.  ERROR
+ * 42501 for another owner, 55000 for what might run code or refuse a row.
+ */
+extern void fc_own_table_check_closed(const FcOwnTable *kind, Oid table);
+
+/* Throws the last error, with a sentence that says why */
+extern void fc_own_table_refuse(const FcOwnTable *kind, Oid table, const char *detail);
 
 /*
  * Prepares an INSERT of one row with all columns, in their order.  The caller

@@ -19,7 +19,6 @@
 #include "catalog/partition.h"
 #include "catalog/pg_type_d.h"
 #include "mb/pg_wchar.h"
-#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
@@ -29,7 +28,6 @@
 #include "compat/compat.h"
 #include "rejects/own_table.h"
 #include "rejects/table.h"
-#include "row/executor.h"
 
 /* The columns, in the order of the INSERT */
 enum
@@ -82,18 +80,6 @@ struct FcRejectTable
 	MemoryContext row_mcxt;		/* reset for each row */
 };
 
-/* ERROR if the table is not there any more, or the caller may not insert */
-static void
-fc_reject_table_check_access(Oid table)
-{
-	if (get_rel_name(table) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", table)));
-	fc_executor_check_schema(table);
-	fc_own_table_check_rights(&reject_kind, table);
-}
-
 void
 fc_reject_table_check(FcTarget *target)
 {
@@ -101,10 +87,7 @@ fc_reject_table_check(FcTarget *target)
 
 	if (!OidIsValid(table))
 		return;
-	/* a role that may not insert must not hold up others by a lock */
-	fc_reject_table_check_access(table);
-	LockRelationOid(table, RowExclusiveLock);
-	fc_reject_table_check_access(table);
+	fc_own_table_lock(&reject_kind, table);
 	if (table == target->oid || list_member_oid(get_partition_ancestors(table), target->oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

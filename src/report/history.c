@@ -10,26 +10,19 @@
  * because an error at its end would lose a long load.
  *
  * Somebody else may have set fast_copy.history, as the owner of a database
- * does for each session there.  Such a table must not run code as the caller,
- * nor show its owner what the caller loads: it belongs to the caller or to a
- * superuser, and has nothing but our columns.  It stays so, because the lock
- * keeps others from changing it until the transaction ends.
+ * does for each session there, so that not every table is taken
+ * (rejects/own_table.h).
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/rel.h"
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
@@ -55,6 +48,7 @@ static const FcOwnColumn history_columns[] = {
 	FC_HISTORY("nulled", "int8", INT8OID, nulled,
 			   "records with values that on_error set to null"),
 	FC_HISTORY("new_partitions", "int4", INT4OID, created, "partitions that the load made"),
+	FC_HISTORY("replaced", "int4", INT4OID, replaced, "tables all of whose rows were replaced"),
 	FC_HISTORY("way", "text", TEXTOID, way,
 			   "how rows got into the table, as in fast_copy_report()"),
 	FC_HISTORY("reason", "text", TEXTOID, reason, "why this way"),
@@ -68,104 +62,8 @@ static const FcOwnColumn history_columns[] = {
 
 static const FcOwnTable history_kind = {
 	"fast_copy.history", "fast_copy_create_history_table", "loads by fast_copy",
-	history_columns, NCOLUMNS
+	history_columns, NCOLUMNS, 0, ", or SET fast_copy.history = '' to load without"
 };
-
-static void
-fc_history_refuse(Relation rel, const char *detail)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"%s\" cannot be used as fast_copy.history",
-					RelationGetRelationName(rel)),
-			 errdetail_internal("%s", detail),
-			 errhint("Make a table by fast_copy_create_history_table(), or SET fast_copy.history = '' to load without.")));
-}
-
-/* A foreign owner could read what the caller loads, and add code later */
-static void
-fc_history_check_owner(Relation rel)
-{
-	Oid			owner = rel->rd_rel->relowner;
-
-	if (owner == GetUserId() || superuser_arg(owner))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("table \"%s\" cannot be used as fast_copy.history",
-					RelationGetRelationName(rel)),
-			 errdetail("It belongs to role \"%s\".", GetUserNameFromId(owner, false)),
-			 errhint("Use a table of your own or of a superuser, or SET fast_copy.history = '' to load without.")));
-}
-
-/* Nothing may run code for the row, or refuse it */
-static void
-fc_history_check_code(Relation rel)
-{
-	TupleConstr *constr = RelationGetDescr(rel)->constr;
-
-	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_rel->relispartition)
-		fc_history_refuse(rel, "It is not an ordinary table.");
-	if (RELATION_IS_OTHER_TEMP(rel))
-		fc_history_refuse(rel, "It is a temporary table of another session.");
-	if (rel->trigdesc)
-		fc_history_refuse(rel, "It has triggers or foreign keys.");
-	if (rel->rd_rules)
-		fc_history_refuse(rel, "It has rules.");
-	if (rel->rd_rel->relrowsecurity)
-		fc_history_refuse(rel, "It has row-level security.");
-	if (constr && constr->num_check > 0)
-		fc_history_refuse(rel, "It has check constraints.");
-	if (constr && constr->num_defval > 0)
-		fc_history_refuse(rel, "It has columns with defaults.");
-}
-
-static void
-fc_history_check_indexes(Relation rel)
-{
-	List	   *indexes = RelationGetIndexList(rel);
-	ListCell   *lc;
-
-	foreach(lc, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		HeapTuple	tuple = index->rd_indextuple;
-
-		if (index->rd_index->indisunique || index->rd_index->indisexclusion)
-			fc_history_refuse(rel, "It has an index that may refuse a row.");
-		if (!heap_attisnull(tuple, Anum_pg_index_indexprs, NULL) ||
-			!heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
-			fc_history_refuse(rel, "It has an index with expressions.");
-		index_close(index, AccessShareLock);
-	}
-	list_free(indexes);
-}
-
-/* All columns must be ours, and of our types; and all of ours must be there */
-static void
-fc_history_check_columns(Relation rel)
-{
-	TupleDesc	desc = RelationGetDescr(rel);
-	int			found PG_USED_FOR_ASSERTS_ONLY = 0;
-
-	fc_own_table_check_columns(&history_kind, RelationGetRelid(rel));
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		int			column = 0;
-
-		if (att->attisdropped)
-			continue;
-		while (column < NCOLUMNS && strcmp(NameStr(att->attname), history_columns[column].name) != 0)
-			column++;
-		if (column == NCOLUMNS || att->attidentity != '\0')
-			fc_history_refuse(rel, psprintf("It has another column \"%s\".", NameStr(att->attname)));
-		if (att->atttypid != history_columns[column].typid || att->atttypmod >= 0)
-			fc_history_refuse(rel, psprintf("Its column \"%s\" has another type.", NameStr(att->attname)));
-		found++;
-	}
-	Assert(found == NCOLUMNS);
-}
 
 /* RangeVarGetRelidExtended's callback: looks before the table is locked */
 static void
@@ -179,7 +77,6 @@ void
 fc_history_check(FcTarget *target)
 {
 	RangeVar   *rv;
-	Relation	rel;
 
 	target->history = InvalidOid;
 	if (fc_history[0] == '\0' || !fc_caller_is_told(target->options->caller))
@@ -192,15 +89,9 @@ fc_history_check(FcTarget *target)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table \"%s\" of fast_copy.history does not exist", fc_history),
 				 errhint("fast_copy_create_history_table() makes it; SET fast_copy.history = '' to load without.")));
-	rel = table_open(target->history, NoLock);
-	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
+	fc_own_table_check_closed(&history_kind, target->history);
 	if (target->history == target->oid)
-		fc_history_refuse(rel, "It is the table that is loaded.");
-	fc_history_check_owner(rel);
-	fc_history_check_code(rel);
-	fc_history_check_columns(rel);
-	fc_history_check_indexes(rel);
-	table_close(rel, NoLock);
+		fc_own_table_refuse(&history_kind, target->history, "It is the table that is loaded.");
 }
 
 static Datum

@@ -275,7 +275,7 @@ fc_sample_packed(FcSniffSampling *sampling, const uint32 *packed, uint32 npacked
 static void
 fc_sample_files(FcSniffSampling *sampling, const FcOptions *options)
 {
-	FcTarget	target = {.options = unconstify(FcOptions *, options)};
+	FcTarget	target = {.options = unconstify(FcOptions *, options), .sources = options->sources};
 	FcSource   *source = fc_access_open(&target, FC_SAMPLE_STREAM);
 	FcSniffSample *sample = sampling->sample;
 	uint32	   *plain = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * source->nfiles);

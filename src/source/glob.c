@@ -205,11 +205,6 @@ fc_glob_expand(const char *pattern, const char *root)
 	FcGlob		glob = {root, NIL};
 
 	fc_glob_walk(&glob, "", pattern);
-	if (glob.paths == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FILE),
-				 errmsg("no file matches \"%s\"", pattern),
-				 errhint("The pattern is looked up on the machine of the server, as its user; a backslash takes the meaning from *, ? and [.")));
 	list_sort(glob.paths, fc_glob_cmp);
 	return glob.paths;
 }

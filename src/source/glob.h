@@ -14,9 +14,9 @@
 extern bool fc_glob_is_pattern(const char *path);
 
 /*
- * The paths that match, as strings, in the order of their bytes.  With "root",
- * which may be NULL, ERROR 42501 for a directory that is not below that; ERROR
- * 58P01 if nothing matches.
+ * The paths that match, as strings, in the order of their bytes; NIL if none
+ * does.  With "root", which may be NULL, ERROR 42501 for a directory that is
+ * not below that.
  */
 extern List *fc_glob_expand(const char *pattern, const char *root);
 

@@ -43,6 +43,7 @@
 #include "pgstat.h"
 #include "storage/proc.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "compat/compat.h"
@@ -93,7 +94,13 @@ fc_source_advise(int fd)
 #endif
 }
 
-static void
+TimestampTz
+fc_source_modified(const struct stat *st)
+{
+	return time_t_to_timestamptz((pg_time_t) st->st_mtim.tv_sec) + st->st_mtim.tv_nsec / 1000;
+}
+
+void
 fc_source_changed(const char *path, const char *detail)
 {
 	ereport(ERROR,
@@ -290,6 +297,7 @@ fc_source_add(FcSource *source, const char *path, int fd, uint64 most)
 	fc_source_refuse_special(path, &st);
 	file->dev = st.st_dev;
 	file->ino = st.st_ino;
+	file->modified = fc_source_modified(&st);
 	knows_size = fc_source_knows_size(place->fd, path, &st);
 	/* what is open already has known its size, and was truncated since */
 	if (!knows_size && fd >= 0)

@@ -9,6 +9,9 @@
 #ifndef FC_SOURCE_H
 #define FC_SOURCE_H
 
+#include <sys/stat.h>
+
+#include "datatype/timestamp.h"
 #include "port/atomics.h"
 #include "storage/fd.h"
 
@@ -34,6 +37,7 @@ typedef struct FcFile
 								 * there is more */
 	dev_t		dev;			/* which file was named, although another one */
 	ino_t		ino;			/* has what could be read of it only once */
+	TimestampTz modified;		/* when somebody wrote to it last */
 	uint32		nextents;		/* they are in temporary copies; 0: in the
 								 * file */
 	uint32		extent;			/* the first of their extents */
@@ -105,6 +109,12 @@ typedef struct FcSource
  */
 extern FcSource *fc_source_begin(void);
 extern void fc_source_add(FcSource *source, const char *path, int fd, uint64 most);
+
+/* When somebody wrote to the file last */
+extern TimestampTz fc_source_modified(const struct stat *st);
+
+/* ERROR 55000: the file has changed since it was opened, as the detail says */
+extern void fc_source_changed(const char *path, const char *detail);
 
 /* Is it an open regular file that knows its size? */
 extern bool fc_source_is_plain(int fd, const char *path);

@@ -15,7 +15,7 @@ sub with_reference
 	my %made = (
 		arguments => join('', map { entry($_) } grep { $_->{kind} =~ /^(argument|option of COPY)$/ } @topics),
 		settings => join('', map { entry($_) } grep { $_->{kind} eq 'setting' } @topics),
-		functions => join('', map { object($_) } grep { $_->{kind} eq 'function' } @topics),
+		functions => join('', map { object($_) } grep { $_->{kind} =~ /^(function|procedure)$/ } @topics),
 		views => join('', map { object($_) } grep { $_->{kind} =~ /^(view|table)$/ } @topics));
 
 	$text =~ s/(<!-- made by "make docs": (?:columns of )?(\w+) -->\n).*?(<!-- end -->)/"$1\n" . ($made{$2} || columns_of($2)) . $3/gse;
@@ -75,7 +75,8 @@ SQL
 sub columns_of
 {
 	my ($relation) = @_;
-	my %makers = (fast_copy_rejects => 'fast_copy_create_reject_table', fast_copy_history => 'fast_copy_create_history_table');
+	my %makers = (fast_copy_rejects => 'fast_copy_create_reject_table', fast_copy_history => 'fast_copy_create_history_table',
+		fast_copy_ledger => 'fast_copy_create_ledger_table');
 	my $made = $makers{$relation} ? "SELECT $makers{$relation}('$relation');" : '';
 	my ($rc, $out) = psql(<<SQL);
 BEGIN;
@@ -124,6 +125,7 @@ sub object
 	$arguments =~ s/,? *OUT .*//;
 	$arguments =~ s/^(\S+ \S+, [^,]+),.*$/$1, .../ if length $arguments > 200;
 	$call = "($arguments) returns $topic->{labels}{Returns}" if $topic->{kind} eq 'function';
+	$call = "($arguments), a procedure" if $topic->{kind} eq 'procedure';
 	return "### `$topic->{name}$call`\n\n" . wrapped(marked(ucfirst $topic->{text}) . '.') . "\n";
 }
 

@@ -22,3 +22,6 @@ SELECT format('CREATE SERVER %s FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host 
 		split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_database()),
 	format('CREATE USER MAPPING FOR CURRENT_USER SERVER %s', node)
 FROM unnest(ARRAY['node1', 'node2']) AS node \gexec
+
+-- a ledger
+SELECT fast_copy_create_ledger_table('loads');

@@ -36,6 +36,10 @@ SELECT ok(began > '2024-01-01' AND seconds > 0 AND wal_bytes > 0, 'with figures'
 SELECT results_eq($$SELECT seconds, wal_bytes, spill_bytes FROM "my log"."all loads"$$,
 	$$SELECT seconds, wal_bytes, spill_bytes FROM fast_copy_report() WHERE phase = 'total'$$, 'those of the report');
 TRUNCATE "my log"."all loads";
+CREATE TABLE again (LIKE t) PARTITION BY RANGE (ts);
+SELECT is(fast_copy('again', :'set', on_error => 'ignore', options => '{"existing_rows": "replace"}'), 99::bigint, 'loaded') FROM generate_series(1, 2);
+SELECT results_eq($$SELECT replaced, new_partitions FROM "my log"."all loads" ORDER BY began$$, 'VALUES (0, 3), (3, 0)', 'tables whose rows were replaced');
+TRUNCATE "my log"."all loads";
 SELECT is(fast_copy('t', ARRAY[:'set'], on_error => 'set_null'), 100::bigint, 'an array');
 SELECT format('COPY t FROM %L WITH (fast_copy, format csv, on_error ignore)', :'set') AS copy \gset
 :copy;

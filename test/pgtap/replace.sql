@@ -16,7 +16,7 @@ SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 CREATE EXTENSION amcheck;
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_replace.csv', true) \g /dev/null
-SELECT plan(265);
+SELECT plan(267);
 
 -- Ten days; the file has rows of the third and the fourth, and of one after all
 CREATE TABLE olds AS
@@ -306,6 +306,13 @@ INSERT INTO got SELECT '2024-01-03', g, repeat('x', 100) FROM generate_series(1,
 CREATE TRIGGER counts AFTER DELETE ON got FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
 SELECT is(pg_temp.refused('{"existing_rows": "replace", "min_replace_ratio": 0, "where_clause": "n < 100010"}'), 'none', 'few rows by DELETE');
 SELECT is((SELECT count(*) FROM got_2), (SELECT count(*) FROM news WHERE n < 100010 AND k < '2024-01-04'), 'are all there');
+
+-- What an analysis says before
+SELECT pg_temp.make('got', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)');
+SELECT results_eq($$SELECT name, detail FROM fast_copy_analyze('got', current_setting('fc.file'), options => '{"existing_rows": "replace"}') WHERE item = 'partition' AND name LIKE 'got__' ORDER BY name$$,
+	$$SELECT c, format('exists, about %s rows are replaced', r) FROM (SELECT tableoid::regclass::text, count(*) FROM got GROUP BY 1) AS g (c, r) WHERE c IN ('got_2', 'got_3') ORDER BY 1$$, 'an analysis tells what would be replaced');
+SELECT results_eq($$SELECT DISTINCT detail FROM fast_copy_analyze('got', current_setting('fc.file'), options => '{"existing_rows": "replace", "replace_from": "2024-01-03", "replace_to": "2024-02-03"}') WHERE item = 'partition' AND name IN ('got_2', 'got_3')$$,
+	$$VALUES ('exists, its rows within the range are replaced')$$, 'and within a range');
 
 -- Partitions of two schemas with the same names
 SELECT pg_temp.make('got', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)');

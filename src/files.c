@@ -1,0 +1,493 @@
+/*-------------------------------------------------------------------------
+ *
+ * files.c
+ *	  fast_copy_files(): many files, some at a time, each time committed.
+ *
+ *	 paths, patterns ──► list, in the ledger: "waiting" ──► COMMIT
+ *		 ┌──► lock the rows of the next files ──► fast_copy() ──► COMMIT ──┐
+ *		 └─────────────────────────────────────────────────────────────────┘
+ *
+ * A batch of files is one load with the option "ledger" (load/ledger.c): rows
+ * and ledger are of one transaction, and whoever dies at whatever moment leaves
+ * only files that are loaded and files that are not: the next call goes on.
+ * Several sessions work side by side, as each passes over rows that another one
+ * has locked.  What is left then is tried again, and now waited for: so all
+ * files of the call are loaded, or have failed, when it ends.  A session that
+ * waits has no row locked.
+ *
+ * A load is a subtransaction.  If one of several files fails, each of them is
+ * loaded by itself; a file that fails by itself is recorded as failed.  That is
+ * for errors that are the file's.  After others, such as a full disk, the call
+ * ends, and the files are still waiting.
+ *
+ * All memory but that of one batch is in the context of the outermost SPI
+ * connection, which outlives transactions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <sys/stat.h>
+
+#include "access/xact.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "tcop/pquery.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "copy_statement.h"
+#include "errors/first_error.h"
+#include "files.h"
+#include "load/access.h"
+#include "load/ledger.h"
+#include "options/options.h"
+#include "partition/ddl.h"
+#include "source/root.h"
+
+typedef struct FcFilesOne
+{
+	char	   *path;			/* as the caller's pattern has it */
+	char	   *key;			/* as the ledger has it */
+	int64		size;
+	TimestampTz modified;
+	bool		waits;			/* it is to be loaded */
+	bool		alone;			/* by itself, because a load of several has
+								 * failed */
+	bool		recorded;		/* as loaded, with another size or time */
+} FcFilesOne;
+
+typedef struct FcFiles
+{
+	const FcFilesCall *call;
+	const FcOptions *options;	/* of each load, but for its files */
+	int			n;
+	FcFilesOne *files;			/* in the order in which they are loaded */
+	List	   *batch;			/* of FcFilesOne, whose rows are locked */
+	uint32		loaded;
+	uint32		before;			/* had been loaded before this call */
+	uint32		young;			/* are too young */
+	uint32		failed;
+} FcFiles;
+
+/* The options of a load of these files */
+static FcOptions *
+fc_files_options(const FcFilesCall *call, List *paths)
+{
+	FcOptions  *options = fc_options_begin(FC_CALLER_FUNCTION);
+	List	   *given = call->options ? fc_json_options(call->options) : NIL;
+	Node	   *ledger = (Node *) makeConst(REGCLASSOID, -1, InvalidOid, sizeof(Oid),
+											ObjectIdGetDatum(call->ledger), false, true);
+
+	fc_options_take(options, lappend(given, makeDefElem("ledger", ledger, -1)), NULL);
+	options->target = call->target;
+	options->sources = paths;
+	return options;
+}
+
+/* Looks at a path; false if it is not a file to be loaded now */
+static bool
+fc_files_look(FcFiles *files, const char *root, TimestampTz youngest, char *path)
+{
+	FcFilesOne *one = &files->files[files->n];
+	bool		named = list_member(files->call->sources, makeString(path));
+	struct stat st;
+
+	if (fc_root_stat(root, path, true, &st) != 0)
+	{
+		/* gone since the directory was read */
+		if (errno == ENOENT && !named)
+			return false;
+		fc_root_check_refused();
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\" for reading: %m", path)));
+	}
+	if (!S_ISREG(st.st_mode) && !named)
+		return false;
+	*one = (FcFilesOne)
+	{
+		.path = path, .key = fc_ledger_path(path, st.st_dev, st.st_ino),
+			.size = st.st_size, .modified = fc_source_modified(&st)
+	};
+	files->young += (one->modified > youngest);
+	return one->modified <= youngest;
+}
+
+static TimestampTz
+fc_files_youngest(const FcFilesCall *call)
+{
+	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
+												   TimestampTzGetDatum(GetCurrentTimestamp()),
+												   IntervalPGetDatum(call->min_age)));
+}
+
+/* Finds the files that the caller names */
+static void
+fc_files_find(FcFiles *files)
+{
+	FcTarget	target = {.options = files->options, .sources = files->call->sources};
+	const char *root = fc_root_of_caller();
+	List	   *paths = fc_access_list(&target);
+	TimestampTz youngest = fc_files_youngest(files->call);
+	ListCell   *lc;
+
+	files->files = MemoryContextAllocHuge(CurrentMemoryContext,
+										  sizeof(FcFilesOne) * Max(list_length(paths), 1));
+	foreach(lc, paths)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (fc_files_look(files, root, youngest, lfirst(lc)))
+			files->n++;
+	}
+}
+
+/* qsort's: by their names in the ledger */
+static int
+fc_files_cmp(const void *a, const void *b, void *arg)
+{
+	const FcFilesOne *files = arg;
+
+	return strcmp(files[*(const int *) a].key, files[*(const int *) b].key);
+}
+
+/* The order in which rows are inserted: that of all sessions */
+static int *
+fc_files_order(const FcFiles *files)
+{
+	int		   *order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int) * Max(files->n, 1));
+
+	for (int i = 0; i < files->n; i++)
+		order[i] = i;
+	qsort_arg(order, files->n, sizeof(int), fc_files_cmp, files->files);
+	return order;
+}
+
+/* Sets parameters: the target, and arrays of what is known of the files */
+static void
+fc_files_arrays(const FcFiles *files, const int *order, Datum *values)
+{
+	Datum	   *paths = palloc(sizeof(Datum) * files->n);
+	Datum	   *sizes = palloc(sizeof(Datum) * files->n);
+	Datum	   *times = palloc(sizeof(Datum) * files->n);
+
+	for (int i = 0; i < files->n; i++)
+	{
+		const FcFilesOne *one = &files->files[order[i]];
+
+		paths[i] = CStringGetTextDatum(one->key);
+		sizes[i] = Int64GetDatum(one->size);
+		times[i] = TimestampTzGetDatum(one->modified);
+	}
+	values[0] = ObjectIdGetDatum(files->call->target);
+	values[1] = PointerGetDatum(construct_array(paths, files->n, TEXTOID, -1, false, TYPALIGN_INT));
+	values[2] = PointerGetDatum(construct_array(sizes, files->n, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	values[3] = PointerGetDatum(construct_array(times, files->n, TIMESTAMPTZOID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+static void
+fc_files_sql(const char *sql, int nargs, const Oid *types, Datum *values)
+{
+	int			rc = SPI_execute_with_args(sql, nargs, unconstify(Oid *, types), values, NULL, false, 0);
+
+	if (rc < 0)
+		elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(rc));
+}
+
+/*
+ * Puts the files into the ledger that it does not know, and marks those that
+ * wait.  A file that is named twice waits once.
+ */
+static void
+fc_files_record(FcFiles *files)
+{
+	const Oid	types[] = {REGCLASSOID, TEXTARRAYOID, INT8ARRAYOID, TIMESTAMPTZARRAYOID};
+	const char *ledger = fc_ledger_name(files->call->ledger);
+	int		   *order = fc_files_order(files);
+	int			level = fc_ddl_begin();
+	Datum		values[lengthof(types)];
+
+	fc_files_arrays(files, order, values);
+	/* ON CONFLICT alone would wait for sessions that load such a file */
+	fc_files_sql(psprintf("INSERT INTO %s (target, path, size, modified, state) SELECT $1, u.path, u.size, u.modified, 'waiting' "
+						  "FROM unnest($2, $3, $4) AS u (path, size, modified) "
+						  "WHERE NOT EXISTS (SELECT FROM %s AS l WHERE l.target = $1 AND l.path = u.path) "
+						  "ON CONFLICT (target, path) DO NOTHING",
+						  ledger, ledger), lengthof(types), types, values);
+	fc_files_sql(psprintf("SELECT min(u.n) FROM unnest($2, $3, $4) WITH ORDINALITY AS u (path, size, modified, n) "
+						  "WHERE NOT EXISTS (SELECT FROM %s AS l WHERE l.target = $1 AND l.path = u.path AND l.state = 'loaded' "
+						  "AND l.size = u.size AND l.modified = u.modified) GROUP BY u.path",
+						  ledger), lengthof(types), types, values);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		bool		null;
+		int64		n = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null));
+
+		files->files[order[n - 1]].waits = true;
+	}
+	files->before = files->n - (uint32) SPI_processed;
+	fc_ddl_end(level, false);
+}
+
+/*
+ * Locks the row of a file.  False if another session has it locked, unless we
+ * wait for that, or has loaded the file meanwhile.
+ */
+static bool
+fc_files_take(FcFiles *files, FcFilesOne *one, bool wait)
+{
+	const Oid	types[] = {REGCLASSOID, TEXTOID, INT8OID, TIMESTAMPTZOID};
+	Datum		values[] = {ObjectIdGetDatum(files->call->target), CStringGetTextDatum(one->key),
+	Int64GetDatum(one->size), TimestampTzGetDatum(one->modified)};
+	int			level = fc_ddl_begin();
+	bool		taken;
+	bool		loaded = false;
+
+	fc_files_sql(psprintf("SELECT state = 'loaded', coalesce(size = $3 AND modified = $4, false) FROM %s "
+						  "WHERE target = $1 AND path = $2 FOR UPDATE%s",
+						  fc_ledger_name(files->call->ledger), wait ? "" : " SKIP LOCKED"),
+				 lengthof(types), types, values);
+	taken = SPI_processed > 0;
+	if (taken)
+	{
+		HeapTuple	tuple = SPI_tuptable->vals[0];
+		bool		null;
+
+		one->recorded = DatumGetBool(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &null));
+		loaded = one->recorded &&
+			(files->options->changed_files == FC_CHANGED_SKIP ||
+			 DatumGetBool(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &null)));
+	}
+	fc_ddl_end(level, false);
+	if (loaded)
+	{
+		one->waits = false;
+		files->before++;
+	}
+	/* who waited and found no row loads the file: somebody has deleted it */
+	return !loaded && (taken || wait);
+}
+
+/*
+ * Locks the rows of the next files; false if there are none.  In a later round
+ * other sessions have those that wait: we wait for one.
+ */
+static bool
+fc_files_next_batch(FcFiles *files, int round)
+{
+	int64		bytes = 0;
+
+	files->batch = NIL;
+	for (int i = 0; i < files->n && list_length(files->batch) < files->call->batch_files; i++)
+	{
+		FcFilesOne *one = &files->files[i];
+		bool		first = files->batch == NIL;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!one->waits)
+			continue;
+		if (!first && (one->alone || bytes + one->size > files->call->batch_bytes))
+			break;
+		if (!fc_files_take(files, one, round > 0 && first))
+			continue;
+		files->batch = lappend(files->batch, one);
+		bytes += one->size;
+		if (one->alone)
+			break;
+	}
+	return files->batch != NIL;
+}
+
+/*
+ * Body of fc_error_try: loads a batch.  Constraints that are checked at the end
+ * of the transaction are checked here, where a file can still fail.
+ */
+static bool
+fc_files_load(void *arg)
+{
+	FcFiles    *files = arg;
+	List	   *paths = NIL;
+	ListCell   *lc;
+
+	foreach(lc, files->batch)
+		paths = lappend(paths, makeString(((FcFilesOne *) lfirst(lc))->path));
+	(void) fc_statement_call(fc_files_options(files->call, paths));
+	SPI_connect();
+	fc_ddl_run("SET CONSTRAINTS ALL IMMEDIATE");
+	SPI_finish();
+	return true;
+}
+
+/* Is it the fault of the files that a load has failed? */
+static bool
+fc_files_at_fault(const ErrorData *edata)
+{
+	switch (ERRCODE_TO_CATEGORY(edata->sqlerrcode))
+	{
+		case ERRCODE_CONNECTION_EXCEPTION:
+		case ERRCODE_INVALID_TRANSACTION_STATE:
+		case ERRCODE_INVALID_TRANSACTION_TERMINATION:
+		case ERRCODE_TRANSACTION_ROLLBACK:
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_OPERATOR_INTERVENTION:
+		case ERRCODE_INTERNAL_ERROR:
+			return false;
+		case ERRCODE_SYSTEM_ERROR:
+			return edata->sqlerrcode == ERRCODE_UNDEFINED_FILE;
+		default:
+			return edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE && !fc_error_is_of_transaction(edata);
+	}
+}
+
+/* The line of the file that the context of an error names, or 0 */
+static int64
+fc_files_line(const ErrorData *edata, const FcFilesOne *one)
+{
+	char	   *place = psprintf("\"%s\", line ", one->path);
+	const char *found = edata->context ? strstr(edata->context, place) : NULL;
+
+	return found ? strtoll(found + strlen(place), NULL, 10) : 0;
+}
+
+/*
+ * Records that a file has failed.  One that was loaded before, and has changed,
+ * stays loaded, with the error beside it.
+ */
+static void
+fc_files_record_failure(FcFiles *files, const FcFilesOne *one, const ErrorData *edata)
+{
+	const Oid	types[] = {REGCLASSOID, TEXTOID, TEXTOID, TEXTOID, INT8OID, TIMESTAMPTZOID, TEXTOID};
+	Datum		values[] = {ObjectIdGetDatum(files->call->target), CStringGetTextDatum(one->key),
+		CStringGetTextDatum(unpack_sql_state(edata->sqlerrcode)),
+		CStringGetTextDatum(edata->message ? edata->message : ""),
+		Int64GetDatum(fc_files_line(edata, one)),
+		TimestampTzGetDatum(GetCurrentTimestamp()),
+	CStringGetTextDatum(GetUserNameFromId(GetUserId(), false))};
+	const char *ledger = fc_ledger_name(files->call->ledger);
+	int			level = fc_ddl_begin();
+
+	fc_files_sql(psprintf("UPDATE %s SET sqlstate = $3, message = $4, line = nullif($5, 0), "
+						  "state = CASE state WHEN 'loaded' THEN state ELSE 'failed' END, "
+						  "loaded_at = CASE state WHEN 'loaded' THEN loaded_at ELSE $6 END, "
+						  "loaded_by = CASE state WHEN 'loaded' THEN loaded_by ELSE $7 END "
+						  "WHERE target = $1 AND path = $2", ledger),
+				 lengthof(types), types, values);
+	fc_ddl_end(level, false);
+}
+
+/* Ends the transaction, and begins the next one */
+static void
+fc_files_commit(void)
+{
+	SPI_commit();
+	EnsurePortalSnapshotExists();
+}
+
+/* Takes note of a batch that has failed; throws its error if that is the end */
+static void
+fc_files_failed(FcFiles *files, ErrorData *edata)
+{
+	FcFilesOne *one = linitial(files->batch);
+	ListCell   *lc;
+
+	if (!fc_files_at_fault(edata))
+		ReThrowError(edata);
+	if (list_length(files->batch) > 1)
+	{
+		foreach(lc, files->batch)
+			((FcFilesOne *) lfirst(lc))->alone = true;
+		return;
+	}
+	one->waits = false;
+	files->failed++;
+	fc_files_record_failure(files, one, edata);
+	if (!files->call->skip)
+	{
+		fc_files_commit();
+		ReThrowError(edata);
+	}
+	ereport(WARNING,
+			(errcode(edata->sqlerrcode),
+			 errmsg("file \"%s\" was not loaded: %s", one->path, edata->message),
+			 edata->detail ? errdetail_internal("%s", edata->detail) : 0,
+			 edata->hint ? errhint("%s", edata->hint) : 0,
+			 edata->context ? errcontext("%s", edata->context) : 0));
+}
+
+/* Counts a file that was loaded, or was found not to have changed */
+static void
+fc_files_done(FcFiles *files, FcFilesOne *one)
+{
+	one->waits = false;
+	if (one->recorded && files->options->changed_files != FC_CHANGED_LOAD)
+		files->before++;
+	else
+		files->loaded++;
+}
+
+/* Loads the next batch, in a transaction of its own; false if there is none */
+static bool
+fc_files_load_batch(FcFiles *files, int round)
+{
+	MemoryContext outer = CurrentMemoryContext;
+	MemoryContext mcxt = AllocSetContextCreate(outer, "fast_copy files", ALLOCSET_DEFAULT_SIZES);
+	ErrorData  *edata;
+	ListCell   *lc;
+	bool		any;
+
+	MemoryContextSwitchTo(mcxt);
+	fc_ledger_lock(files->call->ledger, files->call->target);
+	any = fc_files_next_batch(files, round);
+	if (any && (edata = fc_error_try(fc_files_load, files)) != NULL)
+		fc_files_failed(files, edata);
+	else
+		foreach(lc, files->batch)
+			fc_files_done(files, lfirst(lc));
+	MemoryContextSwitchTo(outer);
+	MemoryContextDelete(mcxt);
+	fc_files_commit();
+	return any;
+}
+
+static bool
+fc_files_wait(const FcFiles *files)
+{
+	for (int i = 0; i < files->n; i++)
+		if (files->files[i].waits)
+			return true;
+	return false;
+}
+
+void
+fc_files_run(const FcFilesCall *call)
+{
+	FcFiles		files = {call};
+	FcOptions  *options;
+
+	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	options = fc_files_options(call, call->sources);
+	if (options->program)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"program\" cannot be used in fast_copy_files()"),
+				 errhint("Use fast_copy() with the options \"ledger\" and \"label\".")));
+	fc_options_check(options);
+	files.options = options;
+	fc_ledger_lock(call->ledger, call->target);
+	fc_files_find(&files);
+	fc_files_record(&files);
+	fc_files_commit();
+	for (int round = 0; fc_files_wait(&files); round++)
+		while (fc_files_load_batch(&files, round))
+			;
+	ereport(NOTICE,
+			(errmsg("fast_copy_files: %u loaded, %u loaded before, %u failed, %u too young",
+					files.loaded, files.before, files.failed, files.young)));
+	SPI_finish();
+}

@@ -1,0 +1,632 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/ledger.c
+ *	  The table of the files that are loaded already: the option "ledger".
+ *
+ *	 files ──► a row each, "loading" ──► those that were claimed: load
+ *				│ there, and "loaded"        │
+ *				▼                            ▼
+ *			passed over                 checksum, rows ──► "loaded"
+ *
+ * Rows of a file and its row in the ledger are of one transaction.  A claim is
+ * an INSERT ... ON CONFLICT DO UPDATE: whoever else would load the file waits
+ * for this transaction, and then passes over the file, or loads it if this one
+ * has failed.  Nobody else ever sees a row that is "loading".  Claims are made
+ * in the order of the paths, so that two loads never wait for each other.
+ *
+ * A file is known by its path without links.  If its size and time are those
+ * of the row it is the same; else its CRC-32C tells.  The leader computes that
+ * of a file that is loaded while it waits for workers, which read it, too, so
+ * that it is in the page cache.
+ *
+ * All is done by SQL, as the caller, with search_path pinned.  Somebody else
+ * may have named the ledger: see rejects/own_table.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "access/xlog.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "port/pg_crc32c.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "intake/chunks.h"
+#include "intake/receive.h"
+#include "load/access.h"
+#include "load/away.h"
+#include "load/ledger.h"
+#include "partition/ddl.h"
+#include "rejects/own_table.h"
+
+/* Bytes that are added to a checksum at a time */
+#define FC_LEDGER_BLOCK	(256 * 1024)
+
+static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
+	[FC_LEDGER_TARGET] = {"target", "pg_catalog.regclass NOT NULL", REGCLASSOID, "table that the file is loaded into"},
+	[FC_LEDGER_PATH] = {"path", "pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL", TEXTOID,
+		"file, without symbolic links; or the label of what a program printed or the client sent"},
+	[FC_LEDGER_SIZE] = {"size", "pg_catalog.int8", INT8OID, "its bytes, packed as they are"},
+	[FC_LEDGER_MODIFIED] = {"modified", "pg_catalog.timestamptz", TIMESTAMPTZOID, "when it was written to last"},
+	[FC_LEDGER_CHECKSUM] = {"checksum", "pg_catalog.text", TEXTOID, "CRC-32C of its bytes, in hexadecimal digits"},
+	[FC_LEDGER_STATE] = {"state", "pg_catalog.text NOT NULL", TEXTOID, "waiting, loaded or failed"},
+	[FC_LEDGER_ROWS] = {"rows", "pg_catalog.int8", INT8OID,
+	"rows loaded from it; null where COPY itself loaded several files as one"},
+	[FC_LEDGER_REJECTED] = {"rejected", "pg_catalog.int8", INT8OID, "records that on_error left out"},
+	[FC_LEDGER_FILTERED] = {"filtered", "pg_catalog.int8", INT8OID, "rows that where_clause left out"},
+	[FC_LEDGER_JOB] = {"job", "pg_catalog.uuid", UUIDOID, "the same column of reject_table has it"},
+	[FC_LEDGER_LOADED_AT] = {"loaded_at", "pg_catalog.timestamptz", TIMESTAMPTZOID, "when it was loaded, or failed to be"},
+	[FC_LEDGER_LOADED_BY] = {"loaded_by", "pg_catalog.text", TEXTOID, "role that loaded"},
+	[FC_LEDGER_SQLSTATE] = {"sqlstate", "pg_catalog.text", TEXTOID, "of the error that it failed with"},
+	[FC_LEDGER_MESSAGE] = {"message", "pg_catalog.text", TEXTOID, "of that error"},
+	[FC_LEDGER_LINE] = {"line", "pg_catalog.int8", INT8OID, "of the file, where it happened"},
+};
+
+static const FcOwnTable ledger_kind = {
+	"ledger", "fast_copy_create_ledger_table", "files that fast_copy has loaded",
+	ledger_columns, FC_LEDGER_NCOLUMNS, FC_LEDGER_PATH + 1, ""
+};
+
+/* A file, or what has a label */
+typedef struct FcLedgerFile
+{
+	char	   *named;			/* path as the caller gave it, or the label */
+	char	   *path;			/* as the ledger has it */
+	dev_t		dev;
+	ino_t		ino;
+	uint64		size;
+	TimestampTz modified;
+	pg_crc32c	checksum;
+} FcLedgerFile;
+
+typedef struct FcLedger
+{
+	const FcOptions *options;
+	uint32		nfiles;			/* to be loaded, once all are claimed */
+	FcLedgerFile *files;
+	const List *sources;
+	uint32		summed;			/* of so many files the checksum is known */
+	uint64		at;				/* so many bytes of the next one are in its */
+	char	   *buf;
+} FcLedger;
+
+Oid
+fc_ledger_create(const char *name)
+{
+	return fc_own_table_create(&ledger_kind, name);
+}
+
+void
+fc_ledger_lock(Oid table, Oid target)
+{
+	fc_own_table_lock(&ledger_kind, table);
+	fc_own_table_check_closed(&ledger_kind, table);
+	if (table == target)
+		fc_own_table_refuse(&ledger_kind, table, "It is the table that is loaded.");
+	fc_ddl_keep_schema(get_rel_namespace(table));
+}
+
+const char *
+fc_ledger_name(Oid table)
+{
+	return fc_ddl_name(get_rel_namespace(table), get_rel_name(table));
+}
+
+void
+fc_ledger_row(FcLedgerRow *row, Oid target, const char *path)
+{
+	memset(row->nulls, 'n', sizeof(row->nulls));
+	fc_ledger_set(row, FC_LEDGER_TARGET, ObjectIdGetDatum(target));
+	fc_ledger_set(row, FC_LEDGER_PATH, CStringGetTextDatum(path));
+}
+
+void
+fc_ledger_set(FcLedgerRow *row, FcLedgerColumn column, Datum value)
+{
+	row->values[column] = value;
+	row->nulls[column] = ' ';
+}
+
+/* Runs a command whose parameters are the columns of the row, in their order */
+static uint64
+fc_ledger_run(const char *sql, FcLedgerRow *row)
+{
+	Oid			types[FC_LEDGER_NCOLUMNS];
+	int			rc;
+
+	for (int i = 0; i < FC_LEDGER_NCOLUMNS; i++)
+		types[i] = ledger_columns[i].typid;
+	rc = SPI_execute_with_args(sql, FC_LEDGER_NCOLUMNS, types, row->values, row->nulls, false, 0);
+	if (rc < 0)
+		elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(rc));
+	return SPI_processed;
+}
+
+void
+fc_ledger_update(Oid table, FcLedgerRow *row)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "UPDATE %s SET ", fc_ledger_name(table));
+	for (int i = FC_LEDGER_PATH + 1; i < FC_LEDGER_NCOLUMNS; i++)
+		appendStringInfo(&sql, "%s%s = $%d", i > FC_LEDGER_PATH + 1 ? ", " : "",
+						 quote_identifier(ledger_columns[i].name), i + 1);
+	appendStringInfoString(&sql, " WHERE target = $1 AND path = $2");
+	if (fc_ledger_run(sql.data, row) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the row of \"%s\" in ledger \"%s\" is gone",
+						TextDatumGetCString(row->values[FC_LEDGER_PATH]), get_rel_name(table)),
+				 errdetail("It was deleted while the file was loaded.")));
+}
+
+char *
+fc_ledger_path(const char *path, dev_t dev, ino_t ino)
+{
+	char	   *found = realpath(path, NULL);
+	char	   *copy;
+	struct stat st;
+
+	if (found == NULL)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not resolve path \"%s\": %m", path)));
+	copy = pstrdup(found);
+	free(found);
+	if (stat(copy, &st) != 0 || st.st_dev != dev || st.st_ino != ino)
+		fc_source_changed(path, "Its path leads to another file now.");
+	(void) pg_verifymbstr(copy, strlen(copy), false);
+	return copy;
+}
+
+/* The row that a file has from when it is claimed */
+static void
+fc_ledger_file_row(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *row)
+{
+	fc_ledger_row(row, ledger->options->target, file->path);
+	fc_ledger_set(row, FC_LEDGER_STATE, CStringGetTextDatum("loading"));
+	if (ledger->options->label)
+		return;
+	fc_ledger_set(row, FC_LEDGER_SIZE, Int64GetDatum((int64) file->size));
+	fc_ledger_set(row, FC_LEDGER_MODIFIED, TimestampTzGetDatum(file->modified));
+}
+
+static char *
+fc_ledger_hex(pg_crc32c checksum)
+{
+	FIN_CRC32C(checksum);
+	return psprintf("%08x", checksum);
+}
+
+/*
+ * Adds the next bytes of file "number" of the source to its checksum, so many
+ * of which are in it already; returns how many, 0 if there are no more
+ */
+static size_t
+fc_ledger_add(FcLedger *ledger, const FcSource *source, uint32 number, FcLedgerFile *file, uint64 at)
+{
+	size_t		n = Min(FC_LEDGER_BLOCK, file->size - at);
+
+	if (at == 0)
+		INIT_CRC32C(file->checksum);
+	if (n == 0)
+		return 0;
+	fc_source_read(source, source->files[number].base + at, ledger->buf, n);
+	COMP_CRC32C(file->checksum, ledger->buf, n);
+	return n;
+}
+
+static void
+fc_ledger_refuse_changed(const FcLedger *ledger, const FcLedgerFile *file, int64 size,
+						 TimestampTz modified)
+{
+	/* the next call of the function writes to the same text */
+	char	   *before = pstrdup(timestamptz_to_str(modified));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("file \"%s\" has changed since it was loaded", file->named),
+			 errdetail("It had " INT64_FORMAT " bytes, written at %s, and has " UINT64_FORMAT " bytes, written at %s.",
+					   size, before, file->size, timestamptz_to_str(file->modified)),
+			 errhint("changed_files%s 'skip' passes over it, and 'load' loads all of it, beside the rows that it gave before.",
+					 fc_caller_arrow(ledger->options->caller))));
+}
+
+/* What the ledger has of a file that is loaded */
+typedef struct FcRecorded
+{
+	int64		size;			/* -1: not said */
+	TimestampTz modified;
+	char	   *checksum;		/* "": not said */
+} FcRecorded;
+
+static FcRecorded
+fc_ledger_recorded(FcLedgerRow *row, Oid table)
+{
+	FcRecorded	recorded = {-1, 0, ""};
+	TupleDesc	desc;
+	HeapTuple	tuple;
+	Datum		values[3];
+	bool		nulls[3];
+
+	if (fc_ledger_run(psprintf("SELECT size, modified, checksum FROM %s WHERE target = $1 AND path = $2",
+							   fc_ledger_name(table)), row) != 1)
+		elog(ERROR, "ledger \"%s\" has lost a row", get_rel_name(table));
+	desc = SPI_tuptable->tupdesc;
+	tuple = SPI_tuptable->vals[0];
+	heap_deform_tuple(tuple, desc, values, nulls);
+	if (!nulls[0])
+		recorded.size = DatumGetInt64(values[0]);
+	if (!nulls[1])
+		recorded.modified = DatumGetTimestampTz(values[1]);
+	if (!nulls[2])
+		recorded.checksum = TextDatumGetCString(values[2]);
+	return recorded;
+}
+
+/*
+ * Is the content of the file what the ledger has recorded?  If so, the row gets
+ * the time of a file that was only touched, or copied anew.
+ */
+static bool
+fc_ledger_is_same(FcLedger *ledger, const FcSource *source, uint32 number, FcLedgerFile *file,
+				  FcLedgerRow *row, const FcRecorded *recorded)
+{
+	size_t		n;
+
+	if (recorded->size != (int64) file->size)
+		return false;
+	if (recorded->modified == file->modified)
+		return true;
+	for (uint64 at = 0; (n = fc_ledger_add(ledger, source, number, file, at)) > 0; at += n)
+		;
+	if (strcmp(recorded->checksum, fc_ledger_hex(file->checksum)) != 0)
+		return false;
+	(void) fc_ledger_run(psprintf("UPDATE %s SET modified = $4 WHERE target = $1 AND path = $2",
+								  fc_ledger_name(ledger->options->ledger)), row);
+	return true;
+}
+
+/*
+ * Claims a file, or what has a label (source NULL); waits for whoever has
+ * claimed it.  False if it is recorded as loaded, and to be passed over.
+ */
+static bool
+fc_ledger_claim_one(FcLedger *ledger, const FcSource *source, uint32 number, FcLedgerFile *file)
+{
+	Oid			table = ledger->options->ledger;
+	const char *name = fc_ledger_name(table);
+	FcLedgerRow row;
+	FcRecorded	recorded;
+
+	fc_ledger_file_row(ledger, file, &row);
+	if (fc_ledger_run(psprintf("INSERT INTO %s AS l (target, path, size, modified, state) VALUES ($1, $2, $3, $4, $6) "
+							   "ON CONFLICT (target, path) DO UPDATE SET state = $6 WHERE l.state <> 'loaded'",
+							   name), &row) == 1)
+		return true;
+	if (source == NULL)
+		return false;
+	recorded = fc_ledger_recorded(&row, table);
+	if (fc_ledger_is_same(ledger, source, number, file, &row, &recorded) ||
+		ledger->options->changed_files == FC_CHANGED_SKIP)
+		return false;
+	if (ledger->options->changed_files == FC_CHANGED_ERROR)
+		fc_ledger_refuse_changed(ledger, file, recorded.size, recorded.modified);
+	(void) fc_ledger_run(psprintf("UPDATE %s SET state = $6 WHERE target = $1 AND path = $2", name), &row);
+	return true;
+}
+
+/* qsort's: by the paths of files */
+static int
+fc_ledger_path_cmp(const void *a, const void *b, void *arg)
+{
+	const FcLedgerFile *files = arg;
+
+	return strcmp(files[*(const uint32 *) a].path, files[*(const uint32 *) b].path);
+}
+
+/*
+ * Claims all, in the order of their paths, and keeps those that are to be
+ * loaded, in the order of the load
+ */
+static void
+fc_ledger_claim_all(FcLedger *ledger, const FcSource *source)
+{
+	uint32		n = ledger->nfiles;
+	uint32	   *order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * n);
+	bool	   *claimed = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(bool) * n);
+	int			level = fc_ddl_begin();
+
+	for (uint32 i = 0; i < n; i++)
+		order[i] = i;
+	qsort_arg(order, n, sizeof(uint32), fc_ledger_path_cmp, ledger->files);
+	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		claimed[order[i]] = fc_ledger_claim_one(ledger, source, order[i], &ledger->files[order[i]]);
+		SPI_freetuptable(SPI_tuptable);
+	}
+	fc_ddl_end(level, false);
+	ledger->nfiles = 0;
+	for (uint32 i = 0; i < n; i++)
+		if (claimed[i])
+			ledger->files[ledger->nfiles++] = ledger->files[i];
+}
+
+static FcLedger *
+fc_ledger_begin(const FcOptions *options, uint32 nfiles)
+{
+	FcLedger   *ledger = palloc0(sizeof(FcLedger));
+
+	ledger->options = options;
+	ledger->nfiles = nfiles;
+	ledger->files = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(FcLedgerFile) * nfiles,
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	ledger->buf = palloc(FC_LEDGER_BLOCK);
+	return ledger;
+}
+
+/* The files that the caller names, as they are now */
+static FcLedger *
+fc_ledger_of_files(const FcOptions *options, const FcSource *source)
+{
+	FcLedger   *ledger = fc_ledger_begin(options, source->nfiles);
+
+	for (uint32 i = 0; i < source->nfiles; i++)
+	{
+		const FcFile *file = &source->files[i];
+
+		CHECK_FOR_INTERRUPTS();
+		ledger->files[i] = (FcLedgerFile)
+		{
+			.named = pstrdup(fc_source_path(source, i)), .dev = file->dev, .ino = file->ino,
+				.size = file->identity.size, .modified = file->modified
+		};
+		ledger->files[i].path = fc_ledger_path(ledger->files[i].named, file->dev, file->ino);
+	}
+	return ledger;
+}
+
+/* Tells that all, or so many of several, files are passed over */
+static void
+fc_ledger_tell(const FcLedger *ledger, uint32 total)
+{
+	const FcOptions *options = ledger->options;
+	uint32		passed = total - ledger->nfiles;
+
+	if (passed == 0 || options->log_verbosity == FC_LOG_SILENT)
+		return;
+	if (total == 1)
+		ereport(NOTICE,
+				(errmsg("\"%s\" is passed over: ledger \"%s\" has it as loaded",
+						ledger->files[0].named, get_rel_name(options->ledger))));
+	else
+		ereport(NOTICE,
+				(errmsg("%u of %u files are passed over: ledger \"%s\" has them as loaded",
+						passed, total, get_rel_name(options->ledger))));
+}
+
+static FcLedger *
+fc_ledger_claim_label(const FcOptions *options)
+{
+	FcLedger   *ledger = fc_ledger_begin(options, 1);
+
+	ledger->files[0].named = ledger->files[0].path = options->label;
+	fc_ledger_claim_all(ledger, NULL);
+	ledger->sources = options->sources;
+	if (ledger->nfiles == 0 && options->client)
+		fc_receive_pass_over(options);
+	fc_ledger_tell(ledger, 1);
+	return ledger;
+}
+
+struct FcLedger *
+fc_ledger_claim(const FcOptions *options)
+{
+	FcTarget	target = {.options = options, .sources = options->sources};
+	FcLedger   *ledger;
+	FcSource   *source;
+
+	if (!OidIsValid(options->ledger))
+		return NULL;
+	fc_ledger_lock(options->ledger, options->target);
+	if (options->label)
+		return fc_ledger_claim_label(options);
+	source = fc_access_open(&target, PG_UINT64_MAX);
+	ledger = fc_ledger_of_files(options, source);
+	fc_ledger_claim_all(ledger, source);
+	fc_ledger_tell(ledger, source->nfiles);
+	for (uint32 i = 0; i < ledger->nfiles; i++)
+		ledger->sources = lappend(unconstify(List *, ledger->sources), makeString(ledger->files[i].named));
+	fc_source_close(source);
+	return ledger;
+}
+
+/* The files as they were named: neither unpacked nor converted */
+static const FcSource *
+fc_ledger_source(const FcJob *job)
+{
+	if (job->intake.packed)
+		return job->intake.packed;
+	return job->target.original ? job->target.original : job->target.source;
+}
+
+uint32
+fc_ledger_count(const FcJob *job)
+{
+	const FcOptions *options = job->target.options;
+	const FcSource *source = fc_ledger_source(job);
+	uint32		known = 0;
+	int			level;
+
+	if (!OidIsValid(options->ledger) || options->label || RecoveryInProgress())
+		return 0;
+	fc_ledger_lock(options->ledger, options->target);
+	level = fc_ddl_begin();
+	for (uint32 i = 0; i < source->nfiles; i++)
+	{
+		const FcFile *file = &source->files[i];
+		FcLedgerRow row;
+
+		CHECK_FOR_INTERRUPTS();
+		fc_ledger_row(&row, options->target, fc_ledger_path(fc_source_path(source, i), file->dev, file->ino));
+		known += fc_ledger_run(psprintf("SELECT FROM %s WHERE target = $1 AND path = $2 AND state = 'loaded'",
+										fc_ledger_name(options->ledger)), &row);
+	}
+	fc_ddl_end(level, false);
+	return known;
+}
+
+bool
+fc_ledger_has_all(const struct FcLedger *ledger)
+{
+	return ledger && ledger->nfiles == 0;
+}
+
+const List *
+fc_ledger_sources(const struct FcLedger *ledger)
+{
+	return ledger->sources;
+}
+
+void
+fc_ledger_check_opened(const FcJob *job)
+{
+	const FcLedger *ledger = job->ledger;
+	const FcSource *source = job->target.source;
+
+	if (ledger == NULL || ledger->options->label)
+		return;
+	for (uint32 i = 0; i < Max(ledger->nfiles, source->nfiles); i++)
+	{
+		const FcLedgerFile *claimed = &ledger->files[Min(i, ledger->nfiles - 1)];
+		const FcFile *file = &source->files[Min(i, source->nfiles - 1)];
+
+		if (ledger->nfiles != source->nfiles || file->dev != claimed->dev || file->ino != claimed->ino ||
+			file->identity.size != claimed->size || file->modified != claimed->modified)
+			fc_source_changed(claimed->named, "It changed before it was opened.");
+	}
+}
+
+bool
+fc_ledger_sum(void *arg)
+{
+	FcJob	   *job = arg;
+	FcLedger   *ledger = job->ledger;
+	size_t		n;
+
+	if (ledger->options->label || ledger->summed == ledger->nfiles)
+		return false;
+	n = fc_ledger_add(ledger, fc_ledger_source(job), ledger->summed, &ledger->files[ledger->summed], ledger->at);
+	ledger->at += n;
+	if (n > 0)
+		return true;
+	ledger->summed++;
+	ledger->at = 0;
+	return ledger->summed < ledger->nfiles;
+}
+
+/*
+ * ERROR 55000 if somebody has written to a file.  What was copied because it
+ * does not know its size is no file any more.
+ */
+static void
+fc_ledger_check_unchanged(const FcJob *job)
+{
+	const FcSource *source = fc_ledger_source(job);
+
+	for (uint32 i = 0; i < job->ledger->nfiles; i++)
+	{
+		const FcLedgerFile *file = &job->ledger->files[i];
+		FcSourcePlace place;
+		struct stat st;
+
+		CHECK_FOR_INTERRUPTS();
+		fc_source_place(source, i, source->files[i].base, &place);
+		if (fstat(place.fd, &st) != 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not stat file \"%s\": %m", file->named)));
+		if (st.st_dev == file->dev && st.st_ino == file->ino &&
+			fc_source_modified(&st) != file->modified)
+			fc_source_changed(file->named, "Somebody has written to it.");
+	}
+}
+
+/* Sets what was done with the records of one file, as far as it is known */
+static void
+fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
+{
+	const FcTarget *target = &job->target;
+	FcShared   *shared = target->shared;
+	uint64		filtered = pg_atomic_read_u64(&shared->counts.filtered);
+	uint64		rejected = pg_atomic_read_u64(&shared->counts.rejected);
+	uint64		rows = target->loaded;
+	FcFileCounts *files = fc_shared_file_counts(shared);
+
+	if (files)
+	{
+		if (target->way == FC_WAY_COPY || !target->counted)
+			return;
+		filtered = pg_atomic_read_u64(&files[i].filtered);
+		rejected = pg_atomic_read_u64(&files[i].rejected);
+		rows = fc_chunks_records(shared, target->source, i) - filtered - rejected;
+	}
+	fc_ledger_set(row, FC_LEDGER_ROWS, Int64GetDatum((int64) rows));
+	fc_ledger_set(row, FC_LEDGER_FILTERED, Int64GetDatum((int64) filtered));
+	fc_ledger_set(row, FC_LEDGER_REJECTED, Int64GetDatum((int64) rejected));
+}
+
+static void
+fc_ledger_put_one(const FcJob *job, uint32 i)
+{
+	const FcLedger *ledger = job->ledger;
+	const FcLedgerFile *file = &ledger->files[i];
+	FcLedgerRow row;
+
+	fc_ledger_file_row(ledger, file, &row);
+	fc_ledger_set(&row, FC_LEDGER_STATE, CStringGetTextDatum("loaded"));
+	if (ledger->options->label)
+		fc_ledger_set(&row, FC_LEDGER_SIZE, Int64GetDatum((int64) job->target.source->size));
+	else
+		fc_ledger_set(&row, FC_LEDGER_CHECKSUM, CStringGetTextDatum(fc_ledger_hex(file->checksum)));
+	fc_ledger_set_counts(job, i, &row);
+	if (job->rejects_job)
+		fc_ledger_set(&row, FC_LEDGER_JOB, DirectFunctionCall1(uuid_in, CStringGetDatum(job->rejects_job)));
+	fc_ledger_set(&row, FC_LEDGER_LOADED_AT, TimestampTzGetDatum(GetCurrentTimestamp()));
+	fc_ledger_set(&row, FC_LEDGER_LOADED_BY, CStringGetTextDatum(GetUserNameFromId(GetUserId(), false)));
+	fc_ledger_update(ledger->options->ledger, &row);
+}
+
+void
+fc_ledger_put(FcJob *job)
+{
+	int			level;
+
+	if (job->ledger == NULL)
+		return;
+	/* partitions may have come since the load began */
+	fc_away_check_ledger(job);
+	while (fc_ledger_sum(job))
+		;
+	if (!job->ledger->options->label)
+		fc_ledger_check_unchanged(job);
+	level = fc_ddl_begin();
+	for (uint32 i = 0; i < job->ledger->nfiles; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_ledger_put_one(job, i);
+	}
+	fc_ddl_end(level, false);
+}

@@ -1,0 +1,275 @@
+-- The option ledger: what it has is not loaded again, and what is loaded it has.
+--
+-- psql variable: tmp_dir, an absolute path that the server may write to
+
+\set ON_ERROR_STOP 1
+\set QUIET 1
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SET LOCAL timezone = 'UTC';
+SELECT plan(146);
+
+SELECT set_config('fc.dir', :'tmp_dir' || '/fc_ledger', true) AS dir \gset
+COPY (SELECT 1) TO PROGRAM 'cat >/dev/null';
+CREATE FUNCTION pg_temp.shell(command text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', 'cat >/dev/null; ' || command);
+END
+$$;
+SELECT pg_temp.shell('rm -rf ' || :'dir' || '; mkdir ' || :'dir' || ' && chmod 755 ' || :'dir') \g /dev/null
+
+-- Writes rows n from .. upto, each tenth of which is bad, into a file; returns its path
+CREATE FUNCTION pg_temp.file(name text, low int, high int, bad bool DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format($c$COPY (SELECT timestamp '2024-01-01' + n * interval '1 hour', CASE WHEN %L AND n %% 10 = 0 THEN 'x' ELSE n::text END
+		FROM generate_series(%s, %s) AS n) TO %L (FORMAT csv)$c$, bad, low, high, pg_temp.path(name));
+	RETURN pg_temp.path(name);
+END
+$$;
+CREATE FUNCTION pg_temp.path(name text) RETURNS text LANGUAGE sql AS $$SELECT current_setting('fc.dir') || '/' || name$$;
+CREATE TABLE t (ts timestamp, n int) PARTITION BY RANGE (ts);
+-- A load with the ledger "led"; more is further members of the object
+CREATE FUNCTION pg_temp.load(source text[], more text DEFAULT '', target regclass DEFAULT 't', workers int DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN fast_copy(target, source, workers => workers, options => format('{"ledger": "led"%s}', ', ' || nullif(more, ''))::jsonb);
+END
+$$;
+CREATE FUNCTION pg_temp.named(VARIADIC names text[]) RETURNS text[] LANGUAGE sql AS $$SELECT array_agg(pg_temp.path(n) ORDER BY i) FROM unnest(names) WITH ORDINALITY AS u (n, i)$$;
+SELECT fast_copy_create_ledger_table('led') \g /dev/null
+-- What the ledger has, without times
+CREATE VIEW pg_temp.lines AS SELECT target, replace(path, current_setting('fc.dir') || '/', '') AS path, state, rows, rejected, filtered FROM led;
+
+-- the table
+CREATE SCHEMA "my log";
+SELECT is(fast_copy_create_ledger_table('"my log"."all files"')::text, '"my log"."all files"', 'made by its qualified name');
+SELECT is_empty($$SELECT attname FROM pg_attribute WHERE attrelid = '"my log"."all files"'::regclass AND attnum > 0
+	AND col_description(attrelid, attnum) IS NULL$$, 'each column has a comment');
+SELECT isnt(obj_description('"my log"."all files"'::regclass), NULL, 'a comment on the table');
+SELECT is(pg_get_constraintdef(oid), 'PRIMARY KEY (target, path)', 'its key') FROM pg_constraint WHERE conrelid = '"my log"."all files"'::regclass AND contype = 'p';
+SELECT throws_ok($$SELECT fast_copy_create_ledger_table('"my log"."all files"')$$, '42P07');
+
+-- one load, and the same once more
+SELECT pg_temp.file('a.csv', 1, 100), pg_temp.file('b.csv', 101, 150) \g /dev/null
+SELECT is(pg_temp.load(pg_temp.named('[ab].csv')), 150::bigint, 'two files');
+SELECT set_eq('TABLE pg_temp.lines', $$VALUES ('t'::regclass, 'a.csv', 'loaded', 100::bigint, 0::bigint, 0::bigint), ('t', 'b.csv', 'loaded', 50, 0, 0)$$, 'a row each');
+SELECT results_eq(format('SELECT size, date_trunc(''second'', modified), loaded_by, job, sqlstate, message, line, length(checksum) FROM led WHERE path = %L', pg_temp.path('a.csv')),
+	format('SELECT (f).size, (f).modification, current_user::text COLLATE "default", NULL::uuid, NULL::text, NULL::text, NULL::bigint, 8 FROM pg_stat_file(%L) AS f', pg_temp.path('a.csv')), 'what it says of a file');
+SELECT is(pg_temp.load(pg_temp.named('[ab].csv')), 0::bigint, 'once more');
+SELECT is(pg_temp.load(pg_temp.named('b.csv')), 0::bigint, 'one of them');
+SELECT pg_temp.file('c.csv', 151, 200) \g /dev/null
+SELECT is(pg_temp.load(pg_temp.named('c.csv', 'b.csv', 'a.csv')), 50::bigint, 'with a new one');
+SELECT results_eq('SELECT n FROM t ORDER BY n', 'SELECT generate_series(1, 200)', 'each row once');
+-- the CRC-32C of nine digits is known
+SELECT pg_temp.shell('printf 123456789 >' || pg_temp.path('nine.csv')) \g /dev/null
+CREATE TABLE nine (n int);
+SELECT is(pg_temp.load(pg_temp.named('nine.csv'), '', 'nine'), 1::bigint, 'nine digits');
+SELECT is(checksum, 'e3069283', 'CRC-32C') FROM led WHERE path = pg_temp.path('nine.csv');
+-- another target has rows of its own, and so has a table that is made again
+CREATE TABLE nine_2 (n int);
+SELECT is(pg_temp.load(pg_temp.named('nine.csv'), '', 'nine_2'), 1::bigint, 'another target');
+DROP TABLE nine;
+CREATE TABLE nine (n int);
+SELECT is(pg_temp.load(pg_temp.named('nine.csv'), '', 'nine'), 1::bigint, 'made again');
+-- a link, a path with dots
+SELECT pg_temp.shell(format('ln -s %s/a.csv %1$s/link.csv', :'dir')) \g /dev/null
+SELECT is(pg_temp.load(pg_temp.named('link.csv')), 0::bigint, 'a link is its file');
+SELECT is(pg_temp.load(pg_temp.named('../fc_ledger/./a.csv')), 0::bigint, 'by dots');
+SELECT throws_ok($$SELECT pg_temp.load(pg_temp.named('a.csv', 'link.csv'))$$, '22023', NULL, 'twice in one load');
+-- an empty file, and a name with characters of patterns
+SELECT pg_temp.shell(format('cd %s && : >empty.csv && cp nine.csv "[ab].csv"', :'dir')) \g /dev/null
+SELECT is(pg_temp.load(pg_temp.named('empty.csv'), '', 'nine'), 0::bigint, 'empty');
+SELECT is(pg_temp.load(pg_temp.named('[ab].csv'), '', 'nine'), 1::bigint, 'a name like a pattern');
+SELECT set_eq($$SELECT path, rows FROM pg_temp.lines WHERE target = 'nine'::regclass$$, $$VALUES ('nine.csv', 1::bigint), ('empty.csv', 0), ('[ab].csv', 1)$$, 'their rows');
+SELECT pg_temp.shell(format('rm %s/\[ab\].csv', :'dir')) \g /dev/null
+
+-- How a command fails
+CREATE FUNCTION pg_temp.told(command text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	told text;
+BEGIN
+	EXECUTE command;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS told = PG_EXCEPTION_DETAIL;
+	RETURN concat_ws(' ', SQLSTATE, SQLERRM, nullif(regexp_replace(told, '\d{4}-\d\d-\d\d [0-9:.]+\+00', 'T', 'g'), ''));
+END
+$$;
+
+-- files that have changed: touched, written anew, longer
+SELECT modified AS before FROM led WHERE target = 't'::regclass AND path = pg_temp.path('a.csv') \gset
+SELECT pg_temp.shell(format('sleep 0.01; cat %s/a.csv >%1$s/x && cat %1$s/x >%1$s/a.csv; rm %1$s/x', :'dir')) \g /dev/null
+SELECT is(pg_temp.load(pg_temp.named('a.csv')), 0::bigint, 'written anew with the same content');
+SELECT isnt((SELECT modified FROM led WHERE target = 't'::regclass AND path = pg_temp.path('a.csv')), :'before'::timestamptz, 'its new time is recorded');
+SELECT modified AS now FROM led WHERE target = 't'::regclass AND path = pg_temp.path('a.csv') \gset
+SELECT pg_temp.shell(format('sleep 0.01; sed -i s/,100$/,999/ %s/a.csv', :'dir')) \g /dev/null
+SELECT is(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('[ab].csv', 'new.csv'))$$), format('55000 file "%s" has changed since it was loaded It had %s bytes, written at T, and has %2$s bytes, written at T.',
+	pg_temp.path('a.csv'), (pg_stat_file(pg_temp.path('a.csv'))).size), 'the same size, another content') FROM (SELECT pg_temp.file('new.csv', 201, 210)) AS f;
+SELECT is(count(*), 0::bigint, 'nothing is recorded') FROM pg_temp.lines WHERE path = 'new.csv';
+SELECT is(pg_temp.load(pg_temp.named('[ab].csv', 'new.csv'), '"changed_files": "skip"'), 10::bigint, 'skipped');
+SELECT is((SELECT modified FROM led WHERE target = 't'::regclass AND path = pg_temp.path('a.csv')), :'now'::timestamptz, 'its time stays what it was');
+SELECT is(pg_temp.load(pg_temp.named('[ab].csv'), '"changed_files": "LOAD"'), 100::bigint, 'loaded');
+SELECT is(pg_temp.load(pg_temp.named('[ab].csv'), '"changed_files": "load"'), 0::bigint, 'and not again');
+SELECT is((SELECT count(*) FROM t WHERE n = 1), 2::bigint, 'its rows are there twice');
+SELECT pg_temp.file('b.csv', 101, 160) \g /dev/null
+SELECT ok(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('b.csv'))$$) LIKE '55000 file %has changed%', 'a longer one');
+DELETE FROM led WHERE target = 't'::regclass AND path = pg_temp.path('b.csv');
+SELECT is(pg_temp.load(pg_temp.named('b.csv')), 60::bigint, 'a row that is deleted is forgotten');
+UPDATE led SET checksum = NULL, modified = NULL WHERE path = pg_temp.path('b.csv');
+SELECT ok(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('b.csv'))$$) LIKE '55000 file %has changed%', 'of a row without a checksum nothing is concluded');
+
+-- a load that fails leaves no row, and neither does one that is taken back
+SELECT pg_temp.file('bad.csv', 1, 20, true) \g /dev/null
+SELECT throws_ok($$SELECT pg_temp.load(pg_temp.named('bad.csv'))$$, '22P02');
+SELECT is_empty($$SELECT FROM pg_temp.lines WHERE path = 'bad.csv'$$, 'no row of a load that failed');
+SAVEPOINT s;
+SELECT is(pg_temp.load(pg_temp.named('bad.csv'), '"on_error": "ignore"'), 18::bigint, 'in a savepoint');
+SELECT is(pg_temp.load(pg_temp.named('bad.csv'), '"on_error": "ignore"'), 0::bigint, 'again in the same transaction');
+ROLLBACK TO s;
+SELECT is_empty($$SELECT FROM pg_temp.lines WHERE path = 'bad.csv'$$, 'no row of a load that was taken back');
+
+-- what became of the records of each file, on each way, by 0 to 4 workers
+SELECT fast_copy_create_reject_table('rej') \g /dev/null
+SELECT pg_temp.file('r1.csv', 1, 4000, true), pg_temp.file('r2.csv', 4001, 4100), pg_temp.file('r3.csv', 4101, 5000, true) \g /dev/null
+SELECT pg_temp.shell(format('cd %s; for i in 1 2 3; do gzip -kf r$i.csv; done; (cat r1.csv; echo; echo) | xz >r1.csv.xz', :'dir')) \g /dev/null
+CREATE FUNCTION pg_temp.counted(target regclass, what text, more text, workers int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('TRUNCATE %s, rej', target);
+	DELETE FROM led WHERE led.target = counted.target;
+	PERFORM pg_temp.load(pg_temp.named(what), concat_ws(', ', '"on_error": "ignore", "reject_table": "rej", "log_verbosity": "silent", "where_clause": "n % 3 > 0"', nullif(more, '')), target, workers);
+	RETURN NEXT is((SELECT string_agg(concat_ws(' ', rows, rejected, filtered), ', ' ORDER BY path) FROM led WHERE led.target = counted.target),
+		'2400 400 1200, 67 0 33, 540 90 270', format('%s %s %s, %s workers', target, what, more, workers));
+	RETURN NEXT is((SELECT string_agg(c::text, ', ' ORDER BY file) FROM (SELECT file, count(*) AS c FROM rej JOIN led USING (job) WHERE led.path = rej.file GROUP BY file) AS r), '400, 90', 'rejects have the job');
+	RETURN NEXT is((SELECT sum(rows) FROM led WHERE led.target = counted.target), (xpath('/row/c/text()', query_to_xml(format('SELECT count(*) AS c FROM %s', target), false, true, '')))[1]::text::numeric, 'the rows are there');
+END
+$$;
+CREATE TABLE plain (ts timestamp, n int);
+SET LOCAL fast_copy.chunk_size = 700;
+SELECT pg_temp.counted(target, what, '', workers) FROM unnest('{t,plain}'::regclass[]) AS target, unnest('{r?.csv,r?.csv.gz}'::text[]) AS what, unnest('{0,1,2,4}'::int[]) AS workers;
+RESET fast_copy.chunk_size;
+SELECT pg_temp.counted('t', 'r?.csv', '', NULL);
+SET LOCAL fast_copy.spill = offsets;
+SELECT pg_temp.counted('t', 'r?.csv', '', 2);
+RESET fast_copy.spill;
+-- of one packed file, and by core
+TRUNCATE plain;
+SELECT is(pg_temp.load(pg_temp.named('r2.csv.gz', 'r1.csv.xz'), '"on_error": "ignore", "on_error_classes": ["conversion", "missing_columns"], "log_verbosity": "silent"', 'plain'), 3600::bigint, 'packed, with empty lines at the end; the other one is there');
+SELECT results_eq($$SELECT rows, rejected, size FROM led WHERE path = pg_temp.path('r1.csv.xz')$$, $$SELECT 3600::bigint, 402::bigint, (pg_stat_file(pg_temp.path('r1.csv.xz'))).size$$, 'the size is that of the packed file');
+CREATE FUNCTION pg_temp.same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+CREATE TABLE trig (ts timestamp, n int);
+CREATE TRIGGER same BEFORE INSERT ON trig FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
+SELECT is(pg_temp.load(pg_temp.named('r2.csv'), '"where_clause": "n > 4050"', 'trig'), 50::bigint, 'by core');
+SELECT is(pg_temp.load(pg_temp.named('a.csv', 'c.csv'), '', 'trig'), 150::bigint, 'two files by core');
+SELECT is(pg_temp.load(pg_temp.named('a.csv', 'c.csv', 'r2.csv'), '', 'trig'), 0::bigint, 'and again');
+SELECT set_eq($$SELECT path, state, rows FROM pg_temp.lines WHERE target = 'trig'::regclass$$, $$VALUES ('r2.csv', 'loaded', 50::bigint), ('a.csv', 'loaded', NULL), ('c.csv', 'loaded', NULL)$$, 'of each file the rows are not known');
+-- characters of another encoding, a header that names columns
+SELECT pg_temp.shell(format('cd %s; (echo n,ts; echo 1,2024-01-01) >map.csv; printf "2024-01-01,1\n" | iconv -t SJIS >sjis.csv', :'dir')) \g /dev/null
+SELECT is(pg_temp.load(pg_temp.named('map.csv'), '"header": "map"', 'plain'), 1::bigint, 'header map');
+SELECT is(pg_temp.load(pg_temp.named('sjis.csv'), '"encoding": "SJIS"', 'plain'), 1::bigint, 'SJIS');
+SELECT is(pg_temp.load(pg_temp.named('map.csv', 'sjis.csv'), '"header": "map", "encoding": "SJIS"', 'plain'), 0::bigint, 'again');
+
+-- with rows that are replaced: a file that has changed takes the place of what it gave
+CREATE TABLE rep (ts timestamp, n int) PARTITION BY RANGE (ts);
+SELECT is(pg_temp.load(pg_temp.named('a.csv'), '"existing_rows": "replace"', 'rep'), 100::bigint, 'replaces');
+SELECT pg_temp.shell(format('sleep 0.01; sed -i s/,999$/,1000/ %s/a.csv', :'dir')) \g /dev/null
+SELECT is(pg_temp.load(pg_temp.named('a.csv'), '"existing_rows": "replace", "changed_files": "load"', 'rep'), 100::bigint, 'again');
+SELECT is(pg_temp.load(pg_temp.named('a.csv'), '"existing_rows": "replace", "changed_files": "load"', 'rep'), 0::bigint, 'not again');
+SELECT results_eq('SELECT count(*), max(n) FROM rep', 'VALUES (100::bigint, 1000)', 'the new rows alone');
+
+-- labels
+SELECT format('echo 2024-01-01,1; echo once >>%s/ran', :'dir') AS program \gset
+SELECT is(fast_copy('plain', :'program', program => true, options => '{"ledger": "led", "label": "of a program"}'), 1::bigint, 'a program');
+SELECT is(fast_copy('plain', :'program', program => true, options => '{"ledger": "led", "label": "of a program"}'), 0::bigint, 'again');
+SELECT is(pg_read_file(pg_temp.path('ran')), E'once\n', 'it ran once');
+SELECT results_eq($$SELECT rows, size, modified, checksum FROM led WHERE path = 'of a program'$$, $$VALUES (1::bigint, 13::bigint, NULL::timestamptz, NULL::text)$$, 'its row');
+COPY plain FROM STDIN (fast_copy, format csv, ledger 'led', label 'of the client');
+2024-01-01,1
+2024-01-01,2
+\.
+COPY plain FROM STDIN (fast_copy, format csv, ledger 'led', label 'of the client');
+2024-01-01,1
+SELECT fail('data are no commands');
+2024-01-01,2
+\.
+SELECT is((SELECT rows FROM led WHERE path = 'of the client'), 2::bigint, 'what the client sends again is passed over');
+COPY plain FROM STDIN (fast_copy, format text, ledger 'led', label 'of the client');
+SELECT fail('nor are those of the format text');
+\.
+
+-- what the options must be
+SELECT is(pg_temp.told(format('SELECT fast_copy(''plain'', ''/nowhere'', %s)', args)), wanted) FROM (VALUES
+	($$options => '{"label": "x"}'$$, '22023 label requires a ledger'),
+	($$options => '{"changed_files": "skip"}'$$, '22023 changed_files requires a ledger'),
+	($$options => '{"ledger": "led", "label": "x"}'$$, '22023 label cannot be used for files'),
+	($$program => true, options => '{"ledger": "led"}'$$, '22023 ledger requires a label for data that are no files'),
+	($$program => true, options => '{"ledger": "led", "label": ""}'$$, '22023 label must not be empty, or begin with "/" as paths do'),
+	($$program => true, options => '{"ledger": "led", "label": "/a"}'$$, '22023 label must not be empty, or begin with "/" as paths do'),
+	($$options => '{"ledger": "led", "changed_files": "ignore"}'$$, '22023 changed_files "ignore" not recognized'),
+	($$options => '{"ledger": "no_such"}'$$, '42P01 relation "no_such" does not exist'),
+	($$options => '{"ledger": "led"}'$$, '58P01 could not open file "/nowhere" for reading: No such file or directory')) AS v (args, wanted);
+SELECT is(pg_temp.told($$SELECT fast_copy('led', '/nowhere', options => '{"ledger": "led"}')$$), '55000 table "led" cannot be used as ledger It is the table that is loaded.');
+SELECT isnt_empty($$SELECT FROM fast_copy_analyze('t', pg_temp.path('a.csv'), options => '{"ledger": "led"}') WHERE item = 'rows' AND rows = 100$$, 'an analysis looks at all files');
+SELECT results_eq($$SELECT detail FROM fast_copy_analyze('trig', pg_temp.named('a.csv', 'c.csv', 'map.csv'), on_error => 'ignore', options => '{"ledger": "led"}') WHERE item = 'warning' AND name = 'ledger'$$,
+	$$VALUES ('2 of 3 files are recorded as loaded: unless they have changed, a load passes over them.')$$, 'and says which are loaded');
+
+-- what the table must be is said before anything is read
+CREATE FUNCTION pg_temp.refused(change text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM fast_copy_create_ledger_table('bad');
+	EXECUTE change;
+	PERFORM fast_copy('t', '/nowhere', options => '{"ledger": "bad"}');
+END
+$$;
+CREATE FUNCTION pg_temp.fires() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+CREATE ROLE fc_other;
+SELECT is(pg_temp.told(format('SELECT pg_temp.refused(%L)', change)), wanted, change) FROM (VALUES
+	('SELECT 1', '58P01 could not open file "/nowhere" for reading: No such file or directory'),
+	('CREATE INDEX ON bad (loaded_at)', '58P01 could not open file "/nowhere" for reading: No such file or directory'),
+	('CREATE TRIGGER t BEFORE INSERT ON bad FOR EACH ROW EXECUTE FUNCTION pg_temp.fires()', '55000 table "bad" cannot be used as ledger It has triggers or foreign keys.'),
+	('CREATE RULE r AS ON INSERT TO bad DO ALSO SELECT 1', '55000 table "bad" cannot be used as ledger It has rules.'),
+	('ALTER TABLE bad ENABLE ROW LEVEL SECURITY', '55000 table "bad" cannot be used as ledger It has row-level security.'),
+	('ALTER TABLE bad ADD CHECK (size > 0)', '55000 table "bad" cannot be used as ledger It has check constraints.'),
+	('ALTER TABLE bad ALTER rows SET DEFAULT 1', '55000 table "bad" cannot be used as ledger It has columns with defaults.'),
+	('ALTER TABLE bad ADD more int', '55000 table "bad" cannot be used as ledger It has another column "more".'),
+	('ALTER TABLE bad DROP job', '42703 column "job" of ledger "bad" does not exist'),
+	('ALTER TABLE bad ALTER rows TYPE int', '55000 table "bad" cannot be used as ledger Its column "rows" has another type.'),
+	('ALTER TABLE bad DROP CONSTRAINT bad_pkey', '55000 table "bad" cannot be used as ledger It lacks its primary key.'),
+	('ALTER TABLE bad DROP CONSTRAINT bad_pkey, ADD UNIQUE (path)', '55000 table "bad" cannot be used as ledger It has an index that may refuse a row.'),
+	('ALTER TABLE bad DROP CONSTRAINT bad_pkey, ADD UNIQUE (target, path) DEFERRABLE', '55000 table "bad" cannot be used as ledger It has triggers or foreign keys.'),
+	('ALTER TABLE bad DROP CONSTRAINT bad_pkey, ADD UNIQUE (target, path)', '58P01 could not open file "/nowhere" for reading: No such file or directory'),
+	('CREATE UNIQUE INDEX ON bad (size)', '55000 table "bad" cannot be used as ledger It has an index that may refuse a row.'),
+	('CREATE INDEX ON bad (lower(path))', '55000 table "bad" cannot be used as ledger It has an index with expressions.'),
+	('CREATE COLLATION icu_ci (provider = icu, locale = ''und-u-ks-level2'', deterministic = false); ALTER TABLE bad ALTER path TYPE text COLLATE icu_ci', '55000 table "bad" cannot be used as ledger It has an index that may refuse a row.'),
+	('ALTER TABLE bad ADD UNIQUE (target, path, size)', '55000 table "bad" cannot be used as ledger It has an index that may refuse a row.')) AS v (change, wanted);
+
+-- whose it is, and who may write to it
+CREATE ROLE fc_loader IN ROLE pg_read_server_files;
+GRANT INSERT ON plain TO fc_loader;
+SET LOCAL ROLE fc_loader;
+SELECT is(pg_temp.told(format('SELECT fast_copy(''plain'', %L, options => ''{"ledger": "led"}'')', :'dir' || '/c.csv')), '42501 permission denied for table led');
+RESET ROLE;
+GRANT INSERT ON led TO fc_loader;
+SET LOCAL ROLE fc_loader;
+SELECT is(pg_temp.told(format('SELECT fast_copy(''plain'', %L, options => ''{"ledger": "led"}'')', :'dir' || '/c.csv')), '42501 permission denied for table led', 'INSERT alone is not enough');
+RESET ROLE;
+GRANT SELECT, UPDATE ON led TO fc_loader;
+SET LOCAL ROLE fc_loader;
+SELECT is(fast_copy('plain', :'dir' || '/c.csv', options => '{"ledger": "led"}'), 50::bigint, 'a table of a superuser');
+RESET ROLE;
+ALTER TABLE led OWNER TO fc_other;
+SELECT is(pg_temp.told(format('SELECT fast_copy(''plain'', %L, options => ''{"ledger": "led"}'')', :'dir' || '/c.csv')), '42501 table "led" cannot be used as ledger It belongs to role "fc_other".', 'a table of another role');
+
+-- rows on other servers, which cannot be of this transaction
+SELECT pg_temp.file('other.csv', 1, 2) \g /dev/null
+CREATE EXTENSION postgres_fdw;
+CREATE SERVER there FOREIGN DATA WRAPPER postgres_fdw;
+CREATE FOREIGN TABLE t_there PARTITION OF t FOR VALUES FROM ('2034-01-01') TO ('2034-01-02') SERVER there;
+ALTER TABLE led OWNER TO CURRENT_USER;
+SELECT is(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('other.csv'))$$), '0A000 a ledger cannot be used for table "t", which has rows on other servers These may commit their rows when the row of the ledger is not.', 'a foreign partition');
+
+SELECT pg_temp.shell('rm -rf ' || :'dir') \g /dev/null
+SELECT * FROM finish();
+ROLLBACK;

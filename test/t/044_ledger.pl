@@ -1,0 +1,297 @@
+# The ledger beside other sessions, and fast_copy_files(): each file once,
+# whoever dies.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $node = new_node('main', {}, 'restart_after_crash = on', "timezone = 'UTC'");
+my $verbose = "\\set VERBOSITY verbose\n";
+
+gates($node);
+
+# Writes files of 100 rows, which are known by their numbers; returns their pattern
+sub write_files
+{
+	my ($prefix, @numbers) = @_;
+	my $path;
+
+	foreach my $number (@numbers)
+	{
+		$path = write_bytes(sprintf('%s%03d.csv', $prefix, $number), join('', map {
+			sprintf "%d,2013-01-%02d,file %d\n", $number * 100 + $_, $number % 5 + 1, $number
+		} 0 .. 99));
+	}
+	return $path =~ s/\d\d\d\.csv$/*.csv/r;
+}
+
+sub path { my ($name) = @_; return FastCopy::directory() . "/$name" }
+
+# A new table and a new ledger
+sub prepare
+{
+	my ($more) = @_;
+
+	open_gate();
+	events($node, 't', $more);
+	$node->safe_psql('postgres', "DROP TABLE IF EXISTS led; SELECT fast_copy_create_ledger_table('led')");
+}
+
+sub query { my ($sql) = @_; return $node->safe_psql('postgres', $sql) }
+
+sub failure { my ($sql) = @_; return ($node->psql('postgres', "$verbose$sql"))[2] }
+
+sub said { my ($sql) = @_; return ($node->psql('postgres', $sql))[2] }
+
+# Each row of so many files once, and a line for each file
+sub is_whole
+{
+	my ($files, $what) = @_;
+
+	is(query('SELECT count(*), count(DISTINCT n) FROM t'), $files * 100 . '|' . $files * 100, "$what: each row once");
+	is(query('SELECT state, count(*), sum(rows) FROM led GROUP BY state'), "loaded|$files|" . $files * 100, "$what: a line each");
+}
+
+subtest 'who loads the same waits' => sub {
+	my $files = write_files('w', 0, 1);
+	my $load = "SELECT fast_copy('t', '$files', options => '{\"ledger\": \"led\"}');\n";
+
+	foreach my $ending (qw(COMMIT ROLLBACK))
+	{
+		prepare(', CHECK (gate(n))');
+		close_gate();
+		my $first = start_load($node, "BEGIN;\n$load$ending;\n");
+		ok(at_gate($node), 'one load is at the gate');
+		my $second = start_load($node, $load);
+		ok(wait_until($node, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'transactionid'"), 'the other one waits');
+		is(query('SELECT count(*) FROM led'), 0, 'nobody sees a file that is being loaded');
+		open_gate();
+		is((finish_load($first))[0], 200, 'the first one has loaded');
+		is((finish_load($second))[0], $ending eq 'COMMIT' ? 0 : 200, "after $ending the second one has");
+		is_whole(2, $ending);
+	}
+};
+
+subtest 'a snapshot that is too old to know' => sub {
+	my $files = write_files('w', 0, 1);
+
+	prepare();
+	my $old = $node->background_psql('postgres', on_error_stop => 0);
+	$old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+	$old->query_safe('SELECT count(*) FROM t');
+	query("SELECT fast_copy('t', '$files', options => '{\"ledger\": \"led\"}')");
+	$old->query("$verbose SELECT fast_copy('t', '$files', options => '{\"ledger\": \"led\"}')");
+	like($old->{stderr}, qr/40001/, 'it could not be serialized');
+	$old->quit;
+	is_whole(2, 'afterwards');
+};
+
+subtest 'a file that is written to while it is loaded' => sub {
+	write_files('w', 0, 1);
+	foreach my $workers (0, 2)
+	{
+		prepare(', CHECK (gate(n))');
+		close_gate();
+		my $load = start_load($node, "SELECT fast_copy('t', '" . path('w000.csv') . "', workers => $workers, options => '{\"ledger\": \"led\"}');\n");
+		ok(at_gate($node), 'the load is at the gate');
+		usleep(20_000);
+		append_to_file(path('w000.csv'), "1,2013-01-01,more\n");
+		open_gate();
+		like((finish_load($load))[1], qr/w000\.csv" changed while it was being loaded.*Somebody has written to it/s, 'the load fails');
+		is(query('SELECT (SELECT count(*) FROM t) + (SELECT count(*) FROM led)'), 0, 'nothing is left');
+	}
+};
+
+subtest 'files, batch by batch' => sub {
+	my $files = write_files('b', 0 .. 9);
+
+	prepare();
+	like(said("CALL fast_copy_files('t', '$files', 'led', batch_files => 4)"), qr/: 10 loaded, 0 loaded before, 0 failed, 0 too young/, 'it tells what it did');
+	is_whole(10, 'all');
+	is(query('SELECT count(DISTINCT xmin::text) FROM led'), 3, 'three transactions');
+	is(query('SELECT count(DISTINCT t.xmin::text) FROM t JOIN led ON led.xmin = t.xmin AND v = (regexp_replace(path, $$.*b0*(\d+)\.csv$$, $$file \1$$))'), 3, 'a file and its line are of the same one');
+	like(said("CALL fast_copy_files('t', '$files', 'led')"), qr/: 0 loaded, 10 loaded before/, 'once more');
+	write_files('b', 10 .. 12);
+	symlink(path('b010.csv'), path('b999.csv'));
+	mkdir path('b998.csv');
+	like(said("CALL fast_copy_files('t', '$files', 'led', batch_size => '1 bytes')"), qr/: 3 loaded, 11 loaded before/, 'new ones, one at a time, with a link and a directory');
+	is_whole(13, 'all');
+	is(query('SELECT count(DISTINCT xmin::text) FROM led'), 6, 'three more transactions');
+	query("DROP TABLE t; CREATE TABLE t (n int, ts timestamp, v text)");
+	like(said("CALL fast_copy_files('t', ARRAY['$files', '" . path('b00?.csv') . "'], 'led', options => '{\"workers\": 0}')"), qr/: 13 loaded, 1\d loaded before/, 'into a table that was made again, by two patterns');
+	is(query('SELECT count(*) FROM t'), 1300, 'its rows');
+	unlink path('b999.csv');
+	rmdir path('b998.csv');
+};
+
+subtest 'a file that fails' => sub {
+	my $files = write_files('f', 0 .. 4);
+
+	write_bytes('f002.csv', "200,2013-01-01,x\n201,2013-01-40,y\n");
+	prepare();
+	like(failure("CALL fast_copy_files('t', '$files', 'led')"), qr/ERROR:  22008: date.time field value out of range.*\n(.*\n)*.*f002\.csv", line 2, column ts/, "it ends with the file's error");
+	is(query('SELECT string_agg(state, $$ $$ ORDER BY path) FROM led'), 'loaded loaded failed waiting waiting', 'those before it are loaded');
+	is(query('SELECT sqlstate, line, message FROM led WHERE state = $$failed$$'), '22008|2|date/time field value out of range: "2013-01-40"', 'why, and where');
+	my $err = said("CALL fast_copy_files('t', '$files', 'led', on_failure => 'skip')");
+	like($err, qr/WARNING:  file ".*f002\.csv" was not loaded: date.time field value/, 'a warning');
+	like($err, qr/: 2 loaded, 2 loaded before, 1 failed/, 'the others are loaded');
+	is(query('SELECT string_agg(state, $$ $$ ORDER BY path) FROM led'), 'loaded loaded failed loaded loaded', 'their states');
+	write_files('f', 2);
+	like(said("CALL fast_copy_files('t', '$files', 'led')"), qr/: 1 loaded, 4 loaded before, 0 failed/, 'mended');
+	is_whole(5, 'all');
+	is(query('SELECT count(*) FROM led WHERE sqlstate IS NOT NULL OR message IS NOT NULL OR line IS NOT NULL'), 0, 'errors are forgotten');
+};
+
+subtest 'files that have changed since' => sub {
+	my $files = write_files('c', 0 .. 2);
+
+	prepare();
+	query("CALL fast_copy_files('t', '$files', 'led')");
+	append_to_file(path('c001.csv'), "300,2013-01-01,more\n");
+	write_files('c', 3);
+	like(failure("CALL fast_copy_files('t', '$files', 'led')"), qr/55000: file ".*c001\.csv" has changed since it was loaded/, 'an error');
+	is(query('SELECT string_agg(state || coalesce($$ $$ || sqlstate, $$$$), $$, $$ ORDER BY path) FROM led'), 'loaded, loaded 55000, loaded, waiting', 'it stays loaded');
+	like(said("CALL fast_copy_files('t', '$files', 'led', on_failure => 'skip')"), qr/: 1 loaded, 2 loaded before, 1 failed/, 'the others are loaded');
+	is(query('SELECT count(*) FROM t'), 400, 'nothing is loaded twice');
+	like(said("CALL fast_copy_files('t', '$files', 'led', options => '{\"changed_files\": \"skip\"}')"), qr/: 0 loaded, 4 loaded before/, 'skipped');
+	like(said("CALL fast_copy_files('t', '$files', 'led', options => '{\"changed_files\": \"load\"}')"), qr/: 1 loaded, 3 loaded before/, 'loaded');
+	is(query('SELECT count(*) FROM t'), 501, 'once more with all of its rows');
+	utime(1_400_000_000, 1_400_000_000, path('c000.csv'));
+	like(said("CALL fast_copy_files('t', '$files', 'led')"), qr/: 0 loaded, 4 loaded before/, 'one that was only touched');
+	is(query('SELECT modified FROM led WHERE path ~ $$c000$$'), '2014-05-13 16:53:20+00', 'its time is recorded');
+};
+
+subtest 'files that are still written' => sub {
+	my $files = write_files('y', 0 .. 2);
+
+	prepare();
+	utime(1_400_000_000, 1_400_000_000, path('y001.csv'));
+	like(said("CALL fast_copy_files('t', '$files', 'led', min_age => '1 hour')"), qr/: 1 loaded, 0 loaded before, 0 failed, 2 too young/, 'one is old enough');
+	is_whole(1, 'it');
+};
+
+subtest 'what is no fault of the files' => sub {
+	my $files = write_files('n', 0 .. 2);
+	my $call = "CALL fast_copy_files('t', '$files', 'led', batch_files => 1, on_failure => 'skip')";
+
+	prepare(', CHECK (gate(n))');
+	close_gate();
+	my $load = start_load($node, "$call;\n");
+	ok(at_gate($node), 'the load is at the gate');
+	query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'CALL%'");
+	like((finish_load($load))[1], qr/canceling statement due to user request/, 'a cancel ends the call');
+	is(query('SELECT state, count(*) FROM led GROUP BY 1'), 'waiting|3', 'all still wait');
+	open_gate();
+	my $locked = $node->background_psql('postgres');
+	$locked->query_safe('BEGIN; LOCK TABLE t');
+	like(failure("SET lock_timeout = '50ms'; $call"), qr/55P03/, 'a lock that is not to be had');
+	$locked->query_safe('COMMIT');
+	$locked->quit;
+	is(query('SELECT state, count(*) FROM led GROUP BY 1'), 'waiting|3', 'all still wait');
+	query($call);
+	is_whole(3, 'all');
+};
+
+subtest 'constraints that are checked at the end' => sub {
+	my $files = write_files('d', 0 .. 2);
+
+	prepare();
+	query('DROP TABLE t; CREATE TABLE keys (n int PRIMARY KEY); INSERT INTO keys SELECT generate_series(0, 199);
+		CREATE TABLE t (n int REFERENCES keys DEFERRABLE INITIALLY DEFERRED, ts timestamp, v text)');
+	like(said("CALL fast_copy_files('t', '$files', 'led', on_failure => 'skip')"), qr/: 2 loaded, 0 loaded before, 1 failed/, 'a file fails by one');
+	is(query('SELECT state, sqlstate FROM led WHERE path ~ $$d002$$'), 'failed|23503', 'and why');
+	is(query('SELECT count(*) FROM t'), 200, 'the others are loaded');
+	query('DROP TABLE t, keys');
+};
+
+subtest 'where it may be called, and with what' => sub {
+	my $files = write_files('p', 0 .. 2);
+	my $call = "CALL fast_copy_files('t', '$files', 'led')";
+
+	prepare();
+	like(failure("BEGIN; $call"), qr/25001: CALL fast_copy_files\(\) cannot run inside a transaction block/, 'not in a transaction block');
+	query("CREATE FUNCTION in_function() RETURNS void LANGUAGE plpgsql AS \$\$BEGIN $call; END\$\$");
+	like(failure('SELECT in_function()'), qr/25001/, 'nor in a function');
+	query("DO \$\$BEGIN $call; END\$\$");
+	is_whole(3, 'in a block of its own');
+	like(failure($_->[0]), $_->[1], $_->[0]) foreach (
+		[ "CALL fast_copy_files('t', '$files', NULL)", qr/22004: argument "ledger" must not be null/ ],
+		[ "CALL fast_copy_files('t', '$files', 'led', batch_files => 0)", qr/22023: argument "batch_files" must be positive/ ],
+		[ "CALL fast_copy_files('t', '$files', 'led', batch_size => 'x')", qr/22023: invalid size: "x"/ ],
+		[ "CALL fast_copy_files('t', '$files', 'led', on_failure => 'x')", qr/22023: on_failure "x" not recognized/ ],
+		[ "CALL fast_copy_files('t', '$files', 'led', options => '{\"program\": true, \"label\": \"x\"}')", qr/22023: argument "program" cannot be used/ ],
+		[ "CALL fast_copy_files('t', '$files', 'led', options => '{\"ledger\": \"led\"}')", qr/42601: conflicting or redundant options/ ],
+		[ "CALL fast_copy_files('t', '$files', 'led', options => '{\"formt\": \"csv\"}')", qr/42601: option "formt" not recognized/ ],
+		[ "CALL fast_copy_files('t', '" . path('no_such.csv') . "', 'led')", qr/58P01: could not open file/ ],
+		[ "CALL fast_copy_files('led', '$files', 'led')", qr/55000: table "led" cannot be used as ledger/ ]);
+	like(said("CALL fast_copy_files('t', '" . path('no_such*') . "', 'led')"), qr/: 0 loaded, 0 loaded before, 0 failed/, 'a pattern that matches nothing');
+	query('CREATE ROLE bob LOGIN; GRANT INSERT ON t TO bob; GRANT SELECT, INSERT, UPDATE ON led TO bob');
+	like(failure("SET ROLE bob; CALL fast_copy_files('t', '$files', 'led')"), qr/42501: permission denied to COPY from a file/, 'a role that may not read files');
+	query('GRANT pg_read_server_files TO bob; DELETE FROM led; TRUNCATE t');
+	query("SET ROLE bob; $call");
+	is_whole(3, 'a role that may');
+	is(query('SELECT DISTINCT loaded_by FROM led'), 'bob', 'who it was');
+};
+
+subtest 'several sessions, which are killed' => sub {
+	my $kills = $ENV{FC_LEDGER_KILLS} // 12;
+	my $nfiles = 60;
+	my $killed = 0;
+	my $files = write_files('k', 0 .. $nfiles - 1);
+	my $call = "CALL fast_copy_files('t', '$files', 'led', batch_files => 3, options => '{\"workers\": 1}');\n";
+
+	srand(7);
+	while ($killed < $kills)
+	{
+		prepare();
+		for (my $tries = 0; query('SELECT count(*) FROM led WHERE state = $$loaded$$') < $nfiles; $tries++)
+		{
+			my @loads = map { start_load($node, $call) } 1 .. 4;
+
+			if ($killed < $kills && $tries < 8)
+			{
+				usleep(30_000 + int(rand(250_000)));
+				my @pids = split /\n/, ($node->psql('postgres', "SELECT pid FROM pg_stat_activity WHERE query LIKE 'CALL%' OR backend_type = 'parallel worker'"))[1] // '';
+				if (@pids)
+				{
+					kill 'KILL', $pids[ rand @pids ];
+					$killed++;
+				}
+			}
+			finish_load($_) foreach @loads;
+			$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not come back';
+		}
+		is_whole($nfiles, "after $killed kills");
+	}
+	is(query("SELECT count(*) FROM led WHERE state = 'loading'"), 0, 'nothing is half done');
+	ok(wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker'"), 'no worker is left');
+	is(scalar(spill_files($node)), 0, 'no spill file is left');
+};
+
+subtest 'sessions share the files' => sub {
+	my $files = write_files('s', 0 .. 39);
+
+	prepare(', CHECK (gate(n % 2000))');
+	# who makes partitions keeps others from it until the batch is committed
+	query("CREATE TABLE t_all PARTITION OF t FOR VALUES FROM ('2013-01-01') TO ('2014-01-01')");
+	close_gate();
+	my $first = start_load($node, "CALL fast_copy_files('t', '$files', 'led', batch_files => 5)");
+	ok(at_gate($node), 'one is at the gate');
+	my $second = start_load($node, "CALL fast_copy_files('t', '$files', 'led', batch_files => 5, options => '{\"workers\": 0}')");
+	ok(wait_until($node, "SELECT count(*) = 2 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"), 'so is the other one, with other files');
+	open_gate();
+	my @told = map { (finish_load($_))[1] =~ /: (\d+) loaded, (\d+) loaded before/ ? ($1, $2) : () } $first, $second;
+	is($told[0] + $told[2], 40, 'together they have loaded all');
+	is($told[0] + $told[1], 40, 'one has waited for the other');
+	is($told[2] + $told[3], 40, 'and so has that');
+	is_whole(40, 'all');
+};
+
+$node->stop;
+done_testing();
