@@ -37,6 +37,9 @@ sub wrong_with_rows
 	my $rejects = $server->sql('SELECT count(*) FROM faults.rejects');
 	my $loaded = $is eq join(' ', @{ $load->after }) && $load->{tolerant};
 	push @wrong, "$rejects rejects" if !$load->{unlogged} && $rejects != ($loaded ? $load->{bad_file}{bad} : 0);
+	my $lines = $server->sql("SELECT count(*) || ' ' || count(*) FILTER (WHERE state = 'loaded' AND rows = (SELECT count(*) FROM faults.t WHERE n > 0)) FROM faults.ledger");
+	my $known = $load->{ledger} && $is eq join(' ', @{ $load->after }) ? '1 1' : '0 0';
+	push @wrong, "the ledger has $lines lines, not $known" if !$load->{unlogged} && $lines ne $known;
 	return @wrong;
 }
 
@@ -82,7 +85,7 @@ sub wrong_with_leftovers
 sub wrong_with_next_load
 {
 	my ($server, $load) = @_;
-	my $script = "SET lock_timeout = '10s';\nTRUNCATE faults.t, faults.rejects;\n" . $load->statement(freeze => 1);
+	my $script = "SET lock_timeout = '10s';\nTRUNCATE faults.t, faults.rejects, faults.ledger;\n" . $load->statement(freeze => 1);
 	my ($status, $text) = finish_command($server->start_script($script), 120);
 	my $is = join(' ', @{ Load::sum_of($server, 'faults.t') });
 

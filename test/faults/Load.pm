@@ -76,6 +76,7 @@ sub draw_options
 
 	$self->{unlogged} = $self->{layout} =~ /plain|keyed/ && chance(0.2);
 	$self->{replace} = !$routed && chance(0.25);
+	$self->{ledger} = chance(0.25);
 	$self->{freeze} = !$routed && !$self->{replace} && chance(0.15);
 	$self->{wrap} = 'block' if $self->{freeze} && $self->{wrap} ne 'savepoint';
 	$self->{truncate} = $self->{freeze} || $self->{wrap} !~ /auto|function/ && chance(0.2);
@@ -122,7 +123,8 @@ sub prepare
 	$server->sql(join(";\n", 'CREATE SCHEMA faults', 'SET search_path = faults, public', $self->table_sql,
 			'CREATE TABLE other (n int PRIMARY KEY, v text)',
 			"INSERT INTO other SELECT n, repeat('o', n % 100) FROM generate_series(1, 3000) n",
-			q(SELECT fast_copy_create_reject_table('faults.rejects'))));
+			q(SELECT fast_copy_create_reject_table('faults.rejects')),
+			q(SELECT fast_copy_create_ledger_table('faults.ledger'))));
 	$self->{of_file} = $self->sum_of_file($server);
 	$self->{before} = sum_of($server, 'faults.t');
 	$self->{other} = sum_of($server, 'faults.other');
@@ -199,13 +201,17 @@ sub arguments
 	return @args;
 }
 
-# How rows are replaced: as an option of COPY, and as an argument
-sub replaced
+# Options that are no arguments: those of COPY, or one argument
+sub later
 {
 	my ($self, $copy) = @_;
+	my @later;
 
-	return () unless $self->{replace};
-	return $copy ? [ existing_rows => "'replace'" ] : [ options => q('{"existing_rows": "replace"}') ];
+	push @later, [ existing_rows => 'replace' ] if $self->{replace};
+	push @later, [ ledger => 'faults.ledger' ] if $self->{ledger};
+	push @later, [ label => 'of faults' ] if $self->{ledger} && $self->{source} =~ /program|stdin/;
+	return map { [ $_->[0] => "'$_->[1]'" ] } @later if $copy;
+	return @later ? [ options => "'{" . join(', ', map { qq("$_->[0]": "$_->[1]") } @later) . "}'" ] : ();
 }
 
 # The statement that loads; "without" leaves out what cannot be done twice.
@@ -215,11 +221,11 @@ sub statement
 	my $path = $self->path;
 	my @args = $self->arguments(%without);
 
-	return "LOAD 'fast_copy';\n\\copy faults.t from '$path' with (format csv, fast_copy" . join('', map { ", $_->[0] " . copy_value($_->[1]) } @args, $self->replaced(1)) . ")\n"
+	return "LOAD 'fast_copy';\n\\copy faults.t from '$path' with (format csv, fast_copy" . join('', map { ", $_->[0] " . copy_value($_->[1]) } @args, $self->later(1)) . ")\n"
 	  if $self->{source} eq 'stdin';
 	my $source = { packed => "$path.gz", program => "cat $path" }->{ $self->{source} } // $path;
 	unshift @args, [ program => 'true' ] if $self->{source} eq 'program';
-	push @args, $self->replaced(0);
+	push @args, $self->later(0);
 	return "SELECT fast_copy('faults.t', '$source'" . join('', map { ", $_->[0] => $_->[1]" } @args) . ");\n";
 }
 
