@@ -20,11 +20,13 @@ $node->safe_psql('postgres', "CREATE EXTENSION pg_cron; CREATE ROLE loader LOGIN
 	GRANT CREATE ON SCHEMA public TO loader; ALTER ROLE loader SET session_preload_libraries = 'fast_copy'; ALTER ROLE loader SET fast_copy.workers = 2;
 	LOAD 'fast_copy'; ALTER SYSTEM SET fast_copy.log_min_duration = 0");
 $node->safe_psql('postgres', "SET ROLE loader; CREATE TABLE t (n int, ts timestamp, v text) PARTITION BY RANGE (ts);
+	CREATE TABLE once (n int, ts timestamp, v text); SELECT fast_copy_create_ledger_table('ledger');
 	CREATE TABLE bad (n int, ts date); CREATE TABLE plain (n int, ts timestamp, v text); CREATE TABLE by_copy (LIKE plain)");
 
 # \@reboot is run when the scheduler starts: nobody has to wait for a minute
 $node->safe_psql('postgres', "SET ROLE loader; SELECT cron.schedule(name, '\@reboot', command) FROM (VALUES
 	('load', \$\$SELECT fast_copy('t', '$rows')\$\$),
+	('files', \$\$CALL fast_copy_files('once', '$rows', 'ledger', batch_files => 1)\$\$),
 	('fails', \$\$SELECT fast_copy('bad', '$rows')\$\$),
 	('two', \$\$SELECT fast_copy('plain', '$rows', workers => 2); SELECT fast_copy('plain', '$rows', on_error => 'ignore', reject_limit => 10)\$\$),
 	('copy', \$\$COPY by_copy FROM '$rows' (FORMAT csv, fast_copy)\$\$)) AS j (name, command)");
@@ -46,15 +48,16 @@ sub runs
 		$node->safe_psql('postgres', 'TRUNCATE plain, by_copy, cron.job_run_details; DROP TABLE t; SET ROLE loader; CREATE TABLE t (n int, ts timestamp, v text) PARTITION BY RANGE (ts)');
 		my $from = -s $node->logfile;
 		$node->restart;
-		ok(wait_until($node, "SELECT count(*) = 4 FROM cron.job_run_details WHERE status IN ('succeeded', 'failed')"), 'all have run');
+		ok(wait_until($node, "SELECT count(*) = 5 FROM cron.job_run_details WHERE status IN ('succeeded', 'failed')"), 'all have run');
 		is($node->safe_psql('postgres', 'SELECT jobname, status FROM cron.job_run_details JOIN cron.job USING (jobid) ORDER BY jobname'),
-			"copy|$copy\nfails|failed\nload|succeeded\ntwo|succeeded", 'as the table of pg_cron says');
+			"copy|$copy\nfails|failed\nfiles|succeeded\nload|succeeded\ntwo|succeeded", 'as the table of pg_cron says');
 		like($node->safe_psql('postgres', "SELECT return_message FROM cron.job_run_details JOIN cron.job USING (jobid) WHERE jobname = 'fails'"),
 			qr/^ERROR: +extra data after last expected column/, '... with the error of one that fails');
 		like($node->safe_psql('postgres', "SELECT return_message FROM cron.job_run_details JOIN cron.job USING (jobid) WHERE jobname = 'copy'"),
 			$copy eq 'failed' ? qr/option "fast_copy" not recognized/ : qr/^COPY 4000/, '... and what COPY has said');
 		is($node->safe_psql('postgres', 'SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM plain), (SELECT count(*) FROM by_copy)'),
 			'4000|8000|' . ($copy eq 'failed' ? 0 : 4000), 'the rows are there, once');
+		is($node->safe_psql('postgres', 'SELECT (SELECT count(*) FROM once), (SELECT rows FROM ledger)'), '4000|4000', 'those of the ledger, too, however often the job runs');
 		is($node->safe_psql('postgres', "SELECT string_agg(DISTINCT relowner::regrole::text, ',') FROM pg_class WHERE relname LIKE 't\\_p%'"), 'loader', 'partitions are those of the role of the job');
 		my $log = slurp_file($node->logfile, $from);
 		like($log, qr/LOG:  fast_copy of public\.t from "\Q$rows\E": rows=4000, .*workers=\d of 2/, 'the log tells of the load');
