@@ -13,7 +13,8 @@
  * Several sessions work side by side, as each passes over rows that another one
  * has locked.  What is left then is tried again, and now waited for: so all
  * files of the call are loaded, or have failed, when it ends.  A session that
- * waits has no row locked.
+ * waits for a file has no other one's row locked; rows of new files are
+ * inserted in the order of their names, by this session as by all.
  *
  * A load is a subtransaction.  If one of several files fails, each of them is
  * loaded by itself; a file that fails by itself is recorded as failed.  That is
@@ -28,6 +29,7 @@
 #include "postgres.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "access/xact.h"
 #include "catalog/pg_type_d.h"
@@ -55,6 +57,8 @@ typedef struct FcFilesOne
 {
 	char	   *path;			/* as the caller's pattern has it */
 	char	   *key;			/* as the ledger has it */
+	dev_t		dev;
+	ino_t		ino;
 	int64		size;
 	TimestampTz modified;
 	bool		waits;			/* it is to be loaded */
@@ -91,41 +95,75 @@ fc_files_options(const FcFilesCall *call, List *paths)
 	return options;
 }
 
+/* Has the caller named this very path, and not a pattern? */
+static bool
+fc_files_is_named(const FcFiles *files, const char *path)
+{
+	ListCell   *lc;
+
+	foreach(lc, files->call->sources)
+		if (strcmp(strVal(lfirst(lc)), path) == 0)
+			return true;
+	return false;
+}
+
+/* Files that were written to after it are too young */
+static TimestampTz
+fc_files_youngest(const FcFilesCall *call)
+{
+	const Interval *age = call->min_age;
+
+	if (age->time == 0 && age->day == 0 && age->month == 0)
+		return DT_NOEND;
+	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
+												   TimestampTzGetDatum(GetCurrentTimestamp()),
+												   IntervalPGetDatum(call->min_age)));
+}
+
+/* A file that the ledger cannot have fails, without a row that tells it */
+static bool
+fc_files_is_usable(FcFiles *files, const FcFilesOne *one)
+{
+	const char *why = fc_ledger_refusal(one->key);
+
+	if (why == NULL)
+		return true;
+	files->failed++;
+	ereport(files->call->skip ? WARNING : ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a ledger cannot know file \"%s\"", one->path),
+			 errdetail("%s", why)));
+	return false;
+}
+
 /* Looks at a path; false if it is not a file to be loaded now */
 static bool
 fc_files_look(FcFiles *files, const char *root, TimestampTz youngest, char *path)
 {
 	FcFilesOne *one = &files->files[files->n];
-	bool		named = list_member(files->call->sources, makeString(path));
 	struct stat st;
 
 	if (fc_root_stat(root, path, true, &st) != 0)
 	{
-		/* gone since the directory was read */
-		if (errno == ENOENT && !named)
+		/* gone since the directory was read, or a link to nothing */
+		if ((errno == ENOENT || errno == ELOOP) && !fc_files_is_named(files, path))
 			return false;
 		fc_root_check_refused();
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not open file \"%s\" for reading: %m", path)));
 	}
-	if (!S_ISREG(st.st_mode) && !named)
+	if (!S_ISREG(st.st_mode) && !fc_files_is_named(files, path))
 		return false;
 	*one = (FcFilesOne)
 	{
-		.path = path, .key = fc_ledger_path(path, st.st_dev, st.st_ino),
-			.size = st.st_size, .modified = fc_source_modified(&st)
+		.path = path, .key = fc_ledger_path(root, path, st.st_dev, st.st_ino), .dev = st.st_dev,
+			.ino = st.st_ino, .size = st.st_size, .modified = fc_source_modified(&st)
 	};
+	if (!fc_files_is_usable(files, one))
+		return false;
 	files->young += (one->modified > youngest);
 	return one->modified <= youngest;
-}
-
-static TimestampTz
-fc_files_youngest(const FcFilesCall *call)
-{
-	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
-												   TimestampTzGetDatum(GetCurrentTimestamp()),
-												   IntervalPGetDatum(call->min_age)));
 }
 
 /* Finds the files that the caller names */
@@ -148,47 +186,50 @@ fc_files_find(FcFiles *files)
 	}
 }
 
-/* qsort's: by their names in the ledger */
+/* qsort's: by device and inode; and by names in the ledger */
 static int
-fc_files_cmp(const void *a, const void *b, void *arg)
+fc_files_inode_cmp(const void *a, const void *b)
 {
-	const FcFilesOne *files = arg;
+	const FcFilesOne *fa = *(FcFilesOne *const *) a;
+	const FcFilesOne *fb = *(FcFilesOne *const *) b;
 
-	return strcmp(files[*(const int *) a].key, files[*(const int *) b].key);
+	if (fa->dev != fb->dev)
+		return fa->dev < fb->dev ? -1 : 1;
+	return fa->ino < fb->ino ? -1 : fa->ino > fb->ino;
 }
 
-/* The order in which rows are inserted: that of all sessions */
-static int *
-fc_files_order(const FcFiles *files)
+static int
+fc_files_key_cmp(const void *a, const void *b)
 {
-	int		   *order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int) * Max(files->n, 1));
+	return strcmp((*(FcFilesOne *const *) a)->key, (*(FcFilesOne *const *) b)->key);
+}
+
+/*
+ * The files in the order of their names in the ledger, in which all sessions
+ * insert rows; a file that is named twice is there once.  Sets their number.
+ * ERROR 22023 for one that has two names in the file system.
+ */
+static FcFilesOne **
+fc_files_sort(const FcFiles *files, int *n)
+{
+	FcFilesOne **order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcFilesOne *) * Max(files->n, 1));
 
 	for (int i = 0; i < files->n; i++)
-		order[i] = i;
-	qsort_arg(order, files->n, sizeof(int), fc_files_cmp, files->files);
+		order[i] = &files->files[i];
+	qsort(order, files->n, sizeof(FcFilesOne *), fc_files_inode_cmp);
+	for (int i = 1; i < files->n; i++)
+		if (fc_files_inode_cmp(&order[i - 1], &order[i]) == 0 && fc_files_key_cmp(&order[i - 1], &order[i]) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("file \"%s\" is named more than once", order[i]->path),
+					 errdetail("\"%s\" is the same file.", order[i - 1]->path),
+					 errhint("Each file is loaded once, by one name.")));
+	qsort(order, files->n, sizeof(FcFilesOne *), fc_files_key_cmp);
+	*n = 0;
+	for (int i = 0; i < files->n; i++)
+		if (*n == 0 || fc_files_key_cmp(&order[*n - 1], &order[i]) != 0)
+			order[(*n)++] = order[i];
 	return order;
-}
-
-/* Sets parameters: the target, and arrays of what is known of the files */
-static void
-fc_files_arrays(const FcFiles *files, const int *order, Datum *values)
-{
-	Datum	   *paths = palloc(sizeof(Datum) * files->n);
-	Datum	   *sizes = palloc(sizeof(Datum) * files->n);
-	Datum	   *times = palloc(sizeof(Datum) * files->n);
-
-	for (int i = 0; i < files->n; i++)
-	{
-		const FcFilesOne *one = &files->files[order[i]];
-
-		paths[i] = CStringGetTextDatum(one->key);
-		sizes[i] = Int64GetDatum(one->size);
-		times[i] = TimestampTzGetDatum(one->modified);
-	}
-	values[0] = ObjectIdGetDatum(files->call->target);
-	values[1] = PointerGetDatum(construct_array(paths, files->n, TEXTOID, -1, false, TYPALIGN_INT));
-	values[2] = PointerGetDatum(construct_array(sizes, files->n, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-	values[3] = PointerGetDatum(construct_array(times, files->n, TIMESTAMPTZOID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 static void
@@ -200,39 +241,109 @@ fc_files_sql(const char *sql, int nargs, const Oid *types, Datum *values)
 		elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(rc));
 }
 
+/* Marks the files that are to be loaded; known[i]: the ledger has a row */
+static void
+fc_files_ask(FcFiles *files, FcFilesOne **order, int n, bool *known)
+{
+	const Oid	types[] = {REGCLASSOID, TEXTARRAYOID};
+	Datum	   *paths = palloc(sizeof(Datum) * n);
+	Datum		values[lengthof(types)] = {ObjectIdGetDatum(files->call->target)};
+
+	for (int i = 0; i < n; i++)
+	{
+		order[i]->waits = true;
+		paths[i] = CStringGetTextDatum(order[i]->key);
+	}
+	values[1] = PointerGetDatum(construct_array(paths, n, TEXTOID, -1, false, TYPALIGN_INT));
+	fc_files_sql(psprintf("SELECT path, coalesce(size, -1), coalesce(modified, '-infinity'), state = 'loaded' "
+						  "FROM ONLY %s WHERE target = $1 AND path = ANY ($2)",
+						  fc_ledger_name(files->call->ledger)), lengthof(types), types, values);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		Datum		row[4];
+		bool		nulls[4];
+		FcFilesOne	wanted;
+		FcFilesOne *key = &wanted;
+		FcFilesOne **found;
+
+		heap_deform_tuple(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, row, nulls);
+		wanted.key = TextDatumGetCString(row[0]);
+		found = bsearch(&key, order, n, sizeof(FcFilesOne *), fc_files_key_cmp);
+		known[found - order] = true;
+		(*found)->waits = !(DatumGetBool(row[3]) && DatumGetInt64(row[1]) == (*found)->size &&
+							DatumGetTimestampTz(row[2]) == (*found)->modified);
+	}
+}
+
 /*
- * Puts the files into the ledger that it does not know, and marks those that
- * wait.  A file that is named twice waits once.
+ * Puts the files into the ledger that it does not know, in their order.  A
+ * session that has such a row, and has not committed it, is waited for.
  */
+static void
+fc_files_insert(const FcFiles *files, FcFilesOne **order, int n, const bool *known)
+{
+	const Oid	types[] = {REGCLASSOID, TEXTARRAYOID, INT8ARRAYOID, TIMESTAMPTZARRAYOID};
+	Datum	   *paths = palloc(sizeof(Datum) * n);
+	Datum	   *sizes = palloc(sizeof(Datum) * n);
+	Datum	   *times = palloc(sizeof(Datum) * n);
+	Datum		values[lengthof(types)] = {ObjectIdGetDatum(files->call->target)};
+	int			nnew = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (known[i])
+			continue;
+		paths[nnew] = CStringGetTextDatum(order[i]->key);
+		sizes[nnew] = Int64GetDatum(order[i]->size);
+		times[nnew++] = TimestampTzGetDatum(order[i]->modified);
+	}
+	values[1] = PointerGetDatum(construct_array(paths, nnew, TEXTOID, -1, false, TYPALIGN_INT));
+	values[2] = PointerGetDatum(construct_array(sizes, nnew, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	values[3] = PointerGetDatum(construct_array(times, nnew, TIMESTAMPTZOID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	fc_files_sql(psprintf("INSERT INTO %s (target, path, size, modified, state) SELECT $1, u.path, u.size, u.modified, 'waiting' "
+						  "FROM unnest($2, $3, $4) WITH ORDINALITY AS u (path, size, modified, n) ORDER BY u.n "
+						  "ON CONFLICT (target, path) DO NOTHING",
+						  fc_ledger_name(files->call->ledger)), lengthof(types), types, values);
+}
+
+/* Marks the files that are to be loaded, and sees to it that each has a row */
 static void
 fc_files_record(FcFiles *files)
 {
-	const Oid	types[] = {REGCLASSOID, TEXTARRAYOID, INT8ARRAYOID, TIMESTAMPTZARRAYOID};
-	const char *ledger = fc_ledger_name(files->call->ledger);
-	int		   *order = fc_files_order(files);
+	int			n;
+	FcFilesOne **order = fc_files_sort(files, &n);
+	bool	   *known = palloc0(Max(n, 1));
 	int			level = fc_ddl_begin();
-	Datum		values[lengthof(types)];
 
-	fc_files_arrays(files, order, values);
-	/* ON CONFLICT alone would wait for sessions that load such a file */
-	fc_files_sql(psprintf("INSERT INTO %s (target, path, size, modified, state) SELECT $1, u.path, u.size, u.modified, 'waiting' "
-						  "FROM unnest($2, $3, $4) AS u (path, size, modified) "
-						  "WHERE NOT EXISTS (SELECT FROM %s AS l WHERE l.target = $1 AND l.path = u.path) "
-						  "ON CONFLICT (target, path) DO NOTHING",
-						  ledger, ledger), lengthof(types), types, values);
-	fc_files_sql(psprintf("SELECT min(u.n) FROM unnest($2, $3, $4) WITH ORDINALITY AS u (path, size, modified, n) "
-						  "WHERE NOT EXISTS (SELECT FROM %s AS l WHERE l.target = $1 AND l.path = u.path AND l.state = 'loaded' "
-						  "AND l.size = u.size AND l.modified = u.modified) GROUP BY u.path",
-						  ledger), lengthof(types), types, values);
-	for (uint64 i = 0; i < SPI_processed; i++)
+	if (n > 0)
 	{
-		bool		null;
-		int64		n = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null));
-
-		files->files[order[n - 1]].waits = true;
+		fc_files_ask(files, order, n, known);
+		fc_files_insert(files, order, n, known);
 	}
-	files->before = files->n - (uint32) SPI_processed;
+	for (int i = 0; i < files->n; i++)
+		files->before += !files->files[i].waits;
 	fc_ddl_end(level, false);
+}
+
+/*
+ * Looks again at a file that is to be loaded: others may have written to it
+ * since the call began.  False if it is too young now.
+ */
+static bool
+fc_files_is_old_enough(FcFiles *files, FcFilesOne *one)
+{
+	struct stat st;
+
+	/* if it is gone the load tells */
+	if (fc_root_stat(fc_root_of_caller(), one->path, true, &st) != 0)
+		return true;
+	one->size = st.st_size;
+	one->modified = fc_source_modified(&st);
+	if (one->modified <= fc_files_youngest(files->call))
+		return true;
+	one->waits = false;
+	files->young++;
+	return false;
 }
 
 /*
@@ -249,7 +360,7 @@ fc_files_take(FcFiles *files, FcFilesOne *one, bool wait)
 	bool		taken;
 	bool		loaded = false;
 
-	fc_files_sql(psprintf("SELECT state = 'loaded', coalesce(size = $3 AND modified = $4, false) FROM %s "
+	fc_files_sql(psprintf("SELECT state = 'loaded', coalesce(size = $3 AND modified = $4, false) FROM ONLY %s "
 						  "WHERE target = $1 AND path = $2 FOR UPDATE%s",
 						  fc_ledger_name(files->call->ledger), wait ? "" : " SKIP LOCKED"),
 				 lengthof(types), types, values);
@@ -294,7 +405,7 @@ fc_files_next_batch(FcFiles *files, int round)
 			continue;
 		if (!first && (one->alone || bytes + one->size > files->call->batch_bytes))
 			break;
-		if (!fc_files_take(files, one, round > 0 && first))
+		if (!fc_files_is_old_enough(files, one) || !fc_files_take(files, one, round > 0 && first))
 			continue;
 		files->batch = lappend(files->batch, one);
 		bytes += one->size;
@@ -324,10 +435,30 @@ fc_files_load(void *arg)
 	return true;
 }
 
+/* Can one of the files not be read by the server? */
+static bool
+fc_files_is_unreadable(const FcFiles *files)
+{
+	ListCell   *lc;
+
+	foreach(lc, files->batch)
+	{
+		int			fd = fc_root_open(fc_root_of_caller(), ((FcFilesOne *) lfirst(lc))->path, FC_ROOT_READ);
+
+		if (fd < 0 && errno == EACCES)
+			return true;
+		if (fd >= 0)
+			close(fd);
+	}
+	return false;
+}
+
 /* Is it the fault of the files that a load has failed? */
 static bool
-fc_files_at_fault(const ErrorData *edata)
+fc_files_at_fault(const FcFiles *files, const ErrorData *edata)
 {
+	if (edata->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE)
+		return fc_files_is_unreadable(files);
 	switch (ERRCODE_TO_CATEGORY(edata->sqlerrcode))
 	{
 		case ERRCODE_CONNECTION_EXCEPTION:
@@ -341,7 +472,8 @@ fc_files_at_fault(const ErrorData *edata)
 		case ERRCODE_SYSTEM_ERROR:
 			return edata->sqlerrcode == ERRCODE_UNDEFINED_FILE;
 		default:
-			return edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE && !fc_error_is_of_transaction(edata);
+			return edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE &&
+				edata->sqlerrcode != ERRCODE_UNDEFINED_TABLE && !fc_error_is_of_transaction(edata);
 	}
 }
 
@@ -372,7 +504,7 @@ fc_files_record_failure(FcFiles *files, const FcFilesOne *one, const ErrorData *
 	const char *ledger = fc_ledger_name(files->call->ledger);
 	int			level = fc_ddl_begin();
 
-	fc_files_sql(psprintf("UPDATE %s SET sqlstate = $3, message = $4, line = nullif($5, 0), "
+	fc_files_sql(psprintf("UPDATE ONLY %s SET sqlstate = $3, message = $4, line = nullif($5, 0), "
 						  "state = CASE state WHEN 'loaded' THEN state ELSE 'failed' END, "
 						  "loaded_at = CASE state WHEN 'loaded' THEN loaded_at ELSE $6 END, "
 						  "loaded_by = CASE state WHEN 'loaded' THEN loaded_by ELSE $7 END "
@@ -396,7 +528,7 @@ fc_files_failed(FcFiles *files, ErrorData *edata)
 	FcFilesOne *one = linitial(files->batch);
 	ListCell   *lc;
 
-	if (!fc_files_at_fault(edata))
+	if (!fc_files_at_fault(files, edata))
 		ReThrowError(edata);
 	if (list_length(files->batch) > 1)
 	{
@@ -478,6 +610,12 @@ fc_files_run(const FcFilesCall *call)
 				 errmsg("argument \"program\" cannot be used in fast_copy_files()"),
 				 errhint("Use fast_copy() with the options \"ledger\" and \"label\".")));
 	fc_options_check(options);
+	if (options->existing != FC_EXISTING_KEEP)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("existing_rows \"replace\" cannot be used in fast_copy_files()"),
+				 errdetail("A file would replace the rows of another one that is loaded before it."),
+				 errhint("Use fast_copy() with the option \"ledger\" and all files whose rows are in the same partitions.")));
 	files.options = options;
 	fc_ledger_lock(call->ledger, call->target);
 	fc_files_find(&files);

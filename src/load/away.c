@@ -158,29 +158,47 @@ fc_away_foresee(FcJob *job)
 					"all partitions are foreign tables" : "the target is a foreign table");
 }
 
-static bool
-fc_away_is_any(const FcTarget *target)
+/* What a ledger cannot answer for, of the tables that rows may go to */
+typedef struct FcAwayLosses
 {
+	bool		foreign;		/* other servers commit them */
+	Oid			unlogged;		/* a crash empties it; or InvalidOid */
+} FcAwayLosses;
+
+static FcAwayLosses
+fc_away_losses(const FcTarget *target)
+{
+	FcAwayLosses losses = {target->kept || target->options->nodes != NIL};
 	List	   *tables = target->plan->partitioned ?
 		find_all_inheritors(target->oid, NoLock, NULL) : list_make1_oid(target->oid);
 	ListCell   *lc;
 
-	if (target->kept || target->options->nodes != NIL)
-		return true;
 	foreach(lc, tables)
+	{
 		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
-			return true;
-	return false;
+			losses.foreign = true;
+		if (get_rel_persistence(lfirst_oid(lc)) == RELPERSISTENCE_UNLOGGED)
+			losses.unlogged = lfirst_oid(lc);
+	}
+	return losses;
 }
 
 void
 fc_away_check_ledger(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
+	FcAwayLosses losses;
 
-	if (!OidIsValid(target->options->ledger) ||
-		pg_strcasecmp(target->options->words.remote_commit, "two_phase") == 0 ||
-		!fc_away_is_any(target))
+	if (!OidIsValid(target->options->ledger))
+		return;
+	losses = fc_away_losses(target);
+	if (OidIsValid(losses.unlogged))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a ledger cannot be used for unlogged table \"%s\"", get_rel_name(losses.unlogged)),
+				 errdetail("A crash empties it, and the ledger would have its files as loaded."),
+				 errhint("ALTER TABLE ... SET LOGGED, or load without a ledger.")));
+	if (!losses.foreign || pg_strcasecmp(target->options->words.remote_commit, "two_phase") == 0)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

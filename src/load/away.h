@@ -35,7 +35,8 @@ extern void fc_away_foresee(FcJob *job);
 
 /*
  * With a ledger: ERROR 0A000 if rows go to other servers, which could commit
- * them and then lack the row of the ledger here
+ * them when the row of the ledger here is lost, or to unlogged tables, which
+ * lose them in a crash
  */
 extern void fc_away_check_ledger(const FcJob *job);
 

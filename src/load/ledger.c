@@ -26,9 +26,8 @@
  */
 #include "postgres.h"
 
-#include <limits.h>
-#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "access/xlog.h"
 #include "catalog/pg_type_d.h"
@@ -36,6 +35,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/pg_crc32c.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
@@ -48,22 +48,26 @@
 #include "load/ledger.h"
 #include "partition/ddl.h"
 #include "rejects/own_table.h"
+#include "source/root.h"
 
 /* Bytes that are added to a checksum at a time */
 #define FC_LEDGER_BLOCK	(256 * 1024)
+
+/* Bytes of a path that have room in an entry of an index, whatever they are */
+#define FC_LEDGER_LONGEST	2500
 
 static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
 	[FC_LEDGER_TARGET] = {"target", "pg_catalog.regclass NOT NULL", REGCLASSOID, "table that the file is loaded into"},
 	[FC_LEDGER_PATH] = {"path", "pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL", TEXTOID,
 		"file, without symbolic links; or the label of what a program printed or the client sent"},
-	[FC_LEDGER_SIZE] = {"size", "pg_catalog.int8", INT8OID, "its bytes, packed as they are"},
+	[FC_LEDGER_SIZE] = {"size", "pg_catalog.int8", INT8OID, "its bytes, as they are packed; what has a label is unpacked before"},
 	[FC_LEDGER_MODIFIED] = {"modified", "pg_catalog.timestamptz", TIMESTAMPTZOID, "when it was written to last"},
 	[FC_LEDGER_CHECKSUM] = {"checksum", "pg_catalog.text", TEXTOID, "CRC-32C of its bytes, in hexadecimal digits"},
 	[FC_LEDGER_STATE] = {"state", "pg_catalog.text NOT NULL", TEXTOID, "waiting, loaded or failed"},
 	[FC_LEDGER_ROWS] = {"rows", "pg_catalog.int8", INT8OID,
 	"rows loaded from it; null where COPY itself loaded several files as one"},
 	[FC_LEDGER_REJECTED] = {"rejected", "pg_catalog.int8", INT8OID, "records that on_error left out"},
-	[FC_LEDGER_FILTERED] = {"filtered", "pg_catalog.int8", INT8OID, "rows that where_clause left out"},
+	[FC_LEDGER_FILTERED] = {"filtered", "pg_catalog.int8", INT8OID, "rows that where_clause left out; null where COPY itself loaded"},
 	[FC_LEDGER_JOB] = {"job", "pg_catalog.uuid", UUIDOID, "the same column of reject_table has it"},
 	[FC_LEDGER_LOADED_AT] = {"loaded_at", "pg_catalog.timestamptz", TIMESTAMPTZOID, "when it was loaded, or failed to be"},
 	[FC_LEDGER_LOADED_BY] = {"loaded_by", "pg_catalog.text", TEXTOID, "role that loaded"},
@@ -158,7 +162,7 @@ fc_ledger_update(Oid table, FcLedgerRow *row)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "UPDATE %s SET ", fc_ledger_name(table));
+	appendStringInfo(&sql, "UPDATE ONLY %s SET ", fc_ledger_name(table));
 	for (int i = FC_LEDGER_PATH + 1; i < FC_LEDGER_NCOLUMNS; i++)
 		appendStringInfo(&sql, "%s%s = $%d", i > FC_LEDGER_PATH + 1 ? ", " : "",
 						 quote_identifier(ledger_columns[i].name), i + 1);
@@ -172,22 +176,57 @@ fc_ledger_update(Oid table, FcLedgerRow *row)
 }
 
 char *
-fc_ledger_path(const char *path, dev_t dev, ino_t ino)
+fc_ledger_path(const char *root, const char *path, dev_t dev, ino_t ino)
 {
-	char	   *found = realpath(path, NULL);
-	char	   *copy;
+	int			fd = fc_root_open(root, path, O_PATH | O_CLOEXEC);
+	char		found[FC_LEDGER_LONGEST + 2];
+	ssize_t		len = -1;
 	struct stat st;
 
-	if (found == NULL)
+	if (fd >= 0)
+	{
+		/* a path that is cut here is still too long for the ledger */
+		if (fstat(fd, &st) == 0)
+			len = readlink(psprintf("/proc/self/fd/%d", fd), found, FC_LEDGER_LONGEST + 1);
+		close(fd);
+	}
+	if (len < 0)
+	{
+		fc_root_check_refused();
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not resolve path \"%s\": %m", path)));
-	copy = pstrdup(found);
-	free(found);
-	if (stat(copy, &st) != 0 || st.st_dev != dev || st.st_ino != ino)
+				 errmsg("could not find out where file \"%s\" lies: %m", path)));
+	}
+	if (st.st_dev != dev || st.st_ino != ino || st.st_nlink == 0)
 		fc_source_changed(path, "Its path leads to another file now.");
-	(void) pg_verifymbstr(copy, strlen(copy), false);
-	return copy;
+	return pnstrdup(found, len);
+}
+
+const char *
+fc_ledger_refusal(const char *path)
+{
+	if (!pg_verifymbstr(path, strlen(path), true))
+		return "Its path is no text in the encoding of the database.";
+	if (strlen(path) > FC_LEDGER_LONGEST)
+		return "Its path is too long.";
+	return NULL;
+}
+
+/* The same, and ERROR 22023 if the ledger cannot have it */
+static char *
+fc_ledger_usable_path(const FcSource *source, uint32 number)
+{
+	const char *named = fc_source_path(source, number);
+	const FcFile *file = &source->files[number];
+	char	   *path = fc_ledger_path(source->root, named, file->dev, file->ino);
+	const char *why = fc_ledger_refusal(path);
+
+	if (why)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a ledger cannot know file \"%s\"", named),
+				 errdetail("%s", why)));
+	return path;
 }
 
 /* The row that a file has from when it is claimed */
@@ -251,16 +290,17 @@ typedef struct FcRecorded
 	char	   *checksum;		/* "": not said */
 } FcRecorded;
 
+/* ERROR 55006 if it is being loaded, here */
 static FcRecorded
-fc_ledger_recorded(FcLedgerRow *row, Oid table)
+fc_ledger_recorded(FcLedgerRow *row, Oid table, const FcLedgerFile *file)
 {
 	FcRecorded	recorded = {-1, 0, ""};
 	TupleDesc	desc;
 	HeapTuple	tuple;
-	Datum		values[3];
-	bool		nulls[3];
+	Datum		values[4];
+	bool		nulls[4];
 
-	if (fc_ledger_run(psprintf("SELECT size, modified, checksum FROM %s WHERE target = $1 AND path = $2",
+	if (fc_ledger_run(psprintf("SELECT size, modified, checksum, state FROM ONLY %s WHERE target = $1 AND path = $2",
 							   fc_ledger_name(table)), row) != 1)
 		elog(ERROR, "ledger \"%s\" has lost a row", get_rel_name(table));
 	desc = SPI_tuptable->tupdesc;
@@ -272,6 +312,11 @@ fc_ledger_recorded(FcLedgerRow *row, Oid table)
 		recorded.modified = DatumGetTimestampTz(values[1]);
 	if (!nulls[2])
 		recorded.checksum = TextDatumGetCString(values[2]);
+	/* nobody else sees such a row: a function of that load has called this */
+	if (strcmp(TextDatumGetCString(values[3]), "loading") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("\"%s\" is being loaded by this transaction", file->named)));
 	return recorded;
 }
 
@@ -293,9 +338,20 @@ fc_ledger_is_same(FcLedger *ledger, const FcSource *source, uint32 number, FcLed
 		;
 	if (strcmp(recorded->checksum, fc_ledger_hex(file->checksum)) != 0)
 		return false;
-	(void) fc_ledger_run(psprintf("UPDATE %s SET modified = $4 WHERE target = $1 AND path = $2",
+	(void) fc_ledger_run(psprintf("UPDATE ONLY %s SET modified = $4 WHERE target = $1 AND path = $2",
 								  fc_ledger_name(ledger->options->ledger)), row);
 	return true;
+}
+
+/* Claims a file that is recorded as loaded, and whose row is locked */
+static void
+fc_ledger_claim_again(const FcLedger *ledger, const FcLedgerFile *file)
+{
+	FcLedgerRow row;
+
+	fc_ledger_file_row(ledger, file, &row);
+	(void) fc_ledger_run(psprintf("UPDATE ONLY %s SET state = $6 WHERE target = $1 AND path = $2",
+								  fc_ledger_name(ledger->options->ledger)), &row);
 }
 
 /*
@@ -312,18 +368,18 @@ fc_ledger_claim_one(FcLedger *ledger, const FcSource *source, uint32 number, FcL
 
 	fc_ledger_file_row(ledger, file, &row);
 	if (fc_ledger_run(psprintf("INSERT INTO %s AS l (target, path, size, modified, state) VALUES ($1, $2, $3, $4, $6) "
-							   "ON CONFLICT (target, path) DO UPDATE SET state = $6 WHERE l.state <> 'loaded'",
+							   "ON CONFLICT (target, path) DO UPDATE SET state = $6 WHERE l.state NOT IN ('loaded', 'loading')",
 							   name), &row) == 1)
 		return true;
+	recorded = fc_ledger_recorded(&row, table, file);
 	if (source == NULL)
 		return false;
-	recorded = fc_ledger_recorded(&row, table);
 	if (fc_ledger_is_same(ledger, source, number, file, &row, &recorded) ||
 		ledger->options->changed_files == FC_CHANGED_SKIP)
 		return false;
 	if (ledger->options->changed_files == FC_CHANGED_ERROR)
 		fc_ledger_refuse_changed(ledger, file, recorded.size, recorded.modified);
-	(void) fc_ledger_run(psprintf("UPDATE %s SET state = $6 WHERE target = $1 AND path = $2", name), &row);
+	fc_ledger_claim_again(ledger, file);
 	return true;
 }
 
@@ -338,12 +394,15 @@ fc_ledger_path_cmp(const void *a, const void *b, void *arg)
 
 /*
  * Claims all, in the order of their paths, and keeps those that are to be
- * loaded, in the order of the load
+ * loaded, in the order of the load.  Where rows are replaced that is all or
+ * nothing: what a file has given would go if another one, of the same
+ * partition, were loaded alone.
  */
 static void
 fc_ledger_claim_all(FcLedger *ledger, const FcSource *source)
 {
 	uint32		n = ledger->nfiles;
+	uint32		nclaimed = 0;
 	uint32	   *order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * n);
 	bool	   *claimed = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(bool) * n);
 	int			level = fc_ddl_begin();
@@ -355,8 +414,15 @@ fc_ledger_claim_all(FcLedger *ledger, const FcSource *source)
 	{
 		CHECK_FOR_INTERRUPTS();
 		claimed[order[i]] = fc_ledger_claim_one(ledger, source, order[i], &ledger->files[order[i]]);
+		nclaimed += claimed[order[i]];
 		SPI_freetuptable(SPI_tuptable);
 	}
+	for (uint32 i = 0; i < n && nclaimed > 0 && ledger->options->existing == FC_EXISTING_REPLACE; i++)
+		if (!claimed[i])
+		{
+			fc_ledger_claim_again(ledger, &ledger->files[i]);
+			claimed[i] = true;
+		}
 	fc_ddl_end(level, false);
 	ledger->nfiles = 0;
 	for (uint32 i = 0; i < n; i++)
@@ -393,7 +459,7 @@ fc_ledger_of_files(const FcOptions *options, const FcSource *source)
 			.named = pstrdup(fc_source_path(source, i)), .dev = file->dev, .ino = file->ino,
 				.size = file->identity.size, .modified = file->modified
 		};
-		ledger->files[i].path = fc_ledger_path(ledger->files[i].named, file->dev, file->ino);
+		ledger->files[i].path = fc_ledger_usable_path(source, i);
 	}
 	return ledger;
 }
@@ -472,16 +538,16 @@ fc_ledger_count(const FcJob *job)
 
 	if (!OidIsValid(options->ledger) || options->label || RecoveryInProgress())
 		return 0;
-	fc_ledger_lock(options->ledger, options->target);
+	LockRelationOid(options->ledger, AccessShareLock);
+	fc_own_table_check_closed(&ledger_kind, options->ledger);
 	level = fc_ddl_begin();
 	for (uint32 i = 0; i < source->nfiles; i++)
 	{
-		const FcFile *file = &source->files[i];
 		FcLedgerRow row;
 
 		CHECK_FOR_INTERRUPTS();
-		fc_ledger_row(&row, options->target, fc_ledger_path(fc_source_path(source, i), file->dev, file->ino));
-		known += fc_ledger_run(psprintf("SELECT FROM %s WHERE target = $1 AND path = $2 AND state = 'loaded'",
+		fc_ledger_row(&row, options->target, fc_ledger_usable_path(source, i));
+		known += fc_ledger_run(psprintf("SELECT FROM ONLY %s WHERE target = $1 AND path = $2 AND state = 'loaded'",
 										fc_ledger_name(options->ledger)), &row);
 	}
 	fc_ddl_end(level, false);
@@ -559,7 +625,7 @@ fc_ledger_check_unchanged(const FcJob *job)
 					(errcode_for_file_access(),
 					 errmsg("could not stat file \"%s\": %m", file->named)));
 		if (st.st_dev == file->dev && st.st_ino == file->ino &&
-			fc_source_modified(&st) != file->modified)
+			(st.st_size != (off_t) file->size || fc_source_modified(&st) != file->modified))
 			fc_source_changed(file->named, "Somebody has written to it.");
 	}
 }
@@ -584,7 +650,8 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 		rows = fc_chunks_records(shared, target->source, i) - filtered - rejected;
 	}
 	fc_ledger_set(row, FC_LEDGER_ROWS, Int64GetDatum((int64) rows));
-	fc_ledger_set(row, FC_LEDGER_FILTERED, Int64GetDatum((int64) filtered));
+	if (target->way != FC_WAY_COPY)
+		fc_ledger_set(row, FC_LEDGER_FILTERED, Int64GetDatum((int64) filtered));
 	fc_ledger_set(row, FC_LEDGER_REJECTED, Int64GetDatum((int64) rejected));
 }
 

@@ -64,10 +64,14 @@ extern void fc_ledger_update(Oid table, FcLedgerRow *row);
 extern const char *fc_ledger_name(Oid table);
 
 /*
- * Where a file lies, without links, in the current memory context.  ERROR
- * 55000 if that is not the file with this device and inode.
+ * Where a file lies, without links, in the current memory context; "root" as in
+ * fc_root_open().  ERROR 55000 if that is not the file with this device and
+ * inode.
  */
-extern char *fc_ledger_path(const char *path, dev_t dev, ino_t ino);
+extern char *fc_ledger_path(const char *root, const char *path, dev_t dev, ino_t ino);
+
+/* Why the ledger cannot have such a path; NULL: it can */
+extern const char *fc_ledger_refusal(const char *path);
 
 /*
  * Before a load: locks the ledger, and puts the files into it that are to be

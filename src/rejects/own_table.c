@@ -108,12 +108,14 @@ fc_own_table_check_owner(const FcOwnTable *kind, Relation rel)
 
 /* What may run code for a row, or refuse it; NULL: nothing does */
 static const char *
-fc_own_table_code(Relation rel)
+fc_own_table_code(const FcOwnTable *kind, Relation rel)
 {
 	TupleConstr *constr = RelationGetDescr(rel)->constr;
 
 	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_rel->relispartition)
 		return "It is not an ordinary table.";
+	if (kind->nkey > 0 && rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		return "It is unlogged: a crash would empty it.";
 	if (RELATION_IS_OTHER_TEMP(rel))
 		return "It is a temporary table of another session.";
 	if (rel->trigdesc)
@@ -129,14 +131,13 @@ fc_own_table_code(Relation rel)
 	return NULL;
 }
 
-/* Is a unique index that of our key?  Its names are compared byte by byte. */
+/* Is a unique index on our key, which compares texts byte by byte? */
 static bool
 fc_own_table_is_key(const FcOwnTable *kind, Relation index)
 {
 	Form_pg_index form = index->rd_index;
 
-	if (form->indisexclusion || !form->indimmediate || !form->indisvalid ||
-		form->indnkeyatts != kind->nkey)
+	if (form->indisexclusion || !form->indimmediate || form->indnkeyatts != kind->nkey)
 		return false;
 	for (int i = 0; i < kind->nkey; i++)
 		if (form->indkey.values[i] != get_attnum(form->indrelid, kind->columns[i].name) ||
@@ -162,7 +163,8 @@ fc_own_table_indexes(const FcOwnTable *kind, Relation rel)
 			return "It has an index with expressions.";
 		if (refuses && !(kind->nkey > 0 && fc_own_table_is_key(kind, index)))
 			return "It has an index that may refuse a row.";
-		if (refuses)
+		/* REINDEX CONCURRENTLY has another one, which is not valid */
+		if (refuses && index->rd_index->indisvalid)
 			why = NULL;
 		index_close(index, AccessShareLock);
 	}
@@ -190,6 +192,8 @@ fc_own_table_others(const FcOwnTable *kind, Relation rel)
 			return psprintf("It has another column \"%s\".", NameStr(att->attname));
 		if (att->atttypid != kind->columns[column].typid || att->atttypmod >= 0)
 			return psprintf("Its column \"%s\" has another type.", NameStr(att->attname));
+		if (column < kind->nkey && OidIsValid(att->attcollation) && att->attcollation != C_COLLATION_OID)
+			return psprintf("Its column \"%s\" has another collation.", NameStr(att->attname));
 		found++;
 	}
 	Assert(found == kind->ncolumns);
@@ -202,9 +206,9 @@ fc_own_table_check_closed(const FcOwnTable *kind, Oid table)
 	Relation	rel = table_open(table, NoLock);
 	const char *why;
 
-	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
+	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
 	fc_own_table_check_owner(kind, rel);
-	if ((why = fc_own_table_code(rel)) || (why = fc_own_table_others(kind, rel)) ||
+	if ((why = fc_own_table_code(kind, rel)) || (why = fc_own_table_others(kind, rel)) ||
 		(why = fc_own_table_indexes(kind, rel)))
 		fc_own_table_refuse(kind, table, why);
 	table_close(rel, NoLock);

@@ -11,7 +11,7 @@
 BEGIN;
 SET LOCAL client_min_messages = warning;
 SET LOCAL timezone = 'UTC';
-SELECT plan(146);
+SELECT plan(160);
 
 SELECT set_config('fc.dir', :'tmp_dir' || '/fc_ledger', true) AS dir \gset
 COPY (SELECT 1) TO PROGRAM 'cat >/dev/null';
@@ -164,7 +164,7 @@ CREATE TRIGGER same BEFORE INSERT ON trig FOR EACH ROW EXECUTE FUNCTION pg_temp.
 SELECT is(pg_temp.load(pg_temp.named('r2.csv'), '"where_clause": "n > 4050"', 'trig'), 50::bigint, 'by core');
 SELECT is(pg_temp.load(pg_temp.named('a.csv', 'c.csv'), '', 'trig'), 150::bigint, 'two files by core');
 SELECT is(pg_temp.load(pg_temp.named('a.csv', 'c.csv', 'r2.csv'), '', 'trig'), 0::bigint, 'and again');
-SELECT set_eq($$SELECT path, state, rows FROM pg_temp.lines WHERE target = 'trig'::regclass$$, $$VALUES ('r2.csv', 'loaded', 50::bigint), ('a.csv', 'loaded', NULL), ('c.csv', 'loaded', NULL)$$, 'of each file the rows are not known');
+SELECT set_eq($$SELECT path, state, rows, filtered FROM pg_temp.lines WHERE target = 'trig'::regclass$$, $$VALUES ('r2.csv', 'loaded', 50::bigint, NULL::bigint), ('a.csv', 'loaded', NULL, NULL), ('c.csv', 'loaded', NULL, NULL)$$, 'of each file the rows are not known');
 -- characters of another encoding, a header that names columns
 SELECT pg_temp.shell(format('cd %s; (echo n,ts; echo 1,2024-01-01) >map.csv; printf "2024-01-01,1\n" | iconv -t SJIS >sjis.csv', :'dir')) \g /dev/null
 SELECT is(pg_temp.load(pg_temp.named('map.csv'), '"header": "map"', 'plain'), 1::bigint, 'header map');
@@ -178,6 +178,58 @@ SELECT pg_temp.shell(format('sleep 0.01; sed -i s/,999$/,1000/ %s/a.csv', :'dir'
 SELECT is(pg_temp.load(pg_temp.named('a.csv'), '"existing_rows": "replace", "changed_files": "load"', 'rep'), 100::bigint, 'again');
 SELECT is(pg_temp.load(pg_temp.named('a.csv'), '"existing_rows": "replace", "changed_files": "load"', 'rep'), 0::bigint, 'not again');
 SELECT results_eq('SELECT count(*), max(n) FROM rep', 'VALUES (100::bigint, 1000)', 'the new rows alone');
+
+-- files of the same day are replaced all together, or not at all
+TRUNCATE rep;
+SELECT pg_temp.file('same1.csv', 1, 5), pg_temp.file('same2.csv', 6, 10) \g /dev/null
+SELECT is(pg_temp.load(pg_temp.named('same?.csv'), '"existing_rows": "replace"', 'rep'), 10::bigint, 'two files of a day');
+SELECT is(pg_temp.load(pg_temp.named('same?.csv'), '"existing_rows": "replace"', 'rep'), 0::bigint, 'none is new');
+SELECT pg_temp.file('same3.csv', 11, 15) \g /dev/null
+SELECT is(pg_temp.load(pg_temp.named('same?.csv'), '"existing_rows": "replace"', 'rep'), 15::bigint, 'one is new: all are loaded');
+SELECT results_eq('SELECT n FROM rep WHERE ts < ''2024-01-02'' ORDER BY n', 'SELECT generate_series(1, 15)', 'their rows');
+SELECT set_eq($$SELECT path, state, rows FROM pg_temp.lines WHERE path LIKE 'same%'$$, $$VALUES ('same1.csv', 'loaded', 5::bigint), ('same2.csv', 'loaded', 5), ('same3.csv', 'loaded', 5)$$, 'their lines');
+
+-- a function that the load calls cannot load the same
+CREATE TABLE nested (ts timestamp, n int);
+CREATE FUNCTION pg_temp.loads() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF pg_trigger_depth() = 1 THEN
+		PERFORM pg_temp.load(pg_temp.named('a.csv'), '', 'nested');
+	END IF;
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER loads AFTER INSERT ON nested FOR EACH STATEMENT EXECUTE FUNCTION pg_temp.loads();
+SELECT is(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('a.csv'), '', 'nested')$$), format('55006 "%s" is being loaded by this transaction', pg_temp.path('a.csv')), 'a load within the load');
+
+-- tables that a crash empties
+CREATE UNLOGGED TABLE unlogged (ts timestamp, n int);
+SELECT is(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('a.csv'), '', 'unlogged')$$), '0A000 a ledger cannot be used for unlogged table "unlogged" A crash empties it, and the ledger would have its files as loaded.');
+CREATE TABLE partly (ts timestamp, n int) PARTITION BY RANGE (ts);
+CREATE UNLOGGED TABLE partly_1 PARTITION OF partly FOR VALUES FROM ('2034-01-01') TO ('2034-01-02');
+SELECT alike(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('a.csv'), '', 'partly')$$), '0A000 a ledger cannot be used for unlogged table "partly_1"%');
+
+-- what inherits from the ledger is not it
+CREATE TABLE heir () INHERITS (led);
+CREATE FUNCTION pg_temp.evil() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE 'code of an heir'; END$$;
+CREATE TRIGGER evil BEFORE UPDATE ON heir FOR EACH ROW EXECUTE FUNCTION pg_temp.evil();
+SELECT pg_temp.file('heir.csv', 1, 3) \g /dev/null
+INSERT INTO heir (target, path, size, modified, state) SELECT 'plain', pg_temp.path('heir.csv'), size, modification, 'loaded' FROM pg_stat_file(pg_temp.path('heir.csv'));
+SELECT is(pg_temp.load(pg_temp.named('heir.csv'), '', 'plain'), 3::bigint, 'loaded');
+SELECT is(pg_temp.load(pg_temp.named('heir.csv'), '', 'plain'), 0::bigint, 'once');
+DROP TABLE heir;
+
+-- an index that REINDEX CONCURRENTLY is making
+SAVEPOINT s;
+CREATE UNIQUE INDEX led_ccnew ON led (target, path);
+UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'led_ccnew'::regclass;
+SELECT is(pg_temp.load(pg_temp.named('heir.csv'), '', 'plain'), 0::bigint, 'an index that is not valid yet');
+ROLLBACK TO s;
+
+-- paths that cannot be in it
+SELECT pg_temp.shell(format($c$cd %s; mkdir odd; cp nine.csv odd/$(printf '\377').csv; d=$(printf '%%0240d' 0); for i in 1 2 3 4 5 6 7 8 9 10 11; do mkdir $d && cd $d; done; cp %1$s/nine.csv .$c$, :'dir')) \g /dev/null
+SELECT alike(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('odd/*.csv'), '', 'nine')$$), '22023 a ledger cannot know file "%.csv" Its path is no text in the encoding of the database.') WHERE getdatabaseencoding() = 'UTF8';
+SELECT alike(pg_temp.told(format('SELECT pg_temp.load(pg_temp.named(%L), %L, %L)', repeat(repeat('0', 240) || '/', 11) || 'nine.csv', '', 'nine')), '22023 a ledger cannot know file "%nine.csv" Its path is too long.');
 
 -- labels
 SELECT format('echo 2024-01-01,1; echo once >>%s/ran', :'dir') AS program \gset
@@ -242,7 +294,8 @@ SELECT is(pg_temp.told(format('SELECT pg_temp.refused(%L)', change)), wanted, ch
 	('ALTER TABLE bad DROP CONSTRAINT bad_pkey, ADD UNIQUE (target, path)', '58P01 could not open file "/nowhere" for reading: No such file or directory'),
 	('CREATE UNIQUE INDEX ON bad (size)', '55000 table "bad" cannot be used as ledger It has an index that may refuse a row.'),
 	('CREATE INDEX ON bad (lower(path))', '55000 table "bad" cannot be used as ledger It has an index with expressions.'),
-	('CREATE COLLATION icu_ci (provider = icu, locale = ''und-u-ks-level2'', deterministic = false); ALTER TABLE bad ALTER path TYPE text COLLATE icu_ci', '55000 table "bad" cannot be used as ledger It has an index that may refuse a row.'),
+	('ALTER TABLE bad SET UNLOGGED', '55000 table "bad" cannot be used as ledger It is unlogged: a crash would empty it.'),
+	('CREATE COLLATION icu_ci (provider = icu, locale = ''und-u-ks-level2'', deterministic = false); ALTER TABLE bad ALTER path TYPE text COLLATE icu_ci', '55000 table "bad" cannot be used as ledger Its column "path" has another collation.'),
 	('ALTER TABLE bad ADD UNIQUE (target, path, size)', '55000 table "bad" cannot be used as ledger It has an index that may refuse a row.')) AS v (change, wanted);
 
 -- whose it is, and who may write to it

@@ -94,14 +94,16 @@ subtest 'a snapshot that is too old to know' => sub {
 
 subtest 'a file that is written to while it is loaded' => sub {
 	write_files('w', 0, 1);
-	foreach my $workers (0, 2)
+	foreach my $workers (0, 2, 'again')
 	{
 		prepare(', CHECK (gate(n))');
 		close_gate();
-		my $load = start_load($node, "SELECT fast_copy('t', '" . path('w000.csv') . "', workers => $workers, options => '{\"ledger\": \"led\"}');\n");
+		my $load = start_load($node, "SELECT fast_copy('t', '" . path('w000.csv') . "', workers => @{[ $workers eq 'again' ? 2 : $workers ]}, options => '{\"ledger\": \"led\"}');\n");
 		ok(at_gate($node), 'the load is at the gate');
 		usleep(20_000);
+		my $modified = (stat path('w000.csv'))[9];
 		append_to_file(path('w000.csv'), "1,2013-01-01,more\n");
+		utime($modified, $modified, path('w000.csv')) if $workers eq 'again';
 		open_gate();
 		like((finish_load($load))[1], qr/w000\.csv" changed while it was being loaded.*Somebody has written to it/s, 'the load fails');
 		is(query('SELECT (SELECT count(*) FROM t) + (SELECT count(*) FROM led)'), 0, 'nothing is left');
@@ -174,6 +176,46 @@ subtest 'files that are still written' => sub {
 	utime(1_400_000_000, 1_400_000_000, path('y001.csv'));
 	like(said("CALL fast_copy_files('t', '$files', 'led', min_age => '1 hour')"), qr/: 1 loaded, 0 loaded before, 0 failed, 2 too young/, 'one is old enough');
 	is_whole(1, 'it');
+};
+
+subtest 'files that are written to while the call goes on' => sub {
+	my $files = write_files('a', 0, 1);
+
+	prepare(', CHECK (gate(n))');
+	utime(1_400_000_000, 1_400_000_000, path("a00$_.csv")) foreach 0, 1;
+	close_gate();
+	my $load = start_load($node, "CALL fast_copy_files('t', '$files', 'led', batch_files => 1, min_age => '1 hour')");
+	ok(at_gate($node), 'the first one is at the gate');
+	append_to_file(path('a001.csv'), "1,2013-01-01,more\n");
+	open_gate();
+	like((finish_load($load))[1], qr/: 1 loaded, 0 loaded before, 0 failed, 1 too young/, 'the second one is too young by now');
+};
+
+subtest 'files that cannot be, and rows that are replaced' => sub {
+	my $files = write_files('h', 0, 1);
+
+	prepare();
+	link(path('h000.csv'), path('h002.csv'));
+	like(failure("CALL fast_copy_files('t', '$files', 'led', on_failure => 'skip')"), qr/22023: file ".*" is named more than once/, 'a file with two names');
+	unlink path('h002.csv');
+	write_bytes("h\xff9.csv", "1,2013-01-01,x\n");
+	symlink(path('h998.csv'), path('h998.csv'));
+	my $err = said("CALL fast_copy_files('t', '" . path('h*.csv') . "', 'led', on_failure => 'skip')");
+	like($err, qr/WARNING:  a ledger cannot know file/, 'a name that is no text');
+	like($err, qr/: 2 loaded, 0 loaded before, 1 failed/, 'the others are loaded, and a link to nothing is none');
+	unlink path("h\xff9.csv"), path('h998.csv');
+	like(failure("CALL fast_copy_files('t', '$files', 'led', options => '{\"existing_rows\": \"replace\"}')"), qr/22023: existing_rows "replace" cannot be used/, 'none replaces the rows of others');
+	query("DELETE FROM led; TRUNCATE t; CREATE ROLE carol LOGIN IN ROLE pg_read_server_files; GRANT SELECT, INSERT, UPDATE ON led TO carol");
+	like(failure("SET ROLE carol; CALL fast_copy_files('t', '$files', 'led', on_failure => 'skip')"), qr/42501: permission denied for table t/, 'a privilege that lacks is not of a file');
+	is(query('SELECT state, count(*) FROM led GROUP BY 1'), 'waiting|2', 'all still wait');
+	chmod 0, path('h000.csv');
+  SKIP:
+	{
+		skip 'the server can read all files', 2 if -r path('h000.csv');
+		like(said("CALL fast_copy_files('t', '$files', 'led', on_failure => 'skip')"), qr/: 1 loaded, 0 loaded before, 1 failed/, 'one that the server cannot read is');
+		is(query('SELECT sqlstate FROM led WHERE path ~ $$h000$$'), '42501', 'as its line says');
+	}
+	query('DROP OWNED BY carol; DROP ROLE carol');
 };
 
 subtest 'what is no fault of the files' => sub {
