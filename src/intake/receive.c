@@ -133,9 +133,9 @@ void
 fc_receive_pass_over(const FcOptions *options)
 {
 	FcInput    *input = fc_receive_from_client(options, Max(list_length(options->columns), 1));
-	char	   *buf = palloc(FC_RECEIVE_BLOCK);
+	char	   *buf = palloc(FC_RECEIVE_PIECE);
 
-	while (fc_input_read(input, buf, FC_RECEIVE_BLOCK) > 0)
+	while (fc_input_read(input, buf, FC_RECEIVE_PIECE) > 0)
 		;
 	fc_client_check_whole(input);
 	fc_client_end(input);

@@ -615,15 +615,10 @@ fc_ledger_check_unchanged(const FcJob *job)
 	for (uint32 i = 0; i < job->ledger->nfiles; i++)
 	{
 		const FcLedgerFile *file = &job->ledger->files[i];
-		FcSourcePlace place;
 		struct stat st;
 
 		CHECK_FOR_INTERRUPTS();
-		fc_source_place(source, i, source->files[i].base, &place);
-		if (fstat(place.fd, &st) != 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not stat file \"%s\": %m", file->named)));
+		fc_source_stat_opened(source, i, &st);
 		if (st.st_dev == file->dev && st.st_ino == file->ino &&
 			(st.st_size != (off_t) file->size || fc_source_modified(&st) != file->modified))
 			fc_source_changed(file->named, "Somebody has written to it.");

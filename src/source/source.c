@@ -594,6 +594,15 @@ fc_source_keep(const FcSource *source, uint32 opened)
  * can always read.  (Descriptors sent through a socket would make the leader
  * wait for each worker, and share the kernel's readahead.)
  */
+void
+fc_source_stat_opened(const FcSource *source, uint32 number, struct stat *st)
+{
+	FcStretch	stretch = fc_source_stretch(source, number, source->files[number].base);
+
+	fc_source_stat(source->fd >= 0 ? source->fd : fc_source_get(source, stretch.opened)->fd,
+				   fc_source_path(source, number), st);
+}
+
 bool
 fc_source_hold(FcSource *source)
 {

@@ -113,6 +113,9 @@ extern void fc_source_add(FcSource *source, const char *path, int fd, uint64 mos
 /* When somebody wrote to the file last */
 extern TimestampTz fc_source_modified(const struct stat *st);
 
+/* Asks the system about a file that is open; or about the copy of one */
+extern void fc_source_stat_opened(const FcSource *source, uint32 number, struct stat *st);
+
 /* ERROR 55000: the file has changed since it was opened, as the detail says */
 extern void fc_source_changed(const char *path, const char *detail);
 
