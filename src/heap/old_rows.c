@@ -50,6 +50,21 @@ typedef struct FcCarrier
 	uint64		changed;
 } FcCarrier;
 
+/* Sets the tuple at this place of a page; false: there is none */
+static bool
+fc_old_row_at(Relation rel, Page page, BlockNumber block, OffsetNumber off, HeapTuple tuple)
+{
+	ItemId		item = PageGetItemId(page, off);
+
+	if (!ItemIdIsNormal(item))
+		return false;
+	tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
+	tuple->t_len = ItemIdGetLength(item);
+	tuple->t_tableOid = RelationGetRelid(rel);
+	ItemPointerSet(&tuple->t_self, block, off);
+	return true;
+}
+
 /* Counts the rows of a page that the snapshot sees */
 static int
 fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot)
@@ -61,16 +76,10 @@ fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
 	{
-		ItemId		item = PageGetItemId(page, off);
 		HeapTupleData tuple;
 
-		if (!ItemIdIsNormal(item))
-			continue;
-		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-		tuple.t_len = ItemIdGetLength(item);
-		tuple.t_tableOid = RelationGetRelid(rel);
-		ItemPointerSet(&tuple.t_self, block, off);
-		n += HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+		if (fc_old_row_at(rel, page, block, off, &tuple))
+			n += HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
 	}
 	UnlockReleaseBuffer(buffer);
 	return n;
@@ -230,16 +239,11 @@ fc_carry_page(FcCarrier *carrier, Relation rel, BlockNumber block, Page page, co
 {
 	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
 	{
-		ItemId		item = PageGetItemId(page, off);
 		HeapTupleData tuple;
 		FcOldFate	fate;
 
-		if (!ItemIdIsNormal(item))
+		if (!fc_old_row_at(rel, page, block, off, &tuple))
 			continue;
-		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-		tuple.t_len = ItemIdGetLength(item);
-		tuple.t_tableOid = RelationGetRelid(rel);
-		ItemPointerSet(&tuple.t_self, block, off);
 		fate = fc_old_fate(tuple.t_data, since);
 		if (fate == FC_OLD_INSERTED)
 			fc_carry_row(carrier, rel, &tuple);
