@@ -42,12 +42,6 @@ typedef struct FcVerifier
 								 * one */
 } FcVerifier;
 
-static bool
-fc_verify_before(int64 key, uint64 offset, const FcBound *bound)
-{
-	return key < bound->key || (key == bound->key && offset < bound->offset);
-}
-
 /* Orders tasks by key, with those of null keys last */
 static int
 fc_verify_task_cmp(const void *a, const void *b)
@@ -57,8 +51,8 @@ fc_verify_task_cmp(const void *a, const void *b)
 
 	if (ta->null != tb->null)
 		return ta->null ? 1 : -1;
-	return fc_verify_before(ta->lo.key, ta->lo.offset, &tb->lo) ? -1 :
-		fc_verify_before(tb->lo.key, tb->lo.offset, &ta->lo);
+	return fc_spill_before(ta->lo.key, ta->lo.offset, &tb->lo) ? -1 :
+		fc_spill_before(tb->lo.key, tb->lo.offset, &ta->lo);
 }
 
 /* The task that a row with this key belongs to, or NULL */
@@ -70,12 +64,12 @@ fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
 
 	fc_search(uint32, after, verifier->loader.ctx->shared->ntasks, mid,
 			  !(verifier->by_key[mid]->null != null ? verifier->by_key[mid]->null :
-				fc_verify_before(key, offset, &verifier->by_key[mid]->lo)));
+				fc_spill_before(key, offset, &verifier->by_key[mid]->lo)));
 	if (after == 0)
 		return NULL;
 	task = verifier->by_key[after - 1];
 	return task->null == null &&
-		(task->hi_max || fc_verify_before(key, offset, &task->hi)) ? task : NULL;
+		(task->hi_max || fc_spill_before(key, offset, &task->hi)) ? task : NULL;
 }
 
 /*

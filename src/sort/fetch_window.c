@@ -26,6 +26,7 @@
 
 #include "io/io.h"
 #include "sort/fetch_window.h"
+#include "sort/item.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -65,6 +66,10 @@ typedef struct FcReadPiece
 	uint32		place;			/* in the arena */
 	uint32		length;
 } FcReadPiece;
+
+StaticAssertDecl(sizeof(FcReadPiece) == sizeof(FcItem) &&
+				 offsetof(FcReadPiece, offset) == offsetof(FcItem, key),
+				 "pieces are sorted as items, by their offset");
 
 /* Walks over entries in key order and gives each its place in the arena */
 typedef struct FcWindowCursor
@@ -179,45 +184,6 @@ fc_window_busy(FcWindow *window)
 }
 
 /*
- * Stable radix sort by offset, "bits" bits at a time.  Returns the array that
- * holds the result: pieces or scratch.
- */
-static FcReadPiece *
-fc_pieces_sort(FcReadPiece *pieces, FcReadPiece *scratch, uint32 n,
-			   uint64 min, uint64 max)
-{
-	int			bits = 8;
-	uint32		mask = (1 << bits) - 1;
-	uint64		range = max - min;
-
-	for (int shift = 0; shift < 64 && (range >> shift) != 0; shift += bits)
-	{
-		uint32		start[256] = {0};
-		uint32		sum = 0;
-		FcReadPiece    *swap;
-
-		CHECK_FOR_INTERRUPTS();
-
-		for (uint32 i = 0; i < n; i++)
-			start[((pieces[i].offset - min) >> shift) & mask]++;
-		for (int b = 0; b < lengthof(start); b++)
-		{
-			uint32		count = start[b];
-
-			start[b] = sum;
-			sum += count;
-		}
-		for (uint32 i = 0; i < n; i++)
-			scratch[start[((pieces[i].offset - min) >> shift) & mask]++] = pieces[i];
-
-		swap = pieces;
-		pieces = scratch;
-		scratch = swap;
-	}
-	return pieces;
-}
-
-/*
  * Cuts a window's entries into pieces, in file order.  True if the entries
  * were in that order already.
  */
@@ -226,7 +192,6 @@ fc_window_cut(FcWindow *window, Size arena, uint32 npieces)
 {
 	FcReadPiece    *pieces = (FcReadPiece *) (window->block + MAXALIGN(arena));
 	FcWindowCursor cursor = {0};
-	uint64		min = PG_UINT64_MAX;
 	uint64		max = 0;
 	bool		sorted = true;
 	uint32		n = 0;
@@ -246,15 +211,13 @@ fc_window_cut(FcWindow *window, Size arena, uint32 npieces)
 		pieces[n].place = cursor.place;
 		pieces[n].length = entry->length;
 		n++;
-		if (entry->offset < max)
-			sorted = false;
-		min = Min(min, entry->offset);
-		max = Max(max, entry->offset);
+		sorted = sorted && entry->offset >= max;
+		max = entry->offset;
 	}
 	Assert(n == npieces);
 
 	if (!sorted)
-		pieces = fc_pieces_sort(pieces, pieces + npieces, n, min, max);
+		pieces = (FcReadPiece *) fc_item_sort((FcItem *) pieces, (FcItem *) (pieces + n), n);
 	window->pieces = pieces;
 	window->npieces = n;
 	return sorted;
