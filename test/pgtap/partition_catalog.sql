@@ -9,12 +9,6 @@
 --
 -- psql variable: data_dir, the absolute path of test/data
 
-\set ON_ERROR_STOP 1
-\set QUIET 1
-\pset format unaligned
-\pset tuples_only on
-\pset pager off
-
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET allow_in_place_tablespaces = on;

@@ -3,12 +3,6 @@
 --
 -- psql variable: tmp_dir, an absolute path that the server may write to
 
-\set ON_ERROR_STOP 1
-\set QUIET 1
-\pset format unaligned
-\pset tuples_only on
-\pset pager off
-
 SET client_min_messages = warning;
 DROP ROLE IF EXISTS fc_analyze_user;
 CREATE ROLE fc_analyze_user;
