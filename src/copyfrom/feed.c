@@ -462,8 +462,8 @@ fc_feed_options(FcFeed *feed)
 		if (target->original && strcmp(def->defname, "encoding") == 0)
 			continue;
 		if (IsA(def->arg, List))
-			def->arg = (Node *) fc_columns_force((List *) def->arg, target->options,
-												 target->rel, target->planned->columns.attnums);
+			def->arg = (Node *) fc_columns_force((List *) def->arg, target->rel,
+												 target->planned->columns.attnums);
 		list = lappend(list, def);
 	}
 	/* the file has been converted */

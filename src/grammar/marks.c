@@ -230,7 +230,7 @@ fc_marks_borders(const FcMarks *marks, size_t pos, size_t len, int wanted,
 }
 
 bool
-fc_marks_closed(const FcMarks *marks, size_t pos, size_t len)
+fc_marks_closed(const FcMarks *marks, size_t len)
 {
-	return !marks->has_quotes || count_bits(marks->quotes, pos, pos + len) % 2 == 0;
+	return !marks->has_quotes || count_bits(marks->quotes, 0, len) % 2 == 0;
 }

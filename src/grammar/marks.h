@@ -128,7 +128,7 @@ fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
 extern bool fc_marks_borders(const FcMarks *marks, size_t pos, size_t len,
 							 int wanted, FcBorders *borders);
 
-/* Is each quote of the csv record marked from pos on, of len bytes, closed? */
-extern bool fc_marks_closed(const FcMarks *marks, size_t pos, size_t len);
+/* Is each quote closed of a csv record of len bytes that is marked alone? */
+extern bool fc_marks_closed(const FcMarks *marks, size_t len);
 
 #endif							/* FC_MARKS_H */

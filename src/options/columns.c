@@ -169,8 +169,7 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *of_file,
 }
 
 List *
-fc_columns_force(List *names, const FcOptions *options, Relation rel,
-				 List *attnums)
+fc_columns_force(List *names, Relation rel, List *attnums)
 {
 	List	   *all = NIL;
 	ListCell   *lc;
@@ -281,9 +280,9 @@ fc_columns_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	n = Max(list_length(columns->fields), 1);
 	columns->flags = palloc0(n);
 	fc_fields_flag(rel, columns,
-				   fc_columns_force(options->force_not_null, options, rel, columns->attnums),
+				   fc_columns_force(options->force_not_null, rel, columns->attnums),
 				   FC_FIELD_FORCE_NOT_NULL, "FORCE_NOT_NULL");
 	fc_fields_flag(rel, columns,
-				   fc_columns_force(options->force_null, options, rel, columns->attnums),
+				   fc_columns_force(options->force_null, rel, columns->attnums),
 				   FC_FIELD_FORCE_NULL, "FORCE_NULL");
 }

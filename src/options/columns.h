@@ -56,7 +56,6 @@ extern void fc_columns_make_patterns(Relation rel, const FcOptions *options,
 									 AttrNumber key_attnum, FcColumns *columns);
 
 /* Returns the names of FORCE_NOT_NULL or FORCE_NULL with "*" written out */
-extern List *fc_columns_force(List *names, const FcOptions *options,
-							  Relation rel, List *attnums);
+extern List *fc_columns_force(List *names, Relation rel, List *attnums);
 
 #endif							/* FC_COLUMNS_H */

@@ -78,9 +78,9 @@ fc_ddl_query(const char *sql)
 }
 
 char *
-fc_ddl_value(int column)
+fc_ddl_value(void)
 {
-	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column);
+	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 }
 
 char *

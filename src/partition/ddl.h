@@ -32,8 +32,8 @@ extern void fc_ddl_run(const char *sql);
 /* Runs a query; returns its number of rows, of which only one is fetched */
 extern uint64 fc_ddl_query(const char *sql);
 
-/* Returns a column of that row in the SPI procedure's context, or NULL */
-extern char *fc_ddl_value(int column);
+/* Returns its only column in the SPI procedure's context, or NULL */
+extern char *fc_ddl_value(void);
 
 /* Returns the name of a relation with its schema's, both quoted */
 extern char *fc_ddl_name(Oid nspid, const char *relname);

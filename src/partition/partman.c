@@ -235,7 +235,7 @@ fc_partman_add_set_zones(List *zones)
 						 " FROM pg_db_role_setting, unnest(setconfig) AS s"
 						 " WHERE lower(s) LIKE 'timezone=%' AND setdatabase IN"
 						 " (0, (SELECT oid FROM pg_database WHERE datname = current_database()))");
-	names = fc_ddl_value(1);
+	names = fc_ddl_value();
 	MemoryContextSwitchTo(mcxt);
 	for (char *name = names ? strtok(names, "\n") : NULL; name; name = strtok(NULL, "\n"))
 		zones = fc_partman_add_zone(zones, name);

@@ -99,7 +99,7 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 									 quote_identifier(partman->control),
 									 quote_qualified_identifier(get_namespace_name(get_rel_namespace(leaf)),
 																get_rel_name(leaf))));
-		value = fc_ddl_value(1);
+		value = fc_ddl_value();
 		found = value != NULL;
 		if (found)
 		{

@@ -334,7 +334,7 @@ fc_parse_mark(FcParser *parser)
 		return;
 	fc_marks_fill(&parser->dialect, parser->marks, record->data, record->len);
 	record->marks_pos = 0;
-	if (parser->dialect.mode == FC_MODE_TEXT || fc_marks_closed(parser->marks, 0, record->len))
+	if (parser->dialect.mode == FC_MODE_TEXT || fc_marks_closed(parser->marks, record->len))
 		record->marks = parser->marks;
 }
 

@@ -110,6 +110,14 @@ fc_source_changed(const char *path, const char *detail)
 			 errhint("Load a file that no one writes to.")));
 }
 
+static void
+fc_source_early_end(const char *path, uint64 offset)
+{
+	fc_source_changed(path,
+					  psprintf("It ended at byte " UINT64_FORMAT ", before the size it had at first.",
+							   offset));
+}
+
 /* Throws the ERROR that errno stands for; ESTALE: it is another file */
 static void
 fc_source_cannot_open(const char *path)
@@ -458,14 +466,6 @@ fc_source_data_size(const FcSource *source)
 }
 
 void
-fc_source_early_end(const char *path, uint64 offset)
-{
-	fc_source_changed(path,
-					  psprintf("It ended at byte " UINT64_FORMAT ", before the size it had at first.",
-							   offset));
-}
-
-void
 fc_source_differs(const FcSource *source, uint64 offset, const char *what)
 {
 	const FcFile *file = fc_source_file(source, offset);
@@ -621,48 +621,33 @@ fc_source_hold(FcSource *source)
 	return whole == PG_UINT32_MAX || source->fd >= 0;
 }
 
-void
-fc_source_place(const FcSource *source, uint32 number, uint64 offset, FcSourcePlace *place)
+bool
+fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
 {
+	uint32		number = fc_source_number(source, offset);
+	const char *path = fc_source_path(source, number);
+	FcDescriptor *descriptor;
 	FcStretch	stretch;
 
 	if (source->fd >= 0)
 	{
 		*place = (FcSourcePlace)
 		{
-			source->fd, fc_source_path(source, number), offset,
-				source->size - offset, NULL
+			source->fd, path, offset, source->size - offset, NULL
 		};
-		return;
-	}
-	stretch = fc_source_stretch(source, number, offset);
-	*place = (FcSourcePlace)
-	{
-		fc_source_get(source, stretch.opened)->fd, fc_source_path(source, number),
-			stretch.within, stretch.left, NULL
-	};
-}
-
-bool
-fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
-{
-	FcDescriptor *descriptor;
-	uint32		number = fc_source_number(source, offset);
-	uint32		opened;
-
-	if (source->fd >= 0)
-	{
-		fc_source_place(source, number, offset, place);
 		return true;
 	}
-	opened = fc_source_stretch(source, number, offset).opened;
-	descriptor = fc_descriptors_find(source->descriptors, opened);
+	stretch = fc_source_stretch(source, number, offset);
+	descriptor = fc_descriptors_find(source->descriptors, stretch.opened);
 	if ((descriptor == NULL || (descriptor->pins == 0 && !descriptor->held)) &&
 		!fc_descriptors_may_pin(source->descriptors))
 		return false;
-	fc_source_place(source, number, offset, place);
-	place->pinned = fc_source_get(source, opened);
-	fc_descriptors_pin(source->descriptors, place->pinned);
+	descriptor = fc_source_get(source, stretch.opened);
+	*place = (FcSourcePlace)
+	{
+		descriptor->fd, path, stretch.within, stretch.left, descriptor
+	};
+	fc_descriptors_pin(source->descriptors, descriptor);
 	return true;
 }
 

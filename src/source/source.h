@@ -187,10 +187,6 @@ extern bool fc_source_pin(const FcSource *source, uint64 offset,
 						  FcSourcePlace *place);
 extern void fc_source_unpin(const FcSource *source, FcDescriptor *pinned);
 
-/* The same without a pin: good until another byte of the source is read */
-extern void fc_source_place(const FcSource *source, uint32 number, uint64 offset,
-							FcSourcePlace *place);
-
 /* Exactly len bytes; ERROR 55000 if the file ends before */
 extern void fc_source_read(const FcSource *source, uint64 offset,
 						   char *buf, size_t len);
@@ -198,7 +194,6 @@ extern void fc_source_read(const FcSource *source, uint64 offset,
 /* The same of a temporary copy, at an offset in that */
 extern void fc_source_read_copy(const FcSource *source, uint32 copy, uint64 at,
 								char *buf, size_t len);
-extern void fc_source_early_end(const char *path, uint64 offset);
 
 /*
  * ERROR 55000: the bytes at this offset were read twice, and the second time

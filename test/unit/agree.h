@@ -315,7 +315,7 @@ agree_marked_alone(const Agree *agree, const char *rec, size_t len, bool closed)
 	fc_marks_fill(&agree->dialect, &marks, rec, len);
 	if (marks.len < len)
 		return true;
-	if (agree->dialect.mode == FC_MODE_CSV && fc_marks_closed(&marks, 0, len) != closed)
+	if (agree->dialect.mode == FC_MODE_CSV && fc_marks_closed(&marks, len) != closed)
 		return false;
 	return !closed || agree_all_fields(agree, &marks, 0, rec, len);
 }

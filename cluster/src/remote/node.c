@@ -281,7 +281,8 @@ fc_node_ask(FcNode *node, const char *sql, int columns)
 	return result;
 }
 
-FcWireResult *
+/* The same, and it must be one row */
+static FcWireResult *
 fc_node_ask_row(FcNode *node, const char *sql, int columns)
 {
 	FcWireResult *result = fc_node_ask(node, sql, columns);

@@ -87,9 +87,6 @@ extern FcWireResult *fc_node_run(FcNode *node, const char *sql);
 /* The same for a question; an error unless rows of so many columns come */
 extern FcWireResult *fc_node_ask(FcNode *node, const char *sql, int columns);
 
-/* The same, and it must be one row */
-extern FcWireResult *fc_node_ask_row(FcNode *node, const char *sql, int columns);
-
 /* Starts COPY ... FROM STDIN; throws the node's error */
 extern void fc_node_copy(FcNode *node, const char *sql);
 
