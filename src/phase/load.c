@@ -244,22 +244,19 @@ fc_load_count_read(FcLoader *loader, FcTask *task, uint64 bytes)
 }
 
 /*
- * Tells the parser and phase/row.c which key the next row must have.  The scan
- * read it from the same bytes, if it spilled them; if not they are read from
- * the file once more, and may have changed.
+ * Tells phase/row.c which key the next row must have.  The scan read it from
+ * the same bytes, if it spilled them; if not they are read from the file once
+ * more, and may have changed.
  */
 static inline void
 fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
 {
-	bool		null = fc_entry_null(entry);
-	bool		kept = fc_spill_keeps(loader->ctx->shared, entry->length);
 	FcRow	   *row = &loader->row;
 
 	row->keyed = true;
-	row->reread = !kept;
-	row->key_null = null;
+	row->reread = !fc_spill_keeps(loader->ctx->shared, entry->length);
+	row->key_null = fc_entry_null(entry);
 	row->key = entry->key;
-	fc_parse_known_key(loader->parser, entry->key, !null && kept);
 }
 
 /* Loads one row of the task in hand */

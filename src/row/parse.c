@@ -412,13 +412,10 @@ fc_parse_quick_field(FcQuick *quick, const FcField *field, Datum *values,
 	if (unlikely(quick->convert.function == NULL || field->marker || field->verify))
 		return index < 0 && !field->verify;
 	nulls[index] = field->null;
-	if (quick->known)
-		values[index] = quick->value;
-	else if (!field->null)
+	if (!field->null)
 		return quick->convert.function(&quick->convert, field->data, field->len,
 									   &values[index]);
-	else
-		values[index] = (Datum) 0;
+	values[index] = (Datum) 0;
 	return true;
 }
 
@@ -731,18 +728,4 @@ fc_parse_number(FcParser *parser, uint64 number)
 {
 	if (parser->defaults.numbers)
 		fc_numbers_set(parser->defaults.numbers, number);
-}
-
-void
-fc_parse_known_key(FcParser *parser, int64 key, bool known)
-{
-	FcQuick    *quick;
-
-	if (parser->quick.columns == NULL)
-		return;
-	Assert(parser->shared->plan.key.field >= 0 &&
-		   parser->shared->plan.key.field < parser->ncolumns);
-	quick = &parser->quick.columns[parser->shared->plan.key.field];
-	quick->known = known;
-	quick->value = fc_key_datum(parser->shared->plan.key.type, key);
 }

@@ -31,13 +31,6 @@ extern void fc_parse_end(FcParser *parser);
 extern void fc_parse_number(FcParser *parser, uint64 number);
 
 /*
- * Gives the key of the record that is parsed next, so that it is not converted
- * again.  Once called for a record this must be called for all, with "known"
- * false where the key is NULL or the bytes may have changed.
- */
-extern void fc_parse_known_key(FcParser *parser, int64 key, bool known);
-
-/*
  * Fills values and nulls, in the target's row type, from rec[0..len), which is
  * overwritten.  Values passed by reference are in the current memory context,
  * in rec or in the parser: they last until one of the three is used again.

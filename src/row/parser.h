@@ -20,9 +20,6 @@ typedef struct FcQuick
 {
 	FcConverter convert;		/* function NULL: takes FcColumn to convert */
 	int			index;			/* as in FcColumn */
-	bool		known;			/* "value" is the record's: see
-								 * fc_parse_known_key */
-	Datum		value;
 } FcQuick;
 
 /* What fc_parse_quickly needs */
