@@ -11,7 +11,7 @@ $(WING_OBJS): override CPPFLAGS += -I$(srcdir)/cluster/src
 cluster/src/wire/wire.o: override CPPFLAGS += -I$(libpq_srcdir)
 
 # Before 16 all symbols would be seen by other libraries, and some are those of
-# fast_copy (cluster/src/services.c).
+# fast_copy (elsewhere/services.h).
 $(WING_LIBRARY): $(WING_OBJS) cluster/exports
 	$(CC) $(CFLAGS) $(WING_OBJS) $(LDFLAGS) $(LDFLAGS_SL) -shared \
 		-Wl,--version-script=$(srcdir)/cluster/exports $(libpq) -o $@

@@ -21,6 +21,7 @@
 #include "citus/catalog.h"
 #include "compat/compat.h"
 #include "elsewhere/elsewhere.h"
+#include "elsewhere/services.h"
 #include "send/dispatch.h"
 #include "send/raw.h"
 #include "send/send.h"
@@ -29,7 +30,6 @@
 #include "remote/remote.h"
 #include "remote/resolve.h"
 #include "remote/transaction.h"
-#include "services.h"
 
 PG_MODULE_MAGIC;
 
@@ -38,7 +38,19 @@ PG_FUNCTION_INFO_V1(fast_copy_in_doubt_now);
 
 PGDLLEXPORT void _PG_init(void);
 extern PGDLLEXPORT const FcElsewhere *fc_cluster_functions(const Size *version, int n,
-															const FcServices *services);
+															const FcServices *given);
+
+/*
+ * The functions of fast_copy, under their names.  fast_copy hands them over
+ * when it first asks for ours.  fast_copy_resolve() and its view, which a
+ * session may call without fast_copy, need none of them.
+ */
+static const FcServices *services = NULL;
+
+#define FC_SERVICE_BODY(result, function, parameters, arguments) \
+	result function parameters { return services->function arguments; }
+
+FC_SERVICES(FC_SERVICE_BODY)
 
 void
 _PG_init(void)
@@ -217,13 +229,13 @@ static const FcElsewhere functions = {
 };
 
 const FcElsewhere *
-fc_cluster_functions(const Size *version, int n, const FcServices *services)
+fc_cluster_functions(const Size *version, int n, const FcServices *given)
 {
 	static const Size own[] = FC_ELSEWHERE_VERSION;
 
 	if (n != lengthof(own) || memcmp(version, own, sizeof(own)) != 0)
 		return NULL;
-	fc_services_take(services);
+	services = given;
 	return &functions;
 }
 

@@ -6,7 +6,7 @@
  * Neither library sees the symbols of the other one, so that either can be
  * loaded first, and alone.  fast_copy hands its functions over in FcServices
  * when it asks for the other library's.  There each has the name and the
- * contract that it has here (cluster/src/services.c).
+ * contract that it has here (cluster/src/cluster.c).
  *
  *-------------------------------------------------------------------------
  */
