@@ -132,47 +132,48 @@ fc_multi_insert(void *arg)
 }
 
 /*
- * Logical decoding wants a transaction's TOAST chunks right before their row:
- * processes insert into a logically logged table one at a time.
+ * Body of fc_error_catch.  Logical decoding wants a transaction's TOAST chunks
+ * right before their row: processes insert into a logically logged table one at
+ * a time.
  */
 static void
-fc_multi_heap(FcMultiWriter *writer, TupleTableSlot **slots, int n)
+fc_multi_heap(void *arg)
 {
-	Relation	rel = writer->base.rel;
+	FcMultiInsert *insert = arg;
+	FcMultiWriter *writer = insert->writer;
 	LWLock	   *lock = &writer->base.ctx->shared->logical_lock;
-	bool		logical = RelationIsLogicallyLogged(rel);
-	FcMultiInsert insert = {writer, slots, n};
+	bool		logical = RelationIsLogicallyLogged(writer->base.rel);
 	MemoryContext old = MemoryContextSwitchTo(writer->insert_mcxt);
 
 	if (logical)
 		LWLockAcquire(lock, LW_EXCLUSIVE);
-	fc_write_as_leader(&writer->base, fc_multi_insert, &insert);
+	fc_write_as_leader(&writer->base, fc_multi_insert, insert);
 	if (logical)
 		LWLockRelease(lock);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(writer->insert_mcxt);
-	writer->last_block = ItemPointerGetBlockNumber(&slots[n - 1]->tts_tid);
-	writer->base.inserted += n;
-	fc_write_count(writer->base.ctx, n);
+	writer->last_block = ItemPointerGetBlockNumber(&insert->slots[insert->n - 1]->tts_tid);
+	writer->base.inserted += insert->n;
+	fc_write_count(writer->base.ctx, insert->n);
 }
 
-/* The arguments of fc_multi_index_entries */
-typedef struct FcIndexInsert
+/* A row whose indexes are asked, or get it, and what they say */
+typedef struct FcMultiOne
 {
 	FcMultiWriter *writer;
 	TupleTableSlot *slot;
-} FcIndexInsert;
+	int			conflict;		/* the index that refuses it; -1: none */
+} FcMultiOne;
 
 /* Body of fc_error_catch_at: inserts the index entries of one row */
 static void
 fc_multi_index_entries(void *arg)
 {
-	FcIndexInsert *insert = arg;
-	FcMultiWriter *writer = insert->writer;
+	FcMultiOne *one = arg;
+	FcWriter   *base = &one->writer->base;
 
-	list_free(fc_insert_index_tuples(writer->base.rri, insert->slot,
-									 writer->base.estate));
-	ResetPerTupleExprContext(writer->base.estate);
+	list_free(fc_insert_index_tuples(base->rri, one->slot, base->estate));
+	ResetPerTupleExprContext(base->estate);
 }
 
 static void
@@ -182,13 +183,13 @@ fc_multi_indexes(FcMultiWriter *writer, FcMultiRow *rows, int n)
 
 	for (int i = 0; i < n; i++)
 	{
-		FcIndexInsert insert = {writer, rows[i].slot};
+		FcMultiOne	one = {writer, rows[i].slot};
 		ErrorData  *edata;
 
 		if (writer->base.ctx->stopped || fc_error_beyond(shared, rows[i].offset))
 			continue;
 		edata = fc_error_catch_at(writer->base.ctx, rows[i].offset, rows[i].length,
-								  fc_multi_index_entries, &insert);
+								  fc_multi_index_entries, &one);
 		if (edata)
 		{
 			fc_error_keep(shared, FC_ERROR_ENTRY, rows[i].offset, rows[i].length, edata);
@@ -199,15 +200,6 @@ fc_multi_indexes(FcMultiWriter *writer, FcMultiRow *rows, int n)
 			FreeErrorData(edata);
 		}
 	}
-}
-
-/* Body of fc_error_catch */
-static void
-fc_multi_heap_rows(void *arg)
-{
-	FcMultiInsert *insert = arg;
-
-	fc_multi_heap(insert->writer, insert->slots, insert->n);
 }
 
 /*
@@ -227,7 +219,7 @@ fc_multi_try(FcMultiWriter *writer, FcMultiRow *rows, int n)
 	Assert(n > 0 && n <= FC_MULTI_ROWS);
 	for (int i = 0; i < n; i++)
 		slots[i] = rows[i].slot;
-	edata = fc_error_catch(ctx, fc_multi_heap_rows, &insert);
+	edata = fc_error_catch(ctx, fc_multi_heap, &insert);
 	if (edata == NULL)
 		return true;
 	for (int i = 0; i < n && n > 1 && !found; i++)
@@ -238,30 +230,22 @@ fc_multi_try(FcMultiWriter *writer, FcMultiRow *rows, int n)
 	return false;
 }
 
-/* The arguments of fc_multi_find_conflict, and its result */
-typedef struct FcConflict
-{
-	FcMultiWriter *writer;
-	TupleTableSlot *slot;
-	int			index;
-} FcConflict;
-
-/* Body of fc_error_catch_at: finds the index that refuses the row, or -1 */
+/* Body of fc_error_catch_at: finds the index that refuses the row */
 static void
 fc_multi_find_conflict(void *arg)
 {
-	FcConflict *conflict = arg;
-	ResultRelInfo *rri = conflict->writer->base.rri;
-	EState	   *estate = conflict->writer->base.estate;
+	FcMultiOne *one = arg;
+	ResultRelInfo *rri = one->writer->base.rri;
+	EState	   *estate = one->writer->base.estate;
 
-	conflict->index = -1;
-	ItemPointerSetInvalid(&conflict->slot->tts_tid);
-	for (int i = 0; i < rri->ri_NumIndices && conflict->index < 0; i++)
+	one->conflict = -1;
+	ItemPointerSetInvalid(&one->slot->tts_tid);
+	for (int i = 0; i < rri->ri_NumIndices && one->conflict < 0; i++)
 		if ((rri->ri_IndexRelationInfo[i]->ii_Unique ||
 			 rri->ri_IndexRelationInfo[i]->ii_ExclusionOps) &&
-			!fc_check_index(rri, conflict->slot, estate,
+			!fc_check_index(rri, one->slot, estate,
 							RelationGetRelid(rri->ri_IndexRelationDescs[i])))
-			conflict->index = i;
+			one->conflict = i;
 	ResetPerTupleExprContext(estate);
 }
 
@@ -293,21 +277,21 @@ fc_multi_reject(FcMultiWriter *writer, FcMultiRow *row, int i)
 static void
 fc_multi_one(FcMultiWriter *writer, FcMultiRow *row)
 {
-	FcConflict	conflict = {writer, row->slot, -1};
+	FcMultiOne	one = {writer, row->slot};
 	ErrorData  *edata;
 
 	if (writer->base.ctx->stopped || fc_error_beyond(writer->base.ctx->shared, row->offset))
 		return;
 	edata = fc_error_catch_at(writer->base.ctx, row->offset, row->length,
-							  fc_multi_find_conflict, &conflict);
+							  fc_multi_find_conflict, &one);
 	if (edata)
 	{
 		fc_error_keep(writer->base.ctx->shared, FC_ERROR_DATA, row->offset, row->length, edata);
 		fc_error_stop(writer->base.ctx);
 		FreeErrorData(edata);
 	}
-	else if (conflict.index >= 0)
-		fc_multi_reject(writer, row, conflict.index);
+	else if (one.conflict >= 0)
+		fc_multi_reject(writer, row, one.conflict);
 	else if (fc_multi_try(writer, row, 1))
 		fc_multi_indexes(writer, row, 1);
 }
