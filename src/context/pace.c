@@ -31,7 +31,7 @@
 #define FC_PACE_LOOK	50
 #define FC_PACE_LONGEST	1000
 
-static int64
+int64
 fc_pace_clock(void)
 {
 	instr_time	now;

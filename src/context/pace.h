@@ -13,6 +13,9 @@
 /* Bytes of the source after which a process looks at the limits */
 #define FC_PACE_BYTES	65536
 
+/* Microseconds; comparable between processes */
+extern int64 fc_pace_clock(void);
+
 /* Leader: takes the limits of this load from the settings */
 extern void fc_pace_begin(FcShared *shared);
 

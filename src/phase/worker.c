@@ -19,7 +19,6 @@
 #include "catalog/pg_control.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
-#include "portability/instr_time.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "utils/rel.h"
@@ -57,16 +56,6 @@ typedef struct FcUsage
 } FcUsage;
 
 PGDLLEXPORT void fc_worker_main(dsm_segment *seg, shm_toc *toc);
-
-/* Microseconds; comparable between processes */
-static int64
-fc_worker_clock(void)
-{
-	instr_time	now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	return INSTR_TIME_GET_MICROSEC(now);
-}
 
 static void
 fc_worker_switch(FcContext *ctx)
@@ -206,7 +195,7 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	fc_worker_phase(&ctx);
 	usage += ParallelWorkerNumber;
 	InstrEndParallelQuery(&usage->buffers, &usage->wal);
-	shared->ended[ParallelWorkerNumber] = fc_worker_clock();
+	shared->ended[ParallelWorkerNumber] = fc_pace_clock();
 	MemoryContextSwitchTo(old);
 	fc_worker_context_end(&ctx);
 	dsm_detach(segment);
@@ -575,7 +564,7 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	shared->ntasks = work->ntasks;
 	shared->nturns = work->nturns;
 	shared->nprocesses = Max(nworkers, 1);
-	shared->started = fc_worker_clock();
+	shared->started = fc_pace_clock();
 	memset(shared->ended, 0, sizeof(shared->ended));
 	pg_atomic_write_u32(&shared->next, 0);
 	pg_atomic_write_u32(&shared->working, 0);
