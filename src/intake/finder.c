@@ -185,6 +185,22 @@ fc_finder_look(void *arg, const char *buf, size_t len)
 }
 
 void
+fc_finder_look_back(FcFinder *finder, uint32 copy, uint64 at, uint64 size)
+{
+	char	   *buf = palloc(FC_FINDER_BLOCK);
+
+	for (uint64 end = at + size; at < end;)
+	{
+		size_t		n = Min(end - at, FC_FINDER_BLOCK);
+
+		fc_source_read_copy(finder->ctx->source, copy, at, buf, n);
+		fc_finder_look(finder, buf, n);
+		at += n;
+	}
+	pfree(buf);
+}
+
+void
 fc_finder_begin(FcFinder *finder, FcContext *ctx, uint32 number, const FcFound *found)
 {
 	FcShared   *shared = ctx->shared;

@@ -49,6 +49,9 @@ extern void fc_finder_begin(FcFinder *finder, FcContext *ctx, uint32 number, con
  */
 extern void fc_finder_look(void *arg, const char *buf, size_t len);
 
+/* The same for bytes that are in a temporary copy already, from "at" on */
+extern void fc_finder_look_back(FcFinder *finder, uint32 copy, uint64 at, uint64 size);
+
 /* Ends the chunk in hand: bytes that do not come from here may follow */
 extern void fc_finder_pause(FcFinder *finder);
 

@@ -214,23 +214,6 @@ fc_chain_extend(FcHand *hand, const FcPiece *piece)
 		file->nextents = chain->nextents;
 }
 
-/* Finds the chunks of so many bytes of the piece, which are in a copy */
-static void
-fc_piece_look_back(FcHand *hand, const FcPiece *piece, uint64 size)
-{
-	char	   *buf = palloc(FC_UNPACK_IN);
-
-	for (uint64 at = 0; at < size;)
-	{
-		size_t		n = Min(size - at, FC_UNPACK_IN);
-
-		fc_source_read_copy(hand->ctx->source, piece->copy, piece->at + at, buf, n);
-		fc_finder_look(&hand->finder, buf, n);
-		at += n;
-	}
-	pfree(buf);
-}
-
 /*
  * The turn of the piece has come, of which so many bytes have been unpacked
  * ahead: they are the next ones of the file.
@@ -247,7 +230,7 @@ fc_piece_begin_turn(FcHand *hand, const FcPiece *piece, uint64 size)
 		if (!hand->in_turn)
 			fc_finder_begin(&hand->finder, hand->ctx, hand->number,
 							chain->border > 0 ? &chain->found : NULL);
-		fc_piece_look_back(hand, piece, size);
+		fc_finder_look_back(&hand->finder, piece->copy, piece->at, size);
 	}
 	hand->in_turn = true;
 }

@@ -46,7 +46,6 @@
 
 #define FC_RECEIVE_PIECE	(1024 * 1024)	/* bytes received before the leader
 											 * looks for an error again */
-#define FC_RECEIVE_BLOCK	((size_t) 256 * 1024)	/* bytes read at a time */
 
 /* Chunks that each process may be ahead of the turn, in a ring */
 #define FC_RING_CHUNKS		3
@@ -371,23 +370,6 @@ fc_receive_rest(FcIntake *intake)
 	fc_receive_all(intake, incoming);
 }
 
-/* Finds the chunks of what was in the temporary copy before the phase */
-static void
-fc_receive_look_back(FcFinder *finder, uint64 size)
-{
-	char	   *buf = palloc(FC_RECEIVE_BLOCK);
-
-	for (uint64 at = 0; at < size;)
-	{
-		size_t		n = Min(size - at, FC_RECEIVE_BLOCK);
-
-		fc_source_read(finder->ctx->source, at, buf, n);
-		fc_finder_look(finder, buf, n);
-		at += n;
-	}
-	pfree(buf);
-}
-
 /*
  * Does a record that was received end the load?  Packed data are received to
  * their end in any case, because only the end says whether they are sound.
@@ -484,7 +466,7 @@ fc_receive_begin_lead(FcIncoming *incoming, FcContext *ctx)
 
 	incoming->led = true;
 	fc_finder_begin(&incoming->finder, ctx, 0, NULL);
-	fc_receive_look_back(&incoming->finder, unpacker->written);
+	fc_finder_look_back(&incoming->finder, 0, 0, unpacker->written);
 	unpacker->look = fc_finder_look;
 	if (ring && ctx->shared->phase == FC_PHASE_LOAD)
 	{
