@@ -221,8 +221,7 @@ fc_own_table_sql(const FcOwnTable *kind, Oid table)
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "INSERT INTO %s (",
-					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
-												get_rel_name(table)));
+					 fc_ddl_name(get_rel_namespace(table), get_rel_name(table)));
 	for (int i = 0; i < kind->ncolumns; i++)
 		appendStringInfo(&sql, "%s%s", i > 0 ? ", " : "",
 						 quote_identifier(kind->columns[i].name));
@@ -258,22 +257,12 @@ fc_own_table_insert(SPIPlanPtr plan, Datum *values, const char *nulls)
 		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
 }
 
-static void
-fc_own_table_run(const char *sql)
-{
-	int			rc = SPI_execute(sql, false, 0);
-
-	if (rc < 0)
-		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
-}
-
 Oid
 fc_own_table_create(const FcOwnTable *kind, const char *name)
 {
 	RangeVar   *rv = makeRangeVarFromNameList(fc_string_to_names(name));
 	Oid			schema = RangeVarGetCreationNamespace(rv);
-	const char *table = quote_qualified_identifier(get_namespace_name(schema),
-												   rv->relname);
+	const char *table = fc_ddl_name(schema, rv->relname);
 	StringInfoData sql;
 
 	initStringInfo(&sql);
@@ -286,13 +275,13 @@ fc_own_table_create(const FcOwnTable *kind, const char *name)
 						 quote_identifier(kind->columns[i].name));
 	appendStringInfoString(&sql, kind->nkey > 0 ? "))" : ")");
 	SPI_connect();
-	fc_own_table_run(sql.data);
-	fc_own_table_run(psprintf("COMMENT ON TABLE %s IS %s", table,
-							  quote_literal_cstr(kind->comment)));
+	fc_ddl_run(sql.data);
+	fc_ddl_run(psprintf("COMMENT ON TABLE %s IS %s", table,
+						quote_literal_cstr(kind->comment)));
 	for (int i = 0; i < kind->ncolumns; i++)
-		fc_own_table_run(psprintf("COMMENT ON COLUMN %s.%s IS %s", table,
-								  quote_identifier(kind->columns[i].name),
-								  quote_literal_cstr(kind->columns[i].comment)));
+		fc_ddl_run(psprintf("COMMENT ON COLUMN %s.%s IS %s", table,
+							quote_identifier(kind->columns[i].name),
+							quote_literal_cstr(kind->columns[i].comment)));
 	SPI_finish();
 	return get_relname_relid(rv->relname, schema);
 }
