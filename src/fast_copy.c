@@ -407,15 +407,15 @@ fast_copy_report(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Returns the lines of the last load's summary */
-Datum
-fast_copy_summary(PG_FUNCTION_ARGS)
+/* Returns a row of one text for each line */
+static Datum
+fast_copy_lines(FunctionCallInfo fcinfo, const List *lines)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	foreach(lc, fc_summary_lines())
+	foreach(lc, lines)
 	{
 		Datum		value = CStringGetTextDatum(lfirst(lc));
 		bool		null = false;
@@ -423,6 +423,13 @@ fast_copy_summary(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, &value, &null);
 	}
 	return (Datum) 0;
+}
+
+/* Returns the lines of the last load's summary */
+Datum
+fast_copy_summary(PG_FUNCTION_ARGS)
+{
+	return fast_copy_lines(fcinfo, fc_summary_lines());
 }
 
 /* Returns what a load with these arguments would do; one row per finding */
@@ -472,23 +479,13 @@ fast_copy_name(FunctionCallInfo fcinfo)
 Datum
 fast_copy_sniff(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	FcOptions  *options;
 	char	   *target = NULL;
-	ListCell   *lc;
 
 	PreventCommandIfParallelMode("fast_copy_sniff()");
-	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	options = fast_copy_options(fcinfo, ARG_SNIFF_SOURCE, FC_CALLER_FUNCTION);
 	fc_options_check(options);
 	if (!PG_ARGISNULL(ARG_SNIFF_TARGET))
 		target = text_to_cstring(PG_GETARG_TEXT_PP(ARG_SNIFF_TARGET));
-	foreach(lc, fc_sniff_run(options, target, fast_copy_name(fcinfo)))
-	{
-		Datum		value = CStringGetTextDatum(lfirst(lc));
-		bool		null = false;
-
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, &value, &null);
-	}
-	return (Datum) 0;
+	return fast_copy_lines(fcinfo, fc_sniff_run(options, target, fast_copy_name(fcinfo)));
 }

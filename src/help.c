@@ -135,7 +135,7 @@ fast_copy_help(PG_FUNCTION_ARGS)
 		bool		nulls[5];
 
 		initStringInfo(&meaning);
-		fc_help_wrap(&meaning, help->meaning, FC_MEANING_WIDTH, 0);
+		fc_help_wrap(&meaning, help->meaning, FC_MEANING_WIDTH, "");
 		fc_help_text(help->name, &values[0], &nulls[0]);
 		fc_help_text(strlen(help->type) <= strlen("regclass") ? help->type : "text",
 					 &values[1], &nulls[1]);

@@ -66,7 +66,7 @@ fc_help_options(void)
 }
 
 void
-fc_help_wrap(StringInfo out, const char *text, int width, int indent)
+fc_help_wrap(StringInfo out, const char *text, int width, const char *indent)
 {
 	int			used = 0;
 
@@ -76,8 +76,7 @@ fc_help_wrap(StringInfo out, const char *text, int width, int indent)
 
 		if (used > 0 && used + 1 + len > width)
 		{
-			appendStringInfoChar(out, '\n');
-			appendStringInfoSpaces(out, indent);
+			appendStringInfo(out, "\n%s", indent);
 			used = 0;
 		}
 		else if (used > 0)
@@ -103,7 +102,7 @@ fc_help_line(StringInfo out, const char *label, const char *text)
 {
 	appendStringInfo(out, "  %s:", label);
 	appendStringInfoSpaces(out, FC_HELP_INDENT - 3 - (int) strlen(label));
-	fc_help_wrap(out, text, FC_HELP_WIDTH - FC_HELP_INDENT, FC_HELP_INDENT);
+	fc_help_wrap(out, text, FC_HELP_WIDTH - FC_HELP_INDENT, psprintf("%*s", FC_HELP_INDENT, ""));
 	appendStringInfoChar(out, '\n');
 }
 
@@ -111,7 +110,7 @@ void
 fc_help_paragraph(StringInfo out, const char *text)
 {
 	appendStringInfoString(out, "\n  ");
-	fc_help_wrap(out, text, FC_HELP_WIDTH - 2, 2);
+	fc_help_wrap(out, text, FC_HELP_WIDTH - 2, "  ");
 	appendStringInfoChar(out, '\n');
 }
 
@@ -124,7 +123,7 @@ fc_help_columns(StringInfo out, const char *columns)
 		int			len = strcspn(columns, "\n");
 
 		appendStringInfoString(out, "  ");
-		fc_help_wrap(out, pnstrdup(columns, len), FC_HELP_WIDTH - 6, 6);
+		fc_help_wrap(out, pnstrdup(columns, len), FC_HELP_WIDTH - 6, "      ");
 		appendStringInfoChar(out, '\n');
 		columns += len;
 		columns += strspn(columns, "\n");

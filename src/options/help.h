@@ -41,8 +41,8 @@ extern void fc_help_option(StringInfo out, const FcHelp *help);
 
 /*
  * Appends the words of a text, in lines of a width, each but the first after
- * an indentation
+ * "indent"
  */
-extern void fc_help_wrap(StringInfo out, const char *text, int width, int indent);
+extern void fc_help_wrap(StringInfo out, const char *text, int width, const char *indent);
 
 #endif							/* FC_HELP_H */

@@ -19,6 +19,7 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 
+#include "options/help.h"
 #include "report/units.h"
 #include "sniff/table.h"
 
@@ -55,34 +56,14 @@ static void
 fc_statement_comment(StringInfo sql, const char *indent, const char *said)
 {
 	const char *text = fc_statement_clean(said);
-	int			begin = strlen(indent) + 3;
-	int			column = 0;
+	char	   *begin = psprintf("%s-- ", indent);
 
-	while (*text)
-	{
-		int			len = 0;
-
-		while (*text == ' ')
-			text++;
-		while (text[len] != '\0' && text[len] != ' ')
-			len++;
-		if (len == 0)
-			break;
-		if (column > begin && column + 1 + len > FC_LINE)
-		{
-			appendStringInfoChar(sql, '\n');
-			column = 0;
-		}
-		if (column == 0)
-			appendStringInfo(sql, "%s-- ", indent);
-		else
-			appendStringInfoChar(sql, ' ');
-		column = column == 0 ? begin + len : column + 1 + len;
-		appendBinaryStringInfo(sql, text, len);
-		text += len;
-	}
-	if (column > 0)
-		appendStringInfoChar(sql, '\n');
+	text += strspn(text, " ");
+	if (*text == '\0')
+		return;
+	appendStringInfoString(sql, begin);
+	fc_help_wrap(sql, text, FC_LINE - (int) strlen(begin), begin);
+	appendStringInfoChar(sql, '\n');
 }
 
 static void
