@@ -9,11 +9,7 @@ use FastCopy;
 use Test::More;
 
 my $node = new_node('main', {}, 'max_prepared_transactions = 10', 'max_files_per_process = 64');
-if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
-{
-	$node->stop;
-	plan skip_all => 'postgres_fdw is not installed';
-}
+needs($node, 'postgres_fdw');
 my $file = write_bytes('rows.csv', join('', map { "$_,x\n" } 1 .. 10));
 my $there = "host '" . $node->host . "', port '" . $node->port . "', dbname 'there'";
 

@@ -16,11 +16,7 @@ my ($SECONDS, $SHORT) = (10, 1);
 my $GROWTH = 16 * 1024;
 
 my $main = new_node('main', { extra => [ '--encoding=UTF8' ] }, 'shared_buffers = 4MB', 'max_connections = 60', 'session_preload_libraries = fast_copy');
-if ($main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
-{
-	$main->stop;
-	plan skip_all => 'postgres_fdw is not installed';
-}
+needs($main, 'postgres_fdw');
 my $there = new_node('there', {}, 'max_prepared_transactions = 200', 'max_connections = 200');
 my $small = write_bytes('small.csv', join('', map { $_ % 2 . ",$_\n" } 1 .. 10));
 my $large = write_bytes('large.csv', join('', map { $_ % 2 . ',' . 'x' x 100 . "\n" } 1 .. 60_000));

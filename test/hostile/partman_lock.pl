@@ -10,11 +10,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = new_node('main', {}, "timezone = 'UTC'", "statement_timeout = '60s'", 'max_prepared_transactions = 2', 'session_preload_libraries = fast_copy');
-if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_partman'") eq '0')
-{
-	$node->stop;
-	plan skip_all => 'pg_partman is not installed';
-}
+needs($node, 'pg_partman');
 my $KEY = "hashtext('pg_partman run_maintenance')";
 
 query('CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman; CREATE ROLE mallory LOGIN');

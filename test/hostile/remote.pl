@@ -11,11 +11,7 @@ use POSIX ();
 use Test::More;
 
 my $node = new_node('main', {}, 'max_prepared_transactions = 10', 'session_preload_libraries = fast_copy', 'log_statement = none');
-if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
-{
-	$node->stop;
-	plan skip_all => 'postgres_fdw is not installed';
-}
+needs($node, 'postgres_fdw');
 my $there = new_node('there', { allows_streaming => 1 }, 'max_prepared_transactions = 10', 'log_connections = on', 'log_statement = all');
 my $SECRET = 'open sesame';
 my $file = write_bytes('rows.csv', join('', map { "$_,x\n" } 1 .. 10));

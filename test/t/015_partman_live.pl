@@ -13,11 +13,7 @@ use Test::More;
 
 # nobody waits for ever
 my $node = new_node('main', {}, "timezone = 'UTC'", "lock_timeout = '20s'", "statement_timeout = '60s'");
-if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_partman'") eq '0')
-{
-	$node->stop;
-	plan skip_all => 'pg_partman is not installed';
-}
+needs($node, 'pg_partman');
 $node->safe_psql('postgres', 'CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman');
 gates($node);
 my $v4 = query("SELECT extversion LIKE '4.%' FROM pg_extension WHERE extname = 'pg_partman'") eq 't';

@@ -10,22 +10,12 @@ use FastCopy;
 use Test::More;
 
 my $node = new_node('main', {}, 'fast_copy.workers = 2', 'session_preload_libraries = fast_copy');
-if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
-{
-	$node->stop;
-	plan skip_all => 'postgres_fdw is not installed';
-}
+needs($node, 'postgres_fdw');
 # the other servers read dates, times and bytes in another way by themselves
 my @there = map { new_node($_, { extra => [ $_ eq 'one' ? '--encoding=UTF8' : '--encoding=SQL_ASCII' ] },
 		"datestyle = 'SQL, DMY'", "timezone = 'Asia/Tokyo'", "intervalstyle = 'sql_standard'", "timezone_abbreviations = 'Australia'", 'log_statement = all') } 'one', 'two';
 query('CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster; SET client_min_messages = warning');
-foreach my $there (@there)
-{
-	my ($name, $host, $port) = ($there->name, $there->host, $there->port);
-
-	query("CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres');
-		CREATE USER MAPPING FOR PUBLIC SERVER $name OPTIONS (user 'postgres', password_required 'false')");
-}
+query(server_sql($_->name, $_)) foreach @there;
 
 my $COLUMNS = 'n int, ts timestamptz, v text, d date, i interval, x numeric(8,2)';
 my %KINDS = (

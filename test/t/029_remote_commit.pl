@@ -13,11 +13,7 @@ use Test::More;
 
 my @conf = ('max_prepared_transactions = 20', 'restart_after_crash = on', 'session_preload_libraries = fast_copy');
 my $main = new_node('main', { allows_streaming => 1 }, @conf);
-if ($main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
-{
-	$main->stop;
-	plan skip_all => 'postgres_fdw is not installed';
-}
+needs($main, 'postgres_fdw');
 my ($one, $two) = map { new_node($_, { allows_streaming => 1 }, @conf, 'log_statement = all') } 'one', 'two';
 # of another cluster, and not a copy of the same one
 my $bare = do { local $ENV{FC_INITDB}; delete $ENV{FC_INITDB}; new_node('bare', {}) };
@@ -32,16 +28,8 @@ my $NONE = '0 0 0';
 on_main('CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster; CREATE TABLE t (n int, v text) PARTITION BY RANGE (n); CREATE TABLE t_here PARTITION OF t FOR VALUES FROM (200) TO (300)');
 foreach my $node ($one, $two, $bare)
 {
-	my $name = $node->name;
-
-	$node->safe_psql('postgres', "CREATE TABLE r (n int, v text); CREATE TABLE refuses (n int);
-		CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN
-			IF EXISTS (SELECT FROM public.refuses) THEN RAISE EXCEPTION 'refused at the end'; END IF;
-			RETURN NULL;
-		END \$\$;
-		CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON r DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()");
-	on_main("CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $node->host . "', port '" . $node->port . "', dbname 'postgres');
-		CREATE USER MAPPING FOR PUBLIC SERVER $name OPTIONS (user 'postgres', password_required 'false')");
+	$node->safe_psql('postgres', "CREATE TABLE r (n int, v text); " . refusing_sql());
+	on_main(server_sql($node->name, $node));
 }
 on_main("CREATE FOREIGN TABLE t_one PARTITION OF t FOR VALUES FROM (0) TO (100) SERVER one OPTIONS (schema_name 'public', table_name 'r');
 	CREATE FOREIGN TABLE t_two PARTITION OF t FOR VALUES FROM (100) TO (200) SERVER two OPTIONS (schema_name 'public', table_name 'r');

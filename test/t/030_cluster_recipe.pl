@@ -9,11 +9,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $main = new_node('coordinator', {});
-if ($main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
-{
-	$main->stop;
-	plan skip_all => 'postgres_fdw is not installed';
-}
+needs($main, 'postgres_fdw');
 $main->safe_psql('postgres', 'DROP EXTENSION fast_copy');
 my @nodes = map { new_node($_, {}, 'max_prepared_transactions = 10') } 'node1', 'node2';
 $_->safe_psql('postgres', 'DROP EXTENSION fast_copy') foreach @nodes;

@@ -10,16 +10,11 @@ use FastCopy;
 use Test::More;
 
 my $node = new_node('main', {}, 'fast_copy.workers = 2', 'session_preload_libraries = fast_copy');
-if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
-{
-	$node->stop;
-	plan skip_all => 'postgres_fdw is not installed';
-}
+needs($node, 'postgres_fdw');
 my $one = new_node('one', {});
 sub query { return $node->safe_psql('postgres', $_[0]) }
 query('CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster');
-query("CREATE SERVER one FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $one->host . "', port '" . $one->port . "', dbname 'postgres');
-	CREATE USER MAPPING FOR PUBLIC SERVER one OPTIONS (user 'postgres', password_required 'false')");
+query(server_sql('one', $one));
 
 # A table there, a foreign table for it and one that is here
 sub setup

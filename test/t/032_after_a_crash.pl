@@ -10,11 +10,7 @@ use Test::More;
 
 my @conf = ('max_prepared_transactions = 20', 'session_preload_libraries = fast_copy');
 my $main = new_node('main', { allows_streaming => 1 }, @conf);
-if ($main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
-{
-	$main->stop;
-	plan skip_all => 'postgres_fdw is not installed';
-}
+needs($main, 'postgres_fdw');
 my ($one, $two) = map { new_node($_, { allows_streaming => 1 }, @conf) } 'one', 'two';
 my $file = write_bytes('rows.csv', join('', map { "$_,x\n" } 0 .. 199));
 
@@ -24,8 +20,7 @@ foreach my $node ($one, $two)
 	my ($name, $from) = ($node->name, $node == $one ? 0 : 100);
 
 	$node->safe_psql('postgres', 'CREATE ROLE loader LOGIN; CREATE ROLE other LOGIN; CREATE TABLE r (n int, v text); GRANT ALL ON r TO loader, other');
-	$main->safe_psql('postgres', "CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $node->host . "', port '" . $node->port . "', dbname 'postgres');
-		CREATE USER MAPPING FOR PUBLIC SERVER $name OPTIONS (user 'loader', password_required 'false');
+	$main->safe_psql('postgres', server_sql($name, $node, 'loader') . "
 		CREATE FOREIGN TABLE t_$name PARTITION OF t FOR VALUES FROM ($from) TO ($from + 100) SERVER $name OPTIONS (schema_name 'public', table_name 'r')");
 }
 

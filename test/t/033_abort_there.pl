@@ -11,11 +11,7 @@ use Time::HiRes qw(time);
 
 my @conf = ('max_prepared_transactions = 20', 'restart_after_crash = on', 'session_preload_libraries = fast_copy');
 my $main = new_node('main', {}, @conf);
-if ($main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
-{
-	$main->stop;
-	plan skip_all => 'postgres_fdw is not installed';
-}
+needs($main, 'postgres_fdw');
 my $there = new_node('there', {}, @conf);
 my $small = write_bytes('small.csv', "1,x\n2,sleep\n3,x\n");
 my $large = write_bytes('large.csv', "1,x\n2,sleep\n" . join('', map { "$_," . 'x' x 100 . "\n" } 3 .. 200_000));
@@ -25,8 +21,7 @@ my $OURS = "application_name = 'fast_copy'";
 # A row of it sleeps
 $there->safe_psql('postgres', "CREATE TABLE r (n int, v text); CREATE FUNCTION sleep() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN PERFORM pg_sleep(600); RETURN NEW; END \$\$;
 	CREATE TRIGGER sleep BEFORE INSERT ON r FOR EACH ROW WHEN (NEW.v = 'sleep') EXECUTE FUNCTION sleep()");
-$main->safe_psql('postgres', "CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster; CREATE SERVER there FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $there->host . "', port '" . $there->port . "', dbname 'postgres');
-	CREATE USER MAPPING FOR PUBLIC SERVER there OPTIONS (user 'postgres', password_required 'false');
+$main->safe_psql('postgres', "CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster;" . server_sql('there', $there) . "
 	CREATE FOREIGN TABLE t (n int, v text) SERVER there OPTIONS (schema_name 'public', table_name 'r')");
 
 subtest 'a load that is cancelled, or whose process goes' => \&ends;

@@ -38,8 +38,7 @@ foreach my $language (@there)
 
 		$node->safe_psql('postgres', "CREATE ROLE $name LOGIN" . ($kind eq 'super' ? ' SUPERUSER' : '') . "; GRANT ALL ON r TO $name; ALTER ROLE $name SET lc_messages = '$LANGUAGES{$language}'" .
 			($kind eq 'granted' && $version >= 15 ? "; GRANT SET ON PARAMETER lc_messages TO $name" : ''));
-		$main->safe_psql('postgres', "CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $node->host . "', port '" . $node->port . "', dbname 'postgres');
-			CREATE USER MAPPING FOR PUBLIC SERVER $name OPTIONS (user '$name', password_required 'false');
+		$main->safe_psql('postgres', server_sql($name, $node, $name) . "
 			CREATE FOREIGN TABLE t_$name (n int, v text) SERVER $name OPTIONS (schema_name 'public', table_name 'r')");
 	}
 }

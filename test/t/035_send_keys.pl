@@ -11,15 +11,9 @@ use FastCopy;
 use Test::More;
 
 my $node = new_node('main', { extra => [ '--encoding=UTF8' ] }, 'session_preload_libraries = fast_copy', 'timezone = UTC');
-if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
-{
-	$node->stop;
-	plan skip_all => 'postgres_fdw is not installed';
-}
+needs($node, 'postgres_fdw');
 my $there = new_node('there', { extra => [ '--encoding=UTF8' ] }, 'timezone = UTC');
-query("CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster;
-	CREATE SERVER there FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $there->host . "', port '" . $there->port . "', dbname 'postgres');
-	CREATE USER MAPPING FOR PUBLIC SERVER there OPTIONS (user 'postgres', password_required 'false')");
+query('CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster;' . server_sql('there', $there));
 foreach my $server ($node, $there)
 {
 	$server->safe_psql('postgres', "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")

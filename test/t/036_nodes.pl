@@ -12,11 +12,7 @@ use Test::More;
 
 my @conf = ('restart_after_crash = on', 'max_connections = 100');
 my $main = new_node('main', { allows_streaming => 1 }, @conf, 'session_preload_libraries = fast_copy', 'max_prepared_transactions = 50', "datestyle = 'ISO, DMY'", "timezone = 'UTC'");
-if ($main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
-{
-	$main->stop;
-	plan skip_all => 'postgres_fdw is not installed';
-}
+needs($main, 'postgres_fdw');
 # one lacks fast_copy; both read dates and times in another way by themselves
 my ($one, $two) = map { new_node($_, { allows_streaming => 1 }, @conf, "datestyle = 'SQL, DMY'", "timezone = 'Asia/Tokyo'", 'log_statement = all',
 		'max_prepared_transactions = 50') } 'one', 'two';
@@ -25,13 +21,7 @@ $one->safe_psql('postgres', 'DROP EXTENSION fast_copy');
 my $DAYS = 36;
 
 on_main('CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster');
-foreach my $node (@there)
-{
-	my $name = $node->name;
-
-	on_main("CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $node->host . "', port '" . $node->port . "', dbname 'postgres');
-		CREATE USER MAPPING FOR PUBLIC SERVER $name OPTIONS (user 'postgres', password_required 'false')");
-}
+on_main(server_sql($_->name, $_)) foreach @there;
 
 # A key of each type: its column, the N-th value, bounds, and an option
 my %KEYS = (

@@ -13,11 +13,7 @@ use Test::More;
 
 my @conf = ('restart_after_crash = on', 'max_connections = 50');
 my $main = new_node('main', { allows_streaming => 1 }, @conf, 'session_preload_libraries = fast_copy', 'max_prepared_transactions = 5');
-if ($main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
-{
-	$main->stop;
-	plan skip_all => 'postgres_fdw is not installed';
-}
+needs($main, 'postgres_fdw');
 # one lacks fast_copy
 my ($one, $two) = map { new_node($_, { allows_streaming => 1 }, @conf, 'log_statement = all', 'max_prepared_transactions = 20') } 'one', 'two';
 my @there = ($one, $two);
@@ -32,8 +28,7 @@ my $ALL = '2 2 4';
 on_main('CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster');
 foreach my $node (@there)
 {
-	on_main('CREATE SERVER ' . $node->name . " FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $node->host . "', port '" . $node->port . "', dbname 'postgres');
-		CREATE USER MAPPING FOR PUBLIC SERVER " . $node->name . " OPTIONS (user 'postgres', password_required 'false')");
+	on_main(server_sql($node->name, $node));
 	$node->safe_psql('postgres', 'CREATE SCHEMA s; CREATE TABLE refused (n int)');
 }
 on_main('CREATE SCHEMA s');

@@ -10,11 +10,7 @@ use FastCopy;
 use Test::More;
 
 my $node = new_node('main', {}, 'fast_copy.workers = 2', 'session_preload_libraries = fast_copy');
-if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
-{
-	$node->stop;
-	plan skip_all => 'postgres_fdw is not installed';
-}
+needs($node, 'postgres_fdw');
 my @there = map { new_node($_, {}, 'max_prepared_transactions = 10', 'fast_copy.workers = 2', 'fast_copy.accelerate_min_size = 0',
 		'max_parallel_workers = 4', 'fast_copy.log_min_duration = 0') } 'one', 'two';
 sub query { return $node->safe_psql('postgres', $_[0]) }
@@ -23,11 +19,8 @@ sub on { my ($i, $sql) = @_; return $there[$i]->safe_psql('postgres', $sql) }
 query('CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster');
 foreach my $there (@there)
 {
-	my ($name, $host, $port) = ($there->name, $there->host, $there->port);
-
 	$there->safe_psql('postgres', 'CREATE ROLE loader LOGIN');
-	query("CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres');
-		CREATE USER MAPPING FOR PUBLIC SERVER $name OPTIONS (user 'postgres', password_required 'false')");
+	query(server_sql($there->name, $there));
 }
 
 my $COLUMNS = 'device int, at timestamptz, v text';

@@ -13,11 +13,7 @@ use Test::More;
 my @conf = ('max_prepared_transactions = 100', 'restart_after_crash = on', 'max_connections = 150',
 	"citus.node_conninfo = 'sslmode=prefer'", 'session_preload_libraries = fast_copy');
 my $probe = new_node('probe', {});
-if ($probe->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citus'") eq '0')
-{
-	$probe->stop;
-	plan skip_all => 'Citus is not installed';
-}
+needs($probe, 'citus');
 $probe->stop;
 my ($main, $one, $two) = map { new_node($_, { allows_streaming => 1 }, 'shared_preload_libraries = citus', @conf) } 'main', 'one', 'two';
 my $COLUMNS = 'k bigint NOT NULL, t text, u uuid, d date, n numeric, j jsonb';

@@ -18,7 +18,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(new_node write_rows write_bytes events gates open_gate close_gate
+our @EXPORT = qw(new_node needs server_sql refusing_sql write_rows write_bytes events gates open_gate close_gate
   start_load finish_load unsaid wait_until at_gate is_clean is_sound toast_indexes_are_sound
   spill_files connection say_to cut_for messages hold release holds crash slurp_log
   page_blocks recipe);
@@ -79,6 +79,37 @@ sub new_node
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION fast_copy');
 	return $node;
+}
+
+# Leaves out all tests of a file where an extension is not installed
+sub needs
+{
+	my ($node, $extension) = @_;
+
+	return if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = '$extension'") ne '0';
+	$node->stop;
+	plan skip_all => "$extension is not installed";
+}
+
+# Makes a server of postgres_fdw for another node, to which all go as one role
+sub server_sql
+{
+	my ($name, $node, $user) = @_;
+
+	return "CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $node->host . "', port '" . $node->port . "', dbname 'postgres');
+		CREATE USER MAPPING FOR PUBLIC SERVER $name OPTIONS (user '" . ($user // 'postgres') . "', password_required 'false');";
+}
+
+# Makes a trigger of table r that refuses its rows at the end of a transaction,
+# as long as there is a row in table refuses
+sub refusing_sql
+{
+	return "CREATE TABLE refuses (n int);
+		CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN
+			IF EXISTS (SELECT FROM public.refuses) THEN RAISE EXCEPTION 'refused at the end'; END IF;
+			RETURN NULL;
+		END \$\$;
+		CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON r DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()";
 }
 
 sub write_bytes

@@ -22,12 +22,7 @@ on_main("CREATE EXTENSION postgres_fdw; CREATE EXTENSION fast_copy_cluster; CREA
 foreach my $k (0 .. $#there)
 {
 	$there[$k]->safe_psql('postgres', "DROP DATABASE IF EXISTS commits WITH (FORCE);\nCREATE DATABASE commits");
-	$there[$k]->safe_psql('commits', "CREATE TABLE r (k int, v text); CREATE TABLE refuses (n int);
-		CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN
-			IF EXISTS (SELECT FROM public.refuses) THEN RAISE EXCEPTION 'refused at the end'; END IF;
-			RETURN NULL;
-		END \$\$;
-		CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON r DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()");
+	$there[$k]->safe_psql('commits', "CREATE TABLE r (k int, v text); " . refusing_sql());
 	on_main($there[$k]->server('commits') . "CREATE FOREIGN TABLE t_$k PARTITION OF t FOR VALUES IN ($k) SERVER " . $there[$k]->name . " OPTIONS (schema_name 'public', table_name 'r')");
 }
 
