@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "miscadmin.h"
-#include "optimizer/cost.h"
 #include "storage/fd.h"
 
 #include "compat/settings.h"

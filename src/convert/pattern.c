@@ -20,7 +20,6 @@
 
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"

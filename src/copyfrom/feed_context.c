@@ -11,7 +11,6 @@
  */
 #include "postgres.h"
 
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "copyfrom/feed.h"

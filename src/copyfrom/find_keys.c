@@ -17,7 +17,6 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 
 #include "compat/compat.h"
 #include "copyfrom/core.h"

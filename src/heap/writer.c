@@ -21,7 +21,6 @@
 #include "access/toast_internals.h"
 #include "access/xact.h"
 #include "executor/tuptable.h"
-#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"

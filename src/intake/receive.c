@@ -24,7 +24,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"

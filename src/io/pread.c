@@ -21,7 +21,6 @@
 #include "compat/compat.h"
 #include "io/io.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "port/pg_iovec.h"
 #include "portability/instr_time.h"
 #include "utils/wait_event.h"

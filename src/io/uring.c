@@ -18,9 +18,7 @@
 #include "compat/compat.h"
 #include "io/io.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/fd.h"
-#include "utils/memutils.h"
 #include "utils/wait_event.h"
 
 /*

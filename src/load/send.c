@@ -13,7 +13,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 
 #include "context/pace.h"
 #include "copyfrom/core.h"

@@ -13,8 +13,6 @@
 
 #include "access/table.h"
 #include "access/xact.h"
-#include "miscadmin.h"
-#include "optimizer/optimizer.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"

@@ -15,7 +15,6 @@
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "tcop/pquery.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/portal.h"

@@ -22,7 +22,6 @@
 #include "utils/datetime.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "key/width.h"
 #include "partition/create.h"

@@ -21,7 +21,6 @@
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "context/activity.h"

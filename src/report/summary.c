@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
-#include "miscadmin.h"
 
 #include "report/clip.h"
 #include "report/report.h"

@@ -15,7 +15,6 @@
 
 #include <ctype.h>
 
-#include "access/sysattr.h"
 #include "catalog/heap.h"
 #include "mb/pg_wchar.h"
 #include "parser/scansup.h"

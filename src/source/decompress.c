@@ -14,7 +14,6 @@
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
-#include "utils/wait_event.h"
 
 #include "compat/compat.h"
 #include "source/advice.h"

@@ -13,7 +13,6 @@
 
 #include <unistd.h>
 
-#include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
 

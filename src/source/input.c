@@ -16,7 +16,6 @@
 
 #include "catalog/pg_authid.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/fd.h"
 #include "storage/latch.h"
 #include "utils/acl.h"

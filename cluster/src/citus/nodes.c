@@ -15,8 +15,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "postmaster/postmaster.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"

@@ -14,9 +14,7 @@
 #include "catalog/pg_class.h"
 #include "commands/trigger.h"
 #include "foreign/fdwapi.h"
-#include "foreign/foreign.h"
 #include "miscadmin.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "remote/conninfo.h"

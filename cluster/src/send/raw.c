@@ -19,7 +19,6 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
