@@ -7,7 +7,6 @@ use FindBin;
 use lib "$FindBin::Bin/../t";
 use FastCopy;
 use IPC::Run;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = new_node('main', {}, "session_preload_libraries = 'fast_copy'");

@@ -8,7 +8,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../t";
 use FastCopy;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 # Of each class that the server raises by itself some, and of others one

@@ -8,7 +8,6 @@ use FindBin;
 use lib "$FindBin::Bin/../t";
 use FastCopy;
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $rows = 150000;

@@ -8,7 +8,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../t";
 use FastCopy;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = new_node('main', {}, 'max_parallel_workers = 8', 'deadlock_timeout = 200ms', 'restart_after_crash = off');

@@ -12,7 +12,6 @@ use FindBin;
 use lib "$FindBin::Bin/../t";
 use FastCopy;
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $rows = 1200;

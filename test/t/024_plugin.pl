@@ -8,7 +8,6 @@ use FindBin;
 use lib $FindBin::Bin;
 use FastCopy;
 use File::Copy;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = new_node('main', {}, 'fast_copy.accelerate_min_size = 0', "fast_copy.chunk_size = '16kB'");

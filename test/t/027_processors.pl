@@ -7,7 +7,6 @@ use FindBin;
 use lib $FindBin::Bin;
 use FastCopy;
 use IPC::Run;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 # our own control groups, with the files that $2 makes there

@@ -8,7 +8,6 @@ use lib $FindBin::Bin;
 use Digest::MD5 'md5_hex';
 use FastCopy;
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $rows = 15000;

@@ -7,7 +7,6 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use FastCopy;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = new_node('main');

@@ -6,7 +6,6 @@ use FindBin;
 use lib $FindBin::Bin;
 use FastCopy;
 use IPC::Run;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = new_node('main', { allows_streaming => 1 }, 'wal_level = logical', 'restart_after_crash = on', 'wal_consistency_checking = all', 'max_prepared_transactions = 5');
