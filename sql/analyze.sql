@@ -1,12 +1,8 @@
 -- fast_copy_analyze(): what a load would do, and that nothing is done.
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/test/regress.sql'
-\set ECHO none
-\o /dev/null
 \i :helpers
-\o
-\set ECHO all
-\pset format unaligned
+\pset tuples_only off
 \pset footer off
 
 SET fast_copy.io_method = 'sync';

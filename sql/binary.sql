@@ -1,13 +1,7 @@
 -- The binary format, against COPY.
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/test/regress.sql'
-\set ECHO none
-\o /dev/null
 \i :helpers
-\o
-\set ECHO all
-\pset format unaligned
-\pset tuples_only on
 
 CREATE TABLE orig (ts timestamptz, n int, t text);
 INSERT INTO orig SELECT timestamptz '2024-01-01' + i * interval '7 hours', nullif(i, 13), repeat('x' || i, i) FROM generate_series(1, 100) AS i;

@@ -1,13 +1,7 @@
 -- What errors that were caught, and functions that were called, leave behind.
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/test/regress.sql'
-\set ECHO none
-\o /dev/null
 \i :helpers
-\o
-\set ECHO all
-\pset format unaligned
-\pset tuples_only on
 
 -- Rejects of the scan's workers are found when the load is the leader's
 CREATE FUNCTION unsafe(int) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RETURN true; END';

@@ -1,13 +1,7 @@
 -- Loads that go through core's own COPY, with options core knows and others.
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/test/regress.sql'
-\set ECHO none
-\o /dev/null
 \i :helpers
-\o
-\set ECHO all
-\pset format unaligned
-\pset tuples_only on
 SET fast_copy.chunk_size = 8;
 
 CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS $$

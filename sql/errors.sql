@@ -2,13 +2,7 @@
 -- worker met it.
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/test/regress.sql'
-\set ECHO none
-\o /dev/null
 \i :helpers
-\o
-\set ECHO all
-\pset format unaligned
-\pset tuples_only on
 
 -- small pieces, so that several workers have something to do
 SET fast_copy.chunk_size = 16;

@@ -1,13 +1,7 @@
 -- Indexes of new and of existing partitions.
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/test/regress.sql'
-\set ECHO none
-\o /dev/null
 \i :helpers
-\o
-\set ECHO all
-\pset format unaligned
-\pset tuples_only on
 
 SET fast_copy.workers = 2;
 SET fast_copy.chunk_size = 32;

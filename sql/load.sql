@@ -1,13 +1,7 @@
 -- Loads that succeed: which rows go where, and which partitions are made.
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/test/regress.sql'
-\set ECHO none
-\o /dev/null
 \i :helpers
-\o
-\set ECHO all
-\pset format unaligned
-\pset tuples_only on
 
 -- plain table: file order without a key, key order with one
 CREATE TABLE plain (ts timestamp, n int);

@@ -1,13 +1,7 @@
 -- Each argument: what it does, and each refusal.
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/test/regress.sql'
-\set ECHO none
-\o /dev/null
 \i :helpers
-\o
-\set ECHO all
-\pset format unaligned
-\pset tuples_only on
 
 CREATE TABLE opt (a int, b text);
 CREATE TABLE opt_day (ts timestamp, v int) PARTITION BY RANGE (ts);

@@ -1,13 +1,7 @@
 -- Who may load what: COPY's rules, and ownership where partitions are made.
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/test/regress.sql'
-\set ECHO none
-\o /dev/null
 \i :helpers
-\o
-\set ECHO all
-\pset format unaligned
-\pset tuples_only on
 
 DROP ROLE IF EXISTS regress_fc_reader, regress_fc_other;
 CREATE ROLE regress_fc_reader;

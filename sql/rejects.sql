@@ -3,13 +3,7 @@
 \getenv srcdir PG_ABS_SRCDIR
 \getenv builddir PG_ABS_BUILDDIR
 \set helpers :srcdir '/test/regress.sql'
-\set ECHO none
-\o /dev/null
 \i :helpers
-\o
-\set ECHO all
-\pset format unaligned
-\pset tuples_only on
 
 -- small pieces, so that several workers have something to do
 SET fast_copy.chunk_size = 16;

@@ -1,13 +1,7 @@
 -- fast_copy_report() and the progress views, without times.
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/test/regress.sql'
-\set ECHO none
-\o /dev/null
 \i :helpers
-\o
-\set ECHO all
-\pset format unaligned
-\pset tuples_only on
 
 -- a new session has loaded nothing
 SELECT current_setting('fast_copy.io_method') AS io_method \gset

@@ -1,13 +1,7 @@
 -- What a caught error, a nested load or an unusual target must not do.
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/test/regress.sql'
-\set ECHO none
-\o /dev/null
 \i :helpers
-\o
-\set ECHO all
-\pset format unaligned
-\pset tuples_only on
 SET fast_copy.chunk_size = 16;
 
 -- an error inside a SECURITY DEFINER function leaves nobody a superuser: the

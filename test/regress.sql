@@ -1,9 +1,13 @@
+\set ECHO none
 -- Included by every suite in sql/: a directory for files and a way to show
 -- errors without it.
 --
 -- The server may run as another user, and on another machine, than psql: the
 -- directory lies in the server's data directory, and what has to be done there
 -- is done by the server, as the superuser that runs these suites may ask.
+--
+-- Nothing of this is shown.  What follows it is, unaligned and without headers.
+\o /dev/null
 
 -- also of the suite: one that shows NOTICEs asks for them
 SET client_min_messages = warning;
@@ -153,3 +157,7 @@ SELECT fc.file('probe.csv', '1');
 SELECT fast_copy('probe', fc.path('probe.csv'), 'k');
 SELECT set_config('fast_copy.io_method', 'sync', false) FROM fast_copy_report() WHERE io_method = 'sync';
 DROP TABLE probe;
+\o
+\pset format unaligned
+\pset tuples_only on
+\set ECHO all
