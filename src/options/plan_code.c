@@ -164,6 +164,23 @@ fc_code_type_unsafe(Oid typid, bool binary)
 	return fc_code_type_any(typid, fc_code_is_unsafe, binary);
 }
 
+/* The functions that compare values are those of the type below a domain */
+static bool
+fc_code_is_unordered(Oid typid, char typtype, Oid input, bool binary)
+{
+	Oid			base = getBaseType(typid);
+	Oid			compare = lookup_type_cache(base, TYPECACHE_CMP_PROC)->cmp_proc;
+
+	return !OidIsValid(compare) || fc_code_unsafe_function(compare, NULL) ||
+		(base != typid && fc_code_type_unordered(base));
+}
+
+bool
+fc_code_type_unordered(Oid typid)
+{
+	return fc_code_type_any(typid, fc_code_is_unordered, false);
+}
+
 /* tsquery's input sends a NOTICE about a query without lexemes */
 static bool
 fc_code_is_talking(Oid typid, char typtype, Oid input, bool binary)

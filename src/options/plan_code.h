@@ -27,6 +27,12 @@ extern bool fc_code_indexes_unsafe(Relation rel);
 extern bool fc_code_type_unsafe(Oid typid, bool binary);
 
 /*
+ * May only the leader compare values of the type?  Values that are made of
+ * others are compared by their functions.
+ */
+extern bool fc_code_type_unordered(Oid typid);
+
+/*
  * Does core send the client a NOTICE about some values of the type?  From a
  * worker it would come at another time, and would not say where the value is.
  */

@@ -98,6 +98,19 @@ fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlanned *
 	return NULL;
 }
 
+/* May only the leader compare rows by these keys? */
+static bool
+fc_plan_order_unsafe(Relation rel, const List *keys)
+{
+	ListCell   *lc;
+
+	foreach(lc, keys)
+		if (fc_code_type_unordered(TupleDescAttr(RelationGetDescr(rel),
+												 ((FcSortKey *) lfirst(lc))->attnum - 1)->atttypid))
+			return true;
+	return false;
+}
+
 const char *
 fc_plan_leader_reason(Relation rel, const FcOptions *options,
 					  const FcPlanned *planned)
@@ -115,7 +128,7 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 		return "the partition key is not parallel safe";
 	if (fc_code_unsafe((Node *) planned->where))
 		return "the condition is not parallel safe";
-	if (fc_sort_keys_unsafe(rel, planned->order))
+	if (fc_plan_order_unsafe(rel, planned->order))
 		return "the order of a column is not parallel safe";
 	/* for a worker the client's encoding is the server's */
 	if (fc_format_is_binary(&options->format) && !fc_convert_receives())

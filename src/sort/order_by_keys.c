@@ -12,9 +12,7 @@
 
 #include "access/genam.h"
 #include "access/nbtree.h"
-#include "catalog/pg_proc.h"
 #include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "parser/parser.h"
 #include "utils/builtins.h"
@@ -184,55 +182,6 @@ bool
 fc_sort_key_plain(const FcSortKey *key)
 {
 	return !key->descending && !key->nulls_first;
-}
-
-/*
- * May only the leader compare values of this type?  A value that is made of
- * others is compared by their functions.
- */
-static bool
-fc_sort_unsafe(Oid typid)
-{
-	Oid			base = getBaseType(typid);
-	char		typtype = get_typtype(base);
-	Oid			element = get_element_type(base);
-	TypeCacheEntry *type = lookup_type_cache(base, TYPECACHE_CMP_PROC);
-	TupleDesc	desc;
-	bool		unsafe = false;
-
-	check_stack_depth();
-	if (!OidIsValid(type->cmp_proc) ||
-		func_parallel(type->cmp_proc) != PROPARALLEL_SAFE)
-		return true;
-	if (OidIsValid(element))
-		return fc_sort_unsafe(element);
-	if (typtype == TYPTYPE_RANGE)
-		return fc_sort_unsafe(get_range_subtype(base));
-	if (typtype == TYPTYPE_MULTIRANGE)
-		return fc_sort_unsafe(get_multirange_range(base));
-	if (typtype != TYPTYPE_COMPOSITE)
-		return false;
-	desc = lookup_rowtype_tupdesc(base, -1);
-	for (int i = 0; i < desc->natts && !unsafe; i++)
-		unsafe = !TupleDescAttr(desc, i)->attisdropped &&
-			fc_sort_unsafe(TupleDescAttr(desc, i)->atttypid);
-	ReleaseTupleDesc(desc);
-	return unsafe;
-}
-
-bool
-fc_sort_keys_unsafe(Relation rel, List *keys)
-{
-	ListCell   *lc;
-
-	foreach(lc, keys)
-	{
-		FcSortKey  *key = lfirst(lc);
-
-		if (fc_sort_unsafe(TupleDescAttr(RelationGetDescr(rel), key->attnum - 1)->atttypid))
-			return true;
-	}
-	return false;
 }
 
 /*

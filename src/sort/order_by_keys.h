@@ -39,9 +39,6 @@ extern char *fc_sort_keys_text(Relation rel, List *keys);
 /* Does the key ascend, with NULLs last? */
 extern bool fc_sort_key_plain(const FcSortKey *key);
 
-/* May only the leader compare values of these keys? */
-extern bool fc_sort_keys_unsafe(Relation rel, List *keys);
-
 /*
  * The name of an index of "rel", the target or a partition of it, that may
  * take two rows for equal although one comes before the other; NULL if there
