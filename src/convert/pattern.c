@@ -586,24 +586,20 @@ check_lower_parts(const FcPatternCompiler *compiler)
 			   "Write .SSSUUU, .SSSUUUNNN, .U+ or .N+.");
 }
 
+const FcEpoch fc_epochs[FC_EPOCHS] = {
+	{"epoch_s", 1, "seconds", 10},
+	{"epoch_ms", 1000, "milliseconds", 13},
+	{"epoch_us", USECS_PER_SEC, "microseconds", 16},
+	{"epoch_ns", INT64CONST(1000000000), "nanoseconds", 19},
+};
+
 /* The smallest unit of an epoch per second; 0 if the text names none */
 static int64
 epoch_units(const char *text)
 {
-	static const struct
-	{
-		const char *name;
-		int64		units;
-	}			epochs[] = {
-		{"epoch_s", 1}, {"epoch_ms", 1000}, {"epoch_us", USECS_PER_SEC},
-		{"epoch_ns", INT64CONST(1000000000)}
-	};
-
-	for (int i = 0; i < lengthof(epochs); i++)
-	{
-		if (pg_strcasecmp(text, epochs[i].name) == 0)
-			return epochs[i].units;
-	}
+	for (int i = 0; i < FC_EPOCHS; i++)
+		if (pg_strcasecmp(text, fc_epochs[i].pattern) == 0)
+			return fc_epochs[i].units;
 	return 0;
 }
 

@@ -14,6 +14,18 @@
 #include "nodes/pg_list.h"
 #include "pgtime.h"
 
+/* A unit of moments that are numbers, counted from 1970 */
+typedef struct FcEpoch
+{
+	const char *pattern;
+	int64		units;			/* in a second */
+	const char *word;
+	int			digits;			/* of the numbers of our time */
+} FcEpoch;
+
+#define FC_EPOCHS	4
+extern const FcEpoch fc_epochs[FC_EPOCHS];
+
 /* What reads the values */
 typedef enum FcPatternKind
 {

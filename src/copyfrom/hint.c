@@ -19,6 +19,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "convert/pattern.h"
 #include "copyfrom/hint.h"
 #include "errors/context.h"
 #include "source/advice.h"
@@ -60,19 +61,6 @@ static const struct
 	{"na", false}, {"NULL", true}, {"null", false}, {"Null", false}, {"(null)", true},
 	{"None", true}, {"none", false}, {"nil", true}, {"-", true}, {"--", false},
 	{"?", true}, {".", false}, {"0000-00-00", false}, {"0000-00-00 00:00:00", false}
-};
-
-/* Units of moments that are numbers, by the number of digits of those now */
-static const struct
-{
-	int			digits;
-	const char *pattern;
-	const char *unit;
-}			fc_hint_epochs[] = {
-	{10, "epoch_s", "seconds"},
-	{13, "epoch_ms", "milliseconds"},
-	{16, "epoch_us", "microseconds"},
-	{19, "epoch_ns", "nanoseconds"},
 };
 
 const char *
@@ -141,12 +129,12 @@ fc_hint_moment(const FcRefused *refused)
 	int			week;
 	int			n = 0;
 
-	for (int i = 0; i < lengthof(fc_hint_epochs); i++)
-		if (digits == fc_hint_epochs[i].digits &&
+	for (int i = 0; i < FC_EPOCHS; i++)
+		if (digits == fc_epochs[i].digits &&
 			(digits == len || (i == 0 && value[digits] == '.' &&
 							   digits + 1 + strspn(value + digits + 1, FC_HINT_DIGITS) == len)))
-			return psprintf("If these are %s since 1970, add %s.", fc_hint_epochs[i].unit,
-							fc_hint_format(refused, fc_hint_epochs[i].pattern));
+			return psprintf("If these are %s since 1970, add %s.", fc_epochs[i].word,
+							fc_hint_format(refused, fc_epochs[i].pattern));
 	if (sscanf(value, "%*4d-W%2d-%*1d%n", &week, &n) == 1 && n == (int) len)
 		return psprintf("If these are weeks of ISO 8601, add %s.",
 						fc_hint_format(refused, "IYYY-\"W\"IW-ID"));

@@ -26,6 +26,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "convert/pattern.h"
 #include "sniff/table.h"
 
 /* Decimals that all values have, as those of money do: they stay exact */
@@ -126,19 +127,10 @@ fc_types_is_named_address(const char *name)
 static const char *
 fc_types_epoch(const FcColumnSeen *column)
 {
-	static const struct
-	{
-		const char *pattern;
-		int64		units;
-	}			epochs[] = {
-		{"epoch_s", 1}, {"epoch_ms", 1000}, {"epoch_us", 1000000},
-		{"epoch_ns", INT64CONST(1000000000)}
-	};
-
-	for (int i = 0; i < lengthof(epochs); i++)
-		if (column->low >= INT64CONST(631152000) * epochs[i].units &&
-			column->high < INT64CONST(2524608000) * epochs[i].units)
-			return epochs[i].pattern;
+	for (int i = 0; i < FC_EPOCHS; i++)
+		if (column->low >= INT64CONST(631152000) * fc_epochs[i].units &&
+			column->high < INT64CONST(2524608000) * fc_epochs[i].units)
+			return fc_epochs[i].pattern;
 	return NULL;
 }
 
