@@ -39,6 +39,7 @@
 #include "citus/catalog.h"
 #include "citus/nodes.h"
 #include "citus/shards.h"
+#include "key/search.h"
 
 /* As pg_dist_partition and pg_dist_placement have them */
 #define FC_CITUS_HASH		'h'
@@ -382,19 +383,11 @@ fc_shards_lock(Oid table, const char **why)
 static const FcShard *
 fc_shards_search(const FcShards *shards, int32 hash)
 {
-	int			low = 0;
-	int			high = shards->n - 1;
+	int			i = 0;
 
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (hash > shards->list[middle].high)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return &shards->list[low];
+	/* the last one if there is none */
+	fc_search(int, i, shards->n - 1, mid, shards->list[mid].high < hash);
+	return &shards->list[i];
 }
 
 /* Ranges are of one width, unless shards have been split: tries that first */
