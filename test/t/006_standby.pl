@@ -6,17 +6,13 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use FastCopy;
-use PostgreSQL::Test::Cluster;
 use Test::More;
 
 my $primary = new_node('primary', { allows_streaming => 1 }, 'wal_consistency_checking = all',
 	'wal_keep_size = 4GB');
 my $file = write_rows('rows.csv', 4000);
 
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->start;
+my $standby = new_standby($primary);
 
 $primary->safe_psql('postgres', 'CREATE EXTENSION amcheck');
 events($primary, 't');

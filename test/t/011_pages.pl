@@ -6,7 +6,6 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use FastCopy;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -39,10 +38,7 @@ sub noise
 my $primary = new_node('primary', { allows_streaming => 1, extra => ['--data-checksums'] },
 	'wal_consistency_checking = all', 'wal_keep_size = 4GB', 'log_checkpoints = on', $by_pages);
 $primary->safe_psql('postgres', 'CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility');
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->start;
+my $standby = new_standby($primary);
 
 # what follows has two
 foreach my $workers (0, 1, 4)
@@ -206,18 +202,8 @@ foreach my $level ('replica', 'minimal')
 		my $what = "wal_level = $level, $workers workers";
 
 		subtest "$what: a crash right after commit takes no row away" => sub {
-			close_gate();
 			events($node, 't', ', CHECK (gate(n))');
-			my $load = start_load($node, "SELECT FROM fast_copy('t', '$file', workers => $workers); $pages;\n");
-			ok(at_gate($node), 'at the gate');
-			$node->safe_psql('postgres', 'CHECKPOINT');
-			open_gate();
-			my ($choice, $err) = finish_load($load);
-			is($choice . unsaid($err), 'in key order, page', 'loaded');
-			$node->stop('immediate');
-			$node->start;
-			is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), "$rows|$sum", 'all rows survive');
-			is_sound($node, $what);
+			survives_crash($node, "SELECT FROM fast_copy('t', '$file', workers => $workers); $pages", "$rows|$sum", $what);
 		};
 	}
 	$node->stop;

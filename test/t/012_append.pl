@@ -7,7 +7,6 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use FastCopy;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -37,10 +36,7 @@ sub existing
 my $primary = new_node('primary', { allows_streaming => 1, extra => ['--data-checksums'] },
 	'wal_consistency_checking = all', 'wal_keep_size = 4GB', 'autovacuum = off');
 $primary->safe_psql('postgres', 'CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility');
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->start;
+my $standby = new_standby($primary);
 
 # what follows has two
 foreach my $workers (0, 1, 4)
@@ -183,17 +179,7 @@ foreach my $level ('replica', 'minimal')
 		subtest "$what: a crash right after commit takes no row away" => sub {
 			existing($node);
 			$node->safe_psql('postgres', 'ALTER TABLE t ADD CHECK (gate(n))');
-			close_gate();
-			my $load = start_load($node, "SET fast_copy.writer = page; SELECT FROM fast_copy('t', '$file', workers => $workers); $choice;\n");
-			ok(at_gate($node), 'at the gate');
-			$node->safe_psql('postgres', 'CHECKPOINT');
-			open_gate();
-			my ($choice, $err) = finish_load($load);
-			is($choice . unsaid($err), 'in key order, page', 'loaded');
-			$node->stop('immediate');
-			$node->start;
-			is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), ($rows + 31) . "|$sum", 'all rows survive');
-			is_sound($node, $what);
+			survives_crash($node, "SET fast_copy.writer = page; SELECT FROM fast_copy('t', '$file', workers => $workers); $choice", ($rows + 31) . "|$sum", $what);
 		};
 		subtest "$what: a crash before commit leaves none" => sub {
 			close_gate();

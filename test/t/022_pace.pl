@@ -7,7 +7,6 @@ use FindBin;
 use lib $FindBin::Bin;
 use FastCopy;
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time usleep);
@@ -140,10 +139,7 @@ foreach my $workers (0, 2)
 my $big = write_rows('big.csv', 40000);
 my $lag = "LOAD 'fast_copy'; SET application_name = 'load'; SET fast_copy.max_replica_lag = '300kB';";
 
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$standby->start;
+my $standby = new_standby($node);
 
 foreach my $workers (0, 2)
 {

@@ -285,10 +285,7 @@ subtest 'a standby has the new rows, and nothing else' => sub {
 	$node->restart;
 	prepare($node);
 	open_gate();
-	$node->backup('base');
-	my $standby = PostgreSQL::Test::Cluster->new('standby');
-	$standby->init_from_backup($node, 'base', has_streaming => 1);
-	$standby->start;
+	my $standby = new_standby($node);
 	$node->wait_for_catchup($standby);
 	my $reader = $standby->background_psql('postgres');
 	$reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');

@@ -18,9 +18,9 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(new_node needs server_sql refusing_sql write_rows write_bytes events gates open_gate close_gate
+our @EXPORT = qw(new_node new_standby needs server_sql refusing_sql write_rows write_bytes events gates open_gate close_gate
   start_load finish_load unsaid wait_until at_gate is_clean is_sound toast_indexes_are_sound
-  spill_files connection say_to cut_for messages hold release holds crash slurp_log
+  survives_crash spill_files connection say_to cut_for messages hold release holds crash slurp_log
   page_blocks recipe);
 
 my $loads = 0;
@@ -79,6 +79,18 @@ sub new_node
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION fast_copy');
 	return $node;
+}
+
+# A standby that runs and streams from a node
+sub new_standby
+{
+	my ($node) = @_;
+	my $standby = PostgreSQL::Test::Cluster->new('standby');
+
+	$node->backup('base');
+	$standby->init_from_backup($node, 'base', has_streaming => 1);
+	$standby->start;
+	return $standby;
 }
 
 # Leaves out all tests of a file where an extension is not installed
@@ -264,6 +276,25 @@ sub at_gate
 	my ($node) = @_;
 
 	return wait_until($node, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
+}
+
+# A load of t, whose checks wait at the gate, has a checkpoint in its middle and
+# a crash right after its commit: what it said of its way, and what is there
+sub survives_crash
+{
+	my ($node, $sql, $there, $what) = @_;
+
+	close_gate();
+	my $load = start_load($node, "$sql;\n");
+	ok(at_gate($node), 'at the gate');
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	open_gate();
+	my ($choice, $err) = finish_load($load);
+	is($choice . unsaid($err), 'in key order, page', 'loaded');
+	$node->stop('immediate');
+	$node->start;
+	is($node->safe_psql('postgres', 'SELECT count(*), sum(n) FROM t'), $there, 'all rows survive');
+	is_sound($node, $what);
 }
 
 # From now on a server waits, as long as a test wants, after it has written
