@@ -402,17 +402,6 @@ sub moved_shards
 	is(on_main('SELECT count(*) FROM a'), 9000, 'and not where it was');
 }
 
-# From now on a server waits when it commits or prepares, or does so no more
-sub hold
-{
-	my ($node, $names) = @_;
-
-	$names //= 'nobody';
-	$node->safe_psql('postgres', "ALTER SYSTEM SET synchronous_standby_names = '$names';\nSELECT pg_reload_conf()");
-	wait_until($node, "SELECT current_setting('synchronous_standby_names') = '$names'");
-}
-
-sub holds { my ($node) = @_; return wait_until($node, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'") }
 sub outcomes { my ($from) = @_; return on_main("SELECT DISTINCT outcome FROM $from WHERE outcome <> 'unreachable'") }
 
 sub crashes
@@ -427,7 +416,7 @@ sub crashes
 	$main->stop('immediate');
 	finish_load($load);
 	$main->start;
-	hold($two, '');
+	release($two);
 	is(on_main('SELECT count(*) FROM a'), 0, 'before the decision: no row can be seen');
 	isnt(prepared(), '0 0', 'transactions are left prepared');
 	is(outcomes('fast_copy_in_doubt'), 'to be rolled back', 'they are in doubt');
@@ -441,7 +430,7 @@ sub crashes
 	$main->stop('immediate');
 	finish_load($load);
 	$main->start;
-	hold($main, '');
+	release($main);
 	is(outcomes('fast_copy_in_doubt'), 'to be committed', 'after the decision: the others are in doubt');
 	is(outcomes('fast_copy_resolve()'), 'committed', 'fast_copy_resolve() commits');
 	is(on_main('SELECT count(*) FROM a'), 3000, 'all rows are there');
@@ -454,6 +443,6 @@ sub crashes
 	$main->stop('immediate');
 	finish_load($load);
 	$main->start;
-	hold($main, '');
+	release($main);
 	is(on_main(load('a', $file) . 'SELECT count(*) FROM a'), "3000\n9000", 'the next load has ended what that one could not');
 }
