@@ -30,7 +30,6 @@
 #include "compat/settings.h"
 #include "context/plan.h"
 #include "grammar/chunk.h"
-#include "io/io.h"
 #include "key/range.h"
 #include "source/stream.h"
 

@@ -8,7 +8,6 @@
 #ifndef FC_INSERT_H
 #define FC_INSERT_H
 
-#include "access/htup.h"
 #include "nodes/execnodes.h"
 
 #include "context/shared.h"

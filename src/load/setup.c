@@ -23,6 +23,7 @@
 #include "errors/first_error.h"
 #include "intake/intake.h"
 #include "intake/receive.h"
+#include "io/io.h"
 #include "load/access.h"
 #include "load/away.h"
 #include "load/lead.h"

@@ -12,7 +12,6 @@
 #ifndef FC_PARTMAN_H
 #define FC_PARTMAN_H
 
-#include "catalog/pg_class.h"
 #include "nodes/pg_list.h"
 
 #include "key/range.h"

@@ -8,7 +8,6 @@
 #ifndef FC_PARSE_H
 #define FC_PARSE_H
 
-#include "executor/execdesc.h"
 #include "nodes/execnodes.h"
 
 #include "errors/reject_file.h"

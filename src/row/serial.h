@@ -9,7 +9,6 @@
 #define FC_SERIAL_H
 
 #include "nodes/params.h"
-#include "nodes/primnodes.h"
 
 #include "context/shared.h"
 

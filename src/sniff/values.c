@@ -20,6 +20,7 @@
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
+#include "convert/convert.h"
 #include "sniff/values.h"
 
 /* Lengths between which the values of patterns lie */

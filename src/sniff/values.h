@@ -10,7 +10,6 @@
 
 #include "nodes/pg_list.h"
 
-#include "convert/convert.h"
 #include "convert/pattern.h"
 #include "copyfrom/hint.h"
 

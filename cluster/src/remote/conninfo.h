@@ -9,7 +9,6 @@
 #define FC_CONNINFO_H
 
 #include "access/transam.h"
-#include "foreign/foreign.h"
 
 #include "citus/shards.h"
 #include "wire/wire.h"
