@@ -232,15 +232,6 @@ fc_files_sort(const FcFiles *files, int *n)
 	return order;
 }
 
-static void
-fc_files_sql(const char *sql, int nargs, const Oid *types, Datum *values)
-{
-	int			rc = SPI_execute_with_args(sql, nargs, unconstify(Oid *, types), values, NULL, false, 0);
-
-	if (rc < 0)
-		elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(rc));
-}
-
 /* Marks the files that are to be loaded; known[i]: the ledger has a row */
 static void
 fc_files_ask(FcFiles *files, FcFilesOne **order, int n, bool *known)
@@ -248,6 +239,8 @@ fc_files_ask(FcFiles *files, FcFilesOne **order, int n, bool *known)
 	const Oid	types[] = {REGCLASSOID, TEXTARRAYOID};
 	Datum	   *paths = palloc(sizeof(Datum) * n);
 	Datum		values[lengthof(types)] = {ObjectIdGetDatum(files->call->target)};
+	uint64		nrows;
+	char	   *sql;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -255,10 +248,11 @@ fc_files_ask(FcFiles *files, FcFilesOne **order, int n, bool *known)
 		paths[i] = CStringGetTextDatum(order[i]->key);
 	}
 	values[1] = PointerGetDatum(construct_array(paths, n, TEXTOID, -1, false, TYPALIGN_INT));
-	fc_files_sql(psprintf("SELECT path, coalesce(size, -1), coalesce(modified, '-infinity'), state = 'loaded' "
-						  "FROM ONLY %s WHERE target = $1 AND path = ANY ($2)",
-						  fc_ledger_name(files->call->ledger)), lengthof(types), types, values);
-	for (uint64 i = 0; i < SPI_processed; i++)
+	sql = psprintf("SELECT path, coalesce(size, -1), coalesce(modified, '-infinity'), state = 'loaded' "
+				   "FROM ONLY %s WHERE target = $1 AND path = ANY ($2)",
+				   fc_ledger_name(files->call->ledger));
+	nrows = fc_ddl_execute(sql, lengthof(types), types, values, NULL);
+	for (uint64 i = 0; i < nrows; i++)
 	{
 		Datum		row[4];
 		bool		nulls[4];
@@ -288,6 +282,7 @@ fc_files_insert(const FcFiles *files, FcFilesOne **order, int n, const bool *kno
 	Datum	   *times = palloc(sizeof(Datum) * n);
 	Datum		values[lengthof(types)] = {ObjectIdGetDatum(files->call->target)};
 	int			nnew = 0;
+	char	   *sql;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -300,10 +295,11 @@ fc_files_insert(const FcFiles *files, FcFilesOne **order, int n, const bool *kno
 	values[1] = PointerGetDatum(construct_array(paths, nnew, TEXTOID, -1, false, TYPALIGN_INT));
 	values[2] = PointerGetDatum(construct_array(sizes, nnew, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 	values[3] = PointerGetDatum(construct_array(times, nnew, TIMESTAMPTZOID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-	fc_files_sql(psprintf("INSERT INTO %s (target, path, size, modified, state) SELECT $1, u.path, u.size, u.modified, 'waiting' "
-						  "FROM unnest($2, $3, $4) WITH ORDINALITY AS u (path, size, modified, n) ORDER BY u.n "
-						  "ON CONFLICT (target, path) DO NOTHING",
-						  fc_ledger_name(files->call->ledger)), lengthof(types), types, values);
+	sql = psprintf("INSERT INTO %s (target, path, size, modified, state) SELECT $1, u.path, u.size, u.modified, 'waiting' "
+				   "FROM unnest($2, $3, $4) WITH ORDINALITY AS u (path, size, modified, n) ORDER BY u.n "
+				   "ON CONFLICT (target, path) DO NOTHING",
+				   fc_ledger_name(files->call->ledger));
+	(void) fc_ddl_execute(sql, lengthof(types), types, values, NULL);
 }
 
 /* Marks the files that are to be loaded, and sees to it that each has a row */
@@ -357,14 +353,12 @@ fc_files_take(FcFiles *files, FcFilesOne *one, bool wait)
 	Datum		values[] = {ObjectIdGetDatum(files->call->target), CStringGetTextDatum(one->key),
 	Int64GetDatum(one->size), TimestampTzGetDatum(one->modified)};
 	int			level = fc_ddl_begin();
-	bool		taken;
+	char	   *sql = psprintf("SELECT state = 'loaded', coalesce(size = $3 AND modified = $4, false) FROM ONLY %s "
+							   "WHERE target = $1 AND path = $2 FOR UPDATE%s",
+							   fc_ledger_name(files->call->ledger), wait ? "" : " SKIP LOCKED");
+	bool		taken = fc_ddl_execute(sql, lengthof(types), types, values, NULL) > 0;
 	bool		loaded = false;
 
-	fc_files_sql(psprintf("SELECT state = 'loaded', coalesce(size = $3 AND modified = $4, false) FROM ONLY %s "
-						  "WHERE target = $1 AND path = $2 FOR UPDATE%s",
-						  fc_ledger_name(files->call->ledger), wait ? "" : " SKIP LOCKED"),
-				 lengthof(types), types, values);
-	taken = SPI_processed > 0;
 	if (taken)
 	{
 		HeapTuple	tuple = SPI_tuptable->vals[0];
@@ -501,15 +495,14 @@ fc_files_record_failure(FcFiles *files, const FcFilesOne *one, const ErrorData *
 		Int64GetDatum(fc_files_line(edata, one)),
 		TimestampTzGetDatum(GetCurrentTimestamp()),
 	CStringGetTextDatum(GetUserNameFromId(GetUserId(), false))};
-	const char *ledger = fc_ledger_name(files->call->ledger);
+	char	   *sql = psprintf("UPDATE ONLY %s SET sqlstate = $3, message = $4, line = nullif($5, 0), "
+							   "state = CASE state WHEN 'loaded' THEN state ELSE 'failed' END, "
+							   "loaded_at = CASE state WHEN 'loaded' THEN loaded_at ELSE $6 END, "
+							   "loaded_by = CASE state WHEN 'loaded' THEN loaded_by ELSE $7 END "
+							   "WHERE target = $1 AND path = $2", fc_ledger_name(files->call->ledger));
 	int			level = fc_ddl_begin();
 
-	fc_files_sql(psprintf("UPDATE ONLY %s SET sqlstate = $3, message = $4, line = nullif($5, 0), "
-						  "state = CASE state WHEN 'loaded' THEN state ELSE 'failed' END, "
-						  "loaded_at = CASE state WHEN 'loaded' THEN loaded_at ELSE $6 END, "
-						  "loaded_by = CASE state WHEN 'loaded' THEN loaded_by ELSE $7 END "
-						  "WHERE target = $1 AND path = $2", ledger),
-				 lengthof(types), types, values);
+	(void) fc_ddl_execute(sql, lengthof(types), types, values, NULL);
 	fc_ddl_end(level, false);
 }
 

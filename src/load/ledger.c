@@ -146,14 +146,10 @@ static uint64
 fc_ledger_run(const char *sql, FcLedgerRow *row)
 {
 	Oid			types[FC_LEDGER_NCOLUMNS];
-	int			rc;
 
 	for (int i = 0; i < FC_LEDGER_NCOLUMNS; i++)
 		types[i] = ledger_columns[i].typid;
-	rc = SPI_execute_with_args(sql, FC_LEDGER_NCOLUMNS, types, row->values, row->nulls, false, 0);
-	if (rc < 0)
-		elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(rc));
-	return SPI_processed;
+	return fc_ddl_execute(sql, FC_LEDGER_NCOLUMNS, types, row->values, row->nulls);
 }
 
 void

@@ -77,6 +77,16 @@ fc_ddl_query(const char *sql)
 	return SPI_processed;
 }
 
+uint64
+fc_ddl_execute(const char *sql, int nargs, const Oid *types, Datum *values, const char *nulls)
+{
+	int			rc = SPI_execute_with_args(sql, nargs, unconstify(Oid *, types), values, nulls, false, 0);
+
+	if (rc < 0)
+		elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(rc));
+	return SPI_processed;
+}
+
 char *
 fc_ddl_value(void)
 {

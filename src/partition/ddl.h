@@ -32,7 +32,14 @@ extern void fc_ddl_run(const char *sql);
 /* Runs a query; returns its number of rows, of which only one is fetched */
 extern uint64 fc_ddl_query(const char *sql);
 
-/* Returns its only column in the SPI procedure's context, or NULL */
+/*
+ * Runs a command or a query with parameters; returns its number of rows, all of
+ * which are in SPI_tuptable.  nulls as SPI has them, or NULL.
+ */
+extern uint64 fc_ddl_execute(const char *sql, int nargs, const Oid *types, Datum *values,
+							 const char *nulls);
+
+/* Returns that row's only column in the SPI procedure's context, or NULL */
 extern char *fc_ddl_value(void);
 
 /* Returns the name of a relation with its schema's, both quoted */

@@ -2,12 +2,6 @@
 --
 -- psql variable: tmp_dir, an absolute path that the server may write to
 
-\set ON_ERROR_STOP 1
-\set QUIET 1
-\pset format unaligned
-\pset tuples_only on
-\pset pager off
-
 BEGIN;
 SET LOCAL client_min_messages = warning;
 SET LOCAL timezone = 'UTC';
