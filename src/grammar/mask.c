@@ -3,6 +3,7 @@
  * grammar/mask.c
  *	  Where the bytes that matter stand: one bit for each byte.
  *
+ *	avx512		where the processor has it, with VBMI2
  *	avx2		where the processor has it, and carry-less multiplication
  *	sse2		every x86-64
  *	neon		every aarch64
@@ -16,6 +17,9 @@
 
 #if defined(__x86_64__) && defined(__SSE2__) && defined(__GNUC__)
 #define FC_MASK_X86
+#if defined(__clang__) || __GNUC__ >= 8
+#define FC_MASK_AVX512
+#endif
 #include <immintrin.h>
 #elif defined(__aarch64__) && defined(__ARM_NEON) && defined(__GNUC__)
 #define FC_MASK_NEON
@@ -178,6 +182,57 @@ avx2_odd(__m256i odd, const char *p, char quote)
 #include "grammar/mask_kernel.h"
 #endif							/* FC_MASK_X86 */
 
+#ifdef FC_MASK_AVX512
+#define AVX512	__attribute__((target("avx2,avx512f,avx512bw,avx512vbmi2,bmi,pclmul,popcnt")))
+
+AVX512 static inline uint64_t
+avx512_equal(const char *p, char c)
+{
+	return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8(c));
+}
+
+AVX512 static inline uint64_t
+avx512_strange_piece(const char *p)
+{
+	return _mm512_cmple_epi8_mask(_mm512_loadu_si512(p), _mm512_setzero_si512());
+}
+
+/* Numbers of bytes, of which those stay whose bits are set, moved together */
+AVX512 static inline void
+avx512_write(uint16_t *at, uint64_t bits, uint16_t base)
+{
+	static const uint8_t numbers[FC_MASK_BLOCK] = {
+		0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+		16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+		32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+		48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63
+	};
+	__m512i		v = _mm512_maskz_compress_epi8(bits, _mm512_loadu_si512(numbers));
+	__m512i		first = _mm512_set1_epi16((short) base);
+
+	_mm512_storeu_si512(at, _mm512_add_epi16(first, _mm512_cvtepu8_epi16(_mm512_castsi512_si256(v))));
+	if (__builtin_popcountll(bits) > FC_MASK_BLOCK / 2)
+		_mm512_storeu_si512(at + FC_MASK_BLOCK / 2,
+							_mm512_add_epi16(first, _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(v, 1))));
+}
+
+#define KERNEL(name)	avx512_##name
+#define TARGET			AVX512
+#define PIECE			64
+#define EQUAL(p, c)		avx512_equal(p, c)
+#define STRANGE(p)		avx512_strange_piece(p)
+#define PREFIX(w)		avx2_prefix_xor(w)
+#define COUNT(w)		__builtin_popcountll(w)
+#define FIRST(w)		_tzcnt_u64(w)
+#define ODD				uint64_t
+#define ODD_NONE		0
+#define ODD_ADD(odd, p, quote)	((odd) | EQUAL(p, quote) | EQUAL(p, '\r') | STRANGE(p))
+#define ODD_ANY(odd)	((odd) != 0)
+#define WRITE(at, w, base)	avx512_write(at, w, base)
+#define SHORTER(name)	avx2_##name
+#include "grammar/mask_kernel.h"
+#endif							/* FC_MASK_AVX512 */
+
 #ifdef FC_MASK_NEON
 /* Each byte keeps the bit of its place in its half; adding gathers them. */
 static inline unsigned int
@@ -214,6 +269,9 @@ neon_strange_piece(const char *p)
 #endif							/* FC_MASK_NEON */
 
 static const FcMaskKernel kernels[] = {
+#ifdef FC_MASK_AVX512
+	{"avx512", avx512_all, avx512_lines, avx512_fields, avx512_quiet, avx512_places},
+#endif
 #ifdef FC_MASK_X86
 	{"avx2", avx2_all, avx2_lines, avx2_fields, avx2_quiet, avx2_places},
 	{"sse2", sse2_all, sse2_lines, sse2_fields, sse2_quiet, sse2_places},
@@ -229,6 +287,12 @@ fc_mask_number(int n)
 {
 	if (n < 0 || (size_t) n >= sizeof(kernels) / sizeof(kernels[0]))
 		return NULL;
+#ifdef FC_MASK_AVX512
+	if (kernels[n].all == avx512_all &&
+		!(__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi2") &&
+		  __builtin_cpu_supports("pclmul")))
+		return NULL;
+#endif
 #ifdef FC_MASK_X86
 	if (kernels[n].all == avx2_all &&
 		!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&

@@ -95,7 +95,7 @@ extern const FcMaskKernel *fc_mask_kernel;	/* the one in use */
  */
 extern const FcMaskKernel *fc_mask_number(int n);
 
-#define FC_MASK_KERNELS	4		/* numbers that may have a kernel */
+#define FC_MASK_KERNELS	5		/* numbers that may have a kernel */
 
 /* How many bits are set */
 static inline int

@@ -17,6 +17,7 @@
  *	FIRST(w)		the number of the first bit that is set, any for 0
  *	ODD				gathers the bytes of p[0..PIECE) that are a quote, '\r' or
  *					strange: ODD_NONE, ODD_ADD(odd, p, quote), ODD_ANY(odd)
+ *	WRITE(at, w, base)	writes base and the number of each bit that is set
  *
  *-------------------------------------------------------------------------
  */
@@ -30,6 +31,30 @@
 #define ODD_NONE		0
 #define ODD_ADD(odd, p, quote)	((odd) | EQUAL(p, quote) | EQUAL(p, '\r') | STRANGE(p))
 #define ODD_ANY(odd)	((odd) != 0)
+#endif
+
+#ifndef WRITE
+/*
+ * Writes eight places, and more where there are more bits: how many there are
+ * is hard to predict
+ */
+TARGET static inline void
+KERNEL(write)(uint16_t *at, uint64_t bits, uint16_t base)
+{
+	do
+	{
+		PLACE(at[0]);
+		PLACE(at[1]);
+		PLACE(at[2]);
+		PLACE(at[3]);
+		PLACE(at[4]);
+		PLACE(at[5]);
+		PLACE(at[6]);
+		PLACE(at[7]);
+		at += 8;
+	} while (bits != 0);
+}
+#define WRITE(at, w, base)	KERNEL(write)(at, w, base)
 #endif
 
 /* The mask of p[0..n), with n from PIECE to FC_MASK_BLOCK. */
@@ -173,10 +198,7 @@ KERNEL(quiet)(FcMaskBytes bytes, const char *p, size_t n, uint64_t *ends, uint64
 	return !ODD_ANY(odd);
 }
 
-/*
- * Writes eight places for each word, and more where it has more: how many there
- * are is hard to predict.  Those written beyond do not count.
- */
+/* Places written beyond those of a word do not count */
 TARGET static void
 KERNEL(places)(const uint64_t *words, const uint64_t *last, size_t pos, size_t len,
 			   int most, int gap, FcPlaces *places)
@@ -195,9 +217,8 @@ KERNEL(places)(const uint64_t *words, const uint64_t *last, size_t pos, size_t l
 	{
 		uint64_t	ends = last[w] & from;
 		uint64_t	bits = (words[w] & from) | ends;
-		uint16_t	base = (uint16_t) (w * FC_MASK_BLOCK + 1);
-		uint16_t   *at = next;
 
+		WRITE(next, bits, (uint16_t) (w * FC_MASK_BLOCK + 1));
 		next += COUNT(bits);
 		nlast += COUNT(ends);
 		own |= bits;
@@ -205,18 +226,6 @@ KERNEL(places)(const uint64_t *words, const uint64_t *last, size_t pos, size_t l
 		before = own;
 		own = 0;
 		from = ~UINT64_C(0);
-		do
-		{
-			PLACE(at[0]);
-			PLACE(at[1]);
-			PLACE(at[2]);
-			PLACE(at[3]);
-			PLACE(at[4]);
-			PLACE(at[5]);
-			PLACE(at[6]);
-			PLACE(at[7]);
-			at += 8;
-		} while (bits != 0);
 	}
 	places->n = next - start;
 	places->nlast = nlast;
@@ -235,4 +244,5 @@ KERNEL(places)(const uint64_t *words, const uint64_t *last, size_t pos, size_t l
 #undef ODD_NONE
 #undef ODD_ADD
 #undef ODD_ANY
+#undef WRITE
 #undef SHORTER
