@@ -41,11 +41,16 @@ fc_digits_is_word(uint64 word)
 static inline uint32
 fc_digits_read(uint64 word)
 {
-	/* each step joins neighbours: digits, then pairs, then fours */
+	/*
+	 * Joins neighbours, and then, in the upper half of a word, what the pairs
+	 * are worth: of the first and the third by one multiplication, of the
+	 * others by another
+	 */
+	const uint64 pairs = UINT64CONST(0x000000FF000000FF);
+
 	word = word * 10 + (word >> 8);
-	word = (word & UINT64CONST(0x00FF00FF00FF00FF)) * 100 +
-		((word >> 16) & UINT64CONST(0x00FF00FF00FF00FF));
-	return (uint32) (word & 0xFFFF) * 10000 + (uint32) ((word >> 32) & 0xFFFF);
+	return ((word & pairs) * (100 + (UINT64CONST(1000000) << 32)) +
+			((word >> 16) & pairs) * (1 + (UINT64CONST(10000) << 32))) >> 32;
 }
 
 /* How far bytes may be read for a text that ends at "end" */

@@ -23,7 +23,25 @@
 /* Any 19 digits fit, but not always into an int64 */
 #define FC_MAX_DIGITS 19
 
-/* An optional minus and 1 to 16 digits; FC_READABLE bytes can be read */
+/* An optional minus and 1 to 8 digits; FC_READABLE bytes can be read */
+static inline bool
+fc_parse_short_int(const char *s, size_t len, int64 *result)
+{
+	bool		negative = (*s == '-');
+	uint64		word;
+	int64		value;
+
+	s += negative;
+	len -= negative;
+	if (len - 1 >= sizeof(word))
+		return false;
+	word = (fc_digits_load_word(s) ^ FC_WORD('0')) << (64 - 8 * len);
+	value = fc_digits_read(word);
+	*result = (value ^ -(int64) negative) + negative;
+	return fc_digits_is_word(word);
+}
+
+/* The same with up to 16 digits */
 static inline bool
 fc_parse_usual_int(const char *s, size_t len, int64 *result)
 {
@@ -78,7 +96,7 @@ fc_usual_int2(FcConverter *converter, const char *s, size_t len, Datum *value)
 {
 	int64		n;
 
-	if (!fc_parse_usual_int(s, len, &n) || n < PG_INT16_MIN || n > PG_INT16_MAX)
+	if (!fc_parse_short_int(s, len, &n) || n != (int16) n)
 		return false;
 	*value = Int16GetDatum((int16) n);
 	return true;
@@ -97,13 +115,25 @@ fc_convert_int4(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
+/* Apart, so that the loop for shorter ones keeps what it needs in registers */
+static pg_noinline bool
+fc_long_int4(const char *s, size_t len, Datum *value)
+{
+	int64		n;
+
+	if (!fc_parse_usual_int(s, len, &n) || n != (int32) n)
+		return false;
+	*value = Int32GetDatum((int32) n);
+	return true;
+}
+
 static inline bool
 fc_usual_int4(FcConverter *converter, const char *s, size_t len, Datum *value)
 {
 	int64		n;
 
-	if (!fc_parse_usual_int(s, len, &n) || n < PG_INT32_MIN || n > PG_INT32_MAX)
-		return false;
+	if (!fc_parse_short_int(s, len, &n))
+		return fc_long_int4(s, len, value);
 	*value = Int32GetDatum((int32) n);
 	return true;
 }
