@@ -696,7 +696,12 @@ fc_page_put_spilled(FcWriter *base, FcSpilled *const *rows, int n)
 		(void) fc_page_room(writer, writer->lengths[i]);
 		end = fc_page_place(writer, i, n);
 		for (int j = i; j < end; j++)
+		{
+			/* the reader has asked for the first two lines of each */
+			for (Size at = 128; j + 2 < n && at < writer->lengths[j + 2]; at += 64)
+				fc_prefetch((const char *) rows[j + 2] + at);
 			fc_page_copy(writer, (HeapTupleHeader) writer->rows[j], rows[j], head);
+		}
 		writer->nrows += end - i;
 	}
 	base->inserted += n;

@@ -23,6 +23,13 @@
 #include "row/batch.h"
 #include "sort/fetch_window.h"
 
+/* Asks for a line of the processor's cache that will be read soon */
+#ifdef __GNUC__
+#define fc_prefetch(address) __builtin_prefetch(address)
+#else
+#define fc_prefetch(address) ((void) 0)
+#endif
+
 /* What of a record was spilled */
 typedef enum FcSpilledKind
 {

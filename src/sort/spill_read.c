@@ -36,12 +36,6 @@
 #define FC_CELL_KIND	((uint64) MAXIMUM_ALIGNOF - 1)
 #define FC_CELL_PAGE	((Size) 2 * 1024 * 1024)	/* of a large page */
 
-#ifdef __GNUC__
-#define fc_prefetch(address) __builtin_prefetch(address)
-#else
-#define fc_prefetch(address) ((void) 0)
-#endif
-
 /* What one process has of a cell */
 typedef struct FcCellRef
 {
@@ -372,30 +366,6 @@ fc_ref_read_block(FcCellReader *reader, const FcCellRef *ref, uint64 *place, uin
 	*size = block->before_size;
 }
 
-/* Reads all blocks, one after the other; returns the bytes */
-static Size
-fc_ref_read(FcCellReader *reader, const FcCellRef *ref, char *to)
-{
-	uint64		place = ref->cell.last;
-	uint32		size = ref->cell.last_size;
-	Size		done = 0;
-
-	if (ref->block)
-	{
-		done = ((const FcSpillBlock *) ref->block)->size;
-		memcpy(to, ref->block, done);
-	}
-	while (size > 0)
-	{
-		Size		next = size;
-
-		fc_ref_read_block(reader, ref, &place, &size, to + done);
-		done += next;
-	}
-	Assert(done == ref->cell.size);
-	return done;
-}
-
 /* Called for each row of a block, with the row's offset */
 typedef void (*FcCellEach) (FcCellReader *reader, FcSpilled *spilled, uint64 offset, void *arg);
 
@@ -424,6 +394,35 @@ fc_cells_add_item(FcCellReader *reader, FcSpilled *spilled, uint64 offset, void 
 	item->key = spilled->at.key;
 	item->row = ((char *) spilled - reader->buf) | fc_spilled_kind(spilled);
 	spilled->at.offset = offset;
+}
+
+/*
+ * Reads all blocks of a cell, and adds the rows of each while they are in the
+ * processor's cache; returns the bytes
+ */
+static Size
+fc_ref_read(FcCellReader *reader, const FcCellRef *ref, char *to)
+{
+	uint64		place = ref->cell.last;
+	uint32		size = ref->cell.last_size;
+	Size		done = 0;
+
+	if (ref->block)
+	{
+		done = ((const FcSpillBlock *) ref->block)->size;
+		memcpy(to, ref->block, done);
+		fc_cells_walk(reader, to, fc_cells_add_item, NULL);
+	}
+	while (size > 0)
+	{
+		char	   *block = to + done;
+
+		done += size;
+		fc_ref_read_block(reader, ref, &place, &size, block);
+		fc_cells_walk(reader, block, fc_cells_add_item, NULL);
+	}
+	Assert(done == ref->cell.size);
+	return done;
 }
 
 static inline FcSpilled *
@@ -468,11 +467,9 @@ fc_cells_load(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size size,
 	Size		done = 0;
 
 	fc_cells_make_room(reader, size, rows);
+	reader->n = reader->next = 0;
 	for (int i = 0; i < nrefs; i++)
 		done += fc_ref_read(reader, &refs[i], reader->buf + done);
-	reader->n = reader->next = 0;
-	for (char *at = reader->buf; at < reader->buf + done; at += ((FcSpillBlock *) at)->size)
-		fc_cells_walk(reader, at, fc_cells_add_item, NULL);
 	if (reader->n != rows)
 		elog(ERROR, "a spilled cell has " UINT64_FORMAT " rows instead of " UINT64_FORMAT,
 			 reader->n, rows);
