@@ -650,10 +650,14 @@ fc_page_put_rows(FcWriter *base, const FcBatch *batch, int from, int to)
 	fc_form_lengths(writer->form, batch, from, to, lengths + from);
 	for (i = from; i < to && lengths[i] > 0;)
 	{
-		int			end;
+		int			end = i;
 
-		(void) fc_page_room(writer, lengths[i]);
-		end = fc_page_place(writer, i, to);
+		/* rows of many pages are formed at once, unless some may be written */
+		do
+		{
+			(void) fc_page_room(writer, lengths[end]);
+			end = fc_page_place(writer, end, to);
+		} while (end < to && lengths[end] > 0 && writer->npages % FC_PAGE_BATCH != 0);
 		fc_form_rows(writer->form, batch, i, end, writer->rows + i);
 		writer->nrows += end - i;
 		base->inserted += end - i;

@@ -40,6 +40,11 @@ typedef struct FcFormColumn
 	uint16		at;				/* of the first columns, which have a fixed
 								 * length: offset after the header in a row
 								 * without NULLs */
+	int16		run;			/* columns of a fixed length from here on, up
+								 * to the next that has none */
+	uint32		take[MAXIMUM_ALIGNOF];	/* bytes that these take together
+										 * from an offset on, by where it
+										 * is in a word */
 } FcFormColumn;
 
 struct FcForm
@@ -97,6 +102,29 @@ fc_form_kind(Form_pg_attribute att)
 	}
 }
 
+/* Finds out which columns a row without NULLs passes at once */
+static void
+fc_form_begin_runs(FcForm *form)
+{
+	const FcFormColumn none = {.run = 0};
+
+	for (int i = form->natts - 1; i >= 0; i--)
+	{
+		FcFormColumn *column = &form->columns[i];
+		const FcFormColumn *next = i + 1 < form->natts ? column + 1 : &none;
+
+		if (column->len < 0)
+			continue;
+		column->run = next->run + 1;
+		for (uint32 off = 0; off < MAXIMUM_ALIGNOF; off++)
+		{
+			uint32		after = ((off + column->align) & ~(uint32) column->align) + column->len;
+
+			column->take[off] = after - off + next->take[after % MAXIMUM_ALIGNOF];
+		}
+	}
+}
+
 /* Gives the first columns their places, as long as each has a fixed length */
 static void
 fc_form_begin_fixed(FcForm *form)
@@ -139,6 +167,7 @@ fc_form_begin(TupleDesc desc, Size max)
 	}
 	form->head = palloc0(sizeof(HeapTupleHeaderData));
 	HeapTupleHeaderSetNatts(form->head, desc->natts);
+	fc_form_begin_runs(form);
 	fc_form_begin_fixed(form);
 	/* values passed by value are put into it without a look at "max" */
 	form->row = palloc0(MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(desc->natts)) + max +
@@ -325,19 +354,16 @@ fc_form_begin_rows(FcForm *form, int from, int to)
 	return 0;
 }
 
-/* Where a varlena of a batch ends that comes after row[off] */
-static inline Size
-fc_form_after(Size off, const FcFormColumn *column, const FcBatchColumn *from, int i)
-{
-	char	   *p = DatumGetPointer(from->values[i]);
-	Size		data;
+/* May so many bytes of data get a short header? */
+#define fc_form_is_short(packed, data)	((packed) && (data) + VARHDRSZ_SHORT <= VARATT_SHORT_MAX)
 
-	if (from->lengths == NULL && VARATT_IS_SHORT(p))
-		return off + VARSIZE_SHORT(p);
-	data = from->lengths != NULL ? from->lengths[i] : VARSIZE(p) - VARHDRSZ;
-	if (column->kind == FC_FORM_PACKED && data + VARHDRSZ_SHORT <= VARATT_SHORT_MAX)
+/* Where a varlena with so many bytes of data ends that comes after row[off] */
+static inline Size
+fc_form_after(Size off, bool packed, Size align, Size data)
+{
+	if (fc_form_is_short(packed, data))
 		return off + VARHDRSZ_SHORT + data;
-	return ((off + column->align) & ~(Size) column->align) + VARHDRSZ + data;
+	return ((off + align) & ~align) + VARHDRSZ + data;
 }
 
 /* Moves the offsets of rows to after a column of a fixed length */
@@ -357,17 +383,45 @@ fc_form_pass_fixed(const FcFormColumn *column, const bool *nulls, int from, int 
 	}
 }
 
+/* Likewise, to after a run of such columns, where no row has a NULL */
+static inline void
+fc_form_pass_run(const FcFormColumn *column, int from, int to, uint32 *offsets)
+{
+	for (int i = from; i < to; i++)
+		offsets[i] += column->take[offsets[i] % MAXIMUM_ALIGNOF];
+}
+
+/* Likewise, of texts, which are far too short for the sum to overflow */
+static inline void
+fc_form_pass_texts(const FcFormColumn *column, const uint32 *lengths, const bool *nulls,
+				   int from, int to, uint32 *offsets)
+{
+	bool		packed = column->kind == FC_FORM_PACKED;
+	Size		align = column->align;
+
+	for (int i = from; i < to; i++)
+		if (nulls == NULL || !nulls[i])
+			offsets[i] = fc_form_after(offsets[i], packed, align, lengths[i]);
+}
+
 static inline void
 fc_form_pass_varlena(const FcFormColumn *column, const FcBatchColumn *values,
 					 const bool *nulls, int from, int to, uint32 *offsets)
 {
+	bool		packed = column->kind == FC_FORM_PACKED;
+	Size		align = column->align;
+
 	for (int i = from; i < to; i++)
 	{
+		char	   *p = DatumGetPointer(values->values[i]);
 		Size		after;
 
 		if (nulls != NULL && nulls[i])
 			continue;
-		after = fc_form_after(offsets[i], column, values, i);
+		if (VARATT_IS_SHORT(p))
+			after = offsets[i] + VARSIZE_SHORT(p);
+		else
+			after = fc_form_after(offsets[i], packed, align, VARSIZE(p) - VARHDRSZ);
 		/* a row that is too long stays so: each value has less than 1 GB */
 		offsets[i] = Min(after, PG_INT32_MAX);
 	}
@@ -387,10 +441,17 @@ fc_form_lengths(FcForm *form, const FcBatch *batch, int from, int to, uint32 *le
 		const FcBatchColumn *values = &batch->columns[j];
 		const bool *nulls = values->any_null ? values->nulls : NULL;
 
-		if (column->len < 0)
+		if (values->lengths != NULL)
+			fc_form_pass_texts(column, values->lengths, nulls, from, to, offsets);
+		else if (column->len < 0)
 			fc_form_pass_varlena(column, values, nulls, from, to, offsets);
-		else
+		else if (form->any_null)
 			fc_form_pass_fixed(column, nulls, from, to, offsets);
+		else
+		{
+			fc_form_pass_run(column, from, to, offsets);
+			j += column->run - 1;
+		}
 	}
 	for (int i = from; i < to; i++)
 		lengths[i - from] = offsets[i] > form->max ? 0 : offsets[i];
@@ -422,40 +483,42 @@ fc_form_bytes(char *to, const char *from, Size len)
 		memcpy(to, &head, sizeof(head));
 		memcpy(to + len - sizeof(tail), &tail, sizeof(tail));
 	}
-	else
-		for (Size i = 0; i < len; i++)
-			to[i] = from[i];
+	else if (len > 0)
+	{
+		/* of one to three bytes these are all */
+		to[0] = from[0];
+		to[len / 2] = from[len / 2];
+		to[len - 1] = from[len - 1];
+	}
 }
 
-/* Puts a varlena of a batch at row[off]; returns the offset after it */
+/* Puts a varlena with this data at row[off]; returns the offset after it */
 static inline Size
-fc_form_varlena(char *row, Size off, const FcFormColumn *column, const FcBatchColumn *from,
-				int i)
+fc_form_varlena(char *row, Size off, bool packed, Size align, const char *data, Size len)
 {
-	char	   *p = DatumGetPointer(from->values[i]);
-	Size		data;
-
-	if (from->lengths == NULL && VARATT_IS_SHORT(p))
+	if (fc_form_is_short(packed, len))
 	{
-		fc_form_bytes(row + off, p, VARSIZE_SHORT(p));
-		return off + VARSIZE_SHORT(p);
-	}
-	data = from->lengths != NULL ? from->lengths[i] : VARSIZE(p) - VARHDRSZ;
-	if (from->lengths == NULL)
-		p = VARDATA(p);
-	if (column->kind == FC_FORM_PACKED && data + VARHDRSZ_SHORT <= VARATT_SHORT_MAX)
-	{
-		SET_VARSIZE_SHORT(row + off, data + VARHDRSZ_SHORT);
+		SET_VARSIZE_SHORT(row + off, len + VARHDRSZ_SHORT);
 		off += VARHDRSZ_SHORT;
 	}
 	else
 	{
-		off = (off + column->align) & ~(Size) column->align;
-		SET_VARSIZE(row + off, data + VARHDRSZ);
+		off = (off + align) & ~align;
+		SET_VARSIZE(row + off, len + VARHDRSZ);
 		off += VARHDRSZ;
 	}
-	fc_form_bytes(row + off, p, data);
-	return off + data;
+	fc_form_bytes(row + off, data, len);
+	return off + len;
+}
+
+/* The same for one that has its header already */
+static inline Size
+fc_form_headed(char *row, Size off, bool packed, Size align, char *p)
+{
+	if (!VARATT_IS_SHORT(p))
+		return fc_form_varlena(row, off, packed, align, VARDATA(p), VARSIZE(p) - VARHDRSZ);
+	fc_form_bytes(row + off, p, VARSIZE_SHORT(p));
+	return off + VARSIZE_SHORT(p);
 }
 
 /* Puts a value that is passed by value at p */
@@ -541,35 +604,50 @@ fc_form_fixed_column(const FcFormColumn *column, Size at, const Datum *values,
 	}
 }
 
-/* Puts a column passed by reference at each row's next offset */
+/* Puts a column of varlenas at each row's next offset */
 static void
-fc_form_reference_column(FcForm *form, const FcBatchColumn *values, int j, int from, int to,
-						 char **rows)
+fc_form_varlena_column(FcForm *form, const FcBatchColumn *values, int j, int from, int to,
+					   char **rows)
 {
-	const FcFormColumn *column = &form->columns[j];
-	Size		align = column->align;
+	bool		packed = form->columns[j].kind == FC_FORM_PACKED;
+	Size		align = form->columns[j].align;
 	const bool *nulls = values->any_null ? values->nulls : NULL;
+	const uint32 *lengths = values->lengths;
+	uint32	   *offsets = form->offsets;
 
 	for (int i = from; i < to; i++)
 	{
 		char	   *row = rows[i - from];
-		Size		off = form->offsets[i];
+		char	   *p = DatumGetPointer(values->values[i]);
 
-		if (nulls != NULL && nulls[i])
+		if (nulls != NULL)
+		{
+			if (nulls[i])
+				continue;
+			((HeapTupleHeader) row)->t_infomask |= HEAP_HASVARWIDTH;
+		}
+		offsets[i] = lengths != NULL ?
+			fc_form_varlena(row, offsets[i], packed, align, p, lengths[i]) :
+			fc_form_headed(row, offsets[i], packed, align, p);
+	}
+}
+
+/* Likewise, of values of a fixed length that are passed by reference */
+static void
+fc_form_reference_column(FcForm *form, const FcBatchColumn *values, int j, int from, int to,
+						 char **rows)
+{
+	Size		align = form->columns[j].align;
+	Size		len = form->columns[j].len;
+
+	for (int i = from; i < to; i++)
+	{
+		Size		off = (form->offsets[i] + align) & ~align;
+
+		if (values->any_null && values->nulls[i])
 			continue;
-		if (column->len < 0)
-		{
-			if (nulls != NULL)
-				((HeapTupleHeader) row)->t_infomask |= HEAP_HASVARWIDTH;
-			off = fc_form_varlena(row, off, column, values, i);
-		}
-		else
-		{
-			off = (off + align) & ~align;
-			memcpy(row + off, DatumGetPointer(values->values[i]), column->len);
-			off += column->len;
-		}
-		form->offsets[i] = off;
+		memcpy(rows[i - from] + off, DatumGetPointer(values->values[i]), len);
+		form->offsets[i] = off + len;
 	}
 }
 
@@ -630,6 +708,8 @@ fc_form_rows(FcForm *form, const FcBatch *batch, int from, int to, char **rows)
 			fc_form_fixed_column(column, j < first ? hoff + column->at : 0, values->values + from,
 								 values->any_null ? values->nulls + from : NULL, to - from, rows,
 								 form->offsets + from);
+		else if (column->len < 0)
+			fc_form_varlena_column(form, values, j, from, to, rows);
 		else
 			fc_form_reference_column(form, values, j, from, to, rows);
 	}
