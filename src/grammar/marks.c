@@ -40,6 +40,7 @@ mark_csv(FcMarks *marks, size_t first, const FcMask *masks, size_t n, bool nl,
 		marks->ends[first + i] = (mask->nl | mask->cr) & ~within;
 		marks->delims[first + i] = mask->delims & ~within;
 		marks->quotes[first + i] = mask->quotes;
+		marks->strange[first + i] = mask->strange;
 		marks->embedded[first + i] = (nl ? mask->nl : mask->cr) & within;
 		quotes |= mask->quotes;
 		strange |= mask->strange;
@@ -94,6 +95,7 @@ mark_text(FcMarks *marks, size_t first, const FcMask *masks, size_t n,
 		marks->ends[first + i] = (mask->nl | mask->cr) & ~data;
 		marks->delims[first + i] = mask->delims & ~data;
 		marks->quotes[first + i] = mask->quotes;
+		marks->strange[first + i] = mask->strange;
 		marks->has_quotes |= mask->quotes != 0;
 		marks->has_strange |= mask->strange != 0;
 		mark_markers(marks, first + i, p + i * BLOCK, data);
@@ -115,6 +117,7 @@ mark_quiet(const FcDialect *dialect, FcMarks *marks, size_t at, const char *buf,
 							   marks->ends + first, marks->delims + first))
 		return false;
 	memset(marks->quotes + first, 0, n / BLOCK * sizeof(uint64_t));
+	memset(marks->strange + first, 0, n / BLOCK * sizeof(uint64_t));
 	memset(marks->embedded + first, 0, n / BLOCK * sizeof(uint64_t));
 	return true;
 }
@@ -182,6 +185,57 @@ int
 fc_marks_quotes(const FcMarks *marks, size_t pos, size_t end)
 {
 	return count_bits(marks->quotes, pos, end);
+}
+
+/* Which bytes of block w are delimiters and line ends; none has 0 */
+static inline uint64_t
+borders_of(const FcMarks *marks, size_t w)
+{
+	return w * BLOCK < marks->len ? marks->delims[w] | marks->ends[w] : 0;
+}
+
+size_t
+fc_marks_inner(const FcMarks *marks, size_t pos, size_t end)
+{
+	size_t		w = pos / BLOCK;
+	uint64_t	from = ~UINT64_C(0) << (pos % BLOCK);
+	uint64_t	before = UINT64_C(1) << (pos % BLOCK);
+	uint64_t	borders = borders_of(marks, w);
+
+	for (; w * BLOCK < end; w++)
+	{
+		uint64_t	next = borders_of(marks, w + 1);
+		uint64_t	beside = before | borders << 1 | borders >> 1 | next << (BLOCK - 1);
+		uint64_t	bits = marks->quotes[w] & from & ~beside;
+
+		if (bits != 0)
+			return w * BLOCK + __builtin_ctzll(bits);
+		before = borders >> (BLOCK - 1);
+		borders = next;
+		from = ~UINT64_C(0);
+	}
+	return end;
+}
+
+size_t
+fc_marks_strange(const FcMarks *marks, size_t *pos, size_t end)
+{
+	size_t		first = fc_marks_next(marks->strange, *pos, end);
+	size_t		w = first / BLOCK;
+	uint64_t	bits;
+
+	if (first >= end)
+		return 0;
+	while ((w + 1) * BLOCK < end && marks->strange[w + 1] != 0)
+		w++;
+	bits = marks->strange[w];
+	if (end - w * BLOCK < BLOCK)
+		bits &= (UINT64_C(1) << (end % BLOCK)) - 1;
+	/* all of the last block stand at "end" or after it */
+	if (bits == 0)
+		bits = marks->strange[--w];
+	*pos = first;
+	return (w + 1) * BLOCK - __builtin_clzll(bits);
 }
 
 /*

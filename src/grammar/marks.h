@@ -15,7 +15,7 @@
 #include "grammar/mask.h"
 #include "grammar/record.h"
 
-#define FC_MARKS_BYTES	16384
+#define FC_MARKS_BYTES	63488	/* at most; places in them have 16 bits */
 #define FC_MARKS_BLOCKS	(FC_MARKS_BYTES / FC_MASK_BLOCK)
 
 /* Where a field lies in its record */
@@ -39,6 +39,7 @@ typedef struct FcMarks
 										 * a marker */
 	uint64_t	delims[FC_MARKS_BLOCKS];	/* likewise */
 	uint64_t	quotes[FC_MARKS_BLOCKS];	/* text: backslashes */
+	uint64_t	strange[FC_MARKS_BLOCKS];	/* see has_strange */
 	uint64_t	embedded[FC_MARKS_BLOCKS];	/* line ends in quotes that COPY
 											 * counts; unset where there are
 											 * none at all */
@@ -87,6 +88,21 @@ extern int	fc_marks_embedded(const FcMarks *marks, size_t pos, size_t end);
 
 /* How many quotes (text: backslashes) */
 extern int	fc_marks_quotes(const FcMarks *marks, size_t pos, size_t end);
+
+/*
+ * The first quote of csv at or after pos, where a field begins, that is neither
+ * the first nor the last byte of its field; not below "end" if there is none
+ * before "end", where a record does.  Another field has two quotes around it,
+ * or none.
+ */
+extern size_t fc_marks_inner(const FcMarks *marks, size_t pos, size_t end);
+
+/*
+ * Finds some of the bytes from *pos on, before "end": sets *pos to the first
+ * strange one, and returns the place after another, before which all characters
+ * of more than one byte end that begin before it.  0 if there is none.
+ */
+extern size_t fc_marks_strange(const FcMarks *marks, size_t *pos, size_t end);
 
 /*
  * Finds the end of the record that starts at buf[pos], which was marked from

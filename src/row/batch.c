@@ -28,6 +28,14 @@
 /* Bytes for values that are passed by reference, and are no texts */
 #define FC_BATCH_ROOM	65536
 
+/*
+ * Bytes that are cut at once: what stays in the processor's first cache; more
+ * of records with many fields, where a column at a time pays only if there are
+ * some rows
+ */
+#define FC_BATCH_BYTES	16384
+#define FC_BATCH_FIELDS	16		/* fields of which so many bytes are enough */
+
 /* Records taken alone where a batch was not worth its while */
 #define FC_BATCH_ALONE	(16 * FC_BATCH_ROWS)
 
@@ -39,6 +47,8 @@ typedef struct FcBatchField
 {
 	FcConverter convert;
 	int			index;			/* of the column; -1: skipped */
+	bool		text;			/* of a column of texts */
+	bool		wrapped;		/* some may have quotes around them */
 	int			max;			/* characters of a text; -1: not bounded */
 } FcBatchField;
 
@@ -50,15 +60,19 @@ typedef struct FcBatchMaker
 	int			nfields;
 	FcBatchField *fields;
 	int			most;			/* rows that there is room for */
+	size_t		bytes;			/* that are cut at once */
 	FcRoom		room;
 	char	   *start;			/* of the room */
 	MemoryContext mcxt;			/* of what the room does not hold */
 	int			width;			/* see fc_places_width */
 	FcMarkedBytes stretch;
 	FcPlaces	places;
-	uint16	   *starts;			/* as places.at, without quotes around fields */
+	uint16	   *starts;			/* as places.at, where fields are wrapped */
 	uint16	   *ends;
-	FcFields	cut;			/* the fields of the batch */
+	bool		quoted;			/* of csv, with quotes */
+	int			ndoubled;		/* texts in quotes with doubled quotes */
+	uint16		doubled[FC_BATCH_ROWS]; /* numbers of these fields */
+	int			inner;			/* quotes that are doubled in them */
 	int			alone;			/* so many records are taken alone now */
 } FcBatchMaker;
 
@@ -72,6 +86,7 @@ fc_batch_begin_field(FcBatchField *field, const FcQuick *quick, FcRoom *room)
 	if (quick->convert.room != NULL)
 		field->convert.room = room;
 	field->convert.in_place = false;
+	field->text = quick->index >= 0 && fc_convert_is_text(&field->convert);
 	field->max = fc_convert_max(&quick->convert);
 	if (fc_convert_pads(&quick->convert) && field->max > FC_BATCH_PADDED)
 		return false;
@@ -103,7 +118,7 @@ fc_batch_begin_columns(FcBatchMaker *maker)
 			continue;
 		column.values = palloc0(sizeof(Datum) * maker->most);
 		column.nulls = palloc(sizeof(bool) * maker->most);
-		if (fc_convert_is_text(&maker->fields[i].convert))
+		if (maker->fields[i].text)
 			column.lengths = palloc(sizeof(uint32) * maker->most);
 		batch->columns[maker->fields[i].index] = column;
 	}
@@ -136,8 +151,9 @@ fc_batch_begin(FcParser *parser, TupleDesc desc)
 		if (!fc_batch_begin_field(&maker->fields[i], &parser->quick.columns[i], &maker->room))
 			return NULL;
 	maker->batch.natts = desc->natts;
+	maker->bytes = Min(FC_BATCH_BYTES * Max(maker->nfields / FC_BATCH_FIELDS, 1), FC_MARKS_BYTES);
 	/* a field has a border at least */
-	maker->most = Min(FC_BATCH_ROWS, FC_MARKS_BYTES / maker->nfields + 1);
+	maker->most = Min(FC_BATCH_ROWS, maker->bytes / maker->nfields + 1);
 	fc_batch_begin_columns(maker);
 	maker->start = palloc(FC_BATCH_ROOM);
 	maker->room.end = maker->start + FC_BATCH_ROOM;
@@ -177,61 +193,90 @@ fc_batch_verify(FcBatchMaker *maker)
 {
 	const uint16 *at = maker->places.at;
 	FcBatch    *batch = &maker->batch;
-	int			len;
-	int			valid;
+	size_t		end = at[batch->n * maker->width];
+	size_t		pos = at[0];
+	size_t		last;
 
 	if (!maker->stretch.marks->has_strange)
 		return;
-	len = at[batch->n * maker->width] - at[0];
-	valid = pg_encoding_verifymbstr(maker->parser->shared->plan.encoding,
-									maker->stretch.buf + at[0], len);
-	for (int i = batch->n - 1; i >= 0 && at[(i + 1) * maker->width] - at[0] > valid; i--)
-		batch->odd[i] = true;
-}
-
-/* Cuts the quotes from around fields; returns how many fields had some */
-static int
-fc_batch_unwrap_fields(FcBatchMaker *maker, int from, int to)
-{
-	const uint16 *at = maker->places.at;
-	const char *buf = maker->stretch.buf;
-	char		quote = maker->parser->dialect.quote;
-	int			wrapped = 0;
-
-	for (int i = from; i < to; i++)
+	for (; (last = fc_marks_strange(maker->stretch.marks, &pos, end)) > 0; pos = last)
 	{
-		const char *first = buf + at[i];
-		const char *last = buf + (at[i + 1] - 1 > at[i] ? at[i + 1] - 2 : at[i]);
-		bool		both = (first < last) & (*first == quote) & (*last == quote);
+		int			len = last - pos;
+		int			valid = pg_encoding_verifymbstr(maker->parser->shared->plan.encoding,
+													maker->stretch.buf + pos, len);
 
-		maker->starts[i] = at[i] + both;
-		maker->ends[i] = at[i + 1] - both;
-		wrapped += both;
+		if (valid == len)
+			continue;
+		for (int i = batch->n - 1; i >= 0 && at[(i + 1) * maker->width] > pos + valid; i--)
+			batch->odd[i] = true;
+		return;
 	}
-	return wrapped;
 }
 
-/* Of csv: records with a quote that does not stand around a field are odd */
-static void
-fc_batch_unwrap_csv(FcBatchMaker *maker)
+/* The first quote of a text that begins at s, or "end" */
+static inline const char *
+fc_batch_quote(const char *s, const char *end, char quote)
 {
-	const FcMarks *marks = maker->stretch.marks;
+	const char *found = memchr(s, quote, end - s);
+
+	return found ? found : end;
+}
+
+/*
+ * Is field i, which has a quote inside, a text in quotes that has doubled ones
+ * alone?  Then adds up how many these are.
+ */
+static bool
+fc_batch_is_doubled(FcBatchMaker *maker, int i)
+{
+	const FcBatchField *field = &maker->fields[i % maker->width];
+	const char *s = maker->stretch.buf + maker->places.at[i];
+	const char *end = maker->stretch.buf + maker->places.at[i + 1] - 2;
+	char		quote = maker->parser->dialect.quote;
+	int			n = 0;
+
+	if (!field->text || s >= end || *s != quote || *end != quote)
+		return false;
+	while ((s = fc_batch_quote(s + 1, end, quote)) < end)
+	{
+		if (*++s != quote || s == end)
+			return false;
+		n += 2;
+	}
+	maker->inner += n;
+	return true;
+}
+
+/*
+ * Of csv: a record is odd that has other quotes than those around fields and
+ * doubled ones in texts
+ */
+static void
+fc_batch_find_doubled(FcBatchMaker *maker)
+{
 	const uint16 *at = maker->places.at;
 	int			width = maker->width;
+	int			n = maker->batch.n * width;
+	size_t		end = at[n];
+	int			i = 0;
 
-	for (int i = 0; i < maker->batch.n; i++, at += width)
+	for (size_t inner = fc_marks_inner(maker->stretch.marks, at[0], end); inner < end;
+		 inner = fc_marks_inner(maker->stretch.marks, at[i + 1], end))
 	{
-		int			first = i * width;
-		int			wrapped = fc_batch_unwrap_fields(maker, first, first + width);
-
-		if (fc_marks_quotes(marks, at[0], at[width]) != 2 * wrapped)
-			maker->batch.odd[i] = true;
+		while (i + width < n && at[i + width] <= inner)
+			i += width;
+		while (at[i + 1] <= inner)
+			i++;
+		if (maker->ndoubled < FC_BATCH_ROWS && fc_batch_is_doubled(maker, i))
+			maker->doubled[maker->ndoubled++] = i;
+		else
+			maker->batch.odd[i / width] = true;
 	}
 }
 
 /* Of text: a record with a backslash is odd, unless it is of the null string */
 static void
-fc_batch_unwrap_text(FcBatchMaker *maker)
+fc_batch_find_escapes(FcBatchMaker *maker)
 {
 	const FcDialect *dialect = &maker->parser->dialect;
 	const FcMarks *marks = maker->stretch.marks;
@@ -250,94 +295,179 @@ fc_batch_unwrap_text(FcBatchMaker *maker)
 	}
 }
 
-/* Looks at quotes, or at backslashes */
-static void
-fc_batch_unwrap(FcBatchMaker *maker)
+/*
+ * Cuts the quotes from around the fields with this number, which are not texts;
+ * returns how many had some
+ */
+static int
+fc_batch_unwrap_column(FcBatchMaker *maker, int number)
 {
-	if (maker->parser->dialect.mode == FC_MODE_TEXT)
-	{
-		fc_batch_unwrap_text(maker);
-		return;
-	}
+	const uint16 *at = maker->places.at;
+	const char *buf = maker->stretch.buf;
+	char		quote = maker->parser->dialect.quote;
+	int			n = maker->batch.n * maker->width;
+	int			sum = 0;
+
 	if (maker->starts == NULL)
 	{
 		maker->starts = MemoryContextAlloc(GetMemoryChunkContext(maker),
 										   sizeof(uint16) * 2 * FC_PLACES_MOST);
 		maker->ends = maker->starts + FC_PLACES_MOST;
 	}
-	fc_batch_unwrap_csv(maker);
-	maker->cut.starts = maker->starts;
-	maker->cut.ends = maker->ends;
+	for (int i = number; i < n; i += maker->width)
+	{
+		bool		wrapped = buf[at[i]] == quote;
+
+		sum += wrapped;
+		maker->starts[i] = at[i] + wrapped;
+		maker->ends[i] = at[i + 1] - wrapped;
+	}
+	maker->fields[number].wrapped = true;
+	return sum;
+}
+
+/*
+ * The same for all columns in which the first field has quotes, and for all
+ * others if there are more than these quotes
+ */
+static void
+fc_batch_unwrap(FcBatchMaker *maker, int quotes)
+{
+	const char *buf = maker->stretch.buf;
+	char		quote = maker->parser->dialect.quote;
+
+	for (int i = 0; i < maker->nfields; i++)
+		if (!maker->fields[i].text && buf[maker->places.at[i]] == quote)
+			quotes -= 2 * fc_batch_unwrap_column(maker, i);
+	for (int i = 0; i < maker->nfields && quotes > 0; i++)
+		if (!maker->fields[i].text && !maker->fields[i].wrapped)
+			(void) fc_batch_unwrap_column(maker, i);
 }
 
 /* Which rows have a NULL in the column that a field is for? */
 static void
-fc_batch_find_nulls(FcBatchMaker *maker, const FcFields *fields, int number,
-					FcBatchColumn *column)
+fc_batch_find_nulls(FcBatchMaker *maker, int number, FcBatchColumn *column)
 {
 	const FcDialect *dialect = &maker->parser->dialect;
 	size_t		null_len = dialect->null_len;
 	const uint16 *at = maker->places.at + number;
+	int			stride = maker->width;
+	int			n = maker->batch.n;
 	bool		any = false;
 
 	column->any_null = false;
 	if (!maker->places.near)
 		return;
 	/* in quotes it is none: a field without them begins and ends at a border */
-	for (int i = 0; i < fields->n; i++)
+	for (int i = 0; i < n; i++)
 	{
-		size_t		len = at[i * fields->stride + 1] - 1 - at[i * fields->stride];
+		size_t		len = at[i * stride + 1] - 1 - at[i * stride];
 
 		column->nulls[i] = len == null_len;
 		any |= len == null_len;
 	}
-	for (int i = 0; i < fields->n && any && null_len > 0; i++)
+	for (int i = 0; i < n && any && null_len > 0; i++)
 		if (column->nulls[i])
-			column->nulls[i] = memcmp(fields->base + at[i * fields->stride],
+			column->nulls[i] = memcmp(maker->stretch.buf + at[i * stride],
 									  dialect->null_string, null_len) == 0;
 	column->any_null = any;
 }
 
-/* Sets the column of texts */
-static void
-fc_batch_take_texts(FcBatch *batch, const FcBatchField *field, const FcFields *fields,
-					FcBatchColumn *column)
+/* Sets a column of texts; returns how many had quotes around them */
+static int
+fc_batch_take_texts(FcBatchMaker *maker, int number, FcBatchColumn *column)
 {
-	for (int i = 0; i < fields->n; i++)
-	{
-		size_t		start = fields->starts[i * fields->stride];
-		int			len = fields->ends[i * fields->stride] - 1 - start;
-		const char *text = fields->base + start;
+	const uint16 *at = maker->places.at + number;
+	const char *buf = maker->stretch.buf;
+	int			quote = maker->quoted ? (unsigned char) maker->parser->dialect.quote : -1;
+	int			max = maker->fields[number].max;
+	bool	   *odd = maker->batch.odd;
+	int			n = maker->batch.n;
+	int			sum = 0;
 
+	fc_batch_find_nulls(maker, number, column);
+	for (int i = 0; i < n; i++, at += maker->width)
+	{
+		bool		wrapped = (unsigned char) buf[at[0]] == quote;
+		const char *text = buf + at[0] + wrapped;
+		int			len = at[1] - 1 - at[0] - 2 * wrapped;
+
+		sum += wrapped;
 		column->values[i] = PointerGetDatum(text);
 		column->lengths[i] = len;
 		/* characters, which are counted, are no more than bytes */
-		if (unlikely(field->max >= 0 && len > field->max) && !batch->odd[i] &&
-			pg_mbcharcliplen(text, len, field->max) != len)
-			batch->odd[i] = true;
+		if (unlikely(max >= 0 && len > max) && !odd[i] && pg_mbcharcliplen(text, len, max) != len)
+			odd[i] = true;
 	}
+	return sum;
 }
 
-/* Sets one column of the rows from the fields with this number */
+/* Sets a text with doubled quotes, which its column has as it stands */
+static void
+fc_batch_take_doubled(FcBatchMaker *maker, int i)
+{
+	FcBatchColumn *column = &maker->batch.columns[maker->fields[i % maker->width].index];
+	int			row = i / maker->width;
+	char		quote = maker->parser->dialect.quote;
+	const char *s = DatumGetPointer(column->values[row]);
+	const char *end = s + column->lengths[row];
+	char	   *text = palloc(column->lengths[row]);
+	char	   *to = text;
+
+	while (s < end)
+	{
+		const char *found = fc_batch_quote(s, end, quote);
+		size_t		len = found - s + (found < end);
+
+		memcpy(to, s, len);
+		to += len;
+		s = found + 2;
+	}
+	column->values[row] = PointerGetDatum(text);
+	column->lengths[row] = to - text;
+}
+
+/* Sets all columns of texts, and cuts the quotes from around other fields */
+static void
+fc_batch_take_all_texts(FcBatchMaker *maker)
+{
+	const uint16 *at = maker->places.at;
+	int			wrapped = 0;
+
+	for (int i = 0; i < maker->nfields; i++)
+	{
+		FcBatchField *field = &maker->fields[i];
+
+		field->wrapped = false;
+		if (field->text)
+			wrapped += fc_batch_take_texts(maker, i, &maker->batch.columns[field->index]);
+	}
+	for (int i = 0; i < maker->ndoubled; i++)
+		fc_batch_take_doubled(maker, maker->doubled[i]);
+	if (maker->quoted)
+		fc_batch_unwrap(maker, fc_marks_quotes(maker->stretch.marks, at[0],
+											   at[maker->batch.n * maker->width]) -
+						maker->inner - 2 * wrapped);
+}
+
+/* Sets one column, not of texts, from the fields with this number */
 static void
 fc_batch_take_column(FcBatchMaker *maker, int number)
 {
 	FcBatch    *batch = &maker->batch;
 	FcBatchField *field = &maker->fields[number];
-	FcFields	fields = maker->cut;
-	FcBatchColumn *column;
+	FcBatchColumn *column = &batch->columns[field->index];
+	const uint16 *at = maker->places.at + number;
+	FcFields	fields = {maker->stretch.buf, at, at + 1, maker->width, batch->n};
 
-	if (field->index < 0)
-		return;
-	column = &batch->columns[field->index];
-	fields.starts += number;
-	fields.ends += number;
-	fc_batch_find_nulls(maker, &fields, number, column);
-	if (column->lengths != NULL)
-		fc_batch_take_texts(batch, field, &fields, column);
-	else
-		field->convert.many(&field->convert, &fields, column->any_null ? column->nulls : NULL,
-							column->values, batch->odd);
+	if (field->wrapped)
+	{
+		fields.starts = maker->starts + number;
+		fields.ends = maker->ends + number;
+	}
+	fc_batch_find_nulls(maker, number, column);
+	field->convert.many(&field->convert, &fields, column->any_null ? column->nulls : NULL,
+						column->values, batch->odd);
 }
 
 /* Where most records have been odd the next ones are taken alone */
@@ -362,20 +492,22 @@ fc_batch_make(FcBatchMaker *maker)
 	MemoryContext old;
 
 	memset(batch->odd, false, sizeof(bool) * batch->n);
-	maker->cut = (FcFields)
-	{
-		maker->stretch.buf, maker->places.at, maker->places.at + 1, maker->width, batch->n
-	};
-	if (maker->stretch.marks->has_quotes)
-		fc_batch_unwrap(maker);
+	maker->ndoubled = maker->inner = 0;
+	maker->quoted = maker->stretch.marks->has_quotes && maker->parser->dialect.mode == FC_MODE_CSV;
+	if (maker->quoted)
+		fc_batch_find_doubled(maker);
+	else if (maker->stretch.marks->has_quotes)
+		fc_batch_find_escapes(maker);
 	fc_batch_verify(maker);
 	maker->room.next = maker->start;
 	maker->room.readable = maker->stretch.readable;
 	if (!maker->mcxt->isReset)
 		MemoryContextReset(maker->mcxt);
 	old = MemoryContextSwitchTo(maker->mcxt);
+	fc_batch_take_all_texts(maker);
 	for (int i = 0; i < maker->nfields; i++)
-		fc_batch_take_column(maker, i);
+		if (maker->fields[i].index >= 0 && !maker->fields[i].text)
+			fc_batch_take_column(maker, i);
 	MemoryContextSwitchTo(old);
 }
 
@@ -405,9 +537,9 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 	maker->width = fc_places_width(dialect, maker->nfields);
 	if (fc_batch_rests(maker))
 		return false;
-	if (fc_stream_stretch(stream, dialect, end, false, &maker->stretch))
+	if (fc_stream_stretch(stream, dialect, end, 0, &maker->stretch))
 		batch->n = fc_batch_cut(maker, dialect, end);
-	if (batch->n == 0 && fc_stream_stretch(stream, dialect, end, true, &maker->stretch))
+	if (batch->n == 0 && fc_stream_stretch(stream, dialect, end, maker->bytes, &maker->stretch))
 		batch->n = fc_batch_cut(maker, dialect, end);
 	if (batch->n == 0)
 		return false;

@@ -18,6 +18,9 @@
 #include "grammar/binary.h"
 #include "source/stream.h"
 
+/* Bytes that are marked at once where records are taken one by one */
+#define FC_STREAM_MARKS	16384
+
 /* COPY's own limit of a line: what a StringInfo can hold */
 #define FC_MAX_RECORD	(MaxAllocSize - 1)
 
@@ -121,14 +124,14 @@ fc_stream_fill(FcStream *stream)
 	return true;
 }
 
-/* Marks what comes next; false if that is marked already */
+/* Marks what comes next, at most so much; false if it is marked already */
 static bool
-fc_stream_mark(FcStream *stream, const FcDialect *dialect)
+fc_stream_mark(FcStream *stream, const FcDialect *dialect, size_t most)
 {
 	if (stream->pos == stream->marks_start && stream->marks->len > 0)
 		return false;
 	fc_marks_fill(dialect, stream->marks, stream->buf + stream->pos,
-				  stream->len - stream->pos);
+				  Min(stream->len - stream->pos, most));
 	stream->marks_start = stream->pos;
 	return true;
 }
@@ -142,7 +145,7 @@ fc_stream_marked(FcStream *stream, const FcDialect *dialect, FcRecord *record)
 
 	while (!fc_marks_record(dialect, marks, stream->buf + stream->marks_start,
 							stream->pos - stream->marks_start, &scan))
-		if (!fc_stream_mark(stream, dialect))
+		if (!fc_stream_mark(stream, dialect, FC_STREAM_MARKS))
 			return false;
 	record->offset = stream->offset + stream->pos;
 	record->data = stream->buf + stream->pos;
@@ -206,18 +209,18 @@ fc_stream_next(FcStream *stream, FcDialect *dialect, FcRecord *record)
 }
 
 bool
-fc_stream_stretch(FcStream *stream, const FcDialect *dialect, uint64 end, bool again,
+fc_stream_stretch(FcStream *stream, const FcDialect *dialect, uint64 end, size_t most,
 				  FcMarkedBytes *stretch)
 {
 	FcMarks    *marks = stream->marks;
 
 	if (!fc_marks_serve(dialect) || stream->offset + stream->pos >= end)
 		return false;
-	if (again)
+	if (most > 0)
 	{
-		if (stream->len - stream->pos < FC_MARKS_BYTES)
+		if (stream->len - stream->pos < most)
 			(void) fc_stream_fill(stream);
-		if (stream->pos == stream->len || !fc_stream_mark(stream, dialect))
+		if (stream->pos == stream->len || !fc_stream_mark(stream, dialect, most))
 			return false;
 	}
 	stretch->pos = stream->pos - stream->marks_start;

@@ -60,11 +60,11 @@ extern FcEnd fc_stream_next(FcStream *stream, FcDialect *dialect,
 							FcRecord *record);
 
 /*
- * Shows what is marked from the next record on; with "again" marks as much as
- * it can from there before.  False if marks do not serve, if the record begins
- * at "end" or later, or if there are no more bytes to be marked.
+ * Shows what is marked from the next record on; unless "most" is 0 marks from
+ * there before, at most so many bytes.  False if marks do not serve, if the
+ * record begins at "end" or later, or if there are no more bytes to be marked.
  */
-extern bool fc_stream_stretch(FcStream *stream, const FcDialect *dialect, uint64 end, bool again,
+extern bool fc_stream_stretch(FcStream *stream, const FcDialect *dialect, uint64 end, size_t most,
 							  FcMarkedBytes *stretch);
 
 /* Passes over bytes of the stretch, which are whole records */

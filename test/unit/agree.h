@@ -475,6 +475,73 @@ agree_about_places(Agree *agree, const FcMarks *marks, const char *buf, size_t p
 	return NULL;
 }
 
+/* Is a byte that is marked a quote inside of its field?  One begins at pos. */
+static inline bool
+agree_is_inner(const Agree *agree, const FcMarks *marks, const char *buf, size_t pos, size_t i)
+{
+	return buf[i] == agree->dialect.quote && i != pos &&
+		fc_marks_next(marks->delims, i - 1, i) >= i &&
+		fc_marks_next(marks->ends, i - 1, i) >= i &&
+		fc_marks_next(marks->delims, i + 1, marks->len) != i + 1 &&
+		fc_marks_next(marks->ends, i + 1, marks->len) != i + 1;
+}
+
+/* The quotes inside fields from pos on, before "end", one after the other. */
+static inline bool
+agree_inner_quotes(const Agree *agree, const FcMarks *marks, const char *buf, size_t pos,
+				   size_t end)
+{
+	size_t		i = pos;
+
+	/* each search must begin where a field does */
+	while (i < end && !agree_is_inner(agree, marks, buf, pos, i))
+		i++;
+	return i >= end ? fc_marks_inner(marks, pos, end) >= end :
+		fc_marks_inner(marks, pos, end) == i;
+}
+
+/* Strange bytes from pos on, before "end": all are found, and none is cut off. */
+static inline bool
+agree_strange_bytes(const FcMarks *marks, const char *buf, size_t pos, size_t end)
+{
+	size_t		i = pos;
+	size_t		last;
+
+	while ((last = fc_marks_strange(marks, &pos, end)) > 0)
+	{
+		if (pos < i || last <= pos || last > end)
+			return false;
+		for (; i < pos; i++)
+			if ((signed char) buf[i] <= 0)
+				return false;
+		if ((signed char) buf[pos] > 0 || (signed char) buf[last - 1] > 0 ||
+			(last < end && (signed char) buf[last] <= 0))
+			return false;
+		pos = i = last;
+	}
+	for (; i < end; i++)
+		if ((signed char) buf[i] <= 0)
+			return false;
+	return true;
+}
+
+/* Bits of the records marked from pos on, as a loop over their bytes finds them. */
+static inline const char *
+agree_about_bits(Agree *agree, const FcMarks *marks, const char *buf, size_t pos)
+{
+	size_t		end = pos;
+	FcScan		scan;
+
+	for (int n = made_up(&agree->seed, 9);
+		 n >= 0 && fc_marks_record(&agree->dialect, marks, buf, end, &scan); n--)
+		end += scan.total;
+	if (!agree_strange_bytes(marks, buf, pos, end))
+		return "where strange bytes are";
+	if (agree->dialect.mode == FC_MODE_CSV && !agree_inner_quotes(agree, marks, buf, pos, end))
+		return "which quotes are inside fields";
+	return NULL;
+}
+
 /* Marks stretches of any length, each from the first record not told yet. */
 static inline const char *
 agree_about_marks(Agree *agree)
@@ -498,6 +565,8 @@ agree_about_marks(Agree *agree)
 		buf = exact_copy(agree->data + start, size);
 		fc_marks_fill(&agree->dialect, &marks, buf, size);
 		wrong = agree_about_places(agree, &marks, buf, 0);
+		if (wrong == NULL)
+			wrong = agree_about_bits(agree, &marks, buf, 0);
 		while (i <= agree->n && found && wrong == NULL)
 		{
 			wrong = agree_about_marked(agree, &marks, buf,
@@ -506,6 +575,8 @@ agree_about_marks(Agree *agree)
 			i += found;
 			if (wrong == NULL && found && i <= agree->n)
 				wrong = agree_about_places(agree, &marks, buf, agree->records[i].start - start);
+			if (wrong == NULL && found && i <= agree->n)
+				wrong = agree_about_bits(agree, &marks, buf, agree->records[i].start - start);
 		}
 		free(buf);
 		i += i == first;
