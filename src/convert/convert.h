@@ -34,9 +34,9 @@ typedef struct FcFields
 {
 	char	   *base;
 	const uint16 *starts;
-	const uint16 *ends;
+	const uint16 *ends;			/* in the same array as these */
 	int			stride;
-	int			n;
+	int			n;				/* at least 1 */
 } FcFields;
 
 /*

@@ -76,31 +76,43 @@ fc_convert_round_time(const FcConverter *converter, int64 time)
 /*
  * Defines it for a converter of a value without a length.  fast(converter, s,
  * len, &value) is inline, does most values, declines all others, and may read
- * FC_READABLE bytes from s on.
+ * FC_READABLE bytes from s on.  One loop is for fields none of which is NULL or
+ * near the end of what can be read.
  */
 #define FC_CONVERT_MANY(name, fast) \
-void \
-name##_many(FcConverter *converter, const FcFields *fields, const bool *nulls, \
-			Datum *values, bool *odd) \
+static pg_attribute_always_inline void \
+name##_loop(FcConverter *converter, const FcFields *fields, const bool *nulls, \
+			const char *safe, Datum *values, bool *odd) \
 { \
 	const uint16 *start = fields->starts; \
-	const uint16 *end = fields->ends; \
-	const char *safe = converter->room->readable - FC_READABLE; \
+	const ptrdiff_t end = fields->ends - fields->starts; \
 	char	   *base = fields->base; \
 	const int	stride = fields->stride; \
 	const int	n = fields->n; \
 \
-	for (int i = 0; i < n; i++, start += stride, end += stride) \
+	for (int i = 0; i < n; i++, start += stride) \
 	{ \
 		char	   *s = base + *start; \
-		size_t		len = (size_t) *end - 1 - *start; \
+		size_t		len = (size_t) start[end] - 1 - *start; \
 \
 		if (nulls != NULL && nulls[i]) \
 			continue; \
-		if (unlikely(s > safe || !fast(converter, s, len, &values[i])) && \
+		if (unlikely((safe != NULL && s > safe) || !fast(converter, s, len, &values[i])) && \
 			!converter->function(converter, s, len, &values[i])) \
 			odd[i] = true; \
 	} \
+} \
+\
+void \
+name##_many(FcConverter *converter, const FcFields *fields, const bool *nulls, \
+			Datum *values, bool *odd) \
+{ \
+	const char *safe = converter->room->readable - FC_READABLE; \
+\
+	if (nulls == NULL && fields->base + fields->starts[(fields->n - 1) * fields->stride] <= safe) \
+		name##_loop(converter, fields, NULL, NULL, values, odd); \
+	else \
+		name##_loop(converter, fields, nulls, safe, values, odd); \
 }
 
 /* convert/number.c */
