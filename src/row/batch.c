@@ -6,9 +6,10 @@
  *	marks ──► places of all borders ──► for each column: NULLs, values
  *
  * Of some hundred records the same step is taken for all before the next one.
- * A record that needs anything else (an escape, bytes that are wrong in the
- * encoding, a value that its converter declines) is odd: it is left as it is,
- * for row/parse.c.  Nothing here writes to the stream's buffer.
+ * A record that needs anything else (an escape, but for doubled quotes in a
+ * text; bytes that are wrong in the encoding; a value that its converter
+ * declines) is odd: it is left as it is, for row/parse.c.  Nothing here writes
+ * to the stream's buffer.
  *
  * All is in the memory context that fc_batch_begin was called in.
  *
