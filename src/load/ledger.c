@@ -41,6 +41,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
+#include "context/pace.h"
 #include "intake/chunks.h"
 #include "intake/receive.h"
 #include "load/access.h"
@@ -592,6 +593,7 @@ fc_ledger_sum(void *arg)
 		return false;
 	n = fc_ledger_add(ledger, fc_ledger_source(job), ledger->summed, &ledger->files[ledger->summed], ledger->at);
 	ledger->at += n;
+	fc_pace(&job->target.ctx, n);
 	if (n > 0)
 		return true;
 	ledger->summed++;

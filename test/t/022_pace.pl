@@ -37,6 +37,7 @@ my @ways = (
 	[ 'by rows', 3, $partitioned, sub { "SET fast_copy.spill = 'rows'; SELECT fast_copy('$_[0]', '$file', workers => $_[1])" } ],
 	[ 'in key order', 2, $partitioned, sub { "SELECT fast_copy('$_[0]', '$sorted', workers => $_[1])" } ],
 	[ 'in file order', 2, $plain, sub { "SELECT fast_copy('$_[0]', '$file', workers => $_[1])" } ],
+	[ 'in file order with a ledger', 3, $plain, sub { "SELECT fast_copy('$_[0]', '$file', workers => $_[1], options => '{\"ledger\": \"ledger\"}')" } ],
 	[ 'accelerated', 2, $plain, sub { "SET fast_copy.accelerate_copy = on; SET fast_copy.workers = $_[1]; COPY $_[0] FROM '$file' (FORMAT csv); SELECT $rows" } ],
 	[ 'from the client', 1, $plain, sub { "SET fast_copy.workers = $_[1]; COPY $_[0] FROM STDIN (FORMAT csv, fast_copy);\n" . join('', @lines) . "\\.\nSELECT $rows" } ],
 	[ 'packed', 2, $plain, sub { "SELECT fast_copy('$_[0]', ARRAY[$packed], workers => $_[1])" } ],
@@ -44,7 +45,7 @@ my @ways = (
 		sub { "SET client_min_messages = warning; SELECT fast_copy('$_[0]', '$file', workers => $_[1])" } ],
 	[ 'looked at', 2, $plain, sub { "SELECT rows FROM fast_copy_analyze('$_[0]', '$file', workers => $_[1]) WHERE item = 'rows' AND name = 'accepted'" } ]);
 
-$node->safe_psql('postgres', 'CREATE FUNCTION same() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$');
+$node->safe_psql('postgres', 'CREATE FUNCTION same() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$; SELECT fast_copy_create_ledger_table($$ledger$$)');
 foreach my $way (@ways)
 {
 	my ($name, $times, $create, $load) = @$way;
