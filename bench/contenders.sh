@@ -168,8 +168,9 @@ fast_copy_of()
   [ -z "${VARIANT[writer]:-}" ] || echo "SET LOCAL fast_copy.writer = '${VARIANT[writer]}';"
   [ -z "${VARIANT[io]:-}" ] || echo "SET LOCAL fast_copy.io_method = '${VARIANT[io]}';"
   for setting in ${settings//,/ }; do echo "SET LOCAL fast_copy.${setting%%=*} = '${setting#*=}';"; done
+  [ -z "${VARIANT[ledger]:-}" ] || echo "SELECT fast_copy_create_ledger_table('pg_temp.ledger');"
   for file in "$@"; do
-    echo "SELECT fast_copy('target', '$file', workers => ${VARIANT[workers]:-$WORKERS}, format => '$FORMAT', partition_interval => '$INTERVAL');"
+    echo "SELECT fast_copy('target', '$file', workers => ${VARIANT[workers]:-$WORKERS}, format => '$FORMAT', partition_interval => '$INTERVAL'${VARIANT[ledger]:+, options => '{\"ledger\": \"pg_temp.ledger\"}'});"
   done
   echo 'SELECT phase, processes, round(seconds::numeric, 2) AS seconds, reads, choice FROM fast_copy_report() WHERE partition IS NULL;'
 }
