@@ -57,6 +57,34 @@
 /* Bytes of a path that have room in an entry of an index, whatever they are */
 #define FC_LEDGER_LONGEST	2500
 
+/* The columns, in their order; the first two are the key */
+typedef enum FcLedgerColumn
+{
+	FC_LEDGER_TARGET,
+	FC_LEDGER_PATH,
+	FC_LEDGER_SIZE,
+	FC_LEDGER_MODIFIED,
+	FC_LEDGER_CHECKSUM,
+	FC_LEDGER_STATE,
+	FC_LEDGER_ROWS,
+	FC_LEDGER_REJECTED,
+	FC_LEDGER_FILTERED,
+	FC_LEDGER_JOB,
+	FC_LEDGER_LOADED_AT,
+	FC_LEDGER_LOADED_BY,
+	FC_LEDGER_SQLSTATE,
+	FC_LEDGER_MESSAGE,
+	FC_LEDGER_LINE,
+	FC_LEDGER_NCOLUMNS
+} FcLedgerColumn;
+
+/* A row's values, NULL where "nulls" has an n */
+typedef struct FcLedgerRow
+{
+	Datum		values[FC_LEDGER_NCOLUMNS];
+	char		nulls[FC_LEDGER_NCOLUMNS];
+} FcLedgerRow;
+
 static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
 	[FC_LEDGER_TARGET] = {"target", "pg_catalog.regclass NOT NULL", REGCLASSOID, "table that the file is loaded into"},
 	[FC_LEDGER_PATH] = {"path", "pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL", TEXTOID,
@@ -127,19 +155,20 @@ fc_ledger_name(Oid table)
 	return fc_ddl_name(get_rel_namespace(table), get_rel_name(table));
 }
 
-void
+static void
+fc_ledger_set(FcLedgerRow *row, FcLedgerColumn column, Datum value)
+{
+	row->values[column] = value;
+	row->nulls[column] = ' ';
+}
+
+/* The row of a file or label; all else is NULL */
+static void
 fc_ledger_row(FcLedgerRow *row, Oid target, const char *path)
 {
 	memset(row->nulls, 'n', sizeof(row->nulls));
 	fc_ledger_set(row, FC_LEDGER_TARGET, ObjectIdGetDatum(target));
 	fc_ledger_set(row, FC_LEDGER_PATH, CStringGetTextDatum(path));
-}
-
-void
-fc_ledger_set(FcLedgerRow *row, FcLedgerColumn column, Datum value)
-{
-	row->values[column] = value;
-	row->nulls[column] = ' ';
 }
 
 /* Runs a command whose parameters are the columns of the row, in their order */
@@ -153,7 +182,8 @@ fc_ledger_run(const char *sql, FcLedgerRow *row)
 	return fc_ddl_execute(sql, FC_LEDGER_NCOLUMNS, types, row->values, row->nulls);
 }
 
-void
+/* Sets all columns of a row but the key; ERROR 55000 if the table lacks it */
+static void
 fc_ledger_update(Oid table, FcLedgerRow *row)
 {
 	StringInfoData sql;
@@ -296,6 +326,7 @@ fc_ledger_recorded(FcLedgerRow *row, Oid table, const FcLedgerFile *file)
 	HeapTuple	tuple;
 	Datum		values[4];
 	bool		nulls[4];
+	bool		loading;
 
 	if (fc_ledger_run(psprintf("SELECT size, modified, checksum, state FROM ONLY %s WHERE target = $1 AND path = $2",
 							   fc_ledger_name(table)), row) != 1)
@@ -309,8 +340,10 @@ fc_ledger_recorded(FcLedgerRow *row, Oid table, const FcLedgerFile *file)
 		recorded.modified = DatumGetTimestampTz(values[1]);
 	if (!nulls[2])
 		recorded.checksum = TextDatumGetCString(values[2]);
+	loading = strcmp(TextDatumGetCString(values[3]), "loading") == 0;
+	SPI_freetuptable(SPI_tuptable);
 	/* nobody else sees such a row: a function of that load has called this */
-	if (strcmp(TextDatumGetCString(values[3]), "loading") == 0)
+	if (loading)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("\"%s\" is being loaded by this transaction", file->named)));
@@ -338,6 +371,20 @@ fc_ledger_is_same(FcLedger *ledger, const FcSource *source, uint32 number, FcLed
 	(void) fc_ledger_run(psprintf("UPDATE ONLY %s SET modified = $4 WHERE target = $1 AND path = $2",
 								  fc_ledger_name(ledger->options->ledger)), row);
 	return true;
+}
+
+/*
+ * Makes the memory of one file current, which is reset after each and goes with
+ * the connection to SPI: there may be many files
+ */
+static MemoryContext
+fc_ledger_enter(void)
+{
+	MemoryContext one = AllocSetContextCreate(CurrentMemoryContext, "fast_copy ledger",
+											  ALLOCSET_SMALL_SIZES);
+
+	MemoryContextSwitchTo(one);
+	return one;
 }
 
 /* Claims a file that is recorded as loaded, and whose row is locked */
@@ -403,6 +450,7 @@ fc_ledger_claim_all(FcLedger *ledger, const FcSource *source)
 	uint32	   *order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * n);
 	bool	   *claimed = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(bool) * n);
 	int			level = fc_ddl_begin();
+	MemoryContext one = fc_ledger_enter();
 
 	for (uint32 i = 0; i < n; i++)
 		order[i] = i;
@@ -412,13 +460,14 @@ fc_ledger_claim_all(FcLedger *ledger, const FcSource *source)
 		CHECK_FOR_INTERRUPTS();
 		claimed[order[i]] = fc_ledger_claim_one(ledger, source, order[i], &ledger->files[order[i]]);
 		nclaimed += claimed[order[i]];
-		SPI_freetuptable(SPI_tuptable);
+		MemoryContextReset(one);
 	}
 	for (uint32 i = 0; i < n && nclaimed > 0 && ledger->options->existing == FC_EXISTING_REPLACE; i++)
 		if (!claimed[i])
 		{
 			fc_ledger_claim_again(ledger, &ledger->files[i]);
 			claimed[i] = true;
+			MemoryContextReset(one);
 		}
 	fc_ddl_end(level, false);
 	ledger->nfiles = 0;
@@ -531,6 +580,7 @@ fc_ledger_count(const FcJob *job)
 	const FcOptions *options = job->target.options;
 	const FcSource *source = fc_ledger_source(job);
 	uint32		known = 0;
+	MemoryContext one;
 	int			level;
 
 	if (!OidIsValid(options->ledger) || options->label || RecoveryInProgress())
@@ -538,6 +588,7 @@ fc_ledger_count(const FcJob *job)
 	LockRelationOid(options->ledger, AccessShareLock);
 	fc_own_table_check_closed(&ledger_kind, options->ledger);
 	level = fc_ddl_begin();
+	one = fc_ledger_enter();
 	for (uint32 i = 0; i < source->nfiles; i++)
 	{
 		FcLedgerRow row;
@@ -546,6 +597,8 @@ fc_ledger_count(const FcJob *job)
 		fc_ledger_row(&row, options->target, fc_ledger_usable_path(source, i));
 		known += fc_ledger_run(psprintf("SELECT FROM ONLY %s WHERE target = $1 AND path = $2 AND state = 'loaded'",
 										fc_ledger_name(options->ledger)), &row);
+		SPI_freetuptable(SPI_tuptable);
+		MemoryContextReset(one);
 	}
 	fc_ddl_end(level, false);
 	return known;
@@ -672,6 +725,7 @@ fc_ledger_put_one(const FcJob *job, uint32 i)
 void
 fc_ledger_put(FcJob *job)
 {
+	MemoryContext one;
 	int			level;
 
 	if (job->ledger == NULL)
@@ -683,10 +737,12 @@ fc_ledger_put(FcJob *job)
 	if (!job->ledger->options->label)
 		fc_ledger_check_unchanged(job);
 	level = fc_ddl_begin();
+	one = fc_ledger_enter();
 	for (uint32 i = 0; i < job->ledger->nfiles; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fc_ledger_put_one(job, i);
+		MemoryContextReset(one);
 	}
 	fc_ddl_end(level, false);
 }

@@ -10,34 +10,6 @@
 
 #include "load/job.h"
 
-/* The columns, in their order; the first two are the key */
-typedef enum FcLedgerColumn
-{
-	FC_LEDGER_TARGET,
-	FC_LEDGER_PATH,
-	FC_LEDGER_SIZE,
-	FC_LEDGER_MODIFIED,
-	FC_LEDGER_CHECKSUM,
-	FC_LEDGER_STATE,
-	FC_LEDGER_ROWS,
-	FC_LEDGER_REJECTED,
-	FC_LEDGER_FILTERED,
-	FC_LEDGER_JOB,
-	FC_LEDGER_LOADED_AT,
-	FC_LEDGER_LOADED_BY,
-	FC_LEDGER_SQLSTATE,
-	FC_LEDGER_MESSAGE,
-	FC_LEDGER_LINE,
-	FC_LEDGER_NCOLUMNS
-} FcLedgerColumn;
-
-/* A row's values, NULL where "nulls" has an n */
-typedef struct FcLedgerRow
-{
-	Datum		values[FC_LEDGER_NCOLUMNS];
-	char		nulls[FC_LEDGER_NCOLUMNS];
-} FcLedgerRow;
-
 /* Makes such a table, named as to_regclass reads names; returns its OID */
 extern Oid	fc_ledger_create(const char *name);
 
@@ -46,19 +18,6 @@ extern Oid	fc_ledger_create(const char *name);
  * what it is.  ERROR 42501 or 55000 if it cannot be trusted, or is the target.
  */
 extern void fc_ledger_lock(Oid table, Oid target);
-
-/*
- * Row of a file or label, all else NULL; and its setters.  The caller connects
- * to SPI by fc_ddl_begin() before the functions below that run SQL.
- */
-extern void fc_ledger_row(FcLedgerRow *row, Oid target, const char *path);
-extern void fc_ledger_set(FcLedgerRow *row, FcLedgerColumn column, Datum value);
-
-/*
- * Sets the columns of the row but the key, in the table; ERROR 55000 if the
- * table lacks the row
- */
-extern void fc_ledger_update(Oid table, FcLedgerRow *row);
 
 /* The name of the table, qualified and quoted */
 extern const char *fc_ledger_name(Oid table);
