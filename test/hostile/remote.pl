@@ -471,12 +471,14 @@ sub silent
 	$there->safe_psql('postgres', "SET SESSION AUTHORIZATION trusted; BEGIN; INSERT INTO r VALUES (1); PREPARE TRANSACTION '${prefix}1_000000000000000${_}_1'") foreach 1, 2;
 	hold($there);
 	my $began = time;
-	my @calls = (start_load($node, "$timeout; SELECT server_name, outcome, detail FROM fast_copy_resolve() WHERE server_name <> 'here' ORDER BY 1, 3"), start_load($node, "$timeout; SELECT outcome FROM fast_copy_in_doubt WHERE server_name = 'liar'"));
+	my $resolve = start_load($node, "$timeout; SELECT server_name, outcome, detail FROM fast_copy_resolve() WHERE server_name <> 'here' ORDER BY 1, 3");
 	ok(holds($there), 'it waits with what it is told to do');
+	# not before: whoever looks at a transaction holds its lock for a moment
+	my $look = start_load($node, "$timeout; SELECT outcome FROM fast_copy_in_doubt WHERE server_name = 'liar'");
 	my $load = start_load($node, "$timeout; $LOAD");
-	my ($out, $err) = finish_load($calls[0]);
+	my ($out, $err) = finish_load($resolve);
 	is("$out$err", "liar|unreachable|The server has not answered in time.\nthere|failed|The server has not answered in time.\nthere|failed|There was no time left for it.", 'fast_copy_resolve()');
-	is(join('', finish_load($calls[1])), 'unreachable', 'fast_copy_in_doubt');
+	is(join('', finish_load($look)), 'unreachable', 'fast_copy_in_doubt');
 	($out, $err) = finish_load($load);
 	like($err, qr/ERROR:  The server has not answered in time\..*remote SQL command on server "there"/s, 'a load');
 	cmp_ok(time - $began, '<', 24, 'each server has had ten seconds');
