@@ -174,7 +174,8 @@ fc_analyze_leaf(const FcTarget *target, Oid leaf)
 	rel = table_open(leaf, AccessShareLock);
 	rows = fc_old_rows_estimate(rel);
 	table_close(rel, AccessShareLock);
-	return psprintf("exists, about %.0f rows are replaced", rows);
+	return psprintf("exists, about %.0f rows are %s", rows,
+					fc_plan_merges(target->plan) ? "merged" : "replaced");
 }
 
 static FcFinding *

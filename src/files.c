@@ -603,7 +603,7 @@ fc_files_run(const FcFilesCall *call)
 				 errmsg("argument \"program\" cannot be used in fast_copy_files()"),
 				 errhint("Use fast_copy() with the options \"ledger\" and \"label\".")));
 	fc_options_check(options);
-	if (options->existing != FC_EXISTING_KEEP)
+	if (options->existing == FC_EXISTING_REPLACE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("existing_rows \"replace\" cannot be used in fast_copy_files()"),

@@ -172,6 +172,20 @@ fc_rte_require_select(ParseNamespaceItem *nsitem, AttrNumber attnum)
 }
 
 static inline void
+fc_rte_require_update(ParseNamespaceItem *nsitem, AttrNumber attnum)
+{
+	int			member = attnum - FirstLowInvalidHeapAttributeNumber;
+
+#if PG_VERSION_NUM >= 160000
+	nsitem->p_perminfo->requiredPerms |= ACL_UPDATE;
+	nsitem->p_perminfo->updatedCols = bms_add_member(nsitem->p_perminfo->updatedCols, member);
+#else
+	nsitem->p_rte->requiredPerms |= ACL_UPDATE;
+	nsitem->p_rte->updatedCols = bms_add_member(nsitem->p_rte->updatedCols, member);
+#endif
+}
+
+static inline void
 fc_rte_insert_columns(ParseNamespaceItem *nsitem, Bitmapset *columns)
 {
 #if PG_VERSION_NUM >= 160000

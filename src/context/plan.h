@@ -103,7 +103,9 @@ typedef enum FcMissing
 typedef enum FcExisting
 {
 	FC_EXISTING_KEEP,
-	FC_EXISTING_REPLACE
+	FC_EXISTING_REPLACE,
+	FC_EXISTING_MERGE			/* they are put in order with those of the
+								 * file */
 } FcExisting;
 
 /* What the rows are sorted and routed by */
@@ -133,6 +135,22 @@ typedef struct FcPlanOrder
 								 * other in this order */
 } FcPlanOrder;
 
+/* on_conflict */
+typedef enum FcConflict
+{
+	FC_CONFLICT_ERROR,
+	FC_CONFLICT_NOTHING,
+	FC_CONFLICT_UPDATE
+} FcConflict;
+
+/* Which of several rows stays that are equal in some columns */
+typedef struct FcPlanDedup
+{
+	int			nkeys;			/* columns that the load compares; 0: none */
+	bool		first;			/* the first of them, not the last */
+	bool		nulls_equal;
+} FcPlanDedup;
+
 typedef struct FcPlan
 {
 	FcCaller	caller;
@@ -146,6 +164,7 @@ typedef struct FcPlan
 								 * partitions */
 	FcMissing	missing;
 	FcExisting	existing;
+	FcPlanDedup dedup;
 	FcRange		bounds;			/* of the keys that rows may have: all, or
 								 * those that are replaced */
 	bool		freeze;
@@ -175,11 +194,25 @@ typedef struct FcPlan
 	int			io_depth;		/* requests in flight */
 } FcPlan;
 
-/* Do rows take the place of those that are there? */
+/* Does the load do anything with the rows that leaves have? */
 static inline bool
 fc_plan_replaces(const FcPlan *plan)
 {
-	return plan->existing == FC_EXISTING_REPLACE;
+	return plan->existing != FC_EXISTING_KEEP;
+}
+
+/* Must rows of one key come together? */
+static inline bool
+fc_plan_keeps_keys_whole(const FcPlan *plan)
+{
+	return plan->order.nkeys > 0 || plan->dedup.nkeys > 0 || plan->existing == FC_EXISTING_MERGE;
+}
+
+/* Are they loaded once more, with those of the file? */
+static inline bool
+fc_plan_merges(const FcPlan *plan)
+{
+	return plan->existing == FC_EXISTING_MERGE;
 }
 
 #endif							/* FC_CONTEXT_PLAN_H */

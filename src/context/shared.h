@@ -133,7 +133,19 @@ typedef struct FcTask
 	uint64		bytes;
 	uint64		reads;
 	int64		usec;
+	uint64		old;			/* of the rows loaded: those that the leaf had
+								 * before */
+	uint64		old_gone;		/* others that it had, and that rows have
+								 * taken the place of */
 } FcTask;
+
+/* Pages of a leaf whose rows are loaded once more */
+typedef struct FcPages
+{
+	Oid			leaf;
+	BlockNumber from;
+	BlockNumber nblocks;
+} FcPages;
 
 /* Where inserts into a table have come to, for the slice that follows */
 typedef struct FcSpot
@@ -322,12 +334,17 @@ typedef struct FcCounts
 	pg_atomic_uint64 rejected;	/* records that on_error left out */
 	pg_atomic_uint64 last_rejected; /* the largest offset of such a record */
 	pg_atomic_uint64 nulled;	/* records with a value that became NULL */
+	pg_atomic_uint64 duplicates;	/* records that equal rows were preferred
+									 * to */
 
 	/* of the rows */
 	pg_atomic_uint64 load_bytes;
 	pg_atomic_uint64 loaded;	/* rows inserted */
-	pg_atomic_uint64 paged;		/* of these, rows that heap/page_writer.c
-								 * inserted */
+	pg_atomic_uint64 existing;	/* rows of leaves that are loaded once more */
+	pg_atomic_uint64 updated;	/* of these, rows that equal ones were
+								 * preferred to */
+	pg_atomic_uint64 paged;		/* of those inserted, rows that
+								 * heap/page_writer.c inserted */
 	pg_atomic_uint64 heap_bytes;	/* fast_copy_analyze(): what rows would
 									 * take */
 	pg_atomic_uint64 reads;
@@ -351,6 +368,7 @@ typedef struct FcFileCounts
 {
 	pg_atomic_uint64 filtered;
 	pg_atomic_uint64 rejected;
+	pg_atomic_uint64 duplicates;
 } FcFileCounts;
 
 /* What has no fixed size, and lies after the struct in this order: see "at" */
@@ -374,6 +392,7 @@ typedef enum FcSharedTail
 								 * kept */
 	FC_TAIL_NUMBERS,			/* FcNumber[plan.nnumbers] */
 	FC_TAIL_ORDER,				/* FcSortKey[plan.order.nkeys] */
+	FC_TAIL_DEDUP,				/* FcSortKey[plan.dedup.nkeys] */
 	FC_TAIL_INFLOW,				/* FcInflow[source.nfiles], if source.room is
 								 * not 0 */
 	FC_TAIL_TEXTS,				/* a DSA area for errors' texts */
@@ -463,6 +482,7 @@ typedef struct FcShared
 								  (FcFileCounts *) fc_shared_tail(s, FC_TAIL_FILE_COUNTS))
 #define fc_shared_numbers(s) ((FcNumber *) fc_shared_tail(s, FC_TAIL_NUMBERS))
 #define fc_shared_order(s) ((FcSortKey *) fc_shared_tail(s, FC_TAIL_ORDER))
+#define fc_shared_dedup(s) ((FcSortKey *) fc_shared_tail(s, FC_TAIL_DEDUP))
 #define fc_shared_inflow(s) ((FcInflow *) fc_shared_tail(s, FC_TAIL_INFLOW))
 #define fc_shared_texts(s) ((void *) fc_shared_tail(s, FC_TAIL_TEXTS))
 #define fc_shared_chunks(s) ((FcChunk *) fc_shared_tail(s, FC_TAIL_CHUNKS))
@@ -575,12 +595,13 @@ fc_shared_routed(const FcShared *shared)
 
 /*
  * Bytes that a process may use to find and read rows in key order; the other
- * half is the sort's.
+ * half is for the sort, and for rows that are compared.
  */
 static inline Size
 fc_shared_read_memory(const FcShared *shared)
 {
-	return shared->plan.order.nkeys > 0 ? shared->memory / 2 : shared->memory;
+	return shared->plan.order.nkeys > 0 || shared->plan.dedup.nkeys > 0 ?
+		shared->memory / 2 : shared->memory;
 }
 
 /* Are the rows of a leaf sorted by order_by only once all have come? */
@@ -631,6 +652,7 @@ fc_counts_begin(FcShared *shared)
 	{
 		pg_atomic_init_u64(&files[i].filtered, 0);
 		pg_atomic_init_u64(&files[i].rejected, 0);
+		pg_atomic_init_u64(&files[i].duplicates, 0);
 	}
 }
 
@@ -646,7 +668,15 @@ fc_counts_forget(FcShared *shared)
 	{
 		pg_atomic_write_u64(&files[i].filtered, 0);
 		pg_atomic_write_u64(&files[i].rejected, 0);
+		pg_atomic_write_u64(&files[i].duplicates, 0);
 	}
+}
+
+/* The rows loaded that leaves had before, once all are */
+static inline uint64
+fc_shared_rewritten(FcShared *shared)
+{
+	return pg_atomic_read_u64(&shared->counts.existing) - pg_atomic_read_u64(&shared->counts.updated);
 }
 
 /* Counts a row that the condition is not true for */
@@ -658,6 +688,17 @@ fc_context_count_filtered(FcContext *ctx, uint64 offset)
 	pg_atomic_fetch_add_u64(&ctx->shared->counts.filtered, 1);
 	if (files)
 		pg_atomic_fetch_add_u64(&files[fc_source_number(ctx->source, offset)].filtered, 1);
+}
+
+/* Counts a record that an equal row is preferred to */
+static inline void
+fc_context_count_duplicate(FcContext *ctx, uint64 offset)
+{
+	FcFileCounts *files = fc_shared_file_counts(ctx->shared);
+
+	pg_atomic_fetch_add_u64(&ctx->shared->counts.duplicates, 1);
+	if (files)
+		pg_atomic_fetch_add_u64(&files[fc_source_number(ctx->source, offset)].duplicates, 1);
 }
 
 /* Counts a record that is left out; returns how many there are now */

@@ -156,7 +156,7 @@ fc_access_hint_grant(void *arg)
 		return;
 	if (!fc_access_may(target->oid, ACL_INSERT))
 		lacks = "INSERT";
-	else if (target->options->existing == FC_EXISTING_REPLACE &&
+	else if (target->options->existing != FC_EXISTING_KEEP &&
 			 pg_class_aclcheck(target->oid, GetUserId(), ACL_DELETE) != ACLCHECK_OK)
 	{
 		lacks = "DELETE";
@@ -168,7 +168,7 @@ fc_access_hint_grant(void *arg)
 		what = target->options->where_clause ? ", for the columns of the condition" :
 			", for the key, by which rows are replaced";
 	}
-	if (lacks && (lacks[0] != 'S' || target->options->where_clause || target->options->existing == FC_EXISTING_REPLACE))
+	if (lacks && (lacks[0] != 'S' || target->options->where_clause || target->options->existing != FC_EXISTING_KEEP))
 		errhint("Its owner may GRANT %s ON %s TO %s%s.", lacks, fc_access_target(target),
 				fc_advice_role(), what);
 }

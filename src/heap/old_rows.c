@@ -65,21 +65,51 @@ fc_old_row_at(Relation rel, Page page, BlockNumber block, OffsetNumber off, Heap
 	return true;
 }
 
-/* Counts the rows of a page that the snapshot sees */
+/* Where keys of rows go */
+typedef struct FcOldKeys
+{
+	AttrNumber	attnum;
+	FcKeyType	type;
+	int64	   *keys;
+	uint32		n;
+	uint32		upto;			/* after the page in hand, at most */
+	uint32		most;
+} FcOldKeys;
+
+static void
+fc_old_take_key(Relation rel, HeapTuple row, FcOldKeys *keys)
+{
+	bool		null;
+	Datum		key = heap_getattr(row, keys->attnum, RelationGetDescr(rel), &null);
+
+	if (!null && keys->n < keys->upto)
+		keys->keys[keys->n++] = fc_key_from_datum(keys->type, key);
+}
+
+/*
+ * Counts the rows of a page that the snapshot sees, and takes their keys, if
+ * these are asked for
+ */
 static int
-fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot)
+fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot, FcOldKeys *keys)
 {
 	Buffer		buffer = ReadBuffer(rel, block);
 	Page		page = BufferGetPage(buffer);
 	int			n = 0;
 
+	if (keys)
+		keys->upto = Min(keys->n + Max(keys->most / FC_OLD_SAMPLE, 1), keys->most);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
 	{
 		HeapTupleData tuple;
 
-		if (fc_old_row_at(rel, page, block, off, &tuple))
-			n += HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+		if (!fc_old_row_at(rel, page, block, off, &tuple) ||
+			!HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer))
+			continue;
+		n++;
+		if (keys)
+			fc_old_take_key(rel, &tuple, keys);
 	}
 	UnlockReleaseBuffer(buffer);
 	return n;
@@ -87,7 +117,7 @@ fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot)
 
 /* Looks at every so many pages; returns how many rows all have, about */
 static double
-fc_old_rows_of(Relation rel, BlockNumber step)
+fc_old_rows_of(Relation rel, BlockNumber step, FcOldKeys *keys)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
@@ -97,7 +127,7 @@ fc_old_rows_of(Relation rel, BlockNumber step)
 	for (BlockNumber block = 0; block < nblocks; block += step)
 	{
 		CHECK_FOR_INTERRUPTS();
-		rows += fc_old_rows_on_page(rel, block, snapshot);
+		rows += fc_old_rows_on_page(rel, block, snapshot, keys);
 		pages++;
 	}
 	UnregisterSnapshot(snapshot);
@@ -109,13 +139,27 @@ fc_old_rows_estimate(Relation rel)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 
-	return fc_old_rows_of(rel, Max(nblocks / FC_OLD_SAMPLE, 1));
+	return fc_old_rows_of(rel, Max(nblocks / FC_OLD_SAMPLE, 1), NULL);
+}
+
+uint32
+fc_old_rows_keys(Relation rel, AttrNumber attnum, FcKeyType type, int64 *keys, uint32 most,
+				 double *rows)
+{
+	FcOldKeys	found = {.attnum = attnum,.type = type,.keys = keys,.most = most};
+	BlockNumber nblocks;
+
+	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_tableam != GetHeapamTableAmRoutine())
+		return 0;
+	nblocks = RelationGetNumberOfBlocks(rel);
+	*rows = fc_old_rows_of(rel, Max(nblocks / FC_OLD_SAMPLE, 1), &found);
+	return found.n;
 }
 
 double
 fc_old_rows_count(Relation rel)
 {
-	return fc_old_rows_of(rel, 1);
+	return fc_old_rows_of(rel, 1, NULL);
 }
 
 void
@@ -128,7 +172,7 @@ fc_old_rows_read(Relation rel, Snapshot snapshot)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!VM_ALL_VISIBLE(rel, block, &map))
-			(void) fc_old_rows_on_page(rel, block, snapshot);
+			(void) fc_old_rows_on_page(rel, block, snapshot, NULL);
 	}
 	if (BufferIsValid(map))
 		ReleaseBuffer(map);

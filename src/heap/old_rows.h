@@ -11,6 +11,8 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
+#include "key/range.h"
+
 /*
  * Returns about how many rows the transaction sees in the heap: exactly, if it
  * has few pages.  The caller has locked the table.
@@ -19,6 +21,14 @@ extern double fc_old_rows_estimate(Relation rel);
 
 /* Returns how many rows the transaction sees in the heap */
 extern double fc_old_rows_count(Relation rel);
+
+/*
+ * Sets the keys of some rows that the transaction sees in the heap, at most
+ * "most", from pages all over it, and how many rows there are, about.  Returns
+ * how many keys these are; 0 for a table that is no heap.
+ */
+extern uint32 fc_old_rows_keys(Relation rel, AttrNumber attnum, FcKeyType type, int64 *keys,
+							   uint32 most, double *rows);
 
 /* Reads the pages that fc_old_rows_carry will read, and sets their hint bits */
 extern void fc_old_rows_read(Relation rel, Snapshot snapshot);

@@ -26,6 +26,7 @@
 #include "errors/context.h"
 #include "load/access.h"
 #include "row/executor.h"
+#include "sort/order_by_keys.h"
 #include "source/glob.h"
 #include "source/root.h"
 
@@ -180,6 +181,10 @@ fc_access_check_permissions(FcJob *job)
 			fc_executor_require_delete(job->target.planned->pstate,
 									   job->target.plan->partitioned || !job->target.plan->bounds.hi_max ?
 									   job->target.plan->key.attnum : InvalidAttrNumber);
+		if (job->target.options->conflict != FC_CONFLICT_ERROR)
+			fc_executor_require_conflict(job->target.planned->pstate, fc_sort_keys_columns(job->target.planned->keys),
+										 job->target.options->conflict == FC_CONFLICT_UPDATE ?
+										 job->target.planned->columns.attnums : NIL);
 		fc_check_permissions(job->target.planned->pstate);
 	}
 	PG_FINALLY();
@@ -193,7 +198,7 @@ fc_access_check_permissions(FcJob *job)
 void
 fc_access_lock_target(const FcOptions *options)
 {
-	if (options->existing == FC_EXISTING_REPLACE &&
+	if (options->existing != FC_EXISTING_KEEP &&
 		get_rel_relkind(options->target) == RELKIND_RELATION &&
 		pg_class_aclcheck(options->target, GetUserId(), ACL_DELETE) == ACLCHECK_OK)
 		LockRelationOid(options->target, ShareUpdateExclusiveLock);
@@ -208,24 +213,26 @@ fc_access_has_delete_rules(Relation rel)
 	return false;
 }
 
-/* ERROR 0A000 if rows of the target can never be replaced */
+/* ERROR 0A000 if rows of the target can never be replaced, or be in conflict */
 static void
 fc_access_check_replaced(FcTarget *target)
 {
 	const char *why = NULL;
+	bool		replaces = fc_plan_replaces(target->plan);
 
 	if (target->rel->rd_rel->relkind != RELKIND_RELATION && !target->plan->partitioned)
 		why = "It is no table of this server.";
 	else if (target->kept)
 		why = "Another extension keeps its rows.";
-	else if (fc_access_has_delete_rules(target->rel))
+	else if (replaces && fc_access_has_delete_rules(target->rel))
 		why = "It has rules for DELETE.";
 	else if (target->options->nodes != NIL)
 		why = "Its partitions are made on other servers.";
 	if (why)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot replace rows of table \"%s\"", target->relname),
+				 replaces ? errmsg("cannot replace rows of table \"%s\"", target->relname) :
+				 errmsg("cannot load rows into table \"%s\" with on_conflict", target->relname),
 				 errdetail("%s", why)));
 }
 
@@ -248,6 +255,6 @@ fc_access_check_target(FcJob *job)
 	target->kept = fc_keeper_check(target->oid);
 	if (target->kept && !fc_caller_writes(target->options->caller))
 		fc_keeper_refuse(target->oid, "Rows are checked where they are loaded.");
-	if (fc_plan_replaces(target->plan))
+	if (fc_plan_replaces(target->plan) || target->options->conflict != FC_CONFLICT_ERROR)
 		fc_access_check_replaced(target);
 }

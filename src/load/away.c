@@ -153,6 +153,7 @@ fc_away_foresee(FcJob *job)
 	if (!target->plan->partitioned && leaves.refusal)
 		fc_way_to_core(target, leaves.refusal);
 	else if (leaves.all && leaves.refusal == NULL && !fc_plan_replaces(target->plan) &&
+			 target->options->conflict == FC_CONFLICT_ERROR &&
 			 (fc_caller_writes(target->options->caller) || !target->plan->partitioned))
 		fc_way_take(target, FC_WAY_SEND, target->plan->partitioned ?
 					"all partitions are foreign tables" : "the target is a foreign table");

@@ -55,7 +55,9 @@ fc_fill_report_leaves(FcJob *job)
 			row.seconds += task->usec / 1e6;
 		}
 		row.choice = psprintf("%s%s", fc_way_of_leaf(&job->target, first),
-							  OidIsValid(first->replaces) ? ", replaced" : first->created ? ", new" : "");
+							  first->replaces == job->target.oid && OidIsValid(job->target.stage) ? ", staged" :
+							  OidIsValid(first->replaces) ?
+							  fc_plan_merges(job->target.plan) ? ", merged" : ", replaced" : first->created ? ", new" : "");
 		fc_report_add(&row);
 	}
 }
@@ -117,10 +119,11 @@ fc_fill_one(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
-	bool		replaced = target->nsubstitutes > 0;
+	bool		replaced = target->nsubstitutes > 0 || OidIsValid(target->stage);
 	uint64		rows = target->counted ? target->found : target->source->size / FC_RECORD_GUESS;
 
-	shared->leaf = replaced ? target->substitutes->table : target->oid;
+	shared->leaf = OidIsValid(target->stage) ? target->stage :
+		replaced ? target->substitutes->table : target->oid;
 	shared->storage = fc_tasks_storage(job, shared->leaf, replaced, rows);
 }
 
@@ -266,7 +269,7 @@ fc_fill_run(FcJob *job)
 	if (pg_atomic_read_u64(&shared->errors.offset) != PG_UINT64_MAX)
 		fc_fill_throw(job);
 	fc_fill_end_files(job);
-	target->loaded = pg_atomic_read_u64(&shared->counts.loaded) +
+	target->loaded = pg_atomic_read_u64(&shared->counts.loaded) - fc_shared_rewritten(shared) +
 		(job->sends ? fc_send_job_rows(job) : 0);
 	fc_lead_report(job, processes, target->loaded,
 				   pg_atomic_read_u64(fc_way_reads_chunks(target->way) ?

@@ -144,11 +144,14 @@ fc_find_choose_spill(FcJob *job)
 	if (target->way == FC_WAY_COPY || job->places ||
 		(target->plan->key.early && target->plan->key.routes))
 		return "offsets spilled, to find partitions";
-	if (!fc_target_grows(target))
+	if (fc_plan_merges(target->plan) && fc_target_grows(target))
+		reason = "existing rows are merged";
+	else if (!fc_target_grows(target))
 		reason = fc_sample_spill(&target->ctx, target->route, target->nworkers,
 								 fc_spill_kind, &sampled);
 	else if (fc_spill_kind == FC_SPILL_AUTO)
 		reason = fc_sample_spill_unseen(target->shared, &sampled.rows);
+	sampled.rows = sampled.rows || fc_plan_merges(target->plan);
 	/* where records begin would be guessed wrongly at times */
 	if (sampled.embedded && target->shared->source.unsplit == FC_UNSPLIT_GUESS)
 	{
@@ -206,8 +209,9 @@ fc_find_may_be_presorted(FcJob *job)
 		target->plan->missing == FC_MISSING_CREATE && job->places == NIL &&
 		target->way != FC_WAY_COPY && !fc_find_core_reads(job) && !target->plan->effects &&
 		shared->plan.tolerated == 0 && shared->plan.nnumbers == 0 &&
-		fc_shared_where(shared)[0] == '\0' && target->plan->order.nkeys == 0 &&
-		target->plan->bounds.hi_max && !fc_way_needs_attached(job);
+		fc_shared_where(shared)[0] == '\0' &&
+		target->plan->bounds.hi_max && !fc_plan_keeps_keys_whole(target->plan) &&
+		!fc_way_needs_attached(job);
 }
 
 /*

@@ -70,7 +70,7 @@ fc_indexes_add(FcJob *job, Relation like, Oid table, const FcLeafRows *leaves, i
 		}
 		task = &job->indexes[target->nindexes++];
 		*task = *(FcIndexTask *) lfirst(lc);
-		task->rows = target->plan->partitioned ? fc_tasks_rows_of(job, leaves, table) : target->loaded;
+		task->rows = job->ntasks > 0 ? fc_tasks_rows_of(job, leaves, table) : target->loaded;
 	}
 	fc_progress_update(&job->progress);
 }
@@ -157,7 +157,9 @@ fc_indexes_verify(FcJob *job)
 static void
 fc_indexes_throw(FcJob *job)
 {
-	fc_lead_apart(job, fc_indexes_verify);
+	/* of rows that leaves have had before the file has no record */
+	if (!fc_plan_merges(job->target.plan))
+		fc_lead_apart(job, fc_indexes_verify);
 	fc_notices_throw(&job->target);
 	fc_core_throw(&job->target);
 }

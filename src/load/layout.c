@@ -358,6 +358,7 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		[FC_TAIL_FILE_COUNTS] = {fc_layout_counts_files(target) ? sizeof(FcFileCounts) * source->nfiles : 0},
 		[FC_TAIL_NUMBERS] = fc_layout_list(target->planned->numbers, sizeof(FcNumber)),
 		[FC_TAIL_ORDER] = fc_layout_list(target->planned->order, sizeof(FcSortKey)),
+		[FC_TAIL_DEDUP] = fc_layout_list(target->planned->dedup, sizeof(FcSortKey)),
 		[FC_TAIL_INFLOW] = {source->room > 0 ? sizeof(FcInflow) * source->nfiles : 0},
 		[FC_TAIL_TEXTS] = {dsa_minimum_size()},
 		[FC_TAIL_CHUNKS] = {sizeof(FcChunk) * source->nchunks},

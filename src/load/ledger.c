@@ -693,7 +693,8 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 			return;
 		filtered = pg_atomic_read_u64(&files[i].filtered);
 		rejected = pg_atomic_read_u64(&files[i].rejected);
-		rows = fc_chunks_records(shared, target->source, i) - filtered - rejected;
+		rows = fc_chunks_records(shared, target->source, i) - filtered - rejected -
+			pg_atomic_read_u64(&files[i].duplicates);
 	}
 	fc_ledger_set(row, FC_LEDGER_ROWS, Int64GetDatum((int64) rows));
 	if (target->way != FC_WAY_COPY)

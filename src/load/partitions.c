@@ -315,6 +315,9 @@ fc_partitions_drop_empty(FcJob *job)
 	FcLeafRows *leaves;
 	int			kept = 0;
 
+	/* their rows are still to come */
+	if (target->planned->staged)
+		return;
 	if (pg_atomic_read_u64(&target->shared->counts.rejected) == 0 &&
 		pg_atomic_read_u64(&target->shared->counts.filtered) == 0 && target->way != FC_WAY_PRESORTED)
 		return;

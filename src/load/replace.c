@@ -143,7 +143,7 @@ fc_replace_leaf_refusal(const FcTarget *target, Relation rel, const FcRange *ran
 		AfterTriggerPendingOnRel(RelationGetRelid(rel)))
 		return "this session is using it";
 	/* an index that cannot be built makes the leader read the file again */
-	if (!target->plan->partitioned && fc_plan_has_unique(rel) &&
+	if (!target->plan->partitioned && !fc_plan_merges(target->plan) && fc_plan_has_unique(rel) &&
 		target->shared->source.places > 0)
 		return "a unique index must see the rows as they come";
 	return fc_plan_leaf_reason(rel) ? fc_plan_leaf_reason(rel) : fc_exchange_refusal(rel);
@@ -171,6 +171,8 @@ fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *wh
 	}
 	else if (target->plan->bounds.hi_max)
 		one->before = Max(rel->rd_rel->reltuples, 0);
+	if (fc_plan_merges(target->plan) && one->why && !one->empty)
+		fc_merge_refuse(RelationGetRelationName(rel), one->why);
 	table_close(rel, NoLock);
 	/* the rows go to the leaf itself, in the mode of COPY */
 	if (one->empty || one->why)
@@ -306,6 +308,8 @@ fc_replace_find(FcJob *job)
 	const char *why = fc_replace_job_refusal(job);
 	ListCell   *lc;
 
+	if (fc_plan_merges(target->plan))
+		fc_merge_check(job, why);
 	if (!target->plan->partitioned)
 		fc_replace_add(job, target->oid, (FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true},
 					   target->found, why);
@@ -336,7 +340,7 @@ fc_replace_choose(FcJob *job)
 	fc_replace_find(job);
 	/* if not, that is done after the load, when it is known which rows came */
 	counted = target->plan->partitioned && target->plan->bounds.hi_max &&
-		target->options->tolerated == 0 && !target->plan->where_late;
+		!fc_plan_merges(target->plan) && target->options->tolerated == 0 && !target->plan->where_late;
 	foreach(lc, counted ? job->replaced : NIL)
 	{
 		const FcReplaced *one = lfirst(lc);
@@ -367,6 +371,7 @@ fc_replace_delete_range(FcTarget *target, const FcRange *range)
 	Datum		values[2];
 	Oid			types[2];
 	int			n = 0;
+	uint64		deleted;
 	int			rc;
 
 	initStringInfo(&sql);
@@ -392,8 +397,9 @@ fc_replace_delete_range(FcTarget *target, const FcRange *range)
 	rc = SPI_execute_with_args(sql.data, n, types, values, NULL, false, 0);
 	if (rc != SPI_OK_DELETE)
 		elog(ERROR, "unexpected result of \"%s\": %s", sql.data, SPI_result_code_string(rc));
+	deleted = SPI_processed;
 	SPI_finish();
-	return SPI_processed;
+	return deleted;
 }
 
 /* Deletes what is between the leaves that are exchanged, from "range" on */
@@ -477,6 +483,13 @@ fc_replace_substitute(const FcTarget *target, const FcReplaced *one)
 	return NULL;
 }
 
+/* Rows by leaf, where tasks have loaded them; else NULL */
+static FcLeafRows *
+fc_replace_counts(FcJob *job)
+{
+	return job->target.way != FC_WAY_COPY && job->ntasks > 0 ? fc_tasks_leaf_rows(job) : NULL;
+}
+
 /* The rows that the load has put into a substitute */
 static uint64
 fc_replace_rows_of(FcJob *job, const FcLeafRows *counts, const FcSubstitute *substitute)
@@ -484,15 +497,18 @@ fc_replace_rows_of(FcJob *job, const FcLeafRows *counts, const FcSubstitute *sub
 	return counts ? fc_tasks_rows_of(job, counts, substitute->table) : job->target.loaded;
 }
 
-/* Leaves stay as they are if all rows that go there were left out */
+/*
+ * Leaves stay as they are if all rows that go there were left out, or if they
+ * had them all before
+ */
 static void
-fc_replace_leave_empty(FcJob *job, const FcLeafRows *counts)
+fc_replace_leave_same(FcJob *job, const FcLeafRows *counts)
 {
 	FcTarget   *target = &job->target;
 	int			kept = 0;
 
 	for (int i = 0; i < target->nsubstitutes; i++)
-		if (fc_replace_rows_of(job, counts, &target->substitutes[i]) > 0)
+		if (counts && fc_tasks_has_changed(job, counts, target->substitutes[i].table))
 			target->substitutes[kept++] = target->substitutes[i];
 	target->nsubstitutes = kept;
 }
@@ -501,15 +517,14 @@ void
 fc_replace_check_loaded(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcLeafRows *counts = target->way != FC_WAY_COPY && fc_shared_key_routes(target->shared) ?
-		fc_tasks_leaf_rows(job) : NULL;
+	FcLeafRows *counts = fc_replace_counts(job);
 	ListCell   *lc;
 
 	CommandCounterIncrement();
 	/* in a range a leaf without rows gets a substitute without any */
-	if (target->plan->partitioned && target->plan->bounds.hi_max)
-		fc_replace_leave_empty(job, counts);
-	foreach(lc, target->plan->bounds.hi_max ? job->replaced : NIL)
+	if (fc_plan_merges(target->plan) || (target->plan->partitioned && target->plan->bounds.hi_max))
+		fc_replace_leave_same(job, counts);
+	foreach(lc, target->plan->bounds.hi_max && !fc_plan_merges(target->plan) ? job->replaced : NIL)
 	{
 		const FcReplaced *one = lfirst(lc);
 		const FcSubstitute *substitute = fc_replace_substitute(target, one);
@@ -659,7 +674,7 @@ fc_replace_exchange(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	List	   *leaves = fc_replace_exchanged(target);
-	FcLeafRows *counts = target->plan->partitioned ? fc_tasks_leaf_rows(job) : NULL;
+	FcLeafRows *counts = fc_replace_counts(job);
 	uint64		carried = 0;
 	int			n = target->nsubstitutes;
 
@@ -705,11 +720,14 @@ fc_replace_rethrow(FcJob *job)
 		i++;
 	if (edata->schema_name && i < job->target.nsubstitutes)
 		edata->schema_name = job->target.substitutes[i].schema;
+	else if (edata->schema_name && OidIsValid(job->target.stage) &&
+			 fc_exchange_is_schema(edata->schema_name))
+		edata->schema_name = get_namespace_name(RelationGetNamespace(job->target.rel));
 	ReThrowError(edata);
 }
 
 bool
 fc_replace_exchanges(FcJob *job)
 {
-	return job->exchange_schemas != NIL;
+	return job->exchange_schemas != NIL && !OidIsValid(job->target.stage);
 }

@@ -49,16 +49,18 @@ fc_job_check_conservation(FcJob *job)
 	uint64		filtered = pg_atomic_read_u64(&target->shared->counts.filtered);
 	uint64		rejected = pg_atomic_read_u64(&target->shared->counts.rejected);
 
+	uint64		duplicates = pg_atomic_read_u64(&target->shared->counts.duplicates);
+
 	if (target->found == scanned &&
-		target->found == target->loaded + filtered + rejected)
+		target->found == target->loaded + filtered + rejected + duplicates)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),
 			 errmsg("fast_copy lost count of its rows"),
 			 errdetail("The file has " UINT64_FORMAT " records; " UINT64_FORMAT
 					   " were scanned, " UINT64_FORMAT " loaded, "
-					   UINT64_FORMAT " filtered and " UINT64_FORMAT " rejected.",
-					   target->found, scanned, target->loaded, filtered, rejected),
+					   UINT64_FORMAT " filtered, " UINT64_FORMAT " rejected and " UINT64_FORMAT " equal to others.",
+					   target->found, scanned, target->loaded, filtered, rejected, duplicates),
 			 errhint("Nothing was loaded. Please report this with the file's first lines.")));
 }
 
@@ -171,6 +173,7 @@ fc_job_copy(FcJob *job)
 	FcTarget   *target = &job->target;
 	bool		failed = fc_job_scan_failed(job);
 
+	fc_upsert_check_core(target);
 	/* rejects need the lines of records, which the load would have found */
 	Assert(!target->shared->source.unsplit || target->shared->plan.tolerated == 0);
 	fc_away_check_core(job);
@@ -204,6 +207,7 @@ fc_job_is_cores(FcJob *job)
 	FcTarget   *target = &job->target;
 
 	return target->way == FC_WAY_COPY && !fc_plan_replaces(target->plan) &&
+		target->options->conflict == FC_CONFLICT_ERROR &&
 		(!fc_shared_key_routes(target->shared) || target->plan->missing != FC_MISSING_CREATE ||
 		 target->plan->freeze);
 }
@@ -307,6 +311,13 @@ fc_job_replaces(FcJob *job)
 	return fc_plan_replaces(job->target.plan);
 }
 
+/* Are rows deleted? */
+static bool
+fc_job_deletes(FcJob *job)
+{
+	return job->target.plan->existing == FC_EXISTING_REPLACE;
+}
+
 static bool
 fc_job_load_replaces(FcJob *job)
 {
@@ -329,6 +340,8 @@ typedef enum FcStepNumber
 	FC_STEP_SCAN,
 	FC_STEP_LOCK,
 	FC_STEP_CHOOSE,
+	FC_STEP_READ,
+	FC_STEP_STAGE,
 	FC_STEP_DELETE,
 	FC_STEP_MAKE,
 	FC_STEP_UNPACK,
@@ -339,6 +352,7 @@ typedef enum FcStepNumber
 	FC_STEP_LET_GO,
 	FC_STEP_ATTACH,
 	FC_STEP_EXCHANGE,
+	FC_STEP_INSERT,
 	FC_STEP_COPY,
 	FC_STEP_COPIED,
 	FC_STEP_REJECT,
@@ -372,7 +386,9 @@ static const FcStep fc_job_steps[] = {
 	[FC_STEP_SCAN] = {fc_job_has_key, fc_find_keys, fc_find_guessed_wrong, fc_find_guess_no_more, FC_STEP_SPLIT},
 	[FC_STEP_LOCK] = {NULL, fc_job_lock, fc_job_bounds_changed, fc_find_forget, FC_STEP_SCAN},
 	[FC_STEP_CHOOSE] = {fc_job_replaces, fc_replace_choose},
-	[FC_STEP_DELETE] = {fc_job_replaces, fc_replace_delete},
+	[FC_STEP_READ] = {fc_merge_is_wanted, fc_merge_read},
+	[FC_STEP_STAGE] = {fc_upsert_is_wanted, fc_upsert_begin},
+	[FC_STEP_DELETE] = {fc_job_deletes, fc_replace_delete},
 	[FC_STEP_MAKE] = {NULL, fc_partitions_make},
 	[FC_STEP_UNPACK] = {fc_job_unpacks, fc_find_unpack},
 	[FC_STEP_LOAD] = {fc_job_is_ours, fc_fill_run, fc_fill_is_mistaken, fc_fill_undo, FC_STEP_SCAN},
@@ -382,6 +398,7 @@ static const FcStep fc_job_steps[] = {
 	[FC_STEP_LET_GO] = {fc_job_is_ours, fc_tables_let_go},
 	[FC_STEP_ATTACH] = {fc_job_is_ours, fc_partitions_attach},
 	[FC_STEP_EXCHANGE] = {fc_replace_exchanges, fc_replace_exchange},
+	[FC_STEP_INSERT] = {fc_upsert_has_stage, fc_upsert_insert},
 	[FC_STEP_COPY] = {fc_job_copies, fc_job_copy},
 	[FC_STEP_COPIED] = {fc_job_copy_replaces, fc_replace_check_loaded},
 	[FC_STEP_REJECT] = {NULL, fc_job_rejects}
@@ -528,7 +545,7 @@ fc_job_run(const FcOptions *options, const FcOpened *opened)
 	PG_CATCH();
 	{
 		fc_log_failed(&log, job ? &job->progress : NULL);
-		if (job && fc_replace_exchanges(job))
+		if (job && job->exchange_schemas != NIL)
 			fc_replace_rethrow(job);
 		PG_RE_THROW();
 	}

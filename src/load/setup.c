@@ -113,13 +113,13 @@ fc_setup_segment(const FcOptions *options, uint64 size)
 	return wanted.segment;
 }
 
-static int
-fc_setup_workers(const FcTarget *target)
+int
+fc_setup_workers(const FcTarget *target, uint64 bytes)
 {
 	if (target->planned->leader_reason != NULL ||
 		(!fc_caller_writes(target->options->caller) && target->plan->subtransactions))
 		return 0;
-	return fc_setup_count_workers(target->options, target->data_size);
+	return fc_setup_count_workers(target->options, bytes);
 }
 
 /*
@@ -321,7 +321,7 @@ fc_setup_settle(FcJob *job)
 	}
 	fc_intake_move_headers(target->source->files, heads);
 	target->data_size = fc_source_data_size(target->source);
-	target->nworkers = fc_setup_workers(target);
+	target->nworkers = fc_setup_workers(target, target->data_size);
 }
 
 FcJob *
@@ -372,7 +372,7 @@ fc_setup_job(FcJob *job)
 	fc_away_check_ledger(job);
 	fc_away_foresee(job);
 	target->data_size = fc_source_data_size(target->source);
-	target->nworkers = fc_setup_workers(target);
+	target->nworkers = fc_setup_workers(target, target->data_size);
 	fc_setup_settle(job);
 	fc_layout_make(job);
 	fc_setup_io(target);

@@ -35,4 +35,7 @@ extern void fc_setup_end(FcJob *job);
 extern void fc_setup_open_target(FcJob *job);
 extern void fc_setup_close_target(FcJob *job);
 
+/* The number of workers for so many bytes of rows */
+extern int	fc_setup_workers(const FcTarget *target, uint64 bytes);
+
 #endif							/* FC_SETUP_H */

@@ -153,6 +153,32 @@ extern List *fc_partitions_faults(FcJob *job);
  */
 extern void fc_replace_choose(FcJob *job);
 
+/*
+ * load/merge.c.  Refuses a table with rows that cannot be exchanged, "why".
+ * The second refuses rows that would have to be compared, and cannot be: those
+ * of the default partition, or all, as "why" says.
+ */
+extern void fc_merge_refuse(const char *relname, const char *why);
+extern void fc_merge_check(FcJob *job, const char *why);
+
+/*
+ * Spills the rows of the leaves that have substitutes, so that
+ * they are loaded with those of the file
+ */
+extern bool fc_merge_is_wanted(FcJob *job);
+extern void fc_merge_read(FcJob *job);
+
+/*
+ * load/upsert.c: with on_conflict, once leaves are locked, makes the stage, if
+ * one is needed.  After the load inserts its rows.  The last refuses to load by
+ * core's COPY, which meets no conflicts.
+ */
+extern bool fc_upsert_is_wanted(FcJob *job);
+extern void fc_upsert_begin(FcJob *job);
+extern bool fc_upsert_has_stage(FcJob *job);
+extern void fc_upsert_insert(FcJob *job);
+extern void fc_upsert_check_core(const FcTarget *target);
+
 /* Deletes the rows, before the load, as the caller's DELETE would */
 extern void fc_replace_delete(FcJob *job);
 

@@ -196,7 +196,7 @@ fc_tables_existing(FcJob *job)
 	ListCell   *lc;
 
 	if (!target->plan->partitioned)
-		return target->nsubstitutes > 0 ? NIL : list_make1_oid(target->oid);
+		return target->nsubstitutes > 0 || OidIsValid(target->stage) ? NIL : list_make1_oid(target->oid);
 	if (fc_shared_routed(target->shared))
 		return find_all_inheritors(target->oid, NoLock, NULL);
 	foreach(lc, job->parts)
@@ -264,6 +264,8 @@ fc_tables_hold(FcJob *job)
 		if (target->substitutes[i].range.partition != target->oid)
 			job->held = fc_hold_begin(job->held, target->substitutes[i].range.partition);
 	}
+	if (OidIsValid(target->stage))
+		job->held = fc_hold_begin(job->held, target->stage);
 	/* where core routes, new partitions are attached: they are held already */
 	for (int i = 0; i < target->ncreated && !fc_shared_routed(target->shared) && !job->places; i++)
 	{

@@ -74,8 +74,9 @@ fc_tasks_substitute(const FcTarget *target, const FcSpillPart *part)
 		substitutes[at].range.partition == part->range.partition ? &substitutes[at] : NULL;
 }
 
-Oid
-fc_tasks_leaf(const FcTarget *target, const FcSpillPart *part, bool *created)
+/* The leaf of a part's rows, if they need no stage */
+static Oid
+fc_tasks_own_leaf(const FcTarget *target, const FcSpillPart *part, bool *created)
 {
 	const FcSubstitute *substitute = fc_tasks_substitute(target, part);
 	FcNewPartition *new;
@@ -93,6 +94,18 @@ fc_tasks_leaf(const FcTarget *target, const FcSpillPart *part, bool *created)
 			!part->null ? InvalidOid : target->route->default_oid;
 	*created = true;
 	return new->range.partition;
+}
+
+Oid
+fc_tasks_leaf(const FcTarget *target, const FcSpillPart *part, bool *created)
+{
+	Oid			leaf = fc_tasks_own_leaf(target, part, created);
+
+	if (!OidIsValid(target->stage) || (*created && !target->planned->staged) ||
+		(!OidIsValid(leaf) && !*created))
+		return leaf;
+	*created = true;
+	return target->stage;
 }
 
 /* Must a partition be made for this part? */
@@ -176,7 +189,8 @@ fc_tasks_groups(FcJob *job)
 		const FcSubstitute *substitute = fc_tasks_substitute(&job->target, part);
 
 		group->leaf = fc_tasks_leaf(&job->target, part, &group->created);
-		group->replaces = substitute ? substitute->range.partition : InvalidOid;
+		group->replaces = substitute ? substitute->range.partition :
+			OidIsValid(group->leaf) && group->leaf == job->target.stage ? job->target.oid : InvalidOid;
 		/* the leader sends its records */
 		if (job->sends && get_rel_relkind(group->leaf) == RELKIND_FOREIGN_TABLE)
 			continue;
@@ -454,17 +468,33 @@ fc_tasks_leaf_rows(FcJob *job)
 
 		leaves[task->part].leaf = task->partition;
 		leaves[task->part].rows += task->loaded;
+		leaves[task->part].old += task->old;
+		leaves[task->part].old_gone += task->old_gone;
 	}
 	qsort(leaves, job->target.ngroups, sizeof(FcLeafRows), fc_tasks_leaf_cmp);
 	return leaves;
 }
 
+static const FcLeafRows *
+fc_tasks_find_leaf(FcJob *job, const FcLeafRows *leaves, Oid leaf)
+{
+	FcLeafRows	key = {leaf, 0};
+
+	return bsearch(&key, leaves, job->target.ngroups, sizeof(FcLeafRows), fc_tasks_leaf_cmp);
+}
+
 uint64
 fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf)
 {
-	FcLeafRows	key = {leaf, 0};
-	const FcLeafRows *found = bsearch(&key, leaves, job->target.ngroups,
-									  sizeof(FcLeafRows), fc_tasks_leaf_cmp);
+	const FcLeafRows *found = fc_tasks_find_leaf(job, leaves, leaf);
 
 	return found ? found->rows : 0;
+}
+
+bool
+fc_tasks_has_changed(FcJob *job, const FcLeafRows *leaves, Oid leaf)
+{
+	const FcLeafRows *found = fc_tasks_find_leaf(job, leaves, leaf);
+
+	return found && (found->rows != found->old || found->old_gone > 0);
 }

@@ -29,7 +29,7 @@ fc_way_begin(FcTarget *target)
 
 	if (target->plan->key.type != FC_KEY_NONE)
 		fc_way_take(target, FC_WAY_OFFSETS, "there is a key");
-	else if (fc_target_grows(target) && target->source->nfiles > 1)
+	else if (fc_target_grows(target) && target->source->nfiles > 1 && target->planned->keys == NIL)
 		fc_way_take(target, FC_WAY_CHUNKS, "there is no key, and several files are unpacked at once");
 	else
 		fc_way_take(target, FC_WAY_TURNS, "there is no key");
@@ -148,8 +148,22 @@ fc_way_of_load(const FcTarget *target)
 	}
 }
 
+/* Says which rows were written that are not the file's, and which were not */
+static char *
+fc_way_of_merge(const FcTarget *target)
+{
+	const FcCounts *counts = &target->shared->counts;
+
+	if (!fc_plan_merges(target->plan))
+		return "";
+	return psprintf(", with " UINT64_FORMAT " rows that were there; " UINT64_FORMAT " others updated, "
+					UINT64_FORMAT " duplicates", fc_shared_rewritten(target->shared),
+					pg_atomic_read_u64((pg_atomic_uint64 *) &counts->updated),
+					pg_atomic_read_u64((pg_atomic_uint64 *) &counts->duplicates));
+}
+
 char *
 fc_way_choice(const FcTarget *target)
 {
-	return psprintf("%s%s", fc_way_of_load(target), fc_way_writers(target));
+	return psprintf("%s%s%s", fc_way_of_load(target), fc_way_writers(target), fc_way_of_merge(target));
 }

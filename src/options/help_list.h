@@ -192,11 +192,11 @@
 	  "By default missing partitions are made on this server, and it is an error if all that exist are foreign tables. " \
 	  "It needs the extension fast_copy_cluster. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  options => '{\"nodes\": [\"node1\", \"node2\"]}');") \
-	X(existing_rows, NULL, "'keep' or 'replace'", \
-	  "keep, or replace the rows of loaded partitions", \
-	  "What becomes of the rows that each partition, or the plain table, has already: 'keep' adds the rows of the file to them, and 'replace' takes them out in the " \
-	  "same transaction, as a DELETE before the COPY would. Partitions that the file has no rows for stay as they are, and so does the default partition. " \
-	  "It needs the privilege DELETE. An option of COPY, and a key of the argument options.", \
+	X(existing_rows, NULL, "'keep', 'replace' or 'merge'", \
+	  "keep, replace, or merge with the rows of loaded partitions", \
+	  "What becomes of the rows that each partition, or the plain table, has already: 'keep' adds the rows of the file to them, 'replace' takes them out in the " \
+	  "same transaction, as a DELETE before the COPY would, and 'merge' writes them anew, in order with the rows of the file, of which dedup_keys can take the place of equal ones. " \
+	  "Partitions that the file has no rows for stay as they are, and so does the default partition. 'replace' and 'merge' need the privilege DELETE. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\"}');") \
 	X(replace_from, NULL, NULL, \
 	  "first key whose rows are replaced", \
@@ -213,6 +213,23 @@
 	  "With existing_rows 'replace', and without a range, a partition that would get fewer rows than so many for each that it has is not replaced, but an error: the file may be a part " \
 	  "of what it should be. By default it is 0.5; 0 allows any number but none. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\", \"min_replace_ratio\": 0.9}');") \
+	X(on_conflict, NULL, "'error', 'nothing' or 'update'", \
+	  "error, nothing or update: rows that are there", \
+	  "What becomes of a row for which the table has another one that is equal in dedup_keys, as a unique index says: 'error' ends the load, 'nothing' leaves the row out, and " \
+	  "'update' sets the columns of the file in the other one, as INSERT ... ON CONFLICT does. Rows of partitions that exist go through a table of their own, and are inserted by core. " \
+	  "'update' needs the privilege UPDATE. An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('latest', '/data/events.csv', header => true,\n  options => '{\"on_conflict\": \"update\", \"dedup_keys\": [\"at\", \"device\"]}');") \
+	X(dedup_keys, NULL, NULL, \
+	  "columns in which no two rows may be equal", \
+	  "With existing_rows 'merge', of rows that are equal in all these columns one stays, be they of the file or of a partition that gets rows; NULLs are equal. " \
+	  "With on_conflict, the columns of the unique index that tells which rows are in conflict: by default those of the primary key; of rows of the file that are equal in them one is taken. " \
+	  "Where the table is partitioned, its key must be one of them. By default all rows are merged. An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"merge\",\n    \"dedup_keys\": [\"at\", \"device\"]}');") \
+	X(dedup_keep, NULL, "'last' or 'first'", \
+	  "last or first: which of equal rows stays", \
+	  "Which of the rows stays that are equal in dedup_keys: rows that are merged come first, and then those of the file, in its order. So 'last' lets the file correct the table, " \
+	  "and 'first' adds what the table does not have. With on_conflict 'nothing' it is 'first' by default. An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"merge\", \"dedup_keep\": \"first\",\n    \"dedup_keys\": [\"at\", \"device\"]}');") \
 	X(ledger, NULL, NULL, \
 	  "table that knows the files that are loaded", \
 	  "A table that fast_copy_create_ledger_table() has made. Files that it has a row of for this table are passed over, and each file that is loaded gets its row, in " \

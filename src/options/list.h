@@ -81,6 +81,9 @@
 	X(replace_from, text, NULL, TEXT, ANY, NULL, replace_from) \
 	X(replace_to, text, NULL, TEXT, ANY, NULL, replace_to) \
 	X(min_replace_ratio, numeric, '0.5', TEXT, ANY, NULL, words.min_replace_ratio) \
+	X(on_conflict, text, 'error', TEXT, ANY, NULL, words.on_conflict) \
+	X(dedup_keys, name[], NULL, LIST, ANY, NULL, dedup_keys) \
+	X(dedup_keep, text, 'last', TEXT, ANY, NULL, words.dedup_keep) \
 	X(ledger, regclass, NULL, TABLE, ANY, NULL, ledger) \
 	X(label, text, NULL, TEXT, ANY, NULL, label) \
 	X(changed_files, text, 'error', TEXT, ANY, NULL, words.changed_files)

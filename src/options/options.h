@@ -80,6 +80,9 @@ typedef struct FcOption
 /* The options of options/list.h */
 extern const FcOption fc_option_list[FC_NOPTIONS];
 
+/* Their values as hints tell them; NULL: too many to be told */
+extern const char *const fc_option_values[FC_NOPTIONS];
+
 /* Options as the caller wrote them, for fc_options_check() */
 typedef struct FcOptionWords
 {
@@ -98,6 +101,8 @@ typedef struct FcOptionWords
 	char	   *remote_commit;
 	char	   *existing_rows;
 	char	   *min_replace_ratio;
+	char	   *on_conflict;
+	char	   *dedup_keep;
 	char	   *changed_files;
 } FcOptionWords;
 
@@ -135,6 +140,10 @@ typedef struct FcOptions
 	char	   *replace_from;	/* both or none: NULL */
 	char	   *replace_to;
 	double		min_replace_ratio;	/* new rows for each old one */
+	FcConflict	conflict;
+	List	   *dedup_keys;		/* of String; NIL: equal rows all stay */
+	bool		dedup_first;	/* of equal rows the first stays, not the
+								 * last */
 	Oid			ledger;			/* table of the files that are loaded already;
 								 * or InvalidOid */
 	char	   *label;			/* what it calls data that are no files; or
@@ -179,6 +188,12 @@ extern void fc_options_take(FcOptions *options, List *given, ParseState *pstate)
  * taken in.  Throws COPY's errors for COPY's options, ERROR 22023 for ours.
  */
 extern void fc_options_check(FcOptions *options);
+
+/*
+ * options/existing.c: the part of it that is about rows which are there
+ * already.  What of on_error is to be tolerated is known.
+ */
+extern void fc_options_existing(FcOptions *options);
 
 /*
  * Finds the option with this name, its own or core's, that may be given in one

@@ -192,6 +192,7 @@ fc_plan_said(const FcOptions *options, FcPlan *plan)
 	plan->freeze = options->freeze;
 	plan->missing = options->missing;
 	plan->existing = options->existing;
+	plan->dedup.first = options->dedup_first;
 	plan->null_len = strlen(options->format.null_print);
 	plan->default_len = options->default_string ? strlen(options->default_string) : -1;
 	plan->tolerated = options->tolerated;
@@ -212,6 +213,7 @@ fc_plan_count(const FcOptions *options, FcPlanned *planned)
 	planned->plan.ncolumns = list_length(planned->columns.fields);
 	planned->plan.nnumbers = list_length(planned->numbers);
 	planned->plan.order.nkeys = list_length(planned->order);
+	planned->plan.dedup.nkeys = list_length(planned->dedup);
 	planned->plan.order.append = options->order_by != NIL;
 }
 
@@ -237,11 +239,19 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	planned->order = fc_sort_keys_parse(rel, options->order_by);
 	fc_plan_key(rel, options, planned);
 	fc_plan_order(planned);
+	fc_plan_dedup(rel, options, planned);
 	fc_plan_check_unique(rel, rel, options, planned);
 	fc_columns_make_patterns(rel, options, planned->plan.key.attnum, &planned->columns);
 	fc_plan_check_encoding(options, planned);
 	planned->plan.subtransactions = fc_plan_subtransactions(rel, options, planned);
 	planned->core_reason = fc_plan_core_reason(rel, options, planned);
+	/* core inserts the rows of a stage, and fires triggers */
+	if (planned->core_reason && options->conflict != FC_CONFLICT_ERROR &&
+		(rel->rd_rel->relkind == RELKIND_RELATION || planned->plan.partitioned))
+	{
+		planned->staged = true;
+		planned->core_reason = NULL;
+	}
 	/* core evaluates the condition: a volatile one must not run before */
 	planned->plan.where_late = planned->plan.where_late ||
 		(planned->core_reason && contain_volatile_functions((Node *) planned->where));

@@ -26,6 +26,12 @@ typedef struct FcPlanned
 	List	   *numbers;		/* FcNumber: columns whose default is the next
 								 * number of a sequence */
 	List	   *order;			/* FcSortKey, plan.order.nkeys of them */
+	List	   *keys;			/* FcSortKey: columns in which no two rows may
+								 * be equal */
+	List	   *dedup;			/* the same, if the load compares rows by them:
+								 * plan.dedup.nkeys; or NIL */
+	bool		staged;			/* with on_conflict all rows are inserted by
+								 * core: new partitions, too, have triggers */
 	const char *core_reason;	/* why core's CopyFrom loads, or NULL */
 	const char *leader_reason;	/* why no workers load, or NULL */
 } FcPlanned;
@@ -73,6 +79,13 @@ extern void fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *plann
  * what is left is for the sort
  */
 extern void fc_plan_order(FcPlanned *planned);
+
+/*
+ * options/plan_dedup.c: finds the columns by which rows are equal, once the key
+ * is found.  ERROR 22023 if it is not one of them, or if rows are merged and
+ * there is none; 42P10 if no index tells which rows are in conflict.
+ */
+extern void fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned);
 
 /* options/plan_way.c: return why core loads, why the leader alone, or NULL */
 extern const char *fc_plan_core_reason(Relation rel, const FcOptions *options,

@@ -191,13 +191,16 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlan *plan)
 	*bounds = (FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
 	if (options->replace_from == NULL)
 	{
-		if (options->existing != FC_EXISTING_REPLACE || !plan->partitioned || plan->key.routes)
+		if (options->existing == FC_EXISTING_KEEP || !plan->partitioned || plan->key.routes)
 			return;
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot tell which partitions of table \"%s\" would be replaced",
-						RelationGetRelationName(rel)),
-				 errdetail("Whole partitions are replaced where the table is partitioned by range over one column that the file has."),
+				 errmsg("cannot tell which partitions of table \"%s\" would be %s",
+						RelationGetRelationName(rel),
+						options->existing == FC_EXISTING_MERGE ? "merged" : "replaced"),
+				 errdetail("Whole partitions are %s where the table is partitioned by range over one column that the file has.",
+						   options->existing == FC_EXISTING_MERGE ? "merged" : "replaced"),
+				 options->existing == FC_EXISTING_MERGE ? 0 :
 				 errhint("Name the rows by timestamp_column, replace_from and replace_to.")));
 	}
 	if (plan->key.type == FC_KEY_NONE)

@@ -128,7 +128,7 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 		return "the partition key is not parallel safe";
 	if (fc_code_unsafe((Node *) planned->where))
 		return "the condition is not parallel safe";
-	if (fc_plan_order_unsafe(rel, planned->order))
+	if (fc_plan_order_unsafe(rel, planned->order) || fc_plan_order_unsafe(rel, planned->dedup))
 		return "the order of a column is not parallel safe";
 	/* for a worker the client's encoding is the server's */
 	if (fc_format_is_binary(&options->format) && !fc_convert_receives())

@@ -63,6 +63,8 @@ typedef struct FcTarget
 	FcNewPartition *created;	/* by key */
 	int			nsubstitutes;	/* until their files are exchanged */
 	FcSubstitute *substitutes;	/* by key; of a plain table the only one */
+	Oid			stage;			/* gets the rows that may be in conflict with
+								 * others; or InvalidOid */
 	int			nreplaced;		/* leaves all of whose rows were replaced */
 	int			ngroups;		/* leaves with rows */
 	int			nindexes;		/* indexes that the load builds */

@@ -174,6 +174,12 @@ fc_exchange_begin(void)
 	return nspid;
 }
 
+bool
+fc_exchange_is_schema(const char *name)
+{
+	return strncmp(name, FC_EXCHANGE_SCHEMA, strlen(FC_EXCHANGE_SCHEMA)) == 0;
+}
+
 static HeapTuple
 fc_exchange_class(Oid relid)
 {

@@ -54,6 +54,9 @@ extern void fc_exchange_files(Oid table, Oid substitute, const List *indexes);
 /* Drops the substitute of a table, which has the old files now */
 extern void fc_exchange_drop(Oid table, Oid substitute);
 
+/* Is this the name of such a schema? */
+extern bool fc_exchange_is_schema(const char *name);
+
 /* Drops the schemas, and what is left in them */
 extern void fc_exchange_end(const List *schemas);
 

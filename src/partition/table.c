@@ -206,6 +206,23 @@ fc_table_create_like(Relation rel, Oid nspid)
 	return table;
 }
 
+Oid
+fc_table_create_stage(Relation rel, Oid nspid)
+{
+	Form_pg_class form = rel->rd_rel;
+	Oid			table;
+
+	table = heap_create_with_catalog(RelationGetRelationName(rel), nspid, form->reltablespace,
+									 InvalidOid, InvalidOid, InvalidOid, GetUserId(), HEAP_TABLE_AM_OID,
+									 RelationGetDescr(rel), fc_table_constraints(rel),
+									 RELKIND_RELATION, RELPERSISTENCE_UNLOGGED, false, false,
+									 ONCOMMIT_NOOP, (Datum) 0, false, true, true, RelationGetRelid(rel), NULL);
+	CommandCounterIncrement();
+	fc_table_toast(table);
+	CommandCounterIncrement();
+	return table;
+}
+
 /* Makes the columns inherited ones, as they will be in a partition */
 static void
 fc_table_inherit_columns(CreateStmt *stmt)

@@ -26,6 +26,12 @@ extern void fc_table_create(const char *sql);
 extern Oid	fc_table_create_like(Relation rel, Oid nspid);
 
 /*
+ * The same for rows that stay there for a while only: the table is not logged,
+ * and the current user's.  "rel" may be partitioned.
+ */
+extern Oid	fc_table_create_stage(Relation rel, Oid nspid);
+
+/*
  * Takes all rows out of the table and all entries out of its indexes, built or
  * not, so that rows can be inserted into both.  Leader only.
  */

@@ -146,9 +146,9 @@ static void
 fc_leaf_begin_sort(FcLoader *loader, TupleDesc desc, const AttrMap *map)
 {
 	FcShared   *shared = loader->ctx->shared;
+	FcSortBy	by = {fc_shared_order(shared), shared->plan.order.nkeys, loader->router.proute != NULL};
 
-	loader->sorter.sort = fc_sort_begin(shared, desc, map,
-										loader->router.proute != NULL,
+	loader->sorter.sort = fc_sort_begin(shared, desc, map, by,
 										shared->memory / (shared->plan.order.sliced ? 4 : 2));
 }
 
@@ -169,7 +169,7 @@ fc_leaf_begin(FcLoader *loader, Oid oid, const FcDestination *to)
 						   leaf->map);
 }
 
-void
+static void
 fc_leaf_sort_row(FcLoader *loader)
 {
 	FcLeaf	   *leaf = loader->leaf;
@@ -179,6 +179,15 @@ fc_leaf_sort_row(FcLoader *loader)
 	if (leaf->to_root)
 		slot = execute_attr_map_slot(leaf->to_root, slot, loader->sorter.slot);
 	fc_sort_put(loader->sorter.sort, slot, &row);
+}
+
+void
+fc_leaf_write(FcLoader *loader)
+{
+	if (loader->sorter.sort)
+		fc_leaf_sort_row(loader);
+	else
+		fc_write_put(loader->leaf->writer, loader->row.record->offset, loader->row.record->length);
 }
 
 /* Writes a row that comes back from the sort to the leaf in hand */

@@ -178,6 +178,7 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 
 	Assert(task->slice < task->nslices);
 	INSTR_TIME_SET_CURRENT(loader->tasks.start);
+	loader->tasks.old = loader->tasks.old_gone = 0;
 	if (loader->router.proute)
 		return;
 	if (!OidIsValid(task->partition))
@@ -202,6 +203,8 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 		fc_activity_show(loader->ctx, task->partition);
 		fc_leaf_begin(loader, task->partition, &to);
 	}
+	if (loader->dedup)
+		fc_dedup_begin_task(loader->dedup, loader->leaf, task->null);
 }
 
 static void
@@ -209,6 +212,10 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 {
 	instr_time	end;
 
+	if (loader->dedup)
+		fc_dedup_finish(loader);
+	task->old = loader->tasks.old - loader->tasks.old_gone;
+	task->old_gone = loader->tasks.old_gone;
 	if (loader->only.writer && fc_load_follower(loader->ctx, task) == NULL)
 		task->loaded = fc_leaf_end(loader);
 	INSTR_TIME_SET_CURRENT(end);
@@ -623,17 +630,24 @@ static void
 fc_load_spilled(FcLoader *loader, FcRowSource *rows, FcTask *task)
 {
 	FcSpilled  *spilled[FC_BATCH_ROWS];
+	int64		keys[FC_BATCH_ROWS];
 	int			n;
 
-	while ((n = fc_row_source_rows(rows, spilled, FC_BATCH_ROWS)) > 0)
+	while ((n = fc_row_source_rows(rows, spilled, keys, FC_BATCH_ROWS)) > 0)
 	{
 		MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 		uint64		bytes = 0;
 
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < n; i++)
+		{
 			bytes += fc_spilled_length(spilled[i]);
-		fc_write_put_spilled(loader->leaf->writer, spilled, n);
+			loader->tasks.old += fc_offset_is_tuple(spilled[i]->at.offset);
+		}
+		if (loader->dedup)
+			fc_dedup_put_spilled(loader, spilled, keys, n);
+		else
+			fc_write_put_spilled(loader->leaf->writer, spilled, n);
 		MemoryContextSwitchTo(old);
 		if (!loader->row_mcxt->isReset)
 			MemoryContextReset(loader->row_mcxt);
@@ -658,6 +672,31 @@ fc_load_deform(FcLoader *loader, FcSpilled *spilled)
 		if (!slot->tts_isnull[i] && TupleDescAttr(desc, i)->attlen == -1)
 			slot->tts_values[i] = PointerGetDatum(PG_DETOAST_DATUM(slot->tts_values[i]));
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Loads a row that the leaf has had before: nothing about it is looked at
+ * again.  A value in the TOAST table goes to that of the leaf.
+ */
+static void
+fc_load_old_row(FcLoader *loader, const FcEntry *entry, const FcRecord *record, FcSpilled *spilled)
+{
+	TupleTableSlot *slot = loader->slot;
+	MemoryContext old;
+
+	if (!fc_row_take_parsed(loader, record))
+		return;
+	old = MemoryContextSwitchTo(loader->row_mcxt);
+	fc_spilled_deform(spilled, RelationGetDescr(loader->ctx->target), slot->tts_values, slot->tts_isnull);
+	ExecStoreVirtualTuple(slot);
+	if (slot != loader->leaf->slot)
+		fc_leaf_take(loader->leaf, slot);
+	loader->row.key = entry->key;
+	loader->tasks.old++;
+	fc_row_put(loader);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(loader->row_mcxt);
+	fc_load_count(loader, 1);
 }
 
 /* Loads a row that was spilled as such alone */
@@ -687,7 +726,9 @@ fc_load_task(FcLoader *loader, FcRowSource *rows, FcTask *task)
 			fc_load_spilled(loader, rows, task);
 		if (!fc_row_source_next(rows, &entry, &record, &spilled))
 			break;
-		if (spilled)
+		if (spilled && fc_offset_is_tuple(entry.offset))
+			fc_load_old_row(loader, &entry, &record, spilled);
+		else if (spilled)
 			fc_load_spilled_row(loader, task, &entry, &record, spilled);
 		else
 			fc_load_entry(loader, task, &entry, &record);
@@ -718,6 +759,7 @@ fc_load_run(FcContext *ctx)
 
 	Assert(ctx->shared->phase == FC_PHASE_LOAD);
 	fc_load_begin(&loader, ctx);
+	loader.dedup = fc_dedup_begin(ctx);
 	if (loader.router.proute && ctx->shared->plan.order.nkeys > 0)
 		fc_leaf_begin_sort_all(&loader);
 	if (fc_way_reads_chunks(ctx->shared->way))

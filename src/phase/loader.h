@@ -20,6 +20,7 @@
 #include "key/range.h"
 #include "row/parse.h"
 #include "sort/order_by.h"
+#include "sort/order_by_keys.h"
 #include "sort/spill.h"
 
 /* So many writers may be open at once where rows go to any leaf */
@@ -79,6 +80,9 @@ typedef struct FcTasks
 	instr_time	start;			/* of the one in hand */
 	uint64		bytes;			/* of rows, not yet in
 								 * shared->counts.load_bytes */
+	uint64		old;			/* rows of the task in hand that the leaf had
+								 * before */
+	uint64		old_gone;		/* ... that others have taken the place of */
 
 	/* set if the file is presorted */
 	FcTask	   *slice;			/* the one that the chunk's rows go to now */
@@ -138,6 +142,7 @@ typedef struct FcLoader
 								 * row type; else root_slot */
 	FcRouter	router;
 	FcSorter	sorter;
+	struct FcDedup *dedup;		/* of rows before the sort; NULL: all stay */
 } FcLoader;
 
 /* phase/load.c: makes all ready but leaves and writers */
@@ -192,6 +197,9 @@ extern bool fc_row_parse(FcLoader *loader, TupleTableSlot *slot);
  */
 extern void fc_row_place(FcLoader *loader, TupleTableSlot *slot);
 
+/* Gives the row in the leaf's slot to whoever is first to want it */
+extern void fc_row_put(FcLoader *loader);
+
 static inline bool
 fc_row_tolerates(const FcLoader *loader, uint32 class)
 {
@@ -243,7 +251,30 @@ extern bool fc_leaf_route(FcLoader *loader);
 /* After each routed row: writes what the leaves hold, once that is much */
 extern void fc_leaf_limit(FcLoader *loader);
 
-/* Gives the row that is built to the sort */
-extern void fc_leaf_sort_row(FcLoader *loader);
+/* Gives the row in the leaf's slot to the sort, or to the writer */
+extern void fc_leaf_write(FcLoader *loader);
+
+/*
+ * phase/dedup.c: for the load; NULL if all rows stay.  Lives in the current
+ * memory context.
+ */
+typedef struct FcDedup FcDedup;
+
+extern FcDedup *fc_dedup_begin(const FcContext *ctx);
+
+/* Rows of a task come next, for this leaf; "null": their key is NULL */
+extern void fc_dedup_begin_task(FcDedup *dedup, const FcLeaf *leaf, bool null);
+
+/* The row in the leaf's slot, with the key loader->row.key */
+extern void fc_dedup_put(FcLoader *loader);
+
+/*
+ * Rows that were spilled as such, and that the leaf takes as they are, with
+ * their keys; they are copied if they are needed later
+ */
+extern void fc_dedup_put_spilled(FcLoader *loader, FcSpilled *const *rows, const int64 *keys, int n);
+
+/* Lets pass what is in hand, at the end of a task */
+extern void fc_dedup_finish(FcLoader *loader);
 
 #endif							/* FC_LOADER_H */

@@ -40,6 +40,13 @@ extern bool fc_presorted_look(FcContext *ctx, int64 *keys);
 /* Scan: spills the key of each record, and what the load needs of it */
 extern void fc_scan_run(FcContext *ctx);
 
+/*
+ * After the scan, as FC_PHASE_REPLACE: spills the rows of leaves that the
+ * active snapshot sees.  Tasks are FcPages; the caller has locked the leaves,
+ * and adds the processes to shared->nscanners.
+ */
+extern void fc_existing_run(FcContext *ctx);
+
 /* Load: puts rows into leaves */
 extern void fc_load_run(FcContext *ctx);
 

@@ -334,13 +334,13 @@ fc_row_size(TupleTableSlot *slot)
 		sizeof(ItemIdData);
 }
 
-static inline void
+void
 fc_row_put(FcLoader *loader)
 {
-	if (loader->sorter.sort)
-		fc_leaf_sort_row(loader);
+	if (loader->dedup)
+		fc_dedup_put(loader);
 	else
-		fc_write_put(loader->leaf->writer, loader->row.record->offset, loader->row.record->length);
+		fc_leaf_write(loader);
 }
 
 /* Throws ERROR for a row whose key or condition is not that of the scan */

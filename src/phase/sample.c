@@ -13,7 +13,8 @@
  * 2. If the file is too large to stay in the page cache, it cuts their keys
  *    into as many windows as the file would have, and adds up what reading the
  *    records would take, window by window (fc_sample_times).
- * 3. It cuts large partitions into cells of about the same size.
+ * 3. It cuts large partitions into cells of about the same size, with the rows
+ *    that they have already, if these are to be merged.
  *
  * fast_copy.spill overrules the choice.  Records too long for the memory are
  * always read from the source.
@@ -22,16 +23,20 @@
  */
 #include "postgres.h"
 
+#include <math.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "access/table.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "storage/fd.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
+#include "heap/old_rows.h"
 #include "key/search.h"
 #include "phase/phases.h"
 #include "row/chunk_reader.h"
@@ -46,6 +51,8 @@
 #define FC_SAMPLE_RECORD	((size_t) 64 * 1024 * 1024) /* of one, at most */
 #define FC_SAMPLE_BYTES		(1024 * 1024)	/* in all, if the places are few */
 #define FC_SAMPLE_ROWS		131072	/* rows in all, at most */
+#define FC_SAMPLE_OLD		65536	/* rows of leaves beside them, at most */
+#define FC_SAMPLE_LEAVES	1024	/* leaves, at most */
 #define FC_SAMPLE_WINDOWS	1024	/* told apart, at most */
 #define FC_SAMPLE_EXTRA		3	/* smaller windows of each process */
 #define FC_SAMPLE_SMALL		(1024 * 1024)	/* smaller files get no sample */
@@ -72,6 +79,7 @@ typedef struct FcSampleRow
 	uint64		offset;
 	uint32		length;
 	uint32		stretch;		/* number of its place in the file */
+	double		weight;			/* rows that it stands for */
 } FcSampleRow;
 
 /* Where the last row of a window was */
@@ -155,7 +163,7 @@ fc_sample_take(FcKeySample *sample, FcContext *ctx)
 	ResultRelInfo *root;
 	EState	   *estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
 
-	sample->rows = palloc(sizeof(FcSampleRow) * FC_SAMPLE_ROWS);
+	sample->rows = palloc(sizeof(FcSampleRow) * (FC_SAMPLE_ROWS + FC_SAMPLE_OLD));
 	fc_chunk_reader_begin(&sample->reader, ctx, FC_SAMPLE_LEAST);
 	sample->reader.looks = true;
 	fc_stream_limit(sample->reader.stream, FC_SAMPLE_RECORD);
@@ -262,6 +270,15 @@ fc_sample_nwindows(const FcShared *shared, uint64 records, int nprocesses)
 	return (records + window - 1) / window + nprocesses * FC_SAMPLE_EXTRA;
 }
 
+static const FcRange fc_sample_all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
+
+/* The range of the partition that has, or would have, a row of the sample */
+static FcRange
+fc_sample_range(const FcKeySample *sample, uint32 i)
+{
+	return sample->route ? fc_route_find(sample->route, sample->rows[i].key) : fc_sample_all;
+}
+
 /* The first row of the sample, from "from" on, that is not in the range */
 static uint32
 fc_sample_range_end(const FcKeySample *sample, uint32 from, const FcRange *range)
@@ -273,27 +290,92 @@ fc_sample_range_end(const FcKeySample *sample, uint32 from, const FcRange *range
 	return end;
 }
 
+/* The rows that some of the sample stand for */
+static double
+fc_sample_weight(const FcKeySample *sample, uint32 from, uint32 end)
+{
+	double		weight = 0;
+
+	for (uint32 i = from; i < end; i++)
+		weight += sample->rows[i].weight;
+	return weight;
+}
+
 /*
- * Cuts the rows from "from" on, before "end", into n pieces; adds the bounds
- * between them.  Whoever sorts rows of one key wants them together.
+ * Cuts the rows from "from" on, before "end", into pieces that stand for about
+ * as many rows; adds the bounds between them.  Whoever sorts or compares rows
+ * of one key wants them together.
  */
 static int
-fc_sample_cut(const FcKeySample *sample, uint32 from, uint32 end, uint64 n, bool whole_keys,
+fc_sample_cut(const FcKeySample *sample, uint32 from, uint32 end, double most, bool whole_keys,
 			  FcBound *bounds, int nbounds)
 {
 	const FcSampleRow *before = &sample->rows[from];
+	double		all = fc_sample_weight(sample, from, end);
+	double		n = floor(all / most + 0.5);
+	double		piece = all / Max(n, 1);
+	double		weight = before->weight;
 
-	for (uint64 i = 1; i < n && nbounds < FC_SAMPLE_BOUNDS; i++)
+	for (uint32 i = from + 1; i < end && nbounds < FC_SAMPLE_BOUNDS; i++)
 	{
-		const FcSampleRow *row = &sample->rows[from + (end - from) * i / n];
+		const FcSampleRow *row = &sample->rows[i];
 
-		if (whole_keys ? row->key == before->key : row == before)
-			continue;
-		bounds[nbounds].key = row->key;
-		bounds[nbounds++].offset = whole_keys ? 0 : row->offset;
-		before = row;
+		if (weight + row->weight / 2 >= piece && (!whole_keys || row->key != before->key))
+		{
+			bounds[nbounds].key = row->key;
+			bounds[nbounds++].offset = whole_keys ? FC_OFFSET_LEAST : row->offset;
+			before = row;
+			weight -= piece;
+		}
+		weight += row->weight;
 	}
 	return nbounds;
+}
+
+/* Adds rows that a leaf has */
+static void
+fc_sample_add_leaf(FcKeySample *sample, const FcContext *ctx, Oid leaf, uint32 most)
+{
+	const FcPlanKey *key = &ctx->shared->plan.key;
+	const char *name = NameStr(TupleDescAttr(RelationGetDescr(ctx->target), key->attnum - 1)->attname);
+	Relation	rel = try_table_open(leaf, AccessShareLock);
+	int64	   *keys = palloc(sizeof(int64) * most);
+	double		rows;
+	uint32		n = rel ? fc_old_rows_keys(rel, get_attnum(leaf, name), key->type, keys, most, &rows) : 0;
+
+	for (uint32 i = 0; i < n; i++)
+		sample->rows[sample->nrows++] = (FcSampleRow)
+	{
+		.key = keys[i],.offset = FC_OFFSET_LEAST,.weight = rows / n
+	};
+	pfree(keys);
+	if (rel)
+		table_close(rel, AccessShareLock);
+}
+
+/* Adds rows of the partitions that rows of the sample go to */
+static void
+fc_sample_add_existing(FcKeySample *sample, const FcContext *ctx)
+{
+	List	   *leaves = NIL;
+	ListCell   *lc;
+
+	for (uint32 i = 0, end; i < sample->nrows; i = end)
+	{
+		FcRange		range = fc_sample_range(sample, i);
+
+		end = fc_sample_range_end(sample, i, &range);
+		if (sample->route == NULL)
+			range.partition = RelationGetRelid(ctx->target);
+		if (OidIsValid(range.partition) && list_length(leaves) < FC_SAMPLE_LEAVES)
+			leaves = lappend_oid(leaves, range.partition);
+	}
+	foreach(lc, leaves)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_sample_add_leaf(sample, ctx, lfirst_oid(lc), FC_SAMPLE_OLD / list_length(leaves));
+	}
+	qsort(sample->rows, sample->nrows, sizeof(FcSampleRow), fc_sample_row_cmp);
 }
 
 /*
@@ -336,25 +418,30 @@ fc_sample_cell_rows(const FcKeySample *sample, const FcShared *shared, uint64 re
  * have are cut, at keys of the sample.
  */
 static void
-fc_sample_set_bounds(FcKeySample *sample, FcContext *ctx, uint64 records, uint64 most)
+fc_sample_set_bounds(FcKeySample *sample, FcContext *ctx, uint64 records, int nworkers, bool rows)
 {
-	const FcRange all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
+	const FcPlan *plan = &ctx->shared->plan;
 	FcBound    *bounds;
 	int			nbounds = 0;
+	uint64		most;
 
-	if (sample->nrows == 0 || records <= most)
+	for (uint32 i = 0; i < sample->nrows; i++)
+		sample->rows[i].weight = (double) records / sample->nrows;
+	qsort(sample->rows, sample->nrows, sizeof(FcSampleRow), fc_sample_row_cmp);
+	if (fc_plan_merges(plan))
+		fc_sample_add_existing(sample, ctx);
+	records = fc_sample_weight(sample, 0, sample->nrows);
+	most = fc_sample_cell_rows(sample, ctx->shared, records, nworkers, rows);
+	if (records <= most)
 		return;
 	bounds = palloc(sizeof(FcBound) * FC_SAMPLE_BOUNDS);
-	qsort(sample->rows, sample->nrows, sizeof(FcSampleRow), fc_sample_row_cmp);
 	for (uint32 i = 0, end; i < sample->nrows; i = end)
 	{
-		FcRange		range = sample->route ? fc_route_find(sample->route, sample->rows[i].key) : all;
+		FcRange		range = fc_sample_range(sample, i);
 
 		CHECK_FOR_INTERRUPTS();
 		end = fc_sample_range_end(sample, i, &range);
-		nbounds = fc_sample_cut(sample, i, end,
-								(double) (end - i) / sample->nrows * records / most + 0.5,
-								ctx->shared->plan.order.nkeys > 0, bounds, nbounds);
+		nbounds = fc_sample_cut(sample, i, end, most, fc_plan_keeps_keys_whole(plan), bounds, nbounds);
 	}
 	fc_spill_publish_bounds(ctx, bounds, nbounds);
 }
@@ -435,15 +522,15 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, int kind,
 	sampled->rows = kind != FC_SPILL_OFFSETS;
 	sampled->embedded = false;
 	Assert(!ctx->in_worker);
-	if (shared->source.nchunks == 0 || shared->source.size < FC_SAMPLE_SMALL)
+	if (shared->source.nchunks == 0 ||
+		(shared->source.size < FC_SAMPLE_SMALL && !fc_plan_merges(&shared->plan)))
 		return kind == FC_SPILL_AUTO ? "the file is small" : reason;
 	fc_sample_take(&sample, ctx);
 	records = fc_sample_records(&sample, shared);
 	sample.spilled = fc_sample_spilled(ctx, records);
 	if (kind == FC_SPILL_AUTO)
 		reason = fc_sample_choose(&sample, shared, records, Max(nworkers, 1), &sampled->rows);
-	fc_sample_set_bounds(&sample, ctx, records,
-						 fc_sample_cell_rows(&sample, shared, records, nworkers, sampled->rows));
+	fc_sample_set_bounds(&sample, ctx, records, nworkers, sampled->rows);
 	sampled->embedded = sample.embedded > 0;
 	pfree(sample.rows);
 	return reason;

@@ -378,7 +378,7 @@ fc_scan_end_spill(FcScanner *scanner)
 {
 	FcContext  *ctx = scanner->ctx;
 
-	ctx->kept = ctx->keep ? fc_spill_keep_all(scanner->spill) : NULL;
+	ctx->kept = ctx->keep && !fc_plan_merges(&ctx->shared->plan) ? fc_spill_keep_all(scanner->spill) : NULL;
 	if (ctx->kept == NULL)
 		fc_spill_end(scanner->spill, ctx->worker);
 	if (ctx->kept == NULL && ctx->keep)

@@ -70,6 +70,9 @@ fc_worker_switch(FcContext *ctx)
 		case FC_PHASE_SCAN:
 			fc_scan_run(ctx);
 			break;
+		case FC_PHASE_REPLACE:
+			fc_existing_run(ctx);
+			break;
 		case FC_PHASE_LOAD:
 			fc_load_run(ctx);
 			break;

@@ -83,7 +83,8 @@ fc_log_writer(const FcProgress *progress)
 		return "none";
 	if (paged == 0)
 		return "multi_insert";
-	return paged == target->loaded ? "page" : "page and multi_insert";
+	return paged == target->loaded + fc_shared_rewritten(target->shared) ?
+		"page" : "page and multi_insert";
 }
 
 static const char *
@@ -194,10 +195,11 @@ fc_log_figures(const FcTotals *totals)
 					 totals->bytes, totals->seconds, totals->rows / totals->seconds,
 					 totals->bytes / totals->seconds / FC_MEGABYTE);
 	appendStringInfo(&line, ", workers=%d of %d, spill=%s, spill_bytes=" UINT64_FORMAT
-					 ", writer=%s, order=%s, partitions=%d, replaced=%d, indexes=%d, wal_bytes=" UINT64_FORMAT,
+					 ", writer=%s, order=%s, partitions=%d, replaced=%d, duplicates=" UINT64_FORMAT
+					 ", updated=" UINT64_FORMAT ", indexes=%d, wal_bytes=" UINT64_FORMAT,
 					 totals->workers, totals->nworkers, totals->spilled, totals->spill,
-					 totals->writer, totals->order, totals->created, totals->replaced, totals->indexes,
-					 totals->wal);
+					 totals->writer, totals->order, totals->created, totals->replaced,
+					 totals->duplicates, totals->updated, totals->indexes, totals->wal);
 	fc_log_phases(&line);
 	return line.data;
 }
@@ -217,6 +219,9 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	totals->nulled = row.nulled;
 	totals->created = target->ncreated;
 	totals->replaced = target->nreplaced;
+	totals->merged = fc_plan_merges(target->plan);
+	totals->duplicates = pg_atomic_read_u64(&target->shared->counts.duplicates);
+	totals->updated = pg_atomic_read_u64(&target->shared->counts.updated);
 	totals->indexes = target->nindexes;
 	totals->workers = progress->launched;
 	totals->nworkers = target->nworkers;

@@ -62,7 +62,12 @@ typedef struct FcTotals
 	uint64		nulled;
 	bool		tolerant;		/* bad records were to be left out */
 	int			created;		/* partitions */
-	int			replaced;		/* tables all of whose rows were replaced */
+	int			replaced;		/* tables all of whose rows were replaced, or
+								 * merged */
+	bool		merged;			/* they were merged */
+	uint64		duplicates;		/* records that equal rows were preferred to */
+	uint64		updated;		/* rows that rows of the file took the place
+								 * of */
 	int			indexes;
 	int			workers;		/* that came in the phase with the most */
 	int			nworkers;		/* asked for */

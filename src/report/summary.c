@@ -127,6 +127,9 @@ fc_summary_left_out(List **lines, const FcTotals *totals)
 	if (totals->tolerant || totals->rejected > 0)
 		appendStringInfo(&text, "%s%s rejected", text.len > 0 ? ", " : "",
 						 fc_units_count(a, totals->rejected));
+	if (totals->duplicates > 0)
+		appendStringInfo(&text, "%s%s %s", text.len > 0 ? ", " : "", fc_units_count(a, totals->duplicates),
+						 totals->duplicates == 1 ? "duplicate" : "duplicates");
 	if (totals->nulled > 0)
 		appendStringInfo(&text, "%s%s with values set to null", text.len > 0 ? ", " : "",
 						 fc_units_count(a, totals->nulled));
@@ -145,7 +148,10 @@ fc_summary_means(List **lines, const FcTotals *totals)
 		fc_summary_say(lines, "partitions", psprintf("%d new, %d indexes built",
 													 totals->created, totals->indexes));
 	if (totals->replaced > 0)
-		fc_summary_say(lines, "replaced", psprintf(totals->replaced == 1 ? "%d table" : "%d tables", totals->replaced));
+		fc_summary_say(lines, totals->merged ? "merged" : "replaced",
+					   psprintf(totals->replaced == 1 ? "%d table" : "%d tables", totals->replaced));
+	if (totals->updated > 0)
+		fc_summary_say(lines, "updated", psprintf("%s rows", fc_units_count(a, totals->updated)));
 	fc_summary_say(lines, "workers", psprintf("%d of %d", totals->workers, totals->nworkers));
 	fc_summary_say(lines, "WAL", fc_units_bytes(a, totals->wal));
 	if (totals->spill > 0)

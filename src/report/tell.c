@@ -272,7 +272,7 @@ fc_tell_end(const FcOptions *options, const FcTotals *totals)
 {
 	FcLoaded	loaded = {
 		totals->rows, totals->bytes, totals->seconds, totals->created, totals->replaced,
-		totals->filtered, totals->rejected, totals->tolerant
+		totals->filtered, totals->rejected, totals->tolerant, totals->merged, totals->duplicates
 	};
 	char		line[FC_LINE_LEN];
 

@@ -42,18 +42,21 @@ typedef struct FcLoaded
 	uint64_t	bytes;
 	double		seconds;
 	int			created;		/* new partitions */
-	int			replaced;		/* tables all of whose rows were replaced */
+	int			replaced;		/* tables all of whose rows were replaced, or
+								 * merged */
 	uint64_t	filtered;		/* not said if there are none */
 	uint64_t	rejected;
 	bool		tolerant;		/* bad records were to be left out: say how
 								 * many there were, if it is none, too */
+	bool		merged;			/* tables were, not replaced */
+	uint64_t	duplicates;		/* not said if there are none */
 } FcLoaded;
 
 /*
  * Writes the line into buf[FC_LINE_LEN], in FC_LINE_COLUMNS columns; returns
  * buf.  If there is no room for all, the rate is left out first, then the word
  * "partitions", then the bytes; at last counts become short, and what was
- * replaced is left out.
+ * replaced and duplicates are left out.
  */
 extern char *fc_units_loaded(char *buf, const FcLoaded *loaded);
 

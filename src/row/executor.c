@@ -73,6 +73,18 @@ fc_executor_require_delete(ParseState *pstate, AttrNumber key)
 		fc_rte_require_select(linitial(pstate->p_namespace), key);
 }
 
+void
+fc_executor_require_conflict(ParseState *pstate, List *keys, List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, keys)
+		fc_rte_require_select(linitial(pstate->p_namespace), lfirst_int(lc));
+	foreach(lc, columns)
+		if (!list_member_int(keys, lfirst_int(lc)))
+			fc_rte_require_update(linitial(pstate->p_namespace), lfirst_int(lc));
+}
+
 ParseState *
 fc_executor_context_state(FcContext *ctx)
 {

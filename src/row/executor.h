@@ -29,6 +29,12 @@ extern ParseState *fc_executor_parse_state(Relation rel, List *attnums);
 /* Asks for DELETE, too, and for SELECT on the key, if it is valid */
 extern void fc_executor_require_delete(ParseState *pstate, AttrNumber key);
 
+/*
+ * Asks for what INSERT ... ON CONFLICT needs: SELECT on the columns that tell
+ * rows in conflict, and UPDATE on the others of those to be set
+ */
+extern void fc_executor_require_conflict(ParseState *pstate, List *keys, List *columns);
+
 /* Asks for INSERT on other columns of such a parse state */
 extern void fc_executor_insert_columns(ParseState *pstate, List *attnums);
 

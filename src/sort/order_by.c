@@ -40,7 +40,6 @@ enum
 struct FcSort
 {
 	FcShared   *shared;
-	bool		leaves;			/* rows come leaf by leaf */
 	int			natts;			/* of the row itself */
 	TupleTableSlot *in;
 	TupleTableSlot *out;
@@ -61,15 +60,14 @@ fc_sort_desc(TupleDesc desc)
 	return fc_finish_desc(wide);
 }
 
-/* Where a column of the target is in the rows that are sorted */
-static AttrNumber
-fc_sort_column(const AttrMap *map, AttrNumber attnum)
+AttrNumber
+fc_sort_mapped(const AttrMap *map, AttrNumber attnum)
 {
 	if (map == NULL)
-		return attnum + FC_SORT_FRONT;
+		return attnum;
 	for (int i = 0; i < map->maplen; i++)
 		if (map->attnums[i] == attnum)
-			return i + 1 + FC_SORT_FRONT;
+			return i + 1;
 	elog(ERROR, "column %d is missing in a partition", attnum);
 }
 
@@ -95,22 +93,22 @@ fc_sort_add(FcSortArguments *args, AttrNumber column, Oid operator,
 }
 
 static void
-fc_sort_arguments(FcSort *sort, const AttrMap *map, FcSortArguments *args)
+fc_sort_arguments(const AttrMap *map, const FcSortBy *by, FcSortArguments *args)
 {
-	int			n = sort->shared->plan.order.nkeys + 2;
+	int			n = by->nkeys + 2;
 
 	args->n = 0;
 	args->columns = palloc(sizeof(AttrNumber) * n);
 	args->operators = palloc(sizeof(Oid) * n);
 	args->collations = palloc(sizeof(Oid) * n);
 	args->nulls_first = palloc(sizeof(bool) * n);
-	if (sort->leaves)
+	if (by->leaves)
 		fc_sort_add(args, FC_SORT_LEAF + 1, Int4LessOperator, InvalidOid, false);
-	for (int i = 0; i < sort->shared->plan.order.nkeys; i++)
+	for (int i = 0; i < by->nkeys; i++)
 	{
-		const FcSortKey *key = &fc_shared_order(sort->shared)[i];
+		const FcSortKey *key = &by->keys[i];
 
-		fc_sort_add(args, fc_sort_column(map, key->attnum), key->operator,
+		fc_sort_add(args, fc_sort_mapped(map, key->attnum) + FC_SORT_FRONT, key->operator,
 					key->collation, key->nulls_first);
 	}
 	fc_sort_add(args, FC_SORT_OFFSET + 1, Int8LessOperator, InvalidOid, false);
@@ -118,18 +116,17 @@ fc_sort_arguments(FcSort *sort, const AttrMap *map, FcSortArguments *args)
 
 FcSort *
 fc_sort_begin(FcShared *shared, TupleDesc desc, const AttrMap *map,
-			  bool leaves, Size memory)
+			  FcSortBy by, Size memory)
 {
 	FcSort	   *sort = palloc0(sizeof(FcSort));
 	TupleDesc	wide = fc_sort_desc(desc);
 	FcSortArguments args;
 
 	sort->shared = shared;
-	sort->leaves = leaves;
 	sort->natts = desc->natts;
 	sort->in = MakeSingleTupleTableSlot(wide, &TTSOpsVirtual);
 	sort->out = MakeSingleTupleTableSlot(wide, &TTSOpsMinimalTuple);
-	fc_sort_arguments(sort, map, &args);
+	fc_sort_arguments(map, &by, &args);
 	sort->state = tuplesort_begin_heap(wide, args.n, args.columns, args.operators,
 									   args.collations, args.nulls_first,
 									   Max(Min(memory / 1024, MAX_KILOBYTES), 64),

@@ -23,16 +23,27 @@ typedef struct FcSortRow
 	uint32		length;
 } FcSortRow;
 
+/* By which columns, in shared memory */
+typedef struct FcSortBy
+{
+	const struct FcSortKey *keys;
+	int			nkeys;
+	bool		leaves;			/* rows are of several leaves, and come leaf by
+								 * leaf */
+} FcSortBy;
+
 /*
- * Sorts rows of the type "desc" by the keys in shared memory.  "map" leads
- * from the target's row type to it; NULL: they are the same.  "leaves": the
- * rows are of several leaves, and come leaf by leaf.
+ * Sorts rows of the type "desc".  "map" leads from the target's row type, whose
+ * columns the keys are, to it; NULL: they are the same.
  *
  * Holds about "memory" bytes; the rest goes to temporary files, which belong
  * to the current resource owner.
  */
 extern FcSort *fc_sort_begin(FcShared *shared, TupleDesc desc,
-							 const AttrMap *map, bool leaves, Size memory);
+							 const AttrMap *map, FcSortBy by, Size memory);
+
+/* Where a column of the target is in rows that "map" leads to */
+extern AttrNumber fc_sort_mapped(const AttrMap *map, AttrNumber attnum);
 
 /* The values in the slot are copied */
 extern void fc_sort_put(FcSort *sort, TupleTableSlot *slot,

@@ -111,7 +111,7 @@ fc_sort_operator(Relation rel, FcSortKey *key)
 				 errmsg("could not identify an ordering operator for type %s",
 						format_type_be(att->atttypid)),
 				 errdetail("Column \"%s\" is of this type.", NameStr(att->attname)),
-				 errhint("Name columns in order_by whose types have a default operator class for btree.")));
+				 errhint("Name columns whose types have a default operator class for btree.")));
 }
 
 static FcSortKey *
@@ -134,6 +134,17 @@ fc_sort_key(Relation rel, char *text)
 		key->descending : item->sortby_nulls == SORTBY_NULLS_FIRST;
 	fc_sort_operator(rel, key);
 	return key;
+}
+
+List *
+fc_sort_keys_columns(List *keys)
+{
+	List	   *attnums = NIL;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+		attnums = lappend_int(attnums, ((FcSortKey *) lfirst(lc))->attnum);
+	return attnums;
 }
 
 List *

@@ -33,6 +33,9 @@ extern List *fc_sort_keys_parse(Relation rel, List *items);
 /* A list of one key: the column, ascending, with NULLs last */
 extern List *fc_sort_key_of(Relation rel, AttrNumber attnum);
 
+/* Their columns: a list of integers */
+extern List *fc_sort_keys_columns(List *keys);
+
 /* The keys as the text of an ORDER BY */
 extern char *fc_sort_keys_text(Relation rel, List *keys);
 

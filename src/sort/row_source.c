@@ -119,6 +119,7 @@ fc_spilled_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpilled *
 	switch (fc_spilled_kind(spilled))
 	{
 		case FC_SPILLED_ROW:
+		case FC_SPILLED_TOASTED:
 			*row = spilled;
 			break;
 		case FC_SPILLED_RECORD:
@@ -281,11 +282,11 @@ fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpille
 }
 
 int
-fc_row_source_rows(FcRowSource *rows, FcSpilled **row, int most)
+fc_row_source_rows(FcRowSource *rows, FcSpilled **row, int64 *keys, int most)
 {
 	if (rows->method != &fc_rows_spilled || rows->ctx->stopped)
 		return 0;
-	return fc_cells_rows(rows->cells, row, most);
+	return fc_cells_rows(rows->cells, row, keys, most);
 }
 
 void

@@ -36,8 +36,10 @@ typedef enum FcSpilledKind
 	FC_SPILLED_PLACE,			/* where it stands in the file */
 	FC_SPILLED_RECORD,			/* its bytes as well, and one more, in which
 								 * the reader may write */
-	FC_SPILLED_ROW				/* the tuple of the target's row type that was
+	FC_SPILLED_ROW,				/* the tuple of the target's row type that was
 								 * made of it */
+	FC_SPILLED_TOASTED			/* such a tuple of a row that the leaf had
+								 * before, with values in the TOAST table */
 } FcSpilledKind;
 
 /*
@@ -59,7 +61,7 @@ typedef struct FcSpilled
 								 * length */
 	union
 	{
-		uint16		row;		/* FC_SPILLED_ROW: bytes of the tuple */
+		uint16		row;		/* of a tuple: its bytes */
 		uint32		number;		/* of the record in its chunk, from 0 */
 	}			more;
 } FcSpilled;
@@ -109,10 +111,28 @@ typedef struct FcCell
 	uint32		last_size;		/* its bytes; 0: there is none */
 } FcCell;
 
+/*
+ * Rows that the leaf had before the load have offsets, too, by the places of
+ * their tuples.  These are before all those of the file.
+ */
+#define FC_OFFSET_LEAST		((uint64) 1 << 63)
+#define FC_OFFSET_TUPLE_BITS	11
+#define fc_offset_of_tuple(block, off)	(FC_OFFSET_LEAST | (uint64) (block) << FC_OFFSET_TUPLE_BITS | (off))
+#define fc_offset_is_tuple(offset)	(((offset) & FC_OFFSET_LEAST) != 0)
+
+StaticAssertDecl(MaxHeapTuplesPerPage < 1 << FC_OFFSET_TUPLE_BITS, "tuples' offsets tell them apart");
+
+static inline bool
+fc_spill_offset_before(uint64 a, uint64 b)
+{
+	return (int64) a < (int64) b;
+}
+
 static inline bool
 fc_spill_before(int64 key, uint64 offset, const FcBound *bound)
 {
-	return key < bound->key || (key == bound->key && offset < bound->offset);
+	return key < bound->key ||
+		(key == bound->key && fc_spill_offset_before(offset, bound->offset));
 }
 
 /*
@@ -158,6 +178,7 @@ fc_spilled_size(const FcSpilled *spilled, Size head)
 	switch (fc_spilled_kind(spilled))
 	{
 		case FC_SPILLED_ROW:
+		case FC_SPILLED_TOASTED:
 			return MAXALIGN(spilled->more.row);
 		case FC_SPILLED_RECORD:
 			return MAXALIGN(head + fc_spilled_length(spilled) + 1);
@@ -203,6 +224,12 @@ extern FcSpill *fc_spill_begin(FcShared *shared, const char *file, const FcRoute
  * ERROR 54000 once the rows have many more ranges than there may be partitions.
  */
 extern void fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data);
+
+/*
+ * Spills a row that a leaf has, of the target's row type, as fc_spill_place
+ * does; its length as a record is 0
+ */
+extern void fc_spill_put_old(FcSpill *spill, const FcEntry *entry, HeapTuple row);
 
 /* Puts what another spill has had */
 extern void fc_spill_put_again(FcSpill *spill, const FcSpilled *spilled, const FcEntry *entry);
@@ -299,10 +326,10 @@ extern void fc_cells_enter(FcCellReader *reader, const FcTask *task);
 extern FcSpilled *fc_cells_next(FcCellReader *reader, FcEntry *entry);
 
 /*
- * The next ones, at most "most", as long as they are rows; 0: the next one is
- * none, or there is none
+ * The next ones, at most "most", as long as they are rows, with their keys; 0:
+ * the next one is none, or there is none
  */
-extern int	fc_cells_rows(FcCellReader *reader, FcSpilled **rows, int most);
+extern int	fc_cells_rows(FcCellReader *reader, FcSpilled **rows, int64 *keys, int most);
 
 /* What was read so far; the caller may add reads of its own */
 extern FcReadStats *fc_cells_stats(FcCellReader *reader);

@@ -438,7 +438,7 @@ fc_item_cmp_offset(const void *a, const void *b, void *arg)
 	uint64		ob = fc_cells_at(arg, b)->at.offset;
 
 	CHECK_FOR_INTERRUPTS();
-	return oa < ob ? -1 : oa > ob;
+	return fc_spill_offset_before(oa, ob) ? -1 : oa != ob;
 }
 
 /* Puts rows of the same key in the order of the file, if they are not */
@@ -453,8 +453,8 @@ fc_cells_order_ties(FcCellReader *reader)
 		bool		ordered = true;
 
 		for (end = i + 1; end < reader->n && items[end].key == items[i].key; end++)
-			ordered = ordered && fc_cells_at(reader, &items[end - 1])->at.offset <
-				fc_cells_at(reader, &items[end])->at.offset;
+			ordered = ordered && fc_spill_offset_before(fc_cells_at(reader, &items[end - 1])->at.offset,
+													   fc_cells_at(reader, &items[end])->at.offset);
 		if (!ordered)
 			qsort_arg(items + i, end - i, sizeof(FcItem), fc_item_cmp_offset, reader);
 	}
@@ -705,7 +705,7 @@ fc_cells_next(FcCellReader *reader, FcEntry *entry)
 }
 
 int
-fc_cells_rows(FcCellReader *reader, FcSpilled **rows, int most)
+fc_cells_rows(FcCellReader *reader, FcSpilled **rows, int64 *keys, int most)
 {
 	int			n;
 
@@ -719,6 +719,7 @@ fc_cells_rows(FcCellReader *reader, FcSpilled **rows, int most)
 		if ((item->row & FC_CELL_KIND) != FC_SPILLED_ROW)
 			break;
 		rows[n] = fc_cells_at(reader, item);
+		keys[n] = item->key;
 	}
 	/* those of the next call, while the caller has these in hand */
 	for (uint64 i = reader->next; i < Min(reader->next + FC_CELL_ROWS, reader->n); i++)

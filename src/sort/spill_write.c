@@ -379,6 +379,7 @@ fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 	cell->part.range.partition = range.partition;
 	cell->lo.key = range.lo;
 	cell->hi.key = range.hi;
+	cell->lo.offset = cell->hi.offset = FC_OFFSET_LEAST;
 	cell->hi_max = range.hi_max;
 	fc_spill_cut_cell(spill, cell, key, offset);
 	spill->keys[at] = cell->lo.key;
@@ -519,6 +520,23 @@ fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data)
 	memcpy(at, &head, FC_SPILL_HEAD + (spill->head == FC_SPILL_HEAD ? 0 : sizeof(uint32)));
 	if (keeps)
 		memcpy(at + spill->head, data, entry->length);
+}
+
+void
+fc_spill_put_old(FcSpill *spill, const FcEntry *entry, HeapTuple row)
+{
+	Size		size = MAXALIGN(row->t_len);
+	FcOpenCell *open = fc_spill_enter(spill, entry, size);
+	FcSpilled  *at = (FcSpilled *) fc_spill_take(open, entry->key, entry->offset, 0, size);
+	bool		toasted = HeapTupleHasExternal(row);
+	HeapTupleHeader header = (HeapTupleHeader) at;
+
+	memcpy(at, row->t_data, row->t_len);
+	header->t_infomask &= ~HEAP_XACT_MASK;
+	header->t_infomask2 &= ~HEAP2_XACT_MASK;
+	fc_spill_set_head(at, open, toasted ? FC_SPILLED_TOASTED : FC_SPILLED_ROW, entry->key,
+					  entry->offset, 0);
+	at->more.row = row->t_len;
 }
 
 void

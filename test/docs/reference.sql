@@ -3,6 +3,7 @@
 CREATE TABLE events (at timestamp NOT NULL, device int, reading float8) PARTITION BY RANGE (at);
 CREATE TABLE monthly (LIKE events) PARTITION BY RANGE (at);
 CREATE TABLE log (LIKE events);
+CREATE TABLE latest (LIKE events, PRIMARY KEY (at, device));
 CREATE TABLE visits (at timestamptz NOT NULL, page text) PARTITION BY RANGE (at);
 COPY (VALUES (1, '2024-01-01 01:00'), (2, '2024-01-01 02:00')) TO '/data/devices.csv' (FORMAT csv);
 COPY (SELECT timestamp '2024-01-01' AS at, 1 AS device, 2.5 AS reading) TO '/data/semicolons.csv' (FORMAT csv, HEADER, DELIMITER ';');

@@ -367,7 +367,7 @@ $$SELECT pg_temp.error_of(format('SELECT fast_copy(''unordered'', %L, order_by =
 SELECT is(pg_temp.refused('{none}'), '42703 | column "none" of relation "unordered" does not exist', 'no such column');
 SELECT is(pg_temp.refused('{Order}'), '42601 | syntax error at or near "Order"', 'a reserved word');
 SELECT is(pg_temp.refused('{N,ctid}'), '42703 | column "ctid" of relation "unordered" does not exist', 'a system column');
-SELECT is(pg_temp.refused('{j}'), '42883 | could not identify an ordering operator for type json | Column "j" is of this type. | Name columns in order_by whose types have a default operator class for btree.', 'json');
+SELECT is(pg_temp.refused('{j}'), '42883 | could not identify an ordering operator for type json | Column "j" is of this type. | Name columns whose types have a default operator class for btree.', 'json');
 SELECT matches(pg_temp.refused('{p DESC}'), '^42883 ', 'point');
 SELECT is(pg_temp.refused(ARRAY[item]), format('0A000 | order_by item "%s" is not the name of a column | Each item names one column, with ASC or DESC and NULLS FIRST or NULLS LAST after it if need be.', item), item)
 FROM unnest(ARRAY['n + 1', '1', 'n, j', 'unordered.n', 'n COLLATE "C"', 'n USING >', 'n LIMIT 1', 'n FOR UPDATE', 'n; SELECT 1', 'count(n)', 'NULL', '(SELECT 1)', 'n OFFSET 1']) AS item;

@@ -281,13 +281,15 @@ static void
 check_rows(Test *test, FcCellReader *reader)
 {
 	FcSpilled  *rows[7];
-	int			n = fc_cells_rows(reader, rows, test->next % 7 + 1);
+	int64		keys[7];
+	int			n = fc_cells_rows(reader, rows, keys, test->next % 7 + 1);
 
 	for (int i = 0; i < n && !test->wrong && test->next < test->nrecords; i++)
 	{
 		FcEntry    *entry = &test->entries[test->next];
 
-		if (rows[i]->at.offset != entry->offset || rows[i]->more.row != row_bytes(entry))
+		if (rows[i]->at.offset != entry->offset || rows[i]->more.row != row_bytes(entry) ||
+			keys[i] != entry->key)
 			test->wrong = psprintf("row %d: offset " UINT64_FORMAT " instead of " UINT64_FORMAT,
 								   test->next, rows[i]->at.offset, entry->offset);
 		else

@@ -1,0 +1,130 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/merge.c
+ *	  existing_rows "merge": rows of leaves are loaded once more, in order,
+ *	  with those of the file.
+ *
+ *	 leaves that get rows ──► their rows, in the cells of the file's rows
+ *		──► (load) substitutes ──► (exchange) leaves where something is new
+ *
+ * Everything but where the rows come from is as in a load that replaces rows
+ * (load/replace.c).  A leaf that cannot be exchanged is refused: to move each
+ * of its rows as a DELETE and an INSERT would run what watches these.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "load/lead.h"
+#include "load/setup.h"
+#include "load/steps.h"
+#include "load/tasks.h"
+#include "phase/phases.h"
+#include "report/progress.h"
+
+/* Pages that a process reads before it takes others */
+#define FC_MERGE_STRETCH	512
+
+void
+fc_merge_refuse(const char *relname, const char *why)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot merge rows into table \"%s\"", relname),
+			 errdetail("Its rows cannot be written anew: %s.", why),
+			 errhint("Use existing_rows \"keep\", which adds the rows of the file.")));
+}
+
+/*
+ * Rows of the default partition have keys of any range, and are not looked at:
+ * none of the file's can be compared with them
+ */
+static void
+fc_merge_check_default(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	ListCell   *lc;
+
+	foreach(lc, job->parts)
+	{
+		const FcSpillPart *part = lfirst(lc);
+		bool		created;
+		Oid			leaf = fc_tasks_leaf(target, part, &created);
+
+		if (OidIsValid(leaf) && !created && leaf == target->route->default_oid)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot merge rows into table \"%s\"", get_rel_name(leaf)),
+					 errdetail("It is the default partition, whose rows are not compared."),
+					 errhint("Leave dedup_keys out, or the rows that go there by where_clause; or let their partitions be made.")));
+	}
+}
+
+void
+fc_merge_check(FcJob *job, const char *why)
+{
+	if (job->target.plan->dedup.nkeys == 0)
+		return;
+	if (job->target.way == FC_WAY_COPY || job->target.plan->key.early)
+		fc_merge_refuse(job->target.relname, why);
+	if (fc_shared_key_routes(job->target.shared))
+		fc_merge_check_default(job);
+}
+
+/* Adds the stretches of a leaf; returns all, of which there are *n */
+static FcPages *
+fc_merge_add(FcPages *stretches, uint32 *n, Oid leaf)
+{
+	Relation	rel = table_open(leaf, NoLock);
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	uint32		more = (nblocks + FC_MERGE_STRETCH - 1) / FC_MERGE_STRETCH;
+
+	table_close(rel, NoLock);
+	stretches = repalloc_huge(stretches, sizeof(FcPages) * (*n + more + 1));
+	for (BlockNumber from = 0; from < nblocks; from += FC_MERGE_STRETCH)
+		stretches[(*n)++] = (FcPages)
+	{
+		leaf, from, Min(FC_MERGE_STRETCH, nblocks - from)
+	};
+	return stretches;
+}
+
+bool
+fc_merge_is_wanted(FcJob *job)
+{
+	return fc_plan_merges(job->target.plan) && job->target.nsubstitutes > 0;
+}
+
+void
+fc_merge_read(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcPages  *stretches = palloc(sizeof(FcPages));
+	FcWork		work = {.task_size = sizeof(FcPages)};
+	int			processes;
+
+	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
+	for (int i = 0; i < target->nsubstitutes; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		stretches = fc_merge_add(stretches, &work.ntasks, target->substitutes[i].range.partition);
+	}
+	work.tasks = stretches;
+	/* a small file may go to large tables */
+	target->nworkers = fc_setup_workers(target, target->data_size + work.ntasks * FC_MERGE_STRETCH * BLCKSZ);
+	PushActiveSnapshot(job->since.snapshot);
+	processes = fc_lead_run(job, FC_PHASE_REPLACE, work.ntasks, &work);
+	PopActiveSnapshot();
+	target->shared->nscanners += processes;
+	pfree(stretches);
+	fc_tasks_find_parts(job);
+	fc_lead_report(job, processes, pg_atomic_read_u64(&target->shared->counts.existing), -1,
+				   psprintf("rows of %d tables, to be merged", target->nsubstitutes));
+}

@@ -1,0 +1,265 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/upsert.c
+ *	  on_conflict: rows that may meet equal ones go to a stage, and from there
+ *	  by core's INSERT ... ON CONFLICT.
+ *
+ *	rows ──┬─► new partitions, at once
+ *		   └─► the stage: an unlogged table of this load ──► INSERT
+ *
+ * In the stage no two rows are equal by then: where they came in the order of
+ * a key, the load has seen to that (phase/dedup.c).  Elsewhere they are in the
+ * order of the file, and the INSERT takes the last one, or the first.
+ * Triggers, routing, indexes and the isolation of other sessions are core's.
+ *
+ * A new partition has no rows to meet, and takes its own at once, unless the
+ * table has triggers.  An abort takes back all.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "load/lead.h"
+#include "load/setup.h"
+#include "load/steps.h"
+#include "load/tasks.h"
+#include "partition/ddl.h"
+#include "partition/exchange.h"
+#include "partition/table.h"
+#include "report/progress.h"
+#include "sort/order_by_keys.h"
+
+bool
+fc_upsert_is_wanted(FcJob *job)
+{
+	return job->target.options->conflict != FC_CONFLICT_ERROR;
+}
+
+void
+fc_upsert_check_core(const FcTarget *target)
+{
+	if (target->options->conflict == FC_CONFLICT_ERROR)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot load rows into table \"%s\" with on_conflict", target->relname),
+			 errdetail("Rows would be loaded one by one, as COPY does: %s.", target->core_reason)));
+}
+
+/* Is there a row that a leaf may have already? */
+static bool
+fc_upsert_needs_stage(const FcJob *job)
+{
+	const FcTarget *target = &job->target;
+	ListCell   *lc;
+
+	if (target->planned->staged || !fc_shared_key_routes(target->shared))
+		return true;
+	foreach(lc, job->parts)
+	{
+		bool		created;
+
+		if (OidIsValid(fc_tasks_leaf(target, lfirst(lc), &created)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Makes the stage.  It has the name of the target, for errors about its rows,
+ * and the caller owns it.
+ */
+void
+fc_upsert_begin(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	Oid			nspid;
+
+	if (target->way == FC_WAY_COPY)
+		fc_upsert_check_core(target);
+	if (!fc_upsert_needs_stage(job))
+		return;
+	nspid = fc_exchange_begin();
+	job->exchange_schemas = lappend_oid(job->exchange_schemas, nspid);
+	target->stage = fc_table_create_stage(target->rel, nspid);
+}
+
+/* May the caller insert into any column? */
+static bool
+fc_upsert_may_insert(const FcTarget *target)
+{
+	return pg_class_aclcheck(target->oid, GetUserId(), ACL_INSERT) == ACLCHECK_OK;
+}
+
+/* Is the column one of the file's? */
+static bool
+fc_upsert_in_file(const FcTarget *target, AttrNumber attnum)
+{
+	return list_member_int(target->planned->columns.attnums, attnum);
+}
+
+/*
+ * The columns that the INSERT sets.  Those that the file lacks have their
+ * defaults in the stage; a caller who may not name them gets others.
+ */
+static List *
+fc_upsert_columns(const FcTarget *target)
+{
+	TupleDesc	desc = RelationGetDescr(target->rel);
+	bool		all = fc_upsert_may_insert(target);
+	List	   *columns = NIL;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (!att->attisdropped && !att->attgenerated &&
+			(all || fc_upsert_in_file(target, att->attnum)))
+			columns = lappend_int(columns, att->attnum);
+	}
+	return columns;
+}
+
+/* Appends the columns' names, each after a prefix */
+static void
+fc_upsert_name(StringInfo sql, const FcTarget *target, List *columns, const char *prefix)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+		appendStringInfo(sql, "%s%s%s", foreach_current_index(lc) > 0 ? ", " : "", prefix,
+						 quote_identifier(get_attname(target->oid, lfirst_int(lc), false)));
+}
+
+/*
+ * Appends the rows of the stage.  If they were loaded in the order of the file,
+ * of equal ones the last or first: what stands in n is a column that has no
+ * name to be mistaken for another's.
+ */
+static void
+fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
+{
+	const char *stage = fc_ddl_name(get_rel_namespace(target->stage), get_rel_name(target->stage));
+	List	   *keys = fc_sort_keys_columns(target->planned->keys);
+	ListCell   *lc;
+
+	if (target->planned->dedup != NIL)
+	{
+		appendStringInfoString(sql, " SELECT ");
+		fc_upsert_name(sql, target, columns, "s.");
+		appendStringInfo(sql, " FROM ONLY %s s", stage);
+		return;
+	}
+	appendStringInfoString(sql, " SELECT ");
+	for (int i = 0; i < list_length(columns); i++)
+		appendStringInfo(sql, "%ss.c%d", i > 0 ? ", " : "", i);
+	appendStringInfoString(sql, " FROM (SELECT ");
+	fc_upsert_name(sql, target, columns, "t.");
+	appendStringInfoString(sql, ", pg_catalog.row_number() OVER (PARTITION BY ");
+	fc_upsert_name(sql, target, keys, "t.");
+	appendStringInfo(sql, " ORDER BY t.ctid%s)", target->plan->dedup.first ? "" : " DESC");
+	foreach(lc, target->plan->dedup.nulls_equal ? NIL : keys)
+		appendStringInfo(sql, "%s t.%s IS NULL", foreach_current_index(lc) > 0 ? " OR" : ",",
+						 quote_identifier(get_attname(target->oid, lfirst_int(lc), false)));
+	appendStringInfo(sql, " FROM ONLY %s t) s (", stage);
+	for (int i = 0; i < list_length(columns); i++)
+		appendStringInfo(sql, "c%d, ", i);
+	appendStringInfo(sql, "n%s) WHERE s.n OPERATOR(pg_catalog.=) 1%s", target->plan->dedup.nulls_equal ? "" : ", o",
+					 target->plan->dedup.nulls_equal ? "" : " OR s.o");
+}
+
+/* Appends what becomes of a row that is there already */
+static void
+fc_upsert_action(StringInfo sql, const FcTarget *target)
+{
+	List	   *keys = fc_sort_keys_columns(target->planned->keys);
+	bool		any = false;
+	ListCell   *lc;
+
+	appendStringInfoString(sql, " ON CONFLICT (");
+	fc_upsert_name(sql, target, keys, "");
+	appendStringInfoString(sql, ") DO ");
+	foreach(lc, target->options->conflict == FC_CONFLICT_UPDATE ? target->planned->columns.attnums : NIL)
+	{
+		const char *name = quote_identifier(get_attname(target->oid, lfirst_int(lc), false));
+
+		if (list_member_int(keys, lfirst_int(lc)))
+			continue;
+		appendStringInfo(sql, "%s%s = excluded.%s", any ? ", " : "UPDATE SET ", name, name);
+		any = true;
+	}
+	if (!any)
+		appendStringInfoString(sql, "NOTHING");
+}
+
+/*
+ * Inserts the rows of the stage, as the caller's command would.  Its text
+ * depends on no search_path, which is left to the code of triggers.
+ */
+static uint64
+fc_upsert_execute(const FcTarget *target)
+{
+	List	   *columns = fc_upsert_columns(target);
+	StringInfoData sql;
+	uint64		inserted;
+	int			rc;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "INSERT INTO %s (", fc_ddl_name(RelationGetNamespace(target->rel), target->relname));
+	fc_upsert_name(&sql, target, columns, "");
+	appendStringInfoString(&sql, ") OVERRIDING SYSTEM VALUE");
+	fc_upsert_source(&sql, target, columns);
+	fc_upsert_action(&sql, target);
+	SPI_connect();
+	rc = SPI_execute(sql.data, false, 0);
+	if (rc != SPI_OK_INSERT)
+		elog(ERROR, "unexpected result of \"%s\": %s", sql.data, SPI_result_code_string(rc));
+	inserted = SPI_processed;
+	SPI_finish();
+	return inserted;
+}
+
+bool
+fc_upsert_has_stage(FcJob *job)
+{
+	return OidIsValid(job->target.stage);
+}
+
+void
+fc_upsert_insert(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	uint64		staged = target->loaded;
+	uint64		inserted;
+
+	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
+	fc_ddl_keep_schema(RelationGetNamespace(target->rel));
+	if (job->ntasks > 0)
+	{
+		FcLeafRows *counts = fc_tasks_leaf_rows(job);
+
+		staged = fc_tasks_rows_of(job, counts, target->stage);
+		pfree(counts);
+	}
+	inserted = fc_upsert_execute(target);
+	if (inserted > staged)
+		elog(ERROR, "more rows were inserted than there are");
+	target->loaded -= staged - inserted;
+	pg_atomic_fetch_add_u64(&target->shared->counts.duplicates, staged - inserted);
+	target->stage = InvalidOid;
+	fc_setup_close_target(job);
+	fc_exchange_end(job->exchange_schemas);
+	job->exchange_schemas = NIL;
+	fc_setup_open_target(job);
+	fc_lead_report(job, 0, inserted, -1,
+				   psprintf("of " UINT64_FORMAT " rows of a stage, by INSERT ... ON CONFLICT DO %s", staged,
+							target->options->conflict == FC_CONFLICT_UPDATE ? "UPDATE" : "NOTHING"));
+}

@@ -1,0 +1,148 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/existing.c
+ *	  What the options say of rows that the table has already.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "options/options.h"
+
+/* Reads min_replace_ratio */
+static double
+fc_options_ratio(const FcOptions *options)
+{
+	const char *word = options->words.min_replace_ratio;
+	char	   *end;
+	double		ratio = strtod(word, &end);
+
+	if (end == word || *end != '\0' || !(ratio >= 0) || isinf(ratio))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("min_replace_ratio must be a number that is not negative: \"%s\"", word),
+				 errhint("With 0.5, a partition is only replaced by at least half as many rows; 0 replaces it in any case.")));
+	return ratio;
+}
+
+/* ERROR for an option about what existing_rows does not say */
+static void
+fc_options_check_existing(const FcOptions *options)
+{
+	const FcOptionNumber of_replaced[] = {
+		FC_OPTION_replace_from, FC_OPTION_replace_to, FC_OPTION_min_replace_ratio
+	};
+
+	for (int i = 0; i < lengthof(of_replaced); i++)
+		if (options->given[of_replaced[i]] && options->existing != FC_EXISTING_REPLACE)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s requires existing_rows \"replace\"",
+							fc_option_list[of_replaced[i]].name)));
+}
+
+/* ERROR if rows that are in conflict must be an error, or cannot be found */
+static void
+fc_options_check_conflict(const FcOptions *options)
+{
+	const char *other = options->existing != FC_EXISTING_KEEP ? "existing_rows" : options->freeze ? "freeze" :
+		options->order_by != NIL ? "order_by" : NULL;
+
+	if (other)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s cannot be used with on_conflict \"%s\"", other, options->words.on_conflict),
+				 errhint("Leave one of them out.")));
+	if (options->tolerated & FC_CLASS_UNIQUE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("on_error_classes \"unique\" cannot be used with on_conflict \"%s\"", options->words.on_conflict),
+				 errhint("Leave one of them out.")));
+}
+
+/* Reads on_conflict, once all that it cannot be used with is known */
+static void
+fc_options_conflict(FcOptions *options)
+{
+	const char *word = options->words.on_conflict;
+
+	if (pg_strcasecmp(word, "error") == 0)
+		return;
+	if (pg_strcasecmp(word, "nothing") == 0)
+		options->conflict = FC_CONFLICT_NOTHING;
+	else if (pg_strcasecmp(word, "update") == 0)
+		options->conflict = FC_CONFLICT_UPDATE;
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("on_conflict \"%s\" not recognized", word),
+				 fc_option_hint(options, FC_OPTION_on_conflict)));
+	fc_options_check_conflict(options);
+}
+
+static void
+fc_options_dedup(FcOptions *options)
+{
+	const char *keep = options->words.dedup_keep;
+	bool		last = pg_strcasecmp(keep, "last") == 0;
+
+	if (!last && pg_strcasecmp(keep, "first") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dedup_keep \"%s\" not recognized", keep),
+				 fc_option_hint(options, FC_OPTION_dedup_keep)));
+	options->dedup_first = !last || (options->conflict == FC_CONFLICT_NOTHING && !options->given[FC_OPTION_dedup_keep]);
+	if (options->existing == FC_EXISTING_MERGE || options->conflict != FC_CONFLICT_ERROR)
+	{
+		if (options->given[FC_OPTION_dedup_keep] && options->existing == FC_EXISTING_MERGE && options->dedup_keys == NIL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("dedup_keep requires dedup_keys")));
+		return;
+	}
+	if (options->dedup_keys != NIL || options->given[FC_OPTION_dedup_keep])
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s requires existing_rows \"merge\", or on_conflict",
+						options->dedup_keys != NIL ? "dedup_keys" : "dedup_keep")));
+}
+
+/* Reads existing_rows, and what belongs to "replace" */
+static void
+fc_options_replace(FcOptions *options)
+{
+	const char *word = options->words.existing_rows;
+
+	if (pg_strcasecmp(word, "replace") == 0)
+		options->existing = FC_EXISTING_REPLACE;
+	else if (pg_strcasecmp(word, "merge") == 0)
+		options->existing = FC_EXISTING_MERGE;
+	else if (pg_strcasecmp(word, "keep") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("existing_rows \"%s\" not recognized", word),
+				 fc_option_hint(options, FC_OPTION_existing_rows)));
+	fc_options_check_existing(options);
+	options->min_replace_ratio = fc_options_ratio(options);
+	if ((options->replace_from == NULL) != (options->replace_to == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("replace_from and replace_to can only be used together"),
+				 errhint("They are the first key that is replaced and the first one after it that is not; without both, each partition that gets rows is replaced.")));
+	if (options->freeze && options->existing != FC_EXISTING_KEEP)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("freeze cannot be used with existing_rows \"%s\"",
+						options->words.existing_rows),
+				 errhint("Leave it out.")));
+}
+
+void
+fc_options_existing(FcOptions *options)
+{
+	fc_options_replace(options);
+	fc_options_conflict(options);
+	fc_options_dedup(options);
+}

@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/option.c
+ *	  What there is to be known of each option: its name, its type, its values.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/varlena.h"
+
+#include "compat/compat.h"
+#include "options/help_list.h"
+#include "options/options.h"
+
+/* A name is like a word only if they differ by at most so many letters */
+#define FC_NEAREST_TYPOS	3
+
+#define FC_VALUE fast_copy_value
+#define FC_STRING(word) #word
+#define FC_OPTION_ROW(name, type, preset, kind, from, core, field) \
+	{#name, FC_STRING(type), #preset, core, FC_KIND_##kind, FC_FROM_##from, \
+	 offsetof(FcOptions, field)},
+
+const FcOption fc_option_list[FC_NOPTIONS] = {FC_OPTIONS(FC_OPTION_ROW)};
+
+#define FC_OPTION_VALUES(name, copy, values, meaning, text, example) \
+	[FC_OPTION_##name] = values,
+
+/* Valid values, for hints */
+const char *const fc_option_values[FC_NOPTIONS] = {FC_HELP(FC_OPTION_VALUES)};
+
+/* fc_options_set() writes to a field by its option's kind: types must agree */
+#define FC_TYPE_TEXT	char *
+#define FC_TYPE_FLAG	bool
+#define FC_TYPE_LIST	List *
+#define FC_TYPE_TABLE	Oid
+#define FC_TYPE_WORKERS int
+#define FC_TYPE_LIMIT	int64
+#define FC_OPTION_FITS(name, type, preset, kind, from, core, field) \
+	StaticAssertDecl(__builtin_types_compatible_p(typeof(((FcOptions *) 0)->field), \
+												  FC_TYPE_##kind), \
+					 "the field of option " #name " has another type");
+
+FC_OPTIONS(FC_OPTION_FITS)
+
+const FcOption *
+fc_option_find(const char *name, int from)
+{
+	for (int i = 0; i < FC_NOPTIONS; i++)
+	{
+		const FcOption *option = &fc_option_list[i];
+
+		if ((option->from & from) &&
+			(strcmp(name, option->name) == 0 ||
+			 (option->core && strcmp(name, option->core) == 0)))
+			return option;
+	}
+	return NULL;
+}
+
+void
+fc_nearest_begin(FcNearest *nearest, const char *word)
+{
+	nearest->word = word;
+	nearest->name = NULL;
+	nearest->least = Min(FC_NEAREST_TYPOS, (int) strlen(word) / 2);
+}
+
+void
+fc_nearest_try(FcNearest *nearest, const char *name)
+{
+	int			len = strlen(nearest->word);
+	int			typos;
+
+	if (len >= NAMEDATALEN)
+		return;
+	typos = varstr_levenshtein_less_equal(nearest->word, len, name, strlen(name),
+										  1, 1, 1, nearest->least, true);
+	if (typos > nearest->least)
+		return;
+	nearest->name = name;
+	nearest->least = typos - 1;
+}
+
+static const char *
+fc_option_nearest(const char *word, int from)
+{
+	FcNearest	nearest;
+
+	fc_nearest_begin(&nearest, word);
+	for (int i = 0; i < FC_NOPTIONS; i++)
+		if (fc_option_list[i].from & from)
+			fc_nearest_try(&nearest, fc_option_list[i].name);
+	return nearest.name;
+}
+
+static char *
+fc_option_names(int from)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < FC_NOPTIONS; i++)
+		if (fc_option_list[i].from & from)
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "",
+							 fc_option_list[i].name);
+	return names.data;
+}
+
+void
+fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
+{
+	const char *nearest = fc_option_nearest(word, from);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("option \"%s\" not recognized", word),
+			 nearest ? errhint("Perhaps you meant the option \"%s\".", nearest) :
+			 errhint("Options are %s.", fc_option_names(from)),
+			 parser_errposition(pstate, location)));
+}
+
+int
+fc_option_hint(const FcOptions *options, FcOptionNumber option)
+{
+	return errhint("Use %s%s %s.", fc_option_list[option].name,
+				   fc_caller_arrow(options->caller), fc_option_values[option]);
+}
+
+char *
+fc_option_default(const FcOption *option)
+{
+	if (option->preset[0] != '\'')
+		return NULL;
+	return pnstrdup(option->preset + 1, strlen(option->preset) - 2);
+}

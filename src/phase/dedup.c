@@ -1,0 +1,544 @@
+/*-------------------------------------------------------------------------
+ *
+ * phase/dedup.c
+ *	  Of rows that are equal in some columns, lets one pass to the writer.
+ *
+ *	rows in key order ──► those of one key ──► a hash table ──► rows that stay
+ *			└──► too many for the memory ──► sorted by these columns ──►┘
+ *
+ * The key is one of the columns, so that equal rows come together.  They are in
+ * the order of the leaf and then of the file, and the last of them stays, or
+ * the first.  A row comes here when all that could be wrong with it has been
+ * looked at.
+ *
+ * Rows of a key that are sorted leave in the order of the columns; others in
+ * the order in which they have come.  On error the phase's memory context and
+ * resource owner take back all.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/typcache.h"
+
+#include "phase/loader.h"
+
+/* Without a hash function so many rows are compared with each other, at most */
+#define FC_DEDUP_UNHASHED	64
+
+/* A column by which rows are compared, beside the key */
+typedef struct FcDedupColumn
+{
+	AttrNumber	target;			/* in the target */
+	AttrNumber	attnum;			/* in the leaf */
+	Oid			collation;
+	FmgrInfo	equal;
+	FmgrInfo	hash;			/* fn_oid InvalidOid: there is none */
+} FcDedupColumn;
+
+/* A row of the key in hand */
+typedef struct FcDedupRow
+{
+	HeapTupleData tuple;		/* of the leaf's row type */
+	FcSpilled  *spilled;		/* where its tuple is one that was spilled; or
+								 * NULL */
+	uint64		offset;
+	uint32		length;			/* of its record */
+	uint32		hash;
+	bool		gone;
+} FcDedupRow;
+
+struct FcDedup
+{
+	int			ncolumns;
+	FcDedupColumn *columns;
+	bool		hashed;			/* each column has a hash function */
+	bool		first;			/* of equal rows the first stays */
+	bool		nulls_equal;
+	bool		apart;			/* no two rows in hand are equal: their key is
+								 * NULL */
+	TupleDesc	desc;			/* of the leaf */
+
+	/* the rows of one key */
+	int64		key;
+	FcDedupRow *rows;
+	int			nrows;
+	int			allocated;
+	int			ncopied;		/* the first rows, which are in mcxt */
+	MemoryContext mcxt;
+	MemoryContext other;		/* for a row that comes before mcxt is reset */
+	MemoryContext compare_mcxt; /* for what comparisons allocate */
+	Size		copied;			/* bytes in mcxt */
+	Size		most;			/* of these */
+	int		   *table;			/* numbers of rows; -1: none */
+	uint32		table_size;		/* a power of two */
+	FcSort	   *sort;			/* has them all instead; NULL: it does not */
+
+	/* spilled rows that go to the writer together */
+	FcSpilled  *out[FC_BATCH_ROWS];
+	int			nout;
+};
+
+static void
+fc_dedup_begin_column(FcDedup *dedup, TupleDesc desc, const FcSortKey *key)
+{
+	FcDedupColumn *column = &dedup->columns[dedup->ncolumns++];
+	TypeCacheEntry *type = lookup_type_cache(TupleDescAttr(desc, key->attnum - 1)->atttypid,
+											 TYPECACHE_EQ_OPR_FINFO | TYPECACHE_HASH_PROC_FINFO);
+
+	column->target = key->attnum;
+	column->collation = key->collation;
+	fmgr_info_copy(&column->equal, &type->eq_opr_finfo, CurrentMemoryContext);
+	if (OidIsValid(type->hash_proc))
+		fmgr_info_copy(&column->hash, &type->hash_proc_finfo, CurrentMemoryContext);
+	dedup->hashed = dedup->hashed && OidIsValid(type->hash_proc);
+}
+
+FcDedup *
+fc_dedup_begin(const FcContext *ctx)
+{
+	const FcShared *shared = ctx->shared;
+	FcDedup    *dedup;
+
+	if (shared->plan.dedup.nkeys == 0)
+		return NULL;
+	dedup = palloc0(sizeof(FcDedup));
+	dedup->first = shared->plan.dedup.first;
+	dedup->nulls_equal = shared->plan.dedup.nulls_equal;
+	dedup->hashed = true;
+	dedup->columns = palloc0(sizeof(FcDedupColumn) * shared->plan.dedup.nkeys);
+	for (int i = 0; i < shared->plan.dedup.nkeys; i++)
+		if (fc_shared_dedup(shared)[i].attnum != shared->plan.key.attnum)
+			fc_dedup_begin_column(dedup, RelationGetDescr(ctx->target), &fc_shared_dedup(shared)[i]);
+	dedup->most = shared->memory / 16;
+	dedup->allocated = FC_BATCH_ROWS;
+	dedup->rows = palloc(sizeof(FcDedupRow) * dedup->allocated);
+	dedup->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy equal rows",
+										ALLOCSET_DEFAULT_SIZES);
+	dedup->other = AllocSetContextCreate(CurrentMemoryContext, "fast_copy equal rows",
+										 ALLOCSET_DEFAULT_SIZES);
+	dedup->compare_mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy compared values",
+												ALLOCSET_DEFAULT_SIZES);
+	return dedup;
+}
+
+void
+fc_dedup_begin_task(FcDedup *dedup, const FcLeaf *leaf, bool null)
+{
+	dedup->apart = null && !dedup->nulls_equal;
+	Assert(dedup->nrows == 0 && dedup->sort == NULL);
+	dedup->desc = RelationGetDescr(leaf->rri->ri_RelationDesc);
+	for (int i = 0; i < dedup->ncolumns; i++)
+		dedup->columns[i].attnum = fc_sort_mapped(leaf->map, dedup->columns[i].target);
+}
+
+/* Values may have been read from a TOAST table to be compared */
+static inline void
+fc_dedup_end_values(const FcDedup *dedup, MemoryContext old)
+{
+	MemoryContextSwitchTo(old);
+	if (!dedup->compare_mcxt->isReset)
+		MemoryContextReset(dedup->compare_mcxt);
+}
+
+static uint32
+fc_dedup_hash(const FcDedup *dedup, FcDedupRow *row)
+{
+	MemoryContext old = MemoryContextSwitchTo(dedup->compare_mcxt);
+	uint32		hash = 0;
+
+	for (int i = 0; i < dedup->ncolumns; i++)
+	{
+		FcDedupColumn *column = &dedup->columns[i];
+		bool		null;
+		Datum		value = heap_getattr(&row->tuple, column->attnum, dedup->desc, &null);
+
+		if (OidIsValid(column->hash.fn_oid))
+			hash = hash_combine(hash, null ? 0 :
+								DatumGetUInt32(FunctionCall1Coll(&column->hash, column->collation, value)));
+	}
+	fc_dedup_end_values(dedup, old);
+	return murmurhash32(hash);
+}
+
+static bool
+fc_dedup_is_equal(const FcDedup *dedup, FcDedupRow *a, FcDedupRow *b)
+{
+	MemoryContext old = MemoryContextSwitchTo(dedup->compare_mcxt);
+	bool		equal = true;
+
+	for (int i = 0; i < dedup->ncolumns && equal; i++)
+	{
+		FcDedupColumn *column = &dedup->columns[i];
+		bool		anull;
+		bool		bnull;
+		Datum		avalue = heap_getattr(&a->tuple, column->attnum, dedup->desc, &anull);
+		Datum		bvalue = heap_getattr(&b->tuple, column->attnum, dedup->desc, &bnull);
+
+		equal = anull == bnull &&
+			(anull ? dedup->nulls_equal : DatumGetBool(FunctionCall2Coll(&column->equal, column->collation, avalue, bvalue)));
+	}
+	fc_dedup_end_values(dedup, old);
+	return equal;
+}
+
+/* Counts a row that does not stay */
+static void
+fc_dedup_drop(FcLoader *loader, uint64 offset)
+{
+	if (!fc_offset_is_tuple(offset))
+	{
+		fc_context_count_duplicate(loader->ctx, offset);
+		return;
+	}
+	pg_atomic_fetch_add_u64(&loader->ctx->shared->counts.updated, 1);
+	loader->tasks.old_gone++;
+}
+
+static void
+fc_dedup_write_out(FcLoader *loader)
+{
+	FcDedup    *dedup = loader->dedup;
+
+	if (dedup->nout > 0)
+		fc_write_put_spilled(loader->leaf->writer, dedup->out, dedup->nout);
+	dedup->nout = 0;
+}
+
+/* Lets the row in the leaf's slot pass */
+static void
+fc_dedup_pass_slot(FcLoader *loader, uint64 offset, uint32 length)
+{
+	const FcRecord *before = loader->row.record;
+	FcRecord	record = {.offset = offset,.length = length};
+
+	loader->leaf->slot->tts_tableOid = RelationGetRelid(loader->leaf->rri->ri_RelationDesc);
+	loader->row.record = &record;
+	fc_leaf_write(loader);
+	loader->row.record = before;
+}
+
+/* Puts a tuple's values into the leaf's slot */
+static void
+fc_dedup_deform(FcLoader *loader, FcDedupRow *row)
+{
+	TupleTableSlot *slot = loader->leaf->slot;
+
+	ExecClearTuple(slot);
+	heap_deform_tuple(&row->tuple, loader->dedup->desc, slot->tts_values, slot->tts_isnull);
+	ExecStoreVirtualTuple(slot);
+}
+
+static void
+fc_dedup_pass(FcLoader *loader, FcDedupRow *row)
+{
+	FcDedup    *dedup = loader->dedup;
+
+	if (row->spilled)
+	{
+		if (dedup->nout == FC_BATCH_ROWS)
+			fc_dedup_write_out(loader);
+		dedup->out[dedup->nout++] = row->spilled;
+		return;
+	}
+	fc_dedup_write_out(loader);
+	fc_dedup_deform(loader, row);
+	fc_dedup_pass_slot(loader, row->offset, row->length);
+}
+
+/* Makes an empty table for the rows in hand */
+static void
+fc_dedup_clear_table(FcDedup *dedup, MemoryContext mcxt)
+{
+	uint32		size = pg_nextpower2_32(dedup->nrows * 2);
+
+	if (size > dedup->table_size)
+	{
+		if (dedup->table)
+			pfree(dedup->table);
+		dedup->table = MemoryContextAllocHuge(mcxt, sizeof(int) * size);
+		dedup->table_size = size;
+	}
+	memset(dedup->table, -1, sizeof(int) * size);
+}
+
+/* Finds out which of the rows in hand stay */
+static void
+fc_dedup_find(FcLoader *loader)
+{
+	FcDedup    *dedup = loader->dedup;
+	uint32		mask = pg_nextpower2_32(dedup->nrows * 2) - 1;
+
+	fc_dedup_clear_table(dedup, loader->ctx->mcxt);
+	for (int i = 0; i < dedup->nrows; i++)
+	{
+		FcDedupRow *row = &dedup->rows[i];
+		uint32		at;
+
+		row->hash = fc_dedup_hash(dedup, row);
+		for (at = row->hash & mask; dedup->table[at] >= 0; at = (at + 1) & mask)
+		{
+			FcDedupRow *before = &dedup->rows[dedup->table[at]];
+
+			if (before->hash != row->hash || !fc_dedup_is_equal(dedup, before, row))
+				continue;
+			(dedup->first ? row : before)->gone = true;
+			fc_dedup_drop(loader, dedup->first ? row->offset : before->offset);
+			break;
+		}
+		if (!row->gone)
+			dedup->table[at] = i;
+	}
+}
+
+/* Forgets the rows in hand, and their copies */
+static void
+fc_dedup_forget(FcDedup *dedup)
+{
+	dedup->nrows = dedup->ncopied = 0;
+	if (dedup->copied == 0)
+		return;
+	dedup->copied = 0;
+	MemoryContextReset(dedup->mcxt);
+}
+
+/* Takes the row in the leaf's slot in hand, its bytes in "mcxt" */
+static FcDedupRow
+fc_dedup_copy_slot(FcLoader *loader, MemoryContext mcxt, uint64 offset, uint32 length)
+{
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	TupleTableSlot *slot = loader->leaf->slot;
+	FcDedupRow	row = {.offset = offset,.length = length};
+
+	row.tuple = *heap_form_tuple(loader->dedup->desc, slot->tts_values, slot->tts_isnull);
+	MemoryContextSwitchTo(old);
+	return row;
+}
+
+/*
+ * The sort has all rows of the key: equal ones follow each other, in their
+ * order.  "kept" is the one of these that stays, as far as is known.
+ */
+static void
+fc_dedup_end_sort(FcLoader *loader)
+{
+	FcDedup    *dedup = loader->dedup;
+	TupleTableSlot *slot = loader->leaf->slot;
+	MemoryContext mcxt = AllocSetContextCreate(loader->ctx->mcxt, "fast_copy sorted row", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext next = AllocSetContextCreate(loader->ctx->mcxt, "fast_copy sorted row", ALLOCSET_DEFAULT_SIZES);
+	FcDedupRow	kept;
+	FcSortRow	place;
+
+	for (bool any = false; fc_sort_next(dedup->sort, slot, &place); any = true)
+	{
+		FcDedupRow	row = fc_dedup_copy_slot(loader, next, place.offset, place.length);
+		bool		equal = any && fc_dedup_is_equal(dedup, &kept, &row);
+		MemoryContext swap = mcxt;
+
+		CHECK_FOR_INTERRUPTS();
+		if (equal && dedup->first)
+			fc_dedup_drop(loader, row.offset);
+		else
+		{
+			if (equal)
+				fc_dedup_drop(loader, kept.offset);
+			else if (any)
+				fc_dedup_pass(loader, &kept);
+			kept = row;
+			mcxt = next;
+			next = swap;
+		}
+		MemoryContextReset(next);
+	}
+	fc_dedup_pass(loader, &kept);
+	MemoryContextDelete(mcxt);
+	MemoryContextDelete(next);
+	fc_sort_end(dedup->sort);
+	dedup->sort = NULL;
+}
+
+/* All rows of the key have come */
+static void
+fc_dedup_end_key(FcLoader *loader)
+{
+	FcDedup    *dedup = loader->dedup;
+
+	CHECK_FOR_INTERRUPTS();
+	if (dedup->sort)
+	{
+		fc_sort_finish(dedup->sort);
+		fc_dedup_end_sort(loader);
+		return;
+	}
+	if (dedup->nrows > 1)
+		fc_dedup_find(loader);
+	for (int i = 0; i < dedup->nrows; i++)
+		if (!dedup->rows[i].gone)
+			fc_dedup_pass(loader, &dedup->rows[i]);
+	/* those on their way to the writer may be among the copies */
+	if (dedup->copied > 0)
+		fc_dedup_write_out(loader);
+	fc_dedup_forget(dedup);
+}
+
+/* Puts a row of the key in hand into the sort, through the leaf's slot */
+static void
+fc_dedup_sort_row(FcLoader *loader, FcDedupRow *row)
+{
+	FcSortRow	place = {.offset = row->offset,.length = row->length};
+
+	fc_dedup_deform(loader, row);
+	fc_sort_put(loader->dedup->sort, loader->leaf->slot, &place);
+}
+
+/* Are the rows of the key too many to be kept in memory, or to be compared? */
+static inline bool
+fc_dedup_has_most(const FcDedup *dedup)
+{
+	return dedup->copied > dedup->most || (!dedup->hashed && dedup->nrows > FC_DEDUP_UNHASHED);
+}
+
+/* Gives the rows of the key in hand to the sort, and those that follow */
+static void
+fc_dedup_begin_sort(FcLoader *loader)
+{
+	FcDedup    *dedup = loader->dedup;
+	FcShared   *shared = loader->ctx->shared;
+	FcSortBy	by = {fc_shared_dedup(shared), shared->plan.dedup.nkeys, false};
+	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
+
+	fc_dedup_write_out(loader);
+	dedup->sort = fc_sort_begin(shared, dedup->desc, loader->leaf->map, by, shared->memory / 8);
+	MemoryContextSwitchTo(old);
+	for (int i = 0; i < dedup->nrows; i++)
+		fc_dedup_sort_row(loader, &dedup->rows[i]);
+	fc_dedup_forget(dedup);
+}
+
+/* Goes on to a key, after the rows of the one before it */
+static inline void
+fc_dedup_reach(FcLoader *loader, int64 key)
+{
+	FcDedup    *dedup = loader->dedup;
+
+	if (key == dedup->key && !dedup->apart && (dedup->nrows > 0 || dedup->sort))
+		return;
+	if (dedup->nrows > 0 || dedup->sort)
+		fc_dedup_end_key(loader);
+	dedup->key = key;
+}
+
+static inline FcDedupRow *
+fc_dedup_add(FcDedup *dedup)
+{
+	if (dedup->nrows == dedup->allocated)
+	{
+		dedup->allocated *= 2;
+		dedup->rows = repalloc_huge(dedup->rows, sizeof(FcDedupRow) * dedup->allocated);
+	}
+	return &dedup->rows[dedup->nrows++];
+}
+
+/* Copies the rows in hand that are the reader's, which goes on */
+static void
+fc_dedup_keep(FcLoader *loader)
+{
+	FcDedup    *dedup = loader->dedup;
+
+	fc_dedup_write_out(loader);
+	for (; dedup->ncopied < dedup->nrows; dedup->ncopied++)
+	{
+		FcDedupRow *row = &dedup->rows[dedup->ncopied];
+		Size		size = MAXALIGN(row->tuple.t_len);
+
+		/* the writer copies whole words */
+		row->spilled = MemoryContextAllocZero(dedup->mcxt, size);
+		memcpy(row->spilled, row->tuple.t_data, row->tuple.t_len);
+		row->tuple.t_data = (HeapTupleHeader) row->spilled;
+		dedup->copied += size + sizeof(FcDedupRow);
+	}
+	if (fc_dedup_has_most(dedup))
+		fc_dedup_begin_sort(loader);
+}
+
+void
+fc_dedup_put_spilled(FcLoader *loader, FcSpilled *const *rows, const int64 *keys, int n)
+{
+	FcDedup    *dedup = loader->dedup;
+
+	for (int i = 0; i < n; i++)
+	{
+		FcDedupRow *row;
+
+		fc_dedup_reach(loader, keys[i]);
+		row = fc_dedup_add(dedup);
+		row->tuple.t_data = (HeapTupleHeader) rows[i];
+		row->tuple.t_len = rows[i]->more.row;
+		row->tuple.t_tableOid = InvalidOid;
+		row->spilled = rows[i];
+		row->offset = rows[i]->at.offset;
+		row->length = fc_spilled_length(rows[i]);
+		row->gone = false;
+		if (dedup->sort)
+		{
+			fc_dedup_sort_row(loader, row);
+			dedup->nrows = 0;
+		}
+	}
+	fc_dedup_keep(loader);
+}
+
+void
+fc_dedup_put(FcLoader *loader)
+{
+	FcDedup    *dedup = loader->dedup;
+	FcDedupRow	row = fc_dedup_copy_slot(loader, dedup->other, loader->row.record->offset,
+										 loader->row.record->length);
+
+	fc_dedup_reach(loader, loader->row.key);
+	if (dedup->sort)
+	{
+		fc_dedup_sort_row(loader, &row);
+		MemoryContextReset(dedup->other);
+		return;
+	}
+	if (dedup->nrows == 0)
+	{
+		MemoryContext swap = dedup->mcxt;
+
+		dedup->mcxt = dedup->other;
+		dedup->other = swap;
+	}
+	else
+	{
+		MemoryContext old = MemoryContextSwitchTo(dedup->mcxt);
+
+		row.tuple = *heap_copytuple(&row.tuple);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(dedup->other);
+	}
+	*fc_dedup_add(dedup) = row;
+	dedup->ncopied = dedup->nrows;
+	dedup->copied += row.tuple.t_len + sizeof(FcDedupRow);
+	if (fc_dedup_has_most(dedup))
+		fc_dedup_begin_sort(loader);
+}
+
+void
+fc_dedup_finish(FcLoader *loader)
+{
+	FcDedup    *dedup = loader->dedup;
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+
+	if (dedup->nrows > 0 || dedup->sort)
+		fc_dedup_end_key(loader);
+	fc_dedup_write_out(loader);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(loader->row_mcxt);
+}

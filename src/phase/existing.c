@@ -1,0 +1,163 @@
+/*-------------------------------------------------------------------------
+ *
+ * phase/existing.c
+ *	  Spills the rows that leaves have, to be loaded with those of the file.
+ *
+ *	stretch of pages ──► rows that the leader's snapshot sees ──► tuple of the
+ *		target's row type ──► the cell of its key (sort/spill.h)
+ *
+ * A process takes stretches of any of the leaves.  What it spills are files
+ * beside those of the scan, with the same cells.  On error the end of the phase
+ * closes what is open.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/tupconvert.h"
+#include "miscadmin.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "compat/compat.h"
+#include "context/pace.h"
+#include "phase/phases.h"
+#include "sort/spill.h"
+
+typedef struct FcOldReader
+{
+	FcContext  *ctx;
+	FcSpill    *spill;
+	Relation	rel;			/* the leaf in hand */
+	AttrMap    *map;			/* to the target's row type; NULL: the same */
+	AttrNumber	key;
+	Datum	   *values;			/* of a row of the target */
+	bool	   *nulls;
+	Datum	   *old_values;		/* of a row of the leaf */
+	bool	   *old_nulls;
+	MemoryContext row_mcxt;
+	uint64		rows;
+} FcOldReader;
+
+/*
+ * Makes a tuple of the target's row type that has all columns.  ERROR 0A000 if
+ * it is longer than those of any table.
+ */
+static HeapTuple
+fc_old_convert(FcOldReader *reader, HeapTuple row)
+{
+	TupleDesc	desc = RelationGetDescr(reader->rel);
+	TupleDesc	root = RelationGetDescr(reader->ctx->target);
+	HeapTuple	made;
+
+	heap_deform_tuple(row, desc, reader->old_values, reader->old_nulls);
+	for (int i = 0; i < root->natts; i++)
+	{
+		int			from = reader->map ? reader->map->attnums[i] - 1 : i;
+
+		reader->nulls[i] = from < 0 || reader->old_nulls[from];
+		reader->values[i] = reader->nulls[i] ? (Datum) 0 : reader->old_values[from];
+	}
+	made = heap_form_tuple(root, reader->values, reader->nulls);
+	if (made->t_len > PG_UINT16_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot merge rows into table \"%s\"", RelationGetRelationName(reader->rel)),
+				 errdetail("The default of a column that was added later makes a row too long."),
+				 errhint("Rewrite the table first, as ALTER TABLE ... ALTER COLUMN ... TYPE does.")));
+	return made;
+}
+
+static void
+fc_old_spill(FcOldReader *reader, HeapTuple row)
+{
+	FcEntry		entry = {.offset = fc_offset_of_tuple(ItemPointerGetBlockNumber(&row->t_self),
+													  ItemPointerGetOffsetNumber(&row->t_self))};
+	bool		null;
+	Datum		key = heap_getattr(row, reader->key, RelationGetDescr(reader->rel), &null);
+
+	entry.key = null ? 0 : fc_key_from_datum(reader->ctx->shared->plan.key.type, key);
+	entry.info = fc_entry_info(null, 0);
+	if (reader->map || HeapTupleHeaderGetNatts(row->t_data) != RelationGetDescr(reader->rel)->natts)
+		row = fc_old_convert(reader, row);
+	fc_spill_put_old(reader->spill, &entry, row);
+	reader->rows++;
+}
+
+static void
+fc_old_open(FcOldReader *reader, Oid leaf)
+{
+	Relation	target = reader->ctx->target;
+	TupleDesc	desc;
+
+	if (reader->rel && RelationGetRelid(reader->rel) == leaf)
+		return;
+	if (reader->rel)
+		table_close(reader->rel, NoLock);
+	reader->rel = table_open(leaf, AccessShareLock);
+	desc = RelationGetDescr(reader->rel);
+	reader->map = leaf == RelationGetRelid(target) ? NULL :
+		fc_build_attrmap_if_req(desc, RelationGetDescr(target));
+	reader->key = get_attnum(leaf, NameStr(TupleDescAttr(RelationGetDescr(target),
+														 reader->ctx->shared->plan.key.attnum - 1)->attname));
+	reader->old_values = palloc(sizeof(Datum) * desc->natts);
+	reader->old_nulls = palloc(sizeof(bool) * desc->natts);
+}
+
+static void
+fc_old_read(FcOldReader *reader, const FcPages *stretch)
+{
+	TableScanDesc scan;
+	HeapTuple	row;
+	BlockNumber block = InvalidBlockNumber;
+
+	fc_old_open(reader, stretch->leaf);
+	scan = table_beginscan_strat(reader->rel, GetActiveSnapshot(), 0, NULL, true, false);
+	heap_setscanlimits(scan, stretch->from, stretch->nblocks);
+	while ((row = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(reader->row_mcxt);
+
+		fc_old_spill(reader, row);
+		MemoryContextSwitchTo(old);
+		if (!reader->row_mcxt->isReset)
+			MemoryContextReset(reader->row_mcxt);
+		if (block == ItemPointerGetBlockNumber(&row->t_self))
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		block = ItemPointerGetBlockNumber(&row->t_self);
+		fc_context_progress(reader->ctx);
+		fc_pace(reader->ctx, BLCKSZ);
+	}
+	table_endscan(scan);
+}
+
+void
+fc_existing_run(FcContext *ctx)
+{
+	FcShared   *shared = ctx->shared;
+	int			natts = RelationGetDescr(ctx->target)->natts;
+	FcOldReader reader = {.ctx = ctx};
+	uint32		i;
+
+	Assert(shared->phase == FC_PHASE_REPLACE && fc_shared_keyed(shared));
+	fc_spill_open_bounds(ctx);
+	reader.spill = fc_spill_begin(shared, psprintf("spill.%d", shared->nscanners + ctx->worker),
+								  fc_shared_key_routes(shared) ? fc_route_build(ctx->target) : NULL,
+								  ctx->bounds, shared->nbounds, shared->memory / 8 * 7);
+	reader.values = palloc(sizeof(Datum) * natts);
+	reader.nulls = palloc(sizeof(bool) * natts);
+	reader.row_mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy old row",
+											ALLOCSET_DEFAULT_SIZES);
+	while (fc_context_take(ctx, shared->ntasks, &i))
+		fc_old_read(&reader, (FcPages *) ctx->tasks + i);
+	if (reader.rel)
+		table_close(reader.rel, NoLock);
+	fc_spill_end(reader.spill, shared->nscanners + ctx->worker);
+	pg_atomic_fetch_add_u64(&shared->counts.existing, reader.rows);
+}
