@@ -1,4 +1,5 @@
-# Those who load, for bench/compare.  Sourced after bench/lib.sh.
+# Those who load, for bench/compare, and some for bench/again.  Sourced after
+# bench/lib.sh.
 #
 # A contender NAME has up to five functions:
 #   setup_NAME    once; says with "unavailable REASON" that it cannot run
@@ -466,8 +467,9 @@ engine()
 
 embedded_before() { rm -rf "$FC_TMP/embedded/data" && mkdir "$FC_TMP/embedded/data" && own "$FC_TMP/embedded/data"; }
 
-# Its own clock: starting Python is no part of the load
-embedded_load() { engine "$1" "$2" load >"$FC_TMP/log/clock" 2>>"$FC_TMP/log/error"; }
+# embedded_load NAME SORT [WHAT]: by its own clock, as starting Python is no part of
+# the load
+embedded_load() { engine "$1" "$2" "${3:-load}" >"$FC_TMP/log/clock" 2>>"$FC_TMP/log/error"; }
 
 embedded_after()
 {
@@ -510,10 +512,9 @@ free_port()
   perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1)->sockport'
 }
 
-questdb_psql()
-{
-  PGHOST=127.0.0.1 PGPORT=$QUESTDB_PORT PGUSER=admin PGPASSWORD=quest PGDATABASE=qdb fc_psql -A -t "$@"
-}
+# questdb COMMAND...: runs what uses psql
+questdb() { PGHOST=127.0.0.1 PGPORT=$QUESTDB_PORT PGUSER=admin PGPASSWORD=quest PGDATABASE=qdb "$@"; }
+questdb_psql() { questdb fc_psql -A -t "$@"; }
 
 setup_questdb()
 {
@@ -547,7 +548,7 @@ END
 }
 
 # Runs for the time of its loads only
-before_questdb()
+start_questdb()
 {
   local i
   rm -rf "$FC_TMP/questdb/db" "$FC_TMP/questdb/work"
@@ -558,23 +559,29 @@ before_questdb()
     ! questdb_psql -c 'SELECT 1' >/dev/null 2>&1 || break
     sleep 0.2
   done
-  questdb_psql -o /dev/null -c 'DROP TABLE IF EXISTS target' \
-    -c "CREATE TABLE target ($(sql questdb columns)) TIMESTAMP($KEY) PARTITION BY $(sql questdb storage) BYPASS WAL"
 }
 
-# Its COPY returns at once; the log tells when it is done
-load_questdb()
+# questdb_table NAME KIND
+questdb_table()
+{
+  questdb_psql -o /dev/null -c "CREATE TABLE $1 ($(sql questdb columns)) TIMESTAMP($KEY) PARTITION BY $(sql questdb storage) $2"
+}
+
+# questdb_copy TABLE: its COPY returns at once; the log tells when it is done
+questdb_copy()
 {
   local id status=
-  id=$(questdb_psql -c "COPY target FROM '$(basename "$PATTERN")' WITH HEADER false TIMESTAMP '$KEY'
+  id=$(questdb_psql -c "COPY $1 FROM '$(basename "$PATTERN")' WITH HEADER false TIMESTAMP '$KEY'
     FORMAT '$(sql questdb format)' ON ERROR ABORT") || return 1
   until [ -n "$status" ]; do
     sleep 0.02
     status=$(questdb_psql -c "SELECT status, message FROM sys.text_import_log WHERE id = '$id' AND phase IS NULL AND status <> 'started'" 2>>"$FC_TMP/log/error") || return 1
   done
-  echo "$status" >"$FC_TMP/log/error"
-  [ "${status%%|*}" = finished ]
+  [ "${status%%|*}" = finished ] || { echo "$status" >>"$FC_TMP/log/error"; return 1; }
 }
+
+before_questdb() { start_questdb && questdb_table target 'BYPASS WAL'; }
+load_questdb() { questdb_copy target; }
 
 after_questdb()
 {
@@ -583,11 +590,18 @@ after_questdb()
   stop_questdb
 }
 
+# ... and all that it writes when it ends is written
 stop_questdb()
 {
+  local all i
   [ -n "$QUESTDB_PID" ] || return 0
-  kill $(family "$QUESTDB_PID")
+  all=$(family "$QUESTDB_PID")
+  kill $all
   wait "$QUESTDB_PID"
+  for i in $(seq 100); do
+    kill -0 $all || break
+    sleep 0.1
+  done
   QUESTDB_PID=
 } 2>/dev/null
 

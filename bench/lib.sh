@@ -112,7 +112,7 @@ turn() { echo "${@:2} $1"; }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
 sum() { awk -v a="$1" -v b="$2" 'BEGIN { print a + b }'; }
 seconds() { awk -v a="$1" 'BEGIN { printf "%.2f", a / 1000 }'; }
-median() { sort -n | awk '{ a[NR] = $1 } END { print NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2 }'; }
+median() { sort -n | awk '{ a[NR] = $1 } END { print a[1] == "-" ? "-" : NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2 }'; }
 
 # partitions_sql NAME FIRST DAYS: makes by hand what fast_copy would make.
 partitions_sql()
