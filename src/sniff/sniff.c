@@ -45,6 +45,17 @@ fc_sniff_check_width(const FcGuess *guess)
 				 errhint("Give the delimiter if they are separated by another one, or load some of them with header => 'map', ignore_extra_columns => true.")));
 }
 
+/* Says what a second file can be to a table that is there */
+static void
+fc_sniff_note_existing(FcTable *table, const char *name)
+{
+	table->notes = lappend(table->notes,
+						   psprintf("There is a relation %s already: leave CREATE TABLE out if it is the one to load, or give another name as the second argument of fast_copy_sniff.",
+									name));
+	table->notes = lappend(table->notes,
+						   "Rows that it has will stay.  With options => '{\"existing_rows\": \"replace\"}' those of this file take their place, partition by partition; with \"merge\" both are put in order, and \"dedup_keys\" says which are equal; '{\"on_conflict\": \"update\"}' goes by its primary key.");
+}
+
 List *
 fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 {
@@ -72,9 +83,7 @@ fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 		list_make1(makeString(fc_names_table(table.sample, options)));
 	name = NameListToQuotedString(names);
 	if (OidIsValid(RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true)))
-		table.notes = lappend(table.notes,
-							  psprintf("There is a relation %s already: leave CREATE TABLE out if it is the one to load, or give another name as the second argument of fast_copy_sniff.",
-									   name));
+		fc_sniff_note_existing(&table, name);
 	return list_make2(fc_statement_create(&table, &key, name),
 					  fc_statement_select(&table, &key, name, function));
 }

@@ -193,7 +193,8 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'1,2,3,4\n5,6,7\n8,9,1\n', '', 'The first line has another number of fields than the others. If it is a title, give header => 1. 1 of 3 records have another number'),
 (E'x,1\n2,2\n3,3\n', '', 'The first line has words above numbers or times, but values as well: it is taken for values.'),
 (E'1\ta\n\\.\n2\tb\n', 'format => ''text''', E'A line \\. ends the data: the load leaves out what stands after it.'),
-(E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'There is a relation pg_catalog.pg_class already');
+(E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'There is a relation pg_catalog.pg_class already'),
+(E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'Rows that it has will stay. With options => ''{"existing_rows": "replace"}''');
 SELECT CASE WHEN strpos(said(got), said) > 0 THEN pass('it says: ' || said) ELSE is(said(got), said, 'it says: ' || said) END
 FROM (SELECT *, sniffed(quote_literal(write(format('sniff_said_%s.csv', number), convert_to(lines, 'UTF8'))), arguments) AS got FROM remark) AS r ORDER BY number;
 

@@ -299,6 +299,28 @@ subtest 'a standby has the new rows, and nothing else' => sub {
 	$standby->stop;
 };
 
+subtest 'a base backup is taken before the end, and around it' => sub {
+	prepare($node);
+	my $load = paused();
+	$node->backup('before');
+	my $slow = IPC::Run::start([ 'pg_basebackup', '--no-sync', '--checkpoint=fast', '--max-rate=20M', '-h', $node->host, '-p', $node->port, '-D', $node->backup_dir . '/around' ]);
+	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_stat_progress_basebackup WHERE phase = 'streaming database files'"), 'a slow one is under way');
+	ends($load, $done, '3400|1000|1000');
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_stat_progress_basebackup'), 1, 'it still is');
+	ok($slow->finish, 'it ends');
+	foreach ([ 'before', '3000|600|0' ], [ 'around', '3400|1000|1000' ])
+	{
+		my ($name, $counts) = @$_;
+		my $copy = PostgreSQL::Test::Cluster->new($name);
+
+		$copy->init_from_backup($node, $name);
+		$copy->start;
+		is(counts($copy), $counts, "$name: the rows");
+		is_sound($copy, $name);
+		$copy->stop;
+	}
+};
+
 subtest 'a logical slot is shown rows that are deleted and inserted' => sub {
 	prepare($node);
 	open_gate();
