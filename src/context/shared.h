@@ -137,6 +137,8 @@ typedef struct FcTask
 								 * before */
 	uint64		old_gone;		/* others that it had, and that rows have
 								 * taken the place of */
+	uint64		gone;			/* rows of the file that equal ones were
+								 * preferred to */
 } FcTask;
 
 /* Pages of a leaf whose rows are loaded once more */

@@ -470,6 +470,7 @@ fc_tasks_leaf_rows(FcJob *job)
 		leaves[task->part].rows += task->loaded;
 		leaves[task->part].old += task->old;
 		leaves[task->part].old_gone += task->old_gone;
+		leaves[task->part].gone += task->gone;
 	}
 	qsort(leaves, job->target.ngroups, sizeof(FcLeafRows), fc_tasks_leaf_cmp);
 	return leaves;
@@ -496,5 +497,7 @@ fc_tasks_has_changed(FcJob *job, const FcLeafRows *leaves, Oid leaf)
 {
 	const FcLeafRows *found = fc_tasks_find_leaf(job, leaves, leaf);
 
-	return found && (found->rows != found->old || found->old_gone > 0);
+	if (found == NULL || found->rows + found->gone == found->old)
+		return false;
+	return found->rows != found->old || found->old_gone > 0;
 }

@@ -55,13 +55,17 @@ typedef struct FcLeafRows
 	uint64		rows;
 	uint64		old;			/* of these: see FcTask */
 	uint64		old_gone;
+	uint64		gone;
 } FcLeafRows;
 
 /* Returns target.ngroups of them, one for each leaf loaded, in order of OIDs */
 extern FcLeafRows *fc_tasks_leaf_rows(FcJob *job);
 extern uint64 fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf);
 
-/* Has the load of a leaf, or its substitute, added rows, or left some out? */
+/*
+ * Has the load of a leaf, or its substitute, added rows, or left some out?  Not
+ * if no row of the file came.
+ */
 extern bool fc_tasks_has_changed(FcJob *job, const FcLeafRows *leaves, Oid leaf);
 
 #endif							/* FC_TASKS_H */

@@ -195,6 +195,7 @@ fc_dedup_drop(FcLoader *loader, uint64 offset)
 	if (!fc_offset_is_tuple(offset))
 	{
 		fc_context_count_duplicate(loader->ctx, offset);
+		loader->tasks.gone++;
 		return;
 	}
 	pg_atomic_fetch_add_u64(&loader->ctx->shared->counts.updated, 1);

@@ -178,7 +178,7 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 
 	Assert(task->slice < task->nslices);
 	INSTR_TIME_SET_CURRENT(loader->tasks.start);
-	loader->tasks.old = loader->tasks.old_gone = 0;
+	loader->tasks.old = loader->tasks.old_gone = loader->tasks.gone = 0;
 	if (loader->router.proute)
 		return;
 	if (!OidIsValid(task->partition))
@@ -216,6 +216,7 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 		fc_dedup_finish(loader);
 	task->old = loader->tasks.old - loader->tasks.old_gone;
 	task->old_gone = loader->tasks.old_gone;
+	task->gone = loader->tasks.gone;
 	if (loader->only.writer && fc_load_follower(loader->ctx, task) == NULL)
 		task->loaded = fc_leaf_end(loader);
 	INSTR_TIME_SET_CURRENT(end);

@@ -83,6 +83,8 @@ typedef struct FcTasks
 	uint64		old;			/* rows of the task in hand that the leaf had
 								 * before */
 	uint64		old_gone;		/* ... that others have taken the place of */
+	uint64		gone;			/* rows of the file that are left out for
+								 * equal ones */
 
 	/* set if the file is presorted */
 	FcTask	   *slice;			/* the one that the chunk's rows go to now */

@@ -39,7 +39,8 @@ typedef enum FcSpilledKind
 	FC_SPILLED_ROW,				/* the tuple of the target's row type that was
 								 * made of it */
 	FC_SPILLED_TOASTED			/* such a tuple of a row that the leaf had
-								 * before, with values in the TOAST table */
+								 * before, which the toaster must see: it has
+								 * values in the TOAST table, or is long */
 } FcSpilledKind;
 
 /*

@@ -23,6 +23,7 @@
 
 #include <fcntl.h>
 
+#include "access/heaptoast.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/wait_event.h"
@@ -528,7 +529,7 @@ fc_spill_put_old(FcSpill *spill, const FcEntry *entry, HeapTuple row)
 	Size		size = MAXALIGN(row->t_len);
 	FcOpenCell *open = fc_spill_enter(spill, entry, size);
 	FcSpilled  *at = (FcSpilled *) fc_spill_take(open, entry->key, entry->offset, 0, size);
-	bool		toasted = HeapTupleHasExternal(row);
+	bool		toasted = HeapTupleHasExternal(row) || row->t_len > TOAST_TUPLE_THRESHOLD;
 	HeapTupleHeader header = (HeapTupleHeader) at;
 
 	memcpy(at, row->t_data, row->t_len);
