@@ -87,7 +87,18 @@ sub draw_options
 	$self->{index} = 'btree' if $self->{index} =~ /unique|several/ && $self->{layout} eq 'list';
 	@$self{qw(parts filled)} = ('all', 1) if $self->{replace} && chance(0.8);
 	$self->{parts} = 'all' if $self->{layout} ne 'range';
+	$self->draw_merge;
 	$self->{workers} = pick(0, 1, 2, 2, 3);
+}
+
+# Some of those that replace rows merge them instead; none of them are equal
+sub draw_merge
+{
+	my ($self) = @_;
+
+	return unless $self->{replace} && $self->{layout} ne 'plain' && $self->{rows} % 2000;
+	$self->{merge} = $self->{rows} % 3000 ? 'rows' : 'equal';
+	@$self{qw(replace unlogged tolerant)} = (0) x 3;
 }
 
 sub draw_settings
@@ -208,10 +219,12 @@ sub later
 	my @later;
 
 	push @later, [ existing_rows => 'replace' ] if $self->{replace};
+	push @later, [ existing_rows => 'merge' ] if $self->{merge};
+	push @later, [ dedup_keys => '{n,ts}' ] if ($self->{merge} // '') eq 'equal';
 	push @later, [ ledger => 'faults.ledger' ] if $self->{ledger};
 	push @later, [ label => 'of faults' ] if $self->{ledger} && $self->{source} =~ /program|stdin/;
 	return map { [ $_->[0] => "'$_->[1]'" ] } @later if $copy;
-	return @later ? [ options => "'{" . join(', ', map { qq("$_->[0]": "$_->[1]") } @later) . "}'" ] : ();
+	return @later ? [ options => "'{" . join(', ', map { qq("$_->[0]": ) . json_value($_->[1]) } @later) . "}'" ] : ();
 }
 
 # The statement that loads; "without" leaves out what cannot be done twice.
@@ -227,6 +240,13 @@ sub statement
 	unshift @args, [ program => 'true' ] if $self->{source} eq 'program';
 	push @args, $self->later(0);
 	return "SELECT fast_copy('faults.t', '$source'" . join('', map { ", $_->[0] => $_->[1]" } @args) . ");\n";
+}
+
+sub json_value
+{
+	my ($value) = @_;
+
+	return $value =~ /^\{(.*)\}$/ ? '[' . join(', ', map { qq("$_") } split(/,/, $1)) . ']' : qq("$value");
 }
 
 # COPY takes a list in parentheses.

@@ -273,7 +273,7 @@ sub play_plainly
 	my $server = server('replica', $systems[0], $mutant);
 
 	@$load{qw(layout order parts index wrap ending source)} = qw(plain random all none block COMMIT file);
-	@$load{qw(unlogged freeze tolerant analyze order_by checkpoint workers ledger replace)} = (0) x 9;
+	@$load{qw(unlogged freeze tolerant analyze order_by checkpoint workers ledger replace merge)} = (0) x 10;
 	@$load{qw(truncate first_row_checkpoint)} = (1, $when eq 'ready');
 	@{ $load->{settings} }{qw(writer io_method)} = qw(page sync);
 	$load->{gate} = gate() if $when eq 'held';
