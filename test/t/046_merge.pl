@@ -213,12 +213,12 @@ subtest 'of two that merge the same day the second waits for the first' => sub {
 };
 
 subtest 'killed, it has merged nothing' => sub {
-	foreach my $victim ('client backend', 'parallel worker')
+	foreach my $victim ("backend_type = 'client backend' AND application_name = 'load'", "wait_event = 'PgSleep'")
 	{
 		prepare();
 		my $load = start_load($node, "SET application_name = 'load'; $merge;\n");
 		ok(at_gate($node), 'at the gate');
-		my $pid = $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type = '$victim' AND application_name = 'load' LIMIT 1");
+		my $pid = $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE $victim LIMIT 1");
 		kill 'KILL', $pid;
 		finish_load($load);
 		ok(wait_until($node, 'SELECT true'), 'the server is back');
