@@ -10,7 +10,7 @@ SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 CREATE EXTENSION amcheck;
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_merge.csv', true) \g /dev/null
-SELECT plan(1283);
+SELECT plan(1287);
 
 CREATE FUNCTION pg_temp.leaves() RETURNS TABLE (leaf regclass) LANGUAGE sql AS $$
 	SELECT oid FROM pg_class WHERE relkind = 'r' AND (relname = 'got' OR oid IN (SELECT inhrelid FROM pg_inherits JOIN pg_class AS p ON p.oid = inhparent WHERE p.relname = 'got'))
@@ -532,6 +532,14 @@ SELECT is(fast_copy('got', current_setting('fc.file'), columns => '{k,n,t}', wor
 SELECT is((SELECT count(*) FROM got JOIN numbered USING (i, s, k, n, t)), (SELECT count(*) FROM (SELECT DISTINCT ON (k, n, d) * FROM (SELECT *, CASE WHEN k >= '2024-01-03' AND k < '2024-01-05' THEN 0 ELSE i END AS d FROM numbered) AS w ORDER BY k, n, d, i DESC) AS w
 	WHERE NOT EXISTS (SELECT FROM more WHERE (more.k, more.n) = (w.k, w.n))), 'old rows keep their numbers');
 SELECT is((SELECT count(DISTINCT i) = count(*) AND count(DISTINCT s) = count(*) AND min(i) > 3000 AND max(i) = 3900 AND max(s) = 3900 FROM got WHERE i > 3000), true, 'new ones have their own');
+
+-- Rows of few keys, of which the file has more than a cell should have: equal ones
+-- are far from each other in the file, and meet all the same
+CREATE TABLE few (k timestamp, n int) PARTITION BY RANGE (k);
+SELECT pg_temp.file($$SELECT timestamp '2024-01-01' + i % 60000 % 3 * interval '1 hour' AS k, i % 60000 AS n FROM generate_series(1, 180000) AS i$$) \g /dev/null
+SELECT is(fast_copy('few', current_setting('fc.file'), workers => w, options => '{"existing_rows": "merge", "dedup_keys": ["k", "n"]}'), 60000::bigint, format('few keys, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
+SELECT is((SELECT count(*) FROM few), 60000::bigint, '... no row twice');
+SELECT is((SELECT count(DISTINCT n) FROM few), 60000::bigint, '... and none lost');
 
 SELECT * FROM finish();
 ROLLBACK;
