@@ -204,11 +204,12 @@ fc_access_lock_target(const FcOptions *options)
 		LockRelationOid(options->target, ShareUpdateExclusiveLock);
 }
 
+/* Has the table a rule for DELETE, or, if not "deletes", for INSERT or UPDATE? */
 static bool
-fc_access_has_delete_rules(Relation rel)
+fc_access_has_rules(Relation rel, bool deletes)
 {
 	for (int i = 0; rel->rd_rules && i < rel->rd_rules->numLocks; i++)
-		if (rel->rd_rules->rules[i]->event == CMD_DELETE)
+		if ((rel->rd_rules->rules[i]->event == CMD_DELETE) == deletes)
 			return true;
 	return false;
 }
@@ -224,8 +225,8 @@ fc_access_check_replaced(FcTarget *target)
 		why = "It is no table of this server.";
 	else if (target->kept)
 		why = "Another extension keeps its rows.";
-	else if (replaces && fc_access_has_delete_rules(target->rel))
-		why = "It has rules for DELETE.";
+	else if (fc_access_has_rules(target->rel, replaces))
+		why = replaces ? "It has rules for DELETE." : "It has rules for INSERT or UPDATE.";
 	else if (target->options->nodes != NIL)
 		why = "Its partitions are made on other servers.";
 	if (why)

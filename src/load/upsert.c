@@ -213,7 +213,8 @@ fc_upsert_execute(const FcTarget *target)
 	int			rc;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "INSERT INTO %s (", fc_ddl_name(RelationGetNamespace(target->rel), target->relname));
+	/* the table itself may have the name "excluded" */
+	appendStringInfo(&sql, "INSERT INTO %s AS t (", fc_ddl_name(RelationGetNamespace(target->rel), target->relname));
 	fc_upsert_name(&sql, target, columns, "");
 	appendStringInfoString(&sql, ") OVERRIDING SYSTEM VALUE");
 	fc_upsert_source(&sql, target, columns);

@@ -217,6 +217,14 @@ fc_plan_count(const FcOptions *options, FcPlanned *planned)
 	planned->plan.order.append = options->order_by != NIL;
 }
 
+/* Does ON CONFLICT DO UPDATE fire triggers of the table, even if no row is there? */
+static bool
+fc_plan_updates_fire(Relation rel, const FcOptions *options)
+{
+	return options->conflict == FC_CONFLICT_UPDATE && rel->trigdesc != NULL &&
+		(rel->trigdesc->trig_update_before_statement || rel->trigdesc->trig_update_after_statement);
+}
+
 FcPlanned *
 fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 			 List *where)
@@ -246,7 +254,7 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	planned->plan.subtransactions = fc_plan_subtransactions(rel, options, planned);
 	planned->core_reason = fc_plan_core_reason(rel, options, planned);
 	/* core inserts the rows of a stage, and fires triggers */
-	if (planned->core_reason && options->conflict != FC_CONFLICT_ERROR &&
+	if (options->conflict != FC_CONFLICT_ERROR && (planned->core_reason || fc_plan_updates_fire(rel, options)) &&
 		(rel->rd_rel->relkind == RELKIND_RELATION || planned->plan.partitioned))
 	{
 		planned->staged = true;

@@ -42,12 +42,16 @@ fc_plan_check_order(Relation rel, const FcOptions *options, const FcPlan *plan)
 				 errdetail("A default or the condition is volatile: rows are evaluated in file order.")));
 }
 
-/* The column of this name, which rows can be compared by */
+/* The column of this name, which rows can be compared by, unlike those before */
 static FcSortKey *
-fc_plan_dedup_key(Relation rel, const char *name)
+fc_plan_dedup_key(Relation rel, const char *name, List *before)
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
 
+	if (list_member_int(fc_sort_keys_columns(before), attnum))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_COLUMN),
+				 errmsg("column \"%s\" specified more than once", name)));
 	if (attnum <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -60,19 +64,15 @@ fc_plan_dedup_key(Relation rel, const char *name)
 	return linitial(fc_sort_key_of(rel, attnum));
 }
 
-/* Has the list a key of this column, which an index compares like the key? */
+/* Is there a column of the index for the key, which compares values like it? */
 static bool
-fc_plan_keys_have(const List *keys, AttrNumber attnum, Oid family, Oid collation)
+fc_plan_index_has(Relation index, const FcSortKey *key)
 {
-	ListCell   *lc;
+	Form_pg_index form = index->rd_index;
 
-	foreach(lc, keys)
-	{
-		const FcSortKey *key = lfirst(lc);
-
-		if (key->attnum == attnum)
-			return key->family == family && key->collation == collation;
-	}
+	for (int i = 0; i < form->indnkeyatts; i++)
+		if (form->indkey.values[i] == key->attnum)
+			return index->rd_opfamily[i] == key->family && index->rd_indcollation[i] == key->collation;
 	return false;
 }
 
@@ -81,17 +81,25 @@ static bool
 fc_plan_index_fits(Relation index, const List *keys)
 {
 	Form_pg_index form = index->rd_index;
+	ListCell   *lc;
 
 	if (!form->indisunique || !form->indimmediate || !form->indisvalid ||
 		form->indnkeyatts != list_length(keys) || RelationGetIndexPredicate(index) != NIL)
 		return false;
+	foreach(lc, keys)
+		if (!fc_plan_index_has(index, lfirst(lc)))
+			return false;
+	/* (a, a) is not (a, b) */
 	for (int i = 0; i < form->indnkeyatts; i++)
-		if (!fc_plan_keys_have(keys, form->indkey.values[i], index->rd_opfamily[i], index->rd_indcollation[i]))
+		if (!list_member_int(fc_sort_keys_columns((List *) keys), form->indkey.values[i]))
 			return false;
 	return true;
 }
 
-/* Sets whether NULLs are equal in the index of these columns; false: none is */
+/*
+ * Sets whether NULLs are equal in an index of these columns; false: there is
+ * none.  Core asks all such indexes.
+ */
 static bool
 fc_plan_find_index(Relation rel, const List *keys, bool *nulls_equal)
 {
@@ -99,14 +107,15 @@ fc_plan_find_index(Relation rel, const List *keys, bool *nulls_equal)
 	bool		found = false;
 	ListCell   *lc;
 
+	*nulls_equal = false;
 	foreach(lc, indexes)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
-		if (!found && fc_plan_index_fits(index, keys))
+		if (fc_plan_index_fits(index, keys))
 		{
 			found = true;
-			*nulls_equal = index->rd_index->indnullsnotdistinct;
+			*nulls_equal = *nulls_equal || index->rd_index->indnullsnotdistinct;
 		}
 		index_close(index, AccessShareLock);
 	}
@@ -165,7 +174,7 @@ fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 		return;
 	fc_plan_check_order(rel, options, plan);
 	foreach(lc, options->dedup_keys)
-		planned->keys = lappend(planned->keys, fc_plan_dedup_key(rel, strVal(lfirst(lc))));
+		planned->keys = lappend(planned->keys, fc_plan_dedup_key(rel, strVal(lfirst(lc)), planned->keys));
 	if (options->conflict != FC_CONFLICT_ERROR)
 	{
 		if (planned->keys == NIL)

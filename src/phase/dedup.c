@@ -147,11 +147,13 @@ fc_dedup_end_values(const FcDedup *dedup, MemoryContext old)
 		MemoryContextReset(dedup->compare_mcxt);
 }
 
-static uint32
+/* Sets the row's hash; false: no other row is equal to it */
+static bool
 fc_dedup_hash(const FcDedup *dedup, FcDedupRow *row)
 {
 	MemoryContext old = MemoryContextSwitchTo(dedup->compare_mcxt);
 	uint32		hash = 0;
+	bool		any = false;
 
 	for (int i = 0; i < dedup->ncolumns; i++)
 	{
@@ -159,12 +161,14 @@ fc_dedup_hash(const FcDedup *dedup, FcDedupRow *row)
 		bool		null;
 		Datum		value = heap_getattr(&row->tuple, column->attnum, dedup->desc, &null);
 
+		any = any || null;
 		if (OidIsValid(column->hash.fn_oid))
 			hash = hash_combine(hash, null ? 0 :
 								DatumGetUInt32(FunctionCall1Coll(&column->hash, column->collation, value)));
 	}
 	fc_dedup_end_values(dedup, old);
-	return murmurhash32(hash);
+	row->hash = murmurhash32(hash);
+	return dedup->nulls_equal || !any;
 }
 
 static bool
@@ -282,7 +286,8 @@ fc_dedup_find(FcLoader *loader)
 		FcDedupRow *row = &dedup->rows[i];
 		uint32		at;
 
-		row->hash = fc_dedup_hash(dedup, row);
+		if (!fc_dedup_hash(dedup, row))
+			continue;
 		for (at = row->hash & mask; dedup->table[at] >= 0; at = (at + 1) & mask)
 		{
 			FcDedupRow *before = &dedup->rows[dedup->table[at]];
