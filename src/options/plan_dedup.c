@@ -172,6 +172,9 @@ fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 	plan->dedup.nulls_equal = true;
 	if (options->existing != FC_EXISTING_MERGE && options->conflict == FC_CONFLICT_ERROR)
 		return;
+	/* load/access.c refuses views and foreign tables, which have no indexes */
+	if (options->conflict != FC_CONFLICT_ERROR && rel->rd_rel->relkind != RELKIND_RELATION && !plan->partitioned)
+		return;
 	fc_plan_check_order(rel, options, plan);
 	foreach(lc, options->dedup_keys)
 		planned->keys = lappend(planned->keys, fc_plan_dedup_key(rel, strVal(lfirst(lc)), planned->keys));

@@ -80,9 +80,11 @@ fc_executor_require_conflict(ParseState *pstate, List *keys, List *columns)
 
 	foreach(lc, keys)
 		fc_rte_require_select(linitial(pstate->p_namespace), lfirst_int(lc));
-	foreach(lc, columns)
-		if (!list_member_int(keys, lfirst_int(lc)))
-			fc_rte_require_update(linitial(pstate->p_namespace), lfirst_int(lc));
+	foreach(lc, list_difference_int(columns, keys))
+	{
+		fc_rte_require_select(linitial(pstate->p_namespace), lfirst_int(lc));
+		fc_rte_require_update(linitial(pstate->p_namespace), lfirst_int(lc));
+	}
 }
 
 ParseState *

@@ -31,7 +31,8 @@ extern void fc_executor_require_delete(ParseState *pstate, AttrNumber key);
 
 /*
  * Asks for what INSERT ... ON CONFLICT needs: SELECT on the columns that tell
- * rows in conflict, and UPDATE on the others of those to be set
+ * rows in conflict, and SELECT, because of "excluded", and UPDATE on the others
+ * of those to be set
  */
 extern void fc_executor_require_conflict(ParseState *pstate, List *keys, List *columns);
 
