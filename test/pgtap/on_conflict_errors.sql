@@ -1,0 +1,252 @@
+-- on_conflict: what is an error, what it says, who may load so, and that nothing is
+-- left of a load that has failed.
+--
+-- psql variable: tmp_dir, an absolute path that the server may write to
+
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SET LOCAL search_path = public, pg_catalog;
+SET LOCAL timezone = 'UTC';
+SET LOCAL datestyle = 'ISO, MDY';
+SELECT set_config('fc.file', :'tmp_dir' || '/fc_on_conflict_errors.csv', true) AS file \gset
+COPY (SELECT 1) TO PROGRAM 'cat >/dev/null';
+SELECT * FROM no_plan();
+
+CREATE TABLE news AS SELECT g, date '2024-01-01' + g * 7 % 10 AS at, g * 31 % 23 AS id, 'row ' || g AS v FROM generate_series(1, 700) AS g;
+CREATE FUNCTION pg_temp.file(data text DEFAULT 'SELECT at, id, v FROM news ORDER BY g') RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('COPY (%s) TO %L (FORMAT csv)', data, current_setting('fc.file'));
+	RETURN current_setting('fc.file');
+END
+$$;
+CREATE FUNCTION pg_temp.left_behind() RETURNS bigint LANGUAGE sql AS $$
+	SELECT count(*) FROM pg_namespace WHERE nspname ~ '^fast_copy '
+$$;
+
+-- How a command fails: all fields that are set, and the place in the file
+CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	code text;
+	said text;
+	about text;
+	advice text;
+	sch text;
+	tab text;
+	con text;
+	place text;
+BEGIN
+	BEGIN
+		EXECUTE statement;
+	EXCEPTION WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, said = MESSAGE_TEXT, about = PG_EXCEPTION_DETAIL, advice = PG_EXCEPTION_HINT, sch = SCHEMA_NAME, tab = TABLE_NAME,
+			con = CONSTRAINT_NAME, place = PG_EXCEPTION_CONTEXT;
+		RETURN concat_ws('|', code, said, nullif(about, ''), nullif(advice, ''), nullif(sch, ''), nullif(tab, ''), nullif(con, ''), substring(place FROM '(?:csv", |COPY \w+, )(line \d+(?:, column \w+)?)'));
+	END;
+	RETURN 'none';
+END
+$$;
+CREATE FUNCTION pg_temp.fails(options jsonb, tab text DEFAULT 'got', more text DEFAULT '') RETURNS text LANGUAGE sql AS $$
+	SELECT pg_temp.error_of(format('SELECT fast_copy(%L, %L, options => %L %s)', tab, current_setting('fc.file'), options, more))
+$$;
+
+-- Errors about rows are COPY's: they have the line, and the target's schema
+CREATE FUNCTION pg_temp.check_error(about text, data text, wanted text, tab text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_temp.file(data);
+	FOR w IN 0 .. 1 LOOP
+		RETURN NEXT is(pg_temp.fails('{"on_conflict": "update", "dedup_keys": ["at", "id"]}', tab, format(', workers => %s', w * 2)), wanted, format('%s of %s, %s workers', about, tab, w * 2));
+		RETURN NEXT is(pg_temp.left_behind(), 0::bigint, format('%s of %s, %s workers: no schema is left', about, tab, w * 2));
+	END LOOP;
+END
+$$;
+CREATE SCHEMA "the schema";
+CREATE TABLE "the schema".plain (at date, id int, v text NOT NULL, w int UNIQUE, CONSTRAINT small CHECK (id < 100), UNIQUE (at, id));
+CREATE TABLE "the schema".days (at date, id int, v text NOT NULL, w int, CONSTRAINT small CHECK (id < 100), UNIQUE (at, id)) PARTITION BY RANGE (at);
+CREATE TABLE "the schema".day PARTITION OF "the schema".days FOR VALUES FROM ('2024-01-01') TO ('2024-01-02');
+CREATE UNIQUE INDEX of_day ON "the schema".day (w);
+INSERT INTO "the schema".plain VALUES ('2024-01-01', 1, 'old', 7);
+INSERT INTO "the schema".days VALUES ('2024-01-01', 1, 'old', 7);
+SELECT pg_temp.check_error('a value', $$VALUES ('2024-01-01', '1', 'a', 1), ('2024-01-02', 'x', 'a', 2)$$, '22P02|invalid input syntax for type integer: "x"|line 2, column id', '"the schema".' || tab) FROM unnest('{plain,days}'::text[]) AS tab;
+SELECT pg_temp.check_error('a CHECK', $$VALUES ('2024-01-02', 1, 'a', 1), ('2024-01-01', 2, 'b', 2), ('2024-01-01', 100, 'c', 3)$$, '23514|new row for relation "' || tab || '" violates check constraint "small"|Failing row contains (2024-01-01, 100, c, 3).|the schema|' || tab || '|small|line 3',
+	'"the schema".' || tab) FROM unnest('{plain,days}'::text[]) AS tab;
+SELECT pg_temp.check_error('a NULL', $$VALUES ('2024-01-01', 1, 'a', 1), ('2024-01-01', 2, NULL, 2)$$, '23502|null value in column "v" of relation "' || tab || '" violates not-null constraint|Failing row contains (2024-01-01, 2, null, 2).|the schema|' || tab || '|line 2',
+	'"the schema".' || tab) FROM unnest('{plain,days}'::text[]) AS tab;
+SELECT pg_temp.check_error('another unique index', $$VALUES ('2024-01-01', 2, 'a', 6), ('2024-01-01', 3, 'b', 7)$$, '23505|duplicate key value violates unique constraint "' || index || '"|Key (w)=(7) already exists.|the schema|' || named || '|' || index,
+	'"the schema".' || tab) FROM (VALUES ('plain', 'plain', 'plain_w_key'), ('days', 'day', 'of_day')) AS x (tab, named, index);
+CREATE TABLE listed (at int, id int, v text, UNIQUE (at, id)) PARTITION BY LIST (at);
+CREATE TABLE listed_1 PARTITION OF listed FOR VALUES IN (1);
+SELECT pg_temp.check_error('no partition', $$VALUES (1, 2, 'a'), (5, 2, 'b')$$, '23514|no partition of relation "listed" found for row|Partition key of the failing row contains (at) = (5).|public|listed', 'listed');
+SELECT results_eq('SELECT at, id, v, w FROM "the schema".' || tab, $$VALUES (date '2024-01-01', 1, 'old', 7)$$, tab || ': all is as before') FROM unnest('{plain,days}'::text[]) AS tab;
+SELECT is(count(*), 1::bigint, 'no partition was made') FROM pg_inherits WHERE inhparent = '"the schema".days'::regclass AND EXISTS (SELECT FROM pg_class WHERE oid = inhrelid AND relkind = 'r');
+
+-- The same row twice, after a trigger has changed keys
+CREATE FUNCTION pg_temp.one() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.id := 1; RETURN NEW; END';
+CREATE TABLE ones (at date, id int, v text, PRIMARY KEY (at, id));
+CREATE TRIGGER one BEFORE INSERT ON ones FOR EACH ROW EXECUTE FUNCTION pg_temp.one();
+SELECT pg_temp.check_error('twice', $$VALUES ('2024-01-01', 1, 'a'), ('2024-01-01', 2, 'b')$$, '21000|ON CONFLICT DO UPDATE command cannot affect row a second time|Ensure that no rows proposed for insertion within the same command have duplicate constrained values.', 'ones');
+SELECT is(fast_copy('ones', :'file', options => '{"on_conflict": "nothing"}'), 1::bigint, 'nothing');
+
+-- In a savepoint, and after it is taken back
+SELECT pg_temp.file() \g /dev/null
+CREATE TABLE got (at date, id int, v text, PRIMARY KEY (at, id)) PARTITION BY RANGE (at);
+CREATE TABLE got_1 PARTITION OF got FOR VALUES FROM ('2024-01-01') TO ('2024-01-05');
+SAVEPOINT s;
+SELECT is(fast_copy('got', :'file', workers => 2, options => '{"on_conflict": "update"}'), 230::bigint, 'in a savepoint');
+ROLLBACK TO s;
+SELECT is_empty('TABLE got', 'taken back');
+SELECT is(pg_temp.left_behind(), 0::bigint, 'with its schema');
+SAVEPOINT s;
+SELECT is(fast_copy('got', :'file', workers => 2, options => '{"on_conflict": "update"}'), 230::bigint, 'again');
+RELEASE s;
+SELECT is(fast_copy('got', :'file', workers => 2, options => '{"on_conflict": "nothing"}'), 0::bigint, 'what is there is not loaded');
+
+-- Refusals: what options say
+SELECT is(pg_temp.fails('{"on_conflict": "replace"}'), '22023|on_conflict "replace" not recognized|Use on_conflict => ''error'', ''nothing'' or ''update''.', 'another word');
+SELECT is(pg_temp.fails('{"dedup_keys": ["at"]}'), '22023|dedup_keys requires existing_rows "merge", or on_conflict', 'dedup_keys alone');
+SELECT is(pg_temp.fails('{"dedup_keep": "first"}'), '22023|dedup_keep requires existing_rows "merge", or on_conflict', 'dedup_keep alone');
+SELECT is(pg_temp.fails('{"dedup_keys": ["at"], "on_conflict": "error"}'), '22023|dedup_keys requires existing_rows "merge", or on_conflict', 'dedup_keys, and an error');
+SELECT is(pg_temp.fails('{"on_conflict": "update", "dedup_keep": "any"}'), '22023|dedup_keep "any" not recognized|Use dedup_keep => ''last'' or ''first''.', 'which row');
+SELECT is(pg_temp.fails('{"on_conflict": "update", "existing_rows": "replace"}'), '22023|existing_rows cannot be used with on_conflict "update"|Leave one of them out.', 'existing_rows');
+SELECT is(pg_temp.fails('{"on_conflict": "nothing", "existing_rows": "merge"}'), '22023|existing_rows cannot be used with on_conflict "nothing"|Leave one of them out.', 'existing_rows, merged');
+SELECT is(pg_temp.fails('{"on_conflict": "Nothing", "existing_rows": "keep"}'), 'none', 'existing_rows that are kept');
+SELECT is(pg_temp.fails('{"on_conflict": "update", "freeze": true}'), '22023|freeze cannot be used with on_conflict "update"|Leave one of them out.', 'freeze');
+SELECT is(pg_temp.fails('{"on_conflict": "update", "order_by": ["id"]}'), '22023|order_by cannot be used with on_conflict "update"|Leave one of them out.', 'order_by');
+SELECT is(pg_temp.fails('{"on_conflict": "update", "on_error": "ignore", "on_error_classes": ["unique"]}'), '22023|on_error_classes "unique" cannot be used with on_conflict "update"|Leave one of them out.', 'unique ones');
+
+-- What the table has: an index of exactly these columns
+CREATE FUNCTION pg_temp.no_index(tab text) RETURNS text LANGUAGE sql AS $$
+	SELECT format('42P10|there is no unique or exclusion constraint matching the ON CONFLICT specification|Table "%s" has no valid unique index of exactly the columns in dedup_keys that compares them as their types do, and at once.|Make one, or name the columns of another one in dedup_keys.', tab)
+$$;
+CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE bare (at date, id int, v text);
+SELECT is(pg_temp.fails('{"on_conflict": "update"}', 'bare'), '22023|on_conflict requires dedup_keys|Table "bare" has no primary key.|Name the columns of a unique index.', 'no primary key');
+SELECT is(pg_temp.fails('{"on_conflict": "update", "dedup_keys": ["at", "id"]}', 'bare'), pg_temp.no_index('bare'), 'no index');
+SELECT is(pg_temp.fails('{"on_conflict": "update", "dedup_keys": ["at", "gone"]}', 'bare'), '42703|column "gone" of relation "bare" does not exist', 'no such column');
+SELECT is(pg_temp.fails('{"on_conflict": "update", "dedup_keys": ["ctid"]}', 'bare'), '42703|column "ctid" of relation "bare" does not exist', 'a system column');
+SELECT is(pg_temp.fails('{"on_conflict": "update", "dedup_keys": ["at", "id", "at"]}', 'got'), '42701|column "at" specified more than once', 'a column twice');
+CREATE FUNCTION pg_temp.check_index(command text, wanted text DEFAULT pg_temp.no_index('bare'), keys text DEFAULT '["at", "id"]') RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	DROP TABLE bare CASCADE;
+	CREATE TABLE bare (at date, id int, v text);
+	EXECUTE command;
+	RETURN is(pg_temp.fails(format('{"on_conflict": "update", "dedup_keys": %s}', keys)::jsonb, 'bare'), wanted, command);
+END
+$$;
+SELECT pg_temp.check_index('CREATE UNIQUE INDEX ON bare (at, id)', 'none');
+SELECT pg_temp.check_index('CREATE UNIQUE INDEX ON bare (id DESC NULLS FIRST, at)', 'none');
+SELECT pg_temp.check_index('CREATE UNIQUE INDEX ON bare (id, at) INCLUDE (v)', 'none');
+SELECT pg_temp.check_index('CREATE INDEX ON bare (at, id)');
+SELECT pg_temp.check_index('CREATE UNIQUE INDEX ON bare (at)');
+SELECT pg_temp.check_index('CREATE UNIQUE INDEX ON bare (at, id, v)');
+SELECT pg_temp.check_index('CREATE UNIQUE INDEX ON bare (at) INCLUDE (id)');
+SELECT pg_temp.check_index('CREATE UNIQUE INDEX ON bare (at, at)');
+SELECT pg_temp.check_index('CREATE UNIQUE INDEX ON bare (at, id) WHERE id > 0');
+SELECT pg_temp.check_index('CREATE UNIQUE INDEX ON bare (at, (id + 0))');
+SELECT pg_temp.check_index('ALTER TABLE bare ADD UNIQUE (at, id) DEFERRABLE');
+SELECT pg_temp.check_index('ALTER TABLE bare ADD UNIQUE (at, id) DEFERRABLE INITIALLY DEFERRED');
+SELECT pg_temp.check_index('ALTER TABLE bare ADD EXCLUDE USING btree (at WITH =, id WITH =)');
+SELECT pg_temp.check_index('CREATE UNIQUE INDEX ON bare (at, id); UPDATE pg_index SET indisvalid = false WHERE indrelid = ''bare''::regclass');
+SELECT pg_temp.check_index('CREATE UNIQUE INDEX ON bare (at, v COLLATE blind)', keys => '["at", "v"]');
+SELECT pg_temp.check_index('CREATE UNIQUE INDEX ON bare (at, v text_pattern_ops)', keys => '["at", "v"]');
+SELECT pg_temp.check_index('CREATE UNIQUE INDEX ON bare (at, v COLLATE blind); CREATE UNIQUE INDEX ON bare (v, at)', 'none', '["at", "v"]');
+CREATE TABLE wide (at date, id int, v text, PRIMARY KEY (at, id), UNIQUE (at, v), UNIQUE (id));
+SELECT is(pg_temp.fails('{"on_conflict": "update", "dedup_keys": ["at"], "timestamp_column": "at"}', 'wide'), pg_temp.no_index('wide'), 'not all of the primary key');
+SELECT is(pg_temp.fails('{"on_conflict": "update", "dedup_keys": ["id"], "timestamp_column": "at"}', 'wide'), '22023|dedup_keys must contain column "at"|Rows are compared with those that have the same value in it.', 'the key is not among them');
+TRUNCATE wide;
+SELECT is(pg_temp.fails('{"on_conflict": "update", "dedup_keys": ["id"]}', 'wide'), 'none', 'without a key it is no matter');
+
+-- What it is
+CREATE FUNCTION pg_temp.nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE VIEW seen AS TABLE wide;
+CREATE TRIGGER instead INSTEAD OF INSERT ON seen FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+SELECT is(pg_temp.fails('{"on_conflict": "update", "dedup_keys": ["at", "id"]}', 'seen'), '0A000|cannot load rows into table "seen" with on_conflict|It is no table of this server.', 'a view');
+CREATE EXTENSION postgres_fdw;
+CREATE SERVER away FOREIGN DATA WRAPPER postgres_fdw;
+CREATE FOREIGN TABLE foreign_one (at date, id int, v text) SERVER away;
+SELECT is(pg_temp.fails('{"on_conflict": "update", "dedup_keys": ["at", "id"]}', 'foreign_one'), '0A000|cannot load rows into table "foreign_one" with on_conflict|It is no table of this server.', 'a foreign table');
+CREATE FUNCTION pg_temp.check_rule(event text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	DROP TABLE IF EXISTS ruled;
+	CREATE TABLE ruled (at date, id int, v text, PRIMARY KEY (at, id));
+	EXECUTE format('CREATE RULE nothing AS ON %s TO ruled DO INSTEAD NOTHING', event);
+	RETURN is(pg_temp.fails('{"on_conflict": "update"}', 'ruled'), CASE event WHEN 'DELETE' THEN 'none' ELSE '0A000|cannot load rows into table "ruled" with on_conflict|It has rules for INSERT or UPDATE.' END, 'rules for ' || event);
+END
+$$;
+SELECT pg_temp.check_rule(event) FROM unnest('{INSERT,UPDATE,DELETE}'::text[]) AS event;
+CREATE TABLE moody (at date, id int, v text, r float8 DEFAULT random(), PRIMARY KEY (at, id)) PARTITION BY RANGE (at);
+SELECT is(pg_temp.fails('{"on_conflict": "update"}', 'moody', ', columns => ''{at,id,v}'''), '0A000|cannot load rows into table "moody" with on_conflict|A default or the condition is volatile: rows are evaluated in file order.', 'a volatile default');
+SELECT is(pg_temp.fails('{"on_conflict": "update"}', 'moody', ', columns => ''{at,id,v}'', where_clause => ''r < 2'''), '0A000|cannot load rows into table "moody" with on_conflict|A default or the condition is volatile: rows are evaluated in file order.', 'a condition about it');
+ALTER TABLE moody ALTER r DROP DEFAULT;
+SELECT is(pg_temp.fails('{"on_conflict": "update"}', 'moody', ', columns => ''{at,id,v}'', where_clause => ''random() < 2'''), 'none', 'a condition that is volatile is no matter');
+CREATE TABLE moody_2 (at date, id int, v text, r float8 DEFAULT random(), PRIMARY KEY (at, id));
+SELECT is(pg_temp.fails('{"on_conflict": "update"}', 'moody_2', ', columns => ''{at,id,v}'', where_clause => ''random() < 2'''), 'none', 'without a key they are no matter');
+
+-- Who may
+CREATE ROLE fc_conflicts;
+GRANT USAGE ON SCHEMA public TO fc_conflicts;
+GRANT pg_read_server_files TO fc_conflicts;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO fc_conflicts;
+CREATE TABLE layouts AS SELECT * FROM (VALUES ('plain', ''), ('partitioned', 'PARTITION BY RANGE (at)')) AS l (layout, scheme);
+CREATE FUNCTION pg_temp.check_role(about text, wanted text, grants text, action text DEFAULT 'update') RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	layout record;
+	got text;
+BEGIN
+	FOR layout IN SELECT * FROM layouts LOOP
+		DROP TABLE IF EXISTS got;
+		EXECUTE format('CREATE TABLE got (at date, id int, v text, w serial, PRIMARY KEY (at, id)) %s', layout.scheme);
+		IF layout.scheme <> '' THEN
+			CREATE TABLE got_1 PARTITION OF got FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+		END IF;
+		INSERT INTO got SELECT at, id, 'old', 1000 FROM news WHERE g <= 3;
+		EXECUTE grants;
+		SET LOCAL ROLE fc_conflicts;
+		-- it fails before a file is looked for
+		got := pg_temp.error_of(format('SELECT fast_copy(''got'', %L, workers => 2, columns => ''{at,id,v}'', options => %L)', current_setting('fc.file') || CASE wanted WHEN 'none' THEN '' ELSE '.none' END,
+			jsonb_build_object('on_conflict', action, 'dedup_keys', '{at,id}'::text[])));
+		RESET ROLE;
+		RETURN NEXT is(got, wanted, about || ', ' || layout.layout);
+		RETURN NEXT is(count(*), CASE wanted WHEN 'none' THEN 230::bigint ELSE 3 END, about || ', ' || layout.layout || ': rows') FROM got;
+		RETURN NEXT is(count(*), CASE WHEN wanted = 'none' AND action = 'update' THEN 0::bigint ELSE 3 END, about || ', ' || layout.layout || ': old ones') FROM got WHERE v = 'old';
+		RETURN NEXT is(count(*), 3::bigint, about || ', ' || layout.layout || ': other columns stay') FROM got WHERE w = 1000;
+	END LOOP;
+END
+$$;
+SELECT pg_temp.check_role('nothing granted', '42501|permission denied for table got|Its owner may GRANT INSERT ON got TO fc_conflicts.', 'SELECT');
+SELECT pg_temp.check_role('INSERT', '42501|permission denied for table got', 'GRANT INSERT ON got TO fc_conflicts');
+SELECT pg_temp.check_role('INSERT and UPDATE', '42501|permission denied for table got', 'GRANT INSERT, UPDATE ON got TO fc_conflicts');
+SELECT pg_temp.check_role('INSERT and SELECT', '42501|permission denied for table got', 'GRANT INSERT, SELECT ON got TO fc_conflicts');
+SELECT pg_temp.check_role('SELECT on one key', '42501|permission denied for table got', 'GRANT INSERT, UPDATE, SELECT (at) ON got TO fc_conflicts');
+SELECT pg_temp.check_role('UPDATE on the keys', '42501|permission denied for table got', 'GRANT INSERT, UPDATE (at, id), SELECT (at, id) ON got TO fc_conflicts');
+SELECT pg_temp.check_role('SELECT and UPDATE', '42501|permission denied for table got|Its owner may GRANT INSERT ON got TO fc_conflicts.', 'GRANT UPDATE, SELECT ON got TO fc_conflicts');
+SELECT pg_temp.check_role('INSERT on a column less', '42501|permission denied for table got', 'GRANT INSERT (at, id), UPDATE, SELECT ON got TO fc_conflicts');
+SELECT pg_temp.check_role('SELECT on the keys alone', '42501|permission denied for table got', 'GRANT INSERT, UPDATE, SELECT (at, id) ON got TO fc_conflicts');
+SELECT pg_temp.check_role('all of it by columns', 'none', 'GRANT INSERT (at, id, v), UPDATE (v), SELECT (at, id, v) ON got TO fc_conflicts; GRANT USAGE ON SEQUENCE got_w_seq TO fc_conflicts');
+SELECT pg_temp.check_role('all of it', 'none', 'GRANT INSERT, UPDATE (v), SELECT (at, id, v) ON got TO fc_conflicts; GRANT USAGE ON SEQUENCE got_w_seq TO fc_conflicts');
+SELECT pg_temp.check_role('nothing, without UPDATE', 'none', 'GRANT INSERT (at, id, v), SELECT (at, id) ON got TO fc_conflicts; GRANT USAGE ON SEQUENCE got_w_seq TO fc_conflicts', 'nothing');
+SELECT pg_temp.check_role('nothing, without SELECT', '42501|permission denied for table got', 'GRANT INSERT ON got TO fc_conflicts', 'nothing');
+CREATE TABLE guarded (at date, id int, v text, PRIMARY KEY (at, id));
+ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
+GRANT ALL ON guarded TO fc_conflicts;
+SET LOCAL ROLE fc_conflicts;
+SELECT is(pg_temp.fails('{"on_conflict": "update"}', 'guarded'), '0A000|COPY FROM not supported with row-level security|Use INSERT statements instead.', 'policies');
+RESET ROLE;
+
+-- Objects of the same names in the search_path of who loads
+CREATE SCHEMA mallory;
+CREATE TABLE mallory.hers (at date, id int, v text, PRIMARY KEY (at, id));
+CREATE TABLE public.hers (at date, id int, v text, PRIMARY KEY (at, id));
+INSERT INTO public.hers SELECT at, id, 'old' FROM news WHERE g <= 3;
+CREATE FUNCTION mallory.never(date, date) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''mine''; END';
+CREATE OPERATOR mallory.= (FUNCTION = mallory.never, LEFTARG = date, RIGHTARG = date);
+CREATE FUNCTION mallory.never(bigint, int) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''mine''; END';
+CREATE OPERATOR mallory.= (FUNCTION = mallory.never, LEFTARG = bigint, RIGHTARG = int);
+SET LOCAL search_path = mallory, pg_catalog;
+SELECT public.fast_copy('public.hers', :'file', workers => 2, options => '{"on_conflict": "update"}') AS loaded \gset
+SET LOCAL search_path = public, pg_catalog;
+SELECT is(:loaded, 230, 'another search_path');
+SELECT set_eq('TABLE hers', 'SELECT DISTINCT ON (at, id) at, id, v FROM news ORDER BY at, id, g DESC', 'the rows are in the table that was named');
+SELECT is_empty('TABLE mallory.hers', 'and none in the other');
+
+SELECT * FROM finish();
+ROLLBACK;
