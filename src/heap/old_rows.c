@@ -46,6 +46,7 @@ typedef struct FcCarrier
 	ResultRelInfo *rri;
 	TupleTableSlot *slot;		/* in the row type of both */
 	CommandId	cid;
+	uint64		found;			/* rows that were inserted */
 	uint64		carried;
 	uint64		changed;
 } FcCarrier;
@@ -277,9 +278,10 @@ fc_carry_end(FcCarrier *carrier)
 	FreeExecutorState(carrier->estate);
 }
 
-/* Looks at the rows of a copy of a page */
+/* Looks at the rows of a copy of a page, and carries them if "carries" */
 static void
-fc_carry_page(FcCarrier *carrier, Relation rel, BlockNumber block, Page page, const FcSince *since)
+fc_carry_page(FcCarrier *carrier, Relation rel, BlockNumber block, Page page, const FcSince *since,
+			  bool carries)
 {
 	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
 	{
@@ -289,21 +291,21 @@ fc_carry_page(FcCarrier *carrier, Relation rel, BlockNumber block, Page page, co
 		if (!fc_old_row_at(rel, page, block, off, &tuple))
 			continue;
 		fate = fc_old_fate(tuple.t_data, since);
-		if (fate == FC_OLD_INSERTED)
-			fc_carry_row(carrier, rel, &tuple);
+		carrier->found += fate == FC_OLD_INSERTED;
 		carrier->changed += fate == FC_OLD_CHANGED;
+		if (carries && fate == FC_OLD_INSERTED)
+			fc_carry_row(carrier, rel, &tuple);
 	}
 }
 
-uint64
-fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, uint64 *changed)
+/* Looks at the pages that are not visible to all */
+static void
+fc_carry_pages(FcCarrier *carrier, Relation rel, const FcSince *since, bool carries)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	Buffer		map = InvalidBuffer;
 	PGAlignedBlock copy;
-	FcCarrier	carrier;
 
-	fc_carry_begin(&carrier, to);
 	for (BlockNumber block = 0; block < nblocks; block++)
 	{
 		Buffer		buffer;
@@ -315,11 +317,26 @@ fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, uint64 *chang
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		memcpy(copy.data, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
-		fc_carry_page(&carrier, rel, block, (Page) copy.data, since);
+		fc_carry_page(carrier, rel, block, (Page) copy.data, since, carries);
 	}
 	if (BufferIsValid(map))
 		ReleaseBuffer(map);
+}
+
+/*
+ * What has changed is looked at first: the new version of a row would meet the
+ * old one in a unique index, which has it once more.
+ */
+uint64
+fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, uint64 *changed)
+{
+	FcCarrier	carrier;
+
+	fc_carry_begin(&carrier, to);
+	fc_carry_pages(&carrier, rel, since, false);
 	*changed = carrier.changed;
+	if (carrier.changed == 0 && carrier.found > 0)
+		fc_carry_pages(&carrier, rel, since, true);
 	fc_carry_end(&carrier);
 	return carrier.carried;
 }

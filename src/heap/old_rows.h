@@ -41,10 +41,10 @@ typedef struct FcSince
 } FcSince;
 
 /*
- * Finds what was done to the heap since then.  Copies the rows that were
- * inserted to another heap, frozen and with their index entries, and returns
- * their number.  *changed: how many rows other transactions have deleted or
- * updated.
+ * Finds what was done to the heap since then.  *changed: how many rows other
+ * transactions have deleted or updated.  If there are none, copies the rows that
+ * were inserted to another heap, frozen and with their index entries, and
+ * returns their number.
  *
  * The caller has locked the table against everybody, and against VACUUM since
  * before the snapshot.

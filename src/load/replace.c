@@ -193,13 +193,21 @@ fc_replace_check_range(FcJob *job)
 	list_free(leaves);
 }
 
+/* What the load does to leaves that are exchanged, in errors */
+static const char *
+fc_replace_verb(const FcJob *job)
+{
+	return fc_plan_merges(job->target.plan) ? "merge" : "replace";
+}
+
 /*
  * ERROR 40001 if the table got other files since the transaction took its
  * snapshot: by whom they were written does not tell which rows it should see
  */
 static void
-fc_replace_check_snapshot(Oid leaf, Snapshot since)
+fc_replace_check_snapshot(const FcJob *job, Oid leaf)
 {
+	Snapshot	since = job->since.snapshot;
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(leaf));
 	TransactionId xmin;
 
@@ -212,7 +220,7 @@ fc_replace_check_snapshot(Oid leaf, Snapshot since)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not replace \"%s\" because other sessions have changed it", get_rel_name(leaf)),
+			 errmsg("could not %s \"%s\" because other sessions have changed it", fc_replace_verb(job), get_rel_name(leaf)),
 			 errdetail("The table was changed as a whole after this transaction took its snapshot."),
 			 errhint("Begin the transaction again.")));
 }
@@ -224,11 +232,11 @@ fc_replace_check_snapshots(FcJob *job)
 	ListCell   *lc;
 
 	foreach(lc, job->replaced)
-		fc_replace_check_snapshot(((FcReplaced *) lfirst(lc))->leaf, job->since.snapshot);
+		fc_replace_check_snapshot(job, ((FcReplaced *) lfirst(lc))->leaf);
 	/* of a range, partitions without rows of the file are emptied, too */
 	foreach(lc, job->target.plan->bounds.hi_max ? NIL : find_all_inheritors(job->target.oid, NoLock, NULL))
 		if (lfirst_oid(lc) != job->target.oid)
-			fc_replace_check_snapshot(lfirst_oid(lc), job->since.snapshot);
+			fc_replace_check_snapshot(job, lfirst_oid(lc));
 }
 
 /*
@@ -548,23 +556,51 @@ fc_replace_set_stats(Relation rel, uint64 rows)
 	fc_set_relstats(rel, RelationGetNumberOfBlocks(rel), rows, all_visible, all_frozen);
 }
 
+/* ERROR 40001 for a row that was inserted meanwhile, and is equal to a new one */
+static void
+fc_replace_met(const FcJob *job, Relation leaf)
+{
+	ErrorData  *edata;
+
+	MemoryContextSwitchTo(job->mcxt);
+	edata = CopyErrorData();
+	if (edata->sqlerrcode != ERRCODE_UNIQUE_VIOLATION)
+		PG_RE_THROW();
+	FlushErrorState();
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("could not %s \"%s\" because equal rows were inserted while it was being loaded",
+					fc_replace_verb(job), RelationGetRelationName(leaf)),
+			 edata->detail ? errdetail_internal("%s", edata->detail) : 0,
+			 errhint("Load again.")));
+}
+
 /*
  * Takes rows along that were inserted meanwhile; returns how many.
- * ERROR 40001 if others were changed.
+ * ERROR 40001 if others were changed, or if a unique index refuses one.
  */
 static uint64
-fc_replace_carry(const FcSubstitute *substitute, uint64 rows, const FcSince *since)
+fc_replace_carry(const FcJob *job, const FcSubstitute *substitute, uint64 rows)
 {
 	Relation	leaf = table_open(substitute->range.partition, NoLock);
 	Relation	rel = table_open(substitute->table, NoLock);
+	volatile uint64 carried = 0;
 	uint64		changed;
-	uint64		carried = fc_old_rows_carry(leaf, rel, since, &changed);
 
+	PG_TRY();
+	{
+		carried = fc_old_rows_carry(leaf, rel, &job->since, &changed);
+	}
+	PG_CATCH();
+	{
+		fc_replace_met(job, leaf);
+	}
+	PG_END_TRY();
 	if (changed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not replace \"%s\" because its rows were changed while it was being loaded",
-						RelationGetRelationName(leaf)),
+				 errmsg("could not %s \"%s\" because its rows were changed while it was being loaded",
+						fc_replace_verb(job), RelationGetRelationName(leaf)),
 				 errdetail(UINT64_FORMAT " of its rows were updated or deleted since the load began.", changed),
 				 errhint("Load again, when no other session and no function that is called for each row changes them.")));
 	fc_replace_set_stats(rel, rows + carried);
@@ -687,7 +723,7 @@ fc_replace_exchange(FcJob *job)
 	{
 		const FcSubstitute *substitute = &target->substitutes[i];
 		uint64		rows = fc_replace_rows_of(job, counts, substitute);
-		uint64		more = fc_replace_carry(substitute, rows, &job->since);
+		uint64		more = fc_replace_carry(job, substitute, rows);
 
 		CHECK_FOR_INTERRUPTS();
 		CommandCounterIncrement();

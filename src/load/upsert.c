@@ -13,7 +13,8 @@
  * Triggers, routing, indexes and the isolation of other sessions are core's.
  *
  * A new partition has no rows to meet, and takes its own at once, unless the
- * table has triggers.  An abort takes back all.
+ * table has triggers: these may also mend what a constraint would refuse, which
+ * the stage then does not have.  An abort takes back all.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +27,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/ruleutils.h"
 
 #include "load/lead.h"
 #include "load/setup.h"
@@ -89,7 +91,7 @@ fc_upsert_begin(FcJob *job)
 		return;
 	nspid = fc_exchange_begin();
 	job->exchange_schemas = lappend_oid(job->exchange_schemas, nspid);
-	target->stage = fc_table_create_stage(target->rel, nspid);
+	target->stage = fc_table_create_stage(target->rel, nspid, !target->planned->staged);
 }
 
 /* May the caller insert into any column? */
@@ -167,13 +169,36 @@ fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
 	fc_upsert_name(sql, target, keys, "t.");
 	appendStringInfo(sql, " ORDER BY t.ctid%s)", target->plan->dedup.first ? "" : " DESC");
 	foreach(lc, target->plan->dedup.nulls_equal ? NIL : keys)
-		appendStringInfo(sql, "%s t.%s IS NULL", foreach_current_index(lc) > 0 ? " OR" : ",",
+		/* as the index sees it: a row of NULLs is no NULL */
+		appendStringInfo(sql, "%s t.%s IS NOT DISTINCT FROM NULL", foreach_current_index(lc) > 0 ? " OR" : ",",
 						 quote_identifier(get_attname(target->oid, lfirst_int(lc), false)));
 	appendStringInfo(sql, " FROM ONLY %s t) s (", stage);
 	for (int i = 0; i < list_length(columns); i++)
 		appendStringInfo(sql, "c%d, ", i);
 	appendStringInfo(sql, "n%s) WHERE s.n OPERATOR(pg_catalog.=) 1%s", target->plan->dedup.nulls_equal ? "" : ", o",
 					 target->plan->dedup.nulls_equal ? "" : " OR s.o");
+}
+
+/*
+ * Appends the columns of the index.  With their collations: others may have
+ * indexes, too, whose conflicts are errors.
+ */
+static void
+fc_upsert_target(StringInfo sql, const FcTarget *target)
+{
+	ListCell   *lc;
+
+	appendStringInfoString(sql, " ON CONFLICT (");
+	foreach(lc, target->planned->keys)
+	{
+		const FcSortKey *key = lfirst(lc);
+
+		appendStringInfo(sql, "%s%s", foreach_current_index(lc) > 0 ? ", " : "",
+						 quote_identifier(get_attname(target->oid, key->attnum, false)));
+		if (OidIsValid(key->collation))
+			appendStringInfo(sql, " COLLATE %s", generate_collation_name(key->collation));
+	}
+	appendStringInfoChar(sql, ')');
 }
 
 /* Appends what becomes of a row that is there already */
@@ -184,9 +209,8 @@ fc_upsert_action(StringInfo sql, const FcTarget *target)
 	bool		any = false;
 	ListCell   *lc;
 
-	appendStringInfoString(sql, " ON CONFLICT (");
-	fc_upsert_name(sql, target, keys, "");
-	appendStringInfoString(sql, ") DO ");
+	fc_upsert_target(sql, target);
+	appendStringInfoString(sql, " DO ");
 	foreach(lc, target->options->conflict == FC_CONFLICT_UPDATE ? target->planned->columns.attnums : NIL)
 	{
 		const char *name = quote_identifier(get_attname(target->oid, lfirst_int(lc), false));
@@ -255,8 +279,10 @@ fc_upsert_insert(FcJob *job)
 		elog(ERROR, "more rows were inserted than there are");
 	target->loaded -= staged - inserted;
 	pg_atomic_fetch_add_u64(&target->shared->counts.duplicates, staged - inserted);
-	target->stage = InvalidOid;
 	fc_setup_close_target(job);
+	/* wherever a trigger has moved it to */
+	fc_partition_drop(target->stage);
+	target->stage = InvalidOid;
 	fc_exchange_end(job->exchange_schemas);
 	job->exchange_schemas = NIL;
 	fc_setup_open_target(job);

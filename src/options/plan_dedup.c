@@ -76,15 +76,18 @@ fc_plan_index_has(Relation index, const FcSortKey *key)
 	return false;
 }
 
-/* Does the index refuse each row that is equal to another in these columns? */
+/*
+ * Does the index refuse each row that is equal to another in these columns, be
+ * it at the end of the transaction?
+ */
 static bool
 fc_plan_index_fits(Relation index, const List *keys)
 {
 	Form_pg_index form = index->rd_index;
 	ListCell   *lc;
 
-	if (!form->indisunique || !form->indimmediate || !form->indisvalid ||
-		form->indnkeyatts != list_length(keys) || RelationGetIndexPredicate(index) != NIL)
+	if (!form->indisunique || !form->indisvalid || form->indnkeyatts != list_length(keys) ||
+		RelationGetIndexPredicate(index) != NIL)
 		return false;
 	foreach(lc, keys)
 		if (!fc_plan_index_has(index, lfirst(lc)))
@@ -97,14 +100,16 @@ fc_plan_index_fits(Relation index, const List *keys)
 }
 
 /*
- * Sets whether NULLs are equal in an index of these columns; false: there is
- * none.  Core asks all such indexes.
+ * Sets whether NULLs are equal in an index of these columns.  Core asks all
+ * such indexes.  False if there is none, or if core refuses one that can be
+ * deferred.
  */
 static bool
 fc_plan_find_index(Relation rel, const List *keys, bool *nulls_equal)
 {
 	List	   *indexes = RelationGetIndexList(rel);
 	bool		found = false;
+	bool		deferred = false;
 	ListCell   *lc;
 
 	*nulls_equal = false;
@@ -115,12 +120,13 @@ fc_plan_find_index(Relation rel, const List *keys, bool *nulls_equal)
 		if (fc_plan_index_fits(index, keys))
 		{
 			found = true;
+			deferred = deferred || !index->rd_index->indimmediate;
 			*nulls_equal = *nulls_equal || index->rd_index->indnullsnotdistinct;
 		}
 		index_close(index, AccessShareLock);
 	}
 	list_free(indexes);
-	return found;
+	return found && !deferred;
 }
 
 /* The columns of the primary key */

@@ -207,14 +207,15 @@ fc_table_create_like(Relation rel, Oid nspid)
 }
 
 Oid
-fc_table_create_stage(Relation rel, Oid nspid)
+fc_table_create_stage(Relation rel, Oid nspid, bool constrained)
 {
 	Form_pg_class form = rel->rd_rel;
+	TupleDesc	desc = constrained ? RelationGetDescr(rel) : CreateTupleDescCopy(RelationGetDescr(rel));
 	Oid			table;
 
 	table = heap_create_with_catalog(RelationGetRelationName(rel), nspid, form->reltablespace,
 									 InvalidOid, InvalidOid, InvalidOid, GetUserId(), HEAP_TABLE_AM_OID,
-									 RelationGetDescr(rel), fc_table_constraints(rel),
+									 desc, constrained ? fc_table_constraints(rel) : NIL,
 									 RELKIND_RELATION, RELPERSISTENCE_UNLOGGED, false, false,
 									 ONCOMMIT_NOOP, (Datum) 0, false, true, true, RelationGetRelid(rel), NULL);
 	CommandCounterIncrement();

@@ -27,9 +27,10 @@ extern Oid	fc_table_create_like(Relation rel, Oid nspid);
 
 /*
  * The same for rows that stay there for a while only: the table is not logged,
- * and the current user's.  "rel" may be partitioned.
+ * and the current user's.  "rel" may be partitioned.  Unless "constrained" it
+ * has columns alone, none of them generated.
  */
-extern Oid	fc_table_create_stage(Relation rel, Oid nspid);
+extern Oid	fc_table_create_stage(Relation rel, Oid nspid, bool constrained);
 
 /*
  * Takes all rows out of the table and all entries out of its indexes, built or

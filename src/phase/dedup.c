@@ -29,8 +29,11 @@
 
 #include "phase/loader.h"
 
-/* Without a hash function so many rows are compared with each other, at most */
-#define FC_DEDUP_UNHASHED	64
+/*
+ * So many rows are looked at for each, on average, before they are sorted
+ * instead: their types have no hash function, or somebody knows it
+ */
+#define FC_DEDUP_PROBES	64
 
 /* A column by which rows are compared, beside the key */
 typedef struct FcDedupColumn
@@ -58,7 +61,6 @@ struct FcDedup
 {
 	int			ncolumns;
 	FcDedupColumn *columns;
-	bool		hashed;			/* each column has a hash function */
 	bool		first;			/* of equal rows the first stays */
 	bool		nulls_equal;
 	bool		apart;			/* no two rows in hand are equal: their key is
@@ -97,7 +99,6 @@ fc_dedup_begin_column(FcDedup *dedup, TupleDesc desc, const FcSortKey *key)
 	fmgr_info_copy(&column->equal, &type->eq_opr_finfo, CurrentMemoryContext);
 	if (OidIsValid(type->hash_proc))
 		fmgr_info_copy(&column->hash, &type->hash_proc_finfo, CurrentMemoryContext);
-	dedup->hashed = dedup->hashed && OidIsValid(type->hash_proc);
 }
 
 FcDedup *
@@ -111,7 +112,6 @@ fc_dedup_begin(const FcContext *ctx)
 	dedup = palloc0(sizeof(FcDedup));
 	dedup->first = shared->plan.dedup.first;
 	dedup->nulls_equal = shared->plan.dedup.nulls_equal;
-	dedup->hashed = true;
 	dedup->columns = palloc0(sizeof(FcDedupColumn) * shared->plan.dedup.nkeys);
 	for (int i = 0; i < shared->plan.dedup.nkeys; i++)
 		if (fc_shared_dedup(shared)[i].attnum != shared->plan.key.attnum)
@@ -273,34 +273,52 @@ fc_dedup_clear_table(FcDedup *dedup, MemoryContext mcxt)
 	memset(dedup->table, -1, sizeof(int) * size);
 }
 
-/* Finds out which of the rows in hand stay */
-static void
+/*
+ * Puts row i into the table, unless it is gone for an equal one; returns how
+ * many others it was compared with
+ */
+static int
+fc_dedup_find_row(FcDedup *dedup, int i, uint32 mask)
+{
+	FcDedupRow *row = &dedup->rows[i];
+	int			probes = 0;
+	uint32		at;
+
+	row->gone = false;
+	if (!fc_dedup_hash(dedup, row))
+		return 0;
+	for (at = row->hash & mask; dedup->table[at] >= 0; at = (at + 1) & mask)
+	{
+		FcDedupRow *before = &dedup->rows[dedup->table[at]];
+
+		probes++;
+		if (before->hash != row->hash || !fc_dedup_is_equal(dedup, before, row))
+			continue;
+		(dedup->first ? row : before)->gone = true;
+		break;
+	}
+	if (!row->gone)
+		dedup->table[at] = i;
+	return probes;
+}
+
+/* Finds out which of the rows in hand stay; false: that takes too long */
+static bool
 fc_dedup_find(FcLoader *loader)
 {
 	FcDedup    *dedup = loader->dedup;
 	uint32		mask = pg_nextpower2_32(dedup->nrows * 2) - 1;
+	int64		probes = 0;
 
 	fc_dedup_clear_table(dedup, loader->ctx->mcxt);
 	for (int i = 0; i < dedup->nrows; i++)
 	{
-		FcDedupRow *row = &dedup->rows[i];
-		uint32		at;
-
-		if (!fc_dedup_hash(dedup, row))
-			continue;
-		for (at = row->hash & mask; dedup->table[at] >= 0; at = (at + 1) & mask)
-		{
-			FcDedupRow *before = &dedup->rows[dedup->table[at]];
-
-			if (before->hash != row->hash || !fc_dedup_is_equal(dedup, before, row))
-				continue;
-			(dedup->first ? row : before)->gone = true;
-			fc_dedup_drop(loader, dedup->first ? row->offset : before->offset);
-			break;
-		}
-		if (!row->gone)
-			dedup->table[at] = i;
+		CHECK_FOR_INTERRUPTS();
+		probes += fc_dedup_find_row(dedup, i, mask);
+		if (probes > (int64) FC_DEDUP_PROBES * dedup->nrows)
+			return false;
 	}
+	return true;
 }
 
 /* Forgets the rows in hand, and their copies */
@@ -369,30 +387,6 @@ fc_dedup_end_sort(FcLoader *loader)
 	dedup->sort = NULL;
 }
 
-/* All rows of the key have come */
-static void
-fc_dedup_end_key(FcLoader *loader)
-{
-	FcDedup    *dedup = loader->dedup;
-
-	CHECK_FOR_INTERRUPTS();
-	if (dedup->sort)
-	{
-		fc_sort_finish(dedup->sort);
-		fc_dedup_end_sort(loader);
-		return;
-	}
-	if (dedup->nrows > 1)
-		fc_dedup_find(loader);
-	for (int i = 0; i < dedup->nrows; i++)
-		if (!dedup->rows[i].gone)
-			fc_dedup_pass(loader, &dedup->rows[i]);
-	/* those on their way to the writer may be among the copies */
-	if (dedup->copied > 0)
-		fc_dedup_write_out(loader);
-	fc_dedup_forget(dedup);
-}
-
 /* Puts a row of the key in hand into the sort, through the leaf's slot */
 static void
 fc_dedup_sort_row(FcLoader *loader, FcDedupRow *row)
@@ -401,13 +395,6 @@ fc_dedup_sort_row(FcLoader *loader, FcDedupRow *row)
 
 	fc_dedup_deform(loader, row);
 	fc_sort_put(loader->dedup->sort, loader->leaf->slot, &place);
-}
-
-/* Are the rows of the key too many to be kept in memory, or to be compared? */
-static inline bool
-fc_dedup_has_most(const FcDedup *dedup)
-{
-	return dedup->copied > dedup->most || (!dedup->hashed && dedup->nrows > FC_DEDUP_UNHASHED);
 }
 
 /* Gives the rows of the key in hand to the sort, and those that follow */
@@ -425,6 +412,45 @@ fc_dedup_begin_sort(FcLoader *loader)
 	for (int i = 0; i < dedup->nrows; i++)
 		fc_dedup_sort_row(loader, &dedup->rows[i]);
 	fc_dedup_forget(dedup);
+}
+
+/* Lets those rows in hand pass that stay */
+static void
+fc_dedup_pass_rows(FcLoader *loader)
+{
+	FcDedup    *dedup = loader->dedup;
+
+	for (int i = 0; i < dedup->nrows; i++)
+	{
+		FcDedupRow *row = &dedup->rows[i];
+
+		if (row->gone)
+			fc_dedup_drop(loader, row->offset);
+		else
+			fc_dedup_pass(loader, row);
+	}
+	/* those on their way to the writer may be among the copies */
+	if (dedup->copied > 0)
+		fc_dedup_write_out(loader);
+	fc_dedup_forget(dedup);
+}
+
+/* All rows of the key have come */
+static void
+fc_dedup_end_key(FcLoader *loader)
+{
+	FcDedup    *dedup = loader->dedup;
+
+	CHECK_FOR_INTERRUPTS();
+	if (dedup->sort == NULL && dedup->nrows > 1 && !fc_dedup_find(loader))
+		fc_dedup_begin_sort(loader);
+	if (dedup->sort == NULL)
+	{
+		fc_dedup_pass_rows(loader);
+		return;
+	}
+	fc_sort_finish(dedup->sort);
+	fc_dedup_end_sort(loader);
 }
 
 /* Goes on to a key, after the rows of the one before it */
@@ -469,7 +495,7 @@ fc_dedup_keep(FcLoader *loader)
 		row->tuple.t_data = (HeapTupleHeader) row->spilled;
 		dedup->copied += size + sizeof(FcDedupRow);
 	}
-	if (fc_dedup_has_most(dedup))
+	if (dedup->copied > dedup->most)
 		fc_dedup_begin_sort(loader);
 }
 
@@ -532,7 +558,7 @@ fc_dedup_put(FcLoader *loader)
 	*fc_dedup_add(dedup) = row;
 	dedup->ncopied = dedup->nrows;
 	dedup->copied += row.tuple.t_len + sizeof(FcDedupRow);
-	if (fc_dedup_has_most(dedup))
+	if (dedup->copied > dedup->most)
 		fc_dedup_begin_sort(loader);
 }
 

@@ -35,6 +35,7 @@ typedef struct FcOldReader
 	FcSpill    *spill;
 	Relation	rel;			/* the leaf in hand */
 	AttrMap    *map;			/* to the target's row type; NULL: the same */
+	bool		dropped;		/* the leaf has columns that were dropped */
 	AttrNumber	key;
 	Datum	   *values;			/* of a row of the target */
 	bool	   *nulls;
@@ -45,8 +46,8 @@ typedef struct FcOldReader
 } FcOldReader;
 
 /*
- * Makes a tuple of the target's row type that has all columns.  ERROR 0A000 if
- * it is longer than those of any table.
+ * Makes a tuple of the target's row type that has all columns, and nothing of
+ * dropped ones.  ERROR 0A000 if it is longer than those of any table.
  */
 static HeapTuple
 fc_old_convert(FcOldReader *reader, HeapTuple row)
@@ -60,7 +61,7 @@ fc_old_convert(FcOldReader *reader, HeapTuple row)
 	{
 		int			from = reader->map ? reader->map->attnums[i] - 1 : i;
 
-		reader->nulls[i] = from < 0 || reader->old_nulls[from];
+		reader->nulls[i] = from < 0 || reader->old_nulls[from] || TupleDescAttr(root, i)->attisdropped;
 		reader->values[i] = reader->nulls[i] ? (Datum) 0 : reader->old_values[from];
 	}
 	made = heap_form_tuple(root, reader->values, reader->nulls);
@@ -83,7 +84,8 @@ fc_old_spill(FcOldReader *reader, HeapTuple row)
 
 	entry.key = null ? 0 : fc_key_from_datum(reader->ctx->shared->plan.key.type, key);
 	entry.info = fc_entry_info(null, 0);
-	if (reader->map || HeapTupleHeaderGetNatts(row->t_data) != RelationGetDescr(reader->rel)->natts)
+	if (reader->map || reader->dropped ||
+		HeapTupleHeaderGetNatts(row->t_data) != RelationGetDescr(reader->rel)->natts)
 		row = fc_old_convert(reader, row);
 	fc_spill_put_old(reader->spill, &entry, row);
 	reader->rows++;
@@ -105,6 +107,9 @@ fc_old_open(FcOldReader *reader, Oid leaf)
 		fc_build_attrmap_if_req(desc, RelationGetDescr(target));
 	reader->key = get_attnum(leaf, NameStr(TupleDescAttr(RelationGetDescr(target),
 														 reader->ctx->shared->plan.key.attnum - 1)->attname));
+	reader->dropped = false;
+	for (int i = 0; i < desc->natts; i++)
+		reader->dropped = reader->dropped || TupleDescAttr(desc, i)->attisdropped;
 	reader->old_values = palloc(sizeof(Datum) * desc->natts);
 	reader->old_nulls = palloc(sizeof(bool) * desc->natts);
 }
