@@ -204,7 +204,7 @@ fc_access_lock_target(const FcOptions *options)
 		LockRelationOid(options->target, ShareUpdateExclusiveLock);
 }
 
-/* Has the table a rule for DELETE, or, if not "deletes", for INSERT or UPDATE? */
+/* Has the table a rule for DELETE, or, if not "deletes", for other commands? */
 static bool
 fc_access_has_rules(Relation rel, bool deletes)
 {

@@ -217,7 +217,7 @@ fc_plan_count(const FcOptions *options, FcPlanned *planned)
 	planned->plan.order.append = options->order_by != NIL;
 }
 
-/* Does ON CONFLICT DO UPDATE fire triggers of the table, even if no row is there? */
+/* Does ON CONFLICT DO UPDATE fire triggers of the table, even without a row? */
 static bool
 fc_plan_updates_fire(Relation rel, const FcOptions *options)
 {

@@ -42,7 +42,7 @@ fc_plan_check_order(Relation rel, const FcOptions *options, const FcPlan *plan)
 				 errdetail("A default or the condition is volatile: rows are evaluated in file order.")));
 }
 
-/* The column of this name, which rows can be compared by, unlike those before */
+/* The column of this name, which rows can be compared by; not one "before" */
 static FcSortKey *
 fc_plan_dedup_key(Relation rel, const char *name, List *before)
 {
@@ -178,7 +178,7 @@ fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 	plan->dedup.nulls_equal = true;
 	if (options->existing != FC_EXISTING_MERGE && options->conflict == FC_CONFLICT_ERROR)
 		return;
-	/* load/access.c refuses views and foreign tables, which have no indexes */
+	/* load/access.c refuses views and foreign tables; they have no indexes */
 	if (options->conflict != FC_CONFLICT_ERROR && rel->rd_rel->relkind != RELKIND_RELATION && !plan->partitioned)
 		return;
 	fc_plan_check_order(rel, options, plan);
