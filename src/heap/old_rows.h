@@ -42,8 +42,8 @@ typedef struct FcSince
 
 /*
  * Finds what was done to the heap since then.  *changed: how many rows other
- * transactions have deleted or updated.  If there are none, copies the rows that
- * were inserted to another heap, frozen and with their index entries, and
+ * transactions have deleted or updated.  If there are none, copies the rows
+ * that were inserted to another heap, frozen and with their index entries, and
  * returns their number.
  *
  * The caller has locked the table against everybody, and against VACUUM since

@@ -556,7 +556,7 @@ fc_replace_set_stats(Relation rel, uint64 rows)
 	fc_set_relstats(rel, RelationGetNumberOfBlocks(rel), rows, all_visible, all_frozen);
 }
 
-/* ERROR 40001 for a row that was inserted meanwhile, and is equal to a new one */
+/* ERROR 40001 for a row that was inserted meanwhile, and equals a new one */
 static void
 fc_replace_met(const FcJob *job, Relation leaf)
 {

@@ -14,7 +14,8 @@
  *
  * A new partition has no rows to meet, and takes its own at once, unless the
  * table has triggers: these may also mend what a constraint would refuse, which
- * the stage then does not have.  An abort takes back all.
+ * the stage then does not have.  Nor has it those that see of which table a row
+ * is.  An abort takes back all.
  *
  *-------------------------------------------------------------------------
  */
@@ -91,7 +92,8 @@ fc_upsert_begin(FcJob *job)
 		return;
 	nspid = fc_exchange_begin();
 	job->exchange_schemas = lappend_oid(job->exchange_schemas, nspid);
-	target->stage = fc_table_create_stage(target->rel, nspid, !target->planned->staged);
+	target->stage = fc_table_create_stage(target->rel, nspid, !target->planned->staged &&
+										  !fc_exchange_constraints_see_table(target->rel));
 }
 
 /* May the caller insert into any column? */

@@ -169,6 +169,25 @@ fc_plan_conflict(Relation rel, FcPlanned *planned)
 				 errhint("Make one, or name the columns of another one in dedup_keys.")));
 }
 
+/* ERROR 428C9, before the load, for a column that core will not update */
+static void
+fc_plan_check_updated(Relation rel, const FcPlanned *planned)
+{
+	List	   *keys = fc_sort_keys_columns(planned->keys);
+	ListCell   *lc;
+
+	foreach(lc, planned->columns.attnums)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1);
+
+		if (att->attidentity == ATTRIBUTE_IDENTITY_ALWAYS && !list_member_int(keys, att->attnum))
+			ereport(ERROR,
+					(errcode(ERRCODE_GENERATED_ALWAYS),
+					 errmsg("column \"%s\" can only be updated to DEFAULT", NameStr(att->attname)),
+					 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", NameStr(att->attname))));
+	}
+}
+
 void
 fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
@@ -189,6 +208,8 @@ fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 		if (planned->keys == NIL)
 			planned->keys = fc_plan_primary_key(rel);
 		fc_plan_conflict(rel, planned);
+		if (options->conflict == FC_CONFLICT_UPDATE)
+			fc_plan_check_updated(rel, planned);
 		/* rows go to one table, whatever the leaf; core routes them later */
 		plan->routed = false;
 	}

@@ -92,7 +92,7 @@ fc_exchange_sees_table(Node *expr)
 	return least >= 0 && least + FirstLowInvalidHeapAttributeNumber <= 0;
 }
 
-static bool
+bool
 fc_exchange_constraints_see_table(Relation rel)
 {
 	TupleConstr *constr = RelationGetDescr(rel)->constr;

@@ -24,6 +24,9 @@ typedef struct FcIndexPair
 /* Would a row that is inserted or deleted run code, or be checked by it? */
 extern bool fc_exchange_fires(Relation rel);
 
+/* Does a constraint or a generated column see of which table a row is? */
+extern bool fc_exchange_constraints_see_table(Relation rel);
+
 /*
  * Returns why other sessions, or code of the table's, could tell an exchange
  * from a DELETE and a COPY; NULL if they could not.  The table is locked.

@@ -10,7 +10,7 @@ SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 CREATE EXTENSION amcheck;
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_merge.csv', true) \g /dev/null
-SELECT plan(1287);
+SELECT plan(1291);
 
 CREATE FUNCTION pg_temp.leaves() RETURNS TABLE (leaf regclass) LANGUAGE sql AS $$
 	SELECT oid FROM pg_class WHERE relkind = 'r' AND (relname = 'got' OR oid IN (SELECT inhrelid FROM pg_inherits JOIN pg_class AS p ON p.oid = inhparent WHERE p.relname = 'got'))
@@ -487,7 +487,7 @@ $$;
 CREATE FUNCTION pg_temp.lies(int) RETURNS bool LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS 'BEGIN RETURN pg_temp.meddles(); END';
 ALTER TABLE got ADD CONSTRAINT meddled CHECK (pg_temp.lies(n));
 SET LOCAL fc.meddle = 'UPDATE got SET t = ''kept'' WHERE ctid = (SELECT max(ctid) FROM got_2) AND tableoid = ''got_2''::regclass';
-SELECT alike(pg_temp.refused('{"dedup_keys": ["k", "n"], "workers": 0}'), '40001|could not replace "got_2" because its rows were changed while it was being loaded|1 of its rows%', 'a function of the load updates a row');
+SELECT alike(pg_temp.refused('{"dedup_keys": ["k", "n"], "workers": 0}'), '40001|could not merge "got_2" because its rows were changed while it was being loaded|1 of its rows%', 'a function of the load updates a row');
 SET LOCAL fc.meddle = 'INSERT INTO got SELECT * FROM got_2 ORDER BY k LIMIT 1';
 SELECT is(pg_temp.refused('{"dedup_keys": ["k", "n"], "workers": 0}'), 'none', '... or adds one');
 SELECT is((SELECT count(*) FROM (SELECT k, n FROM got_2 GROUP BY k, n HAVING count(*) > 1) AS s), 1::bigint, '... which stays, and is not compared');
@@ -540,6 +540,22 @@ SELECT pg_temp.file($$SELECT timestamp '2024-01-01' + i % 60000 % 3 * interval '
 SELECT is(fast_copy('few', current_setting('fc.file'), workers => w, options => '{"existing_rows": "merge", "dedup_keys": ["k", "n"]}'), 60000::bigint, format('few keys, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
 SELECT is((SELECT count(*) FROM few), 60000::bigint, '... no row twice');
 SELECT is((SELECT count(DISTINCT n) FROM few), 60000::bigint, '... and none lost');
+
+-- Rows of one key whose hashes are all the same: they are sorted instead
+CREATE TABLE same_hash (d date, k bigint, v int) PARTITION BY RANGE (d);
+SELECT pg_temp.file($$SELECT date '2024-01-01' AS d, i::bigint << 32 | i AS k, i AS v FROM generate_series(1, 20000) AS i$$) \g /dev/null
+SELECT is(fast_copy('same_hash', current_setting('fc.file'), options => '{"existing_rows": "merge", "dedup_keys": ["d", "k"]}'), 20000::bigint, 'equal hashes') FROM generate_series(1, 2);
+SELECT is((SELECT count(DISTINCT k) = count(*) AND count(*) = 20000 FROM same_hash), true, '... no row twice');
+
+-- What a dropped column has had is left behind
+CREATE TABLE forgetful (d date, gone text, v int) PARTITION BY RANGE (d);
+ALTER TABLE forgetful ALTER gone SET STORAGE EXTERNAL;
+CREATE TABLE forgetful_1 PARTITION OF forgetful FOR VALUES FROM ('2024-01-01') TO ('2024-01-02');
+INSERT INTO forgetful SELECT '2024-01-01', repeat('x', 30000), i FROM generate_series(1, 20) AS i;
+ALTER TABLE forgetful DROP gone;
+SELECT pg_temp.file($$SELECT date '2024-01-01' AS d, 21 AS v$$) \g /dev/null
+SELECT fast_copy('forgetful', current_setting('fc.file'), options => '{"existing_rows": "merge"}') \g /dev/null
+SELECT is((SELECT sum(v) || ' ' || pg_relation_size(reltoastrelid) FROM forgetful, pg_class WHERE relname = 'forgetful_1' GROUP BY reltoastrelid), '231 0', 'a dropped column');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -401,5 +401,20 @@ END
 $$;
 SELECT pg_temp.check_left_out(layout, ddl) FROM layouts;
 
+-- What a trigger mends is no error
+CREATE TABLE mended (id int PRIMARY KEY CHECK (id < 5), at timestamp NOT NULL);
+CREATE FUNCTION mend() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN new.at := coalesce(new.at, '2024-01-01'); new.id := least(new.id, 4); RETURN new; END$$;
+CREATE TRIGGER mend BEFORE INSERT ON mended FOR EACH ROW EXECUTE FUNCTION mend();
+SELECT format('COPY (VALUES (3, NULL), (9, NULL)) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SELECT is(fast_copy('mended', current_setting('fc.file'), workers => w, options => '{"on_conflict": "update"}'), 2::bigint, 'constraints after triggers') FROM unnest('{0,2}'::int[]) AS w;
+SELECT set_eq('TABLE mended', $$VALUES (3, timestamp '2024-01-01'), (4, '2024-01-01')$$, '... the rows');
+
+-- A row of NULLs is no NULL; and a constraint that looks at the table sees it
+CREATE TYPE pair AS (a int, b int);
+CREATE TABLE pairs (k pair UNIQUE, v int, CHECK (tableoid = 'pairs'::regclass));
+SELECT format('COPY (VALUES (%L, 1), (%1$L, 2), (NULL, 3), (NULL, 4)) TO %L (FORMAT csv)', '(,)', current_setting('fc.file')) \gexec
+SELECT is(fast_copy('pairs', current_setting('fc.file'), options => '{"on_conflict": "update", "dedup_keys": ["k"]}'), 3::bigint, 'rows of NULLs');
+SELECT set_eq('SELECT v FROM pairs', 'VALUES (2), (3), (4)', '... the last of them, and each NULL');
+
 SELECT * FROM finish();
 ROLLBACK;

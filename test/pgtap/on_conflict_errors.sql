@@ -248,5 +248,18 @@ SELECT is(:loaded, 230, 'another search_path');
 SELECT set_eq('TABLE hers', 'SELECT DISTINCT ON (at, id) at, id, v FROM news ORDER BY at, id, g DESC', 'the rows are in the table that was named');
 SELECT is_empty('TABLE mallory.hers', 'and none in the other');
 
+-- Other indexes of the same columns: another collation, and one that can be deferred
+CREATE COLLATION either (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE words (k text UNIQUE, v int);
+CREATE UNIQUE INDEX words_either ON words (k COLLATE either);
+INSERT INTO words VALUES ('a', 1);
+SELECT pg_temp.file($$VALUES ('A', 1)$$) \g /dev/null
+SELECT throws_like($$SELECT fast_copy('words', current_setting('fc.file'), options => '{"on_conflict": "nothing", "dedup_keys": ["k"]}')$$, '%"words_either"', 'another collation');
+CREATE TABLE later (k int UNIQUE, v int, UNIQUE (k) DEFERRABLE);
+SELECT throws_ok($$SELECT fast_copy('later', current_setting('fc.file'), options => '{"on_conflict": "nothing", "dedup_keys": ["k"]}')$$, '42P10', NULL, 'one that can be deferred');
+CREATE TABLE always (k int UNIQUE, i int GENERATED ALWAYS AS IDENTITY);
+SELECT throws_ok($$SELECT fast_copy('always', current_setting('fc.file'), options => '{"on_conflict": "update", "dedup_keys": ["k"]}')$$, '428C9', 'column "i" can only be updated to DEFAULT', 'an identity column');
+SELECT is(pg_temp.left_behind(), 0::bigint, 'nothing is left');
+
 SELECT * FROM finish();
 ROLLBACK;

@@ -116,6 +116,22 @@ foreach my $case (
 	}
 }
 
+# A unique index has the row that is there, and the one of the file, once more
+foreach my $case (
+	[ 'updates a row', "UPDATE t SET v = 'mine' WHERE n = (SELECT max(n) FROM t WHERE $day)", '40001: could not merge "t_p20130103" because its rows were changed', '3000|600|0|0' ],
+	[ 'inserts a row of the file', "INSERT INTO t VALUES (1, '2013-01-03 01:01', 'mine')", '40001: could not merge "t_p20130103" because equal rows were inserted .*\nDETAIL:  Key \(ts, n\)=\(2013-01-03 01:01:00, 1\) already exists', '3001|601|0|0' ])
+{
+	my ($what, $sql, $wanted, $counts) = @$case;
+
+	subtest "another session $what, beside a unique index" => sub {
+		prepare();
+		$node->safe_psql('postgres', 'CREATE UNIQUE INDEX ON t (ts, n)');
+		my $load = paused($verbose);
+		$node->safe_psql('postgres', $sql);
+		ends($load, $wanted, $counts);
+	};
+}
+
 # ... and before the load comes to the rows, but after its transaction has begun
 subtest 'rows that a transaction does not see yet' => sub {
 	foreach my $case ([ "INSERT INTO t VALUES (7000, '2013-01-03 12:00', 'late')", qr/^1000/, '3801|1401|1000|0' ], [ "UPDATE t SET v = 'mine' WHERE n = 12", qr/because its rows were changed|because other sessions have changed it/, '3000|600|0|0' ])
