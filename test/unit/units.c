@@ -72,7 +72,7 @@ static const LineCase lines[] = {
 	{{336776, 31457280, 1.2, 0, 1, 0, 0, false},
 	"fast_copy: 336,776 rows, 30 MB in 1.2 s (25 MB/s), 1 table replaced"},
 	{{336776, 31457280, 1.2, 0, 1, 0, 0, false, true, 1234},
-	"fast_copy: 336,776 rows, 30 MB in 1.2 s, 1 table merged, 1,234 duplicates"},
+	"fast_copy: 336,776 rows, 30 MB in 1.2 s, 1 merged, 1,234 duplicates"},
 	{{336776, 31457280, 1.2, 0, 12, 0, 0, false, true, 1},
 	"fast_copy: 336,776 rows, 30 MB in 1.2 s, 12 tables merged, 1 duplicate"},
 	{{336776, 31457280, 1.2, 3, 2, 0, 12, true},
