@@ -206,6 +206,16 @@ typedef struct FcTurn
 											 * options/plan_code.c */
 #define FC_FIELD_VISIBLE			0x08	/* its type's code can show how
 											 * often it is called */
+#define FC_FIELD_TRIM				0x10	/* without blanks around it, if
+											 * it has no quotes */
+#define FC_FIELD_TRIM_QUOTED		0x20	/* ... and if it has some */
+#define FC_FIELD_WORDS				0x40	/* further words stand for NULL */
+#define FC_FIELD_NUMBER				0x80	/* a number with the separators of
+											 * number_format */
+
+/* The field is edited before its type reads it: row/edit.c */
+#define FC_FIELD_EDITS	(FC_FIELD_TRIM | FC_FIELD_TRIM_QUOTED | FC_FIELD_WORDS | \
+						 FC_FIELD_NUMBER)
 
 /* Up to FC_ERROR_BATCH the text of the error is kept */
 typedef enum FcErrorKind
@@ -383,6 +393,8 @@ typedef enum FcSharedTail
 	FC_TAIL_DEFAULT,			/* the default string */
 	FC_TAIL_PATTERNS,			/* ncolumns strings, each after the one
 								 * before: a field's timestamp pattern or "" */
+	FC_TAIL_EDITS,				/* strings of number_format and null_strings:
+								 * see row/edit.h */
 	FC_TAIL_ZONE,				/* the time zone, "": session's */
 	FC_TAIL_WHERE,				/* the condition as a node tree, "" if there
 								 * is none */
@@ -474,6 +486,7 @@ typedef struct FcShared
 #define fc_shared_null(s) fc_shared_tail(s, FC_TAIL_NULL)
 #define fc_shared_default(s) fc_shared_tail(s, FC_TAIL_DEFAULT)
 #define fc_shared_patterns(s) fc_shared_tail(s, FC_TAIL_PATTERNS)
+#define fc_shared_edits(s) fc_shared_tail(s, FC_TAIL_EDITS)
 #define fc_shared_zone(s) fc_shared_tail(s, FC_TAIL_ZONE)
 #define fc_shared_where(s) fc_shared_tail(s, FC_TAIL_WHERE)
 #define fc_shared_names(s) fc_shared_tail(s, FC_TAIL_NAMES)

@@ -99,7 +99,9 @@ fc_feed_rereads_fields(const FcTarget *target)
 	const FcOptions *options = target->options;
 
 	for (int i = 0; i < list_length(target->planned->columns.fields); i++)
-		if (list_nth_int(target->planned->columns.fields, i) == 0 || target->planned->columns.patterns[i])
+		if (list_nth_int(target->planned->columns.fields, i) == 0 ||
+			target->planned->columns.patterns[i] ||
+			(target->planned->columns.flags[i] & FC_FIELD_EDITS))
 			return true;
 	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone;
 }

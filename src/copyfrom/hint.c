@@ -141,6 +141,22 @@ fc_hint_moment(const FcRefused *refused)
 	return fc_hint_date(value);
 }
 
+/* Returns the option that shows how a file writes numbers with commas */
+static char *
+fc_hint_commas(const FcRefused *refused)
+{
+	const char *value = refused->value;
+	const char *point = strrchr(value, '.');
+	const char *example = point && point > strrchr(value, ',') ? "1,234.56" : "1.234,56";
+
+	if (refused->target->options->words.number_format)
+		return NULL;
+	return psprintf(fc_caller_wrote_copy(refused->target->options->caller) ?
+					"If \"%s\" is a number, show how the file writes numbers, as by number_format '%s'." :
+					"If \"%s\" is a number, show how the file writes numbers, as by options => '{\"number_format\": \"%s\"}'.",
+					value, example);
+}
+
 static char *
 fc_hint_number(const FcRefused *refused, bool integer)
 {
@@ -150,8 +166,7 @@ fc_hint_number(const FcRefused *refused, bool integer)
 	if (strpbrk(value, FC_HINT_DIGITS) == NULL || strspn(value, FC_HINT_DIGITS "+-.,") != len)
 		return NULL;
 	if (strchr(value, ','))
-		return psprintf("If \"%s\" is a number, load it into a column of type text and convert it there, or change the file: PostgreSQL reads no commas in numbers.",
-						value);
+		return fc_hint_commas(refused);
 	if (integer && strchr(value, '.') && strchr(value, '.') == strrchr(value, '.'))
 		return pstrdup("If the values may have decimal places, give the column type numeric or double precision.");
 	return NULL;

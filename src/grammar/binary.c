@@ -221,7 +221,7 @@ field_at(char *rec, size_t at, size_t len, FcField *field)
 	field->data = rec + at + 4;
 	field->len = length < 0 ? 0 : (size_t) length;
 	field->null = (length < 0);
-	field->marker = field->verify = false;
+	field->marker = field->verify = field->quoted = false;
 	return true;
 }
 

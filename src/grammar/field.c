@@ -176,6 +176,7 @@ match_field(const FcDialect *dialect, Null null, bool bare, FcField *field)
 		field->len == dialect->default_len &&
 		memcmp(field->data, dialect->default_string, field->len) == 0;
 	field->verify = false;
+	field->quoted = !bare;
 }
 
 /*
@@ -437,6 +438,7 @@ make_plain_field(Null null, char *rec, size_t start, size_t end, FcField *field)
 		(null.len == 0 || memcmp(field->data, null.string, null.len) == 0);
 	field->marker = false;
 	field->verify = false;
+	field->quoted = false;
 	rec[end] = '\0';
 }
 

@@ -21,6 +21,9 @@ typedef struct FcField
 	bool		marker;			/* is the default string, likewise */
 	bool		verify;			/* escapes made bytes that may be wrong in the
 								 * encoding: NUL or with the high bit */
+	bool		quoted;			/* had a quote; csv only */
+	bool		bad;			/* row/edit.c: its column refuses it; set where
+								 * the column has FC_FIELD_NUMBER */
 } FcField;
 
 /*

@@ -219,6 +219,23 @@ fc_layout_patterns(const FcColumns *columns)
 	return patterns;
 }
 
+/* What edits of fields need, as row/edit.h reads it */
+static StringInfo
+fc_layout_edits(const FcOptions *options, const FcColumns *columns)
+{
+	StringInfo	edits = makeStringInfo();
+
+	appendBinaryStringInfo(edits, options->number.group, strlen(options->number.group) + 1);
+	appendBinaryStringInfo(edits, options->number.decimal, strlen(options->number.decimal) + 1);
+	for (int i = 0; i < list_length(columns->fields); i++)
+	{
+		if (columns->words[i])
+			appendBinaryStringInfo(edits, columns->words[i]->data, columns->words[i]->len);
+		appendStringInfoChar(edits, '\0');
+	}
+	return edits;
+}
+
 static AttrNumber *
 fc_layout_columns(const FcColumns *columns)
 {
@@ -342,6 +359,7 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 	const FcOptions *options = target->options;
 	const FcColumns *columns = &target->planned->columns;
 	StringInfo	patterns = fc_layout_patterns(columns);
+	StringInfo	edits = fc_layout_edits(options, columns);
 	Size		end = MAXALIGN(sizeof(FcShared));
 	const FcTail tails[FC_NTAILS] = {
 		[FC_TAIL_COLUMNS] = {sizeof(AttrNumber) * plan->ncolumns, fc_layout_columns(columns)},
@@ -349,6 +367,7 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		[FC_TAIL_NULL] = fc_layout_text(options->format.null_print),
 		[FC_TAIL_DEFAULT] = fc_layout_text(options->default_string),
 		[FC_TAIL_PATTERNS] = {patterns->len + 1, patterns->data},
+		[FC_TAIL_EDITS] = {edits->len, edits->data},
 		[FC_TAIL_ZONE] = fc_layout_text(options->time_zone),
 		[FC_TAIL_WHERE] = fc_layout_text(fc_layout_where(target)),
 		[FC_TAIL_NAMES] = {fc_source_paths_size(target->source), target->source->paths},

@@ -8,6 +8,8 @@
 #ifndef FC_COLUMNS_H
 #define FC_COLUMNS_H
 
+#include "lib/stringinfo.h"
+
 #include "options/options.h"
 
 /*
@@ -30,6 +32,8 @@ typedef struct FcColumns
 	List	   *fields;			/* attnum of each field, or 0 to skip it */
 	uint8	   *flags;			/* FC_FIELD_* of each field */
 	char	  **patterns;		/* timestamp pattern of each field, or NULL */
+	StringInfo *words;			/* options/edits.c: null_strings of each field,
+								 * or NULL; each after a '+', with a NUL */
 } FcColumns;
 
 /*

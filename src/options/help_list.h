@@ -246,7 +246,23 @@
 	  "What becomes of a file that the ledger has a row of, but with another content: 'error' loads nothing, 'skip' passes over it, and 'load' loads all of it, " \
 	  "beside the rows that it gave before. A file that was only touched, or copied anew, has not changed: its checksum tells. " \
 	  "An option of COPY, and a key of the argument options.", \
-	  "SELECT fast_copy('events', '/data/2025-01-*.csv', header => true,\n  options => '{\"ledger\": \"loads\", \"changed_files\": \"skip\"}');")
+	  "SELECT fast_copy('events', '/data/2025-01-*.csv', header => true,\n  options => '{\"ledger\": \"loads\", \"changed_files\": \"skip\"}');") \
+	X(null_strings, NULL, NULL, \
+	  "further words that stand for NULL", \
+	  "Words that stand for NULL as null_string does, where they are not quoted: one word, a JSON array of words for all columns, or a JSON object of columns and their words. " \
+	  "In a column of force_null they do in quotes, too. With trim, blanks around them do not count. An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('orders', '/data/words.csv',\n  options => '{\"null_strings\": {\"amount\": [\"n/a\", \"-\"]}}');") \
+	X(trim, NULL, "'none', 'unquoted' or 'all'", \
+	  "none, unquoted or all: take blanks off values", \
+	  "Whether blanks and tabs around a value are taken off: of no fields, of those without quotes, or of all. Whether a field is null_string is told before, so that one of blanks alone " \
+	  "becomes an empty text, and NULL only if null_strings has one. In text format no field has quotes. An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('orders', '/data/blanks.csv',\n  options => '{\"trim\": \"unquoted\"}');") \
+	X(number_format, NULL, NULL, \
+	  "an example of how numbers are written", \
+	  "A number as the file writes numbers, which shows what stands between thousands and before decimals, such as '1.234,56', '1 234,56', or '1234,56' where nothing stands between thousands. " \
+	  "Columns of the types smallint, integer, bigint, real, double precision and numeric are read so, and those of domains over them. A value with separators at other places is refused as a wrong one " \
+	  "is: 12.34 is no number where the point sets thousands apart. An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('orders', '/data/numbers.csv',\n  options => '{\"number_format\": \"1.234,56\"}');")
 
 /* Arguments, and options of COPY, that stand after all others */
 #define FC_HELP_LAST(X) \

@@ -32,7 +32,9 @@ static const struct
 	[FC_KIND_LIST] = {FC_JSON(String) | FC_JSON(Binary), "a string or an array of strings"},
 	[FC_KIND_TABLE] = {FC_JSON(String), "a string"},
 	[FC_KIND_WORKERS] = {FC_JSON(Numeric), "an integer"},
-	[FC_KIND_LIMIT] = {FC_JSON(Numeric), "an integer"}
+	[FC_KIND_LIMIT] = {FC_JSON(Numeric), "an integer"},
+	[FC_KIND_JSON] = {FC_JSON(String) | FC_JSON(Numeric) | FC_JSON(Bool) | FC_JSON(Binary),
+	"a string, an array or an object"}
 };
 
 static const FcOption *
@@ -97,8 +99,11 @@ fc_json_value(const char *key, FcOptionKind kind, const JsonbValue *value)
 		case jbvBool:
 			return (Node *) makeBoolean(value->val.boolean);
 		case jbvNumeric:
-			return fc_json_number(value, kind != FC_KIND_TEXT);
+			return fc_json_number(value, kind != FC_KIND_TEXT && kind != FC_KIND_JSON);
 		default:
+			if (kind == FC_KIND_JSON)
+				return (Node *) makeString(JsonbToCString(NULL, value->val.binary.data,
+														  value->val.binary.len));
 			return fc_json_array(key, value->val.binary.data);
 	}
 }

@@ -86,7 +86,10 @@
 	X(dedup_keep, text, 'last', TEXT, ANY, NULL, words.dedup_keep) \
 	X(ledger, regclass, NULL, TABLE, ANY, NULL, ledger) \
 	X(label, text, NULL, TEXT, ANY, NULL, label) \
-	X(changed_files, text, 'error', TEXT, ANY, NULL, words.changed_files)
+	X(changed_files, text, 'error', TEXT, ANY, NULL, words.changed_files) \
+	X(null_strings, text, NULL, JSON, ANY, NULL, null_strings) \
+	X(trim, text, 'none', TEXT, ANY, NULL, words.trim) \
+	X(number_format, text, NULL, TEXT, ANY, NULL, words.number_format)
 
 #define FC_OPTIONS(X) FC_ARGUMENTS(X) FC_LATER_OPTIONS(X)
 

@@ -24,6 +24,7 @@
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/guc.h"
+#include "utils/json.h"
 #include "utils/timestamp.h"
 #include "utils/varlena.h"
 
@@ -60,6 +61,25 @@ fc_options_list(DefElem *def)
 	if (def->arg && IsA(def->arg, A_Star))
 		return list_make1(makeString("*"));
 	return list_make1(makeString(defGetString(def)));
+}
+
+/* Reads what may be JSON; from words in parentheses makes an array of them */
+static char *
+fc_options_json(DefElem *def)
+{
+	StringInfo	json;
+	ListCell   *lc;
+
+	if (def->arg == NULL || !IsA(def->arg, List))
+		return defGetString(def);
+	json = makeStringInfo();
+	foreach(lc, (List *) def->arg)
+	{
+		appendStringInfoChar(json, json->len == 0 ? '[' : ',');
+		escape_json(json, strVal(lfirst(lc)));
+	}
+	appendStringInfoChar(json, ']');
+	return json->data;
 }
 
 static Oid
@@ -111,6 +131,9 @@ fc_options_set(FcOptions *options, const FcOption *option, DefElem *def)
 			break;
 		case FC_KIND_LIMIT:
 			*(int64 *) at = defGetInt64(def);
+			break;
+		case FC_KIND_JSON:
+			*(char **) at = fc_options_json(def);
 			break;
 	}
 }
@@ -571,6 +594,7 @@ fc_options_check(FcOptions *options)
 	fc_options_missing(options);
 	fc_options_existing(options);
 	fc_options_ledger(options);
+	fc_options_edits(options);
 	fc_options_progress(options);
 	options->file_encoding = options->format.file_encoding >= 0 ?
 		options->format.file_encoding : pg_get_client_encoding();

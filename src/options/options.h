@@ -58,7 +58,9 @@ typedef enum FcOptionKind
 	FC_KIND_LIST,				/* List * of String */
 	FC_KIND_TABLE,				/* Oid */
 	FC_KIND_WORKERS,			/* int */
-	FC_KIND_LIMIT				/* int64 */
+	FC_KIND_LIMIT,				/* int64 */
+	FC_KIND_JSON				/* char *: a word, or the text of a JSON array
+								 * or object */
 } FcOptionKind;
 
 /* Where an option may be given */
@@ -104,7 +106,16 @@ typedef struct FcOptionWords
 	char	   *on_conflict;
 	char	   *dedup_keep;
 	char	   *changed_files;
+	char	   *trim;
+	char	   *number_format;
 } FcOptionWords;
+
+/* Separators of numbers */
+typedef struct FcNumberFormat
+{
+	const char *group;			/* "": thousands are not set apart */
+	const char *decimal;		/* "": numbers are as PostgreSQL reads them */
+} FcNumberFormat;
 
 typedef struct FcOptions
 {
@@ -149,6 +160,9 @@ typedef struct FcOptions
 	char	   *label;			/* what it calls data that are no files; or
 								 * NULL */
 	FcChanged	changed_files;
+	char	   *null_strings;	/* or NULL */
+	uint8		trim;			/* FC_FIELD_TRIM, FC_FIELD_TRIM_QUOTED */
+	FcNumberFormat number;
 	bool		freeze;
 	FcOnError	on_error;
 	uint32		tolerated;		/* FC_CLASS_* that on_error tolerates */
@@ -194,6 +208,12 @@ extern void fc_options_check(FcOptions *options);
  * already.  What of on_error is to be tolerated is known.
  */
 extern void fc_options_existing(FcOptions *options);
+
+/*
+ * options/edits.c: the part of it that is about values which are written
+ * otherwise.  ERROR 42601 for one of its options in binary format.
+ */
+extern void fc_options_edits(FcOptions *options);
 
 /*
  * Finds the option with this name, its own or core's, that may be given in one

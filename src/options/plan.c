@@ -21,6 +21,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "options/edits.h"
 #include "options/plan.h"
 #include "options/plan_code.h"
 #include "row/executor.h"
@@ -233,6 +234,7 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	int			server = GetDatabaseEncoding();
 
 	fc_columns_make(rel, options, form, &planned->columns);
+	fc_edits_make(rel, options, &planned->columns);
 	planned->pstate = fc_executor_parse_state(rel, planned->columns.attnums);
 	if (fc_caller_opened_by_core(options->caller))
 		planned->where = where;

@@ -3,8 +3,9 @@
  * row/column.c
  *	  How a column gets its value: from a field of the file, or by default.
  *
- *	field ──► pattern, native conversion (convert/convert.c) or the type's
- *				input or receive function ──► value
+ *	field ──► edits (row/edit.c)
+ *		──► pattern, native conversion (convert/convert.c) or the type's input
+ *			or receive function ──► value
  *
  * The column's type decides once which of them it is.  Errors are thrown to
  * the caller, in whose memory context values are.
@@ -77,7 +78,7 @@ fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 	if (pattern[0] != '\0')
 		column->pattern = fc_pattern_compile(pattern, column->typid, column->typmod,
 											 column->name);
-	column->ours = column->pattern != NULL ||
+	column->ours = column->pattern != NULL || (column->flags & FC_FIELD_EDITS) ||
 		(zone && fc_column_uses_zone(column->typid));
 }
 
@@ -122,6 +123,8 @@ fc_column_value(FcColumn *column, const FcField *field)
 		return InputFunctionCall(&column->input, NULL, column->typioparam,
 								 column->typmod);
 	}
+	if (fc_column_refuses(column, field))
+		fc_edit_refuse(&column->edit, field);
 	if (column->pattern)
 	{
 		if (!fc_pattern_parse(column->pattern, field->data, field->len, &value))

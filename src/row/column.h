@@ -15,6 +15,7 @@
 #include "convert/convert.h"
 #include "convert/pattern.h"
 #include "grammar/field.h"
+#include "row/edit.h"
 #include "row/serial.h"
 
 /* A field of the file and its column */
@@ -27,6 +28,7 @@ typedef struct FcColumn
 	bool		binary;			/* the field is of a binary file, and input is
 								 * the type's receive function */
 	FcConverter convert;
+	FcEdit		edit;			/* before the field is converted */
 	FcPattern  *pattern;		/* the file's form of a timestamp, or NULL */
 	FmgrInfo	input;
 	Oid			typioparam;
@@ -64,6 +66,13 @@ extern bool fc_column_is_plain(const FcColumn *column);
 /* Applies COPY's FORCE_NULL and FORCE_NOT_NULL to the field */
 extern void fc_column_force(const FcColumn *column, const FcDialect *dialect,
 							FcField *field);
+
+/* Has the edit of a field found that it is no number of the column's? */
+static inline bool
+fc_column_refuses(const FcColumn *column, const FcField *field)
+{
+	return (column->edit.flags & FC_FIELD_NUMBER) && field->bad;
+}
 
 /* The field's value; a NULL goes through the input function, unless strict */
 extern Datum fc_column_value(FcColumn *column, const FcField *field);

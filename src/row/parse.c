@@ -218,10 +218,13 @@ fc_parse_catch(FcParser *parser, FcValue *value)
 	return edata;
 }
 
-/* The type refuses the value: sets NULL instead, or refuses the record */
+/*
+ * The type refuses the value: sets NULL instead, or refuses the record; "given"
+ * is the value as the file has it
+ */
 static void
 fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
-					   ErrorData *edata)
+					   const char *given, ErrorData *edata)
 {
 	FcNulled   *nulled = &parser->faults.nulled[parser->faults.nnulled];
 
@@ -229,11 +232,11 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 	if (!parser->shared->plan.set_null)
 	{
 		fc_parse_refuse(parser, FC_CLASS_CONVERSION, column,
-						field->null || column->binary ? NULL : field->data, edata);
+						field->null || column->binary ? NULL : given, edata);
 		return;
 	}
 	nulled->column = column->name;
-	nulled->value = field->null ? NULL : field->data;
+	nulled->value = field->null ? NULL : given;
 	field->null = true;
 	/* a domain may refuse the NULL, too: that is thrown */
 	parser->record.values[column->index] = fc_column_value(column, field);
@@ -259,6 +262,7 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 	FcValue		trial = {column, field};
 	Datum	   *value = &parser->record.values[column->index];
 	bool	   *null = &parser->record.nulls[column->index];
+	const char *given = field->data;
 	ErrorData  *edata;
 
 	Assert(column->index >= 0 && column->index < parser->natts);
@@ -268,13 +272,15 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 		*value = ExecEvalExpr(column->def, parser->defaults.econtext, null);
 		return;
 	}
+	if (!field->null && (column->flags & FC_FIELD_EDITS))
+		fc_edit_field(&column->edit, field);
 	*null = field->null;
 	if (!fc_parse_tolerates(parser, FC_CLASS_CONVERSION))
 	{
 		*value = fc_column_value(column, field);
 		return;
 	}
-	if (!field->null && !column->pattern &&
+	if (!field->null && !column->pattern && !fc_column_refuses(column, field) &&
 		fc_convert(&column->convert, field->data, field->len, value))
 		return;
 	edata = (column->flags & FC_FIELD_SUBTRANSACTION) ?
@@ -283,7 +289,7 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 	if (edata && !fc_parse_is_of_value(edata))
 		ThrowErrorData(edata);
 	else if (edata)
-		fc_parse_refused_value(parser, column, field, edata);
+		fc_parse_refused_value(parser, column, field, given, edata);
 	else
 		*value = trial.value;
 }
@@ -661,6 +667,7 @@ fc_parse_init_columns(FcParser *parser, Relation target)
 {
 	FcShared   *shared = parser->shared;
 	const char *pattern = fc_shared_patterns(shared);
+	const char *words = fc_edit_words(fc_shared_edits(shared));
 
 	parser->columns = palloc0(sizeof(FcColumn) * Max(shared->plan.ncolumns, 1));
 	for (int i = 0; i < shared->plan.ncolumns; i++)
@@ -674,6 +681,8 @@ fc_parse_init_columns(FcParser *parser, Relation target)
 		if (shared->plan.default_len >= 0 && column->index >= 0)
 			column->def = fc_column_default(shared, target, column->index + 1, true);
 		pattern += strlen(pattern) + 1;
+		words = fc_edit_init(&column->edit, column->flags, fc_shared_edits(shared), words,
+							 column->typid);
 	}
 }
 

@@ -264,6 +264,7 @@ fc_statement_given(const FcOptions *options, const FcOption *option)
 		case FC_KIND_LIMIT:
 			return psprintf(INT64_FORMAT, *(const int64 *) at);
 		case FC_KIND_TEXT:
+		case FC_KIND_JSON:
 			break;
 	}
 	text = *(char *const *) at;

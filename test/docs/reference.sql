@@ -9,6 +9,9 @@ COPY (VALUES (1, '2024-01-01 01:00'), (2, '2024-01-01 02:00')) TO '/data/devices
 COPY (SELECT timestamp '2024-01-01' AS at, 1 AS device, 2.5 AS reading) TO '/data/semicolons.csv' (FORMAT csv, HEADER, DELIMITER ';');
 COPY (SELECT timestamp '2024-01-01' AS at, 1 AS device, 'NA' AS reading) TO '/data/na.csv' (FORMAT csv, HEADER);
 COPY (SELECT timestamp '2024-01-01' + n * interval '1 hour', n, CASE n WHEN 3 THEN 'n/a' ELSE '1' END FROM generate_series(1, 9) AS n) TO '/data/half.csv' (FORMAT csv);
+COPY (VALUES (1001, 'one', 'n/a'), (1002, 'two', '5')) TO '/data/words.csv' (FORMAT csv);
+COPY (VALUES ('1003, three , 5')) TO '/data/blanks.csv';
+COPY (VALUES ('1.004,four,1.000')) TO '/data/numbers.csv';
 COPY (VALUES (1, 'O, Hara', '2024-01-01')) TO '/data/apostrophes.csv' (FORMAT csv, QUOTE '''');
 COPY (VALUES (1, 'the "first" one', '2024-01-01')) TO '/data/backslashes.csv' (FORMAT csv, ESCAPE '\');
 COPY (VALUES (1, '', '2024-01-01')) TO '/data/nameless.csv' (FORMAT csv);

@@ -1,0 +1,283 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/edits.c
+ *	  What the caller says of values that are written otherwise than PostgreSQL
+ *	  reads them: trim, null_strings and number_format.
+ *
+ *	 '1.234,56' ──► "." and ","
+ *	 '{"a": ["n/a", "-"]}' ──► column a: its words
+ *
+ * Everything is allocated in the load's memory context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "options/edits.h"
+#include "row/edit.h"
+
+/* Words for the column of this name, or for all: NULL */
+typedef struct FcNullWords
+{
+	char	   *column;
+	StringInfo	words;
+} FcNullWords;
+
+/* What may stand between thousands, apart from "." and "," */
+static const char *const groups[] = {" ", "'"};
+
+/* The same in UTF8: no-break spaces and the apostrophe of typesetters */
+static const char *const utf8_groups[] = {"\xC2\xA0", "\xE2\x80\xAF", "\xE2\x80\x99"};
+
+static void
+fc_edits_trim(FcOptions *options)
+{
+	const char *word = options->words.trim;
+
+	if (pg_strcasecmp(word, "unquoted") == 0)
+		options->trim = FC_FIELD_TRIM;
+	else if (pg_strcasecmp(word, "all") == 0)
+		options->trim = FC_FIELD_TRIM | FC_FIELD_TRIM_QUOTED;
+	else if (pg_strcasecmp(word, "none") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("trim \"%s\" not recognized", word),
+				 fc_option_hint(options, FC_OPTION_trim)));
+}
+
+/* Which of the separators the text begins with, or NULL */
+static const char *
+fc_edits_among(const char *s, const char *const *separators, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (strncmp(s, separators[i], strlen(separators[i])) == 0)
+			return separators[i];
+	return NULL;
+}
+
+/* The separator of thousands that the text begins with, or "" */
+static const char *
+fc_edits_group(const char *s)
+{
+	const char *group = fc_edits_among(s, groups, lengthof(groups));
+
+	if (*s == '.' || *s == ',')
+		return *s == '.' ? "." : ",";
+	if (group == NULL && GetDatabaseEncoding() == PG_UTF8)
+		group = fc_edits_among(s, utf8_groups, lengthof(utf8_groups));
+	return group ? group : "";
+}
+
+static size_t
+fc_edits_digits(const char *s)
+{
+	return strspn(s, "0123456789");
+}
+
+/*
+ * Reads the example: thousands, if they are set apart, then the decimal
+ * separator and a fraction.  False if it does not show which is which.
+ */
+static bool
+fc_edits_number_read(const char *s, FcNumberFormat *number)
+{
+	size_t		n = fc_edits_digits(s);
+	const char *group = fc_edits_group(s + n);
+	const char *rest = s + n;
+	bool		grouped = n > 0 && n <= 3 && group[0] != '\0' &&
+		fc_edits_digits(rest + strlen(group)) == 3;
+
+	if (n == 0)
+		return false;
+	while (grouped && strncmp(rest, group, strlen(group)) == 0)
+	{
+		if (fc_edits_digits(rest + strlen(group)) != 3)
+			return false;
+		rest += strlen(group) + 3;
+	}
+	number->group = grouped ? group : "";
+	number->decimal = *rest == ',' ? "," : ".";
+	return (*rest == '.' || *rest == ',') && fc_edits_digits(rest + 1) > 0 &&
+		rest[1 + fc_edits_digits(rest + 1)] == '\0';
+}
+
+static void
+fc_edits_number(FcOptions *options)
+{
+	FcNumberFormat *number = &options->number;
+	const char *example = options->words.number_format;
+
+	number->group = number->decimal = "";
+	if (example == NULL)
+		return;
+	if (!fc_edits_number_read(example, number))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number_format \"%s\" does not show both separators", example),
+				 errhint("Give an example of a number as the file writes it, with thousands and decimals, such as '1.234,56', '1 234,56' or, if thousands are not set apart, '1234,56'.")));
+	/* PostgreSQL reads such numbers anyway */
+	if (number->group[0] == '\0' && number->decimal[0] == '.')
+		number->decimal = "";
+}
+
+void
+fc_options_edits(FcOptions *options)
+{
+	const char *given;
+
+	fc_edits_trim(options);
+	fc_edits_number(options);
+	given = options->null_strings ? "null_strings" : options->trim ? "trim" :
+		options->words.number_format ? "number_format" : NULL;
+	if (given && fc_format_is_binary(&options->format))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("cannot specify %s in BINARY mode", given),
+				 errhint("Values of the binary format are no texts: leave it out.")));
+}
+
+/* Adds a word of null_strings; ERROR 22023 if it is none */
+static void
+fc_edits_add_word(StringInfo words, const JsonbValue *value)
+{
+	appendStringInfoChar(words, '+');
+	if (value->type == jbvString)
+		appendBinaryStringInfo(words, value->val.string.val, value->val.string.len);
+	else if (value->type == jbvNumeric)
+		appendStringInfoString(words, DatumGetCString(DirectFunctionCall1(numeric_out,
+																		  NumericGetDatum(value->val.numeric))));
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("null_strings must be words, an array of words, or an object of columns and their words"),
+				 errhint("Write it like '[\"n/a\", \"-\"]' or '{\"amount\": [\"n/a\", \"-\"]}'.")));
+	appendStringInfoChar(words, '\0');
+}
+
+/* The words of one column or of all: an array, or a single one */
+static FcNullWords *
+fc_edits_words(char *column, JsonbValue *value)
+{
+	FcNullWords *null = palloc(sizeof(FcNullWords));
+	JsonbContainer *array = value->type == jbvBinary ? value->val.binary.data : NULL;
+
+	null->column = column;
+	null->words = makeStringInfo();
+	if (array == NULL || !JsonContainerIsArray(array))
+	{
+		fc_edits_add_word(null->words, value);
+		return null;
+	}
+	for (uint32 i = 0; i < JsonContainerSize(array); i++)
+		fc_edits_add_word(null->words, getIthJsonbValueFromContainer(array, i));
+	return null;
+}
+
+/* The words of each column that the object names */
+static List *
+fc_edits_object(Jsonb *json)
+{
+	JsonbIterator *it = JsonbIteratorInit(&json->root);
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	char	   *column = NULL;
+	List	   *list = NIL;
+
+	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
+	{
+		if (token == WJB_KEY)
+			column = pnstrdup(value.val.string.val, value.val.string.len);
+		else if (token == WJB_VALUE)
+			list = lappend(list, fc_edits_words(column, &value));
+	}
+	return list;
+}
+
+/* Returns a list of FcNullWords */
+static List *
+fc_edits_null_strings(char *text)
+{
+	JsonbValue	value = {.type = jbvString};
+	const char *s = text + strspn(text, " \t\r\n");
+	Jsonb	   *json;
+
+	if (*s == '[' || *s == '{')
+	{
+		json = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
+		if (*s == '{')
+			return fc_edits_object(json);
+		value.type = jbvBinary;
+		value.val.binary.data = &json->root;
+		value.val.binary.len = VARSIZE(json) - VARHDRSZ;
+	}
+	else
+	{
+		value.val.string.val = text;
+		value.val.string.len = strlen(text);
+	}
+	return list_make1(fc_edits_words(NULL, &value));
+}
+
+/* Returns the number of a column of the file, 0 for all of them */
+static AttrNumber
+fc_edits_column(Relation rel, const FcColumns *columns, const char *column)
+{
+	AttrNumber	attnum = column ? get_attnum(RelationGetRelid(rel), column) : 0;
+
+	if (column && attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						column, RelationGetRelationName(rel))));
+	if (column && !list_member_int(columns->fields, attnum))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("null_strings column \"%s\" is not a column of the file", column)));
+	return attnum;
+}
+
+static void
+fc_edits_set_words(Relation rel, const FcNullWords *null, FcColumns *columns)
+{
+	AttrNumber	attnum = fc_edits_column(rel, columns, null->column);
+
+	for (int i = 0; i < list_length(columns->fields); i++)
+	{
+		AttrNumber	field = list_nth_int(columns->fields, i);
+
+		if (field == 0 || (attnum != 0 && attnum != field) || null->words->len == 0)
+			continue;
+		columns->words[i] = null->words;
+		columns->flags[i] |= FC_FIELD_WORDS;
+	}
+}
+
+void
+fc_edits_make(Relation rel, const FcOptions *options, FcColumns *columns)
+{
+	int			n = list_length(columns->fields);
+	ListCell   *lc;
+
+	columns->words = palloc0(sizeof(StringInfo) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+	{
+		AttrNumber	attnum = list_nth_int(columns->fields, i);
+
+		if (attnum == 0)
+			continue;
+		columns->flags[i] |= options->trim;
+		if (options->number.decimal[0] != '\0' &&
+			fc_edit_is_number(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid))
+			columns->flags[i] |= FC_FIELD_NUMBER;
+	}
+	if (options->null_strings == NULL)
+		return;
+	foreach(lc, fc_edits_null_strings(options->null_strings))
+		fc_edits_set_words(rel, lfirst(lc), columns);
+}

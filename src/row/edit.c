@@ -1,0 +1,242 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/edit.c
+ *	  Fields that are written otherwise than PostgreSQL reads them.
+ *
+ *	field ──► without blanks around it ──► NULL, if it is one of some words
+ *		  ──► number with PostgreSQL's separators ──► conversion
+ *
+ * A number is read strictly: one whose separators stand elsewhere than they
+ * should is refused, because the type might read it as another number.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "context/shared.h"
+#include "row/edit.h"
+
+/* A number that is read, and written anew */
+typedef struct FcNumeral
+{
+	const FcEdit *edit;
+	const char *at;
+	const char *end;
+	char	   *out;
+} FcNumeral;
+
+bool
+fc_edit_is_number(Oid typid)
+{
+	switch (getBaseType(typid))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+const char *
+fc_edit_words(const char *tail)
+{
+	tail += strlen(tail) + 1;
+	return tail + strlen(tail) + 1;
+}
+
+const char *
+fc_edit_init(FcEdit *edit, uint8 flags, const char *tail, const char *words, Oid typid)
+{
+	edit->flags = flags;
+	edit->words = words;
+	edit->group = tail;
+	edit->group_len = strlen(tail);
+	edit->decimal = tail[edit->group_len + 1];
+	if (flags & FC_FIELD_NUMBER)
+		edit->typid = getBaseType(typid);
+	while (*words != '\0')
+		words += strlen(words) + 1;
+	return words + 1;
+}
+
+static inline bool
+fc_edit_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static void
+fc_edit_trim(FcField *field)
+{
+	size_t		len;
+
+	while (field->len > 0 && fc_edit_is_blank(field->data[0]))
+	{
+		field->data++;
+		field->len--;
+	}
+	len = field->len;
+	while (len > 0 && fc_edit_is_blank(field->data[len - 1]))
+		len--;
+	if (len < field->len)
+		field->data = pnstrdup(field->data, len);
+	field->len = len;
+}
+
+static bool
+fc_edit_is_word(const FcEdit *edit, const FcField *field)
+{
+	size_t		len;
+
+	for (const char *word = edit->words; *word != '\0'; word += len + 2)
+	{
+		len = strlen(word + 1);
+		if (len == field->len && memcmp(word + 1, field->data, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Does the separator of thousands come next? */
+static inline bool
+fc_numeral_at_group(const FcNumeral *numeral)
+{
+	const FcEdit *edit = numeral->edit;
+
+	return edit->group_len > 0 && numeral->end - numeral->at >= edit->group_len &&
+		memcmp(numeral->at, edit->group, edit->group_len) == 0;
+}
+
+/* Is there a byte that the type itself must not be shown? */
+static bool
+fc_numeral_has_separator(FcNumeral numeral)
+{
+	for (; numeral.at < numeral.end; numeral.at++)
+		if (*numeral.at == ',' ||
+			(*numeral.at == '.' && numeral.edit->decimal != '.') ||
+			fc_numeral_at_group(&numeral))
+			return true;
+	return false;
+}
+
+/* Takes one of these bytes, if it comes next */
+static bool
+fc_numeral_take(FcNumeral *numeral, char one, char other, char written)
+{
+	if (numeral->at == numeral->end || (*numeral->at != one && *numeral->at != other))
+		return false;
+	*numeral->out++ = written ? written : *numeral->at;
+	numeral->at++;
+	return true;
+}
+
+/* Takes all digits that come next; returns how many */
+static int
+fc_numeral_digits(FcNumeral *numeral)
+{
+	const char *start = numeral->at;
+
+	while (numeral->at < numeral->end && isdigit((unsigned char) *numeral->at))
+		*numeral->out++ = *numeral->at++;
+	return (int) (numeral->at - start);
+}
+
+/* Takes the digits before the fraction; -1 if groups have a wrong size */
+static int
+fc_numeral_whole(FcNumeral *numeral)
+{
+	int			n = fc_numeral_digits(numeral);
+
+	if (fc_numeral_at_group(numeral) && (n < 1 || n > 3))
+		return -1;
+	while (fc_numeral_at_group(numeral))
+	{
+		numeral->at += numeral->edit->group_len;
+		if (fc_numeral_digits(numeral) != 3)
+			return -1;
+	}
+	return n;
+}
+
+/* Takes the whole number; false if it is none, or none of its type */
+static bool
+fc_numeral_read(FcNumeral *numeral)
+{
+	Oid			typid = numeral->edit->typid;
+	bool		integer = typid == INT2OID || typid == INT4OID || typid == INT8OID;
+	int			whole;
+	int			fraction = 0;
+
+	(void) fc_numeral_take(numeral, '+', '-', '\0');
+	whole = fc_numeral_whole(numeral);
+	if (whole < 0)
+		return false;
+	if (!integer && fc_numeral_take(numeral, numeral->edit->decimal, numeral->edit->decimal, '.'))
+		fraction = fc_numeral_digits(numeral);
+	if (whole + fraction == 0)
+		return false;
+	if (!integer && fc_numeral_take(numeral, 'e', 'E', '\0'))
+	{
+		(void) fc_numeral_take(numeral, '+', '-', '\0');
+		if (fc_numeral_digits(numeral) == 0)
+			return false;
+	}
+	return numeral->at == numeral->end;
+}
+
+/*
+ * Puts PostgreSQL's separators in the place of the file's.  A field without
+ * any, such as NaN, is left to the type as it is.
+ */
+static void
+fc_edit_number(const FcEdit *edit, FcField *field)
+{
+	FcNumeral	numeral = {edit, field->data, field->data + field->len};
+	char	   *number;
+
+	field->bad = false;
+	while (numeral.at < numeral.end && isspace((unsigned char) *numeral.at))
+		numeral.at++;
+	while (numeral.at < numeral.end && isspace((unsigned char) numeral.end[-1]))
+		numeral.end--;
+	if (!fc_numeral_has_separator(numeral))
+		return;
+	number = numeral.out = palloc(numeral.end - numeral.at + 1);
+	field->bad = !fc_numeral_read(&numeral);
+	if (field->bad)
+		return;
+	*numeral.out = '\0';
+	field->data = number;
+	field->len = numeral.out - number;
+}
+
+void
+fc_edit_field(const FcEdit *edit, FcField *field)
+{
+	Assert(!field->null && !field->marker);
+	if (edit->flags & (field->quoted ? FC_FIELD_TRIM_QUOTED : FC_FIELD_TRIM))
+		fc_edit_trim(field);
+	if ((edit->flags & FC_FIELD_WORDS) &&
+		(!field->quoted || (edit->flags & FC_FIELD_FORCE_NULL)))
+		field->null = fc_edit_is_word(edit, field);
+	if ((edit->flags & FC_FIELD_NUMBER) && !field->null)
+		fc_edit_number(edit, field);
+}
+
+void
+fc_edit_refuse(const FcEdit *edit, const FcField *field)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 errmsg("invalid input syntax for type %s: \"%s\"",
+					format_type_be(edit->typid), field->data)));
+}

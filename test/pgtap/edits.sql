@@ -1,0 +1,283 @@
+-- Values that are written otherwise: null_strings, trim and number_format.
+--
+-- COPY is the referee: it reads the file with the quotes as they stand, as
+-- texts, and SQL makes of them what the options say.
+--
+-- psql variable: tmp_dir, an absolute path that the server may write to
+
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SET LOCAL search_path = public, pg_catalog;
+SET LOCAL timezone = 'UTC';
+SET LOCAL datestyle = 'ISO, MDY';
+SET LOCAL fast_copy.chunk_size = '64kB';
+SELECT set_config('fc.file', :'tmp_dir' || '/fc_edits.csv', true) AS file \gset
+SELECT * FROM no_plan();
+
+CREATE FUNCTION pg_temp.write(lines text[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('COPY (SELECT line FROM unnest(%L::text[]) WITH ORDINALITY AS u(line, n) ORDER BY n) TO %L (FORMAT csv, QUOTE E''\x01'', DELIMITER E''\x02'')',
+				   lines, current_setting('fc.file'));
+END
+$$;
+
+-- One of these values
+CREATE FUNCTION pg_temp.one(VARIADIC among text[]) RETURNS text LANGUAGE sql VOLATILE AS $$SELECT among[1 + floor(random() * array_length(among, 1))::int]$$;
+
+-- The field, with blanks and quotes around it as "blanks" allows
+CREATE FUNCTION pg_temp.field(value text, blanks text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+	quoted bool := value LIKE '%,%' OR random() < 0.2;
+	spaced text := pg_temp.one('', '', ' ', E'\t ') || value || pg_temp.one('', '', '  ', E' \t');
+BEGIN
+	IF blanks = 'all' OR (blanks = 'unquoted' AND NOT quoted) THEN
+		value := spaced;
+	END IF;
+	RETURN CASE WHEN quoted THEN '"' || value || '"' ELSE value END;
+END
+$$;
+
+-- Rows of moment, number, amount, domain, double, text and their file
+CREATE DOMAIN positive AS numeric CHECK (value >= 0);
+CREATE TABLE raw (n int, line text[]);
+CREATE FUNCTION pg_temp.generate(rows int, blanks text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	TRUNCATE raw;
+	INSERT INTO raw SELECT n, ARRAY[
+		pg_temp.field((timestamp '2024-01-01' + n % 97 * interval '1 hour' + n * interval '1 second')::text, blanks),
+		pg_temp.field(n::text, blanks),
+		CASE WHEN random() < 0.2 THEN pg_temp.one('n/a', '-', '', '?') ELSE pg_temp.field(pg_temp.one('1.234,5', '12.345.678', '-7', '0,25', '+1.000,', ',5', '1,5e3', 'NaN'), blanks) END,
+		CASE WHEN random() < 0.2 THEN pg_temp.one('n/a', '-') ELSE pg_temp.field(pg_temp.one('1.234,5', '12345', '0', '999.999,99'), blanks) END,
+		CASE WHEN random() < 0.1 THEN '-' ELSE pg_temp.field(pg_temp.one('1.234,5', '-0,25', 'Infinity', '-1,5E-3', '1.000.000'), blanks) END,
+		pg_temp.field(pg_temp.one('', 'n/a', '-', 'a word', '1.234,5', 'ö', 'N/A', 'x,y'), blanks)]
+		FROM generate_series(1, rows) AS n;
+	PERFORM pg_temp.write((SELECT array_agg(array_to_string(line, ',') ORDER BY n) FROM raw));
+END
+$$;
+
+-- What trim and null_strings make of a field
+CREATE FUNCTION pg_temp.edited(field text, cut text, words text[], force bool DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	quoted bool := field LIKE '%"%';
+	value text := replace(field, '"', '');
+BEGIN
+	IF value = '' AND (force OR NOT quoted) THEN
+		RETURN NULL;
+	END IF;
+	IF cut = 'all' OR (cut = 'unquoted' AND NOT quoted) THEN
+		value := btrim(value, E' \t');
+	END IF;
+	RETURN CASE WHEN (force OR NOT quoted) AND value = ANY (words) THEN NULL ELSE value END;
+END
+$$;
+CREATE FUNCTION pg_temp.number(value text) RETURNS text LANGUAGE sql AS $$SELECT replace(replace(value, '.', ''), ',', '.')$$;
+
+CREATE TABLE expected (ts timestamp, n int, amount numeric, plus positive, x float8, name text);
+CREATE FUNCTION pg_temp.expect(cut text, words text[], force bool DEFAULT false) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	TRUNCATE expected;
+	INSERT INTO expected SELECT pg_temp.edited(line[1], cut, words)::timestamp, pg_temp.edited(line[2], cut, words)::int,
+		pg_temp.number(pg_temp.edited(line[3], cut, words))::numeric, pg_temp.number(pg_temp.edited(line[4], cut, words))::positive,
+		pg_temp.number(pg_temp.edited(line[5], cut, words))::float8, pg_temp.edited(line[6], cut, words, force) FROM raw;
+END
+$$;
+
+CREATE TABLE parts (LIKE expected) PARTITION BY RANGE (ts);
+CREATE TABLE plain (LIKE expected);
+CREATE TABLE fires (LIKE expected);
+CREATE TABLE hashed (LIKE expected) PARTITION BY HASH (n);
+CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE FUNCTION pg_temp.nothing() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN new; END$$;
+CREATE TRIGGER fires BEFORE INSERT ON fires FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+
+-- Loads the file and returns how many rows are not as expected
+CREATE FUNCTION pg_temp.wrong(target regclass, options jsonb, source text[] DEFAULT ARRAY[current_setting('fc.file')]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows bigint;
+	loaded bigint;
+BEGIN
+	EXECUTE format('TRUNCATE %s', target);
+	loaded := fast_copy(target, source, options => options);
+	EXECUTE format('SELECT count(*) FROM ((TABLE %1$s EXCEPT ALL TABLE expected) UNION ALL (TABLE expected EXCEPT ALL TABLE %1$s)) AS d', target) INTO rows;
+	RETURN format('%s of %s wrong', rows, loaded);
+END
+$$;
+
+SELECT setseed(0.25) \g /dev/null
+SELECT pg_temp.generate(4000, 'none'), pg_temp.expect('none', '{n/a,-,?}') \g /dev/null
+SELECT is(pg_temp.wrong(target, format('{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "workers": %s}', workers)::jsonb),
+	'0 of 4000 wrong', format('words and numbers, %s, %s workers', target, workers))
+	FROM unnest('{parts,plain,fires,hashed}'::regclass[]) AS target, unnest('{0,1,2,4}'::int[]) AS workers;
+SELECT is(pg_temp.wrong('parts', '{"null_strings": {"amount": ["n/a", "-", "?"], "plus": ["n/a", "-"], "x": "-", "name": ["n/a", "-"]}, "number_format": "1.234,56"}'), '0 of 4000 wrong', 'words of columns');
+SELECT is(pg_temp.wrong('plain', '{"null_strings": "[\"n/a\", \"-\", \"?\"]", "number_format": "1.234,56", "order_by": ["name", "n"]}'), '0 of 4000 wrong', 'JSON in a string, and an order');
+SELECT is(pg_temp.wrong('parts', '{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "on_error": "ignore"}'), '0 of 4000 wrong', 'with on_error');
+SELECT is(pg_temp.wrong('fires', '{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "on_error": "set_null"}'), '0 of 4000 wrong', 'with set_null in core''s way');
+SELECT pg_temp.expect('none', '{n/a,-,?}', true) \g /dev/null
+SELECT is(pg_temp.wrong(target, '{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "force_null": ["name"]}'), '0 of 4000 wrong', format('in quotes with force_null, %s', target))
+	FROM unnest('{parts,fires}'::regclass[]) AS target;
+
+SELECT pg_temp.generate(4000, 'unquoted'), pg_temp.expect('unquoted', '{n/a,-,?}') \g /dev/null
+SELECT is(pg_temp.wrong(target, format('{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "trim": "unquoted", "workers": %s}', workers)::jsonb),
+	'0 of 4000 wrong', format('with blanks, trim unquoted, %s, %s workers', target, workers))
+	FROM unnest('{parts,plain,fires,hashed}'::regclass[]) AS target, unnest('{0,2,4}'::int[]) AS workers;
+SELECT pg_temp.generate(4000, 'all'), pg_temp.expect('all', '{n/a,-,?}') \g /dev/null
+SELECT is(pg_temp.wrong(target, format('{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "trim": "all", "workers": %s}', workers)::jsonb),
+	'0 of 4000 wrong', format('with blanks, trim all, %s, %s workers', target, workers))
+	FROM unnest('{parts,plain,fires,hashed}'::regclass[]) AS target, unnest('{0,2,4}'::int[]) AS workers;
+
+-- several files, packed, by a program
+SELECT pg_temp.generate(3000, 'all'), pg_temp.expect('all', '{n/a,-,?}') \g /dev/null
+INSERT INTO expected TABLE expected;
+COPY (SELECT 1) TO PROGRAM 'cat >/dev/null';
+CREATE FUNCTION pg_temp.shell(command text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', 'cat >/dev/null; ' || command);
+END
+$$;
+SELECT pg_temp.shell(format('gzip -c %1$s >%1$s.gz', :'file')) \g /dev/null
+SELECT is(pg_temp.wrong(target, '{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "trim": "all"}', ARRAY[:'file', :'file' || '.gz']),
+	'0 of 6000 wrong', format('two files, one packed, %s', target)) FROM unnest('{parts,plain,fires}'::regclass[]) AS target;
+SELECT is(pg_temp.wrong(target, '{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "trim": "all", "program": true}', ARRAY[format('cat %1$s %1$s', :'file')]),
+	'0 of 6000 wrong', format('of a program, %s', target)) FROM unnest('{parts,plain,fires}'::regclass[]) AS target;
+
+-- rows, as they are shown
+CREATE TABLE shown (id int DEFAULT 7, k timestamptz, v numeric, t text);
+CREATE FUNCTION pg_temp.rows(lines text[], options jsonb, target regclass DEFAULT 'shown') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows text;
+BEGIN
+	PERFORM pg_temp.write(lines);
+	EXECUTE format('TRUNCATE %s', target);
+	PERFORM fast_copy(target, current_setting('fc.file'), options => options);
+	EXECUTE format('SELECT string_agg(s::text, '' '' ORDER BY s::text) FROM %s AS s', target) INTO rows;
+	RETURN rows;
+END
+$$;
+SELECT is(pg_temp.rows('{"1,2024-01-01, 5 ,\" \"","2,2024-01-01,5,  ","3,2024-01-01,5,","4,2024-01-01,5,\"\""}', '{"trim": "all"}'),
+	'(1,"2024-01-01 00:00:00+00",5,"") (2,"2024-01-01 00:00:00+00",5,"") (3,"2024-01-01 00:00:00+00",5,) (4,"2024-01-01 00:00:00+00",5,"")',
+	'what becomes empty is no NULL');
+SELECT is(pg_temp.rows('{"1,2024-01-01, 5 ,\" \"","2,2024-01-01,5,  ","3,2024-01-01,5,","4,2024-01-01,5,\"\""}', '{"trim": "all", "null_strings": ""}'),
+	'(1,"2024-01-01 00:00:00+00",5,"") (2,"2024-01-01 00:00:00+00",5,) (3,"2024-01-01 00:00:00+00",5,) (4,"2024-01-01 00:00:00+00",5,"")',
+	'unless an empty word is NULL, where it has no quotes');
+SELECT is(pg_temp.rows('{"1,2024-01-01,-999,x","2,2024-01-01,-999.0,true"}', '{"null_strings": {"v": [-999], "t": "true"}}'),
+	'(1,"2024-01-01 00:00:00+00",,x) (2,"2024-01-01 00:00:00+00",-999.0,)', 'a number as a word');
+SELECT is(pg_temp.rows('{"t, v ,extra,k","a, n/a,1,2024-01-01","b,1.5,1, \"2024-01-02\" "}', '{"trim": "unquoted", "null_strings": ["n/a"], "header": true, "columns": ["t", "v", "id", "k"], "time_zone": "Europe/Rome"}'),
+	'(1,"2023-12-31 23:00:00+00",,a) (1,"2024-01-01 23:00:00+00",1.5,b)', 'with a time zone');
+SELECT is(pg_temp.rows('{"t,v,extra,k","a,1,1,01.02.2024","b,-,1,-"}', '{"null_strings": ["-"], "header": "map", "ignore_extra_columns": true, "timestamp_format": "{\"k\": \"DD.MM.YYYY\"}"}'),
+	'(7,"2024-02-01 00:00:00+00",1,a) (7,,,b)', 'with a map, a default and a pattern');
+SELECT is(pg_temp.rows(ARRAY[E'1\t2024-01-01\t 1\t\\tx\\\\ ', E'2\t -\t\\N\t-\\x20'], '{"format": "text", "trim": "unquoted", "null_strings": ["-"]}'),
+	E'(1,"2024-01-01 00:00:00+00",1,"x\\\\") (2,,,)', 'text format');
+SELECT is(pg_temp.rows('{"1,2024-01-01,-,d","=,2024-01-01,-,x"}', '{"null_strings": ["-"], "default_string": "="}'),
+	'(1,"2024-01-01 00:00:00+00",,d) (7,"2024-01-01 00:00:00+00",,x)', 'with defaults');
+SELECT is(pg_temp.rows('{"1,2024-01-01,\"1.000,5\",-","2,2024-01-01,3,x"}', '{"null_strings": ["-"], "number_format": "1.234,56", "where_clause": "t IS NULL AND v > 1000"}'),
+	'(1,"2024-01-01 00:00:00+00",1000.5,)', 'with a condition');
+SELECT is(pg_temp.rows('{"1,2024-01-01,1,","2,2024-01-01,1,n/a"}', '{"null_strings": ["n/a"], "force_not_null": ["t"]}'),
+	'(1,"2024-01-01 00:00:00+00",1,"") (2,"2024-01-01 00:00:00+00",1,)', 'force_not_null is about null_string alone');
+TRUNCATE shown;
+LOAD 'fast_copy';
+COPY shown FROM STDIN WITH (fast_copy, FORMAT csv, trim unquoted, null_strings ('n/a', '-'), number_format '1 234,5');
+1,2024-01-01, "1 000,5", n/a
+2, - ,12 345 , x
+\.
+SELECT is(string_agg(s::text, ' ' ORDER BY id), '(1,"2024-01-01 00:00:00+00",1000.5,) (2,,12345,x)', 'COPY FROM STDIN') FROM shown AS s;
+
+-- numbers
+CREATE TABLE numbers (i int, b bigint, s smallint, n numeric, f float4, d float8);
+CREATE FUNCTION pg_temp.number(format text, value text, columns text DEFAULT 'n') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	number text;
+BEGIN
+	PERFORM pg_temp.write(ARRAY[format('"%s"', value)]);
+	TRUNCATE numbers;
+	PERFORM fast_copy('numbers', current_setting('fc.file'), columns => ARRAY[columns]::name[], options => jsonb_build_object('number_format', format));
+	EXECUTE format('SELECT %I::text FROM numbers', columns) INTO number;
+	RETURN number;
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE || ' ' || SQLERRM;
+END
+$$;
+SELECT is(pg_temp.number(format, value), number, format('%s in %s', value, format)) FROM (VALUES
+	('1.234,56', '1.234,56', '1234.56'), ('1.234,56', '-1.234.567,8', '-1234567.8'), ('1.234,56', '1234,5', '1234.5'), ('1.234,56', ' 999 ', '999'),
+	('1.234,56', '+0,5', '0.5'), ('1.234,56', ',5', '0.5'), ('1.234,56', '5,', '5'), ('1.234,56', '1.000e3', '1000000'), ('1.234,56', '1,5E-2', '0.015'),
+	('1.234,56', 'NaN', 'NaN'), ('1.234,56', '-Infinity', '-Infinity'), ('1.234,56', '1.000', '1000'), ('1.234,56', '  1.000,5' || chr(9), '1000.5'),
+	('1,234.56', '1,234.56', '1234.56'), ('1,234.56', '1234.5', '1234.5'), ('1,234.56', '1,000', '1000'),
+	('1 234,56', '1 234 567,5', '1234567.5'), ('1 234,56', ' 12,5', '12.5'), ('1''234.56', '-1''234.5', '-1234.5'),
+	('1234,56', '1234,56', '1234.56'), ('1234.56', '1234.56', '1234.56'), ('1.234.567,8', '1.234,5', '1234.5')) AS n (format, value, number);
+SELECT is(pg_temp.number(format, value), format('22P02 invalid input syntax for type numeric: "%s"', value), format('%s is not in %s', value, format)) FROM (VALUES
+	('1.234,56', '12.34'), ('1.234,56', '1.2345'), ('1.234,56', '1234.567'), ('1.234,56', '.123'), ('1.234,56', '1.234.5'), ('1.234,56', '1..234'),
+	('1.234,56', '1,234,5'), ('1.234,56', '1,5.000'), ('1.234,56', '1.234,5x'), ('1.234,56', '1,5e'), ('1.234,56', '1.234-'), ('1.234,56', '- 1.234'),
+	('1.234,56', ','), ('1.234,56', '1.234,5 6'), ('1.234,56', '1.23a'), ('1,234.56', '1,23'), ('1,234.56', '1,2345'), ('1,234.56', '1.234,5'),
+	('1 234,56', '1  234'), ('1 234,56', '12 34'), ('1 234,56', '12.5'), ('1 234,56', '- 234'), ('1''234.56', '1''23'), ('1234,56', '12.5'),
+	('1234,56', '1.234,5'), ('1.234,56', 'abc'), ('1234.56', '1,5')) AS n (format, value);
+SELECT is(pg_temp.number('1.234,56', '1.234,5', col), format('22P02 invalid input syntax for type %s: "1.234,5"', type), format('no %s', type))
+	FROM (VALUES ('i', 'integer'), ('b', 'bigint'), ('s', 'smallint')) AS t (col, type);
+SELECT is(pg_temp.number('1.234,56', '12.34', col), format('22P02 invalid input syntax for type %s: "12.34"', type), format('no %s either', type))
+	FROM (VALUES ('f', 'real'), ('d', 'double precision')) AS t (col, type);
+SELECT is(pg_temp.number('1.234,56', '-1.234', col), '-1234', col) FROM unnest('{i,b,s,n,f,d}'::text[]) AS col;
+SELECT is(pg_temp.number('1.234,56', '99.999', 's'), '22003 value "99999" is out of range for type smallint', 'out of range');
+SELECT is(pg_temp.number(format('1%s234,56', sep), format('12%s345,5', sep)), '12345.5', 'U+' || upper(to_hex(ascii(sep))))
+	FROM unnest(ARRAY[U&'\00A0', U&'\202F', U&'\2019']) AS sep WHERE getdatabaseencoding() = 'UTF8';
+
+-- errors
+CREATE FUNCTION pg_temp.error(lines text[], options jsonb, target regclass DEFAULT 'shown') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	state text;
+	message text;
+	context text;
+BEGIN
+	PERFORM pg_temp.write(lines);
+	PERFORM fast_copy(target, current_setting('fc.file'), options => options);
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, context = PG_EXCEPTION_CONTEXT;
+	RETURN concat_ws(' | ', state, message, (regexp_match(context, '^[^\n]*line \d+[^\n]*'))[1]);
+END
+$$;
+CREATE TABLE shown_fires (LIKE shown);
+CREATE TRIGGER shown_fires BEFORE INSERT ON shown_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+CREATE TABLE shown_parts (LIKE shown) PARTITION BY RANGE (k);
+SELECT is(replace(pg_temp.error(lines, options, target), :'file', 'FILE'), replace(replace(error, '%f', 'FILE'), '%t', target::text), target || ': ' || error)
+	FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target, (VALUES
+	('{"1,2024-01-01, 5 ,x","2,2024-01-01, 1.5 , y"}'::text[], '{"number_format": "1.234,56", "trim": "all"}'::jsonb,
+		'22P02 | invalid input syntax for type numeric: "1.5" | fast_copy %t, file "%f", line 2, column v: " 1.5 "'),
+	('{"1,2024-01-01,5,x","2,2024-01-01, abc ,y"}', '{"trim": "unquoted"}', '22P02 | invalid input syntax for type numeric: "abc" | fast_copy %t, file "%f", line 2, column v: " abc "'),
+	('{"1,2024-01-01,5,x","2, 2024-01-32 ,\"1,5\",y"}', '{"number_format": "1234,56", "trim": "all"}',
+		'22008 | date/time field value out of range: "2024-01-32" | fast_copy %t, file "%f", line 2, column k: " 2024-01-32 "'),
+	('{"1,2024-01-01,5,x","2,2024-01-01,-"}', '{"null_strings": "-"}', '22P04 | missing data for column "t" | fast_copy %t, file "%f", line 2: "2,2024-01-01,-"')) AS e (lines, options, error);
+
+-- on_error
+SELECT fast_copy_create_reject_table('rejects') \g /dev/null
+SELECT is(pg_temp.rows('{"1,2024-01-01,\"1,5\",x","2,2024-01-01, 12.34 ,y","3,  x ,-,z"}',
+	'{"number_format": "1.234,56", "trim": "all", "null_strings": "-", "on_error": "ignore", "reject_table": "rejects"}', target),
+	'(1,"2024-01-01 00:00:00+00",1.5,x)', format('records are left out, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
+SELECT results_eq('SELECT line, column_name::text, class, record, message, count(*) FROM rejects GROUP BY 1, 2, 3, 4, 5 ORDER BY 1', $$VALUES
+	(2::bigint, 'v', 'conversion', '2,2024-01-01, 12.34 ,y', 'invalid input syntax for type numeric: "12.34"', 3::bigint),
+	(3, 'k', 'conversion', '3,  x ,-,z', 'invalid input syntax for type timestamp with time zone: "x"', 3)$$, 'as the file has them');
+SELECT is(pg_temp.rows('{"1,2024-01-01,\"1,5\",x","2,2024-01-01, 12.34 ,y"}',
+	'{"number_format": "1.234,56", "trim": "all", "on_error": "set_null"}', target),
+	'(1,"2024-01-01 00:00:00+00",1.5,x) (2,"2024-01-01 00:00:00+00",,y)', format('values become NULL, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
+
+-- mistakes
+SELECT is(pg_temp.error('{1}', options), error, error) FROM (VALUES
+	('{"trim": "left"}'::jsonb, '22023 | trim "left" not recognized'),
+	('{"number_format": "1.234"}', '22023 | number_format "1.234" does not show both separators'),
+	('{"number_format": "1.234.567"}', '22023 | number_format "1.234.567" does not show both separators'),
+	('{"number_format": "1234"}', '22023 | number_format "1234" does not show both separators'),
+	('{"number_format": "1.23,4"}', '22023 | number_format "1.23,4" does not show both separators'),
+	('{"number_format": "1_234.5"}', '22023 | number_format "1_234.5" does not show both separators'),
+	('{"number_format": ""}', '22023 | number_format "" does not show both separators'),
+	('{"number_format": "1.234,56 EUR"}', '22023 | number_format "1.234,56 EUR" does not show both separators'),
+	('{"null_strings": {"nowhere": "-"}}', '42703 | column "nowhere" of relation "shown" does not exist'),
+	('{"null_strings": {"v": "-"}, "columns": ["id"]}', '42P10 | null_strings column "v" is not a column of the file'),
+	('{"null_strings": [["-"]]}', '22023 | null_strings must be words, an array of words, or an object of columns and their words'),
+	('{"null_strings": [null]}', '22023 | null_strings must be words, an array of words, or an object of columns and their words'),
+	('{"null_strings": {"v": {"a": "b"}}}', '22023 | null_strings must be words, an array of words, or an object of columns and their words'),
+	('{"null_strings": "[-"}', '22P02 | invalid input syntax for type json | JSON data, line 1: [-'),
+	('{"null_strings": "-", "format": "binary"}', '42601 | cannot specify null_strings in BINARY mode'),
+	('{"trim": "all", "format": "binary"}', '42601 | cannot specify trim in BINARY mode'),
+	('{"number_format": "1234,5", "format": "binary"}', '42601 | cannot specify number_format in BINARY mode')) AS m (options, error);
+SELECT throws_ok(format('COPY shown FROM %L WITH (trim all)', :'file'), '42601');
+
+SELECT * FROM finish();
+ROLLBACK;
