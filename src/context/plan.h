@@ -174,6 +174,8 @@ typedef struct FcPlan
 	int			default_len;	/* -1: no field stands for a default */
 	int			encoding;		/* of the file */
 	bool		need_transcoding;
+	bool		skips_empty;	/* lines without a byte are no records: they
+								 * are found, and count as filtered */
 	bool		in_order;		/* defaults depend on the order in which they
 								 * are evaluated: it must be the file's */
 	bool		effects;		/* a row's evaluation runs code of users whose

@@ -90,22 +90,22 @@ fc_core_feed_file(FcFeed *feed, uint32 file)
 	return NULL;
 }
 
-/* Checks that every record that was found went to core, or was rejected */
+/* Checks that every record found went to core, was skipped or rejected */
 static void
 fc_core_check_count(FcFeed *feed)
 {
 	FcTarget   *target = feed->target;
 	uint64		rejected = pg_atomic_read_u64(&target->shared->counts.rejected);
 
-	if (feed->found == feed->fed + rejected &&
+	if (feed->found == feed->fed + feed->skipped + rejected &&
 		(!target->counted || feed->found == target->found))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),
 			 errmsg("fast_copy lost count of its rows"),
 			 errdetail("The file has " UINT64_FORMAT " records; " UINT64_FORMAT
-					   " went to COPY and " UINT64_FORMAT " were rejected.",
-					   feed->found, feed->fed, rejected)));
+					   " went to COPY, " UINT64_FORMAT " were skipped and " UINT64_FORMAT " were rejected.",
+					   feed->found, feed->fed, feed->skipped, rejected)));
 }
 
 static uint64

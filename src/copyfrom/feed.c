@@ -103,7 +103,8 @@ fc_feed_rereads_fields(const FcTarget *target)
 			target->planned->columns.patterns[i] ||
 			(target->planned->columns.flags[i] & FC_FIELD_EDITS))
 			return true;
-	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone;
+	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone ||
+		options->skip_empty_lines;
 }
 
 bool
@@ -351,6 +352,16 @@ fc_feed_accept(FcFeed *feed, char *data)
 	return false;
 }
 
+/* Is the record an empty line that core does not get?  Then counts it. */
+static bool
+fc_feed_skips(FcFeed *feed)
+{
+	if (feed->length > 0 || !feed->target->options->skip_empty_lines)
+		return false;
+	feed->skipped++;
+	return true;
+}
+
 /* Goes to the next record that core gets; false at the end of the data */
 static bool
 fc_feed_next(FcFeed *feed)
@@ -376,7 +387,7 @@ fc_feed_next(FcFeed *feed)
 			fc_feed_malformed(feed);
 			fc_feed_refuse(feed);
 		}
-	} while (!fc_feed_accept(feed, record.data));
+	} while (fc_feed_skips(feed) || !fc_feed_accept(feed, record.data));
 	feed->fed++;
 	return true;
 }

@@ -39,6 +39,7 @@ typedef struct FcFeed
 	int			sent;			/* bytes of it that core has */
 	uint64		found;			/* records */
 	uint64		fed;			/* records that core got */
+	uint64		skipped;		/* empty lines */
 
 	/* for error contexts */
 	bool		follow;			/* core counts the line, else it is "line" */

@@ -332,8 +332,9 @@ fc_hint_of_fields(const FcRefused *refused)
 	char		delim = options->format.delim[0];
 
 	if (refused->what == FC_REFUSED_MISSING && refused->text && refused->text[0] == '\0')
-		return psprintf("If empty lines are to be left out, add on_error%s 'ignore' and on_error_classes%s %s; records with too few fields are left out, too.",
-						arrow, arrow, fc_caller_wrote_copy(options->caller) ? "(missing_columns)" : "'{missing_columns}'");
+		return psprintf("If empty lines are to be left out, add %s.",
+						fc_caller_wrote_copy(options->caller) ? "skip_empty_lines" :
+						"options => '{\"skip_empty_lines\": true}'");
 	if (!refused->first || options->header_map)
 		return NULL;
 	if (refused->what == FC_REFUSED_EXTRA && delim != '\t' && fc_hint_last_byte(refused) == delim)

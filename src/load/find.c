@@ -209,6 +209,7 @@ fc_find_may_be_presorted(FcJob *job)
 		target->plan->missing == FC_MISSING_CREATE && job->places == NIL &&
 		target->way != FC_WAY_COPY && !fc_find_core_reads(job) && !target->plan->effects &&
 		shared->plan.tolerated == 0 && shared->plan.nnumbers == 0 &&
+		!shared->plan.skips_empty &&
 		fc_shared_where(shared)[0] == '\0' &&
 		target->plan->bounds.hi_max && !fc_plan_keeps_keys_whole(target->plan) &&
 		!fc_way_needs_attached(job);
@@ -235,7 +236,7 @@ fc_find_unsplit(FcJob *job)
 			(target->way == FC_WAY_TURNS && target->rel->rd_rel->relkind == RELKIND_RELATION) ?
 			FC_UNSPLIT_FIND : FC_UNSPLIT_NOT;
 	return target->way == FC_WAY_OFFSETS && !job->guessed_wrong && plan->tolerated == 0 &&
-		!target->plan->effects && !target->plan->key.early &&
+		!target->plan->effects && !target->plan->key.early && !plan->skips_empty &&
 		fc_shared_where(target->shared)[0] == '\0' ? FC_UNSPLIT_GUESS : FC_UNSPLIT_NOT;
 }
 

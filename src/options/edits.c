@@ -134,12 +134,13 @@ fc_options_edits(FcOptions *options)
 	fc_edits_trim(options);
 	fc_edits_number(options);
 	given = options->null_strings ? "null_strings" : options->trim ? "trim" :
-		options->words.number_format ? "number_format" : NULL;
+		options->words.number_format ? "number_format" :
+		options->skip_empty_lines ? "skip_empty_lines" : NULL;
 	if (given && fc_format_is_binary(&options->format))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("cannot specify %s in BINARY mode", given),
-				 errhint("Values of the binary format are no texts: leave it out.")));
+				 errhint("The binary format has no lines, and its values are no texts: leave it out.")));
 }
 
 /* Adds a word of null_strings; ERROR 22023 if it is none */

@@ -262,7 +262,12 @@
 	  "A number as the file writes numbers, which shows what stands between thousands and before decimals, such as '1.234,56', '1 234,56', or '1234,56' where nothing stands between thousands. " \
 	  "Columns of the types smallint, integer, bigint, real, double precision and numeric are read so, and those of domains over them. A value with separators at other places is refused as a wrong one " \
 	  "is: 12.34 is no number where the point sets thousands apart. An option of COPY, and a key of the argument options.", \
-	  "SELECT fast_copy('orders', '/data/numbers.csv',\n  options => '{\"number_format\": \"1.234,56\"}');")
+	  "SELECT fast_copy('orders', '/data/numbers.csv',\n  options => '{\"number_format\": \"1.234,56\"}');") \
+	X(skip_empty_lines, NULL, NULL, \
+	  "leave out lines without a byte", \
+	  "Lines without a byte, outside of quotes, are no records. By default they are records with one empty field. They count as filtered. " \
+	  "A line of blanks is a record. An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('orders', '/data/gaps.csv',\n  options => '{\"skip_empty_lines\": true}');")
 
 /* Arguments, and options of COPY, that stand after all others */
 #define FC_HELP_LAST(X) \

@@ -89,7 +89,8 @@
 	X(changed_files, text, 'error', TEXT, ANY, NULL, words.changed_files) \
 	X(null_strings, text, NULL, JSON, ANY, NULL, null_strings) \
 	X(trim, text, 'none', TEXT, ANY, NULL, words.trim) \
-	X(number_format, text, NULL, TEXT, ANY, NULL, words.number_format)
+	X(number_format, text, NULL, TEXT, ANY, NULL, words.number_format) \
+	X(skip_empty_lines, boolean, false, FLAG, ANY, NULL, skip_empty_lines)
 
 #define FC_OPTIONS(X) FC_ARGUMENTS(X) FC_LATER_OPTIONS(X)
 

@@ -163,6 +163,7 @@ typedef struct FcOptions
 	char	   *null_strings;	/* or NULL */
 	uint8		trim;			/* FC_FIELD_TRIM, FC_FIELD_TRIM_QUOTED */
 	FcNumberFormat number;
+	bool		skip_empty_lines;
 	bool		freeze;
 	FcOnError	on_error;
 	uint32		tolerated;		/* FC_CLASS_* that on_error tolerates */

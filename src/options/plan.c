@@ -140,7 +140,7 @@ fc_plan_number(FcPlanned *planned, AttrNumber attnum, Node *expr)
 	return true;
 }
 
-/* May a record be rejected before its defaults take their numbers? */
+/* May a record be left out before its defaults take their numbers? */
 static bool
 fc_plan_may_leave_out(const FcOptions *options)
 {
@@ -149,7 +149,7 @@ fc_plan_may_leave_out(const FcOptions *options)
 
 	if (options->on_error == FC_ON_ERROR_IGNORE && !FC_CORE_NUMBERS_ALL)
 		classes |= FC_CLASS_CONVERSION;
-	return (options->tolerated & classes) != 0;
+	return (options->tolerated & classes) != 0 || options->skip_empty_lines;
 }
 
 /*
@@ -200,6 +200,7 @@ fc_plan_said(const FcOptions *options, FcPlan *plan)
 	plan->set_null = options->on_error == FC_ON_ERROR_SET_NULL;
 	plan->verbose = options->log_verbosity == FC_LOG_VERBOSE;
 	plan->reject_limit = options->reject_limit;
+	plan->skips_empty = options->skip_empty_lines;
 	if (fc_caller_writes(options->caller))
 		return;
 	/* an analysis tells of faults, and goes on */

@@ -131,6 +131,7 @@ fc_batch_serves(const FcParser *parser)
 {
 	return parser->quick.columns != NULL && parser->ncolumns > 0 &&
 		parser->defaults.n == 0 &&
+		!parser->shared->plan.skips_empty &&
 		!parser->shared->plan.need_transcoding &&
 		parser->dialect.default_string == NULL &&
 		(parser->dialect.mode == FC_MODE_TEXT ||

@@ -191,6 +191,14 @@ fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end)
 }
 
 void
+fc_chunk_reader_skip(FcChunkReader *reader)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (!reader->looks && !reader->ctx->verifying)
+		fc_context_count_filtered(reader->ctx, reader->record.offset);
+}
+
+void
 fc_chunk_reader_leave(FcChunkReader *reader)
 {
 	if (reader->finds)

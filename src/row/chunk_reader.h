@@ -78,9 +78,12 @@ extern bool fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk);
  */
 extern bool fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end);
 
+/* Counts the record in hand, an empty line, unless the caller only looks */
+extern void fc_chunk_reader_skip(FcChunkReader *reader);
+
 /* Goes to the next record; false if there is none to be looked at */
 static inline bool
-fc_chunk_reader_next(FcChunkReader *reader)
+fc_chunk_reader_any(FcChunkReader *reader)
 {
 	FcRecord   *record = &reader->record;
 	FcEnd		end = fc_stream_next(reader->stream, &reader->ctx->dialect, record);
@@ -94,6 +97,22 @@ fc_chunk_reader_next(FcChunkReader *reader)
 	if (end != FC_END_FOUND || record->unterminated)
 		return fc_chunk_reader_refuse(reader, end);
 	return !fc_error_beyond(reader->ctx->shared, record->offset) || reader->looks;
+}
+
+/*
+ * Goes to the next record that the load does not skip; false if there is none
+ * to be looked at
+ */
+static inline bool
+fc_chunk_reader_next(FcChunkReader *reader)
+{
+	while (fc_chunk_reader_any(reader))
+	{
+		if (reader->record.length > 0 || !reader->ctx->shared->plan.skips_empty)
+			return true;
+		fc_chunk_reader_skip(reader);
+	}
+	return false;
 }
 
 /*

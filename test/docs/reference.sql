@@ -11,6 +11,7 @@ COPY (SELECT timestamp '2024-01-01' AS at, 1 AS device, 'NA' AS reading) TO '/da
 COPY (SELECT timestamp '2024-01-01' + n * interval '1 hour', n, CASE n WHEN 3 THEN 'n/a' ELSE '1' END FROM generate_series(1, 9) AS n) TO '/data/half.csv' (FORMAT csv);
 COPY (VALUES (1001, 'one', 'n/a'), (1002, 'two', '5')) TO '/data/words.csv' (FORMAT csv);
 COPY (VALUES ('1003, three , 5')) TO '/data/blanks.csv';
+COPY (VALUES ('1005,five,5'), (''), ('1006,six,6'), ('')) TO '/data/gaps.csv';
 COPY (VALUES ('1.004,four,1.000')) TO '/data/numbers.csv';
 COPY (VALUES (1, 'O, Hara', '2024-01-01')) TO '/data/apostrophes.csv' (FORMAT csv, QUOTE '''');
 COPY (VALUES (1, 'the "first" one', '2024-01-01')) TO '/data/backslashes.csv' (FORMAT csv, ESCAPE '\');

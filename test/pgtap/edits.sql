@@ -1,4 +1,5 @@
--- Values that are written otherwise: null_strings, trim and number_format.
+-- Values that are written otherwise: null_strings, trim, number_format, and
+-- skip_empty_lines.
 --
 -- COPY is the referee: it reads the file with the quotes as they stand, as
 -- texts, and SQL makes of them what the options say.
@@ -16,7 +17,7 @@ SELECT * FROM no_plan();
 
 CREATE FUNCTION pg_temp.write(lines text[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-	EXECUTE format('COPY (SELECT line FROM unnest(%L::text[]) WITH ORDINALITY AS u(line, n) ORDER BY n) TO %L (FORMAT csv, QUOTE E''\x01'', DELIMITER E''\x02'')',
+	EXECUTE format('COPY (SELECT nullif(line, '''') FROM unnest(%L::text[]) WITH ORDINALITY AS u(line, n) ORDER BY n) TO %L (FORMAT csv, QUOTE E''\x01'', DELIMITER E''\x02'')',
 				   lines, current_setting('fc.file'));
 END
 $$;
@@ -258,6 +259,106 @@ SELECT is(pg_temp.rows('{"1,2024-01-01,\"1,5\",x","2,2024-01-01, 12.34 ,y"}',
 	'{"number_format": "1.234,56", "trim": "all", "on_error": "set_null"}', target),
 	'(1,"2024-01-01 00:00:00+00",1.5,x) (2,"2024-01-01 00:00:00+00",,y)', format('values become NULL, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
 
+-- empty lines: COPY of the same records without them is the referee
+CREATE TABLE lines (n int, line text[], empty int);
+INSERT INTO lines SELECT n, CASE WHEN n % 50 = 0 THEN ARRAY[format('%s,%s,"a', at, n), '', format('b%s"', n)] ELSE ARRAY[format('%s,%s,x', at, n)] END,
+	CASE WHEN random() < 0.3 OR n IN (1, 3000) THEN 1 + floor(random() * 3)::int ELSE 0 END
+	FROM generate_series(1, 3000) AS n, LATERAL (SELECT timestamp '2024-01-01' + n * 7919 % 3000 * interval '1 minute' AS at) AS r;
+CREATE TABLE referee (ts timestamp, n int, t text, id serial);
+CREATE TABLE skip_parts (LIKE referee INCLUDING DEFAULTS) PARTITION BY RANGE (ts);
+CREATE TABLE skip_plain (LIKE referee INCLUDING DEFAULTS);
+CREATE TABLE skip_fires (LIKE referee INCLUDING DEFAULTS);
+CREATE TABLE skip_hashed (LIKE referee INCLUDING DEFAULTS) PARTITION BY HASH (n);
+CREATE TABLE skip_hashed_0 PARTITION OF skip_hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE skip_hashed_1 PARTITION OF skip_hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE TRIGGER skip_fires BEFORE INSERT ON skip_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+CREATE FUNCTION pg_temp.empty_lines(n int) RETURNS text[] LANGUAGE sql AS $$SELECT coalesce(array_agg(''::text), '{}') FROM generate_series(1, n)$$;
+CREATE AGGREGATE pg_temp.joined(anycompatiblearray) (SFUNC = array_cat, STYPE = anycompatiblearray, INITCOND = '{}');
+-- Writes the records from one number to another, before or after each other's empty lines
+CREATE FUNCTION pg_temp.write_lines(low int DEFAULT 1, high int DEFAULT 3000) RETURNS void LANGUAGE sql AS $$
+	SELECT pg_temp.write(pg_temp.joined(CASE WHEN n % 2 = 1 THEN pg_temp.empty_lines(empty) || line ELSE line || pg_temp.empty_lines(empty) END ORDER BY n))
+	FROM lines WHERE n BETWEEN low AND high
+$$;
+SELECT pg_temp.write((SELECT pg_temp.joined(line ORDER BY n) FROM lines)) \g /dev/null
+COPY referee (ts, n, t) FROM :'file' (FORMAT csv);
+SELECT is(count(*), 3000::bigint, 'the referee') FROM referee;
+SELECT is(sum(empty) > 500, true, 'many empty lines') FROM lines;
+SELECT pg_temp.write_lines() \g /dev/null
+-- Loads the file and returns how many rows are not the referee's
+CREATE FUNCTION pg_temp.differ(target regclass, options jsonb, source text[] DEFAULT ARRAY[current_setting('fc.file')]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows bigint;
+	loaded bigint;
+BEGIN
+	EXECUTE format('TRUNCATE %s', target);
+	ALTER SEQUENCE referee_id_seq RESTART;
+	loaded := fast_copy(target, source, columns => '{ts,n,t}', options => options || '{"skip_empty_lines": true}');
+	EXECUTE format('SELECT count(*) FROM ((TABLE %1$s EXCEPT ALL TABLE referee) UNION ALL (TABLE referee EXCEPT ALL TABLE %1$s)) AS d', target) INTO rows;
+	RETURN format('%s of %s wrong', rows, loaded);
+END
+$$;
+SELECT is(pg_temp.differ(target, format('{"workers": %s}', workers)::jsonb), '0 of 3000 wrong', format('empty lines, %s, %s workers', target, workers))
+	FROM unnest('{skip_parts,skip_plain,skip_fires,skip_hashed}'::regclass[]) AS target, unnest('{0,1,2,4}'::int[]) AS workers;
+ALTER TABLE skip_parts ALTER id DROP DEFAULT;
+ALTER TABLE skip_plain ALTER id DROP DEFAULT;
+ALTER TABLE skip_hashed ALTER id DROP DEFAULT;
+ALTER TABLE skip_fires ALTER id DROP DEFAULT;
+ALTER TABLE referee ALTER id DROP NOT NULL;
+UPDATE referee SET id = NULL;
+ALTER TABLE skip_parts ALTER id DROP NOT NULL;
+ALTER TABLE skip_plain ALTER id DROP NOT NULL;
+ALTER TABLE skip_fires ALTER id DROP NOT NULL;
+ALTER TABLE skip_hashed ALTER id DROP NOT NULL;
+SELECT is(pg_temp.differ(target, format('{"workers": %s}', workers)::jsonb), '0 of 3000 wrong', format('empty lines without numbers, %s, %s workers', target, workers))
+	FROM unnest('{skip_parts,skip_plain,skip_fires,skip_hashed}'::regclass[]) AS target, unnest('{0,1,2,4}'::int[]) AS workers;
+SELECT is(pg_temp.differ(target, options), '0 of 3000 wrong', format('empty lines, %s, %s', target, options)) FROM unnest('{skip_parts,skip_plain,skip_hashed}'::regclass[]) AS target,
+	unnest(ARRAY['{"order_by": ["t", "n"]}', '{"on_error": "ignore"}', '{"where_clause": "n > 0"}']::jsonb[]) AS options;
+SELECT is(pg_temp.differ(target, '{"existing_rows": "replace"}'), '0 of 3000 wrong', format('empty lines, replaced, %s', target)) FROM unnest('{skip_parts,skip_plain}'::regclass[]) AS target;
+SELECT is(pg_temp.differ('skip_parts', '{"existing_rows": "merge", "dedup_keys": ["ts", "n"]}'), '0 of 3000 wrong', 'empty lines, merged');
+SELECT is(pg_temp.differ('skip_fires', '{"on_error": "ignore", "where_clause": "n > 0"}'), '0 of 3000 wrong', 'empty lines in core''s way');
+SELECT pg_temp.shell(format('gzip -c %1$s >%1$s.gz', :'file')) \g /dev/null
+SELECT is(pg_temp.differ(target, '{}', ARRAY[:'file' || '.gz']), '0 of 3000 wrong', format('empty lines in a packed file, %s', target)) FROM unnest('{skip_parts,skip_plain,skip_fires}'::regclass[]) AS target;
+SELECT is(pg_temp.differ(target, '{"program": true}', ARRAY['cat ' || :'file']), '0 of 3000 wrong', format('empty lines of a program, %s', target)) FROM unnest('{skip_parts,skip_plain,skip_fires}'::regclass[]) AS target;
+
+CREATE UNIQUE INDEX ON skip_plain (ts, n);
+SELECT is(pg_temp.differ(target, '{"on_conflict": "nothing", "dedup_keys": ["ts", "n"]}'), '0 of 3000 wrong', format('empty lines, upserted, %s', target))
+	FROM (VALUES ('skip_plain'::regclass)) AS t (target);
+SELECT results_eq(format('SELECT name, rows FROM fast_copy_analyze(''skip_parts'', %L, columns => ''{ts,n,t}'', options => ''{"skip_empty_lines": true}'') WHERE item = ''rows''', :'file'),
+	'SELECT name, n FROM (VALUES (''accepted'', 3000::bigint), (''filtered'', (SELECT sum(empty)::bigint FROM lines)), (''bad'', 0)) AS v (name, n)', 'an analysis');
+SELECT is(fast_copy('shown', E'printf \'1,2024-01-01,1,a\\r\\n\\r\\n2,2024-01-01,2,b\\r\\n\\r\\n\'', program => true, options => '{"skip_empty_lines": true}'), 2::bigint, 'lines that end with CRLF');
+
+-- a ledger tells how many lines each file has of them
+SELECT fast_copy_create_ledger_table('led') \g /dev/null
+SELECT pg_temp.write_lines(1, 1000) \g /dev/null
+SELECT pg_temp.shell(format('cp %1$s %1$s.1', :'file')) \g /dev/null
+SELECT pg_temp.write_lines(1001, 3000) \g /dev/null
+SELECT pg_temp.shell(format('cp %1$s %1$s.2', :'file')) \g /dev/null
+SELECT is(pg_temp.differ('skip_parts', '{"ledger": "led"}', ARRAY[:'file' || '.1', :'file' || '.2']), '0 of 3000 wrong', 'two files');
+SELECT results_eq('SELECT rows, filtered FROM led ORDER BY path', 'SELECT count(*), sum(empty)::bigint FROM lines GROUP BY n > 1000 ORDER BY n > 1000', 'what was filtered');
+
+-- shown
+SELECT is(pg_temp.rows('{"","1,2024-01-01,1,a","","","2,2024-01-01,2,b",""}', '{"skip_empty_lines": true}', target),
+	'(1,"2024-01-01 00:00:00+00",1,a) (2,"2024-01-01 00:00:00+00",2,b)', format('empty lines first and last, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
+SELECT is(pg_temp.rows('{"id,k,v,t","","1,2024-01-01,1,a",""}', '{"skip_empty_lines": true, "header": "match"}', target), '(1,"2024-01-01 00:00:00+00",1,a)', format('after a header, %s', target))
+	FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
+SELECT is(pg_temp.rows('{"","",""}', '{"skip_empty_lines": true}', target), NULL, format('nothing but empty lines, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
+SELECT is(pg_temp.rows(ARRAY['', E'1\t2024-01-01\t1\ta', ''], '{"skip_empty_lines": true, "format": "text"}', target), '(1,"2024-01-01 00:00:00+00",1,a)', format('text format, %s', target))
+	FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
+SELECT is(pg_temp.rows('{a,"","\"\"",b}', '{"columns": ["t"], "skip_empty_lines": true}'), '(7,,,"") (7,,,a) (7,,,b)', 'an empty text in quotes is a record');
+SELECT is(replace(pg_temp.error('{"","1,2024-01-01,1,a","","2,2024-01-01,x,b"}', '{"skip_empty_lines": true}', target), :'file', 'FILE'),
+	format('22P02 | invalid input syntax for type numeric: "x" | fast_copy %s, file "FILE", line 4, column v: "x"', target), format('lines count, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
+SELECT is(replace(pg_temp.error('{"1,2024-01-01,1,a"," "}', '{"skip_empty_lines": true, "trim": "all", "columns": ["id", "k", "v", "t"]}', target), :'file', 'FILE'),
+	format('22P02 | invalid input syntax for type integer: "" | fast_copy %s, file "FILE", line 2, column id: " "', target), format('blanks are a record, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
+TRUNCATE shown;
+COPY shown FROM STDIN WITH (fast_copy, FORMAT csv, skip_empty_lines);
+
+1,2024-01-01,1,a
+
+
+2,2024-01-01,2,b
+\.
+SELECT is(string_agg(s::text, ' ' ORDER BY id), '(1,"2024-01-01 00:00:00+00",1,a) (2,"2024-01-01 00:00:00+00",2,b)', 'empty lines of the client') FROM shown AS s;
+
 -- mistakes
 SELECT is(pg_temp.error('{1}', options), error, error) FROM (VALUES
 	('{"trim": "left"}'::jsonb, '22023 | trim "left" not recognized'),
@@ -276,7 +377,8 @@ SELECT is(pg_temp.error('{1}', options), error, error) FROM (VALUES
 	('{"null_strings": "[-"}', '22P02 | invalid input syntax for type json | JSON data, line 1: [-'),
 	('{"null_strings": "-", "format": "binary"}', '42601 | cannot specify null_strings in BINARY mode'),
 	('{"trim": "all", "format": "binary"}', '42601 | cannot specify trim in BINARY mode'),
-	('{"number_format": "1234,5", "format": "binary"}', '42601 | cannot specify number_format in BINARY mode')) AS m (options, error);
+	('{"number_format": "1234,5", "format": "binary"}', '42601 | cannot specify number_format in BINARY mode'),
+	('{"skip_empty_lines": true, "format": "binary"}', '42601 | cannot specify skip_empty_lines in BINARY mode')) AS m (options, error);
 SELECT throws_ok(format('COPY shown FROM %L WITH (trim all)', :'file'), '42601');
 
 SELECT * FROM finish();
