@@ -220,6 +220,12 @@ SELECT is(pg_temp.number('1.234,56', '99.999', 's'), '22003 value "99999" is out
 SELECT is(pg_temp.number(format('1%s234,56', sep), format('12%s345,5', sep)), '12345.5', 'U+' || upper(to_hex(ascii(sep))))
 	FROM unnest(ARRAY[U&'\00A0', U&'\202F', U&'\2019']) AS sep WHERE getdatabaseencoding() = 'UTF8';
 
+-- in another encoding than the server's
+COPY (SELECT format(U&'1,2024-01-01,"1\00A0234\00A0567,5",n\00F6n')) TO :'file' (ENCODING 'LATIN1');
+TRUNCATE shown;
+SELECT fast_copy('shown', :'file', encoding => 'LATIN1', options => U&'{"number_format": "1\00A0234,5", "null_strings": "n\00F6n"}') \g /dev/null
+SELECT is(string_agg(s::text, ' '), '(1,"2024-01-01 00:00:00+00",1234567.5,)', 'words and separators of a file in LATIN1') FROM shown AS s WHERE getdatabaseencoding() = 'UTF8';
+
 -- errors
 CREATE FUNCTION pg_temp.error(lines text[], options jsonb, target regclass DEFAULT 'shown') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
