@@ -22,13 +22,6 @@
 #include "options/edits.h"
 #include "row/edit.h"
 
-/* Words for the column of this name, or for all: NULL */
-typedef struct FcNullWords
-{
-	char	   *column;
-	StringInfo	words;
-} FcNullWords;
-
 /* What may stand between thousands, apart from "." and "," */
 static const char *const groups[] = {" ", "'"};
 
@@ -200,8 +193,7 @@ fc_edits_object(Jsonb *json)
 	return list;
 }
 
-/* Returns a list of FcNullWords */
-static List *
+List *
 fc_edits_null_strings(char *text)
 {
 	JsonbValue	value = {.type = jbvString};
@@ -223,6 +215,17 @@ fc_edits_null_strings(char *text)
 		value.val.string.len = strlen(text);
 	}
 	return list_make1(fc_edits_words(NULL, &value));
+}
+
+bool
+fc_edits_has_word(const FcNullWords *null, const char *s, size_t len)
+{
+	const char *end = null->words->data + null->words->len;
+
+	for (const char *word = null->words->data; word < end; word += strlen(word) + 1)
+		if (strlen(word + 1) == len && memcmp(word + 1, s, len) == 0)
+			return true;
+	return false;
 }
 
 /* Returns the number of a column of the file, 0 for all of them */

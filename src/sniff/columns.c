@@ -18,6 +18,7 @@
 #include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
 
+#include "options/edits.h"
 #include "sniff/table.h"
 
 /* Bytes of a value that are kept as an example */
@@ -84,7 +85,7 @@ fc_columns_nulls(const FcColumnSeen *column)
 	uint64		n = column->given;
 
 	for (int word = 0; word < FC_NULL_WORDS; word++)
-		n += column->words[word] + column->quoted[word];
+		n += column->words[word] + column->quoted[word] + column->padded_words[word];
 	return n;
 }
 
@@ -123,16 +124,69 @@ fc_columns_number(FcColumnSeen *column, const FcValueNumber *number)
 	column->digits = first ? number->digits : Max(column->digits, number->digits);
 }
 
-/* Patterns are looked for only while all values match one of them */
+/* May blanks around a value be taken off? */
+static bool
+fc_columns_may_trim(const FcTable *table, bool quoted)
+{
+	return !table->options->given[FC_OPTION_trim] ||
+		(table->options->trim & (quoted ? FC_FIELD_TRIM_QUOTED : FC_FIELD_TRIM)) != 0;
+}
+
+/*
+ * Takes blanks off, as trim would, unless that left nothing between quotes;
+ * true if there were some
+ */
+static bool
+fc_columns_trim(const FcTable *table, char **s, size_t *len, bool quoted)
+{
+	FcValueText text = fc_value_trim(*s, *len);
+	bool		padded = text.len < *len && fc_columns_may_trim(table, quoted) &&
+		!(quoted && text.len == 0);
+
+	if (padded)
+	{
+		*s += text.s - *s;
+		*len = text.len;
+	}
+	return padded;
+}
+
+/* Is it a word of the caller's null_strings, for any column? */
+static bool
+fc_columns_is_said(FcTable *table, FcColumnSeen *column, const char *s, size_t len)
+{
+	bool		found = false;
+	int			number = 0;
+	ListCell   *lc;
+
+	foreach(lc, table->null_strings)
+	{
+		const FcNullWords *said = lfirst(lc);
+
+		if (fc_edits_has_word(said, s, len))
+		{
+			column->said = bms_add_member(column->said, number);
+			found = true;
+		}
+		number++;
+	}
+	return found;
+}
+
+/*
+ * Patterns are looked for only while all values match one of them, without the
+ * blanks that trim takes off
+ */
 static void
-fc_columns_patterns(FcTable *table, FcColumnSeen *column, const char *s, size_t len, int kinds)
+fc_columns_patterns(FcTable *table, FcColumnSeen *column, const char *s, size_t len, int kinds,
+					bool trimmed)
 {
 	const int	plain = FC_VALUE_BIT(FC_VALUE_UUID) | FC_VALUE_BIT(FC_VALUE_INET);
 	List	   *before = column->patterns;
 
 	if (column->patterned && before == NIL)
 		return;
-	column->patterns = (kinds & plain) ? NIL :
+	column->patterns = (kinds & plain) || !trimmed ? NIL :
 		fc_value_patterns(table->judge, s, len, column->patterned ? before : NULL);
 	column->patterned = true;
 	list_free(before);
@@ -143,32 +197,40 @@ static void
 fc_columns_value(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool quoted)
 {
 	const char *given = table->options->words.null_string;
-	int			word = fc_hint_null_find(s, len);
+	bool		is_given = given && !quoted && strlen(given) == len && memcmp(given, s, len) == 0;
+	bool		padded = fc_columns_trim(table, &s, &len, quoted);
+	int			word = quoted && padded ? -1 : fc_hint_null_find(s, len);
 	FcValueNumber number = {0};
 	int			kinds;
 
-	if (given && !quoted && strlen(given) == len && memcmp(given, s, len) == 0)
+	if (is_given || (!quoted && fc_columns_is_said(table, column, s, len)))
 	{
 		column->given++;
 		return;
 	}
 	if (word >= 0)
 	{
-		if (quoted)
-			column->quoted[word]++;
-		else
-			column->words[word]++;
+		uint64	   *words = quoted ? column->quoted : padded ? column->padded_words : column->words;
+
+		words[word]++;
 		return;
 	}
 	kinds = fc_value_judge(table->judge, s, len, &number);
 	column->values++;
+	column->padded += padded;
+	column->padded_quoted += padded && quoted;
+	if (padded)
+		kinds |= FC_VALUE_BIT(FC_VALUE_BLANK);
 	for (int i = 0; i < FC_VALUE_KINDS; i++)
 		column->kinds[i] += (kinds & FC_VALUE_BIT(i)) != 0;
 	if (kinds & FC_VALUE_BIT(FC_VALUE_INTEGER))
 		fc_columns_integer(column, number.integer);
 	if (kinds & FC_VALUE_BIT(FC_VALUE_NUMBER))
 		fc_columns_number(column, &number);
-	fc_columns_patterns(table, column, s, len, kinds);
+	if (kinds & FC_VALUE_BIT(FC_VALUE_COMMA))
+		fc_numbers_add(&column->numbers, &number.shape, s, len);
+	fc_columns_patterns(table, column, s, len, kinds,
+						padded || !(kinds & FC_VALUE_BIT(FC_VALUE_BLANK)));
 	if (column->example == NULL)
 		column->example = pnstrdup(s, Min(len, FC_EXAMPLE));
 }
@@ -178,7 +240,11 @@ fc_columns_count(FcTable *table, const FcSniffHeld *held)
 {
 	if (held->nfields != table->guess->nfields)
 	{
-		table->guess->others++;
+		bool		empty = held->nfields == 1 && held->fields[0][0] == '\0' && !held->quoted[0] &&
+			table->guess->skips_empty;
+
+		table->guess->empty += empty;
+		table->guess->others += !empty;
 		return;
 	}
 	table->records++;
@@ -311,7 +377,9 @@ fc_columns_look(FcTable *table)
 	table->columns = MemoryContextAllocExtended(CurrentMemoryContext,
 												sizeof(FcColumnSeen) * guess->nfields,
 												MCXT_ALLOC_ZERO);
-	guess->records = guess->others = 0;
+	guess->records = guess->others = guess->empty = 0;
+	if (table->options->null_strings)
+		table->null_strings = fc_edits_null_strings(table->options->null_strings);
 	fc_records_begin(&cursor, table->sample, &guess->dialect, guess->nfields, SIZE_MAX);
 	while ((record = fc_records_next(&cursor)) != NULL)
 	{
@@ -324,6 +392,12 @@ fc_columns_look(FcTable *table)
 			if (table->titles == NIL || table->title[0] == '\0')
 				table->title = pnstrdup(record->raw, Min(record->len, FC_EXAMPLE));
 			table->titles = lappend(table->titles, fc_columns_hold(table, record));
+			continue;
+		}
+		/* an empty first line may be what the caller takes for a header */
+		if (guess->skips_empty && record->len == 0 && !(first && record->number == guess->skip))
+		{
+			guess->empty++;
 			continue;
 		}
 		guess->records++;

@@ -64,10 +64,13 @@ fc_dialect_count(FcGuesser *guesser, FcGuess *guess)
 {
 	FcCursor	cursor;
 	FcSniffRecord *record;
+	const FcOptions *options = guesser->options;
 	const FcSniffPlace *place = NULL;
 	int			first[FC_GUESS_FIRST];
 	int			nfirst = 0;
 
+	/* with one column, they are values of it */
+	guess->skips_empty = !options->given[FC_OPTION_skip_empty_lines] || options->skip_empty_lines;
 	memset(guesser->counts, 0, sizeof(uint32) * (FC_SNIFF_FIELDS + 2));
 	fc_records_begin(&cursor, guesser->sample, &guess->dialect, 0, guesser->limit * 4);
 	while ((record = fc_records_next(&cursor)) != NULL)
@@ -78,7 +81,7 @@ fc_dialect_count(FcGuesser *guesser, FcGuess *guess)
 			place = record->place;
 		if (record->place != place)
 			break;
-		guesser->counts[n]++;
+		guesser->counts[n] += !(guess->skips_empty && record->len == 0);
 		if (record->number < FC_GUESS_FIRST)
 			first[nfirst++] = n;
 	}
@@ -87,13 +90,14 @@ fc_dialect_count(FcGuesser *guesser, FcGuess *guess)
 	for (int i = 1; i <= FC_SNIFF_FIELDS + 1; i++)
 		if (guesser->counts[i] > 0 && guesser->counts[i] >= guesser->counts[guess->nfields])
 			guess->nfields = i;
+	guess->skips_empty &= options->given[FC_OPTION_skip_empty_lines] || guess->nfields > 1;
 	while (guess->skip < nfirst && first[guess->skip] != guess->nfields)
 		guess->skip++;
 	/* that is no beginning, but a file without an order */
 	if (guess->skip == nfirst || guesser->counts[guess->nfields] < 2)
 		guess->skip = 0;
-	if (guesser->options->given[FC_OPTION_header])
-		guess->skip = Max(guesser->options->header_lines - 1, 0);
+	if (options->given[FC_OPTION_header])
+		guess->skip = Max(options->header_lines - 1, 0);
 }
 
 /* Would the field have been cut by another delimiter? */
@@ -147,6 +151,8 @@ fc_dialect_score(FcGuesser *guesser, FcGuess *guess)
 		int			n = record->nfields;
 
 		if (record->place->start && record->number < guess->skip)
+			continue;
+		if (guess->skips_empty && record->len == 0)
 			continue;
 		guess->records++;
 		guess->others += n != guess->nfields;

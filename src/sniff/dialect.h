@@ -22,6 +22,8 @@ typedef struct FcGuess
 	int			skip;			/* records before those, at the file's start */
 	uint64		records;		/* looked at, without those */
 	uint64		others;			/* of these, with another number of fields */
+	bool		skips_empty;	/* lines without a byte are no records */
+	uint64		empty;			/* such lines */
 	FcCursorFaults faults;
 	double		score;
 	double		next_score;		/* of the best guess with another delimiter, */

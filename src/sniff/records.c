@@ -63,7 +63,9 @@ fc_records_fit(const FcCursor *cursor, size_t first)
 						  cursor->whole) != FC_END_FOUND)
 			break;
 		n = fc_fields_cut(&dialect, place->data + pos, scan.content, NULL, 0);
-		fit += n == cursor->wanted ? 1 : -1;
+		/* an empty line may stand anywhere */
+		if (n == cursor->wanted || scan.content > 0)
+			fit += n == cursor->wanted ? 1 : -1;
 		pos += scan.total;
 	}
 	return fit;

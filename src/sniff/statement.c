@@ -30,6 +30,9 @@
 /* Columns that a comment beside a column needs to say something */
 #define FC_BESIDE	12
 
+/* Columns of a line of JSON, within quotes and with what may follow */
+#define FC_LINE_JSON	(FC_LINE - (int) strlen("  options => '');"))
+
 /*
  * A text without what may not stand in a comment: control bytes, which become
  * blanks, and, if it is not valid, all that is not ASCII.  The name of a file
@@ -296,6 +299,140 @@ fc_statement_lines(const List *parts)
 		fc_statement_literal(whole.data) : lines.data;
 }
 
+static char *
+fc_statement_json(const char *text)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	escape_json(&json, text);
+	return json.data;
+}
+
+/* A list as an array of JSON */
+static char *
+fc_statement_json_array(const List *list)
+{
+	StringInfoData json;
+	ListCell   *lc;
+
+	initStringInfo(&json);
+	foreach(lc, list)
+		appendStringInfo(&json, "%s%s", json.len > 0 ? ", " : "[", fc_statement_json(strVal(lfirst(lc))));
+	appendStringInfoChar(&json, ']');
+	return json.data;
+}
+
+/* An option that is no argument, as JSON, as the caller has given it */
+static char *
+fc_statement_given_json(const FcOptions *options, const FcOption *option)
+{
+	const void *at = (const char *) options + option->at;
+	const char *text;
+
+	switch (option->kind)
+	{
+		case FC_KIND_FLAG:
+			return *(const bool *) at ? "true" : "false";
+		case FC_KIND_LIST:
+			return fc_statement_json_array(*(List *const *) at);
+		case FC_KIND_TABLE:
+			return fc_statement_json(quote_qualified_identifier(get_namespace_name(get_rel_namespace(*(const Oid *) at)),
+																get_rel_name(*(const Oid *) at)));
+		case FC_KIND_WORKERS:
+			return psprintf("%d", *(const int *) at);
+		case FC_KIND_LIMIT:
+			return psprintf(INT64_FORMAT, *(const int64 *) at);
+		case FC_KIND_TEXT:
+		case FC_KIND_JSON:
+			break;
+	}
+	text = *(char *const *) at;
+	if (option->kind == FC_KIND_JSON && (text[0] == '[' || text[0] == '{'))
+		return pstrdup(text);
+	return fc_statement_json(text);
+}
+
+/* Begins a member of an object of JSON that is made of lines */
+static void
+fc_statement_member(List **lines, const char *name, const char *value)
+{
+	if (*lines != NIL)
+		llast(*lines) = psprintf("%s,", (char *) llast(*lines));
+	*lines = lappend(*lines, psprintf("%s%s: %s", *lines == NIL ? "{" : " ",
+									  fc_statement_json(name), value));
+}
+
+/* A column and its words for NULL, as null_strings has them */
+static char *
+fc_statement_words(const FcColumnSeen *column)
+{
+	List	   *words = NIL;
+
+	for (int i = 0; i < FC_NULL_WORDS; i++)
+		if (column->null_words & ((uint32) 1 << i))
+			words = lappend(words, makeString(pstrdup(fc_hint_null_word(i))));
+	return psprintf("%s: %s", fc_statement_json(column->name),
+					list_length(words) > 1 ? fc_statement_json_array(words) :
+					fc_statement_json(strVal(linitial(words))));
+}
+
+/* Appends null_strings, in further lines for columns that find no room */
+static void
+fc_statement_nulls(List **lines, const FcTable *table)
+{
+	bool		any = false;
+
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		char	   *words;
+
+		if (table->columns[i].null_words == 0)
+			continue;
+		words = fc_statement_words(&table->columns[i]);
+		if (!any)
+			fc_statement_member(lines, "null_strings", psprintf("{%s", words));
+		else if (pg_mbstrlen(llast(*lines)) + 2 + pg_mbstrlen(words) <= FC_LINE_JSON)
+			llast(*lines) = psprintf("%s, %s", (char *) llast(*lines), words);
+		else
+		{
+			llast(*lines) = psprintf("%s,", (char *) llast(*lines));
+			*lines = lappend(*lines, psprintf("  %s", words));
+		}
+		any = true;
+	}
+	if (any)
+		llast(*lines) = psprintf("%s}", (char *) llast(*lines));
+}
+
+/* The options that are no arguments, those of the caller too; or NULL */
+static char *
+fc_statement_options(const FcTable *table)
+{
+	const bool *given = table->options->given;
+	List	   *lines = NIL;
+
+	for (int i = FC_NARGUMENTS; i < FC_NOPTIONS; i++)
+		if (given[i])
+			fc_statement_member(&lines, fc_option_list[i].name,
+								fc_statement_given_json(table->options, &fc_option_list[i]));
+	fc_statement_nulls(&lines, table);
+	if (table->trim)
+		fc_statement_member(&lines, "trim", fc_statement_json(table->trim));
+	for (int i = 0; i < table->ncolumns; i++)
+		if (table->columns[i].format && !given[FC_OPTION_number_format])
+		{
+			fc_statement_member(&lines, "number_format", fc_statement_json(table->number_format));
+			break;
+		}
+	if (table->guess->empty > 0 && !given[FC_OPTION_skip_empty_lines])
+		fc_statement_member(&lines, "skip_empty_lines", "true");
+	if (lines == NIL)
+		return NULL;
+	llast(lines) = psprintf("%s}", (char *) llast(lines));
+	return fc_statement_lines(lines);
+}
+
 /* The patterns of all columns as timestamp_format has them, or NULL */
 static char *
 fc_statement_patterns(const FcTable *table, const FcKeyGuess *key)
@@ -425,6 +562,7 @@ fc_statement_append_call(StringInfo sql, const FcTable *table, const FcKeyGuess 
 					 const char *begin, char **values)
 {
 	const List *sources = table->options->sources;
+	const char *json = fc_statement_options(table);
 	int			column = pg_mbstrlen(begin);
 
 	appendStringInfoString(sql, begin);
@@ -441,6 +579,8 @@ fc_statement_append_call(StringInfo sql, const FcTable *table, const FcKeyGuess 
 			fc_statement_argument(sql, &column,
 								  psprintf("%s =>%s%s", fc_option_list[i].name,
 										   values[i][0] == '\n' ? "" : " ", values[i]));
+	if (json)
+		fc_statement_argument(sql, &column, psprintf("options =>%s%s", json[0] == '\n' ? "" : " ", json));
 	appendStringInfoString(sql, ");");
 }
 

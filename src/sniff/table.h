@@ -23,7 +23,9 @@ typedef struct FcColumnSeen
 	uint64		kinds[FC_VALUE_KINDS];	/* of these, by FcValueType */
 	uint64		words[FC_NULL_WORDS];	/* words for NULL, without quotes */
 	uint64		quoted[FC_NULL_WORDS];	/* and in quotes */
-	uint64		given;			/* the caller's word for NULL */
+	uint64		given;			/* the caller's words for NULL */
+	Bitmapset  *said;			/* numbers of the caller's null_strings that
+								 * came up */
 	bool		patterned;		/* patterns is set */
 	List	   *patterns;		/* numbers of those that all values match */
 	int64		low;			/* of integers */
@@ -32,6 +34,11 @@ typedef struct FcColumnSeen
 	int64		last;
 	int			decimals[2];	/* the fewest and the most after the point */
 	int			digits;			/* the most of a number */
+	FcNumbersSeen numbers;		/* values that are numbers of any format */
+	uint64		padded;			/* values with blanks around them, */
+	uint64		padded_quoted;	/* and such within quotes */
+	uint64		padded_words[FC_NULL_WORDS];	/* words for NULL with blanks
+												 * around them */
 	char	   *example;		/* the first of the values, as in the file; or
 								 * NULL */
 
@@ -39,7 +46,9 @@ typedef struct FcColumnSeen
 	Oid			typid;
 	const char *type;			/* as CREATE TABLE has it */
 	const char *pattern;		/* for timestamp_format, or NULL */
+	bool		format;			/* its numbers are as number_format has them */
 	bool		force_null;		/* quoted words for NULL are NULL, too */
+	uint32		null_words;		/* for null_strings: words, as bits */
 	List	   *notes;			/* of char *: what is unsure */
 } FcColumnSeen;
 
@@ -61,7 +70,11 @@ typedef struct FcTable
 	uint64		records;		/* that were looked at, without headers */
 	int			ncolumns;
 	FcColumnSeen *columns;
+	List	   *null_strings;	/* of FcNullWords: the caller's */
 	const char *null_string;	/* what stands for NULL, NULL: the default */
+	const char *number_format;	/* or NULL */
+	int			decimal;		/* FC_DECIMAL_* of number_format */
+	const char *trim;			/* or NULL */
 	List	   *notes;			/* of char *: what is unsure of the file */
 } FcTable;
 
@@ -131,6 +144,15 @@ extern int	fc_names_find(const FcTable *table, int n, const char *name);
 
 /* The name of a table for what the source has, in the server's encoding */
 extern char *fc_names_table(const FcSniffSample *sample, const FcOptions *options);
+
+/* Decides on number_format, and which columns have such numbers */
+extern void fc_formats_decide(FcTable *table);
+
+/* Chooses null_string, and null_strings; types must have been decided */
+extern void fc_nulls_decide(FcTable *table);
+
+/* Decides on trim, after what stands for NULL */
+extern void fc_blanks_decide(FcTable *table);
 
 /* Decides on the types, and what stands for NULL, after columns have names */
 extern void fc_types_decide(FcTable *table);

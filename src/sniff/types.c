@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * sniff/types.c
- *	  The types of the columns, and what stands for NULL.
+ *	  The types of the columns.
  *
- *	 counts ──► the word that most columns need as NULL ──► types
+ *	 counts ──► number_format (sniff/formats.c) ──► types
+ *		──► what stands for NULL (sniff/nulls.c), trim (sniff/blanks.c)
  *	 types, records of the sample ──► bytes of the widest row ──► narrower
  *		integers, or a refusal
  *
  * A column gets a type only if all its values in the sample have it; else it
- * is a text, which takes all.  COPY knows one word for NULL: a column that
- * would need another one is a text, too.  If only a few values lack a type, a
- * comment says which.
+ * is a text, which takes all.  If only a few values lack a type, a comment says
+ * which.
  *
  * All is allocated in the caller's memory context.
  *
@@ -35,10 +35,15 @@
 /* Significant digits of a double precision */
 #define FC_DOUBLE_DIGITS	15
 
+/* So many digits fit into a bigint, whichever they are */
+#define FC_BIGINT_DIGITS	18
+
 /*
- * If so few values are in the way of a type, one in a hundred, a note says so
+ * If so few values are in the way of a type, one in twenty, a note says so, and
+ * shows some of them
  */
-#define FC_RARE				100
+#define FC_RARE				20
+#define FC_ODD				3
 
 /* So many values tell by themselves that numbers are dates */
 #define FC_TELLING			3
@@ -188,18 +193,21 @@ fc_types_all(const FcColumnSeen *column, FcValueType type)
 
 /* The type of numbers that are not all integers */
 static Oid
-fc_types_number(FcColumnSeen *column)
+fc_types_number(const FcTable *table, const FcColumnSeen *column)
 {
-	bool		integers = fc_types_all(column, FC_VALUE_INTEGER);
+	const FcNumbersSeen *numbers = &column->numbers;
+	const int  *decimals = column->format ? numbers->decimals[table->decimal] : column->decimals;
+	int			digits = column->format ? numbers->digits[1] : column->digits;
 
-	if (column->kinds[FC_VALUE_EXPONENT] > 0 || column->words[FC_NULL_NAN] > 0 ||
-		column->words[FC_NULL_NAN + 1] > 0)
+	if (column->kinds[FC_VALUE_EXPONENT] > 0 || (column->format && numbers->exponent) ||
+		column->words[FC_NULL_NAN] > 0 || column->words[FC_NULL_NAN + 1] > 0)
 		return FLOAT8OID;
-	if (integers)
+	if (fc_types_all(column, FC_VALUE_INTEGER) ||
+		(column->format && decimals[1] == 0 && digits <= FC_BIGINT_DIGITS))
 		return INT8OID;
-	if (column->decimals[1] == 0 ||
-		(column->decimals[0] == column->decimals[1] && column->decimals[1] <= FC_EXACT_DECIMALS &&
-		 column->values > 1 && column->digits <= FC_DOUBLE_DIGITS))
+	if (decimals[1] == 0 ||
+		(decimals[0] == decimals[1] && decimals[1] <= FC_EXACT_DECIMALS &&
+		 column->values > 1 && digits <= FC_DOUBLE_DIGITS))
 		return NUMERICOID;
 	return FLOAT8OID;
 }
@@ -258,7 +266,7 @@ fc_types_iso(FcColumnSeen *column)
 static Oid
 fc_types_integer(const FcTable *table, FcColumnSeen *column)
 {
-	Oid			typid = fc_types_number(column);
+	Oid			typid = fc_types_number(table, column);
 	Oid			moment;
 	const char *pattern;
 
@@ -289,8 +297,11 @@ fc_types_common(const FcTable *table, FcColumnSeen *column)
 		return TEXTOID;
 	if (fc_types_all(column, FC_VALUE_INTEGER))
 		return fc_types_integer(table, column);
+	if (column->format)
+		return fc_types_number(table, column);
 	if (fc_types_all(column, FC_VALUE_NUMBER))
-		return fc_types_number(column);
+		return table->number_format && column->decimals[1] > 0 ? TEXTOID :
+			fc_types_number(table, column);
 	if ((typid = fc_types_iso(column)) != InvalidOid)
 		return typid;
 	if (fc_types_all(column, FC_VALUE_TIME))
@@ -307,105 +318,69 @@ fc_types_common(const FcTable *table, FcColumnSeen *column)
 		fc_types_pattern(table, column) : TEXTOID;
 }
 
-/* Is the word a value of the type? */
+/* Is the field a value, and none of this kind? */
 static bool
-fc_types_takes(Oid typid, int word)
+fc_types_is_odd(const FcTable *table, FcField *field, FcValueType kind)
 {
-	return typid == TEXTOID ||
-		((word == FC_NULL_NAN || word == FC_NULL_NAN + 1) &&
-		 (typid == FLOAT8OID || typid == NUMERICOID));
+	const char *null = table->options->words.null_string;
+	FcValueText text = fc_value_trim(field->data, field->len);
+	FcValueNumber number;
+
+	return text.len > 0 && fc_hint_null_find(text.s, text.len) < 0 &&
+		!(null && strlen(null) == field->len && memcmp(null, field->data, field->len) == 0) &&
+		!(fc_value_judge(table->judge, field->data, field->len, &number) & FC_VALUE_BIT(kind));
 }
 
-/* Is the word NULL, whether in quotes or not, unless another one is chosen? */
-static int
-fc_types_default_null(const FcTable *table)
+/* The first values of the column that are not of this kind, for a note */
+static char *
+fc_types_odd(const FcTable *table, const FcColumnSeen *column, FcValueType kind)
 {
-	return table->guess->dialect.mode == FC_MODE_TEXT ? FC_NULL_ESCAPE : FC_NULL_EMPTY;
-}
+	int			i = (int) (column - table->columns);
+	FcCursor	cursor;
+	FcSniffRecord *record;
+	StringInfoData shown;
+	int			n = 0;
 
-/*
- * The word for NULL that most columns need, -1 if the caller has said one.
- * "\N" means nothing else, so that it counts in texts, too.
- */
-static int
-fc_types_choose_null(FcTable *table)
-{
-	int			usual = fc_types_default_null(table);
-	int			best = usual;
-	uint64		most = 0;
-
-	if (table->options->given[FC_OPTION_null_string])
-		return -1;
-	for (int word = 0; word < FC_NULL_WORDS; word++)
+	initStringInfo(&shown);
+	fc_records_begin(&cursor, table->sample, &table->guess->dialect, table->ncolumns, SIZE_MAX);
+	while (n < FC_ODD && (record = fc_columns_next(table, &cursor)) != NULL)
 	{
-		uint64		need = 0;
+		FcField    *field = &record->fields[i];
+		char	   *value;
 
-		for (int i = 0; i < table->ncolumns; i++)
-		{
-			const FcColumnSeen *column = &table->columns[i];
-
-			if (column->words[word] + column->quoted[word] > 0 &&
-				(!fc_types_takes(column->typid, word) || word == FC_NULL_ESCAPE))
-				need++;
-		}
-		if (need > most || (need == most && word == usual))
-		{
-			most = need;
-			best = word;
-		}
+		if (!fc_types_is_odd(table, field, kind))
+			continue;
+		value = psprintf("\"%s\"", fc_sniff_shown(table, field->data, field->len, 40));
+		if (strstr(shown.data, value))
+			continue;
+		appendStringInfo(&shown, "%s%s", n++ > 0 ? ", " : "", value);
 	}
-	/* in quotes it stands for itself: then the default is as good */
-	return most == 0 ? usual : best;
+	fc_records_end(&cursor);
+	return shown.data;
 }
 
-/* Makes the column a text if it has a word that its type does not take */
-static void
-fc_types_check_null(FcTable *table, FcColumnSeen *column, int null)
-{
-	for (int word = 0; word < FC_NULL_WORDS; word++)
-	{
-		uint64		n = column->quoted[word] + (word == null ? 0 : column->words[word]);
-
-		if (n == 0 || fc_types_takes(column->typid, word))
-			continue;
-		if (word == null)
-		{
-			column->force_null = true;
-			continue;
-		}
-		fc_types_note(column,
-					  psprintf("a text, and not %s, because of \"%s\" (" UINT64_FORMAT " times): NULL is \"%s\", and COPY knows only one word for it",
-							   format_type_be(column->typid), fc_hint_null_word(word), n,
-							   null < 0 ? table->options->words.null_string : fc_hint_null_word(null)));
-		column->typid = TEXTOID;
-		column->pattern = NULL;
-		column->force_null = false;
-	}
-}
-
-/* Says of a text which type nearly all of its values have */
+/* Says of a text which type nearly all of its values have, and which not */
 static void
 fc_types_rare(const FcTable *table, FcColumnSeen *column)
 {
-	static const char *const names[FC_VALUE_TYPES] = {
+	static const char *const names[FC_VALUE_KINDS] = {
 		"boolean", "bigint", "numeric", "uuid", "date", "time", "timestamp",
-		"timestamptz", "jsonb", "inet"
+		"timestamptz", "jsonb", "inet", [FC_VALUE_COMMA] = "numbers"
 	};
 
-	for (int i = 0; i < FC_VALUE_TYPES; i++)
+	for (int i = 0; i <= FC_VALUE_COMMA; i++)
 	{
 		uint64		other = column->values - column->kinds[i];
 
-		if (other == 0 || other > column->values / FC_RARE)
+		if (names[i] == NULL || other == 0 || other > column->values / FC_RARE)
 			continue;
-		fc_types_note(column, psprintf("all but " UINT64_FORMAT " of " UINT64_FORMAT " values would be %s",
-									   other, column->values, names[i]));
+		fc_types_note(column, psprintf("all but " UINT64_FORMAT " of " UINT64_FORMAT " values would be %s, not %s%s",
+									   other, column->values, names[i], fc_types_odd(table, column, i),
+									   other > FC_ODD ? " and others" : ""));
 		return;
 	}
-	if (column->kinds[FC_VALUE_BLANK] > column->values / 2)
+	if (table->trim == NULL && column->kinds[FC_VALUE_BLANK] > column->values / 2)
 		fc_types_note(column, pstrdup("most values begin or end with blanks, which stay"));
-	if (fc_types_all(column, FC_VALUE_COMMA))
-		fc_types_note(column, pstrdup("numbers with a decimal comma, which no type takes: a text"));
 }
 
 static const char *
@@ -424,47 +399,22 @@ fc_types_name(Oid typid)
 	}
 }
 
-/* Says of words in texts that they stay texts, unless the caller says more */
-static void
-fc_types_words(FcTable *table, int null)
-{
-	static const char *const words[] = {"NULL", "null", "NA", "None", "N/A"};
-
-	if (null < 0)
-		return;
-	for (int i = 0; i < lengthof(words); i++)
-	{
-		int			word = fc_hint_null_find(words[i], strlen(words[i]));
-		uint64		n = 0;
-
-		for (int j = 0; j < table->ncolumns && word != null; j++)
-			n += table->columns[j].words[word];
-		if (n > 0)
-			table->notes = lappend(table->notes,
-								   psprintf("\"%s\" stands " UINT64_FORMAT " times in columns of texts: if it is NULL there, give null_string => '%s'.",
-											words[i], n, words[i]));
-	}
-}
-
 void
 fc_types_decide(FcTable *table)
 {
-	int			null;
-
+	fc_formats_decide(table);
 	for (int i = 0; i < table->ncolumns; i++)
 	{
 		Assert(table->columns[i].name);
 		table->columns[i].typid = fc_types_common(table, &table->columns[i]);
 	}
-	null = fc_types_choose_null(table);
-	if (null >= 0 && null != fc_types_default_null(table))
-		table->null_string = fc_hint_null_word(null);
+	fc_nulls_decide(table);
+	fc_blanks_decide(table);
 	for (int i = 0; i < table->ncolumns; i++)
 	{
 		FcColumnSeen *column = &table->columns[i];
 		uint64		nulls;
 
-		fc_types_check_null(table, column, null);
 		if (column->typid == TEXTOID)
 			fc_types_rare(table, column);
 		nulls = fc_columns_nulls(column);
@@ -473,7 +423,6 @@ fc_types_decide(FcTable *table)
 						  psprintf("all " UINT64_FORMAT " values seen are empty or NULL", nulls));
 		column->type = fc_types_name(column->typid);
 	}
-	fc_types_words(table, null);
 }
 
 /* Is the field NULL for the proposed call? */
@@ -484,7 +433,10 @@ fc_types_is_null(const FcTable *table, const FcSniffRecord *record, int i)
 		table->options->words.null_string : table->null_string;
 	const char *null = given ? given : table->guess->dialect.null_string;
 	const FcField *field = &record->fields[i];
+	int			word = fc_hint_null_find(field->data, field->len);
 
+	if (word >= 0 && (table->columns[i].null_words & ((uint32) 1 << word)))
+		return true;
 	return field->len == strlen(null) && memcmp(field->data, null, field->len) == 0 &&
 		(table->columns[i].force_null ||
 		 !fc_records_quoted(record, &table->guess->dialect, i));
@@ -543,7 +495,7 @@ fc_types_narrow(FcTable *table, Oid typid, int64 low, int64 high)
 		FcColumnSeen *column = &table->columns[i];
 
 		if ((column->typid != INT8OID && column->typid != INT4OID) ||
-			column->low < low || column->high > high)
+			!fc_types_all(column, FC_VALUE_INTEGER) || column->low < low || column->high > high)
 			continue;
 		column->typid = typid;
 		column->type = format_type_be(typid);

@@ -30,9 +30,6 @@
 /* A number has fewer digits, before the point and after it, in any type */
 #define FC_NUMBER_DIGITS	1000
 
-/* Exponents that fit into a double precision */
-#define FC_NUMBER_EXPONENT	300
-
 /* Brackets that may be open in JSON */
 #define FC_JSON_DEPTH		200
 
@@ -160,21 +157,23 @@ fc_value_digits(const char **s, const char *end)
 	return (int) (*s - p);
 }
 
-/* Is there nothing, or an exponent that any type of numbers takes? */
+/* Is it four numbers up to 255 with points between? */
 static bool
-fc_value_exponent(const char *s, const char *end, bool *exponent)
+fc_value_is_inet(const char *s, size_t len)
 {
-	char	   *after;
-	long		value;
+	const char *end = s + len;
 
-	*exponent = (s < end);
-	if (s == end)
-		return true;
-	if ((*s != 'e' && *s != 'E') || end - s < 2 || end - s > 6)
-		return false;
-	value = strtol(s + 1, &after, 10);
-	return after == end && !isspace((unsigned char) s[1]) &&
-		value >= -FC_NUMBER_EXPONENT && value <= FC_NUMBER_EXPONENT;
+	for (int i = 0; i < 4; i++)
+	{
+		const char *number = s;
+		int			digits = fc_value_digits(&s, end);
+
+		if (digits < 1 || digits > 3 || atoi(number) > 255 || (digits > 1 && *number == '0'))
+			return false;
+		if (i < 3 && (s == end || *s++ != '.'))
+			return false;
+	}
+	return s == end;
 }
 
 /*
@@ -188,35 +187,35 @@ fc_value_number(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 	const char *end = s + len;
 	bool		leading_zero;
 	bool		exponent;
-	char		point;
+	bool		point;
+	int			formats = 0;
 	Datum		value;
 	int			before;
 
+	memset(&number->shape, 0, sizeof(FcNumberShape));
 	if (*p == '-' || *p == '+')
 		p++;
 	if (pg_strcasecmp(p, "inf") == 0 || pg_strcasecmp(p, "infinity") == 0)
 		return FC_VALUE_BIT(FC_VALUE_NUMBER) | FC_VALUE_BIT(FC_VALUE_EXPONENT);
 	leading_zero = p + 1 < end && p[0] == '0' && isdigit((unsigned char) p[1]);
+	if (!leading_zero && len <= FC_NUMBER_DIGITS && !fc_value_is_inet(s, len) &&
+		fc_numbers_shape(p, end, &number->shape))
+		formats = FC_VALUE_BIT(FC_VALUE_COMMA);
 	before = fc_value_digits(&p, end);
-	point = p < end ? *p : '\0';
-	number->decimals = 0;
-	if (point == '.' || (point == ',' && before > 0))
-	{
-		p++;
-		number->decimals = fc_value_digits(&p, end);
-	}
+	point = p < end && *p == '.';
+	p += point;
+	number->decimals = point ? fc_value_digits(&p, end) : 0;
 	number->digits = before + number->decimals;
 	if (leading_zero || number->digits == 0 || number->digits > FC_NUMBER_DIGITS ||
-		!fc_value_exponent(p, end, &exponent))
-		return 0;
-	if (point == ',')
-		return FC_VALUE_BIT(FC_VALUE_COMMA);
+		!fc_numbers_exponent(p, end, &exponent))
+		return formats;
+	formats |= FC_VALUE_BIT(FC_VALUE_NUMBER);
 	if (exponent)
-		return FC_VALUE_BIT(FC_VALUE_NUMBER) | FC_VALUE_BIT(FC_VALUE_EXPONENT);
-	if (point == '.' || !fc_convert(&judge->int8, *s == '+' ? s + 1 : s, len - (*s == '+'), &value))
-		return FC_VALUE_BIT(FC_VALUE_NUMBER);
+		return formats | FC_VALUE_BIT(FC_VALUE_EXPONENT);
+	if (point || !fc_convert(&judge->int8, *s == '+' ? s + 1 : s, len - (*s == '+'), &value))
+		return formats;
 	number->integer = DatumGetInt64(value);
-	return FC_VALUE_BIT(FC_VALUE_NUMBER) | FC_VALUE_BIT(FC_VALUE_INTEGER);
+	return formats | FC_VALUE_BIT(FC_VALUE_INTEGER);
 }
 
 /* Does it end with a zone: "Z", "+01", "-0100", "UTC"? */
@@ -302,25 +301,6 @@ fc_value_boolean(FcJudge *judge, char *s, size_t len)
 	return 0;
 }
 
-/* Is it four numbers up to 255 with points between? */
-static bool
-fc_value_is_inet(const char *s, size_t len)
-{
-	const char *end = s + len;
-
-	for (int i = 0; i < 4; i++)
-	{
-		const char *number = s;
-		int			digits = fc_value_digits(&s, end);
-
-		if (digits < 1 || digits > 3 || atoi(number) > 255 || (digits > 1 && *number == '0'))
-			return false;
-		if (i < 3 && (s == end || *s++ != '.'))
-			return false;
-	}
-	return s == end;
-}
-
 /* Are more brackets open than the parser, which is recursive, should have? */
 static bool
 fc_value_is_deep(const char *s, size_t len)
@@ -404,9 +384,22 @@ fc_value_matches(FcJudge *judge, int n, const char *s, size_t len)
 	return fc_pattern_parse(judge->patterns[n].compiled, s, len, &value);
 }
 
-List *
-fc_value_patterns(FcJudge *judge, const char *s, size_t len, const List *among)
+FcValueText
+fc_value_trim(const char *s, size_t len)
 {
+	while (len > 0 && (*s == ' ' || *s == '\t'))
+		s++, len--;
+	while (len > 0 && (s[len - 1] == ' ' || s[len - 1] == '\t'))
+		len--;
+	return (FcValueText) {s, len};
+}
+
+List *
+fc_value_patterns(FcJudge *judge, const char *value, size_t value_len, const List *among)
+{
+	FcValueText text = fc_value_trim(value, value_len);
+	const char *s = text.s;
+	size_t		len = text.len;
 	List	   *matching = NIL;
 	ListCell   *lc;
 
@@ -439,10 +432,12 @@ fc_value_moment(FcJudge *judge, Oid typid, FcPattern *pattern, char *s, size_t l
 {
 	FcConverter *converter = typid == DATEOID ? &judge->date :
 		typid == TIMESTAMPOID ? &judge->timestamp : &judge->timestamptz;
+	FcValueText text = fc_value_trim(s, len);
 	Datum		value;
 
-	if (pattern ? !fc_pattern_parse(pattern, s, len, &value) :
-		!fc_convert(converter, s, len, &value))
+	s += text.s - s;
+	if (pattern ? !fc_pattern_parse(pattern, s, text.len, &value) :
+		!fc_convert(converter, s, text.len, &value))
 		return false;
 	*key = typid == DATEOID ? DatumGetDateADT(value) : DatumGetInt64(value);
 	return true;

@@ -12,6 +12,7 @@
 
 #include "convert/pattern.h"
 #include "copyfrom/hint.h"
+#include "sniff/numbers.h"
 
 /* Types of columns, and what is told apart among their values */
 typedef enum FcValueType
@@ -33,7 +34,7 @@ typedef enum FcValueType
 	FC_VALUE_TRUE,				/* a boolean that is true */
 	FC_VALUE_LETTER,			/* a boolean that is no "true" or "false" */
 	FC_VALUE_EXPONENT,			/* a number with an exponent, or infinite */
-	FC_VALUE_COMMA,				/* a number with a decimal comma: a text */
+	FC_VALUE_COMMA,				/* a number of any of the formats */
 	FC_VALUE_BLANK,				/* it begins or ends with a blank */
 	FC_VALUE_KINDS
 } FcValueType;
@@ -47,7 +48,18 @@ typedef struct FcValueNumber
 	int64		integer;		/* FC_VALUE_INTEGER: the value */
 	int			decimals;		/* digits after the point */
 	int			digits;			/* all digits */
+	FcNumberShape shape;		/* FC_VALUE_COMMA: how it may be written */
 } FcValueNumber;
+
+/* A part of a text */
+typedef struct FcValueText
+{
+	const char *s;
+	size_t		len;
+} FcValueText;
+
+/* s[0..len) without the blanks around it that trim takes off */
+extern FcValueText fc_value_trim(const char *s, size_t len);
 
 /* What values are judged by; made once */
 typedef struct FcJudge FcJudge;
@@ -65,8 +77,8 @@ extern int	fc_value_given(const FcJudge *judge);
 extern int	fc_value_judge(FcJudge *judge, char *s, size_t len, FcValueNumber *number);
 
 /*
- * The patterns of timestamp_format, by number, that the value matches; those
- * among "among", or, if that is NULL, all.  A new list.
+ * The patterns of timestamp_format, by number, that the value matches without
+ * blanks around it; those among "among", or, if that is NULL, all.  A new list.
  */
 extern List *fc_value_patterns(FcJudge *judge, const char *s, size_t len, const List *among);
 

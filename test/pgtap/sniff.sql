@@ -71,7 +71,7 @@ CREATE TEMP TABLE example (number serial, about text, lines text, arguments text
 INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 -- dialects
 ('commas', E'id,name,v\n1,a,2.5\n2,"b,""c""",3.5\n', '', 'id bigint, name text, v numeric', 'header => true', '(1,a,2.5) (2,"b,""c""",3.5)'),
-('semicolons and decimal commas', E'id;v\n1;1,5\n2;2,75\n', '', 'id bigint, v text', 'header => true, delimiter => '';''', '(1,"1,5") (2,"2,75")'),
+('semicolons and decimal commas', E'id;v\n1;1,5\n2;2,75\n', '', 'id bigint, v double precision', 'header => true, delimiter => '';'', options => ''{"number_format": "1234,56"}''', '(1,1.5) (2,2.75)'),
 ('tabs', E'a\tb\n1\tx y\n2\tz, w\n', '', 'a bigint, b text', E'header => true, delimiter => E''\\t''', '(1,"x y") (2,"z, w")'),
 ('bars, and one at the end of each line', E'1|a|2.50|\n2|b|3.75|\n', '', 'column_1 bigint, column_2 text, column_3 numeric, column_4 text', 'delimiter => ''|''', '(1,a,2.50,) (2,b,3.75,)'),
 ('control bytes', E'1\x01one\n2\x01two\n', '', 'column_1 bigint, column_2 text', E'delimiter => E''\\x01''', '(1,one) (2,two)'),
@@ -111,7 +111,43 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('NA', E'a,b\nNA,x\n1,NA\n', '', 'a bigint, b text', 'header => true, null_string => ''NA''', '(,x) (1,)'),
 ('backslash N', E'a,b\n\\N,x\n1,\n', '', 'a bigint, b text', E'header => true, null_string => E''\\\\N''', '(,x) (1,"")'),
 ('empty in quotes', E'"a","b"\n"1","x"\n"",""\n', '', 'a bigint, b text', 'header => true, force_null => ARRAY[''a'']', '(,"") (1,x)'),
-('two words', E'a,b\nNA,1\n1,\n2,\n3,\n', '', 'a text, b bigint', 'header => true', '(1,) (2,) (3,) (NA,1)'),
+('two words', E'a,b\nNA,1\n1,\n2,\n3,\n', '', 'a bigint, b bigint', 'header => true, options => ''{"null_strings": {"a": "NA"}}''', '(,1) (1,) (2,) (3,)'),
+('words of several columns', E'a,b,c,d\nn/a,-,,x\n1,2,,n/a\n?,2024-01-01,3,-\nnone,,4,y\n', '', 'a bigint, b text, c bigint, d text', 'header => true, options => ''{"null_strings": {"a": ["n/a", "none", "?"]}}''', '(,,4,y) (,-,,x) (,2024-01-01,3,-) (1,2,,n/a)'),
+('a word in quotes, beside others', E'a,b\n"n/a",\n1,2\n-,3\n2,\n', '', 'a bigint, b bigint', 'header => true, force_null => ARRAY[''a''], options => ''{"null_strings": {"a": ["n/a", "-"]}}''', '(,) (,3) (1,2) (2,)'),
+('words of many columns', E'the_first_of_the_columns,the_second_column,the_third_column\nNA,?,\n1,2,3\n-,none,\n?,,4\n2,,5\n', '', 'the_first_of_the_columns bigint, the_second_column bigint, the_third_column bigint', 'header => true, options => ''{"null_strings": {"the_first_of_the_columns": ["NA", "-", "?"],'' '' "the_second_column": ["none", "?"]}}''', '(,,) (,,) (,,4) (1,2,3) (2,,5)'),
+-- numbers of other countries
+('decimal commas and points between thousands', E'v;n\n1.355,90;1\n12,50;2\n-7,00;3\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1.234,56"}''', '(-7.00,3) (12.50,2) (1355.90,1)'),
+('commas between thousands', E'v;n\n1,355.90;1\n12.50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1,234.56"}''', '(12.50,2) (1355.90,1)'),
+('blanks between thousands', E'v;n\n1 355,90;1\n12,50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1 234,56"}''', '(12.50,2) (1355.90,1)'),
+('no-break spaces between thousands', E'v;n\n1\u00A0355,90;1\n12,50;2\n', '', 'v numeric, n bigint', E'header => true, delimiter => '';'', options => ''{"number_format": "1\u00A0234,56"}''', '(12.50,2) (1355.90,1)'),
+('apostrophes between thousands', E'v;n\n1''355.90;1\n12.50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1''''234.56"}''', '(12.50,2) (1355.90,1)'),
+('exponents after decimal commas', E'v;n\n1,5e3;1\n2,25;2\n', '', 'v double precision, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1234,56"}''', '(1500,1) (2.25,2)'),
+('thousands that tell themselves', E'v;n\n1.234.567;1\n12.345;2\n678;3\n', '', 'v bigint, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1.234,56"}''', '(12345,2) (1234567,1) (678,3)'),
+('thousands that other columns tell', E'v;n\n1.355,90;1.234\n12,50;5.678\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1.234,56"}''', '(12.50,5678) (1355.90,1234)'),
+('fractions that other columns tell', E'v;n\n1,5;1,234\n12,50;5,678\n', '', 'v double precision, n numeric', 'header => true, delimiter => '';'', options => ''{"number_format": "1234,56"}''', '(1.5,1.234) (12.5,5.678)'),
+('a thousand or a fraction', E'v;n\n1,234;1\n5,678;2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '("1,234",1) ("5,678",2)'),
+('a fraction, or a thousand', E'v;n\n1.234;1\n5.678;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';''', '(1.234,1) (5.678,2)'),
+('columns that disagree', E'v;w\n1,5;1.5\n2,5;2.5\n', '', 'v text, w numeric', 'header => true, delimiter => '';''', '("1,5",1.5) ("2,5",2.5)'),
+('a format, said', E'v;w\n1,234;1\n5,678;2\n', 'options => ''{"number_format": "1,234.56", "existing_rows": "keep", "header": true}''', 'v bigint, w bigint', 'header => true, delimiter => '';'', options => ''{"existing_rows": "keep",'' '' "number_format": "1,234.56"}''', '(1234,1) (5678,2)'),
+('a format, said, that a column has not', E'v;w\n12,5;1.5\n5,6;2.5\n', 'options => ''{"number_format": "1234,56"}''', 'v numeric, w text', 'header => true, delimiter => '';'', options => ''{"number_format": "1234,56"}''', '(12.5,1.5) (5.6,2.5)'),
+('lists of numbers', E'a,b\n1,"1,5;2,5"\n2,"3,5;4,5"\n', '', 'a bigint, b text', 'header => true', '(1,"1,5;2,5") (2,"3,5;4,5")'),
+('what only looks like numbers', E'a;v;phone;call;code\n10.100.200.123;1.2.3;555 123 456;555.123.456;007,5\n10.100.200.124;1.10.3;555 123 457;555.123.457;008,5\n', '', 'a text, v text, phone text, call text, code text', 'header => true, delimiter => '';''', '(10.100.200.123,1.2.3,"555 123 456",555.123.456,"007,5") (10.100.200.124,1.10.3,"555 123 457",555.123.457,"008,5")'),
+('phone numbers beside numbers', E'v;phone\n1 355,90;555 123 456\n12,50;555 123 457\n', '', 'v numeric, phone text', 'header => true, delimiter => '';'', options => ''{"number_format": "1 234,56"}''', '(12.50,"555 123 457") (1355.90,"555 123 456")'),
+-- blanks
+('dates with blanks around', E'd;n\n 31.12.2024;1\n01.12.2024 ;2\n', '', 'd date, n bigint; d', 'header => true, delimiter => '';'', timestamp_format => ''DD.MM.YYYY'', options => ''{"trim": "unquoted"}''', '(2024-12-01,2) (2024-12-31,1)'),
+('dates with blanks in quotes', E'd;n\n" 31.12.2024";1\n01.12.2024 ;2\n', '', 'd date, n bigint; d', 'header => true, delimiter => '';'', timestamp_format => ''DD.MM.YYYY'', options => ''{"trim": "all"}''', '(2024-12-01,2) (2024-12-31,1)'),
+('words for NULL with blanks around', E'a,b,c\n 1, n/a ,x\n  ,2,y \n3,,z\n', '', 'a bigint, b bigint, c text', 'header => true, options => ''{"null_strings": {"a": "", "b": "n/a"},'' '' "trim": "unquoted"}''', '(,2,y) (1,,x) (3,,z)'),
+('names with blanks around', E'a,b\n1, y z\n2, w\n', '', 'a bigint, b text', 'header => true, options => ''{"trim": "unquoted"}''', '(1,"y z") (2,w)'),
+('texts with blanks', E'a,b\n1, y z\n2,w \n3,v\n', '', 'a bigint, b text', 'header => true', '(1," y z") (2,"w ") (3,v)'),
+('no blanks are taken off, said', E'd;n\n 31.12.2024;1\n01.12.2024 ;2\n', 'options => ''{"trim": "none"}''', 'd text, n bigint', 'header => true, delimiter => '';'', options => ''{"trim": "none"}''', '(" 31.12.2024",1) ("01.12.2024 ",2)'),
+-- empty lines
+('empty lines', E'a,b\n\n1,x\n\n\n2,y\n\n', '', 'a bigint, b text', 'header => true, options => ''{"skip_empty_lines": true}''', '(1,x) (2,y)'),
+('empty lines of two bytes', E'a,b\r\n1,x\r\n\r\n2,y\r\n\r\n', '', 'a bigint, b text', 'header => true, options => ''{"skip_empty_lines": true}''', '(1,x) (2,y)'),
+('empty lines before and between', E'\n\na,b\n1,x\n\n2,y\n', '', 'a bigint, b text', 'header => 3, options => ''{"skip_empty_lines": true}''', '(1,x) (2,y)'),
+('empty lines in the text format', E'a\t\\N\n\nb\t1\n', '', 'column_1 text, column_2 bigint', 'format => ''text'', options => ''{"skip_empty_lines": true}''', '(a,) (b,1)'),
+('empty lines of one column', E'a\n1\n\n2\n', '', 'a bigint', 'header => true', '() (1) (2)'),
+('words for NULL, said', E'a,b,c\nn/a,x,.\n1,n/a,2\n.,y,\n', 'options => ''{"null_strings": {"a": ["n/a", "."], "c": "."}}''', 'a bigint, b text, c bigint', 'header => true, options => ''{"null_strings": {"a": ["n/a", "."], "c": "."}}''', '(,x,) (,y,) (1,n/a,2)'),
+('words for NULL, said of another column', E'a,b\nx,1\n1,x\n2,2\n', 'options => ''{"null_strings": {"a": "x"}}''', 'a bigint, b text', 'header => true, options => ''{"null_strings": {"a": "x"}}''', '(,1) (1,x) (2,2)'),
 ('not a number', E'a,b\n1,x\nNaN,y\n', '', 'a double precision, b text', 'header => true', '(1,x) (NaN,y)'),
 -- types
 ('booleans', E'a,b,c\ntrue,t,N\nfalse,f,N\n', '', 'a boolean, b boolean, c text', 'header => true', '(f,f,N) (t,t,N)'),
@@ -176,10 +212,18 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'a,b\n2024-01-01,2024-01-01\n', '', 'The key could be another column, too: b.'),
 (E'a,b\n2024-01-01,1\n,2\n', '', 'Column a has times, but also NULLs'),
 (E'a\n' || repeat(E'1\n', 200) || E'x\n', '', 'a: all but 1 of 201 values would be bigint'),
-(E'a,b\nNA,1\n1,\n2,\n3,\n', '', 'a: a text, and not bigint, because of "NA" (1 times): NULL is ""'),
+(E'a,b\nNA,1\n1,\n2,\n3,\n', 'options => ''{"null_strings": "x"}''', 'a: a text, and not bigint, because of "NA" (1 times), which null_string and null_strings do not have'),
 (E'a,b\nx,NULL\ny,NULL\n', '', '"NULL" stands 2 times in columns of texts: if it is NULL there, give null_string => ''NULL''.'),
-(E'v;n\n1,5;1\n2,5;2\n', '', 'v: numbers with a decimal comma'),
-(E'a,b\nx, y\nz, w\n', 'header => true', 'b: most values begin or end with blanks'),
+(E'v;n\n1,234;1\n2,345;2\n', '', 'v: "1,234" may be a thousand or a fraction, and no value tells: a text'),
+(E'v;n\n1.234;1\n2.345;2\n', '', 'v: "1.234" is read as a fraction. If it is a thousand and more, give options => ''{"number_format": "1.234,56"}'''),
+(E'v;n\n1,5;1.234\n2,5;2.345\n', '', 'n: "1.234" is taken for a number without fraction, as number_format 1.234,56 has it'),
+(E'v;n\n1,5;1,234\n2,5;2,345\n', '', 'n: "1,234" is taken for a number with a fraction, as number_format 1234,56 has it'),
+(E'v;n\n1,5;1.5\n2,5;2.5\n', '', 'Numbers are written like "1,5" in column v, and like "1.5" in column n, and number_format knows one way'),
+(E'v;n\n555 123 456;1\n555 123 457;2\n', '', 'v: "555 123 456" may be a number with thousands set apart, or no number at all: a text'),
+(E'd;t\n 31.12.2024; x\n01.12.2024;y\n', '', 't: 1 of 2 values begin or end with blanks, which trim takes off, too'),
+(E'a\n' || repeat(E'1\n', 200) || E'x\ny z\n', '', 'a: all but 2 of 202 values would be bigint, not "x", "y z"'),
+(E'a,b\nx, y\nz, w\n', 'header => true', 'b: all values begin or end with blanks, which trim takes off'),
+(E'a,b\nx, y\nz, w\nu,v\n', 'header => true', 'b: most values begin or end with blanks, which stay'),
 (E'1|2|\n3|4|\n', '', 'Each line ends with a delimiter: column column_3 takes what is after it'),
 (E'first,last\nBob,Smith\n', '', 'the first line is taken for a header by its words alone'),
 (E'Bob,Rome\nAl,Paris\nBob,Rome\n', '', 'the first line may be a header'),
@@ -236,7 +280,7 @@ INSERT INTO kept (about, lines, records) VALUES
 ('apostrophes over lines, numbers', E'1,''b\n2,d''\n3,x\n', '3'),
 ('backslashes at line ends', E'a\tC:\\\nb\tD:\\\nc\tE:\\\n', '3'),
 ('a footer', E'id,n\n1,2\n3,4\nTotal,6\n', '3'),
-('blank lines between', E'id,n\n1,2\n\n3,4\n', '3'),
+('blank lines between', E'id,n\n1,2\n\n3,4\n', '2'),
 ('units below names', E'name,height\n,cm\nBob,180\nAl,190\n', '3'),
 ('a comment between', E'1,2\n# no,3\n3,4\n', '3'),
 ('a comment before', E'# made by x\n1,2\n3,4\n', '2'),
@@ -295,6 +339,41 @@ FROM (VALUES ('as many bigint as fit', 990, '5', 'c1 bigint, c2 bigint, c3 1'),
 	('1,600 texts', 1600, repeat('x', 30), 'ERROR 54000')) AS v (about, columns, value, wanted),
 	LATERAL (SELECT sniffed(wide(columns, value), 'header => true, delimiter => '','', target => ''wide_rows''') AS got) AS s;
 SELECT alike(said(sniffed(wide(1500, '7'))), '%As bigint, a row would take 12216 bytes, and a page has room for 8160: %', 'and it says why');
+
+-- What a newcomer brings: semicolons, decimal commas, days first, empty lines,
+-- a word for NULL in one column, blanks around values; plain and packed
+CREATE TABLE brought AS SELECT n AS id, date '2024-01-01' + n % 90 AS day, timestamp '2024-01-01 08:00' + n * interval '7 minutes' AS at,
+	'shop ' || n % 5 AS shop, round(n * 13.37, 2) AS amount, CASE WHEN n % 10 <> 3 THEN n * 111 END AS pieces, n % 3 = 0 AS paid FROM generate_series(1, 1500) AS n;
+CREATE FUNCTION german(amount numeric) RETURNS text LANGUAGE sql AS
+$$ SELECT translate(btrim(to_char(amount, 'FM999,999,990.00')), ',.', '.,') $$;
+CREATE FUNCTION brought_lines() RETURNS bytea LANGUAGE sql AS
+$$ SELECT convert_to(E'id;day;at;shop;amount;pieces;paid\n' || string_agg(format(E'%s;%s;%s ; %s ;%s;%s; %s\n%s', id, to_char(day, 'DD.MM.YYYY'), to_char(at, 'DD.MM.YYYY HH24:MI:SS'), shop,
+	german(amount), coalesce(pieces::text, 'n/a'), paid, CASE WHEN id % 4 = 0 THEN E'\n' ELSE '' END), '' ORDER BY id), 'UTF8') FROM brought $$;
+SELECT write('sniff_brought.csv', brought_lines()) \g /dev/null
+SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && gzip -c sniff_brought.csv >sniff_brought.csv.gz', current_setting('test.dir'))) \gexec
+CREATE FUNCTION differing(statements text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	found text;
+BEGIN
+	BEGIN
+		EXECUTE statements[1];
+		EXECUTE statements[2];
+		SELECT (SELECT count(*) FROM came) || ' rows, ' || (SELECT count(*) FROM (SELECT * FROM brought EXCEPT ALL SELECT * FROM came) AS s) || ' differ, sum ' || (SELECT sum(amount) FROM came) INTO found;
+		RAISE EXCEPTION USING errcode = 'P0FC1';
+	EXCEPTION
+		WHEN SQLSTATE 'P0FC1' THEN NULL;
+		WHEN OTHERS THEN found := SQLSTATE || ' ' || SQLERRM;
+	END;
+	RETURN found;
+END
+$$;
+SELECT is(have, wanted, what || ' of ' || name)
+FROM (VALUES ('sniff_brought.csv'), ('sniff_brought.csv.gz')) AS v (name), LATERAL (SELECT sniffed(quote_literal(current_setting('test.dir') || '/' || name), 'target => ''came''') AS got) AS s,
+	LATERAL (VALUES ('columns', columns_of(got[1]), 'id bigint, day date, at timestamp, shop text, amount numeric, pieces bigint, paid boolean; at'),
+	('call', call_of(got[2]), 'header => true, delimiter => '';'', null_string => ''n/a'', timestamp_format => ''{"day": "DD.MM.YYYY",'' '' "at": "DD.MM.YYYY HH24:MI:SS"}'', options => ''{"trim": "unquoted",'' '' "number_format": "1.234,56",'' '' "skip_empty_lines": true}'''),
+	('rows', differing(got), '1500 rows, 0 differ, sum ' || (SELECT sum(amount) FROM brought))) AS w (what, have, wanted);
+SELECT fast_copy_sniff(current_setting('test.dir') || '/sniff_brought.csv.gz') \gexec
+SELECT is((SELECT count(*) FROM (TABLE brought EXCEPT ALL TABLE sniff_brought) AS s), 0::bigint, 'and it runs by \gexec');
 
 -- Nothing of a file becomes a part of a statement
 SELECT is(loaded(sniffed(quote_literal(write('sniff_evil.csv', convert_to(E'"a"");--\n); DROP TABLE example; --","b"\n1,"x\r\n); DROP TABLE example; --"\n2,"''); DROP TABLE example; --"\n', 'UTF8'))))),

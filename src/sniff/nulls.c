@@ -1,0 +1,177 @@
+/*-------------------------------------------------------------------------
+ *
+ * sniff/nulls.c
+ *	  What stands for NULL.
+ *
+ *	 words, types ──► the word that most columns need: null_string
+ *	 others that a column needs ──► null_strings
+ *
+ * Words in columns of texts stay what they are.  All is allocated in the
+ * caller's memory context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+
+#include "options/edits.h"
+#include "sniff/table.h"
+
+/* Is the word a value of the type? */
+static bool
+fc_nulls_takes(Oid typid, int word)
+{
+	return typid == TEXTOID ||
+		((word == FC_NULL_NAN || word == FC_NULL_NAN + 1) &&
+		 (typid == FLOAT8OID || typid == NUMERICOID));
+}
+
+/* The word that is NULL unless another one is chosen */
+static int
+fc_nulls_default(const FcTable *table)
+{
+	return table->guess->dialect.mode == FC_MODE_TEXT ? FC_NULL_ESCAPE : FC_NULL_EMPTY;
+}
+
+/*
+ * The word for NULL that most columns need, -1 if the caller has said one.
+ * "\N" means nothing else, so that it counts in texts, too.
+ */
+static int
+fc_nulls_choose(FcTable *table)
+{
+	int			usual = fc_nulls_default(table);
+	int			best = usual;
+	uint64		most = 0;
+
+	if (table->options->given[FC_OPTION_null_string])
+		return -1;
+	for (int word = 0; word < FC_NULL_WORDS; word++)
+	{
+		uint64		need = 0;
+
+		for (int i = 0; i < table->ncolumns; i++)
+		{
+			const FcColumnSeen *column = &table->columns[i];
+
+			if (column->words[word] + column->quoted[word] > 0 &&
+				(!fc_nulls_takes(column->typid, word) || word == FC_NULL_ESCAPE))
+				need++;
+		}
+		if (need > most || (need == most && word == usual))
+		{
+			most = need;
+			best = word;
+		}
+	}
+	/* in quotes it stands for itself: then the default is as good */
+	return most == 0 ? usual : best;
+}
+
+/*
+ * Makes word number n, which comes up so many times, NULL in this column, or
+ * the column a text if the caller has said what is NULL
+ */
+static void
+fc_nulls_add(FcTable *table, FcColumnSeen *column, int n, uint64 times, bool quoted)
+{
+	bool		text = table->guess->dialect.mode == FC_MODE_TEXT;
+
+	if (table->options->null_strings == NULL && !(text && n == FC_NULL_ESCAPE))
+	{
+		column->null_words |= (uint32) 1 << n;
+		column->force_null |= quoted;
+		return;
+	}
+	column->notes = lappend(column->notes,
+							psprintf("a text, and not %s, because of \"%s\" (" UINT64_FORMAT " times), which null_string and null_strings do not have",
+									 format_type_be(column->typid), fc_hint_null_word(n), times));
+	column->typid = TEXTOID;
+	column->pattern = NULL;
+	column->format = column->force_null = false;
+	column->null_words = 0;
+}
+
+/* Looks for words that the column's type does not take */
+static void
+fc_nulls_check(FcTable *table, FcColumnSeen *column, int null)
+{
+	for (int word = 0; word < FC_NULL_WORDS; word++)
+	{
+		/* what is NULL by null_string is told before blanks are taken off */
+		uint64		n = column->padded_words[word] +
+			(word == null ? 0 : column->quoted[word] + column->words[word]);
+
+		if (fc_nulls_takes(column->typid, word))
+			continue;
+		if (word == null && column->quoted[word] > 0)
+			column->force_null = true;
+		if (n > 0)
+			fc_nulls_add(table, column, word, n, column->quoted[word] > 0);
+	}
+}
+
+/*
+ * Makes the column a text if it has words that the caller has called NULL in
+ * other columns alone
+ */
+static void
+fc_nulls_check_said(const FcTable *table, FcColumnSeen *column)
+{
+	int			number = -1;
+
+	if (bms_is_empty(column->said) || column->typid == TEXTOID)
+		return;
+	while ((number = bms_next_member(column->said, number)) >= 0)
+	{
+		const FcNullWords *said = list_nth(table->null_strings, number);
+
+		if (said->column == NULL || strcmp(said->column, column->name) == 0)
+			return;
+	}
+	column->notes = lappend(column->notes,
+							psprintf("a text, and not %s: it has words that null_strings has for other columns",
+									 format_type_be(column->typid)));
+	column->typid = TEXTOID;
+	column->pattern = NULL;
+	column->format = column->force_null = false;
+}
+
+/* Says of words in texts that they stay texts, unless the caller says more */
+static void
+fc_nulls_in_texts(FcTable *table, int null)
+{
+	static const char *const words[] = {"NULL", "null", "NA", "None", "N/A"};
+
+	if (null < 0)
+		return;
+	for (int i = 0; i < lengthof(words); i++)
+	{
+		int			word = fc_hint_null_find(words[i], strlen(words[i]));
+		uint64		n = 0;
+
+		for (int j = 0; j < table->ncolumns && word != null; j++)
+			n += table->columns[j].typid == TEXTOID ? table->columns[j].words[word] : 0;
+		if (n > 0)
+			table->notes = lappend(table->notes,
+								   psprintf("\"%s\" stands " UINT64_FORMAT " times in columns of texts: if it is NULL there, give null_string => '%s'.",
+											words[i], n, words[i]));
+	}
+}
+
+void
+fc_nulls_decide(FcTable *table)
+{
+	int			null = fc_nulls_choose(table);
+
+	if (null >= 0 && null != fc_nulls_default(table))
+		table->null_string = fc_hint_null_word(null);
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		fc_nulls_check(table, &table->columns[i], null);
+		fc_nulls_check_said(table, &table->columns[i]);
+	}
+	fc_nulls_in_texts(table, null);
+}
