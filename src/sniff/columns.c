@@ -27,6 +27,9 @@
 /* Bytes after a value that may be read */
 #define FC_SLACK	64
 
+/* Values that match no pattern, a few or few of many, do not end the search */
+#define FC_UNLIKELY	10
+
 /* Bytes of the names in a header that are kept */
 #define FC_HELD		1024
 
@@ -173,6 +176,19 @@ fc_columns_is_said(FcTable *table, FcColumnSeen *column, const char *s, size_t l
 	return found;
 }
 
+/* Counts values that do not match what nearly all do */
+static void
+fc_columns_likely(FcTable *table, FcColumnSeen *column, const char *s, size_t len)
+{
+	List	   *matching;
+
+	if (column->likely == NIL || column->unlikely > FC_UNLIKELY + column->values / FC_UNLIKELY)
+		return;
+	matching = fc_value_patterns(table->judge, s, len, column->likely);
+	column->unlikely += matching == NIL;
+	list_free(matching);
+}
+
 /*
  * Patterns are looked for only while all values match one of them, without the
  * blanks that trim takes off
@@ -185,11 +201,45 @@ fc_columns_patterns(FcTable *table, FcColumnSeen *column, const char *s, size_t 
 	List	   *before = column->patterns;
 
 	if (column->patterned && before == NIL)
+	{
+		fc_columns_likely(table, column, s, len);
 		return;
+	}
 	column->patterns = (kinds & plain) || !trimmed ? NIL :
 		fc_value_patterns(table->judge, s, len, column->patterned ? before : NULL);
 	column->patterned = true;
-	list_free(before);
+	if (column->patterns == NIL && before != NIL)
+	{
+		column->likely = before;
+		column->unlikely = 1;
+	}
+	else
+		list_free(before);
+}
+
+/* Counts a value that is no word for NULL */
+static void
+fc_columns_judge(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool padded)
+{
+	FcValueNumber number = {0};
+	int			kinds = fc_value_judge(table->judge, s, len, &number);
+	bool		trimmed = !(kinds & FC_VALUE_BIT(FC_VALUE_BLANK));
+
+	if (padded)
+		kinds |= FC_VALUE_BIT(FC_VALUE_BLANK);
+	column->values++;
+	column->padded += padded;
+	for (int i = 0; i < FC_VALUE_KINDS; i++)
+		column->kinds[i] += (kinds & FC_VALUE_BIT(i)) != 0;
+	if (kinds & FC_VALUE_BIT(FC_VALUE_INTEGER))
+		fc_columns_integer(column, number.integer);
+	if (kinds & FC_VALUE_BIT(FC_VALUE_NUMBER))
+		fc_columns_number(column, &number);
+	if (kinds & FC_VALUE_BIT(FC_VALUE_COMMA))
+		fc_numbers_add(&column->numbers, &number.shape, s, len);
+	fc_columns_patterns(table, column, s, len, kinds, trimmed);
+	if (column->example == NULL)
+		column->example = pnstrdup(s, Min(len, FC_EXAMPLE));
 }
 
 /* Counts one value; s[0..len) is followed by bytes that may be written */
@@ -200,39 +250,20 @@ fc_columns_value(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool
 	bool		is_given = given && !quoted && strlen(given) == len && memcmp(given, s, len) == 0;
 	bool		padded = fc_columns_trim(table, &s, &len, quoted);
 	int			word = quoted && padded ? -1 : fc_hint_null_find(s, len);
-	FcValueNumber number = {0};
-	int			kinds;
 
 	if (is_given || (!quoted && fc_columns_is_said(table, column, s, len)))
-	{
 		column->given++;
-		return;
-	}
-	if (word >= 0)
+	else if (word >= 0)
 	{
 		uint64	   *words = quoted ? column->quoted : padded ? column->padded_words : column->words;
 
 		words[word]++;
-		return;
 	}
-	kinds = fc_value_judge(table->judge, s, len, &number);
-	column->values++;
-	column->padded += padded;
-	column->padded_quoted += padded && quoted;
-	if (padded)
-		kinds |= FC_VALUE_BIT(FC_VALUE_BLANK);
-	for (int i = 0; i < FC_VALUE_KINDS; i++)
-		column->kinds[i] += (kinds & FC_VALUE_BIT(i)) != 0;
-	if (kinds & FC_VALUE_BIT(FC_VALUE_INTEGER))
-		fc_columns_integer(column, number.integer);
-	if (kinds & FC_VALUE_BIT(FC_VALUE_NUMBER))
-		fc_columns_number(column, &number);
-	if (kinds & FC_VALUE_BIT(FC_VALUE_COMMA))
-		fc_numbers_add(&column->numbers, &number.shape, s, len);
-	fc_columns_patterns(table, column, s, len, kinds,
-						padded || !(kinds & FC_VALUE_BIT(FC_VALUE_BLANK)));
-	if (column->example == NULL)
-		column->example = pnstrdup(s, Min(len, FC_EXAMPLE));
+	else
+	{
+		column->padded_quoted += padded && quoted;
+		fc_columns_judge(table, column, s, len, padded);
+	}
 }
 
 void

@@ -28,6 +28,8 @@ typedef struct FcColumnSeen
 								 * came up */
 	bool		patterned;		/* patterns is set */
 	List	   *patterns;		/* numbers of those that all values match */
+	List	   *likely;			/* those that all matched before one did not, */
+	uint64		unlikely;		/* and values that match none of these */
 	int64		low;			/* of integers */
 	int64		high;
 	bool		ascending;		/* within each place */

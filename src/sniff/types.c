@@ -318,17 +318,23 @@ fc_types_common(const FcTable *table, FcColumnSeen *column)
 		fc_types_pattern(table, column) : TEXTOID;
 }
 
-/* Is the field a value, and none of this kind? */
+/*
+ * Is the field a value, and none of this kind?  FC_VALUE_KINDS: it does not
+ * match the pattern of the others
+ */
 static bool
-fc_types_is_odd(const FcTable *table, FcField *field, FcValueType kind)
+fc_types_is_odd(const FcTable *table, const FcColumnSeen *column, FcField *field, FcValueType kind)
 {
 	const char *null = table->options->words.null_string;
 	FcValueText text = fc_value_trim(field->data, field->len);
 	FcValueNumber number;
 
-	return text.len > 0 && fc_hint_null_find(text.s, text.len) < 0 &&
-		!(null && strlen(null) == field->len && memcmp(null, field->data, field->len) == 0) &&
-		!(fc_value_judge(table->judge, field->data, field->len, &number) & FC_VALUE_BIT(kind));
+	if (text.len == 0 || fc_hint_null_find(text.s, text.len) >= 0 ||
+		(null && strlen(null) == field->len && memcmp(null, field->data, field->len) == 0))
+		return false;
+	if (kind == FC_VALUE_KINDS)
+		return fc_value_patterns(table->judge, text.s, text.len, column->likely) == NIL;
+	return !(fc_value_judge(table->judge, field->data, field->len, &number) & FC_VALUE_BIT(kind));
 }
 
 /* The first values of the column that are not of this kind, for a note */
@@ -348,7 +354,7 @@ fc_types_odd(const FcTable *table, const FcColumnSeen *column, FcValueType kind)
 		FcField    *field = &record->fields[i];
 		char	   *value;
 
-		if (!fc_types_is_odd(table, field, kind))
+		if (!fc_types_is_odd(table, column, field, kind))
 			continue;
 		value = psprintf("\"%s\"", fc_sniff_shown(table, field->data, field->len, 40));
 		if (strstr(shown.data, value))
@@ -359,6 +365,15 @@ fc_types_odd(const FcTable *table, const FcColumnSeen *column, FcValueType kind)
 	return shown.data;
 }
 
+static void
+fc_types_note_odd(const FcTable *table, FcColumnSeen *column, uint64 n, const char *name,
+				  FcValueType kind)
+{
+	fc_types_note(column, psprintf("all but " UINT64_FORMAT " of " UINT64_FORMAT " values would be %s, not %s%s",
+								   n, column->values, name, fc_types_odd(table, column, kind),
+								   n > FC_ODD ? " and others" : ""));
+}
+
 /* Says of a text which type nearly all of its values have, and which not */
 static void
 fc_types_rare(const FcTable *table, FcColumnSeen *column)
@@ -367,6 +382,7 @@ fc_types_rare(const FcTable *table, FcColumnSeen *column)
 		"boolean", "bigint", "numeric", "uuid", "date", "time", "timestamp",
 		"timestamptz", "jsonb", "inet", [FC_VALUE_COMMA] = "numbers"
 	};
+	Oid			typid;
 
 	for (int i = 0; i <= FC_VALUE_COMMA; i++)
 	{
@@ -374,11 +390,13 @@ fc_types_rare(const FcTable *table, FcColumnSeen *column)
 
 		if (names[i] == NULL || other == 0 || other > column->values / FC_RARE)
 			continue;
-		fc_types_note(column, psprintf("all but " UINT64_FORMAT " of " UINT64_FORMAT " values would be %s, not %s%s",
-									   other, column->values, names[i], fc_types_odd(table, column, i),
-									   other > FC_ODD ? " and others" : ""));
+		fc_types_note_odd(table, column, other, names[i], i);
 		return;
 	}
+	if (column->likely != NIL && column->unlikely <= column->values / FC_RARE)
+		fc_types_note_odd(table, column, column->unlikely,
+						  fc_value_pattern(table->judge, linitial_int(column->likely), &typid),
+						  FC_VALUE_KINDS);
 	if (table->trim == NULL && column->kinds[FC_VALUE_BLANK] > column->values / 2)
 		fc_types_note(column, pstrdup("most values begin or end with blanks, which stay"));
 }

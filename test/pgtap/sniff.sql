@@ -221,6 +221,8 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'v;n\n1,5;1.5\n2,5;2.5\n', '', 'Numbers are written like "1,5" in column v, and like "1.5" in column n, and number_format knows one way'),
 (E'v;n\n555 123 456;1\n555 123 457;2\n', '', 'v: "555 123 456" may be a number with thousands set apart, or no number at all: a text'),
 (E'd;t\n 31.12.2024; x\n01.12.2024;y\n', '', 't: 1 of 2 values begin or end with blanks, which trim takes off, too'),
+(E'd;n\n' || repeat(E'31.12.2024;1\n', 60) || E'unknown;2\n' || repeat(E'1.2.2024;1\n', 60) || E'?;3\nsoon;4\n', '', 'd: all but 2 of 122 values would be DD.MM.YYYY, not "unknown", "soon"'),
+(E'v;n\n' || repeat(E'1.234,50;1\n', 60) || E'unknown;2\n', '', 'v: all but 1 of 61 values would be numbers, not "unknown"'),
 (E'a\n' || repeat(E'1\n', 200) || E'x\ny z\n', '', 'a: all but 2 of 202 values would be bigint, not "x", "y z"'),
 (E'a,b\nx, y\nz, w\n', 'header => true', 'b: all values begin or end with blanks, which trim takes off'),
 (E'a,b\nx, y\nz, w\nu,v\n', 'header => true', 'b: most values begin or end with blanks, which stay'),
@@ -424,6 +426,16 @@ SELECT (:'statements'::text[])[1] AS create, (:'statements'::text[])[2] AS load 
 :load
 SELECT is((SELECT count(*) FROM big_loaded), 90000::bigint, 'all rows are loaded');
 SELECT is((SELECT count(*) FROM (SELECT * FROM big EXCEPT ALL SELECT * FROM big_loaded) AS s), 0::bigint, 'and are what was written');
+
+-- The same with many empty lines, also where places begin
+SELECT format('COPY (SELECT CASE WHEN body IS NULL THEN id || E'',x\n\n\n'' ELSE id || '',y'' || repeat(''z'', 150) END FROM big) TO PROGRAM %L', format('cd %s && sed ''s/\\n/\n/g'' >sniff_gaps.csv', replace(current_setting('test.dir'), '''', ''''''))) \gexec
+SELECT sniffed(quote_literal(current_setting('test.dir') || '/sniff_gaps.csv'), 'target => ''gaps''') AS statements \gset
+SELECT matches(said(:'statements'::text[]), ' at 64 places of 1 file: others may differ\.', 'a large file with empty lines');
+SELECT unalike(said(:'statements'::text[]), '%another number%', 'empty lines are no records in a large file either');
+SELECT (:'statements'::text[])[1] AS create, (:'statements'::text[])[2] AS load \gset
+:create
+:load
+SELECT is((SELECT count(*) || ' ' || sum(column_1) FROM gaps), (SELECT count(*) || ' ' || sum(id) FROM big), 'and all rows are loaded');
 
 -- Several files, packed files, patterns and programs
 SELECT write('sniff_part_1.csv', E'at,n\n2024-01-01,1\n'::bytea), write('sniff_part_2.csv', E'at,n\n2024-01-02,2\n'::bytea) \g /dev/null
