@@ -106,7 +106,7 @@ void
 fc_merge_read(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcPages  *stretches = palloc(sizeof(FcPages));
+	FcPages    *stretches = palloc(sizeof(FcPages));
 	FcWork		work = {.task_size = sizeof(FcPages)};
 	int			processes;
 
@@ -118,7 +118,8 @@ fc_merge_read(FcJob *job)
 	}
 	work.tasks = stretches;
 	/* a small file may go to large tables */
-	target->nworkers = fc_setup_workers(target, target->data_size + work.ntasks * FC_MERGE_STRETCH * BLCKSZ);
+	target->nworkers = fc_setup_workers(target, target->data_size +
+										(uint64) work.ntasks * FC_MERGE_STRETCH * BLCKSZ);
 	PushActiveSnapshot(job->since.snapshot);
 	processes = fc_lead_run(job, FC_PHASE_REPLACE, work.ntasks, &work);
 	PopActiveSnapshot();

@@ -131,6 +131,11 @@ fc_sort_begin(FcShared *shared, TupleDesc desc, const AttrMap *map,
 									   args.collations, args.nulls_first,
 									   Max(Min(memory / 1024, MAX_KILOBYTES), 64),
 									   NULL, TUPLESORT_NONE);
+	/* rows that are compared may be sorted once for each key */
+	pfree(args.columns);
+	pfree(args.operators);
+	pfree(args.collations);
+	pfree(args.nulls_first);
 	return sort;
 }
 
