@@ -11,10 +11,12 @@ $(WING_OBJS): override CPPFLAGS += -I$(srcdir)/cluster/src
 cluster/src/wire/wire.o: override CPPFLAGS += -I$(libpq_srcdir)
 
 # Before 16 all symbols would be seen by other libraries, and some are those of
-# fast_copy (elsewhere/services.h).
+# fast_copy (elsewhere/services.h).  It is loaded alone, too: what it lacks of
+# fast_copy is missing in the list there.
 $(WING_LIBRARY): $(WING_OBJS) cluster/exports
 	$(CC) $(CFLAGS) $(WING_OBJS) $(LDFLAGS) $(LDFLAGS_SL) -shared \
 		-Wl,--version-script=$(srcdir)/cluster/exports $(libpq) -o $@
+	@if nm -D -u $@ 2>/dev/null | grep ' fc_' >&2; then rm $@; exit 1; fi
 
 ifeq ($(LIBPQ),yes)
 all: $(WING_LIBRARY)

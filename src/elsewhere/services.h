@@ -49,6 +49,7 @@
 	X(bool, fc_chunk_reader_enter, (FcChunkReader *reader, uint32 chunk), (reader, chunk)) \
 	X(void, fc_chunk_reader_leave, (FcChunkReader *reader), (reader)) \
 	X(bool, fc_chunk_reader_refuse, (FcChunkReader *reader, FcEnd end), (reader, end)) \
+	X(void, fc_chunk_reader_skip, (FcChunkReader *reader), (reader)) \
 	X(ParseState *, fc_executor_context_state, (FcContext *ctx), (ctx)) \
 	X(EState *, fc_executor_begin, (ParseState *pstate, ResultRelInfo **rri), (pstate, rri)) \
 	X(void, fc_executor_end, (EState *estate), (estate)) \

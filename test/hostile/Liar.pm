@@ -39,14 +39,22 @@ sub report
 sub columns { return message('T', pack('n', scalar @_) . join('', map { "$_\0" . pack('NnNnNn', 0, 0, 25, 65535, 4294967295, 0) } @_)) }
 sub row { return message('D', pack('n', scalar @_) . join('', map { defined $_ ? pack('N', length $_) . $_ : pack('N', 4294967295) } @_)) }
 
-# Serves until it is killed: returns the process
+# A test that dies must not leave it behind
+my %serving;
+END { my $rc = $?; kill 'KILL', grep { $serving{$_} == $$ } keys %serving; $? = $rc }
+
+# Serves until it is killed, or until the test ends: returns the process
 sub serve
 {
 	my ($path, $honest, $steps, $behaviours) = @_;
 	my $listen = IO::Socket::UNIX->new(Type => SOCK_STREAM, Local => $path, Listen => 100) or die "listen: $!";
 	my $pid = fork() // die "fork: $!";
 
-	return $pid if $pid > 0;
+	if ($pid > 0)
+	{
+		$serving{$pid} = $$;
+		return $pid;
+	}
 	$SIG{PIPE} = 'IGNORE';
 	my $self = { listen => $listen, honest => $honest, steps => $steps, behaviours => $behaviours, at => {}, seen => {} };
 	round($self) while 1;
