@@ -18,6 +18,7 @@
 #include "access/transam.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -30,7 +31,16 @@
 /* Pages of a large table that are looked at, to estimate its rows */
 #define FC_OLD_SAMPLE	64
 
-/* What was done to a row since the load began */
+/* When something was done, seen from two moments */
+typedef enum FcOldWhen
+{
+	FC_OLD_NEVER,				/* or it was rolled back */
+	FC_OLD_BEFORE,
+	FC_OLD_SINCE,
+	FC_OLD_OPEN					/* not yet at the second one */
+} FcOldWhen;
+
+/* What was done to a row between them */
 typedef enum FcOldFate
 {
 	FC_OLD_NOTHING,				/* or it is of no use to anybody */
@@ -46,6 +56,8 @@ typedef struct FcCarrier
 	ResultRelInfo *rri;
 	TupleTableSlot *slot;		/* in the row type of both */
 	CommandId	cid;
+	const FcSince *since;
+	FcSince    *until;			/* NULL: all there is */
 	uint64		found;			/* rows that were inserted */
 	uint64		carried;
 	uint64		changed;
@@ -163,88 +175,67 @@ fc_old_rows_count(Relation rel)
 	return fc_old_rows_of(rel, 1, NULL);
 }
 
-void
-fc_old_rows_read(Relation rel, Snapshot snapshot)
+/* When a transaction of others, or a command of this one, has done something */
+static FcOldWhen
+fc_old_when(TransactionId xid, CommandId cid, const FcSince *since, const FcSince *until)
 {
-	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
-	Buffer		map = InvalidBuffer;
-
-	for (BlockNumber block = 0; block < nblocks; block++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!VM_ALL_VISIBLE(rel, block, &map))
-			(void) fc_old_rows_on_page(rel, block, snapshot, NULL);
-	}
-	if (BufferIsValid(map))
-		ReleaseBuffer(map);
+	if (TransactionIdIsCurrentTransactionId(xid))
+		return cid < since->cid ? FC_OLD_BEFORE : until && cid >= until->cid ? FC_OLD_OPEN : FC_OLD_SINCE;
+	if (!TransactionIdIsNormal(xid) || !XidInMVCCSnapshot(xid, since->snapshot))
+		return FC_OLD_BEFORE;
+	if (until && XidInMVCCSnapshot(xid, until->snapshot))
+		return FC_OLD_OPEN;
+	return TransactionIdDidCommit(xid) ? FC_OLD_SINCE : FC_OLD_NEVER;
 }
 
-/* Has another transaction committed that the snapshot does not see? */
-static bool
-fc_old_is_since(TransactionId xid, Snapshot since)
+/* When somebody has deleted the row, or put another one into its place */
+static FcOldWhen
+fc_old_when_gone(HeapTupleHeader row, const FcSince *since, const FcSince *until)
 {
-	return XidInMVCCSnapshot(xid, since) && TransactionIdDidCommit(xid);
+	TransactionId xmax;
+	bool		own;
+
+	if ((row->t_infomask & HEAP_XMAX_INVALID) || HEAP_XMAX_IS_LOCKED_ONLY(row->t_infomask))
+		return FC_OLD_NEVER;
+	xmax = HeapTupleHeaderGetUpdateXid(row);
+	if (!TransactionIdIsValid(xmax))
+		return FC_OLD_NEVER;
+	own = TransactionIdIsCurrentTransactionId(xmax);
+	return fc_old_when(xmax, own ? HeapTupleHeaderGetCmax(row) : 0, since, until);
 }
 
 /*
- * Has somebody deleted the row, or put another one into its place?  "changed":
- * since the load began, be it by a function that the load has called.
+ * What was done to a row between the moments.  *open: it, or whoever deletes it,
+ * is of a transaction that was running at the second one.
  */
-static bool
-fc_old_is_gone(HeapTupleHeader row, const FcSince *since, bool *changed)
-{
-	TransactionId xmax;
-
-	*changed = false;
-	if ((row->t_infomask & HEAP_XMAX_INVALID) || HEAP_XMAX_IS_LOCKED_ONLY(row->t_infomask))
-		return false;
-	xmax = HeapTupleHeaderGetUpdateXid(row);
-	if (!TransactionIdIsValid(xmax))
-		return false;
-	if (TransactionIdIsCurrentTransactionId(xmax))
-	{
-		*changed = HeapTupleHeaderGetCmax(row) >= since->cid;
-		return true;
-	}
-	*changed = fc_old_is_since(xmax, since->snapshot);
-	return *changed || TransactionIdDidCommit(xmax);
-}
-
-/* Was the row inserted since then?  It is of nobody if that was rolled back. */
-static bool
-fc_old_is_new(HeapTupleHeader row, const FcSince *since)
-{
-	TransactionId xmin = HeapTupleHeaderGetXmin(row);
-
-	if (!TransactionIdIsNormal(xmin))
-		return false;
-	if (TransactionIdIsCurrentTransactionId(xmin))
-		return HeapTupleHeaderGetCmin(row) >= since->cid;
-	return XidInMVCCSnapshot(xmin, since->snapshot);
-}
-
-/* Nobody else is at work on the table: who has not committed has aborted */
 static FcOldFate
-fc_old_fate(HeapTupleHeader row, const FcSince *since)
+fc_old_fate(HeapTupleHeader row, const FcSince *since, const FcSince *until, bool *open)
 {
 	TransactionId xmin = HeapTupleHeaderGetXmin(row);
-	bool		changed;
-	bool		gone;
+	bool		own = TransactionIdIsCurrentTransactionId(xmin);
+	FcOldWhen	made;
+	FcOldWhen	gone;
 
+	*open = false;
 	if (HeapTupleHeaderXminInvalid(row))
 		return FC_OLD_NOTHING;
-	gone = fc_old_is_gone(row, since, &changed);
-	if (!fc_old_is_new(row, since))
-		return changed ? FC_OLD_CHANGED : FC_OLD_NOTHING;
-	return !gone && (TransactionIdIsCurrentTransactionId(xmin) || TransactionIdDidCommit(xmin)) ?
-		FC_OLD_INSERTED : FC_OLD_NOTHING;
+	made = fc_old_when(xmin, own ? HeapTupleHeaderGetCmin(row) : 0, since, until);
+	if (made == FC_OLD_NEVER)
+		return FC_OLD_NOTHING;
+	gone = fc_old_when_gone(row, since, until);
+	*open = made == FC_OLD_OPEN || gone == FC_OLD_OPEN;
+	if (made == FC_OLD_BEFORE)
+		return gone == FC_OLD_SINCE ? FC_OLD_CHANGED : FC_OLD_NOTHING;
+	return made == FC_OLD_SINCE && gone != FC_OLD_SINCE ? FC_OLD_INSERTED : FC_OLD_NOTHING;
 }
 
 static void
-fc_carry_begin(FcCarrier *carrier, Relation to)
+fc_carry_begin(FcCarrier *carrier, Relation to, const FcSince *since, FcSince *until)
 {
 	memset(carrier, 0, sizeof(FcCarrier));
 	carrier->to = to;
+	carrier->since = since;
+	carrier->until = until;
 	carrier->estate = CreateExecutorState();
 	carrier->rri = makeNode(ResultRelInfo);
 	InitResultRelInfo(carrier->rri, to, 0, NULL, 0);
@@ -280,47 +271,63 @@ fc_carry_end(FcCarrier *carrier)
 
 /* Looks at the rows of a copy of a page, and carries them if "carries" */
 static void
-fc_carry_page(FcCarrier *carrier, Relation rel, BlockNumber block, Page page, const FcSince *since,
-			  bool carries)
+fc_carry_page(FcCarrier *carrier, Relation rel, BlockNumber block, Page page, bool carries)
 {
 	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
 	{
 		HeapTupleData tuple;
 		FcOldFate	fate;
+		bool		open;
 
 		if (!fc_old_row_at(rel, page, block, off, &tuple))
 			continue;
-		fate = fc_old_fate(tuple.t_data, since);
+		fate = fc_old_fate(tuple.t_data, carrier->since, carrier->until, &open);
 		carrier->found += fate == FC_OLD_INSERTED;
 		carrier->changed += fate == FC_OLD_CHANGED;
+		if (open)
+			carrier->until->lsn = Min(carrier->until->lsn, PageGetLSN(page));
 		if (carries && fate == FC_OLD_INSERTED)
 			fc_carry_row(carrier, rel, &tuple);
 	}
 }
 
-/* Looks at the pages that are not visible to all */
+/* Looks at the pages that are not visible to all, and may have been changed */
 static void
-fc_carry_pages(FcCarrier *carrier, Relation rel, const FcSince *since, bool carries)
+fc_carry_pages(FcCarrier *carrier, Relation rel, bool carries)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	XLogRecPtr	lsn = RelationNeedsWAL(rel) ? carrier->since->lsn : InvalidXLogRecPtr;
 	Buffer		map = InvalidBuffer;
 	PGAlignedBlock copy;
 
 	for (BlockNumber block = 0; block < nblocks; block++)
 	{
 		Buffer		buffer;
+		bool		looks;
 
 		CHECK_FOR_INTERRUPTS();
 		if (VM_ALL_VISIBLE(rel, block, &map))
 			continue;
 		buffer = ReadBuffer(rel, block);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		memcpy(copy.data, BufferGetPage(buffer), BLCKSZ);
+		looks = PageGetLSN(BufferGetPage(buffer)) >= lsn;
+		if (looks)
+			memcpy(copy.data, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
-		fc_carry_page(carrier, rel, block, (Page) copy.data, since, carries);
+		if (looks)
+			fc_carry_page(carrier, rel, block, (Page) copy.data, carries);
 	}
 	if (BufferIsValid(map))
 		ReleaseBuffer(map);
+}
+
+void
+fc_old_rows_now(FcSince *now)
+{
+	CommandCounterIncrement();
+	now->lsn = GetXLogInsertRecPtr();
+	now->cid = GetCurrentCommandId(true);
+	now->snapshot = RegisterSnapshot(GetLatestSnapshot());
 }
 
 /*
@@ -328,15 +335,15 @@ fc_carry_pages(FcCarrier *carrier, Relation rel, const FcSince *since, bool carr
  * old one in a unique index, which has it once more.
  */
 uint64
-fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, uint64 *changed)
+fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *until, uint64 *changed)
 {
 	FcCarrier	carrier;
 
-	fc_carry_begin(&carrier, to);
-	fc_carry_pages(&carrier, rel, since, false);
+	fc_carry_begin(&carrier, to, since, until);
+	fc_carry_pages(&carrier, rel, false);
 	*changed = carrier.changed;
 	if (carrier.changed == 0 && carrier.found > 0)
-		fc_carry_pages(&carrier, rel, since, true);
+		fc_carry_pages(&carrier, rel, true);
 	fc_carry_end(&carrier);
 	return carrier.carried;
 }

@@ -8,6 +8,7 @@
 #ifndef FC_OLD_ROWS_H
 #define FC_OLD_ROWS_H
 
+#include "access/xlogdefs.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -30,15 +31,17 @@ extern double fc_old_rows_count(Relation rel);
 extern uint32 fc_old_rows_keys(Relation rel, AttrNumber attnum, FcKeyType type, int64 *keys,
 							   uint32 most, double *rows);
 
-/* Reads the pages that fc_old_rows_carry will read, and sets their hint bits */
-extern void fc_old_rows_read(Relation rel, Snapshot snapshot);
-
 /* A moment, to tell what comes after it */
 typedef struct FcSince
 {
 	Snapshot	snapshot;		/* registered; of other transactions */
 	CommandId	cid;			/* the first command after it, of this one */
+	XLogRecPtr	lsn;			/* pages whose last change is before it have
+								 * nothing that comes after the moment */
 } FcSince;
+
+/* Sets *now to this moment; the caller unregisters the snapshot */
+extern void fc_old_rows_now(FcSince *now);
 
 /*
  * Finds what was done to the heap since then.  *changed: how many rows other
@@ -46,9 +49,12 @@ typedef struct FcSince
  * that were inserted to another heap, frozen and with their index entries, and
  * returns their number.
  *
- * The caller has locked the table against everybody, and against VACUUM since
- * before the snapshot.
+ * "until" is a later moment, of which the same can be asked afterwards: its lsn is
+ * lowered where a transaction was still at work.  Or it is NULL, and the caller
+ * has locked the table against everybody.  VACUUM was kept away since before the
+ * first moment.
  */
-extern uint64 fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, uint64 *changed);
+extern uint64 fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *until,
+								uint64 *changed);
 
 #endif							/* FC_OLD_ROWS_H */

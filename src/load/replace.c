@@ -576,20 +576,19 @@ fc_replace_met(const FcJob *job, Relation leaf)
 }
 
 /*
- * Takes rows along that were inserted meanwhile; returns how many.
+ * Takes rows along that were inserted meanwhile, and counts them.
  * ERROR 40001 if others were changed, or if a unique index refuses one.
  */
-static uint64
-fc_replace_carry(const FcJob *job, const FcSubstitute *substitute, uint64 rows)
+static void
+fc_replace_carry(const FcJob *job, FcSubstitute *substitute, FcSince *until)
 {
 	Relation	leaf = table_open(substitute->range.partition, NoLock);
 	Relation	rel = table_open(substitute->table, NoLock);
-	volatile uint64 carried = 0;
 	uint64		changed;
 
 	PG_TRY();
 	{
-		carried = fc_old_rows_carry(leaf, rel, &job->since, &changed);
+		substitute->carried += fc_old_rows_carry(leaf, rel, &job->since, until, &changed);
 	}
 	PG_CATCH();
 	{
@@ -603,10 +602,24 @@ fc_replace_carry(const FcJob *job, const FcSubstitute *substitute, uint64 rows)
 						fc_replace_verb(job), RelationGetRelationName(leaf)),
 				 errdetail(UINT64_FORMAT " of its rows were updated or deleted since the load began.", changed),
 				 errhint("Load again, when no other session and no function that is called for each row changes them.")));
-	fc_replace_set_stats(rel, rows + carried);
 	table_close(rel, NoLock);
 	table_close(leaf, NoLock);
-	return carried;
+}
+
+/*
+ * Takes along, before the last lock, what it need not be held for, and reads all
+ * that is read again under it
+ */
+static void
+fc_replace_carry_early(FcJob *job)
+{
+	FcSince		now;
+
+	fc_old_rows_now(&now);
+	for (int i = 0; i < job->target.nsubstitutes; i++)
+		fc_replace_carry(job, &job->target.substitutes[i], &now);
+	UnregisterSnapshot(job->since.snapshot);
+	job->since = now;
 }
 
 static int
@@ -664,8 +677,11 @@ static void
 fc_replace_exchange_one(FcJob *job, const FcSubstitute *substitute, uint64 rows)
 {
 	List	   *pairs = fc_replace_pairs(job, substitute);
-	Relation	rel = table_open(substitute->range.partition, NoLock);
+	Relation	rel = table_open(substitute->table, NoLock);
 
+	fc_replace_set_stats(rel, rows);
+	table_close(rel, NoLock);
+	rel = table_open(substitute->range.partition, NoLock);
 	fc_replace_check_unchanged(&job->target, rel, pairs);
 	table_close(rel, NoLock);
 	fc_exchange_files(substitute->range.partition, substitute->table, pairs);
@@ -687,24 +703,6 @@ fc_replace_exchanged(const FcTarget *target)
 	return leaves;
 }
 
-/*
- * Reads what is to be read again under the last lock, which is short if that is
- * in memory by then, with hint bits set
- */
-static void
-fc_replace_read_leaves(const List *leaves, Snapshot snapshot)
-{
-	ListCell   *lc;
-
-	foreach(lc, leaves)
-	{
-		Relation	rel = table_open(lfirst_oid(lc), NoLock);
-
-		fc_old_rows_read(rel, snapshot);
-		table_close(rel, NoLock);
-	}
-}
-
 void
 fc_replace_exchange(FcJob *job)
 {
@@ -716,20 +714,20 @@ fc_replace_exchange(FcJob *job)
 
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), fc_replace_task_cmp);
-	fc_replace_read_leaves(leaves, job->since.snapshot);
+	fc_replace_carry_early(job);
 	fc_setup_close_target(job);
 	fc_exchange_lock(leaves);
 	for (int i = 0; i < target->nsubstitutes; i++)
 	{
-		const FcSubstitute *substitute = &target->substitutes[i];
-		uint64		rows = fc_replace_rows_of(job, counts, substitute);
-		uint64		more = fc_replace_carry(job, substitute, rows);
+		FcSubstitute *substitute = &target->substitutes[i];
 
 		CHECK_FOR_INTERRUPTS();
+		fc_replace_carry(job, substitute, NULL);
 		CommandCounterIncrement();
-		fc_replace_exchange_one(job, substitute, rows + more);
+		fc_replace_exchange_one(job, substitute,
+								fc_replace_rows_of(job, counts, substitute) + substitute->carried);
 		fc_exchange_drop(substitute->range.partition, substitute->table);
-		carried += more;
+		carried += substitute->carried;
 	}
 	UnregisterSnapshot(job->since.snapshot);
 	fc_exchange_end(job->exchange_schemas);

@@ -38,6 +38,7 @@ typedef struct FcSubstitute
 	char	   *schema;			/* of the leaf */
 	char	   *own_schema;		/* of the substitute: that of all whose leaves
 								 * are in the same one */
+	uint64		carried;		/* rows that others have inserted meanwhile */
 } FcSubstitute;
 
 typedef struct FcTarget

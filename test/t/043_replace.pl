@@ -148,6 +148,41 @@ subtest 'the load waits for a session at work, and lets others read' => sub {
 	ends($load, $carried, '3401|1001|1000');
 };
 
+# What was inserted is carried before the load has the last lock, and the rest under
+# it: what others do before the load waits for that, begin before and end while it
+# waits, and do while it waits
+my $insert = "INSERT INTO t VALUES (%d, '2013-01-03 12:00', 'late')";
+my $gone = '40001: could not replace "t_p20130103" because its rows were changed';
+foreach my $case (
+	[ 'rows are inserted at each of these times', sprintf($insert, 7000), sprintf($insert, 7001), 'COMMIT', sprintf($insert, 7002), $carried, '3403|1003|1000' ],
+	[ 'an insertion is rolled back', sprintf($insert, 7000), sprintf($insert, 7001), 'ROLLBACK', '', $carried, '3401|1001|1000' ],
+	[ 'a row is inserted and deleted', sprintf($insert, 7000), sprintf($insert, 7001) . '; DELETE FROM t WHERE n = 7001', 'COMMIT', '', $carried, '3401|1001|1000' ],
+	[ 'an inserted row is deleted', sprintf($insert, 7000), '', 'COMMIT', 'DELETE FROM t WHERE n = 7000', $gone, '3000|600|0' ],
+	[ 'an inserted row is being deleted', sprintf($insert, 7000), 'DELETE FROM t WHERE n = 7000', 'COMMIT', '', $gone, '3000|600|0' ],
+	[ 'an inserted row is deleted, and that is rolled back', sprintf($insert, 7000), 'DELETE FROM t WHERE n = 7000', 'ROLLBACK', '', $carried, '3401|1001|1000' ],
+	[ 'an old row is deleted', '', '', 'COMMIT', 'DELETE FROM t WHERE n = 2', $gone, '2999|599|0' ],
+	[ 'an old row is being updated', '', "UPDATE t SET v = 'mine' WHERE n = 2", 'COMMIT', '', $gone, '3000|600|0' ],
+	[ 'an update is rolled back', '', "UPDATE t SET v = 'mine' WHERE n = 2", 'ROLLBACK', '', $done, '3400|1000|1000' ])
+{
+	my ($what, $before, $within, $end, $while, $wanted, $counts) = @$case;
+
+	subtest "$what before the last lock" => sub {
+		prepare($node);
+		my $load = paused($verbose);
+		my ($reader, $writer) = map { $node->background_psql('postgres') } 1, 2;
+		$reader->query_safe("BEGIN; SELECT FROM t WHERE $day LIMIT 1");
+		$node->safe_psql('postgres', $before);
+		$writer->query_safe("BEGIN; $within");
+		open_gate();
+		ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_p20130103'::regclass AND NOT granted"), 'the load waits');
+		$node->safe_psql('postgres', $while);
+		$writer->query_safe($end);
+		$reader->query_safe('COMMIT');
+		$_->quit foreach $reader, $writer;
+		ends($load, $wanted, $counts);
+	};
+}
+
 subtest 'who waits for the load does not keep it from its end' => sub {
 	prepare($node);
 	my $load = paused();
