@@ -168,7 +168,9 @@ typedef struct FcPlan
 	FcRange		bounds;			/* of the keys that rows may have: all, or
 								 * those that are replaced */
 	bool		freeze;
-	int			ncolumns;		/* fields in the file */
+	int			nfields;		/* in the file */
+	int			ncolumns;		/* these, and columns that transforms make
+								 * without a field of their own */
 	int			nnumbers;		/* columns with numbers of sequences */
 	int			null_len;
 	int			default_len;	/* -1: no field stands for a default */

@@ -212,10 +212,15 @@ typedef struct FcTurn
 #define FC_FIELD_WORDS				0x40	/* further words stand for NULL */
 #define FC_FIELD_NUMBER				0x80	/* a number with the separators of
 											 * number_format */
+#define FC_FIELD_TRANSFORM			0x100	/* an expression makes the value:
+											 * row/transform.c */
 
 /* The field is edited before its type reads it: row/edit.c */
 #define FC_FIELD_EDITS	(FC_FIELD_TRIM | FC_FIELD_TRIM_QUOTED | FC_FIELD_WORDS | \
 						 FC_FIELD_NUMBER)
+
+/* Its value is another one than core would read from it */
+#define FC_FIELD_OURS	(FC_FIELD_EDITS | FC_FIELD_TRANSFORM)
 
 /* Up to FC_ERROR_BATCH the text of the error is kept */
 typedef enum FcErrorKind
@@ -388,13 +393,15 @@ typedef enum FcSharedTail
 {
 	FC_TAIL_COLUMNS,			/* AttrNumber[ncolumns]; 0: a field that is
 								 * skipped */
-	FC_TAIL_FLAGS,				/* uint8[ncolumns], FC_FIELD_* */
+	FC_TAIL_FLAGS,				/* uint16[ncolumns], FC_FIELD_* */
 	FC_TAIL_NULL,				/* the null string */
 	FC_TAIL_DEFAULT,			/* the default string */
 	FC_TAIL_PATTERNS,			/* ncolumns strings, each after the one
 								 * before: a field's timestamp pattern or "" */
 	FC_TAIL_EDITS,				/* strings of number_format and null_strings:
 								 * see row/edit.h */
+	FC_TAIL_TRANSFORMS,			/* a list of expressions as a node tree: one
+								 * for each FC_FIELD_TRANSFORM; "": none */
 	FC_TAIL_ZONE,				/* the time zone, "": session's */
 	FC_TAIL_WHERE,				/* the condition as a node tree, "" if there
 								 * is none */
@@ -482,11 +489,12 @@ typedef struct FcShared
 #define fc_shared_tail(s, tail) ((char *) (s) + (s)->at[tail])
 
 #define fc_shared_columns(s) ((AttrNumber *) fc_shared_tail(s, FC_TAIL_COLUMNS))
-#define fc_shared_flags(s) ((uint8 *) fc_shared_tail(s, FC_TAIL_FLAGS))
+#define fc_shared_flags(s) ((uint16 *) fc_shared_tail(s, FC_TAIL_FLAGS))
 #define fc_shared_null(s) fc_shared_tail(s, FC_TAIL_NULL)
 #define fc_shared_default(s) fc_shared_tail(s, FC_TAIL_DEFAULT)
 #define fc_shared_patterns(s) fc_shared_tail(s, FC_TAIL_PATTERNS)
 #define fc_shared_edits(s) fc_shared_tail(s, FC_TAIL_EDITS)
+#define fc_shared_transforms(s) fc_shared_tail(s, FC_TAIL_TRANSFORMS)
 #define fc_shared_zone(s) fc_shared_tail(s, FC_TAIL_ZONE)
 #define fc_shared_where(s) fc_shared_tail(s, FC_TAIL_WHERE)
 #define fc_shared_names(s) fc_shared_tail(s, FC_TAIL_NAMES)

@@ -175,7 +175,7 @@ fc_core_check(FcTarget *target)
 				 errdetail("Rows are loaded one by one, as COPY does: %s.",
 						   target->core_reason),
 				 errhint("Use only the classes conversion, missing_columns, extra_columns and encoding.")));
-	if (target->options->header_map && target->form.columns == NIL)
+	if (fc_columns_none(&target->planned->columns))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the file has no column of the target"),
@@ -366,7 +366,7 @@ fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
 			return;
 	}
 	/* an empty list of columns would mean all */
-	if (target->options->header_map && target->form.columns == NIL)
+	if (fc_columns_none(&target->planned->columns))
 		return;
 	if (fc_feed_record(feed))
 		(void) fc_core_show_fed(feed, slot);

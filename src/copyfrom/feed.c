@@ -101,7 +101,7 @@ fc_feed_rereads_fields(const FcTarget *target)
 	for (int i = 0; i < list_length(target->planned->columns.fields); i++)
 		if (list_nth_int(target->planned->columns.fields, i) == 0 ||
 			target->planned->columns.patterns[i] ||
-			(target->planned->columns.flags[i] & FC_FIELD_EDITS))
+			(target->planned->columns.flags[i] & FC_FIELD_OURS))
 			return true;
 	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone ||
 		options->skip_empty_lines;
@@ -621,7 +621,7 @@ fc_feed_begin_copy(FcFeed *feed, List *where, List *list)
 	if (header)
 		fc_feed_bytes(feed, FC_BINARY_HEADER, FC_BINARY_HEADER_LEN);
 	cstate = BeginCopyFrom(pstate, target->rel, (Node *) where, NULL, false,
-						   fc_feed_read, target->form.columns, list);
+						   fc_feed_read, target->planned->columns.list, list);
 	fc_feed_show_source(feed);
 	if (header)
 		*feed = fed;

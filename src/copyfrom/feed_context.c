@@ -68,7 +68,7 @@ fc_feed_field(const FcFeed *feed, const char **column, const char **value)
 	CopyFromState cstate = feed->cstate;
 
 	if (feed->parsing)
-		return fc_parse_at(feed->parser, column, value);
+		return fc_parse_at(feed->parser, fc_feed_text(feed), column, value);
 	if (cstate == NULL || cstate->cur_attname == NULL)
 		return false;
 	*column = cstate->cur_attname;

@@ -49,6 +49,30 @@ fc_error_says(const ErrorData *edata, const char *start)
 	return message && strncmp(message, start, strlen(start)) == 0;
 }
 
+/* A statement for PostgreSQL's grammar: some words, and the caller's text */
+typedef struct FcWithin
+{
+	const char *text;
+	int			before;			/* characters that stand before it */
+} FcWithin;
+
+/*
+ * A callback, whose argument is an FcWithin: turns an error's place in the
+ * statement into one in the caller's text
+ */
+static inline void
+fc_error_within(void *arg)
+{
+	const FcWithin *within = arg;
+	int			position = geterrposition();
+
+	if (position <= 0)
+		return;
+	errposition(0);
+	internalerrposition(Max(position - within->before, 1));
+	internalerrquery(within->text);
+}
+
 /* Takes off the callback that was pushed last */
 static inline void
 fc_error_context_pop(void)

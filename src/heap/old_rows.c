@@ -205,8 +205,8 @@ fc_old_when_gone(HeapTupleHeader row, const FcSince *since, const FcSince *until
 }
 
 /*
- * What was done to a row between the moments.  *open: it, or whoever deletes it,
- * is of a transaction that was running at the second one.
+ * What was done to a row between the moments.  *open: it, or whoever deletes
+ * it, is of a transaction that was running at the second one.
  */
 static FcOldFate
 fc_old_fate(HeapTupleHeader row, const FcSince *since, const FcSince *until, bool *open)

@@ -49,10 +49,10 @@ extern void fc_old_rows_now(FcSince *now);
  * that were inserted to another heap, frozen and with their index entries, and
  * returns their number.
  *
- * "until" is a later moment, of which the same can be asked afterwards: its lsn is
- * lowered where a transaction was still at work.  Or it is NULL, and the caller
- * has locked the table against everybody.  VACUUM was kept away since before the
- * first moment.
+ * "until" is a later moment, of which the same can be asked afterwards: its lsn
+ * is lowered where a transaction was still at work.  Or it is NULL, and the
+ * caller has locked the table against everybody.  VACUUM was kept away since
+ * before the first moment.
  */
 extern uint64 fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *until,
 								uint64 *changed);

@@ -101,7 +101,7 @@ fc_receive_count_columns(const FcTarget *target)
 	int			n = 0;
 
 	if (target->plan)
-		return list_length(target->planned->columns.fields);
+		return target->plan->nfields;
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, i);

@@ -178,7 +178,8 @@ fc_header_map(FcJob *job, const FcRecord *record, uint32 file)
 
 	fc_columns_map(target->rel, target->options, &target->dialect, record->data,
 				   record->length, file == 0 ? &target->form : &other);
-	if (file == 0 || equal(other.fields, target->form.fields))
+	if (file == 0 || (equal(other.fields, target->form.fields) &&
+					  (target->options->transforms == NIL || equal(other.names, target->form.names))))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),

@@ -363,11 +363,12 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 	Size		end = MAXALIGN(sizeof(FcShared));
 	const FcTail tails[FC_NTAILS] = {
 		[FC_TAIL_COLUMNS] = {sizeof(AttrNumber) * plan->ncolumns, fc_layout_columns(columns)},
-		[FC_TAIL_FLAGS] = {plan->ncolumns, columns->flags},
+		[FC_TAIL_FLAGS] = {sizeof(uint16) * plan->ncolumns, columns->flags},
 		[FC_TAIL_NULL] = fc_layout_text(options->format.null_print),
 		[FC_TAIL_DEFAULT] = fc_layout_text(options->default_string),
 		[FC_TAIL_PATTERNS] = {patterns->len + 1, patterns->data},
 		[FC_TAIL_EDITS] = {edits->len, edits->data},
+		[FC_TAIL_TRANSFORMS] = fc_layout_text(columns->transforms == NIL ? "" : nodeToString(columns->transforms)),
 		[FC_TAIL_ZONE] = fc_layout_text(options->time_zone),
 		[FC_TAIL_WHERE] = fc_layout_text(fc_layout_where(target)),
 		[FC_TAIL_NAMES] = {fc_source_paths_size(target->source), target->source->paths},

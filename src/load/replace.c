@@ -607,8 +607,8 @@ fc_replace_carry(const FcJob *job, FcSubstitute *substitute, FcSince *until)
 }
 
 /*
- * Takes along, before the last lock, what it need not be held for, and reads all
- * that is read again under it
+ * Takes along, before the last lock, what it need not be held for, and reads
+ * all that is read again under it
  */
 static void
 fc_replace_carry_early(FcJob *job)

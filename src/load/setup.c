@@ -150,7 +150,7 @@ fc_setup_dialect(FcTarget *target)
 	if (fc_format_is_binary(format))
 	{
 		target->dialect.mode = FC_MODE_BINARY;
-		target->dialect.nfields = list_length(target->planned->columns.fields);
+		target->dialect.nfields = target->plan->nfields;
 		return;
 	}
 	target->dialect.delim = format->delim[0];

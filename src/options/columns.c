@@ -13,7 +13,9 @@
 #include "postgres.h"
 
 #include "catalog/pg_attribute.h"
+#include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
+#include "nodes/nodeFuncs.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -21,10 +23,10 @@
 
 #include "convert/pattern.h"
 #include "options/columns.h"
+#include "options/transform.h"
 
-/* Returns the column of this name that a file may have, or 0 */
-static AttrNumber
-fc_fields_attnum(Relation rel, const char *name)
+AttrNumber
+fc_columns_attnum(Relation rel, const char *name)
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
 
@@ -40,7 +42,7 @@ fc_fields_extra(Relation rel, const char *name)
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" of the file is not a column of relation \"%s\"",
 					name, RelationGetRelationName(rel)),
-			 errhint("Use ignore_extra_columns to skip it.")));
+			 errhint("Use ignore_extra_columns to skip it, or transform to make a column of it.")));
 }
 
 /*
@@ -48,7 +50,7 @@ fc_fields_extra(Relation rel, const char *name)
  * default; ERROR 22P04.  Any other column becomes NULL.
  */
 static void
-fc_fields_missing(Relation rel, List *columns)
+fc_fields_missing(Relation rel, const FcOptions *options, List *columns)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 
@@ -58,6 +60,7 @@ fc_fields_missing(Relation rel, List *columns)
 
 		if (att->attisdropped || att->attgenerated || !att->attnotnull ||
 			list_member(columns, makeString(NameStr(att->attname))) ||
+			fc_transform_makes(options, NameStr(att->attname)) ||
 			build_column_default(rel, attnum) != NULL)
 			continue;
 		ereport(ERROR,
@@ -93,7 +96,7 @@ fc_fields_column(Relation rel, const FcField *fields, int n, const char *name)
 	TupleDesc	desc = RelationGetDescr(rel);
 	const char *found = NULL;
 
-	if (fc_fields_attnum(rel, name) != 0)
+	if (fc_columns_attnum(rel, name) != 0)
 		return name;
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -112,7 +115,7 @@ fc_fields_column(Relation rel, const FcField *fields, int n, const char *name)
 
 /* Returns the column that field i of the header is; NULL to skip the field */
 static String *
-fc_fields_map_one(Relation rel, bool ignore_extra, FcFileForm *form,
+fc_fields_map_one(Relation rel, const FcOptions *options, FcFileForm *form,
 				  const FcField *fields, int n, int i)
 {
 	const FcField *field = &fields[i];
@@ -122,10 +125,11 @@ fc_fields_map_one(Relation rel, bool ignore_extra, FcFileForm *form,
 
 	if (field->verify)
 		pg_verifymbstr(field->data, field->len, false);
+	form->names = lappend(form->names, makeString(word));
 	column = field->null ? NULL : fc_fields_column(rel, fields, n, word);
 	if (column == NULL)
 	{
-		if (!ignore_extra)
+		if (!options->ignore_extra_columns && options->transforms == NIL)
 			fc_fields_extra(rel, word);
 		return NULL;
 	}
@@ -163,9 +167,48 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *of_file,
 				 errmsg("unterminated CSV quoted field")));
 	for (int i = 0; i < n; i++)
 		form->fields = lappend(form->fields,
-							   fc_fields_map_one(rel, options->ignore_extra_columns,
-												 form, fields, n, i));
-	fc_fields_missing(rel, form->columns);
+							   fc_fields_map_one(rel, options, form, fields, n, i));
+	fc_fields_missing(rel, options, form->columns);
+}
+
+Node *
+fc_columns_transform(const FcColumns *columns, AttrNumber attnum)
+{
+	int			n = 0;
+
+	for (int i = 0; i < list_length(columns->fields); i++)
+	{
+		bool		made = (columns->flags[i] & FC_FIELD_TRANSFORM) != 0;
+
+		if (made && list_nth_int(columns->fields, i) == attnum)
+			return list_nth(columns->transforms, n);
+		n += made;
+	}
+	return NULL;
+}
+
+void
+fc_columns_check_others(Relation rel, const FcOptions *options, const FcColumns *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, options->transforms && !options->ignore_extra_columns ? columns->names : NIL)
+	{
+		const char *name = strVal(lfirst(lc));
+		int			i = foreach_current_index(lc);
+
+		/* that of a column has none if the column gets its default */
+		if (list_nth_int(columns->fields, i) != 0 || fc_columns_attnum(rel, name) != 0 ||
+			fc_transform_uses(options, name, i))
+			continue;
+		if (options->header_map)
+			fc_fields_extra(rel, name);
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(rel)),
+				 errhint("The file may have other fields, too, if a transform names them.")));
+	}
 }
 
 List *
@@ -184,7 +227,7 @@ fc_columns_force(List *names, Relation rel, List *attnums)
 
 /* Sets the flag of the fields of the named columns */
 static void
-fc_fields_flag(Relation rel, FcColumns *columns, List *names, uint8 flag,
+fc_fields_flag(Relation rel, FcColumns *columns, List *names, uint16 flag,
 			   const char *option)
 {
 	List	   *attnums;
@@ -217,6 +260,7 @@ fc_fields_pattern(Relation rel, FcColumns *columns, const FcPatternOption *optio
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), option->column);
 	Form_pg_attribute att;
+	Node	   *made;
 
 	if (attnum <= 0)
 		ereport(ERROR,
@@ -229,6 +273,13 @@ fc_fields_pattern(Relation rel, FcColumns *columns, const FcPatternOption *optio
 				 errmsg("timestamp_format column \"%s\" is not a column of the file",
 						option->column)));
 	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+	made = fc_columns_transform(columns, attnum);
+	if (made && exprType(made) != TEXTOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("timestamp_format cannot be used for column \"%s\"", option->column),
+				 errdetail("Its transform makes a value of type %s.", format_type_be(exprType(made))),
+				 errhint("Let the transform make a text, or leave the pattern out.")));
 	(void) fc_pattern_compile(option->pattern, att->atttypid, att->atttypmod,
 							  option->column);
 	for (int i = 0; i < list_length(columns->fields); i++)
@@ -252,22 +303,75 @@ fc_columns_make_patterns(Relation rel, const FcOptions *options, AttrNumber key_
 		fc_fields_pattern(rel, columns, lfirst(lc));
 }
 
+/* The fields of a file whose header says what they are */
 static void
-fc_fields_list(Relation rel, bool mapped, const FcFileForm *form, FcColumns *columns)
+fc_fields_mapped(Relation rel, const FcFileForm *form, FcColumns *columns)
 {
 	ListCell   *lc;
 
-	columns->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, form->columns);
-	columns->fields = columns->attnums;
-	if (!mapped)
-		return;
-	columns->fields = NIL;
+	columns->names = form->names;
 	foreach(lc, form->fields)
 		columns->fields = lappend_int(columns->fields, lfirst(lc) == NULL ? 0 :
-									  fc_fields_attnum(rel, strVal(lfirst(lc))));
+									  fc_columns_attnum(rel, strVal(lfirst(lc))));
+}
+
+/*
+ * The fields that the caller names: the table's columns, and others that only a
+ * transform wants
+ */
+static void
+fc_fields_named(Relation rel, const FcOptions *options, const FcFileForm *form,
+				FcColumns *columns)
+{
+	List	   *known = NIL;
+	ListCell   *lc;
+
+	foreach(lc, form->columns)
+	{
+		const char *name = strVal(lfirst(lc));
+		bool		other = options->transforms != NIL &&
+			get_attnum(RelationGetRelid(rel), name) == InvalidAttrNumber;
+
+		columns->names = lappend(columns->names, lfirst(lc));
+		columns->fields = lappend_int(columns->fields, other ? 0 : fc_columns_attnum(rel, name));
+		if (!other)
+			known = lappend(known, lfirst(lc));
+	}
+	if (known != NIL || form->columns == NIL)
+		columns->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, known);
+	if (form->columns != NIL)
+		return;
+	columns->fields = columns->attnums;
+	foreach(lc, columns->attnums)
+		columns->names = lappend(columns->names, makeString(get_attname(RelationGetRelid(rel), lfirst_int(lc), false)));
+}
+
+/* Takes in columns that a transform makes, and leaves out what it leaves out */
+static void
+fc_fields_list(Relation rel, const FcOptions *options, const FcFileForm *form,
+			   FcColumns *columns)
+{
+	ListCell   *lc;
+
 	/* an empty list would mean all columns */
-	if (form->columns == NIL)
-		columns->attnums = NIL;
+	if (options->header_map && form->columns != NIL)
+		columns->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, form->columns);
+	if (options->header_map)
+		fc_fields_mapped(rel, form, columns);
+	else
+		fc_fields_named(rel, options, form, columns);
+	columns->list = form->columns;
+	if (options->transforms == NIL)
+		return;
+	columns->fields = fc_transform_fields(rel, options, columns->fields);
+	columns->attnums = columns->list = NIL;
+	foreach(lc, columns->fields)
+	{
+		if (lfirst_int(lc) == 0)
+			continue;
+		columns->attnums = lappend_int(columns->attnums, lfirst_int(lc));
+		columns->list = lappend(columns->list, makeString(get_attname(RelationGetRelid(rel), lfirst_int(lc), false)));
+	}
 }
 
 void
@@ -276,9 +380,9 @@ fc_columns_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 {
 	int			n;
 
-	fc_fields_list(rel, options->header_map, form, columns);
+	fc_fields_list(rel, options, form, columns);
 	n = Max(list_length(columns->fields), 1);
-	columns->flags = palloc0(n);
+	columns->flags = palloc0(sizeof(uint16) * n);
 	fc_fields_flag(rel, columns,
 				   fc_columns_force(options->force_not_null, rel, columns->attnums),
 				   FC_FIELD_FORCE_NOT_NULL, "FORCE_NOT_NULL");

@@ -22,15 +22,24 @@ typedef struct FcFileForm
 	List	   *fields;			/* with header => 'map': the column of each
 								 * field of the file, a String, or NULL to
 								 * skip it */
+	List	   *names;			/* with it, too: each field's own, String */
 	int			encoding;
 } FcFileForm;
 
-/* The columns that the file has */
+/*
+ * The columns that the file has.  After its fields come those columns that
+ * transforms make without a field of their own, as if they were fields, too.
+ */
 typedef struct FcColumns
 {
 	List	   *attnums;		/* in the file's order */
+	List	   *list;			/* the same as core wants it: of String; NIL:
+								 * all columns */
 	List	   *fields;			/* attnum of each field, or 0 to skip it */
-	uint8	   *flags;			/* FC_FIELD_* of each field */
+	List	   *names;			/* String: what transforms call each field of
+								 * the file */
+	List	   *transforms;		/* Expr: what makes each FC_FIELD_TRANSFORM */
+	uint16	   *flags;			/* FC_FIELD_* of each field */
 	char	  **patterns;		/* timestamp pattern of each field, or NULL */
 	StringInfo *words;			/* options/edits.c: null_strings of each field,
 								 * or NULL; each after a '+', with a NUL */
@@ -58,6 +67,26 @@ extern void fc_columns_make(Relation rel, const FcOptions *options,
  */
 extern void fc_columns_make_patterns(Relation rel, const FcOptions *options,
 									 AttrNumber key_attnum, FcColumns *columns);
+
+/* Has the file no column of the table, so that an empty list would mean all? */
+static inline bool
+fc_columns_none(const FcColumns *columns)
+{
+	return columns->fields != NIL && columns->attnums == NIL;
+}
+
+/* The expression that makes the column's value, or NULL */
+extern Node *fc_columns_transform(const FcColumns *columns, AttrNumber attnum);
+
+/*
+ * ERROR 42703 for a field that is no column of the table, and that no transform
+ * names; once the transforms are made, whose errors come first
+ */
+extern void fc_columns_check_others(Relation rel, const FcOptions *options,
+									const FcColumns *columns);
+
+/* The attnum of the column of this name that a file may have, or 0 */
+extern AttrNumber fc_columns_attnum(Relation rel, const char *name);
 
 /* Returns the names of FORCE_NOT_NULL or FORCE_NULL with "*" written out */
 extern List *fc_columns_force(List *names, Relation rel, List *attnums);

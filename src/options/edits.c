@@ -228,38 +228,33 @@ fc_edits_has_word(const FcNullWords *null, const char *s, size_t len)
 	return false;
 }
 
-/* Returns the number of a column of the file, 0 for all of them */
-static AttrNumber
-fc_edits_column(Relation rel, const FcColumns *columns, const char *column)
+/* Is the field of this column, or does it have the name? */
+static bool
+fc_edits_is_field(Relation rel, const FcColumns *columns, int i, const char *column)
 {
-	AttrNumber	attnum = column ? get_attnum(RelationGetRelid(rel), column) : 0;
-
-	if (column && attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						column, RelationGetRelationName(rel))));
-	if (column && !list_member_int(columns->fields, attnum))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				 errmsg("null_strings column \"%s\" is not a column of the file", column)));
-	return attnum;
+	return list_nth_int(columns->fields, i) == get_attnum(RelationGetRelid(rel), column) ||
+		(i < list_length(columns->names) && strcmp(strVal(list_nth(columns->names, i)), column) == 0);
 }
 
 static void
 fc_edits_set_words(Relation rel, const FcNullWords *null, FcColumns *columns)
 {
-	AttrNumber	attnum = fc_edits_column(rel, columns, null->column);
+	bool		found = null->column == NULL;
 
 	for (int i = 0; i < list_length(columns->fields); i++)
 	{
-		AttrNumber	field = list_nth_int(columns->fields, i);
-
-		if (field == 0 || (attnum != 0 && attnum != field) || null->words->len == 0)
+		if (null->column && !fc_edits_is_field(rel, columns, i, null->column))
+			continue;
+		found = true;
+		if (null->words->len == 0)
 			continue;
 		columns->words[i] = null->words;
 		columns->flags[i] |= FC_FIELD_WORDS;
 	}
+	if (!found)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("null_strings column \"%s\" is not a column of the file", null->column)));
 }
 
 void
@@ -273,10 +268,8 @@ fc_edits_make(Relation rel, const FcOptions *options, FcColumns *columns)
 	{
 		AttrNumber	attnum = list_nth_int(columns->fields, i);
 
-		if (attnum == 0)
-			continue;
 		columns->flags[i] |= options->trim;
-		if (options->number.decimal[0] != '\0' &&
+		if (attnum != 0 && options->number.decimal[0] != '\0' &&
 			fc_edit_is_number(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid))
 			columns->flags[i] |= FC_FIELD_NUMBER;
 	}

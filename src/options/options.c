@@ -595,6 +595,7 @@ fc_options_check(FcOptions *options)
 	fc_options_existing(options);
 	fc_options_ledger(options);
 	fc_options_edits(options);
+	fc_options_transform(options);
 	fc_options_progress(options);
 	options->file_encoding = options->format.file_encoding >= 0 ?
 		options->format.file_encoding : pg_get_client_encoding();

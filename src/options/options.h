@@ -160,6 +160,8 @@ typedef struct FcOptions
 	char	   *label;			/* what it calls data that are no files; or
 								 * NULL */
 	FcChanged	changed_files;
+	char	   *transform;		/* or NULL */
+	List	   *transforms;		/* FcTransformOption: options/transform.h */
 	char	   *null_strings;	/* or NULL */
 	uint8		trim;			/* FC_FIELD_TRIM, FC_FIELD_TRIM_QUOTED */
 	FcNumberFormat number;
@@ -215,6 +217,13 @@ extern void fc_options_existing(FcOptions *options);
  * otherwise.  ERROR 42601 for one of its options in binary format.
  */
 extern void fc_options_edits(FcOptions *options);
+
+/*
+ * options/transform.c: the part of it that is about transform.  ERROR 42601 for
+ * a text that is no list of columns and expressions, 22023 for other JSON,
+ * 42701 for a column that comes twice.
+ */
+extern void fc_options_transform(FcOptions *options);
 
 /*
  * Finds the option with this name, its own or core's, that may be given in one

@@ -52,8 +52,9 @@ fc_plan_fields_visible(Relation rel, const FcOptions *options, FcPlanned *planne
 		AttrNumber	attnum = list_nth_int(planned->columns.fields, i);
 
 		if (attnum == 0 ||
-			!fc_code_type_visible(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid,
-								  fc_format_is_binary(&options->format)))
+			(!fc_code_visible(fc_columns_transform(&planned->columns, attnum)) &&
+			 !fc_code_type_visible(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid,
+								   fc_format_is_binary(&options->format))))
 			continue;
 		planned->columns.flags[i] |= FC_FIELD_VISIBLE;
 		any = true;
@@ -92,8 +93,9 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlanned *plann
 		AttrNumber	attnum = lfirst_int(lc);
 
 		if (attnum != 0 &&
-			fc_code_type_foreign(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid,
-								 fc_format_is_binary(&options->format)))
+			(fc_code_foreign(fc_columns_transform(&planned->columns, attnum)) ||
+			 fc_code_type_foreign(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid,
+								  fc_format_is_binary(&options->format))))
 		{
 			planned->columns.flags[i] |= FC_FIELD_SUBTRANSACTION;
 			any = true;
@@ -153,14 +155,16 @@ fc_plan_may_leave_out(const FcOptions *options)
 }
 
 /*
- * Finds defaults that give other values when they are evaluated in another
- * order.  If each of them takes one number of a sequence for each record,
- * planned->numbers has them; else the load keeps to the order of the file.
+ * Finds defaults and transforms that give other values when they are evaluated
+ * in another order.  If each of them takes one number of a sequence for each
+ * record, planned->numbers has them; else the load keeps to the order of the
+ * file.
  */
 static void
 fc_plan_defaults(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
+	ListCell   *lc;
 
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
@@ -179,6 +183,9 @@ fc_plan_defaults(Relation rel, const FcOptions *options, FcPlanned *planned)
 			(in_file || !fc_plan_number(planned, attnum, expr)))
 			planned->plan.in_order = true;
 	}
+	foreach(lc, planned->columns.transforms)
+		if (contain_volatile_functions(lfirst(lc)) && fc_code_unsafe(lfirst(lc)))
+			planned->plan.in_order = true;
 	if (planned->numbers != NIL && fc_plan_may_leave_out(options))
 		planned->plan.in_order = true;
 	if (planned->plan.in_order)
@@ -212,6 +219,7 @@ fc_plan_said(const FcOptions *options, FcPlan *plan)
 static void
 fc_plan_count(const FcOptions *options, FcPlanned *planned)
 {
+	planned->plan.nfields = list_length(planned->columns.names);
 	planned->plan.ncolumns = list_length(planned->columns.fields);
 	planned->plan.nnumbers = list_length(planned->numbers);
 	planned->plan.order.nkeys = list_length(planned->order);
@@ -236,6 +244,8 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 
 	fc_columns_make(rel, options, form, &planned->columns);
 	fc_edits_make(rel, options, &planned->columns);
+	fc_plan_transforms(rel, options, &planned->columns);
+	fc_columns_check_others(rel, options, &planned->columns);
 	planned->pstate = fc_executor_parse_state(rel, planned->columns.attnums);
 	if (fc_caller_opened_by_core(options->caller))
 		planned->where = where;

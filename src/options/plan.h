@@ -81,6 +81,13 @@ extern void fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *plann
 extern void fc_plan_order(FcPlanned *planned);
 
 /*
+ * options/plan_transform.c: sets columns->transforms, and the flags of their
+ * fields.  Throws the errors of expressions: 42703 for a field that the file
+ * does not have, 42804 for a value of another type than the column's.
+ */
+extern void fc_plan_transforms(Relation rel, const FcOptions *options, FcColumns *columns);
+
+/*
  * options/plan_dedup.c: finds the columns by which rows are equal, once the key
  * is found.  ERROR 22023 if it is not one of them, or if rows are merged and
  * there is none; 42P10 if no index tells which rows are in conflict.

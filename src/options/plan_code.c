@@ -214,6 +214,29 @@ fc_code_type_foreign(Oid typid, bool binary)
 	return fc_code_type_any(typid, fc_code_is_foreign, binary);
 }
 
+/* Core's own functions that run commands are not parallel safe */
+static bool
+fc_code_foreign_function(Oid funcid, void *context)
+{
+	return funcid >= FirstNormalObjectId || fc_code_unsafe_function(funcid, context);
+}
+
+static bool
+fc_code_foreign_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (check_functions_in_node(node, fc_code_foreign_function, context) || IsA(node, CoerceToDomain))
+		return true;
+	return expression_tree_walker(node, fc_code_foreign_walker, context);
+}
+
+bool
+fc_code_foreign(Node *node)
+{
+	return fc_code_foreign_walker(node, NULL);
+}
+
 /* The effects of core's own functions do not show how often they have run */
 static bool
 fc_code_visible_function(Oid funcid, void *context)

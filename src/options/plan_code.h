@@ -45,6 +45,9 @@ extern bool fc_code_type_talks(Oid typid, bool binary);
  */
 extern bool fc_code_type_foreign(Oid typid, bool binary);
 
+/* The same of the functions of an expression, which may be NULL */
+extern bool fc_code_foreign(Node *node);
+
 /* Do effects show how often this expression is evaluated? */
 extern bool fc_code_visible(Node *node);
 

@@ -111,14 +111,18 @@ fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlanned *planned
 }
 
 /*
- * Is the default volatile?  It gives another value when it is evaluated
- * again, so that its column can neither be a key nor be looked at by a
- * condition in the scan.
+ * May the column's value be a volatile default, or come from a volatile
+ * transform?  That gives another value when it is evaluated again, so that the
+ * column can neither be a key nor be looked at by a condition in the scan.
  */
 static bool
-fc_plan_default_volatile(Relation rel, AttrNumber attnum)
+fc_plan_value_volatile(Relation rel, const FcOptions *options, const FcPlanned *planned,
+					   AttrNumber attnum)
 {
-	return contain_volatile_functions(build_column_default(rel, attnum));
+	if (contain_volatile_functions(fc_columns_transform(&planned->columns, attnum)))
+		return true;
+	return (options->default_string || !list_member_int(planned->columns.attnums, attnum)) &&
+		contain_volatile_functions(build_column_default(rel, attnum));
 }
 
 static bool
@@ -136,16 +140,15 @@ fc_plan_where_volatile(Relation rel, const FcOptions *options,
 		/* a reference to the whole row is one to all columns */
 		for (AttrNumber a = Max(attnum, 1);
 			 a <= (attnum == 0 ? RelationGetDescr(rel)->natts : attnum); a++)
-			if ((options->default_string || !list_member_int(planned->columns.attnums, a)) &&
-				!TupleDescAttr(RelationGetDescr(rel), a - 1)->attisdropped &&
-				fc_plan_default_volatile(rel, a))
+			if (!TupleDescAttr(RelationGetDescr(rel), a - 1)->attisdropped &&
+				fc_plan_value_volatile(rel, options, planned, a))
 				return true;
 	}
 	return false;
 }
 
 static bool
-fc_plan_has_flag(const FcPlanned *planned, uint8 flag)
+fc_plan_has_flag(const FcPlanned *planned, uint16 flag)
 {
 	for (int i = 0; i < list_length(planned->columns.fields); i++)
 		if (planned->columns.flags[i] & flag)
@@ -162,8 +165,7 @@ fc_plan_key_unfit(Relation rel, const FcOptions *options, const FcPlanned *plann
 		fc_sort_keys_conflict(rel, rel, fc_sort_key_of(rel, planned->plan.key.attnum)))
 		return true;
 	return (planned->plan.key.early && !planned->plan.key.routes) ||
-		(options->default_string &&
-		 fc_plan_default_volatile(rel, planned->plan.key.attnum));
+		fc_plan_value_volatile(rel, options, planned, planned->plan.key.attnum);
 }
 
 /* Returns a bound of the keys that are replaced, as the caller wrote it */

@@ -94,6 +94,8 @@ fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlanned *
 			return "a column's default is not parallel safe";
 		if (in_file && fc_code_type_unsafe(att->atttypid, fc_format_is_binary(&options->format)))
 			return "a column's type is not parallel safe";
+		if (fc_code_unsafe(fc_columns_transform(&planned->columns, attnum)))
+			return "a transform is not parallel safe";
 	}
 	return NULL;
 }

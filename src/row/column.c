@@ -78,7 +78,7 @@ fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 	if (pattern[0] != '\0')
 		column->pattern = fc_pattern_compile(pattern, column->typid, column->typmod,
 											 column->name);
-	column->ours = column->pattern != NULL || (column->flags & FC_FIELD_EDITS) ||
+	column->ours = column->pattern != NULL || (column->flags & FC_FIELD_OURS) ||
 		(zone && fc_column_uses_zone(column->typid));
 }
 

@@ -18,17 +18,22 @@
 #include "row/edit.h"
 #include "row/serial.h"
 
+typedef struct FcTransform FcTransform;
+typedef struct FcTransforms FcTransforms;
+
 /* A field of the file and its column */
 typedef struct FcColumn
 {
 	int			index;			/* in the target's row, from 0; -1: skipped */
 	const char *name;
-	uint8		flags;			/* FC_FIELD_* */
+	uint16		flags;			/* FC_FIELD_* */
 	bool		ours;			/* core would read the field in another way */
 	bool		binary;			/* the field is of a binary file, and input is
 								 * the type's receive function */
 	FcConverter convert;
 	FcEdit		edit;			/* before the field is converted */
+	FcTransform *transform;		/* makes the value, or the text that is to be
+								 * converted; or NULL: row/transform.c */
 	FcPattern  *pattern;		/* the file's form of a timestamp, or NULL */
 	FmgrInfo	input;
 	Oid			typioparam;

@@ -54,7 +54,7 @@ fc_edit_words(const char *tail)
 }
 
 const char *
-fc_edit_init(FcEdit *edit, uint8 flags, const char *tail, const char *words, Oid typid)
+fc_edit_init(FcEdit *edit, uint16 flags, const char *tail, const char *words, Oid typid)
 {
 	edit->flags = flags;
 	edit->words = words;

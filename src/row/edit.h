@@ -13,7 +13,7 @@
 /* How the fields of a column are edited */
 typedef struct FcEdit
 {
-	uint8		flags;			/* FC_FIELD_EDITS among them; FORCE_NULL */
+	uint16		flags;			/* FC_FIELD_EDITS among them; FORCE_NULL */
 	const char *words;			/* that stand for NULL, each after a '+'; the
 								 * list ends with an empty string */
 	const char *group;			/* between thousands, or "" */
@@ -27,7 +27,7 @@ typedef struct FcEdit
  * a list of words for each field, all strings with a NUL.  typid is the
  * column's type.  Returns where the words of the next field begin.
  */
-extern const char *fc_edit_init(FcEdit *edit, uint8 flags, const char *tail,
+extern const char *fc_edit_init(FcEdit *edit, uint16 flags, const char *tail,
 								const char *words, Oid typid);
 
 /* Returns where the words of the first field begin */

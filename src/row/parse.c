@@ -43,7 +43,7 @@
 typedef struct FcValue
 {
 	FcColumn   *column;
-	const FcField *field;
+	FcField    *field;
 	Datum		value;
 } FcValue;
 
@@ -159,7 +159,7 @@ fc_parse_verify(void *arg)
 	FcParser   *parser = arg;
 	const FcField *fields = parser->record.fields;
 
-	for (int i = 0; i < Min(parser->record.found, parser->ncolumns); i++)
+	for (int i = 0; i < Min(parser->record.found, parser->nfields); i++)
 		if (fields[i].verify)
 			pg_verifymbstr(fields[i].data, fields[i].len, false);
 }
@@ -185,12 +185,24 @@ fc_parse_check_encoding(FcParser *parser, FcErrorBody check)
 		fc_parse_refuse(parser, FC_CLASS_ENCODING, NULL, NULL, edata);
 }
 
+/* The field's value; what a transform makes goes into the field, too */
+static Datum
+fc_parse_make_value(FcColumn *column, FcField *field)
+{
+	Datum		value;
+
+	if (column->transform && fc_transform_value(column->transform, field, &value))
+		return value;
+	return fc_column_value(column, field);
+}
+
+/* Body of fc_error_catch */
 static void
 fc_parse_try_value(void *arg)
 {
 	FcValue    *value = arg;
 
-	value->value = fc_column_value(value->column, value->field);
+	value->value = fc_parse_make_value(value->column, value->field);
 }
 
 /*
@@ -256,6 +268,15 @@ fc_parse_set_zone(FcParser *parser, bool of_file)
 		session_timezone = of_file ? parser->zones.file : parser->zones.session;
 }
 
+/* Sets the value where no error can come of it */
+static bool
+fc_parse_try_quickly(FcColumn *column, const FcField *field, Datum *value)
+{
+	return !field->null && !column->transform && !column->pattern &&
+		!fc_column_refuses(column, field) &&
+		fc_convert(&column->convert, field->data, field->len, value);
+}
+
 void
 fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 {
@@ -263,7 +284,7 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 	Datum	   *value = &parser->record.values[column->index];
 	bool	   *null = &parser->record.nulls[column->index];
 	const char *given = field->data;
-	ErrorData  *edata;
+	ErrorData  *edata = NULL;
 
 	Assert(column->index >= 0 && column->index < parser->natts);
 	fc_parse_set_zone(parser, !field->marker);
@@ -272,26 +293,23 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 		*value = ExecEvalExpr(column->def, parser->defaults.econtext, null);
 		return;
 	}
-	if (!field->null && (column->flags & FC_FIELD_EDITS))
+	if (!field->null && !column->transform && (column->flags & FC_FIELD_EDITS))
 		fc_edit_field(&column->edit, field);
-	*null = field->null;
 	if (!fc_parse_tolerates(parser, FC_CLASS_CONVERSION))
+		*value = fc_parse_make_value(column, field);
+	else if (!fc_parse_try_quickly(column, field, value))
 	{
-		*value = fc_column_value(column, field);
-		return;
+		edata = (column->flags & FC_FIELD_SUBTRANSACTION) ?
+			fc_error_catch_undo(parser->ctx, fc_parse_try_value, &trial) :
+			fc_parse_catch(parser, &trial);
+		*value = trial.value;
 	}
-	if (!field->null && !column->pattern && !fc_column_refuses(column, field) &&
-		fc_convert(&column->convert, field->data, field->len, value))
-		return;
-	edata = (column->flags & FC_FIELD_SUBTRANSACTION) ?
-		fc_error_catch_undo(parser->ctx, fc_parse_try_value, &trial) :
-		fc_parse_catch(parser, &trial);
+	*null = field->null;
 	if (edata && !fc_parse_is_of_value(edata))
 		ThrowErrorData(edata);
 	else if (edata)
-		fc_parse_refused_value(parser, column, field, given, edata);
-	else
-		*value = trial.value;
+		fc_parse_refused_value(parser, column, field,
+							   given == parser->texts.nothing ? field->data : given, edata);
 }
 
 static void
@@ -313,7 +331,7 @@ fc_parse_pass_over(FcParser *parser)
 static void
 fc_parse_check_markers(FcParser *parser)
 {
-	for (int i = 0; i < Min(parser->record.found, parser->ncolumns); i++)
+	for (int i = 0; i < Min(parser->record.found, parser->nfields); i++)
 	{
 		FcColumn   *column = &parser->columns[i];
 
@@ -359,13 +377,13 @@ fc_parse_cut(FcParser *parser)
 	if (record->marks != NULL)
 		record->found = fc_fields_marked(dialect, record->marks, record->marks_pos,
 										record->data, record->len, record->fields,
-										parser->ncolumns);
+										parser->nfields);
 	else if (dialect->mode == FC_MODE_BINARY)
 		record->found = fc_binary_fields(record->data, record->len, record->fields,
-										 parser->ncolumns);
+										 parser->nfields);
 	else
 		record->found = fc_fields_cut(dialect, record->data, record->len,
-									  record->fields, parser->ncolumns);
+									  record->fields, parser->nfields);
 }
 
 /* Checks what COPY checks before it converts the first field */
@@ -386,7 +404,7 @@ fc_parse_check_fields(FcParser *parser)
 		return;
 	if (parser->shared->plan.default_len >= 0)
 		fc_parse_check_markers(parser);
-	if (record->found > parser->ncolumns && (parser->ncolumns > 0 || record->len > 0))
+	if (record->found > parser->nfields && (parser->nfields > 0 || record->len > 0))
 		fc_parse_malformed(parser, NULL);
 }
 
@@ -403,6 +421,24 @@ fc_parse_fields(FcParser *parser)
 	}
 	fc_parse_check_fields(parser);
 	return parser->record.ok;
+}
+
+bool
+fc_parse_transforms(FcParser *parser)
+{
+	FcInHand   *record = &parser->record;
+
+	if (parser->transforms == NULL)
+		return true;
+	if (record->found < parser->nfields)
+	{
+		fc_parse_malformed(parser, &parser->columns[record->found]);
+		return false;
+	}
+	for (int i = parser->nfields; i < parser->ncolumns; i++)
+		record->fields[i] = (FcField) {.data = parser->texts.nothing,.null = true};
+	fc_transforms_take(parser->transforms, record->fields);
+	return true;
 }
 
 /*
@@ -451,7 +487,7 @@ fc_parse_any_column(FcParser *parser, int i)
 	FcInHand   *record = &parser->record;
 	FcField    *field = &record->fields[i];
 
-	if (i >= record->found)
+	if (i >= record->found && i < parser->nfields)
 		fc_parse_malformed(parser, column);
 	else if (column->index >= 0 &&
 			 (parser->quick.columns == NULL ||
@@ -477,7 +513,7 @@ fc_parse_columns(void *arg)
 	FcParser   *parser = arg;
 	FcInHand   *record = &parser->record;
 
-	if (fc_parse_fields(parser))
+	if (fc_parse_fields(parser) && fc_parse_transforms(parser))
 		for (; record->done < parser->ncolumns && record->ok; record->done++)
 			fc_parse_any_column(parser, record->done);
 	if (record->ok)
@@ -555,7 +591,7 @@ fc_parse_quickly(FcParser *parser, const FcRecord *record, Datum *values, bool *
 	if (parser->quick.columns == NULL || !fc_parse_is_valid(parser))
 		return false;
 	fc_parse_cut(parser);
-	if (parser->record.found != parser->ncolumns)
+	if (parser->record.found != parser->nfields)
 		return false;
 	parser->record.done = fc_parse_quick_fields(parser);
 	return parser->record.done == parser->ncolumns && parser->defaults.n == 0;
@@ -701,6 +737,7 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	parser->dialect.null_len = shared->plan.null_len;
 	parser->null_ascii = pg_is_ascii(parser->dialect.null_string);
 	parser->natts = desc->natts;
+	parser->nfields = shared->plan.nfields;
 	parser->ncolumns = shared->plan.ncolumns;
 	parser->complete = true;
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
@@ -709,11 +746,14 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	parser->marks = palloc(sizeof(FcMarks));
 	parser->faults.nulled = palloc(sizeof(FcNulled) * n);
 	parser->texts.made = palloc0(sizeof(bool) * n);
+	parser->texts.nothing = pstrdup("");
 	parser->look.size = FC_PARSE_COPY;
 	parser->look.data = palloc(FC_PARSE_COPY);
 	parser->zones.file = fc_parse_init_zone(fc_shared_zone(shared));
 	fc_parse_init_columns(parser, ctx->target);
 	fc_column_begin_defaults(&parser->defaults, shared, ctx->target, estate, numbered);
+	parser->transforms = fc_transforms_begin(shared, parser->columns, &parser->dialect,
+											 parser->defaults.econtext);
 	if (parser->zones.file == NULL)
 		fc_parse_init_quick(parser, desc);
 	fc_parse_init_key(parser);

@@ -92,10 +92,11 @@ extern bool fc_parse_is_cut(const FcParser *parser);
 
 /*
  * Finds the field that an error of fc_parse_texts is about; false if it is
- * about the record.  *value is the field's text, or NULL for a NULL.
+ * about the record.  *value is the field's text, or NULL for a NULL; the
+ * record's, which the caller has, for a column that has no field of its own.
  */
-extern bool fc_parse_at(const FcParser *parser, const char **column,
-						const char **value);
+extern bool fc_parse_at(const FcParser *parser, const char *record,
+						const char **column, const char **value);
 
 /* Does the last record's key come from a field that stands for a default? */
 extern bool fc_parse_key_is_default(const FcParser *parser);

@@ -83,6 +83,8 @@ fc_parse_any_key(void *arg)
 	FcField		field;
 	Datum		value;
 
+	if (column->transform)
+		return;
 	if (!fc_parse_key_field(parser, wanted->record, &field))
 	{
 		if (shared->plan.tolerated != 0)

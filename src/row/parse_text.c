@@ -99,7 +99,7 @@ fc_parse_text_column(FcParser *parser, int i)
 {
 	FcColumn   *column = &parser->columns[i];
 
-	if (i >= parser->record.found)
+	if (i >= parser->record.found && i < parser->nfields)
 	{
 		fc_parse_before(parser, i);
 		fc_parse_malformed(parser, column);
@@ -117,7 +117,7 @@ fc_parse_text_columns(void *arg)
 	FcParser   *parser = arg;
 	FcInHand   *record = &parser->record;
 
-	if (!fc_parse_fields(parser))
+	if (!fc_parse_fields(parser) || !fc_parse_transforms(parser))
 		return;
 	for (; record->done < parser->ncolumns && record->ok; record->done++)
 		fc_parse_text_column(parser, record->done);
@@ -174,11 +174,16 @@ fc_parse_is_cut(const FcParser *parser)
 }
 
 bool
-fc_parse_at(const FcParser *parser, const char **column, const char **value)
+fc_parse_at(const FcParser *parser, const char *record, const char **column,
+			const char **value)
 {
+	const FcField *field = parser->texts.field;
+
 	if (parser->texts.column == NULL)
 		return false;
 	*column = parser->texts.column->name;
-	*value = parser->texts.field->null ? NULL : parser->texts.field->data;
+	*value = field->null ? NULL : field->data;
+	if (field->data == parser->texts.nothing)
+		*value = record;
 	return true;
 }

@@ -13,7 +13,7 @@
 
 #include "errors/reject_file.h"
 #include "grammar/marks.h"
-#include "row/column.h"
+#include "row/transform.h"
 
 /* A column as the quick way knows it */
 typedef struct FcQuick
@@ -63,6 +63,7 @@ typedef struct FcTexts
 	FcColumn   *column;			/* that is being converted here, or NULL */
 	FcField    *field;			/* the field that its value is made from */
 	bool	   *made;			/* fields whose value was made here */
+	char	   *nothing;		/* the text of columns that have no field */
 } FcTexts;
 
 /* A copy of bytes of a record that must stay as it is */
@@ -88,8 +89,10 @@ struct FcParser
 								 * encoding */
 	bool		complete;		/* each column of the row has a field */
 	int			natts;
-	int			ncolumns;
+	int			nfields;		/* of a record */
+	int			ncolumns;		/* these, and what transforms make besides */
 	FcColumn   *columns;
+	FcTransforms *transforms;	/* or NULL */
 	FcDefaults	defaults;
 	FcZones		zones;
 	FcQuickWay	quick;
@@ -139,6 +142,12 @@ fc_parse_is_ascii(const char *bytes, size_t len)
  * what COPY checks before it converts any.  Returns record.ok.
  */
 extern bool fc_parse_fields(struct FcParser *parser);
+
+/*
+ * Gives the record to the transforms, and makes empty fields for columns
+ * without one; false if it lacks a field, which is refused
+ */
+extern bool fc_parse_transforms(struct FcParser *parser);
 
 /* Sets the value of one field; record.ok is false after a tolerated fault */
 extern void fc_parse_column(struct FcParser *parser, FcColumn *column, FcField *field);

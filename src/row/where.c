@@ -37,23 +37,16 @@
 /* What stands before the caller's text when COPY's grammar reads it */
 #define FC_WHERE_PREFIX	"COPY pg_class FROM STDIN WHERE "
 
-/*
- * Turns an error's place in the statement into one in the caller's text.  Who
- * begins that with WHERE is told so.
- */
+/* Tells where in the text an error is.  Who begins it with WHERE is told so. */
 static void
-fc_where_position(void *arg)
+fc_where_context(void *arg)
 {
-	int			position = geterrposition();
+	const FcWithin *within = arg;
 
 	if (geterrcode() == ERRCODE_SYNTAX_ERROR &&
-		pg_strncasecmp((const char *) arg, "where ", strlen("where ")) == 0)
+		pg_strncasecmp(within->text, "where ", strlen("where ")) == 0)
 		errhint("Leave out the word WHERE.");
-	if (position <= 0)
-		return;
-	errposition(0);
-	internalerrposition(Max(position - (int) strlen(FC_WHERE_PREFIX), 1));
-	internalerrquery(arg);
+	fc_error_within(arg);
 }
 
 /* Parses the text by COPY's grammar; ERROR 42601 if it is not one condition */
@@ -123,10 +116,11 @@ fc_where_transform(ParseState *pstate, Relation rel, Node *where)
 List *
 fc_where_parse(ParseState *pstate, Relation rel, const char *text)
 {
+	FcWithin	within = {text, strlen(FC_WHERE_PREFIX)};
 	ErrorContextCallback callback;
 	List	   *where;
 
-	fc_error_context_push(&callback, fc_where_position, unconstify(char *, text));
+	fc_error_context_push(&callback, fc_where_context, &within);
 	pstate->p_sourcetext = psprintf("%s%s", FC_WHERE_PREFIX, text);
 	where = fc_where_transform(pstate, rel, fc_where_grammar(text));
 	fc_error_context_pop();

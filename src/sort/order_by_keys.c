@@ -27,26 +27,14 @@
 /* What stands before an item when core's grammar reads it */
 #define FC_SORT_PREFIX	"SELECT ORDER BY "
 
-/* Turns an error's place in the statement into one in the item, "arg" */
-static void
-fc_sort_position(void *arg)
-{
-	int			position = geterrposition();
-
-	if (position <= 0)
-		return;
-	errposition(0);
-	internalerrposition(Max(position - (int) strlen(FC_SORT_PREFIX), 1));
-	internalerrquery(arg);
-}
-
 static List *
 fc_sort_parse(char *item)
 {
+	FcWithin	within = {item, strlen(FC_SORT_PREFIX)};
 	ErrorContextCallback callback;
 	List	   *trees;
 
-	fc_error_context_push(&callback, fc_sort_position, item);
+	fc_error_context_push(&callback, fc_error_within, &within);
 	trees = raw_parser(psprintf("%s%s", FC_SORT_PREFIX, item), RAW_PARSE_DEFAULT);
 	fc_error_context_pop();
 	return trees;

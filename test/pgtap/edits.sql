@@ -375,7 +375,7 @@ SELECT is(pg_temp.error('{1}', options), error, error) FROM (VALUES
 	('{"number_format": "1_234.5"}', '22023 | number_format "1_234.5" does not show both separators'),
 	('{"number_format": ""}', '22023 | number_format "" does not show both separators'),
 	('{"number_format": "1.234,56 EUR"}', '22023 | number_format "1.234,56 EUR" does not show both separators'),
-	('{"null_strings": {"nowhere": "-"}}', '42703 | column "nowhere" of relation "shown" does not exist'),
+	('{"null_strings": {"nowhere": "-"}}', '42P10 | null_strings column "nowhere" is not a column of the file'),
 	('{"null_strings": {"v": "-"}, "columns": ["id"]}', '42P10 | null_strings column "v" is not a column of the file'),
 	('{"null_strings": [["-"]]}', '22023 | null_strings must be words, an array of words, or an object of columns and their words'),
 	('{"null_strings": [null]}', '22023 | null_strings must be words, an array of words, or an object of columns and their words'),

@@ -1,0 +1,195 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/plan_transform.c
+ *	  Expressions that make values of the fields of the file.
+ *
+ *	 expression as the grammar made it ──► names of fields become Vars of a row
+ *			of texts ──► expression of the column's type, or of type text
+ *
+ * row/transform.c evaluates it for each record.  Nothing is changed here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+#include "parser/parse_collate.h"
+#include "parser/parse_expr.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "options/plan.h"
+#include "options/transform.h"
+
+/* As many fields are named where one is not found */
+#define FC_TRANSFORM_NAMES	20
+
+/* The names of the fields, as a hint shows them */
+static char *
+fc_transform_list(const List *names)
+{
+	StringInfoData list;
+	ListCell   *lc;
+
+	initStringInfo(&list);
+	foreach(lc, names)
+	{
+		if (foreach_current_index(lc) == FC_TRANSFORM_NAMES)
+		{
+			appendStringInfoString(&list, ", ...");
+			break;
+		}
+		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", quote_identifier(strVal(lfirst(lc))));
+	}
+	return list.data;
+}
+
+/*
+ * The number of the field of this name, from 0.  If none has the very name, it
+ * is the only one whose name differs in case alone.
+ */
+static int
+fc_transform_find(ParseState *pstate, const char *name, int location)
+{
+	const FcColumns *columns = pstate->p_ref_hook_state;
+	int			found = -1;
+	bool		exact = false;
+	bool		twice = false;
+
+	for (int i = 0; i < list_length(columns->names); i++)
+	{
+		const char *field = strVal(list_nth(columns->names, i));
+		bool		same = strcmp(field, name) == 0;
+
+		if ((!same && exact) || pg_strcasecmp(field, name) != 0)
+			continue;
+		twice = found >= 0 && same == exact;
+		found = i;
+		exact = same;
+	}
+	if (found < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("the file has no field \"%s\"", name),
+				 columns->names == NIL ? 0 :
+				 errhint("Its fields are %s. Fields without such a name are called $1, $2 and so on.", fc_transform_list(columns->names)),
+				 parser_errposition(pstate, location)));
+	if (twice)
+		ereport(ERROR,
+				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
+				 errmsg("the file has several fields \"%s\"", name),
+				 errhint("Call them by their numbers: $1 is the first field of the file."),
+				 parser_errposition(pstate, location)));
+	return found;
+}
+
+/* A field as a column of the row of texts */
+static Node *
+fc_transform_var(int field, int location)
+{
+	Var		   *var = makeVar(INNER_VAR, field + 1, TEXTOID, -1, DEFAULT_COLLATION_OID, 0);
+
+	var->location = location;
+	return (Node *) var;
+}
+
+static Node *
+fc_transform_column(ParseState *pstate, ColumnRef *cref)
+{
+	if (list_length(cref->fields) != 1 || !IsA(linitial(cref->fields), String))
+		return NULL;
+	return fc_transform_var(fc_transform_find(pstate, strVal(linitial(cref->fields)), cref->location),
+							cref->location);
+}
+
+static Node *
+fc_transform_param(ParseState *pstate, ParamRef *pref)
+{
+	const FcColumns *columns = pstate->p_ref_hook_state;
+
+	if (pref->number < 1 || pref->number > list_length(columns->names))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_PARAMETER),
+				 errmsg("the file has no field $%d", pref->number),
+				 errdetail_plural("It has %d field.", "It has %d fields.",
+								  list_length(columns->names), list_length(columns->names)),
+				 parser_errposition(pstate, pref->location)));
+	return fc_transform_var(pref->number - 1, pref->location);
+}
+
+/* Says which expression an error is about, and where in it */
+static void
+fc_transform_context(void *arg)
+{
+	const FcTransformOption *option = arg;
+
+	fc_error_within(unconstify(FcWithin *, &option->within));
+	errcontext("transform of column \"%s\"", option->column);
+}
+
+/*
+ * Gives the expression the column's type, as INSERT does.  A text stays one: it
+ * is read as a field of the file is, whatever the column's type.
+ */
+static Node *
+fc_transform_coerce(ParseState *pstate, Node *expr, Form_pg_attribute att)
+{
+	Oid			type = exprType(expr);
+	bool		text = type == UNKNOWNOID || TypeCategory(type) == TYPCATEGORY_STRING;
+	Node	   *result = coerce_to_target_type(pstate, expr, type,
+											   text ? TEXTOID : att->atttypid,
+											   text ? -1 : att->atttypmod,
+											   COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
+
+	if (result == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" is of type %s but expression is of type %s",
+						NameStr(att->attname), format_type_be(att->atttypid), format_type_be(type)),
+				 errhint("You will need to rewrite or cast the expression."),
+				 parser_errposition(pstate, exprLocation(expr))));
+	return result;
+}
+
+static Node *
+fc_transform_analyze(const FcTransformOption *option, FcColumns *columns, Form_pg_attribute att)
+{
+	ParseState *pstate = make_parsestate(NULL);
+	ErrorContextCallback callback;
+	Node	   *expr;
+
+	pstate->p_sourcetext = option->statement;
+	pstate->p_pre_columnref_hook = fc_transform_column;
+	pstate->p_paramref_hook = fc_transform_param;
+	pstate->p_ref_hook_state = columns;
+	fc_error_context_push(&callback, fc_transform_context, unconstify(FcTransformOption *, option));
+	expr = transformExpr(pstate, copyObject(option->expr), EXPR_KIND_GENERATED_COLUMN);
+	expr = fc_transform_coerce(pstate, expr, att);
+	assign_expr_collations(pstate, expr);
+	expr = (Node *) expression_planner((Expr *) expr);
+	fc_error_context_pop();
+	free_parsestate(pstate);
+	return expr;
+}
+
+void
+fc_plan_transforms(Relation rel, const FcOptions *options, FcColumns *columns)
+{
+	for (int i = 0; options->transforms && i < list_length(columns->fields); i++)
+	{
+		AttrNumber	attnum = list_nth_int(columns->fields, i);
+		Form_pg_attribute att = attnum == 0 ? NULL : TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+		const FcTransformOption *option = att ? fc_transform_option(options, NameStr(att->attname)) : NULL;
+
+		if (option == NULL)
+			continue;
+		columns->flags[i] |= FC_FIELD_TRANSFORM;
+		columns->transforms = lappend(columns->transforms, fc_transform_analyze(option, columns, att));
+	}
+}

@@ -1,0 +1,241 @@
+/*-------------------------------------------------------------------------
+ *
+ * options/transform.c
+ *	  What the caller says of values that expressions make.
+ *
+ *	 'amount = replace(amount, '','', ''.'')' ──► the grammar of UPDATE ... SET
+ *	 '{"amount": "replace(...)"}'			 ──► the same, one by one
+ *			──► columns, and expressions as the grammar makes them
+ *
+ * The caller's text is no part of a statement that is run: the grammar alone
+ * reads it, and only expressions are taken from what it makes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/nodeFuncs.h"
+#include "parser/parser.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "options/transform.h"
+
+/* What stands before the caller's text when the grammar reads it */
+#define FC_TRANSFORM_LIST	"UPDATE pg_class SET "
+#define FC_TRANSFORM_ONE	"UPDATE pg_class SET c = "
+
+static void
+fc_transform_refuse_form(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("transform must name columns and expressions"),
+			 errhint("Write it like $$amount = replace(amount, ',', '.'), name = upper(name)$$, or as an object: '{\"name\": \"upper(name)\"}'.")));
+}
+
+/* Is it an UPDATE that has nothing but what it sets? */
+static bool
+fc_transform_sets_only(List *trees)
+{
+	UpdateStmt *update;
+
+	if (list_length(trees) != 1 || !IsA(linitial_node(RawStmt, trees)->stmt, UpdateStmt))
+		return false;
+	update = copyObject(castNode(UpdateStmt, linitial_node(RawStmt, trees)->stmt));
+	update->targetList = NIL;
+	update->relation = NULL;
+	return equal(update, makeNode(UpdateStmt));
+}
+
+/* Adds what is set; "column", if not NULL, is the name of the only one */
+static void
+fc_transform_add(FcOptions *options, char *column, const FcTransformOption *like, List *targets)
+{
+	ListCell   *lc;
+
+	if (column && list_length(targets) != 1)
+		fc_transform_refuse_form();
+	foreach(lc, targets)
+	{
+		ResTarget  *target = lfirst_node(ResTarget, lc);
+		FcTransformOption *option = palloc(sizeof(FcTransformOption));
+
+		if (target->indirection != NIL || IsA(target->val, MultiAssignRef))
+			fc_transform_refuse_form();
+		*option = *like;
+		option->column = column ? column : target->name;
+		option->expr = target->val;
+		if (fc_transform_option(options, option->column))
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("column \"%s\" specified more than once", option->column)));
+		options->transforms = lappend(options->transforms, option);
+	}
+}
+
+/*
+ * Reads a list of columns and expressions or, if "column" is not NULL, the
+ * expression of that one
+ */
+static void
+fc_transform_read(FcOptions *options, char *column, const char *text)
+{
+	const char *before = column ? FC_TRANSFORM_ONE : FC_TRANSFORM_LIST;
+	FcTransformOption like = {.statement = psprintf("%s%s", before, text)};
+	ErrorContextCallback callback;
+	List	   *trees;
+
+	like.within = (FcWithin) {text, strlen(before)};
+	fc_error_context_push(&callback, fc_error_within, &like.within);
+	trees = raw_parser(like.statement, RAW_PARSE_DEFAULT);
+	fc_error_context_pop();
+	if (!fc_transform_sets_only(trees))
+		fc_transform_refuse_form();
+	fc_transform_add(options, column, &like,
+					 castNode(UpdateStmt, linitial_node(RawStmt, trees)->stmt)->targetList);
+}
+
+/* Reads an object of columns and expressions, or an array of texts with both */
+static void
+fc_transform_json(FcOptions *options)
+{
+	Jsonb	   *json = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(options->transform)));
+	JsonbIterator *it = JsonbIteratorInit(&json->root);
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	char	   *column = NULL;
+
+	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
+	{
+		if (token == WJB_KEY)
+			column = pnstrdup(value.val.string.val, value.val.string.len);
+		if (token != WJB_VALUE && token != WJB_ELEM)
+			continue;
+		if (value.type != jbvString)
+			fc_transform_refuse_form();
+		fc_transform_read(options, token == WJB_KEY ? NULL : column,
+						  pnstrdup(value.val.string.val, value.val.string.len));
+	}
+}
+
+void
+fc_options_transform(FcOptions *options)
+{
+	const char *s = options->transform;
+
+	if (s == NULL)
+		return;
+	if (fc_format_is_binary(&options->format))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("cannot specify %s in BINARY mode", "transform"),
+				 errhint("The binary format's values are no texts: leave it out.")));
+	s += strspn(s, " \t\r\n");
+	if (*s == '{' || *s == '[')
+		fc_transform_json(options);
+	else
+		fc_transform_read(options, NULL, options->transform);
+}
+
+/* A field that expressions may name */
+typedef struct FcTransformField
+{
+	const char *name;
+	int			number;			/* from 0 */
+} FcTransformField;
+
+/* Does the expression name the field?  A name may differ in case. */
+static bool
+fc_transform_names(Node *node, void *context)
+{
+	const FcTransformField *field = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, ParamRef))
+		return ((ParamRef *) node)->number == field->number + 1;
+	if (IsA(node, ColumnRef))
+	{
+		List	   *names = ((ColumnRef *) node)->fields;
+
+		return list_length(names) == 1 && IsA(linitial(names), String) &&
+			pg_strcasecmp(strVal(linitial(names)), field->name) == 0;
+	}
+	return raw_expression_tree_walker(node, fc_transform_names, context);
+}
+
+bool
+fc_transform_uses(const FcOptions *options, const char *name, int number)
+{
+	FcTransformField field = {name, number};
+	ListCell   *lc;
+
+	foreach(lc, options->transforms)
+		if (fc_transform_names(((FcTransformOption *) lfirst(lc))->expr, &field))
+			return true;
+	return false;
+}
+
+const FcTransformOption *
+fc_transform_option(const FcOptions *options, const char *column)
+{
+	ListCell   *lc;
+
+	foreach(lc, options->transforms)
+		if (strcmp(((FcTransformOption *) lfirst(lc))->column, column) == 0)
+			return lfirst(lc);
+	return NULL;
+}
+
+bool
+fc_transform_makes(const FcOptions *options, const char *column)
+{
+	const FcTransformOption *option = fc_transform_option(options, column);
+
+	return option && !IsA(option->expr, SetToDefault);
+}
+
+static AttrNumber
+fc_transform_attnum(Relation rel, const char *column)
+{
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), column);
+
+	if (attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						column, RelationGetRelationName(rel))));
+	if (TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("column \"%s\" is a generated column", column),
+				 errdetail("Its value is computed of the row, whatever transform says.")));
+	return attnum;
+}
+
+List *
+fc_transform_fields(Relation rel, const FcOptions *options, const List *fields)
+{
+	List	   *all = list_copy(fields);
+	ListCell   *lc;
+	ListCell   *field;
+
+	foreach(lc, options->transforms)
+	{
+		const FcTransformOption *option = lfirst(lc);
+		AttrNumber	attnum = fc_transform_attnum(rel, option->column);
+
+		if (!IsA(option->expr, SetToDefault))
+		{
+			all = list_append_unique_int(all, attnum);
+			continue;
+		}
+		foreach(field, all)
+			if (lfirst_int(field) == attnum)
+				lfirst_int(field) = 0;
+	}
+	return all;
+}

@@ -1,0 +1,154 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/transform.c
+ *	  Values that expressions make of the fields of a record.
+ *
+ *	 fields ──► a row of texts ──► expression of a column ──► its value, or a
+ *			text ──► row/column.c, as a field
+ *
+ * Only fields that an expression names become texts.  The row is filled before
+ * the first column gets its value, which may change fields.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+
+#include "compat/compat.h"
+#include "context/shared.h"
+#include "row/transform.h"
+
+struct FcTransforms
+{
+	const FcDialect *dialect;
+	const FcColumn *columns;
+	ExprContext *econtext;
+	TupleTableSlot *slot;		/* the row of texts */
+	int			nused;
+	int		   *used;			/* fields that expressions name, from 0 */
+};
+
+struct FcTransform
+{
+	FcTransforms *all;
+	ExprState  *expr;
+	bool		text;			/* the column's type is to read the result */
+	FcEdit		edit;			/* of that text */
+};
+
+/*
+ * Up to the scan a constant NULL stands for a volatile expression: the load may
+ * get another value, and the scan must not use one up.
+ */
+static FcTransform *
+fc_transform_begin(FcTransforms *all, FcShared *shared, const FcColumn *column, Expr *expr)
+{
+	FcTransform *transform = palloc0(sizeof(FcTransform));
+
+	transform->all = all;
+	transform->text = exprType((Node *) expr) == TEXTOID;
+	transform->edit = column->edit;
+	transform->edit.flags &= FC_FIELD_NUMBER;
+	if (shared->phase <= FC_PHASE_SCAN && contain_volatile_functions((Node *) expr))
+	{
+		transform->text = false;
+		expr = (Expr *) makeNullConst(exprType((Node *) expr), -1, InvalidOid);
+	}
+	transform->expr = ExecInitExpr(expr, NULL);
+	return transform;
+}
+
+/* Finds out which fields the expressions name */
+static void
+fc_transforms_used(FcTransforms *all, List *exprs)
+{
+	Bitmapset  *used = NULL;
+	int			i = -1;
+
+	pull_varattnos((Node *) exprs, INNER_VAR, &used);
+	all->used = palloc(sizeof(int) * (bms_num_members(used) + 1));
+	while ((i = bms_next_member(used, i)) >= 0)
+		all->used[all->nused++] = i + FirstLowInvalidHeapAttributeNumber - 1;
+}
+
+static TupleTableSlot *
+fc_transforms_slot(int nfields)
+{
+	TupleDesc	desc = CreateTemplateTupleDesc(Max(nfields, 1));
+	TupleTableSlot *slot;
+
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+		TupleDescInitEntry(desc, attnum, NULL, TEXTOID, -1, 0);
+	slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	memset(slot->tts_isnull, true, sizeof(bool) * desc->natts);
+	return ExecStoreVirtualTuple(slot);
+}
+
+FcTransforms *
+fc_transforms_begin(FcShared *shared, FcColumn *columns, const FcDialect *dialect,
+					ExprContext *econtext)
+{
+	const char *tree = fc_shared_transforms(shared);
+	FcTransforms *all;
+	List	   *exprs;
+	int			n = 0;
+
+	if (tree[0] == '\0')
+		return NULL;
+	all = palloc0(sizeof(FcTransforms));
+	exprs = castNode(List, stringToNode(tree));
+	all->dialect = dialect;
+	all->columns = columns;
+	all->econtext = econtext;
+	all->slot = fc_transforms_slot(shared->plan.nfields);
+	fc_transforms_used(all, exprs);
+	for (int i = 0; i < shared->plan.ncolumns; i++)
+		if (columns[i].flags & FC_FIELD_TRANSFORM)
+			columns[i].transform = fc_transform_begin(all, shared, &columns[i], list_nth(exprs, n++));
+	return all;
+}
+
+void
+fc_transforms_take(FcTransforms *all, const FcField *fields)
+{
+	for (int i = 0; i < all->nused; i++)
+	{
+		int			at = all->used[i];
+		const FcColumn *column = &all->columns[at];
+		FcEdit		edit = column->edit;
+		FcField		field = fields[at];
+
+		edit.flags &= ~FC_FIELD_NUMBER;
+		fc_column_force(column, all->dialect, &field);
+		if (!field.null && !field.marker)
+			fc_edit_field(&edit, &field);
+		all->slot->tts_isnull[at] = field.null;
+		all->slot->tts_values[at] = field.null ? (Datum) 0 :
+			PointerGetDatum(cstring_to_text_with_len(field.data, field.len));
+	}
+}
+
+bool
+fc_transform_value(FcTransform *transform, FcField *field, Datum *value)
+{
+	ExprContext *econtext = transform->all->econtext;
+
+	econtext->ecxt_innertuple = transform->all->slot;
+	*value = ExecEvalExpr(transform->expr, econtext, &field->null);
+	if (!transform->text)
+		return true;
+	if (field->null)
+		return false;
+	field->data = text_to_cstring(DatumGetTextPP(*value));
+	field->len = strlen(field->data);
+	field->quoted = false;
+	fc_edit_field(&transform->edit, field);
+	return false;
+}

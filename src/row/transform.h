@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/transform.h
+ *	  Values that expressions make of the fields of a record.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_TRANSFORM_H
+#define FC_TRANSFORM_H
+
+#include "row/column.h"
+
+/*
+ * Prepares the expressions of the columns that have FC_FIELD_TRANSFORM; NULL if
+ * none has.  They are evaluated in econtext, and in the caller's memory
+ * context.  The columns and the dialect must stay where they are.
+ */
+extern FcTransforms *fc_transforms_begin(FcShared *shared, FcColumn *columns,
+										 const FcDialect *dialect, ExprContext *econtext);
+
+/*
+ * Takes the fields of the record in hand, which are in the server's encoding,
+ * as texts, with their edits.  The fields stay as they are.
+ */
+extern void fc_transforms_take(FcTransforms *transforms, const FcField *fields);
+
+/*
+ * Evaluates the column's expression.  True: *value, or field->null, is the
+ * column's value.  False: the field is a text that the column's type is to
+ * read.
+ */
+extern bool fc_transform_value(FcTransform *transform, FcField *field, Datum *value);
+
+#endif							/* FC_TRANSFORM_H */
