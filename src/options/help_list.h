@@ -253,7 +253,7 @@
 	  "columns or the table gives them, or as $1, $2 and so on; NULL where null_string or null_strings says so. If it makes a text, the column's type reads that as it would read a field; " \
 	  "else the value is assigned as in INSERT. DEFAULT gives the column its default. Fields that no column of the table has may be there for an expression, with header => 'map' or in columns. " \
 	  "Subqueries are refused, as in COPY ... WHERE. An option of COPY, and a key of the argument options.", \
-	  "SELECT fast_copy('orders', '/data/orders.csv',\n  options => $${\"transform\": \"customer = initcap(trim(customer))\"}$$);") \
+	  "SELECT fast_copy('customers', '/data/customers.csv', header => 'map',\n  ignore_extra_columns => true,\n  options => '{\"transform\": \"name = initcap(trim(name))\"}');") \
 	X(null_strings, NULL, NULL, \
 	  "further words that stand for NULL", \
 	  "Words that stand for NULL as null_string does, where they are not quoted: one word, a JSON array of words for all columns, or a JSON object of columns and their words. " \
