@@ -16,6 +16,8 @@ MOMENT="timestamp '2024-01-01' + (hashint8(i)::bigint & 2147483647) % 2592000 * 
 #   fewer     so many times fewer rows
 #   copy, call     more options of COPY, more arguments of fast_copy
 #   where     COPY's condition
+#   stage     expressions over the columns as texts: COPY loads these into a stage, from
+#             which INSERT takes the expressions
 #   bad       a condition; records of these rows get a field that is no number
 #   memory    fast_copy.memory
 shapes()
@@ -56,6 +58,12 @@ shapes()
     call="on_error => 'ignore', log_verbosity => 'silent', reject_table => 'rejected'"
   shape latin1 't text, n int' "'ÄÖÜ äöü straße naïve ' || i, i" copy="ENCODING 'LATIN1'" call="encoding => 'LATIN1'" fewer=2
   shape sjis 't text, n int' "'日本語の行 ' || i, i" copy="ENCODING 'SJIS'" call="encoding => 'SJIS'" fewer=2
+  shape edits 'a numeric, n int' "replace((i / 100.0)::text, '.', ','), CASE WHEN i % 10 = 0 THEN 'n/a' ELSE i::text END" \
+    stage="replace(a, ',', '.')::numeric, nullif(n, 'n/a')::int" \
+    call="options => '{\"number_format\": \"1234,56\", \"null_strings\": {\"n\": \"n/a\"}}'"
+  shape transform 'a numeric, b boolean, n int' "'\$' || i / 100.0, substr('YN', 1 + i % 2, 1), i || ' kg'" \
+    stage="substr(a, 2)::numeric, b = 'Y', split_part(n, ' ', 1)::int" \
+    call="options => '{\"transform\": \"a = substr(a, 2)::numeric, b = b = ''Y'', n = split_part(n, '' '', 1)::int\"}'"
   shape huge_field 't text' "repeat('x \"y\", ', $((ROWS * 50)))" fewer="$ROWS"
 }
 
@@ -70,7 +78,7 @@ all_shapes()
 
 shape()
 {
-  local -A S=([by]='RANGE (ts)' [before]= [made]= [fewer]=1 [copy]= [call]= [where]= [bad]= [memory]="$MEMORY")
+  local -A S=([by]='RANGE (ts)' [before]= [made]= [fewer]=1 [copy]= [call]= [where]= [stage]= [bad]= [memory]="$MEMORY")
   local name=$1 columns=$2 values=$3 file=$FC_TMP/files/shape.csv good round who n
   while [ $# -gt 3 ]; do S[${4%%=*}]=${4#*=}; set -- "$1" "$2" "$3" "${@:5}"; done
   [[ "${S[by]}" != RANGE* || -n "${S[made]}" ]] || S[made]=$(partitions_sql target 2024-01-01 30)
@@ -122,11 +130,19 @@ shape_statements()
 {
   if [ "$1" = copy ]; then
     echo "${S[made]:-SELECT};"
+    [ -z "${S[stage]}" ] || { shape_stage; return; }
     echo "COPY target FROM '$good' WITH ($(shape_read))${S[where]:+ WHERE ${S[where]}};"
   else
     echo "SET LOCAL fast_copy.memory = '${S[memory]}';"
     echo "SELECT fast_copy('target', '$file', workers => $WORKERS$([[ "${S[copy]}" != *text* ]] || echo ", format => 'text'")${S[call]:+, ${S[call]}});"
   fi
+}
+
+shape_stage()
+{
+  echo "CREATE UNLOGGED TABLE stage (ts text, $(sed -E 's/([a-z]+) [a-z0-9]+/\1 text/g' <<<"$columns"));"
+  echo "COPY stage FROM '$good' WITH ($(shape_read));"
+  echo "INSERT INTO target SELECT ts::timestamp, ${S[stage]} FROM stage; DROP TABLE stage;"
 }
 
 # The options of the COPY that reads what shape_file has written
