@@ -101,27 +101,16 @@ fc_columns_is_boolean(const FcColumnSeen *column)
 		(column->kinds[FC_VALUE_LETTER] == 0 || (trues > 0 && trues < column->values));
 }
 
-/* Counts what an integer tells beside its type */
-static void
-fc_columns_integer(FcColumnSeen *column, int64 integer)
-{
-	uint64		before = column->kinds[FC_VALUE_INTEGER] - 1;
-
-	Assert(column->kinds[FC_VALUE_INTEGER] > 0);
-	column->low = before == 0 ? integer : Min(column->low, integer);
-	column->high = before == 0 ? integer : Max(column->high, integer);
-	if (before == 0)
-		column->ascending = true;
-	else if (integer < column->last)
-		column->ascending = false;
-	column->last = integer;
-}
-
+/* Counts what a number tells beside its type */
 static void
 fc_columns_number(FcColumnSeen *column, const FcValueNumber *number)
 {
 	bool		first = column->kinds[FC_VALUE_NUMBER] == 1;
 
+	column->low = first ? number->integer : Min(column->low, number->integer);
+	column->high = first ? number->integer : Max(column->high, number->integer);
+	column->ascending = first || (column->ascending && number->integer >= column->last);
+	column->last = number->integer;
 	column->decimals[0] = first ? number->decimals : Min(column->decimals[0], number->decimals);
 	column->decimals[1] = first ? number->decimals : Max(column->decimals[1], number->decimals);
 	column->digits = first ? number->digits : Max(column->digits, number->digits);
@@ -222,24 +211,27 @@ static void
 fc_columns_judge(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool padded)
 {
 	FcValueNumber number = {0};
+	FcValueText whole = {s, len};
+	const char *sign = fc_value_sign(&s, &len);
 	int			kinds = fc_value_judge(table->judge, s, len, &number);
 	bool		trimmed = !(kinds & FC_VALUE_BIT(FC_VALUE_BLANK));
 
+	column->amounts += sign != NULL;
+	column->signs_differ |= column->values > 0 && column->sign != sign;
+	column->sign = sign;
 	if (padded)
 		kinds |= FC_VALUE_BIT(FC_VALUE_BLANK);
 	column->values++;
 	column->padded += padded;
 	for (int i = 0; i < FC_VALUE_KINDS; i++)
 		column->kinds[i] += (kinds & FC_VALUE_BIT(i)) != 0;
-	if (kinds & FC_VALUE_BIT(FC_VALUE_INTEGER))
-		fc_columns_integer(column, number.integer);
 	if (kinds & FC_VALUE_BIT(FC_VALUE_NUMBER))
 		fc_columns_number(column, &number);
 	if (kinds & FC_VALUE_BIT(FC_VALUE_COMMA))
 		fc_numbers_add(&column->numbers, &number.shape, s, len);
 	fc_columns_patterns(table, column, s, len, kinds, trimmed);
 	if (column->example == NULL)
-		column->example = pnstrdup(s, Min(len, FC_EXAMPLE));
+		column->example = pnstrdup(whole.s, Min(whole.len, FC_EXAMPLE));
 }
 
 /* Counts one value; s[0..len) is followed by bytes that may be written */

@@ -377,32 +377,75 @@ fc_statement_words(const FcColumnSeen *column)
 					fc_statement_json(strVal(linitial(words))));
 }
 
-/* Appends null_strings, in further lines for columns that find no room */
+/*
+ * Appends a member of an object within, the first one with the name of that, in
+ * a further line if there is no room
+ */
+static void
+fc_statement_within(List **lines, const char *name, bool *any, const char *member)
+{
+	if (!*any)
+		fc_statement_member(lines, name, psprintf("{%s", member));
+	else if (pg_mbstrlen(llast(*lines)) + 2 + pg_mbstrlen(member) <= FC_LINE_JSON)
+		llast(*lines) = psprintf("%s, %s", (char *) llast(*lines), member);
+	else
+	{
+		llast(*lines) = psprintf("%s,", (char *) llast(*lines));
+		*lines = lappend(*lines, psprintf("  %s", member));
+	}
+	*any = true;
+}
+
 static void
 fc_statement_nulls(List **lines, const FcTable *table)
 {
 	bool		any = false;
 
 	for (int i = 0; i < table->ncolumns; i++)
-	{
-		char	   *words;
+		if (table->columns[i].null_words != 0)
+			fc_statement_within(lines, "null_strings", &any, fc_statement_words(&table->columns[i]));
+	if (any)
+		llast(*lines) = psprintf("%s}", (char *) llast(*lines));
+}
 
-		if (table->columns[i].null_words == 0)
+/* Appends transform, which takes signs of currencies off */
+static void
+fc_statement_transform(List **lines, const FcTable *table)
+{
+	bool		any = false;
+
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		const FcColumnSeen *column = &table->columns[i];
+		const char *field = quote_identifier(table->map && column->header ? column->header : column->name);
+
+		if (!column->amount)
 			continue;
-		words = fc_statement_words(&table->columns[i]);
-		if (!any)
-			fc_statement_member(lines, "null_strings", psprintf("{%s", words));
-		else if (pg_mbstrlen(llast(*lines)) + 2 + pg_mbstrlen(words) <= FC_LINE_JSON)
-			llast(*lines) = psprintf("%s, %s", (char *) llast(*lines), words);
-		else
-		{
-			llast(*lines) = psprintf("%s,", (char *) llast(*lines));
-			*lines = lappend(*lines, psprintf("  %s", words));
-		}
-		any = true;
+		if (strlen(field) > FC_BESIDE || field[0] == '"')
+			field = psprintf("$%d", i + 1);
+		fc_statement_within(lines, "transform", &any,
+							psprintf("%s: %s", fc_statement_json(column->name),
+									 fc_statement_json(psprintf("replace(%s, '%s', '')", field, column->sign))));
 	}
 	if (any)
 		llast(*lines) = psprintf("%s}", (char *) llast(*lines));
+}
+
+/*
+ * A JSON object in lines as a string constant, in dollar quotes if it has
+ * quotes of its own
+ */
+static char *
+fc_statement_object(const List *lines)
+{
+	StringInfoData whole;
+	ListCell   *lc;
+
+	initStringInfo(&whole);
+	foreach(lc, lines)
+		appendStringInfo(&whole, "%s%s", whole.len > 0 ? "\n    " : "", (char *) lfirst(lc));
+	return strchr(whole.data, '\'') && !strstr(whole.data, "$$") ? psprintf("$$%s$$", whole.data) :
+		fc_statement_lines(lines);
 }
 
 /* The options that are no arguments, those of the caller too; or NULL */
@@ -416,6 +459,7 @@ fc_statement_options(const FcTable *table)
 		if (given[i])
 			fc_statement_member(&lines, fc_option_list[i].name,
 								fc_statement_given_json(table->options, &fc_option_list[i]));
+	fc_statement_transform(&lines, table);
 	fc_statement_nulls(&lines, table);
 	if (table->trim)
 		fc_statement_member(&lines, "trim", fc_statement_json(table->trim));
@@ -430,7 +474,7 @@ fc_statement_options(const FcTable *table)
 	if (lines == NIL)
 		return NULL;
 	llast(lines) = psprintf("%s}", (char *) llast(lines));
-	return fc_statement_lines(lines);
+	return fc_statement_object(lines);
 }
 
 /* The patterns of all columns as timestamp_format has them, or NULL */

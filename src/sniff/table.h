@@ -30,8 +30,11 @@ typedef struct FcColumnSeen
 	List	   *patterns;		/* numbers of those that all values match */
 	List	   *likely;			/* those that all matched before one did not, */
 	uint64		unlikely;		/* and values that match none of these */
-	int64		low;			/* of integers */
+	int64		low;			/* of numbers, without fractions */
 	int64		high;
+	uint64		amounts;		/* values that had the sign of a currency, */
+	const char *sign;			/* this one, the last value's; or NULL */
+	bool		signs_differ;	/* not all values have it */
 	bool		ascending;		/* within each place */
 	int64		last;
 	int			decimals[2];	/* the fewest and the most after the point */
@@ -49,6 +52,7 @@ typedef struct FcColumnSeen
 	const char *type;			/* as CREATE TABLE has it */
 	const char *pattern;		/* for timestamp_format, or NULL */
 	bool		format;			/* its numbers are as number_format has them */
+	bool		amount;			/* a transform takes "sign" off */
 	bool		force_null;		/* quoted words for NULL are NULL, too */
 	uint32		null_words;		/* for null_strings: words, as bits */
 	List	   *notes;			/* of char *: what is unsure */

@@ -262,26 +262,46 @@ fc_types_iso(FcColumnSeen *column)
 	return TIMESTAMPTZOID;
 }
 
-/* The type of a column of integers: numbers, or moments written as such */
+/* The type of a column of plain numbers, or moments written as such */
 static Oid
-fc_types_integer(const FcTable *table, FcColumnSeen *column)
+fc_types_plain(const FcTable *table, FcColumnSeen *column)
 {
 	Oid			typid = fc_types_number(table, column);
+	bool		integers = fc_types_all(column, FC_VALUE_INTEGER);
 	Oid			moment;
 	const char *pattern;
 
 	if (table->options->timestamp_format)
 		return typid;
-	if ((pattern = fc_types_moment(table, column)) != NULL)
+	pattern = fc_types_moment(table, column);
+	/* seconds alone have fractions */
+	if (pattern != NULL && (integers || pattern == fc_epochs[0].pattern))
 	{
 		column->pattern = pattern;
-		fc_types_note(column, psprintf("integers that would be moments as %s", pattern));
+		fc_types_note(column, psprintf("%s that would be moments as %s", integers ? "integers" : "numbers", pattern));
 		return TIMESTAMPTZOID;
 	}
+	if (!integers)
+		return typid;
 	if ((pattern = fc_types_digits(table, column, &moment)) == NULL)
 		return typid;
 	column->pattern = pattern[0] ? pattern : NULL;
 	return moment;
+}
+
+/* Amounts of one currency are numbers, once a transform has cut the sign off */
+static Oid
+fc_types_amount(const FcTable *table, FcColumnSeen *column)
+{
+	if (column->signs_differ || table->options->given[FC_OPTION_transform])
+	{
+		fc_types_note(column, pstrdup("some values are amounts of a currency, and not all of the same one: a text"));
+		return TEXTOID;
+	}
+	if (!column->format && (!fc_types_all(column, FC_VALUE_NUMBER) || (table->number_format && column->decimals[1] > 0)))
+		return TEXTOID;
+	column->amount = true;
+	return NUMERICOID;
 }
 
 /* The type that all values of the column have */
@@ -295,13 +315,15 @@ fc_types_common(const FcTable *table, FcColumnSeen *column)
 		return fc_types_of_given(table, column, given);
 	if (column->values == 0)
 		return TEXTOID;
+	if (column->amounts > 0)
+		return fc_types_amount(table, column);
 	if (fc_types_all(column, FC_VALUE_INTEGER))
-		return fc_types_integer(table, column);
+		return fc_types_plain(table, column);
 	if (column->format)
 		return fc_types_number(table, column);
 	if (fc_types_all(column, FC_VALUE_NUMBER))
 		return table->number_format && column->decimals[1] > 0 ? TEXTOID :
-			fc_types_number(table, column);
+			fc_types_plain(table, column);
 	if ((typid = fc_types_iso(column)) != InvalidOid)
 		return typid;
 	if (fc_types_all(column, FC_VALUE_TIME))
@@ -384,6 +406,9 @@ fc_types_rare(const FcTable *table, FcColumnSeen *column)
 	};
 	Oid			typid;
 
+	/* values were counted without their signs */
+	if (column->amounts > 0)
+		return;
 	for (int i = 0; i <= FC_VALUE_COMMA; i++)
 	{
 		uint64		other = column->values - column->kinds[i];
@@ -399,6 +424,32 @@ fc_types_rare(const FcTable *table, FcColumnSeen *column)
 						  FC_VALUE_KINDS);
 	if (table->trim == NULL && column->kinds[FC_VALUE_BLANK] > column->values / 2)
 		fc_types_note(column, pstrdup("most values begin or end with blanks, which stay"));
+}
+
+/* Says how a date and a time in two columns become one moment */
+static void
+fc_types_note_moment(FcTable *table)
+{
+	FcColumnSeen *date = NULL;
+	FcColumnSeen *time = NULL;
+	int			n = 0;
+
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		FcColumnSeen *column = &table->columns[i];
+
+		if (column->typid == DATEOID)
+			date = column, n++;
+		else if (column->typid == TIMEOID)
+			time = column, n++;
+	}
+	if (n != 2 || !date || !time)
+		return;
+	fc_types_note(time, psprintf("with %s one moment, if a column has the transform %s + %s::time",
+								 quote_identifier(date->name),
+								 date->pattern ? psprintf("to_date(%s, '%s')", quote_identifier(date->name), date->pattern) :
+								 psprintf("%s::date", quote_identifier(date->name)),
+								 quote_identifier(time->name)));
 }
 
 static const char *
@@ -426,6 +477,7 @@ fc_types_decide(FcTable *table)
 		Assert(table->columns[i].name);
 		table->columns[i].typid = fc_types_common(table, &table->columns[i]);
 	}
+	fc_types_note_moment(table);
 	fc_nulls_decide(table);
 	fc_blanks_decide(table);
 	for (int i = 0; i < table->ncolumns; i++)

@@ -65,7 +65,13 @@ static const char *const fc_value_dates[] = {
 
 static const char *const fc_value_times[] = {
 	"", " HH24:MI", " HH24:MI:SS", " HH24:MI:SS.US", " HH12:MI AM",
-	" HH12:MI:SS AM", " HH24:MI:SS TZ"
+	" HH12:MI:SS AM", " HH24:MI:SS TZ", " HH24.MI", " HH24.MI.SS", " HH12.MI.SS AM",
+	" HH12.MI.SS.US AM"
+};
+
+/* What may stand before or behind an amount; of two the longer one first */
+static const char *const fc_value_signs[] = {
+	"US$", "$", "USD", "EUR", "GBP", "CHF", "JPY", "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5"
 };
 
 static const char *const fc_value_moments[] = {
@@ -206,6 +212,7 @@ fc_value_number(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 	p += point;
 	number->decimals = point ? fc_value_digits(&p, end) : 0;
 	number->digits = before + number->decimals;
+	number->integer = strtoll(s, NULL, 10);
 	if (leading_zero || number->digits == 0 || number->digits > FC_NUMBER_DIGITS ||
 		!fc_numbers_exponent(p, end, &exponent))
 		return formats;
@@ -329,6 +336,40 @@ fc_value_is_json(char *s, size_t len)
 		(GetDatabaseEncoding() != PG_UTF8 && strstr(s, "\\u")))
 		return false;
 	return pg_parse_json(fc_json_lex(s, len), &nullSemAction) == JSON_SUCCESS;
+}
+
+/* Is there a sign of a currency?  Those that are not ASCII are in UTF8. */
+static const char *
+fc_value_sign_at(const char *s, size_t len, bool ends)
+{
+	for (int i = 0; i < lengthof(fc_value_signs); i++)
+	{
+		size_t		n = strlen(fc_value_signs[i]);
+
+		if (len > n && memcmp(ends ? s + len - n : s, fc_value_signs[i], n) == 0)
+			return fc_value_signs[i];
+	}
+	return NULL;
+}
+
+const char *
+fc_value_sign(char **s, size_t *len)
+{
+	size_t		minus = *len > 0 && **s == '-';
+	const char *before = fc_value_sign_at(*s + minus, *len - minus, false);
+	const char *sign = before ? before : fc_value_sign_at(*s, *len, true);
+	size_t		cut = sign ? strlen(sign) : 0;
+	FcValueText rest;
+
+	/* USD123 is rather the name of a thing */
+	if (sign == NULL || (before && isalpha((unsigned char) before[cut - 1]) && (*s)[minus + cut] != ' '))
+		return NULL;
+	rest = fc_value_trim(before ? *s + minus + cut : *s, *len - cut - (before ? minus : 0));
+	if (rest.len == 0 || strspn(rest.s, "-+.,0123456789") == 0 || !isdigit((unsigned char) rest.s[rest.len - 1]))
+		return NULL;
+	*s += rest.s - *s;
+	*len = rest.len;
+	return sign;
 }
 
 /* The kinds of a value that is followed by a NUL, apart from blanks */

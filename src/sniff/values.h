@@ -45,7 +45,7 @@ typedef enum FcValueType
 /* What a value is made of, for those that are numbers */
 typedef struct FcValueNumber
 {
-	int64		integer;		/* FC_VALUE_INTEGER: the value */
+	int64		integer;		/* what stands before the point */
 	int			decimals;		/* digits after the point */
 	int			digits;			/* all digits */
 	FcNumberShape shape;		/* FC_VALUE_COMMA: how it may be written */
@@ -60,6 +60,12 @@ typedef struct FcValueText
 
 /* s[0..len) without the blanks around it that trim takes off */
 extern FcValueText fc_value_trim(const char *s, size_t len);
+
+/*
+ * Takes the sign of a currency off an amount, and a minus before the sign with
+ * it.  Returns the sign, or NULL if the value is no such thing.
+ */
+extern const char *fc_value_sign(char **s, size_t *len);
 
 /* What values are judged by; made once */
 typedef struct FcJudge FcJudge;

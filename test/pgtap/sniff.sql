@@ -120,7 +120,16 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('commas between thousands', E'v;n\n1,355.90;1\n12.50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1,234.56"}''', '(12.50,2) (1355.90,1)'),
 ('blanks between thousands', E'v;n\n1 355,90;1\n12,50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1 234,56"}''', '(12.50,2) (1355.90,1)'),
 ('no-break spaces between thousands', E'v;n\n1\u00A0355,90;1\n12,50;2\n', '', 'v numeric, n bigint', E'header => true, delimiter => '';'', options => ''{"number_format": "1\u00A0234,56"}''', '(12.50,2) (1355.90,1)'),
-('apostrophes between thousands', E'v;n\n1''355.90;1\n12.50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1''''234.56"}''', '(12.50,2) (1355.90,1)'),
+('apostrophes between thousands', E'v;n\n1''355.90;1\n12.50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => $${"number_format": "1''234.56"}$$', '(12.50,2) (1355.90,1)'),
+('amounts with a sign before them', E'v;n\n$1.50;1\n-$12.25;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => $${"transform": {"v": "replace(v, ''$'', '''')"}}$$', '(-12.25,2) (1.50,1)'),
+('amounts with a sign behind them', E'v;n\n1.250,50 EUR;1\n-7,25 EUR;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => $${"transform": {"v": "replace(v, ''EUR'', '''')"}, "number_format": "1.234,56"}$$', '(-7.25,2) (1250.50,1)'),
+('amounts with a sign in UTF8', E'"Unit Price";n\n€ 5;1\n€ 7.5;2\n', '', '"unit price" numeric, n bigint', 'header => true, delimiter => '';'', options => $${"transform": {"unit price": "replace($1, ''€'', '''')"}}$$', '(5,1) (7.5,2)'),
+('amounts of two currencies', E'v;n\n$1.50;1\n€2.50;2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '($1.50,1) (€2.50,2)'),
+('amounts, some without a sign', E'v;n\n$1.50;1\n2.50;2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '($1.50,1) (2.50,2)'),
+('names that begin like currencies', E'v;n\nUSD15;1\nUSD16;2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '(USD15,1) (USD16,2)'),
+('seconds with fractions', E'at;n\n1714573801.25;1\n1714573802.5;2\n', '', 'at timestamptz, n bigint; at', 'header => true, delimiter => '';'', timestamp_format => ''epoch_s''', '("2024-05-01 14:30:01.25+00",1) ("2024-05-01 14:30:02.5+00",2)'),
+('numbers that are no seconds', E'v;n\n1714573801.25;1\n1714573802.5;2\n', '', 'v double precision, n bigint', 'header => true, delimiter => '';''', '(1714573801.25,1) (1714573802.5,2)'),
+('times of Oracle', E'at;n\n05-FEB-24 03.14.15 PM;1\n06-FEB-24 12.00.01 AM;2\n', '', 'at timestamp, n bigint; at', 'header => true, delimiter => '';'', timestamp_format => ''DD-Mon-YY HH12.MI.SS AM''', '("2024-02-05 15:14:15",1) ("2024-02-06 00:00:01",2)'),
 ('exponents after decimal commas', E'v;n\n1,5e3;1\n2,25;2\n', '', 'v double precision, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1234,56"}''', '(1500,1) (2.25,2)'),
 ('thousands that tell themselves', E'v;n\n1.234.567;1\n12.345;2\n678;3\n', '', 'v bigint, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1.234,56"}''', '(12345,2) (1234567,1) (678,3)'),
 ('thousands that other columns tell', E'v;n\n1.355,90;1.234\n12,50;5.678\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1.234,56"}''', '(12.50,5678) (1355.90,1234)'),
@@ -352,7 +361,7 @@ CREATE FUNCTION brought_lines() RETURNS bytea LANGUAGE sql AS
 $$ SELECT convert_to(E'id;day;at;shop;amount;pieces;paid\n' || string_agg(format(E'%s;%s;%s ; %s ;%s;%s; %s\n%s', id, to_char(day, 'DD.MM.YYYY'), to_char(at, 'DD.MM.YYYY HH24:MI:SS'), shop,
 	german(amount), coalesce(pieces::text, 'n/a'), paid, CASE WHEN id % 4 = 0 THEN E'\n' ELSE '' END), '' ORDER BY id), 'UTF8') FROM brought $$;
 SELECT write('sniff_brought.csv', brought_lines()) \g /dev/null
-SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && gzip -c sniff_brought.csv >sniff_brought.csv.gz', current_setting('test.dir'))) \gexec
+SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && gzip -c sniff_brought.csv >sniff_brought.csv.gz && cat >/dev/null', current_setting('test.dir'))) \gexec
 CREATE FUNCTION differing(statements text[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	found text;
@@ -439,7 +448,7 @@ SELECT is((SELECT count(*) || ' ' || sum(column_1) FROM gaps), (SELECT count(*) 
 
 -- Several files, packed files, patterns and programs
 SELECT write('sniff_part_1.csv', E'at,n\n2024-01-01,1\n'::bytea), write('sniff_part_2.csv', E'at,n\n2024-01-02,2\n'::bytea) \g /dev/null
-SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && gzip -c sniff_part_1.csv >sniff_packed.csv.gz', current_setting('test.dir'))) \gexec
+SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && gzip -c sniff_part_1.csv >sniff_packed.csv.gz && cat >/dev/null', current_setting('test.dir'))) \gexec
 SELECT is(loaded(sniffed(format('%L', current_setting('test.dir') || '/sniff_part_*.csv'))), '(2024-01-01,1) (2024-01-02,2)', 'a pattern');
 SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_2.csv', d || '/sniff_packed.csv.gz'))), '(2024-01-01,1) (2024-01-02,2)', 'a list, of which one is packed') FROM current_setting('test.dir') AS d;
 SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_none.csv', d || '/sniff_part_2.csv'))), '(2024-01-02,2)', 'a list, of which the first is empty') FROM current_setting('test.dir') AS d;
