@@ -117,6 +117,11 @@ SELECT tableoid::regclass, * FROM inf ORDER BY n;
 SELECT * FROM fc.partitions('inf');
 DROP TABLE inf;
 
+-- a unit that the numbers are not in
+CREATE TABLE far (k timestamp, n int) PARTITION BY RANGE (k);
+SELECT fast_copy('far', fc.path(fc.file('far.csv', '1609372800000,1')), timestamp_format => 'epoch_s');
+DROP TABLE far;
+
 -- a half-covered day is cut to the hole
 CREATE TABLE half (k timestamp, n int) PARTITION BY RANGE (k);
 CREATE TABLE half_1 PARTITION OF half FOR VALUES FROM ('2024-01-01 06:00') TO ('2024-01-01 18:00');

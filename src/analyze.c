@@ -386,11 +386,16 @@ fc_analyze_precheck(FcJob *job)
 					edata->hint ? edata->hint : "");
 }
 
-/* Tells the faults for which a load would make no partitions */
+/* Tells the faults for which a load would make no partitions, or warn */
 static void
 fc_analyze_faults(FcAnalysis *analysis)
 {
+	FcFault    *far = fc_partitions_far(analysis->job);
 	ListCell   *lc;
+
+	if (far)
+		fc_analyze_warn(analysis, far->name,
+						psprintf("%s: %s %s", far->message, far->detail, far->hint));
 
 	foreach(lc, fc_partitions_faults(analysis->job))
 	{

@@ -23,6 +23,7 @@
 #include "access/twophase.h"
 #include "utils/lsyscache.h"
 
+#include "convert/pattern.h"
 #include "elsewhere/elsewhere.h"
 #include "load/away.h"
 #include "load/lead.h"
@@ -32,6 +33,10 @@
 #include "load/way.h"
 #include "partition/ddl.h"
 #include "report/progress.h"
+
+/* Keys of our time, in seconds since 1970: from 1980 to 2100 */
+#define FC_SANE_START	315532800.0
+#define FC_SANE_END		4102444800.0
 
 /*
  * Attaches the new partitions, with the parent closed, as core wants it.
@@ -174,6 +179,58 @@ fc_partitions_unsure(FcJob *job)
 							pstrdup("Set timezone to the zone that the partitions were made in, or give a width as partition_interval, such as '1 month'."));
 }
 
+/* A key as seconds since 1970 */
+static double
+fc_partitions_seconds(FcKeyType type, int64 key)
+{
+	const int64 epoch = UNIX_EPOCH_JDATE - POSTGRES_EPOCH_JDATE;
+
+	return type == FC_KEY_DATE ? (double) (key - epoch) * SECS_PER_DAY :
+		(double) key / USECS_PER_SEC - (double) epoch * SECS_PER_DAY;
+}
+
+/* The unit of numbers that the key is read by; NULL: it is read otherwise */
+static const FcEpoch *
+fc_partitions_epoch(const FcTarget *target)
+{
+	const char *pattern = target->planned->columns.patterns[target->plan->key.field];
+
+	for (int i = 0; pattern && i < FC_EPOCHS; i++)
+		if (pg_strcasecmp(pattern, fc_epochs[i].pattern) == 0)
+			return &fc_epochs[i];
+	return NULL;
+}
+
+FcFault *
+fc_partitions_far(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	const FcEpoch *epoch = target->ncreated == 0 ? NULL : fc_partitions_epoch(target);
+	int64		last;
+	double		low;
+	double		high;
+
+	if (epoch == NULL)
+		return NULL;
+	last = target->created[target->ncreated - 1].range.lo;
+	low = fc_partitions_seconds(target->route->type, target->created[0].range.lo) * epoch->units;
+	high = fc_partitions_seconds(target->route->type, last) * epoch->units;
+	for (int i = 0; i < FC_EPOCHS; i++)
+	{
+		int64		units = fc_epochs[i].units;
+
+		if (high / epoch->units < FC_SANE_END || low / units < FC_SANE_START || high / units >= FC_SANE_END)
+			continue;
+		return fc_fault("timestamp_format", 0,
+						psprintf("new partitions of table \"%s\" reach up to value %s", target->relname,
+								 fc_key_text(target->route->type, last)),
+						psprintf("The keys were read as %s since 1970.", epoch->word),
+						psprintf("If they are %s, roll back, and use the pattern %s in timestamp_format.",
+								 fc_epochs[i].word, fc_epochs[i].pattern));
+	}
+	return NULL;
+}
+
 List *
 fc_partitions_faults(FcJob *job)
 {
@@ -279,6 +336,7 @@ fc_partitions_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	List	   *faults;
+	FcFault    *far;
 	bool		early;
 
 	if (target->plan->foreign_keys && fc_tables_existing(job) != NIL)
@@ -293,6 +351,11 @@ fc_partitions_make(FcJob *job)
 	if (early && target->plan->foreign_keys && target->way != FC_WAY_COPY)
 		fc_way_to_core(target, "foreign keys of partitions attached before the load are checked row by row");
 	fc_partitions_check_locks(job);
+	far = fc_partitions_far(job);
+	if (far)
+		ereport(WARNING,
+				(errmsg_internal("%s", far->message), errdetail_internal("%s", far->detail),
+				 errhint("%s", far->hint)));
 	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
 	if (job->places)
 		fc_elsewhere_get()->place(target->rel, target->route, job->places, target->created, target->ncreated);

@@ -144,6 +144,12 @@ extern void fc_partitions_attach(FcJob *job);
 extern List *fc_partitions_faults(FcJob *job);
 
 /*
+ * A fault for a warning only, or NULL: new partitions are far in the future,
+ * and would not be if the numbers were in another unit
+ */
+extern FcFault *fc_partitions_far(FcJob *job);
+
+/*
  * Rows that are replaced: load/replace.c
  */
 

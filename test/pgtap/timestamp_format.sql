@@ -10,7 +10,7 @@ SET LOCAL timezone = 'UTC';
 SET LOCAL datestyle = 'ISO, MDY';
 SET LOCAL fast_copy.chunk_size = '64kB';
 SELECT set_config('fc.file', :'tmp_dir' || '/fc_timestamp_format.csv', true) \g /dev/null
-SELECT plan(110);
+SELECT plan(115);
 
 CREATE FUNCTION pg_temp.write(lines text[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -214,6 +214,21 @@ BEGIN
 END
 $$;
 SELECT pg_temp.check_large(zone, workers) FROM unnest('{UTC,Europe/Berlin}'::text[], '{1,3}'::int[]) AS u(zone, workers);
+
+-- A unit that is not that of the numbers: what the new partitions would be
+CREATE FUNCTION pg_temp.warned(type text, keys text[], format text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_temp.fresh(type, keys);
+	RETURN (SELECT detail FROM fast_copy_analyze('t', current_setting('fc.file'), 'k', timestamp_format => format)
+			WHERE item = 'warning' AND name = 'timestamp_format');
+END
+$$;
+SELECT is(pg_temp.warned('timestamp', '{1609372800000,1609459200000}', 'epoch_s'),
+	'new partitions of table "t" reach up to value 52971-09-25 00:00:00: The keys were read as seconds since 1970. If they are milliseconds, roll back, and use the pattern epoch_ms in timestamp_format.', 'milliseconds read as seconds');
+SELECT matches(pg_temp.warned('date', '{1609372800000000}', 'epoch_ms'), 'If they are microseconds, .* pattern epoch_us', 'microseconds read as milliseconds, dates');
+SELECT is(pg_temp.warned('timestamp', '{1609372800,1609459200}', 'epoch_s'), NULL, 'seconds');
+SELECT is(pg_temp.warned('timestamp', '{1609372800,1609459200000}', 'epoch_s'), NULL, 'a part of them is right');
+SELECT is(pg_temp.warned('timestamp', '{7258118400}', 'epoch_s'), NULL, 'no other unit makes it of our time');
 
 SELECT * FROM finish();
 ROLLBACK;
