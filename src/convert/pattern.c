@@ -249,6 +249,80 @@ has_upper_word(const char *s)
 	return false;
 }
 
+/* Units of strftime, by the letter after "%" */
+static const char *
+find_strftime_word(char letter)
+{
+	static const struct
+	{
+		char		letter;
+		const char *upper;
+	}			words[] = {
+		{'Y', "YYYY"}, {'y', "YY"}, {'m', "MM"}, {'d', "DD"}, {'e', "DD"},
+		{'b', "MON"}, {'h', "MON"}, {'B', "MONTH"}, {'j', "DDD"},
+		{'a', "DY"}, {'A', "DAY"}, {'H', "HH24"}, {'k', "HH24"}, {'I', "HH12"}, {'l', "HH12"},
+		{'M', "MI"}, {'S', "SS"}, {'f', "US"}, {'p', "AM"}, {'P', "AM"}, {'z', "OF"}, {'Z', "TZ"},
+		{'F', "YYYY-MM-DD"}, {'D', "MM/DD/YY"}, {'T', "HH24:MI:SS"}, {'R', "HH24:MI"},
+		{'s', "epoch_s"}, {'%', "%"}
+	};
+
+	for (int i = 0; i < lengthof(words); i++)
+		if (words[i].letter == letter)
+			return words[i].upper;
+	return NULL;
+}
+
+/*
+ * The same as a pattern of strftime in the upper style; NULL if it has a unit
+ * that is not known.  Letters that are text stand in quotes.
+ */
+static char *
+from_strftime(const char *s)
+{
+	StringInfoData upper;
+
+	initStringInfo(&upper);
+	while (*s)
+	{
+		if (*s == '%')
+		{
+			const char *word = find_strftime_word(s[s[1] == '-' ? 2 : 1]);
+
+			if (word == NULL)
+				return NULL;
+			appendStringInfoString(&upper, word);
+			s += s[1] == '-' ? 3 : 2;
+		}
+		else if (isalpha((unsigned char) *s))
+			appendStringInfo(&upper, "\"%c\"", *s++);
+		else
+			appendStringInfoChar(&upper, *s++);
+	}
+	return upper.data;
+}
+
+/* Refuses what others write for moments, with what is written here */
+static void
+refuse_foreign(const FcPattern *pattern)
+{
+	const char *rr = strstr(pattern->text, "RR");
+	char	   *upper;
+
+	if (pattern->text[0] == '%')
+	{
+		upper = from_strftime(pattern->text);
+		refuse(pattern, "It is one of strftime.",
+			   psprintf("Write \"%s\".", upper ? upper : "YYYY-MM-DD HH24:MI:SS"));
+	}
+	if (rr && !has_letter(pattern->text, "Yy"))
+	{
+		upper = pstrdup(pattern->text);
+		memset(upper + (rr - pattern->text), 'Y', strspn(rr, "R"));
+		refuse(pattern, "PostgreSQL does not know Oracle's RR.",
+			   psprintf("Write \"%s\": two digits are the year nearest to 2020, so that 70 is 1970, and 69 is 2069.", upper));
+	}
+}
+
 /*
  * Which of the two styles.  They share letters that mean different things: mm
  * is the month in one and the minute in the other.
@@ -608,6 +682,7 @@ compile_steps(FcPattern *pattern)
 {
 	FcPatternCompiler compiler = {.pattern = pattern,.at = pattern->text};
 
+	refuse_foreign(pattern);
 	compiler.upper = is_upper_style(pattern);
 	pattern->kind = FC_PATTERN_STEPS;
 	pattern->steps = palloc(sizeof(FcPatternStep) * (strlen(pattern->text) + 1));

@@ -15,6 +15,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "mb/pg_wchar.h"
+#include "utils/datetime.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -44,6 +45,10 @@ static const struct
 };
 
 #define FC_HINT_DIGITS	"0123456789"
+
+#define FC_HINT_SCIENTIFIC \
+	"Integer types do not read scientific notation: give the column type numeric or double precision, " \
+	"or write the file anew with all digits; a spreadsheet that writes so has rounded them."
 
 /*
  * What people write for NULL.  A value that its type refuses is told of only if
@@ -101,23 +106,114 @@ fc_hint_format(const FcRefused *refused, const char *pattern)
 	return psprintf("timestamp_format%s '{\"%s\": \"%s\"}'", arrow, refused->column, pattern);
 }
 
-/* Does the value begin with two numbers of one or two digits and a year? */
-static char *
-fc_hint_date(const char *value)
+/* Returns the pattern that the column is read by, or NULL */
+static const char *
+fc_hint_pattern(const FcRefused *refused)
 {
-	int			first;
-	int			second;
-	int			year;
-	int			n = 0;
+	const FcColumns *columns = &refused->target->planned->columns;
+	AttrNumber	attnum = get_attnum(refused->target->oid, refused->column);
 
-	if (sscanf(value, "%2d%*1[/.-]%2d%*1[/.-]%4d%n", &first, &second, &year, &n) != 3 ||
-		n == 0 || year < 1000)
-		return NULL;
-	if (first > 12 && first <= 31 && second >= 1 && second <= 12)
-		return pstrdup("If the day comes first, SET datestyle = 'ISO, DMY' before.");
-	if (second > 12 && second <= 31 && first >= 1 && first <= 12)
-		return pstrdup("If the month comes first, SET datestyle = 'ISO, MDY' before.");
+	for (int i = 0; i < list_length(columns->fields); i++)
+		if (list_nth_int(columns->fields, i) == attnum)
+			return columns->patterns[i];
 	return NULL;
+}
+
+/* A date of three numbers, as a value begins with one */
+typedef struct FcHintDate
+{
+	int			numbers[3];
+	char		separators[2];
+	const char *rest;			/* what follows it */
+} FcHintDate;
+
+static bool
+fc_hint_read_date(const char *value, FcHintDate *date)
+{
+	int			n = 0;
+	int		   *numbers = date->numbers;
+
+	if (sscanf(value, "%4d%1[/.-]%2d%1[/.-]%4d%n", &numbers[0], &date->separators[0],
+			   &numbers[1], &date->separators[1], &numbers[2], &n) != 5)
+		return false;
+	date->rest = value + n;
+	return true;
+}
+
+static int
+fc_hint_month_days(int year, int month)
+{
+	return month >= 1 && month <= MONTHS_PER_YEAR ? day_tab[isleap(year)][month - 1] : 0;
+}
+
+/* Returns a hint if one number is a month, the other a day that it lacks */
+static char *
+fc_hint_no_day(const FcRefused *refused, int year, int one, int other)
+{
+	int			month = Min(one, other);
+	int			days = fc_hint_month_days(year, month);
+
+	if (days == 0 || Max(one, other) <= days || Max(one, other) > 31)
+		return NULL;
+	return psprintf("There is no such day: month %d of %d has %d days. Correct the value, or let on_error%s 'ignore' leave such records out.",
+					month, year, days, fc_caller_arrow(refused->target->options->caller));
+}
+
+/* Returns the pattern of values like this one; NULL if its time is odd */
+static char *
+fc_hint_make_pattern(const FcHintDate *date, const char *first, const char *second, const char *third)
+{
+	static const char *const times[][2] = {
+		{"", ""}, {" %*2d:%*2d%n", " HH24:MI"}, {" %*2d:%*2d:%*2d%n", " HH24:MI:SS"},
+	};
+
+	for (int i = 0; i < lengthof(times); i++)
+	{
+		int			n = 0;
+
+		(void) sscanf(date->rest, times[i][0], &n);
+		if (date->rest[n] == '\0' && (n > 0 || i == 0))
+			return psprintf("%s%c%s%c%s%s", first, date->separators[0], second,
+							date->separators[1], third, times[i][1]);
+	}
+	return NULL;
+}
+
+/* Returns a hint about a date of which only one number can be the month */
+static char *
+fc_hint_order(const FcRefused *refused, const FcHintDate *date, bool day_first)
+{
+	const char *pattern = fc_hint_pattern(refused);
+	const char *word = day_first ? "day" : "month";
+	char	   *fits;
+
+	if (pattern == NULL)
+		return psprintf("If the %s comes first, SET datestyle = 'ISO, %s' before.",
+						word, day_first ? "DMY" : "MDY");
+	fits = fc_hint_make_pattern(date, day_first ? "DD" : "MM", day_first ? "MM" : "DD", "YYYY");
+	if (fits == NULL || strcmp(fits, pattern) == 0)
+		return NULL;
+	return psprintf("If the %s comes first, use %s.", word, fc_hint_format(refused, fits));
+}
+
+static char *
+fc_hint_date(const FcRefused *refused)
+{
+	FcHintDate	date;
+	const int  *n = date.numbers;
+	bool		day_first;
+	bool		month_first;
+
+	if (!fc_hint_read_date(refused->value, &date))
+		return NULL;
+	if (n[0] >= 1000)
+		return fc_hint_no_day(refused, n[0], n[1], n[2]);
+	day_first = n[0] >= 1 && n[0] <= fc_hint_month_days(n[2], n[1]);
+	month_first = n[1] >= 1 && n[1] <= fc_hint_month_days(n[2], n[0]);
+	if (n[2] < 1000 || (day_first && month_first))
+		return NULL;
+	return day_first || month_first ? fc_hint_order(refused, &date, day_first) :
+		fc_hint_no_day(refused, n[2], n[0], n[1]);
 }
 
 static char *
@@ -133,12 +229,13 @@ fc_hint_moment(const FcRefused *refused)
 		if (digits == fc_epochs[i].digits &&
 			(digits == len || (i == 0 && value[digits] == '.' &&
 							   digits + 1 + strspn(value + digits + 1, FC_HINT_DIGITS) == len)))
-			return psprintf("If these are %s since 1970, add %s.", fc_epochs[i].word,
+			return psprintf("If these are %s since 1970, %s %s.", fc_epochs[i].word,
+							fc_hint_pattern(refused) ? "use" : "add",
 							fc_hint_format(refused, fc_epochs[i].pattern));
 	if (sscanf(value, "%*4d-W%2d-%*1d%n", &week, &n) == 1 && n == (int) len)
 		return psprintf("If these are weeks of ISO 8601, add %s.",
 						fc_hint_format(refused, "IYYY-\"W\"IW-ID"));
-	return fc_hint_date(value);
+	return fc_hint_date(refused);
 }
 
 /* Returns the option that shows how a file writes numbers with commas */
@@ -162,9 +259,15 @@ fc_hint_number(const FcRefused *refused, bool integer)
 {
 	const char *value = refused->value;
 	size_t		len = strlen(value);
+	char	   *end;
 
-	if (strpbrk(value, FC_HINT_DIGITS) == NULL || strspn(value, FC_HINT_DIGITS "+-.,") != len)
+	if (strpbrk(value, FC_HINT_DIGITS) == NULL || strspn(value, FC_HINT_DIGITS "+-.,eE") != len)
 		return NULL;
+	if (strpbrk(value, "eE"))
+	{
+		(void) strtod(value, &end);
+		return integer && *end == '\0' ? pstrdup(FC_HINT_SCIENTIFIC) : NULL;
+	}
 	if (strchr(value, ','))
 		return fc_hint_commas(refused);
 	if (integer && strchr(value, '.') && strchr(value, '.') == strrchr(value, '.'))
@@ -289,6 +392,20 @@ fc_hint_file(const FcRefused *refused)
 	return NULL;
 }
 
+/* Returns a hint about what may stand for NULL, beside what does already */
+static char *
+fc_hint_null(const FcRefused *refused)
+{
+	const FcOptions *options = refused->target->options;
+	bool		statement = fc_caller_wrote_copy(options->caller);
+	const char *option = statement ? "null '%s'" : "null_string => '%s'";
+
+	if (options->words.null_string)
+		option = statement ? "null_strings '%s'" : "options => '{\"null_strings\": \"%s\"}'";
+	return psprintf("If \"%s\" stands for NULL, add %s.", refused->value,
+					psprintf(option, refused->value));
+}
+
 /* Returns a hint about a value that its type refuses */
 static char *
 fc_hint_of_value(const FcRefused *refused)
@@ -300,8 +417,7 @@ fc_hint_of_value(const FcRefused *refused)
 	if (fc_hint_is_header(refused))
 		return psprintf("If the first line is a header, add header%s true.", arrow);
 	if (fc_hint_is_null(refused->value))
-		return psprintf("If \"%s\" stands for NULL, add %s%s '%s'.", refused->value,
-						fc_caller_wrote_copy(options->caller) ? "null" : "null_string", arrow, refused->value);
+		return fc_hint_null(refused);
 	if (refused->value[0] == '\0' && fc_format_is_csv(&options->format) &&
 		options->force_null == NIL && options->force_not_null == NIL && options->words.null_string == NULL)
 		return psprintf("If empty strings in quotes stand for NULL, add force_null%s %s.", arrow,
@@ -340,8 +456,34 @@ fc_hint_of_fields(const FcRefused *refused)
 	if (refused->what == FC_REFUSED_EXTRA && delim != '\t' && fc_hint_last_byte(refused) == delim)
 		return psprintf("If each line ends with \"%c\", %s.", delim,
 						fc_hint_program(refused, psprintf("sed \"s/[%c]$//\"", delim)));
+	if (options->columns != NIL)
+		return psprintf("If the file has other columns than the list, name those, or leave the list out and let a header line say which they are: header%s 'map'.", arrow);
 	return psprintf("If the file has other columns than the table, name them%s, or let a header line say which they are: header%s 'map'.",
 					fc_caller_wrote_copy(options->caller) ? "" : " in columns", arrow);
+}
+
+/*
+ * Returns a hint about a header that does not match.  The option that it names
+ * must not be refused in turn.
+ */
+static char *
+fc_hint_of_header(const FcRefused *refused)
+{
+	const FcTarget *target = refused->target;
+	const FcOptions *options = target->options;
+	const char *arrow = fc_caller_arrow(options->caller);
+	char	   *map = psprintf("header%s 'map'%s", arrow,
+							   options->columns == NIL ? "" : " without the list of columns");
+	int			n = 0;
+	int			known = refused->text == NULL ? 0 :
+		fc_columns_known(target->rel, options, &target->dialect, refused->text, &n);
+
+	if (n > 0 && known == 0)
+		return psprintf("No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header%s true.", arrow);
+	if (known < n)
+		return psprintf("If the file has other columns than these, use %s, and ignore_extra_columns%s to skip what is no column of the table.",
+						map, fc_caller_wrote_copy(options->caller) ? "" : " => true");
+	return psprintf("If the file has the columns in another order, or not all of them, use %s.", map);
 }
 
 /* Is there such a byte in these? */
@@ -401,16 +543,14 @@ fc_hint_text(const FcRefused *refused)
 		return fc_hint_of_bytes(refused);
 	separator = fc_hint_separator(refused);
 	if (separator != '\0')
-		return psprintf("If the fields are separated by %s, add delimiter%s %s.",
+		return psprintf("If the fields are separated by %s, %s delimiter%s %s.",
 						separator == '\t' ? "tabs" : psprintf("\"%c\"", separator),
+						options->words.delimiter ? "use" : "add",
 						fc_caller_arrow(options->caller),
 						separator == '\t' ? "E'\\t'" : psprintf("'%c'", separator));
 	if (refused->what == FC_REFUSED_VALUE)
 		return fc_hint_of_value(refused);
-	if (refused->what == FC_REFUSED_HEADER)
-		return psprintf("If the file has the columns in another order, or not all of them, use header%s 'map'.",
-						fc_caller_arrow(options->caller));
-	return fc_hint_of_fields(refused);
+	return refused->what == FC_REFUSED_HEADER ? fc_hint_of_header(refused) : fc_hint_of_fields(refused);
 }
 
 FcRefusedFor
@@ -437,8 +577,9 @@ fc_hint_about(const FcOptions *options)
 			return FC_REFUSED_NOTHING;
 	}
 	edata = fc_error_so_far();
-	/* core's hint about datestyle is not the last word */
-	if (edata->hint && edata->sqlerrcode != ERRCODE_DATETIME_FIELD_OVERFLOW)
+	/* what is known of the value says more than the hint about all moments */
+	if (edata->hint && edata->sqlerrcode != ERRCODE_DATETIME_FIELD_OVERFLOW &&
+		edata->sqlerrcode != ERRCODE_INVALID_DATETIME_FORMAT)
 		what = FC_REFUSED_NOTHING;
 	else if (what == FC_REFUSED_NOTHING)
 	{
@@ -454,14 +595,7 @@ void
 fc_hint(const FcRefused *refused)
 {
 	char	   *hint = fc_hint_text(refused);
-	ErrorData  *edata;
 
-	if (hint == NULL)
-		return;
-	edata = fc_error_so_far();
-	if (edata->hint)
-		errhint("%s %s", edata->hint, hint);
-	else
+	if (hint)
 		errhint("%s", hint);
-	FreeErrorData(edata);
 }

@@ -35,16 +35,6 @@ fc_columns_attnum(Relation rel, const char *name)
 	return attnum;
 }
 
-static void
-fc_fields_extra(Relation rel, const char *name)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("column \"%s\" of the file is not a column of relation \"%s\"",
-					name, RelationGetRelationName(rel)),
-			 errhint("Use ignore_extra_columns to skip it, or transform to make a column of it.")));
-}
-
 /*
  * Refuses a file that lacks a column that must have a value, and has no
  * default; ERROR 22P04.  Any other column becomes NULL.
@@ -113,6 +103,32 @@ fc_fields_column(Relation rel, const FcField *fields, int n, const char *name)
 	return found;
 }
 
+/* How many fields of the header are columns? */
+static int
+fc_fields_known(Relation rel, const FcField *fields, int n)
+{
+	int			known = 0;
+
+	for (int i = 0; i < n; i++)
+		known += !fields[i].null &&
+			fc_fields_column(rel, fields, n, pnstrdup(fields[i].data, fields[i].len)) != NULL;
+	return known;
+}
+
+static void
+fc_fields_extra(Relation rel, const FcOptions *options, bool none_known, const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of the file is not a column of relation \"%s\"",
+					name, RelationGetRelationName(rel)),
+			 none_known ?
+			 errhint("No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header%s true.",
+					 fc_caller_arrow(options->caller)) :
+			 errhint("Add ignore_extra_columns%s to skip it, or transform to make a column of it.",
+					 fc_caller_wrote_copy(options->caller) ? "" : " => true")));
+}
+
 /* Returns the column that field i of the header is; NULL to skip the field */
 static String *
 fc_fields_map_one(Relation rel, const FcOptions *options, FcFileForm *form,
@@ -130,7 +146,7 @@ fc_fields_map_one(Relation rel, const FcOptions *options, FcFileForm *form,
 	if (column == NULL)
 	{
 		if (!options->ignore_extra_columns && options->transforms == NIL)
-			fc_fields_extra(rel, word);
+			fc_fields_extra(rel, options, fc_fields_known(rel, fields, n) == 0, word);
 		return NULL;
 	}
 	name = makeString(pstrdup(column));
@@ -142,25 +158,42 @@ fc_fields_map_one(Relation rel, const FcOptions *options, FcFileForm *form,
 	return name;
 }
 
-void
-fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *of_file,
-			   char *rec, size_t len, FcFileForm *form)
+/* Cuts a header in the server's encoding into fields; -1 as fc_fields_cut */
+static int
+fc_fields_cut_header(const FcOptions *options, const FcDialect *of_file, char *text,
+					 FcField **fields)
 {
 	FcDialect	dialect = *of_file;
-	char	   *line = pnstrdup(rec, len);
-	char	   *text = pg_any_to_server(line, len, form->encoding);
-	size_t		textlen;
-	FcField    *fields;
-	int			n;
+	size_t		len;
 
 	/* a byte order mark is no part of the first name */
 	if (GetDatabaseEncoding() == PG_UTF8 && strncmp(text, "\xEF\xBB\xBF", 3) == 0)
 		text += 3;
-	textlen = strlen(text);
-	fields = palloc(sizeof(FcField) * (textlen + 1));
+	len = strlen(text);
+	*fields = palloc(sizeof(FcField) * (len + 1));
 	dialect.null_string = options->format.null_print;
 	dialect.null_len = options->format.null_print_len;
-	n = fc_fields_cut(&dialect, text, textlen, fields, textlen + 1);
+	return fc_fields_cut(&dialect, text, len, *fields, len + 1);
+}
+
+int
+fc_columns_known(Relation rel, const FcOptions *options, const FcDialect *dialect,
+				 const char *header, int *nfields)
+{
+	FcField    *fields;
+
+	*nfields = fc_fields_cut_header(options, dialect, pstrdup(header), &fields);
+	return fc_fields_known(rel, fields, *nfields);
+}
+
+void
+fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
+			   char *rec, size_t len, FcFileForm *form)
+{
+	char	   *text = pg_any_to_server(pnstrdup(rec, len), len, form->encoding);
+	FcField    *fields;
+	int			n = fc_fields_cut_header(options, dialect, text, &fields);
+
 	if (n < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
@@ -202,7 +235,7 @@ fc_columns_check_others(Relation rel, const FcOptions *options, const FcColumns 
 			fc_transform_uses(options, name, i))
 			continue;
 		if (options->header_map)
-			fc_fields_extra(rel, name);
+			fc_fields_extra(rel, options, false, name);
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",

@@ -56,6 +56,13 @@ extern void fc_columns_map(Relation rel, const FcOptions *options,
 						   const FcDialect *dialect, char *rec, size_t len,
 						   FcFileForm *form);
 
+/*
+ * How many names of a header, which is in the server's encoding and may be cut
+ * off, are columns?  Sets how many fields it has; -1: a quote does not end
+ */
+extern int	fc_columns_known(Relation rel, const FcOptions *options,
+							 const FcDialect *dialect, const char *header, int *nfields);
+
 /* Sets attnums, fields and flags; throws COPY's errors */
 extern void fc_columns_make(Relation rel, const FcOptions *options,
 							const FcFileForm *form, FcColumns *columns);

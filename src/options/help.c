@@ -150,7 +150,10 @@ fc_help_copy(const FcHelp *help)
 {
 	if (help->copy)
 		return help->copy;
-	return help->from & FC_FROM_COPY ? "only with the option fast_copy" : "none";
+	if ((help->from & FC_FROM_COPY) == 0)
+		return "none";
+	return strstr(help->type, "[]") == NULL ? "only with the option fast_copy" :
+		"only with the option fast_copy, as a list (a, b)";
 }
 
 void

@@ -143,7 +143,8 @@
 	  "errors that on_error is about", \
 	  "The classes of errors that on_error tolerates: 'conversion' (a value that its type refuses), 'missing_columns' and 'extra_columns' (too few or too many " \
 	  "fields), 'encoding' (bytes that are no characters), 'check' and 'not_null' (a row that violates such a constraint), 'no_partition' (a row that belongs to no " \
-	  "partition) and 'unique' (of two equal rows, the later one of the file). By default it is 'conversion', the only one that COPY tolerates.", \
+	  "partition) and 'unique' (of two equal rows, the later one of the file). By default it is 'conversion', the only one that COPY tolerates. " \
+	  "In COPY, where check and unique are words of SQL, they stand in quotes: on_error_classes (conversion, 'unique').", \
 	  "SELECT fast_copy('events', '/data/dirty.csv', on_error => 'ignore',\n  on_error_classes => '{conversion,missing_columns}');") \
 	X(reject_limit, "REJECT_LIMIT", NULL, \
 	  "records left out before it is an error", \

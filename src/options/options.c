@@ -400,7 +400,7 @@ fc_options_class_name(uint32 class)
 }
 
 static uint32
-fc_options_class(const char *name)
+fc_options_class(const FcOptions *options, const char *name)
 {
 	for (int i = 0; i < lengthof(error_classes); i++)
 		if (pg_strcasecmp(name, error_classes[i].name) == 0)
@@ -408,7 +408,9 @@ fc_options_class(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("on_error_classes \"%s\" not recognized", name),
-			 errhint("Classes are %s.", fc_option_values[FC_OPTION_on_error_classes])));
+			 errhint(fc_caller_wrote_copy(options->caller) ?
+					 "Classes are %s. A list stands in parentheses, and what is a word of SQL in quotes: on_error_classes (conversion, 'unique')." :
+					 "Classes are %s.", fc_option_values[FC_OPTION_on_error_classes])));
 }
 
 /* Sets what on_error_classes names or, without it, what COPY tolerates */
@@ -425,7 +427,7 @@ fc_options_classes(FcOptions *options)
 	if (options->on_error != FC_ON_ERROR_STOP && classes == NIL)
 		options->tolerated = FC_CLASS_CONVERSION;
 	foreach(lc, classes)
-		options->tolerated |= fc_options_class(strVal(lfirst(lc)));
+		options->tolerated |= fc_options_class(options, strVal(lfirst(lc)));
 }
 
 static void
@@ -489,7 +491,8 @@ fc_options_map(const FcOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("ignore_extra_columns requires header \"map\""),
-				 errhint("Use header%s 'map': then the header tells which columns are extra.",
+				 errhint(options->columns == NIL ? "Use header%s 'map': then the header tells which columns are extra." :
+						 "Use header%s 'map' in place of the list of columns: then the header tells which columns are extra.",
 						 fc_caller_arrow(options->caller))));
 	if (options->header_map && fc_format_is_binary(&options->format))
 		ereport(ERROR,

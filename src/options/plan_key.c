@@ -39,6 +39,30 @@ fc_plan_field(List *fields, AttrNumber attnum)
 	return -1;
 }
 
+/* Gives an error about timestamp_column the columns that it can be as a hint */
+static int
+fc_plan_key_hint(Relation rel, const FcPlanned *planned)
+{
+	StringInfoData names;
+	AttrNumber	attnum;
+	ListCell   *lc;
+
+	if (fc_route_possible(rel, &attnum))
+		return errhint("Leave timestamp_column out, or name column \"%s\".",
+					   get_attname(RelationGetRelid(rel), attnum, false));
+	initStringInfo(&names);
+	foreach(lc, planned->columns.attnums)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1);
+
+		if (fc_key_type(att->atttypid) != FC_KEY_NONE)
+			appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", NameStr(att->attname));
+	}
+	if (names.len == 0)
+		return errhint("Leave timestamp_column out: the file has no timestamp, timestamptz, date or integer column.");
+	return errhint("The key can be one of these columns: %s.", names.data);
+}
+
 /* Takes the column that the caller named as the key, if it can be one */
 static void
 fc_plan_named_key(Relation rel, const char *name, FcPlanned *planned)
@@ -50,7 +74,8 @@ fc_plan_named_key(Relation rel, const char *name, FcPlanned *planned)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						name, RelationGetRelationName(rel))));
+						name, RelationGetRelationName(rel)),
+				 fc_plan_key_hint(rel, planned)));
 	planned->plan.key.field = fc_plan_field(planned->columns.fields, attnum);
 	if (planned->plan.key.field < 0)
 		ereport(ERROR,
@@ -64,7 +89,7 @@ fc_plan_named_key(Relation rel, const char *name, FcPlanned *planned)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot order rows by column \"%s\" of type %s",
 						name, format_type_be(typid)),
-				 errhint("Use a timestamp, timestamptz, date or integer column.")));
+				 fc_plan_key_hint(rel, planned)));
 	planned->plan.key.attnum = attnum;
 }
 
@@ -99,8 +124,7 @@ fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlanned *planned
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("timestamp_column \"%s\" is not the partition key of \"%s\"",
 						options->key_column, RelationGetRelationName(rel)),
-				 errhint("Leave timestamp_column out, or name column \"%s\".",
-						 get_attname(RelationGetRelid(rel), attnum, false))));
+				 fc_plan_key_hint(rel, planned)));
 	planned->plan.key.field = fc_plan_field(planned->columns.fields, attnum);
 	planned->plan.key.routes = (planned->plan.key.field >= 0);
 	planned->plan.routed = !planned->plan.key.routes;
