@@ -48,6 +48,7 @@
 
 #include "compat/compat.h"
 #include "key/search.h"
+#include "source/advice.h"
 #include "source/root.h"
 #include "source/source.h"
 
@@ -79,7 +80,8 @@ fc_source_refuse_special(const char *path, const struct stat *st)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a regular file", path),
 				 errdetail("The file is read several times, in any order."),
-				 errhint("Use COPY to load from a pipe or a device.")));
+				 errhint("Load what a program prints, by program => true or COPY ... FROM PROGRAM: 'cat %s'.",
+						 fc_advice_path(path, "FILE"))));
 }
 
 /*
@@ -278,12 +280,19 @@ fc_source_copy_stream(FcSource *source, FcFile *file, const char *path, int fd, 
 	file->identity.size = source->streamed_end - start;
 }
 
-/* Opens the file that is added, or again what is open */
+/*
+ * Opens the file that is added, or again what is open.  A pipe is refused
+ * before: whoever waits to write to it would take the open for a reader, and
+ * end by a signal once it is closed.
+ */
 static FcDescriptor *
 fc_source_open_next(FcSource *source, const char *path, int fd)
 {
+	struct stat st;
 	FcDescriptor *place = fc_descriptors_reserve(source->descriptors, source->nfiles);
 
+	if (fd < 0 && fc_root_stat(source->root, path, true, &st) == 0 && S_ISFIFO(st.st_mode))
+		fc_source_refuse_special(path, &st);
 	place = fc_descriptors_put(source->descriptors, place,
 							   fd < 0 ? fc_root_open(source->root, path, FC_ROOT_READ) :
 							   fcntl(fd, F_DUPFD_CLOEXEC, 0));

@@ -53,7 +53,11 @@ events($node, 't');
 
 subtest 'what cannot be read is refused, and the error says why' => sub {
 	mkfifo("$dir/fifo", 0644) or die;
-	refused('FIFO', "$dir/fifo", '42809', qr/fifo" is not a regular file/i);
+	# whoever waits to write to it goes on waiting
+	my $writer = IPC::Run::start([ 'sh', '-c', "exec cat '$file' >'$dir/fifo'" ]);
+	refused('FIFO', "$dir/fifo", '42809', qr/fifo" is not a regular file.*HINT:  .*'cat .*fifo'/si);
+	is($node->safe_psql('postgres', "CREATE TABLE piped (LIKE t); SELECT fast_copy('piped', 'timeout 20 cat $dir/fifo', program => true)"), 20000, 'as the hint says');
+	$writer->finish;
 	refused('directory', $dir, '42809', qr/directory/);
 	refused('missing file', "$dir/nothing.csv", '58P01', qr/could not open file "\S*nothing.csv" for reading: No such file/);
 	refused('device', '/dev/zero', '42809', qr/not a regular file/);
