@@ -119,11 +119,19 @@ static const FcMagic magics[] = {
 	{FC_CODEC_ZIP, 4, 4, "PK\x05\x06"},
 	{FC_CODEC_SEVENZIP, 6, 6, "7z\xbc\xaf\x27\x1c"},
 	{FC_CODEC_COMPRESS, 2, 2, "\x1f\x9d"},
-	{FC_CODEC_OLD_LZ4, 4, 4, "\x02\x21\x4c\x18"}
+	{FC_CODEC_OLD_LZ4, 4, 4, "\x02\x21\x4c\x18"},
+	{FC_CODEC_LZMA, 3, 3, "\x5d\0\0"},
+	{FC_CODEC_WORKBOOK, 8, 8, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"},
+	{FC_CODEC_PARQUET, 5, 5, "PAR1\x15"},
+	{FC_CODEC_AVRO, 4, 4, "Obj\x01"},
+	{FC_CODEC_ARROW, 8, 8, "ARROW1\0\0"},
+	{FC_CODEC_SQLITE, 16, 16, "SQLite format 3\0"},
+	{FC_CODEC_DUMP, 6, 6, "PGDMP\x01"}
 };
 
 #define FC_BZIP2_MAGIC	10
 #define FC_TAR_MAGIC_AT	257
+#define FC_ZIP_NAME_AT	30
 
 /* The number in len bytes, of which the lowest comes first */
 static uint64_t
@@ -155,6 +163,43 @@ fc_codec_is_tar(const char *head, size_t len)
 		memchr(head, '\0', FC_TAR_MAGIC_AT) != NULL;
 }
 
+/* "ORC" could be a row; a file of that format has a NUL soon, and no row has */
+static bool
+fc_codec_is_orc(const char *head, size_t len)
+{
+	return len > 3 && memcmp(head, "ORC", 3) == 0 && memchr(head, '\0', len) != NULL;
+}
+
+/* What a file is whose container others have, too: the first name tells */
+static FcCodecKind
+fc_codec_contained(FcCodecKind kind, const char *head, size_t len)
+{
+	static const struct
+	{
+		FcCodecKind container;
+		FcCodecKind kind;
+		size_t		at;
+		const char *name;
+	}			contents[] = {
+		{FC_CODEC_ZIP, FC_CODEC_WORKBOOK, FC_ZIP_NAME_AT, "[Content_Types].xml"},
+		{FC_CODEC_ZIP, FC_CODEC_WORKBOOK, FC_ZIP_NAME_AT, "_rels/.rels"},
+		{FC_CODEC_ZIP, FC_CODEC_WORKBOOK, FC_ZIP_NAME_AT, "docProps/"},
+		{FC_CODEC_ZIP, FC_CODEC_WORKBOOK, FC_ZIP_NAME_AT, "xl/"},
+		{FC_CODEC_ZIP, FC_CODEC_WORKBOOK, FC_ZIP_NAME_AT, "mimetypeapplication/vnd.oasis"},
+		{FC_CODEC_TAR, FC_CODEC_DUMP, 0, "toc.dat"}
+	};
+
+	for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++)
+	{
+		size_t		n = strlen(contents[i].name);
+
+		if (contents[i].container == kind && len >= contents[i].at + n &&
+			memcmp(head + contents[i].at, contents[i].name, n) == 0)
+			return contents[i].kind;
+	}
+	return kind;
+}
+
 /* Does a skippable frame begin here?  zstd and lz4 have them in common. */
 static bool
 fc_codec_skips(const char *head)
@@ -174,12 +219,14 @@ fc_codec_detect(const char *head, size_t len, uint64_t *skip)
 
 		if (len >= magic->least &&
 			memcmp(head, magic->bytes, len < magic->len ? len : magic->len) == 0)
-			return magic->kind;
+			return fc_codec_contained(magic->kind, head, len);
 	}
 	if (fc_codec_is_bzip2(head, len))
 		return FC_CODEC_BZIP2;
 	if (fc_codec_is_tar(head, len))
-		return FC_CODEC_TAR;
+		return fc_codec_contained(FC_CODEC_TAR, head, len);
+	if (fc_codec_is_orc(head, len))
+		return FC_CODEC_ORC;
 	if (len < 8 || !fc_codec_skips(head))
 		return FC_CODEC_NONE;
 	if (skip)
@@ -190,34 +237,29 @@ fc_codec_detect(const char *head, size_t len, uint64_t *skip)
 const char *
 fc_codec_name(FcCodecKind kind)
 {
-	switch (kind)
-	{
-		case FC_CODEC_UNKNOWN:
-			break;
-		case FC_CODEC_NONE:
-			return "plain";
-		case FC_CODEC_GZIP:
-			return "gzip";
-		case FC_CODEC_ZSTD:
-			return "zstd";
-		case FC_CODEC_LZ4:
-			return "lz4";
-		case FC_CODEC_BZIP2:
-			return "bzip2";
-		case FC_CODEC_XZ:
-			return "xz";
-		case FC_CODEC_ZIP:
-			return "zip";
-		case FC_CODEC_SEVENZIP:
-			return "7z";
-		case FC_CODEC_COMPRESS:
-			return "compress";
-		case FC_CODEC_OLD_LZ4:
-			return "legacy lz4";
-		case FC_CODEC_TAR:
-			return "tar";
-	}
-	return "unknown";
+	static const char *const names[FC_CODEC_KINDS] = {
+		[FC_CODEC_NONE] = "plain",
+		[FC_CODEC_GZIP] = "gzip",
+		[FC_CODEC_ZSTD] = "zstd",
+		[FC_CODEC_LZ4] = "lz4",
+		[FC_CODEC_BZIP2] = "bzip2",
+		[FC_CODEC_XZ] = "xz",
+		[FC_CODEC_ZIP] = "zip",
+		[FC_CODEC_SEVENZIP] = "7z",
+		[FC_CODEC_COMPRESS] = "compress",
+		[FC_CODEC_OLD_LZ4] = "legacy lz4",
+		[FC_CODEC_LZMA] = "lzma",
+		[FC_CODEC_TAR] = "tar",
+		[FC_CODEC_WORKBOOK] = "spreadsheet",
+		[FC_CODEC_PARQUET] = "Parquet",
+		[FC_CODEC_ORC] = "ORC",
+		[FC_CODEC_AVRO] = "Avro",
+		[FC_CODEC_ARROW] = "Arrow",
+		[FC_CODEC_SQLITE] = "SQLite",
+		[FC_CODEC_DUMP] = "pg_dump"
+	};
+
+	return kind >= FC_CODEC_NONE && kind < FC_CODEC_KINDS ? names[kind] : "unknown";
 }
 
 static FcCodecResult
@@ -310,6 +352,8 @@ fc_zstd_step(FcCodec *codec, FcCodecIo *io, bool *end)
 			return FC_CODEC_TOO_BIG;
 		case ZSTD_error_memory_allocation:
 			return FC_CODEC_OUT_OF_MEMORY;
+		case ZSTD_error_dictionary_wrong:
+			return FC_CODEC_DICTIONARY;
 		default:
 			return fc_codec_fault(codec, FC_CODEC_CORRUPT, ZSTD_getErrorName(rc));
 	}

@@ -29,7 +29,16 @@ typedef enum FcCodecKind
 	FC_CODEC_SEVENZIP,
 	FC_CODEC_COMPRESS,			/* .Z */
 	FC_CODEC_OLD_LZ4,
-	FC_CODEC_TAR
+	FC_CODEC_LZMA,
+	FC_CODEC_TAR,
+	FC_CODEC_WORKBOOK,			/* .xlsx, .ods, .xls */
+	FC_CODEC_PARQUET,
+	FC_CODEC_ORC,
+	FC_CODEC_AVRO,
+	FC_CODEC_ARROW,
+	FC_CODEC_SQLITE,
+	FC_CODEC_DUMP,				/* of pg_dump, but for SQL */
+	FC_CODEC_KINDS
 } FcCodecKind;
 
 /* A format is told from so many first bytes */

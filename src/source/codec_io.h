@@ -19,6 +19,7 @@ typedef enum FcCodecResult
 	FC_CODEC_OK,				/* all is well so far */
 	FC_CODEC_CORRUPT,
 	FC_CODEC_GARBAGE,			/* something else follows the data */
+	FC_CODEC_DICTIONARY,		/* packed with one, which is not here */
 	FC_CODEC_TOO_BIG,			/* needs more memory than it may have */
 	FC_CODEC_OUT_OF_MEMORY
 } FcCodecResult;

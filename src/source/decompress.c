@@ -217,18 +217,24 @@ fc_unpack_fails(FcUnpacking *unpacking, FcCodecKind kind, FcCodecResult result)
 }
 
 /*
- * Writes the unpacked bytes so far; false if the first of them show an archive
+ * Writes the unpacked bytes so far; false if the first of them show that they
+ * are no text: an archive, or packed once more
  */
 static bool
 fc_unpack_flush(FcUnpacking *unpacking)
 {
 	FcCodecIo  *io = &unpacking->io;
 
-	if (!unpacking->begun && io->out_pos > 0 &&
-		fc_codec_detect(io->out, io->out_pos, NULL) == FC_CODEC_TAR)
+	if (!unpacking->begun && io->out_pos > 0)
 	{
-		(void) fc_unpack_fails(unpacking, FC_CODEC_TAR, FC_CODEC_OK);
-		return false;
+		FcCodecKind kind = fc_codec_detect(io->out, io->out_pos, NULL);
+
+		if (kind != FC_CODEC_NONE)
+		{
+			(void) fc_unpack_fails(unpacking, kind, FC_CODEC_OK);
+			unpacking->fault->within = unpacking->kind;
+			return false;
+		}
 	}
 	unpacking->begun = true;
 	fc_unpack_write(unpacking->unpacker, io->out, io->out_pos);
@@ -499,11 +505,46 @@ fc_unpack_throw_format(const FcUnpackFault *fault, const char *word,
 			 errdetail("At about byte " UINT64_FORMAT ".", fault->offset)));
 }
 
+/*
+ * Advises a program that makes of the file what can be loaded; none for what is
+ * no file.  The program has %s for the path.
+ */
+static char *
+fc_unpack_advise(const char *first, const char *program, const char *word, const char *path)
+{
+	if (program == NULL || strcmp(word, "file") != 0 || strcmp(path, FC_CLIENT_PATH) == 0)
+		return psprintf("%s.", first);
+	return psprintf("%s, or load what a program prints, by program => true or COPY ... FROM PROGRAM: '%s'.",
+					first, psprintf(program, fc_advice_path(path, "FILE")));
+}
+
+/* Refuses what is packed in a packed file; tools for archives unpack both */
+static void
+fc_unpack_refuse_within(const FcUnpackFault *fault, const char *word, const char *path)
+{
+	const char *within = fc_codec_name(fault->within);
+
+	if (fault->kind == FC_CODEC_TAR || fault->within == FC_CODEC_NONE)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot load %s \"%s\": its %s data unpack to data in %s format",
+					word, path, within, fc_codec_name(fault->kind)),
+			 errhint("%s", fc_unpack_advise("Unpack it once", psprintf("%s -dc %%s", within), word, path))));
+}
+
 void
 fc_unpack_throw(const FcUnpackFault *fault, const char *word, const char *path)
 {
+	fc_unpack_refuse_within(fault, word, path);
 	if (!fc_codec_unpacks(fault->kind))
 		fc_unpack_refuse(fault->kind, word, path);
+	if (fault->result == FC_CODEC_DICTIONARY)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot load %s \"%s\": its %s data were packed with a dictionary",
+						word, path, fc_codec_name(fault->kind)),
+				 errhint("%s", fc_unpack_advise("Unpack it first", "zstd -dc -D DICTIONARY %s", word, path))));
 	if (fault->result == FC_CODEC_TOO_BIG)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -519,30 +560,34 @@ fc_unpack_throw(const FcUnpackFault *fault, const char *word, const char *path)
 	fc_unpack_throw_format(fault, word, path);
 }
 
-/* Advises a program that unpacks the file; none for what is no file */
-static char *
-fc_unpack_advise(const char *program, const char *word, const char *path)
-{
-	if (strcmp(word, "file") != 0 || strcmp(path, FC_CLIENT_PATH) == 0)
-		return pstrdup("Unpack it first.");
-	return psprintf("Unpack it first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: '%s %s'.",
-					program, fc_advice_path(path, "FILE"));
-}
+#define FC_UNPACK_ANEW	"Unpack it first, or pack it by gzip, zstd, lz4, bzip2 or xz"
 
-static bool
-fc_unpack_is_workbook(const char *path)
+/* What becomes of files that no build loads, and by which program */
+static const struct
 {
-	const char *suffix = strrchr(path, '.');
-
-	return suffix && (pg_strcasecmp(suffix, ".xlsx") == 0 || pg_strcasecmp(suffix, ".ods") == 0);
-}
+	const char *first;
+	const char *program;		/* with %s for the path; NULL: none */
+}			fc_unpack_advices[FC_CODEC_KINDS] = {
+	[FC_CODEC_ZIP] = {"Unpack it first", "unzip -p %s"},
+	[FC_CODEC_SEVENZIP] = {FC_UNPACK_ANEW, "7z x -so %s"},
+	[FC_CODEC_COMPRESS] = {FC_UNPACK_ANEW, "gzip -dc %s"},
+	[FC_CODEC_OLD_LZ4] = {FC_UNPACK_ANEW, "lz4 -dc %s"},
+	[FC_CODEC_LZMA] = {FC_UNPACK_ANEW, "xz -dc %s"},
+	[FC_CODEC_TAR] = {"Unpack it first", "tar -xOf %s"},
+	[FC_CODEC_WORKBOOK] = {"Save the sheet as a CSV file first", NULL},
+	[FC_CODEC_PARQUET] = {"Make it CSV first", "duckdb -csv -c \"FROM read_parquet(''%s'')\""},
+	[FC_CODEC_ORC] = {"Make it CSV first", NULL},
+	[FC_CODEC_AVRO] = {"Make it CSV first", "duckdb -csv -c \"FROM read_avro(''%s'')\""},
+	[FC_CODEC_ARROW] = {"Make it CSV first", NULL},
+	[FC_CODEC_SQLITE] = {"Make it CSV first", "sqlite3 -csv -header %s \"SELECT * FROM name\""},
+	[FC_CODEC_DUMP] = {"Restore it by pg_restore, which fast_copy.accelerate_copy makes faster", NULL}
+};
 
 void
 fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path)
 {
 	const char *name = fc_codec_name(kind);
 	const char *packages = fc_codec_lacks(kind);
-	const char *hint;
 
 	if (packages)
 		ereport(ERROR,
@@ -550,24 +595,11 @@ fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path)
 				 errmsg("cannot load %s \"%s\": it is in %s format", word, path, name),
 				 errdetail("This fast_copy was built without the library that unpacks it."),
 				 errhint("Install %s and build fast_copy again, or unpack it first.", packages)));
-	switch (kind)
-	{
-		case FC_CODEC_ZIP:
-			hint = fc_unpack_is_workbook(path) ?
-				"Save the sheet as a CSV file first." :
-				fc_unpack_advise("unzip -p", word, path);
-			break;
-		case FC_CODEC_TAR:
-			hint = fc_unpack_advise("tar -xOf", word, path);
-			break;
-		default:
-			hint = "Unpack it first. Files packed by gzip, zstd, lz4, bzip2 and xz are unpacked by the load.";
-			break;
-	}
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot load %s \"%s\": it is in %s format", word, path, name),
-			 errhint("%s", hint)));
+			 errhint("%s", fc_unpack_advise(fc_unpack_advices[kind].first,
+											fc_unpack_advices[kind].program, word, path))));
 }
 
 FcCodecKind

@@ -39,6 +39,7 @@ extern void fc_budget_init(FcBudget *budget, uint64 size);
 typedef struct FcUnpackFault
 {
 	FcCodecKind kind;
+	FcCodecKind within;			/* in data of which these were; or NONE */
 	FcCodecResult result;
 	bool		cut;			/* corrupt because the input ends */
 	uint64		offset;			/* in the packed data */

@@ -236,11 +236,38 @@ SELECT format('COPY (SELECT 1) TO PROGRAM %L', 'cat >/dev/null; touch ' || :'tmp
 SELECT is(plain(hint_of(format('SELECT fast_copy(''t'', %L)', :'tmp_dir' || '/hints.closed'))),
 	'The server reads it on host "..." as user "..." of the operating system, and must be allowed to, and to search the directories on the way. As yourself, you load it from the client by psql''s \copy t FROM ''DIR/hints.closed'' WITH (FORMAT csv, fast_copy).', 'a closed file');
 
--- Packed in a way that the load does not unpack: the bytes that they begin with
-SELECT count(write_file(:'tmp_dir' || '/hints.' || suffix, '\x504b0304140000000800')) AS set FROM unnest('{zip,xlsx}'::text[]) AS suffix \gset
-SELECT is(plain(hint_of(format('SELECT fast_copy(''t'', %L)', :'tmp_dir' || '/hints.zip'))),
-	'Unpack it first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''unzip -p DIR/hints.zip''.', 'a zip file');
-SELECT is(hint_of(format('SELECT fast_copy(''t'', %L)', :'tmp_dir' || '/hints.xlsx')), 'Save the sheet as a CSV file first.', 'a workbook');
+-- Formats that are not loaded: the bytes that they begin with
+CREATE FUNCTION refusal_of(content bytea) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	message text;
+	hint text;
+BEGIN
+	PERFORM write_file(current_setting('test.file'), content);
+	PERFORM fast_copy('t', current_setting('test.file'));
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+	RETURN plain(regexp_replace(message, '.*: ', '') || ': ' || hint);
+END
+$$;
+SELECT is(refusal_of(content), refusal, name) FROM (VALUES
+	('zip', '\x504b0304140000000800'::bytea, 'it is in zip format: Unpack it first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''unzip -p DIR/hints.csv''.'),
+	('7z', '\x377abcaf271c0004', 'it is in 7z format: Unpack it first, or pack it by gzip, zstd, lz4, bzip2 or xz, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''7z x -so DIR/hints.csv''.'),
+	('xlsx', '\x504b0304'::bytea || decode(repeat('00', 26), 'hex') || '[Content_Types].xml', 'it is in spreadsheet format: Save the sheet as a CSV file first.'),
+	('ods', '\x504b0304'::bytea || decode(repeat('00', 26), 'hex') || 'mimetypeapplication/vnd.oasis.opendocument.spreadsheet', 'it is in spreadsheet format: Save the sheet as a CSV file first.'),
+	('xls', '\xd0cf11e0a1b11ae10000', 'it is in spreadsheet format: Save the sheet as a CSV file first.'),
+	('lzma', '\x5d00008000ffffffffffffffff00190c', 'it is in lzma format: Unpack it first, or pack it by gzip, zstd, lz4, bzip2 or xz, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''xz -dc DIR/hints.csv''.'),
+	('Parquet', '\x504152311500151415182c1502', 'it is in Parquet format: Make it CSV first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''duckdb -csv -c "FROM read_parquet(''''DIR/hints.csv'''')"''.'),
+	('ORC', '\x4f52430a0300001200', 'it is in ORC format: Make it CSV first.'),
+	('Avro', '\x4f626a01041461', 'it is in Avro format: Make it CSV first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''duckdb -csv -c "FROM read_avro(''''DIR/hints.csv'''')"''.'),
+	('Arrow', '\x4152524f573100001000', 'it is in Arrow format: Make it CSV first.'),
+	('SQLite', '\x53514c69746520666f726d6174203300', 'it is in SQLite format: Make it CSV first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''sqlite3 -csv -header DIR/hints.csv "SELECT * FROM name"''.'),
+	('pg_dump -Fc', '\x5047444d50010e0004080101', 'it is in pg_dump format: Restore it by pg_restore, which fast_copy.accelerate_copy makes faster.'),
+	('pg_dump -Ft', 'toc.dat'::bytea || decode(repeat('00', 250), 'hex') || 'ustar' || decode(repeat('00', 250), 'hex'), 'it is in pg_dump format: Restore it by pg_restore, which fast_copy.accelerate_copy makes faster.'))
+	AS _ (name, content, refusal);
+CREATE TABLE formats (name text);
+SELECT write_file(:'tmp_dir' || '/hints.csv', convert_to(E'ORC\nPAR1\nObj\nARROW1\nPGDMP\nSQLite format 3\n', 'UTF8')) AS set \gset
+SELECT is(fast_copy('formats', :'tmp_dir' || '/hints.csv'), 6::bigint, 'words that are no formats');
 
 -- From one privilege to the next: each hint names what the next step does
 CREATE SCHEMA depot;

@@ -39,7 +39,9 @@ static const Sample samples[] = {
 	{FC_CODEC_BZIP2, false, "libbz2-dev", 10, "BZh91AY&SY"},
 	{FC_CODEC_XZ, false, "liblzma-dev", 6, "\xfd" "7zXZ\0"},
 	{FC_CODEC_ZIP, false, NULL, 4, "PK\x03\x04"},
-	{FC_CODEC_SEVENZIP, false, NULL, 6, "7z\xbc\xaf\x27\x1c"}
+	{FC_CODEC_SEVENZIP, false, NULL, 6, "7z\xbc\xaf\x27\x1c"},
+	{FC_CODEC_PARQUET, false, NULL, 5, "PAR1\x15"},
+	{FC_CODEC_ORC, false, NULL, 8, "ORC\n\x03\0\0\x12"}
 };
 
 /* What the sample unpacks to; "" if that fails */
