@@ -351,8 +351,9 @@ fc_analyze_fatal(FcAnalysis *analysis)
 		fc_error_catch_undo(&target->ctx, fc_analyze_throw, target);
 	if (fc_analyze_forbade(edata))
 		ThrowErrorData(edata);
-	finding->detail = psprintf("%s%s: %s", fc_analyze_where(job, slot->offset),
-							   unpack_sql_state(edata->sqlerrcode), edata->message);
+	finding->detail = psprintf("%s%s: %s%s%s", fc_analyze_where(job, slot->offset),
+							   unpack_sql_state(edata->sqlerrcode), edata->message,
+							   edata->hint ? ". " : "", edata->hint ? edata->hint : "");
 	fc_analyze_warn(analysis, "file",
 					psprintf("%sRecords after line " INT64_FORMAT " were not looked at.",
 							 fc_analyze_where(job, slot->offset), finding->line));

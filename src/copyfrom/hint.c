@@ -4,8 +4,8 @@
  *	  What may be wrong with the call if core refuses a record.
  *
  * Core knows that a value is bad, but not that the line is a header, that "NA"
- * stands for NULL, or that a moment has its day first.  Hints are guesses, and
- * say "if".  A plain COPY gets none: it must look like core's.
+ * stands for NULL, or that a moment has its day first.  Hints that are
+ * guesses say "if".  A plain COPY gets none: it must look like core's.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,6 +40,7 @@ static const struct
 }			fc_hint_messages[] = {
 	{"missing data for column", FC_REFUSED_MISSING},
 	{"extra data after last expected column", FC_REFUSED_EXTRA},
+	{"unterminated CSV quoted field", FC_REFUSED_QUOTE},
 	{"column name mismatch in header line", FC_REFUSED_HEADER},
 	{"wrong number of fields in header line", FC_REFUSED_HEADER},
 };
@@ -387,8 +388,6 @@ fc_hint_file(const FcRefused *refused)
 	if (refused->text && (strncmp(refused->text, "{\"", 2) == 0 ||
 						  strncmp(refused->text, "[{", 2) == 0 || strcmp(refused->text, "[") == 0))
 		return pstrdup("If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.");
-	if (strncmp(value, "PAR1", 4) == 0)
-		return pstrdup("If the file is in Parquet format, make it CSV first.");
 	return NULL;
 }
 
@@ -529,6 +528,15 @@ fc_hint_of_bytes(const FcRefused *refused)
 					fc_caller_arrow(refused->target->options->caller));
 }
 
+/* Returns a hint where a quote may be that swallows the rest of the file */
+static char *
+fc_hint_of_quote(const FcRefused *refused)
+{
+	return refused->line == 0 ? NULL :
+		psprintf("The record begins in line " UINT64_FORMAT ": look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote%s E'\\b'.",
+				 refused->line, fc_caller_arrow(refused->target->options->caller));
+}
+
 char *
 fc_hint_text(const FcRefused *refused)
 {
@@ -541,6 +549,8 @@ fc_hint_text(const FcRefused *refused)
 		return NULL;
 	if (refused->what == FC_REFUSED_BYTES)
 		return fc_hint_of_bytes(refused);
+	if (refused->what == FC_REFUSED_QUOTE)
+		return fc_hint_of_quote(refused);
 	separator = fc_hint_separator(refused);
 	if (separator != '\0')
 		return psprintf("If the fields are separated by %s, %s delimiter%s %s.",

@@ -16,6 +16,7 @@ typedef enum FcRefusedFor
 	FC_REFUSED_VALUE,			/* a value that its type refuses */
 	FC_REFUSED_MISSING,			/* too few fields */
 	FC_REFUSED_EXTRA,			/* too many */
+	FC_REFUSED_QUOTE,			/* a quote that does not end */
 	FC_REFUSED_HEADER,			/* a header that does not match */
 	FC_REFUSED_BYTES			/* bytes that are no characters */
 } FcRefusedFor;
@@ -27,6 +28,7 @@ typedef struct FcRefused
 	FcRefusedFor what;
 	uint32		file;
 	bool		first;			/* it is the first record of the file */
+	uint64		line;			/* on which it begins; 0: not known */
 	uint64		offset;			/* where it is */
 	uint64		length;
 	const char *column;			/* NULL: the error is not about a field */

@@ -70,7 +70,6 @@ INSERT INTO example VALUES
 	('', E'2024-01-01,1,2,3\n', 'If the file has other columns than the table, name them in columns, or let a header line say which they are: header => ''map''.',
 		'If the file has other columns than the table, name them, or let a header line say which they are: header ''map''.'),
 	('', E'2024-01-01,1,2\n2024-01-01,1\n', '', ''),
-	('', E'2024-01-01,1,"2\n', '', ''),
 	('', E'2024-01-01,1,2\n\n', 'If empty lines are to be left out, add options => ''{"skip_empty_lines": true}''.',
 		'If empty lines are to be left out, add skip_empty_lines.'),
 	('', E'2024-01-01,1,2,\n', 'If each line ends with ",", load what a program prints, by program => true and the source ''sed "s/[,]$//" DIR/hints.csv''.',
@@ -268,6 +267,14 @@ SELECT is(refusal_of(content), refusal, name) FROM (VALUES
 CREATE TABLE formats (name text);
 SELECT write_file(:'tmp_dir' || '/hints.csv', convert_to(E'ORC\nPAR1\nObj\nARROW1\nPGDMP\nSQLite format 3\n', 'UTF8')) AS set \gset
 SELECT is(fast_copy('formats', :'tmp_dir' || '/hints.csv'), 6::bigint, 'words that are no formats');
+
+-- A quote that swallows the rest of the file
+SELECT is(hint_of('SELECT fast_copy(''t'', %L)', E'2024-01-01,1,2\n2024-01-01,1,"2\n2024-01-01,1,2\n2024-01-01,1,2\n'),
+	'The record begins in line 2: look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote => E''\b''.', 'a quote that does not end');
+SELECT is(detail, '22P04: unterminated CSV quoted field. The record begins in line 2: look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote => E''\b''.', '... in an analysis')
+FROM fast_copy_analyze('t', current_setting('test.file')) WHERE item = 'error';
+SELECT is(hint_of('COPY t FROM %L WITH (fast_copy, format csv)', E'2024-01-01,1,"2\n2024-01-01,1,2\n'),
+	'The record begins in line 1: look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote E''\b''.', 'COPY: in the first line');
 
 -- From one privilege to the next: each hint names what the next step does
 CREATE SCHEMA depot;
