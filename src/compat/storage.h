@@ -28,6 +28,9 @@
 #include "commands/sequence_xlog.h"
 #endif
 
+/* 17: the build of a B-tree leaves it to the next checkpoint to sync it */
+#define FC_BUILD_SYNCS	(PG_VERSION_NUM < 170000 && enableFsync)
+
 /* 16: renamed.  The subtransaction that gave the table its present file */
 static inline SubTransactionId
 fc_new_storage_subid(Relation rel)

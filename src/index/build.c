@@ -44,9 +44,6 @@
 #include "index/build.h"
 #include "index/progress_slot.h"
 
-/* Rows of a B-tree that are inserted one by one, at most */
-#define FC_INSERT_ROWS	256
-
 /* Below this many rows, starting helpers takes longer than they save */
 #define FC_DIVIDED_ROWS	200000
 
@@ -128,7 +125,7 @@ build_as_owner(Relation heap, Relation index, IndexInfo *info,
 	fc_restrict_search_path();
 
 	/* before 17 the build of a B-tree waits until it is on disk */
-	result = task->rows <= FC_INSERT_ROWS && index->rd_rel->relam == BTREE_AM_OID &&
+	result = task->rows <= FC_INDEX_INSERT_ROWS && index->rd_rel->relam == BTREE_AM_OID &&
 		RelationNeedsWAL(index) ? build_by_inserts(heap, index, info) :
 		index->rd_indam->ambuild(heap, index, info);
 	/* the fork to which a crash resets an unlogged index */

@@ -8,8 +8,19 @@
 #ifndef FC_INDEX_BUILD_H
 #define FC_INDEX_BUILD_H
 
+#include "compat/compat.h"
 #include "context/shared.h"
 #include "index/define.h"
+
+/* Rows of a B-tree that are inserted one by one, at most */
+#define FC_INDEX_INSERT_ROWS	256
+
+/* Is an index of so many rows on disk before it is built? */
+static inline bool
+fc_index_is_synced(double rows)
+{
+	return FC_BUILD_SYNCS && rows > FC_INDEX_INSERT_ROWS;
+}
 
 /* Each process: builds indexes of new partitions until none is left */
 extern void fc_index_run(FcContext *ctx);

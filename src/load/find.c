@@ -151,6 +151,7 @@ fc_find_choose_spill(FcJob *job)
 								 fc_spill_kind, &sampled);
 	else if (fc_spill_kind == FC_SPILL_AUTO)
 		reason = fc_sample_spill_unseen(target->shared, &sampled.rows);
+	job->progress.foreseen = sampled.missing;
 	sampled.rows = sampled.rows || fc_plan_merges(target->plan);
 	/* where records begin would be guessed wrongly at times */
 	if (sampled.embedded && target->shared->source.unsplit == FC_UNSPLIT_GUESS)
@@ -173,6 +174,7 @@ fc_find_end_scan(FcJob *job, char *choice)
 				   pg_atomic_read_u64(&target->shared->counts.spilled),
 				   choice);
 	fc_tasks_find_parts(job);
+	job->progress.foreseen = 0;
 }
 
 void

@@ -364,6 +364,7 @@ fc_partitions_make(FcJob *job)
 	if (job->places)
 		fc_partitions_try(job);
 	job->attach_first = target->way == FC_WAY_COPY || early;
+	job->progress.early = job->attach_first || job->places;
 	if (job->attach_first)
 		(void) fc_partitions_attach_all(job);
 	fc_partitions_check_unique(job);

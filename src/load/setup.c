@@ -340,6 +340,7 @@ fc_setup_begin(const FcOptions *options, const FcOpened *opened, struct FcLedger
 	job->progress.target = job->intake.target = &job->target;
 	job->intake.progress = &job->progress;
 	job->progress.start = GetCurrentTimestamp();
+	job->progress.estimate.left = -1;
 	job->mcxt = CurrentMemoryContext;
 	job->progress.phase = FC_PHASE_SETUP;
 	return job;

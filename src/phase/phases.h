@@ -17,6 +17,8 @@ typedef struct FcSampled
 {
 	bool		rows;			/* the scan is to spill rows, not offsets */
 	bool		embedded;		/* there are line ends in quotes */
+	int			missing;		/* partitions that the sample alone wants to
+								 * be made */
 } FcSampled;
 
 /*

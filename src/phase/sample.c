@@ -446,6 +446,24 @@ fc_sample_set_bounds(FcKeySample *sample, FcContext *ctx, uint64 records, int nw
 	fc_spill_publish_bounds(ctx, bounds, nbounds);
 }
 
+/* The partitions to be made that rows of the sample, sorted, go to */
+static int
+fc_sample_missing(const FcKeySample *sample)
+{
+	int			missing = 0;
+
+	if (sample->route == NULL || !sample->route->create)
+		return 0;
+	for (uint32 i = 0, end; i < sample->nrows; i = end)
+	{
+		FcRange		range = fc_sample_range(sample, i);
+
+		end = fc_sample_range_end(sample, i, &range);
+		missing += !OidIsValid(range.partition) && !fc_key_is_infinite(sample->route->type, range.lo);
+	}
+	return missing;
+}
+
 /* Free bytes in the tablespace for spill files that has the least */
 static uint64
 fc_sample_free_space(const SharedFileSet *fileset)
@@ -521,6 +539,7 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, int kind,
 
 	sampled->rows = kind != FC_SPILL_OFFSETS;
 	sampled->embedded = false;
+	sampled->missing = 0;
 	Assert(!ctx->in_worker);
 	if (shared->source.nchunks == 0 ||
 		(shared->source.size < FC_SAMPLE_SMALL && !fc_plan_merges(&shared->plan)))
@@ -532,6 +551,7 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, int kind,
 		reason = fc_sample_choose(&sample, shared, records, Max(nworkers, 1), &sampled->rows);
 	fc_sample_set_bounds(&sample, ctx, records, nworkers, sampled->rows);
 	sampled->embedded = sample.embedded > 0;
+	sampled->missing = fc_sample_missing(&sample);
 	pfree(sample.rows);
 	return reason;
 }

@@ -3,23 +3,18 @@
  * report/figures.c
  *	  How far a phase and the load have come, for progress and NOTICEs.
  *
- * Each phase has a weight, its share of the time in loads of narrow rows; the
- * share of the load that is done goes by weights.  The time left is better:
- * this phase goes on at its own pace, later ones at the load's.
+ * What the load has to do tells what each phase takes (report/estimate.c):
+ * partitions to make, indexes to build, rows to write.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "utils/timestamp.h"
-
+#include "index/build.h"
 #include "report/figures.h"
 
-/* A smaller share does not tell how long the rest will take */
-#define FC_SURE		0.005
-
-/* Until the load has ended, it is not done */
-#define FC_NEARLY	0.99
+/* So many bytes come of a packed one, about */
+#define FC_UNPACKED	4
 
 /* The phases in the order in which they come, but for setup */
 static const FcPhase phase_order[] = {
@@ -57,6 +52,16 @@ fc_figures_reads_file(const FcProgress *progress)
 		progress->phase == FC_PHASE_COPY || fc_figures_is_stream(progress);
 }
 
+/* The indexes that are to be built; about, until they are all defined */
+static int
+fc_figures_to_index(const FcProgress *progress)
+{
+	const FcTarget *target = progress->target;
+
+	return progress->index_cost > 0 ? target->nindexes :
+		(target->ncreated + target->nsubstitutes) * progress->nindexes;
+}
+
 const char *
 fc_figures_steps(const FcProgress *progress, int *done, int *total)
 {
@@ -72,7 +77,7 @@ fc_figures_steps(const FcProgress *progress, int *done, int *total)
 			return "partitions";
 		case FC_PHASE_INDEX:
 			*done = pg_atomic_read_u64(&target->shared->counts.nbuilt);
-			*total = target->nindexes;
+			*total = fc_figures_to_index(progress);
 			return "indexes";
 		case FC_PHASE_ATTACH:
 			*done = progress->steps_done;
@@ -86,6 +91,51 @@ fc_figures_steps(const FcProgress *progress, int *done, int *total)
 			*done = *total = 0;
 			return NULL;
 	}
+}
+
+/* Is there a key that rows are read in the order of, or that routes them? */
+static bool
+fc_figures_keyed(const FcTarget *target)
+{
+	return target->shared ? fc_shared_keyed(target->shared) :
+		target->plan && target->plan->key.type != FC_KEY_NONE;
+}
+
+/* What the load has to do, as far as it is known */
+static FcEffort
+fc_figures_effort(const FcProgress *progress)
+{
+	const FcTarget *target = progress->target;
+	FcEffort	effort = {0};
+
+	effort.bytes = fc_figures_bytes(progress) * (fc_figures_is_stream(progress) ? FC_UNPACKED : 1);
+	effort.rows = target->found > 0 ? (double) target->found : effort.bytes / FC_RECORD_GUESS;
+	effort.processes = Max(target->nworkers, 1);
+	effort.indexes = progress->nindexes;
+	if (fc_caller_writes(target->options->caller))
+	{
+		effort.partitions = Max(target->ncreated, progress->foreseen);
+		effort.tables = progress->early ? 0 : effort.partitions + target->nsubstitutes;
+	}
+	effort.synced = fc_index_is_synced(effort.rows / Max(effort.tables, 1));
+	effort.leaves = target->ngroups > 0 ? target->ngroups : Max(effort.tables, 1);
+	return effort;
+}
+
+/*
+ * The share of the phase index that is done: built, of these, by cost, because
+ * one index may take longer than all others
+ */
+static double
+fc_figures_indexed(const FcProgress *progress)
+{
+	FcTarget   *target = progress->target;
+	FcEffort	effort = fc_figures_effort(progress);
+	int			all = fc_figures_to_index(progress);
+
+	if (progress->index_cost > 0)
+		return fc_estimate_indexed(&effort, 1, fc_figures_share(&target->shared->counts.built, progress->index_cost));
+	return fc_estimate_indexed(&effort, (double) target->nindexes / Max(Max(all, target->nindexes), 1), 0);
 }
 
 double
@@ -111,10 +161,7 @@ fc_figures_of_phase(const FcProgress *progress)
 		case FC_PHASE_COPY:
 			return fc_figures_share(&shared->counts.load_bytes, total);
 		case FC_PHASE_INDEX:
-			/* by cost, because one index may take longer than all others */
-			if (progress->index_cost <= 0)
-				return -1;
-			return fc_figures_share(&shared->counts.built, progress->index_cost);
+			return fc_figures_indexed(progress);
 		default:
 			(void) fc_figures_steps(progress, &done, &steps);
 			return steps > 0 ? (double) done / steps : -1;
@@ -132,27 +179,6 @@ fc_figures_phase_seconds(const FcProgress *progress)
 	return Max(INSTR_TIME_GET_DOUBLE(now), 1e-6);
 }
 
-/* Is there a key that rows are read in the order of, or that routes them? */
-static bool
-fc_figures_keyed(const FcTarget *target)
-{
-	return target->shared ? fc_shared_keyed(target->shared) :
-		target->plan && target->plan->key.type != FC_KEY_NONE;
-}
-
-/* Are partitions made, or may they still be found to be missing? */
-static bool
-fc_figures_makes(const FcProgress *progress)
-{
-	const FcTarget *target = progress->target;
-
-	if (!fc_figures_keyed(target) || !target->plan->key.routes ||
-		target->plan->missing != FC_MISSING_CREATE || !fc_caller_writes(target->options->caller))
-		return false;
-	return target->ncreated > 0 || progress->phase < FC_PHASE_LOAD ||
-		fc_figures_is_stream(progress);
-}
-
 /* Is the phase part of one that unpacks or receives, which comes before it? */
 static bool
 fc_progress_flows(const FcProgress *progress, FcPhase phase, bool keyed)
@@ -161,91 +187,100 @@ fc_progress_flows(const FcProgress *progress, FcPhase phase, bool keyed)
 		(phase == FC_PHASE_SPLIT || phase == (keyed ? FC_PHASE_SCAN : FC_PHASE_LOAD));
 }
 
-/* The weight of a phase in this load; 0: it does not come */
+/* What unpacking or receiving takes, with the phase that goes on beside it */
 static double
-fc_figures_weight(const FcProgress *progress, FcPhase phase)
+fc_figures_stream_cost(const FcProgress *progress, const FcEffort *effort)
+{
+	double		cost = fc_estimate_stream(effort);
+
+	if (!fc_target_grows(progress->target))
+		return cost;
+	return cost + (fc_figures_keyed(progress->target) ? fc_estimate_scan(effort) :
+				   fc_estimate_load(effort));
+}
+
+/* What a phase takes that goes through the source; 0: it does not come */
+static double
+fc_figures_pass_cost(const FcProgress *progress, const FcEffort *effort, FcPhase phase)
 {
 	const FcTarget *target = progress->target;
 	bool		keyed = fc_figures_keyed(target);
+	bool		writes = fc_caller_writes(target->options->caller);
 
 	if (fc_progress_flows(progress, phase, keyed))
 		return 0;
 	switch (phase)
 	{
-		case FC_PHASE_UNPACK:
-		case FC_PHASE_RECEIVE:
-			return progress->phase != phase ? 0 : FC_WEIGHT_STREAM +
-				(!fc_target_grows(target) ? 0 : keyed ? FC_WEIGHT_SCAN : FC_WEIGHT_LOAD);
 		case FC_PHASE_SPLIT:
-			return target->way == FC_WAY_SEND ? 0 : FC_WEIGHT_SPLIT;
+			return target->way == FC_WAY_SEND ? 0 : fc_estimate_split(effort);
 		case FC_PHASE_SCAN:
 			return !keyed || target->way == FC_WAY_PRESORTED ||
-				target->way == FC_WAY_SEND ? 0 : FC_WEIGHT_SCAN;
+				target->way == FC_WAY_SEND ? 0 : fc_estimate_scan(effort);
 		case FC_PHASE_LOAD:
-			return !fc_caller_writes(target->options->caller) || target->way == FC_WAY_COPY ? 0 : FC_WEIGHT_LOAD;
+			return writes && target->way != FC_WAY_COPY ? fc_estimate_load(effort) : 0;
 		case FC_PHASE_CHECK:
-			return !fc_caller_writes(target->options->caller) ? FC_WEIGHT_LOAD : 0;
+			return writes ? 0 : fc_estimate_load(effort);
 		case FC_PHASE_COPY:
-			return target->way == FC_WAY_COPY && fc_caller_writes(target->options->caller) ? FC_WEIGHT_LOAD : 0;
-		case FC_PHASE_INDEX:
-			return fc_figures_makes(progress) ? FC_WEIGHT_INDEX * progress->nindexes : 0;
-		case FC_PHASE_ANALYZE:
-			return target->options->run_analyze ? FC_WEIGHT_ANALYZE : 0;
-		case FC_PHASE_PARTITIONS:
-		case FC_PHASE_ATTACH:
-			return fc_figures_makes(progress) ? FC_WEIGHT_CATALOG : 0;
-		case FC_PHASE_REPLACE:
-			return target->options->existing != FC_EXISTING_KEEP ? FC_WEIGHT_CATALOG : 0;
-		case FC_PHASE_REJECT:
-			return target->options->on_error != FC_ON_ERROR_STOP ? FC_WEIGHT_CATALOG : 0;
+			return writes && target->way == FC_WAY_COPY ? fc_estimate_copy(effort) : 0;
 		default:
 			return 0;
 	}
 }
 
-/* Adds up the weights of the phases before this one, and of those after it */
-static void
-fc_figures_weights(const FcProgress *progress, double *before, double *after)
+/* What a phase takes, see report/estimate.h; 0: it does not come */
+static double
+fc_figures_cost(const FcProgress *progress, const FcEffort *effort, FcPhase phase)
+{
+	const FcOptions *options = progress->target->options;
+
+	switch (phase)
+	{
+		case FC_PHASE_UNPACK:
+		case FC_PHASE_RECEIVE:
+			return progress->phase == phase ? fc_figures_stream_cost(progress, effort) : 0;
+		case FC_PHASE_PARTITIONS:
+			return fc_estimate_make(effort);
+		case FC_PHASE_INDEX:
+			return fc_estimate_index(effort);
+		case FC_PHASE_ATTACH:
+			return progress->early ? 0 : fc_estimate_attach(effort);
+		case FC_PHASE_ANALYZE:
+			return options->run_analyze ? fc_estimate_analyze(effort) : 0;
+		case FC_PHASE_REPLACE:
+			return options->existing != FC_EXISTING_KEEP ? fc_estimate_split(effort) : 0;
+		case FC_PHASE_REJECT:
+			return options->on_error != FC_ON_ERROR_STOP ? fc_estimate_split(effort) : 0;
+		default:
+			return fc_figures_pass_cost(progress, effort, phase);
+	}
+}
+
+/* What the phases after this one take */
+static double
+fc_figures_after(const FcProgress *progress, const FcEffort *effort)
 {
 	bool		passed = progress->phase == FC_PHASE_SETUP;
+	double		after = 0;
 
-	*before = *after = 0;
 	for (int i = 0; i < lengthof(phase_order); i++)
 	{
-		if (phase_order[i] == progress->phase)
-			passed = true;
-		else if (passed)
-			*after += fc_figures_weight(progress, phase_order[i]);
-		else
-			*before += fc_figures_weight(progress, phase_order[i]);
+		if (passed)
+			after += fc_figures_cost(progress, effort, phase_order[i]);
+		passed |= phase_order[i] == progress->phase;
 	}
+	return after;
 }
 
 double
 fc_figures_whole(FcProgress *progress, double *left)
 {
-	double		elapsed = Max((GetCurrentTimestamp() - progress->start) / 1e6, 0.0);
+	FcEffort	effort = fc_figures_effort(progress);
 	double		share = fc_figures_of_phase(progress);
-	double		weight = fc_figures_weight(progress, progress->phase);
-	double		before;
-	double		after;
-	double		done;
 
-	*left = -1;
+	fc_estimate_update(&progress->estimate, fc_figures_cost(progress, &effort, progress->phase),
+					   fc_figures_after(progress, &effort), Max(share, 0),
+					   fc_figures_phase_seconds(progress));
 	/* nobody knows how much is still to be received */
-	if (progress->phase == FC_PHASE_RECEIVE)
-		return -1;
-	fc_figures_weights(progress, &before, &after);
-	done = before + weight * Max(share, 0);
-	if (done < FC_SURE)
-		return progress->whole;
-	progress->whole = Max(progress->whole,
-						  Min(done / (before + weight + after), FC_NEARLY));
-	Assert(progress->whole <= FC_NEARLY && share <= 1);
-	if (share > FC_SURE)
-		*left = fc_figures_phase_seconds(progress) * (1 - share) / share;
-	else
-		*left = elapsed * weight / done;
-	*left += elapsed * after / done;
-	return progress->whole;
+	*left = progress->phase == FC_PHASE_RECEIVE ? -1 : progress->estimate.left;
+	return progress->phase == FC_PHASE_RECEIVE ? -1 : progress->estimate.whole;
 }

@@ -12,16 +12,7 @@
 #include "portability/instr_time.h"
 
 #include "options/target.h"
-
-/* Weights of phases; those of split, scan and load are 1 together */
-#define FC_WEIGHT_STREAM	0.25	/* to unpack or receive, beside the phase
-									 * that takes what comes */
-#define FC_WEIGHT_SPLIT		0.03
-#define FC_WEIGHT_SCAN		0.12
-#define FC_WEIGHT_LOAD		0.85
-#define FC_WEIGHT_INDEX		0.25	/* each */
-#define FC_WEIGHT_ANALYZE	0.1
-#define FC_WEIGHT_CATALOG	0.01	/* partitions, attach, reject */
+#include "report/estimate.h"
 
 /* How far a load has come: for its report, other sessions and the client */
 typedef struct FcProgress
@@ -45,7 +36,11 @@ typedef struct FcProgress
 	pg_atomic_uint64 *taken;	/* bytes unpacked or received so far */
 
 	int			nindexes;		/* that each new partition gets */
-	double		whole;			/* the largest share of the load shown */
+	int			foreseen;		/* partitions to be made, as a sample tells;
+								 * 0 once the rows have been looked at */
+	bool		early;			/* new partitions have their indexes before
+								 * the load, and are attached or elsewhere */
+	FcEstimate	estimate;
 	bool		shown;			/* the progress slot is ours, not core's */
 	TimestampTz told;			/* when the last line of progress was sent */
 } FcProgress;

@@ -42,6 +42,11 @@
 #define FC_PERCENT_UNKNOWN	127
 #define FC_UPDATE_US		50000
 
+/* Shares that the passes over the file have in the bytes shown */
+#define FC_WEIGHT_SPLIT		0.03
+#define FC_WEIGHT_SCAN		0.12
+#define FC_WEIGHT_LOAD		0.85
+
 /* How many bytes of the file the load has come in all its passes */
 static int64
 fc_progress_passed(FcProgress *progress)
@@ -141,6 +146,7 @@ void
 fc_progress_begin_phase(FcProgress *progress, FcPhase phase)
 {
 	Assert(!IsParallelWorker());
+	fc_estimate_next(&progress->estimate, fc_figures_phase_seconds(progress));
 	progress->phase = phase;
 	progress->steps = progress->steps_done = 0;
 	progress->phase_wal = pgWalUsage.wal_bytes;

@@ -34,13 +34,22 @@
 /* Columns of a terminal whose width is not known */
 #define FC_TELL_WIDTH	80
 
-/* Least and most columns between the brackets of a bar; none has less */
-#define FC_TELL_BAR_MIN	10
-#define FC_TELL_BAR_MAX	200
+/*
+ * Columns between the brackets of a bar: at least, at most, and as many as are
+ * enough where figures could say more
+ */
+#define FC_TELL_BAR_MIN		8
+#define FC_TELL_BAR_MAX		200
+#define FC_TELL_BAR_ENOUGH	20
 #define FC_TELL_BRACKETS	((int) strlen("[] "))
 
-/* Columns kept for the figures, so that bars have one length */
-#define FC_TELL_FIGURES	36
+/*
+ * Columns of the longest name of a phase, and of figures: of the shortest that
+ * tell all, 42%, 1078 of 1095, 12:34 left, and of the longest
+ */
+#define FC_TELL_PHASE		((int) strlen("partitions"))
+#define FC_TELL_FIGURES		29
+#define FC_TELL_FIGURES_MAX	58
 
 /* Columns of a table's name, if it is that long, on the narrowest terminal */
 #define FC_TELL_NAME_MIN	8
@@ -51,20 +60,21 @@ typedef enum FcTellBrevity
 	FC_TELL_ALL,
 	FC_TELL_ONE_RATE,			/* no bytes beside rows, no time elapsed beside
 								 * the time left */
-	FC_TELL_NO_WORD				/* 3 of 7, without "indexes" */
+	FC_TELL_NO_WORD,			/* 3 of 7, without "indexes" */
+	FC_TELL_SHORT				/* 10k of 12k, and no time elapsed */
 } FcTellBrevity;
 
-/* Appends a time as a clock shows it: 0:07, 12:34, 1:02:03 */
+/* Appends a time as a clock shows it, 0:07 or 99:59, or as 1.7 h */
 static void
 fc_tell_time(StringInfo line, double seconds)
 {
 	int64		s = (int64) (seconds + 0.5);
+	double		hours = Min(seconds / SECS_PER_HOUR, 999);
 
-	if (s >= 3600)
-		appendStringInfo(line, INT64_FORMAT ":%02d:%02d", s / 3600,
-						 (int) (s / 60 % 60), (int) (s % 60));
-	else
+	if (s < 100 * SECS_PER_MINUTE)
 		appendStringInfo(line, "%d:%02d", (int) (s / 60), (int) (s % 60));
+	else
+		appendStringInfo(line, hours < 9.95 ? "%.1f h" : "%.0f h", hours);
 }
 
 /* The rows that the phase has dealt with; -1 if it does not deal with rows */
@@ -130,8 +140,14 @@ fc_tell_steps(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 	int			done;
 	int			total;
 	const char *name = fc_figures_steps(progress, &done, &total);
+	char		a[FC_UNITS_LEN];
+	char		b[FC_UNITS_LEN];
 
-	if (name && total > 0)
+	if (name == NULL || total == 0)
+		return;
+	if (brevity == FC_TELL_SHORT)
+		appendStringInfo(line, ", %s of %s", fc_units_short(a, done), fc_units_short(b, total));
+	else
 		appendStringInfo(line, brevity == FC_TELL_NO_WORD ? ", %d of %d" : ", %d of %d %s",
 						 done, total, name);
 }
@@ -146,10 +162,10 @@ fc_tell_figures(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 
 	resetStringInfo(line);
 	if (whole >= 0)
-		appendStringInfo(line, "%3d%%", (int) (whole * 100));
+		appendStringInfo(line, "%2d%%", (int) (whole * 100));
 	fc_tell_work(line, progress, brevity);
 	fc_tell_steps(line, progress, brevity);
-	if (brevity == FC_TELL_ALL || left < 0)
+	if (brevity == FC_TELL_ALL || (left < 0 && brevity < FC_TELL_SHORT))
 	{
 		appendStringInfoString(line, ", ");
 		fc_tell_time(line, Max(elapsed, 0.0));
@@ -183,45 +199,65 @@ fc_tell_notice(const char *line)
 	error_context_stack = context;
 }
 
-/*
- * Writes the longest figures that have room in so many columns, beside a bar if
- * one is wanted; false if there is no room
- */
-static bool
-fc_tell_fit(StringInfo figures, FcProgress *progress, int columns, bool bar)
+/* Writes the longest figures that have room in so many columns, if any have */
+static void
+fc_tell_fit(StringInfo figures, FcProgress *progress, int columns)
 {
-	if (bar)
-		columns -= FC_TELL_BAR_MIN + FC_TELL_BRACKETS;
-	for (int brevity = FC_TELL_ALL; brevity <= FC_TELL_NO_WORD; brevity++)
+	for (int brevity = FC_TELL_ALL; brevity <= FC_TELL_SHORT; brevity++)
 	{
 		fc_tell_figures(figures, progress, brevity);
 		if (figures->len <= columns)
-			return true;
+			return;
 	}
-	return false;
 }
 
-/* Appends a bar, if there is room for one, and the figures */
+/*
+ * The columns of the bar, of so many for bar and figures, whatever these are;
+ * 0: there is no room for one
+ */
+static int
+fc_tell_bar_width(int columns)
+{
+	int			figures;
+
+	columns -= FC_TELL_BRACKETS;
+	figures = Min(Max(columns - FC_TELL_BAR_ENOUGH, FC_TELL_FIGURES), FC_TELL_FIGURES_MAX);
+	return columns - figures < FC_TELL_BAR_MIN ? 0 : Min(columns - figures, FC_TELL_BAR_MAX);
+}
+
+static void
+fc_tell_bar(StringInfo line, double whole, int width)
+{
+	int			filled = (int) (whole * width);
+
+	appendStringInfoChar(line, '[');
+	for (int i = 0; i < width; i++)
+		appendStringInfoChar(line, i < filled ? '#' : '-');
+	appendStringInfoString(line, "] ");
+}
+
+/* Appends the phase, a bar, if there is room for one, and the figures */
 static void
 fc_tell_rest(StringInfo line, FcProgress *progress, int columns)
 {
+	const char *phase = fc_activity_phase_name(progress->phase);
 	bool		bar = fc_progress_width > 0 && progress->phase != FC_PHASE_RECEIVE;
+	int			width = bar ? fc_tell_bar_width(columns - FC_TELL_PHASE - 1) : 0;
 	StringInfoData figures;
 
 	initStringInfo(&figures);
-	if (bar && fc_tell_fit(&figures, progress, columns, true))
+	if (width > 0)
 	{
-		int			width = Min(columns - FC_TELL_BRACKETS - Max(figures.len, FC_TELL_FIGURES),
-								FC_TELL_BAR_MAX);
-		int			filled = (int) (Max(progress->whole, 0) * width);
-
-		appendStringInfoChar(line, '[');
-		for (int i = 0; i < width; i++)
-			appendStringInfoChar(line, i < filled ? '#' : '-');
-		appendStringInfoString(line, "] ");
+		appendStringInfo(line, "%-*s ", FC_TELL_PHASE, phase);
+		columns -= FC_TELL_PHASE + 1 + width + FC_TELL_BRACKETS;
+		fc_tell_fit(&figures, progress, columns);
+		fc_tell_bar(line, progress->estimate.whole, width);
 	}
 	else
-		(void) fc_tell_fit(&figures, progress, columns, false);
+	{
+		appendStringInfo(line, "%s ", phase);
+		fc_tell_fit(&figures, progress, columns - (int) strlen(phase) - 1);
+	}
 	appendStringInfoString(line, figures.data);
 	pfree(figures.data);
 }
@@ -229,17 +265,17 @@ fc_tell_rest(StringInfo line, FcProgress *progress, int columns)
 static void
 fc_tell_line(FcProgress *progress)
 {
-	const char *phase = fc_activity_phase_name(progress->phase);
 	int			columns = (fc_progress_width > 0 ? fc_progress_width : FC_TELL_WIDTH) -
-		FC_TELL_PREFIX - (int) strlen("fast_copy :  ") - (int) strlen(phase);
+		FC_TELL_PREFIX - (int) strlen("fast_copy : ");
 	StringInfoData line;
 
 	progress->told = GetCurrentTimestamp();
 	initStringInfo(&line);
 	appendStringInfoString(&line, "fast_copy ");
 	columns -= fc_clip(&line, progress->target->relname,
-					   Max(columns - FC_TELL_FIGURES, FC_TELL_NAME_MIN));
-	appendStringInfo(&line, ": %s ", phase);
+					   Max(columns - FC_TELL_PHASE - 1 - FC_TELL_BRACKETS - FC_TELL_BAR_MIN - FC_TELL_FIGURES,
+						   FC_TELL_NAME_MIN));
+	appendStringInfoString(&line, ": ");
 	fc_tell_rest(&line, progress, columns);
 	fc_tell_notice(line.data);
 	pfree(line.data);

@@ -19,6 +19,7 @@ gates($node);
 subtest 'lines come while workers load' => \&lines_at_the_gate;
 subtest 'a leader that loads alone tells of it itself' => \&lines_of_the_leader;
 subtest 'a step longer than the interval is followed by a line' => \&lines_between_steps;
+subtest 'a load of many partitions moves, and its bars stand still' => \&lines_of_many_partitions;
 subtest 'no line is wider than the terminal' => \&narrow_lines;
 subtest 'each load inside other SQL has one last line' => \&lines_inside_other_sql;
 subtest 'the log has a line for each load that took long enough' => \&logged_loads;
@@ -51,7 +52,7 @@ sub lines_at_the_gate
 	my $load = start_load($node, "SET fast_copy.progress_width = 100;
 		SELECT fast_copy('t', '$file', workers => 2, progress => '100ms');\n");
 	ok(at_gate($node), 'at the gate');
-	ok(seen($load, qr/NOTICE:  fast_copy t: load \[#*-+\] +\d+%, /), 'a line while workers load');
+	ok(seen($load, qr/NOTICE:  fast_copy t: load +\[#*-+\] +\d+%, /), 'a line while workers load');
 	ok(seen($load, qr/(load .*){3}/s), 'more of them');
 	unlike($load->{err}, qr/fast_copy: /, 'before the load is done');
 	my $event = $named ? 'FastCopyWorkers' : 'Extension';
@@ -109,8 +110,8 @@ sub lines_between_steps
 	open_gate();
 	my ($out, $err) = finish_load($run);
 	my $next = $done + 1;
-	like($err, qr/NOTICE:  fast_copy t: index \[#+-+\] +\d+%, $next of 10 indexes, .*left/, 'index: a line after the one that took long');
-	like($err, qr/NOTICE:  fast_copy t: attach \[#+-+\] +\d+%, 0 of 5 partitions, .*left/, 'attach: a line') or diag($err);
+	like($err, qr/NOTICE:  fast_copy t: index +\[#+-+\] +\d+%, $next of 10, .*left/, 'index: a line after the one that took long');
+	like($err, qr/NOTICE:  fast_copy t: attach +\[#+-+\] +\d+%, 0 of 5, .*left/, 'attach: a line') or diag($err);
 	like($err, qr/NOTICE:  fast_copy t: analyze/, 'analyze: a line');
 	my @percent = $err =~ /(\d+)%/g;
 	is_deeply(\@percent, [ sort { $a <=> $b } @percent ], 'percent of the whole load never goes back');
@@ -130,7 +131,27 @@ sub lines_between_steps
 	open_gate();
 	finish_load($other);
 	($out, $err) = finish_load($run);
-	like($err, qr/NOTICE:  fast_copy t: analyze \[#+-+\] +\d+%, 3 of 6 tables, .*left/, 'analyze: a line after the one that took long');
+	like($err, qr/NOTICE:  fast_copy t: analyze +\[#+-+\] +\d+%, 3 of 6 tables, .*left/, 'analyze: a line after the one that took long');
+}
+
+# What a load of many small partitions does is to make them, and their indexes.
+sub lines_of_many_partitions
+{
+	my $days = write_bytes('days.csv', join('', map { "$_," . (2000 + int($_ / 300)) . sprintf('-%02d-%02d', 1 + int($_ % 300 / 25), 1 + $_ % 25) . ",x\n" } 0 .. 899));
+
+	events($node, 't');
+	$node->safe_psql('postgres', 'CREATE INDEX ON t (n)');
+	my ($rc, $out, $err) = $node->psql('postgres', "SELECT fast_copy('t', '$days', workers => 0, progress => '1us')");
+	is($out, 900, 'loaded');
+	my @bars = $err =~ /fast_copy t: (.*?\[[#-]*\]) /g;
+	my %long = map { length($_) => 1 } @bars;
+	cmp_ok(scalar(@bars), '>', 5, 'lines with bars');
+	is(scalar(keys %long), 1, 'all bars have one width, at one place') or diag($err);
+	foreach my $phase ('partitions', 'index', 'attach')
+	{
+		my @percent = $err =~ /fast_copy t: $phase +\[.*\] +(\d+)%/g;
+		cmp_ok($percent[-1] - $percent[0], '>=', 5, "percent moves in phase $phase") or diag($err);
+	}
 }
 
 # Line by line, as psql shows them.  A table's name may be long, wide, or have a
