@@ -413,9 +413,12 @@ fc_analyze_warnings(FcAnalysis *analysis)
 	FcJob	   *job = analysis->job;
 	FcTarget   *target = &job->target;
 	char	   *reason = fc_analyze_precheck(job);
+	FcFault    *small = fc_partitions_too_small(job);
 
 	if (reason)
 		fc_analyze_warn(analysis, "partitions", reason);
+	if (small)
+		fc_analyze_warn(analysis, small->name, psprintf("%s: %s", small->message, small->hint));
 	if (fc_plan_is_published(target->rel) && target->ncreated > 0)
 		fc_analyze_warn(analysis, "publication",
 						"New partitions are attached before they are filled, so that subscribers get their rows.");

@@ -41,6 +41,7 @@ typedef struct FcJob
 								 * partitions; NIL: they are made here */
 	bool		attach_first;	/* new partitions are attached before the
 								 * load, see load/partitions.c */
+	bool		warned;			/* that new partitions are small */
 	bool		sent;			/* all records went to other servers */
 	bool		guessed_wrong;	/* where records begin, or it is not known
 								 * whether: a bad one was met */

@@ -19,12 +19,15 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/table.h"
 #include "access/twophase.h"
 #include "utils/lsyscache.h"
 
 #include "convert/pattern.h"
 #include "elsewhere/elsewhere.h"
+#include "key/fit.h"
 #include "load/away.h"
 #include "load/lead.h"
 #include "load/setup.h"
@@ -33,6 +36,7 @@
 #include "load/way.h"
 #include "partition/ddl.h"
 #include "report/progress.h"
+#include "report/units.h"
 
 /* Keys of our time, in seconds since 1970: from 1980 to 2100 */
 #define FC_SANE_START	315532800.0
@@ -264,6 +268,48 @@ fc_partitions_faults(FcJob *job)
 										 target->created, target->ncreated));
 }
 
+FcFault *
+fc_partitions_too_small(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	uint64		bytes = target->shared->source.data_size;
+	int			n = target->ncreated;
+	char		count[FC_UNITS_LEN];
+	char		each[FC_UNITS_LEN];
+	FcFit		fit;
+
+	/* the width is given by what is there */
+	if (target->route == NULL || target->route->nranges > 0 || target->route->partman ||
+		!fc_fit_is_small(n, bytes))
+		return NULL;
+	/* a few keys that are far off do not count */
+	fit = fc_fit_width(target->route->type, target->created[n / 100].range.lo,
+					   target->created[n - 1 - n / 100].range.lo, bytes);
+	if (fit.partitions > n / 2)
+		return NULL;
+	return fc_fault("partition_interval", ERRCODE_WARNING,
+					psprintf("%s new partitions of table \"%s\" get %s of the source each",
+							 fc_units_count(count, n), target->relname, fc_units_bytes(each, (double) bytes / n)),
+					pstrdup("Each has files of its own, which checkpoints and backups go through, and later loads make partitions of the same width."),
+					psprintf("Load with partition_interval%s '%s', to have about %.0f instead.",
+							 fc_caller_arrow(target->options->caller), fit.interval, ceil(fit.partitions)));
+}
+
+/* Warns of them, once, before they are made */
+static void
+fc_partitions_warn(FcJob *job)
+{
+	FcFault    *fault = fc_partitions_too_small(job);
+
+	if (fault == NULL || job->warned || job->target.options->log_verbosity == FC_LOG_SILENT)
+		return;
+	job->warned = true;
+	ereport(WARNING,
+			(errcode(fault->sqlerrcode),
+			 errmsg_internal("%s", fault->message),
+			 errdetail_internal("%s", fault->detail),
+			 errhint("%s", fault->hint)));
+}
 
 /* Says for the report how partitions were made */
 static char *
@@ -347,6 +393,7 @@ fc_partitions_make(FcJob *job)
 		fc_fault_throw(linitial(faults));
 	if (target->ncreated == 0)
 		return;
+	fc_partitions_warn(job);
 	early = fc_way_needs_attached(job) && job->places == NIL;
 	if (early && target->plan->foreign_keys && target->way != FC_WAY_COPY)
 		fc_way_to_core(target, "foreign keys of partitions attached before the load are checked row by row");

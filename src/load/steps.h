@@ -143,6 +143,9 @@ extern void fc_partitions_attach(FcJob *job);
 /* What speaks against making the partitions: a list of FcFault */
 extern List *fc_partitions_faults(FcJob *job);
 
+/* What speaks for fewer, wider ones; NULL: nothing, or they cannot be wider */
+extern FcFault *fc_partitions_too_small(FcJob *job);
+
 /*
  * A fault for a warning only, or NULL: new partitions are far in the future,
  * and would not be if the numbers were in another unit

@@ -118,7 +118,8 @@
 	X(partition_interval, NULL, NULL, \
 	  "width of new partitions", \
 	  "How wide new partitions are, as an interval such as '1 day' or '1 month', or a number for an integer key. By default they are as wide as the " \
-	  "existing ones; the first ones of a table are a day wide, and an integer key needs a width. If pg_partman keeps the table, its configuration decides instead.", \
+	  "existing ones; the first ones of a table are a day wide, and an integer key needs a width. If pg_partman keeps the table, its configuration decides instead. " \
+	  "A load that would make many small partitions warns, and names a width that fits.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  partition_interval => '1 month');") \
 	X(missing_partitions, NULL, "'create', 'error' or 'default'", \
 	  "create them, error, or use the default partition", \
@@ -156,7 +157,7 @@
 	  "SELECT fast_copy_create_reject_table('rejects');\nSELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  reject_table => 'rejects');") \
 	X(log_verbosity, "LOG_VERBOSITY", "'default', 'verbose' or 'silent'", \
 	  "default, verbose or silent: NOTICEs about records", \
-	  "How much is said about records that are left out: 'default' gives their number at the end, 'verbose' a NOTICE for each, and 'silent' nothing, not even the line that ends a load.", \
+	  "How much is said about records that are left out: 'default' gives their number at the end, 'verbose' a NOTICE for each, and 'silent' nothing, neither a warning of many small partitions nor the line that ends a load.", \
 	  "SELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  log_verbosity => 'verbose');") \
 	X(run_analyze, NULL, NULL, \
 	  "ANALYZE after the load", \

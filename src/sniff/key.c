@@ -16,19 +16,12 @@
 #include "datatype/timestamp.h"
 #include "utils/builtins.h"
 
+#include "key/fit.h"
 #include "key/range.h"
 #include "sniff/table.h"
 
 /* Keys that are looked at */
 #define FC_KEYS			100000
-
-/* Partitions that a new table should have at most, and at least may have */
-#define FC_KEYS_MOST	400
-#define FC_KEYS_FEW		31
-
-/* Bytes of the source that make a partition worth while, and a large one */
-#define FC_KEYS_SMALL	((uint64) 1024 * 1024)
-#define FC_KEYS_LARGE	((uint64) 8 * 1024 * 1024 * 1024)
 
 static bool
 fc_key_is_moment(Oid typid)
@@ -121,52 +114,25 @@ fc_key_collect(FcTable *table, int number, int64 *keys)
 	return n;
 }
 
-/* Partitions of so many days that keys from low to high have */
-static double
-fc_key_partitions(Oid typid, int64 low, int64 high, double days)
-{
-	double		range = (double) high - low;
-
-	if (typid != DATEOID)
-		range /= USECS_PER_DAY;
-	return range / days + 1;
-}
-
 /*
- * Chooses the width: days, unless these are too many or too large.  The lowest
- * and the highest hundredth of the keys do not count: a few that are far off
- * (1970-01-01, 9999-12-31) get partitions of their own.
+ * Chooses the width.  The lowest and the highest hundredth of the keys do not
+ * count: a few that are far off (1970-01-01, 9999-12-31) get partitions of
+ * their own.
  */
 static void
 fc_key_width(const FcTable *table, FcKeyGuess *key, const int64 *keys, int nkeys)
 {
-	static const struct
-	{
-		const char *interval;
-		double		days;
-	}			widths[] = {
-		{"1 hour", 1.0 / 24}, {NULL, 1}, {"1 week", 7}, {"1 month", 30.4375}, {"1 year", 365.25}
-	};
 	int64		low = keys[nkeys / 100];
 	int64		high = keys[nkeys - 1 - nkeys / 100];
-	Oid			typid = table->columns[key->column].typid;
-	uint64		size = table->sample->unpacked;
-	double		most = size == 0 ? FC_KEYS_MOST :
-		Max((double) FC_KEYS_FEW, Min((double) FC_KEYS_MOST, (double) size / FC_KEYS_SMALL));
-	double		n = fc_key_partitions(typid, low, high, 1);
-	int			i = typid != DATEOID && size / n > FC_KEYS_LARGE ? 0 : 1;
+	FcKeyType	type = fc_key_type(table->columns[key->column].typid);
+	FcFit		fit = fc_fit_width(type, low, high, table->sample->unpacked);
 
 	Assert(nkeys > 0 && keys[0] <= low && low <= high && high <= keys[nkeys - 1]);
-	while (i < lengthof(widths) - 1 &&
-		   fc_key_partitions(typid, low, high, widths[i].days) > most + 1)
-		i++;
-	key->interval = widths[i].interval;
-	n = fc_key_partitions(typid, low, high, widths[i].days);
+	key->interval = fit.usual ? NULL : fit.interval;
 	key->notes = lappend(key->notes,
 						 psprintf("Partitions of %s: about %.0f.  Keys in the sample: %s to %s.",
-								  widths[i].interval ? widths[i].interval : "1 day", n,
-								  fc_key_text(fc_key_type(typid), keys[0]),
-								  fc_key_text(fc_key_type(typid), keys[nkeys - 1])));
+								  fit.interval, fit.partitions, fc_key_text(type, keys[0]),
+								  fc_key_text(type, keys[nkeys - 1])));
 }
 
 /* The width of partitions by an integer, which has no default */
@@ -174,14 +140,10 @@ static void
 fc_key_width_integer(const FcTable *table, FcKeyGuess *key)
 {
 	const FcColumnSeen *column = &table->columns[key->column];
-	double		range = (double) column->high - column->low;
-	int64		width = 1000;
 
-	while (width < range / FC_KEYS_FEW && width < PG_INT64_MAX / 10)
-		width *= 10;
-	key->interval = psprintf(INT64_FORMAT, width);
-	key->notes = lappend(key->notes, psprintf("Partitions of " INT64_FORMAT " numbers each, from " INT64_FORMAT " to " INT64_FORMAT " in the sample.",
-											  width, column->low, column->high));
+	key->interval = fc_fit_width(FC_KEY_INT8, column->low, column->high, 0).interval;
+	key->notes = lappend(key->notes, psprintf("Partitions of %s numbers each, from " INT64_FORMAT " to " INT64_FORMAT " in the sample.",
+											  key->interval, column->low, column->high));
 }
 
 void

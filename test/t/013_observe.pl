@@ -20,6 +20,7 @@ subtest 'lines come while workers load' => \&lines_at_the_gate;
 subtest 'a leader that loads alone tells of it itself' => \&lines_of_the_leader;
 subtest 'a step longer than the interval is followed by a line' => \&lines_between_steps;
 subtest 'a load of many partitions moves, and its bars stand still' => \&lines_of_many_partitions;
+subtest 'many small partitions are warned of' => \&warning_of_small_partitions;
 subtest 'no line is wider than the terminal' => \&narrow_lines;
 subtest 'each load inside other SQL has one last line' => \&lines_inside_other_sql;
 subtest 'the log has a line for each load that took long enough' => \&logged_loads;
@@ -152,6 +153,41 @@ sub lines_of_many_partitions
 		my @percent = $err =~ /fast_copy t: $phase +\[.*\] +(\d+)%/g;
 		cmp_ok($percent[-1] - $percent[0], '>=', 5, "percent moves in phase $phase") or diag($err);
 	}
+}
+
+# What is said of so many days, a row each, before their partitions are made
+sub said_of_days
+{
+	my ($days, %with) = @_;
+	my $csv = "$PostgreSQL::Test::Utils::tmp_check/small.csv";
+	my $load = $with{load} // "SELECT fast_copy('small', '$csv', partition_interval => @{[ $with{width} // 'NULL' ]}, log_verbosity => '@{[ $with{verbosity} // 'default' ]}')";
+	my ($rc, $out, $err) = $node->psql('postgres', "LOAD 'fast_copy'; DROP TABLE IF EXISTS small; CREATE TABLE small (at @{[ $with{type} // 'timestamp' ]}, pad text) PARTITION BY RANGE (at);
+		@{[ $with{sql} // '' ]};
+		COPY (SELECT @{[ $with{key} // q{timestamp '2021-01-01' + n * interval '1 day'} ]}, 'x' FROM generate_series(1, $days) AS n) TO '$csv' (FORMAT csv);
+		$load;");
+	is($rc, 0, 'loaded') or diag($err);
+	return join("\n", map { s/^psql:\S+ //r } grep { !/NOTICE/ } split /\n/, $err);
+}
+
+sub warning_of_small_partitions
+{
+	my $csv = "$PostgreSQL::Test::Utils::tmp_check/small.csv";
+	my $detail = 'DETAIL:  Each has files of its own, which checkpoints and backups go through, and later loads make partitions of the same width.';
+	my $warning = 'WARNING:  1,095 new partitions of table "small" get 22 bytes of the source each';
+
+	is(said_of_days(1095), "$warning\n$detail\nHINT:  Load with partition_interval => '1 year', to have about 4 instead.", 'three years, a row a day');
+	like(said_of_days(401, load => "COPY small FROM '$csv' (FORMAT csv, fast_copy)"), qr/^WARNING:  401 .*Load with partition_interval '1 month', to have about 14 instead\.$/s, 'as COPY');
+	like(said_of_days(401, sql => 'CREATE TABLE small_d PARTITION OF small DEFAULT'), qr/^WARNING:  401 /, 'a default partition has no width');
+	like(said_of_days(401, type => 'bigint', key => 'n * 10', width => "'10'"), qr/^WARNING:  401 new .*HINT:  Load with partition_interval => '1000', to have about 5 instead\.$/s, 'integers');
+	is(said_of_days(401, verbosity => 'silent'), '', 'silent');
+	is(said_of_days(401, width => "'1 week'"), '', 'wide enough');
+	is(said_of_days(400), '', 'not too many');
+	is(said_of_days(401, sql => q{CREATE TABLE small_1 PARTITION OF small FOR VALUES FROM ('2020-01-01') TO ('2020-01-02')}), '', 'the width is there already');
+	is(said_of_days(401, key => q{timestamp '1600-01-01' + n * interval '1 year'}), '', 'no width would do');
+	is(said_of_days(401, load => "SELECT FROM fast_copy_analyze('small', '$csv')"), '', 'an analysis says it in no message');
+	is($node->safe_psql('postgres', "DROP TABLE small; CREATE TABLE small (at timestamp, pad text) PARTITION BY RANGE (at);
+		SELECT name || ' ' || detail FROM fast_copy_analyze('small', '$csv') WHERE item = 'warning'; DROP TABLE small"),
+		qq{partition_interval 401 new partitions of table "small" get 22 bytes of the source each: Load with partition_interval => '1 month', to have about 14 instead.}, 'but in a row of its own');
 }
 
 # Line by line, as psql shows them.  A table's name may be long, wide, or have a

@@ -1,0 +1,86 @@
+/*-------------------------------------------------------------------------
+ *
+ * key/fit.c
+ *	  Which width of partitions fits the keys and the size of a source.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+
+#include "key/fit.h"
+
+/* Partitions that a new table should have at most, and at least may have */
+#define FC_FIT_MOST		400
+#define FC_FIT_FEW		31
+
+/* Bytes of the source that make a partition worth while, and a large one */
+#define FC_FIT_SMALL	((uint64) 1024 * 1024)
+#define FC_FIT_LARGE	((uint64) 8 * 1024 * 1024 * 1024)
+
+/* The narrowest width of integers */
+#define FC_FIT_INTEGERS	1000
+
+/* Partitions of so many days that keys from low to high have */
+static double
+fc_fit_count(FcKeyType type, int64 low, int64 high, double days)
+{
+	double		range = (double) high - low;
+
+	if (type != FC_KEY_DATE)
+		range /= USECS_PER_DAY;
+	return range / days + 1;
+}
+
+static FcFit
+fc_fit_moments(FcKeyType type, int64 low, int64 high, uint64 bytes)
+{
+	static const struct
+	{
+		const char *interval;
+		double		days;
+	}			widths[] = {
+		{"1 hour", 1.0 / 24}, {"1 day", 1}, {"1 week", 7}, {"1 month", 30.4375}, {"1 year", 365.25}
+	};
+	double		most = bytes == 0 ? FC_FIT_MOST :
+		Max((double) FC_FIT_FEW, Min((double) FC_FIT_MOST, (double) bytes / FC_FIT_SMALL));
+	double		n = fc_fit_count(type, low, high, 1);
+	int			i = type != FC_KEY_DATE && bytes / n > FC_FIT_LARGE ? 0 : 1;
+
+	while (i < lengthof(widths) - 1 &&
+		   fc_fit_count(type, low, high, widths[i].days) > most + 1)
+		i++;
+	return (FcFit)
+	{
+		widths[i].interval, widths[i].days == 1, fc_fit_count(type, low, high, widths[i].days)
+	};
+}
+
+static FcFit
+fc_fit_integers(int64 low, int64 high)
+{
+	double		range = (double) high - low;
+	int64		width = FC_FIT_INTEGERS;
+
+	while (width < range / FC_FIT_FEW && width < PG_INT64_MAX / 10)
+		width *= 10;
+	return (FcFit)
+	{
+		psprintf(INT64_FORMAT, width), false, range / width + 1
+	};
+}
+
+FcFit
+fc_fit_width(FcKeyType type, int64 low, int64 high, uint64 bytes)
+{
+	Assert(low <= high);
+	return fc_key_is_integer(type) ? fc_fit_integers(low, high) :
+		fc_fit_moments(type, low, high, bytes);
+}
+
+bool
+fc_fit_is_small(int partitions, uint64 bytes)
+{
+	return partitions > FC_FIT_MOST && bytes / partitions < FC_FIT_SMALL;
+}
