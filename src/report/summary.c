@@ -137,16 +137,51 @@ fc_summary_left_out(List **lines, const FcTotals *totals)
 		fc_summary_say(lines, "left out", text.data);
 }
 
+/* Adds a way or a writer, with what its name means, and the reason for it */
+static void
+fc_summary_word(List **lines, const char *label, const char *name, const char *reason)
+{
+	static const struct
+	{
+		const char *name;
+		const char *meaning;
+	}			words[] = {
+		{"chunks", "pieces of the file, in no order"},
+		{"turns", "in the order of the file"},
+		{"send", "records go to other servers"},
+		{"presorted", "the file is in the order of the key"},
+		{"offsets", "sorted by key, and read again from the file"},
+		{"rows", "sorted by key, through temporary files"},
+		{"copy", "one by one, by COPY's own code"},
+		{"remote", "other servers write them"},
+		{"page", "whole pages"},
+		{"multi_insert", "rows into pages, as COPY inserts them"},
+		{"page and multi_insert", "whole pages, and rows into pages that have some"}
+	};
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, name);
+	for (int i = 0; i < lengthof(words); i++)
+		if (strcmp(words[i].name, name) == 0)
+			appendStringInfo(&text, " (%s)", words[i].meaning);
+	if (reason)
+		appendStringInfo(&text, ": %s", reason);
+	fc_summary_say(lines, label, text.data);
+}
+
 /* How it was done */
 static void
 fc_summary_means(List **lines, const FcTotals *totals)
 {
 	char		a[FC_UNITS_LEN];
+	char		b[FC_UNITS_LEN];
 
 	fc_summary_left_out(lines, totals);
 	if (totals->created > 0)
-		fc_summary_say(lines, "partitions", psprintf("%d new, %d indexes built",
-													 totals->created, totals->indexes));
+		fc_summary_say(lines, "partitions", psprintf("%s new, %s indexes built",
+													 fc_units_count(a, totals->created),
+													 fc_units_count(b, totals->indexes)));
 	if (totals->replaced > 0)
 		fc_summary_say(lines, totals->merged ? "merged" : "replaced",
 					   psprintf(totals->replaced == 1 ? "%d table" : "%d tables", totals->replaced));
@@ -157,8 +192,8 @@ fc_summary_means(List **lines, const FcTotals *totals)
 	if (totals->spill > 0)
 		fc_summary_say(lines, "spill", psprintf("%s of %s", fc_units_bytes(a, totals->spill),
 												totals->spilled));
-	fc_summary_say(lines, "way", psprintf("%s: %s", totals->way, totals->reason));
-	fc_summary_say(lines, "writer", totals->writer);
+	fc_summary_word(lines, "way", totals->way, totals->reason);
+	fc_summary_word(lines, "writer", totals->writer, NULL);
 }
 
 static void

@@ -18,8 +18,8 @@ typedef enum FcBrevity
 {
 	FC_BRIEF_NOTHING,
 	FC_BRIEF_RATE,				/* which follows from bytes and time */
-	FC_BRIEF_NEW,				/* "new", not "new partitions" */
 	FC_BRIEF_BYTES,
+	FC_BRIEF_NEW,				/* "new", not "new partitions" */
 	FC_BRIEF_COUNTS,			/* 1.2M, not 1,234,567 */
 	FC_BRIEF_MOST = FC_BRIEF_COUNTS
 } FcBrevity;

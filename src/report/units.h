@@ -54,9 +54,9 @@ typedef struct FcLoaded
 
 /*
  * Writes the line into buf[FC_LINE_LEN], in FC_LINE_COLUMNS columns; returns
- * buf.  If there is no room for all, the rate is left out first, then the word
- * "partitions", then the bytes; at last counts become short, and what was
- * replaced and duplicates are left out.
+ * buf.  If there is no room for all, the rate is left out first, then bytes and
+ * the word "partitions"; at last counts become short, and what was replaced and
+ * duplicates are left out.
  */
 extern char *fc_units_loaded(char *buf, const FcLoaded *loaded);
 

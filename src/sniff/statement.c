@@ -554,8 +554,9 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 	char		records[FC_UNITS_LEN];
 
 	if (guess->others > 0)
-		fc_statement_comment(sql, "", psprintf("%s of %s records have another number of fields than %d: the load will end at the first of these.  on_error => 'ignore', on_error_classes => '{missing_columns,extra_columns}' leaves them out.",
-											   fc_units_count(others, guess->others), fc_units_count(records, guess->records), guess->nfields));
+		fc_statement_comment(sql, "", psprintf("%s of %s records %s another number of fields than %d: the load will end at the first of these.  on_error => 'ignore', on_error_classes => '{missing_columns,extra_columns}' leaves them out.",
+											   fc_units_count(others, guess->others), fc_units_count(records, guess->records),
+											   guess->others == 1 ? "has" : "have", guess->nfields));
 	if (faults->line_ends > 0)
 		fc_statement_comment(sql, "", "Lines do not all end in the same way, which COPY refuses: only those before the first other line end were looked at.  A program such as tr -d '\\r' makes them equal.");
 	if (faults->quotes > 0)

@@ -213,7 +213,7 @@ WHERE length(line) > 78 AND line !~ 'sniff_\d+.csv' AND line !~ 'x{63}';
 CREATE TEMP TABLE remark (number serial, lines text, arguments text, said text);
 INSERT INTO remark (lines, arguments, said) VALUES
 (E'a,b\n1,2\n', '', 'Looked at all of it: 1 record'),
-(E'a,b\n1,x\n3\n4,y\n6,z\n', '', '1 of 4 records have another number of fields than 2'),
+(E'a,b\n1,x\n3\n4,y\n6,z\n', '', '1 of 4 records has another number of fields than 2'),
 (E'a,b\r\n1,2\r\n3,4\n5,6\r\n', '', 'Lines do not all end in the same way'),
 (E'a,b\n1,x\n2,"y\n', 'quote => ''"''', 'A quote never closes'),
 (E'a,b\n1,\n2,\n', '', 'b: all 2 values seen are empty or NULL'),
@@ -245,7 +245,7 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'made by: somebody\n\nid,name,v\n1,a,2\n2,b,3\n', '', 'The load leaves out the first 2 lines, which are no record: made by: somebody'),
 (E'# one\n# two\n1,a,2\n2,b,3\n', '', 'The load leaves out the first 2 lines, which are no record: # one'),
 (E'"a","b"\n"1",2.5,x\n"2",3.5,y\n', '', 'The load leaves out the first line, which is no record: "a","b"'),
-(E'1,2,3,4\n5,6,7\n8,9,1\n', '', 'The first line has another number of fields than the others. If it is a title, give header => 1. 1 of 3 records have another number'),
+(E'1,2,3,4\n5,6,7\n8,9,1\n', '', 'The first line has another number of fields than the others. If it is a title, give header => 1. 1 of 3 records has another number'),
 (E'x,1\n2,2\n3,3\n', '', 'The first line has words above numbers or times, but values as well: it is taken for values.'),
 (E'1\ta\n\\.\n2\tb\n', 'format => ''text''', E'A line \\. ends the data: the load leaves out what stands after it.'),
 (E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'There is a relation pg_catalog.pg_class already'),
@@ -267,7 +267,7 @@ BEGIN
 		RAISE EXCEPTION USING errcode = 'P0FC1';
 	EXCEPTION
 		WHEN SQLSTATE 'P0FC1' THEN NULL;
-		WHEN OTHERS THEN found := CASE WHEN said(statements) ~ 'have another number of fields than' THEN 'refused' ELSE SQLSTATE || ' ' || SQLERRM END;
+		WHEN OTHERS THEN found := CASE WHEN said(statements) ~ '(has|have) another number of fields than' THEN 'refused' ELSE SQLSTATE || ' ' || SQLERRM END;
 	END;
 	RETURN found;
 END

@@ -38,8 +38,8 @@ SELECT pg_temp.fits('few partitions');
 SELECT is((SELECT line FROM fast_copy_summary() AS line LIMIT 1), format('public.s from "%s"', current_setting('fc.file')), 'what is loaded, and from where')
 	WHERE length(current_setting('fc.file')) < 50;
 SELECT matches(line, '^rows       2,500, \S+ a second$', 'rows') FROM pg_temp.line('^rows') AS line;
-SELECT results_eq($$SELECT pg_temp.line('^(left out|partitions \d|workers|way)')$$,
-	$$VALUES ('left out   500 filtered, 0 rejected'), ('partitions 3 new, 3 indexes built'), ('workers    0 of 0'), ('way        rows: the file is small')$$, 'how');
+SELECT results_eq($$SELECT pg_temp.line('^(left out|partitions \d|workers|way|writer)')$$,
+	$$VALUES ('left out   500 filtered, 0 rejected'), ('partitions 3 new, 3 indexes built'), ('workers    0 of 0'), ('way        rows (sorted by key, through temporary files): the file is small'), ('writer     multi_insert (rows into pages, as COPY inserts them)')$$, 'how');
 SELECT results_eq($$SELECT substr(line, 1, 10) FROM fast_copy_summary() AS line WHERE line ~ '^(phase|\w+ +[0-9.]+ m?s +\d+%)'$$,
 	$$VALUES ('phase     '), ('split     '), ('scan      '), ('partitions'), ('load      '), ('index     '), ('attach    ')$$, 'phases in their order');
 SELECT cmp_ok(sum((regexp_match(line, '(\d+)%'))[1]::int), '>', 90::bigint, 'their shares add up') FROM pg_temp.line('\d+%') AS line;
@@ -87,7 +87,7 @@ CREATE FUNCTION pg_temp.same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN
 CREATE TRIGGER same BEFORE INSERT ON reason FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
 SELECT is(fast_copy('reason', current_setting('fc.file')), 1000::bigint, 'loaded');
 SELECT pg_temp.fits('core''s COPY');
-SELECT is(line, 'way        copy: the target has triggers', 'the way of core') FROM pg_temp.line('^way') AS line;
+SELECT is(line, 'way        copy (one by one, by COPY''s own code): the target has triggers', 'the way of core') FROM pg_temp.line('^way') AS line;
 
 -- a load that fails, and one that another role may not see
 SELECT throws_ok(format('SELECT fast_copy(''many'', %L, columns => ''{n,ts}'')', current_setting('fc.file')), '22P02');
