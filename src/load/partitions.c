@@ -393,7 +393,6 @@ fc_partitions_make(FcJob *job)
 		fc_fault_throw(linitial(faults));
 	if (target->ncreated == 0)
 		return;
-	fc_partitions_warn(job);
 	early = fc_way_needs_attached(job) && job->places == NIL;
 	if (early && target->plan->foreign_keys && target->way != FC_WAY_COPY)
 		fc_way_to_core(target, "foreign keys of partitions attached before the load are checked row by row");
@@ -404,6 +403,7 @@ fc_partitions_make(FcJob *job)
 				(errmsg_internal("%s", far->message), errdetail_internal("%s", far->detail),
 				 errhint("%s", far->hint)));
 	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
+	fc_partitions_warn(job);
 	if (job->places)
 		fc_elsewhere_get()->place(target->rel, target->route, job->places, target->created, target->ncreated);
 	fc_partition_create(&target->ctx, target->route, target->created, target->ncreated);

@@ -47,10 +47,10 @@
 #define FC_NEARLY	0.99
 
 /* A smaller share does not tell how long the rest will take */
-#define FC_SURE		0.005
+#define FC_SURE		0.01
 
 /* A time left was wrong if it turns out to be so much longer: times and plus */
-#define FC_WRONG			1.5
+#define FC_WRONG			1.25
 #define FC_WRONG_SECONDS	1.0
 
 #define smaller(a, b)	((a) < (b) ? (a) : (b))

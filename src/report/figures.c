@@ -108,7 +108,11 @@ fc_figures_effort(const FcProgress *progress)
 	const FcTarget *target = progress->target;
 	FcEffort	effort = {0};
 
-	effort.bytes = fc_figures_bytes(progress) * (fc_figures_is_stream(progress) ? FC_UNPACKED : 1);
+	effort.bytes = fc_figures_bytes(progress);
+	if (progress->phase == FC_PHASE_UNPACK)
+		effort.bytes *= FC_UNPACKED;
+	else if (progress->phase == FC_PHASE_RECEIVE && progress->packed_size == 0)
+		effort.bytes = pg_atomic_read_u64(progress->taken);
 	effort.rows = target->found > 0 ? (double) target->found : effort.bytes / FC_RECORD_GUESS;
 	effort.processes = Max(target->nworkers, 1);
 	effort.indexes = progress->nindexes;
@@ -179,11 +183,11 @@ fc_figures_phase_seconds(const FcProgress *progress)
 	return Max(INSTR_TIME_GET_DOUBLE(now), 1e-6);
 }
 
-/* Is the phase part of one that unpacks or receives, which comes before it? */
+/* Is the phase part of this one, which unpacks or receives? */
 static bool
 fc_progress_flows(const FcProgress *progress, FcPhase phase, bool keyed)
 {
-	return fc_target_grows(progress->target) &&
+	return fc_figures_is_stream(progress) && fc_target_grows(progress->target) &&
 		(phase == FC_PHASE_SPLIT || phase == (keyed ? FC_PHASE_SCAN : FC_PHASE_LOAD));
 }
 
