@@ -178,6 +178,7 @@ typedef struct FcPlan
 	bool		need_transcoding;
 	bool		skips_empty;	/* lines without a byte are no records: they
 								 * are found, and count as filtered */
+	bool		pads;			/* fields that a record lacks are NULL */
 	bool		in_order;		/* defaults depend on the order in which they
 								 * are evaluated: it must be the file's */
 	bool		effects;		/* a row's evaluation runs code of users whose

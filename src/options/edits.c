@@ -44,6 +44,19 @@ fc_edits_trim(FcOptions *options)
 				 fc_option_hint(options, FC_OPTION_trim)));
 }
 
+static void
+fc_edits_missing(FcOptions *options)
+{
+	const char *word = options->words.missing_columns;
+
+	options->pads = pg_strcasecmp(word, "null") == 0;
+	if (!options->pads && pg_strcasecmp(word, "error") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("missing_columns \"%s\" not recognized", word),
+				 fc_option_hint(options, FC_OPTION_missing_columns)));
+}
+
 /* Which of the separators the text begins with, or NULL */
 static const char *
 fc_edits_among(const char *s, const char *const *separators, int n)
@@ -126,9 +139,11 @@ fc_options_edits(FcOptions *options)
 
 	fc_edits_trim(options);
 	fc_edits_number(options);
+	fc_edits_missing(options);
 	given = options->null_strings ? "null_strings" : options->trim ? "trim" :
 		options->words.number_format ? "number_format" :
-		options->skip_empty_lines ? "skip_empty_lines" : NULL;
+		options->skip_empty_lines ? "skip_empty_lines" :
+		options->pads ? "missing_columns" : NULL;
 	if (given && fc_format_is_binary(&options->format))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),

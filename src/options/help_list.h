@@ -276,7 +276,12 @@
 	  "leave out lines without a byte", \
 	  "Lines without a byte, outside of quotes, are no records. By default they are records with one empty field. They count as filtered. " \
 	  "A line of blanks is a record. An option of COPY, and a key of the argument options.", \
-	  "SELECT fast_copy('orders', '/data/gaps.csv',\n  options => '{\"skip_empty_lines\": true}');")
+	  "SELECT fast_copy('orders', '/data/gaps.csv',\n  options => '{\"skip_empty_lines\": true}');") \
+	X(missing_columns, NULL, "'error' or 'null'", \
+	  "error or null: what records with too few fields are", \
+	  "Whether a record with too few fields is an error, as for COPY, or the fields that it lacks at its end are NULL. An empty line is a record of one empty field. " \
+	  "Too many fields stay an error. An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('orders', '/data/short.csv',\n  options => '{\"missing_columns\": \"null\"}');")
 
 /* Arguments, and options of COPY, that stand after all others */
 #define FC_HELP_LAST(X) \

@@ -91,7 +91,8 @@
 	X(null_strings, text, NULL, JSON, ANY, NULL, null_strings) \
 	X(trim, text, 'none', TEXT, ANY, NULL, words.trim) \
 	X(number_format, text, NULL, TEXT, ANY, NULL, words.number_format) \
-	X(skip_empty_lines, boolean, false, FLAG, ANY, NULL, skip_empty_lines)
+	X(skip_empty_lines, boolean, false, FLAG, ANY, NULL, skip_empty_lines) \
+	X(missing_columns, text, 'error', TEXT, ANY, NULL, words.missing_columns)
 
 #define FC_OPTIONS(X) FC_ARGUMENTS(X) FC_LATER_OPTIONS(X)
 

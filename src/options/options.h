@@ -108,6 +108,7 @@ typedef struct FcOptionWords
 	char	   *changed_files;
 	char	   *trim;
 	char	   *number_format;
+	char	   *missing_columns;
 } FcOptionWords;
 
 /* Separators of numbers */
@@ -166,6 +167,7 @@ typedef struct FcOptions
 	uint8		trim;			/* FC_FIELD_TRIM, FC_FIELD_TRIM_QUOTED */
 	FcNumberFormat number;
 	bool		skip_empty_lines;
+	bool		pads;			/* missing_columns "null" */
 	bool		freeze;
 	FcOnError	on_error;
 	uint32		tolerated;		/* FC_CLASS_* that on_error tolerates */

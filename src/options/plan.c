@@ -208,6 +208,7 @@ fc_plan_said(const FcOptions *options, FcPlan *plan)
 	plan->verbose = options->log_verbosity == FC_LOG_VERBOSE;
 	plan->reject_limit = options->reject_limit;
 	plan->skips_empty = options->skip_empty_lines;
+	plan->pads = options->pads;
 	if (fc_caller_writes(options->caller))
 		return;
 	/* an analysis tells of faults, and goes on */

@@ -87,7 +87,7 @@ fc_parse_any_key(void *arg)
 		return;
 	if (!fc_parse_key_field(parser, wanted->record, &field))
 	{
-		if (shared->plan.tolerated != 0)
+		if (shared->plan.tolerated != 0 || shared->plan.pads)
 			return;
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),

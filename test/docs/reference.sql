@@ -12,6 +12,7 @@ COPY (SELECT timestamp '2024-01-01' + n * interval '1 hour', n, CASE n WHEN 3 TH
 COPY (VALUES (1001, 'one', 'n/a'), (1002, 'two', '5')) TO '/data/words.csv' (FORMAT csv);
 COPY (VALUES ('1003, three , 5')) TO '/data/blanks.csv';
 COPY (VALUES ('1005,five,5'), (''), ('1006,six,6'), ('')) TO '/data/gaps.csv';
+COPY (VALUES ('1007,seven'), ('1008')) TO '/data/short.csv';
 COPY (VALUES ('1.004,four,1.000')) TO '/data/numbers.csv';
 COPY (VALUES (1, 'O, Hara', '2024-01-01')) TO '/data/apostrophes.csv' (FORMAT csv, QUOTE '''');
 COPY (VALUES (1, 'the "first" one', '2024-01-01')) TO '/data/backslashes.csv' (FORMAT csv, ESCAPE '\');

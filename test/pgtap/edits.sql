@@ -365,6 +365,41 @@ COPY shown FROM STDIN WITH (fast_copy, FORMAT csv, skip_empty_lines);
 \.
 SELECT is(string_agg(s::text, ' ' ORDER BY id), '(1,"2024-01-01 00:00:00+00",1,a) (2,"2024-01-01 00:00:00+00",2,b)', 'empty lines of the client') FROM shown AS s;
 
+-- Records with too few fields: COPY reads the file with the fields that are missing
+CREATE TABLE short (ts timestamp, n int, t text, u text);
+INSERT INTO short SELECT timestamp '2024-01-01' + n % 31 * interval '1 day', CASE WHEN n % 3 > 0 THEN n END, CASE WHEN n % 3 = 1 THEN E'two\nlines, "' || n END, NULL FROM generate_series(1, 3000) AS n;
+CREATE FUNCTION pg_temp.write_short(format text) RETURNS void LANGUAGE sql AS $$
+	SELECT pg_temp.write(pg_temp.joined(string_to_array(ts || CASE WHEN n IS NULL THEN '' WHEN format = 'csv' THEN ',' || n || coalesce(',"' || replace(t, '"', '""') || '"', '') ELSE E'\t' || n || coalesce(E'\t' || replace(t, E'\n', '\n'), '') END, E'\n'))) FROM short
+$$;
+CREATE TABLE short_parts (LIKE short) PARTITION BY RANGE (ts);
+CREATE TABLE short_plain (LIKE short);
+CREATE TABLE short_fires (LIKE short);
+CREATE TRIGGER fires BEFORE INSERT ON short_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+CREATE FUNCTION pg_temp.padded(target regclass, options jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows bigint;
+	loaded bigint;
+BEGIN
+	EXECUTE format('TRUNCATE %s', target);
+	loaded := fast_copy(target, current_setting('fc.file'), options => options || '{"missing_columns": "null"}');
+	EXECUTE format('SELECT count(*) FROM ((TABLE %1$s EXCEPT ALL TABLE short) UNION ALL (TABLE short EXCEPT ALL TABLE %1$s)) AS d', target) INTO rows;
+	RETURN format('%s of %s wrong', rows, loaded);
+END
+$$;
+SELECT pg_temp.write_short('csv') \g /dev/null
+SELECT is(pg_temp.padded(target, jsonb_build_object('workers', workers)), '0 of 3000 wrong', format('too few fields, %s, %s workers', target, workers))
+	FROM unnest('{short_parts,short_plain,short_fires}'::regclass[]) AS target, unnest('{0,1,2,4}'::int[]) AS workers;
+SELECT set_config('fast_copy.chunk_size', '64', true) \g /dev/null
+SELECT is(pg_temp.padded(target, options), '0 of 3000 wrong', format('too few fields, %s, %s, small chunks', target, options)) FROM unnest('{short_parts,short_plain}'::regclass[]) AS target,
+	unnest(ARRAY['{"workers": 2}', '{"on_error": "ignore", "on_error_classes": ["missing_columns"]}', '{"order_by": ["t", "ts"]}', '{"trim": "all"}']::jsonb[]) AS options;
+SELECT set_config('fast_copy.chunk_size', '64kB', true) \g /dev/null
+SELECT pg_temp.write_short('text') \g /dev/null
+SELECT is(pg_temp.padded(target, '{"format": "text", "null_string": ""}'), '0 of 3000 wrong', format('too few fields in text format, %s', target)) FROM unnest('{short_parts,short_plain,short_fires}'::regclass[]) AS target;
+SELECT is(pg_temp.rows('{"1,2024-01-01"}', '{"missing_columns": "null", "transform": "t = coalesce(t, ''none'') || coalesce(v, ''?'')"}', target), '(1,"2024-01-01 00:00:00+00",,none?)', format('a transform of fields that are missing, %s', target))
+	FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
+SELECT is(replace(pg_temp.error('{"1,2024-01-01,1","1,2024-01-01,1,a,b"}', '{"missing_columns": "null"}', target), :'file', 'FILE'),
+	format('22P04 | extra data after last expected column | fast_copy %s, file "FILE", line 2: "1,2024-01-01,1,a,b"', target), format('too many fields, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
+
 -- mistakes
 SELECT is(pg_temp.error('{1}', options), error, error) FROM (VALUES
 	('{"trim": "left"}'::jsonb, '22023 | trim "left" not recognized'),
@@ -384,6 +419,8 @@ SELECT is(pg_temp.error('{1}', options), error, error) FROM (VALUES
 	('{"null_strings": "-", "format": "binary"}', '42601 | cannot specify null_strings in BINARY mode'),
 	('{"trim": "all", "format": "binary"}', '42601 | cannot specify trim in BINARY mode'),
 	('{"number_format": "1234,5", "format": "binary"}', '42601 | cannot specify number_format in BINARY mode'),
+	('{"missing_columns": "default"}', '22023 | missing_columns "default" not recognized'),
+	('{"missing_columns": "null", "format": "binary"}', '42601 | cannot specify missing_columns in BINARY mode'),
 	('{"skip_empty_lines": true, "format": "binary"}', '42601 | cannot specify skip_empty_lines in BINARY mode')) AS m (options, error);
 SELECT throws_ok(format('COPY shown FROM %L WITH (trim all)', :'file'), '42601');
 

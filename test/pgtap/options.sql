@@ -59,7 +59,7 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN SQLERRM || ': ' || hint;
 END
 $$;
-SELECT is(hint_of('{"qqqqqqqqqq": 1}'), 'option "qqqqqqqqqq" not recognized: Options are ' || string_agg(name, ', ' ORDER BY n) || ', remote_commit, nodes, existing_rows, replace_from, replace_to, min_replace_ratio, on_conflict, dedup_keys, dedup_keep, ledger, label, changed_files, transform, null_strings, trim, number_format, skip_empty_lines.',
+SELECT is(hint_of('{"qqqqqqqqqq": 1}'), 'option "qqqqqqqqqq" not recognized: Options are ' || string_agg(name, ', ' ORDER BY n) || ', remote_commit, nodes, existing_rows, replace_from, replace_to, min_replace_ratio, on_conflict, dedup_keys, dedup_keep, ledger, label, changed_files, transform, null_strings, trim, number_format, skip_empty_lines, missing_columns.',
 	'what the library knows is what SQL declares') FROM option;
 
 -- A value for each that shows that it has arrived
@@ -185,7 +185,7 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 SELECT is(copy_hint('delimitre '';'''), 'option "delimitre" not recognized: Perhaps you meant the option "delimiter".', 'COPY: the nearest option');
-SELECT alike(copy_hint('qqqqqqqqqq'), 'option "qqqqqqqqqq" not recognized: Options are timestamp_column, format, header, %, compressed, remote_commit, nodes, existing_rows, replace_from, replace_to, min_replace_ratio, on_conflict, dedup_keys, dedup_keep, ledger, label, changed_files, transform, null_strings, trim, number_format, skip_empty_lines.', 'COPY: all options');
+SELECT alike(copy_hint('qqqqqqqqqq'), 'option "qqqqqqqqqq" not recognized: Options are timestamp_column, format, header, %, compressed, remote_commit, nodes, existing_rows, replace_from, replace_to, min_replace_ratio, on_conflict, dedup_keys, dedup_keep, ledger, label, changed_files, transform, null_strings, trim, number_format, skip_empty_lines, missing_columns.', 'COPY: all options');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -122,6 +122,8 @@ fc_raw_options_refusal(const FcTarget *target)
 		return "NULL is written as the end of the data";
 	if (options->skip_empty_lines)
 		return "empty lines are left out";
+	if (options->pads)
+		return "records may have too few fields";
 	if (options->time_zone)
 		return "times are in another time zone";
 	if (target->form.encoding != GetDatabaseEncoding())
