@@ -15,7 +15,9 @@
 
 #include "catalog/pg_type_d.h"
 #include "mb/pg_wchar.h"
+#include "utils/builtins.h"
 #include "utils/datetime.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -46,6 +48,7 @@ static const struct
 };
 
 #define FC_HINT_DIGITS	"0123456789"
+#define FC_HINT_BESIDE	8		/* bytes of a sign or a unit, at most */
 
 #define FC_HINT_SCIENTIFIC \
 	"Integer types do not read scientific notation: give the column type numeric or double precision, " \
@@ -255,6 +258,48 @@ fc_hint_commas(const FcRefused *refused)
 					value, example);
 }
 
+/*
+ * Returns the expression that takes off what stands beside a number, such as
+ * the sign of a currency or a unit; NULL if the value is no such number
+ */
+static char *
+fc_hint_beside(const FcRefused *refused)
+{
+	const char *value = refused->value + strspn(refused->value, " ");
+	size_t		before = strcspn(value, FC_HINT_DIGITS "+-.");
+	size_t		number = strspn(value + before, FC_HINT_DIGITS "+-.,");
+	const char *beside = before > 0 ? value : value + number + strspn(value + number, " ");
+	size_t		len = before > 0 ? before : strlen(beside);
+
+	while (len > 0 && beside[len - 1] == ' ')
+		len--;
+	/* x1 is rather the name of a thing */
+	if (len == 0 || len > FC_HINT_BESIDE ||
+		(before > 0 && (value[before + number] != '\0' || isalpha((unsigned char) value[before - 1]))) ||
+		strpbrk(value, FC_HINT_DIGITS) == NULL || strcspn(beside, FC_HINT_DIGITS "'\"\\") < len)
+		return NULL;
+	return psprintf("%s = replace(%s, '%s', '')", quote_identifier(refused->column),
+					quote_identifier(refused->column), pnstrdup(beside, len));
+}
+
+/* Returns a hint about a number with something beside it; or NULL */
+static char *
+fc_hint_transform(const FcRefused *refused)
+{
+	char	   *expression = fc_hint_beside(refused);
+	StringInfoData json;
+
+	if (expression == NULL || refused->target->options->transform)
+		return NULL;
+	initStringInfo(&json);
+	escape_json(&json, expression);
+	return psprintf(fc_caller_wrote_copy(refused->target->options->caller) ?
+					"If \"%s\" is a number, take off what stands beside it, as by transform $$%s$$." :
+					"If \"%s\" is a number, take off what stands beside it, as by options => $${\"transform\": %s}$$.",
+					refused->value,
+					fc_caller_wrote_copy(refused->target->options->caller) ? expression : json.data);
+}
+
 static char *
 fc_hint_number(const FcRefused *refused, bool integer)
 {
@@ -263,7 +308,7 @@ fc_hint_number(const FcRefused *refused, bool integer)
 	char	   *end;
 
 	if (strpbrk(value, FC_HINT_DIGITS) == NULL || strspn(value, FC_HINT_DIGITS "+-.,eE") != len)
-		return NULL;
+		return fc_hint_transform(refused);
 	if (strpbrk(value, "eE"))
 	{
 		(void) strtod(value, &end);
