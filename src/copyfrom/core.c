@@ -245,9 +245,14 @@ fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header)
 	fc_error_context_push(&callback, fc_feed_context, &feed);
 	PG_TRY();
 	{
-		cstate = fc_feed_copy(&feed, NIL, "match", false);
-		(void) fc_feed_next_row(&feed, row);
-		EndCopyFrom(cstate);
+		/* core would look for other names than those of the fields */
+		if (!fc_columns_match(target->options, &target->planned->columns, &target->dialect,
+							  target->form.encoding, header->data, header->length))
+		{
+			cstate = fc_feed_copy(&feed, NIL, "match", false);
+			(void) fc_feed_next_row(&feed, row);
+			EndCopyFrom(cstate);
+		}
 	}
 	PG_FINALLY();
 	{

@@ -186,22 +186,72 @@ fc_columns_known(Relation rel, const FcOptions *options, const FcDialect *dialec
 	return fc_fields_known(rel, fields, *nfields);
 }
 
-void
-fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
-			   char *rec, size_t len, FcFileForm *form)
+/* Cuts the header record rec[0..len) into its names; returns how many */
+static int
+fc_fields_header(const FcOptions *options, const FcDialect *dialect, int encoding,
+				 char *rec, size_t len, FcField **fields)
 {
-	char	   *text = pg_any_to_server(pnstrdup(rec, len), len, form->encoding);
-	FcField    *fields;
-	int			n = fc_fields_cut_header(options, dialect, text, &fields);
+	char	   *text = pg_any_to_server(pnstrdup(rec, len), len, encoding);
+	int			n = fc_fields_cut_header(options, dialect, text, fields);
 
 	if (n < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("unterminated CSV quoted field")));
+	return n;
+}
+
+void
+fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
+			   char *rec, size_t len, FcFileForm *form)
+{
+	FcField    *fields;
+	int			n = fc_fields_header(options, dialect, form->encoding, rec, len, &fields);
+
 	for (int i = 0; i < n; i++)
 		form->fields = lappend(form->fields,
 							   fc_fields_map_one(rel, options, form, fields, n, i));
 	fc_fields_missing(rel, options, form->columns);
+}
+
+/* COPY's error for a name in the header that differs from the field's */
+static void
+fc_fields_match_one(const FcOptions *options, const FcField *field, const char *name, int number)
+{
+	char	   *word = pnstrdup(field->data, field->len);
+
+	if (field->verify)
+		pg_verifymbstr(field->data, field->len, false);
+	if (field->null)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("column name mismatch in header line field %d: got null value (\"%s\"), expected \"%s\"",
+						number, options->format.null_print, name)));
+	if (strcmp(word, name) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("column name mismatch in header line field %d: got \"%s\", expected \"%s\"",
+						number, word, name)));
+}
+
+bool
+fc_columns_match(const FcOptions *options, const FcColumns *columns, const FcDialect *dialect,
+				 int encoding, char *rec, size_t len)
+{
+	FcField    *fields;
+	int			n;
+
+	if (options->transforms == NIL)
+		return false;
+	n = fc_fields_header(options, dialect, encoding, rec, len, &fields);
+	if (n != list_length(columns->names))
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("wrong number of fields in header line: got %d, expected %d",
+						n, list_length(columns->names))));
+	for (int i = 0; i < n; i++)
+		fc_fields_match_one(options, &fields[i], strVal(list_nth(columns->names, i)), i + 1);
+	return true;
 }
 
 Node *

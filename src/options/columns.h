@@ -63,6 +63,13 @@ extern void fc_columns_map(Relation rel, const FcOptions *options,
 extern int	fc_columns_known(Relation rel, const FcOptions *options,
 							 const FcDialect *dialect, const char *header, int *nfields);
 
+/*
+ * For header => 'match': COPY's errors if the header record has other names
+ * than the fields.  False where there is no transform: then core can tell.
+ */
+extern bool fc_columns_match(const FcOptions *options, const FcColumns *columns,
+							 const FcDialect *dialect, int encoding, char *rec, size_t len);
+
 /* Sets attnums, fields and flags; throws COPY's errors */
 extern void fc_columns_make(Relation rel, const FcOptions *options,
 							const FcFileForm *form, FcColumns *columns);

@@ -177,5 +177,12 @@ SELECT is(pg_temp.error('{1}', '{"transform": "twice = 1"}', 'made'), '42P10 | c
 SELECT is(pg_temp.error('{"id,w,v","1,2,3"}', '{"header": "map", "transform": "v = $2"}'), 'no error', 'a number uses a field');
 SELECT is(pg_temp.error('{"id,w,v","1,2,3"}', '{"header": "map", "transform": "v = 1"}'), '42703 | column "w" of the file is not a column of relation "shown"', 'a field that nobody wants');
 
+-- header match: the names are those of the fields, not of the columns
+SELECT is(pg_temp.error('{"id,other,v","1,2024-01-01,3"}', '{"header": "match", "columns": ["id", "other", "v"], "transform": "k = other::date, t = v"}', target), 'no error', format('a field of another name, %s', target)) FROM unnest('{shown,shown_fires}'::regclass[]) AS target;
+SELECT is(pg_temp.error('{"id,k,v,t","1,x,3,"}', '{"header": "match", "transform": "k = DEFAULT"}', target), 'no error', format('a field of no column, %s', target)) FROM unnest('{shown,shown_fires}'::regclass[]) AS target;
+SELECT is(pg_temp.error('{"id,k","1,2024-01-01"}', '{"header": "match", "columns": ["id", "k", "v"], "transform": "t = id"}'), '22P04 | wrong number of fields in header line: got 2, expected 3 | line 1: "id,k"', 'too few names');
+SELECT is(pg_temp.error('{"id,,v"}', '{"header": "match", "columns": ["id", "k", "v"], "transform": "t = id"}'), '22P04 | column name mismatch in header line field 2: got null value (""), expected "k" | line 1: "id,,v"', 'no name');
+SELECT is(pg_temp.error('{"id,K,v"}', '{"header": "match", "columns": ["id", "k", "v"], "transform": "t = id"}'), '22P04 | column name mismatch in header line field 2: got "K", expected "k" | line 1: "id,K,v"', 'another name');
+
 SELECT * FROM finish();
 ROLLBACK;
