@@ -23,6 +23,7 @@
 
 #include "compat/compat.h"
 #include "context/shared.h"
+#include "row/serial.h"
 #include "row/transform.h"
 
 struct FcTransforms
@@ -61,6 +62,9 @@ fc_transform_begin(FcTransforms *all, FcShared *shared, const FcColumn *column, 
 		transform->text = false;
 		expr = (Expr *) makeNullConst(exprType((Node *) expr), -1, InvalidOid);
 	}
+	/* a phase that loads nothing takes no numbers */
+	if (shared->phase == FC_PHASE_CHECK)
+		expr = (Expr *) fc_number_replace((Node *) expr, 0);
 	transform->expr = ExecInitExpr(expr, NULL);
 	return transform;
 }
