@@ -21,6 +21,7 @@
 #include "compat/compat.h"
 #include "copyfrom/hint.h"
 #include "errors/first_error.h"
+#include "options/transform.h"
 #include "report/causes.h"
 
 #define FC_CAUSES			100 /* causes that are told apart */
@@ -122,6 +123,25 @@ fc_cause_find_value(FcCauseMessage *message)
 	pfree(start);
 }
 
+/* What a transform made stands at the end, if the type refused it */
+static bool
+fc_cause_find_made(FcCauseMessage *message)
+{
+	const char *found = strstr(message->text, ": \"");
+	size_t		len;
+
+	if (found == NULL || message->text[message->before - 1] != '"')
+		return false;
+	found += strlen(": \"");
+	len = strlen(found);
+	if (len == 0)
+		return false;
+	message->value = pnstrdup(found, len - 1);
+	message->after = "\"";
+	message->before = found - message->text;
+	return true;
+}
+
 /* Bytes that are no characters stand at the end of the message */
 static void
 fc_cause_find_bytes(FcCauseMessage *message)
@@ -136,12 +156,15 @@ fc_cause_find_bytes(FcCauseMessage *message)
 }
 
 static FcCauseMessage
-fc_cause_message(const FcReject *reject)
+fc_cause_message(const FcCauses *causes, const FcReject *reject)
 {
 	FcCauseMessage message = {reject->message, strlen(reject->message)};
 
 	if (reject->class == FC_CLASS_ENCODING)
 		fc_cause_find_bytes(&message);
+	else if (fc_transform_makes(causes->target->options, reject->column) &&
+			 fc_cause_find_made(&message))
+		return message;
 	else if (!reject->null_input)
 	{
 		message.value = reject->value;
@@ -218,7 +241,7 @@ fc_cause_count(FcCauseKept *kept, const char *value)
 FcCause *
 fc_causes_add(FcCauses *causes, const FcReject *reject)
 {
-	FcCauseMessage message = fc_cause_message(reject);
+	FcCauseMessage message = fc_cause_message(causes, reject);
 	uint32		hash = string_hash(reject->column, SIZE_MAX);
 	MemoryContext old = MemoryContextSwitchTo(causes->mcxt);
 	FcCauseKept *kept = NULL;

@@ -184,11 +184,12 @@ SELECT is(pg_temp.error('{"id,k","1,2024-01-01"}', '{"header": "match", "columns
 SELECT is(pg_temp.error('{"id,,v"}', '{"header": "match", "columns": ["id", "k", "v"], "transform": "t = id"}'), '22P04 | column name mismatch in header line field 2: got null value (""), expected "k" | line 1: "id,,v"', 'no name');
 SELECT is(pg_temp.error('{"id,K,v"}', '{"header": "match", "columns": ["id", "k", "v"], "transform": "t = id"}'), '22P04 | column name mismatch in header line field 2: got "K", expected "k" | line 1: "id,K,v"', 'another name');
 
--- An analysis takes no numbers
+-- An analysis takes no numbers, and tells what was refused
 SELECT pg_temp.write('{"1,2024-01-01,1,a","2,2024-01-02,5,b","3,2024-01-03,5,c"}') \g /dev/null
 SELECT nextval('numbers') AS number \gset
 SELECT is(array_agg(rows), '{3}', 'it accepts rows with numbers') FROM fast_copy_analyze('shown', :'file', options => '{"transform": "id = nextval(''numbers'')"}') WHERE item = 'rows' AND name = 'accepted';
 SELECT is(nextval('numbers'), :number + 1::bigint, 'which stay');
+SELECT is(array_agg(detail), '{"22P02: invalid input syntax for type numeric: \"b1\", and other values"}', 'the text that the transform has made') FROM fast_copy_analyze('shown', :'file', options => '{"transform": "v = CASE id WHEN ''1'' THEN ''1'' ELSE ''b'' || id::int - 1 END"}') WHERE item = 'cause';
 
 SELECT * FROM finish();
 ROLLBACK;
