@@ -231,6 +231,20 @@ fc_parse_catch(FcParser *parser, FcValue *value)
 }
 
 /*
+ * The value as the file has it, for what is said of an error; NULL if that is
+ * NULL.  Where the file has none, what the transform has made.
+ */
+static const char *
+fc_parse_given(FcParser *parser, const FcColumn *column, const FcField *was, const FcField *field)
+{
+	bool		null = column->transform && was->data != parser->texts.nothing ? was->null : field->null;
+
+	if (null)
+		return NULL;
+	return was->data == parser->texts.nothing ? field->data : was->data;
+}
+
+/*
  * The type refuses the value: sets NULL instead, or refuses the record; "given"
  * is the value as the file has it
  */
@@ -244,11 +258,11 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 	if (!parser->shared->plan.set_null)
 	{
 		fc_parse_refuse(parser, FC_CLASS_CONVERSION, column,
-						field->null || column->binary ? NULL : given, edata);
+						column->binary ? NULL : given, edata);
 		return;
 	}
 	nulled->column = column->name;
-	nulled->value = field->null ? NULL : given;
+	nulled->value = given;
 	field->null = true;
 	/* a domain may refuse the NULL, too: that is thrown */
 	parser->record.values[column->index] = fc_column_value(column, field);
@@ -283,7 +297,7 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 	FcValue		trial = {column, field};
 	Datum	   *value = &parser->record.values[column->index];
 	bool	   *null = &parser->record.nulls[column->index];
-	const char *given = field->data;
+	FcField		was = *field;
 	ErrorData  *edata = NULL;
 
 	Assert(column->index >= 0 && column->index < parser->natts);
@@ -309,7 +323,7 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 		ThrowErrorData(edata);
 	else if (edata)
 		fc_parse_refused_value(parser, column, field,
-							   given == parser->texts.nothing ? field->data : given, edata);
+							   fc_parse_given(parser, column, &was, field), edata);
 }
 
 static void

@@ -190,6 +190,8 @@ SELECT nextval('numbers') AS number \gset
 SELECT is(array_agg(rows), '{3}', 'it accepts rows with numbers') FROM fast_copy_analyze('shown', :'file', options => '{"transform": "id = nextval(''numbers'')"}') WHERE item = 'rows' AND name = 'accepted';
 SELECT is(nextval('numbers'), :number + 1::bigint, 'which stay');
 SELECT is(array_agg(detail), '{"22P02: invalid input syntax for type numeric: \"b1\", and other values"}', 'the text that the transform has made') FROM fast_copy_analyze('shown', :'file', options => '{"transform": "v = CASE id WHEN ''1'' THEN ''1'' ELSE ''b'' || id::int - 1 END"}') WHERE item = 'cause';
+SELECT pg_temp.write('{"1,2024-01-01,,a"}') \g /dev/null
+SELECT is(array_agg(detail), '{"set to null: null input"}', 'what set_null sets to null is the field') FROM fast_copy_analyze('shown', :'file', on_error => 'set_null', options => '{"transform": "v = coalesce(v, ''none'')"}') WHERE item = 'cause';
 
 SELECT * FROM finish();
 ROLLBACK;
