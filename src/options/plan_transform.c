@@ -21,6 +21,7 @@
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
@@ -141,7 +142,9 @@ static Node *
 fc_transform_coerce(ParseState *pstate, Node *expr, Form_pg_attribute att)
 {
 	Oid			type = exprType(expr);
-	bool		text = type == UNKNOWNOID || TypeCategory(type) == TYPCATEGORY_STRING;
+	/* as a text bpchar loses its blanks, which the column may keep */
+	bool		text = type == UNKNOWNOID || (TypeCategory(type) == TYPCATEGORY_STRING &&
+											  getBaseType(type) != getBaseType(att->atttypid));
 	Node	   *result = coerce_to_target_type(pstate, expr, type,
 											   text ? TEXTOID : att->atttypid,
 											   text ? -1 : att->atttypmod,

@@ -177,6 +177,12 @@ SELECT is(pg_temp.error('{1}', '{"transform": "twice = 1"}', 'made'), '42P10 | c
 SELECT is(pg_temp.error('{"id,w,v","1,2,3"}', '{"header": "map", "transform": "v = $2"}'), 'no error', 'a number uses a field');
 SELECT is(pg_temp.error('{"id,w,v","1,2,3"}', '{"header": "map", "transform": "v = 1"}'), '42703 | column "w" of the file is not a column of relation "shown"', 'a field that nobody wants');
 
+-- A value of the column's own type is not read again
+CREATE TABLE padded (id int, c bpchar, d varchar(3));
+SELECT pg_temp.write('{"1,a,b"}') \g /dev/null
+SELECT is(fast_copy('padded', :'file', options => '{"transform": "c = rpad(c, 3)::bpchar, d = rpad(d, 5)::varchar"}'), 1::bigint, 'blanks at the end');
+SELECT is(array_agg(concat_ws('|', octet_length(c), octet_length(d))), '{3|3}', 'stay, as INSERT has them') FROM padded;
+
 -- header match: the names are those of the fields, not of the columns
 SELECT is(pg_temp.error('{"id,other,v","1,2024-01-01,3"}', '{"header": "match", "columns": ["id", "other", "v"], "transform": "k = other::date, t = v"}', target), 'no error', format('a field of another name, %s', target)) FROM unnest('{shown,shown_fires}'::regclass[]) AS target;
 SELECT is(pg_temp.error('{"id,k,v,t","1,x,3,"}', '{"header": "match", "transform": "k = DEFAULT"}', target), 'no error', format('a field of no column, %s', target)) FROM unnest('{shown,shown_fires}'::regclass[]) AS target;
