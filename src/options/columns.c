@@ -337,6 +337,17 @@ fc_fields_flag(Relation rel, FcColumns *columns, List *names, uint16 flag,
 	}
 }
 
+/* As fc_fields_flag; "*" means also fields that only a transform wants */
+static void
+fc_fields_force(Relation rel, FcColumns *columns, List *given, uint16 flag, const char *option)
+{
+	List	   *names = fc_columns_force(given, rel, columns->attnums);
+
+	for (int i = 0; names != given && i < list_length(columns->names); i++)
+		columns->flags[i] |= flag;
+	fc_fields_flag(rel, columns, names, flag, option);
+}
+
 /* Sets the pattern of one column, compiled so that mistakes show at once */
 static void
 fc_fields_pattern(Relation rel, FcColumns *columns, const FcPatternOption *option)
@@ -466,10 +477,6 @@ fc_columns_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	fc_fields_list(rel, options, form, columns);
 	n = Max(list_length(columns->fields), 1);
 	columns->flags = palloc0(sizeof(uint16) * n);
-	fc_fields_flag(rel, columns,
-				   fc_columns_force(options->force_not_null, rel, columns->attnums),
-				   FC_FIELD_FORCE_NOT_NULL, "FORCE_NOT_NULL");
-	fc_fields_flag(rel, columns,
-				   fc_columns_force(options->force_null, rel, columns->attnums),
-				   FC_FIELD_FORCE_NULL, "FORCE_NULL");
+	fc_fields_force(rel, columns, options->force_not_null, FC_FIELD_FORCE_NOT_NULL, "FORCE_NOT_NULL");
+	fc_fields_force(rel, columns, options->force_null, FC_FIELD_FORCE_NULL, "FORCE_NULL");
 }

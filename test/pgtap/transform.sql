@@ -182,6 +182,12 @@ CREATE TABLE padded (id int, c bpchar, d varchar(3));
 SELECT pg_temp.write('{"1,a,b"}') \g /dev/null
 SELECT is(fast_copy('padded', :'file', options => '{"transform": "c = rpad(c, 3)::bpchar, d = rpad(d, 5)::varchar"}'), 1::bigint, 'blanks at the end');
 SELECT is(array_agg(concat_ws('|', octet_length(c), octet_length(d))), '{3|3}', 'stay, as INSERT has them') FROM padded;
+-- FORCE_NULL and FORCE_NOT_NULL of all fields
+CREATE TABLE forced (id int, a text, b boolean);
+SELECT pg_temp.write('{"1,\"\",x","2,,x"}') \g /dev/null
+SELECT fast_copy('forced', :'file', columns => '{id,other,a}', options => '{"force_null": "*", "transform": "b = other IS NULL"}') \g /dev/null
+SELECT fast_copy('forced', :'file', columns => '{id,other,a}', options => '{"force_not_null": "*", "transform": "b = other IS NULL"}') \g /dev/null
+SELECT is(array_agg(b::text ORDER BY b), '{false,false,true,true}', 'are those that only a transform wants, too') FROM forced;
 
 -- header match: the names are those of the fields, not of the columns
 SELECT is(pg_temp.error('{"id,other,v","1,2024-01-01,3"}', '{"header": "match", "columns": ["id", "other", "v"], "transform": "k = other::date, t = v"}', target), 'no error', format('a field of another name, %s', target)) FROM unnest('{shown,shown_fires}'::regclass[]) AS target;
