@@ -82,6 +82,22 @@ fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 		(zone && fc_column_uses_zone(column->typid));
 }
 
+pg_tz *
+fc_column_zone(const char *name)
+{
+	pg_tz	   *zone;
+
+	if (name[0] == '\0')
+		return NULL;
+	zone = pg_tzset(name);
+	if (zone == NULL || !pg_tz_acceptable(zone))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time zone \"%s\" not recognized", name),
+				 errhint("The view pg_timezone_names has the names, such as 'Europe/Rome'.")));
+	return zone;
+}
+
 bool
 fc_column_is_plain(const FcColumn *column)
 {

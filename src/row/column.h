@@ -11,6 +11,7 @@
 #include "access/tupdesc.h"
 #include "fmgr.h"
 #include "nodes/execnodes.h"
+#include "pgtime.h"
 
 #include "convert/convert.h"
 #include "convert/pattern.h"
@@ -64,6 +65,9 @@ typedef struct FcDefaults
  */
 extern void fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 						   const char *pattern, bool zone, bool binary);
+
+/* The time zone of this name; ERROR 22023 for one that SET would refuse */
+extern pg_tz *fc_column_zone(const char *name);
 
 /* Does the value depend on nothing but the field, its type and NULL? */
 extern bool fc_column_is_plain(const FcColumn *column);

@@ -661,23 +661,6 @@ fc_parse_count_nulled(const FcParser *parser, uint64 offset, uint64 length)
 	fc_reject_nulled(parser->ctx, offset, length, parser->faults.nulled, parser->faults.nnulled);
 }
 
-/* ERROR 22023 for a zone that SET TIME ZONE would refuse */
-static pg_tz *
-fc_parse_init_zone(const char *name)
-{
-	pg_tz	   *zone;
-
-	if (name[0] == '\0')
-		return NULL;
-	zone = pg_tzset(name);
-	if (zone == NULL || !pg_tz_acceptable(zone))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("time zone \"%s\" not recognized", name),
-				 errhint("The view pg_timezone_names has the names, such as 'Europe/Rome'.")));
-	return zone;
-}
-
 /*
  * Lets the quick way's converters make values in the room.  A text may also
  * stay in the record: its header then replaces the byte that ended the field
@@ -776,7 +759,7 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	parser->texts.nothing = pstrdup("");
 	parser->look.size = FC_PARSE_COPY;
 	parser->look.data = palloc(FC_PARSE_COPY);
-	parser->zones.file = fc_parse_init_zone(fc_shared_zone(shared));
+	parser->zones.file = fc_column_zone(fc_shared_zone(shared));
 	fc_parse_init_columns(parser, ctx->target);
 	fc_column_begin_defaults(&parser->defaults, shared, ctx->target, estate, numbered);
 	parser->transforms = fc_transforms_begin(shared, parser->columns, &parser->dialect,
