@@ -715,6 +715,9 @@ fc_replace_exchange(FcJob *job)
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), fc_replace_task_cmp);
 	fc_replace_carry_early(job);
+	/* what goes with the load's end must not take others' time: files first */
+	if (target->plan->tolerated == 0)
+		SharedFileSetDeleteAll(&target->shared->fileset);
 	fc_setup_close_target(job);
 	fc_exchange_lock(leaves);
 	for (int i = 0; i < target->nsubstitutes; i++)
