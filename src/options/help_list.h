@@ -37,8 +37,8 @@
 	X(source, "text or text[]", "", CALL, "FROM", NULL, \
 	  "a file on the server, a pattern, or an array of both", \
 	  "The path of a file that the server can read, a pattern with *, ? or [, or an array of both; with program => true, a command. " \
-	  "Files that gzip, zstd, lz4, bzip2 or xz packed are known by their content and unpacked. Several files are one load, " \
-	  "in the order of the array, those of a pattern in byte order of their names. COPY takes one file.", \
+	  "Files packed by gzip, zstd, lz4, bzip2 or xz are recognized by their content and unpacked. Several files are one load, " \
+	  "in the order of the array; those of a pattern are in byte order of their names. COPY takes one file.", \
 	  "SELECT fast_copy('events', ARRAY['/data/2025-01-*.csv', '/data/late.csv'],\n  header => true);")
 
 /* Options of options/list.h, in its order */
@@ -51,7 +51,7 @@
 	  "SELECT fast_copy('log', '/data/events.csv', 'at', header => true);") \
 	X(columns, "(list)", NULL, \
 	  "columns of the file, in its order", \
-	  "The columns that the fields of the file belong to, in their order, as in COPY's list of columns. By default they are all " \
+	  "The columns that the fields of the file are loaded into, in the order of the fields, as in COPY's list of columns. The default is all " \
 	  "columns of the table. With header => 'map', the header names them instead.", \
 	  "SELECT fast_copy('events', '/data/devices.csv', columns => '{device,at}');") \
 	X(format, "FORMAT", "'csv', 'text' or 'binary'", \
@@ -60,14 +60,14 @@
 	  "SELECT fast_copy('orders', '/data/orders.txt', format => 'text');") \
 	X(header, "HEADER", "true, false, 'match', 'map' or a number of lines to skip", \
 	  "true, match, map, or lines to skip", \
-	  "Whether the file begins with a line of names. true skips one line, a number skips so many, and 'match' refuses a file whose names " \
-	  "are not those of the columns, in their order. 'map' takes the columns from the names, in any order; columns that the file does not have get " \
-	  "their defaults. A field EventTime is the column eventtime where no column has the very name. " \
+	  "Whether the file begins with a line of names. true skips one line, a number skips that many lines, and 'match' refuses a file whose names " \
+	  "are not those of the columns, in the same order. 'map' finds the columns by the names, in any order; columns that are not in the file get " \
+	  "their default, or NULL without one. If no column has exactly the name of a field, case does not matter: EventTime is the column eventtime. " \
 	  "COPY has no 'map', and numbers only in newer versions.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => 'map');") \
 	X(ignore_extra_columns, NULL, NULL, \
-	  "with header map: skip fields that are no column", \
-	  "With header => 'map', fields whose name is no column of the table are skipped. By default they are an error.", \
+	  "with header map: skip fields that are not columns", \
+	  "With header => 'map', skips fields whose name is not a column of the table. By default they are an error.", \
 	  "SELECT fast_copy('customers', '/data/customers.csv', header => 'map',\n  ignore_extra_columns => true);") \
 	X(delimiter, "DELIMITER", NULL, \
 	  "the byte between fields", \
@@ -84,10 +84,10 @@
 	  "SELECT fast_copy('customers', '/data/apostrophes.csv', quote => '''');") \
 	X(escape, "ESCAPE", NULL, \
 	  "the byte before a quote within quotes", \
-	  "The byte that precedes a quote, or itself, where that is a part of a quoted value of a CSV file: by default the quote.", \
+	  "In a quoted value of a CSV file, the byte that precedes a quote, or another such byte, that belongs to the value. The default is the quote.", \
 	  "SELECT fast_copy('customers', '/data/backslashes.csv', escape => '\\');") \
 	X(force_not_null, "FORCE_NOT_NULL", NULL, \
-	  "columns that NULL's text is a value of", \
+	  "columns in which an unquoted null string is a value", \
 	  "Columns in which null_string does not stand for NULL, even where it is not quoted. '{*}' stands for all columns.", \
 	  "SELECT fast_copy('customers', '/data/nameless.csv',\n  force_not_null => '{name}');") \
 	X(force_null, "FORCE_NULL", NULL, \
@@ -107,7 +107,7 @@
 	  "A condition. Rows for which it is not true are left out, and counted as filtered. As in COPY, it can contain neither aggregates nor subqueries.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  where_clause => 'device <= 50');") \
 	X(timestamp_format, NULL, NULL, \
-	  "how moments are written", \
+	  "how dates and times are written", \
 	  "A pattern for the key column, or a JSON object {\"column\": \"pattern\", ...} for any columns of the types timestamp, timestamptz and date: " \
 	  "epoch_s, epoch_ms, epoch_us or epoch_ns, a pattern of to_timestamp, or one in the notation of Java. By default values are read as COPY reads them.", \
 	  "SELECT fast_copy('events', '/data/epochs.csv', header => true,\n  timestamp_format => 'epoch_ms', time_zone => 'UTC');") \
@@ -119,16 +119,16 @@
 	  "width of new partitions", \
 	  "How wide new partitions are, as an interval such as '1 day' or '1 month', or a number for an integer key. By default they are as wide as the " \
 	  "existing ones; the first ones of a table are a day wide, and an integer key needs a width. If pg_partman keeps the table, its configuration decides instead. " \
-	  "A load that would make many small partitions warns, and names a width that fits.", \
+	  "A load that would create many small partitions warns, and suggests a wider interval.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  partition_interval => '1 month');") \
 	X(missing_partitions, NULL, "'create', 'error' or 'default'", \
 	  "create them, error, or use the default partition", \
-	  "What becomes of a row whose partition does not exist: 'create' makes the partition, 'error' refuses the row, and 'default' puts it into the " \
+	  "What happens to a row whose partition does not exist: 'create' creates the partition, 'error' refuses the row, and 'default' puts it into the " \
 	  "default partition. COPY does one of the last two, depending on whether there is a default partition.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  missing_partitions => 'error');") \
 	X(order_by, NULL, NULL, \
 	  "order of the rows in each partition", \
-	  "Columns to sort the rows of each partition by, or those of a plain table, as in ORDER BY: by default the key. Rows that are equal keep the order of the files.", \
+	  "The columns by which the rows of each partition, or of a plain table, are sorted, as in ORDER BY. The default is the key. Equal rows keep the order of the files.", \
 	  "SELECT fast_copy('log', '/data/events.csv', header => true,\n  order_by => ARRAY['device', 'at DESC']);") \
 	X(freeze, "FREEZE", NULL, \
 	  "freeze rows of a new table", \
@@ -136,28 +136,28 @@
 	  "BEGIN;\nTRUNCATE log;\nSELECT fast_copy('log', '/data/events.csv', header => true,\n  freeze => true);\nCOMMIT;") \
 	X(on_error, "ON_ERROR", "'stop', 'ignore' or 'set_null'", \
 	  "stop, ignore, or set_null", \
-	  "What becomes of a record that cannot be loaded: 'stop' ends the load with COPY's error, 'ignore' leaves the record out, and 'set_null' makes " \
+	  "What happens to a record that cannot be loaded: 'stop' ends the load with COPY's error, 'ignore' leaves the record out, and 'set_null' makes " \
 	  "the bad value NULL. on_error_classes names the errors that are tolerated.", \
 	  "SELECT fast_copy('events', '/data/dirty.csv', on_error => 'set_null',\n  on_error_classes => '{conversion,missing_columns}');") \
 	X(on_error_classes, NULL, \
 	  "conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition and unique", \
-	  "errors that on_error is about", \
-	  "The classes of errors that on_error tolerates: 'conversion' (a value that its type refuses), 'missing_columns' and 'extra_columns' (too few or too many " \
-	  "fields), 'encoding' (bytes that are no characters), 'check' and 'not_null' (a row that violates such a constraint), 'no_partition' (a row that belongs to no " \
-	  "partition) and 'unique' (of two equal rows, the later one of the file). By default it is 'conversion', the only one that COPY tolerates. " \
-	  "In COPY, where check and unique are words of SQL, they stand in quotes: on_error_classes (conversion, 'unique').", \
+	  "errors that on_error tolerates", \
+	  "The classes of errors that on_error tolerates: 'conversion' (a value that the column's type refuses), 'missing_columns' and 'extra_columns' (too few or too many " \
+	  "fields), 'encoding' (bytes that are not valid characters), 'check' and 'not_null' (a row that violates such a constraint), 'no_partition' (a row that belongs to no " \
+	  "partition) and 'unique' (of two equal rows, the later one of the file). The default is 'conversion', the only one that COPY tolerates. " \
+	  "In COPY, quote check and unique, which are keywords of SQL: on_error_classes (conversion, 'unique').", \
 	  "SELECT fast_copy('events', '/data/dirty.csv', on_error => 'ignore',\n  on_error_classes => '{conversion,missing_columns}');") \
 	X(reject_limit, "REJECT_LIMIT", NULL, \
 	  "records left out before it is an error", \
-	  "The largest number of records that on_error may leave out; one more is an error. By default there is no limit.", \
+	  "The largest number of records that on_error may leave out. One more ends the load with an error. By default there is no limit.", \
 	  "SELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  reject_limit => 1000);") \
 	X(reject_table, NULL, NULL, \
 	  "table for records left out", \
-	  "A table that keeps the records that on_error leaves out, each with its file, line and error. fast_copy_create_reject_table makes such a table.", \
+	  "A table that keeps the records that on_error leaves out, each with its file, line and error. fast_copy_create_reject_table creates such a table.", \
 	  "SELECT fast_copy_create_reject_table('rejects');\nSELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  reject_table => 'rejects');") \
 	X(log_verbosity, "LOG_VERBOSITY", "'default', 'verbose' or 'silent'", \
 	  "default, verbose or silent: NOTICEs about records", \
-	  "How much is said about records that are left out: 'default' gives their number at the end, 'verbose' a NOTICE for each, and 'silent' nothing, neither a warning of many small partitions nor the line that ends a load.", \
+	  "How much is said about records that are left out: 'default' gives their number at the end, 'verbose' a NOTICE for each, and 'silent' nothing. 'silent' also suppresses the warning about many small partitions and the line at the end of a load.", \
 	  "SELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  log_verbosity => 'verbose');") \
 	X(run_analyze, NULL, NULL, \
 	  "ANALYZE after the load", \
@@ -165,7 +165,7 @@
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  run_analyze => true);") \
 	X(progress, NULL, NULL, \
 	  "NOTICEs every so often; true: every second", \
-	  "The interval between NOTICEs that tell phase, percent, rate and time left; true stands for a second. By default, and with false, there are none. " \
+	  "The interval between NOTICEs that report the phase, percentage, rate and time left; true means one second. By default, and with false, there are none. " \
 	  "The view fast_copy_progress shows the progress to other sessions.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  progress => '5s');") \
 	X(workers, NULL, NULL, \
@@ -175,7 +175,7 @@
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  workers => 2);") \
 	X(program, "PROGRAM", NULL, \
 	  "source is a command", \
-	  "If it is true, source is a command that the server runs, or an array of commands, as in COPY ... FROM PROGRAM, and their output is loaded.", \
+	  "If true, source is a command, or an array of commands. The server runs them, as in COPY ... FROM PROGRAM, and their output is loaded.", \
 	  "SELECT fast_copy('events', 'tar -xOf /data/2026.tar', program => true);") \
 	X(compressed, NULL, NULL, \
 	  "only in COPY: data from the client may be packed", \
@@ -183,99 +183,99 @@
 	  "LOAD 'fast_copy';\n\\copy events from 'new.csv.gz' (fast_copy, compressed, format csv, header)") \
 	X(remote_commit, NULL, "'auto', 'two_phase' or 'one_phase'", \
 	  "auto, two_phase or one_phase: on other servers", \
-	  "How rows in foreign tables of postgres_fdw are committed. With 'two_phase' all servers have the rows or none, whatever crashes, once all of them are up and " \
-	  "fast_copy_resolve has run; a server that does not prepare transactions is an error before the first row. With 'one_phase' the servers commit one after the other, " \
-	  "as by postgres_fdw. By default it is two_phase, but one_phase, with a NOTICE, if a server does not prepare transactions, or not as many as are needed. " \
+	  "How rows in foreign tables of postgres_fdw are committed. With 'two_phase', either all servers have the rows or none has, whatever crashes, once all of them are up and " \
+	  "fast_copy_resolve has run; if a server does not prepare transactions, the load fails before the first row. With 'one_phase' the servers commit one after the other, " \
+	  "as by postgres_fdw. The default, 'auto', is two_phase; it is one_phase, with a NOTICE, if a server does not prepare transactions, or not as many as are needed. " \
 	  "It needs the extension fast_copy_cluster. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  options => '{\"remote_commit\": \"two_phase\"}');") \
 	X(nodes, NULL, NULL, \
 	  "foreign servers for new partitions", \
-	  "The foreign servers of postgres_fdw on which missing partitions are made, each on the server that has the fewest partitions of the table. Here they are foreign tables. " \
-	  "By default missing partitions are made on this server, and it is an error if all that exist are foreign tables. " \
+	  "The foreign servers of postgres_fdw on which missing partitions are created, each on the server that has the fewest partitions of the table; on this server they are foreign tables. " \
+	  "By default missing partitions are created on this server, and it is an error if all existing ones are foreign tables. " \
 	  "It needs the extension fast_copy_cluster. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  options => '{\"nodes\": [\"node1\", \"node2\"]}');") \
 	X(existing_rows, NULL, "'keep', 'replace' or 'merge'", \
 	  "keep, replace, or merge with the rows of loaded partitions", \
-	  "What becomes of the rows that each partition, or the plain table, has already: 'keep' adds the rows of the file to them, 'replace' takes them out in the " \
-	  "same transaction, as a DELETE before the COPY would, and 'merge' writes them anew, in order with the rows of the file, of which dedup_keys can take the place of equal ones. " \
-	  "Partitions that the file has no rows for stay as they are, and so does the default partition. 'replace' and 'merge' need the privilege DELETE. An option of COPY, and a key of the argument options.", \
+	  "What happens to the rows that each partition, or the plain table, already has: 'keep' adds the rows of the file to them, 'replace' removes them in the " \
+	  "same transaction, as a DELETE before the COPY would, and 'merge' writes them again, in order together with the rows of the file; with dedup_keys, only one of several equal rows stays. " \
+	  "Partitions for which the file has no rows stay as they are, and so does the default partition. 'replace' and 'merge' need the privilege DELETE. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\"}');") \
 	X(replace_from, NULL, NULL, \
-	  "first key whose rows are replaced", \
-	  "With existing_rows 'replace', the rows with keys from replace_from to replace_to, the latter excluded, are replaced: also in partitions that the file has no rows " \
-	  "for, and in the default partition. A row of the file with another key is an error. By default each partition that gets rows is replaced as a whole. " \
+	  "first key of the rows to replace", \
+	  "With existing_rows 'replace', all rows with keys from replace_from up to, but not including, replace_to are replaced, also in partitions for which the file has no rows " \
+	  "and in the default partition. A row of the file with a key outside this range is an error. By default each partition that gets rows is replaced as a whole. " \
 	  "An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\",\n    \"replace_from\": \"2024-01-01\", \"replace_to\": \"2024-02-01\"}');") \
 	X(replace_to, NULL, NULL, \
-	  "first key after it that is not", \
-	  "The end of the keys that replace_from begins; the row with this very key is not replaced. An option of COPY, and a key of the argument options.", \
+	  "first key after these rows", \
+	  "The end of the range that begins with replace_from. Rows with exactly this key are not replaced. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\",\n    \"replace_from\": \"2024-01-01\", \"replace_to\": \"2024-02-01\"}');") \
 	X(min_replace_ratio, NULL, NULL, \
 	  "fewest new rows for each old one", \
-	  "With existing_rows 'replace', and without a range, a partition that would get fewer rows than so many for each that it has is not replaced, but an error: the file may be a part " \
-	  "of what it should be. By default it is 0.5; 0 allows any number but none. An option of COPY, and a key of the argument options.", \
+	  "With existing_rows 'replace' and without a range, the load fails if a partition would get fewer new rows than this ratio times the rows that it has, because the file may be " \
+	  "incomplete. The default is 0.5; 0 allows any number of rows except none. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\", \"min_replace_ratio\": 0.9}');") \
 	X(on_conflict, NULL, "'error', 'nothing' or 'update'", \
-	  "error, nothing or update: rows that are there", \
-	  "What becomes of a row for which the table has another one that is equal in dedup_keys, as a unique index says: 'error' ends the load, 'nothing' leaves the row out, and " \
-	  "'update' sets the columns of the file in the other one, as INSERT ... ON CONFLICT does. Rows of partitions that exist go through a table of their own, and are inserted by core. " \
+	  "error, nothing or update: rows that exist already", \
+	  "What happens to a row if the table already has one that is equal in dedup_keys, according to a unique index: 'error' ends the load, 'nothing' leaves the new row out, and " \
+	  "'update' sets the columns of the file in the existing row, as INSERT ... ON CONFLICT does. Rows of existing partitions go through a table of their own, from which PostgreSQL's own code inserts them. " \
 	  "'update' needs the privilege UPDATE. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('latest', '/data/events.csv', header => true,\n  options => '{\"on_conflict\": \"update\", \"dedup_keys\": [\"at\", \"device\"]}');") \
 	X(dedup_keys, NULL, NULL, \
 	  "columns in which no two rows may be equal", \
-	  "With existing_rows 'merge', of rows that are equal in all these columns one stays, be they of the file or of a partition that gets rows; NULLs are equal. " \
-	  "With on_conflict, the columns of the unique index that tells which rows are in conflict: by default those of the primary key; of rows of the file that are equal in them one is taken. " \
-	  "Where the table is partitioned, its key must be one of them. By default all rows are merged. An option of COPY, and a key of the argument options.", \
+	  "With existing_rows 'merge', only one of several rows that are equal in all these columns stays, whether they come from the file or from a partition that gets rows; NULLs are equal. " \
+	  "With on_conflict, the columns of the unique index that decides which rows conflict, by default those of the primary key; of rows of the file that are equal in these columns, one is used. " \
+	  "If the table is partitioned, its key must be one of them. By default all rows are merged. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"merge\",\n    \"dedup_keys\": [\"at\", \"device\"]}');") \
 	X(dedup_keep, NULL, "'last' or 'first'", \
 	  "last or first: which of equal rows stays", \
-	  "Which of the rows stays that are equal in dedup_keys: rows that are merged come first, and then those of the file, in its order. So 'last' lets the file correct the table, " \
-	  "and 'first' adds what the table does not have. With on_conflict 'nothing' it is 'first' by default. An option of COPY, and a key of the argument options.", \
+	  "Which of several rows that are equal in dedup_keys stays. Rows of the table count as coming first, then those of the file, in its order. So 'last', the default, lets the file correct the table, " \
+	  "and 'first' adds only rows that the table does not have. With on_conflict 'nothing' it is 'first' by default. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"merge\", \"dedup_keep\": \"first\",\n    \"dedup_keys\": [\"at\", \"device\"]}');") \
 	X(ledger, NULL, NULL, \
-	  "table that knows the files that are loaded", \
-	  "A table that fast_copy_create_ledger_table() has made. Files that it has a row of for this table are passed over, and each file that is loaded gets its row, in " \
-	  "the transaction of the load. So the same call, made again after a crash or by two sessions at once, loads each file once. It needs the privileges SELECT, INSERT and UPDATE on the ledger. " \
+	  "table that records which files are loaded", \
+	  "A table created by fast_copy_create_ledger_table(). The load skips files that the ledger already records for this table, and records each file that it loads, in " \
+	  "its own transaction. So the same call, repeated after a crash or made by two sessions at once, loads each file once. It needs the privileges SELECT, INSERT and UPDATE on the ledger. " \
 	  "An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('events', '/data/2025-01-*.csv', header => true,\n  options => '{\"ledger\": \"loads\"}');") \
 	X(label, NULL, NULL, \
-	  "what the ledger calls data that are no files", \
-	  "The name under which a ledger records what a program prints or the client sends. If it has this name already, nothing is loaded, and a program is not started. " \
+	  "the ledger's name for data that is not a file", \
+	  "The name under which a ledger records what a program prints or the client sends. If the ledger already has this name, nothing is loaded, and a program is not even started. " \
 	  "An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('events', 'tar -xOf /data/2026.tar', program => true,\n  options => '{\"ledger\": \"loads\", \"label\": \"2026.tar\"}');") \
 	X(changed_files, NULL, "'error', 'skip' or 'load'", \
 	  "error, skip or load: files that changed since", \
-	  "What becomes of a file that the ledger has a row of, but with another content: 'error' loads nothing, 'skip' passes over it, and 'load' loads all of it, " \
-	  "beside the rows that it gave before. A file that was only touched, or copied anew, has not changed: its checksum tells. " \
+	  "What happens to a file that the ledger records, but with different content: 'error' ends the load, 'skip' skips the file, and 'load' loads all of it, " \
+	  "in addition to the rows that came from it before. A file that was only touched or copied again has not changed, because its checksum is the same. " \
 	  "An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('events', '/data/2025-01-*.csv', header => true,\n  options => '{\"ledger\": \"loads\", \"changed_files\": \"skip\"}');") \
 	X(transform, NULL, NULL, \
-	  "expressions that make values of the fields", \
-	  "Columns and the SQL expressions that make their values, as UPDATE has them after SET, or a JSON object of them. An expression sees the fields of the file as texts, by the names that the header, " \
-	  "columns or the table gives them, or as $1, $2 and so on; NULL where null_string or null_strings says so. If it makes a text, the column's type reads that as it would read a field; " \
-	  "else the value is assigned as in INSERT. DEFAULT gives the column its default. Fields that no column of the table has may be there for an expression, with header => 'map' or in columns. " \
+	  "expressions that compute values from the fields", \
+	  "Columns and the SQL expressions that compute their values, written as after SET in UPDATE, or as a JSON object. An expression sees the fields of the file as text, under the names that the header, " \
+	  "columns or the table gives them, or as $1, $2 and so on; they are NULL where null_string or null_strings says so. If the result is text, the column's type reads it as it would read a field; " \
+	  "otherwise it is assigned as in INSERT. DEFAULT gives the column its default. With header => 'map' or columns, the file may have fields that are used only in expressions. " \
 	  "Subqueries are refused, as in COPY ... WHERE. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('customers', '/data/customers.csv', header => 'map',\n  ignore_extra_columns => true,\n  options => '{\"transform\": \"name = initcap(trim(name))\"}');") \
 	X(null_strings, NULL, NULL, \
 	  "further words that stand for NULL", \
 	  "Words that stand for NULL as null_string does, where they are not quoted: one word, a JSON array of words for all columns, or a JSON object of columns and their words. " \
-	  "In a column of force_null they do in quotes, too. With trim, blanks around them do not count. An option of COPY, and a key of the argument options.", \
+	  "In columns of force_null, quoted words count too. With trim, blanks around them are ignored. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('orders', '/data/words.csv',\n  options => '{\"null_strings\": {\"amount\": [\"n/a\", \"-\"]}}');") \
 	X(trim, NULL, "'none', 'unquoted' or 'all'", \
-	  "none, unquoted or all: take blanks off values", \
-	  "Whether blanks and tabs around a value are taken off: of no fields, of those without quotes, or of all. Whether a field is null_string is told before, so that one of blanks alone " \
-	  "becomes an empty text, and NULL only if null_strings has one. In text format no field has quotes. An option of COPY, and a key of the argument options.", \
+	  "none, unquoted or all: remove blanks around values", \
+	  "Removes blanks and tabs around values: of no field, of unquoted fields, or of all fields. Fields are compared with null_string before that, so a field that consists of blanks " \
+	  "becomes an empty text, and NULL only if null_strings contains one. In text format, no field is quoted. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('orders', '/data/blanks.csv',\n  options => '{\"trim\": \"unquoted\"}');") \
 	X(number_format, NULL, NULL, \
 	  "an example of how numbers are written", \
-	  "A number as the file writes numbers, which shows what stands between thousands and before decimals, such as '1.234,56', '1 234,56', or '1234,56' where nothing stands between thousands. " \
-	  "Columns of the types smallint, integer, bigint, real, double precision and numeric are read so, and those of domains over them. A value with separators at other places is refused as a wrong one " \
-	  "is: 12.34 is no number where the point sets thousands apart. An option of COPY, and a key of the argument options.", \
+	  "An example number that shows which characters the file uses between thousands and before decimals, such as '1.234,56', '1 234,56', or '1234,56' if nothing separates thousands. " \
+	  "It applies to columns of the types smallint, integer, bigint, real, double precision and numeric, and to domains over them. A value with separators in other places is refused as invalid: " \
+	  "12.34 is not a number if the point separates thousands. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('orders', '/data/numbers.csv',\n  options => '{\"number_format\": \"1.234,56\"}');") \
 	X(skip_empty_lines, NULL, NULL, \
-	  "leave out lines without a byte", \
-	  "Lines without a byte, outside of quotes, are no records. By default they are records with one empty field. They count as filtered. " \
-	  "A line of blanks is a record. An option of COPY, and a key of the argument options.", \
+	  "leave out empty lines", \
+	  "Leaves out lines that contain nothing at all, outside of quotes, and counts them as filtered. By default they are records with one empty field. " \
+	  "A line of blanks is still a record. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('orders', '/data/gaps.csv',\n  options => '{\"skip_empty_lines\": true}');") \
 	X(missing_columns, NULL, "'error' or 'null'", \
 	  "error or null: what records with too few fields are", \
@@ -287,8 +287,8 @@
 #define FC_HELP_LAST(X) \
 	X(options, "jsonb", "NULL", CALL, NULL, NULL, \
 	  "more options, as JSON", \
-	  "Further options as a JSON object with their names, or with the names that COPY has for them, in upper or lower case. A text is a JSON string, a " \
-	  "flag true or false, a number a number, and a list an array of strings; null leaves the option out. An option that is given twice, or " \
+	  "Further options, as a JSON object. Each key is the name of an option, or COPY's name for it, in upper or lower case. A text is a JSON string, a " \
+	  "flag is true or false, a number is a number, and a list is an array of strings; null leaves the option out. An option that is given twice, or " \
 	  "as an argument as well, is an error. Options that later versions add are given here, because the list of arguments does not change.", \
 	  "SELECT fast_copy('events', '/data/na.csv',\n  options => '{\"header\": true, \"null\": \"NA\", \"workers\": 2}');") \
 	X(fast_copy, "boolean", "false", COPY, "FAST_COPY", NULL, \

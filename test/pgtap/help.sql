@@ -94,11 +94,12 @@ SELECT is(help_on('Header'), $$argument header
   In COPY:   HEADER
 
   Whether the file begins with a line of names. true skips one line, a number
-  skips so many, and 'match' refuses a file whose names are not those of the
-  columns, in their order. 'map' takes the columns from the names, in any
-  order; columns that the file does not have get their defaults. A field
-  EventTime is the column eventtime where no column has the very name. COPY
-  has no 'map', and numbers only in newer versions.
+  skips that many lines, and 'match' refuses a file whose names are not those
+  of the columns, in the same order. 'map' finds the columns by the names, in
+  any order; columns that are not in the file get their default, or NULL
+  without one. If no column has exactly the name of a field, case does not
+  matter: EventTime is the column eventtime. COPY has no 'map', and numbers
+  only in newer versions.
 
     SELECT fast_copy('events', '/data/events.csv', header => 'map');$$, 'an option, in any case');
 SELECT matches(help_on(upper(name)), format(E'^argument %s\n  Type:      %s\n%s(  Values:    .*)?  In COPY:   [^\n]+\n\n  .*\\.\n\n    .*\\y%s\\y.*;($|\n\n)',
