@@ -12,12 +12,15 @@ BENCH_SETTINGS=(
 # has fast_copy, as test/run has one; else this builds and installs it.
 bench_cluster()
 {
+  fc_say 'looking for the packages that this needs'
   fc_begin
   if [ -n "${FC_INSTALLED:-}" ]; then
     FC_STAGE=$FC_INSTALLED FC_BIN=$FC_INSTALLED$("$PG_CONFIG" --bindir)
   else
+    fc_say "building fast_copy for PostgreSQL $FC_MAJOR"
     { fc_build && fc_install; } >"$FC_TMP/log/build.log" 2>&1 || fc_die "$(cat "$FC_TMP/log/build.log")"
   fi
+  fc_say 'making a cluster'
   fc_start "${BENCH_SETTINGS[@]}" 'client_min_messages = warning' || fc_die "the cluster did not start: $(tail "$FC_TMP/log/server.log")"
   fc_psql -c 'CREATE EXTENSION fast_copy'
   gcc -O2 -o "$FC_TMP/generate" "$FC_TOP/bench/generate.c" || fc_die 'the generator does not compile'
@@ -87,9 +90,7 @@ bench_conditions()
     commit='no commit'
   fi
   echo "fast_copy $commit; $("$PG_CONFIG" --version); $(nproc) cores, $(awk '/MemTotal/ {printf "%.0f GB", $2 / 1048576}' /proc/meminfo); Linux $(uname -r)"
-  printf 'settings:'
-  printf ' %s;' "${BENCH_SETTINGS[@]}"
-  echo
+  (IFS=';' && echo "settings: ${BENCH_SETTINGS[*]}") | sed 's/;/; /g'
 }
 
 # timed SQL [SQL...]: runs the statements, prints the last one's milliseconds.

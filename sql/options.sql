@@ -183,7 +183,8 @@ SET fast_copy.spill = 'all';
 SET fast_copy.io_depth = 0;
 SELECT fc.state($$SET fast_copy.chunk_size = 0$$);
 SET fast_copy.nonsense = 1;
-SELECT name, setting, unit, context FROM pg_settings
+-- as they come, whatever this server or the role has set
+SELECT name, boot_val, unit, context FROM pg_settings
 WHERE name LIKE 'fast\_copy.%' AND name <> 'fast_copy.io_method' ORDER BY name COLLATE "C";
 
 DROP TABLE opt, opt_day, opt_int, opt_gen;

@@ -32,6 +32,12 @@ fc_die()
   exit 1
 }
 
+# What comes next and may take long, on stderr: results go to stdout
+fc_say()
+{
+  echo "$* ..." >&2
+}
+
 # Runs a command as root: by sudo if the caller is not root.
 fc_root()
 {
@@ -58,9 +64,9 @@ fc_packages()
       fc_borrow "$p" || missing+=("$p")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
-  echo "installing: ${missing[*]}"
+  echo "installing, which can take minutes: ${missing[*]}"
   fc_apt install -y --no-install-recommends "${missing[@]}" ||
-    { fc_apt update && fc_apt install -y --no-install-recommends "${missing[@]}"; } ||
+    { fc_say 'asking for the lists of packages' && fc_apt update && fc_apt install -y --no-install-recommends "${missing[@]}"; } ||
     fc_die "could not install ${missing[*]}: $(tail -n 5 "$FC_LOG")"
 }
 
@@ -115,7 +121,7 @@ fc_postgres()
 fc_default_major()
 {
   command -v apt-cache >/dev/null || return 0
-  apt-cache show postgresql >/dev/null 2>&1 || fc_apt update
+  apt-cache show postgresql >/dev/null 2>&1 || { fc_say 'asking for the lists of packages' && fc_apt update; }
   apt-cache depends postgresql 2>/dev/null |
     sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1
 }

@@ -94,8 +94,9 @@ fc_suite_start()
   echo "$suite ..."
   STARTED[$suite]=$SECONDS
   # a worker of a server that has the library takes a quarter less processor
-  # time; the clusters of tap and hostile load it when they need it
-  [[ "$(fc_suite_wants "$suite")" != *server ]] || server "shared_preload_libraries = 'fast_copy'"
+  # time; the clusters of tap and hostile load it when they need it.  The other
+  # setting is of docs/monitoring.md: installcheck must pass on such a server, too.
+  [[ "$(fc_suite_wants "$suite")" != *server ]] || server "shared_preload_libraries = 'fast_copy'" "fast_copy.log_min_duration = '1min'"
   set -m
   { cd "$FC_TREE" && "suite_$suite"; } >"$FC_TMP/log/$suite.count" 2>"$FC_TMP/log/$suite.err" </dev/null &
   set +m

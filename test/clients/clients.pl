@@ -194,4 +194,5 @@ foreach (@missing)
 	SKIP: { skip "the driver $_ cannot be had", 1 }
 }
 $node->stop;
+is_deeply([ grep { (stat)[9] >= $^T } '/tmp/hsperfdata_' . getpwuid($<) ], [], 'Java leaves nothing in /tmp');
 done_testing();
