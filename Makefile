@@ -75,7 +75,7 @@ install: install-documents
 install-documents:
 	$(MKDIR_P) '$(DESTDIR)$(DOC_DIR)/docs'
 	$(INSTALL_DATA) $(addprefix $(srcdir)/,README.md SECURITY.md CHANGELOG.md LICENSE) '$(DESTDIR)$(DOC_DIR)/'
-	$(INSTALL_DATA) $(wildcard $(srcdir)/docs/*.md $(srcdir)/docs/*.svg) '$(DESTDIR)$(DOC_DIR)/docs/'
+	$(INSTALL_DATA) $(wildcard $(srcdir)/docs/*.md $(srcdir)/docs/*.svg $(srcdir)/docs/*.json $(srcdir)/docs/*.yaml) '$(DESTDIR)$(DOC_DIR)/docs/'
 
 uninstall: uninstall-documents
 uninstall-documents:

@@ -44,7 +44,8 @@ fc_suite_packages()
     pgtap) echo "libtap-parser-sourcehandler-pgtap-perl postgresql-$FC_MAJOR-pgtap postgresql-$FC_MAJOR-partman" ;;
     external) echo bzip2 xz-utils dpkg-dev unzip python3-pip ;;
     accelerate) echo bzip2 xz-utils dpkg-dev libipc-run-perl ;;
-    differential|fuzz|docs) echo $(fc_libraries 6) zip ;;
+    differential|fuzz) echo $(fc_libraries 6) zip ;;
+    docs) echo $(fc_libraries 6) zip curl python3-pip python3-psycopg ;;
     tap) echo "$(fc_libraries 6) tabix pbzip2 zip locales libipc-run-perl postgresql-$FC_MAJOR-partman" ;;
     hostile) echo "libipc-run-perl pgbouncer python3-psycopg python3-pg8000 postgresql-$FC_MAJOR-partman postgresql-$FC_MAJOR-pgaudit postgresql-$FC_MAJOR-cron" ;;
     versions) echo libipc-run-perl ;;
@@ -263,6 +264,22 @@ suite_differential()
   tap differential test/differential "$FC_TMP/files" ${FC_FIXTURES:-} --
 }
 
+# Programs and modules that docs/recipes.md needs, from Python's packages.  Where
+# they cannot be had, what needs them is skipped.  DuckDB is where the server finds
+# it; its extension is installed where it looks for it, below $HOME.
+others()
+{
+  local python=/usr/bin/python3 got=$FC_TMP/python duckdb=1.5.5
+  export PYTHONPATH=$got
+  timeout 240 $python -m pip install -q --no-compile --only-binary=:all: --target "$got" \
+    duckdb-cli==$duckdb duckdb-extension-excel==$duckdb pandas polars >"$FC_TMP/log/pip" 2>&1 &&
+    ln -sf "$got/duckdb_cli/duckdb" "$FC_BIN/duckdb" &&
+    HOME=$FC_TMP "$FC_BIN/duckdb" -c "INSTALL '$got/duckdb_extension_excel/extensions/v$duckdb/excel.duckdb_extension'" >>"$FC_TMP/log/pip" 2>&1 ||
+    rm -rf "$got" "$FC_BIN/duckdb"
+  [ -e "$FC_BIN/duckdb" ] ||
+    echo "*** docs: DuckDB, pandas, Polars ARE NOT TESTED, they cannot be had here: $(tail -n 1 "$FC_TMP/log/pip")" >&2
+}
+
 # The commands in README.md and docs, on a cluster of their own, as it comes:
 # what the library tells a session needs one that has not loaded it
 suite_docs()
@@ -270,6 +287,7 @@ suite_docs()
   local log=$FC_TMP/log/docs.tap
   FC_TMP=$FC_TMP/docs
   mkdir -p "$FC_TMP/log" || return
+  others
   [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_TMP"
   server
   fc_as perl test/tap "$log" test/docs/run "$FC_TMP/files" --

@@ -13,3 +13,7 @@ END $$;
 -- packed: the first of these years, 100 good rows in each file
 COPY (SELECT 1) TO PROGRAM 'mkdir -p /data/packed && cat >/dev/null';
 COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; cd /data/daily && for day in 2023-*.csv; do gzip -c $day >../packed/$day.gz; done';
+
+-- one day as Parquet, NDJSON and Excel, if there is DuckDB; and a file that breaks off
+COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; cd /data && head -c 300 packed/2023-01-01.csv.gz >broken.csv.gz';
+COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; cd /data; ! command -v duckdb || duckdb -c "CREATE TABLE day AS FROM read_csv(''daily/2023-01-01.csv'')" -c "COPY day TO ''day.parquet''" -c "COPY day TO ''day.ndjson'' (FORMAT json)" -c "LOAD excel" -c "COPY day TO ''day.xlsx'' (FORMAT xlsx, HEADER true)"';
