@@ -575,9 +575,9 @@ static const struct
 	[FC_CODEC_LZMA] = {FC_UNPACK_ANEW, "xz -dc %s"},
 	[FC_CODEC_TAR] = {"Unpack it first", "tar -xOf %s"},
 	[FC_CODEC_WORKBOOK] = {"Save the sheet as a CSV file first", NULL},
-	[FC_CODEC_PARQUET] = {"Make it CSV first", "duckdb -csv -c \"FROM read_parquet(''%s'')\""},
+	[FC_CODEC_PARQUET] = {"Make it CSV first", "duckdb -c \"COPY (FROM read_parquet(''%s'')) TO ''/dev/stdout'' (FORMAT csv)\""},
 	[FC_CODEC_ORC] = {"Make it CSV first", NULL},
-	[FC_CODEC_AVRO] = {"Make it CSV first", "duckdb -csv -c \"FROM read_avro(''%s'')\""},
+	[FC_CODEC_AVRO] = {"Make it CSV first", "duckdb -c \"COPY (FROM read_avro(''%s'')) TO ''/dev/stdout'' (FORMAT csv)\""},
 	[FC_CODEC_ARROW] = {"Make it CSV first", NULL},
 	[FC_CODEC_SQLITE] = {"Make it CSV first", "sqlite3 -csv -header %s \"SELECT * FROM name\""},
 	[FC_CODEC_DUMP] = {"Restore it by pg_restore, which fast_copy.accelerate_copy makes faster", NULL}
