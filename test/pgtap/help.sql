@@ -42,7 +42,7 @@ SELECT is_empty($$
 		OR short_desc !~ '\.$' OR extra_desc !~ '\.$')
 $$, 'a short and a long description of every setting, in sentences');
 SELECT results_eq($$
-	SELECT name, setting, unit, context FROM pg_settings
+	SELECT name, boot_val, unit, context FROM pg_settings
 	WHERE name IN ('fast_copy.log_min_duration', 'fast_copy.progress_width') ORDER BY 1
 $$, $$VALUES ('fast_copy.log_min_duration', '-1', 'ms', 'superuser'),
 	('fast_copy.progress_width', '80', NULL, 'user')$$, 'those for watching a load');
