@@ -15,6 +15,7 @@
 
 #include "copyfrom/core.h"
 #include "errors/context.h"
+#include "intake/receive.h"
 #include "load/steps.h"
 #include "source/client.h"
 #include "source/recode.h"
@@ -176,6 +177,9 @@ fc_header_map(FcJob *job, const FcRecord *record, uint32 file)
 	FcTarget   *target = &job->target;
 	FcFileForm	other = {.encoding = target->form.encoding};
 
+	/* a program that has failed prints no names */
+	if (record->total == 0)
+		fc_receive_check_whole(&job->intake);
 	fc_columns_map(target->rel, target->options, &target->dialect, record->data,
 				   record->length, file == 0 ? &target->form : &other);
 	if (file == 0 || (equal(other.fields, target->form.fields) &&

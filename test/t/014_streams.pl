@@ -519,6 +519,7 @@ subtest 'a program that fails fails the load, as in COPY' => sub {
 		like($copy, qr/38000: program/, "COPY: $command") unless $command =~ /^head/;
 		is(failure("SELECT fast_copy('p', $quoted, program => true)") =~ s/\nHINT:  The server runs it on host .*//r, $copy, "as COPY: $command") unless $command =~ /^head/;
 		like(failure("SELECT fast_copy('p', $quoted, program => true)"), qr/38000: program ".*" failed\nDETAIL:  child process exited with exit code 1/, 'a program whose output is cut is told of') if $command =~ /^head/;
+		like(failure("SELECT fast_copy('p', 'exit 3', program => true, header => 'map')"), qr/38000: program "exit 3" failed\n/, 'a program that prints no header is told of') if $command =~ /^kill -9/;
 	}
 	like(failure("SELECT fast_copy('p', 'echo x,a; exit 1', program => true)"), qr/22P02: invalid input syntax for type integer: "x"/, 'a bad row comes before the failure');
 	is_left_clean('programs that fail');
