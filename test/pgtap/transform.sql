@@ -141,6 +141,12 @@ SELECT is(fast_copy('shown', :'file', on_error => 'ignore', on_error_classes => 
 SELECT is((SELECT array_agg(concat_ws('|', line, class, column_name, record, message) ORDER BY line) FROM bad), '{"2|conversion|id|x,2024-01-02,1,b|invalid input syntax for type integer: \"x\"","3|conversion|v|3,2024-01-03,0,c|division by zero","5|conversion|v|5,2024-01-05,y,e|invalid input syntax for type integer: \"y\"","6|missing_columns|k|6|missing data for column \"k\""}', 'with the field as it is');
 SELECT is((SELECT array_agg(s::text ORDER BY id) FROM shown AS s), '{"(1,\"2024-01-01 00:00:00\",4,A)","(4,\"2024-01-04 00:00:00\",2,D)"}', 'others are loaded');
 
+-- An analysis names what a transform would mend
+SELECT pg_temp.write('{"1,2024-01-01,$5,a","2,2024-01-02,$6.50,b"}') \g /dev/null
+SELECT alike(detail, '%take off what stands beside it, as by options => $${"transform": "v = replace(v, ''$'', '''')"}$$.', 'an analysis of amounts')
+	FROM fast_copy_analyze('shown', :'file') WHERE item = 'cause';
+SELECT is(count(*), 0::bigint, 'which are no faults with that transform') FROM fast_copy_analyze('shown', :'file', options => $${"transform": "v = replace(v, '$', '')"}$$) WHERE item IN ('cause', 'error');
+
 -- Mistakes
 SELECT is(pg_temp.error('{1}', options), error, error) FROM (VALUES
 	('{"transform": "v = nothing"}'::jsonb, '42703 | the file has no field "nothing" | transform of column "v"'),
