@@ -1,5 +1,5 @@
-# Rows on several servers: what docs/cluster.md promises of their commit, word
-# for word, with everything stopped at each point where it may stop.
+# Rows on several servers: what docs/cluster_commit.md promises of their commit,
+# word for word, with everything stopped at each point where it may stop.
 
 use strict;
 use warnings;
@@ -414,8 +414,8 @@ sub error_after_prepare
 	is(counts(), '200 100 100', 'all of their rows are there');
 }
 
-# What docs/cluster.md says can fail between what the nodes do and the commit
-# here, with one node and nothing to write here: in two phases nothing is left
+# What docs/cluster_commit.md says can fail between what the nodes do and the
+# commit here, with one node and nothing to write here: in two phases nothing is left
 # there, in one phase the node has its rows.
 sub late_failures
 {

@@ -27,7 +27,7 @@ foreach my $node (@nodes)
 }
 
 my $said = recipe($main, @nodes);
-my ($shown) = slurp_file("$FindBin::Bin/../../docs/cluster.md") =~ /^## Days over the nodes.*?^```text\n(.*?)^```/ms;
+my ($shown) = slurp_file("$FindBin::Bin/../../docs/cluster.md") =~ /^## Spread days over the nodes.*?^```text\n(.*?)^```/ms;
 
 like($said, qr/^4000\nreadings_node1\|(\d+)\|sent to server "node1" and its fast_copy\nreadings_node2\|\d+\|sent to server "node2" and its fast_copy\n/m, 'the report');
 like($said, qr/^4000\|7\|2013-01-01 00:30:00\+00\|2013-01-02 19:30:00\+00$/m, 'the check');

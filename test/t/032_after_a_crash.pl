@@ -1,4 +1,4 @@
-# What docs/cluster.md says to do after a crash, command by command, and each
+# What docs/cluster_commit.md says to do after a crash, command by command, and each
 # outcome of its table
 
 use strict;
@@ -24,10 +24,10 @@ foreach my $node ($one, $two)
 		CREATE FOREIGN TABLE t_$name PARTITION OF t FOR VALUES FROM ($from) TO ($from + 100) SERVER $name OPTIONS (schema_name 'public', table_name 'r')");
 }
 
-my @blocks = page_blocks('cluster.md', 'After a crash');
+my @blocks = page_blocks('cluster_commit.md', 'After a crash');
 my ($look, $resolve) = @blocks[ 1, 3 ];
 is(@blocks / 2, 2, 'the blocks of the page');
-my ($part) = PostgreSQL::Test::Utils::slurp_file("$FindBin::Bin/../../docs/cluster.md") =~ /^## After a crash\n(.*?)^## /ms;
+my ($part) = PostgreSQL::Test::Utils::slurp_file("$FindBin::Bin/../../docs/cluster_commit.md") =~ /^## After a crash\n(.*?)^## /ms;
 my %meant = map { $_ => 1 } $part =~ /^\| `([^`]+)` \|/gm;
 my %seen;
 cmp_ok(keys %meant, '>=', 5, 'the outcomes of the page');

@@ -1,4 +1,4 @@
-# Missing partitions on other servers: what docs/cluster.md promises of their
+# Missing partitions on other servers: what docs/cluster_commit.md promises of their
 # commit, word for word, with everything stopped at each point where it may stop.
 #
 # A server whose synchronous_standby_names names nobody waits, for as long as the

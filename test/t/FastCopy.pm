@@ -330,7 +330,7 @@ sub recipe
 	my %files = (
 		readings => write_bytes('readings.csv', join('', map { sprintf("%d,2013-01-0%d %02d:30:00+00,%s\n", $_ % 7, 1 + $_ % 2, $_ % 20, $_ / 4) } 1 .. 4000)),
 		visits => write_bytes('visits.csv', join('', map { sprintf("2013-01-0%d %02d:30:00+00,%d,%s\n", 1 + $_ % 2, $_ % 20, $_ % 7, $_ / 4) } 1 .. 4000)));
-	my @blocks = (page_blocks('cluster.md', 'From empty servers to a loaded cluster'), page_blocks('cluster.md', 'Days over the nodes'));
+	my @blocks = (page_blocks('cluster.md', 'From empty servers to a loaded cluster'), page_blocks('cluster.md', 'Spread days over the nodes'));
 	my $said = '';
 
 	is(@blocks / 2, 4, 'the blocks of the recipes');
