@@ -308,7 +308,7 @@ fast_copy_skips(FunctionCallInfo fcinfo)
 	return pg_strcasecmp(word, "skip") == 0;
 }
 
-/* Loads files batch by batch; see docs/again.md */
+/* Loads files batch by batch; see docs/ledger.md */
 Datum
 fast_copy_files(PG_FUNCTION_ARGS)
 {

@@ -209,7 +209,7 @@ sub a_kept_table
 
 		query("GRANT shop_owner, pg_read_server_files TO loader; SET ROLE shop_owner; CREATE TABLE shop.kept (id int, day date NOT NULL, note text) PARTITION BY RANGE (day)");
 		query("SELECT partman.create_parent(p_parent_table => 'shop.kept', p_control => 'day', p_type => '$type', p_interval => '$width')");
-		foreach my $step (statements('Tables that pg_partman keeps'))
+		foreach my $step (statements('Tables managed by pg_partman'))
 		{
 			like((as_loader($kept))[2], qr/ERROR:  42501: cannot make partitions of table "shop\.kept", which pg_partman keeps\n.*^HINT:  \Q$step\E\. /ms, "before $step");
 			query($step);
