@@ -44,7 +44,7 @@ PG_CPPFLAGS += $(LIBRARY_FLAGS)
 REGRESS = $(sort $(filter-out fast_copy--%,$(patsubst sql/%.sql,%,$(wildcard sql/*.sql))))
 REGRESS_OPTS = --load-extension=fast_copy --encoding=UTF8 --no-locale --launcher=$(srcdir)/test/masked
 
-EXTRA_CLEAN = $(OBJS:.o=.d) $(WING_OBJS) $(WING_OBJS:.o=.d) $(WING_LIBRARY) .libraries html html.in results regression.diffs regression.out tmp_check
+EXTRA_CLEAN = $(OBJS:.o=.d) $(WING_OBJS) $(WING_OBJS:.o=.d) $(WING_LIBRARY) .libraries html html.in html.in.yml results regression.diffs regression.out tmp_check
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
@@ -115,14 +115,17 @@ docs:
 # mkdocs wants all pages below one folder, with all that they link to, and one
 # word after a fence, or it takes the code for text and what follows for code.
 HTML_LINKED = $(wildcard $(sort $(shell sed -n 's/[^]]*](\.\.\/\([a-z][^)\#]*\)[^]]*/ \1/gp' docs/*.md)))
+# The pages have the order and the tasks of docs/README.md.
+HTML_NAV = -e 's/^\#\# \(.*\)/  - "\1":/p' -e 's/^| \[.*](\.\.\/\([^)]*\)).*/    - \1/p;t' -e 's/^| \[.*](\([^)]*\)).*/    - docs\/\1/p'
 html:
-	rm -rf html html.in
+	rm -rf html html.in html.in.yml
 	mkdir html.in
 	cp -r README.md SECURITY.md CHANGELOG.md LICENSE META.json docs html.in/
 	cp -r --parents $(HTML_LINKED) html.in/
 	sed -i 's/^\(```[a-z]*\) .*/\1/' html.in/*.md html.in/docs/*.md
-	mkdocs build -q
-	rm -rf html.in
+	{ cat mkdocs.yml; printf '%s\n' nav: '  - README.md' '  - docs/README.md'; sed -n $(HTML_NAV) docs/README.md; echo '  - CHANGELOG.md'; } >html.in.yml
+	mkdocs build -q -f html.in.yml
+	rm -rf html.in html.in.yml
 
 # What lies in plugins may be loaded by any user, in any database, which is for
 # whoever installs to decide (docs/security.md).  A link, because a session takes

@@ -18,7 +18,7 @@ INSERT INTO @extschema@.fast_copy_transactions
 SELECT pg_catalog.replace(pg_catalog.gen_random_uuid()::pg_catalog.text, '-', ''), 0, 0, 0, pg_catalog.now();
 
 COMMENT ON TABLE @extschema@.fast_copy_transactions
-IS 'what loads in two phases have decided to commit on other servers; the next load into a server, or fast_copy_resolve(), removes what is done';
+IS 'transactions on other servers that loads in two phases have decided to commit; the next load into a server, or fast_copy_resolve(), removes those that are done';
 COMMENT ON COLUMN @extschema@.fast_copy_transactions.gid
 IS 'name of the prepared transaction there';
 COMMENT ON COLUMN @extschema@.fast_copy_transactions.server
@@ -42,7 +42,7 @@ AS 'MODULE_PATHNAME', 'fast_copy_resolve'
 LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
 
 COMMENT ON FUNCTION @extschema@.fast_copy_resolve(name)
-IS 'commits or rolls back what loads that have crashed left prepared on a foreign server; without a name, on those that belong to the current user or a superuser; returns what there was';
+IS 'commits or rolls back what crashed loads have left prepared on a foreign server; without a name, on all servers that belong to the current user or a superuser; returns what there was';
 
 CREATE FUNCTION @extschema@.fast_copy_in_doubt_now(
 	OUT server_name name,
@@ -62,7 +62,7 @@ SELECT server_name, gid, prepared, outcome, detail
 FROM @extschema@.fast_copy_in_doubt_now();
 
 COMMENT ON VIEW @extschema@.fast_copy_in_doubt
-IS 'what foreign servers have prepared for loads, and what fast_copy_resolve() would do; asks the servers of the current user and of superusers for which there is a mapping';
+IS 'what foreign servers have prepared for loads, and what fast_copy_resolve() would do; asks those servers of the current user and of superusers for which there is a mapping';
 COMMENT ON COLUMN @extschema@.fast_copy_in_doubt.server_name
 IS 'foreign server';
 COMMENT ON COLUMN @extschema@.fast_copy_in_doubt.gid

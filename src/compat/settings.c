@@ -63,8 +63,8 @@ static void
 fc_settings_define_watching(void)
 {
 	DefineCustomStringVariable("fast_copy.history",
-							   "Table that gets a row of each load.",
-							   "It is made by fast_copy_create_history_table(), and belongs to who loads or to a superuser. Empty: there is none.",
+							   "Table that gets a row for each load.",
+							   "fast_copy_create_history_table() creates it. It must belong to the role that loads or to a superuser. Empty means no table.",
 							   &fc_history, "",
 							   PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.log_min_duration",
@@ -73,8 +73,8 @@ fc_settings_define_watching(void)
 							&fc_log_min_duration, -1, -1, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.progress_width",
-							"Width of the terminal that lines about progress are for.",
-							"A bar fills what the figures leave of it. 0: no bar is drawn.",
+							"Width of the terminal that shows progress.",
+							"A bar fills what the figures leave of each line. 0 means no bar.",
 							&fc_progress_width, 80, 0, 1000,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 }
@@ -84,22 +84,22 @@ fc_settings_define_sizes(void)
 {
 	DefineCustomIntVariable("fast_copy.chunk_size",
 							"Largest size of the pieces in which a file is scanned.",
-							"A worker takes so much of the file at a time, less where workers would run out of pieces, and more where there would be more than 65536.",
+							"A worker takes one piece of the file at a time. Pieces are smaller if workers would run out of them, and larger if there would be more than 65536.",
 							&fc_chunk_size, 16 * 1024 * 1024, 1, INT_MAX,
 							PGC_USERSET, GUC_UNIT_BYTE, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.io_depth",
-							"Reads of the source file that each process keeps in flight.",
-							"More of them help where a storage device serves many at once; a file that is read in order needs none.",
+							"Number of reads of the source file that each process keeps in flight.",
+							"A higher number helps if a storage device serves many reads at once; a file that is read in order needs none.",
 							&fc_io_depth, 64, 1, 4096,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.memory",
 							"Memory that all processes of a load may use together for sorting and reading.",
-							"It is a bound whatever the size of the file. With more of it rows are spilled in larger blocks, and fewer cells must be cut and spilled again; indexes are built with maintenance_work_mem, within this.",
+							"The limit holds for files of any size. With more memory, rows are spilled in larger blocks, and fewer cells must be cut and spilled again. Indexes are built with maintenance_work_mem, within this limit.",
 							&fc_memory_kb, 262144, 1024, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.workers",
-							"Parallel workers of a load that does not say how many.",
-							"-1 takes one for each processor that the server may use, and none for a small file. They are bounded by max_parallel_workers and max_worker_processes.",
+							"Number of parallel workers, for loads that do not set it.",
+							"-1 means one for each processor that the server may use, and none for a small file. max_parallel_workers and max_worker_processes limit the number.",
 							&fc_workers, -1, -1, FC_MAX_WORKERS,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 }
@@ -108,13 +108,13 @@ static void
 fc_settings_define_copy(void)
 {
 	DefineCustomBoolVariable("fast_copy.accelerate_copy",
-							 "Loads by fast_copy what COPY FROM commands are to load.",
-							 "They do all that they do without it; those that are small, or that fast_copy cannot load in parallel, are left to COPY.",
+							 "Lets fast_copy load the data of COPY FROM commands.",
+							 "The commands have the same effect as without it. Small ones, and those that fast_copy cannot load in parallel, are left to COPY.",
 							 &fc_accelerate_copy, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.accelerate_min_size",
-							"Size of the data from which a COPY is accelerated.",
-							"So much of what a client or a program sends is kept in memory before that is known.",
+							"Smallest size of the data for which a COPY is accelerated.",
+							"Up to this much of what a client or a program sends is kept in memory until it is known whether there is more.",
 							&fc_accelerate_min_kb, 8192, 0, 524288,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 }
@@ -123,8 +123,8 @@ static void
 fc_settings_define_guards(void)
 {
 	DefineCustomBoolVariable("fast_copy.ignore_premake",
-							 "Loads rows that lie beyond the partitions pg_partman makes ahead.",
-							 "Its maintenance goes on from the latest partition, and makes none before it.",
+							 "Loads rows beyond the partitions that pg_partman creates in advance.",
+							 "Its maintenance then continues after the latest partition, and creates none before it.",
 							 &fc_ignore_premake, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("fast_copy.ignore_retention",
@@ -133,13 +133,13 @@ fc_settings_define_guards(void)
 							 &fc_ignore_retention, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.max_partitions",
-							"Most partitions that one load may create.",
+							"Largest number of partitions that one load may create.",
 							"A wrong date in a file can ask for any number of them.",
 							&fc_max_partitions, 3660, 1, INT_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("fast_copy.use_partman",
-							 "Makes partitions of tables that pg_partman keeps by its configuration.",
-							 "If it is off, pg_partman may not be able to work with the partitions that are made.",
+							 "Uses pg_partman's configuration to create partitions of tables that it manages.",
+							 "If it is off, pg_partman may not be able to work with the new partitions.",
 							 &fc_use_partman, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 }
@@ -190,13 +190,13 @@ static void
 fc_settings_define_pace(void)
 {
 	DefineCustomIntVariable("fast_copy.max_rate",
-							"Most that a load reads of its source in a second, and most WAL that it writes.",
-							"All processes of the load have this together. What is read more than once counts each time. 0: no limit.",
+							"Most that a load may read from its source in a second, and most WAL that it may write.",
+							"All processes of the load share this rate. Data that are read more than once count each time. 0 means no limit.",
 							&fc_max_rate_kb, 0, 0, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("fast_copy.max_replica_lag",
-							"WAL by which a standby may be behind without holding a load back.",
-							"The load waits while a standby that streams is further behind than this. 0: it does not wait.",
+							"Amount of WAL by which a standby may lag behind before loads wait for it.",
+							"A load waits while a standby that streams is further behind than this. 0 means that it does not wait.",
 							&fc_max_replica_lag_kb, 0, 0, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 }
@@ -210,22 +210,22 @@ fc_settings_define(void)
 	fc_settings_define_pace();
 	DefineCustomEnumVariable("fast_copy.io_method",
 							 "How records are read in key order.",
-							 "io_uring reads with io_uring, and sync with preadv. auto takes io_uring where the kernel grants it, or else preadv. Rows that were spilled are read from temporary files.",
+							 "io_uring reads with io_uring, and sync with preadv. auto uses io_uring if the kernel permits it, and preadv otherwise. Spilled rows are read from temporary files.",
 							 &fc_io_method, FC_IO_AUTO, io_methods,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("fast_copy.root_directory",
 							   "Directory whose files may be loaded without the privileges of pg_read_server_files.",
-							   "Empty: there is no such directory. A path must begin with that of the directory; links are followed as long as they stay below it.",
+							   "A path must begin with that of the directory; links are followed as long as they stay below it. Empty means no directory.",
 							   &fc_root_directory, "",
 							   PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("fast_copy.writer",
 							 "How rows are written to tables without indexes.",
-							 "page forms pages aside, multi_insert inserts rows as COPY does. auto takes pages, except for few rows, or where more than a tenth of an existing table is free space, which pages leave as it is.",
+							 "page writes whole pages, and multi_insert inserts rows as COPY does. auto uses page, except for few rows, or if more than a tenth of an existing table is free space, which page leaves unused.",
 							 &fc_writer, FC_WRITER_AUTO, writers,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("fast_copy.spill",
-							 "What goes to temporary files: rows, or the places of their records in the file.",
-							 "rows are written there as the scan makes them; of offsets the load reads each record from the file again. auto takes rows, unless there is too little room for them, or the file is large and nearly in key order.",
+							 "What goes to temporary files: rows, or the offsets of their records in the file.",
+							 "With rows, the scan writes the rows it has parsed; with offsets, the load reads each record from the file again. auto uses rows, unless there is too little space for them, or the file is large and nearly in key order.",
 							 &fc_spill_kind, FC_SPILL_AUTO, spill_kinds,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	fc_settings_define_watching();

@@ -118,7 +118,7 @@
 	X(partition_interval, NULL, NULL, \
 	  "width of new partitions", \
 	  "How wide new partitions are, as an interval such as '1 day' or '1 month', or a number for an integer key. By default they are as wide as the " \
-	  "existing ones; the first ones of a table are a day wide, and an integer key needs a width. If pg_partman keeps the table, its configuration decides instead. " \
+	  "existing ones; the first ones of a table are a day wide, and an integer key needs a width. If pg_partman manages the table, its configuration decides instead. " \
 	  "A load that would create many small partitions warns, and suggests a wider interval.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  partition_interval => '1 month');") \
 	X(missing_partitions, NULL, "'create', 'error' or 'default'", \

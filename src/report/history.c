@@ -47,10 +47,10 @@ static const FcOwnColumn history_columns[] = {
 	FC_HISTORY("rejected", "int8", INT8OID, rejected, "records that on_error left out"),
 	FC_HISTORY("nulled", "int8", INT8OID, nulled,
 			   "records with values that on_error set to null"),
-	FC_HISTORY("new_partitions", "int4", INT4OID, created, "partitions that the load made"),
-	FC_HISTORY("replaced", "int4", INT4OID, replaced, "tables all of whose rows were replaced, or merged"),
-	FC_HISTORY("duplicates", "int8", INT8OID, duplicates, "records that equal rows were preferred to"),
-	FC_HISTORY("updated", "int8", INT8OID, updated, "rows that rows of the file took the place of"),
+	FC_HISTORY("new_partitions", "int4", INT4OID, created, "partitions that the load created"),
+	FC_HISTORY("replaced", "int4", INT4OID, replaced, "tables whose rows were all replaced, or merged"),
+	FC_HISTORY("duplicates", "int8", INT8OID, duplicates, "records left out because of an equal row"),
+	FC_HISTORY("updated", "int8", INT8OID, updated, "existing rows updated by rows of the file"),
 	FC_HISTORY("way", "text", TEXTOID, way,
 			   "how rows got into the table, as in fast_copy_report()"),
 	FC_HISTORY("reason", "text", TEXTOID, reason, "why this way"),
@@ -90,7 +90,7 @@ fc_history_check(FcTarget *target)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table \"%s\" of fast_copy.history does not exist", fc_history),
-				 errhint("fast_copy_create_history_table() makes it; SET fast_copy.history = '' to load without.")));
+				 errhint("fast_copy_create_history_table() creates it; SET fast_copy.history = '' to load without.")));
 	fc_own_table_check_closed(&history_kind, target->history);
 	if (target->history == target->oid)
 		fc_own_table_refuse(&history_kind, target->history, "It is the table that is loaded.");
