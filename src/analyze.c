@@ -40,6 +40,7 @@
 #include "phase/phases.h"
 #include "rejects/notices.h"
 #include "report/causes.h"
+#include "report/units.h"
 #include "sort/order_by_keys.h"
 
 /* Errors that are told with their lines */
@@ -125,6 +126,7 @@ fc_analyze_key(FcAnalysis *analysis)
 	int64		high = PG_INT64_MIN;
 	uint64		rows = 0;
 	uint64		nulls = 0;
+	char		count[FC_UNITS_LEN];
 	ListCell   *lc;
 
 	foreach(lc, job->parts)
@@ -146,7 +148,7 @@ fc_analyze_key(FcAnalysis *analysis)
 	finding->low = rows ? fc_key_text(target->plan->key.type, low) : NULL;
 	finding->high = rows ? fc_key_text(target->plan->key.type, high) : NULL;
 	if (nulls > 0)
-		finding->detail = psprintf(UINT64_FORMAT " rows with a null key", nulls);
+		finding->detail = psprintf("%s row%s with a null key", fc_units_count(count, nulls), nulls == 1 ? "" : "s");
 }
 
 static FcNewPartition *
@@ -443,11 +445,13 @@ fc_analyze_ledger(FcAnalysis *analysis)
 {
 	const FcSource *source = analysis->job->target.source;
 	uint32		known = fc_ledger_count(analysis->job);
+	char		some[FC_UNITS_LEN];
+	char		all[FC_UNITS_LEN];
 
 	if (known > 0)
 		fc_analyze_warn(analysis, "ledger",
-						psprintf("%u of %u files are recorded as loaded: unless they have changed, a load passes over them.",
-								 known, source->nfiles));
+						psprintf("%s of %s files are recorded as loaded: unless they have changed, a load passes over them.",
+								 fc_units_count(some, known), fc_units_count(all, source->nfiles)));
 }
 
 static char *

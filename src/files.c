@@ -51,6 +51,7 @@
 #include "load/ledger.h"
 #include "options/options.h"
 #include "partition/ddl.h"
+#include "report/units.h"
 #include "source/root.h"
 
 typedef struct FcFilesOne
@@ -594,6 +595,10 @@ fc_files_run(const FcFilesCall *call)
 {
 	FcFiles		files = {call};
 	FcOptions  *options;
+	char		loaded[FC_UNITS_LEN];
+	char		before[FC_UNITS_LEN];
+	char		failed[FC_UNITS_LEN];
+	char		young[FC_UNITS_LEN];
 
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	options = fc_files_options(call, call->sources);
@@ -618,7 +623,8 @@ fc_files_run(const FcFilesCall *call)
 		while (fc_files_load_batch(&files, round))
 			;
 	ereport(NOTICE,
-			(errmsg("fast_copy_files: %u loaded, %u loaded before, %u failed, %u too young",
-					files.loaded, files.before, files.failed, files.young)));
+			(errmsg("fast_copy_files: %s loaded, %s loaded before, %s failed, %s too young",
+					fc_units_count(loaded, files.loaded), fc_units_count(before, files.before),
+					fc_units_count(failed, files.failed), fc_units_count(young, files.young))));
 	SPI_finish();
 }

@@ -49,6 +49,7 @@
 #include "load/ledger.h"
 #include "partition/ddl.h"
 #include "rejects/own_table.h"
+#include "report/units.h"
 #include "source/root.h"
 
 /* Bytes that are added to a checksum at a time */
@@ -516,6 +517,8 @@ fc_ledger_tell(const FcLedger *ledger, uint32 total)
 {
 	const FcOptions *options = ledger->options;
 	uint32		passed = total - ledger->nfiles;
+	char		some[FC_UNITS_LEN];
+	char		all[FC_UNITS_LEN];
 
 	if (passed == 0 || options->log_verbosity == FC_LOG_SILENT)
 		return;
@@ -525,8 +528,8 @@ fc_ledger_tell(const FcLedger *ledger, uint32 total)
 						ledger->files[0].named, get_rel_name(options->ledger))));
 	else
 		ereport(NOTICE,
-				(errmsg("%u of %u files are passed over: ledger \"%s\" has them as loaded",
-						passed, total, get_rel_name(options->ledger))));
+				(errmsg("%s of %s files are passed over: ledger \"%s\" has them as loaded",
+						fc_units_count(some, passed), fc_units_count(all, total), get_rel_name(options->ledger))));
 }
 
 static FcLedger *

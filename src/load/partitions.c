@@ -80,14 +80,17 @@ fc_partitions_check_locks(FcJob *job)
 	FcTarget   *target = &job->target;
 	uint64		each = 3 + list_length(RelationGetIndexList(target->rel));
 	uint64		room = (uint64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
+	char		count[FC_UNITS_LEN];
+	char		wanted[FC_UNITS_LEN];
+	char		most[FC_UNITS_LEN];
 
 	if (target->ncreated * each < room)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("cannot create %d partitions in one transaction", target->ncreated),
-			 errdetail("They need " UINT64_FORMAT " locks, and the lock table has room for " UINT64_FORMAT ".",
-					   target->ncreated * each, room),
+			 errmsg("cannot create %s partitions in one transaction", fc_units_count(count, target->ncreated)),
+			 errdetail("They need %s locks, and the lock table has room for %s.",
+					   fc_units_count(wanted, target->ncreated * each), fc_units_count(most, room)),
 			 errhint("Use a longer partition_interval, or increase max_locks_per_transaction.")));
 }
 
@@ -96,13 +99,14 @@ static FcFault *
 fc_partitions_too_many(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	char		count[FC_UNITS_LEN];
 
 	if (target->ncreated <= fc_max_partitions)
 		return NULL;
 	return fc_fault("max_partitions", ERRCODE_PROGRAM_LIMIT_EXCEEDED,
 							psprintf("cannot create more than %d partitions", fc_max_partitions),
-							psprintf("The rows need %d new partitions of table \"%s\", from values %s to %s.",
-									 target->ncreated, target->relname,
+							psprintf("The rows need %s new partitions of table \"%s\", from values %s to %s.",
+									 fc_units_count(count, target->ncreated), target->relname,
 									 fc_key_text(target->route->type, target->created[0].range.lo),
 									 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo)),
 							pstrdup("Look for wrong keys in the file, use a longer partition_interval, or increase fast_copy.max_partitions."));
@@ -125,14 +129,15 @@ static FcFault *
 fc_partitions_misplaced(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	char		count[FC_UNITS_LEN];
 
 	if (target->ncreated == 0 || job->places || !fc_partitions_is_remote(target->route))
 		return NULL;
 	return fc_fault("foreign partitions", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 							psprintf("cannot create partitions of table \"%s\", whose partitions are all foreign tables",
 									 target->relname),
-							psprintf("The rows need %d new partitions, from values %s to %s, which would lie on this server.",
-									 target->ncreated,
+							psprintf("The rows need %s new partitions, from values %s to %s, which would lie on this server.",
+									 fc_units_count(count, target->ncreated),
 									 fc_key_text(target->route->type, target->created[0].range.lo),
 									 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo)),
 							pstrdup("Name servers for them with the option nodes, or make them there, and here as foreign tables, or set missing_partitions to \"error\" or \"default\"."));

@@ -53,6 +53,7 @@
 #include "partition/exchange.h"
 #include "partition/table.h"
 #include "report/progress.h"
+#include "report/units.h"
 
 /* A leaf all of whose rows are replaced */
 typedef struct FcReplaced
@@ -262,6 +263,9 @@ fc_replace_check_locks(FcJob *job)
 {
 	uint64		each = 2 * (3 + list_length(RelationGetIndexList(job->target.rel)));
 	uint64		room = (uint64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
+	char		count[FC_UNITS_LEN];
+	char		wanted[FC_UNITS_LEN];
+	char		most[FC_UNITS_LEN];
 	int			n = 0;
 	ListCell   *lc;
 
@@ -271,9 +275,9 @@ fc_replace_check_locks(FcJob *job)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("cannot replace %d partitions in one transaction", n),
-			 errdetail("They need " UINT64_FORMAT " locks, and the lock table has room for " UINT64_FORMAT ".",
-					   n * each, room),
+			 errmsg("cannot replace %s partitions in one transaction", fc_units_count(count, n)),
+			 errdetail("They need %s locks, and the lock table has room for %s.",
+					   fc_units_count(wanted, n * each), fc_units_count(most, room)),
 			 errhint("Increase max_locks_per_transaction, or load the files in several transactions.")));
 }
 
@@ -585,6 +589,7 @@ fc_replace_carry(const FcJob *job, FcSubstitute *substitute, FcSince *until)
 	Relation	leaf = table_open(substitute->range.partition, NoLock);
 	Relation	rel = table_open(substitute->table, NoLock);
 	uint64		changed;
+	char		count[FC_UNITS_LEN];
 
 	PG_TRY();
 	{
@@ -600,7 +605,7 @@ fc_replace_carry(const FcJob *job, FcSubstitute *substitute, FcSince *until)
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("could not %s \"%s\" because its rows were changed while it was being loaded",
 						fc_replace_verb(job), RelationGetRelationName(leaf)),
-				 errdetail(UINT64_FORMAT " of its rows were updated or deleted since the load began.", changed),
+				 errdetail("%s of its rows were updated or deleted since the load began.", fc_units_count(count, changed)),
 				 errhint("Load again, when no other session and no function that is called for each row changes them.")));
 	table_close(rel, NoLock);
 	table_close(leaf, NoLock);

@@ -23,6 +23,7 @@
 #include "errors/first_error.h"
 #include "options/transform.h"
 #include "report/causes.h"
+#include "report/units.h"
 
 #define FC_CAUSES			100 /* causes that are told apart */
 #define FC_CAUSE_VALUES		8	/* values of a cause that are counted */
@@ -315,6 +316,7 @@ fc_cause_describe(FcCauseKept *kept)
 {
 	const FcCauseValue *most = fc_cause_most(kept);
 	bool		shown = kept->after || kept->sqlerrcode == 0;
+	char		count[FC_UNITS_LEN];
 	StringInfoData detail;
 
 	initStringInfo(&detail);
@@ -335,7 +337,7 @@ fc_cause_describe(FcCauseKept *kept)
 	else if (most && most->count == kept->cause.count && most->count > 1)
 		appendStringInfoString(&detail, ", each time");
 	else if (most && most->count > 1)
-		appendStringInfo(&detail, ", " UINT64_FORMAT " times", most->count);
+		appendStringInfo(&detail, ", %s times", fc_units_count(count, most->count));
 	else if (most && kept->cause.count > 1 && shown)
 		appendStringInfoString(&detail, ", and other values");
 	if (!fc_format_is_binary(&kept->refused.target->options->format))

@@ -77,3 +77,18 @@ fc_clip_front(StringInfo line, const char *text, int columns)
 	/* it ends with a line break */
 	return fc_clip(line, text, columns);
 }
+
+/* The end gets the most: in names of partitions it is what tells them apart */
+int
+fc_clip_middle(StringInfo line, const char *text, int columns)
+{
+	int			used = columns;
+	int			len = fc_clip_fits(text, &used);
+
+	if (text[len] == '\0')
+		return fc_clip(line, text, columns);
+	used = (columns - (int) strlen(FC_CLIPPED)) / 4;
+	len = fc_clip_fits(text, &used);
+	appendBinaryStringInfo(line, text, len);
+	return used + fc_clip_front(line, text + len, columns - used);
+}

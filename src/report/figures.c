@@ -62,6 +62,12 @@ fc_figures_to_index(const FcProgress *progress)
 		(target->ncreated + target->nsubstitutes) * progress->nindexes;
 }
 
+bool
+fc_figures_defines(const FcProgress *progress)
+{
+	return progress->phase == FC_PHASE_INDEX && progress->index_cost == 0;
+}
+
 const char *
 fc_figures_steps(const FcProgress *progress, int *done, int *total)
 {
@@ -76,7 +82,8 @@ fc_figures_steps(const FcProgress *progress, int *done, int *total)
 			*total = target->ncreated;
 			return "partitions";
 		case FC_PHASE_INDEX:
-			*done = pg_atomic_read_u64(&target->shared->counts.nbuilt);
+			*done = fc_figures_defines(progress) ? target->nindexes :
+				(int) pg_atomic_read_u64(&target->shared->counts.nbuilt);
 			*total = fc_figures_to_index(progress);
 			return "indexes";
 		case FC_PHASE_ATTACH:

@@ -70,6 +70,9 @@ extern double fc_figures_whole(FcProgress *progress, double *left);
  */
 extern const char *fc_figures_steps(const FcProgress *progress, int *done, int *total);
 
+/* Does the leader still define the indexes that are to be built? */
+extern bool fc_figures_defines(const FcProgress *progress);
+
 /* The bytes of the phase's source: packed ones, if the phase unpacks them */
 extern double fc_figures_bytes(const FcProgress *progress);
 

@@ -184,7 +184,8 @@ fc_summary_means(List **lines, const FcTotals *totals)
 													 fc_units_count(b, totals->indexes)));
 	if (totals->replaced > 0)
 		fc_summary_say(lines, totals->merged ? "merged" : "replaced",
-					   psprintf(totals->replaced == 1 ? "%d table" : "%d tables", totals->replaced));
+					   psprintf(totals->replaced == 1 ? "%s table" : "%s tables",
+								fc_units_count(a, totals->replaced)));
 	if (totals->updated > 0)
 		fc_summary_say(lines, "updated", psprintf("%s rows", fc_units_count(a, totals->updated)));
 	fc_summary_say(lines, "workers", psprintf("%d of %d", totals->workers, totals->nworkers));
@@ -310,12 +311,12 @@ fc_summary_bucket(List **lines, const List *partitions, int from, int to, uint64
 
 	initStringInfo(&line);
 	if (first == last)
-		used = fc_clip_front(&line, first->name, FC_SUMMARY_NAME);
+		used = fc_clip_middle(&line, first->name, FC_SUMMARY_NAME);
 	else
 	{
-		used = fc_clip_front(&line, first->name, each);
+		used = fc_clip_middle(&line, first->name, each);
 		appendStringInfoString(&line, FC_SUMMARY_TO);
-		used += fc_clip_front(&line, last->name, each) + (int) strlen(FC_SUMMARY_TO);
+		used += fc_clip_middle(&line, last->name, each) + (int) strlen(FC_SUMMARY_TO);
 	}
 	appendStringInfoSpaces(&line, FC_SUMMARY_NAME - used);
 	appendStringInfo(&line, " %*s  ", FC_SUMMARY_COUNT, fc_summary_count(figure, rows));

@@ -38,18 +38,18 @@
  * Columns between the brackets of a bar: at least, at most, and as many as are
  * enough where figures could say more
  */
-#define FC_TELL_BAR_MIN		8
+#define FC_TELL_BAR_MIN		6
 #define FC_TELL_BAR_MAX		200
 #define FC_TELL_BAR_ENOUGH	20
 #define FC_TELL_BRACKETS	((int) strlen("[] "))
 
 /*
  * Columns of the longest name of a phase, and of figures: of the shortest that
- * tell all, 42%, 1078 of 1095, 12:34 left, and of the longest
+ * tell all, 42%, 1,078 of 1,095, 12:34 left, and of the longest
  */
 #define FC_TELL_PHASE		((int) strlen("partitions"))
-#define FC_TELL_FIGURES		29
-#define FC_TELL_FIGURES_MAX	58
+#define FC_TELL_FIGURES		31
+#define FC_TELL_FIGURES_MAX	60
 
 /* Columns of a table's name, if it is that long, on the narrowest terminal */
 #define FC_TELL_NAME_MIN	8
@@ -148,8 +148,8 @@ fc_tell_steps(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 	if (brevity == FC_TELL_SHORT)
 		appendStringInfo(line, ", %s of %s", fc_units_short(a, done), fc_units_short(b, total));
 	else
-		appendStringInfo(line, brevity == FC_TELL_NO_WORD ? ", %d of %d" : ", %d of %d %s",
-						 done, total, name);
+		appendStringInfo(line, ", %s of %s%s%s", fc_units_count(a, done), fc_units_count(b, total),
+						 brevity == FC_TELL_NO_WORD ? "" : " ", brevity == FC_TELL_NO_WORD ? "" : name);
 }
 
 /* Writes percent, rates and times; the share is -1 if it is not known */
@@ -236,11 +236,21 @@ fc_tell_bar(StringInfo line, double whole, int width)
 	appendStringInfoString(line, "] ");
 }
 
+/*
+ * What the load is at: of many partitions, defining the indexes may take as long
+ * as building them, and both are counted
+ */
+static const char *
+fc_tell_phase_name(const FcProgress *progress)
+{
+	return fc_figures_defines(progress) ? "defining" : fc_activity_phase_name(progress->phase);
+}
+
 /* Appends the phase, a bar, if there is room for one, and the figures */
 static void
 fc_tell_rest(StringInfo line, FcProgress *progress, int columns)
 {
-	const char *phase = fc_activity_phase_name(progress->phase);
+	const char *phase = fc_tell_phase_name(progress);
 	bool		bar = fc_progress_width > 0 && progress->phase != FC_PHASE_RECEIVE;
 	int			width = bar ? fc_tell_bar_width(columns - FC_TELL_PHASE - 1) : 0;
 	StringInfoData figures;

@@ -13,6 +13,7 @@
 
 #include "catalog/pg_type.h"
 
+#include "report/units.h"
 #include "sniff/table.h"
 
 /* Do the values have no type with blanks around them? */
@@ -40,6 +41,8 @@ fc_blanks_fill(const FcTable *table, const FcColumnSeen *column)
 static void
 fc_blanks_note(const FcTable *table, FcColumnSeen *column)
 {
+	char		some[FC_UNITS_LEN];
+	char		all[FC_UNITS_LEN];
 	uint64		n = column->padded -
 		(strcmp(table->trim, "all") == 0 ? 0 : column->padded_quoted);
 
@@ -47,8 +50,8 @@ fc_blanks_note(const FcTable *table, FcColumnSeen *column)
 		column->notes = lappend(column->notes,
 								n == column->values ?
 								pstrdup("all values begin or end with blanks, which trim takes off") :
-								psprintf(UINT64_FORMAT " of " UINT64_FORMAT " values begin or end with blanks, which trim takes off, too",
-										 n, column->values));
+								psprintf("%s of %s values begin or end with blanks, which trim takes off, too",
+										 fc_units_count(some, n), fc_units_count(all, column->values)));
 }
 
 void

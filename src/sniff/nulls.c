@@ -17,6 +17,7 @@
 #include "utils/builtins.h"
 
 #include "options/edits.h"
+#include "report/units.h"
 #include "sniff/table.h"
 
 /* Is the word a value of the type? */
@@ -78,6 +79,7 @@ static void
 fc_nulls_add(FcTable *table, FcColumnSeen *column, int n, uint64 times, bool quoted)
 {
 	bool		text = table->guess->dialect.mode == FC_MODE_TEXT;
+	char		count[FC_UNITS_LEN];
 
 	if (table->options->null_strings == NULL && !(text && n == FC_NULL_ESCAPE))
 	{
@@ -86,8 +88,8 @@ fc_nulls_add(FcTable *table, FcColumnSeen *column, int n, uint64 times, bool quo
 		return;
 	}
 	column->notes = lappend(column->notes,
-							psprintf("a text, and not %s, because of \"%s\" (" UINT64_FORMAT " times), which null_string and null_strings do not have",
-									 format_type_be(column->typid), fc_hint_null_word(n), times));
+							psprintf("a text, and not %s, because of \"%s\" (%s times), which null_string and null_strings do not have",
+									 format_type_be(column->typid), fc_hint_null_word(n), fc_units_count(count, times)));
 	column->typid = TEXTOID;
 	column->pattern = NULL;
 	column->format = column->force_null = false;
@@ -151,13 +153,14 @@ fc_nulls_in_texts(FcTable *table, int null)
 	{
 		int			word = fc_hint_null_find(words[i], strlen(words[i]));
 		uint64		n = 0;
+		char		count[FC_UNITS_LEN];
 
 		for (int j = 0; j < table->ncolumns && word != null; j++)
 			n += table->columns[j].typid == TEXTOID ? table->columns[j].words[word] : 0;
 		if (n > 0)
 			table->notes = lappend(table->notes,
-								   psprintf("\"%s\" stands " UINT64_FORMAT " times in columns of texts: if it is NULL there, give null_string => '%s'.",
-											words[i], n, words[i]));
+								   psprintf("\"%s\" stands %s times in columns of texts: if it is NULL there, give null_string => '%s'.",
+											words[i], fc_units_count(count, n), words[i]));
 	}
 }
 

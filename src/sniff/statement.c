@@ -157,7 +157,7 @@ fc_statement_source(StringInfo sql, const FcTable *table)
 	if (list_length(sample->names) == 1)
 		appendStringInfo(&text, "%s", strVal(linitial(sample->names)));
 	else
-		appendStringInfo(&text, "%d %ss, from %s to %s", list_length(sample->names), sample->word,
+		appendStringInfo(&text, "%s %ss, from %s to %s", fc_units_count(count, list_length(sample->names)), sample->word,
 						 strVal(linitial(sample->names)), strVal(llast(sample->names)));
 	if (sample->size > 0)
 		appendStringInfo(&text, ": %s", fc_units_bytes(size, sample->size));
@@ -570,8 +570,8 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 	if (faults->ended > 0)
 		fc_statement_comment(sql, "", "A line \\. ends the data: the load leaves out what stands after it.");
 	if (faults->lost > 0)
-		fc_statement_comment(sql, "", psprintf("At " UINT64_FORMAT " of the places no whole record of that form was found.",
-											   faults->lost));
+		fc_statement_comment(sql, "", psprintf("At %s of the places no whole record of that form was found.",
+											   fc_units_count(others, faults->lost)));
 	if (guess->next_delim != '\0' && guess->next_score > 0.9 * guess->score)
 		fc_statement_comment(sql, "", psprintf("The fields could be separated by %s as well.",
 											   fc_statement_byte(guess->next_delim)));

@@ -27,6 +27,7 @@
 #include "utils/lsyscache.h"
 
 #include "convert/pattern.h"
+#include "report/units.h"
 #include "sniff/table.h"
 
 /* Decimals that all values have, as those of money do: they stay exact */
@@ -250,6 +251,9 @@ fc_types_pattern(const FcTable *table, FcColumnSeen *column)
 static Oid
 fc_types_iso(FcColumnSeen *column)
 {
+	char		some[FC_UNITS_LEN];
+	char		all[FC_UNITS_LEN];
+
 	if (fc_types_all(column, FC_VALUE_DATE))
 		return DATEOID;
 	if (fc_types_all(column, FC_VALUE_TIMESTAMP))
@@ -257,8 +261,9 @@ fc_types_iso(FcColumnSeen *column)
 	if (!fc_types_all(column, FC_VALUE_TIMESTAMPTZ))
 		return InvalidOid;
 	if (column->kinds[FC_VALUE_ZONED] < column->values)
-		fc_types_note(column, psprintf(UINT64_FORMAT " of " UINT64_FORMAT " values have no time zone: they are read in the session's, or time_zone",
-									   column->values - column->kinds[FC_VALUE_ZONED], column->values));
+		fc_types_note(column, psprintf("%s of %s values have no time zone: they are read in the session's, or time_zone",
+									   fc_units_count(some, column->values - column->kinds[FC_VALUE_ZONED]),
+									   fc_units_count(all, column->values)));
 	return TIMESTAMPTZOID;
 }
 
@@ -391,8 +396,11 @@ static void
 fc_types_note_odd(const FcTable *table, FcColumnSeen *column, uint64 n, const char *name,
 				  FcValueType kind)
 {
-	fc_types_note(column, psprintf("all but " UINT64_FORMAT " of " UINT64_FORMAT " values would be %s, not %s%s",
-								   n, column->values, name, fc_types_odd(table, column, kind),
+	char		some[FC_UNITS_LEN];
+	char		all[FC_UNITS_LEN];
+
+	fc_types_note(column, psprintf("all but %s of %s values would be %s, not %s%s",
+								   fc_units_count(some, n), fc_units_count(all, column->values), name, fc_types_odd(table, column, kind),
 								   n > FC_ODD ? " and others" : ""));
 }
 
@@ -484,13 +492,14 @@ fc_types_decide(FcTable *table)
 	{
 		FcColumnSeen *column = &table->columns[i];
 		uint64		nulls;
+		char		count[FC_UNITS_LEN];
 
 		if (column->typid == TEXTOID)
 			fc_types_rare(table, column);
 		nulls = fc_columns_nulls(column);
 		if (column->values == 0 && nulls > 0)
 			fc_types_note(column, nulls == 1 ? pstrdup("the only value seen is empty or NULL") :
-						  psprintf("all " UINT64_FORMAT " values seen are empty or NULL", nulls));
+						  psprintf("all %s values seen are empty or NULL", fc_units_count(count, nulls)));
 		column->type = fc_types_name(column->typid);
 	}
 }

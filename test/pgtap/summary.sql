@@ -79,7 +79,9 @@ END
 $$;
 SELECT pg_temp.loaded(oid) FROM pg_class
 WHERE relnamespace = quote_ident(:'long')::regnamespace AND relkind = 'p' ORDER BY relname = :'name';
-SELECT is(count(*), 20::bigint, 'the ends of long names are shown') FROM pg_temp.line('^\.\.\S.* to \.\.\S.* 50 ');
+SELECT is(count(*), 20::bigint, 'of long names beginning and end are shown') FROM pg_temp.line('^\S.*\.\.\S.* to \S.*\.\.\S.* 50 ');
+SELECT fast_copy(format('%I.%I', :'long', :'name')::regclass, current_setting('fc.file')) AS loaded \gset
+SELECT is(count(*), 1::bigint, '... and the date is whole') FROM pg_temp.line('^a v\.\.\S_p20240101 to a v\.\.\S_p20240105 +50 ');
 
 -- a reason of many words is broken between them
 CREATE TABLE reason (ts timestamp, n int);
