@@ -128,6 +128,7 @@ typedef struct FcHintDate
 {
 	int			numbers[3];
 	char		separators[2];
+	bool		short_year;		/* the third has two digits */
 	const char *rest;			/* what follows it */
 } FcHintDate;
 
@@ -141,6 +142,10 @@ fc_hint_read_date(const char *value, FcHintDate *date)
 			   &numbers[1], &date->separators[1], &numbers[2], &n) != 5)
 		return false;
 	date->rest = value + n;
+	date->short_year = numbers[0] < 100 && value[n - 3] == date->separators[1];
+	/* as core reads it */
+	if (date->short_year)
+		numbers[2] += numbers[2] < 70 ? 2000 : 1900;
 	return true;
 }
 
@@ -183,6 +188,23 @@ fc_hint_make_pattern(const FcHintDate *date, const char *first, const char *seco
 	return NULL;
 }
 
+/* Returns a hint about years of two digits, where the pattern has four */
+static char *
+fc_hint_short_year(const FcRefused *refused, const FcHintDate *date)
+{
+	const char *pattern = fc_hint_pattern(refused);
+	const char *year = pattern ? strstr(pattern, "YYYY") : NULL;
+	bool		day_first = year && strstr(pattern, "DD") && strstr(pattern, "DD") < strstr(pattern, "MM");
+	char	   *fits;
+
+	if (year == NULL || !date->short_year)
+		return NULL;
+	fits = year == pattern ? fc_hint_make_pattern(date, "YY", "MM", "DD") :
+		fc_hint_make_pattern(date, day_first ? "DD" : "MM", day_first ? "MM" : "DD", "YY");
+	return fits == NULL ? NULL :
+		psprintf("If years have two digits, use %s.", fc_hint_format(refused, fits));
+}
+
 /* Returns a hint about a date of which only one number can be the month */
 static char *
 fc_hint_order(const FcRefused *refused, const FcHintDate *date, bool day_first)
@@ -194,7 +216,8 @@ fc_hint_order(const FcRefused *refused, const FcHintDate *date, bool day_first)
 	if (pattern == NULL)
 		return psprintf("If the %s comes first, SET datestyle = 'ISO, %s' before.",
 						word, day_first ? "DMY" : "MDY");
-	fits = fc_hint_make_pattern(date, day_first ? "DD" : "MM", day_first ? "MM" : "DD", "YYYY");
+	fits = fc_hint_make_pattern(date, day_first ? "DD" : "MM", day_first ? "MM" : "DD",
+								date->short_year ? "YY" : "YYYY");
 	if (fits == NULL || strcmp(fits, pattern) == 0)
 		return NULL;
 	return psprintf("If the %s comes first, use %s.", word, fc_hint_format(refused, fits));
@@ -214,8 +237,10 @@ fc_hint_date(const FcRefused *refused)
 		return fc_hint_no_day(refused, n[0], n[1], n[2]);
 	day_first = n[0] >= 1 && n[0] <= fc_hint_month_days(n[2], n[1]);
 	month_first = n[1] >= 1 && n[1] <= fc_hint_month_days(n[2], n[0]);
-	if (n[2] < 1000 || (day_first && month_first))
+	if (n[2] < 1000)
 		return NULL;
+	if (day_first && month_first)
+		return fc_hint_short_year(refused, &date);
 	return day_first || month_first ? fc_hint_order(refused, &date, day_first) :
 		fc_hint_no_day(refused, n[2], n[0], n[1]);
 }

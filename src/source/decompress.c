@@ -562,6 +562,9 @@ fc_unpack_throw(const FcUnpackFault *fault, const char *word, const char *path)
 
 #define FC_UNPACK_ANEW	"Unpack it first, or pack it by gzip, zstd, lz4, bzip2 or xz"
 
+#define FC_UNPACK_BY_PYARROW(module, table) \
+	"python3 -c \"import sys; from pyarrow import csv, " module "; csv.write_csv(" table ", sys.stdout.buffer)\""
+
 /* What becomes of files that no build loads, and by which program */
 static const struct
 {
@@ -576,9 +579,9 @@ static const struct
 	[FC_CODEC_TAR] = {"Unpack it first", "tar -xOf %s"},
 	[FC_CODEC_WORKBOOK] = {"Save the sheet as a CSV file first", NULL},
 	[FC_CODEC_PARQUET] = {"Make it CSV first", "duckdb -c \"COPY (FROM read_parquet(''%s'')) TO ''/dev/stdout'' (FORMAT csv)\""},
-	[FC_CODEC_ORC] = {"Make it CSV first", NULL},
+	[FC_CODEC_ORC] = {"Make it CSV first", FC_UNPACK_BY_PYARROW("orc", "orc.read_table(''%s'')")},
 	[FC_CODEC_AVRO] = {"Make it CSV first", "duckdb -c \"COPY (FROM read_avro(''%s'')) TO ''/dev/stdout'' (FORMAT csv)\""},
-	[FC_CODEC_ARROW] = {"Make it CSV first", NULL},
+	[FC_CODEC_ARROW] = {"Make it CSV first", FC_UNPACK_BY_PYARROW("feather", "feather.read_table(''%s'')")},
 	[FC_CODEC_SQLITE] = {"Make it CSV first", "sqlite3 -csv -header %s \"SELECT * FROM name\""},
 	[FC_CODEC_DUMP] = {"Restore it by pg_restore, which fast_copy.accelerate_copy makes faster", NULL}
 };
