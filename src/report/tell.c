@@ -237,8 +237,8 @@ fc_tell_bar(StringInfo line, double whole, int width)
 }
 
 /*
- * What the load is at: of many partitions, defining the indexes may take as long
- * as building them, and both are counted
+ * What the load is at: of many partitions, defining the indexes may take as
+ * long as building them, and both are counted
  */
 static const char *
 fc_tell_phase_name(const FcProgress *progress)
