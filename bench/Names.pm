@@ -45,7 +45,7 @@ my %order = (
 my %target = (
 	new => 'new partitions',
 	existing => 'existing partitions',
-	indexed => 'existing partitions with an index',
+	indexed => 'existing, indexed partitions',
 	plain => 'a plain table',
 );
 
