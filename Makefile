@@ -7,6 +7,8 @@
 #   make check-style                             rules no compiler knows
 #   make docs                                    docs/reference.md, of what a server says
 #   make html                                    the documentation as pages, by mkdocs
+#   make indent                                  lays out changed files of C, by pgindent
+#   make coverage                                which lines the tests reach, in coverage/
 #   make install-plugin                          for local_preload_libraries
 #   make dist                                    the release archive of HEAD
 #   make LZ4=no                                  without a library, see libraries.mk
@@ -85,7 +87,7 @@ uninstall-documents:
 TMP_DIR ?= $(or $(TMPDIR),/tmp)
 
 .PHONY: libraries install-documents uninstall-documents install-plugin uninstall-plugin unit pgtap differential tap \
-	check-quick check-style docs html dist
+	check-quick check-style docs html indent coverage dist
 
 unit:
 	$(MAKE) -C test/unit check
@@ -108,6 +110,12 @@ check-quick:
 
 check-style:
 	test/style
+
+indent:
+	PG_CONFIG='$(PG_CONFIG)' test/indent $(FILES)
+
+coverage:
+	test/coverage $(SUITES)
 
 docs:
 	PATH="$(bindir):$$PATH" test/docs/reference
