@@ -11,6 +11,7 @@
 #   make coverage                                which lines the tests reach, in coverage/
 #   make install-plugin                          for local_preload_libraries
 #   make dist                                    the release archive of HEAD
+#   make publisher REPOSITORY=URL CONTACT=MAIL   who publishes it, see packaging/publisher
 #   make LZ4=no                                  without a library, see libraries.mk
 #
 # test/run does all of this on a cluster of its own, and check-quick the most
@@ -87,7 +88,7 @@ uninstall-documents:
 TMP_DIR ?= $(or $(TMPDIR),/tmp)
 
 .PHONY: libraries install-documents uninstall-documents install-plugin uninstall-plugin unit pgtap differential tap \
-	check-quick check-style docs html indent coverage dist
+	check-quick check-style docs html indent coverage publisher dist
 
 unit:
 	$(MAKE) -C test/unit check
@@ -110,6 +111,15 @@ check-quick:
 
 check-style:
 	test/style
+
+# Puts others into the place of the addresses in packaging/publisher, wherever
+# these are named; test/style finds where they are not.
+PUBLISHER_FILES = META.json SECURITY.md debian/control.in debian/control debian/changelog \
+	packaging/fast_copy.spec packaging/publisher .github/ISSUE_TEMPLATE/config.yml
+publisher:
+	$(if $(and $(REPOSITORY),$(CONTACT)),,$(error give REPOSITORY=https://... and CONTACT=NAME@...))
+	set -- $$(grep -v '^#' packaging/publisher) && \
+		sed -i -e "s|$$1|$(REPOSITORY)|g" -e "s|$$2|$(CONTACT)|g" $(PUBLISHER_FILES)
 
 indent:
 	PG_CONFIG='$(PG_CONFIG)' test/indent $(FILES)
