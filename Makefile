@@ -59,8 +59,9 @@ $(shell echo '$(LIBRARY_FLAGS)' | cmp -s - .libraries || echo '$(LIBRARY_FLAGS)'
 LIBRARY_USERS = src/source/codec src/source/gunzip src/io/uring
 $(LIBRARY_USERS:=.o) $(LIBRARY_USERS:=.bc) $(shlib): .libraries
 
+# Said last, because what is said before the compiler's lines is not seen
 all: libraries
-libraries:
+libraries: | $(shlib) $(if $(filter yes,$(LIBPQ)),fast_copy_cluster$(DLSUFFIX))
 	$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,@echo 'fast_copy: with $(LIBRARIES_THERE)')
 	$(foreach name,$(LIBRARIES_MISSING),@echo '$(call fc_missing,$(name))' >&2$(newline))
 
