@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"

@@ -20,7 +20,6 @@
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 
-#include "compat/compat.h"
 #include "options/help.h"
 #include "options/options.h"
 

@@ -8,7 +8,6 @@
 #ifndef FC_INDEX_BUILD_H
 #define FC_INDEX_BUILD_H
 
-#include "compat/compat.h"
 #include "context/shared.h"
 #include "index/define.h"
 

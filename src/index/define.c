@@ -22,7 +22,6 @@
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_proc.h"
-#include "commands/defrem.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"

@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"

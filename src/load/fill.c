@@ -232,13 +232,28 @@ fc_fill_end_files(FcJob *job)
 	CommandCounterIncrement();
 }
 
-bool
-fc_fill_is_mistaken(FcJob *job)
+/* After a load that was given up: drops the new partitions and their rows */
+static void
+fc_fill_undo(FcJob *job)
 {
-	return pg_atomic_read_u32(&job->target.shared->mistaken) != 0;
+	FcTarget   *target = &job->target;
+
+	fc_fill_end_files(job);
+	fc_tables_let_go(job);
+	for (int i = 0; i < target->ncreated; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		/* the next attempt needs their space before the transaction ends */
+		fc_table_truncate(target->created[i].range.partition);
+		fc_partition_drop(target->created[i].range.partition);
+	}
+	CommandCounterIncrement();
+	fc_find_forget(job);
+	if (target->shared->source.unsplit)
+		fc_layout_chunks(job);
 }
 
-void
+bool
 fc_fill_run(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -260,10 +275,11 @@ fc_fill_run(FcJob *job)
 	processes = fc_lead_run(job, FC_PHASE_LOAD, units, &work);
 	if (job->sends)
 		fc_send_stop(job);
-	if (fc_fill_is_mistaken(job))
+	if (pg_atomic_read_u32(&shared->mistaken) != 0)
 	{
 		fc_lead_report(job, processes, -1, -1, "given up: the file is not in key order");
-		return;
+		fc_fill_undo(job);
+		return false;
 	}
 	fc_fill_notice_refusal(target);
 	if (pg_atomic_read_u64(&shared->errors.offset) != PG_UINT64_MAX)
@@ -279,26 +295,7 @@ fc_fill_run(FcJob *job)
 	if (job->sends)
 		fc_send_end_job(job);
 	CommandCounterIncrement();
-}
-
-void
-fc_fill_undo(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-
-	fc_fill_end_files(job);
-	fc_tables_let_go(job);
-	for (int i = 0; i < target->ncreated; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		/* the next attempt needs their space before the transaction ends */
-		fc_table_truncate(target->created[i].range.partition);
-		fc_partition_drop(target->created[i].range.partition);
-	}
-	CommandCounterIncrement();
-	fc_find_forget(job);
-	if (target->shared->source.unsplit)
-		fc_layout_chunks(job);
+	return true;
 }
 
 bool

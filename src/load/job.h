@@ -42,11 +42,8 @@ typedef struct FcJob
 	bool		attach_first;	/* new partitions are attached before the
 								 * load, see load/partitions.c */
 	bool		warned;			/* that new partitions are small */
-	bool		sent;			/* all records went to other servers */
 	bool		guessed_wrong;	/* where records begin, or it is not known
 								 * whether: a bad one was met */
-	bool		gives_way;		/* the load ends, waits for maintenance of
-								 * pg_partman and begins again */
 
 	struct FcLedger *ledger;	/* of the files, load/ledger.c; NULL: none */
 	char	   *rejects_job;	/* what reject_table calls the load; NULL:

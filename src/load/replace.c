@@ -762,9 +762,3 @@ fc_replace_rethrow(FcJob *job)
 		edata->schema_name = get_namespace_name(RelationGetNamespace(job->target.rel));
 	ReThrowError(edata);
 }
-
-bool
-fc_replace_exchanges(FcJob *job)
-{
-	return job->exchange_schemas != NIL && !OidIsValid(job->target.stage);
-}

@@ -65,21 +65,15 @@ extern dsm_segment *fc_layout_early(Oid target, dsm_segment *area);
 extern void fc_find_split(FcJob *job);
 extern bool fc_find_by_pass(FcJob *job);
 
-/*
- * Looks whether the file is in key order; the second tells whether it seems so,
- * and the load takes it as it comes.
- */
+/* Takes FC_WAY_PRESORTED if the file seems to be in key order */
 extern void fc_find_look(FcJob *job);
-extern bool fc_find_is_presorted(FcJob *job);
 
 /*
- * Finds the keys, and the records, too, if nobody has found them yet.  The
- * second tells whether that went wrong.  Then the third undoes it: a split must
- * find the records, and all is scanned again.
+ * Finds the keys, and the records, too, if nobody has found them yet.  If that
+ * goes wrong it sets job->guessed_wrong, and forgets all: a split must find the
+ * records before the next scan.
  */
 extern void fc_find_keys(FcJob *job);
-extern bool fc_find_guessed_wrong(FcJob *job);
-extern void fc_find_guess_no_more(FcJob *job);
 
 /* Makes the source whole, and finds its records, ahead of a phase */
 extern void fc_find_unpack(FcJob *job);
@@ -102,10 +96,11 @@ extern bool fc_find_core_reads(const FcJob *job);
 
 /*
  * Locks the leaves that take rows; and the target, if partitions are to be
- * made, so that no other session makes one in their place.  Or sets gives_way,
- * if pg_partman is making or dropping partitions.
+ * made, so that no other session makes one in their place.  False if
+ * pg_partman is making or dropping partitions: the load must wait for that, and
+ * begin again.
  */
-extern void fc_tables_lock(FcJob *job);
+extern bool fc_tables_lock(FcJob *job);
 
 /* The number of the target's partitions at all levels, plus one for itself */
 extern uint32 fc_tables_count(Oid target);
@@ -174,7 +169,6 @@ extern void fc_merge_check(FcJob *job, const char *why);
  * Spills the rows of the leaves that have substitutes, so that
  * they are loaded with those of the file
  */
-extern bool fc_merge_is_wanted(FcJob *job);
 extern void fc_merge_read(FcJob *job);
 
 /*
@@ -182,9 +176,7 @@ extern void fc_merge_read(FcJob *job);
  * one is needed.  After the load inserts its rows.  The last refuses to load by
  * core's COPY, which meets no conflicts.
  */
-extern bool fc_upsert_is_wanted(FcJob *job);
 extern void fc_upsert_begin(FcJob *job);
-extern bool fc_upsert_has_stage(FcJob *job);
 extern void fc_upsert_insert(FcJob *job);
 extern void fc_upsert_check_core(const FcTarget *target);
 
@@ -195,7 +187,6 @@ extern void fc_replace_delete(FcJob *job);
  * Exchanges the files of leaves with those of their substitutes, if there are
  * any, after new partitions are attached
  */
-extern bool fc_replace_exchanges(FcJob *job);
 extern void fc_replace_exchange(FcJob *job);
 
 /* Throws the error on that was caught; it tells of a leaf, and no substitute */
@@ -233,14 +224,10 @@ extern bool fc_send_whole(FcJob *job);
 
 /*
  * Puts the rows into their leaves.  Throws the error of the first bad record.
- * The second tells whether the load was given up, because the file was taken
+ * False, with all undone and the new partitions dropped, if the file was taken
  * for a presorted one and is not.
  */
-extern void fc_fill_run(FcJob *job);
-extern bool fc_fill_is_mistaken(FcJob *job);
-
-/* After a load that was given up: drops the new partitions and their rows */
-extern void fc_fill_undo(FcJob *job);
+extern bool fc_fill_run(FcJob *job);
 
 /*
  * May chunks be loaded while files are unpacked?  Not if core loads, if rows

@@ -50,7 +50,7 @@ fc_tables_lock_late(const FcTarget *target)
 		target->planned->leader_reason == NULL;
 }
 
-void
+bool
 fc_tables_lock(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -60,15 +60,12 @@ fc_tables_lock(FcJob *job)
 	if (fc_shared_routed(target->shared) && !fc_tables_lock_late(target))
 		(void) find_all_inheritors(target->oid, RowExclusiveLock, NULL);
 	if (!fc_shared_key_routes(target->shared))
-		return;
+		return true;
 	if (target->ncreated > 0)
 	{
 		fc_partition_check_owner(target->rel, target->route, target->created, target->ncreated);
 		if (job->partman && !fc_partman_try_lock())
-		{
-			job->gives_way = true;
-			return;
-		}
+			return false;
 		LockRelationOid(target->oid, ShareUpdateExclusiveLock);
 	}
 	foreach(lc, job->parts)
@@ -83,6 +80,7 @@ fc_tables_lock(FcJob *job)
 			LockRelationOid(leaf, replaces && OidIsValid(part->range.partition) ?
 							ShareUpdateExclusiveLock : RowExclusiveLock);
 	}
+	return true;
 }
 
 bool

@@ -40,12 +40,6 @@
 #include "report/progress.h"
 #include "sort/order_by_keys.h"
 
-bool
-fc_upsert_is_wanted(FcJob *job)
-{
-	return job->target.options->conflict != FC_CONFLICT_ERROR;
-}
-
 void
 fc_upsert_check_core(const FcTarget *target)
 {
@@ -55,25 +49,6 @@ fc_upsert_check_core(const FcTarget *target)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot load rows into table \"%s\" with on_conflict", target->relname),
 			 errdetail("Rows would be loaded one by one, as COPY does: %s.", target->core_reason)));
-}
-
-/* Is there a row that a leaf may have already? */
-static bool
-fc_upsert_needs_stage(const FcJob *job)
-{
-	const FcTarget *target = &job->target;
-	ListCell   *lc;
-
-	if (target->planned->staged || !fc_shared_key_routes(target->shared))
-		return true;
-	foreach(lc, job->parts)
-	{
-		bool		created;
-
-		if (OidIsValid(fc_tasks_leaf(target, lfirst(lc), &created)))
-			return true;
-	}
-	return false;
 }
 
 /*
@@ -88,7 +63,9 @@ fc_upsert_begin(FcJob *job)
 
 	if (target->way == FC_WAY_COPY)
 		fc_upsert_check_core(target);
-	if (!fc_upsert_needs_stage(job))
+	/* in new partitions no row meets another */
+	if (!target->planned->staged && fc_shared_key_routes(target->shared) &&
+		fc_tables_existing(job) == NIL)
 		return;
 	nspid = fc_exchange_begin();
 	job->exchange_schemas = lappend_oid(job->exchange_schemas, nspid);
@@ -252,12 +229,6 @@ fc_upsert_execute(const FcTarget *target)
 	inserted = SPI_processed;
 	SPI_finish();
 	return inserted;
-}
-
-bool
-fc_upsert_has_stage(FcJob *job)
-{
-	return OidIsValid(job->target.stage);
 }
 
 void

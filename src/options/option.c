@@ -8,10 +8,8 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
-#include "utils/builtins.h"
 #include "utils/varlena.h"
 
-#include "compat/compat.h"
 #include "options/help_list.h"
 #include "options/options.h"
 

@@ -18,7 +18,6 @@
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "parser/scansup.h"
 #include "utils/builtins.h"
@@ -26,7 +25,6 @@
 #include "utils/guc.h"
 #include "utils/json.h"
 #include "utils/timestamp.h"
-#include "utils/varlena.h"
 
 #include "compat/compat.h"
 #include "errors/context.h"

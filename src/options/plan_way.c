@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -33,7 +32,6 @@
 #include "convert/convert.h"
 #include "options/plan.h"
 #include "options/plan_code.h"
-#include "row/serial.h"
 #include "sort/order_by_keys.h"
 
 const char *

@@ -35,7 +35,6 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
-#include "commands/defrem.h"
 #include "nodes/nodeFuncs.h"
 #include "partitioning/partdesc.h"
 #include "storage/lmgr.h"

@@ -36,7 +36,6 @@
 #include "optimizer/optimizer.h"
 #include "replication/slot.h"
 #include "storage/predicate.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 

@@ -19,7 +19,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"

@@ -50,7 +50,6 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "compat/compat.h"
 #include "index/progress_slot.h"
 #include "partition/ddl.h"
 #include "partition/partman.h"

@@ -16,7 +16,6 @@
 
 #include "common/hashfn.h"
 #include "mb/pg_wchar.h"
-#include "utils/builtins.h"
 
 #include "compat/compat.h"
 #include "copyfrom/hint.h"

@@ -20,10 +20,8 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
-#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/timestamp.h"
 
 #include "compat/compat.h"
 #include "compat/settings.h"

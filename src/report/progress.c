@@ -17,7 +17,6 @@
 #include "executor/instrument.h"
 #include "pgstat.h"
 #include "utils/backend_progress.h"
-#include "utils/rel.h"
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"

@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "datatype/timestamp.h"
 #include "utils/builtins.h"
 
 #include "key/fit.h"

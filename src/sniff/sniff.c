@@ -15,7 +15,6 @@
 
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
-#include "utils/varlena.h"
 
 #include "compat/compat.h"
 #include "sniff/sniff.h"

@@ -17,7 +17,6 @@
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/date.h"
-#include "utils/timestamp.h"
 
 #include "compat/compat.h"
 #include "convert/convert.h"
