@@ -46,7 +46,7 @@
 #include "compat/compat.h"
 #include "copy_statement.h"
 #include "elsewhere/keeper.h"
-#include "load/run.h"
+#include "load/job.h"
 #include "partition/attach.h"
 #include "relay.h"
 #include "report/report.h"

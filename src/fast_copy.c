@@ -24,7 +24,7 @@
 #include "analyze.h"
 #include "copy_statement.h"
 #include "files.h"
-#include "load/ledger.h"
+#include "load/steps.h"
 #include "options/options.h"
 #include "rejects/table.h"
 #include "report/report.h"

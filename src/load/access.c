@@ -24,7 +24,7 @@
 #include "copyfrom/hint.h"
 #include "elsewhere/keeper.h"
 #include "errors/context.h"
-#include "load/access.h"
+#include "load/steps.h"
 #include "row/executor.h"
 #include "sort/order_by_keys.h"
 #include "source/glob.h"

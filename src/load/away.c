@@ -20,8 +20,7 @@
 
 #include "elsewhere/elsewhere.h"
 #include "elsewhere/keeper.h"
-#include "load/away.h"
-#include "load/way.h"
+#include "load/steps.h"
 
 void
 fc_away_check_options(const FcOptions *options)

@@ -17,9 +17,7 @@
 
 #include "copyfrom/core.h"
 #include "index/build.h"
-#include "load/lead.h"
 #include "load/steps.h"
-#include "load/tasks.h"
 #include "partition/table.h"
 #include "phase/phases.h"
 #include "rejects/notices.h"

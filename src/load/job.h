@@ -69,4 +69,20 @@ typedef struct FcJob
 	FcIndexTask *indexes;		/* target.nindexes */
 } FcJob;
 
+/*
+ * load/run.c
+ */
+
+/*
+ * Splits, scans and checks the files, and writes nothing.  The caller may look
+ * at the job, and ends it by fc_setup_end.
+ */
+extern FcJob *fc_job_analyze(const FcOptions *options);
+
+/*
+ * Loads the file in the caller's transaction; returns the number of rows.
+ * opened is what the caller has got for the load already; NULL: nothing.
+ */
+extern uint64 fc_job_run(const FcOptions *options, const FcOpened *opened);
+
 #endif							/* FC_JOB_H */

@@ -22,10 +22,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "load/lead.h"
-#include "load/setup.h"
 #include "load/steps.h"
-#include "load/tasks.h"
 #include "phase/phases.h"
 #include "report/progress.h"
 

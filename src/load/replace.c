@@ -45,10 +45,7 @@
 
 #include "heap/old_rows.h"
 #include "key/search.h"
-#include "load/lead.h"
 #include "load/steps.h"
-#include "load/setup.h"
-#include "load/tasks.h"
 #include "partition/ddl.h"
 #include "partition/exchange.h"
 #include "partition/table.h"

@@ -26,13 +26,8 @@
 #include "index/progress_slot.h"
 #include "intake/intake.h"
 #include "intake/receive.h"
-#include "load/away.h"
-#include "load/lead.h"
-#include "load/ledger.h"
-#include "load/run.h"
-#include "load/setup.h"
+#include "load/job.h"
 #include "load/steps.h"
-#include "load/tasks.h"
 #include "phase/phases.h"
 #include "rejects/notices.h"
 #include "report/log.h"
@@ -310,7 +305,7 @@ scan:
 	if (keyed && job->guessed_wrong)
 		goto split;
 lock:
-	/* the scan ran under a lock that lets others attach and detach partitions */
+	/* the scan ran under a lock with which others attach and detach */
 	fc_away_check_here(target);
 	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
 	if (!fc_tables_lock(job))

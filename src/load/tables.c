@@ -23,10 +23,7 @@
 
 #include "compat/compat.h"
 #include "heap/hold.h"
-#include "load/away.h"
 #include "load/steps.h"
-#include "load/tasks.h"
-#include "load/way.h"
 
 uint32
 fc_tables_count(Oid target)

@@ -22,7 +22,7 @@
 #include "errors/first_error.h"
 #include "heap/writer.h"
 #include "key/search.h"
-#include "load/tasks.h"
+#include "load/steps.h"
 
 /* A presorted file may span so many ranges, and so many more for each chunk */
 #define FC_SPAN_LEAST	16

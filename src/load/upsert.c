@@ -30,10 +30,7 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
-#include "load/lead.h"
-#include "load/setup.h"
 #include "load/steps.h"
-#include "load/tasks.h"
 #include "partition/ddl.h"
 #include "partition/exchange.h"
 #include "partition/table.h"

@@ -22,7 +22,7 @@
 #include "compat/settings.h"
 #include "grammar/binary.h"
 #include "intake/pieces.h"
-#include "load/access.h"
+#include "load/steps.h"
 #include "sniff/sample.h"
 #include "source/input.h"
 
