@@ -21,12 +21,10 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#include "analyze.h"
-#include "copy_statement.h"
-#include "files.h"
+#include "fast_copy.h"
 #include "load/steps.h"
 #include "options/options.h"
-#include "rejects/table.h"
+#include "rejects/rejects.h"
 #include "report/report.h"
 #include "sniff/sniff.h"
 

@@ -43,9 +43,8 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "copy_statement.h"
 #include "errors/first_error.h"
-#include "files.h"
+#include "fast_copy.h"
 #include "load/steps.h"
 #include "options/options.h"
 #include "partition/ddl.h"

@@ -40,8 +40,7 @@
 #include "context/activity.h"
 #include "context/pace.h"
 #include "errors/first_error.h"
-#include "index/build.h"
-#include "index/progress_slot.h"
+#include "index/index.h"
 
 /* Below this many rows, starting helpers takes longer than they save */
 #define FC_DIVIDED_ROWS	200000

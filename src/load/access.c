@@ -21,8 +21,8 @@
 #include "utils/rel.h"
 #include "utils/rls.h"
 
-#include "copyfrom/hint.h"
-#include "elsewhere/keeper.h"
+#include "copyfrom/core.h"
+#include "elsewhere/elsewhere.h"
 #include "errors/context.h"
 #include "load/steps.h"
 #include "row/executor.h"

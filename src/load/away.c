@@ -19,7 +19,6 @@
 #include "utils/rel.h"
 
 #include "elsewhere/elsewhere.h"
-#include "elsewhere/keeper.h"
 #include "load/steps.h"
 
 void

@@ -19,10 +19,9 @@
 #include "heap/hold.h"
 #include "heap/writer.h"
 #include "load/steps.h"
-#include "partition/table.h"
+#include "partition/partition.h"
 #include "phase/phases.h"
-#include "rejects/notices.h"
-#include "report/progress.h"
+#include "rejects/rejects.h"
 #include "report/report.h"
 #include "row/serial.h"
 

@@ -21,7 +21,6 @@
 #include "key/width.h"
 #include "load/steps.h"
 #include "phase/phases.h"
-#include "report/progress.h"
 #include "report/report.h"
 
 /*

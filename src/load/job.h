@@ -15,12 +15,12 @@
 
 #include "context/shared.h"
 #include "heap/old_rows.h"
-#include "index/define.h"
+#include "index/index.h"
 #include "intake/intake.h"
 #include "options/target.h"
-#include "partition/create.h"
+#include "partition/partition.h"
 #include "partition/partman.h"
-#include "report/figures.h"
+#include "report/report.h"
 #include "source/recode.h"
 
 typedef struct FcJob

@@ -14,8 +14,6 @@
 #include "intake/chunks.h"
 #include "intake/intake.h"
 #include "load/steps.h"
-#include "report/log.h"
-#include "report/progress.h"
 #include "report/report.h"
 
 /* The report has a row for each of the first so many files */

@@ -20,7 +20,7 @@
  * that it is in the page cache.
  *
  * All is done by SQL, as the caller, with search_path pinned.  Somebody else
- * may have named the ledger: see rejects/own_table.h.
+ * may have named the ledger: see rejects/own_table.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,7 +46,7 @@
 #include "intake/receive.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
-#include "rejects/own_table.h"
+#include "rejects/rejects.h"
 #include "source/root.h"
 
 /* Bytes that are added to a checksum at a time */

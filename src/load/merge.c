@@ -24,7 +24,7 @@
 
 #include "load/steps.h"
 #include "phase/phases.h"
-#include "report/progress.h"
+#include "report/report.h"
 
 /* Pages that a process reads before it takes others */
 #define FC_MERGE_STRETCH	512

@@ -30,7 +30,7 @@
 #include "key/fit.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
-#include "report/progress.h"
+#include "report/report.h"
 #include "report/units.h"
 
 /* Keys of our time, in seconds since 1970: from 1980 to 2100 */

@@ -47,9 +47,8 @@
 #include "key/search.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
-#include "partition/exchange.h"
-#include "partition/table.h"
-#include "report/progress.h"
+#include "partition/partition.h"
+#include "report/report.h"
 
 /* A leaf all of whose rows are replaced */
 typedef struct FcReplaced

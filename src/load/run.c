@@ -23,15 +23,13 @@
 #include "compat/compat.h"
 #include "copyfrom/core.h"
 #include "elsewhere/elsewhere.h"
-#include "index/progress_slot.h"
+#include "index/index.h"
 #include "intake/intake.h"
 #include "intake/receive.h"
 #include "load/job.h"
 #include "load/steps.h"
 #include "phase/phases.h"
-#include "rejects/notices.h"
-#include "report/log.h"
-#include "report/progress.h"
+#include "rejects/rejects.h"
 #include "report/report.h"
 
 /* Throws ERROR unless every record found was loaded, filtered or rejected */

@@ -20,7 +20,6 @@
 #include "errors/first_error.h"
 #include "errors/stop.h"
 #include "load/steps.h"
-#include "report/progress.h"
 #include "report/report.h"
 
 /* The leaves that have rows */

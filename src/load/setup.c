@@ -26,7 +26,7 @@
 #include "io/io.h"
 #include "load/steps.h"
 #include "phase/worker.h"
-#include "rejects/table.h"
+#include "rejects/rejects.h"
 #include "report/report.h"
 #include "row/executor.h"
 #include "source/input.h"

@@ -32,9 +32,8 @@
 
 #include "load/steps.h"
 #include "partition/ddl.h"
-#include "partition/exchange.h"
-#include "partition/table.h"
-#include "report/progress.h"
+#include "partition/partition.h"
+#include "report/report.h"
 #include "sort/order_by_keys.h"
 
 void

@@ -23,7 +23,6 @@
 
 #include "convert/pattern.h"
 #include "options/columns.h"
-#include "options/transform.h"
 
 AttrNumber
 fc_columns_attnum(Relation rel, const char *name)

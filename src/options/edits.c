@@ -19,7 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "options/edits.h"
+#include "options/columns.h"
 #include "row/edit.h"
 
 /* What may stand between thousands, apart from "." and "," */

@@ -162,7 +162,7 @@ typedef struct FcOptions
 								 * NULL */
 	FcChanged	changed_files;
 	char	   *transform;		/* or NULL */
-	List	   *transforms;		/* FcTransformOption: options/transform.h */
+	List	   *transforms;		/* FcTransformOption: options/transform.c */
 	char	   *null_strings;	/* or NULL */
 	uint8		trim;			/* FC_FIELD_TRIM, FC_FIELD_TRIM_QUOTED */
 	FcNumberFormat number;

@@ -21,9 +21,8 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "options/edits.h"
+#include "options/columns.h"
 #include "options/plan.h"
-#include "options/plan_code.h"
 #include "row/executor.h"
 #include "row/serial.h"
 #include "row/where.h"

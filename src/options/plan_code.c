@@ -28,7 +28,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "options/plan_code.h"
+#include "options/plan.h"
 
 /* A question about a type; if the answer is no, it is asked about its parts */
 typedef bool (*FcTypeTest) (Oid typid, char typtype, Oid input, bool binary);

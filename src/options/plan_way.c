@@ -31,7 +31,6 @@
 #include "compat/compat.h"
 #include "convert/convert.h"
 #include "options/plan.h"
-#include "options/plan_code.h"
 #include "sort/order_by_keys.h"
 
 const char *

@@ -40,7 +40,7 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
-#include "partition/exchange.h"
+#include "partition/partition.h"
 
 /* What the name of a substitute's schema begins with */
 #define FC_EXCHANGE_SCHEMA	"fast_copy exchange "

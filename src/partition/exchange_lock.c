@@ -31,7 +31,7 @@
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
-#include "partition/exchange.h"
+#include "partition/partition.h"
 
 /* Others get so many milliseconds before the leader waits again */
 #define FC_EXCHANGE_PAUSE	100

@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "partition/fault.h"
+#include "partition/partition.h"
 
 FcFault *
 fc_fault(const char *name, int sqlerrcode, char *message, char *detail, char *hint)

@@ -50,7 +50,7 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "index/progress_slot.h"
+#include "index/index.h"
 #include "partition/ddl.h"
 #include "partition/partman.h"
 

@@ -44,7 +44,7 @@
 
 #include "compat/compat.h"
 #include "partition/ddl.h"
-#include "partition/partman_trust.h"
+#include "partition/partman.h"
 
 void
 fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail)

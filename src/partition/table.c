@@ -32,9 +32,8 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
-#include "index/build.h"
-#include "index/progress_slot.h"
-#include "partition/table.h"
+#include "index/index.h"
+#include "partition/partition.h"
 
 /* Returns the columns that detoasting knows by their numbers */
 static TupleDesc

@@ -34,7 +34,7 @@
 
 #include "compat/compat.h"
 #include "key/search.h"
-#include "partition/vouch.h"
+#include "partition/partition.h"
 
 static int
 fc_vouch_compare_ranges(const void *a, const void *b)

@@ -26,7 +26,7 @@
 
 #include "compat/compat.h"
 #include "partition/ddl.h"
-#include "rejects/own_table.h"
+#include "rejects/rejects.h"
 #include "row/executor.h"
 
 void

@@ -23,8 +23,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "rejects/own_table.h"
-#include "rejects/table.h"
+#include "rejects/rejects.h"
 
 /* The columns, in the order of the INSERT */
 enum

@@ -18,10 +18,10 @@
 #include "mb/pg_wchar.h"
 
 #include "compat/compat.h"
-#include "copyfrom/hint.h"
+#include "copyfrom/core.h"
 #include "errors/first_error.h"
-#include "options/transform.h"
-#include "report/causes.h"
+#include "options/columns.h"
+#include "report/report.h"
 
 #define FC_CAUSES			100 /* causes that are told apart */
 #define FC_CAUSE_VALUES		8	/* values of a cause that are counted */

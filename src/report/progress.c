@@ -20,8 +20,7 @@
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
-#include "report/figures.h"
-#include "report/progress.h"
+#include "report/report.h"
 
 /*
  * Spare parameters, from 0; the view adds one to each number.  An index build

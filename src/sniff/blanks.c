@@ -13,7 +13,7 @@
 
 #include "catalog/pg_type.h"
 
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* Do the values have no type with blanks around them? */
 static bool

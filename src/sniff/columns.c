@@ -18,8 +18,8 @@
 #include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
 
-#include "options/edits.h"
-#include "sniff/table.h"
+#include "options/columns.h"
+#include "sniff/steps.h"
 
 /* Bytes of a value that are kept as an example */
 #define FC_EXAMPLE	200

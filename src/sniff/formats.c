@@ -18,7 +18,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* Thousands alone with so many digits, all as many, may be phone numbers */
 #define FC_NUMBER_LONG		7

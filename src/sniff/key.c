@@ -17,7 +17,7 @@
 
 #include "key/fit.h"
 #include "key/range.h"
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* Keys that are looked at */
 #define FC_KEYS			100000

@@ -16,8 +16,8 @@
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 
-#include "options/edits.h"
-#include "sniff/table.h"
+#include "options/columns.h"
+#include "sniff/steps.h"
 
 /* Is the word a value of the type? */
 static bool

@@ -23,7 +23,7 @@
 #include "grammar/binary.h"
 #include "intake/pieces.h"
 #include "load/steps.h"
-#include "sniff/sample.h"
+#include "sniff/steps.h"
 #include "source/input.h"
 
 /*

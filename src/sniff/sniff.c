@@ -18,7 +18,7 @@
 
 #include "compat/compat.h"
 #include "sniff/sniff.h"
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* The pattern that the caller has given for a key without its name, or NULL */
 static const char *

@@ -21,7 +21,7 @@
 
 #include "options/help.h"
 #include "report/units.h"
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* Columns of a line, and where the comments of columns begin */
 #define FC_LINE		78

@@ -27,7 +27,7 @@
 #include "utils/lsyscache.h"
 
 #include "convert/pattern.h"
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* Decimals that all values have, as those of money do: they stay exact */
 #define FC_EXACT_DECIMALS	4

@@ -20,7 +20,7 @@
 
 #include "compat/compat.h"
 #include "convert/convert.h"
-#include "sniff/values.h"
+#include "sniff/steps.h"
 
 /* Lengths between which the values of patterns lie */
 #define FC_PATTERN_SHORTEST	6
