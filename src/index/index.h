@@ -22,7 +22,7 @@
 /* One index to build; lives in shared memory during the phase */
 typedef struct FcIndexTask
 {
-	Oid			heap;
+	Oid			heap;			/* the first, for oid_cmp() */
 	Oid			index;
 	Oid			like;			/* the index that it is a copy of */
 	uint64		rows;			/* rows loaded */

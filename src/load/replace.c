@@ -618,15 +618,6 @@ fc_replace_carry_early(FcJob *job)
 	job->since = now;
 }
 
-static int
-fc_replace_task_cmp(const void *a, const void *b)
-{
-	Oid			ha = ((const FcIndexTask *) a)->heap;
-	Oid			hb = ((const FcIndexTask *) b)->heap;
-
-	return ha < hb ? -1 : ha > hb;
-}
-
 /*
  * The indexes that were built, each with that of the leaf that it is like; the
  * tasks are sorted by heap
@@ -709,7 +700,7 @@ fc_replace_exchange(FcJob *job)
 	int			n = target->nsubstitutes;
 
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
-	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), fc_replace_task_cmp);
+	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), oid_cmp);
 	fc_replace_carry_early(job);
 	/* what goes with the load's end must not take others' time: files first */
 	if (target->plan->tolerated == 0)

@@ -478,7 +478,7 @@ extern Oid	fc_tasks_leaf(const FcTarget *target, const FcSpillPart *part,
  */
 extern FcStorage fc_tasks_storage(FcJob *job, Oid leaf, bool frozen, uint64 rows);
 
-/* Rows that went to one leaf */
+/* Rows that went to one leaf, with its OID first for oid_cmp() */
 typedef struct FcLeafRows
 {
 	Oid			leaf;

@@ -16,6 +16,7 @@
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -448,15 +449,6 @@ fc_tasks_make_presorted(FcJob *job)
 	fc_tasks_count_slices(job);
 }
 
-static int
-fc_tasks_leaf_cmp(const void *a, const void *b)
-{
-	Oid			la = ((const FcLeafRows *) a)->leaf;
-	Oid			lb = ((const FcLeafRows *) b)->leaf;
-
-	return la < lb ? -1 : la > lb;
-}
-
 FcLeafRows *
 fc_tasks_leaf_rows(FcJob *job)
 {
@@ -472,16 +464,14 @@ fc_tasks_leaf_rows(FcJob *job)
 		leaves[task->part].old_gone += task->old_gone;
 		leaves[task->part].gone += task->gone;
 	}
-	qsort(leaves, job->target.ngroups, sizeof(FcLeafRows), fc_tasks_leaf_cmp);
+	qsort(leaves, job->target.ngroups, sizeof(FcLeafRows), oid_cmp);
 	return leaves;
 }
 
 static const FcLeafRows *
 fc_tasks_find_leaf(FcJob *job, const FcLeafRows *leaves, Oid leaf)
 {
-	FcLeafRows	key = {leaf, 0};
-
-	return bsearch(&key, leaves, job->target.ngroups, sizeof(FcLeafRows), fc_tasks_leaf_cmp);
+	return bsearch(&leaf, leaves, job->target.ngroups, sizeof(FcLeafRows), oid_cmp);
 }
 
 uint64

@@ -82,6 +82,12 @@ fc_columns_next(const FcTable *table, FcCursor *cursor)
 	return record;
 }
 
+void
+fc_columns_note(FcColumnSeen *column, char *note)
+{
+	column->notes = lappend(column->notes, note);
+}
+
 uint64
 fc_columns_nulls(const FcColumnSeen *column)
 {

@@ -409,6 +409,9 @@ extern void fc_columns_look(FcTable *table);
  */
 extern FcSniffRecord *fc_columns_next(const FcTable *table, FcCursor *cursor);
 
+/* Adds what is unsure of the column, in memory that stays */
+extern void fc_columns_note(FcColumnSeen *column, char *note);
+
 /* Values that are words for NULL, of the caller's or of people */
 extern uint64 fc_columns_nulls(const FcColumnSeen *column);
 
@@ -451,11 +454,8 @@ extern char *fc_names_table(const FcSniffSample *sample, const FcOptions *option
 /* Decides on number_format, and which columns have such numbers */
 extern void fc_formats_decide(FcTable *table);
 
-/* Chooses null_string, and null_strings; types must have been decided */
+/* Chooses null_string, null_strings and trim; types must have been decided */
 extern void fc_nulls_decide(FcTable *table);
-
-/* Decides on trim, after what stands for NULL */
-extern void fc_blanks_decide(FcTable *table);
 
 /* Decides on the types, and what stands for NULL, after columns have names */
 extern void fc_types_decide(FcTable *table);
