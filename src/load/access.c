@@ -44,15 +44,6 @@ fc_access_is_pattern(const char *path, const char *root)
 	return true;
 }
 
-static void
-fc_access_refuse_none(const char *pattern)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_FILE),
-			 errmsg("no file matches \"%s\"", pattern),
-			 errhint("The pattern is looked up on the machine of the server, as its user; a backslash takes the meaning from *, ? and [.")));
-}
-
 /* The paths that the caller named, in the order of the load */
 static List *
 fc_access_paths(FcAccessed *accessed, const char *root, bool none_is_enough)
@@ -70,7 +61,10 @@ fc_access_paths(FcAccessed *accessed, const char *root, bool none_is_enough)
 		is_pattern = fc_access_is_pattern(path, root);
 		found = is_pattern ? fc_glob_expand(path, root) : list_make1(path);
 		if (found == NIL && !none_is_enough)
-			fc_access_refuse_none(path);
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_FILE),
+					 errmsg("no file matches \"%s\"", path),
+					 errhint("The pattern is looked up on the machine of the server, as its user; a backslash takes the meaning from *, ? and [.")));
 		paths = list_concat(paths, found);
 	}
 	return paths;

@@ -123,18 +123,6 @@ fc_fill_one(FcJob *job)
 	shared->storage = fc_tasks_storage(job, shared->leaf, replaced, rows);
 }
 
-/* The table of a load without a key, or that of each task, to count its rows */
-static void
-fc_fill_leaves(const FcJob *job, FcWork *work)
-{
-	if (fc_shared_routed(job->target.shared))
-		return;
-	if (work->ntasks == 0)
-		pg_atomic_write_u64(&work->turns[0].leaf, job->target.shared->leaf);
-	for (uint32 i = 0; i < work->ntasks; i++)
-		pg_atomic_write_u64(&work->turns[job->tasks[i].part].leaf, job->tasks[i].partition);
-}
-
 static void
 fc_fill_turns(const FcJob *job, FcWork *work)
 {
@@ -151,7 +139,13 @@ fc_fill_turns(const FcJob *job, FcWork *work)
 		turn->spot.block = InvalidBlockNumber;
 		turn->spot.next_free = turn->spot.last_free = InvalidBlockNumber;
 	}
-	fc_fill_leaves(job, work);
+	if (fc_shared_routed(job->target.shared))
+		return;
+	/* the table of a load without a key, or that of each task */
+	if (work->ntasks == 0)
+		pg_atomic_write_u64(&work->turns[0].leaf, job->target.shared->leaf);
+	for (uint32 i = 0; i < work->ntasks; i++)
+		pg_atomic_write_u64(&work->turns[job->tasks[i].part].leaf, job->tasks[i].partition);
 }
 
 /*

@@ -22,7 +22,6 @@
 #include <math.h>
 
 #include "access/table.h"
-#include "access/twophase.h"
 #include "utils/lsyscache.h"
 
 #include "convert/pattern.h"
@@ -63,27 +62,6 @@ fc_partitions_attach_all(FcJob *job)
 					  target->created, target->ncreated);
 	fc_setup_open_target(job);
 	return attach.reason;
-}
-
-/*
- * Each new partition takes locks until commit: its own, its indexes', and two
- * for a TOAST table.  ERROR 53200 at once if there is no room for them.
- */
-static void
-fc_partitions_check_locks(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	uint64		each = 3 + list_length(RelationGetIndexList(target->rel));
-	uint64		room = (uint64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
-
-	if (target->ncreated * each < room)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("cannot create %d partitions in one transaction", target->ncreated),
-			 errdetail("They need " UINT64_FORMAT " locks, and the lock table has room for " UINT64_FORMAT ".",
-					   target->ncreated * each, room),
-			 errhint("Use a longer partition_interval, or increase max_locks_per_transaction.")));
 }
 
 /* A fault if more are needed than a setting allows, maybe for wrong keys */
@@ -391,7 +369,8 @@ fc_partitions_make(FcJob *job)
 	early = fc_way_needs_attached(job) && job->places == NIL;
 	if (early && target->plan->foreign_keys && target->way != FC_WAY_COPY)
 		fc_way_to_core(target, "foreign keys of partitions attached before the load are checked row by row");
-	fc_partitions_check_locks(job);
+	fc_tables_check_locks(job, target->ncreated, 1, "create",
+						  "Use a longer partition_interval, or increase max_locks_per_transaction.");
 	far = fc_partitions_far(job);
 	if (far)
 		ereport(WARNING,

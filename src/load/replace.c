@@ -26,7 +26,6 @@
 #include "access/heapam.h"
 #include "access/table.h"
 #include "access/transam.h"
-#include "access/twophase.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
@@ -252,27 +251,6 @@ fc_replace_schema(FcJob *job, const FcSubstitute *substitute, int n)
 	return get_namespace_name(nspid);
 }
 
-/* ERROR 53200 at once if there is no room for the locks that are needed */
-static void
-fc_replace_check_locks(FcJob *job)
-{
-	uint64		each = 2 * (3 + list_length(RelationGetIndexList(job->target.rel)));
-	uint64		room = (uint64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
-	int			n = 0;
-	ListCell   *lc;
-
-	foreach(lc, job->replaced)
-		n += !((FcReplaced *) lfirst(lc))->empty && ((FcReplaced *) lfirst(lc))->why == NULL;
-	if (n * each < room)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("cannot replace %d partitions in one transaction", n),
-			 errdetail("They need " UINT64_FORMAT " locks, and the lock table has room for " UINT64_FORMAT ".",
-					   n * each, room),
-			 errhint("Increase max_locks_per_transaction, or load the files in several transactions.")));
-}
-
 /* Makes the tables that get the rows of leaves that are exchanged */
 static void
 fc_replace_make_substitutes(FcJob *job)
@@ -281,6 +259,11 @@ fc_replace_make_substitutes(FcJob *job)
 	int			n = 0;
 	ListCell   *lc;
 
+	foreach(lc, job->replaced)
+		n += !((FcReplaced *) lfirst(lc))->empty && ((FcReplaced *) lfirst(lc))->why == NULL;
+	fc_tables_check_locks(job, n, 2, "replace",
+						  "Increase max_locks_per_transaction, or load the files in several transactions.");
+	n = 0;
 	target->substitutes = palloc0(sizeof(FcSubstitute) * Max(list_length(job->replaced), 1));
 	foreach(lc, job->replaced)
 	{
@@ -356,7 +339,6 @@ fc_replace_choose(FcJob *job)
 										   GetLatestSnapshot());
 	if (IsolationUsesXactSnapshot())
 		fc_replace_check_snapshots(job);
-	fc_replace_check_locks(job);
 	fc_replace_make_substitutes(job);
 	if (target->nsubstitutes == 0)
 		UnregisterSnapshot(job->since.snapshot);
@@ -541,17 +523,6 @@ fc_replace_check_loaded(FcJob *job)
 	}
 }
 
-/* Tells pg_class how large the substitute is, for the planner */
-static void
-fc_replace_set_stats(Relation rel, uint64 rows)
-{
-	BlockNumber all_visible;
-	BlockNumber all_frozen;
-
-	visibilitymap_count(rel, &all_visible, &all_frozen);
-	fc_set_relstats(rel, RelationGetNumberOfBlocks(rel), rows, all_visible, all_frozen);
-}
-
 /* ERROR 40001 for a row that was inserted meanwhile, and equals a new one */
 static void
 fc_replace_met(const FcJob *job, Relation leaf)
@@ -665,8 +636,12 @@ fc_replace_exchange_one(FcJob *job, const FcSubstitute *substitute, uint64 rows)
 {
 	List	   *pairs = fc_replace_pairs(job, substitute);
 	Relation	rel = table_open(substitute->table, NoLock);
+	BlockNumber all_visible;
+	BlockNumber all_frozen;
 
-	fc_replace_set_stats(rel, rows);
+	/* how large it is, for the planner */
+	visibilitymap_count(rel, &all_visible, &all_frozen);
+	fc_set_relstats(rel, RelationGetNumberOfBlocks(rel), rows, all_visible, all_frozen);
 	table_close(rel, NoLock);
 	rel = table_open(substitute->range.partition, NoLock);
 	fc_replace_check_unchanged(&job->target, rel, pairs);
@@ -679,26 +654,17 @@ fc_replace_exchange_one(FcJob *job, const FcSubstitute *substitute, uint64 rows)
 	table_close(rel, NoLock);
 }
 
-/* The leaves that are exchanged */
-static List *
-fc_replace_exchanged(const FcTarget *target)
-{
-	List	   *leaves = NIL;
-
-	for (int i = 0; i < target->nsubstitutes; i++)
-		leaves = lappend_oid(leaves, target->substitutes[i].range.partition);
-	return leaves;
-}
-
 void
 fc_replace_exchange(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	List	   *leaves = fc_replace_exchanged(target);
+	List	   *leaves = NIL;
 	FcLeafRows *counts = fc_replace_counts(job);
 	uint64		carried = 0;
 	int			n = target->nsubstitutes;
 
+	for (int i = 0; i < n; i++)
+		leaves = lappend_oid(leaves, target->substitutes[i].range.partition);
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), oid_cmp);
 	fc_replace_carry_early(job);

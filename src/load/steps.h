@@ -103,6 +103,14 @@ extern bool fc_find_core_reads(const FcJob *job);
  */
 extern bool fc_tables_lock(FcJob *job);
 
+/*
+ * ERROR 53200 at once if there is no room for the locks until commit of n new
+ * partitions, or of "each" tables for one: its own, its indexes', and two for a
+ * TOAST table
+ */
+extern void fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb,
+								  const char *hint);
+
 /* The number of the target's partitions at all levels, plus one for itself */
 extern uint32 fc_tables_count(Oid target);
 

@@ -12,9 +12,11 @@
 
 #include "access/relation.h"
 #include "access/table.h"
+#include "access/twophase.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/portal.h"
@@ -78,6 +80,22 @@ fc_tables_lock(FcJob *job)
 							ShareUpdateExclusiveLock : RowExclusiveLock);
 	}
 	return true;
+}
+
+void
+fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb, const char *hint)
+{
+	uint64		needed = (uint64) n * each * (3 + list_length(RelationGetIndexList(job->target.rel)));
+	uint64		room = (uint64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
+
+	if (needed < room)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("cannot %s %d partitions in one transaction", verb, n),
+			 errdetail("They need " UINT64_FORMAT " locks, and the lock table has room for " UINT64_FORMAT ".",
+					   needed, room),
+			 errhint("%s", hint)));
 }
 
 bool

@@ -41,26 +41,6 @@ typedef struct FcGroup
 	List	   *parts;			/* their numbers there */
 } FcGroup;
 
-static int
-fc_created_cmp(const void *a, const void *b)
-{
-	const FcNewPartition *pa = a;
-	const FcNewPartition *pb = b;
-
-	return pa->range.lo < pb->range.lo ? -1 : pa->range.lo > pb->range.lo;
-}
-
-static FcNewPartition *
-fc_tasks_created(const FcTarget *target, const FcSpillPart *part)
-{
-	FcNewPartition key = {part->range, NULL};
-
-	if (part->null || target->ncreated == 0)
-		return NULL;
-	return bsearch(&key, target->created, target->ncreated, sizeof(FcNewPartition),
-				   fc_created_cmp);
-}
-
 /* The substitute of the part's leaf, or NULL */
 static const FcSubstitute *
 fc_tasks_substitute(const FcTarget *target, const FcSpillPart *part)
@@ -80,7 +60,7 @@ static Oid
 fc_tasks_own_leaf(const FcTarget *target, const FcSpillPart *part, bool *created)
 {
 	const FcSubstitute *substitute = fc_tasks_substitute(target, part);
-	FcNewPartition *new;
+	int			at = 0;
 
 	*created = substitute != NULL;
 	if (substitute)
@@ -89,12 +69,12 @@ fc_tasks_own_leaf(const FcTarget *target, const FcSpillPart *part, bool *created
 		return fc_shared_routed(target->shared) ? InvalidOid : target->oid;
 	if (OidIsValid(part->range.partition))
 		return part->range.partition;
-	new = fc_tasks_created(target, part);
-	if (new == NULL)
+	fc_search(int, at, target->ncreated, mid, target->created[mid].range.lo < part->range.lo);
+	if (part->null || at == target->ncreated || target->created[at].range.lo != part->range.lo)
 		return target->plan->missing == FC_MISSING_ERROR &&
 			!part->null ? InvalidOid : target->route->default_oid;
 	*created = true;
-	return new->range.partition;
+	return target->created[at].range.partition;
 }
 
 Oid

@@ -69,20 +69,6 @@ fc_upsert_begin(FcJob *job)
 										  !fc_exchange_constraints_see_table(target->rel));
 }
 
-/* May the caller insert into any column? */
-static bool
-fc_upsert_may_insert(const FcTarget *target)
-{
-	return pg_class_aclcheck(target->oid, GetUserId(), ACL_INSERT) == ACLCHECK_OK;
-}
-
-/* Is the column one of the file's? */
-static bool
-fc_upsert_in_file(const FcTarget *target, AttrNumber attnum)
-{
-	return list_member_int(target->planned->columns.attnums, attnum);
-}
-
 /*
  * The columns that the INSERT sets.  Those that the file lacks have their
  * defaults in the stage; a caller who may not name them gets others.
@@ -91,7 +77,7 @@ static List *
 fc_upsert_columns(const FcTarget *target)
 {
 	TupleDesc	desc = RelationGetDescr(target->rel);
-	bool		all = fc_upsert_may_insert(target);
+	bool		all = pg_class_aclcheck(target->oid, GetUserId(), ACL_INSERT) == ACLCHECK_OK;
 	List	   *columns = NIL;
 
 	for (int i = 0; i < desc->natts; i++)
@@ -99,7 +85,7 @@ fc_upsert_columns(const FcTarget *target)
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 
 		if (!att->attisdropped && !att->attgenerated &&
-			(all || fc_upsert_in_file(target, att->attnum)))
+			(all || list_member_int(target->planned->columns.attnums, att->attnum)))
 			columns = lappend_int(columns, att->attnum);
 	}
 	return columns;
