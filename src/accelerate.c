@@ -44,7 +44,6 @@
 #include "utils/backend_progress.h"
 #include "utils/backend_status.h"
 #include "utils/rel.h"
-#include "utils/rls.h"
 #include "utils/snapmgr.h"
 
 #include "compat/compat.h"
@@ -124,11 +123,7 @@ fc_accelerate_open(FcAccelerated *copy, const char *query)
 	copy->attnums = CopyGetAttnums(RelationGetDescr(copy->rel), copy->rel, stmt->attlist);
 	fc_executor_insert_columns(copy->pstate, copy->attnums);
 	fc_check_permissions(copy->pstate);
-	if (check_enable_rls(RelationGetRelid(copy->rel), InvalidOid, false) == RLS_ENABLED)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("COPY FROM not supported with row-level security"),
-				 errhint("Use INSERT statements instead.")));
+	fc_access_refuse_rls(RelationGetRelid(copy->rel));
 	if (XactReadOnly && !copy->rel->rd_islocaltemp)
 		PreventCommandIfReadOnly("COPY FROM");
 }

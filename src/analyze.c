@@ -446,15 +446,6 @@ fc_analyze_ledger(FcAnalysis *analysis)
 								 known, source->nfiles));
 }
 
-static char *
-fc_analyze_order(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-
-	return target->plan->order.nkeys == 0 ? "key" :
-		fc_sort_keys_text(target->rel, target->planned->order);
-}
-
 static void
 fc_analyze_choices(FcAnalysis *analysis)
 {
@@ -464,7 +455,9 @@ fc_analyze_choices(FcAnalysis *analysis)
 	fc_analyze_add(analysis, "choice", "workers")->detail =
 		psprintf("%d", target->way == FC_WAY_COPY || target->planned->leader_reason ? 0 : target->nworkers);
 	fc_analyze_add(analysis, "choice", "order")->detail =
-		target->options->order_by != NIL && target->way != FC_WAY_COPY ? fc_analyze_order(job) :
+		target->plan->order.nkeys > 0 && target->way != FC_WAY_COPY ?
+		fc_sort_keys_text(target->rel, target->planned->order) :
+		target->options->order_by != NIL && target->way != FC_WAY_COPY ? "key" :
 		target->way == FC_WAY_COPY || target->plan->in_order ? "file" :
 		target->plan->key.type != FC_KEY_NONE && !target->plan->key.early ?
 		"key" : "chunks of the file";

@@ -12,6 +12,7 @@
 #include "nodes/parsenodes.h"
 #include "nodes/pg_list.h"
 #include "tcop/utility.h"
+#include "utils/builtins.h"
 #include "utils/jsonb.h"
 
 #include "options/options.h"
@@ -132,5 +133,13 @@ typedef struct FcFilesCall
  * has failed.
  */
 extern void fc_files_run(const FcFilesCall *call);
+
+/* A text of a row that a function returns; one that is not known is NULL */
+static inline void
+fast_copy_text(const char *s, Datum *value, bool *null)
+{
+	*null = (s == NULL);
+	*value = s ? CStringGetTextDatum(s) : (Datum) 0;
+}
 
 #endif							/* FC_FAST_COPY_H */

@@ -232,6 +232,16 @@ fc_access_check_replaced(FcTarget *target)
 }
 
 void
+fc_access_refuse_rls(Oid table)
+{
+	if (check_enable_rls(table, InvalidOid, false) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("COPY FROM not supported with row-level security"),
+				 errhint("Use INSERT statements instead.")));
+}
+
+void
 fc_access_check_target(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -240,11 +250,7 @@ fc_access_check_target(FcJob *job)
 	if (fc_caller_opened_by_core(target->options->caller))
 		return;
 	fc_access_check_permissions(job);
-	if (check_enable_rls(target->oid, InvalidOid, false) == RLS_ENABLED)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("COPY FROM not supported with row-level security"),
-				 errhint("Use INSERT statements instead.")));
+	fc_access_refuse_rls(target->oid);
 	if (XactReadOnly && !target->rel->rd_islocaltemp && fc_caller_writes(target->options->caller))
 		PreventCommandIfReadOnly(fc_caller_wrote_copy(target->options->caller) ? "COPY FROM" : "fast_copy()");
 	target->kept = fc_keeper_check(target->oid);

@@ -198,7 +198,7 @@ fc_partitions_far(FcJob *job)
 
 		if (high / epoch->units < FC_SANE_END || low / units < FC_SANE_START || high / units >= FC_SANE_END)
 			continue;
-		return fc_fault("timestamp_format", 0,
+		return fc_fault("timestamp_format", ERRCODE_WARNING,
 						psprintf("new partitions of table \"%s\" reach up to value %s", target->relname,
 								 fc_key_text(target->route->type, last)),
 						psprintf("The keys were read as %s since 1970.", epoch->word),
@@ -277,11 +277,7 @@ fc_partitions_warn(FcJob *job)
 	if (fault == NULL || job->warned || job->target.options->log_verbosity == FC_LOG_SILENT)
 		return;
 	job->warned = true;
-	ereport(WARNING,
-			(errcode(fault->sqlerrcode),
-			 errmsg_internal("%s", fault->message),
-			 errdetail_internal("%s", fault->detail),
-			 errhint("%s", fault->hint)));
+	fc_fault_report(WARNING, fault);
 }
 
 /* Says for the report how partitions were made */
@@ -363,7 +359,7 @@ fc_partitions_make(FcJob *job)
 	fc_tables_check(job);
 	faults = fc_partitions_faults(job);
 	if (faults != NIL)
-		fc_fault_throw(linitial(faults));
+		fc_fault_report(ERROR, linitial(faults));
 	if (target->ncreated == 0)
 		return;
 	early = fc_way_needs_attached(job) && job->places == NIL;
@@ -373,9 +369,7 @@ fc_partitions_make(FcJob *job)
 						  "Use a longer partition_interval, or increase max_locks_per_transaction.");
 	far = fc_partitions_far(job);
 	if (far)
-		ereport(WARNING,
-				(errmsg_internal("%s", far->message), errdetail_internal("%s", far->detail),
-				 errhint("%s", far->hint)));
+		fc_fault_report(WARNING, far);
 	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
 	fc_partitions_warn(job);
 	if (job->places)

@@ -35,7 +35,6 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/lmgr.h"
-#include "storage/lock.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -320,7 +319,7 @@ fc_replace_choose(FcJob *job)
 
 	/* before anything is deleted */
 	if (faults != NIL)
-		fc_fault_throw(linitial(faults));
+		fc_fault_report(ERROR, linitial(faults));
 	job->replaced = NIL;
 	if (!target->plan->bounds.hi_max)
 		fc_replace_check_range(job);

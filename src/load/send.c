@@ -13,7 +13,6 @@
  */
 #include "postgres.h"
 
-
 #include "context/pace.h"
 #include "copyfrom/core.h"
 #include "elsewhere/elsewhere.h"

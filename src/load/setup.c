@@ -239,7 +239,7 @@ fc_setup_partman(FcJob *job)
 	/* without the privilege to read it, existing partitions can be loaded */
 	if (partman->refusal && fc_caller_writes(target->options->caller) &&
 		partman->refusal->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
-		fc_fault_throw(partman->refusal);
+		fc_fault_report(ERROR, partman->refusal);
 }
 
 /*

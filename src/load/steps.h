@@ -309,6 +309,9 @@ extern List *fc_access_list(const FcTarget *target);
  */
 extern void fc_access_lock_target(const FcOptions *options);
 
+/* COPY's ERROR 0A000 if row-level security would apply to the caller */
+extern void fc_access_refuse_rls(Oid table);
+
 /*
  * Throws COPY's errors if the caller may not load, and ERROR 0A000 if rows are
  * to be replaced that cannot be; needs the plan

@@ -100,9 +100,6 @@ extern Node *fc_columns_transform(const FcColumns *columns, AttrNumber attnum);
 extern void fc_columns_check_others(Relation rel, const FcOptions *options,
 									const FcColumns *columns);
 
-/* The attnum of the column of this name that a file may have, or 0 */
-extern AttrNumber fc_columns_attnum(Relation rel, const char *name);
-
 /* Returns the names of FORCE_NOT_NULL or FORCE_NULL with "*" written out */
 extern List *fc_columns_force(List *names, Relation rel, List *attnums);
 

@@ -251,18 +251,6 @@ fc_options_check_ledger(const FcOptions *options)
 				 errmsg("label must not be empty, or begin with \"/\" as paths do")));
 }
 
-/* Refuses what says how to read a text: binary values are no texts */
-static void
-fc_options_check_binary(const FcOptions *options)
-{
-	if (options->timestamp_format || options->time_zone)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("cannot specify %s in BINARY mode",
-						options->timestamp_format ? "timestamp_format" : "time_zone"),
-				 errhint("Values of the binary format are moments already: leave it out.")));
-}
-
 /* Refuses an empty name, which would pass for none */
 static void
 fc_options_check_zone(const FcOptions *options)
@@ -277,11 +265,12 @@ fc_options_check_zone(const FcOptions *options)
 static void
 fc_options_check_format(const FcOptions *options)
 {
-	if (fc_format_is_binary(&options->format))
-	{
-		fc_options_check_binary(options);
-		return;
-	}
+	if (fc_format_is_binary(&options->format) && (options->timestamp_format || options->time_zone))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("cannot specify %s in BINARY mode",
+						options->timestamp_format ? "timestamp_format" : "time_zone"),
+				 errhint("Values of the binary format are moments already: leave it out.")));
 	if (!fc_format_is_csv(&options->format))
 		return;
 	/* core before 17 accepts line ends here, and then cannot read the file */

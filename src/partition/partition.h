@@ -40,8 +40,8 @@ typedef struct FcFault
 extern FcFault *fc_fault(const char *name, int sqlerrcode, char *message,
 						 char *detail, char *hint);
 
-/* Throws the fault as an ERROR */
-extern void fc_fault_throw(const FcFault *fault);
+/* Throws the fault as an ERROR, or gives it as a WARNING */
+extern void fc_fault_report(int elevel, const FcFault *fault);
 
 /*
  * partition/create.c
