@@ -44,19 +44,17 @@
 #include "utils/backend_progress.h"
 #include "utils/backend_status.h"
 #include "utils/rel.h"
-#include "utils/rls.h"
 #include "utils/snapmgr.h"
 
-#include "accelerate.h"
 #include "compat/compat.h"
 #include "compat/settings.h"
-#include "elsewhere/keeper.h"
+#include "elsewhere/elsewhere.h"
 #include "errors/context.h"
-#include "load/run.h"
-#include "load/setup.h"
+#include "fast_copy.h"
+#include "load/job.h"
+#include "load/steps.h"
 #include "options/options.h"
 #include "options/plan.h"
-#include "options/plan_code.h"
 #include "report/report.h"
 #include "row/executor.h"
 #include "row/where.h"
@@ -125,11 +123,7 @@ fc_accelerate_open(FcAccelerated *copy, const char *query)
 	copy->attnums = CopyGetAttnums(RelationGetDescr(copy->rel), copy->rel, stmt->attlist);
 	fc_executor_insert_columns(copy->pstate, copy->attnums);
 	fc_check_permissions(copy->pstate);
-	if (check_enable_rls(RelationGetRelid(copy->rel), InvalidOid, false) == RLS_ENABLED)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("COPY FROM not supported with row-level security"),
-				 errhint("Use INSERT statements instead.")));
+	fc_access_refuse_rls(RelationGetRelid(copy->rel));
 	if (XactReadOnly && !copy->rel->rd_islocaltemp)
 		PreventCommandIfReadOnly("COPY FROM");
 }

@@ -19,27 +19,23 @@
 #include "catalog/pg_class.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "analyze.h"
 #include "compat/compat.h"
 #include "copyfrom/core.h"
 #include "errors/first_error.h"
 #include "errors/lines.h"
 #include "errors/reject_file.h"
+#include "fast_copy.h"
 #include "heap/old_rows.h"
 #include "intake/chunks.h"
-#include "load/ledger.h"
-#include "load/run.h"
-#include "load/setup.h"
+#include "load/job.h"
 #include "load/steps.h"
-#include "load/tasks.h"
-#include "partition/create.h"
+#include "partition/partition.h"
 #include "phase/phases.h"
-#include "rejects/notices.h"
-#include "report/causes.h"
+#include "rejects/rejects.h"
+#include "report/report.h"
 #include "report/units.h"
 #include "sort/order_by_keys.h"
 
@@ -454,15 +450,6 @@ fc_analyze_ledger(FcAnalysis *analysis)
 								 fc_units_count(some, known), fc_units_count(all, source->nfiles)));
 }
 
-static char *
-fc_analyze_order(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-
-	return target->plan->order.nkeys == 0 ? "key" :
-		fc_sort_keys_text(target->rel, target->planned->order);
-}
-
 static void
 fc_analyze_choices(FcAnalysis *analysis)
 {
@@ -472,7 +459,9 @@ fc_analyze_choices(FcAnalysis *analysis)
 	fc_analyze_add(analysis, "choice", "workers")->detail =
 		psprintf("%d", target->way == FC_WAY_COPY || target->planned->leader_reason ? 0 : target->nworkers);
 	fc_analyze_add(analysis, "choice", "order")->detail =
-		target->options->order_by != NIL && target->way != FC_WAY_COPY ? fc_analyze_order(job) :
+		target->plan->order.nkeys > 0 && target->way != FC_WAY_COPY ?
+		fc_sort_keys_text(target->rel, target->planned->order) :
+		target->options->order_by != NIL && target->way != FC_WAY_COPY ? "key" :
 		target->way == FC_WAY_COPY || target->plan->in_order ? "file" :
 		target->plan->key.type != FC_KEY_NONE && !target->plan->key.early ?
 		"key" : "chunks of the file";

@@ -42,13 +42,11 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
-#include "accelerate.h"
 #include "compat/compat.h"
-#include "copy_statement.h"
-#include "elsewhere/keeper.h"
-#include "load/run.h"
-#include "partition/attach.h"
-#include "relay.h"
+#include "elsewhere/elsewhere.h"
+#include "fast_copy.h"
+#include "load/job.h"
+#include "partition/partition.h"
 #include "report/report.h"
 #include "source/client.h"
 

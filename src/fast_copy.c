@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
@@ -22,12 +21,10 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#include "analyze.h"
-#include "copy_statement.h"
-#include "files.h"
-#include "load/ledger.h"
+#include "fast_copy.h"
+#include "load/steps.h"
 #include "options/options.h"
-#include "rejects/table.h"
+#include "rejects/rejects.h"
 #include "report/report.h"
 #include "sniff/sniff.h"
 
@@ -341,14 +338,7 @@ fast_copy_files(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* A text that is not known is NULL in SQL, and so is a number below 0 */
-static void
-fast_copy_report_text(const char *s, Datum *value, bool *null)
-{
-	*null = (s == NULL);
-	*value = s ? CStringGetTextDatum(s) : (Datum) 0;
-}
-
+/* A number below 0 is NULL in SQL */
 static void
 fast_copy_report_number(int64 n, Datum *value, bool *null)
 {
@@ -379,7 +369,7 @@ fast_copy_report(PG_FUNCTION_ARGS)
 		double		per_read = row->reads > 0 ? (double) row->rows / row->reads : 0;
 
 		values[0] = CStringGetTextDatum(fc_activity_phase_name(row->phase));
-		fast_copy_report_text(row->name, &values[1], &nulls[1]);
+		fast_copy_text(row->name, &values[1], &nulls[1]);
 		fast_copy_report_number(row->processes > 0 ? row->processes : -1,
 								&values[2], &nulls[2]);
 		fast_copy_report_number(row->rows, &values[3], &nulls[3]);
@@ -388,20 +378,20 @@ fast_copy_report(PG_FUNCTION_ARGS)
 		fast_copy_report_number(row->reads, &values[6], &nulls[6]);
 		values[7] = Float8GetDatum(per_read);
 		nulls[7] = row->reads <= 0;
-		fast_copy_report_text(row->io_method, &values[8], &nulls[8]);
+		fast_copy_text(row->io_method, &values[8], &nulls[8]);
 		values[9] = Float8GetDatum(row->alone);
 		nulls[9] = row->processes < 2 || row->alone < 0;
 		fast_copy_report_number(row->whole ? row->wal_bytes : -1, &values[10], &nulls[10]);
 		fast_copy_report_number(row->whole ? row->spill_bytes : -1, &values[11], &nulls[11]);
 		fast_copy_report_rate(row->rows, row->seconds, &values[12], &nulls[12]);
 		fast_copy_report_rate(row->bytes, row->seconds, &values[13], &nulls[13]);
-		fast_copy_report_text(row->choice, &values[14], &nulls[14]);
+		fast_copy_text(row->choice, &values[14], &nulls[14]);
 		fast_copy_report_number(row->counted ? row->filtered : -1, &values[15], &nulls[15]);
 		fast_copy_report_number(row->counted ? row->rejected : -1, &values[16], &nulls[16]);
 		fast_copy_report_number(row->counted ? row->nulled : -1, &values[17], &nulls[17]);
-		fast_copy_report_text(row->way, &values[18], &nulls[18]);
-		fast_copy_report_text(row->reason, &values[19], &nulls[19]);
-		fast_copy_report_text(row->failed, &values[20], &nulls[20]);
+		fast_copy_text(row->way, &values[18], &nulls[18]);
+		fast_copy_text(row->reason, &values[19], &nulls[19]);
+		fast_copy_text(row->failed, &values[20], &nulls[20]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;
@@ -450,14 +440,14 @@ fast_copy_analyze(PG_FUNCTION_ARGS)
 		Datum		values[8];
 		bool		nulls[8] = {0};
 
-		fast_copy_report_text(finding->item, &values[0], &nulls[0]);
-		fast_copy_report_text(finding->name, &values[1], &nulls[1]);
+		fast_copy_text(finding->item, &values[0], &nulls[0]);
+		fast_copy_text(finding->name, &values[1], &nulls[1]);
 		fast_copy_report_number(finding->rows, &values[2], &nulls[2]);
 		fast_copy_report_number(finding->bytes, &values[3], &nulls[3]);
-		fast_copy_report_text(finding->low, &values[4], &nulls[4]);
-		fast_copy_report_text(finding->high, &values[5], &nulls[5]);
+		fast_copy_text(finding->low, &values[4], &nulls[4]);
+		fast_copy_text(finding->high, &values[5], &nulls[5]);
 		fast_copy_report_number(finding->line, &values[6], &nulls[6]);
-		fast_copy_report_text(finding->detail, &values[7], &nulls[7]);
+		fast_copy_text(finding->detail, &values[7], &nulls[7]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -31,7 +31,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "access/xact.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -44,11 +43,9 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "copy_statement.h"
 #include "errors/first_error.h"
-#include "files.h"
-#include "load/access.h"
-#include "load/ledger.h"
+#include "fast_copy.h"
+#include "load/steps.h"
 #include "options/options.h"
 #include "partition/ddl.h"
 #include "report/units.h"

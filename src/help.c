@@ -20,7 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 
-#include "compat/compat.h"
+#include "fast_copy.h"
 #include "options/help.h"
 #include "options/options.h"
 
@@ -96,13 +96,6 @@ enum
 	OBJECT_TEXT
 };
 
-static void
-fc_help_text(const char *s, Datum *value, bool *null)
-{
-	*null = (s == NULL);
-	*value = s ? CStringGetTextDatum(s) : (Datum) 0;
-}
-
 /* An option's default without its quotes, or NULL */
 static char *
 fc_help_preset(const FcHelp *help)
@@ -136,13 +129,13 @@ fast_copy_help(PG_FUNCTION_ARGS)
 
 		initStringInfo(&meaning);
 		fc_help_wrap(&meaning, help->meaning, FC_MEANING_WIDTH, "");
-		fc_help_text(help->name, &values[0], &nulls[0]);
-		fc_help_text(strlen(help->type) <= strlen("regclass") ? help->type : "text",
+		fast_copy_text(help->name, &values[0], &nulls[0]);
+		fast_copy_text(strlen(help->type) <= strlen("regclass") ? help->type : "text",
 					 &values[1], &nulls[1]);
-		fc_help_text(fc_help_preset(help), &values[2], &nulls[2]);
-		fc_help_text(help->copy && pg_strcasecmp(help->copy, help->name) == 0 ? "same" : help->copy,
+		fast_copy_text(fc_help_preset(help), &values[2], &nulls[2]);
+		fast_copy_text(help->copy && pg_strcasecmp(help->copy, help->name) == 0 ? "same" : help->copy,
 					 &values[3], &nulls[3]);
-		fc_help_text(meaning.data, &values[4], &nulls[4]);
+		fast_copy_text(meaning.data, &values[4], &nulls[4]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -37,7 +37,7 @@
 #include "nodes/plannodes.h"
 #include "tcop/dest.h"
 
-#include "relay.h"
+#include "fast_copy.h"
 
 /* A setting that always exists, and that every user may see */
 #define FC_RELAY_SETTING	"fast_copy.workers"

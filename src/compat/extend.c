@@ -15,12 +15,9 @@
 #include <fcntl.h>
 
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/fd.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
-#include "storage/smgr.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 

@@ -17,7 +17,7 @@
 #include "storage/spin.h"
 
 #include "compat/compat.h"
-#include "compat/replicas.h"
+#include "compat/settings.h"
 
 /* Does the process decode for a logical slot? */
 static bool

@@ -65,4 +65,14 @@ extern void fc_settings_define(void);
  */
 extern void fc_settings_check_guards(void);
 
+/*
+ * compat/replicas.c
+ */
+
+/*
+ * Bytes of flushed WAL that the standby which is furthest behind has not
+ * replayed yet, as far as it has told; 0 if none is connected.
+ */
+extern uint64 fc_replica_lag(void);
+
 #endif							/* FC_SETTINGS_H */

@@ -18,7 +18,7 @@
 #include "storage/latch.h"
 
 #include "compat/compat.h"
-#include "compat/replicas.h"
+#include "compat/settings.h"
 #include "context/pace.h"
 
 /* µs: a shorter wait is left to the next call */

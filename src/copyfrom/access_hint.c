@@ -18,7 +18,7 @@
 #include "utils/lsyscache.h"
 
 #include "compat/settings.h"
-#include "copyfrom/hint.h"
+#include "copyfrom/core.h"
 #include "errors/context.h"
 #include "source/advice.h"
 #include "source/root.h"

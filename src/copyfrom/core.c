@@ -16,7 +16,6 @@
 #include "executor/executor.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "context/pace.h"

@@ -30,7 +30,7 @@
 #include "errors/reject_file.h"
 #include "grammar/binary.h"
 #include "options/columns.h"
-#include "rejects/notices.h"
+#include "rejects/rejects.h"
 #include "row/executor.h"
 #include "source/client.h"
 

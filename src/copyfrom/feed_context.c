@@ -11,10 +11,9 @@
  */
 #include "postgres.h"
 
-
 #include "compat/compat.h"
+#include "copyfrom/core.h"
 #include "copyfrom/feed.h"
-#include "copyfrom/hint.h"
 #include "errors/first_error.h"
 
 static char *

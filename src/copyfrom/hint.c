@@ -23,7 +23,7 @@
 
 #include "compat/compat.h"
 #include "convert/pattern.h"
-#include "copyfrom/hint.h"
+#include "copyfrom/core.h"
 #include "errors/context.h"
 #include "source/advice.h"
 

@@ -35,7 +35,6 @@
 
 #include "compat/compat.h"
 #include "elsewhere/elsewhere.h"
-#include "elsewhere/keeper.h"
 
 /*
  * An extension, and its list of tables.  A list counts only if a superuser has

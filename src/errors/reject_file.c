@@ -15,7 +15,6 @@
 
 #include <fcntl.h>
 
-#include "access/htup_details.h"
 #include "access/parallel.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
@@ -24,7 +23,6 @@
 #include "miscadmin.h"
 #include "storage/buffile.h"
 #include "utils/backend_progress.h"
-#include "utils/builtins.h"
 #include "utils/tuplesort.h"
 
 #include "compat/compat.h"

@@ -29,7 +29,6 @@
 #include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
-#include "catalog/storage.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
@@ -41,8 +40,7 @@
 #include "context/activity.h"
 #include "context/pace.h"
 #include "errors/first_error.h"
-#include "index/build.h"
-#include "index/progress_slot.h"
+#include "index/index.h"
 
 /* Below this many rows, starting helpers takes longer than they save */
 #define FC_DIVIDED_ROWS	200000

@@ -22,18 +22,17 @@
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_proc.h"
-#include "commands/defrem.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/clauses.h"
 #include "parser/parse_utilcmd.h"
 #include "storage/bufmgr.h"
+#include "utils/backend_status.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "index/define.h"
-#include "index/progress_slot.h"
+#include "index/index.h"
 
 /* Are all functions of the index's expressions and predicate parallel safe? */
 static bool
@@ -192,4 +191,31 @@ fc_index_stats(const FcIndexTask *task)
 					task->index_tuples, 0, 0);
 	index_close(index, NoLock);
 	table_close(heap, NoLock);
+}
+
+/* The command stays invalid where a process reports nothing, as in workers */
+void
+fc_progress_slot_save(FcProgressSlot *slot)
+{
+	slot->command = PROGRESS_COMMAND_INVALID;
+	if (MyBEEntry == NULL || !pgstat_track_activities)
+		return;
+	slot->command = MyBEEntry->st_progress_command;
+	slot->target = MyBEEntry->st_progress_command_target;
+	memcpy(slot->params, MyBEEntry->st_progress_param, sizeof(slot->params));
+}
+
+void
+fc_progress_slot_restore(const FcProgressSlot *slot)
+{
+	int			numbers[PGSTAT_NUM_PROGRESS_PARAM];
+	int			i;
+
+	if (slot->command == PROGRESS_COMMAND_INVALID)
+		return;
+	for (i = 0; i < PGSTAT_NUM_PROGRESS_PARAM; i++)
+		numbers[i] = i;
+	pgstat_progress_start_command(slot->command, slot->target);
+	pgstat_progress_update_multi_param(PGSTAT_NUM_PROGRESS_PARAM, numbers,
+									   slot->params);
 }

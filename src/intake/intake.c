@@ -40,7 +40,6 @@
 #include "context/processors.h"
 #include "intake/chunks.h"
 #include "intake/intake.h"
-#include "report/progress.h"
 #include "report/report.h"
 #include "source/recode.h"
 

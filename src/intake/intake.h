@@ -10,7 +10,7 @@
 #define FC_INTAKE_H
 
 #include "intake/pieces.h"
-#include "report/figures.h"
+#include "report/report.h"
 
 /* What a program or the client still has to give, see intake/receive.c */
 typedef struct FcIncoming FcIncoming;

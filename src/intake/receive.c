@@ -31,7 +31,7 @@
 #include "errors/first_error.h"
 #include "intake/finder.h"
 #include "intake/receive.h"
-#include "report/progress.h"
+#include "report/report.h"
 #include "source/client.h"
 #include "source/input.h"
 

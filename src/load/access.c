@@ -21,10 +21,10 @@
 #include "utils/rel.h"
 #include "utils/rls.h"
 
-#include "copyfrom/hint.h"
-#include "elsewhere/keeper.h"
+#include "copyfrom/core.h"
+#include "elsewhere/elsewhere.h"
 #include "errors/context.h"
-#include "load/access.h"
+#include "load/steps.h"
 #include "row/executor.h"
 #include "sort/order_by_keys.h"
 #include "source/glob.h"
@@ -44,15 +44,6 @@ fc_access_is_pattern(const char *path, const char *root)
 	return true;
 }
 
-static void
-fc_access_refuse_none(const char *pattern)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_FILE),
-			 errmsg("no file matches \"%s\"", pattern),
-			 errhint("The pattern is looked up on the machine of the server, as its user; a backslash takes the meaning from *, ? and [.")));
-}
-
 /* The paths that the caller named, in the order of the load */
 static List *
 fc_access_paths(FcAccessed *accessed, const char *root, bool none_is_enough)
@@ -70,7 +61,10 @@ fc_access_paths(FcAccessed *accessed, const char *root, bool none_is_enough)
 		is_pattern = fc_access_is_pattern(path, root);
 		found = is_pattern ? fc_glob_expand(path, root) : list_make1(path);
 		if (found == NIL && !none_is_enough)
-			fc_access_refuse_none(path);
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_FILE),
+					 errmsg("no file matches \"%s\"", path),
+					 errhint("The pattern is looked up on the machine of the server, as its user; a backslash takes the meaning from *, ? and [.")));
 		paths = list_concat(paths, found);
 	}
 	return paths;
@@ -238,6 +232,16 @@ fc_access_check_replaced(FcTarget *target)
 }
 
 void
+fc_access_refuse_rls(Oid table)
+{
+	if (check_enable_rls(table, InvalidOid, false) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("COPY FROM not supported with row-level security"),
+				 errhint("Use INSERT statements instead.")));
+}
+
+void
 fc_access_check_target(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -246,11 +250,7 @@ fc_access_check_target(FcJob *job)
 	if (fc_caller_opened_by_core(target->options->caller))
 		return;
 	fc_access_check_permissions(job);
-	if (check_enable_rls(target->oid, InvalidOid, false) == RLS_ENABLED)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("COPY FROM not supported with row-level security"),
-				 errhint("Use INSERT statements instead.")));
+	fc_access_refuse_rls(target->oid);
 	if (XactReadOnly && !target->rel->rd_islocaltemp && fc_caller_writes(target->options->caller))
 		PreventCommandIfReadOnly(fc_caller_wrote_copy(target->options->caller) ? "COPY FROM" : "fast_copy()");
 	target->kept = fc_keeper_check(target->oid);

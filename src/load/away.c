@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
@@ -20,9 +19,7 @@
 #include "utils/rel.h"
 
 #include "elsewhere/elsewhere.h"
-#include "elsewhere/keeper.h"
-#include "load/away.h"
-#include "load/way.h"
+#include "load/steps.h"
 
 void
 fc_away_check_options(const FcOptions *options)
@@ -122,18 +119,6 @@ fc_away_leaves(FcJob *job)
 	return leaves;
 }
 
-/* Takes the only way that leads to where the rows are kept */
-static void
-fc_away_to_keeper(FcTarget *target)
-{
-	const FcElsewhere *elsewhere = fc_elsewhere_get();
-	const char *why = elsewhere->kept_refusal(target);
-
-	if (why)
-		fc_keeper_refuse(target->oid, why);
-	fc_way_take(target, FC_WAY_SEND, elsewhere->kept_choice);
-}
-
 void
 fc_away_foresee(FcJob *job)
 {
@@ -142,7 +127,12 @@ fc_away_foresee(FcJob *job)
 
 	if (target->kept)
 	{
-		fc_away_to_keeper(target);
+		/* the only way that leads to where the rows are kept */
+		const char *why = fc_elsewhere_get()->kept_refusal(target);
+
+		if (why)
+			fc_keeper_refuse(target->oid, why);
+		fc_way_take(target, FC_WAY_SEND, fc_elsewhere_get()->kept_choice);
 		return;
 	}
 	if (fc_caller_routes_as_core(target->options->caller) || target->planned->core_reason ||

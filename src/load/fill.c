@@ -18,14 +18,10 @@
 #include "copyfrom/core.h"
 #include "heap/hold.h"
 #include "heap/writer.h"
-#include "load/lead.h"
 #include "load/steps.h"
-#include "load/tasks.h"
-#include "load/way.h"
-#include "partition/table.h"
+#include "partition/partition.h"
 #include "phase/phases.h"
-#include "rejects/notices.h"
-#include "report/progress.h"
+#include "rejects/rejects.h"
 #include "report/report.h"
 #include "row/serial.h"
 
@@ -127,18 +123,6 @@ fc_fill_one(FcJob *job)
 	shared->storage = fc_tasks_storage(job, shared->leaf, replaced, rows);
 }
 
-/* The table of a load without a key, or that of each task, to count its rows */
-static void
-fc_fill_leaves(const FcJob *job, FcWork *work)
-{
-	if (fc_shared_routed(job->target.shared))
-		return;
-	if (work->ntasks == 0)
-		pg_atomic_write_u64(&work->turns[0].leaf, job->target.shared->leaf);
-	for (uint32 i = 0; i < work->ntasks; i++)
-		pg_atomic_write_u64(&work->turns[job->tasks[i].part].leaf, job->tasks[i].partition);
-}
-
 static void
 fc_fill_turns(const FcJob *job, FcWork *work)
 {
@@ -155,7 +139,13 @@ fc_fill_turns(const FcJob *job, FcWork *work)
 		turn->spot.block = InvalidBlockNumber;
 		turn->spot.next_free = turn->spot.last_free = InvalidBlockNumber;
 	}
-	fc_fill_leaves(job, work);
+	if (fc_shared_routed(job->target.shared))
+		return;
+	/* the table of a load without a key, or that of each task */
+	if (work->ntasks == 0)
+		pg_atomic_write_u64(&work->turns[0].leaf, job->target.shared->leaf);
+	for (uint32 i = 0; i < work->ntasks; i++)
+		pg_atomic_write_u64(&work->turns[job->tasks[i].part].leaf, job->tasks[i].partition);
 }
 
 /*
@@ -232,13 +222,28 @@ fc_fill_end_files(FcJob *job)
 	CommandCounterIncrement();
 }
 
-bool
-fc_fill_is_mistaken(FcJob *job)
+/* After a load that was given up: drops the new partitions and their rows */
+static void
+fc_fill_undo(FcJob *job)
 {
-	return pg_atomic_read_u32(&job->target.shared->mistaken) != 0;
+	FcTarget   *target = &job->target;
+
+	fc_fill_end_files(job);
+	fc_tables_let_go(job);
+	for (int i = 0; i < target->ncreated; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		/* the next attempt needs their space before the transaction ends */
+		fc_table_truncate(target->created[i].range.partition);
+		fc_partition_drop(target->created[i].range.partition);
+	}
+	CommandCounterIncrement();
+	fc_find_forget(job);
+	if (target->shared->source.unsplit)
+		fc_layout_chunks(job);
 }
 
-void
+bool
 fc_fill_run(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -260,10 +265,11 @@ fc_fill_run(FcJob *job)
 	processes = fc_lead_run(job, FC_PHASE_LOAD, units, &work);
 	if (job->sends)
 		fc_send_stop(job);
-	if (fc_fill_is_mistaken(job))
+	if (pg_atomic_read_u32(&shared->mistaken) != 0)
 	{
 		fc_lead_report(job, processes, -1, -1, "given up: the file is not in key order");
-		return;
+		fc_fill_undo(job);
+		return false;
 	}
 	fc_fill_notice_refusal(target);
 	if (pg_atomic_read_u64(&shared->errors.offset) != PG_UINT64_MAX)
@@ -279,26 +285,7 @@ fc_fill_run(FcJob *job)
 	if (job->sends)
 		fc_send_end_job(job);
 	CommandCounterIncrement();
-}
-
-void
-fc_fill_undo(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-
-	fc_fill_end_files(job);
-	fc_tables_let_go(job);
-	for (int i = 0; i < target->ncreated; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		/* the next attempt needs their space before the transaction ends */
-		fc_table_truncate(target->created[i].range.partition);
-		fc_partition_drop(target->created[i].range.partition);
-	}
-	CommandCounterIncrement();
-	fc_find_forget(job);
-	if (target->shared->source.unsplit)
-		fc_layout_chunks(job);
+	return true;
 }
 
 bool

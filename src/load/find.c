@@ -19,12 +19,8 @@
 #include "copyfrom/feed.h"
 #include "intake/chunks.h"
 #include "key/width.h"
-#include "load/lead.h"
 #include "load/steps.h"
-#include "load/tasks.h"
-#include "load/way.h"
 #include "phase/phases.h"
-#include "report/progress.h"
 #include "report/report.h"
 
 /*
@@ -163,20 +159,6 @@ fc_find_choose_spill(FcJob *job)
 	return psprintf("%s spilled: %s", sampled.rows ? "rows" : "offsets", reason);
 }
 
-/* Reports the scan, and takes the ranges that it found rows for */
-static void
-fc_find_end_scan(FcJob *job, char *choice)
-{
-	FcTarget   *target = &job->target;
-
-	fc_lead_report(job, target->shared->nscanners,
-				   pg_atomic_read_u64(&target->shared->counts.scanned),
-				   pg_atomic_read_u64(&target->shared->counts.spilled),
-				   choice);
-	fc_tasks_find_parts(job);
-	job->progress.foreseen = 0;
-}
-
 void
 fc_find_forget(FcJob *job)
 {
@@ -288,12 +270,6 @@ fc_find_look(FcJob *job)
 	job->target.found = job->target.data_size / FC_RECORD_GUESS;
 }
 
-bool
-fc_find_is_presorted(FcJob *job)
-{
-	return job->target.way == FC_WAY_PRESORTED;
-}
-
 void
 fc_find_keys(FcJob *job)
 {
@@ -313,21 +289,18 @@ fc_find_keys(FcJob *job)
 		fc_chunks_forget(target->shared);
 	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->source.nchunks, &work);
 	job->guessed_wrong = target->shared->source.unsplit == FC_UNSPLIT_GUESS;
-	if (!job->guessed_wrong)
-		fc_find_end_scan(job, choice);
-}
-
-void
-fc_find_guess_no_more(FcJob *job)
-{
-	fc_find_forget(job);
-	fc_layout_chunks(job);
-}
-
-bool
-fc_find_guessed_wrong(FcJob *job)
-{
-	return job->guessed_wrong;
+	if (job->guessed_wrong)
+	{
+		fc_find_forget(job);
+		fc_layout_chunks(job);
+		return;
+	}
+	fc_lead_report(job, target->shared->nscanners,
+				   pg_atomic_read_u64(&target->shared->counts.scanned),
+				   pg_atomic_read_u64(&target->shared->counts.spilled),
+				   choice);
+	fc_tasks_find_parts(job);
+	job->progress.foreseen = 0;
 }
 
 void

@@ -16,14 +16,12 @@
 #include "miscadmin.h"
 
 #include "copyfrom/core.h"
-#include "index/build.h"
-#include "load/lead.h"
+#include "index/index.h"
 #include "load/steps.h"
-#include "load/tasks.h"
-#include "partition/table.h"
+#include "partition/partition.h"
 #include "phase/phases.h"
-#include "rejects/notices.h"
-#include "report/progress.h"
+#include "rejects/rejects.h"
+#include "report/report.h"
 #include "sort/order_by_keys.h"
 
 static int

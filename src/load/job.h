@@ -15,12 +15,12 @@
 
 #include "context/shared.h"
 #include "heap/old_rows.h"
-#include "index/define.h"
+#include "index/index.h"
 #include "intake/intake.h"
 #include "options/target.h"
-#include "partition/create.h"
+#include "partition/partition.h"
 #include "partition/partman.h"
-#include "report/figures.h"
+#include "report/report.h"
 #include "source/recode.h"
 
 typedef struct FcJob
@@ -42,11 +42,8 @@ typedef struct FcJob
 	bool		attach_first;	/* new partitions are attached before the
 								 * load, see load/partitions.c */
 	bool		warned;			/* that new partitions are small */
-	bool		sent;			/* all records went to other servers */
 	bool		guessed_wrong;	/* where records begin, or it is not known
 								 * whether: a bad one was met */
-	bool		gives_way;		/* the load ends, waits for maintenance of
-								 * pg_partman and begins again */
 
 	struct FcLedger *ledger;	/* of the files, load/ledger.c; NULL: none */
 	char	   *rejects_job;	/* what reject_table calls the load; NULL:
@@ -71,5 +68,21 @@ typedef struct FcJob
 	List	   *files;			/* FcNewFile, until the load has ended */
 	FcIndexTask *indexes;		/* target.nindexes */
 } FcJob;
+
+/*
+ * load/run.c
+ */
+
+/*
+ * Splits, scans and checks the files, and writes nothing.  The caller may look
+ * at the job, and ends it by fc_setup_end.
+ */
+extern FcJob *fc_job_analyze(const FcOptions *options);
+
+/*
+ * Loads the file in the caller's transaction; returns the number of rows.
+ * opened is what the caller has got for the load already; NULL: nothing.
+ */
+extern uint64 fc_job_run(const FcOptions *options, const FcOpened *opened);
 
 #endif							/* FC_JOB_H */

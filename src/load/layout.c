@@ -70,13 +70,6 @@ fc_layout_chunk_bytes(bool received, uint64 size, FcWay way, int nworkers)
 			   received ? 0 : (size + FC_MAX_CHUNKS - 1) / FC_MAX_CHUNKS);
 }
 
-static uint64
-fc_layout_chunk_size(const FcJob *job)
-{
-	return fc_layout_chunk_bytes(job->intake.incoming != NULL, job->target.data_size,
-								 job->target.way, job->target.nworkers);
-}
-
 /* Counters, locks and the error slot */
 static void
 fc_layout_state(FcShared *shared)
@@ -178,21 +171,13 @@ fc_layout_area(const FcJob *job)
 	return dsm_segment_address(job->intake.unpacked);
 }
 
-/* The memory of each process that scans or loads */
-static Size
-fc_layout_memory(const FcJob *job)
-{
-	const FcUnpackArea *area = fc_layout_area(job);
-	Size		memory = area ? area->budget.most - area->budget.size : (Size) fc_memory_kb * 1024;
-
-	return memory / Max(job->target.nworkers, 1);
-}
-
 static void
 fc_layout_job(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
+	const FcUnpackArea *area = fc_layout_area(job);
+	Size		memory = area ? area->budget.most - area->budget.size : (Size) fc_memory_kb * 1024;
 
 	shared->target = target->oid;
 	shared->dialect = target->dialect;
@@ -200,7 +185,7 @@ fc_layout_job(FcJob *job)
 	shared->source.programs = target->source->programs;
 	shared->source.data_start = target->source->files[0].data_start;
 	shared->source.data_size = target->data_size;
-	shared->memory = shared->plan.memory = fc_layout_memory(job);
+	shared->memory = shared->plan.memory = memory / Max(target->nworkers, 1);
 	shared->plan.io_depth = fc_io_depth;
 }
 
@@ -339,16 +324,6 @@ fc_layout_where(FcTarget *target)
 	return nodeToString(where);
 }
 
-/*
- * Is the number of rows that each file left out to be known?  For one file the
- * load's own is its.
- */
-static bool
-fc_layout_counts_files(const FcTarget *target)
-{
-	return target->source->nfiles > 1 && OidIsValid(target->options->ledger);
-}
-
 /* What the tail has, and its offsets in "layout"; returns where it ends */
 static Size
 fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
@@ -360,6 +335,8 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 	const FcColumns *columns = &target->planned->columns;
 	StringInfo	patterns = fc_layout_patterns(columns);
 	StringInfo	edits = fc_layout_edits(options, columns);
+	/* what each file left out; for one file the load's own counts are its */
+	bool		counts = target->source->nfiles > 1 && OidIsValid(options->ledger);
 	Size		end = MAXALIGN(sizeof(FcShared));
 	const FcTail tails[FC_NTAILS] = {
 		[FC_TAIL_COLUMNS] = {sizeof(AttrNumber) * plan->ncolumns, fc_layout_columns(columns)},
@@ -375,7 +352,7 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		[FC_TAIL_COPIES] = {sizeof(FcCopy) * source->ncopies},
 		[FC_TAIL_EXTENTS] = {sizeof(FcExtent) * source->nextents},
 		[FC_TAIL_FILES] = {sizeof(FcFile) * source->nfiles, target->source->files},
-		[FC_TAIL_FILE_COUNTS] = {fc_layout_counts_files(target) ? sizeof(FcFileCounts) * source->nfiles : 0},
+		[FC_TAIL_FILE_COUNTS] = {counts ? sizeof(FcFileCounts) * source->nfiles : 0},
 		[FC_TAIL_NUMBERS] = fc_layout_list(target->planned->numbers, sizeof(FcNumber)),
 		[FC_TAIL_ORDER] = fc_layout_list(target->planned->order, sizeof(FcSortKey)),
 		[FC_TAIL_DEDUP] = fc_layout_list(target->planned->dedup, sizeof(FcSortKey)),
@@ -417,7 +394,7 @@ fc_layout_ahead(const FcJob *job)
 	return most;
 }
 
-/* Says what to do where the system has no room for the segment */
+/* Error context: what to do where the system has no room for the segment */
 static void
 fc_layout_hint(void *arg)
 {
@@ -473,7 +450,8 @@ void
 fc_layout_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	uint64		chunk_size = fc_layout_chunk_size(job);
+	uint64		chunk_size = fc_layout_chunk_bytes(job->intake.incoming != NULL, target->data_size,
+												   target->way, target->nworkers);
 	FcTail		tail[FC_NTAILS];
 	FcShared	layout = {.plan = *target->plan};
 	Size		total;

@@ -13,11 +13,7 @@
 #include "errors/stop.h"
 #include "intake/chunks.h"
 #include "intake/intake.h"
-#include "load/lead.h"
 #include "load/steps.h"
-#include "load/way.h"
-#include "report/log.h"
-#include "report/progress.h"
 #include "report/report.h"
 
 /* The report has a row for each of the first so many files */
@@ -110,19 +106,6 @@ fc_lead_report_split(FcJob *job)
 	fc_lead_report_files(job);
 }
 
-/*
- * The number of workers for a phase of so many chunks or tasks; 0: the leader
- * works alone.  For one chunk or task the leader is as fast as a worker, and
- * need not be started; but where one worker was asked for, it works.
- */
-static int
-fc_lead_workers(const FcJob *job, uint32 units)
-{
-	if (units < 2 && job->target.nworkers > 1)
-		return 0;
-	return Min(job->target.nworkers, units);
-}
-
 void
 fc_lead_begin(FcJob *job, FcPhase phase)
 {
@@ -163,8 +146,12 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 	work->way = fc_way_of_phase(target);
 	if (work->memory == 0)
 		work->memory = target->plan->memory;
+	/*
+	 * For one chunk or task the leader is as fast as a worker, and need not be
+	 * started; but where one worker was asked for, it works.
+	 */
 	processes = fc_worker_run(&target->ctx, job->segment, phase,
-							  fc_lead_workers(job, units), work);
+							  units < 2 && target->nworkers > 1 ? 0 : Min(target->nworkers, units), work);
 	/* the phase's own time counts from the moment when all was there */
 	if (flows)
 		fc_intake_flowed(&job->intake);

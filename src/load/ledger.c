@@ -20,7 +20,7 @@
  * that it is in the page cache.
  *
  * All is done by SQL, as the caller, with search_path pinned.  Somebody else
- * may have named the ledger: see rejects/own_table.h.
+ * may have named the ledger: see rejects/own_table.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,11 +44,9 @@
 #include "context/pace.h"
 #include "intake/chunks.h"
 #include "intake/receive.h"
-#include "load/access.h"
-#include "load/away.h"
-#include "load/ledger.h"
+#include "load/steps.h"
 #include "partition/ddl.h"
-#include "rejects/own_table.h"
+#include "rejects/rejects.h"
 #include "report/units.h"
 #include "source/root.h"
 

@@ -22,12 +22,9 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "load/lead.h"
-#include "load/setup.h"
 #include "load/steps.h"
-#include "load/tasks.h"
 #include "phase/phases.h"
-#include "report/progress.h"
+#include "report/report.h"
 
 /* Pages that a process reads before it takes others */
 #define FC_MERGE_STRETCH	512
@@ -42,40 +39,23 @@ fc_merge_refuse(const char *relname, const char *why)
 			 errhint("Use existing_rows \"keep\", which adds the rows of the file.")));
 }
 
-/*
- * Rows of the default partition have keys of any range, and are not looked at:
- * none of the file's can be compared with them
- */
-static void
-fc_merge_check_default(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	ListCell   *lc;
-
-	foreach(lc, job->parts)
-	{
-		const FcSpillPart *part = lfirst(lc);
-		bool		created;
-		Oid			leaf = fc_tasks_leaf(target, part, &created);
-
-		if (OidIsValid(leaf) && !created && leaf == target->route->default_oid)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot merge rows into table \"%s\"", get_rel_name(leaf)),
-					 errdetail("It is the default partition, whose rows are not compared."),
-					 errhint("Leave dedup_keys out, or the rows that go there by where_clause; or let their partitions be made.")));
-	}
-}
-
 void
 fc_merge_check(FcJob *job, const char *why)
 {
-	if (job->target.plan->dedup.nkeys == 0)
+	FcTarget   *target = &job->target;
+
+	if (target->plan->dedup.nkeys == 0)
 		return;
-	if (job->target.way == FC_WAY_COPY || job->target.plan->key.early)
-		fc_merge_refuse(job->target.relname, why);
-	if (fc_shared_key_routes(job->target.shared))
-		fc_merge_check_default(job);
+	if (target->way == FC_WAY_COPY || target->plan->key.early)
+		fc_merge_refuse(target->relname, why);
+	/* rows there have keys of any range: none of the file's can be compared */
+	if (fc_shared_key_routes(target->shared) &&
+		list_member_oid(fc_tables_existing(job), target->route->default_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot merge rows into table \"%s\"", get_rel_name(target->route->default_oid)),
+				 errdetail("It is the default partition, whose rows are not compared."),
+				 errhint("Leave dedup_keys out, or the rows that go there by where_clause; or let their partitions be made.")));
 }
 
 /* Adds the stretches of a leaf; returns all, of which there are *n */
@@ -94,12 +74,6 @@ fc_merge_add(FcPages *stretches, uint32 *n, Oid leaf)
 		leaf, from, Min(FC_MERGE_STRETCH, nblocks - from)
 	};
 	return stretches;
-}
-
-bool
-fc_merge_is_wanted(FcJob *job)
-{
-	return fc_plan_merges(job->target.plan) && job->target.nsubstitutes > 0;
 }
 
 void

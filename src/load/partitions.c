@@ -22,20 +22,14 @@
 #include <math.h>
 
 #include "access/table.h"
-#include "access/twophase.h"
 #include "utils/lsyscache.h"
 
 #include "convert/pattern.h"
 #include "elsewhere/elsewhere.h"
 #include "key/fit.h"
-#include "load/away.h"
-#include "load/lead.h"
-#include "load/setup.h"
 #include "load/steps.h"
-#include "load/tasks.h"
-#include "load/way.h"
 #include "partition/ddl.h"
-#include "report/progress.h"
+#include "report/report.h"
 #include "report/units.h"
 
 /* Keys of our time, in seconds since 1970: from 1980 to 2100 */
@@ -68,30 +62,6 @@ fc_partitions_attach_all(FcJob *job)
 					  target->created, target->ncreated);
 	fc_setup_open_target(job);
 	return attach.reason;
-}
-
-/*
- * Each new partition takes locks until commit: its own, its indexes', and two
- * for a TOAST table.  ERROR 53200 at once if there is no room for them.
- */
-static void
-fc_partitions_check_locks(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	uint64		each = 3 + list_length(RelationGetIndexList(target->rel));
-	uint64		room = (uint64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
-	char		count[FC_UNITS_LEN];
-	char		wanted[FC_UNITS_LEN];
-	char		most[FC_UNITS_LEN];
-
-	if (target->ncreated * each < room)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("cannot create %s partitions in one transaction", fc_units_count(count, target->ncreated)),
-			 errdetail("They need %s locks, and the lock table has room for %s.",
-					   fc_units_count(wanted, target->ncreated * each), fc_units_count(most, room)),
-			 errhint("Use a longer partition_interval, or increase max_locks_per_transaction.")));
 }
 
 /* A fault if more are needed than a setting allows, maybe for wrong keys */
@@ -230,7 +200,7 @@ fc_partitions_far(FcJob *job)
 
 		if (high / epoch->units < FC_SANE_END || low / units < FC_SANE_START || high / units >= FC_SANE_END)
 			continue;
-		return fc_fault("timestamp_format", 0,
+		return fc_fault("timestamp_format", ERRCODE_WARNING,
 						psprintf("new partitions of table \"%s\" reach up to value %s", target->relname,
 								 fc_key_text(target->route->type, last)),
 						psprintf("The keys were read as %s since 1970.", epoch->word),
@@ -309,11 +279,7 @@ fc_partitions_warn(FcJob *job)
 	if (fault == NULL || job->warned || job->target.options->log_verbosity == FC_LOG_SILENT)
 		return;
 	job->warned = true;
-	ereport(WARNING,
-			(errcode(fault->sqlerrcode),
-			 errmsg_internal("%s", fault->message),
-			 errdetail_internal("%s", fault->detail),
-			 errhint("%s", fault->hint)));
+	fc_fault_report(WARNING, fault);
 }
 
 /* Says for the report how partitions were made */
@@ -395,18 +361,17 @@ fc_partitions_make(FcJob *job)
 	fc_tables_check(job);
 	faults = fc_partitions_faults(job);
 	if (faults != NIL)
-		fc_fault_throw(linitial(faults));
+		fc_fault_report(ERROR, linitial(faults));
 	if (target->ncreated == 0)
 		return;
 	early = fc_way_needs_attached(job) && job->places == NIL;
 	if (early && target->plan->foreign_keys && target->way != FC_WAY_COPY)
 		fc_way_to_core(target, "foreign keys of partitions attached before the load are checked row by row");
-	fc_partitions_check_locks(job);
+	fc_tables_check_locks(job, target->ncreated, 1, "create",
+						  "Use a longer partition_interval, or increase max_locks_per_transaction.");
 	far = fc_partitions_far(job);
 	if (far)
-		ereport(WARNING,
-				(errmsg_internal("%s", far->message), errdetail_internal("%s", far->detail),
-				 errhint("%s", far->hint)));
+		fc_fault_report(WARNING, far);
 	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
 	fc_partitions_warn(job);
 	if (job->places)

@@ -26,7 +26,6 @@
 #include "access/heapam.h"
 #include "access/table.h"
 #include "access/transam.h"
-#include "access/twophase.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
@@ -36,7 +35,6 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/lmgr.h"
-#include "storage/lock.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -45,14 +43,10 @@
 
 #include "heap/old_rows.h"
 #include "key/search.h"
-#include "load/lead.h"
 #include "load/steps.h"
-#include "load/setup.h"
-#include "load/tasks.h"
 #include "partition/ddl.h"
-#include "partition/exchange.h"
-#include "partition/table.h"
-#include "report/progress.h"
+#include "partition/partition.h"
+#include "report/report.h"
 #include "report/units.h"
 
 /* A leaf all of whose rows are replaced */
@@ -257,30 +251,6 @@ fc_replace_schema(FcJob *job, const FcSubstitute *substitute, int n)
 	return get_namespace_name(nspid);
 }
 
-/* ERROR 53200 at once if there is no room for the locks that are needed */
-static void
-fc_replace_check_locks(FcJob *job)
-{
-	uint64		each = 2 * (3 + list_length(RelationGetIndexList(job->target.rel)));
-	uint64		room = (uint64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
-	char		count[FC_UNITS_LEN];
-	char		wanted[FC_UNITS_LEN];
-	char		most[FC_UNITS_LEN];
-	int			n = 0;
-	ListCell   *lc;
-
-	foreach(lc, job->replaced)
-		n += !((FcReplaced *) lfirst(lc))->empty && ((FcReplaced *) lfirst(lc))->why == NULL;
-	if (n * each < room)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("cannot replace %s partitions in one transaction", fc_units_count(count, n)),
-			 errdetail("They need %s locks, and the lock table has room for %s.",
-					   fc_units_count(wanted, n * each), fc_units_count(most, room)),
-			 errhint("Increase max_locks_per_transaction, or load the files in several transactions.")));
-}
-
 /* Makes the tables that get the rows of leaves that are exchanged */
 static void
 fc_replace_make_substitutes(FcJob *job)
@@ -289,6 +259,11 @@ fc_replace_make_substitutes(FcJob *job)
 	int			n = 0;
 	ListCell   *lc;
 
+	foreach(lc, job->replaced)
+		n += !((FcReplaced *) lfirst(lc))->empty && ((FcReplaced *) lfirst(lc))->why == NULL;
+	fc_tables_check_locks(job, n, 2, "replace",
+						  "Increase max_locks_per_transaction, or load the files in several transactions.");
+	n = 0;
 	target->substitutes = palloc0(sizeof(FcSubstitute) * Max(list_length(job->replaced), 1));
 	foreach(lc, job->replaced)
 	{
@@ -345,7 +320,7 @@ fc_replace_choose(FcJob *job)
 
 	/* before anything is deleted */
 	if (faults != NIL)
-		fc_fault_throw(linitial(faults));
+		fc_fault_report(ERROR, linitial(faults));
 	job->replaced = NIL;
 	if (!target->plan->bounds.hi_max)
 		fc_replace_check_range(job);
@@ -364,7 +339,6 @@ fc_replace_choose(FcJob *job)
 										   GetLatestSnapshot());
 	if (IsolationUsesXactSnapshot())
 		fc_replace_check_snapshots(job);
-	fc_replace_check_locks(job);
 	fc_replace_make_substitutes(job);
 	if (target->nsubstitutes == 0)
 		UnregisterSnapshot(job->since.snapshot);
@@ -549,17 +523,6 @@ fc_replace_check_loaded(FcJob *job)
 	}
 }
 
-/* Tells pg_class how large the substitute is, for the planner */
-static void
-fc_replace_set_stats(Relation rel, uint64 rows)
-{
-	BlockNumber all_visible;
-	BlockNumber all_frozen;
-
-	visibilitymap_count(rel, &all_visible, &all_frozen);
-	fc_set_relstats(rel, RelationGetNumberOfBlocks(rel), rows, all_visible, all_frozen);
-}
-
 /* ERROR 40001 for a row that was inserted meanwhile, and equals a new one */
 static void
 fc_replace_met(const FcJob *job, Relation leaf)
@@ -627,15 +590,6 @@ fc_replace_carry_early(FcJob *job)
 	job->since = now;
 }
 
-static int
-fc_replace_task_cmp(const void *a, const void *b)
-{
-	Oid			ha = ((const FcIndexTask *) a)->heap;
-	Oid			hb = ((const FcIndexTask *) b)->heap;
-
-	return ha < hb ? -1 : ha > hb;
-}
-
 /*
  * The indexes that were built, each with that of the leaf that it is like; the
  * tasks are sorted by heap
@@ -683,8 +637,12 @@ fc_replace_exchange_one(FcJob *job, const FcSubstitute *substitute, uint64 rows)
 {
 	List	   *pairs = fc_replace_pairs(job, substitute);
 	Relation	rel = table_open(substitute->table, NoLock);
+	BlockNumber all_visible;
+	BlockNumber all_frozen;
 
-	fc_replace_set_stats(rel, rows);
+	/* how large it is, for the planner */
+	visibilitymap_count(rel, &all_visible, &all_frozen);
+	fc_set_relstats(rel, RelationGetNumberOfBlocks(rel), rows, all_visible, all_frozen);
 	table_close(rel, NoLock);
 	rel = table_open(substitute->range.partition, NoLock);
 	fc_replace_check_unchanged(&job->target, rel, pairs);
@@ -697,28 +655,19 @@ fc_replace_exchange_one(FcJob *job, const FcSubstitute *substitute, uint64 rows)
 	table_close(rel, NoLock);
 }
 
-/* The leaves that are exchanged */
-static List *
-fc_replace_exchanged(const FcTarget *target)
-{
-	List	   *leaves = NIL;
-
-	for (int i = 0; i < target->nsubstitutes; i++)
-		leaves = lappend_oid(leaves, target->substitutes[i].range.partition);
-	return leaves;
-}
-
 void
 fc_replace_exchange(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	List	   *leaves = fc_replace_exchanged(target);
+	List	   *leaves = NIL;
 	FcLeafRows *counts = fc_replace_counts(job);
 	uint64		carried = 0;
 	int			n = target->nsubstitutes;
 
+	for (int i = 0; i < n; i++)
+		leaves = lappend_oid(leaves, target->substitutes[i].range.partition);
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
-	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), fc_replace_task_cmp);
+	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), oid_cmp);
 	fc_replace_carry_early(job);
 	/* what goes with the load's end must not take others' time: files first */
 	if (target->plan->tolerated == 0)
@@ -766,10 +715,4 @@ fc_replace_rethrow(FcJob *job)
 			 fc_exchange_is_schema(edata->schema_name))
 		edata->schema_name = get_namespace_name(RelationGetNamespace(job->target.rel));
 	ReThrowError(edata);
-}
-
-bool
-fc_replace_exchanges(FcJob *job)
-{
-	return job->exchange_schemas != NIL && !OidIsValid(job->target.stage);
 }

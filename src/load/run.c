@@ -18,26 +18,18 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "copyfrom/core.h"
 #include "elsewhere/elsewhere.h"
-#include "index/progress_slot.h"
+#include "index/index.h"
 #include "intake/intake.h"
 #include "intake/receive.h"
-#include "load/away.h"
-#include "load/lead.h"
-#include "load/ledger.h"
-#include "load/run.h"
-#include "load/setup.h"
+#include "load/job.h"
 #include "load/steps.h"
-#include "load/tasks.h"
 #include "phase/phases.h"
-#include "rejects/notices.h"
-#include "report/log.h"
-#include "report/progress.h"
+#include "rejects/rejects.h"
 #include "report/report.h"
 
 /* Throws ERROR unless every record found was loaded, filtered or rejected */
@@ -212,19 +204,6 @@ fc_job_is_cores(FcJob *job)
 		 target->plan->freeze);
 }
 
-/* Do we load the file ourselves? */
-static bool
-fc_job_is_ours(FcJob *job)
-{
-	return job->target.way != FC_WAY_COPY;
-}
-
-static bool
-fc_job_copies(FcJob *job)
-{
-	return !fc_job_is_ours(job);
-}
-
 /*
  * Are records found before all else?  The phase that a source flows into finds
  * them itself, and so does a scan or a load that may.  Core needs them only to
@@ -238,192 +217,123 @@ fc_job_splits(FcJob *job)
 		!(fc_job_is_cores(job) && job->target.options->on_error == FC_ON_ERROR_STOP);
 }
 
-static bool
-fc_job_has_key(FcJob *job)
-{
-	return fc_shared_keyed(job->target.shared);
-}
-
-/* Is there a key, and the source there to be looked at? */
-static bool
-fc_job_may_look(FcJob *job)
-{
-	return fc_job_has_key(job) && !fc_target_grows(&job->target) && job->target.way != FC_WAY_SEND;
-}
-
-static bool
-fc_job_sends(FcJob *job)
-{
-	return job->target.way == FC_WAY_SEND;
-}
-
 /*
  * Sends all records to other servers.  If that cannot be, the way stays what it
  * is: the records are found again, with their keys, which tell why.
  */
-static void
+static bool
 fc_job_send(FcJob *job)
 {
-	job->sent = fc_send_whole(job);
-	if (job->sent)
+	if (fc_send_whole(job))
 	{
 		fc_job_check_conservation(job);
-		return;
+		return true;
 	}
 	fc_find_forget(job);
 	fc_layout_chunks(job);
+	return false;
 }
 
-static bool
-fc_job_is_sent(FcJob *job)
-{
-	return job->sent;
-}
-
-/*
- * Locks the leaves that take rows.  The scan ran under a lock that lets other
- * sessions attach and detach partitions: if one did, its keys are of no use.
- */
+/* Before the load: what it replaces goes, and what it needs is made */
 static void
-fc_job_lock(FcJob *job)
+fc_job_prepare(FcJob *job)
 {
-	fc_away_check_here(&job->target);
-	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
-	fc_tables_lock(job);
+	FcTarget   *target = &job->target;
+
+	if (fc_plan_replaces(target->plan))
+		fc_replace_choose(job);
+	if (fc_plan_merges(target->plan) && target->nsubstitutes > 0)
+		fc_merge_read(job);
+	if (target->options->conflict != FC_CONFLICT_ERROR)
+		fc_upsert_begin(job);
+	if (target->plan->existing == FC_EXISTING_REPLACE)
+		fc_replace_delete(job);
+	CHECK_FOR_INTERRUPTS();
+	fc_partitions_make(job);
+	if (fc_target_grows(target) && !fc_fill_may_flow(job))
+		fc_find_unpack(job);
 }
 
-static bool
-fc_job_bounds_changed(FcJob *job)
-{
-	return fc_shared_key_routes(job->target.shared) && fc_tables_bounds_changed(&job->target);
-}
-
-/* Must the source be whole before the load? */
-static bool
-fc_job_unpacks(FcJob *job)
-{
-	return fc_target_grows(&job->target) && !fc_fill_may_flow(job);
-}
-
-static bool
-fc_job_replaces(FcJob *job)
-{
-	return fc_plan_replaces(job->target.plan);
-}
-
-/* Are rows deleted? */
-static bool
-fc_job_deletes(FcJob *job)
-{
-	return job->target.plan->existing == FC_EXISTING_REPLACE;
-}
-
-static bool
-fc_job_load_replaces(FcJob *job)
-{
-	return fc_plan_replaces(job->target.plan) && fc_job_is_ours(job);
-}
-
-static bool
-fc_job_copy_replaces(FcJob *job)
-{
-	return fc_plan_replaces(job->target.plan) && fc_job_copies(job);
-}
-
-/* The steps of a load, by their numbers in fc_job_steps */
-typedef enum FcStepNumber
-{
-	FC_STEP_SEND,
-	FC_STEP_SPLIT,
-	FC_STEP_CORE,
-	FC_STEP_LOOK,
-	FC_STEP_SCAN,
-	FC_STEP_LOCK,
-	FC_STEP_CHOOSE,
-	FC_STEP_READ,
-	FC_STEP_STAGE,
-	FC_STEP_DELETE,
-	FC_STEP_MAKE,
-	FC_STEP_UNPACK,
-	FC_STEP_LOAD,
-	FC_STEP_COUNT,
-	FC_STEP_ENOUGH,
-	FC_STEP_INDEX,
-	FC_STEP_LET_GO,
-	FC_STEP_ATTACH,
-	FC_STEP_EXCHANGE,
-	FC_STEP_INSERT,
-	FC_STEP_COPY,
-	FC_STEP_COPIED,
-	FC_STEP_REJECT,
-	FC_STEP_END
-} FcStepNumber;
-
-/*
- * One step.  It is taken if "enter" is true (NULL: always).  If "leave" is
- * true after it, "undo" undoes what was done so far (NULL: nothing), and the
- * load goes on at "next"; else at the step that follows.
- */
-typedef struct FcStep
-{
-	bool		(*enter) (FcJob *job);
-	void		(*run) (FcJob *job);
-	bool		(*leave) (FcJob *job);
-	void		(*undo) (FcJob *job);
-	FcStepNumber next;
-} FcStep;
-
-/*
- * A file that was loaded as presorted, and is not in key order, is scanned
- * after all; a scan is repeated if partitions have changed since, or, after a
- * split, if it was wrong about where records begin
- */
-static const FcStep fc_job_steps[] = {
-	[FC_STEP_SEND] = {fc_job_sends, fc_job_send, fc_job_is_sent, NULL, FC_STEP_END},
-	[FC_STEP_SPLIT] = {fc_job_splits, fc_find_split},
-	[FC_STEP_CORE] = {fc_job_is_cores, fc_job_copy, fc_job_is_cores, NULL, FC_STEP_REJECT},
-	[FC_STEP_LOOK] = {fc_job_may_look, fc_find_look, fc_find_is_presorted, NULL, FC_STEP_LOCK},
-	[FC_STEP_SCAN] = {fc_job_has_key, fc_find_keys, fc_find_guessed_wrong, fc_find_guess_no_more, FC_STEP_SPLIT},
-	[FC_STEP_LOCK] = {NULL, fc_job_lock, fc_job_bounds_changed, fc_find_forget, FC_STEP_SCAN},
-	[FC_STEP_CHOOSE] = {fc_job_replaces, fc_replace_choose},
-	[FC_STEP_READ] = {fc_merge_is_wanted, fc_merge_read},
-	[FC_STEP_STAGE] = {fc_upsert_is_wanted, fc_upsert_begin},
-	[FC_STEP_DELETE] = {fc_job_deletes, fc_replace_delete},
-	[FC_STEP_MAKE] = {NULL, fc_partitions_make},
-	[FC_STEP_UNPACK] = {fc_job_unpacks, fc_find_unpack},
-	[FC_STEP_LOAD] = {fc_job_is_ours, fc_fill_run, fc_fill_is_mistaken, fc_fill_undo, FC_STEP_SCAN},
-	[FC_STEP_COUNT] = {fc_job_is_ours, fc_job_check_conservation},
-	[FC_STEP_ENOUGH] = {fc_job_load_replaces, fc_replace_check_loaded},
-	[FC_STEP_INDEX] = {fc_job_is_ours, fc_indexes_run},
-	[FC_STEP_LET_GO] = {fc_job_is_ours, fc_tables_let_go},
-	[FC_STEP_ATTACH] = {fc_job_is_ours, fc_partitions_attach},
-	[FC_STEP_EXCHANGE] = {fc_replace_exchanges, fc_replace_exchange},
-	[FC_STEP_INSERT] = {fc_upsert_has_stage, fc_upsert_insert},
-	[FC_STEP_COPY] = {fc_job_copies, fc_job_copy},
-	[FC_STEP_COPIED] = {fc_job_copy_replaces, fc_replace_check_loaded},
-	[FC_STEP_REJECT] = {NULL, fc_job_rejects}
-};
-
-/* Goes from step to step, until the load has ended or gives way */
+/* After the load of rows into leaves that are not seen yet, or not indexed */
 static void
+fc_job_complete(FcJob *job)
+{
+	fc_job_check_conservation(job);
+	if (fc_plan_replaces(job->target.plan))
+		fc_replace_check_loaded(job);
+	CHECK_FOR_INTERRUPTS();
+	fc_indexes_run(job);
+	fc_tables_let_go(job);
+	CHECK_FOR_INTERRUPTS();
+	fc_partitions_attach(job);
+}
+
+/*
+ * Goes from step to step; false if the load gives way to pg_partman.  A file
+ * that was loaded as presorted, and is not in key order, is scanned after all;
+ * a scan is repeated if partitions have changed since, or, after a split, if it
+ * was wrong about where records begin.
+ */
+static bool
 fc_job_run_steps(FcJob *job)
 {
-	FcStepNumber number = FC_STEP_SEND;
+	FcTarget   *target = &job->target;
+	bool		keyed = fc_shared_keyed(target->shared);
 
-	while (number < FC_STEP_END && !job->gives_way)
+	if (target->way == FC_WAY_SEND && fc_job_send(job))
+		return true;
+split:
+	CHECK_FOR_INTERRUPTS();
+	if (fc_job_splits(job))
+		fc_find_split(job);
+	if (fc_job_is_cores(job))
 	{
-		const FcStep *step = &fc_job_steps[number++];
-
-		CHECK_FOR_INTERRUPTS();
-		if (step->enter && !step->enter(job))
-			continue;
-		step->run(job);
-		if (job->gives_way || step->leave == NULL || !step->leave(job))
-			continue;
-		if (step->undo)
-			step->undo(job);
-		number = step->next;
+		fc_job_copy(job);
+		fc_job_rejects(job);
+		return true;
 	}
+	if (keyed && !fc_target_grows(target) && target->way != FC_WAY_SEND)
+		fc_find_look(job);
+	if (target->way == FC_WAY_PRESORTED)
+		goto lock;
+scan:
+	CHECK_FOR_INTERRUPTS();
+	if (keyed)
+		fc_find_keys(job);
+	if (keyed && job->guessed_wrong)
+		goto split;
+lock:
+	/* the scan ran under a lock with which others attach and detach */
+	fc_away_check_here(target);
+	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
+	if (!fc_tables_lock(job))
+		return false;
+	if (fc_shared_key_routes(target->shared) && fc_tables_bounds_changed(target))
+	{
+		fc_find_forget(job);
+		goto scan;
+	}
+	fc_job_prepare(job);
+	CHECK_FOR_INTERRUPTS();
+	if (target->way != FC_WAY_COPY)
+	{
+		if (!fc_fill_run(job))
+			goto scan;
+		fc_job_complete(job);
+	}
+	CHECK_FOR_INTERRUPTS();
+	if (job->exchange_schemas != NIL && !OidIsValid(target->stage))
+		fc_replace_exchange(job);
+	if (OidIsValid(target->stage))
+		fc_upsert_insert(job);
+	if (target->way == FC_WAY_COPY)
+	{
+		fc_job_copy(job);
+		if (fc_plan_replaces(target->plan))
+			fc_replace_check_loaded(job);
+	}
+	fc_job_rejects(job);
+	return true;
 }
 
 /* Parses and checks every row, as the load would */
@@ -499,8 +409,7 @@ static bool
 fc_job_load_file(FcJob *job, FcLog *log)
 {
 	fc_job_start(job);
-	fc_job_run_steps(job);
-	if (job->gives_way)
+	if (!fc_job_run_steps(job))
 		return false;
 	fc_receive_check_whole(&job->intake);
 	if (job->intake.received.cut)

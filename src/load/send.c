@@ -13,17 +13,12 @@
  */
 #include "postgres.h"
 
-
 #include "context/pace.h"
 #include "copyfrom/core.h"
 #include "elsewhere/elsewhere.h"
 #include "errors/first_error.h"
 #include "errors/stop.h"
-#include "load/away.h"
-#include "load/lead.h"
 #include "load/steps.h"
-#include "load/way.h"
-#include "report/progress.h"
 #include "report/report.h"
 
 /* The leaves that have rows */

@@ -24,15 +24,9 @@
 #include "intake/intake.h"
 #include "intake/receive.h"
 #include "io/io.h"
-#include "load/access.h"
-#include "load/away.h"
-#include "load/lead.h"
-#include "load/ledger.h"
-#include "load/setup.h"
 #include "load/steps.h"
-#include "load/way.h"
 #include "phase/worker.h"
-#include "rejects/table.h"
+#include "rejects/rejects.h"
 #include "report/report.h"
 #include "row/executor.h"
 #include "source/input.h"
@@ -195,19 +189,6 @@ fc_setup_recode(FcJob *job)
 	target->form.encoding = GetDatabaseEncoding();
 }
 
-/*
- * Lets core load a file that cannot be converted: it throws its error when it
- * meets the character.  Where core does not read fields as we do (time zones,
- * patterns, skipped fields) the error is thrown at once.
- */
-static void
-fc_setup_unconvertible(FcJob *job)
-{
-	fc_way_to_core(&job->target, "the file has characters that cannot be converted");
-	if (fc_feed_rereads_fields(&job->target))
-		fc_header_refuse_encoding(job);
-}
-
 /* Opens or receives the source, and converts it */
 static void
 fc_setup_file(FcJob *job)
@@ -258,7 +239,7 @@ fc_setup_partman(FcJob *job)
 	/* without the privilege to read it, existing partitions can be loaded */
 	if (partman->refusal && fc_caller_writes(target->options->caller) &&
 		partman->refusal->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
-		fc_fault_throw(partman->refusal);
+		fc_fault_report(ERROR, partman->refusal);
 }
 
 /*
@@ -294,7 +275,13 @@ fc_setup_plan(FcJob *job)
 	}
 	fc_way_begin(target);
 	if (target->unconvertible)
-		fc_setup_unconvertible(job);
+	{
+		/* core throws its error when it meets the character */
+		fc_way_to_core(target, "the file has characters that cannot be converted");
+		/* unless it does not read fields as we do: time zones, patterns */
+		if (fc_feed_rereads_fields(target))
+			fc_header_refuse_encoding(job);
+	}
 	if (target->way == FC_WAY_COPY && fc_caller_writes(target->options->caller))
 		fc_core_check(target);
 }

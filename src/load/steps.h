@@ -1,9 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * load/steps.h
- *	  What the steps of a load do, each in a module of its own.
- *
- * In the order in which load/run.c calls them, for the first time.
+ *	  What the modules of load/ do: the steps of a load first, in the order in
+ *	  which load/run.c calls them, then what several steps need.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,6 +10,8 @@
 #define FC_STEPS_H
 
 #include "load/job.h"
+#include "phase/worker.h"
+#include "sort/spill.h"
 
 /*
  * Setup: load/header.c
@@ -65,21 +66,15 @@ extern dsm_segment *fc_layout_early(Oid target, dsm_segment *area);
 extern void fc_find_split(FcJob *job);
 extern bool fc_find_by_pass(FcJob *job);
 
-/*
- * Looks whether the file is in key order; the second tells whether it seems so,
- * and the load takes it as it comes.
- */
+/* Takes FC_WAY_PRESORTED if the file seems to be in key order */
 extern void fc_find_look(FcJob *job);
-extern bool fc_find_is_presorted(FcJob *job);
 
 /*
- * Finds the keys, and the records, too, if nobody has found them yet.  The
- * second tells whether that went wrong.  Then the third undoes it: a split must
- * find the records, and all is scanned again.
+ * Finds the keys, and the records, too, if nobody has found them yet.  If that
+ * goes wrong it sets job->guessed_wrong, and forgets all: a split must find the
+ * records before the next scan.
  */
 extern void fc_find_keys(FcJob *job);
-extern bool fc_find_guessed_wrong(FcJob *job);
-extern void fc_find_guess_no_more(FcJob *job);
 
 /* Makes the source whole, and finds its records, ahead of a phase */
 extern void fc_find_unpack(FcJob *job);
@@ -102,10 +97,19 @@ extern bool fc_find_core_reads(const FcJob *job);
 
 /*
  * Locks the leaves that take rows; and the target, if partitions are to be
- * made, so that no other session makes one in their place.  Or sets gives_way,
- * if pg_partman is making or dropping partitions.
+ * made, so that no other session makes one in their place.  False if
+ * pg_partman is making or dropping partitions: the load must wait for that, and
+ * begin again.
  */
-extern void fc_tables_lock(FcJob *job);
+extern bool fc_tables_lock(FcJob *job);
+
+/*
+ * ERROR 53200 at once if there is no room for the locks until commit of n new
+ * partitions, or of "each" tables for one: its own, its indexes', and two for a
+ * TOAST table
+ */
+extern void fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb,
+								  const char *hint);
 
 /* The number of the target's partitions at all levels, plus one for itself */
 extern uint32 fc_tables_count(Oid target);
@@ -174,7 +178,6 @@ extern void fc_merge_check(FcJob *job, const char *why);
  * Spills the rows of the leaves that have substitutes, so that
  * they are loaded with those of the file
  */
-extern bool fc_merge_is_wanted(FcJob *job);
 extern void fc_merge_read(FcJob *job);
 
 /*
@@ -182,9 +185,7 @@ extern void fc_merge_read(FcJob *job);
  * one is needed.  After the load inserts its rows.  The last refuses to load by
  * core's COPY, which meets no conflicts.
  */
-extern bool fc_upsert_is_wanted(FcJob *job);
 extern void fc_upsert_begin(FcJob *job);
-extern bool fc_upsert_has_stage(FcJob *job);
 extern void fc_upsert_insert(FcJob *job);
 extern void fc_upsert_check_core(const FcTarget *target);
 
@@ -195,7 +196,6 @@ extern void fc_replace_delete(FcJob *job);
  * Exchanges the files of leaves with those of their substitutes, if there are
  * any, after new partitions are attached
  */
-extern bool fc_replace_exchanges(FcJob *job);
 extern void fc_replace_exchange(FcJob *job);
 
 /* Throws the error on that was caught; it tells of a leaf, and no substitute */
@@ -233,14 +233,10 @@ extern bool fc_send_whole(FcJob *job);
 
 /*
  * Puts the rows into their leaves.  Throws the error of the first bad record.
- * The second tells whether the load was given up, because the file was taken
+ * False, with all undone and the new partitions dropped, if the file was taken
  * for a presorted one and is not.
  */
-extern void fc_fill_run(FcJob *job);
-extern bool fc_fill_is_mistaken(FcJob *job);
-
-/* After a load that was given up: drops the new partitions and their rows */
-extern void fc_fill_undo(FcJob *job);
+extern bool fc_fill_run(FcJob *job);
 
 /*
  * May chunks be loaded while files are unpacked?  Not if core loads, if rows
@@ -258,5 +254,314 @@ extern bool fc_fill_may_flow(const FcJob *job);
  * cannot be built, throws COPY's error for the first row that it refuses.
  */
 extern void fc_indexes_run(FcJob *job);
+
+/*
+ * load/setup.c
+ */
+
+/*
+ * The first makes a job, and the second makes it ready to run, both in the
+ * memory context of the load.  "opened" and "ledger" may be NULL.  The second
+ * throws COPY's errors for privileges, target, files and header.
+ */
+extern FcJob *fc_setup_begin(const FcOptions *options, const FcOpened *opened,
+							 struct FcLedger *ledger);
+extern void fc_setup_job(FcJob *job);
+
+/*
+ * Makes the segment of a load of one source of so many bytes, PG_UINT64_MAX if
+ * nobody knows how many.  Only creating it tells whether there is enough
+ * shared memory, of which a container may have little.  If not, returns NULL,
+ * with nothing changed: core can do this load without any.
+ */
+extern dsm_segment *fc_setup_segment(const FcOptions *options, uint64 size);
+
+/* Closes what setup opened, and checks that no file changed; keeps the lock */
+extern void fc_setup_end(FcJob *job);
+
+/* Open and close the target, which the leader closes while it does DDL */
+extern void fc_setup_open_target(FcJob *job);
+extern void fc_setup_close_target(FcJob *job);
+
+/* The number of workers for so many bytes of rows */
+extern int	fc_setup_workers(const FcTarget *target, uint64 bytes);
+
+/*
+ * load/access.c
+ */
+
+/*
+ * Opens the files of a load, in its order: paths and patterns.  Throws COPY's
+ * errors for files that the caller may not read or that cannot be opened,
+ * ERROR 22023 for a file that is named twice.  Reads at most so many bytes of
+ * files without a known size.  Needs the options and, for hints, the table if
+ * there is one.
+ */
+extern FcSource *fc_access_open(const FcTarget *target, uint64 most);
+
+/* The paths of the files, as strings, unopened; there may be none */
+extern List *fc_access_list(const FcTarget *target);
+
+/*
+ * Before the target is opened, if its rows are replaced: locks a plain table
+ * against another such load, so that the two do not wait for each other at the
+ * end
+ */
+extern void fc_access_lock_target(const FcOptions *options);
+
+/* COPY's ERROR 0A000 if row-level security would apply to the caller */
+extern void fc_access_refuse_rls(Oid table);
+
+/*
+ * Throws COPY's errors if the caller may not load, and ERROR 0A000 if rows are
+ * to be replaced that cannot be; needs the plan
+ */
+extern void fc_access_check_target(FcJob *job);
+
+/*
+ * load/away.c
+ */
+
+/*
+ * Before all else: ERROR 0A000 if options for other servers need what is not
+ * there, 22023 if they are wrong
+ */
+extern void fc_away_check_options(const FcOptions *options);
+
+/* Sets job->places; ERROR if the option for it cannot be used for the table */
+extern void fc_away_take_places(FcJob *job);
+
+/*
+ * Returns why core must load because of this foreign table, which is the target
+ * or a leaf of it; NULL: its records can be sent as they are.
+ */
+extern const char *fc_away_refusal(FcJob *job, Relation foreign);
+
+/*
+ * Before the way is final: takes FC_WAY_SEND if all leaves are on other servers
+ * and their records can be sent, and FC_WAY_COPY if the target is a foreign
+ * table for which they cannot.  Sets job->foreign.  ERROR 0A000 if another
+ * extension keeps the rows elsewhere, and records cannot be sent there.
+ */
+extern void fc_away_foresee(FcJob *job);
+
+/*
+ * With a ledger: ERROR 0A000 if rows go to other servers, which could commit
+ * them when the row of the ledger here is lost, or to unlogged tables, which
+ * lose them in a crash
+ */
+extern void fc_away_check_ledger(const FcJob *job);
+
+/*
+ * Once all leaves are locked, or what another extension keeps: are all leaves
+ * still such ones?  If not, takes the way of a load into leaves here.
+ */
+extern bool fc_away_confirm(FcJob *job);
+
+/* Before core loads: ERROR if it must not, or if the rows belong elsewhere */
+extern void fc_away_check_core(FcJob *job);
+
+/* ERROR if rows would be loaded here that another extension keeps elsewhere */
+extern void fc_away_check_here(const FcTarget *target);
+
+/* Is what was loaded into the table not seen before the transaction commits? */
+extern bool fc_away_is_unseen(FcJob *job, Oid table);
+
+/*
+ * load/way.c
+ */
+
+/* Takes the way that the plan says, before anything is known of the files */
+extern void fc_way_begin(FcTarget *target);
+
+/*
+ * Takes a way, which fc_lead_run() tells the processes of each phase; the
+ * reason is for the report.  Does nothing once the way is FC_WAY_COPY: nothing
+ * that is found out later lets the load go another way.
+ */
+extern void fc_way_take(FcTarget *target, FcWay way, const char *reason);
+
+/*
+ * The way as the processes of a phase need to know it: an analysis needs no
+ * rows in the spill, because it reads them in file order
+ */
+extern FcWay fc_way_of_phase(const FcTarget *target);
+
+/* Takes FC_WAY_COPY; the reason is for the report */
+extern void fc_way_to_core(FcTarget *target, const char *reason);
+
+/*
+ * Must one process load alone, because it sorts rows that may go to any leaf,
+ * or that have no key?
+ */
+extern bool fc_way_sorts_alone(const FcTarget *target);
+
+/* Must new partitions be attached, or have their indexes, before rows come? */
+extern bool fc_way_needs_attached(FcJob *job);
+
+/* For the report: how a load went */
+extern char *fc_way_choice(const FcTarget *target);
+extern char *fc_way_of_leaf(const FcTarget *target, const FcTask *task);
+extern char *fc_way_io_method(FcShared *shared);
+
+/*
+ * load/lead.c
+ */
+
+/*
+ * Begins a phase in report and progress, if the source is whole; else it begins
+ * with fc_lead_run
+ */
+extern void fc_lead_begin(FcJob *job, FcPhase phase);
+
+/*
+ * Runs a phase over so many chunks or tasks, in workers or in the leader
+ * alone.  Returns the number of processes that worked.  If the source is still
+ * to be unpacked or received, that is done meanwhile, and the source is whole
+ * afterwards.
+ */
+extern int	fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work);
+
+/*
+ * Unpacks the packed files of target->source ahead of all other phases, before
+ * there is job->segment, and makes their copies the source
+ */
+extern void fc_lead_unpack(FcJob *job);
+
+/*
+ * Calls "phase", in which the leader may run code of users, in a
+ * subtransaction that is rolled back.  When an error of such code was caught,
+ * the transaction goes on, and what the code has left must go.
+ */
+extern void fc_lead_apart(FcJob *job, void (*phase) (FcJob *job));
+
+/* Gives the leader the load's tasks again, after a phase with other tasks */
+extern void fc_lead_take_up_tasks(FcJob *job);
+
+/* Ends the phase in the report; rows and bytes are -1 if unknown */
+extern void fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes,
+						   char *choice);
+
+/* Once the records are counted: a row of the report for each file of several */
+extern void fc_lead_report_files(FcJob *job);
+
+/* Says for the report how many chunks there are */
+extern char *fc_lead_split_choice(const FcJob *job);
+
+/*
+ * load/tasks.c
+ */
+
+/*
+ * The first sets job->parts from the spill, the second to the parts given.
+ * Both set job->target.created to the ranges that need a new partition, and
+ * keep an error for rows that no partition will take.
+ */
+extern void fc_tasks_find_parts(FcJob *job);
+extern void fc_tasks_set_parts(FcJob *job, List *parts);
+
+/* Makes job->tasks, the largest leaf first; new partitions must have OIDs */
+extern void fc_tasks_make(FcJob *job);
+
+/*
+ * Makes job->tasks for a presorted file: a slice for each chunk that a part's
+ * rows may be in.  Goes by job->keys, which fc_presorted_look has set.
+ */
+extern void fc_tasks_make_presorted(FcJob *job);
+
+/*
+ * Sets job->parts to all ranges from the first key of a presorted file to its
+ * last; some may turn out to have no rows.  False if these are too many, or if
+ * a new partition cannot be made for each of them.
+ */
+extern bool fc_tasks_span_parts(FcJob *job);
+
+/*
+ * The leaf that takes a part's rows, or its substitute; InvalidOid if none does
+ * or core routes, or as long as it is not made.  *created: the load makes it.
+ */
+extern Oid	fc_tasks_leaf(const FcTarget *target, const FcSpillPart *part,
+						  bool *created);
+
+/*
+ * Decides how about so many rows get into a leaf, which are frozen if that is
+ * said here or asked for
+ */
+extern FcStorage fc_tasks_storage(FcJob *job, Oid leaf, bool frozen, uint64 rows);
+
+/* Rows that went to one leaf, with its OID first for oid_cmp() */
+typedef struct FcLeafRows
+{
+	Oid			leaf;
+	uint64		rows;
+	uint64		old;			/* of these: see FcTask */
+	uint64		old_gone;
+	uint64		gone;
+} FcLeafRows;
+
+/* Returns target.ngroups of them, one for each leaf loaded, in order of OIDs */
+extern FcLeafRows *fc_tasks_leaf_rows(FcJob *job);
+extern uint64 fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf);
+
+/*
+ * Has the load of a leaf, or its substitute, added rows, or left some out?  Not
+ * if no row of the file came.
+ */
+extern bool fc_tasks_has_changed(FcJob *job, const FcLeafRows *leaves, Oid leaf);
+
+/*
+ * load/ledger.c
+ */
+
+/* Makes such a table, named as to_regclass reads names; returns its OID */
+extern Oid	fc_ledger_create(const char *name);
+
+/*
+ * Locks the table, until the transaction ends, against whoever would change
+ * what it is.  ERROR 42501 or 55000 if it cannot be trusted, or is the target.
+ */
+extern void fc_ledger_lock(Oid table, Oid target);
+
+/* The name of the table, qualified and quoted */
+extern const char *fc_ledger_name(Oid table);
+
+/*
+ * Where a file lies, without links, in the current memory context; "root" as in
+ * fc_root_open().  ERROR 55000 if that is not the file with this device and
+ * inode.
+ */
+extern char *fc_ledger_path(const char *root, const char *path, dev_t dev, ino_t ino);
+
+/* Why the ledger cannot have such a path; NULL: it can */
+extern const char *fc_ledger_refusal(const char *path);
+
+/*
+ * Before a load: locks the ledger, and puts the files into it that are to be
+ * loaded; others wait for their rows until the transaction ends.  NULL if the
+ * options name no ledger.  ERROR 55000 for a file that has changed since it was
+ * loaded.
+ */
+extern struct FcLedger *fc_ledger_claim(const FcOptions *options);
+
+/* For an analysis, but on a standby: how many of the files the ledger has */
+extern uint32 fc_ledger_count(const FcJob *job);
+
+/* Has the ledger all of the source, so that there is nothing to load? */
+extern bool fc_ledger_has_all(const struct FcLedger *ledger);
+
+/* The sources without what the ledger has: List of String */
+extern const List *fc_ledger_sources(const struct FcLedger *ledger);
+
+/* ERROR 55000 unless the files that were opened are those that were claimed */
+extern void fc_ledger_check_opened(const FcJob *job);
+
+/* FcContext.idle: goes on with the checksums of the files; arg is the job */
+extern bool fc_ledger_sum(void *arg);
+
+/*
+ * After the load: records the files as loaded.  ERROR 55000 for a file that
+ * somebody has written to since it was claimed.
+ */
+extern void fc_ledger_put(FcJob *job);
 
 #endif							/* FC_STEPS_H */

@@ -12,9 +12,11 @@
 
 #include "access/relation.h"
 #include "access/table.h"
+#include "access/twophase.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/portal.h"
@@ -23,10 +25,8 @@
 
 #include "compat/compat.h"
 #include "heap/hold.h"
-#include "load/away.h"
 #include "load/steps.h"
-#include "load/tasks.h"
-#include "load/way.h"
+#include "report/units.h"
 
 uint32
 fc_tables_count(Oid target)
@@ -50,7 +50,7 @@ fc_tables_lock_late(const FcTarget *target)
 		target->planned->leader_reason == NULL;
 }
 
-void
+bool
 fc_tables_lock(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -60,15 +60,12 @@ fc_tables_lock(FcJob *job)
 	if (fc_shared_routed(target->shared) && !fc_tables_lock_late(target))
 		(void) find_all_inheritors(target->oid, RowExclusiveLock, NULL);
 	if (!fc_shared_key_routes(target->shared))
-		return;
+		return true;
 	if (target->ncreated > 0)
 	{
 		fc_partition_check_owner(target->rel, target->route, target->created, target->ncreated);
 		if (job->partman && !fc_partman_try_lock())
-		{
-			job->gives_way = true;
-			return;
-		}
+			return false;
 		LockRelationOid(target->oid, ShareUpdateExclusiveLock);
 	}
 	foreach(lc, job->parts)
@@ -83,6 +80,26 @@ fc_tables_lock(FcJob *job)
 			LockRelationOid(leaf, replaces && OidIsValid(part->range.partition) ?
 							ShareUpdateExclusiveLock : RowExclusiveLock);
 	}
+	return true;
+}
+
+void
+fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb, const char *hint)
+{
+	uint64		needed = (uint64) n * each * (3 + list_length(RelationGetIndexList(job->target.rel)));
+	uint64		room = (uint64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
+	char		count[FC_UNITS_LEN];
+	char		wanted[FC_UNITS_LEN];
+	char		most[FC_UNITS_LEN];
+
+	if (needed < room)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("cannot %s %s partitions in one transaction", verb, fc_units_count(count, n)),
+			 errdetail("They need %s locks, and the lock table has room for %s.",
+					   fc_units_count(wanted, needed), fc_units_count(most, room)),
+			 errhint("%s", hint)));
 }
 
 bool

@@ -16,13 +16,14 @@
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "errors/first_error.h"
 #include "heap/writer.h"
 #include "key/search.h"
-#include "load/tasks.h"
+#include "load/steps.h"
 
 /* A presorted file may span so many ranges, and so many more for each chunk */
 #define FC_SPAN_LEAST	16
@@ -39,26 +40,6 @@ typedef struct FcGroup
 	int			order;			/* of the first part among all parts */
 	List	   *parts;			/* their numbers there */
 } FcGroup;
-
-static int
-fc_created_cmp(const void *a, const void *b)
-{
-	const FcNewPartition *pa = a;
-	const FcNewPartition *pb = b;
-
-	return pa->range.lo < pb->range.lo ? -1 : pa->range.lo > pb->range.lo;
-}
-
-static FcNewPartition *
-fc_tasks_created(const FcTarget *target, const FcSpillPart *part)
-{
-	FcNewPartition key = {part->range, NULL};
-
-	if (part->null || target->ncreated == 0)
-		return NULL;
-	return bsearch(&key, target->created, target->ncreated, sizeof(FcNewPartition),
-				   fc_created_cmp);
-}
 
 /* The substitute of the part's leaf, or NULL */
 static const FcSubstitute *
@@ -79,7 +60,7 @@ static Oid
 fc_tasks_own_leaf(const FcTarget *target, const FcSpillPart *part, bool *created)
 {
 	const FcSubstitute *substitute = fc_tasks_substitute(target, part);
-	FcNewPartition *new;
+	int			at = 0;
 
 	*created = substitute != NULL;
 	if (substitute)
@@ -88,12 +69,12 @@ fc_tasks_own_leaf(const FcTarget *target, const FcSpillPart *part, bool *created
 		return fc_shared_routed(target->shared) ? InvalidOid : target->oid;
 	if (OidIsValid(part->range.partition))
 		return part->range.partition;
-	new = fc_tasks_created(target, part);
-	if (new == NULL)
+	fc_search(int, at, target->ncreated, mid, target->created[mid].range.lo < part->range.lo);
+	if (part->null || at == target->ncreated || target->created[at].range.lo != part->range.lo)
 		return target->plan->missing == FC_MISSING_ERROR &&
 			!part->null ? InvalidOid : target->route->default_oid;
 	*created = true;
-	return new->range.partition;
+	return target->created[at].range.partition;
 }
 
 Oid
@@ -448,15 +429,6 @@ fc_tasks_make_presorted(FcJob *job)
 	fc_tasks_count_slices(job);
 }
 
-static int
-fc_tasks_leaf_cmp(const void *a, const void *b)
-{
-	Oid			la = ((const FcLeafRows *) a)->leaf;
-	Oid			lb = ((const FcLeafRows *) b)->leaf;
-
-	return la < lb ? -1 : la > lb;
-}
-
 FcLeafRows *
 fc_tasks_leaf_rows(FcJob *job)
 {
@@ -472,16 +444,14 @@ fc_tasks_leaf_rows(FcJob *job)
 		leaves[task->part].old_gone += task->old_gone;
 		leaves[task->part].gone += task->gone;
 	}
-	qsort(leaves, job->target.ngroups, sizeof(FcLeafRows), fc_tasks_leaf_cmp);
+	qsort(leaves, job->target.ngroups, sizeof(FcLeafRows), oid_cmp);
 	return leaves;
 }
 
 static const FcLeafRows *
 fc_tasks_find_leaf(FcJob *job, const FcLeafRows *leaves, Oid leaf)
 {
-	FcLeafRows	key = {leaf, 0};
-
-	return bsearch(&key, leaves, job->target.ngroups, sizeof(FcLeafRows), fc_tasks_leaf_cmp);
+	return bsearch(&leaf, leaves, job->target.ngroups, sizeof(FcLeafRows), oid_cmp);
 }
 
 uint64

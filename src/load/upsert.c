@@ -30,21 +30,11 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
-#include "load/lead.h"
-#include "load/setup.h"
 #include "load/steps.h"
-#include "load/tasks.h"
 #include "partition/ddl.h"
-#include "partition/exchange.h"
-#include "partition/table.h"
-#include "report/progress.h"
+#include "partition/partition.h"
+#include "report/report.h"
 #include "sort/order_by_keys.h"
-
-bool
-fc_upsert_is_wanted(FcJob *job)
-{
-	return job->target.options->conflict != FC_CONFLICT_ERROR;
-}
 
 void
 fc_upsert_check_core(const FcTarget *target)
@@ -55,25 +45,6 @@ fc_upsert_check_core(const FcTarget *target)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot load rows into table \"%s\" with on_conflict", target->relname),
 			 errdetail("Rows would be loaded one by one, as COPY does: %s.", target->core_reason)));
-}
-
-/* Is there a row that a leaf may have already? */
-static bool
-fc_upsert_needs_stage(const FcJob *job)
-{
-	const FcTarget *target = &job->target;
-	ListCell   *lc;
-
-	if (target->planned->staged || !fc_shared_key_routes(target->shared))
-		return true;
-	foreach(lc, job->parts)
-	{
-		bool		created;
-
-		if (OidIsValid(fc_tasks_leaf(target, lfirst(lc), &created)))
-			return true;
-	}
-	return false;
 }
 
 /*
@@ -88,26 +59,14 @@ fc_upsert_begin(FcJob *job)
 
 	if (target->way == FC_WAY_COPY)
 		fc_upsert_check_core(target);
-	if (!fc_upsert_needs_stage(job))
+	/* in new partitions no row meets another */
+	if (!target->planned->staged && fc_shared_key_routes(target->shared) &&
+		fc_tables_existing(job) == NIL)
 		return;
 	nspid = fc_exchange_begin();
 	job->exchange_schemas = lappend_oid(job->exchange_schemas, nspid);
 	target->stage = fc_table_create_stage(target->rel, nspid, !target->planned->staged &&
 										  !fc_exchange_constraints_see_table(target->rel));
-}
-
-/* May the caller insert into any column? */
-static bool
-fc_upsert_may_insert(const FcTarget *target)
-{
-	return pg_class_aclcheck(target->oid, GetUserId(), ACL_INSERT) == ACLCHECK_OK;
-}
-
-/* Is the column one of the file's? */
-static bool
-fc_upsert_in_file(const FcTarget *target, AttrNumber attnum)
-{
-	return list_member_int(target->planned->columns.attnums, attnum);
 }
 
 /*
@@ -118,7 +77,7 @@ static List *
 fc_upsert_columns(const FcTarget *target)
 {
 	TupleDesc	desc = RelationGetDescr(target->rel);
-	bool		all = fc_upsert_may_insert(target);
+	bool		all = pg_class_aclcheck(target->oid, GetUserId(), ACL_INSERT) == ACLCHECK_OK;
 	List	   *columns = NIL;
 
 	for (int i = 0; i < desc->natts; i++)
@@ -126,7 +85,7 @@ fc_upsert_columns(const FcTarget *target)
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 
 		if (!att->attisdropped && !att->attgenerated &&
-			(all || fc_upsert_in_file(target, att->attnum)))
+			(all || list_member_int(target->planned->columns.attnums, att->attnum)))
 			columns = lappend_int(columns, att->attnum);
 	}
 	return columns;
@@ -252,12 +211,6 @@ fc_upsert_execute(const FcTarget *target)
 	inserted = SPI_processed;
 	SPI_finish();
 	return inserted;
-}
-
-bool
-fc_upsert_has_stage(FcJob *job)
-{
-	return OidIsValid(job->target.stage);
 }
 
 void

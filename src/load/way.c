@@ -14,7 +14,7 @@
 #include "access/parallel.h"
 #include "nodes/pg_list.h"
 
-#include "load/way.h"
+#include "load/steps.h"
 #include "sort/order_by_keys.h"
 
 char *

@@ -23,9 +23,9 @@
 
 #include "convert/pattern.h"
 #include "options/columns.h"
-#include "options/transform.h"
 
-AttrNumber
+/* The attnum of the column of this name that a file may have, or 0 */
+static AttrNumber
 fc_columns_attnum(Relation rel, const char *name)
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);

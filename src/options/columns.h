@@ -10,6 +10,7 @@
 
 #include "lib/stringinfo.h"
 
+#include "errors/context.h"
 #include "options/options.h"
 
 /*
@@ -99,10 +100,66 @@ extern Node *fc_columns_transform(const FcColumns *columns, AttrNumber attnum);
 extern void fc_columns_check_others(Relation rel, const FcOptions *options,
 									const FcColumns *columns);
 
-/* The attnum of the column of this name that a file may have, or 0 */
-extern AttrNumber fc_columns_attnum(Relation rel, const char *name);
-
 /* Returns the names of FORCE_NOT_NULL or FORCE_NULL with "*" written out */
 extern List *fc_columns_force(List *names, Relation rel, List *attnums);
+
+/*
+ * options/edits.c
+ */
+
+/* Words for the column of this name, or for all: NULL */
+typedef struct FcNullWords
+{
+	char	   *column;
+	StringInfo	words;			/* each after a '+' and with a NUL */
+} FcNullWords;
+
+/*
+ * What null_strings says, as a list of FcNullWords.  ERROR 22023 or 22P02 if it
+ * is not as it should be.
+ */
+extern List *fc_edits_null_strings(char *text);
+
+/* Is s[0..len) one of the words? */
+extern bool fc_edits_has_word(const FcNullWords *null, const char *s, size_t len);
+
+/*
+ * Sets the flags of the fields that are edited, and their words.  ERROR 42703
+ * or 42P10 for a column that the table or the file does not have, 22023 or
+ * 22P02 for null_strings that are not as they should be.
+ */
+extern void fc_edits_make(Relation rel, const FcOptions *options, FcColumns *columns);
+
+/*
+ * options/transform.c
+ */
+
+/* One column and its expression, as the caller wrote them */
+typedef struct FcTransformOption
+{
+	char	   *column;
+	Node	   *expr;			/* as the grammar makes it */
+	char	   *statement;		/* that the grammar has read */
+	FcWithin	within;			/* the caller's text in it */
+} FcTransformOption;
+
+/*
+ * Does an expression name such a field, or the one of this number, from 0?  So
+ * that it may be there although no column of the table has its name.
+ */
+extern bool fc_transform_uses(const FcOptions *options, const char *field, int number);
+
+/* Does an expression make this column's value? */
+extern bool fc_transform_makes(const FcOptions *options, const char *column);
+
+/* What the caller says of the column, or NULL */
+extern const FcTransformOption *fc_transform_option(const FcOptions *options, const char *column);
+
+/*
+ * Returns the fields, as attnums, with columns that have none behind them, and
+ * with 0 for those that get their default.  ERROR 42703 or 42P10 for a column
+ * that the table does not have, or that nobody may set.
+ */
+extern List *fc_transform_fields(Relation rel, const FcOptions *options, const List *fields);
 
 #endif							/* FC_COLUMNS_H */

@@ -19,7 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "options/edits.h"
+#include "options/columns.h"
 #include "row/edit.h"
 
 /* What may stand between thousands, apart from "." and "," */
@@ -27,35 +27,6 @@ static const char *const groups[] = {" ", "'"};
 
 /* The same in UTF8: no-break spaces and the apostrophe of typesetters */
 static const char *const utf8_groups[] = {"\xC2\xA0", "\xE2\x80\xAF", "\xE2\x80\x99"};
-
-static void
-fc_edits_trim(FcOptions *options)
-{
-	const char *word = options->words.trim;
-
-	if (pg_strcasecmp(word, "unquoted") == 0)
-		options->trim = FC_FIELD_TRIM;
-	else if (pg_strcasecmp(word, "all") == 0)
-		options->trim = FC_FIELD_TRIM | FC_FIELD_TRIM_QUOTED;
-	else if (pg_strcasecmp(word, "none") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("trim \"%s\" not recognized", word),
-				 fc_option_hint(options, FC_OPTION_trim)));
-}
-
-static void
-fc_edits_missing(FcOptions *options)
-{
-	const char *word = options->words.missing_columns;
-
-	options->pads = pg_strcasecmp(word, "null") == 0;
-	if (!options->pads && pg_strcasecmp(word, "error") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("missing_columns \"%s\" not recognized", word),
-				 fc_option_hint(options, FC_OPTION_missing_columns)));
-}
 
 /* Which of the separators the text begins with, or NULL */
 static const char *
@@ -135,11 +106,12 @@ fc_edits_number(FcOptions *options)
 void
 fc_options_edits(FcOptions *options)
 {
+	const uint16 trims[] = {0, FC_FIELD_TRIM, FC_FIELD_TRIM | FC_FIELD_TRIM_QUOTED};
 	const char *given;
 
-	fc_edits_trim(options);
+	options->trim = trims[fc_option_word(options, FC_OPTION_trim)];
 	fc_edits_number(options);
-	fc_edits_missing(options);
+	options->pads = fc_option_word(options, FC_OPTION_missing_columns) != 0;
 	given = options->null_strings ? "null_strings" : options->trim ? "trim" :
 		options->words.number_format ? "number_format" :
 		options->skip_empty_lines ? "skip_empty_lines" :

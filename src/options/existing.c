@@ -48,52 +48,21 @@ static void
 fc_options_check_conflict(const FcOptions *options)
 {
 	const char *other = options->existing != FC_EXISTING_KEEP ? "existing_rows" : options->freeze ? "freeze" :
-		options->order_by != NIL ? "order_by" : NULL;
+		options->order_by != NIL ? "order_by" :
+		options->tolerated & FC_CLASS_UNIQUE ? "on_error_classes \"unique\"" : NULL;
 
-	if (other)
+	if (other && options->conflict != FC_CONFLICT_ERROR)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s cannot be used with on_conflict \"%s\"", other, options->words.on_conflict),
 				 errhint("Leave one of them out.")));
-	if (options->tolerated & FC_CLASS_UNIQUE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("on_error_classes \"unique\" cannot be used with on_conflict \"%s\"", options->words.on_conflict),
-				 errhint("Leave one of them out.")));
-}
-
-/* Reads on_conflict, once all that it cannot be used with is known */
-static void
-fc_options_conflict(FcOptions *options)
-{
-	const char *word = options->words.on_conflict;
-
-	if (pg_strcasecmp(word, "error") == 0)
-		return;
-	if (pg_strcasecmp(word, "nothing") == 0)
-		options->conflict = FC_CONFLICT_NOTHING;
-	else if (pg_strcasecmp(word, "update") == 0)
-		options->conflict = FC_CONFLICT_UPDATE;
-	else
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("on_conflict \"%s\" not recognized", word),
-				 fc_option_hint(options, FC_OPTION_on_conflict)));
-	fc_options_check_conflict(options);
 }
 
 static void
 fc_options_dedup(FcOptions *options)
 {
-	const char *keep = options->words.dedup_keep;
-	bool		last = pg_strcasecmp(keep, "last") == 0;
-
-	if (!last && pg_strcasecmp(keep, "first") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("dedup_keep \"%s\" not recognized", keep),
-				 fc_option_hint(options, FC_OPTION_dedup_keep)));
-	options->dedup_first = !last || (options->conflict == FC_CONFLICT_NOTHING && !options->given[FC_OPTION_dedup_keep]);
+	options->dedup_first = fc_option_word(options, FC_OPTION_dedup_keep) != 0 ||
+		(options->conflict == FC_CONFLICT_NOTHING && !options->given[FC_OPTION_dedup_keep]);
 	if (options->existing == FC_EXISTING_MERGE || options->conflict != FC_CONFLICT_ERROR)
 	{
 		if (options->given[FC_OPTION_dedup_keep] && options->existing == FC_EXISTING_MERGE && options->dedup_keys == NIL)
@@ -113,17 +82,7 @@ fc_options_dedup(FcOptions *options)
 static void
 fc_options_replace(FcOptions *options)
 {
-	const char *word = options->words.existing_rows;
-
-	if (pg_strcasecmp(word, "replace") == 0)
-		options->existing = FC_EXISTING_REPLACE;
-	else if (pg_strcasecmp(word, "merge") == 0)
-		options->existing = FC_EXISTING_MERGE;
-	else if (pg_strcasecmp(word, "keep") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("existing_rows \"%s\" not recognized", word),
-				 fc_option_hint(options, FC_OPTION_existing_rows)));
+	options->existing = fc_option_word(options, FC_OPTION_existing_rows);
 	fc_options_check_existing(options);
 	options->min_replace_ratio = fc_options_ratio(options);
 	if ((options->replace_from == NULL) != (options->replace_to == NULL))
@@ -143,6 +102,7 @@ void
 fc_options_existing(FcOptions *options)
 {
 	fc_options_replace(options);
-	fc_options_conflict(options);
+	options->conflict = fc_option_word(options, FC_OPTION_on_conflict);
+	fc_options_check_conflict(options);
 	fc_options_dedup(options);
 }

@@ -37,16 +37,6 @@ static const struct
 	"a string, an array or an object"}
 };
 
-static const FcOption *
-fc_json_find(const char *key)
-{
-	const FcOption *option = fc_option_find(key, FC_FROM_CALL);
-
-	if (option == NULL)
-		fc_option_refuse(key, FC_FROM_CALL, NULL, -1);
-	return option;
-}
-
 static Node *
 fc_json_string(const JsonbValue *value)
 {
@@ -112,9 +102,11 @@ fc_json_value(const char *key, FcOptionKind kind, const JsonbValue *value)
 static DefElem *
 fc_json_option(char *key, const JsonbValue *value)
 {
-	const FcOption *option = fc_json_find(key);
+	const FcOption *option = fc_option_find(key, FC_FROM_CALL);
 	Node	   *node;
 
+	if (option == NULL)
+		fc_option_refuse(key, FC_FROM_CALL, NULL, -1);
 	if (value->type == jbvNull)
 		return NULL;
 	node = fc_json_value(key, option->kind, value);

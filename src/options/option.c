@@ -8,10 +8,9 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
-#include "utils/builtins.h"
+#include "utils/formatting.h"
 #include "utils/varlena.h"
 
-#include "compat/compat.h"
 #include "options/help_list.h"
 #include "options/options.h"
 
@@ -129,6 +128,29 @@ fc_option_hint(const FcOptions *options, FcOptionNumber option)
 {
 	return errhint("Use %s%s %s.", fc_option_list[option].name,
 				   fc_caller_arrow(options->caller), fc_option_values[option]);
+}
+
+int
+fc_option_word(const FcOptions *options, FcOptionNumber number)
+{
+	const FcOption *option = &fc_option_list[number];
+	const char *word = *(char *const *) ((const char *) options + option->at);
+	const char *values = fc_option_values[number];
+	bool		cores = number == FC_OPTION_on_error || number == FC_OPTION_log_verbosity;
+
+	for (int n = 0; (values = strchr(values, '\'')) != NULL; n++)
+	{
+		size_t		len = strcspn(++values, "'");
+
+		if (strlen(word) == len && pg_strncasecmp(word, values, len) == 0)
+			return n;
+		values += len + 1;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 cores ? errmsg("COPY %s \"%s\" not recognized", asc_toupper(option->name, strlen(option->name)), word) :
+			 errmsg("%s \"%s\" not recognized", option->name, word),
+			 fc_option_hint(options, number)));
 }
 
 char *

@@ -18,15 +18,12 @@
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "parser/scansup.h"
 #include "utils/builtins.h"
-#include "utils/formatting.h"
 #include "utils/guc.h"
 #include "utils/json.h"
 #include "utils/timestamp.h"
-#include "utils/varlena.h"
 
 #include "compat/compat.h"
 #include "errors/context.h"
@@ -225,24 +222,6 @@ fc_options_header(FcOptions *options)
 	return known;
 }
 
-static void
-fc_options_missing(FcOptions *options)
-{
-	const char *missing = options->words.missing_partitions;
-
-	if (pg_strcasecmp(missing, "create") == 0)
-		options->missing = FC_MISSING_CREATE;
-	else if (pg_strcasecmp(missing, "error") == 0)
-		options->missing = FC_MISSING_ERROR;
-	else if (pg_strcasecmp(missing, "default") == 0)
-		options->missing = FC_MISSING_DEFAULT;
-	else
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("missing_partitions \"%s\" not recognized", missing),
-				 fc_option_hint(options, FC_OPTION_missing_partitions)));
-}
-
 /* ERROR unless the ledger can tell the data from others, or none is given */
 static void
 fc_options_check_ledger(const FcOptions *options)
@@ -272,35 +251,6 @@ fc_options_check_ledger(const FcOptions *options)
 				 errmsg("label must not be empty, or begin with \"/\" as paths do")));
 }
 
-static void
-fc_options_ledger(FcOptions *options)
-{
-	const char *word = options->words.changed_files;
-
-	fc_options_check_ledger(options);
-	if (pg_strcasecmp(word, "skip") == 0)
-		options->changed_files = FC_CHANGED_SKIP;
-	else if (pg_strcasecmp(word, "load") == 0)
-		options->changed_files = FC_CHANGED_LOAD;
-	else if (pg_strcasecmp(word, "error") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("changed_files \"%s\" not recognized", word),
-				 fc_option_hint(options, FC_OPTION_changed_files)));
-}
-
-/* Refuses what says how to read a text: binary values are no texts */
-static void
-fc_options_check_binary(const FcOptions *options)
-{
-	if (options->timestamp_format || options->time_zone)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("cannot specify %s in BINARY mode",
-						options->timestamp_format ? "timestamp_format" : "time_zone"),
-				 errhint("Values of the binary format are moments already: leave it out.")));
-}
-
 /* Refuses an empty name, which would pass for none */
 static void
 fc_options_check_zone(const FcOptions *options)
@@ -315,11 +265,12 @@ fc_options_check_zone(const FcOptions *options)
 static void
 fc_options_check_format(const FcOptions *options)
 {
-	if (fc_format_is_binary(&options->format))
-	{
-		fc_options_check_binary(options);
-		return;
-	}
+	if (fc_format_is_binary(&options->format) && (options->timestamp_format || options->time_zone))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("cannot specify %s in BINARY mode",
+						options->timestamp_format ? "timestamp_format" : "time_zone"),
+				 errhint("Values of the binary format are moments already: leave it out.")));
 	if (!fc_format_is_csv(&options->format))
 		return;
 	/* core before 17 accepts line ends here, and then cannot read the file */
@@ -361,18 +312,6 @@ fc_options_check_default(const FcOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("NULL specification and DEFAULT specification cannot be the same")));
-}
-
-static void
-fc_options_not_recognized(const FcOptions *options, FcOptionNumber option,
-						  const char *value)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("COPY %s \"%s\" not recognized",
-					asc_toupper(fc_option_list[option].name,
-								strlen(fc_option_list[option].name)), value),
-			 fc_option_hint(options, option)));
 }
 
 static const struct
@@ -456,21 +395,8 @@ fc_options_reject_limit(FcOptions *options)
 static void
 fc_options_on_error(FcOptions *options)
 {
-	const FcOptionWords *words = &options->words;
-
-	if (pg_strcasecmp(words->on_error, "ignore") == 0)
-		options->on_error = FC_ON_ERROR_IGNORE;
-	else if (pg_strcasecmp(words->on_error, "set_null") == 0)
-		options->on_error = FC_ON_ERROR_SET_NULL;
-	else if (pg_strcasecmp(words->on_error, "stop") != 0)
-		fc_options_not_recognized(options, FC_OPTION_on_error, words->on_error);
-	if (pg_strcasecmp(words->log_verbosity, "verbose") == 0)
-		options->log_verbosity = FC_LOG_VERBOSE;
-	else if (pg_strcasecmp(words->log_verbosity, "default") == 0)
-		options->log_verbosity = FC_LOG_DEFAULT;
-	else if (pg_strcasecmp(words->log_verbosity, "silent") != 0)
-		fc_options_not_recognized(options, FC_OPTION_log_verbosity,
-								  words->log_verbosity);
+	options->on_error = fc_option_word(options, FC_OPTION_on_error);
+	options->log_verbosity = fc_option_word(options, FC_OPTION_log_verbosity);
 	if (fc_format_is_binary(&options->format) && options->on_error != FC_ON_ERROR_STOP)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
@@ -594,9 +520,10 @@ fc_options_check(FcOptions *options)
 	fc_options_check_default(options);
 	fc_options_map(options);
 	fc_options_on_error(options);
-	fc_options_missing(options);
+	options->missing = fc_option_word(options, FC_OPTION_missing_partitions);
 	fc_options_existing(options);
-	fc_options_ledger(options);
+	fc_options_check_ledger(options);
+	options->changed_files = fc_option_word(options, FC_OPTION_changed_files);
 	fc_options_edits(options);
 	fc_options_transform(options);
 	fc_options_progress(options);

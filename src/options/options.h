@@ -33,9 +33,9 @@ typedef enum FcChanged
 
 typedef enum FcVerbosity
 {
-	FC_LOG_SILENT,
 	FC_LOG_DEFAULT,
-	FC_LOG_VERBOSE
+	FC_LOG_VERBOSE,
+	FC_LOG_SILENT
 } FcVerbosity;
 
 #define FC_OPTION_NUMBER(name, ...) FC_OPTION_##name,
@@ -162,7 +162,7 @@ typedef struct FcOptions
 								 * NULL */
 	FcChanged	changed_files;
 	char	   *transform;		/* or NULL */
-	List	   *transforms;		/* FcTransformOption: options/transform.h */
+	List	   *transforms;		/* FcTransformOption: options/transform.c */
 	char	   *null_strings;	/* or NULL */
 	uint8		trim;			/* FC_FIELD_TRIM, FC_FIELD_TRIM_QUOTED */
 	FcNumberFormat number;
@@ -261,6 +261,12 @@ extern char *fc_option_default(const FcOption *option);
 
 /* errhint() with an option's valid values, as the caller would write them */
 extern int	fc_option_hint(const FcOptions *options, FcOptionNumber option);
+
+/*
+ * The number of the option's word among its valid values (options/help_list.h),
+ * which its enumeration has in the same order.  ERROR 22023 for another one.
+ */
+extern int	fc_option_word(const FcOptions *options, FcOptionNumber number);
 
 /* Returns the name of one FC_CLASS_*, as on_error_classes has it */
 extern const char *fc_options_class_name(uint32 class);

@@ -21,9 +21,8 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "options/edits.h"
+#include "options/columns.h"
 #include "options/plan.h"
-#include "options/plan_code.h"
 #include "row/executor.h"
 #include "row/serial.h"
 #include "row/where.h"
@@ -192,10 +191,18 @@ fc_plan_defaults(Relation rel, const FcOptions *options, FcPlanned *planned)
 		planned->numbers = NIL;
 }
 
-/* What all processes need of what the caller said */
+/* What all processes need of what the caller said, and how much it is */
 static void
-fc_plan_said(const FcOptions *options, FcPlan *plan)
+fc_plan_said(const FcOptions *options, FcPlanned *planned)
 {
+	FcPlan	   *plan = &planned->plan;
+
+	plan->nfields = list_length(planned->columns.names);
+	plan->ncolumns = list_length(planned->columns.fields);
+	plan->nnumbers = list_length(planned->numbers);
+	plan->order.nkeys = list_length(planned->order);
+	plan->dedup.nkeys = list_length(planned->dedup);
+	plan->order.append = options->order_by != NIL;
 	plan->caller = options->caller;
 	plan->freeze = options->freeze;
 	plan->missing = options->missing;
@@ -215,17 +222,6 @@ fc_plan_said(const FcOptions *options, FcPlan *plan)
 	plan->tolerated = FC_CLASSES_CHECKED | (plan->routed ? FC_CLASS_NO_PARTITION : 0);
 	plan->set_null = plan->set_null && (options->tolerated & FC_CLASS_CONVERSION);
 	plan->verbose = true;
-}
-
-static void
-fc_plan_count(const FcOptions *options, FcPlanned *planned)
-{
-	planned->plan.nfields = list_length(planned->columns.names);
-	planned->plan.ncolumns = list_length(planned->columns.fields);
-	planned->plan.nnumbers = list_length(planned->numbers);
-	planned->plan.order.nkeys = list_length(planned->order);
-	planned->plan.dedup.nkeys = list_length(planned->dedup);
-	planned->plan.order.append = options->order_by != NIL;
 }
 
 /* Does ON CONFLICT DO UPDATE fire triggers of the table, even without a row? */
@@ -277,8 +273,7 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	/* core evaluates the condition: a volatile one must not run before */
 	planned->plan.where_late = planned->plan.where_late ||
 		(planned->core_reason && contain_volatile_functions((Node *) planned->where));
-	fc_plan_said(options, &planned->plan);
-	fc_plan_count(options, planned);
+	fc_plan_said(options, planned);
 	if (planned->core_reason == NULL && planned->plan.subtransactions &&
 		(options->tolerated & FC_CLASS_CONVERSION))
 		planned->leader_reason = "values of a column's type are tried in subtransactions";

@@ -28,7 +28,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "options/plan_code.h"
+#include "options/plan.h"
 
 /* A question about a type; if the answer is no, it is asked about its parts */
 typedef bool (*FcTypeTest) (Oid typid, char typtype, Oid input, bool binary);
@@ -39,22 +39,34 @@ fc_code_unsafe_function(Oid funcid, void *context)
 	return func_parallel(funcid) != PROPARALLEL_SAFE;
 }
 
-/* Must a worker not evaluate this expression? */
-static bool
-fc_code_unsafe_walker(Node *node, void *context)
+/* What is asked about an expression */
+typedef struct FcCodeTest
 {
+	check_function_callback function;
+	bool		(*domain) (Oid typid, bool binary); /* NULL: true of all */
+	bool		sequence;		/* the answer for an identity column's value */
+} FcCodeTest;
+
+/* Is the test, the context, true of a part of the expression? */
+static bool
+fc_code_walker(Node *node, void *context)
+{
+	const FcCodeTest *test = context;
+
 	if (node == NULL)
 		return false;
-	if (check_functions_in_node(node, fc_code_unsafe_function, context) ||
-		IsA(node, NextValueExpr) || IsA(node, CoerceToDomain))
+	if (check_functions_in_node(node, test->function, NULL) ||
+		(test->sequence && IsA(node, NextValueExpr)) ||
+		(IsA(node, CoerceToDomain) &&
+		 (test->domain == NULL || test->domain(((CoerceToDomain *) node)->resulttype, false))))
 		return true;
-	return expression_tree_walker(node, fc_code_unsafe_walker, context);
+	return expression_tree_walker(node, fc_code_walker, context);
 }
 
 bool
 fc_code_unsafe(Node *node)
 {
-	return fc_code_unsafe_walker(node, NULL);
+	return fc_code_walker(node, &(FcCodeTest) {fc_code_unsafe_function, NULL, true});
 }
 
 bool
@@ -221,20 +233,10 @@ fc_code_foreign_function(Oid funcid, void *context)
 	return funcid >= FirstNormalObjectId || fc_code_unsafe_function(funcid, context);
 }
 
-static bool
-fc_code_foreign_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (check_functions_in_node(node, fc_code_foreign_function, context) || IsA(node, CoerceToDomain))
-		return true;
-	return expression_tree_walker(node, fc_code_foreign_walker, context);
-}
-
 bool
 fc_code_foreign(Node *node)
 {
-	return fc_code_foreign_walker(node, NULL);
+	return fc_code_walker(node, &(FcCodeTest) {fc_code_foreign_function});
 }
 
 /* The effects of core's own functions do not show how often they have run */
@@ -245,23 +247,10 @@ fc_code_visible_function(Oid funcid, void *context)
 		func_volatile(funcid) == PROVOLATILE_VOLATILE;
 }
 
-/* Do effects show how often this expression is evaluated? */
-static bool
-fc_code_visible_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (check_functions_in_node(node, fc_code_visible_function, context) ||
-		(IsA(node, CoerceToDomain) &&
-		 fc_code_type_visible(((CoerceToDomain *) node)->resulttype, false)))
-		return true;
-	return expression_tree_walker(node, fc_code_visible_walker, context);
-}
-
 bool
 fc_code_visible(Node *node)
 {
-	return fc_code_visible_walker(node, NULL);
+	return fc_code_walker(node, &(FcCodeTest) {fc_code_visible_function, fc_code_type_visible});
 }
 
 static bool
@@ -277,7 +266,7 @@ fc_code_domain_visible(Oid typid, bool binary)
 		DomainConstraintState *constraint = lfirst(lc);
 
 		if (constraint->constrainttype == DOM_CONSTRAINT_CHECK &&
-			fc_code_visible_walker((Node *) constraint->check_expr, NULL))
+			fc_code_visible((Node *) constraint->check_expr))
 			return true;
 	}
 	return fc_code_type_visible(getBaseType(typid), binary);

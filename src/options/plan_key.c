@@ -21,7 +21,6 @@
 #include "utils/rel.h"
 
 #include "options/plan.h"
-#include "options/plan_code.h"
 #include "sort/order_by_keys.h"
 
 static int

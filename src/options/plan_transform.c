@@ -25,8 +25,8 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "options/columns.h"
 #include "options/plan.h"
-#include "options/transform.h"
 
 /* As many fields are named where one is not found */
 #define FC_TRANSFORM_NAMES	20

@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -32,8 +31,6 @@
 #include "compat/compat.h"
 #include "convert/convert.h"
 #include "options/plan.h"
-#include "options/plan_code.h"
-#include "row/serial.h"
 #include "sort/order_by_keys.h"
 
 const char *

@@ -21,7 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "options/transform.h"
+#include "options/columns.h"
 
 /* What stands before the caller's text when the grammar reads it */
 #define FC_TRANSFORM_LIST	"UPDATE pg_class SET "

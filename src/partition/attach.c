@@ -35,7 +35,6 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
-#include "commands/defrem.h"
 #include "nodes/nodeFuncs.h"
 #include "partitioning/partdesc.h"
 #include "storage/lmgr.h"
@@ -48,11 +47,9 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
-#include "index/define.h"
-#include "index/progress_slot.h"
-#include "partition/attach.h"
+#include "index/index.h"
 #include "partition/ddl.h"
-#include "partition/vouch.h"
+#include "partition/partition.h"
 
 /* An index of the child that becomes a partition of one of the parent */
 typedef struct FcAttachIndex

@@ -37,13 +37,10 @@
 
 #include "compat/compat.h"
 #include "elsewhere/elsewhere.h"
-#include "index/progress_slot.h"
-#include "partition/attach.h"
-#include "partition/create.h"
+#include "index/index.h"
 #include "partition/ddl.h"
+#include "partition/partition.h"
 #include "partition/partman.h"
-#include "partition/table.h"
-#include "partition/vouch.h"
 #include "source/advice.h"
 
 /* Says how the current role gets to act as the table's owner */

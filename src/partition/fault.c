@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "partition/fault.h"
+#include "partition/partition.h"
 
 FcFault *
 fc_fault(const char *name, int sqlerrcode, char *message, char *detail, char *hint)
@@ -23,9 +23,9 @@ fc_fault(const char *name, int sqlerrcode, char *message, char *detail, char *hi
 }
 
 void
-fc_fault_throw(const FcFault *fault)
+fc_fault_report(int elevel, const FcFault *fault)
 {
-	ereport(ERROR,
+	ereport(elevel,
 			(errcode(fault->sqlerrcode),
 			 errmsg("%s", fault->message),
 			 fault->detail ? errdetail("%s", fault->detail) : 0,

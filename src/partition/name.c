@@ -24,8 +24,8 @@
 #include "utils/rel.h"
 
 #include "key/width.h"
-#include "partition/create.h"
 #include "partition/ddl.h"
+#include "partition/partition.h"
 #include "partition/partman.h"
 
 /* How much of its lower bound a partition's name tells */

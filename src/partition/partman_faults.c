@@ -21,7 +21,6 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "compat/compat.h"
 #include "compat/settings.h"
 #include "partition/ddl.h"
 #include "partition/partman.h"

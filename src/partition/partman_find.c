@@ -42,7 +42,7 @@
 #include "compat/compat.h"
 #include "compat/settings.h"
 #include "partition/ddl.h"
-#include "partition/partman_trust.h"
+#include "partition/partman.h"
 
 /* How pg_partman's functions are called: further arguments have defaults */
 static const struct

@@ -44,7 +44,7 @@
 
 #include "compat/compat.h"
 #include "partition/ddl.h"
-#include "partition/partman_trust.h"
+#include "partition/partman.h"
 
 void
 fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail)
@@ -59,15 +59,17 @@ fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail)
 						 pstrdup("Set missing_partitions to \"error\" or \"default\" to load into the partitions that exist, or switch fast_copy.use_partman off."));
 }
 
+/* The owner that a row of a catalog names; InvalidOid: there is no such row */
 static Oid
-fc_partman_database_owner(void)
+fc_partman_owner(int cache, Oid object, AttrNumber column)
 {
-	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	HeapTuple	tuple = SearchSysCache1(cache, ObjectIdGetDatum(object));
+	bool		isnull;
 	Oid			owner;
 
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for database %u", MyDatabaseId);
-	owner = ((Form_pg_database) GETSTRUCT(tuple))->datdba;
+		return InvalidOid;
+	owner = DatumGetObjectId(SysCacheGetAttr(cache, tuple, column, &isnull));
 	ReleaseSysCache(tuple);
 	return owner;
 }
@@ -76,27 +78,15 @@ bool
 fc_partman_trusts(const FcPartmanSearch *search, Oid role)
 {
 	if (role == ROLE_PG_DATABASE_OWNER)
-		role = fc_partman_database_owner();
+		role = fc_partman_owner(DATABASEOID, MyDatabaseId, Anum_pg_database_datdba);
 	return fc_owns_relation(RelationGetRelid(search->parent), role);
-}
-
-static Oid
-fc_partman_schema_owner(Oid nspid)
-{
-	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(nspid));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		return InvalidOid;
-	owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
-	ReleaseSysCache(tuple);
-	return owner;
 }
 
 bool
 fc_partman_is_trusted(const FcPartmanSearch *search)
 {
-	const Oid	owners[] = {search->owner, fc_partman_schema_owner(search->schema),
+	const Oid	owners[] = {search->owner,
+		fc_partman_owner(NAMESPACEOID, search->schema, Anum_pg_namespace_nspowner),
 		fc_ddl_class(search->config).relowner,
 	fc_ddl_class(search->config_sub).relowner};
 

@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/toast_compression.h"
@@ -25,7 +24,6 @@
 #include "catalog/pg_type.h"
 #include "catalog/toasting.h"
 #include "commands/tablecmds.h"
-#include "nodes/makefuncs.h"
 #include "parser/parse_utilcmd.h"
 #include "parser/parser.h"
 #include "tcop/utility.h"
@@ -34,9 +32,8 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
-#include "index/build.h"
-#include "index/progress_slot.h"
-#include "partition/table.h"
+#include "index/index.h"
+#include "partition/partition.h"
 
 /* Returns the columns that detoasting knows by their numbers */
 static TupleDesc

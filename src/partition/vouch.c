@@ -34,41 +34,29 @@
 
 #include "compat/compat.h"
 #include "key/search.h"
-#include "partition/vouch.h"
+#include "partition/partition.h"
 
-static int
-fc_vouch_compare_ranges(const void *a, const void *b)
-{
-	int64		lo_a = ((const FcRange *) a)->lo;
-	int64		lo_b = ((const FcRange *) b)->lo;
-
-	return lo_a < lo_b ? -1 : lo_a > lo_b ? 1 : 0;
-}
-
-/* Returns the *n ranges of "parts", ascending, with neighbours merged */
+/* Returns the *n ranges of "parts", which ascend, with neighbours merged */
 static FcRange *
 fc_vouch_ranges_merged(const FcNewPartition *parts, int nparts, int *n)
 {
 	FcRange    *ranges = palloc(sizeof(FcRange) * Max(nparts, 1));
-	int			last = 0;
-	int			i;
 
-	for (i = 0; i < nparts; i++)
-		ranges[i] = parts[i].range;
-	qsort(ranges, nparts, sizeof(FcRange), fc_vouch_compare_ranges);
-
-	for (i = 1; i < nparts; i++)
+	*n = 0;
+	for (int i = 0; i < nparts; i++)
 	{
-		Assert(!ranges[last].hi_max && ranges[i].lo >= ranges[last].hi);
-		if (ranges[i].lo != ranges[last].hi)
-			ranges[++last] = ranges[i];
+		const FcRange *range = &parts[i].range;
+		FcRange    *last = *n > 0 ? &ranges[*n - 1] : NULL;
+
+		Assert(last == NULL || (!last->hi_max && range->lo >= last->hi));
+		if (last == NULL || range->lo != last->hi)
+			ranges[(*n)++] = *range;
 		else
 		{
-			ranges[last].hi = ranges[i].hi;
-			ranges[last].hi_max = ranges[i].hi_max;
+			last->hi = range->hi;
+			last->hi_max = range->hi_max;
 		}
 	}
-	*n = nparts > 0 ? last + 1 : 0;
 	return ranges;
 }
 

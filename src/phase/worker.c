@@ -29,7 +29,7 @@
 #include "errors/reject_file.h"
 #include "errors/stop.h"
 #include "heap/count.h"
-#include "index/build.h"
+#include "index/index.h"
 #include "intake/chunks.h"
 #include "phase/phases.h"
 #include "phase/worker.h"

@@ -20,8 +20,7 @@
 #include "errors/context.h"
 #include "errors/first_error.h"
 #include "errors/lines.h"
-#include "rejects/notices.h"
-#include "rejects/table.h"
+#include "rejects/rejects.h"
 
 #define FC_CLASSES	8
 

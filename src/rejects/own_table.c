@@ -17,7 +17,6 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_collation_d.h"
-#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
@@ -27,7 +26,7 @@
 
 #include "compat/compat.h"
 #include "partition/ddl.h"
-#include "rejects/own_table.h"
+#include "rejects/rejects.h"
 #include "row/executor.h"
 
 void

@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/partition.h"
 #include "catalog/pg_type_d.h"
@@ -23,11 +22,8 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/uuid.h"
 
-#include "compat/compat.h"
-#include "rejects/own_table.h"
-#include "rejects/table.h"
+#include "rejects/rejects.h"
 
 /* The columns, in the order of the INSERT */
 enum

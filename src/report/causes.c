@@ -16,13 +16,12 @@
 
 #include "common/hashfn.h"
 #include "mb/pg_wchar.h"
-#include "utils/builtins.h"
 
 #include "compat/compat.h"
-#include "copyfrom/hint.h"
+#include "copyfrom/core.h"
 #include "errors/first_error.h"
-#include "options/transform.h"
-#include "report/causes.h"
+#include "options/columns.h"
+#include "report/report.h"
 #include "report/units.h"
 
 #define FC_CAUSES			100 /* causes that are told apart */

@@ -11,7 +11,7 @@
 
 #include "mb/pg_wchar.h"
 
-#include "report/clip.h"
+#include "report/report.h"
 
 #define FC_CLIPPED	".."
 

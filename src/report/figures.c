@@ -10,8 +10,8 @@
  */
 #include "postgres.h"
 
-#include "index/build.h"
-#include "report/figures.h"
+#include "index/index.h"
+#include "report/report.h"
 
 /* So many bytes come of a packed one, about */
 #define FC_UNPACKED	4

@@ -11,7 +11,7 @@
  *
  * Somebody else may have set fast_copy.history, as the owner of a database
  * does for each session there, so that not every table is taken
- * (rejects/own_table.h).
+ * (rejects/own_table.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -20,14 +20,12 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
-#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/timestamp.h"
 
 #include "compat/compat.h"
 #include "compat/settings.h"
-#include "rejects/own_table.h"
+#include "rejects/rejects.h"
 #include "report/report.h"
 
 /* The columns, in the order of the INSERT, and where the totals have them */

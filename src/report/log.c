@@ -19,7 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "report/log.h"
+#include "report/report.h"
 
 #define FC_MEGABYTE		(1024.0 * 1024.0)
 

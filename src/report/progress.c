@@ -17,12 +17,10 @@
 #include "executor/instrument.h"
 #include "pgstat.h"
 #include "utils/backend_progress.h"
-#include "utils/rel.h"
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
-#include "report/figures.h"
-#include "report/progress.h"
+#include "report/report.h"
 
 /*
  * Spare parameters, from 0; the view adds one to each number.  An index build

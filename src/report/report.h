@@ -10,8 +10,13 @@
 
 #include "datatype/timestamp.h"
 
+#include "lib/stringinfo.h"
+#include "portability/instr_time.h"
+
 #include "context/activity.h"
+#include "errors/reject_file.h"
 #include "options/target.h"
+#include "report/estimate.h"
 
 /* One row of the report; strings may be NULL, and the OID InvalidOid */
 typedef struct FcReportRow
@@ -132,5 +137,189 @@ extern void fc_history_put(const FcTarget *target, const FcTotals *totals);
 
 /* Makes such a table, named as to_regclass reads names; returns its OID */
 extern Oid	fc_history_create(const char *name);
+
+/*
+ * report/figures.c
+ */
+
+/* How far a load has come: for its report, other sessions and the client */
+typedef struct FcProgress
+{
+	FcTarget   *target;
+	FcPhase		phase;
+	TimestampTz start;			/* of the load */
+	instr_time	phase_start;
+	instr_time	stream_start;	/* of unpacking or receiving */
+	uint64		phase_wal;		/* this backend's bytes of WAL before it */
+	int			launched;		/* workers of the phase with the most */
+	double		alone;			/* of the phase's workers, see FcWork */
+
+	/* phases that go from one thing to the next */
+	int			steps;			/* tables to analyze */
+	int			steps_done;		/* partitions attached, tables analyzed */
+	double		index_cost;		/* of all indexes, see shared->counts.built */
+
+	/* unpacking and receiving */
+	uint64		packed_size;	/* bytes to be unpacked; 0: not known */
+	pg_atomic_uint64 *taken;	/* bytes unpacked or received so far */
+
+	int			nindexes;		/* that each new partition gets */
+	int			foreseen;		/* partitions to be made, as a sample tells;
+								 * 0 once the rows have been looked at */
+	bool		early;			/* new partitions have their indexes before
+								 * the load, and are attached or elsewhere */
+	FcEstimate	estimate;
+	bool		shown;			/* the progress slot is ours, not core's */
+	TimestampTz told;			/* when the last line of progress was sent */
+} FcProgress;
+
+/* The share that the counter is of "total", from 0 to 1 */
+extern double fc_figures_share(pg_atomic_uint64 *counter, double total);
+
+/* Is it a phase that unpacks or receives? */
+extern bool fc_figures_is_stream(const FcProgress *progress);
+
+/* The share of the phase that is done, from 0 to 1; -1 if it is not known */
+extern double fc_figures_of_phase(const FcProgress *progress);
+
+/* Seconds of the phase; one that unpacks as well began when unpacking did */
+extern double fc_figures_phase_seconds(const FcProgress *progress);
+
+/*
+ * The share of the whole load that is done, in all phases: never less than the
+ * last time, and less than 1 until it has ended; -1 if it is not known.  *left
+ * is how many seconds the rest will take, -1 if that cannot be told.
+ */
+extern double fc_figures_whole(FcProgress *progress, double *left);
+
+/*
+ * For a phase that goes from one thing to the next: what those are, how many
+ * there are and how many are done.  NULL for one that goes through bytes.
+ */
+extern const char *fc_figures_steps(const FcProgress *progress, int *done, int *total);
+
+/* Does the leader still define the indexes that are to be built? */
+extern bool fc_figures_defines(const FcProgress *progress);
+
+/* The bytes of the phase's source: packed ones, if the phase unpacks them */
+extern double fc_figures_bytes(const FcProgress *progress);
+
+/* Does the phase go through these bytes? */
+extern bool fc_figures_reads_file(const FcProgress *progress);
+
+/*
+ * report/progress.c
+ */
+
+/* Begins to show the load in the progress slot, as a COPY */
+extern void fc_progress_start(FcProgress *progress);
+
+/* Begins a phase that unpacks or receives, before there is shared memory */
+extern void fc_progress_begin_stream(FcProgress *progress, FcPhase phase);
+
+/* Begins a phase, and shows it; the report must have ended the one before */
+extern void fc_progress_phase(FcProgress *progress, FcPhase phase);
+
+/* Begins a phase that core shows, or that is not shown */
+extern void fc_progress_begin_phase(FcProgress *progress, FcPhase phase);
+
+/* FcContext.progress: arg is the FcProgress; cheap if called often */
+extern void fc_progress_update(void *arg);
+
+/* Gives the progress slot up, to core or because the load has ended */
+extern void fc_progress_end(FcProgress *progress);
+
+/* report/tell.c */
+
+/* Sends a NOTICE, if the last one is older than the interval asked for */
+extern void fc_tell_progress(FcProgress *progress);
+
+/* At a phase's begin: a NOTICE, if the load is older than the interval */
+extern void fc_tell_phase(FcProgress *progress);
+
+/*
+ * Sends the NOTICE that the load is done, once nothing can go wrong any more.
+ * A plain COPY has none, which must look like core's; log_verbosity => 'silent'
+ * asks for none.
+ */
+extern void fc_tell_end(const FcOptions *options, const FcTotals *totals);
+
+/*
+ * report/log.c
+ */
+
+typedef struct FcLog
+{
+	MemoryContext mcxt;
+	instr_time	start;
+	uint64		wal;			/* this backend's, when the load began */
+	FcTotals	totals;
+} FcLog;
+
+/* Before the load: begins its report */
+extern void fc_log_begin(FcLog *log, const FcOptions *options);
+
+/* While the load is open: adds up what was done, and ends the report */
+extern void fc_log_add_up(FcLog *log, FcProgress *progress);
+
+/* Writes the line once nothing can go wrong any more */
+extern void fc_log_loaded(FcLog *log);
+
+/*
+ * Ends the report of a load that fails, and writes its line, in a PG_CATCH
+ * block; progress is NULL if the load has not begun.  Throws nothing.
+ */
+extern void fc_log_failed(FcLog *log, const FcProgress *progress);
+
+/* Sets what a row of the report says of rows, of the way and its reason */
+extern void fc_log_count(const FcTarget *target, FcReportRow *row);
+
+/*
+ * report/causes.c
+ */
+
+/* One thing that is wrong with records; its texts are in FcCauses' context */
+typedef struct FcCause
+{
+	uint64		count;			/* records, or values that became NULL */
+	uint64		offset;			/* of the first of them in the file */
+	int64		line;			/* on which that one ends; the caller sets it */
+	const char *column;			/* "": it is about no column */
+	char	   *detail;			/* SQLSTATE, message, values, and a hint;
+								 * fc_causes_list sets it */
+} FcCause;
+
+typedef struct FcCauses FcCauses;
+
+/* In the current memory context; for rejects in the order of the file */
+extern FcCauses *fc_causes_begin(const FcTarget *target);
+
+/*
+ * Counts a reject.  Returns its cause if it is the first one to have it, so
+ * that the caller sets the line; else NULL.
+ */
+extern FcCause *fc_causes_add(FcCauses *causes, const FcReject *reject);
+
+/*
+ * Returns a List of FcCause, the most frequent ones first, and the number of
+ * rejects that had other causes than those, when there were too many
+ */
+extern List *fc_causes_list(FcCauses *causes, uint64 *others);
+
+/*
+ * report/clip.c
+ */
+
+/*
+ * These append a text in at most so many columns, and return how many it
+ * takes.  A text that takes more, or has a line break, which would make two
+ * lines, gets ".." in place of its end, its beginning or its middle.
+ */
+extern int	fc_clip(StringInfo line, const char *text, int columns);
+extern int	fc_clip_front(StringInfo line, const char *text, int columns);
+extern int	fc_clip_middle(StringInfo line, const char *text, int columns);
+
+/* Returns how many bytes of a text have room, and sets *columns to theirs */
+extern int	fc_clip_fits(const char *text, int *columns);
 
 #endif							/* FC_REPORT_H */

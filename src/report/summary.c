@@ -14,7 +14,6 @@
 
 #include "lib/stringinfo.h"
 
-#include "report/clip.h"
 #include "report/report.h"
 #include "report/units.h"
 

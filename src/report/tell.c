@@ -22,9 +22,6 @@
 #include "lib/stringinfo.h"
 #include "utils/timestamp.h"
 
-#include "report/clip.h"
-#include "report/figures.h"
-#include "report/progress.h"
 #include "report/report.h"
 #include "report/units.h"
 

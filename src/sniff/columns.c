@@ -18,8 +18,8 @@
 #include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
 
-#include "options/edits.h"
-#include "sniff/table.h"
+#include "options/columns.h"
+#include "sniff/steps.h"
 
 /* Bytes of a value that are kept as an example */
 #define FC_EXAMPLE	200
@@ -80,6 +80,12 @@ fc_columns_next(const FcTable *table, FcCursor *cursor)
 			!(record->place->start && record->number < table->header_lines))
 			break;
 	return record;
+}
+
+void
+fc_columns_note(FcColumnSeen *column, char *note)
+{
+	column->notes = lappend(column->notes, note);
 }
 
 uint64

@@ -17,7 +17,7 @@
 #include "miscadmin.h"
 
 #include "compat/compat.h"
-#include "sniff/dialect.h"
+#include "sniff/steps.h"
 
 /* Bytes that each candidate looks at, in all and at least of each place */
 #define FC_GUESS_BYTES	((size_t) 512 * 1024)

@@ -21,7 +21,7 @@
 
 #include "common/hashfn.h"
 
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* Bytes of a title that are shown */
 #define FC_TITLE_SHOWN	60

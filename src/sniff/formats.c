@@ -18,7 +18,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* Thousands alone with so many digits, all as many, may be phone numbers */
 #define FC_NUMBER_LONG		7
@@ -86,12 +86,6 @@ fc_formats_proves(const FcColumnSeen *column)
 	return fc_formats_is_other(column) &&
 		(fractions ? !fc_formats_may_be(column, formats, false) :
 		 column->numbers.digits[0] < column->numbers.digits[1]);
-}
-
-static void
-fc_formats_note(FcColumnSeen *column, char *note)
-{
-	column->notes = lappend(column->notes, note);
 }
 
 /* The number that the column's notes show */
@@ -180,18 +174,18 @@ fc_formats_unsure(const FcTable *table, FcColumnSeen *column)
 	{
 		/* 1.234 may be a thousand only where all values may */
 		if (column->decimals[0] > 0 && (formats & fc_formats_with(FC_DECIMAL_COMMA)))
-			fc_formats_note(column, psprintf("\"%s\" is read as a fraction.  If it is a thousand and more, give options => '{\"number_format\": \"1.234,56\"}'",
+			fc_columns_note(column, psprintf("\"%s\" is read as a fraction.  If it is a thousand and more, give options => '{\"number_format\": \"1.234,56\"}'",
 											 shown));
 		return;
 	}
 	if (fc_formats_proves(column))
-		fc_formats_note(column, psprintf("numbers such as \"%s\", which no type takes as they are: a text",
+		fc_columns_note(column, psprintf("numbers such as \"%s\", which no type takes as they are: a text",
 										 shown));
 	else if (fractions)
-		fc_formats_note(column, psprintf("\"%s\" may be a thousand or a fraction, and no value tells: a text.  Give options => '{\"number_format\": \"1,234.56\"}' or '{\"number_format\": \"1234,56\"}'",
+		fc_columns_note(column, psprintf("\"%s\" may be a thousand or a fraction, and no value tells: a text.  Give options => '{\"number_format\": \"1,234.56\"}' or '{\"number_format\": \"1234,56\"}'",
 										 shown));
 	else
-		fc_formats_note(column, psprintf("\"%s\" may be a number with thousands set apart, or no number at all: a text",
+		fc_columns_note(column, psprintf("\"%s\" may be a number with thousands set apart, or no number at all: a text",
 										 shown));
 }
 
@@ -212,10 +206,10 @@ fc_formats_apply(const FcTable *table, FcColumnSeen *column, int n)
 	if (other && !column->format)
 		fc_formats_unsure(table, column);
 	else if (!column->format)
-		fc_formats_note(column, psprintf("\"%s\" is not written as number_format has it: a text",
+		fc_columns_note(column, psprintf("\"%s\" is not written as number_format has it: a text",
 										 fc_formats_shown(table, column)));
 	else if (other ? !fc_formats_proves(column) : !fractions)
-		fc_formats_note(column, psprintf("\"%s\" is taken for a number %s fraction, as number_format %s has it",
+		fc_columns_note(column, psprintf("\"%s\" is taken for a number %s fraction, as number_format %s has it",
 										 fc_formats_shown(table, column),
 										 fractions ? "with a" : "without", fc_number_ways[n].example));
 }

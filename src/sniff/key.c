@@ -13,12 +13,11 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "datatype/timestamp.h"
 #include "utils/builtins.h"
 
 #include "key/fit.h"
 #include "key/range.h"
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* Keys that are looked at */
 #define FC_KEYS			100000

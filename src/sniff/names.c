@@ -19,7 +19,7 @@
 #include "mb/pg_wchar.h"
 #include "parser/scansup.h"
 
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* Bytes of a name that are looked at: what is longer is cut anyway */
 #define FC_HEADER_SHOWN	(4 * NAMEDATALEN)

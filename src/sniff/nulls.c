@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * sniff/nulls.c
- *	  What stands for NULL.
+ *	  What stands for NULL, and whether blanks are taken off.
  *
  *	 words, types ──► the word that most columns need: null_string
  *	 others that a column needs ──► null_strings
+ *	 values with blanks that their type does not take ──► trim
  *
  * Words in columns of texts stay what they are.  All is allocated in the
  * caller's memory context.
@@ -16,9 +17,9 @@
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 
-#include "options/edits.h"
+#include "options/columns.h"
 #include "report/units.h"
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* Is the word a value of the type? */
 static bool
@@ -71,6 +72,17 @@ fc_nulls_choose(FcTable *table)
 	return most == 0 ? usual : best;
 }
 
+/* Makes the column a text, which the note tells */
+static void
+fc_nulls_make_text(FcColumnSeen *column, char *note)
+{
+	fc_columns_note(column, note);
+	column->typid = TEXTOID;
+	column->pattern = NULL;
+	column->format = column->force_null = false;
+	column->null_words = 0;
+}
+
 /*
  * Makes word number n, which comes up so many times, NULL in this column, or
  * the column a text if the caller has said what is NULL
@@ -87,13 +99,8 @@ fc_nulls_add(FcTable *table, FcColumnSeen *column, int n, uint64 times, bool quo
 		column->force_null |= quoted;
 		return;
 	}
-	column->notes = lappend(column->notes,
-							psprintf("a text, and not %s, because of \"%s\" (%s times), which null_string and null_strings do not have",
-									 format_type_be(column->typid), fc_hint_null_word(n), fc_units_count(count, times)));
-	column->typid = TEXTOID;
-	column->pattern = NULL;
-	column->format = column->force_null = false;
-	column->null_words = 0;
+	fc_nulls_make_text(column, psprintf("a text, and not %s, because of \"%s\" (%s times), which null_string and null_strings do not have",
+										format_type_be(column->typid), fc_hint_null_word(n), fc_units_count(count, times)));
 }
 
 /* Looks for words that the column's type does not take */
@@ -133,12 +140,8 @@ fc_nulls_check_said(const FcTable *table, FcColumnSeen *column)
 		if (said->column == NULL || strcmp(said->column, column->name) == 0)
 			return;
 	}
-	column->notes = lappend(column->notes,
-							psprintf("a text, and not %s: it has words that null_strings has for other columns",
-									 format_type_be(column->typid)));
-	column->typid = TEXTOID;
-	column->pattern = NULL;
-	column->format = column->force_null = false;
+	fc_nulls_make_text(column, psprintf("a text, and not %s: it has words that null_strings has for other columns",
+										format_type_be(column->typid)));
 }
 
 /* Says of words in texts that they stay texts, unless the caller says more */
@@ -164,6 +167,58 @@ fc_nulls_in_texts(FcTable *table, int null)
 	}
 }
 
+/* Do the values have no type with blanks around them? */
+static bool
+fc_blanks_hurt(const FcColumnSeen *column)
+{
+	if (column->typid == TEXTOID)
+		return false;
+	for (int word = 0; word < FC_NULL_WORDS; word++)
+		if (column->padded_words[word] > 0 && (column->null_words & ((uint32) 1 << word)))
+			return true;
+	return column->padded > 0 &&
+		(column->pattern != NULL || column->typid == UUIDOID || column->typid == INETOID);
+}
+
+/* Says of a text what trim does to it */
+static void
+fc_blanks_note(const FcTable *table, FcColumnSeen *column)
+{
+	char		some[FC_UNITS_LEN];
+	char		all[FC_UNITS_LEN];
+	uint64		n = column->padded -
+		(strcmp(table->trim, "all") == 0 ? 0 : column->padded_quoted);
+
+	if (column->typid == TEXTOID && n > 0)
+		fc_columns_note(column, n == column->values ?
+						pstrdup("all values begin or end with blanks, which trim takes off") :
+						psprintf("%s of %s values begin or end with blanks, which trim takes off, too",
+								 fc_units_count(some, n), fc_units_count(all, column->values)));
+}
+
+/* Decides on trim, after what stands for NULL */
+static void
+fc_blanks_decide(FcTable *table)
+{
+	bool		quoted = false;
+
+	if (table->options->given[FC_OPTION_trim])
+		return;
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		const FcColumnSeen *column = &table->columns[i];
+		bool		hurt = fc_blanks_hurt(column);
+
+		quoted |= hurt && column->padded_quoted > 0;
+		/* or have all values of several texts blanks that nobody has quoted? */
+		if (hurt || (table->ncolumns > 1 && column->typid == TEXTOID && column->values > 1 &&
+					 column->padded == column->values && column->padded_quoted == 0))
+			table->trim = quoted ? "all" : "unquoted";
+	}
+	for (int i = 0; i < table->ncolumns && table->trim; i++)
+		fc_blanks_note(table, &table->columns[i]);
+}
+
 void
 fc_nulls_decide(FcTable *table)
 {
@@ -177,4 +232,5 @@ fc_nulls_decide(FcTable *table)
 		fc_nulls_check_said(table, &table->columns[i]);
 	}
 	fc_nulls_in_texts(table, null);
+	fc_blanks_decide(table);
 }

@@ -11,7 +11,7 @@
 
 #include <ctype.h>
 
-#include "sniff/numbers.h"
+#include "sniff/steps.h"
 
 /* Exponents that fit into a double precision */
 #define FC_NUMBER_EXPONENT	300

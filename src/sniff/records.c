@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 
 #include "grammar/quote_run.h"
-#include "sniff/records.h"
+#include "sniff/steps.h"
 
 /* Bytes by which the kernels of the grammar and the conversions may read on */
 #define FC_CURSOR_SLACK	64

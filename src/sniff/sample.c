@@ -22,8 +22,8 @@
 #include "compat/settings.h"
 #include "grammar/binary.h"
 #include "intake/pieces.h"
-#include "load/access.h"
-#include "sniff/sample.h"
+#include "load/steps.h"
+#include "sniff/steps.h"
 #include "source/input.h"
 
 /*

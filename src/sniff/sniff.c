@@ -15,11 +15,10 @@
 
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
-#include "utils/varlena.h"
 
 #include "compat/compat.h"
 #include "sniff/sniff.h"
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* The pattern that the caller has given for a key without its name, or NULL */
 static const char *

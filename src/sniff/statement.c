@@ -21,7 +21,7 @@
 
 #include "options/help.h"
 #include "report/units.h"
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* Columns of a line, and where the comments of columns begin */
 #define FC_LINE		78
@@ -112,18 +112,39 @@ fc_statement_byte(char c)
 	return fc_statement_literal(s);
 }
 
-/* An array of names or texts */
+static char *
+fc_statement_json(const char *text)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	escape_json(&json, text);
+	return json.data;
+}
+
+/* Names or texts, each written by "write" */
+static char *
+fc_statement_list(const List *list, char *(*write) (const char *text))
+{
+	StringInfoData texts;
+	ListCell   *lc;
+
+	initStringInfo(&texts);
+	foreach(lc, list)
+		appendStringInfo(&texts, "%s%s", texts.len > 0 ? ", " : "", write(strVal(lfirst(lc))));
+	return texts.data;
+}
+
 static char *
 fc_statement_array(const List *list)
 {
-	StringInfoData array;
-	ListCell   *lc;
+	return psprintf("ARRAY[%s]", fc_statement_list(list, fc_statement_literal));
+}
 
-	initStringInfo(&array);
-	foreach(lc, list)
-		appendStringInfo(&array, "%s%s", array.len > 0 ? ", " : "",
-						 fc_statement_literal(strVal(lfirst(lc))));
-	return psprintf("ARRAY[%s]", array.data);
+static char *
+fc_statement_json_array(const List *list)
+{
+	return psprintf("[%s]", fc_statement_list(list, fc_statement_json));
 }
 
 static const char *
@@ -245,11 +266,15 @@ fc_statement_create(const FcTable *table, const FcKeyGuess *key, const char *tar
 	return sql.data;
 }
 
-/* An argument as the caller has given it */
+/*
+ * An option as the caller has given it: an argument, a constant of SQL; or a
+ * value in JSON
+ */
 static char *
-fc_statement_given(const FcOptions *options, const FcOption *option)
+fc_statement_given(const FcOptions *options, const FcOption *option, bool json)
 {
 	const void *at = (const char *) options + option->at;
+	char	   *(*write) (const char *text) = json ? fc_statement_json : fc_statement_literal;
 	const char *text;
 	bool		on;
 
@@ -258,10 +283,10 @@ fc_statement_given(const FcOptions *options, const FcOption *option)
 		case FC_KIND_FLAG:
 			return *(const bool *) at ? "true" : "false";
 		case FC_KIND_LIST:
-			return fc_statement_array(*(List *const *) at);
+			return json ? fc_statement_json_array(*(List *const *) at) : fc_statement_array(*(List *const *) at);
 		case FC_KIND_TABLE:
-			return fc_statement_literal(quote_qualified_identifier(get_namespace_name(get_rel_namespace(*(const Oid *) at)),
-																   get_rel_name(*(const Oid *) at)));
+			return write(quote_qualified_identifier(get_namespace_name(get_rel_namespace(*(const Oid *) at)),
+													get_rel_name(*(const Oid *) at)));
 		case FC_KIND_WORKERS:
 			return psprintf("%d", *(const int *) at);
 		case FC_KIND_LIMIT:
@@ -271,10 +296,11 @@ fc_statement_given(const FcOptions *options, const FcOption *option)
 			break;
 	}
 	text = *(char *const *) at;
-	if (option == &fc_option_list[FC_OPTION_header] &&
-		(strspn(text, "0123456789") == strlen(text) || parse_bool(text, &on)))
+	if ((option == &fc_option_list[FC_OPTION_header] &&
+		 (strspn(text, "0123456789") == strlen(text) || parse_bool(text, &on))) ||
+		(option->kind == FC_KIND_JSON && (text[0] == '[' || text[0] == '{')))
 		return pstrdup(text);
-	return fc_statement_literal(text);
+	return write(text);
 }
 
 /*
@@ -297,60 +323,6 @@ fc_statement_lines(const List *parts)
 	}
 	return fc_statement_literal(whole.data)[0] == 'E' || list_length(parts) == 1 ?
 		fc_statement_literal(whole.data) : lines.data;
-}
-
-static char *
-fc_statement_json(const char *text)
-{
-	StringInfoData json;
-
-	initStringInfo(&json);
-	escape_json(&json, text);
-	return json.data;
-}
-
-/* A list as an array of JSON */
-static char *
-fc_statement_json_array(const List *list)
-{
-	StringInfoData json;
-	ListCell   *lc;
-
-	initStringInfo(&json);
-	foreach(lc, list)
-		appendStringInfo(&json, "%s%s", json.len > 0 ? ", " : "[", fc_statement_json(strVal(lfirst(lc))));
-	appendStringInfoChar(&json, ']');
-	return json.data;
-}
-
-/* An option that is no argument, as JSON, as the caller has given it */
-static char *
-fc_statement_given_json(const FcOptions *options, const FcOption *option)
-{
-	const void *at = (const char *) options + option->at;
-	const char *text;
-
-	switch (option->kind)
-	{
-		case FC_KIND_FLAG:
-			return *(const bool *) at ? "true" : "false";
-		case FC_KIND_LIST:
-			return fc_statement_json_array(*(List *const *) at);
-		case FC_KIND_TABLE:
-			return fc_statement_json(quote_qualified_identifier(get_namespace_name(get_rel_namespace(*(const Oid *) at)),
-																get_rel_name(*(const Oid *) at)));
-		case FC_KIND_WORKERS:
-			return psprintf("%d", *(const int *) at);
-		case FC_KIND_LIMIT:
-			return psprintf(INT64_FORMAT, *(const int64 *) at);
-		case FC_KIND_TEXT:
-		case FC_KIND_JSON:
-			break;
-	}
-	text = *(char *const *) at;
-	if (option->kind == FC_KIND_JSON && (text[0] == '[' || text[0] == '{'))
-		return pstrdup(text);
-	return fc_statement_json(text);
 }
 
 /* Begins a member of an object of JSON that is made of lines */
@@ -458,7 +430,7 @@ fc_statement_options(const FcTable *table)
 	for (int i = FC_NARGUMENTS; i < FC_NOPTIONS; i++)
 		if (given[i])
 			fc_statement_member(&lines, fc_option_list[i].name,
-								fc_statement_given_json(table->options, &fc_option_list[i]));
+								fc_statement_given(table->options, &fc_option_list[i], true));
 	fc_statement_transform(&lines, table);
 	fc_statement_nulls(&lines, table);
 	if (table->trim)
@@ -483,30 +455,21 @@ fc_statement_patterns(const FcTable *table, const FcKeyGuess *key)
 {
 	List	   *members = NIL;
 	bool		of_key = false;
-	int			left = 0;
 
-	for (int i = 0; i < table->ncolumns; i++)
-		left += table->columns[i].pattern != NULL;
 	for (int i = 0; i < table->ncolumns; i++)
 	{
 		const FcColumnSeen *column = &table->columns[i];
-		StringInfoData json;
 
 		if (column->pattern == NULL)
 			continue;
-		initStringInfo(&json);
-		appendStringInfoString(&json, members == NIL ? "{" : " ");
-		escape_json(&json, column->name);
-		appendStringInfoString(&json, ": ");
-		escape_json(&json, column->pattern);
-		appendStringInfoString(&json, --left > 0 ? "," : "}");
-		members = lappend(members, json.data);
+		fc_statement_member(&members, column->name, fc_statement_json(column->pattern));
 		of_key |= (i == key->column);
 	}
 	if (members == NIL)
 		return NULL;
 	if (list_length(members) == 1 && of_key)
 		return fc_statement_literal(table->columns[key->column].pattern);
+	llast(members) = psprintf("%s}", (char *) llast(members));
 	return fc_statement_lines(members);
 }
 
@@ -652,7 +615,7 @@ fc_statement_select(const FcTable *table, const FcKeyGuess *key, const char *tar
 	fc_statement_guessed(table, key, values);
 	for (int i = 0; i < FC_NARGUMENTS; i++)
 		if (options->given[i])
-			values[i] = fc_statement_given(options, &fc_option_list[i]);
+			values[i] = fc_statement_given(options, &fc_option_list[i], false);
 	fc_statement_append_call(&sql, table, key,
 						 psprintf("SELECT %s(%s", function, fc_statement_literal(target)), values);
 	return sql.data;

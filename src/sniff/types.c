@@ -4,7 +4,7 @@
  *	  The types of the columns.
  *
  *	 counts ──► number_format (sniff/formats.c) ──► types
- *		──► what stands for NULL (sniff/nulls.c), trim (sniff/blanks.c)
+ *		──► what stands for NULL, trim (sniff/nulls.c)
  *	 types, records of the sample ──► bytes of the widest row ──► narrower
  *		integers, or a refusal
  *
@@ -28,7 +28,7 @@
 
 #include "convert/pattern.h"
 #include "report/units.h"
-#include "sniff/table.h"
+#include "sniff/steps.h"
 
 /* Decimals that all values have, as those of money do: they stay exact */
 #define FC_EXACT_DECIMALS	4
@@ -180,12 +180,6 @@ fc_types_digits(const FcTable *table, FcColumnSeen *column, Oid *typid)
 	return NULL;
 }
 
-static void
-fc_types_note(FcColumnSeen *column, char *note)
-{
-	column->notes = lappend(column->notes, note);
-}
-
 static bool
 fc_types_all(const FcColumnSeen *column, FcValueType type)
 {
@@ -226,7 +220,7 @@ fc_types_of_given(const FcTable *table, FcColumnSeen *column, const char *patter
 	/* core throws for a value that does not match */
 	if (example && compiled->kind != FC_PATTERN_CORE &&
 		!fc_pattern_parse(compiled, example, strlen(example), &value))
-		fc_types_note(column, psprintf("\"%s\" does not match %s",
+		fc_columns_note(column, psprintf("\"%s\" does not match %s",
 									   fc_sniff_shown(table, example, strlen(example), 40), pattern));
 	return typid;
 }
@@ -241,7 +235,7 @@ fc_types_pattern(const FcTable *table, FcColumnSeen *column)
 
 	column->pattern = pattern;
 	if (list_length(column->patterns) > 1)
-		fc_types_note(column, psprintf("the values may be %s or %s: look which is meant",
+		fc_columns_note(column, psprintf("the values may be %s or %s: look which is meant",
 									   pattern,
 									   fc_value_pattern(table->judge, lsecond_int(column->patterns), &other)));
 	return typid;
@@ -261,9 +255,9 @@ fc_types_iso(FcColumnSeen *column)
 	if (!fc_types_all(column, FC_VALUE_TIMESTAMPTZ))
 		return InvalidOid;
 	if (column->kinds[FC_VALUE_ZONED] < column->values)
-		fc_types_note(column, psprintf("%s of %s values have no time zone: they are read in the session's, or time_zone",
-									   fc_units_count(some, column->values - column->kinds[FC_VALUE_ZONED]),
-									   fc_units_count(all, column->values)));
+		fc_columns_note(column, psprintf("%s of %s values have no time zone: they are read in the session's, or time_zone",
+										 fc_units_count(some, column->values - column->kinds[FC_VALUE_ZONED]),
+										 fc_units_count(all, column->values)));
 	return TIMESTAMPTZOID;
 }
 
@@ -283,7 +277,7 @@ fc_types_plain(const FcTable *table, FcColumnSeen *column)
 	if (pattern != NULL && (integers || pattern == fc_epochs[0].pattern))
 	{
 		column->pattern = pattern;
-		fc_types_note(column, psprintf("%s that would be moments as %s", integers ? "integers" : "numbers", pattern));
+		fc_columns_note(column, psprintf("%s that would be moments as %s", integers ? "integers" : "numbers", pattern));
 		return TIMESTAMPTZOID;
 	}
 	if (!integers)
@@ -300,7 +294,7 @@ fc_types_amount(const FcTable *table, FcColumnSeen *column)
 {
 	if (column->signs_differ || table->options->given[FC_OPTION_transform])
 	{
-		fc_types_note(column, pstrdup("some values are amounts of a currency, and not all of the same one: a text"));
+		fc_columns_note(column, pstrdup("some values are amounts of a currency, and not all of the same one: a text"));
 		return TEXTOID;
 	}
 	if (!column->format && (!fc_types_all(column, FC_VALUE_NUMBER) || (table->number_format && column->decimals[1] > 0)))
@@ -399,7 +393,7 @@ fc_types_note_odd(const FcTable *table, FcColumnSeen *column, uint64 n, const ch
 	char		some[FC_UNITS_LEN];
 	char		all[FC_UNITS_LEN];
 
-	fc_types_note(column, psprintf("all but %s of %s values would be %s, not %s%s",
+	fc_columns_note(column, psprintf("all but %s of %s values would be %s, not %s%s",
 								   fc_units_count(some, n), fc_units_count(all, column->values), name, fc_types_odd(table, column, kind),
 								   n > FC_ODD ? " and others" : ""));
 }
@@ -431,7 +425,7 @@ fc_types_rare(const FcTable *table, FcColumnSeen *column)
 						  fc_value_pattern(table->judge, linitial_int(column->likely), &typid),
 						  FC_VALUE_KINDS);
 	if (table->trim == NULL && column->kinds[FC_VALUE_BLANK] > column->values / 2)
-		fc_types_note(column, pstrdup("most values begin or end with blanks, which stay"));
+		fc_columns_note(column, pstrdup("most values begin or end with blanks, which stay"));
 }
 
 /* Says how a date and a time in two columns become one moment */
@@ -453,7 +447,7 @@ fc_types_note_moment(FcTable *table)
 	}
 	if (n != 2 || !date || !time)
 		return;
-	fc_types_note(time, psprintf("with %s one moment, if a column has the transform %s + %s::time",
+	fc_columns_note(time, psprintf("with %s one moment, if a column has the transform %s + %s::time",
 								 quote_identifier(date->name),
 								 date->pattern ? psprintf("to_date(%s, '%s')", quote_identifier(date->name), date->pattern) :
 								 psprintf("%s::date", quote_identifier(date->name)),
@@ -487,7 +481,6 @@ fc_types_decide(FcTable *table)
 	}
 	fc_types_note_moment(table);
 	fc_nulls_decide(table);
-	fc_blanks_decide(table);
 	for (int i = 0; i < table->ncolumns; i++)
 	{
 		FcColumnSeen *column = &table->columns[i];
@@ -498,7 +491,7 @@ fc_types_decide(FcTable *table)
 			fc_types_rare(table, column);
 		nulls = fc_columns_nulls(column);
 		if (column->values == 0 && nulls > 0)
-			fc_types_note(column, nulls == 1 ? pstrdup("the only value seen is empty or NULL") :
+			fc_columns_note(column, nulls == 1 ? pstrdup("the only value seen is empty or NULL") :
 						  psprintf("all %s values seen are empty or NULL", fc_units_count(count, nulls)));
 		column->type = fc_types_name(column->typid);
 	}

@@ -17,11 +17,10 @@
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/date.h"
-#include "utils/timestamp.h"
 
 #include "compat/compat.h"
 #include "convert/convert.h"
-#include "sniff/values.h"
+#include "sniff/steps.h"
 
 /* Lengths between which the values of patterns lie */
 #define FC_PATTERN_SHORTEST	6

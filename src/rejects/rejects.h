@@ -1,15 +1,46 @@
 /*-------------------------------------------------------------------------
  *
- * rejects/own_table.h
- *	  Tables whose columns are ours: those for rejects, for the history and
- *	  for the ledger.
+ * rejects/rejects.h
+ *	  Records that on_error leaves out: told of, and kept in a table; and tables
+ *	  of the user's that loads write to.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef FC_OWN_TABLE_H
-#define FC_OWN_TABLE_H
+#ifndef FC_REJECTS_REJECTS_H
+#define FC_REJECTS_REJECTS_H
 
 #include "executor/spi.h"
+
+#include "errors/reject_file.h"
+#include "options/target.h"
+
+/*
+ * rejects/notices.c
+ */
+
+/*
+ * After the load: gives COPY's NOTICEs, and writes the rows of reject_table.
+ * Returns what stands in the column "job" of these rows, or NULL if there are
+ * none.
+ */
+extern char *fc_notices_finish(FcTarget *target);
+
+/*
+ * Where core loads: tells of a record, which ends at this line, as soon as it
+ * is left out, as COPY does.  It is not told of again.
+ */
+extern void fc_notices_show(FcTarget *target, const FcReject *reject, uint64 line);
+
+/*
+ * Before the first bad record's error is thrown: gives the NOTICEs of records
+ * that stand before it.  ERROR 22P02 if they are more than reject_limit
+ * allows.
+ */
+extern void fc_notices_throw(FcTarget *target);
+
+/*
+ * rejects/own_table.c
+ */
 
 typedef struct FcOwnColumn
 {
@@ -71,4 +102,29 @@ extern SPIPlanPtr fc_own_table_prepare(const FcOwnTable *kind, Oid table);
 /* Inserts a row; nulls as SPI has them */
 extern void fc_own_table_insert(SPIPlanPtr plan, Datum *values, const char *nulls);
 
-#endif							/* FC_OWN_TABLE_H */
+/*
+ * rejects/table.c
+ */
+
+/*
+ * Before the load: locks the table, if one is wanted (RowExclusiveLock).
+ * ERROR 42P01 if it does not exist, 22023 if it is the target or a partition
+ * of it, 42703 if it lacks a column, 42501 if the caller may not insert into
+ * it.
+ */
+extern void fc_reject_table_check(FcTarget *target);
+
+/* After the load: writes rows in the order in which they are put */
+typedef struct FcRejectTable FcRejectTable;
+
+extern FcRejectTable *fc_reject_table_begin(FcTarget *target);
+extern void fc_reject_table_put(FcRejectTable *table, const FcReject *reject,
+								uint64 line);
+
+/* Returns what stands in the column "job" of all rows */
+extern char *fc_reject_table_end(FcRejectTable *table);
+
+/* Makes such a table, named as to_regclass reads names; returns its OID */
+extern Oid	fc_reject_table_create(const char *name);
+
+#endif							/* FC_REJECTS_REJECTS_H */

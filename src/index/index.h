@@ -1,21 +1,28 @@
 /*-------------------------------------------------------------------------
  *
- * index/define.h
- *	  The parent's indexes on a new partition: into the catalog.
+ * index/index.h
+ *	  Indexes of new partitions.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef FC_INDEX_DEFINE_H
-#define FC_INDEX_DEFINE_H
+#ifndef FC_INDEX_INDEX_H
+#define FC_INDEX_INDEX_H
 
 #include "access/attnum.h"
 #include "nodes/pg_list.h"
+#include "utils/backend_progress.h"
 #include "utils/relcache.h"
+
+#include "context/shared.h"
+
+/*
+ * index/define.c
+ */
 
 /* One index to build; lives in shared memory during the phase */
 typedef struct FcIndexTask
 {
-	Oid			heap;
+	Oid			heap;			/* the first, for oid_cmp() */
 	Oid			index;
 	Oid			like;			/* the index that it is a copy of */
 	uint64		rows;			/* rows loaded */
@@ -57,4 +64,52 @@ extern void fc_index_define_built(Relation parent, Oid parent_index, Oid heap);
 /* Leader, after parallel mode: sets pg_class statistics of index and heap. */
 extern void fc_index_stats(const FcIndexTask *task);
 
-#endif							/* FC_INDEX_DEFINE_H */
+/*
+ * This backend's progress, as other sessions see it.  Core's DDL reports in
+ * the slot of the load the building of each index, even a TOAST table's empty
+ * one.  The caller saves the slot before such DDL and restores it after.
+ */
+typedef struct FcProgressSlot
+{
+	ProgressCommandType command;
+	Oid			target;
+	int64		params[PGSTAT_NUM_PROGRESS_PARAM];
+} FcProgressSlot;
+
+extern void fc_progress_slot_save(FcProgressSlot *slot);
+extern void fc_progress_slot_restore(const FcProgressSlot *slot);
+
+/*
+ * index/build.c
+ */
+
+/* Rows of a B-tree that are inserted one by one, at most */
+#define FC_INDEX_INSERT_ROWS	256
+
+/* Is an index of so many rows on disk before it is built? */
+static inline bool
+fc_index_is_synced(double rows)
+{
+	return FC_BUILD_SYNCS && rows > FC_INDEX_INSERT_ROWS;
+}
+
+/* Each process: builds indexes of new partitions until none is left */
+extern void fc_index_run(FcContext *ctx);
+
+/*
+ * Leader, before fc_index_run: given tasks in falling order of cost, puts
+ * first those that it builds itself, alone or with helpers, and returns their
+ * number.
+ */
+extern int	fc_index_plan(FcIndexTask *tasks, int ntasks, int processes);
+
+/* Leader, outside of parallel mode: builds what fc_index_plan put first */
+extern void fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks);
+
+/*
+ * Writes the one page that a B-tree has before its first row, without a wait
+ * for the disk.  The index is new, and its file empty.
+ */
+extern void fc_index_begin_btree(Relation index);
+
+#endif							/* FC_INDEX_INDEX_H */

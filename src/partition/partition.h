@@ -1,0 +1,273 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition/partition.h
+ *	  Makes, names and attaches the partitions of a load, and exchanges files of
+ *	  tables.
+ *
+ * Leader only, never in parallel mode.  All of it runs as the caller, in the
+ * caller's transaction.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_PARTITION_PARTITION_H
+#define FC_PARTITION_PARTITION_H
+
+#include "nodes/parsenodes.h"
+#include "nodes/pg_list.h"
+#include "tcop/utility.h"
+#include "utils/relcache.h"
+
+#include "context/shared.h"
+
+/*
+ * partition/fault.c
+ */
+
+/*
+ * A reason why partitions must not be made, or had better not be.  A load
+ * throws the first one that is found; an analysis tells of all.
+ */
+typedef struct FcFault
+{
+	const char *name;			/* of the warning in an analysis */
+	int			sqlerrcode;
+	char	   *message;
+	char	   *detail;
+	char	   *hint;
+} FcFault;
+
+/* Returns a fault in the current memory context; it keeps the texts */
+extern FcFault *fc_fault(const char *name, int sqlerrcode, char *message,
+						 char *detail, char *hint);
+
+/* Throws the fault as an ERROR, or gives it as a WARNING */
+extern void fc_fault_report(int elevel, const FcFault *fault);
+
+/*
+ * partition/create.c
+ */
+
+/* ERROR 42501 if the caller may not act as the parent's owner */
+extern void fc_partition_check_owner(Relation parent, const FcRoute *route,
+									 const FcNewPartition *parts, int nparts);
+
+/*
+ * Checks what can be checked before any row is loaded: ownership of the
+ * parent (42501), its owner's CREATE on its schema (42501), and that the
+ * default partition, if any, has no row that belongs to one of the ranges
+ * (23514).
+ */
+extern void fc_partition_precheck(Relation parent, const FcRoute *route,
+								  FcNewPartition *parts, int nparts);
+
+/*
+ * Makes the new partitions of the target, and sets their OIDs and names:
+ * stand-alone tables like those of CREATE TABLE ... PARTITION OF but for
+ * indexes, or foreign tables (FcElsewhere.place).  They belong to the target's
+ * owner.  Their schema keeps its name until the transaction ends.
+ */
+extern void fc_partition_create(FcContext *ctx, const FcRoute *route,
+								FcNewPartition *parts, int nparts);
+
+/*
+ * Drops a created partition without rows, before any are attached.  The
+ * caller has closed it.
+ */
+extern void fc_partition_drop(Oid partition);
+
+/* partition/name.c */
+
+/* Returns the name that a partition for this range would get */
+extern char *fc_partition_name(Relation parent, const FcRoute *route,
+							   const FcRange *range);
+
+/*
+ * Returns the name for a partition that is about to be made.  "before" is the
+ * name of the one made before it, or NULL.  ERROR 42P07 if the name that
+ * pg_partman gives is taken.
+ */
+extern char *fc_name_choose(Relation parent, const FcRoute *route,
+							const FcRange *range, const char *before);
+
+/*
+ * partition/attach.c
+ */
+
+/* Do event triggers or other extensions see commands, or what they do? */
+extern bool fc_attach_is_watched(void);
+
+/*
+ * Tells which hook of ProcessUtility is ours, and which one it calls next.
+ * Ours looks at COPY alone, and does not count as one that sees commands.
+ */
+extern void fc_attach_pass_over(ProcessUtility_hook_type ours,
+								ProcessUtility_hook_type before);
+
+/* State from fc_partition_attach_begin to fc_partition_attach_end */
+typedef struct FcAttach
+{
+	Oid			parent;
+	const FcRoute *route;
+	const FcNewPartition *parts;
+	Oid		   *guards;			/* a CHECK for each of "parts", or NULL */
+	Oid			spared;			/* the default partition's CHECK, or
+								 * InvalidOid */
+	const char *reason;			/* why ATTACH is needed after the first */
+	bool		vouched;		/* are all rows known to be in their place? */
+	bool		first;			/* is none attached yet? */
+	bool		untold;			/* are some attached of which sessions have
+								 * not been told yet? */
+	MemoryContext mcxt;			/* for the work on one partition */
+} FcAttach;
+
+/*
+ * Returns the first of the new partitions whose range overlaps that of an
+ * existing one, which *other is set to; NULL if there is none.  A partition
+ * that is pending DETACH exists, though no row goes to it.
+ */
+extern const FcNewPartition *fc_partition_overlap(Relation parent,
+												  const FcNewPartition *parts,
+												  int nparts, Oid *other);
+
+/*
+ * The caller attaches "parts" between these two, and does not look at the
+ * parent's partitions meanwhile.  "vouched": only the load can have written to
+ * them, and it has compared all keys.
+ *
+ * As ATTACH would, the first locks the parent (SHARE UPDATE EXCLUSIVE) and the
+ * default (ACCESS EXCLUSIVE) until commit.  It reads the latter once: ERROR
+ * 23514 for a row of "parts".
+ */
+extern void fc_partition_attach_begin(FcAttach *attach, Oid parentid,
+									  const FcRoute *route,
+									  FcNewPartition *parts, int nparts,
+									  bool vouched);
+extern void fc_partition_attach_end(FcAttach *attach);
+
+/*
+ * Attaches one created partition.  Its rows are not read if the load vouches
+ * for them; else a row in the wrong partition is core's ERROR 23514.
+ *
+ * The caller has closed both tables and kept its locks: ALTER TABLE refuses
+ * (55006) a table that this session holds open.
+ */
+extern void fc_partition_attach(FcAttach *attach, const FcNewPartition *part);
+
+/*
+ * partition/vouch.c
+ */
+
+/*
+ * ERROR 23514 if the default partition has a row that belongs to one of
+ * "parts".  True if it has rows, but none of these; false if it has none, or
+ * is foreign or partitioned, which ATTACH deals with itself.
+ */
+extern bool fc_vouch_check_default(Relation defrel, Relation parent, const FcRoute *route,
+								   const FcNewPartition *parts, int nparts);
+
+/* Returns FOR VALUES as the parser makes it */
+extern PartitionBoundSpec *fc_vouch_bound(Relation parent, FcKeyType type,
+										  const FcRange *range);
+
+/* Vouches for the rows of a new partition; returns the OID of its CHECK */
+extern Oid	fc_vouch_for_part(Oid parentid, const FcRoute *route,
+							  const FcNewPartition *part);
+
+/* Vouches for the rows of all of "parts"; returns the OIDs of their CHECKs */
+extern Oid *fc_vouch_for_parts(Oid parentid, const FcRoute *route,
+							   const FcNewPartition *parts, int nparts);
+
+/*
+ * Vouches that no row of the default partition belongs to "parts"; returns the
+ * OID of its CHECK
+ */
+extern Oid	fc_vouch_for_default(Relation defrel, Relation parent, FcKeyType type,
+								 const FcNewPartition *parts, int nparts);
+
+/*
+ * partition/table.c
+ */
+
+/*
+ * Executes one CREATE TABLE, of a table that is not temporary and will be
+ * attached (partition/attach.c): its columns are marked as inherited ones.
+ * Leader only.  Event triggers and hooks of other extensions do not see the
+ * command.
+ */
+extern void fc_table_create(const char *sql);
+
+/*
+ * Makes an empty table with the name, columns, constraints and options of this
+ * one, but without indexes and defaults, in another schema.  Attributes have
+ * the same numbers.  Returns its OID.
+ */
+extern Oid	fc_table_create_like(Relation rel, Oid nspid);
+
+/*
+ * The same for rows that stay there for a while only: the table is not logged,
+ * and the current user's.  "rel" may be partitioned.  Unless "constrained" it
+ * has columns alone, none of them generated.
+ */
+extern Oid	fc_table_create_stage(Relation rel, Oid nspid, bool constrained);
+
+/*
+ * Takes all rows out of the table and all entries out of its indexes, built or
+ * not, so that rows can be inserted into both.  Leader only.
+ */
+extern void fc_table_truncate(Oid relid);
+
+/*
+ * partition/exchange.c
+ */
+
+/* An index of a table, and the one of its substitute that is like it */
+typedef struct FcIndexPair
+{
+	Oid			index;
+	Oid			like;
+} FcIndexPair;
+
+/* Would a row that is inserted or deleted run code, or be checked by it? */
+extern bool fc_exchange_fires(Relation rel);
+
+/* Does a constraint or a generated column see of which table a row is? */
+extern bool fc_exchange_constraints_see_table(Relation rel);
+
+/*
+ * Returns why other sessions, or code of the table's, could tell an exchange
+ * from a DELETE and a COPY; NULL if they could not.  The table is locked.
+ */
+extern const char *fc_exchange_refusal(Relation rel);
+
+/*
+ * Makes the schema for substitutes, which fc_table_create_like makes, and whose
+ * rows are frozen as they are written.  Returns its OID.
+ */
+extern Oid	fc_exchange_begin(void);
+
+/*
+ * Locks the tables, and all that belongs to them, against everybody.  It takes
+ * all locks or none, and lets others go on while it waits for one of them: at
+ * most lock_timeout in all, then ERROR 55P03.  The caller has locked them in
+ * SHARE UPDATE EXCLUSIVE mode, and closed them.
+ */
+extern void fc_exchange_lock(List *tables);
+
+/*
+ * Exchanges the files of a locked table and of its substitute, and those of
+ * their indexes, a list of FcIndexPair.  The table keeps its OID and all that
+ * is not storage.  Until the next CommandCounterIncrement the old ones are
+ * seen.
+ */
+extern void fc_exchange_files(Oid table, Oid substitute, const List *indexes);
+
+/* Drops the substitute of a table, which has the old files now */
+extern void fc_exchange_drop(Oid table, Oid substitute);
+
+/* Is this the name of such a schema? */
+extern bool fc_exchange_is_schema(const char *name);
+
+/* Drops the schemas, and what is left in them */
+extern void fc_exchange_end(const List *schemas);
+
+#endif							/* FC_PARTITION_PARTITION_H */

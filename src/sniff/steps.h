@@ -1,0 +1,481 @@
+/*-------------------------------------------------------------------------
+ *
+ * sniff/steps.h
+ *	  The steps by which a source is looked at, in their order, and what each
+ *	  knows after those before it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_SNIFF_STEPS_H
+#define FC_SNIFF_STEPS_H
+
+#include "nodes/pg_list.h"
+
+#include "convert/pattern.h"
+#include "copyfrom/core.h"
+#include "grammar/field.h"
+#include "options/options.h"
+
+/*
+ * sniff/sample.c
+ */
+
+/* Bytes of one place of one file */
+typedef struct FcSniffPlace
+{
+	uint32		file;			/* its number among those that the caller
+								 * named */
+	uint64		offset;			/* of the first byte, in the unpacked file */
+	char	   *data;
+	size_t		len;
+	bool		start;			/* the file starts here, */
+	bool		end;			/* or ends */
+} FcSniffPlace;
+
+typedef struct FcSniffSample
+{
+	const char *word;			/* what the source is: "file" or "program" */
+	List	   *names;			/* of all files, String */
+	uint32		nsampled;		/* files that were looked into */
+	uint64		size;			/* bytes of all files as they are; 0: unknown */
+	uint64		unpacked;		/* about how many these are unpacked; 0:
+								 * unknown */
+	const char *codec;			/* what a file is packed by, or NULL */
+	bool		whole;			/* all bytes were looked at */
+	uint64		bytes;			/* bytes looked at */
+	int			nplaces;
+	FcSniffPlace *places;			/* by file and offset; the first one of each
+								 * file is at its start */
+} FcSniffSample;
+
+/*
+ * Opens what the caller may read, as a load does, takes the sample into the
+ * current memory context, and closes all.  The options are checked.  Throws the
+ * errors of a load for files that cannot be opened or unpacked and programs
+ * that fail, and ERROR 22P04 for what is no text.
+ */
+extern FcSniffSample *fc_sample_take(const FcOptions *options);
+
+/*
+ * sniff/records.c
+ */
+
+/* As many fields are cut; a record with more has them counted */
+#define FC_SNIFF_FIELDS		1664
+
+/* A record in hand; its bytes are good until the next one is asked for */
+typedef struct FcSniffRecord
+{
+	const FcSniffPlace *place;
+	int64		number;			/* among those of its place, from 0 */
+	const char *raw;			/* as it stands in the file */
+	size_t		len;
+	char	   *cut;			/* the same, in which the fields stand */
+	int			nfields;		/* -1: a quote never closes */
+	FcField    *fields;
+} FcSniffRecord;
+
+/* What a cursor has met that COPY would refuse, or leave out */
+typedef struct FcCursorFaults
+{
+	uint64		line_ends;		/* of another style than the first one's */
+	uint64		quotes;			/* that never close */
+	uint64		markers;		/* that are malformed */
+	uint64		lost;			/* places in which no record was found */
+	uint64		ended;			/* places with bytes after a marker that ends
+								 * the data */
+} FcCursorFaults;
+
+/* Goes through the records, place after place */
+typedef struct FcCursor
+{
+	const FcSniffSample *sample;
+	FcDialect	dialect;
+	int			wanted;			/* fields that a record should have, 0: not
+								 * known; by this it is told how a place begins
+								 * that is not at a record's start */
+	size_t		limit;			/* bytes of each place that are looked at */
+	FcCursorFaults faults;
+
+	int			next;			/* place that comes next */
+	const FcSniffPlace *place;		/* the one in hand, or NULL */
+	size_t		pos;			/* next record in it */
+	size_t		end;			/* bytes of it that are looked at */
+	bool		whole;			/* the place's end is the file's */
+	FcSniffRecord record;
+	size_t		room;			/* bytes of record.cut */
+} FcCursor;
+
+extern void fc_records_begin(FcCursor *cursor, const FcSniffSample *sample,
+							 const FcDialect *dialect, int wanted, size_t limit);
+
+/* The next record, or NULL after the last one */
+extern FcSniffRecord *fc_records_next(FcCursor *cursor);
+extern void fc_records_end(FcCursor *cursor);
+
+/* Does field i of the record begin with a quote, and close it at its end? */
+extern bool fc_records_quoted(const FcSniffRecord *record, const FcDialect *dialect, int i);
+
+/* Has it quotes in other places? */
+extern bool fc_records_messy(const FcSniffRecord *record, const FcDialect *dialect, int i);
+
+/*
+ * sniff/numbers.c
+ */
+
+/* The decimal separators, by number */
+#define FC_DECIMAL_POINT	0
+#define FC_DECIMAL_COMMA	1
+#define FC_DECIMALS			2
+
+/* A format of numbers */
+typedef struct FcNumberWay
+{
+	const char *group;			/* between thousands, or "" */
+	int			decimal;		/* FC_DECIMAL_* */
+	const char *example;		/* for number_format */
+} FcNumberWay;
+
+/* All of them; of those that fit the first one is taken */
+#define FC_NUMBER_WAYS		13
+#define FC_NUMBER_BIT(n)	((uint32) 1 << (n))
+#define FC_NUMBER_ALL		(FC_NUMBER_BIT(FC_NUMBER_WAYS) - 1)
+extern const FcNumberWay fc_number_ways[FC_NUMBER_WAYS];
+
+/* How one number may be written */
+typedef struct FcNumberShape
+{
+	uint32		formats;		/* those that it fits, as bits */
+	int			digits;			/* all of them, without an exponent's */
+	int			decimals[FC_DECIMALS];	/* digits after a separator */
+	bool		exponent;
+} FcNumberShape;
+
+/* The same of all values of a column */
+typedef struct FcNumbersSeen
+{
+	uint64		values;			/* that fit any format */
+	uint32		formats;		/* that all of these fit */
+	int			digits[2];		/* the fewest and the most */
+	int			decimals[FC_DECIMALS][2];
+	bool		exponent;		/* one has an exponent */
+	char	   *example;		/* the first with a separator, or NULL */
+} FcNumbersSeen;
+
+/*
+ * Is there nothing, or an exponent that any type of numbers takes?  *exponent
+ * tells which.
+ */
+extern bool fc_numbers_exponent(const char *s, const char *end, bool *exponent);
+
+/*
+ * Reads a number without a sign; false if it fits no format.  There is a NUL at
+ * its end.
+ */
+extern bool fc_numbers_shape(const char *s, const char *end, FcNumberShape *shape);
+
+/* Adds the value s[0..len), which has this shape */
+extern void fc_numbers_add(FcNumbersSeen *seen, const FcNumberShape *shape,
+						   const char *s, size_t len);
+
+/*
+ * sniff/values.c
+ */
+
+/* Types of columns, and what is told apart among their values */
+typedef enum FcValueType
+{
+	FC_VALUE_BOOLEAN,			/* as a word; 0 and 1 are integers */
+	FC_VALUE_INTEGER,			/* as a bigint */
+	FC_VALUE_NUMBER,
+	FC_VALUE_UUID,
+	FC_VALUE_DATE,
+	FC_VALUE_TIME,
+	FC_VALUE_TIMESTAMP,			/* without a zone; a date is one, too */
+	FC_VALUE_TIMESTAMPTZ,		/* with a zone or without */
+	FC_VALUE_JSON,				/* an object or a list */
+	FC_VALUE_INET,				/* an address of version 4 */
+	FC_VALUE_TYPES,				/* how many types there are */
+
+	/* what else is counted of a value */
+	FC_VALUE_ZONED = FC_VALUE_TYPES,	/* a timestamptz with a zone */
+	FC_VALUE_TRUE,				/* a boolean that is true */
+	FC_VALUE_LETTER,			/* a boolean that is no "true" or "false" */
+	FC_VALUE_EXPONENT,			/* a number with an exponent, or infinite */
+	FC_VALUE_COMMA,				/* a number of any of the formats */
+	FC_VALUE_BLANK,				/* it begins or ends with a blank */
+	FC_VALUE_KINDS
+} FcValueType;
+
+#define FC_VALUE_BIT(type)	(1 << (type))
+#define FC_VALUE_TYPED		(FC_VALUE_BIT(FC_VALUE_TYPES) - 1)
+
+/* What a value is made of, for those that are numbers */
+typedef struct FcValueNumber
+{
+	int64		integer;		/* what stands before the point */
+	int			decimals;		/* digits after the point */
+	int			digits;			/* all digits */
+	FcNumberShape shape;		/* FC_VALUE_COMMA: how it may be written */
+} FcValueNumber;
+
+/* A part of a text */
+typedef struct FcValueText
+{
+	const char *s;
+	size_t		len;
+} FcValueText;
+
+/* s[0..len) without the blanks around it that trim takes off */
+extern FcValueText fc_value_trim(const char *s, size_t len);
+
+/*
+ * Takes the sign of a currency off an amount, and a minus before the sign with
+ * it.  Returns the sign, or NULL if the value is no such thing.
+ */
+extern const char *fc_value_sign(char **s, size_t *len);
+
+/* What values are judged by; made once */
+typedef struct FcJudge FcJudge;
+
+/* With a pattern that the caller has given for the key, or NULL */
+extern FcJudge *fc_value_begin(const char *pattern);
+
+/* The number of that pattern, -1 if there is none that can be tried */
+extern int	fc_value_given(const FcJudge *judge);
+
+/*
+ * The kinds of a value, as bits.  s[0..len) is followed by bytes that may be
+ * read; len is not 0.
+ */
+extern int	fc_value_judge(FcJudge *judge, char *s, size_t len, FcValueNumber *number);
+
+/*
+ * The patterns of timestamp_format, by number, that the value matches without
+ * blanks around it; those among "among", or, if that is NULL, all.  A new list.
+ */
+extern List *fc_value_patterns(FcJudge *judge, const char *s, size_t len, const List *among);
+
+/* Pattern number n: its text, and the type of its values */
+extern const char *fc_value_pattern(const FcJudge *judge, int n, Oid *typid);
+
+/*
+ * The type that values of a pattern have, whoever chose it: timestamptz, if
+ * they are instants, or timestamp or date
+ */
+extern Oid	fc_value_pattern_type(const char *pattern, const char *column);
+
+/*
+ * The moment of a value as a key (microseconds or days).  The pattern may be
+ * NULL.  False if it is none.
+ */
+extern bool fc_value_moment(FcJudge *judge, Oid typid, FcPattern *pattern,
+							char *s, size_t len, int64 *key);
+
+/*
+ * sniff/dialect.c
+ */
+
+/* A quote or delimiter that stands for "there is none" */
+#define FC_NO_QUOTE		'\001'
+#define FC_NO_DELIMITER	'\002'
+
+typedef struct FcGuess
+{
+	FcDialect	dialect;
+	int			nfields;		/* that most records have */
+	int			skip;			/* records before those, at the file's start */
+	uint64		records;		/* looked at, without those */
+	uint64		others;			/* of these, with another number of fields */
+	bool		skips_empty;	/* lines without a byte are no records */
+	uint64		empty;			/* such lines */
+	FcCursorFaults faults;
+	double		score;
+	double		next_score;		/* of the best guess with another delimiter, */
+	char		next_delim;		/* which is this */
+	uint64		quoted;			/* fields in quotes */
+	bool		trailing;		/* the last field of all records is empty */
+} FcGuess;
+
+/*
+ * Guesses the dialect; what the caller has given is taken as it is.  Where the
+ * fields fit none well the best one is returned, and its numbers tell.
+ */
+extern FcGuess *fc_dialect_guess(const FcSniffSample *sample, const FcOptions *options,
+								 FcJudge *judge);
+
+/*
+ * sniff/table.c
+ */
+
+typedef struct FcColumnSeen
+{
+	char	   *name;
+	char	   *header;			/* what the header calls it, in the server's
+								 * encoding, if that is another name; or
+								 * NULL */
+
+	/* what was counted */
+	uint64		values;			/* that are no words for NULL */
+	uint64		kinds[FC_VALUE_KINDS];	/* of these, by FcValueType */
+	uint64		words[FC_NULL_WORDS];	/* words for NULL, without quotes */
+	uint64		quoted[FC_NULL_WORDS];	/* and in quotes */
+	uint64		given;			/* the caller's words for NULL */
+	Bitmapset  *said;			/* numbers of the caller's null_strings that
+								 * came up */
+	bool		patterned;		/* patterns is set */
+	List	   *patterns;		/* numbers of those that all values match */
+	List	   *likely;			/* those that all matched before one did not, */
+	uint64		unlikely;		/* and values that match none of these */
+	int64		low;			/* of numbers, without fractions */
+	int64		high;
+	uint64		amounts;		/* values that had the sign of a currency, */
+	const char *sign;			/* this one, the last value's; or NULL */
+	bool		signs_differ;	/* not all values have it */
+	bool		ascending;		/* within each place */
+	int64		last;
+	int			decimals[2];	/* the fewest and the most after the point */
+	int			digits;			/* the most of a number */
+	FcNumbersSeen numbers;		/* values that are numbers of any format */
+	uint64		padded;			/* values with blanks around them, */
+	uint64		padded_quoted;	/* and such within quotes */
+	uint64		padded_words[FC_NULL_WORDS];	/* words for NULL with blanks
+												 * around them */
+	char	   *example;		/* the first of the values, as in the file; or
+								 * NULL */
+
+	/* what was decided */
+	Oid			typid;
+	const char *type;			/* as CREATE TABLE has it */
+	const char *pattern;		/* for timestamp_format, or NULL */
+	bool		format;			/* its numbers are as number_format has them */
+	bool		amount;			/* a transform takes "sign" off */
+	bool		force_null;		/* quoted words for NULL are NULL, too */
+	uint32		null_words;		/* for null_strings: words, as bits */
+	List	   *notes;			/* of char *: what is unsure */
+} FcColumnSeen;
+
+typedef struct FcTable
+{
+	const FcSniffSample *sample;
+	const FcOptions *options;
+	FcJudge    *judge;
+	FcGuess    *guess;
+	int			encoding;		/* that all records are valid in */
+	bool		ascii;			/* they have no other characters */
+	bool		mark;			/* a file begins with a byte order mark */
+	List	   *titles;			/* of FcSniffHeld: records before that one, with
+								 * other numbers of fields */
+	const char *title;			/* the first of these that is not empty */
+	int			header_lines;
+	bool		map;			/* the files have different headers */
+	List	   *heads;			/* of FcSniffHeld: first records of the files */
+	uint64		records;		/* that were looked at, without headers */
+	int			ncolumns;
+	FcColumnSeen *columns;
+	List	   *null_strings;	/* of FcNullWords: the caller's */
+	const char *null_string;	/* what stands for NULL, NULL: the default */
+	const char *number_format;	/* or NULL */
+	int			decimal;		/* FC_DECIMAL_* of number_format */
+	const char *trim;			/* or NULL */
+	List	   *notes;			/* of char *: what is unsure of the file */
+} FcTable;
+
+/* A first record, which may be a header */
+typedef struct FcSniffHeld
+{
+	uint32		file;
+	int			nfields;
+	char	  **fields;
+	bool	   *quoted;
+} FcSniffHeld;
+
+/* The key by which the table is partitioned */
+typedef struct FcKeyGuess
+{
+	int			column;			/* its number, -1: there is none */
+	const char *interval;		/* for partition_interval; NULL: the default */
+	List	   *notes;			/* of char * */
+} FcKeyGuess;
+
+/* The steps, in their order; each takes what the caller has given */
+
+/* Looks at all records; the caller has set what comes before "encoding" */
+extern void fc_columns_look(FcTable *table);
+
+/*
+ * The next record that has all columns and is no header, or NULL after the last
+ * one.  The cursor was begun for the table.
+ */
+extern FcSniffRecord *fc_columns_next(const FcTable *table, FcCursor *cursor);
+
+/* Adds what is unsure of the column, in memory that stays */
+extern void fc_columns_note(FcColumnSeen *column, char *note);
+
+/* Values that are words for NULL, of the caller's or of people */
+extern uint64 fc_columns_nulls(const FcColumnSeen *column);
+
+/*
+ * Are the values words for true and false?  "N" alone may be a letter of many:
+ * then both must have come up.
+ */
+extern bool fc_columns_is_boolean(const FcColumnSeen *column);
+
+/* Counts a first record that is no header */
+extern void fc_columns_count(FcTable *table, const FcSniffHeld *held);
+
+/*
+ * s[0..len) for messages: in the server's encoding, on one line, and at most so
+ * many bytes of it
+ */
+extern char *fc_sniff_shown(const FcTable *table, const char *s, size_t len, int width);
+
+/*
+ * Is the first record a header?  Then what it says of the lines before it is
+ * settled, too: table->guess->skip.  Notes tell of what is unsure.
+ */
+extern bool fc_evidence_of_header(FcTable *table, const FcSniffHeld *first);
+
+/* Are the fields of two first records the same? */
+extern bool fc_evidence_is_same(const FcSniffHeld *a, const FcSniffHeld *b);
+
+/*
+ * Decides on the header, counts the first records if there is none, and names
+ * the columns.  All records must have been looked at.
+ */
+extern void fc_names_choose(FcTable *table);
+
+/* The number of the one of the first n columns that has the name, or -1 */
+extern int	fc_names_find(const FcTable *table, int n, const char *name);
+
+/* The name of a table for what the source has, in the server's encoding */
+extern char *fc_names_table(const FcSniffSample *sample, const FcOptions *options);
+
+/* Decides on number_format, and which columns have such numbers */
+extern void fc_formats_decide(FcTable *table);
+
+/* Chooses null_string, null_strings and trim; types must have been decided */
+extern void fc_nulls_decide(FcTable *table);
+
+/* Decides on the types, and what stands for NULL, after columns have names */
+extern void fc_types_decide(FcTable *table);
+
+/*
+ * Makes columns of integers narrower, as far as the values seen allow, if the
+ * widest row of the sample would not fit into a page else, and says so.  ERROR
+ * 54000 if that is not enough.  Types must have been decided.
+ */
+extern void fc_types_fit(FcTable *table);
+
+/* Chooses the key, unless the caller has, and the width of partitions */
+extern void fc_key_guess(FcTable *table, FcKeyGuess *key);
+
+/*
+ * The two statements, each with comments.  "target" is the table as the
+ * statements name it, "function" is fast_copy likewise.
+ */
+extern char *fc_statement_create(const FcTable *table, const FcKeyGuess *key, const char *target);
+extern char *fc_statement_select(const FcTable *table, const FcKeyGuess *key, const char *target,
+								 const char *function);
+
+#endif							/* FC_SNIFF_STEPS_H */
