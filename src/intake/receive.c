@@ -168,8 +168,7 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 										 FC_CODEC_NONE : FC_CODEC_UNKNOWN);
 	incoming->end = FC_UNPACK_MORE;
 	if (target->options->client && !target->options->compressed &&
-		fc_unpack_is_packed(incoming->unpacking) &&
-		fc_unpack_kind(incoming->unpacking) < FC_CODEC_REFUSED)
+		fc_receive_is_packed(incoming) && fc_unpack_kind(incoming->unpacking) < FC_CODEC_REFUSED)
 		fc_receive_refuse_packed(incoming->unpacking);
 }
 
@@ -216,18 +215,6 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 		fc_unpack_throw(&incoming->fault, word, name);
 }
 
-/* Appends what one program, or the client, gives to the temporary copy */
-static void
-fc_receive_one(FcIntake *intake, FcIncoming *incoming, const char *name)
-{
-	if (incoming->input == NULL)
-		fc_receive_open(intake, incoming, name);
-	if (incoming->end == FC_UNPACK_MORE)
-		incoming->end = fc_unpack_some(incoming->unpacking, PG_UINT64_MAX,
-									   &incoming->fault);
-	fc_receive_close(intake, incoming);
-}
-
 /* Joins the names that messages use, and notes where each begins */
 static char *
 fc_receive_join_names(const List *sources, FcFile *files)
@@ -262,7 +249,11 @@ fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 		uint32		i = foreach_current_index(lc);
 
 		files[i].base = i == 0 ? 0 : unpacker->written;
-		fc_receive_one(intake, incoming, strVal(lfirst(lc)));
+		if (incoming->input == NULL)
+			fc_receive_open(intake, incoming, strVal(lfirst(lc)));
+		if (incoming->end == FC_UNPACK_MORE)
+			incoming->end = fc_unpack_some(incoming->unpacking, PG_UINT64_MAX, &incoming->fault);
+		fc_receive_close(intake, incoming);
 		files[i].identity.size = unpacker->written - files[i].base;
 	}
 	fc_unpack_end(unpacker, path, MAXPGPATH);
@@ -374,9 +365,11 @@ fc_receive_rest(FcIntake *intake)
  * their end in any case, because only the end says whether they are sound.
  */
 static bool
-fc_receive_is_enough(const FcFinder *finder, const FcUnpacking *unpacking)
+fc_receive_is_enough(const FcIncoming *incoming)
 {
-	if (fc_unpack_is_packed(unpacking) ||
+	const FcFinder *finder = &incoming->finder;
+
+	if (fc_receive_is_packed(incoming) ||
 		!fc_error_beyond(finder->ctx->shared, finder->found.offset))
 		return false;
 	pg_atomic_write_u32(&finder->inflow->whole, 1);
@@ -490,8 +483,7 @@ fc_receive_some(const FcIntake *intake, FcIncoming *incoming)
 	if (fc_caller_reads_as_core(options->caller) && options->program && incoming->end == FC_UNPACK_MORE &&
 		incoming->finder.found.at.marker != FC_NOWHERE)
 		incoming->end = FC_UNPACK_END;
-	if (incoming->end == FC_UNPACK_MORE &&
-		!fc_receive_is_enough(&incoming->finder, incoming->unpacking))
+	if (incoming->end == FC_UNPACK_MORE && !fc_receive_is_enough(incoming))
 		return true;
 	unpacker->look = NULL;
 	unpacker->put = NULL;
@@ -529,7 +521,7 @@ fc_receive_lead(void *arg)
 bool
 fc_receive_is_packed(const FcIncoming *incoming)
 {
-	return fc_unpack_is_packed(incoming->unpacking);
+	return fc_unpack_kind(incoming->unpacking) != FC_CODEC_NONE;
 }
 
 /*
