@@ -64,7 +64,6 @@ fc_cluster_check_options(const FcOptions *options)
 	(void) fc_commit_of(options);
 }
 
-/* The servers of the option nodes */
 static List *
 fc_cluster_places(const FcTarget *target, bool partman)
 {

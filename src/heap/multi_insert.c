@@ -419,7 +419,6 @@ fc_multi_add(FcMultiWriter *writer, HeapTuple tuple, uint64 offset, uint32 lengt
 		fc_multi_flush(base);
 }
 
-/* Copies the row into a tuple of the batch */
 static void
 fc_multi_put(FcWriter *base, uint64 offset, uint32 length)
 {

@@ -91,7 +91,6 @@ fc_page_take_batch(FcContext *ctx)
 	return (char *) batch;
 }
 
-/* Takes such memory back */
 static void
 fc_page_give_batch(FcContext *ctx, char *pages)
 {

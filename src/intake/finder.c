@@ -46,7 +46,6 @@ fc_finder_room(const FcFinder *finder)
 	return source->places ? source->places / 2 : source->room - source->ahead;
 }
 
-/* Bytes of the chunk that is about to begin */
 static uint64
 fc_finder_chunk_size(const FcFinder *finder)
 {
@@ -97,7 +96,6 @@ fc_finder_tell(FcFinder *finder)
 	fc_finder_publish(finder, Min(finder->found.known, finder->found.held), false);
 }
 
-/* The chunk that is being found */
 static FcChunk *
 fc_finder_chunk(const FcFinder *finder)
 {

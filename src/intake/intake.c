@@ -168,7 +168,6 @@ fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes)
 	intake->progress->stream_start = intake->progress->phase_start;
 }
 
-/* Bytes in temporary copies */
 static uint64
 fc_intake_copied(const FcSource *source)
 {
@@ -656,7 +655,6 @@ fc_intake_drop_heads(FcIntake *intake)
 	dsm_detach(intake->unpacked);
 }
 
-/* Takes what the heads told of the headers to files at other offsets */
 void
 fc_intake_move_headers(FcFile *files, const FcSource *heads)
 {

@@ -448,7 +448,6 @@ fc_piece_put(void *arg, const char *buf, size_t len)
 	return FC_PUT_NOT;
 }
 
-/* Ends a piece whose turn has come */
 static void
 fc_piece_end_turn(FcHand *hand, FcUnpackEnd end, uint64 taken)
 {

@@ -190,7 +190,6 @@ fc_leaf_write(FcLoader *loader)
 		fc_write_put(loader->leaf->writer, loader->row.record->offset, loader->row.record->length);
 }
 
-/* Writes a row that comes back from the sort to the leaf in hand */
 static void
 fc_leaf_put_sorted(FcLoader *loader, const FcSortRow *row)
 {
@@ -205,7 +204,6 @@ fc_leaf_put_sorted(FcLoader *loader, const FcSortRow *row)
 		fc_context_progress(ctx);
 }
 
-/* Writes the sorted rows of the leaf, once all have come */
 static void
 fc_leaf_write_sorted(FcLoader *loader)
 {

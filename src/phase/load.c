@@ -241,7 +241,6 @@ fc_load_count_bytes(FcLoader *loader)
 	loader->tasks.bytes = 0;
 }
 
-/* Counts bytes of the task's records */
 static inline void
 fc_load_count_read(FcLoader *loader, FcTask *task, uint64 bytes)
 {
@@ -267,7 +266,6 @@ fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
 	row->key = entry->key;
 }
 
-/* Loads one row of the task in hand */
 static void
 fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry,
 			  const FcRecord *record)
@@ -551,7 +549,6 @@ fc_load_slices(FcLoader *loader, FcChunkReader *reader, uint32 i)
 	}
 }
 
-/* Loads one chunk, which inserts its rows when its turn has come */
 static void
 fc_load_chunk_in_turn(FcLoader *loader, FcChunkReader *reader, uint32 i)
 {
@@ -700,7 +697,6 @@ fc_load_old_row(FcLoader *loader, const FcEntry *entry, const FcRecord *record, 
 	fc_load_count(loader, 1);
 }
 
-/* Loads a row that was spilled as such alone */
 static void
 fc_load_spilled_row(FcLoader *loader, FcTask *task, const FcEntry *entry, const FcRecord *record,
 					FcSpilled *spilled)
@@ -713,7 +709,6 @@ fc_load_spilled_row(FcLoader *loader, FcTask *task, const FcEntry *entry, const 
 	fc_load_count_read(loader, task, entry->length);
 }
 
-/* Loads the rows of a task in key order */
 static void
 fc_load_task(FcLoader *loader, FcRowSource *rows, FcTask *task)
 {
@@ -736,7 +731,6 @@ fc_load_task(FcLoader *loader, FcRowSource *rows, FcTask *task)
 	}
 }
 
-/* Loads tasks, with their rows in key order */
 static void
 fc_load_tasks(FcLoader *loader)
 {

@@ -246,7 +246,6 @@ fc_sample_times(const FcKeySample *sample, uint32 nwindows)
 	return bytes > 0 ? cost / bytes : 0;
 }
 
-/* About how many records there are */
 static uint64
 fc_sample_records(const FcKeySample *sample, const FcShared *shared)
 {
@@ -290,7 +289,6 @@ fc_sample_range_end(const FcKeySample *sample, uint32 from, const FcRange *range
 	return end;
 }
 
-/* The rows that some of the sample stand for */
 static double
 fc_sample_weight(const FcKeySample *sample, uint32 from, uint32 end)
 {
@@ -332,7 +330,6 @@ fc_sample_cut(const FcKeySample *sample, uint32 from, uint32 end, double most, b
 	return nbounds;
 }
 
-/* Adds rows that a leaf has */
 static void
 fc_sample_add_leaf(FcKeySample *sample, const FcContext *ctx, Oid leaf, uint32 most)
 {

@@ -181,7 +181,6 @@ fc_scan_record(FcScanner *scanner)
 	fc_spill_put(scanner->spill, &entry, scanner->copy);
 }
 
-/* Notes the keys of rows of the batch, and where their records are */
 static void
 fc_scan_note_rows(FcScanner *scanner, int from, int to)
 {
@@ -241,7 +240,6 @@ fc_scan_spill_rows(FcScanner *scanner, int from, int to)
 	}
 }
 
-/* Spills the rows of the batch, and the records of those that are odd */
 static void
 fc_scan_batch(FcScanner *scanner)
 {

@@ -165,7 +165,6 @@ fc_worker_context_end(FcContext *ctx)
 	MemoryContextDelete(ctx->mcxt);
 }
 
-/* Entry point of a worker */
 void
 fc_worker_main(dsm_segment *seg, shm_toc *toc)
 {
@@ -281,7 +280,6 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 	ctx->deferred_bytes = 0;
 }
 
-/* Adds the workers' usage to the leader's, as parallel queries do */
 static void
 fc_worker_usage(ParallelContext *pcxt)
 {

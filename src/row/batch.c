@@ -486,7 +486,6 @@ fc_batch_judge(FcBatchMaker *maker)
 	batch->n = 0;
 }
 
-/* Makes rows of the records that are cut */
 static void
 fc_batch_make(FcBatchMaker *maker)
 {

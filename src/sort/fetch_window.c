@@ -496,7 +496,6 @@ fc_reader_pump(FcReader *reader)
 	reader->method->submit(reader->io);
 }
 
-/* Finishes the reads of a window. */
 static void
 fc_window_finish(FcReader *reader, FcWindow *window)
 {

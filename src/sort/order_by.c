@@ -46,7 +46,6 @@ struct FcSort
 	Tuplesortstate *state;
 };
 
-/* The row's type, with those columns before its own */
 static TupleDesc
 fc_sort_desc(TupleDesc desc)
 {

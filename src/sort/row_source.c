@@ -57,7 +57,6 @@ struct FcRowSource
 	char	   *data;
 };
 
-/* Takes another task; false if there is none */
 static bool
 fc_rows_take(FcRowSource *rows, bool ahead)
 {

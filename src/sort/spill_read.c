@@ -167,7 +167,6 @@ fc_ref_cmp(const void *a, const void *b)
 	return fc_cell_cmp(&((const FcCellRef *) a)->cell, &((const FcCellRef *) b)->cell);
 }
 
-/* Adds up what the processes have of each cell */
 static void
 fc_spills_add_up(FcSpills *spills)
 {
@@ -288,7 +287,6 @@ fc_cells_advise(FcCellReader *reader)
 #endif
 }
 
-/* Gives the memory of the cell in hand back */
 static void
 fc_cells_free(FcCellReader *reader)
 {
@@ -322,7 +320,6 @@ fc_cells_foresee(const FcCellReader *reader, Size *size, uint64 *rows)
 	return *size + *rows * 2 * sizeof(FcItem) <= reader->memory;
 }
 
-/* Makes room for so many bytes, of so many rows */
 static void
 fc_cells_make_room(FcCellReader *reader, Size size, uint64 rows)
 {
@@ -593,7 +590,6 @@ fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
 	MemoryContextSwitchTo(old);
 }
 
-/* Reads a cell, or cuts it */
 static void
 fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
 {
@@ -613,7 +609,6 @@ fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
 		fc_cells_load(reader, refs, nrefs, size, rows);
 }
 
-/* Gives back the cells that a cell was cut into last */
 static void
 fc_cells_end_cut(FcCellReader *reader)
 {
@@ -668,7 +663,6 @@ fc_cells_enter(FcCellReader *reader, const FcTask *task)
 				  spills->first[i + 1] - spills->first[i]);
 }
 
-/* Is there another row? */
 static inline bool
 fc_cells_has_next(FcCellReader *reader)
 {

@@ -295,7 +295,6 @@ fc_spill_make_room(FcSpill *spill, FcOpenCell *open, uint64 offset, Size need)
 	}
 }
 
-/* Is there room for it already? */
 static inline bool
 fc_spill_has_room(const FcOpenCell *open, uint64 offset, Size need)
 {
@@ -387,7 +386,6 @@ fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 	return spill->cells[at];
 }
 
-/* The cell of NULL keys */
 static FcOpenCell *
 fc_spill_find_null(FcSpill *spill)
 {
@@ -424,7 +422,6 @@ fc_spill_search(const FcSpill *spill, int64 key)
 	return first - spill->keys + (*first <= key);
 }
 
-/* The cell of a key, of the record at this offset */
 static inline FcOpenCell *
 fc_spill_find(FcSpill *spill, int64 key, uint64 offset)
 {
@@ -586,7 +583,6 @@ fc_spill_seal(const FcSpillRows *rows, int from, int to)
 		memcpy(rows->places[i], &rows->heads[i], FC_SPILL_ROW_HEAD);
 }
 
-/* Writes where the cells are */
 static void
 fc_spill_write_cells(FcSpill *spill, int process)
 {

@@ -182,7 +182,6 @@ fc_unpack_fill(FcUnpacking *unpacking)
 		;
 }
 
-/* Notes what is wrong with the input */
 static FcUnpackEnd
 fc_unpack_fails(FcUnpacking *unpacking, FcCodecKind kind, FcCodecResult result)
 {

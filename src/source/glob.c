@@ -146,7 +146,6 @@ fc_glob_names(const FcGlob *glob, const char *path, const char *component)
 	return names;
 }
 
-/* Takes all names of a directory that match a component */
 static void
 fc_glob_match(FcGlob *glob, const char *directory, const char *component,
 			  const char *rest)

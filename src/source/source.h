@@ -156,7 +156,6 @@ extern uint32 fc_source_number(const FcSource *source, uint64 offset);
 extern const char *fc_source_path(const FcSource *source, uint32 number);
 extern uint64 fc_source_end(const FcSource *source, uint32 number);
 
-/* The file that has this byte */
 static inline FcFile *
 fc_source_file(const FcSource *source, uint64 offset)
 {

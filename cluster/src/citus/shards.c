@@ -347,7 +347,6 @@ fc_shards_lock_all(Oid table, const FcShards *shards)
 	SetUserIdAndSecContext(userid, context);
 }
 
-/* Are all shards of the one list in the other? */
 static bool
 fc_shards_are_same(const FcShards *left, const FcShards *right)
 {

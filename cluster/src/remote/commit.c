@@ -256,7 +256,6 @@ fc_commit_settle(FcMember *member, TimestampTz until)
 		member->state = FC_MEMBER_ENDED;
 }
 
-/* Warns of a transaction that is left prepared */
 static void
 fc_commit_warn(FcMember *member, bool commit)
 {

@@ -125,7 +125,6 @@ fc_member_table(const FcMember *member, const char *name)
 	return NULL;
 }
 
-/* Forgets the tables that were made in the current subtransaction */
 static void
 fc_member_forget_tables(FcMember *member)
 {

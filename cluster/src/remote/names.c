@@ -19,7 +19,6 @@
 
 #include "remote/names.h"
 
-/* The option's value, or NULL */
 static char *
 fc_remote_option(const List *options, const char *name)
 {

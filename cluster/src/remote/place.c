@@ -53,7 +53,6 @@ fc_place_quoted(Oid schema, const char *name)
 	return quote_qualified_identifier(get_namespace_name(schema), name);
 }
 
-/* Counts a partition for its server, if that is one of the places */
 static void
 fc_place_count(FcPlace *places, int n, Oid partition)
 {
@@ -122,7 +121,6 @@ fc_place_collation(StringInfo sql, Form_pg_attribute att)
 	ReleaseSysCache(tuple);
 }
 
-/* An expression of the table's, as SQL */
 static char *
 fc_place_expression(Relation parent, const char *expression)
 {
@@ -143,7 +141,6 @@ fc_place_default(StringInfo sql, Relation parent, Form_pg_attribute att)
 			appendStringInfo(sql, " DEFAULT %s", fc_place_expression(parent, constr->defval[i].adbin));
 }
 
-/* Appends columns and constraints in parentheses */
 static void
 fc_place_columns(StringInfo sql, Relation parent, bool defaults)
 {
@@ -176,7 +173,6 @@ fc_place_columns(StringInfo sql, Relation parent, bool defaults)
 	appendStringInfoChar(sql, ')');
 }
 
-/* Makes the name there out of that here */
 static char *
 fc_place_name(const char *name)
 {

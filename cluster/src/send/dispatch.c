@@ -217,7 +217,6 @@ fc_dispatch_add(FcDispatch *dispatch, const FcNewPartition *created, int ncreate
 	table->parts = parts;
 }
 
-/* The fields of the table's key */
 static FcSome *
 fc_dispatch_fields(FcDispatch *dispatch, Relation rel)
 {
@@ -238,7 +237,6 @@ fc_dispatch_fields(FcDispatch *dispatch, Relation rel)
 	return fc_parse_some_begin(dispatch->parser, numbers, key->partnatts);
 }
 
-/* Prepares the calls of a hash key's functions */
 static void
 fc_dispatch_prepare(FcDispatchTable *table)
 {

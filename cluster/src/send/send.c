@@ -292,7 +292,6 @@ fc_send_locate(FcSender *sender, const FcSendLeaf *leaf, uint64 line,
 	return walk.lines >= line;
 }
 
-/* What it is, for messages */
 static char *
 fc_send_name(const FcSendLeaf *leaf)
 {
@@ -368,7 +367,6 @@ fc_send_check_rows(const FcSendLeaf *leaf, uint64 rows)
 			 errhint("Look for triggers of the table on the other server that leave rows out, or load with COPY.")));
 }
 
-/* Ends the leaf's COPY, and takes what its server says of it */
 static void
 fc_send_end_leaf(FcSender *sender, FcSendLeaf *leaf)
 {
