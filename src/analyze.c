@@ -40,7 +40,7 @@
 #include "phase/phases.h"
 #include "rejects/notices.h"
 #include "report/causes.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 /* Errors that are told with their lines */
 #define FC_ANALYZE_ERRORS	10

@@ -45,7 +45,7 @@
 #include "utils/memutils.h"
 
 #include "intake/pieces.h"
-#include "source/border.h"
+#include "source/codec.h"
 
 /*
  * A step has at least and at most so many bytes (fewer with a smaller

@@ -30,7 +30,7 @@
 #include "errors/context.h"
 #include "errors/first_error.h"
 #include "intake/finder.h"
-#include "intake/receive.h"
+#include "intake/intake.h"
 #include "report/progress.h"
 #include "source/client.h"
 #include "source/input.h"

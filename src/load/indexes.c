@@ -24,7 +24,7 @@
 #include "phase/phases.h"
 #include "rejects/notices.h"
 #include "report/progress.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 static int
 fc_indexes_cmp(const void *a, const void *b)

@@ -19,9 +19,9 @@
 #include "context/pace.h"
 #include "errors/context.h"
 #include "errors/stop.h"
-#include "intake/receive.h"
+#include "intake/intake.h"
 #include "load/steps.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 /* At most so many chunks, each of which has 168 + 56 bytes of shared memory */
 #define FC_MAX_CHUNKS	65536

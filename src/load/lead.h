@@ -10,7 +10,7 @@
 #define FC_LOAD_LEAD_H
 
 #include "load/job.h"
-#include "phase/worker.h"
+#include "phase/phases.h"
 
 /*
  * Begins a phase in report and progress, if the source is whole; else it begins

@@ -27,7 +27,7 @@
 
 #include "convert/pattern.h"
 #include "elsewhere/elsewhere.h"
-#include "key/fit.h"
+#include "key/width.h"
 #include "load/away.h"
 #include "load/lead.h"
 #include "load/setup.h"

@@ -26,7 +26,6 @@
 #include "elsewhere/elsewhere.h"
 #include "index/progress_slot.h"
 #include "intake/intake.h"
-#include "intake/receive.h"
 #include "load/away.h"
 #include "load/lead.h"
 #include "load/ledger.h"

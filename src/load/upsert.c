@@ -38,7 +38,7 @@
 #include "partition/exchange.h"
 #include "partition/table.h"
 #include "report/progress.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 bool
 fc_upsert_is_wanted(FcJob *job)

@@ -22,7 +22,7 @@
 
 #include "options/plan.h"
 #include "options/plan_code.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 static int
 fc_plan_field(List *fields, AttrNumber attnum)

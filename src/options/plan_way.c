@@ -34,7 +34,7 @@
 #include "options/plan.h"
 #include "options/plan_code.h"
 #include "row/serial.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 const char *
 fc_plan_leaf_reason(Relation leaf)

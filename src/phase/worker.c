@@ -32,7 +32,6 @@
 #include "index/build.h"
 #include "intake/chunks.h"
 #include "phase/phases.h"
-#include "phase/worker.h"
 
 #define FC_KEY_ARGS		UINT64CONST(0xFC00000000000001)
 #define FC_KEY_TASKS	UINT64CONST(0xFC00000000000002)

@@ -16,7 +16,7 @@
 #include "datatype/timestamp.h"
 #include "utils/builtins.h"
 
-#include "key/fit.h"
+#include "key/width.h"
 #include "key/range.h"
 #include "sniff/table.h"
 

@@ -22,7 +22,7 @@
 
 #include "compat/compat.h"
 #include "errors/context.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 /* What stands before an item when core's grammar reads it */
 #define FC_SORT_PREFIX	"SELECT ORDER BY "

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "source/border.h"
+#include "source/codec.h"
 
 #include <string.h>
 

@@ -20,7 +20,6 @@
 
 #include "miscadmin.h"
 
-#include "source/glob.h"
 #include "source/root.h"
 
 typedef struct FcGlob

@@ -16,8 +16,7 @@
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
-#include "remote/agree.h"
-#include "remote/names.h"
+#include "remote/remote.h"
 
 /* A type's name without the schema of all that PostgreSQL brings */
 static const char *

@@ -27,10 +27,7 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
-#include "remote/agree.h"
 #include "remote/conninfo.h"
-#include "remote/make.h"
-#include "remote/names.h"
 #include "remote/remote.h"
 #include "remote/transaction.h"
 

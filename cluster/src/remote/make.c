@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "remote/make.h"
+#include "remote/remote.h"
 #include "remote/transaction.h"
 
 void

@@ -17,7 +17,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "remote/names.h"
+#include "remote/remote.h"
 
 static char *
 fc_remote_option(const List *options, const char *name)

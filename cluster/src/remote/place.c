@@ -31,8 +31,6 @@
 
 #include "compat/compat.h"
 #include "remote/gid.h"
-#include "remote/names.h"
-#include "remote/place.h"
 #include "remote/remote.h"
 
 /* Digits that make a name one that no other load gives */
