@@ -66,7 +66,6 @@ static List *
 fc_cluster_places(const FcTarget *target, bool partman)
 {
 	List	   *servers = NIL;
-	ListCell   *lc;
 
 	/* what is made there would stay when the session ends */
 	if (target->rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
@@ -80,8 +79,8 @@ fc_cluster_places(const FcTarget *target, bool partman)
 				 errmsg("option \"%s\" cannot be used for table \"%s\", which pg_partman keeps",
 						"nodes", target->relname),
 				 errhint("Leave it out, or switch fast_copy.use_partman off.")));
-	foreach(lc, target->options->nodes)
-		servers = list_append_unique_oid(servers, fc_resolve_server_named(strVal(lfirst(lc))));
+	foreach_node(String, string, target->options->nodes)
+		servers = list_append_unique_oid(servers, fc_resolve_server_named(strVal(string)));
 	return servers;
 }
 

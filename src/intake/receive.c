@@ -220,14 +220,13 @@ static char *
 fc_receive_join_names(const List *sources, FcFile *files)
 {
 	StringInfoData names;
-	ListCell   *lc;
 
 	initStringInfo(&names);
-	foreach(lc, sources)
+	foreach_node(String, string, sources)
 	{
-		const char *name = strVal(lfirst(lc));
+		const char *name = strVal(string);
 
-		files[foreach_current_index(lc)].path = names.len;
+		files[foreach_current_index(string)].path = names.len;
 		appendBinaryStringInfo(&names, name, (int) strlen(name) + 1);
 	}
 	return names.data;
@@ -242,15 +241,14 @@ fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 	FcFile	   *files = palloc0(sizeof(FcFile) * list_length(sources));
 	FcUnpacker *unpacker = &incoming->unpacker;
 	char		path[MAXPGPATH];
-	ListCell   *lc;
 
-	foreach(lc, sources)
+	foreach_node(String, string, sources)
 	{
-		uint32		i = foreach_current_index(lc);
+		uint32		i = foreach_current_index(string);
 
 		files[i].base = i == 0 ? 0 : unpacker->written;
 		if (incoming->input == NULL)
-			fc_receive_open(intake, incoming, strVal(lfirst(lc)));
+			fc_receive_open(intake, incoming, strVal(string));
 		if (incoming->end == FC_UNPACK_MORE)
 			incoming->end = fc_unpack_some(incoming->unpacking, PG_UINT64_MAX, &incoming->fault);
 		fc_receive_close(intake, incoming);

@@ -345,14 +345,13 @@ static void
 fc_leaf_lock(const FcContext *ctx, Oid leaf)
 {
 	List	   *ancestors = get_partition_ancestors(leaf);
-	ListCell   *lc;
 
 	LockRelationOid(leaf, RowExclusiveLock);
-	foreach(lc, ancestors)
+	foreach_oid(parent, ancestors)
 	{
-		if (lfirst_oid(lc) == RelationGetRelid(ctx->target))
+		if (parent == RelationGetRelid(ctx->target))
 			break;
-		LockRelationOid(lfirst_oid(lc), RowExclusiveLock);
+		LockRelationOid(parent, RowExclusiveLock);
 	}
 	list_free(ancestors);
 }

@@ -355,7 +355,6 @@ static void
 fc_sample_add_existing(FcKeySample *sample, const FcContext *ctx)
 {
 	List	   *leaves = NIL;
-	ListCell   *lc;
 
 	for (uint32 i = 0, end; i < sample->nrows; i = end)
 	{
@@ -367,10 +366,10 @@ fc_sample_add_existing(FcKeySample *sample, const FcContext *ctx)
 		if (OidIsValid(range.partition) && list_length(leaves) < FC_SAMPLE_LEAVES)
 			leaves = lappend_oid(leaves, range.partition);
 	}
-	foreach(lc, leaves)
+	foreach_oid(leaf, leaves)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fc_sample_add_leaf(sample, ctx, lfirst_oid(lc), FC_SAMPLE_OLD / list_length(leaves));
+		fc_sample_add_leaf(sample, ctx, leaf, FC_SAMPLE_OLD / list_length(leaves));
 	}
 	qsort(sample->rows, sample->nrows, sizeof(FcSampleRow), fc_sample_row_cmp);
 }

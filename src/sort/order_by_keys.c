@@ -128,10 +128,9 @@ List *
 fc_sort_keys_columns(List *keys)
 {
 	List	   *attnums = NIL;
-	ListCell   *lc;
 
-	foreach(lc, keys)
-		attnums = lappend_int(attnums, ((FcSortKey *) lfirst(lc))->attnum);
+	foreach_ptr(FcSortKey, key, keys)
+		attnums = lappend_int(attnums, key->attnum);
 	return attnums;
 }
 
@@ -149,10 +148,9 @@ List *
 fc_sort_keys_parse(Relation rel, List *items)
 {
 	List	   *keys = NIL;
-	ListCell   *lc;
 
-	foreach(lc, items)
-		keys = lappend(keys, fc_sort_key(rel, strVal(lfirst(lc))));
+	foreach_node(String, string, items)
+		keys = lappend(keys, fc_sort_key(rel, strVal(string)));
 	return keys;
 }
 
@@ -160,12 +158,10 @@ char *
 fc_sort_keys_text(Relation rel, List *keys)
 {
 	StringInfoData text;
-	ListCell   *lc;
 
 	initStringInfo(&text);
-	foreach(lc, keys)
+	foreach_ptr(FcSortKey, key, keys)
 	{
-		FcSortKey  *key = lfirst(lc);
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), key->attnum - 1);
 
 		appendStringInfo(&text, "%s%s%s", text.len > 0 ? ", " : "",

@@ -93,14 +93,13 @@ fc_copy_sql(const FcRemotePlace *place, const List *attnums, const FcRemoteOptio
 {
 	StringInfoData sql;
 	const char *separator = "(";
-	ListCell   *lc;
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "COPY %s ", fc_remote_table(place));
-	foreach(lc, attnums)
+	foreach_int(attnum, attnums)
 	{
 		appendStringInfo(&sql, "%s%s", separator,
-						 quote_identifier(fc_remote_column(place, lfirst_int(lc))));
+						 quote_identifier(fc_remote_column(place, attnum)));
 		separator = ", ";
 	}
 	appendStringInfo(&sql, ") FROM STDIN WITH (%s%s%s)", fast ? options->fast : "",

@@ -35,13 +35,10 @@ static char *
 fc_make_commands(FcMember *member)
 {
 	StringInfoData sql;
-	ListCell   *lc;
 
 	initStringInfo(&sql);
-	foreach(lc, member->made)
+	foreach_ptr(FcMadeTable, table, member->made)
 	{
-		FcMadeTable *table = lfirst(lc);
-
 		appendStringInfoString(&sql, table->indexes);
 		table->indexes = "";
 	}
@@ -74,11 +71,8 @@ fc_make_send(void)
 void
 fc_remote_build_indexes(void)
 {
-	ListCell   *lc;
-
-	foreach(lc, fc_make_send())
+	foreach_ptr(FcMember, member, fc_make_send())
 	{
-		FcMember   *member = lfirst(lc);
 		FcWireResult *result = fc_node_result(member->node, 0);
 
 		CHECK_FOR_INTERRUPTS();

@@ -30,12 +30,9 @@ int
 fc_member_count(dlist_head *members, Oid server, const FcMember *last)
 {
 	int			n = 0;
-	dlist_iter	iter;
 
-	dlist_foreach(iter, members)
+	fc_members_each(member, members)
 	{
-		const FcMember *member = dlist_container(FcMember, link, iter.cur);
-
 		n += member->node->server == server;
 		if (member == last)
 			break;
@@ -84,12 +81,8 @@ fc_member_release(FcMember *member)
 void
 fc_member_leave(FcMember *member)
 {
-	ListCell   *lc;
-
-	foreach(lc, member->made)
+	foreach_ptr(FcMadeTable, table, member->made)
 	{
-		FcMadeTable *table = lfirst(lc);
-
 		table->level = Min(table->level, member->depth - 1);
 	}
 	if (member->level == member->depth)
@@ -113,12 +106,8 @@ fc_member_add_table(FcMember *member, const char *name, const char *indexes)
 FcMadeTable *
 fc_member_table(const FcMember *member, const char *name)
 {
-	ListCell   *lc;
-
-	foreach(lc, member->made)
+	foreach_ptr(FcMadeTable, table, member->made)
 	{
-		FcMadeTable *table = lfirst(lc);
-
 		if (strcmp(table->name, name) == 0)
 			return table;
 	}
@@ -188,17 +177,13 @@ fc_member_cancel(FcMember *member, TimestampTz until)
 void
 fc_member_cancel_all(dlist_head *members, int level, TimestampTz until)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, members)
+	fc_members_each(member, members)
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
 		if (member->level >= level)
 			fc_member_fail(member);
 	}
-	dlist_foreach(iter, members)
-		fc_member_settle(dlist_container(FcMember, link, iter.cur), until);
+	fc_members_each(member, members)
+		fc_member_settle(member, until);
 }
 
 bool

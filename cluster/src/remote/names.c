@@ -22,12 +22,8 @@
 static char *
 fc_remote_option(const List *options, const char *name)
 {
-	ListCell   *lc;
-
-	foreach(lc, options)
+	foreach_ptr(DefElem, option, options)
 	{
-		DefElem    *option = lfirst(lc);
-
 		if (strcmp(option->defname, name) == 0)
 			return defGetString(option);
 	}

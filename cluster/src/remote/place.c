@@ -214,13 +214,12 @@ static char *
 fc_place_indexes(Relation parent, const char *table)
 {
 	StringInfoData sql;
-	ListCell   *lc;
 
 	initStringInfo(&sql);
-	foreach(lc, RelationGetIndexList(parent))
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_INDEX &&
-			fc_place_may_have(lfirst_oid(lc)))
-			fc_place_index(&sql, parent, lfirst_oid(lc), table);
+	foreach_oid(oid, RelationGetIndexList(parent))
+		if (get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX &&
+			fc_place_may_have(oid))
+			fc_place_index(&sql, parent, oid, table);
 	return sql.data;
 }
 

@@ -161,11 +161,10 @@ fc_send_attnums(const FcSender *sender, Oid leaf)
 {
 	Oid			target = RelationGetRelid(sender->ctx->target);
 	List	   *attnums = NIL;
-	ListCell   *lc;
 
-	foreach(lc, sender->plan.attnums)
-		attnums = lappend_int(attnums, leaf == target ? lfirst_int(lc) :
-							  get_attnum(leaf, get_attname(target, lfirst_int(lc), false)));
+	foreach_int(attnum, sender->plan.attnums)
+		attnums = lappend_int(attnums, leaf == target ? attnum :
+							  get_attnum(leaf, get_attname(target, attnum, false)));
 	return attnums;
 }
 
