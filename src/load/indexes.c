@@ -146,7 +146,7 @@ fc_indexes_verify(FcJob *job)
 	}
 	CommandCounterIncrement();
 	fc_lead_take_up_tasks(job);
-	fc_verify_load_indexes(&target->ctx, target->ngroups);
+	fc_verify_load(&target->ctx, target->ngroups, true);
 }
 
 /*

@@ -62,18 +62,14 @@ extern void fc_load_check_run(FcContext *ctx);
  * Leader, after a load in which a process stopped (errors/stop.h): looks again
  * at the records before the bad one, and keeps the first error of the file.
  * Writes nothing.
- */
-extern void fc_verify_load(FcContext *ctx, int nleaves);
-
-/*
- * Leader, after an index of a new partition could not be built and these
- * partitions were emptied: inserts their rows one by one, in the order of the
- * file, until an index refuses one.  Takes as long as COPY.
  *
- * If no row is refused this time, because a default has another value, the
- * build's error stays.
+ * "insert": an index of a new partition could not be built, and these
+ * partitions were emptied.  Inserts their rows one by one, in the order of the
+ * file, until an index refuses one.  Takes as long as COPY.  If no row is
+ * refused this time, because a default has another value, the build's error
+ * stays.
  */
-extern void fc_verify_load_indexes(FcContext *ctx, int nleaves);
+extern void fc_verify_load(FcContext *ctx, int nleaves, bool insert);
 
 /* What a phase works on besides the file; copied to and from the workers */
 typedef struct FcWork

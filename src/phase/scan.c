@@ -376,7 +376,7 @@ fc_scan_end_spill(FcScanner *scanner)
 {
 	FcContext  *ctx = scanner->ctx;
 
-	ctx->kept = ctx->keep && !fc_plan_merges(&ctx->shared->plan) ? fc_spill_keep_all(scanner->spill) : NULL;
+	ctx->kept = ctx->keep && !fc_plan_merges(&ctx->shared->plan) ? fc_spill_keep(scanner->spill, false) : NULL;
 	if (ctx->kept == NULL)
 		fc_spill_end(scanner->spill, ctx->worker);
 	if (ctx->kept == NULL && ctx->keep)

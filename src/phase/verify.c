@@ -51,8 +51,7 @@ fc_verify_task_cmp(const void *a, const void *b)
 
 	if (ta->null != tb->null)
 		return ta->null ? 1 : -1;
-	return fc_spill_before(ta->lo.key, ta->lo.offset, &tb->lo) ? -1 :
-		fc_spill_before(tb->lo.key, tb->lo.offset, &ta->lo);
+	return fc_bound_cmp(&ta->lo, &tb->lo);
 }
 
 /* The task that a row with this key belongs to, or NULL */
@@ -296,8 +295,8 @@ fc_verify_first(FcShared *shared, bool insert)
  * and keeps the first that is refused; those that are tolerated are rejected
  * once more.
  */
-static void
-fc_verify_records(FcContext *ctx, int nleaves, bool insert)
+void
+fc_verify_load(FcContext *ctx, int nleaves, bool insert)
 {
 	FcVerifier	verifier = {0};
 	FcLoader   *loader = &verifier.loader;
@@ -319,16 +318,4 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 		fc_verify_chunk(&verifier, &reader, i);
 	fc_reject_end(ctx);
 	ctx->verifying = false;
-}
-
-void
-fc_verify_load(FcContext *ctx, int nleaves)
-{
-	fc_verify_records(ctx, nleaves, false);
-}
-
-void
-fc_verify_load_indexes(FcContext *ctx, int nleaves)
-{
-	fc_verify_records(ctx, nleaves, true);
 }
