@@ -75,14 +75,12 @@ fc_executor_require_delete(ParseState *pstate, AttrNumber key)
 void
 fc_executor_require_conflict(ParseState *pstate, List *keys, List *columns)
 {
-	ListCell   *lc;
-
-	foreach(lc, keys)
-		fc_rte_require_select(linitial(pstate->p_namespace), lfirst_int(lc));
-	foreach(lc, list_difference_int(columns, keys))
+	foreach_int(key, keys)
+		fc_rte_require_select(linitial(pstate->p_namespace), key);
+	foreach_int(column, list_difference_int(columns, keys))
 	{
-		fc_rte_require_select(linitial(pstate->p_namespace), lfirst_int(lc));
-		fc_rte_require_update(linitial(pstate->p_namespace), lfirst_int(lc));
+		fc_rte_require_select(linitial(pstate->p_namespace), column);
+		fc_rte_require_update(linitial(pstate->p_namespace), column);
 	}
 }
 

@@ -568,19 +568,6 @@ fc_codec_end(FcCodec *codec)
 }
 
 /*
- * Keeps the member's first bytes, because a library may take any number of
- * bytes before it complains
- */
-static void
-fc_codec_keep_head(FcCodec *codec, const FcCodecIo *io)
-{
-	size_t		at = io->in_pos;
-
-	for (uint64_t n = codec->taken; n < FC_CODEC_MAGIC && at < io->in_len; n++)
-		codec->head[n] = io->in[at++];
-}
-
-/*
  * Is it certain, by the bytes seen after a member, that they begin no other
  * one?
  */
@@ -653,7 +640,7 @@ fc_codec_between(FcCodec *codec, FcCodecIo *io)
 FcCodecResult
 fc_codec_step(FcCodec *codec, FcCodecIo *io)
 {
-	size_t		in = io->in_pos;
+	size_t		in;
 	size_t		out = io->out_pos;
 	bool		end = false;
 	FcCodecResult result;
@@ -665,8 +652,10 @@ fc_codec_step(FcCodec *codec, FcCodecIo *io)
 			return result;
 	}
 	in = io->in_pos;
-	if (codec->taken < FC_CODEC_MAGIC)
-		fc_codec_keep_head(codec, io);
+	/* a library may take any number of bytes before it complains */
+	for (uint64_t n = codec->taken; n < FC_CODEC_MAGIC && in < io->in_len; n++)
+		codec->head[n] = io->in[in++];
+	in = io->in_pos;
 	result = libraries[codec->kind].step(codec, io, &end);
 	/* a library that complains has seen all of the input, whatever it took */
 	codec->taken += (result == FC_CODEC_CORRUPT ? io->in_len : io->in_pos) - in;

@@ -698,16 +698,6 @@ fc_source_read_ring(FcRing *ring, uint64 offset, char *buf, size_t len)
 	return len;
 }
 
-/* Takes what the ring has out of the bytes in a copy */
-static void
-fc_source_without_ring(FcRing *ring, uint64 offset, FcStretch *stretch)
-{
-	if (offset < ring->from)
-		stretch->left = Min(stretch->left, ring->from - offset);
-	else
-		stretch->within -= pg_atomic_read_u64(&ring->upto) - ring->from;
-}
-
 void
 fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 {
@@ -732,8 +722,11 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 			continue;
 		}
 		stretch = fc_source_stretch(source, number, offset);
-		if (source->ring)
-			fc_source_without_ring(source->ring, offset, &stretch);
+		/* the copy lacks what the ring has */
+		if (source->ring && offset < source->ring->from)
+			stretch.left = Min(stretch.left, source->ring->from - offset);
+		else if (source->ring)
+			stretch.within -= pg_atomic_read_u64(&source->ring->upto) - source->ring->from;
 		n = Min(len, stretch.left);
 		if (n == 0)
 			fc_source_early_end(fc_source_path(source, number),

@@ -104,13 +104,12 @@ static void
 fc_send_lock(FcSender *sender)
 {
 	List	   *oids = NIL;
-	ListCell   *lc;
 
 	for (int i = 0; i < sender->nleaves; i++)
 		oids = lappend_oid(oids, sender->leaves[i].leaf->oid);
 	list_sort(oids, list_oid_cmp);
-	foreach(lc, oids)
-		LockRelationOid(lfirst_oid(lc), RowExclusiveLock);
+	foreach_oid(oid, oids)
+		LockRelationOid(oid, RowExclusiveLock);
 	list_free(oids);
 }
 
@@ -438,13 +437,6 @@ fc_send_reach(FcSender *sender, FcSendLeaf *leaf, const FcRecord *record)
 	return false;
 }
 
-/* The line end that the stream's lines have */
-static const char *
-fc_send_line_end(const FcSendLeaf *leaf)
-{
-	return leaf->eol == FC_EOL_CR ? "\r" : leaf->eol == FC_EOL_CRNL ? "\r\n" : "\n";
-}
-
 /* Is it what some versions of COPY take for the end of the data in csv? */
 static bool
 fc_send_is_marker(const FcSender *sender, const FcRecord *record)
@@ -472,7 +464,7 @@ fc_send_bytes(FcSender *sender, FcSendLeaf *leaf, const FcRecord *record)
 	appendBinaryStringInfo(other, record->data, record->length);
 	if (marker)
 		appendStringInfoChar(other, sender->ctx->dialect.quote);
-	appendStringInfoString(other, fc_send_line_end(leaf));
+	appendStringInfoString(other, leaf->eol == FC_EOL_CR ? "\r" : leaf->eol == FC_EOL_CRNL ? "\r\n" : "\n");
 	return fc_remote_copy_put(leaf->copy, other->data, other->len);
 }
 
