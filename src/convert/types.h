@@ -65,10 +65,10 @@ fc_convert_round_time(const FcConverter *converter, int64 time)
 #define FC_READABLE		32
 
 /*
- * Defines the FcConvertMany for a converter of a value without a length.  fast(converter, s,
- * len, &value) is inline, does most values, declines all others, and may read
- * FC_READABLE bytes from s on.  One loop is for fields none of which is NULL or
- * near the end of what can be read.
+ * Defines the FcConvertMany for a converter of a value without a length.
+ * fast(converter, s, len, &value) is inline, does most values, declines all
+ * others, and may read FC_READABLE bytes from s on.  One loop is for fields
+ * none of which is NULL or near the end of what can be read.
  */
 #define FC_CONVERT_MANY(name, fast) \
 static pg_attribute_always_inline void \

@@ -85,7 +85,7 @@ fc_layout_state(FcShared *shared)
 	pg_atomic_init_u32(&shared->working, 0);
 	pg_atomic_init_u32(&shared->nheld, 0);
 	pg_atomic_init_u32(&shared->mistaken, 0);
-	fc_counts_begin(shared);
+	fc_counts_begin(shared, FC_NCOUNTS);
 	pg_atomic_init_u32(&shared->io.uring_errno, 0);
 	pg_atomic_init_u32(&shared->errors.stopped, 0);
 	pg_atomic_init_u64(&shared->errors.offset, PG_UINT64_MAX);

@@ -51,7 +51,7 @@ fc_verify_task_cmp(const void *a, const void *b)
 
 	if (ta->null != tb->null)
 		return ta->null ? 1 : -1;
-	return fc_bound_cmp(&ta->lo, &tb->lo);
+	return fc_spill_bound_cmp(&ta->lo, &tb->lo);
 }
 
 /* The task that a row with this key belongs to, or NULL */

@@ -137,7 +137,7 @@ fc_spill_before(int64 key, uint64 offset, const FcBound *bound)
 }
 
 static inline int
-fc_bound_cmp(const FcBound *a, const FcBound *b)
+fc_spill_bound_cmp(const FcBound *a, const FcBound *b)
 {
 	return fc_spill_before(a->key, a->offset, b) ? -1 : fc_spill_before(b->key, b->offset, a);
 }

@@ -157,7 +157,7 @@ fc_cell_cmp(const FcCell *a, const FcCell *b)
 {
 	if (a->part.null != b->part.null)
 		return a->part.null ? 1 : -1;
-	return fc_bound_cmp(&a->lo, &b->lo);
+	return fc_spill_bound_cmp(&a->lo, &b->lo);
 }
 
 static int
@@ -513,7 +513,7 @@ fc_cells_put_again(FcCellReader *reader, FcSpilled *spilled, uint64 offset, void
 static int
 fc_cells_bound_cmp(const void *a, const void *b)
 {
-	return fc_bound_cmp(a, b);
+	return fc_spill_bound_cmp(a, b);
 }
 
 /*
@@ -535,8 +535,8 @@ fc_cells_find_bounds(FcCellReader *reader, const FcCellRef *refs, int nrefs, int
 		const FcBound *bound = &sample.bounds[(uint64) sample.n * i / *n];
 
 		/* nothing may be before the least */
-		if (fc_bound_cmp(bound, &sample.bounds[0]) == 0 ||
-			(nbounds > 0 && fc_bound_cmp(bound, &sample.bounds[nbounds]) == 0))
+		if (fc_spill_bound_cmp(bound, &sample.bounds[0]) == 0 ||
+			(nbounds > 0 && fc_spill_bound_cmp(bound, &sample.bounds[nbounds]) == 0))
 			continue;
 		sample.bounds[++nbounds] = *bound;
 	}

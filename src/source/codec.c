@@ -653,9 +653,8 @@ fc_codec_step(FcCodec *codec, FcCodecIo *io)
 	}
 	in = io->in_pos;
 	/* a library may take any number of bytes before it complains */
-	for (uint64_t n = codec->taken; n < FC_CODEC_MAGIC && in < io->in_len; n++)
-		codec->head[n] = io->in[in++];
-	in = io->in_pos;
+	for (size_t n = 0; codec->taken + n < FC_CODEC_MAGIC && in + n < io->in_len; n++)
+		codec->head[codec->taken + n] = io->in[in + n];
 	result = libraries[codec->kind].step(codec, io, &end);
 	/* a library that complains has seen all of the input, whatever it took */
 	codec->taken += (result == FC_CODEC_CORRUPT ? io->in_len : io->in_pos) - in;

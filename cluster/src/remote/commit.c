@@ -105,17 +105,11 @@ fc_commit_foresee(FcRemoteCommit commit, const FcNode *node, int n)
 static bool
 fc_commit_in_two(dlist_head *members, FcRemoteCommit commit)
 {
-	dlist_iter	iter;
-
 	if (commit != FC_COMMIT_AUTO)
 		return commit == FC_COMMIT_TWO_PHASE;
-	dlist_foreach(iter, members)
-	{
-		const FcNode *node = dlist_container(FcMember, link, iter.cur)->node;
-
-		if (fc_commit_refusal(node, fc_member_count(members, node->server, NULL)))
+	fc_members_each(member, members)
+		if (fc_commit_refusal(member->node, fc_member_count(members, member->node->server, NULL)))
 			return false;
-	}
 	return true;
 }
 

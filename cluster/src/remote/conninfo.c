@@ -207,10 +207,8 @@ fc_conninfo_of_mapping(Oid server, Oid userid, bool load)
 	info.names = palloc0((list_length(options) + 3) * sizeof(char *));
 	info.values = palloc0((list_length(options) + 3) * sizeof(char *));
 	foreach_ptr(DefElem, option, options)
-	{
 		if (fc_wire_is_option(option->defname))
 			fc_conninfo_add(&info, &n, option->defname, defGetString(option));
-	}
 	fc_conninfo_add(&info, &n, "fallback_application_name", "fast_copy");
 	fc_conninfo_add(&info, &n, "client_encoding", GetDatabaseEncodingName());
 	return info;

@@ -50,11 +50,9 @@ static List *
 fc_make_send(void)
 {
 	List	   *busy = NIL;
-	dlist_iter	iter;
 
-	dlist_foreach(iter, fc_transaction_members())
+	fc_members_each(member, fc_transaction_members())
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 		char	   *sql = fc_make_commands(member);
 
 		if (sql[0] == '\0')
@@ -85,10 +83,8 @@ fc_remote_build_indexes(void)
 bool
 fc_remote_has_made(void)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, fc_transaction_members())
-		if (dlist_container(FcMember, link, iter.cur)->made != NIL)
+	fc_members_each(member, fc_transaction_members())
+		if (member->made != NIL)
 			return true;
 	return false;
 }

@@ -82,9 +82,7 @@ void
 fc_member_leave(FcMember *member)
 {
 	foreach_ptr(FcMadeTable, table, member->made)
-	{
 		table->level = Min(table->level, member->depth - 1);
-	}
 	if (member->level == member->depth)
 		member->level--;
 	member->depth--;
@@ -107,21 +105,9 @@ FcMadeTable *
 fc_member_table(const FcMember *member, const char *name)
 {
 	foreach_ptr(FcMadeTable, table, member->made)
-	{
 		if (strcmp(table->name, name) == 0)
 			return table;
-	}
 	return NULL;
-}
-
-static void
-fc_member_forget_tables(FcMember *member)
-{
-	ListCell   *lc;
-
-	foreach(lc, member->made)
-		if (((FcMadeTable *) lfirst(lc))->level >= member->depth)
-			member->made = foreach_delete_current(member->made, lc);
 }
 
 void
@@ -178,10 +164,8 @@ void
 fc_member_cancel_all(dlist_head *members, int level, TimestampTz until)
 {
 	fc_members_each(member, members)
-	{
 		if (member->level >= level)
 			fc_member_fail(member);
-	}
 	fc_members_each(member, members)
 		fc_member_settle(member, until);
 }
@@ -228,10 +212,14 @@ fc_member_undo(void *arg)
 void
 fc_member_roll_back(FcMember *member)
 {
+	ListCell   *lc;
+
 	if (!fc_member_quietly(fc_member_undo, member))
 		member->broken = true;
 	member->failed = false;
-	fc_member_forget_tables(member);
+	foreach(lc, member->made)
+		if (((FcMadeTable *) lfirst(lc))->level >= member->depth)
+			member->made = foreach_delete_current(member->made, lc);
 	/* what was set in the savepoint is set back */
 	member->node->settings = NULL;
 	member->depth--;

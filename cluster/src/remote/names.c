@@ -23,10 +23,8 @@ static char *
 fc_remote_option(const List *options, const char *name)
 {
 	foreach_ptr(DefElem, option, options)
-	{
 		if (strcmp(option->defname, name) == 0)
 			return defGetString(option);
-	}
 	return NULL;
 }
 

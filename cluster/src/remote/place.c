@@ -171,14 +171,6 @@ fc_place_columns(StringInfo sql, Relation parent, bool defaults)
 	appendStringInfoChar(sql, ')');
 }
 
-static char *
-fc_place_name(const char *name)
-{
-	int			len = pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1 - FC_PLACE_DIGITS - 1);
-
-	return psprintf("%.*s_%0*x", len, name, FC_PLACE_DIGITS, (uint32) fc_gid_nonce());
-}
-
 /*
  * Appends the command for the index there: from USING on that of the one here
  */
@@ -217,8 +209,7 @@ fc_place_indexes(Relation parent, const char *table)
 
 	initStringInfo(&sql);
 	foreach_oid(oid, RelationGetIndexList(parent))
-		if (get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX &&
-			fc_place_may_have(oid))
+		if (get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX && fc_place_may_have(oid))
 			fc_place_index(&sql, parent, oid, table);
 	return sql.data;
 }
@@ -226,10 +217,11 @@ fc_place_indexes(Relation parent, const char *table)
 char *
 fc_place_sql(Relation parent, const char *name, FcRemoteTable *table)
 {
+	int			len = pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1 - FC_PLACE_DIGITS - 1);
 	StringInfoData sql;
 	char	   *quoted;
 
-	table->name = fc_place_name(name);
+	table->name = psprintf("%.*s_%0*x", len, name, FC_PLACE_DIGITS, (uint32) fc_gid_nonce());
 	quoted = quote_qualified_identifier(table->schema, table->name);
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "CREATE TABLE %s ", quoted);

@@ -196,12 +196,11 @@ fc_resolve_forget(FcNode *node, List *decisions, List *list, bool all)
 	foreach_ptr(FcDecision, decision, decisions)
 	{
 		const FcLeft *found = NULL;
-		ListCell   *lc2;
 
 		CHECK_FOR_INTERRUPTS();
-		foreach(lc2, list)
-			if (strcmp(((FcLeft *) lfirst(lc2))->gid, decision->gid) == 0)
-				found = lfirst(lc2);
+		foreach_ptr(FcLeft, left, list)
+			if (strcmp(left->gid, decision->gid) == 0)
+				found = left;
 		if (found ? strcmp(found->outcome, "committed") == 0 :
 			all && decision->system == node->system)
 			fc_log_remove(decision->gid);
@@ -284,20 +283,6 @@ fc_resolve_users(Oid server)
 	return users;
 }
 
-/* Adds the nodes of Citus, if it is here */
-static List *
-fc_resolve_citus(List *servers)
-{
-	if (!fc_citus_is_here())
-		return servers;
-	foreach_ptr(const FcCitusNode, node, fc_citus_nodes())
-	{
-		if (node->group >= 0 && node->group < FC_CITUS_GROUPS)
-			servers = lappend_oid(servers, FC_NODE_OF_GROUP(node->group));
-	}
-	return servers;
-}
-
 /*
  * The one server; or all that need not be named, those of superusers and the
  * user's own, and nodes of Citus
@@ -325,7 +310,10 @@ fc_resolve_which(Oid server)
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
-	return fc_resolve_citus(servers);
+	foreach_ptr(const FcCitusNode, node, fc_citus_is_here() ? fc_citus_nodes() : NIL)
+		if (node->group >= 0 && node->group < FC_CITUS_GROUPS)
+			servers = lappend_oid(servers, FC_NODE_OF_GROUP(node->group));
+	return servers;
 }
 
 Oid

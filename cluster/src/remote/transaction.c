@@ -130,10 +130,8 @@ static void
 fc_transaction_leave(int level)
 {
 	fc_members_each(member, &members)
-	{
 		if (member->depth >= level)
 			fc_member_release(member);
-	}
 	fc_members_each(member, &members)
 	{
 		if (member->depth >= level)

@@ -99,12 +99,6 @@ fc_dispatch_field(Relation target, Relation rel, AttrNumber attnum, const List *
 	return -1;
 }
 
-static bool
-fc_dispatch_is_partitioned(Oid table)
-{
-	return get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE;
-}
-
 static const char *
 fc_dispatch_key_refusal(Relation target, Relation rel, const List *fields)
 {
@@ -131,7 +125,7 @@ fc_dispatch_table_refusal(Relation target, Relation rel, const List *fields)
 	{
 		Relation	child;
 
-		if (!fc_dispatch_is_partitioned(desc->oids[i]))
+		if (get_rel_relkind(desc->oids[i]) != RELKIND_PARTITIONED_TABLE)
 			continue;
 		child = table_open(desc->oids[i], RowExclusiveLock);
 		refusal = fc_dispatch_table_refusal(target, child, fields);
