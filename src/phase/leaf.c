@@ -123,7 +123,7 @@ fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 		to.storage.kind = pg_atomic_read_u64(&leaf->turn->leaf) >> 32;
 	}
 	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, &to);
-	leaf->slot = fc_write_slot(leaf->writer);
+	leaf->slot = leaf->writer->slot;
 	MemoryContextSwitchTo(old);
 }
 
@@ -161,7 +161,7 @@ fc_leaf_begin(FcLoader *loader, Oid oid, const FcDestination *to)
 	/* no expression looks at a plain row before it is a tuple */
 	fc_parse_compact(loader->parser, leaf->plain);
 	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, to);
-	leaf->slot = fc_write_slot(leaf->writer);
+	leaf->slot = leaf->writer->slot;
 	loader->leaf = leaf;
 	loader->slot = leaf->map ? loader->root_slot : leaf->slot;
 	if (loader->ctx->shared->plan.order.nkeys > 0)
@@ -611,11 +611,10 @@ fc_leaf_write_all(FcLoader *loader)
 {
 	FcSorter   *sorter = &loader->sorter;
 	FcSortRow	row;
-	ListCell   *lc;
 
 	fc_sort_finish(sorter->sort);
-	foreach(lc, sorter->leaves)
-		ExecDropSingleTupleTableSlot(((FcLeaf *) lfirst(lc))->slot);
+	foreach_ptr(FcLeaf, one, sorter->leaves)
+		ExecDropSingleTupleTableSlot(one->slot);
 	loader->leaf = NULL;
 	while (fc_sort_next(sorter->sort, sorter->slot, &row))
 	{

@@ -3,13 +3,9 @@
  * phase/load.c
  *	  Rows into partitions: the load phase, task by task or chunk by chunk.
  *
- * 1. With a key a process takes a task, a range of keys of one leaf; without
- *    one, or if the file is in key order already, a chunk of the file.
- * 2. sort/row_source.h gives the task's rows in key order, row/chunk_reader.h
- *    the chunk's records in the order of the file.
- * 3. phase/row.c makes a row of each record, and phase/leaf.c knows where it
- *    goes: to a writer, or to the sort before it.
- * 4. When the rows of the task or chunk are in, the next slice may insert.
+ * With a key a process takes a task, a range of keys of one leaf; without one,
+ * or if the file is in key order already, a chunk of the file.  When their rows
+ * are in, the next slice may insert.
  *
  * When an error passes, the phase's resource owner and its memory context
  * close what is open.

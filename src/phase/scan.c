@@ -3,14 +3,10 @@
  * phase/scan.c
  *	  Finds every record and its key, and spills what the load needs of it.
  *
- * 1. A process takes chunks, and so the records of each, in the order of the
- *    file.
- * 2. Where rows are spilled, records become rows by the hundred (row/batch.c),
- *    which are formed where they are spilled.
- * 3. Of each other record it reads the key alone; or parses the whole record,
- *    if there is a condition or a fault may be tolerated.  The load makes the
- *    row, and finds what may be wrong with it.
- * 4. sort/spill_write.c puts all into cells of keys.
+ * Rows are formed where they are spilled.  Of each other record a process reads
+ * the key alone; or parses the whole record, if there is a condition or a fault
+ * may be tolerated.  The load makes the row, and finds what may be wrong with
+ * it.
  *
  * A record without an end or a key is kept as an error, and ends the chunk:
  * nothing after it can be trusted.  On error the end of the phase closes what

@@ -189,12 +189,11 @@ static void
 fc_verify_index_values(FcLoader *loader)
 {
 	ResultRelInfo *rri = loader->leaf->rri;
-	ListCell   *lc;
 
 	for (int i = 0; i < rri->ri_NumIndices; i++)
 		fc_verify_index_value(loader, rri->ri_IndexRelationInfo[i]);
-	foreach(lc, loader->leaf->indexes)
-		fc_verify_index_value(loader, lfirst(lc));
+	foreach_ptr(IndexInfo, index, loader->leaf->indexes)
+		fc_verify_index_value(loader, index);
 }
 
 /* Body of fc_error_evaluate: from bytes to a checked row of any leaf */

@@ -365,28 +365,19 @@ fc_number_take(void *arg)
 	}
 }
 
-/* The chunk in which the record with this number starts */
-static uint32
-fc_number_chunk(FcShared *shared, uint64 number)
-{
-	FcChunkStart *starts = fc_shared_starts(shared);
-	uint32		i = 0;
-
-	while (i < shared->source.nchunks - 1 &&
-		   starts[i].before + starts[i].records <= number)
-		i++;
-	return i;
-}
-
 /* Keeps the error for the first record without a number: COPY stops there */
 static void
 fc_number_refuse(FcContext *ctx, uint64 number, const ErrorData *edata)
 {
 	FcShared   *shared = ctx->shared;
-	FcChunkStart *start = &fc_shared_starts(shared)[fc_number_chunk(shared, number)];
+	FcChunkStart *start = fc_shared_starts(shared);
+	FcChunkStart *last = start + shared->source.nchunks - 1;
 	FcStream   *stream = fc_stream_begin(ctx->source, 65536);
 	FcRecord	record;
 
+	/* the chunk in which the record with this number starts */
+	while (start < last && start->before + start->records <= number)
+		start++;
 	fc_context_enter(ctx, start->first);
 	fc_stream_seek(stream, start->first);
 	for (uint64 i = start->before; i <= number; i++)

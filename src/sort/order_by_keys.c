@@ -222,20 +222,18 @@ fc_sort_keys_conflict(Relation target, Relation rel, List *keys)
 	List	   *indexes = RelationGetIndexList(rel);
 	List	   *attnums = NIL;
 	char	   *name = NULL;
-	ListCell   *lc;
 
 	/* a partition may have its columns in another order */
-	foreach(lc, keys)
+	foreach_ptr(FcSortKey, key, keys)
 	{
-		AttrNumber	attnum = ((FcSortKey *) lfirst(lc))->attnum;
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(target), attnum - 1);
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(target), key->attnum - 1);
 
 		attnums = lappend_int(attnums, get_attnum(RelationGetRelid(rel),
 												  NameStr(att->attname)));
 	}
-	foreach(lc, indexes)
+	foreach_oid(oid, indexes)
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(oid, AccessShareLock);
 
 		if (name == NULL && fc_sort_index_conflicts(index, keys, attnums))
 			name = pstrdup(RelationGetRelationName(index));

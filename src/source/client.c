@@ -292,19 +292,6 @@ fc_client_marker_length(const FcClient *client)
 	return 0;
 }
 
-/* Ends the message before a marker; how many of its last bytes may be one? */
-static int
-fc_client_scan(FcClient *client)
-{
-	StringInfo	message = &client->message;
-	size_t		held;
-	size_t		end = fc_marker_find(&client->scan, message->data, message->len, &held);
-
-	client->ended = (end < message->len);
-	message->len = end;
-	return held;
-}
-
 /*
  * Puts the bytes held back in front of the message, and holds back what may be
  * a marker at its end
@@ -313,6 +300,7 @@ static void
 fc_client_hold(FcClient *client)
 {
 	StringInfo	message = &client->message;
+	size_t		held;
 
 	if (client->ended)
 	{
@@ -327,7 +315,16 @@ fc_client_hold(FcClient *client)
 		message->len += client->nheld;
 		message->data[message->len] = '\0';
 	}
-	client->nheld = client->scanned ? fc_client_scan(client) : fc_client_marker_length(client);
+	if (client->scanned)
+	{
+		size_t		end = fc_marker_find(&client->scan, message->data, message->len, &held);
+
+		client->ended = (end < message->len);
+		message->len = end;
+	}
+	else
+		held = fc_client_marker_length(client);
+	client->nheld = held;
 	message->len -= client->nheld;
 	memcpy(client->held, message->data + message->len, client->nheld);
 	if (message->len > 0)

@@ -133,17 +133,6 @@ static const FcMagic magics[] = {
 #define FC_TAR_MAGIC_AT	257
 #define FC_ZIP_NAME_AT	30
 
-/* The number in len bytes, of which the lowest comes first */
-static uint64_t
-fc_codec_number(const char *bytes, int len)
-{
-	uint64_t	n = 0;
-
-	while (--len >= 0)
-		n = n << 8 | (unsigned char) bytes[len];
-	return n;
-}
-
 /* "BZh" and a level, and then what a block or a stream's end begins with */
 static bool
 fc_codec_is_bzip2(const char *head, size_t len)
@@ -229,8 +218,11 @@ fc_codec_detect(const char *head, size_t len, uint64_t *skip)
 		return FC_CODEC_ORC;
 	if (len < 8 || !fc_codec_skips(head))
 		return FC_CODEC_NONE;
+	/* its length stands in four bytes, of which the lowest comes first */
+	for (int i = 7; skip && i >= 4; i--)
+		*skip = *skip << 8 | (unsigned char) head[i];
 	if (skip)
-		*skip = 8 + fc_codec_number(head + 4, 4);
+		*skip += 8;
 	return FC_CODEC_ZSTD;
 }
 

@@ -88,14 +88,13 @@ static int
 fc_dispatch_field(Relation target, Relation rel, AttrNumber attnum, const List *fields)
 {
 	AttrNumber	own = attnum;
-	ListCell   *lc;
 
 	if (rel != target && attnum > 0)
 		own = get_attnum(RelationGetRelid(target),
 						 get_attname(RelationGetRelid(rel), attnum, false));
-	foreach(lc, fields)
-		if (attnum > 0 && lfirst_int(lc) == own)
-			return foreach_current_index(lc);
+	foreach_int(field, fields)
+		if (attnum > 0 && field == own)
+			return foreach_current_index(field);
 	return -1;
 }
 
