@@ -37,7 +37,7 @@
 #include "rejects/rejects.h"
 #include "report/report.h"
 #include "report/units.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 /* Errors that are told with their lines */
 #define FC_ANALYZE_ERRORS	10

@@ -23,10 +23,8 @@
 #include "elsewhere/elsewhere.h"
 #include "elsewhere/services.h"
 #include "send/dispatch.h"
-#include "send/raw.h"
 #include "send/send.h"
 #include "remote/commit.h"
-#include "remote/place.h"
 #include "remote/remote.h"
 #include "remote/resolve.h"
 #include "remote/transaction.h"
@@ -64,12 +62,10 @@ fc_cluster_check_options(const FcOptions *options)
 	(void) fc_commit_of(options);
 }
 
-/* The servers of the option nodes */
 static List *
 fc_cluster_places(const FcTarget *target, bool partman)
 {
 	List	   *servers = NIL;
-	ListCell   *lc;
 
 	/* what is made there would stay when the session ends */
 	if (target->rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
@@ -83,8 +79,8 @@ fc_cluster_places(const FcTarget *target, bool partman)
 				 errmsg("option \"%s\" cannot be used for table \"%s\", which pg_partman keeps",
 						"nodes", target->relname),
 				 errhint("Leave it out, or switch fast_copy.use_partman off.")));
-	foreach(lc, target->options->nodes)
-		servers = list_append_unique_oid(servers, fc_resolve_server_named(strVal(lfirst(lc))));
+	foreach_node(String, string, target->options->nodes)
+		servers = list_append_unique_oid(servers, fc_resolve_server_named(strVal(string)));
 	return servers;
 }
 
@@ -105,16 +101,14 @@ fc_cluster_keep_still(Oid table, const char **why)
 static void
 fc_cluster_check_core(const FcTarget *target)
 {
-	ListCell   *lc;
-
 	if (fc_commit_of(target->options) != FC_COMMIT_TWO_PHASE)
 		return;
-	foreach(lc, find_all_inheritors(target->oid, NoLock, NULL))
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+	foreach_oid(oid, find_all_inheritors(target->oid, NoLock, NULL))
+		if (get_rel_relkind(oid) == RELKIND_FOREIGN_TABLE)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("rows of foreign table \"%s\" cannot be committed in two phases",
-							get_rel_name(lfirst_oid(lc))),
+							get_rel_name(oid)),
 					 errdetail("Rows would be loaded one by one, as COPY does: %s.",
 							   target->core_reason),
 					 errhint("Change that, or use remote_commit => 'one_phase': a failure during commit can leave some servers loaded then.")));
@@ -160,26 +154,18 @@ fc_cluster_with(const FcTarget *target)
 	return with.data;
 }
 
-/*
- * What the other servers' fast_copy is told besides: rows without a partition
- * there are treated as those without one here
- */
-static char *
-fc_cluster_fast(const FcTarget *target)
-{
-	return psprintf("fast_copy, missing_partitions %s",
-					quote_literal_cstr(target->options->words.missing_partitions));
-}
-
 static FcSender *
 fc_cluster_begin(FcTarget *target, const FcElsewhereLoad *load)
 {
+	/* rows without a partition there are treated as those without one here */
+	char	   *fast = psprintf("fast_copy, missing_partitions %s",
+								quote_literal_cstr(target->options->words.missing_partitions));
 	FcSendPlan	plan = {
 		.load = *load,
 		.userid = GetUserId(),
 		.attnums = target->planned->columns.attnums,
 		.shards = target->kept,
-		.options = {fc_cluster_with(target), fc_cluster_fast(target)}
+		.options = {fc_cluster_with(target), fast}
 	};
 
 	fc_remote_commit_by(fc_commit_of(target->options));
@@ -240,14 +226,14 @@ fc_cluster_functions(const Size *version, int n, const FcServices *given)
 }
 
 /* Returns the rows of fast_copy_resolve() and its view */
-static void
-fc_cluster_show_left(ReturnSetInfo *rsinfo, List *list)
+static Datum
+fc_cluster_show_left(FunctionCallInfo fcinfo, Oid server, bool act)
 {
-	ListCell   *lc;
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 
-	foreach(lc, list)
+	InitMaterializedSRF(fcinfo, 0);
+	foreach_ptr(FcLeft, left, fc_resolve_servers(server, act))
 	{
-		FcLeft	   *left = lfirst(lc);
 		Datum		values[5] = {0};
 		bool		nulls[5] = {0};
 
@@ -262,6 +248,7 @@ fc_cluster_show_left(ReturnSetInfo *rsinfo, List *list)
 			values[4] = CStringGetTextDatum(left->detail);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
+	return (Datum) 0;
 }
 
 /* Ends what loads that have crashed left prepared on servers */
@@ -274,17 +261,11 @@ fast_copy_resolve(PG_FUNCTION_ARGS)
 	PreventCommandIfReadOnly("fast_copy_resolve()");
 	if (!PG_ARGISNULL(0))
 		server = fc_resolve_server_named(NameStr(*PG_GETARG_NAME(0)));
-	InitMaterializedSRF(fcinfo, 0);
-	fc_cluster_show_left((ReturnSetInfo *) fcinfo->resultinfo,
-						 fc_resolve_servers(server, true));
-	return (Datum) 0;
+	return fc_cluster_show_left(fcinfo, server, true);
 }
 
 Datum
 fast_copy_in_doubt_now(PG_FUNCTION_ARGS)
 {
-	InitMaterializedSRF(fcinfo, 0);
-	fc_cluster_show_left((ReturnSetInfo *) fcinfo->resultinfo,
-						 fc_resolve_servers(InvalidOid, false));
-	return (Datum) 0;
+	return fc_cluster_show_left(fcinfo, InvalidOid, false);
 }

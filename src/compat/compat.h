@@ -69,6 +69,20 @@
 #include "varatt.h"
 #endif
 
+/* 17: loops over lists that declare what they take of each cell */
+#ifndef foreach_ptr
+#define fc_foreach(type, pointer, var, list, first) \
+	for (type pointer var = 0, pointer var##__outer = (type pointer) 1; var##__outer; var##__outer = 0) \
+		for (ForEachState var##__state = {(list), 0}; \
+			 var##__state.i < list_length(var##__state.l) && \
+			 (var = first(list_nth_cell(var##__state.l, var##__state.i)), true); \
+			 var##__state.i++)
+#define foreach_ptr(type, var, list)	fc_foreach(type, *, var, list, lfirst)
+#define foreach_node(type, var, list)	foreach_ptr(type, var, list)
+#define foreach_oid(var, list)	fc_foreach(Oid, , var, list, lfirst_oid)
+#define foreach_int(var, list)	fc_foreach(int, , var, list, lfirst_int)
+#endif
+
 /* 19: says where a case goes on into the next one */
 #ifndef pg_fallthrough
 #define pg_fallthrough __attribute__((fallthrough))

@@ -338,8 +338,8 @@ typedef struct FcSharedPace
 
 /*
  * What has been done so far, by all processes.  All are pg_atomic_uint64, so
- * that fc_counts_begin() and fc_counts_forget() need no list of them; those
- * from split_bytes on outlast what is forgotten.
+ * that fc_counts_begin() needs no list of them; those from split_bytes on
+ * outlast what is forgotten.
  */
 typedef struct FcCounts
 {
@@ -664,35 +664,20 @@ fc_context_enter(FcContext *ctx, uint64 offset)
 		ctx->dialect.eol = fc_source_file(ctx->source, offset)->eol;
 }
 
+/*
+ * Forgets the first n of what is counted: FC_NCOUNTS, or FC_NCOUNTS_FORGOTTEN
+ * where scan and load begin again
+ */
 static inline void
-fc_counts_begin(FcShared *shared)
+fc_counts_begin(FcShared *shared, size_t n)
 {
 	FcFileCounts *files = fc_shared_file_counts(shared);
+	size_t		nfiles = files ? shared->source.nfiles : 0;
 
-	for (size_t i = 0; i < FC_NCOUNTS; i++)
+	for (size_t i = 0; i < n; i++)
 		pg_atomic_init_u64((pg_atomic_uint64 *) &shared->counts + i, 0);
-	for (uint32 i = 0; files && i < shared->source.nfiles; i++)
-	{
-		pg_atomic_init_u64(&files[i].filtered, 0);
-		pg_atomic_init_u64(&files[i].rejected, 0);
-		pg_atomic_init_u64(&files[i].duplicates, 0);
-	}
-}
-
-/* Forgets what the scan and the load have counted, which begin again */
-static inline void
-fc_counts_forget(FcShared *shared)
-{
-	FcFileCounts *files = fc_shared_file_counts(shared);
-
-	for (size_t i = 0; i < FC_NCOUNTS_FORGOTTEN; i++)
-		pg_atomic_write_u64((pg_atomic_uint64 *) &shared->counts + i, 0);
-	for (uint32 i = 0; files && i < shared->source.nfiles; i++)
-	{
-		pg_atomic_write_u64(&files[i].filtered, 0);
-		pg_atomic_write_u64(&files[i].rejected, 0);
-		pg_atomic_write_u64(&files[i].duplicates, 0);
-	}
+	for (size_t i = 0; i < nfiles * sizeof(FcFileCounts) / sizeof(pg_atomic_uint64); i++)
+		pg_atomic_init_u64((pg_atomic_uint64 *) files + i, 0);
 }
 
 /* The rows loaded that leaves had before, once all are */
@@ -702,38 +687,23 @@ fc_shared_rewritten(FcShared *shared)
 	return pg_atomic_read_u64(&shared->counts.existing) - pg_atomic_read_u64(&shared->counts.updated);
 }
 
-/* Counts a row that the condition is not true for */
-static inline void
-fc_context_count_filtered(FcContext *ctx, uint64 offset)
-{
-	FcFileCounts *files = fc_shared_file_counts(ctx->shared);
-
-	pg_atomic_fetch_add_u64(&ctx->shared->counts.filtered, 1);
-	if (files)
-		pg_atomic_fetch_add_u64(&files[fc_source_number(ctx->source, offset)].filtered, 1);
-}
-
-/* Counts a record that an equal row is preferred to */
-static inline void
-fc_context_count_duplicate(FcContext *ctx, uint64 offset)
-{
-	FcFileCounts *files = fc_shared_file_counts(ctx->shared);
-
-	pg_atomic_fetch_add_u64(&ctx->shared->counts.duplicates, 1);
-	if (files)
-		pg_atomic_fetch_add_u64(&files[fc_source_number(ctx->source, offset)].duplicates, 1);
-}
-
-/* Counts a record that is left out; returns how many there are now */
+/*
+ * Counts a record that is left out, also for its file; returns how many there
+ * are now
+ */
 static inline uint64
-fc_context_count_rejected(FcContext *ctx, uint64 offset)
+fc_context_count(FcContext *ctx, pg_atomic_uint64 *all, size_t of_file, uint64 offset)
 {
 	FcFileCounts *files = fc_shared_file_counts(ctx->shared);
 
 	if (files)
-		pg_atomic_fetch_add_u64(&files[fc_source_number(ctx->source, offset)].rejected, 1);
-	return pg_atomic_fetch_add_u64(&ctx->shared->counts.rejected, 1) + 1;
+		pg_atomic_fetch_add_u64((pg_atomic_uint64 *) ((char *) &files[fc_source_number(ctx->source, offset)] + of_file), 1);
+	return pg_atomic_fetch_add_u64(all, 1) + 1;
 }
+
+/* "what": filtered, rejected or duplicates, for which rows were preferred */
+#define fc_context_count_out(ctx, what, offset) \
+	fc_context_count(ctx, &(ctx)->shared->counts.what, offsetof(FcFileCounts, what), offset)
 
 /* Leader: does a step of ctx->lead, if there is one; false: no other follows */
 static inline bool

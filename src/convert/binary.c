@@ -79,34 +79,6 @@ fc_binary_int8(FcConverter *converter, char *s, size_t len, Datum *value)
 }
 
 bool
-fc_binary_float4(FcConverter *converter, char *s, size_t len, Datum *value)
-{
-	uint32		word;
-	float4		number;
-
-	if (len != sizeof(word))
-		return false;
-	word = fc_binary_word(s);
-	memcpy(&number, &word, sizeof(word));
-	*value = Float4GetDatum(number);
-	return true;
-}
-
-bool
-fc_binary_float8(FcConverter *converter, char *s, size_t len, Datum *value)
-{
-	uint64		word;
-	float8		number;
-
-	if (len != sizeof(word))
-		return false;
-	word = fc_binary_long(s);
-	memcpy(&number, &word, sizeof(word));
-	*value = Float8GetDatum(number);
-	return true;
-}
-
-bool
 fc_binary_date(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	DateADT		date;

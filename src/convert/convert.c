@@ -27,30 +27,11 @@ typedef struct FcConverters
 	Oid			typid;
 	FcConvert	text;
 	FcConvert	binary;
-	FcConvertMany many;			/* of text; NULL: one by one */
+	FcConvertMany many;			/* of text */
 	bool		encoded;		/* the binary form is a text */
 } FcConverters;
 
-static const FcConverters fc_converters[] = {
-	{INT2OID, fc_convert_int2, fc_binary_int2, fc_convert_int2_many},
-	{INT4OID, fc_convert_int4, fc_binary_int4, fc_convert_int4_many},
-	{INT8OID, fc_convert_int8, fc_binary_int8, fc_convert_int8_many},
-	{FLOAT4OID, fc_convert_float4, fc_binary_float4, fc_convert_float4_many},
-	{FLOAT8OID, fc_convert_float8, fc_binary_float8, fc_convert_float8_many},
-	{NUMERICOID, fc_convert_numeric, fc_numeric_binary},
-	{DATEOID, fc_convert_date, fc_binary_date, fc_convert_date_many},
-	{TIMEOID, fc_convert_time, fc_binary_time},
-	{TIMESTAMPOID, fc_convert_timestamp, fc_binary_timestamp, fc_convert_timestamp_many},
-	{TIMESTAMPTZOID, fc_convert_timestamptz, fc_binary_timestamp, fc_convert_timestamptz_many},
-	{BOOLOID, fc_convert_bool, fc_binary_bool},
-	{TEXTOID, fc_convert_text, fc_binary_text, NULL, true},
-	{VARCHAROID, fc_convert_varchar, fc_binary_varchar, NULL, true},
-	{BPCHAROID, fc_convert_bpchar, fc_binary_bpchar, NULL, true},
-	{UUIDOID, fc_convert_uuid, fc_binary_uuid},
-	{BYTEAOID, fc_convert_bytea, fc_convert_text}
-};
-
-/* FcConvertMany for the others */
+/* FcConvertMany for types that have none: one by one */
 static void
 fc_convert_each(FcConverter *converter, const FcFields *fields, const bool *nulls,
 				Datum *values, bool *odd)
@@ -66,6 +47,14 @@ fc_convert_each(FcConverter *converter, const FcFields *fields, const bool *null
 			odd[i] = true;
 	}
 }
+
+#define FC_TYPE_MANY(typid, text, binary)	{typid, text, binary, text##_many},
+#define FC_TYPE_SINGLE(typid, text, binary)	{typid, text, binary, fc_convert_each},
+#define FC_TYPE_TEXT(typid, text, binary)	{typid, text, binary, fc_convert_each, true},
+
+static const FcConverters fc_converters[] = {
+	FC_CONVERT_TYPES(FC_TYPE_MANY, FC_TYPE_SINGLE, FC_TYPE_TEXT)
+};
 
 bool
 fc_convert_is_text(const FcConverter *converter)
@@ -111,7 +100,7 @@ fc_convert_init(FcConverter *converter, Oid typid, int32 typmod, bool binary)
 			!(binary && type->encoded && !fc_convert_receives()))
 		{
 			converter->function = binary ? type->binary : type->text;
-			converter->many = type->many != NULL ? type->many : fc_convert_each;
+			converter->many = type->many;
 		}
 	}
 }

@@ -203,7 +203,6 @@ fc_convert_numeric(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
-/* An integer of two bytes */
 static inline int
 fc_binary_short(const char *s)
 {

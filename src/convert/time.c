@@ -105,17 +105,17 @@ fc_parse_separated_day(FcConverter *converter, const char *s, int64 *day)
 	const FcDate *known = fc_date_known(converter, s);
 	FcDate		date;
 
-	if (known == NULL)
+	if (known != NULL)
 	{
-		if (!fc_parse_day(s, s + 5, s + 8, &date.day))
-			return false;
-		date.first = fc_digits_load_word(s);
-		date.last = (unsigned char) s[8] | (unsigned char) s[9] << 8;
-		*fc_date_slot(converter, date.first, date.last) = date;
-		*day = date.day;
+		*day = known->day;
 		return true;
 	}
-	*day = known->day;
+	if (!fc_parse_day(s, s + 5, s + 8, &date.day))
+		return false;
+	date.first = fc_digits_load_word(s);
+	date.last = (unsigned char) s[8] | (unsigned char) s[9] << 8;
+	*fc_date_slot(converter, date.first, date.last) = date;
+	*day = date.day;
 	return true;
 }
 
@@ -396,28 +396,27 @@ fc_convert_any_timestamp(FcConverter *converter, char *s, size_t len,
 	return true;
 }
 
-bool
-fc_convert_timestamp(FcConverter *converter, char *s, size_t len,
-					 Datum *value)
+static pg_attribute_always_inline bool
+fc_parse_usual_timestamp(const FcConverter *converter, const char *s, size_t len, bool safe,
+						 Datum *value)
 {
 	int64		time;
 
-	if (!fc_parse_usual_time(converter, s, len, false, &time))
-		return fc_convert_any_timestamp(converter, s, len, value);
-	*value = TimestampGetDatum(fc_convert_round_time(converter, time));
-	return true;
-}
-
-static inline bool
-fc_usual_timestamp(FcConverter *converter, const char *s, size_t len, Datum *value)
-{
-	int64		time;
-
-	if (!fc_parse_usual_time(converter, s, len, true, &time))
+	if (!fc_parse_usual_time(converter, s, len, safe, &time))
 		return false;
 	*value = TimestampGetDatum(fc_convert_round_time(converter, time));
 	return true;
 }
+
+bool
+fc_convert_timestamp(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	return fc_parse_usual_timestamp(converter, s, len, false, value) ||
+		fc_convert_any_timestamp(converter, s, len, value);
+}
+
+#define fc_usual_timestamp(converter, s, len, value) \
+	fc_parse_usual_timestamp(converter, s, len, true, value)
 
 FC_CONVERT_MANY(fc_convert_timestamp, fc_usual_timestamp)
 
@@ -442,34 +441,30 @@ fc_convert_any_timestamptz(FcConverter *converter, char *s, size_t len,
 }
 
 /* COPY TO writes an offset at the end, most often of hours alone */
-bool
-fc_convert_timestamptz(FcConverter *converter, char *s, size_t len,
-					   Datum *value)
+static pg_attribute_always_inline bool
+fc_parse_usual_timestamptz(FcConverter *converter, const char *s, size_t len, bool safe,
+						   Datum *value)
 {
 	int64		time;
 	int			tz;
 
-	if (len < 22 || !fc_parse_usual_time(converter, s, len - 3, false, &time) ||
-		!fc_parse_zone(converter, s + len - 3, 3, &tz))
-		return fc_convert_any_timestamptz(converter, s, len, value);
-	time += tz * USECS_PER_SEC;
-	*value = TimestampTzGetDatum(fc_convert_round_time(converter, time));
-	return true;
-}
-
-static inline bool
-fc_usual_timestamptz(FcConverter *converter, const char *s, size_t len, Datum *value)
-{
-	int64		time;
-	int			tz;
-
-	if (len < 22 || !fc_parse_usual_time(converter, s, len - 3, true, &time) ||
+	if (len < 22 || !fc_parse_usual_time(converter, s, len - 3, safe, &time) ||
 		!fc_parse_zone(converter, s + len - 3, 3, &tz))
 		return false;
 	time += tz * USECS_PER_SEC;
 	*value = TimestampTzGetDatum(fc_convert_round_time(converter, time));
 	return true;
 }
+
+bool
+fc_convert_timestamptz(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	return fc_parse_usual_timestamptz(converter, s, len, false, value) ||
+		fc_convert_any_timestamptz(converter, s, len, value);
+}
+
+#define fc_usual_timestamptz(converter, s, len, value) \
+	fc_parse_usual_timestamptz(converter, s, len, true, value)
 
 FC_CONVERT_MANY(fc_convert_timestamptz, fc_usual_timestamptz)
 

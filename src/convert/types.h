@@ -61,23 +61,14 @@ fc_convert_round_time(const FcConverter *converter, int64 time)
 	return -((-time + unit / 2) / unit * unit);
 }
 
-#define FC_CONVERTER(name) \
-	extern bool name(FcConverter *converter, char *s, size_t len, Datum *value)
-
 /* Bytes that a converter of many fields may read, if they are there */
 #define FC_READABLE		32
 
-/* The converter and its FcConvertMany */
-#define FC_CONVERTER_MANY(name) \
-	FC_CONVERTER(name); \
-	extern void name##_many(FcConverter *converter, const FcFields *fields, \
-							const bool *nulls, Datum *values, bool *odd)
-
 /*
- * Defines it for a converter of a value without a length.  fast(converter, s,
- * len, &value) is inline, does most values, declines all others, and may read
- * FC_READABLE bytes from s on.  One loop is for fields none of which is NULL or
- * near the end of what can be read.
+ * Defines the FcConvertMany for a converter of a value without a length.
+ * fast(converter, s, len, &value) is inline, does most values, declines all
+ * others, and may read FC_READABLE bytes from s on.  One loop is for fields
+ * none of which is NULL or near the end of what can be read.
  */
 #define FC_CONVERT_MANY(name, fast) \
 static pg_attribute_always_inline void \
@@ -115,46 +106,40 @@ name##_many(FcConverter *converter, const FcFields *fields, const bool *nulls, \
 		name##_loop(converter, fields, nulls, safe, values, odd); \
 }
 
-/* convert/number.c */
-FC_CONVERTER_MANY(fc_convert_int2);
-FC_CONVERTER_MANY(fc_convert_int4);
-FC_CONVERTER_MANY(fc_convert_int8);
-FC_CONVERTER_MANY(fc_convert_float4);
-FC_CONVERTER_MANY(fc_convert_float8);
+/*
+ * The types with their converters, of texts and of binary fields: "many" for
+ * one that has an FcConvertMany, "text" for one whose binary form is a text.
+ * The bits of a float are those of its datum, as an integer's are.
+ */
+#define FC_CONVERT_TYPES(many, single, text) \
+	many(INT2OID, fc_convert_int2, fc_binary_int2) \
+	many(INT4OID, fc_convert_int4, fc_binary_int4) \
+	many(INT8OID, fc_convert_int8, fc_binary_int8) \
+	many(FLOAT4OID, fc_convert_float4, fc_binary_int4) \
+	many(FLOAT8OID, fc_convert_float8, fc_binary_int8) \
+	single(NUMERICOID, fc_convert_numeric, fc_numeric_binary) \
+	many(DATEOID, fc_convert_date, fc_binary_date) \
+	single(TIMEOID, fc_convert_time, fc_binary_time) \
+	many(TIMESTAMPOID, fc_convert_timestamp, fc_binary_timestamp) \
+	many(TIMESTAMPTZOID, fc_convert_timestamptz, fc_binary_timestamp) \
+	single(BOOLOID, fc_convert_bool, fc_binary_bool) \
+	text(TEXTOID, fc_convert_text, fc_binary_text) \
+	text(VARCHAROID, fc_convert_varchar, fc_binary_varchar) \
+	text(BPCHAROID, fc_convert_bpchar, fc_binary_bpchar) \
+	single(UUIDOID, fc_convert_uuid, fc_binary_uuid) \
+	single(BYTEAOID, fc_convert_bytea, fc_convert_text)
 
-/* convert/numeric.c */
-FC_CONVERTER(fc_convert_numeric);
-FC_CONVERTER(fc_numeric_binary);
+#define FC_CONVERTER(name) \
+	extern bool name(FcConverter *converter, char *s, size_t len, Datum *value);
+#define FC_CONVERTER_SINGLE(typid, name, binary)	FC_CONVERTER(name) FC_CONVERTER(binary)
+#define FC_CONVERTER_MANY(typid, name, binary) \
+	FC_CONVERTER_SINGLE(typid, name, binary) \
+	extern void name##_many(FcConverter *converter, const FcFields *fields, \
+							const bool *nulls, Datum *values, bool *odd);
+
+FC_CONVERT_TYPES(FC_CONVERTER_MANY, FC_CONVERTER_SINGLE, FC_CONVERTER_SINGLE)
+
 extern bool fc_convert_numeric_typmod(FcConverter *converter, int32 typmod);
-
-/* convert/time.c */
-FC_CONVERTER_MANY(fc_convert_date);
-FC_CONVERTER(fc_convert_time);
-FC_CONVERTER_MANY(fc_convert_timestamp);
-FC_CONVERTER_MANY(fc_convert_timestamptz);
 extern bool fc_convert_time_typmod(FcConverter *converter, int32 typmod);
-
-/* convert/text.c */
-FC_CONVERTER(fc_convert_bool);
-FC_CONVERTER(fc_convert_text);
-FC_CONVERTER(fc_convert_varchar);
-FC_CONVERTER(fc_convert_bpchar);
-FC_CONVERTER(fc_convert_uuid);
-FC_CONVERTER(fc_convert_bytea);
-
-/* convert/binary.c */
-FC_CONVERTER(fc_binary_bool);
-FC_CONVERTER(fc_binary_int2);
-FC_CONVERTER(fc_binary_int4);
-FC_CONVERTER(fc_binary_int8);
-FC_CONVERTER(fc_binary_float4);
-FC_CONVERTER(fc_binary_float8);
-FC_CONVERTER(fc_binary_date);
-FC_CONVERTER(fc_binary_time);
-FC_CONVERTER(fc_binary_timestamp);
-FC_CONVERTER(fc_binary_uuid);
-FC_CONVERTER(fc_binary_text);
-FC_CONVERTER(fc_binary_varchar);
-FC_CONVERTER(fc_binary_bpchar);
 
 #endif							/* FC_CONVERT_TYPES_H */

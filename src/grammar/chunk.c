@@ -34,7 +34,6 @@ state_occurs(const FcDialect *dialect, FcQuote state)
 	return state != FC_ESCAPED || dialect->escape != dialect->quote;
 }
 
-/* Begins a chunk */
 void
 fc_chunk_begin(const FcDialect *dialect, FcChunkScan *scan)
 {
@@ -84,7 +83,6 @@ feed_slice(const FcDialect *dialect, FcChunkScan *scan, const char *buf,
 	}
 }
 
-/* Feeds the chunk's next len bytes to all runs */
 void
 fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 			  const char *buf, size_t len)
@@ -209,7 +207,6 @@ describe_start(const FcChunk *chunk, const FcChunkPoint *at,
 		start->records--;
 }
 
-/* The serial pass */
 bool
 fc_chunk_resolve(const FcDialect *dialect, const FcChunk *chunks, size_t n,
 				 FcChunkPoint *at, FcChunkStart *starts)

@@ -97,7 +97,6 @@ extern const FcMaskKernel *fc_mask_number(int n);
 
 #define FC_MASK_KERNELS	5		/* numbers that may have a kernel */
 
-/* How many bits are set */
 static inline int
 fc_mask_count(uint64_t w)
 {

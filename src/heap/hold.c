@@ -70,11 +70,8 @@ fc_hold_change(const FcHeldTable *one)
 void
 fc_hold_check(List *held)
 {
-	ListCell   *lc;
-
-	foreach(lc, held)
+	foreach_ptr(const FcHeldTable, one, held)
 	{
-		const FcHeldTable *one = lfirst(lc);
 		const char *change = fc_hold_change(one);
 
 		CHECK_FOR_INTERRUPTS();

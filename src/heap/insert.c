@@ -11,8 +11,10 @@
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/parallel.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "access/toast_internals.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
@@ -65,6 +67,30 @@ fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 	/* after an error core has reset the count of such holds itself */
 	if (worker >= 0)
 		RESUME_INTERRUPTS();
+}
+
+/* The arguments of fc_write_insert */
+typedef struct FcWriteInsert
+{
+	FcWriter   *writer;
+	TupleTableSlot **slots;
+	int			n;
+	BulkInsertState bistate;
+} FcWriteInsert;
+
+static void
+fc_write_insert_slots(void *arg)
+{
+	FcWriteInsert *insert = arg;
+
+	table_multi_insert(insert->writer->rel, insert->slots, insert->n, insert->writer->cid,
+					   insert->writer->options, insert->bistate);
+}
+
+void
+fc_write_insert(FcWriter *writer, TupleTableSlot **slots, int n, BulkInsertState bistate)
+{
+	fc_write_as_leader(writer, fc_write_insert_slots, &(FcWriteInsert) {writer, slots, n, bistate});
 }
 
 void

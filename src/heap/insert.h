@@ -94,4 +94,8 @@ extern void fc_write_count(FcContext *ctx, int n);
  */
 extern void fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg);
 
+/* Lets core insert the rows in n slots */
+extern void fc_write_insert(FcWriter *writer, TupleTableSlot **slots, int n,
+							struct BulkInsertStateData *bistate);
+
 #endif							/* FC_INSERT_H */

@@ -112,24 +112,13 @@ fc_multi_begin(FcWriter *base)
 	fc_multi_init_unique(writer);
 }
 
-/* The arguments of fc_multi_insert */
+/* The arguments of fc_multi_heap */
 typedef struct FcMultiInsert
 {
 	FcMultiWriter *writer;
 	TupleTableSlot **slots;
 	int			n;
 } FcMultiInsert;
-
-/* Body of fc_write_as_leader: core inserts the rows in n slots */
-static void
-fc_multi_insert(void *arg)
-{
-	FcMultiInsert *insert = arg;
-	FcWriter   *base = &insert->writer->base;
-
-	table_multi_insert(base->rel, insert->slots, insert->n, base->cid,
-					   base->options, insert->writer->bistate);
-}
 
 /*
  * Body of fc_error_catch.  Logical decoding wants a transaction's TOAST chunks
@@ -147,7 +136,7 @@ fc_multi_heap(void *arg)
 
 	if (logical)
 		LWLockAcquire(lock, LW_EXCLUSIVE);
-	fc_write_as_leader(&writer->base, fc_multi_insert, insert);
+	fc_write_insert(&writer->base, insert->slots, insert->n, writer->bistate);
 	if (logical)
 		LWLockRelease(lock);
 	MemoryContextSwitchTo(old);
@@ -419,7 +408,6 @@ fc_multi_add(FcMultiWriter *writer, HeapTuple tuple, uint64 offset, uint32 lengt
 		fc_multi_flush(base);
 }
 
-/* Copies the row into a tuple of the batch */
 static void
 fc_multi_put(FcWriter *base, uint64 offset, uint32 length)
 {

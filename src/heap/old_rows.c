@@ -85,19 +85,8 @@ typedef struct FcOldKeys
 	FcKeyType	type;
 	int64	   *keys;
 	uint32		n;
-	uint32		upto;			/* after the page in hand, at most */
 	uint32		most;
 } FcOldKeys;
-
-static void
-fc_old_take_key(Relation rel, HeapTuple row, FcOldKeys *keys)
-{
-	bool		null;
-	Datum		key = heap_getattr(row, keys->attnum, RelationGetDescr(rel), &null);
-
-	if (!null && keys->n < keys->upto)
-		keys->keys[keys->n++] = fc_key_from_datum(keys->type, key);
-}
 
 /*
  * Counts the rows of a page that the snapshot sees, and takes their keys, if
@@ -108,31 +97,41 @@ fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot, FcOldKey
 {
 	Buffer		buffer = ReadBuffer(rel, block);
 	Page		page = BufferGetPage(buffer);
+	uint32		upto = 0;
 	int			n = 0;
 
 	if (keys)
-		keys->upto = Min(keys->n + Max(keys->most / FC_OLD_SAMPLE, 1), keys->most);
+		upto = Min(keys->n + Max(keys->most / FC_OLD_SAMPLE, 1), keys->most);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
 	{
 		HeapTupleData tuple;
+		Datum		key;
+		bool		null;
 
 		if (!fc_old_row_at(rel, page, block, off, &tuple) ||
 			!HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer))
 			continue;
 		n++;
-		if (keys)
-			fc_old_take_key(rel, &tuple, keys);
+		if (keys == NULL || keys->n == upto)
+			continue;
+		key = heap_getattr(&tuple, keys->attnum, RelationGetDescr(rel), &null);
+		if (!null)
+			keys->keys[keys->n++] = fc_key_from_datum(keys->type, key);
 	}
 	UnlockReleaseBuffer(buffer);
 	return n;
 }
 
-/* Looks at every so many pages; returns how many rows all have, about */
+/*
+ * Looks at all pages, or at FC_OLD_SAMPLE of them, about; returns how many rows
+ * all have
+ */
 static double
-fc_old_rows_of(Relation rel, BlockNumber step, FcOldKeys *keys)
+fc_old_rows_of(Relation rel, bool all, FcOldKeys *keys)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BlockNumber step = all ? 1 : Max(nblocks / FC_OLD_SAMPLE, 1);
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	double		rows = 0;
 	int			pages = 0;
@@ -150,9 +149,7 @@ fc_old_rows_of(Relation rel, BlockNumber step, FcOldKeys *keys)
 double
 fc_old_rows_estimate(Relation rel)
 {
-	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
-
-	return fc_old_rows_of(rel, Max(nblocks / FC_OLD_SAMPLE, 1), NULL);
+	return fc_old_rows_of(rel, false, NULL);
 }
 
 uint32
@@ -160,19 +157,17 @@ fc_old_rows_keys(Relation rel, AttrNumber attnum, FcKeyType type, int64 *keys, u
 				 double *rows)
 {
 	FcOldKeys	found = {.attnum = attnum,.type = type,.keys = keys,.most = most};
-	BlockNumber nblocks;
 
 	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_tableam != GetHeapamTableAmRoutine())
 		return 0;
-	nblocks = RelationGetNumberOfBlocks(rel);
-	*rows = fc_old_rows_of(rel, Max(nblocks / FC_OLD_SAMPLE, 1), &found);
+	*rows = fc_old_rows_of(rel, false, &found);
 	return found.n;
 }
 
 double
 fc_old_rows_count(Relation rel)
 {
-	return fc_old_rows_of(rel, 1, NULL);
+	return fc_old_rows_of(rel, true, NULL);
 }
 
 /* When a transaction of others, or a command of this one, has done something */
@@ -261,14 +256,6 @@ fc_carry_row(FcCarrier *carrier, Relation rel, HeapTuple row)
 	carrier->carried++;
 }
 
-static void
-fc_carry_end(FcCarrier *carrier)
-{
-	ExecDropSingleTupleTableSlot(carrier->slot);
-	ExecCloseIndices(carrier->rri);
-	FreeExecutorState(carrier->estate);
-}
-
 /* Looks at the rows of a copy of a page, and carries them if "carries" */
 static void
 fc_carry_page(FcCarrier *carrier, Relation rel, BlockNumber block, Page page, bool carries)
@@ -344,6 +331,8 @@ fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *unti
 	*changed = carrier.changed;
 	if (carrier.changed == 0 && carrier.found > 0)
 		fc_carry_pages(&carrier, rel, true);
-	fc_carry_end(&carrier);
+	ExecDropSingleTupleTableSlot(carrier.slot);
+	ExecCloseIndices(carrier.rri);
+	FreeExecutorState(carrier.estate);
 	return carrier.carried;
 }

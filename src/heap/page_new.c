@@ -183,13 +183,9 @@ fc_new_map(const FcNewFile *file)
 void
 fc_new_end(List *files)
 {
-	ListCell   *lc;
-
 	Assert(!IsInParallelMode());
-	foreach(lc, files)
+	foreach_ptr(FcNewFile, file, files)
 	{
-		FcNewFile  *file = lfirst(lc);
-
 		CHECK_FOR_INTERRUPTS();
 		if (RelationGetNumberOfBlocks(file->rel) > 0)
 			fc_new_copy(file);

@@ -91,7 +91,6 @@ fc_page_take_batch(FcContext *ctx)
 	return (char *) batch;
 }
 
-/* Takes such memory back */
 static void
 fc_page_give_batch(FcContext *ctx, char *pages)
 {
@@ -426,24 +425,6 @@ fc_page_fill_slots(FcPageWriter *writer, HeapTupleData *tuples, int n)
 	}
 }
 
-/* The arguments of fc_page_insert */
-typedef struct FcPageTopUp
-{
-	FcPageWriter *writer;
-	int			n;
-} FcPageTopUp;
-
-/* Body of fc_write_as_leader: core inserts the rows in the first n slots */
-static void
-fc_page_insert(void *arg)
-{
-	FcPageTopUp *up = arg;
-	FcWriter   *base = &up->writer->base;
-
-	table_multi_insert(base->rel, up->writer->slots, up->n, base->cid,
-					   base->options, up->writer->bistate);
-}
-
 /* Lets core put the first n rows on the page where the slice before stopped */
 static void
 fc_page_top_up(FcPageWriter *writer, int n)
@@ -451,7 +432,6 @@ fc_page_top_up(FcPageWriter *writer, int n)
 	FcWriter   *base = &writer->base;
 	MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
 	HeapTupleData *tuples = palloc(sizeof(HeapTupleData) * n);
-	FcPageTopUp up = {writer, n};
 	MemoryContext insert_mcxt;
 
 	Assert(n > 0 && n <= MaxHeapTuplesPerPage && n <= writer->nrows);
@@ -461,7 +441,7 @@ fc_page_top_up(FcPageWriter *writer, int n)
 	insert_mcxt = AllocSetContextCreate(writer->mcxt, "fast_copy insert",
 										ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(insert_mcxt);
-	fc_write_as_leader(base, fc_page_insert, &up);
+	fc_write_insert(base, writer->slots, n, writer->bistate);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(insert_mcxt);
 	ReleaseBulkInsertStatePin(writer->bistate);

@@ -315,7 +315,6 @@ fc_form_header(const FcForm *form, bool has_null)
 	return MAXALIGN(SizeofHeapTupleHeader + (has_null ? BITMAPLEN(form->natts) : 0));
 }
 
-/* Finds out which rows have a NULL */
 static void
 fc_form_find_nulls(FcForm *form, const FcBatch *batch, int from, int to)
 {
@@ -666,7 +665,6 @@ fc_form_bitmaps(const FcForm *form, const FcBatch *batch, int from, int to, char
 	}
 }
 
-/* Writes the headers of rows */
 static void
 fc_form_headers(FcForm *form, const FcBatch *batch, int from, int to, char **rows)
 {

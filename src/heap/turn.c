@@ -64,12 +64,8 @@ fc_turn_end_deferred(FcContext *ctx, FcWriter *writer)
 bool
 fc_turn_take_deferred(FcContext *ctx)
 {
-	ListCell   *lc;
-
-	foreach(lc, ctx->deferred)
+	foreach_ptr(FcWriter, writer, ctx->deferred)
 	{
-		FcWriter   *writer = lfirst(lc);
-
 		if (!fc_turn_has_come(&writer->slice))
 			continue;
 		fc_turn_end_deferred(ctx, writer);

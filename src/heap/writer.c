@@ -130,12 +130,6 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	return writer;
 }
 
-TupleTableSlot *
-fc_write_slot(FcWriter *writer)
-{
-	return writer->slot;
-}
-
 void
 fc_write_put(FcWriter *writer, uint64 offset, uint32 length)
 {

@@ -33,10 +33,7 @@ extern FcStorageKind fc_write_routed_kind(Relation rel, uint64 rows);
 extern FcWriter *fc_write_begin(FcContext *ctx, EState *estate,
 								ResultRelInfo *rri, const FcDestination *to);
 
-/* The slot, in the table's row type, to build the next row in */
-extern TupleTableSlot *fc_write_slot(FcWriter *writer);
-
-/* Takes a copy of the row in that slot; offset and length are its record's */
+/* Takes a copy of the row in its slot; offset and length are its record's */
 extern void fc_write_put(FcWriter *writer, uint64 offset, uint32 length);
 
 /*

@@ -14,7 +14,7 @@
  * An error of a build (two rows are equal, an expression fails) ends the
  * phase.  The build knows neither the lines of the rows nor which row is the
  * first in the file that the index refuses.  The leader finds that out by
- * inserting the rows again (fc_verify_load_indexes).
+ * inserting the rows again (fc_verify_load).
  *
  *-------------------------------------------------------------------------
  */

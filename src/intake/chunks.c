@@ -285,16 +285,6 @@ fc_chunks_forget(FcShared *shared)
 		*fc_shared_start(shared, i) = fc_chunk_unknown;
 }
 
-/* Makes the chunk begin at an offset, and end where it did, or there */
-static void
-fc_chunks_move(FcChunk *chunk, uint64 start)
-{
-	uint64		end = chunk->start + chunk->length;
-
-	chunk->start = start;
-	chunk->length = end > start ? end - start : 0;
-}
-
 /*
  * By induction: if the records up to a chunk are right, the next one begins
  * where the last of them has ended; if the chunk has begun there, its records
@@ -314,6 +304,7 @@ fc_chunks_prove(FcContext *ctx, uint64 *records)
 		FcChunk    *chunk = fc_shared_chunk(shared, i);
 		FcChunkStart *start = fc_shared_start(shared, i);
 		const FcFile *file = fc_source_file(ctx->source, chunk->start);
+		uint64		end = chunk->start + chunk->length;
 
 		if (chunk->start == file->data_start)
 		{
@@ -321,9 +312,10 @@ fc_chunks_prove(FcContext *ctx, uint64 *records)
 			line = file->lines_before;
 		}
 		/* a chunk that has no first record may be right as well */
-		if (start->first != (next < chunk->start + chunk->length ? next : FC_NOWHERE))
+		if (start->first != (next < end ? next : FC_NOWHERE))
 			return false;
-		fc_chunks_move(chunk, next);
+		chunk->start = next;
+		chunk->length = end > next ? end - next : 0;
 		start->line = start->first_line = line;
 		start->before = *records;
 		*records += start->records;

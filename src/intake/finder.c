@@ -27,37 +27,22 @@
 
 #define FC_FINDER_BLOCK	((size_t) 256 * 1024)	/* bytes read at a time */
 
-/* The number of places in use; with a ring those of finished chunks are free */
-static uint32
-fc_finder_taken(const FcFinder *finder)
-{
-	if (finder->ctx->shared->source.places)
-		return finder->found.n - pg_atomic_read_u32(&finder->ctx->turns[0].next);
-	return finder->found.n;
-}
-
-/* The places that there are for chunks whose size goes by their number */
-static uint32
-fc_finder_room(const FcFinder *finder)
-{
-	const FcSharedSource *source = &finder->ctx->shared->source;
-
-	/* half of a ring's places keep finished chunks, for the line of an error */
-	return source->places ? source->places / 2 : source->room - source->ahead;
-}
-
-/* Bytes of the chunk that is about to begin */
 static uint64
 fc_finder_chunk_size(const FcFinder *finder)
 {
 	const FcShared *shared = finder->ctx->shared;
-	uint32		room = fc_finder_room(finder);
+	const FcSharedSource *source = &shared->source;
+	/* half of a ring's places keep finished chunks, for the line of an error */
+	uint32		room = source->places ? source->places / 2 : source->room - source->ahead;
 	uint32		half = room / 2;
 	uint32		step = Max(room / FC_FINDER_STEPS, 1);
-	uint64		size = shared->source.chunk_size;
-	uint32		taken = fc_finder_taken(finder);
+	uint64		size = source->chunk_size;
+	uint32		taken = finder->found.n;
 	const FcRing *ring = fc_shared_ring(shared);
 
+	/* the places of finished chunks are free in a ring */
+	if (source->places)
+		taken -= pg_atomic_read_u32(&finder->ctx->turns[0].next);
 	if (taken + 1 >= room)
 		return PG_UINT64_MAX;
 	if (taken >= half)
@@ -97,7 +82,6 @@ fc_finder_tell(FcFinder *finder)
 	fc_finder_publish(finder, Min(finder->found.known, finder->found.held), false);
 }
 
-/* The chunk that is being found */
 static FcChunk *
 fc_finder_chunk(const FcFinder *finder)
 {
@@ -323,20 +307,14 @@ fc_finder_cut(FcFinder *finder, uint32 first, uint64 end)
 	finder->found.offset = end;
 }
 
-/* Where the tuple in hand begins */
-static uint64
-fc_finder_tuple(const FcFinder *finder)
-{
-	return finder->file->data_start + finder->scan.walk.start;
-}
-
 void
 fc_finder_end(FcFinder *finder)
 {
 	fc_finder_pause(finder);
 	finder->file->identity.size = finder->found.offset - finder->file->base;
+	/* where the tuple in hand begins */
 	if (finder->dialect.mode == FC_MODE_BINARY && fc_walk_may_end(&finder->scan.walk))
-		fc_finder_cut(finder, finder->found.known, fc_finder_tuple(finder));
+		fc_finder_cut(finder, finder->found.known, finder->file->data_start + finder->scan.walk.start);
 	if (finder->found.at.marker != FC_NOWHERE)
 		fc_finder_cut(finder, finder->found.held, finder->found.at.marker);
 	fc_finder_publish(finder, finder->found.n, true);

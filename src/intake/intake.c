@@ -167,7 +167,6 @@ fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes)
 	intake->progress->stream_start = intake->progress->phase_start;
 }
 
-/* Bytes in temporary copies */
 static uint64
 fc_intake_copied(const FcSource *source)
 {
@@ -399,22 +398,6 @@ fc_heads_source(FcIntake *intake, FcUnpackArea *area)
 	return NULL;
 }
 
-/* Makes the unpacked file follow those before it */
-static void
-fc_intake_place_file(FcUnpackArea *area, FcFile *file, uint32 number, uint64 base)
-{
-	const FcChain *chain = &fc_area_chains(area)[number];
-
-	file->base = base;
-	if (chain->npieces == 0)
-		return;
-	file->identity.size = chain->unpacked;
-	file->extent = chain->first;
-	file->nextents = chain->nextents;
-	for (uint32 i = 0; i < chain->nextents; i++)
-		fc_area_extents(area)[chain->first + i].offset += base;
-}
-
 /* Makes a source of the files, with temporary copies of the packed ones */
 static FcSource *
 fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
@@ -427,7 +410,17 @@ fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 	memcpy(files, packed->files, size);
 	for (uint32 i = 0; i < packed->nfiles; i++)
 	{
-		fc_intake_place_file(area, &files[i], i, base);
+		const FcChain *chain = &fc_area_chains(area)[i];
+
+		files[i].base = base;
+		if (chain->npieces > 0)
+		{
+			files[i].identity.size = chain->unpacked;
+			files[i].extent = chain->first;
+			files[i].nextents = chain->nextents;
+		}
+		for (uint32 k = 0; k < chain->nextents; k++)
+			fc_area_extents(area)[chain->first + k].offset += base;
 		base += files[i].identity.size;
 	}
 	source = fc_source_attach(files, packed->nfiles, packed->paths, fc_area_copies(area),
@@ -655,7 +648,6 @@ fc_intake_drop_heads(FcIntake *intake)
 	dsm_detach(intake->unpacked);
 }
 
-/* Takes what the heads told of the headers to files at other offsets */
 void
 fc_intake_move_headers(FcFile *files, const FcSource *heads)
 {

@@ -45,7 +45,7 @@
 #include "utils/memutils.h"
 
 #include "intake/pieces.h"
-#include "source/border.h"
+#include "source/codec.h"
 
 /*
  * A step has at least and at most so many bytes (fewer with a smaller
@@ -448,7 +448,6 @@ fc_piece_put(void *arg, const char *buf, size_t len)
 	return FC_PUT_NOT;
 }
 
-/* Ends a piece whose turn has come */
 static void
 fc_piece_end_turn(FcHand *hand, FcUnpackEnd end, uint64 taken)
 {

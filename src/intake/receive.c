@@ -30,7 +30,7 @@
 #include "errors/context.h"
 #include "errors/first_error.h"
 #include "intake/finder.h"
-#include "intake/receive.h"
+#include "intake/intake.h"
 #include "report/report.h"
 #include "source/client.h"
 #include "source/input.h"
@@ -168,8 +168,7 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 										 FC_CODEC_NONE : FC_CODEC_UNKNOWN);
 	incoming->end = FC_UNPACK_MORE;
 	if (target->options->client && !target->options->compressed &&
-		fc_unpack_is_packed(incoming->unpacking) &&
-		fc_unpack_kind(incoming->unpacking) < FC_CODEC_REFUSED)
+		fc_receive_is_packed(incoming) && fc_unpack_kind(incoming->unpacking) < FC_CODEC_REFUSED)
 		fc_receive_refuse_packed(incoming->unpacking);
 }
 
@@ -216,31 +215,18 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 		fc_unpack_throw(&incoming->fault, word, name);
 }
 
-/* Appends what one program, or the client, gives to the temporary copy */
-static void
-fc_receive_one(FcIntake *intake, FcIncoming *incoming, const char *name)
-{
-	if (incoming->input == NULL)
-		fc_receive_open(intake, incoming, name);
-	if (incoming->end == FC_UNPACK_MORE)
-		incoming->end = fc_unpack_some(incoming->unpacking, PG_UINT64_MAX,
-									   &incoming->fault);
-	fc_receive_close(intake, incoming);
-}
-
 /* Joins the names that messages use, and notes where each begins */
 static char *
 fc_receive_join_names(const List *sources, FcFile *files)
 {
 	StringInfoData names;
-	ListCell   *lc;
 
 	initStringInfo(&names);
-	foreach(lc, sources)
+	foreach_node(String, string, sources)
 	{
-		const char *name = strVal(lfirst(lc));
+		const char *name = strVal(string);
 
-		files[foreach_current_index(lc)].path = names.len;
+		files[foreach_current_index(string)].path = names.len;
 		appendBinaryStringInfo(&names, name, (int) strlen(name) + 1);
 	}
 	return names.data;
@@ -255,14 +241,17 @@ fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 	FcFile	   *files = palloc0(sizeof(FcFile) * list_length(sources));
 	FcUnpacker *unpacker = &incoming->unpacker;
 	char		path[MAXPGPATH];
-	ListCell   *lc;
 
-	foreach(lc, sources)
+	foreach_node(String, string, sources)
 	{
-		uint32		i = foreach_current_index(lc);
+		uint32		i = foreach_current_index(string);
 
 		files[i].base = i == 0 ? 0 : unpacker->written;
-		fc_receive_one(intake, incoming, strVal(lfirst(lc)));
+		if (incoming->input == NULL)
+			fc_receive_open(intake, incoming, strVal(string));
+		if (incoming->end == FC_UNPACK_MORE)
+			incoming->end = fc_unpack_some(incoming->unpacking, PG_UINT64_MAX, &incoming->fault);
+		fc_receive_close(intake, incoming);
 		files[i].identity.size = unpacker->written - files[i].base;
 	}
 	fc_unpack_end(unpacker, path, MAXPGPATH);
@@ -374,9 +363,11 @@ fc_receive_rest(FcIntake *intake)
  * their end in any case, because only the end says whether they are sound.
  */
 static bool
-fc_receive_is_enough(const FcFinder *finder, const FcUnpacking *unpacking)
+fc_receive_is_enough(const FcIncoming *incoming)
 {
-	if (fc_unpack_is_packed(unpacking) ||
+	const FcFinder *finder = &incoming->finder;
+
+	if (fc_receive_is_packed(incoming) ||
 		!fc_error_beyond(finder->ctx->shared, finder->found.offset))
 		return false;
 	pg_atomic_write_u32(&finder->inflow->whole, 1);
@@ -490,8 +481,7 @@ fc_receive_some(const FcIntake *intake, FcIncoming *incoming)
 	if (fc_caller_reads_as_core(options->caller) && options->program && incoming->end == FC_UNPACK_MORE &&
 		incoming->finder.found.at.marker != FC_NOWHERE)
 		incoming->end = FC_UNPACK_END;
-	if (incoming->end == FC_UNPACK_MORE &&
-		!fc_receive_is_enough(&incoming->finder, incoming->unpacking))
+	if (incoming->end == FC_UNPACK_MORE && !fc_receive_is_enough(incoming))
 		return true;
 	unpacker->look = NULL;
 	unpacker->put = NULL;
@@ -529,7 +519,7 @@ fc_receive_lead(void *arg)
 bool
 fc_receive_is_packed(const FcIncoming *incoming)
 {
-	return fc_unpack_is_packed(incoming->unpacking);
+	return fc_unpack_kind(incoming->unpacking) != FC_CODEC_NONE;
 }
 
 /*

@@ -9,7 +9,7 @@
 
 #include "datatype/timestamp.h"
 
-#include "key/fit.h"
+#include "key/width.h"
 
 /* Partitions that a new table should have at most, and at least may have */
 #define FC_FIT_MOST		400

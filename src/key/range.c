@@ -66,17 +66,14 @@ fc_key_datum(FcKeyType type, int64 key)
 	switch (type)
 	{
 		case FC_KEY_TIMESTAMP:
-			return TimestampGetDatum(key);
 		case FC_KEY_TIMESTAMPTZ:
-			return TimestampTzGetDatum(key);
-		case FC_KEY_DATE:
-			return DateADTGetDatum((DateADT) key);
-		case FC_KEY_INT2:
-			return Int16GetDatum((int16) key);
-		case FC_KEY_INT4:
-			return Int32GetDatum((int32) key);
 		case FC_KEY_INT8:
 			return Int64GetDatum(key);
+		case FC_KEY_DATE:
+		case FC_KEY_INT4:
+			return Int32GetDatum((int32) key);
+		case FC_KEY_INT2:
+			return Int16GetDatum((int16) key);
 		case FC_KEY_NONE:
 			break;
 	}
@@ -90,36 +87,42 @@ fc_key_from_datum(FcKeyType type, Datum value)
 	switch (type)
 	{
 		case FC_KEY_TIMESTAMP:
-			return DatumGetTimestamp(value);
 		case FC_KEY_TIMESTAMPTZ:
-			return DatumGetTimestampTz(value);
-		case FC_KEY_DATE:
-			return DatumGetDateADT(value);
-		case FC_KEY_INT2:
-			return DatumGetInt16(value);
-		case FC_KEY_INT4:
-			return DatumGetInt32(value);
 		case FC_KEY_INT8:
 			return DatumGetInt64(value);
+		case FC_KEY_DATE:
+		case FC_KEY_INT4:
+			return DatumGetInt32(value);
+		case FC_KEY_INT2:
+			return DatumGetInt16(value);
 		case FC_KEY_NONE:
 			break;
 	}
 	elog(ERROR, "unexpected key type: %d", (int) type);
 }
 
+/* Sets the type's infinities; false if it has none */
+static bool
+infinities(FcKeyType type, int64 *first, int64 *last)
+{
+	if (type == FC_KEY_DATE)
+	{
+		*first = PG_INT32_MIN;
+		*last = PG_INT32_MAX;
+		return true;
+	}
+	*first = DT_NOBEGIN;
+	*last = DT_NOEND;
+	return type == FC_KEY_TIMESTAMP || type == FC_KEY_TIMESTAMPTZ;
+}
+
 bool
 fc_key_is_infinite(FcKeyType type, int64 key)
 {
-	switch (type)
-	{
-		case FC_KEY_TIMESTAMP:
-		case FC_KEY_TIMESTAMPTZ:
-			return TIMESTAMP_NOT_FINITE(key);
-		case FC_KEY_DATE:
-			return key == PG_INT32_MIN || key == PG_INT32_MAX;
-		default:
-			return false;
-	}
+	int64		first;
+	int64		last;
+
+	return infinities(type, &first, &last) && (key == first || key == last);
 }
 
 /*
@@ -258,20 +261,8 @@ cut_infinities(FcKeyType type, FcRange *range)
 	int64		first;
 	int64		last;
 
-	switch (type)
-	{
-		case FC_KEY_TIMESTAMP:
-		case FC_KEY_TIMESTAMPTZ:
-			first = DT_NOBEGIN;
-			last = DT_NOEND;
-			break;
-		case FC_KEY_DATE:
-			first = PG_INT32_MIN;
-			last = PG_INT32_MAX;
-			break;
-		default:
-			return;
-	}
+	if (!infinities(type, &first, &last))
+		return;
 	Assert(range->lo < range->hi);
 	if (range->lo <= first)
 	{

@@ -282,7 +282,6 @@ refuse_width(const char *text, const char *detail)
 			 errhint("Change partition_interval, or leave it out to get the width of the existing partitions.")));
 }
 
-/* Reads a width of integer keys */
 static FcInterval
 integer_width(const char *text)
 {

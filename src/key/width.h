@@ -38,4 +38,22 @@ extern bool fc_interval_lines_up(const FcRoute *route,
 /* Is it the first key of a day, in the interval's time zone for timestamptz? */
 extern bool fc_interval_starts_day(const FcRoute *route, int64 key);
 
+/* What fits keys and size, key/fit.c */
+typedef struct FcFit
+{
+	const char *interval;		/* as partition_interval */
+	bool		usual;			/* it is what partitions get without that */
+	double		partitions;		/* that there would be, about */
+} FcFit;
+
+/*
+ * The width for keys from low to high, of a source of so many bytes (0: not
+ * known).  Days, unless these are too many or too large; for integers a power
+ * of ten.
+ */
+extern FcFit fc_fit_width(FcKeyType type, int64 low, int64 high, uint64 bytes);
+
+/* Are so many partitions too many for the bytes that they get? */
+extern bool fc_fit_is_small(int partitions, uint64 bytes);
+
 #endif							/* FC_WIDTH_H */

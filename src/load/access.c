@@ -26,8 +26,7 @@
 #include "errors/context.h"
 #include "load/steps.h"
 #include "row/executor.h"
-#include "sort/order_by_keys.h"
-#include "source/glob.h"
+#include "sort/order_by.h"
 #include "source/root.h"
 
 /* Is it a pattern?  Not if there is a file of exactly that name. */

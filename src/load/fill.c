@@ -77,7 +77,7 @@ static void
 fc_fill_verify(FcJob *job)
 {
 	fc_lead_take_up_tasks(job);
-	fc_verify_load(&job->target.ctx, job->target.ngroups);
+	fc_verify_load(&job->target.ctx, job->target.ngroups, false);
 }
 
 /*

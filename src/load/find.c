@@ -168,7 +168,7 @@ fc_find_forget(FcJob *job)
 	job->target.ctx.kept = NULL;
 	if (job->target.ctx.keep)
 		MemoryContextReset(job->target.ctx.keep);
-	fc_counts_forget(shared);
+	fc_counts_begin(shared, FC_NCOUNTS_FORGOTTEN);
 	pg_atomic_write_u64(&shared->errors.offset, PG_UINT64_MAX);
 	pg_atomic_write_u32(&shared->errors.stopped, 0);
 	pg_atomic_write_u32(&shared->mistaken, 0);

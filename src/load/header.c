@@ -15,7 +15,7 @@
 
 #include "copyfrom/core.h"
 #include "errors/context.h"
-#include "intake/receive.h"
+#include "intake/intake.h"
 #include "load/steps.h"
 #include "source/client.h"
 #include "source/recode.h"

@@ -22,7 +22,7 @@
 #include "phase/phases.h"
 #include "rejects/rejects.h"
 #include "report/report.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 static int
 fc_indexes_cmp(const void *a, const void *b)
@@ -144,7 +144,7 @@ fc_indexes_verify(FcJob *job)
 	}
 	CommandCounterIncrement();
 	fc_lead_take_up_tasks(job);
-	fc_verify_load_indexes(&target->ctx, target->ngroups);
+	fc_verify_load(&target->ctx, target->ngroups, true);
 }
 
 /*

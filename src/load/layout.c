@@ -19,9 +19,9 @@
 #include "context/pace.h"
 #include "errors/context.h"
 #include "errors/stop.h"
-#include "intake/receive.h"
+#include "intake/intake.h"
 #include "load/steps.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 /* At most so many chunks, each of which has 168 + 56 bytes of shared memory */
 #define FC_MAX_CHUNKS	65536
@@ -78,7 +78,7 @@ fc_layout_state(FcShared *shared)
 	pg_atomic_init_u32(&shared->working, 0);
 	pg_atomic_init_u32(&shared->nheld, 0);
 	pg_atomic_init_u32(&shared->mistaken, 0);
-	fc_counts_begin(shared);
+	fc_counts_begin(shared, FC_NCOUNTS);
 	pg_atomic_init_u32(&shared->io.uring_errno, 0);
 	pg_atomic_init_u32(&shared->errors.stopped, 0);
 	pg_atomic_init_u64(&shared->errors.offset, PG_UINT64_MAX);

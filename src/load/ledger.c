@@ -43,7 +43,7 @@
 
 #include "context/pace.h"
 #include "intake/chunks.h"
-#include "intake/receive.h"
+#include "intake/intake.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
 #include "rejects/rejects.h"

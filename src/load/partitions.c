@@ -26,7 +26,7 @@
 
 #include "convert/pattern.h"
 #include "elsewhere/elsewhere.h"
-#include "key/fit.h"
+#include "key/width.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
 #include "report/report.h"

@@ -25,7 +25,6 @@
 #include "elsewhere/elsewhere.h"
 #include "index/index.h"
 #include "intake/intake.h"
-#include "intake/receive.h"
 #include "load/job.h"
 #include "load/steps.h"
 #include "phase/phases.h"

@@ -10,7 +10,7 @@
 #define FC_STEPS_H
 
 #include "load/job.h"
-#include "phase/worker.h"
+#include "phase/phases.h"
 #include "sort/spill.h"
 
 /*

@@ -34,7 +34,7 @@
 #include "partition/ddl.h"
 #include "partition/partition.h"
 #include "report/report.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 void
 fc_upsert_check_core(const FcTarget *target)

@@ -15,7 +15,7 @@
 #include "nodes/pg_list.h"
 
 #include "load/steps.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 char *
 fc_way_io_method(FcShared *shared)

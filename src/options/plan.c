@@ -26,7 +26,7 @@
 #include "row/executor.h"
 #include "row/serial.h"
 #include "row/where.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 static bool
 fc_plan_is_unique(Relation index)

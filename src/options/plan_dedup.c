@@ -19,7 +19,7 @@
 
 #include "compat/compat.h"
 #include "options/plan.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 /* ERROR 22023 or 0A000 unless rows can be brought in the order of a key */
 static void

@@ -21,7 +21,7 @@
 #include "utils/rel.h"
 
 #include "options/plan.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 static int
 fc_plan_field(List *fields, AttrNumber attnum)

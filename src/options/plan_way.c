@@ -31,7 +31,7 @@
 #include "compat/compat.h"
 #include "convert/convert.h"
 #include "options/plan.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 const char *
 fc_plan_leaf_reason(Relation leaf)

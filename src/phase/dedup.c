@@ -192,13 +192,12 @@ fc_dedup_is_equal(const FcDedup *dedup, FcDedupRow *a, FcDedupRow *b)
 	return equal;
 }
 
-/* Counts a row that does not stay */
 static void
 fc_dedup_drop(FcLoader *loader, uint64 offset)
 {
 	if (!fc_offset_is_tuple(offset))
 	{
-		fc_context_count_duplicate(loader->ctx, offset);
+		fc_context_count_out(loader->ctx, duplicates, offset);
 		loader->tasks.gone++;
 		return;
 	}
@@ -216,7 +215,6 @@ fc_dedup_write_out(FcLoader *loader)
 	dedup->nout = 0;
 }
 
-/* Lets the row in the leaf's slot pass */
 static void
 fc_dedup_pass_slot(FcLoader *loader, uint64 offset, uint32 length)
 {
@@ -229,7 +227,6 @@ fc_dedup_pass_slot(FcLoader *loader, uint64 offset, uint32 length)
 	loader->row.record = before;
 }
 
-/* Puts a tuple's values into the leaf's slot */
 static void
 fc_dedup_deform(FcLoader *loader, FcDedupRow *row)
 {
@@ -257,7 +254,6 @@ fc_dedup_pass(FcLoader *loader, FcDedupRow *row)
 	fc_dedup_pass_slot(loader, row->offset, row->length);
 }
 
-/* Makes an empty table for the rows in hand */
 static void
 fc_dedup_clear_table(FcDedup *dedup, MemoryContext mcxt)
 {
@@ -321,7 +317,6 @@ fc_dedup_find(FcLoader *loader)
 	return true;
 }
 
-/* Forgets the rows in hand, and their copies */
 static void
 fc_dedup_forget(FcDedup *dedup)
 {
@@ -414,7 +409,6 @@ fc_dedup_begin_sort(FcLoader *loader)
 	fc_dedup_forget(dedup);
 }
 
-/* Lets those rows in hand pass that stay */
 static void
 fc_dedup_pass_rows(FcLoader *loader)
 {

@@ -123,7 +123,7 @@ fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 		to.storage.kind = pg_atomic_read_u64(&leaf->turn->leaf) >> 32;
 	}
 	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, &to);
-	leaf->slot = fc_write_slot(leaf->writer);
+	leaf->slot = leaf->writer->slot;
 	MemoryContextSwitchTo(old);
 }
 
@@ -161,7 +161,7 @@ fc_leaf_begin(FcLoader *loader, Oid oid, const FcDestination *to)
 	/* no expression looks at a plain row before it is a tuple */
 	fc_parse_compact(loader->parser, leaf->plain);
 	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, to);
-	leaf->slot = fc_write_slot(leaf->writer);
+	leaf->slot = leaf->writer->slot;
 	loader->leaf = leaf;
 	loader->slot = leaf->map ? loader->root_slot : leaf->slot;
 	if (loader->ctx->shared->plan.order.nkeys > 0)
@@ -190,7 +190,6 @@ fc_leaf_write(FcLoader *loader)
 		fc_write_put(loader->leaf->writer, loader->row.record->offset, loader->row.record->length);
 }
 
-/* Writes a row that comes back from the sort to the leaf in hand */
 static void
 fc_leaf_put_sorted(FcLoader *loader, const FcSortRow *row)
 {
@@ -205,7 +204,6 @@ fc_leaf_put_sorted(FcLoader *loader, const FcSortRow *row)
 		fc_context_progress(ctx);
 }
 
-/* Writes the sorted rows of the leaf, once all have come */
 static void
 fc_leaf_write_sorted(FcLoader *loader)
 {
@@ -347,14 +345,13 @@ static void
 fc_leaf_lock(const FcContext *ctx, Oid leaf)
 {
 	List	   *ancestors = get_partition_ancestors(leaf);
-	ListCell   *lc;
 
 	LockRelationOid(leaf, RowExclusiveLock);
-	foreach(lc, ancestors)
+	foreach_oid(parent, ancestors)
 	{
-		if (lfirst_oid(lc) == RelationGetRelid(ctx->target))
+		if (parent == RelationGetRelid(ctx->target))
 			break;
-		LockRelationOid(lfirst_oid(lc), RowExclusiveLock);
+		LockRelationOid(parent, RowExclusiveLock);
 	}
 	list_free(ancestors);
 }
@@ -614,11 +611,10 @@ fc_leaf_write_all(FcLoader *loader)
 {
 	FcSorter   *sorter = &loader->sorter;
 	FcSortRow	row;
-	ListCell   *lc;
 
 	fc_sort_finish(sorter->sort);
-	foreach(lc, sorter->leaves)
-		ExecDropSingleTupleTableSlot(((FcLeaf *) lfirst(lc))->slot);
+	foreach_ptr(FcLeaf, one, sorter->leaves)
+		ExecDropSingleTupleTableSlot(one->slot);
 	loader->leaf = NULL;
 	while (fc_sort_next(sorter->sort, sorter->slot, &row))
 	{

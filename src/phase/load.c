@@ -3,13 +3,9 @@
  * phase/load.c
  *	  Rows into partitions: the load phase, task by task or chunk by chunk.
  *
- * 1. With a key a process takes a task, a range of keys of one leaf; without
- *    one, or if the file is in key order already, a chunk of the file.
- * 2. sort/row_source.h gives the task's rows in key order, row/chunk_reader.h
- *    the chunk's records in the order of the file.
- * 3. phase/row.c makes a row of each record, and phase/leaf.c knows where it
- *    goes: to a writer, or to the sort before it.
- * 4. When the rows of the task or chunk are in, the next slice may insert.
+ * With a key a process takes a task, a range of keys of one leaf; without one,
+ * or if the file is in key order already, a chunk of the file.  When their rows
+ * are in, the next slice may insert.
  *
  * When an error passes, the phase's resource owner and its memory context
  * close what is open.
@@ -241,7 +237,6 @@ fc_load_count_bytes(FcLoader *loader)
 	loader->tasks.bytes = 0;
 }
 
-/* Counts bytes of the task's records */
 static inline void
 fc_load_count_read(FcLoader *loader, FcTask *task, uint64 bytes)
 {
@@ -267,7 +262,6 @@ fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
 	row->key = entry->key;
 }
 
-/* Loads one row of the task in hand */
 static void
 fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry,
 			  const FcRecord *record)
@@ -551,7 +545,6 @@ fc_load_slices(FcLoader *loader, FcChunkReader *reader, uint32 i)
 	}
 }
 
-/* Loads one chunk, which inserts its rows when its turn has come */
 static void
 fc_load_chunk_in_turn(FcLoader *loader, FcChunkReader *reader, uint32 i)
 {
@@ -700,7 +693,6 @@ fc_load_old_row(FcLoader *loader, const FcEntry *entry, const FcRecord *record, 
 	fc_load_count(loader, 1);
 }
 
-/* Loads a row that was spilled as such alone */
 static void
 fc_load_spilled_row(FcLoader *loader, FcTask *task, const FcEntry *entry, const FcRecord *record,
 					FcSpilled *spilled)
@@ -713,7 +705,6 @@ fc_load_spilled_row(FcLoader *loader, FcTask *task, const FcEntry *entry, const 
 	fc_load_count_read(loader, task, entry->length);
 }
 
-/* Loads the rows of a task in key order */
 static void
 fc_load_task(FcLoader *loader, FcRowSource *rows, FcTask *task)
 {
@@ -736,7 +727,6 @@ fc_load_task(FcLoader *loader, FcRowSource *rows, FcTask *task)
 	}
 }
 
-/* Loads tasks, with their rows in key order */
 static void
 fc_load_tasks(FcLoader *loader)
 {

@@ -20,7 +20,6 @@
 #include "key/range.h"
 #include "row/parse.h"
 #include "sort/order_by.h"
-#include "sort/order_by_keys.h"
 #include "sort/spill.h"
 
 /* So many writers may be open at once where rows go to any leaf */

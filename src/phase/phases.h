@@ -62,17 +62,47 @@ extern void fc_load_check_run(FcContext *ctx);
  * Leader, after a load in which a process stopped (errors/stop.h): looks again
  * at the records before the bad one, and keeps the first error of the file.
  * Writes nothing.
+ *
+ * "insert": an index of a new partition could not be built, and these
+ * partitions were emptied.  Inserts their rows one by one, in the order of the
+ * file, until an index refuses one.  Takes as long as COPY.  If no row is
+ * refused this time, because a default has another value, the build's error
+ * stays.
  */
-extern void fc_verify_load(FcContext *ctx, int nleaves);
+extern void fc_verify_load(FcContext *ctx, int nleaves, bool insert);
+
+/* What a phase works on besides the file; copied to and from the workers */
+typedef struct FcWork
+{
+	FcWay		way;
+	Size		memory;			/* of each process */
+	void	   *tasks;
+	Size		task_size;
+	uint32		ntasks;
+	FcTurn	   *turns;
+	uint32		nturns;
+
+	/* results */
+	bool		parallel;		/* workers did the work */
+	double		alone;			/* share of the phase, at its end, in which
+								 * only one of several workers was left */
+} FcWork;
 
 /*
- * Leader, after an index of a new partition could not be built and these
- * partitions were emptied: inserts their rows one by one, in the order of the
- * file, until an index refuses one.  Takes as long as COPY.
- *
- * If no row is refused this time, because a default has another value, the
- * build's error stays.
+ * Runs the phase in up to nworkers workers and waits for all of them; or in
+ * the leader alone, through ctx, if nworkers is 0 or none can be had.  Returns
+ * the number of processes that worked.  Not in parallel mode; the caller holds
+ * every lock that the workers need.
  */
-extern void fc_verify_load_indexes(FcContext *ctx, int nleaves);
+extern int	fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
+						  int nworkers, FcWork *work);
+
+/*
+ * Between these two the process has a context for phases.  In a worker the
+ * first opens source and target; in the leader the caller sets them.
+ */
+extern void fc_worker_context_begin(FcContext *ctx, FcShared *shared, int worker,
+									bool in_worker);
+extern void fc_worker_context_end(FcContext *ctx);
 
 #endif							/* FC_PHASES_H */

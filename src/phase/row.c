@@ -379,7 +379,7 @@ fc_row_end(FcLoader *loader)
 			fc_row_put(loader);
 			break;
 		case FC_ROW_FILTERED:
-			fc_context_count_filtered(loader->ctx, row->record->offset);
+			fc_context_count_out(loader->ctx, filtered, row->record->offset);
 			break;
 		case FC_ROW_CHANGED:
 			fc_row_changed(loader);

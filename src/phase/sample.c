@@ -246,30 +246,6 @@ fc_sample_times(const FcKeySample *sample, uint32 nwindows)
 	return bytes > 0 ? cost / bytes : 0;
 }
 
-/* About how many records there are */
-static uint64
-fc_sample_records(const FcKeySample *sample, const FcShared *shared)
-{
-	uint64		bytes = 0;
-
-	for (uint32 i = 0; i < sample->nrows; i++)
-		bytes += sample->rows[i].length + 1;
-	return bytes == 0 ? 1 : (double) shared->source.data_size * sample->nrows / bytes + 1;
-}
-
-/*
- * The number of windows in which the whole file is read.  Each process has some
- * smaller ones: its first, and those of tasks that are not taken ahead.
- */
-static uint64
-fc_sample_nwindows(const FcShared *shared, uint64 records, int nprocesses)
-{
-	uint64		window = fc_read_window(fc_shared_read_memory(shared) / 8 * 5,
-										shared->source.size / records);
-
-	return (records + window - 1) / window + nprocesses * FC_SAMPLE_EXTRA;
-}
-
 static const FcRange fc_sample_all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
 
 /* The range of the partition that has, or would have, a row of the sample */
@@ -290,7 +266,6 @@ fc_sample_range_end(const FcKeySample *sample, uint32 from, const FcRange *range
 	return end;
 }
 
-/* The rows that some of the sample stand for */
 static double
 fc_sample_weight(const FcKeySample *sample, uint32 from, uint32 end)
 {
@@ -332,7 +307,6 @@ fc_sample_cut(const FcKeySample *sample, uint32 from, uint32 end, double most, b
 	return nbounds;
 }
 
-/* Adds rows that a leaf has */
 static void
 fc_sample_add_leaf(FcKeySample *sample, const FcContext *ctx, Oid leaf, uint32 most)
 {
@@ -358,7 +332,6 @@ static void
 fc_sample_add_existing(FcKeySample *sample, const FcContext *ctx)
 {
 	List	   *leaves = NIL;
-	ListCell   *lc;
 
 	for (uint32 i = 0, end; i < sample->nrows; i = end)
 	{
@@ -370,10 +343,10 @@ fc_sample_add_existing(FcKeySample *sample, const FcContext *ctx)
 		if (OidIsValid(range.partition) && list_length(leaves) < FC_SAMPLE_LEAVES)
 			leaves = lappend_oid(leaves, range.partition);
 	}
-	foreach(lc, leaves)
+	foreach_oid(leaf, leaves)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fc_sample_add_leaf(sample, ctx, lfirst_oid(lc), FC_SAMPLE_OLD / list_length(leaves));
+		fc_sample_add_leaf(sample, ctx, leaf, FC_SAMPLE_OLD / list_length(leaves));
 	}
 	qsort(sample->rows, sample->nrows, sizeof(FcSampleRow), fc_sample_row_cmp);
 }
@@ -518,7 +491,14 @@ fc_sample_choose(FcKeySample *sample, const FcShared *shared, uint64 records, in
 	uint64		cache = (uint64) effective_cache_size * BLCKSZ;
 	bool		cached = shared->source.size <= Min(memory / 2, cache);
 	const char *reason = fc_sample_no_room(shared, records * sample->spilled);
-	uint64		nwindows = fc_sample_nwindows(shared, records, nprocesses);
+	uint64		window = fc_read_window(fc_shared_read_memory(shared) / 8 * 5,
+										shared->source.size / records);
+
+	/*
+	 * In so many windows the whole file is read.  Each process has some smaller
+	 * ones: its first, and those of tasks that are not taken ahead.
+	 */
+	uint64		nwindows = (records + window - 1) / window + nprocesses * FC_SAMPLE_EXTRA;
 	double		times = fc_sample_times(sample, Min(nwindows, FC_SAMPLE_WINDOWS));
 
 	*rows = reason == NULL && (cached || times > FC_SAMPLE_TIMES);
@@ -534,6 +514,7 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, int kind,
 {
 	FcShared   *shared = ctx->shared;
 	FcKeySample sample = {.route = route};
+	uint64		bytes = 0;
 	uint64		records;
 	const char *reason = "as fast_copy.spill says";
 
@@ -545,7 +526,9 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, int kind,
 		(shared->source.size < FC_SAMPLE_SMALL && !fc_plan_merges(&shared->plan)))
 		return kind == FC_SPILL_AUTO ? "the file is small" : reason;
 	fc_sample_take(&sample, ctx);
-	records = fc_sample_records(&sample, shared);
+	for (uint32 i = 0; i < sample.nrows; i++)
+		bytes += sample.rows[i].length + 1;
+	records = bytes == 0 ? 1 : (double) shared->source.data_size * sample.nrows / bytes + 1;
 	sample.spilled = fc_sample_spilled(ctx, records);
 	if (kind == FC_SPILL_AUTO)
 		reason = fc_sample_choose(&sample, shared, records, Max(nworkers, 1), &sampled->rows);

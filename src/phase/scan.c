@@ -3,14 +3,10 @@
  * phase/scan.c
  *	  Finds every record and its key, and spills what the load needs of it.
  *
- * 1. A process takes chunks, and so the records of each, in the order of the
- *    file.
- * 2. Where rows are spilled, records become rows by the hundred (row/batch.c),
- *    which are formed where they are spilled.
- * 3. Of each other record it reads the key alone; or parses the whole record,
- *    if there is a condition or a fault may be tolerated.  The load makes the
- *    row, and finds what may be wrong with it.
- * 4. sort/spill_write.c puts all into cells of keys.
+ * Rows are formed where they are spilled.  Of each other record a process reads
+ * the key alone; or parses the whole record, if there is a condition or a fault
+ * may be tolerated.  The load makes the row, and finds what may be wrong with
+ * it.
  *
  * A record without an end or a key is kept as an error, and ends the chunk:
  * nothing after it can be trusted.  On error the end of the phase closes what
@@ -89,7 +85,7 @@ fc_scan_row(FcScanner *scanner, char *data)
 	}
 	if (accepted)
 		return true;
-	fc_context_count_filtered(ctx, record->offset);
+	fc_context_count_out(ctx, filtered, record->offset);
 	fc_parse_count_nulled(scanner->parser, record->offset, record->length);
 	return false;
 }
@@ -181,7 +177,6 @@ fc_scan_record(FcScanner *scanner)
 	fc_spill_put(scanner->spill, &entry, scanner->copy);
 }
 
-/* Notes the keys of rows of the batch, and where their records are */
 static void
 fc_scan_note_rows(FcScanner *scanner, int from, int to)
 {
@@ -241,7 +236,6 @@ fc_scan_spill_rows(FcScanner *scanner, int from, int to)
 	}
 }
 
-/* Spills the rows of the batch, and the records of those that are odd */
 static void
 fc_scan_batch(FcScanner *scanner)
 {
@@ -378,7 +372,7 @@ fc_scan_end_spill(FcScanner *scanner)
 {
 	FcContext  *ctx = scanner->ctx;
 
-	ctx->kept = ctx->keep && !fc_plan_merges(&ctx->shared->plan) ? fc_spill_keep_all(scanner->spill) : NULL;
+	ctx->kept = ctx->keep && !fc_plan_merges(&ctx->shared->plan) ? fc_spill_keep(scanner->spill, false) : NULL;
 	if (ctx->kept == NULL)
 		fc_spill_end(scanner->spill, ctx->worker);
 	if (ctx->kept == NULL && ctx->keep)

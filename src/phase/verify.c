@@ -51,8 +51,7 @@ fc_verify_task_cmp(const void *a, const void *b)
 
 	if (ta->null != tb->null)
 		return ta->null ? 1 : -1;
-	return fc_spill_before(ta->lo.key, ta->lo.offset, &tb->lo) ? -1 :
-		fc_spill_before(tb->lo.key, tb->lo.offset, &ta->lo);
+	return fc_spill_bound_cmp(&ta->lo, &tb->lo);
 }
 
 /* The task that a row with this key belongs to, or NULL */
@@ -190,12 +189,11 @@ static void
 fc_verify_index_values(FcLoader *loader)
 {
 	ResultRelInfo *rri = loader->leaf->rri;
-	ListCell   *lc;
 
 	for (int i = 0; i < rri->ri_NumIndices; i++)
 		fc_verify_index_value(loader, rri->ri_IndexRelationInfo[i]);
-	foreach(lc, loader->leaf->indexes)
-		fc_verify_index_value(loader, lfirst(lc));
+	foreach_ptr(IndexInfo, index, loader->leaf->indexes)
+		fc_verify_index_value(loader, index);
 }
 
 /* Body of fc_error_evaluate: from bytes to a checked row of any leaf */
@@ -296,8 +294,8 @@ fc_verify_first(FcShared *shared, bool insert)
  * and keeps the first that is refused; those that are tolerated are rejected
  * once more.
  */
-static void
-fc_verify_records(FcContext *ctx, int nleaves, bool insert)
+void
+fc_verify_load(FcContext *ctx, int nleaves, bool insert)
 {
 	FcVerifier	verifier = {0};
 	FcLoader   *loader = &verifier.loader;
@@ -319,16 +317,4 @@ fc_verify_records(FcContext *ctx, int nleaves, bool insert)
 		fc_verify_chunk(&verifier, &reader, i);
 	fc_reject_end(ctx);
 	ctx->verifying = false;
-}
-
-void
-fc_verify_load(FcContext *ctx, int nleaves)
-{
-	fc_verify_records(ctx, nleaves, false);
-}
-
-void
-fc_verify_load_indexes(FcContext *ctx, int nleaves)
-{
-	fc_verify_records(ctx, nleaves, true);
 }

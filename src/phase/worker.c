@@ -32,7 +32,6 @@
 #include "index/index.h"
 #include "intake/chunks.h"
 #include "phase/phases.h"
-#include "phase/worker.h"
 
 #define FC_KEY_ARGS		UINT64CONST(0xFC00000000000001)
 #define FC_KEY_TASKS	UINT64CONST(0xFC00000000000002)
@@ -165,7 +164,6 @@ fc_worker_context_end(FcContext *ctx)
 	MemoryContextDelete(ctx->mcxt);
 }
 
-/* Entry point of a worker */
 void
 fc_worker_main(dsm_segment *seg, shm_toc *toc)
 {
@@ -204,24 +202,16 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 }
 
 /*
- * Returns the command id before the leader works alone, for it to find out
- * whether the id has moved: code that the leader calls for a row or an index
- * may run any command, and even write to a new partition.
- *
- * In the phases load and index the id is marked as used: each such command
- * takes a new one.
+ * The leader does the work.  If the command id has moved then, code that it
+ * has called for a row or an index has run commands, and may even have written
+ * to a new partition.  In the phases load and index the id is marked as used
+ * before: each such command takes a new one.
  */
-static CommandId
-fc_worker_command(const FcContext *ctx)
-{
-	return GetCurrentCommandId(ctx->shared->phase == FC_PHASE_LOAD ||
-							   ctx->shared->phase == FC_PHASE_INDEX);
-}
-
 static void
 fc_worker_alone(FcContext *ctx, FcWork *work)
 {
-	CommandId	command = fc_worker_command(ctx);
+	CommandId	command = GetCurrentCommandId(ctx->shared->phase == FC_PHASE_LOAD ||
+											  ctx->shared->phase == FC_PHASE_INDEX);
 
 	ctx->tasks = work->tasks;
 	ctx->turns = work->turns;
@@ -281,21 +271,19 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 	ctx->deferred_bytes = 0;
 }
 
-/* Adds the workers' usage to the leader's, as parallel queries do */
+/* Gives the workers a copy of some bytes, if there are any */
 static void
-fc_worker_usage(ParallelContext *pcxt)
+fc_worker_give(ParallelContext *pcxt, uint64 key, const void *bytes, Size size)
 {
-	FcUsage    *usage = shm_toc_lookup(pcxt->toc, FC_KEY_USAGE, false);
-
-	for (int i = 0; i < pcxt->nworkers_launched; i++)
-		InstrAccumParallelQuery(&usage[i].buffers, &usage[i].wal);
+	if (size > 0)
+		shm_toc_insert(pcxt->toc, key, memcpy(shm_toc_allocate(pcxt->toc, size), bytes, size));
 }
 
 static ParallelContext *
 fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 {
 	ParallelContext *pcxt;
-	FcWorkerArgs *args;
+	FcWorkerArgs args = {dsm_segment_handle(segment), fc_session_origin};
 	FcUsage    *usage;
 	Size		tasks_size = work->task_size * work->ntasks;
 	Size		turns_size = sizeof(FcTurn) * work->nturns;
@@ -308,27 +296,12 @@ fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 	shm_toc_estimate_keys(&pcxt->estimator, 4);
 	InitializeParallelDSM(pcxt);
 
-	args = shm_toc_allocate(pcxt->toc, sizeof(FcWorkerArgs));
-	args->segment = dsm_segment_handle(segment);
-	args->origin = fc_session_origin;
-	shm_toc_insert(pcxt->toc, FC_KEY_ARGS, args);
+	fc_worker_give(pcxt, FC_KEY_ARGS, &args, sizeof(args));
 	usage = shm_toc_allocate(pcxt->toc, sizeof(FcUsage) * nworkers);
 	memset(usage, 0, sizeof(FcUsage) * nworkers);
 	shm_toc_insert(pcxt->toc, FC_KEY_USAGE, usage);
-	if (tasks_size > 0)
-	{
-		void	   *tasks = shm_toc_allocate(pcxt->toc, tasks_size);
-
-		memcpy(tasks, work->tasks, tasks_size);
-		shm_toc_insert(pcxt->toc, FC_KEY_TASKS, tasks);
-	}
-	if (turns_size > 0)
-	{
-		void	   *turns = shm_toc_allocate(pcxt->toc, turns_size);
-
-		memcpy(turns, work->turns, turns_size);
-		shm_toc_insert(pcxt->toc, FC_KEY_TURNS, turns);
-	}
+	fc_worker_give(pcxt, FC_KEY_TASKS, work->tasks, tasks_size);
+	fc_worker_give(pcxt, FC_KEY_TURNS, work->turns, turns_size);
 	return pcxt;
 }
 
@@ -397,19 +370,6 @@ fc_workers_meet(ParallelContext *pcxt)
 			fc_workers_sleep();
 		}
 	WaitForParallelWorkersToAttach(pcxt);
-}
-
-/*
- * Starts the workers, which may write WAL, and returns their number once all
- * are there
- */
-static int
-fc_workers_launch(ParallelContext *pcxt)
-{
-	fc_workers_log_subtransaction();
-	LaunchParallelWorkers(pcxt);
-	fc_workers_meet(pcxt);
-	return pcxt->nworkers_launched;
 }
 
 /* Ends all workers, and waits until they have ended.  Does not throw. */
@@ -503,7 +463,11 @@ fc_worker_attend(FcContext *ctx, ParallelContext *pcxt)
 			fc_count_open(ctx, i);
 	PG_ENSURE_ERROR_CLEANUP(fc_worker_failed, PointerGetDatum(&workers));
 	{
-		if (fc_workers_launch(pcxt) > 0)
+		/* they may write WAL */
+		fc_workers_log_subtransaction();
+		LaunchParallelWorkers(pcxt);
+		fc_workers_meet(pcxt);
+		if (pcxt->nworkers_launched > 0)
 		{
 			ctx->parallel = true;
 			while (fc_context_lead(ctx))
@@ -535,7 +499,11 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	launched = pcxt->nworkers_launched;
 	if (launched > 0)
 	{
-		fc_worker_usage(pcxt);
+		FcUsage    *usage = shm_toc_lookup(pcxt->toc, FC_KEY_USAGE, false);
+
+		/* counted as the leader's, as parallel queries do */
+		for (int i = 0; i < launched; i++)
+			InstrAccumParallelQuery(&usage[i].buffers, &usage[i].wal);
 		work->alone = fc_worker_alone_share(ctx->shared, launched);
 		launched = pg_atomic_read_u32(&ctx->shared->working);
 		if (work->ntasks > 0)

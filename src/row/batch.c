@@ -486,7 +486,6 @@ fc_batch_judge(FcBatchMaker *maker)
 	batch->n = 0;
 }
 
-/* Makes rows of the records that are cut */
 static void
 fc_batch_make(FcBatchMaker *maker)
 {
@@ -513,16 +512,6 @@ fc_batch_make(FcBatchMaker *maker)
 	MemoryContextSwitchTo(old);
 }
 
-/* Is the next record to be taken alone, because most were odd? */
-static bool
-fc_batch_rests(FcBatchMaker *maker)
-{
-	if (maker->alone == 0)
-		return false;
-	maker->alone--;
-	return true;
-}
-
 static uint64
 fc_batch_embedded(const FcBatchMaker *maker, size_t start, size_t end)
 {
@@ -537,8 +526,12 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 
 	fc_batch_judge(maker);
 	maker->width = fc_places_width(dialect, maker->nfields);
-	if (fc_batch_rests(maker))
+	/* the next record is to be taken alone, because most were odd */
+	if (maker->alone > 0)
+	{
+		maker->alone--;
 		return false;
+	}
 	if (fc_stream_stretch(stream, dialect, end, 0, &maker->stretch))
 		batch->n = fc_batch_cut(maker, dialect, end);
 	if (batch->n == 0 && fc_stream_stretch(stream, dialect, end, maker->bytes, &maker->stretch))

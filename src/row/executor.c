@@ -43,11 +43,10 @@ void
 fc_executor_insert_columns(ParseState *pstate, List *attnums)
 {
 	Bitmapset  *inserted = NULL;
-	ListCell   *lc;
 
-	foreach(lc, attnums)
+	foreach_int(attnum, attnums)
 		inserted = bms_add_member(inserted,
-								  lfirst_int(lc) - FirstLowInvalidHeapAttributeNumber);
+								  attnum - FirstLowInvalidHeapAttributeNumber);
 	fc_rte_insert_columns(linitial(pstate->p_namespace), inserted);
 }
 
@@ -76,14 +75,12 @@ fc_executor_require_delete(ParseState *pstate, AttrNumber key)
 void
 fc_executor_require_conflict(ParseState *pstate, List *keys, List *columns)
 {
-	ListCell   *lc;
-
-	foreach(lc, keys)
-		fc_rte_require_select(linitial(pstate->p_namespace), lfirst_int(lc));
-	foreach(lc, list_difference_int(columns, keys))
+	foreach_int(key, keys)
+		fc_rte_require_select(linitial(pstate->p_namespace), key);
+	foreach_int(column, list_difference_int(columns, keys))
 	{
-		fc_rte_require_select(linitial(pstate->p_namespace), lfirst_int(lc));
-		fc_rte_require_update(linitial(pstate->p_namespace), lfirst_int(lc));
+		fc_rte_require_select(linitial(pstate->p_namespace), column);
+		fc_rte_require_update(linitial(pstate->p_namespace), column);
 	}
 }
 
@@ -134,11 +131,10 @@ fc_executor_child_indexes(Relation parent, Relation child)
 	AttrMap    *map = fc_build_attrmap(RelationGetDescr(child),
 									   RelationGetDescr(parent));
 	List	   *infos = NIL;
-	ListCell   *lc;
 
-	foreach(lc, RelationGetIndexList(parent))
+	foreach_oid(oid, RelationGetIndexList(parent))
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(oid, AccessShareLock);
 		IndexInfo  *info = BuildIndexInfo(index);
 
 		index_close(index, NoLock);

@@ -400,18 +400,6 @@ fc_parse_cut(FcParser *parser)
 									  record->fields, parser->nfields);
 }
 
-/* Makes NULLs of the fields that a record lacks, where they may be missing */
-static void
-fc_parse_pad(FcParser *parser)
-{
-	FcInHand   *record = &parser->record;
-
-	if (!parser->shared->plan.pads || record->found < 0)
-		return;
-	for (; record->found < parser->nfields; record->found++)
-		record->fields[record->found] = (FcField) {.data = parser->texts.nothing,.null = true};
-}
-
 /* Checks what COPY checks before it converts the first field */
 static void
 fc_parse_check_fields(FcParser *parser)
@@ -424,7 +412,9 @@ fc_parse_check_fields(FcParser *parser)
 				 errmsg(parser->dialect.mode == FC_MODE_BINARY ?
 						"unexpected EOF in COPY data" :
 						"unterminated CSV quoted field")));
-	fc_parse_pad(parser);
+	/* where fields may be missing they are NULL */
+	for (; parser->shared->plan.pads && record->found < parser->nfields; record->found++)
+		record->fields[record->found] = (FcField) {.data = parser->texts.nothing,.null = true};
 	if (parser->dialect.mode == FC_MODE_TEXT)
 		fc_parse_check_encoding(parser, fc_parse_verify);
 	if (!record->ok)

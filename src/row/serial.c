@@ -128,15 +128,14 @@ static Node *
 fc_number_argument(List *args)
 {
 	Node	   *found = NULL;
-	ListCell   *lc;
 
-	foreach(lc, args)
+	foreach_ptr(Node, arg, args)
 	{
-		if (!fc_number_contains(lfirst(lc), NULL))
+		if (!fc_number_contains(arg, NULL))
 			continue;
 		if (found)
 			return NULL;
-		found = lfirst(lc);
+		found = arg;
 	}
 	return found;
 }
@@ -189,13 +188,10 @@ fc_number_mutator(Node *node, void *context)
 		(Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
 						   Int64GetDatum(1), false, FLOAT8PASSBYVAL);
 	/* an identity column's sequence has the column's type */
-	if (exprType(node) == INT4OID)
-		call = (Node *) makeFuncExpr(F_INT4_INT8, INT4OID, list_make1(call),
-									 InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
-	else if (exprType(node) == INT2OID)
-		call = (Node *) makeFuncExpr(F_INT2_INT8, INT2OID, list_make1(call),
-									 InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
-	return call;
+	if (exprType(node) == INT8OID)
+		return call;
+	return (Node *) makeFuncExpr(exprType(node) == INT4OID ? F_INT4_INT8 : F_INT2_INT8, exprType(node),
+								 list_make1(call), InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
 }
 
 Node *
@@ -369,28 +365,19 @@ fc_number_take(void *arg)
 	}
 }
 
-/* The chunk in which the record with this number starts */
-static uint32
-fc_number_chunk(FcShared *shared, uint64 number)
-{
-	FcChunkStart *starts = fc_shared_starts(shared);
-	uint32		i = 0;
-
-	while (i < shared->source.nchunks - 1 &&
-		   starts[i].before + starts[i].records <= number)
-		i++;
-	return i;
-}
-
 /* Keeps the error for the first record without a number: COPY stops there */
 static void
 fc_number_refuse(FcContext *ctx, uint64 number, const ErrorData *edata)
 {
 	FcShared   *shared = ctx->shared;
-	FcChunkStart *start = &fc_shared_starts(shared)[fc_number_chunk(shared, number)];
+	FcChunkStart *start = fc_shared_starts(shared);
+	FcChunkStart *last = start + shared->source.nchunks - 1;
 	FcStream   *stream = fc_stream_begin(ctx->source, 65536);
 	FcRecord	record;
 
+	/* the chunk in which the record with this number starts */
+	while (start < last && start->before + start->records <= number)
+		start++;
 	fc_context_enter(ctx, start->first);
 	fc_stream_seek(stream, start->first);
 	for (uint64 i = start->before; i <= number; i++)

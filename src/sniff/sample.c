@@ -228,7 +228,7 @@ fc_sample_head(FcSniffSampling *sampling, uint32 file, FcInput *input, FcCodecKi
 		!(fault.cut && sampling->source->files[file].cut))
 		fc_unpack_throw(&fault, input->word, input->path);
 	taken = fc_unpack_taken(unpacking);
-	if (fc_unpack_is_packed(unpacking))
+	if (fc_unpack_kind(unpacking) != FC_CODEC_NONE)
 		sampling->sample->codec = fc_codec_name(fc_unpack_kind(unpacking));
 	fc_unpack_close(unpacking);
 	fc_unpack_end(&unpacker, NULL, 0);

@@ -3,8 +3,9 @@
  * sort/fetch_window.c
  *	  Reads records of the source file in an order that is not the file's.
  *
- * There are two windows.  The records of one are handed out while the reads of
- * the other are under way; when the first is used up they swap.
+ * There are two windows of entries in key order.  The records of one are read
+ * in file order, neighbors with small gaps by one read, while those of the
+ * other are handed out in key order; when these are used up they swap.
  *
  *	entry stream --> window: entries in key order
  *							 pieces in file order --> requests --> queue
@@ -496,7 +497,6 @@ fc_reader_pump(FcReader *reader)
 	reader->method->submit(reader->io);
 }
 
-/* Finishes the reads of a window. */
 static void
 fc_window_finish(FcReader *reader, FcWindow *window)
 {

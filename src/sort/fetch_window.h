@@ -3,11 +3,6 @@
  * sort/fetch_window.h
  *	  Reads records of the source file in an order that is not the file's.
  *
- * 1. Takes a window of (key, offset, length) entries in key order.
- * 2. Reads their records in file order, neighbors with small gaps by one read,
- *    with many reads in flight.
- * 3. Hands the records out in key order, while the next window is read.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_FETCH_WINDOW_H

@@ -21,7 +21,6 @@
 
 #include "compat/compat.h"
 #include "sort/order_by.h"
-#include "sort/order_by_keys.h"
 
 /*
  * The columns before the row's own: the record's offset, which keeps equal
@@ -46,7 +45,6 @@ struct FcSort
 	Tuplesortstate *state;
 };
 
-/* The row's type, with those columns before its own */
 static TupleDesc
 fc_sort_desc(TupleDesc desc)
 {

@@ -22,7 +22,7 @@
 
 #include "compat/compat.h"
 #include "errors/context.h"
-#include "sort/order_by_keys.h"
+#include "sort/order_by.h"
 
 /* What stands before an item when core's grammar reads it */
 #define FC_SORT_PREFIX	"SELECT ORDER BY "
@@ -128,10 +128,9 @@ List *
 fc_sort_keys_columns(List *keys)
 {
 	List	   *attnums = NIL;
-	ListCell   *lc;
 
-	foreach(lc, keys)
-		attnums = lappend_int(attnums, ((FcSortKey *) lfirst(lc))->attnum);
+	foreach_ptr(FcSortKey, key, keys)
+		attnums = lappend_int(attnums, key->attnum);
 	return attnums;
 }
 
@@ -149,10 +148,9 @@ List *
 fc_sort_keys_parse(Relation rel, List *items)
 {
 	List	   *keys = NIL;
-	ListCell   *lc;
 
-	foreach(lc, items)
-		keys = lappend(keys, fc_sort_key(rel, strVal(lfirst(lc))));
+	foreach_node(String, string, items)
+		keys = lappend(keys, fc_sort_key(rel, strVal(string)));
 	return keys;
 }
 
@@ -160,12 +158,10 @@ char *
 fc_sort_keys_text(Relation rel, List *keys)
 {
 	StringInfoData text;
-	ListCell   *lc;
 
 	initStringInfo(&text);
-	foreach(lc, keys)
+	foreach_ptr(FcSortKey, key, keys)
 	{
-		FcSortKey  *key = lfirst(lc);
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), key->attnum - 1);
 
 		appendStringInfo(&text, "%s%s%s", text.len > 0 ? ", " : "",
@@ -226,20 +222,18 @@ fc_sort_keys_conflict(Relation target, Relation rel, List *keys)
 	List	   *indexes = RelationGetIndexList(rel);
 	List	   *attnums = NIL;
 	char	   *name = NULL;
-	ListCell   *lc;
 
 	/* a partition may have its columns in another order */
-	foreach(lc, keys)
+	foreach_ptr(FcSortKey, key, keys)
 	{
-		AttrNumber	attnum = ((FcSortKey *) lfirst(lc))->attnum;
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(target), attnum - 1);
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(target), key->attnum - 1);
 
 		attnums = lappend_int(attnums, get_attnum(RelationGetRelid(rel),
 												  NameStr(att->attname)));
 	}
-	foreach(lc, indexes)
+	foreach_oid(oid, indexes)
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(oid, AccessShareLock);
 
 		if (name == NULL && fc_sort_index_conflicts(index, keys, attnums))
 			name = pstrdup(RelationGetRelationName(index));

@@ -15,21 +15,10 @@
 
 #include "sort/row_source.h"
 
-/* Where a task's rows come from */
-typedef struct FcRowMethod
-{
-	/*
-	 * Prepares for the task taken last; rows->stats counts its reads from now
-	 * on
-	 */
-	void		(*begin) (FcRowSource *rows);
-	/* See fc_row_source_next */
-	bool		(*next) (FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpilled **row);
-} FcRowMethod;
-
 struct FcRowSource
 {
-	const FcRowMethod *method;	/* of the task in hand */
+	bool		spilled;		/* with the keys; else rows are read by
+								 * windows */
 	FcContext  *ctx;
 	FcSpills   *spills;
 	FcCellReader *cells;
@@ -42,7 +31,8 @@ struct FcRowSource
 	int			ntasks;
 	int			current;		/* the one in hand; -1: none */
 	uint64		done;			/* its rows handed out */
-	const FcReadStats *stats;	/* of the method: what was read so far */
+	const FcReadStats *stats;	/* what was read so far, of the cells or of
+								 * the windows */
 	FcReadStats counted;		/* the part of it that belongs to earlier
 								 * tasks */
 
@@ -57,7 +47,6 @@ struct FcRowSource
 	char	   *data;
 };
 
-/* Takes another task; false if there is none */
 static bool
 fc_rows_take(FcRowSource *rows, bool ahead)
 {
@@ -76,17 +65,6 @@ fc_rows_enter(FcRowSource *rows)
 {
 	fc_cells_enter(rows->cells, rows->tasks[rows->ntasks - 1]);
 	rows->entered = true;
-}
-
-/* What was spilled with the keys */
-
-static void
-fc_spilled_begin(FcRowSource *rows)
-{
-	rows->stats = fc_cells_stats(rows->cells);
-	rows->counted = *rows->stats;
-	if (!rows->ctx->stopped)
-		fc_rows_enter(rows);
 }
 
 /* Reads a record that was too long to be spilled */
@@ -131,8 +109,6 @@ fc_spilled_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpilled *
 	return true;
 }
 
-static const FcRowMethod fc_rows_spilled = {fc_spilled_begin, fc_spilled_next};
-
 /*
  * Windows of reads, which look ahead beyond a task: the more rows there are to
  * choose from, the cheaper are the reads.  What was spilled comes for one task
@@ -166,11 +142,20 @@ fc_window_entries(void *arg, FcEntry *entry)
 	return false;
 }
 
+/* Prepares for the task taken last; rows->stats counts its reads from now on */
 static void
-fc_window_begin(FcRowSource *rows)
+fc_rows_begin(FcRowSource *rows)
 {
 	FcShared   *shared = rows->ctx->shared;
 
+	if (rows->spilled)
+	{
+		rows->stats = fc_cells_stats(rows->cells);
+		rows->counted = *rows->stats;
+		if (!rows->ctx->stopped)
+			fc_rows_enter(rows);
+		return;
+	}
 	rows->reader = fc_read_begin(rows->ctx->source,
 								 shared->io.uring ? &fc_io_uring : &fc_io_sync,
 								 shared->plan.io_depth, fc_shared_read_memory(rows->ctx->shared) / 8 * 5,
@@ -179,7 +164,7 @@ fc_window_begin(FcRowSource *rows)
 }
 
 static bool
-fc_window_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpilled **row)
+fc_window_next(FcRowSource *rows, FcEntry *entry, FcRecord *record)
 {
 	/*
 	 * All known rows of the task were handed out.  If it was taken last, the
@@ -199,8 +184,6 @@ fc_window_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpilled **
 	record->data = rows->data;
 	return true;
 }
-
-static const FcRowMethod fc_rows_window = {fc_window_begin, fc_window_next};
 
 /* Adds what was read for the task in hand to it and to all counters */
 static void
@@ -236,13 +219,12 @@ fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *arg)
 {
 	FcRowSource *rows = palloc0(sizeof(FcRowSource));
 	uint32		ntasks = Max(ctx->shared->ntasks, 1);
-	bool		spilled = ctx->shared->way == FC_WAY_ROWS;
 
 	rows->ctx = ctx;
+	rows->spilled = ctx->shared->way == FC_WAY_ROWS;
 	rows->spills = fc_spills_open(ctx->shared, ctx->kept);
 	/* windows take most of the memory for themselves */
-	rows->cells = fc_cells_begin(rows->spills, fc_shared_read_memory(rows->ctx->shared) / 8 * (spilled ? 6 : 2));
-	rows->method = spilled ? &fc_rows_spilled : &fc_rows_window;
+	rows->cells = fc_cells_begin(rows->spills, fc_shared_read_memory(rows->ctx->shared) / 8 * (rows->spilled ? 6 : 2));
 	rows->take = take;
 	rows->arg = arg;
 	rows->tasks = palloc(sizeof(FcTask *) * ntasks);
@@ -261,7 +243,7 @@ fc_row_source_task(FcRowSource *rows)
 		fc_rows_forget_tasks(rows);
 		if (!fc_rows_take(rows, false))
 			return NULL;
-		rows->method->begin(rows);
+		fc_rows_begin(rows);
 	}
 	Assert(rows->current + 1 < rows->ntasks);
 	rows->done = 0;
@@ -274,7 +256,7 @@ fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpille
 	record->marks = NULL;
 	record->data = NULL;
 	*row = NULL;
-	if (!rows->method->next(rows, entry, record, row))
+	if (rows->spilled ? !fc_spilled_next(rows, entry, record, row) : !fc_window_next(rows, entry, record))
 		return false;
 	record->offset = entry->offset;
 	record->length = entry->length;
@@ -284,7 +266,7 @@ fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpille
 int
 fc_row_source_rows(FcRowSource *rows, FcSpilled **row, int64 *keys, int most)
 {
-	if (rows->method != &fc_rows_spilled || rows->ctx->stopped)
+	if (!rows->spilled || rows->ctx->stopped)
 		return 0;
 	return fc_cells_rows(rows->cells, row, keys, most);
 }

@@ -136,6 +136,12 @@ fc_spill_before(int64 key, uint64 offset, const FcBound *bound)
 		(key == bound->key && fc_spill_offset_before(offset, bound->offset));
 }
 
+static inline int
+fc_spill_bound_cmp(const FcBound *a, const FcBound *b)
+{
+	return fc_spill_before(a->key, a->offset, b) ? -1 : fc_spill_before(b->key, b->offset, a);
+}
+
 /*
  * Records longer than this are not spilled: one read of their place in the
  * source file costs no more than the copy would.
@@ -279,14 +285,12 @@ typedef struct FcSpillKept
 } FcSpillKept;
 
 /*
- * Ends the spill for this process alone, if none of it is in a file yet, as in
- * a load of few rows by the leader alone; the result lives where the spill
- * does.  NULL, with nothing done: it is larger.
+ * Ends the spill for this process alone; the result lives where the spill does.
+ * "in_file": its blocks go to a temporary file, which the caller closes.  Else,
+ * as in a load of few rows by the leader alone, they stay in memory; NULL, with
+ * nothing done, if some of them are in a file already.
  */
-extern FcSpillKept *fc_spill_keep_all(FcSpill *spill);
-
-/* The same of a spill to a temporary file, which the caller closes */
-extern FcSpillKept *fc_spill_keep_file(FcSpill *spill);
+extern FcSpillKept *fc_spill_keep(FcSpill *spill, bool in_file);
 
 /*
  * sort/spill_read.c: the cells of all processes.  Any process may open them

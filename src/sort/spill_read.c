@@ -157,8 +157,7 @@ fc_cell_cmp(const FcCell *a, const FcCell *b)
 {
 	if (a->part.null != b->part.null)
 		return a->part.null ? 1 : -1;
-	return fc_spill_before(a->lo.key, a->lo.offset, &b->lo) ? -1 :
-		fc_spill_before(b->lo.key, b->lo.offset, &a->lo);
+	return fc_spill_bound_cmp(&a->lo, &b->lo);
 }
 
 static int
@@ -167,7 +166,6 @@ fc_ref_cmp(const void *a, const void *b)
 	return fc_cell_cmp(&((const FcCellRef *) a)->cell, &((const FcCellRef *) b)->cell);
 }
 
-/* Adds up what the processes have of each cell */
 static void
 fc_spills_add_up(FcSpills *spills)
 {
@@ -288,7 +286,6 @@ fc_cells_advise(FcCellReader *reader)
 #endif
 }
 
-/* Gives the memory of the cell in hand back */
 static void
 fc_cells_free(FcCellReader *reader)
 {
@@ -322,7 +319,6 @@ fc_cells_foresee(const FcCellReader *reader, Size *size, uint64 *rows)
 	return *size + *rows * 2 * sizeof(FcItem) <= reader->memory;
 }
 
-/* Makes room for so many bytes, of so many rows */
 static void
 fc_cells_make_room(FcCellReader *reader, Size size, uint64 rows)
 {
@@ -397,32 +393,38 @@ fc_cells_add_item(FcCellReader *reader, FcSpilled *spilled, uint64 offset, void 
 }
 
 /*
- * Reads all blocks of a cell, and adds the rows of each while they are in the
- * processor's cache; returns the bytes
+ * Reads the cell block by block, and shows the rows of each while they are in
+ * the processor's cache.  The blocks stay one after the other in "to", or are
+ * given back where that is NULL.
  */
-static Size
-fc_ref_read(FcCellReader *reader, const FcCellRef *ref, char *to)
+static pg_attribute_always_inline void
+fc_cells_each(FcCellReader *reader, const FcCellRef *refs, int nrefs, char *to, FcCellEach each,
+			  void *arg)
 {
-	uint64		place = ref->cell.last;
-	uint32		size = ref->cell.last_size;
-	Size		done = 0;
-
-	if (ref->block)
+	for (int i = 0; i < nrefs; i++)
 	{
-		done = ((const FcSpillBlock *) ref->block)->size;
-		memcpy(to, ref->block, done);
-		fc_cells_walk(reader, to, fc_cells_add_item, NULL);
-	}
-	while (size > 0)
-	{
-		char	   *block = to + done;
+		uint64		place = refs[i].cell.last;
+		uint32		size = refs[i].cell.last_size;
+		char	   *block = (char *) refs[i].block;
 
-		done += size;
-		fc_ref_read_block(reader, ref, &place, &size, block);
-		fc_cells_walk(reader, block, fc_cells_add_item, NULL);
+		if (block && to)
+		{
+			block = memcpy(to, block, refs[i].cell.size);
+			to += refs[i].cell.size;
+		}
+		if (block)
+			fc_cells_walk(reader, block, each, arg);
+		while (size > 0)
+		{
+			block = to ? to : palloc(size);
+			if (to)
+				to += size;
+			fc_ref_read_block(reader, &refs[i], &place, &size, block);
+			fc_cells_walk(reader, block, each, arg);
+			if (to == NULL)
+				pfree(block);
+		}
 	}
-	Assert(done == ref->cell.size);
-	return done;
 }
 
 static inline FcSpilled *
@@ -464,12 +466,9 @@ fc_cells_order_ties(FcCellReader *reader)
 static void
 fc_cells_load(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size size, uint64 rows)
 {
-	Size		done = 0;
-
 	fc_cells_make_room(reader, size, rows);
 	reader->n = reader->next = 0;
-	for (int i = 0; i < nrefs; i++)
-		done += fc_ref_read(reader, &refs[i], reader->buf + done);
+	fc_cells_each(reader, refs, nrefs, reader->buf, fc_cells_add_item, NULL);
 	if (reader->n != rows)
 		elog(ERROR, "a spilled cell has " UINT64_FORMAT " rows instead of " UINT64_FORMAT,
 			 reader->n, rows);
@@ -511,36 +510,10 @@ fc_cells_put_again(FcCellReader *reader, FcSpilled *spilled, uint64 offset, void
 	fc_spill_put_again(arg, spilled, &entry);
 }
 
-/* Shows each row of a cell, which is read block by block */
-static void
-fc_cells_each(FcCellReader *reader, const FcCellRef *refs, int nrefs, FcCellEach each, void *arg)
-{
-	for (int i = 0; i < nrefs; i++)
-	{
-		uint64		place = refs[i].cell.last;
-		uint32		size = refs[i].cell.last_size;
-
-		if (refs[i].block)
-			fc_cells_walk(reader, (char *) refs[i].block, each, arg);
-		while (size > 0)
-		{
-			char	   *block = palloc(size);
-
-			fc_ref_read_block(reader, &refs[i], &place, &size, block);
-			fc_cells_walk(reader, block, each, arg);
-			pfree(block);
-		}
-	}
-}
-
 static int
-fc_bound_cmp(const void *a, const void *b)
+fc_cells_bound_cmp(const void *a, const void *b)
 {
-	const FcBound *ba = a;
-	const FcBound *bb = b;
-
-	return fc_spill_before(ba->key, ba->offset, bb) ? -1 :
-		fc_spill_before(bb->key, bb->offset, ba);
+	return fc_spill_bound_cmp(a, b);
 }
 
 /*
@@ -555,15 +528,15 @@ fc_cells_find_bounds(FcCellReader *reader, const FcCellRef *refs, int nrefs, int
 
 	pg_prng_seed(&sample.random, 1);
 	sample.bounds = palloc(sizeof(FcBound) * sample.most);
-	fc_cells_each(reader, refs, nrefs, fc_cells_take_sample, &sample);
-	qsort(sample.bounds, sample.n, sizeof(FcBound), fc_bound_cmp);
+	fc_cells_each(reader, refs, nrefs, NULL, fc_cells_take_sample, &sample);
+	qsort(sample.bounds, sample.n, sizeof(FcBound), fc_cells_bound_cmp);
 	for (int i = 1; i < *n; i++)
 	{
 		const FcBound *bound = &sample.bounds[(uint64) sample.n * i / *n];
 
 		/* nothing may be before the least */
-		if (fc_bound_cmp(bound, &sample.bounds[0]) == 0 ||
-			(nbounds > 0 && fc_bound_cmp(bound, &sample.bounds[nbounds]) == 0))
+		if (fc_spill_bound_cmp(bound, &sample.bounds[0]) == 0 ||
+			(nbounds > 0 && fc_spill_bound_cmp(bound, &sample.bounds[nbounds]) == 0))
 			continue;
 		sample.bounds[++nbounds] = *bound;
 	}
@@ -586,14 +559,13 @@ fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
 	MemoryContextSwitchTo(cut->mcxt);
 	bounds = fc_cells_find_bounds(reader, refs, nrefs, &n);
 	spill = fc_spill_begin(reader->spills->shared, NULL, NULL, bounds, n, reader->memory / 2);
-	fc_cells_each(reader, refs, nrefs, fc_cells_put_again, spill);
-	cut->kept = fc_spill_keep_file(spill);
+	fc_cells_each(reader, refs, nrefs, NULL, fc_cells_put_again, spill);
+	cut->kept = fc_spill_keep(spill, true);
 	MemoryContextSwitchTo(reader->mcxt);
 	reader->cuts = lcons(cut, reader->cuts);
 	MemoryContextSwitchTo(old);
 }
 
-/* Reads a cell, or cuts it */
 static void
 fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
 {
@@ -613,7 +585,6 @@ fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
 		fc_cells_load(reader, refs, nrefs, size, rows);
 }
 
-/* Gives back the cells that a cell was cut into last */
 static void
 fc_cells_end_cut(FcCellReader *reader)
 {
@@ -668,7 +639,6 @@ fc_cells_enter(FcCellReader *reader, const FcTask *task)
 				  spills->first[i + 1] - spills->first[i]);
 }
 
-/* Is there another row? */
 static inline bool
 fc_cells_has_next(FcCellReader *reader)
 {

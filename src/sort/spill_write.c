@@ -207,16 +207,6 @@ fc_spill_write_block(FcSpill *spill, FcOpenCell *open)
 	open->used = 0;
 }
 
-static void
-fc_spill_free_block(FcSpill *spill, FcOpenCell *open)
-{
-	if (open->block)
-		pfree(open->block);
-	spill->held -= open->room;
-	open->block = NULL;
-	open->room = 0;
-}
-
 /* Writes all blocks, and gives their memory back */
 static void
 fc_spill_write_all(FcSpill *spill)
@@ -228,7 +218,11 @@ fc_spill_write_all(FcSpill *spill)
 		if (open == NULL)
 			continue;
 		fc_spill_write_block(spill, open);
-		fc_spill_free_block(spill, open);
+		if (open->block)
+			pfree(open->block);
+		spill->held -= open->room;
+		open->block = NULL;
+		open->room = 0;
 	}
 }
 
@@ -295,7 +289,6 @@ fc_spill_make_room(FcSpill *spill, FcOpenCell *open, uint64 offset, Size need)
 	}
 }
 
-/* Is there room for it already? */
 static inline bool
 fc_spill_has_room(const FcOpenCell *open, uint64 offset, Size need)
 {
@@ -387,7 +380,6 @@ fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 	return spill->cells[at];
 }
 
-/* The cell of NULL keys */
 static FcOpenCell *
 fc_spill_find_null(FcSpill *spill)
 {
@@ -424,7 +416,6 @@ fc_spill_search(const FcSpill *spill, int64 key)
 	return first - spill->keys + (*first <= key);
 }
 
-/* The cell of a key, of the record at this offset */
 static inline FcOpenCell *
 fc_spill_find(FcSpill *spill, int64 key, uint64 offset)
 {
@@ -586,7 +577,6 @@ fc_spill_seal(const FcSpillRows *rows, int from, int to)
 		memcpy(rows->places[i], &rows->heads[i], FC_SPILL_ROW_HEAD);
 }
 
-/* Writes where the cells are */
 static void
 fc_spill_write_cells(FcSpill *spill, int process)
 {
@@ -616,46 +606,33 @@ fc_spill_end(FcSpill *spill, int process)
 	fc_spill_write_cells(spill, process);
 }
 
-static FcSpillKept *
-fc_spill_keep(FcSpill *spill)
+FcSpillKept *
+fc_spill_keep(FcSpill *spill, bool in_file)
 {
-	FcSpillKept *kept = MemoryContextAllocZero(spill->mcxt, sizeof(FcSpillKept));
+	FcSpillKept *kept;
 
+	if (in_file)
+	{
+		fc_spill_write_all(spill);
+		fc_spill_write_out(spill);
+	}
+	else if (spill->file != 0 || spill->out_used > 0)
+		return NULL;
+	kept = MemoryContextAllocZero(spill->mcxt, sizeof(FcSpillKept));
 	kept->cells = MemoryContextAllocHuge(spill->mcxt, sizeof(FcOpenCell *) * (spill->ncells + 1));
 	kept->file = spill->file;
 	for (int i = 0; i <= spill->ncells; i++)
 	{
 		FcOpenCell *open = i < spill->ncells ? spill->cells[i] : spill->null;
 
-		if (open)
-			kept->cells[kept->ncells++] = open;
-	}
-	return kept;
-}
-
-FcSpillKept *
-fc_spill_keep_all(FcSpill *spill)
-{
-	FcSpillKept *kept;
-
-	if (spill->file != 0 || spill->out_used > 0)
-		return NULL;
-	kept = fc_spill_keep(spill);
-	for (int i = 0; i < kept->ncells; i++)
-	{
-		FcOpenCell *open = kept->cells[i];
-
+		if (open == NULL)
+			continue;
+		kept->cells[kept->ncells++] = open;
+		if (in_file)
+			continue;
 		((FcSpillBlock *) open->block)->base = open->base;
 		((FcSpillBlock *) open->block)->size = open->used;
 		open->cell.size = open->used;
 	}
 	return kept;
-}
-
-FcSpillKept *
-fc_spill_keep_file(FcSpill *spill)
-{
-	fc_spill_write_all(spill);
-	fc_spill_write_out(spill);
-	return fc_spill_keep(spill);
 }

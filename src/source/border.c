@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "source/border.h"
+#include "source/codec.h"
 
 #include <string.h>
 
@@ -80,7 +80,6 @@ next_byte(const char *buf, size_t at, size_t len, int byte)
 	return found ? (size_t) (found - buf) : len;
 }
 
-/* Looks for a member that begins with the byte */
 static size_t
 find(const char *buf, size_t len, int byte, bool (*begins) (const unsigned char *b))
 {

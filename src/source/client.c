@@ -203,13 +203,6 @@ fc_marker_next(FcMarkerScan *scan, const char *buf, size_t at, size_t len)
 	return at;
 }
 
-/* How many bytes of a line end must follow "\." */
-static inline size_t
-fc_marker_eol_length(const FcMarkerScan *scan)
-{
-	return scan->eol == FC_EOL_CRNL ? 2 : 1;
-}
-
 /* Does the line end that must follow "\." begin at s? */
 static bool
 fc_marker_is_eol(const FcMarkerScan *scan, const char *s)
@@ -234,15 +227,8 @@ fc_marker_needs(const FcMarkerScan *scan, const char *buf, size_t at, size_t len
 	if (buf[at] == '\n')
 		return 1;
 	if (buf[at] == '\\' && at + 1 < len && buf[at + 1] == '.')
-		return 2 + fc_marker_eol_length(scan);
+		return scan->eol == FC_EOL_CRNL ? 4 : 3;
 	return 2;
-}
-
-/* Learns from the end of the first line how lines end */
-static void
-fc_marker_learn(FcMarkerScan *scan, const char *s)
-{
-	scan->eol = s[0] == '\n' ? FC_EOL_NL : s[1] == '\n' ? FC_EOL_CRNL : FC_EOL_CR;
 }
 
 /*
@@ -266,7 +252,11 @@ fc_marker_find(FcMarkerScan *scan, const char *buf, size_t len, size_t *held)
 			break;
 		}
 		if (buf[at] != '\\')
-			fc_marker_learn(scan, buf + at++);
+		{
+			/* the end of the first line tells how lines end */
+			scan->eol = buf[at] == '\n' ? FC_EOL_NL : buf[at + 1] == '\n' ? FC_EOL_CRNL : FC_EOL_CR;
+			at++;
+		}
 		else if (buf[at + 1] != '.')
 			at += 1 + fc_marker_char(scan, buf, at + 1);
 		else if (fc_marker_is_eol(scan, buf + at + 2))
@@ -276,13 +266,6 @@ fc_marker_find(FcMarkerScan *scan, const char *buf, size_t len, size_t *held)
 	}
 	scan->skip = at > len ? at - len : 0;
 	return len;
-}
-
-/* Could the bytes be the beginning of a marker, or all of it? */
-static bool
-fc_client_may_be_marker(const char *buf, int len)
-{
-	return strncmp(buf, "\\.\n", len) == 0 || strncmp(buf, "\\.\r\n", len) == 0;
 }
 
 /*
@@ -299,26 +282,14 @@ fc_client_marker_length(const FcClient *client)
 
 	for (int n = 1; n <= Min(message->len, FC_CLIENT_MARKER); n++)
 	{
-		int			at = message->len - n;
-		bool		in_line = at > 0 ? message->data[at - 1] != '\n' : client->in_line;
+		const char *end = message->data + message->len - n;
+		bool		in_line = end > message->data ? end[-1] != '\n' : client->in_line;
 
-		if (!in_line && fc_client_may_be_marker(message->data + at, n))
+		/* the bytes may be the beginning of a marker, or all of it */
+		if (!in_line && (strncmp(end, "\\.\n", n) == 0 || strncmp(end, "\\.\r\n", n) == 0))
 			return n;
 	}
 	return 0;
-}
-
-/* Ends the message before a marker; how many of its last bytes may be one? */
-static int
-fc_client_scan(FcClient *client)
-{
-	StringInfo	message = &client->message;
-	size_t		held;
-	size_t		end = fc_marker_find(&client->scan, message->data, message->len, &held);
-
-	client->ended = (end < message->len);
-	message->len = end;
-	return held;
 }
 
 /*
@@ -329,6 +300,7 @@ static void
 fc_client_hold(FcClient *client)
 {
 	StringInfo	message = &client->message;
+	size_t		held;
 
 	if (client->ended)
 	{
@@ -343,21 +315,20 @@ fc_client_hold(FcClient *client)
 		message->len += client->nheld;
 		message->data[message->len] = '\0';
 	}
-	client->nheld = client->scanned ? fc_client_scan(client) : fc_client_marker_length(client);
+	if (client->scanned)
+	{
+		size_t		end = fc_marker_find(&client->scan, message->data, message->len, &held);
+
+		client->ended = (end < message->len);
+		message->len = end;
+	}
+	else
+		held = fc_client_marker_length(client);
+	client->nheld = held;
 	message->len -= client->nheld;
 	memcpy(client->held, message->data + message->len, client->nheld);
 	if (message->len > 0)
 		client->in_line = message->data[message->len - 1] != '\n';
-}
-
-/* Nothing more will come: gives away what is held, unless it is the marker */
-static void
-fc_client_release(FcClient *client)
-{
-	client->done = true;
-	resetStringInfo(&client->message);
-	if (client->nheld > 0 && client->held[client->nheld - 1] != '\n')
-		appendBinaryStringInfo(&client->message, client->held, client->nheld);
 }
 
 /*
@@ -378,7 +349,11 @@ fc_client_next(FcClient *client)
 					fc_client_hold(client);
 				break;
 			case FC_MSG_COPY_DONE:
-				fc_client_release(client);
+				/* gives away what is held, unless it is the marker */
+				client->done = true;
+				resetStringInfo(&client->message);
+				if (client->nheld > 0 && client->held[client->nheld - 1] != '\n')
+					appendBinaryStringInfo(&client->message, client->held, client->nheld);
 				break;
 			case FC_MSG_COPY_FAIL:
 				/* looked at once what came before it is loaded */

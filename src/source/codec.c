@@ -133,17 +133,6 @@ static const FcMagic magics[] = {
 #define FC_TAR_MAGIC_AT	257
 #define FC_ZIP_NAME_AT	30
 
-/* The number in len bytes, of which the lowest comes first */
-static uint64_t
-fc_codec_number(const char *bytes, int len)
-{
-	uint64_t	n = 0;
-
-	while (--len >= 0)
-		n = n << 8 | (unsigned char) bytes[len];
-	return n;
-}
-
 /* "BZh" and a level, and then what a block or a stream's end begins with */
 static bool
 fc_codec_is_bzip2(const char *head, size_t len)
@@ -229,8 +218,11 @@ fc_codec_detect(const char *head, size_t len, uint64_t *skip)
 		return FC_CODEC_ORC;
 	if (len < 8 || !fc_codec_skips(head))
 		return FC_CODEC_NONE;
+	/* its length stands in four bytes, of which the lowest comes first */
+	for (int i = 7; skip && i >= 4; i--)
+		*skip = *skip << 8 | (unsigned char) head[i];
 	if (skip)
-		*skip = 8 + fc_codec_number(head + 4, 4);
+		*skip += 8;
 	return FC_CODEC_ZSTD;
 }
 
@@ -568,19 +560,6 @@ fc_codec_end(FcCodec *codec)
 }
 
 /*
- * Keeps the member's first bytes, because a library may take any number of
- * bytes before it complains
- */
-static void
-fc_codec_keep_head(FcCodec *codec, const FcCodecIo *io)
-{
-	size_t		at = io->in_pos;
-
-	for (uint64_t n = codec->taken; n < FC_CODEC_MAGIC && at < io->in_len; n++)
-		codec->head[n] = io->in[at++];
-}
-
-/*
  * Is it certain, by the bytes seen after a member, that they begin no other
  * one?
  */
@@ -653,7 +632,7 @@ fc_codec_between(FcCodec *codec, FcCodecIo *io)
 FcCodecResult
 fc_codec_step(FcCodec *codec, FcCodecIo *io)
 {
-	size_t		in = io->in_pos;
+	size_t		in;
 	size_t		out = io->out_pos;
 	bool		end = false;
 	FcCodecResult result;
@@ -665,8 +644,9 @@ fc_codec_step(FcCodec *codec, FcCodecIo *io)
 			return result;
 	}
 	in = io->in_pos;
-	if (codec->taken < FC_CODEC_MAGIC)
-		fc_codec_keep_head(codec, io);
+	/* a library may take any number of bytes before it complains */
+	for (size_t n = 0; codec->taken + n < FC_CODEC_MAGIC && in + n < io->in_len; n++)
+		codec->head[codec->taken + n] = io->in[in + n];
 	result = libraries[codec->kind].step(codec, io, &end);
 	/* a library that complains has seen all of the input, whatever it took */
 	codec->taken += (result == FC_CODEC_CORRUPT ? io->in_len : io->in_pos) - in;

@@ -11,7 +11,7 @@
 #ifndef FC_CODEC_H
 #define FC_CODEC_H
 
-#include "source/codec_io.h"
+#include "source/gunzip.h"
 
 typedef enum FcCodecKind
 {
@@ -100,5 +100,14 @@ extern size_t fc_codec_memory(const FcCodec *codec);
 
 /* What the library says about the last fault; "" if nothing */
 extern const char *fc_codec_reason(const FcCodec *codec);
+
+/* So many bytes are looked at to tell whether a member begins with the first */
+#define FC_BORDER_HEAD	32
+
+/*
+ * The first of the bytes with which a member seems to begin.  Those too near
+ * to the end to be looked at are passed over; len if there is none.
+ */
+extern size_t fc_border_find(FcCodecKind kind, const char *buf, size_t len);
 
 #endif							/* FC_CODEC_H */

@@ -27,7 +27,7 @@
 
 struct FcUnpacking
 {
-	FcUnpacker *unpacker;
+	FcUnpacker *unpacker;		/* has the codec, if the input is packed */
 	FcInput    *input;
 	FcCodecKind kind;
 	FcUnpackFault *fault;
@@ -38,8 +38,6 @@ struct FcUnpacking
 	bool		failed;
 	uint64		border;			/* bytes of the input after which it may stop
 								 * between members */
-	MemoryContext mcxt;			/* frees the codec; NULL: there is none */
-	FcCodec    *codec;
 };
 
 void
@@ -64,15 +62,6 @@ fc_budget_try(FcBudget *budget, uint64 size)
 	return taken;
 }
 
-static void
-fc_budget_give(FcBudget *budget, uint64 size)
-{
-	SpinLockAcquire(&budget->mutex);
-	budget->used -= size;
-	SpinLockRelease(&budget->mutex);
-	ConditionVariableBroadcast(&budget->cv);
-}
-
 /*
  * Reserves the decompressor's size, in bytes, beyond FC_CODEC_LEAST; waits
  * until the budget, which all processes share, has that.  Before it waits it
@@ -88,7 +77,12 @@ fc_unpack_reserve(FcUnpacker *unpacker, uint64 size)
 	if (size == unpacker->reserved)
 		return;
 	if (unpacker->reserved > 0)
-		fc_budget_give(budget, unpacker->reserved);
+	{
+		SpinLockAcquire(&budget->mutex);
+		budget->used -= unpacker->reserved;
+		SpinLockRelease(&budget->mutex);
+		ConditionVariableBroadcast(&budget->cv);
+	}
 	unpacker->reserved = 0;
 	if (size == 0)
 		return;
@@ -113,7 +107,6 @@ fc_unpack_begin(FcUnpacker *unpacker, SharedFileSet *fileset, int number,
 	unpacker->mcxt = CurrentMemoryContext;
 }
 
-/* Frees the decompressor that is kept */
 static void
 fc_unpack_drop_codec(FcUnpacker *unpacker)
 {
@@ -136,20 +129,6 @@ fc_unpack_end(FcUnpacker *unpacker, char *path, size_t path_size)
 }
 
 static void
-fc_unpack_write_file(FcUnpacker *unpacker, char *buf, size_t len)
-{
-	int			n = FileWrite(unpacker->file, buf, (int) len, (off_t) unpacker->in_file,
-							  fc_wait_event(FC_WAIT_UNPACK));
-
-	if (n != (int) len)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not write to file \"%s\": %m",
-						FilePathName(unpacker->file))));
-	unpacker->in_file += len;
-}
-
-static void
 fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
 {
 	FcUnpackPut put = FC_PUT_NOT;
@@ -159,7 +138,10 @@ fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
 	if (unpacker->put)
 		put = unpacker->put(unpacker->put_arg, buf, len);
 	if (put == FC_PUT_NOT)
-		fc_unpack_write_file(unpacker, buf, len);
+	{
+		fc_source_write(unpacker->file, buf, len, unpacker->in_file, fc_wait_event(FC_WAIT_UNPACK));
+		unpacker->in_file += len;
+	}
 	unpacker->enough = (put == FC_PUT_ENOUGH);
 	unpacker->written += len;
 	if (unpacker->look && put != FC_PUT_DROPPED && put != FC_PUT_ENOUGH)
@@ -200,7 +182,6 @@ fc_unpack_fill(FcUnpacking *unpacking)
 		;
 }
 
-/* Notes what is wrong with the input */
 static FcUnpackEnd
 fc_unpack_fails(FcUnpacking *unpacking, FcCodecKind kind, FcCodecResult result)
 {
@@ -211,8 +192,8 @@ fc_unpack_fails(FcUnpacking *unpacking, FcCodecKind kind, FcCodecResult result)
 	fault->kind = kind;
 	fault->result = result;
 	fault->offset = unpacking->before + unpacking->io.in_pos;
-	if (unpacking->codec)
-		strlcpy(fault->reason, fc_codec_reason(unpacking->codec), sizeof(fault->reason));
+	if (fc_codec_unpacks(unpacking->kind))
+		strlcpy(fault->reason, fc_codec_reason(unpacking->unpacker->codec), sizeof(fault->reason));
 	return FC_UNPACK_FAULT;
 }
 
@@ -250,7 +231,7 @@ static bool
 fc_unpack_at_border(const FcUnpacking *unpacking)
 {
 	return fc_unpack_taken(unpacking) >= unpacking->border &&
-		fc_codec_is_between(unpacking->codec) &&
+		fc_codec_is_between(unpacking->unpacker->codec) &&
 		(unpacking->begun || unpacking->io.out_pos >= FC_CODEC_HEAD);
 }
 
@@ -258,18 +239,19 @@ fc_unpack_at_border(const FcUnpacking *unpacking)
 static FcUnpackEnd
 fc_unpack_packed(FcUnpacking *unpacking, uint64 upto)
 {
+	FcUnpacker *unpacker = unpacking->unpacker;
 	FcCodecIo  *io = &unpacking->io;
 	FcCodecResult result;
 
-	while (unpacking->unpacker->written < upto && !unpacking->unpacker->enough)
+	while (unpacker->written < upto && !unpacker->enough)
 	{
 		size_t		in = io->in_pos;
 		size_t		out = io->out_pos;
 		bool		moved;
 
 		CHECK_FOR_INTERRUPTS();
-		result = fc_codec_step(unpacking->codec, io);
-		fc_unpack_reserve(unpacking->unpacker, fc_codec_memory(unpacking->codec));
+		result = fc_codec_step(unpacker->codec, io);
+		fc_unpack_reserve(unpacker, fc_codec_memory(unpacker->codec));
 		if (result != FC_CODEC_OK)
 			return fc_unpack_fails(unpacking, unpacking->kind, result);
 		moved = io->in_pos != in || io->out_pos != out;
@@ -286,7 +268,7 @@ fc_unpack_packed(FcUnpacking *unpacking, uint64 upto)
 		}
 		if (!fc_unpack_flush(unpacking))
 			return FC_UNPACK_FAULT;
-		result = fc_codec_finish(unpacking->codec);
+		result = fc_codec_finish(unpacker->codec);
 		if (result == FC_CODEC_OK)
 			return FC_UNPACK_END;
 		(void) fc_unpack_fails(unpacking, unpacking->kind, result);
@@ -341,60 +323,36 @@ fc_unpack_look(const FcUnpacker *unpacker, size_t len)
 	}
 }
 
-/* Begins a decompressor, which ends with a memory context of its own */
+/*
+ * Takes the decompressor of an earlier input, or begins one, which ends with a
+ * memory context of its own
+ */
 static void
-fc_unpack_begin_codec(FcUnpacking *unpacking)
+fc_unpack_take_codec(FcUnpacking *unpacking)
 {
+	FcUnpacker *unpacker = unpacking->unpacker;
 	MemoryContextCallback *callback;
 
-	unpacking->mcxt = AllocSetContextCreate(unpacking->unpacker->mcxt,
-											"fast_copy codec",
-											ALLOCSET_SMALL_SIZES);
-	callback = MemoryContextAllocZero(unpacking->mcxt, sizeof(MemoryContextCallback));
-	unpacking->codec = fc_codec_begin(unpacking->kind, unpacking->unpacker->budget->most);
-	if (unpacking->codec == NULL)
+	if (unpacker->codec && unpacker->kind == unpacking->kind)
+	{
+		fc_codec_go_on(unpacker->codec, false);
+		return;
+	}
+	fc_unpack_drop_codec(unpacker);
+	unpacker->kind = unpacking->kind;
+	unpacker->codec_mcxt = AllocSetContextCreate(unpacker->mcxt, "fast_copy codec",
+												 ALLOCSET_SMALL_SIZES);
+	callback = MemoryContextAllocZero(unpacker->codec_mcxt, sizeof(MemoryContextCallback));
+	unpacker->codec = fc_codec_begin(unpacking->kind, unpacker->budget->most);
+	if (unpacker->codec == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
 				 errdetail("Failed while unpacking %s \"%s\".",
 						   unpacking->input->word, unpacking->input->path)));
 	callback->func = fc_unpack_free;
-	callback->arg = unpacking->codec;
-	MemoryContextRegisterResetCallback(unpacking->mcxt, callback);
-}
-
-/* Takes the decompressor that is kept, or begins one */
-static void
-fc_unpack_take_codec(FcUnpacking *unpacking)
-{
-	FcUnpacker *unpacker = unpacking->unpacker;
-
-	if (unpacker->codec == NULL || unpacker->kind != unpacking->kind)
-	{
-		fc_unpack_begin_codec(unpacking);
-		return;
-	}
-	unpacking->codec = unpacker->codec;
-	unpacking->mcxt = unpacker->codec_mcxt;
-	unpacker->codec = NULL;
-	fc_codec_go_on(unpacking->codec, false);
-}
-
-/* Keeps the decompressor, if it can go on and has no more memory than it may */
-static void
-fc_unpack_give_codec(FcUnpacking *unpacking)
-{
-	FcUnpacker *unpacker = unpacking->unpacker;
-
-	if (unpacking->failed || !fc_codec_is_between(unpacking->codec) || unpacker->reserved > 0)
-	{
-		MemoryContextDelete(unpacking->mcxt);
-		return;
-	}
-	fc_unpack_drop_codec(unpacker);
-	unpacker->codec = unpacking->codec;
-	unpacker->kind = unpacking->kind;
-	unpacker->codec_mcxt = unpacking->mcxt;
+	callback->arg = unpacker->codec;
+	MemoryContextRegisterResetCallback(unpacker->codec_mcxt, callback);
 }
 
 FcUnpacking *
@@ -434,12 +392,6 @@ fc_unpack_kind(const FcUnpacking *unpacking)
 	return unpacking->kind;
 }
 
-bool
-fc_unpack_is_packed(const FcUnpacking *unpacking)
-{
-	return unpacking->kind != FC_CODEC_NONE;
-}
-
 uint64
 fc_unpack_taken(const FcUnpacking *unpacking)
 {
@@ -455,9 +407,13 @@ fc_unpack_window(const FcUnpacking *unpacking)
 void
 fc_unpack_close(FcUnpacking *unpacking)
 {
-	if (unpacking->codec)
-		fc_unpack_give_codec(unpacking);
-	fc_unpack_reserve(unpacking->unpacker, 0);
+	FcUnpacker *unpacker = unpacking->unpacker;
+
+	/* it is kept if it can go on and has no more memory than it may */
+	if (fc_codec_unpacks(unpacking->kind) &&
+		(unpacking->failed || !fc_codec_is_between(unpacker->codec) || unpacker->reserved > 0))
+		fc_unpack_drop_codec(unpacker);
+	fc_unpack_reserve(unpacker, 0);
 	pfree(unpacking);
 }
 
@@ -471,7 +427,7 @@ fc_unpack_members(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind, bool f
 	unpacking->border = border;
 	unpacking->begun = follows;
 	if (follows)
-		fc_codec_go_on(unpacking->codec, true);
+		fc_codec_go_on(unpacker->codec, true);
 	end = fc_unpack_some(unpacking, PG_UINT64_MAX, fault);
 	*taken = fc_unpack_taken(unpacking);
 	/* what is left in the buffer is read again */

@@ -81,8 +81,8 @@ typedef struct FcUnpacker
 	bool		enough;			/* it has said so: the input is given up */
 
 	/*
-	 * A decompressor of an earlier input, kept for the next one of its kind:
-	 * fresh memory would cost more than small members do
+	 * The decompressor of the input, kept for the next one of its kind: fresh
+	 * memory would cost more than small members do
 	 */
 	FcCodec    *codec;			/* or NULL */
 	FcCodecKind kind;
@@ -142,9 +142,6 @@ extern FcUnpackEnd fc_unpack_some(FcUnpacking *unpacking, uint64 upto,
 extern void fc_unpack_close(FcUnpacking *unpacking);
 
 extern FcCodecKind fc_unpack_kind(const FcUnpacking *unpacking);
-
-/* Is the input packed at all? */
-extern bool fc_unpack_is_packed(const FcUnpacking *unpacking);
 
 /* Bytes of the budget that it holds, and bytes of the input that it has used */
 extern uint64 fc_unpack_window(const FcUnpacking *unpacking);

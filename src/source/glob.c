@@ -20,7 +20,7 @@
 
 #include "miscadmin.h"
 
-#include "source/glob.h"
+#include "compat/compat.h"
 #include "source/root.h"
 
 typedef struct FcGlob
@@ -76,18 +76,6 @@ fc_glob_stat(const FcGlob *glob, const char *path, bool follow, struct stat *st)
 		return true;
 	fc_root_check_refused();
 	return false;
-}
-
-/* Takes a path that matches so far; "rest" is the pattern of what follows it */
-static void
-fc_glob_found(FcGlob *glob, char *path, const char *rest)
-{
-	struct stat st;
-
-	if (rest[0] == '\0')
-		glob->paths = lappend(glob->paths, path);
-	else if (fc_glob_stat(glob, path, true, &st) && S_ISDIR(st.st_mode))
-		fc_glob_walk(glob, path, rest);
 }
 
 /*
@@ -146,18 +134,22 @@ fc_glob_names(const FcGlob *glob, const char *path, const char *component)
 	return names;
 }
 
-/* Takes all names of a directory that match a component */
 static void
 fc_glob_match(FcGlob *glob, const char *directory, const char *component,
 			  const char *rest)
 {
 	List	   *names = fc_glob_names(glob, directory[0] == '\0' ? "." : directory, component);
-	ListCell   *lc;
 
-	foreach(lc, names)
+	foreach_ptr(char, name, names)
 	{
+		char	   *path = psprintf("%s%s", directory, name);
+		struct stat st;
+
 		CHECK_FOR_INTERRUPTS();
-		fc_glob_found(glob, psprintf("%s%s", directory, (char *) lfirst(lc)), rest);
+		if (rest[0] == '\0')
+			glob->paths = lappend(glob->paths, path);
+		else if (fc_glob_stat(glob, path, true, &st) && S_ISDIR(st.st_mode))
+			fc_glob_walk(glob, path, rest);
 	}
 	list_free_deep(names);
 }

@@ -185,17 +185,6 @@ gunzip_take(FcGunzip *gunzip, unsigned char byte)
 	return NULL;
 }
 
-/* Takes the header as far as it is there; returns what is wrong, or NULL */
-static const char *
-gunzip_header(FcGunzip *gunzip, FcCodecIo *io)
-{
-	const char *reason = NULL;
-
-	while (gunzip->part != PART_BODY && io->in_pos < io->in_len && reason == NULL)
-		reason = gunzip_take(gunzip, (unsigned char) io->in[io->in_pos++]);
-	return reason;
-}
-
 FcCodecResult
 fc_gunzip_step(FcGunzip *gunzip, FcCodecIo *io, bool *end, const char **reason)
 {
@@ -203,7 +192,9 @@ fc_gunzip_step(FcGunzip *gunzip, FcCodecIo *io, bool *end, const char **reason)
 	int			rc;
 
 	*end = false;
-	*reason = gunzip_header(gunzip, io);
+	*reason = NULL;
+	while (gunzip->part != PART_BODY && io->in_pos < io->in_len && *reason == NULL)
+		*reason = gunzip_take(gunzip, (unsigned char) io->in[io->in_pos++]);
 	if (*reason)
 		return FC_CODEC_CORRUPT;
 	if (gunzip->part != PART_BODY)

@@ -56,35 +56,11 @@ fc_recode_needed(int encoding, const FcDialect *dialect)
 		IS_HIGHBIT_SET(dialect->escape);
 }
 
-static void
-fc_recode_write(FcRecode *recode, int len)
-{
-	int			n;
-
-	n = FileWrite(recode->file, (char *) recode->out, len, recode->written,
-				  WAIT_EVENT_BUFFILE_WRITE);
-	if (n != len)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not write to file \"%s\": %m",
-						FilePathName(recode->file))));
-	recode->written += n;
-}
-
-static void
-fc_recode_count_lines(FcRecode *recode)
-{
-	for (const unsigned char *c = recode->out; *c != '\0'; c++)
-	{
-		recode->newlines += (*c == '\n');
-		recode->returns += (*c == '\r');
-	}
-}
-
 /* Converts what is in the buffer; false if its first character is bad */
 static bool
 fc_recode_block(FcRecode *recode, bool eof)
 {
+	const char *out = (const char *) recode->out;
 	int			used;
 
 	used = pg_do_encoding_conversion_buf(recode->proc, recode->encoding,
@@ -96,8 +72,13 @@ fc_recode_block(FcRecode *recode, bool eof)
 	/* a character cut by the block's end is completed by the next block */
 	if (used == 0)
 		return !eof && recode->inlen < MAX_CONVERSION_INPUT_LENGTH;
-	fc_recode_write(recode, strlen((char *) recode->out));
-	fc_recode_count_lines(recode);
+	fc_source_write(recode->file, out, strlen(out), recode->written, WAIT_EVENT_BUFFILE_WRITE);
+	recode->written += strlen(out);
+	for (; *out != '\0'; out++)
+	{
+		recode->newlines += (*out == '\n');
+		recode->returns += (*out == '\r');
+	}
 	recode->inlen -= used;
 	memmove(recode->in, recode->in + used, recode->inlen);
 	return true;
@@ -158,16 +139,6 @@ fc_recode_proc(int encoding)
 	return proc;
 }
 
-/* The character that stopped the conversion is first in the buffer */
-static void
-fc_recode_fault(const FcRecode *recode, FcRecodeFault *fault)
-{
-	fault->len = Min(recode->inlen, MAX_CONVERSION_INPUT_LENGTH);
-	memcpy(fault->bytes, recode->in, fault->len);
-	fault->file = recode->number;
-	fault->line = 1 + (recode->newlines > 0 ? recode->newlines : recode->returns);
-}
-
 FcSource *
 fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset,
 				 FcRecodeFault *fault)
@@ -190,7 +161,13 @@ fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset,
 		copy->programs = source->programs;
 	}
 	else
-		fc_recode_fault(&recode, fault);
+	{
+		/* the character that stopped the conversion is first in the buffer */
+		fault->len = Min(recode.inlen, MAX_CONVERSION_INPUT_LENGTH);
+		memcpy(fault->bytes, recode.in, fault->len);
+		fault->file = recode.number;
+		fault->line = 1 + (recode.newlines > 0 ? recode.newlines : recode.returns);
+	}
 	FileClose(recode.file);
 	pfree(recode.in);
 	pfree(recode.out);

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * source/root.h
- *	  Opens paths for roles that may open only what is below one directory.
+ *	  Opens paths for roles that may open only what is below one directory, and
+ *	  finds the files that match a pattern.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,6 +11,8 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+
+#include "nodes/pg_list.h"
 
 /* How files are opened: without waiting, as for the writer of a FIFO */
 #define FC_ROOT_READ	(O_RDONLY | O_NONBLOCK | O_CLOEXEC | PG_BINARY)
@@ -36,5 +39,15 @@ extern int	fc_root_stat(const char *root, const char *path, bool follow,
 
 /* ERROR 42501, COPY's, the same for all paths, if errno is EXDEV */
 extern void fc_root_check_refused(void);
+
+/* Has the path characters that stand for others? */
+extern bool fc_glob_is_pattern(const char *path);
+
+/*
+ * The paths that match, as strings, in the order of their bytes; NIL if none
+ * does.  With "root", which may be NULL, ERROR 42501 for a directory that is
+ * not below that.
+ */
+extern List *fc_glob_expand(const char *pattern, const char *root);
 
 #endif							/* FC_ROOT_H */

@@ -140,6 +140,15 @@ fc_source_cannot_read(const char *path)
 			 errmsg("could not read file \"%s\": %m", path)));
 }
 
+void
+fc_source_write(File file, const char *buf, size_t len, uint64 at, uint32 event)
+{
+	if (FileWrite(file, (char *) buf, len, (off_t) at, event) != (int) len)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not write to file \"%s\": %m", FilePathName(file))));
+}
+
 FcSource *
 fc_source_begin(void)
 {
@@ -267,10 +276,7 @@ fc_source_copy_stream(FcSource *source, FcFile *file, const char *path, int fd, 
 			break;
 		if (source->streamed == 0)
 			fc_source_begin_streamed(source);
-		if (FileWrite(source->streamed, buf, n, source->streamed_end, WAIT_EVENT_BUFFILE_WRITE) != n)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not write to file \"%s\": %m", FilePathName(source->streamed))));
+		fc_source_write(source->streamed, buf, n, source->streamed_end, WAIT_EVENT_BUFFILE_WRITE);
 		source->streamed_end += n;
 	}
 	pfree(buf);
@@ -448,18 +454,6 @@ fc_source_paths_size(const FcSource *source)
 {
 	return source->files[source->nfiles - 1].path +
 		strlen(fc_source_path(source, source->nfiles - 1)) + 1;
-}
-
-const char *
-fc_source_path_at(const FcSource *source, uint64 offset)
-{
-	return fc_source_path(source, fc_source_number(source, offset));
-}
-
-uint64
-fc_source_end_at(const FcSource *source, uint64 offset)
-{
-	return fc_source_end(source, fc_source_number(source, offset));
 }
 
 uint64
@@ -666,7 +660,6 @@ fc_source_unpin(const FcSource *source, FcDescriptor *pinned)
 	fc_descriptors_unpin(source->descriptors, pinned);
 }
 
-/* Reads bytes of one descriptor */
 static void
 fc_source_read_from(int fd, const char *path, uint64 offset, char *buf,
 					size_t len)
@@ -705,16 +698,6 @@ fc_source_read_ring(FcRing *ring, uint64 offset, char *buf, size_t len)
 	return len;
 }
 
-/* Takes what the ring has out of the bytes in a copy */
-static void
-fc_source_without_ring(FcRing *ring, uint64 offset, FcStretch *stretch)
-{
-	if (offset < ring->from)
-		stretch->left = Min(stretch->left, ring->from - offset);
-	else
-		stretch->within -= pg_atomic_read_u64(&ring->upto) - ring->from;
-}
-
 void
 fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 {
@@ -739,8 +722,11 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 			continue;
 		}
 		stretch = fc_source_stretch(source, number, offset);
-		if (source->ring)
-			fc_source_without_ring(source->ring, offset, &stretch);
+		/* the copy lacks what the ring has */
+		if (source->ring && offset < source->ring->from)
+			stretch.left = Min(stretch.left, source->ring->from - offset);
+		else if (source->ring)
+			stretch.within -= pg_atomic_read_u64(&source->ring->upto) - source->ring->from;
 		n = Min(len, stretch.left);
 		if (n == 0)
 			fc_source_early_end(fc_source_path(source, number),

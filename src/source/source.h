@@ -110,6 +110,9 @@ typedef struct FcSource
 extern FcSource *fc_source_begin(void);
 extern void fc_source_add(FcSource *source, const char *path, int fd, uint64 most);
 
+/* Writes bytes to a temporary file, all or ERROR */
+extern void fc_source_write(File file, const char *buf, size_t len, uint64 at, uint32 event);
+
 /* When somebody wrote to the file last */
 extern TimestampTz fc_source_modified(const struct stat *st);
 
@@ -153,7 +156,6 @@ extern uint32 fc_source_number(const FcSource *source, uint64 offset);
 extern const char *fc_source_path(const FcSource *source, uint32 number);
 extern uint64 fc_source_end(const FcSource *source, uint32 number);
 
-/* The file that has this byte */
 static inline FcFile *
 fc_source_file(const FcSource *source, uint64 offset)
 {
@@ -162,8 +164,8 @@ fc_source_file(const FcSource *source, uint64 offset)
 }
 
 /* Its name for messages, and where it ends */
-extern const char *fc_source_path_at(const FcSource *source, uint64 offset);
-extern uint64 fc_source_end_at(const FcSource *source, uint64 offset);
+#define fc_source_path_at(source, offset)	fc_source_path(source, fc_source_number(source, offset))
+#define fc_source_end_at(source, offset)	fc_source_end(source, fc_source_number(source, offset))
 
 /* Bytes after the headers; the whole guess as long as it is one */
 extern uint64 fc_source_data_size(const FcSource *source);

@@ -19,7 +19,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "source/border.h"
+#include "source/codec.h"
 
 #define MOST	(2 * 1024 * 1024)	/* bytes, packed or not */
 #define MEMBERS	60

@@ -96,31 +96,25 @@ fc_citus_scan_begin(const char *name, const FcCitusColumn *columns, int n)
 	return scan;
 }
 
-/* The text of a value of whatever type the column has */
-static Datum
-fc_citus_text(FcCitusScan *scan, int i, Datum value)
-{
-	Oid			output;
-	bool		is_varlena;
-
-	getTypeOutputInfo(TupleDescAttr(RelationGetDescr(scan->rel), scan->attnums[i] - 1)->atttypid,
-					  &output, &is_varlena);
-	return CStringGetDatum(OidOutputFunctionCall(output, value));
-}
-
 bool
 fc_citus_scan_next(FcCitusScan *scan, Datum *values, bool *nulls)
 {
 	HeapTuple	tuple = systable_getnext(scan->scan);
+	TupleDesc	desc = RelationGetDescr(scan->rel);
+	Oid			output;
+	bool		is_varlena;
 
 	CHECK_FOR_INTERRUPTS();
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	for (int i = 0; i < scan->n; i++)
 	{
-		values[i] = heap_getattr(tuple, scan->attnums[i], RelationGetDescr(scan->rel), &nulls[i]);
-		if (!nulls[i] && !OidIsValid(scan->columns[i].type))
-			values[i] = fc_citus_text(scan, i, values[i]);
+		values[i] = heap_getattr(tuple, scan->attnums[i], desc, &nulls[i]);
+		if (nulls[i] || OidIsValid(scan->columns[i].type))
+			continue;
+		/* the text of a value, whatever type the column has */
+		getTypeOutputInfo(TupleDescAttr(desc, scan->attnums[i] - 1)->atttypid, &output, &is_varlena);
+		values[i] = CStringGetDatum(OidOutputFunctionCall(output, values[i]));
 	}
 	return true;
 }

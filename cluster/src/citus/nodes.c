@@ -21,6 +21,7 @@
 
 #include "citus/catalog.h"
 #include "citus/nodes.h"
+#include "compat/compat.h"
 
 /* Rows of pg_dist_authinfo about all nodes, and about this server itself */
 #define FC_CITUS_ANY_NODE	0
@@ -63,11 +64,9 @@ fc_citus_nodes(void)
 const FcCitusNode *
 fc_citus_node_of(const List *nodes, int32 group)
 {
-	ListCell   *lc;
-
-	foreach(lc, nodes)
-		if (((FcCitusNode *) lfirst(lc))->group == group)
-			return lfirst(lc);
+	foreach_ptr(FcCitusNode, node, nodes)
+		if (node->group == group)
+			return node;
 	return NULL;
 }
 

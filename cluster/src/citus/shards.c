@@ -39,6 +39,7 @@
 #include "citus/catalog.h"
 #include "citus/nodes.h"
 #include "citus/shards.h"
+#include "compat/compat.h"
 #include "key/search.h"
 
 /* As pg_dist_partition and pg_dist_placement have them */
@@ -228,7 +229,6 @@ fc_shards_places_refusal(const FcShards *shards)
 {
 	List	   *nodes = fc_citus_nodes();
 	List	   *groups = NIL;
-	ListCell   *lc;
 	const char *why = NULL;
 
 	for (int i = 0; i < shards->n; i++)
@@ -239,9 +239,9 @@ fc_shards_places_refusal(const FcShards *shards)
 			return psprintf("Shard " INT64_FORMAT " is nowhere.", shards->list[i].id);
 		groups = list_append_unique_int(groups, shards->list[i].group);
 	}
-	foreach(lc, groups)
+	foreach_int(group, groups)
 		if (why == NULL)
-			why = fc_shards_node_refusal(nodes, lfirst_int(lc));
+			why = fc_shards_node_refusal(nodes, group);
 	return why;
 }
 
@@ -347,7 +347,6 @@ fc_shards_lock_all(Oid table, const FcShards *shards)
 	SetUserIdAndSecContext(userid, context);
 }
 
-/* Are all shards of the one list in the other? */
 static bool
 fc_shards_are_same(const FcShards *left, const FcShards *right)
 {

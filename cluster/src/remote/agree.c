@@ -16,8 +16,7 @@
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
-#include "remote/agree.h"
-#include "remote/names.h"
+#include "remote/remote.h"
 
 /* A type's name without the schema of all that PostgreSQL brings */
 static const char *
@@ -39,16 +38,6 @@ fc_agree_refuse(FcNode *node, const FcRemotePlace *place, char *detail)
 					 place->shard ? "table" : "foreign table")));
 }
 
-/* The columns there: name, type, and whether the table has rules */
-static FcWireResult *
-fc_agree_ask(FcNode *node, const FcRemotePlace *place)
-{
-	return fc_node_ask(node, psprintf("SELECT attname, pg_catalog.format_type(atttypid, atttypmod), relhasrules, relkind"
-									  " FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class ON pg_class.oid = attrelid"
-									  " WHERE attrelid = pg_catalog.to_regclass(%s) AND attnum > 0 AND NOT attisdropped",
-									  quote_literal_cstr(fc_remote_table(place))), 4);
-}
-
 /* Finds the column's type there; NULL: there is no such column */
 static const char *
 fc_agree_type(FcWireResult *columns, const char *name)
@@ -62,7 +51,11 @@ fc_agree_type(FcWireResult *columns, const char *name)
 bool
 fc_agree_check(FcNode *node, const FcRemotePlace *place, const List *attnums)
 {
-	FcWireResult *columns = fc_agree_ask(node, place);
+	/* name, type, and whether the table has rules */
+	FcWireResult *columns = fc_node_ask(node, psprintf("SELECT attname, pg_catalog.format_type(atttypid, atttypmod), relhasrules, relkind"
+									  " FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class ON pg_class.oid = attrelid"
+									  " WHERE attrelid = pg_catalog.to_regclass(%s) AND attnum > 0 AND NOT attisdropped",
+									  quote_literal_cstr(fc_remote_table(place))), 4);
 	ListCell   *lc;
 
 	if (fc_wire_rows(columns) > 0 && fc_wire_value(columns, 0, 2)[0] == 't')

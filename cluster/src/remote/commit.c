@@ -105,17 +105,11 @@ fc_commit_foresee(FcRemoteCommit commit, const FcNode *node, int n)
 static bool
 fc_commit_in_two(dlist_head *members, FcRemoteCommit commit)
 {
-	dlist_iter	iter;
-
 	if (commit != FC_COMMIT_AUTO)
 		return commit == FC_COMMIT_TWO_PHASE;
-	dlist_foreach(iter, members)
-	{
-		const FcNode *node = dlist_container(FcMember, link, iter.cur)->node;
-
-		if (fc_commit_refusal(node, fc_member_count(members, node->server, NULL)))
+	fc_members_each(member, members)
+		if (fc_commit_refusal(member->node, fc_member_count(members, member->node->server, NULL)))
 			return false;
-	}
 	return true;
 }
 
@@ -153,12 +147,8 @@ fc_commit_take(FcMember *member, FcWireResult *result, const char *sql, const ch
 static void
 fc_commit_one_by_one(dlist_head *members)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, members)
+	fc_members_each(member, members)
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
 		fc_commit_take(member, fc_node_run(member->node, "COMMIT"), "COMMIT", "COMMIT");
 		member->state = FC_MEMBER_ENDED;
 	}
@@ -170,13 +160,11 @@ fc_commit_log(dlist_head *members)
 {
 	uint64		nonce = fc_gid_nonce();
 	int			n = 0;
-	dlist_iter	iter;
 
 	fc_log_hold(nonce);
 	PushActiveSnapshot(GetLatestSnapshot());
-	dlist_foreach(iter, members)
+	fc_members_each(member, members)
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 		FcNode	   *node = member->node;
 		char	   *gid = fc_gid_make(fc_log_prefix(node->server), nonce, ++n);
 
@@ -202,20 +190,14 @@ fc_commit_send(FcMember *member, const char *command)
 static void
 fc_commit_prepare(dlist_head *members)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, members)
+	fc_members_each(member, members)
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
 		member->state = FC_MEMBER_PREPARING;
 		if (!fc_commit_send(member, FC_COMMIT_PREPARE))
 			fc_node_throw(member->node, FC_COMMIT_PREPARE);
 	}
-	dlist_foreach(iter, members)
+	fc_members_each(member, members)
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
 		fc_commit_take(member, fc_node_result(member->node, 0), FC_COMMIT_PREPARE, FC_COMMIT_PREPARE);
 		member->state = FC_MEMBER_PREPARED;
 	}
@@ -224,12 +206,8 @@ fc_commit_prepare(dlist_head *members)
 void
 fc_commit_members(dlist_head *members, FcRemoteCommit commit)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, members)
+	fc_members_each(member, members)
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
 		Assert(member->state == FC_MEMBER_OPEN);
 		fc_member_check(member);
 	}
@@ -256,7 +234,6 @@ fc_commit_settle(FcMember *member, TimestampTz until)
 		member->state = FC_MEMBER_ENDED;
 }
 
-/* Warns of a transaction that is left prepared */
 static void
 fc_commit_warn(FcMember *member, bool commit)
 {
@@ -297,21 +274,15 @@ fc_commit_late(FcMember *member, TimestampTz until)
 static void
 fc_commit_tell(dlist_head *members, const char *command, TimestampTz until)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, members)
+	fc_members_each(member, members)
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
 		if (member->state == FC_MEMBER_PREPARING)
 			fc_commit_settle(member, GetCurrentTimestamp());
 		if (member->state == FC_MEMBER_PREPARED)
 			(void) fc_commit_send(member, command);
 	}
-	dlist_foreach(iter, members)
+	fc_members_each(member, members)
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
 		if (member->state != FC_MEMBER_PREPARING)
 			continue;
 		fc_commit_settle(member, until);
@@ -337,12 +308,10 @@ fc_commit_end(void *arg)
 {
 	const FcCommitEnd *end = arg;
 	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_COMMIT_WAIT_MS);
-	dlist_iter	iter;
 
 	fc_commit_tell(end->members, end->commit ? "COMMIT PREPARED" : "ROLLBACK PREPARED", until);
-	dlist_foreach(iter, end->members)
+	fc_members_each(member, end->members)
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 		FcWireResult *result = member->state == FC_MEMBER_PREPARED ?
 			fc_node_result(member->node, until) : NULL;
 

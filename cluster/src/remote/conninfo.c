@@ -32,6 +32,7 @@
 #include "utils/syscache.h"
 
 #include "citus/nodes.h"
+#include "compat/compat.h"
 #include "remote/conninfo.h"
 
 /* Is the function of C, and this one of postgres_fdw's library? */
@@ -74,11 +75,9 @@ fc_conninfo_is_postgres(Oid server)
 static DefElem *
 fc_conninfo_option(const List *options, const char *name)
 {
-	ListCell   *lc;
-
-	foreach(lc, options)
-		if (strcmp(((DefElem *) lfirst(lc))->defname, name) == 0)
-			return lfirst(lc);
+	foreach_ptr(DefElem, option, options)
+		if (strcmp(option->defname, name) == 0)
+			return option;
 	return NULL;
 }
 
@@ -201,20 +200,15 @@ fc_conninfo_of_mapping(Oid server, Oid userid, bool load)
 	DefElem    *timeout = fc_conninfo_option(options, "connect_timeout");
 	FcConninfo	info = {.needs_password = fc_conninfo_needs_password(mapping, load)};
 	int			n = 0;
-	ListCell   *lc;
 
 	if (info.needs_password)
 		fc_conninfo_check_password(mapping);
 	info.timeout = timeout ? atoi(defGetString(timeout)) : 0;
 	info.names = palloc0((list_length(options) + 3) * sizeof(char *));
 	info.values = palloc0((list_length(options) + 3) * sizeof(char *));
-	foreach(lc, options)
-	{
-		DefElem    *option = lfirst(lc);
-
+	foreach_ptr(DefElem, option, options)
 		if (fc_wire_is_option(option->defname))
 			fc_conninfo_add(&info, &n, option->defname, defGetString(option));
-	}
 	fc_conninfo_add(&info, &n, "fallback_application_name", "fast_copy");
 	fc_conninfo_add(&info, &n, "client_encoding", GetDatabaseEncodingName());
 	return info;

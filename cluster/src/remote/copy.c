@@ -27,10 +27,7 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
-#include "remote/agree.h"
 #include "remote/conninfo.h"
-#include "remote/make.h"
-#include "remote/names.h"
 #include "remote/remote.h"
 #include "remote/transaction.h"
 
@@ -96,29 +93,18 @@ fc_copy_sql(const FcRemotePlace *place, const List *attnums, const FcRemoteOptio
 {
 	StringInfoData sql;
 	const char *separator = "(";
-	ListCell   *lc;
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "COPY %s ", fc_remote_table(place));
-	foreach(lc, attnums)
+	foreach_int(attnum, attnums)
 	{
 		appendStringInfo(&sql, "%s%s", separator,
-						 quote_identifier(fc_remote_column(place, lfirst_int(lc))));
+						 quote_identifier(fc_remote_column(place, attnum)));
 		separator = ", ";
 	}
 	appendStringInfo(&sql, ") FROM STDIN WITH (%s%s%s)", fast ? options->fast : "",
 					 fast ? ", " : "", options->copy);
 	return sql.data;
-}
-
-/* The table's name as the node clips it */
-static char *
-fc_copy_table(const FcRemotePlace *place)
-{
-	char	   *name = fc_remote_relname(place);
-
-	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
-	return name;
 }
 
 /*
@@ -175,14 +161,6 @@ fc_copy_set_piece(FcRemoteCopy *copy, int fd)
 	copy->piece = Max(bytes / FC_COPY_PACKET, 1) * FC_COPY_PACKET - FC_COPY_HEAD;
 }
 
-static char *
-fc_copy_buffer(FcMember *member)
-{
-	char	   *buffer = MemoryContextAlloc(member->copying, FC_COPY_BUFFER + 2 * FC_COPY_PAGE);
-
-	return (char *) TYPEALIGN(FC_COPY_PAGE, buffer) + FC_COPY_PAGE / 2;
-}
-
 FcRemoteCopy *
 fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums,
 					 const FcRemoteOptions *options, const FcRemoteTable *table)
@@ -190,6 +168,7 @@ fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums
 	FcMember   *member = fc_copy_join(place, userid, table);
 	bool		fast;
 	char	   *sql;
+	char	   *name;
 	FcRemoteCopy *copy;
 
 	if (member == NULL)
@@ -205,8 +184,12 @@ fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums
 	copy = MemoryContextAllocZero(member->copying, sizeof(FcRemoteCopy));
 	copy->member = member;
 	copy->fast = fast;
-	copy->table = MemoryContextStrdup(member->copying, fc_copy_table(place));
-	copy->buffer = fc_copy_buffer(member);
+	/* as the node clips it */
+	name = fc_remote_relname(place);
+	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
+	copy->table = MemoryContextStrdup(member->copying, name);
+	copy->buffer = MemoryContextAlloc(member->copying, FC_COPY_BUFFER + 2 * FC_COPY_PAGE);
+	copy->buffer = (char *) TYPEALIGN(FC_COPY_PAGE, copy->buffer) + FC_COPY_PAGE / 2;
 	copy->share = fc_copy_share(fc_wire_socket(member->node->wire));
 	copy->try_at = copy->piece = FC_COPY_PACKET - FC_COPY_HEAD;
 	member->failed = false;

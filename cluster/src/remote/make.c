@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "remote/make.h"
+#include "remote/remote.h"
 #include "remote/transaction.h"
 
 void
@@ -35,13 +35,10 @@ static char *
 fc_make_commands(FcMember *member)
 {
 	StringInfoData sql;
-	ListCell   *lc;
 
 	initStringInfo(&sql);
-	foreach(lc, member->made)
+	foreach_ptr(FcMadeTable, table, member->made)
 	{
-		FcMadeTable *table = lfirst(lc);
-
 		appendStringInfoString(&sql, table->indexes);
 		table->indexes = "";
 	}
@@ -53,11 +50,9 @@ static List *
 fc_make_send(void)
 {
 	List	   *busy = NIL;
-	dlist_iter	iter;
 
-	dlist_foreach(iter, fc_transaction_members())
+	fc_members_each(member, fc_transaction_members())
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
 		char	   *sql = fc_make_commands(member);
 
 		if (sql[0] == '\0')
@@ -74,11 +69,8 @@ fc_make_send(void)
 void
 fc_remote_build_indexes(void)
 {
-	ListCell   *lc;
-
-	foreach(lc, fc_make_send())
+	foreach_ptr(FcMember, member, fc_make_send())
 	{
-		FcMember   *member = lfirst(lc);
 		FcWireResult *result = fc_node_result(member->node, 0);
 
 		CHECK_FOR_INTERRUPTS();
@@ -91,10 +83,8 @@ fc_remote_build_indexes(void)
 bool
 fc_remote_has_made(void)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, fc_transaction_members())
-		if (dlist_container(FcMember, link, iter.cur)->made != NIL)
+	fc_members_each(member, fc_transaction_members())
+		if (member->made != NIL)
 			return true;
 	return false;
 }

@@ -30,12 +30,9 @@ int
 fc_member_count(dlist_head *members, Oid server, const FcMember *last)
 {
 	int			n = 0;
-	dlist_iter	iter;
 
-	dlist_foreach(iter, members)
+	fc_members_each(member, members)
 	{
-		const FcMember *member = dlist_container(FcMember, link, iter.cur);
-
 		n += member->node->server == server;
 		if (member == last)
 			break;
@@ -84,14 +81,8 @@ fc_member_release(FcMember *member)
 void
 fc_member_leave(FcMember *member)
 {
-	ListCell   *lc;
-
-	foreach(lc, member->made)
-	{
-		FcMadeTable *table = lfirst(lc);
-
+	foreach_ptr(FcMadeTable, table, member->made)
 		table->level = Min(table->level, member->depth - 1);
-	}
 	if (member->level == member->depth)
 		member->level--;
 	member->depth--;
@@ -113,27 +104,10 @@ fc_member_add_table(FcMember *member, const char *name, const char *indexes)
 FcMadeTable *
 fc_member_table(const FcMember *member, const char *name)
 {
-	ListCell   *lc;
-
-	foreach(lc, member->made)
-	{
-		FcMadeTable *table = lfirst(lc);
-
+	foreach_ptr(FcMadeTable, table, member->made)
 		if (strcmp(table->name, name) == 0)
 			return table;
-	}
 	return NULL;
-}
-
-/* Forgets the tables that were made in the current subtransaction */
-static void
-fc_member_forget_tables(FcMember *member)
-{
-	ListCell   *lc;
-
-	foreach(lc, member->made)
-		if (((FcMadeTable *) lfirst(lc))->level >= member->depth)
-			member->made = foreach_delete_current(member->made, lc);
 }
 
 void
@@ -189,17 +163,11 @@ fc_member_cancel(FcMember *member, TimestampTz until)
 void
 fc_member_cancel_all(dlist_head *members, int level, TimestampTz until)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, members)
-	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
+	fc_members_each(member, members)
 		if (member->level >= level)
 			fc_member_fail(member);
-	}
-	dlist_foreach(iter, members)
-		fc_member_settle(dlist_container(FcMember, link, iter.cur), until);
+	fc_members_each(member, members)
+		fc_member_settle(member, until);
 }
 
 bool
@@ -244,10 +212,14 @@ fc_member_undo(void *arg)
 void
 fc_member_roll_back(FcMember *member)
 {
+	ListCell   *lc;
+
 	if (!fc_member_quietly(fc_member_undo, member))
 		member->broken = true;
 	member->failed = false;
-	fc_member_forget_tables(member);
+	foreach(lc, member->made)
+		if (((FcMadeTable *) lfirst(lc))->level >= member->depth)
+			member->made = foreach_delete_current(member->made, lc);
 	/* what was set in the savepoint is set back */
 	member->node->settings = NULL;
 	member->depth--;

@@ -11,6 +11,7 @@
 #include "lib/ilist.h"
 #include "nodes/pg_list.h"
 
+#include "compat/compat.h"
 #include "remote/node.h"
 
 /* The option remote_commit: how rows on other servers are committed */
@@ -54,6 +55,12 @@ typedef struct FcMember
 	FcMemberState state;
 	char	   *gid;			/* once it prepares */
 } FcMember;
+
+/* "for" over members, of which none may be deleted meanwhile */
+#define fc_members_each(member, members) \
+	for (FcMember *member = dlist_container(FcMember, link, (members)->head.next); \
+		 &member->link != &(members)->head; \
+		 member = dlist_container(FcMember, link, member->link.next))
 
 /* Adds a table that was made there in the current subtransaction */
 extern void fc_member_add_table(FcMember *member, const char *name, const char *indexes);

@@ -17,21 +17,14 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "remote/names.h"
+#include "remote/remote.h"
 
-/* The option's value, or NULL */
 static char *
 fc_remote_option(const List *options, const char *name)
 {
-	ListCell   *lc;
-
-	foreach(lc, options)
-	{
-		DefElem    *option = lfirst(lc);
-
+	foreach_ptr(DefElem, option, options)
 		if (strcmp(option->defname, name) == 0)
 			return defGetString(option);
-	}
 	return NULL;
 }
 

@@ -303,13 +303,6 @@ fc_node_copy(FcNode *node, const char *sql)
 		fc_node_throw(node, sql);
 }
 
-/* A line of libpq's, without its end */
-static char *
-fc_node_line(const char *message)
-{
-	return pchomp(message);
-}
-
 char *
 fc_node_complaint(FcNode *node)
 {
@@ -323,7 +316,7 @@ fc_node_complaint(FcNode *node)
 		message = fc_wire_error(node->wire);
 	if (message == NULL || message[0] == '\0')
 		message = "The server has not answered in time.";
-	return fc_node_line(message);
+	return pchomp(message);
 }
 
 int
@@ -520,12 +513,12 @@ fc_node_reach(FcNode *node, TimestampTz until)
 	while (poll != FC_WIRE_STANDS)
 	{
 		if (fc_wire_socket(node->wire) < 0)
-			fc_node_throw_unreachable(node, fc_node_line(fc_wire_error(node->wire)));
+			fc_node_throw_unreachable(node, pchomp(fc_wire_error(node->wire)));
 		if (!fc_node_wait(node, fc_node_events(poll), until))
 			fc_node_throw_unreachable(node, "The server has not answered in time.");
 		poll = fc_wire_poll(node->wire);
 		if (poll == FC_WIRE_FAILED)
-			fc_node_throw_unreachable(node, fc_node_line(fc_wire_error(node->wire)));
+			fc_node_throw_unreachable(node, pchomp(fc_wire_error(node->wire)));
 	}
 }
 

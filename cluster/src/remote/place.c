@@ -31,8 +31,6 @@
 
 #include "compat/compat.h"
 #include "remote/gid.h"
-#include "remote/names.h"
-#include "remote/place.h"
 #include "remote/remote.h"
 
 /* Digits that make a name one that no other load gives */
@@ -53,7 +51,6 @@ fc_place_quoted(Oid schema, const char *name)
 	return quote_qualified_identifier(get_namespace_name(schema), name);
 }
 
-/* Counts a partition for its server, if that is one of the places */
 static void
 fc_place_count(FcPlace *places, int n, Oid partition)
 {
@@ -122,7 +119,6 @@ fc_place_collation(StringInfo sql, Form_pg_attribute att)
 	ReleaseSysCache(tuple);
 }
 
-/* An expression of the table's, as SQL */
 static char *
 fc_place_expression(Relation parent, const char *expression)
 {
@@ -143,7 +139,6 @@ fc_place_default(StringInfo sql, Relation parent, Form_pg_attribute att)
 			appendStringInfo(sql, " DEFAULT %s", fc_place_expression(parent, constr->defval[i].adbin));
 }
 
-/* Appends columns and constraints in parentheses */
 static void
 fc_place_columns(StringInfo sql, Relation parent, bool defaults)
 {
@@ -174,15 +169,6 @@ fc_place_columns(StringInfo sql, Relation parent, bool defaults)
 							 fc_place_expression(parent, check->ccbin));
 	}
 	appendStringInfoChar(sql, ')');
-}
-
-/* Makes the name there out of that here */
-static char *
-fc_place_name(const char *name)
-{
-	int			len = pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1 - FC_PLACE_DIGITS - 1);
-
-	return psprintf("%.*s_%0*x", len, name, FC_PLACE_DIGITS, (uint32) fc_gid_nonce());
 }
 
 /*
@@ -220,23 +206,22 @@ static char *
 fc_place_indexes(Relation parent, const char *table)
 {
 	StringInfoData sql;
-	ListCell   *lc;
 
 	initStringInfo(&sql);
-	foreach(lc, RelationGetIndexList(parent))
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_INDEX &&
-			fc_place_may_have(lfirst_oid(lc)))
-			fc_place_index(&sql, parent, lfirst_oid(lc), table);
+	foreach_oid(oid, RelationGetIndexList(parent))
+		if (get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX && fc_place_may_have(oid))
+			fc_place_index(&sql, parent, oid, table);
 	return sql.data;
 }
 
 char *
 fc_place_sql(Relation parent, const char *name, FcRemoteTable *table)
 {
+	int			len = pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1 - FC_PLACE_DIGITS - 1);
 	StringInfoData sql;
 	char	   *quoted;
 
-	table->name = fc_place_name(name);
+	table->name = psprintf("%.*s_%0*x", len, name, FC_PLACE_DIGITS, (uint32) fc_gid_nonce());
 	quoted = quote_qualified_identifier(table->schema, table->name);
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "CREATE TABLE %s ", quoted);

@@ -17,6 +17,7 @@
 #include "utils/relcache.h"
 
 #include "citus/shards.h"
+#include "key/range.h"
 #include "remote/member.h"
 
 /* What a server says of a COPY that has failed; strings may be NULL */
@@ -133,5 +134,41 @@ extern bool fc_remote_copy_end(FcRemoteCopy *copy, uint64 *rows, FcRemoteError *
  * needs no call.
  */
 extern void fc_remote_copy_abandon(FcRemoteCopy *copy);
+
+/* The table's name without its schema, not quoted */
+extern char *fc_remote_relname(const FcRemotePlace *place);
+
+/* The name of its schema there, not quoted */
+extern char *fc_remote_schema(Relation foreign);
+
+/* The table's name with its schema, quoted */
+extern char *fc_remote_table(const FcRemotePlace *place);
+
+/* The column's name, not quoted */
+extern char *fc_remote_column(const FcRemotePlace *place, AttrNumber attnum);
+
+/*
+ * ERROR 42804 if the table there has other types for these columns than the
+ * foreign table, or rules, which COPY would pass by.  COPY itself throws for a
+ * table or a column that is not there.  Returns whether the table is
+ * partitioned there.
+ */
+extern bool fc_agree_check(FcNode *node, const FcRemotePlace *place, const List *attnums);
+
+/* Makes the table; ERROR if the node does not */
+extern void fc_make_table(FcMember *member, const FcRemoteTable *table);
+
+/*
+ * Chooses the server of each new partition among "servers" (OIDs): the one with
+ * the fewest partitions of the table, of several the first one.
+ */
+extern void fc_place_choose(Relation parent, const FcRoute *route, const List *servers,
+							FcNewPartition *parts, int nparts);
+
+/*
+ * Returns the command that makes the foreign table "name", and sets what is to
+ * be made on its server.  All is in the current memory context.
+ */
+extern char *fc_place_sql(Relation parent, const char *name, FcRemoteTable *table);
 
 #endif							/* FC_REMOTE_H */

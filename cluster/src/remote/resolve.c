@@ -36,6 +36,7 @@
 
 #include "citus/catalog.h"
 #include "citus/nodes.h"
+#include "compat/compat.h"
 #include "remote/conninfo.h"
 #include "remote/gid.h"
 #include "remote/log.h"
@@ -52,12 +53,9 @@ static List *
 fc_resolve_decisions(FcNode *node, bool act)
 {
 	List	   *ended = NIL;
-	ListCell   *lc;
 
-	foreach(lc, fc_log_list(node->server))
+	foreach_ptr(FcDecision, decision, fc_log_list(node->server))
 	{
-		FcDecision *decision = lfirst(lc);
-
 		if (list_length(ended) == FC_RESOLVE_MOST)
 			break;
 		if (fc_log_has_ended(decision->nonce, act))
@@ -109,11 +107,9 @@ fc_resolve_ask(FcNode *node, const char *prefix)
 static FcDecision *
 fc_resolve_find(List *decisions, const char *gid)
 {
-	ListCell   *lc;
-
-	foreach(lc, decisions)
-		if (strcmp(((FcDecision *) lfirst(lc))->gid, gid) == 0)
-			return lfirst(lc);
+	foreach_ptr(FcDecision, decision, decisions)
+		if (strcmp(decision->gid, gid) == 0)
+			return decision;
 	return NULL;
 }
 
@@ -197,18 +193,14 @@ fc_resolve_one(FcNode *node, FcLeft *left, uint64 nonce, List *decisions, bool a
 static void
 fc_resolve_forget(FcNode *node, List *decisions, List *list, bool all)
 {
-	ListCell   *lc;
-
-	foreach(lc, decisions)
+	foreach_ptr(FcDecision, decision, decisions)
 	{
-		FcDecision *decision = lfirst(lc);
 		const FcLeft *found = NULL;
-		ListCell   *lc2;
 
 		CHECK_FOR_INTERRUPTS();
-		foreach(lc2, list)
-			if (strcmp(((FcLeft *) lfirst(lc2))->gid, decision->gid) == 0)
-				found = lfirst(lc2);
+		foreach_ptr(FcLeft, left, list)
+			if (strcmp(left->gid, decision->gid) == 0)
+				found = left;
 		if (found ? strcmp(found->outcome, "committed") == 0 :
 			all && decision->system == node->system)
 			fc_log_remove(decision->gid);
@@ -291,24 +283,6 @@ fc_resolve_users(Oid server)
 	return users;
 }
 
-/* Adds the nodes of Citus, if it is here */
-static List *
-fc_resolve_citus(List *servers)
-{
-	ListCell   *lc;
-
-	if (!fc_citus_is_here())
-		return servers;
-	foreach(lc, fc_citus_nodes())
-	{
-		const FcCitusNode *node = lfirst(lc);
-
-		if (node->group >= 0 && node->group < FC_CITUS_GROUPS)
-			servers = lappend_oid(servers, FC_NODE_OF_GROUP(node->group));
-	}
-	return servers;
-}
-
 /*
  * The one server; or all that need not be named, those of superusers and the
  * user's own, and nodes of Citus
@@ -336,7 +310,10 @@ fc_resolve_which(Oid server)
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
-	return fc_resolve_citus(servers);
+	foreach_ptr(const FcCitusNode, node, fc_citus_is_here() ? fc_citus_nodes() : NIL)
+		if (node->group >= 0 && node->group < FC_CITUS_GROUPS)
+			servers = lappend_oid(servers, FC_NODE_OF_GROUP(node->group));
+	return servers;
 }
 
 Oid
@@ -421,11 +398,10 @@ fc_resolve_server(Oid server, bool act)
 {
 	TimestampTz until = fc_resolve_until();
 	List	   *list = NIL;
-	ListCell   *lc;
 
-	foreach(lc, fc_resolve_users(server))
+	foreach_oid(userid, fc_resolve_users(server))
 	{
-		list = list_concat(list, fc_resolve_apart(server, lfirst_oid(lc), act, until));
+		list = list_concat(list, fc_resolve_apart(server, userid, act, until));
 		if (GetCurrentTimestamp() >= until)
 			break;
 	}
@@ -436,10 +412,9 @@ List *
 fc_resolve_servers(Oid server, bool act)
 {
 	List	   *list = NIL;
-	ListCell   *lc;
 
 	fc_log_lock(act);
-	foreach(lc, fc_resolve_which(server))
-		list = list_concat(list, fc_resolve_server(lfirst_oid(lc), act));
+	foreach_oid(one, fc_resolve_which(server))
+		list = list_concat(list, fc_resolve_server(one, act));
 	return list;
 }

@@ -83,10 +83,8 @@ fc_transaction_drop_all(void)
 static void
 fc_transaction_break(void)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &members)
-		dlist_container(FcMember, link, iter.cur)->broken = true;
+	fc_members_each(member, &members)
+		member->broken = true;
 }
 
 static void
@@ -131,19 +129,11 @@ fc_transaction_event(XactEvent event, void *arg)
 static void
 fc_transaction_leave(int level)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &members)
-	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
+	fc_members_each(member, &members)
 		if (member->depth >= level)
 			fc_member_release(member);
-	}
-	dlist_foreach(iter, &members)
+	fc_members_each(member, &members)
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
 		if (member->depth >= level)
 			fc_member_leave(member);
 	}
@@ -189,12 +179,8 @@ fc_transaction_sub_event(SubXactEvent event, SubTransactionId subid,
 static FcMember *
 fc_transaction_find(Oid server, Oid userid, bool makes)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &members)
+	fc_members_each(member, &members)
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
 		if (member->node->server == server && member->node->userid == userid &&
 			(member->made != NIL) == makes &&
 			member->copy == NULL && !member->failed && !member->broken)
@@ -206,12 +192,8 @@ fc_transaction_find(Oid server, Oid userid, bool makes)
 FcMember *
 fc_transaction_maker(Oid server, Oid userid, const char *table)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &members)
+	fc_members_each(member, &members)
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
 		if (member->node->server == server && member->node->userid == userid &&
 			fc_member_table(member, table))
 			return member;
@@ -289,16 +271,12 @@ fc_transaction_join(Oid server, Oid userid, bool makes)
 void
 fc_remote_commit_by(FcRemoteCommit commit)
 {
-	dlist_iter	iter;
-
 	if (dlist_is_empty(&members))
 		commit_by = commit;
 	else if (commit > commit_by)
 	{
-		dlist_foreach(iter, &members)
+		fc_members_each(member, &members)
 		{
-			FcMember   *member = dlist_container(FcMember, link, iter.cur);
-
 			fc_commit_foresee(commit, member->node,
 							  fc_member_count(&members, member->node->server, member));
 		}

@@ -88,21 +88,14 @@ static int
 fc_dispatch_field(Relation target, Relation rel, AttrNumber attnum, const List *fields)
 {
 	AttrNumber	own = attnum;
-	ListCell   *lc;
 
 	if (rel != target && attnum > 0)
 		own = get_attnum(RelationGetRelid(target),
 						 get_attname(RelationGetRelid(rel), attnum, false));
-	foreach(lc, fields)
-		if (attnum > 0 && lfirst_int(lc) == own)
-			return foreach_current_index(lc);
+	foreach_int(field, fields)
+		if (attnum > 0 && field == own)
+			return foreach_current_index(field);
 	return -1;
-}
-
-static bool
-fc_dispatch_is_partitioned(Oid table)
-{
-	return get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE;
 }
 
 static const char *
@@ -131,7 +124,7 @@ fc_dispatch_table_refusal(Relation target, Relation rel, const List *fields)
 	{
 		Relation	child;
 
-		if (!fc_dispatch_is_partitioned(desc->oids[i]))
+		if (get_rel_relkind(desc->oids[i]) != RELKIND_PARTITIONED_TABLE)
 			continue;
 		child = table_open(desc->oids[i], RowExclusiveLock);
 		refusal = fc_dispatch_table_refusal(target, child, fields);
@@ -217,7 +210,6 @@ fc_dispatch_add(FcDispatch *dispatch, const FcNewPartition *created, int ncreate
 	table->parts = parts;
 }
 
-/* The fields of the table's key */
 static FcSome *
 fc_dispatch_fields(FcDispatch *dispatch, Relation rel)
 {
@@ -238,7 +230,6 @@ fc_dispatch_fields(FcDispatch *dispatch, Relation rel)
 	return fc_parse_some_begin(dispatch->parser, numbers, key->partnatts);
 }
 
-/* Prepares the calls of a hash key's functions */
 static void
 fc_dispatch_prepare(FcDispatchTable *table)
 {

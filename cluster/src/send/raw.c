@@ -23,7 +23,7 @@
 #include "utils/rel.h"
 
 #include "send/dispatch.h"
-#include "send/raw.h"
+#include "send/send.h"
 #include "remote/remote.h"
 
 /*

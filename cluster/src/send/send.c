@@ -104,13 +104,12 @@ static void
 fc_send_lock(FcSender *sender)
 {
 	List	   *oids = NIL;
-	ListCell   *lc;
 
 	for (int i = 0; i < sender->nleaves; i++)
 		oids = lappend_oid(oids, sender->leaves[i].leaf->oid);
 	list_sort(oids, list_oid_cmp);
-	foreach(lc, oids)
-		LockRelationOid(lfirst_oid(lc), RowExclusiveLock);
+	foreach_oid(oid, oids)
+		LockRelationOid(oid, RowExclusiveLock);
 	list_free(oids);
 }
 
@@ -161,11 +160,10 @@ fc_send_attnums(const FcSender *sender, Oid leaf)
 {
 	Oid			target = RelationGetRelid(sender->ctx->target);
 	List	   *attnums = NIL;
-	ListCell   *lc;
 
-	foreach(lc, sender->plan.attnums)
-		attnums = lappend_int(attnums, leaf == target ? lfirst_int(lc) :
-							  get_attnum(leaf, get_attname(target, lfirst_int(lc), false)));
+	foreach_int(attnum, sender->plan.attnums)
+		attnums = lappend_int(attnums, leaf == target ? attnum :
+							  get_attnum(leaf, get_attname(target, attnum, false)));
 	return attnums;
 }
 
@@ -292,7 +290,6 @@ fc_send_locate(FcSender *sender, const FcSendLeaf *leaf, uint64 line,
 	return walk.lines >= line;
 }
 
-/* What it is, for messages */
 static char *
 fc_send_name(const FcSendLeaf *leaf)
 {
@@ -368,7 +365,6 @@ fc_send_check_rows(const FcSendLeaf *leaf, uint64 rows)
 			 errhint("Look for triggers of the table on the other server that leave rows out, or load with COPY.")));
 }
 
-/* Ends the leaf's COPY, and takes what its server says of it */
 static void
 fc_send_end_leaf(FcSender *sender, FcSendLeaf *leaf)
 {
@@ -441,13 +437,6 @@ fc_send_reach(FcSender *sender, FcSendLeaf *leaf, const FcRecord *record)
 	return false;
 }
 
-/* The line end that the stream's lines have */
-static const char *
-fc_send_line_end(const FcSendLeaf *leaf)
-{
-	return leaf->eol == FC_EOL_CR ? "\r" : leaf->eol == FC_EOL_CRNL ? "\r\n" : "\n";
-}
-
 /* Is it what some versions of COPY take for the end of the data in csv? */
 static bool
 fc_send_is_marker(const FcSender *sender, const FcRecord *record)
@@ -475,7 +464,7 @@ fc_send_bytes(FcSender *sender, FcSendLeaf *leaf, const FcRecord *record)
 	appendBinaryStringInfo(other, record->data, record->length);
 	if (marker)
 		appendStringInfoChar(other, sender->ctx->dialect.quote);
-	appendStringInfoString(other, fc_send_line_end(leaf));
+	appendStringInfoString(other, leaf->eol == FC_EOL_CR ? "\r" : leaf->eol == FC_EOL_CRNL ? "\r\n" : "\n");
 	return fc_remote_copy_put(leaf->copy, other->data, other->len);
 }
 

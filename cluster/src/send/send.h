@@ -68,4 +68,16 @@ extern uint64 fc_send_rows(const FcSender *sender);
 extern int	fc_send_count(const FcSender *sender);
 extern FcSent fc_send_sent(const FcSender *sender, int i);
 
+/*
+ * Returns why core must load because of this foreign table, which is the target
+ * or a leaf of it; NULL: its records can be sent as they are.
+ */
+extern const char *fc_raw_refusal(const FcTarget *target, Relation foreign);
+
+/*
+ * Returns why records cannot be sent to the target's shards, as a sentence;
+ * NULL: they can
+ */
+extern const char *fc_raw_shards_refusal(const FcTarget *target);
+
 #endif							/* FC_SEND_H */

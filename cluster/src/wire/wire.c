@@ -195,28 +195,27 @@ fc_wire_finish(FcWire *wire)
 	free(wire);
 }
 
+static FcWirePoll
+fc_wire_polled(PostgresPollingStatusType status)
+{
+	return status == PGRES_POLLING_READING ? FC_WIRE_READS :
+		status == PGRES_POLLING_WRITING ? FC_WIRE_WRITES :
+		status == PGRES_POLLING_OK ? FC_WIRE_STANDS : FC_WIRE_FAILED;
+}
+
 FcWirePoll
 fc_wire_poll(FcWire *wire)
 {
 	int64		before = fc_wire_memory();
-	PostgresPollingStatusType status;
+	FcWirePoll	poll;
 
 	if (!fc_wire_count(wire) || PQstatus(wire->conn) == CONNECTION_BAD)
 		return FC_WIRE_FAILED;
-	status = PQconnectPoll(wire->conn);
-	if (!fc_wire_weigh(wire, before))
+	poll = fc_wire_polled(PQconnectPoll(wire->conn));
+	if (!fc_wire_weigh(wire, before) ||
+		(poll == FC_WIRE_STANDS && PQsetnonblocking(wire->conn, 1) != 0))
 		return FC_WIRE_FAILED;
-	switch (status)
-	{
-		case PGRES_POLLING_READING:
-			return FC_WIRE_READS;
-		case PGRES_POLLING_WRITING:
-			return FC_WIRE_WRITES;
-		case PGRES_POLLING_OK:
-			return PQsetnonblocking(wire->conn, 1) == 0 ? FC_WIRE_STANDS : FC_WIRE_FAILED;
-		default:
-			return FC_WIRE_FAILED;
-	}
+	return poll;
 }
 
 int
@@ -366,17 +365,7 @@ fc_wire_cancel_begin(FcWire *wire)
 FcWirePoll
 fc_wire_cancel_poll(FcWireCancel *cancel)
 {
-	switch (PQcancelPoll((PGcancelConn *) cancel))
-	{
-		case PGRES_POLLING_READING:
-			return FC_WIRE_READS;
-		case PGRES_POLLING_WRITING:
-			return FC_WIRE_WRITES;
-		case PGRES_POLLING_OK:
-			return FC_WIRE_STANDS;
-		default:
-			return FC_WIRE_FAILED;
-	}
+	return fc_wire_polled(PQcancelPoll((PGcancelConn *) cancel));
 }
 
 int

@@ -214,7 +214,7 @@ spill_entries(Test *test, int nprocesses, Size memory)
 				spill_entry(test, spill, rows, nulls, &n, &test->entries[i],
 							fc_spill_keeps(test->shared, test->entries[i].length) ? data : NULL);
 		spill_rows(spill, rows, nulls, n);
-		test->kept = test->keep ? fc_spill_keep_all(spill) : NULL;
+		test->kept = test->keep ? fc_spill_keep(spill, false) : NULL;
 		if (test->kept == NULL)
 			fc_spill_end(spill, process);
 	}
