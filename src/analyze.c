@@ -446,7 +446,7 @@ fc_analyze_ledger(FcAnalysis *analysis)
 
 	if (known > 0)
 		fc_analyze_warn(analysis, "ledger",
-						psprintf("%s of %s files are recorded as loaded: unless they have changed, a load passes over them.",
+						psprintf("%s of %s files are recorded as loaded: unless they have changed, a load skips them.",
 								 fc_units_count(some, known), fc_units_count(all, source->nfiles)));
 }
 

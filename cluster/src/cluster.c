@@ -76,7 +76,7 @@ fc_cluster_places(const FcTarget *target, bool partman)
 	if (partman)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" cannot be used for table \"%s\", which pg_partman keeps",
+				 errmsg("option \"%s\" cannot be used for table \"%s\", which pg_partman manages",
 						"nodes", target->relname),
 				 errhint("Leave it out, or switch fast_copy.use_partman off.")));
 	foreach_node(String, string, target->options->nodes)

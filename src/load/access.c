@@ -221,7 +221,7 @@ fc_access_check_replaced(FcTarget *target)
 	else if (fc_access_has_rules(target->rel, replaces))
 		why = replaces ? "It has rules for DELETE." : "It has rules for INSERT or UPDATE.";
 	else if (target->options->nodes != NIL)
-		why = "Its partitions are made on other servers.";
+		why = "Its partitions are created on other servers.";
 	if (why)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

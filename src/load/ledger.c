@@ -304,7 +304,7 @@ fc_ledger_refuse_changed(const FcLedger *ledger, const FcLedgerFile *file, int64
 			 errmsg("file \"%s\" has changed since it was loaded", file->named),
 			 errdetail("It had " INT64_FORMAT " bytes, written at %s, and has " UINT64_FORMAT " bytes, written at %s.",
 					   size, before, file->size, timestamptz_to_str(file->modified)),
-			 errhint("changed_files%s 'skip' passes over it, and 'load' loads all of it, beside the rows that it gave before.",
+			 errhint("changed_files%s 'skip' skips it, and 'load' loads all of it, beside the rows that it gave before.",
 					 fc_caller_arrow(ledger->options->caller))));
 }
 
@@ -522,11 +522,11 @@ fc_ledger_tell(const FcLedger *ledger, uint32 total)
 		return;
 	if (total == 1)
 		ereport(NOTICE,
-				(errmsg("\"%s\" is passed over: ledger \"%s\" has it as loaded",
+				(errmsg("\"%s\" is skipped: ledger \"%s\" has it as loaded",
 						ledger->files[0].named, get_rel_name(options->ledger))));
 	else
 		ereport(NOTICE,
-				(errmsg("%s of %s files are passed over: ledger \"%s\" has them as loaded",
+				(errmsg("%s of %s files are skipped: ledger \"%s\" has them as loaded",
 						fc_units_count(some, passed), fc_units_count(all, total), get_rel_name(options->ledger))));
 }
 

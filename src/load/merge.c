@@ -55,7 +55,7 @@ fc_merge_check(FcJob *job, const char *why)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot merge rows into table \"%s\"", get_rel_name(target->route->default_oid)),
 				 errdetail("It is the default partition, whose rows are not compared."),
-				 errhint("Leave dedup_keys out, or the rows that go there by where_clause; or let their partitions be made.")));
+				 errhint("Leave dedup_keys out, or the rows that go there by where_clause; or let their partitions be created.")));
 }
 
 /* Adds the stretches of a leaf; returns all, of which there are *n */

@@ -8,7 +8,7 @@
  *
  *		core's CopyFrom loads, or core routes (FcPlanKey.early)
  *		the table is published: rows written before ATTACH are not
- *		on_error passes over equal rows: it takes indexes to find them
+ *		on_error skips equal rows: it takes indexes to find them
  *		pg_partman's functions must see partitions without rows
  *
  * With foreign keys such loads go to core, because only core fires the
@@ -110,7 +110,7 @@ fc_partitions_misplaced(FcJob *job)
 									 fc_units_count(count, target->ncreated),
 									 fc_key_text(target->route->type, target->created[0].range.lo),
 									 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo)),
-							pstrdup("Name servers for them with the option nodes, or make them there, and here as foreign tables, or set missing_partitions to \"error\" or \"default\"."));
+							pstrdup("Name servers for them with the option nodes, or create them there, and here as foreign tables, or set missing_partitions to \"error\" or \"default\"."));
 }
 
 /*
@@ -155,7 +155,7 @@ fc_partitions_unsure(FcJob *job)
 							psprintf("could not tell how wide new partitions of table \"%s\" should be", target->relname),
 							psprintf("Partition \"%s\", for values %s, seems to be of days or months, but not of those of a time zone that is known here.",
 									 get_rel_name(route->interval.unsure), fc_range_text(route->type, &route->ranges[i])),
-							pstrdup("Set timezone to the zone that the partitions were made in, or give a width as partition_interval, such as '1 month'."));
+							pstrdup("Set timezone to the zone that the partitions were created in, or give a width as partition_interval, such as '1 month'."));
 }
 
 /* A key as seconds since 1970 */
@@ -265,7 +265,7 @@ fc_partitions_too_small(FcJob *job)
 	return fc_fault("partition_interval", ERRCODE_WARNING,
 					psprintf("%s new partitions of table \"%s\" get %s of the source each",
 							 fc_units_count(count, n), target->relname, fc_units_bytes(each, (double) bytes / n)),
-					pstrdup("Each has files of its own, which checkpoints and backups go through, and later loads make partitions of the same width."),
+					pstrdup("Each has files of its own, which checkpoints and backups go through, and later loads create partitions of the same width."),
 					psprintf("Load with partition_interval%s '%s', to have about %.0f instead.",
 							 fc_caller_arrow(target->options->caller), fit.interval, ceil(fit.partitions)));
 }
@@ -325,7 +325,7 @@ fc_partitions_try(FcJob *job)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot create partitions of table \"%s\" on other servers", target->relname),
 				 errdetail("Rows would be loaded one by one, as COPY does: %s.", refusal),
-				 errhint("Change that, or make the partitions before the load.")));
+				 errhint("Change that, or create the partitions before the load.")));
 	fc_setup_close_target(job);
 	fc_lead_apart(job, fc_partitions_try_one);
 	fc_setup_open_target(job);

@@ -108,7 +108,7 @@ fc_replace_job_refusal(FcJob *job)
 	if (IsolationIsSerializable())
 		return "the transaction is serializable";
 	if (target->options->tolerated & FC_CLASS_UNIQUE)
-		return "on_error passes over equal rows";
+		return "on_error skips equal rows";
 	if (target->plan->partitioned && fc_exchange_fires(target->rel))
 		return "the table has triggers or foreign keys";
 	/* core loads all, then */

@@ -231,7 +231,7 @@ fc_setup_partman(FcJob *job)
 	if (target->options->interval)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"partition_interval\" cannot be used for table \"%s\", which pg_partman keeps",
+				 errmsg("argument \"partition_interval\" cannot be used for table \"%s\", which pg_partman manages",
 						target->relname),
 				 errhint("Leave it out, or switch fast_copy.use_partman off.")));
 

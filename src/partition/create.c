@@ -68,11 +68,11 @@ fc_partition_check_owner(Relation parent, const FcRoute *route,
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("must be owner of table %s", RelationGetRelationName(parent)),
-			 errdetail_plural("The load has to make %d partition, from values %s, and only role \"%s\", the table's owner, or a member of it may do so.",
-							  "The load has to make %d partitions, the first from values %s, and only role \"%s\", the table's owner, or a member of it may do so.",
+			 errdetail_plural("The load has to create %d partition, from values %s, and only role \"%s\", the table's owner, or a member of it may do so.",
+							  "The load has to create %d partitions, the first from values %s, and only role \"%s\", the table's owner, or a member of it may do so.",
 							  nparts, nparts, fc_key_text(route->type, parts->range.lo),
 							  GetUserNameFromId(parent->rd_rel->relowner, false)),
-			 errhint("%s; or make the partitions before the load. With missing_partitions \"error\" none are made, and the first row that lacks one is the error%s.",
+			 errhint("%s; or create the partitions before the load. With missing_partitions \"error\" none are created, and the first row that lacks one is the error%s.",
 					 fc_create_how_to_own(parent), OidIsValid(route->default_oid) ?
 					 "; with \"default\" such rows go to the default partition" : "")));
 }
@@ -117,7 +117,7 @@ fc_create_check_rights(Relation parent, const FcRoute *route,
 				 errdetail("New partitions of table \"%s\" belong to its owner, role \"%s\", who may not create tables there.",
 						   RelationGetRelationName(parent),
 						   GetUserNameFromId(owner, false)),
-				 errhint("GRANT CREATE ON SCHEMA %s TO %s; or make the partitions before the load.",
+				 errhint("GRANT CREATE ON SCHEMA %s TO %s; or create the partitions before the load.",
 						 quote_identifier(get_namespace_name(nspid)),
 						 quote_identifier(GetUserNameFromId(owner, false)))));
 }

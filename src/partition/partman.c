@@ -215,7 +215,7 @@ fc_partman_refuse_zone(const FcPartman *partman, const char *zone)
 			 errdetail("The interval is \"%s\", and not all partitions begin at midnight in the time zone \"%s\".",
 					   partman->interval, zone),
 			 partman->zone ? 0 :
-			 errhint("Set TimeZone to the one in which pg_partman makes partitions, or switch fast_copy.use_partman off.")));
+			 errhint("Set TimeZone to the one in which pg_partman creates partitions, or switch fast_copy.use_partman off.")));
 }
 
 static List *

@@ -163,9 +163,9 @@ fc_partman_too_new(const FcPartman *partman, const FcRoute *route,
 												   quote_literal_cstr(partman->interval))))
 		return NULL;
 	return fc_fault("premake", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-							psprintf("rows lie beyond the partitions that pg_partman makes ahead for table \"%s\"",
+							psprintf("rows lie beyond the partitions that pg_partman creates in advance for table \"%s\"",
 									 partman->table),
-							psprintf("It makes %d partitions of \"%s\" ahead of now, and the latest rows belong to values %s: maintenance would go on from there and make no nearer ones.",
+							psprintf("It creates %d partitions of \"%s\" ahead of now, and the latest rows belong to values %s: maintenance would go on from there and create no nearer ones.",
 									 partman->premake, partman->interval,
 									 fc_range_text(route->type, highest)),
 							pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_premake."));

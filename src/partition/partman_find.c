@@ -101,7 +101,7 @@ fc_partman_refuse_unknown(FcPartman *partman, char *detail)
 {
 	fc_partman_refuse(partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, detail);
 	partman->refusal->message =
-		psprintf("cannot tell whether pg_partman keeps table \"%s\"", partman->table);
+		psprintf("cannot tell whether pg_partman manages table \"%s\"", partman->table);
 }
 
 /* Is this a table as pg_partman makes them, and can "column" be searched? */
@@ -576,11 +576,11 @@ fc_partman_check_owner(const FcPartman *partman)
 	if (grant)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("cannot make partitions of table \"%s\", which pg_partman keeps",
+				 errmsg("cannot create partitions of table \"%s\", which pg_partman manages",
 						partman->table),
 				 errdetail("Its functions run as role \"%s\", the owner of the table, which may not read its configuration.",
 						   GetUserNameFromId(partman->user, false)),
-				 errhint("%s; or make the partitions before the load.", grant)));
+				 errhint("%s; or create the partitions before the load.", grant)));
 }
 
 /* Locks the template and keeps its schema's name, by which it is called */

@@ -53,7 +53,7 @@ fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail)
 		return;
 	partman->refusal =
 		fc_fault("pg_partman", sqlerrcode,
-						 psprintf("cannot make partitions of table \"%s\", which pg_partman keeps",
+						 psprintf("cannot create partitions of table \"%s\", which pg_partman manages",
 								  partman->table),
 						 detail,
 						 pstrdup("Set missing_partitions to \"error\" or \"default\" to load into the partitions that exist, or switch fast_copy.use_partman off."));
@@ -95,7 +95,7 @@ fc_partman_is_trusted(const FcPartmanSearch *search)
 		if (!OidIsValid(owners[i]) || fc_partman_trusts(search, owners[i]))
 			continue;
 		ereport(WARNING,
-				(errmsg("pg_partman is passed over for table \"%s\"",
+				(errmsg("pg_partman is skipped for table \"%s\"",
 						RelationGetRelationName(search->parent)),
 				 errdetail("It belongs to role \"%s\", which is neither a superuser nor the owner of the table.",
 						   GetUserNameFromId(owners[i], true)),

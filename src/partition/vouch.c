@@ -111,7 +111,7 @@ fc_vouch_scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,
 					(errcode(ERRCODE_CHECK_VIOLATION),
 					 errmsg("updated partition constraint for default partition \"%s\" would be violated by some row",
 							RelationGetRelationName(defrel)),
-					 errdetail("A row belongs to the partition to be made for values %s.",
+					 errdetail("A row belongs to the partition to be created for values %s.",
 							   fc_range_text(type, fc_vouch_part_of_key(parts, nparts, key))),
 					 errhint("Move such rows out of the default partition first."),
 					 errtable(defrel)));

@@ -211,7 +211,7 @@ sub a_kept_table
 		query("SELECT partman.create_parent(p_parent_table => 'shop.kept', p_control => 'day', p_type => '$type', p_interval => '$width')");
 		foreach my $step (statements('Tables managed by pg_partman'))
 		{
-			like((as_loader($kept))[2], qr/ERROR:  42501: cannot make partitions of table "shop\.kept", which pg_partman keeps\n.*^HINT:  \Q$step\E\. /ms, "before $step");
+			like((as_loader($kept))[2], qr/ERROR:  42501: cannot create partitions of table "shop\.kept", which pg_partman manages\n.*^HINT:  \Q$step\E\. /ms, "before $step");
 			query($step);
 		}
 		is_deeply([ as_loader($kept) ], [ 0, 300, '' ], 'after the last one it loads');

@@ -88,10 +88,10 @@ sub another_role_owns_it
 	foreach my $role ('postgres', 'alice')
 	{
 		my ($out, $err) = outcome("SET ROLE $role; SELECT count(*) FROM fast_copy_analyze('kept', '$days')");
-		like($err, qr/pg_partman is passed over for table "kept".*It belongs to role "mallory"/s, "$role: an analysis passes it over");
+		like($err, qr/pg_partman is skipped for table "kept".*It belongs to role "mallory"/s, "$role: an analysis passes it over");
 		($out, $err) = outcome("BEGIN; LOCK TABLE fake.part_config; SET LOCAL lock_timeout = '5s'; SET ROLE $role; SELECT fast_copy('kept', '$days'); COMMIT");
 		is($out, 300, "$role: a load goes on") or diag($err);
-		like($err, qr/WARNING:  01000: pg_partman is passed over for table "kept"\nDETAIL:  It belongs to role "mallory".*\nHINT:  /, "$role: it passes it over");
+		like($err, qr/WARNING:  01000: pg_partman is skipped for table "kept"\nDETAIL:  It belongs to role "mallory".*\nHINT:  /, "$role: it passes it over");
 		is(ran_by(), '', "$role: nothing of it was run");
 		is_no_superuser("$role, another's");
 		query('TRUNCATE kept');
@@ -129,7 +129,7 @@ sub the_owner_may_not_read
 {
 	my $needs = sub {
 		my ($grant) = @_;
-		like((outcome("SELECT fast_copy('kept', '$days')"))[1], qr/42501: cannot make partitions of table "public\.kept".*\nDETAIL:  Its functions run as role "alice".*\nHINT:  \Q$grant\E; or make/, "needed: $grant");
+		like((outcome("SELECT fast_copy('kept', '$days')"))[1], qr/42501: cannot create partitions of table "public\.kept".*\nDETAIL:  Its functions run as role "alice".*\nHINT:  \Q$grant\E; or create/, "needed: $grant");
 		like((outcome("SELECT detail FROM fast_copy_analyze('kept', '$days') WHERE item = 'warning'"))[0], qr/\Q$grant\E/, '... an analysis tells');
 		query($grant);
 	};
@@ -159,7 +159,7 @@ sub a_superuser_loads
 sub one_part_is_anothers
 {
 	install('postgres', more => 'ALTER FUNCTION fake.check_name_length(text, text, boolean) OWNER TO mallory');
-	like((outcome("SELECT fast_copy('kept', '$days')"))[1], qr/55000: cannot make partitions of table "public\.kept", which pg_partman keeps\nDETAIL:  The extension has no function check_name_length\(\) of its own/, 'a function of another\'s');
+	like((outcome("SELECT fast_copy('kept', '$days')"))[1], qr/55000: cannot create partitions of table "public\.kept", which pg_partman manages\nDETAIL:  The extension has no function check_name_length\(\) of its own/, 'a function of another\'s');
 	is(ran_by(), '', '... is not run');
 	install('postgres', more => 'ALTER EXTENSION pg_partman DROP FUNCTION fake.check_name_length');
 	like((outcome("SELECT fast_copy('kept', '$days')"))[1], qr/The extension has no function check_name_length\(\) of its own/, 'a function that does not belong to it');
@@ -171,7 +171,7 @@ sub one_part_is_anothers
 		install('postgres', more => "ALTER $part OWNER TO mallory");
 		my ($out, $err) = outcome("SELECT fast_copy('kept', '$days')");
 		is($out, 300, "$part of another's: loaded");
-		like($err, qr/WARNING:.*passed over/, "$part of another's: passed over");
+		like($err, qr/WARNING:.*skipped/, "$part of another's: passed over");
 		is(ran_by(), '', "$part of another's: nothing of it was run");
 	}
 }
@@ -183,7 +183,7 @@ sub others_have_a_hand_in_it
 		CREATE FUNCTION inherit_template_properties(text, text, text) RETURNS bool LANGUAGE sql AS 'INSERT INTO fake.ran VALUES (current_user) RETURNING true';
 		ALTER EXTENSION pg_partman ADD FUNCTION inherit_template_properties; };
 	my $path = 'ALTER FUNCTION check_name_length SET search_path = fake, pg_catalog, pg_temp; ';
-	my $refused = 'ERROR:  42501: cannot make partitions of table "public\.kept", which pg_partman keeps\nDETAIL:  ';
+	my $refused = 'ERROR:  42501: cannot create partitions of table "public\.kept", which pg_partman manages\nDETAIL:  ';
 	my $role = 'role "mallory", which is neither';
 	my @hands = (
 		[ 'a template of the owner', undef, $template ],
@@ -268,7 +268,7 @@ sub it_looks_otherwise
 				is($out, 300, "$what: loaded") or diag($err);
 				return;
 			}
-			like($err, qr/ERROR:  (55000|0A000): cannot (make partitions|tell).*\nDETAIL:  $detail\nHINT:  Set missing_partitions/, "$what: refused");
+			like($err, qr/ERROR:  (55000|0A000): cannot (create partitions|tell).*\nDETAIL:  $detail\nHINT:  Set missing_partitions/, "$what: refused");
 			like($out, qr/: $detail\n/, "$what: an analysis tells");
 			like($out, qr/\n300$/, "$what: without it");
 		};
@@ -309,7 +309,7 @@ sub the_real_one
 			INSERT INTO partman.part_config (parent_table, control, partition_type, partition_interval, datetime_string) VALUES ('public.kept', 'day', 'range', '1 day', 'YYYYMMDD')");
 		my ($out, $err) = outcome("SELECT fast_copy('kept', '$days')");
 		is($out, 300, 'the real one, installed by another role: loaded') or diag($err);
-		like($err, qr/WARNING:.*pg_partman is passed over/, 'the real one: passed over');
+		like($err, qr/WARNING:.*pg_partman is skipped/, 'the real one: passed over');
 		is_no_superuser('the real one');
 		query("RESET ROLE; DROP EXTENSION pg_partman; DROP TABLE kept; CREATE TABLE kept (n int, day date NOT NULL, v text) PARTITION BY RANGE (day); ALTER TABLE kept OWNER TO mallory;
 			GRANT CREATE ON SCHEMA partman, public TO mallory; SET ROLE mallory; CREATE EXTENSION pg_partman SCHEMA partman;

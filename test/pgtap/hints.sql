@@ -314,7 +314,7 @@ SELECT is(plain(hint_of_loader()), 'Anyone can COPY to stdout or from stdin. psq
 SET LOCAL fast_copy.root_directory = '/somewhere';
 SELECT matches(hint_of_loader(), 'GRANT pg_read_server_files TO hints_loader; or put them below fast_copy\.root_directory, "/somewhere"\.$', '... or files of the directory');
 SELECT set_config('fast_copy.root_directory', :'tmp_dir', true) <> '' AS set \gset
-SELECT is(hint_of_loader(), 'GRANT hints_owner TO hints_loader; or make the partitions before the load. With missing_partitions "error" none are made, and the first row that lacks one is the error.', 'to make partitions');
+SELECT is(hint_of_loader(), 'GRANT hints_owner TO hints_loader; or create the partitions before the load. With missing_partitions "error" none are created, and the first row that lacks one is the error.', 'to make partitions');
 CREATE FUNCTION warning_of_loader() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	warning text;
@@ -325,11 +325,11 @@ BEGIN
 	RETURN warning;
 END
 $$;
-SELECT is(warning_of_loader(), 'must be owner of table t: The load has to make 1 partition, from values 2024-01-01 00:00:00, and only role "hints_owner", the table''s owner, or a member of it may do so. ' || hint_of_loader(),
+SELECT is(warning_of_loader(), 'must be owner of table t: The load has to create 1 partition, from values 2024-01-01 00:00:00, and only role "hints_owner", the table''s owner, or a member of it may do so. ' || hint_of_loader(),
 	'the analysis warns of it');
 ALTER ROLE hints_loader NOINHERIT;
 GRANT hints_owner TO hints_loader;
-SELECT matches(hint_of_loader(), '^(As a member that does not inherit its privileges: SET ROLE hints_owner|GRANT CREATE ON SCHEMA depot TO hints_owner); or make', '... as a member that does not inherit; from 16 on the grant decides');
+SELECT matches(hint_of_loader(), '^(As a member that does not inherit its privileges: SET ROLE hints_owner|GRANT CREATE ON SCHEMA depot TO hints_owner); or create', '... as a member that does not inherit; from 16 on the grant decides');
 REVOKE hints_owner FROM hints_loader;
 ALTER ROLE hints_loader INHERIT;
 CREATE TABLE depot.rest PARTITION OF depot.t DEFAULT;
@@ -339,7 +339,7 @@ ALTER TABLE depot.t OWNER TO CURRENT_USER;
 SELECT matches(hint_of_loader(), '^Let a superuser give the table to a role that may load it: ALTER TABLE depot\.t OWNER TO hints_loader; ', 'nobody is to become a superuser for that');
 ALTER TABLE depot.t OWNER TO hints_owner;
 GRANT hints_owner TO hints_loader;
-SELECT is(hint_of_loader(), 'GRANT CREATE ON SCHEMA depot TO hints_owner; or make the partitions before the load.', 'the owner may not create');
+SELECT is(hint_of_loader(), 'GRANT CREATE ON SCHEMA depot TO hints_owner; or create the partitions before the load.', 'the owner may not create');
 GRANT CREATE ON SCHEMA depot TO hints_owner;
 SELECT is(hint_of_loader(), 'no error', 'the last step');
 SELECT matches(hint_of_loader(', program => true'), 'GRANT pg_execute_server_program TO hints_loader\.$', 'a program');

@@ -259,7 +259,7 @@ SELECT is(pg_temp.told(format('SELECT fast_copy(''plain'', ''/nowhere'', %s)', a
 SELECT is(pg_temp.told($$SELECT fast_copy('led', '/nowhere', options => '{"ledger": "led"}')$$), '55000 table "led" cannot be used as ledger It is the table that is loaded.');
 SELECT isnt_empty($$SELECT FROM fast_copy_analyze('t', pg_temp.path('a.csv'), options => '{"ledger": "led"}') WHERE item = 'rows' AND rows = 100$$, 'an analysis looks at all files');
 SELECT results_eq($$SELECT detail FROM fast_copy_analyze('trig', pg_temp.named('a.csv', 'c.csv', 'map.csv'), on_error => 'ignore', options => '{"ledger": "led"}') WHERE item = 'warning' AND name = 'ledger'$$,
-	$$VALUES ('2 of 3 files are recorded as loaded: unless they have changed, a load passes over them.')$$, 'and says which are loaded');
+	$$VALUES ('2 of 3 files are recorded as loaded: unless they have changed, a load skips them.')$$, 'and says which are loaded');
 
 -- what the table must be is said before anything is read
 CREATE FUNCTION pg_temp.refused(change text) RETURNS text LANGUAGE plpgsql AS $$

@@ -430,7 +430,7 @@ DECLARE c CURSOR FOR TABLE got;
 FETCH c \g /dev/null
 SELECT is(pg_temp.refused('{}'), '0A000|cannot merge rows into table "got_2"|Its rows cannot be written anew: this session is using it.|Use existing_rows "keep", which adds the rows of the file.', 'a cursor on it');
 CLOSE c;
-SELECT is(pg_temp.refused('{"on_error": "ignore", "on_error_classes": ["unique"]}'), '0A000|cannot merge rows into table "got_2"|Its rows cannot be written anew: on_error passes over equal rows.|Use existing_rows "keep", which adds the rows of the file.', 'on_error for unique indexes');
+SELECT is(pg_temp.refused('{"on_error": "ignore", "on_error_classes": ["unique"]}'), '0A000|cannot merge rows into table "got_2"|Its rows cannot be written anew: on_error skips equal rows.|Use existing_rows "keep", which adds the rows of the file.', 'on_error for unique indexes');
 -- ... but empty ones can be loaded
 SELECT pg_temp.make('DELETE FROM got_2; DELETE FROM got_3; TRUNCATE got_2, got_3; ALTER TABLE got_2 ADD UNIQUE (k, n, t) DEFERRABLE') \g /dev/null
 SELECT is(pg_temp.refused('{"dedup_keys": ["k", "n"]}'), 'none', 'an empty partition that could not be written anew');
@@ -445,7 +445,7 @@ SELECT is((SELECT count(*) FROM got), 1::bigint, '... are not merged');
 -- Rows that the file has for the default partition
 SELECT pg_temp.make('DROP TABLE got_3; CREATE TABLE got_rest PARTITION OF got DEFAULT') \g /dev/null
 SELECT is(pg_temp.refused('{"dedup_keys": ["k", "n"], "missing_partitions": "default"}'),
-	'0A000|cannot merge rows into table "got_rest"|It is the default partition, whose rows are not compared.|Leave dedup_keys out, or the rows that go there by where_clause; or let their partitions be made.', 'equal rows of the default partition');
+	'0A000|cannot merge rows into table "got_rest"|It is the default partition, whose rows are not compared.|Leave dedup_keys out, or the rows that go there by where_clause; or let their partitions be created.', 'equal rows of the default partition');
 SELECT is(pg_temp.refused('{"dedup_keys": ["k", "n"], "missing_partitions": "default", "where_clause": "k < ''2024-01-04''"}'), 'none', 'no rows of it');
 SELECT is(pg_temp.refused('{"missing_partitions": "default"}'), 'none', 'all rows of it');
 SELECT is((SELECT count(*) FROM got_rest), (SELECT count(*) FROM more WHERE k >= '2024-01-04'), '... are there');

@@ -296,7 +296,7 @@ SELECT is(pg_temp.load('a_guard'), 2::bigint, 'a long retention');
 UPDATE keeper.part_config SET retention = NULL WHERE parent_table = 'public.a_guard';
 
 SELECT pg_temp.write(ARRAY['2021-02-02 12:00+00', '2999-02-01 13:00+00']);
-SELECT matches(pg_temp.refusal('a_guard'), '^55000\nrows lie beyond the partitions that pg_partman makes ahead for table "public.a_guard"\nIt makes 3 partitions of .* ahead of now, and the latest rows belong to values FROM \(''2999-02-01 .*\n.*fast_copy.ignore_premake', 'premake');
+SELECT matches(pg_temp.refusal('a_guard'), '^55000\nrows lie beyond the partitions that pg_partman creates in advance for table "public.a_guard"\nIt creates 3 partitions of .* ahead of now, and the latest rows belong to values FROM \(''2999-02-01 .*\n.*fast_copy.ignore_premake', 'premake');
 SELECT matches(pg_temp.warnings('a_guard'), '^premake: rows lie beyond', 'an analysis tells of what is premade');
 SET LOCAL fast_copy.ignore_premake = on;
 SELECT is(pg_temp.load('a_guard'), 2::bigint, 'premake ignored');
@@ -405,8 +405,8 @@ SET LOCAL timezone = 'UTC';
 -- what is refused
 SELECT pg_temp.write(ARRAY['2021-02-01 02:30+00', '2021-02-08 02:30+00']);
 UPDATE keeper.part_config SET undo_in_progress = true WHERE parent_table = 'public.a_weekly';
-SELECT matches(pg_temp.refusal('a_weekly'), '^55000\ncannot make partitions of table "public.a_weekly", which pg_partman keeps\npg_partman is undoing .*\nSet missing_partitions .*fast_copy.use_partman', 'undo');
-SELECT matches(pg_temp.warnings('a_weekly'), '^pg_partman: cannot make partitions .*is undoing', 'an analysis tells of undo');
+SELECT matches(pg_temp.refusal('a_weekly'), '^55000\ncannot create partitions of table "public.a_weekly", which pg_partman manages\npg_partman is undoing .*\nSet missing_partitions .*fast_copy.use_partman', 'undo');
+SELECT matches(pg_temp.warnings('a_weekly'), '^pg_partman: cannot create partitions .*is undoing', 'an analysis tells of undo');
 SELECT throws_ok($$SELECT fast_copy('a_weekly', current_setting('fc.file'), missing_partitions => 'error')$$, '23514', NULL, 'no partitions are made, so that undo is no matter');
 UPDATE keeper.part_config SET undo_in_progress = false WHERE parent_table = 'public.a_weekly';
 ALTER TABLE keeper.part_config ADD COLUMN IF NOT EXISTS async_partitioning_in_progress text;
@@ -421,7 +421,7 @@ UPDATE keeper.part_config SET epoch = 'none', partition_interval = '1 mon 3 days
 SELECT matches(pg_temp.refusal('a_weekly'), '^22023\ninvalid partition interval: "1 mon 3 days"', 'an interval that is not one of ours');
 UPDATE keeper.part_config SET partition_interval = '7 days' WHERE parent_table = 'public.a_weekly';
 SELECT throws_ok($$SELECT fast_copy('a_weekly', current_setting('fc.file'), partition_interval => '1 day')$$, '22023',
-	'argument "partition_interval" cannot be used for table "a_weekly", which pg_partman keeps', 'an interval of our own');
+	'argument "partition_interval" cannot be used for table "a_weekly", which pg_partman manages', 'an interval of our own');
 SELECT is(pg_temp.load('a_weekly'), 2::bigint, 'weekly after all that');
 
 CREATE TABLE a_sub (n int, k timestamptz NOT NULL, v text) PARTITION BY RANGE (k);
@@ -453,7 +453,7 @@ SET LOCAL ROLE fc_writer;
 INSERT INTO outcome VALUES (pg_temp.refusal('a_owned'), pg_temp.warnings('a_owned'));
 RESET ROLE;
 SELECT matches(refusal, '^42501\n.*\nIts configuration may not be read', 'new partitions, without privileges') FROM outcome;
-SELECT matches(warning, '^pg_partman: cannot make partitions', 'an analysis tells of privileges') FROM outcome;
+SELECT matches(warning, '^pg_partman: cannot create partitions', 'an analysis tells of privileges') FROM outcome;
 
 SELECT is(current_setting('search_path'), 'public, pg_catalog', 'settings are what they were');
 SELECT * FROM finish();

@@ -174,7 +174,7 @@ sub said_of_days
 sub warning_of_small_partitions
 {
 	my $csv = "$PostgreSQL::Test::Utils::tmp_check/small.csv";
-	my $detail = 'DETAIL:  Each has files of its own, which checkpoints and backups go through, and later loads make partitions of the same width.';
+	my $detail = 'DETAIL:  Each has files of its own, which checkpoints and backups go through, and later loads create partitions of the same width.';
 	my $warning = 'WARNING:  1,095 new partitions of table "small" get 22 bytes of the source each';
 
 	is(said_of_days(1095), "$warning\n$detail\nHINT:  Load with partition_interval => '1 year', to have about 4 instead.", 'three years, a row a day');

@@ -447,7 +447,7 @@ sub refusals
 		my ($type, $width) = on_main("SELECT extversion LIKE '4.%' FROM pg_extension WHERE extname = 'pg_partman'") eq 't' ? ('native', 'daily') : ('range', '1 day');
 		on_main("CREATE TABLE s.t (n int, at date NOT NULL, v text) PARTITION BY RANGE (at); SELECT partman.create_parent(p_parent_table => 's.t', p_control => 'at', p_type => '$type', p_interval => '$width')");
 		($rc, $out, $err) = $main->psql('postgres', $load);
-		like($err, qr/ERROR:  option "nodes" cannot be used for table "t", which pg_partman keeps\nHINT:  Leave it out, or switch fast_copy\.use_partman off\./, 'pg_partman');
+		like($err, qr/ERROR:  option "nodes" cannot be used for table "t", which pg_partman manages\nHINT:  Leave it out, or switch fast_copy\.use_partman off\./, 'pg_partman');
 		nothing_is_left('pg_partman');
 	}
 }

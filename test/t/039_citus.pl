@@ -321,8 +321,8 @@ sub refused
 	is_refused('Its rows cannot be sent to its shards: it has triggers\.', 'triggers');
 	on_main("DROP TABLE a, b; $PARTITIONED; CREATE TABLE a_rest PARTITION OF a DEFAULT; SELECT create_distributed_table('a', 'k')");
 	is_refused("Its rows cannot be sent to its shards: nodes have a default partition, and do as with missing_partitions => 'default'\\.", 'a default partition');
-	is_refused('Its rows cannot be sent to its shards: partitions are not made there\.', 'an interval', ", partition_interval => '1 day'");
-	is_refused('Its rows cannot be sent to its shards: partitions are not made there\.', 'nodes', ", options => '{\"nodes\": [\"n\"]}'") if on_main("SET citus.enable_ddl_propagation = off; CREATE EXTENSION IF NOT EXISTS postgres_fdw; CREATE SERVER n FOREIGN DATA WRAPPER postgres_fdw; SELECT 1");
+	is_refused('Its rows cannot be sent to its shards: partitions are not created there\.', 'an interval', ", partition_interval => '1 day'");
+	is_refused('Its rows cannot be sent to its shards: partitions are not created there\.', 'nodes', ", options => '{\"nodes\": [\"n\"]}'") if on_main("SET citus.enable_ddl_propagation = off; CREATE EXTENSION IF NOT EXISTS postgres_fdw; CREATE SERVER n FOREIGN DATA WRAPPER postgres_fdw; SELECT 1");
 	is(on_main(load('a', $file, ", missing_partitions => 'default'") . 'SELECT count(*) FROM a'), "3000\n3000", "missing_partitions => 'default'");
 	on_main('DROP TABLE a');
 }

@@ -178,7 +178,7 @@ fc_raw_shards_reason(const FcTarget *target)
 	if (fc_plan_has_triggers(target->rel, &only_foreign_keys) && !only_foreign_keys)
 		return "it has triggers";
 	if (target->options->interval || target->options->nodes)
-		return "partitions are not made there";
+		return "partitions are not created there";
 	if (target->options->missing != FC_MISSING_DEFAULT && fc_raw_has_default(target))
 		return "nodes have a default partition, and do as with missing_partitions => 'default'";
 	why = fc_raw_options_refusal(target);
