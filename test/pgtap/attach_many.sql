@@ -2,18 +2,15 @@
 -- the table does afterwards, in the same session and transaction, is what it
 -- does with partitions that were attached one by one; and the work grows with
 -- their number, not with its square.
---
--- psql variable: tmp_dir, a directory that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
+\set name attach_many
+\ir begin.psql
 SET LOCAL datestyle = 'ISO';
 SELECT plan(16);
 
 CREATE TABLE many (d date NOT NULL, n int DEFAULT 7, t text, CHECK (n > 0), PRIMARY KEY (d, n)) PARTITION BY RANGE (d);
 CREATE TABLE many_rest PARTITION OF many DEFAULT;
 INSERT INTO many VALUES ('1990-01-01', 1, 'rest');
-SELECT set_config('fc.file', :'tmp_dir' || '/attach_many.csv', true) \g /dev/null
 -- every other day, so that the bounds do not melt into one
 DO $$
 BEGIN

@@ -3,24 +3,12 @@
 --
 -- COPY is the referee: it reads the file with the quotes as they stand, as
 -- texts, and SQL makes of them what the options say.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
+\set name edits
+\ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_edits.csv', true) AS file \gset
 SELECT * FROM no_plan();
 
-CREATE FUNCTION pg_temp.write(lines text[]) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('COPY (SELECT nullif(line, '''') FROM unnest(%L::text[]) WITH ORDINALITY AS u(line, n) ORDER BY n) TO %L (FORMAT csv, QUOTE E''\x01'', DELIMITER E''\x02'')',
-				   lines, current_setting('fc.file'));
-END
-$$;
 
 -- One of these values
 CREATE FUNCTION pg_temp.one(VARIADIC among text[]) RETURNS text LANGUAGE sql VOLATILE AS $$SELECT among[1 + floor(random() * array_length(among, 1))::int]$$;
@@ -89,8 +77,7 @@ CREATE TABLE fires (LIKE expected);
 CREATE TABLE hashed (LIKE expected) PARTITION BY HASH (n);
 CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1);
-CREATE FUNCTION pg_temp.nothing() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN new; END$$;
-CREATE TRIGGER fires BEFORE INSERT ON fires FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+CREATE TRIGGER fires BEFORE INSERT ON fires FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
 
 -- Loads the file and returns how many rows are not as expected
 CREATE FUNCTION pg_temp.wrong(target regclass, options jsonb, source text[] DEFAULT ARRAY[current_setting('fc.file')]) RETURNS text LANGUAGE plpgsql AS $$
@@ -130,12 +117,6 @@ SELECT is(pg_temp.wrong(target, format('{"null_strings": ["n/a", "-", "?"], "num
 -- several files, packed, by a program
 SELECT pg_temp.generate(3000, 'all'), pg_temp.expect('all', '{n/a,-,?}') \g /dev/null
 INSERT INTO expected TABLE expected;
-COPY (SELECT 1) TO PROGRAM 'cat >/dev/null';
-CREATE FUNCTION pg_temp.shell(command text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', 'cat >/dev/null; ' || command);
-END
-$$;
 SELECT pg_temp.shell(format('gzip -c %1$s >%1$s.gz', :'file')) \g /dev/null
 SELECT is(pg_temp.wrong(target, '{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "trim": "all"}', ARRAY[:'file', :'file' || '.gz']),
 	'0 of 6000 wrong', format('two files, one packed, %s', target)) FROM unnest('{parts,plain,fires}'::regclass[]) AS target;
@@ -227,22 +208,12 @@ SELECT fast_copy('shown', :'file', encoding => 'LATIN1', options => U&'{"number_
 SELECT is(string_agg(s::text, ' '), '(1,"2024-01-01 00:00:00+00",1234567.5,)', 'words and separators of a file in LATIN1') FROM shown AS s WHERE getdatabaseencoding() = 'UTF8';
 
 -- errors
-CREATE FUNCTION pg_temp.error(lines text[], options jsonb, target regclass DEFAULT 'shown') RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	state text;
-	message text;
-	context text;
-BEGIN
-	PERFORM pg_temp.write(lines);
-	PERFORM fast_copy(target, current_setting('fc.file'), options => options);
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, context = PG_EXCEPTION_CONTEXT;
-	RETURN concat_ws(' | ', state, message, (regexp_match(context, '^[^\n]*line \d+[^\n]*'))[1]);
-END
+CREATE FUNCTION pg_temp.error(lines text[], options jsonb, target regclass DEFAULT 'shown') RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN f IS NULL THEN 'no error' ELSE concat_ws(' | ', f[1], f[2], (regexp_match(f[9], '^[^\n]*line \d+[^\n]*'))[1]) END
+	FROM pg_temp.failure(format('SELECT fast_copy(%L, %L, options => %L)', target, pg_temp.write(lines), options)) AS f
 $$;
 CREATE TABLE shown_fires (LIKE shown);
-CREATE TRIGGER shown_fires BEFORE INSERT ON shown_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+CREATE TRIGGER shown_fires BEFORE INSERT ON shown_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
 CREATE TABLE shown_parts (LIKE shown) PARTITION BY RANGE (k);
 SELECT is(replace(pg_temp.error(lines, options, target), :'file', 'FILE'), replace(replace(error, '%f', 'FILE'), '%t', target::text), target || ': ' || error)
 	FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target, (VALUES
@@ -277,7 +248,7 @@ CREATE TABLE skip_fires (LIKE referee INCLUDING DEFAULTS);
 CREATE TABLE skip_hashed (LIKE referee INCLUDING DEFAULTS) PARTITION BY HASH (n);
 CREATE TABLE skip_hashed_0 PARTITION OF skip_hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE skip_hashed_1 PARTITION OF skip_hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1);
-CREATE TRIGGER skip_fires BEFORE INSERT ON skip_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+CREATE TRIGGER skip_fires BEFORE INSERT ON skip_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
 CREATE FUNCTION pg_temp.empty_lines(n int) RETURNS text[] LANGUAGE sql AS $$SELECT coalesce(array_agg(''::text), '{}') FROM generate_series(1, n)$$;
 CREATE AGGREGATE pg_temp.joined(anycompatiblearray) (SFUNC = array_cat, STYPE = anycompatiblearray, INITCOND = '{}');
 -- Writes the records from one number to another, before or after each other's empty lines
@@ -374,7 +345,7 @@ $$;
 CREATE TABLE short_parts (LIKE short) PARTITION BY RANGE (ts);
 CREATE TABLE short_plain (LIKE short);
 CREATE TABLE short_fires (LIKE short);
-CREATE TRIGGER fires BEFORE INSERT ON short_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+CREATE TRIGGER fires BEFORE INSERT ON short_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
 CREATE FUNCTION pg_temp.padded(target regclass, options jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	rows bigint;

@@ -1,15 +1,9 @@
 -- Rows that several workers add to indexed partitions are all in the indexes,
 -- and in no index that they do not belong to.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
+\set name existing_index
+\ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_existing_index.csv', true) \g /dev/null
 SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'amcheck') AS amcheck \gset
 SELECT plan(15);
 
@@ -82,18 +76,7 @@ SELECT format('COPY (SELECT timestamp ''2024-01-01'' + (g * 7919 %% 172800) * in
 SELECT lives_ok($$DELETE FROM t WHERE n IN (-5, -6)$$, 'makes room');
 INSERT INTO t SELECT timestamp '2024-01-01' + (g * 7919 % 172800) * interval '1 s', CASE g WHEN 40000 THEN -5 ELSE -6 END, 'in the way'
 FROM (VALUES (40000), (70000)) AS v (g);
-CREATE FUNCTION pg_temp.context() RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	context text;
-BEGIN
-	PERFORM fast_copy('t', current_setting('fc.file'), workers => 4);
-	RETURN 'loaded';
-EXCEPTION WHEN unique_violation THEN
-	GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
-	RETURN substring(context FROM 'line \d+');
-END
-$$;
-SELECT is(pg_temp.context(), 'line 40000', 'the first line whose key is taken is named');
+SELECT is(substring((pg_temp.failure($$SELECT fast_copy('t', current_setting('fc.file'), workers => 4)$$))[9] FROM 'line \d+'), 'line 40000', 'the first line whose key is taken is named');
 SELECT is((SELECT count(*) FROM t), 92000::bigint, 'and nothing is loaded');
 
 SELECT * FROM finish();

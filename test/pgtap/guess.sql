@@ -1,14 +1,8 @@
 -- Workers that scan begin each chunk after its first line end, without a split.
 -- Where that was wrong, or a record is bad, all is scanned again after one.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_guess.csv', true) \g /dev/null
+\set name guess
+\ir begin.psql
 SELECT plan(53);
 
 -- Rows in no order, 12 MB
@@ -57,17 +51,8 @@ SELECT format('COPY (TABLE rows ORDER BY n) TO %L (FORMAT csv, FORCE_QUOTE *)', 
 SELECT pg_temp.check_guess('in quotes', chunk, false) FROM unnest('{16kB,1MB}'::text[]) AS chunk;
 
 -- The first bad record is COPY's, with its line
-CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	said text;
-	place text;
-BEGIN
-	EXECUTE statement;
-	RETURN 'none';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS said = MESSAGE_TEXT, place = PG_EXCEPTION_CONTEXT;
-	RETURN said || coalesce(' ' || substring(place FROM 'line \d+(?:, column \w+)?'), '');
-END
+CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN f IS NULL THEN 'none' ELSE f[2] || coalesce(' ' || substring(f[9] FROM 'line \d+(?:, column \w+)?'), '') END FROM pg_temp.failure(statement) AS f
 $$;
 CREATE TABLE wanted (k timestamp, n int, t text);
 CREATE TABLE got (k timestamp, n int, t text) PARTITION BY RANGE (k);

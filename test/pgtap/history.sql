@@ -1,14 +1,10 @@
 -- fast_copy.history: one row of each load that succeeds.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL timezone = 'UTC';
+\set name history
+\ir begin.psql
 SELECT no_plan();
 
-SELECT set_config('fc.file', :'tmp_dir' || '/history.csv', true) AS set \gset
-COPY (SELECT timestamp '2024-01-01' + interval '1 day' * (g % 3), CASE WHEN g = 7 THEN 'x' ELSE g::text END FROM generate_series(1, 100) AS g) TO :'set' (FORMAT csv);
+COPY (SELECT timestamp '2024-01-01' + interval '1 day' * (g % 3), CASE WHEN g = 7 THEN 'x' ELSE g::text END FROM generate_series(1, 100) AS g) TO :'file' (FORMAT csv);
 CREATE TABLE t (ts timestamp, n int) PARTITION BY RANGE (ts);
 
 -- the table
@@ -20,33 +16,33 @@ SELECT isnt(obj_description('"my log"."all loads"'::regclass), NULL, 'a comment 
 SELECT throws_ok($$SELECT fast_copy_create_history_table('"my log"."all loads"')$$, '42P07');
 
 -- no row without the setting, one row a load with it
-SELECT is(fast_copy('t', :'set', on_error => 'ignore'), 99::bigint, 'loaded without');
+SELECT is(fast_copy('t', :'file', on_error => 'ignore'), 99::bigint, 'loaded without');
 SELECT is_empty('TABLE "my log"."all loads"', 'no row by default');
 SET fast_copy.history = '"my log"."all loads"';
-SELECT is(fast_copy('t', :'set', on_error => 'ignore', where_clause => 'n > 10', workers => 0), 90::bigint, 'loaded');
+SELECT is(fast_copy('t', :'file', on_error => 'ignore', where_clause => 'n > 10', workers => 0), 90::bigint, 'loaded');
 SELECT results_eq($$SELECT loaded_by, table_name, sources, rows, bytes, filtered, rejected, nulled, new_partitions, way, reason, workers FROM "my log"."all loads"$$,
-	format($$SELECT current_user::text COLLATE "default", 'public.t', ARRAY[%L], 90::bigint, (pg_stat_file(%1$L)).size, 9::bigint, 1::bigint, 0::bigint, 0, 'rows', 'the file is small', 0$$, :'set'), 'one row');
+	format($$SELECT current_user::text COLLATE "default", 'public.t', ARRAY[%L], 90::bigint, (pg_stat_file(%1$L)).size, 9::bigint, 1::bigint, 0::bigint, 0, 'rows', 'the file is small', 0$$, :'file'), 'one row');
 SELECT ok(began > '2024-01-01' AND seconds > 0 AND wal_bytes > 0, 'with figures') FROM "my log"."all loads";
 SELECT results_eq($$SELECT seconds, wal_bytes, spill_bytes FROM "my log"."all loads"$$,
 	$$SELECT seconds, wal_bytes, spill_bytes FROM fast_copy_report() WHERE phase = 'total'$$, 'those of the report');
 TRUNCATE "my log"."all loads";
 CREATE TABLE again (LIKE t) PARTITION BY RANGE (ts);
-SELECT is(fast_copy('again', :'set', on_error => 'ignore', options => '{"existing_rows": "replace"}'), 99::bigint, 'loaded') FROM generate_series(1, 2);
+SELECT is(fast_copy('again', :'file', on_error => 'ignore', options => '{"existing_rows": "replace"}'), 99::bigint, 'loaded') FROM generate_series(1, 2);
 SELECT results_eq($$SELECT replaced, new_partitions FROM "my log"."all loads" ORDER BY began$$, 'VALUES (0, 3), (3, 0)', 'tables whose rows were replaced');
 TRUNCATE "my log"."all loads";
-SELECT is(fast_copy('t', ARRAY[:'set'], on_error => 'set_null'), 100::bigint, 'an array');
-SELECT format('COPY t FROM %L WITH (fast_copy, format csv, on_error ignore)', :'set') AS copy \gset
+SELECT is(fast_copy('t', ARRAY[:'file'], on_error => 'set_null'), 100::bigint, 'an array');
+SELECT format('COPY t FROM %L WITH (fast_copy, format csv, on_error ignore)', :'file') AS copy \gset
 :copy;
-SELECT results_eq('SELECT sources, rows, nulled FROM "my log"."all loads" ORDER BY rows', format('VALUES (ARRAY[%L], 99::bigint, 0::bigint), (ARRAY[%1$L], 100, 1)', :'set'), 'a row each, of COPY, too');
+SELECT results_eq('SELECT sources, rows, nulled FROM "my log"."all loads" ORDER BY rows', format('VALUES (ARRAY[%L], 99::bigint, 0::bigint), (ARRAY[%1$L], 100, 1)', :'file'), 'a row each, of COPY, too');
 TRUNCATE "my log"."all loads";
 
 -- none of others: what fails, what is only looked at, and a plain COPY
-SELECT throws_ok(format('SELECT fast_copy(''t'', %L)', :'set'), '22P02');
-SELECT isnt_empty(format('SELECT * FROM fast_copy_analyze(''t'', %L)', :'set'), 'analyzed');
+SELECT throws_ok(format('SELECT fast_copy(''t'', %L)', :'file'), '22P02');
+SELECT isnt_empty(format('SELECT * FROM fast_copy_analyze(''t'', %L)', :'file'), 'analyzed');
 SET LOCAL fast_copy.accelerate_copy = on;
 SET LOCAL fast_copy.accelerate_min_size = 0;
 CREATE TABLE plain (ts timestamp, n text);
-SELECT format('COPY plain FROM %L WITH (format csv)', :'set') AS copy \gset
+SELECT format('COPY plain FROM %L WITH (format csv)', :'file') AS copy \gset
 :copy;
 SELECT is((SELECT way FROM fast_copy_report() WHERE phase = 'total'), 'turns', 'a plain COPY was accelerated');
 SELECT is_empty('TABLE "my log"."all loads"', 'no row of all these');
@@ -56,27 +52,17 @@ SET LOCAL fast_copy.accelerate_copy = off;
 SELECT fast_copy_create_history_table('pg_temp.loads') AS made \gset
 CREATE INDEX ON pg_temp.loads (began);
 SET LOCAL fast_copy.history = loads;
-CREATE FUNCTION pg_temp.same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
 CREATE TRIGGER same BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
-SELECT is(fast_copy('plain', :'set'), 100::bigint, 'loaded by core');
+SELECT is(fast_copy('plain', :'file'), 100::bigint, 'loaded by core');
 SELECT results_eq('SELECT way, reason FROM loads', $$VALUES ('copy', 'the target has triggers')$$, 'its row');
 
 -- what the table must be is said before anything is read
 CREATE FUNCTION pg_temp.refused(change text, state text, message text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
-	found text;
-	hint text;
-	what text;
+	f text[] := pg_temp.failure(format('SELECT fast_copy_create_history_table(''bad''); SET LOCAL fast_copy.history = bad; %s; SELECT fast_copy(''t'', ''/nowhere'')', change));
 BEGIN
-	PERFORM fast_copy_create_history_table('bad');
-	SET LOCAL fast_copy.history = bad;
-	EXECUTE change;
-	PERFORM fast_copy('t', '/nowhere');
-	RETURN NEXT fail(change || ': no error');
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS found = RETURNED_SQLSTATE, what = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-	RETURN NEXT is(found || ' ' || coalesce(nullif(what, ''), SQLERRM), state || ' ' || message, change);
-	RETURN NEXT alike(hint, '%fast\_copy%', change || ': a hint');
+	RETURN NEXT is(f[1] || ' ' || coalesce(f[3], f[2]), state || ' ' || message, change);
+	RETURN NEXT alike(f[4], '%fast\_copy%', change || ': a hint');
 END
 $$;
 SELECT pg_temp.refused('DROP TABLE bad', '42P01', 'table "bad" of fast_copy.history does not exist');

@@ -1,14 +1,9 @@
 -- Indexes of new partitions are built by all processes, and one that is too
 -- large for one of them by all together; each holds every row.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
+\set name index_build
+\ir begin.psql
 SET LOCAL max_parallel_maintenance_workers = 0;
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_index_build.csv', true) \g /dev/null
 SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'amcheck') AS amcheck \gset
 SELECT plan(29);
 

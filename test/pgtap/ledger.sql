@@ -1,19 +1,10 @@
 -- The option ledger: what it has is not loaded again, and what is loaded it has.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL timezone = 'UTC';
+\set name ledger
+\ir begin.psql
 SELECT plan(160);
 
 SELECT set_config('fc.dir', :'tmp_dir' || '/fc_ledger', true) AS dir \gset
-COPY (SELECT 1) TO PROGRAM 'cat >/dev/null';
-CREATE FUNCTION pg_temp.shell(command text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', 'cat >/dev/null; ' || command);
-END
-$$;
 SELECT pg_temp.shell('rm -rf ' || :'dir' || '; mkdir ' || :'dir' || ' && chmod 755 ' || :'dir') \g /dev/null
 
 -- Writes rows n from .. upto, each tenth of which is bad, into a file; returns its path
@@ -81,16 +72,8 @@ SELECT set_eq($$SELECT path, rows FROM pg_temp.lines WHERE target = 'nine'::regc
 SELECT pg_temp.shell(format('rm %s/\[ab\].csv', :'dir')) \g /dev/null
 
 -- How a command fails
-CREATE FUNCTION pg_temp.told(command text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	told text;
-BEGIN
-	EXECUTE command;
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS told = PG_EXCEPTION_DETAIL;
-	RETURN concat_ws(' ', SQLSTATE, SQLERRM, nullif(regexp_replace(told, '\d{4}-\d\d-\d\d [0-9:.]+\+00', 'T', 'g'), ''));
-END
+CREATE FUNCTION pg_temp.told(command text) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN f IS NULL THEN 'no error' ELSE concat_ws(' ', f[1], f[2], regexp_replace(f[3], '\d{4}-\d\d-\d\d [0-9:.]+\+00', 'T', 'g')) END FROM pg_temp.failure(command) AS f
 $$;
 
 -- files that have changed: touched, written anew, longer
@@ -152,7 +135,6 @@ RESET fast_copy.spill;
 TRUNCATE plain;
 SELECT is(pg_temp.load(pg_temp.named('r2.csv.gz', 'r1.csv.xz'), '"on_error": "ignore", "on_error_classes": ["conversion", "missing_columns"], "log_verbosity": "silent"', 'plain'), 3600::bigint, 'packed, with empty lines at the end; the other one is there');
 SELECT results_eq($$SELECT rows, rejected, size FROM led WHERE path = pg_temp.path('r1.csv.xz')$$, $$SELECT 3600::bigint, 402::bigint, (pg_stat_file(pg_temp.path('r1.csv.xz'))).size$$, 'the size is that of the packed file');
-CREATE FUNCTION pg_temp.same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
 CREATE TABLE trig (ts timestamp, n int);
 CREATE TRIGGER same BEFORE INSERT ON trig FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
 SELECT is(pg_temp.load(pg_temp.named('r2.csv'), '"where_clause": "n > 4050"', 'trig'), 50::bigint, 'by core');
@@ -269,12 +251,11 @@ BEGIN
 	PERFORM fast_copy('t', '/nowhere', options => '{"ledger": "bad"}');
 END
 $$;
-CREATE FUNCTION pg_temp.fires() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
 CREATE ROLE fc_other;
 SELECT is(pg_temp.told(format('SELECT pg_temp.refused(%L)', change)), wanted, change) FROM (VALUES
 	('SELECT 1', '58P01 could not open file "/nowhere" for reading: No such file or directory'),
 	('CREATE INDEX ON bad (loaded_at)', '58P01 could not open file "/nowhere" for reading: No such file or directory'),
-	('CREATE TRIGGER t BEFORE INSERT ON bad FOR EACH ROW EXECUTE FUNCTION pg_temp.fires()', '55000 table "bad" cannot be used as ledger It has triggers or foreign keys.'),
+	('CREATE TRIGGER t BEFORE INSERT ON bad FOR EACH ROW EXECUTE FUNCTION pg_temp.same()', '55000 table "bad" cannot be used as ledger It has triggers or foreign keys.'),
 	('CREATE RULE r AS ON INSERT TO bad DO ALSO SELECT 1', '55000 table "bad" cannot be used as ledger It has rules.'),
 	('ALTER TABLE bad ENABLE ROW LEVEL SECURITY', '55000 table "bad" cannot be used as ledger It has row-level security.'),
 	('ALTER TABLE bad ADD CHECK (size > 0)', '55000 table "bad" cannot be used as ledger It has check constraints.'),

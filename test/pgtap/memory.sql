@@ -1,13 +1,7 @@
 -- However little memory a load may use, it gives the same table.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_memory.csv', true) \g /dev/null
+\set name memory
+\ir begin.psql
 SELECT plan(67);
 
 -- 300,000 rows of 20 days in no order: 24 bytes each to sort are 7 MB, the file

@@ -1,15 +1,9 @@
 -- existing_rows "merge": the rows of the partitions that the file has rows for are
 -- those of SQL, in the order of the key, and nothing else has changed.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
+\set name merge
+\ir begin.psql
 CREATE EXTENSION amcheck;
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_merge.csv', true) \g /dev/null
 SELECT plan(1291);
 
 CREATE FUNCTION pg_temp.leaves() RETURNS TABLE (leaf regclass) LANGUAGE sql AS $$
@@ -22,19 +16,8 @@ CREATE FUNCTION pg_temp.names(name regclass, generated bool DEFAULT true) RETURN
 	WHERE attrelid = name AND attnum > 0 AND NOT attisdropped AND (generated OR attgenerated = '')
 $$;
 
--- A file of what a query says
-CREATE FUNCTION pg_temp.file(query text, options text DEFAULT '') RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('COPY (%s) TO %L (FORMAT csv%s)', query, current_setting('fc.file'), options);
-	RETURN current_setting('fc.file');
-END
-$$;
-
-CREATE FUNCTION pg_temp.packed(path text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', format('cat >/dev/null; gzip -nc %s >%1$s.gz', path));
-	RETURN path || '.gz';
-END
+CREATE FUNCTION pg_temp.packed(path text) RETURNS text LANGUAGE sql AS $$
+	SELECT path || '.gz' FROM pg_temp.shell(format('gzip -nc %s >%1$s.gz', path))
 $$;
 
 -- What the table shall be, in table "shall": rows as texts with the leaf that they
@@ -108,7 +91,7 @@ BEGIN
 		PERFORM bt_index_check(indexrelid, true) FROM pg_index JOIN pg_class AS i ON i.oid = indexrelid JOIN pg_am AS a ON a.oid = relam
 			WHERE amname = 'btree' AND (indrelid = r.leaf OR indrelid = (SELECT reltoastrelid FROM pg_class AS c WHERE c.oid = r.leaf));
 	END LOOP;
-	RETURN n + (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'fast_copy %') +
+	RETURN n + pg_temp.left_behind() +
 		(SELECT count(*) FROM pg_class AS t WHERE relkind = 't' AND relnamespace = 'pg_toast'::regnamespace AND NOT EXISTS (SELECT FROM pg_class WHERE reltoastrelid = t.oid));
 END
 $$;
@@ -327,19 +310,10 @@ SELECT pg_temp.merges('a day that is rejected', pg_temp.day_table('; ALTER TABLE
 -- Errors, in full
 CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	code text;
-	said text;
-	about text;
-	advice text;
 	nodes oid[] := ARRAY(SELECT pg_relation_filenode(leaf) FROM pg_temp.leaves() ORDER BY 1);
+	f text[] := pg_temp.failure(statement);
 BEGIN
-	BEGIN
-		EXECUTE statement;
-	EXCEPTION WHEN OTHERS THEN
-		GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, said = MESSAGE_TEXT, about = PG_EXCEPTION_DETAIL, advice = PG_EXCEPTION_HINT;
-		RETURN array_to_string(ARRAY[code, said, about, advice], '|', '') || CASE WHEN nodes <> ARRAY(SELECT pg_relation_filenode(leaf) FROM pg_temp.leaves() ORDER BY 1) THEN '|changed' ELSE '' END;
-	END;
-	RETURN 'none';
+	RETURN CASE WHEN f IS NULL THEN 'none' ELSE array_to_string(f[1:4], '|', '') || CASE WHEN nodes <> ARRAY(SELECT pg_relation_filenode(leaf) FROM pg_temp.leaves() ORDER BY 1) THEN '|changed' ELSE '' END END;
 END
 $$;
 CREATE FUNCTION pg_temp.refused(options jsonb, more text DEFAULT '') RETURNS text LANGUAGE sql AS $$
@@ -407,15 +381,14 @@ BEGIN
 			ELSE format('0A000|cannot merge rows into table "%s"|Its rows cannot be written anew: %s.|Use existing_rows "keep", which adds the rows of the file.', leaf, why) END, about || keys);
 	END LOOP;
 	RETURN NEXT is((SELECT count(*) FROM got), 3000::bigint, about || ': nothing has changed');
-	RETURN NEXT is((SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'fast_copy %'), 0::bigint, about || ': nothing is left behind');
+	RETURN NEXT is(pg_temp.left_behind(), 0::bigint, about || ': nothing is left behind');
 END
 $$;
-CREATE FUNCTION pg_temp.nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE TABLE numbers AS SELECT g AS n FROM generate_series(0, 10) AS g;
 ALTER TABLE numbers ADD PRIMARY KEY (n);
-SELECT pg_temp.cannot('a trigger for DELETE', 'CREATE TRIGGER tells AFTER DELETE ON got FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing()', '%triggers%');
-SELECT pg_temp.cannot('a trigger of a partition', 'CREATE TRIGGER tells AFTER DELETE ON got_3 FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing()', '%triggers%', 'got_3');
-SELECT pg_temp.cannot('a trigger for INSERT', 'CREATE TRIGGER tells BEFORE INSERT ON got_2 FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing()', 'a partition has triggers');
+SELECT pg_temp.cannot('a trigger for DELETE', 'CREATE TRIGGER tells AFTER DELETE ON got FOR EACH ROW EXECUTE FUNCTION pg_temp.same()', '%triggers%');
+SELECT pg_temp.cannot('a trigger of a partition', 'CREATE TRIGGER tells AFTER DELETE ON got_3 FOR EACH ROW EXECUTE FUNCTION pg_temp.same()', '%triggers%', 'got_3');
+SELECT pg_temp.cannot('a trigger for INSERT', 'CREATE TRIGGER tells BEFORE INSERT ON got_2 FOR EACH ROW EXECUTE FUNCTION pg_temp.same()', 'a partition has triggers');
 SELECT pg_temp.cannot('a foreign key', 'ALTER TABLE got ADD FOREIGN KEY (n) REFERENCES numbers', '%foreign keys%');
 SELECT pg_temp.cannot('an exclusion constraint', 'ALTER TABLE got_2 ADD EXCLUDE USING btree (n WITH =, t WITH =, k WITH =)', '%exclusion%');
 SELECT pg_temp.cannot('a constraint that can be deferred', 'ALTER TABLE got_2 ADD UNIQUE (t) DEFERRABLE', 'a partition has triggers');
@@ -424,7 +397,7 @@ SELECT pg_temp.cannot('rows that are not logged', 'CREATE UNLOGGED TABLE got (k 
 SELECT pg_temp.cannot('rows of the session', 'CREATE TEMPORARY TABLE got (k timestamp, n int, t text)', '%', 'got', false);
 DROP TABLE pg_temp.got;
 CREATE TABLE got (n int);
-SELECT pg_temp.cannot('a plain table with triggers', 'CREATE TABLE got (k timestamp, n int, t text); CREATE TRIGGER tells AFTER INSERT ON got FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing()', 'the target has triggers', 'got', false);
+SELECT pg_temp.cannot('a plain table with triggers', 'CREATE TABLE got (k timestamp, n int, t text); CREATE TRIGGER tells AFTER INSERT ON got FOR EACH ROW EXECUTE FUNCTION pg_temp.same()', 'the target has triggers', 'got', false);
 SELECT pg_temp.make('SELECT') \g /dev/null
 DECLARE c CURSOR FOR TABLE got;
 FETCH c \g /dev/null

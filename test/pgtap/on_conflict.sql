@@ -1,15 +1,8 @@
 -- on_conflict: the table that a COPY into a stage and INSERT ... ON CONFLICT leave,
 -- whatever way rows go, and by however many workers.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
-SELECT set_config('fc.dir', :'tmp_dir', true), set_config('fc.file', :'tmp_dir' || '/fc_on_conflict.csv', true) AS file \gset
-COPY (SELECT 1) TO PROGRAM 'cat >/dev/null';
+\set name on_conflict
+\ir begin.psql
 SELECT * FROM no_plan();
 
 -- Rows of ten days; some come three times, and each with another value
@@ -17,12 +10,7 @@ CREATE TABLE news AS
 SELECT g, date '2024-01-01' + g * 7 % 10 AS at, g * 31 % 23 AS id, CASE g % 9 WHEN 0 THEN NULL ELSE repeat('row ' || g || ' ', g % 5) END AS v FROM generate_series(1, 700) AS g;
 
 -- The file, by a query; each table is made by a command with %1$s for its name
-CREATE FUNCTION pg_temp.file(data text DEFAULT 'SELECT at, id, v FROM news ORDER BY g') RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('COPY (%s) TO %L (FORMAT csv)', data, current_setting('fc.file'));
-	RETURN current_setting('fc.file');
-END
-$$;
+CREATE FUNCTION pg_temp.file() RETURNS text LANGUAGE sql AS $$SELECT pg_temp.file('SELECT at, id, v FROM news ORDER BY g', '')$$;
 CREATE FUNCTION pg_temp.make(name text, ddl text, olds text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('DROP TABLE IF EXISTS %I CASCADE', name);
@@ -52,9 +40,6 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION pg_temp.left_behind() RETURNS bigint LANGUAGE sql AS $$
-	SELECT count(*) FROM pg_namespace WHERE nspname ~ '^fast_copy '
-$$;
 CREATE FUNCTION pg_temp.how() RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws('; ', string_agg(choice, '; ') FILTER (WHERE phase = 'replace'), count(*) FILTER (WHERE choice ~ ', new$') || ' new', count(*) FILTER (WHERE choice ~ ', staged') || ' staged')
 	FROM fast_copy_report()
@@ -330,12 +315,7 @@ SELECT pg_temp.check_conflict('others refer to it', 'CREATE TABLE %1$s (at date,
 	olds => 'INSERT INTO %1$s SELECT at, id, ''old'' FROM news WHERE g < 20; INSERT INTO %1$s_refers SELECT at, id FROM %1$s');
 
 -- Ways in: the client, programs, packed files, several files, a header, text and binary
-CREATE FUNCTION pg_temp.shell(command text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', 'cat >/dev/null; cd ' || current_setting('fc.dir') || ' && ' || command);
-END
-$$;
-SELECT pg_temp.shell('sed s/row/one/g fc_on_conflict.csv >fc_oc_1.csv; sed s/row/two/g fc_on_conflict.csv >fc_oc_2.csv; (echo v,nothing_of_it,id,at; sed "s/^\([^,]*\),\([^,]*\),\(.*\)/\3,x,\2,\1/" fc_oc_2.csv) >fc_oc_3.csv; gzip -fk fc_oc_?.csv') \g /dev/null
+SELECT pg_temp.shell('cd ' || :'tmp_dir' || ' && sed s/row/one/g fc_on_conflict.csv >fc_oc_1.csv; sed s/row/two/g fc_on_conflict.csv >fc_oc_2.csv; (echo v,nothing_of_it,id,at; sed "s/^\([^,]*\),\([^,]*\),\(.*\)/\3,x,\2,\1/" fc_oc_2.csv) >fc_oc_3.csv; gzip -fk fc_oc_?.csv') \g /dev/null
 CREATE FUNCTION pg_temp.check_way(about text, call text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	layout record;

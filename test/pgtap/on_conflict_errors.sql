@@ -1,49 +1,16 @@
 -- on_conflict: what is an error, what it says, who may load so, and that nothing is
 -- left of a load that has failed.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_on_conflict_errors.csv', true) AS file \gset
-COPY (SELECT 1) TO PROGRAM 'cat >/dev/null';
+\set name on_conflict_errors
+\ir begin.psql
 SELECT * FROM no_plan();
 
 CREATE TABLE news AS SELECT g, date '2024-01-01' + g * 7 % 10 AS at, g * 31 % 23 AS id, 'row ' || g AS v FROM generate_series(1, 700) AS g;
-CREATE FUNCTION pg_temp.file(data text DEFAULT 'SELECT at, id, v FROM news ORDER BY g') RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('COPY (%s) TO %L (FORMAT csv)', data, current_setting('fc.file'));
-	RETURN current_setting('fc.file');
-END
-$$;
-CREATE FUNCTION pg_temp.left_behind() RETURNS bigint LANGUAGE sql AS $$
-	SELECT count(*) FROM pg_namespace WHERE nspname ~ '^fast_copy '
-$$;
+CREATE FUNCTION pg_temp.file() RETURNS text LANGUAGE sql AS $$SELECT pg_temp.file('SELECT at, id, v FROM news ORDER BY g', '')$$;
 
 -- How a command fails: all fields that are set, and the place in the file
-CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	code text;
-	said text;
-	about text;
-	advice text;
-	sch text;
-	tab text;
-	con text;
-	place text;
-BEGIN
-	BEGIN
-		EXECUTE statement;
-	EXCEPTION WHEN OTHERS THEN
-		GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, said = MESSAGE_TEXT, about = PG_EXCEPTION_DETAIL, advice = PG_EXCEPTION_HINT, sch = SCHEMA_NAME, tab = TABLE_NAME,
-			con = CONSTRAINT_NAME, place = PG_EXCEPTION_CONTEXT;
-		RETURN concat_ws('|', code, said, nullif(about, ''), nullif(advice, ''), nullif(sch, ''), nullif(tab, ''), nullif(con, ''), substring(place FROM '(?:csv", |COPY \w+, )(line \d+(?:, column \w+)?)'));
-	END;
-	RETURN 'none';
-END
+CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN f IS NULL THEN 'none' ELSE array_to_string(f[1:6] || f[8] || substring(f[9] FROM '(?:csv", |COPY \w+, )(line \d+(?:, column \w+)?)'), '|') END FROM pg_temp.failure(statement) AS f
 $$;
 CREATE FUNCTION pg_temp.fails(options jsonb, tab text DEFAULT 'got', more text DEFAULT '') RETURNS text LANGUAGE sql AS $$
 	SELECT pg_temp.error_of(format('SELECT fast_copy(%L, %L, options => %L %s)', tab, current_setting('fc.file'), options, more))

@@ -2,16 +2,10 @@
 --
 -- The referee is COPY into a stage whose rows are numbered as they come, and
 -- ORDER BY.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
+\set name order_by
+\ir begin.psql
 SET LOCAL extra_float_digits = 1;
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_order_by.csv', true) \g /dev/null
 SELECT no_plan() \g /dev/null
 
 -- The rows of "rel", and their order in each group of "parts", are those of
@@ -30,18 +24,9 @@ BEGIN
 END $$;
 
 -- What an error says
-CREATE FUNCTION pg_temp.error_of(command text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	detail text;
-	hint text;
-	context text;
-BEGIN
-	EXECUTE command;
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT, context = PG_EXCEPTION_CONTEXT;
-	RETURN concat_ws(' | ', sqlstate, sqlerrm, nullif(detail, ''), nullif(hint, ''), substring(context FROM 'line \d+(?=[,:\n]|$)'));
-END $$;
+CREATE FUNCTION pg_temp.error_of(command text) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN f IS NULL THEN 'no error' ELSE array_to_string(f[1:4] || substring(f[9] FROM 'line \d+(?=[,:\n]|$)'), ' | ') END FROM pg_temp.failure(command) AS f
+$$;
 
 CREATE FUNCTION pg_temp.way() RETURNS text LANGUAGE sql AS
 $$SELECT choice FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL LIMIT 1$$;
@@ -375,8 +360,7 @@ SELECT is(pg_temp.refused('{""}'), '42601 | syntax error at end of input', 'noth
 SELECT matches(pg_temp.refused('{n up}'), '^42601 \| syntax error', 'a word that is none');
 SELECT is(pg_temp.refused('{}'), '22023 | argument "order_by" must not be empty | Leave it out, or give NULL, to get its default.', 'no item');
 SELECT is(pg_temp.refused('{n,NULL}'), '22004 | argument "order_by" must not contain nulls', 'NULL');
-CREATE FUNCTION pg_temp.nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
-CREATE TRIGGER nothing BEFORE INSERT ON unordered FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+CREATE TRIGGER nothing BEFORE INSERT ON unordered FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
 SELECT is(pg_temp.refused('{n}'), '0A000 | cannot load rows in the order of order_by here | Rows are loaded one by one, as COPY does: the target has triggers.', 'triggers');
 SELECT is((SELECT detail FROM fast_copy_analyze('unordered', current_setting('fc.file'), columns => '{"Order",n}', order_by => '{n}') WHERE item = 'warning' AND name = 'serial'),
 	'Rows are loaded one by one, as COPY does, and order_by would be refused: the target has triggers.', 'fast_copy_analyze warns of it');

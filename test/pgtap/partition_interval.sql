@@ -1,27 +1,19 @@
 -- Which partitions a load makes: their width, bounds and names.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
 \encoding UTF8
 -- the session's own zone, which "SET LOCAL timezone" hides
 \setenv PGTZ Europe/Berlin
 \connect
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_partition_interval.csv', true) \g /dev/null
+\set name partition_interval
+\ir begin.psql
 SELECT plan(110);
 
 -- Loads one row per key, as text, into a table (k, n)
 CREATE FUNCTION pg_temp.load(target regclass, keys text[], width text DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-	EXECUTE format('COPY (SELECT * FROM unnest(%L::text[]) WITH ORDINALITY) TO %L (FORMAT csv)',
-				   keys, current_setting('fc.file'));
-	RETURN fast_copy(target, current_setting('fc.file'), partition_interval => width);
+	RETURN fast_copy(target, pg_temp.file(format('SELECT * FROM unnest(%L::text[]) WITH ORDINALITY', keys)), partition_interval => width);
 END
 $$;
 
@@ -209,7 +201,7 @@ SELECT pg_temp.makes('but not if no partition is missing', 'timestamptz', '{2024
 	't_a [2024-01-01 07:00:00+00, 2024-02-01 07:00:00+00) 1', 't_a [2024-01-01 00:00-07, 2024-02-01 00:00-07)');
 SELECT pg_temp.fresh('timestamptz') \g /dev/null
 CREATE TABLE t_a PARTITION OF t FOR VALUES FROM ('2024-01-01 00:00-07') TO ('2024-02-01 00:00-07');
-SELECT format('COPY (SELECT %L, 1) TO %L (FORMAT csv)', '2024-05-10', current_setting('fc.file')) \gexec
+SELECT pg_temp.file($$SELECT '2024-05-10', 1$$) \g /dev/null
 SELECT isnt(count(*), 0::bigint, 'which fast_copy_analyze tells')
 FROM fast_copy_analyze('t', current_setting('fc.file')) AS a WHERE a::text LIKE '%could not tell how wide new partitions%';
 SELECT pg_temp.makes('months from the 15th', 'timestamp', '{2021-03-20, 2020-12-14}', NULL,

@@ -1,15 +1,9 @@
 -- Tables that pg_partman keeps: a load makes the partitions that pg_partman
 -- would have made.  Each set has a twin whose partitions are pg_partman's own
 -- and whose rows are COPY's; both are compared, before and after maintenance.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_partman.csv', true) \g /dev/null
+\set name partman
+\ir begin.psql
 SELECT no_plan();
 
 CREATE SCHEMA keeper;
@@ -101,7 +95,7 @@ SELECT string_agg(substr(partition_tablename, 2), ',' ORDER BY n)
 FROM keeper.show_partitions('public.' || parent) WITH ORDINALITY AS s (partition_schemaname, partition_tablename, n)
 $$;
 
-CREATE FUNCTION pg_temp.write(keys text[]) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.keys(keys text[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('COPY (SELECT n, k, ''v'' || n FROM unnest(%L::text[]) WITH ORDINALITY AS u (k, n)) TO %L (FORMAT csv)',
 				   keys, current_setting('fc.file'));
@@ -119,7 +113,7 @@ DECLARE
 	b text := 'b_' || name;
 	before bigint;
 BEGIN
-	PERFORM pg_temp.write(keys);
+	PERFORM pg_temp.keys(keys);
 	PERFORM pg_temp.premake(b, coalesce(times, keys));
 	EXECUTE format('COPY %I FROM %L (FORMAT csv)', b, current_setting('fc.file'));
 	RETURN NEXT is(pg_temp.load(quote_ident(a)::regclass), cardinality(keys)::bigint, name || ': rows');
@@ -137,17 +131,8 @@ END
 $$;
 
 -- The message, detail and hint of a load
-CREATE FUNCTION pg_temp.refusal(target regclass) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	detail text;
-	hint text;
-BEGIN
-	PERFORM pg_temp.load(target);
-	RETURN NULL;
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-	RETURN concat_ws(E'\n', SQLSTATE, SQLERRM, detail, hint);
-END
+CREATE FUNCTION pg_temp.refusal(target regclass) RETURNS text LANGUAGE sql AS $$
+	SELECT array_to_string(f[1:4], E'\n') FROM pg_temp.failure(format('SELECT pg_temp.load(%L)', target)) AS f
 $$;
 
 CREATE FUNCTION pg_temp.warnings(target regclass) RETURNS text LANGUAGE sql AS $$
@@ -158,10 +143,10 @@ $$;
 SELECT pg_temp.twins('lock', 'timestamptz', '1 day', 'daily', '2021-03-10');
 CREATE VIEW pg_temp.lock AS SELECT FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND granted
 	AND (classid::bigint << 32 | objid::bigint) = hashtext('pg_partman run_maintenance')::bigint;
-SELECT pg_temp.write(ARRAY['2021-03-10 00:00+00']);
+SELECT pg_temp.keys(ARRAY['2021-03-10 00:00+00']);
 SELECT is(pg_temp.load('a_lock'), 1::bigint, 'no partition is made');
 SELECT is_empty('TABLE pg_temp.lock', 'no lock for rows of existing partitions');
-SELECT pg_temp.write(ARRAY['2021-02-10 00:00+00']);
+SELECT pg_temp.keys(ARRAY['2021-02-10 00:00+00']);
 SELECT is(pg_temp.load('a_lock'), 1::bigint, 'a partition is made');
 SELECT isnt_empty('TABLE pg_temp.lock', 'the lock that maintenance tries to take');
 
@@ -272,7 +257,7 @@ SELECT pg_temp.twins('spare', 'timestamptz', '1 day', 'daily', '2021-03-10');
 INSERT INTO a_spare VALUES (0, '2021-02-01 12:00+00'), (0, '1999-01-01 00:00+00');
 INSERT INTO b_spare VALUES (0, '1999-01-01 00:00+00');
 SELECT isnt_empty('SELECT FROM a_spare_default', 'there is a default partition');
-SELECT pg_temp.write(ARRAY['2021-02-02 12:00+00', '2021-02-01 13:00+00']);
+SELECT pg_temp.keys(ARRAY['2021-02-02 12:00+00', '2021-02-01 13:00+00']);
 SELECT matches(pg_temp.refusal('a_spare'), '^23514\nupdated partition constraint for default partition "a_spare_default" would be violated', 'rows in the way');
 SELECT matches(pg_temp.warnings('a_spare'), '^partitions: updated partition constraint', 'an analysis tells of rows in the way');
 DELETE FROM a_spare_default WHERE k > '2020-01-01';
@@ -283,7 +268,7 @@ SELECT is((SELECT count(*) FROM a_spare_default), 1::bigint, 'other rows stay in
 CREATE TABLE a_guard (n int, k timestamptz NOT NULL, v text) PARTITION BY RANGE (k);
 SELECT pg_temp.keep('a_guard', '1 day', 'daily', '2021-03-10');
 UPDATE keeper.part_config SET retention = '30 days' WHERE parent_table = 'public.a_guard';
-SELECT pg_temp.write(ARRAY['2021-02-02 12:00+00', '2021-02-01 13:00+00']);
+SELECT pg_temp.keys(ARRAY['2021-02-02 12:00+00', '2021-02-01 13:00+00']);
 SELECT matches(pg_temp.refusal('a_guard'), '^55000\nrows are older than the retention of pg_partman for table "public.a_guard"\nThe retention is "30 days", and the oldest rows belong to values FROM \(''2021-02-01 00:00:00\+00''\).*\n.*fast_copy.ignore_retention', 'retention');
 SELECT matches(pg_temp.warnings('a_guard'), '^retention: rows are older', 'an analysis tells of the retention');
 SET LOCAL fast_copy.ignore_retention = on;
@@ -295,7 +280,7 @@ UPDATE keeper.part_config SET retention = '1000 years' WHERE parent_table = 'pub
 SELECT is(pg_temp.load('a_guard'), 2::bigint, 'a long retention');
 UPDATE keeper.part_config SET retention = NULL WHERE parent_table = 'public.a_guard';
 
-SELECT pg_temp.write(ARRAY['2021-02-02 12:00+00', '2999-02-01 13:00+00']);
+SELECT pg_temp.keys(ARRAY['2021-02-02 12:00+00', '2999-02-01 13:00+00']);
 SELECT matches(pg_temp.refusal('a_guard'), '^55000\nrows lie beyond the partitions that pg_partman creates in advance for table "public.a_guard"\nIt creates 3 partitions of .* ahead of now, and the latest rows belong to values FROM \(''2999-02-01 .*\n.*fast_copy.ignore_premake', 'premake');
 SELECT matches(pg_temp.warnings('a_guard'), '^premake: rows lie beyond', 'an analysis tells of what is premade');
 SET LOCAL fast_copy.ignore_premake = on;
@@ -303,7 +288,7 @@ SELECT is(pg_temp.load('a_guard'), 2::bigint, 'premake ignored');
 RESET fast_copy.ignore_premake;
 
 SET LOCAL fast_copy.max_partitions = 2;
-SELECT pg_temp.write(ARRAY['2021-01-02 12:00+00', '2021-01-03 13:00+00', '2021-01-09 13:00+00']);
+SELECT pg_temp.keys(ARRAY['2021-01-02 12:00+00', '2021-01-03 13:00+00', '2021-01-09 13:00+00']);
 SELECT matches(pg_temp.refusal('a_guard'), '^54000\ncannot create more than 2 partitions\nThe rows need 3 new partitions of table "a_guard", from values 2021-01-02 .* to 2021-01-09 .*\n.*fast_copy.max_partitions', 'too many partitions');
 SELECT matches(pg_temp.warnings('a_guard'), '^max_partitions: cannot create more than 2 partitions', 'an analysis tells of too many');
 CREATE TABLE plain (n int, k date, v text) PARTITION BY RANGE (k);
@@ -316,11 +301,11 @@ RESET fast_copy.max_partitions;
 CREATE TABLE a_ids (n int, k bigint NOT NULL, v text) PARTITION BY RANGE (k);
 SELECT pg_temp.keep('a_ids', '100', NULL, '1000');
 UPDATE keeper.part_config SET retention = '500' WHERE parent_table = 'public.a_ids';
-SELECT pg_temp.write(ARRAY['1001', '500']);
+SELECT pg_temp.keys(ARRAY['1001', '500']);
 SELECT is(pg_temp.load('a_ids'), 2::bigint, 'retention of ids: 1001 - 600 < 500');
-SELECT pg_temp.write(ARRAY['499', '1100']);
+SELECT pg_temp.keys(ARRAY['499', '1100']);
 SELECT matches(pg_temp.refusal('a_ids'), '^55000\nrows are older .*\n.*FROM \(''400''\) TO \(''500''\)', 'retention of ids: 1100 - 500 >= 500');
-SELECT pg_temp.write(ARRAY['499', '450']);
+SELECT pg_temp.keys(ARRAY['499', '450']);
 SELECT matches(pg_temp.refusal('a_ids'), '^55000\nrows are older', 'retention of ids: 1001, which is there, - 500 >= 500');
 
 -- names that are taken
@@ -328,7 +313,7 @@ SELECT pg_temp.twins('taken', 'timestamptz', '1 day', 'daily', '2021-03-10');
 SELECT keeper.create_partition_time(p_parent_table => 'public.a_taken', p_partition_times => ARRAY[timestamptz '2021-02-01 00:00+00']) \g /dev/null
 SELECT format('ALTER TABLE a_taken DETACH PARTITION %s', inhrelid::regclass) FROM pg_inherits
 	WHERE inhparent = 'a_taken'::regclass AND inhrelid::regclass::text ~ '2021_?02_?01$' \gexec
-SELECT pg_temp.write(ARRAY['2021-02-01 12:00+00']);
+SELECT pg_temp.keys(ARRAY['2021-02-01 12:00+00']);
 SELECT matches(pg_temp.refusal('a_taken'), '^42P07\nrelation "a_taken_p2021_?02_?01" already exists\npg_partman gives this name .*\nAttach, rename or drop it first', 'a name that is taken');
 
 -- partitions that are not whole intervals
@@ -339,10 +324,10 @@ SELECT matches(pg_temp.refusal('a_taken'), '^55000\npartitions of table "public.
 -- time zones: existing partitions tell theirs
 SET LOCAL timezone = 'Europe/Berlin';
 SELECT pg_temp.twins('zone', 'timestamptz', '1 day', 'daily', '2021-03-10');
-SELECT pg_temp.write(ARRAY['2021-03-28 12:00', '2021-03-29 00:00', '2021-10-31 02:30+02', '2021-10-31 02:30+01']);
+SELECT pg_temp.keys(ARRAY['2021-03-28 12:00', '2021-03-29 00:00', '2021-10-31 02:30+02', '2021-10-31 02:30+01']);
 SELECT pg_temp.alike('zone', ARRAY['2021-03-28 12:00', '2021-03-29 00:00', '2021-10-31 02:30+02', '2021-10-31 02:30+01', '2020-12-31 23:30']);
 SET LOCAL timezone = 'UTC';
-SELECT pg_temp.write(ARRAY['2019-01-31 12:00+00']);
+SELECT pg_temp.keys(ARRAY['2019-01-31 12:00+00']);
 SELECT matches(pg_temp.refusal('a_zone'), '^55000\npartitions of table "public.a_zone" do not line up with the interval of pg_partman\nThe interval is .* in the time zone "UTC".\nSet TimeZone', 'another time zone');
 ALTER ROLE fc_reader SET timezone = 'Europe/Berlin';
 SELECT is(pg_temp.load('a_zone'), 1::bigint, 'the time zone of some role');
@@ -354,7 +339,7 @@ ALTER ROLE fc_reader RESET timezone;
 -- hours pass where clocks change; two of them have one name
 SET LOCAL timezone = 'Europe/Berlin';
 SELECT pg_temp.twins('clock', 'timestamptz', '1 hour', 'hourly', '2021-03-10 07:00');
-SELECT pg_temp.write(ARRAY['2021-10-31 02:30+02', '2021-10-31 02:30+01', '2021-10-31 03:30+01', '2021-03-28 01:30+01', '2021-03-28 03:30+02']);
+SELECT pg_temp.keys(ARRAY['2021-10-31 02:30+02', '2021-10-31 02:30+01', '2021-10-31 03:30+01', '2021-03-28 01:30+01', '2021-03-28 03:30+02']);
 SELECT is(pg_temp.load('a_clock'), 5::bigint, 'hours where clocks change');
 SELECT bag_eq($$SELECT relname || ' ' || pg_get_expr(relpartbound, oid) FROM pg_class WHERE relname ~ '^a_clock_p2021_?10'$$,
 	ARRAY[format('a_clock_p2021%1$s10%1$s31_0200%2$s FOR VALUES FROM (''2021-10-31 02:00:00+02'') TO (''2021-10-31 02:00:00+01'')', s, t),
@@ -363,14 +348,14 @@ SELECT bag_eq($$SELECT relname || ' ' || pg_get_expr(relpartbound, oid) FROM pg_
 	'hours of one name') FROM (SELECT CASE WHEN :'v4' THEN '_' ELSE '' END AS s, CASE WHEN :'v4' THEN '' ELSE '00' END AS t) f;
 SELECT lives_ok($$SELECT keeper.run_maintenance('public.a_clock')$$, 'maintenance with hours of one name');
 SET LOCAL timezone = 'UTC';
-SELECT pg_temp.write(ARRAY['2021-02-01 02:30+00']);
+SELECT pg_temp.keys(ARRAY['2021-02-01 02:30+00']);
 ALTER ROLE fc_reader SET timezone = 'Europe/Berlin';
 SELECT is(pg_temp.load('a_clock'), 1::bigint, 'an hour of another time zone');
 SELECT isnt_empty($$SELECT FROM pg_class WHERE relname ~ '^a_clock_p2021_?02_?01_0300'$$, 'names of hours tell the time zone');
 ALTER ROLE fc_reader RESET timezone;
 ALTER TABLE keeper.part_config ADD COLUMN IF NOT EXISTS partition_timezone text;
 UPDATE keeper.part_config SET partition_timezone = 'Asia/Tokyo' WHERE parent_table = 'public.a_clock';
-SELECT pg_temp.write(ARRAY['2021-02-02 02:30+00']);
+SELECT pg_temp.keys(ARRAY['2021-02-02 02:30+00']);
 SELECT is(pg_temp.load('a_clock'), 1::bigint, 'partition_timezone');
 SELECT isnt_empty($$SELECT FROM pg_class WHERE relname ~ '^a_clock_p2021_?02_?02_1100'$$, 'partition_timezone decides');
 
@@ -381,10 +366,10 @@ SELECT pg_temp.twins('epochs', 'bigint', '1 month', 'monthly', '2021-03-01', 'mi
 SET LOCAL timezone = 'America/New_York';
 ALTER ROLE fc_reader SET timezone = 'Europe/Berlin';
 SET LOCAL fast_copy.chunk_size = 4096;
-SELECT pg_temp.write(array_agg((timestamptz '2019-01-01 00:00+01' + (i * 7919 % 10000) * interval '1 hour')::text)) FROM generate_series(1, 10000) i;
+SELECT pg_temp.keys(array_agg((timestamptz '2019-01-01 00:00+01' + (i * 7919 % 10000) * interval '1 hour')::text)) FROM generate_series(1, 10000) i;
 SELECT is(fast_copy('a_workers', current_setting('fc.file'), workers => 2), 10000::bigint, 'two workers');
 SELECT isnt_empty($$SELECT FROM fast_copy_report() WHERE phase = 'scan' AND processes > 1$$, 'workers scan');
-SELECT pg_temp.write(array_agg(((extract(epoch FROM timestamptz '2019-01-01 00:00+01') + (i * 7919 % 10000) * 3600) * 1000)::bigint::text)) FROM generate_series(1, 10000) i;
+SELECT pg_temp.keys(array_agg(((extract(epoch FROM timestamptz '2019-01-01 00:00+01') + (i * 7919 % 10000) * 3600) * 1000)::bigint::text)) FROM generate_series(1, 10000) i;
 SELECT is(fast_copy('a_epochs', current_setting('fc.file'), workers => 2), 10000::bigint, 'two workers, and epochs');
 SET LOCAL timezone = 'Europe/Berlin';
 SELECT is_empty($$SELECT FROM a_workers WHERE tableoid::regclass::text <> 'a_workers_p' || to_char(k, CASE WHEN current_setting('fc.v4')::bool THEN 'YYYY_MM' ELSE 'YYYYMM01' END)$$,
@@ -403,7 +388,7 @@ ALTER ROLE fc_reader RESET timezone;
 SET LOCAL timezone = 'UTC';
 
 -- what is refused
-SELECT pg_temp.write(ARRAY['2021-02-01 02:30+00', '2021-02-08 02:30+00']);
+SELECT pg_temp.keys(ARRAY['2021-02-01 02:30+00', '2021-02-08 02:30+00']);
 UPDATE keeper.part_config SET undo_in_progress = true WHERE parent_table = 'public.a_weekly';
 SELECT matches(pg_temp.refusal('a_weekly'), '^55000\ncannot create partitions of table "public.a_weekly", which pg_partman manages\npg_partman is undoing .*\nSet missing_partitions .*fast_copy.use_partman', 'undo');
 SELECT matches(pg_temp.warnings('a_weekly'), '^pg_partman: cannot create partitions .*is undoing', 'an analysis tells of undo');
@@ -446,7 +431,7 @@ SELECT count(*) AS warnings FROM fast_copy_analyze('a_owned', current_setting('f
 RESET ROLE;
 SELECT is(:rows, 2, 'existing partitions, without privileges');
 SELECT is(:warnings, 0, 'existing partitions, without privileges, no warning');
-SELECT pg_temp.write(ARRAY['2021-01-01 02:30+00', '2021-02-08 02:30+00']);
+SELECT pg_temp.keys(ARRAY['2021-01-01 02:30+00', '2021-02-08 02:30+00']);
 CREATE TEMP TABLE outcome (refusal text, warning text);
 GRANT ALL ON outcome TO fc_writer;
 SET LOCAL ROLE fc_writer;

@@ -1,14 +1,8 @@
 -- A file in key order is loaded as it comes, without a scan; by the leader alone
 -- without a split.  What only looks so is loaded another way, with the same rows.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_presorted.csv', true) \g /dev/null
+\set name presorted
+\ir begin.psql
 SELECT plan(48);
 
 -- Writes the rows of a query in its order, and loads them by COPY and by
@@ -20,7 +14,7 @@ DECLARE
 	name text;
 	wrong bigint;
 BEGIN
-	EXECUTE format('COPY (%s) TO %L (FORMAT csv)', query, current_setting('fc.file'));
+	PERFORM pg_temp.file(query);
 	CREATE TABLE wanted (k timestamp, n int, t text);
 	EXECUTE format('COPY wanted FROM %L (FORMAT csv)', current_setting('fc.file'));
 	PERFORM set_config('fast_copy.chunk_size', chunk, true);

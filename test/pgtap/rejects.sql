@@ -1,15 +1,9 @@
 -- Random files with faults of every class: what is rejected is the same for
 -- any number of workers and any chunks, COPY loads the rest to the same rows,
 -- and a limit ends the load at the first record that is too many.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_rejects.csv', true) \g /dev/null
+\set name rejects
+\ir begin.psql
 SELECT setseed(0.42) \g /dev/null
 SELECT plan(62);
 

@@ -1,15 +1,9 @@
 -- existing_rows "replace": the table that a DELETE and a COPY leave, whatever way
 -- the old rows go.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
+\set name replace
+\ir begin.psql
 CREATE EXTENSION amcheck;
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_replace.csv', true) \g /dev/null
 SELECT plan(267);
 
 -- Ten days; the file has rows of the third and the fourth, and of one after all
@@ -18,8 +12,7 @@ SELECT timestamp '2024-01-01' + g * 37 % 14400 * interval '1 min' AS k, g AS n, 
 CREATE TABLE news AS
 SELECT timestamp '2024-01-03' + CASE WHEN g % 100 = 0 THEN 20000 ELSE g * 31 % 2880 END * interval '1 min' AS k, 100000 + g AS n, repeat('new ', g % 40) AS t
 FROM generate_series(1, 900) AS g;
-COPY (TABLE news) TO PROGRAM 'cat > /dev/null';
-SELECT format('COPY (TABLE news ORDER BY n) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SELECT pg_temp.file('TABLE news ORDER BY n') \g /dev/null
 
 -- Makes a table by a command with %1$s for its name, with partitions of days
 CREATE FUNCTION pg_temp.make(name text, ddl text, parted bool DEFAULT true, empty bool DEFAULT false) RETURNS void LANGUAGE plpgsql AS $$
@@ -111,7 +104,7 @@ BEGIN
 			END IF;
 		END LOOP;
 		RETURN NEXT is(n, 0::bigint, format('%s, %s workers: heaps and indexes are sound', about, w));
-		RETURN NEXT is((SELECT count(*) FROM pg_namespace WHERE nspname ~ 'fast_copy' AND nspname <> 'fast_copy') +
+		RETURN NEXT is(pg_temp.left_behind() +
 			(SELECT count(*) FROM pg_class AS t WHERE relkind = 't' AND relnamespace = 'pg_toast'::regnamespace AND NOT EXISTS (SELECT FROM pg_class WHERE reltoastrelid = t.oid)),
 			0::bigint, format('%s, %s workers: nothing is left behind', about, w));
 	END LOOP;
@@ -166,26 +159,8 @@ SELECT pg_temp.check_replace('volatile defaults', 'CREATE TABLE %1$s (k timestam
 SELECT pg_temp.check_replace('rows that are not logged', 'CREATE UNLOGGED TABLE %1$s (k timestamp, n int, t text)', '^deleted: it is temporary, or not logged', '{"min_replace_ratio": 0}', parted => false, workers => '{2}');
 
 -- Errors about rows are COPY's: they name the partition and its indexes
-CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	code text;
-	said text;
-	about text;
-	sch text;
-	tab text;
-	col text;
-	con text;
-	place text;
-BEGIN
-	BEGIN
-		EXECUTE statement;
-	EXCEPTION WHEN OTHERS THEN
-		GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, said = MESSAGE_TEXT, about = PG_EXCEPTION_DETAIL, sch = SCHEMA_NAME, tab = TABLE_NAME,
-			col = COLUMN_NAME, con = CONSTRAINT_NAME, place = PG_EXCEPTION_CONTEXT;
-		RETURN array_to_string(ARRAY[code, said, about, sch, tab, col, con, substring(place FROM '(?:csv", |COPY \w+, )(line \d+(?:, column \w+)?)')], '|', '');
-	END;
-	RETURN 'none';
-END
+CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN f IS NULL THEN 'none' ELSE array_to_string(f[1:3] || f[5:8] || substring(f[9] FROM '(?:csv", |COPY \w+, )(line \d+(?:, column \w+)?)'), '|', '') END FROM pg_temp.failure(statement) AS f
 $$;
 CREATE SCHEMA elsewhere;
 CREATE FUNCTION pg_temp.check_error(about text, ddl text, data text) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -196,7 +171,7 @@ BEGIN
 	PERFORM pg_temp.make('got', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)');
 	ALTER TABLE got_3 SET SCHEMA elsewhere;
 	EXECUTE ddl;
-	EXECUTE format('COPY (%s) TO %L (FORMAT csv)', data, current_setting('fc.file'));
+	PERFORM pg_temp.file(data);
 	before := ARRAY(SELECT pg_temp.catalog('got')) || ARRAY(SELECT got::text FROM got ORDER BY k, n);
 	wanted := pg_temp.error_of(format('DELETE FROM got WHERE k >= ''2024-01-03'' AND k < ''2024-01-05''; COPY got FROM %L (FORMAT csv)', current_setting('fc.file')));
 	FOR w IN 0 .. 1 LOOP
@@ -215,7 +190,7 @@ SELECT pg_temp.check_error('an expression of an index', 'CREATE INDEX ON elsewhe
 SELECT pg_temp.check_error('a value', 'CREATE INDEX ON got (n)', 'SELECT k, CASE n WHEN 100321 THEN ''x'' ELSE n::text END, t FROM news WHERE k < ''2024-01-05'' ORDER BY n');
 
 -- Refusals
-SELECT format('COPY (TABLE news ORDER BY n) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SELECT pg_temp.file('TABLE news ORDER BY n') \g /dev/null
 CREATE FUNCTION pg_temp.refused(options jsonb, tab text DEFAULT 'got', more text DEFAULT '') RETURNS text LANGUAGE sql AS $$
 	SELECT pg_temp.error_of(format('SELECT fast_copy(%L, %L, options => %L %s)', tab, current_setting('fc.file'), options, more))
 $$;
@@ -287,12 +262,12 @@ SELECT is((SELECT array_agg(DISTINCT k::date ORDER BY k::date) FROM got WHERE k 
 SELECT format('COPY (SELECT timestamp ''2024-01-08'' AS k, 3 AS n, ''odd'' AS t) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
 SELECT is(pg_temp.refused('{"existing_rows": "replace", "on_error": "ignore", "on_error_classes": ["check"], "min_replace_ratio": 0}'), 'none', 'with nothing but such rows');
 SELECT is(pg_temp.how(), NULL, 'nothing is replaced');
-SELECT is((SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'fast_copy %'), 0::bigint, 'and nothing left behind');
+SELECT is(pg_temp.left_behind(), 0::bigint, 'and nothing left behind');
 INSERT INTO got SELECT '2024-01-08', 5, 'old' FROM generate_series(1, 10);
 CREATE TRIGGER counts AFTER DELETE ON got FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
 SELECT alike(pg_temp.refused('{"existing_rows": "replace", "on_error": "ignore", "on_error_classes": ["check"], "min_replace_ratio": 0}'),
 	'55000|partition "got_7" of about % rows would be replaced by 0 rows|%', 'where rows are deleted that is an error');
-SELECT format('COPY (TABLE news ORDER BY n) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SELECT pg_temp.file('TABLE news ORDER BY n') \g /dev/null
 
 -- Few rows take the place of many, whatever way those go
 SELECT pg_temp.make('got', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)');
@@ -317,7 +292,7 @@ CREATE INDEX same ON elsewhere.got_2 (n);
 SELECT is(pg_temp.refused('{"existing_rows": "replace", "workers": 2}'), 'none', 'partitions of the same name');
 SELECT is(pg_temp.how(), '2 exchanged', 'are exchanged');
 SELECT is((SELECT count(*) FROM got WHERE n > 100000), 900::bigint, 'with their rows');
-SELECT is((SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'fast_copy %'), 0::bigint, 'and nothing left behind');
+SELECT is(pg_temp.left_behind(), 0::bigint, 'and nothing left behind');
 ALTER TABLE elsewhere.got_2 ADD CONSTRAINT small CHECK (n < 100500) NOT VALID;
 SELECT alike(pg_temp.refused('{"existing_rows": "replace"}'), '23514|new row for relation "got_2" violates check constraint "small"|%|elsewhere|got_2||small|line %', 'the error names its schema');
 

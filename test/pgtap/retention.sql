@@ -1,12 +1,7 @@
 -- fast_copy_analyze() warns of rows that pg_partman's retention would remove.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_retention.csv', true) \g /dev/null
+\set name retention
+\ir begin.psql
 SELECT plan(5);
 
 CREATE SCHEMA keeper;

@@ -1,16 +1,10 @@
 -- Serial and identity columns get the numbers that COPY would give them, and
 -- sequences are left as COPY leaves them.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
+\set name serial
+\ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
 SET LOCAL fast_copy.root_directory = :'tmp_dir';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_serial.csv', true) \g /dev/null
 SELECT plan(47);
 
 -- 60,000 rows of three days in no order

@@ -1,15 +1,10 @@
 -- One table that is too large for one worker is loaded in slices by several, and
 -- is in key order nevertheless, rows with equal keys in file order.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
+\set name slices
+\ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_slices.csv', true), set_config('fc.load', '0', true) \g /dev/null
+SELECT set_config('fc.load', '0', true) \g /dev/null
 SELECT plan(32);
 
 -- 100,000 rows of one day in no order; each key comes twenty times; "n" counts

@@ -1,18 +1,8 @@
 -- fast_copy_summary(): the last load for people, never wider than a terminal.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL timezone = 'UTC';
+\set name summary
+\ir begin.psql
 SELECT no_plan();
-
-SELECT set_config('fc.file', :'tmp_dir' || '/summary.csv', true) AS set \gset
-CREATE FUNCTION pg_temp.write(query text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('COPY (%s) TO %L (FORMAT csv)', query, current_setting('fc.file'));
-END
-$$;
 
 -- A line of 78 columns is the widest: psql puts a blank in front of it, and
 -- draws a line that is two columns wider than it under the column's name.  A
@@ -32,7 +22,7 @@ $$;
 -- few partitions
 CREATE TABLE s (ts timestamp, n int) PARTITION BY RANGE (ts);
 CREATE INDEX ON s (n);
-SELECT pg_temp.write($$SELECT timestamp '2024-01-01' + interval '1 day' * (sqrt(g)::int % 3), g FROM generate_series(1, 3000) AS g$$);
+SELECT pg_temp.file($$SELECT timestamp '2024-01-01' + interval '1 day' * (sqrt(g)::int % 3), g FROM generate_series(1, 3000) AS g$$);
 SELECT is(fast_copy('s', current_setting('fc.file'), where_clause => 'n > 500', on_error => 'ignore'), 2500::bigint, 'loaded');
 SELECT pg_temp.fits('few partitions');
 SELECT is((SELECT line FROM fast_copy_summary() AS line LIMIT 1), format('public.s from "%s"', current_setting('fc.file')), 'what is loaded, and from where')
@@ -48,7 +38,7 @@ SELECT results_eq($$SELECT regexp_replace(line, ' +', ' ', 'g') FROM fast_copy_s
 
 -- many partitions: several on each line, and none is lost
 CREATE TABLE many (ts timestamp, n int) PARTITION BY RANGE (ts);
-SELECT pg_temp.write($$SELECT timestamp '2024-01-01' + interval '1 day' * (g * 7 % 100), g FROM generate_series(1, 1000) AS g$$);
+SELECT pg_temp.file($$SELECT timestamp '2024-01-01' + interval '1 day' * (g * 7 % 100), g FROM generate_series(1, 1000) AS g$$);
 SELECT is(fast_copy('many', current_setting('fc.file')), 1000::bigint, 'loaded');
 SELECT pg_temp.fits('many partitions');
 SELECT is(count(*), 20::bigint, 'twenty lines') FROM pg_temp.line('^many_p.* to ');
@@ -57,10 +47,10 @@ SELECT results_eq($$SELECT pg_temp.line('^many_p20240101')$$, $$VALUES ('many_p2
 
 -- each line has as many partitions as the others
 CREATE TABLE thirty (ts timestamp, n int) PARTITION BY RANGE (ts);
-SELECT pg_temp.write($$SELECT timestamp '2024-01-01' + interval '1 day' * (g % 30), g FROM generate_series(1, 300) AS g$$);
+SELECT pg_temp.file($$SELECT timestamp '2024-01-01' + interval '1 day' * (g % 30), g FROM generate_series(1, 300) AS g$$);
 SELECT is(fast_copy('thirty', current_setting('fc.file')), 300::bigint, 'loaded');
 SELECT is(count(*), 15::bigint, 'two partitions on each line, with bars of one length') FROM pg_temp.line('^thirty_p\d+ to thirty_p\d+ +20  #{22}$');
-SELECT pg_temp.write($$SELECT timestamp '2024-01-01' + interval '1 day' * (g * 7 % 100), g FROM generate_series(1, 1000) AS g$$);
+SELECT pg_temp.file($$SELECT timestamp '2024-01-01' + interval '1 day' * (g * 7 % 100), g FROM generate_series(1, 1000) AS g$$);
 
 -- long names and paths, wide characters, line breaks
 CREATE SCHEMA "a very long name of a schema, which is nearly as long as it may";
@@ -85,7 +75,6 @@ SELECT is(count(*), 1::bigint, '... and the date is whole') FROM pg_temp.line('^
 
 -- a reason of many words is broken between them
 CREATE TABLE reason (ts timestamp, n int);
-CREATE FUNCTION pg_temp.same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
 CREATE TRIGGER same BEFORE INSERT ON reason FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
 SELECT is(fast_copy('reason', current_setting('fc.file')), 1000::bigint, 'loaded');
 SELECT pg_temp.fits('core''s COPY');

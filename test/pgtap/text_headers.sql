@@ -1,14 +1,10 @@
 -- Texts of every size get the bytes on disk that COPY gives them, whatever
 -- their column's storage, and read the same.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
+\set name text_headers
+\ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
 SET LOCAL fast_copy.root_directory = :'tmp_dir';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_text_headers.csv', true) \g /dev/null
 SELECT plan(20);
 
 -- sizes around the most that a short header takes (126), the room of a row (8 kB) and a page

@@ -1,23 +1,10 @@
 -- Moments in other forms than the input functions know: timestamp_format and
 -- time_zone.  What a pattern means is tested in test/modules/fc_pattern.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
+\set name timestamp_format
+\ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_timestamp_format.csv', true) \g /dev/null
 SELECT plan(115);
-
-CREATE FUNCTION pg_temp.write(lines text[]) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('COPY (SELECT line FROM unnest(%L::text[]) WITH ORDINALITY AS u(line, n) ORDER BY n) TO %L',
-				   lines, current_setting('fc.file'));
-END
-$$;
 
 -- An empty partitioned table t (k, n) and a file of keys and their numbers
 CREATE FUNCTION pg_temp.fresh(type text, keys text[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -40,18 +27,8 @@ END
 $$;
 
 -- SQLSTATE, message and context of the load that fails
-CREATE FUNCTION pg_temp.error(load text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	state text;
-	message text;
-	context text;
-BEGIN
-	EXECUTE load;
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, context = PG_EXCEPTION_CONTEXT;
-	RETURN concat_ws(' | ', state, message, substring(context FROM 'line \d+[^\n]*'));
-END
+CREATE FUNCTION pg_temp.error(load text) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN f IS NULL THEN 'no error' ELSE concat_ws(' | ', f[1], f[2], substring(f[9] FROM 'line \d+[^\n]*')) END FROM pg_temp.failure(load) AS f
 $$;
 
 -- Without a pattern none of the forms below can be loaded
@@ -175,7 +152,6 @@ TRUNCATE t;
 SELECT pg_temp.write('{"1709296496123,1/2/2024","1709296496124,soon"}') \g /dev/null
 SELECT is(pg_temp.error($$ SELECT fast_copy('t', current_setting('fc.file'), timestamp_format => '{"k": "epoch_ms"}') $$),
 		  '22007 | invalid input syntax for type date: "soon" | line 2, column d: "soon"', 'another column is bad');
-CREATE FUNCTION pg_temp.same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
 CREATE TRIGGER same BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
 SELECT is(pg_temp.error($$ SELECT fast_copy('t', current_setting('fc.file'), timestamp_format => '{"k": "epoch_ms", "d": "d/M/yyyy"}') $$),
 		  '22007 | value "soon" does not match the pattern "d/M/yyyy" | line 2, column d: "soon"', 'with a trigger');

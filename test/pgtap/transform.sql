@@ -2,16 +2,10 @@
 --
 -- COPY is the referee: it loads the fields as texts into a stage, from which
 -- INSERT ... SELECT takes the same expressions.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
-SET LOCAL datestyle = 'ISO, MDY';
+\set name transform
+\ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_transform.csv', true) AS file \gset
 SELECT * FROM no_plan();
 
 -- Fields: day, time, amount with a sign of its currency, weight with its unit, a
@@ -32,8 +26,7 @@ CREATE TABLE fires (LIKE plain INCLUDING DEFAULTS);
 CREATE TABLE hashed (LIKE plain INCLUDING DEFAULTS) PARTITION BY HASH (name);
 CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1);
-CREATE FUNCTION pg_temp.nothing() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN new; END$$;
-CREATE TRIGGER fires BEFORE INSERT ON fires FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+CREATE TRIGGER fires BEFORE INSERT ON fires FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
 CREATE TABLE expected (LIKE plain INCLUDING DEFAULTS);
 CREATE FUNCTION mine(t text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$SELECT upper(t) || '!'$$;
 CREATE FUNCTION only_leader(t text) RETURNS text LANGUAGE plpgsql STABLE AS $$BEGIN RETURN lower(t); END$$;
@@ -100,29 +93,13 @@ SELECT is((SELECT array_agg(DISTINCT p ORDER BY p) FROM (SELECT concat_ws('|', a
 SELECT is(count(*), 0::bigint, 'trimmed') FROM plain WHERE name LIKE ' %';
 
 -- Faults: COPY's context, and classes of on_error
-CREATE FUNCTION pg_temp.write(lines text[]) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('COPY (SELECT nullif(line, '''') FROM unnest(%L::text[]) WITH ORDINALITY AS u(line, n) ORDER BY n) TO %L (FORMAT csv, QUOTE E''\x01'', DELIMITER E''\x02'')',
-				   lines, current_setting('fc.file'));
-END
-$$;
 CREATE TABLE shown (id int, k timestamp, v numeric, t text);
 CREATE TABLE shown_parts (LIKE shown) PARTITION BY RANGE (k);
 CREATE TABLE shown_fires (LIKE shown);
-CREATE TRIGGER fires BEFORE INSERT ON shown_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
-CREATE FUNCTION pg_temp.error(lines text[], options jsonb, target regclass DEFAULT 'shown') RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	state text;
-	message text;
-	context text;
-BEGIN
-	PERFORM pg_temp.write(lines);
-	PERFORM fast_copy(target, current_setting('fc.file'), options => options);
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, context = PG_EXCEPTION_CONTEXT;
-	RETURN concat_ws(' | ', state, message, (regexp_match(context, 'line \d+, [^\n]*|line \d+: [^\n]*|transform of[^\n]*'))[1]);
-END
+CREATE TRIGGER fires BEFORE INSERT ON shown_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
+CREATE FUNCTION pg_temp.error(lines text[], options jsonb, target regclass DEFAULT 'shown') RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN f IS NULL THEN 'no error' ELSE concat_ws(' | ', f[1], f[2], (regexp_match(f[9], 'line \d+, [^\n]*|line \d+: [^\n]*|transform of[^\n]*'))[1]) END
+	FROM pg_temp.failure(format('SELECT fast_copy(%L, %L, options => %L)', target, pg_temp.write(lines), options)) AS f
 $$;
 SELECT is(pg_temp.error(lines, options, target), error, format('%s, %s', error, target))
 	FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target, (VALUES

@@ -1,16 +1,11 @@
 -- The tuples that are formed on new pages are those that COPY forms, byte by
 -- byte: columns of every width, alignment and storage, with and without NULLs.
---
--- psql variable: tmp_dir, an absolute path that the server may write to
 
 CREATE EXTENSION IF NOT EXISTS pageinspect;
-BEGIN;
-SET LOCAL client_min_messages = warning;
-SET LOCAL search_path = public, pg_catalog;
-SET LOCAL timezone = 'UTC';
+\set name tuples
+\ir begin.psql
 SET LOCAL fast_copy.writer = 'page';
 SET LOCAL fast_copy.root_directory = :'tmp_dir';
-SELECT set_config('fc.file', :'tmp_dir' || '/fc_tuples.csv', true) \g /dev/null
 SELECT plan(16);
 
 CREATE FUNCTION pg_temp.tuples(rel regclass) RETURNS TABLE (infomask int, natts int, hoff int, bits text, data bytea) LANGUAGE sql AS $$
