@@ -58,6 +58,65 @@ typedef struct FcGuesser
 	FcGuess    *best;
 } FcGuesser;
 
+/* How a record at a file's start looks */
+typedef struct FcFirst
+{
+	int			nfields;
+	bool		padded;			/* a title, filled up with empty fields? */
+	bool		full;			/* may be the header after such ones? */
+} FcFirst;
+
+/* Has the value a type, or is it a date or time as some pattern has them? */
+static bool
+fc_dialect_is_typed(FcJudge *judge, const FcField *field)
+{
+	FcValueNumber number;
+
+	return (fc_value_judge(judge, field->data, field->len, &number) &
+			(FC_VALUE_TYPED | FC_VALUE_BIT(FC_VALUE_COMMA))) != 0 ||
+		fc_value_patterns(judge, field->data, field->len, NULL) != NIL;
+}
+
+/*
+ * Has the record several fields, of which at most one is not empty?  Programs
+ * for tables write titles so: "Report;;".
+ */
+static bool
+fc_dialect_is_padded(const FcSniffRecord *record)
+{
+	int			filled = 0;
+
+	for (int i = 0; i < Min(record->nfields, FC_SNIFF_FIELDS); i++)
+		filled += record->fields[i].len > 0;
+	return record->nfields > 2 && filled <= 1;
+}
+
+/* Has the record no empty field, and a word first? */
+static bool
+fc_dialect_is_full(FcJudge *judge, const FcSniffRecord *record)
+{
+	for (int i = 0; i < Min(record->nfields, FC_SNIFF_FIELDS); i++)
+		if (record->fields[i].len == 0)
+			return false;
+	return record->nfields > 0 && !fc_dialect_is_typed(judge, &record->fields[0]);
+}
+
+/* How many records stand before the first that may be a header or values? */
+static int
+fc_dialect_before(const FcFirst *first, int nfirst, int nfields)
+{
+	int			ragged = 0;
+	int			all;
+
+	while (ragged < nfirst && first[ragged].nfields != nfields)
+		ragged++;
+	for (all = ragged; all < nfirst; all++)
+		if (first[all].nfields == nfields && !first[all].padded)
+			break;
+	/* any record may have few values, but only titles stand before names */
+	return all < nfirst && first[all].full ? all : ragged;
+}
+
 /* Finds how many fields most records of the file's beginning have */
 static void
 fc_dialect_count(FcGuesser *guesser, FcGuess *guess)
@@ -66,7 +125,7 @@ fc_dialect_count(FcGuesser *guesser, FcGuess *guess)
 	FcSniffRecord *record;
 	const FcOptions *options = guesser->options;
 	const FcSniffPlace *place = NULL;
-	int			first[FC_GUESS_FIRST];
+	FcFirst		first[FC_GUESS_FIRST];
 	int			nfirst = 0;
 
 	/* with one column, they are values of it */
@@ -83,7 +142,7 @@ fc_dialect_count(FcGuesser *guesser, FcGuess *guess)
 			break;
 		guesser->counts[n] += !(guess->skips_empty && record->len == 0);
 		if (record->number < FC_GUESS_FIRST)
-			first[nfirst++] = n;
+			first[nfirst++] = (FcFirst) {n, fc_dialect_is_padded(record), fc_dialect_is_full(guesser->judge, record)};
 	}
 	fc_records_end(&cursor);
 	guess->nfields = 1;
@@ -91,8 +150,7 @@ fc_dialect_count(FcGuesser *guesser, FcGuess *guess)
 		if (guesser->counts[i] > 0 && guesser->counts[i] >= guesser->counts[guess->nfields])
 			guess->nfields = i;
 	guess->skips_empty &= options->given[FC_OPTION_skip_empty_lines] || guess->nfields > 1;
-	while (guess->skip < nfirst && first[guess->skip] != guess->nfields)
-		guess->skip++;
+	guess->skip = fc_dialect_before(first, nfirst, guess->nfields);
 	/* that is no beginning, but a file without an order */
 	if (guess->skip == nfirst || guesser->counts[guess->nfields] < 2)
 		guess->skip = 0;
@@ -116,7 +174,6 @@ static double
 fc_dialect_worth(FcGuesser *guesser, const FcGuess *guess, FcSniffRecord *record, int i)
 {
 	FcField    *field = &record->fields[i];
-	FcValueNumber number;
 
 	if (fc_records_messy(record, &guess->dialect, i))
 		return FC_WORTH_MESSY;
@@ -124,10 +181,7 @@ fc_dialect_worth(FcGuesser *guesser, const FcGuess *guess, FcSniffRecord *record
 		return FC_WORTH_TYPED;
 	if (field->len == 0)
 		return FC_WORTH_EMPTY;
-	if (fc_hint_null_find(field->data, field->len) >= 0 ||
-		(fc_value_judge(guesser->judge, field->data, field->len, &number) &
-		 (FC_VALUE_TYPED | FC_VALUE_BIT(FC_VALUE_COMMA))) != 0 ||
-		fc_value_patterns(guesser->judge, field->data, field->len, NULL) != NIL)
+	if (fc_hint_null_find(field->data, field->len) >= 0 || fc_dialect_is_typed(guesser->judge, field))
 		return FC_WORTH_TYPED;
 	return fc_dialect_is_torn(guess, field->data, field->len) ? FC_WORTH_TORN : FC_WORTH_TEXT;
 }
@@ -375,7 +429,7 @@ fc_dialect_settle_skip(FcGuesser *guesser)
 	while (guess->skip > 0 && (record = fc_records_next(&cursor)) != NULL)
 	{
 		if (record->place->start && record->number < guess->skip &&
-			record->nfields == guess->nfields)
+			record->nfields == guess->nfields && !fc_dialect_is_padded(record))
 			guess->skip = 0;
 	}
 	fc_records_end(&cursor);

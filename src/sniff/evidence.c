@@ -530,6 +530,8 @@ fc_evidence_choose_skip(FcTable *table, bool header)
 {
 	FcGuess    *guess = table->guess;
 	int			n = guess->skip;
+	int			ragged = 0;
+	ListCell   *lc;
 
 	if (n == 0)
 		return true;
@@ -542,9 +544,19 @@ fc_evidence_choose_skip(FcTable *table, bool header)
 	}
 	guess->skip = 0;
 	guess->records += list_length(table->titles);
-	guess->others += list_length(table->titles);
-	fc_evidence_note(table, psprintf("The first %s fields than the others.  If %s, give header => %d.",
-								  n == 1 ? "line has another number of" : psprintf("%d lines have other numbers of", n),
+	foreach(lc, table->titles)
+	{
+		const FcSniffHeld *held = lfirst(lc);
+
+		if (held->nfields == guess->nfields)
+			fc_columns_count(table, held);
+		else
+			ragged++;
+	}
+	guess->others += ragged;
+	fc_evidence_note(table, psprintf("The first %s %s than the others.  If %s, give header => %d.",
+								  n == 1 ? "line has" : psprintf("%d lines have", n),
+								  ragged == 0 ? "fewer values" : n == 1 ? "another number of fields" : "other numbers of fields",
 								  n == 1 ? "it is a title" : "they are titles", n));
 	return false;
 }

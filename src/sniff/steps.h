@@ -365,7 +365,7 @@ typedef struct FcTable
 	bool		ascii;			/* they have no other characters */
 	bool		mark;			/* a file begins with a byte order mark */
 	List	   *titles;			/* of FcSniffHeld: records before that one, with
-								 * other numbers of fields */
+								 * other numbers of fields, or padded */
 	const char *title;			/* the first of these that is not empty */
 	int			header_lines;
 	bool		map;			/* the files have different headers */

@@ -93,6 +93,10 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('no header', E'1,x\n2,y\n', '', 'column_1 bigint, column_2 text', '', '(1,x) (2,y)'),
 ('lines before the header', E'made by: somebody\n\nid,name,v\n1,a,2\n2,b,3\n', '', 'id bigint, name text, v bigint', 'header => 3', '(1,a,2) (2,b,3)'),
 ('lines before, and no header', E'# one\n# two\n1,a,2\n2,b,3\n', '', 'column_1 bigint, column_2 text, column_3 bigint', 'header => 2', '(1,a,2) (2,b,3)'),
+('a title that is filled up', E'Report;;\nday;shop;n\n30.03.2024;Ulm;2\n31.03.2024;Bonn;3\n', '', 'day date, shop text, n bigint; day', 'header => 2, delimiter => '';'', timestamp_format => ''DD.MM.YYYY''', '(2024-03-30,Ulm,2) (2024-03-31,Bonn,3)'),
+('titles that are filled up, and empty fields', E'Report\n"by";"";""\n;;\nday;shop;n\n30.03.2024;Ulm;\n31.03.2024;;3\n', '', 'day date, shop text, n bigint; day', 'header => 4, delimiter => '';'', timestamp_format => ''DD.MM.YYYY''', '(2024-03-30,Ulm,) (2024-03-31,,3)'),
+('a title that is filled up, above texts', E'Report;;\nname;city;state\nBob;Rome;Lazio\nAl;Paris;Ile\n', '', 'name text, city text, state text', 'header => 2, delimiter => '';''', '(Al,Paris,Ile) (Bob,Rome,Lazio)'),
+('a header with one name', E'id;;\n1;Ulm;2\n2;Bonn;3\n', '', 'id bigint, column_2 text, column_3 bigint', 'header => true, delimiter => '';''', '(1,Ulm,2) (2,Bonn,3)'),
 ('years above numbers', E'Country,1960,1961\nAruba,1.5,2.5\nChad,3.5,4.5\n', '', 'country text, "1960" numeric, "1961" numeric', 'header => true', '(Aruba,1.5,2.5) (Chad,3.5,4.5)'),
 ('texts above texts', E'first,last\nBob,Smith\nAl,Jones\n', '', 'first text, last text', 'header => true', '(Al,Jones) (Bob,Smith)'),
 ('texts that come again', E'Bob,Rome\nAl,Paris\nBob,Rome\n', '', 'column_1 text, column_2 text', '', '(Al,Paris) (Bob,Rome) (Bob,Rome)'),
@@ -246,6 +250,8 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'# one\n# two\n1,a,2\n2,b,3\n', '', 'The load leaves out the first 2 lines, which are no record: # one'),
 (E'"a","b"\n"1",2.5,x\n"2",3.5,y\n', '', 'The load leaves out the first line, which is no record: "a","b"'),
 (E'1,2,3,4\n5,6,7\n8,9,1\n', '', 'The first line has another number of fields than the others. If it is a title, give header => 1. 1 of 3 records has another number'),
+(E'Report;;\nday;shop;n\n30.03.2024;Ulm;2\n31.03.2024;Bonn;3\n', '', 'The load leaves out the first line, which is no record: Report;;'),
+(E'Al;;\nBob;Rome;1\nCid;Paris;2\n', '', 'The first line has fewer values than the others. If it is a title, give header => 1.'),
 (E'x,1\n2,2\n3,3\n', '', 'The first line has words above numbers or times, but values as well: it is taken for values.'),
 (E'1\ta\n\\.\n2\tb\n', 'format => ''text''', E'A line \\. ends the data: the load leaves out what stands after it.'),
 (E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'There is a relation pg_catalog.pg_class already'),
@@ -323,6 +329,10 @@ INSERT INTO kept (about, lines, records) VALUES
 ('one field less, and names below', E'1,2\nid,n,at\n3,4,5\n6,7,8\n', 'refused'),
 ('an escaped delimiter later', E'1;a\n2;b \\; c\n3;d\n', '3'),
 ('a comment with a delimiter', E'# a, b\n1,2\n3,4\n', '2'),
+('a record with one value', E'Al;;\nBob;Rome;1\nCid;Paris;2\n', '3'),
+('records with one value', E'5;;\n;;\nBob;Rome;1\n7;Paris;2\n', '4'),
+('a record with one value, and texts', E'Al;;\nBob;Rome;Ulm\nCid;Paris;Bonn\n', '3'),
+('one value above numbers', E'5;;\n6;7;8\n9;1;2\n', '3'),
 ('a word above a number, and one number', E'word,1\n1,2\n2,3\n5,8\n', '4');
 SELECT is(counted(sniffed(quote_literal(write(format('sniff_kept_%s.csv', number), convert_to(lines, 'UTF8'))), 'target => ''kept_records''')), records, 'records: ' || about)
 FROM kept ORDER BY number;
@@ -461,6 +471,9 @@ SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_1.csv', d || 
 SELECT write('sniff_bare.csv', E'2024-01-04,4\n2024-01-05,5\n'::bytea) \g /dev/null
 SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_1.csv', d || '/sniff_bare.csv'))), '42703 column "2024-01-04" of the file is not a column of relation "sniff_part_1"', 'a file without a header is refused') FROM current_setting('test.dir') AS d;
 SELECT write('sniff_titled.csv', E'made by: somebody\nat,n\n2024-01-06,6\n2024-01-07,7\n'::bytea) \g /dev/null
+SELECT write('sniff_filled_1.csv', E'Report,,\nat,n,v\n2024-01-06,6,1\n'::bytea), write('sniff_filled_2.csv', E'Report 2,,\nat,n,v\n2024-01-07,7,1\n'::bytea), write('sniff_filled_3.csv', E'at,n,v\n2024-01-08,8,1\n'::bytea) \g /dev/null
+SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_filled_1.csv', d || '/sniff_filled_2.csv'))), '(2024-01-06,6,1) (2024-01-07,7,1)', 'titles that are filled up, of two files') FROM current_setting('test.dir') AS d;
+SELECT is(counted(sniffed(format('ARRAY[%L, %L]', d || '/sniff_filled_1.csv', d || '/sniff_filled_3.csv'))), '5', 'and one that only the first file has') FROM current_setting('test.dir') AS d;
 SELECT alike(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_titled.csv', d || '/sniff_part_1.csv'))), '22P04 missing data %', 'a title that one file has is not left out of all') FROM current_setting('test.dir') AS d;
 
 -- Who may read
