@@ -2,6 +2,7 @@
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/test/regress.sql'
 \i :helpers
+SET fast_copy.workers = 0;
 
 CREATE TABLE orig (ts timestamptz, n int, t text);
 INSERT INTO orig SELECT timestamptz '2024-01-01' + i * interval '7 hours', nullif(i, 13), repeat('x' || i, i) FROM generate_series(1, 100) AS i;
