@@ -4,60 +4,16 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use Beside;
 use FastCopy;
 use IPC::Run;
 use Test::More;
 
-my $node = new_node('main', { allows_streaming => 1 }, 'wal_level = logical', 'restart_after_crash = on', 'wal_consistency_checking = all', 'max_prepared_transactions = 5');
-my $file = write_bytes('rows.csv', join('', map { sprintf "%d,2013-01-%02d %02d:%02d:00,row %d\n", $_, $_ % 5 + 1, $_ % 24, $_ % 60, $_ } 1 .. 3000));
-my $again = write_bytes('again.csv', join('', map { sprintf "%d,2013-01-03 %02d:%02d:00,again %d\n", $_, $_ % 24, $_ % 60, $_ } 1 .. 1000));
-my $day = "ts >= '2013-01-03' AND ts < '2013-01-04'";
-my $replace = "SELECT fast_copy('t', '$again', workers => 2, options => '{\"existing_rows\": \"replace\"}')";
 my $how = "SELECT string_agg(choice, '; ') FROM fast_copy_report() WHERE phase = 'replace'";
-
-$node->safe_psql('postgres', 'CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility');
-gates($node);
-
-# A fresh table: 600 rows a day, and an index
-sub prepare
-{
-	my ($node, $more) = @_;
-
-	open_gate();
-	events($node, 't', $more // ', CHECK (gate(n))');
-	$node->safe_psql('postgres', "CREATE INDEX ON t (n); SELECT fast_copy('t', '$file'); VACUUM ANALYZE t");
-	close_gate();
-}
-
-sub counts { return $_[0]->safe_psql('postgres', "SELECT count(*), count(*) FILTER (WHERE $day), count(*) FILTER (WHERE v LIKE 'again%') FROM t") }
-
-sub paused
-{
-	my $load = start_load($node, ($_[0] // '') . "$replace;\n$how;\n");
-
-	ok(at_gate($node), 'the load is at the gate');
-	return $load;
-}
-
-# The load goes on; it must end so
-sub ends
-{
-	my ($load, $wanted, $counts) = @_;
-
-	open_gate();
-	my ($out, $err) = finish_load($load);
-	is($out, $wanted, 'the load is done') if $wanted !~ /40001|55P03/;
-	like($err, qr/$wanted/, 'the load fails') if $wanted =~ /40001|55P03/;
-	is(counts($node), $counts, 'rows: all, of the day, of the file');
-	is_sound($node, 'afterwards');
-}
-
-my $done = "1000\n1 exchanged";
-my $carried = "$done, with rows that were inserted meanwhile";
-my $verbose = "\\set VERBOSITY verbose\n";
+my $replace = begin('"existing_rows": "replace"', $how, "1000\n1 exchanged", "1000\n1 exchanged, with rows that were inserted meanwhile", '');
 
 subtest 'others read the old rows until the commit' => sub {
-	prepare($node);
+	prepare();
 	my $load = paused();
 	is($node->safe_psql('postgres', "SET lock_timeout = '1s'; SELECT count(*) FROM t WHERE $day"), 600, 'at the gate');
 	like(($node->psql('postgres', "SET lock_timeout = '100ms'; VACUUM t_p20130103"))[2], qr/lock timeout/, 'VACUUM waits');
@@ -67,39 +23,11 @@ subtest 'others read the old rows until the commit' => sub {
 	ok(wait_until($node, "SELECT n_live_tup = 1000 AND n_dead_tup = 0 FROM pg_stat_user_tables WHERE relname = 't_p20130103'"), 'and so do statistics');
 };
 
-subtest 'a transaction with an older snapshot reads the new rows, and not none' => sub {
-	prepare($node);
-	open_gate();
-	my $reader = $node->background_psql('postgres');
-	$reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
-	is($reader->query_safe('SELECT count(*) FROM pg_class WHERE false'), 0, 'a snapshot');
-	is($node->safe_psql('postgres', $replace), 1000, 'rows are replaced');
-	is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 1000, 'new rows');
-	is($reader->query_safe("SELECT count(*) FROM t WHERE ts < '2013-01-03'"), 1200, 'old rows of other days');
-	$reader->query_safe('COMMIT');
-	$reader->quit;
-};
+snapshot(1000);
 
-foreach my $protocol (qw(simple extended prepared))
-{
-	subtest "readers by the $protocol protocol never find a day empty" => sub {
-		prepare($node);
-		open_gate();
-		$node->safe_psql('postgres', "CREATE OR REPLACE FUNCTION of_day() RETURNS bigint LANGUAGE sql STABLE AS \$\$SELECT count(*) FROM t WHERE $day\$\$");
-		my $script = write_bytes('readers.sql', "SELECT 1 / count(*) FROM t WHERE $day;\nSELECT 1 / of_day();\n");
-		my ($out, $err) = ('', '');
-		my $readers = IPC::Run::start([ 'pgbench', '-n', '-M', $protocol, '-c', 4, '-T', 4, '-f', $script, $node->connstr('postgres') ], '>', \$out, '2>', \$err);
+readers('never find a day empty', "SELECT 1 / count(*) FROM t WHERE $day;\nSELECT 1 / of_day();\n", 8, '3400|1000|1000');
 
-		ok(wait_until($node, "SELECT count(*) >= 4 FROM pg_stat_activity WHERE query ~ '1 / (count|of_day)' AND pid <> pg_backend_pid()"), 'they read');
-		$node->safe_psql('postgres', "SET plan_cache_mode = force_generic_plan; $replace; $replace") foreach 1 .. 8;
-		ok($readers->finish, 'none has failed') or diag($err);
-		cmp_ok($out =~ /transactions actually processed: (\d+)/ ? $1 : 0, '>', 100, 'they have read often');
-		is(counts($node), '3400|1000|1000', 'the rows');
-	};
-}
-
-# What another session does while the load stands at the gate
-foreach my $case (
+others(
 	[ 'inserts a row', "INSERT INTO t VALUES (7000, '2013-01-03 12:00', (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 400) i))", $carried, '3401|1001|1000' ],
 	[ 'inserts rows and takes them away', "INSERT INTO t SELECT 8000 + i, '2013-01-03 12:00' FROM generate_series(1, 10) i; DELETE FROM t WHERE n BETWEEN 8001 AND 8005;
 		UPDATE t SET n = 9000 WHERE n = 8006", $carried, '3405|1005|1000' ],
@@ -109,23 +37,10 @@ foreach my $case (
 	[ 'updates a row', "UPDATE t SET v = 'mine' WHERE n = (SELECT max(n) FROM t WHERE $day)", '40001: could not replace "t_p20130103" because its rows were changed while it was being loaded', '3000|600|0' ],
 	[ 'updates and updates again', "UPDATE t SET v = 'mine' WHERE n = (SELECT max(n) FROM t WHERE $day); UPDATE t SET v = 'more' WHERE v = 'mine'", '40001', '3000|600|0' ],
 	[ 'deletes a row', "DELETE FROM t WHERE n = (SELECT max(n) FROM t WHERE $day)", '40001: .*\nDETAIL:  1 of its rows', '2999|599|0' ],
-	[ 'moves a row to another day', "UPDATE t SET ts = '2013-01-04' WHERE n = (SELECT max(n) FROM t WHERE $day)", '40001', '3000|599|0' ])
-{
-	my ($what, $sql, $wanted, $counts) = @$case;
-
-	foreach my $isolation ('read committed', 'repeatable read')
-	{
-		subtest "another session $what, $isolation" => sub {
-			prepare($node);
-			my $load = paused($verbose . "SET default_transaction_isolation = '$isolation';\n");
-			$node->safe_psql('postgres', $sql);
-			ends($load, $wanted, $counts);
-		};
-	}
-}
+	[ 'moves a row to another day', "UPDATE t SET ts = '2013-01-04' WHERE n = (SELECT max(n) FROM t WHERE $day)", '40001', '3000|599|0' ]);
 
 subtest 'a row that was inserted has its index entries, and its long value' => sub {
-	prepare($node);
+	prepare();
 	my $load = paused();
 	$node->safe_psql('postgres', "INSERT INTO t VALUES (7000, '2013-01-03 12:00', (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 400) i))");
 	ends($load, $carried, '3401|1001|1000');
@@ -133,20 +48,7 @@ subtest 'a row that was inserted has its index entries, and its long value' => s
 	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class AS c JOIN pg_class AS t ON t.oid = c.reltoastrelid WHERE c.relname = 't_p20130103' AND t.relname = 'pg_toast_' || c.oid"), 1, 'in its TOAST table');
 };
 
-subtest 'the load waits for a session at work, and lets others read' => sub {
-	prepare($node);
-	open_gate();
-	my $writer = $node->background_psql('postgres');
-	$writer->query_safe('BEGIN');
-	$writer->query_safe("INSERT INTO t VALUES (7000, '2013-01-03 12:00', 'late')");
-	my $load = start_load($node, "$replace;\n$how;\n");
-	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_p20130103'::regclass AND NOT granted"), 'the load waits');
-	is($node->safe_psql('postgres', 'SELECT phase FROM fast_copy_progress'), 'replace', 'others see what it is at');
-	is($node->safe_psql('postgres', "SET lock_timeout = '10s'; SELECT count(*) FROM t WHERE $day"), 600, 'others read in between');
-	$writer->query_safe('COMMIT');
-	$writer->quit;
-	ends($load, $carried, '3401|1001|1000');
-};
+session_at_work('3401|1001|1000');
 
 # What was inserted is carried before the load has the last lock, and the rest under
 # it: what others do before the load waits for that, begin before and end while it
@@ -167,14 +69,14 @@ foreach my $case (
 	my ($what, $before, $within, $end, $while, $wanted, $counts) = @$case;
 
 	subtest "$what before the last lock" => sub {
-		prepare($node);
+		prepare();
 		my $load = paused($verbose);
 		my ($reader, $writer) = map { $node->background_psql('postgres') } 1, 2;
 		$reader->query_safe("BEGIN; SELECT FROM t WHERE $day LIMIT 1");
 		$node->safe_psql('postgres', $before);
 		$writer->query_safe("BEGIN; $within");
 		open_gate();
-		ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_p20130103'::regclass AND NOT granted"), 'the load waits');
+		waits('the load waits');
 		$node->safe_psql('postgres', $while);
 		$writer->query_safe($end);
 		$reader->query_safe('COMMIT');
@@ -184,10 +86,10 @@ foreach my $case (
 }
 
 subtest 'who waits for the load does not keep it from its end' => sub {
-	prepare($node);
+	prepare();
 	my $load = paused();
 	my $vacuum = start_load($node, "VACUUM t_p20130103;\n");
-	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_p20130103'::regclass AND NOT granted"), 'VACUUM waits');
+	waits('VACUUM waits');
 	ends($load, $done, '3400|1000|1000');
 	is((finish_load($vacuum))[1], '', 'VACUUM is done');
 };
@@ -195,7 +97,7 @@ subtest 'who waits for the load does not keep it from its end' => sub {
 subtest 'nor do several, each for another partition' => sub {
 	my $both = write_bytes('both.csv', join('', map { sprintf "%d,2013-01-%02d %02d:%02d:00,again %d\n", $_, $_ % 2 ? 3 : 4, $_ % 24, $_ % 60, $_ } 1 .. 2000));
 
-	prepare($node);
+	prepare();
 	my $load = start_load($node, $replace =~ s/\Q$again\E/$both/r . ";\n$how;\n");
 	ok(at_gate($node), 'the load is at the gate');
 	my @vacuums = map { start_load($node, "VACUUM t_p2013010$_;\n") } 3, 4;
@@ -208,8 +110,7 @@ subtest 'nor do several, each for another partition' => sub {
 };
 
 subtest 'in a transaction with a snapshot that is older than another replacement' => sub {
-	prepare($node);
-	open_gate();
+	ready();
 	my $late = $node->background_psql('postgres', on_error_stop => 0);
 	$late->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
 	is($late->query_safe('SELECT count(*) FROM pg_class WHERE false'), 0, 'a snapshot');
@@ -224,8 +125,7 @@ subtest 'in a transaction with a snapshot that is older than another replacement
 
 subtest 'new indexes are where those of the partition are' => sub {
 	$node->safe_psql('postgres', "SET allow_in_place_tablespaces = on; CREATE TABLESPACE other LOCATION ''");
-	prepare($node);
-	open_gate();
+	ready();
 	$node->safe_psql('postgres', "CREATE INDEX there ON t_p20130103 (v) TABLESPACE other; CREATE INDEX ON t (ts) TABLESPACE other");
 	is($node->safe_psql('postgres', "SET default_tablespace = other; $replace; $how"), $done, 'replaced');
 	is($node->safe_psql('postgres', "SELECT count(*) FILTER (WHERE reltablespace = 0), count(*) FILTER (WHERE reltablespace <> 0)
@@ -235,25 +135,13 @@ subtest 'new indexes are where those of the partition are' => sub {
 	$node->safe_psql('postgres', 'DROP TABLESPACE other');
 };
 
-subtest 'lock_timeout ends the wait' => sub {
-	prepare($node);
-	open_gate();
-	my $reader = $node->background_psql('postgres');
-	$reader->query_safe('BEGIN');
-	is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 600, 'a transaction has read');
-	my ($rc, $out, $err) = $node->psql('postgres', $verbose . "SET lock_timeout = '300ms'; $replace");
-	like($err, qr/55P03: canceling statement due to lock timeout/, 'the load fails');
-	is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 600, 'with the old rows');
-	$reader->quit;
-	is(counts($node), '3000|600|0', 'nothing is replaced');
-	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'fast_copy %'"), 0, 'nothing is left');
-};
+lock_timeout('3000|600|0');
 
 subtest 'of two that replace the same day the second waits for the first' => sub {
-	prepare($node);
+	prepare();
 	my $first = paused();
 	my $second = start_load($node, "$replace;\n$how;\n");
-	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_p20130103'::regclass AND mode = 'ShareUpdateExclusiveLock' AND NOT granted"), 'the second waits');
+	waits('the second waits', 'ShareUpdateExclusiveLock');
 	open_gate();
 	is((finish_load($first))[0], $done, 'the first is done');
 	my ($out, $err) = finish_load($second);
@@ -266,7 +154,7 @@ subtest 'of two that replace the same plain table the second waits for the first
 	close_gate();
 	my $first = paused();
 	my $second = start_load($node, "$replace;\n$how;\n");
-	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't'::regclass AND mode = 'ShareUpdateExclusiveLock' AND NOT granted"), 'the second waits');
+	waits('the second waits', 'ShareUpdateExclusiveLock', 't');
 	$node->safe_psql('postgres', "INSERT INTO t VALUES (20000, '2013-01-03', 'late')");
 	open_gate();
 	is((finish_load($first))[0], $carried, 'the first is done');
@@ -276,7 +164,7 @@ subtest 'of two that replace the same plain table the second waits for the first
 };
 
 subtest 'killed, it has replaced nothing' => sub {
-	prepare($node);
+	prepare();
 	my $load = start_load($node, "SET application_name = 'load'; $replace;\n");
 	ok(at_gate($node), 'at the gate');
 	kill 'KILL', $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name = 'load'");
@@ -286,56 +174,13 @@ subtest 'killed, it has replaced nothing' => sub {
 	is_sound($node, 'after the crash');
 };
 
-foreach my $level (qw(logical minimal))
-{
-	subtest "wal_level = $level: crashes, transactions and savepoints" => sub {
-		$node->append_conf('postgresql.conf', "wal_level = $level\nmax_wal_senders = " . ($level eq 'minimal' ? 0 : 5));
-		$node->restart;
-		prepare($node);
-		open_gate();
-		is($node->safe_psql('postgres', "$replace; $how"), $done, 'replaced');
-		$node->stop('immediate');
-		$node->start;
-		is(counts($node), '3400|1000|1000', 'after a crash');
-		is_sound($node, 'after a crash');
-		is($node->safe_psql('postgres', "BEGIN; DELETE FROM t WHERE $day AND n % 2 = 0; $replace; SAVEPOINT s; DELETE FROM t WHERE n > 500 AND $day; $replace; ROLLBACK TO s;
-			INSERT INTO t VALUES (7000, '2013-01-03'); SELECT count(*) FROM t WHERE $day; COMMIT"), "1000\n1000\n1001", 'two in a transaction, of which one is rolled back');
-		$node->stop('immediate');
-		$node->start;
-		is(counts($node), '3401|1001|1000', 'after a crash');
-		is_sound($node, 'after a crash');
-		$node->safe_psql('postgres', "BEGIN; $replace; ROLLBACK");
-		is(counts($node), '3401|1001|1000', 'after ROLLBACK');
-		$node->safe_psql('postgres', "BEGIN; $replace; PREPARE TRANSACTION 'p'");
-		$node->stop('immediate');
-		$node->start;
-		$node->safe_psql('postgres', "COMMIT PREPARED 'p'");
-		is(counts($node), '3400|1000|1000', 'after COMMIT PREPARED');
-		is_sound($node, 'after COMMIT PREPARED');
-	};
-}
+at_each_wal_level(once => '3400|1000|1000', changes => "DELETE FROM t WHERE $day AND n % 2 = 0", of_day => 1001, twice => '3401|1001|1000',
+	undone => $replace, prepared => $replace, at_last => '3400|1000|1000');
 
-subtest 'a standby has the new rows, and nothing else' => sub {
-	$node->append_conf('postgresql.conf', "wal_level = logical\nmax_wal_senders = 5");
-	$node->restart;
-	prepare($node);
-	open_gate();
-	my $standby = new_standby($node);
-	$node->wait_for_catchup($standby);
-	my $reader = $standby->background_psql('postgres');
-	$reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
-	is($reader->query_safe("SELECT count(*) FROM t WHERE ts < '2013-01-02'"), 600, 'a reader there');
-	is($node->safe_psql('postgres', "$replace; $how"), $done, 'replaced');
-	$node->wait_for_catchup($standby);
-	is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 1000, 'it sees the new rows, and not none');
-	$reader->quit;
-	is(counts($standby), '3400|1000|1000', 'and others do');
-	is($standby->safe_psql('postgres', 'SET enable_seqscan = off; SELECT count(*) FROM t WHERE n = 777'), $node->safe_psql('postgres', 'SELECT count(*) FROM t WHERE n = 777'), 'by an index, too');
-	$standby->stop;
-};
+standby('3400|1000|1000', 1000, 'SELECT count(*) FROM t WHERE n = 777');
 
 subtest 'a base backup is taken before the end, and around it' => sub {
-	prepare($node);
+	prepare();
 	my $load = paused();
 	$node->backup('before');
 	my $slow = IPC::Run::start([ 'pg_basebackup', '--no-sync', '--checkpoint=fast', '--max-rate=20M', '-h', $node->host, '-p', $node->port, '-D', $node->backup_dir . '/around' ]);
@@ -357,8 +202,7 @@ subtest 'a base backup is taken before the end, and around it' => sub {
 };
 
 subtest 'a logical slot is shown rows that are deleted and inserted' => sub {
-	prepare($node);
-	open_gate();
+	ready();
 	$node->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('s', 'test_decoding')");
 	is($node->safe_psql('postgres', "$replace; $how"), "1000\ndeleted: a logical replication slot reads its changes", 'by DELETE');
 	is($node->safe_psql('postgres', "SELECT count(*) FILTER (WHERE data ~ 'DELETE'), count(*) FILTER (WHERE data ~ 'INSERT') FROM pg_logical_slot_get_changes('s', NULL, NULL)"), '600|1000', 'each row');
