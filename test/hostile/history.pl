@@ -5,7 +5,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../t";
-use FastCopy;
+use FastCopy qw(:DEFAULT query failure);
 use Test::More;
 
 my $node = new_node('main', {}, "timezone = 'UTC'", "statement_timeout = '60s'");
@@ -30,16 +30,6 @@ subtest 'nobody writes to a table, or locks it, who may not insert' => \&without
 subtest 'the table stays what it was while the load goes on' => \&meanwhile;
 $node->stop;
 done_testing();
-
-sub query { my ($sql) = @_; return $node->safe_psql('postgres', $sql) }
-
-sub failure
-{
-	my ($sql) = @_;
-	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$sql");
-
-	return $err;
-}
 
 sub nothing_ran
 {

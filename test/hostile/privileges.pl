@@ -3,7 +3,7 @@
 
 use strict;
 use warnings;
-use FastCopy;
+use FastCopy qw(:DEFAULT query failure);
 use Test::More;
 
 my $node = new_node('main', {}, "timezone = 'UTC'", "statement_timeout = '60s'");
@@ -30,16 +30,6 @@ code_changes_a_new_partition();
 subtest 'the schema keeps its name while the load goes on' => \&the_schema_keeps_its_name;
 $node->stop;
 done_testing();
-
-sub query { my ($sql) = @_; return $node->safe_psql('postgres', $sql) }
-
-sub failure
-{
-	my ($sql) = @_;
-	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$sql");
-
-	return $err;
-}
 
 # Roles that own the partitions of a table, and all that belongs to them
 sub owners

@@ -22,9 +22,10 @@ our @EXPORT = qw(new_node new_standby needs server_sql refusing_sql write_rows w
   start_load finish_load unsaid wait_until at_gate is_clean is_sound toast_indexes_are_sound
   survives_crash spill_files connection say_to cut_for messages hold release holds crash slurp_log
   page_blocks recipe);
+our @EXPORT_OK = qw(query failure);
 
 my $loads = 0;
-my $directory;
+my ($directory, $first);
 
 # Names of tests tell commands, whose files are in another directory each time.
 {
@@ -78,8 +79,13 @@ sub new_node
 		'autovacuum = off', @conf) . "\n");
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION fast_copy');
+	$first //= $node;
 	return $node;
 }
+
+# What SQL returns on the first node, and how it fails there
+sub query { return $first->safe_psql('postgres', $_[0]) }
+sub failure { return ($first->psql('postgres', "\\set VERBOSITY verbose\n$_[0]"))[2] }
 
 # A standby that runs and streams from a node
 sub new_standby
