@@ -11,21 +11,15 @@ SELECT set_config('test.file', :'tmp_dir' || '/hints.csv', true) <> '' AS set \g
 CREATE TABLE t (ts timestamp, n int, f float8) PARTITION BY RANGE (ts);
 CREATE TABLE one (n int);
 
--- Writes the lines, and runs the command; returns the hint
-CREATE FUNCTION hint_of(command text, lines text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION write_file(path text, content bytea) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-	hint text;
-	lob oid := lo_from_bytea(0, convert_to(lines, 'UTF8'));
+	lob oid := lo_from_bytea(0, content);
 BEGIN
-	PERFORM lo_export(lob, current_setting('test.file')), lo_unlink(lob);
-	EXECUTE format(command, current_setting('test.file'));
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-	RETURN hint;
+	PERFORM lo_export(lob, path), lo_unlink(lob);
 END
 $$;
 
+-- Runs the command; returns the hint
 CREATE FUNCTION hint_of(command text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	hint text;
@@ -37,13 +31,10 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN hint;
 END
 $$;
-
-CREATE FUNCTION write_file(path text, content bytea) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-	lob oid := lo_from_bytea(0, content);
-BEGIN
-	PERFORM lo_export(lob, path), lo_unlink(lob);
-END
+-- ... after it has written the lines
+CREATE FUNCTION hint_of(command text, lines text) RETURNS text LANGUAGE sql AS $$
+	SELECT write_file(current_setting('test.file'), convert_to(lines, 'UTF8'));
+	SELECT hint_of(format(command, current_setting('test.file')))
 $$;
 
 -- "..." in a hint stands for what depends on the machine; from 17 on core writes

@@ -48,8 +48,9 @@ $$ SELECT regexp_replace(regexp_replace(plain(statement), '^CREATE TABLE \S+ \( 
 CREATE FUNCTION call_of(statement text) RETURNS text LANGUAGE sql AS
 $$ SELECT coalesce(substring(plain(statement) FROM '(\m[a-z_]+ => .*)\);$'), '') $$;
 
--- Runs both statements and returns the rows; nothing of it stays
-CREATE FUNCTION loaded(statements text[]) RETURNS text LANGUAGE plpgsql AS $$
+-- Runs both statements and returns the rows, or what a query finds in the table;
+-- nothing of it stays
+CREATE FUNCTION loaded(statements text[], query text DEFAULT 'SELECT string_agg(r::text, '' '' ORDER BY r::text) FROM %s AS r') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	target text := substring(plain(statements[1]) FROM '^CREATE TABLE ([^ ]+)');
 	found text;
@@ -57,7 +58,7 @@ BEGIN
 	BEGIN
 		EXECUTE statements[1];
 		EXECUTE statements[2];
-		EXECUTE format('SELECT string_agg(r::text, '' '' ORDER BY r::text) FROM %s AS r', target) INTO found;
+		EXECUTE format(query, target) INTO found;
 		RAISE EXCEPTION USING errcode = 'P0FC1';
 	EXCEPTION
 		WHEN SQLSTATE 'P0FC1' THEN NULL;
@@ -261,22 +262,8 @@ FROM (SELECT *, sniffed(quote_literal(write(format('sniff_said_%s.csv', number),
 
 -- A first record is a header only if something says so.  Each record is loaded,
 -- or the load ends with an error, which is foretold.
-CREATE FUNCTION counted(statements text[]) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	target text := substring(plain(statements[1]) FROM '^CREATE TABLE ([^ ]+)');
-	found text;
-BEGIN
-	BEGIN
-		EXECUTE statements[1];
-		EXECUTE statements[2];
-		EXECUTE format('SELECT count(*) FROM %s', target) INTO found;
-		RAISE EXCEPTION USING errcode = 'P0FC1';
-	EXCEPTION
-		WHEN SQLSTATE 'P0FC1' THEN NULL;
-		WHEN OTHERS THEN found := CASE WHEN said(statements) ~ '(has|have) another number of fields than' THEN 'refused' ELSE SQLSTATE || ' ' || SQLERRM END;
-	END;
-	RETURN found;
-END
+CREATE FUNCTION counted(statements text[]) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN found !~ '^\d+$' AND said(statements) ~ '(has|have) another number of fields than' THEN 'refused' ELSE found END FROM loaded(statements, 'SELECT count(*) FROM %s') AS found
 $$;
 CREATE TEMP TABLE kept (number serial, about text, lines text, records text);
 INSERT INTO kept (about, lines, records) VALUES
@@ -372,27 +359,11 @@ $$ SELECT convert_to(E'id;day;at;shop;amount;pieces;paid\n' || string_agg(format
 	german(amount), coalesce(pieces::text, 'n/a'), paid, CASE WHEN id % 4 = 0 THEN E'\n' ELSE '' END), '' ORDER BY id), 'UTF8') FROM brought $$;
 SELECT write('sniff_brought.csv', brought_lines()) \g /dev/null
 SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && gzip -c sniff_brought.csv >sniff_brought.csv.gz && cat >/dev/null', current_setting('test.dir'))) \gexec
-CREATE FUNCTION differing(statements text[]) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	found text;
-BEGIN
-	BEGIN
-		EXECUTE statements[1];
-		EXECUTE statements[2];
-		SELECT (SELECT count(*) FROM came) || ' rows, ' || (SELECT count(*) FROM (SELECT * FROM brought EXCEPT ALL SELECT * FROM came) AS s) || ' differ, sum ' || (SELECT sum(amount) FROM came) INTO found;
-		RAISE EXCEPTION USING errcode = 'P0FC1';
-	EXCEPTION
-		WHEN SQLSTATE 'P0FC1' THEN NULL;
-		WHEN OTHERS THEN found := SQLSTATE || ' ' || SQLERRM;
-	END;
-	RETURN found;
-END
-$$;
 SELECT is(have, wanted, what || ' of ' || name)
 FROM (VALUES ('sniff_brought.csv'), ('sniff_brought.csv.gz')) AS v (name), LATERAL (SELECT sniffed(quote_literal(current_setting('test.dir') || '/' || name), 'target => ''came''') AS got) AS s,
 	LATERAL (VALUES ('columns', columns_of(got[1]), 'id bigint, day date, at timestamp, shop text, amount numeric, pieces bigint, paid boolean; at'),
 	('call', call_of(got[2]), 'header => true, delimiter => '';'', null_string => ''n/a'', timestamp_format => ''{"day": "DD.MM.YYYY",'' '' "at": "DD.MM.YYYY HH24:MI:SS"}'', options => ''{"trim": "unquoted",'' '' "number_format": "1.234,56",'' '' "skip_empty_lines": true}'''),
-	('rows', differing(got), '1500 rows, 0 differ, sum ' || (SELECT sum(amount) FROM brought))) AS w (what, have, wanted);
+	('rows', loaded(got, 'SELECT count(*) || '' rows, '' || (SELECT count(*) FROM (SELECT * FROM brought EXCEPT ALL SELECT * FROM came) AS s) || '' differ, sum '' || sum(amount) FROM %s'), '1500 rows, 0 differ, sum ' || (SELECT sum(amount) FROM brought))) AS w (what, have, wanted);
 SELECT fast_copy_sniff(current_setting('test.dir') || '/sniff_brought.csv.gz') \gexec
 SELECT is((SELECT count(*) FROM (TABLE brought EXCEPT ALL TABLE sniff_brought) AS s), 0::bigint, 'and it runs by \gexec');
 
