@@ -161,11 +161,14 @@ fc_hint_no_day(const FcRefused *refused, int year, int one, int other)
 {
 	int			month = Min(one, other);
 	int			days = fc_hint_month_days(year, month);
+	const FcOptions *options = refused->target->options;
 
 	if (days == 0 || Max(one, other) <= days || Max(one, other) > 31)
 		return NULL;
-	return psprintf("There is no such day: month %d of %d has %d days. Correct the value, or let on_error%s 'ignore' leave such records out.",
-					month, year, days, fc_caller_arrow(refused->target->options->caller));
+	return psprintf("There is no such day: month %d of %d has %d days. %s",
+					month, year, days, options->on_error != FC_ON_ERROR_STOP ? "Correct the value." :
+					psprintf("Correct the value, or let on_error%s 'ignore' leave such records out.",
+							 fc_caller_arrow(options->caller)));
 }
 
 /* Returns the pattern of values like this one; NULL if its time is odd */
@@ -389,16 +392,23 @@ fc_hint_count(const char *text, char byte)
 	return n;
 }
 
-/* Returns what separates the fields if the call's delimiter does not, or 0 */
+/*
+ * Returns what separates the fields if the call's delimiter does not, or 0.
+ * Where that stands here and there, as decimal commas do, and another byte
+ * between all fields, it is the other one.
+ */
 static char
 fc_hint_separator(const FcRefused *refused)
 {
+	const FcTarget *target = refused->target;
+	int			wanted = list_length(target->planned->columns.fields) - 1;
 	char		best = '\0';
 	int			most = 0;
+	int			given;
 
-	if (refused->text == NULL || RelationGetNumberOfAttributes(refused->target->rel) == 1 ||
-		fc_hint_count(refused->text, refused->target->options->format.delim[0]) > 0)
+	if (refused->text == NULL || RelationGetNumberOfAttributes(target->rel) == 1)
 		return '\0';
+	given = fc_hint_count(refused->text, target->options->format.delim[0]);
 	for (const char *s = fc_hint_separators; *s; s++)
 	{
 		int			n = fc_hint_count(refused->text, *s);
@@ -409,23 +419,30 @@ fc_hint_separator(const FcRefused *refused)
 			most = n;
 		}
 	}
-	return best;
+	return given == 0 || (given < wanted && most >= wanted) ? best : '\0';
 }
 
-/* Is it the first record, and a list of words rather than values? */
-static bool
-fc_hint_is_header(const FcRefused *refused)
+/* Returns a hint if it is the first record, and words rather than values */
+static char *
+fc_hint_words(const FcRefused *refused)
 {
+	const FcOptions *options = refused->target->options;
+	const char *arrow = fc_caller_arrow(options->caller);
 	const char *value = refused->value;
 
-	if (!refused->first || refused->target->options->header_lines > 0)
-		return false;
+	if (!refused->first)
+		return NULL;
+	/* a title may stand before the names */
+	if (options->header_lines > 0)
+		return options->header_match || options->header_map || pg_strcasecmp(value, refused->column) != 0 ? NULL :
+			psprintf("If this line is the header, use header%s %d.", arrow, options->header_lines + 1);
 	if (strncmp(value, FC_HINT_MARK, strlen(FC_HINT_MARK)) == 0)
 		value += strlen(FC_HINT_MARK);
-	if (pg_strcasecmp(value, refused->column) == 0)
-		return true;
-	return refused->text && isalpha((unsigned char) value[0]) &&
-		strpbrk(refused->text, "0123456789") == NULL;
+	if (pg_strcasecmp(value, refused->column) != 0 &&
+		(refused->text == NULL || !isalpha((unsigned char) value[0]) ||
+		 strpbrk(refused->text, "0123456789") != NULL))
+		return NULL;
+	return psprintf("If the first line is a header, add header%s true.", arrow);
 }
 
 /* Says how a program's output is loaded in place of the file */
@@ -481,10 +498,10 @@ fc_hint_of_value(const FcRefused *refused)
 {
 	const FcOptions *options = refused->target->options;
 	const char *arrow = fc_caller_arrow(options->caller);
-	char	   *hint;
+	char	   *hint = fc_hint_words(refused);
 
-	if (fc_hint_is_header(refused))
-		return psprintf("If the first line is a header, add header%s true.", arrow);
+	if (hint)
+		return hint;
 	if (fc_hint_is_null(refused->value))
 		return fc_hint_null(refused);
 	if (refused->value[0] == '\0' && fc_format_is_csv(&options->format) &&

@@ -39,12 +39,14 @@ fc_error_so_far(void)
 
 /*
  * Does its message, or the format of that, begin so?  An error that comes from
- * another process or was caught before has its message only, translated.
+ * another process or was caught before has its message only, translated; the
+ * format of one whose message was made before is none.
  */
 static inline bool
 fc_error_says(const ErrorData *edata, const char *start)
 {
-	const char *message = edata->message_id ? edata->message_id : edata->message;
+	const char *message = edata->message_id && strcmp(edata->message_id, "%s") != 0 ?
+		edata->message_id : edata->message;
 
 	return message && strncmp(message, start, strlen(start)) == 0;
 }

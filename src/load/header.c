@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "copyfrom/core.h"
+#include "copyfrom/hint.h"
 #include "errors/context.h"
 #include "intake/intake.h"
 #include "load/steps.h"
@@ -58,13 +59,22 @@ typedef struct FcLineContext
 	FcTarget   *target;
 	uint32		file;
 	uint64		line;
+	const FcRecord *record;		/* NULL: not at hand */
 } FcLineContext;
 
 static void
 fc_header_line_context(void *arg)
 {
 	FcLineContext *context = arg;
+	FcRefused	refused = {context->target,.file = context->file};
 
+	if (context->record && fc_hint_about(context->target->options) == FC_REFUSED_BYTES)
+	{
+		refused.what = FC_REFUSED_BYTES;
+		refused.offset = context->record->offset;
+		refused.length = context->record->total;
+		fc_hint(&refused);
+	}
 	errcontext("%s, line " UINT64_FORMAT,
 			   fc_target_place(context->target, context->file), context->line);
 }
@@ -217,7 +227,7 @@ static void
 fc_header_line(FcJob *job, const FcRecord *record, uint32 file, int line)
 {
 	FcTarget   *target = &job->target;
-	FcLineContext context = {target, file, target->source->files[file].lines_before + 1};
+	FcLineContext context = {target, file, target->source->files[file].lines_before + 1, record};
 	ErrorContextCallback callback;
 	bool		last = (line == target->options->header_lines);
 

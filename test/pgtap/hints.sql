@@ -47,13 +47,16 @@ INSERT INTO example VALUES
 	('', E'ts,n,f\n2024-01-01,1,2\n', 'If the first line is a header, add header => true.', 'If the first line is a header, add header true.'),
 	('', E'time,count,value\n2024-01-01,1,2\n', 'If the first line is a header, add header => true.', 'If the first line is a header, add header true.'),
 	('', E'2024-01-01,1,2\nts,n,f\n', '', ''),
-	('header true', E'ts,n,f\nts,n,f\n', '', ''),
+	('header true', E'ts,n,f\nts,n,f\n', 'If this line is the header, use header => 2.', 'If this line is the header, use header 2.'),
+	('header true', E'ts,n,f\n2024-01-01,1,2\nts,n,f\n', '', ''),
+	('header ''match''', E'ts,n,f\nts,n,f\n', '', ''),
 	('', E'2024-01-01,x,2\n', '', ''),
 	('', E'2024-01-01,1,2\n2024-01-02,NA,2\n', 'If "NA" stands for NULL, add null_string => ''NA''.', 'If "NA" stands for NULL, add null ''NA''.'),
 	('', E'2024-01-01,1,2\n2024-01-02,1,null\n', 'If "null" stands for NULL, add null_string => ''null''.', 'If "null" stands for NULL, add null ''null''.'),
 	('', E'N/A,1,2\n', 'If "N/A" stands for NULL, add null_string => ''N/A''.', 'If "N/A" stands for NULL, add null ''N/A''.'),
 	('', E'2024-01-01,"",2\n', 'If empty strings in quotes stand for NULL, add force_null => ''{*}''.', 'If empty strings in quotes stand for NULL, add force_null (column, ...).'),
-	('', E'2024-01-01;1;2,5\n', '', ''),
+	('', E'2024-01-01;1;2,5\n', 'If the fields are separated by ";", add delimiter => '';''.', 'If the fields are separated by ";", add delimiter '';''.'),
+	('', E'2024-01-01;1,2,5\n', '', ''),
 	('', E'2024-01-01;1;2.5\n', 'If the fields are separated by ";", add delimiter => '';''.', 'If the fields are separated by ";", add delimiter '';''.'),
 	('', E'2024-01-01\t1\t2.5\n', 'If the fields are separated by tabs, add delimiter => E''\t''.', 'If the fields are separated by tabs, add delimiter E''\t''.'),
 	('', E'2024-01-01,1\n', 'If the file has other columns than the table, name them in columns, or let a header line say which they are: header => ''map''.',
@@ -160,6 +163,8 @@ SELECT is(hint_of('SELECT fast_copy(''t'', %L, timestamp_format => ' || replace(
 SELECT is(hint_of('SELECT fast_copy(''t'', %L, timestamp_format => ''DD.MM.YYYY'')', E'28.02.2023,1,2\n31.02.2023,1,2\n'), 'There is no such day: month 2 of 2023 has 28 days. Correct the value, or let on_error => ''ignore'' leave such records out.', 'a day that does not exist');
 SELECT matches(detail, 'out of range: "31.02.2023". There is no such day: month 2 of 2023 has 28 days', '... in a cause')
 FROM fast_copy_analyze('t', current_setting('test.file'), timestamp_format => 'DD.MM.YYYY') WHERE item = 'cause';
+SELECT alike(detail, '% has 28 days. Correct the value.', '... where on_error leaves it out already')
+FROM fast_copy_analyze('t', current_setting('test.file'), timestamp_format => 'DD.MM.YYYY', on_error => 'ignore') WHERE item = 'cause';
 
 -- Bytes that are no characters
 CREATE FUNCTION hint_of_bytes(bytes bytea, arguments text DEFAULT '') RETURNS text LANGUAGE plpgsql AS $$
@@ -171,6 +176,10 @@ $$;
 SELECT is(hint_of_bytes('\xfffe3200300032000a00'), 'If the file is in UTF-16, load what a program prints, by program => true and the source ''iconv -f UTF-16 -t UTF-8 DIR/hints.csv''.', 'UTF-16 with its mark');
 SELECT is(hint_of_bytes('\x3200300032000a00'), 'If the file is in UTF-16, load what a program prints, by program => true and the source ''iconv -f UTF-16 -t UTF-8 DIR/hints.csv''.', 'UTF-16 without it');
 SELECT is(hint_of_bytes('\x323032302d30312d30312c31fc0a'), 'If the file is in another encoding than UTF8, say which, such as encoding => ''LATIN1'' or ''WIN1252''.', 'another encoding');
+SELECT is(hint_of_bytes('\xfc0a', ', header => true'), 'If the file is in another encoding than UTF8, say which, such as encoding => ''LATIN1'' or ''WIN1252''.', 'another encoding, in a header');
+SELECT is(hint_of_bytes('\xfc0a', ', header => ''map'', encoding => ''EUC_JP'''), 'If the file is in another encoding than EUC_JP, say which, such as encoding => ''LATIN1'' or ''WIN1252''.', '... which has the names');
+SELECT is(hint_of_bytes('\xfffe74007300', ', header => true'), 'If the file is in UTF-16, load what a program prints, by program => true and the source ''iconv -f UTF-16 -t UTF-8 DIR/hints.csv''.', 'UTF-16, in a header');
+SELECT is(hint_of('SELECT fast_copy(''t'', %L, on_error => ''ignore'')', E'2024-01-01,1,2\n\n'), 'If empty lines are to be left out, add options => ''{"skip_empty_lines": true}''.', 'a line that on_error does not tolerate');
 SELECT is(hint_of_bytes('\x323032302d30312d30312c31000a'), '', 'a byte that no encoding has');
 
 -- Options that core refuses
