@@ -136,7 +136,7 @@
 	  "BEGIN;\nTRUNCATE log;\nSELECT fast_copy('log', '/data/events.csv', header => true,\n  freeze => true);\nCOMMIT;") \
 	X(on_error, "ON_ERROR", "'stop', 'ignore' or 'set_null'", \
 	  "stop, ignore, or set_null", \
-	  "What happens to a record that cannot be loaded: 'stop' ends the load with COPY's error, 'ignore' leaves the record out, and 'set_null' makes " \
+	  "What happens to a record that cannot be loaded: 'stop' ends the load with COPY's error, 'ignore' skips the record, and 'set_null' makes " \
 	  "the bad value NULL. on_error_classes names the errors that are tolerated.", \
 	  "SELECT fast_copy('events', '/data/dirty.csv', on_error => 'set_null',\n  on_error_classes => '{conversion,missing_columns}');") \
 	X(on_error_classes, NULL, \
@@ -148,16 +148,16 @@
 	  "In COPY, quote check and unique, which are keywords of SQL: on_error_classes (conversion, 'unique').", \
 	  "SELECT fast_copy('events', '/data/dirty.csv', on_error => 'ignore',\n  on_error_classes => '{conversion,missing_columns}');") \
 	X(reject_limit, "REJECT_LIMIT", NULL, \
-	  "records left out before it is an error", \
-	  "The largest number of records that on_error may leave out. One more ends the load with an error. By default there is no limit.", \
+	  "records skipped before it is an error", \
+	  "The largest number of records that on_error may skip. One more ends the load with an error. By default there is no limit.", \
 	  "SELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  reject_limit => 1000);") \
 	X(reject_table, NULL, NULL, \
-	  "table for records left out", \
-	  "A table that keeps the records that on_error leaves out, each with its file, line and error. fast_copy_create_reject_table creates such a table.", \
+	  "table for skipped records", \
+	  "A table that keeps the records that on_error skips, each with its file, line and error. fast_copy_create_reject_table creates such a table.", \
 	  "SELECT fast_copy_create_reject_table('rejects');\nSELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  reject_table => 'rejects');") \
 	X(log_verbosity, "LOG_VERBOSITY", "'default', 'verbose' or 'silent'", \
 	  "default, verbose or silent: NOTICEs about records", \
-	  "How much is said about records that are left out: 'default' gives their number at the end, 'verbose' a NOTICE for each, and 'silent' nothing. 'silent' also suppresses the warning about many small partitions and the line at the end of a load.", \
+	  "How much is said about records that are skipped: 'default' gives their number at the end, 'verbose' a NOTICE for each, and 'silent' nothing. 'silent' also suppresses the warning about many small partitions and the line at the end of a load.", \
 	  "SELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  log_verbosity => 'verbose');") \
 	X(run_analyze, NULL, NULL, \
 	  "ANALYZE after the load", \
@@ -217,7 +217,7 @@
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\", \"min_replace_ratio\": 0.9}');") \
 	X(on_conflict, NULL, "'error', 'nothing' or 'update'", \
 	  "error, nothing or update: rows that exist already", \
-	  "What happens to a row if the table already has one that is equal in dedup_keys, according to a unique index: 'error' ends the load, 'nothing' leaves the new row out, and " \
+	  "What happens to a row if the table already has one that is equal in dedup_keys, according to a unique index: 'error' ends the load, 'nothing' skips the new row, and " \
 	  "'update' sets the columns of the file in the existing row, as INSERT ... ON CONFLICT does. Rows of existing partitions go through a table of their own, from which PostgreSQL's own code inserts them. " \
 	  "'update' needs the privilege UPDATE. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('latest', '/data/events.csv', header => true,\n  options => '{\"on_conflict\": \"update\", \"dedup_keys\": [\"at\", \"device\"]}');") \

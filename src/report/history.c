@@ -42,7 +42,7 @@ static const FcOwnColumn history_columns[] = {
 	FC_HISTORY("rows", "int8", INT8OID, rows, "rows loaded"),
 	FC_HISTORY("bytes", "int8", INT8OID, bytes, "bytes of the source, unpacked"),
 	FC_HISTORY("filtered", "int8", INT8OID, filtered, "rows that where_clause left out, and lines that skip_empty_lines did"),
-	FC_HISTORY("rejected", "int8", INT8OID, rejected, "records that on_error left out"),
+	FC_HISTORY("rejected", "int8", INT8OID, rejected, "records that on_error skipped"),
 	FC_HISTORY("nulled", "int8", INT8OID, nulled,
 			   "records with values that on_error set to null"),
 	FC_HISTORY("new_partitions", "int4", INT4OID, created, "partitions that the load created"),
