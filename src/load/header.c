@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "copyfrom/core.h"
-#include "copyfrom/hint.h"
 #include "errors/context.h"
 #include "intake/intake.h"
 #include "load/steps.h"
