@@ -124,4 +124,17 @@ made_up(uint64_t *seed, unsigned int limit)
 	return (unsigned int) ((*seed >> 20) % limit);
 }
 
+/* Fills data with the n special bytes, the more seldom the larger dull is. */
+static inline void
+make_bytes(uint64_t *seed, char *data, size_t len, const char *special,
+		   unsigned int n, unsigned int dull)
+{
+	for (size_t i = 0; i < len; i++)
+	{
+		unsigned int pick = made_up(seed, n + dull);
+
+		data[i] = pick < n ? special[pick] : 'a';
+	}
+}
+
 #endif							/* TAP_H */

@@ -359,24 +359,6 @@ test_default_string(void)
 	is(trace.text, "(\\D)", "an escaped one is data");
 }
 
-/* Fills data with bytes that matter, the more seldom the larger dull is. */
-static void
-make_bytes(uint64_t *seed, FcMode mode, char *data, size_t len,
-		   unsigned int dull)
-{
-	static const char text[] = "\\\\\\\\..\n\n\r\t\tx0417fNn\377";
-	static const char csv[] = "\"\"\"\\\\\n\n\r,,.";
-	const char *special = mode == FC_MODE_TEXT ? text : csv;
-	unsigned int n = strlen(special);
-
-	for (size_t i = 0; i < len; i++)
-	{
-		unsigned int pick = made_up(seed, n + dull);
-
-		data[i] = pick < n ? special[pick] : 'a';
-	}
-}
-
 /* With any line ends a file is soon wrong: most are given those they need. */
 static void
 make_line_ends(const FcDialect *dialect, char *data, size_t len)
@@ -404,6 +386,8 @@ static void
 test_made_up(FcMode mode, int rounds, const char *name)
 {
 	static Agree agree;
+	const char *special = mode == FC_MODE_TEXT ?
+		"\\\\\\\\..\n\n\r\t\tx0417fNn\377" : "\"\"\"\\\\\n\n\r,,.";
 	uint64_t	seed = UINT64_C(28980711);
 	char		data[401];
 	const char *wrong = NULL;
@@ -424,7 +408,8 @@ test_made_up(FcMode mode, int rounds, const char *name)
 		agree.dialect.null_len = strlen(agree.dialect.null_string);
 		agree.len = made_up(&seed, sizeof(data));
 		agree.seed = seed;
-		make_bytes(&seed, mode, data, agree.len, made_up(&seed, 3) * 40);
+		make_bytes(&seed, data, agree.len, special, strlen(special),
+				   made_up(&seed, 3) * 40);
 		make_markers(&seed, data, agree.len);
 		if (made_up(&seed, 4) > 0)
 			make_line_ends(&dialect, data, agree.len);
