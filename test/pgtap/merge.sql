@@ -122,16 +122,17 @@ BEGIN
 END
 $$;
 
--- Merges a file and looks at all of it: four tests for each number of workers.
+-- Merges a file and looks at all of it: four tests for each of "keep", of "settings",
+-- and number of workers.
 -- The table "got" is made by "ddl" and has the rows of "olds"; "news" is a query
 -- for the file, which has its columns.  "way" may have %1$s for the file,
 -- %2$s for workers, %3$s for options.  "skip" is a condition for rows of the
 -- file that are not accepted.
-CREATE FUNCTION pg_temp.merges(about text, ddl text, olds text, news text, keys text DEFAULT NULL, keep text DEFAULT NULL, options jsonb DEFAULT '{}', workers int[] DEFAULT '{0,2}',
-	settings jsonb DEFAULT '{}', columns text DEFAULT NULL, file_options text DEFAULT '', way text DEFAULT 'SELECT fast_copy(''got'', %1$L, workers => %2$s, options => %3$L)', skip text DEFAULT 'false',
+CREATE FUNCTION pg_temp.merges(about text, ddl text, olds text, news text, keys text DEFAULT NULL, keep text[] DEFAULT '{NULL}', options jsonb DEFAULT '{}', workers int[] DEFAULT '{0,2}',
+	settings jsonb[] DEFAULT '{"{}"}', columns text DEFAULT NULL, file_options text DEFAULT '', way text DEFAULT 'SELECT fast_copy(''got'', %1$L, workers => %2$s, options => %3$L)', skip text DEFAULT 'false',
 	in_order text DEFAULT 'k', ties bool DEFAULT true, after text DEFAULT 'SELECT', key text DEFAULT 'k') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
-	w int;
+	c record;
 	r text[];
 	said text;
 	statement text;
@@ -140,15 +141,9 @@ BEGIN
 	IF keys IS NOT NULL THEN
 		options := options || jsonb_build_object('dedup_keys', string_to_array(replace(keys, '"', ''), ', '));
 	END IF;
-	IF keep IS NOT NULL THEN
-		options := options || jsonb_build_object('dedup_keep', keep);
-	END IF;
 	IF columns IS NOT NULL THEN
 		options := jsonb_build_object('columns', string_to_array(columns, ', ')) || options;
 	END IF;
-	options := jsonb_strip_nulls(options);
-	-- which writes pages, whatever they are few
-	settings := '{"writer": "page"}' || settings;
 	DROP TABLE IF EXISTS got CASCADE;
 	DROP TABLE IF EXISTS was, news;
 	EXECUTE ddl;
@@ -159,16 +154,17 @@ BEGIN
 	PERFORM pg_temp.file(news, file_options);
 	EXECUTE format('COPY news (%s) FROM %L (FORMAT csv%s)', coalesce(columns, pg_temp.names('got', false)), current_setting('fc.file'), file_options);
 	EXECUTE format('DELETE FROM news WHERE %s', skip);
-	FOREACH w IN ARRAY workers LOOP
-		said := format('%s, %s workers: ', about, w);
-		statement := format(way, current_setting('fc.file'), w, CASE WHEN EXISTS (SELECT FROM pg_partitioned_table WHERE partrelid = 'got'::regclass) THEN '{}'
-			ELSE jsonb_build_object('timestamp_column', key) END || options);
-		-- all but the last are taken back, so that the next one finds the same rows
-		IF w = workers[cardinality(workers)] THEN
-			r := pg_temp.merged(statement, settings, keys, keep, in_order, ties);
+	-- all but the last are taken back, so that the next one finds the same rows; the
+	-- writer writes pages, whatever they are few
+	FOR c IN SELECT w, k, '{"writer": "page"}' || s AS settings, row_number() OVER () = count(*) OVER () AS last FROM unnest(keep) AS k, unnest(settings) AS s, unnest(workers) AS w LOOP
+		said := format('%s%s, %s workers: ', about, CASE WHEN cardinality(keep) > 1 THEN ', keep ' || c.k END, c.w);
+		statement := format(way, current_setting('fc.file'), c.w, CASE WHEN EXISTS (SELECT FROM pg_partitioned_table WHERE partrelid = 'got'::regclass) THEN '{}'
+			ELSE jsonb_build_object('timestamp_column', key) END || jsonb_strip_nulls(options || jsonb_build_object('dedup_keep', c.k)));
+		IF c.last THEN
+			r := pg_temp.merged(statement, c.settings, keys, c.k, in_order, ties);
 		ELSE
 			BEGIN
-				r := pg_temp.merged(statement, settings, keys, keep, in_order, ties);
+				r := pg_temp.merged(statement, c.settings, keys, c.k, in_order, ties);
 				RAISE division_by_zero;
 			EXCEPTION WHEN division_by_zero THEN
 				NULL;
@@ -201,18 +197,18 @@ $$;
 SELECT pg_temp.merges('all rows', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', workers => '{0,1,2,4}');
 -- Of equal ones the last stays, or the first
 SELECT pg_temp.merges('the last', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', workers => '{0,1,2,4}');
-SELECT pg_temp.merges('the last, by its name', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'n, k', 'last');
-SELECT pg_temp.merges('the first', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'n, k', 'first', workers => '{0,1,2,4}');
+SELECT pg_temp.merges('the last, by its name', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'n, k', '{last}');
+SELECT pg_temp.merges('the first', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'n, k', '{first}', workers => '{0,1,2,4}');
 SELECT pg_temp.merges('one of each key', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k');
-SELECT pg_temp.merges('whole rows', pg_temp.day_table(), 'INSERT INTO got TABLE olds', '(TABLE more) UNION ALL (SELECT * FROM olds WHERE k < ''2024-01-02 12:00'')', 'k, n, t', 'first');
-SELECT pg_temp.merges('small chunks, and little memory', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', settings => '{"memory": "1MB", "chunk_size": "100B"}', workers => '{0,1,2,4}');
-SELECT pg_temp.merges('rows that COPY''s code inserts', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', settings => '{"writer": "multi_insert", "chunk_size": "7B"}');
-SELECT pg_temp.merges('offsets', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', settings => '{"spill": "offsets", "chunk_size": "1kB"}');
+SELECT pg_temp.merges('whole rows', pg_temp.day_table(), 'INSERT INTO got TABLE olds', '(TABLE more) UNION ALL (SELECT * FROM olds WHERE k < ''2024-01-02 12:00'')', 'k, n, t', '{first}');
+SELECT pg_temp.merges('small chunks, and little memory', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', settings => ARRAY['{"memory": "1MB", "chunk_size": "100B"}'::jsonb], workers => '{0,1,2,4}');
+SELECT pg_temp.merges('rows that COPY''s code inserts', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', settings => ARRAY['{"writer": "multi_insert", "chunk_size": "7B"}'::jsonb]);
+SELECT pg_temp.merges('offsets', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', settings => ARRAY['{"spill": "offsets", "chunk_size": "1kB"}'::jsonb]);
 
 -- Indexes, generated columns, other columns of partitions
 SELECT pg_temp.merges('indexes', pg_temp.day_table('; CREATE UNIQUE INDEX ON got (k, n); CREATE INDEX ON got (t) WHERE n % 2 = 0; CREATE INDEX ON got USING hash (n); CREATE INDEX ON got USING brin (k)'),
 	'INSERT INTO got SELECT DISTINCT ON (k, n) * FROM olds', 'TABLE more', 'k, n');
-SELECT pg_temp.merges('a unique index on other columns', pg_temp.day_table('; CREATE UNIQUE INDEX ON got (t, k)'), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', 'first');
+SELECT pg_temp.merges('a unique index on other columns', pg_temp.day_table('; CREATE UNIQUE INDEX ON got (t, k)'), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', '{first}');
 SELECT pg_temp.merges('columns', 'CREATE TABLE got (gone text, k timestamp, x int DEFAULT 7, n int CHECK (n >= 0), gone2 int, t text NOT NULL, g int GENERATED ALWAYS AS (n * 2) STORED) PARTITION BY RANGE (k)'
 	|| pg_temp.days() || '; ALTER TABLE got DROP gone; ALTER TABLE got DROP gone2; CREATE INDEX ON got (g)', 'INSERT INTO got (k, n, t) TABLE olds', 'TABLE more', 'k, g', columns => 'k, n, t');
 SELECT pg_temp.merges('columns that came later, or went', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'SELECT k, t, n % 3 FROM more', 'k, late', columns => 'k, t, late',
@@ -233,7 +229,7 @@ SELECT pg_temp.merges('no row meets the condition', pg_temp.day_table(), 'INSERT
 CREATE FUNCTION pg_temp.long(seed int, blocks int) RETURNS text LANGUAGE sql AS $$SELECT string_agg(md5(seed || ' ' || i), '') FROM generate_series(1, blocks) AS i$$;
 CREATE TABLE longs AS SELECT timestamp '2024-01-03' + g % 40 * interval '1 hour' AS k, g % 3 AS n, pg_temp.long(g % 50, CASE WHEN g % 2 = 0 THEN 300 ELSE g % 60 END) AS t FROM generate_series(1, 400) AS g;
 SELECT pg_temp.merges('long values', pg_temp.day_table(), 'INSERT INTO got SELECT * FROM longs WHERE n < 2', 'SELECT * FROM longs WHERE n > 0', 'k, n');
-SELECT pg_temp.merges('long values that rows are compared by', pg_temp.day_table('; CREATE INDEX ON got (md5(t))'), 'INSERT INTO got SELECT * FROM longs WHERE n < 2', 'SELECT * FROM longs WHERE n > 0 ORDER BY t', 'k, t', 'first', settings => '{"memory": "1MB"}', ties => false);
+SELECT pg_temp.merges('long values that rows are compared by', pg_temp.day_table('; CREATE INDEX ON got (md5(t))'), 'INSERT INTO got SELECT * FROM longs WHERE n < 2', 'SELECT * FROM longs WHERE n > 0 ORDER BY t', 'k, t', '{first}', settings => ARRAY['{"memory": "1MB"}'::jsonb], ties => false);
 SELECT pg_temp.merges('long values, packed and plain', pg_temp.day_table('; ALTER TABLE got ALTER t SET STORAGE EXTERNAL; ALTER TABLE got_3 ALTER t SET STORAGE MAIN'), 'INSERT INTO got SELECT k, n, repeat(t, 2) FROM longs', 'SELECT * FROM longs WHERE n > 0', 'k');
 
 -- Plain tables
@@ -242,14 +238,14 @@ SELECT pg_temp.merges('plain table, all rows', 'CREATE TABLE got (k timestamp, n
 -- a key that is NULL is not that of 2000-01-01
 SELECT pg_temp.merges('NULL keys', 'CREATE TABLE got (k timestamp, n int, t text)', 'INSERT INTO got SELECT * FROM olds WHERE n > 2 UNION ALL SELECT NULL, g % 4, ''null '' || g FROM generate_series(1, 50) AS g UNION ALL SELECT ''2000-01-01'', g % 4, ''zero '' || g FROM generate_series(1, 50) AS g',
 	'TABLE more UNION ALL SELECT NULL, g % 6, ''new null '' || g FROM generate_series(1, 50) AS g UNION ALL SELECT ''2000-01-01'', g % 6, ''new zero '' || g FROM generate_series(1, 50) AS g', 'k, n', workers => '{0,1,2,4}');
-SELECT pg_temp.merges('nothing but NULL keys', 'CREATE TABLE got (k timestamp, n int, t text)', 'INSERT INTO got SELECT NULL, g % 4, ''null '' || g FROM generate_series(1, 50) AS g', 'SELECT NULL, g % 6, ''new null '' || g FROM generate_series(1, 50) AS g', 'k, n', 'first');
-SELECT pg_temp.merges('NULL keys only are new', 'CREATE TABLE got (k timestamp, n int, t text)', 'INSERT INTO got SELECT DISTINCT ON (k, n) * FROM olds', 'SELECT NULL, g % 6, ''new null '' || g FROM generate_series(1, 50) AS g', 'k, n', keep) FROM unnest(ARRAY['last', 'first']) AS keep;
-SELECT pg_temp.merges('no NULL key is new', 'CREATE TABLE got (k timestamp, n int, t text)', 'INSERT INTO got SELECT NULL, g, ''null'' FROM generate_series(1, 50) AS g', 'TABLE more', 'k, n', keep) FROM unnest(ARRAY['last', 'first']) AS keep;
+SELECT pg_temp.merges('nothing but NULL keys', 'CREATE TABLE got (k timestamp, n int, t text)', 'INSERT INTO got SELECT NULL, g % 4, ''null '' || g FROM generate_series(1, 50) AS g', 'SELECT NULL, g % 6, ''new null '' || g FROM generate_series(1, 50) AS g', 'k, n', '{first}');
+SELECT pg_temp.merges('NULL keys only are new', 'CREATE TABLE got (k timestamp, n int, t text)', 'INSERT INTO got SELECT DISTINCT ON (k, n) * FROM olds', 'SELECT NULL, g % 6, ''new null '' || g FROM generate_series(1, 50) AS g', 'k, n', '{last,first}');
+SELECT pg_temp.merges('no NULL key is new', 'CREATE TABLE got (k timestamp, n int, t text)', 'INSERT INTO got SELECT NULL, g, ''null'' FROM generate_series(1, 50) AS g', 'TABLE more', 'k, n', '{last,first}');
 SELECT pg_temp.merges('an empty table', 'CREATE TABLE got (k timestamp, n int, t text)', 'SELECT', 'TABLE more', 'k, n');
-SELECT pg_temp.merges('a table that was emptied', 'CREATE TABLE got (k timestamp, n int, t text)', 'INSERT INTO got TABLE olds; DELETE FROM got', 'TABLE more', 'k, n', 'first');
+SELECT pg_temp.merges('a table that was emptied', 'CREATE TABLE got (k timestamp, n int, t text)', 'INSERT INTO got TABLE olds; DELETE FROM got', 'TABLE more', 'k, n', '{first}');
 SELECT pg_temp.merges('an empty file', 'CREATE TABLE got (k timestamp, n int, t text)', 'INSERT INTO got TABLE olds', 'TABLE more LIMIT 0', 'k, n');
-SELECT pg_temp.merges('nothing new', 'CREATE TABLE got (k timestamp, n int, t text)', 'INSERT INTO got SELECT DISTINCT ON (k, n) * FROM olds ORDER BY k, n, t', 'SELECT k, n, ''x'' FROM olds', 'k, n', 'first');
-SELECT pg_temp.merges('nothing new in a day', pg_temp.day_table(), 'INSERT INTO got SELECT DISTINCT ON (k, n) * FROM olds ORDER BY k, n, t', 'SELECT k, n, ''x'' FROM olds UNION ALL SELECT k, 7, ''y'' FROM olds WHERE k < ''2024-01-03''', 'k, n', 'first');
+SELECT pg_temp.merges('nothing new', 'CREATE TABLE got (k timestamp, n int, t text)', 'INSERT INTO got SELECT DISTINCT ON (k, n) * FROM olds ORDER BY k, n, t', 'SELECT k, n, ''x'' FROM olds', 'k, n', '{first}');
+SELECT pg_temp.merges('nothing new in a day', pg_temp.day_table(), 'INSERT INTO got SELECT DISTINCT ON (k, n) * FROM olds ORDER BY k, n, t', 'SELECT k, n, ''x'' FROM olds UNION ALL SELECT k, 7, ''y'' FROM olds WHERE k < ''2024-01-03''', 'k, n', '{first}');
 SELECT pg_temp.merges('new partitions only', 'CREATE TABLE got (k timestamp, n int, t text) PARTITION BY RANGE (k)', 'SELECT', 'TABLE more', 'k, n');
 SELECT pg_temp.merges('infinity', 'CREATE TABLE got (k timestamp, n int, t text)', 'INSERT INTO got SELECT ''infinity'', n, t FROM olds LIMIT 100; INSERT INTO got SELECT ''-infinity'', n, t FROM olds LIMIT 100; INSERT INTO got TABLE olds',
 	'SELECT CASE n WHEN 1 THEN ''infinity'' WHEN 2 THEN ''-infinity'' ELSE k END, n, t FROM more', 'k, n');
@@ -257,49 +253,46 @@ SELECT pg_temp.merges('infinity', 'CREATE TABLE got (k timestamp, n int, t text)
 -- Types of the key and of columns that rows are compared by
 SELECT pg_temp.merges(format('key of type %s', ty), format('CREATE TABLE got (k %s, n int, t text)', ty), format('INSERT INTO got SELECT %s, n, t FROM olds', replace(ex, 'X', 'extract(day FROM k)')), format('SELECT %s, n, t FROM more', replace(ex, 'X', 'extract(day FROM k)')), 'n, k', ties => false)
 FROM (VALUES ('date', 'timestamp ''2024-01-01'' + X * interval ''1 day'''), ('timestamptz', 'timestamptz ''2024-01-01'' + X * interval ''1 day'''), ('int', 'X::int'), ('bigint', 'X::bigint * 10000000000'), ('smallint', '-X::int')) AS v (ty, ex);
-SELECT pg_temp.merges(format('%s, keep %s', ty, keep), format('CREATE TABLE got (k timestamp, c %s, t text)', ty),
+SELECT pg_temp.merges(ty, format('CREATE TABLE got (k timestamp, c %s, t text)', ty),
 	format('INSERT INTO got SELECT date_trunc(''day'', k), CASE WHEN n < 4 THEN (ARRAY[%s]::%s[])[n + 1]::%s END, t FROM olds WHERE n <> 1 AND k::time < ''04:00''', vals, bare, ty), format('SELECT date_trunc(''day'', k), CASE WHEN n < 4 THEN (ARRAY[%s]::%s[])[n + 1] END, t FROM more WHERE k::time < ''08:00''', vals, bare),
-	'k, c', keep, ties => false, settings => settings)
+	'k, c', '{last,first}', ties => false, settings => ARRAY['{}'::jsonb, '{"memory": "1MB", "chunk_size": "1kB"}'])
 FROM (VALUES ('float8', 'float8', '''-0'', ''0'', ''NaN'', ''1'''), ('real', 'real', '''-0'', ''0'', ''NaN'', ''Infinity'''), ('numeric', 'numeric', '1.0, 1.00, ''NaN'', 1e20'), ('bytea', 'bytea', '''a'', '''', ''\x00'', ''\x0000'''),
 	('uuid', 'uuid', '''00000000-0000-0000-0000-000000000000'', ''00000000-0000-0000-0000-000000000001'', NULL, NULL'), ('jsonb', 'jsonb', '''{"a": 1, "b": 1.0}'', ''{"b": 1, "a": 1.00}'', ''null'', NULL'),
 	('money', 'money', '1, 2, -1, NULL'), ('tsvector', 'tsvector', '''a b'', ''b a'', '''', ''c'''), ('bit(3)', 'bit(3)', 'B''101'', B''100'', B''000'', NULL'), ('bit varying', 'bit varying', 'B''101'', B''1010'', B'''', NULL'),
 	('money[]', 'text', '''{1}'', ''{1,2}'', ''{}'', NULL'), ('text COLLATE "C"', 'text', '''a'', ''A'', '''', NULL'), ('char(5)', 'text', '''a'', ''A '', '''', '' '''), ('inet', 'inet', '''10.0.0.1'', ''10.0.0.1/24'', ''::1'', NULL'), ('interval', 'interval', '''1 day'', ''24:00'', ''1 mon'', ''30 days'''),
-	('numrange', 'numrange', '''[1,2)'', ''[1.0,2.0)'', ''empty'', NULL'), ('timetz', 'timetz', '''12:00+00'', ''13:00+01'', NULL, NULL'), ('"char"', '"char"', '''a'', ''b'', NULL, ''''')) AS v (ty, bare, vals),
-	unnest(ARRAY['last', 'first']) AS keep, unnest(ARRAY['{}'::jsonb, '{"memory": "1MB", "chunk_size": "1kB"}']) AS settings;
+	('numrange', 'numrange', '''[1,2)'', ''[1.0,2.0)'', ''empty'', NULL'), ('timetz', 'timetz', '''12:00+00'', ''13:00+01'', NULL, NULL'), ('"char"', '"char"', '''a'', ''b'', NULL, ''''')) AS v (ty, bare, vals);
 CREATE TYPE pg_temp.pair AS (a int, b text);
 CREATE DOMAIN pg_temp.short AS varchar(10) CHECK (value <> 'never');
 CREATE TYPE pg_temp.mood AS ENUM ('fine', 'bad', 'none');
 SELECT pg_temp.merges(ty, format('CREATE TABLE got (k timestamp, c pg_temp.%s, t text)', ty), format('INSERT INTO got SELECT k, (ARRAY[%s])[n + 1]::pg_temp.%s, t FROM olds WHERE n <> 1', vals, ty), format('SELECT k, (ARRAY[%s])[n + 1]::pg_temp.%s, t FROM more WHERE n < 4', vals, ty), 'c, k')
 FROM (VALUES ('pair', '''(1,a)'', ''(1,)'', ''(,)'', NULL'), ('short', '''a'', ''b'', '''', NULL'), ('mood', '''fine'', ''bad'', ''none'', NULL')) AS v (ty, vals);
 CREATE COLLATION either_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-SELECT pg_temp.merges(format('a collation with equal texts, keep %s', keep), 'CREATE TABLE got (k timestamp, c text COLLATE either_case, t text); CREATE INDEX ON got (c)',
-	'INSERT INTO got SELECT k, (ARRAY[''Some'', ''sOme'', ''other'', NULL])[n + 1], t FROM olds', 'SELECT k, (ARRAY[''SOME'', ''some'', ''Other''])[n + 1], t FROM more', 'k, c', keep, settings => settings)
-FROM unnest(ARRAY['last', 'first']) AS keep, unnest(ARRAY['{}'::jsonb, '{"memory": "1MB"}']) AS settings;
+SELECT pg_temp.merges('a collation with equal texts', 'CREATE TABLE got (k timestamp, c text COLLATE either_case, t text); CREATE INDEX ON got (c)',
+	'INSERT INTO got SELECT k, (ARRAY[''Some'', ''sOme'', ''other'', NULL])[n + 1], t FROM olds', 'SELECT k, (ARRAY[''SOME'', ''some'', ''Other''])[n + 1], t FROM more', 'k, c', '{last,first}', settings => ARRAY['{}'::jsonb, '{"memory": "1MB"}']);
 
 -- Many rows of one key: they are sorted
 CREATE TABLE many AS SELECT date '2024-01-03' + CASE WHEN g % 10 = 0 THEN 1 ELSE 0 END AS k, g * 7919::bigint % 8000 AS n, CASE g % 1000 WHEN 0 THEN pg_temp.long(g, 200) ELSE 'row ' || g || repeat('.', 50) END AS t FROM generate_series(1, 12000) AS g;
-SELECT pg_temp.merges(format('a day that is one key, keep %s', keep), 'CREATE TABLE got (k date, n bigint, t text) PARTITION BY RANGE (k)' || pg_temp.days(), 'INSERT INTO got SELECT * FROM many WHERE n % 3 > 0', 'SELECT k, n, ''new '' || t FROM many WHERE n % 5 > 0 ORDER BY hashint8(n)', 'k, n', keep,
-	settings => '{"memory": "1MB", "chunk_size": "10kB"}', ties => false, workers => '{0,1,2,4}')
-FROM unnest(ARRAY['last', 'first']) AS keep;
+SELECT pg_temp.merges('a day that is one key', 'CREATE TABLE got (k date, n bigint, t text) PARTITION BY RANGE (k)' || pg_temp.days(), 'INSERT INTO got SELECT * FROM many WHERE n % 3 > 0', 'SELECT k, n, ''new '' || t FROM many WHERE n % 5 > 0 ORDER BY hashint8(n)', 'k, n', '{last,first}',
+	settings => ARRAY['{"memory": "1MB", "chunk_size": "10kB"}'::jsonb], ties => false, workers => '{0,1,2,4}');
 SELECT pg_temp.merges('a day that is one key, all rows', 'CREATE TABLE got (k date, n bigint, t text) PARTITION BY RANGE (k)' || pg_temp.days(), 'INSERT INTO got SELECT * FROM many WHERE n % 3 > 0', 'SELECT k, n, ''new '' || t FROM many WHERE n % 5 > 0 ORDER BY hashint8(n)',
-	settings => '{"memory": "1MB", "chunk_size": "10kB"}');
-SELECT pg_temp.merges('a day that is one key, in memory', 'CREATE TABLE got (k date, n bigint, t text) PARTITION BY RANGE (k)' || pg_temp.days(), 'INSERT INTO got SELECT * FROM many WHERE n % 3 > 0', 'SELECT k, n, ''new '' || t FROM many WHERE n % 5 > 0', 'k, n', settings => '{"memory": "256MB"}');
+	settings => ARRAY['{"memory": "1MB", "chunk_size": "10kB"}'::jsonb]);
+SELECT pg_temp.merges('a day that is one key, in memory', 'CREATE TABLE got (k date, n bigint, t text) PARTITION BY RANGE (k)' || pg_temp.days(), 'INSERT INTO got SELECT * FROM many WHERE n % 3 > 0', 'SELECT k, n, ''new '' || t FROM many WHERE n % 5 > 0', 'k, n', settings => ARRAY['{"memory": "256MB"}'::jsonb]);
 CREATE TABLE twice AS SELECT generate_series(0, 1) AS i;
 SELECT pg_temp.merges('many rows, few of a key', 'CREATE TABLE got (k timestamp, n bigint, t text) PARTITION BY RANGE (k)' || pg_temp.days(), 'INSERT INTO got SELECT k + (n + i) * interval ''9 s'', n % 3, t FROM many, twice', 'SELECT k + (n + i) * interval ''9 s'', n % 4, ''new '' || t FROM many, twice', 'k, n',
-	settings => '{"memory": "1MB", "chunk_size": "100kB"}', workers => '{0,4}');
+	settings => ARRAY['{"memory": "1MB", "chunk_size": "100kB"}'::jsonb], workers => '{0,4}');
 
 -- In another order
 SELECT pg_temp.merges('order_by', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', options => '{"order_by": ["n", "k"]}', in_order => 'n, k', workers => '{0,1,2,4}');
 SELECT pg_temp.merges('order_by, all rows', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', options => '{"order_by": ["n", "t"]}', in_order => 'n, t', ties => false);
 SELECT pg_temp.merges('order_by, with little memory', 'CREATE TABLE got (k date, n bigint, t text) PARTITION BY RANGE (k)' || pg_temp.days(), 'INSERT INTO got SELECT * FROM many WHERE n % 3 > 0', 'SELECT k, n, ''new '' || t FROM many WHERE n % 5 > 0', 'k, n', options => '{"order_by": ["n"]}', in_order => 'n',
-	settings => '{"memory": "1MB"}');
+	settings => ARRAY['{"memory": "1MB"}'::jsonb]);
 
 -- Ways to read the file
 SELECT pg_temp.merges('from a program', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', way => 'SELECT fast_copy(''got'', ''cat '' || %1$L, program => true, workers => %2$s, options => %3$L)');
-SELECT pg_temp.merges('packed', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', way => 'SELECT fast_copy(''got'', pg_temp.packed(%1$L), workers => %2$s, options => %3$L)', workers => '{0,1,2}', settings => '{"chunk_size": "1kB"}');
+SELECT pg_temp.merges('packed', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', way => 'SELECT fast_copy(''got'', pg_temp.packed(%1$L), workers => %2$s, options => %3$L)', workers => '{0,1,2}', settings => ARRAY['{"chunk_size": "1kB"}'::jsonb]);
 SELECT pg_temp.merges('with a header, in another order', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'SELECT t, n, k FROM more', 'k, n', columns => 't, n, k', file_options => ', HEADER', options => '{"header": "map", "columns": null}');
 SELECT pg_temp.merges('by COPY', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', way => 'COPY got FROM %1$L WITH (fast_copy, FORMAT csv, workers %2$s, existing_rows merge, dedup_keys (k, n))');
-SELECT pg_temp.merges('by COPY, the first', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', 'first', way => 'COPY got FROM %1$L WITH (fast_copy, FORMAT csv, workers %2$s, existing_rows ''merge'', dedup_keys (k, n), dedup_keep first)');
+SELECT pg_temp.merges('by COPY, the first', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', '{first}', way => 'COPY got FROM %1$L WITH (fast_copy, FORMAT csv, workers %2$s, existing_rows ''merge'', dedup_keys (k, n), dedup_keep first)');
 
 -- Rejects; a day all of whose rows are rejected stays as it is
 SELECT pg_temp.merges('rejects', pg_temp.day_table('; ALTER TABLE got ADD CONSTRAINT odd CHECK (n <> 3)'), 'INSERT INTO got SELECT * FROM olds WHERE n <> 3', 'SELECT k, n, t FROM more', 'k, n',
