@@ -17,7 +17,7 @@ bench_cluster()
   if [ -n "${FC_INSTALLED:-}" ]; then
     FC_STAGE=$FC_INSTALLED FC_BIN=$FC_INSTALLED$("$PG_CONFIG" --bindir)
   else
-    fc_say "building fast_copy for PostgreSQL $FC_MAJOR"
+    fc_say "building fast_copy for PostgreSQL $FC_MAJOR, which can take minutes"
     { fc_build && fc_install; } >"$FC_TMP/log/build.log" 2>&1 || fc_die "$(cat "$FC_TMP/log/build.log")"
   fi
   fc_say 'making a cluster'
