@@ -21,61 +21,39 @@ CREATE FUNCTION pg_temp.packed(path text) RETURNS text LANGUAGE sql AS $$
 $$;
 
 -- What the table shall be, in table "shall": rows as texts with the leaf that they
--- are in, and their order there; "news" has the file's rows.  "in_order" is an
--- expression for ORDER BY.
+-- are in, and their order there; "news" has the file's rows.  "in_order" is a list
+-- of columns.  Leaves that the file has no rows for, or that would not change, stay
+-- as they are.
 CREATE FUNCTION pg_temp.define_shall(keys text, keep text, in_order text) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-	r record;
-	n bigint;
-	cols text := pg_temp.names('got');
 BEGIN
 	DROP TABLE IF EXISTS shall;
-	CREATE TABLE shall (leaf regclass, source int, place bigint, row text, changed bool);
-	FOR r IN SELECT leaf, coalesce(pg_get_partition_constraintdef(leaf), 'true') AS has FROM pg_temp.leaves() LOOP
-		EXECUTE format('SELECT count(*) FROM news WHERE %s', r.has) INTO n;
-		EXECUTE format('WITH every AS (SELECT leaf, source, at, %2$s FROM was WHERE leaf = %1$L::oid
-				UNION ALL SELECT %1$L::oid, 1, row_number() OVER (ORDER BY ctid), %2$s FROM news WHERE %3$s),
-			stays AS (SELECT %4$s * FROM every %5$s)
-			INSERT INTO shall SELECT leaf::regclass, source, row_number() OVER (ORDER BY %6$s source, at), ROW(%2$s)::text, %7$L::bigint > 0 FROM stays',
-			r.leaf::oid, cols, r.has, CASE WHEN keys IS NOT NULL AND n > 0 THEN format('DISTINCT ON (%s)', keys) END,
-			CASE WHEN keys IS NOT NULL AND n > 0 THEN format('ORDER BY %s, source %s, at %2$s', keys, CASE keep WHEN 'first' THEN 'ASC' ELSE 'DESC' END) END,
-			CASE WHEN n > 0 THEN in_order || ',' END, n);
-		-- where nothing would change all stays where it is
-		EXECUTE format('SELECT count(*) FROM was WHERE leaf = %L::oid', r.leaf::oid) INTO n;
-		IF NOT EXISTS (SELECT FROM shall WHERE leaf = r.leaf AND source = 1) AND n = (SELECT count(*) FROM shall WHERE leaf = r.leaf) THEN
-			DELETE FROM shall WHERE leaf = r.leaf;
-			EXECUTE format('INSERT INTO shall SELECT leaf::regclass, source, row_number() OVER (ORDER BY at), ROW(%s)::text, false FROM was WHERE leaf = %L::oid', cols, r.leaf::oid);
-		END IF;
-	END LOOP;
+	EXECUTE format('CREATE TABLE shall AS WITH file AS (SELECT CASE %s END AS leaf, 1 AS source, row_number() OVER (ORDER BY ctid) AS at, %2$s FROM news),
+			every AS (SELECT *, leaf IN (SELECT leaf FROM file) AS hit FROM (SELECT leaf, source, at, %2$s FROM was UNION ALL TABLE file) AS u),
+			stays AS (SELECT %3$s * FROM every %4$s),
+			counts AS (SELECT leaf, count(*) AS old FROM was GROUP BY leaf),
+			goes AS (SELECT stays.*, hit AND (bool_or(source = 1) OVER w OR count(*) OVER w IS DISTINCT FROM old) AS changed FROM stays LEFT JOIN counts USING (leaf) WINDOW w AS (PARTITION BY leaf))
+		SELECT leaf::regclass, source, row_number() OVER (PARTITION BY leaf ORDER BY %5$s, source, at) AS place, ROW(%2$s)::text AS row, changed FROM goes',
+		(SELECT string_agg(format('WHEN %s THEN %s::oid', coalesce(pg_get_partition_constraintdef(leaf), 'true'), leaf::oid), ' ') FROM pg_temp.leaves()), pg_temp.names('got'),
+		'DISTINCT ON (leaf, ' || keys || ', CASE WHEN NOT hit THEN at END)',
+		replace('ORDER BY leaf, ' || keys || ', CASE WHEN NOT hit THEN at END, source DESC, at DESC', CASE keep WHEN 'first' THEN ' DESC' ELSE '' END, ''),
+		(SELECT string_agg(format('CASE WHEN changed THEN %s END', c), ', ') FROM unnest(string_to_array(in_order, ', ')) AS c));
 END
 $$;
 
 -- How what there is differs from "shall"; without "ties" rows of one key may lie
--- in any order, which "in_order" is the expression of
+-- in any order of changed leaves
 CREATE FUNCTION pg_temp.differs(in_order text, ties bool) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	r record;
-	n bigint;
-	said text := '';
-	cols text := pg_temp.names('got');
+	said text;
 BEGIN
-	FOR r IN SELECT leaf FROM pg_temp.leaves() LOOP
-		EXECUTE format('SELECT count(*) FROM ((SELECT ROW(%2$s)::text FROM %1$s EXCEPT ALL SELECT row FROM shall WHERE leaf = %1$L::regclass) UNION ALL
-			(SELECT row FROM shall WHERE leaf = %1$L::regclass EXCEPT ALL SELECT ROW(%2$s)::text FROM %1$s)) AS d', r.leaf, cols) INTO n;
-		IF n > 0 THEN
-			said := said || format('%s rows of %s differ; ', n, r.leaf);
-		ELSIF ties OR NOT (SELECT coalesce(bool_or(changed), false) FROM shall WHERE leaf = r.leaf) THEN
-			EXECUTE format('SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY ctid) AS at, ROW(%2$s)::text AS row FROM %1$s) AS g JOIN shall ON leaf = %1$L::regclass AND place = at
-				WHERE shall.row <> g.row', r.leaf, cols) INTO n;
-		ELSE
-			EXECUTE format('SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY %2$s) AS a, rank() OVER (ORDER BY %2$s) AS least,
-				count(*) OVER (ORDER BY %2$s) AS most, row_number() OVER (ORDER BY ctid) AS b FROM %1$s) AS g WHERE b NOT BETWEEN least AND most', r.leaf, in_order) INTO n;
-		END IF;
-		said := said || CASE WHEN n > 0 THEN format('%s rows of %s are misplaced; ', n, r.leaf) ELSE '' END;
-	END LOOP;
-	IF EXISTS (SELECT FROM shall WHERE leaf NOT IN (SELECT l.leaf FROM pg_temp.leaves() AS l)) THEN
-		said := said || 'a table is gone';
-	END IF;
+	EXECUTE format('WITH has AS (SELECT tableoid::regclass AS leaf, row_number() OVER (PARTITION BY tableoid ORDER BY ctid) AS place, ROW(%s)::text AS row,
+				rank() OVER w AS least, count(*) OVER w AS most FROM got WINDOW w AS (PARTITION BY tableoid ORDER BY %s)),
+			wrong AS (SELECT leaf, count(*) AS n FROM ((SELECT leaf, row FROM has EXCEPT ALL SELECT leaf, row FROM shall) UNION ALL (SELECT leaf, row FROM shall EXCEPT ALL SELECT leaf, row FROM has)) AS d GROUP BY leaf),
+			misplaced AS (SELECT leaf, count(*) AS n FROM has JOIN shall USING (leaf, place)
+				WHERE CASE WHEN %L OR NOT changed THEN shall.row <> has.row ELSE place NOT BETWEEN least AND most END AND leaf NOT IN (SELECT leaf FROM wrong) GROUP BY leaf)
+		SELECT string_agg(said, ''; '') FROM (SELECT format(''%%s rows of %%s differ'', n, leaf) FROM wrong UNION ALL SELECT format(''%%s rows of %%s are misplaced'', n, leaf) FROM misplaced UNION ALL
+			SELECT ''a table is gone'' WHERE EXISTS (SELECT FROM shall WHERE leaf NOT IN (SELECT l.leaf FROM pg_temp.leaves() AS l))) AS d (said)',
+		pg_temp.names('got'), in_order, ties) INTO said;
 	RETURN said;
 END
 $$;
@@ -171,7 +149,7 @@ BEGIN
 			END;
 		END IF;
 		RETURN NEXT is(r[1], r[2], said || 'rows of the file that are there');
-		RETURN NEXT is(r[3], '', said || 'the table');
+		RETURN NEXT is(r[3], NULL, said || 'the table');
 		RETURN NEXT is(r[4], NULL, said || 'what is written anew');
 		RETURN NEXT is(r[5], '0', said || 'it is sound, and nothing is left behind');
 	END LOOP;
@@ -213,8 +191,8 @@ SELECT pg_temp.merges('columns', 'CREATE TABLE got (gone text, k timestamp, x in
 	|| pg_temp.days() || '; ALTER TABLE got DROP gone; ALTER TABLE got DROP gone2; CREATE INDEX ON got (g)', 'INSERT INTO got (k, n, t) TABLE olds', 'TABLE more', 'k, g', columns => 'k, n, t');
 SELECT pg_temp.merges('columns that came later, or went', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'SELECT k, t, n % 3 FROM more', 'k, late', columns => 'k, t, late',
 	after => 'ALTER TABLE got DROP n; ALTER TABLE got ADD late int DEFAULT 2, ADD latest text DEFAULT ''x''; INSERT INTO got SELECT k, t, n FROM olds WHERE n < 2');
-SELECT pg_temp.merges('a long default that came later', pg_temp.day_table(), 'INSERT INTO got SELECT * FROM olds WHERE k::time < ''03:00''', 'SELECT * FROM more WHERE k::time < ''03:00'' OR k > ''2024-01-16''', 'k, n', after => 'ALTER TABLE got ADD late text DEFAULT repeat(''0123456789'', 2000)', columns => 'k, n, t');
-SELECT pg_temp.merges('a long default that came later, and values of the file', pg_temp.day_table(), 'INSERT INTO got SELECT * FROM olds WHERE k::time < ''03:00''', 'SELECT *, n FROM more WHERE k::time < ''03:00'' OR k > ''2024-01-16''', 'k, n', after => 'ALTER TABLE got ADD late text DEFAULT repeat(''0123456789'', 2000)');
+SELECT pg_temp.merges('a long default that came later', pg_temp.day_table(), 'INSERT INTO got SELECT * FROM olds WHERE k::time < ''02:00''', 'SELECT * FROM more WHERE k::time < ''02:00'' OR k > ''2024-01-16''', 'k, n', after => 'ALTER TABLE got ADD late text DEFAULT repeat(''0123456789'', 2000)', columns => 'k, n, t');
+SELECT pg_temp.merges('a long default that came later, and values of the file', pg_temp.day_table(), 'INSERT INTO got SELECT * FROM olds WHERE k::time < ''02:00''', 'SELECT *, n FROM more WHERE k::time < ''02:00'' OR k > ''2024-01-16''', 'k, n', after => 'ALTER TABLE got ADD late text DEFAULT repeat(''0123456789'', 2000)');
 SELECT pg_temp.merges('long defaults, and rows that stay whole', pg_temp.day_table('; ALTER TABLE got ALTER t SET STORAGE PLAIN'), 'INSERT INTO got SELECT k, n, repeat(''y'', 7000) FROM olds WHERE k >= ''2024-01-03'' LIMIT 50', 'SELECT *, 1, n FROM more',
 	'k, n', after => 'ALTER TABLE got ADD late text DEFAULT repeat(''0123456789'', 190), ADD later text DEFAULT repeat(''9876543210'', 150)');
 SELECT pg_temp.merges('partitions with other columns', 'CREATE TABLE got (k timestamp, n int, t text, g int GENERATED ALWAYS AS (n + 1) STORED) PARTITION BY RANGE (k)' || pg_temp.days(3) ||
@@ -271,14 +249,14 @@ SELECT pg_temp.merges('a collation with equal texts', 'CREATE TABLE got (k times
 	'INSERT INTO got SELECT k, (ARRAY[''Some'', ''sOme'', ''other'', NULL])[n + 1], t FROM olds', 'SELECT k, (ARRAY[''SOME'', ''some'', ''Other''])[n + 1], t FROM more', 'k, c', '{last,first}', settings => ARRAY['{}'::jsonb, '{"memory": "1MB"}']);
 
 -- Many rows of one key: they are sorted
-CREATE TABLE many AS SELECT date '2024-01-03' + CASE WHEN g % 10 = 0 THEN 1 ELSE 0 END AS k, g * 7919::bigint % 8000 AS n, CASE g % 1000 WHEN 0 THEN pg_temp.long(g, 200) ELSE 'row ' || g || repeat('.', 50) END AS t FROM generate_series(1, 12000) AS g;
+CREATE TABLE many AS SELECT date '2024-01-03' + CASE WHEN g % 10 = 0 THEN 1 ELSE 0 END AS k, g * 7919::bigint % 5000 AS n, CASE g % 1000 WHEN 0 THEN pg_temp.long(g, 200) ELSE 'row ' || g || repeat('.', 50) END AS t FROM generate_series(1, 8000) AS g;
 SELECT pg_temp.merges('a day that is one key', 'CREATE TABLE got (k date, n bigint, t text) PARTITION BY RANGE (k)' || pg_temp.days(), 'INSERT INTO got SELECT * FROM many WHERE n % 3 > 0', 'SELECT k, n, ''new '' || t FROM many WHERE n % 5 > 0 ORDER BY hashint8(n)', 'k, n', '{last,first}',
 	settings => ARRAY['{"memory": "1MB", "chunk_size": "10kB"}'::jsonb], ties => false, workers => '{0,1,2,4}');
 SELECT pg_temp.merges('a day that is one key, all rows', 'CREATE TABLE got (k date, n bigint, t text) PARTITION BY RANGE (k)' || pg_temp.days(), 'INSERT INTO got SELECT * FROM many WHERE n % 3 > 0', 'SELECT k, n, ''new '' || t FROM many WHERE n % 5 > 0 ORDER BY hashint8(n)',
 	settings => ARRAY['{"memory": "1MB", "chunk_size": "10kB"}'::jsonb]);
 SELECT pg_temp.merges('a day that is one key, in memory', 'CREATE TABLE got (k date, n bigint, t text) PARTITION BY RANGE (k)' || pg_temp.days(), 'INSERT INTO got SELECT * FROM many WHERE n % 3 > 0', 'SELECT k, n, ''new '' || t FROM many WHERE n % 5 > 0', 'k, n', settings => ARRAY['{"memory": "256MB"}'::jsonb]);
-CREATE TABLE twice AS SELECT generate_series(0, 1) AS i;
-SELECT pg_temp.merges('many rows, few of a key', 'CREATE TABLE got (k timestamp, n bigint, t text) PARTITION BY RANGE (k)' || pg_temp.days(), 'INSERT INTO got SELECT k + (n + i) * interval ''9 s'', n % 3, t FROM many, twice', 'SELECT k + (n + i) * interval ''9 s'', n % 4, ''new '' || t FROM many, twice', 'k, n',
+CREATE TABLE thrice AS SELECT generate_series(0, 2) AS i;
+SELECT pg_temp.merges('many rows, few of a key', 'CREATE TABLE got (k timestamp, n bigint, t text) PARTITION BY RANGE (k)' || pg_temp.days(), 'INSERT INTO got SELECT k + (n + i) * interval ''15 s'', n % 3, t FROM many, thrice', 'SELECT k + (n + i) * interval ''15 s'', n % 4, ''new '' || t FROM many, thrice', 'k, n',
 	settings => ARRAY['{"memory": "1MB", "chunk_size": "100kB"}'::jsonb], workers => '{0,4}');
 
 -- In another order
