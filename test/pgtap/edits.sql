@@ -9,7 +9,6 @@
 SET LOCAL fast_copy.chunk_size = '64kB';
 SELECT * FROM no_plan();
 
-
 -- One of these values
 CREATE FUNCTION pg_temp.one(VARIADIC among text[]) RETURNS text LANGUAGE sql VOLATILE AS $$SELECT among[1 + floor(random() * array_length(among, 1))::int]$$;
 
@@ -330,7 +329,6 @@ TRUNCATE shown;
 COPY shown FROM STDIN WITH (fast_copy, FORMAT csv, skip_empty_lines);
 
 1,2024-01-01,1,a
-
 
 2,2024-01-01,2,b
 \.
