@@ -277,7 +277,6 @@ static bool
 fc_job_run_steps(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	bool		keyed = fc_shared_keyed(target->shared);
 
 	if (target->way == FC_WAY_SEND && fc_job_send(job))
 		return true;
@@ -291,16 +290,18 @@ split:
 		fc_job_rejects(job);
 		return true;
 	}
-	if (keyed && !fc_target_grows(target) && target->way != FC_WAY_SEND)
+	if (fc_shared_keyed(target->shared) && !fc_target_grows(target) && target->way != FC_WAY_SEND)
 		fc_find_look(job);
 	if (target->way == FC_WAY_PRESORTED)
 		goto lock;
 scan:
 	CHECK_FOR_INTERRUPTS();
-	if (keyed)
+	if (fc_shared_keyed(target->shared))
+	{
 		fc_find_keys(job);
-	if (keyed && job->guessed_wrong)
-		goto split;
+		if (job->guessed_wrong)
+			goto split;
+	}
 lock:
 	/* the scan ran under a lock with which others attach and detach */
 	fc_away_check_here(target);
