@@ -307,6 +307,13 @@ fc_columns_record(FcTable *table, FcSniffRecord *record)
 	}
 }
 
+/* Bytes of a byte order mark that a record or its first field begins with */
+static size_t
+fc_columns_mark(const FcSniffRecord *record, const char *s, size_t len)
+{
+	return record->place->start && len >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 /* Returns a copy of a first record */
 static FcSniffHeld *
 fc_columns_hold(FcTable *table, FcSniffRecord *record)
@@ -321,8 +328,7 @@ fc_columns_hold(FcTable *table, FcSniffRecord *record)
 	for (int i = 0; i < n; i++)
 	{
 		FcField    *field = &record->fields[i];
-		size_t		mark = i == 0 && record->place->start && field->len >= 3 &&
-			memcmp(field->data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+		size_t		mark = i == 0 ? fc_columns_mark(record, field->data, field->len) : 0;
 
 		table->mark |= mark > 0;
 		held->quoted[i] = fc_records_quoted(record, &table->guess->dialect, i);
@@ -418,8 +424,10 @@ fc_columns_look(FcTable *table)
 		fc_columns_characters(&seen, record->raw, record->len);
 		if (first && record->number < guess->skip)
 		{
+			size_t		mark = fc_columns_mark(record, record->raw, record->len);
+
 			if (table->titles == NIL || table->title[0] == '\0')
-				table->title = pnstrdup(record->raw, Min(record->len, FC_EXAMPLE));
+				table->title = pnstrdup(record->raw + mark, Min(record->len - mark, FC_EXAMPLE));
 			table->titles = lappend(table->titles, fc_columns_hold(table, record));
 			continue;
 		}

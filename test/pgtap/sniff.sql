@@ -252,6 +252,7 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'"a","b"\n"1",2.5,x\n"2",3.5,y\n', '', 'The load leaves out the first line, which is no record: "a","b"'),
 (E'1,2,3,4\n5,6,7\n8,9,1\n', '', 'The first line has another number of fields than the others. If it is a title, give header => 1. 1 of 3 records has another number'),
 (E'Report;;\nday;shop;n\n30.03.2024;Ulm;2\n31.03.2024;Bonn;3\n', '', 'The load leaves out the first line, which is no record: Report;;'),
+(E'\uFEFFReport;;\nday;shop;n\n30.03.2024;Ulm;2\n31.03.2024;Bonn;3\n', '', 'The load leaves out the first line, which is no record: Report;;'),
 (E'Al;;\nBob;Rome;1\nCid;Paris;2\n', '', 'The first line has fewer values than the others. If it is a title, give header => 1.'),
 (E'x,1\n2,2\n3,3\n', '', 'The first line has words above numbers or times, but values as well: it is taken for values.'),
 (E'1\ta\n\\.\n2\tb\n', 'format => ''text''', E'A line \\. ends the data: the load leaves out what stands after it.'),
