@@ -29,7 +29,7 @@ foreach my $case (
 			WHERE backend_type = '$type' AND application_name = 'load'
 			ORDER BY wait_event = 'PgSleep' DESC LIMIT 1");
 		cmp_ok($pid, '>', 0, 'found it');
-		kill 'KILL', $pid;
+		kill_hard($pid);
 		my (undef, $err) = finish_load($load);
 		like($err, qr/crash of another server process|server closed|terminat/, 'the session is gone');
 		ok(wait_until($node, 'SELECT true'), 'the server is back');

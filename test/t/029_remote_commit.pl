@@ -141,7 +141,7 @@ sub crash_before_the_decision
 	is(prepared(), '1 1', 'it goes on');
 
 	my ($xid) = $one->safe_psql('postgres', 'SELECT gid FROM pg_prepared_xacts') =~ /^fast_copy_\d+_[0-9a-f]{32}_\d+_\d+_(\d+)_[0-9a-f]{16}_\d+$/;
-	kill 'KILL', on_main("SELECT pid FROM pg_stat_activity WHERE wait_event = 'FastCopyNode' OR query LIKE 'SELECT fast_copy(%'");
+	kill_hard(on_main("SELECT pid FROM pg_stat_activity WHERE wait_event = 'FastCopyNode' OR query LIKE 'SELECT fast_copy(%'"));
 	my (undef, $err) = finish_load($load);
 	like($err, qr/server closed the connection|terminating connection/, 'this server crashes');
 	wait_until($main, 'SELECT true');

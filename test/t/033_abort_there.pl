@@ -47,7 +47,7 @@ sub ends
 	my %ways = (
 		cancel => sub { $main->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM ($leader) x") },
 		terminate => sub { $main->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM ($leader) x") },
-		kill => sub { kill 'KILL', $main->safe_psql('postgres', $leader) });
+		kill => sub { kill_hard($main->safe_psql('postgres', $leader)) });
 
 	foreach my $way (sort keys %ways)
 	{

@@ -126,7 +126,7 @@ sub kill_load
 {
 	my ($load) = @_;
 
-	kill 'KILL', on_main("SELECT pid FROM pg_stat_activity WHERE query LIKE 'SELECT fast_copy(%' AND pid <> pg_backend_pid()");
+	kill_hard(on_main("SELECT pid FROM pg_stat_activity WHERE query LIKE 'SELECT fast_copy(%' AND pid <> pg_backend_pid()"));
 	my (undef, $err) = finish_load($load);
 	like($err, qr/server closed the connection|terminating connection/, 'this server crashes');
 	wait_until($main, 'SELECT true');

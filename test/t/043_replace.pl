@@ -167,7 +167,7 @@ subtest 'killed, it has replaced nothing' => sub {
 	prepare();
 	my $load = start_load($node, "SET application_name = 'load'; $replace;\n");
 	ok(at_gate($node), 'at the gate');
-	kill 'KILL', $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name = 'load'");
+	kill_hard($node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name = 'load'"));
 	finish_load($load);
 	ok(wait_until($node, 'SELECT true'), 'the server is back');
 	is(counts($node), '3000|600|0', 'the old rows');

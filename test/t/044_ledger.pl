@@ -302,12 +302,12 @@ subtest 'several sessions, which are killed' => sub {
 				my @pids = split /\n/, ($node->psql('postgres', "SELECT pid FROM pg_stat_activity WHERE query LIKE 'CALL%' OR backend_type = 'parallel worker'"))[1] // '';
 				if (@pids)
 				{
-					kill 'KILL', $pids[ rand @pids ];
+					kill_hard($pids[ rand @pids ]);
 					$killed++;
 				}
 			}
 			finish_load($_) foreach @loads;
-			$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not come back';
+			wait_until($node, 'SELECT true') or die 'the server does not come back';
 		}
 		is_whole($nfiles, "after $killed kills");
 	}

@@ -105,9 +105,9 @@ sub night
 
 		usleep(20_000 + $night * 3_000);
 		my $pid = ($node->psql('postgres', "SELECT pid FROM pg_stat_activity WHERE query LIKE 'CALL%' OR query LIKE 'SELECT fast_copy(%'"))[1];
-		kill 'KILL', $pid if $pid;
+		kill_hard($pid // '');
 		finish_load($job);
-		$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not come back';
+		ok(wait_until($node, 'SELECT true'), 'the server is back');
 	}
 	my ($out, $err) = finish_load(start_load($node, $call . $changed . $more));
 

@@ -122,7 +122,7 @@ subtest 'killed, it has merged nothing' => sub {
 		my $load = start_load($node, "SET application_name = 'load'; $merge;\n");
 		ok(at_gate($node), 'at the gate');
 		my $pid = $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE $victim LIMIT 1");
-		kill 'KILL', $pid;
+		kill_hard($pid);
 		finish_load($load);
 		ok(wait_until($node, 'SELECT true'), 'the server is back');
 		is(counts($node), '3000|600|0|0', 'the old rows');

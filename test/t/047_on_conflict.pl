@@ -216,7 +216,7 @@ foreach my $layout ('plain', 'some')
 				my $load = start_load($node, "SET application_name = 'load';\n" . load_sql('update') . ";\n");
 				ok($where eq 'at the gate' ? at_gate($node) : waits(), $where);
 				my $pid = $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name = 'load'");
-				$how eq 'kill' ? kill('KILL', $pid) : $node->safe_psql('postgres', "SELECT pg_${how}_backend($pid)");
+				$how eq 'kill' ? kill_hard($pid) : $node->safe_psql('postgres', "SELECT pg_${how}_backend($pid)");
 				my ($out, $err) = finish_load($load);
 				isnt($err, '', 'it fails');
 				ok(wait_until($node, 'SELECT true'), 'the server is there');

@@ -21,11 +21,15 @@ use Time::HiRes qw(usleep);
 our @EXPORT = qw(new_node new_standby needs server_sql refusing_sql write_rows write_bytes events gates open_gate close_gate
   start_load finish_load unsaid wait_until at_gate is_clean is_sound toast_indexes_are_sound
   survives_crash spill_files connection say_to cut_for messages hold release holds crash slurp_log
-  page_blocks recipe);
+  page_blocks recipe kill_hard);
 our @EXPORT_OK = qw(query failure);
 
 my $loads = 0;
 my ($directory, $first);
+
+# The framework sends to its log what a test dies of; who reads the test's output
+# must see it, too.
+$SIG{__DIE__} = sub { diag("died: $_[0]") if defined $^S && !$^S };
 
 # Names of tests tell commands, whose files are in another directory each time.
 {
@@ -391,6 +395,19 @@ sub is_clean
 	is($rows, 0, "$what: no row left");
 }
 
+# Kills processes of a server, whose PIDs are words; returns once its postmaster
+# knows, which from then on accepts no session before it has started again.
+sub kill_hard
+{
+	my @pids = map { split } @_;
+
+	kill 'KILL', @pids;
+	foreach my $pid (@pids)
+	{
+		for (my $i = 0; $i < 6000 && -d "/proc/$pid"; $i++) { usleep(10_000) }
+	}
+}
+
 # Kills the process that waits, and with it the server, which starts again
 sub crash
 {
@@ -398,7 +415,7 @@ sub crash
 	my ($pid, $start) = split /\|/, $node->safe_psql('postgres', "SELECT max(pid), pg_postmaster_start_time() FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
 	my $before = slurp_log($node);
 
-	kill 'KILL', $pid;
+	kill_hard($pid);
 	my $end = time + 60;
 	select(undef, undef, undef, 0.05) until substr(slurp_log($node), length $before) =~ /database system is ready/ || time > $end;
 }
