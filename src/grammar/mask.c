@@ -42,7 +42,7 @@
 
 /* The mask of p[0..n), for less than 8 bytes. */
 static inline uint64_t
-single_bytes(const char *p, size_t n, char c)
+single_part(const char *p, size_t n, char c)
 {
 	uint64_t	mask = 0;
 
@@ -67,7 +67,7 @@ word_equal(const char *p, char c)
 	return (unsigned int) ((w * UINT64_C(0x0102040810204080)) >> 56);
 }
 
-/* As single_bytes: those that are not ASCII, and 0 */
+/* As single_part: those that are not ASCII, and 0 */
 static inline uint64_t
 single_strange(const char *p, size_t n)
 {
@@ -88,13 +88,9 @@ word_strange_piece(const char *p)
 #define PLACE(to) \
 	((to) = (uint16_t) (base + FIRST(bits)), bits &= bits - 1)
 
-#define single_part		single_bytes
 #define KERNEL(name)	word_##name
 #define TARGET
 #define PIECE			8
-#define EQUAL(p, c)		word_equal(p, c)
-#define STRANGE(p)		word_strange_piece(p)
-#define PREFIX(w)		fc_mask_prefix_xor(w)
 #define SHORTER(name)	single_##name
 #include "grammar/mask_kernel.h"
 
@@ -119,9 +115,6 @@ sse2_strange_piece(const char *p)
 #define KERNEL(name)	sse2_##name
 #define TARGET
 #define PIECE			16
-#define EQUAL(p, c)		sse2_equal(p, c)
-#define STRANGE(p)		sse2_strange_piece(p)
-#define PREFIX(w)		fc_mask_prefix_xor(w)
 #define SHORTER(name)	word_##name
 #include "grammar/mask_kernel.h"
 
@@ -169,8 +162,6 @@ avx2_odd(__m256i odd, const char *p, char quote)
 #define KERNEL(name)	avx2_##name
 #define TARGET			AVX2
 #define PIECE			32
-#define EQUAL(p, c)		avx2_equal(p, c)
-#define STRANGE(p)		avx2_strange_piece(p)
 #define PREFIX(w)		avx2_prefix_xor(w)
 #define COUNT(w)		__builtin_popcountll(w)
 #define FIRST(w)		_tzcnt_u64(w)
@@ -219,15 +210,9 @@ avx512_write(uint16_t *at, uint64_t bits, uint16_t base)
 #define KERNEL(name)	avx512_##name
 #define TARGET			AVX512
 #define PIECE			64
-#define EQUAL(p, c)		avx512_equal(p, c)
-#define STRANGE(p)		avx512_strange_piece(p)
 #define PREFIX(w)		avx2_prefix_xor(w)
 #define COUNT(w)		__builtin_popcountll(w)
 #define FIRST(w)		_tzcnt_u64(w)
-#define ODD				uint64_t
-#define ODD_NONE		0
-#define ODD_ADD(odd, p, quote)	((odd) | EQUAL(p, quote) | EQUAL(p, '\r') | STRANGE(p))
-#define ODD_ANY(odd)	((odd) != 0)
 #define WRITE(at, w, base)	avx512_write(at, w, base)
 #define SHORTER(name)	avx2_##name
 #include "grammar/mask_kernel.h"
@@ -261,9 +246,6 @@ neon_strange_piece(const char *p)
 #define KERNEL(name)	neon_##name
 #define TARGET
 #define PIECE			16
-#define EQUAL(p, c)		neon_equal(p, c)
-#define STRANGE(p)		neon_strange_piece(p)
-#define PREFIX(w)		fc_mask_prefix_xor(w)
 #define SHORTER(name)	word_##name
 #include "grammar/mask_kernel.h"
 #endif							/* FC_MASK_NEON */
@@ -302,48 +284,18 @@ fc_mask_number(int n)
 	return &kernels[n];
 }
 
-/* Chooses the kernel at the first use, for all later ones. */
-static const FcMaskKernel *
+const FcMaskKernel *fc_mask_kernel;
+
+/* Chooses the kernel when the code is loaded, before anything uses it */
+__attribute__((constructor)) static void
 choose(void)
 {
 	int			n = 0;
 
+#ifdef FC_MASK_X86
+	/* other constructors, which do this, may come later */
+	__builtin_cpu_init();
+#endif
 	while ((fc_mask_kernel = fc_mask_number(n)) == NULL)
 		n++;
-	return fc_mask_kernel;
 }
-
-static void
-first_all(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
-{
-	choose()->all(bytes, p, len, masks);
-}
-
-static void
-first_lines(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
-{
-	choose()->lines(bytes, p, len, masks);
-}
-
-static void
-first_fields(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
-{
-	choose()->fields(bytes, p, len, masks);
-}
-
-static bool
-first_quiet(FcMaskBytes bytes, const char *p, size_t n, uint64_t *ends, uint64_t *delims)
-{
-	return choose()->quiet(bytes, p, n, ends, delims);
-}
-
-static void
-first_places(const uint64_t *words, const uint64_t *last, size_t pos, size_t len,
-			 int most, int gap, FcPlaces *places)
-{
-	choose()->places(words, last, pos, len, most, gap, places);
-}
-
-static const FcMaskKernel none_yet = {"none", first_all, first_lines, first_fields, first_quiet, first_places};
-
-const FcMaskKernel *fc_mask_kernel = &none_yet;

@@ -4,7 +4,7 @@
  *	  Where the bytes that matter stand: one bit for each byte.
  *
  * There are several kernels with the same results, each for another kind of
- * processor.  The first use chooses the best one that this machine runs.
+ * processor.  The best one that this machine runs is chosen.
  *
  *-------------------------------------------------------------------------
  */

@@ -6,13 +6,14 @@
  *	KERNEL(name)	the kernel's name for a function
  *	TARGET			attributes of its functions
  *	PIECE			bytes compared at once
- *	EQUAL(p, c)		the mask of p[0..PIECE)
- *	STRANGE(p)		likewise, of the bytes that are not ASCII, or 0
- *	PREFIX(w)		as fc_mask_prefix_xor
  *	SHORTER(name)	KERNEL(name) for less than PIECE bytes
+ *
+ *	KERNEL(equal)(p, c)			the mask of p[0..PIECE)
+ *	KERNEL(strange_piece)(p)	likewise, of the bytes that are not ASCII, or 0
  *
  * and, where the processor has something better than what stands below:
  *
+ *	PREFIX(w)		as fc_mask_prefix_xor
  *	COUNT(w)		as fc_mask_count
  *	FIRST(w)		the number of the first bit that is set, any for 0
  *	ODD				gathers the bytes of p[0..PIECE) that are a quote, '\r' or
@@ -23,13 +24,14 @@
  */
 
 #ifndef COUNT
+#define PREFIX(w)		fc_mask_prefix_xor(w)
 #define COUNT(w)		fc_mask_count(w)
 #define FIRST(w)		__builtin_ctzll((w) | ~(~UINT64_C(0) >> 1))
 #endif
 #ifndef ODD
-#define ODD				unsigned int
+#define ODD				uint64_t
 #define ODD_NONE		0
-#define ODD_ADD(odd, p, quote)	((odd) | EQUAL(p, quote) | EQUAL(p, '\r') | STRANGE(p))
+#define ODD_ADD(odd, p, quote)	((odd) | KERNEL(equal)(p, quote) | KERNEL(equal)(p, '\r') | KERNEL(strange_piece)(p))
 #define ODD_ANY(odd)	((odd) != 0)
 #endif
 
@@ -66,10 +68,10 @@ KERNEL(long_part)(const char *p, size_t n, char c)
 
 	Assert(n >= PIECE && n <= FC_MASK_BLOCK);
 	for (at = 0; at + PIECE <= n; at += PIECE)
-		mask |= (uint64_t) EQUAL(p + at, c) << at;
+		mask |= (uint64_t) KERNEL(equal)(p + at, c) << at;
 	/* what is left is read together with bytes already looked at */
 	if (at < n)
-		mask |= (uint64_t) EQUAL(p + n - PIECE, c) << (n - PIECE);
+		mask |= (uint64_t) KERNEL(equal)(p + n - PIECE, c) << (n - PIECE);
 	return mask;
 }
 
@@ -88,9 +90,9 @@ KERNEL(long_strange)(const char *p, size_t n)
 	size_t		at;
 
 	for (at = 0; at + PIECE <= n; at += PIECE)
-		mask |= (uint64_t) STRANGE(p + at) << at;
+		mask |= (uint64_t) KERNEL(strange_piece)(p + at) << at;
 	if (at < n)
-		mask |= (uint64_t) STRANGE(p + n - PIECE) << (n - PIECE);
+		mask |= (uint64_t) KERNEL(strange_piece)(p + n - PIECE) << (n - PIECE);
 	return mask;
 }
 
@@ -235,8 +237,6 @@ KERNEL(places)(const uint64_t *words, const uint64_t *last, size_t pos, size_t l
 #undef KERNEL
 #undef TARGET
 #undef PIECE
-#undef EQUAL
-#undef STRANGE
 #undef PREFIX
 #undef COUNT
 #undef FIRST

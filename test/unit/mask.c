@@ -250,7 +250,7 @@ main(void)
 	int			n = 0;
 
 	ok(masks_are_right(fc_mask_kernel, "a,\"b\"", 5, 0, fc_mask_kernel->all),
-	   "there is a kernel before one is chosen");
+	   "a kernel is chosen before anything uses one");
 	for (int i = 0; i < FC_MASK_KERNELS; i++)
 	{
 		const FcMaskKernel *kernel = fc_mask_number(i);
@@ -263,7 +263,7 @@ main(void)
 		test_quiet(kernel);
 		test_places(kernel);
 	}
-	ok(n > 0 && fc_mask_kernel == best, "the first use has chosen the best");
+	ok(n > 0 && fc_mask_kernel == best, "the one chosen is the best");
 	ok(fc_mask_number(FC_MASK_KERNELS) == NULL, "there are no more");
 	test_escaped();
 	return done_testing();
