@@ -82,12 +82,6 @@ fc_columns_next(const FcTable *table, FcCursor *cursor)
 	return record;
 }
 
-void
-fc_columns_note(FcColumnSeen *column, char *note)
-{
-	column->notes = lappend(column->notes, note);
-}
-
 uint64
 fc_columns_nulls(const FcColumnSeen *column)
 {
@@ -394,9 +388,8 @@ fc_columns_encoding(FcTable *table, const FcCharacters *seen)
 	else
 	{
 		table->encoding = seen->control && !seen->undefined ? PG_WIN1252 : PG_LATIN1;
-		table->notes = lappend(table->notes,
-							   psprintf("The file is not valid in UTF8.  %s is a guess: look at words with letters other than those of ASCII.",
-										pg_encoding_to_char(table->encoding)));
+		fc_sniff_note(table->notes, "The file is not valid in UTF8.  %s is a guess: look at words with letters other than those of ASCII.",
+					  pg_encoding_to_char(table->encoding));
 	}
 }
 

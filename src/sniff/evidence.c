@@ -397,12 +397,6 @@ fc_evidence_stand_out(const FcTable *table, const FcSniffHeld *held, int texts)
 	return usual || (!recurs && (again || (unlike * 2 >= texts && values > 1)));
 }
 
-static void
-fc_evidence_note(FcTable *table, const char *note)
-{
-	table->notes = lappend(table->notes, pstrdup(note));
-}
-
 /*
  * Has the first column no name, and numbers its rows, as programs that compute
  * write it?
@@ -427,14 +421,14 @@ fc_evidence_is_header_of_texts(FcTable *table, const FcSniffHeld *held, int text
 		return true;
 	if (fc_evidence_stand_out(table, held, texts))
 	{
-		fc_evidence_note(table, table->records == 0 ?
+		fc_sniff_note(table->notes, table->records == 0 ?
 					  "The only line is taken for a header: it has nothing but words.  Give header => 0 if it is none." :
 					  "No column but texts: the first line is taken for a header by its words alone.  Give header => 0 if it is none.");
 		return true;
 	}
-	fc_evidence_note(table, psprintf("No column but texts: the first line%s may be a header, which nothing tells.  Then give header => %s.",
-								  table->guess->skip > 0 ? " after those" : "",
-								  table->guess->skip > 0 ? psprintf("%d", table->guess->skip + 1) : "true"));
+	fc_sniff_note(table->notes, "No column but texts: the first line%s may be a header, which nothing tells.  Then give header => %s.",
+				  table->guess->skip > 0 ? " after those" : "",
+				  table->guess->skip > 0 ? psprintf("%d", table->guess->skip + 1) : "true");
 	return false;
 }
 
@@ -462,7 +456,7 @@ fc_evidence_is_header(FcTable *table, const FcSniffHeld *held)
 	if (n[FC_EVIDENCE_VALUE] > 0 && !row)
 	{
 		if (names > 0)
-			fc_evidence_note(table, "The first line has words above numbers or times, but values as well: it is taken for values.  Give header => true if it is a header.");
+			fc_sniff_note(table->notes, "The first line has words above numbers or times, but values as well: it is taken for values.  Give header => true if it is a header.");
 		return false;
 	}
 	if (names == 1 && !fc_evidence_is_numbered(table, held))
@@ -537,9 +531,9 @@ fc_evidence_choose_skip(FcTable *table, bool header)
 		return true;
 	if (fc_evidence_are_titles(table, header))
 	{
-		fc_evidence_note(table, psprintf("The load leaves out the first %s, which %s no record: %s",
-									  n == 1 ? "line" : psprintf("%d lines", n), n == 1 ? "is" : "are",
-									  fc_sniff_shown(table, table->title, strlen(table->title), FC_TITLE_SHOWN)));
+		fc_sniff_note(table->notes, "The load leaves out the first %s, which %s no record: %s",
+					  n == 1 ? "line" : psprintf("%d lines", n), n == 1 ? "is" : "are",
+					  fc_sniff_shown(table, table->title, strlen(table->title), FC_TITLE_SHOWN));
 		return true;
 	}
 	guess->skip = 0;
@@ -554,10 +548,10 @@ fc_evidence_choose_skip(FcTable *table, bool header)
 			ragged++;
 	}
 	guess->others += ragged;
-	fc_evidence_note(table, psprintf("The first %s %s than the others.  If %s, give header => %d.",
-								  n == 1 ? "line has" : psprintf("%d lines have", n),
-								  ragged == 0 ? "fewer values" : n == 1 ? "another number of fields" : "other numbers of fields",
-								  n == 1 ? "it is a title" : "they are titles", n));
+	fc_sniff_note(table->notes, "The first %s %s than the others.  If %s, give header => %d.",
+				  n == 1 ? "line has" : psprintf("%d lines have", n),
+				  ragged == 0 ? "fewer values" : n == 1 ? "another number of fields" : "other numbers of fields",
+				  n == 1 ? "it is a title" : "they are titles", n);
 	return false;
 }
 

@@ -101,10 +101,9 @@ fc_formats_shown(const FcTable *table, const FcColumnSeen *column)
 static void
 fc_formats_disagree(FcTable *table, const FcColumnSeen *a, const FcColumnSeen *b)
 {
-	table->notes = lappend(table->notes,
-						   psprintf("Numbers are written like \"%s\" in column %s, and like \"%s\" in column %s, and number_format knows one way: those that PostgreSQL does not read are texts.",
-									fc_formats_shown(table, a), quote_identifier(a->name),
-									fc_formats_shown(table, b), quote_identifier(b->name)));
+	fc_sniff_note(table->notes, "Numbers are written like \"%s\" in column %s, and like \"%s\" in column %s, and number_format knows one way: those that PostgreSQL does not read are texts.",
+				  fc_formats_shown(table, a), quote_identifier(a->name),
+				  fc_formats_shown(table, b), quote_identifier(b->name));
 }
 
 /*
@@ -174,19 +173,19 @@ fc_formats_unsure(const FcTable *table, FcColumnSeen *column)
 	{
 		/* 1.234 may be a thousand only where all values may */
 		if (column->decimals[0] > 0 && (formats & fc_formats_with(FC_DECIMAL_COMMA)))
-			fc_columns_note(column, psprintf("\"%s\" is read as a fraction.  If it is a thousand and more, give options => '{\"number_format\": \"1.234,56\"}'",
-											 shown));
+			fc_sniff_note(column->notes, "\"%s\" is read as a fraction.  If it is a thousand and more, give options => '{\"number_format\": \"1.234,56\"}'",
+						  shown);
 		return;
 	}
 	if (fc_formats_proves(column))
-		fc_columns_note(column, psprintf("numbers such as \"%s\", which no type takes as they are: a text",
-										 shown));
+		fc_sniff_note(column->notes, "numbers such as \"%s\", which no type takes as they are: a text",
+					  shown);
 	else if (fractions)
-		fc_columns_note(column, psprintf("\"%s\" may be a thousand or a fraction, and no value tells: a text.  Give options => '{\"number_format\": \"1,234.56\"}' or '{\"number_format\": \"1234,56\"}'",
-										 shown));
+		fc_sniff_note(column->notes, "\"%s\" may be a thousand or a fraction, and no value tells: a text.  Give options => '{\"number_format\": \"1,234.56\"}' or '{\"number_format\": \"1234,56\"}'",
+					  shown);
 	else
-		fc_columns_note(column, psprintf("\"%s\" may be a number with thousands set apart, or no number at all: a text",
-										 shown));
+		fc_sniff_note(column->notes, "\"%s\" may be a number with thousands set apart, or no number at all: a text",
+					  shown);
 }
 
 /* Gives the column format number n, if its values are numbers by it */
@@ -206,12 +205,12 @@ fc_formats_apply(const FcTable *table, FcColumnSeen *column, int n)
 	if (other && !column->format)
 		fc_formats_unsure(table, column);
 	else if (!column->format)
-		fc_columns_note(column, psprintf("\"%s\" is not written as number_format has it: a text",
-										 fc_formats_shown(table, column)));
+		fc_sniff_note(column->notes, "\"%s\" is not written as number_format has it: a text",
+					  fc_formats_shown(table, column));
 	else if (other ? !fc_formats_proves(column) : !fractions)
-		fc_columns_note(column, psprintf("\"%s\" is taken for a number %s fraction, as number_format %s has it",
-										 fc_formats_shown(table, column),
-										 fractions ? "with a" : "without", fc_number_ways[n].example));
+		fc_sniff_note(column->notes, "\"%s\" is taken for a number %s fraction, as number_format %s has it",
+					  fc_formats_shown(table, column),
+					  fractions ? "with a" : "without", fc_number_ways[n].example);
 }
 
 void

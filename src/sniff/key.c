@@ -69,12 +69,12 @@ fc_key_others(const FcTable *table, FcKeyGuess *key)
 			appendStringInfo(&others, "%s%s", others.len > 0 ? ", " : "",
 							 quote_identifier(table->columns[i].name));
 	if (others.len > 0)
-		key->notes = lappend(key->notes, psprintf("The key could be another column, too: %s.", others.data));
+		fc_sniff_note(key->notes, "The key could be another column, too: %s.", others.data);
 	for (int i = 0; i < table->ncolumns && key->column < 0; i++)
 		if (fc_key_is_moment(table->columns[i].typid))
 		{
-			key->notes = lappend(key->notes, psprintf("Column %s has times, but also NULLs, which no partition takes: so the table is not partitioned.",
-													  quote_identifier(table->columns[i].name)));
+			fc_sniff_note(key->notes, "Column %s has times, but also NULLs, which no partition takes: so the table is not partitioned.",
+						  quote_identifier(table->columns[i].name));
 			return;
 		}
 }
@@ -128,10 +128,9 @@ fc_key_width(const FcTable *table, FcKeyGuess *key, const int64 *keys, int nkeys
 
 	Assert(nkeys > 0 && keys[0] <= low && low <= high && high <= keys[nkeys - 1]);
 	key->interval = fit.usual ? NULL : fit.interval;
-	key->notes = lappend(key->notes,
-						 psprintf("Partitions of %s: about %.0f.  Keys in the sample: %s to %s.",
-								  fit.interval, fit.partitions, fc_key_text(type, keys[0]),
-								  fc_key_text(type, keys[nkeys - 1])));
+	fc_sniff_note(key->notes, "Partitions of %s: about %.0f.  Keys in the sample: %s to %s.",
+				  fit.interval, fit.partitions, fc_key_text(type, keys[0]),
+				  fc_key_text(type, keys[nkeys - 1]));
 }
 
 /* The width of partitions by an integer, which has no default */
@@ -141,8 +140,8 @@ fc_key_width_integer(const FcTable *table, FcKeyGuess *key)
 	const FcColumnSeen *column = &table->columns[key->column];
 
 	key->interval = fc_fit_width(FC_KEY_INT8, column->low, column->high, 0).interval;
-	key->notes = lappend(key->notes, psprintf("Partitions of %s numbers each, from " INT64_FORMAT " to " INT64_FORMAT " in the sample.",
-											  key->interval, column->low, column->high));
+	fc_sniff_note(key->notes, "Partitions of %s numbers each, from " INT64_FORMAT " to " INT64_FORMAT " in the sample.",
+				  key->interval, column->low, column->high);
 }
 
 void

@@ -108,11 +108,11 @@ fc_names_compare(FcTable *table)
 		if (fc_evidence_is_same(held, first))
 			continue;
 		table->map = table->header_lines == 1 && table->options->columns == NIL;
-		table->notes = lappend(table->notes, psprintf("\"%s\" has another header than \"%s\".  %s",
-									  strVal(list_nth(table->sample->names, held->file)),
-									  strVal(list_nth(table->sample->names, first->file)),
-									  table->map ? "So the load refuses it: files with other columns, or in another order, need a call of their own." :
-									  "The first lines of all files are left out all the same: files with other columns, or without a header, need a call of their own."));
+		fc_sniff_note(table->notes, "\"%s\" has another header than \"%s\".  %s",
+					  strVal(list_nth(table->sample->names, held->file)),
+					  strVal(list_nth(table->sample->names, first->file)),
+					  table->map ? "So the load refuses it: files with other columns, or in another order, need a call of their own." :
+					  "The first lines of all files are left out all the same: files with other columns, or without a header, need a call of their own.");
 		return;
 	}
 }

@@ -76,7 +76,7 @@ fc_nulls_choose(FcTable *table)
 static void
 fc_nulls_make_text(FcColumnSeen *column, char *note)
 {
-	fc_columns_note(column, note);
+	column->notes = lappend(column->notes, note);
 	column->typid = TEXTOID;
 	column->pattern = NULL;
 	column->format = column->force_null = false;
@@ -161,9 +161,8 @@ fc_nulls_in_texts(FcTable *table, int null)
 		for (int j = 0; j < table->ncolumns && word != null; j++)
 			n += table->columns[j].typid == TEXTOID ? table->columns[j].words[word] : 0;
 		if (n > 0)
-			table->notes = lappend(table->notes,
-								   psprintf("\"%s\" stands %s times in columns of texts: if it is NULL there, give null_string => '%s'.",
-											words[i], fc_units_count(count, n), words[i]));
+			fc_sniff_note(table->notes, "\"%s\" stands %s times in columns of texts: if it is NULL there, give null_string => '%s'.",
+						  words[i], fc_units_count(count, n), words[i]);
 	}
 }
 
@@ -189,11 +188,13 @@ fc_blanks_note(const FcTable *table, FcColumnSeen *column)
 	uint64		n = column->padded -
 		(strcmp(table->trim, "all") == 0 ? 0 : column->padded_quoted);
 
-	if (column->typid == TEXTOID && n > 0)
-		fc_columns_note(column, n == column->values ?
-						pstrdup("all values begin or end with blanks, which trim takes off") :
-						psprintf("%s of %s values begin or end with blanks, which trim takes off, too",
-								 fc_units_count(some, n), fc_units_count(all, column->values)));
+	if (column->typid != TEXTOID || n == 0)
+		return;
+	if (n == column->values)
+		fc_sniff_note(column->notes, "all values begin or end with blanks, which trim takes off");
+	else
+		fc_sniff_note(column->notes, "%s of %s values begin or end with blanks, which trim takes off, too",
+					  fc_units_count(some, n), fc_units_count(all, column->values));
 }
 
 /* Decides on trim, after what stands for NULL */

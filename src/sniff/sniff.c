@@ -48,11 +48,9 @@ fc_sniff_check_width(const FcGuess *guess)
 static void
 fc_sniff_note_existing(FcTable *table, const char *name)
 {
-	table->notes = lappend(table->notes,
-						   psprintf("There is a relation %s already: leave CREATE TABLE out if it is the one to load, or give another name as the second argument of fast_copy_sniff.",
-									name));
-	table->notes = lappend(table->notes,
-						   "Rows that it has will stay.  With options => '{\"existing_rows\": \"replace\"}' those of this file take their place, partition by partition; with \"merge\" both are put in order, and \"dedup_keys\" says which are equal; '{\"on_conflict\": \"update\"}' goes by its primary key.");
+	fc_sniff_note(table->notes, "There is a relation %s already: leave CREATE TABLE out if it is the one to load, or give another name as the second argument of fast_copy_sniff.",
+				  name);
+	fc_sniff_note(table->notes, "Rows that it has will stay.  With options => '{\"existing_rows\": \"replace\"}' those of this file take their place, partition by partition; with \"merge\" both are put in order, and \"dedup_keys\" says which are equal; '{\"on_conflict\": \"update\"}' goes by its primary key.");
 }
 
 List *

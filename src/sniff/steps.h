@@ -241,8 +241,16 @@ typedef struct FcJudge FcJudge;
 /* With a pattern that the caller has given for the key, or NULL */
 extern FcJudge *fc_value_begin(const char *pattern);
 
-/* The number of that pattern, -1 if there is none that can be tried */
-extern int	fc_value_given(const FcJudge *judge);
+/* A pattern of timestamp_format that values are tried by */
+typedef struct FcValuePattern
+{
+	const char *text;
+	Oid			typid;			/* of its values */
+	FcPattern  *compiled;
+} FcValuePattern;
+
+/* That of the caller, NULL if there is none that can be tried */
+extern const FcValuePattern *fc_value_given(const FcJudge *judge);
 
 /*
  * The kinds of a value, as bits.  s[0..len) is followed by bytes that may be
@@ -251,13 +259,10 @@ extern int	fc_value_given(const FcJudge *judge);
 extern int	fc_value_judge(FcJudge *judge, char *s, size_t len, FcValueNumber *number);
 
 /*
- * The patterns of timestamp_format, by number, that the value matches without
- * blanks around it; those among "among", or, if that is NULL, all.  A new list.
+ * The patterns (FcValuePattern) that the value matches without blanks around
+ * it; those among "among", or, if that is NULL, all.  A new list.
  */
 extern List *fc_value_patterns(FcJudge *judge, const char *s, size_t len, const List *among);
-
-/* Pattern number n: its text, and the type of its values */
-extern const char *fc_value_pattern(const FcJudge *judge, int n, Oid *typid);
 
 /*
  * The type that values of a pattern have, whoever chose it: timestamptz, if
@@ -324,7 +329,7 @@ typedef struct FcColumnSeen
 	Bitmapset  *said;			/* numbers of the caller's null_strings that
 								 * came up */
 	bool		patterned;		/* patterns is set */
-	List	   *patterns;		/* numbers of those that all values match */
+	List	   *patterns;		/* FcValuePattern: those that all values match */
 	List	   *likely;			/* those that all matched before one did not, */
 	uint64		unlikely;		/* and values that match none of these */
 	int64		low;			/* of numbers, without fractions */
@@ -409,9 +414,6 @@ extern void fc_columns_look(FcTable *table);
  */
 extern FcSniffRecord *fc_columns_next(const FcTable *table, FcCursor *cursor);
 
-/* Adds what is unsure of the column, in memory that stays */
-extern void fc_columns_note(FcColumnSeen *column, char *note);
-
 /* Values that are words for NULL, of the caller's or of people */
 extern uint64 fc_columns_nulls(const FcColumnSeen *column);
 
@@ -423,6 +425,9 @@ extern bool fc_columns_is_boolean(const FcColumnSeen *column);
 
 /* Counts a first record that is no header */
 extern void fc_columns_count(FcTable *table, const FcSniffHeld *held);
+
+/* Adds a note, a format and its arguments, to the notes of a column or others */
+#define fc_sniff_note(notes, ...)	((notes) = lappend((notes), psprintf(__VA_ARGS__)))
 
 /*
  * s[0..len) for messages: in the server's encoding, on one line, and at most so

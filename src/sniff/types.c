@@ -60,10 +60,10 @@
 static const FcColumnSeen *
 fc_types_given_key(const FcTable *table)
 {
-	int			given = fc_value_given(table->judge);
+	const FcValuePattern *given = fc_value_given(table->judge);
 
-	for (int i = 0; i < table->ncolumns && given >= 0; i++)
-		if (list_member_int(table->columns[i].patterns, given))
+	for (int i = 0; i < table->ncolumns && given; i++)
+		if (list_member_ptr(table->columns[i].patterns, given))
 			return &table->columns[i];
 	return NULL;
 }
@@ -158,7 +158,7 @@ fc_types_moment(const FcTable *table, const FcColumnSeen *column)
 
 /* Are the integers dates like 20240131, or moments like 20240131235959? */
 static const char *
-fc_types_digits(const FcTable *table, FcColumnSeen *column, Oid *typid)
+fc_types_digits(FcColumnSeen *column, Oid *typid)
 {
 	bool		telling = fc_types_is_named_time(column->name) ||
 		(column->values >= FC_TELLING && column->low < column->high);
@@ -172,10 +172,11 @@ fc_types_digits(const FcTable *table, FcColumnSeen *column, Oid *typid)
 	}
 	foreach(lc, telling && column->low >= INT64CONST(190001010000) ? column->patterns : NIL)
 	{
-		const char *pattern = fc_value_pattern(table->judge, lfirst_int(lc), typid);
+		const FcValuePattern *pattern = lfirst(lc);
 
-		if (column->high < INT64CONST(20991231000000) || strlen(pattern) < 16)
-			return pattern;
+		*typid = pattern->typid;
+		if (column->high < INT64CONST(20991231000000) || strlen(pattern->text) < 16)
+			return pattern->text;
 	}
 	return NULL;
 }
@@ -220,25 +221,22 @@ fc_types_of_given(const FcTable *table, FcColumnSeen *column, const char *patter
 	/* core throws for a value that does not match */
 	if (example && compiled->kind != FC_PATTERN_CORE &&
 		!fc_pattern_parse(compiled, example, strlen(example), &value))
-		fc_columns_note(column, psprintf("\"%s\" does not match %s",
-									   fc_sniff_shown(table, example, strlen(example), 40), pattern));
+		fc_sniff_note(column->notes, "\"%s\" does not match %s",
+					  fc_sniff_shown(table, example, strlen(example), 40), pattern);
 	return typid;
 }
 
 /* Takes the first of the patterns that all values match */
 static Oid
-fc_types_pattern(const FcTable *table, FcColumnSeen *column)
+fc_types_pattern(FcColumnSeen *column)
 {
-	Oid			typid;
-	Oid			other;
-	const char *pattern = fc_value_pattern(table->judge, linitial_int(column->patterns), &typid);
+	const FcValuePattern *pattern = linitial(column->patterns);
 
-	column->pattern = pattern;
+	column->pattern = pattern->text;
 	if (list_length(column->patterns) > 1)
-		fc_columns_note(column, psprintf("the values may be %s or %s: look which is meant",
-									   pattern,
-									   fc_value_pattern(table->judge, lsecond_int(column->patterns), &other)));
-	return typid;
+		fc_sniff_note(column->notes, "the values may be %s or %s: look which is meant",
+					  pattern->text, ((FcValuePattern *) lsecond(column->patterns))->text);
+	return pattern->typid;
 }
 
 /* The type of a column of moments as ISO 8601 has them; 0 if it is none */
@@ -255,9 +253,9 @@ fc_types_iso(FcColumnSeen *column)
 	if (!fc_types_all(column, FC_VALUE_TIMESTAMPTZ))
 		return InvalidOid;
 	if (column->kinds[FC_VALUE_ZONED] < column->values)
-		fc_columns_note(column, psprintf("%s of %s values have no time zone: they are read in the session's, or time_zone",
-										 fc_units_count(some, column->values - column->kinds[FC_VALUE_ZONED]),
-										 fc_units_count(all, column->values)));
+		fc_sniff_note(column->notes, "%s of %s values have no time zone: they are read in the session's, or time_zone",
+					  fc_units_count(some, column->values - column->kinds[FC_VALUE_ZONED]),
+					  fc_units_count(all, column->values));
 	return TIMESTAMPTZOID;
 }
 
@@ -277,12 +275,12 @@ fc_types_plain(const FcTable *table, FcColumnSeen *column)
 	if (pattern != NULL && (integers || pattern == fc_epochs[0].pattern))
 	{
 		column->pattern = pattern;
-		fc_columns_note(column, psprintf("%s that would be moments as %s", integers ? "integers" : "numbers", pattern));
+		fc_sniff_note(column->notes, "%s that would be moments as %s", integers ? "integers" : "numbers", pattern);
 		return TIMESTAMPTZOID;
 	}
 	if (!integers)
 		return typid;
-	if ((pattern = fc_types_digits(table, column, &moment)) == NULL)
+	if ((pattern = fc_types_digits(column, &moment)) == NULL)
 		return typid;
 	column->pattern = pattern[0] ? pattern : NULL;
 	return moment;
@@ -294,7 +292,7 @@ fc_types_amount(const FcTable *table, FcColumnSeen *column)
 {
 	if (column->signs_differ || table->options->given[FC_OPTION_transform])
 	{
-		fc_columns_note(column, pstrdup("some values are amounts of a currency, and not all of the same one: a text"));
+		fc_sniff_note(column->notes, "some values are amounts of a currency, and not all of the same one: a text");
 		return TEXTOID;
 	}
 	if (!column->format && (!fc_types_all(column, FC_VALUE_NUMBER) || (table->number_format && column->decimals[1] > 0)))
@@ -336,7 +334,7 @@ fc_types_common(const FcTable *table, FcColumnSeen *column)
 	if (fc_columns_is_boolean(column))
 		return BOOLOID;
 	return column->patterns != NIL && table->options->timestamp_format == NULL ?
-		fc_types_pattern(table, column) : TEXTOID;
+		fc_types_pattern(column) : TEXTOID;
 }
 
 /*
@@ -393,9 +391,9 @@ fc_types_note_odd(const FcTable *table, FcColumnSeen *column, uint64 n, const ch
 	char		some[FC_UNITS_LEN];
 	char		all[FC_UNITS_LEN];
 
-	fc_columns_note(column, psprintf("all but %s of %s values would be %s, not %s%s",
-								   fc_units_count(some, n), fc_units_count(all, column->values), name, fc_types_odd(table, column, kind),
-								   n > FC_ODD ? " and others" : ""));
+	fc_sniff_note(column->notes, "all but %s of %s values would be %s, not %s%s",
+				  fc_units_count(some, n), fc_units_count(all, column->values), name, fc_types_odd(table, column, kind),
+				  n > FC_ODD ? " and others" : "");
 }
 
 /* Says of a text which type nearly all of its values have, and which not */
@@ -406,7 +404,6 @@ fc_types_rare(const FcTable *table, FcColumnSeen *column)
 		"boolean", "bigint", "numeric", "uuid", "date", "time", "timestamp",
 		"timestamptz", "jsonb", "inet", [FC_VALUE_COMMA] = "numbers"
 	};
-	Oid			typid;
 
 	/* values were counted without their signs */
 	if (column->amounts > 0)
@@ -422,10 +419,9 @@ fc_types_rare(const FcTable *table, FcColumnSeen *column)
 	}
 	if (column->likely != NIL && column->unlikely <= column->values / FC_RARE)
 		fc_types_note_odd(table, column, column->unlikely,
-						  fc_value_pattern(table->judge, linitial_int(column->likely), &typid),
-						  FC_VALUE_KINDS);
+						  ((FcValuePattern *) linitial(column->likely))->text, FC_VALUE_KINDS);
 	if (table->trim == NULL && column->kinds[FC_VALUE_BLANK] > column->values / 2)
-		fc_columns_note(column, pstrdup("most values begin or end with blanks, which stay"));
+		fc_sniff_note(column->notes, "most values begin or end with blanks, which stay");
 }
 
 /* Says how a date and a time in two columns become one moment */
@@ -447,11 +443,11 @@ fc_types_note_moment(FcTable *table)
 	}
 	if (n != 2 || !date || !time)
 		return;
-	fc_columns_note(time, psprintf("with %s one moment, if a column has the transform %s + %s::time",
-								 quote_identifier(date->name),
-								 date->pattern ? psprintf("to_date(%s, '%s')", quote_identifier(date->name), date->pattern) :
-								 psprintf("%s::date", quote_identifier(date->name)),
-								 quote_identifier(time->name)));
+	fc_sniff_note(time->notes, "with %s one moment, if a column has the transform %s + %s::time",
+				  quote_identifier(date->name),
+				  date->pattern ? psprintf("to_date(%s, '%s')", quote_identifier(date->name), date->pattern) :
+				  psprintf("%s::date", quote_identifier(date->name)),
+				  quote_identifier(time->name));
 }
 
 static const char *
@@ -490,9 +486,10 @@ fc_types_decide(FcTable *table)
 		if (column->typid == TEXTOID)
 			fc_types_rare(table, column);
 		nulls = fc_columns_nulls(column);
-		if (column->values == 0 && nulls > 0)
-			fc_columns_note(column, nulls == 1 ? pstrdup("the only value seen is empty or NULL") :
-						  psprintf("all %s values seen are empty or NULL", fc_units_count(count, nulls)));
+		if (column->values == 0 && nulls == 1)
+			fc_sniff_note(column->notes, "the only value seen is empty or NULL");
+		else if (column->values == 0 && nulls > 0)
+			fc_sniff_note(column->notes, "all %s values seen are empty or NULL", fc_units_count(count, nulls));
 		column->type = fc_types_name(column->typid);
 	}
 }
@@ -601,7 +598,6 @@ fc_types_fit(FcTable *table)
 						   widest, (Size) MaxHeapTupleSize),
 				 errhint("Make a table of some of the columns, and load it with header => 'map', ignore_extra_columns => true; or let a program such as cut print these.")));
 	if (widest < before)
-		table->notes = lappend(table->notes,
-							   psprintf("As bigint, a row would take %zu bytes, and a page has room for %zu: integers are as narrow as the values seen allow, and a later one that is larger ends the load.",
-										before, (Size) MaxHeapTupleSize));
+		fc_sniff_note(table->notes, "As bigint, a row would take %zu bytes, and a page has room for %zu: integers are as narrow as the values seen allow, and a later one that is larger ends the load.",
+					  before, (Size) MaxHeapTupleSize);
 }

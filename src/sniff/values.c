@@ -32,13 +32,6 @@
 /* Brackets that may be open in JSON */
 #define FC_JSON_DEPTH		200
 
-typedef struct FcJudgePattern
-{
-	char	   *text;
-	Oid			typid;
-	FcPattern  *compiled;
-} FcJudgePattern;
-
 struct FcJudge
 {
 	MemoryContext mcxt;			/* of what one value takes */
@@ -49,9 +42,8 @@ struct FcJudge
 	FcConverter time;
 	FcConverter timestamp;
 	FcConverter timestamptz;
-	int			given;			/* number of the caller's pattern, or -1 */
-	int			npatterns;
-	FcJudgePattern *patterns;
+	const FcValuePattern *given;	/* the caller's pattern, or NULL */
+	List	   *patterns;		/* FcValuePattern: all */
 };
 
 /* Of two that fit the same values the first one is taken */
@@ -98,28 +90,27 @@ fc_value_pattern_type(const char *text, const char *column)
 static void
 fc_value_add_pattern(FcJudge *judge, const char *text)
 {
-	FcJudgePattern *pattern = &judge->patterns[judge->npatterns++];
+	FcValuePattern *pattern = palloc(sizeof(FcValuePattern));
 
 	pattern->text = pstrdup(text);
 	pattern->typid = fc_value_pattern_type(text, "");
 	pattern->compiled = fc_pattern_compile(text, pattern->typid, -1, "");
+	judge->patterns = lappend(judge->patterns, pattern);
 }
 
 /* Values that core reads are not tried: it throws for those that do not fit */
 static void
 fc_value_add_given(FcJudge *judge, const char *text)
 {
-	judge->given = -1;
-	if (text == NULL)
-		return;
 	fc_value_add_pattern(judge, text);
-	if (judge->patterns[judge->npatterns - 1].compiled->kind == FC_PATTERN_CORE)
-		judge->npatterns--;
-	else
-		judge->given = judge->npatterns - 1;
+	judge->given = llast(judge->patterns);
+	if (judge->given->compiled->kind != FC_PATTERN_CORE)
+		return;
+	judge->given = NULL;
+	judge->patterns = list_delete_last(judge->patterns);
 }
 
-int
+const FcValuePattern *
 fc_value_given(const FcJudge *judge)
 {
 	return judge->given;
@@ -139,15 +130,13 @@ fc_value_begin(const char *pattern)
 	fc_convert_init(&judge->time, TIMEOID, -1, false);
 	fc_convert_init(&judge->timestamp, TIMESTAMPOID, -1, false);
 	fc_convert_init(&judge->timestamptz, TIMESTAMPTZOID, -1, false);
-	judge->patterns = palloc(sizeof(FcJudgePattern) *
-							 (lengthof(fc_value_dates) * lengthof(fc_value_times) +
-							  lengthof(fc_value_moments) + 1));
 	for (int i = 0; i < lengthof(fc_value_dates); i++)
 		for (int j = 0; j < lengthof(fc_value_times); j++)
 			fc_value_add_pattern(judge, psprintf("%s%s", fc_value_dates[i], fc_value_times[j]));
 	for (int i = 0; i < lengthof(fc_value_moments); i++)
 		fc_value_add_pattern(judge, fc_value_moments[i]);
-	fc_value_add_given(judge, pattern);
+	if (pattern)
+		fc_value_add_given(judge, pattern);
 	return judge;
 }
 
@@ -416,14 +405,6 @@ fc_value_judge(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 	return kinds | blank;
 }
 
-static bool
-fc_value_matches(FcJudge *judge, int n, const char *s, size_t len)
-{
-	Datum		value;
-
-	return fc_pattern_parse(judge->patterns[n].compiled, s, len, &value);
-}
-
 FcValueText
 fc_value_trim(const char *s, size_t len)
 {
@@ -441,30 +422,16 @@ fc_value_patterns(FcJudge *judge, const char *value, size_t value_len, const Lis
 	const char *s = text.s;
 	size_t		len = text.len;
 	List	   *matching = NIL;
+	Datum		parsed;
 	ListCell   *lc;
 
 	if (len < FC_PATTERN_SHORTEST || len > FC_PATTERN_LONGEST ||
 		strcspn(s, "0123456789") >= len)
 		return NIL;
-	if (among == NULL)
-	{
-		for (int i = 0; i < judge->npatterns; i++)
-			if (fc_value_matches(judge, i, s, len))
-				matching = lappend_int(matching, i);
-		return matching;
-	}
-	foreach(lc, among)
-		if (fc_value_matches(judge, lfirst_int(lc), s, len))
-			matching = lappend_int(matching, lfirst_int(lc));
+	foreach(lc, among ? among : judge->patterns)
+		if (fc_pattern_parse(((FcValuePattern *) lfirst(lc))->compiled, s, len, &parsed))
+			matching = lappend(matching, lfirst(lc));
 	return matching;
-}
-
-const char *
-fc_value_pattern(const FcJudge *judge, int n, Oid *typid)
-{
-	Assert(n >= 0 && n < judge->npatterns);
-	*typid = judge->patterns[n].typid;
-	return judge->patterns[n].text;
 }
 
 bool
