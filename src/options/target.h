@@ -12,6 +12,8 @@
 #ifndef FC_TARGET_H
 #define FC_TARGET_H
 
+#include "commands/progress.h"
+
 #include "options/options.h"
 #include "options/plan.h"
 #include "source/input.h"
@@ -107,9 +109,21 @@ fc_target_grows(const FcTarget *target)
  * Returns what is loaded, for error contexts: "COPY table" in a plain COPY,
  * else ours, which names the file as well
  */
-extern char *fc_target_place(const FcTarget *target, uint32 file);
+static inline char *
+fc_target_place(const FcTarget *target, uint32 file)
+{
+	if (fc_caller_errors_as_core(target->options->caller))
+		return psprintf("COPY %s", target->relname);
+	return psprintf("fast_copy %s, %s \"%s\"", target->relname,
+					fc_source_word(target->source), fc_source_path(target->source, file));
+}
 
 /* Where the data come from, as the progress view of COPY numbers it */
-extern int64 fc_target_progress_type(const FcTarget *target);
+static inline int64
+fc_target_progress_type(const FcTarget *target)
+{
+	return target->options->client ? PROGRESS_COPY_TYPE_PIPE :
+		target->options->program ? PROGRESS_COPY_TYPE_PROGRAM : PROGRESS_COPY_TYPE_FILE;
+}
 
 #endif							/* FC_TARGET_H */

@@ -153,7 +153,7 @@ fc_log_begin(FcLog *log, const FcOptions *options)
 	totals->source = fc_log_sources(options);
 	totals->sources = options->sources;
 	totals->role = GetUserNameFromId(GetUserId(), false);
-	totals->tolerant = options->on_error == FC_ON_ERROR_IGNORE;
+	totals->loaded.tolerant = options->on_error == FC_ON_ERROR_IGNORE;
 	fc_report_start();
 }
 
@@ -191,15 +191,15 @@ fc_log_figures(const FcTotals *totals)
 	appendStringInfo(&line, "rows=" UINT64_FORMAT ", rejected=" UINT64_FORMAT
 					 ", filtered=" UINT64_FORMAT ", nulled=" UINT64_FORMAT
 					 ", bytes=" UINT64_FORMAT ", seconds=%.3f, rate=%.0f rows/s and %.1f MB/s",
-					 totals->rows, totals->rejected, totals->filtered, totals->nulled,
-					 totals->bytes, totals->seconds, totals->rows / totals->seconds,
-					 totals->bytes / totals->seconds / FC_MEGABYTE);
+					 totals->loaded.rows, totals->loaded.rejected, totals->loaded.filtered, totals->nulled,
+					 totals->loaded.bytes, totals->loaded.seconds, totals->loaded.rows / totals->loaded.seconds,
+					 totals->loaded.bytes / totals->loaded.seconds / FC_MEGABYTE);
 	appendStringInfo(&line, ", workers=%d of %d, spill=%s, spill_bytes=" UINT64_FORMAT
 					 ", writer=%s, order=%s, partitions=%d, replaced=%d, duplicates=" UINT64_FORMAT
 					 ", updated=" UINT64_FORMAT ", indexes=%d, wal_bytes=" UINT64_FORMAT,
 					 totals->workers, totals->nworkers, totals->spilled, totals->spill,
-					 totals->writer, totals->order, totals->created, totals->replaced,
-					 totals->duplicates, totals->updated, totals->indexes, totals->wal);
+					 totals->writer, totals->order, totals->loaded.created, totals->loaded.replaced,
+					 totals->loaded.duplicates, totals->updated, totals->indexes, totals->wal);
 	fc_log_phases(&line);
 	return line.data;
 }
@@ -212,15 +212,15 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	FcReportRow row = {0};
 
 	fc_log_count(target, &row);
-	totals->rows = target->loaded;
-	totals->bytes = target->shared->source.size;
-	totals->filtered = row.filtered;
-	totals->rejected = row.rejected;
+	totals->loaded.rows = target->loaded;
+	totals->loaded.bytes = target->shared->source.size;
+	totals->loaded.filtered = row.filtered;
+	totals->loaded.rejected = row.rejected;
 	totals->nulled = row.nulled;
-	totals->created = target->ncreated;
-	totals->replaced = target->nreplaced;
-	totals->merged = fc_plan_merges(target->plan);
-	totals->duplicates = pg_atomic_read_u64(&target->shared->counts.duplicates);
+	totals->loaded.created = target->ncreated;
+	totals->loaded.replaced = target->nreplaced;
+	totals->loaded.merged = fc_plan_merges(target->plan);
+	totals->loaded.duplicates = pg_atomic_read_u64(&target->shared->counts.duplicates);
 	totals->updated = pg_atomic_read_u64(&target->shared->counts.updated);
 	totals->indexes = target->nindexes;
 	totals->workers = progress->launched;
@@ -233,7 +233,7 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	totals->way = row.way;
 	totals->reason = row.reason;
 	totals->wal = pgWalUsage.wal_bytes - log->wal;
-	totals->seconds = fc_log_seconds(log);
+	totals->loaded.seconds = fc_log_seconds(log);
 	fc_report_end(totals);
 }
 
@@ -260,7 +260,7 @@ fc_log_is_due(double seconds)
 void
 fc_log_loaded(FcLog *log)
 {
-	if (fc_log_is_due(log->totals.seconds))
+	if (fc_log_is_due(log->totals.loaded.seconds))
 		fc_log_line(log, "", fc_log_figures(&log->totals));
 }
 
@@ -275,12 +275,12 @@ fc_log_take_failed(FcLog *log, const FcProgress *progress)
 	FcTotals   *totals = &log->totals;
 	FcTarget   *target = progress ? progress->target : NULL;
 
-	totals->seconds = fc_log_seconds(log);
+	totals->loaded.seconds = fc_log_seconds(log);
 	totals->failed = unpack_sql_state(geterrcode());
 	totals->phase = progress ? progress->phase : FC_PHASE_SETUP;
 	if (target == NULL || target->source == NULL)
 		return;
-	totals->bytes = fc_target_grows(target) ? pg_atomic_read_u64(progress->taken) :
+	totals->loaded.bytes = fc_target_grows(target) ? pg_atomic_read_u64(progress->taken) :
 		(uint64) target->source->size;
 	totals->workers = progress->launched;
 	totals->nworkers = target->nworkers;
@@ -295,14 +295,14 @@ fc_log_failed(FcLog *log, const FcProgress *progress)
 
 	fc_log_take_failed(log, progress);
 	fc_report_end(totals);
-	if (fc_log_is_due(totals->seconds))
+	if (fc_log_is_due(totals->loaded.seconds))
 	{
 		initStringInfo(&line);
 		appendStringInfo(&line, "phase=%s, sqlstate=%s, seconds=%.3f",
-						 fc_activity_phase_name(totals->phase), totals->failed, totals->seconds);
+						 fc_activity_phase_name(totals->phase), totals->failed, totals->loaded.seconds);
 		if (progress && progress->target->source)
 			appendStringInfo(&line, ", bytes=" UINT64_FORMAT ", workers=%d of %d",
-							 totals->bytes, totals->workers, totals->nworkers);
+							 totals->loaded.bytes, totals->workers, totals->nworkers);
 		fc_log_phases(&line);
 		fc_log_line(log, " failed", line.data);
 	}

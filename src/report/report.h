@@ -17,6 +17,7 @@
 #include "errors/reject_file.h"
 #include "options/target.h"
 #include "report/estimate.h"
+#include "report/units.h"
 
 /* One row of the report; strings may be NULL, and the OID InvalidOid */
 typedef struct FcReportRow
@@ -55,22 +56,12 @@ typedef struct FcReportRow
 typedef struct FcTotals
 {
 	TimestampTz start;
-	double		seconds;
+	FcLoaded	loaded;
 	char	   *table;			/* qualified and quoted */
 	char	   *source;			/* a program's command is not in it */
 	const List *sources;		/* all, as the caller named them */
 	char	   *role;			/* that loads */
-	uint64		rows;
-	uint64		bytes;
-	uint64		filtered;
-	uint64		rejected;
 	uint64		nulled;
-	bool		tolerant;		/* bad records were to be left out */
-	int			created;		/* partitions */
-	int			replaced;		/* tables all of whose rows were replaced, or
-								 * merged */
-	bool		merged;			/* they were merged */
-	uint64		duplicates;		/* records that equal rows were preferred to */
 	uint64		updated;		/* rows that rows of the file took the place
 								 * of */
 	int			indexes;

@@ -102,15 +102,15 @@ fc_summary_pace(List **lines, const FcTotals *totals)
 {
 	char		a[FC_UNITS_LEN];
 	char		b[FC_UNITS_LEN];
-	double		seconds = Max(totals->seconds, 1e-6);
+	double		seconds = Max(totals->loaded.seconds, 1e-6);
 
-	fc_summary_say(lines, "time", fc_units_time(a, totals->seconds));
+	fc_summary_say(lines, "time", fc_units_time(a, totals->loaded.seconds));
 	if (totals->failed)
 		return;
-	fc_summary_say(lines, "rows", psprintf("%s, %s a second", fc_units_count(a, totals->rows),
-										   fc_units_short(b, (uint64) (totals->rows / seconds))));
-	fc_summary_say(lines, "bytes", psprintf("%s, %s a second", fc_units_bytes(a, totals->bytes),
-											fc_units_bytes(b, totals->bytes / seconds)));
+	fc_summary_say(lines, "rows", psprintf("%s, %s a second", fc_units_count(a, totals->loaded.rows),
+										   fc_units_short(b, (uint64) (totals->loaded.rows / seconds))));
+	fc_summary_say(lines, "bytes", psprintf("%s, %s a second", fc_units_bytes(a, totals->loaded.bytes),
+											fc_units_bytes(b, totals->loaded.bytes / seconds)));
 }
 
 /* What was left out, if anything might have been */
@@ -121,14 +121,14 @@ fc_summary_left_out(List **lines, const FcTotals *totals)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	if (totals->filtered > 0)
-		appendStringInfo(&text, "%s filtered", fc_units_count(a, totals->filtered));
-	if (totals->tolerant || totals->rejected > 0)
+	if (totals->loaded.filtered > 0)
+		appendStringInfo(&text, "%s filtered", fc_units_count(a, totals->loaded.filtered));
+	if (totals->loaded.tolerant || totals->loaded.rejected > 0)
 		appendStringInfo(&text, "%s%s rejected", text.len > 0 ? ", " : "",
-						 fc_units_count(a, totals->rejected));
-	if (totals->duplicates > 0)
-		appendStringInfo(&text, "%s%s %s", text.len > 0 ? ", " : "", fc_units_count(a, totals->duplicates),
-						 totals->duplicates == 1 ? "duplicate" : "duplicates");
+						 fc_units_count(a, totals->loaded.rejected));
+	if (totals->loaded.duplicates > 0)
+		appendStringInfo(&text, "%s%s %s", text.len > 0 ? ", " : "", fc_units_count(a, totals->loaded.duplicates),
+						 totals->loaded.duplicates == 1 ? "duplicate" : "duplicates");
 	if (totals->nulled > 0)
 		appendStringInfo(&text, "%s%s with values set to null", text.len > 0 ? ", " : "",
 						 fc_units_count(a, totals->nulled));
@@ -177,14 +177,14 @@ fc_summary_means(List **lines, const FcTotals *totals)
 	char		b[FC_UNITS_LEN];
 
 	fc_summary_left_out(lines, totals);
-	if (totals->created > 0)
+	if (totals->loaded.created > 0)
 		fc_summary_say(lines, "partitions", psprintf("%s new, %s indexes built",
-													 fc_units_count(a, totals->created),
+													 fc_units_count(a, totals->loaded.created),
 													 fc_units_count(b, totals->indexes)));
-	if (totals->replaced > 0)
-		fc_summary_say(lines, totals->merged ? "merged" : "replaced",
-					   psprintf(totals->replaced == 1 ? "%s table" : "%s tables",
-								fc_units_count(a, totals->replaced)));
+	if (totals->loaded.replaced > 0)
+		fc_summary_say(lines, totals->loaded.merged ? "merged" : "replaced",
+					   psprintf(totals->loaded.replaced == 1 ? "%s table" : "%s tables",
+								fc_units_count(a, totals->loaded.replaced)));
 	if (totals->updated > 0)
 		fc_summary_say(lines, "updated", psprintf("%s rows", fc_units_count(a, totals->updated)));
 	fc_summary_say(lines, "workers", psprintf("%d of %d", totals->workers, totals->nworkers));
@@ -239,7 +239,7 @@ fc_summary_phases(List **lines, const List *rows, const FcTotals *totals)
 
 		sum += row->whole && row->phase != FC_PHASE_TOTAL ? row->seconds : 0;
 	}
-	total = totals ? totals->seconds : sum;
+	total = totals ? totals->loaded.seconds : sum;
 	initStringInfo(&line);
 	appendStringInfo(&line, "%-10s %8s %4s  %-*s %*s %11s", "phase", "time", "",
 					 FC_SUMMARY_BAR, "", FC_SUMMARY_COUNT, "rows", "WAL");

@@ -313,12 +313,8 @@ fc_tell_phase(FcProgress *progress)
 void
 fc_tell_end(const FcOptions *options, const FcTotals *totals)
 {
-	FcLoaded	loaded = {
-		totals->rows, totals->bytes, totals->seconds, totals->created, totals->replaced,
-		totals->filtered, totals->rejected, totals->tolerant, totals->merged, totals->duplicates
-	};
 	char		line[FC_LINE_LEN];
 
 	if (fc_caller_is_told(options->caller) && options->log_verbosity != FC_LOG_SILENT)
-		fc_tell_notice(fc_units_loaded(line, &loaded));
+		fc_tell_notice(fc_units_loaded(line, &totals->loaded));
 }

@@ -49,7 +49,8 @@ typedef struct FcLoaded
 	bool		tolerant;		/* bad records were to be left out: say how
 								 * many there were, if it is none, too */
 	bool		merged;			/* tables were, not replaced */
-	uint64_t	duplicates;		/* not said if there are none */
+	uint64_t	duplicates;		/* records that equal rows were preferred to;
+								 * not said if there are none */
 } FcLoaded;
 
 /*
