@@ -198,29 +198,6 @@ fc_accelerate_drain(FcAccelerated *copy)
 	fc_client_end(copy->input);
 }
 
-/* Loads by core, from a file that core has opened or from copy->input */
-static uint64
-fc_accelerate_by_core(FcAccelerated *copy)
-{
-	ErrorContextCallback callback;
-	uint64		rows;
-
-	rows = CopyFrom(copy->cstate);
-	if (copy->input && !copy->stmt->is_program)
-	{
-		fc_error_context_push(&callback, CopyFromErrorCallback, copy->cstate);
-		fc_accelerate_drain(copy);
-		fc_error_context_pop();
-	}
-	EndCopyFrom(copy->cstate);
-	if (copy->input && copy->stmt->is_program)
-	{
-		fc_program_end(copy->input);
-		fc_program_check_end(copy->input, NULL);
-	}
-	return rows;
-}
-
 /* Says in the report, and in a message for DEBUG1, why core loads */
 static void
 fc_accelerate_tell(const char *reason)
@@ -238,6 +215,30 @@ fc_accelerate_tell(const char *reason)
 	fc_report_add(&row);
 	ereport(DEBUG1,
 			(errmsg_internal("COPY is not accelerated: %s", reason)));
+}
+
+/* Loads by core, from a file that core has opened or from copy->input */
+static uint64
+fc_accelerate_by_core(FcAccelerated *copy, const char *reason)
+{
+	ErrorContextCallback callback;
+	uint64		rows;
+
+	fc_accelerate_tell(reason);
+	rows = CopyFrom(copy->cstate);
+	if (copy->input && !copy->stmt->is_program)
+	{
+		fc_error_context_push(&callback, CopyFromErrorCallback, copy->cstate);
+		fc_accelerate_drain(copy);
+		fc_error_context_pop();
+	}
+	EndCopyFrom(copy->cstate);
+	if (copy->input && copy->stmt->is_program)
+	{
+		fc_program_end(copy->input);
+		fc_program_check_end(copy->input, NULL);
+	}
+	return rows;
 }
 
 /* The load's options, once core has checked the command's own */
@@ -456,8 +457,7 @@ fc_accelerate_large(FcAccelerated *copy)
 	{
 		if (copy->file)
 			fc_source_close(copy->file);
-		fc_accelerate_tell(reason);
-		return fc_accelerate_by_core(copy);
+		return fc_accelerate_by_core(copy, reason);
 	}
 	EndCopyFrom(copy->cstate);
 	if (copy->input)
@@ -476,10 +476,7 @@ fc_accelerate_file(FcAccelerated *copy)
 	int			fd = fileno(copy->cstate->copy_file);
 
 	if (!fc_source_is_plain(fd, path))
-	{
-		fc_accelerate_tell("the file does not tell its size");
-		return fc_accelerate_by_core(copy);
-	}
+		return fc_accelerate_by_core(copy, "the file does not tell its size");
 	copy->file = fc_source_begin();
 	fc_source_add(copy->file, path, fd, 0);
 	(void) fc_source_hold(copy->file);
@@ -504,10 +501,7 @@ fc_accelerate_load(FcAccelerated *copy)
 		fc_accelerate_ask(copy);
 	reason = fc_accelerate_first_reason(copy);
 	if (reason)
-	{
-		fc_accelerate_tell(reason);
-		return fc_accelerate_by_core(copy);
-	}
+		return fc_accelerate_by_core(copy, reason);
 	if (file)
 		return fc_accelerate_file(copy);
 	fc_error_context_push(&callback, fc_accelerate_context, copy);
@@ -515,8 +509,7 @@ fc_accelerate_load(FcAccelerated *copy)
 	fc_error_context_pop();
 	if (large)
 		return fc_accelerate_large(copy);
-	fc_accelerate_tell("the data are smaller than fast_copy.accelerate_min_size");
-	return fc_accelerate_by_core(copy);
+	return fc_accelerate_by_core(copy, "the data are smaller than fast_copy.accelerate_min_size");
 }
 
 /* Throws the error in hand on as if no worker had been there */

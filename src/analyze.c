@@ -33,7 +33,6 @@
 #include "load/job.h"
 #include "load/steps.h"
 #include "partition/partition.h"
-#include "phase/phases.h"
 #include "rejects/rejects.h"
 #include "report/report.h"
 #include "report/units.h"

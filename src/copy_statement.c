@@ -24,7 +24,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
 #include "miscadmin.h"
@@ -34,7 +33,6 @@
 #include "parser/parse_expr.h"
 #include "parser/parse_relation.h"
 #include "tcop/dest.h"
-#include "tcop/tcopprot.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -177,20 +175,13 @@ fc_statement_run(void *arg)
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	FcOptions  *options = statement->plain ? NULL : fc_statement_take_options(statement);
 
-	if (statement->plain)
-	{
-		statement->run = true;
-		statement->rows = fc_accelerate_run(statement->stmt, statement->query);
-	}
-	else
-	{
-		FcOptions  *options = fc_statement_take_options(statement);
-
-		statement->run = true;
+	statement->run = true;
+	if (options)
 		fc_options_check(options);
-		statement->rows = fc_job_run(options, NULL);
-	}
+	statement->rows = options ? fc_job_run(options, NULL) :
+		fc_accelerate_run(statement->stmt, statement->query);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	return statement->rows;

@@ -79,16 +79,6 @@ fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 				 errhint("Quote the value.")));
 }
 
-/* Feeds what is to be loaded of a file; returns core's option for a header */
-static const char *
-fc_core_feed_file(FcFeed *feed, uint32 file)
-{
-	if (feed->stream == NULL)
-		return fc_feed_whole(feed, file);
-	fc_feed_records_file(feed, file);
-	return NULL;
-}
-
 /* Checks that every record found went to core, was skipped or rejected */
 static void
 fc_core_check_count(FcFeed *feed)
@@ -112,9 +102,13 @@ fc_core_copy_file(FcFeed *feed, uint32 file)
 {
 	FcTarget   *target = feed->target;
 	CopyFromState cstate;
-	const char *header = fc_core_feed_file(feed, file);
+	const char *header = NULL;
 	uint64		rows;
 
+	if (feed->stream)
+		fc_feed_records_file(feed, file);
+	else
+		header = fc_feed_whole(feed, file);
 	cstate = fc_feed_copy(feed, target->planned->where, header, target->plan->freeze);
 	rows = CopyFrom(cstate);
 	fc_core_check_end(feed, cstate);
@@ -390,14 +384,12 @@ fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end)
 				"unquoted carriage return found in data";
 			hint = text ? "Use \"\\r\" to represent carriage return." :
 				"Use quoted CSV field to represent carriage return.";
-
 			break;
 		case FC_END_BARE_NL:
 			message = text ? "literal newline found in data" :
 				"unquoted newline found in data";
 			hint = text ? "Use \"\\n\" to represent newline." :
 				"Use quoted CSV field to represent newline.";
-
 			break;
 		case FC_END_MARKER_CORRUPT:
 			message = FC_CORE_LONE_MARKER ?

@@ -21,7 +21,6 @@
 #include "nodes/makefuncs.h"
 #include "parser/scansup.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/json.h"
 #include "utils/timestamp.h"
 

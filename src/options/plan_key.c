@@ -24,17 +24,11 @@
 #include "sort/order_by.h"
 
 static int
-fc_plan_field(List *fields, AttrNumber attnum)
+fc_plan_field(const FcPlanned *planned, AttrNumber attnum)
 {
-	int			i = 0;
-	ListCell   *lc;
-
-	foreach(lc, fields)
-	{
-		if (lfirst_int(lc) == attnum)
+	for (int i = 0; i < list_length(planned->columns.fields); i++)
+		if (list_nth_int(planned->columns.fields, i) == attnum)
 			return i;
-		i++;
-	}
 	return -1;
 }
 
@@ -75,7 +69,7 @@ fc_plan_named_key(Relation rel, const char *name, FcPlanned *planned)
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						name, RelationGetRelationName(rel)),
 				 fc_plan_key_hint(rel, planned)));
-	planned->plan.key.field = fc_plan_field(planned->columns.fields, attnum);
+	planned->plan.key.field = fc_plan_field(planned, attnum);
 	if (planned->plan.key.field < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
@@ -97,7 +91,7 @@ static void
 fc_plan_order_key(Relation rel, FcPlanned *planned)
 {
 	FcSortKey  *first = linitial(planned->order);
-	int			field = fc_plan_field(planned->columns.fields, first->attnum);
+	int			field = fc_plan_field(planned, first->attnum);
 	FcKeyType	type = fc_key_type(TupleDescAttr(RelationGetDescr(rel),
 												 first->attnum - 1)->atttypid);
 
@@ -124,7 +118,7 @@ fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlanned *planned
 				 errmsg("timestamp_column \"%s\" is not the partition key of \"%s\"",
 						options->key_column, RelationGetRelationName(rel)),
 				 fc_plan_key_hint(rel, planned)));
-	planned->plan.key.field = fc_plan_field(planned->columns.fields, attnum);
+	planned->plan.key.field = fc_plan_field(planned, attnum);
 	planned->plan.key.routes = (planned->plan.key.field >= 0);
 	planned->plan.routed = !planned->plan.key.routes;
 	if (!planned->plan.key.routes)

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 
 #include "errors/context.h"
 #include "errors/first_error.h"
@@ -49,17 +50,6 @@ static const char *const reasons[FC_CLASSES] = {
 	"unique constraints"
 };
 
-/* The number of the class's bit, from 0 */
-static int
-fc_notices_number(uint32 class)
-{
-	int			n = 0;
-
-	while ((class >>= 1) != 0)
-		n++;
-	return n;
-}
-
 static void
 fc_notices_context(void *arg)
 {
@@ -85,7 +75,7 @@ fc_notices_notice(FcTeller *teller, uint64 line)
 	if (reject->class != 0 && reject->class != FC_CLASS_CONVERSION)
 		ereport(NOTICE,
 				(errmsg("skipping row due to %s at line " UINT64_FORMAT ": %s",
-						reasons[fc_notices_number(reject->class)], line,
+						reasons[pg_leftmost_one_pos32(reject->class)], line,
 						reject->message)));
 	else if (reject->null_input)
 		ereport(NOTICE,
@@ -134,7 +124,7 @@ fc_notices_next(FcTeller *teller, uint64 end)
 	if (reject->class != 0)
 	{
 		teller->rejected++;
-		teller->of_class[fc_notices_number(reject->class)]++;
+		teller->of_class[pg_leftmost_one_pos32(reject->class)]++;
 	}
 	if (teller->verbose || (teller->table && reject->class != 0))
 	{

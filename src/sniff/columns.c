@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
-
 #include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
 

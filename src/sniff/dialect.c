@@ -312,10 +312,8 @@ fc_dialect_csv(FcGuesser *guesser, char delim)
 			 !fc_dialect_has_pair(guesser->sample, delim, '\'')) ||
 			(quote == FC_NO_QUOTE && !guesser->seen['"'] && !options->given[FC_OPTION_quote]))
 			continue;
-		if (options->given[FC_OPTION_escape])
-			fc_dialect_try(guesser, FC_MODE_CSV, delim, quote, options->format.escape[0]);
-		else
-			fc_dialect_try(guesser, FC_MODE_CSV, delim, quote, quote);
+		fc_dialect_try(guesser, FC_MODE_CSV, delim, quote,
+					   options->given[FC_OPTION_escape] ? options->format.escape[0] : quote);
 		if (!options->given[FC_OPTION_escape] && quote != FC_NO_QUOTE &&
 			fc_dialect_has_pair(guesser->sample, '\\', quote))
 			fc_dialect_try(guesser, FC_MODE_CSV, delim, quote, '\\');

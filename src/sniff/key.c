@@ -49,9 +49,7 @@ fc_key_first(const FcTable *table)
 		if (column->pattern && table->options->timestamp_format &&
 			strcmp(column->pattern, table->options->timestamp_format) == 0)
 			return i;
-		if (column->typid != DATEOID && (date < 0 || table->columns[date].typid == DATEOID))
-			date = i;
-		else if (date < 0)
+		if (date < 0 || (column->typid != DATEOID && table->columns[date].typid == DATEOID))
 			date = i;
 	}
 	return date;

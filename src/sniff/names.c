@@ -164,7 +164,7 @@ fc_names_part(const char *path)
 }
 
 char *
-fc_names_table(const FcSniffSample *sample, const FcOptions *options)
+fc_names_table(const FcOptions *options)
 {
 	static const char *const packed[] = {".gz", ".bgz", ".zst", ".lz4", ".bz2", ".xz"};
 	char	   *part = options->program ? pstrdup("data") : fc_names_part(strVal(linitial(options->sources)));

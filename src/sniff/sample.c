@@ -53,7 +53,6 @@ typedef struct FcSniffSampling
 {
 	FcSniffSample *sample;
 	const FcSource *source;		/* NULL: programs */
-	int			encoding;		/* of the files, or -1 */
 	double		growth;			/* of packed files: bytes of one, unpacked */
 } FcSniffSampling;
 

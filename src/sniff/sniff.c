@@ -77,7 +77,7 @@ fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 	fc_types_fit(&table);
 	fc_key_guess(&table, &key);
 	names = target ? fc_string_to_names(target) :
-		list_make1(makeString(fc_names_table(table.sample, options)));
+		list_make1(makeString(fc_names_table(options)));
 	name = NameListToQuotedString(names);
 	if (OidIsValid(RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true)))
 		fc_sniff_note_existing(&table, name);

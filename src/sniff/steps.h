@@ -454,7 +454,7 @@ extern void fc_names_choose(FcTable *table);
 extern int	fc_names_find(const FcTable *table, int n, const char *name);
 
 /* The name of a table for what the source has, in the server's encoding */
-extern char *fc_names_table(const FcSniffSample *sample, const FcOptions *options);
+extern char *fc_names_table(const FcOptions *options);
 
 /* Decides on number_format, and which columns have such numbers */
 extern void fc_formats_decide(FcTable *table);
