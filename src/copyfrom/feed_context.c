@@ -135,11 +135,7 @@ fc_feed_context(void *arg)
 	if (!field)
 	{
 		text = fc_feed_text(feed);
-
-		if (text)
-			errcontext("%s: \"%s\"", where, text);
-		else
-			errcontext("%s", where);
+		errcontext(text ? "%s: \"%s\"" : "%s", where, text);
 	}
 	else if (fc_format_is_binary(&target->options->format))
 		errcontext("%s, column %s", where, column);

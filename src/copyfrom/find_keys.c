@@ -34,9 +34,7 @@ typedef struct FcCoreKeys
 	ExprState  *where;			/* or NULL */
 	TupleTableSlot *slot;
 	uint64		rows;
-	int			nparts;
-	int			allocated;
-	FcSpillPart **parts;		/* by key */
+	List	   *parts;			/* FcSpillPart, by key */
 	FcSpillPart *last;			/* the part found last, or NULL */
 	FcSpillPart *null;			/* part of rows whose key is NULL, or NULL */
 } FcCoreKeys;
@@ -53,18 +51,20 @@ fc_find_keys_new_part(FcCoreKeys *scan)
 static FcSpillPart *
 fc_find_keys_insert(FcCoreKeys *scan, int at, FcRange range)
 {
-	if (scan->nparts == scan->allocated)
-	{
-		scan->allocated *= 2;
-		scan->parts = repalloc_huge(scan->parts,
-									sizeof(FcSpillPart *) * scan->allocated);
-	}
-	memmove(&scan->parts[at + 1], &scan->parts[at],
-			sizeof(FcSpillPart *) * (scan->nparts - at));
-	scan->nparts++;
-	scan->parts[at] = fc_find_keys_new_part(scan);
-	scan->parts[at]->range = range;
-	return scan->parts[at];
+	MemoryContext old = MemoryContextSwitchTo(scan->mcxt);
+	FcSpillPart *part = fc_find_keys_new_part(scan);
+
+	part->range = range;
+	scan->parts = list_insert_nth(scan->parts, at, part);
+	MemoryContextSwitchTo(old);
+	return part;
+}
+
+/* The lowest key of the range of part number i */
+static int64
+fc_find_keys_low(const FcCoreKeys *scan, int i)
+{
+	return ((FcSpillPart *) list_nth(scan->parts, i))->range.lo;
 }
 
 static FcSpillPart *
@@ -73,14 +73,15 @@ fc_find_keys_part(FcCoreKeys *scan, int64 key)
 	const FcRange all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
 	FcRange		range;
 	int			at = 0;			/* the first part at this range or after it */
+	int			n = list_length(scan->parts);
 
 	if (scan->last && key >= scan->last->range.lo &&
 		(scan->last->range.hi_max || key < scan->last->range.hi))
 		return scan->last;
 	range = scan->target->route ? fc_route_find(scan->target->route, key) : all;
-	fc_search(int, at, scan->nparts, mid, scan->parts[mid]->range.lo < range.lo);
-	if (at < scan->nparts && scan->parts[at]->range.lo == range.lo)
-		scan->last = scan->parts[at];
+	fc_search(int, at, n, mid, fc_find_keys_low(scan, mid) < range.lo);
+	if (at < n && fc_find_keys_low(scan, at) == range.lo)
+		scan->last = list_nth(scan->parts, at);
 	else
 		scan->last = fc_find_keys_insert(scan, at, range);
 	return scan->last;
@@ -225,20 +226,14 @@ fc_core_keys(FcTarget *target, List **parts)
 	FcCoreKeys	scan = {0};
 	ErrorData  *edata;
 
-	*parts = NIL;
 	scan.target = target;
 	scan.mcxt = CurrentMemoryContext;
-	scan.allocated = 64;
-	scan.parts = palloc(sizeof(FcSpillPart *) * scan.allocated);
 	fc_feed_begin(&scan.feed, target);
 	scan.feed.counts = true;
 	edata = fc_error_try(fc_find_keys_read, &scan);
 	fc_feed_end(&scan.feed);
 	if (edata && fc_error_is_of_transaction(edata))
 		ReThrowError(edata);
-	for (int i = 0; i < scan.nparts; i++)
-		*parts = lappend(*parts, scan.parts[i]);
-	if (scan.null)
-		*parts = lappend(*parts, scan.null);
+	*parts = scan.null ? lappend(scan.parts, scan.null) : scan.parts;
 	return scan.rows;
 }

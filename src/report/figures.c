@@ -192,7 +192,7 @@ fc_figures_phase_seconds(const FcProgress *progress)
 
 /* Is the phase part of this one, which unpacks or receives? */
 static bool
-fc_progress_flows(const FcProgress *progress, FcPhase phase, bool keyed)
+fc_figures_flows(const FcProgress *progress, FcPhase phase, bool keyed)
 {
 	return fc_figures_is_stream(progress) && fc_target_grows(progress->target) &&
 		(phase == FC_PHASE_SPLIT || phase == (keyed ? FC_PHASE_SCAN : FC_PHASE_LOAD));
@@ -210,59 +210,47 @@ fc_figures_stream_cost(const FcProgress *progress, const FcEffort *effort)
 				   fc_estimate_load(effort));
 }
 
-/* What a phase takes that goes through the source; 0: it does not come */
-static double
-fc_figures_pass_cost(const FcProgress *progress, const FcEffort *effort, FcPhase phase)
-{
-	const FcTarget *target = progress->target;
-	bool		keyed = fc_figures_keyed(target);
-	bool		writes = fc_caller_writes(target->options->caller);
-
-	if (fc_progress_flows(progress, phase, keyed))
-		return 0;
-	switch (phase)
-	{
-		case FC_PHASE_SPLIT:
-			return target->way == FC_WAY_SEND ? 0 : fc_estimate_split(effort);
-		case FC_PHASE_SCAN:
-			return !keyed || target->way == FC_WAY_PRESORTED ||
-				target->way == FC_WAY_SEND ? 0 : fc_estimate_scan(effort);
-		case FC_PHASE_LOAD:
-			return writes && target->way != FC_WAY_COPY ? fc_estimate_load(effort) : 0;
-		case FC_PHASE_CHECK:
-			return writes ? 0 : fc_estimate_load(effort);
-		case FC_PHASE_COPY:
-			return writes && target->way == FC_WAY_COPY ? fc_estimate_copy(effort) : 0;
-		default:
-			return 0;
-	}
-}
-
 /* What a phase takes, see report/estimate.h; 0: it does not come */
 static double
 fc_figures_cost(const FcProgress *progress, const FcEffort *effort, FcPhase phase)
 {
-	const FcOptions *options = progress->target->options;
+	const FcTarget *target = progress->target;
+	const FcOptions *options = target->options;
+	bool		keyed = fc_figures_keyed(target);
+	bool		writes = fc_caller_writes(options->caller);
 
+	if (fc_figures_flows(progress, phase, keyed))
+		return 0;
 	switch (phase)
 	{
 		case FC_PHASE_UNPACK:
 		case FC_PHASE_RECEIVE:
 			return progress->phase == phase ? fc_figures_stream_cost(progress, effort) : 0;
+		case FC_PHASE_SPLIT:
+			return target->way == FC_WAY_SEND ? 0 : fc_estimate_split(effort);
+		case FC_PHASE_SCAN:
+			return !keyed || target->way == FC_WAY_PRESORTED ||
+				target->way == FC_WAY_SEND ? 0 : fc_estimate_scan(effort);
 		case FC_PHASE_PARTITIONS:
 			return fc_estimate_make(effort);
+		case FC_PHASE_REPLACE:
+			return options->existing != FC_EXISTING_KEEP ? fc_estimate_split(effort) : 0;
+		case FC_PHASE_CHECK:
+			return writes ? 0 : fc_estimate_load(effort);
+		case FC_PHASE_COPY:
+			return writes && target->way == FC_WAY_COPY ? fc_estimate_copy(effort) : 0;
+		case FC_PHASE_LOAD:
+			return writes && target->way != FC_WAY_COPY ? fc_estimate_load(effort) : 0;
 		case FC_PHASE_INDEX:
 			return fc_estimate_index(effort);
 		case FC_PHASE_ATTACH:
 			return progress->early ? 0 : fc_estimate_attach(effort);
-		case FC_PHASE_ANALYZE:
-			return options->run_analyze ? fc_estimate_analyze(effort) : 0;
-		case FC_PHASE_REPLACE:
-			return options->existing != FC_EXISTING_KEEP ? fc_estimate_split(effort) : 0;
 		case FC_PHASE_REJECT:
 			return options->on_error != FC_ON_ERROR_STOP ? fc_estimate_split(effort) : 0;
+		case FC_PHASE_ANALYZE:
+			return options->run_analyze ? fc_estimate_analyze(effort) : 0;
 		default:
-			return fc_figures_pass_cost(progress, effort, phase);
+			return 0;
 	}
 }
 

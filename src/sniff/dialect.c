@@ -53,7 +53,7 @@ typedef struct FcGuesser
 	const FcOptions *options;
 	FcJudge    *judge;
 	size_t		limit;
-	uint32	   *counts;			/* by number of fields */
+	uint32		counts[FC_SNIFF_FIELDS + 2];	/* by number of fields */
 	bool		seen[256];		/* bytes that the sample has */
 	FcGuess    *best;
 } FcGuesser;
@@ -130,7 +130,7 @@ fc_dialect_count(FcGuesser *guesser, FcGuess *guess)
 
 	/* with one column, they are values of it */
 	guess->skips_empty = !options->given[FC_OPTION_skip_empty_lines] || options->skip_empty_lines;
-	memset(guesser->counts, 0, sizeof(uint32) * (FC_SNIFF_FIELDS + 2));
+	memset(guesser->counts, 0, sizeof(guesser->counts));
 	fc_records_begin(&cursor, guesser->sample, &guess->dialect, 0, guesser->limit * 4);
 	while ((record = fc_records_next(&cursor)) != NULL)
 	{
@@ -440,7 +440,6 @@ fc_dialect_guess(const FcSniffSample *sample, const FcOptions *options, FcJudge 
 	FcGuess    *guess;
 
 	guesser.limit = Max(FC_GUESS_BYTES / Max(sample->nplaces, 1), FC_GUESS_LEAST);
-	guesser.counts = palloc(sizeof(uint32) * (FC_SNIFF_FIELDS + 2));
 	fc_dialect_look(&guesser);
 	if (options->given[FC_OPTION_delimiter])
 		fc_dialect_delimiter(&guesser, options->format.delim[0]);
