@@ -300,8 +300,8 @@ fc_feed_reject(FcFeed *feed, bool ok)
 {
 	FcContext  *ctx = &feed->target->ctx;
 	FcParser   *parser = feed->parser;
-	const FcNulled *nulled;
-	int			n = ok ? fc_parse_nulled(parser, &nulled) : 0;
+	const FcBad *faults = fc_parse_bad(parser);
+	int			n = ok ? fc_parse_nulled(parser, &faults) : 1;
 	FcReject	reject;
 
 	/* a NOTICE has its context already */
@@ -309,15 +309,10 @@ fc_feed_reject(FcFeed *feed, bool ok)
 	if (ok)
 		fc_parse_count_nulled(parser, feed->offset, feed->length);
 	else
-		fc_reject_put(ctx, feed->offset, feed->length, fc_parse_bad(parser));
+		fc_reject_put(ctx, feed->offset, feed->length, faults);
 	for (int i = 0; i < n; i++)
 	{
-		fc_reject_fill_nulled(&reject, feed->offset, feed->length, &nulled[i]);
-		fc_notices_show(feed->target, &reject, feed->line);
-	}
-	if (!ok)
-	{
-		fc_reject_fill(&reject, feed->offset, feed->length, fc_parse_bad(parser));
+		fc_reject_fill(&reject, feed->offset, feed->length, &faults[i]);
 		fc_notices_show(feed->target, &reject, feed->line);
 	}
 	feed->silent = false;

@@ -148,15 +148,6 @@ fc_reject_fill(FcReject *reject, uint64 offset, uint64 length, const FcBad *bad)
 }
 
 void
-fc_reject_fill_nulled(FcReject *reject, uint64 offset, uint64 length,
-					  const FcNulled *nulled)
-{
-	const FcBad bad = {.column = nulled->column,.value = nulled->value};
-
-	fc_reject_fill(reject, offset, length, &bad);
-}
-
-void
 fc_reject_put(FcContext *ctx, uint64 offset, uint64 length, const FcBad *bad)
 {
 	FcReject	reject;
@@ -169,7 +160,7 @@ fc_reject_put(FcContext *ctx, uint64 offset, uint64 length, const FcBad *bad)
 
 void
 fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
-				 const FcNulled *nulled, int n)
+				 const FcBad *nulled, int n)
 {
 	if (n == 0)
 		return;
@@ -179,7 +170,7 @@ fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
 	{
 		FcReject	reject;
 
-		fc_reject_fill_nulled(&reject, offset, length, &nulled[i]);
+		fc_reject_fill(&reject, offset, length, &nulled[i]);
 		fc_reject_write(ctx, &reject);
 	}
 }

@@ -10,21 +10,15 @@
 
 #include "context/shared.h"
 
-/* Why a record is rejected */
+/* Why a record is rejected, or a value that the column's type refused is NULL */
 typedef struct FcBad
 {
-	uint32		class;			/* FC_CLASS_* of the fault, a tolerated one */
+	uint32		class;			/* FC_CLASS_* of the fault, a tolerated one; 0:
+								 * a value that became NULL */
 	const char *column;			/* or NULL */
 	const char *value;			/* of its field, as text; or NULL */
-	ErrorData  *edata;			/* SQLSTATE, message, detail, hint */
+	ErrorData  *edata;			/* SQLSTATE, message, detail, hint; or NULL */
 } FcBad;
-
-/* A value that became NULL because the column's type refused it */
-typedef struct FcNulled
-{
-	const char *column;
-	const char *value;			/* its field as text; NULL: it was NULL */
-} FcNulled;
 
 /* What is kept of a reject; the value is clipped, and a missing text is "" */
 typedef struct FcReject
@@ -43,13 +37,12 @@ typedef struct FcReject
 extern void fc_reject_put(FcContext *ctx, uint64 offset, uint64 length,
 						  const FcBad *bad);
 
-/* Fills in what fc_reject_put keeps, in the current memory context */
+/*
+ * Fills in what fc_reject_put keeps, or fc_reject_nulled of a value, in the
+ * current memory context
+ */
 extern void fc_reject_fill(FcReject *reject, uint64 offset, uint64 length,
 						   const FcBad *bad);
-
-/* Fills in what fc_reject_nulled keeps of a value, in the same way */
-extern void fc_reject_fill_nulled(FcReject *reject, uint64 offset, uint64 length,
-								  const FcNulled *nulled);
 
 /*
  * If n > 0 values of the record became NULL, counts the record, and keeps the
@@ -57,7 +50,7 @@ extern void fc_reject_fill_nulled(FcReject *reject, uint64 offset, uint64 length
  * phase in which a process parses it.
  */
 extern void fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
-							 const FcNulled *nulled, int n);
+							 const FcBad *nulled, int n);
 
 /* At the end of the phase: lets the leader read what this process has put */
 extern void fc_reject_end(FcContext *ctx);

@@ -252,7 +252,7 @@ static void
 fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 					   const char *given, ErrorData *edata)
 {
-	FcNulled   *nulled = &parser->faults.nulled[parser->faults.nnulled];
+	FcBad	   *nulled = &parser->faults.nulled[parser->faults.nnulled];
 
 	Assert(parser->faults.nnulled < parser->ncolumns);
 	if (!parser->shared->plan.set_null)
@@ -261,8 +261,7 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 						column->binary ? NULL : given, edata);
 		return;
 	}
-	nulled->column = column->name;
-	nulled->value = given;
+	*nulled = (FcBad) {.column = column->name, .value = given};
 	field->null = true;
 	/* a domain may refuse the NULL, too: that is thrown */
 	parser->record.values[column->index] = fc_column_value(column, field);
@@ -639,7 +638,7 @@ fc_parse_bad(const FcParser *parser)
 }
 
 int
-fc_parse_nulled(const FcParser *parser, const FcNulled **nulled)
+fc_parse_nulled(const FcParser *parser, const FcBad **nulled)
 {
 	*nulled = parser->faults.nulled;
 	return parser->faults.nnulled;
@@ -744,7 +743,7 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 		parser->complete &= fc_column_in_file(shared, attnum);
 	parser->record.fields = palloc(sizeof(FcField) * n);
 	parser->marks = palloc(sizeof(FcMarks));
-	parser->faults.nulled = palloc(sizeof(FcNulled) * n);
+	parser->faults.nulled = palloc(sizeof(FcBad) * n);
 	parser->texts.made = palloc0(sizeof(bool) * n);
 	parser->texts.nothing = pstrdup("");
 	parser->look.size = FC_PARSE_COPY;

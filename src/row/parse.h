@@ -108,7 +108,7 @@ extern const FcBad *fc_parse_bad(const FcParser *parser);
  * The values of the last record that became NULL by errors.set_null; returns
  * how many they are
  */
-extern int	fc_parse_nulled(const FcParser *parser, const FcNulled **nulled);
+extern int	fc_parse_nulled(const FcParser *parser, const FcBad **nulled);
 
 /* Hands the values that became NULL to fc_reject_nulled */
 extern void fc_parse_count_nulled(const FcParser *parser, uint64 offset, uint64 length);

@@ -53,7 +53,7 @@ typedef struct FcFaults
 {
 	FcBad		bad;
 	int			nnulled;
-	FcNulled   *nulled;
+	FcBad	   *nulled;			/* values that became NULL */
 	ResourceOwner owner;		/* holds what an input function opens */
 } FcFaults;
 
