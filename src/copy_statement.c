@@ -72,15 +72,12 @@ static FcStatement *called = NULL;
 
 /* Throws COPY's error for an option that is given twice */
 static void
-fc_statement_refuse_twice(const DefElem *def, const char *query)
+fc_statement_refuse_twice(DefElem *def, const char *query)
 {
 	ParseState *pstate = make_parsestate(NULL);
 
 	pstate->p_sourcetext = query;
-	ereport(ERROR,
-			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("conflicting or redundant options"),
-			 parser_errposition(pstate, def->location)));
+	errorConflictingDefElem(def, pstate);
 }
 
 /* Does the command have our option?  If so, *options are the others */

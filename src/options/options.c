@@ -149,10 +149,7 @@ fc_options_take(FcOptions *options, List *given, ParseState *pstate)
 			fc_option_refuse(def->defname, fc_caller_wrote_copy(options->caller) ? FC_FROM_COPY : FC_FROM_CALL,
 							 pstate, def->location);
 		if (options->given[option - fc_option_list])
-			ereport(ERROR,
-					(errcode(ERRCODE_SYNTAX_ERROR),
-					 errmsg("conflicting or redundant options"),
-					 parser_errposition(pstate, def->location)));
+			errorConflictingDefElem(def, pstate);
 		options->given[option - fc_option_list] = true;
 		fc_options_set(options, option, def);
 	}

@@ -180,14 +180,21 @@ fc_figures_of_phase(const FcProgress *progress)
 }
 
 double
-fc_figures_phase_seconds(const FcProgress *progress)
+fc_figures_since(instr_time start)
 {
-	bool		beside = fc_target_grows(progress->target) && progress->phase != FC_PHASE_SETUP;
 	instr_time	now;
 
 	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, beside ? progress->stream_start : progress->phase_start);
+	INSTR_TIME_SUBTRACT(now, start);
 	return Max(INSTR_TIME_GET_DOUBLE(now), 1e-6);
+}
+
+double
+fc_figures_phase_seconds(const FcProgress *progress)
+{
+	bool		beside = fc_target_grows(progress->target) && progress->phase != FC_PHASE_SETUP;
+
+	return fc_figures_since(beside ? progress->stream_start : progress->phase_start);
 }
 
 /* Is the phase part of this one, which unpacks or receives? */

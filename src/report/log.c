@@ -129,16 +129,6 @@ fc_log_count(const FcTarget *target, FcReportRow *row)
 	row->reason = fc_log_reason(target);
 }
 
-static double
-fc_log_seconds(const FcLog *log)
-{
-	instr_time	now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, log->start);
-	return Max(INSTR_TIME_GET_DOUBLE(now), 1e-6);
-}
-
 void
 fc_log_begin(FcLog *log, const FcOptions *options)
 {
@@ -233,7 +223,7 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	totals->way = row.way;
 	totals->reason = row.reason;
 	totals->wal = pgWalUsage.wal_bytes - log->wal;
-	totals->loaded.seconds = fc_log_seconds(log);
+	totals->loaded.seconds = fc_figures_since(log->start);
 	fc_report_end(totals);
 }
 
@@ -275,7 +265,7 @@ fc_log_take_failed(FcLog *log, const FcProgress *progress)
 	FcTotals   *totals = &log->totals;
 	FcTarget   *target = progress ? progress->target : NULL;
 
-	totals->loaded.seconds = fc_log_seconds(log);
+	totals->loaded.seconds = fc_figures_since(log->start);
 	totals->failed = unpack_sql_state(geterrcode());
 	totals->phase = progress ? progress->phase : FC_PHASE_SETUP;
 	if (target == NULL || target->source == NULL)

@@ -173,6 +173,9 @@ extern bool fc_figures_is_stream(const FcProgress *progress);
 /* The share of the phase that is done, from 0 to 1; -1 if it is not known */
 extern double fc_figures_of_phase(const FcProgress *progress);
 
+/* Seconds since then, more than 0 */
+extern double fc_figures_since(instr_time start);
+
 /* Seconds of the phase; one that unpacks as well began when unpacking did */
 extern double fc_figures_phase_seconds(const FcProgress *progress);
 
