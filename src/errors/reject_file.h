@@ -10,7 +10,7 @@
 
 #include "context/shared.h"
 
-/* Why a record is rejected, or a value that the column's type refused is NULL */
+/* Why a record is rejected, or why a value of it became NULL */
 typedef struct FcBad
 {
 	uint32		class;			/* FC_CLASS_* of the fault, a tolerated one; 0:

@@ -329,7 +329,7 @@ typedef struct FcColumnSeen
 	Bitmapset  *said;			/* numbers of the caller's null_strings that
 								 * came up */
 	bool		patterned;		/* patterns is set */
-	List	   *patterns;		/* FcValuePattern: those that all values match */
+	List	   *patterns;		/* FcValuePattern: those all values match */
 	List	   *likely;			/* those that all matched before one did not, */
 	uint64		unlikely;		/* and values that match none of these */
 	int64		low;			/* of numbers, without fractions */
@@ -426,7 +426,7 @@ extern bool fc_columns_is_boolean(const FcColumnSeen *column);
 /* Counts a first record that is no header */
 extern void fc_columns_count(FcTable *table, const FcSniffHeld *held);
 
-/* Adds a note, a format and its arguments, to the notes of a column or others */
+/* Adds a note, a format and its arguments, to those of a column or others */
 #define fc_sniff_note(notes, ...)	((notes) = lappend((notes), psprintf(__VA_ARGS__)))
 
 /*
