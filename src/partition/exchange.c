@@ -151,7 +151,7 @@ fc_exchange_refusal(Relation rel)
 		return "it is temporary, or not logged";
 	if (IsCatalogRelation(rel) || RelationIsUsedAsCatalogTable(rel))
 		return "it is a catalog";
-	if (fc_core_prunes_early())
+	if (OldSnapshotThresholdActive())
 		return "old_snapshot_threshold is set";
 	if (!fc_owns_relation(RelationGetRelid(rel), GetUserId()))
 		return "the caller does not own it";
@@ -204,7 +204,9 @@ fc_exchange_assume(Oid table, Oid substitute)
 	Relation	rel = relation_open(table, NoLock);
 	Relation	other = relation_open(substitute, NoLock);
 
-	fc_hand_on_storage(other, rel);
+	other->rd_createSubid = rel->rd_createSubid;
+	fc_new_storage_subid(other) = fc_new_storage_subid(rel);
+	fc_first_storage_subid(other) = fc_first_storage_subid(rel);
 	fc_assume_new_files(rel);
 	relation_close(rel, NoLock);
 	relation_close(other, NoLock);
@@ -294,8 +296,8 @@ fc_exchange_files(Oid table, Oid substitute, const List *indexes)
 
 		fc_exchange_one(pair->index, pair->like);
 	}
-	fc_close_files(table);
-	fc_close_files(substitute);
+	RelationCloseSmgrByOid(table);
+	RelationCloseSmgrByOid(substitute);
 }
 
 /* A TOAST table has the name that goes with its table's OID */

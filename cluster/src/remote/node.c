@@ -52,7 +52,7 @@ fc_node_wait_event(void)
 	static uint32 wait_event = 0;
 
 	if (wait_event == 0)
-		wait_event = fc_new_wait_event("FastCopyNode");
+		wait_event = WaitEventExtensionNew("FastCopyNode");
 	return wait_event;
 }
 
