@@ -170,18 +170,17 @@ fc_partman_is_sub(const FcPartmanSearch *search)
 	Oid			relid = RelationGetRelid(search->parent);
 	List	   *relids = lcons_oid(relid, search->parent->rd_rel->relispartition ?
 								   get_partition_ancestors(relid) : NIL);
-	ListCell   *lc;
 
-	foreach(lc, relids)
+	foreach_oid(oid, relids)
 	{
-		Oid			nspid = get_rel_namespace(lfirst_oid(lc));
+		Oid			nspid = get_rel_namespace(oid);
 		TupleDesc	desc;
 
 		/* another session may have dropped it */
 		if (OidIsValid(nspid) &&
 			fc_partman_row(search->config_sub, "sub_parent",
 						   psprintf("%s.%s", get_namespace_name(nspid),
-									get_rel_name(lfirst_oid(lc))), &desc))
+									get_rel_name(oid)), &desc))
 			return true;
 	}
 	return false;

@@ -304,15 +304,9 @@ fc_copy_pump(FcRemoteCopy *copy, Size least)
 static void
 fc_copy_pump_all(void)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, fc_transaction_members())
-	{
-		FcRemoteCopy *copy = dlist_container(FcMember, link, iter.cur)->copy;
-
-		if (copy && fc_copy_is_due(copy, copy->piece))
-			fc_copy_pump(copy, copy->piece);
-	}
+	fc_members_each(member, fc_transaction_members())
+		if (member->copy && fc_copy_is_due(member->copy, member->copy->piece))
+			fc_copy_pump(member->copy, member->copy->piece);
 }
 
 /* Waits until this stream, or another one that has a piece, can go on */
@@ -321,12 +315,10 @@ fc_copy_wait(const FcRemoteCopy *copy)
 {
 	WaitEventSet *set = fc_node_wait_begin(FC_COPY_SOCKETS);
 	int			n = 0;
-	dlist_iter	iter;
 
-	dlist_foreach(iter, fc_transaction_members())
+	fc_members_each(member, fc_transaction_members())
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-		FcRemoteCopy *other = member->copy;
+		const FcRemoteCopy *other = member->copy;
 
 		if (other && (other == copy || fc_copy_is_due(other, other->piece)) &&
 			n++ < FC_COPY_SOCKETS)

@@ -133,10 +133,8 @@ fc_transaction_leave(int level)
 		if (member->depth >= level)
 			fc_member_release(member);
 	fc_members_each(member, &members)
-	{
 		if (member->depth >= level)
 			fc_member_leave(member);
-	}
 }
 
 static void
@@ -180,12 +178,10 @@ static FcMember *
 fc_transaction_find(Oid server, Oid userid, bool makes)
 {
 	fc_members_each(member, &members)
-	{
 		if (member->node->server == server && member->node->userid == userid &&
 			(member->made != NIL) == makes &&
 			member->copy == NULL && !member->failed && !member->broken)
 			return member;
-	}
 	return NULL;
 }
 
@@ -193,11 +189,9 @@ FcMember *
 fc_transaction_maker(Oid server, Oid userid, const char *table)
 {
 	fc_members_each(member, &members)
-	{
 		if (member->node->server == server && member->node->userid == userid &&
 			fc_member_table(member, table))
 			return member;
-	}
 	return NULL;
 }
 
@@ -276,10 +270,8 @@ fc_remote_commit_by(FcRemoteCommit commit)
 	else if (commit > commit_by)
 	{
 		fc_members_each(member, &members)
-		{
 			fc_commit_foresee(commit, member->node,
 							  fc_member_count(&members, member->node->server, member));
-		}
 		commit_by = commit;
 	}
 }
