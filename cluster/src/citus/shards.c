@@ -286,24 +286,17 @@ fc_shards_read(Oid table, const char **why)
 	return fc_shards_are_whole(shards) ? shards : NULL;
 }
 
-static int
-fc_shards_datum_by_id(const void *a, const void *b)
-{
-	int64		left = DatumGetInt64(*(const Datum *) a);
-	int64		right = DatumGetInt64(*(const Datum *) b);
-
-	return left < right ? -1 : left > right;
-}
-
 /* The numbers of the shards, which is the order in which all lock them */
 static ArrayType *
 fc_shards_ids(const FcShards *shards)
 {
 	Datum	   *ids = palloc(sizeof(Datum) * shards->n);
+	FcShard    *list = palloc(sizeof(FcShard) * shards->n);
 
+	memcpy(list, shards->list, sizeof(FcShard) * shards->n);
+	qsort(list, shards->n, sizeof(FcShard), fc_shards_by_id);
 	for (int i = 0; i < shards->n; i++)
-		ids[i] = Int64GetDatum(shards->list[i].id);
-	qsort(ids, shards->n, sizeof(Datum), fc_shards_datum_by_id);
+		ids[i] = Int64GetDatum(list[i].id);
 	return construct_array(ids, shards->n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
 }
 

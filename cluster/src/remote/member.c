@@ -170,29 +170,7 @@ fc_member_cancel_all(dlist_head *members, int level, TimestampTz until)
 		fc_member_settle(member, until);
 }
 
-bool
-fc_member_quietly(void (*body) (void *arg), void *arg)
-{
-	MemoryContext old = CurrentMemoryContext;
-	uint32		held = InterruptHoldoffCount;
-	volatile bool done = false;
-
-	PG_TRY();
-	{
-		body(arg);
-		done = true;
-	}
-	PG_CATCH();
-	{
-		InterruptHoldoffCount = held;
-		MemoryContextSwitchTo(old);
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	return done;
-}
-
-/* Body of fc_member_quietly: has the node go back to the last savepoint */
+/* Body of fc_node_quietly: has the node go back to the last savepoint */
 static void
 fc_member_undo(void *arg)
 {
@@ -214,7 +192,7 @@ fc_member_roll_back(FcMember *member)
 {
 	ListCell   *lc;
 
-	if (!fc_member_quietly(fc_member_undo, member))
+	if (!fc_node_quietly(fc_member_undo, member))
 		member->broken = true;
 	member->failed = false;
 	foreach(lc, member->made)

@@ -87,13 +87,6 @@ extern void fc_member_release(FcMember *member);
 extern void fc_member_leave(FcMember *member);
 
 /*
- * Calls the function where nothing may be thrown, but memory or descriptors
- * may run out; false if it has thrown.  Core holds interrupts there, and an
- * error would let them go: they stay held.
- */
-extern bool fc_member_quietly(void (*body) (void *arg), void *arg);
-
-/*
  * The current subtransaction, in which the member did not begin, is rolled
  * back.  Never throws; if the node does not roll back in time, the member is
  * broken.

@@ -51,7 +51,7 @@ fc_transaction_drop(FcMember *member)
 	fc_node_close(member->node);
 }
 
-/* Body of fc_member_quietly */
+/* Body of fc_node_quietly */
 static void
 fc_transaction_leave_copies(void *level)
 {
@@ -66,7 +66,7 @@ fc_transaction_leave_copies(void *level)
 static void
 fc_transaction_cancel(int level)
 {
-	(void) fc_member_quietly(fc_transaction_leave_copies, &level);
+	(void) fc_node_quietly(fc_transaction_leave_copies, &level);
 }
 
 static void
@@ -74,17 +74,6 @@ fc_transaction_drop_all(void)
 {
 	while (!dlist_is_empty(&members))
 		fc_transaction_drop(dlist_container(FcMember, link, dlist_head_node(&members)));
-}
-
-/*
- * The transaction is prepared, so that nobody commits what was sent: ours was
- * not called before
- */
-static void
-fc_transaction_break(void)
-{
-	fc_members_each(member, &members)
-		member->broken = true;
 }
 
 static void
@@ -105,7 +94,9 @@ fc_transaction_event(XactEvent event, void *arg)
 					 errhint("Use COMMIT.")));
 			break;
 		case XACT_EVENT_PREPARE:
-			fc_transaction_break();
+			/* nobody commits what was sent: ours was not called before */
+			fc_members_each(member, &members)
+				member->broken = true;
 			pg_fallthrough;
 		case XACT_EVENT_COMMIT:
 			fc_commit_finish(&members);

@@ -73,7 +73,9 @@ typedef struct FcSendLeaf
 	uint32		chunk;			/* the last one with a record for it */
 	instr_time	begun;
 
-	FcSent		sent;
+	bool		fast;			/* the server's fast_copy loads it */
+	FcElsewhereSent sent;		/* without texts; seconds in which a COPY to
+								 * it was open */
 } FcSendLeaf;
 
 struct FcSender
@@ -145,8 +147,6 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 		leaf->leaf = fc_dispatch_foreign(sender->dispatch, i);
 		leaf->table = leaf->leaf->created ? leaf->leaf->created->remote : NULL;
 		leaf->sent.leaf = leaf->leaf->oid;
-		leaf->sent.shard = leaf->leaf->shard;
-		leaf->sent.created = leaf->table != NULL;
 		leaf->pending = true;
 	}
 	fc_send_lock(sender);
@@ -185,7 +185,7 @@ fc_send_open_leaf(FcSender *sender, FcSendLeaf *leaf)
 	table_close(rel, NoLock);
 	if (leaf->copy)
 	{
-		leaf->sent.fast = fc_remote_copy_is_fast(leaf->copy);
+		leaf->fast = fc_remote_copy_is_fast(leaf->copy);
 		sender->nopen++;
 	}
 	MemoryContextSwitchTo(old);
@@ -653,8 +653,18 @@ fc_send_count(const FcSender *sender)
 	return sender->nleaves;
 }
 
-FcSent
+FcElsewhereSent
 fc_send_sent(const FcSender *sender, int i)
 {
-	return sender->leaves[i].sent;
+	const FcSendLeaf *leaf = &sender->leaves[i];
+	const FcShard *shard = leaf->leaf->shard;
+	FcElsewhereSent sent = leaf->sent;
+
+	if (sent.rows == 0)
+		return sent;
+	sent.name = shard ? fc_shard_relname(sent.leaf, shard) : get_rel_name(sent.leaf);
+	sent.choice = psprintf("sent to server \"%s\"%s%s", fc_remote_server(sent.leaf, shard),
+						   leaf->fast ? " and its fast_copy" : "",
+						   leaf->table ? ", new" : "");
+	return sent;
 }

@@ -28,18 +28,6 @@ typedef struct FcSendPlan
 	FcRemoteOptions options;	/* of COPY on the servers */
 } FcSendPlan;
 
-/* What was sent to a leaf */
-typedef struct FcSent
-{
-	Oid			leaf;
-	const FcShard *shard;		/* of it, or NULL */
-	uint64		rows;
-	uint64		bytes;
-	double		seconds;		/* in which a COPY to it was open */
-	bool		created;		/* by this load */
-	bool		fast;			/* the server's fast_copy has loaded it */
-} FcSent;
-
 /*
  * Locks the leaves on other servers, and makes ready for a pass over the whole
  * file, which finds its chunks if it is the whole load (send/pass.h).  Beside
@@ -66,7 +54,7 @@ extern void fc_send_end(FcSender *sender);
 /* Rows in all COPYs, as the servers have counted them; and leaf by leaf */
 extern uint64 fc_send_rows(const FcSender *sender);
 extern int	fc_send_count(const FcSender *sender);
-extern FcSent fc_send_sent(const FcSender *sender, int i);
+extern FcElsewhereSent fc_send_sent(const FcSender *sender, int i);
 
 /*
  * Returns why core must load because of this foreign table, which is the target
