@@ -5,8 +5,9 @@
  *	  knows PostgreSQL's versions (15 to 19).
  *
  * Each wrapper is called in one way in all versions.  Its comment tells which
- * version changed what it wraps, and how: "16:" means from 16 on.  It is a macro
- * where versions differ in a name, or in an argument that is always the same.
+ * version changed what it wraps, and how: "16:" means from 16 on.  It is a
+ * macro where versions differ in a name, or in an argument that is always the
+ * same.
  *
  *-------------------------------------------------------------------------
  */
@@ -167,19 +168,21 @@ fc_rte_require_delete(ParseNamespaceItem *nsitem)
 static inline void
 fc_rte_require_select(ParseNamespaceItem *nsitem, AttrNumber attnum)
 {
-	Bitmapset **columns = &fc_rte_permissions(nsitem)->selectedCols;
+	int			member = attnum - FirstLowInvalidHeapAttributeNumber;
 
 	fc_rte_permissions(nsitem)->requiredPerms |= ACL_SELECT;
-	*columns = bms_add_member(*columns, attnum - FirstLowInvalidHeapAttributeNumber);
+	fc_rte_permissions(nsitem)->selectedCols =
+		bms_add_member(fc_rte_permissions(nsitem)->selectedCols, member);
 }
 
 static inline void
 fc_rte_require_update(ParseNamespaceItem *nsitem, AttrNumber attnum)
 {
-	Bitmapset **columns = &fc_rte_permissions(nsitem)->updatedCols;
+	int			member = attnum - FirstLowInvalidHeapAttributeNumber;
 
 	fc_rte_permissions(nsitem)->requiredPerms |= ACL_UPDATE;
-	*columns = bms_add_member(*columns, attnum - FirstLowInvalidHeapAttributeNumber);
+	fc_rte_permissions(nsitem)->updatedCols =
+		bms_add_member(fc_rte_permissions(nsitem)->updatedCols, member);
 }
 
 static inline void
@@ -248,7 +251,7 @@ extern uint32 fc_wait_event(FcWaitEvent event);
 #define fc_create_wait_event_set(n) CreateWaitEventSet(CurrentMemoryContext, n)
 #endif
 
-/* 16: one check of ownership, and one of privileges, for all kinds of objects */
+/* 16: one check of ownership and one of privileges for all kinds of objects */
 #if PG_VERSION_NUM >= 160000
 #define fc_owns_relation(oid, role) object_ownercheck(RelationRelationId, oid, role)
 #define fc_namespace_aclcheck(oid, role, mode) object_aclcheck(NamespaceRelationId, oid, role, mode)
