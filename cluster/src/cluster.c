@@ -18,16 +18,12 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "citus/catalog.h"
+#include "citus/citus.h"
 #include "compat/compat.h"
 #include "elsewhere/elsewhere.h"
 #include "elsewhere/services.h"
-#include "send/dispatch.h"
 #include "send/send.h"
-#include "remote/commit.h"
 #include "remote/remote.h"
-#include "remote/resolve.h"
-#include "remote/transaction.h"
 
 PG_MODULE_MAGIC;
 

@@ -26,7 +26,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "citus/catalog.h"
+#include "citus/citus.h"
 
 struct FcCitusScan
 {

@@ -39,9 +39,7 @@
 #include "utils/timestamp.h"
 
 #include "elsewhere/elsewhere.h"
-#include "remote/commit.h"
-#include "remote/gid.h"
-#include "remote/log.h"
+#include "remote/remote.h"
 
 /*
  * ms that all nodes together have to commit, or to roll back, what is

@@ -29,7 +29,6 @@
 
 #include "remote/conninfo.h"
 #include "remote/remote.h"
-#include "remote/transaction.h"
 
 /* Bytes of a buffer */
 #define FC_COPY_BUFFER	(256 * 1024)

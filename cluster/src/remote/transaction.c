@@ -22,10 +22,7 @@
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
-#include "remote/commit.h"
 #include "remote/remote.h"
-#include "remote/resolve.h"
-#include "remote/transaction.h"
 
 /* ms that all nodes together have to leave their COPYs */
 #define FC_TRANSACTION_LEAVE_MS	1000

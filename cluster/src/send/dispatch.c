@@ -33,7 +33,7 @@
 #include "utils/rel.h"
 
 #include "errors/first_error.h"
-#include "send/dispatch.h"
+#include "send/send.h"
 #include "row/parse_some.h"
 
 typedef struct FcDispatchTable FcDispatchTable;

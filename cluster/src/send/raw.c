@@ -22,7 +22,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "send/dispatch.h"
 #include "send/send.h"
 #include "remote/remote.h"
 

@@ -42,7 +42,6 @@
 #include "errors/first_error.h"
 #include "errors/lines.h"
 #include "grammar/record.h"
-#include "send/dispatch.h"
 #include "send/send.h"
 #include "remote/remote.h"
 #include "row/chunk_reader.h"
