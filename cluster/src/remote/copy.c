@@ -165,6 +165,7 @@ fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums
 					 const FcRemoteOptions *options, const FcRemoteTable *table)
 {
 	FcMember   *member = fc_copy_join(place, userid, table);
+	MemoryContext copying;
 	bool		fast;
 	char	   *sql;
 	char	   *name;
@@ -178,16 +179,16 @@ fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums
 	sql = fc_copy_sql(place, attnums, options, fast);
 	member->failed = true;
 	fc_node_copy(member->node, sql);
-	member->copying = AllocSetContextCreate(member->node->context, "fast_copy stream",
-											ALLOCSET_SMALL_SIZES);
-	copy = MemoryContextAllocZero(member->copying, sizeof(FcRemoteCopy));
+	copying = AllocSetContextCreate(member->node->context, "fast_copy stream",
+									ALLOCSET_SMALL_SIZES);
+	copy = MemoryContextAllocZero(copying, sizeof(FcRemoteCopy));
 	copy->member = member;
 	copy->fast = fast;
 	/* as the node clips it */
 	name = fc_remote_relname(place);
 	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
-	copy->table = MemoryContextStrdup(member->copying, name);
-	copy->buffer = MemoryContextAlloc(member->copying, FC_COPY_BUFFER + 2 * FC_COPY_PAGE);
+	copy->table = MemoryContextStrdup(copying, name);
+	copy->buffer = MemoryContextAlloc(copying, FC_COPY_BUFFER + 2 * FC_COPY_PAGE);
 	copy->buffer = (char *) TYPEALIGN(FC_COPY_PAGE, copy->buffer) + FC_COPY_PAGE / 2;
 	copy->share = fc_copy_share(fc_wire_socket(member->node->wire));
 	copy->try_at = copy->piece = FC_COPY_PACKET - FC_COPY_HEAD;

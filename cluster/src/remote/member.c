@@ -113,9 +113,8 @@ fc_member_table(const FcMember *member, const char *name)
 void
 fc_member_end_copy(FcMember *member)
 {
+	MemoryContextDelete(GetMemoryChunkContext(member->copy));
 	member->copy = NULL;
-	MemoryContextDelete(member->copying);
-	member->copying = NULL;
 }
 
 /* Tells the node to end a COPY that runs there, and does not wait */

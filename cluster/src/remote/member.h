@@ -46,8 +46,7 @@ typedef struct FcMember
 	int			level;			/* of the subtransaction that began it */
 	int			depth;			/* of savepoints there, as levels here */
 	List	   *made;			/* FcMadeTable, in the node's context */
-	struct FcRemoteCopy *copy;	/* that runs; or NULL */
-	MemoryContext copying;		/* the COPY lies in it */
+	struct FcRemoteCopy *copy;	/* that runs, in a context of its own; or NULL */
 	bool		ending;			/* told to end its COPY, and not asked since */
 	bool		failed;			/* what was done since the last savepoint must
 								 * be rolled back */

@@ -122,6 +122,7 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	FcSender   *sender = palloc0(sizeof(FcSender));
 	ResultRelInfo *root;
+	const List *foreign;
 
 	sender->ctx = ctx;
 	sender->plan = *plan;
@@ -137,13 +138,14 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	/* the first pass over the whole file finds its chunks */
 	if (plan->load.whole)
 		fc_chunk_reader_find(&sender->reader, FC_UNSPLIT_FIND);
-	sender->nleaves = fc_dispatch_nforeign(sender->dispatch);
+	foreign = fc_dispatch_foreign(sender->dispatch);
+	sender->nleaves = list_length(foreign);
 	sender->leaves = palloc0(sizeof(FcSendLeaf) * Max(sender->nleaves, 1));
 	for (int i = 0; i < sender->nleaves; i++)
 	{
 		FcSendLeaf *leaf = &sender->leaves[i];
 
-		leaf->leaf = fc_dispatch_foreign(sender->dispatch, i);
+		leaf->leaf = list_nth(foreign, i);
 		leaf->table = leaf->leaf->created ? leaf->leaf->created->remote : NULL;
 		leaf->sent.leaf = leaf->leaf->oid;
 		leaf->pending = true;

@@ -46,9 +46,8 @@ extern FcDispatch *fc_dispatch_begin(FcContext *ctx, FcParser *parser,
 extern FcDispatch *fc_dispatch_begin_shards(FcContext *ctx, FcParser *parser, FcShards *shards);
 extern void fc_dispatch_end(FcDispatch *dispatch);
 
-/* The leaves on other servers: n, by number */
-extern int	fc_dispatch_nforeign(const FcDispatch *dispatch);
-extern const FcDispatchLeaf *fc_dispatch_foreign(const FcDispatch *dispatch, int number);
+/* The leaves on other servers, by number: FcDispatchLeaf */
+extern const List *fc_dispatch_foreign(const FcDispatch *dispatch);
 
 /*
  * Finds the leaf of the record, which stays as it is; *leaf is NULL if it has
