@@ -46,7 +46,8 @@ typedef struct FcMember
 	int			level;			/* of the subtransaction that began it */
 	int			depth;			/* of savepoints there, as levels here */
 	List	   *made;			/* FcMadeTable, in the node's context */
-	struct FcRemoteCopy *copy;	/* that runs, in a context of its own; or NULL */
+	struct FcRemoteCopy *copy;	/* that runs, in a context of its own; or
+								 * NULL */
 	bool		ending;			/* told to end its COPY, and not asked since */
 	bool		failed;			/* what was done since the last savepoint must
 								 * be rolled back */
