@@ -18,16 +18,12 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "citus/catalog.h"
+#include "citus/citus.h"
 #include "compat/compat.h"
 #include "elsewhere/elsewhere.h"
 #include "elsewhere/services.h"
-#include "send/dispatch.h"
 #include "send/send.h"
-#include "remote/commit.h"
 #include "remote/remote.h"
-#include "remote/resolve.h"
-#include "remote/transaction.h"
 
 PG_MODULE_MAGIC;
 
@@ -172,21 +168,6 @@ fc_cluster_begin(FcTarget *target, const FcElsewhereLoad *load)
 	return fc_send_begin(&target->ctx, &plan);
 }
 
-static FcElsewhereSent
-fc_cluster_sent(const FcSender *sender, int i)
-{
-	FcSent		sent = fc_send_sent(sender, i);
-	FcElsewhereSent told = {sent.leaf, .rows = sent.rows, .bytes = sent.bytes, .seconds = sent.seconds};
-
-	if (sent.rows == 0)
-		return told;
-	told.name = sent.shard ? fc_shard_relname(sent.leaf, sent.shard) : get_rel_name(sent.leaf);
-	told.choice = psprintf("sent to server \"%s\"%s%s", fc_remote_server(sent.leaf, sent.shard),
-						   sent.fast ? " and its fast_copy" : "",
-						   sent.created ? ", new" : "");
-	return told;
-}
-
 static const FcElsewhere functions = {
 	.check_options = fc_cluster_check_options,
 	.places = fc_cluster_places,
@@ -208,7 +189,7 @@ static const FcElsewhere functions = {
 	.finish = fc_send_finish,
 	.rows = fc_send_rows,
 	.nleaves = fc_send_count,
-	.sent = fc_cluster_sent,
+	.sent = fc_send_sent,
 	.end = fc_send_end,
 	.complete = fc_remote_build_indexes,
 	.has_made = fc_remote_has_made,

@@ -137,25 +137,17 @@ fc_set_relstats(Relation rel, BlockNumber pages, double tuples,
 }
 
 /* 17: an index's access method says whether workers can help to build it */
-static inline bool
-fc_am_builds_in_parallel(Oid am)
-{
 #if PG_VERSION_NUM >= 170000
-	return GetIndexAmRoutineByAmId(am, false)->amcanbuildparallel;
+#define fc_am_builds_in_parallel(am) (GetIndexAmRoutineByAmId(am, false)->amcanbuildparallel)
 #else
-	return am == BTREE_AM_OID;
+#define fc_am_builds_in_parallel(am) ((am) == BTREE_AM_OID)
 #endif
-}
 
 /* 19: index_build takes progress.  Builds an index in this process alone */
-static inline void
-fc_build_index_alone(Relation heap, Relation index, IndexInfo *info)
-{
 #if PG_VERSION_NUM >= 190000
-	index_build(heap, index, info, false, false, true);
+#define fc_build_index_alone(heap, index, info) index_build(heap, index, info, false, false, true)
 #else
-	index_build(heap, index, info, false, false);
+#define fc_build_index_alone(heap, index, info) index_build(heap, index, info, false, false)
 #endif
-}
 
 #endif							/* FC_COMPAT_CATALOG_H */

@@ -5,7 +5,9 @@
  *	  knows PostgreSQL's versions (15 to 19).
  *
  * Each wrapper is called in one way in all versions.  Its comment tells which
- * version changed what it wraps, and how: "16:" means from 16 on.
+ * version changed what it wraps, and how: "16:" means from 16 on.  It is a
+ * macro where versions differ in a name, or in an argument that is always the
+ * same.
  *
  *-------------------------------------------------------------------------
  */
@@ -100,16 +102,14 @@
 #define FC_CORE_HAS_DEFAULT false
 #endif
 
-/* 16: build_attrmap_by_name_if_req takes missing_ok */
-static inline AttrMap *
-fc_build_attrmap_if_req(TupleDesc indesc, TupleDesc outdesc)
-{
+/* 16: these take missing_ok */
 #if PG_VERSION_NUM >= 160000
-	return build_attrmap_by_name_if_req(indesc, outdesc, false);
+#define fc_build_attrmap(in, out) build_attrmap_by_name(in, out, false)
+#define fc_build_attrmap_if_req(in, out) build_attrmap_by_name_if_req(in, out, false)
 #else
-	return build_attrmap_by_name_if_req(indesc, outdesc);
+#define fc_build_attrmap(in, out) build_attrmap_by_name(in, out)
+#define fc_build_attrmap_if_req(in, out) build_attrmap_by_name_if_req(in, out)
 #endif
-}
 
 /* 16: BufFileReadExact; 15's BufFileRead leaves a short read to the caller */
 static inline void
@@ -129,11 +129,7 @@ fc_buffile_read(BufFile *file, void *ptr, size_t size)
 static inline void
 fc_buffile_write(BufFile *file, const void *ptr, size_t size)
 {
-#if PG_VERSION_NUM >= 160000
-	BufFileWrite(file, ptr, size);
-#else
 	BufFileWrite(file, (void *) ptr, size);
-#endif
 }
 
 /* 16: ExecInsertIndexTuples takes onlySummarizing.  19: flags in place of it */
@@ -151,24 +147,22 @@ fc_insert_index_tuples(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate)
 }
 
 /* 16: permissions left the range table entry for a list of their own */
+#if PG_VERSION_NUM >= 160000
+#define fc_rte_permissions(nsitem) ((nsitem)->p_perminfo)
+#else
+#define fc_rte_permissions(nsitem) ((nsitem)->p_rte)
+#endif
+
 static inline void
 fc_rte_require_insert(ParseNamespaceItem *nsitem)
 {
-#if PG_VERSION_NUM >= 160000
-	nsitem->p_perminfo->requiredPerms = ACL_INSERT;
-#else
-	nsitem->p_rte->requiredPerms = ACL_INSERT;
-#endif
+	fc_rte_permissions(nsitem)->requiredPerms = ACL_INSERT;
 }
 
 static inline void
 fc_rte_require_delete(ParseNamespaceItem *nsitem)
 {
-#if PG_VERSION_NUM >= 160000
-	nsitem->p_perminfo->requiredPerms |= ACL_DELETE;
-#else
-	nsitem->p_rte->requiredPerms |= ACL_DELETE;
-#endif
+	fc_rte_permissions(nsitem)->requiredPerms |= ACL_DELETE;
 }
 
 static inline void
@@ -176,13 +170,9 @@ fc_rte_require_select(ParseNamespaceItem *nsitem, AttrNumber attnum)
 {
 	int			member = attnum - FirstLowInvalidHeapAttributeNumber;
 
-#if PG_VERSION_NUM >= 160000
-	nsitem->p_perminfo->requiredPerms |= ACL_SELECT;
-	nsitem->p_perminfo->selectedCols = bms_add_member(nsitem->p_perminfo->selectedCols, member);
-#else
-	nsitem->p_rte->requiredPerms |= ACL_SELECT;
-	nsitem->p_rte->selectedCols = bms_add_member(nsitem->p_rte->selectedCols, member);
-#endif
+	fc_rte_permissions(nsitem)->requiredPerms |= ACL_SELECT;
+	fc_rte_permissions(nsitem)->selectedCols =
+		bms_add_member(fc_rte_permissions(nsitem)->selectedCols, member);
 }
 
 static inline void
@@ -190,23 +180,15 @@ fc_rte_require_update(ParseNamespaceItem *nsitem, AttrNumber attnum)
 {
 	int			member = attnum - FirstLowInvalidHeapAttributeNumber;
 
-#if PG_VERSION_NUM >= 160000
-	nsitem->p_perminfo->requiredPerms |= ACL_UPDATE;
-	nsitem->p_perminfo->updatedCols = bms_add_member(nsitem->p_perminfo->updatedCols, member);
-#else
-	nsitem->p_rte->requiredPerms |= ACL_UPDATE;
-	nsitem->p_rte->updatedCols = bms_add_member(nsitem->p_rte->updatedCols, member);
-#endif
+	fc_rte_permissions(nsitem)->requiredPerms |= ACL_UPDATE;
+	fc_rte_permissions(nsitem)->updatedCols =
+		bms_add_member(fc_rte_permissions(nsitem)->updatedCols, member);
 }
 
 static inline void
 fc_rte_insert_columns(ParseNamespaceItem *nsitem, Bitmapset *columns)
 {
-#if PG_VERSION_NUM >= 160000
-	nsitem->p_perminfo->insertedCols = columns;
-#else
-	nsitem->p_rte->insertedCols = columns;
-#endif
+	fc_rte_permissions(nsitem)->insertedCols = columns;
 }
 
 /* 16: takes permissions.  18: takes the relations that pruning left: all */
@@ -240,15 +222,9 @@ fc_check_permissions(ParseState *pstate)
 #endif
 
 /* 17: extensions name their wait events */
-static inline uint32
-fc_new_wait_event(const char *name)
-{
-#if PG_VERSION_NUM >= 170000
-	return WaitEventExtensionNew(name);
-#else
-	return PG_WAIT_EXTENSION;
+#if PG_VERSION_NUM < 170000
+#define WaitEventExtensionNew(name) PG_WAIT_EXTENSION
 #endif
-}
 
 /* What a process of a load waits for, as compat/wait_event.c names it */
 typedef enum FcWaitEvent
@@ -269,37 +245,24 @@ typedef enum FcWaitEvent
 extern uint32 fc_wait_event(FcWaitEvent event);
 
 /* 17: a set of events belongs to a resource owner */
-static inline WaitEventSet *
-fc_create_wait_event_set(int n)
-{
 #if PG_VERSION_NUM >= 170000
-	return CreateWaitEventSet(CurrentResourceOwner, n);
+#define fc_create_wait_event_set(n) CreateWaitEventSet(CurrentResourceOwner, n)
 #else
-	return CreateWaitEventSet(CurrentMemoryContext, n);
+#define fc_create_wait_event_set(n) CreateWaitEventSet(CurrentMemoryContext, n)
 #endif
-}
 
-/* 16: build_attrmap_by_name takes missing_ok */
-static inline AttrMap *
-fc_build_attrmap(TupleDesc indesc, TupleDesc outdesc)
-{
+/* 16: one check of ownership and one of privileges for all kinds of objects */
 #if PG_VERSION_NUM >= 160000
-	return build_attrmap_by_name(indesc, outdesc, false);
+#define fc_owns_relation(oid, role) object_ownercheck(RelationRelationId, oid, role)
+#define fc_namespace_aclcheck(oid, role, mode) object_aclcheck(NamespaceRelationId, oid, role, mode)
+#define fc_tablespace_aclcheck(oid, role, mode) object_aclcheck(TableSpaceRelationId, oid, role, mode)
+#define fc_server_aclcheck(oid, role, mode) object_aclcheck(ForeignServerRelationId, oid, role, mode)
 #else
-	return build_attrmap_by_name(indesc, outdesc);
+#define fc_owns_relation pg_class_ownercheck
+#define fc_namespace_aclcheck pg_namespace_aclcheck
+#define fc_tablespace_aclcheck pg_tablespace_aclcheck
+#define fc_server_aclcheck pg_foreign_server_aclcheck
 #endif
-}
-
-/* 16: one ownership check for all kinds of objects */
-static inline bool
-fc_owns_relation(Oid relid, Oid roleid)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_ownercheck(RelationRelationId, relid, roleid);
-#else
-	return pg_class_ownercheck(relid, roleid);
-#endif
-}
 
 /* 17: AlterObjectOwner_internal takes the catalog by its OID */
 static inline void
@@ -312,37 +275,6 @@ fc_change_statistics_owner(Oid statistics, Oid owner)
 
 	AlterObjectOwner_internal(catalog, statistics, owner);
 	table_close(catalog, RowExclusiveLock);
-#endif
-}
-
-/* 16: one privilege check for all kinds of objects */
-static inline AclResult
-fc_namespace_aclcheck(Oid nspid, Oid roleid, AclMode mode)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_aclcheck(NamespaceRelationId, nspid, roleid, mode);
-#else
-	return pg_namespace_aclcheck(nspid, roleid, mode);
-#endif
-}
-
-static inline AclResult
-fc_tablespace_aclcheck(Oid tablespace, Oid roleid, AclMode mode)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_aclcheck(TableSpaceRelationId, tablespace, roleid, mode);
-#else
-	return pg_tablespace_aclcheck(tablespace, roleid, mode);
-#endif
-}
-
-static inline AclResult
-fc_server_aclcheck(Oid server, Oid roleid, AclMode mode)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_aclcheck(ForeignServerRelationId, server, roleid, mode);
-#else
-	return pg_foreign_server_aclcheck(server, roleid, mode);
 #endif
 }
 
@@ -377,47 +309,25 @@ fc_library_is_there(const char *name)
 #endif
 
 /* 17: the server keeps old rows for as long as a snapshot may see them */
-static inline bool
-fc_core_prunes_early(void)
-{
 #if PG_VERSION_NUM >= 170000
-	return false;
-#else
-	return OldSnapshotThresholdActive();
+#define OldSnapshotThresholdActive() false
 #endif
-}
 
 /* 18: a CHECK need not be enforced */
-static inline bool
-fc_check_is_enforced(const ConstrCheck *check)
-{
 #if PG_VERSION_NUM >= 180000
-	return check->ccenforced;
+#define fc_check_is_enforced(check) ((check)->ccenforced)
 #else
-	return true;
+#define fc_check_is_enforced(check) true
 #endif
-}
 
 /* 18: a generated column need not be stored */
-static inline bool
-fc_is_virtual(Form_pg_attribute att)
-{
 #if PG_VERSION_NUM >= 180000
-	return att->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL;
+#define fc_is_virtual(att) ((att)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
+#define fc_has_virtual(desc) ((desc)->constr && (desc)->constr->has_generated_virtual)
 #else
-	return false;
+#define fc_is_virtual(att) false
+#define fc_has_virtual(desc) false
 #endif
-}
-
-static inline bool
-fc_has_virtual(TupleDesc desc)
-{
-#if PG_VERSION_NUM >= 180000
-	return desc->constr && desc->constr->has_generated_virtual;
-#else
-	return false;
-#endif
-}
 
 /* A CHECK's expression, with those of virtual columns in place of them */
 static inline Node *
@@ -453,35 +363,25 @@ fc_check_index(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate,
 }
 
 /* 16: takes escontext.  Reads a qualified name as to_regclass does */
-static inline List *
-fc_string_to_names(const char *name)
-{
 #if PG_VERSION_NUM >= 160000
-	return stringToQualifiedNameList(name, NULL);
+#define fc_string_to_names(name) stringToQualifiedNameList(name, NULL)
 #else
-	return stringToQualifiedNameList(name);
+#define fc_string_to_names(name) stringToQualifiedNameList(name)
 #endif
-}
 
 /* 17: code run as the table's owner sees pg_catalog and pg_temp only */
-static inline void
-fc_restrict_search_path(void)
-{
 #if PG_VERSION_NUM >= 170000
-	RestrictSearchPath();
+#define fc_restrict_search_path() RestrictSearchPath()
+#else
+#define fc_restrict_search_path() ((void) 0)
 #endif
-}
 
 /* 17: intervals can be infinite */
-static inline bool
-fc_interval_is_infinite(const Interval *span)
-{
 #if PG_VERSION_NUM >= 170000
-	return INTERVAL_NOT_FINITE(span);
+#define fc_interval_is_infinite(span) INTERVAL_NOT_FINITE(span)
 #else
-	return false;
+#define fc_interval_is_infinite(span) false
 #endif
-}
 
 /*
  * 16: vacuum takes the strategy and a memory context.  19: each of VACUUM and
@@ -508,15 +408,11 @@ fc_analyze_tables(List *tables)
 }
 
 /* 16: takes escontext.  Rounds to the precision of a column */
-static inline void
-fc_adjust_timestamp(Timestamp *stamp, int32 typmod)
-{
 #if PG_VERSION_NUM >= 160000
-	AdjustTimestampForTypmod(stamp, typmod, NULL);
+#define fc_adjust_timestamp(stamp, typmod) AdjustTimestampForTypmod(stamp, typmod, NULL)
 #else
-	AdjustTimestampForTypmod(stamp, typmod);
+#define fc_adjust_timestamp(stamp, typmod) AdjustTimestampForTypmod(stamp, typmod)
 #endif
-}
 
 /*
  * 16: DecodeTimezoneAbbrev gives the type by reference, and returns why it
@@ -539,25 +435,13 @@ fc_decode_timezone_abbrev(char *lowtoken, int *offset, pg_tz **tz)
 }
 
 /* 19: one field tells the format of COPY */
-static inline bool
-fc_format_is_binary(const CopyFormatOptions *format)
-{
 #if PG_VERSION_NUM >= 190000
-	return format->format == COPY_FORMAT_BINARY;
+#define fc_format_is_binary(options) ((options)->format == COPY_FORMAT_BINARY)
+#define fc_format_is_csv(options) ((options)->format == COPY_FORMAT_CSV)
 #else
-	return format->binary;
+#define fc_format_is_binary(options) ((options)->binary)
+#define fc_format_is_csv(options) ((options)->csv_mode)
 #endif
-}
-
-static inline bool
-fc_format_is_csv(const CopyFormatOptions *format)
-{
-#if PG_VERSION_NUM >= 190000
-	return format->format == COPY_FORMAT_CSV;
-#else
-	return format->csv_mode;
-#endif
-}
 
 /* 19: the type of a row that was put together needs this before it is used */
 static inline TupleDesc
@@ -570,15 +454,11 @@ fc_finish_desc(TupleDesc desc)
 }
 
 /* 19: table_beginscan takes flags.  Begins to read all rows */
-static inline TableScanDesc
-fc_begin_scan(Relation rel, Snapshot snapshot)
-{
 #if PG_VERSION_NUM >= 190000
-	return table_beginscan(rel, snapshot, 0, NULL, SO_NONE);
+#define fc_begin_scan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL, SO_NONE)
 #else
-	return table_beginscan(rel, snapshot, 0, NULL);
+#define fc_begin_scan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL)
 #endif
-}
 
 /* 19: renamed.  The replication origin of the session */
 #if PG_VERSION_NUM >= 190000
@@ -622,15 +502,11 @@ fc_slot_pid(const ReplicationSlot *slot)
 #endif
 
 /* 16: an error of COPY may be about no line in particular: is it? */
-static inline bool
-fc_copy_relname_only(CopyFromState cstate)
-{
 #if PG_VERSION_NUM >= 160000
-	return cstate->relname_only;
+#define fc_copy_relname_only(cstate) ((cstate)->relname_only)
 #else
-	return false;
+#define fc_copy_relname_only(cstate) false
 #endif
-}
 
 /* 17: COPY has ON_ERROR.  18: COPY has REJECT_LIMIT */
 #if PG_VERSION_NUM >= 170000
@@ -675,13 +551,11 @@ fc_copy_passes_over(CopyFromState cstate)
 #endif
 
 /* 17: an identity column is one in all partitions */
-static inline void
-fc_inherit_identity(Form_pg_attribute column, Form_pg_attribute parent)
-{
 #if PG_VERSION_NUM >= 170000
-	column->attidentity = parent->attidentity;
+#define fc_inherit_identity(column, parent) ((column)->attidentity = (parent)->attidentity)
+#else
+#define fc_inherit_identity(column, parent) ((void) 0)
 #endif
-}
 
 /*
  * Is it a moment to core?  From 16 on DecodeDateTime tells more about what is
@@ -712,15 +586,11 @@ fc_core_is_moment(const char *s)
 }
 
 /* 17: the caller may give the context.  With escapes looked into */
-static inline JsonLexContext *
-fc_json_lex(char *json, size_t len)
-{
 #if PG_VERSION_NUM >= 170000
-	return makeJsonLexContextCstringLen(NULL, json, len, GetDatabaseEncoding(), true);
+#define fc_json_lex(json, len) makeJsonLexContextCstringLen(NULL, json, len, GetDatabaseEncoding(), true)
 #else
-	return makeJsonLexContextCstringLen(json, (int) len, GetDatabaseEncoding(), true);
+#define fc_json_lex(json, len) makeJsonLexContextCstringLen(json, (int) (len), GetDatabaseEncoding(), true)
 #endif
-}
 
 /* 16: core finds a setting by its name.  It must be there */
 static inline const struct config_generic *

@@ -59,90 +59,59 @@ static const struct config_enum_entry spill_kinds[] = {
 	{NULL, 0, false}
 };
 
-static void
-fc_settings_define_watching(void)
+/* Those that are numbers; what the variable has at first is the default */
+static const struct
 {
-	DefineCustomStringVariable("fast_copy.history",
-							   "Table that gets a row for each load.",
-							   "fast_copy_create_history_table() creates it. It must belong to the role that loads or to a superuser. Empty means no table.",
-							   &fc_history, "",
-							   PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("fast_copy.log_min_duration",
-							"Sets the minimum execution time above which loads are logged.",
-							"Loads that fail are logged with the phase they failed in. 0 logs all loads, -1 none.",
-							&fc_log_min_duration, -1, -1, INT_MAX,
-							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
-	DefineCustomIntVariable("fast_copy.progress_width",
-							"Width of the terminal that shows progress.",
-							"A bar fills what the figures leave of each line. 0 means no bar.",
-							&fc_progress_width, 80, 0, 1000,
-							PGC_USERSET, 0, NULL, NULL, NULL);
-}
-
-static void
-fc_settings_define_sizes(void)
-{
-	DefineCustomIntVariable("fast_copy.chunk_size",
-							"Largest size of the pieces in which a file is scanned.",
-							"A worker takes one piece of the file at a time. Pieces are smaller if workers would run out of them, and larger if there would be more than 65536.",
-							&fc_chunk_size, 16 * 1024 * 1024, 1, INT_MAX,
-							PGC_USERSET, GUC_UNIT_BYTE, NULL, NULL, NULL);
-	DefineCustomIntVariable("fast_copy.io_depth",
-							"Number of reads of the source file that each process keeps in flight.",
-							"A higher number helps if a storage device serves many reads at once; a file that is read in order needs none.",
-							&fc_io_depth, 64, 1, 4096,
-							PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("fast_copy.memory",
-							"Memory that all processes of a load may use together for sorting and reading.",
-							"The limit holds for files of any size. With more memory, rows are spilled in larger blocks, and fewer cells must be cut and spilled again. Indexes are built with maintenance_work_mem, within this limit.",
-							&fc_memory_kb, 262144, 1024, MAX_KILOBYTES,
-							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomIntVariable("fast_copy.workers",
-							"Number of parallel workers, for loads that do not set it.",
-							"-1 means one for each processor that the server may use, and none for a small file. max_parallel_workers and max_worker_processes limit the number.",
-							&fc_workers, -1, -1, FC_MAX_WORKERS,
-							PGC_USERSET, 0, NULL, NULL, NULL);
-}
-
-static void
-fc_settings_define_copy(void)
-{
-	DefineCustomBoolVariable("fast_copy.accelerate_copy",
-							 "Lets fast_copy load the data of COPY FROM commands.",
-							 "The commands have the same effect as without it. Small ones, and those that fast_copy cannot load in parallel, are left to COPY.",
-							 &fc_accelerate_copy, false,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("fast_copy.accelerate_min_size",
-							"Smallest size of the data for which a COPY is accelerated.",
-							"Up to this much of what a client or a program sends is kept in memory until it is known whether there is more.",
-							&fc_accelerate_min_kb, 8192, 0, 524288,
-							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
-}
-
-static void
-fc_settings_define_guards(void)
-{
-	DefineCustomBoolVariable("fast_copy.ignore_premake",
-							 "Loads rows beyond the partitions that pg_partman creates in advance.",
-							 "Its maintenance then continues after the latest partition, and creates none before it.",
-							 &fc_ignore_premake, false,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("fast_copy.ignore_retention",
-							 "Loads rows that are older than the retention of pg_partman.",
-							 "Its next maintenance removes them.",
-							 &fc_ignore_retention, false,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("fast_copy.max_partitions",
-							"Largest number of partitions that one load may create.",
-							"A wrong date in a file can ask for any number of them.",
-							&fc_max_partitions, 3660, 1, INT_MAX,
-							PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("fast_copy.use_partman",
-							 "Uses pg_partman's configuration to create partitions of tables that it manages.",
-							 "If it is off, pg_partman may not be able to work with the new partitions.",
-							 &fc_use_partman, true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-}
+	const char *name;
+	const char *brief;
+	const char *more;
+	int		   *value;
+	int			least;
+	int			most;
+	GucContext	context;
+	int			unit;			/* GUC_UNIT_*, or 0 */
+}			numbers[] = {
+	{"fast_copy.accelerate_min_size",
+		"Smallest size of the data for which a COPY is accelerated.",
+		"Up to this much of what a client or a program sends is kept in memory until it is known whether there is more.",
+	&fc_accelerate_min_kb, 0, 524288, PGC_USERSET, GUC_UNIT_KB},
+	{"fast_copy.chunk_size",
+		"Largest size of the pieces in which a file is scanned.",
+		"A worker takes one piece of the file at a time. Pieces are smaller if workers would run out of them, and larger if there would be more than 65536.",
+	&fc_chunk_size, 1, INT_MAX, PGC_USERSET, GUC_UNIT_BYTE},
+	{"fast_copy.io_depth",
+		"Number of reads of the source file that each process keeps in flight.",
+		"A higher number helps if a storage device serves many reads at once; a file that is read in order needs none.",
+	&fc_io_depth, 1, 4096, PGC_USERSET, 0},
+	{"fast_copy.log_min_duration",
+		"Sets the minimum execution time above which loads are logged.",
+		"Loads that fail are logged with the phase they failed in. 0 logs all loads, -1 none.",
+	&fc_log_min_duration, -1, INT_MAX, PGC_SUSET, GUC_UNIT_MS},
+	{"fast_copy.max_partitions",
+		"Largest number of partitions that one load may create.",
+		"A wrong date in a file can ask for any number of them.",
+	&fc_max_partitions, 1, INT_MAX, PGC_USERSET, 0},
+	{"fast_copy.max_rate",
+		"Most that a load may read from its source in a second, and most WAL that it may write.",
+		"All processes of the load share this rate. Data that are read more than once count each time. 0 means no limit.",
+	&fc_max_rate_kb, 0, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB},
+	{"fast_copy.max_replica_lag",
+		"Amount of WAL by which a standby may lag behind before loads wait for it.",
+		"A load waits while a standby that streams is further behind than this. 0 means that it does not wait.",
+	&fc_max_replica_lag_kb, 0, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB},
+	{"fast_copy.memory",
+		"Memory that all processes of a load may use together for sorting and reading.",
+		"The limit holds for files of any size. With more memory, rows are spilled in larger blocks, and fewer cells must be cut and spilled again. Indexes are built with maintenance_work_mem, within this limit.",
+	&fc_memory_kb, 1024, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB},
+	{"fast_copy.progress_width",
+		"Width of the terminal that shows progress.",
+		"A bar fills what the figures leave of each line. 0 means no bar.",
+	&fc_progress_width, 0, 1000, PGC_USERSET, 0},
+	{"fast_copy.workers",
+		"Number of parallel workers, for loads that do not set it.",
+		"-1 means one for each processor that the server may use, and none for a small file. max_parallel_workers and max_worker_processes limit the number.",
+	&fc_workers, -1, FC_MAX_WORKERS, PGC_USERSET, 0},
+};
 
 /*
  * ERROR 42501 if the setting has the value of a role without the current one's
@@ -186,28 +155,38 @@ fc_settings_check_guards(void)
 		fc_settings_check_guard("fast_copy.ignore_premake");
 }
 
-static void
-fc_settings_define_pace(void)
-{
-	DefineCustomIntVariable("fast_copy.max_rate",
-							"Most that a load may read from its source in a second, and most WAL that it may write.",
-							"All processes of the load share this rate. Data that are read more than once count each time. 0 means no limit.",
-							&fc_max_rate_kb, 0, 0, MAX_KILOBYTES,
-							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomIntVariable("fast_copy.max_replica_lag",
-							"Amount of WAL by which a standby may lag behind before loads wait for it.",
-							"A load waits while a standby that streams is further behind than this. 0 means that it does not wait.",
-							&fc_max_replica_lag_kb, 0, 0, MAX_KILOBYTES,
-							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
-}
-
 void
 fc_settings_define(void)
 {
-	fc_settings_define_copy();
-	fc_settings_define_sizes();
-	fc_settings_define_guards();
-	fc_settings_define_pace();
+	for (int i = 0; i < lengthof(numbers); i++)
+		DefineCustomIntVariable(numbers[i].name, numbers[i].brief, numbers[i].more,
+								numbers[i].value, *numbers[i].value, numbers[i].least, numbers[i].most,
+								numbers[i].context, numbers[i].unit, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fast_copy.accelerate_copy",
+							 "Lets fast_copy load the data of COPY FROM commands.",
+							 "The commands have the same effect as without it. Small ones, and those that fast_copy cannot load in parallel, are left to COPY.",
+							 &fc_accelerate_copy, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fast_copy.ignore_premake",
+							 "Loads rows beyond the partitions that pg_partman creates in advance.",
+							 "Its maintenance then continues after the latest partition, and creates none before it.",
+							 &fc_ignore_premake, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fast_copy.ignore_retention",
+							 "Loads rows that are older than the retention of pg_partman.",
+							 "Its next maintenance removes them.",
+							 &fc_ignore_retention, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fast_copy.use_partman",
+							 "Uses pg_partman's configuration to create partitions of tables that it manages.",
+							 "If it is off, pg_partman may not be able to work with the new partitions.",
+							 &fc_use_partman, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("fast_copy.history",
+							   "Table that gets a row for each load.",
+							   "fast_copy_create_history_table() creates it. It must belong to the role that loads or to a superuser. Empty means no table.",
+							   &fc_history, "",
+							   PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("fast_copy.io_method",
 							 "How records are read in key order.",
 							 "io_uring reads with io_uring, and sync with preadv. auto uses io_uring if the kernel permits it, and preadv otherwise. Spilled rows are read from temporary files.",
@@ -228,6 +207,5 @@ fc_settings_define(void)
 							 "With rows, the scan writes the rows it has parsed; with offsets, the load reads each record from the file again. auto uses rows, unless there is too little space for them, or the file is large and nearly in key order.",
 							 &fc_spill_kind, FC_SPILL_AUTO, spill_kinds,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
-	fc_settings_define_watching();
 	MarkGUCPrefixReserved("fast_copy");
 }

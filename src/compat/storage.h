@@ -31,27 +31,17 @@
 /* 17: the build of a B-tree leaves it to the next checkpoint to sync it */
 #define FC_BUILD_SYNCS	(PG_VERSION_NUM < 170000 && enableFsync)
 
-/* 16: renamed.  The subtransaction that gave the table its present file */
-static inline SubTransactionId
-fc_new_storage_subid(Relation rel)
-{
+/*
+ * 16: renamed.  The subtransaction that gave the table its present file, and
+ * the first one of this transaction that gave it a new file
+ */
 #if PG_VERSION_NUM >= 160000
-	return rel->rd_newRelfilelocatorSubid;
+#define fc_new_storage_subid(rel) ((rel)->rd_newRelfilelocatorSubid)
+#define fc_first_storage_subid(rel) ((rel)->rd_firstRelfilelocatorSubid)
 #else
-	return rel->rd_newRelfilenodeSubid;
+#define fc_new_storage_subid(rel) ((rel)->rd_newRelfilenodeSubid)
+#define fc_first_storage_subid(rel) ((rel)->rd_firstRelfilenodeSubid)
 #endif
-}
-
-/* 16: renamed.  The first one of this transaction that gave it a new file */
-static inline SubTransactionId
-fc_first_storage_subid(Relation rel)
-{
-#if PG_VERSION_NUM >= 160000
-	return rel->rd_firstRelfilelocatorSubid;
-#else
-	return rel->rd_firstRelfilenodeSubid;
-#endif
-}
 
 /* 16: renamed.  What the files of a table are found by */
 #if PG_VERSION_NUM >= 160000
@@ -67,15 +57,11 @@ typedef RelFileNode FcLocator;
 #endif
 
 /* 17: a relation of no single backend is opened with another constant */
-static inline SMgrRelation
-fc_smgr_open(const FcLocator *locator)
-{
 #if PG_VERSION_NUM >= 170000
-	return smgropen(*locator, INVALID_PROC_NUMBER);
+#define fc_smgr_open(locator) smgropen(*(locator), INVALID_PROC_NUMBER)
 #else
-	return smgropen(*locator, InvalidBackendId);
+#define fc_smgr_open(locator) smgropen(*(locator), InvalidBackendId)
 #endif
-}
 
 /*
  * 16: renamed.  Makes new files for a table, which are not its own yet.  If the
@@ -104,41 +90,16 @@ fc_create_files(Relation rel)
 }
 
 /* 16: renamed.  Tells the relcache that a table has other files */
-static inline void
-fc_assume_new_files(Relation rel)
-{
 #if PG_VERSION_NUM >= 160000
-	RelationAssumeNewRelfilelocator(rel);
+#define fc_assume_new_files(rel) RelationAssumeNewRelfilelocator(rel)
 #else
-	RelationAssumeNewRelfilenode(rel);
+#define fc_assume_new_files(rel) RelationAssumeNewRelfilenode(rel)
 #endif
-}
-
-/*
- * 16: renamed.  Hands on what the relcache knows of a file, when that becomes
- * another relation's
- */
-static inline void
-fc_hand_on_storage(Relation to, Relation from)
-{
-	to->rd_createSubid = from->rd_createSubid;
-#if PG_VERSION_NUM >= 160000
-	to->rd_newRelfilelocatorSubid = from->rd_newRelfilelocatorSubid;
-	to->rd_firstRelfilelocatorSubid = from->rd_firstRelfilelocatorSubid;
-#else
-	to->rd_newRelfilenodeSubid = from->rd_newRelfilenodeSubid;
-	to->rd_firstRelfilenodeSubid = from->rd_firstRelfilenodeSubid;
-#endif
-}
 
 /* 17: the server closes files by itself that a relation has no more */
-static inline void
-fc_close_files(Oid relid)
-{
-#if PG_VERSION_NUM < 170000
-	RelationCloseSmgrByOid(relid);
+#if PG_VERSION_NUM >= 170000
+#define RelationCloseSmgrByOid(relid) ((void) 0)
 #endif
-}
 
 /* 18: pg_class tells how many pages are all frozen */
 static inline void
@@ -153,15 +114,11 @@ fc_exchange_all_frozen(Form_pg_class a, Form_pg_class b)
 }
 
 /* 18: relpathperm returns the path by value */
-static inline char *
-fc_locator_path(const FcLocator *locator, ForkNumber fork)
-{
 #if PG_VERSION_NUM >= 180000
-	return pstrdup(relpathperm(*locator, fork).str);
+#define fc_locator_path(locator, fork) pstrdup(relpathperm(*(locator), fork).str)
 #else
-	return relpathperm(*locator, fork);
+#define fc_locator_path(locator, fork) relpathperm(*(locator), fork)
 #endif
-}
 
 /* 16: renamed.  Tells the checkpointer to sync one file of a table */
 static inline void
@@ -182,37 +139,20 @@ fc_register_sync(const FcLocator *locator, ForkNumber fork, BlockNumber segment)
 }
 
 /* 19: renamed */
-static inline void
-fc_page_set_checksum(Page page, BlockNumber block)
-{
 #if PG_VERSION_NUM >= 190000
-	PageSetChecksum(page, block);
+#define fc_page_set_checksum(page, block) PageSetChecksum(page, block)
 #else
-	PageSetChecksumInplace(page, block);
+#define fc_page_set_checksum(page, block) PageSetChecksumInplace(page, block)
 #endif
-}
 
-/* 16: the relation's file is found by rd_locator */
-static inline void
-fc_log_smgrcreate(Relation rel, ForkNumber fork)
-{
-#if PG_VERSION_NUM >= 160000
-	log_smgrcreate(&rel->rd_locator, fork);
-#else
-	log_smgrcreate(&rel->rd_node, fork);
-#endif
-}
+#define fc_log_smgrcreate(rel, fork) log_smgrcreate(&fc_relation_locator(rel), fork)
 
 /* 16: file nodes became locators */
-static inline void
-fc_seq_rec_locate(xl_seq_rec *record, Relation sequence)
-{
 #if PG_VERSION_NUM >= 160000
-	record->locator = sequence->rd_locator;
+#define fc_seq_rec_locate(record, sequence) ((record)->locator = (sequence)->rd_locator)
 #else
-	record->node = sequence->rd_node;
+#define fc_seq_rec_locate(record, sequence) ((record)->node = (sequence)->rd_node)
 #endif
-}
 
 /*
  * 16: a bulk insert adds more blocks than it needs at once.  These two hand the

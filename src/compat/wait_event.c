@@ -27,6 +27,6 @@ fc_wait_event(FcWaitEvent event)
 	static uint32 events[lengthof(names)];
 
 	if (events[event] == 0)
-		events[event] = fc_new_wait_event(names[event]);
+		events[event] = WaitEventExtensionNew(names[event]);
 	return events[event];
 }

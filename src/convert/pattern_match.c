@@ -46,8 +46,6 @@ typedef struct FcPatternFields
 	bool		pm;
 	int			zone_sign;
 	int			zone_hour;
-	bool		has_offset;
-	int			offset;			/* seconds west of Greenwich */
 	bool		named_zone;		/* in the pattern's "zone" */
 } FcPatternFields;
 

@@ -159,16 +159,13 @@ static bool
 fc_attach_runs_code(Relation parent)
 {
 	TupleConstr *constr = RelationGetDescr(parent)->constr;
-	ListCell   *lc;
 
 	for (int i = 0; constr && i < constr->num_check; i++)
 		if (fc_attach_users_walker(stringToNode(constr->check[i].ccbin), NULL))
 			return true;
-	foreach(lc, RelationGetIndexList(parent))
-	{
-		if (fc_attach_index_runs_code(lfirst_oid(lc)))
+	foreach_oid(oid, RelationGetIndexList(parent))
+		if (fc_attach_index_runs_code(oid))
 			return true;
-	}
 	return fc_attach_is_watched();
 }
 
@@ -257,19 +254,18 @@ static FcAttachIndex *
 fc_attach_pair(Relation parent_index, List **indexes, AttrMap *map)
 {
 	FcAttachIndex *pair = palloc(sizeof(FcAttachIndex));
-	ListCell   *lc;
 
 	pair->parent_index = RelationGetRelid(parent_index);
-	foreach(lc, *indexes)
+	foreach_oid(oid, *indexes)
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(oid, AccessShareLock);
 		bool		same = fc_attach_same_index(parent_index, index, map) &&
 			fc_attach_same_constraint(parent_index, index, pair);
 
 		index_close(index, NoLock);
 		if (same)
 		{
-			*indexes = foreach_delete_current(*indexes, lc);
+			*indexes = list_delete_oid(*indexes, oid);
 			return pair;
 		}
 	}
@@ -285,11 +281,10 @@ fc_attach_pairs(Relation parent, Relation child)
 	List	   *indexes = RelationGetIndexList(child);
 	AttrMap    *map = fc_build_attrmap(RelationGetDescr(child),
 									   RelationGetDescr(parent));
-	ListCell   *lc;
 
-	foreach(lc, RelationGetIndexList(parent))
+	foreach_oid(oid, RelationGetIndexList(parent))
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(oid, AccessShareLock);
 
 		if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
 			pairs = lappend(pairs, fc_attach_pair(index, &indexes, map));
@@ -301,11 +296,8 @@ fc_attach_pairs(Relation parent, Relation child)
 static void
 fc_attach_indexes(Oid child, List *pairs)
 {
-	ListCell   *lc;
-
-	foreach(lc, pairs)
+	foreach_ptr(FcAttachIndex, pair, pairs)
 	{
-		FcAttachIndex *pair = lfirst(lc);
 		Relation	index;
 
 		if (!OidIsValid(pair->index))
@@ -323,15 +315,9 @@ fc_attach_indexes(Oid child, List *pairs)
 static void
 fc_attach_missing(Relation parent, Oid child, List *pairs)
 {
-	ListCell   *lc;
-
-	foreach(lc, pairs)
-	{
-		FcAttachIndex *pair = lfirst(lc);
-
+	foreach_ptr(FcAttachIndex, pair, pairs)
 		if (!OidIsValid(pair->index))
 			fc_index_define_built(parent, pair->parent_index, child);
-	}
 }
 
 /*

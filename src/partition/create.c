@@ -216,11 +216,10 @@ fc_create_give_statistics(Oid table, Oid owner)
 {
 	Relation	rel = table_open(table, NoLock);
 	List	   *statistics = RelationGetStatExtList(rel);
-	ListCell   *lc;
 
 	table_close(rel, NoLock);
-	foreach(lc, statistics)
-		fc_change_statistics_owner(lfirst_oid(lc), owner);
+	foreach_oid(oid, statistics)
+		fc_change_statistics_owner(oid, owner);
 }
 
 /*

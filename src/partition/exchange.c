@@ -48,6 +48,7 @@
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
+#include "partition/ddl.h"
 #include "partition/partition.h"
 
 /* What the name of a substitute's schema begins with */
@@ -120,11 +121,10 @@ fc_exchange_index_refusal(Relation rel)
 {
 	List	   *indexes = RelationGetIndexList(rel);
 	const char *reason = NULL;
-	ListCell   *lc;
 
-	foreach(lc, indexes)
+	foreach_oid(oid, indexes)
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(oid, AccessShareLock);
 		Form_pg_index form = index->rd_index;
 
 		if (!form->indisvalid || !form->indisready || !form->indislive)
@@ -151,7 +151,7 @@ fc_exchange_refusal(Relation rel)
 		return "it is temporary, or not logged";
 	if (IsCatalogRelation(rel) || RelationIsUsedAsCatalogTable(rel))
 		return "it is a catalog";
-	if (fc_core_prunes_early())
+	if (OldSnapshotThresholdActive())
 		return "old_snapshot_threshold is set";
 	if (!fc_owns_relation(RelationGetRelid(rel), GetUserId()))
 		return "the caller does not own it";
@@ -204,7 +204,9 @@ fc_exchange_assume(Oid table, Oid substitute)
 	Relation	rel = relation_open(table, NoLock);
 	Relation	other = relation_open(substitute, NoLock);
 
-	fc_hand_on_storage(other, rel);
+	other->rd_createSubid = rel->rd_createSubid;
+	fc_new_storage_subid(other) = fc_new_storage_subid(rel);
+	fc_first_storage_subid(other) = fc_first_storage_subid(rel);
 	fc_assume_new_files(rel);
 	relation_close(rel, NoLock);
 	relation_close(other, NoLock);
@@ -263,24 +265,12 @@ fc_exchange_toast_owner(Oid toast, Oid table)
 	recordDependencyOn(&depender, &referenced, DEPENDENCY_INTERNAL);
 }
 
-/* The TOAST table of a table, or InvalidOid */
-static Oid
-fc_exchange_toast(Oid table)
-{
-	HeapTuple	tuple = fc_exchange_class(table);
-	Oid			toast = ((Form_pg_class) GETSTRUCT(tuple))->reltoastrelid;
-
-	heap_freetuple(tuple);
-	return toast;
-}
-
 void
 fc_exchange_files(Oid table, Oid substitute, const List *indexes)
 {
-	Oid			toast = fc_exchange_toast(table);
-	Oid			other = fc_exchange_toast(substitute);
+	Oid			toast = fc_ddl_class(table).reltoastrelid;
+	Oid			other = fc_ddl_class(substitute).reltoastrelid;
 	Relation	rel = table_open(table, NoLock);
-	ListCell   *lc;
 
 	CheckTableNotInUse(rel, "replace");
 	TransferPredicateLocksToHeapRelation(rel);
@@ -288,21 +278,17 @@ fc_exchange_files(Oid table, Oid substitute, const List *indexes)
 	fc_exchange_one(table, substitute);
 	fc_exchange_toast_owner(toast, substitute);
 	fc_exchange_toast_owner(other, table);
-	foreach(lc, indexes)
-	{
-		const FcIndexPair *pair = lfirst(lc);
-
+	foreach_ptr(FcIndexPair, pair, indexes)
 		fc_exchange_one(pair->index, pair->like);
-	}
-	fc_close_files(table);
-	fc_close_files(substitute);
+	RelationCloseSmgrByOid(table);
+	RelationCloseSmgrByOid(substitute);
 }
 
 /* A TOAST table has the name that goes with its table's OID */
 static void
 fc_exchange_name_toast(Oid table)
 {
-	Oid			toast = fc_exchange_toast(table);
+	Oid			toast = fc_ddl_class(table).reltoastrelid;
 	Relation	rel;
 	Oid			index;
 
@@ -331,13 +317,11 @@ fc_exchange_drop(Oid table, Oid substitute)
 void
 fc_exchange_end(const List *schemas)
 {
-	ListCell   *lc;
-
-	foreach(lc, schemas)
+	foreach_oid(oid, schemas)
 	{
 		ObjectAddress schema;
 
-		ObjectAddressSet(schema, NamespaceRelationId, lfirst_oid(lc));
+		ObjectAddressSet(schema, NamespaceRelationId, oid);
 		performDeletion(&schema, DROP_CASCADE, PERFORM_DELETION_INTERNAL | PERFORM_DELETION_QUIETLY);
 	}
 	CommandCounterIncrement();
@@ -373,19 +357,17 @@ fc_exchange_relations(List *relations, Oid table)
 static Oid
 fc_exchange_busy(const List *relations)
 {
-	ListCell   *lc;
-
-	foreach(lc, relations)
+	foreach_oid(oid, relations)
 	{
 		LOCKTAG		tag;
 		int			n;
 		VirtualTransactionId *holders;
 
-		SET_LOCKTAG_RELATION(tag, MyDatabaseId, lfirst_oid(lc));
+		SET_LOCKTAG_RELATION(tag, MyDatabaseId, oid);
 		holders = GetLockConflicts(&tag, AccessExclusiveLock, &n);
 		pfree(holders);
 		if (n > 0)
-			return lfirst_oid(lc);
+			return oid;
 	}
 	return InvalidOid;
 }
@@ -414,15 +396,14 @@ static bool
 fc_exchange_try(void *arg)
 {
 	FcExchangeLock *lock = arg;
-	ListCell   *lc;
 
 	if (OidIsValid(lock->busy))
 		fc_exchange_wait(lock->busy, Min(DeadlockTimeout, FC_EXCHANGE_LONG) + FC_EXCHANGE_PAUSE);
-	foreach(lc, lock->relations)
+	foreach_oid(oid, lock->relations)
 	{
-		if (ConditionalLockRelationOid(lfirst_oid(lc), AccessExclusiveLock))
+		if (ConditionalLockRelationOid(oid, AccessExclusiveLock))
 			continue;
-		lock->busy = lfirst_oid(lc);
+		lock->busy = oid;
 		fc_exchange_wait(lock->busy, Min(DeadlockTimeout / 2 + 1, FC_EXCHANGE_PAUSE));
 	}
 	lock->taken = true;
@@ -459,10 +440,9 @@ fc_exchange_lock(List *tables)
 {
 	FcExchangeLock lock = {NIL};
 	TimestampTz start = GetCurrentTimestamp();
-	ListCell   *lc;
 
-	foreach(lc, tables)
-		lock.relations = fc_exchange_relations(lock.relations, lfirst_oid(lc));
+	foreach_oid(oid, tables)
+		lock.relations = fc_exchange_relations(lock.relations, oid);
 	for (;;)
 	{
 		ErrorData  *edata;

@@ -53,6 +53,7 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "compat/compat.h"
 #include "errors/context.h"
 #include "index/index.h"
 #include "partition/ddl.h"
@@ -275,12 +276,10 @@ fc_partman_interval(const FcPartman *partman, const FcRoute *route)
 {
 	List	   *zones = fc_partman_zones(partman);
 	FcInterval	interval = {0};
-	ListCell   *lc;
 
-	foreach(lc, zones)
+	foreach_ptr(pg_tz, zone, zones)
 	{
-		interval = fc_interval_step(route, partman->interval, partman->epoch,
-									lfirst(lc));
+		interval = fc_interval_step(route, partman->interval, partman->epoch, zone);
 		if (fc_partman_fits(partman, route, &interval))
 			return interval;
 	}

@@ -142,8 +142,7 @@ typedef struct FcPartmanSearch
 	Oid			extension;
 	Oid			schema;
 	Oid			owner;			/* of the extension */
-	Oid			config;			/* part_config, or InvalidOid */
-	Oid			config_sub;
+	Oid			config_sub;		/* part_config_sub, or InvalidOid */
 	TupleDesc	desc;			/* of part_config */
 	HeapTuple	row;			/* the table's row in part_config */
 } FcPartmanSearch;

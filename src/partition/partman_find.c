@@ -170,18 +170,17 @@ fc_partman_is_sub(const FcPartmanSearch *search)
 	Oid			relid = RelationGetRelid(search->parent);
 	List	   *relids = lcons_oid(relid, search->parent->rd_rel->relispartition ?
 								   get_partition_ancestors(relid) : NIL);
-	ListCell   *lc;
 
-	foreach(lc, relids)
+	foreach_oid(oid, relids)
 	{
-		Oid			nspid = get_rel_namespace(lfirst_oid(lc));
+		Oid			nspid = get_rel_namespace(oid);
 		TupleDesc	desc;
 
 		/* another session may have dropped it */
 		if (OidIsValid(nspid) &&
 			fc_partman_row(search->config_sub, "sub_parent",
 						   psprintf("%s.%s", get_namespace_name(nspid),
-									get_rel_name(lfirst_oid(lc))), &desc))
+									get_rel_name(oid)), &desc))
 			return true;
 	}
 	return false;
@@ -526,10 +525,10 @@ fc_partman_read(FcPartmanSearch *search)
 {
 	FcPartman  *partman = search->partman;
 
-	if (!fc_partman_check_table(search, search->config, "part_config", "parent_table") ||
+	if (!fc_partman_check_table(search, partman->config, "part_config", "parent_table") ||
 		!fc_partman_check_table(search, search->config_sub, "part_config_sub", "sub_parent"))
 		return partman;
-	search->row = fc_partman_row(search->config, "parent_table", partman->table,
+	search->row = fc_partman_row(partman->config, "parent_table", partman->table,
 								 &search->desc);
 	if (search->row == NULL)
 		return NULL;
@@ -557,7 +556,7 @@ fc_partman_find(Relation parent)
 	search.parent = parent;
 	if (!fc_use_partman || !fc_partman_extension(&search))
 		return NULL;
-	search.config = partman->config = get_relname_relid("part_config", search.schema);
+	partman->config = get_relname_relid("part_config", search.schema);
 	search.config_sub = get_relname_relid("part_config_sub", search.schema);
 	if (!fc_partman_is_trusted(&search))
 		return NULL;

@@ -87,7 +87,7 @@ fc_partman_is_trusted(const FcPartmanSearch *search)
 {
 	const Oid	owners[] = {search->owner,
 		fc_partman_owner(NAMESPACEOID, search->schema, Anum_pg_namespace_nspowner),
-		fc_ddl_class(search->config).relowner,
+		fc_ddl_class(search->partman->config).relowner,
 	fc_ddl_class(search->config_sub).relowner};
 
 	for (int i = 0; i < lengthof(owners); i++)

@@ -225,12 +225,8 @@ fc_table_create_stage(Relation rel, Oid nspid, bool constrained)
 static void
 fc_table_inherit_columns(CreateStmt *stmt)
 {
-	ListCell   *lc;
-
-	foreach(lc, stmt->tableElts)
+	foreach_node(ColumnDef, column, stmt->tableElts)
 	{
-		ColumnDef  *column = lfirst_node(ColumnDef, lc);
-
 		column->is_local = false;
 		column->inhcount = 1;
 	}

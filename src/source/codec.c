@@ -25,7 +25,6 @@
 #include "source/codec.h"
 #include "source/gunzip.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -401,12 +400,6 @@ fc_lz4_step(FcCodec *codec, FcCodecIo *io, bool *end)
 
 #ifdef HAVE_BZ2
 
-static unsigned int
-fc_bzip2_count(size_t n)
-{
-	return n > UINT_MAX ? UINT_MAX : (unsigned int) n;
-}
-
 static bool
 fc_bzip2_start(FcCodec *codec)
 {
@@ -426,9 +419,9 @@ fc_bzip2_step(FcCodec *codec, FcCodecIo *io, bool *end)
 	int			rc;
 
 	b->next_in = (char *) io->in + io->in_pos;
-	b->avail_in = fc_bzip2_count(io->in_len - io->in_pos);
+	b->avail_in = fc_codec_count(io->in_len - io->in_pos);
 	b->next_out = io->out + io->out_pos;
-	b->avail_out = fc_bzip2_count(io->out_len - io->out_pos);
+	b->avail_out = fc_codec_count(io->out_len - io->out_pos);
 	rc = BZ2_bzDecompress(b);
 	io->in_pos = b->next_in - io->in;
 	io->out_pos = b->next_out - io->out;

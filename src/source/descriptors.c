@@ -43,7 +43,7 @@ struct FcDescriptors
 	FcDescriptor *last;			/* the one that was found last */
 };
 
-static void
+void
 fc_descriptor_close(FcDescriptor *descriptor)
 {
 	if (descriptor->fd < 0)
@@ -194,15 +194,6 @@ fc_descriptors_hold(FcDescriptors *descriptors, FcDescriptor *descriptor)
 {
 	descriptor->held = true;
 	descriptors->nheld++;
-}
-
-void
-fc_descriptors_close(FcDescriptors *descriptors, FcDescriptor *descriptor)
-{
-	if (descriptor->held)
-		descriptors->nheld--;
-	descriptor->held = false;
-	fc_descriptor_close(descriptor);
 }
 
 bool

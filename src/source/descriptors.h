@@ -65,8 +65,8 @@ extern FcDescriptor *fc_descriptors_put(FcDescriptors *descriptors,
 extern bool fc_descriptors_may_hold(const FcDescriptors *descriptors);
 extern void fc_descriptors_hold(FcDescriptors *descriptors, FcDescriptor *descriptor);
 
-/* Closes one, held or not */
-extern void fc_descriptors_close(FcDescriptors *descriptors, FcDescriptor *descriptor);
+/* Closes one that is neither held nor pinned */
+extern void fc_descriptor_close(FcDescriptor *descriptor);
 
 /* May one more be pinned, so that enough are left for others? */
 extern bool fc_descriptors_may_pin(const FcDescriptors *descriptors);

@@ -12,7 +12,6 @@
  */
 #include "source/gunzip.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 #ifdef HAVE_ISAL
@@ -20,16 +19,6 @@
 #include <isa-l/igzip_lib.h>
 #elif defined(HAVE_ZLIB)
 #include <zlib.h>
-#endif
-
-#if defined(HAVE_ISAL) || defined(HAVE_ZLIB)
-
-static unsigned int
-gunzip_count(size_t n)
-{
-	return n > UINT_MAX ? UINT_MAX : (unsigned int) n;
-}
-
 #endif
 
 #ifdef HAVE_ISAL
@@ -200,9 +189,9 @@ fc_gunzip_step(FcGunzip *gunzip, FcCodecIo *io, bool *end, const char **reason)
 	if (gunzip->part != PART_BODY)
 		return FC_CODEC_OK;
 	state->next_in = (uint8_t *) io->in + io->in_pos;
-	state->avail_in = gunzip_count(io->in_len - io->in_pos);
+	state->avail_in = fc_codec_count(io->in_len - io->in_pos);
 	state->next_out = (uint8_t *) io->out + io->out_pos;
-	state->avail_out = gunzip_count(io->out_len - io->out_pos);
+	state->avail_out = fc_codec_count(io->out_len - io->out_pos);
 	rc = isal_inflate(state);
 	io->in_pos = (const char *) state->next_in - io->in;
 	io->out_pos = (char *) state->next_out - io->out;
@@ -253,9 +242,9 @@ fc_gunzip_step(FcGunzip *gunzip, FcCodecIo *io, bool *end, const char **reason)
 	int			rc;
 
 	z->next_in = (Bytef *) io->in + io->in_pos;
-	z->avail_in = gunzip_count(io->in_len - io->in_pos);
+	z->avail_in = fc_codec_count(io->in_len - io->in_pos);
 	z->next_out = (Bytef *) io->out + io->out_pos;
-	z->avail_out = gunzip_count(io->out_len - io->out_pos);
+	z->avail_out = fc_codec_count(io->out_len - io->out_pos);
 	rc = inflate(z, Z_NO_FLUSH);
 	io->in_pos = (const char *) z->next_in - io->in;
 	io->out_pos = (char *) z->next_out - io->out;

@@ -11,6 +11,7 @@
 #ifndef FC_GUNZIP_H
 #define FC_GUNZIP_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,6 +37,13 @@ typedef struct FcCodecIo
 	size_t		out_len;
 	size_t		out_pos;		/* bytes put */
 } FcCodecIo;
+
+/* As many of n bytes as a library takes that counts by unsigned int */
+static inline unsigned int
+fc_codec_count(size_t n)
+{
+	return n > UINT_MAX ? UINT_MAX : (unsigned int) n;
+}
 
 typedef struct FcGunzip FcGunzip;
 

@@ -332,7 +332,7 @@ fc_source_add(FcSource *source, const char *path, int fd, uint64 most)
 	if (!knows_size)
 	{
 		fc_source_copy_stream(source, file, path, place->fd, most);
-		fc_descriptors_close(source->descriptors, place);
+		fc_descriptor_close(place);
 	}
 	else if (fc_descriptors_may_hold(source->descriptors))
 	{

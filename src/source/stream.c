@@ -30,7 +30,6 @@ struct FcStream
 	char	   *buf;			/* size + 1 bytes */
 	size_t		size;
 	size_t		most;			/* bytes that a record may have */
-	size_t		block;			/* bytes read at a time */
 	size_t		len;			/* bytes in buf */
 	size_t		pos;			/* start of the next record in buf */
 	uint64		offset;			/* of buf[0] */
@@ -46,8 +45,7 @@ fc_stream_begin(const FcSource *source, size_t buffer_size)
 
 	stream->source = source;
 	stream->end = fc_source_end(source, 0);
-	stream->block = Max(buffer_size, 64);
-	stream->size = stream->block;
+	stream->size = Max(buffer_size, 64);
 	stream->most = FC_MAX_RECORD;
 	stream->buf = palloc(stream->size + 1);
 	stream->marks = palloc(sizeof(FcMarks));

@@ -26,15 +26,15 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "citus/catalog.h"
+#include "citus/citus.h"
 
 struct FcCitusScan
 {
 	Relation	rel;
 	SysScanDesc scan;
 	int			n;
-	FcCitusColumn columns[FC_CITUS_COLUMNS];
-	AttrNumber	attnums[FC_CITUS_COLUMNS];
+	const FcCitusColumn *columns;
+	AttrNumber	attnums[FLEXIBLE_ARRAY_MEMBER];
 };
 
 /*
@@ -76,11 +76,11 @@ fc_citus_table(const char *name)
 FcCitusScan *
 fc_citus_scan_begin(const char *name, const FcCitusColumn *columns, int n)
 {
-	FcCitusScan *scan = palloc0(sizeof(FcCitusScan));
+	FcCitusScan *scan = palloc0(offsetof(FcCitusScan, attnums) + sizeof(AttrNumber) * n);
 
-	Assert(n <= FC_CITUS_COLUMNS);
 	scan->rel = table_open(fc_citus_table(name), AccessShareLock);
 	scan->n = n;
+	scan->columns = columns;
 	for (int i = 0; i < n; i++)
 	{
 		AttrNumber	attnum = get_attnum(RelationGetRelid(scan->rel), columns[i].name);
@@ -89,7 +89,6 @@ fc_citus_scan_begin(const char *name, const FcCitusColumn *columns, int n)
 			(OidIsValid(columns[i].type) &&
 			 TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid != columns[i].type))
 			fc_citus_refuse_form(name);
-		scan->columns[i] = columns[i];
 		scan->attnums[i] = attnum;
 	}
 	scan->scan = systable_beginscan(scan->rel, InvalidOid, false, NULL, 0, NULL);

@@ -19,8 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
-#include "citus/catalog.h"
-#include "citus/nodes.h"
+#include "citus/citus.h"
 #include "compat/compat.h"
 
 /* Rows of pg_dist_authinfo about all nodes, and about this server itself */

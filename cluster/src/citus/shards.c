@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
@@ -32,13 +33,12 @@
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
-#include "citus/catalog.h"
-#include "citus/nodes.h"
-#include "citus/shards.h"
+#include "citus/citus.h"
 #include "compat/compat.h"
 #include "key/search.h"
 
@@ -286,24 +286,17 @@ fc_shards_read(Oid table, const char **why)
 	return fc_shards_are_whole(shards) ? shards : NULL;
 }
 
-static int
-fc_shards_datum_by_id(const void *a, const void *b)
-{
-	int64		left = DatumGetInt64(*(const Datum *) a);
-	int64		right = DatumGetInt64(*(const Datum *) b);
-
-	return left < right ? -1 : left > right;
-}
-
 /* The numbers of the shards, which is the order in which all lock them */
 static ArrayType *
 fc_shards_ids(const FcShards *shards)
 {
 	Datum	   *ids = palloc(sizeof(Datum) * shards->n);
+	FcShard    *list = palloc(sizeof(FcShard) * shards->n);
 
+	memcpy(list, shards->list, sizeof(FcShard) * shards->n);
+	qsort(list, shards->n, sizeof(FcShard), fc_shards_by_id);
 	for (int i = 0; i < shards->n; i++)
-		ids[i] = Int64GetDatum(shards->list[i].id);
-	qsort(ids, shards->n, sizeof(Datum), fc_shards_datum_by_id);
+		ids[i] = Int64GetDatum(list[i].id);
 	return construct_array(ids, shards->n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
 }
 
@@ -318,30 +311,19 @@ fc_shards_call(char *name, LOCKMODE lock, ArrayType *ids)
 	(void) OidFunctionCall2(function, Int32GetDatum(lock), PointerGetDatum(ids));
 }
 
-static Oid
-fc_shards_owner(Oid table)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", table);
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
 /* As the table's owner: Citus lets nobody else lock the place of a shard */
 static void
 fc_shards_lock_all(Oid table, const FcShards *shards)
 {
 	ArrayType  *ids = fc_shards_ids(shards);
+	Relation	rel = table_open(table, NoLock);
 	Oid			userid;
 	int			context;
 
 	GetUserIdAndSecContext(&userid, &context);
-	SetUserIdAndSecContext(fc_shards_owner(table),
+	SetUserIdAndSecContext(rel->rd_rel->relowner,
 						   context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	table_close(rel, NoLock);
 	fc_shards_call("lock_shard_metadata", ShareLock, ids);
 	fc_shards_call("lock_shard_resources", RowExclusiveLock, ids);
 	SetUserIdAndSecContext(userid, context);

@@ -56,14 +56,13 @@ fc_agree_check(FcNode *node, const FcRemotePlace *place, const List *attnums)
 									  " FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class ON pg_class.oid = attrelid"
 									  " WHERE attrelid = pg_catalog.to_regclass(%s) AND attnum > 0 AND NOT attisdropped",
 									  quote_literal_cstr(fc_remote_table(place))), 4);
-	ListCell   *lc;
 
 	if (fc_wire_rows(columns) > 0 && fc_wire_value(columns, 0, 2)[0] == 't')
 		fc_agree_refuse(node, place, "The table there has rules, which COPY would not follow.");
-	foreach(lc, attnums)
+	foreach_int(attnum, attnums)
 	{
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(place->rel), lfirst_int(lc) - 1);
-		char	   *name = fc_remote_column(place, att->attnum);
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(place->rel), attnum - 1);
+		char	   *name = fc_remote_column(place, attnum);
 		const char *here = format_type_extended(att->atttypid, att->atttypmod,
 												FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 		const char *there = fc_agree_type(columns, name);

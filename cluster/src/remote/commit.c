@@ -39,9 +39,7 @@
 #include "utils/timestamp.h"
 
 #include "elsewhere/elsewhere.h"
-#include "remote/commit.h"
-#include "remote/gid.h"
-#include "remote/log.h"
+#include "remote/remote.h"
 
 /*
  * ms that all nodes together have to commit, or to roll back, what is
@@ -299,7 +297,7 @@ typedef struct FcCommitEnd
 } FcCommitEnd;
 
 /*
- * Body of fc_member_quietly: ends all that is prepared, where core can bear no
+ * Body of fc_node_quietly: ends all that is prepared, where core can bear no
  * error.  So it waits for a fixed time, for the nodes side by side, and tells
  * by a WARNING what is left.
  */
@@ -327,7 +325,7 @@ fc_commit_end(void *arg)
 void
 fc_commit_finish(dlist_head *members)
 {
-	(void) fc_member_quietly(fc_commit_end, &(FcCommitEnd) {members, true});
+	(void) fc_node_quietly(fc_commit_end, &(FcCommitEnd) {members, true});
 	/*
 	 * a cancel has ended the wait, and must not end what comes after the
 	 * commit
@@ -338,5 +336,5 @@ fc_commit_finish(dlist_head *members)
 void
 fc_commit_give_up(dlist_head *members)
 {
-	(void) fc_member_quietly(fc_commit_end, &(FcCommitEnd) {members, false});
+	(void) fc_node_quietly(fc_commit_end, &(FcCommitEnd) {members, false});
 }

@@ -31,7 +31,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "citus/nodes.h"
+#include "citus/citus.h"
 #include "compat/compat.h"
 #include "remote/conninfo.h"
 

@@ -10,7 +10,7 @@
 
 #include "access/transam.h"
 
-#include "citus/shards.h"
+#include "citus/citus.h"
 #include "wire/wire.h"
 
 /*

@@ -29,7 +29,6 @@
 
 #include "remote/conninfo.h"
 #include "remote/remote.h"
-#include "remote/transaction.h"
 
 /* Bytes of a buffer */
 #define FC_COPY_BUFFER	(256 * 1024)
@@ -166,6 +165,7 @@ fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums
 					 const FcRemoteOptions *options, const FcRemoteTable *table)
 {
 	FcMember   *member = fc_copy_join(place, userid, table);
+	MemoryContext copying;
 	bool		fast;
 	char	   *sql;
 	char	   *name;
@@ -179,16 +179,16 @@ fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums
 	sql = fc_copy_sql(place, attnums, options, fast);
 	member->failed = true;
 	fc_node_copy(member->node, sql);
-	member->copying = AllocSetContextCreate(member->node->context, "fast_copy stream",
-											ALLOCSET_SMALL_SIZES);
-	copy = MemoryContextAllocZero(member->copying, sizeof(FcRemoteCopy));
+	copying = AllocSetContextCreate(member->node->context, "fast_copy stream",
+									ALLOCSET_SMALL_SIZES);
+	copy = MemoryContextAllocZero(copying, sizeof(FcRemoteCopy));
 	copy->member = member;
 	copy->fast = fast;
 	/* as the node clips it */
 	name = fc_remote_relname(place);
 	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
-	copy->table = MemoryContextStrdup(member->copying, name);
-	copy->buffer = MemoryContextAlloc(member->copying, FC_COPY_BUFFER + 2 * FC_COPY_PAGE);
+	copy->table = MemoryContextStrdup(copying, name);
+	copy->buffer = MemoryContextAlloc(copying, FC_COPY_BUFFER + 2 * FC_COPY_PAGE);
 	copy->buffer = (char *) TYPEALIGN(FC_COPY_PAGE, copy->buffer) + FC_COPY_PAGE / 2;
 	copy->share = fc_copy_share(fc_wire_socket(member->node->wire));
 	copy->try_at = copy->piece = FC_COPY_PACKET - FC_COPY_HEAD;
@@ -304,15 +304,9 @@ fc_copy_pump(FcRemoteCopy *copy, Size least)
 static void
 fc_copy_pump_all(void)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, fc_transaction_members())
-	{
-		FcRemoteCopy *copy = dlist_container(FcMember, link, iter.cur)->copy;
-
-		if (copy && fc_copy_is_due(copy, copy->piece))
-			fc_copy_pump(copy, copy->piece);
-	}
+	fc_members_each(member, fc_transaction_members())
+		if (member->copy && fc_copy_is_due(member->copy, member->copy->piece))
+			fc_copy_pump(member->copy, member->copy->piece);
 }
 
 /* Waits until this stream, or another one that has a piece, can go on */
@@ -321,12 +315,10 @@ fc_copy_wait(const FcRemoteCopy *copy)
 {
 	WaitEventSet *set = fc_node_wait_begin(FC_COPY_SOCKETS);
 	int			n = 0;
-	dlist_iter	iter;
 
-	dlist_foreach(iter, fc_transaction_members())
+	fc_members_each(member, fc_transaction_members())
 	{
-		FcMember   *member = dlist_container(FcMember, link, iter.cur);
-		FcRemoteCopy *other = member->copy;
+		const FcRemoteCopy *other = member->copy;
 
 		if (other && (other == copy || fc_copy_is_due(other, other->piece)) &&
 			n++ < FC_COPY_SOCKETS)

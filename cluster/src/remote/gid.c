@@ -18,7 +18,7 @@
 #include "access/xlog.h"
 #include "miscadmin.h"
 
-#include "remote/gid.h"
+#include "remote/remote.h"
 
 char *
 fc_gid_prefix(const char *identity, Oid server)

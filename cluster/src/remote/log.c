@@ -39,8 +39,7 @@
 #include "utils/timestamp.h"
 
 #include "elsewhere/elsewhere.h"
-#include "remote/gid.h"
-#include "remote/log.h"
+#include "remote/remote.h"
 
 #define FC_LOG_TABLE	"fast_copy_transactions"
 #define FC_LOG_INDEX	"fast_copy_transactions_pkey"

@@ -17,7 +17,6 @@
 #include "utils/builtins.h"
 
 #include "remote/remote.h"
-#include "remote/transaction.h"
 
 void
 fc_make_table(FcMember *member, const FcRemoteTable *table)

@@ -113,9 +113,8 @@ fc_member_table(const FcMember *member, const char *name)
 void
 fc_member_end_copy(FcMember *member)
 {
+	MemoryContextDelete(GetMemoryChunkContext(member->copy));
 	member->copy = NULL;
-	MemoryContextDelete(member->copying);
-	member->copying = NULL;
 }
 
 /* Tells the node to end a COPY that runs there, and does not wait */
@@ -170,29 +169,7 @@ fc_member_cancel_all(dlist_head *members, int level, TimestampTz until)
 		fc_member_settle(member, until);
 }
 
-bool
-fc_member_quietly(void (*body) (void *arg), void *arg)
-{
-	MemoryContext old = CurrentMemoryContext;
-	uint32		held = InterruptHoldoffCount;
-	volatile bool done = false;
-
-	PG_TRY();
-	{
-		body(arg);
-		done = true;
-	}
-	PG_CATCH();
-	{
-		InterruptHoldoffCount = held;
-		MemoryContextSwitchTo(old);
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	return done;
-}
-
-/* Body of fc_member_quietly: has the node go back to the last savepoint */
+/* Body of fc_node_quietly: has the node go back to the last savepoint */
 static void
 fc_member_undo(void *arg)
 {
@@ -214,7 +191,7 @@ fc_member_roll_back(FcMember *member)
 {
 	ListCell   *lc;
 
-	if (!fc_member_quietly(fc_member_undo, member))
+	if (!fc_node_quietly(fc_member_undo, member))
 		member->broken = true;
 	member->failed = false;
 	foreach(lc, member->made)

@@ -46,8 +46,8 @@ typedef struct FcMember
 	int			level;			/* of the subtransaction that began it */
 	int			depth;			/* of savepoints there, as levels here */
 	List	   *made;			/* FcMadeTable, in the node's context */
-	struct FcRemoteCopy *copy;	/* that runs; or NULL */
-	MemoryContext copying;		/* the COPY lies in it */
+	struct FcRemoteCopy *copy;	/* that runs, in a context of its own; or
+								 * NULL */
 	bool		ending;			/* told to end its COPY, and not asked since */
 	bool		failed;			/* what was done since the last savepoint must
 								 * be rolled back */
@@ -85,13 +85,6 @@ extern void fc_member_release(FcMember *member);
 
 /* What was done in it belongs to the one around it from now on */
 extern void fc_member_leave(FcMember *member);
-
-/*
- * Calls the function where nothing may be thrown, but memory or descriptors
- * may run out; false if it has thrown.  Core holds interrupts there, and an
- * error would let them go: they stay held.
- */
-extern bool fc_member_quietly(void (*body) (void *arg), void *arg);
 
 /*
  * The current subtransaction, in which the member did not begin, is rolled

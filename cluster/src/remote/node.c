@@ -52,7 +52,7 @@ fc_node_wait_event(void)
 	static uint32 wait_event = 0;
 
 	if (wait_event == 0)
-		wait_event = fc_new_wait_event("FastCopyNode");
+		wait_event = WaitEventExtensionNew("FastCopyNode");
 	return wait_event;
 }
 
@@ -330,30 +330,44 @@ fc_node_sqlstate(const FcWireResult *result)
 	return MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
 }
 
-char *
-fc_node_tellable(const char *text)
+bool
+fc_node_quietly(void (*body) (void *arg), void *arg)
 {
-	MemoryContext context = CurrentMemoryContext;
+	MemoryContext old = CurrentMemoryContext;
 	uint32		held = InterruptHoldoffCount;
-	char	   *copy = pstrdup(text);
+	volatile bool done = false;
 
 	PG_TRY();
 	{
-		(void) pg_server_to_client(copy, strlen(copy));
+		body(arg);
+		done = true;
 	}
 	PG_CATCH();
 	{
-		/*
-		 * core holds interrupts after a commit, and the error has let them go
-		 */
 		InterruptHoldoffCount = held;
-		MemoryContextSwitchTo(context);
+		MemoryContextSwitchTo(old);
 		FlushErrorState();
+	}
+	PG_END_TRY();
+	return done;
+}
+
+/* Body of fc_node_quietly */
+static void
+fc_node_convert(void *text)
+{
+	(void) pg_server_to_client(text, strlen(text));
+}
+
+char *
+fc_node_tellable(const char *text)
+{
+	char	   *copy = pstrdup(text);
+
+	if (!fc_node_quietly(fc_node_convert, copy))
 		for (char *c = copy; *c; c++)
 			if (IS_HIGHBIT_SET(*c))
 				*c = '?';
-	}
-	PG_END_TRY();
 	return copy;
 }
 

@@ -103,6 +103,13 @@ extern char *fc_node_complaint(FcNode *node);
 extern int	fc_node_sqlstate(const FcWireResult *result);
 
 /*
+ * Calls the function where nothing may be thrown, but memory or descriptors
+ * may run out; false if it has thrown.  Core holds interrupts there, and an
+ * error would let them go: they stay held.
+ */
+extern bool fc_node_quietly(void (*body) (void *arg), void *arg);
+
+/*
  * The text as it can be told after a commit, when no conversion to the client's
  * encoding may fail: palloc'd.  Never throws, but for memory.
  */

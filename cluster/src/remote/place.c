@@ -30,7 +30,6 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
-#include "remote/gid.h"
 #include "remote/remote.h"
 
 /* Digits that make a name one that no other load gives */

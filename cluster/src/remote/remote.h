@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * remote/remote.h
- *	  COPY of raw records into tables on other servers.
+ *	  COPY of raw records into tables on other servers, and how these commit.
  *
  * The leader sends records, as the file has them, into COPY ... FROM STDIN for
  * a foreign table of postgres_fdw, or for a shard of Citus.  A stream has a
@@ -16,8 +16,9 @@
 #include "nodes/pg_list.h"
 #include "utils/relcache.h"
 
-#include "citus/shards.h"
+#include "citus/citus.h"
 #include "key/range.h"
+#include "options/options.h"
 #include "remote/member.h"
 
 /* What a server says of a COPY that has failed; strings may be NULL */
@@ -170,5 +171,169 @@ extern void fc_place_choose(Relation parent, const FcRoute *route, const List *s
  * be made on its server.  All is in the current memory context.
  */
 extern char *fc_place_sql(Relation parent, const char *name, FcRemoteTable *table);
+
+/*
+ * remote/transaction.c: the sessions of this transaction with nodes
+ */
+
+/* Of FcMember */
+extern dlist_head *fc_transaction_members(void);
+
+/* Has core tell of the end of transactions from now on */
+extern void fc_transaction_watch(void);
+
+/*
+ * Returns a member that runs no COPY, at the subtransaction level of this
+ * session.  It stays until the transaction ends, or the subtransaction in
+ * which it began is rolled back.  "makes": one that has made tables, or a new
+ * one.  ERROR if the server cannot be reached, or cannot commit as the
+ * transaction wants to.
+ */
+extern FcMember *fc_transaction_join(Oid server, Oid userid, bool makes);
+
+/* Does the same with a member that exists: only the node can fail */
+extern void fc_transaction_rejoin(FcMember *member);
+
+/* Finds the member that has made the table of this quoted name; or NULL */
+extern FcMember *fc_transaction_maker(Oid server, Oid userid, const char *table);
+
+/*
+ * remote/commit.c: how nodes commit with this transaction, in one phase or in
+ * two
+ */
+
+/* What the option asks for; ERROR 22023 if it is none of its words */
+extern FcRemoteCommit fc_commit_of(const FcOptions *options);
+
+/*
+ * May rows be sent to the node by so many members if the transaction is to be
+ * committed so?  ERROR 55000 if it cannot; for FC_COMMIT_AUTO a NOTICE.
+ */
+extern void fc_commit_foresee(FcRemoteCommit commit, const FcNode *node, int n);
+
+/*
+ * Before the transaction commits: has all members prepare to commit, or in one
+ * phase commit, one after the other.  ERROR if one of them does not.
+ */
+extern void fc_commit_members(dlist_head *members, FcRemoteCommit commit);
+
+/*
+ * It is committed: has those commit that are prepared, and those that nobody
+ * has asked to.  Never throws.
+ */
+extern void fc_commit_finish(dlist_head *members);
+
+/* It has failed: has those roll back that are prepared.  Never throws */
+extern void fc_commit_give_up(dlist_head *members);
+
+/*
+ * remote/resolve.c: what crashes have left prepared on nodes
+ */
+
+/* A transaction that a node has prepared, or a node that cannot be asked */
+typedef struct FcLeft
+{
+	char	   *server;
+	char	   *gid;			/* NULL: of a node that cannot be asked */
+	TimestampTz prepared;		/* when; of a gid */
+	bool		ours;			/* our user there may end it */
+	const char *outcome;
+	char	   *detail;			/* or NULL */
+} FcLeft;
+
+/*
+ * Before a load, on a session outside of a transaction: ends the transactions
+ * that are left on the node, as far as its user may, and removes the rows of
+ * the log that nobody needs any more.  ERROR if the node does not answer in
+ * ten seconds.
+ */
+extern void fc_resolve_before(FcNode *node);
+
+/*
+ * Finds a server; ERROR if there is none, or if it is not one of postgres_fdw
+ */
+extern Oid	fc_resolve_server_named(const char *name);
+
+/*
+ * Does the same for the foreign server; or for all (InvalidOid) that are the
+ * caller's or a superuser's, and nodes of Citus.  A superuser does it with the
+ * mappings of all users, others with their own.  Without "act" tells what
+ * would be done.  Returns FcLeft.  Each server has ten seconds.
+ */
+extern List *fc_resolve_servers(Oid server, bool act);
+
+/*
+ * remote/log.c: the table that has decided, fast_copy_transactions
+ */
+
+/* A row of the table */
+typedef struct FcDecision
+{
+	char	   *gid;
+	uint64		nonce;
+	int64		system;			/* the database that has prepared it */
+} FcDecision;
+
+/* Is the extension created in this database, and with it the table? */
+extern bool fc_log_is_there(void);
+
+/*
+ * Takes the lock that says that this transaction is under way, until it ends
+ * in any way; to be called before the first row is added
+ */
+extern void fc_log_hold(uint64 nonce);
+
+/* Locks the table to be read or changed until this transaction ends */
+extern void fc_log_lock(bool change);
+
+/*
+ * Has the transaction with this nonce ended?  With "keep" others who ask are
+ * told no from then on, until this transaction ends or lets it go.
+ */
+extern bool fc_log_has_ended(uint64 nonce, bool keep);
+extern void fc_log_let_go(uint64 nonce);
+
+/* Adds a row: once this transaction is committed, the node's must be */
+extern void fc_log_add(const char *gid, Oid server, int64 system, Oid userid);
+
+/*
+ * With this begin the names of all transactions that the server prepares for
+ * this database (remote/gid.c)
+ */
+extern char *fc_log_prefix(Oid server);
+
+/* All rows of the server that can be seen now */
+extern List *fc_log_list(Oid server);
+
+/* Is there a row, as far as can be seen now? */
+extern bool fc_log_has(const char *gid);
+
+/*
+ * Removes the row, wherever it is by now: the table may have been rewritten,
+ * and another session may have removed it.
+ */
+extern void fc_log_remove(const char *gid);
+
+/*
+ * remote/gid.c: names of the transactions that nodes prepare for this server
+ */
+
+/*
+ * Returns the beginning of the names of all transactions that the foreign
+ * server prepares for this database; "identity" tells this from its copies
+ */
+extern char *fc_gid_prefix(const char *identity, Oid server);
+
+/* Returns a number for this transaction that nobody guesses; never 0 */
+extern uint64 fc_gid_nonce(void);
+
+/*
+ * Returns the name of the n-th member's transaction.  The transaction gets an
+ * XID if it has none.
+ */
+extern char *fc_gid_make(const char *prefix, uint64 nonce, int n);
+
+/* Reads the nonce of a name; 0: it does not begin so, or is none of ours */
+extern uint64 fc_gid_read(const char *gid, const char *prefix);
 
 #endif							/* FC_REMOTE_H */

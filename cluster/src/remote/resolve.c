@@ -34,13 +34,10 @@
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
-#include "citus/catalog.h"
-#include "citus/nodes.h"
+#include "citus/citus.h"
 #include "compat/compat.h"
 #include "remote/conninfo.h"
-#include "remote/gid.h"
-#include "remote/log.h"
-#include "remote/resolve.h"
+#include "remote/remote.h"
 
 /* ms that a server has, for all that is asked and told */
 #define FC_RESOLVE_WAIT_MS	10000

@@ -22,10 +22,7 @@
 #include "utils/timestamp.h"
 
 #include "compat/compat.h"
-#include "remote/commit.h"
 #include "remote/remote.h"
-#include "remote/resolve.h"
-#include "remote/transaction.h"
 
 /* ms that all nodes together have to leave their COPYs */
 #define FC_TRANSACTION_LEAVE_MS	1000
@@ -51,7 +48,7 @@ fc_transaction_drop(FcMember *member)
 	fc_node_close(member->node);
 }
 
-/* Body of fc_member_quietly */
+/* Body of fc_node_quietly */
 static void
 fc_transaction_leave_copies(void *level)
 {
@@ -66,7 +63,7 @@ fc_transaction_leave_copies(void *level)
 static void
 fc_transaction_cancel(int level)
 {
-	(void) fc_member_quietly(fc_transaction_leave_copies, &level);
+	(void) fc_node_quietly(fc_transaction_leave_copies, &level);
 }
 
 static void
@@ -74,17 +71,6 @@ fc_transaction_drop_all(void)
 {
 	while (!dlist_is_empty(&members))
 		fc_transaction_drop(dlist_container(FcMember, link, dlist_head_node(&members)));
-}
-
-/*
- * The transaction is prepared, so that nobody commits what was sent: ours was
- * not called before
- */
-static void
-fc_transaction_break(void)
-{
-	fc_members_each(member, &members)
-		member->broken = true;
 }
 
 static void
@@ -105,7 +91,9 @@ fc_transaction_event(XactEvent event, void *arg)
 					 errhint("Use COMMIT.")));
 			break;
 		case XACT_EVENT_PREPARE:
-			fc_transaction_break();
+			/* nobody commits what was sent: ours was not called before */
+			fc_members_each(member, &members)
+				member->broken = true;
 			pg_fallthrough;
 		case XACT_EVENT_COMMIT:
 			fc_commit_finish(&members);
@@ -133,10 +121,8 @@ fc_transaction_leave(int level)
 		if (member->depth >= level)
 			fc_member_release(member);
 	fc_members_each(member, &members)
-	{
 		if (member->depth >= level)
 			fc_member_leave(member);
-	}
 }
 
 static void
@@ -180,12 +166,10 @@ static FcMember *
 fc_transaction_find(Oid server, Oid userid, bool makes)
 {
 	fc_members_each(member, &members)
-	{
 		if (member->node->server == server && member->node->userid == userid &&
 			(member->made != NIL) == makes &&
 			member->copy == NULL && !member->failed && !member->broken)
 			return member;
-	}
 	return NULL;
 }
 
@@ -193,11 +177,9 @@ FcMember *
 fc_transaction_maker(Oid server, Oid userid, const char *table)
 {
 	fc_members_each(member, &members)
-	{
 		if (member->node->server == server && member->node->userid == userid &&
 			fc_member_table(member, table))
 			return member;
-	}
 	return NULL;
 }
 
@@ -276,10 +258,8 @@ fc_remote_commit_by(FcRemoteCommit commit)
 	else if (commit > commit_by)
 	{
 		fc_members_each(member, &members)
-		{
 			fc_commit_foresee(commit, member->node,
 							  fc_member_count(&members, member->node->server, member));
-		}
 		commit_by = commit;
 	}
 }

@@ -33,7 +33,7 @@
 #include "utils/rel.h"
 
 #include "errors/first_error.h"
-#include "send/dispatch.h"
+#include "send/send.h"
 #include "row/parse_some.h"
 
 typedef struct FcDispatchTable FcDispatchTable;
@@ -69,7 +69,6 @@ struct FcDispatch
 	PartitionDirectory directory;	/* keeps partition descriptors */
 	FcDispatchTable *root;		/* NULL: the target is the one leaf */
 	FcDispatchLeaf only;
-	int			nforeign;
 	List	   *foreign;		/* FcDispatchLeaf, by number */
 	FcShards   *shards;			/* NULL: it has none */
 	FcDispatchLeaf *by_shard;	/* as in shards */
@@ -150,7 +149,7 @@ fc_dispatch_set_leaf(FcDispatch *dispatch, FcDispatchLeaf *leaf, Oid oid)
 	leaf->created = NULL;
 	if (!leaf->foreign)
 		return;
-	leaf->number = dispatch->nforeign++;
+	leaf->number = list_length(dispatch->foreign);
 	dispatch->foreign = lappend(dispatch->foreign, leaf);
 }
 
@@ -319,7 +318,6 @@ fc_dispatch_begin_shards(FcContext *ctx, FcParser *parser, FcShards *shards)
 	dispatch->shards = shards;
 	dispatch->hashed = fc_dispatch_hashed(dispatch, shards->attnum);
 	dispatch->by_shard = palloc0(sizeof(FcDispatchLeaf) * shards->n);
-	dispatch->nforeign = shards->n;
 	for (int i = 0; i < shards->n; i++)
 	{
 		FcDispatchLeaf *leaf = &dispatch->by_shard[i];
@@ -357,16 +355,10 @@ fc_dispatch_end(FcDispatch *dispatch)
 	DestroyPartitionDirectory(dispatch->directory);
 }
 
-int
-fc_dispatch_nforeign(const FcDispatch *dispatch)
+const List *
+fc_dispatch_foreign(const FcDispatch *dispatch)
 {
-	return dispatch->nforeign;
-}
-
-const FcDispatchLeaf *
-fc_dispatch_foreign(const FcDispatch *dispatch, int number)
-{
-	return list_nth(dispatch->foreign, number);
+	return dispatch->foreign;
 }
 
 /* The partition of a key that key/range.c knows; -1: none has its range */

@@ -22,7 +22,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "send/dispatch.h"
 #include "send/send.h"
 #include "remote/remote.h"
 
@@ -149,13 +148,11 @@ fc_raw_refusal(const FcTarget *target, Relation foreign)
 static bool
 fc_raw_has_default(const FcTarget *target)
 {
-	ListCell   *lc;
-
 	if (!target->plan->partitioned)
 		return false;
-	foreach(lc, find_all_inheritors(target->oid, NoLock, NULL))
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_TABLE &&
-			OidIsValid(get_default_partition_oid(lfirst_oid(lc))))
+	foreach_oid(oid, find_all_inheritors(target->oid, NoLock, NULL))
+		if (get_rel_relkind(oid) == RELKIND_PARTITIONED_TABLE &&
+			OidIsValid(get_default_partition_oid(oid)))
 			return true;
 	return false;
 }

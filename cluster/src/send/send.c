@@ -42,7 +42,6 @@
 #include "errors/first_error.h"
 #include "errors/lines.h"
 #include "grammar/record.h"
-#include "send/dispatch.h"
 #include "send/send.h"
 #include "remote/remote.h"
 #include "row/chunk_reader.h"
@@ -73,7 +72,9 @@ typedef struct FcSendLeaf
 	uint32		chunk;			/* the last one with a record for it */
 	instr_time	begun;
 
-	FcSent		sent;
+	bool		fast;			/* the server's fast_copy loads it */
+	FcElsewhereSent sent;		/* without texts; seconds in which a COPY to
+								 * it was open */
 } FcSendLeaf;
 
 struct FcSender
@@ -121,6 +122,7 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	FcSender   *sender = palloc0(sizeof(FcSender));
 	ResultRelInfo *root;
+	const List *foreign;
 
 	sender->ctx = ctx;
 	sender->plan = *plan;
@@ -136,17 +138,16 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	/* the first pass over the whole file finds its chunks */
 	if (plan->load.whole)
 		fc_chunk_reader_find(&sender->reader, FC_UNSPLIT_FIND);
-	sender->nleaves = fc_dispatch_nforeign(sender->dispatch);
+	foreign = fc_dispatch_foreign(sender->dispatch);
+	sender->nleaves = list_length(foreign);
 	sender->leaves = palloc0(sizeof(FcSendLeaf) * Max(sender->nleaves, 1));
 	for (int i = 0; i < sender->nleaves; i++)
 	{
 		FcSendLeaf *leaf = &sender->leaves[i];
 
-		leaf->leaf = fc_dispatch_foreign(sender->dispatch, i);
+		leaf->leaf = list_nth(foreign, i);
 		leaf->table = leaf->leaf->created ? leaf->leaf->created->remote : NULL;
 		leaf->sent.leaf = leaf->leaf->oid;
-		leaf->sent.shard = leaf->leaf->shard;
-		leaf->sent.created = leaf->table != NULL;
 		leaf->pending = true;
 	}
 	fc_send_lock(sender);
@@ -185,7 +186,7 @@ fc_send_open_leaf(FcSender *sender, FcSendLeaf *leaf)
 	table_close(rel, NoLock);
 	if (leaf->copy)
 	{
-		leaf->sent.fast = fc_remote_copy_is_fast(leaf->copy);
+		leaf->fast = fc_remote_copy_is_fast(leaf->copy);
 		sender->nopen++;
 	}
 	MemoryContextSwitchTo(old);
@@ -653,8 +654,18 @@ fc_send_count(const FcSender *sender)
 	return sender->nleaves;
 }
 
-FcSent
+FcElsewhereSent
 fc_send_sent(const FcSender *sender, int i)
 {
-	return sender->leaves[i].sent;
+	const FcSendLeaf *leaf = &sender->leaves[i];
+	const FcShard *shard = leaf->leaf->shard;
+	FcElsewhereSent sent = leaf->sent;
+
+	if (sent.rows == 0)
+		return sent;
+	sent.name = shard ? fc_shard_relname(sent.leaf, shard) : get_rel_name(sent.leaf);
+	sent.choice = psprintf("sent to server \"%s\"%s%s", fc_remote_server(sent.leaf, shard),
+						   leaf->fast ? " and its fast_copy" : "",
+						   leaf->table ? ", new" : "");
+	return sent;
 }

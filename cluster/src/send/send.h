@@ -1,17 +1,65 @@
 /*-------------------------------------------------------------------------
  *
  * send/send.h
- *	  The leader's pass over the file, which sends the records of leaves on
- *	  other servers as they are.
+ *	  The leaf of a record, and the leader's pass over the file, which sends
+ *	  the records of leaves on other servers as they are.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_SEND_H
 #define FC_SEND_H
 
-#include "citus/shards.h"
 #include "elsewhere/elsewhere.h"
 #include "remote/remote.h"
+#include "row/parse.h"
+
+/*
+ * send/dispatch.c
+ */
+
+/* A table that takes rows */
+typedef struct FcDispatchLeaf
+{
+	Oid			oid;
+	bool		foreign;
+	const FcNewPartition *created;	/* by this load; NULL: it was there */
+	int			number;			/* of the foreign ones, from 0 */
+	const FcShard *shard;		/* of the table, where it has shards */
+} FcDispatchLeaf;
+
+/*
+ * Returns why records of such a file cannot be dispatched, or NULL.  "fields"
+ * are the columns of its fields.
+ */
+extern const char *fc_dispatch_refusal(Relation target, const List *fields);
+
+/*
+ * Reads the partitions of ctx->target into the current memory context; a
+ * target that is not partitioned is the one leaf.  Locks partitions that are
+ * partitioned as well, and keeps the locks.  Partitions that the load has
+ * created, by key, are leaves before they are attached.
+ */
+extern FcDispatch *fc_dispatch_begin(FcContext *ctx, FcParser *parser,
+									 const FcNewPartition *created, int ncreated);
+
+/* The same for ctx->target's shards, which are its leaves then */
+extern FcDispatch *fc_dispatch_begin_shards(FcContext *ctx, FcParser *parser, FcShards *shards);
+extern void fc_dispatch_end(FcDispatch *dispatch);
+
+/* The leaves on other servers, by number: FcDispatchLeaf */
+extern const List *fc_dispatch_foreign(const FcDispatch *dispatch);
+
+/*
+ * Finds the leaf of the record, which stays as it is; *leaf is NULL if it has
+ * none.  Returns NULL, or the error about the record, as fc_error_catch does.
+ * Memory is taken from the current context.
+ */
+extern ErrorData *fc_dispatch_find(FcDispatch *dispatch, const FcRecord *record,
+								   const FcDispatchLeaf **leaf);
+
+/*
+ * send/send.c
+ */
 
 /* So many COPYs are open at a time */
 #define FC_SEND_STREAMS	32
@@ -28,21 +76,9 @@ typedef struct FcSendPlan
 	FcRemoteOptions options;	/* of COPY on the servers */
 } FcSendPlan;
 
-/* What was sent to a leaf */
-typedef struct FcSent
-{
-	Oid			leaf;
-	const FcShard *shard;		/* of it, or NULL */
-	uint64		rows;
-	uint64		bytes;
-	double		seconds;		/* in which a COPY to it was open */
-	bool		created;		/* by this load */
-	bool		fast;			/* the server's fast_copy has loaded it */
-} FcSent;
-
 /*
  * Locks the leaves on other servers, and makes ready for a pass over the whole
- * file, which finds its chunks if it is the whole load (send/pass.h).  Beside
+ * file, which finds its chunks if it is the whole load.  Beside
  * workers no COPY may begin: "open", before they start, begins as many as may
  * be open.
  */
@@ -66,7 +102,11 @@ extern void fc_send_end(FcSender *sender);
 /* Rows in all COPYs, as the servers have counted them; and leaf by leaf */
 extern uint64 fc_send_rows(const FcSender *sender);
 extern int	fc_send_count(const FcSender *sender);
-extern FcSent fc_send_sent(const FcSender *sender, int i);
+extern FcElsewhereSent fc_send_sent(const FcSender *sender, int i);
+
+/*
+ * send/raw.c
+ */
 
 /*
  * Returns why core must load because of this foreign table, which is the target
