@@ -91,13 +91,11 @@ fc_away_leaves(FcJob *job)
 	const FcTarget *target = &job->target;
 	FcAwayLeaves leaves = {.all = true};
 	List	   *tables = list_make1_oid(target->oid);
-	ListCell   *lc;
 
 	if (target->plan->partitioned)
 		tables = find_all_inheritors(target->oid, NoLock, NULL);
-	foreach(lc, tables)
+	foreach_oid(oid, tables)
 	{
-		Oid			oid = lfirst_oid(lc);
 		Relation	leaf;
 
 		CHECK_FOR_INTERRUPTS();
@@ -162,14 +160,13 @@ fc_away_losses(const FcTarget *target)
 	FcAwayLosses losses = {target->kept || target->options->nodes != NIL};
 	List	   *tables = target->plan->partitioned ?
 		find_all_inheritors(target->oid, NoLock, NULL) : list_make1_oid(target->oid);
-	ListCell   *lc;
 
-	foreach(lc, tables)
+	foreach_oid(table, tables)
 	{
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+		if (get_rel_relkind(table) == RELKIND_FOREIGN_TABLE)
 			losses.foreign = true;
-		if (get_rel_persistence(lfirst_oid(lc)) == RELPERSISTENCE_UNLOGGED)
-			losses.unlogged = lfirst_oid(lc);
+		if (get_rel_persistence(table) == RELPERSISTENCE_UNLOGGED)
+			losses.unlogged = table;
 	}
 	return losses;
 }

@@ -110,14 +110,11 @@ fc_find_scan_core(FcJob *job)
 	const FcRange *bounds = &job->target.plan->bounds;
 	uint64		rows;
 	List	   *parts;
-	ListCell   *lc;
 
 	fc_progress_end(&job->progress);
 	rows = fc_core_keys(&job->target, &parts);
-	foreach(lc, parts)
+	foreach_ptr(FcSpillPart, part, parts)
 	{
-		FcSpillPart *part = lfirst(lc);
-
 		fc_range_check(job->target.plan->key.type, bounds, part->min_key, part->null);
 		fc_range_check(job->target.plan->key.type, bounds, part->max_key, part->null);
 	}
