@@ -18,7 +18,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "heap/hold.h"
+#include "heap/writer.h"
 
 typedef struct FcHeldTable
 {

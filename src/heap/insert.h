@@ -84,9 +84,6 @@ extern bool fc_write_page_can(Relation rel);
 /* Flushes and frees the writer; returns how many rows it inserted */
 extern uint64 fc_write_end(FcWriter *writer);
 
-/* Counts n rows as inserted */
-extern void fc_write_count(FcContext *ctx, int n);
-
 /*
  * Calls body(arg), which may insert into the writer's heap and TOAST table.  It
  * may do so even in a worker, where core would refuse that; the leader counts

@@ -146,12 +146,6 @@ fc_old_rows_of(Relation rel, bool all, FcOldKeys *keys)
 	return pages == 0 ? 0 : rows / pages * nblocks;
 }
 
-double
-fc_old_rows_estimate(Relation rel)
-{
-	return fc_old_rows_of(rel, false, NULL);
-}
-
 uint32
 fc_old_rows_keys(Relation rel, AttrNumber attnum, FcKeyType type, int64 *keys, uint32 most,
 				 double *rows)
@@ -165,9 +159,9 @@ fc_old_rows_keys(Relation rel, AttrNumber attnum, FcKeyType type, int64 *keys, u
 }
 
 double
-fc_old_rows_count(Relation rel)
+fc_old_rows_count(Relation rel, bool all)
 {
-	return fc_old_rows_of(rel, true, NULL);
+	return fc_old_rows_of(rel, all, NULL);
 }
 
 /* When a transaction of others, or a command of this one, has done something */

@@ -36,7 +36,6 @@
 #include "context/pace.h"
 #include "errors/first_error.h"
 #include "heap/append.h"
-#include "heap/count.h"
 #include "heap/insert.h"
 #include "heap/tuple.h"
 #include "heap/turn.h"
@@ -173,7 +172,7 @@ static void
 fc_page_count(FcPageWriter *writer, int nrows)
 {
 	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.paged, nrows);
-	fc_write_count(writer->base.ctx, nrows);
+	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.loaded, nrows);
 }
 
 /*

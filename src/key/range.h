@@ -50,8 +50,8 @@ typedef struct FcRoute
 {
 	FcKeyType	type;
 	AttrNumber	attnum;			/* of the key in the parent */
-	Oid			default_oid;	/* default partition or InvalidOid */
-	Oid			null_oid;		/* where NULL keys go: default_oid for RANGE */
+	Oid			default_oid;	/* default partition or InvalidOid; NULL keys
+								 * go there, too */
 	int			nranges;
 	FcRange    *ranges;			/* existing partitions, ascending, disjoint */
 	bool		create;			/* cut holes into intervals

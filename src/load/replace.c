@@ -161,7 +161,7 @@ fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *wh
 	{
 		one->empty = RelationGetNumberOfBlocks(rel) == 0;
 		if (target->plan->bounds.hi_max)
-			one->before = fc_old_rows_estimate(rel);
+			one->before = fc_old_rows_count(rel, false);
 	}
 	else if (target->plan->bounds.hi_max)
 		one->before = Max(rel->rd_rel->reltuples, 0);
@@ -437,7 +437,7 @@ fc_replace_rows_now(FcJob *job, const FcLeafRows *counts, const FcReplaced *one)
 	if (!job->target.plan->partitioned)
 		return job->target.loaded;
 	rel = table_open(one->leaf, NoLock);
-	rows = rel->rd_tableam == GetHeapamTableAmRoutine() ? fc_old_rows_count(rel) : one->before;
+	rows = rel->rd_tableam == GetHeapamTableAmRoutine() ? fc_old_rows_count(rel, true) : one->before;
 	table_close(rel, NoLock);
 	return rows;
 }

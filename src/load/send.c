@@ -174,7 +174,8 @@ fc_send_whole(FcJob *job)
 		return false;
 	}
 	target->loaded = fc_send_job_rows(job);
-	fc_find_report_pass(job);
+	target->found = pg_atomic_read_u64(&target->shared->counts.scanned);
+	fc_lead_report_files(job);
 	fc_lead_report(job, 1, target->loaded,
 				   pg_atomic_read_u64(&target->shared->counts.load_bytes), fc_way_choice(target));
 	fc_send_end_job(job);

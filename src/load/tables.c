@@ -24,19 +24,9 @@
 #include "utils/snapmgr.h"
 
 #include "compat/compat.h"
-#include "heap/hold.h"
+#include "heap/writer.h"
 #include "load/steps.h"
 #include "report/units.h"
-
-uint32
-fc_tables_count(Oid target)
-{
-	List	   *tables = find_all_inheritors(target, NoLock, NULL);
-	uint32		n = list_length(tables);
-
-	list_free(tables);
-	return n;
-}
 
 /*
  * Does core's routing lock leaves only when their first rows come?  Not if the

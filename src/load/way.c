@@ -17,12 +17,6 @@
 #include "load/steps.h"
 #include "sort/order_by.h"
 
-char *
-fc_way_io_method(FcShared *shared)
-{
-	return pstrdup(shared->io.uring ? "io_uring" : "sync");
-}
-
 void
 fc_way_begin(FcTarget *target)
 {

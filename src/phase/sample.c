@@ -509,8 +509,7 @@ fc_sample_choose(FcKeySample *sample, const FcShared *shared, uint64 records, in
 }
 
 const char *
-fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, int kind,
-				FcSampled *sampled)
+fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, FcSampled *sampled)
 {
 	FcShared   *shared = ctx->shared;
 	FcKeySample sample = {.route = route};
@@ -518,19 +517,16 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, int kind,
 	uint64		records;
 	const char *reason = "as fast_copy.spill says";
 
-	sampled->rows = kind != FC_SPILL_OFFSETS;
-	sampled->embedded = false;
-	sampled->missing = 0;
 	Assert(!ctx->in_worker);
 	if (shared->source.nchunks == 0 ||
 		(shared->source.size < FC_SAMPLE_SMALL && !fc_plan_merges(&shared->plan)))
-		return kind == FC_SPILL_AUTO ? "the file is small" : reason;
+		return fc_spill_kind == FC_SPILL_AUTO ? "the file is small" : reason;
 	fc_sample_take(&sample, ctx);
 	for (uint32 i = 0; i < sample.nrows; i++)
 		bytes += sample.rows[i].length + 1;
 	records = bytes == 0 ? 1 : (double) shared->source.data_size * sample.nrows / bytes + 1;
 	sample.spilled = fc_sample_spilled(ctx, records);
-	if (kind == FC_SPILL_AUTO)
+	if (fc_spill_kind == FC_SPILL_AUTO)
 		reason = fc_sample_choose(&sample, shared, records, Max(nworkers, 1), &sampled->rows);
 	fc_sample_set_bounds(&sample, ctx, records, nworkers, sampled->rows);
 	sampled->embedded = sample.embedded > 0;

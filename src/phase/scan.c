@@ -136,7 +136,7 @@ fc_scan_no_partition(FcScanner *scanner, int64 key, bool null)
 	if (route == NULL || tolerated == 0 || (tolerated & FC_CLASS_NO_PARTITION))
 		return false;
 	if (null)
-		return !OidIsValid(route->null_oid);
+		return !OidIsValid(route->default_oid);
 	return (!route->create || fc_key_is_infinite(route->type, key)) &&
 		!OidIsValid(fc_route_find(route, key).partition);
 }

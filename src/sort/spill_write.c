@@ -393,7 +393,7 @@ fc_spill_find_null(FcSpill *spill)
 	cell->part.range.lo = PG_INT64_MIN;
 	cell->part.range.hi = PG_INT64_MAX;
 	cell->part.range.lo_min = cell->part.range.hi_max = cell->hi_max = true;
-	cell->part.range.partition = spill->route ? spill->route->null_oid : InvalidOid;
+	cell->part.range.partition = spill->route ? spill->route->default_oid : InvalidOid;
 	return spill->null;
 }
 
