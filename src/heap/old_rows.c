@@ -218,21 +218,6 @@ fc_old_fate(HeapTupleHeader row, const FcSince *since, const FcSince *until, boo
 	return made == FC_OLD_SINCE && gone != FC_OLD_SINCE ? FC_OLD_INSERTED : FC_OLD_NOTHING;
 }
 
-static void
-fc_carry_begin(FcCarrier *carrier, Relation to, const FcSince *since, FcSince *until)
-{
-	memset(carrier, 0, sizeof(FcCarrier));
-	carrier->to = to;
-	carrier->since = since;
-	carrier->until = until;
-	carrier->estate = CreateExecutorState();
-	carrier->rri = makeNode(ResultRelInfo);
-	InitResultRelInfo(carrier->rri, to, 0, NULL, 0);
-	ExecOpenIndices(carrier->rri, false);
-	carrier->slot = MakeSingleTupleTableSlot(RelationGetDescr(to), &TTSOpsVirtual);
-	carrier->cid = GetCurrentCommandId(true);
-}
-
 /*
  * Values in the table's TOAST table get copies in the other's.  What is missing
  * in a row, because the column came later, is not known to the other.
@@ -318,9 +303,14 @@ fc_old_rows_now(FcSince *now)
 uint64
 fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *until, uint64 *changed)
 {
-	FcCarrier	carrier;
+	FcCarrier	carrier = {.to = to,.since = since,.until = until};
 
-	fc_carry_begin(&carrier, to, since, until);
+	carrier.estate = CreateExecutorState();
+	carrier.rri = makeNode(ResultRelInfo);
+	InitResultRelInfo(carrier.rri, to, 0, NULL, 0);
+	ExecOpenIndices(carrier.rri, false);
+	carrier.slot = MakeSingleTupleTableSlot(RelationGetDescr(to), &TTSOpsVirtual);
+	carrier.cid = GetCurrentCommandId(true);
 	fc_carry_pages(&carrier, rel, false);
 	*changed = carrier.changed;
 	if (carrier.changed == 0 && carrier.found > 0)

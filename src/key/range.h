@@ -30,6 +30,9 @@ typedef struct FcRange
 	Oid			partition;		/* the partition that exists, or InvalidOid */
 } FcRange;
 
+/* All keys */
+#define FC_RANGE_ALL	((FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid})
+
 static inline bool
 fc_range_has(const FcRange *range, int64 key)
 {

@@ -291,8 +291,7 @@ fc_replace_find(FcJob *job)
 	if (fc_plan_merges(target->plan))
 		fc_merge_check(job, why);
 	if (!target->plan->partitioned)
-		fc_replace_add(job, target->oid, (FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true},
-					   target->found, why);
+		fc_replace_add(job, target->oid, FC_RANGE_ALL, target->found, why);
 	foreach_ptr(FcSpillPart, part, fc_shared_key_routes(target->shared) ? job->parts : NIL)
 	{
 		CHECK_FOR_INTERRUPTS();

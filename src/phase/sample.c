@@ -246,13 +246,11 @@ fc_sample_times(const FcKeySample *sample, uint32 nwindows)
 	return bytes > 0 ? cost / bytes : 0;
 }
 
-static const FcRange fc_sample_all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
-
 /* The range of the partition that has, or would have, a row of the sample */
 static FcRange
 fc_sample_range(const FcKeySample *sample, uint32 i)
 {
-	return sample->route ? fc_route_find(sample->route, sample->rows[i].key) : fc_sample_all;
+	return sample->route ? fc_route_find(sample->route, sample->rows[i].key) : FC_RANGE_ALL;
 }
 
 /* The first row of the sample, from "from" on, that is not in the range */

@@ -360,8 +360,7 @@ fc_spill_cut_cell(const FcSpill *spill, FcCell *cell, int64 key, uint64 offset)
 static FcOpenCell *
 fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 {
-	const FcRange all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
-	FcRange		range = spill->route ? fc_route_find(spill->route, key) : all;
+	FcRange		range = spill->route ? fc_route_find(spill->route, key) : FC_RANGE_ALL;
 	FcCell *cell;
 
 	cell = &fc_spill_add_cell(spill, at)->cell;
