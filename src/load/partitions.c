@@ -429,9 +429,7 @@ fc_partitions_attach(FcJob *job)
 		return;
 	fc_progress_phase(&job->progress, FC_PHASE_ATTACH);
 	reason = fc_partitions_attach_all(job);
-	if (reason == NULL || target->ncreated == 1)
-		fc_lead_report(job, 0, -1, -1, psprintf("%d attached", target->ncreated));
-	else
-		fc_lead_report(job, 0, -1, -1, psprintf("%d attached one by one: %s",
-												target->ncreated, reason));
+	fc_lead_report(job, 0, -1, -1, reason == NULL || target->ncreated == 1 ?
+				   psprintf("%d attached", target->ncreated) :
+				   psprintf("%d attached one by one: %s", target->ncreated, reason));
 }

@@ -111,14 +111,13 @@ fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
 	const char *stage = fc_ddl_name(get_rel_namespace(target->stage), get_rel_name(target->stage));
 	List	   *keys = fc_sort_keys_columns(target->planned->keys);
 
+	appendStringInfoString(sql, " SELECT ");
 	if (target->planned->dedup != NIL)
 	{
-		appendStringInfoString(sql, " SELECT ");
 		fc_upsert_name(sql, target, columns, "s.");
 		appendStringInfo(sql, " FROM ONLY %s s", stage);
 		return;
 	}
-	appendStringInfoString(sql, " SELECT ");
 	for (int i = 0; i < list_length(columns); i++)
 		appendStringInfo(sql, "%ss.c%d", i > 0 ? ", " : "", i);
 	appendStringInfoString(sql, " FROM (SELECT ");

@@ -361,9 +361,8 @@ static FcOpenCell *
 fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 {
 	FcRange		range = spill->route ? fc_route_find(spill->route, key) : FC_RANGE_ALL;
-	FcCell *cell;
+	FcCell	   *cell = &fc_spill_add_cell(spill, at)->cell;
 
-	cell = &fc_spill_add_cell(spill, at)->cell;
 	/* each field by itself: what is between them is in a file later */
 	cell->part.range.lo = range.lo;
 	cell->part.range.hi = range.hi;
