@@ -23,7 +23,6 @@
 
 #include "compat/compat.h"
 #include "heap/insert.h"
-#include "heap/turn.h"
 #include "options/plan.h"
 
 /*

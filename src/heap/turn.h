@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * heap/turn.h
- *	  Whose turn it is to insert into a table, and who counts the rows.
+ *	  Whose turn it is to insert into a table.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,29 +35,5 @@ extern bool fc_turn_take_deferred(FcContext *ctx);
 
 /* Waits for the turns of all deferred writers */
 extern void fc_turn_finish(FcContext *ctx);
-
-/*
- * heap/count.c: rows that workers insert, in the leader's statistics of their
- * tables
- */
-
-/*
- * Worker: hands what core has counted in this process over to the leader, if
- * that has the tables open; with "last", in any case.  "toast" is NULL if
- * there is none.  Does nothing in the leader.  Does not throw.
- */
-extern void fc_count_hand_over(FcTurn *turn, Relation heap, Relation toast, bool last);
-
-/*
- * Leader: opens the table of a turn, which it has locked, to count rows of
- * workers until fc_count_end
- */
-extern void fc_count_open(FcContext *ctx, uint32 turn);
-
-/* Leader: counts what workers have handed over so far, and opens nothing */
-extern void fc_count_take(FcContext *ctx);
-
-/* Leader: counts it for the last time, and closes the tables */
-extern void fc_count_end(FcContext *ctx);
 
 #endif							/* FC_TURN_H */
