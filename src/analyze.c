@@ -169,7 +169,7 @@ fc_analyze_leaf(const FcTarget *target, Oid leaf)
 	if (!target->plan->bounds.hi_max)
 		return "exists, its rows within the range are replaced";
 	rel = table_open(leaf, AccessShareLock);
-	rows = fc_old_rows_estimate(rel);
+	rows = fc_old_rows_count(rel, false);
 	table_close(rel, AccessShareLock);
 	return psprintf("exists, about %.0f rows are %s", rows,
 					fc_plan_merges(target->plan) ? "merged" : "replaced");

@@ -32,8 +32,6 @@
  */
 #define FC_DSM_FIRST	((Size) 4096)
 
-#ifdef __linux__
-
 /* Takes the memory; returns an errno, or 0.  A signal would interrupt it. */
 static int
 fc_dsm_allocate(int fd, Size size)
@@ -121,13 +119,3 @@ fc_dsm_create(Size size, int flags)
 			 errmsg("could not resize shared memory segment \"/PostgreSQL.%u\" to %zu bytes: %m",
 					handle, size)));
 }
-
-#else
-
-dsm_segment *
-fc_dsm_create(Size size, int flags)
-{
-	return dsm_create(size, flags);
-}
-
-#endif

@@ -61,7 +61,7 @@ fc_append_place(const FcAppend *append, int i, BlockNumber block)
 
 /*
  * heap/page_new.c.  The leader, before the load: makes a file for the table,
- * and adds it to the list.  The table is held (heap/hold.h), and its own file
+ * and adds it to the list.  The table is held (heap/hold.c), and its own file
  * must be empty and made by this transaction.  With "frozen" all rows that it
  * gets are frozen.
  */

@@ -22,7 +22,7 @@
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 
-#include "heap/count.h"
+#include "heap/insert.h"
 
 /* The tables of a turn, open in the leader; NULL: not open, or there is none */
 typedef struct FcCounted

@@ -18,7 +18,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "heap/hold.h"
+#include "heap/writer.h"
 
 typedef struct FcHeldTable
 {
@@ -88,12 +88,8 @@ fc_hold_check(List *held)
 void
 fc_hold_end(List *held)
 {
-	ListCell   *lc;
-
-	foreach(lc, held)
+	foreach_ptr(FcHeldTable, one, held)
 	{
-		FcHeldTable	   *one = lfirst(lc);
-
 		table_close(one->rel, NoLock);
 		list_free(one->indexes);
 		pfree(one);

@@ -22,7 +22,6 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "heap/count.h"
 #include "heap/insert.h"
 #include "options/plan.h"
 
@@ -91,12 +90,6 @@ void
 fc_write_insert(FcWriter *writer, TupleTableSlot **slots, int n, BulkInsertState bistate)
 {
 	fc_write_as_leader(writer, fc_write_insert_slots, &(FcWriteInsert) {writer, slots, n, bistate});
-}
-
-void
-fc_write_count(FcContext *ctx, int n)
-{
-	pg_atomic_fetch_add_u64(&ctx->shared->counts.loaded, n);
 }
 
 uint64

@@ -84,9 +84,6 @@ extern bool fc_write_page_can(Relation rel);
 /* Flushes and frees the writer; returns how many rows it inserted */
 extern uint64 fc_write_end(FcWriter *writer);
 
-/* Counts n rows as inserted */
-extern void fc_write_count(FcContext *ctx, int n);
-
 /*
  * Calls body(arg), which may insert into the writer's heap and TOAST table.  It
  * may do so even in a worker, where core would refuse that; the leader counts
@@ -97,5 +94,29 @@ extern void fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *ar
 /* Lets core insert the rows in n slots */
 extern void fc_write_insert(FcWriter *writer, TupleTableSlot **slots, int n,
 							struct BulkInsertStateData *bistate);
+
+/*
+ * heap/count.c: rows that workers insert, in the leader's statistics of their
+ * tables
+ */
+
+/*
+ * Worker: hands what core has counted in this process over to the leader, if
+ * that has the tables open; with "last", in any case.  "toast" is NULL if
+ * there is none.  Does nothing in the leader.  Does not throw.
+ */
+extern void fc_count_hand_over(FcTurn *turn, Relation heap, Relation toast, bool last);
+
+/*
+ * Leader: opens the table of a turn, which it has locked, to count rows of
+ * workers until fc_count_end
+ */
+extern void fc_count_open(FcContext *ctx, uint32 turn);
+
+/* Leader: counts what workers have handed over so far, and opens nothing */
+extern void fc_count_take(FcContext *ctx);
+
+/* Leader: counts it for the last time, and closes the tables */
+extern void fc_count_end(FcContext *ctx);
 
 #endif							/* FC_INSERT_H */

@@ -143,7 +143,7 @@ fc_multi_heap(void *arg)
 	MemoryContextReset(writer->insert_mcxt);
 	writer->last_block = ItemPointerGetBlockNumber(&insert->slots[insert->n - 1]->tts_tid);
 	writer->base.inserted += insert->n;
-	fc_write_count(writer->base.ctx, insert->n);
+	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.loaded, insert->n);
 }
 
 /* A row whose indexes are asked, or get it, and what they say */

@@ -146,12 +146,6 @@ fc_old_rows_of(Relation rel, bool all, FcOldKeys *keys)
 	return pages == 0 ? 0 : rows / pages * nblocks;
 }
 
-double
-fc_old_rows_estimate(Relation rel)
-{
-	return fc_old_rows_of(rel, false, NULL);
-}
-
 uint32
 fc_old_rows_keys(Relation rel, AttrNumber attnum, FcKeyType type, int64 *keys, uint32 most,
 				 double *rows)
@@ -165,9 +159,9 @@ fc_old_rows_keys(Relation rel, AttrNumber attnum, FcKeyType type, int64 *keys, u
 }
 
 double
-fc_old_rows_count(Relation rel)
+fc_old_rows_count(Relation rel, bool all)
 {
-	return fc_old_rows_of(rel, true, NULL);
+	return fc_old_rows_of(rel, all, NULL);
 }
 
 /* When a transaction of others, or a command of this one, has done something */
@@ -222,21 +216,6 @@ fc_old_fate(HeapTupleHeader row, const FcSince *since, const FcSince *until, boo
 	if (made == FC_OLD_BEFORE)
 		return gone == FC_OLD_SINCE ? FC_OLD_CHANGED : FC_OLD_NOTHING;
 	return made == FC_OLD_SINCE && gone != FC_OLD_SINCE ? FC_OLD_INSERTED : FC_OLD_NOTHING;
-}
-
-static void
-fc_carry_begin(FcCarrier *carrier, Relation to, const FcSince *since, FcSince *until)
-{
-	memset(carrier, 0, sizeof(FcCarrier));
-	carrier->to = to;
-	carrier->since = since;
-	carrier->until = until;
-	carrier->estate = CreateExecutorState();
-	carrier->rri = makeNode(ResultRelInfo);
-	InitResultRelInfo(carrier->rri, to, 0, NULL, 0);
-	ExecOpenIndices(carrier->rri, false);
-	carrier->slot = MakeSingleTupleTableSlot(RelationGetDescr(to), &TTSOpsVirtual);
-	carrier->cid = GetCurrentCommandId(true);
 }
 
 /*
@@ -324,9 +303,14 @@ fc_old_rows_now(FcSince *now)
 uint64
 fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *until, uint64 *changed)
 {
-	FcCarrier	carrier;
+	FcCarrier	carrier = {.to = to,.since = since,.until = until};
 
-	fc_carry_begin(&carrier, to, since, until);
+	carrier.estate = CreateExecutorState();
+	carrier.rri = makeNode(ResultRelInfo);
+	InitResultRelInfo(carrier.rri, to, 0, NULL, 0);
+	ExecOpenIndices(carrier.rri, false);
+	carrier.slot = MakeSingleTupleTableSlot(RelationGetDescr(to), &TTSOpsVirtual);
+	carrier.cid = GetCurrentCommandId(true);
 	fc_carry_pages(&carrier, rel, false);
 	*changed = carrier.changed;
 	if (carrier.changed == 0 && carrier.found > 0)

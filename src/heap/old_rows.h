@@ -15,13 +15,10 @@
 #include "key/range.h"
 
 /*
- * Returns about how many rows the transaction sees in the heap: exactly, if it
- * has few pages.  The caller has locked the table.
+ * Returns how many rows the transaction sees in the heap; only about, unless
+ * "all" pages are looked at or there are few.  The caller has locked the table.
  */
-extern double fc_old_rows_estimate(Relation rel);
-
-/* Returns how many rows the transaction sees in the heap */
-extern double fc_old_rows_count(Relation rel);
+extern double fc_old_rows_count(Relation rel, bool all);
 
 /*
  * Sets the keys of some rows that the transaction sees in the heap, at most

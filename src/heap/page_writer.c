@@ -36,7 +36,6 @@
 #include "context/pace.h"
 #include "errors/first_error.h"
 #include "heap/append.h"
-#include "heap/count.h"
 #include "heap/insert.h"
 #include "heap/tuple.h"
 #include "heap/turn.h"
@@ -173,7 +172,7 @@ static void
 fc_page_count(FcPageWriter *writer, int nrows)
 {
 	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.paged, nrows);
-	fc_write_count(writer->base.ctx, nrows);
+	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.loaded, nrows);
 }
 
 /*
@@ -277,6 +276,13 @@ fc_page_flush(FcWriter *base)
 		fc_page_write(writer, false);
 }
 
+/* The i-th page that is not written yet */
+static Page
+fc_page_nth(char **batches, int i)
+{
+	return (Page) (batches[i / FC_PAGE_BATCH] + (Size) (i % FC_PAGE_BATCH) * BLCKSZ);
+}
+
 /* Begins the next page; memory for it comes in batches */
 static void
 fc_page_next(FcPageWriter *writer)
@@ -293,8 +299,7 @@ fc_page_next(FcPageWriter *writer)
 		}
 		writer->batches[batch] = fc_page_take_batch(writer->base.ctx);
 	}
-	writer->page = (Page) (writer->batches[batch] +
-						   (Size) (writer->npages % FC_PAGE_BATCH) * BLCKSZ);
+	writer->page = fc_page_nth(writer->batches, writer->npages);
 	PageInit(writer->page, BLCKSZ, 0);
 	if (writer->base.options & HEAP_INSERT_FROZEN)
 		PageSetAllVisible(writer->page);
@@ -351,13 +356,6 @@ fc_page_take(FcPageWriter *writer, Size len)
 	Assert(page->pd_lower <= page->pd_upper && page->pd_upper % MAXIMUM_ALIGNOF == 0);
 	ItemIdSetNormal(item, page->pd_upper, len);
 	writer->nrows++;
-}
-
-/* The i-th page that is not written yet */
-static Page
-fc_page_nth(char **batches, int i)
-{
-	return (Page) (batches[i / FC_PAGE_BATCH] + (Size) (i % FC_PAGE_BATCH) * BLCKSZ);
 }
 
 /*

@@ -170,17 +170,14 @@ build_index(FcIndexTask *task)
 	Relation	heap = table_open(task->heap, ShareLock);
 	Relation	index = index_open(task->index, AccessExclusiveLock);
 	IndexInfo  *info = BuildIndexInfo(index);
-	FcProgressSlot slot;
 
 	Assert(task->nhelpers == 0 || !IsInParallelMode());
 	Assert(CheckRelationLockedByMe(heap, ShareLock, true));
 	info->ii_ParallelWorkers = task->nhelpers;
-	fc_progress_slot_save(&slot);
 	if (info->ii_ExclusionOps != NULL)
 		build_exclusion(heap, index, info, task);
 	else
 		build_as_owner(heap, index, info, task);
-	fc_progress_slot_restore(&slot);
 	task->done = true;
 
 	index_close(index, NoLock);
@@ -247,9 +244,9 @@ build_one(FcContext *ctx, FcIndexTask *task)
 	if (edata)
 	{
 		fc_error_keep(ctx->shared, FC_ERROR_INDEX, FC_SOMEWHERE, 0, edata);
-		fc_progress_slot_restore(&slot);
 		FreeErrorData(edata);
 	}
+	fc_progress_slot_restore(&slot);
 	AtEOXact_GUC(true, nest);
 	pg_atomic_fetch_add_u64(&ctx->shared->counts.built, fc_index_cost(task));
 	pg_atomic_fetch_add_u64(&ctx->shared->counts.nbuilt, 1);

@@ -39,12 +39,11 @@ static bool
 expressions_parallel_safe(IndexInfo *info)
 {
 	Query	   *query = makeNode(Query);
-	ListCell   *lc;
 
 	query->commandType = CMD_SELECT;
-	foreach(lc, info->ii_Expressions)
+	foreach_ptr(Expr, expression, info->ii_Expressions)
 		query->targetList = lappend(query->targetList,
-									makeTargetEntry(lfirst(lc), 1, NULL, false));
+									makeTargetEntry(expression, 1, NULL, false));
 	query->jointree = makeFromExpr(NIL,
 								   (Node *) make_ands_explicit(info->ii_Predicate));
 	return max_parallel_hazard(query) == PROPARALLEL_SAFE;
@@ -147,13 +146,12 @@ fc_index_define(Relation parent, Oid heap, AttrNumber key)
 	char		relkind = parent->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
 		RELKIND_PARTITIONED_INDEX : RELKIND_INDEX;
 	FcProgressSlot slot;
-	ListCell   *lc;
 
 	Assert(!IsInParallelMode());
 	fc_progress_slot_save(&slot);
-	foreach(lc, indexes)
+	foreach_oid(oid, indexes)
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(oid, AccessShareLock);
 
 		if (index->rd_rel->relkind == relkind)
 		{

@@ -35,8 +35,6 @@ typedef struct FcIo
 
 typedef struct FcIoMethod
 {
-	const char *name;			/* as fast_copy_report() shows it */
-
 	/*
 	 * Opens a queue of "depth" requests in the current memory context, whose
 	 * reset callback drains and closes it if close was not called.  NULL with
@@ -68,7 +66,7 @@ extern const FcIoMethod fc_io_sync;
  * Raises the error of a request that cannot come back whole: err is the
  * errno, or 0 if the file ended early (55000).
  */
-extern void fc_io_failed(const char *path, const FcRequest *req, int err);
+extern void fc_io_failed(const FcRequest *req, int err);
 
 /* 0, or the errno with which this kernel refuses io_uring to this process */
 extern int	fc_io_uring_probe(void);

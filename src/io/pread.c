@@ -44,18 +44,18 @@ typedef struct FcSync
 } FcSync;
 
 void
-fc_io_failed(const char *path, const FcRequest *req, int err)
+fc_io_failed(const FcRequest *req, int err)
 {
 	if (err != 0)
 	{
 		errno = err;
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not read file \"%s\": %m", path)));
+				 errmsg("could not read file \"%s\": %m", req->path)));
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("file \"%s\" changed while it was being loaded", path),
+			 errmsg("file \"%s\" changed while it was being loaded", req->path),
 			 errdetail("Nothing was read at byte %llu, but the file had data up to byte %llu.",
 					   (unsigned long long) (req->offset + req->done),
 					   (unsigned long long) (req->offset + req->len))));
@@ -202,9 +202,9 @@ fc_sync_read(FcSync *sync)
 		fc_sync_judge(sync, start, got);
 	}
 	else if (got == 0)
-		fc_io_failed(req->path, req, 0);
+		fc_io_failed(req, 0);
 	else if (errno != EINTR && errno != EAGAIN)
-		fc_io_failed(req->path, req, errno);
+		fc_io_failed(req, errno);
 }
 
 static FcRequest *
@@ -230,7 +230,6 @@ fc_sync_close(FcIo *io)
 }
 
 const FcIoMethod fc_io_sync = {
-	.name = "sync",
 	.open = fc_sync_open,
 	.queue = fc_sync_queue,
 	.submit = fc_sync_submit,

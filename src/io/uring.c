@@ -237,7 +237,7 @@ fc_uring_reap(FcUring *uring, FcRequest **whole)
 	uring->outstanding--;
 
 	if (res == 0 || (res < 0 && res != -EINTR && res != -EAGAIN))
-		fc_io_failed(req->path, req, -res);
+		fc_io_failed(req, -res);
 
 	if (res > 0)
 		req->done += res;
@@ -319,7 +319,6 @@ fc_io_uring_probe(void)
 }
 
 const FcIoMethod fc_io_uring = {
-	.name = "io_uring",
 	.open = fc_uring_open,
 	.queue = fc_uring_queue,
 	.submit = fc_uring_submit,
@@ -343,7 +342,6 @@ fc_io_uring_probe(void)
 }
 
 const FcIoMethod fc_io_uring = {
-	.name = "io_uring",
 	.open = fc_uring_open
 };
 

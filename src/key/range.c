@@ -219,7 +219,6 @@ fc_route_build_from(Relation parent, PartitionDesc desc)
 	Assert(route->nranges <= desc->nparts);
 	if (partition_bound_has_default(bounds))
 		route->default_oid = desc->oids[bounds->default_index];
-	route->null_oid = route->default_oid;
 	return route;
 }
 

@@ -30,6 +30,9 @@ typedef struct FcRange
 	Oid			partition;		/* the partition that exists, or InvalidOid */
 } FcRange;
 
+/* All keys */
+#define FC_RANGE_ALL	((FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid})
+
 static inline bool
 fc_range_has(const FcRange *range, int64 key)
 {
@@ -50,8 +53,8 @@ typedef struct FcRoute
 {
 	FcKeyType	type;
 	AttrNumber	attnum;			/* of the key in the parent */
-	Oid			default_oid;	/* default partition or InvalidOid */
-	Oid			null_oid;		/* where NULL keys go: default_oid for RANGE */
+	Oid			default_oid;	/* default partition or InvalidOid; NULL keys
+								 * go there, too */
 	int			nranges;
 	FcRange    *ranges;			/* existing partitions, ascending, disjoint */
 	bool		create;			/* cut holes into intervals

@@ -48,11 +48,10 @@ static List *
 fc_access_paths(FcAccessed *accessed, const char *root, bool none_is_enough)
 {
 	List	   *paths = NIL;
-	ListCell   *lc;
 
-	foreach(lc, accessed->target->sources)
+	foreach_node(String, named, accessed->target->sources)
 	{
-		char	   *path = strVal(lfirst(lc));
+		char	   *path = strVal(named);
 		bool		is_pattern;
 		List	   *found;
 
@@ -115,13 +114,12 @@ fc_access_open_files(FcAccessed *accessed, uint64 most)
 {
 	FcSource   *source = fc_source_begin();
 	List	   *paths = fc_access_paths(accessed, source->root, false);
-	ListCell   *lc;
 
-	foreach(lc, paths)
+	foreach_ptr(char, path, paths)
 	{
 		CHECK_FOR_INTERRUPTS();
-		accessed->path = lfirst(lc);
-		fc_source_add(source, lfirst(lc), -1, most);
+		accessed->path = path;
+		fc_source_add(source, path, -1, most);
 		source->files[source->nfiles - 1].kind = fc_unpack_detect(source, source->nfiles - 1);
 	}
 	fc_access_refuse_twice(source);

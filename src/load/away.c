@@ -66,21 +66,6 @@ typedef struct FcAwayLeaves
 	const char *refusal;		/* of one of them, or NULL */
 } FcAwayLeaves;
 
-static void
-fc_away_look(FcJob *job, Relation leaf, FcAwayLeaves *leaves)
-{
-	if (leaf->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		return;
-	if (leaf->rd_rel->relkind != RELKIND_FOREIGN_TABLE)
-		leaves->all = false;
-	else
-	{
-		leaves->any = true;
-		if (leaves->refusal == NULL)
-			leaves->refusal = fc_away_refusal(job, leaf);
-	}
-}
-
 /*
  * Looks at all leaves.  Locks on them are not kept: see fc_plan_partitions_fire
  * in options/plan_way.c.
@@ -91,29 +76,26 @@ fc_away_leaves(FcJob *job)
 	const FcTarget *target = &job->target;
 	FcAwayLeaves leaves = {.all = true};
 	List	   *tables = list_make1_oid(target->oid);
-	ListCell   *lc;
 
 	if (target->plan->partitioned)
 		tables = find_all_inheritors(target->oid, NoLock, NULL);
-	foreach(lc, tables)
+	foreach_oid(oid, tables)
 	{
-		Oid			oid = lfirst_oid(lc);
+		char		relkind = get_rel_relkind(oid);
 		Relation	leaf;
 
 		CHECK_FOR_INTERRUPTS();
-		if (oid == target->oid)
-		{
-			fc_away_look(job, target->rel, &leaves);
+		if (relkind == RELKIND_PARTITIONED_TABLE)
 			continue;
-		}
-		if (get_rel_relkind(oid) != RELKIND_FOREIGN_TABLE)
-		{
-			leaves.all = leaves.all && get_rel_relkind(oid) == RELKIND_PARTITIONED_TABLE;
+		leaves.all = leaves.all && relkind == RELKIND_FOREIGN_TABLE;
+		if (relkind != RELKIND_FOREIGN_TABLE)
 			continue;
-		}
-		leaf = table_open(oid, AccessShareLock);
-		fc_away_look(job, leaf, &leaves);
-		table_close(leaf, AccessShareLock);
+		leaves.any = true;
+		leaf = oid == target->oid ? target->rel : table_open(oid, AccessShareLock);
+		if (leaves.refusal == NULL)
+			leaves.refusal = fc_away_refusal(job, leaf);
+		if (leaf != target->rel)
+			table_close(leaf, AccessShareLock);
 	}
 	leaves.all = leaves.all && leaves.any;
 	return leaves;
@@ -162,14 +144,13 @@ fc_away_losses(const FcTarget *target)
 	FcAwayLosses losses = {target->kept || target->options->nodes != NIL};
 	List	   *tables = target->plan->partitioned ?
 		find_all_inheritors(target->oid, NoLock, NULL) : list_make1_oid(target->oid);
-	ListCell   *lc;
 
-	foreach(lc, tables)
+	foreach_oid(table, tables)
 	{
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+		if (get_rel_relkind(table) == RELKIND_FOREIGN_TABLE)
 			losses.foreign = true;
-		if (get_rel_persistence(lfirst_oid(lc)) == RELPERSISTENCE_UNLOGGED)
-			losses.unlogged = lfirst_oid(lc);
+		if (get_rel_persistence(table) == RELPERSISTENCE_UNLOGGED)
+			losses.unlogged = table;
 	}
 	return losses;
 }

@@ -13,10 +13,10 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_inherits.h"
 #include "utils/lsyscache.h"
 
 #include "copyfrom/core.h"
-#include "heap/hold.h"
 #include "heap/writer.h"
 #include "load/steps.h"
 #include "partition/partition.h"
@@ -160,8 +160,9 @@ fc_fill_work(FcJob *job, FcWork *work)
 
 	target->shared->alone = target->nworkers == 0 && !fc_way_reads_chunks(target->way);
 	work->nturns = 1;
+	/* the target itself counts among its leaves */
 	if (fc_shared_routed(target->shared))
-		work->nturns += fc_tables_count(target->oid) + FC_NEW_LEAVES;
+		work->nturns += list_length(find_all_inheritors(target->oid, NoLock, NULL)) + FC_NEW_LEAVES;
 	if (!fc_shared_keyed(target->shared))
 		fc_fill_one(job);
 	else

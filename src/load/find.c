@@ -30,15 +30,6 @@
 #define FC_SPLIT_ALONE		((uint64) 32 * 1024 * 1024)
 
 void
-fc_find_report_pass(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-
-	target->found = pg_atomic_read_u64(&target->shared->counts.scanned);
-	fc_lead_report_files(job);
-}
-
-void
 fc_find_split(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -110,14 +101,11 @@ fc_find_scan_core(FcJob *job)
 	const FcRange *bounds = &job->target.plan->bounds;
 	uint64		rows;
 	List	   *parts;
-	ListCell   *lc;
 
 	fc_progress_end(&job->progress);
 	rows = fc_core_keys(&job->target, &parts);
-	foreach(lc, parts)
+	foreach_ptr(FcSpillPart, part, parts)
 	{
-		FcSpillPart *part = lfirst(lc);
-
 		fc_range_check(job->target.plan->key.type, bounds, part->min_key, part->null);
 		fc_range_check(job->target.plan->key.type, bounds, part->max_key, part->null);
 	}
@@ -143,8 +131,7 @@ fc_find_choose_spill(FcJob *job)
 	if (fc_plan_merges(target->plan) && fc_target_grows(target))
 		reason = "existing rows are merged";
 	else if (!fc_target_grows(target))
-		reason = fc_sample_spill(&target->ctx, target->route, target->nworkers,
-								 fc_spill_kind, &sampled);
+		reason = fc_sample_spill(&target->ctx, target->route, target->nworkers, &sampled);
 	else if (fc_spill_kind == FC_SPILL_AUTO)
 		reason = fc_sample_spill_unseen(target->shared, &sampled.rows);
 	job->progress.foreseen = sampled.missing;

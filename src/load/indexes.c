@@ -54,10 +54,9 @@ static void
 fc_indexes_add(FcJob *job, Relation like, Oid table, const FcLeafRows *leaves, int *allocated)
 {
 	FcTarget   *target = &job->target;
-	ListCell   *lc;
 
 	CHECK_FOR_INTERRUPTS();
-	foreach(lc, fc_index_define(like, table, fc_indexes_order_column(job)))
+	foreach_ptr(const FcIndexTask, defined, fc_index_define(like, table, fc_indexes_order_column(job)))
 	{
 		FcIndexTask *task;
 
@@ -67,7 +66,7 @@ fc_indexes_add(FcJob *job, Relation like, Oid table, const FcLeafRows *leaves, i
 			job->indexes = repalloc_huge(job->indexes, sizeof(FcIndexTask) * *allocated);
 		}
 		task = &job->indexes[target->nindexes++];
-		*task = *(FcIndexTask *) lfirst(lc);
+		*task = *defined;
 		task->rows = job->ntasks > 0 ? fc_tasks_rows_of(job, leaves, table) : target->loaded;
 	}
 	fc_progress_update(&job->progress);

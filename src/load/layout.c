@@ -18,7 +18,7 @@
 #include "context/dsm.h"
 #include "context/pace.h"
 #include "errors/context.h"
-#include "errors/stop.h"
+#include "errors/first_error.h"
 #include "intake/intake.h"
 #include "load/steps.h"
 #include "sort/order_by.h"

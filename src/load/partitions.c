@@ -219,17 +219,14 @@ fc_partitions_faults(FcJob *job)
 	List	   *faults = NIL;
 	const FcRange *lowest = NULL;
 	int64		high = PG_INT64_MIN;
-	ListCell   *lc;
 
 	for (int i = 0; i < lengthof(simple); i++)
 		if (simple[i])
 			faults = lappend(faults, simple[i]);
 	if (job->partman == NULL || !fc_shared_key_routes(target->shared))
 		return faults;
-	foreach(lc, job->parts)
+	foreach_ptr(FcSpillPart, part, job->parts)
 	{
-		FcSpillPart *part = lfirst(lc);
-
 		if (part->null)
 			continue;
 		if (lowest == NULL || part->range.lo < lowest->lo)
@@ -432,9 +429,7 @@ fc_partitions_attach(FcJob *job)
 		return;
 	fc_progress_phase(&job->progress, FC_PHASE_ATTACH);
 	reason = fc_partitions_attach_all(job);
-	if (reason == NULL || target->ncreated == 1)
-		fc_lead_report(job, 0, -1, -1, psprintf("%d attached", target->ncreated));
-	else
-		fc_lead_report(job, 0, -1, -1, psprintf("%d attached one by one: %s",
-												target->ncreated, reason));
+	fc_lead_report(job, 0, -1, -1, reason == NULL || target->ncreated == 1 ?
+				   psprintf("%d attached", target->ncreated) :
+				   psprintf("%d attached one by one: %s", target->ncreated, reason));
 }

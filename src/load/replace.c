@@ -99,7 +99,6 @@ static const char *
 fc_replace_job_refusal(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	ListCell   *lc;
 
 	if (target->way == FC_WAY_COPY)
 		return target->core_reason;
@@ -112,9 +111,9 @@ fc_replace_job_refusal(FcJob *job)
 	if (target->plan->partitioned && fc_exchange_fires(target->rel))
 		return "the table has triggers or foreign keys";
 	/* core loads all, then */
-	foreach(lc, fc_tables_existing(job))
+	foreach_oid(leaf, fc_tables_existing(job))
 	{
-		Relation	rel = table_open(lfirst_oid(lc), NoLock);
+		Relation	rel = table_open(leaf, NoLock);
 		const char *reason = fc_plan_leaf_core_reason(rel);
 
 		table_close(rel, NoLock);
@@ -162,7 +161,7 @@ fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *wh
 	{
 		one->empty = RelationGetNumberOfBlocks(rel) == 0;
 		if (target->plan->bounds.hi_max)
-			one->before = fc_old_rows_estimate(rel);
+			one->before = fc_old_rows_count(rel, false);
 	}
 	else if (target->plan->bounds.hi_max)
 		one->before = Max(rel->rd_rel->reltuples, 0);
@@ -180,10 +179,9 @@ static void
 fc_replace_check_range(FcJob *job)
 {
 	List	   *leaves = find_all_inheritors(job->target.oid, NoLock, NULL);
-	ListCell   *lc;
 
-	foreach(lc, leaves)
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+	foreach_oid(leaf, leaves)
+		if (get_rel_relkind(leaf) == RELKIND_FOREIGN_TABLE)
 			fc_replace_refuse(job->target.relname, "It has partitions on other servers.");
 	list_free(leaves);
 }
@@ -224,14 +222,12 @@ fc_replace_check_snapshot(const FcJob *job, Oid leaf)
 static void
 fc_replace_check_snapshots(FcJob *job)
 {
-	ListCell   *lc;
-
-	foreach(lc, job->replaced)
-		fc_replace_check_snapshot(job, ((FcReplaced *) lfirst(lc))->leaf);
+	foreach_ptr(const FcReplaced, one, job->replaced)
+		fc_replace_check_snapshot(job, one->leaf);
 	/* of a range, partitions without rows of the file are emptied, too */
-	foreach(lc, job->target.plan->bounds.hi_max ? NIL : find_all_inheritors(job->target.oid, NoLock, NULL))
-		if (lfirst_oid(lc) != job->target.oid)
-			fc_replace_check_snapshot(job, lfirst_oid(lc));
+	foreach_oid(leaf, job->target.plan->bounds.hi_max ? NIL : find_all_inheritors(job->target.oid, NoLock, NULL))
+		if (leaf != job->target.oid)
+			fc_replace_check_snapshot(job, leaf);
 }
 
 /*
@@ -257,17 +253,15 @@ fc_replace_make_substitutes(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	int			n = 0;
-	ListCell   *lc;
 
-	foreach(lc, job->replaced)
-		n += !((FcReplaced *) lfirst(lc))->empty && ((FcReplaced *) lfirst(lc))->why == NULL;
+	foreach_ptr(const FcReplaced, one, job->replaced)
+		n += !one->empty && one->why == NULL;
 	fc_tables_check_locks(job, n, 2, "replace",
 						  "Increase max_locks_per_transaction, or load the files in several transactions.");
 	n = 0;
 	target->substitutes = palloc0(sizeof(FcSubstitute) * Max(list_length(job->replaced), 1));
-	foreach(lc, job->replaced)
+	foreach_ptr(const FcReplaced, one, job->replaced)
 	{
-		const FcReplaced *one = lfirst(lc);
 		FcSubstitute *substitute;
 		Relation	rel;
 
@@ -293,17 +287,13 @@ fc_replace_find(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	const char *why = fc_replace_job_refusal(job);
-	ListCell   *lc;
 
 	if (fc_plan_merges(target->plan))
 		fc_merge_check(job, why);
 	if (!target->plan->partitioned)
-		fc_replace_add(job, target->oid, (FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true},
-					   target->found, why);
-	foreach(lc, fc_shared_key_routes(target->shared) ? job->parts : NIL)
+		fc_replace_add(job, target->oid, FC_RANGE_ALL, target->found, why);
+	foreach_ptr(FcSpillPart, part, fc_shared_key_routes(target->shared) ? job->parts : NIL)
 	{
-		FcSpillPart *part = lfirst(lc);
-
 		CHECK_FOR_INTERRUPTS();
 		if (!part->null && OidIsValid(part->range.partition))
 			fc_replace_add(job, part->range.partition, part->range, part->rows, why);
@@ -316,7 +306,6 @@ fc_replace_choose(FcJob *job)
 	FcTarget   *target = &job->target;
 	List	   *faults = fc_partitions_faults(job);
 	bool		counted;
-	ListCell   *lc;
 
 	/* before anything is deleted */
 	if (faults != NIL)
@@ -328,12 +317,8 @@ fc_replace_choose(FcJob *job)
 	/* if not, that is done after the load, when it is known which rows came */
 	counted = target->plan->partitioned && target->plan->bounds.hi_max &&
 		!fc_plan_merges(target->plan) && target->options->tolerated == 0 && !target->plan->where_late;
-	foreach(lc, counted ? job->replaced : NIL)
-	{
-		const FcReplaced *one = lfirst(lc);
-
+	foreach_ptr(const FcReplaced, one, counted ? job->replaced : NIL)
 		fc_replace_check_ratio(target, one, one->found);
-	}
 	/* what is done from now on is found at the end */
 	job->since.snapshot = RegisterSnapshot(IsolationUsesXactSnapshot() ? GetTransactionSnapshot() :
 										   GetLatestSnapshot());
@@ -415,16 +400,13 @@ fc_replace_delete(FcJob *job)
 	FcTarget   *target = &job->target;
 	const char *why = NULL;
 	uint64		deleted = 0;
-	ListCell   *lc;
 
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	fc_ddl_keep_schema(RelationGetNamespace(target->rel));
 	if (!target->plan->bounds.hi_max)
 		deleted = fc_replace_delete_rest(target, target->plan->bounds);
-	foreach(lc, job->replaced)
+	foreach_ptr(const FcReplaced, one, job->replaced)
 	{
-		const FcReplaced *one = lfirst(lc);
-
 		CHECK_FOR_INTERRUPTS();
 		if (one->empty || one->why == NULL)
 			continue;
@@ -454,7 +436,7 @@ fc_replace_rows_now(FcJob *job, const FcLeafRows *counts, const FcReplaced *one)
 	if (!job->target.plan->partitioned)
 		return job->target.loaded;
 	rel = table_open(one->leaf, NoLock);
-	rows = rel->rd_tableam == GetHeapamTableAmRoutine() ? fc_old_rows_count(rel) : one->before;
+	rows = rel->rd_tableam == GetHeapamTableAmRoutine() ? fc_old_rows_count(rel, true) : one->before;
 	table_close(rel, NoLock);
 	return rows;
 }
@@ -504,15 +486,13 @@ fc_replace_check_loaded(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcLeafRows *counts = fc_replace_counts(job);
-	ListCell   *lc;
 
 	CommandCounterIncrement();
 	/* in a range a leaf without rows gets a substitute without any */
 	if (fc_plan_merges(target->plan) || (target->plan->partitioned && target->plan->bounds.hi_max))
 		fc_replace_leave_same(job, counts);
-	foreach(lc, target->plan->bounds.hi_max && !fc_plan_merges(target->plan) ? job->replaced : NIL)
+	foreach_ptr(const FcReplaced, one, target->plan->bounds.hi_max && !fc_plan_merges(target->plan) ? job->replaced : NIL)
 	{
-		const FcReplaced *one = lfirst(lc);
 		const FcSubstitute *substitute = fc_replace_substitute(target, one);
 
 		CHECK_FOR_INTERRUPTS();
@@ -620,10 +600,9 @@ static void
 fc_replace_check_unchanged(const FcTarget *target, Relation leaf, const List *pairs)
 {
 	List	   *indexes = RelationGetIndexList(leaf);
-	ListCell   *lc;
 
-	foreach(lc, pairs)
-		indexes = list_delete_oid(indexes, ((FcIndexPair *) lfirst(lc))->index);
+	foreach_ptr(FcIndexPair, pair, pairs)
+		indexes = list_delete_oid(indexes, pair->index);
 	if (target->way == FC_WAY_COPY || indexes != NIL || fc_exchange_fires(leaf))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),

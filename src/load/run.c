@@ -61,14 +61,13 @@ fc_job_loaded_tables(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	List	   *tables = NIL;
-	ListCell   *lc;
 
 	if (!fc_shared_key_routes(target->shared) || job->parts == NIL)
 		return find_all_inheritors(target->oid, NoLock, NULL);
-	foreach(lc, job->parts)
+	foreach_ptr(const FcSpillPart, part, job->parts)
 	{
 		bool		created;
-		Oid			leaf = fc_tasks_leaf(target, lfirst(lc), &created);
+		Oid			leaf = fc_tasks_leaf(target, part, &created);
 
 		if (OidIsValid(leaf))
 			tables = lappend_oid(tables, leaf);
@@ -88,16 +87,15 @@ static void
 fc_job_gather(FcJob *job, const List *tables)
 {
 	FcProgressSlot slot;
-	ListCell   *lc;
 
 	job->progress.steps = list_length(tables);
-	foreach(lc, tables)
+	foreach_oid(table, tables)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (fc_away_is_unseen(job, lfirst_oid(lc)))
+		if (fc_away_is_unseen(job, table))
 			continue;
 		fc_progress_slot_save(&slot);
-		fc_analyze_tables(list_make1(makeVacuumRelation(NULL, lfirst_oid(lc), NIL)));
+		fc_analyze_tables(list_make1(makeVacuumRelation(NULL, table, NIL)));
 		fc_progress_slot_restore(&slot);
 		job->progress.steps_done++;
 		fc_progress_update(&job->progress);

@@ -141,40 +141,31 @@ fc_send_apart(void *arg)
 	return attempt->sent;
 }
 
-/* Sends all; false if a partition is missing */
-static bool
-fc_send_run(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	FcSendTry	attempt = {job, false};
-	FcElsewhereLoad load = fc_send_load(job);
-
-	target->shared->phase = FC_PHASE_LOAD;
-	job->sender = fc_elsewhere_get()->begin(target, &load);
-	fc_error_apart(&target->ctx, fc_send_apart, &attempt);
-	return attempt.sent;
-}
-
 bool
 fc_send_whole(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	bool		sent;
+	FcSendTry	attempt = {job, false};
+	FcElsewhereLoad load;
 
 	if (!fc_away_confirm(job))
 		return false;
 	fc_progress_phase(&job->progress, FC_PHASE_LOAD);
-	sent = fc_send_run(job);
-	if (sent && pg_atomic_read_u64(&target->shared->errors.offset) != PG_UINT64_MAX)
-		fc_core_throw(target);
-	if (!sent)
+	load = fc_send_load(job);
+	target->shared->phase = FC_PHASE_LOAD;
+	job->sender = fc_elsewhere_get()->begin(target, &load);
+	fc_error_apart(&target->ctx, fc_send_apart, &attempt);
+	if (!attempt.sent)
 	{
 		fc_elsewhere_get()->end(job->sender);
 		job->sender = NULL;
 		return false;
 	}
+	if (pg_atomic_read_u64(&target->shared->errors.offset) != PG_UINT64_MAX)
+		fc_core_throw(target);
 	target->loaded = fc_send_job_rows(job);
-	fc_find_report_pass(job);
+	target->found = pg_atomic_read_u64(&target->shared->counts.scanned);
+	fc_lead_report_files(job);
 	fc_lead_report(job, 1, target->loaded,
 				   pg_atomic_read_u64(&target->shared->counts.load_bytes), fc_way_choice(target));
 	fc_send_end_job(job);

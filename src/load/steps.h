@@ -79,9 +79,6 @@ extern void fc_find_keys(FcJob *job);
 /* Makes the source whole, and finds its records, ahead of a phase */
 extern void fc_find_unpack(FcJob *job);
 
-/* After a pass over all records elsewhere: the files of the report */
-extern void fc_find_report_pass(FcJob *job);
-
 /*
  * Forgets what was scanned or loaded, with its counts, spill and errors: the
  * next scan or load meets all records again.
@@ -111,9 +108,6 @@ extern bool fc_tables_lock(FcJob *job);
 extern void fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb,
 								  const char *hint);
 
-/* The number of the target's partitions at all levels, plus one for itself */
-extern uint32 fc_tables_count(Oid target);
-
 /* Have partitions come or gone since the scan looked at them? */
 extern bool fc_tables_bounds_changed(const FcTarget *target);
 
@@ -126,7 +120,7 @@ extern List *fc_tables_existing(FcJob *job);
  */
 extern void fc_tables_check(FcJob *job);
 
-/* Between the two target and leaves stay as they are: see heap/hold.h */
+/* Between the two target and leaves stay as they are: see heap/hold.c */
 extern void fc_tables_hold(FcJob *job);
 extern void fc_tables_let_go(FcJob *job);
 
@@ -402,7 +396,6 @@ extern bool fc_way_needs_attached(FcJob *job);
 /* For the report: how a load went */
 extern char *fc_way_choice(const FcTarget *target);
 extern char *fc_way_of_leaf(const FcTarget *target, const FcTask *task);
-extern char *fc_way_io_method(FcShared *shared);
 
 /*
  * load/lead.c

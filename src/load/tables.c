@@ -24,19 +24,9 @@
 #include "utils/snapmgr.h"
 
 #include "compat/compat.h"
-#include "heap/hold.h"
+#include "heap/writer.h"
 #include "load/steps.h"
 #include "report/units.h"
-
-uint32
-fc_tables_count(Oid target)
-{
-	List	   *tables = find_all_inheritors(target, NoLock, NULL);
-	uint32		n = list_length(tables);
-
-	list_free(tables);
-	return n;
-}
 
 /*
  * Does core's routing lock leaves only when their first rows come?  Not if the
@@ -55,7 +45,6 @@ fc_tables_lock(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	bool		replaces = fc_plan_replaces(target->plan);
-	ListCell   *lc;
 
 	if (fc_shared_routed(target->shared) && !fc_tables_lock_late(target))
 		(void) find_all_inheritors(target->oid, RowExclusiveLock, NULL);
@@ -68,9 +57,8 @@ fc_tables_lock(FcJob *job)
 			return false;
 		LockRelationOid(target->oid, ShareUpdateExclusiveLock);
 	}
-	foreach(lc, job->parts)
+	foreach_ptr(const FcSpillPart, part, job->parts)
 	{
-		const FcSpillPart *part = lfirst(lc);
 		bool		created;
 		Oid			leaf = fc_tasks_leaf(target, part, &created);
 
@@ -210,16 +198,15 @@ fc_tables_existing(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	List	   *leaves = NIL;
-	ListCell   *lc;
 
 	if (!target->plan->partitioned)
 		return target->nsubstitutes > 0 || OidIsValid(target->stage) ? NIL : list_make1_oid(target->oid);
 	if (fc_shared_routed(target->shared))
 		return find_all_inheritors(target->oid, NoLock, NULL);
-	foreach(lc, job->parts)
+	foreach_ptr(const FcSpillPart, part, job->parts)
 	{
 		bool		created;
-		Oid			leaf = fc_tasks_leaf(target, lfirst(lc), &created);
+		Oid			leaf = fc_tasks_leaf(target, part, &created);
 
 		if (OidIsValid(leaf) && !created)
 			leaves = list_append_unique_oid(leaves, leaf);
@@ -233,13 +220,11 @@ fc_tables_check(FcJob *job)
 	FcTarget   *target = &job->target;
 	List	   *leaves = fc_tables_existing(job);
 	bool		late = fc_tables_lock_late(target);
-	ListCell   *lc;
 
 	if (target->plan->freeze && leaves != NIL)
 		fc_tables_check_freeze(target);
-	foreach(lc, leaves)
+	foreach_oid(leaf, leaves)
 	{
-		Oid			leaf = lfirst_oid(lc);
 		Relation	rel;
 
 		if (late && leaf != target->oid)
@@ -260,19 +245,18 @@ fc_tables_hold(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	List	   *tables = list_make1_oid(target->oid);
-	ListCell   *lc;
 
 	if (fc_shared_routed(target->shared) && !fc_tables_lock_late(target))
 		tables = find_all_inheritors(target->oid, RowExclusiveLock, NULL);
 	else if (!fc_shared_routed(target->shared))
 		tables = list_append_unique_oid(fc_tables_existing(job), target->oid);
 
-	foreach(lc, tables)
+	foreach_oid(table, tables)
 	{
 		CHECK_FOR_INTERRUPTS();
 		/* a table on another server has neither a file nor indexes here */
-		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_FOREIGN_TABLE)
-			job->held = fc_hold_begin(job->held, lfirst_oid(lc));
+		if (get_rel_relkind(table) != RELKIND_FOREIGN_TABLE)
+			job->held = fc_hold_begin(job->held, table);
 	}
 	for (int i = 0; i < target->nsubstitutes; i++)
 	{

@@ -112,14 +112,12 @@ void
 fc_tasks_set_parts(FcJob *job, List *parts)
 {
 	FcTarget   *target = &job->target;
-	ListCell   *lc;
 
 	job->parts = parts;
 	target->created = palloc0(sizeof(FcNewPartition) * (list_length(job->parts) + 1));
 	target->ncreated = 0;
-	foreach(lc, job->parts)
+	foreach_ptr(FcSpillPart, part, job->parts)
 	{
-		FcSpillPart *part = lfirst(lc);
 		bool		created;
 
 		if (fc_tasks_is_missing(target, part))
@@ -160,13 +158,10 @@ fc_tasks_groups(FcJob *job)
 	List	   *single = NIL;
 	List	   *groups = NIL;
 	FcGroup    *last = NULL;
-	ListCell   *lc;
 
-	foreach(lc, job->parts)
+	foreach_ptr(const FcSpillPart, part, job->parts)
 	{
 		FcGroup    *group = palloc0(sizeof(FcGroup));
-		FcSpillPart *part = lfirst(lc);
-
 		const FcSubstitute *substitute = fc_tasks_substitute(&job->target, part);
 
 		group->leaf = fc_tasks_leaf(&job->target, part, &group->created);
@@ -176,7 +171,7 @@ fc_tasks_groups(FcJob *job)
 		if (job->sends && get_rel_relkind(group->leaf) == RELKIND_FOREIGN_TABLE)
 			continue;
 		group->rows = part->rows;
-		group->order = foreach_current_index(lc);
+		group->order = foreach_current_index(part);
 		group->parts = list_make1_int(group->order);
 
 		/*
@@ -188,10 +183,8 @@ fc_tasks_groups(FcJob *job)
 			single = lappend(single, group);
 	}
 	list_sort(single, fc_group_cmp_leaf);
-	foreach(lc, single)
+	foreach_ptr(FcGroup, group, single)
 	{
-		FcGroup    *group = lfirst(lc);
-
 		if (last == NULL || last->leaf != group->leaf)
 			groups = lappend(groups, last = group);
 		else
@@ -240,13 +233,10 @@ fc_tasks_first_cells(FcJob *job, const FcCell *cells, int ncells)
 {
 	int		   *first = palloc(sizeof(int) * (list_length(job->parts) + 1));
 	int			i = 0;
-	ListCell   *lc;
 
-	foreach(lc, job->parts)
+	foreach_ptr(const FcSpillPart, part, job->parts)
 	{
-		const FcSpillPart *part = lfirst(lc);
-
-		first[foreach_current_index(lc)] = i;
+		first[foreach_current_index(part)] = i;
 		while (i < ncells && cells[i].part.null == part->null &&
 			   cells[i].part.range.lo == part->range.lo)
 			i++;
@@ -307,25 +297,18 @@ fc_tasks_make(FcJob *job)
 	int		   *cell = fc_tasks_first_cells(job, cells, ncells);
 	List	   *groups = fc_tasks_groups(job);
 	int			allocated = 64;
-	ListCell   *lc;
 
 	job->tasks = palloc(sizeof(FcTask) * allocated);
 	job->ntasks = 0;
 	target->ngroups = 0;
-	foreach(lc, groups)
+	foreach_ptr(FcGroup, group, groups)
 	{
-		FcGroup    *group = lfirst(lc);
 		int			first = job->ntasks;
-		ListCell   *lc2;
 
 		CHECK_FOR_INTERRUPTS();
 		group->storage = fc_tasks_storage(job, group->leaf, OidIsValid(group->replaces), group->rows);
-		foreach(lc2, group->parts)
-		{
-			int			i = lfirst_int(lc2);
-
+		foreach_int(i, group->parts)
 			fc_tasks_add_cells(job, group, cells + cell[i], cell[i + 1] - cell[i], &allocated);
-		}
 		fc_tasks_number(job, first, target->ngroups++);
 	}
 	fc_spills_close(spills);

@@ -95,11 +95,9 @@ fc_upsert_columns(const FcTarget *target)
 static void
 fc_upsert_name(StringInfo sql, const FcTarget *target, List *columns, const char *prefix)
 {
-	ListCell   *lc;
-
-	foreach(lc, columns)
-		appendStringInfo(sql, "%s%s%s", foreach_current_index(lc) > 0 ? ", " : "", prefix,
-						 quote_identifier(get_attname(target->oid, lfirst_int(lc), false)));
+	foreach_int(column, columns)
+		appendStringInfo(sql, "%s%s%s", foreach_current_index(column) > 0 ? ", " : "", prefix,
+						 quote_identifier(get_attname(target->oid, column, false)));
 }
 
 /*
@@ -112,16 +110,14 @@ fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
 {
 	const char *stage = fc_ddl_name(get_rel_namespace(target->stage), get_rel_name(target->stage));
 	List	   *keys = fc_sort_keys_columns(target->planned->keys);
-	ListCell   *lc;
 
+	appendStringInfoString(sql, " SELECT ");
 	if (target->planned->dedup != NIL)
 	{
-		appendStringInfoString(sql, " SELECT ");
 		fc_upsert_name(sql, target, columns, "s.");
 		appendStringInfo(sql, " FROM ONLY %s s", stage);
 		return;
 	}
-	appendStringInfoString(sql, " SELECT ");
 	for (int i = 0; i < list_length(columns); i++)
 		appendStringInfo(sql, "%ss.c%d", i > 0 ? ", " : "", i);
 	appendStringInfoString(sql, " FROM (SELECT ");
@@ -129,10 +125,10 @@ fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
 	appendStringInfoString(sql, ", pg_catalog.row_number() OVER (PARTITION BY ");
 	fc_upsert_name(sql, target, keys, "t.");
 	appendStringInfo(sql, " ORDER BY t.ctid%s)", target->plan->dedup.first ? "" : " DESC");
-	foreach(lc, target->plan->dedup.nulls_equal ? NIL : keys)
+	foreach_int(key, target->plan->dedup.nulls_equal ? NIL : keys)
 		/* as the index sees it: a row of NULLs is no NULL */
-		appendStringInfo(sql, "%s t.%s IS NOT DISTINCT FROM NULL", foreach_current_index(lc) > 0 ? " OR" : ",",
-						 quote_identifier(get_attname(target->oid, lfirst_int(lc), false)));
+		appendStringInfo(sql, "%s t.%s IS NOT DISTINCT FROM NULL", foreach_current_index(key) > 0 ? " OR" : ",",
+						 quote_identifier(get_attname(target->oid, key, false)));
 	appendStringInfo(sql, " FROM ONLY %s t) s (", stage);
 	for (int i = 0; i < list_length(columns); i++)
 		appendStringInfo(sql, "c%d, ", i);
@@ -147,14 +143,10 @@ fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
 static void
 fc_upsert_target(StringInfo sql, const FcTarget *target)
 {
-	ListCell   *lc;
-
 	appendStringInfoString(sql, " ON CONFLICT (");
-	foreach(lc, target->planned->keys)
+	foreach_ptr(const FcSortKey, key, target->planned->keys)
 	{
-		const FcSortKey *key = lfirst(lc);
-
-		appendStringInfo(sql, "%s%s", foreach_current_index(lc) > 0 ? ", " : "",
+		appendStringInfo(sql, "%s%s", foreach_current_index(key) > 0 ? ", " : "",
 						 quote_identifier(get_attname(target->oid, key->attnum, false)));
 		if (OidIsValid(key->collation))
 			appendStringInfo(sql, " COLLATE %s", generate_collation_name(key->collation));
@@ -168,15 +160,14 @@ fc_upsert_action(StringInfo sql, const FcTarget *target)
 {
 	List	   *keys = fc_sort_keys_columns(target->planned->keys);
 	bool		any = false;
-	ListCell   *lc;
 
 	fc_upsert_target(sql, target);
 	appendStringInfoString(sql, " DO ");
-	foreach(lc, target->options->conflict == FC_CONFLICT_UPDATE ? target->planned->columns.attnums : NIL)
+	foreach_int(column, target->options->conflict == FC_CONFLICT_UPDATE ? target->planned->columns.attnums : NIL)
 	{
-		const char *name = quote_identifier(get_attname(target->oid, lfirst_int(lc), false));
+		const char *name = quote_identifier(get_attname(target->oid, column, false));
 
-		if (list_member_int(keys, lfirst_int(lc)))
+		if (list_member_int(keys, column))
 			continue;
 		appendStringInfo(sql, "%s%s = excluded.%s", any ? ", " : "UPDATE SET ", name, name);
 		any = true;

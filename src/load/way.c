@@ -17,12 +17,6 @@
 #include "load/steps.h"
 #include "sort/order_by.h"
 
-char *
-fc_way_io_method(FcShared *shared)
-{
-	return pstrdup(shared->io.uring ? "io_uring" : "sync");
-}
-
 void
 fc_way_begin(FcTarget *target)
 {
@@ -129,23 +123,20 @@ fc_way_of_sort(const FcTarget *target)
 static char *
 fc_way_of_load(const FcTarget *target)
 {
+	static char *const ways[] = {
+		[FC_WAY_CHUNKS] = "chunk by chunk",
+		[FC_WAY_TURNS] = "in file order",
+		[FC_WAY_SEND] = "sent as they are",
+		[FC_WAY_PRESORTED] = "streamed in key order",
+		[FC_WAY_OFFSETS] = "in key order", [FC_WAY_ROWS] = "in key order",
+		[FC_WAY_COPY] = "in key order"
+	};
+
 	if (target->plan->order.nkeys > 0)
 		return fc_way_of_sort(target);
 	if (target->planned->leader_reason && target->way != FC_WAY_SEND)
 		return psprintf("in the leader: %s", target->planned->leader_reason);
-	switch (target->way)
-	{
-		case FC_WAY_CHUNKS:
-			return "chunk by chunk";
-		case FC_WAY_TURNS:
-			return "in file order";
-		case FC_WAY_SEND:
-			return "sent as they are";
-		case FC_WAY_PRESORTED:
-			return "streamed in key order";
-		default:
-			return "in key order";
-	}
+	return ways[target->way];
 }
 
 /* Says which rows were written that are not the file's, and which were not */

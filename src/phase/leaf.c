@@ -27,7 +27,6 @@
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "heap/append.h"
-#include "heap/count.h"
 #include "heap/turn.h"
 #include "options/plan.h"
 #include "phase/loader.h"

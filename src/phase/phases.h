@@ -23,11 +23,12 @@ typedef struct FcSampled
 
 /*
  * Leader, before the scan by so many workers: looks at some records of the
- * file, and sets the bounds of cells.  "kind" is what the caller wants; route
- * NULL: the key tells no partition.  Returns the reason, for the report.
+ * file, and sets the bounds of cells.  *sampled is what there is to say without
+ * a look; route NULL: the key tells no partition.  Returns the reason, for the
+ * report.
  */
 extern const char *fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers,
-								   int kind, FcSampled *sampled);
+								   FcSampled *sampled);
 
 /* Leader: the same before there is a file to look at */
 extern const char *fc_sample_spill_unseen(const FcShared *shared, bool *rows);

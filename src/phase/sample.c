@@ -246,13 +246,11 @@ fc_sample_times(const FcKeySample *sample, uint32 nwindows)
 	return bytes > 0 ? cost / bytes : 0;
 }
 
-static const FcRange fc_sample_all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
-
 /* The range of the partition that has, or would have, a row of the sample */
 static FcRange
 fc_sample_range(const FcKeySample *sample, uint32 i)
 {
-	return sample->route ? fc_route_find(sample->route, sample->rows[i].key) : fc_sample_all;
+	return sample->route ? fc_route_find(sample->route, sample->rows[i].key) : FC_RANGE_ALL;
 }
 
 /* The first row of the sample, from "from" on, that is not in the range */
@@ -509,8 +507,7 @@ fc_sample_choose(FcKeySample *sample, const FcShared *shared, uint64 records, in
 }
 
 const char *
-fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, int kind,
-				FcSampled *sampled)
+fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, FcSampled *sampled)
 {
 	FcShared   *shared = ctx->shared;
 	FcKeySample sample = {.route = route};
@@ -518,19 +515,16 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, int kind,
 	uint64		records;
 	const char *reason = "as fast_copy.spill says";
 
-	sampled->rows = kind != FC_SPILL_OFFSETS;
-	sampled->embedded = false;
-	sampled->missing = 0;
 	Assert(!ctx->in_worker);
 	if (shared->source.nchunks == 0 ||
 		(shared->source.size < FC_SAMPLE_SMALL && !fc_plan_merges(&shared->plan)))
-		return kind == FC_SPILL_AUTO ? "the file is small" : reason;
+		return fc_spill_kind == FC_SPILL_AUTO ? "the file is small" : reason;
 	fc_sample_take(&sample, ctx);
 	for (uint32 i = 0; i < sample.nrows; i++)
 		bytes += sample.rows[i].length + 1;
 	records = bytes == 0 ? 1 : (double) shared->source.data_size * sample.nrows / bytes + 1;
 	sample.spilled = fc_sample_spilled(ctx, records);
-	if (kind == FC_SPILL_AUTO)
+	if (fc_spill_kind == FC_SPILL_AUTO)
 		reason = fc_sample_choose(&sample, shared, records, Max(nworkers, 1), &sampled->rows);
 	fc_sample_set_bounds(&sample, ctx, records, nworkers, sampled->rows);
 	sampled->embedded = sample.embedded > 0;

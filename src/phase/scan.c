@@ -136,7 +136,7 @@ fc_scan_no_partition(FcScanner *scanner, int64 key, bool null)
 	if (route == NULL || tolerated == 0 || (tolerated & FC_CLASS_NO_PARTITION))
 		return false;
 	if (null)
-		return !OidIsValid(route->null_oid);
+		return !OidIsValid(route->default_oid);
 	return (!route->create || fc_key_is_infinite(route->type, key)) &&
 		!OidIsValid(fc_route_find(route, key).partition);
 }
@@ -383,22 +383,20 @@ void
 fc_scan_run(FcContext *ctx)
 {
 	FcShared   *shared = ctx->shared;
-	FcScanner	scanner = {0};
-	FcRoute    *route = NULL;
+	FcScanner	scanner = {.ctx = ctx};
 	ResultRelInfo *root;
 	uint32		i;
 
 	Assert(shared->phase == FC_PHASE_SCAN && shared->plan.key.type != FC_KEY_NONE);
 	if (fc_shared_key_routes(shared))
 	{
-		route = fc_route_build(ctx->target);
+		FcRoute    *route = scanner.route = fc_route_build(ctx->target);
+
 		route->create = (shared->plan.missing == FC_MISSING_CREATE);
 		route->interval = shared->interval;
 		route->interval.zone = shared->interval_zone[0] == '\0' ? NULL :
 			pg_tzset(shared->interval_zone);
 	}
-	scanner.route = route;
-	scanner.ctx = ctx;
 	/* the reader's block is a small part of the memory */
 	fc_chunk_reader_begin(&scanner.reader, ctx,
 						  Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192));

@@ -28,7 +28,7 @@
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
 #include "errors/stop.h"
-#include "heap/count.h"
+#include "heap/insert.h"
 #include "index/index.h"
 #include "intake/chunks.h"
 #include "phase/phases.h"

@@ -360,11 +360,9 @@ fc_spill_cut_cell(const FcSpill *spill, FcCell *cell, int64 key, uint64 offset)
 static FcOpenCell *
 fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 {
-	const FcRange all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
-	FcRange		range = spill->route ? fc_route_find(spill->route, key) : all;
-	FcCell *cell;
+	FcRange		range = spill->route ? fc_route_find(spill->route, key) : FC_RANGE_ALL;
+	FcCell	   *cell = &fc_spill_add_cell(spill, at)->cell;
 
-	cell = &fc_spill_add_cell(spill, at)->cell;
 	/* each field by itself: what is between them is in a file later */
 	cell->part.range.lo = range.lo;
 	cell->part.range.hi = range.hi;
@@ -393,7 +391,7 @@ fc_spill_find_null(FcSpill *spill)
 	cell->part.range.lo = PG_INT64_MIN;
 	cell->part.range.hi = PG_INT64_MAX;
 	cell->part.range.lo_min = cell->part.range.hi_max = cell->hi_max = true;
-	cell->part.range.partition = spill->route ? spill->route->null_oid : InvalidOid;
+	cell->part.range.partition = spill->route ? spill->route->default_oid : InvalidOid;
 	return spill->null;
 }
 
