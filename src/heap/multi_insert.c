@@ -430,6 +430,7 @@ fc_multi_put_spilled(FcWriter *base, FcSpilled *const *rows, int n)
 		Size		len = rows[i]->more.row;
 		HeapTuple	tuple = MemoryContextAlloc(writer->mcxt, HEAPTUPLESIZE + len);
 
+		fc_spilled_ask_ahead(rows, i, n);
 		memset(tuple, 0, HEAPTUPLESIZE + FC_SPILL_ROW_HEAD);
 		tuple->t_len = len;
 		tuple->t_data = (HeapTupleHeader) ((char *) tuple + HEAPTUPLESIZE);

@@ -586,33 +586,67 @@ fc_page_put(FcWriter *base, uint64 offset, uint32 length)
 	MemoryContextReset(writer->toast_mcxt);
 }
 
-/*
- * Gives rows from "from" on their places on the page in hand, which has room
- * for the first, as long as they fit and have a length; returns the first that
- * has got none.  The page must not be written before the rows stand there.
- */
-static int
-fc_page_place(FcPageWriter *writer, int from, int to)
+/* What is free of the page in hand, while rows get their places there */
+typedef struct FcPageSpace
+{
+	PageHeader	page;
+	Size		lower;
+	Size		upper;
+	int			nrows;
+} FcPageSpace;
+
+static inline FcPageSpace
+fc_page_space(const FcPageWriter *writer)
 {
 	PageHeader	page = (PageHeader) writer->page;
-	Size		lower = page->pd_lower;
-	Size		upper = page->pd_upper;
+
+	return (FcPageSpace) {page, page->pd_lower, page->pd_upper, 0};
+}
+
+/*
+ * The place of the next row, of so many bytes; NULL if it does not fit.  There
+ * is room for the first, whatever should stay free: fc_page_room was called.
+ */
+static inline char *
+fc_page_place(const FcPageWriter *writer, FcPageSpace *space, uint32 row)
+{
+	Size		len = MAXALIGN(row);
+
+	if (space->nrows > 0 &&
+		space->lower + sizeof(ItemIdData) + len + writer->save_free > space->upper)
+		return NULL;
+	space->upper -= len;
+	ItemIdSetNormal((ItemId) ((char *) space->page + space->lower), space->upper, row);
+	space->lower += sizeof(ItemIdData);
+	space->nrows++;
+	return (char *) space->page + space->upper;
+}
+
+/* The page must not be written before the rows stand in their places */
+static inline void
+fc_page_take_space(FcPageWriter *writer, const FcPageSpace *space)
+{
+	space->page->pd_lower = space->lower;
+	space->page->pd_upper = space->upper;
+	writer->nrows += space->nrows;
+}
+
+/*
+ * Gives rows from "from" on their places, as long as they fit and have a
+ * length; returns the first that has got none
+ */
+static int
+fc_page_place_rows(FcPageWriter *writer, int from, int to)
+{
+	FcPageSpace space;
 	int			i;
 
+	(void) fc_page_room(writer, writer->lengths[from]);
+	space = fc_page_space(writer);
 	for (i = from; i < to && writer->lengths[i] > 0; i++)
-	{
-		Size		len = MAXALIGN(writer->lengths[i]);
-
-		/* there is room for the first one, whatever should stay free */
-		if (i > from && lower + sizeof(ItemIdData) + len + writer->save_free > upper)
+		if ((writer->rows[i] = fc_page_place(writer, &space, writer->lengths[i])) == NULL)
 			break;
-		upper -= len;
-		ItemIdSetNormal((ItemId) ((char *) page + lower), upper, writer->lengths[i]);
-		lower += sizeof(ItemIdData);
-		writer->rows[i] = (char *) page + upper;
-	}
-	page->pd_lower = lower;
-	page->pd_upper = upper;
+	fc_page_take_space(writer, &space);
 	return i;
 }
 
@@ -632,12 +666,9 @@ fc_page_put_rows(FcWriter *base, const FcBatch *batch, int from, int to)
 
 		/* rows of many pages are formed at once, unless some may be written */
 		do
-		{
-			(void) fc_page_room(writer, lengths[end]);
-			end = fc_page_place(writer, end, to);
-		} while (end < to && lengths[end] > 0 && writer->npages % FC_PAGE_BATCH != 0);
+			end = fc_page_place_rows(writer, end, to);
+		while (end < to && lengths[end] > 0 && writer->npages % FC_PAGE_BATCH != 0);
 		fc_form_rows(writer->form, batch, i, end, writer->rows + i);
-		writer->nrows += end - i;
 		base->inserted += end - i;
 		i = end;
 	}
@@ -663,6 +694,16 @@ fc_page_copy(FcPageWriter *writer, HeapTupleHeader row, const FcSpilled *spilled
 	row->t_infomask |= writer->infomask;
 }
 
+/* Asks for rows that come soon, and for the other lines of long ones */
+static inline void
+fc_page_ask(FcSpilled *const *rows, int i, int n)
+{
+	fc_spilled_ask_ahead(rows, i, n);
+	if (i + 2 < n)
+		for (Size at = 128; at < rows[i + 2]->more.row; at += 64)
+			fc_prefetch((const char *) rows[i + 2] + at);
+}
+
 /* Takes all: none is longer than what a scan forms */
 static void
 fc_page_put_spilled(FcWriter *base, FcSpilled *const *rows, int n)
@@ -670,21 +711,19 @@ fc_page_put_spilled(FcWriter *base, FcSpilled *const *rows, int n)
 	FcPageWriter *writer = (FcPageWriter *) base;
 	const HeapTupleHeader head = fc_form_head(writer->form);
 
-	Assert(n <= FC_BATCH_ROWS);
-	for (int i = 0; i < n; i++)
-		writer->lengths[i] = rows[i]->more.row;
-	for (int i = 0, end; i < n; i = end)
+	for (int i = 0; i < n;)
 	{
-		(void) fc_page_room(writer, writer->lengths[i]);
-		end = fc_page_place(writer, i, n);
-		for (int j = i; j < end; j++)
+		FcPageSpace space;
+		char	   *place;
+
+		(void) fc_page_room(writer, rows[i]->more.row);
+		space = fc_page_space(writer);
+		for (; i < n && (place = fc_page_place(writer, &space, rows[i]->more.row)) != NULL; i++)
 		{
-			/* the reader has asked for the first two lines of each */
-			for (Size at = 128; j + 2 < n && at < writer->lengths[j + 2]; at += 64)
-				fc_prefetch((const char *) rows[j + 2] + at);
-			fc_page_copy(writer, (HeapTupleHeader) writer->rows[j], rows[j], head);
+			fc_page_ask(rows, i, n);
+			fc_page_copy(writer, (HeapTupleHeader) place, rows[i], head);
 		}
-		writer->nrows += end - i;
+		fc_page_take_space(writer, &space);
 	}
 	base->inserted += n;
 }

@@ -502,6 +502,7 @@ fc_dedup_put_spilled(FcLoader *loader, FcSpilled *const *rows, const int64 *keys
 	{
 		FcDedupRow *row;
 
+		fc_spilled_ask_ahead(rows, i, n);
 		fc_dedup_reach(loader, keys[i]);
 		row = fc_dedup_add(dedup);
 		row->tuple.t_data = (HeapTupleHeader) rows[i];

@@ -633,15 +633,15 @@ fc_load_spilled(FcLoader *loader, FcRowSource *rows, FcTask *task)
 		uint64		bytes = 0;
 
 		CHECK_FOR_INTERRUPTS();
+		if (loader->dedup)
+			fc_dedup_put_spilled(loader, spilled, keys, n);
+		else
+			fc_write_put_spilled(loader->leaf->writer, spilled, n);
 		for (int i = 0; i < n; i++)
 		{
 			bytes += fc_spilled_length(spilled[i]);
 			loader->tasks.old += fc_offset_is_tuple(spilled[i]->at.offset);
 		}
-		if (loader->dedup)
-			fc_dedup_put_spilled(loader, spilled, keys, n);
-		else
-			fc_write_put_spilled(loader->leaf->writer, spilled, n);
 		MemoryContextSwitchTo(old);
 		if (!loader->row_mcxt->isReset)
 			MemoryContextReset(loader->row_mcxt);

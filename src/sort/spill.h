@@ -75,6 +75,27 @@ typedef struct FcSpilled
 #define fc_spilled_kind(spilled)	((FcSpilledKind) ((spilled)->kind_length >> FC_SPILL_LENGTH_BITS))
 #define fc_spilled_length(spilled)	((spilled)->kind_length & (((uint32) 1 << FC_SPILL_LENGTH_BITS) - 1))
 
+/*
+ * Whoever reads rows that lie here and there asks for their bytes in advance:
+ * for the first two lines of row i + FC_SPILL_AHEAD while row i is in hand.
+ * The first rows of an array were asked for by whoever hands it out.
+ */
+#define FC_SPILL_AHEAD		16
+
+static inline void
+fc_spilled_ask(const FcSpilled *spilled)
+{
+	fc_prefetch((const char *) spilled);
+	fc_prefetch((const char *) spilled + 64);
+}
+
+static inline void
+fc_spilled_ask_ahead(FcSpilled *const *rows, int i, int n)
+{
+	if (i + FC_SPILL_AHEAD < n)
+		fc_spilled_ask(rows[i + FC_SPILL_AHEAD]);
+}
+
 /* Begins a block; the blocks of a cell and a process are a list */
 typedef struct FcSpillBlock
 {

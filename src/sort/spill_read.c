@@ -31,7 +31,6 @@
 
 #define FC_CELL_SAMPLE	8		/* rows of a sample for each piece */
 #define FC_CELL_PIECES	1024	/* of a cell that is cut, at most */
-#define FC_CELL_AHEAD	16		/* rows whose bytes are asked for in advance */
 #define FC_CELL_ROWS	64		/* rows that are handed out together, at most */
 #define FC_CELL_KIND	((uint64) MAXIMUM_ALIGNOF - 1)
 #define FC_CELL_PAGE	((Size) 2 * 1024 * 1024)	/* of a large page */
@@ -645,15 +644,6 @@ fc_cells_has_next(FcCellReader *reader)
 	return reader->next < reader->n || fc_cells_advance(reader);
 }
 
-static inline void
-fc_cells_prefetch(const FcCellReader *reader, uint64 i)
-{
-	const char *at = (const char *) fc_cells_at(reader, &reader->sorted[i]);
-
-	fc_prefetch(at);
-	fc_prefetch(at + 64);
-}
-
 FcSpilled *
 fc_cells_next(FcCellReader *reader, FcEntry *entry)
 {
@@ -664,8 +654,8 @@ fc_cells_next(FcCellReader *reader, FcEntry *entry)
 	if (!fc_cells_has_next(reader))
 		return NULL;
 	item = &reader->sorted[reader->next++];
-	if (reader->next + FC_CELL_AHEAD < reader->n)
-		fc_cells_prefetch(reader, reader->next + FC_CELL_AHEAD);
+	if (reader->next + FC_SPILL_AHEAD < reader->n)
+		fc_spilled_ask(fc_cells_at(reader, &reader->sorted[reader->next + FC_SPILL_AHEAD]));
 	spilled = fc_cells_at(reader, item);
 	entry->key = item->key;
 	entry->offset = spilled->at.offset;
@@ -691,9 +681,9 @@ fc_cells_rows(FcCellReader *reader, FcSpilled **rows, int64 *keys, int most)
 		rows[n] = fc_cells_at(reader, item);
 		keys[n] = item->key;
 	}
-	/* those of the next call, while the caller has these in hand */
-	for (uint64 i = reader->next; i < Min(reader->next + FC_CELL_ROWS, reader->n); i++)
-		fc_cells_prefetch(reader, i);
+	/* the first of the next call, while the caller has these in hand */
+	for (uint64 i = reader->next; i < Min(reader->next + FC_SPILL_AHEAD, reader->n); i++)
+		fc_spilled_ask(fc_cells_at(reader, &reader->sorted[i]));
 	return n;
 }
 

@@ -25,6 +25,7 @@
 
 #include "access/heaptoast.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "storage/fd.h"
 #include "utils/wait_event.h"
 
@@ -42,6 +43,7 @@
 											 * as all take no more */
 #define FC_SPILL_BEHIND	((uint64) 1 << 31)	/* bytes before a block's first
 											 * record where others may be */
+#define FC_SPILL_SLOTS	2048	/* of the table of keys, a power of two */
 #define FC_SPILL_RANGES	60000	/* ranges beside those allowed, before the load
 								 * ends: it is known to fail */
 
@@ -67,10 +69,17 @@ struct FcSpill
 	int			allocated;
 	FcOpenCell *null;			/* or NULL */
 
+	/* the cell that the last key of a slot was in: key >> shift, modulo */
+	FcOpenCell *slots[FC_SPILL_SLOTS];
+	int			shift;
+	int64		least;			/* keys that were searched for */
+	int64		greatest;
+
 	/* memory of blocks */
 	Size		most;			/* in all */
 	Size		held;
-	Size		first;			/* bytes of a new block */
+	Size		first;			/* bytes of a new block; each grows by powers
+								 * of two */
 	Size		largest;		/* a block, unless one row needs more */
 
 	/* the file, made when a block is written */
@@ -127,9 +136,12 @@ fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
 	spill->head = fc_spill_head(shared);
 	spill->out_size = Min(memory / 8, FC_SPILL_WRITE);
 	spill->most = memory - spill->out_size;
-	spill->first = Max(Min(memory / 512, FC_SPILL_BEGIN), FC_SPILL_FIRST);
+	spill->first = pg_prevpower2_64(memory / 512);
+	spill->first = Max(Min(spill->first, FC_SPILL_BEGIN), FC_SPILL_FIRST);
 	spill->largest = Max(Min(memory / 32, FC_SPILL_BLOCK), spill->first);
 	spill->allocated = 64;
+	spill->least = PG_INT64_MAX;
+	spill->greatest = PG_INT64_MIN;
 	spill->keys = palloc(sizeof(int64) * spill->allocated);
 	spill->cells = palloc(sizeof(FcOpenCell *) * spill->allocated);
 	return spill;
@@ -173,12 +185,17 @@ fc_spill_write_out(FcSpill *spill)
 	spill->out_used = 0;
 }
 
-/* Writes what the cell has in memory, large blocks by themselves */
+/*
+ * Writes what the cell has in memory, large blocks by themselves.  A full one
+ * goes to a multiple of its size, where the kernel can cache it in one piece.
+ */
 static void
 fc_spill_write_block(FcSpill *spill, FcOpenCell *open)
 {
 	FcCell *cell = &open->cell;
 	FcSpillBlock *block = (FcSpillBlock *) open->block;
+	bool		large = open->used >= spill->out_size / 16;
+	Size		size = open->used;
 
 	if (open->used == 0)
 		return;
@@ -186,16 +203,18 @@ fc_spill_write_block(FcSpill *spill, FcOpenCell *open)
 	block->before = cell->last;
 	block->before_size = cell->last_size;
 	block->size = open->used;
-	if (spill->out_used + open->used > spill->out_size)
+	if (large || spill->out_used + open->used > spill->out_size)
 		fc_spill_write_out(spill);
+	if (large && open->used > open->room / 8 * 7)
+	{
+		size = open->room;
+		spill->place = TYPEALIGN64(size, spill->place);
+	}
 	cell->last = spill->place + spill->out_used;
 	cell->last_size = open->used;
 	cell->size += open->used;
-	if (open->used >= spill->out_size / 16)
-	{
-		fc_spill_write_out(spill);
-		fc_spill_write_bytes(spill, open->block, open->used);
-	}
+	if (large)
+		fc_spill_write_bytes(spill, open->block, size);
 	else
 	{
 		if (spill->out == NULL)
@@ -414,12 +433,26 @@ fc_spill_search(const FcSpill *spill, int64 key)
 	return first - spill->keys + (*first <= key);
 }
 
-static inline FcOpenCell *
-fc_spill_find(FcSpill *spill, int64 key, uint64 offset)
+/* Makes slots so wide that all keys that were searched for have their own */
+static void
+fc_spill_widen_slots(FcSpill *spill, int64 key)
+{
+	spill->least = Min(spill->least, key);
+	spill->greatest = Max(spill->greatest, key);
+	if (((uint64) spill->greatest - (uint64) spill->least) >> spill->shift < FC_SPILL_SLOTS)
+		return;
+	while (((uint64) spill->greatest - (uint64) spill->least) >> spill->shift >= FC_SPILL_SLOTS)
+		spill->shift++;
+	memset(spill->slots, 0, sizeof(spill->slots));
+}
+
+static pg_noinline FcOpenCell *
+fc_spill_find_cell(FcSpill *spill, int64 key, uint64 offset)
 {
 	int			at = fc_spill_search(spill, key);
 	FcCell *cell;
 
+	fc_spill_widen_slots(spill, key);
 	/* cells of one key begin at different offsets */
 	while (at > 0 && unlikely(fc_spill_before(key, offset, &spill->cells[at - 1]->cell.lo)))
 		at--;
@@ -430,6 +463,19 @@ fc_spill_find(FcSpill *spill, int64 key, uint64 offset)
 			return spill->cells[at - 1];
 	}
 	return fc_spill_make_cell(spill, at, key, offset);
+}
+
+static inline FcOpenCell *
+fc_spill_find(FcSpill *spill, int64 key, uint64 offset)
+{
+	FcOpenCell **slot = &spill->slots[((uint64) key >> spill->shift) % FC_SPILL_SLOTS];
+	FcOpenCell *open = *slot;
+
+	if (likely(open && !fc_spill_before(key, offset, &open->cell.lo) &&
+			   (open->cell.hi_max || fc_spill_before(key, offset, &open->cell.hi))))
+		return open;
+	open = fc_spill_find_cell(spill, key, offset);
+	return spill->slots[((uint64) key >> spill->shift) % FC_SPILL_SLOTS] = open;
 }
 
 static inline void
