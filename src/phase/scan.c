@@ -399,7 +399,7 @@ fc_scan_run(FcContext *ctx)
 	}
 	/* the reader's block is a small part of the memory */
 	fc_chunk_reader_begin(&scanner.reader, ctx,
-						  Max(Min(shared->memory / 16, (Size) 1024 * 1024), 8192));
+						  Max(Min(shared->memory / 16, (Size) 256 * 1024), 8192));
 	fc_chunk_reader_find(&scanner.reader, shared->source.unsplit);
 	scanner.estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
 	if (!shared->plan.where_late)
