@@ -359,6 +359,9 @@ sub unloaded_citus
 
 # A server that answers each command by what a function returns: messages of the
 # protocol, or nothing
+# A test that dies must not leave it behind: it holds the test's output open
+END { my $rc = $?; kill 'KILL', $lies if $lies; $? = $rc }
+
 sub start_liar
 {
 	my ($answer) = @_;
@@ -473,9 +476,11 @@ sub silent
 	my $began = time;
 	my $resolve = start_load($node, "$timeout; SELECT server_name, outcome, detail FROM fast_copy_resolve() WHERE server_name <> 'here' ORDER BY 1, 3");
 	ok(holds($there), 'it waits with what it is told to do');
-	# not before: whoever looks at a transaction holds its lock for a moment
-	my $look = start_load($node, "$timeout; SELECT outcome FROM fast_copy_in_doubt WHERE server_name = 'liar'");
 	my $load = start_load($node, "$timeout; $LOAD");
+	ok(wait_until($there, "SELECT count(*) = 2 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"), 'so does a load');
+	# not before: whoever looks at a transaction holds its lock for a moment, and a
+	# load that passes it over would wait for its own, without a timeout
+	my $look = start_load($node, "$timeout; SELECT outcome FROM fast_copy_in_doubt WHERE server_name = 'liar'");
 	my ($out, $err) = finish_load($resolve);
 	is("$out$err", "liar|unreachable|The server has not answered in time.\nthere|failed|The server has not answered in time.\nthere|failed|There was no time left for it.", 'fast_copy_resolve()');
 	is(join('', finish_load($look)), 'unreachable', 'fast_copy_in_doubt');
