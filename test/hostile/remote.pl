@@ -392,6 +392,7 @@ sub stop_liar
 {
 	kill 'KILL', $lies;
 	waitpid($lies, 0);
+	$lies = 0;
 }
 
 # Rows of so many columns
