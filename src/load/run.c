@@ -319,11 +319,10 @@ lock:
 			goto scan;
 		fc_job_complete(job);
 	}
-	CHECK_FOR_INTERRUPTS();
-	if (job->exchange_schemas != NIL && !OidIsValid(target->stage))
-		fc_replace_exchange(job);
 	if (OidIsValid(target->stage))
 		fc_upsert_insert(job);
+	else if (job->exchange_schemas != NIL)
+		fc_replace_exchange(job);
 	if (target->way == FC_WAY_COPY)
 	{
 		fc_job_copy(job);
