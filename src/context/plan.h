@@ -119,6 +119,10 @@ typedef struct FcPlanKey
 	bool		early;			/* in_order or where_late: the scan uses the
 								 * key to find the missing partitions, and the
 								 * load does not use it */
+	int			place;			/* where its value is after the header of a
+								 * row without NULLs, in bytes; -1: not in the
+								 * same place in all */
+	int16		width;			/* bytes of its value */
 } FcPlanKey;
 
 /* The order that rows of a leaf are written in, if not the key's */

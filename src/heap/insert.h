@@ -46,7 +46,7 @@ typedef struct FcWriterRoutine
 	/* of a batch; returns how many it took.  NULL: rows are put one by one */
 	int			(*put_rows) (FcWriter *writer, const FcBatch *batch, int from, int to);
 	/* of rows that were spilled as such */
-	void		(*put_spilled) (FcWriter *writer, FcSpilled *const *rows, int n);
+	void		(*put_spilled) (FcWriter *writer, const FcSpilledRow *rows, int n);
 	void		(*flush) (FcWriter *writer);
 	void		(*end) (FcWriter *writer);	/* flushes before */
 } FcWriterRoutine;

@@ -421,24 +421,26 @@ fc_multi_put(FcWriter *base, uint64 offset, uint32 length)
 }
 
 static void
-fc_multi_put_spilled(FcWriter *base, FcSpilled *const *rows, int n)
+fc_multi_put_spilled(FcWriter *base, const FcSpilledRow *rows, int n)
 {
 	FcMultiWriter *writer = (FcMultiWriter *) base;
+	HeapTupleHeaderData header;
 
+	fc_spilled_header(RelationGetDescr(base->rel), &header);
+	ItemPointerSetInvalid(&header.t_ctid);
 	for (int i = 0; i < n; i++)
 	{
-		Size		len = rows[i]->more.row;
+		const FcSpilled *spilled = rows[i].spilled;
+		Size		len = fc_spilled_row(spilled);
 		HeapTuple	tuple = MemoryContextAlloc(writer->mcxt, HEAPTUPLESIZE + len);
 
 		fc_spilled_ask_ahead(rows, i, n);
-		memset(tuple, 0, HEAPTUPLESIZE + FC_SPILL_ROW_HEAD);
+		memset(tuple, 0, HEAPTUPLESIZE);
 		tuple->t_len = len;
 		tuple->t_data = (HeapTupleHeader) ((char *) tuple + HEAPTUPLESIZE);
 		ItemPointerSetInvalid(&tuple->t_self);
-		memcpy((char *) tuple->t_data + FC_SPILL_ROW_HEAD, (char *) rows[i] + FC_SPILL_ROW_HEAD,
-			   len - FC_SPILL_ROW_HEAD);
-		ItemPointerSetInvalid(&tuple->t_data->t_ctid);
-		fc_multi_add(writer, tuple, rows[i]->at.offset, fc_spilled_length(rows[i]));
+		fc_spilled_copy(spilled, &header, tuple->t_data);
+		fc_multi_add(writer, tuple, fc_spilled_offset(&rows[i]), fc_spilled_length(spilled));
 	}
 }
 

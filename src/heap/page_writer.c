@@ -54,6 +54,7 @@ typedef struct FcPageWriter
 	FcForm	   *form;
 	TransactionId xid;
 	uint16		infomask;		/* of all rows */
+	HeapTupleHeader header;		/* of spilled rows without NULLs */
 	Size		save_free;		/* bytes of each page, for fillfactor */
 	char	  **batches;		/* FC_PAGE_BATCH pages each */
 	int			maxbatches;
@@ -146,6 +147,7 @@ fc_page_begin(FcWriter *base)
 	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD);
 	writer->lengths = palloc(sizeof(uint32) * FC_BATCH_ROWS);
 	writer->rows = palloc(sizeof(char *) * FC_BATCH_ROWS);
+	writer->header = palloc(FC_SPILL_HEADER);
 	MemoryContextSwitchTo(old);
 	writer->maxbatches = 8;
 	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
@@ -154,6 +156,8 @@ fc_page_begin(FcWriter *base)
 	if (base->options & HEAP_INSERT_FROZEN)
 		writer->infomask |= HEAP_XMIN_FROZEN;
 	fc_page_set_header(writer, fc_form_head(writer->form));
+	fc_spilled_header(RelationGetDescr(base->rel), writer->header);
+	fc_page_set_header(writer, writer->header);
 	writer->save_free = RelationGetTargetPageFreeSpace(base->rel,
 													   HEAP_DEFAULT_FILLFACTOR);
 	writer->last_block = InvalidBlockNumber;
@@ -680,48 +684,54 @@ fc_page_put_rows(FcWriter *base, const FcBatch *batch, int from, int to)
  * it is zero, as the page must be
  */
 static inline void
-fc_page_copy(FcPageWriter *writer, HeapTupleHeader row, const FcSpilled *spilled,
-			 const HeapTupleHeader head)
+fc_page_copy(FcPageWriter *writer, HeapTupleHeader row, const FcSpilled *spilled)
 {
-	Size		len = MAXALIGN(spilled->more.row);
+	bool		bare = fc_spilled_is_bare(spilled);
+	Size		skip = bare ? FC_SPILL_BARE_SKIP : 0;
+	Size		len = MAXALIGN(fc_spilled_row(spilled)) - skip;
+	char	   *to = (char *) row + skip;
 	Size		i;
 
 	for (i = 0; i + 2 * sizeof(uint64) <= len; i += 2 * sizeof(uint64))
-		memcpy((char *) row + i, (const char *) spilled + i, 2 * sizeof(uint64));
+		memcpy(to + i, (const char *) spilled + i, 2 * sizeof(uint64));
 	if (i < len)
-		memcpy((char *) row + i, (const char *) spilled + i, sizeof(uint64));
-	memcpy(row, head, FC_SPILL_ROW_HEAD);
+		memcpy(to + i, (const char *) spilled + i, sizeof(uint64));
+	if (bare)
+	{
+		memcpy(row, writer->header, FC_SPILL_HEADER);
+		return;
+	}
+	memcpy(row, writer->header, FC_SPILL_TUPLE_HEAD);
 	row->t_infomask |= writer->infomask;
 }
 
 /* Asks for rows that come soon, and for the other lines of long ones */
 static inline void
-fc_page_ask(FcSpilled *const *rows, int i, int n)
+fc_page_ask(const FcSpilledRow *rows, int i, int n)
 {
 	fc_spilled_ask_ahead(rows, i, n);
 	if (i + 2 < n)
-		for (Size at = 128; at < rows[i + 2]->more.row; at += 64)
-			fc_prefetch((const char *) rows[i + 2] + at);
+		for (Size at = 128; at < fc_spilled_row(rows[i + 2].spilled); at += 64)
+			fc_prefetch((const char *) rows[i + 2].spilled + at);
 }
 
 /* Takes all: none is longer than what a scan forms */
 static void
-fc_page_put_spilled(FcWriter *base, FcSpilled *const *rows, int n)
+fc_page_put_spilled(FcWriter *base, const FcSpilledRow *rows, int n)
 {
 	FcPageWriter *writer = (FcPageWriter *) base;
-	const HeapTupleHeader head = fc_form_head(writer->form);
 
 	for (int i = 0; i < n;)
 	{
 		FcPageSpace space;
 		char	   *place;
 
-		(void) fc_page_room(writer, rows[i]->more.row);
+		(void) fc_page_room(writer, fc_spilled_row(rows[i].spilled));
 		space = fc_page_space(writer);
-		for (; i < n && (place = fc_page_place(writer, &space, rows[i]->more.row)) != NULL; i++)
+		for (; i < n && (place = fc_page_place(writer, &space, fc_spilled_row(rows[i].spilled))) != NULL; i++)
 		{
 			fc_page_ask(rows, i, n);
-			fc_page_copy(writer, (HeapTupleHeader) place, rows[i], head);
+			fc_page_copy(writer, (HeapTupleHeader) place, rows[i].spilled);
 		}
 		fc_page_take_space(writer, &space);
 	}

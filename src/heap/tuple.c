@@ -59,6 +59,7 @@ struct FcForm
 	/* for batches */
 	int			nfixed;			/* the first columns that have an "at" */
 	Size		fixed;			/* where these end */
+	bool		bare;			/* rows without NULLs get no header */
 	bool		any_null;		/* of the rows whose lengths were asked for */
 	bool	   *has_null;		/* of each row, if any_null */
 	uint32	   *offsets;		/* in each row: where the next value comes */
@@ -179,6 +180,18 @@ HeapTupleHeader
 fc_form_head(FcForm *form)
 {
 	return form->head;
+}
+
+void
+fc_form_leave_headers(FcForm *form, bool bare)
+{
+	form->bare = bare;
+}
+
+const bool *
+fc_form_has_null(const FcForm *form)
+{
+	return form->any_null ? form->has_null : NULL;
 }
 
 /*
@@ -676,7 +689,8 @@ fc_form_headers(FcForm *form, const FcBatch *batch, int from, int to, char **row
 			head.t_infomask |= HEAP_HASVARWIDTH;
 	head.t_hoff = fc_form_header(form, false);
 	for (int i = from; i < to; i++)
-		memcpy(rows[i - from], &head, SizeofHeapTupleHeader);
+		if (!form->bare || form->has_null[i])
+			memcpy(rows[i - from], &head, SizeofHeapTupleHeader);
 	if (!form->any_null)
 		return;
 	for (int i = from; i < to; i++)
@@ -696,7 +710,8 @@ fc_form_rows(FcForm *form, const FcBatch *batch, int from, int to, char **rows)
 	int			first = fc_form_begin_rows(form, from, to);
 	Size		hoff = fc_form_header(form, false);
 
-	fc_form_headers(form, batch, from, to, rows);
+	if (form->any_null || !form->bare)
+		fc_form_headers(form, batch, from, to, rows);
 	for (int j = 0; j < form->natts; j++)
 	{
 		const FcFormColumn *column = &form->columns[j];

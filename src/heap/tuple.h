@@ -68,6 +68,12 @@ extern HeapTupleHeader fc_form_row(FcForm *form, const Datum *values,
 extern void fc_form_lengths(FcForm *form, const FcBatch *batch, int from, int to,
 							uint32 *lengths);
 
+/* bare: from now on fc_form_rows sets no header of a row without NULLs */
+extern void fc_form_leave_headers(FcForm *form, bool bare);
+
+/* Which of the rows whose lengths were asked for have a NULL; NULL: none */
+extern const bool *fc_form_has_null(const FcForm *form);
+
 /*
  * Forms such rows where they are to stand, in bytes that are zero; none has the
  * length 0

@@ -163,7 +163,7 @@ fc_write_put_rows(FcWriter *writer, const FcBatch *batch, int from, int to)
 }
 
 void
-fc_write_put_spilled(FcWriter *writer, FcSpilled *const *rows, int n)
+fc_write_put_spilled(FcWriter *writer, const FcSpilledRow *rows, int n)
 {
 	writer->routine->put_spilled(writer, rows, n);
 }

@@ -43,7 +43,7 @@ extern void fc_write_put(FcWriter *writer, uint64 offset, uint32 length);
 extern void fc_write_put_rows(FcWriter *writer, const FcBatch *batch, int from, int to);
 
 /* The same of rows that were spilled as such, by the hundred */
-extern void fc_write_put_spilled(FcWriter *writer, FcSpilled *const *rows, int n);
+extern void fc_write_put_spilled(FcWriter *writer, const FcSpilledRow *rows, int n);
 
 /* Inserts all rows put so far; their pages may still be in flight after it */
 extern void fc_write_flush(FcWriter *writer);

@@ -239,6 +239,25 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlan *plan)
 				 errdetail("They are \"%s\" and \"%s\".", options->replace_from, options->replace_to)));
 }
 
+/* Finds out whether the key stands in the same place in rows without NULLs */
+static void
+fc_plan_key_place(TupleDesc desc, FcPlanKey *key)
+{
+	key->place = -1;
+	for (int i = 0, off = 0; i < key->attnum; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (att->attlen < 0)
+			return;
+		off = att_align_nominal(off, att->attalign);
+		key->width = att->attlen;
+		if (i == key->attnum - 1)
+			key->place = off;
+		off += att->attlen;
+	}
+}
+
 void
 fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
@@ -273,6 +292,7 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 				 errmsg("%s given, but no partitions can be created",
 						options->interval ? "partition_interval" : "nodes"),
 				 errdetail("Partitions are created where missing_partitions is \"create\" and the table is partitioned by range over one column that the file has.")));
+	fc_plan_key_place(RelationGetDescr(rel), &planned->plan.key);
 	fc_plan_bounds(rel, options, &planned->plan);
 }
 

@@ -49,8 +49,8 @@ typedef struct FcDedupColumn
 typedef struct FcDedupRow
 {
 	HeapTupleData tuple;		/* of the leaf's row type */
-	FcSpilled  *spilled;		/* where its tuple is one that was spilled; or
-								 * NULL */
+	FcSpilled  *spilled;		/* where its tuple is one that was spilled,
+								 * never bare; or NULL */
 	uint64		offset;
 	uint32		length;			/* of its record */
 	uint32		hash;
@@ -83,7 +83,7 @@ struct FcDedup
 	FcSort	   *sort;			/* has them all instead; NULL: it does not */
 
 	/* spilled rows that go to the writer together */
-	FcSpilled  *out[FC_BATCH_ROWS];
+	FcSpilledRow out[FC_BATCH_ROWS];
 	int			nout;
 };
 
@@ -246,7 +246,10 @@ fc_dedup_pass(FcLoader *loader, FcDedupRow *row)
 	{
 		if (dedup->nout == FC_BATCH_ROWS)
 			fc_dedup_write_out(loader);
-		dedup->out[dedup->nout++] = row->spilled;
+		dedup->out[dedup->nout++] = (FcSpilledRow)
+		{
+			row->spilled, dedup->key, row->offset - row->spilled->after
+		};
 		return;
 	}
 	fc_dedup_write_out(loader);
@@ -494,7 +497,7 @@ fc_dedup_keep(FcLoader *loader)
 }
 
 void
-fc_dedup_put_spilled(FcLoader *loader, FcSpilled *const *rows, const int64 *keys, int n)
+fc_dedup_put_spilled(FcLoader *loader, const FcSpilledRow *rows, int n)
 {
 	FcDedup    *dedup = loader->dedup;
 
@@ -503,14 +506,14 @@ fc_dedup_put_spilled(FcLoader *loader, FcSpilled *const *rows, const int64 *keys
 		FcDedupRow *row;
 
 		fc_spilled_ask_ahead(rows, i, n);
-		fc_dedup_reach(loader, keys[i]);
+		fc_dedup_reach(loader, rows[i].key);
 		row = fc_dedup_add(dedup);
-		row->tuple.t_data = (HeapTupleHeader) rows[i];
-		row->tuple.t_len = rows[i]->more.row;
+		row->spilled = rows[i].spilled;
+		row->tuple.t_data = (HeapTupleHeader) row->spilled;
+		row->tuple.t_len = fc_spilled_row(row->spilled);
 		row->tuple.t_tableOid = InvalidOid;
-		row->spilled = rows[i];
-		row->offset = rows[i]->at.offset;
-		row->length = fc_spilled_length(rows[i]);
+		row->offset = fc_spilled_offset(&rows[i]);
+		row->length = fc_spilled_length(row->spilled);
 		row->gone = false;
 		if (dedup->sort)
 		{

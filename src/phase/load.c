@@ -623,24 +623,23 @@ fc_load_takes_spilled(const FcLoader *loader)
 static void
 fc_load_spilled(FcLoader *loader, FcRowSource *rows, FcTask *task)
 {
-	FcSpilled  *spilled[FC_BATCH_ROWS];
-	int64		keys[FC_BATCH_ROWS];
+	FcSpilledRow spilled[FC_BATCH_ROWS];
 	int			n;
 
-	while ((n = fc_row_source_rows(rows, spilled, keys, FC_BATCH_ROWS)) > 0)
+	while ((n = fc_row_source_rows(rows, spilled, FC_BATCH_ROWS)) > 0)
 	{
 		MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 		uint64		bytes = 0;
 
 		CHECK_FOR_INTERRUPTS();
 		if (loader->dedup)
-			fc_dedup_put_spilled(loader, spilled, keys, n);
+			fc_dedup_put_spilled(loader, spilled, n);
 		else
 			fc_write_put_spilled(loader->leaf->writer, spilled, n);
 		for (int i = 0; i < n; i++)
 		{
-			bytes += fc_spilled_length(spilled[i]);
-			loader->tasks.old += fc_offset_is_tuple(spilled[i]->at.offset);
+			bytes += fc_spilled_length(spilled[i].spilled);
+			loader->tasks.old += fc_offset_is_tuple(fc_spilled_offset(&spilled[i]));
 		}
 		MemoryContextSwitchTo(old);
 		if (!loader->row_mcxt->isReset)

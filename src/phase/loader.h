@@ -273,7 +273,7 @@ extern void fc_dedup_put(FcLoader *loader);
  * Rows that were spilled as such, and that the leaf takes as they are, with
  * their keys; they are copied if they are needed later
  */
-extern void fc_dedup_put_spilled(FcLoader *loader, FcSpilled *const *rows, const int64 *keys, int n);
+extern void fc_dedup_put_spilled(FcLoader *loader, const FcSpilledRow *rows, int n);
 
 /* Lets pass what is in hand, at the end of a task */
 extern void fc_dedup_finish(FcLoader *loader);

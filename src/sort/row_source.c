@@ -96,8 +96,8 @@ fc_spilled_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpilled *
 		return false;
 	switch (fc_spilled_kind(spilled))
 	{
-		case FC_SPILLED_ROW:
-		case FC_SPILLED_TOASTED:
+		case FC_SPILLED_TUPLE:
+		case FC_SPILLED_BARE:
 			*row = spilled;
 			break;
 		case FC_SPILLED_RECORD:
@@ -264,11 +264,11 @@ fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpille
 }
 
 int
-fc_row_source_rows(FcRowSource *rows, FcSpilled **row, int64 *keys, int most)
+fc_row_source_rows(FcRowSource *rows, FcSpilledRow *next, int most)
 {
 	if (!rows->spilled || rows->ctx->stopped)
 		return 0;
-	return fc_cells_rows(rows->cells, row, keys, most);
+	return fc_cells_rows(rows->cells, next, most);
 }
 
 void

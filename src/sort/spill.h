@@ -16,85 +16,11 @@
 #ifndef FC_SPILL_H
 #define FC_SPILL_H
 
-#include "access/htup_details.h"
-
 #include "context/shared.h"
 #include "key/range.h"
 #include "row/batch.h"
 #include "sort/fetch_window.h"
-
-/* Asks for a line of the processor's cache that will be read soon */
-#ifdef __GNUC__
-#define fc_prefetch(address) __builtin_prefetch(address)
-#else
-#define fc_prefetch(address) ((void) 0)
-#endif
-
-/* What of a record was spilled */
-typedef enum FcSpilledKind
-{
-	FC_SPILLED_PLACE,			/* where it stands in the file */
-	FC_SPILLED_RECORD,			/* its bytes as well, and one more, in which
-								 * the reader may write */
-	FC_SPILLED_ROW,				/* the tuple of the target's row type that was
-								 * made of it */
-	FC_SPILLED_TOASTED			/* such a tuple of a row that the leaf had
-								 * before, which the toaster must see: it has
-								 * values in the TOAST table, or is long */
-} FcSpilledKind;
-
-/*
- * The head of what was spilled.  It takes FC_SPILL_HEAD bytes, or
- * FC_SPILL_NUMBERED if a column takes numbers of a sequence; of a row it stands
- * in the place of the tuple's transaction fields, which an insert sets, and of
- * its ctid.  Heads are aligned as tuples are.
- */
-typedef struct FcSpilled
-{
-	union
-	{
-		int64		key;		/* in a file: 0 where the key is NULL */
-		uint64		offset;		/* in the reader's hands: of the record */
-	}			at;
-	uint32		after;			/* in a file: the offset, counted from that of
-								 * the block */
-	uint32		kind_length;	/* FcSpilledKind in two bits, then the record's
-								 * length */
-	union
-	{
-		uint16		row;		/* of a tuple: its bytes */
-		uint32		number;		/* of the record in its chunk, from 0 */
-	}			more;
-} FcSpilled;
-
-#define FC_SPILL_HEAD		16
-#define FC_SPILL_NUMBERED	24
-#define FC_SPILL_ROW_HEAD	18
-#define FC_SPILL_LENGTH_BITS	30
-
-#define fc_spilled_kind(spilled)	((FcSpilledKind) ((spilled)->kind_length >> FC_SPILL_LENGTH_BITS))
-#define fc_spilled_length(spilled)	((spilled)->kind_length & (((uint32) 1 << FC_SPILL_LENGTH_BITS) - 1))
-
-/*
- * Whoever reads rows that lie here and there asks for their bytes in advance:
- * for the first two lines of row i + FC_SPILL_AHEAD while row i is in hand.
- * The first rows of an array were asked for by whoever hands it out.
- */
-#define FC_SPILL_AHEAD		16
-
-static inline void
-fc_spilled_ask(const FcSpilled *spilled)
-{
-	fc_prefetch((const char *) spilled);
-	fc_prefetch((const char *) spilled + 64);
-}
-
-static inline void
-fc_spilled_ask_ahead(FcSpilled *const *rows, int i, int n)
-{
-	if (i + FC_SPILL_AHEAD < n)
-		fc_spilled_ask(rows[i + FC_SPILL_AHEAD]);
-}
+#include "sort/spilled.h"
 
 /* Begins a block; the blocks of a cell and a process are a list */
 typedef struct FcSpillBlock
@@ -199,29 +125,14 @@ fc_spill_head(const FcShared *shared)
 	return shared->plan.nnumbers > 0 ? FC_SPILL_NUMBERED : FC_SPILL_HEAD;
 }
 
-/* Bytes that it takes in its block */
-static inline Size
-fc_spilled_size(const FcSpilled *spilled, Size head)
+/*
+ * Are rows without NULLs spilled bare?  Their key must be found again, and
+ * whoever looks for equal rows wants whole tuples.
+ */
+static inline bool
+fc_spill_bare(const FcShared *shared)
 {
-	switch (fc_spilled_kind(spilled))
-	{
-		case FC_SPILLED_ROW:
-		case FC_SPILLED_TOASTED:
-			return MAXALIGN(spilled->more.row);
-		case FC_SPILLED_RECORD:
-			return MAXALIGN(head + fc_spilled_length(spilled) + 1);
-		default:
-			return head;
-	}
-}
-
-/* Makes the values of a row of type "desc", the target's, which lie in it */
-static inline void
-fc_spilled_deform(FcSpilled *row, TupleDesc desc, Datum *values, bool *nulls)
-{
-	HeapTupleData tuple = {.t_len = row->more.row,.t_data = (HeapTupleHeader) row};
-
-	heap_deform_tuple(&tuple, desc, values, nulls);
+	return shared->plan.key.place >= 0 && shared->plan.dedup.nkeys == 0;
 }
 
 /*
@@ -270,20 +181,26 @@ typedef struct FcSpillRows
 	uint64		offsets[FC_BATCH_ROWS];
 	uint32		lengths[FC_BATCH_ROWS];	/* of records, as spilled */
 	uint32		rows[FC_BATCH_ROWS];	/* bytes of tuples */
+	const bool *whole;			/* which are spilled with their header; NULL:
+								 * all, or none if fc_spill_bare */
 
 	/* set by fc_spill_place */
 	char	   *places[FC_BATCH_ROWS];
-	FcSpilled	heads[FC_BATCH_ROWS];
+	uint32		after[FC_BATCH_ROWS];	/* as in FcSpilled */
 } FcSpillRows;
+
+/* Can a row that takes so many bytes, of a record of this length, be bare? */
+#define fc_spill_bare_fits(row, length) \
+	((length) >> FC_SPILL_BARE_BITS == 0 && (row) >> (FC_SPILL_LENGTH_BITS - FC_SPILL_BARE_BITS) == 0)
 
 /*
  * Finds places, all zero, for the tuples of rows from "from" on, before "to",
  * and counts them.  Returns the first that has got none, but never "from".
- * Before anything else is spilled the caller forms the tuples, and calls
- * fc_spill_seal.
+ * Before anything else is spilled the caller forms the tuples there, nothing
+ * before the values of those that are bare, and calls fc_spill_seal.
  */
 extern int	fc_spill_place(FcSpill *spill, FcSpillRows *rows, int from, int to);
-extern void fc_spill_seal(const FcSpillRows *rows, int from, int to);
+extern void fc_spill_seal(const FcSpill *spill, const FcSpillRows *rows, int from, int to);
 
 /* Ends the spill: its rows are in the files, for all processes */
 extern void fc_spill_end(FcSpill *spill, int process);
@@ -352,10 +269,10 @@ extern void fc_cells_enter(FcCellReader *reader, const FcTask *task);
 extern FcSpilled *fc_cells_next(FcCellReader *reader, FcEntry *entry);
 
 /*
- * The next ones, at most "most", as long as they are rows, with their keys; 0:
- * the next one is none, or there is none
+ * The next ones, at most "most", as long as they are rows that the toaster need
+ * not see; 0: the next one is none, or there is none
  */
-extern int	fc_cells_rows(FcCellReader *reader, FcSpilled **rows, int64 *keys, int most);
+extern int	fc_cells_rows(FcCellReader *reader, FcSpilledRow *rows, int most);
 
 /* What was read so far; the caller may add reads of its own */
 extern FcReadStats *fc_cells_stats(FcCellReader *reader);

@@ -32,7 +32,11 @@
 #define FC_CELL_SAMPLE	8		/* rows of a sample for each piece */
 #define FC_CELL_PIECES	1024	/* of a cell that is cut, at most */
 #define FC_CELL_ROWS	64		/* rows that are handed out together, at most */
-#define FC_CELL_KIND	((uint64) MAXIMUM_ALIGNOF - 1)
+#define FC_CELL_ROW		((uint64) 1)	/* in an item's row: it is one that
+										 * fc_cells_rows hands out */
+#define FC_CELL_BASE_BITS	40	/* in an item's row: before the number of its
+								 * base */
+#define FC_CELL_PLACE	((((uint64) 1 << FC_CELL_BASE_BITS) - 1) & ~FC_CELL_ROW)
 #define FC_CELL_PAGE	((Size) 2 * 1024 * 1024)	/* of a large page */
 
 /* What one process has of a cell */
@@ -69,6 +73,8 @@ struct FcCellReader
 	FcSpills   *spills;
 	Size		memory;
 	Size		head;			/* bytes of a head that is not of a row */
+	Size		key_place;		/* in a bare row */
+	int			key_width;
 	bool		null;			/* the cell is that of NULL keys */
 	List	   *cuts;			/* FcCellCut, the one in hand first */
 
@@ -76,8 +82,11 @@ struct FcCellReader
 	Size		buf_size;
 	FcItem	   *items;			/* room for twice the cell's rows */
 	uint64		most;			/* rows that there is room for */
-	FcItem	   *sorted;			/* row: where it is in buf, and its
-								 * FcSpilledKind in FC_CELL_KIND */
+	FcItem	   *sorted;			/* row: number of its base, where it is in
+								 * buf, FC_CELL_ROW */
+	uint64	   *bases;			/* that offsets are counted from */
+	int			nbases;
+	int			allocated;
 	uint64		n;
 	uint64		next;
 	FcReadStats stats;
@@ -257,8 +266,12 @@ fc_cells_begin(FcSpills *spills, Size memory)
 
 	reader->mcxt = mcxt;
 	reader->spills = spills;
-	reader->memory = memory;
+	reader->memory = Min(memory, (Size) 1 << FC_CELL_BASE_BITS);
 	reader->head = fc_spill_head(spills->shared);
+	reader->key_place = FC_SPILL_BARE_HEAD + spills->shared->plan.key.place;
+	reader->key_width = spills->shared->plan.key.width;
+	reader->allocated = 16;
+	reader->bases = palloc(sizeof(uint64) * reader->allocated);
 	return reader;
 }
 
@@ -380,15 +393,53 @@ fc_cells_walk(FcCellReader *reader, char *block, FcCellEach each, void *arg)
 	}
 }
 
-/* Adds an item, and leaves the offset in place of the key */
+static inline int64
+fc_cells_key(const FcCellReader *reader, const FcSpilled *spilled)
+{
+	const char *place = (const char *) spilled + reader->key_place;
+
+	if (!fc_spilled_is_bare(spilled))
+		return spilled->key;
+	switch (reader->key_width)
+	{
+		case sizeof(int64):
+			return *(const int64 *) place;
+		case sizeof(int32):
+			return *(const int32 *) place;
+		default:
+			return *(const int16 *) place;
+	}
+}
+
+/*
+ * Adds a base for this offset.  Those of a process come from the end of the
+ * file, so that one does for many blocks.
+ */
+static pg_noinline void
+fc_cells_add_base(FcCellReader *reader, uint64 offset)
+{
+	if (reader->nbases == reader->allocated)
+	{
+		if (reader->allocated >> (64 - FC_CELL_BASE_BITS) != 0)
+			elog(ERROR, "too many blocks in a spilled cell");
+		reader->allocated *= 2;
+		reader->bases = repalloc_huge(reader->bases, sizeof(uint64) * reader->allocated);
+	}
+	reader->bases[reader->nbases++] = offset - Min(offset, PG_UINT32_MAX / 4 * 3);
+}
+
+/* Adds an item, and counts the offset from the last base */
 static inline void
 fc_cells_add_item(FcCellReader *reader, FcSpilled *spilled, uint64 offset, void *arg)
 {
 	FcItem	   *item = &reader->items[reader->n++];
 
-	item->key = spilled->at.key;
-	item->row = ((char *) spilled - reader->buf) | fc_spilled_kind(spilled);
-	spilled->at.offset = offset;
+	if (unlikely(reader->nbases == 0 || offset - reader->bases[reader->nbases - 1] > PG_UINT32_MAX))
+		fc_cells_add_base(reader, offset);
+	spilled->after = offset - reader->bases[reader->nbases - 1];
+	item->key = fc_cells_key(reader, spilled);
+	item->row = (uint64) (reader->nbases - 1) << FC_CELL_BASE_BITS |
+		((char *) spilled - reader->buf) | (fc_spilled_is_short(spilled) ? FC_CELL_ROW : 0);
 }
 
 /*
@@ -429,14 +480,26 @@ fc_cells_each(FcCellReader *reader, const FcCellRef *refs, int nrefs, char *to, 
 static inline FcSpilled *
 fc_cells_at(const FcCellReader *reader, const FcItem *item)
 {
-	return (FcSpilled *) (reader->buf + (item->row & ~FC_CELL_KIND));
+	return (FcSpilled *) (reader->buf + (item->row & FC_CELL_PLACE));
+}
+
+static inline uint64
+fc_cells_base(const FcCellReader *reader, const FcItem *item)
+{
+	return reader->bases[item->row >> FC_CELL_BASE_BITS];
+}
+
+static inline uint64
+fc_cells_offset(const FcCellReader *reader, const FcItem *item)
+{
+	return fc_cells_base(reader, item) + fc_cells_at(reader, item)->after;
 }
 
 static int
 fc_item_cmp_offset(const void *a, const void *b, void *arg)
 {
-	uint64		oa = fc_cells_at(arg, a)->at.offset;
-	uint64		ob = fc_cells_at(arg, b)->at.offset;
+	uint64		oa = fc_cells_offset(arg, a);
+	uint64		ob = fc_cells_offset(arg, b);
 
 	CHECK_FOR_INTERRUPTS();
 	return fc_spill_offset_before(oa, ob) ? -1 : oa != ob;
@@ -454,8 +517,8 @@ fc_cells_order_ties(FcCellReader *reader)
 		bool		ordered = true;
 
 		for (end = i + 1; end < reader->n && items[end].key == items[i].key; end++)
-			ordered = ordered && fc_spill_offset_before(fc_cells_at(reader, &items[end - 1])->at.offset,
-													   fc_cells_at(reader, &items[end])->at.offset);
+			ordered = ordered && fc_spill_offset_before(fc_cells_offset(reader, &items[end - 1]),
+													   fc_cells_offset(reader, &items[end]));
 		if (!ordered)
 			qsort_arg(items + i, end - i, sizeof(FcItem), fc_item_cmp_offset, reader);
 	}
@@ -466,7 +529,7 @@ static void
 fc_cells_load(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size size, uint64 rows)
 {
 	fc_cells_make_room(reader, size, rows);
-	reader->n = reader->next = 0;
+	reader->n = reader->next = reader->nbases = 0;
 	fc_cells_each(reader, refs, nrefs, reader->buf, fc_cells_add_item, NULL);
 	if (reader->n != rows)
 		elog(ERROR, "a spilled cell has " UINT64_FORMAT " rows instead of " UINT64_FORMAT,
@@ -495,7 +558,7 @@ fc_cells_take_sample(FcCellReader *reader, FcSpilled *spilled, uint64 offset, vo
 		sample->n++;
 	else if ((at = pg_prng_uint64_range(&sample->random, 0, at)) >= (uint64) sample->most)
 		return;
-	sample->bounds[at].key = spilled->at.key;
+	sample->bounds[at].key = fc_cells_key(reader, spilled);
 	sample->bounds[at].offset = offset;
 }
 
@@ -503,7 +566,7 @@ static inline void
 fc_cells_put_again(FcCellReader *reader, FcSpilled *spilled, uint64 offset, void *arg)
 {
 	FcEntry		entry = {
-		spilled->at.key, offset, fc_spilled_length(spilled), fc_entry_info(false, 0)
+		fc_cells_key(reader, spilled), offset, fc_spilled_length(spilled), fc_entry_info(false, 0)
 	};
 
 	fc_spill_put_again(arg, spilled, &entry);
@@ -658,14 +721,14 @@ fc_cells_next(FcCellReader *reader, FcEntry *entry)
 		fc_spilled_ask(fc_cells_at(reader, &reader->sorted[reader->next + FC_SPILL_AHEAD]));
 	spilled = fc_cells_at(reader, item);
 	entry->key = item->key;
-	entry->offset = spilled->at.offset;
+	entry->offset = fc_cells_base(reader, item) + spilled->after;
 	entry->length = fc_spilled_length(spilled);
 	entry->info = fc_entry_info(reader->null, numbered ? spilled->more.number : 0);
 	return spilled;
 }
 
 int
-fc_cells_rows(FcCellReader *reader, FcSpilled **rows, int64 *keys, int most)
+fc_cells_rows(FcCellReader *reader, FcSpilledRow *rows, int most)
 {
 	int			n;
 
@@ -676,10 +739,11 @@ fc_cells_rows(FcCellReader *reader, FcSpilled **rows, int64 *keys, int most)
 	{
 		const FcItem *item = &reader->sorted[reader->next];
 
-		if ((item->row & FC_CELL_KIND) != FC_SPILLED_ROW)
+		if ((item->row & FC_CELL_ROW) == 0)
 			break;
-		rows[n] = fc_cells_at(reader, item);
-		keys[n] = item->key;
+		rows[n].spilled = fc_cells_at(reader, item);
+		rows[n].key = item->key;
+		rows[n].base = fc_cells_base(reader, item);
 	}
 	/* the first of the next call, while the caller has these in hand */
 	for (uint64 i = reader->next; i < Min(reader->next + FC_SPILL_AHEAD, reader->n); i++)

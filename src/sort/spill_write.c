@@ -48,8 +48,11 @@
 								 * ends: it is known to fail */
 
 StaticAssertDecl(offsetof(FcSpilled, more) == FC_SPILL_HEAD &&
-				 FC_SPILL_ROW_HEAD <= offsetof(HeapTupleHeaderData, t_infomask2),
+				 FC_SPILL_TUPLE_HEAD <= offsetof(HeapTupleHeaderData, t_infomask2),
 				 "the head of a row stands in what an insert sets");
+StaticAssertDecl(offsetof(FcSpilled, key) == FC_SPILL_BARE_HEAD &&
+				 TOAST_TUPLE_THRESHOLD >> (FC_SPILL_LENGTH_BITS - FC_SPILL_BARE_BITS) == 0,
+				 "the head of a bare row has all but the key");
 StaticAssertDecl(sizeof(FcSpilled) <= FC_SPILL_NUMBERED && sizeof(FcSpillBlock) % MAXIMUM_ALIGNOF == 0,
 				 "heads are aligned");
 
@@ -518,13 +521,12 @@ fc_spill_take(FcOpenCell *open, int64 key, uint64 offset, uint32 length, Size si
 	return at;
 }
 
-/* Sets a head, each field in its place: it is copied as a whole soon */
+/* Sets a head, each field in its place */
 static inline void
-fc_spill_set_head(FcSpilled *head, const FcOpenCell *open, FcSpilledKind kind, int64 key,
-				  uint64 offset, uint32 length)
+fc_spill_set_head(FcSpilled *head, FcSpilledKind kind, int64 key, uint32 after, uint32 length)
 {
-	head->at.key = key;
-	head->after = offset - open->base;
+	head->key = key;
+	head->after = after;
 	head->kind_length = (uint32) kind << FC_SPILL_LENGTH_BITS | length;
 }
 
@@ -551,7 +553,7 @@ fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data)
 	FcSpilled	head;
 
 	Assert(entry->length >> FC_SPILL_LENGTH_BITS == 0);
-	fc_spill_set_head(&head, open, kind, entry->key, entry->offset, entry->length);
+	fc_spill_set_head(&head, kind, entry->key, entry->offset - open->base, entry->length);
 	head.more.number = fc_entry_number(entry);
 	memcpy(at, &head, FC_SPILL_HEAD + (spill->head == FC_SPILL_HEAD ? 0 : sizeof(uint32)));
 	if (keeps)
@@ -564,14 +566,12 @@ fc_spill_put_old(FcSpill *spill, const FcEntry *entry, HeapTuple row)
 	Size		size = MAXALIGN(row->t_len);
 	FcOpenCell *open = fc_spill_enter(spill, entry, size);
 	FcSpilled  *at = (FcSpilled *) fc_spill_take(open, entry->key, entry->offset, 0, size);
-	bool		toasted = HeapTupleHasExternal(row) || row->t_len > TOAST_TUPLE_THRESHOLD;
 	HeapTupleHeader header = (HeapTupleHeader) at;
 
 	memcpy(at, row->t_data, row->t_len);
 	header->t_infomask &= ~HEAP_XACT_MASK;
 	header->t_infomask2 &= ~HEAP2_XACT_MASK;
-	fc_spill_set_head(at, open, toasted ? FC_SPILLED_TOASTED : FC_SPILLED_ROW, entry->key,
-					  entry->offset, 0);
+	fc_spill_set_head(at, FC_SPILLED_TUPLE, entry->key, entry->offset - open->base, 0);
 	at->more.row = row->t_len;
 }
 
@@ -583,20 +583,28 @@ fc_spill_put_again(FcSpill *spill, const FcSpilled *spilled, const FcEntry *entr
 	char	   *at = fc_spill_take(open, entry->key, entry->offset, entry->length, size);
 
 	memcpy(at, spilled, size);
-	fc_spill_set_head((FcSpilled *) at, open, fc_spilled_kind(spilled), entry->key,
-					  entry->offset, entry->length);
+	((FcSpilled *) at)->after = entry->offset - open->base;
+}
+
+/* Is row i spilled without its header? */
+static inline bool
+fc_spill_is_bare(bool bare, const FcSpillRows *rows, int i)
+{
+	return bare && !(rows->whole && rows->whole[i]);
 }
 
 int
 fc_spill_place(FcSpill *spill, FcSpillRows *rows, int from, int to)
 {
+	bool		bare = fc_spill_bare(spill->shared);
 	int			i;
 
 	for (i = from; i < to; i++)
 	{
 		int64		key = rows->keys[i];
 		uint64		offset = rows->offsets[i];
-		Size		size = MAXALIGN(rows->rows[i]);
+		Size		skip = fc_spill_is_bare(bare, rows, i) ? FC_SPILL_BARE_SKIP : 0;
+		Size		size = MAXALIGN(rows->rows[i]) - skip;
 		FcOpenCell *open = unlikely(rows->nulls && rows->nulls[i]) ? fc_spill_find_null(spill) :
 			fc_spill_find(spill, key, offset);
 
@@ -607,18 +615,32 @@ fc_spill_place(FcSpill *spill, FcSpillRows *rows, int from, int to)
 				break;
 			fc_spill_make_room(spill, open, offset, size);
 		}
-		fc_spill_set_head(&rows->heads[i], open, FC_SPILLED_ROW, key, offset, rows->lengths[i]);
-		rows->heads[i].more.row = rows->rows[i];
-		rows->places[i] = fc_spill_take(open, key, offset, rows->lengths[i], size);
+		rows->after[i] = offset - open->base;
+		rows->places[i] = fc_spill_take(open, key, offset, rows->lengths[i], size) - skip;
 	}
 	return i;
 }
 
 void
-fc_spill_seal(const FcSpillRows *rows, int from, int to)
+fc_spill_seal(const FcSpill *spill, const FcSpillRows *rows, int from, int to)
 {
+	bool		bare = fc_spill_bare(spill->shared);
+
 	for (int i = from; i < to; i++)
-		memcpy(rows->places[i], &rows->heads[i], FC_SPILL_ROW_HEAD);
+	{
+		FcSpilled  *head = (FcSpilled *) rows->places[i];
+
+		if (fc_spill_is_bare(bare, rows, i))
+		{
+			head = (FcSpilled *) (rows->places[i] + FC_SPILL_BARE_SKIP);
+			head->after = rows->after[i];
+			head->kind_length = (uint32) FC_SPILLED_BARE << FC_SPILL_LENGTH_BITS |
+				rows->rows[i] << FC_SPILL_BARE_BITS | rows->lengths[i];
+			continue;
+		}
+		fc_spill_set_head(head, FC_SPILLED_TUPLE, rows->keys[i], rows->after[i], rows->lengths[i]);
+		head->more.row = rows->rows[i];
+	}
 }
 
 static void

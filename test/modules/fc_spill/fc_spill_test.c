@@ -26,6 +26,11 @@ PG_FUNCTION_INFO_V1(fc_spill_test);
 #define RANGE	1000
 #define CHUNK	100
 
+/* Of a row: its header, its first value and its key, and where that stands */
+#define HEADER	MAXALIGN(SizeofHeapTupleHeader)
+#define BEGIN	(HEADER + 16)
+#define KEY		(HEADER + 8)
+
 typedef struct Test
 {
 	FcShared   *shared;
@@ -37,6 +42,7 @@ typedef struct Test
 	FcEntry    *entries;		/* in the order wanted */
 	int			next;			/* of them, the one that must come next */
 	bool		keep;			/* in memory, if that can be */
+	int			key_width;		/* 0: no row is bare */
 	FcSpillKept *kept;			/* NULL: in files */
 	int			ncells;
 	bool		cut;			/* a cell was too large, and spilled again */
@@ -94,10 +100,12 @@ make_key(const Test *test, int i, uint32 random)
 {
 	if (i <= test->nrecords / 2)
 	{
+		int			bits = test->key_width == 0 ? 64 : test->key_width * 8;
+
 		if (random % 97 == 0)
-			return PG_INT64_MIN;
+			return PG_INT64_MIN >> (64 - bits);
 		if (random % 97 == 1)
-			return PG_INT64_MAX;
+			return PG_INT64_MAX >> (64 - bits);
 	}
 	return (int64) (random % test->spread) - test->spread / 2;
 }
@@ -134,7 +142,31 @@ is_row(const Test *test, const FcEntry *entry)
 static uint32
 row_bytes(const FcEntry *entry)
 {
-	return MAXALIGN(SizeofHeapTupleHeader) + entry->length;
+	return BEGIN + entry->length;
+}
+
+static bool
+is_bare(const Test *test, bool null, uint64 offset)
+{
+	return test->key_width > 0 && !null && offset % 5 != 1;
+}
+
+/* Forms a row where it is to stand */
+static void
+form_row(const Test *test, char *row, bool bare, int64 key, uint64 offset, uint32 length)
+{
+	int16		key2 = key;
+	int32		key4 = key;
+
+	if (!bare)
+	{
+		memset(row, 'h', HEADER);
+		((HeapTupleHeader) row)->t_infomask = 0;
+	}
+	memcpy(row + KEY, test->key_width == sizeof(key2) ? (void *) &key2 :
+		   test->key_width == sizeof(key4) ? (void *) &key4 : (void *) &key,
+		   test->key_width > 0 ? test->key_width : sizeof(key));
+	fill_bytes(row + BEGIN, offset, length);
 }
 
 /* Bounds at keys of records, and some of one key */
@@ -152,22 +184,27 @@ make_bounds(Test *test)
 
 /* Forms the rows that have places, as a scan does */
 static void
-spill_rows(FcSpill *spill, FcSpillRows *rows, bool *nulls, int n)
+spill_rows(const Test *test, FcSpill *spill, FcSpillRows *rows, bool *nulls, int n)
 {
+	bool		whole[FC_BATCH_ROWS];
+
 	rows->nulls = nulls;
+	rows->whole = whole;
+	for (int i = 0; i < n; i++)
+		whole[i] = !is_bare(test, nulls[i], rows->offsets[i]);
 	for (int i = 0, next; i < n; i = next)
 	{
 		next = fc_spill_place(spill, rows, i, n);
 		for (int j = i; j < next; j++)
 		{
-			for (uint32 k = 0; k < rows->rows[j]; k++)
+			for (uint32 k = whole[j] ? 0 : HEADER; k < rows->rows[j]; k++)
 				if (rows->places[j][k] != 0)
 					elog(ERROR, "row at " UINT64_FORMAT ": byte %u is not zero", rows->offsets[j], k);
-			memset(rows->places[j], 'h', MAXALIGN(SizeofHeapTupleHeader));
-			fill_bytes(rows->places[j] + MAXALIGN(SizeofHeapTupleHeader), rows->offsets[j], rows->lengths[j]);
+			form_row(test, rows->places[j], !whole[j], rows->keys[j], rows->offsets[j], rows->lengths[j]);
 		}
-		fc_spill_seal(rows, i, next);
+		fc_spill_seal(spill, rows, i, next);
 	}
+	rows->whole = NULL;
 }
 
 static void
@@ -176,7 +213,7 @@ spill_entry(const Test *test, FcSpill *spill, FcSpillRows *rows, bool *nulls, in
 {
 	if (*n == FC_BATCH_ROWS || !is_row(test, entry))
 	{
-		spill_rows(spill, rows, nulls, *n);
+		spill_rows(test, spill, rows, nulls, *n);
 		*n = 0;
 	}
 	if (!is_row(test, entry))
@@ -213,7 +250,7 @@ spill_entries(Test *test, int nprocesses, Size memory)
 			if (i / CHUNK % nprocesses == process)
 				spill_entry(test, spill, rows, nulls, &n, &test->entries[i],
 							fc_spill_keeps(test->shared, test->entries[i].length) ? data : NULL);
-		spill_rows(spill, rows, nulls, n);
+		spill_rows(test, spill, rows, nulls, n);
 		test->kept = test->keep ? fc_spill_keep(spill, false) : NULL;
 		if (test->kept == NULL)
 			fc_spill_end(spill, process);
@@ -257,18 +294,21 @@ check_row(Test *test, const FcEntry *entry, char *data)
 static char *
 bytes_of(Test *test, FcSpilled *spilled, const FcEntry *entry)
 {
-	FcSpilledKind wanted = is_row(test, entry) ? FC_SPILLED_ROW :
+	FcSpilledKind wanted = is_row(test, entry) ?
+		(is_bare(test, fc_entry_null(entry), entry->offset) ? FC_SPILLED_BARE : FC_SPILLED_TUPLE) :
 		fc_spill_keeps(test->shared, entry->length) ? FC_SPILLED_RECORD : FC_SPILLED_PLACE;
 
 	if (fc_spilled_kind(spilled) != wanted)
 		test->wrong = psprintf("row %d: kind %d", test->next, fc_spilled_kind(spilled));
 	switch (fc_spilled_kind(spilled))
 	{
-		case FC_SPILLED_ROW:
-			for (int i = FC_SPILL_ROW_HEAD; i < MAXALIGN(SizeofHeapTupleHeader); i++)
+		case FC_SPILLED_TUPLE:
+			for (int i = offsetof(HeapTupleHeaderData, t_hoff); i < HEADER; i++)
 				if (((char *) spilled)[i] != 'h')
 					test->wrong = psprintf("row %d: byte %d of the header", test->next, i);
-			return (char *) spilled + MAXALIGN(SizeofHeapTupleHeader);
+			return (char *) spilled + BEGIN;
+		case FC_SPILLED_BARE:
+			return (char *) spilled + BEGIN - FC_SPILL_BARE_SKIP;
 		case FC_SPILLED_RECORD:
 			return (char *) spilled + fc_spill_head(test->shared);
 		default:
@@ -280,20 +320,20 @@ bytes_of(Test *test, FcSpilled *spilled, const FcEntry *entry)
 static void
 check_rows(Test *test, FcCellReader *reader)
 {
-	FcSpilled  *rows[7];
-	int64		keys[7];
-	int			n = fc_cells_rows(reader, rows, keys, test->next % 7 + 1);
+	FcSpilledRow rows[7];
+	int			n = fc_cells_rows(reader, rows, test->next % 7 + 1);
 
 	for (int i = 0; i < n && !test->wrong && test->next < test->nrecords; i++)
 	{
 		FcEntry    *entry = &test->entries[test->next];
 
-		if (rows[i]->at.offset != entry->offset || rows[i]->more.row != row_bytes(entry) ||
-			keys[i] != entry->key)
+		if (fc_spilled_offset(&rows[i]) != entry->offset || rows[i].key != entry->key ||
+			fc_spilled_row(rows[i].spilled) != row_bytes(entry) ||
+			fc_spilled_length(rows[i].spilled) != entry->length)
 			test->wrong = psprintf("row %d: offset " UINT64_FORMAT " instead of " UINT64_FORMAT,
-								   test->next, rows[i]->at.offset, entry->offset);
+								   test->next, fc_spilled_offset(&rows[i]), entry->offset);
 		else
-			check_row(test, entry, bytes_of(test, rows[i], entry));
+			check_row(test, entry, bytes_of(test, rows[i].spilled, entry));
 	}
 }
 
@@ -403,6 +443,8 @@ fc_spill_test(PG_FUNCTION_ARGS)
 	test.shared->plan.nnumbers = PG_GETARG_BOOL(7) ? 1 : 0;
 	test.shared->nscanners = nprocesses;
 	test.keep = PG_GETARG_BOOL(8);
+	test.key_width = test.shared->plan.key.width = PG_GETARG_INT32(9);
+	test.shared->plan.key.place = test.key_width > 0 ? KEY - HEADER : -1;
 	pg_atomic_init_u64(&test.shared->counts.spilled, 0);
 	SharedFileSetInit(&test.shared->fileset, segment);
 

@@ -28,6 +28,15 @@ SELECT fc_spill_test(50000, 100, 4096, 2, true, 500, 2000);
 -- keys of all lengths
 SELECT fc_spill_test(20000, 10, 256, 2, true, 0, 2147483647);
 SELECT fc_spill_test(20000, 10, 256, 2, false, 0, 2147483647);
+-- bare rows, and keys of each width in them
+SELECT fc_spill_test(50000, 100, 64, 3, true, key_width => 8);
+SELECT fc_spill_test(50000, 100, 256, 3, true, 8, 2000, key_width => 8);
+SELECT fc_spill_test(30000, 60, 64, 3, true, 0, 1, key_width => 8);
+SELECT fc_spill_test(50000, 100, 4096, 2, true, 500, 2000, key_width => 4);
+SELECT fc_spill_test(50000, 40, 4, 2, true, key_width => 2);
+SELECT fc_spill_test(2000, 10, 1024, 1, true, keep => true, key_width => 8);
+-- offsets that are far apart, of one key
+SELECT fc_spill_test(50000, 1000000, 512, 3, true, 0, 1, key_width => 8);
 -- records with their numbers
 SELECT fc_spill_test(50000, 100, 64, 3, false, 0, 10000, true);
 SELECT fc_spill_test(50000, 100, 256, 3, true, 8, 2000, true);

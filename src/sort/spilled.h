@@ -1,0 +1,175 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/spilled.h
+ *	  What stands in a cell for a record: its place, its bytes, or its row.
+ *
+ *	place	head
+ *	record	head, bytes
+ *	tuple	header, which begins with the head, and values
+ *	bare	the first half of the head, and values: two words less to write and
+ *			to read back
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_SPILLED_H
+#define FC_SPILLED_H
+
+#include "access/heaptoast.h"
+#include "access/htup_details.h"
+
+/* Asks for a line of the processor's cache that will be read soon */
+#ifdef __GNUC__
+#define fc_prefetch(address) __builtin_prefetch(address)
+#else
+#define fc_prefetch(address) ((void) 0)
+#endif
+
+/* What of a record was spilled */
+typedef enum FcSpilledKind
+{
+	FC_SPILLED_PLACE,			/* where it stands in the file */
+	FC_SPILLED_RECORD,			/* its bytes as well, and one more, in which
+								 * the reader may write */
+	FC_SPILLED_TUPLE,			/* the tuple of the target's row type that was
+								 * made of it, or that the leaf had before */
+	FC_SPILLED_BARE				/* such a tuple without its header, as it has
+								 * no NULL; its key is among its values */
+} FcSpilledKind;
+
+/*
+ * The head of what was spilled.  It takes FC_SPILL_HEAD bytes, or
+ * FC_SPILL_NUMBERED if a column takes numbers of a sequence; of a tuple it
+ * stands in the place of the transaction fields, which an insert sets, and of
+ * the ctid.  That of a bare row ends before the key.  Heads are aligned as
+ * tuples are.
+ */
+typedef struct FcSpilled
+{
+	uint32		after;			/* the offset, counted from that of the block,
+								 * or from FcSpilledRow.base */
+	uint32		kind_length;	/* FcSpilledKind in two bits, then the record's
+								 * length; of a bare row, before that, the
+								 * bytes of its tuple */
+	int64		key;			/* 0 where it is NULL */
+	union
+	{
+		uint16		row;		/* of a tuple: its bytes */
+		uint32		number;		/* of the record in its chunk, from 0 */
+	}			more;
+} FcSpilled;
+
+#define FC_SPILL_HEAD		16
+#define FC_SPILL_NUMBERED	24
+#define FC_SPILL_TUPLE_HEAD	18
+#define FC_SPILL_BARE_HEAD	8
+#define FC_SPILL_LENGTH_BITS	30
+#define FC_SPILL_BARE_BITS	17	/* of the length of a bare row's record */
+
+/* The header of a tuple without NULLs, and how much of it a bare head saves */
+#define FC_SPILL_HEADER		MAXALIGN(SizeofHeapTupleHeader)
+#define FC_SPILL_BARE_SKIP	(FC_SPILL_HEADER - FC_SPILL_BARE_HEAD)
+
+#define fc_spilled_kind(spilled)	((FcSpilledKind) ((spilled)->kind_length >> FC_SPILL_LENGTH_BITS))
+#define fc_spilled_is_bare(spilled)	(fc_spilled_kind(spilled) == FC_SPILLED_BARE)
+#define fc_spill_low_bits(word, n)	((word) & (((uint32) 1 << (n)) - 1))
+
+/* The length of its record */
+static inline uint32
+fc_spilled_length(const FcSpilled *spilled)
+{
+	return fc_spilled_is_bare(spilled) ?
+		fc_spill_low_bits(spilled->kind_length, FC_SPILL_BARE_BITS) :
+		fc_spill_low_bits(spilled->kind_length, FC_SPILL_LENGTH_BITS);
+}
+
+/* The bytes of its tuple, of which it was spilled with the header or without */
+static inline uint32
+fc_spilled_row(const FcSpilled *spilled)
+{
+	return fc_spilled_is_bare(spilled) ?
+		fc_spill_low_bits(spilled->kind_length, FC_SPILL_LENGTH_BITS) >> FC_SPILL_BARE_BITS :
+		spilled->more.row;
+}
+
+/* Is it a row that the toaster need not see? */
+static inline bool
+fc_spilled_is_short(const FcSpilled *spilled)
+{
+	return fc_spilled_is_bare(spilled) ||
+		(fc_spilled_kind(spilled) == FC_SPILLED_TUPLE &&
+		 spilled->more.row <= TOAST_TUPLE_THRESHOLD &&
+		 (((const HeapTupleHeaderData *) spilled)->t_infomask & HEAP_HASEXTERNAL) == 0);
+}
+
+/* A spilled row in the hands of its reader */
+typedef struct FcSpilledRow
+{
+	FcSpilled  *spilled;
+	int64		key;
+	uint64		base;
+} FcSpilledRow;
+
+/* The offset of its record, or fc_offset_of_tuple */
+#define fc_spilled_offset(row)	((row)->base + (row)->spilled->after)
+
+/*
+ * Whoever reads rows that lie here and there asks for their bytes in advance:
+ * for the first two lines of row i + FC_SPILL_AHEAD while row i is in hand.
+ * The first rows of an array were asked for by whoever hands it out.
+ */
+#define FC_SPILL_AHEAD		16
+
+static inline void
+fc_spilled_ask(const FcSpilled *spilled)
+{
+	fc_prefetch((const char *) spilled);
+	fc_prefetch((const char *) spilled + 64);
+}
+
+static inline void
+fc_spilled_ask_ahead(const FcSpilledRow *rows, int i, int n)
+{
+	if (i + FC_SPILL_AHEAD < n)
+		fc_spilled_ask(rows[i + FC_SPILL_AHEAD].spilled);
+}
+
+/* Bytes that it takes in its block */
+static inline Size
+fc_spilled_size(const FcSpilled *spilled, Size head)
+{
+	switch (fc_spilled_kind(spilled))
+	{
+		case FC_SPILLED_BARE:
+			return MAXALIGN(fc_spilled_row(spilled)) - FC_SPILL_BARE_SKIP;
+		case FC_SPILLED_TUPLE:
+			return MAXALIGN(spilled->more.row);
+		case FC_SPILLED_RECORD:
+			return MAXALIGN(head + fc_spilled_length(spilled) + 1);
+		default:
+			return head;
+	}
+}
+
+/* What bare rows of this type are without: what an insert sets in it is 0 */
+extern void fc_spilled_header(TupleDesc desc, HeapTupleHeader header);
+
+/* Makes the tuple of a spilled row, whose header begins as this one */
+static inline void
+fc_spilled_copy(const FcSpilled *spilled, const HeapTupleHeaderData *header, HeapTupleHeader to)
+{
+	bool		bare = fc_spilled_is_bare(spilled);
+	Size		head = bare ? FC_SPILL_HEADER : FC_SPILL_TUPLE_HEAD;
+
+	memcpy(to, header, head);
+	memcpy((char *) to + head,
+		   (const char *) spilled + (bare ? FC_SPILL_BARE_HEAD : FC_SPILL_TUPLE_HEAD),
+		   fc_spilled_row(spilled) - head);
+}
+
+/*
+ * Makes the values of a row of type "desc", the target's, which lie in it, or
+ * in the current memory context
+ */
+extern void fc_spilled_deform(FcSpilled *spilled, TupleDesc desc, Datum *values, bool *nulls);
+
+#endif							/* FC_SPILLED_H */
