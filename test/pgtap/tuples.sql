@@ -1,12 +1,13 @@
--- The tuples that are formed on new pages are those that COPY forms, byte by
--- byte: columns of every width, alignment and storage, with and without NULLs.
+-- The tuples that are formed are those that COPY forms, byte by byte: columns of
+-- every width, alignment and storage, with and without NULLs.  Those of a file in
+-- key order are formed on new pages, others are spilled first: as rows, if all
+-- columns are of common types.
 
 CREATE EXTENSION IF NOT EXISTS pageinspect;
 \set name tuples
 \ir begin.psql
-SET LOCAL fast_copy.writer = 'page';
 SET LOCAL fast_copy.root_directory = :'tmp_dir';
-SELECT plan(16);
+SELECT plan(48);
 
 CREATE FUNCTION pg_temp.tuples(rel regclass) RETURNS TABLE (infomask int, natts int, hoff int, bits text, data bytea) LANGUAGE sql AS $$
 	SELECT t_infomask & 7, t_infomask2 & 2047, t_hoff, t_bits, t_data
@@ -29,19 +30,20 @@ INSERT INTO types VALUES
 	('tsvector', '''a b c''', NULL), ('int4range', 'int4range(g, g + 5)', NULL), ('xid', 'g', NULL), ('tid', '''(1,2)''', NULL);
 
 -- A load of a table of n columns, of which a share in percent are NULL
-CREATE FUNCTION pg_temp.check_tuples(seed float8, n int, nulls int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.check_tuples(seed float8, n int, nulls int, writer text, sort text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
-	about text := format('%s columns, %s %% NULL, seed %s: ', n, nulls, seed);
+	about text := format('%s columns, %s %% NULL, seed %s, %s, order of %s: ', n, nulls, seed, writer, sort);
 	columns text;
 	change text;
 	vals text;
 	wrong bigint;
 BEGIN
-	PERFORM setseed(seed);
+	PERFORM setseed(seed), set_config('fast_copy.writer', writer, true);
 	SELECT string_agg(format('c%s %s', i, type), ', '), string_agg(format('ALTER c%s SET STORAGE %s', i, storage), ', ') FILTER (WHERE storage <> ''),
 		string_agg(format('CASE WHEN (g * 7919 + %s * 104729) %% 100 >= %s THEN %s END', i, nulls, value), ', ')
 	INTO columns, change, vals
-	FROM (SELECT row_number() OVER (ORDER BY random()) AS i, t.* FROM types AS t, generate_series(1, 3)) AS s
+	FROM (SELECT row_number() OVER (ORDER BY random()) AS i, t.* FROM types AS t, generate_series(1, 3)
+		WHERE sort = 'g' OR type ~ '^(boolean|smallint|int|bigint|real|double precision|date|time|uuid|text|varchar.*|char.*|numeric.*|bytea)$') AS s
 	WHERE i <= n;
 	EXECUTE format('CREATE TABLE wanted (k timestamp, %s)', columns);
 	EXECUTE format('CREATE TABLE got (k timestamp, %s) PARTITION BY RANGE (k)', columns);
@@ -49,8 +51,8 @@ BEGIN
 		EXECUTE 'ALTER TABLE wanted ' || change;
 		EXECUTE 'ALTER TABLE got ' || change;
 	END IF;
-	EXECUTE format('COPY (SELECT timestamp ''2024-05-06'' + g * interval ''1 s'', %s FROM generate_series(1, 700) AS g) TO %L (FORMAT csv)',
-				   vals, current_setting('fc.file'));
+	EXECUTE format('COPY (SELECT timestamp ''2024-05-06'' + g * interval ''1 s'', %s FROM generate_series(1, 700) AS g ORDER BY %s) TO %L (FORMAT csv)',
+				   vals, sort, current_setting('fc.file'));
 	EXECUTE format('COPY wanted FROM %L (FORMAT csv)', current_setting('fc.file'));
 	PERFORM fast_copy('got', current_setting('fc.file'), workers => 0);
 	SELECT count(*) INTO wrong FROM (SELECT * FROM pg_temp.tuples('wanted') EXCEPT ALL SELECT t.* FROM pg_inherits, pg_temp.tuples(inhrelid) AS t WHERE inhparent = 'got'::regclass) AS s;
@@ -61,8 +63,9 @@ BEGIN
 END
 $$;
 
-SELECT pg_temp.check_tuples(seed, n, nulls)
-FROM (VALUES (0.1, 5, 0), (0.2, 31, 0), (0.3, 31, 30), (0.4, 60, 0), (0.5, 60, 10), (0.6, 60, 100), (0.7, 25, 0), (0.8, 12, 50)) AS v (seed, n, nulls);
+SELECT pg_temp.check_tuples(seed, n, nulls, writer, sort)
+FROM (VALUES (0.1, 5, 0), (0.2, 31, 0), (0.3, 31, 30), (0.4, 60, 0), (0.5, 60, 10), (0.6, 60, 100), (0.7, 25, 0), (0.8, 12, 50)) AS v (seed, n, nulls),
+	(VALUES ('page', 'g'), ('page', 'g * 7919 % 701'), ('multi_insert', 'g * 7919 % 701')) AS w (writer, sort);
 
 SELECT * FROM finish();
 ROLLBACK;
