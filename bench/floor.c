@@ -27,7 +27,9 @@
 
 #define BLOCK	((size_t) 256 * 1024)	/* written at a time, as by fast_copy */
 #define SEGMENT	((size_t) 16 * 1024 * 1024) /* of WAL */
-#define LINE	((size_t) 64)	/* bytes of the processor's cache */
+#define SPILLED	((size_t) 64 * 1024)	/* a block of spilled rows */
+#define STRIDE	((size_t) 7919) /* blocks, prime, between one that is read
+								 * back and the next */
 #define PAGE	((size_t) 4096)
 
 typedef struct Clock
@@ -93,6 +95,16 @@ try_file(const char *name, int flags)
 	return open(path, flags | O_RDWR, 0600);
 }
 
+static void
+remove_file(const char *name)
+{
+	char		path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	if (unlink(path) != 0)
+		fail(name);
+}
+
 static int
 file(const char *name, int flags)
 {
@@ -130,23 +142,44 @@ touch(const char *at, size_t step)
 	sink = sum;
 }
 
+/* Reads so many bytes there */
 static void
-mapping(void)
+get(int fd, size_t at, size_t size)
 {
-	int			fd = file("cached", 0);
-	char	   *at = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
-	Clock		start;
+	if (pread(fd, block, size, at) != (ssize_t) size)
+		fail("read");
+}
 
-	if (at == MAP_FAILED)
-		fail("mmap");
-	start = now();
-	touch(at, PAGE);
-	tell("a cached file through a mapping: first touch of its pages", start, bytes);
-	start = now();
-	touch(at, LINE);
-	tell("  and once more, each line of the processor's cache", start, bytes);
-	munmap(at, bytes);
+/*
+ * A cached file, as the source is read; and a temporary one, as rows are
+ * spilled: its blocks are read back in another order, and it goes
+ */
+static void
+files(void)
+{
+	size_t		nblocks = bytes / SPILLED;
+	int			fd = file("cached", 0);
+	Clock		start = now();
+
+	for (size_t at = 0; at < bytes; at += BLOCK)
+		get(fd, at, BLOCK);
+	tell("a cached file, read 256 kB at a time", start, bytes);
 	close(fd);
+	fd = file("spill", O_CREAT | O_TRUNC);
+	start = now();
+	for (size_t i = 0; i < nblocks; i++)
+		if (pwrite(fd, block, SPILLED, i * SPILLED) != (ssize_t) SPILLED)
+			fail("write");
+	tell("a temporary file, written 64 kB at a time", start, bytes);
+	start = now();
+	for (size_t i = 0; i < nblocks; i++)
+		get(fd, i * STRIDE % nblocks * SPILLED, SPILLED);
+	tell("  and read back, here and there", start, bytes);
+	start = now();
+	close(fd);
+	remove_file("spill");
+	tell("  and deleted", start, bytes);
+	memset(block, 'x', BLOCK);
 }
 
 static void
@@ -417,7 +450,7 @@ main(int argc, char **argv)
 	direct(1);
 	direct(2);
 	segments();
-	mapping();
+	files();
 	memory();
 	shared();
 	crc();

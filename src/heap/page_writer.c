@@ -54,7 +54,8 @@ typedef struct FcPageWriter
 	FcForm	   *form;
 	TransactionId xid;
 	uint16		infomask;		/* of all rows */
-	HeapTupleHeader header;		/* of spilled rows without NULLs */
+	HeapTupleHeader header;		/* of spilled rows that are bare; its begin, of
+								 * all that were spilled */
 	Size		save_free;		/* bytes of each page, for fillfactor */
 	char	  **batches;		/* FC_PAGE_BATCH pages each */
 	int			maxbatches;
@@ -144,7 +145,7 @@ fc_page_begin(FcWriter *base)
 											   "fast_copy long row",
 											   ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(writer->mcxt);
-	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD);
+	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD, false);
 	writer->lengths = palloc(sizeof(uint32) * FC_BATCH_ROWS);
 	writer->rows = palloc(sizeof(char *) * FC_BATCH_ROWS);
 	writer->header = palloc(FC_SPILL_HEADER);
@@ -696,12 +697,7 @@ fc_page_copy(FcPageWriter *writer, HeapTupleHeader row, const FcSpilled *spilled
 		memcpy(to + i, (const char *) spilled + i, 2 * sizeof(uint64));
 	if (i < len)
 		memcpy(to + i, (const char *) spilled + i, sizeof(uint64));
-	if (bare)
-	{
-		memcpy(row, writer->header, FC_SPILL_HEADER);
-		return;
-	}
-	memcpy(row, writer->header, FC_SPILL_TUPLE_HEAD);
+	memcpy(row, writer->header, bare ? FC_SPILL_HEADER : FC_SPILL_TUPLE_HEAD);
 	row->t_infomask |= writer->infomask;
 }
 

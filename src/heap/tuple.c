@@ -151,12 +151,13 @@ fc_form_begin_fixed(FcForm *form)
  * caller turns to core
  */
 FcForm *
-fc_form_begin(TupleDesc desc, Size max)
+fc_form_begin(TupleDesc desc, Size max, bool bare)
 {
 	FcForm	   *form = palloc0(sizeof(FcForm));
 
 	form->natts = desc->natts;
 	form->max = max;
+	form->bare = bare;
 	form->columns = palloc0(sizeof(FcFormColumn) * Max(desc->natts, 1));
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -180,12 +181,6 @@ HeapTupleHeader
 fc_form_head(FcForm *form)
 {
 	return form->head;
-}
-
-void
-fc_form_leave_headers(FcForm *form, bool bare)
-{
-	form->bare = bare;
 }
 
 const bool *

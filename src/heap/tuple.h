@@ -16,10 +16,11 @@
 typedef struct FcForm FcForm;
 
 /*
- * For tuples of this row type that have at most so many bytes.  Lives in the
+ * For tuples of this row type that have at most so many bytes; bare:
+ * fc_form_rows leaves out the headers of rows without NULLs.  Lives in the
  * current memory context.
  */
-extern FcForm *fc_form_begin(TupleDesc desc, Size max);
+extern FcForm *fc_form_begin(TupleDesc desc, Size max, bool bare);
 
 /*
  * Returns the header that all tuples begin with; the caller fills in what an
@@ -67,9 +68,6 @@ extern HeapTupleHeader fc_form_row(FcForm *form, const Datum *values,
  */
 extern void fc_form_lengths(FcForm *form, const FcBatch *batch, int from, int to,
 							uint32 *lengths);
-
-/* bare: from now on fc_form_rows sets no header of a row without NULLs */
-extern void fc_form_leave_headers(FcForm *form, bool bare);
 
 /* Which of the rows whose lengths were asked for have a NULL; NULL: none */
 extern const bool *fc_form_has_null(const FcForm *form);

@@ -244,17 +244,15 @@ static void
 fc_plan_key_place(TupleDesc desc, FcPlanKey *key)
 {
 	key->place = -1;
-	for (int i = 0, off = 0; i < key->attnum; i++)
+	for (int i = 0, end = 0; i < key->attnum; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 
-		if (att->attlen < 0)
+		key->place = att->attlen < 0 ? -1 : att_align_nominal(end, att->attalign);
+		if (key->place < 0)
 			return;
-		off = att_align_nominal(off, att->attalign);
 		key->width = att->attlen;
-		if (i == key->attnum - 1)
-			key->place = off;
-		off += att->attlen;
+		end = key->place + att->attlen;
 	}
 }
 

@@ -619,7 +619,7 @@ fc_load_takes_spilled(const FcLoader *loader)
 		loader->router.proute == NULL && loader->sorter.sort == NULL;
 }
 
-/* Writes the task's next rows, as long as they were spilled as such */
+/* Writes the task's next rows, as far as fc_cells_rows hands them out */
 static void
 fc_load_spilled(FcLoader *loader, FcRowSource *rows, FcTask *task)
 {

@@ -186,7 +186,7 @@ fc_scan_note_rows(FcScanner *scanner, int from, int to)
 
 	fc_batch_places(scanner->batch, from, to, rows->offsets + from, rows->lengths + from);
 	fc_form_lengths(scanner->form, scanner->batch, from, to, rows->rows + from);
-	rows->whole = fc_form_has_null(scanner->form);
+	rows->has_null = fc_form_has_null(scanner->form);
 	rows->nulls = key->any_null ? key->nulls : NULL;
 	for (int i = from; i < to; i++)
 		rows->keys[i] = rows->nulls && rows->nulls[i] ? 0 :
@@ -209,7 +209,6 @@ static inline bool
 fc_scan_takes_row(const FcRange *bounds, const FcSpillRows *rows, int i)
 {
 	return rows->rows[i] > 0 && rows->rows[i] <= fc_spill_row_most(rows->lengths[i]) &&
-		fc_spill_bare_fits(rows->rows[i], rows->lengths[i]) &&
 		fc_range_has(bounds, rows->keys[i]) && (bounds->hi_max || !rows->nulls || !rows->nulls[i]);
 }
 
@@ -348,8 +347,7 @@ fc_scan_begin_rows(FcScanner *scanner)
 	if (scanner->batch == NULL)
 		return;
 	keeps = fc_spill_keeps_most(shared);
-	scanner->form = fc_form_begin(desc, Min(TOAST_TUPLE_THRESHOLD, keeps));
-	fc_form_leave_headers(scanner->form, fc_spill_bare(shared));
+	scanner->form = fc_form_begin(desc, Min(TOAST_TUPLE_THRESHOLD, keeps), fc_spill_bare(shared));
 	scanner->rows = palloc(sizeof(FcSpillRows));
 }
 

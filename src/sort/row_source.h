@@ -49,8 +49,8 @@ extern bool fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *reco
 							   FcSpilled **row);
 
 /*
- * The task's next rows, at most "most", as long as they were spilled as such;
- * 0: the next one was not, or there is none
+ * The task's next rows, at most "most", as fc_cells_rows hands them out; 0: the
+ * next one is none of these, or there is none
  */
 extern int	fc_row_source_rows(FcRowSource *rows, FcSpilledRow *next, int most);
 extern void fc_row_source_end(FcRowSource *rows);

@@ -165,8 +165,8 @@ extern FcSpill *fc_spill_begin(FcShared *shared, const char *file, const FcRoute
 extern void fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data);
 
 /*
- * Spills a row that a leaf has, of the target's row type, as fc_spill_place
- * does; its length as a record is 0
+ * Spills a row that a leaf has, of the target's row type, with its header; its
+ * length as a record is 0
  */
 extern void fc_spill_put_old(FcSpill *spill, const FcEntry *entry, HeapTuple row);
 
@@ -181,23 +181,19 @@ typedef struct FcSpillRows
 	uint64		offsets[FC_BATCH_ROWS];
 	uint32		lengths[FC_BATCH_ROWS];	/* of records, as spilled */
 	uint32		rows[FC_BATCH_ROWS];	/* bytes of tuples */
-	const bool *whole;			/* which are spilled with their header; NULL:
-								 * all, or none if fc_spill_bare */
+	const bool *has_null;		/* which have a NULL, and so keep their header
+								 * even if fc_spill_bare; NULL: none */
 
 	/* set by fc_spill_place */
 	char	   *places[FC_BATCH_ROWS];
 	uint32		after[FC_BATCH_ROWS];	/* as in FcSpilled */
 } FcSpillRows;
 
-/* Can a row that takes so many bytes, of a record of this length, be bare? */
-#define fc_spill_bare_fits(row, length) \
-	((length) >> FC_SPILL_BARE_BITS == 0 && (row) >> (FC_SPILL_LENGTH_BITS - FC_SPILL_BARE_BITS) == 0)
-
 /*
  * Finds places, all zero, for the tuples of rows from "from" on, before "to",
  * and counts them.  Returns the first that has got none, but never "from".
- * Before anything else is spilled the caller forms the tuples there, nothing
- * before the values of those that are bare, and calls fc_spill_seal.
+ * Before anything else is spilled the caller forms the tuples there, without
+ * the headers of those that are bare, and calls fc_spill_seal.
  */
 extern int	fc_spill_place(FcSpill *spill, FcSpillRows *rows, int from, int to);
 extern void fc_spill_seal(const FcSpill *spill, const FcSpillRows *rows, int from, int to);

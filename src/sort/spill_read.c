@@ -32,11 +32,9 @@
 #define FC_CELL_SAMPLE	8		/* rows of a sample for each piece */
 #define FC_CELL_PIECES	1024	/* of a cell that is cut, at most */
 #define FC_CELL_ROWS	64		/* rows that are handed out together, at most */
-#define FC_CELL_ROW		((uint64) 1)	/* in an item's row: it is one that
-										 * fc_cells_rows hands out */
-#define FC_CELL_BASE_BITS	40	/* in an item's row: before the number of its
-								 * base */
-#define FC_CELL_PLACE	((((uint64) 1 << FC_CELL_BASE_BITS) - 1) & ~FC_CELL_ROW)
+#define FC_CELL_ROW		((uint64) 1)	/* it is one for fc_cells_rows */
+#define FC_CELL_BITS	40		/* for the place, a multiple of 8 */
+#define FC_CELL_PLACE	((((uint64) 1 << FC_CELL_BITS) - 1) & ~FC_CELL_ROW)
 #define FC_CELL_PAGE	((Size) 2 * 1024 * 1024)	/* of a large page */
 
 /* What one process has of a cell */
@@ -82,11 +80,8 @@ struct FcCellReader
 	Size		buf_size;
 	FcItem	   *items;			/* room for twice the cell's rows */
 	uint64		most;			/* rows that there is room for */
-	FcItem	   *sorted;			/* row: number of its base, where it is in
-								 * buf, FC_CELL_ROW */
-	uint64	   *bases;			/* that offsets are counted from */
-	int			nbases;
-	int			allocated;
+	FcItem	   *sorted;			/* row: how many words after the begin of its
+								 * block, where in buf, FC_CELL_ROW */
 	uint64		n;
 	uint64		next;
 	FcReadStats stats;
@@ -266,12 +261,10 @@ fc_cells_begin(FcSpills *spills, Size memory)
 
 	reader->mcxt = mcxt;
 	reader->spills = spills;
-	reader->memory = Min(memory, (Size) 1 << FC_CELL_BASE_BITS);
+	reader->memory = Min(memory, FC_CELL_PLACE);
 	reader->head = fc_spill_head(spills->shared);
 	reader->key_place = FC_SPILL_BARE_HEAD + spills->shared->plan.key.place;
 	reader->key_width = spills->shared->plan.key.width;
-	reader->allocated = 16;
-	reader->bases = palloc(sizeof(uint64) * reader->allocated);
 	return reader;
 }
 
@@ -374,22 +367,22 @@ fc_ref_read_block(FcCellReader *reader, const FcCellRef *ref, uint64 *place, uin
 	*size = block->before_size;
 }
 
-/* Called for each row of a block, with the row's offset */
-typedef void (*FcCellEach) (FcCellReader *reader, FcSpilled *spilled, uint64 offset, void *arg);
+/* Called for each row of a block */
+typedef void (*FcCellEach) (FcCellReader *reader, const FcSpillBlock *block, FcSpilled *spilled,
+							void *arg);
 
 static pg_attribute_always_inline void
 fc_cells_walk(FcCellReader *reader, char *block, FcCellEach each, void *arg)
 {
 	const FcSpillBlock *head = (const FcSpillBlock *) block;
 	char	   *end = block + head->size;
-	uint64		base = head->base;
 
 	for (char *at = block + sizeof(FcSpillBlock); at < end;)
 	{
 		FcSpilled  *spilled = (FcSpilled *) at;
 
 		at += fc_spilled_size(spilled, reader->head);
-		each(reader, spilled, base + spilled->after, arg);
+		each(reader, head, spilled, arg);
 	}
 }
 
@@ -411,35 +404,15 @@ fc_cells_key(const FcCellReader *reader, const FcSpilled *spilled)
 	}
 }
 
-/*
- * Adds a base for this offset.  Those of a process come from the end of the
- * file, so that one does for many blocks.
- */
-static pg_noinline void
-fc_cells_add_base(FcCellReader *reader, uint64 offset)
-{
-	if (reader->nbases == reader->allocated)
-	{
-		if (reader->allocated >> (64 - FC_CELL_BASE_BITS) != 0)
-			elog(ERROR, "too many blocks in a spilled cell");
-		reader->allocated *= 2;
-		reader->bases = repalloc_huge(reader->bases, sizeof(uint64) * reader->allocated);
-	}
-	reader->bases[reader->nbases++] = offset - Min(offset, PG_UINT32_MAX / 4 * 3);
-}
-
-/* Adds an item, and counts the offset from the last base */
 static inline void
-fc_cells_add_item(FcCellReader *reader, FcSpilled *spilled, uint64 offset, void *arg)
+fc_cells_add_item(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *spilled, void *arg)
 {
 	FcItem	   *item = &reader->items[reader->n++];
+	uint64		words = ((char *) spilled - (const char *) block) / MAXIMUM_ALIGNOF;
 
-	if (unlikely(reader->nbases == 0 || offset - reader->bases[reader->nbases - 1] > PG_UINT32_MAX))
-		fc_cells_add_base(reader, offset);
-	spilled->after = offset - reader->bases[reader->nbases - 1];
 	item->key = fc_cells_key(reader, spilled);
-	item->row = (uint64) (reader->nbases - 1) << FC_CELL_BASE_BITS |
-		((char *) spilled - reader->buf) | (fc_spilled_is_short(spilled) ? FC_CELL_ROW : 0);
+	item->row = words << FC_CELL_BITS | ((char *) spilled - reader->buf) |
+		(fc_spilled_is_short(spilled) ? FC_CELL_ROW : 0);
 }
 
 /*
@@ -483,10 +456,13 @@ fc_cells_at(const FcCellReader *reader, const FcItem *item)
 	return (FcSpilled *) (reader->buf + (item->row & FC_CELL_PLACE));
 }
 
+/* What the item's offset is counted from */
 static inline uint64
 fc_cells_base(const FcCellReader *reader, const FcItem *item)
 {
-	return reader->bases[item->row >> FC_CELL_BASE_BITS];
+	const char *row = (const char *) fc_cells_at(reader, item);
+
+	return ((const FcSpillBlock *) (row - (item->row >> FC_CELL_BITS) * MAXIMUM_ALIGNOF))->base;
 }
 
 static inline uint64
@@ -529,7 +505,7 @@ static void
 fc_cells_load(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size size, uint64 rows)
 {
 	fc_cells_make_room(reader, size, rows);
-	reader->n = reader->next = reader->nbases = 0;
+	reader->n = reader->next = 0;
 	fc_cells_each(reader, refs, nrefs, reader->buf, fc_cells_add_item, NULL);
 	if (reader->n != rows)
 		elog(ERROR, "a spilled cell has " UINT64_FORMAT " rows instead of " UINT64_FORMAT,
@@ -549,7 +525,7 @@ typedef struct FcCellSample
 } FcCellSample;
 
 static inline void
-fc_cells_take_sample(FcCellReader *reader, FcSpilled *spilled, uint64 offset, void *arg)
+fc_cells_take_sample(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *spilled, void *arg)
 {
 	FcCellSample *sample = arg;
 	uint64		at = sample->seen++;
@@ -559,14 +535,15 @@ fc_cells_take_sample(FcCellReader *reader, FcSpilled *spilled, uint64 offset, vo
 	else if ((at = pg_prng_uint64_range(&sample->random, 0, at)) >= (uint64) sample->most)
 		return;
 	sample->bounds[at].key = fc_cells_key(reader, spilled);
-	sample->bounds[at].offset = offset;
+	sample->bounds[at].offset = block->base + spilled->after;
 }
 
 static inline void
-fc_cells_put_again(FcCellReader *reader, FcSpilled *spilled, uint64 offset, void *arg)
+fc_cells_put_again(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *spilled, void *arg)
 {
 	FcEntry		entry = {
-		fc_cells_key(reader, spilled), offset, fc_spilled_length(spilled), fc_entry_info(false, 0)
+		fc_cells_key(reader, spilled), block->base + spilled->after, fc_spilled_length(spilled),
+		fc_entry_info(false, 0)
 	};
 
 	fc_spill_put_again(arg, spilled, &entry);

@@ -53,6 +53,10 @@ StaticAssertDecl(offsetof(FcSpilled, more) == FC_SPILL_HEAD &&
 StaticAssertDecl(offsetof(FcSpilled, key) == FC_SPILL_BARE_HEAD &&
 				 TOAST_TUPLE_THRESHOLD >> (FC_SPILL_LENGTH_BITS - FC_SPILL_BARE_BITS) == 0,
 				 "the head of a bare row has all but the key");
+/* in a batch infomask bits are set in bare rows, too, before they are sealed */
+StaticAssertDecl(FC_SPILL_BARE_SKIP <= offsetof(HeapTupleHeaderData, t_infomask) &&
+				 FC_SPILL_BARE_SKIP <= sizeof(FcSpillBlock) && MAXIMUM_ALIGNOF == 8,
+				 "nothing is set before the head of a bare row");
 StaticAssertDecl(sizeof(FcSpilled) <= FC_SPILL_NUMBERED && sizeof(FcSpillBlock) % MAXIMUM_ALIGNOF == 0,
 				 "heads are aligned");
 
@@ -64,6 +68,7 @@ struct FcSpill
 	int			nbounds;
 	MemoryContext mcxt;
 	Size		head;			/* bytes of a head that is not of a row */
+	bool		bare;			/* rows without NULLs have no header */
 
 	/* cells by key, and where each begins */
 	int64	   *keys;
@@ -137,6 +142,7 @@ fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
 	spill->nbounds = nbounds;
 	spill->mcxt = CurrentMemoryContext;
 	spill->head = fc_spill_head(shared);
+	spill->bare = fc_spill_bare(shared);
 	spill->out_size = Min(memory / 8, FC_SPILL_WRITE);
 	spill->most = memory - spill->out_size;
 	spill->first = pg_prevpower2_64(memory / 512);
@@ -586,24 +592,23 @@ fc_spill_put_again(FcSpill *spill, const FcSpilled *spilled, const FcEntry *entr
 	((FcSpilled *) at)->after = entry->offset - open->base;
 }
 
-/* Is row i spilled without its header? */
-static inline bool
-fc_spill_is_bare(bool bare, const FcSpillRows *rows, int i)
+/* How much of row i is not spilled */
+static inline Size
+fc_spill_skip(const FcSpill *spill, const FcSpillRows *rows, int i)
 {
-	return bare && !(rows->whole && rows->whole[i]);
+	return spill->bare && !(rows->has_null && rows->has_null[i]) ? FC_SPILL_BARE_SKIP : 0;
 }
 
 int
 fc_spill_place(FcSpill *spill, FcSpillRows *rows, int from, int to)
 {
-	bool		bare = fc_spill_bare(spill->shared);
 	int			i;
 
 	for (i = from; i < to; i++)
 	{
 		int64		key = rows->keys[i];
 		uint64		offset = rows->offsets[i];
-		Size		skip = fc_spill_is_bare(bare, rows, i) ? FC_SPILL_BARE_SKIP : 0;
+		Size		skip = fc_spill_skip(spill, rows, i);
 		Size		size = MAXALIGN(rows->rows[i]) - skip;
 		FcOpenCell *open = unlikely(rows->nulls && rows->nulls[i]) ? fc_spill_find_null(spill) :
 			fc_spill_find(spill, key, offset);
@@ -624,15 +629,15 @@ fc_spill_place(FcSpill *spill, FcSpillRows *rows, int from, int to)
 void
 fc_spill_seal(const FcSpill *spill, const FcSpillRows *rows, int from, int to)
 {
-	bool		bare = fc_spill_bare(spill->shared);
-
 	for (int i = from; i < to; i++)
 	{
-		FcSpilled  *head = (FcSpilled *) rows->places[i];
+		Size		skip = fc_spill_skip(spill, rows, i);
+		FcSpilled  *head = (FcSpilled *) (rows->places[i] + skip);
 
-		if (fc_spill_is_bare(bare, rows, i))
+		if (skip > 0)
 		{
-			head = (FcSpilled *) (rows->places[i] + FC_SPILL_BARE_SKIP);
+			/* a batch has no longer records */
+			Assert(rows->lengths[i] >> FC_SPILL_BARE_BITS == 0);
 			head->after = rows->after[i];
 			head->kind_length = (uint32) FC_SPILLED_BARE << FC_SPILL_LENGTH_BITS |
 				rows->rows[i] << FC_SPILL_BARE_BITS | rows->lengths[i];

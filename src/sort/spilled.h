@@ -45,8 +45,7 @@ typedef enum FcSpilledKind
  */
 typedef struct FcSpilled
 {
-	uint32		after;			/* the offset, counted from that of the block,
-								 * or from FcSpilledRow.base */
+	uint32		after;			/* the offset, counted from the block's base */
 	uint32		kind_length;	/* FcSpilledKind in two bits, then the record's
 								 * length; of a bare row, before that, the
 								 * bytes of its tuple */
@@ -71,24 +70,21 @@ typedef struct FcSpilled
 
 #define fc_spilled_kind(spilled)	((FcSpilledKind) ((spilled)->kind_length >> FC_SPILL_LENGTH_BITS))
 #define fc_spilled_is_bare(spilled)	(fc_spilled_kind(spilled) == FC_SPILLED_BARE)
-#define fc_spill_low_bits(word, n)	((word) & (((uint32) 1 << (n)) - 1))
+#define fc_spilled_bits(spilled, n)	((spilled)->kind_length & (((uint32) 1 << (n)) - 1))
 
 /* The length of its record */
 static inline uint32
 fc_spilled_length(const FcSpilled *spilled)
 {
-	return fc_spilled_is_bare(spilled) ?
-		fc_spill_low_bits(spilled->kind_length, FC_SPILL_BARE_BITS) :
-		fc_spill_low_bits(spilled->kind_length, FC_SPILL_LENGTH_BITS);
+	return fc_spilled_bits(spilled, fc_spilled_is_bare(spilled) ? FC_SPILL_BARE_BITS : FC_SPILL_LENGTH_BITS);
 }
 
-/* The bytes of its tuple, of which it was spilled with the header or without */
+/* The bytes of its tuple, header and all, even if it was spilled without */
 static inline uint32
 fc_spilled_row(const FcSpilled *spilled)
 {
 	return fc_spilled_is_bare(spilled) ?
-		fc_spill_low_bits(spilled->kind_length, FC_SPILL_LENGTH_BITS) >> FC_SPILL_BARE_BITS :
-		spilled->more.row;
+		fc_spilled_bits(spilled, FC_SPILL_LENGTH_BITS) >> FC_SPILL_BARE_BITS : spilled->more.row;
 }
 
 /* Is it a row that the toaster need not see? */
@@ -106,7 +102,7 @@ typedef struct FcSpilledRow
 {
 	FcSpilled  *spilled;
 	int64		key;
-	uint64		base;
+	uint64		base;			/* of its block */
 } FcSpilledRow;
 
 /* The offset of its record, or fc_offset_of_tuple */
@@ -153,7 +149,10 @@ fc_spilled_size(const FcSpilled *spilled, Size head)
 /* What bare rows of this type are without: what an insert sets in it is 0 */
 extern void fc_spilled_header(TupleDesc desc, HeapTupleHeader header);
 
-/* Makes the tuple of a spilled row, whose header begins as this one */
+/*
+ * Makes the tuple of a spilled row: its header is this one if it is bare, or
+ * begins with what an insert sets in this one
+ */
 static inline void
 fc_spilled_copy(const FcSpilled *spilled, const HeapTupleHeaderData *header, HeapTupleHeader to)
 {

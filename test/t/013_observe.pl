@@ -26,6 +26,7 @@ subtest 'each load inside other SQL has one last line' => \&lines_inside_other_s
 subtest 'the log has a line for each load that took long enough' => \&logged_loads;
 subtest 'the log has a line for each load that failed, with its phase' => \&failed_loads;
 subtest 'superusers say what is logged, all how wide lines are' => \&who_may_set_it;
+subtest 'DEBUG1 says what the report says of the way of a load' => \&choices;
 subtest 'EXPLAIN and the report count what workers wrote' => \&usage;
 $node->stop;
 done_testing();
@@ -312,6 +313,22 @@ sub who_may_set_it
 	like($err, qr/permission denied to set parameter "fast_copy.log_min_duration"/, 'log_min_duration is for superusers');
 	($rc) = $node->psql('postgres', "LOAD 'fast_copy'; SET ROLE joe; SET fast_copy.progress_width = 80");
 	is($rc, 0, 'progress_width is for all');
+}
+
+sub choices
+{
+	foreach my $spill ('rows', 'offsets')
+	{
+		events($node, 'd');
+		my ($rc, $out, $err) = $node->psql('postgres', "LOAD 'fast_copy'; SET fast_copy.spill = $spill; SET client_min_messages = debug1;
+			SELECT FROM fast_copy('d', '$file', workers => 2);
+			SELECT choice FROM fast_copy_report() WHERE phase IN ('scan', 'load') AND partition IS NULL");
+		my @choices = grep { $_ } split /\n/, $out;
+
+		is(scalar @choices, 2, "$spill: a choice for the scan and one for the load");
+		like($choices[0], qr/^$spill spilled/, "$spill: what is spilled");
+		like($err, qr/^.*DEBUG:  fast_copy: \Q$_\E$/m, "$spill: $_") foreach @choices;
+	}
 }
 
 # What workers write is the statement's: as for any parallel statement.

@@ -186,25 +186,25 @@ make_bounds(Test *test)
 static void
 spill_rows(const Test *test, FcSpill *spill, FcSpillRows *rows, bool *nulls, int n)
 {
-	bool		whole[FC_BATCH_ROWS];
+	bool		has_null[FC_BATCH_ROWS];
 
 	rows->nulls = nulls;
-	rows->whole = whole;
+	rows->has_null = has_null;
 	for (int i = 0; i < n; i++)
-		whole[i] = !is_bare(test, nulls[i], rows->offsets[i]);
+		has_null[i] = !is_bare(test, nulls[i], rows->offsets[i]);
 	for (int i = 0, next; i < n; i = next)
 	{
 		next = fc_spill_place(spill, rows, i, n);
 		for (int j = i; j < next; j++)
 		{
-			for (uint32 k = whole[j] ? 0 : HEADER; k < rows->rows[j]; k++)
+			for (uint32 k = has_null[j] ? 0 : HEADER; k < rows->rows[j]; k++)
 				if (rows->places[j][k] != 0)
 					elog(ERROR, "row at " UINT64_FORMAT ": byte %u is not zero", rows->offsets[j], k);
-			form_row(test, rows->places[j], !whole[j], rows->keys[j], rows->offsets[j], rows->lengths[j]);
+			form_row(test, rows->places[j], !has_null[j], rows->keys[j], rows->offsets[j], rows->lengths[j]);
 		}
 		fc_spill_seal(spill, rows, i, next);
 	}
-	rows->whole = NULL;
+	rows->has_null = NULL;
 }
 
 static void
