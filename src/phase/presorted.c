@@ -37,6 +37,8 @@
 #define FC_PRESORTED_BYTES	(1024 * 1024)	/* looked at in all */
 #define FC_PRESORTED_LEAST	8192	/* of each chunk */
 #define FC_PRESORTED_TAIL	65536	/* of the file, for its last key */
+#define FC_PRESORTED_RECORD	((size_t) 16 * 1024 * 1024)	/* a longer one ends the
+														 * look */
 
 typedef struct FcPresortedLook
 {
@@ -156,8 +158,8 @@ fc_presorted_read(void *arg)
 }
 
 /*
- * Throws no error: a record that is malformed or has no plain key ends the
- * look, and the scan meets it again
+ * Throws no error: a record that is malformed or long, or has no plain key,
+ * ends the look, and the scan meets it again
  */
 bool
 fc_presorted_look(FcContext *ctx, int64 *keys)
@@ -171,6 +173,7 @@ fc_presorted_look(FcContext *ctx, int64 *keys)
 	look.keys = keys;
 	look.last = PG_INT64_MIN;
 	fc_chunk_reader_begin(&look.reader, ctx, FC_PRESORTED_TAIL);
+	fc_stream_limit(look.reader.stream, FC_PRESORTED_RECORD);
 	look.reader.looks = true;
 	look.parser = fc_parse_begin(ctx, estate, true);
 	edata = fc_error_catch(ctx, fc_presorted_read, &look);

@@ -3,7 +3,7 @@
 
 \set name presorted
 \ir begin.psql
-SELECT plan(48);
+SELECT plan(60);
 
 -- Writes the rows of a query in its order, and loads them by COPY and by
 -- fast_copy: six tests for each number of workers
@@ -51,6 +51,9 @@ SELECT pg_temp.check_load('with the last row before', '16kB',
 -- no record that is looked at is out of order
 SELECT pg_temp.check_load('with a row in between before', '1MB',
 	$$SELECT timestamp '2024-05-06' + CASE g WHEN 30000 THEN 0 ELSE g / 10 END * interval '1 min', g, md5(g::text) FROM generate_series(1, 50000) AS g$$, '{t,t}');
+
+-- Nobody reads a record of any length only to look at its key
+SELECT pg_temp.check_load('a long record first', '1MB', $$SELECT timestamp '2024-05-01' + g * interval '1 hour', g, CASE g WHEN 1 THEN repeat('long ', 3500000) ELSE 'short' END FROM generate_series(1, 100) AS g ORDER BY g$$, '{true,true}');
 
 SELECT * FROM finish();
 ROLLBACK;
