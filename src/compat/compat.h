@@ -49,6 +49,10 @@
 #include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
+#include "storage/procarray.h"
+#if PG_VERSION_NUM < 170000
+#include "storage/sinvaladt.h"
+#endif
 #include "utils/acl.h"
 #include "utils/datetime.h"
 #include "utils/guc_tables.h"
@@ -220,6 +224,17 @@ fc_check_permissions(ParseState *pstate)
 #if PG_VERSION_NUM >= 160000
 #define FC_CORE_EXTENDS_BY_MANY
 #endif
+
+/* 17: renamed.  The process of a transaction, or NULL */
+static inline PGPROC *
+fc_vxid_proc(VirtualTransactionId vxid)
+{
+#if PG_VERSION_NUM >= 170000
+	return vxid.procNumber == INVALID_PROC_NUMBER ? NULL : ProcNumberGetProc(vxid.procNumber);
+#else
+	return vxid.backendId == InvalidBackendId ? NULL : BackendIdGetProc(vxid.backendId);
+#endif
+}
 
 /* 17: extensions name their wait events */
 #if PG_VERSION_NUM < 170000

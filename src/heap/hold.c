@@ -1,12 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * heap/hold.c
- *	  The tables of a load, kept as they are while rows are put into them.
+ *	  The tables of a load, kept as they are until it is done with them.
  *
  * Code that a load evaluates (a CHECK, a default, an index's expression) may
- * run any command in the leader.  So the leader keeps the tables open until
- * their indexes are built: core refuses commands that would empty or change an
- * open table.  The leader's locks keep other sessions away.
+ * run any command in the leader.  So the leader keeps the tables open from when
+ * it has decided what to do with them until it does that: core refuses most
+ * commands that would empty or change an open table, and what the others do is
+ * found by a comparison.  The leader's locks keep other sessions away.
+ *
+ * The end of the transaction closes the tables on error.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,31 +17,65 @@
 
 #include "access/parallel.h"
 #include "access/table.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "heap/writer.h"
+#include "heap/hold.h"
 
+/* A table as it was, and should be */
 typedef struct FcHeldTable
 {
+	Oid			oid;			/* the key */
+	FcHeldFor	what;
 	Relation	rel;
 	FcLocator	file;
 	List	   *indexes;
+	TupleDesc	desc;			/* with defaults and constraints */
 	bool		partition;
 } FcHeldTable;
 
-List *
-fc_hold_begin(List *held, Oid table)
+struct FcHold
 {
-	FcHeldTable	   *one = palloc(sizeof(FcHeldTable));
+	HTAB	   *tables;
+	MemoryContext mcxt;
+};
 
-	one->rel = table_open(table, NoLock);
-	Assert(!IsParallelWorker() && CheckRelationLockedByMe(one->rel, RowExclusiveLock, true));
-	one->file = fc_relation_locator(one->rel);
-	one->indexes = RelationGetIndexList(one->rel);
-	one->partition = one->rel->rd_rel->relispartition;
-	return lappend(held, one);
+FcHold *
+fc_hold_create(void)
+{
+	FcHold	   *hold = palloc(sizeof(FcHold));
+	HASHCTL		ctl = {.keysize = sizeof(Oid),.entrysize = sizeof(FcHeldTable)};
+
+	hold->mcxt = ctl.hcxt = CurrentMemoryContext;
+	hold->tables = hash_create("fast_copy tables held", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	return hold;
+}
+
+void
+fc_hold_begin(FcHold *hold, Oid table, FcHeldFor what)
+{
+	MemoryContext old = MemoryContextSwitchTo(hold->mcxt);
+	Relation	rel = table_open(table, NoLock);
+	bool		found;
+	FcHeldTable *one = hash_search(hold->tables, &table, HASH_ENTER, &found);
+
+	Assert(!IsParallelWorker() && CheckRelationLockedByMe(rel, RowExclusiveLock, true));
+	if (found)
+		table_close(rel, NoLock);
+	else
+	{
+		one->what = what;
+		one->rel = rel;
+		one->file = fc_relation_locator(rel);
+		one->indexes = RelationGetIndexList(rel);
+		one->desc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
+		one->partition = rel->rd_rel->relispartition;
+	}
+	MemoryContextSwitchTo(old);
 }
 
 bool
@@ -47,34 +84,48 @@ fc_hold_alone(Relation rel)
 	return rel->rd_refcnt == 2;
 }
 
+/* The next table that is held, where a search of all has begun; or NULL */
+static FcHeldTable *
+fc_hold_next(HASH_SEQ_STATUS *all)
+{
+	CHECK_FOR_INTERRUPTS();
+	return hash_seq_search(all);
+}
+
 /*
- * What was done to the table, as a detail of the error; NULL: nothing.  Two
+ * What was done to the table, as a detail of the error; NULL: nothing.  Some
  * commands do not ask whether the table is open: ALTER TABLE ALL IN TABLESPACE
- * copies its files, ATTACH PARTITION gives it indexes and reads its rows.
- * Both miss the rows still under way, which COPY loses.
+ * copies its files, ATTACH PARTITION gives it indexes and reads its rows, DROP
+ * TYPE takes its columns, DROP INDEX its indexes.
  */
 static const char *
 fc_hold_change(const FcHeldTable *one)
 {
 	List	   *indexes = RelationGetIndexList(one->rel);
 	bool		more = list_difference_oid(indexes, one->indexes) != NIL;
+	bool		less = list_difference_oid(one->indexes, indexes) != NIL;
 
 	list_free(indexes);
 	if (!fc_locator_equals(one->file, fc_relation_locator(one->rel)))
 		return "It was moved to another file.";
-	if (one->rel->rd_rel->relispartition && !one->partition)
-		return "It was attached to another table.";
-	return more ? "It got another index." : NULL;
+	if (one->rel->rd_rel->relispartition != one->partition)
+		return one->partition ? "It was detached from its table." : "It was attached to another table.";
+	if (!equalTupleDescs(RelationGetDescr(one->rel), one->desc))
+		return "Its columns or constraints are others now.";
+	return more ? "It got another index." : less ? "It lost an index." : NULL;
 }
 
 void
-fc_hold_check(List *held)
+fc_hold_check(FcHold *hold)
 {
-	foreach_ptr(const FcHeldTable, one, held)
+	HASH_SEQ_STATUS all;
+	const FcHeldTable *one;
+
+	hash_seq_init(&all, hold->tables);
+	while ((one = fc_hold_next(&all)) != NULL)
 	{
 		const char *change = fc_hold_change(one);
 
-		CHECK_FOR_INTERRUPTS();
 		if (change != NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
@@ -86,13 +137,43 @@ fc_hold_check(List *held)
 }
 
 void
-fc_hold_end(List *held)
+fc_hold_renew(FcHold *hold)
 {
-	foreach_ptr(FcHeldTable, one, held)
+	MemoryContext old = MemoryContextSwitchTo(hold->mcxt);
+	HASH_SEQ_STATUS all;
+	FcHeldTable *one;
+
+	hash_seq_init(&all, hold->tables);
+	while ((one = fc_hold_next(&all)) != NULL)
 	{
-		table_close(one->rel, NoLock);
 		list_free(one->indexes);
-		pfree(one);
+		one->indexes = RelationGetIndexList(one->rel);
+		one->file = fc_relation_locator(one->rel);
 	}
-	list_free(held);
+	MemoryContextSwitchTo(old);
+}
+
+void
+fc_hold_end(FcHold *hold, Oid table)
+{
+	FcHeldTable *one = hash_search(hold->tables, &table, HASH_FIND, NULL);
+
+	if (one == NULL)
+		return;
+	table_close(one->rel, NoLock);
+	list_free(one->indexes);
+	FreeTupleDesc(one->desc);
+	(void) hash_search(hold->tables, &table, HASH_REMOVE, NULL);
+}
+
+void
+fc_hold_end_all(FcHold *hold, FcHeldFor what)
+{
+	HASH_SEQ_STATUS all;
+	FcHeldTable *one;
+
+	hash_seq_init(&all, hold->tables);
+	while ((one = fc_hold_next(&all)) != NULL)
+		if (one->what <= what)
+			fc_hold_end(hold, one->oid);
 }

@@ -45,6 +45,8 @@ typedef enum FcOldFate
 {
 	FC_OLD_NOTHING,				/* or it is of no use to anybody */
 	FC_OLD_INSERTED,
+	FC_OLD_TAKEN,				/* inserted by another transaction, and deleted
+								 * by this one */
 	FC_OLD_CHANGED
 } FcOldFate;
 
@@ -60,6 +62,7 @@ typedef struct FcCarrier
 	FcSince    *until;			/* NULL: all there is */
 	uint64		found;			/* rows that were inserted */
 	uint64		carried;
+	uint64		taken;
 	uint64		changed;
 } FcCarrier;
 
@@ -215,7 +218,10 @@ fc_old_fate(HeapTupleHeader row, const FcSince *since, const FcSince *until, boo
 	*open = made == FC_OLD_OPEN || gone == FC_OLD_OPEN;
 	if (made == FC_OLD_BEFORE)
 		return gone == FC_OLD_SINCE ? FC_OLD_CHANGED : FC_OLD_NOTHING;
-	return made == FC_OLD_SINCE && gone != FC_OLD_SINCE ? FC_OLD_INSERTED : FC_OLD_NOTHING;
+	if (made == FC_OLD_SINCE && gone != FC_OLD_SINCE)
+		return FC_OLD_INSERTED;
+	return made == FC_OLD_SINCE && !own &&
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(row)) ? FC_OLD_TAKEN : FC_OLD_NOTHING;
 }
 
 /*
@@ -249,6 +255,7 @@ fc_carry_page(FcCarrier *carrier, Relation rel, BlockNumber block, Page page, bo
 			continue;
 		fate = fc_old_fate(tuple.t_data, carrier->since, carrier->until, &open);
 		carrier->found += fate == FC_OLD_INSERTED;
+		carrier->taken += fate == FC_OLD_TAKEN;
 		carrier->changed += fate == FC_OLD_CHANGED;
 		if (open)
 			carrier->until->lsn = Min(carrier->until->lsn, PageGetLSN(page));
@@ -298,25 +305,37 @@ fc_old_rows_now(FcSince *now)
 
 /*
  * What has changed is looked at first: the new version of a row would meet the
- * old one in a unique index, which has it once more.
+ * old one in a unique index, which has it once more.  No index is looked at if
+ * there is nothing to carry: core evaluates what it can of an expression as soon
+ * as it reads it.
  */
 uint64
 fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *until, uint64 *changed)
 {
 	FcCarrier	carrier = {.to = to,.since = since,.until = until};
 
+	fc_carry_pages(&carrier, rel, false);
+	*changed = carrier.changed;
+	if (carrier.changed > 0 || carrier.found == 0)
+		return 0;
 	carrier.estate = CreateExecutorState();
 	carrier.rri = makeNode(ResultRelInfo);
 	InitResultRelInfo(carrier.rri, to, 0, NULL, 0);
 	ExecOpenIndices(carrier.rri, false);
 	carrier.slot = MakeSingleTupleTableSlot(RelationGetDescr(to), &TTSOpsVirtual);
 	carrier.cid = GetCurrentCommandId(true);
-	fc_carry_pages(&carrier, rel, false);
-	*changed = carrier.changed;
-	if (carrier.changed == 0 && carrier.found > 0)
-		fc_carry_pages(&carrier, rel, true);
+	fc_carry_pages(&carrier, rel, true);
 	ExecDropSingleTupleTableSlot(carrier.slot);
 	ExecCloseIndices(carrier.rri);
 	FreeExecutorState(carrier.estate);
 	return carrier.carried;
+}
+
+uint64
+fc_old_rows_taken(Relation rel, const FcSince *since)
+{
+	FcCarrier	carrier = {.since = since};
+
+	fc_carry_pages(&carrier, rel, false);
+	return carrier.taken;
 }

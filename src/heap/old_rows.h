@@ -54,4 +54,10 @@ extern void fc_old_rows_now(FcSince *now);
 extern uint64 fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *until,
 								uint64 *changed);
 
+/*
+ * How many rows that other transactions have inserted, or given new values,
+ * since then has this transaction deleted, in a heap that it has locked?
+ */
+extern uint64 fc_old_rows_taken(Relation rel, const FcSince *since);
+
 #endif							/* FC_OLD_ROWS_H */

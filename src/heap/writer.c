@@ -26,6 +26,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "heap/hold.h"
 #include "heap/turn.h"
 #include "heap/writer.h"
 #include "options/plan.h"

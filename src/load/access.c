@@ -192,7 +192,7 @@ fc_access_lock_target(const FcOptions *options)
 	if (options->existing != FC_EXISTING_KEEP &&
 		get_rel_relkind(options->target) == RELKIND_RELATION &&
 		pg_class_aclcheck(options->target, GetUserId(), ACL_DELETE) == ACLCHECK_OK)
-		LockRelationOid(options->target, ShareUpdateExclusiveLock);
+		fc_lock_patiently(options->target, ShareUpdateExclusiveLock);
 }
 
 /* Has the table a rule for DELETE, or, if not "deletes", for other commands? */

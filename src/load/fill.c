@@ -217,10 +217,11 @@ fc_fill_drop_key(FcJob *job)
 static void
 fc_fill_end_files(FcJob *job)
 {
-	fc_hold_check(job->held);
+	fc_hold_check(job->hold);
 	fc_new_end(job->files);
 	job->files = NIL;
 	CommandCounterIncrement();
+	fc_hold_renew(job->hold);
 }
 
 /* After a load that was given up: drops the new partitions and their rows */
@@ -230,10 +231,11 @@ fc_fill_undo(FcJob *job)
 	FcTarget   *target = &job->target;
 
 	fc_fill_end_files(job);
-	fc_tables_let_go(job);
+	fc_hold_end_all(job->hold, FC_HELD_ROWS);
 	for (int i = 0; i < target->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		fc_hold_end(job->hold, target->created[i].range.partition);
 		/* the next attempt needs their space before the transaction ends */
 		fc_table_truncate(target->created[i].range.partition);
 		fc_partition_drop(target->created[i].range.partition);

@@ -110,6 +110,7 @@ fc_indexes_define(FcJob *job)
 	pfree(leaves);
 	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), fc_indexes_cmp);
 	CommandCounterIncrement();
+	fc_hold_renew(job->hold);
 }
 
 /* Says for the report how indexes were built */

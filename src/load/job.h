@@ -14,6 +14,7 @@
 #define FC_JOB_H
 
 #include "context/shared.h"
+#include "heap/hold.h"
 #include "heap/old_rows.h"
 #include "index/index.h"
 #include "intake/intake.h"
@@ -51,13 +52,14 @@ typedef struct FcJob
 	List	   *parts;			/* FcSpillPart, by key */
 	List	   *replaced;		/* leaves all of whose rows are replaced, by
 								 * key */
-	FcSince		since;			/* before the first substitute was made */
+	FcSince		since;			/* when the source had been read, or the rows
+								 * to be merged; its snapshot may be NULL */
 	List	   *exchange_schemas;	/* OIDs, of the substitutes */
 	int64	   *keys;			/* of fc_presorted_look, for FC_WAY_PRESORTED */
 	int			ntasks;
 	FcTask	   *tasks;
-	List	   *held;			/* tables that take rows, as heap/hold.c keeps
-								 * them until they are indexed */
+	FcHold	   *hold;			/* tables that are kept as they are */
+	TupleDesc	closed;			/* the target's, when it was closed */
 	bool		foreign;		/* the target has foreign tables below it, or
 								 * is one */
 	const char *lacks_elsewhere;	/* why core would have to load these: the

@@ -52,6 +52,7 @@ fc_partitions_attach_all(FcJob *job)
 	for (int i = 0; i < target->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		fc_hold_end(job->hold, target->created[i].range.partition);
 		fc_partition_attach(&attach, &target->created[i]);
 		job->progress.steps_done = i + 1;
 		fc_progress_update(&job->progress);
@@ -407,9 +408,12 @@ fc_partitions_drop_empty(FcJob *job)
 
 		CHECK_FOR_INTERRUPTS();
 		if (fc_tasks_rows_of(job, leaves, new->range.partition) > 0)
+		{
 			target->created[kept++] = *new;
-		else
-			fc_partition_drop(new->range.partition);
+			continue;
+		}
+		fc_hold_end(job->hold, new->range.partition);
+		fc_partition_drop(new->range.partition);
 	}
 	pfree(leaves);
 	target->ncreated = kept;
@@ -428,6 +432,7 @@ fc_partitions_attach(FcJob *job)
 	if (target->ncreated == 0)
 		return;
 	fc_progress_phase(&job->progress, FC_PHASE_ATTACH);
+	fc_hold_check(job->hold);
 	reason = fc_partitions_attach_all(job);
 	fc_lead_report(job, 0, -1, -1, reason == NULL || target->ncreated == 1 ?
 				   psprintf("%d attached", target->ncreated) :

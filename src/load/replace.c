@@ -26,14 +26,13 @@
 #include "access/heapam.h"
 #include "access/table.h"
 #include "access/transam.h"
-#include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_authid_d.h"
 #include "catalog/pg_inherits.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -42,7 +41,6 @@
 #include "utils/syscache.h"
 
 #include "heap/old_rows.h"
-#include "key/search.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
 #include "partition/partition.h"
@@ -186,19 +184,18 @@ fc_replace_check_range(FcJob *job)
 	list_free(leaves);
 }
 
-/* What the load does to leaves that are exchanged, in errors */
-static const char *
+const char *
 fc_replace_verb(const FcJob *job)
 {
 	return fc_plan_merges(job->target.plan) ? "merge" : "replace";
 }
 
 /*
- * ERROR 40001 if the table got other files since the transaction took its
- * snapshot: by whom they were written does not tell which rows it should see
+ * ERROR 40001 if the table got other files since then: by whom they were
+ * written does not tell when rows came
  */
 static void
-fc_replace_check_snapshot(const FcJob *job, Oid leaf)
+fc_replace_check_files(const FcJob *job, Oid leaf)
 {
 	Snapshot	since = job->since.snapshot;
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(leaf));
@@ -214,20 +211,57 @@ fc_replace_check_snapshot(const FcJob *job, Oid leaf)
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 			 errmsg("could not %s \"%s\" because other sessions have changed it", fc_replace_verb(job), get_rel_name(leaf)),
-			 errdetail("The table was changed as a whole after this transaction took its snapshot."),
-			 errhint("Begin the transaction again.")));
+			 IsolationUsesXactSnapshot() ?
+			 errdetail("The table was changed as a whole after this transaction took its snapshot.") :
+			 errdetail("The table was changed as a whole after the load had read its source."),
+			 IsolationUsesXactSnapshot() ? errhint("Begin the transaction again.") : errhint("Load again.")));
 }
 
-/* The same for all whose rows are replaced */
-static void
-fc_replace_check_snapshots(FcJob *job)
+/*
+ * The leaves that rows may be deleted from, locked as DELETE does: of a range
+ * also those that get no row of the file
+ */
+static List *
+fc_replace_leaves(FcJob *job)
 {
+	const FcTarget *target = &job->target;
+	const FcRange *bounds = &target->plan->bounds;
+	List	   *leaves = NIL;
+
 	foreach_ptr(const FcReplaced, one, job->replaced)
-		fc_replace_check_snapshot(job, one->leaf);
-	/* of a range, partitions without rows of the file are emptied, too */
-	foreach_oid(leaf, job->target.plan->bounds.hi_max ? NIL : find_all_inheritors(job->target.oid, NoLock, NULL))
-		if (leaf != job->target.oid)
-			fc_replace_check_snapshot(job, leaf);
+		leaves = lappend_oid(leaves, one->leaf);
+	if (bounds->hi_max || !target->plan->partitioned)
+		return leaves;
+	if (!fc_shared_key_routes(target->shared))
+		return find_all_inheritors(target->oid, RowExclusiveLock, NULL);
+	for (int i = 0; i < target->route->nranges; i++)
+	{
+		const FcRange *range = &target->route->ranges[i];
+
+		if ((range->hi_max || range->hi > bounds->lo) && (range->lo_min || range->lo < bounds->hi))
+			leaves = lappend_oid(leaves, range->partition);
+	}
+	if (OidIsValid(target->route->default_oid))
+		leaves = lappend_oid(leaves, target->route->default_oid);
+	list_sort(leaves, list_oid_cmp);
+	list_deduplicate_oid(leaves);
+	foreach_oid(leaf, leaves)
+		LockRelationOid(leaf, RowExclusiveLock);
+	return leaves;
+}
+
+void
+fc_replace_begin(FcJob *job)
+{
+	if (job->since.snapshot)
+		UnregisterSnapshot(job->since.snapshot);
+	fc_old_rows_now(&job->since);
+	/* who was at work then may have written before */
+	job->since.lsn = InvalidXLogRecPtr;
+	if (!IsolationUsesXactSnapshot())
+		return;
+	UnregisterSnapshot(job->since.snapshot);
+	job->since.snapshot = RegisterSnapshot(GetTransactionSnapshot());
 }
 
 /*
@@ -242,7 +276,7 @@ fc_replace_schema(FcJob *job, const FcSubstitute *substitute, int n)
 	while (--n >= 0)
 		if (strcmp(job->target.substitutes[n].schema, substitute->schema) == 0)
 			return job->target.substitutes[n].own_schema;
-	nspid = fc_exchange_begin();
+	nspid = fc_exchange_begin(BOOTSTRAP_SUPERUSERID);
 	job->exchange_schemas = lappend_oid(job->exchange_schemas, nspid);
 	return get_namespace_name(nspid);
 }
@@ -277,6 +311,8 @@ fc_replace_make_substitutes(FcJob *job)
 		substitute->own_schema = fc_replace_schema(job, substitute, n++);
 		substitute->table = fc_table_create_like(rel, get_namespace_oid(substitute->own_schema, false));
 		table_close(rel, NoLock);
+		fc_hold_begin(job->hold, one->leaf, FC_HELD_PLACE);
+		fc_hold_begin(job->hold, substitute->table, FC_HELD_PLACE);
 	}
 	target->nsubstitutes = n;
 }
@@ -319,35 +355,36 @@ fc_replace_choose(FcJob *job)
 		!fc_plan_merges(target->plan) && target->options->tolerated == 0 && !target->plan->where_late;
 	foreach_ptr(const FcReplaced, one, counted ? job->replaced : NIL)
 		fc_replace_check_ratio(target, one, one->found);
-	/* what is done from now on is found at the end */
-	job->since.snapshot = RegisterSnapshot(IsolationUsesXactSnapshot() ? GetTransactionSnapshot() :
-										   GetLatestSnapshot());
-	if (IsolationUsesXactSnapshot())
-		fc_replace_check_snapshots(job);
+	/* rows that are merged are read from now on */
+	if (fc_plan_merges(target->plan))
+		fc_replace_begin(job);
+	foreach_oid(leaf, fc_replace_leaves(job))
+		if (get_rel_relkind(leaf) == RELKIND_RELATION)
+			fc_replace_check_files(job, leaf);
 	fc_replace_make_substitutes(job);
-	if (target->nsubstitutes == 0)
-		UnregisterSnapshot(job->since.snapshot);
-	job->since.cid = GetCurrentCommandId(true);
 }
 
 /*
- * Deletes the rows with these keys, as the caller's command would.  Its text
- * depends on no search_path, which is left to the code of triggers.
+ * Deletes the rows with these keys that were there when the source had been
+ * read, as the caller's command would.  Its text depends on no search_path,
+ * which is left to the code of triggers.
  */
 static uint64
-fc_replace_delete_range(FcTarget *target, const FcRange *range)
+fc_replace_delete_range(const FcJob *job, const FcRange *range)
 {
+	const FcTarget *target = &job->target;
 	FcKeyType	type = target->plan->key.type;
 	StringInfoData sql;
 	Datum		values[2];
 	Oid			types[2];
 	int			n = 0;
+	SPIPlanPtr	plan;
 	uint64		deleted;
 	int			rc;
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "DELETE FROM %s%s", target->plan->partitioned ? "" : "ONLY ",
-					 fc_ddl_name(RelationGetNamespace(target->rel), target->relname));
+					 fc_ddl_name(RelationGetNamespace(target->rel), RelationGetRelationName(target->rel)));
 	for (int i = 0; i < 2; i++)
 	{
 		Form_pg_attribute att;
@@ -365,7 +402,10 @@ fc_replace_delete_range(FcTarget *target, const FcRange *range)
 		appendStringInfo(&sql, " WHERE %s IS NOT NULL",
 						 quote_identifier(get_attname(target->oid, target->plan->key.attnum, false)));
 	SPI_connect();
-	rc = SPI_execute_with_args(sql.data, n, types, values, NULL, false, 0);
+	plan = SPI_prepare(sql.data, n, types);
+	if (plan == NULL)
+		elog(ERROR, "could not prepare \"%s\": %s", sql.data, SPI_result_code_string(SPI_result));
+	rc = SPI_execute_snapshot(plan, values, NULL, job->since.snapshot, InvalidSnapshot, false, true, 0);
 	if (rc != SPI_OK_DELETE)
 		elog(ERROR, "unexpected result of \"%s\": %s", sql.data, SPI_result_code_string(rc));
 	deleted = SPI_processed;
@@ -375,8 +415,9 @@ fc_replace_delete_range(FcTarget *target, const FcRange *range)
 
 /* Deletes what is between the leaves that are exchanged, from "range" on */
 static uint64
-fc_replace_delete_rest(FcTarget *target, FcRange range)
+fc_replace_delete_rest(const FcJob *job, FcRange range)
 {
+	const FcTarget *target = &job->target;
 	FcRange		last = range;
 	uint64		deleted = 0;
 
@@ -387,11 +428,44 @@ fc_replace_delete_rest(FcTarget *target, FcRange range)
 		CHECK_FOR_INTERRUPTS();
 		range.hi = kept->lo;
 		if (range.lo < range.hi)
-			deleted += fc_replace_delete_range(target, &range);
+			deleted += fc_replace_delete_range(job, &range);
 		range.lo = kept->hi;
 	}
 	range.hi = last.hi;
-	return range.lo < range.hi ? deleted + fc_replace_delete_range(target, &range) : deleted;
+	return range.lo < range.hi ? deleted + fc_replace_delete_range(job, &range) : deleted;
+}
+
+void
+fc_replace_refuse_changed(const FcJob *job, Relation leaf, uint64 changed)
+{
+	char		count[FC_UNITS_LEN];
+
+	if (changed == 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("could not %s \"%s\" because its rows were changed while it was being loaded",
+					fc_replace_verb(job), RelationGetRelationName(leaf)),
+			 errdetail("%s of its rows were updated or deleted since the load began.", fc_units_count(count, changed)),
+			 errhint("Load again, when no other session and no function that is called for each row changes them.")));
+}
+
+/*
+ * ERROR 40001 if a row that was deleted is one that another session had
+ * changed: READ COMMITTED follows it to what it is now
+ */
+static void
+fc_replace_check_taken(FcJob *job)
+{
+	foreach_oid(leaf, IsolationUsesXactSnapshot() ? NIL : fc_replace_leaves(job))
+	{
+		Relation	rel = table_open(leaf, NoLock);
+
+		CHECK_FOR_INTERRUPTS();
+		if (rel->rd_rel->relkind == RELKIND_RELATION && rel->rd_tableam == GetHeapamTableAmRoutine())
+			fc_replace_refuse_changed(job, rel, fc_old_rows_taken(rel, &job->since));
+		table_close(rel, NoLock);
+	}
 }
 
 void
@@ -404,7 +478,7 @@ fc_replace_delete(FcJob *job)
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	fc_ddl_keep_schema(RelationGetNamespace(target->rel));
 	if (!target->plan->bounds.hi_max)
-		deleted = fc_replace_delete_rest(target, target->plan->bounds);
+		deleted = fc_replace_delete_rest(job, target->plan->bounds);
 	foreach_ptr(const FcReplaced, one, job->replaced)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -413,9 +487,11 @@ fc_replace_delete(FcJob *job)
 		target->nreplaced++;
 		why = why ? why : one->why;
 		if (target->plan->bounds.hi_max)
-			deleted += fc_replace_delete_range(target, &one->range);
+			deleted += fc_replace_delete_range(job, &one->range);
 	}
 	CommandCounterIncrement();
+	if (deleted > 0)
+		fc_replace_check_taken(job);
 	if (why || !target->plan->bounds.hi_max)
 		fc_lead_report(job, 0, deleted, -1, psprintf("deleted%s%s", why ? ": " : "", why ? why : ""));
 	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
@@ -451,15 +527,13 @@ fc_replace_substitute(const FcTarget *target, const FcReplaced *one)
 	return NULL;
 }
 
-/* Rows by leaf, where tasks have loaded them; else NULL */
-static FcLeafRows *
+FcLeafRows *
 fc_replace_counts(FcJob *job)
 {
 	return job->target.way != FC_WAY_COPY && job->ntasks > 0 ? fc_tasks_leaf_rows(job) : NULL;
 }
 
-/* The rows that the load has put into a substitute */
-static uint64
+uint64
 fc_replace_rows_of(FcJob *job, const FcLeafRows *counts, const FcSubstitute *substitute)
 {
 	return counts ? fc_tasks_rows_of(job, counts, substitute->table) : job->target.loaded;
@@ -501,179 +575,6 @@ fc_replace_check_loaded(FcJob *job)
 		else if (one->why && one->before > 0)
 			fc_replace_check_ratio(target, one, fc_replace_rows_now(job, counts, one));
 	}
-}
-
-/* ERROR 40001 for a row that was inserted meanwhile, and equals a new one */
-static void
-fc_replace_met(const FcJob *job, Relation leaf)
-{
-	ErrorData  *edata;
-
-	MemoryContextSwitchTo(job->mcxt);
-	edata = CopyErrorData();
-	if (edata->sqlerrcode != ERRCODE_UNIQUE_VIOLATION)
-		PG_RE_THROW();
-	FlushErrorState();
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not %s \"%s\" because equal rows were inserted while it was being loaded",
-					fc_replace_verb(job), RelationGetRelationName(leaf)),
-			 edata->detail ? errdetail_internal("%s", edata->detail) : 0,
-			 errhint("Load again.")));
-}
-
-/*
- * Takes rows along that were inserted meanwhile, and counts them.
- * ERROR 40001 if others were changed, or if a unique index refuses one.
- */
-static void
-fc_replace_carry(const FcJob *job, FcSubstitute *substitute, FcSince *until)
-{
-	Relation	leaf = table_open(substitute->range.partition, NoLock);
-	Relation	rel = table_open(substitute->table, NoLock);
-	uint64		changed;
-	char		count[FC_UNITS_LEN];
-
-	PG_TRY();
-	{
-		substitute->carried += fc_old_rows_carry(leaf, rel, &job->since, until, &changed);
-	}
-	PG_CATCH();
-	{
-		fc_replace_met(job, leaf);
-	}
-	PG_END_TRY();
-	if (changed > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not %s \"%s\" because its rows were changed while it was being loaded",
-						fc_replace_verb(job), RelationGetRelationName(leaf)),
-				 errdetail("%s of its rows were updated or deleted since the load began.", fc_units_count(count, changed)),
-				 errhint("Load again, when no other session and no function that is called for each row changes them.")));
-	table_close(rel, NoLock);
-	table_close(leaf, NoLock);
-}
-
-/*
- * Takes along, before the last lock, what it need not be held for, and reads
- * all that is read again under it
- */
-static void
-fc_replace_carry_early(FcJob *job)
-{
-	FcSince		now;
-
-	fc_old_rows_now(&now);
-	for (int i = 0; i < job->target.nsubstitutes; i++)
-		fc_replace_carry(job, &job->target.substitutes[i], &now);
-	UnregisterSnapshot(job->since.snapshot);
-	job->since = now;
-}
-
-/*
- * The indexes that were built, each with that of the leaf that it is like; the
- * tasks are sorted by heap
- */
-static List *
-fc_replace_pairs(const FcJob *job, const FcSubstitute *substitute)
-{
-	List	   *pairs = NIL;
-	int			at = 0;
-
-	fc_search(int, at, job->target.nindexes, mid, job->indexes[mid].heap < substitute->table);
-	for (; at < job->target.nindexes && job->indexes[at].heap == substitute->table; at++)
-	{
-		FcIndexPair *pair = palloc(sizeof(FcIndexPair));
-
-		pair->index = job->indexes[at].like;
-		pair->like = job->indexes[at].index;
-		pairs = lappend(pairs, pair);
-	}
-	return pairs;
-}
-
-/*
- * ERROR 55006 if code that the load has run has changed the leaf so that it can
- * no more be exchanged.  No other session can have done that.
- */
-static void
-fc_replace_check_unchanged(const FcTarget *target, Relation leaf, const List *pairs)
-{
-	List	   *indexes = RelationGetIndexList(leaf);
-
-	foreach_ptr(FcIndexPair, pair, pairs)
-		indexes = list_delete_oid(indexes, pair->index);
-	if (target->way == FC_WAY_COPY || indexes != NIL || fc_exchange_fires(leaf))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("table \"%s\" was changed while it was being loaded", RelationGetRelationName(leaf)),
-				 errhint("Look for such a command in the functions that are called for each row.")));
-}
-
-/* Exchanges the files, with those of the indexes that were built */
-static void
-fc_replace_exchange_one(FcJob *job, const FcSubstitute *substitute, uint64 rows)
-{
-	List	   *pairs = fc_replace_pairs(job, substitute);
-	Relation	rel = table_open(substitute->table, NoLock);
-	BlockNumber all_visible;
-	BlockNumber all_frozen;
-
-	/* how large it is, for the planner */
-	visibilitymap_count(rel, &all_visible, &all_frozen);
-	fc_set_relstats(rel, RelationGetNumberOfBlocks(rel), rows, all_visible, all_frozen);
-	table_close(rel, NoLock);
-	rel = table_open(substitute->range.partition, NoLock);
-	fc_replace_check_unchanged(&job->target, rel, pairs);
-	table_close(rel, NoLock);
-	fc_exchange_files(substitute->range.partition, substitute->table, pairs);
-	list_free_deep(pairs);
-	rel = table_open(substitute->range.partition, NoLock);
-	pgstat_count_truncate(rel);
-	pgstat_count_heap_insert(rel, rows);
-	table_close(rel, NoLock);
-}
-
-void
-fc_replace_exchange(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	List	   *leaves = NIL;
-	FcLeafRows *counts = fc_replace_counts(job);
-	uint64		carried = 0;
-	int			n = target->nsubstitutes;
-
-	for (int i = 0; i < n; i++)
-		leaves = lappend_oid(leaves, target->substitutes[i].range.partition);
-	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
-	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), oid_cmp);
-	fc_replace_carry_early(job);
-	/* what goes with the load's end must not take others' time: files first */
-	if (target->plan->tolerated == 0)
-		SharedFileSetDeleteAll(&target->shared->fileset);
-	fc_setup_close_target(job);
-	fc_exchange_lock(leaves);
-	for (int i = 0; i < target->nsubstitutes; i++)
-	{
-		FcSubstitute *substitute = &target->substitutes[i];
-
-		CHECK_FOR_INTERRUPTS();
-		fc_replace_carry(job, substitute, NULL);
-		CommandCounterIncrement();
-		fc_replace_exchange_one(job, substitute,
-								fc_replace_rows_of(job, counts, substitute) + substitute->carried);
-		fc_exchange_drop(substitute->range.partition, substitute->table);
-		carried += substitute->carried;
-	}
-	UnregisterSnapshot(job->since.snapshot);
-	fc_exchange_end(job->exchange_schemas);
-	job->exchange_schemas = NIL;
-	target->nsubstitutes = 0;
-	target->nreplaced += n;
-	fc_setup_open_target(job);
-	if (n > 0)
-		fc_lead_report(job, 0, carried, -1, psprintf("%d exchanged%s", n,
-													 carried == 0 ? "" : ", with rows that were inserted meanwhile"));
 }
 
 void

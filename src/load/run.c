@@ -162,6 +162,8 @@ fc_job_copy(FcJob *job)
 	FcTarget   *target = &job->target;
 	bool		failed = fc_job_scan_failed(job);
 
+	/* core keeps them by itself */
+	fc_hold_end_all(job->hold, FC_HELD_ROWS);
 	fc_upsert_check_core(target);
 	/* rejects need the lines of records, which the load would have found */
 	Assert(!target->shared->source.unsplit || target->shared->plan.tolerated == 0);
@@ -260,7 +262,7 @@ fc_job_complete(FcJob *job)
 		fc_replace_check_loaded(job);
 	CHECK_FOR_INTERRUPTS();
 	fc_indexes_run(job);
-	fc_tables_let_go(job);
+	fc_hold_end_all(job->hold, FC_HELD_ROWS);
 	CHECK_FOR_INTERRUPTS();
 	fc_partitions_attach(job);
 }
@@ -304,6 +306,8 @@ lock:
 	/* the scan ran under a lock with which others attach and detach */
 	fc_away_check_here(target);
 	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
+	if (target->plan->existing == FC_EXISTING_REPLACE)
+		fc_replace_begin(job);
 	if (!fc_tables_lock(job))
 		return false;
 	if (fc_shared_key_routes(target->shared) && fc_tables_bounds_changed(target))

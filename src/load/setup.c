@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "utils/rel.h"
@@ -41,20 +42,29 @@
 #define FC_SEGMENT_REST	((Size) 1024 * 1024)
 #define FC_SEGMENT_WORKER	((Size) 32 * 1024)
 
+/* ERROR 55006 if code of users has changed it while it was closed */
 void
 fc_setup_open_target(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	Relation	rel = try_relation_open(target->oid, RowExclusiveLock);
 
-	target->rel = table_open(target->oid, RowExclusiveLock);
-	target->ctx.target = target->rel;
+	if (rel == NULL || (job->closed && !equalTupleDescs(RelationGetDescr(rel), job->closed)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("table \"%s\" was changed while it was being loaded", target->relname),
+				 errhint("Look for such a command in event triggers.")));
+	target->rel = target->ctx.target = rel;
 }
 
 void
 fc_setup_close_target(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	MemoryContext old = MemoryContextSwitchTo(job->mcxt);
 
+	job->closed = CreateTupleDescCopyConstr(RelationGetDescr(target->rel));
+	MemoryContextSwitchTo(old);
 	table_close(target->rel, NoLock);
 	target->rel = target->ctx.target = NULL;
 }
@@ -328,6 +338,7 @@ fc_setup_begin(const FcOptions *options, const FcOpened *opened, struct FcLedger
 	job->progress.start = GetCurrentTimestamp();
 	job->progress.estimate.left = -1;
 	job->mcxt = CurrentMemoryContext;
+	job->hold = fc_hold_create();
 	job->progress.phase = FC_PHASE_SETUP;
 	return job;
 }
@@ -386,6 +397,8 @@ fc_setup_end(FcJob *job)
 	if (job->intake.unpacked)
 		dsm_detach(job->intake.unpacked);
 	fc_worker_context_end(&target->ctx);
+	if (job->since.snapshot)
+		UnregisterSnapshot(job->since.snapshot);
 	fc_setup_close_target(job);
 	dsm_detach(job->segment);
 }

@@ -120,9 +120,11 @@ extern List *fc_tables_existing(FcJob *job);
  */
 extern void fc_tables_check(FcJob *job);
 
-/* Between the two target and leaves stay as they are: see heap/hold.c */
+/*
+ * From here on target, leaves and new partitions stay as they are, as
+ * heap/hold.c keeps them
+ */
 extern void fc_tables_hold(FcJob *job);
-extern void fc_tables_let_go(FcJob *job);
 
 /*
  * Partitions and attach: load/partitions.c
@@ -153,6 +155,12 @@ extern FcFault *fc_partitions_far(FcJob *job);
 /*
  * Rows that are replaced: load/replace.c
  */
+
+/*
+ * What other sessions commit from now on stays: once the source has been read,
+ * and before the load waits for a lock; with "merge" before rows of leaves are
+ */
+extern void fc_replace_begin(FcJob *job);
 
 /*
  * Chooses what is replaced, once leaves are locked.  ERROR 55000 if a partition
@@ -187,10 +195,24 @@ extern void fc_upsert_check_core(const FcTarget *target);
 extern void fc_replace_delete(FcJob *job);
 
 /*
- * Exchanges the files of leaves with those of their substitutes, if there are
- * any, after new partitions are attached
+ * load/replace_exchange.c: exchanges the files of leaves with those of their
+ * substitutes, if there are any, after new partitions are attached
  */
 extern void fc_replace_exchange(FcJob *job);
+
+/* What the load does to leaves that are exchanged, in errors */
+extern const char *fc_replace_verb(const FcJob *job);
+
+/* ERROR 40001 if so many rows of the leaf were changed since the load began */
+extern void fc_replace_refuse_changed(const FcJob *job, Relation leaf, uint64 changed);
+
+/*
+ * Rows by leaf, where tasks have loaded them, else NULL; and those that the
+ * load has put into a substitute
+ */
+extern struct FcLeafRows *fc_replace_counts(FcJob *job);
+extern uint64 fc_replace_rows_of(FcJob *job, const struct FcLeafRows *counts,
+								 const FcSubstitute *substitute);
 
 /* Throws the error on that was caught; it tells of a leaf, and no substitute */
 extern void fc_replace_rethrow(FcJob *job);

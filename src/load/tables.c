@@ -24,7 +24,7 @@
 #include "utils/snapmgr.h"
 
 #include "compat/compat.h"
-#include "heap/writer.h"
+#include "heap/hold.h"
 #include "load/steps.h"
 #include "report/units.h"
 
@@ -55,7 +55,7 @@ fc_tables_lock(FcJob *job)
 		fc_partition_check_owner(target->rel, target->route, target->created, target->ncreated);
 		if (job->partman && !fc_partman_try_lock())
 			return false;
-		LockRelationOid(target->oid, ShareUpdateExclusiveLock);
+		fc_lock_patiently(target->oid, ShareUpdateExclusiveLock);
 	}
 	foreach_ptr(const FcSpillPart, part, job->parts)
 	{
@@ -63,10 +63,13 @@ fc_tables_lock(FcJob *job)
 		Oid			leaf = fc_tasks_leaf(target, part, &created);
 
 		CHECK_FOR_INTERRUPTS();
+		if (!OidIsValid(leaf) || created)
+			continue;
 		/* one that is replaced as a whole: another such load waits */
-		if (OidIsValid(leaf) && !created)
-			LockRelationOid(leaf, replaces && OidIsValid(part->range.partition) ?
-							ShareUpdateExclusiveLock : RowExclusiveLock);
+		if (replaces && OidIsValid(part->range.partition))
+			fc_lock_patiently(leaf, ShareUpdateExclusiveLock);
+		else
+			LockRelationOid(leaf, RowExclusiveLock);
 	}
 	return true;
 }
@@ -235,6 +238,9 @@ fc_tables_check(FcJob *job)
 		rel = table_open(leaf, NoLock);
 		fc_tables_check_one(job, rel);
 		table_close(rel, NoLock);
+		/* new partitions may be attached to the target before the load */
+		if (leaf != target->oid && get_rel_relkind(leaf) != RELKIND_FOREIGN_TABLE)
+			fc_hold_begin(job->hold, leaf, FC_HELD_ROWS);
 	}
 	if (target->planned->leader_reason != NULL)
 		target->nworkers = 0;
@@ -256,28 +262,13 @@ fc_tables_hold(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		/* a table on another server has neither a file nor indexes here */
 		if (get_rel_relkind(table) != RELKIND_FOREIGN_TABLE)
-			job->held = fc_hold_begin(job->held, table);
+			fc_hold_begin(job->hold, table, FC_HELD_ROWS);
 	}
-	for (int i = 0; i < target->nsubstitutes; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		job->held = fc_hold_begin(job->held, target->substitutes[i].table);
-		if (target->substitutes[i].range.partition != target->oid)
-			job->held = fc_hold_begin(job->held, target->substitutes[i].range.partition);
-	}
-	if (OidIsValid(target->stage))
-		job->held = fc_hold_begin(job->held, target->stage);
 	/* where core routes, new partitions are attached: they are held already */
 	for (int i = 0; i < target->ncreated && !fc_shared_routed(target->shared) && !job->places; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		job->held = fc_hold_begin(job->held, target->created[i].range.partition);
+		fc_hold_begin(job->hold, target->created[i].range.partition,
+					  job->attach_first ? FC_HELD_ROWS : FC_HELD_PLACE);
 	}
-}
-
-void
-fc_tables_let_go(FcJob *job)
-{
-	fc_hold_end(job->held);
-	job->held = NIL;
 }

@@ -63,10 +63,11 @@ fc_upsert_begin(FcJob *job)
 	if (!target->planned->staged && fc_shared_key_routes(target->shared) &&
 		fc_tables_existing(job) == NIL)
 		return;
-	nspid = fc_exchange_begin();
+	nspid = fc_exchange_begin(GetUserId());
 	job->exchange_schemas = lappend_oid(job->exchange_schemas, nspid);
 	target->stage = fc_table_create_stage(target->rel, nspid, !target->planned->staged &&
 										  !fc_exchange_constraints_see_table(target->rel));
+	fc_hold_begin(job->hold, target->stage, FC_HELD_PLACE);
 }
 
 /*
@@ -190,7 +191,7 @@ fc_upsert_execute(const FcTarget *target)
 
 	initStringInfo(&sql);
 	/* the table itself may have the name "excluded" */
-	appendStringInfo(&sql, "INSERT INTO %s AS t (", fc_ddl_name(RelationGetNamespace(target->rel), target->relname));
+	appendStringInfo(&sql, "INSERT INTO %s AS t (", fc_ddl_name(RelationGetNamespace(target->rel), RelationGetRelationName(target->rel)));
 	fc_upsert_name(&sql, target, columns, "");
 	appendStringInfoString(&sql, ") OVERRIDING SYSTEM VALUE");
 	fc_upsert_source(&sql, target, columns);
@@ -226,6 +227,7 @@ fc_upsert_insert(FcJob *job)
 	target->loaded -= staged - inserted;
 	pg_atomic_fetch_add_u64(&target->shared->counts.duplicates, staged - inserted);
 	fc_setup_close_target(job);
+	fc_hold_end(job->hold, target->stage);
 	/* wherever a trigger has moved it to */
 	fc_partition_drop(target->stage);
 	target->stage = InvalidOid;

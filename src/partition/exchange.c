@@ -6,13 +6,15 @@
  *	refusal		what could tell it from a DELETE and a COPY?
  *	make		a substitute: an empty table like it (fc_table_create_like)
  *	(rows and indexes, elsewhere)
- *	lock		all tables, or none (fc_exchange_lock)
+ *	lock		all tables, or none (fc_lock_all)
  *	files		change hands in pg_class; a TOAST table does as a whole
  *	end			the substitute is dropped, with the old files
  *
  * The substitute has the names of the table and its indexes, because errors
- * about its rows tell them: so it is in a schema of its own, which nobody else
- * ever sees.  An abort takes back all of it.
+ * about its rows tell them: so it is in a schema of its own, which no other
+ * session ever sees, and in which only superusers can name it.  The caller
+ * keeps table and substitute open until the files change hands, so that code of
+ * users cannot change one of them alone.  An abort takes back all of it.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,19 +37,12 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "replication/slot.h"
-#include "storage/latch.h"
-#include "storage/lmgr.h"
-#include "storage/lock.h"
 #include "storage/predicate.h"
-#include "storage/proc.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
-#include "utils/timestamp.h"
 
 #include "compat/compat.h"
-#include "errors/first_error.h"
 #include "partition/ddl.h"
 #include "partition/partition.h"
 
@@ -165,7 +160,7 @@ fc_exchange_refusal(Relation rel)
 }
 
 Oid
-fc_exchange_begin(void)
+fc_exchange_begin(Oid owner)
 {
 	char		name[NAMEDATALEN];
 	int			n = 0;
@@ -176,7 +171,7 @@ fc_exchange_begin(void)
 	do
 		snprintf(name, sizeof(name), FC_EXCHANGE_SCHEMA "%u %d", GetTopTransactionId(), n++);
 	while (OidIsValid(get_namespace_oid(name, true)));
-	nspid = NamespaceCreate(name, GetUserId(), false);
+	nspid = NamespaceCreate(name, owner, false);
 	CommandCounterIncrement();
 	return nspid;
 }
@@ -219,6 +214,40 @@ fc_exchange_assume(Oid table, Oid substitute)
 		(b)->field = kept_; \
 	} while (0)
 
+static void
+fc_exchange_changed(Oid table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("table \"%s\" was changed while it was being loaded", get_rel_name(table)),
+			 errhint("Look for such a command in the functions that are called for each row.")));
+}
+
+/*
+ * ERROR 55006 unless rows of one table are rows of the other: nothing of a row
+ * tells what it is a row of
+ */
+static void
+fc_exchange_check_alike(Relation rel, Relation other)
+{
+	TupleDesc	a = RelationGetDescr(rel);
+	TupleDesc	b = RelationGetDescr(other);
+	bool		alike = a->natts == b->natts;
+
+	for (int i = 0; i < a->natts && alike; i++)
+	{
+		Form_pg_attribute of = TupleDescAttr(a, i);
+		Form_pg_attribute with = TupleDescAttr(b, i);
+
+		alike = of->atttypid == with->atttypid && of->atttypmod == with->atttypmod &&
+			of->attlen == with->attlen && of->attbyval == with->attbyval &&
+			of->attalign == with->attalign && of->attisdropped == with->attisdropped &&
+			of->attnotnull == with->attnotnull && of->attgenerated == with->attgenerated;
+	}
+	if (!alike)
+		fc_exchange_changed(RelationGetRelid(rel));
+}
+
 /* Exchanges what pg_class says of the files of two heaps, or of two indexes */
 static void
 fc_exchange_one(Oid table, Oid substitute)
@@ -231,7 +260,7 @@ fc_exchange_one(Oid table, Oid substitute)
 
 	if (a->relfilenode == InvalidOid || b->relfilenode == InvalidOid ||
 		a->reltablespace != b->reltablespace || a->relpersistence != b->relpersistence)
-		elog(ERROR, "files of relations %u and %u cannot be exchanged", table, substitute);
+		fc_exchange_changed(table);
 	fc_exchange_field(a, b, relfilenode);
 	fc_exchange_field(a, b, relpages);
 	fc_exchange_field(a, b, reltuples);
@@ -271,9 +300,13 @@ fc_exchange_files(Oid table, Oid substitute, const List *indexes)
 	Oid			toast = fc_ddl_class(table).reltoastrelid;
 	Oid			other = fc_ddl_class(substitute).reltoastrelid;
 	Relation	rel = table_open(table, NoLock);
+	Relation	with = table_open(substitute, NoLock);
 
 	CheckTableNotInUse(rel, "replace");
+	CheckTableNotInUse(with, "replace");
+	fc_exchange_check_alike(rel, with);
 	TransferPredicateLocksToHeapRelation(rel);
+	table_close(with, NoLock);
 	table_close(rel, NoLock);
 	fc_exchange_one(table, substitute);
 	fc_exchange_toast_owner(toast, substitute);
@@ -325,141 +358,4 @@ fc_exchange_end(const List *schemas)
 		performDeletion(&schema, DROP_CASCADE, PERFORM_DELETION_INTERNAL | PERFORM_DELETION_QUIETLY);
 	}
 	CommandCounterIncrement();
-}
-
-/* Others get so many milliseconds before the leader waits again */
-#define FC_EXCHANGE_PAUSE	100
-
-/* At most so long in a queue, if deadlocks are looked for even later */
-#define FC_EXCHANGE_LONG	60000
-
-typedef struct FcExchangeLock
-{
-	List	   *relations;		/* OIDs */
-	Oid			busy;			/* the one to wait for; InvalidOid: none */
-	bool		taken;			/* all are locked */
-} FcExchangeLock;
-
-/* The table, its indexes, its TOAST table and that one's index */
-static List *
-fc_exchange_relations(List *relations, Oid table)
-{
-	Relation	rel = table_open(table, AccessShareLock);
-	Oid			toast = rel->rd_rel->reltoastrelid;
-
-	relations = lappend_oid(relations, table);
-	relations = list_concat(relations, RelationGetIndexList(rel));
-	table_close(rel, NoLock);
-	return OidIsValid(toast) ? fc_exchange_relations(relations, toast) : relations;
-}
-
-/* The first relation that another session has a lock on, or InvalidOid */
-static Oid
-fc_exchange_busy(const List *relations)
-{
-	foreach_oid(oid, relations)
-	{
-		LOCKTAG		tag;
-		int			n;
-		VirtualTransactionId *holders;
-
-		SET_LOCKTAG_RELATION(tag, MyDatabaseId, oid);
-		holders = GetLockConflicts(&tag, AccessExclusiveLock, &n);
-		pfree(holders);
-		if (n > 0)
-			return oid;
-	}
-	return InvalidOid;
-}
-
-/* Waits for a lock that another session has, so many milliseconds */
-static void
-fc_exchange_wait(Oid relid, int most)
-{
-	int			level = NewGUCNestLevel();
-
-	if (LockTimeout > 0)
-		most = Min(most, LockTimeout);
-	(void) set_config_option("lock_timeout", psprintf("%d", most),
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	LockRelationOid(relid, AccessExclusiveLock);
-	AtEOXact_GUC(true, level);
-}
-
-/*
- * Body of fc_error_try: waits for the busy one, if there is one, and takes all
- * others.  For one that is not free it waits once more, but for less time than
- * it takes until deadlocks are looked for: others may wait for what it has.
- * Whoever waits for a lock of this session comes after it.
- */
-static bool
-fc_exchange_try(void *arg)
-{
-	FcExchangeLock *lock = arg;
-
-	if (OidIsValid(lock->busy))
-		fc_exchange_wait(lock->busy, Min(DeadlockTimeout, FC_EXCHANGE_LONG) + FC_EXCHANGE_PAUSE);
-	foreach_oid(oid, lock->relations)
-	{
-		if (ConditionalLockRelationOid(oid, AccessExclusiveLock))
-			continue;
-		lock->busy = oid;
-		fc_exchange_wait(lock->busy, Min(DeadlockTimeout / 2 + 1, FC_EXCHANGE_PAUSE));
-	}
-	lock->taken = true;
-	return true;
-}
-
-/* Throws ERROR 55P03 once lock_timeout has passed since the first try */
-static void
-fc_exchange_check_timeout(const FcExchangeLock *lock, TimestampTz start)
-{
-	const char *name = OidIsValid(lock->busy) ? get_rel_name(lock->busy) : NULL;
-
-	if (LockTimeout == 0 ||
-		!TimestampDifferenceExceeds(start, GetCurrentTimestamp(), LockTimeout))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 errmsg("canceling statement due to lock timeout"),
-			 name ? errdetail("Another session has a lock on relation \"%s\", whose rows were to be replaced.", name) : 0,
-			 errhint("pg_locks shows which session it is. Nothing was replaced; load again.")));
-}
-
-/*
- * Looks whether all are free, and takes all; else waits for one of them, not
- * for long, takes the others, or lets go, and looks again.
- *
- * Whoever waits for such a lock keeps others away from the table; so the leader
- * waits for one at a time.  It looks before, because a lock that was taken
- * stays on standbys until the transaction ends, even if it is given back here.
- * The locks of a try belong to a subtransaction, which gives them back.
- */
-void
-fc_exchange_lock(List *tables)
-{
-	FcExchangeLock lock = {NIL};
-	TimestampTz start = GetCurrentTimestamp();
-
-	foreach_oid(oid, tables)
-		lock.relations = fc_exchange_relations(lock.relations, oid);
-	for (;;)
-	{
-		ErrorData  *edata;
-
-		CHECK_FOR_INTERRUPTS();
-		lock.busy = fc_exchange_busy(lock.relations);
-		edata = fc_error_try(fc_exchange_try, &lock);
-		if (edata && edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
-			ReThrowError(edata);
-		if (lock.taken)
-			break;
-		fc_exchange_check_timeout(&lock, start);
-		if (edata)
-			FreeErrorData(edata);
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 FC_EXCHANGE_PAUSE, fc_wait_event(FC_WAIT_LOCK));
-		ResetLatch(MyLatch);
-	}
-	list_free(lock.relations);
 }

@@ -217,6 +217,25 @@ extern Oid	fc_table_create_stage(Relation rel, Oid nspid, bool constrained);
 extern void fc_table_truncate(Oid relid);
 
 /*
+ * partition/lock.c
+ */
+
+/*
+ * Locks the tables, and all that belongs to them, against everybody.  It takes
+ * all locks or none, and lets others go on while it waits for one of them: at
+ * most lock_timeout in all, then ERROR 55P03.  The caller has locked them in
+ * SHARE UPDATE EXCLUSIVE mode.
+ */
+extern void fc_lock_all(List *tables);
+
+/*
+ * Locks a table, for which the caller may wait while others wait for the end
+ * of this transaction.  ERROR 40P01 if who has the lock does so; 55P03 after
+ * lock_timeout.
+ */
+extern void fc_lock_patiently(Oid relid, LOCKMODE mode);
+
+/*
  * partition/exchange.c
  */
 
@@ -241,17 +260,10 @@ extern const char *fc_exchange_refusal(Relation rel);
 
 /*
  * Makes the schema for substitutes, which fc_table_create_like makes, and whose
- * rows are frozen as they are written.  Returns its OID.
+ * rows are frozen as they are written.  Returns its OID.  Who owns it can name
+ * what is in it.
  */
-extern Oid	fc_exchange_begin(void);
-
-/*
- * Locks the tables, and all that belongs to them, against everybody.  It takes
- * all locks or none, and lets others go on while it waits for one of them: at
- * most lock_timeout in all, then ERROR 55P03.  The caller has locked them in
- * SHARE UPDATE EXCLUSIVE mode, and closed them.
- */
-extern void fc_exchange_lock(List *tables);
+extern Oid	fc_exchange_begin(Oid owner);
 
 /*
  * Exchanges the files of a locked table and of its substitute, and those of

@@ -173,15 +173,17 @@ sub session_at_work
 	};
 }
 
+# ... for the last lock, or the first, which another session has in this mode
 sub lock_timeout
 {
-	my ($counts) = @_;
+	my ($counts, $mode) = @_;
 
-	subtest 'lock_timeout ends the wait' => sub {
+	subtest 'lock_timeout ends the wait for ' . ($mode ? 'the first lock' : 'the last one') => sub {
 		ready();
 		my $reader = $node->background_psql('postgres');
 		$reader->query_safe('BEGIN');
 		is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 600, 'a transaction has read');
+		$reader->query_safe("LOCK TABLE t_p20130103 IN $mode MODE") if $mode;
 		my ($rc, $out, $err) = $node->psql('postgres', $verbose . "SET lock_timeout = '300ms'; $load");
 		like($err, qr/55P03: canceling statement due to lock timeout/, 'the load fails');
 		is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 600, 'with the old rows');

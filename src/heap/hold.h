@@ -1,0 +1,53 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap/hold.h
+ *	  The tables of a load, kept as they are until it is done with them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_HOLD_H
+#define FC_HOLD_H
+
+#include "utils/relcache.h"
+
+/* What a table is held for; it is let go when that has been done */
+typedef enum FcHeldFor
+{
+	FC_HELD_ROWS,				/* to get its rows, and be indexed */
+	FC_HELD_PLACE				/* to get the place, or the files, of others, or
+								 * to give them its own */
+} FcHeldFor;
+
+/* The leader's, in the memory context that is current when it is made */
+typedef struct FcHold FcHold;
+
+extern FcHold *fc_hold_create(void);
+
+/*
+ * Opens a table that the leader has locked, and notes what it is.  Nothing, if
+ * it is held already.
+ */
+extern void fc_hold_begin(FcHold *hold, Oid table, FcHeldFor what);
+
+/*
+ * Does no other code of this session have the table open?  It is held, and the
+ * caller has opened it once more.
+ */
+extern bool fc_hold_alone(Relation rel);
+
+/*
+ * ERROR 55006 if one of the tables has been changed.  The second notes files
+ * and indexes anew, after the load has changed these itself.
+ */
+extern void fc_hold_check(FcHold *hold);
+extern void fc_hold_renew(FcHold *hold);
+
+/*
+ * Closes the table, if it is held; directly before the load changes it.  The
+ * second closes all that are held for their rows or, with FC_HELD_PLACE, at
+ * all.
+ */
+extern void fc_hold_end(FcHold *hold, Oid table);
+extern void fc_hold_end_all(FcHold *hold, FcHeldFor what);
+
+#endif							/* FC_HOLD_H */

@@ -1,0 +1,272 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/replace_exchange.c
+ *	  The end of a load whose rows replace others: leaves get the files of
+ *	  their substitutes.
+ *
+ *	 rows that came meanwhile ──► the last lock ──► the last such rows
+ *		──► are all tables as they were? ──► files change hands
+ *
+ * Others write to the leaves until the last lock is there.  Indexes evaluate
+ * code of users for rows that are carried along, which can run any command in
+ * this session.  So all tables are kept open (heap/hold.c) until nothing is
+ * left to carry, and from the look at them on no such code runs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/visibilitymap.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "compat/compat.h"
+#include "heap/old_rows.h"
+#include "key/search.h"
+#include "load/steps.h"
+#include "partition/partition.h"
+#include "report/report.h"
+
+/* So often rows are carried under the last lock, if code inserts more */
+#define FC_REPLACE_ROUNDS	10
+
+/* ERROR 40001 for a row that was inserted meanwhile, and equals a new one */
+static void
+fc_replace_met(const FcJob *job, Relation leaf)
+{
+	ErrorData  *edata;
+
+	MemoryContextSwitchTo(job->mcxt);
+	edata = CopyErrorData();
+	if (edata->sqlerrcode != ERRCODE_UNIQUE_VIOLATION)
+		PG_RE_THROW();
+	FlushErrorState();
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("could not %s \"%s\" because equal rows were inserted while it was being loaded",
+					fc_replace_verb(job), RelationGetRelationName(leaf)),
+			 edata->detail ? errdetail_internal("%s", edata->detail) : 0,
+			 errhint("Load again.")));
+}
+
+/*
+ * Takes rows along that were inserted before a moment; returns their number.
+ * ERROR 40001 if others were changed, or if a unique index refuses one.
+ */
+static uint64
+fc_replace_carry(const FcJob *job, FcSubstitute *substitute, FcSince *until)
+{
+	Relation	leaf = table_open(substitute->range.partition, NoLock);
+	Relation	rel = table_open(substitute->table, NoLock);
+	volatile uint64 carried = 0;
+	uint64		changed = 0;
+
+	PG_TRY();
+	{
+		carried = fc_old_rows_carry(leaf, rel, &job->since, until, &changed);
+	}
+	PG_CATCH();
+	{
+		fc_replace_met(job, leaf);
+	}
+	PG_END_TRY();
+	fc_replace_refuse_changed(job, leaf, changed);
+	table_close(rel, NoLock);
+	table_close(leaf, NoLock);
+	substitute->carried += carried;
+	return carried;
+}
+
+/* Takes along what came to all leaves until now; returns how many rows */
+static uint64
+fc_replace_carry_all(FcJob *job)
+{
+	FcSince		now;
+	uint64		carried = 0;
+
+	fc_old_rows_now(&now);
+	for (int i = 0; i < job->target.nsubstitutes; i++)
+		carried += fc_replace_carry(job, &job->target.substitutes[i], &now);
+	UnregisterSnapshot(job->since.snapshot);
+	job->since = now;
+	return carried;
+}
+
+/*
+ * Takes the last rows along, under the last lock.  Indexes evaluate code of
+ * users for them, which may put rows into leaves that were looked at before;
+ * when nothing was left to take, it has not run.  ERROR 55006 if there is no end
+ * of it.
+ */
+static void
+fc_replace_carry_last(FcJob *job)
+{
+	int			rounds = 0;
+
+	while (fc_replace_carry_all(job) > 0)
+		if (++rounds == FC_REPLACE_ROUNDS)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("rows are inserted into table \"%s\" for each row that its indexes get",
+							job->target.relname),
+					 errhint("Look for such a command in the functions that its indexes call.")));
+}
+
+/*
+ * The indexes that were built, each with that of the leaf that it is like; the
+ * tasks are sorted by heap
+ */
+static List *
+fc_replace_pairs(const FcJob *job, const FcSubstitute *substitute)
+{
+	List	   *pairs = NIL;
+	int			at = 0;
+
+	fc_search(int, at, job->target.nindexes, mid, job->indexes[mid].heap < substitute->table);
+	for (; at < job->target.nindexes && job->indexes[at].heap == substitute->table; at++)
+	{
+		FcIndexPair *pair = palloc(sizeof(FcIndexPair));
+
+		pair->index = job->indexes[at].like;
+		pair->like = job->indexes[at].index;
+		pairs = lappend(pairs, pair);
+	}
+	return pairs;
+}
+
+/* Are these the table's indexes: those of the pairs, of a substitute or not? */
+static bool
+fc_replace_has_indexes(Relation rel, const List *pairs, bool substitute)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	bool		all = list_length(indexes) == list_length(pairs);
+
+	foreach_ptr(const FcIndexPair, pair, pairs)
+		all &= list_member_oid(indexes, substitute ? pair->like : pair->index);
+	list_free(indexes);
+	return all;
+}
+
+/* Is the leaf where it was in the target? */
+static bool
+fc_replace_is_in_place(const FcRoute *now, const FcRange *range)
+{
+	FcRange		found;
+
+	if (now == NULL)
+		return true;
+	found = fc_route_find(now, range->lo);
+	return found.partition == range->partition && found.lo == range->lo && found.hi == range->hi;
+}
+
+/*
+ * ERROR 55006 if code that the load has run has changed what can be changed of
+ * an open table, so that it can no more be exchanged.  No other session can
+ * have done that.
+ */
+static void
+fc_replace_check_unchanged(const FcTarget *target, const FcRoute *now, const FcSubstitute *substitute,
+						   const List *pairs)
+{
+	Relation	leaf = table_open(substitute->range.partition, NoLock);
+	Relation	rel = table_open(substitute->table, NoLock);
+
+	if (target->way == FC_WAY_COPY || fc_exchange_fires(leaf) ||
+		!fc_replace_is_in_place(now, &substitute->range) ||
+		!fc_replace_has_indexes(leaf, pairs, false) || !fc_replace_has_indexes(rel, pairs, true))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("table \"%s\" was changed while it was being loaded", RelationGetRelationName(leaf)),
+				 errhint("Look for such a command in the functions that are called for each row.")));
+	table_close(rel, NoLock);
+	table_close(leaf, NoLock);
+}
+
+/* Exchanges the files, with those of the indexes that were built */
+static void
+fc_replace_exchange_one(const FcSubstitute *substitute, const List *pairs, uint64 rows)
+{
+	Relation	rel = table_open(substitute->table, NoLock);
+	BlockNumber all_visible;
+	BlockNumber all_frozen;
+
+	/* how large it is, for the planner */
+	visibilitymap_count(rel, &all_visible, &all_frozen);
+	fc_set_relstats(rel, RelationGetNumberOfBlocks(rel), rows, all_visible, all_frozen);
+	table_close(rel, NoLock);
+	fc_exchange_files(substitute->range.partition, substitute->table, pairs);
+	rel = table_open(substitute->range.partition, NoLock);
+	pgstat_count_truncate(rel);
+	pgstat_count_heap_insert(rel, rows);
+	table_close(rel, NoLock);
+}
+
+/*
+ * Exchanges all files, and drops what the substitutes have then.  From the look
+ * at the tables on no code of users runs, so that none of them can change.
+ */
+static uint64
+fc_replace_exchange_all(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcLeafRows *counts = fc_replace_counts(job);
+	FcRoute    *now;
+	List	   *pairs = NIL;
+	uint64		carried = 0;
+
+	CommandCounterIncrement();
+	fc_hold_check(job->hold);
+	now = fc_shared_key_routes(target->shared) ? fc_route_build(target->rel) : NULL;
+	for (int i = 0; i < target->nsubstitutes; i++)
+	{
+		pairs = lappend(pairs, fc_replace_pairs(job, &target->substitutes[i]));
+		fc_replace_check_unchanged(target, now, &target->substitutes[i], llast(pairs));
+	}
+	fc_setup_close_target(job);
+	fc_hold_end_all(job->hold, FC_HELD_PLACE);
+	for (int i = 0; i < target->nsubstitutes; i++)
+	{
+		const FcSubstitute *substitute = &target->substitutes[i];
+
+		CHECK_FOR_INTERRUPTS();
+		fc_replace_exchange_one(substitute, list_nth(pairs, i),
+								fc_replace_rows_of(job, counts, substitute) + substitute->carried);
+		fc_exchange_drop(substitute->range.partition, substitute->table);
+		carried += substitute->carried;
+	}
+	fc_exchange_end(job->exchange_schemas);
+	job->exchange_schemas = NIL;
+	fc_setup_open_target(job);
+	return carried;
+}
+
+void
+fc_replace_exchange(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	List	   *leaves = NIL;
+	uint64		carried;
+	int			n = target->nsubstitutes;
+
+	for (int i = 0; i < n; i++)
+		leaves = lappend_oid(leaves, target->substitutes[i].range.partition);
+	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
+	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), oid_cmp);
+	(void) fc_replace_carry_all(job);
+	/* what goes with the load's end must not take others' time: files first */
+	if (target->plan->tolerated == 0)
+		SharedFileSetDeleteAll(&target->shared->fileset);
+	fc_lock_all(leaves);
+	fc_replace_carry_last(job);
+	carried = fc_replace_exchange_all(job);
+	target->nsubstitutes = 0;
+	target->nreplaced += n;
+	if (n > 0)
+		fc_lead_report(job, 0, carried, -1, psprintf("%d exchanged%s", n,
+													 carried == 0 ? "" : ", with rows that were inserted meanwhile"));
+}

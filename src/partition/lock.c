@@ -1,0 +1,254 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition/lock.c
+ *	  Waits for locks in a way that lets others end what they do.
+ *
+ *	one table	(fc_lock_patiently) in a queue for a second or so, again and
+ *				again, so that whoever waits for the end of this transaction
+ *				goes on, and the load is what ends with an error
+ *	all tables	(fc_lock_all) against everybody, all at once or none
+ *
+ * Locks of a try belong to a subtransaction, which gives them back.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "miscadmin.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "storage/proc.h"
+#include "utils/array.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "partition/partition.h"
+
+/* Others get so many milliseconds before the leader waits again */
+#define FC_LOCK_PAUSE	100
+
+/* At most so long in a queue, if deadlocks are looked for even later */
+#define FC_LOCK_LONG	60000
+
+typedef struct FcLockAll
+{
+	List	   *relations;		/* OIDs */
+	Oid			busy;			/* the one to wait for; InvalidOid: none */
+	bool		taken;			/* all are locked */
+} FcLockAll;
+
+/* The table, its indexes, its TOAST table and that one's index */
+static List *
+fc_lock_relations(List *relations, Oid table)
+{
+	Relation	rel = table_open(table, AccessShareLock);
+	Oid			toast = rel->rd_rel->reltoastrelid;
+
+	relations = lappend_oid(relations, table);
+	relations = list_concat(relations, RelationGetIndexList(rel));
+	table_close(rel, NoLock);
+	return OidIsValid(toast) ? fc_lock_relations(relations, toast) : relations;
+}
+
+/* The first relation that another session has a lock on, or InvalidOid */
+static Oid
+fc_lock_busy(const List *relations)
+{
+	foreach_oid(oid, relations)
+	{
+		LOCKTAG		tag;
+		int			n;
+		VirtualTransactionId *holders;
+
+		SET_LOCKTAG_RELATION(tag, MyDatabaseId, oid);
+		holders = GetLockConflicts(&tag, AccessExclusiveLock, &n);
+		pfree(holders);
+		if (n > 0)
+			return oid;
+	}
+	return InvalidOid;
+}
+
+/* Waits for a lock that another session has, so many milliseconds */
+static void
+fc_lock_within(Oid relid, LOCKMODE mode, int most)
+{
+	int			level = NewGUCNestLevel();
+
+	if (LockTimeout > 0)
+		most = Min(most, LockTimeout);
+	(void) set_config_option("lock_timeout", psprintf("%d", most),
+							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	LockRelationOid(relid, mode);
+	AtEOXact_GUC(true, level);
+}
+
+/*
+ * Body of fc_error_try: waits for the busy one, if there is one, and takes all
+ * others.  For one that is not free it waits once more, but for less time than
+ * it takes until deadlocks are looked for: others may wait for what it has.
+ * Whoever waits for a lock of this session comes after it.
+ */
+static bool
+fc_lock_try_all(void *arg)
+{
+	FcLockAll *lock = arg;
+
+	if (OidIsValid(lock->busy))
+		fc_lock_within(lock->busy, AccessExclusiveLock, Min(DeadlockTimeout, FC_LOCK_LONG) + FC_LOCK_PAUSE);
+	foreach_oid(oid, lock->relations)
+	{
+		if (ConditionalLockRelationOid(oid, AccessExclusiveLock))
+			continue;
+		lock->busy = oid;
+		fc_lock_within(lock->busy, AccessExclusiveLock, Min(DeadlockTimeout / 2 + 1, FC_LOCK_PAUSE));
+	}
+	lock->taken = true;
+	return true;
+}
+
+/*
+ * Throws ERROR 55P03 once lock_timeout has passed since the first try for a
+ * lock on this relation, if it is one
+ */
+static void
+fc_lock_check_timeout(Oid relid, TimestampTz start)
+{
+	const char *name = OidIsValid(relid) ? get_rel_name(relid) : NULL;
+
+	if (LockTimeout == 0 ||
+		!TimestampDifferenceExceeds(start, GetCurrentTimestamp(), LockTimeout))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("canceling statement due to lock timeout"),
+			 name ? errdetail("Another session has a lock on relation \"%s\", whose rows were to be replaced.", name) : 0,
+			 errhint("pg_locks shows which session it is. Nothing was replaced; load again.")));
+}
+
+/*
+ * Looks whether all are free, and takes all; else waits for one of them, not
+ * for long, takes the others, or lets go, and looks again.
+ *
+ * Whoever waits for such a lock keeps others away from the table; so the leader
+ * waits for one at a time.  It looks before, because a lock that was taken
+ * stays on standbys until the transaction ends, even if it is given back here.
+ * The locks of a try belong to a subtransaction, which gives them back.
+ */
+void
+fc_lock_all(List *tables)
+{
+	FcLockAll lock = {NIL};
+	TimestampTz start = GetCurrentTimestamp();
+
+	foreach_oid(oid, tables)
+		lock.relations = fc_lock_relations(lock.relations, oid);
+	for (;;)
+	{
+		ErrorData  *edata;
+
+		CHECK_FOR_INTERRUPTS();
+		lock.busy = fc_lock_busy(lock.relations);
+		edata = fc_error_try(fc_lock_try_all, &lock);
+		if (edata && edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+			ReThrowError(edata);
+		if (lock.taken)
+			break;
+		fc_lock_check_timeout(lock.busy, start);
+		if (edata)
+			FreeErrorData(edata);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 FC_LOCK_PAUSE, fc_wait_event(FC_WAIT_LOCK));
+		ResetLatch(MyLatch);
+	}
+	list_free(lock.relations);
+}
+
+/* A lock that is waited for */
+typedef struct FcLockOne
+{
+	Oid			relid;
+	LOCKMODE	mode;
+} FcLockOne;
+
+/* Body of fc_error_try: waits until after deadlocks are looked for */
+static bool
+fc_lock_try_one(void *arg)
+{
+	const FcLockOne *one = arg;
+
+	fc_lock_within(one->relid, one->mode, Min(DeadlockTimeout, FC_LOCK_LONG) + FC_LOCK_PAUSE);
+	return true;
+}
+
+/* Does the process wait for a lock of this one, or behind it? */
+static bool
+fc_lock_is_awaited_by(int pid)
+{
+	ArrayType  *blockers = DatumGetArrayTypeP(DirectFunctionCall1(pg_blocking_pids, Int32GetDatum(pid)));
+	const int32 *pids = (const int32 *) ARR_DATA_PTR(blockers);
+	int			n = ArrayGetNItems(ARR_NDIM(blockers), ARR_DIMS(blockers));
+
+	for (int i = 0; i < n; i++)
+		if (pids[i] == MyProcPid)
+			return true;
+	return false;
+}
+
+/*
+ * ERROR 40P01 if who has the lock waits for the end of this transaction, as
+ * CREATE INDEX CONCURRENTLY does.  Core would look for such a deadlock from
+ * both sides, and end the command if that is first, which leaves an invalid
+ * index.
+ */
+static void
+fc_lock_check_holders(const FcLockOne *one)
+{
+	LOCKTAG		tag;
+	VirtualTransactionId *holders;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, one->relid);
+	holders = GetLockConflicts(&tag, one->mode, NULL);
+	for (int i = 0; VirtualTransactionIdIsValid(holders[i]); i++)
+	{
+		PGPROC	   *proc = fc_vxid_proc(holders[i]);
+		int			pid = proc ? proc->pid : 0;
+
+		if (pid != 0 && fc_lock_is_awaited_by(pid))
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
+					 errmsg("could not lock table \"%s\" because process %d, which has it locked, waits for this transaction",
+							get_rel_name(one->relid), pid),
+					 errhint("Nothing was loaded. Load again when the command of that process has ended; pg_stat_activity shows it.")));
+	}
+	pfree(holders);
+}
+
+void
+fc_lock_patiently(Oid relid, LOCKMODE mode)
+{
+	FcLockOne	one = {relid, mode};
+	TimestampTz start = GetCurrentTimestamp();
+
+	while (!ConditionalLockRelationOid(relid, mode))
+	{
+		ErrorData  *edata;
+
+		CHECK_FOR_INTERRUPTS();
+		fc_lock_check_holders(&one);
+		edata = fc_error_try(fc_lock_try_one, &one);
+		if (edata == NULL)
+			return;
+		if (edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+			ReThrowError(edata);
+		FreeErrorData(edata);
+		fc_lock_check_timeout(relid, start);
+	}
+}
