@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/relation.h"
 #include "access/table.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
@@ -151,8 +152,15 @@ fc_index_define(Relation parent, Oid heap, AttrNumber key)
 	fc_progress_slot_save(&slot);
 	foreach_oid(oid, indexes)
 	{
-		Relation	index = index_open(oid, AccessShareLock);
+		Relation	index = try_relation_open(oid, AccessShareLock);
 
+		/* core calls functions of an expression as it reads it */
+		if (index == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("an index of table \"%s\" was dropped while the table was being loaded",
+							RelationGetRelationName(parent)),
+					 errhint("Look for such a command in the functions that its indexes call.")));
 		if (index->rd_rel->relkind == relkind)
 		{
 			FcIndexTask *task = task_of_index(parent, index, heap);
@@ -162,7 +170,7 @@ fc_index_define(Relation parent, Oid heap, AttrNumber key)
 				fc_am_builds_in_parallel(index->rd_rel->relam);
 			tasks = lappend(tasks, task);
 		}
-		index_close(index, NoLock);
+		relation_close(index, NoLock);
 	}
 	fc_progress_slot_restore(&slot);
 	list_free(indexes);

@@ -46,6 +46,7 @@ fc_partitions_attach_all(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcAttach	attach;
 
+	fc_hold_end(job->hold, target->oid);
 	fc_setup_close_target(job);
 	fc_partition_attach_begin(&attach, target->oid, target->route, target->created,
 							  target->ncreated, !target->ctx.disturbed);

@@ -262,9 +262,10 @@ fc_job_complete(FcJob *job)
 		fc_replace_check_loaded(job);
 	CHECK_FOR_INTERRUPTS();
 	fc_indexes_run(job);
-	fc_hold_end_all(job->hold, FC_HELD_ROWS);
 	CHECK_FOR_INTERRUPTS();
 	fc_partitions_attach(job);
+	fc_hold_check(job->hold);
+	fc_hold_end_all(job->hold, FC_HELD_ROWS);
 }
 
 /*
