@@ -19,6 +19,7 @@
 #include "catalog/pg_class.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -164,14 +165,14 @@ fc_analyze_leaf(const FcTarget *target, Oid leaf)
 	Relation	rel;
 	double		rows;
 
-	if (!fc_plan_replaces(target->plan))
+	if (!fc_plan_replaces(target->plan) || get_rel_relkind(leaf) != RELKIND_RELATION)
 		return "exists";
 	if (!target->plan->bounds.hi_max)
 		return "exists, its rows within the range are replaced";
 	rel = table_open(leaf, AccessShareLock);
-	rows = fc_old_rows_count(rel, false);
+	(void) fc_old_rows_count(rel, get_float8_infinity(), false, &rows);
 	table_close(rel, AccessShareLock);
-	return psprintf("exists, about %.0f rows are %s", rows,
+	return psprintf("exists, %.0f rows are %s", rows,
 					fc_plan_merges(target->plan) ? "merged" : "replaced");
 }
 

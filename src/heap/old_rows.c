@@ -28,7 +28,7 @@
 #include "compat/compat.h"
 #include "heap/old_rows.h"
 
-/* Pages of a large table that are looked at, to estimate its rows */
+/* Pages of a large table that are looked at for keys */
 #define FC_OLD_SAMPLE	64
 
 /* When something was done, seen from two moments */
@@ -96,16 +96,20 @@ typedef struct FcOldKeys
  * these are asked for
  */
 static int
-fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot, FcOldKeys *keys)
+fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot,
+					BufferAccessStrategy strategy, FcOldKeys *keys)
 {
-	Buffer		buffer = ReadBuffer(rel, block);
+	Buffer		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
 	Page		page = BufferGetPage(buffer);
 	uint32		upto = 0;
 	int			n = 0;
+	bool		all;
 
 	if (keys)
 		upto = Min(keys->n + Max(keys->most / FC_OLD_SAMPLE, 1), keys->most);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	/* the mark may be ahead of the snapshots of a standby */
+	all = PageIsAllVisible(page) && !snapshot->takenDuringRecovery;
 	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
 	{
 		HeapTupleData tuple;
@@ -113,7 +117,7 @@ fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot, FcOldKey
 		bool		null;
 
 		if (!fc_old_row_at(rel, page, block, off, &tuple) ||
-			!HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer))
+			!(all || HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer)))
 			continue;
 		n++;
 		if (keys == NULL || keys->n == upto)
@@ -126,45 +130,80 @@ fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot, FcOldKey
 	return n;
 }
 
-/*
- * Looks at all pages, or at FC_OLD_SAMPLE of them, about; returns how many rows
- * all have
- */
-static double
-fc_old_rows_of(Relation rel, bool all, FcOldKeys *keys)
-{
-	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
-	BlockNumber step = all ? 1 : Max(nblocks / FC_OLD_SAMPLE, 1);
-	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
-	double		rows = 0;
-	int			pages = 0;
-
-	for (BlockNumber block = 0; block < nblocks; block += step)
-	{
-		CHECK_FOR_INTERRUPTS();
-		rows += fc_old_rows_on_page(rel, block, snapshot, keys);
-		pages++;
-	}
-	UnregisterSnapshot(snapshot);
-	return pages == 0 ? 0 : rows / pages * nblocks;
-}
-
 uint32
 fc_old_rows_keys(Relation rel, AttrNumber attnum, FcKeyType type, int64 *keys, uint32 most,
 				 double *rows)
 {
 	FcOldKeys	found = {.attnum = attnum,.type = type,.keys = keys,.most = most};
+	BlockNumber nblocks;
+	Snapshot	snapshot;
+	double		seen = 0;
+	int			pages = 0;
 
 	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_tableam != GetHeapamTableAmRoutine())
 		return 0;
-	*rows = fc_old_rows_of(rel, false, &found);
+	nblocks = RelationGetNumberOfBlocks(rel);
+	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	for (BlockNumber block = 0; block < nblocks; block += Max(nblocks / FC_OLD_SAMPLE, 1))
+	{
+		CHECK_FOR_INTERRUPTS();
+		seen += fc_old_rows_on_page(rel, block, snapshot, NULL, &found);
+		pages++;
+	}
+	UnregisterSnapshot(snapshot);
+	*rows = pages == 0 ? 0 : seen / pages * nblocks;
 	return found.n;
 }
 
-double
-fc_old_rows_count(Relation rel, bool all)
+/* fc_old_rows_count() of a heap */
+static bool
+fc_old_rows_count_pages(Relation rel, Snapshot snapshot, double most, bool settles, double *rows)
 {
-	return fc_old_rows_of(rel, all, NULL);
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	/* as core's scan */
+	BufferAccessStrategy strategy = nblocks > NBuffers / 4 ? GetAccessStrategy(BAS_BULKREAD) : NULL;
+	BlockNumber block = 0;
+
+	while (block < nblocks && *rows <= most &&
+		   !(settles && *rows + (double) (nblocks - block) * MaxHeapTuplesPerPage <= most))
+	{
+		CHECK_FOR_INTERRUPTS();
+		*rows += fc_old_rows_on_page(rel, block++, snapshot, strategy, NULL);
+	}
+	FreeAccessStrategy(strategy);
+	return block == nblocks;
+}
+
+/* ... of a table of another access method */
+static bool
+fc_old_rows_count_slots(Relation rel, Snapshot snapshot, double most, double *rows)
+{
+	TableScanDesc scan = fc_begin_scan(rel, snapshot);
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	bool		more = true;
+
+	while (*rows <= most && (more = table_scan_getnextslot(scan, ForwardScanDirection, slot)))
+	{
+		CHECK_FOR_INTERRUPTS();
+		(*rows)++;
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	table_endscan(scan);
+	return !more;
+}
+
+bool
+fc_old_rows_count(Relation rel, double most, bool settles, double *rows)
+{
+	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	bool		all;
+
+	*rows = 0;
+	all = rel->rd_tableam == GetHeapamTableAmRoutine() ?
+		fc_old_rows_count_pages(rel, snapshot, most, settles, rows) :
+		fc_old_rows_count_slots(rel, snapshot, most, rows);
+	UnregisterSnapshot(snapshot);
+	return all;
 }
 
 /* When a transaction of others, or a command of this one, has done something */

@@ -15,10 +15,12 @@
 #include "key/range.h"
 
 /*
- * Returns how many rows the transaction sees in the heap; only about, unless
- * "all" pages are looked at or there are few.  The caller has locked the table.
+ * Counts the rows that the transaction sees in the table, until they are more
+ * than "most"; with "settles" also only until they cannot become more, however
+ * full the other pages are.  Returns whether these are all.  The caller has
+ * locked the table, which is of this server.
  */
-extern double fc_old_rows_count(Relation rel, bool all);
+extern bool fc_old_rows_count(Relation rel, double most, bool settles, double *rows);
 
 /*
  * Sets the keys of some rows that the transaction sees in the heap, at most

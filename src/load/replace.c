@@ -35,6 +35,7 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -52,7 +53,8 @@ typedef struct FcReplaced
 {
 	Oid			leaf;
 	FcRange		range;
-	double		before;			/* rows, about */
+	double		before;			/* rows; or so many that more do not matter */
+	bool		exact;			/* those are all */
 	uint64		found;			/* rows of the file */
 	bool		empty;			/* it never had a row */
 	const char *why;			/* its rows are deleted; NULL: its files are
@@ -78,15 +80,16 @@ fc_replace_check_ratio(const FcTarget *target, const FcReplaced *one, double row
 	double		ratio = target->options->min_replace_ratio;
 	double		least = ceil(one->before * ratio);
 	bool		partition = one->leaf != target->oid;
+	const char *some = one->exact ? "" : "at least ";
 
 	if (one->before == 0 || (rows > 0 && rows >= one->before * ratio))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 partition ? errmsg("partition \"%s\" of about %.0f rows would be replaced by %.0f rows",
-								get_rel_name(one->leaf), one->before, rows) :
-			 errmsg("table \"%s\" of about %.0f rows would be replaced by %.0f rows",
-					target->relname, one->before, rows),
+			 partition ? errmsg("partition \"%s\" of %s%.0f rows would be replaced by %.0f rows",
+								get_rel_name(one->leaf), some, one->before, rows) :
+			 errmsg("table \"%s\" of %s%.0f rows would be replaced by %.0f rows",
+					target->relname, some, one->before, rows),
 			 errdetail("With min_replace_ratio %g it is replaced by at least %.0f.", ratio,
 					   Max(least, 1)),
 			 errhint("If the file has all rows that are to stay, lower min_replace_ratio, or name the keys that are replaced by replace_from and replace_to.")));
@@ -141,6 +144,49 @@ fc_replace_leaf_refusal(const FcTarget *target, Relation rel, const FcRange *ran
 	return fc_plan_leaf_reason(rel) ? fc_plan_leaf_reason(rel) : fc_exchange_refusal(rel);
 }
 
+/*
+ * Is it known before the load how many rows each leaf gets?  If not, their
+ * number is checked after it, when it is known which came.
+ */
+static bool
+fc_replace_foresees(const FcTarget *target)
+{
+	return target->plan->partitioned && target->plan->bounds.hi_max &&
+		!fc_plan_merges(target->plan) && target->options->tolerated == 0 && !target->plan->where_late;
+}
+
+/* The most rows that so many new ones may take the place of */
+static double
+fc_replace_most(double rows, double ratio)
+{
+	double		most = floor(rows / ratio);
+
+	/* as fc_replace_check_ratio() has it, whatever the division has rounded */
+	return (most + 1) * ratio <= rows ? most + 1 : most * ratio > rows ? most - 1 : most;
+}
+
+/*
+ * Counts the rows of a leaf, as far as it matters for fc_replace_check_ratio().
+ * No more than "found" new ones will come, if that is known, and not fewer if
+ * the load can lose none.
+ */
+static void
+fc_replace_count(const FcTarget *target, FcReplaced *one, Relation rel)
+{
+	double		ratio = target->options->min_replace_ratio;
+	bool		settles = fc_replace_foresees(target) && target->way != FC_WAY_COPY;
+	double		most = get_float8_infinity();
+
+	/* in a range any number goes, and merged rows stay */
+	if (!target->plan->bounds.hi_max || fc_plan_merges(target->plan))
+		return;
+	if (ratio > 0 && one->found > 0)
+		most = fc_replace_most(one->found, ratio);
+	else if (ratio == 0 && !settles)
+		most = 0;
+	one->exact = fc_old_rows_count(rel, most, settles, &one->before);
+}
+
 /* Notes that all rows of a leaf are replaced, and how */
 static void
 fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *why)
@@ -155,14 +201,8 @@ fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *wh
 	one->range = range;
 	one->found = found;
 	one->why = why ? why : fc_replace_leaf_refusal(target, rel, &range);
-	if (rel->rd_tableam == GetHeapamTableAmRoutine())
-	{
-		one->empty = RelationGetNumberOfBlocks(rel) == 0;
-		if (target->plan->bounds.hi_max)
-			one->before = fc_old_rows_count(rel, false);
-	}
-	else if (target->plan->bounds.hi_max)
-		one->before = Max(rel->rd_rel->reltuples, 0);
+	one->empty = rel->rd_tableam == GetHeapamTableAmRoutine() && RelationGetNumberOfBlocks(rel) == 0;
+	fc_replace_count(target, one, rel);
 	if (fc_plan_merges(target->plan) && one->why && !one->empty)
 		fc_merge_refuse(RelationGetRelationName(rel), one->why);
 	table_close(rel, NoLock);
@@ -341,7 +381,6 @@ fc_replace_choose(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	List	   *faults = fc_partitions_faults(job);
-	bool		counted;
 
 	/* before anything is deleted */
 	if (faults != NIL)
@@ -350,10 +389,7 @@ fc_replace_choose(FcJob *job)
 	if (!target->plan->bounds.hi_max)
 		fc_replace_check_range(job);
 	fc_replace_find(job);
-	/* if not, that is done after the load, when it is known which rows came */
-	counted = target->plan->partitioned && target->plan->bounds.hi_max &&
-		!fc_plan_merges(target->plan) && target->options->tolerated == 0 && !target->plan->where_late;
-	foreach_ptr(const FcReplaced, one, counted ? job->replaced : NIL)
+	foreach_ptr(const FcReplaced, one, fc_replace_foresees(target) ? job->replaced : NIL)
 		fc_replace_check_ratio(target, one, one->found);
 	/* rows that are merged are read from now on */
 	if (fc_plan_merges(target->plan))
@@ -499,7 +535,7 @@ fc_replace_delete(FcJob *job)
 
 /*
  * The rows that the load has put into a leaf that is not exchanged; where core
- * has, those that it has now, and of one that is no heap nobody knows
+ * has, those that it has now
  */
 static double
 fc_replace_rows_now(FcJob *job, const FcLeafRows *counts, const FcReplaced *one)
@@ -512,7 +548,7 @@ fc_replace_rows_now(FcJob *job, const FcLeafRows *counts, const FcReplaced *one)
 	if (!job->target.plan->partitioned)
 		return job->target.loaded;
 	rel = table_open(one->leaf, NoLock);
-	rows = rel->rd_tableam == GetHeapamTableAmRoutine() ? fc_old_rows_count(rel, true) : one->before;
+	(void) fc_old_rows_count(rel, get_float8_infinity(), false, &rows);
 	table_close(rel, NoLock);
 	return rows;
 }

@@ -196,6 +196,30 @@ foreach my $order ('fast_copy fc_watch', 'fc_watch fast_copy')
 	subtest "$order: a hook that runs more than the command takes no row away and adds none" => sub { it_does_more($order) };
 }
 
+subtest 'rows of a table of another access method are counted before they are replaced' => sub {
+	my $ten = write_bytes('ten.csv', join('', map { "$_,new\n" } 1 .. 10));
+	my $load = "SELECT fast_copy('others', '$ten', workers => %d, options => '{\"existing_rows\": \"replace\"%s}')";
+
+	$node->safe_psql('postgres', "CREATE FUNCTION fc_watch_heap(internal) RETURNS table_am_handler AS 'fc_watch' LANGUAGE C;
+		CREATE ACCESS METHOD other TYPE TABLE HANDLER fc_watch_heap;
+		CREATE TABLE others (n int, v text) PARTITION BY RANGE (n);
+		CREATE TABLE others_1 PARTITION OF others FOR VALUES FROM (0) TO (20000) USING other");
+	foreach my $workers (0, 2)
+	{
+		my $sql = "TRUNCATE others; INSERT INTO others SELECT i, 'old' FROM generate_series(1, %d) i";
+		my $what = "$workers workers";
+
+		$node->safe_psql('postgres', sprintf($sql, 21));
+		like((session(sprintf($load, $workers, '')))[1], qr/ERROR:  partition "others_1" of at least 21 rows would be replaced by 10 rows/, "$what: ten rows do not replace 21");
+		like((session(sprintf($load, $workers, ', "on_error": "ignore"')))[1], qr/ERROR:  partition "others_1" of at least 21 rows would be replaced by 10 rows/, "$what: nor where some may be left out");
+		is($node->safe_psql('postgres', 'SELECT count(*), min(v) FROM others'), '21|old', "$what: which stay");
+		is((session("SELECT detail FROM fast_copy_analyze('others', '$ten', options => '{\"existing_rows\": \"replace\"}') WHERE item = 'partition'"))[0], 'exists, 21 rows are replaced', "$what: an analysis tells how many there are");
+		$node->safe_psql('postgres', sprintf($sql, 20));
+		is((session(sprintf($load, $workers, '')))[0], 10, "$what: but 20");
+		is($node->safe_psql('postgres', 'SELECT count(*), min(v) FROM others'), '10|new', "$what: which are gone");
+	}
+};
+
 $node->stop;
 is(scalar(() = slurp_file($node->logfile) =~ /terminated by signal/g), 0, 'nothing has crashed');
 done_testing();

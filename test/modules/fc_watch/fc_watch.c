@@ -10,12 +10,15 @@
  * done (fc_watch.fail), or load a table itself (fc_watch.take), by the options
  * that core knows.  Before each commit or PREPARE TRANSACTION it may run SQL
  * (fc_watch.commit).  It takes all descriptors that are left when it is told to
- * (fc_watch_take_descriptors).
+ * (fc_watch_take_descriptors).  A table of its access method (fc_watch_heap) is
+ * a heap that nobody takes for one.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "commands/copy.h"
@@ -33,6 +36,7 @@ PG_MODULE_MAGIC;
 
 PGDLLEXPORT void _PG_init(void);
 PG_FUNCTION_INFO_V1(fc_watch_take_descriptors);
+PG_FUNCTION_INFO_V1(fc_watch_heap);
 
 static bool tell = false;
 static bool forbid = false;
@@ -165,6 +169,23 @@ fc_watch_take_descriptors(PG_FUNCTION_ARGS)
 	while (AcquireExternalFD())
 		taken++;
 	PG_RETURN_INT32(taken);
+}
+
+/* An index, as that of a TOAST table, would ask for core's own heap */
+static bool
+watch_needs_toast(Relation rel)
+{
+	return false;
+}
+
+Datum
+fc_watch_heap(PG_FUNCTION_ARGS)
+{
+	static TableAmRoutine routine;
+
+	routine = *GetHeapamTableAmRoutine();
+	routine.relation_needs_toast_table = watch_needs_toast;
+	PG_RETURN_POINTER(&routine);
 }
 
 void
