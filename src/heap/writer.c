@@ -79,6 +79,10 @@ fc_write_storage(Relation rel, uint64 rows, bool frozen, List **files)
 	FcStorage	storage = {fc_write_kind(rel, rows),.frozen = frozen};
 
 	Assert(!IsParallelWorker());
+	/* a snapshot from before would see rows that nobody has committed */
+	if (frozen && rel->rd_createSubid == InvalidSubTransactionId &&
+		fc_first_storage_subid(rel) == InvalidSubTransactionId)
+		elog(ERROR, "rows of table \"%s\", which others can see, cannot be frozen", RelationGetRelationName(rel));
 	if (storage.kind == FC_STORAGE_PAGES)
 		storage.file = fc_new_begin(rel, frozen, files);
 	return storage;

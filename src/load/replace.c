@@ -101,6 +101,8 @@ fc_replace_job_refusal(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
+	if (target->options->replace_deletes)
+		return "asked for by replace_method";
 	if (target->way == FC_WAY_COPY)
 		return target->core_reason;
 	if (target->plan->key.early)

@@ -32,7 +32,8 @@ static void
 fc_options_check_existing(const FcOptions *options)
 {
 	const FcOptionNumber of_replaced[] = {
-		FC_OPTION_replace_from, FC_OPTION_replace_to, FC_OPTION_min_replace_ratio
+		FC_OPTION_replace_from, FC_OPTION_replace_to, FC_OPTION_min_replace_ratio,
+		FC_OPTION_replace_method
 	};
 
 	for (int i = 0; i < lengthof(of_replaced); i++)
@@ -85,6 +86,7 @@ fc_options_replace(FcOptions *options)
 	options->existing = fc_option_word(options, FC_OPTION_existing_rows);
 	fc_options_check_existing(options);
 	options->min_replace_ratio = fc_options_ratio(options);
+	options->replace_deletes = fc_option_word(options, FC_OPTION_replace_method) != 0;
 	if ((options->replace_from == NULL) != (options->replace_to == NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

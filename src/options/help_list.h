@@ -215,6 +215,12 @@
 	  "With existing_rows 'replace' and without a range, the load fails if a partition would get fewer new rows than this ratio times the rows that it has, because the file may be " \
 	  "incomplete. The default is 0.5; 0 allows any number of rows except none. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\", \"min_replace_ratio\": 0.9}');") \
+	X(replace_method, NULL, "'auto' or 'delete'", \
+	  "exchange files where possible, or delete rows", \
+	  "With existing_rows 'replace', how the old rows go: 'auto' exchanges the files of a partition where only transactions with a snapshot older than the commit could tell, and " \
+	  "deletes rows elsewhere; 'delete' deletes all of them, and inserts the new ones, so that any transaction, such as that of pg_dump, reads either the whole load or nothing of it. " \
+	  "An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\", \"replace_method\": \"delete\"}');") \
 	X(on_conflict, NULL, "'error', 'nothing' or 'update'", \
 	  "error, nothing or update: rows that exist already", \
 	  "What happens to a row if the table already has one that is equal in dedup_keys, according to a unique index: 'error' ends the load, 'nothing' skips the new row, and " \

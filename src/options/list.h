@@ -81,6 +81,7 @@
 	X(replace_from, text, NULL, TEXT, ANY, NULL, replace_from) \
 	X(replace_to, text, NULL, TEXT, ANY, NULL, replace_to) \
 	X(min_replace_ratio, numeric, '0.5', TEXT, ANY, NULL, words.min_replace_ratio) \
+	X(replace_method, text, 'auto', TEXT, ANY, NULL, words.replace_method) \
 	X(on_conflict, text, 'error', TEXT, ANY, NULL, words.on_conflict) \
 	X(dedup_keys, name[], NULL, LIST, ANY, NULL, dedup_keys) \
 	X(dedup_keep, text, 'last', TEXT, ANY, NULL, words.dedup_keep) \

@@ -103,6 +103,7 @@ typedef struct FcOptionWords
 	char	   *remote_commit;
 	char	   *existing_rows;
 	char	   *min_replace_ratio;
+	char	   *replace_method;
 	char	   *on_conflict;
 	char	   *dedup_keep;
 	char	   *changed_files;
@@ -152,6 +153,7 @@ typedef struct FcOptions
 	char	   *replace_from;	/* both or none: NULL */
 	char	   *replace_to;
 	double		min_replace_ratio;	/* new rows for each old one */
+	bool		replace_deletes;	/* no files are exchanged */
 	FcConflict	conflict;
 	List	   *dedup_keys;		/* of String; NIL: equal rows all stay */
 	bool		dedup_first;	/* of equal rows the first stays, not the

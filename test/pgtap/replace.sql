@@ -4,7 +4,7 @@
 \set name replace
 \ir begin.psql
 CREATE EXTENSION amcheck;
-SELECT plan(281);
+SELECT plan(314);
 
 -- Ten days; the file has rows of the third and the fourth, and of one after all
 CREATE TABLE olds AS
@@ -147,6 +147,10 @@ CREATE TABLE numbers AS SELECT g AS n FROM generate_series(1, 200000) AS g;
 ALTER TABLE numbers ADD PRIMARY KEY (n);
 SELECT pg_temp.check_replace('a foreign key', 'CREATE TABLE %1$s (k timestamp, n int REFERENCES numbers, t text) PARTITION BY RANGE (k)', '^deleted: .*foreign keys', workers => '{2}');
 SELECT pg_temp.check_replace('a constraint that sees its table', 'CREATE TABLE %1$s (k timestamp, n int, t text, CHECK (tableoid > 0)) PARTITION BY RANGE (k)', '^deleted: .*sees of which table', workers => '{2}');
+SELECT pg_temp.check_replace('as asked for', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k); CREATE INDEX ON %1$s (n)', '^deleted: asked for by replace_method$', '{"replace_method": "delete"}');
+SELECT pg_temp.check_replace('as asked for, a plain table', 'CREATE TABLE %1$s (k timestamp, n int, t text)', '^deleted: asked for by replace_method$', '{"replace_method": "delete", "min_replace_ratio": 0}', parted => false);
+SELECT pg_temp.check_replace('as asked for, a range', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: asked for by replace_method$',
+	'{"replace_method": "delete", "replace_from": "2024-01-02", "replace_to": "2024-01-17"}', 'DELETE FROM wanted WHERE k >= ''2024-01-02'' AND k < ''2024-01-17''', workers => '{2}');
 SELECT pg_temp.check_replace('an exclusion constraint', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: .*exclusion', before =>
 	'ALTER TABLE %1$s_2 ADD EXCLUDE USING btree (n WITH =)', workers => '{2}');
 SELECT pg_temp.check_replace('only rows without a bound', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: .*triggers', parted => false, deletes => 'DELETE FROM wanted WHERE k IS NOT NULL',
@@ -201,6 +205,9 @@ SELECT is(pg_temp.refused('{"existing_rows": "replace", "replace_from": "2024-01
 SELECT is(pg_temp.refused('{"existing_rows": "replace", "replace_from": "2024-01-02", "replace_to": "2024-01-02"}'), '22023|replace_from must come before replace_to|They are "2024-01-02" and "2024-01-02".|||||', 'no range');
 SELECT is(pg_temp.refused('{"existing_rows": "replace", "replace_from": "x", "replace_to": "2024-01-02"}'), '22007|invalid input syntax for type timestamp: "x"||||||', 'no key');
 SELECT is(pg_temp.refused('{"existing_rows": "replace", "min_replace_ratio": -1}'), '22023|min_replace_ratio must be a number that is not negative: "-1"||||||', 'a negative ratio');
+SELECT is(pg_temp.refused('{"existing_rows": "replace", "replace_method": "truncate"}'), '22023|replace_method "truncate" not recognized||||||', 'another method');
+SELECT is(pg_temp.refused('{"replace_method": "delete"}'), '22023|replace_method requires existing_rows "replace"||||||', 'a method without it');
+SELECT is(pg_temp.refused('{"existing_rows": "merge", "replace_method": "auto"}'), '22023|replace_method requires existing_rows "replace"||||||', 'or with merge');
 SELECT is(pg_temp.refused('{"existing_rows": "replace", "freeze": true}'), '22023|freeze cannot be used with existing_rows "replace"||||||', 'freeze');
 SELECT is(pg_temp.refused('{"existing_rows": "replace", "replace_from": "2024-01-03", "replace_to": "2024-01-17", "where_clause": "n % 100 <> 0", "workers": 2}'), 'none', 'a range that has all rows of the condition');
 SELECT is(pg_temp.refused('{"existing_rows": "replace", "replace_from": "2024-01-03", "replace_to": "2024-01-05", "workers": 2}'),

@@ -259,6 +259,84 @@ subtest 'a base backup is taken before the end, and around it' => sub {
 	}
 };
 
+# Days that have rows, a partition without any, and a day without a partition.  An
+# older snapshot sees new rows only where files were exchanged.
+my $days = write_bytes('days.csv', join('', map { sprintf "%d,2013-01-%02d %02d:%02d:00,again %d\n", $_, (3, 6, 7)[$_ % 3], $_ % 24, $_ % 60, $_ } 1001 .. 2200));
+my $whole = "SELECT count(*), count(*) FILTER (WHERE $day), count(*) FILTER (WHERE v LIKE 'again%'), (SELECT count(*) FROM ledger) FROM t";
+
+foreach my $case ([ 'delete', 'deleted: asked for by replace_method', '3000|600|0|0' ], [ 'auto', '1 exchanged', '2800|400|400|0' ])
+{
+	my ($method, $said, $before) = @$case;
+	my $load = $replace =~ s/\Q$again\E/$days/r =~ s/}'/, "replace_method": "$method", "ledger": "ledger"}'/r;
+	my $after = '3600|400|1200|1';
+
+	subtest "replace_method $method: what a snapshot from before the commit sees after it" => sub {
+		ready_for_dump();
+		my $older = $node->background_psql('postgres');
+		$older->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+		my $snapshot = $older->query_safe('SELECT pg_export_snapshot()');
+		is($node->safe_psql('postgres', "$load; $how"), "1200\n$said", 'loaded');
+		is($older->query_safe($whole), $before, 'a query');
+		is(restored(dump_of("--snapshot=$snapshot")), $before, 'a dump');
+		is(restored(dump_of()), $after, 'and a dump with a snapshot from after it');
+		$older->quit;
+		is(counts($node) . '|1', $after, 'the rows');
+		is_sound($node, 'afterwards');
+	};
+
+	subtest "replace_method $method: what a dump has that begins before the commit" => sub {
+		ready_for_dump();
+		my $loader = $node->background_psql('postgres');
+		$loader->query_safe("SET client_min_messages = warning; BEGIN; $load");
+		my $dump = dump_of();
+		if ($method eq 'auto') { waits('the dump waits', 'AccessShareLock') }
+		else { $dump->{run}->finish }
+		$loader->query_safe('COMMIT');
+		$loader->quit;
+		is(restored($dump), $before, 'the rows');
+	};
+}
+
+subtest 'a plain table that was empty has no rows for a snapshot from before' => sub {
+	ready();
+	$node->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t (n int, ts timestamp, v text)');
+	my $older = $node->background_psql('postgres');
+	$older->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+	is($older->query_safe('SELECT count(*) FROM pg_class WHERE false'), 0, 'a snapshot');
+	is($node->safe_psql('postgres', $replace), 1000, 'loaded');
+	is($older->query_safe('SELECT count(*) FROM t'), 0, 'no row');
+	$older->quit;
+	is(counts($node), '1000|1000|1000', 'and all afterwards');
+};
+
+sub ready_for_dump
+{
+	ready();
+	$node->safe_psql('postgres', "CREATE TABLE t_p20130106 PARTITION OF t FOR VALUES FROM ('2013-01-06') TO ('2013-01-07');
+		DROP TABLE IF EXISTS ledger; SELECT fast_copy_create_ledger_table('ledger')");
+}
+
+# pg_dump, which has begun
+sub dump_of
+{
+	my $path = write_bytes('dump.sql', '');
+
+	return { path => $path, run => IPC::Run::start([ 'pg_dump', @_, '-f', $path, '-d', $node->connstr('postgres') ]) };
+}
+
+# What a database has that was made of a dump
+sub restored
+{
+	my ($dump) = @_;
+
+	ok($dump->{run}->finish, 'the dump ends');
+	$node->safe_psql('postgres', 'CREATE DATABASE restored');
+	$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('restored'), '-f', $dump->{path} ], 'it is restored');
+	my $rows = $node->safe_psql('restored', $whole);
+	$node->safe_psql('postgres', 'DROP DATABASE restored');
+	return $rows;
+}
+
 subtest 'a logical slot is shown rows that are deleted and inserted' => sub {
 	ready();
 	$node->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('s', 'test_decoding')");
