@@ -106,6 +106,13 @@
 #define FC_CORE_HAS_DEFAULT false
 #endif
 
+/* 16: standbys have logical replication slots, too, unknown to the primary */
+#if PG_VERSION_NUM >= 160000
+#define FC_CORE_STANDBYS_DECODE true
+#else
+#define FC_CORE_STANDBYS_DECODE false
+#endif
+
 /* 16: these take missing_ok */
 #if PG_VERSION_NUM >= 160000
 #define fc_build_attrmap(in, out) build_attrmap_by_name(in, out, false)

@@ -35,6 +35,7 @@ int			fc_max_partitions = 3660;
 bool		fc_use_partman = true;
 bool		fc_ignore_retention = false;
 bool		fc_ignore_premake = false;
+bool		fc_logical_standbys = true;
 int			fc_max_rate_kb = 0;
 int			fc_max_replica_lag_kb = 0;
 
@@ -177,6 +178,11 @@ fc_settings_define(void)
 							 "Its next maintenance removes them.",
 							 &fc_ignore_retention, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fast_copy.logical_standbys",
+							 "Replaces rows so that logical replication slots of standbys show each of them.",
+							 "If wal_level is logical, standbys of PostgreSQL 16 and later may have such slots, of which their primary does not know. Rows are then deleted and inserted, and loads that merge are refused. Turn it off if no standby has one: subscribers to it would miss these rows.",
+							 &fc_logical_standbys, true,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("fast_copy.use_partman",
 							 "Uses pg_partman's configuration to create partitions of tables that it manages.",
 							 "If it is off, pg_partman may not be able to work with the new partitions.",

@@ -50,6 +50,7 @@ extern int	fc_max_partitions;
 extern bool fc_use_partman;
 extern bool fc_ignore_retention;
 extern bool fc_ignore_premake;
+extern bool fc_logical_standbys;
 extern int	fc_log_min_duration;
 extern int	fc_progress_width;
 extern int	fc_max_rate_kb;

@@ -43,6 +43,7 @@
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
+#include "compat/settings.h"
 #include "partition/ddl.h"
 #include "partition/partition.h"
 
@@ -63,14 +64,14 @@ fc_exchange_fires(Relation rel)
 	return false;
 }
 
-/* Does a logical slot of this database read what is logged of the table? */
-static bool
-fc_exchange_is_decoded(Relation rel)
+/* Who may decode what is logged of the table, or NULL */
+static const char *
+fc_exchange_decoder(Relation rel)
 {
 	bool		found = false;
 
 	if (!RelationIsLogicallyLogged(rel))
-		return false;
+		return NULL;
 	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
 	for (int i = 0; i < max_replication_slots && !found; i++)
 	{
@@ -79,7 +80,9 @@ fc_exchange_is_decoded(Relation rel)
 		found = slot->in_use && SlotIsLogical(slot) && slot->data.database == MyDatabaseId;
 	}
 	LWLockRelease(ReplicationSlotControlLock);
-	return found;
+	return found ? "a logical replication slot reads its changes" :
+		FC_CORE_STANDBYS_DECODE && fc_logical_standbys ?
+		"logical replication slots of standbys may read its changes, unless fast_copy.logical_standbys is off" : NULL;
 }
 
 /* Does the expression see of which table a row is? */
@@ -152,8 +155,8 @@ fc_exchange_refusal(Relation rel)
 		return "the caller does not own it";
 	if (fc_exchange_fires(rel))
 		return "it has triggers or foreign keys";
-	if (fc_exchange_is_decoded(rel))
-		return "a logical replication slot reads its changes";
+	if (fc_exchange_decoder(rel))
+		return fc_exchange_decoder(rel);
 	if (fc_exchange_constraints_see_table(rel))
 		return "a constraint or generated column sees of which table a row is";
 	return fc_exchange_index_refusal(rel);

@@ -164,6 +164,67 @@ published("a $_ table", for => 'TABLE TABLES_HERE', shape => $_, rows => $rows) 
 published('rows of a filter', for => 'TABLE EACH(WHERE (n > 500))', where => 'n > 500', rows => $rows - 500);
 published('columns of a list', for => 'TABLE EACH((n, ts))', columns => 'n, ts', rows => $rows);
 
+subtest 'a subscriber of a standby gets each row that is replaced, unless a setting says that there is none' => \&of_standby;
+
 $publisher->stop;
 $subscriber->stop;
 done_testing();
+
+# The primary does not know the slots of its standbys.
+sub of_standby
+{
+	plan skip_all => 'standbys have no logical slots before 16' if $publisher->pg_version->major < 16;
+	my $tables = tree('public', 'day');
+	# what deletes or updates are told by; new partitions have none yet
+	my $identity = "DO \$\$DECLARE r regclass; BEGIN FOR r IN SELECT relid FROM pg_partition_tree('t2') LOOP EXECUTE format('ALTER TABLE %s REPLICA IDENTITY FULL', r); END LOOP; END\$\$";
+	my $more = "INSERT INTO t2 SELECT -g, '2013-01-02 12:00', 'old' FROM generate_series(1, 400) g";
+	my $load = "SELECT fast_copy('t2', '$file', workers => 2, options => '{\"existing_rows\": \"%s\"}')";
+	my $how = "SELECT string_agg(choice, '; ') FROM fast_copy_report() WHERE phase = 'replace'";
+
+	$publisher->safe_psql('postgres', "$tables; $identity; CREATE PUBLICATION p FOR TABLE t2 WITH (publish_via_partition_root); SELECT pg_create_physical_replication_slot('standby')");
+	$subscriber->safe_psql('postgres', $tables . new_days('day', 't2'));
+	my $standby = PostgreSQL::Test::Cluster->new('standby');
+	$publisher->backup('base');
+	$standby->init_from_backup($publisher, 'base', has_streaming => 1);
+	$standby->append_conf('postgresql.conf', "primary_slot_name = 'standby'\nhot_standby_feedback = on\nmax_standby_streaming_delay = -1\n");
+	$standby->start;
+	ok(wait_until($publisher, "SELECT xmin IS NOT NULL FROM pg_replication_slots WHERE slot_name = 'standby'"), 'the standby tells what it needs');
+	made_there($standby, $subscriber, 's', "CREATE SUBSCRIPTION s CONNECTION '" . $standby->connstr . " dbname=postgres' PUBLICATION p WITH (copy_data = false)");
+	made_there($standby, $standby, 'd', "SELECT FROM pg_create_logical_replication_slot('d', 'test_decoding')");
+	$publisher->safe_psql('postgres', $more);
+	my $arrived = sub {
+		$publisher->wait_for_replay_catchup($standby);
+		$standby->wait_for_catchup('s', 'replay', $standby->lsn('replay'));
+		return rows_of($subscriber, ['t2'], 'n, ts, v', 'true');
+	};
+	my $here = sub { rows_of($publisher, ['t2'], 'n, ts, v', 'true') };
+	is($arrived->(), $here->(), 'the old rows');
+
+	is($publisher->safe_psql('postgres', sprintf($load, 'replace') . "; $how"),
+		"$rows\ndeleted: logical replication slots of standbys may read its changes, unless fast_copy.logical_standbys is off", 'rows are replaced by DELETE, and partitions made');
+	is($arrived->(), $here->(), 'the subscriber has the same');
+	is($standby->safe_psql('postgres', "SELECT count(*) FILTER (WHERE data ~ ' DELETE:'), count(*) FILTER (WHERE data ~ '^table public.t2_p\\d+: INSERT:') FROM pg_logical_slot_get_changes('d', NULL, NULL)"),
+		'400|' . ($rows + 400), 'another decoder shows each row');
+	like(($publisher->psql('postgres', sprintf($load, 'merge')))[2], qr/ERROR:  cannot merge rows into table "t2_p2013\d+"\nDETAIL:  Its rows cannot be written anew: logical .* unless fast_copy\.logical_standbys is off\./, 'a merge is refused');
+	like(($publisher->psql('postgres', "CREATE ROLE anybody; LOAD 'fast_copy'; SET ROLE anybody; SET fast_copy.logical_standbys = off"))[2], qr/permission denied to set parameter "fast_copy.logical_standbys"/, 'only a superuser turns it off');
+
+	$publisher->safe_psql('postgres', "$identity; UPDATE t2 SET v = 'old'");
+	is($arrived->(), $here->(), 'the subscriber has what has changed');
+	is($publisher->safe_psql('postgres', 'SET fast_copy.logical_standbys = off; ' . sprintf($load, 'replace') . "; $how"), "$rows\n5 exchanged", 'with the setting off files are exchanged');
+	isnt($arrived->(), $here->(), 'which the subscriber of a standby misses');
+	is($publisher->safe_psql('postgres', 'SET fast_copy.logical_standbys = off; ' . sprintf($load, q(merge)) . "; $how"), "$rows\nrows of 5 tables, to be merged; 5 exchanged", 'and rows are merged');
+
+	$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION s');
+	$standby->stop;
+}
+
+# Makes a slot of a standby, which waits until the primary tells what is running
+sub made_there
+{
+	my ($standby, $node, $slot, $sql) = @_;
+	my $made = start_load($node, "$sql;\n");
+
+	ok(wait_until($standby, "SELECT count(*) = 1 FROM pg_replication_slots WHERE slot_name = '$slot' AND restart_lsn IS NOT NULL"), "slot $slot begins");
+	$publisher->safe_psql('postgres', 'SELECT pg_log_standby_snapshot()');
+	is((finish_load($made))[1] =~ s/^.*NOTICE: .*\n//mgr, '', "slot $slot is there");
+}

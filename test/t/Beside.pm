@@ -24,7 +24,7 @@ sub begin
 {
 	(my ($options), $how, $done, $carried, $counted) = @_;
 
-	$node = new_node('main', { allows_streaming => 1 }, 'wal_level = logical', 'restart_after_crash = on', 'wal_consistency_checking = all', 'max_prepared_transactions = 5');
+	$node = new_node('main', { allows_streaming => 1 }, 'wal_level = logical', 'fast_copy.logical_standbys = off', 'restart_after_crash = on', 'wal_consistency_checking = all', 'max_prepared_transactions = 5');
 	$file = write_bytes('rows.csv', join('', map { sprintf "%d,2013-01-%02d %02d:%02d:00,row %d\n", $_, $_ % 5 + 1, $_ % 24, $_ % 60, $_ } 1 .. 3000));
 	# of the third day, 200 of whose rows have the same time and number
 	$again = write_bytes('again.csv', join('', map { sprintf "%d,2013-01-03 %02d:%02d:00,again %d\n", $_, $_ % 24, $_ % 60, $_ } 1 .. 1000));
