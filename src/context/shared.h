@@ -445,8 +445,6 @@ typedef struct FcShared
 								 * routes from here on: see fc_shared_keyed */
 	bool		sends;			/* the leader sends the records of leaves on
 								 * other servers: workers pass over them */
-	Oid			refused;		/* key_dropped: only rows without a key may go
-								 * to this default partition; 0: any may */
 	int			nbounds;		/* of cells, beside those of partitions; they
 								 * are in a file of the set */
 	int			nscanners;		/* processes that left spill files */

@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_inherits.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
 #include "copyfrom/core.h"
@@ -184,10 +185,21 @@ fc_fill_work(FcJob *job, FcWork *work)
 }
 
 /*
- * Forgets the key once all partitions are made: from here on core routes.  An
- * error that the scan has kept still ends the load, and with
- * missing_partitions => 'error' a row without a partition of its own is still
- * refused, which core would put into the default partition.
+ * Does the load no more go by the key that the scan has looked for?  The scan has
+ * found the missing partitions, or, where core routes anyway, a unique index
+ * must see the rows in the order of the file.
+ */
+static bool
+fc_fill_leaves_key(const FcTarget *target)
+{
+	return target->plan->key.early ? target->plan->key.routes :
+		fc_shared_keyed(target->shared) && target->way == FC_WAY_TURNS;
+}
+
+/*
+ * Forgets the key, and what the scan has counted, rejected and filtered: the
+ * load looks at all of that again, and from here on core routes.  An error that
+ * the scan has kept still ends the load.
  */
 static void
 fc_fill_drop_key(FcJob *job)
@@ -197,10 +209,16 @@ fc_fill_drop_key(FcJob *job)
 	uint64		bad = pg_atomic_read_u64(&shared->errors.offset);
 	uint32		stopped = pg_atomic_read_u32(&shared->errors.stopped);
 
-	Assert(target->plan->key.early && !shared->key_dropped);
+	Assert(!shared->key_dropped && (target->plan->key.routes || fc_shared_routed(shared)));
+	if (!target->plan->key.early && contain_volatile_functions((Node *) target->planned->where))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot load rows of a volatile condition in the order of column \"%s\"",
+						get_attname(target->oid, target->plan->key.attnum, false)),
+				 errdetail("A partition of table \"%s\" has a unique index of its own, which must see the rows in the order of the file: the condition would be evaluated twice.",
+						   target->relname),
+				 errhint("Leave timestamp_column out, or mark the functions of the condition STABLE or IMMUTABLE.")));
 	shared->key_dropped = true;
-	if (target->plan->missing == FC_MISSING_ERROR)
-		shared->refused = target->route->default_oid;
 	fc_way_take(target, FC_WAY_TURNS, "rows are evaluated in file order");
 	fc_find_forget(job);
 	/* the load must end with the error that was caught, or an earlier one */
@@ -255,7 +273,7 @@ fc_fill_run(FcJob *job)
 	int			processes;
 	uint32		units;
 
-	if (target->plan->key.early && target->plan->key.routes)
+	if (fc_fill_leaves_key(target))
 		fc_fill_drop_key(job);
 	fc_tables_hold(job);
 	units = fc_fill_work(job, &work);

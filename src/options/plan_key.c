@@ -112,6 +112,12 @@ fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlanned *planned
 		planned->plan.routed = true;
 		return;
 	}
+	/* of a range of another column's keys core routes the rows */
+	if (planned->plan.key.attnum != 0 && planned->plan.key.attnum != attnum && options->replace_from)
+	{
+		planned->plan.routed = true;
+		return;
+	}
 	if (planned->plan.key.attnum != 0 && planned->plan.key.attnum != attnum)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -162,6 +168,17 @@ fc_plan_where_volatile(Relation rel, const FcOptions *options,
 				return true;
 	}
 	return false;
+}
+
+/*
+ * Must the scan not evaluate the condition, because the load, which goes by the
+ * order of the file and not by the key, evaluates it, too?
+ */
+static bool
+fc_plan_where_once(Relation rel, const FcPlanned *planned)
+{
+	return (planned->plan.in_order || (planned->plan.routed && fc_plan_has_unique(rel))) &&
+		contain_volatile_functions((Node *) planned->where);
 }
 
 static bool
@@ -271,7 +288,7 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 		fc_plan_partition_key(rel, options, planned);
 	/* COPY reads all columns of a row before it filters it */
 	planned->plan.where_late = planned->plan.key.type != FC_KEY_NONE &&
-		(fc_plan_where_volatile(rel, options, planned) ||
+		(fc_plan_where_volatile(rel, options, planned) || fc_plan_where_once(rel, planned) ||
 		 (planned->where != NIL && fc_plan_has_flag(planned, FC_FIELD_VISIBLE)));
 	planned->plan.key.early = planned->plan.in_order || planned->plan.where_late;
 	if (planned->plan.key.type != FC_KEY_NONE &&

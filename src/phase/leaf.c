@@ -22,6 +22,7 @@
 #include "partitioning/partdesc.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
+#include "utils/partcache.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
@@ -39,7 +40,7 @@ fc_leaf_is_plain(const FcLoader *loader, const FcLeaf *leaf)
 	TupleDesc	desc = RelationGetDescr(leaf->rri->ri_RelationDesc);
 	TupleConstr *constr = desc->constr;
 
-	if (loader->where || loader->where_again ||
+	if (loader->where || loader->where_again || loader->bounds ||
 		loader->ctx->target->rd_rel->relispartition)
 		return false;
 	return constr == NULL ||
@@ -391,6 +392,23 @@ fc_leaf_wait_locked(FcLoader *loader)
 	ConditionVariableCancelSleep();
 }
 
+/* Do rows come to the leaf by a default partition? */
+static bool
+fc_leaf_is_default(Oid target, Oid leaf)
+{
+	List	   *ancestors = get_partition_ancestors(leaf);
+
+	foreach_oid(parent, ancestors)
+	{
+		if (get_default_partition_oid(parent) == leaf)
+			return true;
+		if (parent == target)
+			break;
+		leaf = parent;
+	}
+	return false;
+}
+
 /*
  * Adds a leaf when core has routed a first row to it.  It goes into the table
  * of leaves when it is complete: an error before that may be kept as the
@@ -411,6 +429,8 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 		fc_plan_has_triggers(rel, &only_foreign_keys) ||
 		(loader->ctx->in_worker && fc_plan_leaf_reason(rel) != NULL))
 		fc_leaf_refuse(loader->ctx, rel);
+	new.refuses = loader->ctx->shared->plan.missing == FC_MISSING_ERROR &&
+		fc_leaf_is_default(RelationGetRelid(loader->ctx->target), RelationGetRelid(rel));
 	new.turn = fc_leaf_turn(loader, rel);
 	new.map = fc_build_attrmap_if_req(root, desc);
 	new.plain = fc_leaf_is_plain(loader, &new);
@@ -519,26 +539,35 @@ fc_leaf_try_find(FcLoader *loader)
 	return false;
 }
 
+/* Has the row a NULL where by range only the default partition takes it? */
+static bool
+fc_leaf_lacks_key(const FcLoader *loader)
+{
+	PartitionKey key = RelationGetPartitionKey(loader->ctx->target);
+
+	for (int i = 0; key->strategy == PARTITION_STRATEGY_RANGE && i < key->partnatts; i++)
+		if (key->partattrs[i] != 0 && loader->root_slot->tts_isnull[key->partattrs[i] - 1])
+			return true;
+	return false;
+}
+
 bool
 fc_leaf_route(FcLoader *loader)
 {
-	FcShared   *shared = loader->ctx->shared;
+	const FcPlan *plan = &loader->ctx->shared->plan;
 
 	if (!fc_leaf_try_find(loader))
 		return false;
-	/* missing_partitions => 'error' refuses rows for the default partition */
-	if (!OidIsValid(shared->refused) ||
-		RelationGetRelid(loader->leaf->rri->ri_RelationDesc) != shared->refused ||
-		slot_attisnull(loader->root_slot, shared->plan.key.attnum))
+	if (!loader->leaf->refuses || fc_leaf_lacks_key(loader))
 		return true;
 	if (!fc_row_tolerates(loader, FC_CLASS_NO_PARTITION))
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("no partition of relation \"%s\" found for row",
 						RelationGetRelationName(loader->ctx->target)),
-				 errdetail("Only the default partition would take it."),
-				 errhint("Use missing_partitions%s 'default' or 'create'.",
-						 fc_caller_arrow(shared->plan.caller)),
+				 errdetail("Only %s default partition would take it.", plan->key.routes ? "the" : "a"),
+				 errhint("Use missing_partitions%s 'default'%s.", fc_caller_arrow(plan->caller),
+						 plan->key.routes ? " or 'create'" : ""),
 				 errtable(loader->ctx->target)));
 	return false;
 }

@@ -67,6 +67,8 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 		loader->where = fc_where_begin(ctx->shared);
 	else
 		loader->where_again = fc_where_begin_again(ctx->shared);
+	if (ctx->shared->key_dropped && !ctx->shared->plan.bounds.hi_max)
+		loader->bounds = &ctx->shared->plan.bounds;
 	loader->row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "fast_copy row",
 											 ALLOCSET_DEFAULT_SIZES);

@@ -34,6 +34,8 @@ typedef struct FcLeaf
 								 * none is allowed */
 	bool		same;			/* tuples of the target are its own as they
 								 * are */
+	bool		refuses;		/* it is of a default partition, which
+								 * missing_partitions "error" keeps rows from */
 	FcWriter   *writer;			/* or NULL */
 	TupleTableSlot *slot;		/* where its rows are built: the writer's, or
 								 * its own if it has none */
@@ -127,6 +129,8 @@ typedef struct FcLoader
 	ExprState  *where;			/* the condition; NULL if the scan looks */
 	ExprState  *where_again;	/* the scan's condition, for rows that are
 								 * read again; or NULL */
+	const FcRange *bounds;		/* keys that rows may have; NULL: the scan has
+								 * looked at them, or all are allowed */
 	MemoryContext row_mcxt;		/* reset for each row */
 	bool		dry;			/* nothing is written */
 	uint64		rows;			/* looked at so far, to show progress */

@@ -246,6 +246,17 @@ fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
 	return true;
 }
 
+/* ERROR 23514 if the scan, which is forgotten, has not seen such a key */
+static void
+fc_row_check_bounds(const FcLoader *loader, const TupleTableSlot *slot)
+{
+	const FcPlanKey *key = &loader->ctx->shared->plan.key;
+	bool		null = slot->tts_isnull[key->attnum - 1];
+
+	fc_range_check(key->type, loader->bounds,
+				   null ? 0 : fc_key_from_datum(key->type, slot->tts_values[key->attnum - 1]), null);
+}
+
 /* Parses the rest; returns the outcome as far as it is known without a leaf */
 static FcOutcome
 fc_row_parsed(FcLoader *loader, TupleTableSlot *slot)
@@ -266,6 +277,8 @@ fc_row_parsed(FcLoader *loader, TupleTableSlot *slot)
 		return FC_ROW_CHANGED;
 	if (loader->where && !fc_where_accepts(loader->where, loader->estate, slot))
 		return FC_ROW_FILTERED;
+	if (loader->bounds)
+		fc_row_check_bounds(loader, slot);
 	return FC_ROW_BUILT;
 }
 

@@ -1,0 +1,122 @@
+-- Each course that a load may take, against DELETE and COPY: kinds of targets, with
+-- a unique index or not, by keys or not, with conditions, rejects and replaced
+-- ranges, by several workers.  Of the product each eleventh load is made.
+
+\set name course
+\ir begin.psql
+SET LOCAL fast_copy.chunk_size = 700;
+SELECT plan(15);
+
+CREATE SEQUENCE course_seq;
+
+-- The columns of all tables, and what follows for each kind of target
+CREATE FUNCTION pg_temp.make(kind text, name text, uniq bool) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	part text;
+	parts text[] := '{}';
+BEGIN
+	EXECUTE format('DROP TABLE IF EXISTS %I CASCADE', name);
+	EXECUTE format('CREATE TABLE %I (k int, n int, g int, t text DEFAULT ''x'', s timestamp)%s', name, CASE kind WHEN 'plain' THEN '' WHEN 'range' THEN ' PARTITION BY RANGE (k)'
+		WHEN 'list' THEN ' PARTITION BY LIST (g)' WHEN 'hash' THEN ' PARTITION BY HASH (n)' WHEN 'two' THEN ' PARTITION BY RANGE (k, g)'
+		WHEN 'other' THEN ' PARTITION BY RANGE (g)' ELSE ' PARTITION BY RANGE (k)' END);
+	FOR i IN 0 .. CASE WHEN kind = 'plain' THEN -1 ELSE 3 END LOOP
+		EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES %s', name || '_' || i, name, CASE kind
+			WHEN 'list' THEN format('IN (%s)', i) WHEN 'hash' THEN format('WITH (MODULUS 4, REMAINDER %s)', i)
+			WHEN 'two' THEN format('FROM (%s, 2) TO (%s, 2)', 26 * i - 1, 26 * i + 25) WHEN 'other' THEN format('FROM (%s) TO (%s)', i, i + 1)
+			ELSE format('FROM (%s) TO (%s)', 25 * i, 25 * i + 25) || CASE WHEN kind = 'sub' AND i < 2 THEN ' PARTITION BY LIST (g)' ELSE '' END END);
+		IF kind = 'sub' AND i < 2 THEN
+			EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES IN (0, 2); CREATE TABLE %I PARTITION OF %2$I DEFAULT',
+				name || '_' || i || '_0', name || '_' || i, name || '_' || i || '_1');
+		END IF;
+	END LOOP;
+	IF uniq THEN
+		EXECUTE format('CREATE UNIQUE INDEX ON %I (n, k, g)', name);
+	END IF;
+	EXECUTE format('INSERT INTO %I SELECT i %% 100, -i, i %% 4 FROM generate_series(1, 300) AS i', name);
+END
+$$;
+
+-- Files: rows in random order, or in that of the key; some that a type refuses; one
+-- row twice
+CREATE TABLE rows AS SELECT i * 37 % 100 AS k, i AS n, i * 7 % 4 AS g, i AS place FROM generate_series(1, 400) AS i;
+CREATE FUNCTION pg_temp.write_file(suffix text, file text, sorted bool, inside bool) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('COPY (SELECT k, CASE WHEN %L AND place %% 50 = 3 THEN ''bad'' ELSE n::text END, g FROM (TABLE rows UNION ALL SELECT k, n, g, 350 FROM rows WHERE place = 25 AND %L) AS r WHERE %s AND %s ORDER BY %s) TO %L (FORMAT csv)',
+		file = 'bad' AND suffix = '', file = 'twice', CASE WHEN file = 'bad' AND suffix <> '' THEN 'place % 50 <> 3' ELSE 'true' END,
+		CASE WHEN inside THEN 'k BETWEEN 20 AND 79' ELSE 'true' END, CASE WHEN sorted THEN 'k, n' ELSE 'place, n' END, current_setting('fc.file') || suffix);
+END
+$$;
+
+-- What is wrong with one load; NULL: nothing
+CREATE FUNCTION pg_temp.wrong(kind text, uniq bool, keyed bool, condition text, file text, replaces bool, sorted bool, workers int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	wanted text;
+	got text;
+	differ bigint;
+	options jsonb := jsonb_build_object('workers', workers);
+BEGIN
+	PERFORM pg_temp.make(kind, 'wanted', uniq), pg_temp.make(kind, 'got', uniq);
+	PERFORM pg_temp.write_file('', file, sorted, replaces), pg_temp.write_file('.good', file, sorted, replaces);
+	PERFORM setval('course_seq', 1);
+	BEGIN
+		IF replaces THEN
+			DELETE FROM wanted WHERE k >= 20 AND k < 80;
+		END IF;
+		EXECUTE format('COPY wanted (k, n, g) FROM %L (FORMAT csv) WHERE %s', current_setting('fc.file') || '.good', condition);
+		GET DIAGNOSTICS differ = ROW_COUNT;
+		wanted := differ;
+	EXCEPTION WHEN unique_violation THEN
+		wanted := replace(SQLERRM, 'wanted', 'got');
+	END;
+	PERFORM setval('course_seq', 1);
+	options := options || CASE WHEN replaces THEN '{"existing_rows": "replace", "replace_from": "20", "replace_to": "80"}'::jsonb ELSE '{}' END ||
+		CASE WHEN file = 'bad' THEN '{"on_error": "ignore", "log_verbosity": "silent"}'::jsonb ELSE '{}' END ||
+		CASE WHEN keyed THEN '{"timestamp_column": "k"}'::jsonb ELSE '{}' END ||
+		CASE WHEN condition <> 'true' THEN jsonb_build_object('where_clause', condition) ELSE '{}' END;
+	BEGIN
+		got := fast_copy('got', current_setting('fc.file'), columns => '{k,n,g}', options => options);
+	EXCEPTION WHEN OTHERS THEN
+		got := SQLERRM;
+	END;
+	-- only the scan could tell keys outside of the range before the load
+	IF replaces AND uniq AND kind NOT IN ('plain', 'range') AND condition ~ 'nextval' THEN
+		RETURN nullif(got, 'replace_from requires a key');
+	END IF;
+	IF got <> wanted THEN
+		RETURN format('%s instead of %s', got, wanted);
+	END IF;
+	SELECT count(*) INTO differ FROM ((SELECT replace(tableoid::regclass::text, 'got', 'wanted'), * FROM got EXCEPT ALL SELECT tableoid::regclass::text, * FROM wanted) UNION ALL
+		(SELECT replace(tableoid::regclass::text, 'wanted', 'got'), * FROM wanted EXCEPT ALL SELECT tableoid::regclass::text, * FROM got)) AS d;
+	RETURN nullif(differ || ' rows differ', '0 rows differ');
+END
+$$;
+
+CREATE TABLE loads AS
+SELECT row_number() OVER () AS i, kind, uniq, keyed, condition, file, replaces, sorted, workers
+FROM unnest('{plain,range,list,hash,two,sub,other}'::text[]) AS kind, unnest('{f,t}'::bool[]) AS uniq, unnest('{f,t}'::bool[]) AS keyed,
+	unnest('{true,n % 3 > 0,nextval(''course_seq'') % 4 > 0}'::text[]) AS condition, unnest('{good,bad,twice}'::text[]) AS file,
+	unnest('{f,t}'::bool[]) AS replaces, unnest('{f,t}'::bool[]) AS sorted, unnest('{0,1,2,4}'::int[]) AS workers
+WHERE (keyed OR NOT replaces OR kind IN ('range')) AND (kind <> 'other' OR replaces) AND (file <> 'twice' OR uniq);
+
+CREATE TABLE results AS SELECT *, pg_temp.wrong(kind, uniq, keyed, condition, file, replaces, sorted, workers) AS wrong FROM loads WHERE hashint8(i) % 11 = 0;
+SELECT is((SELECT string_agg(format('%s rows of %s', count, wrong), '; ') FROM (SELECT count(*), wrong FROM results WHERE kind = k AND wrong IS NOT NULL GROUP BY wrong) AS w), NULL,
+	format('%s: %s loads', k, (SELECT count(*) FROM results WHERE kind = k)))
+FROM unnest('{plain,range,list,hash,two,sub,other}'::text[]) AS k;
+SELECT cmp_ok((SELECT count(*) FROM results), '>', 100::bigint, 'all kinds of loads');
+
+-- Where the scan is forgotten: rejects are told of once, keys outside of the range are
+-- found by the load as well, and a condition is never evaluated twice
+SELECT fast_copy_create_reject_table('course_rejects'), pg_temp.make('list', 'got', true), pg_temp.write_file('', 'bad', false, false) \g /dev/null
+SELECT is(fast_copy('got', :'file', 'k', columns => '{k,n,g}', where_clause => 'n % 3 > 0', on_error => 'ignore', reject_table => 'course_rejects'), 262::bigint, 'rows that are neither bad nor filtered');
+SELECT is((SELECT count(*) FROM course_rejects), 8::bigint, 'each reject once');
+SELECT is((pg_temp.failure(format('SELECT fast_copy(''got'', %L, ''k'', columns => ''{k,n,g}'', workers => %s, on_error => ''ignore'', options => ''{"existing_rows": "replace", "replace_from": "0", "replace_to": "99"}'')', :'file', workers)))[1:2],
+	'{23514,"key \"99\" lies outside of the range that is replaced"}', format('outside of the range, %s workers', workers)) FROM unnest('{0,2}'::int[]) AS workers;
+SELECT is((SELECT count(*) FROM got), 562::bigint, 'nothing is replaced');
+SELECT pg_temp.make('list', 'got', false) \g /dev/null
+CREATE UNIQUE INDEX ON got_1 (n, k, g);
+SELECT is((pg_temp.failure(format('SELECT fast_copy(''got'', %L, ''k'', columns => ''{k,n,g}'', on_error => ''ignore'', where_clause => ''nextval(''''course_seq'''') > 0'')', :'file')))[1:2],
+	'{0A000,"cannot load rows of a volatile condition in the order of column \"k\""}', 'a volatile condition, and an index of a partition alone');
+SELECT is(fast_copy('got', :'file', columns => '{k,n,g}', on_error => 'ignore', where_clause => 'nextval(''course_seq'') > 0'), 392::bigint, '... in the order of the file');
+
+SELECT * FROM finish();
+ROLLBACK;
