@@ -42,6 +42,7 @@
 	X(int, fc_route_find_existing, (const FcRoute *route, int64 key), (route, key)) \
 	X(bool, fc_route_possible, (Relation parent, AttrNumber *attnum), (parent, attnum)) \
 	X(int, fc_option_hint, (const FcOptions *options, FcOptionNumber option), (options, option)) \
+	X(bool, fc_plan_has_default, (Oid target), (target)) \
 	X(bool, fc_plan_has_triggers, (Relation rel, bool *only_foreign_keys), (rel, only_foreign_keys)) \
 	X(void, fc_chunk_reader_begin, (FcChunkReader *reader, FcContext *ctx, size_t buffer), (reader, ctx, buffer)) \
 	X(void, fc_chunk_reader_end, (FcChunkReader *reader), (reader)) \

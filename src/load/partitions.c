@@ -387,6 +387,23 @@ fc_partitions_make(FcJob *job)
 	fc_lead_report(job, 0, -1, -1, fc_partitions_choice(job));
 }
 
+bool
+fc_partitions_keep_default(const FcTarget *target)
+{
+	return target->plan->missing == FC_MISSING_ERROR && fc_plan_has_default(target->oid);
+}
+
+void
+fc_partitions_refuse_default(const FcTarget *target, const char *why)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("missing_partitions \"error\" cannot be used for table \"%s\" here", target->relname),
+			 errdetail("It has a default partition. %s", why),
+			 errhint("Use missing_partitions%s 'default', and leave out rows for the default partition by a condition.",
+					 fc_caller_arrow(target->options->caller))));
+}
+
 /* Drops new partitions without rows: none was found, or all were left out */
 static void
 fc_partitions_drop_empty(FcJob *job)

@@ -153,6 +153,26 @@ fc_job_rejects(FcJob *job)
 }
 
 /*
+ * Core would put rows into a default partition that missing_partitions "error"
+ * keeps them from: the scan must have found none of these.  Its error is thrown
+ * before core loads the rows ahead of it.
+ */
+static void
+fc_job_check_default(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcSharedErrors *errors = &target->shared->errors;
+
+	if (!fc_partitions_keep_default(target))
+		return;
+	if (pg_atomic_read_u64(&errors->offset) != PG_UINT64_MAX && errors->first.kind == FC_ERROR_ROUTE)
+		fc_core_throw(target);
+	if (!fc_shared_key_routes(target->shared) || target->plan->where_late || fc_find_core_reads(job))
+		fc_partitions_refuse_default(target, psprintf("Rows are loaded one by one, as COPY does: %s.",
+													  target->core_reason));
+}
+
+/*
  * Loads with core's CopyFrom.  Missing partitions were found by our scan and
  * are attached; where that is not possible core throws COPY's error.
  */
@@ -165,6 +185,7 @@ fc_job_copy(FcJob *job)
 	/* core keeps them by itself */
 	fc_hold_end_all(job->hold, FC_HELD_ROWS);
 	fc_upsert_check_core(target);
+	fc_job_check_default(job);
 	/* rejects need the lines of records, which the load would have found */
 	Assert(!target->shared->source.unsplit || target->shared->plan.tolerated == 0);
 	fc_away_check_core(job);
@@ -189,8 +210,8 @@ fc_job_copy(FcJob *job)
 
 /*
  * Does core load the file alone?  Not if rows are replaced, or if missing
- * partitions are to be made, which the scan finds; with FREEZE they are not,
- * because core refuses that for a partitioned table.
+ * partitions are to be made, or rows without one refused, which the scan finds;
+ * with FREEZE they are not, because core refuses that for a partitioned table.
  */
 static bool
 fc_job_is_cores(FcJob *job)
@@ -199,8 +220,8 @@ fc_job_is_cores(FcJob *job)
 
 	return target->way == FC_WAY_COPY && !fc_plan_replaces(target->plan) &&
 		target->options->conflict == FC_CONFLICT_ERROR &&
-		(!fc_shared_key_routes(target->shared) || target->plan->missing != FC_MISSING_CREATE ||
-		 target->plan->freeze);
+		(!fc_shared_key_routes(target->shared) || target->plan->freeze ||
+		 (target->plan->missing != FC_MISSING_CREATE && !fc_partitions_keep_default(target)));
 }
 
 /*

@@ -58,8 +58,10 @@ fc_send_start(FcJob *job)
 	const FcElsewhere *elsewhere = fc_elsewhere_get();
 	FcElsewhereLoad load = fc_send_load(job);
 
-	/* where the key is dropped core has the rows of other servers */
-	Assert(!target->shared->key_dropped);
+	/* there core has the rows of other servers */
+	Assert(!target->plan->key.early);
+	if (fc_shared_routed(target->shared) && fc_partitions_keep_default(target))
+		fc_partitions_refuse_default(target, "Rows are sent to other servers by their bounds.");
 	target->shared->sends = fc_shared_routed(target->shared);
 	job->sender = elsewhere->begin(target, &load);
 	elsewhere->open(job->sender);

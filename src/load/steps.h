@@ -147,6 +147,13 @@ extern List *fc_partitions_faults(FcJob *job);
 extern FcFault *fc_partitions_too_small(FcJob *job);
 
 /*
+ * Does missing_partitions "error" keep rows from a default partition?  The
+ * second refuses a load that does not find out which rows these are: ERROR 0A000
+ */
+extern bool fc_partitions_keep_default(const FcTarget *target);
+extern void fc_partitions_refuse_default(const FcTarget *target, const char *why);
+
+/*
  * A fault for a warning only, or NULL: new partitions are far in the future,
  * and would not be if the numbers were in another unit
  */

@@ -59,6 +59,8 @@ fc_upsert_begin(FcJob *job)
 
 	if (target->way == FC_WAY_COPY)
 		fc_upsert_check_core(target);
+	if (!fc_shared_key_routes(target->shared) && fc_partitions_keep_default(target))
+		fc_partitions_refuse_default(target, "With on_conflict, core finds the partitions of rows.");
 	/* in new partitions no row meets another */
 	if (!target->planned->staged && fc_shared_key_routes(target->shared) &&
 		fc_tables_existing(job) == NIL)

@@ -58,6 +58,9 @@ extern const char *fc_plan_leaf_reason(Relation leaf);
 /* Returns why core's CopyFrom must load because of this leaf, or NULL */
 extern const char *fc_plan_leaf_core_reason(Relation leaf);
 
+/* Has the target a default partition, or one of its partitions? */
+extern bool fc_plan_has_default(Oid target);
+
 /* Can the table refuse a row because of another one? */
 extern bool fc_plan_has_unique(Relation rel);
 

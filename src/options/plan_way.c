@@ -18,6 +18,7 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/catalog.h"
+#include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
@@ -25,6 +26,7 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
+#include "utils/lsyscache.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
 
@@ -228,6 +230,19 @@ fc_plan_partitions_fire(Relation rel)
 					NoLock : AccessShareLock);
 	}
 	return fires;
+}
+
+bool
+fc_plan_has_default(Oid target)
+{
+	List	   *tables = find_all_inheritors(target, NoLock, NULL);
+	ListCell   *lc;
+
+	foreach(lc, tables)
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_TABLE &&
+			OidIsValid(get_default_partition_oid(lfirst_oid(lc))))
+			return true;
+	return false;
 }
 
 const char *

@@ -14,9 +14,6 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "catalog/partition.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/lsyscache.h"
@@ -144,19 +141,6 @@ fc_raw_refusal(const FcTarget *target, Relation foreign)
 	return why;
 }
 
-/* Has the target a default partition, or one of its partitions? */
-static bool
-fc_raw_has_default(const FcTarget *target)
-{
-	if (!target->plan->partitioned)
-		return false;
-	foreach_oid(oid, find_all_inheritors(target->oid, NoLock, NULL))
-		if (get_rel_relkind(oid) == RELKIND_PARTITIONED_TABLE &&
-			OidIsValid(get_default_partition_oid(oid)))
-			return true;
-	return false;
-}
-
 /*
  * Why the target's rows cannot be sent, or NULL.  Foreign keys are checked at
  * the shards, and partitions are the nodes' own.
@@ -176,7 +160,7 @@ fc_raw_shards_reason(const FcTarget *target)
 		return "it has triggers";
 	if (target->options->interval || target->options->nodes)
 		return "partitions are not created there";
-	if (target->options->missing != FC_MISSING_DEFAULT && fc_raw_has_default(target))
+	if (target->options->missing != FC_MISSING_DEFAULT && fc_plan_has_default(target->oid))
 		return "nodes have a default partition, and do as with missing_partitions => 'default'";
 	why = fc_raw_options_refusal(target);
 	if (why)
