@@ -335,6 +335,13 @@ fc_library_is_there(const char *name)
 #define OldSnapshotThresholdActive() false
 #endif
 
+/* 18: whether a query runs once is not asked */
+#if PG_VERSION_NUM >= 180000
+#define fc_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0)
+#else
+#define fc_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0, true)
+#endif
+
 /* 18: a CHECK need not be enforced */
 #if PG_VERSION_NUM >= 180000
 #define fc_check_is_enforced(check) ((check)->ccenforced)

@@ -31,7 +31,6 @@
 #include "catalog/pg_authid_d.h"
 #include "catalog/pg_inherits.h"
 #include "commands/trigger.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -41,6 +40,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "errors/context.h"
 #include "heap/old_rows.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
@@ -402,10 +402,16 @@ fc_replace_choose(FcJob *job)
 	fc_replace_make_substitutes(job);
 }
 
+/* Error context callback */
+static void
+fc_replace_delete_context(void *arg)
+{
+	errcontext("fast_copy %s, rows that are replaced", ((const FcTarget *) arg)->relname);
+}
+
 /*
  * Deletes the rows with these keys that were there when the source had been
- * read, as the caller's command would.  Its text depends on no search_path,
- * which is left to the code of triggers.
+ * read, as the caller's command would
  */
 static uint64
 fc_replace_delete_range(const FcJob *job, const FcRange *range)
@@ -416,9 +422,8 @@ fc_replace_delete_range(const FcJob *job, const FcRange *range)
 	Datum		values[2];
 	Oid			types[2];
 	int			n = 0;
-	SPIPlanPtr	plan;
 	uint64		deleted;
-	int			rc;
+	ErrorContextCallback callback;
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "DELETE FROM %s%s", target->plan->partitioned ? "" : "ONLY ",
@@ -439,15 +444,9 @@ fc_replace_delete_range(const FcJob *job, const FcRange *range)
 	if (n == 0 && target->plan->partitioned)
 		appendStringInfo(&sql, " WHERE %s IS NOT NULL",
 						 quote_identifier(get_attname(target->oid, target->plan->key.attnum, false)));
-	SPI_connect();
-	plan = SPI_prepare(sql.data, n, types);
-	if (plan == NULL)
-		elog(ERROR, "could not prepare \"%s\": %s", sql.data, SPI_result_code_string(SPI_result));
-	rc = SPI_execute_snapshot(plan, values, NULL, job->since.snapshot, InvalidSnapshot, false, true, 0);
-	if (rc != SPI_OK_DELETE)
-		elog(ERROR, "unexpected result of \"%s\": %s", sql.data, SPI_result_code_string(rc));
-	deleted = SPI_processed;
-	SPI_finish();
+	fc_error_context_push(&callback, fc_replace_delete_context, unconstify(FcTarget *, target));
+	deleted = fc_ddl_change(sql.data, n, types, values, job->since.snapshot);
+	fc_error_context_pop();
 	return deleted;
 }
 

@@ -22,7 +22,6 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -30,6 +29,7 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
+#include "errors/context.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
 #include "partition/partition.h"
@@ -179,17 +179,27 @@ fc_upsert_action(StringInfo sql, const FcTarget *target)
 		appendStringInfoString(sql, "NOTHING");
 }
 
-/*
- * Inserts the rows of the stage, as the caller's command would.  Its text
- * depends on no search_path, which is left to the code of triggers.
- */
+/* Error context callback: of a row of the stage its line is not known */
+static void
+fc_upsert_context(void *arg)
+{
+	const FcTarget *target = arg;
+
+	if (target->source->nfiles == 1)
+		errcontext("%s, a row that was read", fc_target_place(target, 0));
+	else
+		errcontext("fast_copy %s, a row of %u %ss that were read", target->relname,
+				   target->source->nfiles, fc_source_word(target->source));
+}
+
+/* Inserts the rows of the stage, as the caller's command would */
 static uint64
 fc_upsert_execute(const FcTarget *target)
 {
 	List	   *columns = fc_upsert_columns(target);
 	StringInfoData sql;
 	uint64		inserted;
-	int			rc;
+	ErrorContextCallback callback;
 
 	initStringInfo(&sql);
 	/* the table itself may have the name "excluded" */
@@ -198,12 +208,9 @@ fc_upsert_execute(const FcTarget *target)
 	appendStringInfoString(&sql, ") OVERRIDING SYSTEM VALUE");
 	fc_upsert_source(&sql, target, columns);
 	fc_upsert_action(&sql, target);
-	SPI_connect();
-	rc = SPI_execute(sql.data, false, 0);
-	if (rc != SPI_OK_INSERT)
-		elog(ERROR, "unexpected result of \"%s\": %s", sql.data, SPI_result_code_string(rc));
-	inserted = SPI_processed;
-	SPI_finish();
+	fc_error_context_push(&callback, fc_upsert_context, (void *) target);
+	inserted = fc_ddl_change(sql.data, 0, NULL, NULL, InvalidSnapshot);
+	fc_error_context_pop();
 	return inserted;
 }
 

@@ -15,14 +15,19 @@
 #include "catalog/pg_namespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "nodes/params.h"
 #include "storage/bufmgr.h"
+#include "tcop/dest.h"
+#include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "compat/compat.h"
 #include "partition/ddl.h"
 
 int
@@ -75,14 +80,87 @@ fc_ddl_query(const char *sql)
 	return SPI_processed;
 }
 
+void
+fc_ddl_rethrow(const char *sql, MemoryContext mcxt)
+{
+	ErrorData  *edata;
+	char	   *from;
+	char	   *to;
+
+	MemoryContextSwitchTo(mcxt);
+	edata = CopyErrorData();
+	FlushErrorState();
+	from = edata->context ? strstr(edata->context, sql) : NULL;
+	if (from == NULL)
+		ReThrowError(edata);
+	to = from + strcspn(from + strlen(sql), "\n") + strlen(sql);
+	while (from > edata->context && from[-1] != '\n')
+		from--;
+	if (*to == '\n')
+		to++;
+	else if (from > edata->context)
+		from--;
+	memmove(from, to, strlen(to) + 1);
+	if (edata->context[0] == '\0')
+		edata->context = NULL;
+	ReThrowError(edata);
+}
+
 uint64
 fc_ddl_execute(const char *sql, int nargs, const Oid *types, Datum *values, const char *nulls)
 {
-	int			rc = SPI_execute_with_args(sql, nargs, unconstify(Oid *, types), values, nulls, false, 0);
+	MemoryContext mcxt = CurrentMemoryContext;
+	volatile int rc = 0;
 
+	PG_TRY();
+	{
+		rc = SPI_execute_with_args(sql, nargs, unconstify(Oid *, types), values, nulls, false, 0);
+	}
+	PG_CATCH();
+	{
+		fc_ddl_rethrow(sql, mcxt);
+	}
+	PG_END_TRY();
 	if (rc < 0)
 		elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(rc));
 	return SPI_processed;
+}
+
+uint64
+fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values, Snapshot snapshot)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy command",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	ParamListInfo params = makeParamList(nargs);
+	List	   *queries;
+	QueryDesc  *query;
+	uint64		changed;
+
+	for (int i = 0; i < nargs; i++)
+		params->params[i] = (ParamExternData)
+	{
+		values[i], false, PARAM_FLAG_CONST, types[i]
+	};
+	CommandCounterIncrement();
+	PushCopiedSnapshot(snapshot ? snapshot : GetTransactionSnapshot());
+	UpdateActiveSnapshotCommandId();
+	queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, pg_parse_query(sql)), sql, types, nargs, NULL);
+	if (list_length(queries) != 1)
+		elog(ERROR, "a rule makes %d commands of \"%s\"", list_length(queries), sql);
+	query = CreateQueryDesc(pg_plan_query(linitial_node(Query, queries), sql, 0, params), sql, GetActiveSnapshot(),
+							InvalidSnapshot, None_Receiver, params, NULL, 0);
+	ExecutorStart(query, 0);
+	fc_executor_run(query);
+	changed = query->estate->es_processed;
+	ExecutorFinish(query);
+	ExecutorEnd(query);
+	FreeQueryDesc(query);
+	PopActiveSnapshot();
+	CommandCounterIncrement();
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(mcxt);
+	return changed;
 }
 
 char *

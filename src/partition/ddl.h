@@ -12,6 +12,7 @@
 #define FC_DDL_H
 
 #include "catalog/pg_class.h"
+#include "utils/snapshot.h"
 
 /*
  * Pins search_path, by which the text of a command could be misread.  Returns
@@ -33,11 +34,27 @@ extern void fc_ddl_run(const char *sql);
 extern uint64 fc_ddl_query(const char *sql);
 
 /*
+ * Throws the error on that was caught, in this memory context, without the line
+ * of its context that shows our own command
+ */
+extern void fc_ddl_rethrow(const char *sql, MemoryContext mcxt) pg_attribute_noreturn();
+
+/*
  * Runs a command or a query with parameters; returns its number of rows, all of
  * which are in SPI_tuptable.  nulls as SPI has them, or NULL.
  */
 extern uint64 fc_ddl_execute(const char *sql, int nargs, const Oid *types, Datum *values,
 							 const char *nulls);
+
+/*
+ * Runs an INSERT, UPDATE or DELETE of rows of users as the caller's command
+ * would run, without SPI, which shows the text in the context of errors and
+ * notices.  Returns the number of rows.  Its text must depend on no search_path,
+ * which is left to the code of triggers.  With a snapshot it sees of other
+ * transactions what that does, else the latest.
+ */
+extern uint64 fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
+							Snapshot snapshot);
 
 /* Returns that row's only column in the SPI procedure's context, or NULL */
 extern char *fc_ddl_value(void);

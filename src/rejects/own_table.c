@@ -22,6 +22,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/plancache.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
@@ -250,8 +251,19 @@ fc_own_table_prepare(const FcOwnTable *kind, Oid table)
 void
 fc_own_table_insert(SPIPlanPtr plan, Datum *values, const char *nulls)
 {
-	int			rc = SPI_execute_plan(plan, values, nulls, false, 0);
+	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
+	MemoryContext mcxt = CurrentMemoryContext;
+	volatile int rc = 0;
 
+	PG_TRY();
+	{
+		rc = SPI_execute_plan(plan, values, nulls, false, 0);
+	}
+	PG_CATCH();
+	{
+		fc_ddl_rethrow(source->query_string, mcxt);
+	}
+	PG_END_TRY();
 	if (rc < 0)
 		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
 }
