@@ -231,6 +231,26 @@ fc_fill_drop_key(FcJob *job)
 	fc_tables_check(job);
 }
 
+/*
+ * Forgets the old rows of leaves that stay as they are, because no row of the
+ * file has come to them after all
+ */
+static void
+fc_fill_forget_same(FcJob *job)
+{
+	FcCounts   *counts = &job->target.shared->counts;
+	FcLeafRows *leaves = fc_tasks_leaf_rows(job);
+
+	for (int i = 0; i < job->target.ngroups; i++)
+	{
+		if (fc_tasks_has_changed(job, leaves, leaves[i].leaf))
+			continue;
+		pg_atomic_fetch_sub_u64(&counts->existing, leaves[i].old + leaves[i].old_gone);
+		pg_atomic_fetch_sub_u64(&counts->updated, leaves[i].old_gone);
+	}
+	pfree(leaves);
+}
+
 /* Makes the new files, in which tables were written, the tables' own */
 static void
 fc_fill_end_files(FcJob *job)
@@ -298,6 +318,8 @@ fc_fill_run(FcJob *job)
 	fc_fill_end_files(job);
 	target->loaded = pg_atomic_read_u64(&shared->counts.loaded) - fc_shared_rewritten(shared) +
 		(job->sends ? fc_send_job_rows(job) : 0);
+	if (fc_plan_merges(target->plan))
+		fc_fill_forget_same(job);
 	fc_lead_report(job, processes, target->loaded,
 				   pg_atomic_read_u64(fc_way_reads_chunks(target->way) ?
 									  &shared->counts.load_bytes : &shared->counts.read_bytes),

@@ -198,6 +198,12 @@ extern void fc_upsert_begin(FcJob *job);
 extern void fc_upsert_insert(FcJob *job);
 extern void fc_upsert_check_core(const FcTarget *target);
 
+/*
+ * ERROR 0A000, before the load, if a class of errors is to be tolerated that may
+ * come only when the rows of the stage are inserted
+ */
+extern void fc_upsert_check_classes(const FcTarget *target);
+
 /* Deletes the rows, before the load, as the caller's DELETE would */
 extern void fc_replace_delete(FcJob *job);
 

@@ -21,8 +21,12 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
+#include "access/table.h"
 #include "access/xact.h"
+#include "catalog/pg_inherits.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -45,6 +49,92 @@ fc_upsert_check_core(const FcTarget *target)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot load rows into table \"%s\" with on_conflict", target->relname),
 			 errdetail("Rows would be loaded one by one, as COPY does: %s.", target->core_reason)));
+}
+
+static int
+fc_upsert_count(Relation rel, bool checks)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	int			n = 0;
+
+	if (checks)
+		return desc->constr ? desc->constr->num_check : 0;
+	for (int i = 0; i < desc->natts; i++)
+		n += TupleDescAttr(desc, i)->attnotnull;
+	return n;
+}
+
+/*
+ * Has a partition constraints of this kind beside those of the target, which
+ * each has, and the stage?  The locks are not kept: see fc_plan_partitions_fire.
+ */
+static bool
+fc_upsert_parts_constrain(const FcTarget *target, bool checks)
+{
+	List	   *tables = find_all_inheritors(target->oid, AccessShareLock, NULL);
+	int			n = fc_upsert_count(target->rel, checks);
+	bool		more = false;
+
+	foreach_oid(table, tables)
+	{
+		Relation	rel = table_open(table, NoLock);
+
+		CHECK_FOR_INTERRUPTS();
+		more = more || fc_upsert_count(rel, checks) > n;
+		table_close(rel, table == target->oid ? NoLock : AccessShareLock);
+	}
+	return more;
+}
+
+/* May a row violate a CHECK that is updated by one that does not? */
+static bool
+fc_upsert_updates_fail(const FcTarget *target)
+{
+	TupleConstr *constr = RelationGetDescr(target->rel)->constr;
+	Bitmapset  *used = NULL;
+	int			i = -1;
+
+	for (int check = 0; constr && check < constr->num_check; check++)
+		pull_varattnos(stringToNode(constr->check[check].ccbin), 1, &used);
+	while ((i = bms_next_member(used, i)) >= 0)
+		if (!list_member_int(target->planned->columns.attnums, i + FirstLowInvalidHeapAttributeNumber))
+			return true;
+	return false;
+}
+
+/* Why only the INSERT finds errors of a class that is tolerated; or NULL */
+static const char *
+fc_upsert_late_class(const FcTarget *target)
+{
+	uint32		tolerated = target->options->tolerated;
+	bool		updates = target->options->conflict == FC_CONFLICT_UPDATE;
+
+	if ((tolerated & FC_CLASS_NO_PARTITION) && target->plan->partitioned && !target->plan->key.routes)
+		return "it finds the partitions of rows";
+	if ((tolerated & (FC_CLASS_CHECK | FC_CLASS_NOT_NULL)) == 0)
+		return NULL;
+	if (target->planned->staged)
+		return "the table has triggers or foreign keys";
+	if (fc_exchange_constraints_see_table(target->rel))
+		return "a constraint or generated column sees of which table a row is";
+	if (((tolerated & FC_CLASS_CHECK) && fc_upsert_parts_constrain(target, true)) ||
+		((tolerated & FC_CLASS_NOT_NULL) && fc_upsert_parts_constrain(target, false)))
+		return "a partition has constraints of its own";
+	return updates && (tolerated & FC_CLASS_CHECK) && fc_upsert_updates_fail(target) ?
+		"a constraint looks at columns that the file does not have" : NULL;
+}
+
+void
+fc_upsert_check_classes(const FcTarget *target)
+{
+	const char *why = target->options->conflict == FC_CONFLICT_ERROR ? NULL : fc_upsert_late_class(target);
+
+	if (why)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot tolerate violated constraints or missing partitions here"),
+				 errdetail("With on_conflict, they are found by INSERT: %s.", why),
+				 errhint("Use only the classes conversion, missing_columns, extra_columns and encoding.")));
 }
 
 /*

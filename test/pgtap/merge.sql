@@ -4,7 +4,7 @@
 \set name merge
 \ir begin.psql
 CREATE EXTENSION amcheck;
-SELECT plan(1291);
+SELECT plan(1295);
 
 CREATE FUNCTION pg_temp.leaves() RETURNS TABLE (leaf regclass) LANGUAGE sql AS $$
 	SELECT oid FROM pg_class WHERE relkind = 'r' AND oid = to_regclass('got') UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass('got')
@@ -523,6 +523,19 @@ ALTER TABLE forgetful DROP gone;
 SELECT pg_temp.file($$SELECT date '2024-01-01' AS d, 21 AS v$$) \g /dev/null
 SELECT fast_copy('forgetful', current_setting('fc.file'), options => '{"existing_rows": "merge"}') \g /dev/null
 SELECT is((SELECT sum(v) || ' ' || pg_relation_size(reltoastrelid) FROM forgetful, pg_class WHERE relname = 'forgetful_1' GROUP BY reltoastrelid), '231 0', 'a dropped column');
+
+-- Rows of a partition that stays as it is, because all rows of the file for it are left
+-- out, are not updated, even if some are equal to each other
+CREATE TABLE kept (d date, v int CHECK (v > 0)) PARTITION BY RANGE (d);
+CREATE TABLE kept_1 PARTITION OF kept FOR VALUES FROM ('2024-01-01') TO ('2024-01-02');
+INSERT INTO kept SELECT '2024-01-01', 1 + i % 3 FROM generate_series(1, 12) AS i;
+SELECT fast_copy_create_history_table('merge_history') \g /dev/null
+SET LOCAL fast_copy.history = 'merge_history';
+SELECT pg_temp.file($$SELECT * FROM (VALUES (date '2024-01-01', -1), ('2024-01-02', 2)) AS v$$) \g /dev/null
+SELECT is(fast_copy('kept', current_setting('fc.file'), on_error => 'ignore', on_error_classes => '{check}', options => '{"existing_rows": "merge", "dedup_keys": ["d", "v"]}'), 1::bigint, 'one partition stays as it is');
+SELECT is((SELECT count(*) FROM kept_1), 12::bigint, '... with all its rows');
+SELECT matches((SELECT choice FROM fast_copy_report() WHERE phase = 'load' AND choice ~ 'that were there'), 'with 0 rows that were there; 0 others updated', '... none of which is updated');
+SELECT is((SELECT updated FROM merge_history), 0::bigint, '... in the history, too');
 
 SELECT * FROM finish();
 ROLLBACK;

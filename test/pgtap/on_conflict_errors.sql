@@ -53,6 +53,49 @@ CREATE TRIGGER one BEFORE INSERT ON ones FOR EACH ROW EXECUTE FUNCTION pg_temp.o
 SELECT pg_temp.check_error('twice', $$VALUES ('2024-01-01', 1, 'a'), ('2024-01-01', 2, 'b')$$, '21000|ON CONFLICT DO UPDATE command cannot affect row a second time|Ensure that no rows proposed for insertion within the same command have duplicate constrained values.', 'ones');
 SELECT is(fast_copy('ones', :'file', options => '{"on_conflict": "nothing"}'), 1::bigint, 'nothing');
 
+-- Classes of errors that only the INSERT would find are refused before the load, and not
+-- ended by the first row
+CREATE TABLE tolerant (at date, id int CHECK (id < 100), v text NOT NULL, w int DEFAULT 5, PRIMARY KEY (at, id));
+CREATE TABLE tolerant_days (LIKE tolerant INCLUDING ALL) PARTITION BY RANGE (at);
+CREATE TABLE tolerant_day PARTITION OF tolerant_days FOR VALUES FROM ('2024-01-01') TO ('2024-01-02');
+CREATE TABLE tolerant_list (LIKE tolerant INCLUDING ALL) PARTITION BY LIST (at);
+CREATE TABLE tolerant_list_1 PARTITION OF tolerant_list FOR VALUES IN ('2024-01-01');
+SELECT pg_temp.file($$VALUES ('2024-01-01', 1, 'a'), ('2024-01-01', 100, 'b'), ('2024-01-01', 2, NULL)$$) \g /dev/null
+CREATE FUNCTION pg_temp.tolerates(tab text, class text, action text DEFAULT 'update') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	n bigint;
+	said text[];
+BEGIN
+	said := pg_temp.failure(format('SELECT fast_copy(%L, %L, columns => ''{at,id,v}'', where_clause => %L, on_error => ''ignore'', on_error_classes => %L, options => ''{"on_conflict": "%s"}'')', tab, current_setting('fc.file'),
+		CASE class WHEN 'check' THEN 'v IS NOT NULL' WHEN 'not_null' THEN 'id < 100' ELSE 'v IS NOT NULL AND id < 100' END, ARRAY[class], action));
+	IF said IS NULL THEN
+		EXECUTE format('SELECT count(*) FROM %I', tab) INTO n;
+		EXECUTE format('DELETE FROM %I', tab);
+		RETURN n;
+	END IF;
+	RETURN concat_ws(' ', said[1], substring(said[3] FROM ': (.*)'));
+END
+$$;
+SELECT is(pg_temp.tolerates(tab, class, action), '1', format('%s of %s, %s', class, tab, action))
+FROM unnest('{tolerant,tolerant_days,tolerant_list}'::text[]) AS tab, unnest('{check,not_null}'::text[]) AS class, unnest('{update,nothing}'::text[]) AS action;
+SELECT is(pg_temp.tolerates('tolerant_list', 'no_partition'), '0A000 it finds the partitions of rows.', 'no_partition, by list');
+SELECT is(pg_temp.tolerates('tolerant_days', 'no_partition'), '1', 'no_partition, by range');
+SAVEPOINT with_trigger;
+CREATE TRIGGER one BEFORE INSERT ON tolerant FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
+CREATE TRIGGER one BEFORE UPDATE ON tolerant_days FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
+SELECT is(pg_temp.tolerates('tolerant', class), '0A000 the table has triggers or foreign keys.', class || ' with a trigger') FROM unnest('{check,not_null}'::text[]) AS class;
+SELECT is(pg_temp.tolerates('tolerant_days', 'check'), '1', 'a trigger for UPDATE alone');
+ROLLBACK TO with_trigger;
+ALTER TABLE tolerant_day ADD CHECK (w < 9), ALTER w SET NOT NULL;
+SELECT is(pg_temp.tolerates('tolerant_days', class), '0A000 a partition has constraints of its own.', class || ' of a partition') FROM unnest('{check,not_null}'::text[]) AS class;
+ROLLBACK TO with_trigger;
+ALTER TABLE tolerant ADD CHECK (id + w < 200);
+SELECT is(pg_temp.tolerates('tolerant', 'check'), '0A000 a constraint looks at columns that the file does not have.', 'a CHECK of a column that stays');
+SELECT is(pg_temp.tolerates('tolerant', 'check', 'nothing'), '1', '... and no update');
+ALTER TABLE tolerant ADD CHECK (tableoid > 0);
+SELECT is(pg_temp.tolerates('tolerant', 'check', 'nothing'), '0A000 a constraint or generated column sees of which table a row is.', 'a CHECK of the table');
+ROLLBACK TO with_trigger;
+
 -- In a savepoint, and after it is taken back
 SELECT pg_temp.file() \g /dev/null
 CREATE TABLE got (at date, id int, v text, PRIMARY KEY (at, id)) PARTITION BY RANGE (at);
