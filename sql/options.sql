@@ -177,7 +177,7 @@ COPY opt FROM '/nowhere' (fast_copy, null 'a', null_string 'a');
 -- settings
 SET fast_copy.workers = 257;
 SET fast_copy.workers = -2;
-SELECT fc.state($$SET fast_copy.memory = '1023kB'$$);
+SELECT fc.state($$SET fast_copy.memory = -2$$);
 SET fast_copy.io_method = 'splice';
 SET fast_copy.spill = 'all';
 SET fast_copy.io_depth = 0;

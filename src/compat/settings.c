@@ -18,12 +18,17 @@
 #include "compat/compat.h"
 #include "compat/settings.h"
 
+/* fast_copy.memory: by default in all, and for each worker; at least */
+#define FC_MEMORY_KB		((Size) 256 * 1024)
+#define FC_MEMORY_KB_EACH	((Size) 16 * 1024)
+#define FC_MEMORY_KB_LEAST	1024
+
 bool		fc_accelerate_copy = false;
 int			fc_accelerate_min_kb = 8192;
 int			fc_log_min_duration = -1;
 int			fc_progress_width = 80;
 int			fc_workers = -1;
-int			fc_memory_kb = 262144;
+static int	fc_memory_kb = -1;
 int			fc_io_method = FC_IO_AUTO;
 int			fc_io_depth = 64;
 int			fc_spill_kind = FC_SPILL_AUTO;
@@ -102,8 +107,8 @@ static const struct
 	&fc_max_replica_lag_kb, 0, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB},
 	{"fast_copy.memory",
 		"Memory that all processes of a load may use together for sorting and reading.",
-		"The limit holds for files of any size. With more memory, rows are spilled in larger blocks, and fewer cells must be cut and spilled again. Indexes are built with maintenance_work_mem, within this limit.",
-	&fc_memory_kb, 1024, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB},
+		"-1 means 256 MB, or 16 MB for each worker if that is more. Less than 1 MB counts as 1 MB. The limit holds for files of any size. With more memory, rows are spilled in larger blocks, and fewer cells must be cut and spilled again. Indexes are built with maintenance_work_mem, within this limit.",
+	&fc_memory_kb, -1, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB},
 	{"fast_copy.progress_width",
 		"Width of the terminal that shows progress.",
 		"A bar fills what the figures leave of each line. 0 means no bar.",
@@ -154,6 +159,16 @@ fc_settings_check_guards(void)
 		fc_settings_check_guard("fast_copy.ignore_retention");
 	if (fc_ignore_premake)
 		fc_settings_check_guard("fast_copy.ignore_premake");
+}
+
+/* As autovacuum_work_mem, which has a default of its own and the same least */
+Size
+fc_settings_memory(int nworkers)
+{
+	Size		kb = fc_memory_kb < 0 ? Max(FC_MEMORY_KB, (Size) nworkers * FC_MEMORY_KB_EACH) :
+		Max(fc_memory_kb, FC_MEMORY_KB_LEAST);
+
+	return kb * 1024;
 }
 
 void

@@ -38,7 +38,6 @@ enum
 extern bool fc_accelerate_copy;
 extern int	fc_accelerate_min_kb;
 extern int	fc_workers;
-extern int	fc_memory_kb;
 extern int	fc_io_method;
 extern int	fc_io_depth;
 extern int	fc_chunk_size;
@@ -55,6 +54,11 @@ extern int	fc_log_min_duration;
 extern int	fc_progress_width;
 extern int	fc_max_rate_kb;
 extern int	fc_max_replica_lag_kb;
+
+/*
+ * Bytes that a load with so many workers may use, all its processes together
+ */
+extern Size fc_settings_memory(int nworkers);
 
 /* Defines them; called when the library is loaded */
 extern void fc_settings_define(void);

@@ -143,7 +143,7 @@ fc_intake_share(FcIntake *intake, const FcSource *source, uint32 npacked, int pr
 	pg_atomic_init_u64(&area->taken, 0);
 	pg_atomic_init_u32(&area->done, 0);
 	pg_atomic_init_u32(&area->processes, 0);
-	fc_budget_init(&area->budget, (uint64) fc_memory_kb * 1024);
+	fc_budget_init(&area->budget, fc_settings_memory(processes));
 	/* tranche ids run out if each session takes one, so that we use core's */
 	LWLockInitialize(&area->lock, LWTRANCHE_PARALLEL_APPEND);
 	area->faulty = PG_UINT32_MAX;

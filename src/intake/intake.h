@@ -133,7 +133,7 @@ extern void fc_receive_check_whole(const FcIntake *intake);
 extern bool fc_receive_is_packed(const FcIncoming *incoming);
 
 /* Returns the bytes of a ring for so many workers and chunks of this size */
-extern Size fc_receive_ring_size(int nworkers, uint64 chunk_size, Size memory);
+extern Size fc_receive_ring_size(int nworkers, uint64 chunk_size);
 
 /* Makes a ring of the memory, FcRing and size bytes after it */
 extern void fc_receive_init_ring(FcRing *ring, Size size);

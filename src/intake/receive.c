@@ -64,11 +64,11 @@ struct FcIncoming
 };
 
 Size
-fc_receive_ring_size(int nworkers, uint64 chunk_size, Size memory)
+fc_receive_ring_size(int nworkers, uint64 chunk_size)
 {
 	Size		size = Max(FC_RING_LEAST, (Size) nworkers * FC_RING_CHUNKS * chunk_size);
 
-	return Min(size, Max(memory / 4, FC_RING_LEAST));
+	return Min(size, Max(fc_settings_memory(0) / 4, FC_RING_LEAST));
 }
 
 void

@@ -302,7 +302,7 @@ fc_fill_run(FcJob *job)
 		fc_send_start(job);
 	fc_number_reserve(&target->ctx, target->found);
 	if (fc_way_sorts_alone(target))
-		work.memory = (Size) fc_memory_kb * 1024;
+		work.memory = fc_settings_memory(target->nworkers);
 	processes = fc_lead_run(job, FC_PHASE_LOAD, units, &work);
 	if (job->sends)
 		fc_send_stop(job);

@@ -177,7 +177,7 @@ fc_layout_job(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
 	const FcUnpackArea *area = fc_layout_area(job);
-	Size		memory = area ? area->budget.most - area->budget.size : (Size) fc_memory_kb * 1024;
+	Size		memory = area ? area->budget.most - area->budget.size : fc_settings_memory(target->nworkers);
 
 	shared->target = target->oid;
 	shared->dialect = target->dialect;
@@ -409,7 +409,7 @@ fc_layout_foresee(const FcOptions *options, uint64 size, int nworkers)
 	uint64		chunk_size = fc_layout_chunk_bytes(received, size, FC_WAY_TURNS, nworkers);
 	Size		nchunks = received ? FC_MOST_ROOM : size / chunk_size + 1;
 	Size		ring_size = received ?
-		fc_receive_ring_size(nworkers, chunk_size, (Size) fc_memory_kb * 1024) : 0;
+		fc_receive_ring_size(nworkers, chunk_size) : 0;
 
 	return FC_LAYOUT_REST + nchunks * (sizeof(FcChunk) + sizeof(FcChunkStart)) + ring_size;
 }
@@ -469,7 +469,7 @@ fc_layout_make(FcJob *job)
 	layout.source.nextents = fc_layout_count_extents(job);
 	total = fc_layout_tail(job, &layout, tail);
 	ring_size = layout.at[FC_TAIL_RING] == 0 ? 0 :
-		fc_receive_ring_size(target->nworkers, chunk_size, (Size) fc_memory_kb * 1024);
+		fc_receive_ring_size(target->nworkers, chunk_size);
 	job->segment = fc_layout_create(&target->opened, total + ring_size);
 	target->shared = dsm_segment_address(job->segment);
 	memset(target->shared, 0, total);

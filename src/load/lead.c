@@ -169,7 +169,7 @@ fc_lead_unpack(FcJob *job)
 {
 	int			nworkers = fc_intake_begin_unpack(&job->intake);
 	dsm_segment *segment = fc_layout_early(job->target.oid, job->intake.unpacked);
-	FcWork		work = {.memory = (Size) fc_memory_kb * 1024};
+	FcWork		work = {.memory = fc_settings_memory(nworkers)};
 	FcContext	ctx;
 
 	fc_worker_context_begin(&ctx, dsm_segment_address(segment), 0, false);

@@ -59,12 +59,14 @@
 
 /*
  * Cells: bytes of one, with what its sort takes; rows that are worth another
- * one, and cells for each worker; bounds in all, at most
+ * one, and cells for each worker; bounds in all, at most; memory that a process
+ * must have for each one, to write blocks of many rows
  */
 #define FC_SAMPLE_CELL		((Size) 8 * 1024 * 1024)
 #define FC_SAMPLE_CELL_ROWS	16384
 #define FC_SAMPLE_SHARE		4
 #define FC_SAMPLE_BOUNDS	4096
+#define FC_SAMPLE_BLOCK		4096
 
 /*
  * Rows are spilled if reading by offsets takes more than so many times the
@@ -367,6 +369,20 @@ fc_sample_spilled(const FcContext *ctx, uint64 records)
 }
 
 /*
+ * How many cells large partitions may be cut into, at most: each process writes
+ * a block of each, and knows of the blocks of all others.  A cell that is too
+ * large for the memory then is cut where it is read.
+ */
+static uint64
+fc_sample_cells_most(const FcShared *shared, int nworkers)
+{
+	Size		memory = shared->memory;
+	Size		known = fc_spills_size(Max(nworkers, 1));
+
+	return Max(Min(FC_SAMPLE_BOUNDS / 2, Min(memory / FC_SAMPLE_BLOCK, memory / 8 / known)), 1);
+}
+
+/*
  * The rows that a cell should have: as many as are sorted in the processor's
  * cache, and in the memory; fewer, if workers would have nothing to do
  */
@@ -380,8 +396,9 @@ fc_sample_cell_rows(const FcKeySample *sample, const FcShared *shared, uint64 re
 
 	if (nworkers > 1)
 		most = Min(most, records / (FC_SAMPLE_SHARE * nworkers));
-	most = Max(most, FC_SAMPLE_CELL_ROWS);
-	return Max(most, records / (FC_SAMPLE_BOUNDS / 2));
+	/* half of the memory, as no piece is of the size that was planned */
+	most = Max(most, Min(FC_SAMPLE_CELL_ROWS, memory * 4 / each));
+	return Max(most, records / fc_sample_cells_most(shared, nworkers));
 }
 
 /*

@@ -213,7 +213,7 @@ fc_sample_head(FcSniffSampling *sampling, uint32 file, FcInput *input, FcCodecKi
 	head.most = FC_SAMPLE_HEAD / n;
 	head.slices = FC_SAMPLE_SLICES / n;
 	pg_atomic_init_u64(&read, 0);
-	fc_budget_init(&budget, (uint64) fc_memory_kb * 1024);
+	fc_budget_init(&budget, fc_settings_memory(0));
 	fc_unpack_begin(&unpacker, NULL, 0, &budget, &read);
 	unpacker.put = fc_sample_put;
 	unpacker.put_arg = &head;

@@ -234,6 +234,9 @@ extern FcSpillKept *fc_spill_keep(FcSpill *spill, bool in_file);
 typedef struct FcSpills FcSpills;
 
 extern FcSpills *fc_spills_open(FcShared *shared, const FcSpillKept *kept);
+
+/* Bytes that it takes to know of a cell that so many processes have written */
+extern Size fc_spills_size(int nprocesses);
 extern void fc_spills_close(FcSpills *spills);
 
 /*

@@ -37,10 +37,18 @@
 #define FC_CELL_PLACE	((((uint64) 1 << FC_CELL_BITS) - 1) & ~FC_CELL_ROW)
 #define FC_CELL_PAGE	((Size) 2 * 1024 * 1024)	/* of a large page */
 
-/* What one process has of a cell */
+/*
+ * What one process has of a cell.  Each process that reads has those of all that
+ * have written: so it is small.
+ */
 typedef struct FcCellRef
 {
-	FcCell cell;
+	FcBound		lo;				/* as in FcCell */
+	uint64		rows;
+	uint64		size;
+	uint64		last;
+	uint32		last_size;
+	bool		null;
 	File		file;
 	const char *block;			/* in memory; NULL: none */
 } FcCellRef;
@@ -112,6 +120,15 @@ fc_cells_read(File file, uint64 place, char *buf, Size size)
 	}
 }
 
+static FcCellRef
+fc_cell_ref(const FcCell *cell, File file, const char *block)
+{
+	return (FcCellRef)
+	{
+		cell->lo, cell->part.rows, cell->size, cell->last, cell->last_size, cell->part.null, file, block
+	};
+}
+
 static void
 fc_spills_add_ref(FcSpills *spills, int *allocated, const FcCell *cell, File file,
 				  const char *block)
@@ -121,17 +138,53 @@ fc_spills_add_ref(FcSpills *spills, int *allocated, const FcCell *cell, File fil
 		*allocated *= 2;
 		spills->refs = repalloc_huge(spills->refs, sizeof(FcCellRef) * *allocated);
 	}
-	spills->refs[spills->nrefs++] = (FcCellRef)
+	spills->refs[spills->nrefs++] = fc_cell_ref(cell, file, block);
+}
+
+static int
+fc_cell_cmp(const FcCell *a, const FcCell *b)
+{
+	if (a->part.null != b->part.null)
+		return a->part.null ? 1 : -1;
+	return fc_spill_bound_cmp(&a->lo, &b->lo);
+}
+
+/* Adds the cells of one process, which are in key order, to those of the others */
+static void
+fc_spills_add_cells(FcSpills *spills, const FcCell *cells, uint64 n)
+{
+	FcCell	   *all = MemoryContextAllocHuge(CurrentMemoryContext,
+											 sizeof(FcCell) * (spills->ncells + n + 1));
+	int			nall = 0;
+	int			old = 0;
+	uint64		i = 0;
+
+	while (old < spills->ncells || i < n)
 	{
-		*cell, file, block
-	};
+		int			order = i == n ? -1 : old == spills->ncells ? 1 :
+			fc_cell_cmp(&spills->cells[old], &cells[i]);
+
+		all[nall] = order > 0 ? cells[i] : spills->cells[old];
+		if (order == 0)
+		{
+			fc_spill_part_add(&all[nall].part, &cells[i].part);
+			all[nall].size += cells[i].size;
+		}
+		nall++;
+		old += order <= 0;
+		i += order >= 0;
+	}
+	pfree(spills->cells);
+	spills->cells = all;
+	spills->ncells = nall;
 }
 
 static void
 fc_spills_open_process(FcSpills *spills, int process, int *allocated)
 {
 	char		name[MAXPGPATH];
-	BufFile    *cells;
+	BufFile    *file_of_cells;
+	FcCell	   *cells;
 	uint64		ncells;
 	File		file;
 
@@ -143,55 +196,63 @@ fc_spills_open_process(FcSpills *spills, int process, int *allocated)
 				 errmsg("could not open temporary file \"%s\": %m", name)));
 	spills->files[spills->nfiles++] = file;
 	snprintf(name, sizeof(name), "cells.%d", process);
-	cells = BufFileOpenFileSet(&spills->shared->fileset.fs, name, O_RDONLY, false);
-	fc_buffile_read(cells, &ncells, sizeof(ncells));
+	file_of_cells = BufFileOpenFileSet(&spills->shared->fileset.fs, name, O_RDONLY, false);
+	fc_buffile_read(file_of_cells, &ncells, sizeof(ncells));
+	cells = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcCell) * (ncells + 1));
+	fc_buffile_read(file_of_cells, cells, sizeof(FcCell) * ncells);
 	for (uint64 i = 0; i < ncells; i++)
-	{
-		FcCell cell;
-
-		fc_buffile_read(cells, &cell, sizeof(cell));
-		fc_spills_add_ref(spills, allocated, &cell, file, NULL);
-	}
-	BufFileClose(cells);
+		fc_spills_add_ref(spills, allocated, &cells[i], file, NULL);
+	fc_spills_add_cells(spills, cells, ncells);
+	pfree(cells);
+	BufFileClose(file_of_cells);
 }
 
-static int
-fc_cell_cmp(const FcCell *a, const FcCell *b)
+static void
+fc_spills_open_kept(FcSpills *spills, const FcSpillKept *kept, int *allocated)
 {
-	if (a->part.null != b->part.null)
-		return a->part.null ? 1 : -1;
-	return fc_spill_bound_cmp(&a->lo, &b->lo);
+	FcCell	   *cells = MemoryContextAllocHuge(CurrentMemoryContext,
+											   sizeof(FcCell) * (kept->ncells + 1));
+
+	for (int i = 0; i < kept->ncells; i++)
+	{
+		cells[i] = kept->cells[i]->cell;
+		fc_spills_add_ref(spills, allocated, &cells[i], 0, kept->cells[i]->block);
+	}
+	fc_spills_add_cells(spills, cells, kept->ncells);
+	pfree(cells);
 }
 
 static int
 fc_ref_cmp(const void *a, const void *b)
 {
-	return fc_cell_cmp(&((const FcCellRef *) a)->cell, &((const FcCellRef *) b)->cell);
+	const FcCellRef *ra = a;
+	const FcCellRef *rb = b;
+
+	if (ra->null != rb->null)
+		return ra->null ? 1 : -1;
+	return fc_spill_bound_cmp(&ra->lo, &rb->lo);
 }
 
+/* Finds the refs of each cell */
 static void
-fc_spills_add_up(FcSpills *spills)
+fc_spills_order_refs(FcSpills *spills)
 {
-	qsort(spills->refs, spills->nrefs, sizeof(FcCellRef), fc_ref_cmp);
-	spills->cells = MemoryContextAllocHuge(CurrentMemoryContext,
-										   sizeof(FcCell) * (spills->nrefs + 1));
-	spills->first = MemoryContextAllocHuge(CurrentMemoryContext,
-										   sizeof(int) * (spills->nrefs + 1));
-	for (int i = 0; i < spills->nrefs; i++)
-	{
-		const FcCell *cell = &spills->refs[i].cell;
-		FcCell *last = &spills->cells[spills->ncells - 1];
+	int			n = 0;
 
-		if (i > 0 && fc_cell_cmp(last, cell) == 0)
-		{
-			fc_spill_part_add(&last->part, &cell->part);
-			last->size += cell->size;
-			continue;
-		}
-		spills->first[spills->ncells] = i;
-		spills->cells[spills->ncells++] = *cell;
-	}
-	spills->first[spills->ncells] = spills->nrefs;
+	qsort(spills->refs, spills->nrefs, sizeof(FcCellRef), fc_ref_cmp);
+	spills->first = MemoryContextAllocHuge(CurrentMemoryContext,
+										   sizeof(int) * (spills->ncells + 1));
+	for (int i = 0; i < spills->nrefs; i++)
+		if (i == 0 || fc_ref_cmp(&spills->refs[i - 1], &spills->refs[i]) != 0)
+			spills->first[n++] = i;
+	Assert(n == spills->ncells);
+	spills->first[n] = spills->nrefs;
+}
+
+Size
+fc_spills_size(int nprocesses)
+{
+	return sizeof(FcCell) + sizeof(int) + sizeof(FcCellRef) * nprocesses;
 }
 
 FcSpills *
@@ -203,11 +264,12 @@ fc_spills_open(FcShared *shared, const FcSpillKept *kept)
 	spills->shared = shared;
 	spills->files = palloc(sizeof(File) * Max(shared->nscanners, 1));
 	spills->refs = palloc(sizeof(FcCellRef) * allocated);
-	for (int i = 0; kept && i < kept->ncells; i++)
-		fc_spills_add_ref(spills, &allocated, &kept->cells[i]->cell, 0, kept->cells[i]->block);
+	spills->cells = palloc(sizeof(FcCell));
+	if (kept)
+		fc_spills_open_kept(spills, kept, &allocated);
 	for (int i = 0; !kept && i < shared->nscanners; i++)
 		fc_spills_open_process(spills, i, &allocated);
-	fc_spills_add_up(spills);
+	fc_spills_order_refs(spills);
 	return spills;
 }
 
@@ -426,14 +488,14 @@ fc_cells_each(FcCellReader *reader, const FcCellRef *refs, int nrefs, char *to, 
 {
 	for (int i = 0; i < nrefs; i++)
 	{
-		uint64		place = refs[i].cell.last;
-		uint32		size = refs[i].cell.last_size;
+		uint64		place = refs[i].last;
+		uint32		size = refs[i].last_size;
 		char	   *block = (char *) refs[i].block;
 
 		if (block && to)
 		{
-			block = memcpy(to, block, refs[i].cell.size);
-			to += refs[i].cell.size;
+			block = memcpy(to, block, refs[i].size);
+			to += refs[i].size;
 		}
 		if (block)
 			fc_cells_walk(reader, block, each, arg);
@@ -614,8 +676,8 @@ fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
 
 	for (int i = 0; i < nrefs; i++)
 	{
-		size += refs[i].cell.size;
-		rows += refs[i].cell.part.rows;
+		size += refs[i].size;
+		rows += refs[i].rows;
 	}
 	need = size + rows * 2 * sizeof(FcItem);
 	if (need > reader->memory && rows > 1)
@@ -643,15 +705,14 @@ fc_cells_advance(FcCellReader *reader)
 	while (reader->cuts != NIL)
 	{
 		FcCellCut  *cut = linitial(reader->cuts);
-		FcCellRef	ref = {.block = NULL};
+		FcCellRef	ref;
 
 		if (cut->next == cut->kept->ncells)
 		{
 			fc_cells_end_cut(reader);
 			continue;
 		}
-		ref.cell = cut->kept->cells[cut->next++]->cell;
-		ref.file = cut->kept->file;
+		ref = fc_cell_ref(&cut->kept->cells[cut->next++]->cell, cut->kept->file, NULL);
 		fc_cells_take(reader, &ref, 1);
 		if (reader->next < reader->n)
 			return true;

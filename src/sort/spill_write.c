@@ -34,8 +34,10 @@
 #include "sort/spill.h"
 
 #define FC_SPILL_LEAST	((Size) 48 * 1024)	/* memory, at least */
-#define FC_SPILL_FIRST	((Size) 1024)	/* a new block, at least and at most */
-#define FC_SPILL_BEGIN	((Size) 8 * 1024)
+#define FC_SPILL_FIRST	((Size) 256)	/* a new block, at least and at most */
+#define FC_SPILL_BEGIN	((Size) 8 * 1024)	/* larger ones are given back to
+												 * the kernel */
+#define FC_SPILL_CELLS	256		/* cells that there is room for, at least */
 #define FC_SPILL_BLOCK	((Size) 64 * 1024)	/* a block, at most */
 #define FC_SPILL_WRITE	((Size) 256 * 1024) /* small blocks are written so many
 											 * bytes at a time */
@@ -67,6 +69,7 @@ struct FcSpill
 	const FcBound *bounds;
 	int			nbounds;
 	MemoryContext mcxt;
+	MemoryContext blocks;
 	Size		head;			/* bytes of a head that is not of a row */
 	bool		bare;			/* rows without NULLs have no header */
 
@@ -85,7 +88,8 @@ struct FcSpill
 
 	/* memory of blocks */
 	Size		most;			/* in all */
-	Size		held;
+	Size		held;			/* with small blocks that have become larger:
+								 * their memory is of use to such alone */
 	Size		first;			/* bytes of a new block; each grows by powers
 								 * of two */
 	Size		largest;		/* a block, unless one row needs more */
@@ -128,6 +132,20 @@ fc_spill_open_bounds(FcContext *ctx)
 	BufFileClose(file);
 }
 
+/*
+ * Chooses how large new blocks are: all cells that are known, if they get one,
+ * take no more than half of the memory.  Otherwise blocks are written when they
+ * have a row or two.
+ */
+static void
+fc_spill_set_first(FcSpill *spill)
+{
+	Size		ncells = Max(Max(spill->nbounds, spill->ncells), FC_SPILL_CELLS);
+	Size		first = pg_prevpower2_64(Max(spill->most / (2 * ncells), FC_SPILL_FIRST));
+
+	spill->first = Min(first, FC_SPILL_BEGIN);
+}
+
 FcSpill *
 fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
 			   const FcBound *bounds, int nbounds, Size memory)
@@ -145,9 +163,10 @@ fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
 	spill->bare = fc_spill_bare(shared);
 	spill->out_size = Min(memory / 8, FC_SPILL_WRITE);
 	spill->most = memory - spill->out_size;
-	spill->first = pg_prevpower2_64(memory / 512);
-	spill->first = Max(Min(spill->first, FC_SPILL_BEGIN), FC_SPILL_FIRST);
+	fc_spill_set_first(spill);
 	spill->largest = Max(Min(memory / 32, FC_SPILL_BLOCK), spill->first);
+	spill->blocks = AllocSetContextCreate(spill->mcxt, "fast_copy spill", 0, FC_SPILL_BEGIN,
+										  FC_SPILL_BLOCK);
 	spill->allocated = 64;
 	spill->least = PG_INT64_MAX;
 	spill->greatest = PG_INT64_MIN;
@@ -246,19 +265,18 @@ fc_spill_write_all(FcSpill *spill)
 		if (open == NULL)
 			continue;
 		fc_spill_write_block(spill, open);
-		if (open->block)
-			pfree(open->block);
-		spill->held -= open->room;
 		open->block = NULL;
 		open->room = 0;
 	}
+	MemoryContextReset(spill->blocks);
+	spill->held = 0;
 }
 
 /* Makes the cell's block larger, with what is in it */
 static void
 fc_spill_grow_block(FcSpill *spill, FcOpenCell *open, Size room)
 {
-	char	   *block = MemoryContextAllocExtended(spill->mcxt, room,
+	char	   *block = MemoryContextAllocExtended(spill->blocks, room,
 												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
 	if (open->block)
@@ -266,7 +284,7 @@ fc_spill_grow_block(FcSpill *spill, FcOpenCell *open, Size room)
 		memcpy(block, open->block, open->used);
 		pfree(open->block);
 	}
-	spill->held += room - open->room;
+	spill->held += room - (open->room > FC_SPILL_BEGIN ? open->room : 0);
 	open->block = block;
 	open->room = room;
 }
@@ -363,6 +381,7 @@ fc_spill_add_cell(FcSpill *spill, int at)
 	memmove(&spill->cells[at + 1], &spill->cells[at], sizeof(FcOpenCell *) * (spill->ncells - at));
 	spill->ncells++;
 	spill->cells[at] = open;
+	fc_spill_set_first(spill);
 	return open;
 }
 

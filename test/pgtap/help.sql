@@ -107,7 +107,7 @@ SELECT matches(help_on(upper(name)), format(E'^argument %s\n  Type:      %s\n%s(
 		CASE n WHEN 1 THEN 'events' WHEN 2 THEN 'ARRAY' WHEN 3 THEN 'at' ELSE name END), name)
 FROM argument;
 SELECT is(help_on('null'), help_on('null_string'), 'by the name that COPY has for it');
-SELECT matches(help_on('memory'), E'^setting fast_copy.memory\n  Type:      integer\n  Default:   256MB\n  Values:    1MB to [0-9]+kB\n  Set by:    anybody\n\n  Memory that all', 'a setting');
+SELECT matches(help_on('memory'), E'^setting fast_copy.memory\n  Type:      integer\n  Default:   -1\n  Values:    -1 to [0-9]+kB\n  Set by:    anybody\n\n  Memory that all', 'a setting');
 SELECT is(help_on(upper(name)), help_on(name), name) FROM pg_settings WHERE name LIKE 'fast\_copy.%';
 SELECT matches(help_on(name), '^setting ' || name || E'\n.*\n\n  ' || split_part(short_desc, ' ', 1), 'which is described')
 FROM pg_settings WHERE name LIKE 'fast\_copy.%';
@@ -158,7 +158,7 @@ SET LOCAL search_path = public;
 SELECT is(there.text, here.text, 'the same to a role without privileges, and in any search_path') FROM helps AS here, helps AS there WHERE here.at = 'here' AND there.at = 'there';
 SELECT set_config(name, 'on', true) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 SELECT is(count(*), (SELECT count(*) FROM argument) + 21, 'in a parallel worker') FROM fast_copy_help();
-SELECT matches(string_agg(line, ''), '256MB', 'with settings') FROM fast_copy_help('memory') AS line;
+SELECT matches(string_agg(line, ''), '256 MB', 'with settings') FROM fast_copy_help('memory') AS line;
 SELECT set_config(name, 'off', true) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 
 -- hints name the argument to change

@@ -16,14 +16,14 @@ $node->safe_psql('postgres', 'CREATE DATABASE other; CREATE DATABASE preloaded; 
 is(shown('other', "CREATE EXTENSION fast_copy; $known"), 't', 'the session that creates the extension knows its settings');
 is(shown('other', $known), 'f', 'another one does not');
 like(shown('other', 'SHOW fast_copy.memory'), qr/unrecognized configuration parameter "fast_copy.memory"/, 'nor can it show them');
-is(shown('other', "LOAD 'fast_copy'; SHOW fast_copy.memory"), '256MB', '... before the library is loaded');
-is(shown('other', "SET ROLE somebody; SELECT count(*) > 0 FROM fast_copy_help(); $known; SHOW fast_copy.memory"), "t\nt\n256MB",
+is(shown('other', "LOAD 'fast_copy'; SHOW fast_copy.memory"), '-1', '... before the library is loaded');
+is(shown('other', "SET ROLE somebody; SELECT count(*) > 0 FROM fast_copy_help(); $known; SHOW fast_copy.memory"), "t\nt\n-1",
 	'by any function, of any role');
 
 is(shown('other', "SET fast_copy.memory = '1GB'; SELECT count(*) > 0 FROM fast_copy_help(); SHOW fast_copy.memory"), "t\n1GB",
 	'what was set before then counts');
 like(shown('other', "SET fast_copy.memory = 'much'; SELECT count(*) > 0 FROM fast_copy_help(); SHOW fast_copy.memory"),
-	qr/WARNING:  invalid value for parameter "fast_copy.memory": "much".*^t\n256MB/ms, 'if it is valid');
+	qr/WARNING:  invalid value for parameter "fast_copy.memory": "much".*^t\n-1/ms, 'if it is valid');
 like(shown('other', "SET fast_copy.memroy = '1GB'; SELECT count(*) > 0 FROM fast_copy_help()"),
 	qr/WARNING:  invalid configuration parameter name "fast_copy.memroy"/, 'if there is such a setting');
 

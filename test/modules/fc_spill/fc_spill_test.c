@@ -46,6 +46,7 @@ typedef struct Test
 	FcSpillKept *kept;			/* NULL: in files */
 	int			ncells;
 	bool		cut;			/* a cell was too large, and spilled again */
+	int			rows_a_read;	/* at least */
 	char	   *wrong;
 } Test;
 
@@ -232,6 +233,17 @@ spill_entry(const Test *test, FcSpill *spill, FcSpillRows *rows, bool *nulls, in
 	rows->rows[(*n)++] = row_bytes(entry);
 }
 
+/* The blocks are what is in a child */
+static void
+check_memory(Test *test, MemoryContext mcxt, Size memory)
+{
+	Size		blocks = MemoryContextMemAllocated(mcxt, true) - MemoryContextMemAllocated(mcxt, false);
+
+	/* what is ahead of chunks, and a block of the context that is not full */
+	if (blocks > Max(memory, 64 * 1024) * 9 / 8 + 128 * 1024)
+		test->wrong = psprintf("%zu bytes in blocks", blocks);
+}
+
 static void
 spill_entries(Test *test, int nprocesses, Size memory)
 {
@@ -242,15 +254,19 @@ spill_entries(Test *test, int nprocesses, Size memory)
 
 	for (int process = 0; process < nprocesses; process++)
 	{
+		MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "spill", ALLOCSET_DEFAULT_SIZES);
+		MemoryContext old = MemoryContextSwitchTo(mcxt);
 		FcSpill    *spill = fc_spill_begin(test->shared, psprintf("spill.%d", process), &route,
 										   test->bounds, test->nbounds, memory);
 		int			n = 0;
 
+		MemoryContextSwitchTo(old);
 		for (int i = 0; i < test->nrecords; i++)
 			if (i / CHUNK % nprocesses == process)
 				spill_entry(test, spill, rows, nulls, &n, &test->entries[i],
 							fc_spill_keeps(test->shared, test->entries[i].length) ? data : NULL);
 		spill_rows(test, spill, rows, nulls, n);
+		check_memory(test, mcxt, memory);
 		test->kept = test->keep ? fc_spill_keep(spill, false) : NULL;
 		if (test->kept == NULL)
 			fc_spill_end(spill, process);
@@ -394,11 +410,30 @@ check_part(Test *test, const FcSpillPart *part)
 							   part->range.lo, part->rows, wanted.rows);
 }
 
+/* Each process that reads opens the cells of all that have written */
+static FcSpills *
+open_cells(Test *test)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "cells", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	FcSpills   *spills = fc_spills_open(test->shared, test->kept);
+	Size		known;
+
+	MemoryContextSwitchTo(old);
+	(void) fc_spills_cells(spills, &test->ncells);
+	/* an array has up to twice its elements */
+	known = 2 * test->ncells * fc_spills_size(test->shared->nscanners) + 64 * 1024;
+	if (!test->wrong && (MemoryContextMemAllocated(mcxt, true) > known ||
+						 fc_spills_size(64) > 8 * 1024))
+		test->wrong = psprintf("%zu bytes for %d cells", MemoryContextMemAllocated(mcxt, true), test->ncells);
+	return spills;
+}
+
 /* The rows of a part are those of its cells */
 static void
 check_all(Test *test)
 {
-	FcSpills   *spills = fc_spills_open(test->shared, test->kept);
+	FcSpills   *spills = open_cells(test);
 	FcCellReader *reader = fc_cells_begin(spills, test->shared->memory / 8 * 6);
 	List	   *parts = fc_spills_parts(spills);
 	ListCell   *part = list_head(parts);
@@ -419,6 +454,8 @@ check_all(Test *test)
 	}
 	if (!test->wrong && (test->next != test->nrecords || part != NULL))
 		test->wrong = psprintf("%d rows instead of %d", test->next, test->nrecords);
+	if (!test->wrong && test->rows_a_read * fc_cells_stats(reader)->reads > test->nrecords)
+		test->wrong = psprintf("%d rows in " UINT64_FORMAT " reads", test->nrecords, fc_cells_stats(reader)->reads);
 	test->cut = pg_atomic_read_u64(&test->shared->counts.spilled) != written;
 	fc_cells_end(reader);
 	fc_spills_close(spills);
@@ -443,6 +480,7 @@ fc_spill_test(PG_FUNCTION_ARGS)
 	test.shared->plan.nnumbers = PG_GETARG_BOOL(7) ? 1 : 0;
 	test.shared->nscanners = nprocesses;
 	test.keep = PG_GETARG_BOOL(8);
+	test.rows_a_read = PG_GETARG_INT32(10);
 	test.key_width = test.shared->plan.key.width = PG_GETARG_INT32(9);
 	test.shared->plan.key.place = test.key_width > 0 ? KEY - HEADER : -1;
 	pg_atomic_init_u64(&test.shared->counts.spilled, 0);

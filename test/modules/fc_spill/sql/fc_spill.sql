@@ -52,3 +52,12 @@ SELECT fc_spill_test(1000, 10, 1024, 1, false, 0, 100, true, true);
 SELECT fc_spill_test(100, 1073741822, 1024, 1, false, 0, 10000, false, true);
 SELECT fc_spill_test(50000, 10, 1024, 1, false, 0, 10000, false, true);
 SELECT fc_spill_test(5000, 100, 1024, 1, true, 0, 10000, false, true);
+-- blocks are as large as any number of cells lets them be: a third of each cell's
+-- share of the memory, or of all of its rows, of 56 bytes on average
+WITH cases AS (
+	SELECT *, least(40000 / (processes * greatest(bounds, 100)), share * 1024 / greatest(bounds, 100) / 56) AS rows
+	FROM unnest('{16,48,256,1024,8192,262144}'::int[]) AS share, unnest('{1,31,64}'::int[]) AS processes, unnest('{0,100,600,4000}'::int[]) AS bounds
+)
+SELECT share, processes, bounds, rows, spilled
+FROM cases, fc_spill_test(40000, 40, share, processes, true, bounds, key_width => 8, rows_a_read => rows / 3) AS spilled
+WHERE spilled !~ 'cells(, cut)?$';
