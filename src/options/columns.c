@@ -15,6 +15,7 @@
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
@@ -23,6 +24,13 @@
 
 #include "convert/pattern.h"
 #include "options/columns.h"
+
+/*
+ * A header whose names are taken, at most: fields, of which all but 1600 can
+ * only be skipped, and bytes
+ */
+#define FC_HEADER_FIELDS	65536
+#define FC_HEADER_BYTES		(16 * 1024 * 1024)
 
 /* The attnum of the column of this name that a file may have, or 0 */
 static AttrNumber
@@ -158,7 +166,10 @@ fc_fields_map_one(Relation rel, const FcOptions *options, FcFileForm *form,
 	return name;
 }
 
-/* Cuts a header in the server's encoding into fields; -1 as fc_fields_cut */
+/*
+ * Cuts a header in the server's encoding into fields, of which it keeps so many
+ * as a header may have; returns their number as fc_fields_cut
+ */
 static int
 fc_fields_cut_header(const FcOptions *options, const FcDialect *of_file, char *text,
 					 FcField **fields)
@@ -170,10 +181,10 @@ fc_fields_cut_header(const FcOptions *options, const FcDialect *of_file, char *t
 	if (GetDatabaseEncoding() == PG_UTF8 && strncmp(text, "\xEF\xBB\xBF", 3) == 0)
 		text += 3;
 	len = strlen(text);
-	*fields = palloc(sizeof(FcField) * (len + 1));
+	*fields = palloc(sizeof(FcField) * Min(len + 1, FC_HEADER_FIELDS));
 	dialect.null_string = options->format.null_print;
 	dialect.null_len = options->format.null_print_len;
-	return fc_fields_cut(&dialect, text, len, *fields, len + 1);
+	return fc_fields_cut(&dialect, text, len, *fields, FC_HEADER_FIELDS);
 }
 
 int
@@ -183,7 +194,7 @@ fc_columns_known(Relation rel, const FcOptions *options, const FcDialect *dialec
 	FcField    *fields;
 
 	*nfields = fc_fields_cut_header(options, dialect, pstrdup(header), &fields);
-	return fc_fields_known(rel, fields, *nfields);
+	return fc_fields_known(rel, fields, Min(*nfields, FC_HEADER_FIELDS));
 }
 
 /* Cuts the header record rec[0..len) into its names; returns how many */
@@ -201,16 +212,37 @@ fc_fields_header(const FcOptions *options, const FcDialect *dialect, int encodin
 	return n;
 }
 
+/*
+ * Each field takes many times the bytes that it may have in the file: what can
+ * be no header, such as a file without line ends, is refused.
+ */
+static void
+fc_fields_too_many(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("header is too long for header \"map\""),
+			 errdetail("A header whose names are looked up may have at most %d fields, and %d bytes.",
+					   FC_HEADER_FIELDS, FC_HEADER_BYTES),
+			 errhint("Look for line ends that the file lacks, or for a quote that is never closed.")));
+}
+
 void
 fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 			   char *rec, size_t len, FcFileForm *form)
 {
 	FcField    *fields;
-	int			n = fc_fields_header(options, dialect, form->encoding, rec, len, &fields);
+	int			n = len > FC_HEADER_BYTES ? PG_INT32_MAX :
+		fc_fields_header(options, dialect, form->encoding, rec, len, &fields);
 
+	if (n > FC_HEADER_FIELDS)
+		fc_fields_too_many();
 	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		form->fields = lappend(form->fields,
 							   fc_fields_map_one(rel, options, form, fields, n, i));
+	}
 	fc_fields_missing(rel, options, form->columns);
 }
 
