@@ -31,6 +31,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "access/table.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -68,6 +69,7 @@ typedef struct FcFiles
 {
 	const FcFilesCall *call;
 	const FcOptions *options;	/* of each load, but for its files */
+	Relation	ledger;			/* open until the transaction ends */
 	int			n;
 	FcFilesOne *files;			/* in the order in which they are loaded */
 	List	   *batch;			/* of FcFilesOne, whose rows are locked */
@@ -99,7 +101,7 @@ fc_files_is_named(const FcFiles *files, const char *path)
 	ListCell   *lc;
 
 	foreach(lc, files->call->sources)
-		if (strcmp(strVal(lfirst(lc)), path) == 0)
+		if (!fc_glob_is_pattern(path) && strcmp(strVal(lfirst(lc)), path) == 0)
 			return true;
 	return false;
 }
@@ -247,7 +249,7 @@ fc_files_ask(FcFiles *files, FcFilesOne **order, int n, bool *known)
 	values[1] = PointerGetDatum(construct_array(paths, n, TEXTOID, -1, false, TYPALIGN_INT));
 	sql = psprintf("SELECT path, coalesce(size, -1), coalesce(modified, '-infinity'), state = 'loaded' "
 				   "FROM ONLY %s WHERE target = $1 AND path = ANY ($2)",
-				   fc_ledger_name(files->call->ledger));
+				   fc_ddl_table(files->call->ledger));
 	nrows = fc_ddl_execute(sql, lengthof(types), types, values, NULL);
 	for (uint64 i = 0; i < nrows; i++)
 	{
@@ -295,7 +297,7 @@ fc_files_insert(const FcFiles *files, FcFilesOne **order, int n, const bool *kno
 	sql = psprintf("INSERT INTO %s (target, path, size, modified, state) SELECT $1, u.path, u.size, u.modified, 'waiting' "
 				   "FROM unnest($2, $3, $4) WITH ORDINALITY AS u (path, size, modified, n) ORDER BY u.n "
 				   "ON CONFLICT (target, path) DO NOTHING",
-				   fc_ledger_name(files->call->ledger));
+				   fc_ddl_table(files->call->ledger));
 	(void) fc_ddl_execute(sql, lengthof(types), types, values, NULL);
 }
 
@@ -352,7 +354,7 @@ fc_files_take(FcFiles *files, FcFilesOne *one, bool wait)
 	int			level = fc_ddl_begin();
 	char	   *sql = psprintf("SELECT state = 'loaded', coalesce(size = $3 AND modified = $4, false) FROM ONLY %s "
 							   "WHERE target = $1 AND path = $2 FOR UPDATE%s",
-							   fc_ledger_name(files->call->ledger), wait ? "" : " SKIP LOCKED");
+							   fc_ddl_table(files->call->ledger), wait ? "" : " SKIP LOCKED");
 	bool		taken = fc_ddl_execute(sql, lengthof(types), types, values, NULL) > 0;
 	bool		loaded = false;
 
@@ -415,11 +417,14 @@ fc_files_load(void *arg)
 {
 	FcFiles    *files = arg;
 	List	   *paths = NIL;
+	FcOptions  *options;
 	ListCell   *lc;
 
 	foreach(lc, files->batch)
 		paths = lappend(paths, makeString(((FcFilesOne *) lfirst(lc))->path));
-	(void) fc_statement_call(fc_files_options(files->call, paths));
+	options = fc_files_options(files->call, paths);
+	options->literal = true;
+	(void) fc_statement_call(options);
 	SPI_connect();
 	fc_ddl_run("SET CONSTRAINTS ALL IMMEDIATE");
 	SPI_finish();
@@ -496,7 +501,7 @@ fc_files_record_failure(FcFiles *files, const FcFilesOne *one, const ErrorData *
 							   "state = CASE state WHEN 'loaded' THEN state ELSE 'failed' END, "
 							   "loaded_at = CASE state WHEN 'loaded' THEN loaded_at ELSE $6 END, "
 							   "loaded_by = CASE state WHEN 'loaded' THEN loaded_by ELSE $7 END "
-							   "WHERE target = $1 AND path = $2", fc_ledger_name(files->call->ledger));
+							   "WHERE target = $1 AND path = $2", fc_ddl_table(files->call->ledger));
 	int			level = fc_ddl_begin();
 
 	(void) fc_ddl_execute(sql, lengthof(types), types, values, NULL);
@@ -505,8 +510,9 @@ fc_files_record_failure(FcFiles *files, const FcFilesOne *one, const ErrorData *
 
 /* Ends the transaction, and begins the next one */
 static void
-fc_files_commit(void)
+fc_files_commit(FcFiles *files)
 {
+	table_close(files->ledger, NoLock);
 	SPI_commit();
 	EnsurePortalSnapshotExists();
 }
@@ -531,7 +537,7 @@ fc_files_failed(FcFiles *files, ErrorData *edata)
 	fc_files_record_failure(files, one, edata);
 	if (!files->call->skip)
 	{
-		fc_files_commit();
+		fc_files_commit(files);
 		ReThrowError(edata);
 	}
 	ereport(WARNING,
@@ -564,7 +570,7 @@ fc_files_load_batch(FcFiles *files, int round)
 	bool		any;
 
 	MemoryContextSwitchTo(mcxt);
-	fc_ledger_lock(files->call->ledger, files->call->target);
+	files->ledger = fc_ledger_open(files->call->ledger, files->call->target);
 	any = fc_files_next_batch(files, round);
 	if (any && (edata = fc_error_try(fc_files_load, files)) != NULL)
 		fc_files_failed(files, edata);
@@ -573,7 +579,7 @@ fc_files_load_batch(FcFiles *files, int round)
 			fc_files_done(files, lfirst(lc));
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(mcxt);
-	fc_files_commit();
+	fc_files_commit(files);
 	return any;
 }
 
@@ -611,10 +617,10 @@ fc_files_run(const FcFilesCall *call)
 				 errdetail("A file would replace the rows of another one that is loaded before it."),
 				 errhint("Use fast_copy() with the option \"ledger\" and all files whose rows are in the same partitions.")));
 	files.options = options;
-	fc_ledger_lock(call->ledger, call->target);
+	files.ledger = fc_ledger_open(call->ledger, call->target);
 	fc_files_find(&files);
 	fc_files_record(&files);
-	fc_files_commit();
+	fc_files_commit(&files);
 	for (int round = 0; fc_files_wait(&files); round++)
 		while (fc_files_load_batch(&files, round))
 			;

@@ -29,18 +29,47 @@
 #include "sort/order_by.h"
 #include "source/root.h"
 
-/* Is it a pattern?  Not if there is a file of exactly that name. */
-static bool
-fc_access_is_pattern(const char *path, const char *root)
+/* A path as a pattern that only this very path matches */
+static char *
+fc_access_literally(const char *path)
 {
+	StringInfoData pattern;
+
+	initStringInfo(&pattern);
+	for (; *path != '\0'; path++)
+		appendStringInfo(&pattern, strchr("*?[\\", *path) ? "[%c]" : "%c", *path);
+	return pattern.data;
+}
+
+/*
+ * The files that match, or the one of exactly this name if none does.  If there
+ * are both it is ERROR 22023: whoever can make files there must not change what
+ * the caller means.  With "always" it is the files that match, and if there are
+ * none, a WARNING tells of the other one.
+ */
+static List *
+fc_access_expand(const char *path, const char *root, bool always)
+{
+	List	   *found = fc_glob_expand(path, root);
 	struct stat st;
 
-	if (!fc_glob_is_pattern(path))
-		return false;
-	if (fc_root_stat(root, path, false, &st) == 0)
-		return false;
-	fc_root_check_refused();
-	return true;
+	if (list_length(found) == 1 && strcmp(linitial(found), path) == 0)
+		return found;
+	if (fc_root_stat(root, path, false, &st) != 0)
+	{
+		fc_root_check_refused();
+		return found;
+	}
+	if (found == NIL && !always)
+		return list_make1(unconstify(char *, path));
+	if (found == NIL || !always)
+		ereport(always ? WARNING : ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 found == NIL ? errmsg("no file matches \"%s\", but one has this name", path) :
+				 errmsg("\"%s\" may mean the files that match, or the one of this name", path),
+				 errhint("Write [*], [?] and [[] for the characters themselves: \"%s\" is the one file. For all that match, rename it.",
+						 fc_access_literally(path))));
+	return found;
 }
 
 /* The paths that the caller named, in the order of the load */
@@ -52,12 +81,11 @@ fc_access_paths(FcAccessed *accessed, const char *root, bool none_is_enough)
 	foreach_node(String, named, accessed->target->sources)
 	{
 		char	   *path = strVal(named);
-		bool		is_pattern;
 		List	   *found;
 
 		accessed->path = path;
-		is_pattern = fc_access_is_pattern(path, root);
-		found = is_pattern ? fc_glob_expand(path, root) : list_make1(path);
+		found = fc_glob_is_pattern(path) && !accessed->target->literal ?
+			fc_access_expand(path, root, none_is_enough) : list_make1(path);
 		if (found == NIL && !none_is_enough)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_FILE),

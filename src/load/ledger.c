@@ -29,16 +29,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "access/table.h"
 #include "access/xlog.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/pg_crc32c.h"
-#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/timestamp.h"
 
 #include "context/pace.h"
@@ -124,6 +125,7 @@ typedef struct FcLedgerFile
 typedef struct FcLedger
 {
 	const FcOptions *options;
+	Relation	rel;			/* open as long as the load may call code */
 	uint32		nfiles;			/* to be loaded, once all are claimed */
 	FcLedgerFile *files;
 	const List *sources;
@@ -138,20 +140,16 @@ fc_ledger_create(const char *name)
 	return fc_own_table_create(&ledger_kind, name);
 }
 
-void
-fc_ledger_lock(Oid table, Oid target)
+Relation
+fc_ledger_open(Oid table, Oid target)
 {
-	fc_own_table_lock(&ledger_kind, table);
-	fc_own_table_check_closed(&ledger_kind, table);
+	Relation	rel = fc_own_table_open(&ledger_kind, table);
+
+	fc_own_table_check_closed(&ledger_kind, rel);
 	if (table == target)
 		fc_own_table_refuse(&ledger_kind, table, "It is the table that is loaded.");
-	fc_ddl_keep_schema(get_rel_namespace(table));
-}
-
-const char *
-fc_ledger_name(Oid table)
-{
-	return fc_ddl_name(get_rel_namespace(table), get_rel_name(table));
+	fc_ddl_keep_schema(RelationGetNamespace(rel));
+	return rel;
 }
 
 static void
@@ -188,7 +186,7 @@ fc_ledger_update(Oid table, FcLedgerRow *row)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "UPDATE ONLY %s SET ", fc_ledger_name(table));
+	appendStringInfo(&sql, "UPDATE ONLY %s SET ", fc_ddl_table(table));
 	for (int i = FC_LEDGER_PATH + 1; i < FC_LEDGER_NCOLUMNS; i++)
 		appendStringInfo(&sql, "%s%s = $%d", i > FC_LEDGER_PATH + 1 ? ", " : "",
 						 quote_identifier(ledger_columns[i].name), i + 1);
@@ -328,7 +326,7 @@ fc_ledger_recorded(FcLedgerRow *row, Oid table, const FcLedgerFile *file)
 	bool		loading;
 
 	if (fc_ledger_run(psprintf("SELECT size, modified, checksum, state FROM ONLY %s WHERE target = $1 AND path = $2",
-							   fc_ledger_name(table)), row) != 1)
+							   fc_ddl_table(table)), row) != 1)
 		elog(ERROR, "ledger \"%s\" has lost a row", get_rel_name(table));
 	desc = SPI_tuptable->tupdesc;
 	tuple = SPI_tuptable->vals[0];
@@ -368,7 +366,7 @@ fc_ledger_is_same(FcLedger *ledger, const FcSource *source, uint32 number, FcLed
 	if (strcmp(recorded->checksum, fc_ledger_hex(file->checksum)) != 0)
 		return false;
 	(void) fc_ledger_run(psprintf("UPDATE ONLY %s SET modified = $4 WHERE target = $1 AND path = $2",
-								  fc_ledger_name(ledger->options->ledger)), row);
+								  fc_ddl_table(ledger->options->ledger)), row);
 	return true;
 }
 
@@ -394,7 +392,7 @@ fc_ledger_claim_again(const FcLedger *ledger, const FcLedgerFile *file)
 
 	fc_ledger_file_row(ledger, file, &row);
 	(void) fc_ledger_run(psprintf("UPDATE ONLY %s SET state = $6 WHERE target = $1 AND path = $2",
-								  fc_ledger_name(ledger->options->ledger)), &row);
+								  fc_ddl_table(ledger->options->ledger)), &row);
 }
 
 /*
@@ -405,7 +403,7 @@ static bool
 fc_ledger_claim_one(FcLedger *ledger, const FcSource *source, uint32 number, FcLedgerFile *file)
 {
 	Oid			table = ledger->options->ledger;
-	const char *name = fc_ledger_name(table);
+	const char *name = fc_ddl_table(table);
 	FcLedgerRow row;
 	FcRecorded	recorded;
 
@@ -476,11 +474,12 @@ fc_ledger_claim_all(FcLedger *ledger, const FcSource *source)
 }
 
 static FcLedger *
-fc_ledger_begin(const FcOptions *options, uint32 nfiles)
+fc_ledger_begin(const FcOptions *options, Relation rel, uint32 nfiles)
 {
 	FcLedger   *ledger = palloc0(sizeof(FcLedger));
 
 	ledger->options = options;
+	ledger->rel = rel;
 	ledger->nfiles = nfiles;
 	ledger->files = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(FcLedgerFile) * nfiles,
 											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -490,9 +489,9 @@ fc_ledger_begin(const FcOptions *options, uint32 nfiles)
 
 /* The files that the caller names, as they are now */
 static FcLedger *
-fc_ledger_of_files(const FcOptions *options, const FcSource *source)
+fc_ledger_of_files(const FcOptions *options, Relation rel, const FcSource *source)
 {
-	FcLedger   *ledger = fc_ledger_begin(options, source->nfiles);
+	FcLedger   *ledger = fc_ledger_begin(options, rel, source->nfiles);
 
 	for (uint32 i = 0; i < source->nfiles; i++)
 	{
@@ -531,9 +530,9 @@ fc_ledger_tell(const FcLedger *ledger, uint32 total)
 }
 
 static FcLedger *
-fc_ledger_claim_label(const FcOptions *options)
+fc_ledger_claim_label(const FcOptions *options, Relation rel)
 {
-	FcLedger   *ledger = fc_ledger_begin(options, 1);
+	FcLedger   *ledger = fc_ledger_begin(options, rel, 1);
 
 	ledger->files[0].named = ledger->files[0].path = options->label;
 	fc_ledger_claim_all(ledger, NULL);
@@ -544,25 +543,33 @@ fc_ledger_claim_label(const FcOptions *options)
 	return ledger;
 }
 
-struct FcLedger *
-fc_ledger_claim(const FcOptions *options)
+static FcLedger *
+fc_ledger_claim_files(const FcOptions *options, Relation rel)
 {
-	FcTarget	target = {.options = options, .sources = options->sources};
-	FcLedger   *ledger;
-	FcSource   *source;
+	FcTarget	target = {.options = options, .sources = options->sources, .literal = options->literal};
+	FcSource   *source = fc_access_open(&target, PG_UINT64_MAX);
+	FcLedger   *ledger = fc_ledger_of_files(options, rel, source);
 
-	if (!OidIsValid(options->ledger))
-		return NULL;
-	fc_ledger_lock(options->ledger, options->target);
-	if (options->label)
-		return fc_ledger_claim_label(options);
-	source = fc_access_open(&target, PG_UINT64_MAX);
-	ledger = fc_ledger_of_files(options, source);
 	fc_ledger_claim_all(ledger, source);
 	fc_ledger_tell(ledger, source->nfiles);
 	for (uint32 i = 0; i < ledger->nfiles; i++)
 		ledger->sources = lappend(unconstify(List *, ledger->sources), makeString(ledger->files[i].named));
 	fc_source_close(source);
+	return ledger;
+}
+
+struct FcLedger *
+fc_ledger_claim(const FcOptions *options)
+{
+	FcLedger   *ledger;
+	Relation	rel;
+
+	if (!OidIsValid(options->ledger))
+		return NULL;
+	rel = fc_ledger_open(options->ledger, options->target);
+	ledger = options->label ? fc_ledger_claim_label(options, rel) : fc_ledger_claim_files(options, rel);
+	if (fc_ledger_has_all(ledger))
+		table_close(rel, NoLock);
 	return ledger;
 }
 
@@ -581,13 +588,14 @@ fc_ledger_count(const FcJob *job)
 	const FcOptions *options = job->target.options;
 	const FcSource *source = fc_ledger_source(job);
 	uint32		known = 0;
+	Relation	rel;
 	MemoryContext one;
 	int			level;
 
 	if (!OidIsValid(options->ledger) || options->label || RecoveryInProgress())
 		return 0;
-	LockRelationOid(options->ledger, AccessShareLock);
-	fc_own_table_check_closed(&ledger_kind, options->ledger);
+	rel = table_open(options->ledger, AccessShareLock);
+	fc_own_table_check_closed(&ledger_kind, rel);
 	level = fc_ddl_begin();
 	one = fc_ledger_enter();
 	for (uint32 i = 0; i < source->nfiles; i++)
@@ -597,11 +605,12 @@ fc_ledger_count(const FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		fc_ledger_row(&row, options->target, fc_ledger_usable_path(source, i));
 		known += fc_ledger_run(psprintf("SELECT FROM ONLY %s WHERE target = $1 AND path = $2 AND state = 'loaded'",
-										fc_ledger_name(options->ledger)), &row);
+										fc_ddl_table(options->ledger)), &row);
 		SPI_freetuptable(SPI_tuptable);
 		MemoryContextReset(one);
 	}
 	fc_ddl_end(level, false);
+	table_close(rel, NoLock);
 	return known;
 }
 
@@ -738,6 +747,7 @@ fc_ledger_put(FcJob *job)
 		;
 	if (!job->ledger->options->label)
 		fc_ledger_check_unchanged(job);
+	fc_own_table_check_closed(&ledger_kind, job->ledger->rel);
 	level = fc_ddl_begin();
 	one = fc_ledger_enter();
 	for (uint32 i = 0; i < job->ledger->nfiles; i++)
@@ -747,4 +757,5 @@ fc_ledger_put(FcJob *job)
 		MemoryContextReset(one);
 	}
 	fc_ddl_end(level, false);
+	table_close(job->ledger->rel, NoLock);
 }

@@ -131,7 +131,7 @@ fc_partitions_detaching(FcJob *job)
 		fc_partition_overlap(target->rel, target->created, target->ncreated, &other);
 	if (part == NULL)
 		return NULL;
-	name = fc_ddl_name(get_rel_namespace(other), get_rel_name(other));
+	name = fc_ddl_table(other);
 	return fc_fault("pending detach", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 							psprintf("cannot create a partition of table \"%s\" in place of one that is pending detach",
 									 target->relname),

@@ -328,6 +328,8 @@ fc_setup_begin(const FcOptions *options, const FcOpened *opened, struct FcLedger
 
 	job->target.options = options;
 	job->target.sources = ledger ? fc_ledger_sources(ledger) : options->sources;
+	/* the ledger's are files that it has claimed */
+	job->target.literal = options->literal || ledger;
 	job->ledger = ledger;
 	if (opened)
 		job->target.opened = *opened;
@@ -400,6 +402,8 @@ fc_setup_end(FcJob *job)
 	fc_worker_context_end(&target->ctx);
 	if (job->since.snapshot)
 		UnregisterSnapshot(job->since.snapshot);
+	fc_own_table_close(target->history);
+	fc_own_table_close(target->rejects);
 	fc_setup_close_target(job);
 	dsm_detach(job->segment);
 }

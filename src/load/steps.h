@@ -322,13 +322,17 @@ extern int	fc_setup_workers(const FcTarget *target, uint64 bytes);
 /*
  * Opens the files of a load, in its order: paths and patterns.  Throws COPY's
  * errors for files that the caller may not read or that cannot be opened,
- * ERROR 22023 for a file that is named twice.  Reads at most so many bytes of
+ * ERROR 22023 for a file that is named twice, or for a name that is that of a
+ * file and a pattern of others.  Reads at most so many bytes of
  * files without a known size.  Needs the options and, for hints, the table if
  * there is one.
  */
 extern FcSource *fc_access_open(const FcTarget *target, uint64 most);
 
-/* The paths of the files, as strings, unopened; there may be none */
+/*
+ * The paths of the files, as strings, unopened; there may be none.  All patterns
+ * are expanded.
+ */
 extern List *fc_access_list(const FcTarget *target);
 
 /*
@@ -545,13 +549,11 @@ extern bool fc_tasks_has_changed(FcJob *job, const FcLeafRows *leaves, Oid leaf)
 extern Oid	fc_ledger_create(const char *name);
 
 /*
- * Locks the table, until the transaction ends, against whoever would change
- * what it is.  ERROR 42501 or 55000 if it cannot be trusted, or is the target.
+ * Opens the table, and locks it until the transaction ends, against whoever
+ * would change what it is.  ERROR 42501 or 55000 if it cannot be trusted, or is
+ * the target.
  */
-extern void fc_ledger_lock(Oid table, Oid target);
-
-/* The name of the table, qualified and quoted */
-extern const char *fc_ledger_name(Oid table);
+extern Relation fc_ledger_open(Oid table, Oid target);
 
 /*
  * Where a file lies, without links, in the current memory context; "root" as in

@@ -201,7 +201,7 @@ fc_upsert_name(StringInfo sql, const FcTarget *target, List *columns, const char
 static void
 fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
 {
-	const char *stage = fc_ddl_name(get_rel_namespace(target->stage), get_rel_name(target->stage));
+	const char *stage = fc_ddl_table(target->stage);
 	List	   *keys = fc_sort_keys_columns(target->planned->keys);
 
 	appendStringInfoString(sql, " SELECT ");

@@ -127,6 +127,7 @@ typedef struct FcOptions
 	Oid			target;
 	List	   *sources;		/* of String: paths, patterns or commands */
 	bool		program;		/* sources are commands */
+	bool		literal;		/* or paths, none of which is a pattern */
 	bool		client;			/* the one source is what the client sends */
 	bool		compressed;		/* what the client sends is packed */
 	char	   *key_column;		/* or NULL */

@@ -71,12 +71,16 @@ typedef struct FcTarget
 	int			nreplaced;		/* leaves all of whose rows were replaced */
 	int			ngroups;		/* leaves with rows */
 	int			nindexes;		/* indexes that the load builds */
-	Oid			history;		/* table for a row about the load, locked; or
-								 * InvalidOid */
+	Relation	history;		/* table for a row about the load, and that of
+								 * the rejects, both locked: open while the
+								 * load may call code, so that core refuses
+								 * to drop or alter them; or NULL */
+	Relation	rejects;
 
 	/* what */
 	const List *sources;		/* options->sources, but for files that are
 								 * passed over */
+	bool		literal;		/* they are paths, and none is a pattern */
 	FcSource   *source;			/* the files, or temporary copies of them */
 	FcSource   *original;		/* what source is converted from, or NULL */
 	FcInput    *given_up;		/* NULL, or the input whose sender has failed:

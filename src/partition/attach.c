@@ -645,7 +645,7 @@ fc_attach_by_command(FcAttach *attach, const FcNewPartition *part)
 	table_close(child, NoLock);
 	CommandCounterIncrement();
 	fc_ddl_run(psprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES %s",
-						fc_ddl_name(get_rel_namespace(attach->parent), get_rel_name(attach->parent)),
+						fc_ddl_table(attach->parent),
 						fc_ddl_name(get_rel_namespace(part->range.partition),
 									fc_new_partition_name_now(part)),
 						fc_range_text(attach->route->type, &part->range)));

@@ -175,6 +175,18 @@ fc_ddl_name(Oid nspid, const char *relname)
 	return quote_qualified_identifier(get_namespace_name(nspid), relname);
 }
 
+char *
+fc_ddl_table(Oid table)
+{
+	const char *name = get_rel_name(table);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", table)));
+	return fc_ddl_name(get_rel_namespace(table), name);
+}
+
 bool
 fc_ddl_name_is_taken(const char *name, Oid nspid)
 {

@@ -59,8 +59,12 @@ extern uint64 fc_ddl_change(const char *sql, int nargs, const Oid *types, const 
 /* Returns that row's only column in the SPI procedure's context, or NULL */
 extern char *fc_ddl_value(void);
 
-/* Returns the name of a relation with its schema's, both quoted */
+/*
+ * Returns the name of a relation with its schema's, both quoted.  The second
+ * looks for the name that a table has now; ERROR 42P01 if it was dropped.
+ */
 extern char *fc_ddl_name(Oid nspid, const char *relname);
+extern char *fc_ddl_table(Oid table);
 
 /* Would CREATE TABLE find the name in use, by a relation or by a type? */
 extern bool fc_ddl_name_is_taken(const char *name, Oid nspid);

@@ -96,7 +96,7 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 		fc_partman_query_as(fc_ddl_class(leaf).relowner,
 							psprintf("SELECT max(%s) FROM %s",
 									 quote_identifier(partman->control),
-									 fc_ddl_name(get_rel_namespace(leaf), get_rel_name(leaf))));
+									 fc_ddl_table(leaf)));
 		value = fc_ddl_value();
 		found = value != NULL;
 		if (found)

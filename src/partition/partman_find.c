@@ -399,8 +399,7 @@ fc_partman_check_taker(FcPartman *partman)
 							   GetUserNameFromId(partman->user, true)));
 	partman->refusal->hint =
 		psprintf("Give it to the owner of the table: ALTER TABLE %s OWNER TO %s. %s",
-				 fc_ddl_name(get_rel_namespace(partman->template_oid),
-							 get_rel_name(partman->template_oid)),
+				 fc_ddl_table(partman->template_oid),
 				 quote_identifier(GetUserNameFromId(partman->user, true)),
 				 partman->refusal->hint);
 }

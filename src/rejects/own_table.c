@@ -64,21 +64,26 @@ fc_own_table_check_columns(const FcOwnTable *kind, Oid table)
 static void
 fc_own_table_check_access(const FcOwnTable *kind, Oid table)
 {
-	if (get_rel_name(table) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", table)));
+	(void) fc_ddl_table(table);
 	fc_executor_check_schema(table);
 	fc_own_table_check_rights(kind, table);
 }
 
-void
-fc_own_table_lock(const FcOwnTable *kind, Oid table)
+Relation
+fc_own_table_open(const FcOwnTable *kind, Oid table)
 {
 	/* a role that may not insert must not hold up others by a lock */
 	fc_own_table_check_access(kind, table);
 	LockRelationOid(table, RowExclusiveLock);
 	fc_own_table_check_access(kind, table);
+	return table_open(table, NoLock);
+}
+
+void
+fc_own_table_close(Relation rel)
+{
+	if (rel)
+		table_close(rel, NoLock);
 }
 
 void
@@ -201,17 +206,15 @@ fc_own_table_others(const FcOwnTable *kind, Relation rel)
 }
 
 void
-fc_own_table_check_closed(const FcOwnTable *kind, Oid table)
+fc_own_table_check_closed(const FcOwnTable *kind, Relation rel)
 {
-	Relation	rel = table_open(table, NoLock);
 	const char *why;
 
 	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
 	fc_own_table_check_owner(kind, rel);
 	if ((why = fc_own_table_code(kind, rel)) || (why = fc_own_table_others(kind, rel)) ||
 		(why = fc_own_table_indexes(kind, rel)))
-		fc_own_table_refuse(kind, table, why);
-	table_close(rel, NoLock);
+		fc_own_table_refuse(kind, RelationGetRelid(rel), why);
 }
 
 static char *
@@ -220,8 +223,7 @@ fc_own_table_sql(const FcOwnTable *kind, Oid table)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "INSERT INTO %s (",
-					 fc_ddl_name(get_rel_namespace(table), get_rel_name(table)));
+	appendStringInfo(&sql, "INSERT INTO %s (", fc_ddl_table(table));
 	for (int i = 0; i < kind->ncolumns; i++)
 		appendStringInfo(&sql, "%s%s", i > 0 ? ", " : "",
 						 quote_identifier(kind->columns[i].name));

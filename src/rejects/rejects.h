@@ -76,18 +76,23 @@ extern void fc_own_table_check_rights(const FcOwnTable *kind, Oid table);
 /*
  * Locks a table that the caller named by its OID, for rows to be inserted.
  * ERROR 42P01 if it is not there any more, 42501 if the caller may not insert;
- * then it was not locked.
+ * then it was not locked.  As long as it is open core refuses to drop, empty or
+ * alter it in code that the load calls, by 55006.  The second closes it, unless
+ * it is NULL; it stays locked.
  */
-extern void fc_own_table_lock(const FcOwnTable *kind, Oid table);
+extern Relation fc_own_table_open(const FcOwnTable *kind, Oid table);
+extern void fc_own_table_close(Relation rel);
 
 /*
  * For a table that is locked, and that somebody else may have named: it must
  * not run code as the caller, nor show its owner what the caller loads.  It
  * belongs to the caller or to a superuser, and has nothing but our columns and
- * our key.  It stays so, because the lock keeps others from changing it.  ERROR
- * 42501 for another owner, 55000 for what might run code or refuse a row.
+ * our key.  The lock keeps others from changing that.  Code that the load calls
+ * can do what core does not refuse for an open table, such as CREATE TRIGGER:
+ * so it is called again before rows are written that come after such code.
+ * ERROR 42501 for another owner, 55000 for what might run code or refuse a row.
  */
-extern void fc_own_table_check_closed(const FcOwnTable *kind, Oid table);
+extern void fc_own_table_check_closed(const FcOwnTable *kind, Relation rel);
 
 /* Throws the last error, with a sentence that says why */
 extern void fc_own_table_refuse(const FcOwnTable *kind, Oid table, const char *detail);
@@ -107,8 +112,8 @@ extern void fc_own_table_insert(SPIPlanPtr plan, Datum *values, const char *null
  */
 
 /*
- * Before the load: locks the table, if one is wanted (RowExclusiveLock).
- * ERROR 42P01 if it does not exist, 22023 if it is the target or a partition
+ * Before the load: opens and locks the table, if one is wanted
+ * (RowExclusiveLock), as target->rejects.  ERROR 42P01 if it does not exist, 22023 if it is the target or a partition
  * of it, 42703 if it lacks a column, 42501 if the caller may not insert into
  * it.
  */

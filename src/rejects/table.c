@@ -82,7 +82,7 @@ fc_reject_table_check(FcTarget *target)
 
 	if (!OidIsValid(table))
 		return;
-	fc_own_table_lock(&reject_kind, table);
+	target->rejects = fc_own_table_open(&reject_kind, table);
 	if (table == target->oid || list_member_oid(get_partition_ancestors(table), target->oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -193,6 +193,9 @@ fc_reject_table_put(FcRejectTable *table, const FcReject *reject, uint64 line)
 	Datum		values[NCOLUMNS] = {0};
 	char		nulls[NCOLUMNS];
 
+	/* the table's triggers may have given its name to another table */
+	if (!SPI_plan_is_valid(table->plan))
+		table->plan = fc_own_table_prepare(&reject_kind, table->target->options->reject_table);
 	fc_reject_table_values(table, reject, line, values, nulls);
 	fc_own_table_insert(table->plan, values, nulls);
 	MemoryContextSwitchTo(old);

@@ -17,6 +17,7 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
@@ -77,21 +78,21 @@ void
 fc_history_check(FcTarget *target)
 {
 	RangeVar   *rv;
+	Oid			table;
 
-	target->history = InvalidOid;
 	if (fc_history[0] == '\0' || !fc_caller_is_told(target->options->caller))
 		return;
 	rv = makeRangeVarFromNameList(fc_string_to_names(fc_history));
-	target->history = RangeVarGetRelidExtended(rv, RowExclusiveLock, RVR_MISSING_OK,
-											   fc_history_may_lock, NULL);
-	if (!OidIsValid(target->history))
+	table = RangeVarGetRelidExtended(rv, RowExclusiveLock, RVR_MISSING_OK, fc_history_may_lock, NULL);
+	if (!OidIsValid(table))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table \"%s\" of fast_copy.history does not exist", fc_history),
 				 errhint("fast_copy_create_history_table() creates it; SET fast_copy.history = '' to load without.")));
+	target->history = table_open(table, NoLock);
 	fc_own_table_check_closed(&history_kind, target->history);
-	if (target->history == target->oid)
-		fc_own_table_refuse(&history_kind, target->history, "It is the table that is loaded.");
+	if (table == target->oid)
+		fc_own_table_refuse(&history_kind, table, "It is the table that is loaded.");
 }
 
 static Datum
@@ -133,14 +134,15 @@ fc_history_put(const FcTarget *target, const FcTotals *totals)
 	Datum		values[NCOLUMNS];
 	char		nulls[NCOLUMNS];
 
-	if (!OidIsValid(target->history))
+	if (target->history == NULL)
 		return;
 	Assert(!IsInParallelMode());
+	fc_own_table_check_closed(&history_kind, target->history);
 	memset(nulls, ' ', NCOLUMNS);
 	SPI_connect();
 	for (int i = 0; i < NCOLUMNS; i++)
 		values[i] = fc_history_value(totals, &history_columns[i]);
-	fc_own_table_insert(fc_own_table_prepare(&history_kind, target->history), values, nulls);
+	fc_own_table_insert(fc_own_table_prepare(&history_kind, RelationGetRelid(target->history)), values, nulls);
 	SPI_finish();
 }
 

@@ -115,9 +115,8 @@ extern List *fc_summary_lines(void);
 /* report/history.c */
 
 /*
- * Before the load: finds and locks the table of fast_copy.history; its OID
- * goes into the target, InvalidOid for none, for a plain COPY and for an
- * analysis.  ERROR 42P01 if it does not exist, 42501 if the caller may not
+ * Before the load: finds, opens and locks the table of fast_copy.history,
+ * as target->history; NULL for none, for a plain COPY and for an analysis.  ERROR 42P01 if it does not exist, 42501 if the caller may not
  * insert or may not trust its owner, 55000 if it has other columns or what
  * might run code or refuse the row.
  */

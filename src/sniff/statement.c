@@ -20,6 +20,7 @@
 #include "utils/lsyscache.h"
 
 #include "options/help.h"
+#include "partition/ddl.h"
 #include "report/units.h"
 #include "sniff/steps.h"
 
@@ -285,8 +286,7 @@ fc_statement_given(const FcOptions *options, const FcOption *option, bool json)
 		case FC_KIND_LIST:
 			return json ? fc_statement_json_array(*(List *const *) at) : fc_statement_array(*(List *const *) at);
 		case FC_KIND_TABLE:
-			return write(quote_qualified_identifier(get_namespace_name(get_rel_namespace(*(const Oid *) at)),
-													get_rel_name(*(const Oid *) at)));
+			return write(fc_ddl_table(*(const Oid *) at));
 		case FC_KIND_WORKERS:
 			return psprintf("%d", *(const int *) at);
 		case FC_KIND_LIMIT:

@@ -81,11 +81,34 @@ subtest 'patterns and arrays name files in an order of their own' => sub {
 	agrees('a pattern for directories', [ "$dir/deeper_1/x.csv", "$dir/deeper_3/x.csv" ], "'$dir/deeper_[13]/x.c*'", 'n int, v text', '', '', '');
 	agrees('a name behind a pattern', [ map { "$dir/deeper_$_/x.csv" } 1 .. 3 ], "'$dir/deeper_*/x.csv'", 'n int, v text', '', '', '');
 	file('odd/a[1].csv', "1,one\n");
-	file('odd/a1.csv', "2,two\n");
 	file('odd/b*.csv', "3,three\n");
-	agrees('a file whose name is a pattern', ["$dir/odd/a[1].csv"], "'$dir/odd/a[1].csv'", 'n int, v text', '', '', '');
+	agrees('a file whose name is a pattern that no other one matches', ["$dir/odd/a[1].csv"], "'$dir/odd/a[1].csv'", 'n int, v text', '', '', '');
+	agrees('a pattern that this file alone matches, which has its name', ["$dir/odd/b*.csv"], "'$dir/odd/b*.csv'", 'n int, v text', '', '', '');
+	file('odd/a1.csv', "2,two\n");
+	agrees('a file whose name is a pattern, by brackets', [ "$dir/odd/a[1].csv", "$dir/odd/b*.csv" ], array("$dir/odd/a[[]1].csv", "$dir/odd/b[*].csv"), 'n int, v text', '', '', '');
 	agrees('a pattern that no file has for its name', ["$dir/odd/a1.csv"], "'$dir/odd/a[1-1].csv'", 'n int, v text', '', '', '');
 	agrees('a backslash', ["$dir/odd/b*.csv", "$dir/odd/a1.csv"], array("$dir/odd/b\\*.cs?", "$dir/odd/a1.csv"), 'n int, v text', '', '', '');
+};
+
+# Who can make files in a directory must not choose which of the others are loaded.
+subtest 'a name that is a file and a pattern of others is refused' => sub {
+	foreach my $case ([ 'a[1].csv', 'a[[]1].csv' ], [ '*', '[*]' ], [ '*/x', '[*]/x' ], [ 'a?.csv', 'a[?].csv' ])
+	{
+		my ($name, $literally) = @$case;
+
+		file("both/$_", "1,one\n") foreach 'a1.csv', 'b/x', $name;
+		foreach my $call ("fast_copy('p', '$dir/both/$name')", "fast_copy('p', ARRAY['$dir/order/a.csv', '$dir/both/$name'])",
+			"fast_copy_sniff('$dir/both/$name')", "fast_copy_analyze('p', '$dir/both/$name')")
+		{
+			like(failure("SELECT $call"), qr/ERROR:  22023: "\Q$dir\E\/both\/\Q$name\E" may mean the files that match, or the one of this name\nHINT:.*"\Q$dir\E\/both\/\Q$literally\E" is the one/, $call);
+		}
+		like(failure("LOAD 'fast_copy'; COPY p FROM '$dir/both/$name' (fast_copy, FORMAT csv)"), qr/22023: "\Q$dir\E\/both\/\Q$name\E" may mean/, "COPY of $name");
+		is(query("SELECT fast_copy('p', '$dir/both/$literally')"), 1, "$literally is the file");
+		query("SET fast_copy.accelerate_copy = on; COPY p FROM '$dir/both/$name' (FORMAT csv)");
+		is(query('SELECT count(*) FROM p'), 2, "a COPY without the option knows no patterns");
+		unlink "$dir/both/$name";
+		query('TRUNCATE p');
+	}
 };
 
 subtest 'names that match nothing, or a file twice, are refused' => sub {

@@ -132,6 +132,33 @@ subtest 'files, batch by batch' => sub {
 	rmdir path('b998.csv');
 };
 
+# A file, a link or a directory called like the pattern
+subtest 'a name that is the pattern is one of its files' => sub {
+	my $files = write_files('z', 0 .. 2);
+	my $call = "CALL fast_copy_files('t', '$files', 'led', on_failure => 'skip', batch_files => 2)";
+
+	prepare();
+	write_bytes('z*.csv', join('', map { "$_,2013-01-01,file 3\n" } 300 .. 399));
+	like(said($call), qr/: 4 loaded, 0 loaded before, 0 failed/, 'all are loaded');
+	is_whole(4, 'all');
+	write_files('z', 4);
+	like(said($call), qr/: 1 loaded, 4 loaded before, 0 failed/, 'a new one beside it');
+	like(failure("SELECT fast_copy('t', '$files', options => '{\"ledger\": \"led\"}')"), qr/22023: ".*z\*\.csv" may mean the files that match, or the one of this name/, 'one load refuses the name');
+	unlink path('z*.csv');
+	symlink(path('nothing'), path('z*.csv'));
+	write_files('z', 5);
+	like(said($call), qr/: 1 loaded, 4 loaded before, 0 failed/, 'a link to nothing');
+	unlink path('z*.csv');
+	mkdir path('z*.csv');
+	write_files('z', 6);
+	like(said($call), qr/: 1 loaded, 5 loaded before, 0 failed/, 'a directory');
+	rmdir path('z*.csv');
+	write_bytes('y[0].csv', "1,2013-01-01,x\n");
+	like(said("CALL fast_copy_files('t', '" . path('y[0].csv') . "', 'led')"), qr/WARNING:  no file matches ".*y\[0\]\.csv", but one has this name.*: 0 loaded, 0 loaded before, 0 failed/s, 'a pattern that matches nothing');
+	like(said("CALL fast_copy_files('t', '" . path('y[[]0].csv') . "', 'led')"), qr/: 1 loaded, 0 loaded before, 0 failed/, 'its file by brackets');
+	unlink path('y[0].csv');
+};
+
 subtest 'a file that fails' => sub {
 	my $files = write_files('f', 0 .. 4);
 
