@@ -46,6 +46,7 @@
 #include "load/job.h"
 #include "partition/partition.h"
 #include "report/report.h"
+#include "row/column.h"
 #include "source/client.h"
 
 #define FC_STATEMENT_OPTION	"fast_copy"
@@ -105,26 +106,39 @@ fc_statement_is_ours(const CopyStmt *stmt, const char *query, List **options, bo
 	return ours;
 }
 
-/* Returns WHERE as text, which the load reads by the same rules */
-static char *
-fc_statement_where(const CopyStmt *stmt, Oid target, ParseState *pstate)
+/* The condition of a command, and what it becomes */
+typedef struct FcStatementWhere
 {
+	Node	   *where;
+	ParseState *pstate;
+	FcOptions  *options;
+} FcStatementWhere;
+
+/*
+ * Body of fc_column_in_zone: makes WHERE a text, which the load reads by the
+ * same rules
+ */
+static void
+fc_statement_where(void *arg)
+{
+	const FcStatementWhere *copy = arg;
+	ParseState *pstate = copy->pstate;
+	Oid			target = copy->options->target;
 	Relation	rel = table_open(target, NoLock);
 	ParseNamespaceItem *nsitem;
 	Node	   *where;
-	char	   *text;
 
 	nsitem = addRangeTableEntryForRelation(pstate, rel, RowExclusiveLock,
 										   NULL, false, false);
 	addNSItemToQuery(pstate, nsitem, false, true, true);
-	where = transformExpr(pstate, copyObject(stmt->whereClause), EXPR_KIND_COPY_WHERE);
+	where = transformExpr(pstate, copyObject(copy->where), EXPR_KIND_COPY_WHERE);
 	where = coerce_to_boolean(pstate, where, "WHERE");
 	assign_expr_collations(pstate, where);
-	text = deparse_expression(where,
-							  deparse_context_for(RelationGetRelationName(rel), target),
-							  false, false);
+	copy->options->where_clause =
+		deparse_expression(where,
+						   deparse_context_for(RelationGetRelationName(rel), target),
+						   false, false);
 	table_close(rel, NoLock);
-	return text;
 }
 
 static FcOptions *
@@ -133,6 +147,7 @@ fc_statement_options(const FcStatement *statement)
 	const CopyStmt *stmt = statement->stmt;
 	FcOptions  *options = fc_options_begin(FC_CALLER_OPTION);
 	ParseState *pstate = make_parsestate(NULL);
+	FcStatementWhere copy;
 
 	pstate->p_sourcetext = statement->query;
 	options->target = RangeVarGetRelid(stmt->relation, RowExclusiveLock, false);
@@ -147,7 +162,8 @@ fc_statement_options(const FcStatement *statement)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("cannot specify both WHERE and where_clause")));
-	options->where_clause = fc_statement_where(stmt, options->target, pstate);
+	copy = (FcStatementWhere) {stmt->whereClause, pstate, options};
+	fc_column_in_zone(fc_column_zone(options->time_zone), fc_statement_where, &copy);
 	return options;
 }
 

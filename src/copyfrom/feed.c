@@ -32,6 +32,7 @@
 #include "options/columns.h"
 #include "rejects/rejects.h"
 #include "row/executor.h"
+#include "row/where.h"
 #include "source/client.h"
 
 #define FC_FEED_BLOCK	65536
@@ -403,6 +404,16 @@ fc_feed_number(FcFeed *feed)
 			cstate->cur_lineno--;
 }
 
+/* Gives the condition that CopyFrom has prepared the file's time zone */
+static void
+fc_feed_zone_where(FcFeed *feed)
+{
+	MemoryContext old = MemoryContextSwitchTo(feed->cstate->copycontext);
+
+	feed->cstate->qualexpr = fc_where_in_zone(feed->cstate->qualexpr, fc_shared_zone(feed->target->shared));
+	MemoryContextSwitchTo(old);
+}
+
 /*
  * Takes the place of the context that CopyFrom has put on the stack, which
  * ends with its loop over rows: errors are to name the file
@@ -418,6 +429,7 @@ fc_feed_take_context(FcFeed *feed)
 	context->callback = fc_feed_context;
 	context->arg = feed;
 	feed->follow = true;
+	fc_feed_zone_where(feed);
 }
 
 /*

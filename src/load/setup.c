@@ -28,6 +28,7 @@
 #include "phase/phases.h"
 #include "rejects/rejects.h"
 #include "report/report.h"
+#include "row/column.h"
 #include "row/executor.h"
 #include "source/input.h"
 #include "source/recode.h"
@@ -251,6 +252,17 @@ fc_setup_partman(FcJob *job)
 		fc_fault_report(ERROR, partman->refusal);
 }
 
+/* Body of fc_column_in_zone: the call's texts are read as those of the file */
+static void
+fc_setup_make_plan(void *arg)
+{
+	FcTarget   *target = arg;
+
+	target->planned = fc_plan_make(target->rel, target->options, &target->form,
+								   target->opened.where);
+	target->plan = &target->planned->plan;
+}
+
 /*
  * Makes the plan, opens the files and takes the first way.  As in COPY the
  * target is looked at before the files, unless a header says which columns
@@ -268,9 +280,7 @@ fc_setup_plan(FcJob *job)
 		fc_setup_file(job);
 		fc_header_read(job);
 	}
-	target->planned = fc_plan_make(target->rel, target->options, &target->form,
-								   target->opened.where);
-	target->plan = &target->planned->plan;
+	fc_column_in_zone(fc_column_zone(target->options->time_zone), fc_setup_make_plan, target);
 	fc_access_check_target(job);
 	fc_setup_partman(job);
 	fc_away_take_places(job);

@@ -104,7 +104,7 @@
 	  "SELECT fast_copy('customers', '/data/latin1.csv', encoding => 'LATIN1');") \
 	X(where_clause, "WHERE", NULL, \
 	  "condition on the rows to load", \
-	  "A condition. Rows for which it is not true are left out, and counted as filtered. As in COPY, it can contain neither aggregates nor subqueries.", \
+	  "A condition. Rows for which it is not true are left out, and counted as filtered. As in COPY, it can contain neither aggregates nor subqueries. Times in it are in time_zone.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  where_clause => 'device <= 50');") \
 	X(timestamp_format, NULL, NULL, \
 	  "how dates and times are written", \
@@ -113,7 +113,8 @@
 	  "SELECT fast_copy('events', '/data/epochs.csv', header => true,\n  timestamp_format => 'epoch_ms', time_zone => 'UTC');") \
 	X(time_zone, NULL, NULL, \
 	  "zone of times without one", \
-	  "The time zone of values that name none: by default that of the session. Defaults of columns are always evaluated in the time zone of the session.", \
+	  "The time zone of times that name none, in the file, in where_clause, transform, replace_from and replace_to: by default that of the session. " \
+	  "Defaults of columns are always evaluated in the time zone of the session, and the first partitions of a table are days there.", \
 	  "SELECT fast_copy('visits', '/data/visits.csv',\n  time_zone => 'America/New_York');") \
 	X(partition_interval, NULL, NULL, \
 	  "width of new partitions", \
@@ -204,7 +205,7 @@
 	  "first key of the rows to replace", \
 	  "With existing_rows 'replace', all rows with keys from replace_from up to, but not including, replace_to are replaced, also in partitions for which the file has no rows " \
 	  "and in the default partition. A row of the file with a key outside this range is an error. By default each partition that gets rows is replaced as a whole. " \
-	  "An option of COPY, and a key of the argument options.", \
+	  "Both are read like the keys of the file, by timestamp_format and in time_zone, or as YYYY-MM-DD. An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  options => '{\"existing_rows\": \"replace\",\n    \"replace_from\": \"2024-01-01\", \"replace_to\": \"2024-02-01\"}');") \
 	X(replace_to, NULL, NULL, \
 	  "first key after these rows", \

@@ -81,6 +81,13 @@ extern bool fc_plan_is_published(Relation rel);
 extern void fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned);
 
 /*
+ * options/plan_key.c: sets the bounds of the keys that rows may have, once key
+ * and patterns are known.  ERROR 22023 or 0A000 if nothing tells which rows are
+ * replaced.
+ */
+extern void fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned);
+
+/*
  * Takes the key out of planned->order where rows are read in its order anyway;
  * what is left is for the sort
  */

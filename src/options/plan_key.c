@@ -20,8 +20,11 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "convert/pattern.h"
 #include "options/plan.h"
 #include "sort/order_by.h"
+
+#define DIGITS	"0123456789"
 
 static int
 fc_plan_field(const FcPlanned *planned, AttrNumber attnum)
@@ -202,27 +205,77 @@ fc_plan_key_unfit(Relation rel, const FcOptions *options, const FcPlanned *plann
 		fc_plan_value_volatile(rel, options, planned, planned->plan.key.attnum);
 }
 
+/* Has the bound no digits, such as "today" or "-infinity"?  No pattern does. */
+static bool
+fc_plan_bound_is_word(const char *bound)
+{
+	return strpbrk(bound, DIGITS) == NULL;
+}
+
+/* Does it begin as YYYY-M, whose meaning no DateStyle changes? */
+static bool
+fc_plan_bound_is_iso(const char *bound)
+{
+	size_t		year = strspn(bound, DIGITS);
+
+	return fc_plan_bound_is_word(bound) || (year >= 4 && bound[year] == '-');
+}
+
+/*
+ * The pattern by which the bounds are read, or NULL.  Bounds in ISO form do not
+ * need it if one of them does not match.
+ */
+static FcPattern *
+fc_plan_bound_pattern(Form_pg_attribute att, const FcOptions *options, const FcPlanned *planned)
+{
+	char	   *text = planned->columns.patterns[planned->plan.key.field];
+	char	   *bounds[] = {options->replace_from, options->replace_to};
+	FcPattern  *pattern;
+	bool		iso;
+	bool		matches = true;
+	Datum		value;
+
+	if (text == NULL)
+		return NULL;
+	pattern = fc_pattern_compile(text, att->atttypid, att->atttypmod, NameStr(att->attname));
+	/* core throws an error for what does not match */
+	iso = pattern->kind != FC_PATTERN_CORE && fc_plan_bound_is_iso(bounds[0]) && fc_plan_bound_is_iso(bounds[1]);
+	for (int i = 0; i < lengthof(bounds) && iso; i++)
+		matches = matches && (fc_plan_bound_is_word(bounds[i]) ||
+							  fc_pattern_parse(pattern, bounds[i], strlen(bounds[i]), &value));
+	return matches ? pattern : NULL;
+}
+
 /* Returns a bound of the keys that are replaced, as the caller wrote it */
 static int64
-fc_plan_bound(Relation rel, const FcPlan *plan, char *word)
+fc_plan_bound(Form_pg_attribute att, const FcPlan *plan, FcPattern *pattern, char *word)
 {
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), plan->key.attnum - 1);
 	Oid			input;
 	Oid			ioparam;
+	Datum		value;
 
+	if (pattern && !fc_plan_bound_is_word(word))
+	{
+		if (!fc_pattern_parse(pattern, word, strlen(word), &value))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_DATETIME_FORMAT),
+					 errmsg("\"%s\" does not match the pattern \"%s\"", word, pattern->shown),
+					 errdetail("A range of column \"%s\" is read with this pattern.", pattern->column),
+					 errhint("Write replace_from and replace_to as the file has the keys, or both as 'YYYY-MM-DD'.")));
+		return fc_key_from_datum(plan->key.type, value);
+	}
 	getTypeInputInfo(att->atttypid, &input, &ioparam);
 	return fc_key_from_datum(plan->key.type,
 							 OidInputFunctionCall(input, word, ioparam, att->atttypmod));
 }
 
-/*
- * Sets the bounds of the keys that rows may have.  ERROR 22023 or 0A000 if
- * nothing tells which rows are replaced.
- */
-static void
-fc_plan_bounds(Relation rel, const FcOptions *options, FcPlan *plan)
+void
+fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
+	FcPlan	   *plan = &planned->plan;
 	FcRange    *bounds = &plan->bounds;
+	Form_pg_attribute att;
+	FcPattern  *pattern;
 
 	*bounds = (FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
 	if (options->replace_from == NULL)
@@ -246,9 +299,11 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlan *plan)
 				 options->key_column ? errdetail("Column \"%s\" cannot be one here, because of a default or condition that is volatile.",
 												 options->key_column) :
 				 errhint("Name a column of the file as timestamp_column.")));
+	att = TupleDescAttr(RelationGetDescr(rel), plan->key.attnum - 1);
+	pattern = fc_plan_bound_pattern(att, options, planned);
 	bounds->lo_min = bounds->hi_max = false;
-	bounds->lo = fc_plan_bound(rel, plan, options->replace_from);
-	bounds->hi = fc_plan_bound(rel, plan, options->replace_to);
+	bounds->lo = fc_plan_bound(att, plan, pattern, options->replace_from);
+	bounds->hi = fc_plan_bound(att, plan, pattern, options->replace_to);
 	if (bounds->lo >= bounds->hi)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -308,7 +363,6 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 						options->interval ? "partition_interval" : "nodes"),
 				 errdetail("Partitions are created where missing_partitions is \"create\" and the table is partitioned by range over one column that the file has.")));
 	fc_plan_key_place(RelationGetDescr(rel), &planned->plan.key);
-	fc_plan_bounds(rel, options, &planned->plan);
 }
 
 /* Do rows come in the order of the key, unless order_by says another one? */

@@ -87,7 +87,7 @@ fc_column_zone(const char *name)
 {
 	pg_tz	   *zone;
 
-	if (name[0] == '\0')
+	if (name == NULL || name[0] == '\0')
 		return NULL;
 	zone = pg_tzset(name);
 	if (zone == NULL || !pg_tz_acceptable(zone))
@@ -96,6 +96,30 @@ fc_column_zone(const char *name)
 				 errmsg("time zone \"%s\" not recognized", name),
 				 errhint("The view pg_timezone_names has the names, such as 'Europe/Rome'.")));
 	return zone;
+}
+
+void
+fc_column_in_zone(pg_tz *zone, void (*body) (void *arg), void *arg)
+{
+	pg_tz	   *session = session_timezone;
+
+	if (zone == NULL)
+	{
+		body(arg);
+		return;
+	}
+	PG_TRY();
+	{
+		session_timezone = zone;
+		body(arg);
+	}
+	PG_FINALLY();
+	{
+		/* if not, code of users has set the session's */
+		if (session_timezone == zone)
+			session_timezone = session;
+	}
+	PG_END_TRY();
 }
 
 bool

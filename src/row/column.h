@@ -66,8 +66,14 @@ typedef struct FcDefaults
 extern void fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 						   const char *pattern, bool zone, bool binary);
 
-/* The time zone of this name; ERROR 22023 for one that SET would refuse */
+/*
+ * The time zone of this name; ERROR 22023 for one that SET would refuse.  NULL
+ * for no name, which may be NULL or "".
+ */
 extern pg_tz *fc_column_zone(const char *name);
+
+/* Calls body(arg), with the zone as session_timezone unless it is NULL */
+extern void fc_column_in_zone(pg_tz *zone, void (*body) (void *arg), void *arg);
 
 /* Does the value depend on nothing but the field, its type and NULL? */
 extern bool fc_column_is_plain(const FcColumn *column);

@@ -541,22 +541,8 @@ fc_parse_columns(void *arg)
 void
 fc_parse_in_zone(FcParser *parser, void (*body) (void *arg), void *arg)
 {
-	if (parser->zones.file == NULL)
-	{
-		body(arg);
-		return;
-	}
 	parser->zones.session = session_timezone;
-	PG_TRY();
-	{
-		session_timezone = parser->zones.file;
-		body(arg);
-	}
-	PG_FINALLY();
-	{
-		session_timezone = parser->zones.session;
-	}
-	PG_END_TRY();
+	fc_column_in_zone(parser->zones.file, body, arg);
 }
 
 /* Are the FC_BLOCK bytes at p all ASCII, and none 0? */

@@ -32,6 +32,7 @@
 
 #include "compat/compat.h"
 #include "errors/context.h"
+#include "row/column.h"
 #include "row/where.h"
 
 /* What stands before the caller's text when COPY's grammar reads it */
@@ -127,6 +128,55 @@ fc_where_parse(ParseState *pstate, Relation rel, const char *text)
 	return where;
 }
 
+/* A condition and its time zone, and the row for which it is evaluated */
+typedef struct FcZonedWhere
+{
+	ExprState  *where;
+	pg_tz	   *zone;
+	ExprContext *econtext;
+	bool		isnull;
+	Datum		result;
+} FcZonedWhere;
+
+/* Body of fc_column_in_zone */
+static void
+fc_where_body(void *arg)
+{
+	FcZonedWhere *zoned = arg;
+
+	zoned->result = ExecEvalExpr(zoned->where, zoned->econtext, &zoned->isnull);
+}
+
+/* Evaluates the condition in its time zone: ExprState.evalfunc */
+static Datum
+fc_where_evaluate(ExprState *state, ExprContext *econtext, bool *isnull)
+{
+	FcZonedWhere zoned = *(FcZonedWhere *) state->evalfunc_private;
+
+	zoned.econtext = econtext;
+	fc_column_in_zone(zoned.zone, fc_where_body, &zoned);
+	*isnull = zoned.isnull;
+	return zoned.result;
+}
+
+ExprState *
+fc_where_in_zone(ExprState *where, const char *zone)
+{
+	FcZonedWhere *zoned;
+	ExprState  *state;
+
+	if (where == NULL || zone[0] == '\0')
+		return where;
+	zoned = palloc0(sizeof(FcZonedWhere));
+	zoned->where = where;
+	zoned->zone = fc_column_zone(zone);
+	state = makeNode(ExprState);
+	state->flags = where->flags;
+	state->evalfunc = fc_where_evaluate;
+	state->evalfunc_private = zoned;
+	return state;
+}
+
 ExprState *
 fc_where_begin(FcShared *shared)
 {
@@ -134,7 +184,8 @@ fc_where_begin(FcShared *shared)
 
 	if (tree[0] == '\0')
 		return NULL;
-	return ExecInitQual(castNode(List, stringToNode(tree)), NULL);
+	return fc_where_in_zone(ExecInitQual(castNode(List, stringToNode(tree)), NULL),
+							fc_shared_zone(shared));
 }
 
 ExprState *

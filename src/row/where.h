@@ -23,6 +23,12 @@ extern List *fc_where_parse(ParseState *pstate, Relation rel, const char *text);
 /* The same, from an expression as the grammar makes it, which it changes */
 extern List *fc_where_transform(ParseState *pstate, Relation rel, Node *where);
 
+/*
+ * Makes the condition be evaluated in the time zone of this name, unless that
+ * is ""; in the current memory context
+ */
+extern ExprState *fc_where_in_zone(ExprState *where, const char *zone);
+
 /* Prepares the condition kept in shared memory; NULL: there is none */
 extern ExprState *fc_where_begin(FcShared *shared);
 
