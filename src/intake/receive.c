@@ -67,8 +67,9 @@ Size
 fc_receive_ring_size(int nworkers, uint64 chunk_size)
 {
 	Size		size = Max(FC_RING_LEAST, (Size) nworkers * FC_RING_CHUNKS * chunk_size);
+	Size		most = fc_settings_memory(0) / 4;
 
-	return Min(size, Max(fc_settings_memory(0) / 4, FC_RING_LEAST));
+	return Min(size, Max(most, FC_RING_LEAST));
 }
 
 void

@@ -393,12 +393,13 @@ fc_sample_cell_rows(const FcKeySample *sample, const FcShared *shared, uint64 re
 	uint64		each = 2 * sizeof(FcItem) + (rows ? sample->spilled : FC_SPILL_NUMBERED);
 	Size		memory = fc_shared_read_memory(shared) / 8;
 	uint64		most = Min(FC_SAMPLE_CELL, memory) / each;
+	uint64		least = records / fc_sample_cells_most(shared, nworkers);
 
 	if (nworkers > 1)
 		most = Min(most, records / (FC_SAMPLE_SHARE * nworkers));
 	/* half of the memory, as no piece is of the size that was planned */
 	most = Max(most, Min(FC_SAMPLE_CELL_ROWS, memory * 4 / each));
-	return Max(most, records / fc_sample_cells_most(shared, nworkers));
+	return Max(most, least);
 }
 
 /*

@@ -37,10 +37,7 @@
 #define FC_CELL_PLACE	((((uint64) 1 << FC_CELL_BITS) - 1) & ~FC_CELL_ROW)
 #define FC_CELL_PAGE	((Size) 2 * 1024 * 1024)	/* of a large page */
 
-/*
- * What one process has of a cell.  Each process that reads has those of all that
- * have written: so it is small.
- */
+/* What one process has of a cell; whoever reads has those of all processes */
 typedef struct FcCellRef
 {
 	FcBound		lo;				/* as in FcCell */
@@ -149,7 +146,7 @@ fc_cell_cmp(const FcCell *a, const FcCell *b)
 	return fc_spill_bound_cmp(&a->lo, &b->lo);
 }
 
-/* Adds the cells of one process, which are in key order, to those of the others */
+/* Adds the cells of one process, in key order, to those of the others */
 static void
 fc_spills_add_cells(FcSpills *spills, const FcCell *cells, uint64 n)
 {
@@ -159,19 +156,17 @@ fc_spills_add_cells(FcSpills *spills, const FcCell *cells, uint64 n)
 	int			old = 0;
 	uint64		i = 0;
 
-	while (old < spills->ncells || i < n)
+	for (; old < spills->ncells || i < n; nall++)
 	{
 		int			order = i == n ? -1 : old == spills->ncells ? 1 :
 			fc_cell_cmp(&spills->cells[old], &cells[i]);
 
-		all[nall] = order > 0 ? cells[i] : spills->cells[old];
+		all[nall] = order > 0 ? cells[i] : spills->cells[old++];
 		if (order == 0)
 		{
 			fc_spill_part_add(&all[nall].part, &cells[i].part);
 			all[nall].size += cells[i].size;
 		}
-		nall++;
-		old += order <= 0;
 		i += order >= 0;
 	}
 	pfree(spills->cells);
