@@ -146,7 +146,7 @@ fc_access_open_files(FcAccessed *accessed, uint64 most)
 	foreach_ptr(char, path, paths)
 	{
 		CHECK_FOR_INTERRUPTS();
-		accessed->path = path;
+		accessed->path = fc_root_text(path);
 		fc_source_add(source, path, -1, most);
 		source->files[source->nfiles - 1].kind = fc_unpack_detect(source, source->nfiles - 1);
 	}

@@ -97,7 +97,7 @@ fc_glob_open(const FcGlob *glob, const char *path)
 	fc_root_check_refused();
 	ereport(ERROR,
 			(errcode_for_file_access(),
-			 errmsg("could not open directory \"%s\": %m", path)));
+			 errmsg("could not open directory \"%s\": %m", fc_root_text(path))));
 }
 
 /*
@@ -124,7 +124,7 @@ fc_glob_names(const FcGlob *glob, const char *path, const char *component)
 		if (errno != 0)
 			ereport(ERROR,
 					(errcode_for_file_access(),
-					 errmsg("could not read directory \"%s\": %m", path)));
+					 errmsg("could not read directory \"%s\": %m", fc_root_text(path))));
 	}
 	PG_FINALLY();
 	{

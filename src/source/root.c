@@ -35,6 +35,8 @@
 #include <unistd.h>
 
 #include "catalog/pg_authid.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/acl.h"
@@ -91,6 +93,26 @@ fc_root_check_refused(void)
 						   "pg_read_server_files")));
 }
 
+const char *
+fc_root_text(const char *path)
+{
+	StringInfoData text;
+	int			len;
+
+	if (pg_verifymbstr(path, strlen(path), true))
+		return path;
+	initStringInfo(&text);
+	for (; *path != '\0'; path += Max(len, 1))
+	{
+		len = pg_encoding_verifymbchar(GetDatabaseEncoding(), path, strlen(path));
+		if (len > 0)
+			appendBinaryStringInfo(&text, path, len);
+		else
+			appendStringInfo(&text, "\\x%02x", (unsigned char) *path);
+	}
+	return text.data;
+}
+
 static bool
 fc_root_fail(int code)
 {
@@ -127,6 +149,22 @@ fc_root_below(const char *path, const char *directory)
 		path += len;
 		directory += len;
 	}
+}
+
+char *
+fc_root_place(const char *root, const char *place)
+{
+	char		real[PATH_MAX];
+	const char *below = NULL;
+	char	   *shown;
+
+	if (fc_root_directory && fc_root_directory[0] == '/' && realpath(fc_root_directory, real) != NULL)
+		below = fc_root_below(place, real);
+	if (below == NULL)
+		return root ? NULL : pstrdup(place);
+	shown = psprintf("%s/%s", fc_root_directory, below);
+	canonicalize_path(shown);
+	return shown;
 }
 
 /* Makes a path of two parts what is left to be walked */

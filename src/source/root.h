@@ -40,6 +40,19 @@ extern int	fc_root_stat(const char *root, const char *path, bool follow,
 /* ERROR 42501, COPY's, the same for all paths, if errno is EXDEV */
 extern void fc_root_check_refused(void);
 
+/*
+ * A path as messages have it: bytes that are no text in the server's encoding
+ * as \xff; the path itself if there are none.  Names of files may be any bytes.
+ */
+extern const char *fc_root_text(const char *path);
+
+/*
+ * Where a file lies, for tables that the caller may read: below
+ * fast_copy.root_directory, if it is set, as this has it, whatever links that
+ * leads through.  NULL if the file lies elsewhere, and "root" is not NULL.
+ */
+extern char *fc_root_place(const char *root, const char *place);
+
 /* Has the path characters that stand for others? */
 extern bool fc_glob_is_pattern(const char *path);
 

@@ -65,7 +65,7 @@ fc_source_stat(int fd, const char *path, struct stat *st)
 	if (fstat(fd, st) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", path)));
+				 errmsg("could not stat file \"%s\": %m", fc_root_text(path))));
 }
 
 static void
@@ -74,11 +74,11 @@ fc_source_refuse_special(const char *path, const struct stat *st)
 	if (S_ISDIR(st->st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is a directory", path)));
+				 errmsg("\"%s\" is a directory", fc_root_text(path))));
 	if (!S_ISREG(st->st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a regular file", path),
+				 errmsg("\"%s\" is not a regular file", fc_root_text(path)),
 				 errdetail("The file is read several times, in any order."),
 				 errhint("Load what a program prints, by program => true or COPY ... FROM PROGRAM: 'cat %s'.",
 						 fc_advice_path(path, "FILE"))));
@@ -107,7 +107,7 @@ fc_source_changed(const char *path, const char *detail)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("file \"%s\" changed while it was being loaded", path),
+			 errmsg("file \"%s\" changed while it was being loaded", fc_root_text(path)),
 			 errdetail_internal("%s", detail),
 			 errhint("Load a file that no one writes to.")));
 }
@@ -129,7 +129,7 @@ fc_source_cannot_open(const char *path)
 	fc_root_check_refused();
 	ereport(ERROR,
 			(errcode_for_file_access(),
-			 errmsg("could not open file \"%s\" for reading: %m", path)));
+			 errmsg("could not open file \"%s\" for reading: %m", fc_root_text(path))));
 }
 
 static void
@@ -137,7 +137,7 @@ fc_source_cannot_read(const char *path)
 {
 	ereport(ERROR,
 			(errcode_for_file_access(),
-			 errmsg("could not read file \"%s\": %m", path)));
+			 errmsg("could not read file \"%s\": %m", fc_root_text(path))));
 }
 
 void
@@ -165,7 +165,7 @@ static FcFile *
 fc_source_grow(FcSource *source, size_t path_size)
 {
 	FcFile	   *last = source->nfiles > 0 ? &source->files[source->nfiles - 1] : NULL;
-	size_t		end = last ? last->path + strlen(source->paths + last->path) + 1 : 0;
+	size_t		end = last ? fc_source_paths_size(source) : 0;
 	uint32		n = source->nfiles;
 	FcFile	   *file;
 
@@ -310,12 +310,15 @@ fc_source_open_next(FcSource *source, const char *path, int fd)
 void
 fc_source_add(FcSource *source, const char *path, int fd, uint64 most)
 {
-	FcFile	   *file = fc_source_grow(source, strlen(path) + 1);
+	const char *text = fc_root_text(path);
+	FcFile	   *file = fc_source_grow(source, strlen(path) + 1 + (text == path ? 0 : strlen(text) + 1));
 	FcDescriptor *place = fc_source_open_next(source, path, fd);
 	bool		knows_size;
 	struct stat st;
 
-	strcpy(source->paths + file->path, path);
+	strcpy(source->paths + file->path, text);
+	file->raw = text == path ? 0 : strlen(text) + 1;
+	strcpy(source->paths + file->path + file->raw, path);
 	fc_source_stat(place->fd, path, &st);
 	fc_source_refuse_special(path, &st);
 	file->dev = st.st_dev;
@@ -443,6 +446,12 @@ fc_source_path(const FcSource *source, uint32 number)
 	return source->paths + source->files[number].path;
 }
 
+const char *
+fc_source_raw_path(const FcSource *source, uint32 number)
+{
+	return fc_source_path(source, number) + source->files[number].raw;
+}
+
 uint64
 fc_source_end(const FcSource *source, uint32 number)
 {
@@ -452,8 +461,9 @@ fc_source_end(const FcSource *source, uint32 number)
 size_t
 fc_source_paths_size(const FcSource *source)
 {
-	return source->files[source->nfiles - 1].path +
-		strlen(fc_source_path(source, source->nfiles - 1)) + 1;
+	const char *last = fc_source_raw_path(source, source->nfiles - 1);
+
+	return last - source->paths + strlen(last) + 1;
 }
 
 uint64
@@ -534,7 +544,7 @@ fc_source_try(const FcSource *source, uint32 opened)
 	descriptor = fc_descriptors_put(source->descriptors, descriptor,
 									opened >= source->nfiles ?
 									BasicOpenFile(source->copies[opened - source->nfiles].path, FC_ROOT_READ) :
-									fc_source_reopen(source, fc_source_path(source, opened),
+									fc_source_reopen(source, fc_source_raw_path(source, opened),
 													 &source->files[opened].identity));
 	if (descriptor)
 		fc_source_advise(descriptor->fd);

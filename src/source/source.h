@@ -41,7 +41,10 @@ typedef struct FcFile
 	uint32		nextents;		/* they are in temporary copies; 0: in the
 								 * file */
 	uint32		extent;			/* the first of their extents */
-	size_t		path;			/* where in the source's paths its own begins */
+	size_t		path;			/* where in the source's paths its own begins,
+								 * as text */
+	size_t		raw;			/* so many bytes after it stand those that it
+								 * is opened by */
 } FcFile;
 
 /* A temporary copy, which has the bytes of any number of files */
@@ -90,7 +93,8 @@ typedef struct FcSource
 	FcIdentity	streamed_identity;
 	uint32		nfiles;
 	FcFile	   *files;			/* in the order of the load */
-	char	   *paths;			/* theirs, as the user gave them */
+	char	   *paths;			/* theirs, as the user gave them; for messages
+								 * as text, and as they are */
 	size_t		paths_size;		/* bytes there is room for */
 	bool		programs;		/* they are commands whose output was copied */
 	uint32		ncopies;
@@ -154,6 +158,7 @@ fc_source_word(const FcSource *source)
 /* The number of the file that has the byte at "offset" */
 extern uint32 fc_source_number(const FcSource *source, uint64 offset);
 extern const char *fc_source_path(const FcSource *source, uint32 number);
+extern const char *fc_source_raw_path(const FcSource *source, uint32 number);
 extern uint64 fc_source_end(const FcSource *source, uint32 number);
 
 static inline FcFile *

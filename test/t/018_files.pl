@@ -90,6 +90,32 @@ subtest 'patterns and arrays name files in an order of their own' => sub {
 	agrees('a backslash', ["$dir/odd/b*.csv", "$dir/odd/a1.csv"], array("$dir/odd/b\\*.cs?", "$dir/odd/a1.csv"), 'n int, v text', '', '', '');
 };
 
+# A name of a file may be any bytes: what tells it is text, for each client.
+subtest 'names that are no text' => sub {
+	file("bytes/a.csv", "1,one\n");
+	file("bytes/b\xff\xc3\xa4\xc3.csv", "2,two\nx,three\n");
+	my $shown = quotemeta("$dir/bytes/b") . '\\\\xff' . "\xc3\xa4" . '\\\\xc3\.csv';
+
+	query("CREATE TABLE texts (n int, v text); SELECT fast_copy_create_reject_table('texts_bad')");
+	foreach my $encoding (qw(UTF8 LATIN1 SQL_ASCII))
+	{
+		my $name = $encoding eq 'LATIN1' ? $shown =~ s/\xc3\xa4/\xe4/r : $shown;
+		like(failure("SET client_encoding = $encoding; SELECT fast_copy('texts', '$dir/bytes/*.csv')"), qr/22P02: .*CONTEXT:  .*$name", line 2/s, "an error, $encoding");
+		like(($node->psql('postgres', "\\set SHOW_CONTEXT always\nSET client_encoding = $encoding; SELECT fast_copy('texts', '$dir/bytes/*.csv', on_error => 'ignore', options => '{\"log_verbosity\": \"verbose\"}', reject_table => 'texts_bad')"))[2], qr/NOTICE:.*$name/s, "a notice, $encoding");
+	}
+	like(query("SELECT DISTINCT file FROM texts_bad"), qr/^$shown$/, 'rejects have it as text');
+	is(query("SELECT count(*) FROM fast_copy_analyze('texts', '$dir/bytes/*.csv', on_error => 'ignore') WHERE detail ~ 'xff' OR name ~ 'xff'") > 0, 1, 'an analysis');
+	like(query("SELECT fast_copy_sniff('$dir/bytes/*.csv')"), qr/CREATE TABLE/, 'a guess');
+	is(query("SELECT fast_copy('texts', '$dir/bytes/*.csv', on_error => 'ignore', workers => 2)"), 2, 'it is loaded');
+	mkdir "$dir/bytes/d\xff" or die;
+	chmod 0, "$dir/bytes/d\xff";
+  SKIP:
+	{
+		skip 'the server can read all directories', 1 if -r "$dir/bytes/d\xff";
+		like(failure("SET client_encoding = LATIN1; SELECT fast_copy('texts', '$dir/bytes/*/x*')"), qr/42501: could not open directory ".*d\\xff/, 'a directory');
+	}
+};
+
 # Who can make files in a directory must not choose which of the others are loaded.
 subtest 'a name that is a file and a pattern of others is refused' => sub {
 	foreach my $case ([ 'a[1].csv', 'a[[]1].csv' ], [ '*', '[*]' ], [ '*/x', '[*]/x' ], [ 'a?.csv', 'a[?].csv' ])
