@@ -123,14 +123,14 @@ fc_files_youngest(const FcFilesCall *call)
 static bool
 fc_files_is_usable(FcFiles *files, const FcFilesOne *one)
 {
-	const char *why = fc_ledger_refusal(one->key);
+	const char *why = fc_ledger_refusal(one->path, one->key);
 
 	if (why == NULL)
 		return true;
 	files->failed++;
 	ereport(files->call->skip ? WARNING : ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a ledger cannot know file \"%s\"", one->path),
+			 errmsg("a ledger cannot know file \"%s\"", fc_root_text(one->path)),
 			 errdetail("%s", why)));
 	return false;
 }
@@ -150,7 +150,7 @@ fc_files_look(FcFiles *files, const char *root, TimestampTz youngest, char *path
 		fc_root_check_refused();
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for reading: %m", path)));
+				 errmsg("could not open file \"%s\" for reading: %m", fc_root_text(path))));
 	}
 	if (!S_ISREG(st.st_mode) && !fc_files_is_named(files, path))
 		return false;
@@ -247,9 +247,10 @@ fc_files_ask(FcFiles *files, FcFilesOne **order, int n, bool *known)
 		paths[i] = CStringGetTextDatum(order[i]->key);
 	}
 	values[1] = PointerGetDatum(construct_array(paths, n, TEXTOID, -1, false, TYPALIGN_INT));
-	sql = psprintf("SELECT path, coalesce(size, -1), coalesce(modified, '-infinity'), state = 'loaded' "
-				   "FROM ONLY %s WHERE target = $1 AND path = ANY ($2)",
-				   fc_ddl_table(files->call->ledger));
+	sql = psprintf("SELECT path, coalesce(size, -1), coalesce(modified, '-infinity'), state = 'loaded' AND %s "
+				   "FROM ONLY %s AS l WHERE l.target = $1 AND l.path = ANY ($2) AND (%s OR l.target_name = %s)",
+				   fc_ledger_counts(), fc_ddl_table(files->call->ledger), fc_ledger_counts(),
+				   quote_literal_cstr(fc_ddl_table(files->call->target)));
 	nrows = fc_ddl_execute(sql, lengthof(types), types, values, NULL);
 	for (uint64 i = 0; i < nrows; i++)
 	{
@@ -263,7 +264,7 @@ fc_files_ask(FcFiles *files, FcFilesOne **order, int n, bool *known)
 		wanted.key = TextDatumGetCString(row[0]);
 		found = bsearch(&key, order, n, sizeof(FcFilesOne *), fc_files_key_cmp);
 		known[found - order] = true;
-		(*found)->waits = !(DatumGetBool(row[3]) && DatumGetInt64(row[1]) == (*found)->size &&
+		(*found)->waits &= !(DatumGetBool(row[3]) && DatumGetInt64(row[1]) == (*found)->size &&
 							DatumGetTimestampTz(row[2]) == (*found)->modified);
 	}
 }
@@ -294,10 +295,10 @@ fc_files_insert(const FcFiles *files, FcFilesOne **order, int n, const bool *kno
 	values[1] = PointerGetDatum(construct_array(paths, nnew, TEXTOID, -1, false, TYPALIGN_INT));
 	values[2] = PointerGetDatum(construct_array(sizes, nnew, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 	values[3] = PointerGetDatum(construct_array(times, nnew, TIMESTAMPTZOID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-	sql = psprintf("INSERT INTO %s (target, path, size, modified, state) SELECT $1, u.path, u.size, u.modified, 'waiting' "
-				   "FROM unnest($2, $3, $4) WITH ORDINALITY AS u (path, size, modified, n) ORDER BY u.n "
-				   "ON CONFLICT (target, path) DO NOTHING",
-				   fc_ddl_table(files->call->ledger));
+	sql = psprintf("INSERT INTO %s (target, path, size, modified, state, " FC_LEDGER_IDENTITY ") "
+				   "SELECT $1, u.path, u.size, u.modified, 'waiting', %s "
+				   "FROM unnest($2, $3, $4) WITH ORDINALITY AS u (path, size, modified, n) ORDER BY u.n ON CONFLICT DO NOTHING",
+				   fc_ddl_table(files->call->ledger), fc_ledger_identity(files->call->target));
 	(void) fc_ddl_execute(sql, lengthof(types), types, values, NULL);
 }
 
@@ -352,9 +353,10 @@ fc_files_take(FcFiles *files, FcFilesOne *one, bool wait)
 	Datum		values[] = {ObjectIdGetDatum(files->call->target), CStringGetTextDatum(one->key),
 	Int64GetDatum(one->size), TimestampTzGetDatum(one->modified)};
 	int			level = fc_ddl_begin();
-	char	   *sql = psprintf("SELECT state = 'loaded', coalesce(size = $3 AND modified = $4, false) FROM ONLY %s "
-							   "WHERE target = $1 AND path = $2 FOR UPDATE%s",
-							   fc_ddl_table(files->call->ledger), wait ? "" : " SKIP LOCKED");
+	char	   *sql = psprintf("SELECT l.state = 'loaded' AND coalesce(l.size <> 0, true), "
+							   "l.state = 'loaded' AND coalesce(l.size = $3 AND l.modified = $4, false) FROM ONLY %s AS l "
+							   "WHERE l.target = $1 AND l.path = $2 AND %s ORDER BY 1 DESC FOR UPDATE%s",
+							   fc_ddl_table(files->call->ledger), fc_ledger_counts(), wait ? "" : " SKIP LOCKED");
 	bool		taken = fc_ddl_execute(sql, lengthof(types), types, values, NULL) > 0;
 	bool		loaded = false;
 
@@ -364,9 +366,8 @@ fc_files_take(FcFiles *files, FcFilesOne *one, bool wait)
 		bool		null;
 
 		one->recorded = DatumGetBool(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &null));
-		loaded = one->recorded &&
-			(files->options->changed_files == FC_CHANGED_SKIP ||
-			 DatumGetBool(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &null)));
+		loaded = (one->recorded && files->options->changed_files == FC_CHANGED_SKIP) ||
+			DatumGetBool(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &null));
 	}
 	fc_ddl_end(level, false);
 	if (loaded)
@@ -497,11 +498,12 @@ fc_files_record_failure(FcFiles *files, const FcFilesOne *one, const ErrorData *
 		Int64GetDatum(fc_files_line(edata, one)),
 		TimestampTzGetDatum(GetCurrentTimestamp()),
 	CStringGetTextDatum(GetUserNameFromId(GetUserId(), false))};
-	char	   *sql = psprintf("UPDATE ONLY %s SET sqlstate = $3, message = $4, line = nullif($5, 0), "
+	char	   *sql = psprintf("UPDATE ONLY %s AS l SET sqlstate = $3, message = $4, line = nullif($5, 0), "
 							   "state = CASE state WHEN 'loaded' THEN state ELSE 'failed' END, "
 							   "loaded_at = CASE state WHEN 'loaded' THEN loaded_at ELSE $6 END, "
-							   "loaded_by = CASE state WHEN 'loaded' THEN loaded_by ELSE $7 END "
-							   "WHERE target = $1 AND path = $2", fc_ddl_table(files->call->ledger));
+							   "loaded_by = CASE state WHEN 'loaded' THEN loaded_by ELSE $7 END, "
+							   "(" FC_LEDGER_IDENTITY ") = ROW(%s) WHERE l.target = $1 AND l.path = $2 AND %s",
+							   fc_ddl_table(files->call->ledger), fc_ledger_identity(files->call->target), fc_ledger_counts());
 	int			level = fc_ddl_begin();
 
 	(void) fc_ddl_execute(sql, lengthof(types), types, values, NULL);

@@ -380,12 +380,19 @@ typedef struct FcCounts
 #define FC_NCOUNTS			(sizeof(FcCounts) / sizeof(pg_atomic_uint64))
 #define FC_NCOUNTS_FORGOTTEN	(offsetof(FcCounts, split_bytes) / sizeof(pg_atomic_uint64))
 
-/* What was left out of one of several files; kept for a ledger only */
+/*
+ * What was left out of one file, and between which keys its records are; kept
+ * for a ledger only.  Keys are counted from the lowest that there could be,
+ * "lowest" downwards from the highest: so all begin at 0, and 0 for both means
+ * that no key is known.
+ */
 typedef struct FcFileCounts
 {
 	pg_atomic_uint64 filtered;
 	pg_atomic_uint64 rejected;
 	pg_atomic_uint64 duplicates;
+	pg_atomic_uint64 lowest;
+	pg_atomic_uint64 highest;
 } FcFileCounts;
 
 /* What has no fixed size, and lies after the struct in this order: see "at" */
@@ -702,6 +709,35 @@ fc_context_count(FcContext *ctx, pg_atomic_uint64 *all, size_t of_file, uint64 o
 /* "what": filtered, rejected or duplicates, for which rows were preferred */
 #define fc_context_count_out(ctx, what, offset) \
 	fc_context_count(ctx, &(ctx)->shared->counts.what, offsetof(FcFileCounts, what), offset)
+
+/* Turns a key into its distance from the lowest that there could be, and back */
+static inline uint64
+fc_key_distance(int64 key)
+{
+	return (uint64) key ^ ((uint64) 1 << 63);
+}
+
+static inline void
+fc_context_raise(pg_atomic_uint64 *at, uint64 to)
+{
+	uint64		now = pg_atomic_read_u64(at);
+
+	while (now < to && !pg_atomic_compare_exchange_u64(at, &now, to))
+		;
+}
+
+/* Takes note that records of a chunk have keys from lo to hi; lo > hi: none has */
+static inline void
+fc_context_note_keys(FcContext *ctx, uint32 chunk, int64 lo, int64 hi)
+{
+	FcFileCounts *file = fc_shared_file_counts(ctx->shared);
+
+	if (file == NULL || lo > hi)
+		return;
+	file += fc_source_number(ctx->source, fc_shared_chunk(ctx->shared, chunk)->start);
+	fc_context_raise(&file->lowest, ~fc_key_distance(lo));
+	fc_context_raise(&file->highest, fc_key_distance(hi));
+}
 
 /* Leader: does a step of ctx->lead, if there is one; false: no other follows */
 static inline bool

@@ -335,8 +335,6 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 	const FcColumns *columns = &target->planned->columns;
 	StringInfo	patterns = fc_layout_patterns(columns);
 	StringInfo	edits = fc_layout_edits(options, columns);
-	/* what each file left out; for one file the load's own counts are its */
-	bool		counts = target->source->nfiles > 1 && OidIsValid(options->ledger);
 	Size		end = MAXALIGN(sizeof(FcShared));
 	const FcTail tails[FC_NTAILS] = {
 		[FC_TAIL_COLUMNS] = {sizeof(AttrNumber) * plan->ncolumns, fc_layout_columns(columns)},
@@ -352,7 +350,7 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		[FC_TAIL_COPIES] = {sizeof(FcCopy) * source->ncopies},
 		[FC_TAIL_EXTENTS] = {sizeof(FcExtent) * source->nextents},
 		[FC_TAIL_FILES] = {sizeof(FcFile) * source->nfiles, target->source->files},
-		[FC_TAIL_FILE_COUNTS] = {counts ? sizeof(FcFileCounts) * source->nfiles : 0},
+		[FC_TAIL_FILE_COUNTS] = {OidIsValid(options->ledger) ? sizeof(FcFileCounts) * source->nfiles : 0},
 		[FC_TAIL_NUMBERS] = fc_layout_list(target->planned->numbers, sizeof(FcNumber)),
 		[FC_TAIL_ORDER] = fc_layout_list(target->planned->order, sizeof(FcSortKey)),
 		[FC_TAIL_DEDUP] = fc_layout_list(target->planned->dedup, sizeof(FcSortKey)),

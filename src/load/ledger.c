@@ -14,6 +14,13 @@
  * has failed.  Nobody else ever sees a row that is "loading".  Claims are made
  * in the order of the paths, so that two loads never wait for each other.
  *
+ * A row is of the table that "target" names.  But a dump has the number of a
+ * table that was dropped, which may be that of another table where the dump is
+ * restored.  So each row also says in which database its number was given, and
+ * which transaction wrote it, which a dump does not restore (fc_ledger_counts).
+ * The number and the database are the key, with the path: they are unique in
+ * each ledger, restored or not.
+ *
  * A file is known by its path without links.  If its size and time are those
  * of the row it is the same; else its CRC-32C tells.  The leader computes that
  * of a file that is loaded while it waits for workers, which read it, too, so
@@ -33,7 +40,6 @@
 #include "access/xlog.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/pg_crc32c.h"
 #include "utils/builtins.h"
@@ -57,7 +63,7 @@
 /* Bytes of a path that have room in an entry of an index, whatever they are */
 #define FC_LEDGER_LONGEST	2500
 
-/* The columns, in their order; the first two are the key */
+/* The columns, in their order */
 typedef enum FcLedgerColumn
 {
 	FC_LEDGER_TARGET,
@@ -75,14 +81,23 @@ typedef enum FcLedgerColumn
 	FC_LEDGER_SQLSTATE,
 	FC_LEDGER_MESSAGE,
 	FC_LEDGER_LINE,
+	FC_LEDGER_FIRST_KEY,
+	FC_LEDGER_LAST_KEY,
+	FC_LEDGER_NPARAMS,			/* those before are parameters of commands */
+	FC_LEDGER_EXPECTED_SIZE = FC_LEDGER_NPARAMS,
+	FC_LEDGER_EXPECTED_HASH,
+	FC_LEDGER_TARGET_OID,		/* from here on FC_LEDGER_IDENTITY */
+	FC_LEDGER_TARGET_NAME,
+	FC_LEDGER_ORIGIN,
+	FC_LEDGER_XID,
 	FC_LEDGER_NCOLUMNS
 } FcLedgerColumn;
 
 /* A row's values, NULL where "nulls" has an n */
 typedef struct FcLedgerRow
 {
-	Datum		values[FC_LEDGER_NCOLUMNS];
-	char		nulls[FC_LEDGER_NCOLUMNS];
+	Datum		values[FC_LEDGER_NPARAMS];
+	char		nulls[FC_LEDGER_NPARAMS];
 } FcLedgerRow;
 
 static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
@@ -103,11 +118,21 @@ static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
 	[FC_LEDGER_SQLSTATE] = {"sqlstate", "pg_catalog.text", TEXTOID, "of the error that it failed with"},
 	[FC_LEDGER_MESSAGE] = {"message", "pg_catalog.text", TEXTOID, "of that error"},
 	[FC_LEDGER_LINE] = {"line", "pg_catalog.int8", INT8OID, "of the file, where it happened"},
+	[FC_LEDGER_FIRST_KEY] = {"first_key", "pg_catalog.text", TEXTOID, "no row of it has a lower partition key; null where keys were not looked at"},
+	[FC_LEDGER_LAST_KEY] = {"last_key", "pg_catalog.text", TEXTOID, "no row of it has a higher one"},
+	[FC_LEDGER_EXPECTED_SIZE] = {"expected_size", "pg_catalog.int8", INT8OID, "not used yet, always null"},
+	[FC_LEDGER_EXPECTED_HASH] = {"expected_hash", "pg_catalog.text", TEXTOID, "not used yet, always null"},
+	[FC_LEDGER_TARGET_OID] = {"target_oid", "pg_catalog.oid NOT NULL", OIDOID, "number of the table in the database of origin"},
+	[FC_LEDGER_TARGET_NAME] = {"target_name", "pg_catalog.text NOT NULL", TEXTOID, "its name when the row was written"},
+	[FC_LEDGER_ORIGIN] = {"origin", "pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL", TEXTOID, "cluster and database where the row was written"},
+	[FC_LEDGER_XID] = {"xid", "pg_catalog.xid", XIDOID, "transaction that wrote the row"},
 };
+
+static const int ledger_key[] = {FC_LEDGER_PATH, FC_LEDGER_TARGET_OID, FC_LEDGER_ORIGIN};
 
 static const FcOwnTable ledger_kind = {
 	"ledger", "fast_copy_create_ledger_table", "files that fast_copy has loaded",
-	ledger_columns, FC_LEDGER_NCOLUMNS, FC_LEDGER_PATH + 1, ""
+	ledger_columns, FC_LEDGER_NCOLUMNS, lengthof(ledger_key), ledger_key, ""
 };
 
 /* A file, or what has a label */
@@ -129,6 +154,8 @@ typedef struct FcLedger
 	uint32		nfiles;			/* to be loaded, once all are claimed */
 	FcLedgerFile *files;
 	const List *sources;
+	uint64		gone;			/* rows of these files for tables that are
+								 * gone */
 	uint32		summed;			/* of so many files the checksum is known */
 	uint64		at;				/* so many bytes of the next one are in its */
 	char	   *buf;
@@ -152,6 +179,30 @@ fc_ledger_open(Oid table, Oid target)
 	return rel;
 }
 
+static char *
+fc_ledger_origin(void)
+{
+	return psprintf(UINT64_FORMAT "/%u", GetSystemIdentifier(), MyDatabaseId);
+}
+
+char *
+fc_ledger_identity(Oid target)
+{
+	return psprintf("%u::pg_catalog.oid, %s::pg_catalog.text, '%s'::pg_catalog.text, '%u'::pg_catalog.xid", target,
+					quote_literal_cstr(fc_ddl_table(target)), fc_ledger_origin(), GetCurrentTransactionId());
+}
+
+/*
+ * Written in this database; or before pg_upgrade, or where this one was copied
+ * from, as the very row that it was; or restored from a dump, which had the
+ * table's name, as the number has become another one.
+ */
+char *
+fc_ledger_counts(void)
+{
+	return psprintf("(l.origin = '%s' OR l.target <> l.target_oid OR coalesce(l.xmin = l.xid, false))", fc_ledger_origin());
+}
+
 static void
 fc_ledger_set(FcLedgerRow *row, FcLedgerColumn column, Datum value)
 {
@@ -172,26 +223,35 @@ fc_ledger_row(FcLedgerRow *row, Oid target, const char *path)
 static uint64
 fc_ledger_run(const char *sql, FcLedgerRow *row)
 {
-	Oid			types[FC_LEDGER_NCOLUMNS];
+	Oid			types[FC_LEDGER_NPARAMS];
 
-	for (int i = 0; i < FC_LEDGER_NCOLUMNS; i++)
+	for (int i = 0; i < FC_LEDGER_NPARAMS; i++)
 		types[i] = ledger_columns[i].typid;
-	return fc_ddl_execute(sql, FC_LEDGER_NCOLUMNS, types, row->values, row->nulls);
+	return fc_ddl_execute(sql, FC_LEDGER_NPARAMS, types, row->values, row->nulls);
 }
 
-/* Sets all columns of a row but the key; ERROR 55000 if the table lacks it */
+/* Sets columns of the row of a file, which then is one that was written here */
+static uint64
+fc_ledger_set_columns(Oid table, FcLedgerRow *row, const char *columns)
+{
+	return fc_ledger_run(psprintf("UPDATE ONLY %s AS l SET %s, (" FC_LEDGER_IDENTITY ") = ROW(%s) "
+								  "WHERE l.target = $1 AND l.path = $2 AND %s",
+								  fc_ddl_table(table), columns,
+								  fc_ledger_identity(DatumGetObjectId(row->values[FC_LEDGER_TARGET])),
+								  fc_ledger_counts()), row);
+}
+
+/* Sets all that are parameters; ERROR 55000 if the table lacks the row */
 static void
 fc_ledger_update(Oid table, FcLedgerRow *row)
 {
-	StringInfoData sql;
+	StringInfoData columns;
 
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "UPDATE ONLY %s SET ", fc_ddl_table(table));
-	for (int i = FC_LEDGER_PATH + 1; i < FC_LEDGER_NCOLUMNS; i++)
-		appendStringInfo(&sql, "%s%s = $%d", i > FC_LEDGER_PATH + 1 ? ", " : "",
+	initStringInfo(&columns);
+	for (int i = FC_LEDGER_PATH + 1; i < FC_LEDGER_NPARAMS; i++)
+		appendStringInfo(&columns, "%s%s = $%d", i > FC_LEDGER_PATH + 1 ? ", " : "",
 						 quote_identifier(ledger_columns[i].name), i + 1);
-	appendStringInfoString(&sql, " WHERE target = $1 AND path = $2");
-	if (fc_ledger_run(sql.data, row) != 1)
+	if (fc_ledger_set_columns(table, row, columns.data) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the row of \"%s\" in ledger \"%s\" is gone",
@@ -205,6 +265,7 @@ fc_ledger_path(const char *root, const char *path, dev_t dev, ino_t ino)
 	int			fd = fc_root_open(root, path, O_PATH | O_CLOEXEC);
 	char		found[FC_LEDGER_LONGEST + 2];
 	ssize_t		len = -1;
+	char	   *place;
 	struct stat st;
 
 	if (fd >= 0)
@@ -219,17 +280,19 @@ fc_ledger_path(const char *root, const char *path, dev_t dev, ino_t ino)
 		fc_root_check_refused();
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not find out where file \"%s\" lies: %m", path)));
+				 errmsg("could not find out where file \"%s\" lies: %m", fc_root_text(path))));
 	}
-	if (st.st_dev != dev || st.st_ino != ino || st.st_nlink == 0)
+	found[len] = '\0';
+	place = fc_root_place(root, found);
+	if (st.st_dev != dev || st.st_ino != ino || st.st_nlink == 0 || place == NULL)
 		fc_source_changed(path, "Its path leads to another file now.");
-	return pnstrdup(found, len);
+	return place;
 }
 
 const char *
-fc_ledger_refusal(const char *path)
+fc_ledger_refusal(const char *named, const char *path)
 {
-	if (!pg_verifymbstr(path, strlen(path), true))
+	if (fc_root_text(named) != named || fc_root_text(path) != path)
 		return "Its path is no text in the encoding of the database.";
 	if (strlen(path) > FC_LEDGER_LONGEST)
 		return "Its path is too long.";
@@ -240,15 +303,15 @@ fc_ledger_refusal(const char *path)
 static char *
 fc_ledger_usable_path(const FcSource *source, uint32 number)
 {
-	const char *named = fc_source_path(source, number);
+	const char *named = fc_source_raw_path(source, number);
 	const FcFile *file = &source->files[number];
 	char	   *path = fc_ledger_path(source->root, named, file->dev, file->ino);
-	const char *why = fc_ledger_refusal(path);
+	const char *why = fc_ledger_refusal(named, path);
 
 	if (why)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a ledger cannot know file \"%s\"", named),
+				 errmsg("a ledger cannot know file \"%s\"", fc_root_text(named)),
 				 errdetail("%s", why)));
 	return path;
 }
@@ -306,45 +369,68 @@ fc_ledger_refuse_changed(const FcLedger *ledger, const FcLedgerFile *file, int64
 					 fc_caller_arrow(ledger->options->caller))));
 }
 
-/* What the ledger has of a file that is loaded */
+/* What the ledger has of a file */
 typedef struct FcRecorded
 {
+	bool		loaded;
 	int64		size;			/* -1: not said */
 	TimestampTz modified;
 	char	   *checksum;		/* "": not said */
 } FcRecorded;
 
-/* ERROR 55006 if it is being loaded, here */
-static FcRecorded
-fc_ledger_recorded(FcLedgerRow *row, Oid table, const FcLedgerFile *file)
+/*
+ * ERROR 55000 for a row that may be of the target, or of a table that was
+ * dropped before the ledger was restored from a dump
+ */
+static void
+fc_ledger_refuse_doubtful(const FcLedger *ledger, const FcLedgerFile *file)
 {
-	FcRecorded	recorded = {-1, 0, ""};
-	TupleDesc	desc;
-	HeapTuple	tuple;
-	Datum		values[4];
-	bool		nulls[4];
-	bool		loading;
+	const char *name = fc_ddl_table(ledger->options->ledger);
+	char	   *row = psprintf("path = %s AND target = %u AND origin <> '%s'", quote_literal_cstr(file->path),
+							   ledger->options->target, fc_ledger_origin());
 
-	if (fc_ledger_run(psprintf("SELECT size, modified, checksum, state FROM ONLY %s WHERE target = $1 AND path = $2",
-							   fc_ddl_table(table)), row) != 1)
-		elog(ERROR, "ledger \"%s\" has lost a row", get_rel_name(table));
-	desc = SPI_tuptable->tupdesc;
-	tuple = SPI_tuptable->vals[0];
-	heap_deform_tuple(tuple, desc, values, nulls);
-	if (!nulls[0])
-		recorded.size = DatumGetInt64(values[0]);
-	if (!nulls[1])
-		recorded.modified = DatumGetTimestampTz(values[1]);
-	if (!nulls[2])
-		recorded.checksum = TextDatumGetCString(values[2]);
-	loading = strcmp(TextDatumGetCString(values[3]), "loading") == 0;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("it is not known whether ledger \"%s\" has \"%s\" for this table", get_rel_name(ledger->options->ledger), file->named),
+			 errdetail("The row was written in another database, for a table of this name that had the number %u. It may have been dropped before the dump.",
+					   ledger->options->target),
+			 errhint("If the table has the rows of the file: UPDATE %s SET target_oid = 0 WHERE %s. If not: DELETE FROM %s WHERE %s.",
+					 name, row, name, row)));
+}
+
+/*
+ * Locks the row of a file, after waiting for whoever has claimed it; false if
+ * there is none.  ERROR 55006 if it is being loaded, here.
+ */
+static bool
+fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *row, FcRecorded *recorded)
+{
+	const char *counts = fc_ledger_counts();
+	const char *state;
+	Datum		values[5];
+	bool		nulls[5];
+
+	if (fc_ledger_run(psprintf("SELECT l.size, l.modified, l.checksum, l.state, %s FROM ONLY %s AS l "
+							   "WHERE l.target = $1 AND l.path = $2 AND (%s OR l.target_name = %s AND l.state = 'loaded') "
+							   "ORDER BY (%s AND l.state = 'loaded') DESC, %s LIMIT 1 FOR UPDATE",
+							   counts, fc_ddl_table(ledger->options->ledger), counts,
+							   quote_literal_cstr(fc_ddl_table(ledger->options->target)), counts, counts), row) == 0)
+		return false;
+	heap_deform_tuple(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, values, nulls);
+	state = TextDatumGetCString(values[3]);
+	if (!DatumGetBool(values[4]))
+		fc_ledger_refuse_doubtful(ledger, file);
+	recorded->loaded = strcmp(state, "loaded") == 0;
+	recorded->size = nulls[0] ? -1 : DatumGetInt64(values[0]);
+	recorded->modified = nulls[1] ? 0 : DatumGetTimestampTz(values[1]);
+	recorded->checksum = nulls[2] ? "" : TextDatumGetCString(values[2]);
 	SPI_freetuptable(SPI_tuptable);
 	/* nobody else sees such a row: a function of that load has called this */
-	if (loading)
+	if (strcmp(state, "loading") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("\"%s\" is being loaded by this transaction", file->named)));
-	return recorded;
+	return true;
 }
 
 /*
@@ -365,8 +451,7 @@ fc_ledger_is_same(FcLedger *ledger, const FcSource *source, uint32 number, FcLed
 		;
 	if (strcmp(recorded->checksum, fc_ledger_hex(file->checksum)) != 0)
 		return false;
-	(void) fc_ledger_run(psprintf("UPDATE ONLY %s SET modified = $4 WHERE target = $1 AND path = $2",
-								  fc_ddl_table(ledger->options->ledger)), row);
+	(void) fc_ledger_set_columns(ledger->options->ledger, row, "modified = $4");
 	return true;
 }
 
@@ -384,15 +469,27 @@ fc_ledger_enter(void)
 	return one;
 }
 
-/* Claims a file that is recorded as loaded, and whose row is locked */
+/*
+ * Counts rows of the file whose table was dropped, in this database or, before
+ * a dump, in another one: they mean nothing, but somebody may wonder
+ */
+static void
+fc_ledger_count_gone(FcLedger *ledger, FcLedgerRow *row)
+{
+	ledger->gone += fc_ledger_run(psprintf("SELECT FROM ONLY %s AS l WHERE l.path = $2 AND CASE l.target WHEN $1 THEN NOT %s "
+										   "ELSE NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c WHERE c.oid = l.target) END",
+										   fc_ddl_table(ledger->options->ledger), fc_ledger_counts()), row);
+	SPI_freetuptable(SPI_tuptable);
+}
+
+/* Claims a file whose row is locked */
 static void
 fc_ledger_claim_again(const FcLedger *ledger, const FcLedgerFile *file)
 {
 	FcLedgerRow row;
 
 	fc_ledger_file_row(ledger, file, &row);
-	(void) fc_ledger_run(psprintf("UPDATE ONLY %s SET state = $6 WHERE target = $1 AND path = $2",
-								  fc_ddl_table(ledger->options->ledger)), &row);
+	(void) fc_ledger_set_columns(ledger->options->ledger, &row, "state = $6");
 }
 
 /*
@@ -402,17 +499,26 @@ fc_ledger_claim_again(const FcLedger *ledger, const FcLedgerFile *file)
 static bool
 fc_ledger_claim_one(FcLedger *ledger, const FcSource *source, uint32 number, FcLedgerFile *file)
 {
-	Oid			table = ledger->options->ledger;
-	const char *name = fc_ddl_table(table);
 	FcLedgerRow row;
 	FcRecorded	recorded;
 
 	fc_ledger_file_row(ledger, file, &row);
-	if (fc_ledger_run(psprintf("INSERT INTO %s AS l (target, path, size, modified, state) VALUES ($1, $2, $3, $4, $6) "
-							   "ON CONFLICT (target, path) DO UPDATE SET state = $6 WHERE l.state NOT IN ('loaded', 'loading')",
-							   name), &row) == 1)
+	while (!fc_ledger_look(ledger, file, &row, &recorded))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (fc_ledger_run(psprintf("INSERT INTO %s (target, path, size, modified, state, " FC_LEDGER_IDENTITY ") "
+								   "VALUES ($1, $2, $3, $4, $6, %s) ON CONFLICT DO NOTHING",
+								   fc_ddl_table(ledger->options->ledger), fc_ledger_identity(ledger->options->target)), &row) == 0)
+			continue;
+		fc_ledger_count_gone(ledger, &row);
 		return true;
-	recorded = fc_ledger_recorded(&row, table, file);
+	}
+	/* of a file that was empty nothing has been loaded */
+	if (!recorded.loaded || (recorded.size == 0 && (source == NULL || file->size > 0)))
+	{
+		fc_ledger_claim_again(ledger, file);
+		return true;
+	}
 	if (source == NULL)
 		return false;
 	if (fc_ledger_is_same(ledger, source, number, file, &row, &recorded) ||
@@ -517,7 +623,15 @@ fc_ledger_tell(const FcLedger *ledger, uint32 total)
 	char		some[FC_UNITS_LEN];
 	char		all[FC_UNITS_LEN];
 
-	if (passed == 0 || options->log_verbosity == FC_LOG_SILENT)
+	if (options->log_verbosity == FC_LOG_SILENT)
+		return;
+	if (ledger->gone > 0)
+		ereport(NOTICE,
+				(errmsg("ledger \"%s\" has %s rows of these files for tables that are gone: they are ignored",
+						get_rel_name(options->ledger), fc_units_count(some, ledger->gone)),
+				 errhint("DELETE FROM %s AS l WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = l.target) deletes those of all files.",
+						 fc_ddl_table(options->ledger))));
+	if (passed == 0)
 		return;
 	if (total == 1)
 		ereport(NOTICE,
@@ -604,8 +718,8 @@ fc_ledger_count(const FcJob *job)
 
 		CHECK_FOR_INTERRUPTS();
 		fc_ledger_row(&row, options->target, fc_ledger_usable_path(source, i));
-		known += fc_ledger_run(psprintf("SELECT FROM ONLY %s WHERE target = $1 AND path = $2 AND state = 'loaded'",
-										fc_ddl_table(options->ledger)), &row);
+		known += fc_ledger_run(psprintf("SELECT FROM ONLY %s AS l WHERE l.target = $1 AND l.path = $2 AND l.state = 'loaded' AND %s LIMIT 1",
+										fc_ddl_table(options->ledger), fc_ledger_counts()), &row);
 		SPI_freetuptable(SPI_tuptable);
 		MemoryContextReset(one);
 	}
@@ -697,7 +811,7 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 	uint64		rows = target->loaded;
 	FcFileCounts *files = fc_shared_file_counts(shared);
 
-	if (files)
+	if (files && target->source->nfiles > 1)
 	{
 		if (target->way == FC_WAY_COPY || !target->counted)
 			return;
@@ -710,6 +824,21 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 	if (target->way != FC_WAY_COPY)
 		fc_ledger_set(row, FC_LEDGER_FILTERED, Int64GetDatum((int64) filtered));
 	fc_ledger_set(row, FC_LEDGER_REJECTED, Int64GetDatum((int64) rejected));
+}
+
+/* Sets between which keys the records of one file are, if somebody has looked */
+static void
+fc_ledger_set_keys(const FcJob *job, uint32 i, FcLedgerRow *row)
+{
+	FcFileCounts *file = &fc_shared_file_counts(job->target.shared)[i];
+	FcKeyType	type = job->target.plan->key.type;
+	uint64		low = ~pg_atomic_read_u64(&file->lowest);
+	uint64		high = pg_atomic_read_u64(&file->highest);
+
+	if (low > high)
+		return;
+	fc_ledger_set(row, FC_LEDGER_FIRST_KEY, CStringGetTextDatum(fc_key_text(type, fc_key_distance((int64) low))));
+	fc_ledger_set(row, FC_LEDGER_LAST_KEY, CStringGetTextDatum(fc_key_text(type, fc_key_distance((int64) high))));
 }
 
 static void
@@ -726,6 +855,7 @@ fc_ledger_put_one(const FcJob *job, uint32 i)
 	else
 		fc_ledger_set(&row, FC_LEDGER_CHECKSUM, CStringGetTextDatum(fc_ledger_hex(file->checksum)));
 	fc_ledger_set_counts(job, i, &row);
+	fc_ledger_set_keys(job, i, &row);
 	if (job->rejects_job)
 		fc_ledger_set(&row, FC_LEDGER_JOB, DirectFunctionCall1(uuid_in, CStringGetDatum(job->rejects_job)));
 	fc_ledger_set(&row, FC_LEDGER_LOADED_AT, TimestampTzGetDatum(GetCurrentTimestamp()));

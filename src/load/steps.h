@@ -556,14 +556,23 @@ extern Oid	fc_ledger_create(const char *name);
 extern Relation fc_ledger_open(Oid table, Oid target);
 
 /*
- * Where a file lies, without links, in the current memory context; "root" as in
+ * For commands on the ledger, as "l".  Columns that tell of which table a row
+ * is, and their values for the target where a row is written; and a condition
+ * that is true of rows whose column "target" is to be believed.
+ */
+#define FC_LEDGER_IDENTITY "target_oid, target_name, origin, xid"
+extern char *fc_ledger_identity(Oid target);
+extern char *fc_ledger_counts(void);
+
+/*
+ * Where a file lies, without links, as fc_root_place() tells it; "root" as in
  * fc_root_open().  ERROR 55000 if that is not the file with this device and
  * inode.
  */
 extern char *fc_ledger_path(const char *root, const char *path, dev_t dev, ino_t ino);
 
-/* Why the ledger cannot have such a path; NULL: it can */
-extern const char *fc_ledger_refusal(const char *path);
+/* Why the ledger cannot have a file of this name and path; NULL: it can */
+extern const char *fc_ledger_refusal(const char *named, const char *path);
 
 /*
  * Before a load: locks the ledger, and puts the files into it that are to be

@@ -353,6 +353,7 @@ fc_load_sliced(FcLoader *loader, FcRecord *record)
 		pg_atomic_write_u32(&loader->ctx->shared->mistaken, 1);
 		return false;
 	}
+	loader->tasks.low = Min(loader->tasks.low, loader->tasks.key);
 	if (fc_load_is_beyond(loader) && !fc_load_reach_slice(loader, record))
 		return true;
 	loader->tasks.slice->bytes += record->length;
@@ -393,6 +394,7 @@ fc_load_take_key(FcLoader *loader, int i)
 	if (!column->any_null || !column->nulls[i])
 	{
 		loader->tasks.key = fc_key_from_datum(shared->plan.key.type, column->values[i]);
+		loader->tasks.low = Min(loader->tasks.low, loader->tasks.key);
 		if (loader->tasks.key >= last && loader->tasks.key <= loader->tasks.slice->upto)
 			return true;
 	}
@@ -537,8 +539,10 @@ fc_load_slices(FcLoader *loader, FcChunkReader *reader, uint32 i)
 	if (!fc_load_has_slice(loader, i))
 		return;
 	loader->tasks.key = loader->tasks.slice->lo.key;
+	loader->tasks.low = PG_INT64_MAX;
 	fc_load_begin_task(loader, loader->tasks.slice);
 	fc_load_records(loader, reader, i);
+	fc_context_note_keys(loader->ctx, i, loader->tasks.low, loader->tasks.key);
 	for (fc_load_end_task(loader, loader->tasks.slice++);
 		 fc_load_has_slice(loader, i); loader->tasks.slice++)
 	{

@@ -90,6 +90,7 @@ typedef struct FcTasks
 	/* set if the file is presorted */
 	FcTask	   *slice;			/* the one that the chunk's rows go to now */
 	int64		key;			/* of the record in hand */
+	int64		low;			/* the lowest of the chunk so far */
 } FcTasks;
 
 /* What became of a row */

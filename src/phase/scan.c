@@ -44,6 +44,8 @@ typedef struct FcScanner
 	FcForm	   *form;			/* of these rows */
 	FcSpillRows *rows;
 	char	   *copy;			/* of a record whose bytes will be spilled */
+	int64		low;			/* keys of the chunk so far */
+	int64		high;
 	FcRoute    *route;			/* or NULL */
 	EState	   *estate;			/* for defaults and the condition */
 	ExprState  *where;			/* or NULL */
@@ -154,6 +156,13 @@ fc_scan_key(FcScanner *scanner, int64 *key, bool *null)
 	return found;
 }
 
+static inline void
+fc_scan_note_key(FcScanner *scanner, int64 key)
+{
+	scanner->low = Min(scanner->low, key);
+	scanner->high = Max(scanner->high, key);
+}
+
 static void
 fc_scan_record(FcScanner *scanner)
 {
@@ -173,6 +182,8 @@ fc_scan_record(FcScanner *scanner)
 		!fc_scan_whole(scanner, &entry.key, &null))
 		return;
 	fc_range_check(plan->key.type, &plan->bounds, entry.key, null);
+	if (!null)
+		fc_scan_note_key(scanner, entry.key);
 	entry.info = fc_entry_info(null, scanner->reader.found - 1);
 	fc_spill_put(scanner->spill, &entry, scanner->copy);
 }
@@ -191,6 +202,9 @@ fc_scan_note_rows(FcScanner *scanner, int from, int to)
 	for (int i = from; i < to; i++)
 		rows->keys[i] = rows->nulls && rows->nulls[i] ? 0 :
 			fc_key_from_datum(plan->key.type, key->values[i]);
+	for (int i = from; i < to; i++)
+		if (!rows->nulls || !rows->nulls[i])
+			fc_scan_note_key(scanner, rows->keys[i]);
 }
 
 /* Spills a record of the batch that is odd, or not to stay as it was formed */
@@ -306,6 +320,8 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 
 	if (!fc_chunk_reader_enter(&scanner->reader, i))
 		return;
+	scanner->low = PG_INT64_MAX;
+	scanner->high = PG_INT64_MIN;
 	edata = fc_error_catch(ctx, fc_scan_records, scanner);
 	ctx->at_record = false;
 	if (edata && record->data == NULL)
@@ -324,6 +340,7 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 		FreeErrorData(edata);
 	}
 	fc_chunk_reader_leave(&scanner->reader);
+	fc_context_note_keys(ctx, i, scanner->low, scanner->high);
 	MemoryContextReset(scanner->row_mcxt);
 	pg_atomic_fetch_add_u64(&ctx->shared->counts.scan_bytes,
 							fc_shared_chunks(ctx->shared)[i].length);

@@ -145,7 +145,7 @@ fc_own_table_is_key(const FcOwnTable *kind, Relation index)
 	if (form->indisexclusion || !form->indimmediate || form->indnkeyatts != kind->nkey)
 		return false;
 	for (int i = 0; i < kind->nkey; i++)
-		if (form->indkey.values[i] != get_attnum(form->indrelid, kind->columns[i].name) ||
+		if (form->indkey.values[i] != get_attnum(form->indrelid, kind->columns[kind->key[i]].name) ||
 			(OidIsValid(index->rd_indcollation[i]) && index->rd_indcollation[i] != C_COLLATION_OID))
 			return false;
 	return true;
@@ -176,6 +176,15 @@ fc_own_table_indexes(const FcOwnTable *kind, Relation rel)
 	return why;
 }
 
+static bool
+fc_own_table_keys(const FcOwnTable *kind, int column)
+{
+	for (int i = 0; i < kind->nkey; i++)
+		if (kind->key[i] == column)
+			return true;
+	return false;
+}
+
 /* All columns must be ours, and of our types; and all of ours must be there */
 static const char *
 fc_own_table_others(const FcOwnTable *kind, Relation rel)
@@ -197,7 +206,7 @@ fc_own_table_others(const FcOwnTable *kind, Relation rel)
 			return psprintf("It has another column \"%s\".", NameStr(att->attname));
 		if (att->atttypid != kind->columns[column].typid || att->atttypmod >= 0)
 			return psprintf("Its column \"%s\" has another type.", NameStr(att->attname));
-		if (column < kind->nkey && OidIsValid(att->attcollation) && att->attcollation != C_COLLATION_OID)
+		if (OidIsValid(att->attcollation) && att->attcollation != C_COLLATION_OID && fc_own_table_keys(kind, column))
 			return psprintf("Its column \"%s\" has another collation.", NameStr(att->attname));
 		found++;
 	}
@@ -285,7 +294,7 @@ fc_own_table_create(const FcOwnTable *kind, const char *name)
 						 quote_identifier(kind->columns[i].name), kind->columns[i].type);
 	for (int i = 0; i < kind->nkey; i++)
 		appendStringInfo(&sql, "%s%s", i > 0 ? ", " : ", PRIMARY KEY (",
-						 quote_identifier(kind->columns[i].name));
+						 quote_identifier(kind->columns[kind->key[i]].name));
 	appendStringInfoString(&sql, kind->nkey > 0 ? "))" : ")");
 	SPI_connect();
 	fc_ddl_run(sql.data);

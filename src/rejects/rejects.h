@@ -58,8 +58,9 @@ typedef struct FcOwnTable
 	const char *comment;
 	const FcOwnColumn *columns;
 	int			ncolumns;
-	int			nkey;			/* so many of them, from the first on, are the
-								 * primary key; 0: there is none */
+	int			nkey;			/* columns of the primary key; 0: there is
+								 * none */
+	const int  *key;			/* their numbers in "columns" */
 	const char *without;		/* closed: how to load without one, to follow
 								 * what the maker makes; or "" */
 } FcOwnTable;

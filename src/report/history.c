@@ -63,7 +63,7 @@ static const FcOwnColumn history_columns[] = {
 
 static const FcOwnTable history_kind = {
 	"fast_copy.history", "fast_copy_create_history_table", "loads by fast_copy",
-	history_columns, NCOLUMNS, 0, ", or SET fast_copy.history = '' to load without"
+	history_columns, NCOLUMNS, 0, NULL, ", or SET fast_copy.history = '' to load without"
 };
 
 /* RangeVarGetRelidExtended's callback: looks before the table is locked */

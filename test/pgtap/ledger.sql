@@ -2,7 +2,7 @@
 
 \set name ledger
 \ir begin.psql
-SELECT plan(160);
+SELECT no_plan();
 
 SELECT set_config('fc.dir', :'tmp_dir' || '/fc_ledger', true) AS dir \gset
 SELECT pg_temp.shell('rm -rf ' || :'dir' || '; mkdir ' || :'dir' || ' && chmod 755 ' || :'dir') \g /dev/null
@@ -34,7 +34,7 @@ SELECT is(fast_copy_create_ledger_table('"my log"."all files"')::text, '"my log"
 SELECT is_empty($$SELECT attname FROM pg_attribute WHERE attrelid = '"my log"."all files"'::regclass AND attnum > 0
 	AND col_description(attrelid, attnum) IS NULL$$, 'each column has a comment');
 SELECT isnt(obj_description('"my log"."all files"'::regclass), NULL, 'a comment on the table');
-SELECT is(pg_get_constraintdef(oid), 'PRIMARY KEY (target, path)', 'its key') FROM pg_constraint WHERE conrelid = '"my log"."all files"'::regclass AND contype = 'p';
+SELECT is(pg_get_constraintdef(oid), 'PRIMARY KEY (path, target_oid, origin)', 'its key') FROM pg_constraint WHERE conrelid = '"my log"."all files"'::regclass AND contype = 'p';
 SELECT throws_ok($$SELECT fast_copy_create_ledger_table('"my log"."all files"')$$, '42P07');
 
 -- one load, and the same once more
@@ -147,6 +147,73 @@ SELECT is(pg_temp.load(pg_temp.named('map.csv'), '"header": "map"', 'plain'), 1:
 SELECT is(pg_temp.load(pg_temp.named('sjis.csv'), '"encoding": "SJIS"', 'plain'), 1::bigint, 'SJIS');
 SELECT is(pg_temp.load(pg_temp.named('map.csv', 'sjis.csv'), '"header": "map", "encoding": "SJIS"', 'plain'), 0::bigint, 'again');
 
+-- between which keys the rows of each file are, on each way, by 0 to 4 workers; they
+-- are read back to the very keys with any DateStyle and time zone
+CREATE TABLE keyed (ts timestamp, n int) PARTITION BY RANGE (ts);
+CREATE FUNCTION pg_temp.ranges(target regclass, type text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	found text;
+BEGIN
+	EXECUTE format('SELECT string_agg(concat_ws($s$ to $s$, first_key::%s, last_key::%1$s), $s$, $s$ ORDER BY path) FROM led WHERE target = %s', type, target::oid) INTO found;
+	RETURN found;
+END
+$$;
+SELECT pg_temp.file('k1.csv', 1, 2000), pg_temp.file('k2.csv', 2001, 2001), pg_temp.file('k3.csv', 2002, 4000) \g /dev/null
+SELECT pg_temp.shell(format('cd %s; : >k4.csv; for i in 1 2 3; do shuf --random-source=k1.csv k$i.csv >s$i.csv; gzip -k s$i.csv; done', :'dir')) \g /dev/null
+CREATE FUNCTION pg_temp.keyed(what text, workers int, setting text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	TRUNCATE keyed;
+	DELETE FROM led WHERE led.target = 'keyed'::regclass;
+	PERFORM set_config('fast_copy.spill', setting, true), set_config('fast_copy.chunk_size', '3000', true);
+	PERFORM pg_temp.load(pg_temp.named(what), '', 'keyed', workers);
+	RESET fast_copy.spill;
+	RESET fast_copy.chunk_size;
+	RETURN pg_temp.ranges('keyed', 'timestamp');
+END
+$$;
+SELECT is(pg_temp.keyed(what, workers, setting), '2024-01-01 01:00:00 to 2024-03-24 08:00:00, 2024-03-24 09:00:00 to 2024-03-24 09:00:00, 2024-03-24 10:00:00 to 2024-06-15 16:00:00' || CASE WHEN what LIKE 'k%' THEN ', ' ELSE '' END, format('%s, %s workers, %s', what, workers, setting))
+FROM unnest('{k?.csv,s?.csv,s?.csv.gz}'::text[]) AS what, unnest('{0,1,4}'::int[]) AS workers, unnest('{auto,offsets,rows}'::text[]) AS setting;
+CREATE TABLE part_of (ts timestamp, n int) PARTITION BY RANGE (ts);
+SELECT is(pg_temp.load(pg_temp.named('s1.csv'), '"where_clause": "n between 10 and 20"', 'part_of', 1), 11::bigint, 'filtered');
+SELECT is(pg_temp.ranges('part_of', 'timestamp'), '2024-01-01 10:00:00 to 2024-01-01 20:00:00', 'of the rows that were loaded');
+SELECT is(pg_temp.ranges('plain', 'text') ~ '^(, )*$', true, 'unknown without a key');
+SELECT is(pg_temp.ranges('trig', 'text') ~ '^(, )*$', true, 'unknown where core loads');
+CREATE FUNCTION pg_temp.typed(type text, vals text[]) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	said text;
+BEGIN
+	DROP TABLE IF EXISTS typed;
+	EXECUTE format('CREATE TABLE typed (k %s) PARTITION BY RANGE (k); CREATE TABLE typed_all PARTITION OF typed DEFAULT', type);
+	EXECUTE format('COPY (SELECT unnest(%L::text[])) TO %L', vals, pg_temp.path('typed.csv'));
+	PERFORM pg_temp.load(pg_temp.named('typed.csv'), '"missing_partitions": "default", "format": "csv"', 'typed');
+	PERFORM set_config('datestyle', 'German', true), set_config('timezone', 'Asia/Tokyo', true);
+	EXECUTE format('SELECT ok((min(first_key::%1$s), max(last_key::%1$s)) = (SELECT min(k), max(k) FROM typed), %1$L) FROM led WHERE target = $s$typed$s$::regclass', type) INTO said;
+	PERFORM set_config('datestyle', 'ISO, MDY', true), set_config('timezone', 'UTC', true);
+	RETURN NEXT said;
+	DELETE FROM led WHERE target = 'typed'::regclass;
+END
+$$;
+SELECT pg_temp.typed(type, vals) FROM (VALUES ('int2', '{5,-32768,32767}'::text[]), ('int4', '{-2147483648,7}'), ('int8', '{9223372036854775807,-9223372036854775808,0}'),
+	('date', '{2024-02-03,0044-03-15 BC,infinity}'), ('timestamp', '{2024-02-03 04:05:06.789,-infinity}'), ('timestamptz', '{2024-02-03 04:05:06.789+05,2024-12-01 00:00:00.000001-08}')) AS v (type, vals);
+
+-- a file, and what has a label, that was empty: nothing of it has been loaded
+SELECT pg_temp.shell(': >' || pg_temp.path('later.csv')) \g /dev/null
+SELECT is(pg_temp.load(pg_temp.named('later.csv')), 0::bigint, 'an empty file');
+SELECT is(pg_temp.load(pg_temp.named('later.csv')), 0::bigint, 'and again');
+SELECT pg_temp.file('later.csv', 1, 7) \g /dev/null
+SELECT is(pg_temp.load(pg_temp.named('later.csv')), 7::bigint, 'filled');
+SELECT is(pg_temp.load(pg_temp.named('later.csv')), 0::bigint, 'once');
+SELECT is(array_agg(rows), '{7}', 'its row') FROM led WHERE path = pg_temp.path('later.csv');
+DELETE FROM led WHERE path = pg_temp.path('later.csv');
+SELECT pg_temp.shell(': >' || pg_temp.path('later.csv')) \g /dev/null
+SELECT is(pg_temp.load(pg_temp.named('later.csv'), '"changed_files": "skip"'), 0::bigint, 'an empty file');
+SELECT pg_temp.file('later.csv', 1, 7) \g /dev/null
+SELECT is(pg_temp.load(pg_temp.named('later.csv'), '"changed_files": "skip"'), 7::bigint, 'filled: it is not one that has changed');
+CREATE TABLE late (n int);
+SELECT is(fast_copy('late', 'printf ""', program => true, options => '{"ledger": "led", "label": "late"}'), 0::bigint, 'a program that prints nothing');
+SELECT is(fast_copy('late', 'echo 1', program => true, options => '{"ledger": "led", "label": "late"}'), 1::bigint, 'and then a line');
+SELECT is(fast_copy('late', 'echo 1', program => true, options => '{"ledger": "led", "label": "late"}'), 0::bigint, 'once');
+
 -- with rows that are replaced: a file that has changed takes the place of what it gave
 CREATE TABLE rep (ts timestamp, n int) PARTITION BY RANGE (ts);
 SELECT is(pg_temp.load(pg_temp.named('a.csv'), '"existing_rows": "replace"', 'rep'), 100::bigint, 'replaces');
@@ -190,14 +257,14 @@ CREATE TABLE heir () INHERITS (led);
 CREATE FUNCTION pg_temp.evil() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE 'code of an heir'; END$$;
 CREATE TRIGGER evil BEFORE UPDATE ON heir FOR EACH ROW EXECUTE FUNCTION pg_temp.evil();
 SELECT pg_temp.file('heir.csv', 1, 3) \g /dev/null
-INSERT INTO heir (target, path, size, modified, state) SELECT 'plain', pg_temp.path('heir.csv'), size, modification, 'loaded' FROM pg_stat_file(pg_temp.path('heir.csv'));
+INSERT INTO heir (target, path, size, modified, state, target_oid, target_name, origin) SELECT 'plain', pg_temp.path('heir.csv'), size, modification, 'loaded', 0, '', '' FROM pg_stat_file(pg_temp.path('heir.csv'));
 SELECT is(pg_temp.load(pg_temp.named('heir.csv'), '', 'plain'), 3::bigint, 'loaded');
 SELECT is(pg_temp.load(pg_temp.named('heir.csv'), '', 'plain'), 0::bigint, 'once');
 DROP TABLE heir;
 
 -- an index that REINDEX CONCURRENTLY is making
 SAVEPOINT s;
-CREATE UNIQUE INDEX led_ccnew ON led (target, path);
+CREATE UNIQUE INDEX led_ccnew ON led (path, target_oid, origin);
 UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'led_ccnew'::regclass;
 SELECT is(pg_temp.load(pg_temp.named('heir.csv'), '', 'plain'), 0::bigint, 'an index that is not valid yet');
 ROLLBACK TO s;
@@ -265,13 +332,13 @@ SELECT is(pg_temp.told(format('SELECT pg_temp.refused(%L)', change)), wanted, ch
 	('ALTER TABLE bad ALTER rows TYPE int', '55000 table "bad" cannot be used as ledger Its column "rows" has another type.'),
 	('ALTER TABLE bad DROP CONSTRAINT bad_pkey', '55000 table "bad" cannot be used as ledger It lacks its primary key.'),
 	('ALTER TABLE bad DROP CONSTRAINT bad_pkey, ADD UNIQUE (path)', '55000 table "bad" cannot be used as ledger It has an index that may refuse a row.'),
-	('ALTER TABLE bad DROP CONSTRAINT bad_pkey, ADD UNIQUE (target, path) DEFERRABLE', '55000 table "bad" cannot be used as ledger It has triggers or foreign keys.'),
-	('ALTER TABLE bad DROP CONSTRAINT bad_pkey, ADD UNIQUE (target, path)', '58P01 could not open file "/nowhere" for reading: No such file or directory'),
+	('ALTER TABLE bad DROP CONSTRAINT bad_pkey, ADD UNIQUE (path, target_oid, origin) DEFERRABLE', '55000 table "bad" cannot be used as ledger It has triggers or foreign keys.'),
+	('ALTER TABLE bad DROP CONSTRAINT bad_pkey, ADD UNIQUE (path, target_oid, origin)', '58P01 could not open file "/nowhere" for reading: No such file or directory'),
 	('CREATE UNIQUE INDEX ON bad (size)', '55000 table "bad" cannot be used as ledger It has an index that may refuse a row.'),
 	('CREATE INDEX ON bad (lower(path))', '55000 table "bad" cannot be used as ledger It has an index with expressions.'),
 	('ALTER TABLE bad SET UNLOGGED', '55000 table "bad" cannot be used as ledger It is unlogged: a crash would empty it.'),
 	('CREATE COLLATION icu_ci (provider = icu, locale = ''und-u-ks-level2'', deterministic = false); ALTER TABLE bad ALTER path TYPE text COLLATE icu_ci', '55000 table "bad" cannot be used as ledger Its column "path" has another collation.'),
-	('ALTER TABLE bad ADD UNIQUE (target, path, size)', '55000 table "bad" cannot be used as ledger It has an index that may refuse a row.')) AS v (change, wanted);
+	('ALTER TABLE bad ADD UNIQUE (path, target_oid, origin, size)', '55000 table "bad" cannot be used as ledger It has an index that may refuse a row.')) AS v (change, wanted);
 
 -- whose it is, and who may write to it
 CREATE ROLE fc_loader IN ROLE pg_read_server_files;

@@ -227,10 +227,16 @@ subtest 'files that cannot be, and rows that are replaced' => sub {
 	unlink path('h002.csv');
 	write_bytes("h\xff9.csv", "1,2013-01-01,x\n");
 	symlink(path('h998.csv'), path('h998.csv'));
-	my $err = said("CALL fast_copy_files('t', '" . path('h*.csv') . "', 'led', on_failure => 'skip')");
-	like($err, qr/WARNING:  a ledger cannot know file/, 'a name that is no text');
-	like($err, qr/: 2 loaded, 0 loaded before, 1 failed/, 'the others are loaded, and a link to nothing is none');
-	unlink path("h\xff9.csv"), path('h998.csv');
+	rename path("h\xff9.csv"), path('h997.bad');
+	symlink(path('h997.bad'), path("h\xff8.csv"));
+	foreach my $encoding (qw(UTF8 LATIN1 SQL_ASCII))
+	{
+		query('TRUNCATE t, led');
+		my $err = said("SET client_encoding = $encoding; CALL fast_copy_files('t', '" . path('h*.csv') . "', 'led', on_failure => 'skip')");
+		like($err, qr/WARNING:  a ledger cannot know file ".*\/h\\xff8\.csv"/, "a name that is no text, $encoding");
+		like($err, qr/: 2 loaded, 0 loaded before, 1 failed/, 'the others are loaded, and a link to nothing is none');
+	}
+	unlink path("h\xff8.csv"), path('h998.csv'), path('h997.bad');
 	like(failure("CALL fast_copy_files('t', '$files', 'led', options => '{\"existing_rows\": \"replace\"}')"), qr/22023: existing_rows "replace" cannot be used/, 'none replaces the rows of others');
 	query("DELETE FROM led; TRUNCATE t; CREATE ROLE carol LOGIN IN ROLE pg_read_server_files; GRANT SELECT, INSERT, UPDATE ON led TO carol");
 	like(failure("SET ROLE carol; CALL fast_copy_files('t', '$files', 'led', on_failure => 'skip')"), qr/42501: permission denied for table t/, 'a privilege that lacks is not of a file');
@@ -306,6 +312,87 @@ subtest 'where it may be called, and with what' => sub {
 	query("SET ROLE bob; $call");
 	is_whole(3, 'a role that may');
 	is(query('SELECT DISTINCT loaded_by FROM led'), 'bob', 'who it was');
+};
+
+# A dump has a table that is gone by its number, which may be that of another one
+# where the dump is restored.
+subtest 'a ledger that is dumped and restored, or copied with its database' => sub {
+	my ($file) = (path('o000.csv'), write_files('o', 0));
+	my $dump = path('dump.sql');
+	my $load = sub { my ($database, $table, $more) = @_; return $node->safe_psql($database, "SELECT fast_copy('$table', '$file', options => '{\"ledger\": \"led\"${\ ($more // '') }}')") };
+	my $in = sub { return $node->safe_psql($_[0], $_[1]) };
+	my $told = sub { return ($node->psql($_[0], "$verbose SELECT fast_copy('$_[1]', '$file', options => '{\"ledger\": \"led\"}')"))[2] };
+	my $restore = sub {
+		query("CREATE DATABASE $_[0] TEMPLATE template0");
+		$node->command_ok([ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-o', '/dev/null', '-d', $node->connstr($_[0]) ], "restored into $_[0]");
+	};
+	my $number = sub { return "UPDATE led SET target = '$_[1]', target_oid = '$_[1]'::regclass WHERE target_name = 'public.$_[0]'" };
+
+	query('CREATE DATABASE first');
+	$in->('first', "CREATE EXTENSION fast_copy; SELECT fast_copy_create_ledger_table('led')");
+	foreach my $table (qw(live before dead anew))
+	{
+		$in->('first', "CREATE TABLE $table (n int, ts timestamp, v text)");
+		is($load->('first', $table), 100, "$table is loaded");
+	}
+	$in->('first', 'ALTER TABLE before RENAME TO renamed; DROP TABLE dead, anew; CREATE TABLE anew (n int, ts timestamp, v text); CREATE TABLE other (LIKE anew)');
+	is($load->('first', $_), 0, "$_ in its own database") foreach qw(live renamed);
+	$node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('first') ], 'dumped');
+
+	$restore->('second');
+	is($load->('second', $_), 0, "$_ after a dump") foreach qw(live renamed);
+	like($told->('second', 'anew'), qr/NOTICE:  \S+ ledger "led" has 2 rows of these files for tables that are gone: they are ignored\nHINT:  DELETE FROM public\.led/, 'rows of tables that are gone are told of');
+	is($load->('second', 'anew'), 0, 'the new table has got the rows');
+	$in->('second', 'VACUUM (FREEZE) led; VACUUM FULL led; REINDEX TABLE led');
+	is($load->('second', $_), 0, "$_ after VACUUM FULL") foreach qw(live renamed anew);
+	append_to_file($file, "9,2013-01-01,more\n");
+	is($load->('second', 'renamed', ', "changed_files": "load"'), 101, 'restored and loaded again');
+	is($in->('second', "SELECT target_oid = 'renamed'::regclass, target_name, count(*) OVER () FROM led WHERE target = 'renamed'::regclass"), 't|public.renamed|1', 'its row is of this database now');
+	is($in->('second', "WITH gone AS (DELETE FROM led AS l WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = l.target) RETURNING 1) SELECT count(*) FROM gone"), 2, 'the hint deletes them');
+
+	# the number is that of a table of another name: the row is not of that table
+	$restore->('third');
+	$in->('third', $number->('dead', 'other'));
+	like($told->('third', 'other'), qr/NOTICE:  \S+ ledger "led" has 2 rows of these files for tables that are gone/, 'another name');
+	is($in->('third', 'SELECT count(*) FROM other'), 101, 'is loaded');
+	is($load->('third', 'other'), 0, 'once');
+
+	# the number is that of the table that was made anew, or of one that was restored with it
+	$in->('third', $number->('anew', 'anew'));
+	like($told->('third', 'anew'), qr/ERROR:  55000: it is not known whether ledger "led" has ".*o000\.csv" for this table\nDETAIL:  .*HINT:  If the table has the rows of the file: UPDATE public\.led SET target_oid = 0 WHERE .* If not: DELETE FROM public\.led/s, 'the same name: nothing is guessed');
+	my $call = "CALL fast_copy_files('anew', '$file', 'led', on_failure => 'skip')";
+	like(($node->psql('third', $call))[2], qr/WARNING:  file ".*o000\.csv" was not loaded: it is not known whether.*: 0 loaded, 0 loaded before, 1 failed/s, 'by fast_copy_files');
+	my ($update, $delete) = $told->('third', 'anew') =~ /HINT:  If the table has the rows of the file: (.*)\. If not: (.*)\.\n/;
+	is($in->('third', "BEGIN; $update; SELECT fast_copy('anew', '$file', options => '{\"ledger\": \"led\", \"changed_files\": \"skip\"}'); ROLLBACK"), 0, 'by one statement it is loaded');
+	is($in->('third', "BEGIN; $delete; SELECT fast_copy('anew', '$file', options => '{\"ledger\": \"led\"}'); ROLLBACK"), 101, 'by the other it is not');
+	$in->('third', $delete);
+	like(($node->psql('third', $call))[2], qr/: 1 loaded, 0 loaded before, 0 failed/, 'by fast_copy_files');
+
+	# rows that were copied as they are, as by pg_upgrade
+	query('CREATE DATABASE fourth TEMPLATE first');
+	$in->('fourth', 'VACUUM (FREEZE) led; VACUUM FULL led');
+	is($load->('fourth', $_, ', "changed_files": "skip"'), 0, "$_ in a copy") foreach qw(live renamed);
+	is($load->('fourth', 'anew'), 101, 'anew in a copy');
+	query("DROP DATABASE $_") foreach qw(first second third fourth);
+};
+
+# A role that may read files below a directory alone is not shown where that leads.
+subtest 'files below root_directory, which is a link' => sub {
+	mkdir path('secret place') or die;
+	symlink(path('secret place'), path('root')) or die;
+	write_files('secret place/r', 0, 1);
+	prepare();
+	query('DROP TABLE t; CREATE TABLE t (n int, ts timestamp, v text)');
+	query('CREATE ROLE below LOGIN; GRANT INSERT ON t TO below; GRANT SELECT, INSERT, UPDATE ON led TO below; CREATE ROLE reads LOGIN IN ROLE pg_read_server_files; GRANT INSERT ON t TO reads; GRANT SELECT, INSERT, UPDATE ON led TO reads');
+	query("LOAD 'fast_copy'; ALTER DATABASE postgres SET fast_copy.root_directory = '" . path('root') . "//'");
+	my $load = sub { my ($role, $pattern) = @_; return query("SET ROLE $role; SELECT fast_copy('t', '" . path($pattern) . "', options => '{\"ledger\": \"led\"}')") };
+	is($load->('below', 'root/r000.csv'), 100, 'loaded');
+	is(query('SET ROLE below; SELECT path FROM led'), path('root/r000.csv'), 'the ledger has the path that the role knows');
+	is($load->('reads', 'secret place/r*.csv'), 100, 'the same file by its other path, for a role that may read all');
+	like(said("SET ROLE below; CALL fast_copy_files('t', '" . path('root/r*') . "', 'led')"), qr/: 0 loaded, 2 loaded before, 0 failed/, 'all are loaded');
+	is(query('SELECT string_agg(path, $$ $$ ORDER BY path) FROM led'), path('root/r000.csv') . ' ' . path('root/r001.csv'), 'both paths');
+	is_whole(2, 'both');
+	query("LOAD 'fast_copy'; ALTER DATABASE postgres RESET fast_copy.root_directory; DROP OWNED BY below, reads; DROP ROLE below, reads");
 };
 
 subtest 'several sessions, which are killed' => sub {
