@@ -222,9 +222,19 @@ fc_core_copy(FcTarget *target)
 	return rows;
 }
 
+/* The bytes of a byte order mark that the header begins with */
+static size_t
+fc_core_mark(const FcTarget *target, const FcRecord *header)
+{
+	return target->form.encoding == PG_UTF8 && !fc_caller_errors_as_core(target->options->caller) &&
+		header->total >= strlen(FC_MARK) && memcmp(header->data, FC_MARK, strlen(FC_MARK)) == 0 ? strlen(FC_MARK) : 0;
+}
+
 void
 fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header)
 {
+	size_t		mark = fc_core_mark(target, header);
+
 	FcFeed		feed;
 	ErrorContextCallback callback;
 	TupleTableSlot *row = fc_feed_slot(target);
@@ -234,7 +244,7 @@ fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header)
 	fc_feed_name(&feed, header->offset, header->length, 1, target->options->header_lines);
 	feed.file = file;
 	feed.follow = true;
-	fc_feed_bytes(&feed, header->data, header->total);
+	fc_feed_bytes(&feed, header->data + mark, header->total - mark);
 	fc_error_context_push(&callback, fc_feed_context, &feed);
 	PG_TRY();
 	{

@@ -29,7 +29,6 @@
 
 #define FC_HINT_HEAD	4		/* bytes of the file that tell its encoding */
 #define FC_HINT_BYTES	512		/* bytes of a record that are looked at */
-#define FC_HINT_MARK	"\xef\xbb\xbf"	/* the byte order mark in UTF-8 */
 
 /* What people separate fields by */
 static const char fc_hint_separators[] = ";\t|,";
@@ -287,6 +286,26 @@ fc_hint_commas(const FcRefused *refused)
 }
 
 /*
+ * Returns the expression that writes a minus sign, or no-break spaces, of
+ * typesetters as PostgreSQL reads numbers; NULL if there are none
+ */
+static char *
+fc_hint_marks(const FcRefused *refused)
+{
+	static const char *const marks[][3] = {
+		{"\xE2\x88\x92", "2212", "-"}, {"\xC2\xA0", "00A0", ""}, {"\xE2\x80\xAF", "202F", ""},
+	};
+	const char *name = quote_identifier(refused->column);
+	const char *expression = name;
+
+	for (int i = 0; i < lengthof(marks) && GetDatabaseEncoding() == PG_UTF8; i++)
+		if (strstr(refused->value, marks[i][0]))
+			expression = psprintf("replace(%s, E'\\u%s', '%s')", expression, marks[i][1], marks[i][2]);
+	return expression == name || strpbrk(refused->value, FC_HINT_DIGITS) == NULL ? NULL :
+		psprintf("%s = %s", name, expression);
+}
+
+/*
  * Returns the expression that takes off what stands beside a number, such as
  * the sign of a currency or a unit; NULL if the value is no such number
  */
@@ -310,11 +329,12 @@ fc_hint_beside(const FcRefused *refused)
 					quote_identifier(refused->column), pnstrdup(beside, len));
 }
 
-/* Returns a hint about a number with something beside it; or NULL */
+/* Returns a hint about a number that an expression makes readable; or NULL */
 static char *
 fc_hint_transform(const FcRefused *refused)
 {
-	char	   *expression = fc_hint_beside(refused);
+	char	   *marks = fc_hint_marks(refused);
+	char	   *expression = marks ? marks : fc_hint_beside(refused);
 	StringInfoData json;
 
 	if (expression == NULL || refused->target->options->transform)
@@ -322,9 +342,10 @@ fc_hint_transform(const FcRefused *refused)
 	initStringInfo(&json);
 	escape_json(&json, expression);
 	return psprintf(fc_caller_wrote_copy(refused->target->options->caller) ?
-					"If \"%s\" is a number, take off what stands beside it, as by transform $$%s$$." :
-					"If \"%s\" is a number, take off what stands beside it, as by options => $${\"transform\": %s}$$.",
+					"If \"%s\" is a number, %s, as by transform $$%s$$." :
+					"If \"%s\" is a number, %s, as by options => $${\"transform\": %s}$$.",
 					refused->value,
+					marks ? "replace its minus sign or no-break spaces" : "take off what stands beside it",
 					fc_caller_wrote_copy(refused->target->options->caller) ? expression : json.data);
 }
 
@@ -436,8 +457,8 @@ fc_hint_words(const FcRefused *refused)
 	if (options->header_lines > 0)
 		return options->header_match || options->header_map || pg_strcasecmp(value, refused->column) != 0 ? NULL :
 			psprintf("If this line is the header, use header%s %d.", arrow, options->header_lines + 1);
-	if (strncmp(value, FC_HINT_MARK, strlen(FC_HINT_MARK)) == 0)
-		value += strlen(FC_HINT_MARK);
+	if (strncmp(value, FC_MARK, strlen(FC_MARK)) == 0)
+		value += strlen(FC_MARK);
 	if (pg_strcasecmp(value, refused->column) != 0 &&
 		(refused->text == NULL || !isalpha((unsigned char) value[0]) ||
 		 strpbrk(refused->text, "0123456789") != NULL))
@@ -466,7 +487,7 @@ fc_hint_file(const FcRefused *refused)
 
 	if (!refused->first)
 		return NULL;
-	if (strncmp(value, FC_HINT_MARK, strlen(FC_HINT_MARK)) == 0)
+	if (strncmp(value, FC_MARK, strlen(FC_MARK)) == 0)
 		return psprintf("If the file begins with a byte order mark, %s.",
 						fc_hint_program(refused, "tail -c +4"));
 	if (value[0] == '#' || strncmp(value, "//", 2) == 0)

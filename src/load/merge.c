@@ -36,7 +36,7 @@ fc_merge_refuse(const char *relname, const char *why)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot merge rows into table \"%s\"", relname),
 			 errdetail("Its rows cannot be written anew: %s.", why),
-			 errhint("Use existing_rows \"keep\", which adds the rows of the file.")));
+			 errhint("Use on_conflict, for which the table needs a unique index, or existing_rows \"keep\", which adds the rows of the file.")));
 }
 
 void

@@ -178,8 +178,8 @@ fc_fields_cut_header(const FcOptions *options, const FcDialect *of_file, char *t
 	size_t		len;
 
 	/* a byte order mark is no part of the first name */
-	if (GetDatabaseEncoding() == PG_UTF8 && strncmp(text, "\xEF\xBB\xBF", 3) == 0)
-		text += 3;
+	if (GetDatabaseEncoding() == PG_UTF8 && strncmp(text, FC_MARK, strlen(FC_MARK)) == 0)
+		text += strlen(FC_MARK);
 	len = strlen(text);
 	*fields = palloc(sizeof(FcField) * Min(len + 1, FC_HEADER_FIELDS));
 	dialect.null_string = options->format.null_print;
@@ -441,6 +441,20 @@ fc_fields_mapped(Relation rel, const FcFileForm *form, FcColumns *columns)
 									  fc_columns_attnum(rel, strVal(lfirst(lc))));
 }
 
+/* Error context callback: how a field of a generated column is left out */
+static void
+fc_fields_hint_generated(void *arg)
+{
+	const FcOptions *options = arg;
+	ErrorData  *edata = fc_error_so_far();
+
+	if (edata->hint == NULL && fc_error_says(edata, "column \"%s\" is a generated column"))
+		errhint(fc_caller_wrote_copy(options->caller) ?
+				"Leave it out of the columns; or, if the file has it and a header, leave out the columns, and use header 'map' and ignore_extra_columns." :
+				"Leave it out of columns; or, if the file has it and a header, leave columns out, and use header => 'map' and ignore_extra_columns => true.");
+	FreeErrorData(edata);
+}
+
 /*
  * The fields that the caller names: the table's columns, and others that only a
  * transform wants
@@ -449,6 +463,7 @@ static void
 fc_fields_named(Relation rel, const FcOptions *options, const FcFileForm *form,
 				FcColumns *columns)
 {
+	ErrorContextCallback callback;
 	List	   *known = NIL;
 	ListCell   *lc;
 
@@ -463,8 +478,10 @@ fc_fields_named(Relation rel, const FcOptions *options, const FcFileForm *form,
 		if (!other)
 			known = lappend(known, lfirst(lc));
 	}
+	fc_error_context_push(&callback, fc_fields_hint_generated, unconstify(FcOptions *, options));
 	if (known != NIL || form->columns == NIL)
 		columns->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, known);
+	fc_error_context_pop();
 	if (form->columns != NIL)
 		return;
 	columns->fields = columns->attnums;

@@ -13,6 +13,9 @@
 #include "errors/context.h"
 #include "options/options.h"
 
+/* The byte order mark in UTF-8 */
+#define FC_MARK	"\xef\xbb\xbf"
+
 /*
  * What the caller says of the file, or its header or a conversion says in his
  * place

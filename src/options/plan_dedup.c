@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -171,7 +172,7 @@ fc_plan_conflict(Relation rel, FcPlanned *planned)
 
 /* ERROR 428C9, before the load, for a column that core will not update */
 static void
-fc_plan_check_updated(Relation rel, const FcPlanned *planned)
+fc_plan_check_updated(Relation rel, const FcOptions *options, const FcPlanned *planned)
 {
 	List	   *keys = fc_sort_keys_columns(planned->keys);
 	ListCell   *lc;
@@ -184,7 +185,11 @@ fc_plan_check_updated(Relation rel, const FcPlanned *planned)
 			ereport(ERROR,
 					(errcode(ERRCODE_GENERATED_ALWAYS),
 					 errmsg("column \"%s\" can only be updated to DEFAULT", NameStr(att->attname)),
-					 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", NameStr(att->attname))));
+					 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", NameStr(att->attname)),
+					 errhint(fc_caller_wrote_copy(options->caller) ?
+							 "If the file need not have it, leave it out of the columns; else leave its field out by transform '%s = DEFAULT'." :
+							 "If the file need not have it, leave it out of columns; else leave its field out by options => '{\"transform\": \"%s = DEFAULT\"}'.",
+							 quote_identifier(NameStr(att->attname)))));
 	}
 }
 
@@ -209,7 +214,7 @@ fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 			planned->keys = fc_plan_primary_key(rel);
 		fc_plan_conflict(rel, planned);
 		if (options->conflict == FC_CONFLICT_UPDATE)
-			fc_plan_check_updated(rel, planned);
+			fc_plan_check_updated(rel, options, planned);
 		/* rows go to one table, whatever the leaf; core routes them later */
 		plan->routed = false;
 	}

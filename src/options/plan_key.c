@@ -289,7 +289,8 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 						options->existing == FC_EXISTING_MERGE ? "merged" : "replaced"),
 				 errdetail("Whole partitions are %s where the table is partitioned by range over one column that the file has.",
 						   options->existing == FC_EXISTING_MERGE ? "merged" : "replaced"),
-				 options->existing == FC_EXISTING_MERGE ? 0 :
+				 options->existing == FC_EXISTING_MERGE ?
+				 errhint("Use on_conflict, for which the table needs a unique index.") :
 				 errhint("Name the rows by timestamp_column, replace_from and replace_to.")));
 	}
 	if (plan->key.type == FC_KEY_NONE)

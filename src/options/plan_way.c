@@ -26,6 +26,7 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
@@ -48,6 +49,43 @@ fc_plan_leaf_reason(Relation leaf)
 	return NULL;
 }
 
+/* Would this trigger fire for an INSERT in this session? */
+static bool
+fc_plan_trigger_fires(const Trigger *trigger)
+{
+	if (!TRIGGER_FOR_INSERT(trigger->tgtype))
+		return false;
+	switch (trigger->tgenabled)
+	{
+		case TRIGGER_DISABLED:
+			return false;
+		case TRIGGER_FIRES_ON_ORIGIN:
+			return SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA;
+		case TRIGGER_FIRES_ON_REPLICA:
+			return SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
+		default:
+			return true;
+	}
+}
+
+/*
+ * Are the triggers that would fire only those of foreign keys, and of unique or
+ * exclusion constraints that are checked at the end?
+ */
+static bool
+fc_plan_only_defers(Relation rel)
+{
+	for (int i = 0; i < rel->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &rel->trigdesc->triggers[i];
+
+		if (fc_plan_trigger_fires(trigger) && trigger->tgfoid != F_UNIQUE_KEY_RECHECK &&
+			RI_FKey_trigger_type(trigger->tgfoid) != RI_TRIGGER_FK)
+			return false;
+	}
+	return true;
+}
+
 const char *
 fc_plan_leaf_core_reason(Relation leaf)
 {
@@ -57,6 +95,7 @@ fc_plan_leaf_core_reason(Relation leaf)
 		return "a partition is a foreign table";
 	if (fc_plan_has_triggers(leaf, &only_foreign_keys))
 		return only_foreign_keys ? "an existing partition has foreign keys" :
+			fc_plan_only_defers(leaf) ? "a partition has a constraint that can be deferred" :
 			"a partition has triggers";
 	return NULL;
 }
@@ -136,25 +175,6 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 		return "binary texts are in the client's encoding, which is not the server's";
 	reason = fc_plan_columns_reason(rel, options, planned);
 	return reason ? reason : fc_plan_leaf_reason(rel);
-}
-
-/* Would this trigger fire for an INSERT in this session? */
-static bool
-fc_plan_trigger_fires(const Trigger *trigger)
-{
-	if (!TRIGGER_FOR_INSERT(trigger->tgtype))
-		return false;
-	switch (trigger->tgenabled)
-	{
-		case TRIGGER_DISABLED:
-			return false;
-		case TRIGGER_FIRES_ON_ORIGIN:
-			return SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA;
-		case TRIGGER_FIRES_ON_REPLICA:
-			return SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
-		default:
-			return true;
-	}
 }
 
 /*
@@ -262,7 +282,8 @@ fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlanned *planned)
 	if (triggers && only_foreign_keys && planned->plan.key.routes)
 		planned->plan.foreign_keys = true;
 	else if (triggers)
-		return only_foreign_keys ? "the target has foreign keys" : "the target has triggers";
+		return only_foreign_keys ? "the target has foreign keys" :
+			fc_plan_only_defers(rel) ? "the target has a constraint that can be deferred" : "the target has triggers";
 	/* a volatile condition must run to tell which partitions get rows */
 	if (planned->plan.partitioned && contain_volatile_functions((Node *) planned->where) &&
 		fc_plan_partitions_fire(rel))

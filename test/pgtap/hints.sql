@@ -365,5 +365,57 @@ SELECT set_config('fast_copy.root_directory', :'tmp_dir' || '/sub', true) <> '' 
 SELECT is(error_of_loader(:'tmp_dir' || '/hints.secret'), error_of_loader(:'tmp_dir' || '/nothing.csv'), 'elsewhere: the same whether it is there or not');
 SELECT is(error_of_loader(:'tmp_dir' || '/hints.*'), error_of_loader(:'tmp_dir' || '/nothing.*'), '... for a pattern');
 
+-- Numbers with the minus sign and the spaces of typesetters: what the hint says
+-- works, and leaves no sign out
+CREATE TABLE amounts (a numeric, "B" int);
+CREATE FUNCTION after_hint(lines text, options text DEFAULT '{}') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	load text := 'SELECT fast_copy(''amounts'', %L' || CASE options WHEN '{}' THEN ')' ELSE format(', options => %L)', options) END;
+	hint text := hint_of(load, lines);
+	transform jsonb := substring(hint FROM '\$\$(.*)\$\$');
+BEGIN
+	TRUNCATE amounts;
+	PERFORM fast_copy('amounts', current_setting('test.file'), options => transform || options::jsonb);
+	RETURN concat_ws(' ', transform->>'transform', (SELECT string_agg(concat_ws('/', a, "B"), ' ') FROM amounts));
+END
+$$;
+SELECT is(after_hint(E'\u22127.5,1\n3,2\n'), $$a = replace(a, E'\u2212', '-') -7.5/1 3/2$$, 'a minus sign that is no hyphen');
+SELECT is(after_hint(E'7.5,\u22121\n3,2\n'), $$"B" = replace("B", E'\u2212', '-') 7.5/-1 3/2$$, '... in an integer');
+SELECT is(after_hint(E'1\u00a0234.5,1\n12\u00a0345\u00a0678,2\n'), $$a = replace(a, E'\u00A0', '') 1234.5/1 12345678/2$$, 'no-break spaces');
+SELECT is(after_hint(E'\u22121\u202f234,1\n'), $$a = replace(replace(a, E'\u2212', '-'), E'\u202F', '') -1234/1$$, '... narrow ones, of a negative number');
+SELECT is(after_hint(E'"\u22121.234,5",1\n', '{"number_format": "1.234,56"}'), $$a = replace(a, E'\u2212', '-') -1234.5/1$$, '... together with number_format');
+SELECT is(hint_of('COPY amounts FROM %L WITH (fast_copy, FORMAT csv)', E'\u22127.5,1\n'),
+	format('If "%s7.5" is a number, replace its minus sign or no-break spaces, as by transform $$a = replace(a, E''\u2212'', ''-'')$$.', U&'\2212'), 'as an option of COPY');
+SELECT is(hint_of('SELECT fast_copy(''amounts'', %L)', E'5 \u20ac,1\n'),
+	format('If "5 %1$s" is a number, take off what stands beside it, as by options => $${"transform": "a = replace(a, ''%1$s'', '''')"}$$.', U&'\20AC'), 'a currency still goes');
+
+-- Columns that have values of their own
+CREATE TABLE own (code text PRIMARY KEY, id int GENERATED ALWAYS AS IDENTITY, name text, big text GENERATED ALWAYS AS (upper(name)) STORED);
+SELECT is(hint_of('SELECT fast_copy(''own'', %L, header => ''map'', options => ''{"on_conflict": "update"}'')', E'code,id,name\na,7,x\n'),
+	'If the file need not have it, leave it out of columns; else leave its field out by options => ''{"transform": "id = DEFAULT"}''.', 'an identity that is updated');
+SELECT is(hint_of('SELECT fast_copy(''own'', %L, header => ''map'', options => ''{"on_conflict": "update", "transform": "id = DEFAULT"}'')', E'code,id,name\na,7,x\n'), 'no error', '... is left out so');
+SELECT is(hint_of('COPY own (code, id, name) FROM %L WITH (fast_copy, FORMAT csv, on_conflict update)', E'a,7,y\n'),
+	'If the file need not have it, leave it out of the columns; else leave its field out by transform ''id = DEFAULT''.', '... as an option of COPY');
+SELECT is(hint_of('COPY own (code, id, name) FROM %L WITH (fast_copy, FORMAT csv, on_conflict update, transform ''id = DEFAULT'')', E'a,7,y\n'), 'no error', '... which works');
+SELECT is((SELECT own::text FROM own), '(a,1,y,Y)', '... and leaves the number as it is');
+SELECT is(hint_of('SELECT fast_copy(''own'', %L, columns => ''{code,name,big}'', header => true)', E'code,name,big\nb,x,X\n'),
+	'Leave it out of columns; or, if the file has it and a header, leave columns out, and use header => ''map'' and ignore_extra_columns => true.', 'a generated column');
+SELECT is(hint_of('SELECT fast_copy(''own'', %L, header => ''map'', ignore_extra_columns => true)', E'code,name,big\nb,x,X\n'), 'no error', '... is left out so');
+SELECT is(hint_of('COPY own (code, name, big) FROM %L WITH (fast_copy, FORMAT csv)', E'b,x,X\n'),
+	'Leave it out of the columns; or, if the file has it and a header, leave out the columns, and use header ''map'' and ignore_extra_columns.', '... as an option of COPY');
+
+-- header "match" sees the names after a byte order mark, as "map" does
+CREATE TABLE marked (id int, name text);
+CREATE FUNCTION same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+SELECT is(hint_of('SELECT fast_copy(''marked'', %L, header => ''match'')', E'\ufeffid,name\n1,x\n'), 'no error', 'a header with a mark');
+SELECT is(hint_of('SELECT fast_copy(''marked'', %L, header => ''match'')', E'\ufeff"id",name\n2,x\n'), 'no error', '... and quotes');
+SELECT is(hint_of('COPY marked FROM %L WITH (fast_copy, FORMAT csv, HEADER match, order_by (name))', E'\ufeffid,name\n3,x\n'), 'no error', '... as an option of COPY');
+SELECT is(hint_of('SELECT fast_copy(''marked'', %L, header => ''match'', options => ''{"transform": "name = upper(name)"}'')', E'\ufeffid,name\n4,x\n'), 'no error', '... with a transform');
+CREATE TRIGGER same BEFORE INSERT ON marked FOR EACH ROW EXECUTE FUNCTION same();
+SELECT is(hint_of('SELECT fast_copy(''marked'', %L, header => ''match'')', E'\ufeffid,name\n5,x\n'), 'no error', '... by core''s COPY');
+SELECT is((SELECT string_agg(marked::text, ' ' ORDER BY id) FROM marked), '(1,x) (2,x) (3,x) (4,X) (5,x)', 'are loaded');
+SELECT is(hint_of('SELECT fast_copy(''marked'', %L, header => ''match'')', E'\ufeffid,nam\n1,x\n'), 'If the file has other columns than these, use header => ''map'', and ignore_extra_columns => true to skip what is no column of the table.', 'other names are refused');
+SELECT is(hint_of('SELECT fast_copy(''marked'', %L, header => ''match'')', E'\ufeff\ufeffid,name\n1,x\n'), 'If the file has the columns in another order, or not all of them, use header => ''map''.', '... and a second mark');
+
 SELECT * FROM finish();
 ROLLBACK;

@@ -331,7 +331,7 @@ BEGIN
 	RETURN pg_temp.refused('{}');
 END
 $$;
-SELECT is(pg_temp.parted(how, part), '0A000|cannot tell which partitions of table "got" would be merged|Whole partitions are merged where the table is partitioned by range over one column that the file has.|', how)
+SELECT is(pg_temp.parted(how, part), '0A000|cannot tell which partitions of table "got" would be merged|Whole partitions are merged where the table is partitioned by range over one column that the file has.|Use on_conflict, for which the table needs a unique index.', how)
 FROM (VALUES ('LIST (n)', 'DEFAULT'), ('HASH (n)', 'FOR VALUES WITH (MODULUS 1, REMAINDER 0)'), ('RANGE (k, n)', 'DEFAULT'), ('RANGE (date_trunc(''day'', k))', 'DEFAULT')) AS v (how, part);
 
 -- Partitions whose rows cannot be written anew
@@ -349,7 +349,7 @@ BEGIN
 		END IF;
 		RETURN NEXT alike(pg_temp.refused('{"workers": 2}'::jsonb || CASE WHEN keys <> '' THEN jsonb_build_object('dedup_keys', keys::jsonb) ELSE '{}' END || CASE WHEN parted THEN '{}'::jsonb ELSE '{"timestamp_column": "k"}' END),
 			CASE WHEN keys <> '' AND why ~ '^(a partition has|the target)' THEN replace(format('0A000|cannot merge rows into table "got%%"|Its rows cannot be written anew: %s.|%%', why), '%%', '%')
-			ELSE format('0A000|cannot merge rows into table "%s"|Its rows cannot be written anew: %s.|Use existing_rows "keep", which adds the rows of the file.', leaf, why) END, about || keys);
+			ELSE format('0A000|cannot merge rows into table "%s"|Its rows cannot be written anew: %s.|Use on_conflict, for which the table needs a unique index, or existing_rows "keep", which adds the rows of the file.', leaf, why) END, about || keys);
 	END LOOP;
 	RETURN NEXT is((SELECT count(*) FROM got), 3000::bigint, about || ': nothing has changed');
 	RETURN NEXT is(pg_temp.left_behind(), 0::bigint, about || ': nothing is left behind');
@@ -362,7 +362,7 @@ SELECT pg_temp.cannot('a trigger of a partition', 'CREATE TRIGGER tells AFTER DE
 SELECT pg_temp.cannot('a trigger for INSERT', 'CREATE TRIGGER tells BEFORE INSERT ON got_2 FOR EACH ROW EXECUTE FUNCTION pg_temp.same()', 'a partition has triggers');
 SELECT pg_temp.cannot('a foreign key', 'ALTER TABLE got ADD FOREIGN KEY (n) REFERENCES numbers', '%foreign keys%');
 SELECT pg_temp.cannot('an exclusion constraint', 'ALTER TABLE got_2 ADD EXCLUDE USING btree (n WITH =, t WITH =, k WITH =)', '%exclusion%');
-SELECT pg_temp.cannot('a constraint that can be deferred', 'ALTER TABLE got_2 ADD UNIQUE (t) DEFERRABLE', 'a partition has triggers');
+SELECT pg_temp.cannot('a constraint that can be deferred', 'ALTER TABLE got_2 ADD UNIQUE (t) DEFERRABLE', 'a partition has a constraint that can be deferred');
 SELECT pg_temp.cannot('a constraint that sees its table', 'ALTER TABLE got_2 ADD CHECK (tableoid > 0)', '%sees of which table%');
 SELECT pg_temp.cannot('rows that are not logged', 'CREATE UNLOGGED TABLE got (k timestamp, n int, t text)', '%not logged%', 'got', false);
 SELECT pg_temp.cannot('rows of the session', 'CREATE TEMPORARY TABLE got (k timestamp, n int, t text)', '%', 'got', false);
@@ -372,9 +372,9 @@ SELECT pg_temp.cannot('a plain table with triggers', 'CREATE TABLE got (k timest
 SELECT pg_temp.make('SELECT') \g /dev/null
 DECLARE c CURSOR FOR TABLE got;
 FETCH c \g /dev/null
-SELECT is(pg_temp.refused('{}'), '0A000|cannot merge rows into table "got_2"|Its rows cannot be written anew: this session is using it.|Use existing_rows "keep", which adds the rows of the file.', 'a cursor on it');
+SELECT is(pg_temp.refused('{}'), '0A000|cannot merge rows into table "got_2"|Its rows cannot be written anew: this session is using it.|Use on_conflict, for which the table needs a unique index, or existing_rows "keep", which adds the rows of the file.', 'a cursor on it');
 CLOSE c;
-SELECT is(pg_temp.refused('{"on_error": "ignore", "on_error_classes": ["unique"]}'), '0A000|cannot merge rows into table "got_2"|Its rows cannot be written anew: on_error skips equal rows.|Use existing_rows "keep", which adds the rows of the file.', 'on_error for unique indexes');
+SELECT is(pg_temp.refused('{"on_error": "ignore", "on_error_classes": ["unique"]}'), '0A000|cannot merge rows into table "got_2"|Its rows cannot be written anew: on_error skips equal rows.|Use on_conflict, for which the table needs a unique index, or existing_rows "keep", which adds the rows of the file.', 'on_error for unique indexes');
 -- ... but empty ones can be loaded
 SELECT pg_temp.make('DELETE FROM got_2; DELETE FROM got_3; TRUNCATE got_2, got_3; ALTER TABLE got_2 ADD UNIQUE (k, n, t) DEFERRABLE') \g /dev/null
 SELECT is(pg_temp.refused('{"dedup_keys": ["k", "n"]}'), 'none', 'an empty partition that could not be written anew');
@@ -405,7 +405,7 @@ SELECT alike(pg_temp.refused('{}'), '42501|permission denied for table got|%', '
 RESET ROLE;
 GRANT DELETE ON got TO fc_merges;
 SET LOCAL ROLE fc_merges;
-SELECT is(pg_temp.refused('{}'), '0A000|cannot merge rows into table "got_2"|Its rows cannot be written anew: the caller does not own it.|Use existing_rows "keep", which adds the rows of the file.', 'who does not own it');
+SELECT is(pg_temp.refused('{}'), '0A000|cannot merge rows into table "got_2"|Its rows cannot be written anew: the caller does not own it.|Use on_conflict, for which the table needs a unique index, or existing_rows "keep", which adds the rows of the file.', 'who does not own it');
 RESET ROLE;
 ALTER TABLE got OWNER TO fc_merges;
 ALTER TABLE got_2 OWNER TO fc_merges;
