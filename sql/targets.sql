@@ -248,4 +248,12 @@ DELETE FROM def WHERE ctid IN (SELECT min(ctid) FROM def GROUP BY n HAVING count
 COMMIT;
 SELECT n, count(*) FROM def GROUP BY n ORDER BY n;
 DROP TABLE def;
+-- rows that go with those that are replaced
+CREATE TABLE gone (n int PRIMARY KEY, t text);
+CREATE TABLE child (n int REFERENCES gone ON DELETE CASCADE);
+CREATE TABLE loose (n int DEFAULT 1 REFERENCES gone ON DELETE SET DEFAULT, m int REFERENCES gone ON DELETE CASCADE);
+SELECT fast_copy('gone', fc.path('n.csv'), options => '{"existing_rows": "replace"}');
+SELECT fast_copy('gone', fc.path('n.csv'), options => '{"existing_rows": "replace"}');
+SELECT fast_copy('gone', fc.path('n.csv'), options => '{"existing_rows": "replace", "log_verbosity": "silent"}');
+DROP TABLE loose, child, gone;
 COPY (SELECT 1) TO PROGRAM 'cat >/dev/null && rm -rf fast_copy_regress';

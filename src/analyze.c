@@ -158,6 +158,15 @@ fc_analyze_created(FcJob *job, const FcSpillPart *part)
 	return NULL;
 }
 
+/* Would all these rows be refused, as the range that is replaced has none? */
+static bool
+fc_analyze_outside(const FcTarget *target, const FcSpillPart *part)
+{
+	const FcRange *bounds = &target->plan->bounds;
+
+	return !bounds->hi_max && !part->null && (part->max_key < bounds->lo || part->min_key >= bounds->hi);
+}
+
 /* What becomes of the rows that a partition has */
 static char *
 fc_analyze_leaf(const FcTarget *target, Oid leaf)
@@ -196,14 +205,14 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 	if (new)
 	{
 		finding->name = fc_partition_name(target->rel, target->route, &new->range);
-		finding->detail = "to be created";
+		finding->detail = fc_analyze_outside(target, part) ? "outside of the range that is replaced" : "to be created";
 		return finding;
 	}
 	leaf = fc_tasks_leaf(target, part, &created);
 	finding->name = OidIsValid(leaf) ? get_rel_name(leaf) : NULL;
 	if (!OidIsValid(leaf))
 		finding->line = fc_error_line(&target->ctx, part->min_offset, part->min_length);
-	finding->detail = !OidIsValid(leaf) ?
+	finding->detail = fc_analyze_outside(target, part) ? "outside of the range that is replaced" : !OidIsValid(leaf) ?
 		psprintf("%sno partition takes these rows", fc_analyze_where(job, part->min_offset)) :
 		leaf == target->route->default_oid ? "default partition" : fc_analyze_leaf(target, leaf);
 	return finding;
@@ -357,12 +366,23 @@ fc_analyze_fatal(FcAnalysis *analysis)
 							 fc_analyze_where(job, slot->offset), finding->line));
 }
 
+/* The error as the text of a warning */
+static char *
+fc_analyze_error_text(const ErrorData *edata)
+{
+	return psprintf("%s%s%s%s%s", edata->message, edata->detail ? ": " : "",
+					edata->detail ? edata->detail : "", edata->hint ? " " : "",
+					edata->hint ? edata->hint : "");
+}
+
 /* Body of fc_error_try: what it finds out leaves nothing behind */
 static bool
 fc_analyze_try_parts(void *arg)
 {
-	FcTarget   *target = arg;
+	const FcJob *job = arg;
+	const FcTarget *target = &job->target;
 
+	fc_partitions_check_room(job);
 	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
 	return false;
 }
@@ -375,14 +395,29 @@ fc_analyze_precheck(FcJob *job)
 
 	if (job->target.ncreated == 0)
 		return NULL;
-	edata = fc_error_try(fc_analyze_try_parts, &job->target);
+	edata = fc_error_try(fc_analyze_try_parts, job);
 	if (edata == NULL)
 		return NULL;
 	if (edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		ReThrowError(edata);
-	return psprintf("%s%s%s%s%s", edata->message, edata->detail ? ": " : "",
-					edata->detail ? edata->detail : "", edata->hint ? " " : "",
-					edata->hint ? edata->hint : "");
+	return fc_analyze_error_text(edata);
+}
+
+/* Tells for what a load would refuse to replace, or merge, rows */
+static void
+fc_analyze_replaced(FcAnalysis *analysis)
+{
+	FcJob	   *job = analysis->job;
+	FcFault    *cascades;
+
+	if (!fc_plan_replaces(job->target.plan))
+		return;
+	foreach_ptr(const ErrorData, edata, fc_replace_errors(job))
+		fc_analyze_warn(analysis, "existing_rows", fc_analyze_error_text(edata));
+	cascades = fc_replace_cascades(job);
+	if (cascades)
+		fc_analyze_warn(analysis, cascades->name,
+						psprintf("%s: %s %s", cascades->message, cascades->detail, cascades->hint));
 }
 
 /* Tells the faults for which a load would make no partitions, or warn */
@@ -536,6 +571,7 @@ fc_analyze_run(FcOptions *options)
 	fc_analyze_ledger(&analysis);
 	fc_analyze_warnings(&analysis);
 	fc_analyze_faults(&analysis);
+	fc_analyze_replaced(&analysis);
 	fc_analyze_choices(&analysis);
 	fc_analyze_disk(&analysis);
 	fc_analyze_partitions(&analysis);

@@ -104,7 +104,7 @@ fc_find_scan_core(FcJob *job)
 
 	fc_progress_end(&job->progress);
 	rows = fc_core_keys(&job->target, &parts);
-	foreach_ptr(FcSpillPart, part, parts)
+	foreach_ptr(FcSpillPart, part, fc_caller_writes(job->target.options->caller) ? parts : NIL)
 	{
 		fc_range_check(job->target.plan->key.type, bounds, part->min_key, part->null);
 		fc_range_check(job->target.plan->key.type, bounds, part->max_key, part->null);

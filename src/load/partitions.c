@@ -348,6 +348,13 @@ fc_partitions_check_unique(FcJob *job)
 }
 
 void
+fc_partitions_check_room(const FcJob *job)
+{
+	fc_tables_check_locks(job, job->target.ncreated, 1, "create",
+						  "Use a longer partition_interval, or increase max_locks_per_transaction.");
+}
+
+void
 fc_partitions_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -366,8 +373,7 @@ fc_partitions_make(FcJob *job)
 	early = fc_way_needs_attached(job) && job->places == NIL;
 	if (early && target->plan->foreign_keys && target->way != FC_WAY_COPY)
 		fc_way_to_core(target, "foreign keys of partitions attached before the load are checked row by row");
-	fc_tables_check_locks(job, target->ncreated, 1, "create",
-						  "Use a longer partition_interval, or increase max_locks_per_transaction.");
+	fc_partitions_check_room(job);
 	far = fc_partitions_far(job);
 	if (far)
 		fc_fault_report(WARNING, far);

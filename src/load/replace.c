@@ -41,6 +41,7 @@
 #include "utils/syscache.h"
 
 #include "errors/context.h"
+#include "errors/first_error.h"
 #include "heap/old_rows.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
@@ -323,6 +324,18 @@ fc_replace_schema(FcJob *job, const FcSubstitute *substitute, int n)
 	return get_namespace_name(nspid);
 }
 
+/* ERROR 53200 if there is no room for the locks of leaves that are exchanged */
+static void
+fc_replace_check_room(const FcJob *job)
+{
+	int			n = 0;
+
+	foreach_ptr(const FcReplaced, one, job->replaced)
+		n += !one->empty && one->why == NULL;
+	fc_tables_check_locks(job, n, 2, "replace",
+						  "Increase max_locks_per_transaction, or load the files in several transactions.");
+}
+
 /* Makes the tables that get the rows of leaves that are exchanged */
 static void
 fc_replace_make_substitutes(FcJob *job)
@@ -330,11 +343,7 @@ fc_replace_make_substitutes(FcJob *job)
 	FcTarget   *target = &job->target;
 	int			n = 0;
 
-	foreach_ptr(const FcReplaced, one, job->replaced)
-		n += !one->empty && one->why == NULL;
-	fc_tables_check_locks(job, n, 2, "replace",
-						  "Increase max_locks_per_transaction, or load the files in several transactions.");
-	n = 0;
+	fc_replace_check_room(job);
 	target->substitutes = palloc0(sizeof(FcSubstitute) * Max(list_length(job->replaced), 1));
 	foreach_ptr(const FcReplaced, one, job->replaced)
 	{
@@ -409,6 +418,82 @@ fc_replace_delete_context(void *arg)
 	errcontext("fast_copy %s, rows that are replaced", ((const FcTarget *) arg)->relname);
 }
 
+/* Body of fc_error_try: chooses as for a load, and undoes it */
+static bool
+fc_replace_try_choose(void *arg)
+{
+	FcJob	   *job = arg;
+
+	foreach_oid(leaf, fc_tables_existing(job))
+		LockRelationOid(leaf, AccessShareLock);
+	if (!job->target.plan->bounds.hi_max)
+		fc_replace_check_range(job);
+	fc_replace_find(job);
+	fc_replace_check_room(job);
+	return false;
+}
+
+/* A leaf that would be replaced, with the job's target */
+typedef struct FcReplaceTrial
+{
+	const FcTarget *target;
+	const FcReplaced *one;
+} FcReplaceTrial;
+
+/* Body of fc_error_try: an analysis has counted the rows of a plain table */
+static bool
+fc_replace_try_ratio(void *arg)
+{
+	const FcReplaceTrial *trial = arg;
+
+	fc_replace_check_ratio(trial->target, trial->one,
+						   trial->target->plan->partitioned ? trial->one->found : trial->target->loaded);
+	return false;
+}
+
+/* Adds the error, if there is one, and it is not of the transaction */
+static List *
+fc_replace_note(List *errors, ErrorData *edata)
+{
+	if (edata && fc_error_is_of_transaction(edata))
+		ReThrowError(edata);
+	return edata ? lappend(errors, edata) : errors;
+}
+
+List *
+fc_replace_errors(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	List	   *errors;
+
+	job->replaced = NIL;
+	errors = fc_replace_note(NIL, fc_error_try(fc_replace_try_choose, job));
+	if (!target->plan->bounds.hi_max || fc_plan_merges(target->plan))
+		return errors;
+	foreach_ptr(const FcReplaced, one, job->replaced)
+	{
+		FcReplaceTrial trial = {target, one};
+
+		CHECK_FOR_INTERRUPTS();
+		errors = fc_replace_note(errors, fc_error_try(fc_replace_try_ratio, &trial));
+	}
+	return errors;
+}
+
+FcFault *
+fc_replace_cascades(const FcJob *job)
+{
+	const FcTarget *target = &job->target;
+	List	   *leaves = NIL;
+
+	if (!target->plan->bounds.hi_max)
+		leaves = find_all_inheritors(target->oid, NoLock, NULL);
+	foreach_ptr(const FcReplaced, one, target->plan->bounds.hi_max ? job->replaced : NIL)
+		if (!one->empty && one->why)
+			leaves = lappend_oid(leaves, one->leaf);
+	return fc_cascade_find(target->relname, leaves);
+}
+
 /*
  * Deletes the rows with these keys that were there when the source had been
  * read, as the caller's command would
@@ -424,6 +509,7 @@ fc_replace_delete_range(const FcJob *job, const FcRange *range)
 	int			n = 0;
 	uint64		deleted;
 	ErrorContextCallback callback;
+	ErrorContextCallback hint;
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "DELETE FROM %s%s", target->plan->partitioned ? "" : "ONLY ",
@@ -445,7 +531,9 @@ fc_replace_delete_range(const FcJob *job, const FcRange *range)
 		appendStringInfo(&sql, " WHERE %s IS NOT NULL",
 						 quote_identifier(get_attname(target->oid, target->plan->key.attnum, false)));
 	fc_error_context_push(&callback, fc_replace_delete_context, unconstify(FcTarget *, target));
+	fc_error_context_push(&hint, fc_cascade_hint, NULL);
 	deleted = fc_ddl_change(sql.data, n, types, values, job->since.snapshot);
+	fc_error_context_pop();
 	fc_error_context_pop();
 	return deleted;
 }
@@ -509,9 +597,12 @@ void
 fc_replace_delete(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	FcFault    *cascades = target->options->log_verbosity == FC_LOG_SILENT ? NULL : fc_replace_cascades(job);
 	const char *why = NULL;
 	uint64		deleted = 0;
 
+	if (cascades)
+		fc_fault_report(NOTICE, cascades);
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	fc_ddl_keep_schema(RelationGetNamespace(target->rel));
 	if (!target->plan->bounds.hi_max)

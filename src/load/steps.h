@@ -143,6 +143,9 @@ extern void fc_partitions_attach(FcJob *job);
 /* What speaks against making the partitions: a list of FcFault */
 extern List *fc_partitions_faults(FcJob *job);
 
+/* ERROR 53200 at once if there is no room for the locks of the missing ones */
+extern void fc_partitions_check_room(const FcJob *job);
+
 /* What speaks for fewer, wider ones; NULL: nothing, or they cannot be wider */
 extern FcFault *fc_partitions_too_small(FcJob *job);
 
@@ -176,6 +179,12 @@ extern void fc_replace_begin(FcJob *job);
 extern void fc_replace_choose(FcJob *job);
 
 /*
+ * For an analysis: the errors that this would throw, and the load after it, as
+ * a list of ErrorData; of each partition that would get too few rows its own
+ */
+extern List *fc_replace_errors(FcJob *job);
+
+/*
  * load/merge.c.  Refuses a table with rows that cannot be exchanged, "why".
  * The second refuses rows that would have to be compared, and cannot be: those
  * of the default partition, or all, as "why" says.
@@ -203,6 +212,20 @@ extern void fc_upsert_check_core(const FcTarget *target);
  * come only when the rows of the stage are inserted
  */
 extern void fc_upsert_check_classes(const FcTarget *target);
+
+/*
+ * What a load tells before it deletes rows, once they are chosen: which tables
+ * lose rows with them, or have them changed; or NULL
+ */
+extern FcFault *fc_replace_cascades(const FcJob *job);
+
+/*
+ * load/cascade.c.  The same, for a DELETE from these leaves.  The second is an
+ * error context callback for the DELETE: it says how rows that others reference
+ * can be loaded.
+ */
+extern FcFault *fc_cascade_find(const char *relname, const List *leaves);
+extern void fc_cascade_hint(void *arg);
 
 /* Deletes the rows, before the load, as the caller's DELETE would */
 extern void fc_replace_delete(FcJob *job);

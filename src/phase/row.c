@@ -198,6 +198,26 @@ fc_row_has_key(const FcLoader *loader, const TupleTableSlot *slot)
 	return fc_key_from_datum(shared->plan.key.type, slot->tts_values[i]) == row->key;
 }
 
+/*
+ * For an analysis: false, and the row is refused, if it has a key that is not
+ * in the range that would be replaced
+ */
+static bool
+fc_row_check_range(FcLoader *loader, TupleTableSlot *slot)
+{
+	const FcPlan *plan = &loader->ctx->shared->plan;
+	int			i = plan->key.attnum - 1;
+
+	if (!loader->dry || plan->bounds.hi_max ||
+		(!slot->tts_isnull[i] && fc_range_has(&plan->bounds, fc_key_from_datum(plan->key.type, slot->tts_values[i]))))
+		return true;
+	fc_row_refuse(loader, FC_CLASS_NO_PARTITION,
+				  NameStr(TupleDescAttr(slot->tts_tupleDescriptor, i)->attname), ERRCODE_CHECK_VIOLATION,
+				  psprintf("the key lies outside of the range that is replaced, %s",
+						   fc_range_text(plan->key.type, &plan->bounds)));
+	return false;
+}
+
 /* Is there a NULL in a column that must have a value? */
 static inline bool
 fc_row_misses_value(const TupleTableSlot *slot)
@@ -231,7 +251,7 @@ fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
 	if (loader->router.proute)
 		loader->leaf = fc_leaf_find_known(loader);
 	leaf = loader->leaf;
-	if (leaf == NULL || !leaf->plain || !fc_row_has_key(loader, slot))
+	if (leaf == NULL || !leaf->plain || loader->dry || !fc_row_has_key(loader, slot))
 		return false;
 	ExecStoreVirtualTuple(slot);
 	if (slot != leaf->slot)
@@ -279,7 +299,7 @@ fc_row_parsed(FcLoader *loader, TupleTableSlot *slot)
 		return FC_ROW_FILTERED;
 	if (loader->bounds)
 		fc_row_check_bounds(loader, slot);
-	return FC_ROW_BUILT;
+	return fc_row_check_range(loader, slot) ? FC_ROW_BUILT : FC_ROW_REFUSED;
 }
 
 bool

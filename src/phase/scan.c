@@ -181,7 +181,9 @@ fc_scan_record(FcScanner *scanner)
 		 fc_scan_no_partition(scanner, entry.key, null)) &&
 		!fc_scan_whole(scanner, &entry.key, &null))
 		return;
-	fc_range_check(plan->key.type, &plan->bounds, entry.key, null);
+	/* an analysis tells of all such rows, when it looks at the rest of them */
+	if (fc_caller_writes(plan->caller))
+		fc_range_check(plan->key.type, &plan->bounds, entry.key, null);
 	if (!null)
 		fc_scan_note_key(scanner, entry.key);
 	entry.info = fc_entry_info(null, scanner->reader.found - 1);
