@@ -185,9 +185,9 @@ fc_fill_work(FcJob *job, FcWork *work)
 }
 
 /*
- * Does the load no more go by the key that the scan has looked for?  The scan has
- * found the missing partitions, or, where core routes anyway, a unique index
- * must see the rows in the order of the file.
+ * Does the load no more go by the key that the scan has looked for?  The scan
+ * has found the missing partitions, or, where core routes anyway, a unique
+ * index must see the rows in the order of the file.
  */
 static bool
 fc_fill_leaves_key(const FcTarget *target)

@@ -380,6 +380,7 @@ static void
 fc_job_start(FcJob *job)
 {
 	fc_setup_job(job);
+	fc_upsert_check_classes(&job->target);
 	fc_progress_start(&job->progress);
 	fc_progress_phase(&job->progress, FC_PHASE_SETUP);
 	job->target.ctx.progress = fc_intake_progress;

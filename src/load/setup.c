@@ -303,7 +303,6 @@ fc_setup_plan(FcJob *job)
 	}
 	if (target->way == FC_WAY_COPY && fc_caller_writes(target->options->caller))
 		fc_core_check(target);
-	fc_upsert_check_classes(target);
 }
 
 /*

@@ -151,7 +151,8 @@ extern FcFault *fc_partitions_too_small(FcJob *job);
 
 /*
  * Does missing_partitions "error" keep rows from a default partition?  The
- * second refuses a load that does not find out which rows these are: ERROR 0A000
+ * second refuses a load that does not find out which rows these are: ERROR
+ * 0A000
  */
 extern bool fc_partitions_keep_default(const FcTarget *target);
 extern void fc_partitions_refuse_default(const FcTarget *target, const char *why);
@@ -208,8 +209,8 @@ extern void fc_upsert_insert(FcJob *job);
 extern void fc_upsert_check_core(const FcTarget *target);
 
 /*
- * ERROR 0A000, before the load, if a class of errors is to be tolerated that may
- * come only when the rows of the stage are inserted
+ * ERROR 0A000, before the load, if a class of errors is to be tolerated that
+ * may come only when the rows of the stage are inserted
  */
 extern void fc_upsert_check_classes(const FcTarget *target);
 

@@ -66,7 +66,8 @@ fc_upsert_count(Relation rel, bool checks)
 
 /*
  * Has a partition constraints of this kind beside those of the target, which
- * each has, and the stage?  The locks are not kept: see fc_plan_partitions_fire.
+ * each has, and the stage?  The locks are not kept: see
+ * fc_plan_partitions_fire in options/plan_way.c.
  */
 static bool
 fc_upsert_parts_constrain(const FcTarget *target, bool checks)

@@ -28,18 +28,6 @@
 #include "row/where.h"
 #include "sort/order_by.h"
 
-static bool
-fc_plan_is_unique(Relation index)
-{
-	return index->rd_index->indisunique || index->rd_index->indisexclusion;
-}
-
-bool
-fc_plan_has_unique(Relation rel)
-{
-	return fc_code_any_index(rel, fc_plan_is_unique);
-}
-
 /* Marks the fields whose type runs code with visible effects */
 static bool
 fc_plan_fields_visible(Relation rel, const FcOptions *options, FcPlanned *planned)

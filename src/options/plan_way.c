@@ -252,6 +252,18 @@ fc_plan_partitions_fire(Relation rel)
 	return fires;
 }
 
+static bool
+fc_plan_is_unique(Relation index)
+{
+	return index->rd_index->indisunique || index->rd_index->indisexclusion;
+}
+
+bool
+fc_plan_has_unique(Relation rel)
+{
+	return fc_code_any_index(rel, fc_plan_is_unique);
+}
+
 bool
 fc_plan_has_default(Oid target)
 {

@@ -49,9 +49,9 @@ extern uint64 fc_ddl_execute(const char *sql, int nargs, const Oid *types, Datum
 /*
  * Runs an INSERT, UPDATE or DELETE of rows of users as the caller's command
  * would run, without SPI, which shows the text in the context of errors and
- * notices.  Returns the number of rows.  Its text must depend on no search_path,
- * which is left to the code of triggers.  With a snapshot it sees of other
- * transactions what that does, else the latest.
+ * notices.  Returns the number of rows.  Its text must depend on no
+ * search_path, which is left to the code of triggers.  With a snapshot it sees
+ * of other transactions what that does, else the latest.
  */
 extern uint64 fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
 							Snapshot snapshot);

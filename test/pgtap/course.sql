@@ -1,6 +1,6 @@
 -- Each course that a load may take, against DELETE and COPY: kinds of targets, with
 -- a unique index or not, by keys or not, with conditions, rejects and replaced
--- ranges, by several workers.  Of the product each fourth load is made.
+-- ranges, by several workers.  Of the product each eighth load is made.
 
 \set name course
 \ir begin.psql
@@ -98,7 +98,7 @@ FROM unnest('{plain,range,list,hash,two,sub,other}'::text[]) AS kind, unnest('{f
 	unnest('{f,t}'::bool[]) AS replaces, unnest('{f,t}'::bool[]) AS sorted, unnest('{0,1,2,4}'::int[]) AS workers
 WHERE (keyed OR NOT replaces OR kind IN ('range')) AND (kind <> 'other' OR replaces) AND (file <> 'twice' OR uniq);
 
-CREATE TABLE results AS SELECT *, pg_temp.wrong(kind, uniq, keyed, condition, file, replaces, sorted, workers) AS wrong FROM loads WHERE hashint8(i) % 4 = 0;
+CREATE TABLE results AS SELECT *, pg_temp.wrong(kind, uniq, keyed, condition, file, replaces, sorted, workers) AS wrong FROM loads WHERE hashint8(i) % 8 = 0;
 SELECT is((SELECT string_agg(format('%s rows of %s', count, wrong), '; ') FROM (SELECT count(*), wrong FROM results WHERE kind = k AND wrong IS NOT NULL GROUP BY wrong) AS w), NULL,
 	format('%s: %s loads', k, (SELECT count(*) FROM results WHERE kind = k)))
 FROM unnest('{plain,range,list,hash,two,sub,other}'::text[]) AS k;
