@@ -710,9 +710,9 @@ fc_context_count(FcContext *ctx, pg_atomic_uint64 *all, size_t of_file, uint64 o
 #define fc_context_count_out(ctx, what, offset) \
 	fc_context_count(ctx, &(ctx)->shared->counts.what, offsetof(FcFileCounts, what), offset)
 
-/* Turns a key into its distance from the lowest that there could be, and back */
+/* Turns a key into its distance from the lowest there could be, and back */
 static inline uint64
-fc_key_distance(int64 key)
+fc_context_distance(int64 key)
 {
 	return (uint64) key ^ ((uint64) 1 << 63);
 }
@@ -726,7 +726,7 @@ fc_context_raise(pg_atomic_uint64 *at, uint64 to)
 		;
 }
 
-/* Takes note that records of a chunk have keys from lo to hi; lo > hi: none has */
+/* Notes that records of a chunk have keys from lo to hi; lo > hi: none has */
 static inline void
 fc_context_note_keys(FcContext *ctx, uint32 chunk, int64 lo, int64 hi)
 {
@@ -735,8 +735,8 @@ fc_context_note_keys(FcContext *ctx, uint32 chunk, int64 lo, int64 hi)
 	if (file == NULL || lo > hi)
 		return;
 	file += fc_source_number(ctx->source, fc_shared_chunk(ctx->shared, chunk)->start);
-	fc_context_raise(&file->lowest, ~fc_key_distance(lo));
-	fc_context_raise(&file->highest, fc_key_distance(hi));
+	fc_context_raise(&file->lowest, ~fc_context_distance(lo));
+	fc_context_raise(&file->highest, fc_context_distance(hi));
 }
 
 /* Leader: does a step of ctx->lead, if there is one; false: no other follows */

@@ -14,13 +14,6 @@
  * has failed.  Nobody else ever sees a row that is "loading".  Claims are made
  * in the order of the paths, so that two loads never wait for each other.
  *
- * A row is of the table that "target" names.  But a dump has the number of a
- * table that was dropped, which may be that of another table where the dump is
- * restored.  So each row also says in which database its number was given, and
- * which transaction wrote it, which a dump does not restore (fc_ledger_counts).
- * The number and the database are the key, with the path: they are unique in
- * each ledger, restored or not.
- *
  * A file is known by its path without links.  If its size and time are those
  * of the row it is the same; else its CRC-32C tells.  The leader computes that
  * of a file that is loaded while it waits for workers, which read it, too, so
@@ -51,7 +44,7 @@
 #include "context/pace.h"
 #include "intake/chunks.h"
 #include "intake/intake.h"
-#include "load/steps.h"
+#include "load/ledger_row.h"
 #include "partition/ddl.h"
 #include "rejects/rejects.h"
 #include "report/units.h"
@@ -62,78 +55,6 @@
 
 /* Bytes of a path that have room in an entry of an index, whatever they are */
 #define FC_LEDGER_LONGEST	2500
-
-/* The columns, in their order */
-typedef enum FcLedgerColumn
-{
-	FC_LEDGER_TARGET,
-	FC_LEDGER_PATH,
-	FC_LEDGER_SIZE,
-	FC_LEDGER_MODIFIED,
-	FC_LEDGER_CHECKSUM,
-	FC_LEDGER_STATE,
-	FC_LEDGER_ROWS,
-	FC_LEDGER_REJECTED,
-	FC_LEDGER_FILTERED,
-	FC_LEDGER_JOB,
-	FC_LEDGER_LOADED_AT,
-	FC_LEDGER_LOADED_BY,
-	FC_LEDGER_SQLSTATE,
-	FC_LEDGER_MESSAGE,
-	FC_LEDGER_LINE,
-	FC_LEDGER_FIRST_KEY,
-	FC_LEDGER_LAST_KEY,
-	FC_LEDGER_NPARAMS,			/* those before are parameters of commands */
-	FC_LEDGER_EXPECTED_SIZE = FC_LEDGER_NPARAMS,
-	FC_LEDGER_EXPECTED_HASH,
-	FC_LEDGER_TARGET_OID,		/* from here on FC_LEDGER_IDENTITY */
-	FC_LEDGER_TARGET_NAME,
-	FC_LEDGER_ORIGIN,
-	FC_LEDGER_XID,
-	FC_LEDGER_NCOLUMNS
-} FcLedgerColumn;
-
-/* A row's values, NULL where "nulls" has an n */
-typedef struct FcLedgerRow
-{
-	Datum		values[FC_LEDGER_NPARAMS];
-	char		nulls[FC_LEDGER_NPARAMS];
-} FcLedgerRow;
-
-static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
-	[FC_LEDGER_TARGET] = {"target", "pg_catalog.regclass NOT NULL", REGCLASSOID, "table that the file is loaded into"},
-	[FC_LEDGER_PATH] = {"path", "pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL", TEXTOID,
-		"file, without symbolic links; or the label of what a program printed or the client sent"},
-	[FC_LEDGER_SIZE] = {"size", "pg_catalog.int8", INT8OID, "its bytes, as they are packed; what has a label is unpacked before"},
-	[FC_LEDGER_MODIFIED] = {"modified", "pg_catalog.timestamptz", TIMESTAMPTZOID, "when it was written to last"},
-	[FC_LEDGER_CHECKSUM] = {"checksum", "pg_catalog.text", TEXTOID, "CRC-32C of its bytes, in hexadecimal digits"},
-	[FC_LEDGER_STATE] = {"state", "pg_catalog.text NOT NULL", TEXTOID, "waiting, loaded or failed"},
-	[FC_LEDGER_ROWS] = {"rows", "pg_catalog.int8", INT8OID,
-	"rows loaded from it; null where COPY itself loaded several files as one"},
-	[FC_LEDGER_REJECTED] = {"rejected", "pg_catalog.int8", INT8OID, "records that on_error skipped"},
-	[FC_LEDGER_FILTERED] = {"filtered", "pg_catalog.int8", INT8OID, "rows that where_clause left out, and lines that skip_empty_lines did; null where COPY itself loaded"},
-	[FC_LEDGER_JOB] = {"job", "pg_catalog.uuid", UUIDOID, "the same column of reject_table has it"},
-	[FC_LEDGER_LOADED_AT] = {"loaded_at", "pg_catalog.timestamptz", TIMESTAMPTZOID, "when it was loaded, or failed to be"},
-	[FC_LEDGER_LOADED_BY] = {"loaded_by", "pg_catalog.text", TEXTOID, "role that loaded"},
-	[FC_LEDGER_SQLSTATE] = {"sqlstate", "pg_catalog.text", TEXTOID, "of the error that it failed with"},
-	[FC_LEDGER_MESSAGE] = {"message", "pg_catalog.text", TEXTOID, "of that error"},
-	[FC_LEDGER_LINE] = {"line", "pg_catalog.int8", INT8OID, "of the file, where it happened"},
-	[FC_LEDGER_FIRST_KEY] = {"first_key", "pg_catalog.text", TEXTOID, "no row of it has a lower partition key; null where keys were not looked at"},
-	[FC_LEDGER_LAST_KEY] = {"last_key", "pg_catalog.text", TEXTOID, "no row of it has a higher one"},
-	[FC_LEDGER_EXPECTED_SIZE] = {"expected_size", "pg_catalog.int8", INT8OID, "not used yet, always null"},
-	[FC_LEDGER_EXPECTED_HASH] = {"expected_hash", "pg_catalog.text", TEXTOID, "not used yet, always null"},
-	[FC_LEDGER_TARGET_OID] = {"target_oid", "pg_catalog.oid NOT NULL", OIDOID, "number of the table in the database of origin"},
-	[FC_LEDGER_TARGET_NAME] = {"target_name", "pg_catalog.text NOT NULL", TEXTOID, "its name when the row was written"},
-	[FC_LEDGER_ORIGIN] = {"origin", "pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL", TEXTOID, "cluster and database where the row was written"},
-	[FC_LEDGER_XID] = {"xid", "pg_catalog.xid", XIDOID, "transaction that wrote the row"},
-};
-
-static const int ledger_key[] = {FC_LEDGER_PATH, FC_LEDGER_TARGET_OID, FC_LEDGER_ORIGIN};
-
-static const FcOwnTable ledger_kind = {
-	"ledger", "fast_copy_create_ledger_table", "files that fast_copy has loaded",
-	ledger_columns, FC_LEDGER_NCOLUMNS, lengthof(ledger_key), ledger_key, ""
-};
 
 /* A file, or what has a label */
 typedef struct FcLedgerFile
@@ -160,104 +81,6 @@ typedef struct FcLedger
 	uint64		at;				/* so many bytes of the next one are in its */
 	char	   *buf;
 } FcLedger;
-
-Oid
-fc_ledger_create(const char *name)
-{
-	return fc_own_table_create(&ledger_kind, name);
-}
-
-Relation
-fc_ledger_open(Oid table, Oid target)
-{
-	Relation	rel = fc_own_table_open(&ledger_kind, table);
-
-	fc_own_table_check_closed(&ledger_kind, rel);
-	if (table == target)
-		fc_own_table_refuse(&ledger_kind, table, "It is the table that is loaded.");
-	fc_ddl_keep_schema(RelationGetNamespace(rel));
-	return rel;
-}
-
-static char *
-fc_ledger_origin(void)
-{
-	return psprintf(UINT64_FORMAT "/%u", GetSystemIdentifier(), MyDatabaseId);
-}
-
-char *
-fc_ledger_identity(Oid target)
-{
-	return psprintf("%u::pg_catalog.oid, %s::pg_catalog.text, '%s'::pg_catalog.text, '%u'::pg_catalog.xid", target,
-					quote_literal_cstr(fc_ddl_table(target)), fc_ledger_origin(), GetCurrentTransactionId());
-}
-
-/*
- * Written in this database; or before pg_upgrade, or where this one was copied
- * from, as the very row that it was; or restored from a dump, which had the
- * table's name, as the number has become another one.
- */
-char *
-fc_ledger_counts(void)
-{
-	return psprintf("(l.origin = '%s' OR l.target <> l.target_oid OR coalesce(l.xmin = l.xid, false))", fc_ledger_origin());
-}
-
-static void
-fc_ledger_set(FcLedgerRow *row, FcLedgerColumn column, Datum value)
-{
-	row->values[column] = value;
-	row->nulls[column] = ' ';
-}
-
-/* The row of a file or label; all else is NULL */
-static void
-fc_ledger_row(FcLedgerRow *row, Oid target, const char *path)
-{
-	memset(row->nulls, 'n', sizeof(row->nulls));
-	fc_ledger_set(row, FC_LEDGER_TARGET, ObjectIdGetDatum(target));
-	fc_ledger_set(row, FC_LEDGER_PATH, CStringGetTextDatum(path));
-}
-
-/* Runs a command whose parameters are the columns of the row, in their order */
-static uint64
-fc_ledger_run(const char *sql, FcLedgerRow *row)
-{
-	Oid			types[FC_LEDGER_NPARAMS];
-
-	for (int i = 0; i < FC_LEDGER_NPARAMS; i++)
-		types[i] = ledger_columns[i].typid;
-	return fc_ddl_execute(sql, FC_LEDGER_NPARAMS, types, row->values, row->nulls);
-}
-
-/* Sets columns of the row of a file, which then is one that was written here */
-static uint64
-fc_ledger_set_columns(Oid table, FcLedgerRow *row, const char *columns)
-{
-	return fc_ledger_run(psprintf("UPDATE ONLY %s AS l SET %s, (" FC_LEDGER_IDENTITY ") = ROW(%s) "
-								  "WHERE l.target = $1 AND l.path = $2 AND %s",
-								  fc_ddl_table(table), columns,
-								  fc_ledger_identity(DatumGetObjectId(row->values[FC_LEDGER_TARGET])),
-								  fc_ledger_counts()), row);
-}
-
-/* Sets all that are parameters; ERROR 55000 if the table lacks the row */
-static void
-fc_ledger_update(Oid table, FcLedgerRow *row)
-{
-	StringInfoData columns;
-
-	initStringInfo(&columns);
-	for (int i = FC_LEDGER_PATH + 1; i < FC_LEDGER_NPARAMS; i++)
-		appendStringInfo(&columns, "%s%s = $%d", i > FC_LEDGER_PATH + 1 ? ", " : "",
-						 quote_identifier(ledger_columns[i].name), i + 1);
-	if (fc_ledger_set_columns(table, row, columns.data) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the row of \"%s\" in ledger \"%s\" is gone",
-						TextDatumGetCString(row->values[FC_LEDGER_PATH]), get_rel_name(table)),
-				 errdetail("It was deleted while the file was loaded.")));
-}
 
 char *
 fc_ledger_path(const char *root, const char *path, dev_t dev, ino_t ino)
@@ -709,7 +532,7 @@ fc_ledger_count(const FcJob *job)
 	if (!OidIsValid(options->ledger) || options->label || RecoveryInProgress())
 		return 0;
 	rel = table_open(options->ledger, AccessShareLock);
-	fc_own_table_check_closed(&ledger_kind, rel);
+	fc_ledger_check(rel);
 	level = fc_ddl_begin();
 	one = fc_ledger_enter();
 	for (uint32 i = 0; i < source->nfiles; i++)
@@ -826,7 +649,7 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 	fc_ledger_set(row, FC_LEDGER_REJECTED, Int64GetDatum((int64) rejected));
 }
 
-/* Sets between which keys the records of one file are, if somebody has looked */
+/* Sets between which keys the records of one file are, if that is known */
 static void
 fc_ledger_set_keys(const FcJob *job, uint32 i, FcLedgerRow *row)
 {
@@ -837,8 +660,8 @@ fc_ledger_set_keys(const FcJob *job, uint32 i, FcLedgerRow *row)
 
 	if (low > high)
 		return;
-	fc_ledger_set(row, FC_LEDGER_FIRST_KEY, CStringGetTextDatum(fc_key_text(type, fc_key_distance((int64) low))));
-	fc_ledger_set(row, FC_LEDGER_LAST_KEY, CStringGetTextDatum(fc_key_text(type, fc_key_distance((int64) high))));
+	fc_ledger_set(row, FC_LEDGER_FIRST_KEY, CStringGetTextDatum(fc_key_text(type, fc_context_distance((int64) low))));
+	fc_ledger_set(row, FC_LEDGER_LAST_KEY, CStringGetTextDatum(fc_key_text(type, fc_context_distance((int64) high))));
 }
 
 static void
@@ -877,7 +700,7 @@ fc_ledger_put(FcJob *job)
 		;
 	if (!job->ledger->options->label)
 		fc_ledger_check_unchanged(job);
-	fc_own_table_check_closed(&ledger_kind, job->ledger->rel);
+	fc_ledger_check(job->ledger->rel);
 	level = fc_ddl_begin();
 	one = fc_ledger_enter();
 	for (uint32 i = 0; i < job->ledger->nfiles; i++)

@@ -347,15 +347,14 @@ extern int	fc_setup_workers(const FcTarget *target, uint64 bytes);
  * Opens the files of a load, in its order: paths and patterns.  Throws COPY's
  * errors for files that the caller may not read or that cannot be opened,
  * ERROR 22023 for a file that is named twice, or for a name that is that of a
- * file and a pattern of others.  Reads at most so many bytes of
- * files without a known size.  Needs the options and, for hints, the table if
- * there is one.
+ * file and a pattern of others.  Reads at most so many bytes of files without a
+ * known size.  Needs the options and, for hints, the table if there is one.
  */
 extern FcSource *fc_access_open(const FcTarget *target, uint64 most);
 
 /*
- * The paths of the files, as strings, unopened; there may be none.  All patterns
- * are expanded.
+ * The paths of the files, as strings, unopened; there may be none.  All
+ * patterns are expanded.
  */
 extern List *fc_access_list(const FcTarget *target);
 

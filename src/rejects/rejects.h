@@ -114,9 +114,9 @@ extern void fc_own_table_insert(SPIPlanPtr plan, Datum *values, const char *null
 
 /*
  * Before the load: opens and locks the table, if one is wanted
- * (RowExclusiveLock), as target->rejects.  ERROR 42P01 if it does not exist, 22023 if it is the target or a partition
- * of it, 42703 if it lacks a column, 42501 if the caller may not insert into
- * it.
+ * (RowExclusiveLock), as target->rejects.  ERROR 42P01 if it does not exist,
+ * 22023 if it is the target or a partition of it, 42703 if it lacks a column,
+ * 42501 if the caller may not insert into it.
  */
 extern void fc_reject_table_check(FcTarget *target);
 

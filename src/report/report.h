@@ -116,9 +116,10 @@ extern List *fc_summary_lines(void);
 
 /*
  * Before the load: finds, opens and locks the table of fast_copy.history,
- * as target->history; NULL for none, for a plain COPY and for an analysis.  ERROR 42P01 if it does not exist, 42501 if the caller may not
- * insert or may not trust its owner, 55000 if it has other columns or what
- * might run code or refuse the row.
+ * as target->history; NULL for none, for a plain COPY and for an analysis.
+ * ERROR 42P01 if it does not exist, 42501 if the caller may not insert or may
+ * not trust its owner, 55000 if it has other columns or what might run code or
+ * refuse the row.
  */
 extern void fc_history_check(FcTarget *target);
 

@@ -1,0 +1,162 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/ledger_row.c
+ *	  The ledger as a table, and its rows.
+ *
+ * A row is of the table that "target" names.  But a dump has the number of a
+ * table that was dropped, which may be that of another table where the dump is
+ * restored.  So each row also says in which database its number was given, and
+ * which transaction wrote it, which a dump does not restore (fc_ledger_counts).
+ * The number and the database are the key, with the path: they are unique in
+ * each ledger, restored or not.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_type_d.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "load/ledger_row.h"
+#include "partition/ddl.h"
+#include "rejects/rejects.h"
+
+static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
+	[FC_LEDGER_TARGET] = {"target", "pg_catalog.regclass NOT NULL", REGCLASSOID, "table that the file is loaded into"},
+	[FC_LEDGER_PATH] = {"path", "pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL", TEXTOID,
+		"file, without symbolic links; or the label of what a program printed or the client sent"},
+	[FC_LEDGER_SIZE] = {"size", "pg_catalog.int8", INT8OID, "its bytes, as they are packed; what has a label is unpacked before"},
+	[FC_LEDGER_MODIFIED] = {"modified", "pg_catalog.timestamptz", TIMESTAMPTZOID, "when it was written to last"},
+	[FC_LEDGER_CHECKSUM] = {"checksum", "pg_catalog.text", TEXTOID, "CRC-32C of its bytes, in hexadecimal digits"},
+	[FC_LEDGER_STATE] = {"state", "pg_catalog.text NOT NULL", TEXTOID, "waiting, loaded or failed"},
+	[FC_LEDGER_ROWS] = {"rows", "pg_catalog.int8", INT8OID,
+	"rows loaded from it; null where COPY itself loaded several files as one"},
+	[FC_LEDGER_REJECTED] = {"rejected", "pg_catalog.int8", INT8OID, "records that on_error skipped"},
+	[FC_LEDGER_FILTERED] = {"filtered", "pg_catalog.int8", INT8OID, "rows that where_clause left out, and lines that skip_empty_lines did; null where COPY itself loaded"},
+	[FC_LEDGER_JOB] = {"job", "pg_catalog.uuid", UUIDOID, "the same column of reject_table has it"},
+	[FC_LEDGER_LOADED_AT] = {"loaded_at", "pg_catalog.timestamptz", TIMESTAMPTZOID, "when it was loaded, or failed to be"},
+	[FC_LEDGER_LOADED_BY] = {"loaded_by", "pg_catalog.text", TEXTOID, "role that loaded"},
+	[FC_LEDGER_SQLSTATE] = {"sqlstate", "pg_catalog.text", TEXTOID, "of the error that it failed with"},
+	[FC_LEDGER_MESSAGE] = {"message", "pg_catalog.text", TEXTOID, "of that error"},
+	[FC_LEDGER_LINE] = {"line", "pg_catalog.int8", INT8OID, "of the file, where it happened"},
+	[FC_LEDGER_FIRST_KEY] = {"first_key", "pg_catalog.text", TEXTOID, "no row of it has a lower partition key; null where keys were not looked at"},
+	[FC_LEDGER_LAST_KEY] = {"last_key", "pg_catalog.text", TEXTOID, "no row of it has a higher one"},
+	[FC_LEDGER_EXPECTED_SIZE] = {"expected_size", "pg_catalog.int8", INT8OID, "not used yet, always null"},
+	[FC_LEDGER_EXPECTED_HASH] = {"expected_hash", "pg_catalog.text", TEXTOID, "not used yet, always null"},
+	[FC_LEDGER_TARGET_OID] = {"target_oid", "pg_catalog.oid NOT NULL", OIDOID, "number of the table in the database of origin"},
+	[FC_LEDGER_TARGET_NAME] = {"target_name", "pg_catalog.text NOT NULL", TEXTOID, "its name when the row was written"},
+	[FC_LEDGER_ORIGIN] = {"origin", "pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL", TEXTOID, "cluster and database where the row was written"},
+	[FC_LEDGER_XID] = {"xid", "pg_catalog.xid", XIDOID, "transaction that wrote the row"},
+};
+
+static const int ledger_key[] = {FC_LEDGER_PATH, FC_LEDGER_TARGET_OID, FC_LEDGER_ORIGIN};
+
+static const FcOwnTable ledger_kind = {
+	"ledger", "fast_copy_create_ledger_table", "files that fast_copy has loaded",
+	ledger_columns, FC_LEDGER_NCOLUMNS, lengthof(ledger_key), ledger_key, ""
+};
+
+Oid
+fc_ledger_create(const char *name)
+{
+	return fc_own_table_create(&ledger_kind, name);
+}
+
+void
+fc_ledger_check(Relation rel)
+{
+	fc_own_table_check_closed(&ledger_kind, rel);
+}
+
+Relation
+fc_ledger_open(Oid table, Oid target)
+{
+	Relation	rel = fc_own_table_open(&ledger_kind, table);
+
+	fc_ledger_check(rel);
+	if (table == target)
+		fc_own_table_refuse(&ledger_kind, table, "It is the table that is loaded.");
+	fc_ddl_keep_schema(RelationGetNamespace(rel));
+	return rel;
+}
+
+char *
+fc_ledger_origin(void)
+{
+	return psprintf(UINT64_FORMAT "/%u", GetSystemIdentifier(), MyDatabaseId);
+}
+
+char *
+fc_ledger_identity(Oid target)
+{
+	return psprintf("%u::pg_catalog.oid, %s::pg_catalog.text, '%s'::pg_catalog.text, '%u'::pg_catalog.xid", target,
+					quote_literal_cstr(fc_ddl_table(target)), fc_ledger_origin(), GetCurrentTransactionId());
+}
+
+/*
+ * Written in this database; or before pg_upgrade, or where this one was copied
+ * from, as the very row that it was; or restored from a dump, which had the
+ * table's name, as the number has become another one.
+ */
+char *
+fc_ledger_counts(void)
+{
+	return psprintf("(l.origin = '%s' OR l.target <> l.target_oid OR coalesce(l.xmin = l.xid, false))", fc_ledger_origin());
+}
+
+void
+fc_ledger_set(FcLedgerRow *row, FcLedgerColumn column, Datum value)
+{
+	row->values[column] = value;
+	row->nulls[column] = ' ';
+}
+
+void
+fc_ledger_row(FcLedgerRow *row, Oid target, const char *path)
+{
+	memset(row->nulls, 'n', sizeof(row->nulls));
+	fc_ledger_set(row, FC_LEDGER_TARGET, ObjectIdGetDatum(target));
+	fc_ledger_set(row, FC_LEDGER_PATH, CStringGetTextDatum(path));
+}
+
+uint64
+fc_ledger_run(const char *sql, FcLedgerRow *row)
+{
+	Oid			types[FC_LEDGER_NPARAMS];
+
+	for (int i = 0; i < FC_LEDGER_NPARAMS; i++)
+		types[i] = ledger_columns[i].typid;
+	return fc_ddl_execute(sql, FC_LEDGER_NPARAMS, types, row->values, row->nulls);
+}
+
+uint64
+fc_ledger_set_columns(Oid table, FcLedgerRow *row, const char *columns)
+{
+	return fc_ledger_run(psprintf("UPDATE ONLY %s AS l SET %s, (" FC_LEDGER_IDENTITY ") = ROW(%s) "
+								  "WHERE l.target = $1 AND l.path = $2 AND %s",
+								  fc_ddl_table(table), columns,
+								  fc_ledger_identity(DatumGetObjectId(row->values[FC_LEDGER_TARGET])),
+								  fc_ledger_counts()), row);
+}
+
+void
+fc_ledger_update(Oid table, FcLedgerRow *row)
+{
+	StringInfoData columns;
+
+	initStringInfo(&columns);
+	for (int i = FC_LEDGER_PATH + 1; i < FC_LEDGER_NPARAMS; i++)
+		appendStringInfo(&columns, "%s%s = $%d", i > FC_LEDGER_PATH + 1 ? ", " : "",
+						 quote_identifier(ledger_columns[i].name), i + 1);
+	if (fc_ledger_set_columns(table, row, columns.data) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the row of \"%s\" in ledger \"%s\" is gone",
+						TextDatumGetCString(row->values[FC_LEDGER_PATH]), get_rel_name(table)),
+				 errdetail("It was deleted while the file was loaded.")));
+}
