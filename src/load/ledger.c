@@ -531,6 +531,7 @@ fc_ledger_count(const FcJob *job)
 
 	if (!OidIsValid(options->ledger) || options->label || RecoveryInProgress())
 		return 0;
+	(void) fc_ddl_table(options->ledger);
 	rel = table_open(options->ledger, AccessShareLock);
 	fc_ledger_check(rel);
 	level = fc_ddl_begin();

@@ -36,8 +36,7 @@
 
 /*
  * A text without what may not stand in a comment: control bytes, which become
- * blanks, and, if it is not valid, all that is not ASCII.  The name of a file
- * can have any bytes.
+ * blanks, and, if it is not valid, all that is not ASCII.
  */
 static char *
 fc_statement_clean(const char *text)

@@ -104,5 +104,7 @@ SELECT results_eq('SELECT (SELECT count(*) FROM kept.first), (SELECT count(*) FR
 SELECT throws_ok(format($$SELECT fast_copy_sniff(%L, reject_table => 4294967295::oid::regclass, on_error => 'ignore')$$, :'file'), '42P01', 'relation with OID 4294967295 does not exist');
 SELECT throws_ok(format($$SELECT fast_copy('plain', %L, reject_table => 4294967295::oid::regclass, on_error => 'ignore')$$, :'file'), '42P01', 'relation with OID 4294967295 does not exist');
 
+SELECT throws_ok(format($$SELECT %s('plain', %L, options => '{"ledger": "4294967295"}')$$, f, :'file'), '42P01', NULL, f) FROM unnest('{fast_copy,fast_copy_analyze}'::text[]) AS f;
+
 SELECT * FROM finish();
 ROLLBACK;
