@@ -345,8 +345,8 @@ fc_old_rows_now(FcSince *now)
 /*
  * What has changed is looked at first: the new version of a row would meet the
  * old one in a unique index, which has it once more.  No index is looked at if
- * there is nothing to carry: core evaluates what it can of an expression as soon
- * as it reads it.
+ * there is nothing to carry: core evaluates what it can of an expression as
+ * soon as it reads it.
  */
 uint64
 fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *until, uint64 *changed)

@@ -168,7 +168,7 @@ static void
 build_index(FcIndexTask *task)
 {
 	Relation	heap = table_open(task->heap, ShareLock);
-	Relation	index = index_open(task->index, AccessExclusiveLock);
+	Relation	index = fc_index_open(heap, task->index, AccessExclusiveLock);
 	IndexInfo  *info = BuildIndexInfo(index);
 
 	Assert(task->nhelpers == 0 || !IsInParallelMode());

@@ -134,6 +134,21 @@ task_of_index(Relation parent, Relation parent_index, Oid heap)
 	return task;
 }
 
+Relation
+fc_index_open(Relation rel, Oid index, LOCKMODE mode)
+{
+	Relation	opened = try_relation_open(index, mode);
+
+	/* core calls functions of an expression as it reads it */
+	if (opened == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("an index of table \"%s\" was dropped while the table was being loaded",
+						RelationGetRelationName(rel)),
+				 errhint("Look for such a command in the functions that its indexes call.")));
+	return opened;
+}
+
 /*
  * The parent may have indexes that are not partitioned, left by a failed
  * CREATE INDEX CONCURRENTLY or the like; ATTACH passes over them as well.  An
@@ -152,15 +167,8 @@ fc_index_define(Relation parent, Oid heap, AttrNumber key)
 	fc_progress_slot_save(&slot);
 	foreach_oid(oid, indexes)
 	{
-		Relation	index = try_relation_open(oid, AccessShareLock);
+		Relation	index = fc_index_open(parent, oid, AccessShareLock);
 
-		/* core calls functions of an expression as it reads it */
-		if (index == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("an index of table \"%s\" was dropped while the table was being loaded",
-							RelationGetRelationName(parent)),
-					 errhint("Look for such a command in the functions that its indexes call.")));
 		if (index->rd_rel->relkind == relkind)
 		{
 			FcIndexTask *task = task_of_index(parent, index, heap);
@@ -189,7 +197,7 @@ fc_index_stats(const FcIndexTask *task)
 	if (task->index_tuples < 0)
 		return;
 	heap = table_open(task->heap, AccessShareLock);
-	index = index_open(task->index, AccessShareLock);
+	index = fc_index_open(heap, task->index, AccessShareLock);
 	visibilitymap_count(heap, &all_visible, &all_frozen);
 	fc_set_relstats(heap, RelationGetNumberOfBlocks(heap), task->heap_tuples,
 					all_visible, all_frozen);

@@ -61,6 +61,12 @@ fc_index_cost(const FcIndexTask *task)
  */
 extern void fc_index_define_built(Relation parent, Oid parent_index, Oid heap);
 
+/*
+ * Opens an index of the relation; ERROR 55006 if code of users has dropped it
+ * since the load has found or defined it
+ */
+extern Relation fc_index_open(Relation rel, Oid index, LOCKMODE mode);
+
 /* Leader, after parallel mode: sets pg_class statistics of index and heap. */
 extern void fc_index_stats(const FcIndexTask *task);
 

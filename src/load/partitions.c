@@ -36,6 +36,29 @@
 #define FC_SANE_START	315532800.0
 #define FC_SANE_END		4102444800.0
 
+/* A partition has its rows: those of others may still be on their way */
+static void
+fc_partitions_hold(FcJob *job, int i)
+{
+	if (!job->attach_first && !job->places)
+		fc_hold_begin(job->hold, job->target.created[i].range.partition, FC_HELD_ROWS);
+}
+
+/* Gives new partitions what pg_partman would, by commands of its own kind */
+static void
+fc_partitions_finish(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	fc_hold_check(job->hold);
+	for (int i = 0; i < target->ncreated; i++)
+		fc_hold_end(job->hold, target->created[i].range.partition);
+	fc_partman_finish(target->route, get_rel_namespace(target->oid),
+					  target->created, target->ncreated);
+	for (int i = 0; i < target->ncreated; i++)
+		fc_partitions_hold(job, i);
+}
+
 /*
  * Attaches the new partitions, with the parent closed, as core wants it.
  * Returns why that took a command for each of them, or NULL if it did not.
@@ -55,13 +78,14 @@ fc_partitions_attach_all(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		fc_hold_end(job->hold, target->created[i].range.partition);
 		fc_partition_attach(&attach, &target->created[i]);
+		fc_partitions_hold(job, i);
 		job->progress.steps_done = i + 1;
 		fc_progress_update(&job->progress);
 	}
 	fc_partition_attach_end(&attach);
 	CommandCounterIncrement();
-	fc_partman_finish(target->route, get_rel_namespace(target->oid),
-					  target->created, target->ncreated);
+	if (target->route->partman)
+		fc_partitions_finish(job);
 	fc_setup_open_target(job);
 	return attach.reason;
 }

@@ -100,8 +100,8 @@ fc_replace_carry_all(FcJob *job)
 /*
  * Takes the last rows along, under the last lock.  Indexes evaluate code of
  * users for them, which may put rows into leaves that were looked at before;
- * when nothing was left to take, it has not run.  ERROR 55006 if there is no end
- * of it.
+ * when nothing was left to take, it has not run.  ERROR 55006 if there is no
+ * end of it.
  */
 static void
 fc_replace_carry_last(FcJob *job)

@@ -285,8 +285,18 @@ fc_job_complete(FcJob *job)
 	fc_indexes_run(job);
 	CHECK_FOR_INTERRUPTS();
 	fc_partitions_attach(job);
+}
+
+/* Rows that wait in a stage, or in substitutes, get to where they belong */
+static void
+fc_job_settle(FcJob *job)
+{
+	if (OidIsValid(job->target.stage))
+		fc_upsert_insert(job);
+	else if (job->exchange_schemas != NIL)
+		fc_replace_exchange(job);
 	fc_hold_check(job->hold);
-	fc_hold_end_all(job->hold, FC_HELD_ROWS);
+	fc_hold_end_all(job->hold, FC_HELD_PLACE);
 }
 
 /*
@@ -345,10 +355,7 @@ lock:
 			goto scan;
 		fc_job_complete(job);
 	}
-	if (OidIsValid(target->stage))
-		fc_upsert_insert(job);
-	else if (job->exchange_schemas != NIL)
-		fc_replace_exchange(job);
+	fc_job_settle(job);
 	if (target->way == FC_WAY_COPY)
 	{
 		fc_job_copy(job);

@@ -250,7 +250,10 @@ fc_create_owned(Relation parent, const char *name, const char *sql,
 	SetUserIdAndSecContext(userid, sec_context);
 	table = get_relname_relid(name, RelationGetNamespace(parent));
 	if (!OidIsValid(table))
-		elog(ERROR, "could not find the table \"%s\" just created", name);
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("could not find the table \"%s\" just created", name),
+				 errhint("Look for event triggers that give new tables another name or schema.")));
 	if (give)
 	{
 		ATExecChangeOwner(table, owner, false, AccessExclusiveLock);
