@@ -36,12 +36,19 @@
 #define FC_SANE_START	315532800.0
 #define FC_SANE_END		4102444800.0
 
-/* A partition has its rows: those of others may still be on their way */
+/*
+ * A partition has its rows, and is what it should be: those of others may still
+ * be on their way
+ */
 static void
 fc_partitions_hold(FcJob *job, int i)
 {
-	if (!job->attach_first && !job->places)
-		fc_hold_begin(job->hold, job->target.created[i].range.partition, FC_HELD_ROWS);
+	Oid			partition = job->target.created[i].range.partition;
+
+	if (job->attach_first || job->places)
+		return;
+	fc_hold_end(job->hold, partition);
+	fc_hold_begin(job->hold, partition, FC_HELD_ROWS);
 }
 
 /* Gives new partitions what pg_partman would, by commands of its own kind */
@@ -76,7 +83,7 @@ fc_partitions_attach_all(FcJob *job)
 	for (int i = 0; i < target->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fc_hold_end(job->hold, target->created[i].range.partition);
+		/* core does not ask whether it is open, and event triggers come first */
 		fc_partition_attach(&attach, &target->created[i]);
 		fc_partitions_hold(job, i);
 		job->progress.steps_done = i + 1;
