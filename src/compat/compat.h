@@ -342,6 +342,13 @@ fc_library_is_there(const char *name)
 #define fc_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0, true)
 #endif
 
+/* 19: EXPLAIN says what it wants of a plan */
+#if PG_VERSION_NUM >= 190000
+#define fc_plan_query(query, sql, params) pg_plan_query(query, sql, 0, params, NULL)
+#else
+#define fc_plan_query(query, sql, params) pg_plan_query(query, sql, 0, params)
+#endif
+
 /* 18: a CHECK need not be enforced */
 #if PG_VERSION_NUM >= 180000
 #define fc_check_is_enforced(check) ((check)->ccenforced)

@@ -148,7 +148,7 @@ fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
 	queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, pg_parse_query(sql)), sql, types, nargs, NULL);
 	if (list_length(queries) != 1)
 		elog(ERROR, "a rule makes %d commands of \"%s\"", list_length(queries), sql);
-	query = CreateQueryDesc(pg_plan_query(linitial_node(Query, queries), sql, 0, params), sql, GetActiveSnapshot(),
+	query = CreateQueryDesc(fc_plan_query(linitial_node(Query, queries), sql, params), sql, GetActiveSnapshot(),
 							InvalidSnapshot, None_Receiver, params, NULL, 0);
 	ExecutorStart(query, 0);
 	fc_executor_run(query);

@@ -37,7 +37,7 @@ extern uint64 fc_ddl_query(const char *sql);
  * Throws the error on that was caught, in this memory context, without the line
  * of its context that shows our own command
  */
-extern void fc_ddl_rethrow(const char *sql, MemoryContext mcxt) pg_attribute_noreturn();
+extern void fc_ddl_rethrow(const char *sql, MemoryContext mcxt);
 
 /*
  * Runs a command or a query with parameters; returns its number of rows, all of
