@@ -37,8 +37,8 @@
 #define FC_SANE_END		4102444800.0
 
 /*
- * A partition has its rows, and is what it should be: those of others may still
- * be on their way
+ * A partition has its rows, and is what it should be: those of others may
+ * still be on their way
  */
 static void
 fc_partitions_hold(FcJob *job, int i)

@@ -79,6 +79,7 @@ INSERT INTO cases (option, options, lines) VALUES
 	('nodes', '{"nodes": ["here"]}', '{"2024-01-02 10:00,5,b,1"}'),
 	('existing_rows', '{"existing_rows": "replace"}', '{"2024-01-02 10:00,5,b,1"}'),
 	('min_replace_ratio', '{"existing_rows": "replace", "min_replace_ratio": 0.6}', '{"2024-01-02 10:00,5,b,1"}'),
+	('replace_method', '{"existing_rows": "replace", "replace_method": "delete"}', '{"2024-01-02 10:00,5,b,1"}'),
 	('replace_from', '{"existing_rows": "replace", "replace_from": "2024-01-01", "replace_to": "2024-01-03"}', '{"2024-01-02 10:00,5,b,1"}'),
 	('replace_to', '{"existing_rows": "replace", "replace_from": "2024-01-01", "replace_to": "2024-01-02"}', '{"2024-01-02 10:00,5,b,1"}'),
 	('on_conflict', '{"on_conflict": "update", "dedup_keys": ["k", "n"]}', '{"2024-01-02,2,new,1","2024-01-02,9,new,1"}'),

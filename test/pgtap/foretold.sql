@@ -46,8 +46,8 @@ SELECT matches(array_to_string(pg_temp.told('days', '{"existing_rows": "replace"
 	'^existing_rows: partition "days_p20240103" of (about )?144 rows would be replaced by 57 rows: With min_replace_ratio 0.5 [^|]* 72\. If the file has all rows [^|]*$', 'too few rows for a partition');
 SELECT matches((pg_temp.failed('days', '{"existing_rows": "replace"}'))[2], '^partition "days_p20240103" of (about )?144 rows would be replaced by 57 rows', '... for the load, too');
 SELECT matches(array_to_string(pg_temp.told('plain', '{"existing_rows": "replace"}'), '|'),
-	'^existing_rows: table "plain" of (about )?720 rows would be replaced by 201 rows: With min_replace_ratio 0.5 [^|]* 360\. If the file has all rows [^|]*$', 'too few for a table');
-SELECT matches((pg_temp.failed('plain', '{"existing_rows": "replace"}'))[2], '^table "plain" of (about )?720 rows would be replaced by 201 rows', '... for the load, too');
+	'^existing_rows: table "plain" of (at least )?\d+ rows would be replaced by 201 rows: With min_replace_ratio 0.5 [^|]* \d+\. If the file has all rows [^|]*$', 'too few for a table');
+SELECT matches((pg_temp.failed('plain', '{"existing_rows": "replace"}'))[2], '^table "plain" of (at least )?\d+ rows would be replaced by 201 rows', '... for the load, too');
 SELECT is(array_length(pg_temp.told('days', '{"existing_rows": "replace", "min_replace_ratio": 1.1}'), 1), 2, 'of each partition');
 SELECT is(pg_temp.told('days', '{"existing_rows": "replace", "min_replace_ratio": 0.3}'), NULL, 'nothing of those that are enough');
 SELECT is(pg_temp.told('plain', '{"existing_rows": "replace", "min_replace_ratio": 0}'), NULL, '... for any ratio');
