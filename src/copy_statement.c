@@ -115,7 +115,7 @@ typedef struct FcStatementWhere
 } FcStatementWhere;
 
 /*
- * Body of fc_column_in_zone: makes WHERE a text, which the load reads by the
+ * Body of fc_column_in_setting: makes WHERE a text, which the load reads by the
  * same rules
  */
 static void
@@ -163,7 +163,7 @@ fc_statement_options(const FcStatement *statement)
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("cannot specify both WHERE and where_clause")));
 	copy = (FcStatementWhere) {stmt->whereClause, pstate, options};
-	fc_column_in_zone(fc_column_zone(options->time_zone), fc_statement_where, &copy);
+	fc_column_in_setting(fc_column_zone(options->time_zone), fc_statement_where, &copy);
 	return options;
 }
 

@@ -190,6 +190,8 @@ typedef struct FcPlan
 								 * it must not be evaluated twice */
 	bool		where_late;		/* the condition looks at values that must not
 								 * be evaluated twice: no filter in the scan */
+	bool		zone_set;		/* expressions call code of users, which may
+								 * have settings: time_zone must be one */
 	bool		subtransactions;	/* some values must be tried in them */
 
 	/* of bad records */

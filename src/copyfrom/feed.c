@@ -410,7 +410,7 @@ fc_feed_zone_where(FcFeed *feed)
 {
 	MemoryContext old = MemoryContextSwitchTo(feed->cstate->copycontext);
 
-	feed->cstate->qualexpr = fc_where_in_zone(feed->cstate->qualexpr, fc_shared_zone(feed->target->shared));
+	feed->cstate->qualexpr = fc_where_in_zone(feed->cstate->qualexpr, feed->target->shared);
 	MemoryContextSwitchTo(old);
 }
 

@@ -222,6 +222,28 @@ fc_ledger_refuse_doubtful(const FcLedger *ledger, const FcLedgerFile *file)
 }
 
 /*
+ * ERROR 55000 for a row that names one table, and has the number of another
+ * one, which is there, too: it was dumped, and restored when the table that it
+ * was written for had got another name
+ */
+static void
+fc_ledger_refuse_two_tables(const FcLedger *ledger, const FcLedgerFile *file, Oid target, Oid number)
+{
+	const char *name = fc_ddl_table(ledger->options->ledger);
+	char	   *row = psprintf("path = %s AND target = %u AND target_oid = %u AND origin = '%s'",
+							   quote_literal_cstr(file->path), target, number, fc_ledger_origin());
+	const char *named = get_rel_name(target);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("it is not known for which table ledger \"%s\" has \"%s\"", get_rel_name(ledger->options->ledger), file->named),
+			 errdetail("Its row names table \"%s\", and has the number of table \"%s\".",
+					   named ? named : psprintf("%u", target), get_rel_name(number)),
+			 errhint("If the rows of the file are in the first one: UPDATE %s SET target_oid = 0 WHERE %s. If they are in the second: UPDATE %s SET target = target_oid WHERE %s.",
+					 name, row, name, row)));
+}
+
+/*
  * Locks the row of a file, after waiting for whoever has claimed it; false if
  * there is none.  ERROR 55006 if it is being loaded, here.
  */
@@ -230,17 +252,23 @@ fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *ro
 {
 	const char *counts = fc_ledger_counts();
 	const char *state;
-	Datum		values[5];
-	bool		nulls[5];
+	const char *origin = fc_ledger_origin();
+	Oid			target = ledger->options->target;
+	Datum		values[8];
+	bool		nulls[8];
 
-	if (fc_ledger_run(psprintf("SELECT l.size, l.modified, l.checksum, l.state, %s FROM ONLY %s AS l "
-							   "WHERE l.target = $1 AND l.path = $2 AND (%s OR l.target_name = %s AND l.state = 'loaded') "
+	/* a row with our key keeps ours out, whatever table it names */
+	if (fc_ledger_run(psprintf("SELECT l.size, l.modified, l.checksum, l.state, l.target = $1 AND %s, l.origin = '%s', l.target, l.target_oid "
+							   "FROM ONLY %s AS l WHERE l.path = $2 AND (l.target = $1 AND (%s OR l.target_name = %s AND l.state = 'loaded') OR "
+							   "l.target <> $1 AND l.target_oid = %u AND l.origin = '%s') "
 							   "ORDER BY (%s AND l.state = 'loaded') DESC, %s LIMIT 1 FOR UPDATE",
-							   counts, fc_ddl_table(ledger->options->ledger), counts,
-							   quote_literal_cstr(fc_ddl_table(ledger->options->target)), counts, counts), row) == 0)
+							   counts, origin, fc_ddl_table(ledger->options->ledger), counts,
+							   quote_literal_cstr(fc_ddl_table(target)), target, origin, counts, counts), row) == 0)
 		return false;
 	heap_deform_tuple(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, values, nulls);
 	state = TextDatumGetCString(values[3]);
+	if (!DatumGetBool(values[4]) && DatumGetBool(values[5]))
+		fc_ledger_refuse_two_tables(ledger, file, DatumGetObjectId(values[6]), DatumGetObjectId(values[7]));
 	if (!DatumGetBool(values[4]))
 		fc_ledger_refuse_doubtful(ledger, file);
 	recorded->loaded = strcmp(state, "loaded") == 0;

@@ -99,14 +99,17 @@ fc_ledger_identity(Oid target)
 }
 
 /*
- * Written in this database; or before pg_upgrade, or where this one was copied
- * from, as the very row that it was; or restored from a dump, which had the
- * table's name, as the number has become another one.
+ * Written in this database, for this table, or for one that is gone; or before
+ * pg_upgrade, or where this one was copied from, as the very row that it was;
+ * or restored from a dump, which had the table's name, as the number has become
+ * another one.
  */
 char *
 fc_ledger_counts(void)
 {
-	return psprintf("(l.origin = '%s' OR l.target <> l.target_oid OR coalesce(l.xmin = l.xid, false))", fc_ledger_origin());
+	return psprintf("(CASE l.origin WHEN '%s' "
+					"THEN l.target = l.target_oid OR NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c WHERE c.oid = l.target_oid) "
+					"ELSE l.target <> l.target_oid OR coalesce(l.xmin = l.xid, false) END)", fc_ledger_origin());
 }
 
 void

@@ -252,7 +252,7 @@ fc_setup_partman(FcJob *job)
 		fc_fault_report(ERROR, partman->refusal);
 }
 
-/* Body of fc_column_in_zone: the call's texts are read as those of the file */
+/* Body of fc_column_in_setting: reads the call's texts as those of the file */
 static void
 fc_setup_make_plan(void *arg)
 {
@@ -280,7 +280,7 @@ fc_setup_plan(FcJob *job)
 		fc_setup_file(job);
 		fc_header_read(job);
 	}
-	fc_column_in_zone(fc_column_zone(target->options->time_zone), fc_setup_make_plan, target);
+	fc_column_in_setting(fc_column_zone(target->options->time_zone), fc_setup_make_plan, target);
 	fc_access_check_target(job);
 	fc_setup_partman(job);
 	fc_away_take_places(job);

@@ -250,6 +250,8 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	fc_plan_dedup(rel, options, planned);
 	fc_plan_check_unique(rel, rel, options, planned);
 	fc_plan_check_encoding(options, planned);
+	planned->plan.zone_set = options->time_zone &&
+		(fc_code_foreign((Node *) planned->where) || fc_code_foreign((Node *) planned->columns.transforms));
 	planned->plan.subtransactions = fc_plan_subtransactions(rel, options, planned);
 	planned->core_reason = fc_plan_core_reason(rel, options, planned);
 	/* core inserts the rows of a stage, and fires triggers */

@@ -146,8 +146,12 @@ fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
 	PushCopiedSnapshot(snapshot ? snapshot : GetTransactionSnapshot());
 	UpdateActiveSnapshotCommandId();
 	queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, pg_parse_query(sql)), sql, types, nargs, NULL);
-	if (list_length(queries) != 1)
-		elog(ERROR, "a rule makes %d commands of \"%s\"", list_length(queries), sql);
+	/* tables with rules are refused; but its triggers can have made one since */
+	if (list_length(queries) != 1 || linitial_node(Query, queries)->querySource != QSRC_ORIGINAL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("a rule was created while the table was being loaded"),
+				 errhint("Look for such a command in the functions that are called for each row.")));
 	query = CreateQueryDesc(fc_plan_query(linitial_node(Query, queries), sql, params), sql, GetActiveSnapshot(),
 							InvalidSnapshot, None_Receiver, params, NULL, 0);
 	ExecutorStart(query, 0);

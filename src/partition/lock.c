@@ -184,7 +184,7 @@ fc_lock_try_one(void *arg)
 {
 	const FcLockOne *one = arg;
 
-	fc_lock_within(one->relid, one->mode, Min(DeadlockTimeout, FC_LOCK_LONG) + FC_LOCK_PAUSE);
+	fc_lock_within(one->relid, one->mode, DeadlockTimeout + FC_LOCK_PAUSE);
 	return true;
 }
 

@@ -19,6 +19,7 @@
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -120,6 +121,47 @@ fc_column_in_zone(pg_tz *zone, void (*body) (void *arg), void *arg)
 			session_timezone = session;
 	}
 	PG_END_TRY();
+}
+
+/* Sets TimeZone as far as "action" says */
+static void
+fc_column_set_zone(const char *name, GucAction action)
+{
+	(void) set_config_option("TimeZone", name, PGC_USERSET, PGC_S_SESSION, action, true, 0, false);
+}
+
+void
+fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *arg)
+{
+	pg_tz	   *before = session_timezone;
+	pg_tz	   *after;
+	int			level;
+
+	if (zone == NULL)
+	{
+		body(arg);
+		return;
+	}
+	level = NewGUCNestLevel();
+	PG_TRY();
+	{
+		fc_column_set_zone(pg_get_timezone_name(zone), GUC_ACTION_SAVE);
+		body(arg);
+	}
+	PG_CATCH();
+	{
+		AtEOXact_GUC(false, level);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	after = session_timezone;
+	AtEOXact_GUC(true, level);
+	/* what code of users has set for the transaction stays */
+	if (after != zone && after != session_timezone)
+		fc_column_set_zone(pg_get_timezone_name(after), GUC_ACTION_LOCAL);
+	/* the caller goes on in it */
+	if (after == zone && before == zone)
+		session_timezone = zone;
 }
 
 bool

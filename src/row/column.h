@@ -75,6 +75,13 @@ extern pg_tz *fc_column_zone(const char *name);
 /* Calls body(arg), with the zone as session_timezone unless it is NULL */
 extern void fc_column_in_zone(pg_tz *zone, void (*body) (void *arg), void *arg);
 
+/*
+ * The same, as the setting TimeZone, for what calls code of users: a function
+ * with TimeZone among its own settings puts back this zone, not the session's.
+ * Takes many times as long.
+ */
+extern void fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *arg);
+
 /* Does the value depend on nothing but the field, its type and NULL? */
 extern bool fc_column_is_plain(const FcColumn *column);
 

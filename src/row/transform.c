@@ -41,6 +41,7 @@ struct FcTransform
 	FcTransforms *all;
 	ExprState  *expr;
 	bool		text;			/* the column's type is to read the result */
+	pg_tz	   *zone;			/* NULL, or to be set for code of users */
 	FcEdit		edit;			/* of that text */
 };
 
@@ -55,6 +56,7 @@ fc_transform_begin(FcTransforms *all, FcShared *shared, const FcColumn *column, 
 
 	transform->all = all;
 	transform->text = exprType((Node *) expr) == TEXTOID;
+	transform->zone = shared->plan.zone_set ? fc_column_zone(fc_shared_zone(shared)) : NULL;
 	transform->edit = column->edit;
 	transform->edit.flags &= FC_FIELD_NUMBER;
 	if (shared->phase <= FC_PHASE_SCAN && contain_volatile_functions((Node *) expr))
@@ -139,13 +141,35 @@ fc_transforms_take(FcTransforms *all, const FcField *fields)
 	}
 }
 
+/* An expression that is evaluated, and its value */
+typedef struct FcTransformed
+{
+	const FcTransform *transform;
+	Datum		value;
+	bool		null;
+} FcTransformed;
+
+/* Body of fc_column_in_setting */
+static void
+fc_transform_body(void *arg)
+{
+	FcTransformed *one = arg;
+
+	one->value = ExecEvalExpr(one->transform->expr, one->transform->all->econtext, &one->null);
+}
+
 bool
 fc_transform_value(FcTransform *transform, FcField *field, Datum *value)
 {
-	ExprContext *econtext = transform->all->econtext;
+	FcTransformed one = {transform};
 
-	econtext->ecxt_innertuple = transform->all->slot;
-	*value = ExecEvalExpr(transform->expr, econtext, &field->null);
+	transform->all->econtext->ecxt_innertuple = transform->all->slot;
+	if (transform->zone)
+		fc_column_in_setting(transform->zone, fc_transform_body, &one);
+	else
+		fc_transform_body(&one);
+	*value = one.value;
+	field->null = one.null;
 	if (!transform->text)
 		return true;
 	if (field->null)

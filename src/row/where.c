@@ -133,6 +133,7 @@ typedef struct FcZonedWhere
 {
 	ExprState  *where;
 	pg_tz	   *zone;
+	bool		foreign;		/* it calls code of users */
 	ExprContext *econtext;
 	bool		isnull;
 	Datum		result;
@@ -154,14 +155,18 @@ fc_where_evaluate(ExprState *state, ExprContext *econtext, bool *isnull)
 	FcZonedWhere zoned = *(FcZonedWhere *) state->evalfunc_private;
 
 	zoned.econtext = econtext;
-	fc_column_in_zone(zoned.zone, fc_where_body, &zoned);
+	if (zoned.foreign)
+		fc_column_in_setting(zoned.zone, fc_where_body, &zoned);
+	else
+		fc_column_in_zone(zoned.zone, fc_where_body, &zoned);
 	*isnull = zoned.isnull;
 	return zoned.result;
 }
 
 ExprState *
-fc_where_in_zone(ExprState *where, const char *zone)
+fc_where_in_zone(ExprState *where, FcShared *shared)
 {
+	const char *zone = fc_shared_zone(shared);
 	FcZonedWhere *zoned;
 	ExprState  *state;
 
@@ -170,6 +175,7 @@ fc_where_in_zone(ExprState *where, const char *zone)
 	zoned = palloc0(sizeof(FcZonedWhere));
 	zoned->where = where;
 	zoned->zone = fc_column_zone(zone);
+	zoned->foreign = shared->plan.zone_set;
 	state = makeNode(ExprState);
 	state->flags = where->flags;
 	state->evalfunc = fc_where_evaluate;
@@ -184,8 +190,7 @@ fc_where_begin(FcShared *shared)
 
 	if (tree[0] == '\0')
 		return NULL;
-	return fc_where_in_zone(ExecInitQual(castNode(List, stringToNode(tree)), NULL),
-							fc_shared_zone(shared));
+	return fc_where_in_zone(ExecInitQual(castNode(List, stringToNode(tree)), NULL), shared);
 }
 
 ExprState *

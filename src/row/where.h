@@ -24,10 +24,10 @@ extern List *fc_where_parse(ParseState *pstate, Relation rel, const char *text);
 extern List *fc_where_transform(ParseState *pstate, Relation rel, Node *where);
 
 /*
- * Makes the condition be evaluated in the time zone of this name, unless that
- * is ""; in the current memory context
+ * Makes the condition be evaluated in the time zone of the file, if it has one;
+ * in the current memory context
  */
-extern ExprState *fc_where_in_zone(ExprState *where, const char *zone);
+extern ExprState *fc_where_in_zone(ExprState *where, FcShared *shared);
 
 /* Prepares the condition kept in shared memory; NULL: there is none */
 extern ExprState *fc_where_begin(FcShared *shared);

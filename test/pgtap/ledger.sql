@@ -365,6 +365,23 @@ CREATE FOREIGN TABLE t_there PARTITION OF t FOR VALUES FROM ('2034-01-01') TO ('
 ALTER TABLE led OWNER TO CURRENT_USER;
 SELECT is(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('other.csv'))$$), '0A000 a ledger cannot be used for table "t", which has rows on other servers These may commit their rows when the row of the ledger is not.', 'a foreign partition');
 
+-- a table that got another name before the ledger was restored: the row is of either
+CREATE TABLE renamed (n int);
+SELECT is(pg_temp.load(pg_temp.named('nine.csv'), '', 'renamed'), 1::bigint, 'before it is renamed');
+CREATE TEMP TABLE dumped AS SELECT target::text AS was, led.* FROM led WHERE target = 'renamed'::regclass;
+ALTER TABLE renamed RENAME TO renamed_old;
+CREATE TABLE renamed (n int);
+DELETE FROM led WHERE target = 'renamed_old'::regclass;
+UPDATE dumped SET target = was::regclass;
+ALTER TABLE dumped DROP was;
+INSERT INTO led TABLE dumped;
+SELECT is(pg_temp.told(format($$SELECT pg_temp.load(pg_temp.named('nine.csv'), '', %L)$$, target)),
+	format('55000 it is not known for which table ledger "led" has "%s" Its row names table "renamed", and has the number of table "renamed_old".', pg_temp.path('nine.csv')), target)
+	FROM unnest('{renamed,renamed_old}'::text[]) AS target;
+UPDATE led SET target_oid = 0 WHERE target = 'renamed'::regclass;
+SELECT is(pg_temp.load(pg_temp.named('nine.csv'), '', 'renamed'), 0::bigint, 'it is told whose row it is');
+SELECT is(pg_temp.load(pg_temp.named('nine.csv'), '', 'renamed_old'), 1::bigint, '... and so not the other''s');
+
 SELECT pg_temp.shell('rm -rf ' || :'dir') \g /dev/null
 SELECT * FROM finish();
 ROLLBACK;

@@ -4,7 +4,7 @@
 \set name replace
 \ir begin.psql
 CREATE EXTENSION amcheck;
-SELECT plan(314);
+SELECT plan(316);
 
 -- Ten days; the file has rows of the third and the fourth, and of one after all
 CREATE TABLE olds AS
@@ -418,6 +418,26 @@ SELECT format('COPY got FROM PROGRAM ''cat %s'' WITH (fast_copy, FORMAT csv, exi
 SELECT is((SELECT count(*) FROM got WHERE n > 100000), 900::bigint, 'from a program');
 SELECT is(pg_temp.how(), 'deleted; 3 exchanged', 'with a range');
 SELECT is((SELECT count(*) FROM got WHERE k >= '2024-01-05'), 9::bigint, 'days that the file has no rows of are empty');
+
+-- Tables with rules are refused; but a trigger of the first DELETE may make one for
+-- the next: NOTIFY is a command without a plan
+SELECT pg_temp.make('ruled', 'CREATE TABLE %I (k timestamp, n int, t text) PARTITION BY RANGE (k)');
+CREATE FUNCTION pg_temp.rule() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF NOT EXISTS (SELECT FROM pg_rules WHERE tablename = 'ruled') THEN
+		EXECUTE format('CREATE RULE late AS ON DELETE TO ruled DO INSTEAD %s', current_setting('fc.rule'));
+	END IF;
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER rule AFTER DELETE ON ruled FOR EACH STATEMENT EXECUTE FUNCTION pg_temp.rule();
+SELECT pg_temp.file('TABLE olds') \g /dev/null
+SET LOCAL fc.rule = 'NOTIFY late';
+SELECT throws_ok(format($$SELECT fast_copy('ruled', %L, 'k', options => '{"existing_rows": "replace", "replace_method": "delete"}')$$, current_setting('fc.file')),
+	'55006', NULL, 'a rule for NOTIFY, made by a trigger of the load, ends it');
+SET LOCAL fc.rule = 'NOTHING';
+SELECT throws_ok(format($$SELECT fast_copy('ruled', %L, 'k', options => '{"existing_rows": "replace", "replace_method": "delete"}')$$, current_setting('fc.file')),
+	'55006', NULL, 'and one for NOTHING');
 
 SELECT * FROM finish();
 ROLLBACK;

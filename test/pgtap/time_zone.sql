@@ -203,6 +203,25 @@ SELECT is(pg_temp.wrong_transform(target, expression, more), '0 of all wrong', c
 		$$date_trunc('day', k::timestamptz)$$, $$k::timestamptz::date + time '12:00'$$]) AS expression,
 		(VALUES ('parts'::regclass, '{"workers": 2}'::jsonb), ('plain', '{"workers": 0}'), ('fires', '{}')) AS ways (target, more);
 
+-- ... whatever functions set for themselves, and whoever evaluates them
+CREATE FUNCTION same_text(t text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET timezone = 'Asia/Tokyo' AS 'BEGIN RETURN t; END';
+SELECT is(pg_temp.wrong_transform(target, expression, more), '0 of all wrong', concat_ws(', ', target, expression, more))
+	FROM unnest(ARRAY['same_text(k)::timestamptz', '(same_text(k::timestamptz::text) || '''')::timestamptz']) AS expression,
+		(VALUES ('parts'::regclass, '{"workers": 2}'::jsonb), ('plain', '{"workers": 0}'), ('fires', '{}')) AS ways (target, more);
+SELECT is(pg_temp.wrong(target, 'resets_zone(k) IS NOT NULL AND k::date = ''2024-03-09''', more), '0 of some wrong', concat_ws(', ', target, 'a condition', more))
+	FROM (VALUES ('parts'::regclass, '{"workers": 2}'::jsonb), ('plain', '{"workers": 0}'), ('fires', '{}')) AS ways (target, more);
+DO $$
+BEGIN
+	TRUNCATE plain, wanted;
+	PERFORM pg_temp.copy_there('true'), fast_copy('plain', pg_temp.file('TABLE clock ORDER BY n'), columns => '{k,n}', time_zone => 'America/New_York', options => '{"transform": "k = same_text(k)"}');
+END
+$$;
+SELECT is(pg_temp.differ('plain'), '0 of all wrong', 'a text that the column reads');
+-- ... a range, too, which is read after the expressions have been made simpler
+CREATE FUNCTION always_true() RETURNS bool LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET timezone = 'Asia/Tokyo' AS 'BEGIN RETURN true; END';
+SELECT is((pg_temp.failure(format($$SELECT fast_copy('plain', %L, 'k', columns => '{k,n}', time_zone => 'America/New_York', where_clause => 'always_true()', options => '{"existing_rows": "replace", "replace_from": "2024-03-09", "replace_to": "2024-03-12"}')$$, :'file')))[3],
+	'Rows are replaced FROM (''2024-03-09 05:00:00+00'') TO (''2024-03-12 04:00:00+00'').', 'a range beside a condition that is made simpler');
+
 -- 4. What stays the session's: defaults, new partitions, and what is shown
 SELECT pg_temp.file('TABLE clock ORDER BY n') \g /dev/null
 DROP TABLE parts;
