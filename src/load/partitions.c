@@ -83,7 +83,7 @@ fc_partitions_attach_all(FcJob *job)
 	for (int i = 0; i < target->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		/* core does not ask whether it is open, and event triggers come first */
+		/* core does not ask whether it is open; event triggers come first */
 		fc_partition_attach(&attach, &target->created[i]);
 		fc_partitions_hold(job, i);
 		job->progress.steps_done = i + 1;

@@ -146,7 +146,7 @@ fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
 	PushCopiedSnapshot(snapshot ? snapshot : GetTransactionSnapshot());
 	UpdateActiveSnapshotCommandId();
 	queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, pg_parse_query(sql)), sql, types, nargs, NULL);
-	/* tables with rules are refused; but its triggers can have made one since */
+	/* tables with rules are refused; but triggers can have made one since */
 	if (list_length(queries) != 1 || linitial_node(Query, queries)->querySource != QSRC_ORIGINAL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
