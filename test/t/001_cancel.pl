@@ -88,7 +88,7 @@ subtest 'a timeout in any phase leaves nothing' => sub {
 
 subtest 'rows beyond temp_file_limit are an error, and leave nothing' => sub {
 	events($node, 't');
-	my $spill = "SET temp_file_limit = '600kB'; SET fast_copy.memory = '1MB'; SET fast_copy.spill = 'rows'; SET fast_copy.chunk_size = '64kB';";
+	my $spill = "SET temp_file_limit = '400kB'; SET fast_copy.memory = '1MB'; SET fast_copy.spill = 'rows'; SET fast_copy.chunk_size = '64kB';";
 	foreach my $workers (0, 2)
 	{
 		my ($rc, $out, $err) = $node->psql('postgres', "$spill SELECT fast_copy('t', '$file', workers => $workers)");

@@ -66,7 +66,8 @@ foreach my $workers (0, 1, 4)
 				$there{$writer} = $primary->safe_psql('postgres', $everything);
 			}
 			is($there{page}, $there{multi_insert}, "the same rows in the same order");
-			cmp_ok($size{page}, '<=', $size{multi_insert} * 1.03, "no larger");
+			# each slice ends with a page that is not full, and with little memory they are small
+			cmp_ok($size{page}, '<=', $size{multi_insert} * ($settings ? 1.08 : 1.03), "no larger");
 			is_sound($primary, $what);
 			$primary->wait_for_catchup($standby);
 			is($standby->safe_psql('postgres', $everything), $there{page}, "standby is equal");

@@ -160,7 +160,7 @@ sub other_files
 	like(try_sql('SELECT * FROM fast_copy_resolve()'), qr/ERROR:  could not access file "(\$libdir\/)?fast_copy_cluster"/, '... and its functions');
 
 	my $bytes = slurp_binary("$wing.away");
-	my $patched = $bytes =~ s/\x01\0{7}(?=([\x08-\xf8]\0{7}){2})/\x02\0\0\0\0\0\0\0/gr;
+	my $patched = $bytes =~ s/\x01\0{7}(?=((?:[\x08-\xf8]\0|[\0-\xf8][\x01-\x03])\0{6}){2})/\x02\0\0\0\0\0\0\0/gr;
 	isnt($patched, $bytes, 'a library of another version');
 	write_binary($wing, $patched);
 	like(try_sql(load('here') . load('f')), qr/^200\n.*ERROR:  library "fast_copy_cluster" is not of the version that library "fast_copy" is of\nHINT:  Connect again/, '... is refused');
