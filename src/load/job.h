@@ -55,6 +55,8 @@ typedef struct FcJob
 	FcSince		since;			/* when the source had been read, or the rows
 								 * to be merged; its snapshot may be NULL */
 	List	   *exchange_schemas;	/* OIDs, of the substitutes */
+	char	   *stage_schema;	/* that of the target, which errors about rows
+								 * of the stage tell; NULL: there is none */
 	int64	   *keys;			/* of fc_presorted_look, for FC_WAY_PRESORTED */
 	int			ntasks;
 	FcTask	   *tasks;

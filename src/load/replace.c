@@ -721,6 +721,6 @@ fc_replace_rethrow(FcJob *job)
 		edata->schema_name = job->target.substitutes[i].schema;
 	else if (edata->schema_name && OidIsValid(job->target.stage) &&
 			 fc_exchange_is_schema(edata->schema_name))
-		edata->schema_name = get_namespace_name(RelationGetNamespace(job->target.rel));
+		edata->schema_name = job->stage_schema;
 	ReThrowError(edata);
 }

@@ -156,6 +156,7 @@ fc_upsert_begin(FcJob *job)
 	if (!target->planned->staged && fc_shared_key_routes(target->shared) &&
 		fc_tables_existing(job) == NIL)
 		return;
+	job->stage_schema = get_namespace_name(RelationGetNamespace(target->rel));
 	nspid = fc_exchange_begin(GetUserId());
 	job->exchange_schemas = lappend_oid(job->exchange_schemas, nspid);
 	target->stage = fc_table_create_stage(target->rel, nspid, !target->planned->staged &&

@@ -182,6 +182,8 @@ my @KNOWN = map { { code => 'index expression', step => 'replace', late => 'sess
 	(map { { load => $_, command => 'ALTER TABLE %s ALTER x SET NOT NULL' } } 'merge', 'range', 'replace and new'),
 	(map { { load => 'merge', object => 'substitute of another', command => $_ } } 'TRUNCATE %s', $elsewhere),
 	{ load => 'plain', object => 'substitute of the table, or stage', command => $elsewhere },
+	{ code => 'event trigger at start', step => 'attach', late => '', load => 'upsert', object => 'substitute of the table, or stage',
+		command => "ALTER TABLE public.t ATTACH PARTITION %s FOR VALUES FROM ('2013-01-04') TO ('2013-01-05')" },
 	{ late => 'own', command => 'ALTER TABLE %s ALTER x SET NOT NULL' }, { workers => 2, command => 'ALTER TABLE %s ALTER x SET NOT NULL' });
 
 # ---- the database that all cases begin with ---------------------------------
@@ -514,8 +516,9 @@ sub draw
 
 	$case{step} = pick(grep { $_ eq 'any' || $load->{steps} =~ /\b$_\b/ } split ' ', $code->{steps});
 	# a function of an operator class waits for ever if it reads the page that calls it, and must
-	# not catch an error, which unlocks the page
-	$case{command} = pick(grep { !$code->{locks} || !/^(INSERT|UPDATE|DELETE|DO|REINDEX|ANALYZE|DECLARE)/ } map { $_->[0] } @{ $COMMANDS{ $object->[0] } });
+	# not catch an error, which unlocks the page; core moves a table whose pages are in use,
+	# which its assertions forbid
+	$case{command} = pick(grep { !/TABLE ALL IN/ || $name !~ /^(index|operator|hash)/ } grep { !$code->{locks} || !/^(INSERT|UPDATE|DELETE|DO|REINDEX|ANALYZE|DECLARE)/ } map { $_->[0] } @{ $COMMANDS{ $object->[0] } });
 	$case{workers} = odds(0.35) ? 2 : 0;
 	$case{late} = $case{workers} || odds(0.6) ? 'session' : 'own' if odds(!$load->{exchanges} ? 0.2 : $case{step} eq 'replace' ? 0.9 : 0.4);
 	$case{bait} = pick(1, 2) if $case{late} && $case{step} eq 'replace' && !$load->{plain} && $code->{carries} && odds(0.3);
