@@ -210,11 +210,14 @@ sub of_standby
 
 	$publisher->safe_psql('postgres', "$identity; UPDATE t2 SET v = 'old'");
 	is($arrived->(), $here->(), 'the subscriber has what has changed');
+	# from 18 on the standby sends nothing more after an exchange
+	my $goes_on = $publisher->pg_version->major < 18;
+	$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION s') if !$goes_on;
 	is($publisher->safe_psql('postgres', 'SET fast_copy.logical_standbys = off; ' . sprintf($load, 'replace') . "; $how"), "$rows\n5 exchanged", 'with the setting off files are exchanged');
-	isnt($arrived->(), $here->(), 'which the subscriber of a standby misses');
+	isnt($arrived->(), $here->(), 'which the subscriber of a standby misses') if $goes_on;
 	is($publisher->safe_psql('postgres', 'SET fast_copy.logical_standbys = off; ' . sprintf($load, q(merge)) . "; $how"), "$rows\nrows of 5 tables, to be merged; 5 exchanged", 'and rows are merged');
 
-	$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION s');
+	$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION s') if $goes_on;
 	$standby->stop;
 }
 
