@@ -129,8 +129,8 @@ fc_lock_check_timeout(Oid relid, TimestampTz start)
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 			 errmsg("canceling statement due to lock timeout"),
-			 name ? errdetail("Another session has a lock on relation \"%s\", whose rows were to be replaced.", name) : 0,
-			 errhint("pg_locks shows which session it is. Nothing was replaced; load again.")));
+			 name ? errdetail("Another session has a lock on relation \"%s\".", name) : 0,
+			 errhint("pg_locks shows which session it is. Nothing was loaded; load again.")));
 }
 
 /*

@@ -392,8 +392,6 @@ fc_partman_finish(const FcRoute *route, Oid nspid,
 	MemoryContext each;
 	MemoryContext old;
 
-	if (partman == NULL)
-		return;
 	each = AllocSetContextCreate(CurrentMemoryContext, "fast_copy pg_partman",
 								 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(each);

@@ -120,7 +120,8 @@ extern void fc_partman_prepare(const FcPartman *partman, Oid nspid,
 
 /*
  * Gives partitions what they must have after they are attached.  The load has
- * compared their rows with the bounds.  The caller has closed all of them.
+ * compared their rows with the bounds.  pg_partman manages the table, and the
+ * caller has closed all of them.
  */
 extern void fc_partman_finish(const FcRoute *route, Oid nspid,
 							  const FcNewPartition *parts, int nparts);
