@@ -210,7 +210,7 @@ sub of_standby
 
 	$publisher->safe_psql('postgres', "$identity; UPDATE t2 SET v = 'old'");
 	is($arrived->(), $here->(), 'the subscriber has what has changed');
-	# from 18 on the standby sends nothing more after an exchange
+	# from 18 on a standby sends nothing more after an exchange
 	my $goes_on = $publisher->pg_version->major < 18;
 	$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION s') if !$goes_on;
 	is($publisher->safe_psql('postgres', 'SET fast_copy.logical_standbys = off; ' . sprintf($load, 'replace') . "; $how"), "$rows\n5 exchanged", 'with the setting off files are exchanged');
