@@ -115,7 +115,7 @@ typedef struct FcPlanKey
 	AttrNumber	attnum;			/* 0: there is no key */
 	int			field;			/* number of the key among the file's fields;
 								 * -1: none */
-	bool		routes;			/* fc_route finds the partition of a key */
+	bool		routes;			/* a key alone tells the partition of a row */
 	bool		early;			/* in_order or where_late: the scan uses the
 								 * key to find the missing partitions, and the
 								 * load does not use it */

@@ -3,7 +3,7 @@
  * grammar/marks.c
  *	  Where records and fields end in a stretch of many records.
  *
- *	bytes ──► fc_mask: what stands where ──► quotes and escapes applied
+ *	bytes ──► fc_mask_kernel: what stands where ──► quotes and escapes applied
  *		──► marks ──► record after record, and one field of each
  *
  * What is out of the ordinary (a line end of another style, a marker) is left

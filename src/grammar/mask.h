@@ -55,7 +55,7 @@ typedef void (*FcMaskFill) (FcMaskBytes bytes, const char *p, size_t len,
 typedef bool (*FcMaskQuiet) (FcMaskBytes bytes, const char *p, size_t n,
 							 uint64_t *ends, uint64_t *delims);
 
-/* The most places that fc_mask_places writes beyond those asked for */
+/* The most places that FcMaskPlaces writes beyond those asked for */
 #define FC_MASK_SPARE	(2 * FC_MASK_BLOCK)
 
 /* Where bits are set in words: the number of each one, plus one */

@@ -5,7 +5,7 @@
  *
  *	 split ──► scan ──► partitions ──► load ──► index ──► attach
  *
- * The steps are rows of a table, fc_job_steps.  The caller's (sub)transaction
+ * fc_job_run_steps() takes the steps.  The caller's (sub)transaction
  * takes back rows, tables and catalog entries on error; spill files go with
  * the job's segment, and workers with the parallel context.
  *

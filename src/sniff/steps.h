@@ -309,9 +309,7 @@ typedef struct FcGuess
 extern FcGuess *fc_dialect_guess(const FcSniffSample *sample, const FcOptions *options,
 								 FcJudge *judge);
 
-/*
- * sniff/table.c
- */
+/* What the steps find out, each what the next ones build on */
 
 typedef struct FcColumnSeen
 {
