@@ -26,7 +26,7 @@ fc_feed_record_text(const FcFeed *feed)
 								target->plan->need_transcoding);
 }
 
-/* Returns the record in hand; NULL if bad bytes or line ends broke it */
+/* Returns the current record; NULL if bad bytes or line ends broke it */
 static char *
 fc_feed_text(const FcFeed *feed)
 {
@@ -46,7 +46,7 @@ fc_feed_text(const FcFeed *feed)
 }
 
 /*
- * Returns the line in hand: core's, where an error in the midst of a record is
+ * Returns the current line: core's, where an error in the midst of a record is
  * about the line that core has come to.
  */
 static uint64

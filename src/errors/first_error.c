@@ -276,7 +276,7 @@ fc_error_is_of_server(const ErrorData *edata)
 }
 
 /*
- * Is the error about the record in hand?  Where it was raised decides, not its
+ * Is the error about the current record?  Where it was raised decides, not its
  * SQLSTATE, which a user's function may choose at will.
  *
  * Except in evaluating a record the server may report a trouble of its own,
@@ -318,7 +318,7 @@ fc_error_record_text(const FcSource *source, uint64 offset, uint64 length,
 	return fc_error_clip(text, len);
 }
 
-/* The line of context that says where the record in hand stands */
+/* The line of context that says where the current record stands */
 static char *
 fc_error_place(FcContext *ctx)
 {
@@ -340,7 +340,7 @@ fc_error_place(FcContext *ctx)
 
 /*
  * Throws on an error that is not about data, whose error state was flushed.
- * Adds the place of the record in hand, unless the source cannot be read any
+ * Adds the place of the current record, unless the source cannot be read any
  * more, and the context of the callers, which fc_error_catch had kept from it.
  */
 static void

@@ -29,13 +29,13 @@
 typedef struct FcWalk
 {
 	uint64_t	fed;			/* bytes so far */
-	uint64_t	start;			/* of the tuple in hand */
+	uint64_t	start;			/* of the current tuple */
 	uint64_t	left;			/* bytes of a value still to come */
 	int			nfields;		/* fields of the tuple still to come */
 	int			nhead;			/* bytes of an integer that have come: */
 	unsigned char head[4];
-	bool		ended;			/* the tuple in hand is the trailer */
-	bool		bad;			/* the tuple in hand is malformed: nothing is
+	bool		ended;			/* the current tuple is the trailer */
+	bool		bad;			/* the current tuple is malformed: nothing is
 								 * known after it */
 } FcWalk;
 

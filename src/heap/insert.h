@@ -15,7 +15,7 @@
 
 typedef struct FcWriter FcWriter;
 
-/* The slice in hand: what a process inserts in one turn */
+/* The current slice: what a process inserts in one turn */
 typedef struct FcSlice
 {
 	FcTurn	   *turn;			/* NULL: rows do not wait for a turn */
@@ -30,7 +30,7 @@ typedef struct FcDestination
 	FcTurn	   *turn;			/* of the table: counts its rows */
 	bool		sliced;			/* writers insert one after another, and each
 								 * goes on at turn->spot */
-	FcSlice    *slice;			/* the process's slice in hand: when that may
+	FcSlice    *slice;			/* the process's current slice: when that may
 								 * insert; NULL: none */
 	Size		memory;			/* bytes of rows that the process may keep
 								 * while it has no turn */

@@ -591,7 +591,7 @@ fc_page_put(FcWriter *base, uint64 offset, uint32 length)
 	MemoryContextReset(writer->toast_mcxt);
 }
 
-/* What is free of the page in hand, while rows get their places there */
+/* What is free of the current page, while rows get their places there */
 typedef struct FcPageSpace
 {
 	PageHeader	page;

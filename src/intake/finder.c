@@ -312,7 +312,7 @@ fc_finder_end(FcFinder *finder)
 {
 	fc_finder_pause(finder);
 	finder->file->identity.size = finder->found.offset - finder->file->base;
-	/* where the tuple in hand begins */
+	/* where the current tuple begins */
 	if (finder->dialect.mode == FC_MODE_BINARY && fc_walk_may_end(&finder->scan.walk))
 		fc_finder_cut(finder, finder->found.known, finder->file->data_start + finder->scan.walk.start);
 	if (finder->found.at.marker != FC_NOWHERE)

@@ -52,7 +52,7 @@ extern void fc_finder_look(void *arg, const char *buf, size_t len);
 /* The same for bytes that are in a temporary copy already, from "at" on */
 extern void fc_finder_look_back(FcFinder *finder, uint32 copy, uint64 at, uint64 size);
 
-/* Ends the chunk in hand: bytes that do not come from here may follow */
+/* Ends the current chunk: bytes that do not come from here may follow */
 extern void fc_finder_pause(FcFinder *finder);
 
 /* Ends the last chunk and publishes all: the file has no more bytes */

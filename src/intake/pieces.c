@@ -67,7 +67,7 @@ struct FcHand
 	MemoryContext mcxt;
 	bool		counted;		/* as one that has unpacked something */
 
-	/* the piece in hand */
+	/* the current piece */
 	uint32		number;			/* of its file */
 	uint32		piece;			/* its own in the file */
 	bool		in_turn;		/* its turn has come */
@@ -353,7 +353,7 @@ fc_hand_fail(FcHand *hand)
 	ConditionVariableBroadcast(&hand->ctx->shared->inflow_cv);
 }
 
-/* Unpacks the piece in hand from where it begins; *taken: bytes of it */
+/* Unpacks the current piece from where it begins; *taken: bytes of it */
 static FcUnpackEnd
 fc_piece_unpack(FcHand *hand, uint64 *taken)
 {
@@ -504,7 +504,7 @@ fc_piece_end_ahead(FcHand *hand, bool sound, uint64 taken)
 		fc_chain_end(hand);
 }
 
-/* Unpacks the piece in hand: in turn, or from where it seems to begin */
+/* Unpacks the current piece: in turn, or from where it seems to begin */
 static void
 fc_hand_unpack(FcHand *hand)
 {

@@ -63,7 +63,7 @@ extern FcSniffSample *fc_sample_take(const FcOptions *options);
 /* As many fields are cut; a record with more has them counted */
 #define FC_SNIFF_FIELDS		1664
 
-/* A record in hand; its bytes are good until the next one is asked for */
+/* The current record; its bytes are good until the next one is asked for */
 typedef struct FcSniffRecord
 {
 	const FcSniffPlace *place;
@@ -98,7 +98,7 @@ typedef struct FcCursor
 	FcCursorFaults faults;
 
 	int			next;			/* place that comes next */
-	const FcSniffPlace *place;		/* the one in hand, or NULL */
+	const FcSniffPlace *place;		/* the current one, or NULL */
 	size_t		pos;			/* next record in it */
 	size_t		end;			/* bytes of it that are looked at */
 	bool		whole;			/* the place's end is the file's */

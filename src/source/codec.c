@@ -61,8 +61,8 @@ struct FcCodec
 	FcCodecState state;
 	size_t		memory;			/* that it may use */
 	bool		used;			/* a member has ended */
-	uint64_t	members;		/* that have, of the data in hand */
-	uint64_t	taken;			/* bytes of the member in hand, or of padding */
+	uint64_t	members;		/* that have, of the current data */
+	uint64_t	taken;			/* bytes of the current member, or of padding */
 	char		head[FC_CODEC_MAGIC];	/* the first of them */
 	const char *reason;
 	union

@@ -64,7 +64,7 @@ typedef struct FcRootWalk
 	char		done[PATH_MAX]; /* how it got there, without links */
 	char		path[PATH_MAX];
 	const char *rest;			/* what is left of the path */
-	char		name[PATH_MAX]; /* the component in hand */
+	char		name[PATH_MAX]; /* the current component */
 	int			links;			/* followed so far */
 } FcRootWalk;
 
@@ -261,7 +261,7 @@ fc_root_next(FcRootWalk *walk)
 	return len > 0;
 }
 
-/* Goes into the component in hand, which must be a directory and no link */
+/* Goes into the current component, which must be a directory and no link */
 static bool
 fc_root_down(FcRootWalk *walk)
 {
@@ -298,7 +298,7 @@ fc_root_up(FcRootWalk *walk)
 	return fc_root_join(walk, before, walk->rest);
 }
 
-/* What the link in hand says becomes a part of the path; false if it is none */
+/* What the current link says becomes a part of the path; false if it is none */
 static bool
 fc_root_follow(FcRootWalk *walk)
 {

@@ -31,11 +31,11 @@ typedef struct FcRecord
 	size_t		marks_pos;		/* place of its first byte in the marks */
 } FcRecord;
 
-/* Bytes in hand that are marked, and begin with a record */
+/* Marked bytes in memory, which begin with a record */
 typedef struct FcMarkedBytes
 {
 	char	   *buf;
-	const char *readable;		/* where the bytes in hand end */
+	const char *readable;		/* where the current bytes end */
 	const FcMarks *marks;		/* their first is buf[0] */
 	size_t		pos;			/* where the record begins in them */
 	uint64		offset;			/* of buf[0] in the file */

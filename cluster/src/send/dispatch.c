@@ -75,7 +75,7 @@ struct FcDispatch
 	FcSome	   *hashed;			/* the column that says which; NULL: there is
 								 * one shard */
 
-	/* the record in hand */
+	/* the current record */
 	const FcRecord *record;
 	FcDispatchTable *table;		/* its level */
 	Datum		values[PARTITION_MAX_KEYS];
@@ -413,7 +413,7 @@ fc_dispatch_list(FcDispatch *dispatch, FcDispatchTable *table)
 }
 
 /*
- * May the default partition take the values in hand?  Where the load knows the
+ * May the default partition take the current values?  Where the load knows the
  * ranges of keys, it may make a partition for them, or refuse them.
  */
 static bool
@@ -452,7 +452,7 @@ fc_dispatch_hash(const FcDispatch *dispatch, const FcDispatchTable *table)
 	return bounds->indexes[(n & (n - 1)) == 0 ? hash & (n - 1) : hash % n];
 }
 
-/* The number of the partition that takes the values in hand; -1: none */
+/* The number of the partition that takes the current values; -1: none */
 static int
 fc_dispatch_number(FcDispatch *dispatch, FcDispatchTable *table)
 {
@@ -471,7 +471,7 @@ fc_dispatch_number(FcDispatch *dispatch, FcDispatchTable *table)
 	return bounds && fc_dispatch_to_default(dispatch, table) ? bounds->default_index : -1;
 }
 
-/* Body of fc_error_evaluate: reads the key of the level in hand */
+/* Body of fc_error_evaluate: reads the key of the current level */
 static void
 fc_dispatch_read(void *arg)
 {

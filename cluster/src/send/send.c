@@ -93,7 +93,7 @@ struct FcSender
 	StringInfoData other;		/* a record that does not go as it stands */
 
 	/* the pass */
-	uint32		chunk;			/* the next one, or the one in hand */
+	uint32		chunk;			/* the current one, or the next one */
 	bool		in_chunk;
 	bool		ended;
 	bool		missing;		/* a partition is: plan.load.makes */
@@ -527,7 +527,7 @@ fc_send_enter(FcSender *sender)
 	return sender->in_chunk;
 }
 
-/* Leaves the chunk in hand; the first pass over a whole file counts it */
+/* Leaves the current chunk; the first pass over a whole file counts it */
 static void
 fc_send_leave(FcSender *sender)
 {
