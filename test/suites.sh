@@ -1,7 +1,8 @@
 # The suites of test/run and test/quick, and what runs them side by side.
 #
 # Of some suites a part can be chosen: FC_UNIT (bin/record ...), FC_REGRESS (names),
-# FC_FIXTURES (names), FC_PGTAP_FILES, FC_TAP_FILES and FC_HOSTILE_FILES (paths).
+# FC_FIXTURES (names), FC_MUTANTS (numbers), FC_PGTAP_FILES, FC_TAP_FILES and
+# FC_HOSTILE_FILES (paths).
 #
 # Sourced by bash after lib.sh; fc_suites wants a tree that is built and
 # installed.  It runs two suites at a time (FC_JOBS says how many), where they do
@@ -9,7 +10,7 @@
 # is printed when it has ended, so that the lines of two are never mixed; its
 # counts are added to PASSED and FAILED.
 
-SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients versions valgrind faults bench package"
+SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients versions valgrind mutants faults bench package"
 # Crash, sources, WAL, concurrent loads, and what the log and the views tell
 FC_QUICK_TAP='test/t/002_crash.pl test/t/004_source.pl test/t/005_wal.pl test/t/008_concurrency.pl test/t/013_observe.pl'
 
@@ -359,6 +360,23 @@ suite_valgrind()
   [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_TMP/valgrind"
   PG_CONFIG=$PG_CONFIG tap valgrind test/valgrind "$FC_TMP/valgrind" "$suppressions" \
     ${FC_REGRESS:-load binary indexes} --
+}
+
+# Assertions in pairs, each tripped by a mutant, on a server that checks them.  The
+# suite breaks a tree of its own.
+suite_mutants()
+{
+  if [[ "${FC_VERSION:-}" != *+assert ]]; then
+    echo "*** mutants: IS NOT TESTED, it needs a server of test/run --pg $FC_MAJOR+assert" >&2
+    echo "0 0 1"
+    return
+  fi
+  local dir=$FC_TMP/mutants
+  mkdir "$dir" && cp -a "$FC_TREE" "$dir/tree" && cp -a "$FC_STAGE" "$dir/stage" && mkdir "$dir/run" || return
+  [ -z "$FC_USER" ] || chown -R "$FC_USER" "$dir"
+  (FC_BIN=$dir/stage${FC_BIN#"$FC_STAGE"} FC_STAGE=$dir/stage PG_CONFIG=$PG_CONFIG
+   export FC_STAGE PG_CONFIG
+   tap mutants "$dir/tree/test/mutants/run" "$dir/run" ${FC_MUTANTS:-} --)
 }
 
 # A few rounds of each kind of fault, always the same ones

@@ -43,6 +43,17 @@ fc_append_page(const FcAppend *append, int i)
 	return (Page) (append->pages + (Size) i * BLCKSZ);
 }
 
+/*
+ * heap/page_check.c.  Asserts that page i is whole: its rows are of this load,
+ * of append's table, and say that they are in the block, unless that is
+ * InvalidBlockNumber because it is not known yet.
+ */
+#ifdef USE_ASSERT_CHECKING
+extern void fc_append_check(const FcAppend *append, int i, BlockNumber block);
+#else
+#define fc_append_check(append, i, block)	((void) 0)
+#endif
+
 /* Tells the rows of page i their places, once its block is known */
 static inline void
 fc_append_place(const FcAppend *append, int i, BlockNumber block)

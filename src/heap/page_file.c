@@ -190,6 +190,8 @@ fc_file_append(FcAppend *append)
 		fc_log_pages(append);
 	/* when the pages have their LSNs */
 	for (int i = 0; i < append->n; i++)
+		Assert(XLogRecPtrIsInvalid(PageGetLSN(fc_append_page(append, i))) != RelationNeedsWAL(append->rel));
+	for (int i = 0; i < append->n; i++)
 		fc_page_set_checksum(fc_append_page(append, i), append->block + i);
 	fc_file_write(append);
 	fc_file_settle(append);
@@ -245,5 +247,6 @@ fc_file_reserve(FcAppend *append, uint32 n)
 		fc_file_lengthen(append, block, run);
 		block += run;
 	}
+	Assert(smgrnblocks(fc_smgr_open(&append->file), append->fork) == append->block + n);
 	UnlockRelationForExtension(append->rel, ExclusiveLock);
 }

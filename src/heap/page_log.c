@@ -136,6 +136,7 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 	else
 	{
 		record.ntuples = PageGetMaxOffsetNumber(page);
+		Assert(record.ntuples > 0 && record.ntuples <= MaxHeapTuplesPerPage);
 		if (PageIsAllVisible(page))
 			record.flags = XLH_INSERT_ALL_FROZEN_SET;
 		fc_log_register(append, page, block, buffer, REGBUF_WILL_INIT);
@@ -143,6 +144,7 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 		XLogRegisterBufData(0, rows.data, fc_log_fill(page, record.ntuples, rows.data));
 		lsn = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT | XLOG_HEAP_INIT_PAGE);
 	}
+	Assert(lsn > PageGetLSN(page));
 	PageSetLSN(page, lsn);
 }
 
@@ -150,6 +152,8 @@ void
 fc_log_pages(const FcAppend *append)
 {
 	Assert(append->n > 0 && RelationNeedsWAL(append->rel));
+	for (int i = 0; i < append->n; i++)
+		fc_append_check(append, i, append->block + i);
 	if (!append->rows)
 		fc_log_images(append);
 	else

@@ -104,6 +104,7 @@ fc_new_read(const FcNewFile *file, FcAppend *append, BlockNumber block,
 													   strategy, permanent);
 
 		memcpy(append->pages + (Size) i * BLCKSZ, BufferGetPage(buffer), BLCKSZ);
+		fc_append_check(append, i, block + i);
 		ReleaseBuffer(buffer);
 	}
 }

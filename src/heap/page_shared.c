@@ -88,6 +88,7 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 	Assert(n > 0 && first + n <= append->n);
 	for (int i = 0; i < n; i++)
 	{
+		Assert(BufferGetBlockNumber(buffers[i]) > append->block || i == 0);
 		append->block = BufferGetBlockNumber(buffers[i]);
 		fc_append_place(append, first + i, append->block);
 	}
@@ -95,6 +96,7 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 	for (int i = 0; i < n; i++)
 	{
 		Assert(PageIsNew(BufferGetPage(buffers[i])));
+		fc_append_check(append, first + i, BufferGetBlockNumber(buffers[i]));
 		memcpy(BufferGetPage(buffers[i]), fc_append_page(append, first + i), BLCKSZ);
 		MarkBufferDirty(buffers[i]);
 	}

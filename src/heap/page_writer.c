@@ -190,6 +190,8 @@ fc_page_append(FcPageWriter *writer, FcAppend *append)
 	FcWriter   *base = &writer->base;
 	int			rows = 0;
 
+	for (int i = 0; i < append->n; i++)
+		fc_append_check(append, i, InvalidBlockNumber);
 	if (fc_page_wanted(writer))
 	{
 		if (writer->strategy == NULL)

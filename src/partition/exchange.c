@@ -251,6 +251,38 @@ fc_exchange_check_alike(Relation rel, Relation other)
 		fc_exchange_changed(RelationGetRelid(rel));
 }
 
+#ifdef USE_ASSERT_CHECKING
+/*
+ * Asserts that all rows of a file that changes hands are of this transaction,
+ * if they are not frozen, and that pg_class says of none that it is older
+ */
+static void
+fc_exchange_check_rows(Oid table)
+{
+	Relation	rel = table_open(table, NoLock);
+	TableScanDesc scan = table_beginscan(rel, SnapshotAny, 0, NULL);
+	TransactionId oldest = rel->rd_rel->relfrozenxid;
+	HeapTuple	tuple;
+
+	Assert(CheckRelationLockedByMe(rel, AccessExclusiveLock, false));
+	Assert(TransactionIdIsNormal(oldest) && MultiXactIdIsValid(rel->rd_rel->relminmxid));
+	Assert(TransactionIdPrecedesOrEquals(oldest, GetTopTransactionId()));
+	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		HeapTupleHeader row = tuple->t_data;
+
+		Assert(HeapTupleHeaderXminFrozen(row) ||
+			   TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(row)));
+		Assert((row->t_infomask & HEAP_XMAX_INVALID) != 0);
+		Assert(HeapTupleHeaderGetNatts(row) == RelationGetNumberOfAttributes(rel));
+	}
+	table_endscan(scan);
+	table_close(rel, NoLock);
+}
+#else
+#define fc_exchange_check_rows(table)	((void) 0)
+#endif
+
 /* Exchanges what pg_class says of the files of two heaps, or of two indexes */
 static void
 fc_exchange_one(Oid table, Oid substitute)
@@ -264,6 +296,8 @@ fc_exchange_one(Oid table, Oid substitute)
 	if (a->relfilenode == InvalidOid || b->relfilenode == InvalidOid ||
 		a->reltablespace != b->reltablespace || a->relpersistence != b->relpersistence)
 		fc_exchange_changed(table);
+	Assert(a->relkind == b->relkind && a->relam == b->relam && a->relowner == b->relowner);
+	Assert(OidIsValid(a->reltoastrelid) <= OidIsValid(b->reltoastrelid) || a->relkind != RELKIND_RELATION);
 	fc_exchange_field(a, b, relfilenode);
 	fc_exchange_field(a, b, relpages);
 	fc_exchange_field(a, b, reltuples);
@@ -308,6 +342,7 @@ fc_exchange_files(Oid table, Oid substitute, const List *indexes)
 	CheckTableNotInUse(rel, "replace");
 	CheckTableNotInUse(with, "replace");
 	fc_exchange_check_alike(rel, with);
+	fc_exchange_check_rows(substitute);
 	TransferPredicateLocksToHeapRelation(rel);
 	table_close(with, NoLock);
 	table_close(rel, NoLock);
@@ -343,6 +378,7 @@ fc_exchange_drop(Oid table, Oid substitute)
 	ObjectAddress heap;
 
 	CommandCounterIncrement();
+	fc_exchange_check_rows(table);
 	ObjectAddressSet(heap, RelationRelationId, substitute);
 	performDeletion(&heap, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
 	CommandCounterIncrement();
