@@ -59,7 +59,7 @@ fc_chunks_begin(FcContext *ctx)
 		dsm_detach(help->segment);
 		return false;
 	}
-	/* ahead of all phases nobody knows yet where records may begin */
+	/* before the first phase no header is read, so that chunks have no start */
 	help->hand = fc_hand_begin(area, help->source, ctx->worker,
 							   shared->source.room > 0 ? ctx : NULL, ctx->progress,
 							   ctx->progress_arg);
@@ -74,7 +74,7 @@ fc_chunks_end(FcContext *ctx)
 
 	if (help == NULL)
 		return;
-	/* after a fault those before it in the order of the files are looked for */
+	/* after a fault, files before the faulty one may have one, too */
 	while (fc_hand_step(help->hand))
 		;
 	fc_hand_end(help->hand);
@@ -130,9 +130,9 @@ fc_chunks_wait(FcContext *ctx, uint32 chunk)
 }
 
 /*
- * Unpacks as long as the next chunk is not there, before it takes that: others
- * could not take the chunk then, and might wait for its turn.  They may also
- * wait for the turns of this process's slices, so that these end before.
+ * Unpacks until the next chunk is there, and only then takes it.  Had the
+ * process taken it before, others might wait for the chunk's turn while this
+ * one unpacks.  It ends its deferred slices first, for the same reason.
  */
 static void
 fc_chunks_help(FcContext *ctx)
@@ -174,9 +174,9 @@ fc_chunks_take(FcContext *ctx, uint32 *chunk)
 }
 
 /*
- * One process walks over a binary file from its first chunk to its last: only
- * all bytes before a tuple tell where it begins.  Takes away what is no tuple
- * after the last one.
+ * One process walks over a binary file from its first chunk to its last,
+ * because only the bytes before a tuple tell where it begins.  Cuts off what
+ * follows the last tuple.
  */
 static void
 fc_chunks_walk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
@@ -222,10 +222,10 @@ fc_chunks_find(const FcShared *shared, uint32 i, uint64 offset)
 }
 
 /*
- * Resolves the chunks of one file.  A marker ends its data, whatever follows.
- * What looks like one and is refused by COPY stays in the data, for the
- * record's reader to refuse.  "records" is the number of records in the files
- * before; returns the number up to the end of this one.
+ * Resolves the chunks of one file.  A marker ends the file's data, whatever
+ * follows it.  Bytes that look like a marker, but that COPY refuses, stay in
+ * the data: the reader of that record refuses them.  "records" is the number
+ * of records in the files before this one; returns the number including it.
  */
 static uint64
 fc_chunks_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
@@ -252,7 +252,7 @@ fc_chunks_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
 	return at.records;
 }
 
-/* No chunk is part of two files, and no record */
+/* Neither a chunk nor a record lies in two files */
 uint64
 fc_chunks_resolve(FcContext *ctx)
 {

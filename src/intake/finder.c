@@ -67,10 +67,10 @@ fc_finder_publish(FcFinder *finder, uint32 n, bool whole)
 }
 
 /*
- * Tells of the bytes that are in their place, and publishes their chunks:
- * those before the last in which a record begins, because all their records
- * are whole then, with their line ends.  Chunks from the marker on are held
- * until the end.
+ * Makes the bytes that are in place readable to other processes, and publishes
+ * chunks up to the last one in which a record begins: the records of those
+ * before it are complete, line ends included.  Chunks from the marker on are
+ * held back until the file ends.
  */
 static void
 fc_finder_tell(FcFinder *finder)
@@ -118,8 +118,8 @@ fc_finder_pause(FcFinder *finder)
 }
 
 /*
- * Ends the chunk in which a binary record is malformed, and has it published:
- * no record can be found after it, and the load is to meet the error at once.
+ * Ends the chunk in which a binary record is malformed, and publishes it at
+ * once, so that the load meets the error: no record can be found after it.
  */
 static void
 fc_finder_meet_bad(FcFinder *finder)
@@ -163,7 +163,7 @@ fc_finder_look(void *arg, const char *buf, size_t len)
 		fc_finder_meet_bad(finder);
 	}
 	fc_finder_tell(finder);
-	/* what goes through a ring is paid for by those who take it from there */
+	/* bytes in a ring are paced by the processes that read them */
 	if (fc_shared_ring(finder->ctx->shared) == NULL)
 		fc_pace(finder->ctx, looked);
 }
@@ -283,7 +283,7 @@ fc_finder_copy(FcFinder *finder, uint32 first, uint32 n, FcChunk *chunks,
 	}
 }
 
-/* Takes the bytes from "end" on out of the chunks from number "first" on */
+/* Cuts the chunks, from number "first" on, at the byte "end" */
 static void
 fc_finder_cut(FcFinder *finder, uint32 first, uint64 end)
 {

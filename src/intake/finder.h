@@ -65,8 +65,8 @@ extern void fc_finder_end(FcFinder *finder);
 extern void fc_finder_read_chunk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk);
 
 /*
- * Takes the bytes from "end" on out of n chunks of a file, which follow one
- * another; chunks after "end" stay, empty.
+ * Cuts n consecutive chunks of a file at the byte "end"; chunks after it stay,
+ * empty.
  */
 extern void fc_finder_cut_chunks(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end);
 

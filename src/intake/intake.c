@@ -527,9 +527,9 @@ fc_intake_drop(void *arg, const char *buf, size_t len)
 }
 
 /*
- * Throws the error of the first file that cannot be unpacked.  Whoever met it
- * may have begun in the middle of the file: so it is unpacked once more, from
- * the front, to tell the same as if one process had.
+ * Throws the error of the first file that cannot be unpacked.  The process that
+ * met it may have begun in the middle of the file, so the leader unpacks the
+ * file once more, from its beginning, and reports what one process would.
  */
 static void
 fc_intake_check_fault(const FcIntake *intake, FcUnpackArea *area, const FcSource *source)

@@ -331,9 +331,9 @@ fc_chain_end(FcHand *hand)
 }
 
 /*
- * Remembers that the file cannot be unpacked.  Nobody scans on then, and only
- * files before it are unpacked further: the error is about the first faulty
- * one.  A lack of memory is no fault of the file, and is thrown at once.
+ * Notes that the file cannot be unpacked.  All processes stop scanning then, and
+ * unpack only the files before it: the load reports the first faulty file.  A
+ * lack of memory is no fault of the file, and is thrown at once.
  */
 static void
 fc_hand_fail(FcHand *hand)
@@ -420,7 +420,7 @@ fc_piece_meet_turn(FcHand *hand)
 	FcPiece    *piece = fc_hand_piece(hand, hand->piece);
 	bool		joins;
 
-	/* after this is seen what others have written for the pieces before */
+	/* the lock makes visible what others wrote of the pieces before */
 	LWLockAcquire(&hand->area->lock, LW_SHARED);
 	joins = piece->start == fc_hand_chain(hand)->border;
 	LWLockRelease(&hand->area->lock);
@@ -430,8 +430,8 @@ fc_piece_meet_turn(FcHand *hand)
 }
 
 /*
- * FcUnpacker.put: gives up a file after one that cannot be unpacked, and a
- * piece of which others have found that it begins elsewhere
+ * FcUnpacker.put: gives up a file that follows a faulty one, and a piece that
+ * turned out to begin elsewhere
  */
 static FcUnpackPut
 fc_piece_put(void *arg, const char *buf, size_t len)
