@@ -331,9 +331,9 @@ fc_chain_end(FcHand *hand)
 }
 
 /*
- * Notes that the file cannot be unpacked.  All processes stop scanning then, and
- * unpack only the files before it: the load reports the first faulty file.  A
- * lack of memory is no fault of the file, and is thrown at once.
+ * Notes that the file cannot be unpacked.  All processes stop scanning then,
+ * and unpack only the files before it: the load reports the first faulty file.
+ * A lack of memory is no fault of the file, and is thrown at once.
  */
 static void
 fc_hand_fail(FcHand *hand)

@@ -81,8 +81,8 @@ fc_receive_init_ring(FcRing *ring, Size size)
 }
 
 /*
- * Copies bytes into the ring.  They overwrite the bytes that came one ring's size
- * before them, which no process may need any more.
+ * Copies bytes into the ring.  They overwrite the bytes that came one ring's
+ * size before them, which no process may need any more.
  */
 static void
 fc_ring_copy(FcRing *ring, uint64 offset, const char *buf, size_t len)
@@ -127,7 +127,7 @@ fc_receive_from_client(const FcOptions *options, int ncolumns)
 	return fc_client_begin(data, options->file_encoding, ncolumns);
 }
 
-/* A client that is not asked for its data may take them for its next commands */
+/* A client that is not asked for its data may take them for commands */
 void
 fc_receive_pass_over(const FcOptions *options)
 {
