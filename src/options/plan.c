@@ -244,7 +244,6 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	planned->plan.effects = fc_plan_effects(rel, options, planned);
 	planned->order = fc_sort_keys_parse(rel, options->order_by);
 	fc_plan_key(rel, options, planned);
-	fc_columns_make_patterns(rel, options, planned->plan.key.attnum, &planned->columns);
 	fc_plan_bounds(rel, options, planned);
 	fc_plan_order(planned);
 	fc_plan_dedup(rel, options, planned);

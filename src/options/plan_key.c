@@ -347,6 +347,8 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 		(fc_plan_where_volatile(rel, options, planned) || fc_plan_where_once(rel, planned) ||
 		 (planned->where != NIL && fc_plan_has_flag(planned, FC_FIELD_VISIBLE)));
 	planned->plan.key.early = planned->plan.in_order || planned->plan.where_late;
+	/* a pattern is about this column even if rows are not ordered by it */
+	fc_columns_make_patterns(rel, options, planned->plan.key.attnum, &planned->columns);
 	if (planned->plan.key.type != FC_KEY_NONE &&
 		fc_plan_key_unfit(rel, options, planned))
 	{

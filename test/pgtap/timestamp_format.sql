@@ -4,7 +4,7 @@
 \set name timestamp_format
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(115);
+SELECT plan(117);
 
 -- An empty partitioned table t (k, n) and a file of keys and their numbers
 CREATE FUNCTION pg_temp.fresh(type text, keys text[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -115,6 +115,13 @@ TRUNCATE wide;
 SELECT is(fast_copy('wide', current_setting('fc.file'), timestamp_format =>
 	'{"k": "epoch_ms", "d": "dd/MM/yyyy", "s": "YYYY-MM-DD\"T\"HH24:MI:SS.US", "odd \",name": "MMM d yyyy h:mm a"}', workers => 1), 2::bigint, '... without a key');
 SELECT is((SELECT max(k) FROM wide), '2024-03-01 12:34:57+00', '... the same');
+
+-- The named key has the pattern even if rows are not ordered by it: here those that are
+-- rejected may not take a number
+CREATE TABLE unordered (k timestamp, n serial);
+SELECT pg_temp.write('{1704067200,x,1704067201}') \g /dev/null
+SELECT is(fast_copy('unordered', current_setting('fc.file'), 'k', columns => '{k}', timestamp_format => 'epoch_s', on_error => 'ignore'), 2::bigint, 'a key that rows are not ordered by');
+SELECT is((SELECT string_agg(k::text, ' ' ORDER BY n) FROM unordered), '2024-01-01 00:00:00 2024-01-01 00:00:01', '... by its pattern');
 
 -- What is wrong with the argument
 SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => '{"nobody": "epoch_s"}') $$, '42703');
