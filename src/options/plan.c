@@ -264,10 +264,10 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	planned->plan.where_late = planned->plan.where_late ||
 		(planned->core_reason && contain_volatile_functions((Node *) planned->where));
 	fc_plan_said(options, planned);
-	if (planned->core_reason == NULL && planned->plan.subtransactions &&
-		(options->tolerated & FC_CLASS_CONVERSION))
+	/* where core loads, the scan for partitions may run in workers */
+	if (planned->plan.subtransactions && (options->tolerated & FC_CLASS_CONVERSION))
 		planned->leader_reason = "values of a column's type are tried in subtransactions";
-	else if (planned->core_reason == NULL)
+	else
 		planned->leader_reason = fc_plan_leader_reason(rel, options, planned);
 	return planned;
 }

@@ -5,7 +5,7 @@
 \set name course
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = 700;
-SELECT plan(25);
+SELECT plan(28);
 
 CREATE SEQUENCE course_seq;
 
@@ -146,6 +146,21 @@ SELECT is(pg_temp.keeps('kept', '{"1,1,1","1,1,2","10,1,1"}', workers, ', on_err
 FROM unnest('{0,2}'::int[]) AS workers;
 SELECT is(pg_temp.keeps('kept_two', '{"1,1,1","9,1,2"}', 2), '23514 no partition of relation "kept_two" found for row Only a default partition would take it. Use missing_partitions => ''default''. line 2', 'two columns');
 SELECT is(pg_temp.keeps('kept_two', '{"1,1,1","1,,2",",1,3"}', 2), 'kept_two_rest (,1,3), kept_two_rest (1,,2), kept_two_1 (1,1,1)', 'two columns, one NULL');
+
+-- Where core loads, the scan for partitions does in the leader what workers may not:
+-- values of a domain are tried in subtransactions, and code that is not parallel safe
+CREATE FUNCTION course_same() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
+CREATE TEMP TABLE course_least AS SELECT 5 AS n;
+CREATE FUNCTION course_least() RETURNS int LANGUAGE plpgsql STABLE AS $$ BEGIN RETURN (SELECT n FROM course_least); END $$;
+CREATE FUNCTION course_any(int) RETURNS bool LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$ BEGIN RETURN true; END $$;
+CREATE DOMAIN course_few AS int CHECK (course_any(value));
+CREATE TABLE by_core (k int, n course_few, g int) PARTITION BY RANGE (k);
+CREATE TABLE by_core_0 PARTITION OF by_core FOR VALUES FROM (0) TO (100);
+CREATE TRIGGER same AFTER INSERT ON by_core FOR EACH STATEMENT EXECUTE FUNCTION course_same();
+SELECT pg_temp.write_file('', 'good', false, false) \g /dev/null
+SELECT is(fast_copy('by_core', :'file', workers => 2, on_error => 'ignore'), 400::bigint, 'a domain where core loads');
+SELECT is(fast_copy('by_core', :'file', workers => 2, where_clause => 'k >= course_least()'), 380::bigint, 'a condition that is not parallel safe where core loads');
+SELECT is(fast_copy('by_core', :'file', columns => '{a,n,g}', workers => 2, options => '{"transform": "k = (a::int + course_least()) % 100"}'), 400::bigint, '... and a transform');
 
 SELECT * FROM finish();
 ROLLBACK;
