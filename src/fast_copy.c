@@ -34,7 +34,6 @@ PG_FUNCTION_INFO_V1(fast_copy);
 PG_FUNCTION_INFO_V1(fast_copy_analyze);
 PG_FUNCTION_INFO_V1(fast_copy_sniff);
 PG_FUNCTION_INFO_V1(fast_copy_report);
-PG_FUNCTION_INFO_V1(fast_copy_summary);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
 PG_FUNCTION_INFO_V1(fast_copy_create_history_table);
 PG_FUNCTION_INFO_V1(fast_copy_create_ledger_table);
@@ -338,63 +337,82 @@ fast_copy_files(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* A number below 0 is NULL in SQL */
-static void
-fast_copy_report_number(int64 n, Datum *value, bool *null)
-{
-	*null = (n < 0);
-	*value = Int64GetDatum(n);
-}
+/* The columns of fast_copy_report(), and further ones of fast_copy_summary() */
+#define REPORT_COLUMN(type, member) {type, offsetof(FcReportRow, member)}
+static const FcReportColumn report_columns[] = {
+	REPORT_COLUMN(TEXTOID, phase_name),
+	REPORT_COLUMN(TEXTOID, name),
+	REPORT_COLUMN(INT8OID, processes),
+	REPORT_COLUMN(INT8OID, rows),
+	REPORT_COLUMN(INT8OID, bytes),
+	REPORT_COLUMN(FLOAT8OID, seconds),
+	REPORT_COLUMN(INT8OID, reads),
+	REPORT_COLUMN(FLOAT8OID, rows_per_read),
+	REPORT_COLUMN(TEXTOID, io_method),
+	REPORT_COLUMN(FLOAT8OID, alone),
+	REPORT_COLUMN(INT8OID, wal_bytes),
+	REPORT_COLUMN(INT8OID, spill_bytes),
+	REPORT_COLUMN(FLOAT8OID, rows_per_second),
+	REPORT_COLUMN(FLOAT8OID, bytes_per_second),
+	REPORT_COLUMN(TEXTOID, choice),
+	REPORT_COLUMN(INT8OID, filtered),
+	REPORT_COLUMN(INT8OID, rejected),
+	REPORT_COLUMN(INT8OID, nulled),
+	REPORT_COLUMN(TEXTOID, way),
+	REPORT_COLUMN(TEXTOID, reason),
+	REPORT_COLUMN(TEXTOID, failed),
+	REPORT_COLUMN(BOOLOID, whole),
+	/* whatever the key is, a number that may be below 0 */
+	REPORT_COLUMN(TIMESTAMPTZOID, key),
+	REPORT_COLUMN(TEXTOID, table),
+	REPORT_COLUMN(TEXTOID, source),
+	REPORT_COLUMN(BOOLOID, tolerant),
+	REPORT_COLUMN(INT8OID, created),
+	REPORT_COLUMN(INT8OID, indexes),
+	REPORT_COLUMN(BOOLOID, merged),
+	REPORT_COLUMN(INT8OID, replaced),
+	REPORT_COLUMN(INT8OID, duplicates),
+	REPORT_COLUMN(INT8OID, updated),
+	REPORT_COLUMN(TEXTOID, writer)
+};
 
-/* A rate is NULL in SQL if it is unknown, or if no time could be measured */
-static void
-fast_copy_report_rate(int64 n, double seconds, Datum *value, bool *null)
+#define FINDING_COLUMN(type, member) {type, offsetof(FcFinding, member)}
+static const FcReportColumn finding_columns[] = {
+	FINDING_COLUMN(TEXTOID, item),
+	FINDING_COLUMN(TEXTOID, name),
+	FINDING_COLUMN(INT8OID, rows),
+	FINDING_COLUMN(INT8OID, bytes),
+	FINDING_COLUMN(TEXTOID, low),
+	FINDING_COLUMN(TEXTOID, high),
+	FINDING_COLUMN(INT8OID, line),
+	FINDING_COLUMN(TEXTOID, detail)
+};
+
+/* Returns a row for each struct, of as many columns as are declared in SQL */
+static Datum
+fast_copy_rows(FunctionCallInfo fcinfo, const List *rows, const FcReportColumn *columns, int n)
 {
-	*null = (n < 0 || seconds <= 0);
-	*value = Float8GetDatum(*null ? 0 : n / seconds);
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Datum		values[lengthof(report_columns)];
+	bool		nulls[lengthof(report_columns)];
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (rsinfo->setDesc->natts > n)
+		elog(ERROR, "a function is declared with %d columns, not %d", rsinfo->setDesc->natts, n);
+	foreach(lc, rows)
+	{
+		for (int i = 0; i < rsinfo->setDesc->natts; i++)
+			values[i] = fc_report_value(lfirst(lc), columns[i].typid, columns[i].at, &nulls[i]);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
 }
 
 Datum
 fast_copy_report(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	ListCell   *lc;
-
-	InitMaterializedSRF(fcinfo, 0);
-	foreach(lc, fc_report_visible_rows())
-	{
-		FcReportRow *row = lfirst(lc);
-		Datum		values[21];
-		bool		nulls[21] = {0};
-		double		per_read = row->reads > 0 ? (double) row->rows / row->reads : 0;
-
-		values[0] = CStringGetTextDatum(fc_activity_phase_name(row->phase));
-		fast_copy_text(row->name, &values[1], &nulls[1]);
-		fast_copy_report_number(row->processes > 0 ? row->processes : -1,
-								&values[2], &nulls[2]);
-		fast_copy_report_number(row->rows, &values[3], &nulls[3]);
-		fast_copy_report_number(row->bytes, &values[4], &nulls[4]);
-		values[5] = Float8GetDatum(row->seconds);
-		fast_copy_report_number(row->reads, &values[6], &nulls[6]);
-		values[7] = Float8GetDatum(per_read);
-		nulls[7] = row->reads <= 0;
-		fast_copy_text(row->io_method, &values[8], &nulls[8]);
-		values[9] = Float8GetDatum(row->alone);
-		nulls[9] = row->processes < 2 || row->alone < 0;
-		fast_copy_report_number(row->whole ? row->wal_bytes : -1, &values[10], &nulls[10]);
-		fast_copy_report_number(row->whole ? row->spill_bytes : -1, &values[11], &nulls[11]);
-		fast_copy_report_rate(row->rows, row->seconds, &values[12], &nulls[12]);
-		fast_copy_report_rate(row->bytes, row->seconds, &values[13], &nulls[13]);
-		fast_copy_text(row->choice, &values[14], &nulls[14]);
-		fast_copy_report_number(row->counted ? row->filtered : -1, &values[15], &nulls[15]);
-		fast_copy_report_number(row->counted ? row->rejected : -1, &values[16], &nulls[16]);
-		fast_copy_report_number(row->counted ? row->nulled : -1, &values[17], &nulls[17]);
-		fast_copy_text(row->way, &values[18], &nulls[18]);
-		fast_copy_text(row->reason, &values[19], &nulls[19]);
-		fast_copy_text(row->failed, &values[20], &nulls[20]);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	}
-	return (Datum) 0;
+	return fast_copy_rows(fcinfo, fc_report_visible_rows(), report_columns, lengthof(report_columns));
 }
 
 /* Returns a row of one text for each line */
@@ -415,42 +433,16 @@ fast_copy_lines(FunctionCallInfo fcinfo, const List *lines)
 	return (Datum) 0;
 }
 
-/* Returns the lines of the last load's summary */
-Datum
-fast_copy_summary(PG_FUNCTION_ARGS)
-{
-	return fast_copy_lines(fcinfo, fc_summary_lines());
-}
-
 /* Returns what a load with these arguments would do; one row per finding */
 Datum
 fast_copy_analyze(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	FcOptions  *options;
-	ListCell   *lc;
 
 	PreventCommandIfParallelMode("fast_copy_analyze()");
-	InitMaterializedSRF(fcinfo, 0);
 	options = fast_copy_load_options(fcinfo, FC_CALLER_ANALYSIS);
 	fc_options_check(options);
-	foreach(lc, fc_analyze_run(options))
-	{
-		FcFinding  *finding = lfirst(lc);
-		Datum		values[8];
-		bool		nulls[8] = {0};
-
-		fast_copy_text(finding->item, &values[0], &nulls[0]);
-		fast_copy_text(finding->name, &values[1], &nulls[1]);
-		fast_copy_report_number(finding->rows, &values[2], &nulls[2]);
-		fast_copy_report_number(finding->bytes, &values[3], &nulls[3]);
-		fast_copy_text(finding->low, &values[4], &nulls[4]);
-		fast_copy_text(finding->high, &values[5], &nulls[5]);
-		fast_copy_report_number(finding->line, &values[6], &nulls[6]);
-		fast_copy_text(finding->detail, &values[7], &nulls[7]);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	}
-	return (Datum) 0;
+	return fast_copy_rows(fcinfo, fc_analyze_run(options), finding_columns, lengthof(finding_columns));
 }
 
 /* fast_copy, as the caller has to call it */

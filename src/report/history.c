@@ -21,8 +21,6 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 
 #include "compat/compat.h"
 #include "compat/settings.h"
@@ -95,44 +93,12 @@ fc_history_check(FcTarget *target)
 		fc_own_table_refuse(&history_kind, table, "It is the table that is loaded.");
 }
 
-static Datum
-fc_history_sources(const List *sources)
-{
-	int			n = list_length(sources);
-	Datum	   *paths = palloc(sizeof(Datum) * n);
-
-	for (int i = 0; i < n; i++)
-		paths[i] = CStringGetTextDatum(strVal(list_nth(sources, i)));
-	return PointerGetDatum(construct_array(paths, n, TEXTOID, -1, false, TYPALIGN_INT));
-}
-
-/* Returns the value that the totals have for a column */
-static Datum
-fc_history_value(const FcTotals *totals, const FcOwnColumn *column)
-{
-	const void *at = (const char *) totals + column->at;
-
-	switch (column->typid)
-	{
-		case INT4OID:
-			return Int32GetDatum(*(const int *) at);
-		case FLOAT8OID:
-			return Float8GetDatum(*(const double *) at);
-		case TEXTOID:
-			return CStringGetTextDatum(*(char *const *) at);
-		case TEXTARRAYOID:
-			return fc_history_sources(*(const List *const *) at);
-		default:
-			Assert(column->typid == INT8OID || column->typid == TIMESTAMPTZOID);
-			return Int64GetDatum(*(const int64 *) at);
-	}
-}
-
 void
 fc_history_put(const FcTarget *target, const FcTotals *totals)
 {
 	Datum		values[NCOLUMNS];
 	char		nulls[NCOLUMNS];
+	bool		null;
 
 	if (target->history == NULL)
 		return;
@@ -141,7 +107,7 @@ fc_history_put(const FcTarget *target, const FcTotals *totals)
 	memset(nulls, ' ', NCOLUMNS);
 	SPI_connect();
 	for (int i = 0; i < NCOLUMNS; i++)
-		values[i] = fc_history_value(totals, &history_columns[i]);
+		values[i] = fc_report_value(totals, history_columns[i].typid, history_columns[i].at, &null);
 	fc_own_table_insert(fc_own_table_prepare(&history_kind, RelationGetRelid(target->history)), values, nulls);
 	SPI_finish();
 }

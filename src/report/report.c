@@ -12,21 +12,22 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
 
 #include "report/report.h"
 
 static MemoryContext report_mcxt = NULL;
 static List *report_rows = NIL;
-static FcTotals *report_totals = NULL;
 static Oid	report_user = InvalidOid;	/* the user that ran the load */
 
 void
 fc_report_forget(void)
 {
 	report_rows = NIL;
-	report_totals = NULL;
 	if (report_mcxt)
 		MemoryContextReset(report_mcxt);
 }
@@ -48,6 +49,22 @@ fc_report_copy(const char *s)
 	return s ? pstrdup(s) : NULL;
 }
 
+/* Sets what follows from the rest, and unsets what is not said */
+static void
+fc_report_derive(FcReportRow *row)
+{
+	row->phase_name = fc_activity_phase_name(row->phase);
+	row->processes = row->processes > 0 ? row->processes : -1;
+	row->alone = row->processes > 1 ? row->alone : -1;
+	row->rows_per_read = row->reads > 0 ? (double) row->rows / row->reads : -1;
+	row->rows_per_second = row->seconds > 0 ? row->rows / row->seconds : -1;
+	row->bytes_per_second = row->seconds > 0 ? row->bytes / row->seconds : -1;
+	if (!row->whole)
+		row->wal_bytes = row->spill_bytes = -1;
+	if (!row->counted)
+		row->filtered = row->rejected = row->nulled = -1;
+}
+
 void
 fc_report_add(const FcReportRow *row)
 {
@@ -61,58 +78,54 @@ fc_report_add(const FcReportRow *row)
 	copy->choice = fc_report_copy(row->choice);
 	copy->reason = fc_report_copy(row->reason);
 	copy->failed = fc_report_copy(row->failed);
+	copy->table = fc_report_copy(row->table);
+	copy->source = fc_report_copy(row->source);
+	fc_report_derive(copy);
 	report_rows = lappend(report_rows, copy);
 	MemoryContextSwitchTo(old);
-}
-
-/* Adds the row of the phase "total" */
-static void
-fc_report_add_total(const FcTotals *totals)
-{
-	FcReportRow row = {0};
-	char		choice[128];
-
-	row.phase = FC_PHASE_TOTAL;
-	row.whole = true;
-	row.processes = Max(totals->workers, 1);
-	row.alone = row.reads = -1;
-	row.rows = totals->failed ? -1 : (int64) totals->loaded.rows;
-	row.bytes = totals->loaded.bytes;
-	row.seconds = totals->loaded.seconds;
-	row.wal_bytes = totals->failed ? -1 : (int64) totals->wal;
-	row.spill_bytes = totals->spill;
-	row.counted = totals->failed == NULL;
-	row.filtered = totals->loaded.filtered;
-	row.rejected = totals->loaded.rejected;
-	row.nulled = totals->nulled;
-	row.way = totals->way;
-	row.reason = totals->reason;
-	row.failed = totals->failed;
-	if (totals->failed)
-		snprintf(choice, sizeof(choice), "failed in phase %s", fc_activity_phase_name(totals->phase));
-	else
-		snprintf(choice, sizeof(choice), "%d of %d workers", totals->workers, totals->nworkers);
-	row.choice = choice;
-	fc_report_add(&row);
 }
 
 void
 fc_report_end(const FcTotals *totals)
 {
-	MemoryContext old = MemoryContextSwitchTo(report_mcxt);
-	FcTotals   *copy = palloc(sizeof(FcTotals));
+	bool		failed = totals->failed != NULL;
+	FcReportRow row = {
+		.phase = FC_PHASE_TOTAL,
+		.whole = true,
+		.processes = Max(totals->workers, 1),
+		.alone = -1,
+		.rows = failed ? -1 : (int64) totals->loaded.rows,
+		.bytes = totals->loaded.bytes,
+		.reads = -1,
+		.seconds = totals->loaded.seconds,
+		.wal_bytes = failed ? -1 : (int64) totals->wal,
+		.spill_bytes = totals->spill,
+		.counted = !failed,
+		.filtered = totals->loaded.filtered,
+		.rejected = totals->loaded.rejected,
+		.nulled = totals->nulled,
+		.way = totals->way,
+		.reason = totals->reason,
+		.failed = totals->failed,
+		.table = totals->table,
+		.source = totals->source,
+		.tolerant = totals->loaded.tolerant,
+		.created = totals->loaded.created,
+		.indexes = totals->indexes,
+		.merged = totals->loaded.merged,
+		.replaced = totals->loaded.replaced,
+		.duplicates = totals->loaded.duplicates,
+		.updated = totals->updated,
+		.writer = totals->writer
+	};
+	char		choice[128];
 
-	*copy = *totals;
-	copy->table = fc_report_copy(totals->table);
-	copy->source = fc_report_copy(totals->source);
-	copy->reason = fc_report_copy(totals->reason);
-	copy->failed = fc_report_copy(totals->failed);
-	/* only the history has these, while the load is open */
-	copy->sources = NIL;
-	copy->role = NULL;
-	report_totals = copy;
-	MemoryContextSwitchTo(old);
-	fc_report_add_total(totals);
+	if (failed)
+		snprintf(choice, sizeof(choice), "failed in phase %s", fc_activity_phase_name(totals->phase));
+	else
+		snprintf(choice, sizeof(choice), "%d of %d workers", totals->workers, totals->nworkers);
+	row.choice = choice;
+	fc_report_add(&row);
 }
 
 const char *
@@ -137,8 +150,42 @@ fc_report_visible_rows(void)
 	return has_privs_of_role(GetUserId(), report_user) ? report_rows : NIL;
 }
 
-const FcTotals *
-fc_report_visible_totals(void)
+/* An array of the list's strings */
+static Datum
+fc_report_array(const List *strings)
 {
-	return has_privs_of_role(GetUserId(), report_user) ? report_totals : NULL;
+	int			n = list_length(strings);
+	Datum	   *values = palloc(sizeof(Datum) * n);
+
+	for (int i = 0; i < n; i++)
+		values[i] = CStringGetTextDatum(strVal(list_nth(strings, i)));
+	return PointerGetDatum(construct_array(values, n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+Datum
+fc_report_value(const void *row, Oid typid, size_t at, bool *null)
+{
+	const void *value = (const char *) row + at;
+
+	*null = typid == TEXTOID ? *(char *const *) value == NULL :
+		typid == INT8OID ? *(const int64 *) value < 0 :
+		typid == FLOAT8OID && *(const double *) value < 0;
+	if (*null)
+		return (Datum) 0;
+	switch (typid)
+	{
+		case BOOLOID:
+			return BoolGetDatum(*(const bool *) value);
+		case INT4OID:
+			return Int32GetDatum(*(const int *) value);
+		case FLOAT8OID:
+			return Float8GetDatum(*(const double *) value);
+		case TEXTOID:
+			return CStringGetTextDatum(*(char *const *) value);
+		case TEXTARRAYOID:
+			return fc_report_array(*(const List *const *) value);
+		default:
+			Assert(typid == INT8OID || typid == TIMESTAMPTZOID);
+			return Int64GetDatum(*(const int64 *) value);
+	}
 }

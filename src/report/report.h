@@ -19,7 +19,10 @@
 #include "report/estimate.h"
 #include "report/units.h"
 
-/* One row of the report; strings may be NULL, and the OID InvalidOid */
+/*
+ * One row of the report.  What is not said is below 0, or NULL; fc_report_add
+ * sees to what follows from the rest.
+ */
 typedef struct FcReportRow
 {
 	FcPhase		phase;
@@ -27,26 +30,44 @@ typedef struct FcReportRow
 	Oid			partition;
 	char	   *name;			/* of the partition */
 	int64		key;			/* the lowest of the partition, to sort by */
-	int			processes;		/* 0: not said */
+	int64		processes;		/* 0: not said */
 	double		alone;			/* share of the phase in which only one of
-								 * them was left; -1: not said */
-	int64		rows;			/* -1: not said */
+								 * them was left */
+	int64		rows;
 	int64		bytes;
 	int64		reads;
 	double		seconds;
-	int64		wal_bytes;		/* -1: not said */
-	int64		spill_bytes;	/* written to temporary files; -1: not said */
+	int64		wal_bytes;		/* of what is whole */
+	int64		spill_bytes;	/* the same; written to temporary files */
 	char	   *io_method;
 	char	   *choice;			/* what was decided, and why */
 
 	/* of the phases in which rows are written, and of the total */
 	bool		counted;		/* the next three are said */
-	uint64		filtered;
-	uint64		rejected;
-	uint64		nulled;			/* records with a value that became NULL */
+	int64		filtered;
+	int64		rejected;
+	int64		nulled;			/* records with a value that became NULL */
 	const char *way;			/* fc_report_way */
 	char	   *reason;			/* why this way */
-	char	   *failed;			/* total: SQLSTATE of a load that failed */
+
+	/* of the total */
+	char	   *failed;			/* SQLSTATE of a load that failed */
+	char	   *table;			/* these are not in fast_copy_report() */
+	char	   *source;
+	bool		tolerant;		/* bad records were to be left out */
+	int64		created;
+	int64		indexes;
+	bool		merged;			/* tables were, not replaced */
+	int64		replaced;
+	int64		duplicates;
+	int64		updated;
+	const char *writer;
+
+	/* what follows */
+	const char *phase_name;
+	double		rows_per_read;
+	double		rows_per_second;
+	double		bytes_per_second;
 } FcReportRow;
 
 /*
@@ -87,7 +108,7 @@ extern void fc_report_forget(void);
 /* Adds a copy of the row and its strings */
 extern void fc_report_add(const FcReportRow *row);
 
-/* Ends the report: keeps a copy of the totals, and adds the last row */
+/* Ends the report with the row of the totals */
 extern void fc_report_end(const FcTotals *totals);
 
 extern const char *fc_report_way(FcWay way);
@@ -98,19 +119,18 @@ extern List *fc_report_rows(void);
 /* The rows if the current user may see them, or NIL */
 extern List *fc_report_visible_rows(void);
 
-/* Totals, if the current user may see them and the load has ended; or NULL */
-extern const FcTotals *fc_report_visible_totals(void);
-
-/* report/summary.c */
+/* A column of what SQL is told, and where a struct has it */
+typedef struct FcReportColumn
+{
+	Oid			typid;
+	size_t		at;
+} FcReportColumn;
 
 /*
- * The lines, as List of char *; NIL if there is no load, or the current user
- * may not see it.  None is wider than FC_SUMMARY_COLUMNS: psql's line under the
- * name of a column is two wider than the widest value.
+ * The value of a column, in the current memory context.  *null is set for a
+ * number below 0, and for a string that is NULL.
  */
-#define FC_SUMMARY_COLUMNS	78
-
-extern List *fc_summary_lines(void);
+extern Datum fc_report_value(const void *row, Oid typid, size_t at, bool *null);
 
 /* report/history.c */
 
@@ -299,21 +319,5 @@ extern FcCause *fc_causes_add(FcCauses *causes, const FcReject *reject);
  * rejects that had other causes than those, when there were too many
  */
 extern List *fc_causes_list(FcCauses *causes, uint64 *others);
-
-/*
- * report/clip.c
- */
-
-/*
- * These append a text in at most so many columns, and return how many it
- * takes.  A text that takes more, or has a line break, which would make two
- * lines, gets ".." in place of its end, its beginning or its middle.
- */
-extern int	fc_clip(StringInfo line, const char *text, int columns);
-extern int	fc_clip_front(StringInfo line, const char *text, int columns);
-extern int	fc_clip_middle(StringInfo line, const char *text, int columns);
-
-/* Returns how many bytes of a text have room, and sets *columns to theirs */
-extern int	fc_clip_fits(const char *text, int *columns);
 
 #endif							/* FC_REPORT_H */

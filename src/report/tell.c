@@ -20,6 +20,7 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "utils/timestamp.h"
 
 #include "report/report.h"
@@ -51,6 +52,9 @@
 /* Columns of a table's name, if it is that long, on the narrowest terminal */
 #define FC_TELL_NAME_MIN	8
 
+/* In place of what has no room */
+#define FC_CLIPPED	".."
+
 /* What the figures leave out to be short enough; each one after the other */
 typedef enum FcTellBrevity
 {
@@ -60,6 +64,51 @@ typedef enum FcTellBrevity
 	FC_TELL_NO_WORD,			/* 3 of 7, without "indexes" */
 	FC_TELL_SHORT				/* 10k of 12k, and no time elapsed */
 } FcTellBrevity;
+
+/* Returns how many bytes of a text have room, and sets *columns to theirs */
+static int
+fc_clip_fits(const char *text, int *columns)
+{
+	int			encoding = GetDatabaseEncoding();
+	int			used = 0;
+	const char *at = text;
+
+	while (*at != '\0')
+	{
+		int			width = pg_encoding_dsplen(encoding, at);
+
+		if (width < 0 || used + width > *columns)
+			break;
+		used += width;
+		at += pg_encoding_mblen(encoding, at);
+	}
+	*columns = used;
+	return at - text;
+}
+
+/*
+ * Appends a text in at most so many columns, and returns how many it takes.  A
+ * text that takes more, or has a line break, which would make two lines, gets
+ * ".." in place of its end.  A character may take no column, one or two.
+ */
+static int
+fc_clip(StringInfo line, const char *text, int columns)
+{
+	int			used = columns;
+	int			len = fc_clip_fits(text, &used);
+
+	Assert(columns >= (int) strlen(FC_CLIPPED) && used <= columns);
+	if (text[len] == '\0')
+	{
+		appendStringInfoString(line, text);
+		return used;
+	}
+	used = columns - (int) strlen(FC_CLIPPED);
+	len = fc_clip_fits(text, &used);
+	appendBinaryStringInfo(line, text, len);
+	appendStringInfoString(line, FC_CLIPPED);
+	return used + (int) strlen(FC_CLIPPED);
+}
 
 /* Appends a time as a clock shows it, 0:07 or 99:59, or as 1.7 h */
 static void

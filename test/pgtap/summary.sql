@@ -52,6 +52,40 @@ SELECT is(fast_copy('thirty', current_setting('fc.file')), 300::bigint, 'loaded'
 SELECT is(count(*), 15::bigint, 'two partitions on each line, with bars of one length') FROM pg_temp.line('^thirty_p\d+ to thirty_p\d+ +20  #{22}$');
 SELECT pg_temp.file($$SELECT timestamp '2024-01-01' + interval '1 day' * (g * 7 % 100), g FROM generate_series(1, 1000) AS g$$);
 
+-- keys of both signs are in order
+CREATE TABLE century (ts timestamp, n int) PARTITION BY RANGE (ts);
+SELECT pg_temp.file($$SELECT timestamp '1999-12-30' + interval '1 day' * (g * 3 % 4), g FROM generate_series(1, 40) AS g$$);
+SELECT is(fast_copy('century', current_setting('fc.file')), 40::bigint, 'loaded');
+SELECT is(array_agg(line ORDER BY n), '{century_p19991230,century_p19991231,century_p20000101,century_p20000102}', 'by key, not by name or place')
+	FROM (SELECT split_part(line, ' ', 1), n FROM fast_copy_summary() WITH ORDINALITY AS s(line, n) WHERE line ~ '^century_p') AS s(line, n);
+
+-- nothing of others is called, whatever search_path says
+CREATE SCHEMA evil;
+SELECT array_agg(line) AS lines FROM fast_copy_summary() AS line \gset
+DO $do$
+DECLARE
+	f record;
+BEGIN
+	FOR f IN SELECT oid::regprocedure::text AS name, pg_get_function_result(oid) AS result FROM pg_proc
+		WHERE pronamespace = 'pg_catalog'::regnamespace AND prokind = 'f' AND provariadic = 0 AND proname IN ('length', 'right', 'rpad', 'rtrim',
+			'replace', 'repeat', 'to_char', 'round', 'div', 'regexp_replace', 'regexp_matches', 'pg_size_pretty')
+	LOOP
+		EXECUTE format('CREATE FUNCTION evil.%s RETURNS %s LANGUAGE plpgsql AS $$BEGIN RAISE ''evil''; END$$', f.name, f.result);
+	END LOOP;
+	CREATE FUNCTION evil.greater(float8, float8) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'evil'; END$$;
+	CREATE FUNCTION evil.same(text, text) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'evil'; END$$;
+	CREATE OPERATOR evil.> (LEFTARG = float8, RIGHTARG = float8, FUNCTION = evil.greater);
+	CREATE OPERATOR evil.= (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.same);
+END
+$do$;
+CREATE TEMP TABLE report (line text);
+SET LOCAL search_path = evil, pg_temp, pg_catalog, public;
+SELECT pg_catalog.array_agg(line) AS evil FROM public.fast_copy_summary() AS line \gset
+SET LOCAL search_path = public, pg_catalog;
+DROP TABLE pg_temp.report;
+SELECT is(:'evil'::text, :'lines', 'the same under a hostile search_path');
+SELECT pg_temp.file($$SELECT timestamp '2024-01-01' + interval '1 day' * (g * 7 % 100), g FROM generate_series(1, 1000) AS g$$);
+
 -- long names and paths, wide characters, line breaks
 CREATE SCHEMA "a very long name of a schema, which is nearly as long as it may";
 SELECT 'a very long name of a schema, which is nearly as long as it may' AS long \gset
