@@ -13,34 +13,43 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <stdbool.h>
+
 #include "report/estimate.h"
 
 /*
- * Seconds, of loads of 40 bytes a row into new partitions.  For each byte and
- * row, shared among processes:
+ * Seconds, of loads of 40 bytes a row into new partitions.  What is done for
+ * bytes and rows is shared among processes.
  */
-#define FC_COST_STREAM_BYTE		3e-9
-#define FC_COST_SPLIT_BYTE		0.5e-9
-#define FC_COST_SCAN_BYTE		1e-9
-#define FC_COST_SCAN_ROW		0.15e-6
-#define FC_COST_LOAD_BYTE		3e-9
-#define FC_COST_LOAD_ROW		0.2e-6
-#define FC_COST_BUILD_ROW		0.35e-6
-#define FC_COST_INSERT_ROW		1e-6	/* into an index that is there */
-#define FC_COST_COPY_ROW		0.5e-6	/* more, by core's code */
+typedef struct FcWeights
+{
+	double		byte;
+	double		row;
+	double		row_built;		/* and index that is built */
+	double		row_inserted;	/* and index that is there */
+	double		leaf;
+	double		partition;
+	double		attached;		/* partition and index */
+	double		defined;		/* table and index */
+	double		built;			/* table and index */
+} FcWeights;
 
-/* for each partition, and each index of one */
-#define FC_COST_MAKE			0.3e-3
-#define FC_COST_OPEN			0.07e-3
-#define FC_COST_DEFINE			0.2e-3
-#define FC_COST_BUILD			0.1e-3
-#define FC_COST_SYNC			2e-3	/* where it waits until it is on disk */
-#define FC_COST_ATTACH			0.05e-3
-#define FC_COST_ATTACH_INDEX	0.07e-3
+static const FcWeights weights[] = {
+	[FC_EFFORT_STREAM] = {.byte = 3e-9},
+	[FC_EFFORT_SPLIT] = {.byte = 0.5e-9},
+	[FC_EFFORT_SCAN] = {.byte = 1e-9, .row = 0.15e-6},
+	[FC_EFFORT_MAKE] = {.partition = 0.3e-3},
+	[FC_EFFORT_LOAD] = {.byte = 3e-9, .row = 0.2e-6, .row_inserted = 1e-6, .leaf = 0.07e-3},
+	[FC_EFFORT_COPY] = {.byte = 3e-9, .row = 0.7e-6, .row_inserted = 1e-6, .leaf = 0.07e-3},
+	[FC_EFFORT_INDEX] = {.row_built = 0.35e-6, .defined = 0.2e-3, .built = 0.1e-3},
+	[FC_EFFORT_ATTACH] = {.partition = 0.05e-3, .attached = 0.07e-3},
+	[FC_EFFORT_ANALYZE] = {.row = 0.5e-6, .leaf = 0.2e-3}
+};
 
-/* for each table, and each row of the sample that ANALYZE takes of it */
-#define FC_COST_ANALYZE			0.2e-3
-#define FC_COST_ANALYZE_ROW		0.5e-6
+/* An index that waits until it is on disk, for each table */
+#define FC_COST_SYNC			2e-3
+
+/* Rows of the sample that ANALYZE takes of a table */
 #define FC_ANALYZE_ROWS			30000.0
 
 /* Until the load has ended, it is not done */
@@ -57,84 +66,29 @@
 #define larger(a, b)	((a) > (b) ? (a) : (b))
 
 double
-fc_estimate_stream(const FcEffort *effort)
+fc_estimate_cost(const FcEffort *effort, FcEffortKind kind)
 {
-	return effort->bytes * FC_COST_STREAM_BYTE / effort->processes;
-}
+	const FcWeights *weight = &weights[kind];
+	bool		alone = kind == FC_EFFORT_COPY || kind == FC_EFFORT_ANALYZE;
+	double		rows = kind == FC_EFFORT_ANALYZE ?
+		smaller(effort->rows, effort->leaves * FC_ANALYZE_ROWS) : effort->rows;
+	double		row = weight->row + effort->indexes *
+		(effort->tables > 0 ? weight->row_built : weight->row_inserted);
+	double		built = weight->built + (weight->built > 0 && effort->synced ? FC_COST_SYNC / effort->processes : 0);
 
-double
-fc_estimate_split(const FcEffort *effort)
-{
-	return effort->bytes * FC_COST_SPLIT_BYTE / effort->processes;
-}
-
-double
-fc_estimate_scan(const FcEffort *effort)
-{
-	return (effort->bytes * FC_COST_SCAN_BYTE + effort->rows * FC_COST_SCAN_ROW) / effort->processes;
-}
-
-double
-fc_estimate_make(const FcEffort *effort)
-{
-	return effort->partitions * FC_COST_MAKE;
-}
-
-double
-fc_estimate_load(const FcEffort *effort)
-{
-	double		inserted = effort->tables > 0 ? 0 : effort->indexes;
-
-	return effort->leaves * FC_COST_OPEN +
-		(effort->bytes * FC_COST_LOAD_BYTE +
-		 effort->rows * (FC_COST_LOAD_ROW + inserted * FC_COST_INSERT_ROW)) / effort->processes;
-}
-
-double
-fc_estimate_copy(const FcEffort *effort)
-{
-	FcEffort	alone = *effort;
-
-	alone.processes = 1;
-	return fc_estimate_load(&alone) + effort->rows * FC_COST_COPY_ROW;
-}
-
-static double
-fc_estimate_define(const FcEffort *effort)
-{
-	return effort->tables * effort->indexes * FC_COST_DEFINE;
-}
-
-double
-fc_estimate_index(const FcEffort *effort)
-{
-	if (effort->tables <= 0)
-		return 0;
-	return fc_estimate_define(effort) + effort->indexes *
-		(effort->tables * (FC_COST_BUILD + effort->synced * FC_COST_SYNC / effort->processes) +
-		 effort->rows * FC_COST_BUILD_ROW / effort->processes);
+	return (effort->bytes * weight->byte + rows * row) / (alone ? 1 : effort->processes) +
+		effort->leaves * weight->leaf +
+		effort->partitions * (weight->partition + effort->indexes * weight->attached) +
+		effort->tables * effort->indexes * (weight->defined + built);
 }
 
 double
 fc_estimate_indexed(const FcEffort *effort, double defined, double built)
 {
-	double		all = fc_estimate_index(effort);
-	double		define = fc_estimate_define(effort);
+	double		all = fc_estimate_cost(effort, FC_EFFORT_INDEX);
+	double		define = effort->tables * effort->indexes * weights[FC_EFFORT_INDEX].defined;
 
 	return all <= 0 ? 0 : (defined * define + built * (all - define)) / all;
-}
-
-double
-fc_estimate_attach(const FcEffort *effort)
-{
-	return effort->partitions * (FC_COST_ATTACH + effort->indexes * FC_COST_ATTACH_INDEX);
-}
-
-double
-fc_estimate_analyze(const FcEffort *effort)
-{
-	return effort->leaves * FC_COST_ANALYZE +
-		smaller(effort->rows, effort->leaves * FC_ANALYZE_ROWS) * FC_COST_ANALYZE_ROW;
 }
 
 /* The share of the load that is done once "share" of the phase is */

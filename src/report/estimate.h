@@ -23,19 +23,26 @@ typedef struct FcEffort
 	int			synced;			/* an index is on disk before it is built */
 } FcEffort;
 
+/* What the phases do */
+typedef enum FcEffortKind
+{
+	FC_EFFORT_NONE,
+	FC_EFFORT_STREAM,
+	FC_EFFORT_SPLIT,			/* to pass over the file once */
+	FC_EFFORT_SCAN,
+	FC_EFFORT_MAKE,
+	FC_EFFORT_LOAD,
+	FC_EFFORT_COPY,				/* to load by core's code */
+	FC_EFFORT_INDEX,
+	FC_EFFORT_ATTACH,
+	FC_EFFORT_ANALYZE
+} FcEffortKind;
+
 /*
- * What each phase takes: seconds on the machine that they were measured on.
- * Only how they compare matters, because a load's own pace is found out.
+ * What a phase takes: seconds on the machine that they were measured on.  Only
+ * how they compare matters, because a load's own pace is found out.
  */
-extern double fc_estimate_stream(const FcEffort *effort);
-extern double fc_estimate_split(const FcEffort *effort);
-extern double fc_estimate_scan(const FcEffort *effort);
-extern double fc_estimate_make(const FcEffort *effort);
-extern double fc_estimate_load(const FcEffort *effort);
-extern double fc_estimate_copy(const FcEffort *effort);
-extern double fc_estimate_index(const FcEffort *effort);
-extern double fc_estimate_attach(const FcEffort *effort);
-extern double fc_estimate_analyze(const FcEffort *effort);
+extern double fc_estimate_cost(const FcEffort *effort, FcEffortKind kind);
 
 /*
  * The share of the phase index that is done, from the shares that are defined

@@ -197,68 +197,64 @@ fc_figures_phase_seconds(const FcProgress *progress)
 	return fc_figures_since(beside ? progress->stream_start : progress->phase_start);
 }
 
-/* Is the phase part of this one, which unpacks or receives? */
-static bool
-fc_figures_flows(const FcProgress *progress, FcPhase phase, bool keyed)
-{
-	return fc_figures_is_stream(progress) && fc_target_grows(progress->target) &&
-		(phase == FC_PHASE_SPLIT || phase == (keyed ? FC_PHASE_SCAN : FC_PHASE_LOAD));
-}
-
-/* What unpacking or receiving takes, with the phase that goes on beside it */
-static double
-fc_figures_stream_cost(const FcProgress *progress, const FcEffort *effort)
-{
-	double		cost = fc_estimate_stream(effort);
-
-	if (!fc_target_grows(progress->target))
-		return cost;
-	return cost + (fc_figures_keyed(progress->target) ? fc_estimate_scan(effort) :
-				   fc_estimate_load(effort));
-}
-
-/* What a phase takes, see report/estimate.h; 0: it does not come */
-static double
-fc_figures_cost(const FcProgress *progress, const FcEffort *effort, FcPhase phase)
+/* What is done in the phase; nothing if it does not come */
+static FcEffortKind
+fc_figures_kind(const FcProgress *progress, FcPhase phase)
 {
 	const FcTarget *target = progress->target;
 	const FcOptions *options = target->options;
-	bool		keyed = fc_figures_keyed(target);
+	bool		sends = target->way == FC_WAY_SEND;
+	bool		copies = target->way == FC_WAY_COPY;
 	bool		writes = fc_caller_writes(options->caller);
 
-	if (fc_figures_flows(progress, phase, keyed))
-		return 0;
 	switch (phase)
 	{
 		case FC_PHASE_UNPACK:
 		case FC_PHASE_RECEIVE:
-			return progress->phase == phase ? fc_figures_stream_cost(progress, effort) : 0;
+			return progress->phase == phase ? FC_EFFORT_STREAM : FC_EFFORT_NONE;
 		case FC_PHASE_SPLIT:
-			return target->way == FC_WAY_SEND ? 0 : fc_estimate_split(effort);
+			return sends ? FC_EFFORT_NONE : FC_EFFORT_SPLIT;
 		case FC_PHASE_SCAN:
-			return !keyed || target->way == FC_WAY_PRESORTED ||
-				target->way == FC_WAY_SEND ? 0 : fc_estimate_scan(effort);
+			return sends || target->way == FC_WAY_PRESORTED || !fc_figures_keyed(target) ?
+				FC_EFFORT_NONE : FC_EFFORT_SCAN;
 		case FC_PHASE_PARTITIONS:
-			return fc_estimate_make(effort);
+			return FC_EFFORT_MAKE;
 		case FC_PHASE_REPLACE:
-			return options->existing != FC_EXISTING_KEEP ? fc_estimate_split(effort) : 0;
+			return options->existing != FC_EXISTING_KEEP ? FC_EFFORT_SPLIT : FC_EFFORT_NONE;
 		case FC_PHASE_CHECK:
-			return writes ? 0 : fc_estimate_load(effort);
+			return writes ? FC_EFFORT_NONE : FC_EFFORT_LOAD;
 		case FC_PHASE_COPY:
-			return writes && target->way == FC_WAY_COPY ? fc_estimate_copy(effort) : 0;
+			return writes && copies ? FC_EFFORT_COPY : FC_EFFORT_NONE;
 		case FC_PHASE_LOAD:
-			return writes && target->way != FC_WAY_COPY ? fc_estimate_load(effort) : 0;
+			return writes && !copies ? FC_EFFORT_LOAD : FC_EFFORT_NONE;
 		case FC_PHASE_INDEX:
-			return fc_estimate_index(effort);
+			return FC_EFFORT_INDEX;
 		case FC_PHASE_ATTACH:
-			return progress->early ? 0 : fc_estimate_attach(effort);
+			return progress->early ? FC_EFFORT_NONE : FC_EFFORT_ATTACH;
 		case FC_PHASE_REJECT:
-			return options->on_error != FC_ON_ERROR_STOP ? fc_estimate_split(effort) : 0;
+			return options->on_error != FC_ON_ERROR_STOP ? FC_EFFORT_SPLIT : FC_EFFORT_NONE;
 		case FC_PHASE_ANALYZE:
-			return options->run_analyze ? fc_estimate_analyze(effort) : 0;
+			return options->run_analyze ? FC_EFFORT_ANALYZE : FC_EFFORT_NONE;
 		default:
-			return 0;
+			return FC_EFFORT_NONE;
 	}
+}
+
+/* What a phase takes, with the one that goes on beside it; 0: it does not come */
+static double
+fc_figures_cost(const FcProgress *progress, const FcEffort *effort, FcPhase phase)
+{
+	bool		flows = fc_figures_is_stream(progress) && fc_target_grows(progress->target);
+	FcPhase		beside = fc_figures_keyed(progress->target) ? FC_PHASE_SCAN : FC_PHASE_LOAD;
+	double		cost = fc_estimate_cost(effort, fc_figures_kind(progress, phase));
+
+	if (!flows)
+		return cost;
+	/* data are cut into chunks, and scanned or loaded, while they come */
+	if (phase == FC_PHASE_SPLIT || phase == beside)
+		return 0;
+	return phase != progress->phase ? cost :
+		cost + fc_estimate_cost(effort, beside == FC_PHASE_SCAN ? FC_EFFORT_SCAN : FC_EFFORT_LOAD);
 }
 
 /* What the phases after this one take */

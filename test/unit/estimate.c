@@ -79,11 +79,11 @@ test_many_partitions(void)
 	double		after = 0;
 	Seen		seen;
 
-	phases[0].cost = fc_estimate_scan(&effort);
-	phases[1].cost = fc_estimate_make(&effort);
-	phases[2].cost = fc_estimate_load(&effort);
-	phases[3].cost = fc_estimate_index(&effort);
-	phases[4].cost = fc_estimate_attach(&effort);
+	phases[0].cost = fc_estimate_cost(&effort, FC_EFFORT_SCAN);
+	phases[1].cost = fc_estimate_cost(&effort, FC_EFFORT_MAKE);
+	phases[2].cost = fc_estimate_cost(&effort, FC_EFFORT_LOAD);
+	phases[3].cost = fc_estimate_cost(&effort, FC_EFFORT_INDEX);
+	phases[4].cost = fc_estimate_cost(&effort, FC_EFFORT_ATTACH);
 	ok(phases[1].cost + phases[3].cost + phases[4].cost > 5 * (phases[0].cost + phases[2].cost),
 	   "partitions and indexes take most of the load");
 	for (int i = 4; i >= 0; i--)
@@ -105,9 +105,10 @@ test_few_partitions(void)
 {
 	const FcEffort effort = {13e9, 300e6, 10, 10, 10, 1, 2};
 
-	ok(fc_estimate_make(&effort) + fc_estimate_attach(&effort) < 0.001 * fc_estimate_load(&effort),
+	ok(fc_estimate_cost(&effort, FC_EFFORT_MAKE) + fc_estimate_cost(&effort, FC_EFFORT_ATTACH) <
+	   0.001 * fc_estimate_cost(&effort, FC_EFFORT_LOAD),
 	   "few partitions take next to nothing");
-	ok(fc_estimate_index(&effort) > 0.5 * fc_estimate_load(&effort), "but their indexes do");
+	ok(fc_estimate_cost(&effort, FC_EFFORT_INDEX) > 0.5 * fc_estimate_cost(&effort, FC_EFFORT_LOAD), "but their indexes do");
 }
 
 /* Where rows go to tables with indexes, the load takes longer, and no phase follows */
@@ -118,11 +119,11 @@ test_existing_partitions(void)
 	double		empty;
 
 	effort.tables = 0;
-	ok(fc_estimate_index(&effort) == 0, "no index is built");
+	ok(fc_estimate_cost(&effort, FC_EFFORT_INDEX) == 0, "no index is built");
 	effort.indexes = 0;
-	empty = fc_estimate_load(&effort);
+	empty = fc_estimate_cost(&effort, FC_EFFORT_LOAD);
 	effort.indexes = 2;
-	ok(fc_estimate_load(&effort) > 2 * empty, "but rows go into them");
+	ok(fc_estimate_cost(&effort, FC_EFFORT_LOAD) > 2 * empty, "but rows go into them");
 }
 
 /* Nobody knew before the second phase what would follow */
