@@ -254,8 +254,9 @@ fc_layout_list(const List *list, Size size)
 /*
  * Does the load read received bytes only once, so that a ring is enough for
  * them?  Not if rows are sorted or sent, if the bytes are packed, if rejected
- * records are shown later, if the number of rows must be known before, or if
- * the leader may have to undo what it has loaded and load once more.
+ * records, or that of a row that core inserts, are shown later, if the number of
+ * rows must be known before, or if the leader may have to undo what it has
+ * loaded and load once more.
  */
 static bool
 fc_layout_has_ring(const FcJob *job)
@@ -266,6 +267,7 @@ fc_layout_has_ring(const FcJob *job)
 		!job->foreign &&
 		target->way == FC_WAY_TURNS && target->plan->order.nkeys == 0 &&
 		target->options->tolerated == 0 && target->plan->nnumbers == 0 &&
+		target->options->conflict == FC_CONFLICT_ERROR &&
 		!target->plan->effects && target->planned->leader_reason == NULL;
 }
 

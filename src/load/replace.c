@@ -532,7 +532,7 @@ fc_replace_delete_range(const FcJob *job, const FcRange *range)
 						 quote_identifier(get_attname(target->oid, target->plan->key.attnum, false)));
 	fc_error_context_push(&callback, fc_replace_delete_context, unconstify(FcTarget *, target));
 	fc_error_context_push(&hint, fc_cascade_hint, NULL);
-	deleted = fc_ddl_change(sql.data, n, types, values, job->since.snapshot);
+	deleted = fc_ddl_change(sql.data, n, types, values, job->since.snapshot, NULL);
 	fc_error_context_pop();
 	fc_error_context_pop();
 	return deleted;

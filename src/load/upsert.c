@@ -33,10 +33,14 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
+#include "copyfrom/core.h"
 #include "errors/context.h"
+#include "errors/stop.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
 #include "partition/partition.h"
+#include "phase/phases.h"
+#include "rejects/rejects.h"
 #include "report/report.h"
 #include "sort/order_by.h"
 
@@ -271,7 +275,17 @@ fc_upsert_action(StringInfo sql, const FcTarget *target)
 		appendStringInfoString(sql, "NOTHING");
 }
 
-/* Error context callback: of a row of the stage its line is not known */
+/* The INSERT, as the body of fc_error_try has it */
+typedef struct FcUpsert
+{
+	FcJob	   *job;
+	const char *sql;
+	uint64		inserted;
+	HeapTuple	row;			/* that is refused; NULL: it is not known */
+	ErrorData  *refused;
+} FcUpsert;
+
+/* Error context callback: the record of a row of the stage is not known yet */
 static void
 fc_upsert_context(void *arg)
 {
@@ -284,14 +298,12 @@ fc_upsert_context(void *arg)
 				   target->source->nfiles, fc_source_word(target->source));
 }
 
-/* Inserts the rows of the stage, as the caller's command would */
-static uint64
-fc_upsert_execute(const FcTarget *target)
+/* Returns the INSERT of the stage's rows */
+static char *
+fc_upsert_command(const FcTarget *target)
 {
 	List	   *columns = fc_upsert_columns(target);
 	StringInfoData sql;
-	uint64		inserted;
-	ErrorContextCallback callback;
 
 	initStringInfo(&sql);
 	/* the table itself may have the name "excluded" */
@@ -300,10 +312,86 @@ fc_upsert_execute(const FcTarget *target)
 	appendStringInfoString(&sql, ") OVERRIDING SYSTEM VALUE");
 	fc_upsert_source(&sql, target, columns);
 	fc_upsert_action(&sql, target);
-	fc_error_context_push(&callback, fc_upsert_context, (void *) target);
-	inserted = fc_ddl_change(sql.data, 0, NULL, NULL, InvalidSnapshot);
+	return sql.data;
+}
+
+/* Body of fc_error_try: inserts the rows of the stage */
+static bool
+fc_upsert_try(void *arg)
+{
+	FcUpsert   *upsert = arg;
+
+	upsert->inserted = fc_ddl_change(upsert->sql, 0, NULL, NULL, InvalidSnapshot, &upsert->row);
+	return true;
+}
+
+/* Body of fc_error_apart: looks for the record of the row that is refused */
+static bool
+fc_upsert_find(void *arg)
+{
+	FcUpsert   *upsert = arg;
+
+	fc_verify_find(&upsert->job->target.ctx, upsert->row, upsert->refused);
+	return false;
+}
+
+/*
+ * Is the error about a row whose record may be looked for?  Not if others would
+ * see that rows are evaluated twice.
+ */
+static bool
+fc_upsert_seeks(const FcUpsert *upsert)
+{
+	const FcTarget *target = &upsert->job->target;
+
+	return upsert->row != NULL && !fc_error_is_of_transaction(upsert->refused) &&
+		!target->plan->effects && !fc_code_visible((Node *) target->planned->where);
+}
+
+/*
+ * Throws the error of the INSERT, with COPY's context if its record is found.
+ * "around" is how its context ends, which is about no record.
+ */
+static void
+fc_upsert_throw(FcUpsert *upsert, const char *around)
+{
+	FcTarget   *target = &upsert->job->target;
+	char	   *context = upsert->refused->context;
+	int			inner = context ? (int) strlen(context) - (int) strlen(around) : -1;
+
+	if (inner < 0 || strcmp(context + inner, around) != 0 || !fc_upsert_seeks(upsert))
+		ReThrowError(upsert->refused);
+	upsert->refused->context = inner > 0 ? pnstrdup(context, inner - 1) : NULL;
+	fc_error_apart(&target->ctx, fc_upsert_find, upsert);
+	if (pg_atomic_read_u64(&target->shared->errors.offset) != PG_UINT64_MAX)
+	{
+		fc_notices_throw(target);
+		fc_core_throw(target);
+	}
+	upsert->refused->context = context;
+	ReThrowError(upsert->refused);
+}
+
+/*
+ * Inserts the rows of the stage, as the caller's command would; in a
+ * subtransaction, because the record of a row that is refused is looked for
+ * after it
+ */
+static uint64
+fc_upsert_execute(FcJob *job)
+{
+	FcUpsert	upsert = {job, fc_upsert_command(&job->target)};
+	ErrorContextCallback callback;
+	char	   *around = NULL;
+
+	fc_error_context_push(&callback, fc_upsert_context, &job->target);
+	upsert.refused = fc_error_try(fc_upsert_try, &upsert);
+	if (upsert.refused)
+		around = GetErrorContextStack();
 	fc_error_context_pop();
-	return inserted;
+	if (upsert.refused)
+		fc_upsert_throw(&upsert, around);
+	return upsert.inserted;
 }
 
 void
@@ -322,7 +410,7 @@ fc_upsert_insert(FcJob *job)
 		staged = fc_tasks_rows_of(job, counts, target->stage);
 		pfree(counts);
 	}
-	inserted = fc_upsert_execute(target);
+	inserted = fc_upsert_execute(job);
 	if (inserted > staged)
 		elog(ERROR, "more rows were inserted than there are");
 	target->loaded -= staged - inserted;

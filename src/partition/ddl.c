@@ -126,8 +126,28 @@ fc_ddl_execute(const char *sql, int nargs, const Oid *types, Datum *values, cons
 	return SPI_processed;
 }
 
+/*
+ * A copy of the row that a ModifyTable has got last from what is below it; NULL
+ * if there is none.  Triggers may have put another one into the scan's slot.
+ */
+static HeapTuple
+fc_ddl_row(PlanState *below)
+{
+	HeapScanDesc scan;
+
+	if (!IsA(below, SeqScanState) || below->ps_ProjInfo)
+		return TupIsNull(below->ps_ResultTupleSlot) ? NULL :
+			ExecCopySlotHeapTuple(below->ps_ResultTupleSlot);
+	scan = (HeapScanDesc) ((SeqScanState *) below)->ss.ss_currentScanDesc;
+	/* the scan may be on its way to the next page */
+	return scan && scan->rs_ctup.t_data && BufferIsValid(scan->rs_cbuf) &&
+		BufferGetBlockNumber(scan->rs_cbuf) == ItemPointerGetBlockNumber(&scan->rs_ctup.t_self) ?
+		heap_copytuple(&scan->rs_ctup) : NULL;
+}
+
 uint64
-fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values, Snapshot snapshot)
+fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values, Snapshot snapshot,
+			  HeapTuple *row)
 {
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy command",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -155,7 +175,18 @@ fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
 	query = CreateQueryDesc(fc_plan_query(linitial_node(Query, queries), sql, params), sql, GetActiveSnapshot(),
 							InvalidSnapshot, None_Receiver, params, NULL, 0);
 	ExecutorStart(query, 0);
-	fc_executor_run(query);
+	PG_TRY();
+	{
+		fc_executor_run(query);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(old);
+		if (row)
+			*row = fc_ddl_row(outerPlanState(query->planstate));
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 	changed = query->estate->es_processed;
 	ExecutorFinish(query);
 	ExecutorEnd(query);

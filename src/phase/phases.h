@@ -72,6 +72,14 @@ extern void fc_load_check_run(FcContext *ctx);
  */
 extern void fc_verify_load(FcContext *ctx, int nleaves, bool insert);
 
+/*
+ * Leader, after a load: keeps the error, by which core refused this row of the
+ * target's row type, for the first record that has its values in the columns of
+ * the files.  Keeps nothing if there is none, because an expression does not
+ * always have the same value.
+ */
+extern void fc_verify_find(FcContext *ctx, HeapTuple row, const ErrorData *refused);
+
 /* What a phase works on besides the file; copied to and from the workers */
 typedef struct FcWork
 {

@@ -4,11 +4,12 @@
  *	  Looks at rows again, in the order of the file.
  *
  *	chunks ──► record ──► row ──► its leaf ──┬─► what indexes compute
- *											 └─► insert, one by one
+ *						   │				 └─► insert, one by one
+ *						   └─► is it the one that core refused?
  *
  * The leader does this alone, after a process stopped or an index could not be
- * built: a record before the first bad one known may be bad as well.  Nothing
- * is released: the transaction aborts.
+ * built: a record before the first bad one known may be bad as well; or to find
+ * the record of a row.  Nothing is released: the transaction aborts.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,6 +18,7 @@
 #include "catalog/index.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/datum.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
@@ -40,6 +42,12 @@ typedef struct FcVerifier
 								 * index's expression */
 	bool		insert;			/* rows of new partitions are inserted, one by
 								 * one */
+
+	/* of fc_verify_find; else NULL */
+	const ErrorData *refused;
+	Datum	   *values;			/* of the row */
+	bool	   *nulls;
+	bool		found;
 } FcVerifier;
 
 /* Orders tasks by key, with those of null keys last */
@@ -218,6 +226,53 @@ fc_verify_row(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
+/* Body of fc_error_evaluate: has the record the row's values? */
+static void
+fc_verify_compare(void *arg)
+{
+	FcVerifier *verifier = arg;
+	FcLoader   *loader = &verifier->loader;
+	const FcShared *shared = loader->ctx->shared;
+	TupleTableSlot *slot = loader->root_slot;
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+
+	fc_row_parse_quickly(loader, slot);
+	verifier->found = fc_row_parse(loader, slot);
+	for (int i = 0; i < shared->plan.ncolumns && verifier->found; i++)
+	{
+		int			n = fc_shared_columns(shared)[i] - 1;
+
+		if (n < 0)
+			continue;
+		verifier->found = slot->tts_isnull[n] == verifier->nulls[n] &&
+			(verifier->nulls[n] ||
+			 datum_image_eq(slot->tts_values[n], verifier->values[n],
+							TupleDescAttr(slot->tts_tupleDescriptor, n)->attbyval,
+							TupleDescAttr(slot->tts_tupleDescriptor, n)->attlen));
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Keeps the error for the record, if that is the one that is looked for */
+static void
+fc_verify_seek(FcVerifier *verifier, const FcRecord *record)
+{
+	FcLoader   *loader = &verifier->loader;
+	ErrorData  *edata;
+
+	loader->row.record = record;
+	verifier->found = false;
+	edata = fc_error_evaluate(loader->ctx, record->offset, record->length,
+							  fc_verify_compare, verifier);
+	if (edata)
+		FreeErrorData(edata);
+	else if (verifier->found)
+		fc_error_keep(loader->ctx->shared, FC_ERROR_ROW, record->offset,
+					  record->length, verifier->refused);
+	MemoryContextReset(loader->row_mcxt);
+	ResetPerTupleExprContext(loader->estate);
+}
+
 /* Looks at a record; an error kept is the file's first, and ends the chunks */
 static void
 fc_verify_record(FcVerifier *verifier, const FcRecord *record)
@@ -266,7 +321,9 @@ fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fc_parse_number(verifier->loader.parser, number++);
-		if (!fc_load_is_sent(&verifier->loader, &reader->record))
+		if (verifier->refused)
+			fc_verify_seek(verifier, &reader->record);
+		else if (!fc_load_is_sent(&verifier->loader, &reader->record))
 			fc_verify_record(verifier, &reader->record);
 	}
 }
@@ -289,6 +346,24 @@ fc_verify_first(FcShared *shared, bool insert)
 	return Min(shared->done, bad);
 }
 
+/* Looks at the records of the chunks from this one on */
+static void
+fc_verify_chunks(FcVerifier *verifier, FcContext *ctx, uint32 first)
+{
+	FcLoader   *loader = &verifier->loader;
+	FcChunkReader reader;
+
+	Assert(!ctx->in_worker);
+	fc_chunk_reader_begin(&reader, ctx, 65536);
+	ctx->verifying = true;
+	fc_load_begin(loader, ctx);
+	loader->where = fc_where_begin(ctx->shared);
+	for (uint32 i = first; i < ctx->shared->source.nchunks; i++)
+		fc_verify_chunk(verifier, &reader, i);
+	fc_reject_end(ctx);
+	ctx->verifying = false;
+}
+
 /*
  * Parses and checks the records before the first bad one known, in file order,
  * and keeps the first that is refused; those that are tolerated are rejected
@@ -298,14 +373,7 @@ void
 fc_verify_load(FcContext *ctx, int nleaves, bool insert)
 {
 	FcVerifier	verifier = {0};
-	FcLoader   *loader = &verifier.loader;
-	FcChunkReader reader;
 
-	Assert(!ctx->in_worker);
-	fc_chunk_reader_begin(&reader, ctx, 65536);
-	ctx->verifying = true;
-	fc_load_begin(loader, ctx);
-	loader->where = fc_where_begin(ctx->shared);
 	verifier.nleaves = Max(nleaves, 1);
 	verifier.leaves = palloc0(sizeof(FcLeaf) * verifier.nleaves);
 	verifier.insert = insert;
@@ -313,8 +381,17 @@ fc_verify_load(FcContext *ctx, int nleaves, bool insert)
 	for (uint32 i = 0; i < ctx->shared->ntasks; i++)
 		verifier.by_key[i] = (FcTask *) ctx->tasks + i;
 	qsort(verifier.by_key, ctx->shared->ntasks, sizeof(FcTask *), fc_verify_task_cmp);
-	for (uint32 i = fc_verify_first(ctx->shared, insert); i < ctx->shared->source.nchunks; i++)
-		fc_verify_chunk(&verifier, &reader, i);
-	fc_reject_end(ctx);
-	ctx->verifying = false;
+	fc_verify_chunks(&verifier, ctx, fc_verify_first(ctx->shared, insert));
+}
+
+void
+fc_verify_find(FcContext *ctx, HeapTuple row, const ErrorData *refused)
+{
+	TupleDesc	desc = RelationGetDescr(ctx->target);
+	FcVerifier	verifier = {.refused = refused};
+
+	verifier.values = palloc(sizeof(Datum) * desc->natts);
+	verifier.nulls = palloc(sizeof(bool) * desc->natts);
+	heap_deform_tuple(row, desc, verifier.values, verifier.nulls);
+	fc_verify_chunks(&verifier, ctx, 0);
 }

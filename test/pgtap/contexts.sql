@@ -31,11 +31,11 @@ INSERT INTO got VALUES ('2024-01-01', 1, 'old', 7);
 SELECT pg_temp.write('{"2024-01-01,2,new,7"}') \g /dev/null
 
 -- upserts
-SELECT is(pg_temp.context_of('got', '{"on_conflict": "update"}'), 'duplicate key value violates unique constraint "got_w_key": fast_copy got, file "FILE", a row that was read', 'an index refuses a row of a stage');
+SELECT is(pg_temp.context_of('got', '{"on_conflict": "update"}'), 'duplicate key value violates unique constraint "got_w_key": fast_copy got, file "FILE", line 1: "2024-01-01,2,new,7"', 'an index refuses a row of a stage');
 SELECT pg_temp.shell('cp ' || :'file' || ' ' || :'file' || '.more && chmod 644 ' || :'file' || '.more') \g /dev/null
 CREATE TRIGGER tell BEFORE INSERT ON got FOR EACH ROW EXECUTE FUNCTION tell('fail');
-SELECT is(pg_temp.context_of('got', '{"on_conflict": "update"}'), 'refused: PL/pgSQL function tell() line 7 at RAISE; fast_copy got, file "FILE", a row that was read', 'a trigger refuses it');
-SELECT is((SELECT pg_temp.own_lines(f[9]) FROM pg_temp.failure(format('SELECT fast_copy(''got'', ARRAY[%L, %L], options => ''{"on_conflict": "update"}'')', :'file', :'file' || '.more')) AS f), 'PL/pgSQL function tell() line 7 at RAISE; fast_copy got, a row of 2 files that were read', 'of several files');
+SELECT is(pg_temp.context_of('got', '{"on_conflict": "update"}'), 'refused: PL/pgSQL function tell() line 7 at RAISE; fast_copy got, file "FILE", line 1: "2024-01-01,2,new,7"', 'a trigger refuses it');
+SELECT is((SELECT pg_temp.own_lines(f[9]) FROM pg_temp.failure(format('SELECT fast_copy(''got'', ARRAY[%L, %L], options => ''{"on_conflict": "update"}'')', :'file', :'file' || '.more')) AS f), 'PL/pgSQL function tell() line 7 at RAISE; fast_copy got, file "FILE", line 1: "2024-01-01,2,new,7"', 'of several files');
 DROP TRIGGER tell ON got;
 CREATE TRIGGER tell BEFORE INSERT OR DELETE ON got FOR EACH ROW EXECUTE FUNCTION tell('tell');
 SELECT pg_temp.write('{"2024-01-01,2,new,8"}') \g /dev/null

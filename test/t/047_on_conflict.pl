@@ -280,6 +280,23 @@ subtest 'a standby has the rows, and nothing else' => sub {
 	$standby->stop;
 };
 
+# ---- where an error stands ------------------------------------------------------------
+
+foreach my $layout ('plain', 'existing')
+{
+	subtest "$layout: a row that the INSERT refuses, of what the client sends" => sub {
+		prepare($layout);
+		$node->safe_psql('postgres', 'ALTER TABLE t DROP CONSTRAINT gate; CREATE INDEX refuses ON t' . ($layout eq 'plain' ? '' : '_p20130101') . ' ((1 / (n - 39000)))');
+		# some megabytes, so that the beginning is gone where it is not kept
+		my $rows = join('', map { "$_,$days[0],\"two\nlines $_\"\n" } 20001 .. 40000) . join('', map { "$_,$days[0]," . 'x' x 900 . "\n" } 1 .. 20000);
+		foreach my $set ('fast_copy.workers = 0', 'fast_copy.workers = 2')
+		{
+			my (undef, $out, $err) = $node->psql('postgres', "LOAD 'fast_copy'; SET fast_copy.memory = '8MB'; SET $set;\nCOPY t (n, ts, v) FROM STDIN WITH (fast_copy, FORMAT csv, on_conflict nothing);\n$rows\\.\n");
+			like($err, qr/ERROR:  division by zero\nCONTEXT:  fast_copy t, file "stdin", line 37999: "39000,$days[0],"two\nlines 39000""/, $set);
+		}
+	};
+}
+
 # ---- many files --------------------------------------------------------------------
 
 subtest 'fast_copy_files loads each file by on_conflict' => sub {
