@@ -253,10 +253,10 @@ fc_layout_list(const List *list, Size size)
 
 /*
  * Does the load read received bytes only once, so that a ring is enough for
- * them?  Not if rows are sorted or sent, if the bytes are packed, if rejected
- * records, or that of a row that core inserts, are shown later, if the number of
- * rows must be known before, or if the leader may have to undo what it has
- * loaded and load once more.
+ * them?  Not if rows are sorted or sent, if the bytes are packed, if the number
+ * of rows must be known before, if records are shown later (rejected ones, or
+ * that of a row that core inserts), or if the leader may have to undo what it
+ * has loaded and load once more.
  */
 static bool
 fc_layout_has_ring(const FcJob *job)

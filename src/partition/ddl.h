@@ -52,8 +52,8 @@ extern uint64 fc_ddl_execute(const char *sql, int nargs, const Oid *types, Datum
  * notices.  Returns the number of rows.  Its text must depend on no
  * search_path, which is left to the code of triggers.  With a snapshot it sees
  * of other transactions what that does, else the latest.  If an error about a
- * row of an INSERT ends it, *row gets the row as it came from the SELECT, in the
- * target's row type; "row" may be NULL.
+ * row of an INSERT ends it, *row gets the row as it came from the SELECT, in
+ * the target's row type; "row" may be NULL.
  */
 extern uint64 fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
 							Snapshot snapshot, HeapTuple *row);
