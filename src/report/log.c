@@ -139,11 +139,14 @@ fc_log_begin(FcLog *log, const FcOptions *options)
 	INSTR_TIME_SET_CURRENT(log->start);
 	log->wal = pgWalUsage.wal_bytes;
 	totals->start = GetCurrentTimestamp();
-	totals->table = fc_log_name(options->target);
-	totals->source = fc_log_sources(options);
+	totals->row.phase = FC_PHASE_TOTAL;
+	totals->row.whole = true;
+	totals->row.alone = totals->row.rows = totals->row.reads = totals->row.wal_bytes = -1;
+	totals->row.table = fc_log_name(options->target);
+	totals->row.source = fc_log_sources(options);
 	totals->sources = options->sources;
 	totals->role = GetUserNameFromId(GetUserId(), false);
-	totals->loaded.tolerant = options->on_error == FC_ON_ERROR_IGNORE;
+	totals->row.tolerant = options->on_error == FC_ON_ERROR_IGNORE;
 	fc_report_start();
 }
 
@@ -175,23 +178,32 @@ fc_log_phases(StringInfo line)
 static char *
 fc_log_figures(const FcTotals *totals)
 {
+	const FcReportRow *row = &totals->row;
 	StringInfoData line;
 
 	initStringInfo(&line);
-	appendStringInfo(&line, "rows=" UINT64_FORMAT ", rejected=" UINT64_FORMAT
-					 ", filtered=" UINT64_FORMAT ", nulled=" UINT64_FORMAT
-					 ", bytes=" UINT64_FORMAT ", seconds=%.3f, rate=%.0f rows/s and %.1f MB/s",
-					 totals->loaded.rows, totals->loaded.rejected, totals->loaded.filtered, totals->nulled,
-					 totals->loaded.bytes, totals->loaded.seconds, totals->loaded.rows / totals->loaded.seconds,
-					 totals->loaded.bytes / totals->loaded.seconds / FC_MEGABYTE);
-	appendStringInfo(&line, ", workers=%d of %d, spill=%s, spill_bytes=" UINT64_FORMAT
-					 ", writer=%s, order=%s, partitions=%d, replaced=%d, duplicates=" UINT64_FORMAT
-					 ", updated=" UINT64_FORMAT ", indexes=%d, wal_bytes=" UINT64_FORMAT,
-					 totals->workers, totals->nworkers, totals->spilled, totals->spill,
-					 totals->writer, totals->order, totals->loaded.created, totals->loaded.replaced,
-					 totals->loaded.duplicates, totals->updated, totals->indexes, totals->wal);
+	appendStringInfo(&line, "rows=" INT64_FORMAT ", rejected=" INT64_FORMAT
+					 ", filtered=" INT64_FORMAT ", nulled=" INT64_FORMAT
+					 ", bytes=" INT64_FORMAT ", seconds=%.3f, rate=%.0f rows/s and %.1f MB/s",
+					 row->rows, row->rejected, row->filtered, row->nulled, row->bytes, row->seconds,
+					 row->rows / row->seconds, row->bytes / row->seconds / FC_MEGABYTE);
+	appendStringInfo(&line, ", workers=%d of %d, spill=%s, spill_bytes=" INT64_FORMAT
+					 ", writer=%s, order=%s, partitions=%d, replaced=%d, duplicates=" INT64_FORMAT
+					 ", updated=" INT64_FORMAT ", indexes=%d, wal_bytes=" INT64_FORMAT,
+					 (int) totals->workers, totals->nworkers, totals->spilled, row->spill_bytes,
+					 row->writer, totals->order, (int) row->created, (int) row->replaced,
+					 row->duplicates, row->updated, (int) row->indexes, row->wal_bytes);
 	fc_log_phases(&line);
 	return line.data;
+}
+
+/* Ends the report */
+static void
+fc_log_end(FcTotals *totals, char *choice)
+{
+	totals->row.processes = Max(totals->workers, 1);
+	totals->row.choice = choice;
+	fc_report_add(&totals->row);
 }
 
 void
@@ -199,32 +211,27 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 {
 	FcTotals   *totals = &log->totals;
 	FcTarget   *target = progress->target;
-	FcReportRow row = {0};
+	FcReportRow *row = &totals->row;
 
-	fc_log_count(target, &row);
-	totals->loaded.rows = target->loaded;
-	totals->loaded.bytes = target->shared->source.size;
-	totals->loaded.filtered = row.filtered;
-	totals->loaded.rejected = row.rejected;
-	totals->nulled = row.nulled;
-	totals->loaded.created = target->ncreated;
-	totals->loaded.replaced = target->nreplaced;
-	totals->loaded.merged = fc_plan_merges(target->plan);
-	totals->loaded.duplicates = pg_atomic_read_u64(&target->shared->counts.duplicates);
-	totals->updated = pg_atomic_read_u64(&target->shared->counts.updated);
-	totals->indexes = target->nindexes;
+	fc_log_count(target, row);
+	row->rows = target->loaded;
+	row->bytes = target->shared->source.size;
+	row->created = target->ncreated;
+	row->replaced = target->nreplaced;
+	row->merged = fc_plan_merges(target->plan);
+	row->duplicates = pg_atomic_read_u64(&target->shared->counts.duplicates);
+	row->updated = pg_atomic_read_u64(&target->shared->counts.updated);
+	row->indexes = target->nindexes;
+	row->spill_bytes = fc_log_spilled();
+	row->writer = fc_log_writer(progress);
+	row->wal_bytes = pgWalUsage.wal_bytes - log->wal;
+	row->seconds = fc_figures_since(log->start);
 	totals->workers = progress->launched;
 	totals->nworkers = target->nworkers;
-	totals->spill = fc_log_spilled();
-	totals->spilled = totals->spill == 0 ? "none" :
+	totals->spilled = row->spill_bytes == 0 ? "none" :
 		target->way == FC_WAY_ROWS ? "rows" : "offsets";
-	totals->writer = fc_log_writer(progress);
 	totals->order = fc_log_order(progress);
-	totals->way = row.way;
-	totals->reason = row.reason;
-	totals->wal = pgWalUsage.wal_bytes - log->wal;
-	totals->loaded.seconds = fc_figures_since(log->start);
-	fc_report_end(totals);
+	fc_log_end(totals, psprintf("%d of %d workers", progress->launched, target->nworkers));
 }
 
 /*
@@ -236,7 +243,7 @@ fc_log_line(const FcLog *log, const char *outcome, const char *figures)
 {
 	ereport(LOG,
 			(errmsg_internal("fast_copy of %s from %s%s: %s",
-							 log->totals.table, log->totals.source, outcome, figures),
+							 log->totals.row.table, log->totals.row.source, outcome, figures),
 			 errhidestmt(true),
 			 errhidecontext(true)));
 }
@@ -250,7 +257,7 @@ fc_log_is_due(double seconds)
 void
 fc_log_loaded(FcLog *log)
 {
-	if (fc_log_is_due(log->totals.loaded.seconds))
+	if (fc_log_is_due(log->totals.row.seconds))
 		fc_log_line(log, "", fc_log_figures(&log->totals));
 }
 
@@ -265,12 +272,12 @@ fc_log_take_failed(FcLog *log, const FcProgress *progress)
 	FcTotals   *totals = &log->totals;
 	FcTarget   *target = progress ? progress->target : NULL;
 
-	totals->loaded.seconds = fc_figures_since(log->start);
-	totals->failed = unpack_sql_state(geterrcode());
+	totals->row.seconds = fc_figures_since(log->start);
+	totals->row.failed = unpack_sql_state(geterrcode());
 	totals->phase = progress ? progress->phase : FC_PHASE_SETUP;
 	if (target == NULL || target->source == NULL)
 		return;
-	totals->loaded.bytes = fc_target_grows(target) ? pg_atomic_read_u64(progress->taken) :
+	totals->row.bytes = fc_target_grows(target) ? pg_atomic_read_u64(progress->taken) :
 		(uint64) target->source->size;
 	totals->workers = progress->launched;
 	totals->nworkers = target->nworkers;
@@ -284,15 +291,15 @@ fc_log_failed(FcLog *log, const FcProgress *progress)
 	StringInfoData line;
 
 	fc_log_take_failed(log, progress);
-	fc_report_end(totals);
-	if (fc_log_is_due(totals->loaded.seconds))
+	fc_log_end(totals, psprintf("failed in phase %s", fc_activity_phase_name(totals->phase)));
+	if (fc_log_is_due(totals->row.seconds))
 	{
 		initStringInfo(&line);
 		appendStringInfo(&line, "phase=%s, sqlstate=%s, seconds=%.3f",
-						 fc_activity_phase_name(totals->phase), totals->failed, totals->loaded.seconds);
+						 fc_activity_phase_name(totals->phase), totals->row.failed, totals->row.seconds);
 		if (progress && progress->target->source)
-			appendStringInfo(&line, ", bytes=" UINT64_FORMAT ", workers=%d of %d",
-							 totals->loaded.bytes, totals->workers, totals->nworkers);
+			appendStringInfo(&line, ", bytes=" INT64_FORMAT ", workers=%d of %d",
+							 totals->row.bytes, (int) totals->workers, totals->nworkers);
 		fc_log_phases(&line);
 		fc_log_line(log, " failed", line.data);
 	}

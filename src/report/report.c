@@ -85,49 +85,6 @@ fc_report_add(const FcReportRow *row)
 	MemoryContextSwitchTo(old);
 }
 
-void
-fc_report_end(const FcTotals *totals)
-{
-	bool		failed = totals->failed != NULL;
-	FcReportRow row = {
-		.phase = FC_PHASE_TOTAL,
-		.whole = true,
-		.processes = Max(totals->workers, 1),
-		.alone = -1,
-		.rows = failed ? -1 : (int64) totals->loaded.rows,
-		.bytes = totals->loaded.bytes,
-		.reads = -1,
-		.seconds = totals->loaded.seconds,
-		.wal_bytes = failed ? -1 : (int64) totals->wal,
-		.spill_bytes = totals->spill,
-		.counted = !failed,
-		.filtered = totals->loaded.filtered,
-		.rejected = totals->loaded.rejected,
-		.nulled = totals->nulled,
-		.way = totals->way,
-		.reason = totals->reason,
-		.failed = totals->failed,
-		.table = totals->table,
-		.source = totals->source,
-		.tolerant = totals->loaded.tolerant,
-		.created = totals->loaded.created,
-		.indexes = totals->indexes,
-		.merged = totals->loaded.merged,
-		.replaced = totals->loaded.replaced,
-		.duplicates = totals->loaded.duplicates,
-		.updated = totals->updated,
-		.writer = totals->writer
-	};
-	char		choice[128];
-
-	if (failed)
-		snprintf(choice, sizeof(choice), "failed in phase %s", fc_activity_phase_name(totals->phase));
-	else
-		snprintf(choice, sizeof(choice), "%d of %d workers", totals->workers, totals->nworkers);
-	row.choice = choice;
-	fc_report_add(&row);
-}
-
 const char *
 fc_report_way(FcWay way)
 {
@@ -177,7 +134,7 @@ fc_report_value(const void *row, Oid typid, size_t at, bool *null)
 		case BOOLOID:
 			return BoolGetDatum(*(const bool *) value);
 		case INT4OID:
-			return Int32GetDatum(*(const int *) value);
+			return Int32GetDatum((int32) *(const int64 *) value);
 		case FLOAT8OID:
 			return Float8GetDatum(*(const double *) value);
 		case TEXTOID:

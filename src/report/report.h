@@ -52,15 +52,17 @@ typedef struct FcReportRow
 
 	/* of the total */
 	char	   *failed;			/* SQLSTATE of a load that failed */
-	char	   *table;			/* these are not in fast_copy_report() */
-	char	   *source;
+	char	   *table;			/* qualified and quoted; this and what follows
+								 * is not in fast_copy_report() */
+	char	   *source;			/* a program's command is not in it */
 	bool		tolerant;		/* bad records were to be left out */
-	int64		created;
+	int64		created;		/* new partitions */
 	int64		indexes;
 	bool		merged;			/* tables were, not replaced */
 	int64		replaced;
 	int64		duplicates;
-	int64		updated;
+	int64		updated;		/* rows that rows of the file took the place
+								 * of */
 	const char *writer;
 
 	/* what follows */
@@ -76,27 +78,15 @@ typedef struct FcReportRow
  */
 typedef struct FcTotals
 {
+	FcReportRow row;			/* of the phase total */
 	TimestampTz start;
-	FcLoaded	loaded;
-	char	   *table;			/* qualified and quoted */
-	char	   *source;			/* a program's command is not in it */
 	const List *sources;		/* all, as the caller named them */
 	char	   *role;			/* that loads */
-	uint64		nulled;
-	uint64		updated;		/* rows that rows of the file took the place
-								 * of */
-	int			indexes;
-	int			workers;		/* that came in the phase with the most */
+	int64		workers;		/* that came in the phase with the most */
 	int			nworkers;		/* asked for */
-	uint64		wal;
-	uint64		spill;			/* bytes */
 	const char *spilled;		/* rows, offsets or none */
-	const char *writer;
 	const char *order;
-	const char *way;
-	char	   *reason;
 	FcPhase		phase;			/* failed: in which it was */
-	char	   *failed;			/* SQLSTATE; NULL: the load has succeeded */
 } FcTotals;
 
 /* Begins a report of a load by the current user; forgets the one before */
@@ -107,9 +97,6 @@ extern void fc_report_forget(void);
 
 /* Adds a copy of the row and its strings */
 extern void fc_report_add(const FcReportRow *row);
-
-/* Ends the report with the row of the totals */
-extern void fc_report_end(const FcTotals *totals);
 
 extern const char *fc_report_way(FcWay way);
 
@@ -127,8 +114,8 @@ typedef struct FcReportColumn
 } FcReportColumn;
 
 /*
- * The value of a column, in the current memory context.  *null is set for a
- * number below 0, and for a string that is NULL.
+ * The value of a column, in the current memory context.  All integers are
+ * int64.  *null is set for one below 0, and for a string that is NULL.
  */
 extern Datum fc_report_value(const void *row, Oid typid, size_t at, bool *null);
 

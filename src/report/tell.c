@@ -362,8 +362,13 @@ fc_tell_phase(FcProgress *progress)
 void
 fc_tell_end(const FcOptions *options, const FcTotals *totals)
 {
+	const FcReportRow *row = &totals->row;
+	FcLoaded	loaded = {
+		row->rows, row->bytes, row->seconds, row->created, row->replaced, row->filtered,
+		row->rejected, row->tolerant, row->merged, row->duplicates
+	};
 	char		line[FC_LINE_LEN];
 
 	if (fc_caller_is_told(options->caller) && options->log_verbosity != FC_LOG_SILENT)
-		fc_tell_notice(fc_units_loaded(line, &totals->loaded));
+		fc_tell_notice(fc_units_loaded(line, &loaded));
 }
