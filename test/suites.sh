@@ -208,7 +208,7 @@ suite_convert()
 # Random cases against COPY, always the same ones
 suite_fuzz()
 {
-  tap fuzz sh -c "\$0 --seed 1 --cases 400 '$FC_TMP/files'" -- test/fuzz/run test/fuzz/run-accelerate test/fuzz/run-batch test/fuzz/run-merge test/fuzz/run-conflict test/fuzz/run-transform
+  tap fuzz sh -c "\$0 --seed 1 --cases 400 '$FC_TMP/files'" -- test/fuzz/run test/fuzz/run-accelerate test/fuzz/run-batch test/fuzz/run-conflict test/fuzz/run-transform test/fuzz/run-course
 }
 
 # PostgreSQL's own tests of COPY, from the server's source package, and files of

@@ -14,11 +14,23 @@ sub quoted { my ($s) = @_; $s =~ s/"/""/g; return "\"$s\""; }
 sub literal { my ($s) = @_; $s =~ s/'/''/g; return $s =~ /\\/ ? 'E' . "'" . $s =~ s/\\/\\\\/gr . "'" : "'$s'"; }
 sub json_text { my ($s) = @_; $s =~ s/(["\\])/\\$1/g; $s =~ s/\n/\\n/g; return "\"$s\""; }
 
+# Values of column x that meet each other often; some are equal, and look different
+our %TYPES = (
+	int => [ 1, 2, 3 ], bigint => [ 0, -1, '9223372036854775807' ], smallint => [ 7, 8 ], boolean => [qw(t f true)],
+	'double precision' => [qw(0 -0 NaN 1.5 Infinity)], real => [qw(0 -0 NaN 2)], numeric => [qw(1 1.0 1.00 NaN -2)],
+	text => [ '', 'a', 'A', 'a ', 'quo"te' ], 'text COLLATE either_case' => [qw(Some sOme some other OTHER)], 'varchar(9)' => [qw(a b)], 'char(4)' => [ 'a', 'a ', 'b' ],
+	bytea => [ '\\x', '\\x00', '\\x0000' ], uuid => [ 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', '{a0eebc999c0b4ef8bb6d6bb9bd380a12}' ],
+	date => [qw(2024-01-01 2024-01-02 infinity)], timestamptz => [ '2024-01-01 00:00+00', '2024-01-01 01:00+01', '2024-01-02 00:00+00' ], interval => [ '1 day', '24:00', '1 mon', '30 days' ],
+	jsonb => [ '{}', '{"a": 1, "b": 2.0}', '{"b": 2, "a": 1.00}', 'null' ], money => [ 1, 2, -1 ], tsvector => [ 'a b', 'b a', '' ], 'bit(2)' => [qw(01 10 11)],
+	'int[]' => [ '{}', '{1}', '{1,NULL}' ], 'money[]' => [ '{1}', '{1,2}', '{}' ], pair => [ '(1,a)', '(1,)', '(,)' ], numrange => [ '[1,2)', '[1.0,2.0)', 'empty' ], inet => [qw(10.0.0.1 10.0.0.1/24)]);
+
 # Name, and the values it may have, some of them more often; the first one is the simplest
 our @FEATURES = (
 	[ target => 'plain', qw(plain plain plain range range range range range other two list hash listrange rangehash rangelist expr foreign foreignleaf view) ],
 	[ persistence => '', ('') x 6, 'TEMP', 'UNLOGGED' ],
 	[ keytype => 'int', qw(timestamp timestamp timestamptz date int bigint smallint text uuid) ],
+	[ type => '', ('') x 24, sort keys %TYPES ],
+	[ few => 0, 0, 0, 0, 1 ],
 	[ keyed => 0, 0, 1, 1 ],
 	[ default => 0, 0, 0, 1 ],
 	[ have => 'all', qw(all all some none) ],
@@ -27,23 +39,25 @@ our @FEATURES = (
 	[ index => 'none', qw(none none btree brin expression partial unique unique unique nullsequal nullsequal primary primary uniqueexpression exclude deferrable leafunique) ],
 	[ extra => '', ('') x 5, qw(default serial identity generated domain unsafe) ],
 	[ constraint => '', '', '', 'check', 'not_null' ],
-	[ trigger => '', ('') x 12, 'before', 'after', 'statement' ],
+	[ trigger => '', ('') x 16, qw(before after statement references leaf) ],
 	[ columns => 'table', qw(table list) ],
-	[ where => 'none', ('none') x 4, qw(some volatile key nothing) ],
-	[ transform => 'none', ('none') x 5, qw(text group number key unsafe) ],
+	[ lacks => '', '', '', '', '', 't', 'v' ],
+	[ junk => 0, 0, 1 ],
+	[ where => 'none', ('none') x 4, qw(some volatile key nothing leader) ],
+	[ transform => 'none', ('none') x 5, qw(text group number key unsafe leader) ],
 	[ edit => 'none', ('none') x 5, qw(trim null_strings number_format skip_empty_lines missing_columns) ],
 	[ on_error => 'stop', qw(stop stop ignore ignore set_null) ],
 	[ classes => 'conversion', qw(conversion conversion record rows all unique) ],
 	[ bad => 'none', ('none') x 5, qw(conversion conversion key fields encoding checked checked partition quote) ],
 	[ reject_table => 0, 0, 1 ],
 	[ reject_limit => 0, 0, 0, 0, 3, 1000 ],
-	[ existing => 'keep', qw(keep keep keep replace replace range range range merge merge conflict conflict) ],
+	[ existing => 'keep', ('keep') x 7, qw(replace replace range range range merge merge merge merge conflict conflict conflict) ],
 	[ method => 'auto', qw(auto auto auto delete) ],
 	[ ratio => 0, 0, 0, 0, 0.5 ],
 	[ dedup => 0, 0, 1 ],
 	[ keep => '', '', 'first', 'last' ],
 	[ action => 'update', qw(update nothing) ],
-	[ there => 'none', qw(none some some equal) ],
+	[ there => 'none', ('none') x 5, ('some') x 9, ('equal') x 5, 'many' ],
 	[ churn => 0, 0, 0, 1 ],
 	[ late => 0, 0, 0, 1 ],
 	[ missing => 'create', qw(create create create error default) ],
@@ -52,6 +66,8 @@ our @FEATURES = (
 	[ freeze => 0, (0) x 12, 1 ],
 	[ analyze => 0, (0) x 12, 1 ],
 	[ header => '', ('') x 3, qw(true 2 match map) ],
+	[ foretell => 0, 0, 0, 0, 1 ],
+	[ eol => "\n", ("\n") x 6, "\r\n", "\r" ],
 	[ wing => 0, 0, 1 ],
 	[ format => 'csv', qw(csv csv csv text binary) ],
 	[ delimiter => '', '', '', ';', '|' ],
@@ -64,7 +80,7 @@ our @FEATURES = (
 	[ source => 'file', qw(file file files files pattern program copy copy copyprogram stdin stdin accelerated accelerated acceleratedstdin) ],
 	[ packed => '', ('') x 6, 'gzip', 'zstd', 'pieces' ],
 	[ ledger => 0, (0) x 10, 1 ],
-	[ rows => 1, 0, 1, 5, 30, 30, 100, 100, 300, 300, 1200 ],
+	[ rows => 1, 0, 0, 0, 1, 1, 1, (5) x 3, (30) x 6, (100) x 6, (300) x 6, (1200) x 3, 6000 ],
 	[ order => 'sorted', qw(sorted random random reverse) ],
 	[ twice => 0, 0, 0, 1 ],
 	[ nulls => 0, 0, 0, 0, 1 ],
@@ -113,7 +129,7 @@ sub telling
 {
 	my ($c) = @_;
 
-	return map { "$_->[0] $c->{f}{ $_->[0] }" } grep { $c->{f}{ $_->[0] } ne $_->[1] } @FEATURES;
+	return map { s/\r/\\r/gr =~ s/\n/\\n/gr } map { "$_->[0] $c->{f}{ $_->[0] }" } grep { $c->{f}{ $_->[0] } ne $_->[1] } @FEATURES;
 }
 
 # ---- what goes together -----------------------------------------------------
@@ -146,6 +162,7 @@ sub adapt
 	my ($c) = @_;
 	my $f = $c->{f};
 
+	fit_existing($f) unless $c->{wild};
 	adapt_table($f);
 	adapt_file($f);
 	adapt_source($f);
@@ -153,6 +170,30 @@ sub adapt
 	adapt_existing($f);
 	adapt_errors($f);
 	adapt_rest($f);
+}
+
+# What is done with rows that are there asks for a table and a source for which it can be
+sub fit_existing
+{
+	my ($f) = @_;
+	my $e = $f->{existing};
+
+	return if $e eq 'keep';
+	$f->{target} = pick('range', 'range', 'plain', 'other') if $f->{target} =~ /foreign|view/ || $e =~ /replace|merge/ && $f->{target} !~ /^(plain|range|other)$/;
+	$f->{source} =~ s/^accelerated/copy/ if chance(0.7);
+	$f->{source} = 'stdin' if $f->{source} eq 'copystdin';
+	return if $e =~ /replace|conflict/ && $f->{target} eq 'plain';
+	$f->{keytype} = pick(qw(timestamp timestamptz date bigint smallint)) if $f->{keytype} =~ /text|uuid/ && $e ne 'conflict';
+	$f->{keyed} = 1 if $e eq 'range' || $e eq 'merge' && $f->{target} eq 'plain';
+	$f->{target} = 'range' if $f->{target} eq 'other' && $e eq 'range' && chance(0.5);
+	return if $e ne 'merge' || chance(0.2);
+	# files that can be exchanged, and rows that need not keep their order
+	@$f{qw(persistence trigger)} = ('', '');
+	$f->{index} = pick('unique', 'btree', 'none', 'primary') if $f->{index} =~ /exclude|deferrable|leafunique/;
+	$f->{transaction} = 'repeatable' if $f->{transaction} eq 'serializable';
+	$f->{where} = 'some' if $f->{where} eq 'volatile';
+	$f->{transform} = 'text' if $f->{transform} eq 'unsafe';
+	$f->{extra} = 'default' if $f->{extra} eq 'unsafe' || $f->{extra} =~ /serial|identity/ && $f->{on_error} ne 'stop';
 }
 
 sub adapt_table
@@ -168,10 +209,12 @@ sub adapt_table
 	$f->{have} = 'all' if $f->{target} =~ /^(two|list|hash|listrange|rangelist|expr|other|rangehash)$/ && $f->{have} eq 'none' || $f->{target} eq 'foreignleaf';
 	$f->{extra} = '' if $f->{target} =~ /foreign|view/;
 	$f->{constraint} = '' if $f->{target} =~ /foreign|view/;
-	$f->{trigger} = '' if $f->{target} =~ /foreign|view/;
+	$f->{trigger} = '' if $f->{target} =~ /foreign|view/ || $f->{trigger} eq 'references' && $f->{persistence};
+	$f->{trigger} = 'before' if $f->{trigger} eq 'leaf' && ($f->{target} !~ /^(range|other|two|list|hash|expr)$/ || $f->{have} eq 'none');
 	$f->{leaves} = 'same' if $f->{target} eq 'foreignleaf';
 	$f->{persistence} = '' if $f->{target} =~ /foreign|view/;
 	$f->{late} = 0 if $f->{target} =~ /foreign|view/ || $f->{columns} eq 'table';
+	$f->{type} = '' if $f->{target} =~ /foreign/;
 	$f->{wing} = 0 if $f->{target} !~ /^foreign/;
 	$f->{nulls} = 0 if $f->{index} eq 'primary';
 	$f->{have} = 'some' if $f->{target} eq 'other' && $f->{have} eq 'none';
@@ -197,10 +240,15 @@ sub adapt_file
 	@$f{qw(quote force)} = ('', '') if $f->{format} ne 'csv';
 	$f->{header} = '' if $f->{header} && $f->{format} eq 'text' && is_accelerated($f);
 	$f->{columns} = 'list' if $f->{header} eq 'map';
+	$f->{junk} = 0 if $f->{header} ne 'map';
+	$f->{lacks} = '' if $f->{columns} eq 'table' || $f->{transform} ne 'none' || $f->{force} || $f->{marker} || $f->{edit} eq 'null_strings' || $f->{lacks} eq 'v' && ($f->{constraint} || $f->{bad} eq 'conversion') || $f->{lacks} eq 't' && $f->{bad} eq 'encoding';
+	$f->{eol} = "\n" if $f->{format} eq 'binary';
 	$f->{encoding} = '' if $f->{bad} eq 'encoding' || ($f->{delimiter} eq '|' && $f->{encoding} eq 'SJIS');
 	$f->{format_of_time} = '' if $f->{keytype} !~ /^timestamp/ || $f->{format_of_time} eq 'zone' && $f->{keytype} ne 'timestamptz' || $f->{transform} eq 'key';
 	$f->{format_of_time} = '' if $f->{bad} eq 'key';
+	$f->{outside} = 1 if $f->{outside} eq 'infinite' && $f->{format_of_time} eq 'epoch_s';
 	$f->{marker} = '' if $f->{target} eq 'view' || $f->{extra} =~ /serial|identity/ || $f->{transform} ne 'none';
+	$f->{type} = '' if $f->{type} =~ /int$|double|real|numeric/ && $f->{edit} eq 'number_format' || $f->{edit} eq 'trim';
 	$f->{edit} = 'none' if $f->{edit} eq 'trim' && $f->{format} eq 'text' || $f->{edit} eq 'number_format' && $f->{transform} eq 'number';
 	$f->{force} = '' if $f->{force} eq 'force_not_null' && $f->{edit} eq 'missing_columns';
 	$f->{bad} = 'conversion' if $f->{bad} eq 'fields' && $f->{edit} eq 'missing_columns';
@@ -208,7 +256,7 @@ sub adapt_file
 	# what cannot be computed is NULL, and not computed of NULL
 	$f->{transform} = 'text' if $f->{transform} eq 'number' && $f->{on_error} eq 'set_null';
 	$f->{bad} = 'none' if $f->{bad} eq 'quote' && $f->{format} ne 'csv';
-	$f->{bad} = 'none' if $f->{bad} eq 'checked' && $f->{constraint} eq '';
+	$f->{bad} = 'none' if $f->{bad} eq 'checked' && $f->{constraint} eq '' && $f->{trigger} ne 'references';
 	$f->{outside} = 1 if $f->{bad} eq 'partition';
 	$f->{classes} = pick_classes($f);
 }
@@ -231,12 +279,13 @@ sub adapt_source
 		@$f{qw(header)} = ('true') if $f->{header} && $f->{header} ne 'match';
 		@$f{qw(transform edit on_error existing)} = qw(none none stop keep);
 		@$f{qw(order_by marker format_of_time)} = ('', '', '');
-		@$f{qw(analyze ledger keyed interval)} = (0, 0, 0, 0);
+		@$f{qw(analyze ledger keyed interval junk)} = (0) x 5;
 		$f->{missing} = 'default';
 		$f->{packed} = '';
 		$f->{freeze} = 0 if is_partitioned($f);
 	}
 	$f->{ledger} = 0 if $f->{source} eq 'stdin';
+	$f->{foretell} = 0 if $f->{source} !~ /^(file|files|pattern|program)$/;
 	# an empty file is not a packed one of no pieces
 	$f->{packed} = 'gzip' if $f->{packed} eq 'pieces' && $f->{rows} == 0;
 }
@@ -334,16 +383,18 @@ sub make_records
 	foreach my $i (1 .. $n)
 	{
 		my $key = $f->{order} eq 'sorted' ? int(($i - 1) * 40 / $n) : $f->{order} eq 'reverse' ? 39 - int(($i - 1) * 40 / $n) : int(rand 40);
-		my %r = (n => $i, g => int(rand 4), t => pick(@WORDS), v => pick(qw(0 1.5 100000.25 -3 77 2500)));
+		my %r = (n => $f->{few} ? 1 + int rand 4 : $i, g => int(rand 4), t => pick(@WORDS), v => pick(qw(0 1.5 100000.25 -3 77 2500)));
 		my ($outside, $null, $twice, $long, $nothing) = map { rand() } 1 .. 5;
 
 		$key = 50 + $i % 10 if $f->{outside} && $outside < 0.06;
 		$r{k} = $f->{nulls} && $null < 0.04 ? undef : key_value($f->{keytype}, $key);
 		$r{k} = $i % 2 ? 'infinity' : '-infinity' if $f->{outside} eq 'infinite' && $outside < 0.03 && $f->{keytype} =~ /^(date|timestamp)/;
+		$r{g} = 9 if $f->{trigger} eq 'references' && $f->{bad} eq 'checked' && $null < 0.01;
 		$r{g} = undef if $f->{nulls} && $null > 0.98;
 		$r{v} = undef if $nothing < 0.1;
 		$r{t} = join('', map { chr(97 + rand 26) } 1 .. 100 + rand 3000) if $f->{long} && $long < 0.1;
 		$r{t} = undef if $nothing > 0.95;
+		$r{x} = pick(@{ $TYPES{ $f->{type} } }) if $f->{type} && ($f->{index} eq 'primary' || $nothing < 0.9);
 		%r = (%{ $records[ rand @records ] }, t => 'twice') if $f->{twice} && $twice < 0.08 && @records;
 		push @records, \%r;
 	}
@@ -418,7 +469,7 @@ sub csv_field
 	return $null if !defined $value;
 	$value = notation($c, $name, $value);
 	$blank = pick(' ', "\t", '') if $f->{edit} eq 'trim' && $name =~ /^[gvn]$/;
-	return "$blank$value$blank" if $name ne 't' && $value !~ /$delimiter|$quote/ && !chance(0.05);
+	return "$blank$value$blank" if $name ne 't' && $value ne $null && $value !~ /$delimiter|$quote|[\n\r]/ && !chance(0.05);
 	$value =~ s/$quote/$quote$quote/g;
 	return $value if $value =~ /^[a-z0-9A-Z]+\z/ && $value ne $null && !($f->{force} eq 'force_null') && chance(0.5);
 	return "$quote$value$quote";
@@ -448,7 +499,7 @@ sub record_text
 {
 	my ($c, $r) = @_;
 	my $f = $c->{f};
-	my @names = @{ $c->{file} };
+	my @names = @{ $c->{fields} };
 	my %r = %$r;
 	my $bad = $r->{bad} // '';
 
@@ -457,7 +508,7 @@ sub record_text
 	$r{t} = '' if !defined $r{t} && $f->{force} eq 'force_not_null' && $f->{null} eq '';
 	$r{t} = 'was NULL' if !defined $r{t} && $f->{force} eq 'force_not_null' && $f->{null} ne '';
 	# a line that is empty, or ends COPY's data
-	my %shown = %r;
+	my %shown = (%r, junk => 'more');
 	$shown{v} = 'bad' if $bad eq 'conversion';
 	my @fields = map { field($c, $_, $shown{$_}) } @names;
 	foreach my $i (0 .. $#names)
@@ -511,7 +562,7 @@ sub write_files
 		my $file = source_name($c, $name, $i);
 		my $bytes = header_text($c);
 
-		$line = $bytes =~ tr/\n//;
+		$line = () = $bytes =~ /$f->{eol}/g;
 		foreach my $r (@part)
 		{
 			my ($text, $good) = record_text($c, $r);
@@ -520,17 +571,17 @@ sub write_files
 			$text =~ s/\xc3[\xa4\xb6]/\xe3\x81\x82/g, $good->{t} = defined $good->{t} ? $good->{t} =~ s/\xc3[\xa4\xb6]/\xe3\x81\x82/gr : undef if $f->{encoding} eq 'SJIS';
 			if ($f->{edit} eq 'skip_empty_lines' && chance(0.05))
 			{
-				$bytes .= "\n";
+				$bytes .= $f->{eol};
 				$line++;
 				$c->{filtered}++;
 			}
 			# as COPY counts, before it knows how lines end
-			$line += 1 + ($bytes eq '' ? 0 : $text =~ tr/\n//);
-			$bytes .= "$text\n";
+			$line += 1 + ($bytes eq '' || $f->{eol} ne "\n" ? 0 : $text =~ tr/\n//);
+			$bytes .= $text . $f->{eol};
 			push @good, note_record($c, $r, $good, "$file|$line", @classes);
 		}
 		# an end without a line end
-		chomp $bytes if $bytes =~ /[^\n]\n\z/ && chance(0.1);
+		$bytes =~ s/$f->{eol}\z// if $bytes =~ /[^\r\n]$f->{eol}\z/ && chance(0.1);
 		write_file("$name.$i", encode_for($f, $bytes));
 		pack_file($f, "$name.$i") if $f->{format} ne 'binary';
 		push @{ $c->{names} }, $file;
@@ -563,7 +614,7 @@ sub note_record
 		else { push @{ $c->{problems} }, $state{$bad} }
 		return ();
 	}
-	return join(',', $c->{good_lines}, map { defined $_ ? '"' . s/"/""/gr . '"' : '' } $place, @$good{qw(k g n t v)}) . "\n";
+	return join(',', $c->{good_lines}, map { defined $_ ? '"' . s/"/""/gr . '"' : '' } $place, @$good{qw(k g n t v x)}) . "\n";
 }
 
 sub classes_of
@@ -581,8 +632,8 @@ sub header_text
 	my $f = $c->{f};
 
 	return '' if $f->{header} eq '';
-	return "one\ntwo\n" if $f->{header} eq '2';
-	return join(delimiter_of($f), @{ $c->{file} }) . "\n";
+	return "one$f->{eol}two$f->{eol}" if $f->{header} eq '2';
+	return join(delimiter_of($f), @{ $c->{fields} }) . $f->{eol};
 }
 
 # How the load names the i-th source
@@ -637,7 +688,7 @@ sub table_columns
 	my $f = $c->{f};
 	my %extra = (default => [ 'd', 'int DEFAULT 7' ], serial => [ 'd', "bigint DEFAULT nextval('course_seq')" ], identity => [ 'd', 'bigint GENERATED BY DEFAULT AS IDENTITY' ],
 		generated => [ 'd', "int GENERATED ALWAYS AS (coalesce(length(t), 0) + n) STORED" ], unsafe => [ 'd', 'int DEFAULT unsafe(3)' ]);
-	my @columns = ([ 'k', $f->{keytype} ], [ 'g', 'int' ], [ 'n', $f->{extra} eq 'domain' ? 'few' : 'int' ], [ 't', 'text' . ($f->{marker} ? " DEFAULT 'deflt'" : '') ],
+	my @columns = ($f->{type} ? [ 'x', $f->{type} ] : (), [ 'k', $f->{keytype} ], [ 'g', 'int' ], [ 'n', $f->{extra} eq 'domain' ? 'few' : 'int' ], [ 't', 'text' . ($f->{marker} ? " DEFAULT 'deflt'" : '') ],
 		[ 'v', 'numeric' . ($f->{constraint} eq 'check' ? ' CONSTRAINT odd CHECK (v <> 666)' : $f->{constraint} eq 'not_null' ? ' NOT NULL' : '') ]);
 
 	begin_chance($c, 'order of columns');
@@ -720,7 +771,7 @@ sub unique_columns
 	my ($f) = @_;
 	my %seen;
 
-	return grep { !$seen{$_}++ } key_columns($f), $f->{keyed} || $f->{existing} eq 'merge' ? 'k' : (), 'n';
+	return grep { !$seen{$_}++ } key_columns($f), $f->{keyed} || $f->{existing} eq 'merge' ? 'k' : (), 'n', $f->{type} ? 'x' : ();
 }
 
 sub table_sql
@@ -751,7 +802,9 @@ sub trigger_sql
 {
 	my ($f, $name) = @_;
 
+	return ("ALTER TABLE $name ADD FOREIGN KEY (g) REFERENCES ref") if $f->{trigger} eq 'references';
 	return () if $f->{trigger} eq '' || $name eq 'wanted';
+	return ("CREATE TRIGGER same BEFORE INSERT ON ${name}_0 FOR EACH ROW EXECUTE FUNCTION same()") if $f->{trigger} eq 'leaf';
 	return "CREATE TRIGGER same " . { before => 'BEFORE INSERT', after => 'AFTER INSERT', statement => 'AFTER INSERT' }->{ $f->{trigger} } . " ON $name FOR EACH " . ($f->{trigger} eq 'statement' ? 'STATEMENT' : 'ROW') . ' EXECUTE FUNCTION same()';
 }
 
@@ -765,19 +818,21 @@ sub old_rows_sql
 	my %has = map { $_ => 1 } slots($f, 0);
 	my @values;
 
+	my $x = $f->{type} ? ', x' : '';
+
 	return () if $f->{there} eq 'none';
 	begin_chance($c, 'there');
-	foreach my $i (1 .. pick(1, 20, 60))
+	foreach my $i (1 .. ($f->{there} eq 'many' ? 3000 : pick(1, 20, 60)))
 	{
 		my $key = pick(0 .. 39);
 		my $g = int rand 4;
 
 		next if creates($f) && !$has{ $f->{target} eq 'other' ? $g : int($key / 10) };
-		push @values, sprintf('(%s, %d, %d, %s, %s)', literal(key_value($f->{keytype}, $key)), $g, -$i, literal("old $i"), pick(1, 2.5, -7));
+		push @values, sprintf('(%s, %d, %d, %s, %s, %s)', literal(key_value($f->{keytype}, $key)), $g, $f->{few} ? 1 + $i % 4 : -$i, literal("old $i"), pick(1, 2.5, -7), $f->{type} ? literal(pick(@{ $TYPES{ $f->{type} } })) : 'NULL');
 	}
 	return (
-		(@values ? put_sql($f, "SELECT * FROM (VALUES " . join(', ', @values) . ') AS v (k, g, n, t, v)') : ()),
-		($f->{there} eq 'equal' ? put_sql($f, "SELECT k, g, n, 'old ' || n AS t, 3 AS v FROM typed WHERE line_ % 3 = 0" . (creates($f) ? ' AND ' . slots_sql($f) : '')) : ()));
+		(@values ? put_sql($f, "SELECT k, g, n, t, v$x FROM (VALUES " . join(', ', @values) . ') AS v (k, g, n, t, v, x)') : ()),
+		($f->{there} eq 'equal' ? put_sql($f, "SELECT k, g, n, 'old ' || n AS t, 3 AS v" . ($f->{type} ? ', x::text' : '') . " FROM typed WHERE line_ % 3 = 0" . (creates($f) ? ' AND ' . slots_sql($f) : '')) : ()));
 }
 
 sub slots_sql
@@ -792,8 +847,8 @@ sub put_sql { my ($f, $query) = @_; return 'CALL put_olds(' . literal(base_of($f
 
 # ---- the load ---------------------------------------------------------------
 
-my %WHERE = (some => 'n % 3 > 0', volatile => 'often(n)', key => "k IS NOT NULL AND n % 5 > 0", nothing => 'n < 0');
-my %TRANSFORM = (text => [ 't', "upper(t) || coalesce(g, '')" ], group => [ 'g', '(g::int + 1) % 4' ], number => [ 'v', "coalesce(v, '1')::numeric * 2" ], key => [ 'k', "k || ''" ], unsafe => [ 't', "unsafe(n::int)::text" ]);
+my %WHERE = (some => 'n % 3 > 0', volatile => 'often(n)', key => "k IS NOT NULL AND n % 5 > 0", nothing => 'n < 0', leader => 'n > least_n()');
+my %TRANSFORM = (text => [ 't', "upper(t) || coalesce(g, '')" ], group => [ 'g', '(g::int + 1) % 4' ], number => [ 'v', "coalesce(v, '1')::numeric * 2" ], key => [ 'k', "k || ''" ], unsafe => [ 't', "unsafe(n::int)::text" ], leader => [ 'g', 'g::int * sign(least_n())::int' ]);
 
 sub range_of
 {
@@ -865,11 +920,12 @@ sub options
 	$o{ledger} = 'loads' if $f->{ledger};
 	$o{label} = "case $c->{number}" if $f->{ledger} && $f->{source} =~ /program|stdin/;
 	$o{program} = 'true' if $f->{source} eq 'program';
+	$o{ignore_extra_columns} = 'true' if $f->{junk};
 	$o{columns} = $c->{file} if $f->{columns} eq 'list' && $f->{header} ne 'map';
 	return %o;
 }
 
-sub merge_keys { my ($f) = @_; return $f->{target} eq 'other' ? ('g', 'n') : ('k', 'n'); }
+sub merge_keys { my ($f) = @_; return ($f->{target} eq 'other' ? 'g' : 'k', 'n', $f->{type} ? 'x' : ()); }
 
 # Of equal rows the last one, or the first
 sub direction
@@ -948,7 +1004,8 @@ sub order_of
 	my ($f) = @_;
 
 	return undef if is_cores($f) || $f->{existing} eq 'conflict' ;
-	return undef if $f->{freeze} || $f->{twice} || $f->{there} ne 'none' && $f->{existing} ne 'keep';
+	# a short row may come where a long one had no room
+	return undef if $f->{long} || $f->{freeze} || $f->{twice} || $f->{few} || $f->{there} ne 'none' && $f->{existing} ne 'keep';
 	return $f->{order_by} if $f->{order_by} && $f->{order_by} !~ /^t/;
 	return undef if $f->{order_by} || $f->{packed} && $f->{source} =~ /files|pattern/;
 	return undef if is_volatile($f);
@@ -966,20 +1023,24 @@ sub spec
 	my ($c) = @_;
 	my $f = $c->{f};
 	my @columns = sort keys %{ $c->{typed} };
-	my @compared = qw(k g n t v);
+	my @compared = (qw(k g n t v), $f->{type} ? 'x' : ());
 	my %unique = map { $_ => 1 } unique_columns($f);
-	my %spec = (columns => join(', ', @columns), mode => $f->{existing} eq 'merge' && !$f->{dedup} ? 'keep' : $f->{existing}, missing => $f->{missing}, problems => $c->{problems}, rejects => $c->{rejects}, classes => [ grep { !/conversion|columns|encoding/ } classes_of($f) ], limit => $f->{reject_limit} || 1000000,
+	my %spec = (columns => join(', ', @columns), mode => $f->{existing} eq 'merge' && (grep { $_ eq 'unique' } classes_of($f)) ? 'keep' : $f->{existing}, missing => $f->{missing}, problems => $c->{problems}, rejects => $c->{rejects}, classes => [ grep { !/conversion|columns|encoding/ } classes_of($f) ], limit => $f->{reject_limit} || 1000000,
 		filtered => $c->{filtered}, ratio => $f->{ratio}, direction => direction($f), base => base_of($f));
 
 	push @compared, 'late' if $f->{late};
 	push @compared, 'd' if $f->{extra} =~ /default|generated|unsafe/;
 	$spec{compared} = join(', ', @compared);
-	$spec{keys} = $f->{existing} eq 'merge' ? join(', ', merge_keys($f)) : join(', ', unique_columns($f));
+	$spec{keys} = $f->{existing} eq 'merge' ? join(', ', $f->{dedup} ? merge_keys($f) : ()) : join(', ', unique_columns($f));
 	$spec{nulls} = $f->{index} eq 'unique' ? join(' OR ', '', map { "$_ IS NULL" } unique_columns($f)) : '';
 	my @sets = grep { !$unique{$_} } @columns;
 	$spec{action} = $f->{action} eq 'nothing' || !@sets ? 'NOTHING' : 'UPDATE SET ' . join(', ', map { "$_ = excluded.$_" } @sets);
 	$spec{range} = sprintf 'k >= %s AND k < %s', map { literal(key_value($f->{keytype}, $_)) . zone_sql($f) } range_of($c);
 	$spec{order} = order_of($f) if defined order_of($f);
+	$spec{by} = $f->{target} eq 'other' ? 'g' : 'k';
+	$spec{shown} = join(', ', @columns);
+	# many rows of one key are sorted, and lie in another order then
+	$spec{misplaced} = 1 if $f->{order_by} || $f->{dedup} || is_volatile($f);
 	$spec{silent} = 1 if is_accelerated($f) || $f->{ledger};
 	$spec{kept} = 1 if $f->{reject_table} && $f->{on_error} eq 'ignore';
 	$spec{uncounted} = 1 if is_cores($f);
@@ -1007,17 +1068,19 @@ sub prepare_case
 {
 	my ($c, $name) = @_;
 	my $f = $c->{f};
-	my @all = map { $_->[0] } grep { $_->[0] =~ /^[kgntv]$/ } table_columns($c);
+	my @all = map { $_->[0] } grep { $_->[0] =~ /^[kgntvx]$/ } table_columns($c);
 	my ($set, $expression) = @{ $TRANSFORM{ $f->{transform} } // ['', ''] };
 
 	begin_chance($c, 'columns of the file');
-	$c->{file} = $f->{columns} eq 'table' ? \@all : [ map { $_->[1] } sort { $a->[0] <=> $b->[0] } map { [ rand(), $_ ] } @all ];
+	$c->{file} = $f->{columns} eq 'table' ? \@all : [ map { $_->[1] } sort { $a->[0] <=> $b->[0] } map { [ rand(), $_ ] } grep { $_ ne $f->{lacks} } @all ];
+	$c->{fields} = [ @{ $c->{file} } ];
+	splice(@{ $c->{fields} }, rand @{ $c->{fields} }, 0, 'junk') if $f->{junk};
 	write_files($c, $name);
-	foreach (qw(k g n t v))
+	foreach (grep { $_ ne $f->{lacks} } @all)
 	{
-		my $type = { k => $f->{keytype}, g => 'int', n => 'int', t => 'text', v => 'numeric' }->{$_};
+		my $type = { k => $f->{keytype}, g => 'int', n => $f->{extra} eq 'domain' ? 'few' : 'int', t => 'text', v => 'numeric', x => $f->{type} }->{$_};
 
-		$c->{typed}{$_} = 'CAST((' . ($set eq $_ ? $expression : $_) . ')' . ($_ eq 'k' ? zone_sql($f) : '') . " AS $type)";
+		$c->{typed}{$_} = 'CAST((' . ($set eq $_ ? $expression : $_) . ')' . ($_ eq 'k' ? zone_sql($f) : '') . ' AS ' . ($type =~ s/ (COLLATE .*)/) $1/ ? $type : "$type)");
 	}
 	$c->{spec} = literal(spec_json(spec($c)));
 }
@@ -1030,12 +1093,12 @@ sub before_sql
 	my %typed = %{ $c->{typed} };
 	my @sql = ('CALL clean()', $f->{target} =~ /^foreign/ ? "CALL put_wing($f->{wing} = 1)" : (), table_sql($c, 'got'), table_sql($c, 'wanted'));
 
-	push @sql, 'CREATE TABLE stage (line_ int PRIMARY KEY, place_ text, k text, g text, n text, t text, v text)', 'COPY stage FROM ' . literal("$name.good") . ' (FORMAT csv)';
+	push @sql, 'CREATE TABLE stage (line_ int PRIMARY KEY, place_ text, k text, g text, n text, t text, v text, x text)', 'COPY stage FROM ' . literal("$name.good") . ' (FORMAT csv)';
 	push @sql, "SELECT fast_copy_create_reject_table('rejects')" if $f->{reject_table};
 	push @sql, "SELECT fast_copy_create_ledger_table('loads')" if $f->{ledger};
 	push @sql, 'CREATE TABLE typed AS SELECT *, true AS fits_, (' . ($WHERE{ $f->{where} } // 'true') . ') IS TRUE AS passes_ FROM (SELECT line_, place_, ' . join(', ', map { "$typed{$_} AS $_" } sort keys %typed) . ' FROM stage ORDER BY line_) AS s', 'ALTER TABLE typed ADD PRIMARY KEY (line_)';
 	push @sql, old_rows_sql($c), $f->{churn} ? map({ sprintf $_, base_of($f) } 'DELETE FROM %s WHERE g = 1', "UPDATE %s SET t = t || 'u' WHERE n %% 3 = 0") : ();
-	push @sql, map { "ALTER TABLE $_ ADD late text DEFAULT 'late', ADD later int" } $f->{late} ? ('got', 'wanted') : ();
+	push @sql, map { "ALTER TABLE $_ ADD late text DEFAULT '" . join('', map { chr(97 + $_ * 7 % 26) } 1 .. $c->{number} % 3 * 1500 + 4) . "', ADD later int" } $f->{late} ? ('got', 'wanted') : ();
 	return (@sql, 'CALL share_olds(' . literal(base_of($f)) . ')', $f->{format} eq 'binary' ? binary_sql($c, $name) : ());
 }
 

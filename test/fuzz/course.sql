@@ -26,9 +26,20 @@ BEGIN
 END
 $$;
 
+DO $$
+BEGIN
+	CREATE COLLATION either_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+EXCEPTION WHEN feature_not_supported THEN
+	CREATE COLLATION either_case FROM "C";
+END
+$$;
+
 CREATE FUNCTION plus(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$ BEGIN RETURN n + 1; END $$;
 CREATE FUNCTION often(n int) RETURNS bool LANGUAGE plpgsql VOLATILE PARALLEL SAFE AS $$ BEGIN RETURN n % 4 > 0; END $$;
 CREATE FUNCTION unsafe(n int) RETURNS int LANGUAGE plpgsql VOLATILE AS $$ BEGIN RETURN n * 2; END $$;
+CREATE TYPE pair AS (a int, b text);
+-- of a temporary table, which workers cannot read
+CREATE FUNCTION least_n() RETURNS int LANGUAGE plpgsql STABLE AS $$ BEGIN RETURN (SELECT n FROM least); END $$;
 CREATE DOMAIN few AS int CHECK (plus(value) < 1000000);
 CREATE FUNCTION into_base() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -135,31 +146,61 @@ BEGIN
 END
 $$;
 
--- Each leaf that gets rows has its own and those, of equal ones the last or the first
+-- Each leaf that gets rows has its own and those, with keys of equal ones the last or
+-- the first.  Table "merged" has for each such leaf the rows in their order, which is a
+-- new one; or none, if its files stay as they are
 CREATE FUNCTION merge_leaves(spec jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	r record;
 	n bigint;
+	there bigint;
 	total bigint := 0;
 	cols text := (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'wanted'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '');
+	keys text := nullif(spec->>'keys', '');
+	direction text := spec->>'direction';
 BEGIN
 	-- defaults are those of rows that are inserted
 	CREATE TEMP TABLE news (LIKE wanted INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING IDENTITY);
 	ALTER TABLE news ADD line_ int;
 	EXECUTE format('INSERT INTO news (%1$s, line_) OVERRIDING SYSTEM VALUE SELECT %1$s, line_ FROM typed WHERE passes_ AND fits_ ORDER BY line_', spec->>'columns');
-	FOR r IN SELECT leaf, coalesce(pg_get_partition_constraintdef(leaf), 'true') AS has FROM leaves('wanted') LOOP
+	FOR r IN SELECT leaf, path, coalesce(pg_get_partition_constraintdef(leaf), 'true') AS has FROM leaves('wanted') LOOP
 		EXECUTE format('SELECT count(*) FROM news WHERE %s', r.has) INTO n;
 		CONTINUE WHEN n = 0;
+		EXECUTE format('SELECT count(*) FROM %s', r.leaf::regclass) INTO there;
 		EXECUTE format('CREATE TEMP TABLE shall AS WITH every AS (SELECT 0 AS source_, row_number() OVER (ORDER BY ctid) AS at_, %2$s FROM %1$s UNION ALL SELECT 1, line_, %2$s FROM news WHERE %3$s)
-			SELECT %4$s source_, %2$s FROM every %5$s', r.leaf::regclass, cols, r.has, 'DISTINCT ON (' || (spec->>'keys') || ')',
-			'ORDER BY ' || (spec->>'keys') || ', source_ ' || (spec->>'direction') || ', at_ ' || (spec->>'direction'));
+			SELECT %4$s source_, at_, %2$s FROM every %5$s', r.leaf::regclass, cols, r.has, 'DISTINCT ON (' || keys || ')', 'ORDER BY ' || keys || ', source_ ' || direction || ', at_ ' || direction);
+		n := (SELECT count(*) FROM shall WHERE source_ = 1);
+		total := total + n;
+		IF n > 0 OR there > (SELECT count(*) FROM shall) THEN
+			EXECUTE format('INSERT INTO merged SELECT $1, row_number() OVER (ORDER BY %s, source_, at_), ROW(%s)::text FROM shall', spec->>'by', spec->>'shown') USING r.path;
+		ELSE
+			INSERT INTO merged VALUES (r.path, NULL, NULL);
+		END IF;
 		EXECUTE format('DELETE FROM %1$s', r.leaf::regclass);
 		EXECUTE format('INSERT INTO wanted (%1$s) OVERRIDING SYSTEM VALUE SELECT %1$s FROM shall', cols);
-		total := total + (SELECT count(*) FROM shall WHERE source_ = 1);
 		DROP TABLE shall;
 	END LOOP;
 	DROP TABLE news;
 	RETURN total;
+END
+$$;
+
+-- What is wrong with the files and the order of leaves that were merged
+CREATE FUNCTION mismerged(spec jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	r record;
+	n bigint;
+	said text := '';
+BEGIN
+	FOR r IN SELECT l.leaf, l.path, m.anew, h.node FROM leaves('got') AS l JOIN (SELECT path, bool_or(pos IS NOT NULL) AS anew FROM merged GROUP BY path) AS m USING (path) LEFT JOIN had_nodes AS h USING (leaf) LOOP
+		IF r.anew = (r.node = pg_relation_filenode(r.leaf)) THEN
+			said := said || r.leaf::regclass || ' is written anew, or is not; ';
+		END IF;
+		CONTINUE WHEN NOT r.anew OR spec ? 'misplaced';
+		EXECUTE format('SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY ctid) AS pos, ROW(%2$s)::text AS one FROM %1$s) AS g JOIN merged AS m USING (pos) WHERE m.path = $1 AND g.one <> m.one', r.leaf::regclass, spec->>'shown') INTO n USING r.path;
+		said := said || CASE WHEN n > 0 THEN format('%s rows of %s are misplaced; ', n, r.leaf::regclass) ELSE '' END;
+	END LOOP;
+	RETURN said;
 END
 $$;
 
@@ -203,8 +244,8 @@ BEGIN
 	IF spec->>'mode' = 'replace' THEN
 		problems := problems || replace_leaves(spec);
 	ELSIF spec->>'mode' = 'range' THEN
-		-- such a row is an error even if it has no partition
-		EXECUTE format('SELECT count(*) FROM typed WHERE passes_ AND (fits_ OR $1->>line_::text = ''no_partition'') AND (%s) IS NOT TRUE', spec->>'range') INTO n USING fates;
+		-- such a row is an error even if it would be rejected for want of a partition
+		EXECUTE format('SELECT count(*) FROM typed WHERE passes_ AND (fits_ OR $1->>line_::text = ''no_partition'' OR NOT $2 ? ($1->>line_::text)) AND (%s) IS NOT TRUE', spec->>'range') INTO n USING fates, spec->'classes';
 		problems := problems || CASE WHEN n > 0 THEN '23514'::text END;
 		EXECUTE format('DELETE FROM wanted WHERE %s', spec->>'range');
 	END IF;
@@ -254,6 +295,7 @@ BEGIN
 		said := said || CASE WHEN n > 0 THEN r.leaf::regclass || ' is not sound; ' ELSE '' END;
 		PERFORM bt_index_check(indexrelid, true) FROM pg_index JOIN pg_class AS i ON i.oid = indexrelid JOIN pg_am AS a ON a.oid = relam WHERE amname = 'btree' AND indrelid = r.leaf;
 	END LOOP;
+	said := said || mismerged(spec);
 	IF spec ? 'order' THEN
 		EXECUTE format('SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY tableoid ORDER BY ctid) AS is_, rank() OVER (PARTITION BY tableoid ORDER BY %2$s) AS least_, count(*) OVER (PARTITION BY tableoid ORDER BY %2$s) AS most_, tableoid AS leaf_
 			FROM %1$I) AS x WHERE is_ NOT BETWEEN least_ AND most_ AND NOT leaf_ = ANY ($1)', base, spec->>'order') INTO n USING array(SELECT leaf FROM had_rows);
@@ -316,7 +358,7 @@ DECLARE
 BEGIN
 	FOR r IN EXECUTE query LOOP
 		BEGIN
-			EXECUTE format('INSERT INTO %I (k, g, n, t, v) VALUES (%L, %L, %L, %L, %L)', base, r.k, r.g, r.n, r.t, r.v);
+			EXECUTE (SELECT format('INSERT INTO %I (%s) VALUES (%s)', base, string_agg(key, ', '), string_agg(quote_nullable(value), ', ')) FROM jsonb_each_text(to_jsonb(r)));
 		EXCEPTION WHEN OTHERS THEN
 			CONTINUE;
 		END;
@@ -331,6 +373,8 @@ DECLARE
 BEGIN
 	EXECUTE format('INSERT INTO wanted (%1$s) OVERRIDING SYSTEM VALUE SELECT %1$s FROM %2$I', cols, base);
 	EXECUTE format('CREATE TABLE had_rows AS SELECT DISTINCT tableoid AS leaf FROM %I', base);
+	CREATE TABLE had_nodes AS SELECT leaf, pg_relation_filenode(leaf) AS node FROM had_rows;
+	CREATE TABLE merged (path text, pos bigint, one text);
 END
 $$;
 
@@ -339,7 +383,7 @@ DECLARE
 	name text;
 BEGIN
 	FOR name IN SELECT format('DROP %s %s CASCADE', CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, oid::regclass) FROM pg_class
-		WHERE relkind IN ('r', 'v', 'f', 'p') AND NOT relispartition AND relname IN ('got', 'got_base', 'got_remote', 'wanted', 'stage', 'typed', 'rejects', 'loads', 'had_rows')
+		WHERE relkind IN ('r', 'v', 'f', 'p') AND NOT relispartition AND relname IN ('got', 'got_base', 'got_remote', 'wanted', 'stage', 'typed', 'rejects', 'loads', 'had_rows', 'had_nodes', 'merged')
 		ORDER BY relname = 'got_base' LOOP
 		EXECUTE name;
 	END LOOP;
@@ -357,3 +401,5 @@ BEGIN
 END
 $$;
 CREATE SEQUENCE course_seq;
+CREATE TABLE ref (id int PRIMARY KEY);
+INSERT INTO ref VALUES (0), (1), (2), (3);

@@ -7,10 +7,10 @@ use Storable ();
 our %count;
 
 # Calls body(stream) in n processes; prints the plan and what all have counted,
-# and exits
+# and exits.  all() may make a point of the counts: true if they are good, and a name
 sub run_streams
 {
-	my ($dir, $n, $body) = @_;
+	my ($dir, $n, $body, $all) = @_;
 	my $failed = 0;
 	my %pid;
 
@@ -28,6 +28,14 @@ sub run_streams
 		my $counts = eval { Storable::retrieve("$dir/counts.$stream") } // {};
 		$count{$_} += $counts->{$_} foreach keys %$counts;
 		unlink "$dir/counts.$stream";
+	}
+	if ($all)
+	{
+		my ($good, $name) = $all->();
+
+		$count{points}++;
+		$count{different}++ if !$good;
+		print $good ? 'ok' : 'not ok', " - $name\n";
 	}
 	print '1..', ($count{points} // 0) + $failed, "\n";
 	print "# $_: $count{$_}\n" foreach sort grep { $_ ne 'points' } keys %count;
