@@ -388,8 +388,7 @@ static const FcReportColumn finding_columns[] = {
 	FINDING_COLUMN(TEXTOID, detail)
 };
 
-/* Returns a row for each struct, of as many columns as are declared in SQL */
-static Datum
+Datum
 fast_copy_rows(FunctionCallInfo fcinfo, const List *rows, const FcReportColumn *columns, int n)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;

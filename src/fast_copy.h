@@ -16,6 +16,7 @@
 #include "utils/jsonb.h"
 
 #include "options/options.h"
+#include "report/report.h"
 
 /*
  * relay.c
@@ -134,12 +135,15 @@ typedef struct FcFilesCall
  */
 extern void fc_files_run(const FcFilesCall *call);
 
-/* A text of a row that a function returns; one that is not known is NULL */
-static inline void
-fast_copy_text(const char *s, Datum *value, bool *null)
-{
-	*null = (s == NULL);
-	*value = s ? CStringGetTextDatum(s) : (Datum) 0;
-}
+/*
+ * fast_copy.c
+ */
+
+/*
+ * Returns a row for each struct of a list, of as many of the n columns as are
+ * declared in SQL
+ */
+extern Datum fast_copy_rows(FunctionCallInfo fcinfo, const List *rows,
+							const FcReportColumn *columns, int n);
 
 #endif							/* FC_FAST_COPY_H */

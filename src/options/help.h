@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * options/help.h
- *	  What there is to say about the options of a load, as fields and as text.
+ *	  What there is to say about the options of a load.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,21 +23,14 @@ typedef struct FcHelp
 	const char *meaning;		/* a phrase */
 	const char *text;			/* whole sentences */
 	const char *example;
+
+	/* what follows */
+	const char *kind;			/* argument, or option of COPY */
+	const char *in_copy;		/* what COPY calls it, or where COPY takes it */
 } FcHelp;
 
 /* Returns a list of FcHelp, in the order of the arguments and then of COPY */
 extern List *fc_help_options(void);
-
-/*
- * Text for eyes, in lines that psql shows within 80 columns, appended to out:
- * the name of a topic, a line with a label, a paragraph, the columns of a table
- * (given in lines), all about an option.
- */
-extern void fc_help_title(StringInfo out, const char *kind, const char *name);
-extern void fc_help_line(StringInfo out, const char *label, const char *text);
-extern void fc_help_paragraph(StringInfo out, const char *text);
-extern void fc_help_columns(StringInfo out, const char *columns);
-extern void fc_help_option(StringInfo out, const FcHelp *help);
 
 /*
  * Appends the words of a text, in lines of a width, each but the first after

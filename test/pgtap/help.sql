@@ -262,5 +262,22 @@ FROM unnest(ARRAY['5s', '500ms', '1 min', '00:00:05', '5', '1 day', 'PT5S', NULL
 SELECT ok(EXISTS (SELECT 1 FROM fast_copy_analyze('help', :'file', progress => '1s') WHERE item = 'rows' AND rows = 1),
 	'fast_copy_analyze takes it, too');
 RESET client_min_messages;
+-- help calls nothing of others, and reads its own texts, whatever is set
+CREATE SCHEMA evil;
+CREATE FUNCTION evil.rpad(text, integer) RETURNS text LANGUAGE plpgsql AS $$BEGIN RAISE 'evil'; END$$;
+CREATE FUNCTION evil.starts_with(text, text) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'evil'; END$$;
+CREATE FUNCTION evil.same(text, text) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'evil'; END$$;
+CREATE OPERATOR evil.= (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.same);
+SELECT current_setting('search_path') AS path, array_agg(line) AS lines
+FROM unnest(ARRAY['header', 'fast_copy.memory', 'fast_copy_progress', 'fast_copy']) AS topic, fast_copy_help(topic) AS line \gset
+SET search_path = evil, pg_temp, pg_catalog, public;
+SET escape_string_warning = off;
+SET standard_conforming_strings = off;
+SELECT pg_catalog.array_agg(line) AS evil
+FROM pg_catalog.unnest(ARRAY['header', 'fast_copy.memory', 'fast_copy_progress', 'fast_copy']) AS topic, public.fast_copy_help(topic) AS line \gset
+RESET standard_conforming_strings;
+RESET escape_string_warning;
+SELECT pg_catalog.set_config('search_path', :'path', false) AS path \gset
+SELECT is(:'evil'::text, :'lines', 'help under a hostile search_path');
 SELECT * FROM finish();
 ROLLBACK;
