@@ -45,7 +45,7 @@ fast_copy_help_options(PG_FUNCTION_ARGS)
 	return fast_copy_rows(fcinfo, fc_help_options(), help_columns, lengthof(help_columns));
 }
 
-/* ERROR 42704: nothing goes by a name, which may be like one of those that are */
+/* ERROR 42704: nothing goes by the word, which may be like one of the names */
 Datum
 fast_copy_help_none(PG_FUNCTION_ARGS)
 {

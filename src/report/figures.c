@@ -240,7 +240,7 @@ fc_figures_kind(const FcProgress *progress, FcPhase phase)
 	}
 }
 
-/* What a phase and the one beside it take; 0: the phase does not come */
+/* What a phase takes, with the one that goes on beside it; 0 if it has none */
 static double
 fc_figures_cost(const FcProgress *progress, const FcEffort *effort, FcPhase phase)
 {
