@@ -292,14 +292,26 @@ fc_start()
   fc_server_variables
   mkdir "$PGHOST" "$FC_TMP/files" || return 1
   [ -z "$FC_USER" ] || chown "$FC_USER" "$PGHOST" "$FC_TMP/files"
-  fc_as initdb -D "$FC_TMP/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 \
-    --no-sync >>"$FC_LOG" 2>&1 || return 1
+  fc_initdb "$FC_TMP/data" >>"$FC_LOG" 2>&1 || return 1
   {
     echo "listen_addresses = ''"
     echo "unix_socket_directories = '$PGHOST'"
     for line in "$@"; do echo "$line"; done
   } >>"$FC_TMP/data/postgresql.conf"
   fc_start_again
+}
+
+# Makes an empty cluster; where FC_INITDB_KEPT names a directory, as a copy of the one
+# there, which the first makes
+fc_initdb()
+{
+  local kept=${FC_INITDB_KEPT:-}
+  set -- "$1" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync
+  [ -n "$kept" ] || { fc_as initdb -D "$@"; return; }
+  (
+    flock 9 || exit
+    [ -d "$kept/data" ] || { fc_as initdb -D "$kept/new" "${@:2}" && mv "$kept/new" "$kept/data"; }
+  ) 9>"$kept/lock" && cp -a "$kept/data" "$1"
 }
 
 fc_start_again()

@@ -5,16 +5,28 @@
 # FC_HOSTILE_FILES (paths).
 #
 # Sourced by bash after lib.sh; fc_suites wants a tree that is built and
-# installed.  It runs two suites at a time (FC_JOBS says how many), where they do
-# not disturb each other, each in a process group of its own.  What a suite says
-# is printed when it has ended, so that the lines of two are never mixed; its
-# counts are added to PASSED and FAILED.
+# installed.  It runs FC_JOBS suites at a time (default: as many as there are
+# processors), where they do not disturb each other, each in a process group of its
+# own and on a cluster of its own.  Of these suites half as many files more run at a
+# time, because tests wait for each other about a third of their time: test/tap takes
+# a slot for each, a locked file in FC_SLOTS.  What a suite says is
+# printed when it has ended, so that the lines of two are never mixed; its counts are
+# added to PASSED and FAILED.
 
 SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients versions valgrind mutants faults bench package"
+# Who starts first when all are to run: the one that waits most, so that there is always
+# one that works beside it, then those of one long file
+FC_ORDER='style tap package clients bench accelerate docs libfuzzer unit'
 # Crash, sources, WAL, concurrent loads, and what the log and the views tell
 FC_QUICK_TAP='test/t/002_crash.pl test/t/004_source.pl test/t/005_wal.pl test/t/008_concurrency.pl test/t/013_observe.pl'
 
-FC_JOBS=${FC_JOBS:-2}
+FC_JOBS=${FC_JOBS:-$(nproc)}
+# Those that take longest begin, so that none of them is the last to run
+FC_LONG_PGTAP='test/pgtap/on_conflict.sql test/pgtap/merge.sql test/pgtap/memory.sql test/pgtap/guess.sql test/pgtap/course.sql'
+FC_LONG_TAP='test/t/028_send.pl test/t/029_remote_commit.pl test/t/023_pieces.pl test/t/043_replace.pl test/t/048_between_steps.pl test/t/036_nodes.pl
+  test/t/011_pages.pl test/t/014_streams.pl test/t/012_append.pl test/t/035_send_keys.pl'
+FC_NOTHING=                 # suites of which all was skipped
+FC_LOGS=                    # where suites leave their logs
 PASSED=0
 FAILED=0
 TOLD=0                      # when we last said how far it is, in seconds
@@ -22,15 +34,14 @@ TOLD=0                      # when we last said how far it is, in seconds
 declare -A RUNNING=()       # process: suite
 declare -A STARTED=()       # suite: seconds
 
-# What a suite needs for itself while it runs: "server", the cluster that suites
-# share, because its workers and roles are there only once; "alone", the
-# machine, because it fills disks or installs; "alone server", both.
+# What a suite needs for itself while it runs: "server", the cluster that test/quick
+# keeps, because its workers and roles are there only once; "alone", the machine,
+# because it fills disks.
 fc_suite_wants()
 {
   case $1 in
-    regress|pgtap|convert|differential|fuzz|external) echo server ;;
+    regress|pgtap|differential) [ ! -d "$FC_TMP/data" ] || echo server ;;
     faults) echo alone ;;
-    package) echo alone server ;;
   esac
 }
 
@@ -66,6 +77,11 @@ fc_suites()
 {
   local waiting=("$@") i
   TOLD=$SECONDS
+  FC_LOGS=$FC_TMP/log
+  export FC_SLOTS=$FC_TMP/slots
+  FC_INITDB_KEPT=$FC_TMP/initdb
+  mkdir -p "$FC_INITDB_KEPT" && { [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_INITDB_KEPT"; }
+  mkdir -p "$FC_SLOTS" && for ((i = 1; i <= FC_JOBS * 3 / 2; i++)); do : >"$FC_SLOTS/$i"; done
   while [ $((${#waiting[@]} + ${#RUNNING[@]})) -gt 0 ]; do
     for i in "${!waiting[@]}"; do
       fc_suite_fits "${waiting[i]}" || continue
@@ -95,10 +111,6 @@ fc_suite_start()
   local suite=$1
   echo "$suite ..."
   STARTED[$suite]=$SECONDS
-  # a worker of a server that has the library takes a quarter less processor
-  # time; the clusters of tap and hostile load it when they need it.  The other
-  # setting is of docs/monitoring.md: installcheck must pass on such a server, too.
-  [[ "$(fc_suite_wants "$suite")" != *server ]] || server "shared_preload_libraries = 'fast_copy'" "fast_copy.log_min_duration = '1min'"
   set -m
   { cd "$FC_TREE" && "suite_$suite"; } >"$FC_TMP/log/$suite.count" 2>"$FC_TMP/log/$suite.err" </dev/null &
   set +m
@@ -122,11 +134,11 @@ fc_suite_wait()
   done
 }
 
-# Says each half minute how far those are that run
+# Says every ten seconds how far those are that run
 fc_suite_tell()
 {
   local suite
-  [ $((SECONDS - TOLD)) -ge 30 ] || return 0
+  [ $((SECONDS - TOLD)) -ge 10 ] || return 0
   TOLD=$SECONDS
   for suite in "${RUNNING[@]}"; do
     echo "$suite: $((SECONDS - STARTED[$suite])) s, $(cat "$FC_TMP/log/$suite.now" 2>/dev/null || echo "at work")"
@@ -146,6 +158,7 @@ fc_suite_count()
     passed=0 failed=1
   fi
   echo "$suite: $passed passed, $failed failed, ${skipped:-0} skipped, $((SECONDS - STARTED[$suite])) s"
+  [ "$((passed + failed))" != 0 ] || FC_NOTHING+=" $suite"
   PASSED=$((PASSED + passed))
   FAILED=$((FAILED + failed))
 }
@@ -164,16 +177,75 @@ tap()
 {
   local name=$1
   shift
-  fc_as perl test/tap "$FC_TMP/log/$name.tap" "$@"
+  fc_as perl test/tap "$FC_LOGS/$name.tap" "$@"
 }
 
-# The cluster that suites on a running server share
+# first LIST FILE...: the files, of which those that the list names come first
+first()
+{
+  local list file
+  list=" $(echo $1) "
+  shift
+  for file in $list; do printf '%s\n' "$@" | grep -xF "$file"; done
+  for file in "$@"; do [[ "$list" == *" $file "* ]] || echo "$file"; done
+}
+
+# slot COMMAND...: runs it while it has one of the slots that test/tap takes
+slot()
+{
+  local path rc
+  while true; do
+    for path in "$FC_SLOTS"/*; do
+      exec {FC_SLOT}<"$path" || return
+      if flock -n "$FC_SLOT"; then
+        "$@" {FC_SLOT}<&-
+        rc=$?
+        exec {FC_SLOT}<&-
+        return $rc
+      fi
+      exec {FC_SLOT}<&-
+    done
+    sleep 0.1
+  done
+}
+
+# A cluster, unless there is one
 server()
 {
   [ ! -d "$FC_TMP/data" ] || return 0
   fc_start 'fsync = off' 'max_worker_processes = 16' 'max_parallel_workers = 12' \
-    'max_locks_per_transaction = 256' "log_line_prefix = '%m [%p] %b %a '" \
+    'max_locks_per_transaction = 256' 'max_wal_size = 512MB' "log_line_prefix = '%m [%p] %b %a '" \
     'log_min_messages = notice' "$@" >&2
+}
+
+# own_server NAME SETTING...: a suite's own cluster, below which its files are from
+# now on.  test/quick's is for all of its suites.
+own_server()
+{
+  local name=$1
+  shift
+  if [ ! -d "$FC_TMP/data" ]; then
+    FC_TMP=$FC_TMP/$name
+    mkdir -p "$FC_TMP/log" || return
+    [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_TMP"
+  fi
+  server "$@"
+}
+
+# ... that has the library: a worker of it takes a quarter less processor time; the
+# clusters of tap and hostile load it when they need it.  The other setting is of
+# docs/monitoring.md: installcheck must pass on such a server, too.
+warm_server()
+{
+  own_server "$1" "shared_preload_libraries = 'fast_copy'" "fast_copy.log_min_duration = '1min'"
+}
+
+# Stops a suite's own cluster, whose files may be many
+end_server()
+{
+  [ "$FC_TMP/log" != "$FC_LOGS" ] || return 0
+  fc_stop
+  [ -n "${FC_KEEP:-}" ] || rm -rf "$FC_TMP/data" "$FC_TMP/files"
 }
 
 suite_style()
@@ -186,7 +258,7 @@ suite_unit()
   local log=$FC_TMP/log/unit.build all=${FC_UNIT:-all} dir=bin
   # whoever wants assertions wants these, too
   [[ "${FC_VERSION:-}" != *+assert ]] || all=asan-all dir=bin/asan
-  if ! fc_as make -s -j"$FC_JOBS" -C test/unit $all >"$log" 2>&1; then
+  if ! slot fc_as make -s -j"$FC_JOBS" -C test/unit $all >"$log" 2>&1; then
     cat "$log" >&2
     return
   fi
@@ -202,40 +274,50 @@ suite_libfuzzer()
 # Native conversions against the types' input functions
 suite_convert()
 {
+  warm_server convert || return
   PG_CONFIG=$PG_CONFIG tap convert test/fuzz/run-convert --
+  end_server
 }
 
 # Random cases against COPY, always the same ones
 suite_fuzz()
 {
-  tap fuzz sh -c "\$0 --seed 1 --cases 400 '$FC_TMP/files'" -- test/fuzz/run test/fuzz/run-accelerate test/fuzz/run-batch test/fuzz/run-conflict test/fuzz/run-transform test/fuzz/run-course
+  warm_server fuzz || return
+  tap fuzz sh -c 'mkdir -m 755 "$0/${1##*/}" && case $1 in */run | */run-accelerate | */run-course) set -- "$1" -j 1 ;; esac && "$@" --seed 1 --cases 400 "$0/${1##*/}"' "$FC_TMP/files" -- \
+    test/fuzz/run test/fuzz/run-accelerate test/fuzz/run-batch test/fuzz/run-conflict test/fuzz/run-transform test/fuzz/run-course
+  end_server
 }
 
 # PostgreSQL's own tests of COPY, from the server's source package, and files of
 # other people's packages
 suite_external()
 {
-  tap external sh -c "\$0 '$FC_TMP/files'" -- test/external/run test/external/sniff
+  warm_server external || return
+  tap external sh -c "mkdir -m 755 '$FC_TMP/files/'\${0##*/} && \$0 '$FC_TMP/files/'\${0##*/}" -- test/external/run test/external/sniff
+  end_server
 }
 
 # All of PostgreSQL's own tests, and restores, with every COPY accelerated, on
 # clusters of their own.  FC_ACCELERATE chooses others than these.
 suite_accelerate()
 {
+  local parts=('--workers 2 schedule restore' '--workers 2 contrib')
+  [ -z "${FC_ALL:-}" ] || parts+=('--workers 0 schedule restore' '--workers 0 contrib')
   mkdir "$FC_TMP/accelerate" || return
   [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_TMP/accelerate"
-  PG_CONFIG=$PG_CONFIG tap accelerate test/accelerate/run "$FC_TMP/accelerate" \
-    ${FC_ACCELERATE:---workers 2 schedule restore contrib} --
+  [ -z "${FC_ACCELERATE:-}" ] || parts=("$FC_ACCELERATE")
+  PG_CONFIG=$PG_CONFIG tap accelerate sh -c "exec test/accelerate/run '$FC_TMP/accelerate' \$0" -- "${parts[@]}"
 }
 
 # The extension's own files, then those of each test module
 suite_regress()
 {
-  local log=$FC_TMP/log/regress.log dir rc=0 passed failed
+  local log=$FC_LOGS/regress.log dir rc=0 passed failed
   local dirs=(. test/modules/*)
   [ -z "${FC_REGRESS:-}" ] || dirs=(.)
+  warm_server regress || return
   for dir in "${dirs[@]}"; do
-    fc_as make -s -C "$dir" PG_CONFIG="$PG_CONFIG" with_llvm=no ${FC_REGRESS:+REGRESS="$FC_REGRESS"} installcheck >>"$log" 2>&1 ||
+    slot fc_as make -s -C "$dir" PG_CONFIG="$PG_CONFIG" with_llvm=no ${FC_REGRESS:+REGRESS="$FC_REGRESS"} installcheck >>"$log" 2>&1 ||
       { rc=1; cat "$dir/regression.diffs" >&2; }
   done
   passed=$(grep -cE '^(ok [0-9]|(test| ) .*\.\.\. ok)' "$log")
@@ -245,24 +327,35 @@ suite_regress()
   # "test name ... ok 12 ms" before 16, "ok 1 - name 12 ms" from then on
   sed -nE -e 's/^(test | +)([a-z_]+) +\.\.\. .* ([0-9]+) ms$/\3 regress: \2/p' \
     -e 's/^(not )?ok [0-9]+ +[-+] ([a-z_]+) +([0-9]+) ms$/\3 regress: \2/p' "$log" |
-    awk '{ $1 /= 1000; print }' >"$FC_TMP/log/regress.times"
+    awk '{ $1 /= 1000; print }' >"$FC_LOGS/regress.times"
+  end_server
   echo "$passed $failed 0"
 }
 
+# Each file in a database of its own, a copy of one.  Those that take longest begin.
 suite_pgtap()
 {
+  warm_server pgtap || return
   fc_psql -c 'CREATE DATABASE pgtap' >&2
   fc_psql -d pgtap -c 'CREATE EXTENSION pgtap' -c 'CREATE EXTENSION fast_copy' >&2
   mkdir -p "$FC_TMP/files/pgtap"
   [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_TMP/files/pgtap"
-  PGDATABASE=pgtap tap pgtap psql -X -q -A -t -v ON_ERROR_STOP=1 \
-    -v data_dir="$FC_TREE/test/data" -v tmp_dir="$FC_TMP/files/pgtap" \
-    -P pager=off -P null=NULL -f -- ${FC_PGTAP_FILES:-test/pgtap/*.sql}
+  tap pgtap sh -c 'name=${1##*/} && name=${name%.sql} && mkdir -p -m 755 "$0/$name" &&
+      psql -X -q -c "CREATE DATABASE pgtap_$name TEMPLATE pgtap" &&
+      PGDATABASE=pgtap_$name psql -X -q -A -t -v ON_ERROR_STOP=1 -v data_dir="$PWD/test/data" -v tmp_dir="$0/$name" \
+        -P pager=off -P null=NULL -f "$1"; rc=$?
+      psql -X -q -c "DROP DATABASE pgtap_$name" && exit $rc' "$FC_TMP/files/pgtap" -- ${FC_PGTAP_FILES:-$(first "$FC_LONG_PGTAP" test/pgtap/*.sql)}
+  end_server
 }
 
+# Of each fixture all loads; the fixtures are cut into parts of about the same length,
+# twice as many as there are jobs.
 suite_differential()
 {
-  tap differential test/differential "$FC_TMP/files" ${FC_FIXTURES:-} --
+  local parts=$((2 * FC_JOBS))
+  warm_server differential || return
+  tap differential sh -c "exec test/differential --part \$0 '$FC_TMP/files' ${FC_FIXTURES:-}" -- $(for ((i = 0; i < parts; i++)); do echo "$i/$parts"; done)
+  end_server
 }
 
 # Programs and modules that docs/recipes.md needs, from Python's packages.  Where
@@ -285,14 +378,11 @@ others()
 # what the library tells a session needs one that has not loaded it
 suite_docs()
 {
-  local log=$FC_TMP/log/docs.tap
-  FC_TMP=$FC_TMP/docs
-  mkdir -p "$FC_TMP/log" || return
+  own_server docs || return
   others
   [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_TMP"
-  server
-  fc_as perl test/tap "$log" test/docs/run "$FC_TMP/files" --
-  fc_stop
+  tap docs test/docs/run "$FC_TMP/files" --
+  end_server
 }
 
 # The benchmark's commands, on a small file
@@ -301,19 +391,22 @@ suite_bench()
   FC_INSTALLED=$FC_STAGE PG_CONFIG=$PG_CONFIG tap bench test/bench --
 }
 
-# Archive, installation, Debian's package, updates.  It unpacks the package into
-# our installation, so that the extension is installed there again after it.
+# Archive, installation, Debian's package, updates, on an installation of its own, into
+# which it unpacks the package
 suite_package()
 {
-  mkdir "$FC_TMP/package" || return
-  [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_TMP/package"
-  PG_CONFIG=$PG_CONFIG tap package test/package "$FC_TMP/package" "$FC_STAGE" --
-  fc_as make -s -C "$FC_TREE" PG_CONFIG="$PG_CONFIG" with_llvm=no install DESTDIR="$FC_STAGE" >&2
+  local dir=$FC_TMP/package
+  mkdir "$dir" && cp -a "$FC_STAGE" "$dir/stage" || return
+  FC_BIN=$dir/stage${FC_BIN#"$FC_STAGE"} FC_STAGE=$dir/stage
+  warm_server package || return
+  mkdir "$dir/work" && { [ -z "$FC_USER" ] || chown "$FC_USER" "$dir/work"; } || return
+  PG_CONFIG=$PG_CONFIG tap package test/package "$dir/work" "$FC_STAGE" --
+  end_server
 }
 
 suite_tap()
 {
-  perl_tests tap ${FC_TAP_FILES:-test/t/*.pl}
+  perl_tests tap ${FC_TAP_FILES:-$(first "$FC_LONG_TAP" test/t/*.pl)}
 }
 
 # Other people's code, hooks, clients and catalogs around a load
@@ -343,7 +436,8 @@ suite_versions()
   fi
   export FC_NODES
   [ -z "$FC_USER" ] || chown "$FC_USER" "$FC_NODES"
-  perl_tests versions test/versions/*.pl
+  # they share servers
+  FC_AT_MOST=1 perl_tests versions test/versions/*.pl
   sed -n 's/^# with: /versions: /p' "$FC_TMP/log/versions.tap" >&2
 }
 
@@ -379,14 +473,14 @@ suite_mutants()
    tap mutants "$dir/tree/test/mutants/run" "$dir/run" ${FC_MUTANTS:-} --)
 }
 
-# A few rounds of each kind of fault, always the same ones
+# A few rounds of each kind of fault, always the same ones, and more with FC_ALL
 suite_faults()
 {
   fc_faults_mutants >"$FC_TMP/log/mutant.log" 2>&1 ||
     { cat "$FC_TMP/log/mutant.log" >&2; return; }
   export -f fc_faults fc_root
   export FC_TMP FC_BIN FC_STAGE FC_TREE FC_USER
-  perl test/tap "$FC_TMP/log/faults.tap" bash -c 'fc_faults "$@"' faults --rounds 3 --
+  perl test/tap "$FC_TMP/log/faults.tap" bash -c 'fc_faults "$@"' faults --rounds $([ -n "${FC_ALL:-}" ] && echo 10 || echo 3) --
 }
 
 # perl_tests NAME FILE...: tests that start clusters of their own
@@ -398,7 +492,7 @@ perl_tests()
   PG_REGRESS=$(dirname "$("$PG_CONFIG" --pgxs)")/../test/regress/pg_regress
   mkdir -p "$dir"
   [ -z "$FC_USER" ] || chown "$FC_USER" "$dir"
-  TMPDIR=$dir TESTDIR=$dir TESTDATADIR=$dir TESTLOGDIR=$dir/log FC_INITDB=$dir/initdb \
+  TMPDIR=$dir TESTDIR=$dir TESTDATADIR=$dir TESTLOGDIR=$dir/log FC_INITDB=$dir/initdb FC_STAGE=$FC_STAGE \
     tap "$name" perl -I "$(dirname "$("$PG_CONFIG" --pgxs)")/../test/perl" -I test/t -- "$@"
 }
 

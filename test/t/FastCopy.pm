@@ -9,6 +9,7 @@ package FastCopy;
 use strict;
 use warnings;
 use Exporter 'import';
+use Fcntl ':flock';
 use File::Basename;
 use File::Find;
 use IO::Socket::UNIX;
@@ -43,7 +44,8 @@ $SIG{__DIE__} = sub { diag("died: $_[0]") if defined $^S && !$^S };
 }
 
 # Where FC_INITDB is a directory, initdb runs once for each list of its options,
-# there, and each new cluster is a copy of what it has made.
+# there, and each new cluster is a copy of what it has made.  Other files may want the
+# same one at that moment.
 {
 	no warnings 'redefine';
 	my $system = \&PostgreSQL::Test::Utils::system_or_bail;
@@ -57,7 +59,10 @@ $SIG{__DIE__} = sub { diag("died: $_[0]") if defined $^S && !$^S };
 		my $made = "$ENV{FC_INITDB}/" . join('_', map { s/\W//gr } @options);
 
 		mkdir $ENV{FC_INITDB};
-		$system->('initdb', @options, '-D', $made) unless -d $made;
+		open(my $lock, '>', "$made.lock") or die "$made.lock: $!";
+		flock($lock, LOCK_EX) or die "$made.lock: $!";
+		$system->('initdb', @options, '-D', "$made.new"), rename("$made.new", $made) unless -d $made;
+		close $lock;
 		$system->('cp', '-a', $made, $new);
 	};
 }

@@ -12,13 +12,19 @@
  *	I2			no record starts in it
  *	end O3 x3	the file ends outside quotes behind 3 lines and has 3 records
  *
+ * Then random files, and those of the differential suite, are cut into chunks of
+ * many sizes.  Records must be those that are read serially.
+ *
  *-------------------------------------------------------------------------
  */
 #include "grammar/chunk.h"
 #include "grammar/mask.h"
 #include "tap.h"
 
+#include "fixtures.h"
+
 #define MAX_CHUNKS	512
+#define MAX_FIXTURE_CHUNKS	5000
 
 static const size_t chunk_sizes[] = {1, 2, 3, 7};
 
@@ -334,6 +340,118 @@ test_random_files(void)
 	   "5000 random files, by chunks as read serially");
 }
 
+/* The style of line ends that the file begins with */
+static FcEol
+eol_of(FcDialect dialect, const char *data, size_t len)
+{
+	size_t		start = 0;
+	FcScan		scan = {0};
+
+	dialect.eol = FC_EOL_UNKNOWN;
+	while (dialect.eol == FC_EOL_UNKNOWN &&
+		   fc_record_end(&dialect, &scan, data + start, len - start, true) == FC_END_FOUND)
+	{
+		start += scan.total;
+		memset(&scan, 0, sizeof(scan));
+	}
+	return dialect.eol == FC_EOL_UNKNOWN ? FC_EOL_NL : dialect.eol;
+}
+
+/*
+ * Adds the records of the file as they are read serially, up to one that is an error
+ * or ends the data; returns where that begins, or len.
+ */
+static size_t
+trace_until_wrong(Trace *trace, FcDialect dialect, const char *data, size_t len)
+{
+	size_t		start = 0;
+	uint64_t	line = 0;
+	FcScan		scan = {0};
+	FcEnd		end;
+
+	while ((end = fc_record_end(&dialect, &scan, data + start, len - start, true)) == FC_END_FOUND)
+	{
+		trace_add(trace, "%d/%d ", (int) start, (int) line);
+		line += scan.embedded + (scan.total > scan.content);
+		start += scan.total;
+		memset(&scan, 0, sizeof(scan));
+	}
+	if (end == FC_END_NONE)
+		trace_add(trace, "%d lines", (int) line);
+	return end == FC_END_NONE ? len : start;
+}
+
+/* The same by chunks of "size" bytes, up to "until" */
+static void
+trace_fixture(Trace *trace, FcDialect dialect, const char *data, size_t len,
+			  size_t size, size_t until)
+{
+	static FcChunk chunks[MAX_FIXTURE_CHUNKS];
+	static FcChunkStart starts[MAX_FIXTURE_CHUNKS];
+	FcChunkPoint at = {FC_OUTSIDE, true, 0, 0, 0, FC_NOWHERE};
+	size_t		n = make_chunks(&dialect, 0, data, len, size, chunks);
+
+	if (!fc_chunk_resolve(&dialect, chunks, n, &at, starts))
+		trace_add(trace, "gap");
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t	start = starts[i].first;
+		uint64_t	line = starts[i].first_line;
+
+		for (uint64_t r = 0; r < starts[i].records && (until == len || start < until); r++)
+		{
+			FcScan		scan = {0};
+
+			if (start < chunks[i].start || start >= chunks[i].start + chunks[i].length ||
+				fc_record_end(&dialect, &scan, data + start, len - start, true) != FC_END_FOUND)
+			{
+				trace_add(trace, "nothing at %d ", (int) start);
+				break;
+			}
+			trace_add(trace, "%d/%d ", (int) start, (int) line);
+			line += scan.embedded + 1;
+			start += scan.total;
+		}
+	}
+	if (until == len)
+		trace_add(trace, "%d lines", (int) at.line);
+}
+
+/*
+ * Files that a server need not load with each of these sizes.  A CSV file may have
+ * markers, before 18.
+ */
+static void
+test_fixture(const Fixture *f, bool markers)
+{
+	static const size_t sizes[] = {1, 2, 3, 7, 64, 1000};
+	static Trace serial;
+	static Trace by_chunks;
+	FcDialect	dialect = {.delim = ',', .quote = f->quote, .escape = f->escape,
+		.mode = f->mode, .lone_marker = !markers, .csv_marker = markers};
+	char		name[200];
+	size_t		until;
+
+	dialect.eol = eol_of(dialect, f->data, f->len);
+	trace_reset(&serial);
+	until = trace_until_wrong(&serial, dialect, f->data, f->len);
+	snprintf(name, sizeof(name), "fixture %s%s", f->name, markers ? ", as before 18" : "");
+	trace_reset(&by_chunks);
+	for (size_t s = 0; s < lengthof(sizes); s++)
+	{
+		if (f->len / sizes[s] >= MAX_FIXTURE_CHUNKS)
+			continue;
+		trace_reset(&by_chunks);
+		trace_fixture(&by_chunks, dialect, f->data, f->len, sizes[s], until);
+		if (strcmp(by_chunks.text, serial.text) != 0)
+		{
+			snprintf(name + strlen(name), 40, ", chunks of %d", (int) sizes[s]);
+			break;
+		}
+	}
+	is(by_chunks.text, serial.text, name);
+}
+
 int
 main(void)
 {
@@ -347,6 +465,9 @@ main(void)
 		test_points();
 		test_shape();
 		test_random_files();
+		for (size_t f = 0; f < lengthof(fixtures); f++)
+			for (int markers = 0; markers < 2; markers++)
+				test_fixture(&fixtures[f], markers == 1);
 	}
 	return done_testing();
 }
