@@ -26,7 +26,7 @@ our %TYPES = (
 
 # Name, and the values it may have, some of them more often; the first one is the simplest
 our @FEATURES = (
-	[ target => 'plain', qw(plain plain plain range range range range range other two list hash listrange rangehash rangelist expr foreign foreignleaf view) ],
+	[ target => 'plain', qw(plain plain plain range range range range range other two list hash listrange rangehash rangelist expr foreign foreignleaf view partition subtree) ],
 	[ persistence => '', ('') x 6, 'TEMP', 'UNLOGGED' ],
 	[ keytype => 'int', qw(timestamp timestamp timestamptz date int bigint smallint text uuid) ],
 	[ type => '', ('') x 24, sort keys %TYPES ],
@@ -102,7 +102,7 @@ sub begin_chance
 	rand() foreach 1 .. 3;
 }
 
-# "simple": names of features that have their simplest value, or a hash of values
+# "simple": a hash of the features that have their simplest value
 sub draw
 {
 	my ($seed, $number, $simple) = @_;
@@ -124,7 +124,7 @@ sub draw
 	return $c;
 }
 
-# The features that are not as simple as they may be, but those for which it does not matter
+# The features that are not as simple as can be
 sub telling
 {
 	my ($c) = @_;
@@ -134,8 +134,8 @@ sub telling
 
 # ---- what goes together -----------------------------------------------------
 
-sub is_single { my ($f) = @_; return $f->{target} =~ /^(range|foreignleaf)$/ && $f->{keytype} !~ /text|uuid/; }
-sub is_partitioned { my ($f) = @_; return $f->{target} !~ /^(plain|foreign|view)$/; }
+sub is_single { my ($f) = @_; return $f->{target} =~ /^(range|foreignleaf|subtree)$/ && $f->{keytype} !~ /text|uuid/; }
+sub is_partitioned { my ($f) = @_; return $f->{target} !~ /^(plain|foreign|view|partition)$/; }
 sub is_key { my ($f) = @_; return $f->{keytype} !~ /text|uuid/ && $f->{keyed} || is_single($f); }
 sub base_of { my ($f) = @_; return $f->{target} eq 'view' ? 'got_base' : 'got'; }
 sub is_accelerated { my ($f) = @_; return $f->{source} =~ /^accelerated/; }
@@ -151,7 +151,7 @@ sub tells_equal { my ($f) = @_; return $f->{index} =~ /^(unique|nullsequal|prima
 sub key_columns
 {
 	my ($f) = @_;
-	my %of = (range => ['k'], foreignleaf => ['k'], other => ['g'], two => [ 'k', 'g' ], list => ['g'], hash => ['n'], listrange => [ 'g', 'k' ], rangehash => [ 'k', 'n' ], rangelist => [ 'k', 'g' ]);
+	my %of = (range => ['k'], subtree => ['k'], foreignleaf => ['k'], other => ['g'], two => [ 'k', 'g' ], list => ['g'], hash => ['n'], listrange => [ 'g', 'k' ], rangehash => [ 'k', 'n' ], rangelist => [ 'k', 'g' ]);
 
 	return @{ $of{ $f->{target} } // [] };
 }
@@ -179,12 +179,12 @@ sub fit_existing
 	my $e = $f->{existing};
 
 	return if $e eq 'keep';
-	$f->{target} = pick('range', 'range', 'plain', 'other') if $f->{target} =~ /foreign|view/ || $e =~ /replace|merge/ && $f->{target} !~ /^(plain|range|other)$/;
+	$f->{target} = pick('range', 'range', 'plain', 'other') if $f->{target} =~ /foreign|view/ || $e =~ /replace|merge/ && $f->{target} !~ /^(plain|range|other|partition|subtree)$/;
 	$f->{source} =~ s/^accelerated/copy/ if chance(0.7);
 	$f->{source} = 'stdin' if $f->{source} eq 'copystdin';
-	return if $e =~ /replace|conflict/ && $f->{target} eq 'plain';
+	return if $e =~ /replace|conflict/ && $f->{target} =~ /^(plain|partition)$/;
 	$f->{keytype} = pick(qw(timestamp timestamptz date bigint smallint)) if $f->{keytype} =~ /text|uuid/ && $e ne 'conflict';
-	$f->{keyed} = 1 if $e eq 'range' || $e eq 'merge' && $f->{target} eq 'plain';
+	$f->{keyed} = 1 if $e eq 'range' || $e eq 'merge' && $f->{target} =~ /^(plain|partition)$/;
 	$f->{target} = 'range' if $f->{target} eq 'other' && $e eq 'range' && chance(0.5);
 	return if $e ne 'merge' || chance(0.2);
 	# files that can be exchanged, and rows that need not keep their order
@@ -205,15 +205,16 @@ sub adapt_table
 	$f->{index} = 'unique' if $f->{index} eq 'exclude' && is_partitioned($f);
 	$f->{index} = 'unique' if $f->{index} eq 'uniqueexpression' && is_partitioned($f);
 	$f->{index} = 'none' if $f->{index} eq 'leafunique' && (!is_partitioned($f) || $f->{target} =~ /listrange|rangehash|rangelist/ || $f->{have} eq 'none');
-	$f->{default} = 0 if $f->{target} =~ /^(plain|hash|foreign|view|listrange|foreignleaf)$/;
+	$f->{default} = 0 if $f->{target} =~ /^(plain|hash|foreign|view|listrange|foreignleaf|partition)$/;
 	$f->{have} = 'all' if $f->{target} =~ /^(two|list|hash|listrange|rangelist|expr|other|rangehash)$/ && $f->{have} eq 'none' || $f->{target} eq 'foreignleaf';
 	$f->{extra} = '' if $f->{target} =~ /foreign|view/;
 	$f->{constraint} = '' if $f->{target} =~ /foreign|view/;
 	$f->{trigger} = '' if $f->{target} =~ /foreign|view/ || $f->{trigger} eq 'references' && $f->{persistence};
-	$f->{trigger} = 'before' if $f->{trigger} eq 'leaf' && ($f->{target} !~ /^(range|other|two|list|hash|expr)$/ || $f->{have} eq 'none');
+	$f->{trigger} = 'before' if $f->{trigger} eq 'leaf' && ($f->{target} !~ /^(range|subtree|other|two|list|hash|expr)$/ || $f->{have} eq 'none');
 	$f->{leaves} = 'same' if $f->{target} eq 'foreignleaf';
-	$f->{persistence} = '' if $f->{target} =~ /foreign|view/;
-	$f->{late} = 0 if $f->{target} =~ /foreign|view/ || $f->{columns} eq 'table';
+	$f->{persistence} = '' if $f->{target} =~ /foreign|view|partition|subtree/;
+	$f->{extra} = 'default' if $f->{extra} eq 'identity' && $f->{target} =~ /partition|subtree/;
+	$f->{late} = 0 if $f->{target} =~ /foreign|view|partition|subtree/ || $f->{columns} eq 'table';
 	$f->{type} = '' if $f->{target} =~ /foreign/;
 	$f->{wing} = 0 if $f->{target} !~ /^foreign/;
 	$f->{nulls} = 0 if $f->{index} eq 'primary';
@@ -241,7 +242,6 @@ sub adapt_file
 	$f->{header} = '' if $f->{header} && $f->{format} eq 'text' && is_accelerated($f);
 	$f->{columns} = 'list' if $f->{header} eq 'map';
 	$f->{junk} = 0 if $f->{header} ne 'map';
-	$f->{lacks} = '' if $f->{columns} eq 'table' || $f->{transform} ne 'none' || $f->{force} || $f->{marker} || $f->{edit} eq 'null_strings' || $f->{lacks} eq 'v' && ($f->{constraint} || $f->{bad} eq 'conversion') || $f->{lacks} eq 't' && $f->{bad} eq 'encoding';
 	$f->{eol} = "\n" if $f->{format} eq 'binary';
 	$f->{encoding} = '' if $f->{bad} eq 'encoding' || ($f->{delimiter} eq '|' && $f->{encoding} eq 'SJIS');
 	$f->{format_of_time} = '' if $f->{keytype} !~ /^timestamp/ || $f->{format_of_time} eq 'zone' && $f->{keytype} ne 'timestamptz' || $f->{transform} eq 'key';
@@ -258,16 +258,9 @@ sub adapt_file
 	$f->{bad} = 'none' if $f->{bad} eq 'quote' && $f->{format} ne 'csv';
 	$f->{bad} = 'none' if $f->{bad} eq 'checked' && $f->{constraint} eq '' && $f->{trigger} ne 'references';
 	$f->{outside} = 1 if $f->{bad} eq 'partition';
-	$f->{classes} = pick_classes($f);
-}
-
-# With "set_null" only values that a type refuses, each of which may be NULL
-sub pick_classes
-{
-	my ($f) = @_;
-
-	return 'conversion' if $f->{on_error} eq 'set_null';
-	return $f->{classes};
+	$f->{lacks} = '' if $f->{columns} eq 'table' || $f->{transform} ne 'none' || $f->{force} || $f->{marker} || $f->{edit} eq 'null_strings' || $f->{lacks} eq 'v' && ($f->{constraint} || $f->{bad} eq 'conversion') || $f->{lacks} eq 't' && $f->{bad} eq 'encoding';
+	# only values that a type refuses may be NULL
+	$f->{classes} = 'conversion' if $f->{on_error} eq 'set_null';
 }
 
 sub adapt_source
@@ -276,7 +269,7 @@ sub adapt_source
 
 	if (is_accelerated($f))
 	{
-		@$f{qw(header)} = ('true') if $f->{header} && $f->{header} ne 'match';
+		$f->{header} = 'true' if $f->{header} && $f->{header} ne 'match';
 		@$f{qw(transform edit on_error existing)} = qw(none none stop keep);
 		@$f{qw(order_by marker format_of_time)} = ('', '', '');
 		@$f{qw(analyze ledger keyed interval junk)} = (0) x 5;
@@ -325,7 +318,7 @@ sub adapt_errors
 	$f->{classes} = 'record' if is_cores($f) && $f->{classes} =~ /rows|all|unique/;
 	$f->{order_by} = '' if is_cores($f) || $f->{classes} =~ /unique|all/ && $f->{on_error} ne 'stop';
 	$f->{default} = 0 if is_cores($f) && $f->{missing} eq 'error';
-	# none of the file's lines is missed where it is said that all is well
+	# of the loads that end with an error of the file there are enough
 	$f->{bad} = 'none' if $f->{bad} ne 'none' && $f->{on_error} eq 'stop' && chance(0.7);
 	$f->{nulls} = 0 if is_partitioned($f) && (!$f->{default} || $f->{existing} eq 'range' || $f->{missing} eq 'error') && $f->{on_error} eq 'stop' && chance(0.8);
 	$f->{outside} = 0 if $f->{on_error} eq 'stop' && $f->{bad} ne 'partition' && !$f->{default} && chance(creates($f) && $f->{existing} ne 'range' ? 0.2 : 0.8);
@@ -503,17 +496,16 @@ sub record_text
 	my %r = %$r;
 	my $bad = $r->{bad} // '';
 
-	# what looks like NULL, or like the default, and cannot be told from it
+	# what cannot be told from NULL, or is not NULL where that is forced
 	$r{t} = 'other' if defined $r{t} && ($f->{force} eq 'force_null' && $r{t} eq $f->{null} || $f->{format} eq 'text' && $f->{edit} eq 'trim');
 	$r{t} = '' if !defined $r{t} && $f->{force} eq 'force_not_null' && $f->{null} eq '';
 	$r{t} = 'was NULL' if !defined $r{t} && $f->{force} eq 'force_not_null' && $f->{null} ne '';
-	# a line that is empty, or ends COPY's data
 	my %shown = (%r, junk => 'more');
 	$shown{v} = 'bad' if $bad eq 'conversion';
 	my @fields = map { field($c, $_, $shown{$_}) } @names;
 	foreach my $i (0 .. $#names)
 	{
-		$fields[$i] = $f->{format} eq 'csv' ? 'nokey' : 'nokey' if $bad eq 'key' && $names[$i] eq 'k';
+		$fields[$i] = 'nokey' if $bad eq 'key' && $names[$i] eq 'k';
 		$fields[$i] = $f->{format} eq 'csv' ? ($f->{quote} || '"') . "\xff" . ($f->{quote} || '"') : "\xff" if $bad eq 'encoding' && $names[$i] eq 't';
 		if ($f->{marker} && $names[$i] eq 't' && chance(0.2) && !$bad)
 		{
@@ -665,7 +657,7 @@ sub pack_file
 	my ($f, $file) = @_;
 
 	return if $f->{packed} eq '';
-	system(pack_command($f, $file) =~ s/^(\S+)/$1/r . " <$file") == 0 or die "$file: cannot be packed\n";
+	system(pack_command($f, $file) . " <$file") == 0 or die "$file: cannot be packed\n";
 	unlink $file;
 }
 
@@ -715,7 +707,7 @@ sub partitions
 	my @p;
 
 	return () unless is_partitioned($f);
-	foreach my $i ($f->{target} =~ /^(range|foreignleaf|rangehash|rangelist|two)$/ ? slots($f, $whole) : ())
+	foreach my $i ($f->{target} =~ /^(range|subtree|foreignleaf|rangehash|rangelist|two)$/ ? slots($f, $whole) : ())
 	{
 		push @p, [ $i < 0 ? 'm' . -$i : $i, $f->{target} eq 'two' ? 'FROM (' . bound($f, $i) . ', 2) TO (' . bound($f, $i + 1) . ', 2)' : $of_slot->($i),
 			$f->{target} eq 'rangehash' ? ('HASH (n)', map { [ $_, "WITH (MODULUS 2, REMAINDER $_)" ] } 0, 1) : $f->{target} eq 'rangelist' && $i < 2 ? ('LIST (g)', [ 'a', 'IN (0, 2)' ], [ 'b', 'DEFAULT' ]) : () ];
@@ -731,6 +723,14 @@ sub partitions
 
 sub values_of { my ($bounds) = @_; return $bounds eq 'DEFAULT' ? $bounds : "FOR VALUES $bounds"; }
 
+# A partitioned table has no rows to be logged
+sub create_table
+{
+	my ($f, $remote, $by) = @_;
+
+	return 'CREATE ' . ($remote && $f->{persistence} && !($by && $f->{persistence} eq 'UNLOGGED') ? "$f->{persistence} " : '') . 'TABLE';
+}
+
 # "remote": leaves may be on another server
 sub partition_sql
 {
@@ -741,7 +741,7 @@ sub partition_sql
 	my $table = "${parent}_$name";
 
 	return ("CREATE FOREIGN TABLE $table PARTITION OF $parent $for SERVER loopback OPTIONS (table_name 'got_remote')") if $f->{target} eq 'foreignleaf' && $remote && $name eq '1';
-	my $create = 'CREATE ' . ($remote && $f->{persistence} ? "$f->{persistence} " : '') . 'TABLE';
+	my $create = create_table($f, $remote, $by);
 
 	if ($f->{leaves} eq 'other' && !defined $by && $name =~ /^[02]$/)
 	{
@@ -781,7 +781,7 @@ sub table_sql
 	my $whole = $name eq 'wanted';
 	my $remote = !$whole;
 	my @columns = table_columns($c);
-	my %by = (range => 'RANGE (k)', foreignleaf => 'RANGE (k)', other => 'RANGE (g)', two => 'RANGE (k, g)', list => 'LIST (g)', hash => 'HASH (n)', listrange => 'LIST (g)', rangehash => 'RANGE (k)', rangelist => 'RANGE (k)', expr => 'LIST ((g % 3))');
+	my %by = (range => 'RANGE (k)', subtree => 'RANGE (k)', foreignleaf => 'RANGE (k)', other => 'RANGE (g)', two => 'RANGE (k, g)', list => 'LIST (g)', hash => 'HASH (n)', listrange => 'LIST (g)', rangehash => 'RANGE (k)', rangelist => 'RANGE (k)', expr => 'LIST ((g % 3))');
 	my $gone = $f->{gone} ? 'gone int, ' : '';
 	my @sql;
 
@@ -791,11 +791,19 @@ sub table_sql
 		return ("CREATE TABLE got_base (" . columns_sql(@columns) . ')', 'CREATE VIEW got AS TABLE got_base', 'CREATE TRIGGER into_base INSTEAD OF INSERT ON got FOR EACH ROW EXECUTE FUNCTION into_base()');
 	}
 	push @sql, 'CREATE TABLE got_remote (' . columns_sql(@columns) . ')' if $f->{target} eq 'foreignleaf' && $remote;
-	# a partitioned one has no rows to be logged
-	push @sql, 'CREATE ' . ($remote && $f->{persistence} && !($by{ $f->{target} } && $f->{persistence} eq 'UNLOGGED') ? "$f->{persistence} " : '') . "TABLE $name ($gone" . columns_sql(@columns) . ')' . ($by{ $f->{target} } ? " PARTITION BY $by{ $f->{target} }" : '');
+	push @sql, create_table($f, $remote, $by{ $f->{target} }) . " $name ($gone" . columns_sql(@columns) . ')' . ($by{ $f->{target} } ? " PARTITION BY $by{ $f->{target} }" : '');
 	push @sql, "ALTER TABLE $name DROP gone" if $gone;
 	push @sql, map { partition_sql($c, $name, $_, $remote) } partitions($f, $whole);
-	return (@sql, index_sql($c, $name), trigger_sql($f, $name));
+	return (@sql, index_sql($c, $name), trigger_sql($f, $name), above_sql($f, $name));
+}
+
+# Some targets are partitions themselves
+sub above_sql
+{
+	my ($f, $name) = @_;
+	my ($by, $bounds) = $f->{target} eq 'partition' ? ('RANGE (k)', 'FROM (' . bound($f, 0) . ') TO (' . bound($f, 4) . ')') : $f->{target} eq 'subtree' ? ('LIST (g)', 'IN (0, 1, 2, 3)') : return ();
+
+	return ("CREATE TABLE above_$name (LIKE $name INCLUDING GENERATED INCLUDING CONSTRAINTS) PARTITION BY $by", "ALTER TABLE above_$name ATTACH PARTITION $name FOR VALUES $bounds");
 }
 
 sub trigger_sql
@@ -1010,8 +1018,8 @@ sub order_of
 	return undef if $f->{order_by} || $f->{packed} && $f->{source} =~ /files|pattern/;
 	return undef if is_volatile($f);
 	return $f->{source} =~ /files|pattern/ ? undef : 'n' if is_accelerated($f);
-	return 'k, n' if is_single($f) || $f->{keyed} && $f->{target} =~ /^plain$/ && $f->{classes} !~ /unique|all/;
-	return undef if $f->{keyed} && $f->{target} =~ /^plain$/;
+	return 'k, n' if is_single($f) || $f->{keyed} && $f->{target} =~ /^(plain|partition)$/ && $f->{classes} !~ /unique|all/;
+	return undef if $f->{keyed} && $f->{target} =~ /^(plain|partition)$/;
 	return 'g, n' if is_other($f);
 	return undef if is_partitioned($f) && $f->{keyed} && !is_single($f);
 	return 'n' if $f->{source} !~ /files|pattern/;

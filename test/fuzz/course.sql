@@ -383,7 +383,7 @@ DECLARE
 	name text;
 BEGIN
 	FOR name IN SELECT format('DROP %s %s CASCADE', CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, oid::regclass) FROM pg_class
-		WHERE relkind IN ('r', 'v', 'f', 'p') AND NOT relispartition AND relname IN ('got', 'got_base', 'got_remote', 'wanted', 'stage', 'typed', 'rejects', 'loads', 'had_rows', 'had_nodes', 'merged')
+		WHERE relkind IN ('r', 'v', 'f', 'p') AND NOT relispartition AND relname IN ('got', 'got_base', 'got_remote', 'wanted', 'stage', 'typed', 'rejects', 'loads', 'had_rows', 'had_nodes', 'merged', 'above_got', 'above_wanted')
 		ORDER BY relname = 'got_base' LOOP
 		EXECUTE name;
 	END LOOP;
