@@ -117,10 +117,11 @@ fc_replace_job_refusal(FcJob *job)
 	/* core loads all, then */
 	foreach_oid(leaf, fc_tables_existing(job))
 	{
-		Relation	rel = table_open(leaf, NoLock);
+		/* where core routes the rows, leaves are not locked yet */
+		Relation	rel = table_open(leaf, AccessShareLock);
 		const char *reason = fc_plan_leaf_core_reason(rel);
 
-		table_close(rel, NoLock);
+		table_close(rel, AccessShareLock);
 		if (reason)
 			return reason;
 	}
