@@ -200,6 +200,8 @@ fc_job_copy(FcJob *job)
 	fc_progress_end(&job->progress);
 	fc_progress_begin_phase(&job->progress, FC_PHASE_COPY);
 	pg_atomic_write_u64(&target->shared->counts.load_bytes, 0);
+	/* a scan that stopped has not counted all records */
+	target->counted &= !failed;
 	target->loaded = fc_core_copy(target);
 	/* core should have thrown an error for the record that the scan refused */
 	if (failed)

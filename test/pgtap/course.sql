@@ -5,7 +5,7 @@
 \set name course
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = 700;
-SELECT plan(28);
+SELECT plan(30);
 
 CREATE SEQUENCE course_seq;
 
@@ -161,6 +161,15 @@ SELECT pg_temp.write_file('', 'good', false, false) \g /dev/null
 SELECT is(fast_copy('by_core', :'file', workers => 2, on_error => 'ignore'), 400::bigint, 'a domain where core loads');
 SELECT is(fast_copy('by_core', :'file', workers => 2, where_clause => 'k >= course_least()'), 380::bigint, 'a condition that is not parallel safe where core loads');
 SELECT is(fast_copy('by_core', :'file', columns => '{a,n,g}', workers => 2, options => '{"transform": "k = (a::int + course_least()) % 100"}'), 400::bigint, '... and a transform');
+
+-- ... and where the scan stops at a key outside of the range, core meets it, too
+CREATE TABLE outside (k int) PARTITION BY RANGE (k);
+CREATE TABLE outside_0 PARTITION OF outside FOR VALUES FROM (0) TO (10);
+CREATE TABLE outside_1 PARTITION OF outside FOR VALUES FROM (10) TO (20);
+CREATE TRIGGER same BEFORE INSERT ON outside_0 FOR EACH ROW EXECUTE FUNCTION course_same();
+COPY (SELECT i FROM unnest('{7,12,3,4}'::int[]) AS i) TO :'file' (FORMAT csv);
+SELECT throws_ok(format('SELECT fast_copy(''outside'', %L, workers => 0, options => ''{"existing_rows": "replace", "replace_from": "5", "replace_to": "15"%s}'')', :'file', more),
+	'23514', NULL, 'a key outside of the range where core loads' || more) FROM unnest('{"",", \"transform\": \"k = k || left(k, 0)\""}'::text[]) AS more;
 
 SELECT * FROM finish();
 ROLLBACK;
