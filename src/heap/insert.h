@@ -44,7 +44,7 @@ typedef struct FcWriterRoutine
 	void		(*begin) (FcWriter *writer);
 	void		(*put) (FcWriter *writer, uint64 offset, uint32 length);
 	/* of a batch; returns how many it took.  NULL: rows are put one by one */
-	int			(*put_rows) (FcWriter *writer, const FcBatch *batch, int from, int to);
+	int			(*put_rows) (FcWriter *writer, const FcBatchColumn *columns, int from, int to);
 	/* of rows that were spilled as such */
 	void		(*put_spilled) (FcWriter *writer, const FcSpilledRow *rows, int n);
 	void		(*flush) (FcWriter *writer);

@@ -659,14 +659,13 @@ fc_page_place_rows(FcPageWriter *writer, int from, int to)
 
 /* Stops before a row that fc_page_put must look at */
 static int
-fc_page_put_rows(FcWriter *base, const FcBatch *batch, int from, int to)
+fc_page_put_rows(FcWriter *base, const FcBatchColumn *columns, int from, int to)
 {
 	FcPageWriter *writer = (FcPageWriter *) base;
 	uint32	   *lengths = writer->lengths;
 	int			i;
 
-	Assert(from >= 0 && to <= batch->n);
-	fc_form_lengths(writer->form, batch, from, to, lengths + from);
+	fc_form_lengths(writer->form, columns, from, to, lengths + from);
 	for (i = from; i < to && lengths[i] > 0;)
 	{
 		int			end = i;
@@ -675,7 +674,7 @@ fc_page_put_rows(FcWriter *base, const FcBatch *batch, int from, int to)
 		do
 			end = fc_page_place_rows(writer, end, to);
 		while (end < to && lengths[end] > 0 && writer->npages % FC_PAGE_BATCH != 0);
-		fc_form_rows(writer->form, batch, i, end, writer->rows + i);
+		fc_form_rows(writer->form, columns, i, end, writer->rows + i);
 		base->inserted += end - i;
 		i = end;
 	}

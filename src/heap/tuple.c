@@ -324,12 +324,12 @@ fc_form_header(const FcForm *form, bool has_null)
 }
 
 static void
-fc_form_find_nulls(FcForm *form, const FcBatch *batch, int from, int to)
+fc_form_find_nulls(FcForm *form, const FcBatchColumn *columns, int from, int to)
 {
 	form->any_null = false;
 	for (int j = 0; j < form->natts; j++)
 	{
-		const FcBatchColumn *column = &batch->columns[j];
+		const FcBatchColumn *column = &columns[j];
 
 		if (!column->any_null)
 			continue;
@@ -435,17 +435,17 @@ fc_form_pass_varlena(const FcFormColumn *column, const FcBatchColumn *values,
 }
 
 void
-fc_form_lengths(FcForm *form, const FcBatch *batch, int from, int to, uint32 *lengths)
+fc_form_lengths(FcForm *form, const FcBatchColumn *columns, int from, int to, uint32 *lengths)
 {
 	uint32	   *offsets = form->offsets;
 	int			first;
 
-	fc_form_find_nulls(form, batch, from, to);
+	fc_form_find_nulls(form, columns, from, to);
 	first = fc_form_begin_rows(form, from, to);
 	for (int j = first; j < form->natts; j++)
 	{
 		const FcFormColumn *column = &form->columns[j];
-		const FcBatchColumn *values = &batch->columns[j];
+		const FcBatchColumn *values = &columns[j];
 		const bool *nulls = values->any_null ? values->nulls : NULL;
 
 		if (values->lengths != NULL)
@@ -660,11 +660,11 @@ fc_form_reference_column(FcForm *form, const FcBatchColumn *values, int j, int f
 
 /* Notes in the headers of rows with a NULL which columns have a value */
 static void
-fc_form_bitmaps(const FcForm *form, const FcBatch *batch, int from, int to, char **rows)
+fc_form_bitmaps(const FcForm *form, const FcBatchColumn *columns, int from, int to, char **rows)
 {
 	for (int j = 0; j < form->natts; j++)
 	{
-		const FcBatchColumn *column = &batch->columns[j];
+		const FcBatchColumn *column = &columns[j];
 
 		for (int i = from; i < to; i++)
 			if (form->has_null[i])
@@ -674,13 +674,13 @@ fc_form_bitmaps(const FcForm *form, const FcBatch *batch, int from, int to, char
 }
 
 static void
-fc_form_headers(FcForm *form, const FcBatch *batch, int from, int to, char **rows)
+fc_form_headers(FcForm *form, const FcBatchColumn *columns, int from, int to, char **rows)
 {
 	HeapTupleHeaderData head = *form->head;
 
 	/* a column that may be NULL notes it for each row */
 	for (int j = 0; j < form->natts; j++)
-		if (form->columns[j].len < 0 && !batch->columns[j].any_null)
+		if (form->columns[j].len < 0 && !columns[j].any_null)
 			head.t_infomask |= HEAP_HASVARWIDTH;
 	head.t_hoff = fc_form_header(form, false);
 	for (int i = from; i < to; i++)
@@ -696,21 +696,21 @@ fc_form_headers(FcForm *form, const FcBatch *batch, int from, int to, char **row
 			row->t_hoff = fc_form_header(form, true);
 			row->t_infomask |= HEAP_HASNULL;
 		}
-	fc_form_bitmaps(form, batch, from, to, rows);
+	fc_form_bitmaps(form, columns, from, to, rows);
 }
 
 void
-fc_form_rows(FcForm *form, const FcBatch *batch, int from, int to, char **rows)
+fc_form_rows(FcForm *form, const FcBatchColumn *columns, int from, int to, char **rows)
 {
 	int			first = fc_form_begin_rows(form, from, to);
 	Size		hoff = fc_form_header(form, false);
 
 	if (form->any_null || !form->bare)
-		fc_form_headers(form, batch, from, to, rows);
+		fc_form_headers(form, columns, from, to, rows);
 	for (int j = 0; j < form->natts; j++)
 	{
 		const FcFormColumn *column = &form->columns[j];
-		const FcBatchColumn *values = &batch->columns[j];
+		const FcBatchColumn *values = &columns[j];
 
 		if (column->kind < FC_FORM_FIXED)
 			fc_form_fixed_column(column, j < first ? hoff + column->at : 0, values->values + from,

@@ -62,11 +62,11 @@ extern HeapTupleHeader fc_form_row(FcForm *form, const Datum *values,
 								   const bool *nulls, Size *len);
 
 /*
- * For rows of a batch from "from" on, before "to", none of which is odd: sets
- * the lengths of their tuples, and 0 for one that fc_form_row would make none
- * of.  Element 0 is that of row "from".
+ * For rows of a batch from "from" on, before "to", none of which is odd, by its
+ * columns in the order of the tuples': sets the lengths of their tuples, and 0
+ * for one that fc_form_row would make none of.  Element 0 is of row "from".
  */
-extern void fc_form_lengths(FcForm *form, const FcBatch *batch, int from, int to,
+extern void fc_form_lengths(FcForm *form, const FcBatchColumn *columns, int from, int to,
 							uint32 *lengths);
 
 /* Which of the rows whose lengths were asked for have a NULL; NULL: none */
@@ -76,7 +76,7 @@ extern const bool *fc_form_has_null(const FcForm *form);
  * Forms such rows where they are to stand, in bytes that are zero; none has the
  * length 0
  */
-extern void fc_form_rows(FcForm *form, const FcBatch *batch, int from, int to,
+extern void fc_form_rows(FcForm *form, const FcBatchColumn *columns, int from, int to,
 						 char **rows);
 
 #endif							/* FC_TUPLE_H */

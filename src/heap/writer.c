@@ -142,28 +142,29 @@ fc_write_put(FcWriter *writer, uint64 offset, uint32 length)
 
 /* Puts one row of a batch by way of the writer's slot */
 static void
-fc_write_put_row(FcWriter *writer, const FcBatch *batch, int i)
+fc_write_put_row(FcWriter *writer, const FcBatch *batch, const FcBatchColumn *columns, int i)
 {
 	TupleTableSlot *slot = writer->slot;
 	FcRecord	record;
 
 	fc_batch_record(batch, i, &record);
 	ExecClearTuple(slot);
-	fc_batch_row(batch, i, slot->tts_values, slot->tts_isnull);
+	fc_batch_row(columns, slot->tts_tupleDescriptor->natts, i, slot->tts_values, slot->tts_isnull);
 	ExecStoreVirtualTuple(slot);
 	slot->tts_tableOid = RelationGetRelid(writer->rel);
 	fc_write_put(writer, record.offset, record.length);
 }
 
 void
-fc_write_put_rows(FcWriter *writer, const FcBatch *batch, int from, int to)
+fc_write_put_rows(FcWriter *writer, const FcBatch *batch, const FcBatchColumn *columns,
+				  int from, int to)
 {
 	while (from < to)
 	{
 		if (writer->routine->put_rows)
-			from += writer->routine->put_rows(writer, batch, from, to);
+			from += writer->routine->put_rows(writer, columns, from, to);
 		if (from < to)
-			fc_write_put_row(writer, batch, from++);
+			fc_write_put_row(writer, batch, columns, from++);
 	}
 }
 

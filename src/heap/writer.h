@@ -38,9 +38,10 @@ extern void fc_write_put(FcWriter *writer, uint64 offset, uint32 length);
 
 /*
  * Takes copies of rows of a batch, from "from" on, before "to", none of which
- * is odd; the table has the batch's row type
+ * is odd; the columns are those of the writer's table
  */
-extern void fc_write_put_rows(FcWriter *writer, const FcBatch *batch, int from, int to);
+extern void fc_write_put_rows(FcWriter *writer, const FcBatch *batch, const FcBatchColumn *columns,
+							  int from, int to);
 
 /* The same of rows that were spilled as such, by the hundred */
 extern void fc_write_put_spilled(FcWriter *writer, const FcSpilledRow *rows, int n);

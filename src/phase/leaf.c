@@ -81,6 +81,7 @@ fc_leaf_close(FcLoader *loader, FcLeaf *leaf)
 		ExecCloseIndices(leaf->rri);
 		table_close(leaf->rri->ri_RelationDesc, NoLock);
 	}
+	fc_seen_close(leaf);
 	leaf->rri = NULL;
 }
 
@@ -107,6 +108,7 @@ fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid)
 										RelationGetDescr(leaf->rri->ri_RelationDesc));
 	leaf->plain = fc_leaf_is_plain(loader, leaf);
 	leaf->same = fc_leaf_is_same(loader, leaf);
+	fc_seen_open(loader, leaf);
 }
 
 void
@@ -434,6 +436,7 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 	new.turn = fc_leaf_turn(loader, rel);
 	new.map = fc_build_attrmap_if_req(root, desc);
 	new.plain = fc_leaf_is_plain(loader, &new);
+	fc_seen_open(loader, &new);
 	if (loader->sorter.sort)
 	{
 		new.number = list_length(loader->sorter.leaves);
@@ -467,6 +470,14 @@ fc_leaf_number(const FcLoader *loader)
  * Where keys tell the partition, core routes only the first row of each, with
  * all its checks.  Later rows go where that one went; NULL: none has yet.
  */
+FcLeaf *
+fc_leaf_known(const FcLoader *loader, int64 key)
+{
+	int			i = fc_route_find_existing(loader->router.route, key);
+
+	return i < 0 ? NULL : loader->router.known[i];
+}
+
 FcLeaf *
 fc_leaf_find_known(FcLoader *loader)
 {
@@ -594,6 +605,7 @@ fc_leaf_flush(FcLoader *loader, bool end)
 		fc_leaf_end_writer(leaf);
 		if (leaf->map)
 			free_attrmap(leaf->map);
+		fc_seen_close(leaf);
 		hash_search(leaves, &leaf->rri, HASH_REMOVE, NULL);
 	}
 	if (end && loader->router.route)
@@ -602,11 +614,11 @@ fc_leaf_flush(FcLoader *loader, bool end)
 
 /* Leaves share the memory that one leaf's batch would have */
 void
-fc_leaf_limit(FcLoader *loader)
+fc_leaf_limit(FcLoader *loader, int n, uint64 bytes)
 {
 	FcRouter   *router = &loader->router;
 
-	router->pending += loader->row.record->length + sizeof(HeapTupleTableSlot) + sizeof(HeapTupleData);
+	router->pending += bytes + (sizeof(HeapTupleTableSlot) + sizeof(HeapTupleData)) * n;
 	if (router->pending < loader->ctx->shared->memory / 2 &&
 		hash_get_num_entries(router->leaves) <= FC_LEAF_WRITERS)
 		return;

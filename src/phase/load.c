@@ -77,8 +77,9 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 		fc_leaf_begin_routing(loader);
 	if (ctx->shared->sends)
 		fc_load_dispatch(loader);
-	else if (ctx->shared->plan.nnumbers == 0)
+	else
 		loader->batch = fc_batch_begin(loader->parser, RelationGetDescr(ctx->target));
+	fc_look_begin(loader);
 }
 
 /* An error about the record is left to whoever loads it */
@@ -312,120 +313,68 @@ fc_load_next_slices(FcLoader *loader)
 	}
 }
 
-/*
- * Goes on to the slice that the record in hand belongs to, and takes the
- * record again for that slice's leaf, which has another slot and may want
- * values in another form.  False if nobody wants the row any more.
- */
+/* Is the key in order?  If not, the load is given up. */
 static bool
-fc_load_reach_slice(FcLoader *loader, FcRecord *record)
+fc_load_takes_key(FcLoader *loader, bool found, int64 last)
 {
-	int64		key = loader->tasks.key;
-
-	fc_load_next_slices(loader);
-	/* the bytes in hand have been changed where they were cut */
-	record->data = MemoryContextAlloc(loader->row_mcxt, record->length + 1);
-	record->marks = NULL;
-	fc_source_read(loader->ctx->source, record->offset, record->data, record->length);
-	record->data[record->length] = '\0';
-	if (!fc_row_take(loader, record))
-		return false;
-	if (!fc_parse_taken_key(loader->parser, record, &loader->tasks.key) ||
-		loader->tasks.key != key)
-		fc_source_differs(loader->ctx->source, record->offset, "a record with another key");
-	return true;
-}
-
-/*
- * Loads a record of a presorted file into its slice.  False if its key is not
- * plain or out of order: the load is given up then.
- */
-static bool
-fc_load_sliced(FcLoader *loader, FcRecord *record)
-{
-	int64		last = loader->tasks.key;
-
-	if (!fc_row_take(loader, record))
-		return true;
-	if (!fc_parse_taken_key(loader->parser, record, &loader->tasks.key) ||
-		loader->tasks.key < last || loader->tasks.key > loader->tasks.slice->upto)
+	if (found && loader->tasks.key >= last && loader->tasks.key <= loader->tasks.slice->upto)
 	{
-		pg_atomic_write_u32(&loader->ctx->shared->mistaken, 1);
-		return false;
-	}
-	loader->tasks.low = Min(loader->tasks.low, loader->tasks.key);
-	if (fc_load_is_beyond(loader) && !fc_load_reach_slice(loader, record))
-		return true;
-	loader->tasks.slice->bytes += record->length;
-	fc_row_load_taken(loader);
-	return true;
-}
-
-/*
- * May the rows of a batch go to the leaf in hand as they are?  Not if a row may
- * go elsewhere, nor if anything but its values is asked for.
- */
-static bool
-fc_load_takes_batches(const FcLoader *loader)
-{
-	return loader->batch != NULL && !loader->dry && loader->leaf != NULL && loader->leaf->plain &&
-		loader->leaf->map == NULL && loader->router.proute == NULL &&
-		loader->sorter.sort == NULL;
-}
-
-/* Rows that the leaf in hand does not allow are odd */
-static inline void
-fc_load_refuse_nulls(FcLoader *loader)
-{
-	fc_batch_refuse_nulls(loader->batch, RelationGetDescr(loader->leaf->rri->ri_RelationDesc));
-}
-
-/*
- * Takes the key of row i of the batch in hand.  False if it is NULL or out of
- * order: the load is given up then.
- */
-static inline bool
-fc_load_take_key(FcLoader *loader, int i)
-{
-	FcShared   *shared = loader->ctx->shared;
-	const FcBatchColumn *column = &loader->batch->columns[shared->plan.key.attnum - 1];
-	int64		last = loader->tasks.key;
-
-	if (!column->any_null || !column->nulls[i])
-	{
-		loader->tasks.key = fc_key_from_datum(shared->plan.key.type, column->values[i]);
 		loader->tasks.low = Min(loader->tasks.low, loader->tasks.key);
-		if (loader->tasks.key >= last && loader->tasks.key <= loader->tasks.slice->upto)
-			return true;
+		return true;
 	}
-	pg_atomic_write_u32(&shared->mistaken, 1);
+	pg_atomic_write_u32(&loader->ctx->shared->mistaken, 1);
 	return false;
 }
 
 /*
+ * Loads a record alone; of a presorted file into its slice.  False if its key
+ * is not plain or out of order: the load is given up then.
+ */
+static bool
+fc_load_record(FcLoader *loader, const FcRecord *record, uint64 number)
+{
+	int64		last = loader->tasks.key;
+
+	fc_parse_number(loader->parser, number);
+	if (loader->tasks.slice && !loader->ctx->stopped &&
+		!fc_error_beyond(loader->ctx->shared, record->offset))
+	{
+		if (!fc_load_takes_key(loader, fc_parse_plain_key(loader->parser, record, &loader->tasks.key), last))
+			return false;
+		fc_load_next_slices(loader);
+		loader->tasks.slice->bytes += record->length;
+	}
+	fc_load_row(loader, record);
+	return true;
+}
+
+/* Takes the key of row i of the batch in hand; false if the load is given up */
+static inline bool
+fc_load_take_key(FcLoader *loader, int i)
+{
+	const FcPlanKey *key = &loader->ctx->shared->plan.key;
+	const FcBatchColumn *column = &loader->batch->columns[key->attnum - 1];
+	int64		last = loader->tasks.key;
+	bool		found = !column->made && !(column->any_null && column->nulls[i]);
+
+	if (found)
+		loader->tasks.key = fc_key_from_datum(key->type, column->values[i]);
+	return fc_load_takes_key(loader, found, last);
+}
+
+/*
  * Goes on to the slice of row "from" of the batch.  Returns the first row
- * before "to" that is not of that slice, or "to"; "from" if the row is odd for
- * its leaf; -1 if the load is given up.
+ * before "to" that is not of that slice, or "to"; -1 if the load is given up.
  */
 static int
 fc_load_reach_rows(FcLoader *loader, int from, int to)
 {
-	const FcTask *before = loader->tasks.slice;
 	int			i = from;
-	int			odd;
 
 	if (!fc_load_take_key(loader, i))
 		return -1;
 	fc_load_next_slices(loader);
-	if (loader->tasks.slice != before)
-	{
-		if (!fc_load_takes_batches(loader))
-			return from;
-		fc_load_refuse_nulls(loader);
-		odd = fc_batch_next_odd(loader->batch, from);
-		to = Min(to, odd);
-	}
-	while (i < to)
+	while (++i < to)
 	{
 		int64		key = loader->tasks.key;
 
@@ -436,36 +385,24 @@ fc_load_reach_rows(FcLoader *loader, int from, int to)
 			loader->tasks.key = key;
 			break;
 		}
-		i++;
 	}
 	loader->tasks.slice->bytes += fc_batch_bytes(loader->batch, from, i);
 	return i;
 }
 
-/* Loads a record of the batch alone; false if the load is given up */
-static bool
-fc_load_odd(FcLoader *loader, int i)
-{
-	FcRecord	record;
-
-	fc_batch_record(loader->batch, i, &record);
-	if (loader->tasks.slice)
-		return fc_load_sliced(loader, &record);
-	fc_load_row(loader, &record);
-	return true;
-}
-
-/* Writes rows of the batch, none of which is odd */
+/* Loads rows of the batch that are of one slice, and not odd */
 static void
-fc_load_put_rows(FcLoader *loader, int from, int to)
+fc_load_rows(FcLoader *loader, int from, int to)
 {
-	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+	bool		alone;
 
-	fc_write_put_rows(loader->leaf->writer, loader->batch, from, to);
-	MemoryContextSwitchTo(old);
-	if (!loader->row_mcxt->isReset)
-		MemoryContextReset(loader->row_mcxt);
-	fc_load_count(loader, to - from);
+	while (from < to && !loader->ctx->stopped)
+	{
+		from = fc_look(loader, from, to, &alone);
+		if (alone && fc_row_take_batched(loader, from))
+			fc_row_load_taken(loader);
+		from += alone;
+	}
 }
 
 /*
@@ -476,23 +413,27 @@ static bool
 fc_load_batch(FcLoader *loader)
 {
 	FcBatch    *batch = loader->batch;
+	FcRecord	record;
 	int			end;
 
 	CHECK_FOR_INTERRUPTS();
-	if (loader->ctx->stopped || fc_error_beyond(loader->ctx->shared, batch->offset))
+	if (fc_error_beyond(loader->ctx->shared, batch->offset))
 		return false;
-	fc_load_refuse_nulls(loader);
-	for (int i = 0; i < batch->n && !loader->ctx->stopped; i = Max(end, i + 1))
+	for (int i = 0; i < batch->n && !loader->ctx->stopped; i = end)
 	{
-		end = fc_load_takes_batches(loader) ? fc_batch_next_odd(batch, i) : i;
-		if (loader->tasks.slice && end > i)
-			end = fc_load_reach_rows(loader, i, end);
-		if (end < 0 || (end == i && !fc_load_odd(loader, i)))
+		end = fc_batch_next_odd(batch, i);
+		if (end == i)
+		{
+			fc_batch_record(batch, end, &record);
+			if (!fc_load_record(loader, &record, loader->number + end++))
+				return false;
+			continue;
+		}
+		if (loader->tasks.slice && (end = fc_load_reach_rows(loader, i, end)) < 0)
 			return false;
-		if (end > i)
-			fc_load_put_rows(loader, i, end);
+		fc_load_rows(loader, i, end);
 	}
-	return true;
+	return !loader->ctx->stopped;
 }
 
 /* Loads the records that start in a chunk, in the order of the file */
@@ -500,13 +441,16 @@ static void
 fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 {
 	FcShared   *shared = loader->ctx->shared;
+	uint64		before;
 
 	if (!fc_chunk_reader_enter(reader, i))
 		return;
+	before = fc_shared_starts(shared)[i].before;
 	for (;;)
 	{
-		if (fc_load_takes_batches(loader) && fc_chunk_reader_fill(reader, loader->batch))
+		if (loader->batch && fc_chunk_reader_fill(reader, loader->batch))
 		{
+			loader->number = before + reader->found - loader->batch->n;
 			if (!fc_load_batch(loader))
 				break;
 			continue;
@@ -515,12 +459,7 @@ fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 			break;
 		if (fc_load_is_sent(loader, &reader->record))
 			continue;
-		if (shared->plan.nnumbers > 0)
-			fc_parse_number(loader->parser,
-							fc_shared_starts(shared)[i].before + reader->found - 1);
-		if (loader->tasks.slice == NULL)
-			fc_load_row(loader, &reader->record);
-		else if (!fc_load_sliced(loader, &reader->record))
+		if (!fc_load_record(loader, &reader->record, before + reader->found - 1))
 			break;
 	}
 	if (pg_atomic_read_u32(&shared->mistaken) == 0)
@@ -762,6 +701,8 @@ fc_load_run(FcContext *ctx)
 		fc_load_chunks(&loader);
 	else
 		fc_load_tasks(&loader);
+	elog(DEBUG2, "fast_copy: %llu of %llu rows by columns",
+		 (unsigned long long) loader.by_columns, (unsigned long long) loader.rows);
 	fc_load_finish(&loader);
 	fc_turn_finish(ctx);
 }

@@ -25,6 +25,20 @@
 /* So many writers may be open at once where rows go to any leaf */
 #define FC_LEAF_WRITERS	1024
 
+/* A column that an expression reads */
+typedef struct FcSeenColumn
+{
+	int			attr;			/* in the slot, from 0 */
+	int			column;			/* of the batch; -1: dropped */
+} FcSeenColumn;
+
+/* What expressions read of a row */
+typedef struct FcSeen
+{
+	int			n;
+	FcSeenColumn columns[FLEXIBLE_ARRAY_MEMBER];
+} FcSeen;
+
 /* A table that rows go to */
 typedef struct FcLeaf
 {
@@ -42,6 +56,16 @@ typedef struct FcLeaf
 
 	FcTurn	   *turn;			/* if core routes: its entry in ctx->turns;
 								 * else NULL */
+
+	/* phase/look.c */
+	bool		rows;			/* rows of batches may come by columns */
+	FcSeen	   *seen;			/* what its CHECKs and generated columns read;
+								 * NULL: it has none */
+	ExprState **generated;		/* by column; NULL: not made yet */
+	Bitmapset  *required;		/* columns of a batch that must be set */
+	FcBatchColumn *columns;		/* a batch's, if there is a map */
+	int			nrows;			/* of the batch, for a while: its rows */
+	int			at;
 
 	/* set if core routes and rows are sorted */
 	int32		number;
@@ -116,6 +140,19 @@ typedef struct FcRow
 	FcBad		bad;
 } FcRow;
 
+/* Rows of a batch that are looked at */
+typedef struct FcLooked
+{
+	FcSeen	   *where;			/* what the condition reads; or NULL */
+	bool		each;			/* a plain leaf may refuse some rows */
+	FcLeaf	   *leaves[FC_BATCH_ROWS];	/* of rows before "at"; NULL: out */
+	int			at;				/* the row in hand */
+	int			to;
+	uint64		offset;			/* of its record */
+	uint32		length;
+	FcErrorKind kind;			/* of an error that it has now */
+} FcLooked;
+
 typedef struct FcLoader
 {
 	FcContext  *ctx;
@@ -124,6 +161,9 @@ typedef struct FcLoader
 	TupleTableSlot *root_slot;
 	FcParser   *parser;
 	FcBatch    *batch;			/* NULL: records are taken one by one */
+	FcLooked	   *look;			/* NULL: so are rows of the batch */
+	uint64		number;			/* in the file, of the batch's first record */
+	FcRecord	batched;		/* of a row of it that is in hand */
 	const FcElsewhere *elsewhere;	/* of dispatch */
 	FcDispatch *dispatch;		/* tells records of leaves on other servers,
 								 * which are passed over; NULL: none are */
@@ -135,6 +175,7 @@ typedef struct FcLoader
 	MemoryContext row_mcxt;		/* reset for each row */
 	bool		dry;			/* nothing is written */
 	uint64		rows;			/* looked at so far, to show progress */
+	uint64		by_columns;		/* of these, from batches, by columns */
 	FcTasks		tasks;
 	FcSlice		slice;			/* of the task or chunk, if it has a turn */
 	FcRow		row;
@@ -174,6 +215,9 @@ fc_load_count(FcLoader *loader, int n)
  */
 extern bool fc_row_take(FcLoader *loader, const FcRecord *record);
 
+/* The same for row i of the batch, which is not odd */
+extern bool fc_row_take_batched(FcLoader *loader, int i);
+
 /* The same for a record whose values the caller then puts into loader->slot */
 extern bool fc_row_take_parsed(FcLoader *loader, const FcRecord *record);
 
@@ -212,6 +256,33 @@ fc_row_tolerates(const FcLoader *loader, uint32 class)
 	return (loader->ctx->shared->plan.tolerated & class) != 0;
 }
 
+/* Which CHECK is false for the row in the leaf's slot?  -1: none. */
+extern int	fc_row_failed_check(FcLoader *loader, const FcLeaf *leaf);
+
+/*
+ * phase/look.c: looks at rows of the batch from "from" on, before "to", none of
+ * which is odd, and writes those that may go by columns.  Returns the end of
+ * these, or of what can be looked at together; *alone says whether the row that
+ * stands there must be taken alone.  An error about a row is kept.
+ */
+extern int	fc_look(FcLoader *loader, int from, int to, bool *alone);
+
+/* Once the loader is made */
+extern void fc_look_begin(FcLoader *loader);
+
+/*
+ * phase/seen.c: finds out what the expression, of a row of this type, reads of
+ * a batch; map: from the batch's type, or NULL
+ */
+extern FcSeen *fc_seen_begin(TupleDesc desc, const AttrMap *map, Node *expr);
+
+/* The batch's column for a column, from 0; -1: dropped */
+extern int	fc_seen_column(const AttrMap *map, int attr);
+
+/* With each leaf, once it is known whether it is plain */
+extern void fc_seen_open(FcLoader *loader, FcLeaf *leaf);
+extern void fc_seen_close(FcLeaf *leaf);
+
 /* phase/leaf.c: opens the leaf, unless it is open, with its indexes */
 extern void fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid);
 extern void fc_leaf_close(FcLoader *loader, FcLeaf *leaf);
@@ -240,10 +311,12 @@ extern void fc_leaf_end_routing(FcLoader *loader);
 extern void fc_leaf_end_slice(FcLoader *loader);
 
 /*
- * Returns the leaf of the parsed row in root_slot, if core has routed another
- * row of the same partition to it; else NULL, and fc_leaf_route() finds it
+ * Returns the leaf of the parsed row in root_slot, or, where keys tell the
+ * partition, of a row with this key, if core has routed another row of the same
+ * partition to it; else NULL, and fc_leaf_route() finds it
  */
 extern FcLeaf *fc_leaf_find_known(FcLoader *loader);
+extern FcLeaf *fc_leaf_known(const FcLoader *loader, int64 key);
 
 /* Makes a row of the target's row type one of the leaf's, in its slot */
 extern void fc_leaf_take(const FcLeaf *leaf, TupleTableSlot *slot);
@@ -254,8 +327,11 @@ extern void fc_leaf_take(const FcLeaf *leaf, TupleTableSlot *slot);
  */
 extern bool fc_leaf_route(FcLoader *loader);
 
-/* After each routed row: writes what the leaves hold, once that is much */
-extern void fc_leaf_limit(FcLoader *loader);
+/*
+ * After so many routed rows, of records with so many bytes: writes what the
+ * leaves hold, once that is much
+ */
+extern void fc_leaf_limit(FcLoader *loader, int n, uint64 bytes);
 
 /* Gives the row in the leaf's slot to the sort, or to the writer */
 extern void fc_leaf_write(FcLoader *loader);

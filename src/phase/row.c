@@ -95,27 +95,34 @@ fc_row_check_exprs(FcLoader *loader, ResultRelInfo *rri)
 	return fc_check_exprs(rri);
 }
 
+int
+fc_row_failed_check(FcLoader *loader, const FcLeaf *leaf)
+{
+	ExprContext *econtext = GetPerTupleExprContext(loader->estate);
+	ExprState **exprs = fc_row_check_exprs(loader, leaf->rri);
+	int			n = RelationGetDescr(leaf->rri->ri_RelationDesc)->constr->num_check;
+
+	econtext->ecxt_scantuple = leaf->slot;
+	for (int i = 0; i < n; i++)
+		if (exprs[i] != NULL && !ExecCheck(exprs[i], econtext))
+			return i;
+	return -1;
+}
+
 /* False, and the row is refused, if a CHECK is false for it */
 static bool
 fc_row_check_checks(FcLoader *loader)
 {
-	ResultRelInfo *rri = loader->leaf->rri;
-	TupleConstr *constr = RelationGetDescr(rri->ri_RelationDesc)->constr;
-	ExprContext *econtext = GetPerTupleExprContext(loader->estate);
-	ExprState **exprs = fc_row_check_exprs(loader, rri);
+	Relation	rel = loader->leaf->rri->ri_RelationDesc;
+	int			i = fc_row_failed_check(loader, loader->leaf);
 
-	econtext->ecxt_scantuple = loader->leaf->slot;
-	for (int i = 0; i < constr->num_check; i++)
-	{
-		if (exprs[i] == NULL || ExecCheck(exprs[i], econtext))
-			continue;
-		fc_row_refuse(loader, FC_CLASS_CHECK, NULL, ERRCODE_CHECK_VIOLATION,
-					  psprintf("new row for relation \"%s\" violates check constraint \"%s\"",
-							   RelationGetRelationName(rri->ri_RelationDesc),
-							   constr->check[i].ccname));
-		return false;
-	}
-	return true;
+	if (i < 0)
+		return true;
+	fc_row_refuse(loader, FC_CLASS_CHECK, NULL, ERRCODE_CHECK_VIOLATION,
+				  psprintf("new row for relation \"%s\" violates check constraint \"%s\"",
+						   RelationGetRelationName(rel),
+						   RelationGetDescr(rel)->constr->check[i].ccname));
+	return false;
 }
 
 /*
@@ -476,6 +483,22 @@ fc_row_take(FcLoader *loader, const FcRecord *record)
 	return true;
 }
 
+bool
+fc_row_take_batched(FcLoader *loader, int i)
+{
+	TupleTableSlot *slot = loader->slot;
+	MemoryContext old;
+
+	fc_batch_record(loader->batch, i, &loader->batched);
+	if (!fc_row_take_parsed(loader, &loader->batched))
+		return false;
+	old = MemoryContextSwitchTo(loader->row_mcxt);
+	fc_parse_number(loader->parser, loader->number + i);
+	loader->row.parsed = fc_batch_take(loader->batch, i, slot->tts_values, slot->tts_isnull);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
 void
 fc_row_load_taken(FcLoader *loader)
 {
@@ -497,6 +520,6 @@ fc_row_load_taken(FcLoader *loader)
 	if (!loader->row_mcxt->isReset || loader->row_mcxt->firstchild != NULL)
 		MemoryContextReset(loader->row_mcxt);
 	if (loader->router.proute && !loader->sorter.sort)
-		fc_leaf_limit(loader);
+		fc_leaf_limit(loader, 1, loader->row.record->length);
 	fc_load_count(loader, 1);
 }

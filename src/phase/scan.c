@@ -198,7 +198,7 @@ fc_scan_note_rows(FcScanner *scanner, int from, int to)
 	FcSpillRows *rows = scanner->rows;
 
 	fc_batch_places(scanner->batch, from, to, rows->offsets + from, rows->lengths + from);
-	fc_form_lengths(scanner->form, scanner->batch, from, to, rows->rows + from);
+	fc_form_lengths(scanner->form, scanner->batch->columns, from, to, rows->rows + from);
 	rows->has_null = fc_form_has_null(scanner->form);
 	rows->nulls = key->any_null ? key->nulls : NULL;
 	for (int i = from; i < to; i++)
@@ -245,7 +245,7 @@ fc_scan_spill_rows(FcScanner *scanner, int from, int to)
 		for (int placed; i < end; i = placed)
 		{
 			placed = fc_spill_place(scanner->spill, rows, i, end);
-			fc_form_rows(scanner->form, scanner->batch, i, placed, rows->places + i);
+			fc_form_rows(scanner->form, scanner->batch->columns, i, placed, rows->places + i);
 			fc_spill_seal(scanner->spill, rows, i, placed);
 		}
 		if (end < to)
@@ -363,6 +363,9 @@ fc_scan_begin_rows(FcScanner *scanner)
 		fc_shared_where(shared)[0] != '\0')
 		return;
 	scanner->batch = fc_batch_begin(scanner->parser, desc);
+	/* what an expression makes may be another value in the load */
+	if (scanner->batch && scanner->batch->unfinished)
+		scanner->batch = NULL;
 	if (scanner->batch == NULL)
 		return;
 	keeps = fc_spill_keeps_most(shared);

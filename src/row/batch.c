@@ -19,6 +19,7 @@
 
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "compat/compat.h"
@@ -48,6 +49,7 @@ typedef struct FcBatchField
 {
 	FcConverter convert;
 	int			index;			/* of the column; -1: skipped */
+	bool		apart;			/* row/parse.c makes its values, row by row */
 	bool		text;			/* of a column of texts */
 	bool		wrapped;		/* some may have quotes around them */
 	int			max;			/* characters of a text; -1: not bounded */
@@ -57,9 +59,16 @@ typedef struct FcBatchField
 typedef struct FcBatchMaker
 {
 	FcBatch		batch;
-	const FcParser *parser;
+	FcParser   *parser;
 	int			nfields;
 	FcBatchField *fields;
+	int			nleft;			/* columns that row/parse.c sets */
+	int		   *left;			/* their numbers in parser->columns */
+	int			nshown;			/* fields that it must see for that */
+	int		   *shown;
+	Datum	   *values;			/* of a row that it has in hand */
+	bool	   *nulls;
+	uint16	   *records;		/* by row: the number of its record */
 	int			most;			/* rows that there is room for */
 	size_t		bytes;			/* that are cut at once */
 	FcRoom		room;
@@ -77,8 +86,8 @@ typedef struct FcBatchMaker
 	int			alone;			/* so many records are taken alone now */
 } FcBatchMaker;
 
-/* Can the field be converted here?  Then sets what is known of it. */
-static bool
+/* Sets what is known of the field, and whether it is converted here */
+static void
 fc_batch_begin_field(FcBatchField *field, const FcQuick *quick, FcRoom *room)
 {
 	field->index = quick->index;
@@ -87,51 +96,90 @@ fc_batch_begin_field(FcBatchField *field, const FcQuick *quick, FcRoom *room)
 	if (quick->convert.room != NULL)
 		field->convert.room = room;
 	field->convert.in_place = false;
-	field->text = quick->index >= 0 && fc_convert_is_text(&field->convert);
 	field->max = fc_convert_max(&quick->convert);
-	if (fc_convert_pads(&quick->convert) && field->max > FC_BATCH_PADDED)
-		return false;
-	return quick->index < 0 || quick->convert.function != NULL;
+	field->apart = quick->index >= 0 &&
+		(quick->convert.function == NULL ||
+		 (fc_convert_pads(&quick->convert) && field->max > FC_BATCH_PADDED));
+	field->text = quick->index >= 0 && !field->apart && fc_convert_is_text(&field->convert);
 }
 
-/*
- * Gives the columns room for the batch's rows.  Those without a field, which
- * have no default, share one array of NULLs.
- */
+/* Gives a column room for the batch's rows */
+static FcBatchColumn *
+fc_batch_begin_column(FcBatchMaker *maker, int index, bool made)
+{
+	FcBatchColumn *column = &maker->batch.columns[index];
+
+	column->absent = column->any_null = false;
+	column->values = palloc0(sizeof(Datum) * maker->most);
+	column->nulls = palloc0(sizeof(bool) * maker->most);
+	column->made = made;
+	return column;
+}
+
+/* Columns without a field, which have no default, share one array of NULLs */
 static void
-fc_batch_begin_columns(FcBatchMaker *maker)
+fc_batch_begin_columns(FcBatchMaker *maker, TupleDesc desc)
 {
 	FcBatch    *batch = &maker->batch;
-	FcBatchColumn absent = {.any_null = true};
 
-	absent.values = palloc0(sizeof(Datum) * maker->most);
-	absent.nulls = palloc(sizeof(bool) * maker->most);
-	memset(absent.nulls, true, sizeof(bool) * maker->most);
+	batch->none = (FcBatchColumn) {.any_null = true,.absent = true};
+	batch->none.values = palloc0(sizeof(Datum) * maker->most);
+	batch->none.nulls = palloc(sizeof(bool) * maker->most);
+	memset(batch->none.nulls, true, sizeof(bool) * maker->most);
 	batch->columns = palloc(sizeof(FcBatchColumn) * Max(batch->natts, 1));
 	batch->odd = palloc(sizeof(bool) * maker->most);
+	maker->records = palloc(sizeof(uint16) * maker->most);
 	for (int i = 0; i < batch->natts; i++)
-		batch->columns[i] = absent;
+	{
+		batch->columns[i] = batch->none;
+		batch->columns[i].byval = TupleDescAttr(desc, i)->attbyval;
+		batch->columns[i].len = TupleDescAttr(desc, i)->attlen;
+	}
 	for (int i = 0; i < maker->nfields; i++)
 	{
-		FcBatchColumn column = {0};
+		const FcBatchField *field = &maker->fields[i];
+		FcBatchColumn *column;
 
-		if (maker->fields[i].index < 0)
+		if (field->index < 0)
 			continue;
-		column.values = palloc0(sizeof(Datum) * maker->most);
-		column.nulls = palloc(sizeof(bool) * maker->most);
-		if (maker->fields[i].text)
-			column.lengths = palloc(sizeof(uint32) * maker->most);
-		batch->columns[maker->fields[i].index] = column;
+		column = fc_batch_begin_column(maker, field->index, field->apart);
+		if (field->text)
+			column->lengths = palloc(sizeof(uint32) * maker->most);
 	}
+	for (int i = maker->nfields; i < maker->parser->ncolumns; i++)
+		(void) fc_batch_begin_column(maker, maker->parser->columns[i].index, true);
+	for (int i = 0; i < maker->parser->defaults.n; i++)
+		(void) fc_batch_begin_column(maker, maker->parser->defaults.defaults[i].index, true);
 }
 
-/* Has the parser only fields that are cut and converted here? */
+/* Notes what row/parse.c makes of each row, and the fields that it needs */
+static void
+fc_batch_begin_left(FcBatchMaker *maker)
+{
+	FcParser   *parser = maker->parser;
+
+	maker->left = palloc(sizeof(int) * parser->ncolumns);
+	maker->shown = palloc(sizeof(int) * maker->nfields);
+	maker->values = palloc(sizeof(Datum) * Max(parser->natts, 1));
+	maker->nulls = palloc(sizeof(bool) * Max(parser->natts, 1));
+	for (int i = 0; i < parser->ncolumns; i++)
+	{
+		bool		left = i >= maker->nfields || maker->fields[i].apart;
+
+		if (left)
+			maker->left[maker->nleft++] = i;
+		if (i < maker->nfields && (left || fc_transforms_name(parser->transforms, i)))
+			maker->shown[maker->nshown++] = i;
+	}
+	maker->batch.unfinished = maker->nleft > 0 || parser->defaults.n > 0;
+}
+
+/* Has the parser records that are cut here? */
 static bool
 fc_batch_serves(const FcParser *parser)
 {
-	return parser->quick.columns != NULL && parser->ncolumns > 0 &&
-		parser->defaults.n == 0 &&
-		!parser->shared->plan.skips_empty &&
+	return parser->quick.columns != NULL && parser->nfields > 0 &&
+		(parser->nfields > 1 || !parser->shared->plan.skips_empty) &&
 		!parser->shared->plan.need_transcoding &&
 		parser->dialect.default_string == NULL &&
 		(parser->dialect.mode == FC_MODE_TEXT ||
@@ -147,16 +195,18 @@ fc_batch_begin(FcParser *parser, TupleDesc desc)
 		return NULL;
 	maker = palloc0(sizeof(FcBatchMaker));
 	maker->parser = parser;
-	maker->nfields = parser->ncolumns;
+	maker->nfields = parser->nfields;
 	maker->fields = palloc0(sizeof(FcBatchField) * maker->nfields);
 	for (int i = 0; i < maker->nfields; i++)
-		if (!fc_batch_begin_field(&maker->fields[i], &parser->quick.columns[i], &maker->room))
-			return NULL;
+		fc_batch_begin_field(&maker->fields[i], &parser->quick.columns[i], &maker->room);
+	fc_batch_begin_left(maker);
+	if (maker->nshown * 2 > maker->nfields + 2)
+		return NULL;
 	maker->batch.natts = desc->natts;
 	maker->bytes = Min(FC_BATCH_BYTES * Max(maker->nfields / FC_BATCH_FIELDS, 1), FC_MARKS_BYTES);
 	/* a field has a border at least */
 	maker->most = Min(FC_BATCH_ROWS, maker->bytes / maker->nfields + 1);
-	fc_batch_begin_columns(maker);
+	fc_batch_begin_columns(maker, desc);
 	maker->start = palloc(FC_BATCH_ROOM);
 	maker->room.end = maker->start + FC_BATCH_ROOM;
 	maker->room.compact = true;
@@ -269,6 +319,8 @@ fc_batch_find_doubled(FcBatchMaker *maker)
 			i += width;
 		while (at[i + 1] <= inner)
 			i++;
+		if (maker->fields[i % width].apart)
+			continue;
 		if (maker->ndoubled < FC_BATCH_ROWS && fc_batch_is_doubled(maker, i))
 			maker->doubled[maker->ndoubled++] = i;
 		else
@@ -339,10 +391,10 @@ fc_batch_unwrap(FcBatchMaker *maker, int quotes)
 	char		quote = maker->parser->dialect.quote;
 
 	for (int i = 0; i < maker->nfields; i++)
-		if (!maker->fields[i].text && buf[maker->places.at[i]] == quote)
+		if (!maker->fields[i].text && !maker->fields[i].apart && buf[maker->places.at[i]] == quote)
 			quotes -= 2 * fc_batch_unwrap_column(maker, i);
 	for (int i = 0; i < maker->nfields && quotes > 0; i++)
-		if (!maker->fields[i].text && !maker->fields[i].wrapped)
+		if (!maker->fields[i].text && !maker->fields[i].apart && !maker->fields[i].wrapped)
 			(void) fc_batch_unwrap_column(maker, i);
 }
 
@@ -493,6 +545,14 @@ fc_batch_make(FcBatchMaker *maker)
 	MemoryContext old;
 
 	memset(batch->odd, false, sizeof(bool) * batch->n);
+	for (int i = 0; i < batch->n; i++)
+		maker->records[i] = i;
+	for (int i = 0; i < batch->natts; i++)
+		if (batch->columns[i].made)
+		{
+			batch->columns[i].any_null = false;
+			memset(batch->columns[i].nulls, false, sizeof(bool) * batch->n);
+		}
 	maker->ndoubled = maker->inner = 0;
 	maker->quoted = maker->stretch.marks->has_quotes && maker->parser->dialect.mode == FC_MODE_CSV;
 	if (maker->quoted)
@@ -507,7 +567,7 @@ fc_batch_make(FcBatchMaker *maker)
 	old = MemoryContextSwitchTo(maker->mcxt);
 	fc_batch_take_all_texts(maker);
 	for (int i = 0; i < maker->nfields; i++)
-		if (maker->fields[i].index >= 0 && !maker->fields[i].text)
+		if (maker->fields[i].index >= 0 && !maker->fields[i].text && !maker->fields[i].apart)
 			fc_batch_take_column(maker, i);
 	MemoryContextSwitchTo(old);
 }
@@ -546,30 +606,6 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 	return true;
 }
 
-void
-fc_batch_refuse_nulls(FcBatch *batch, TupleDesc desc)
-{
-	for (int j = 0; desc->constr && desc->constr->has_not_null && j < desc->natts; j++)
-	{
-		const FcBatchColumn *column = &batch->columns[j];
-
-		/* a generated column has no value yet */
-		if (!TupleDescAttr(desc, j)->attnotnull || TupleDescAttr(desc, j)->attgenerated ||
-			!column->any_null)
-			continue;
-		for (int i = 0; i < batch->n; i++)
-			batch->odd[i] |= column->nulls[i];
-	}
-}
-
-int
-fc_batch_next_odd(const FcBatch *batch, int i)
-{
-	const bool *odd = memchr(batch->odd + i, true, batch->n - i);
-
-	return odd == NULL ? batch->n : odd - batch->odd;
-}
-
 uint64
 fc_batch_bytes(const FcBatch *batch, int from, int to)
 {
@@ -597,30 +633,154 @@ void
 fc_batch_record(const FcBatch *batch, int i, FcRecord *record)
 {
 	const FcBatchMaker *maker = (const FcBatchMaker *) batch;
-	size_t		start = maker->places.at[i * maker->width];
-	size_t		end = maker->places.at[i * maker->width + maker->nfields] - 1;
+	const uint16 *at = maker->places.at + maker->records[i] * maker->width;
+	size_t		start = at[0];
+	size_t		end = at[maker->nfields] - 1;
 
 	memset(record, 0, sizeof(FcRecord));
 	record->offset = maker->stretch.offset + start;
 	record->data = maker->stretch.buf + start;
 	record->length = end - start;
-	record->total = maker->places.at[(i + 1) * maker->width] - start;
+	record->total = at[maker->width] - start;
 	record->embedded = fc_batch_embedded(maker, start, end);
 	record->marks = maker->stretch.marks;
 	record->marks_pos = start;
 }
 
-void
-fc_batch_row(const FcBatch *batch, int i, Datum *values, bool *nulls)
+/* Shows row/parse.c a copy of a field of row i, cut as the dialect says */
+static void
+fc_batch_show_field(const FcBatchMaker *maker, int i, int number)
 {
+	const uint16 *at = maker->places.at + maker->records[i] * maker->width + number;
+	size_t		len = at[1] - 1 - at[0];
+	const FcDialect *dialect = &maker->parser->dialect;
+	char		special = dialect->mode == FC_MODE_TEXT ? '\\' : dialect->quote;
+	FcBorders	borders = {1, len + 1};
+	char	   *copy = palloc(len + 2);
+
+	/* a value may be made where the field stands, with a header before it */
+	memcpy(copy + 1, maker->stretch.buf + at[0], len);
+	if (maker->stretch.marks->has_quotes && memchr(copy + 1, special, len) != NULL)
+		borders.quotes = 3;
+	fc_field_cut(dialect, copy, &borders, &maker->parser->record.fields[number]);
+}
+
+/* Gives row i to row/parse.c, as if its other columns were parsed there */
+static void
+fc_batch_hand_over(const FcBatchMaker *maker, int i, Datum *values, bool *nulls)
+{
+	FcParser   *parser = maker->parser;
+	FcRecord	record;
+
+	fc_batch_record(&maker->batch, i, &record);
+	fc_parse_take(parser, record.data, record.length, values, nulls);
+	parser->record.cut = true;
+	parser->record.found = maker->nfields;
+	parser->record.left = maker->left;
+	parser->record.nleft = maker->nleft;
+	parser->quick.room.readable = NULL;
+	for (int k = 0; k < maker->nshown; k++)
+		fc_batch_show_field(maker, i, maker->shown[k]);
+}
+
+void
+fc_batch_add_column(FcBatch *batch, int column)
+{
+	FcBatchMaker *maker = (FcBatchMaker *) batch;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(maker));
+
+	if (batch->columns[column].absent)
+		(void) fc_batch_begin_column(maker, column, true);
+	MemoryContextSwitchTo(old);
+}
+
+void
+fc_batch_set(FcBatch *batch, int column, int i, Datum value, bool null)
+{
+	FcBatchColumn *to = &batch->columns[column];
+
+	Assert(to->made && i < batch->n);
+	to->nulls[i] = null;
+	to->any_null |= null;
+	/* a row is formed of plain values */
+	if (null)
+		to->values[i] = (Datum) 0;
+	else if (to->byval)
+		to->values[i] = value;
+	else if (to->len == -1 && VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
+			 !(VARATT_IS_SHORT(DatumGetPointer(value)) && !VARATT_IS_EXTERNAL(DatumGetPointer(value))))
+		to->values[i] = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+	else
+		to->values[i] = datumCopy(value, false, to->len);
+}
+
+bool
+fc_batch_finish(FcBatch *batch, int i)
+{
+	FcBatchMaker *maker = (FcBatchMaker *) batch;
+	FcParser   *parser = maker->parser;
+	const FcBad *nulled;
+
+	fc_batch_hand_over(maker, i, maker->values, maker->nulls);
+	if (!fc_parse_rest(parser) || fc_parse_nulled(parser, &nulled) > 0)
+		return false;
+	for (int k = 0; k < maker->nleft; k++)
+	{
+		int			j = parser->columns[maker->left[k]].index;
+
+		fc_batch_set(batch, j, i, maker->values[j], maker->nulls[j]);
+	}
+	for (int k = 0; k < parser->defaults.n; k++)
+	{
+		int			j = parser->defaults.defaults[k].index;
+
+		fc_batch_set(batch, j, i, maker->values[j], maker->nulls[j]);
+	}
+	return true;
+}
+
+void
+fc_batch_permute(FcBatch *batch, int from, const uint16 *order, int n)
+{
+	FcBatchMaker *maker = (FcBatchMaker *) batch;
+	Datum		values[FC_BATCH_ROWS];
+	uint32		lengths[FC_BATCH_ROWS];
+	uint16		records[FC_BATCH_ROWS];
+	bool		nulls[FC_BATCH_ROWS];
+
 	for (int j = 0; j < batch->natts; j++)
 	{
-		const FcBatchColumn *column = &batch->columns[j];
+		FcBatchColumn *column = &batch->columns[j];
 
-		nulls[j] = column->any_null && column->nulls[i];
-		values[j] = column->values[i];
-		if (column->lengths != NULL && !nulls[j])
-			values[j] = PointerGetDatum(cstring_to_text_with_len(DatumGetPointer(values[j]),
-																 column->lengths[i]));
+		if (column->absent)
+			continue;
+		for (int k = 0; k < n; k++)
+			values[k] = column->values[order[k]];
+		memcpy(column->values + from, values, sizeof(Datum) * n);
+		for (int k = 0; k < n && column->lengths; k++)
+			lengths[k] = column->lengths[order[k]];
+		if (column->lengths)
+			memcpy(column->lengths + from, lengths, sizeof(uint32) * n);
+		for (int k = 0; k < n && column->any_null; k++)
+			nulls[k] = column->nulls[order[k]];
+		if (column->any_null)
+			memcpy(column->nulls + from, nulls, sizeof(bool) * n);
 	}
+	for (int k = 0; k < n; k++)
+		records[k] = maker->records[order[k]];
+	memcpy(maker->records + from, records, sizeof(uint16) * n);
+}
+
+bool
+fc_batch_take(const FcBatch *batch, int i, Datum *values, bool *nulls)
+{
+	fc_batch_hand_over((const FcBatchMaker *) batch, i, values, nulls);
+	for (int j = 0; j < batch->natts; j++)
+	{
+		nulls[j] = true;
+		values[j] = (Datum) 0;
+		if (!batch->columns[j].made)
+			values[j] = fc_batch_value(&batch->columns[j], i, &nulls[j]);
+	}
+	return !batch->unfinished;
 }

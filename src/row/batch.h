@@ -23,6 +23,12 @@ typedef struct FcBatchColumn
 	uint32	   *lengths;		/* of texts, bytes; NULL: values are datums */
 	bool	   *nulls;
 	bool		any_null;		/* else no row has a NULL, nulls is not set */
+	bool		made;			/* its values are made row by row: false in
+								 * nulls until then */
+	bool		absent;			/* all are NULL, and in arrays of several
+								 * columns */
+	bool		byval;			/* as in pg_attribute */
+	int16		len;
 } FcBatchColumn;
 
 typedef struct FcBatch
@@ -35,6 +41,8 @@ typedef struct FcBatch
 	uint64		offset;			/* in the file, of the first record */
 	uint64		bytes;			/* of all records, with line ends */
 	uint64		embedded;		/* line ends in quotes that COPY counts */
+	bool		unfinished;		/* fc_batch_finish makes some values */
+	FcBatchColumn none;			/* a column that is absent */
 } FcBatch;
 
 /*
@@ -54,6 +62,25 @@ extern FcBatch *fc_batch_begin(FcParser *parser, TupleDesc desc);
  */
 extern bool fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64 end);
 
+/*
+ * Makes those values of row i, which is not odd, that are made row by row, as
+ * by an expression; in the current memory context.  Throws COPY's errors.
+ * False if something about the row is tolerated: its record must be parsed.
+ */
+extern bool fc_batch_finish(FcBatch *batch, int i);
+
+/* Lets the caller make the values of an absent column, row by row */
+extern void fc_batch_add_column(FcBatch *batch, int column);
+
+/* Sets a value that is made row by row, to a copy of this one */
+extern void fc_batch_set(FcBatch *batch, int column, int i, Datum value, bool null);
+
+/*
+ * Puts n rows from "from" on into another order: row from + k is the one that
+ * was row order[k].  Others of these rows are gone.
+ */
+extern void fc_batch_permute(FcBatch *batch, int from, const uint16 *order, int n);
+
 /* Rows with a NULL where "desc" allows none are odd, too */
 extern void fc_batch_refuse_nulls(FcBatch *batch, TupleDesc desc);
 
@@ -64,8 +91,8 @@ extern int	fc_batch_next_odd(const FcBatch *batch, int i);
 extern uint64 fc_batch_bytes(const FcBatch *batch, int from, int to);
 
 /*
- * Sets the offsets in the file and the lengths of the records of these rows;
- * element 0 is that of row "from"
+ * Sets the offsets in the file and the lengths of the records of these rows,
+ * which are as they were filled in; element 0 is that of row "from"
  */
 extern void fc_batch_places(const FcBatch *batch, int from, int to, uint64 *offsets,
 							uint32 *lengths);
@@ -74,9 +101,18 @@ extern void fc_batch_places(const FcBatch *batch, int from, int to, uint64 *offs
 extern void fc_batch_record(const FcBatch *batch, int i, FcRecord *record);
 
 /*
- * Makes the values of row i, which is not odd, in a row of the target's type;
- * texts are palloc'ed
+ * Makes the values of row i, which is not odd, of n columns; texts are
+ * palloc'ed
  */
-extern void fc_batch_row(const FcBatch *batch, int i, Datum *values, bool *nulls);
+extern void fc_batch_row(const FcBatchColumn *columns, int n, int i, Datum *values, bool *nulls);
+
+/* A value of row i as COPY shows it to expressions: without a short header */
+extern Datum fc_batch_value(const FcBatchColumn *column, int i, bool *null);
+
+/*
+ * Shows row i, which is not odd, in a row of the target's type.  True if it is
+ * complete; if not, fc_parse_rest goes on from there.
+ */
+extern bool fc_batch_take(const FcBatch *batch, int i, Datum *values, bool *nulls);
 
 #endif							/* FC_BATCH_H */

@@ -529,9 +529,9 @@ fc_parse_columns(void *arg)
 	FcParser   *parser = arg;
 	FcInHand   *record = &parser->record;
 
-	if (fc_parse_fields(parser) && fc_parse_transforms(parser))
-		for (; record->done < parser->ncolumns && record->ok; record->done++)
-			fc_parse_any_column(parser, record->done);
+	if ((record->left || fc_parse_fields(parser)) && fc_parse_transforms(parser))
+		for (int n = record->left ? record->nleft : parser->ncolumns; record->done < n && record->ok; record->done++)
+			fc_parse_any_column(parser, record->left ? record->left[record->done] : record->done);
 	if (record->ok)
 		fc_parse_defaults(parser);
 	else

@@ -127,7 +127,4 @@ extern bool fc_parse_key(FcParser *parser, const FcRecord *record,
 extern bool fc_parse_plain_key(FcParser *parser, const FcRecord *record,
 							   int64 *key);
 
-/* The same for the record that fc_parse_quickly has taken */
-extern bool fc_parse_taken_key(FcParser *parser, const FcRecord *record, int64 *key);
-
 #endif							/* FC_PARSE_H */

@@ -223,22 +223,6 @@ fc_parse_plain_key(FcParser *parser, const FcRecord *record, int64 *key)
 }
 
 bool
-fc_parse_taken_key(FcParser *parser, const FcRecord *record, int64 *key)
-{
-	FcInHand   *hand = &parser->record;
-	int			field = parser->shared->plan.key.field;
-	int			i = parser->shared->plan.key.attnum - 1;
-
-	/* its bytes are as they were */
-	if (!hand->cut)
-		return fc_parse_plain_key(parser, record, key);
-	if (hand->done <= field)
-		return field < hand->found && fc_parse_plain_value(parser, &hand->fields[field], key);
-	*key = fc_key_from_datum(parser->shared->plan.key.type, hand->values[i]);
-	return !hand->nulls[i];
-}
-
-bool
 fc_parse_key_is_default(const FcParser *parser)
 {
 	return parser->record.fields[parser->shared->plan.key.field].marker;

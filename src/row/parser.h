@@ -44,6 +44,9 @@ typedef struct FcInHand
 	FcField    *fields;
 	int			found;			/* its fields; -1: a quote is open */
 	int			done;			/* columns that have their value */
+	const int  *left;			/* of a row of a batch: columns that have none;
+								 * of "done" these count.  Else NULL */
+	int			nleft;
 	bool		cut;			/* its encoding is valid, fields are known */
 	bool		ok;
 } FcInHand;
@@ -117,6 +120,7 @@ fc_parse_take(struct FcParser *parser, char *rec, size_t len, Datum *values,
 	record->nulls = nulls;
 	record->ok = true;
 	record->cut = false;
+	record->left = NULL;
 	record->done = 0;
 	parser->faults.nnulled = 0;
 	parser->quick.room.next = parser->quick.start;

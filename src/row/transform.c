@@ -141,6 +141,15 @@ fc_transforms_take(FcTransforms *all, const FcField *fields)
 	}
 }
 
+bool
+fc_transforms_name(const FcTransforms *all, int field)
+{
+	for (int i = 0; all != NULL && i < all->nused; i++)
+		if (all->used[i] == field)
+			return true;
+	return false;
+}
+
 /* An expression that is evaluated, and its value */
 typedef struct FcTransformed
 {

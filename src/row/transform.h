@@ -24,6 +24,9 @@ extern FcTransforms *fc_transforms_begin(FcShared *shared, FcColumn *columns,
  */
 extern void fc_transforms_take(FcTransforms *transforms, const FcField *fields);
 
+/* Does an expression name this field?  NULL: there are no expressions. */
+extern bool fc_transforms_name(const FcTransforms *transforms, int field);
+
 /*
  * Evaluates the column's expression.  True: *value, or field->null, is the
  * column's value.  False: the field is a text that the column's type is to

@@ -225,6 +225,33 @@ subtest 'what a program prints takes no disk, however much it is and whoever loa
 	}
 };
 
+# A process says how many rows it has written by the columns of batches
+subtest 'rows are formed by the hundred, whatever is asked of them' => sub {
+	my $t = 'CREATE TABLE t (n int, ts timestamp, v text';
+	my %asked = (
+		'a CHECK' => [ "$t, CHECK (n >= 0))", "COPY t FROM '$file' (FORMAT csv)" ],
+		'a condition' => [ "$t)", "COPY t FROM '$file' (FORMAT csv) WHERE n % 2 = 0" ],
+		'a generated column' => [ "$t, twice bigint GENERATED ALWAYS AS (n * 2) STORED)", "COPY t (n, ts, v) FROM '$file' (FORMAT csv)" ],
+		'a default' => [ "$t, word text DEFAULT 'w' || current_user)", "COPY t (n, ts, v) FROM '$file' (FORMAT csv)" ],
+		'a sequence' => [ "$t, id serial)", "SELECT fast_copy('t', '$file', columns => '{n,ts,v}')" ],
+		'a transform' => [ "$t)", qq{SELECT fast_copy('t', '$file', columns => '{n,ts,v}', options => '{"transform": "v = upper(v)"}')} ],
+		'partitions' => [ $tables{days}, "COPY t FROM '$file' (FORMAT csv)" ],
+		'a leaf with other columns' => [ "$t) PARTITION BY RANGE (n); CREATE TABLE t_p0 (v text, x int, n int, ts timestamp); ALTER TABLE t_p0 DROP x;
+			ALTER TABLE t ATTACH PARTITION t_p0 FOR VALUES FROM (MINVALUE) TO (MAXVALUE)", "COPY t FROM '$file' (FORMAT csv)" ]);
+
+	foreach my $name (sort keys %asked)
+	{
+		my ($ddl, $load) = @{ $asked{$name} };
+
+		$node->safe_psql('postgres', "DROP TABLE IF EXISTS t CASCADE; $ddl");
+		my ($rc, $out, $err) = $node->psql('postgres', "SET fast_copy.accelerate_copy = on; SET fast_copy.workers = 0; SET client_min_messages = debug2; $load");
+		my ($by_columns, $all) = $err =~ /fast_copy: (\d+) of (\d+) rows by columns/;
+
+		is($all, $rows, "$name: all rows are looked at");
+		cmp_ok($by_columns // 0, '>=', $rows - 10, "$name: by columns");
+	}
+};
+
 # Another transaction has a row of the same key, and does not end
 subtest 'an error that a worker meets is told as COPY tells it' => sub {
 	my @answers = map {

@@ -1,0 +1,346 @@
+/*-------------------------------------------------------------------------
+ *
+ * phase/look.c
+ *	  Rows of a batch, from their columns to the writers of their leaves.
+ *
+ *	columns ──► what expressions read of one row ──► its leaf, or it is left out
+ *	leaves of many rows ──► rows of one leaf together ──► the leaf's writer
+ *
+ * fc_look evaluates for each row, in the order of the file, what COPY does:
+ * values that are made row by row, the condition, generated columns, NOT NULL
+ * and CHECK.  Rows that have passed are written by columns.  It stops at a row
+ * that must go alone, by phase/row.c: its leaf is not known yet, it is refused,
+ * or something about it is tolerated.  That evaluates all of the row again; so
+ * code whose effects others may see is never run here (FcContext.apart).
+ *
+ * Values that are made here are in row_mcxt until their rows are written.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "errors/first_error.h"
+#include "errors/stop.h"
+#include "phase/loader.h"
+#include "row/where.h"
+
+/* Rows are written once what was made for them takes so many bytes */
+#define FC_LOOK_MEMORY	((Size) 1024 * 1024)
+
+/* Shows row i of the batch in the slot, as far as it is read */
+static void
+fc_look_show(const FcBatch *batch, const FcSeen *seen, int i, TupleTableSlot *slot, Relation rel)
+{
+	ExecClearTuple(slot);
+	for (const FcSeenColumn *one = seen->columns; one < seen->columns + seen->n; one++)
+		slot->tts_values[one->attr] = fc_batch_value(one->column < 0 ? &batch->none : &batch->columns[one->column],
+													 i, &slot->tts_isnull[one->attr]);
+	ExecStoreVirtualTuple(slot);
+	slot->tts_tableOid = RelationGetRelid(rel);
+}
+
+void
+fc_look_begin(FcLoader *loader)
+{
+	FcContext  *ctx = loader->ctx;
+
+	if (loader->batch == NULL || loader->dry || ctx->shared->plan.order.nkeys > 0)
+		return;
+	loader->look = palloc0(sizeof(FcLooked));
+	if (loader->where)
+		loader->look->where = fc_seen_begin(RelationGetDescr(ctx->target), NULL,
+										   stringToNode(fc_shared_where(ctx->shared)));
+}
+
+/* Does row i lack a value that the leaf must have?  -1: does any? */
+static bool
+fc_look_lacks(const FcBatch *batch, const FcLeaf *leaf, int i)
+{
+	int			j = -1;
+
+	while ((j = bms_next_member(leaf->required, j)) >= 0)
+		if (batch->columns[j].any_null && (i < 0 || batch->columns[j].nulls[i]))
+			return true;
+	return false;
+}
+
+/* The leaf of row i, as far as it is known without core; else NULL */
+static inline FcLeaf *
+fc_look_leaf(const FcLoader *loader, int i)
+{
+	const FcRoute *route = loader->router.route;
+	const FcBatchColumn *key;
+
+	if (loader->router.proute == NULL)
+		return loader->leaf;
+	if (route == NULL)
+		return NULL;
+	key = &loader->batch->columns[route->attnum - 1];
+	if (key->any_null && key->nulls[i])
+		return NULL;
+	return fc_leaf_known(loader, fc_key_from_datum(route->type, key->values[i]));
+}
+
+/* The expressions of the leaf's generated columns; NULL for other columns */
+static ExprState **
+fc_look_generated(FcLoader *loader, Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	MemoryContext old = MemoryContextSwitchTo(loader->estate->es_query_cxt);
+	ExprState **exprs = palloc0(sizeof(ExprState *) * desc->natts);
+
+	for (int i = 0; i < desc->natts; i++)
+		if (TupleDescAttr(desc, i)->attgenerated)
+			exprs[i] = ExecPrepareExpr((Expr *) build_column_default(rel, i + 1), loader->estate);
+	MemoryContextSwitchTo(old);
+	return exprs;
+}
+
+/* Computes the row's generated columns, which its CHECKs may read */
+static void
+fc_look_generate(FcLoader *loader, FcLeaf *leaf, int i)
+{
+	TupleTableSlot *slot = leaf->slot;
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+
+	if (leaf->generated == NULL)
+		leaf->generated = fc_look_generated(loader, leaf->rri->ri_RelationDesc);
+	for (int a = 0; a < desc->natts; a++)
+		if (leaf->generated[a])
+		{
+			slot->tts_values[a] = ExecEvalExpr(leaf->generated[a], GetPerTupleExprContext(loader->estate),
+											   &slot->tts_isnull[a]);
+			fc_batch_set(loader->batch, fc_seen_column(leaf->map, a), i, slot->tts_values[a],
+						 slot->tts_isnull[a]);
+		}
+}
+
+/* Does the leaf, which is not plain, take row i? */
+static bool
+fc_look_checks(FcLoader *loader, FcLeaf *leaf, int i)
+{
+	Relation	rel = leaf->rri->ri_RelationDesc;
+	TupleConstr *constr = RelationGetDescr(rel)->constr;
+
+	fc_look_show(loader->batch, leaf->seen, i, leaf->slot, rel);
+	GetPerTupleExprContext(loader->estate)->ecxt_scantuple = leaf->slot;
+	if (constr->has_generated_stored)
+		fc_look_generate(loader, leaf, i);
+	return !fc_look_lacks(loader->batch, leaf, i) && fc_row_failed_check(loader, leaf) < 0;
+}
+
+/* Looks at row i, and sets its leaf; false if it must go alone */
+static bool
+fc_look_at(FcLoader *loader, int i)
+{
+	FcLooked	   *look = loader->look;
+	FcBatch    *batch = loader->batch;
+	FcLeaf	   *leaf;
+
+	look->leaves[i] = NULL;
+	look->kind = FC_ERROR_DATA;
+	if (batch->unfinished)
+	{
+		fc_parse_number(loader->parser, loader->number + i);
+		if (!fc_batch_finish(batch, i))
+			return false;
+	}
+	if (loader->where)
+	{
+		fc_look_show(batch, look->where, i, loader->root_slot, loader->ctx->target);
+		if (!fc_where_accepts(loader->where, loader->estate, loader->root_slot))
+			return true;
+	}
+	look->kind = FC_ERROR_ROW;
+	leaf = fc_look_leaf(loader, i);
+	if (leaf == NULL || !leaf->rows ||
+		(leaf->seen ? !fc_look_checks(loader, leaf, i) : fc_look_lacks(batch, leaf, i)))
+		return false;
+	look->leaves[i] = leaf;
+	return true;
+}
+
+/* Goes on to the next row about which anything must be evaluated */
+static inline void
+fc_look_pass(const FcLoader *loader)
+{
+	FcLooked	   *look = loader->look;
+
+	for (; look->at < look->to; look->at++)
+	{
+		FcLeaf	   *leaf = fc_look_leaf(loader, look->at);
+
+		if (leaf == NULL || !leaf->rows || !leaf->plain)
+			return;
+		look->leaves[look->at] = leaf;
+	}
+}
+
+/* Body of fc_error_evaluate: looks at rows as long as all goes well */
+static void
+fc_look_rows(void *arg)
+{
+	FcLoader   *loader = arg;
+	FcLooked	   *look = loader->look;
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+
+	for (; look->at < look->to; look->at++)
+	{
+		if (!look->each)
+			fc_look_pass(loader);
+		if (look->at == look->to)
+			break;
+		fc_batch_places(loader->batch, look->at, look->at + 1, &look->offset, &look->length);
+		fc_error_at(loader->ctx, look->offset, look->length);
+		if (!fc_look_at(loader, look->at))
+			break;
+		/* the rest is for the next look */
+		if (MemoryContextMemAllocated(loader->row_mcxt, false) +
+			MemoryContextMemAllocated(GetPerTupleMemoryContext(loader->estate), false) > FC_LOOK_MEMORY)
+			look->to = look->at + 1;
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Must each row be looked at, as far as the batch itself tells? */
+static bool
+fc_look_each(const FcLoader *loader)
+{
+	const FcBatch *batch = loader->batch;
+
+	for (int i = 0; i < batch->natts; i++)
+		if (batch->columns[i].any_null)
+			return true;
+	return batch->unfinished || loader->where != NULL;
+}
+
+/* Are rows of the batch written without a look at each? */
+static bool
+fc_look_is_plain(const FcLoader *loader)
+{
+	const FcLeaf *leaf = loader->leaf;
+
+	return loader->router.proute == NULL && leaf != NULL && leaf->rows && leaf->plain &&
+		!loader->batch->unfinished && !loader->where && !fc_look_lacks(loader->batch, leaf, -1);
+}
+
+/*
+ * Brings rows of one leaf together, in the order of the file, and counts those
+ * that are left out; returns the end of what stays
+ */
+static int
+fc_look_order(FcLoader *loader, int from, int to)
+{
+	FcLooked	   *look = loader->look;
+	FcLeaf	   *leaves[FC_BATCH_ROWS];
+	uint16		order[FC_BATCH_ROWS];
+	uint64		offset;
+	uint32		length;
+	int			nleaves = 0;
+	int			n = 0;
+
+	for (int i = from; i < to; i++)
+	{
+		FcLeaf	   *leaf = look->leaves[i];
+
+		if (leaf == NULL)
+		{
+			fc_batch_places(loader->batch, i, i + 1, &offset, &length);
+			fc_context_count_out(loader->ctx, filtered, offset);
+		}
+		else if (leaf->nrows++ == 0)
+			leaves[nleaves++] = leaf;
+	}
+	for (int k = 0; k < nleaves; k++)
+	{
+		leaves[k]->at = n;
+		n += leaves[k]->nrows;
+		leaves[k]->nrows = 0;
+	}
+	if (nleaves == 1 && n == to - from)
+		return to;
+	for (int i = from; i < to; i++)
+		if (look->leaves[i])
+			order[look->leaves[i]->at++] = i;
+	for (int k = 0, i = from; k < nleaves; k++)
+		while (i < from + leaves[k]->at)
+			look->leaves[i++] = leaves[k];
+	fc_batch_permute(loader->batch, from, order, n);
+	return from + n;
+}
+
+/* Writes rows of one leaf */
+static void
+fc_look_write(FcLoader *loader, FcLeaf *leaf, int from, int to)
+{
+	const FcBatch *batch = loader->batch;
+
+	for (int a = 0; leaf->map && a < leaf->map->maplen; a++)
+		leaf->columns[a] = leaf->map->attnums[a] == 0 ? batch->none : batch->columns[leaf->map->attnums[a] - 1];
+	fc_write_put_rows(leaf->writer, batch, leaf->map ? leaf->columns : batch->columns, from, to);
+}
+
+static void
+fc_look_put(FcLoader *loader, int from, int to, bool plain)
+{
+	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
+	uint64		bytes = fc_batch_bytes(loader->batch, from, to);
+	int			end = plain ? to : fc_look_order(loader, from, to);
+	FcLeaf	  **leaves = loader->look->leaves;
+
+	if (plain)
+		fc_look_write(loader, loader->leaf, from, to);
+	for (int i = from, next; !plain && i < end; i = next)
+	{
+		for (next = i + 1; next < end && leaves[next] == leaves[i]; next++)
+			;
+		fc_look_write(loader, leaves[i], i, next);
+	}
+	MemoryContextSwitchTo(old);
+	if (!loader->row_mcxt->isReset)
+		MemoryContextReset(loader->row_mcxt);
+	if (loader->router.proute)
+		fc_leaf_limit(loader, to - from, bytes);
+	fc_load_count(loader, to - from);
+	loader->by_columns += to - from;
+}
+
+int
+fc_look(FcLoader *loader, int from, int to, bool *alone)
+{
+	FcContext  *ctx = loader->ctx;
+	FcLooked	   *look = loader->look;
+	bool		plain = look && fc_look_is_plain(loader);
+	ErrorData  *edata = NULL;
+
+	*alone = true;
+	if (look == NULL || (ctx->apart && !plain))
+		return from;
+	look->at = plain ? to : from;
+	look->to = to;
+	if (!plain)
+	{
+		look->each = fc_look_each(loader);
+		edata = fc_error_evaluate(ctx, loader->batch->offset, 0, fc_look_rows, loader);
+		ResetPerTupleExprContext(loader->estate);
+	}
+	*alone = look->at < look->to && edata == NULL;
+	if (look->at > from)
+		fc_look_put(loader, from, look->at, plain);
+	if (edata)
+	{
+		if (loader->batch->unfinished)
+			fc_parse_count_nulled(loader->parser, look->offset, look->length);
+		fc_error_keep(ctx->shared, look->kind, look->offset, look->length, edata);
+		fc_error_stop(ctx);
+		FreeErrorData(edata);
+	}
+	return look->at;
+}

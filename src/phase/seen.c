@@ -1,0 +1,100 @@
+/*-------------------------------------------------------------------------
+ *
+ * phase/seen.c
+ *	  What expressions read of a row of a batch, as far as a leaf knows it.
+ *
+ *	expressions of a leaf ──► columns of the leaf ──► columns of the batch
+ *
+ * What is found is in the current memory context, until the leaf is closed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "phase/loader.h"
+
+int
+fc_seen_column(const AttrMap *map, int attr)
+{
+	return map ? map->attnums[attr] - 1 : attr;
+}
+
+FcSeen *
+fc_seen_begin(TupleDesc desc, const AttrMap *map, Node *expr)
+{
+	FcSeen	   *seen = palloc(offsetof(FcSeen, columns) + sizeof(FcSeenColumn) * desc->natts);
+	Bitmapset  *used = NULL;
+	bool		all;
+
+	pull_varattnos(expr, 1, &used);
+	all = bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber, used);
+	seen->n = 0;
+	for (int i = 0; i < desc->natts; i++)
+		if (all || bms_is_member(i + 1 - FirstLowInvalidHeapAttributeNumber, used))
+			seen->columns[seen->n++] = (FcSeenColumn) {i, fc_seen_column(map, i)};
+	bms_free(used);
+	return seen;
+}
+
+/* What the leaf evaluates for each row; NIL: nothing */
+static List *
+fc_seen_expressions(Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	List	   *exprs = NIL;
+
+	for (int i = 0; desc->constr && i < desc->constr->num_check; i++)
+		if (fc_check_is_enforced(&desc->constr->check[i]))
+			exprs = lappend(exprs, fc_check_expression(rel, &desc->constr->check[i]));
+	for (int i = 0; desc->constr && desc->constr->has_generated_stored && i < desc->natts; i++)
+		if (TupleDescAttr(desc, i)->attgenerated)
+			exprs = lappend(exprs, build_column_default(rel, i + 1));
+	return exprs;
+}
+
+void
+fc_seen_open(FcLoader *loader, FcLeaf *leaf)
+{
+	Relation	rel = leaf->rri->ri_RelationDesc;
+	TupleDesc	desc = RelationGetDescr(rel);
+	List	   *exprs;
+
+	leaf->rows = loader->look && !loader->bounds && !loader->where_again &&
+		!loader->ctx->target->rd_rel->relispartition && !fc_has_virtual(desc) &&
+		(leaf->plain || !loader->ctx->apart);
+	if (!leaf->rows)
+		return;
+	exprs = fc_seen_expressions(rel);
+	leaf->seen = exprs ? fc_seen_begin(desc, leaf->map, (Node *) exprs) : NULL;
+	leaf->required = NULL;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		int			column = fc_seen_column(leaf->map, i);
+
+		if (TupleDescAttr(desc, i)->attnotnull)
+			leaf->required = bms_add_member(leaf->required, column);
+		if (TupleDescAttr(desc, i)->attgenerated)
+			fc_batch_add_column(loader->batch, column);
+	}
+	leaf->columns = leaf->map ? palloc(sizeof(FcBatchColumn) * desc->natts) : NULL;
+}
+
+void
+fc_seen_close(FcLeaf *leaf)
+{
+	if (leaf->seen)
+		pfree(leaf->seen);
+	if (leaf->columns)
+		pfree(leaf->columns);
+	bms_free(leaf->required);
+	leaf->seen = NULL;
+	leaf->columns = NULL;
+	leaf->required = NULL;
+	leaf->generated = NULL;
+}
