@@ -455,15 +455,15 @@ fc_analyze_warnings(FcAnalysis *analysis)
 	if (fc_plan_is_published(target->rel) && target->ncreated > 0)
 		fc_analyze_warn(analysis, "publication",
 						"New partitions are attached before they are filled, so that subscribers get their rows.");
-	if (target->way == FC_WAY_COPY)
+	if (target->course.core)
 		fc_analyze_warn(analysis, "serial",
 						psprintf("Rows are loaded one by one, as COPY does%s: %s.",
 								 target->options->order_by != NIL ? ", and order_by would be refused" : "",
-								 target->core_reason));
-	else if (target->planned->leader_reason)
+								 target->course.reason));
+	else if (target->course.leader)
 		fc_analyze_warn(analysis, "serial",
 						psprintf("The leader works alone: %s.",
-								 target->planned->leader_reason));
+								 target->course.leader));
 	if (target->route && OidIsValid(target->route->default_oid) &&
 		target->plan->missing == FC_MISSING_DEFAULT)
 		fc_analyze_warn(analysis, "default partition",
@@ -492,19 +492,19 @@ fc_analyze_choices(FcAnalysis *analysis)
 	FcTarget   *target = &job->target;
 
 	fc_analyze_add(analysis, "choice", "workers")->detail =
-		psprintf("%d", target->way == FC_WAY_COPY || target->planned->leader_reason ? 0 : target->nworkers);
+		psprintf("%d", target->course.core || target->course.leader ? 0 : target->nworkers);
 	fc_analyze_add(analysis, "choice", "order")->detail =
-		target->plan->order.nkeys > 0 && target->way != FC_WAY_COPY ?
+		target->plan->order.nkeys > 0 && !target->course.core ?
 		fc_sort_keys_text(target->rel, target->planned->order) :
-		target->options->order_by != NIL && target->way != FC_WAY_COPY ? "key" :
-		target->way == FC_WAY_COPY || target->plan->in_order ? "file" :
+		target->options->order_by != NIL && !target->course.core ? "key" :
+		target->course.core || target->plan->in_order ? "file" :
 		target->plan->key.type != FC_KEY_NONE && !target->plan->key.early ?
 		"key" : "chunks of the file";
 	fc_analyze_add(analysis, "choice", "spill")->detail =
-		target->plan->key.type == FC_KEY_NONE || target->way == FC_WAY_COPY ? "none" :
-		target->way == FC_WAY_ROWS ? "rows" : "offsets";
+		target->plan->key.type == FC_KEY_NONE || target->course.core ? "none" :
+		target->course.rows ? "rows" : "offsets";
 	fc_analyze_add(analysis, "choice", "io_method")->detail =
-		target->way == FC_WAY_ROWS ? "none" : target->shared->io.uring ? "io_uring" : "sync";
+		target->course.rows ? "none" : target->shared->io.uring ? "io_uring" : "sync";
 }
 
 /* Bytes of temporary copies and of the converted file */
@@ -545,7 +545,7 @@ fc_analyze_disk(FcAnalysis *analysis)
 	fc_analyze_add(analysis, "disk", "temporary files")->bytes =
 		fc_analyze_copied(job) +
 		(target->plan->key.type == FC_KEY_NONE ? 0 :
-		 target->loaded * FC_SPILL_ENTRY + (target->way == FC_WAY_ROWS ? Max(heap, target->source->size) : 0));
+		 target->loaded * FC_SPILL_ENTRY + (target->course.rows ? Max(heap, target->source->size) : 0));
 }
 
 List *

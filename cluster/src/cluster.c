@@ -106,7 +106,7 @@ fc_cluster_check_core(const FcTarget *target)
 					 errmsg("rows of foreign table \"%s\" cannot be committed in two phases",
 							get_rel_name(oid)),
 					 errdetail("Rows would be loaded one by one, as COPY does: %s.",
-							   target->core_reason),
+							   target->course.reason),
 					 errhint("Change that, or use remote_commit => 'one_phase': a failure during commit can leave some servers loaded then.")));
 }
 

@@ -28,6 +28,7 @@
 
 #include "compat/compat.h"
 #include "compat/settings.h"
+#include "context/course.h"
 #include "context/plan.h"
 #include "grammar/chunk.h"
 #include "key/range.h"
@@ -58,29 +59,6 @@ typedef enum FcPhase
 } FcPhase;
 
 #define FC_NPHASES	(FC_PHASE_TOTAL + 1)
-
-/*
- * The way of a load: in which order which processes take rows from the files.
- * load/way.c decides.
- */
-typedef enum FcWay
-{
-	FC_WAY_CHUNKS,				/* chunk by chunk, in no order */
-	FC_WAY_TURNS,				/* chunks, which insert in the order of the
-								 * file */
-	FC_WAY_SEND,				/* the leader sends the records, as they are,
-								 * to other servers */
-	FC_WAY_PRESORTED,			/* chunks of a file that is in key order:
-								 * their rows are slices of the leaves */
-	FC_WAY_OFFSETS,				/* leaf by leaf, in key order: read where the
-								 * scan has found them */
-	FC_WAY_ROWS,				/* the same, from what the scan has spilled of
-								 * each record */
-	FC_WAY_COPY					/* core's CopyFrom, in the leader */
-} FcWay;
-
-/* Does the load read the files from one end to the other? */
-#define fc_way_reads_chunks(way)	((way) <= FC_WAY_PRESORTED)
 
 /* What a table's file is to this load, decided before a row comes */
 typedef enum FcStorageKind
@@ -125,8 +103,8 @@ typedef struct FcTask
 	Oid			replaces;		/* the leaf that the partition is a substitute
 								 * of, or InvalidOid */
 	FcStorage	storage;		/* of the partition */
-	uint32		chunk;			/* FC_WAY_PRESORTED: where the slice is */
-	int64		upto;			/* FC_WAY_PRESORTED: its largest key, at most */
+	uint32		chunk;			/* of a presorted file, where the slice is */
+	int64		upto;			/* ... and its largest key, at most */
 
 	/* results */
 	uint64		loaded;
@@ -273,15 +251,6 @@ typedef struct FcInflow
 	bool		uneven;			/* a chunk before the last may be shorter than
 								 * those before it */
 } FcInflow;
-
-/* Who finds the records of the chunks, if no split has */
-typedef enum FcUnsplit
-{
-	FC_UNSPLIT_NOT,
-	FC_UNSPLIT_FIND,			/* the scan or the load, by the leader alone */
-	FC_UNSPLIT_GUESS			/* the scan: each process guesses where the
-								 * first record of a chunk begins */
-} FcUnsplit;
 
 /* The files of a load, as all its processes see them */
 typedef struct FcSharedSource
@@ -444,7 +413,7 @@ typedef struct FcShared
 
 	/* Written by the leader before each phase */
 	FcPhase		phase;
-	FcWay		way;
+	FcCourse	course;			/* but for its texts, which are the leader's */
 	Size		memory;			/* bytes per process */
 	FcInterval	interval;		/* of partitions to be made; without the zone */
 	char		interval_zone[TZ_STRLEN_MAX + 1];	/* "": the session's */

@@ -155,25 +155,25 @@ fc_core_check(FcTarget *target)
 		FC_CLASS_NO_PARTITION | FC_CLASS_UNIQUE;
 
 	/* an unconvertible or unsettled file has one row, or core refuses it */
-	if (target->options->order_by != NIL && !target->unconvertible && !target->unsettled)
+	if (target->options->order_by != NIL && !target->facts.unconvertible && !target->facts.unsettled)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot load rows in the order of order_by here"),
 				 errdetail("Rows are loaded one by one, as COPY does: %s.",
-						   target->core_reason)));
+						   target->course.reason)));
 	if (target->options->tolerated & classes)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot tolerate violated constraints or missing partitions here"),
 				 errdetail("Rows are loaded one by one, as COPY does: %s.",
-						   target->core_reason),
+						   target->course.reason),
 				 errhint("Use only the classes conversion, missing_columns, extra_columns and encoding.")));
 	if (fc_columns_none(&target->planned->columns))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the file has no column of the target"),
 				 errdetail("Rows are loaded one by one, as COPY does: %s.",
-						   target->core_reason)));
+						   target->course.reason)));
 }
 
 void

@@ -111,7 +111,7 @@ fc_feed_rereads_fields(const FcTarget *target)
 bool
 fc_feed_is_canonical(const FcTarget *target)
 {
-	if (target->unconvertible)
+	if (target->facts.unconvertible)
 		return false;
 	return fc_feed_rereads_fields(target) ||
 		target->options->on_error != FC_ON_ERROR_STOP;
@@ -240,7 +240,7 @@ fc_feed_malformed(FcFeed *feed)
 static void
 fc_feed_refuse(FcFeed *feed)
 {
-	if (feed->target->unsettled)
+	if (feed->target->facts.unsettled)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot tell how the lines of the file end"),
@@ -645,7 +645,7 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 		list = fc_feed_option(list, "header", header);
 	if (freeze)
 		list = fc_feed_option(list, "freeze", "true");
-	if (target->unconvertible)
+	if (target->facts.unconvertible)
 		list = fc_feed_on_error(feed, list);
 	feed->cstate = fc_feed_begin_copy(feed, where, list);
 	if (feed->parser)

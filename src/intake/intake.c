@@ -625,7 +625,7 @@ fc_intake_may_go_on(FcIntake *intake)
 	 * come, without a copy, if it reads them only once
 	 */
 	int			least = intake->packed ? intake->packed->nfiles + 1 :
-		target->way == FC_WAY_TURNS && target->plan->order.nkeys == 0 ? 0 : 1;
+		target->course.in_turn ? 0 : 1;
 
 	/* a function that was evaluated meanwhile may have asked for more */
 	if (intake->packed)
@@ -634,7 +634,7 @@ fc_intake_may_go_on(FcIntake *intake)
 
 		target->nworkers = Min(target->nworkers, area->ncopies);
 	}
-	return target->nworkers >= least && target->way != FC_WAY_COPY && target->way != FC_WAY_SEND &&
+	return target->nworkers >= least && !target->course.core && !target->course.sends_all &&
 		fc_intake_plan_flows(target->planned);
 }
 

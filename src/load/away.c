@@ -4,7 +4,7 @@
  *	  Which rows go to other servers, before any row does.
  *
  * Who sends is extension fast_copy_cluster (elsewhere/elsewhere.h).  Nothing is
- * changed here but the way of the load.
+ * changed here but what is known of the load.
  *
  *-------------------------------------------------------------------------
  */
@@ -105,6 +105,7 @@ void
 fc_away_foresee(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	FcFacts    *facts = &target->facts;
 	FcAwayLeaves leaves;
 
 	if (target->kept)
@@ -114,21 +115,15 @@ fc_away_foresee(FcJob *job)
 
 		if (why)
 			fc_keeper_refuse(target->oid, why);
-		fc_way_take(target, FC_WAY_SEND, fc_elsewhere_get()->kept_choice);
 		return;
 	}
 	if (fc_caller_routes_as_core(target->options->caller) || target->planned->core_reason ||
 		!(target->plan->partitioned || target->rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE))
 		return;
 	leaves = fc_away_leaves(job);
-	job->foreign = leaves.any;
-	if (!target->plan->partitioned && leaves.refusal)
-		fc_way_to_core(target, leaves.refusal);
-	else if (leaves.all && leaves.refusal == NULL && !fc_plan_replaces(target->plan) &&
-			 target->options->conflict == FC_CONFLICT_ERROR &&
-			 (fc_caller_writes(target->options->caller) || !target->plan->partitioned))
-		fc_way_take(target, FC_WAY_SEND, target->plan->partitioned ?
-					"all partitions are foreign tables" : "the target is a foreign table");
+	facts->foreign = leaves.any;
+	facts->all_foreign = leaves.all && leaves.refusal == NULL;
+	facts->refusal = target->plan->partitioned ? NULL : leaves.refusal;
 }
 
 /* What a ledger cannot answer for, of the tables that rows may go to */
@@ -196,14 +191,9 @@ fc_away_confirm(FcJob *job)
 		(void) find_all_inheritors(target->oid, RowExclusiveLock, NULL);
 	AcceptInvalidationMessages();
 	leaves = fc_away_leaves(job);
-	if (leaves.all && leaves.refusal == NULL)
-		return true;
-	if (!target->plan->partitioned)
-		fc_way_to_core(target, leaves.refusal);
-	else
-		fc_way_take(target, target->plan->key.type != FC_KEY_NONE ? FC_WAY_OFFSETS : FC_WAY_TURNS,
-					"a partition was attached");
-	return false;
+	target->facts.attached = !leaves.all || leaves.refusal;
+	target->facts.refusal = target->plan->partitioned ? NULL : leaves.refusal;
+	return !target->facts.attached;
 }
 
 void
@@ -233,5 +223,5 @@ fc_away_is_unseen(FcJob *job, Oid table)
 {
 	if (table == job->target.oid && job->target.plan->partitioned)
 		return fc_elsewhere_get() && fc_elsewhere_get()->has_made();
-	return job->foreign && get_rel_relkind(table) == RELKIND_FOREIGN_TABLE;
+	return job->target.facts.foreign && get_rel_relkind(table) == RELKIND_FOREIGN_TABLE;
 }

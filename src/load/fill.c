@@ -66,7 +66,7 @@ fc_fill_notice_refusal(FcTarget *target)
 	FcShared   *shared = target->shared;
 	int			err = pg_atomic_read_u32(&shared->io.uring_errno);
 
-	if (err == 0 || target->way == FC_WAY_ROWS)
+	if (err == 0 || target->course.rows)
 		return;
 	ereport(NOTICE,
 			(errmsg("io_uring is not available, read with preadv instead: %s",
@@ -93,7 +93,7 @@ fc_fill_seen_all(const FcTarget *target)
 {
 	const FcShared *shared = target->shared;
 
-	if (target->way != FC_WAY_CHUNKS && target->way != FC_WAY_TURNS)
+	if (!target->course.chunks || target->course.presorted)
 		return false;
 	return !fc_shared_routed(shared) || target->plan->effects ||
 		shared->errors.first.kind != FC_ERROR_ENTRY;
@@ -159,7 +159,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 {
 	FcTarget   *target = &job->target;
 
-	target->shared->alone = target->nworkers == 0 && !fc_way_reads_chunks(target->way);
+	target->shared->alone = target->nworkers == 0 && !target->course.chunks;
 	work->nturns = 1;
 	/* the target itself counts among its leaves */
 	if (fc_shared_routed(target->shared))
@@ -168,7 +168,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 		fc_fill_one(job);
 	else
 	{
-		if (target->way == FC_WAY_PRESORTED)
+		if (target->course.presorted)
 			fc_tasks_make_presorted(job);
 		else
 			fc_tasks_make(job);
@@ -178,30 +178,13 @@ fc_fill_work(FcJob *job, FcWork *work)
 		work->nturns = Max(work->nturns, target->ngroups);
 	}
 	fc_fill_turns(job, work);
-	if (fc_way_sorts_alone(target))
+	if (target->course.alone)
 		return 1;
-	return fc_way_reads_chunks(target->way) ? target->shared->source.nchunks :
+	return target->course.chunks ? target->shared->source.nchunks :
 		fc_shared_whole_leaves(target->shared) ? target->ngroups : work->ntasks;
 }
 
-/*
- * Does the load no more go by the key that the scan has looked for?  The scan
- * has found the missing partitions, or, where core routes anyway, a unique
- * index must see the rows in the order of the file.
- */
-static bool
-fc_fill_leaves_key(const FcTarget *target)
-{
-	return target->plan->key.early ? target->plan->key.routes :
-		fc_shared_keyed(target->shared) && target->way == FC_WAY_TURNS;
-}
-
-/*
- * Forgets the key, and what the scan has counted, rejected and filtered: the
- * load looks at all of that again, and from here on core routes.  An error that
- * the scan has kept still ends the load.
- */
-static void
+void
 fc_fill_drop_key(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -219,7 +202,7 @@ fc_fill_drop_key(FcJob *job)
 						   target->relname),
 				 errhint("Leave timestamp_column out, or mark the functions of the condition STABLE or IMMUTABLE.")));
 	shared->key_dropped = true;
-	fc_way_take(target, FC_WAY_TURNS, "rows are evaluated in file order");
+	fc_way_decide(job);
 	fc_find_forget(job);
 	/* the load must end with the error that was caught, or an earlier one */
 	if (bad != PG_UINT64_MAX && shared->errors.first.kind != FC_ERROR_LIMIT)
@@ -280,6 +263,7 @@ fc_fill_undo(FcJob *job)
 	}
 	CommandCounterIncrement();
 	fc_find_forget(job);
+	target->facts.presorted = false;
 	if (target->shared->source.unsplit)
 		fc_layout_chunks(job);
 }
@@ -293,18 +277,17 @@ fc_fill_run(FcJob *job)
 	int			processes;
 	uint32		units;
 
-	if (fc_fill_leaves_key(target))
-		fc_fill_drop_key(job);
+	Assert(!target->course.core && !target->course.drops_key);
 	fc_tables_hold(job);
 	units = fc_fill_work(job, &work);
 	fc_lead_begin(job, FC_PHASE_LOAD);
-	if (job->sends)
+	if (job->target.facts.sends)
 		fc_send_start(job);
 	fc_number_reserve(&target->ctx, target->found);
-	if (fc_way_sorts_alone(target))
+	if (target->course.alone)
 		work.memory = fc_settings_memory(target->nworkers);
 	processes = fc_lead_run(job, FC_PHASE_LOAD, units, &work);
-	if (job->sends)
+	if (job->target.facts.sends)
 		fc_send_stop(job);
 	if (pg_atomic_read_u32(&shared->mistaken) != 0)
 	{
@@ -317,26 +300,16 @@ fc_fill_run(FcJob *job)
 		fc_fill_throw(job);
 	fc_fill_end_files(job);
 	target->loaded = pg_atomic_read_u64(&shared->counts.loaded) - fc_shared_rewritten(shared) +
-		(job->sends ? fc_send_job_rows(job) : 0);
+		(job->target.facts.sends ? fc_send_job_rows(job) : 0);
 	if (fc_plan_merges(target->plan))
 		fc_fill_forget_same(job);
 	fc_lead_report(job, processes, target->loaded,
-				   pg_atomic_read_u64(fc_way_reads_chunks(target->way) ?
+				   pg_atomic_read_u64(target->course.chunks ?
 									  &shared->counts.load_bytes : &shared->counts.read_bytes),
 				   fc_way_choice(target));
 	fc_fill_report_leaves(job);
-	if (job->sends)
+	if (job->target.facts.sends)
 		fc_send_end_job(job);
 	CommandCounterIncrement();
 	return true;
-}
-
-bool
-fc_fill_may_flow(const FcJob *job)
-{
-	const FcTarget *target = &job->target;
-
-	return target->way != FC_WAY_COPY && !job->sends && target->plan->order.nkeys == 0 &&
-		target->shared->plan.nnumbers == 0 &&
-		(target->shared->source.nfiles == 1 || target->way != FC_WAY_TURNS);
 }

@@ -85,15 +85,6 @@ fc_find_route(FcJob *job)
 	target->shared->interval = target->route->interval;
 }
 
-bool
-fc_find_core_reads(const FcJob *job)
-{
-	const FcTarget *target = &job->target;
-
-	return target->unconvertible ||
-		(target->unsettled && !fc_feed_is_canonical(target));
-}
-
 /* Core reads the file, and shows its own progress */
 static void
 fc_find_scan_core(FcJob *job)
@@ -120,13 +111,15 @@ static char *
 fc_find_choose_spill(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	FcFacts    *facts = &target->facts;
 	const char *reason = "as fast_copy.spill says";
 	FcSampled	sampled = {.rows = fc_spill_kind != FC_SPILL_OFFSETS};
 
 	fc_spill_publish_bounds(&target->ctx, NULL, 0);
-	fc_way_take(target, FC_WAY_OFFSETS, "partitions are found by key");
-	if (target->way == FC_WAY_COPY || job->places ||
-		(target->plan->key.early && target->plan->key.routes))
+	facts->rows = facts->presorted = false;
+	facts->spill = "partitions are found by key";
+	fc_way_decide(job);
+	if (!target->course.samples)
 		return "offsets spilled, to find partitions";
 	if (fc_plan_merges(target->plan) && fc_target_grows(target))
 		reason = "existing rows are merged";
@@ -142,7 +135,9 @@ fc_find_choose_spill(FcJob *job)
 		fc_find_split(job);
 		fc_lead_begin(job, FC_PHASE_SCAN);
 	}
-	fc_way_take(target, sampled.rows ? FC_WAY_ROWS : FC_WAY_OFFSETS, reason);
+	facts->rows = sampled.rows;
+	facts->spill = reason;
+	fc_way_decide(job);
 	return psprintf("%s spilled: %s", sampled.rows ? "rows" : "offsets", reason);
 }
 
@@ -165,62 +160,8 @@ fc_find_forget(FcJob *job)
 }
 
 /*
- * May a presorted file be loaded without a scan?  It may turn out to be in
- * another order.  So all its partitions must be new, to be dropped then; and
- * rows that are loaded twice must be neither left out nor numbered, nor have
- * effects.
- */
-static bool
-fc_find_may_be_presorted(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	FcShared   *shared = target->shared;
-
-	return fc_spill_kind == FC_SPILL_AUTO && target->plan->key.routes &&
-		target->plan->missing == FC_MISSING_CREATE && job->places == NIL &&
-		target->way != FC_WAY_COPY && !fc_find_core_reads(job) && !target->plan->effects &&
-		shared->plan.tolerated == 0 && shared->plan.nnumbers == 0 &&
-		!shared->plan.skips_empty &&
-		fc_shared_where(shared)[0] == '\0' &&
-		target->plan->bounds.hi_max && !fc_plan_keeps_keys_whole(target->plan) &&
-		!fc_way_needs_attached(job);
-}
-
-/*
- * Who finds the records, if nobody need look for them before?  One process that
- * takes all chunks in their order knows where each begins.  Several that scan
- * may guess it, if what they do can be forgotten once a guess was wrong.  In
- * binary files, and where the client has given up, only a split tells where the
- * data end; and numbers of sequences must be counted before.
- */
-static FcUnsplit
-fc_find_unsplit(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	const FcPlan *plan = &target->shared->plan;
-
-	if (target->dialect.mode == FC_MODE_BINARY || target->given_up != NULL ||
-		target->kept != NULL || plan->nnumbers > 0)
-		return FC_UNSPLIT_NOT;
-	if (target->nworkers == 0)
-		return target->way == FC_WAY_OFFSETS ||
-			(target->way == FC_WAY_TURNS && target->rel->rd_rel->relkind == RELKIND_RELATION) ?
-			FC_UNSPLIT_FIND : FC_UNSPLIT_NOT;
-	return target->way == FC_WAY_OFFSETS && !job->guessed_wrong && plan->tolerated == 0 &&
-		!target->plan->effects && !target->plan->key.early && !plan->skips_empty &&
-		fc_shared_where(target->shared)[0] == '\0' ? FC_UNSPLIT_GUESS : FC_UNSPLIT_NOT;
-}
-
-bool
-fc_find_by_pass(FcJob *job)
-{
-	job->target.shared->source.unsplit = fc_find_unsplit(job);
-	return job->target.shared->source.unsplit != FC_UNSPLIT_NOT;
-}
-
-/*
- * If the file looks presorted, takes that way, with job->parts for a load of it
- * as it comes.  target->route stays as it is, because it tells later whether
+ * Finds out whether the file looks presorted, and sets job->parts for a load of
+ * it as it comes.  target->route stays as it is, because it tells later whether
  * bounds have changed since a scan that went by it.
  */
 static void
@@ -228,27 +169,23 @@ fc_find_presorted(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	if (!fc_find_may_be_presorted(job) || OidIsValid(target->route->default_oid))
+	if (!target->course.looks || OidIsValid(target->route->default_oid))
 		return;
 	job->keys = MemoryContextAllocHuge(CurrentMemoryContext,
 									   sizeof(int64) * (target->shared->source.nchunks + 1));
-	if (fc_presorted_look(&target->ctx, job->keys) && fc_tasks_span_parts(job))
-		fc_way_take(target, FC_WAY_PRESORTED, "the file is in key order");
+	target->facts.presorted = fc_presorted_look(&target->ctx, job->keys) && fc_tasks_span_parts(job);
+	fc_way_decide(job);
 }
 
 void
 fc_find_look(FcJob *job)
 {
-	if (job->target.way == FC_WAY_PRESORTED)
-		return;
 	fc_find_route(job);
 	fc_find_presorted(job);
-	if (job->target.shared->source.unsplit == FC_UNSPLIT_GUESS &&
-		job->target.way == FC_WAY_PRESORTED)
+	if (job->target.shared->source.unsplit == FC_UNSPLIT_GUESS && job->target.course.presorted)
 	{
 		/* slices of workers go by the first key of each chunk */
 		fc_find_split(job);
-		fc_way_take(&job->target, FC_WAY_OFFSETS, "there is a key");
 		fc_find_presorted(job);
 	}
 	if (job->target.shared->source.unsplit == FC_UNSPLIT_NOT)
@@ -266,7 +203,7 @@ fc_find_keys(FcJob *job)
 
 	fc_lead_begin(job, FC_PHASE_SCAN);
 	fc_find_route(job);
-	if (fc_find_core_reads(job))
+	if (target->facts.core_reads)
 	{
 		fc_find_scan_core(job);
 		return;
@@ -275,8 +212,8 @@ fc_find_keys(FcJob *job)
 	if (target->shared->source.unsplit == FC_UNSPLIT_GUESS)
 		fc_chunks_forget(target->shared);
 	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->source.nchunks, &work);
-	job->guessed_wrong = target->shared->source.unsplit == FC_UNSPLIT_GUESS;
-	if (job->guessed_wrong)
+	target->facts.guessed_wrong = target->shared->source.unsplit == FC_UNSPLIT_GUESS;
+	if (target->facts.guessed_wrong)
 	{
 		fc_find_forget(job);
 		fc_layout_chunks(job);

@@ -280,7 +280,7 @@ fc_header_read_file(FcJob *job, FcStream *stream, uint32 i)
 	}
 	fc_header_first_record(job, stream, i);
 	file->eol = target->dialect.eol;
-	target->unsettled |= file->unsettled;
+	target->facts.unsettled |= file->unsettled;
 }
 
 void

@@ -81,7 +81,7 @@ fc_indexes_define(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcLeafRows *leaves = fc_tasks_leaf_rows(job);
-	int			nattached = job->attach_first || job->places ? target->ncreated : 0;
+	int			nattached = job->target.course.attaches || job->places ? target->ncreated : 0;
 	int			allocated = 64;
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											   "fast_copy indexes",
@@ -170,7 +170,7 @@ fc_indexes_run(FcJob *job)
 	int			led;
 	int			processes = 0;
 
-	if ((target->ncreated == 0 || job->attach_first || job->places) && target->nsubstitutes == 0)
+	if ((target->ncreated == 0 || job->target.course.attaches || job->places) && target->nsubstitutes == 0)
 		return;
 	fc_progress_phase(&job->progress, FC_PHASE_INDEX);
 	fc_indexes_define(job);

@@ -32,7 +32,7 @@ typedef struct FcJob
 	MemoryContext mcxt;			/* everything of the load */
 	dsm_segment *segment;		/* of target.shared; owns the spill files */
 	dsm_segment *converted;		/* owns the converted file */
-	FcRecodeFault fault;		/* why target.unconvertible is set */
+	FcRecodeFault fault;		/* why target.facts.unconvertible is set */
 	char	   *header;			/* the first file's last header line */
 	size_t		header_len;
 
@@ -40,11 +40,7 @@ typedef struct FcJob
 								 * or no partitions are to be made */
 	List	   *places;			/* OIDs of the servers that get the missing
 								 * partitions; NIL: they are made here */
-	bool		attach_first;	/* new partitions are attached before the
-								 * load, see load/partitions.c */
 	bool		warned;			/* that new partitions are small */
-	bool		guessed_wrong;	/* where records begin, or it is not known
-								 * whether: a bad one was met */
 
 	struct FcLedger *ledger;	/* of the files, load/ledger.c; NULL: none */
 	char	   *rejects_job;	/* what reject_table calls the load; NULL:
@@ -57,16 +53,14 @@ typedef struct FcJob
 	List	   *exchange_schemas;	/* OIDs, of the substitutes */
 	char	   *stage_schema;	/* that of the target, which errors about rows
 								 * of the stage tell; NULL: there is none */
-	int64	   *keys;			/* of fc_presorted_look, for FC_WAY_PRESORTED */
+	int64	   *keys;			/* of fc_presorted_look, if it is presorted */
 	int			ntasks;
 	FcTask	   *tasks;
 	FcHold	   *hold;			/* tables that are kept as they are */
 	TupleDesc	closed;			/* the target's, when it was closed */
-	bool		foreign;		/* the target has foreign tables below it, or
-								 * is one */
-	const char *lacks_elsewhere;	/* why core would have to load these: the
-									 * extension that sends is not there */
-	bool		sends;			/* rows go to some of these as they are */
+	const char *lacks_elsewhere;	/* why core would have to load into foreign
+									 * tables: the extension that sends is not
+									 * there */
 	struct FcSender *sender;	/* of records to other servers; NULL: none are
 								 * sent */
 	List	   *files;			/* FcNewFile, until the load has ended */

@@ -55,16 +55,17 @@ typedef struct FcTail
 #define FC_TURN_CHUNK	(4 * 1024 * 1024)
 
 /*
- * Bytes of a chunk: so few that no worker runs out of work before the others.
+ * Bytes of a chunk, of which one may wait for another or not: so few that no
+ * worker runs out of work before the others.
  * The size of data that are received is not known.
  */
 static uint64
-fc_layout_chunk_bytes(bool received, uint64 size, FcWay way, int nworkers)
+fc_layout_chunk_bytes(bool received, uint64 size, bool waits, int nworkers)
 {
 	uint64		share = received ? FC_STREAM_CHUNK :
 		Max(size / (FC_CHUNKS_EACH * Max(nworkers, 1)), FC_MIN_CHUNK);
 
-	if (way == FC_WAY_TURNS || way == FC_WAY_SEND)
+	if (waits)
 		share = Min(share, FC_TURN_CHUNK);
 	return Max(Min((uint64) fc_chunk_size, share),
 			   received ? 0 : (size + FC_MAX_CHUNKS - 1) / FC_MAX_CHUNKS);
@@ -251,26 +252,6 @@ fc_layout_list(const List *list, Size size)
 	return tail;
 }
 
-/*
- * Does the load read received bytes only once, so that a ring is enough for
- * them?  Not if rows are sorted or sent, if the bytes are packed, if the number
- * of rows must be known before, if records are shown later (rejected ones, or
- * that of a row that core inserts), or if the leader may have to undo what it
- * has loaded and load once more.
- */
-static bool
-fc_layout_has_ring(const FcJob *job)
-{
-	const FcTarget *target = &job->target;
-
-	return job->intake.incoming && !fc_receive_is_packed(job->intake.incoming) &&
-		!job->foreign &&
-		target->way == FC_WAY_TURNS && target->plan->order.nkeys == 0 &&
-		target->options->tolerated == 0 && target->plan->nnumbers == 0 &&
-		target->options->conflict == FC_CONFLICT_ERROR &&
-		!target->plan->effects && target->planned->leader_reason == NULL;
-}
-
 /* Places for the extents of all files: each piece may become one */
 static uint32
 fc_layout_count_extents(const FcJob *job)
@@ -321,7 +302,7 @@ fc_layout_where(FcTarget *target)
 	List	   *where = target->planned->where;
 
 	if (where == NIL ||
-		(target->way == FC_WAY_COPY && contain_volatile_functions((Node *) where)))
+		(target->course.core && contain_volatile_functions((Node *) where)))
 		return "";
 	return nodeToString(where);
 }
@@ -360,7 +341,7 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		[FC_TAIL_TEXTS] = {dsa_minimum_size()},
 		[FC_TAIL_CHUNKS] = {sizeof(FcChunk) * source->nchunks},
 		[FC_TAIL_STARTS] = {sizeof(FcChunkStart) * source->nchunks},
-		[FC_TAIL_RING] = {fc_layout_has_ring(job) ? offsetof(FcRing, data) : 0},
+		[FC_TAIL_RING] = {target->course.once ? offsetof(FcRing, data) : 0},
 	};
 
 	Assert(list_length(columns->fields) == plan->ncolumns);
@@ -406,7 +387,7 @@ Size
 fc_layout_foresee(const FcOptions *options, uint64 size, int nworkers)
 {
 	bool		received = options->client || options->program;
-	uint64		chunk_size = fc_layout_chunk_bytes(received, size, FC_WAY_TURNS, nworkers);
+	uint64		chunk_size = fc_layout_chunk_bytes(received, size, true, nworkers);
 	Size		nchunks = received ? FC_MOST_ROOM : size / chunk_size + 1;
 	Size		ring_size = received ?
 		fc_receive_ring_size(nworkers, chunk_size) : 0;
@@ -451,7 +432,8 @@ fc_layout_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	uint64		chunk_size = fc_layout_chunk_bytes(job->intake.incoming != NULL, target->data_size,
-												   target->way, target->nworkers);
+												   target->course.in_order || target->course.sends_all,
+												   target->nworkers);
 	FcTail		tail[FC_NTAILS];
 	FcShared	layout = {.plan = *target->plan};
 	Size		total;

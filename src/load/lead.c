@@ -44,11 +44,11 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 	row.choice = choice;
 	if (job->progress.phase == FC_PHASE_LOAD || job->progress.phase == FC_PHASE_COPY)
 		fc_log_count(target, &row);
-	if (job->progress.phase == FC_PHASE_LOAD && !fc_way_reads_chunks(target->way))
+	if (job->progress.phase == FC_PHASE_LOAD && !target->course.chunks)
 	{
 		row.reads = pg_atomic_read_u64(&target->shared->counts.reads);
 		/* spilled rows are read through the server's temporary files */
-		if (target->way != FC_WAY_ROWS)
+		if (!target->course.rows)
 			row.io_method = pstrdup(target->shared->io.uring ? "io_uring" : "sync");
 	}
 	if (choice)
@@ -142,8 +142,8 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 	if (flows)
 		fc_intake_flow(&job->intake);
 	target->ctx.apart = phase != FC_PHASE_SPLIT && phase != FC_PHASE_UNPACK &&
-		(target->plan->effects || target->planned->leader_reason != NULL);
-	work->way = fc_way_of_phase(target);
+		(target->plan->effects || target->course.leader != NULL);
+	target->shared->course = target->course;
 	if (work->memory == 0)
 		work->memory = target->plan->memory;
 	/*

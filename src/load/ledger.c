@@ -665,7 +665,7 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 
 	if (files && target->source->nfiles > 1)
 	{
-		if (target->way == FC_WAY_COPY || !target->counted)
+		if (target->course.core || !target->counted)
 			return;
 		filtered = pg_atomic_read_u64(&files[i].filtered);
 		rejected = pg_atomic_read_u64(&files[i].rejected);
@@ -673,7 +673,7 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 			pg_atomic_read_u64(&files[i].duplicates);
 	}
 	fc_ledger_set(row, FC_LEDGER_ROWS, Int64GetDatum((int64) rows));
-	if (target->way != FC_WAY_COPY)
+	if (!target->course.core)
 		fc_ledger_set(row, FC_LEDGER_FILTERED, Int64GetDatum((int64) filtered));
 	fc_ledger_set(row, FC_LEDGER_REJECTED, Int64GetDatum((int64) rejected));
 }

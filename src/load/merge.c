@@ -46,7 +46,7 @@ fc_merge_check(FcJob *job, const char *why)
 
 	if (target->plan->dedup.nkeys == 0)
 		return;
-	if (target->way == FC_WAY_COPY || target->plan->key.early)
+	if (target->course.core || target->plan->key.early)
 		fc_merge_refuse(target->relname, why);
 	/* rows there have keys of any range: none of the file's can be compared */
 	if (fc_shared_key_routes(target->shared) &&

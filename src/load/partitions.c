@@ -4,7 +4,7 @@
  *	  The partitions that are missing: made before the load, attached after it.
  *
  * They are attached last, when filled and indexed.  Some loads attach them
- * before (job->attach_first), and then write to them as to existing ones:
+ * before (course.attaches), and then write to them as to existing ones:
  *
  *		core's CopyFrom loads, or core routes (FcPlanKey.early)
  *		the table is published: rows written before ATTACH are not
@@ -45,7 +45,7 @@ fc_partitions_hold(FcJob *job, int i)
 {
 	Oid			partition = job->target.created[i].range.partition;
 
-	if (job->attach_first || job->places)
+	if (job->target.course.attaches || job->places)
 		return;
 	fc_hold_end(job->hold, partition);
 	fc_hold_begin(job->hold, partition, FC_HELD_ROWS);
@@ -266,7 +266,7 @@ fc_partitions_faults(FcJob *job)
 			lowest = &part->range;
 		high = Max(high, part->max_key);
 	}
-	if (target->way == FC_WAY_PRESORTED)
+	if (target->course.presorted)
 		high = job->keys[target->shared->source.nchunks];
 	return list_concat(faults,
 					   fc_partman_faults(job->partman, target->route, lowest, high,
@@ -323,7 +323,7 @@ fc_partitions_choice(FcJob *job)
 	return psprintf("%d created%s%s%s", target->ncreated,
 					job->places ? " on other servers" : target->route->partman ? " for pg_partman" : "",
 					zoned ? psprintf(", in time zone %s", pg_get_timezone_name(interval->zone)) : "",
-					job->attach_first ? ", attached before the load" : "");
+					target->course.attaches ? ", attached before the load" : "");
 }
 
 /* Body of fc_lead_apart: lets core say whether it can attach such a table */
@@ -347,7 +347,7 @@ fc_partitions_try(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	Relation	rel = table_open(target->created[0].range.partition, NoLock);
-	const char *refusal = target->way == FC_WAY_COPY ? target->core_reason : fc_away_refusal(job, rel);
+	const char *refusal = target->course.core ? target->course.reason : fc_away_refusal(job, rel);
 
 	table_close(rel, NoLock);
 	if (refusal)
@@ -359,7 +359,7 @@ fc_partitions_try(FcJob *job)
 	fc_setup_close_target(job);
 	fc_lead_apart(job, fc_partitions_try_one);
 	fc_setup_open_target(job);
-	job->sends = job->foreign = true;
+	target->facts.sends = target->facts.foreign = true;
 }
 
 /* Refuses what a template, or an event trigger, has given new partitions */
@@ -391,19 +391,16 @@ fc_partitions_make(FcJob *job)
 	FcTarget   *target = &job->target;
 	List	   *faults;
 	FcFault    *far;
-	bool		early;
 
-	if (target->plan->foreign_keys && fc_tables_existing(job) != NIL)
-		fc_way_to_core(target, "existing partitions have foreign keys");
+	target->facts.old = target->plan->foreign_keys && fc_tables_existing(job) != NIL;
 	fc_tables_check(job);
 	faults = fc_partitions_faults(job);
 	if (faults != NIL)
 		fc_fault_report(ERROR, linitial(faults));
 	if (target->ncreated == 0)
 		return;
-	early = fc_way_needs_attached(job) && job->places == NIL;
-	if (early && target->plan->foreign_keys && target->way != FC_WAY_COPY)
-		fc_way_to_core(target, "foreign keys of partitions attached before the load are checked row by row");
+	target->facts.made = true;
+	fc_way_begin(job);
 	fc_partitions_check_room(job);
 	far = fc_partitions_far(job);
 	if (far)
@@ -416,9 +413,8 @@ fc_partitions_make(FcJob *job)
 	CommandCounterIncrement();
 	if (job->places)
 		fc_partitions_try(job);
-	job->attach_first = target->way == FC_WAY_COPY || early;
-	job->progress.early = job->attach_first || job->places;
-	if (job->attach_first)
+	job->progress.early = target->course.attaches || job->places;
+	if (target->course.attaches)
 		(void) fc_partitions_attach_all(job);
 	fc_partitions_check_unique(job);
 	fc_lead_report(job, 0, -1, -1, fc_partitions_choice(job));
@@ -453,9 +449,9 @@ fc_partitions_drop_empty(FcJob *job)
 	if (target->planned->staged)
 		return;
 	if (pg_atomic_read_u64(&target->shared->counts.rejected) == 0 &&
-		pg_atomic_read_u64(&target->shared->counts.filtered) == 0 && target->way != FC_WAY_PRESORTED)
+		pg_atomic_read_u64(&target->shared->counts.filtered) == 0 && !target->course.presorted)
 		return;
-	Assert(!job->attach_first);
+	Assert(!target->course.attaches);
 	leaves = fc_tasks_leaf_rows(job);
 	for (int i = 0; i < target->ncreated; i++)
 	{
@@ -481,7 +477,7 @@ fc_partitions_attach(FcJob *job)
 	FcTarget   *target = &job->target;
 	const char *reason;
 
-	if (target->ncreated == 0 || job->attach_first)
+	if (target->ncreated == 0 || target->course.attaches)
 		return;
 	fc_partitions_drop_empty(job);
 	if (target->ncreated == 0)

@@ -104,8 +104,8 @@ fc_replace_job_refusal(FcJob *job)
 
 	if (target->options->replace_deletes)
 		return "asked for by replace_method";
-	if (target->way == FC_WAY_COPY)
-		return target->core_reason;
+	if (target->course.core)
+		return target->course.reason;
 	if (target->plan->key.early)
 		return "rows are evaluated in file order";
 	if (IsolationIsSerializable())
@@ -178,7 +178,7 @@ static void
 fc_replace_count(const FcTarget *target, FcReplaced *one, Relation rel)
 {
 	double		ratio = target->options->min_replace_ratio;
-	bool		settles = fc_replace_foresees(target) && target->way != FC_WAY_COPY;
+	bool		settles = fc_replace_foresees(target) && !target->course.core;
 	double		most = get_float8_infinity();
 
 	/* in a range any number goes, and merged rows stay */
@@ -659,7 +659,7 @@ fc_replace_substitute(const FcTarget *target, const FcReplaced *one)
 FcLeafRows *
 fc_replace_counts(FcJob *job)
 {
-	return job->target.way != FC_WAY_COPY && job->ntasks > 0 ? fc_tasks_leaf_rows(job) : NULL;
+	return !job->target.course.core && job->ntasks > 0 ? fc_tasks_leaf_rows(job) : NULL;
 }
 
 uint64

@@ -176,7 +176,7 @@ fc_replace_check_unchanged(const FcTarget *target, const FcRoute *now, const FcS
 	Relation	leaf = table_open(substitute->range.partition, NoLock);
 	Relation	rel = table_open(substitute->table, NoLock);
 
-	if (target->way == FC_WAY_COPY || fc_exchange_fires(leaf) ||
+	if (target->course.core || fc_exchange_fires(leaf) ||
 		!fc_replace_is_in_place(now, &substitute->range) ||
 		!fc_replace_has_indexes(leaf, pairs, false) || !fc_replace_has_indexes(rel, pairs, true))
 		ereport(ERROR,

@@ -1,13 +1,55 @@
 /*-------------------------------------------------------------------------
  *
  * load/run.c
- *	  One load: its phases in their order, and the law that nothing is lost.
+ *	  One load: its steps in their order, and the law that nothing is lost.
  *
- *	 split ──► scan ──► partitions ──► load ──► index ──► attach
+ * The steps of a load are rows of a table, fc_job_steps.  Before each one
+ * load/way.c decides the course anew (context/course.h), which tells whether
+ * the step is needed; a step that learns something sets a fact.
  *
- * fc_job_run_steps() takes the steps.  The caller's (sub)transaction
- * takes back rows, tables and catalog entries on error; spill files go with
- * the job's segment, and workers with the parallel context.
+ *	 0 setup     options, target, files, plan ──► segment (load/setup.c)
+ *	 1 send      all records to other servers, if all leaves are there
+ *	 2 split     the records of the files, unless a later pass finds them
+ *	 3 alone     core's CopyFrom, where it needs nothing of what follows
+ *	 4 look      is the file in key order?
+ *	 5 scan      keys ──► spilled rows or offsets; which ranges have rows.
+ *				 If it guessed wrongly where records begin: again from 2
+ *	 6 lock      the leaves that get rows; the target, if some are missing.
+ *				 If pg_partman is at work, the load ends, and begins at 0
+ *	 7 compare   partitions with those that the scan saw: again from 5
+ *	 8 prepare   deletes rows, makes substitutes, a stage, missing partitions
+ *	 9 drop      what the scan has counted, where the load counts it again
+ *	10 fill      rows ──► leaves.  If the file is not in key order: from 5
+ *	11 complete  every record is accounted for; indexes; attaches partitions
+ *	12 settle    rows of a stage, or files of substitutes, get to their places
+ *	13 core      core's CopyFrom, where partitions had to be made before
+ *	14 rejects   told of, and kept
+ *	15 end       the ledger, ANALYZE, the history; all is closed
+ *
+ * What the load holds:
+ *
+ *	locks        of the target (RowExclusive) from 0 on, of leaves from 6 on, of
+ *				 exchanged files (AccessExclusive) from 12 on.  They stay until
+ *				 the transaction ends; only a load that ends at 6 gives the
+ *				 target's back.
+ *	open tables  the target from 0 to 15, but while DDL runs; leaves, in
+ *				 job->hold, from 8 on, until they have their rows or places;
+ *				 history and reject_table from 0 on.  They belong to the
+ *				 resource owner.
+ *	segment      from 0 to 15.  It owns spilled rows and reject files, which 7,
+ *				 9 and a step that comes again empty; another one owns what was
+ *				 unpacked or received, and outlives it.
+ *	workers      from the beginning to the end of a phase, in its parallel
+ *				 context.
+ *	servers      transactions of other servers, in 1 and 10, which end with the
+ *				 caller's.
+ *
+ * On error nothing is cleaned up here.  The abort of the caller's
+ * (sub)transaction takes back rows, tables and catalog entries, and releases
+ * locks; its resource owner closes files and tables and detaches the segments,
+ * the last of which deletes temporary files; the parallel context ends the
+ * workers; and the wing rolls back on other servers.  fc_job_run() notes the
+ * failure in the report and lets the error go on.
  *
  *-------------------------------------------------------------------------
  */
@@ -133,7 +175,7 @@ fc_job_scan_failed(FcJob *job)
 }
 
 /* Tells of the rejects, and puts them into reject_table */
-static void
+static bool
 fc_job_rejects(FcJob *job)
 {
 	FcShared   *shared = job->target.shared;
@@ -141,7 +183,7 @@ fc_job_rejects(FcJob *job)
 	char	   *name;
 
 	if (rejected == 0 && pg_atomic_read_u64(&shared->counts.nulled) == 0)
-		return;
+		return true;
 	if (job->progress.shown)
 		fc_progress_phase(&job->progress, FC_PHASE_REJECT);
 	else
@@ -150,6 +192,7 @@ fc_job_rejects(FcJob *job)
 	job->rejects_job = name;
 	if (name)
 		fc_lead_report(job, 1, rejected, -1, psprintf("job %s", name));
+	return true;
 }
 
 /*
@@ -167,16 +210,16 @@ fc_job_check_default(FcJob *job)
 		return;
 	if (pg_atomic_read_u64(&errors->offset) != PG_UINT64_MAX && errors->first.kind == FC_ERROR_ROUTE)
 		fc_core_throw(target);
-	if (!fc_shared_key_routes(target->shared) || target->plan->where_late || fc_find_core_reads(job))
+	if (!fc_shared_key_routes(target->shared) || target->plan->where_late || target->facts.core_reads)
 		fc_partitions_refuse_default(target, psprintf("Rows are loaded one by one, as COPY does: %s.",
-													  target->core_reason));
+													  target->course.reason));
 }
 
 /*
  * Loads with core's CopyFrom.  Missing partitions were found by our scan and
  * are attached; where that is not possible core throws COPY's error.
  */
-static void
+static bool
 fc_job_copy(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -192,8 +235,8 @@ fc_job_copy(FcJob *job)
 	if (fc_caller_is_told(target->options->caller))
 		ereport(NOTICE,
 				(errmsg("rows are loaded one by one, as COPY does: %s",
-						target->core_reason),
-				 job->lacks_elsewhere && strcmp(target->core_reason, job->lacks_elsewhere) == 0 ?
+						target->course.reason),
+				 job->lacks_elsewhere && strcmp(target->course.reason, job->lacks_elsewhere) == 0 ?
 				 errhint("%s", fc_elsewhere_hint()) : 0));
 	fc_core_check(target);
 	fc_find_forget(job);
@@ -207,41 +250,15 @@ fc_job_copy(FcJob *job)
 	if (failed)
 		fc_core_throw(target);
 	fc_lead_report(job, 1, target->loaded, target->source->size,
-				   psprintf("core's COPY: %s", target->core_reason));
+				   psprintf("core's COPY: %s", target->course.reason));
+	if (fc_plan_replaces(target->plan))
+		fc_replace_check_loaded(job);
+	return true;
 }
 
 /*
- * Does core load the file alone?  Not if rows are replaced, or if missing
- * partitions are to be made, or rows without one refused, which the scan finds;
- * with FREEZE they are not, because core refuses that for a partitioned table.
- */
-static bool
-fc_job_is_cores(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-
-	return target->way == FC_WAY_COPY && !fc_plan_replaces(target->plan) &&
-		target->options->conflict == FC_CONFLICT_ERROR &&
-		(!fc_shared_key_routes(target->shared) || target->plan->freeze ||
-		 (target->plan->missing != FC_MISSING_CREATE && !fc_partitions_keep_default(target)));
-}
-
-/*
- * Are records found before all else?  The phase that a source flows into finds
- * them itself, and so does a scan or a load that may.  Core needs them only to
- * count the lines of rejects.
- */
-static bool
-fc_job_splits(FcJob *job)
-{
-	return !fc_target_grows(&job->target) && !fc_find_core_reads(job) &&
-		!fc_find_by_pass(job) &&
-		!(fc_job_is_cores(job) && job->target.options->on_error == FC_ON_ERROR_STOP);
-}
-
-/*
- * Sends all records to other servers.  If that cannot be, the way stays what it
- * is: the records are found again, with their keys, which tell why.
+ * Sends all records to other servers.  If that cannot be, the records are found
+ * again, with their keys, which tell why.
  */
 static bool
 fc_job_send(FcJob *job)
@@ -256,8 +273,58 @@ fc_job_send(FcJob *job)
 	return false;
 }
 
+/* Finds the records, or leaves that to the pass that comes next */
+static bool
+fc_job_split(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	target->shared->source.unsplit = target->course.unsplit;
+	if (target->course.splits)
+		fc_find_split(job);
+	return true;
+}
+
+static bool
+fc_job_look(FcJob *job)
+{
+	fc_find_look(job);
+	return true;
+}
+
+/* False if it was wrong about where records begin */
+static bool
+fc_job_scan(FcJob *job)
+{
+	fc_find_keys(job);
+	return !job->target.facts.guessed_wrong;
+}
+
+/* False if pg_partman is at work */
+static bool
+fc_job_lock(FcJob *job)
+{
+	/* the scan ran under a lock with which others attach and detach */
+	fc_away_check_here(&job->target);
+	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
+	if (job->target.plan->existing == FC_EXISTING_REPLACE)
+		fc_replace_begin(job);
+	return fc_tables_lock(job);
+}
+
+/* False if partitions have come or gone since the scan, which is forgotten */
+static bool
+fc_job_compare(FcJob *job)
+{
+	if (!fc_tables_bounds_changed(&job->target))
+		return true;
+	fc_find_forget(job);
+	job->target.facts.presorted = false;
+	return false;
+}
+
 /* Before the load: what it replaces goes, and what it needs is made */
-static void
+static bool
 fc_job_prepare(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -272,12 +339,20 @@ fc_job_prepare(FcJob *job)
 		fc_replace_delete(job);
 	CHECK_FOR_INTERRUPTS();
 	fc_partitions_make(job);
-	if (fc_target_grows(target) && !fc_fill_may_flow(job))
+	if (fc_target_grows(target) && !target->course.flows)
 		fc_find_unpack(job);
+	return true;
+}
+
+static bool
+fc_job_drop_key(FcJob *job)
+{
+	fc_fill_drop_key(job);
+	return true;
 }
 
 /* After the load of rows into leaves that are not seen yet, or not indexed */
-static void
+static bool
 fc_job_complete(FcJob *job)
 {
 	fc_job_check_conservation(job);
@@ -287,10 +362,11 @@ fc_job_complete(FcJob *job)
 	fc_indexes_run(job);
 	CHECK_FOR_INTERRUPTS();
 	fc_partitions_attach(job);
+	return true;
 }
 
 /* Rows that wait in a stage, or in substitutes, get to where they belong */
-static void
+static bool
 fc_job_settle(FcJob *job)
 {
 	if (OidIsValid(job->target.stage))
@@ -299,73 +375,77 @@ fc_job_settle(FcJob *job)
 		fc_replace_exchange(job);
 	fc_hold_check(job->hold);
 	fc_hold_end_all(job->hold, FC_HELD_PLACE);
+	return true;
 }
 
-/*
- * Goes from step to step; false if the load gives way to pg_partman.  A file
- * that was loaded as presorted, and is not in key order, is scanned after all;
- * a scan is repeated if partitions have changed since, or, after a split, if it
- * was wrong about where records begin.
- */
+/* The steps, in the order of the list at the head of the file */
+typedef enum FcStepNumber
+{
+	FC_STEP_SEND,
+	FC_STEP_SPLIT,
+	FC_STEP_ALONE,
+	FC_STEP_LOOK,
+	FC_STEP_SCAN,
+	FC_STEP_LOCK,
+	FC_STEP_COMPARE,
+	FC_STEP_PREPARE,
+	FC_STEP_DROP,
+	FC_STEP_FILL,
+	FC_STEP_COMPLETE,
+	FC_STEP_SETTLE,
+	FC_STEP_CORE,
+	FC_STEP_REJECTS,
+	FC_STEP_END,				/* loaded */
+	FC_STEP_AWAY				/* pg_partman goes first */
+} FcStepNumber;
+
+typedef struct FcStep
+{
+	size_t		needed;			/* the field of the course that tells; 0: it
+								 * always is */
+	bool		(*run) (FcJob *job);
+	FcStepNumber done;			/* the step after it, */
+	FcStepNumber again;			/* ... and if it returned false */
+} FcStep;
+
+#define if_course(field)	offsetof(FcCourse, field)
+
+static const FcStep fc_job_steps[] = {
+	[FC_STEP_SEND] = {if_course(sends_all), fc_job_send, FC_STEP_END, FC_STEP_SPLIT},
+	[FC_STEP_SPLIT] = {0, fc_job_split, FC_STEP_ALONE},
+	[FC_STEP_ALONE] = {if_course(core_alone), fc_job_copy, FC_STEP_REJECTS},
+	[FC_STEP_LOOK] = {if_course(seeks), fc_job_look, FC_STEP_SCAN},
+	[FC_STEP_SCAN] = {if_course(scans), fc_job_scan, FC_STEP_LOCK, FC_STEP_SPLIT},
+	[FC_STEP_LOCK] = {0, fc_job_lock, FC_STEP_COMPARE, FC_STEP_AWAY},
+	[FC_STEP_COMPARE] = {if_course(routes), fc_job_compare, FC_STEP_PREPARE, FC_STEP_SCAN},
+	[FC_STEP_PREPARE] = {0, fc_job_prepare, FC_STEP_DROP},
+	[FC_STEP_DROP] = {if_course(drops_key), fc_job_drop_key, FC_STEP_FILL},
+	[FC_STEP_FILL] = {if_course(fills), fc_fill_run, FC_STEP_COMPLETE, FC_STEP_SCAN},
+	[FC_STEP_COMPLETE] = {if_course(fills), fc_job_complete, FC_STEP_SETTLE},
+	[FC_STEP_SETTLE] = {0, fc_job_settle, FC_STEP_CORE},
+	[FC_STEP_CORE] = {if_course(core), fc_job_copy, FC_STEP_REJECTS},
+	[FC_STEP_REJECTS] = {0, fc_job_rejects, FC_STEP_END},
+};
+
+/* Goes from step to step; false if the load gives way to pg_partman */
 static bool
 fc_job_run_steps(FcJob *job)
 {
-	FcTarget   *target = &job->target;
+	int			step = FC_STEP_SEND;
 
-	if (target->way == FC_WAY_SEND && fc_job_send(job))
-		return true;
-split:
-	CHECK_FOR_INTERRUPTS();
-	if (fc_job_splits(job))
-		fc_find_split(job);
-	if (fc_job_is_cores(job))
+	while (step < FC_STEP_END)
 	{
-		fc_job_copy(job);
-		fc_job_rejects(job);
-		return true;
+		const FcStep *row = &fc_job_steps[step];
+		const char *course = (const char *) &job->target.course;
+
+		CHECK_FOR_INTERRUPTS();
+		fc_way_decide(job);
+		if (row->needed != 0 && !*(const bool *) (course + row->needed))
+			step++;
+		else
+			step = row->run(job) ? row->done : row->again;
 	}
-	if (fc_shared_keyed(target->shared) && !fc_target_grows(target) && target->way != FC_WAY_SEND)
-		fc_find_look(job);
-	if (target->way == FC_WAY_PRESORTED)
-		goto lock;
-scan:
-	CHECK_FOR_INTERRUPTS();
-	if (fc_shared_keyed(target->shared))
-	{
-		fc_find_keys(job);
-		if (job->guessed_wrong)
-			goto split;
-	}
-lock:
-	/* the scan ran under a lock with which others attach and detach */
-	fc_away_check_here(target);
-	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
-	if (target->plan->existing == FC_EXISTING_REPLACE)
-		fc_replace_begin(job);
-	if (!fc_tables_lock(job))
-		return false;
-	if (fc_shared_key_routes(target->shared) && fc_tables_bounds_changed(target))
-	{
-		fc_find_forget(job);
-		goto scan;
-	}
-	fc_job_prepare(job);
-	CHECK_FOR_INTERRUPTS();
-	if (target->way != FC_WAY_COPY)
-	{
-		if (!fc_fill_run(job))
-			goto scan;
-		fc_job_complete(job);
-	}
-	fc_job_settle(job);
-	if (target->way == FC_WAY_COPY)
-	{
-		fc_job_copy(job);
-		if (fc_plan_replaces(target->plan))
-			fc_replace_check_loaded(job);
-	}
-	fc_job_rejects(job);
-	return true;
+	return step == FC_STEP_END;
 }
 
 /* Parses and checks every row, as the load would */

@@ -37,7 +37,7 @@ static FcElsewhereLoad
 fc_send_load(FcJob *job)
 {
 	const FcTarget *target = &job->target;
-	FcElsewhereLoad load = {.whole = target->way == FC_WAY_SEND};
+	FcElsewhereLoad load = {.whole = target->course.sends_all};
 
 	load.makes = load.whole && target->kept == NULL && target->plan->key.routes &&
 		target->plan->missing == FC_MISSING_CREATE;

@@ -120,7 +120,7 @@ fc_setup_segment(const FcOptions *options, uint64 size)
 int
 fc_setup_workers(const FcTarget *target, uint64 bytes)
 {
-	if (target->planned->leader_reason != NULL ||
+	if (target->course.leader != NULL ||
 		(!fc_caller_writes(target->options->caller) && target->plan->subtransactions))
 		return 0;
 	return fc_setup_count_workers(target->options, bytes);
@@ -191,7 +191,7 @@ fc_setup_recode(FcJob *job)
 	copy = fc_recode_source(target->source, target->form.encoding, fileset, &job->fault);
 	if (copy == NULL)
 	{
-		target->unconvertible = true;
+		target->facts.unconvertible = true;
 		return;
 	}
 	target->original = target->source;
@@ -292,16 +292,11 @@ fc_setup_plan(FcJob *job)
 		target->planned->plan.encoding = target->form.encoding;
 		target->planned->plan.need_transcoding = false;
 	}
-	fc_way_begin(target);
-	if (target->unconvertible)
-	{
-		/* core throws its error when it meets the character */
-		fc_way_to_core(target, "the file has characters that cannot be converted");
-		/* unless it does not read fields as we do: time zones, patterns */
-		if (fc_feed_rereads_fields(target))
-			fc_header_refuse_encoding(job);
-	}
-	if (target->way == FC_WAY_COPY && fc_caller_writes(target->options->caller))
+	fc_way_begin(job);
+	/* core throws its error unless it does not read fields as we do */
+	if (target->facts.unconvertible && fc_feed_rereads_fields(target))
+		fc_header_refuse_encoding(job);
+	if (target->course.core && fc_caller_writes(target->options->caller))
 		fc_core_check(target);
 }
 
@@ -377,13 +372,15 @@ fc_setup_job(FcJob *job)
 	}
 	if (!options->header_map)
 		fc_header_read(job);
-	if (target->unsettled)
-		fc_way_to_core(target, "the first row ends with a marker, and not with a line end");
+	fc_way_decide(job);
 	fc_away_check_ledger(job);
 	fc_away_foresee(job);
 	target->data_size = fc_source_data_size(target->source);
 	target->nworkers = fc_setup_workers(target, target->data_size);
+	fc_way_decide(job);
 	fc_setup_settle(job);
+	/* it may be another number of workers, and the source be whole */
+	fc_way_decide(job);
 	fc_layout_make(job);
 	fc_setup_io(target);
 	fc_worker_context_begin(&target->ctx, target->shared, 0, false);

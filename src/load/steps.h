@@ -59,20 +59,16 @@ extern dsm_segment *fc_layout_early(Oid target, dsm_segment *area);
  * Split and scan: load/find.c
  */
 
-/*
- * Finds the records of a source that is whole.  The second tells, before,
- * whether the pass that comes next finds them by itself: the scan, or the load.
- */
+/* Finds the records of a source that is whole */
 extern void fc_find_split(FcJob *job);
-extern bool fc_find_by_pass(FcJob *job);
 
-/* Takes FC_WAY_PRESORTED if the file seems to be in key order */
+/* Looks whether the file seems to be in key order */
 extern void fc_find_look(FcJob *job);
 
 /*
  * Finds the keys, and the records, too, if nobody has found them yet.  If that
- * goes wrong it sets job->guessed_wrong, and forgets all: a split must find the
- * records before the next scan.
+ * goes wrong it forgets all: a split must find the records before it is called
+ * again.
  */
 extern void fc_find_keys(FcJob *job);
 
@@ -84,9 +80,6 @@ extern void fc_find_unpack(FcJob *job);
  * next scan or load meets all records again.
  */
 extern void fc_find_forget(FcJob *job);
-
-/* Is core the only one that can tell where records start? */
-extern bool fc_find_core_reads(const FcJob *job);
 
 /*
  * Partitions: load/tables.c
@@ -115,8 +108,8 @@ extern bool fc_tables_bounds_changed(const FcTarget *target);
 extern List *fc_tables_existing(FcJob *job);
 
 /*
- * Looks at the leaves that were there before the load, and takes the way that
- * their triggers and indexes ask for.  Throws COPY's errors for FREEZE.
+ * Looks at the leaves that were there before the load, and decides the course
+ * that their triggers and indexes ask for.  Throws COPY's errors for FREEZE.
  */
 extern void fc_tables_check(FcJob *job);
 
@@ -262,9 +255,10 @@ extern void fc_replace_check_loaded(FcJob *job);
  */
 
 /*
- * If job->sends.  The first, before the phase load, begins the COPYs, so that
- * the leader sends while workers load.  The second, after it, ends them, and
- * keeps an error about a record.  The third adds what was sent to the report.
+ * If leaves are sent to.  The first, before the phase load, begins the COPYs,
+ * so that the leader sends while workers load.  The second, after it, ends
+ * them, and keeps an error about a record.  The third adds what was sent to the
+ * report.
  */
 extern void fc_send_start(FcJob *job);
 extern void fc_send_stop(FcJob *job);
@@ -274,9 +268,9 @@ extern void fc_send_end_job(FcJob *job);
 extern uint64 fc_send_job_rows(const FcJob *job);
 
 /*
- * FC_WAY_SEND: finds and sends all records of the files, and throws the first
- * error about one.  False, with nothing sent, if another way must be taken: a
- * partition is missing or on this server.
+ * Finds and sends all records of the files, and throws the first error about
+ * one.  False, with nothing sent, if another way must be taken: a partition is
+ * missing or on this server.
  */
 extern bool fc_send_whole(FcJob *job);
 
@@ -285,18 +279,20 @@ extern bool fc_send_whole(FcJob *job);
  */
 
 /*
+ * Where the load no more goes by the key that the scan has looked for, as it
+ * has found the missing partitions, or as the rows must come in the order of
+ * the file: forgets the key, and what the scan has counted, rejected and
+ * filtered.  The load looks at all of that again, and from here on core routes.
+ * An error that the scan has kept still ends the load.
+ */
+extern void fc_fill_drop_key(FcJob *job);
+
+/*
  * Puts the rows into their leaves.  Throws the error of the first bad record.
  * False, with all undone and the new partitions dropped, if the file was taken
  * for a presorted one and is not.
  */
 extern bool fc_fill_run(FcJob *job);
-
-/*
- * May chunks be loaded while files are unpacked?  Not if core loads, if rows
- * are sorted or if their number must be known before; nor if chunks of several
- * files insert in turn, because a turn needs numbers without a gap.
- */
-extern bool fc_fill_may_flow(const FcJob *job);
 
 /*
  * Index: load/indexes.c
@@ -394,10 +390,9 @@ extern void fc_away_take_places(FcJob *job);
 extern const char *fc_away_refusal(FcJob *job, Relation foreign);
 
 /*
- * Before the way is final: takes FC_WAY_SEND if all leaves are on other servers
- * and their records can be sent, and FC_WAY_COPY if the target is a foreign
- * table for which they cannot.  Sets job->foreign.  ERROR 0A000 if another
- * extension keeps the rows elsewhere, and records cannot be sent there.
+ * Finds out which leaves are on other servers, and whether their records can be
+ * sent.  ERROR 0A000 if another extension keeps the rows elsewhere, and records
+ * cannot be sent there.
  */
 extern void fc_away_foresee(FcJob *job);
 
@@ -410,7 +405,7 @@ extern void fc_away_check_ledger(const FcJob *job);
 
 /*
  * Once all leaves are locked, or what another extension keeps: are all leaves
- * still such ones?  If not, takes the way of a load into leaves here.
+ * still such ones?
  */
 extern bool fc_away_confirm(FcJob *job);
 
@@ -427,33 +422,14 @@ extern bool fc_away_is_unseen(FcJob *job, Oid table);
  * load/way.c
  */
 
-/* Takes the way that the plan says, before anything is known of the files */
-extern void fc_way_begin(FcTarget *target);
-
 /*
- * Takes a way, which fc_lead_run() tells the processes of each phase; the
- * reason is for the report.  Does nothing once the way is FC_WAY_COPY: nothing
- * that is found out later lets the load go another way.
+ * Sets the facts of the plan and of the source, and decides the course; once
+ * more under the locks, for what others may have changed.
  */
-extern void fc_way_take(FcTarget *target, FcWay way, const char *reason);
+extern void fc_way_begin(FcJob *job);
 
-/*
- * The way as the processes of a phase need to know it: an analysis needs no
- * rows in the spill, because it reads them in file order
- */
-extern FcWay fc_way_of_phase(const FcTarget *target);
-
-/* Takes FC_WAY_COPY; the reason is for the report */
-extern void fc_way_to_core(FcTarget *target, const char *reason);
-
-/*
- * Must one process load alone, because it sorts rows that may go to any leaf,
- * or that have no key?
- */
-extern bool fc_way_sorts_alone(const FcTarget *target);
-
-/* Must new partitions be attached, or have their indexes, before rows come? */
-extern bool fc_way_needs_attached(FcJob *job);
+/* Decides the course anew, from what the facts are now */
+extern void fc_way_decide(FcJob *job);
 
 /* For the report: how a load went */
 extern char *fc_way_choice(const FcTarget *target);

@@ -37,7 +37,7 @@ static bool
 fc_tables_lock_late(const FcTarget *target)
 {
 	return fc_shared_routed(target->shared) && !target->plan->effects &&
-		target->planned->leader_reason == NULL;
+		target->course.leader == NULL;
 }
 
 bool
@@ -128,30 +128,29 @@ fc_tables_check_frozen(const FcTarget *target, Relation rel)
 			 errhint("Leave freeze out, or create or truncate the table in the transaction that loads it.")));
 }
 
-/* Takes the way that the triggers and indexes of an existing leaf ask for */
+/* Finds out what the triggers and indexes of an existing leaf ask for */
 static void
 fc_tables_check_one(FcJob *job, Relation rel)
 {
 	FcTarget   *target = &job->target;
+	FcFacts    *facts = &target->facts;
 	bool		foreign = rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE;
 	const char *reason = foreign ? fc_away_refusal(job, rel) : fc_plan_leaf_core_reason(rel);
 
 	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
 	if (foreign && reason == NULL)
 	{
-		job->sends = true;
+		facts->sends = true;
 		return;
 	}
 	if (reason)
-		fc_way_to_core(target, reason);
-	else if (target->planned->leader_reason == NULL)
-		target->planned->leader_reason = fc_plan_leaf_reason(rel);
-	if (target->way != FC_WAY_COPY)
+		facts->core_leaf = reason;
+	else if (target->course.leader == NULL)
+		facts->leader_leaf = fc_plan_leaf_reason(rel);
+	facts->unique = facts->unique || fc_plan_has_unique(rel);
+	fc_way_decide(job);
+	if (!target->course.core)
 		fc_plan_check_unique(target->rel, rel, target->options, target->planned);
-	/* of two equal rows the second in the file must be refused */
-	if ((fc_shared_routed(target->shared) || !fc_shared_keyed(target->shared)) &&
-		fc_plan_has_unique(rel))
-		fc_way_take(target, FC_WAY_TURNS, "a unique index must see the rows in file order");
 	if (target->plan->freeze)
 		fc_tables_check_frozen(target, rel);
 }
@@ -242,8 +241,9 @@ fc_tables_check(FcJob *job)
 		if (leaf != target->oid && get_rel_relkind(leaf) != RELKIND_FOREIGN_TABLE)
 			fc_hold_begin(job->hold, leaf, FC_HELD_ROWS);
 	}
-	if (target->planned->leader_reason != NULL)
+	if (target->course.leader != NULL)
 		target->nworkers = 0;
+	fc_way_decide(job);
 }
 
 void
@@ -269,6 +269,6 @@ fc_tables_hold(FcJob *job)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fc_hold_begin(job->hold, target->created[i].range.partition,
-					  job->attach_first ? FC_HELD_ROWS : FC_HELD_PLACE);
+					  target->course.attaches ? FC_HELD_ROWS : FC_HELD_PLACE);
 	}
 }

@@ -168,7 +168,7 @@ fc_tasks_groups(FcJob *job)
 		group->replaces = substitute ? substitute->range.partition :
 			OidIsValid(group->leaf) && group->leaf == job->target.stage ? job->target.oid : InvalidOid;
 		/* the leader sends its records */
-		if (job->sends && get_rel_relkind(group->leaf) == RELKIND_FOREIGN_TABLE)
+		if (job->target.facts.sends && get_rel_relkind(group->leaf) == RELKIND_FOREIGN_TABLE)
 			continue;
 		group->rows = part->rows;
 		group->order = foreach_current_index(part);

@@ -52,7 +52,7 @@ fc_upsert_check_core(const FcTarget *target)
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot load rows into table \"%s\" with on_conflict", target->relname),
-			 errdetail("Rows would be loaded one by one, as COPY does: %s.", target->core_reason)));
+			 errdetail("Rows would be loaded one by one, as COPY does: %s.", target->course.reason)));
 }
 
 static int
@@ -152,7 +152,7 @@ fc_upsert_begin(FcJob *job)
 	FcTarget   *target = &job->target;
 	Oid			nspid;
 
-	if (target->way == FC_WAY_COPY)
+	if (target->course.core)
 		fc_upsert_check_core(target);
 	if (!fc_shared_key_routes(target->shared) && fc_partitions_keep_default(target))
 		fc_partitions_refuse_default(target, "With on_conflict, core finds the partitions of rows.");

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * load/way.c
- *	  Which way a load goes: it is taken here, and told to the report.
+ *	  The course of a load: its facts, and how it is told.
  *
- * The plan says whether core must load, and whether there is a key.  Later the
- * leader takes another way for a presorted file, for what is spilled and, once
- * leaves are locked, if core must load or chunks must insert in turn.
+ *	 plan, options, source ──► facts ──► fc_course() ──► target.course
+ *
+ * Here alone the course is set.  What is found out later, about the order of
+ * the file, the spill and the leaves, is a fact that its finder adds.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,64 +15,89 @@
 #include "access/parallel.h"
 #include "nodes/pg_list.h"
 
+#include "copyfrom/feed.h"
+#include "elsewhere/elsewhere.h"
 #include "load/steps.h"
 #include "sort/order_by.h"
 
-void
-fc_way_begin(FcTarget *target)
+/* Must new partitions be attached, or have their indexes, before rows come? */
+static bool
+fc_way_makes_visible(const FcJob *job)
 {
-
-	if (target->plan->key.type != FC_KEY_NONE)
-		fc_way_take(target, FC_WAY_OFFSETS, "there is a key");
-	else if (fc_target_grows(target) && target->source->nfiles > 1 && target->planned->keys == NIL)
-		fc_way_take(target, FC_WAY_CHUNKS, "there is no key, and several files are unpacked at once");
-	else
-		fc_way_take(target, FC_WAY_TURNS, "there is no key");
-	/* what core would look after for a row is done where they are kept */
-	if (target->planned->core_reason && target->kept == NULL)
-		fc_way_to_core(target, target->planned->core_reason);
-}
-
-void
-fc_way_take(FcTarget *target, FcWay way, const char *reason)
-{
-	Assert(!IsParallelWorker());
-	if (target->way == FC_WAY_COPY)
-		return;
-	target->way = way;
-	target->way_reason = reason;
-}
-
-FcWay
-fc_way_of_phase(const FcTarget *target)
-{
-	return target->way == FC_WAY_ROWS && !fc_caller_writes(target->plan->caller) ?
-		FC_WAY_OFFSETS : target->way;
-}
-
-void
-fc_way_to_core(FcTarget *target, const char *reason)
-{
-	target->core_reason = reason;
-	fc_way_take(target, FC_WAY_COPY, NULL);
-}
-
-bool
-fc_way_sorts_alone(const FcTarget *target)
-{
-	return target->plan->order.nkeys > 0 &&
-		(fc_shared_routed(target->shared) || !fc_shared_keyed(target->shared));
-}
-
-bool
-fc_way_needs_attached(FcJob *job)
-{
-	FcTarget   *target = &job->target;
+	const FcTarget *target = &job->target;
 
 	return fc_plan_is_published(target->rel) || target->plan->key.early ||
 		(job->partman && job->partman->early) ||
-		((target->options->tolerated & FC_CLASS_UNIQUE) &&
-		 fc_plan_has_unique(target->rel));
+		((target->options->tolerated & FC_CLASS_UNIQUE) && fc_plan_has_unique(target->rel));
+}
+
+static void
+fc_way_of_plan(const FcTarget *target, FcFacts *facts)
+{
+	const FcPlan *plan = target->plan;
+
+	facts->early = plan->key.early;
+	facts->partitioned = plan->partitioned;
+	facts->writes = fc_caller_writes(plan->caller);
+	facts->creates = plan->missing == FC_MISSING_CREATE;
+	facts->frozen = plan->freeze;
+	facts->replaces = fc_plan_replaces(plan);
+	facts->bounded = !plan->bounds.hi_max;
+	facts->whole_keys = fc_plan_keeps_keys_whole(plan);
+	facts->sorts = plan->order.nkeys > 0;
+	facts->effects = plan->effects;
+	facts->tolerates = plan->tolerated != 0;
+	facts->skips_empty = plan->skips_empty;
+	facts->numbered = plan->nnumbers > 0;
+	facts->foreign_keys = plan->foreign_keys;
+	facts->filtered = target->planned->where != NIL;
+	facts->compares = target->planned->keys != NIL;
+	facts->core = target->planned->core_reason;
+	facts->leader = target->planned->leader_reason;
+}
+
+void
+fc_way_begin(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcFacts    *facts = &target->facts;
+
+	fc_way_of_plan(target, facts);
+	facts->visible = target->plan->key.routes && fc_way_makes_visible(job);
+	facts->keeps_default = target->plan->key.routes && target->plan->missing == FC_MISSING_ERROR &&
+		fc_plan_has_default(target->oid);
+	facts->kept = target->kept ? fc_elsewhere_get()->kept_choice : NULL;
+	facts->placed = job->places != NIL;
+	facts->plain = target->rel->rd_rel->relkind == RELKIND_RELATION;
+	facts->conflicts = target->options->conflict != FC_CONFLICT_ERROR;
+	facts->rejects = target->options->on_error != FC_ON_ERROR_STOP;
+	facts->look = fc_spill_kind == FC_SPILL_AUTO;
+	facts->binary = target->dialect.mode == FC_MODE_BINARY;
+	facts->several = target->source->nfiles > 1;
+	facts->received = job->intake.incoming && !fc_receive_is_packed(job->intake.incoming);
+	/* as long as nothing was made whole, which happens only once */
+	facts->heads = facts->heads || fc_target_grows(target);
+	fc_way_decide(job);
+}
+
+void
+fc_way_decide(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcFacts    *facts = &target->facts;
+	const FcPlan *plan = target->plan;
+
+	Assert(!IsParallelWorker());
+	facts->dropped = target->shared && target->shared->key_dropped;
+	facts->keyed = plan->key.type != FC_KEY_NONE && !facts->dropped;
+	facts->key_routes = plan->key.routes && !facts->dropped;
+	facts->routed = plan->routed || facts->dropped;
+	facts->grows = fc_target_grows(target);
+	facts->cut = target->given_up != NULL;
+	facts->core_reads = facts->unconvertible ||
+		(facts->unsettled && !fc_feed_is_canonical(target));
+	facts->nworkers = target->nworkers;
+	target->course = fc_course(facts);
 }
 
 char *
@@ -106,11 +132,11 @@ fc_way_of_sort(const FcTarget *target)
 	StringInfoData way;
 
 	initStringInfo(&way);
-	if (target->planned->leader_reason)
-		appendStringInfo(&way, "in the leader: %s, ", target->planned->leader_reason);
+	if (target->course.leader)
+		appendStringInfo(&way, "in the leader: %s, ", target->course.leader);
 	appendStringInfo(&way, "sorted by %s",
 					 fc_sort_keys_text(target->rel, target->planned->order));
-	if (fc_way_sorts_alone(target))
+	if (target->course.alone)
 		appendStringInfoString(&way, " by one process");
 	if (on_disk > 0)
 		appendStringInfo(&way, ", " UINT64_FORMAT " of " UINT64_FORMAT " sorts in temporary files of " UINT64_FORMAT " bytes",
@@ -134,9 +160,9 @@ fc_way_of_load(const FcTarget *target)
 
 	if (target->plan->order.nkeys > 0)
 		return fc_way_of_sort(target);
-	if (target->planned->leader_reason && target->way != FC_WAY_SEND)
-		return psprintf("in the leader: %s", target->planned->leader_reason);
-	return ways[target->way];
+	if (target->course.leader && !target->course.sends_all)
+		return psprintf("in the leader: %s", target->course.leader);
+	return ways[target->course.way];
 }
 
 /* Says which rows were written that are not the file's, and which were not */

@@ -50,9 +50,8 @@ typedef struct FcTarget
 	FcPlanned  *planned;		/* NULL until it is made */
 	const FcPlan *plan;			/* planned->plan and, as soon as there is
 								 * shared memory, that of shared */
-	FcWay		way;			/* load/way.c decides */
-	const char *core_reason;	/* FC_WAY_COPY: why core loads */
-	const char *way_reason;		/* else: why the load goes this way */
+	FcFacts		facts;			/* whoever learns one sets it */
+	FcCourse	course;			/* what follows: load/way.c */
 	int			nworkers;		/* workers asked for */
 
 	/* where to */
@@ -88,10 +87,6 @@ typedef struct FcTarget
 								 * came before are loaded */
 	FcFileForm	form;			/* of source */
 	FcDialect	dialect;
-	bool		unsettled;		/* only core can tell how the lines of a file
-								 * end */
-	bool		unconvertible;	/* a file cannot be converted to the server's
-								 * encoding */
 	uint64		data_size;		/* bytes after the headers */
 	uint64		found;			/* records in the files; 0: not counted yet */
 	bool		counted;		/* the split has counted them */

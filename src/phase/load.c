@@ -131,7 +131,7 @@ static FcTask *
 fc_load_find_task(const FcContext *ctx, uint32 number)
 {
 	FcTask	   *tasks = ctx->tasks;
-	bool		chunks = ctx->shared->way == FC_WAY_PRESORTED;
+	bool		chunks = ctx->shared->course.presorted;
 	uint32		first = 0;
 
 	fc_search(uint32, first, ctx->shared->ntasks, mid,
@@ -529,8 +529,8 @@ fc_load_chunks(FcLoader *loader)
 	Size		memory = fc_shared_read_memory(shared);
 	Size		block = Min(memory / 8, (Size) 1024 * 1024);
 	FcDestination to = {shared->storage, &ctx->turns[0], false, &loader->slice};
-	bool		in_turn = shared->way == FC_WAY_TURNS && shared->plan.order.nkeys == 0 && !loader->dry;
-	bool		one_writer = !in_turn && shared->way != FC_WAY_PRESORTED &&
+	bool		in_turn = shared->course.in_turn && !loader->dry;
+	bool		one_writer = !in_turn && !shared->course.presorted &&
 		!loader->router.proute && !loader->dry;
 	FcChunkReader reader;
 	uint32		i;
@@ -544,7 +544,7 @@ fc_load_chunks(FcLoader *loader)
 	{
 		pg_atomic_fetch_add_u64(&shared->counts.load_bytes,
 								fc_shared_chunk(shared, i)->length);
-		if (shared->way == FC_WAY_PRESORTED)
+		if (shared->course.presorted)
 			fc_load_slices(loader, &reader, i);
 		else if (in_turn)
 			fc_load_chunk_in_turn(loader, &reader, i);
@@ -697,7 +697,7 @@ fc_load_run(FcContext *ctx)
 	loader.dedup = fc_dedup_begin(ctx);
 	if (loader.router.proute && ctx->shared->plan.order.nkeys > 0)
 		fc_leaf_begin_sort_all(&loader);
-	if (fc_way_reads_chunks(ctx->shared->way))
+	if (ctx->shared->course.chunks)
 		fc_load_chunks(&loader);
 	else
 		fc_load_tasks(&loader);

@@ -359,7 +359,7 @@ fc_scan_begin_rows(FcScanner *scanner)
 	TupleDesc	desc = RelationGetDescr(scanner->ctx->target);
 	Size		keeps;
 
-	if (shared->way != FC_WAY_ROWS || shared->plan.nnumbers > 0 || shared->plan.tolerated != 0 ||
+	if (!shared->course.spills || shared->plan.nnumbers > 0 || shared->plan.tolerated != 0 ||
 		fc_shared_where(shared)[0] != '\0')
 		return;
 	scanner->batch = fc_batch_begin(scanner->parser, desc);

@@ -340,7 +340,7 @@ fc_verify_first(FcShared *shared, bool insert)
 {
 	uint32		bad;
 
-	if (insert || shared->way != FC_WAY_TURNS)
+	if (insert || !shared->course.in_order)
 		return 0;
 	bad = fc_lines_chunk(shared, pg_atomic_read_u64(&shared->errors.offset));
 	return Min(shared->done, bad);

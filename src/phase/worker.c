@@ -529,7 +529,6 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	Assert(!IsInParallelMode());
 	Assert(work->memory > 0);
 	shared->phase = phase;
-	shared->way = work->way;
 	shared->memory = work->memory;
 	shared->ntasks = work->ntasks;
 	shared->nturns = work->nturns;

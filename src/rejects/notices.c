@@ -145,7 +145,7 @@ fc_notices_begin(FcTeller *teller, FcTarget *target)
 	teller->target = target;
 	/* where core loads, fc_notices_show has told of them */
 	teller->verbose = target->options->log_verbosity == FC_LOG_VERBOSE &&
-		target->way != FC_WAY_COPY;
+		!target->course.core;
 	teller->lines = fc_lines_begin(&target->ctx);
 	/* the load may have fewer processes than the scan had */
 	teller->rejects = fc_rejects_open(&target->ctx,

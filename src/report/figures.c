@@ -203,8 +203,8 @@ fc_figures_kind(const FcProgress *progress, FcPhase phase)
 {
 	const FcTarget *target = progress->target;
 	const FcOptions *options = target->options;
-	bool		sends = target->way == FC_WAY_SEND;
-	bool		copies = target->way == FC_WAY_COPY;
+	bool		sends = target->course.sends_all;
+	bool		copies = target->course.core;
 	bool		writes = fc_caller_writes(options->caller);
 
 	switch (phase)
@@ -215,7 +215,7 @@ fc_figures_kind(const FcProgress *progress, FcPhase phase)
 		case FC_PHASE_SPLIT:
 			return sends ? FC_EFFORT_NONE : FC_EFFORT_SPLIT;
 		case FC_PHASE_SCAN:
-			return sends || target->way == FC_WAY_PRESORTED || !fc_figures_keyed(target) ?
+			return sends || target->course.presorted || !fc_figures_keyed(target) ?
 				FC_EFFORT_NONE : FC_EFFORT_SCAN;
 		case FC_PHASE_PARTITIONS:
 			return FC_EFFORT_MAKE;

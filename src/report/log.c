@@ -75,9 +75,9 @@ fc_log_writer(const FcProgress *progress)
 	FcTarget   *target = progress->target;
 	uint64		paged = pg_atomic_read_u64(&target->shared->counts.paged);
 
-	if (target->way == FC_WAY_COPY)
+	if (target->course.core)
 		return "copy";
-	if (target->way == FC_WAY_SEND)
+	if (target->course.sends_all)
 		return "remote";
 	if (target->loaded == 0)
 		return "none";
@@ -93,12 +93,11 @@ fc_log_order(const FcProgress *progress)
 	FcTarget   *target = progress->target;
 	bool		keyed = fc_shared_keyed(target->shared);
 
-	if (target->way == FC_WAY_SEND)
+	if (target->course.sends_all)
 		return "file";
-	if (target->way == FC_WAY_COPY || target->planned->leader_reason ||
-		target->way == FC_WAY_TURNS)
-		return keyed && target->way != FC_WAY_COPY ? "key" : "file";
-	if (target->way == FC_WAY_PRESORTED)
+	if (target->course.core || target->course.leader || target->course.in_order)
+		return keyed && !target->course.core ? "key" : "file";
+	if (target->course.presorted)
 		return "streamed";
 	return keyed ? "key" : "none";
 }
@@ -107,9 +106,9 @@ fc_log_order(const FcProgress *progress)
 static char *
 fc_log_reason(const FcTarget *target)
 {
-	const char *reason = target->way == FC_WAY_COPY ? target->core_reason : target->way_reason;
-	bool		alone = target->way == FC_WAY_COPY || target->way == FC_WAY_SEND;
-	const char *leader = alone ? NULL : target->planned->leader_reason;
+	const char *reason = target->course.reason;
+	bool		alone = target->course.core || target->course.sends_all;
+	const char *leader = alone ? NULL : target->course.leader;
 
 	if (leader == NULL)
 		return pstrdup(reason);
@@ -125,7 +124,7 @@ fc_log_count(const FcTarget *target, FcReportRow *row)
 	row->filtered = pg_atomic_read_u64(&counts->filtered);
 	row->rejected = pg_atomic_read_u64(&counts->rejected);
 	row->nulled = pg_atomic_read_u64(&counts->nulled);
-	row->way = fc_report_way(target->way);
+	row->way = fc_report_way(target->course.way);
 	row->reason = fc_log_reason(target);
 }
 
@@ -229,7 +228,7 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	totals->workers = progress->launched;
 	totals->nworkers = target->nworkers;
 	totals->spilled = row->spill_bytes == 0 ? "none" :
-		target->way == FC_WAY_ROWS ? "rows" : "offsets";
+		target->course.rows ? "rows" : "offsets";
 	totals->order = fc_log_order(progress);
 	fc_log_end(totals, psprintf("%d of %d workers", progress->launched, target->nworkers));
 }

@@ -221,7 +221,7 @@ fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *arg)
 	uint32		ntasks = Max(ctx->shared->ntasks, 1);
 
 	rows->ctx = ctx;
-	rows->spilled = ctx->shared->way == FC_WAY_ROWS;
+	rows->spilled = ctx->shared->course.spills;
 	rows->spills = fc_spills_open(ctx->shared, ctx->kept);
 	/* windows take most of the memory for themselves */
 	rows->cells = fc_cells_begin(rows->spills, fc_shared_read_memory(rows->ctx->shared) / 8 * (rows->spilled ? 6 : 2));

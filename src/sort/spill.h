@@ -109,7 +109,7 @@ fc_spill_keeps_most(const FcShared *shared)
 static inline bool
 fc_spill_keeps(const FcShared *shared, uint32 length)
 {
-	return shared->way == FC_WAY_ROWS && length <= fc_spill_keeps_most(shared);
+	return shared->course.spills && length <= fc_spill_keeps_most(shared);
 }
 
 /*

@@ -5,7 +5,7 @@
 \set name course
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = 700;
-SELECT plan(30);
+SELECT plan(33);
 
 CREATE SEQUENCE course_seq;
 
@@ -170,6 +170,23 @@ CREATE TRIGGER same BEFORE INSERT ON outside_0 FOR EACH ROW EXECUTE FUNCTION cou
 COPY (SELECT i FROM unnest('{7,12,3,4}'::int[]) AS i) TO :'file' (FORMAT csv);
 SELECT throws_ok(format('SELECT fast_copy(''outside'', %L, workers => 0, options => ''{"existing_rows": "replace", "replace_from": "5", "replace_to": "15"%s}'')', :'file', more),
 	'23514', NULL, 'a key outside of the range where core loads' || more) FROM unnest('{"",", \"transform\": \"k = k || left(k, 0)\""}'::text[]) AS more;
+
+-- A default that is evaluated in the order of the file: the key only finds the missing
+-- partitions, and then all leaves are looked at, also those that get no row.  One with a
+-- trigger makes core load, after the scan
+CREATE FUNCTION course_volatile() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+CREATE FUNCTION course_trigger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+CREATE TABLE late (k int, n int, v int DEFAULT course_volatile()) PARTITION BY RANGE (k);
+CREATE TABLE late_0 PARTITION OF late FOR VALUES FROM (0) TO (10);
+CREATE TABLE late_1 PARTITION OF late FOR VALUES FROM (10) TO (20);
+CREATE TRIGGER late BEFORE INSERT ON late_1 FOR EACH ROW EXECUTE FUNCTION course_trigger();
+SELECT pg_temp.write('{"0,1","9,2"}') \g /dev/null
+SELECT is(fast_copy('late', :'file', 'k', columns => '{k,n}'), 2::bigint, 'a leaf without rows has a trigger');
+SELECT is((SELECT choice FROM fast_copy_report() WHERE phase = 'copy'), 'core''s COPY: a partition has triggers', '... and core loads');
+SELECT pg_temp.write('{"0,1","25,2"}') \g /dev/null
+SELECT fast_copy('late', :'file', 'k', columns => '{k,n}', partition_interval => '10') \g /dev/null
+SELECT is((SELECT string_agg((tableoid = 'late_0'::regclass) || ' ' || late::text, ', ' ORDER BY k, n) FROM late),
+	'true (0,1,1), true (0,1,1), true (9,2,1), false (25,2,1)', '... also with a new partition');
 
 SELECT * FROM finish();
 ROLLBACK;

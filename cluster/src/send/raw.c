@@ -151,8 +151,8 @@ fc_raw_shards_reason(const FcTarget *target)
 	const char *why;
 	bool		only_foreign_keys;
 
-	if (target->core_reason)
-		return target->core_reason;
+	if (target->course.core)
+		return target->course.reason;
 	/* nobody else sees what Citus has made for it */
 	if (target->rel->rd_createSubid != InvalidSubTransactionId)
 		return "it was created in this transaction";

@@ -136,7 +136,7 @@ make_entries(Test *test)
 static bool
 is_row(const Test *test, const FcEntry *entry)
 {
-	return test->shared->way == FC_WAY_ROWS && test->shared->plan.nnumbers == 0 &&
+	return test->shared->course.spills && test->shared->plan.nnumbers == 0 &&
 		entry->length < 1000 && entry->offset % 3 != 0;
 }
 
@@ -476,7 +476,7 @@ fc_spill_test(PG_FUNCTION_ARGS)
 	test.shared = dsm_segment_address(segment);
 	memset(test.shared, 0, sizeof(FcShared));
 	test.shared->memory = (Size) PG_GETARG_INT32(2) * 1024;
-	test.shared->way = PG_GETARG_BOOL(4) ? FC_WAY_ROWS : FC_WAY_OFFSETS;
+	test.shared->course.spills = PG_GETARG_BOOL(4);
 	test.shared->plan.nnumbers = PG_GETARG_BOOL(7) ? 1 : 0;
 	test.shared->nscanners = nprocesses;
 	test.keep = PG_GETARG_BOOL(8);

@@ -1,0 +1,189 @@
+/*-------------------------------------------------------------------------
+ *
+ * context/course.c
+ *	  The course of a load, from what is known about it.
+ *
+ *	 facts ──► why core loads, if it must ──► way ──► what follows from it
+ *
+ * Whoever learns something sets a fact, and load/way.c asks again.  Facts are
+ * only added, so that a later course can only be one that more is known for;
+ * but "presorted" is taken back if the file is not in key order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <stddef.h>
+
+#include "context/course.h"
+
+/*
+ * Why core loads, or NULL.  Of several reasons the one that was found last is
+ * told, because it is the nearest to the rows.
+ */
+static const char *
+fc_course_core(const FcFacts *facts)
+{
+	if (facts->core_leaf)
+		return facts->core_leaf;
+	if (facts->foreign_keys && facts->old)
+		return "existing partitions have foreign keys";
+	if (facts->refusal)
+		return facts->refusal;
+	if (facts->unsettled)
+		return "the first row ends with a marker, and not with a line end";
+	if (facts->unconvertible)
+		return "the file has characters that cannot be converted";
+	/* what core would look after for a row is done where they are kept */
+	if (facts->core && !facts->kept)
+		return facts->core;
+	if (facts->foreign_keys && facts->made && facts->visible && !facts->placed)
+		return "foreign keys of partitions attached before the load are checked row by row";
+	return NULL;
+}
+
+/* Do all records go to other servers, as they are?  An analysis reads them. */
+static bool
+fc_course_sends_all(const FcFacts *facts)
+{
+	return facts->kept ||
+		(facts->all_foreign && !facts->attached && !facts->replaces && !facts->conflicts &&
+		 (facts->writes || !facts->partitioned));
+}
+
+static const char *
+fc_course_sent(const FcFacts *facts)
+{
+	return facts->kept ? facts->kept :
+		facts->partitioned ? "all partitions are foreign tables" : "the target is a foreign table";
+}
+
+/* A way with its reason */
+typedef struct FcReasoned
+{
+	FcWay		way;
+	const char *reason;
+} FcReasoned;
+
+/* Where there is a unique index, of two equal rows the second is refused */
+static FcReasoned
+fc_course_way(const FcFacts *facts)
+{
+	const char *core = fc_course_core(facts);
+	FcWay		first = facts->keyed ? FC_WAY_OFFSETS : FC_WAY_TURNS;
+
+	if (core)
+		return (FcReasoned) {FC_WAY_COPY, core};
+	if (facts->unique && (facts->routed || !facts->keyed))
+		return (FcReasoned) {FC_WAY_TURNS, "a unique index must see the rows in file order"};
+	if (facts->dropped)
+		return (FcReasoned) {FC_WAY_TURNS, "rows are evaluated in file order"};
+	if (facts->presorted)
+		return (FcReasoned) {FC_WAY_PRESORTED, "the file is in key order"};
+	if (facts->spill)
+		return (FcReasoned) {facts->rows ? FC_WAY_ROWS : FC_WAY_OFFSETS, facts->spill};
+	if (fc_course_sends_all(facts))
+		return (FcReasoned) {FC_WAY_SEND, fc_course_sent(facts)};
+	if (facts->attached)
+		return (FcReasoned) {first, "a partition was attached"};
+	if (facts->keyed)
+		return (FcReasoned) {first, "there is a key"};
+	if (facts->heads && facts->several && !facts->compares)
+		return (FcReasoned) {FC_WAY_CHUNKS, "there is no key, and several files are unpacked at once"};
+	return (FcReasoned) {first, "there is no key"};
+}
+
+/*
+ * One process that takes all chunks in their order knows where each begins.
+ * Several that scan may guess it, if what they do can be forgotten once a guess
+ * was wrong.  In binary files, and where the client has given up, only a split
+ * tells where the data end; and numbers of sequences must be counted before.
+ */
+static FcUnsplit
+fc_course_unsplit(const FcFacts *facts, FcWay way)
+{
+	if (facts->grows || facts->core_reads || facts->binary || facts->cut || facts->kept || facts->numbered)
+		return FC_UNSPLIT_NOT;
+	if (facts->nworkers == 0)
+		return way == FC_WAY_OFFSETS || (way == FC_WAY_TURNS && facts->plain) ?
+			FC_UNSPLIT_FIND : FC_UNSPLIT_NOT;
+	return way == FC_WAY_OFFSETS && !facts->guessed_wrong && !facts->tolerates && !facts->effects &&
+		!facts->early && !facts->skips_empty && !facts->filtered ? FC_UNSPLIT_GUESS : FC_UNSPLIT_NOT;
+}
+
+/*
+ * May a presorted file be loaded without a scan?  It may turn out to be in
+ * another order.  So all its partitions must be new, to be dropped then; and
+ * rows that are loaded twice must be neither left out nor numbered, nor have
+ * effects.
+ */
+static bool
+fc_course_looks(const FcFacts *facts)
+{
+	return facts->look && facts->key_routes && facts->creates && !facts->placed &&
+		!facts->core_reads && !facts->effects && !facts->tolerates && !facts->numbered &&
+		!facts->skips_empty && !facts->filtered && !facts->bounded && !facts->whole_keys &&
+		!facts->visible;
+}
+
+/*
+ * Does core load the file alone?  Not if rows are replaced, or if missing
+ * partitions are to be made, or rows without one refused, which the scan finds;
+ * with FREEZE they are not, because core refuses that for a partitioned table.
+ */
+static bool
+fc_course_core_alone(const FcFacts *facts)
+{
+	return !facts->replaces && !facts->conflicts &&
+		(!facts->key_routes || facts->frozen || (!facts->creates && !facts->keeps_default));
+}
+
+/* What follows from the way, and from what it is not alone to decide */
+static void
+fc_course_follow(const FcFacts *facts, FcCourse *course)
+{
+	course->core = course->way == FC_WAY_COPY;
+	course->sends_all = course->way == FC_WAY_SEND;
+	course->chunks = course->way <= FC_WAY_PRESORTED;
+	course->in_order = course->way == FC_WAY_TURNS;
+	course->presorted = course->way == FC_WAY_PRESORTED;
+	course->rows = course->way == FC_WAY_ROWS;
+	course->spills = course->rows && facts->writes;
+	course->in_turn = course->in_order && !facts->sorts;
+	course->attaches = course->core || (facts->visible && !facts->placed);
+}
+
+/* Which steps are needed */
+static void
+fc_course_steps(const FcFacts *facts, FcCourse *course)
+{
+	course->core_alone = course->core && fc_course_core_alone(facts);
+	course->seeks = facts->keyed && !facts->grows && !course->sends_all;
+	course->scans = facts->keyed && !course->presorted;
+	course->routes = facts->key_routes;
+	course->fills = !course->core;
+	/* what the scan has counted the load would count once more */
+	course->drops_key = course->fills && facts->keyed && (facts->early || course->in_order);
+}
+
+FcCourse
+fc_course(const FcFacts *facts)
+{
+	FcReasoned	taken = fc_course_way(facts);
+	FcCourse	course = {.way = taken.way, .reason = taken.reason};
+
+	course.leader = facts->leader ? facts->leader : facts->leader_leaf;
+	fc_course_follow(facts, &course);
+	fc_course_steps(facts, &course);
+	course.unsplit = fc_course_unsplit(facts, course.way);
+	/* core needs the records only to count the lines of rejects */
+	course.splits = course.unsplit == FC_UNSPLIT_NOT && !facts->grows && !facts->core_reads &&
+		(!course.core_alone || facts->rejects);
+	course.looks = !course.core && fc_course_looks(facts);
+	course.samples = course.scans && !course.core && !facts->placed && !(facts->early && facts->key_routes);
+	course.alone = facts->sorts && (facts->routed || !facts->keyed);
+	/* the turns of several files have no gap once all chunks are known */
+	course.flows = !course.core && !facts->sends && !facts->sorts && !facts->numbered &&
+		!(facts->several && course.in_order);
+	course.once = facts->received && !facts->foreign && course.in_turn && !facts->rejects &&
+		!facts->conflicts && !facts->numbered && !facts->effects && course.leader == NULL;
+	return course;
+}
