@@ -38,12 +38,14 @@ sub documented
 	return @rows;
 }
 
+# ... but of functions that are parts of others, which nobody calls
 sub server_rows
 {
 	return <<'SQL';
 SELECT concat_ws('|', 'column of ' || proname, name, format_type(type, NULL))
 FROM pg_proc, unnest(proargnames, proallargtypes, proargmodes) AS a (name, type, mode)
-WHERE proname ~ '^fast_copy_' AND mode = 'o' GROUP BY proname, name, type;
+WHERE proname ~ '^fast_copy_' AND mode = 'o'
+	AND coalesce(obj_description(pg_proc.oid, 'pg_proc'), '') !~ '^part of ' GROUP BY proname, name, type;
 SQL
 }
 
