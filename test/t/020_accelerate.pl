@@ -252,6 +252,28 @@ subtest 'rows are formed by the hundred, whatever is asked of them' => sub {
 	}
 };
 
+# Rows of a batch are brought together by leaf, with some left out and some odd
+subtest 'rows whose leaves alternate keep their values, and the order of the file' => sub {
+	my $mixed = write_bytes('mixed.csv', join('', map { join(',', $_ % 7, $_, $_ % 11 ? "text $_" : '', $_ % 97 ? $_ * 1.5 : qq{" $_"}) . "\n" } 1 .. 5000));
+	my $leaves = join(' ', map { "CREATE TABLE %1\$s_$_ PARTITION OF %1\$s FOR VALUES FROM (@{[ 2 * $_ ]}) TO (@{[ 2 * $_ + 2 ]});" } 0 .. 3);
+
+	foreach my $writer ('page', 'multi_insert')
+	{
+		foreach my $name ('t', 'likewise')
+		{
+			my $made = sprintf("DROP TABLE IF EXISTS %1\$s; CREATE TABLE %1\$s (k int, n int, v text, x numeric) PARTITION BY RANGE (k); $leaves", $name);
+			my $set = $name eq 't' ? "SET fast_copy.accelerate_copy = on; SET fast_copy.workers = 0; SET fast_copy.writer = '$writer';" : '';
+
+			my (undef, undef, $err) = $node->psql('postgres', "$made SET client_min_messages = debug2; $set COPY $name FROM '$mixed' (FORMAT csv) WHERE n % 5 <> 0");
+			like($err, qr/fast_copy: [1-9]\d{3} of 5000 rows by columns/, "$writer: rows go by columns") if $name eq 't';
+		}
+		is($node->safe_psql('postgres', 'SELECT count(*) FROM (SELECT * FROM t EXCEPT ALL SELECT * FROM likewise) AS d'), 0, "$writer: COPY has these rows");
+		is($node->safe_psql('postgres', 'SELECT count(*), (SELECT count(*) FROM likewise) FROM t'), '4000|4000', "$writer: and no others");
+		is($node->safe_psql('postgres', 'SELECT count(*) FROM (SELECT n < lag(n) OVER (PARTITION BY tableoid ORDER BY ctid) AS back FROM t) AS o WHERE back'), 0,
+			"$writer: in the order of the file");
+	}
+};
+
 # Another transaction has a row of the same key, and does not end
 subtest 'an error that a worker meets is told as COPY tells it' => sub {
 	my @answers = map {
