@@ -19,6 +19,8 @@
 #include "nodes/readfuncs.h"
 #include "utils/rel.h"
 
+#include "compat/versions.h"
+
 /*
  * 16: DefineIndex takes total_parts.  19: and the parser's state.  Defines an
  * index without building it, as ATTACH PARTITION would define it: without a
@@ -27,16 +29,8 @@
 static inline ObjectAddress
 fc_define_index_unbuilt(Oid relid, IndexStmt *stmt)
 {
-#if PG_VERSION_NUM >= 190000
-	return DefineIndex(NULL, relid, stmt, InvalidOid, InvalidOid, InvalidOid, -1,
+	return DefineIndex(FC_19_ADDS(NULL,) relid, stmt, InvalidOid, InvalidOid, InvalidOid FC_16_ADDS(, -1),
 					   true, false, false, true, true);
-#elif PG_VERSION_NUM >= 160000
-	return DefineIndex(relid, stmt, InvalidOid, InvalidOid, InvalidOid, -1,
-					   true, false, false, true, true);
-#else
-	return DefineIndex(relid, stmt, InvalidOid, InvalidOid, InvalidOid,
-					   true, false, false, true, true);
-#endif
 }
 
 /* Likewise, but builds the index, as a partition of the parent's index */
@@ -44,16 +38,8 @@ static inline void
 fc_define_index_of(Oid relid, IndexStmt *stmt, Oid parent_index,
 				   Oid parent_constraint)
 {
-#if PG_VERSION_NUM >= 190000
-	(void) DefineIndex(NULL, relid, stmt, InvalidOid, parent_index,
-					   parent_constraint, -1, true, false, false, false, false);
-#elif PG_VERSION_NUM >= 160000
-	(void) DefineIndex(relid, stmt, InvalidOid, parent_index,
-					   parent_constraint, -1, true, false, false, false, false);
-#else
-	(void) DefineIndex(relid, stmt, InvalidOid, parent_index,
-					   parent_constraint, true, false, false, false, false);
-#endif
+	(void) DefineIndex(FC_19_ADDS(NULL,) relid, stmt, InvalidOid, parent_index, parent_constraint
+					   FC_16_ADDS(, -1), true, false, false, false, false);
 }
 
 /*
@@ -65,21 +51,12 @@ fc_create_toast_index(Relation heap, const char *name, IndexInfo *info,
 					  List *columns, Oid *collations, Oid *classes,
 					  int16 *options)
 {
-#if PG_VERSION_NUM >= 170000
-	return index_create(heap, name, InvalidOid, InvalidOid, InvalidOid,
-						InvalidOid, info, columns, BTREE_AM_OID,
-						heap->rd_rel->reltablespace, collations, classes, NULL,
-						options, NULL, (Datum) 0,
-						INDEX_CREATE_IS_PRIMARY | INDEX_CREATE_SKIP_BUILD, 0,
-						true, true, NULL);
-#else
 	return index_create(heap, name, InvalidOid, InvalidOid, InvalidOid,
 						InvalidOid, info, columns, BTREE_AM_OID,
 						heap->rd_rel->reltablespace, collations, classes,
-						options, (Datum) 0,
+						FC_17_ADDS(NULL,) options, FC_17_ADDS(NULL,) (Datum) 0,
 						INDEX_CREATE_IS_PRIMARY | INDEX_CREATE_SKIP_BUILD, 0,
 						true, true, NULL);
-#endif
 }
 
 /* 18: has is_enforced.  Makes a CHECK that is valid without a look at rows */
@@ -94,9 +71,7 @@ fc_make_check(char *name, char *cooked)
 	check->cooked_expr = cooked;
 	check->skip_validation = true;
 	check->initially_valid = true;
-#if PG_VERSION_NUM >= 180000
-	check->is_enforced = true;
-#endif
+	FC_18_ADDS(check->is_enforced = true;)
 	return check;
 }
 
@@ -111,9 +86,7 @@ fc_cook_constraint(ConstrType type, char *name, AttrNumber attnum, char *expr)
 	constraint->attnum = attnum;
 	constraint->expr = stringToNode(expr);
 	constraint->is_local = true;
-#if PG_VERSION_NUM >= 180000
-	constraint->is_enforced = true;
-#endif
+	FC_18_ADDS(constraint->is_enforced = true;)
 	return constraint;
 }
 
@@ -125,29 +98,16 @@ static inline void
 fc_set_relstats(Relation rel, BlockNumber pages, double tuples,
 				BlockNumber all_visible, BlockNumber all_frozen)
 {
-#if PG_VERSION_NUM >= 180000
-	vac_update_relstats(rel, pages, tuples, all_visible, all_frozen, true,
-						InvalidTransactionId, InvalidMultiXactId, NULL, NULL,
-						true);
-#else
-	vac_update_relstats(rel, pages, tuples, all_visible, true,
-						InvalidTransactionId, InvalidMultiXactId, NULL, NULL,
-						true);
-#endif
+	vac_update_relstats(rel, pages, tuples, all_visible FC_18_ADDS(, all_frozen), true,
+						InvalidTransactionId, InvalidMultiXactId, NULL, NULL, true);
 }
 
 /* 17: an index's access method says whether workers can help to build it */
-#if PG_VERSION_NUM >= 170000
-#define fc_am_builds_in_parallel(am) (GetIndexAmRoutineByAmId(am, false)->amcanbuildparallel)
-#else
-#define fc_am_builds_in_parallel(am) ((am) == BTREE_AM_OID)
-#endif
+#define fc_am_builds_in_parallel(am) \
+	FC_17(GetIndexAmRoutineByAmId(am, false)->amcanbuildparallel, ((am) == BTREE_AM_OID))
 
 /* 19: index_build takes progress.  Builds an index in this process alone */
-#if PG_VERSION_NUM >= 190000
-#define fc_build_index_alone(heap, index, info) index_build(heap, index, info, false, false, true)
-#else
-#define fc_build_index_alone(heap, index, info) index_build(heap, index, info, false, false)
-#endif
+#define fc_build_index_alone(heap, index, info) \
+	index_build(heap, index, info, false, false FC_19_ADDS(, true))
 
 #endif							/* FC_COMPAT_CATALOG_H */

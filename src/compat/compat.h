@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * compat/compat.h
- *	  With its parts, compat/catalog.h and compat/storage.h, the one place that
- *	  knows PostgreSQL's versions (15 to 19).
+ *	  With its parts, compat/catalog.h, compat/storage.h and compat/versions.h,
+ *	  the one place that knows PostgreSQL's versions (15 to 19).
  *
  * Each wrapper is called in one way in all versions.  Its comment tells which
  * version changed what it wraps, and how: "16:" means from 16 on.  It is a
@@ -65,10 +65,7 @@
 
 #include "compat/catalog.h"
 #include "compat/storage.h"
-
-#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
-#error "fast_copy supports PostgreSQL 15 to 19"
-#endif
+#include "compat/versions.h"
 
 /* 16: the macros for values of variable length left postgres.h */
 #if PG_VERSION_NUM >= 160000
@@ -100,27 +97,14 @@
 #endif
 
 /* 16: COPY has DEFAULT */
-#if PG_VERSION_NUM >= 160000
-#define FC_CORE_HAS_DEFAULT true
-#else
-#define FC_CORE_HAS_DEFAULT false
-#endif
+#define FC_CORE_HAS_DEFAULT	(PG_VERSION_NUM >= 160000)
 
 /* 16: standbys have logical replication slots, too, unknown to the primary */
-#if PG_VERSION_NUM >= 160000
-#define FC_CORE_STANDBYS_DECODE true
-#else
-#define FC_CORE_STANDBYS_DECODE false
-#endif
+#define FC_CORE_STANDBYS_DECODE	(PG_VERSION_NUM >= 160000)
 
 /* 16: these take missing_ok */
-#if PG_VERSION_NUM >= 160000
-#define fc_build_attrmap(in, out) build_attrmap_by_name(in, out, false)
-#define fc_build_attrmap_if_req(in, out) build_attrmap_by_name_if_req(in, out, false)
-#else
-#define fc_build_attrmap(in, out) build_attrmap_by_name(in, out)
-#define fc_build_attrmap_if_req(in, out) build_attrmap_by_name_if_req(in, out)
-#endif
+#define fc_build_attrmap(in, out) build_attrmap_by_name(in, out FC_16_ADDS(, false))
+#define fc_build_attrmap_if_req(in, out) build_attrmap_by_name_if_req(in, out FC_16_ADDS(, false))
 
 /* 16: BufFileReadExact; 15's BufFileRead leaves a short read to the caller */
 static inline void
@@ -147,84 +131,31 @@ fc_buffile_write(BufFile *file, const void *ptr, size_t size)
 static inline List *
 fc_insert_index_tuples(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate)
 {
-#if PG_VERSION_NUM >= 190000
-	return ExecInsertIndexTuples(rri, estate, 0, slot, NIL, NULL);
-#elif PG_VERSION_NUM >= 160000
-	return ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL,
-								 false);
-#else
-	return ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL);
-#endif
+	return FC_19(ExecInsertIndexTuples(rri, estate, 0, slot, NIL, NULL),
+				 ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL FC_16_ADDS(, false)));
 }
 
-/* 16: permissions left the range table entry for a list of their own */
-#if PG_VERSION_NUM >= 160000
-#define fc_rte_permissions(nsitem) ((nsitem)->p_perminfo)
-#else
-#define fc_rte_permissions(nsitem) ((nsitem)->p_rte)
-#endif
-
-static inline void
-fc_rte_require_insert(ParseNamespaceItem *nsitem)
-{
-	fc_rte_permissions(nsitem)->requiredPerms = ACL_INSERT;
-}
-
-static inline void
-fc_rte_require_delete(ParseNamespaceItem *nsitem)
-{
-	fc_rte_permissions(nsitem)->requiredPerms |= ACL_DELETE;
-}
-
-static inline void
-fc_rte_require_select(ParseNamespaceItem *nsitem, AttrNumber attnum)
-{
-	int			member = attnum - FirstLowInvalidHeapAttributeNumber;
-
-	fc_rte_permissions(nsitem)->requiredPerms |= ACL_SELECT;
-	fc_rte_permissions(nsitem)->selectedCols =
-		bms_add_member(fc_rte_permissions(nsitem)->selectedCols, member);
-}
-
-static inline void
-fc_rte_require_update(ParseNamespaceItem *nsitem, AttrNumber attnum)
-{
-	int			member = attnum - FirstLowInvalidHeapAttributeNumber;
-
-	fc_rte_permissions(nsitem)->requiredPerms |= ACL_UPDATE;
-	fc_rte_permissions(nsitem)->updatedCols =
-		bms_add_member(fc_rte_permissions(nsitem)->updatedCols, member);
-}
-
-static inline void
-fc_rte_insert_columns(ParseNamespaceItem *nsitem, Bitmapset *columns)
-{
-	fc_rte_permissions(nsitem)->insertedCols = columns;
-}
+/*
+ * 16: permissions left the range table entry for a list of their own.  Those
+ * that a query's one table needs
+ */
+#define fc_rte_permissions(pstate) \
+	(((ParseNamespaceItem *) linitial((pstate)->p_namespace))->FC_16(p_perminfo, p_rte))
 
 /* 16: takes permissions.  18: takes the relations that pruning left: all */
 static inline void
 fc_init_range_table(EState *estate, ParseState *pstate)
 {
-#if PG_VERSION_NUM >= 180000
-	ExecInitRangeTable(estate, pstate->p_rtable, pstate->p_rteperminfos,
-					   bms_make_singleton(1));
-#elif PG_VERSION_NUM >= 160000
-	ExecInitRangeTable(estate, pstate->p_rtable, pstate->p_rteperminfos);
-#else
-	ExecInitRangeTable(estate, pstate->p_rtable);
-#endif
+	ExecInitRangeTable(estate, pstate->p_rtable FC_16_ADDS(, pstate->p_rteperminfos)
+					   FC_18_ADDS(, bms_make_singleton(1)));
 }
 
 /* 16: renamed.  ERROR 42501 unless the user may do what the range table asks */
 static inline void
 fc_check_permissions(ParseState *pstate)
 {
-#if PG_VERSION_NUM >= 160000
-	ExecCheckPermissions(pstate->p_rtable, pstate->p_rteperminfos, true);
-#else
-	ExecCheckRTPerms(pstate->p_rtable, true);
-#endif
+	FC_16(ExecCheckPermissions(pstate->p_rtable, pstate->p_rteperminfos, true),
+		  ExecCheckRTPerms(pstate->p_rtable, true));
 }
 
 /* 16: core extends a table by many blocks at once (see compat/extend.c) */
@@ -236,11 +167,8 @@ fc_check_permissions(ParseState *pstate)
 static inline PGPROC *
 fc_vxid_proc(VirtualTransactionId vxid)
 {
-#if PG_VERSION_NUM >= 170000
-	return vxid.procNumber == INVALID_PROC_NUMBER ? NULL : ProcNumberGetProc(vxid.procNumber);
-#else
-	return vxid.backendId == InvalidBackendId ? NULL : BackendIdGetProc(vxid.backendId);
-#endif
+	return FC_17(vxid.procNumber == INVALID_PROC_NUMBER ? NULL : ProcNumberGetProc(vxid.procNumber),
+				 vxid.backendId == InvalidBackendId ? NULL : BackendIdGetProc(vxid.backendId));
 }
 
 /* 17: extensions name their wait events */
@@ -267,24 +195,19 @@ typedef enum FcWaitEvent
 extern uint32 fc_wait_event(FcWaitEvent event);
 
 /* 17: a set of events belongs to a resource owner */
-#if PG_VERSION_NUM >= 170000
-#define fc_create_wait_event_set(n) CreateWaitEventSet(CurrentResourceOwner, n)
-#else
-#define fc_create_wait_event_set(n) CreateWaitEventSet(CurrentMemoryContext, n)
-#endif
+#define fc_create_wait_event_set(n) \
+	CreateWaitEventSet(FC_17(CurrentResourceOwner, CurrentMemoryContext), n)
 
 /* 16: one check of ownership and one of privileges for all kinds of objects */
-#if PG_VERSION_NUM >= 160000
-#define fc_owns_relation(oid, role) object_ownercheck(RelationRelationId, oid, role)
-#define fc_namespace_aclcheck(oid, role, mode) object_aclcheck(NamespaceRelationId, oid, role, mode)
-#define fc_tablespace_aclcheck(oid, role, mode) object_aclcheck(TableSpaceRelationId, oid, role, mode)
-#define fc_server_aclcheck(oid, role, mode) object_aclcheck(ForeignServerRelationId, oid, role, mode)
-#else
-#define fc_owns_relation pg_class_ownercheck
-#define fc_namespace_aclcheck pg_namespace_aclcheck
-#define fc_tablespace_aclcheck pg_tablespace_aclcheck
-#define fc_server_aclcheck pg_foreign_server_aclcheck
-#endif
+#define fc_owns_relation(oid, role) \
+	FC_16(object_ownercheck(RelationRelationId, oid, role), pg_class_ownercheck(oid, role))
+#define fc_namespace_aclcheck(oid, role, mode) \
+	FC_16(object_aclcheck(NamespaceRelationId, oid, role, mode), pg_namespace_aclcheck(oid, role, mode))
+#define fc_tablespace_aclcheck(oid, role, mode) \
+	FC_16(object_aclcheck(TableSpaceRelationId, oid, role, mode), pg_tablespace_aclcheck(oid, role, mode))
+#define fc_server_aclcheck(oid, role, mode) \
+	FC_16(object_aclcheck(ForeignServerRelationId, oid, role, mode), \
+		  pg_foreign_server_aclcheck(oid, role, mode))
 
 /* 17: AlterObjectOwner_internal takes the catalog by its OID */
 static inline void
@@ -309,26 +232,15 @@ fc_library_is_there(const char *name)
 {
 	char	   *file = psprintf("%s%s", name, DLSUFFIX);
 
-#if PG_VERSION_NUM >= 180000
-	return find_in_path(file, Dynamic_library_path, "dynamic_library_path", "$libdir", pkglib_path) != NULL;
-#else
-	return access(psprintf("%s/%s", pkglib_path, file), R_OK) == 0;
-#endif
+	return FC_18(find_in_path(file, Dynamic_library_path, "dynamic_library_path", "$libdir", pkglib_path) != NULL,
+				 access(psprintf("%s/%s", pkglib_path, file), R_OK) == 0);
 }
 
 /* 17: building an empty index does not wait for the disk any more */
-#if PG_VERSION_NUM >= 170000
-#define FC_CORE_SYNCS_INDEXES false
-#else
-#define FC_CORE_SYNCS_INDEXES true
-#endif
+#define FC_CORE_SYNCS_INDEXES	(PG_VERSION_NUM < 170000)
 
 /* 18: the list of CHECK expressions has another name */
-#if PG_VERSION_NUM >= 180000
-#define fc_check_exprs(rri) ((rri)->ri_CheckConstraintExprs)
-#else
-#define fc_check_exprs(rri) ((rri)->ri_ConstraintExprs)
-#endif
+#define fc_check_exprs(rri) ((rri)->FC_18(ri_CheckConstraintExprs, ri_ConstraintExprs))
 
 /* 17: the server keeps old rows for as long as a snapshot may see them */
 #if PG_VERSION_NUM >= 170000
@@ -336,34 +248,18 @@ fc_library_is_there(const char *name)
 #endif
 
 /* 18: whether a query runs once is not asked */
-#if PG_VERSION_NUM >= 180000
-#define fc_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0)
-#else
-#define fc_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0, true)
-#endif
+#define fc_executor_run(query) \
+	FC_18(ExecutorRun(query, ForwardScanDirection, 0), ExecutorRun(query, ForwardScanDirection, 0, true))
 
 /* 19: EXPLAIN says what it wants of a plan */
-#if PG_VERSION_NUM >= 190000
-#define fc_plan_query(query, sql, params) pg_plan_query(query, sql, 0, params, NULL)
-#else
-#define fc_plan_query(query, sql, params) pg_plan_query(query, sql, 0, params)
-#endif
+#define fc_plan_query(query, sql, params) pg_plan_query(query, sql, 0, params FC_19_ADDS(, NULL))
 
 /* 18: a CHECK need not be enforced */
-#if PG_VERSION_NUM >= 180000
-#define fc_check_is_enforced(check) ((check)->ccenforced)
-#else
-#define fc_check_is_enforced(check) true
-#endif
+#define fc_check_is_enforced(check) FC_18((check)->ccenforced, true)
 
 /* 18: a generated column need not be stored */
-#if PG_VERSION_NUM >= 180000
-#define fc_is_virtual(att) ((att)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
-#define fc_has_virtual(desc) ((desc)->constr && (desc)->constr->has_generated_virtual)
-#else
-#define fc_is_virtual(att) false
-#define fc_has_virtual(desc) false
-#endif
+#define fc_is_virtual(att) FC_18(((att)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL), false)
+#define fc_has_virtual(desc) FC_18(((desc)->constr && (desc)->constr->has_generated_virtual), false)
 
 /* A CHECK's expression, with those of virtual columns in place of them */
 static inline Node *
@@ -371,10 +267,7 @@ fc_check_expression(Relation rel, const ConstrCheck *check)
 {
 	Node	   *expr = stringToNode(check->ccbin);
 
-#if PG_VERSION_NUM >= 180000
-	expr = expand_generated_columns_in_expr(expr, rel, 1);
-#endif
-	return expr;
+	return FC_18(expand_generated_columns_in_expr(expr, rel, 1), expr);
 }
 
 /* 18: takes tupleid.  Would the index take the row? */
@@ -382,42 +275,25 @@ static inline bool
 fc_check_index(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate,
 			   Oid index)
 {
+	ItemPointerData none pg_attribute_unused();
 	ItemPointerData conflict;
 	List	   *arbiter = list_make1_oid(index);
 	bool		free;
 
-#if PG_VERSION_NUM >= 180000
-	ItemPointerData none;
-
 	ItemPointerSetInvalid(&none);
-	free = ExecCheckIndexConstraints(rri, slot, estate, &conflict, &none, arbiter);
-#else
-	free = ExecCheckIndexConstraints(rri, slot, estate, &conflict, arbiter);
-#endif
+	free = ExecCheckIndexConstraints(rri, slot, estate, &conflict FC_18_ADDS(, &none), arbiter);
 	list_free(arbiter);
 	return free;
 }
 
 /* 16: takes escontext.  Reads a qualified name as to_regclass does */
-#if PG_VERSION_NUM >= 160000
-#define fc_string_to_names(name) stringToQualifiedNameList(name, NULL)
-#else
-#define fc_string_to_names(name) stringToQualifiedNameList(name)
-#endif
+#define fc_string_to_names(name) stringToQualifiedNameList(name FC_16_ADDS(, NULL))
 
 /* 17: code run as the table's owner sees pg_catalog and pg_temp only */
-#if PG_VERSION_NUM >= 170000
-#define fc_restrict_search_path() RestrictSearchPath()
-#else
-#define fc_restrict_search_path() ((void) 0)
-#endif
+#define fc_restrict_search_path() FC_17(RestrictSearchPath(), (void) 0)
 
 /* 17: intervals can be infinite */
-#if PG_VERSION_NUM >= 170000
-#define fc_interval_is_infinite(span) INTERVAL_NOT_FINITE(span)
-#else
-#define fc_interval_is_infinite(span) false
-#endif
+#define fc_interval_is_infinite(span) FC_17(INTERVAL_NOT_FINITE(span), false)
 
 /*
  * 16: vacuum takes the strategy and a memory context.  19: each of VACUUM and
@@ -430,25 +306,13 @@ fc_analyze_tables(List *tables)
 	VacuumParams params = {0};
 
 	params.options = VACOPT_ANALYZE;
-#if PG_VERSION_NUM >= 190000
-	params.log_analyze_min_duration = -1;
-#else
-	params.log_min_duration = -1;
-#endif
-#if PG_VERSION_NUM >= 160000
-	vacuum(tables, &params, GetAccessStrategy(BAS_VACUUM), CurrentMemoryContext,
-		   false);
-#else
-	vacuum(tables, &params, NULL, false);
-#endif
+	params.FC_19(log_analyze_min_duration, log_min_duration) = -1;
+	vacuum(tables, &params, FC_16(GetAccessStrategy(BAS_VACUUM), NULL)
+		   FC_16_ADDS(, CurrentMemoryContext), false);
 }
 
 /* 16: takes escontext.  Rounds to the precision of a column */
-#if PG_VERSION_NUM >= 160000
-#define fc_adjust_timestamp(stamp, typmod) AdjustTimestampForTypmod(stamp, typmod, NULL)
-#else
-#define fc_adjust_timestamp(stamp, typmod) AdjustTimestampForTypmod(stamp, typmod)
-#endif
+#define fc_adjust_timestamp(stamp, typmod) AdjustTimestampForTypmod(stamp, typmod FC_16_ADDS(, NULL))
 
 /*
  * 16: DecodeTimezoneAbbrev gives the type by reference, and returns why it
@@ -471,97 +335,50 @@ fc_decode_timezone_abbrev(char *lowtoken, int *offset, pg_tz **tz)
 }
 
 /* 19: one field tells the format of COPY */
-#if PG_VERSION_NUM >= 190000
-#define fc_format_is_binary(options) ((options)->format == COPY_FORMAT_BINARY)
-#define fc_format_is_csv(options) ((options)->format == COPY_FORMAT_CSV)
-#else
-#define fc_format_is_binary(options) ((options)->binary)
-#define fc_format_is_csv(options) ((options)->csv_mode)
-#endif
+#define fc_format_is_binary(options) FC_19(((options)->format == COPY_FORMAT_BINARY), (options)->binary)
+#define fc_format_is_csv(options) FC_19(((options)->format == COPY_FORMAT_CSV), (options)->csv_mode)
 
 /* 19: the type of a row that was put together needs this before it is used */
 static inline TupleDesc
 fc_finish_desc(TupleDesc desc)
 {
-#if PG_VERSION_NUM >= 190000
-	TupleDescFinalize(desc);
-#endif
+	FC_19_ADDS(TupleDescFinalize(desc);)
 	return desc;
 }
 
 /* 19: table_beginscan takes flags.  Begins to read all rows */
-#if PG_VERSION_NUM >= 190000
-#define fc_begin_scan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL, SO_NONE)
-#else
-#define fc_begin_scan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL)
-#endif
+#define fc_begin_scan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL FC_19_ADDS(, SO_NONE))
 
 /* 19: renamed.  The replication origin of the session */
-#if PG_VERSION_NUM >= 190000
-typedef ReplOriginId FcOrigin;
-#define fc_session_origin (replorigin_xact_state.origin)
-#else
-typedef RepOriginId FcOrigin;
-#define fc_session_origin replorigin_session_origin
-#endif
+typedef FC_19(ReplOriginId, RepOriginId) FcOrigin;
+#define fc_session_origin FC_19(replorigin_xact_state.origin, replorigin_session_origin)
 
 /* 19: a slot has its process's number, not its PID.  0: nobody uses it */
 static inline int
 fc_slot_pid(const ReplicationSlot *slot)
 {
-#if PG_VERSION_NUM >= 190000
-	return slot->active_proc == INVALID_PROC_NUMBER ? 0 : GetPGProcByNumber(slot->active_proc)->pid;
-#else
-	return slot->active_pid;
-#endif
+	return FC_19(slot->active_proc == INVALID_PROC_NUMBER ? 0 : GetPGProcByNumber(slot->active_proc)->pid,
+				 slot->active_pid);
 }
 
 /* 19: the condition of COPY cannot be about system columns */
-#if PG_VERSION_NUM >= 190000
-#define FC_CORE_REFUSES_SYSTEM_COLUMNS true
-#else
-#define FC_CORE_REFUSES_SYSTEM_COLUMNS false
-#endif
+#define FC_CORE_REFUSES_SYSTEM_COLUMNS	(PG_VERSION_NUM >= 190000)
 
 /* 18: text's end-of-copy marker must be alone on its line */
-#if PG_VERSION_NUM >= 180000
-#define FC_CORE_LONE_MARKER	true
-#else
-#define FC_CORE_LONE_MARKER	false
-#endif
+#define FC_CORE_LONE_MARKER	(PG_VERSION_NUM >= 180000)
 
 /* 18: CSV has no marker of the end of the data */
-#if PG_VERSION_NUM >= 180000
-#define FC_CORE_CSV_MARKER	false
-#else
-#define FC_CORE_CSV_MARKER	true
-#endif
+#define FC_CORE_CSV_MARKER	(PG_VERSION_NUM < 180000)
 
 /* 16: an error of COPY may be about no line in particular: is it? */
-#if PG_VERSION_NUM >= 160000
-#define fc_copy_relname_only(cstate) ((cstate)->relname_only)
-#else
-#define fc_copy_relname_only(cstate) false
-#endif
+#define fc_copy_relname_only(cstate) FC_16((cstate)->relname_only, false)
 
 /* 17: COPY has ON_ERROR.  18: COPY has REJECT_LIMIT */
-#if PG_VERSION_NUM >= 170000
-#define FC_CORE_HAS_ON_ERROR true
-#else
-#define FC_CORE_HAS_ON_ERROR false
-#endif
-#if PG_VERSION_NUM >= 180000
-#define FC_CORE_HAS_REJECT_LIMIT true
-#else
-#define FC_CORE_HAS_REJECT_LIMIT false
-#endif
+#define FC_CORE_HAS_ON_ERROR	(PG_VERSION_NUM >= 170000)
+#define FC_CORE_HAS_REJECT_LIMIT	(PG_VERSION_NUM >= 180000)
 
 /* 18: COPY evaluates the defaults of a record that it passes over, too */
-#if PG_VERSION_NUM >= 180000
-#define FC_CORE_NUMBERS_ALL	true
-#else
-#define FC_CORE_NUMBERS_ALL	false
-#endif
+#define FC_CORE_NUMBERS_ALL	(PG_VERSION_NUM >= 180000)
 
 /*
  * 17: must the record that NextCopyFrom has read be passed over?  The caller
@@ -587,11 +404,7 @@ fc_copy_passes_over(CopyFromState cstate)
 #endif
 
 /* 17: an identity column is one in all partitions */
-#if PG_VERSION_NUM >= 170000
-#define fc_inherit_identity(column, parent) ((column)->attidentity = (parent)->attidentity)
-#else
-#define fc_inherit_identity(column, parent) ((void) 0)
-#endif
+#define fc_inherit_identity(column, parent) FC_17(((column)->attidentity = (parent)->attidentity), (void) 0)
 
 /*
  * Is it a moment to core?  From 16 on DecodeDateTime tells more about what is
@@ -608,25 +421,16 @@ fc_core_is_moment(const char *s)
 	int			zone;
 	struct pg_tm tm;
 	fsec_t		fsec;
-#if PG_VERSION_NUM >= 160000
-	DateTimeErrorExtra extra;
-#endif
+	FC_16_ADDS(DateTimeErrorExtra extra;)
 
 	return ParseDateTime(s, work, sizeof(work), fields, types, MAXDATEFIELDS, &n) == 0 &&
-#if PG_VERSION_NUM >= 160000
-		DecodeDateTime(fields, types, n, &type, &tm, &fsec, &zone, &extra) == 0 &&
-#else
-		DecodeDateTime(fields, types, n, &type, &tm, &fsec, &zone) == 0 &&
-#endif
+		DecodeDateTime(fields, types, n, &type, &tm, &fsec, &zone FC_16_ADDS(, &extra)) == 0 &&
 		type == DTK_DATE;
 }
 
 /* 17: the caller may give the context.  With escapes looked into */
-#if PG_VERSION_NUM >= 170000
-#define fc_json_lex(json, len) makeJsonLexContextCstringLen(NULL, json, len, GetDatabaseEncoding(), true)
-#else
-#define fc_json_lex(json, len) makeJsonLexContextCstringLen(json, (int) (len), GetDatabaseEncoding(), true)
-#endif
+#define fc_json_lex(json, len) \
+	makeJsonLexContextCstringLen(FC_17_ADDS(NULL,) json, len, GetDatabaseEncoding(), true)
 
 /* 16: core finds a setting by its name.  It must be there */
 static inline const struct config_generic *

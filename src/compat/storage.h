@@ -23,45 +23,31 @@
 #include "storage/sync.h"
 #include "utils/rel.h"
 
+#include "compat/versions.h"
+
 /* 19: the WAL records of sequences have a header of their own */
 #if PG_VERSION_NUM >= 190000
 #include "commands/sequence_xlog.h"
 #endif
 
 /* 17: the build of a B-tree leaves it to the next checkpoint to sync it */
-#define FC_BUILD_SYNCS	(PG_VERSION_NUM < 170000 && enableFsync)
+#define FC_BUILD_SYNCS	FC_17(false, enableFsync)
 
 /*
  * 16: renamed.  The subtransaction that gave the table its present file, and
  * the first one of this transaction that gave it a new file
  */
-#if PG_VERSION_NUM >= 160000
-#define fc_new_storage_subid(rel) ((rel)->rd_newRelfilelocatorSubid)
-#define fc_first_storage_subid(rel) ((rel)->rd_firstRelfilelocatorSubid)
-#else
-#define fc_new_storage_subid(rel) ((rel)->rd_newRelfilenodeSubid)
-#define fc_first_storage_subid(rel) ((rel)->rd_firstRelfilenodeSubid)
-#endif
+#define fc_new_storage_subid(rel) ((rel)->FC_16(rd_newRelfilelocatorSubid, rd_newRelfilenodeSubid))
+#define fc_first_storage_subid(rel) ((rel)->FC_16(rd_firstRelfilelocatorSubid, rd_firstRelfilenodeSubid))
 
 /* 16: renamed.  What the files of a table are found by */
-#if PG_VERSION_NUM >= 160000
-typedef RelFileLocator FcLocator;
-#define fc_relation_locator(rel) ((rel)->rd_locator)
-#define fc_locator_number(locator) ((locator)->relNumber)
-#define fc_locator_equals(a, b) RelFileLocatorEquals(a, b)
-#else
-typedef RelFileNode FcLocator;
-#define fc_relation_locator(rel) ((rel)->rd_node)
-#define fc_locator_number(locator) ((locator)->relNode)
-#define fc_locator_equals(a, b) RelFileNodeEquals(a, b)
-#endif
+typedef FC_16(RelFileLocator, RelFileNode) FcLocator;
+#define fc_relation_locator(rel) ((rel)->FC_16(rd_locator, rd_node))
+#define fc_locator_number(locator) ((locator)->FC_16(relNumber, relNode))
+#define fc_locator_equals(a, b) FC_16(RelFileLocatorEquals(a, b), RelFileNodeEquals(a, b))
 
 /* 17: a relation of no single backend is opened with another constant */
-#if PG_VERSION_NUM >= 170000
-#define fc_smgr_open(locator) smgropen(*(locator), INVALID_PROC_NUMBER)
-#else
-#define fc_smgr_open(locator) smgropen(*(locator), InvalidBackendId)
-#endif
+#define fc_smgr_open(locator) smgropen(*(locator), FC_17(INVALID_PROC_NUMBER, InvalidBackendId))
 
 /*
  * 16: renamed.  Makes new files for a table, which are not its own yet.  If the
@@ -75,26 +61,16 @@ fc_create_files(Relation rel)
 	TransactionId frozenxid;
 	MultiXactId minmulti;
 
-#if PG_VERSION_NUM >= 160000
-	locator.relNumber = GetNewRelFileNumber(form->reltablespace, NULL,
-											form->relpersistence);
-	table_relation_set_new_filelocator(rel, &locator, form->relpersistence,
-									   &frozenxid, &minmulti);
-#else
-	locator.relNode = GetNewRelFileNode(form->reltablespace, NULL,
-										form->relpersistence);
-	table_relation_set_new_filenode(rel, &locator, form->relpersistence,
-									&frozenxid, &minmulti);
-#endif
+	fc_locator_number(&locator) = FC_16(GetNewRelFileNumber, GetNewRelFileNode)
+		(form->reltablespace, NULL, form->relpersistence);
+	FC_16(table_relation_set_new_filelocator, table_relation_set_new_filenode)
+		(rel, &locator, form->relpersistence, &frozenxid, &minmulti);
 	return locator;
 }
 
 /* 16: renamed.  Tells the relcache that a table has other files */
-#if PG_VERSION_NUM >= 160000
-#define fc_assume_new_files(rel) RelationAssumeNewRelfilelocator(rel)
-#else
-#define fc_assume_new_files(rel) RelationAssumeNewRelfilenode(rel)
-#endif
+#define fc_assume_new_files(rel) \
+	FC_16(RelationAssumeNewRelfilelocator(rel), RelationAssumeNewRelfilenode(rel))
 
 /* 17: the server closes files by itself that a relation has no more */
 #if PG_VERSION_NUM >= 170000
@@ -114,11 +90,8 @@ fc_exchange_all_frozen(Form_pg_class a, Form_pg_class b)
 }
 
 /* 18: relpathperm returns the path by value */
-#if PG_VERSION_NUM >= 180000
-#define fc_locator_path(locator, fork) pstrdup(relpathperm(*(locator), fork).str)
-#else
-#define fc_locator_path(locator, fork) relpathperm(*(locator), fork)
-#endif
+#define fc_locator_path(locator, fork) \
+	FC_18(pstrdup(relpathperm(*(locator), fork).str), relpathperm(*(locator), fork))
 
 /* 16: renamed.  Tells the checkpointer to sync one file of a table */
 static inline void
@@ -130,29 +103,19 @@ fc_register_sync(const FcLocator *locator, ForkNumber fork, BlockNumber segment)
 	tag.handler = SYNC_HANDLER_MD;
 	tag.forknum = fork;
 	tag.segno = segment;
-#if PG_VERSION_NUM >= 160000
-	tag.rlocator = *locator;
-#else
-	tag.rnode = *locator;
-#endif
+	tag.FC_16(rlocator, rnode) = *locator;
 	(void) RegisterSyncRequest(&tag, SYNC_REQUEST, true);
 }
 
 /* 19: renamed */
-#if PG_VERSION_NUM >= 190000
-#define fc_page_set_checksum(page, block) PageSetChecksum(page, block)
-#else
-#define fc_page_set_checksum(page, block) PageSetChecksumInplace(page, block)
-#endif
+#define fc_page_set_checksum(page, block) \
+	FC_19(PageSetChecksum(page, block), PageSetChecksumInplace(page, block))
 
 #define fc_log_smgrcreate(rel, fork) log_smgrcreate(&fc_relation_locator(rel), fork)
 
 /* 16: file nodes became locators */
-#if PG_VERSION_NUM >= 160000
-#define fc_seq_rec_locate(record, sequence) ((record)->locator = (sequence)->rd_locator)
-#else
-#define fc_seq_rec_locate(record, sequence) ((record)->node = (sequence)->rd_node)
-#endif
+#define fc_seq_rec_locate(record, sequence) \
+	((record)->FC_16(locator, node) = fc_relation_locator(sequence))
 
 /*
  * 16: a bulk insert adds more blocks than it needs at once.  These two hand the
@@ -182,11 +145,7 @@ fc_bulk_get_free(struct BulkInsertStateData *bistate, BlockNumber *next, BlockNu
  * 19: the record of rows on a page that is visible to all is that of the
  * visibility map, too, and replay wants both pages in it
  */
-#if PG_VERSION_NUM >= 190000
-#define FC_CORE_LOGS_MAP_WITH_ROWS true
-#else
-#define FC_CORE_LOGS_MAP_WITH_ROWS false
-#endif
+#define FC_CORE_LOGS_MAP_WITH_ROWS	(PG_VERSION_NUM >= 190000)
 
 /*
  * Marks pages of frozen rows, as many from the first one on as the page of the

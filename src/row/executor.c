@@ -47,7 +47,7 @@ fc_executor_insert_columns(ParseState *pstate, List *attnums)
 	foreach_int(attnum, attnums)
 		inserted = bms_add_member(inserted,
 								  attnum - FirstLowInvalidHeapAttributeNumber);
-	fc_rte_insert_columns(linitial(pstate->p_namespace), inserted);
+	fc_rte_permissions(pstate)->insertedCols = inserted;
 }
 
 ParseState *
@@ -58,29 +58,42 @@ fc_executor_parse_state(Relation rel, List *attnums)
 
 	nsitem = addRangeTableEntryForRelation(pstate, rel, RowExclusiveLock,
 										   NULL, false, false);
-	fc_rte_require_insert(nsitem);
 	addNSItemToQuery(pstate, nsitem, false, true, true);
+	fc_rte_permissions(pstate)->requiredPerms = ACL_INSERT;
 	fc_executor_insert_columns(pstate, attnums);
 	return pstate;
+}
+
+static void
+fc_executor_require_select(ParseState *pstate, AttrNumber attnum)
+{
+	fc_rte_permissions(pstate)->requiredPerms |= ACL_SELECT;
+	fc_rte_permissions(pstate)->selectedCols =
+		bms_add_member(fc_rte_permissions(pstate)->selectedCols,
+					   attnum - FirstLowInvalidHeapAttributeNumber);
 }
 
 void
 fc_executor_require_delete(ParseState *pstate, AttrNumber key)
 {
-	fc_rte_require_delete(linitial(pstate->p_namespace));
+	fc_rte_permissions(pstate)->requiredPerms |= ACL_DELETE;
 	if (AttributeNumberIsValid(key))
-		fc_rte_require_select(linitial(pstate->p_namespace), key);
+		fc_executor_require_select(pstate, key);
 }
 
 void
 fc_executor_require_conflict(ParseState *pstate, List *keys, List *columns)
 {
-	foreach_int(key, keys)
-		fc_rte_require_select(linitial(pstate->p_namespace), key);
-	foreach_int(column, list_difference_int(columns, keys))
+	List	   *updated = list_difference_int(columns, keys);
+
+	foreach_int(attnum, list_concat_copy(keys, updated))
+		fc_executor_require_select(pstate, attnum);
+	foreach_int(attnum, updated)
 	{
-		fc_rte_require_select(linitial(pstate->p_namespace), column);
-		fc_rte_require_update(linitial(pstate->p_namespace), column);
+		fc_rte_permissions(pstate)->requiredPerms |= ACL_UPDATE;
+		fc_rte_permissions(pstate)->updatedCols =
+			bms_add_member(fc_rte_permissions(pstate)->updatedCols,
+						   attnum - FirstLowInvalidHeapAttributeNumber);
 	}
 }
 
