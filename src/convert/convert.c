@@ -8,8 +8,7 @@
  *								field, the receive function ──► datum or error
  *
  * Converters handle the plain forms that files are full of, which mean the
- * same under every DateStyle and IntervalStyle.  Domains have none, nor has
- * json, whose text must be checked.
+ * same under every DateStyle and IntervalStyle.  Domains have none.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,15 +20,33 @@
 #include "convert/convert.h"
 #include "convert/types.h"
 
-/* A type's converters from text and from its binary form */
-typedef struct FcConverters
+#define FC_CONVERT_ADDRESS(name)	&fc_type_##name,
+
+static const FcConvertType *const fc_convert_types[] = {
+	FC_CONVERT_TYPES(FC_CONVERT_ADDRESS)
+};
+
+/* json's text must be checked, as its own function does */
+const FcConvertType fc_type_char = {CHAROID};
+const FcConvertType fc_type_json = {JSONOID};
+const FcConvertType fc_type_jsonb = {JSONBOID};
+
+static const FcConvertType *
+fc_convert_find(Oid typid)
 {
-	Oid			typid;
-	FcConvert	text;
-	FcConvert	binary;
-	FcConvertMany many;			/* of text */
-	bool		encoded;		/* the binary form is a text */
-} FcConverters;
+	for (int i = 0; i < lengthof(fc_convert_types); i++)
+		if (fc_convert_types[i]->typid == typid)
+			return fc_convert_types[i];
+	return NULL;
+}
+
+bool
+fc_convert_uses_zone(Oid typid)
+{
+	const FcConvertType *type = fc_convert_find(typid);
+
+	return type == NULL || type->zoned;
+}
 
 /* FcConvertMany for types that have none: one by one */
 static void
@@ -48,25 +65,28 @@ fc_convert_each(FcConverter *converter, const FcFields *fields, const bool *null
 	}
 }
 
-#define FC_TYPE_MANY(typid, text, binary)	{typid, text, binary, text##_many},
-#define FC_TYPE_SINGLE(typid, text, binary)	{typid, text, binary, fc_convert_each},
-#define FC_TYPE_TEXT(typid, text, binary)	{typid, text, binary, fc_convert_each, true},
-
-static const FcConverters fc_converters[] = {
-	FC_CONVERT_TYPES(FC_TYPE_MANY, FC_TYPE_SINGLE, FC_TYPE_TEXT)
-};
+/*
+ * A binary form that is a text, verified as pq_getmsgtext does it where the
+ * client's encoding is the server's
+ */
+static bool
+fc_convert_encoded(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	return pg_encoding_verifymbstr(GetDatabaseEncoding(), s, len) == (int) len &&
+		converter->type->text(converter, s, len, value);
+}
 
 bool
 fc_convert_is_text(const FcConverter *converter)
 {
-	return converter->function == fc_convert_text ||
-		converter->function == fc_convert_varchar;
+	return converter->function == fc_type_text.text ||
+		converter->function == fc_type_varchar.text;
 }
 
 bool
 fc_convert_pads(const FcConverter *converter)
 {
-	return converter->function == fc_convert_bpchar;
+	return converter->function == fc_type_bpchar.text;
 }
 
 /* Receive functions take texts to be in the client's encoding */
@@ -81,26 +101,14 @@ fc_convert_receives(void)
 void
 fc_convert_init(FcConverter *converter, Oid typid, int32 typmod, bool binary)
 {
-	bool		known = true;
+	const FcConvertType *type = fc_convert_find(typid);
 
 	memset(converter, 0, sizeof(FcConverter));
 	converter->typmod = typmod;
-	if (typid == NUMERICOID)
-		known = fc_convert_numeric_typmod(converter, typmod);
-	else if (typid == TIMEOID || typid == TIMESTAMPOID ||
-			 typid == TIMESTAMPTZOID)
-		known = fc_convert_time_typmod(converter, typmod);
-	if (typid == DATEOID || typid == TIMESTAMPOID || typid == TIMESTAMPTZOID)
-		converter->dates = palloc0(sizeof(FcDate) * FC_DATES);
-	for (int i = 0; i < lengthof(fc_converters) && known; i++)
-	{
-		const FcConverters *type = &fc_converters[i];
-
-		if (type->typid == typid &&
-			!(binary && type->encoded && !fc_convert_receives()))
-		{
-			converter->function = binary ? type->binary : type->text;
-			converter->many = type->many;
-		}
-	}
+	converter->type = type;
+	if (type == NULL || type->text == NULL || (type->begin && !type->begin(converter, typmod)) ||
+		(binary && type->binary == NULL && !fc_convert_receives()))
+		return;
+	converter->function = !binary ? type->text : type->binary ? type->binary : fc_convert_encoded;
+	converter->many = type->many ? type->many : fc_convert_each;
 }

@@ -84,6 +84,7 @@ typedef struct FcZone
 
 struct FcConverter
 {
+	const struct FcConvertType *type;
 	FcConvert	function;		/* or NULL: the type's own is needed */
 	FcConvertMany many;			/* for text: the same, for many fields */
 	FcRoom	   *room;			/* or NULL: palloc, and no short headers */
@@ -103,6 +104,9 @@ struct FcConverter
  */
 extern void fc_convert_init(FcConverter *converter, Oid typid, int32 typmod,
 							bool binary);
+
+/* Can the time zone change what a value of this type is? */
+extern bool fc_convert_uses_zone(Oid typid);
 
 /* Are texts of binary fields in the server's encoding, as they stand? */
 extern bool fc_convert_receives(void);

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * convert/number.c
- *	  Integers and floating point numbers from text.
+ *	  Integers and floating point numbers.
  *
- * Digits with an optional minus, for floats with a point and an exponent.  A
- * plus, white space, underscores and other bases are declined, and so are
- * floats whose rounding is not known to be correct, as strtod's and strtof's
- * is.
+ * Texts are digits with an optional minus, for floats with a point and an
+ * exponent.  A plus, white space, underscores and other bases are declined, and
+ * so are floats whose rounding is not known to be correct, as strtod's and
+ * strtof's is.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,6 +14,7 @@
 
 #include <float.h>
 
+#include "catalog/pg_type.h"
 #include "port/pg_bitutils.h"
 
 #include "convert/convert.h"
@@ -80,7 +81,7 @@ fc_parse_int(const FcConverter *converter, const char *s, size_t len,
 	return true;
 }
 
-bool
+static bool
 fc_convert_int2(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int64		n;
@@ -104,7 +105,21 @@ fc_usual_int2(FcConverter *converter, const char *s, size_t len, Datum *value)
 
 FC_CONVERT_MANY(fc_convert_int2, fc_usual_int2)
 
-bool
+static bool
+fc_binary_int2(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	uint16		word;
+
+	if (len != sizeof(word))
+		return false;
+	memcpy(&word, s, sizeof(word));
+	*value = Int16GetDatum((int16) pg_ntoh16(word));
+	return true;
+}
+
+const FcConvertType fc_type_int2 = {INT2OID, fc_convert_int2, fc_binary_int2, fc_convert_int2_many};
+
+static bool
 fc_convert_int4(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int64		n;
@@ -140,7 +155,18 @@ fc_usual_int4(FcConverter *converter, const char *s, size_t len, Datum *value)
 
 FC_CONVERT_MANY(fc_convert_int4, fc_usual_int4)
 
-bool
+static bool
+fc_binary_int4(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	if (len != sizeof(int32))
+		return false;
+	*value = Int32GetDatum((int32) fc_convert_word(s));
+	return true;
+}
+
+const FcConvertType fc_type_int4 = {INT4OID, fc_convert_int4, fc_binary_int4, fc_convert_int4_many};
+
+static bool
 fc_convert_int8(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int64		n;
@@ -163,6 +189,17 @@ fc_usual_int8(FcConverter *converter, const char *s, size_t len, Datum *value)
 }
 
 FC_CONVERT_MANY(fc_convert_int8, fc_usual_int8)
+
+static bool
+fc_binary_int8(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	if (len != sizeof(int64))
+		return false;
+	*value = Int64GetDatum((int64) fc_convert_long(s));
+	return true;
+}
+
+const FcConvertType fc_type_int8 = {INT8OID, fc_convert_int8, fc_binary_int8, fc_convert_int8_many};
 
 #if FLT_EVAL_METHOD == 0 && defined(HAVE_INT128)
 
@@ -391,7 +428,7 @@ fc_make_double(uint64 bits, int power)
 	return result.number;
 }
 
-bool
+static bool
 fc_convert_float8(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	FcDecimal	decimal;
@@ -444,7 +481,7 @@ fc_double_is_middle(double number)
 		UINT64CONST(1) << (below - 1);
 }
 
-bool
+static bool
 fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	FcDecimal	decimal;
@@ -481,13 +518,13 @@ fc_usual_float4(FcConverter *converter, const char *s, size_t len, Datum *value)
 
 #else
 
-bool
+static bool
 fc_convert_float8(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	return false;
 }
 
-bool
+static bool
 fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	return false;
@@ -501,3 +538,8 @@ fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
 FC_CONVERT_MANY(fc_convert_float8, fc_usual_float8)
 
 FC_CONVERT_MANY(fc_convert_float4, fc_usual_float4)
+
+/* The bits of a float are those of its datum, as an integer's are */
+const FcConvertType fc_type_float8 = {FLOAT8OID, fc_convert_float8, fc_binary_int8, fc_convert_float8_many};
+
+const FcConvertType fc_type_float4 = {FLOAT4OID, fc_convert_float4, fc_binary_int4, fc_convert_float4_many};

@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
+
 #include "convert/convert.h"
 #include "convert/types.h"
 
@@ -44,7 +46,7 @@ typedef struct FcParts
 } FcParts;
 
 /* The converter's precision and scale, or false if they are unusual */
-bool
+static bool
 fc_convert_numeric_typmod(FcConverter *converter, int32 typmod)
 {
 	int32		mod = typmod - VARHDRSZ;
@@ -168,7 +170,7 @@ fc_make_numeric(FcConverter *converter, bool negative, int scale, int weight,
 	return result;
 }
 
-bool
+static bool
 fc_convert_numeric(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	FcParts		parts;
@@ -233,7 +235,7 @@ fc_binary_digits(const char *s, int n, int weight, int scale, int16 *digits)
 }
 
 /* Declines NaN and infinities, and what the column's scale would round */
-bool
+static bool
 fc_numeric_binary(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int16		digits[FC_NUMERIC_MAX_DIGITS];
@@ -267,3 +269,7 @@ fc_numeric_binary(FcConverter *converter, char *s, size_t len, Datum *value)
 							 digits, n);
 	return true;
 }
+
+const FcConvertType fc_type_numeric = {
+	NUMERICOID, fc_convert_numeric, fc_numeric_binary, NULL, fc_convert_numeric_typmod
+};

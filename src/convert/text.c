@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * convert/text.c
- *	  boolean, text, varchar, char, uuid and bytea from text.
+ *	  boolean, text, varchar, char, uuid and bytea.
  *
  * Declined are: white space around a boolean, values too long for varchar(n)
  * and char(n) (what is beyond may be blanks), every form of a uuid but the one
@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -45,7 +46,7 @@ fc_decode_hex(const char *s, size_t n, char *out)
 	return valid;
 }
 
-bool
+static bool
 fc_convert_bool(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	bool		result;
@@ -61,7 +62,18 @@ fc_convert_bool(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
-bool
+static bool
+fc_binary_bool(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	if (len != 1)
+		return false;
+	*value = BoolGetDatum(*s != 0);
+	return true;
+}
+
+const FcConvertType fc_type_bool = {BOOLOID, fc_convert_bool, fc_binary_bool};
+
+static bool
 fc_convert_text(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	char	   *data;
@@ -78,13 +90,15 @@ fc_convert_text(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
+const FcConvertType fc_type_text = {TEXTOID, fc_convert_text};
+
 int
 fc_convert_max(const FcConverter *converter)
 {
 	return converter->typmod < VARHDRSZ ? -1 : converter->typmod - VARHDRSZ;
 }
 
-bool
+static bool
 fc_convert_varchar(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int			max = fc_convert_max(converter);
@@ -95,7 +109,9 @@ fc_convert_varchar(FcConverter *converter, char *s, size_t len, Datum *value)
 	return fc_convert_text(converter, s, len, value);
 }
 
-bool
+const FcConvertType fc_type_varchar = {VARCHAROID, fc_convert_varchar};
+
+static bool
 fc_convert_bpchar(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int			max = fc_convert_max(converter);
@@ -121,12 +137,26 @@ fc_convert_bpchar(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
+const FcConvertType fc_type_bpchar = {BPCHAROID, fc_convert_bpchar};
+
+static bool
+fc_binary_uuid(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	char	   *result;
+
+	if (len != UUID_LEN)
+		return false;
+	result = fc_convert_alloc(converter, UUID_LEN);
+	memcpy(result, s, UUID_LEN);
+	*value = PointerGetDatum(result);
+	return true;
+}
+
 /* "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11" */
-bool
+static bool
 fc_convert_uuid(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	char		uuid[UUID_LEN];
-	char	   *result;
 
 	if (len != 2 * UUID_LEN + 4 ||
 		s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' ||
@@ -135,11 +165,10 @@ fc_convert_uuid(FcConverter *converter, char *s, size_t len, Datum *value)
 		!fc_decode_hex(s + 19, 2, uuid + 8) ||
 		!fc_decode_hex(s + 24, 6, uuid + 10))
 		return false;
-	result = fc_convert_alloc(converter, UUID_LEN);
-	memcpy(result, uuid, UUID_LEN);
-	*value = PointerGetDatum(result);
-	return true;
+	return fc_binary_uuid(converter, uuid, UUID_LEN, value);
 }
+
+const FcConvertType fc_type_uuid = {UUIDOID, fc_convert_uuid, fc_binary_uuid};
 
 /* "\101" or "\\" at s; returns its length, 0 if it is something else */
 static size_t
@@ -180,7 +209,7 @@ fc_decode_escaped(const char *s, size_t len, char *out, size_t *outlen)
 	return true;
 }
 
-bool
+static bool
 fc_convert_bytea(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	bool		hex = (len >= 2 && s[0] == '\\' && s[1] == 'x');
@@ -201,3 +230,5 @@ fc_convert_bytea(FcConverter *converter, char *s, size_t len, Datum *value)
 	*value = PointerGetDatum(result);
 	return true;
 }
+
+const FcConvertType fc_type_bytea = {BYTEAOID, fc_convert_bytea, fc_convert_text};

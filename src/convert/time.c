@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * convert/time.c
- *	  date, time, timestamp and timestamptz from text.
+ *	  date, time, timestamp and timestamptz.
  *
  *	"2013-01-05"  "2013/01/05"  "20130105"
  *	"06:00"  "06:00:00"  "06:00:00.5"
@@ -17,6 +17,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "pgtime.h"
 #include "utils/date.h"
@@ -37,7 +38,7 @@ typedef struct FcMoment
 } FcMoment;
 
 /* The converter's unit of rounding, or false if the typmod is unusual */
-bool
+static bool
 fc_convert_time_typmod(FcConverter *converter, int32 typmod)
 {
 	converter->unit = 1;
@@ -46,6 +47,14 @@ fc_convert_time_typmod(FcConverter *converter, int32 typmod)
 	for (int i = typmod; i < MAX_TIMESTAMP_PRECISION; i++)
 		converter->unit *= 10;
 	return typmod <= MAX_TIMESTAMP_PRECISION;
+}
+
+/* Likewise, of a type with dates, and remembers these */
+static bool
+fc_convert_date_typmod(FcConverter *converter, int32 typmod)
+{
+	converter->dates = palloc0(sizeof(FcDate) * FC_DATES);
+	return fc_convert_time_typmod(converter, typmod);
 }
 
 /* Two digits at s; above 99 if one is none */
@@ -408,7 +417,7 @@ fc_parse_usual_timestamp(const FcConverter *converter, const char *s, size_t len
 	return true;
 }
 
-bool
+static bool
 fc_convert_timestamp(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	return fc_parse_usual_timestamp(converter, s, len, false, value) ||
@@ -419,6 +428,30 @@ fc_convert_timestamp(FcConverter *converter, char *s, size_t len, Datum *value)
 	fc_parse_usual_timestamp(converter, s, len, true, value)
 
 FC_CONVERT_MANY(fc_convert_timestamp, fc_usual_timestamp)
+
+/* timestamp and timestamptz, which have the same bytes and the same limits */
+static bool
+fc_binary_timestamp(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	Timestamp	stamp;
+
+	if (len != sizeof(stamp))
+		return false;
+	stamp = (Timestamp) fc_convert_long(s);
+	if (!TIMESTAMP_NOT_FINITE(stamp))
+	{
+		if (!IS_VALID_TIMESTAMP(stamp))
+			return false;
+		stamp = fc_convert_round_time(converter, stamp);
+	}
+	*value = TimestampGetDatum(stamp);
+	return true;
+}
+
+const FcConvertType fc_type_timestamp = {
+	TIMESTAMPOID, fc_convert_timestamp, fc_binary_timestamp,
+	fc_convert_timestamp_many, fc_convert_date_typmod, true
+};
 
 static pg_noinline bool
 fc_convert_any_timestamptz(FcConverter *converter, char *s, size_t len,
@@ -456,7 +489,7 @@ fc_parse_usual_timestamptz(FcConverter *converter, const char *s, size_t len, bo
 	return true;
 }
 
-bool
+static bool
 fc_convert_timestamptz(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	return fc_parse_usual_timestamptz(converter, s, len, false, value) ||
@@ -468,7 +501,12 @@ fc_convert_timestamptz(FcConverter *converter, char *s, size_t len, Datum *value
 
 FC_CONVERT_MANY(fc_convert_timestamptz, fc_usual_timestamptz)
 
-bool
+const FcConvertType fc_type_timestamptz = {
+	TIMESTAMPTZOID, fc_convert_timestamptz, fc_binary_timestamp,
+	fc_convert_timestamptz_many, fc_convert_date_typmod, true
+};
+
+static bool
 fc_convert_date(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	int64		day;
@@ -492,7 +530,23 @@ fc_usual_date(FcConverter *converter, const char *s, size_t len, Datum *value)
 
 FC_CONVERT_MANY(fc_convert_date, fc_usual_date)
 
-bool
+static bool
+fc_binary_date(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	DateADT		date;
+
+	if (len != sizeof(date))
+		return false;
+	date = (DateADT) fc_convert_word(s);
+	*value = DateADTGetDatum(date);
+	return DATE_NOT_FINITE(date) || IS_VALID_DATE(date);
+}
+
+const FcConvertType fc_type_date = {
+	DATEOID, fc_convert_date, fc_binary_date, fc_convert_date_many, fc_convert_date_typmod, true
+};
+
+static bool
 fc_convert_time(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	FcMoment	moment = {0};
@@ -504,3 +558,17 @@ fc_convert_time(FcConverter *converter, char *s, size_t len, Datum *value)
 												   moment.usec));
 	return true;
 }
+
+static bool
+fc_binary_time(FcConverter *converter, char *s, size_t len, Datum *value)
+{
+	TimeADT		time;
+
+	if (len != sizeof(time))
+		return false;
+	time = (TimeADT) fc_convert_long(s);
+	*value = TimeADTGetDatum(fc_convert_round_time(converter, time));
+	return time >= 0 && time <= USECS_PER_DAY;
+}
+
+const FcConvertType fc_type_time = {TIMEOID, fc_convert_time, fc_binary_time, NULL, fc_convert_time_typmod, true};

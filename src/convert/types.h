@@ -9,7 +9,21 @@
 #ifndef FC_CONVERT_TYPES_H
 #define FC_CONVERT_TYPES_H
 
+#include "port/pg_bswap.h"
+
 #include "compat/compat.h"
+
+/* A type, with what makes its values; a file of this room has it */
+typedef struct FcConvertType
+{
+	Oid			typid;
+	FcConvert	text;			/* of a text; NULL: the type's own function */
+	FcConvert	binary;			/* of the binary form; NULL: that is a text */
+	FcConvertMany many;			/* of many texts; NULL: one by one */
+	/* looks at the typmod, false: it is unusual; NULL: there is none to see */
+	bool		(*begin) (FcConverter *converter, int32 typmod);
+	bool		zoned;			/* the time zone can change what a value is */
+} FcConvertType;
 
 /* The most bytes of data after a short header */
 #define FC_SHORT_DATA	(VARATT_SHORT_MAX - VARHDRSZ_SHORT)
@@ -94,7 +108,7 @@ name##_loop(FcConverter *converter, const FcFields *fields, const bool *nulls, \
 	} \
 } \
 \
-void \
+static void \
 name##_many(FcConverter *converter, const FcFields *fields, const bool *nulls, \
 			Datum *values, bool *odd) \
 { \
@@ -106,40 +120,33 @@ name##_many(FcConverter *converter, const FcFields *fields, const bool *nulls, \
 		name##_loop(converter, fields, nulls, safe, values, odd); \
 }
 
-/*
- * The types with their converters, of texts and of binary fields: "many" for
- * one that has an FcConvertMany, "text" for one whose binary form is a text.
- * The bits of a float are those of its datum, as an integer's are.
- */
-#define FC_CONVERT_TYPES(many, single, text) \
-	many(INT2OID, fc_convert_int2, fc_binary_int2) \
-	many(INT4OID, fc_convert_int4, fc_binary_int4) \
-	many(INT8OID, fc_convert_int8, fc_binary_int8) \
-	many(FLOAT4OID, fc_convert_float4, fc_binary_int4) \
-	many(FLOAT8OID, fc_convert_float8, fc_binary_int8) \
-	single(NUMERICOID, fc_convert_numeric, fc_numeric_binary) \
-	many(DATEOID, fc_convert_date, fc_binary_date) \
-	single(TIMEOID, fc_convert_time, fc_binary_time) \
-	many(TIMESTAMPOID, fc_convert_timestamp, fc_binary_timestamp) \
-	many(TIMESTAMPTZOID, fc_convert_timestamptz, fc_binary_timestamp) \
-	single(BOOLOID, fc_convert_bool, fc_binary_bool) \
-	text(TEXTOID, fc_convert_text, fc_binary_text) \
-	text(VARCHAROID, fc_convert_varchar, fc_binary_varchar) \
-	text(BPCHAROID, fc_convert_bpchar, fc_binary_bpchar) \
-	single(UUIDOID, fc_convert_uuid, fc_binary_uuid) \
-	single(BYTEAOID, fc_convert_bytea, fc_convert_text)
+/* Integers of a binary form */
+static inline uint32
+fc_convert_word(const char *s)
+{
+	uint32		word;
 
-#define FC_CONVERTER(name) \
-	extern bool name(FcConverter *converter, char *s, size_t len, Datum *value);
-#define FC_CONVERTER_SINGLE(typid, name, binary)	FC_CONVERTER(name) FC_CONVERTER(binary)
-#define FC_CONVERTER_MANY(typid, name, binary) \
-	FC_CONVERTER_SINGLE(typid, name, binary) \
-	extern void name##_many(FcConverter *converter, const FcFields *fields, \
-							const bool *nulls, Datum *values, bool *odd);
+	memcpy(&word, s, sizeof(word));
+	return pg_ntoh32(word);
+}
 
-FC_CONVERT_TYPES(FC_CONVERTER_MANY, FC_CONVERTER_SINGLE, FC_CONVERTER_SINGLE)
+static inline uint64
+fc_convert_long(const char *s)
+{
+	uint64		word;
 
-extern bool fc_convert_numeric_typmod(FcConverter *converter, int32 typmod);
-extern bool fc_convert_time_typmod(FcConverter *converter, int32 typmod);
+	memcpy(&word, s, sizeof(word));
+	return pg_ntoh64(word);
+}
+
+/* All types that are known */
+#define FC_CONVERT_TYPES(type) \
+	type(int2) type(int4) type(int8) type(float4) type(float8) type(numeric) \
+	type(date) type(time) type(timestamp) type(timestamptz) type(bool) \
+	type(text) type(varchar) type(bpchar) type(uuid) type(bytea) \
+	type(char) type(json) type(jsonb)
+
+#define FC_CONVERT_DECLARE(name)	extern const FcConvertType fc_type_##name;
+FC_CONVERT_TYPES(FC_CONVERT_DECLARE)
 
 #endif							/* FC_CONVERT_TYPES_H */

@@ -26,33 +26,6 @@
 #include "context/shared.h"
 #include "row/column.h"
 
-/* Can the time zone change what a value of this type is? */
-static bool
-fc_column_uses_zone(Oid typid)
-{
-	switch (typid)
-	{
-		case BOOLOID:
-		case BYTEAOID:
-		case CHAROID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-		case TEXTOID:
-		case BPCHAROID:
-		case VARCHAROID:
-		case UUIDOID:
-		case JSONOID:
-		case JSONBOID:
-			return false;
-		default:
-			return true;
-	}
-}
-
 void
 fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 			   const char *pattern, bool zone, bool binary)
@@ -80,7 +53,7 @@ fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 		column->pattern = fc_pattern_compile(pattern, column->typid, column->typmod,
 											 column->name);
 	column->ours = column->pattern != NULL || (column->flags & FC_FIELD_OURS) ||
-		(zone && fc_column_uses_zone(column->typid));
+		(zone && fc_convert_uses_zone(column->typid));
 }
 
 pg_tz *

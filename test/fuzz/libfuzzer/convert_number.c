@@ -49,7 +49,7 @@ one_float(char *s, size_t len)
 	float		expected;
 	float		result;
 
-	if (!fc_convert_float4(converter_of(s, len), s, len, &value))
+	if (!fc_type_float4.text(converter_of(s, len), s, len, &value))
 		return false;
 	errno = 0;
 	expected = strtof(s, &end);
@@ -67,7 +67,7 @@ one_double(char *s, size_t len)
 	double		expected;
 	double		result;
 
-	if (!fc_convert_float8(converter_of(s, len), s, len, &value))
+	if (!fc_type_float8.text(converter_of(s, len), s, len, &value))
 		return false;
 	errno = 0;
 	expected = strtod(s, &end);
@@ -83,11 +83,11 @@ one_string(char type, int modifier, char *s, size_t len)
 	switch (type)
 	{
 		case 's':
-			return one_integer(fc_convert_int2, 16, s, len);
+			return one_integer(fc_type_int2.text, 16, s, len);
 		case 'i':
-			return one_integer(fc_convert_int4, 32, s, len);
+			return one_integer(fc_type_int4.text, 32, s, len);
 		case 'b':
-			return one_integer(fc_convert_int8, 64, s, len);
+			return one_integer(fc_type_int8.text, 64, s, len);
 		case 'f':
 			return one_float(s, len);
 		default:

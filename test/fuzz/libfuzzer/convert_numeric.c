@@ -112,12 +112,12 @@ one_string(char type, int modifier, char *s, size_t len)
 	if (modifier >= 0 && modifier < lengthof(typmods))
 	{
 		typmod = typmods[modifier];
-		EXPECT(fc_convert_numeric_typmod(&converter, VARHDRSZ +
+		EXPECT(fc_type_numeric.begin(&converter, VARHDRSZ +
 										 (typmod[0] << 16 | typmod[1])));
 		EXPECT(converter.precision == typmod[0]);
 		EXPECT(converter.scale == typmod[1]);
 	}
-	if (!fc_convert_numeric(&converter, s, len, &value))
+	if (!fc_type_numeric.text(&converter, s, len, &value))
 		return false;
 	EXPECT(strspn(s, "-0123456789.") == len);
 	read_datum(DatumGetPointer(value), &scale, &result);

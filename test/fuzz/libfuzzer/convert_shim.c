@@ -72,6 +72,12 @@ palloc(Size size)
 	return allocations[nallocations++] = malloc(size);
 }
 
+void *
+palloc0(Size size)
+{
+	return memset(palloc(size), 0, size);
+}
+
 void
 pfree(void *pointer)
 {

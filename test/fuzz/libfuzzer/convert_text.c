@@ -88,11 +88,11 @@ one_string(char type, int modifier, char *s, size_t len)
 {
 	int			max = modifier >= 0 && modifier <= 9 ? modifier : -1;
 	FcConverter converter = {.typmod = max < 0 ? -1 : max + VARHDRSZ};
-	FcConvert	function = type == 'o' ? fc_convert_bool :
-		type == 'v' ? fc_convert_varchar :
-		type == 'c' ? fc_convert_bpchar :
-		type == 'u' ? fc_convert_uuid :
-		type == 'b' ? fc_convert_bytea : fc_convert_text;
+	FcConvert	function = type == 'o' ? fc_type_bool.text :
+		type == 'v' ? fc_type_varchar.text :
+		type == 'c' ? fc_type_bpchar.text :
+		type == 'u' ? fc_type_uuid.text :
+		type == 'b' ? fc_type_bytea.text : fc_type_text.text;
 	Datum		value;
 
 	if (!function(&converter, s, len, &value))

@@ -154,9 +154,9 @@ one_string(char type, int modifier, char *s, size_t len)
 	static FcDate dates[FC_DATES];
 	FcConverter fresh;
 	FcConverter *converter = &fresh;
-	FcConvert	function = type == 'd' ? fc_convert_date :
-		type == 't' ? fc_convert_time :
-		type == 's' ? fc_convert_timestamp : fc_convert_timestamptz;
+	FcConvert	function = type == 'd' ? fc_type_date.text :
+		type == 't' ? fc_type_time.text :
+		type == 's' ? fc_type_timestamp.text : fc_type_timestamptz.text;
 	Datum		value;
 
 	if (strchr("dts", type) == NULL || type == '\0')
@@ -169,7 +169,7 @@ one_string(char type, int modifier, char *s, size_t len)
 	if (modifier < 0 || modifier > 6)
 		modifier = -1;
 	converter->dates = dates;
-	EXPECT(fc_convert_time_typmod(converter, modifier));
+	EXPECT(fc_type_time.begin(converter, modifier));
 	if (!function(converter, s, len, &value))
 		return false;
 	/* once more, now that its date is known */
