@@ -16,6 +16,7 @@
 
 #include <limits.h>
 
+#include "catalog/pg_type.h"
 #include "common/int.h"
 #include "pgtime.h"
 #include "utils/date.h"
@@ -28,6 +29,15 @@
 #define FIRST_DAY		(DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE)
 #define END_OF_DATES	(DATE_END_JULIAN - POSTGRES_EPOCH_JDATE)
 #define END_OF_STAMPS	(TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE)
+
+const FcKeyKind fc_key_kinds[] = {
+	[FC_KEY_TIMESTAMP] = {TIMESTAMPOID, 8, MIN_TIMESTAMP, END_TIMESTAMP, DT_NOEND},
+	[FC_KEY_TIMESTAMPTZ] = {TIMESTAMPTZOID, 8, MIN_TIMESTAMP, END_TIMESTAMP, DT_NOEND},
+	[FC_KEY_DATE] = {DATEOID, 4, FIRST_DAY, END_OF_DATES, PG_INT32_MAX},
+	[FC_KEY_INT2] = {INT2OID, 2, PG_INT16_MIN, PG_INT16_MAX, PG_INT64_MAX},
+	[FC_KEY_INT4] = {INT4OID, 4, PG_INT32_MIN, PG_INT32_MAX, PG_INT64_MAX},
+	[FC_KEY_INT8] = {INT8OID, 8, PG_INT64_MIN, PG_INT64_MAX, PG_INT64_MAX}
+};
 
 static const FcInterval one_day = {.width = USECS_PER_DAY,.days = true};
 
@@ -256,45 +266,6 @@ fc_interval_fits_day(FcKeyType type, const FcInterval *interval)
 }
 
 /*
- * The range of a type.  *end is the first key after it; of integers, which may
- * have none, it is the last key.
- */
-static void
-type_range(FcKeyType type, int64 *first, int64 *end)
-{
-	switch (type)
-	{
-		case FC_KEY_DATE:
-			*first = FIRST_DAY;
-			*end = END_OF_DATES;
-			break;
-		case FC_KEY_INT2:
-			*first = PG_INT16_MIN;
-			*end = PG_INT16_MAX;
-			break;
-		case FC_KEY_INT4:
-			*first = PG_INT32_MIN;
-			*end = PG_INT32_MAX;
-			break;
-		case FC_KEY_INT8:
-			*first = PG_INT64_MIN;
-			*end = PG_INT64_MAX;
-			break;
-		default:
-			*first = MIN_TIMESTAMP;
-			*end = END_TIMESTAMP;
-			break;
-	}
-}
-
-/* What a bound past the end of the type is written as */
-static int64
-past_end(FcKeyType type)
-{
-	return type == FC_KEY_DATE ? (int64) PG_INT32_MAX : PG_INT64_MAX;
-}
-
-/*
  * Never leaves the type's range.  The last interval of a timestamp or date
  * ends at 'infinity', that of an integer type past its maximum, written as
  * PG_INT64_MAX.
@@ -303,10 +274,9 @@ static void
 plain_floor(FcKeyType type, const FcInterval *interval, int64 key,
 			int64 *lo, int64 *hi)
 {
+	const FcKeyKind *kind = &fc_key_kinds[type];
 	int64		width = interval->width;
 	int64		into = floor_mod(key, width) - floor_mod(interval->origin, width);
-	int64		first;
-	int64		end;
 
 	if (into < 0)
 		into += width;
@@ -315,12 +285,11 @@ plain_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	if (key == PG_INT64_MAX && into == 0)
 		into = width;
 
-	type_range(type, &first, &end);
-	if (pg_sub_s64_overflow(key, into, lo) || *lo < first)
-		*lo = first;
+	if (pg_sub_s64_overflow(key, into, lo) || *lo < kind->first)
+		*lo = kind->first;
 	if (pg_add_s64_overflow(key, width - into, hi) ||
-		(fc_key_is_integer(type) ? *hi > end : *hi >= end))
-		*hi = past_end(type);
+		(fc_key_is_integer(type) ? *hi > kind->end : *hi >= kind->end))
+		*hi = kind->past;
 }
 
 static void
@@ -371,8 +340,7 @@ static void
 epoch_floor(FcKeyType type, const FcInterval *interval, int64 key,
 			int64 *lo, int64 *hi)
 {
-	int64		first;
-	int64		end;
+	const FcKeyKind *kind = &fc_key_kinds[type];
 	int64		time;
 
 	if (fc_key_epoch_to_time(interval->epoch, key, &time))
@@ -389,10 +357,9 @@ epoch_floor(FcKeyType type, const FcInterval *interval, int64 key,
 		*hi = key < 0 ? fc_key_epoch_from_time(interval->epoch, MIN_TIMESTAMP) :
 			PG_INT64_MAX;
 	}
-	type_range(type, &first, &end);
-	*lo = Max(*lo, first);
-	if (*hi > end)
-		*hi = past_end(type);
+	*lo = Max(*lo, kind->first);
+	if (*hi > kind->end)
+		*hi = kind->past;
 }
 
 void

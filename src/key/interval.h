@@ -24,6 +24,20 @@ typedef enum FcKeyType
 	FC_KEY_INT8
 } FcKeyType;
 
+/* What a type's keys are */
+typedef struct FcKeyKind
+{
+	Oid			typid;
+	int			size;			/* bytes of a value */
+	int64		first;			/* the lowest that is finite */
+	int64		end;			/* the first after all that are finite; of
+								 * integers, which may have none, the last */
+	int64		past;			/* what a bound past the end is written as; of
+								 * timestamps and dates that is infinity */
+} FcKeyKind;
+
+extern const FcKeyKind fc_key_kinds[];	/* by FcKeyType */
+
 /* A width of partitions: either months, or units of the key */
 typedef struct FcInterval
 {

@@ -16,7 +16,6 @@
 
 #include "access/xact.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "miscadmin.h"
 #include "partitioning/partbounds.h"
@@ -40,42 +39,24 @@
 FcKeyType
 fc_key_type(Oid typid)
 {
-	switch (typid)
-	{
-		case TIMESTAMPOID:
-			return FC_KEY_TIMESTAMP;
-		case TIMESTAMPTZOID:
-			return FC_KEY_TIMESTAMPTZ;
-		case DATEOID:
-			return FC_KEY_DATE;
-		case INT2OID:
-			return FC_KEY_INT2;
-		case INT4OID:
-			return FC_KEY_INT4;
-		case INT8OID:
-			return FC_KEY_INT8;
-		default:
-			return FC_KEY_NONE;
-	}
+	for (FcKeyType type = FC_KEY_TIMESTAMP; type <= FC_KEY_INT8; type++)
+		if (fc_key_kinds[type].typid == typid)
+			return type;
+	return FC_KEY_NONE;
 }
 
 /* "key", which is in the type's range, as a value of the type */
 Datum
 fc_key_datum(FcKeyType type, int64 key)
 {
-	switch (type)
+	switch (fc_key_kinds[type].size)
 	{
-		case FC_KEY_TIMESTAMP:
-		case FC_KEY_TIMESTAMPTZ:
-		case FC_KEY_INT8:
+		case sizeof(int64):
 			return Int64GetDatum(key);
-		case FC_KEY_DATE:
-		case FC_KEY_INT4:
+		case sizeof(int32):
 			return Int32GetDatum((int32) key);
-		case FC_KEY_INT2:
+		case sizeof(int16):
 			return Int16GetDatum((int16) key);
-		case FC_KEY_NONE:
-			break;
 	}
 	elog(ERROR, "unexpected key type: %d", (int) type);
 }
@@ -84,45 +65,24 @@ fc_key_datum(FcKeyType type, int64 key)
 int64
 fc_key_from_datum(FcKeyType type, Datum value)
 {
-	switch (type)
+	switch (fc_key_kinds[type].size)
 	{
-		case FC_KEY_TIMESTAMP:
-		case FC_KEY_TIMESTAMPTZ:
-		case FC_KEY_INT8:
+		case sizeof(int64):
 			return DatumGetInt64(value);
-		case FC_KEY_DATE:
-		case FC_KEY_INT4:
+		case sizeof(int32):
 			return DatumGetInt32(value);
-		case FC_KEY_INT2:
+		case sizeof(int16):
 			return DatumGetInt16(value);
-		case FC_KEY_NONE:
-			break;
 	}
 	elog(ERROR, "unexpected key type: %d", (int) type);
-}
-
-/* Sets the type's infinities; false if it has none */
-static bool
-infinities(FcKeyType type, int64 *first, int64 *last)
-{
-	if (type == FC_KEY_DATE)
-	{
-		*first = PG_INT32_MIN;
-		*last = PG_INT32_MAX;
-		return true;
-	}
-	*first = DT_NOBEGIN;
-	*last = DT_NOEND;
-	return type == FC_KEY_TIMESTAMP || type == FC_KEY_TIMESTAMPTZ;
 }
 
 bool
 fc_key_is_infinite(FcKeyType type, int64 key)
 {
-	int64		first;
-	int64		last;
+	int64		last = fc_key_kinds[type].past;
 
-	return infinities(type, &first, &last) && (key == first || key == last);
+	return type != FC_KEY_NONE && !fc_key_is_integer(type) && (key == last || key == -last - 1);
 }
 
 /*
@@ -257,15 +217,14 @@ hole_after(const FcRoute *route, int below)
 static void
 cut_infinities(FcKeyType type, FcRange *range)
 {
-	int64		first;
-	int64		last;
+	int64		last = fc_key_kinds[type].past;
 
-	if (!infinities(type, &first, &last))
+	if (fc_key_is_integer(type))
 		return;
 	Assert(range->lo < range->hi);
-	if (range->lo <= first)
+	if (range->lo <= -last - 1)
 	{
-		range->lo = first + 1;
+		range->lo = -last;
 		range->lo_min = false;
 	}
 	if (range->hi >= last)
