@@ -50,6 +50,7 @@ fc_count_hand_over(FcTurn *turn, Relation heap, Relation toast, bool last)
 {
 	if (!IsParallelWorker() || (!last && pg_atomic_read_u32(&turn->counted) == 0))
 		return;
+	Assert(turn != NULL && heap != NULL && CritSectionCount == 0);
 	pg_atomic_fetch_add_u64(&turn->rows, fc_count_remove(heap));
 	pg_atomic_fetch_add_u64(&turn->toasted, fc_count_remove(toast));
 }
@@ -69,6 +70,7 @@ fc_count_open(FcContext *ctx, uint32 turn)
 	if (ctx->counted == NULL)
 		ctx->counted = MemoryContextAllocZero(ctx->mcxt, sizeof(FcCounted) * ctx->shared->nturns);
 	counted = &ctx->counted[turn];
+	Assert(counted->heap == NULL && pg_atomic_read_u32(&ctx->turns[turn].counted) == 0);
 	counted->heap = rel;
 	if (OidIsValid(rel->rd_rel->reltoastrelid))
 		counted->toast = table_open(rel->rd_rel->reltoastrelid, AccessShareLock);
@@ -104,6 +106,8 @@ fc_count_end(FcContext *ctx)
 	{
 		FcCounted  *counted = &ctx->counted[i];
 
+		Assert(counted->heap == NULL || pg_atomic_read_u64(&ctx->turns[i].rows) == 0);
+		Assert(counted->toast == NULL || pg_atomic_read_u64(&ctx->turns[i].toasted) == 0);
 		if (counted->toast)
 			table_close(counted->toast, AccessShareLock);
 		if (counted->heap)

@@ -50,6 +50,7 @@ fc_hold_create(void)
 	FcHold	   *hold = palloc(sizeof(FcHold));
 	HASHCTL		ctl = {.keysize = sizeof(Oid),.entrysize = sizeof(FcHeldTable)};
 
+	Assert(!IsParallelWorker());
 	hold->mcxt = ctl.hcxt = CurrentMemoryContext;
 	hold->tables = hash_create("fast_copy tables held", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	return hold;
@@ -81,6 +82,7 @@ fc_hold_begin(FcHold *hold, Oid table, FcHeldFor what)
 bool
 fc_hold_alone(Relation rel)
 {
+	Assert(rel->rd_refcnt > 0);
 	return rel->rd_refcnt == 2;
 }
 
@@ -105,6 +107,8 @@ fc_hold_change(const FcHeldTable *one)
 	bool		more = list_difference_oid(indexes, one->indexes) != NIL;
 	bool		less = list_difference_oid(one->indexes, indexes) != NIL;
 
+	Assert(one->rel->rd_refcnt > 0 && RelationGetRelid(one->rel) == one->oid);
+	Assert(CheckRelationLockedByMe(one->rel, RowExclusiveLock, true));
 	list_free(indexes);
 	if (!fc_locator_equals(one->file, fc_relation_locator(one->rel)))
 		return "It was moved to another file.";
@@ -160,6 +164,7 @@ fc_hold_end(FcHold *hold, Oid table)
 
 	if (one == NULL)
 		return;
+	Assert(RelationGetRelid(one->rel) == table && one->rel->rd_refcnt > 0);
 	table_close(one->rel, NoLock);
 	list_free(one->indexes);
 	FreeTupleDesc(one->desc);
@@ -176,4 +181,5 @@ fc_hold_end_all(FcHold *hold, FcHeldFor what)
 	while ((one = fc_hold_next(&all)) != NULL)
 		if (one->what <= what)
 			fc_hold_end(hold, one->oid);
+	Assert(what != FC_HELD_PLACE || hash_get_num_entries(hold->tables) == 0);
 }

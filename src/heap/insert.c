@@ -42,6 +42,9 @@ fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 	bool		only_foreign_keys;
 
 	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
+	Assert(writer->ctx->in_worker == (worker >= 0) && CritSectionCount == 0);
+	/* the leader has assigned it before */
+	Assert(worker < 0 || TransactionIdIsValid(GetTopTransactionIdIfAny()));
 	if (IsParallelWorker() && rel->trigdesc &&
 		fc_plan_has_triggers(rel, &only_foreign_keys))
 		elog(ERROR, "table \"%s\" with insert triggers reached a parallel worker",
@@ -66,6 +69,7 @@ fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 	/* after an error core has reset the count of such holds itself */
 	if (worker >= 0)
 		RESUME_INTERRUPTS();
+	Assert(worker < 0 || GetCurrentCommandId(false) == writer->cid);
 }
 
 /* The arguments of fc_write_insert */
@@ -82,8 +86,11 @@ fc_write_insert_slots(void *arg)
 {
 	FcWriteInsert *insert = arg;
 
+	Assert(!IsParallelWorker() && insert->n > 0);
 	table_multi_insert(insert->writer->rel, insert->slots, insert->n, insert->writer->cid,
 					   insert->writer->options, insert->bistate);
+	Assert(ItemPointerIsValid(&insert->slots[0]->tts_tid));
+	Assert(ItemPointerIsValid(&insert->slots[insert->n - 1]->tts_tid));
 }
 
 void
@@ -98,6 +105,7 @@ fc_write_end(FcWriter *writer)
 	uint64		inserted;
 
 	writer->routine->end(writer);
+	Assert(writer->held == 0);
 	fc_count_hand_over(writer->to.turn, writer->rel, writer->toast, true);
 	inserted = writer->inserted;
 	ExecDropSingleTupleTableSlot(writer->slot);

@@ -96,6 +96,7 @@ fc_multi_begin(FcWriter *base)
 {
 	FcMultiWriter *writer = (FcMultiWriter *) base;
 
+	Assert(base->to.storage.kind < FC_STORAGE_BUFFERS && (!base->to.sliced || base->to.turn != NULL));
 	writer->mcxt = AllocSetContextCreate(CurrentMemoryContext,
 										 "fast_copy batch",
 										 ALLOCSET_DEFAULT_SIZES);
@@ -137,11 +138,13 @@ fc_multi_heap(void *arg)
 	if (logical)
 		LWLockAcquire(lock, LW_EXCLUSIVE);
 	fc_write_insert(&writer->base, insert->slots, insert->n, writer->bistate);
+	Assert(!logical || LWLockHeldByMeInMode(lock, LW_EXCLUSIVE));
 	if (logical)
 		LWLockRelease(lock);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(writer->insert_mcxt);
 	writer->last_block = ItemPointerGetBlockNumber(&insert->slots[insert->n - 1]->tts_tid);
+	Assert(BlockNumberIsValid(writer->last_block));
 	writer->base.inserted += insert->n;
 	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.loaded, insert->n);
 }
@@ -161,6 +164,7 @@ fc_multi_index_entries(void *arg)
 	FcMultiOne *one = arg;
 	FcWriter   *base = &one->writer->base;
 
+	Assert(ItemPointerIsValid(&one->slot->tts_tid));
 	list_free(fc_insert_index_tuples(base->rri, one->slot, base->estate));
 	ResetPerTupleExprContext(base->estate);
 }
@@ -170,6 +174,7 @@ fc_multi_indexes(FcMultiWriter *writer, FcMultiRow *rows, int n)
 {
 	FcShared   *shared = writer->base.ctx->shared;
 
+	Assert(n > 0 && writer->base.rri->ri_NumIndices > 0);
 	for (int i = 0; i < n; i++)
 	{
 		FcMultiOne	one = {writer, rows[i].slot};
@@ -227,6 +232,7 @@ fc_multi_find_conflict(void *arg)
 	ResultRelInfo *rri = one->writer->base.rri;
 	EState	   *estate = one->writer->base.estate;
 
+	Assert(one->writer->unique && rri->ri_NumIndices > 0);
 	one->conflict = -1;
 	ItemPointerSetInvalid(&one->slot->tts_tid);
 	for (int i = 0; i < rri->ri_NumIndices && one->conflict < 0; i++)
@@ -269,6 +275,7 @@ fc_multi_one(FcMultiWriter *writer, FcMultiRow *row)
 	FcMultiOne	one = {writer, row->slot};
 	ErrorData  *edata;
 
+	Assert(writer->unique && row->slot != NULL && !TTS_EMPTY(row->slot));
 	if (writer->base.ctx->stopped || fc_error_beyond(writer->base.ctx->shared, row->offset))
 		return;
 	edata = fc_error_catch_at(writer->base.ctx, row->offset, row->length,
@@ -296,6 +303,7 @@ fc_multi_some(FcMultiWriter *writer, int i, int n)
 {
 	FcContext  *ctx = writer->base.ctx;
 
+	Assert(i >= 0 && n > 0 && n <= FC_MULTI_ROWS && i + n <= writer->nrows);
 	if ((writer->base.rri->ri_NumIndices == 0 || ctx->stopped) &&
 		fc_error_beyond(ctx->shared, PG_UINT64_MAX - 1) &&
 		ctx->shared->errors.first.kind != FC_ERROR_BATCH)
@@ -321,6 +329,8 @@ fc_multi_take_spot(FcMultiWriter *writer)
 	if (!base->to.sliced)
 		return;
 	spot = &base->to.turn->spot;
+	Assert(spot->block == InvalidBlockNumber || spot->block < RelationGetNumberOfBlocks(base->rel));
+	Assert(spot->next_free == InvalidBlockNumber || spot->next_free <= spot->last_free);
 	if (spot->block != InvalidBlockNumber)
 		RelationSetTargetBlock(base->rel, spot->block);
 	fc_bulk_set_free(writer->bistate, spot->next_free, spot->last_free, spot->added);
@@ -335,6 +345,7 @@ fc_multi_leave_spot(FcMultiWriter *writer)
 	if (!writer->base.to.sliced)
 		return;
 	spot = &writer->base.to.turn->spot;
+	Assert(fc_turn_has_come(writer->base.to.slice));
 	if (writer->last_block != InvalidBlockNumber)
 		spot->block = writer->last_block;
 	fc_bulk_get_free(writer->bistate, &spot->next_free, &spot->last_free, &spot->added);
@@ -368,6 +379,7 @@ fc_multi_next_row(FcMultiWriter *writer)
 {
 	FcMultiRow *row;
 
+	Assert(writer->nrows <= writer->nslots && writer->nslots <= writer->maxrows);
 	if (writer->nrows == writer->maxrows)
 	{
 		writer->maxrows *= 2;
@@ -396,6 +408,8 @@ fc_multi_add(FcMultiWriter *writer, HeapTuple tuple, uint64 offset, uint32 lengt
 	FcWriter   *base = &writer->base;
 	FcMultiRow *row = fc_multi_next_row(writer);
 
+	Assert(TTS_EMPTY(row->slot) && tuple->t_len >= SizeofHeapTupleHeader);
+	Assert(HeapTupleHeaderGetNatts(tuple->t_data) == RelationGetNumberOfAttributes(base->rel));
 	ExecStoreHeapTuple(tuple, row->slot, true);
 	row->slot->tts_tableOid = RelationGetRelid(base->rel);
 	row->offset = offset;
@@ -440,6 +454,7 @@ fc_multi_put_spilled(FcWriter *base, const FcSpilledRow *rows, int n)
 		tuple->t_data = (HeapTupleHeader) ((char *) tuple + HEAPTUPLESIZE);
 		ItemPointerSetInvalid(&tuple->t_self);
 		fc_spilled_copy(spilled, &header, tuple->t_data);
+		Assert(tuple->t_data->t_hoff <= len && len >= FC_SPILL_HEADER);
 		fc_multi_add(writer, tuple, fc_spilled_offset(&rows[i]), fc_spilled_length(spilled));
 	}
 }
@@ -450,6 +465,7 @@ fc_multi_end(FcWriter *base)
 	FcMultiWriter *writer = (FcMultiWriter *) base;
 
 	fc_multi_flush(base);
+	Assert(writer->nrows == 0 && writer->bytes == 0);
 	FreeBulkInsertState(writer->bistate);
 	for (int i = 0; i < writer->nslots; i++)
 		ExecDropSingleTupleTableSlot(writer->rows[i].slot);

@@ -107,6 +107,7 @@ fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot,
 
 	if (keys)
 		upto = Min(keys->n + Max(keys->most / FC_OLD_SAMPLE, 1), keys->most);
+	Assert(BufferGetBlockNumber(buffer) == block && (keys == NULL || keys->n <= upto));
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	/* the mark may be ahead of the snapshots of a standby */
 	all = PageIsAllVisible(page) && !snapshot->takenDuringRecovery;
@@ -127,6 +128,7 @@ fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot,
 			keys->keys[keys->n++] = fc_key_from_datum(keys->type, key);
 	}
 	UnlockReleaseBuffer(buffer);
+	Assert(keys == NULL || (keys->n <= upto && upto <= keys->most));
 	return n;
 }
 
@@ -198,11 +200,13 @@ fc_old_rows_count(Relation rel, double most, bool settles, double *rows)
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	bool		all;
 
+	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
 	*rows = 0;
 	all = rel->rd_tableam == GetHeapamTableAmRoutine() ?
 		fc_old_rows_count_pages(rel, snapshot, most, settles, rows) :
 		fc_old_rows_count_slots(rel, snapshot, most, rows);
 	UnregisterSnapshot(snapshot);
+	Assert(!all || *rows >= 0);
 	return all;
 }
 
@@ -210,6 +214,7 @@ fc_old_rows_count(Relation rel, double most, bool settles, double *rows)
 static FcOldWhen
 fc_old_when(TransactionId xid, CommandId cid, const FcSince *since, const FcSince *until)
 {
+	Assert(until == NULL || until->cid >= since->cid);
 	if (TransactionIdIsCurrentTransactionId(xid))
 		return cid < since->cid ? FC_OLD_BEFORE : until && cid >= until->cid ? FC_OLD_OPEN : FC_OLD_SINCE;
 	if (!TransactionIdIsNormal(xid) || !XidInMVCCSnapshot(xid, since->snapshot))
@@ -255,6 +260,7 @@ fc_old_fate(HeapTupleHeader row, const FcSince *since, const FcSince *until, boo
 		return FC_OLD_NOTHING;
 	gone = fc_old_when_gone(row, since, until);
 	*open = made == FC_OLD_OPEN || gone == FC_OLD_OPEN;
+	Assert(until != NULL || !*open);
 	if (made == FC_OLD_BEFORE)
 		return gone == FC_OLD_SINCE ? FC_OLD_CHANGED : FC_OLD_NOTHING;
 	if (made == FC_OLD_SINCE && gone != FC_OLD_SINCE)
@@ -273,6 +279,7 @@ fc_carry_row(FcCarrier *carrier, Relation rel, HeapTuple row)
 	heap_deform_tuple(row, RelationGetDescr(rel), carrier->slot->tts_values, carrier->slot->tts_isnull);
 	ExecStoreVirtualTuple(carrier->slot);
 	table_tuple_insert(carrier->to, carrier->slot, carrier->cid, HEAP_INSERT_FROZEN, NULL);
+	Assert(ItemPointerIsValid(&carrier->slot->tts_tid));
 	if (carrier->rri->ri_NumIndices > 0)
 		list_free(fc_insert_index_tuples(carrier->rri, carrier->slot, carrier->estate));
 	ExecClearTuple(carrier->slot);
@@ -340,6 +347,7 @@ fc_old_rows_now(FcSince *now)
 	now->lsn = GetXLogInsertRecPtr();
 	now->cid = GetCurrentCommandId(true);
 	now->snapshot = RegisterSnapshot(GetLatestSnapshot());
+	Assert(!XLogRecPtrIsInvalid(now->lsn) && now->snapshot != NULL);
 }
 
 /*
@@ -353,6 +361,8 @@ fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *unti
 {
 	FcCarrier	carrier = {.to = to,.since = since,.until = until};
 
+	Assert(CheckRelationLockedByMe(to, RowExclusiveLock, true));
+	Assert(CheckRelationLockedByMe(rel, until ? ShareUpdateExclusiveLock : AccessExclusiveLock, true));
 	fc_carry_pages(&carrier, rel, false);
 	*changed = carrier.changed;
 	if (carrier.changed > 0 || carrier.found == 0)
@@ -367,6 +377,8 @@ fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *unti
 	ExecDropSingleTupleTableSlot(carrier.slot);
 	ExecCloseIndices(carrier.rri);
 	FreeExecutorState(carrier.estate);
+	/* both passes have found the same */
+	Assert(carrier.changed == 0 && carrier.found == 2 * carrier.carried);
 	return carrier.carried;
 }
 
@@ -375,6 +387,7 @@ fc_old_rows_taken(Relation rel, const FcSince *since)
 {
 	FcCarrier	carrier = {.since = since};
 
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
 	fc_carry_pages(&carrier, rel, false);
 	return carrier.taken;
 }

@@ -18,6 +18,32 @@
 
 #ifdef USE_ASSERT_CHECKING
 
+/* A bitmap of NULLs has one, and nothing after the last column */
+static void
+fc_append_check_bitmap(HeapTupleHeader row)
+{
+	int			natts = HeapTupleHeaderGetNatts(row);
+	int			values = 0;
+
+	for (int i = 0; i < BITMAPLEN(natts) * BITS_PER_BYTE; i++)
+	{
+		values += !att_isnull(i, row->t_bits);
+		Assert(i < natts || att_isnull(i, row->t_bits));
+	}
+	Assert(values < natts);
+}
+
+/* Nothing has been written between the pointers to the rows and the rows */
+static void
+fc_append_check_hole(PageHeader header)
+{
+	const char *page = (const char *) header;
+
+	Assert(header->pd_upper % MAXIMUM_ALIGNOF == 0);
+	for (LocationIndex at = header->pd_lower; at < header->pd_upper; at++)
+		Assert(page[at] == 0);
+}
+
 /* The row must be one that an insert of this transaction makes */
 static void
 fc_append_check_row(const FcAppend *append, HeapTupleHeader row, Size len, bool frozen)
@@ -36,6 +62,11 @@ fc_append_check_row(const FcAppend *append, HeapTupleHeader row, Size len, bool 
 	Assert((row->t_infomask2 & HEAP2_XACT_MASK) == 0);
 	Assert((row->t_infomask & HEAP_HASEXTERNAL) == 0 ||
 		   OidIsValid(append->rel->rd_rel->reltoastrelid));
+	Assert((row->t_infomask & HEAP_HASOID_OLD) == 0);
+	Assert(frozen || (row->t_infomask & (HEAP_XMIN_COMMITTED | HEAP_XMIN_INVALID)) == 0);
+	Assert(HeapTupleHeaderGetRawCommandId(row) <= GetCurrentCommandId(false));
+	if (has_null)
+		fc_append_check_bitmap(row);
 }
 
 void
@@ -46,6 +77,10 @@ fc_append_check(const FcAppend *append, int i, BlockNumber block)
 	LocationIndex upper = BLCKSZ;
 
 	Assert(PageGetPageSize(page) == BLCKSZ && header->pd_special == BLCKSZ);
+	Assert(PageGetPageLayoutVersion(page) == PG_PAGE_LAYOUT_VERSION);
+	Assert(header->pd_upper <= header->pd_special);
+	Assert((header->pd_lower - SizeOfPageHeaderData) % sizeof(ItemIdData) == 0);
+	Assert(PageGetMaxOffsetNumber(page) <= MaxHeapTuplesPerPage);
 	Assert(header->pd_lower >= SizeOfPageHeaderData && header->pd_lower <= header->pd_upper);
 	Assert(header->pd_prune_xid == InvalidTransactionId);
 	Assert(append->rows == (PageGetMaxOffsetNumber(page) > 0));
@@ -56,6 +91,7 @@ fc_append_check(const FcAppend *append, int i, BlockNumber block)
 		HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, item);
 
 		Assert(ItemIdIsNormal(item) && ItemIdHasStorage(item));
+		Assert(ItemIdGetOffset(item) >= header->pd_upper && ItemIdGetOffset(item) % MAXIMUM_ALIGNOF == 0);
 		/* rows stand one before the other, with nothing in between */
 		Assert(ItemIdGetOffset(item) + MAXALIGN(ItemIdGetLength(item)) == upper);
 		upper = ItemIdGetOffset(item);
@@ -64,6 +100,8 @@ fc_append_check(const FcAppend *append, int i, BlockNumber block)
 		Assert(block == InvalidBlockNumber || ItemPointerGetOffsetNumber(&row->t_ctid) == off);
 	}
 	Assert(!append->rows || upper == header->pd_upper);
+	if (append->rows)
+		fc_append_check_hole(header);
 }
 
 #endif

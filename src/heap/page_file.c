@@ -58,6 +58,7 @@ fc_file_path(const FcAppend *append, BlockNumber block)
 static void
 fc_file_write_bytes(int fd, const char *path, const char *data, size_t len, off_t at)
 {
+	Assert(len > 0 && len % BLCKSZ == 0 && at >= 0 && at % BLCKSZ == 0);
 	while (len > 0)
 	{
 		ssize_t		n;
@@ -131,6 +132,8 @@ fc_file_write(const FcAppend *append)
 	BlockNumber block = append->block;
 	BlockNumber end = block + append->n;
 
+	/* its blocks were reserved */
+	Assert(end > block && smgrnblocks(fc_smgr_open(&append->file), append->fork) >= end);
 	while (block < end)
 	{
 		uint32		run = fc_file_run(block, end - block, RELSEG_SIZE);
@@ -163,6 +166,7 @@ fc_file_settle(FcAppend *append)
 	Relation	rel = append->rel;
 	BlockNumber last = append->block + append->n - 1;
 
+	Assert(last >= append->block && last < InvalidBlockNumber);
 	if (fc_file_waits_for_commit(rel))
 		return;
 	for (BlockNumber segment = append->block / RELSEG_SIZE;
@@ -183,6 +187,8 @@ fc_file_settle(FcAppend *append)
 void
 fc_file_append(FcAppend *append)
 {
+	Assert(append->pages != NULL && append->block < InvalidBlockNumber - append->n);
+	Assert(append->rows == (append->fork == MAIN_FORKNUM));
 	Assert(append->n > 0 && append->n <= FC_PAGE_BATCH);
 	for (int i = 0; i < append->n && append->rows; i++)
 		fc_append_place(append, i, append->block + i);

@@ -31,6 +31,7 @@ fc_log_images(const FcAppend *append)
 	Page		pages[FC_PAGE_BATCH];
 	BlockNumber blocks[FC_PAGE_BATCH];
 
+	Assert(append->n > 0 && append->fork != MAIN_FORKNUM);
 	for (int i = 0; i < append->n; i++)
 	{
 		pages[i] = fc_append_page(append, i);
@@ -53,6 +54,7 @@ fc_log_row(char *to, HeapTupleHeader row, Size len)
 	Size		rest = len - SizeofHeapTupleHeader;
 
 	Assert(len >= SizeofHeapTupleHeader && row->t_hoff <= len);
+	Assert(len <= MaxHeapTupleSize && rest <= PG_UINT16_MAX);
 	StaticAssertStmt(SizeofHeapTupleHeader % MAXIMUM_ALIGNOF == MAXIMUM_ALIGNOF - 1,
 					 "after a byte come whole words");
 	header->datalen = rest;
@@ -73,6 +75,7 @@ fc_log_fill(Page page, int nrows, char *buf)
 {
 	char	   *end = buf;
 
+	Assert(nrows == PageGetMaxOffsetNumber(page));
 	for (OffsetNumber off = FirstOffsetNumber; off <= nrows; off++)
 	{
 		ItemId		item = PageGetItemId(page, off);
@@ -88,6 +91,8 @@ static void
 fc_log_register(const FcAppend *append, Page page, BlockNumber block,
 				Buffer buffer, uint8 flags)
 {
+	Assert(!BufferIsValid(buffer) || (BufferGetBlockNumber(buffer) == block && BufferGetPage(buffer) == page));
+	Assert(BufferIsValid(buffer) || PageGetMaxOffsetNumber(page) > 0);
 	XLogBeginInsert();
 	if (BufferIsValid(buffer))
 		XLogRegisterBuffer(0, buffer, flags | REGBUF_STANDARD);
@@ -128,6 +133,7 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 	Assert(PageGetMaxOffsetNumber(page) >= FirstOffsetNumber);
 	/* the buffer is changed, dirty and logged at once */
 	Assert(!BufferIsValid(buffer) || CritSectionCount > 0);
+	Assert(append->rows && RelationNeedsWAL(append->rel) && XLogInsertAllowed());
 	if (!fc_log_remakes(page))
 	{
 		fc_log_register(append, page, block, buffer, REGBUF_FORCE_IMAGE);

@@ -35,6 +35,7 @@
 #include "utils/syscache.h"
 
 #include "heap/append.h"
+#include "heap/hold.h"
 
 /* The visibility map's layout, which visibilitymap.c keeps to itself */
 #define FC_MAP_HEADER	MAXALIGN(SizeOfPageHeaderData)
@@ -60,9 +61,11 @@ fc_new_begin(Relation rel, bool frozen, List **files)
 
 	Assert(!IsParallelWorker() && RelationGetNumberOfBlocks(rel) == 0);
 	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
+	Assert(fc_hold_alone(rel));
 	file->rel = rel;
 	file->frozen = frozen;
 	file->locator = fc_create_files(rel);
+	Assert(!fc_locator_equals(file->locator, fc_relation_locator(rel)));
 	*files = lappend(*files, file);
 	return file->locator;
 }
@@ -82,6 +85,8 @@ fc_new_exchange(const FcNewFile *file)
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for relation %u", RelationGetRelid(file->rel));
+	Assert(RelationGetNumberOfBlocks(file->rel) == 0);
+	Assert(fc_locator_number(&file->locator) != ((Form_pg_class) GETSTRUCT(tuple))->relfilenode);
 	((Form_pg_class) GETSTRUCT(tuple))->relfilenode = fc_locator_number(&file->locator);
 	RelationDropStorage(file->rel);
 	CatalogTupleUpdate(classes, &tuple->t_self, tuple);
@@ -97,12 +102,14 @@ fc_new_read(const FcNewFile *file, FcAppend *append, BlockNumber block,
 {
 	bool		permanent = RelationIsPermanent(file->rel);
 
+	Assert(append->n > 0 && append->n <= FC_PAGE_BATCH);
 	for (int i = 0; i < append->n; i++)
 	{
 		Buffer		buffer = ReadBufferWithoutRelcache(file->locator, MAIN_FORKNUM,
 													   block + i, RBM_NORMAL,
 													   strategy, permanent);
 
+		Assert(BufferGetBlockNumber(buffer) == block + i);
 		memcpy(append->pages + (Size) i * BLCKSZ, BufferGetPage(buffer), BLCKSZ);
 		fc_append_check(append, i, block + i);
 		ReleaseBuffer(buffer);
@@ -178,6 +185,8 @@ fc_new_map(const FcNewFile *file)
 		fc_file_append(&append);
 		left -= n;
 	}
+	/* the map has a page for each stretch of the table */
+	Assert(append.block == (smgrnblocks(fc_smgr_open(&file->locator), MAIN_FORKNUM) - 1) / FC_MAP_PER_PAGE);
 	pfree(append.pages);
 }
 
@@ -188,6 +197,7 @@ fc_new_end(List *files)
 	foreach_ptr(FcNewFile, file, files)
 	{
 		CHECK_FOR_INTERRUPTS();
+		Assert(file->rel->rd_refcnt > 0 && CheckRelationLockedByMe(file->rel, RowExclusiveLock, true));
 		if (RelationGetNumberOfBlocks(file->rel) > 0)
 			fc_new_copy(file);
 		else

@@ -49,6 +49,7 @@ fc_buffer_touch(Buffer first, Buffer last)
 	Buffer		lo = Max(last < first ? last - n : last, 1);
 	Buffer		hi = Min(last < first ? last : last + n, NBuffers);
 
+	Assert(first > 0 && first <= NBuffers && last > 0 && last <= NBuffers);
 	if (n > FC_TOUCH_MOST)
 		return;
 	for (Buffer buffer = lo; buffer < hi; buffer += FC_FAULT_AROUND / BLCKSZ)
@@ -68,6 +69,7 @@ fc_buffer_map(Relation rel, const Buffer *pages, int n)
 	Assert(n > 0 && PageIsAllVisible(BufferGetPage(pages[0])));
 	for (int i = 0; i < n;)
 	{
+		Assert(PageIsAllVisible(BufferGetPage(pages[i])) && !PageIsNew(BufferGetPage(pages[i])));
 		visibilitymap_pin(rel, BufferGetBlockNumber(pages[i]), &map);
 		i += fc_map_set(rel, pages + i, n - i, map);
 	}
@@ -104,6 +106,8 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 		fc_log_rows(append, BufferGetPage(buffers[i]), BufferGetBlockNumber(buffers[i]),
 					buffers[i]);
 	END_CRIT_SECTION();
+	for (int i = 0; i < n; i++)
+		Assert(XLogRecPtrIsInvalid(PageGetLSN(BufferGetPage(buffers[i]))) != logged);
 	/* the rows of all pages are frozen, or of none */
 	if (PageIsAllVisible(BufferGetPage(buffers[0])))
 		fc_buffer_map(append->rel, buffers, n);
@@ -127,6 +131,7 @@ fc_buffer_keep_new(Buffer *buffers, int n)
 		else
 			UnlockReleaseBuffer(buffers[i]);
 	}
+	Assert(kept <= n);
 	return kept;
 }
 
@@ -137,22 +142,26 @@ fc_shared_append(FcAppend *append, BufferAccessStrategy strategy)
 	int			done = 0;
 
 	Assert(append->rows && CheckRelationLockedByMe(append->rel, RowExclusiveLock, true));
+	Assert(append->n > 0 && append->n <= FC_PAGE_BATCH && append->fork == MAIN_FORKNUM);
 	CheckForSerializableConflictIn(append->rel, NULL, InvalidBlockNumber);
 	while (done < append->n)
 	{
 		int			n = fc_extend_buffers(append->rel, strategy, append->n - done, buffers);
 
+		Assert(n > 0 && done + n <= append->n);
 		fc_buffer_touch(buffers[0], buffers[n - 1]);
 		n = fc_buffer_keep_new(buffers, n);
 		if (n > 0)
 			fc_buffer_fill(append, done, buffers, n);
 		done += n;
 	}
+	Assert(done == append->n && append->block < RelationGetNumberOfBlocks(append->rel));
 }
 
 void
 fc_shared_record_space(Relation rel, BlockNumber block, Size space)
 {
+	Assert(block < RelationGetNumberOfBlocks(rel) && space < BLCKSZ);
 	RecordPageWithFreeSpace(rel, block, space);
 	FreeSpaceMapVacuumRange(rel, block, block + 1);
 }

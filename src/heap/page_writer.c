@@ -138,6 +138,7 @@ fc_page_begin(FcWriter *base)
 	FcPageWriter *writer = (FcPageWriter *) base;
 	MemoryContext old;
 
+	Assert(base->to.storage.kind >= FC_STORAGE_BUFFERS && fc_write_page_can(base->rel));
 	writer->mcxt = AllocSetContextCreate(CurrentMemoryContext,
 										 "fast_copy pages",
 										 ALLOCSET_DEFAULT_SIZES);
@@ -153,6 +154,7 @@ fc_page_begin(FcWriter *base)
 	writer->maxbatches = 8;
 	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
 	writer->xid = GetCurrentTransactionId();
+	Assert(TransactionIdIsCurrentTransactionId(writer->xid));
 	writer->infomask = HEAP_XMAX_INVALID;
 	if (base->options & HEAP_INSERT_FROZEN)
 		writer->infomask |= HEAP_XMIN_FROZEN;
@@ -210,6 +212,19 @@ fc_page_append(FcPageWriter *writer, FcAppend *append)
 	fc_page_give_batch(base->ctx, append->pages);
 }
 
+#ifdef USE_ASSERT_CHECKING
+/* The rows that stand on the pages that are not written yet */
+static int
+fc_page_rows(const FcPageWriter *writer)
+{
+	int			rows = 0;
+
+	for (int i = 0; i < writer->npages; i++)
+		rows += PageGetMaxOffsetNumber((Page) (writer->batches[i / FC_PAGE_BATCH] + (Size) (i % FC_PAGE_BATCH) * BLCKSZ));
+	return rows;
+}
+#endif
+
 /*
  * Appends all pages.  In a new file the slice's turn is over once blocks are
  * reserved for its last pages: the next slice can reserve while these are
@@ -226,6 +241,7 @@ fc_page_append_all(FcPageWriter *writer, bool last)
 		.rows = true
 	};
 
+	Assert(fc_page_rows(writer) == writer->nrows && base->held == (Size) writer->npages * BLCKSZ);
 	if (writer->strategy == NULL && fc_page_wanted(writer))
 	{
 		fc_file_reserve(&append, writer->npages);
@@ -267,6 +283,7 @@ fc_page_write(FcPageWriter *writer, bool last)
 		return;
 	}
 	spot = &writer->base.to.turn->spot;
+	Assert(spot->block == InvalidBlockNumber || spot->space < BLCKSZ);
 	if (spot->block != InvalidBlockNumber && fc_page_wanted(writer))
 		fc_page_join(writer);
 	fc_page_append_all(writer, last);
@@ -287,6 +304,7 @@ fc_page_flush(FcWriter *base)
 static Page
 fc_page_nth(char **batches, int i)
 {
+	Assert(i >= 0);
 	return (Page) (batches[i / FC_PAGE_BATCH] + (Size) (i % FC_PAGE_BATCH) * BLCKSZ);
 }
 
@@ -296,6 +314,7 @@ fc_page_next(FcPageWriter *writer)
 {
 	int			batch = writer->npages / FC_PAGE_BATCH;
 
+	Assert(writer->page == NULL && batch <= writer->maxbatches);
 	if (writer->npages % FC_PAGE_BATCH == 0)
 	{
 		if (batch == writer->maxbatches)
@@ -341,6 +360,7 @@ fc_page_room(FcPageWriter *writer, Size len)
 	PageHeader	page;
 
 	len = MAXALIGN(len);
+	Assert(len >= SizeofHeapTupleHeader && len <= MaxHeapTupleSize);
 	page = (PageHeader) writer->page;
 	if (page && page->pd_lower + sizeof(ItemIdData) + len + writer->save_free > page->pd_upper)
 		fc_page_full(writer);
@@ -358,6 +378,7 @@ fc_page_take(FcPageWriter *writer, Size len)
 	PageHeader	page = (PageHeader) writer->page;
 	ItemId		item = (ItemId) ((char *) page + page->pd_lower);
 
+	Assert(len >= SizeofHeapTupleHeader);
 	page->pd_upper -= MAXALIGN(len);
 	page->pd_lower += sizeof(ItemIdData);
 	Assert(page->pd_lower <= page->pd_upper && page->pd_upper % MAXIMUM_ALIGNOF == 0);
@@ -428,6 +449,7 @@ fc_page_fill_slots(FcPageWriter *writer, HeapTupleData *tuples, int n)
 			ExecStoreHeapTuple(tuple, writer->slots[done], false);
 		}
 	}
+	Assert(done == n && n <= writer->nslots);
 }
 
 /* Lets core put the first n rows on the page where the slice before stopped */
@@ -463,6 +485,7 @@ fc_page_lay_anew(FcPageWriter *writer, int n)
 {
 	char	  **batches = writer->batches;
 	int			npages = writer->npages;
+	int			nrows PG_USED_FOR_ASSERTS_ONLY = writer->nrows - n;
 
 	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
 	writer->base.held = 0;
@@ -487,7 +510,7 @@ fc_page_lay_anew(FcPageWriter *writer, int n)
 		if (i % FC_PAGE_BATCH == FC_PAGE_BATCH - 1 || i == npages - 1)
 			fc_page_give_batch(writer->base.ctx, batches[i / FC_PAGE_BATCH]);
 	}
-	Assert(n <= 0 && writer->nrows >= 0);
+	Assert(n <= 0 && writer->nrows == nrows);
 	pfree(batches);
 }
 
@@ -503,6 +526,7 @@ fc_page_join(FcPageWriter *writer)
 	FcSpot	   *spot = &writer->base.to.turn->spot;
 	int			n;
 
+	Assert(spot->block != InvalidBlockNumber && writer->strategy != NULL);
 	if (writer->base.options & HEAP_INSERT_FROZEN)
 		return;
 	n = fc_page_count_fitting(writer, &spot->space);
@@ -548,6 +572,7 @@ fc_page_form_long(FcPageWriter *writer, Size *len)
 	fc_page_set_header(writer, toast.tuple->t_data);
 	fc_write_as_leader(base, fc_page_toast, &toast);
 	*len = toast.tuple->t_len;
+	Assert(HeapTupleHeaderGetRawXmin(toast.tuple->t_data) == writer->xid);
 	return toast.tuple->t_data;
 }
 
@@ -622,6 +647,7 @@ fc_page_place(const FcPageWriter *writer, FcPageSpace *space, uint32 row)
 	if (space->nrows > 0 &&
 		space->lower + sizeof(ItemIdData) + len + writer->save_free > space->upper)
 		return NULL;
+	Assert(row >= SizeofHeapTupleHeader && space->lower + sizeof(ItemIdData) + len <= space->upper);
 	space->upper -= len;
 	ItemIdSetNormal((ItemId) ((char *) space->page + space->lower), space->upper, row);
 	space->lower += sizeof(ItemIdData);
@@ -633,6 +659,7 @@ fc_page_place(const FcPageWriter *writer, FcPageSpace *space, uint32 row)
 static inline void
 fc_page_take_space(FcPageWriter *writer, const FcPageSpace *space)
 {
+	Assert(space->nrows > 0 && space->lower <= space->upper);
 	space->page->pd_lower = space->lower;
 	space->page->pd_upper = space->upper;
 	writer->nrows += space->nrows;
@@ -654,6 +681,7 @@ fc_page_place_rows(FcPageWriter *writer, int from, int to)
 		if ((writer->rows[i] = fc_page_place(writer, &space, writer->lengths[i])) == NULL)
 			break;
 	fc_page_take_space(writer, &space);
+	Assert(i > from);
 	return i;
 }
 
@@ -665,6 +693,7 @@ fc_page_put_rows(FcWriter *base, const FcBatchColumn *columns, int from, int to)
 	uint32	   *lengths = writer->lengths;
 	int			i;
 
+	Assert(from >= 0 && from < to && to <= FC_BATCH_ROWS);
 	fc_form_lengths(writer->form, columns, from, to, lengths + from);
 	for (i = from; i < to && lengths[i] > 0;)
 	{
@@ -700,6 +729,7 @@ fc_page_copy(FcPageWriter *writer, HeapTupleHeader row, const FcSpilled *spilled
 		memcpy(to + i, (const char *) spilled + i, sizeof(uint64));
 	memcpy(row, writer->header, bare ? FC_SPILL_HEADER : FC_SPILL_TUPLE_HEAD);
 	row->t_infomask |= writer->infomask;
+	Assert(row->t_hoff <= fc_spilled_row(spilled) && HeapTupleHeaderGetNatts(row) == HeapTupleHeaderGetNatts(writer->header));
 }
 
 /* Asks for rows that come soon, and for the other lines of long ones */
@@ -723,6 +753,7 @@ fc_page_put_spilled(FcWriter *base, const FcSpilledRow *rows, int n)
 		FcPageSpace space;
 		char	   *place;
 
+		Assert(fc_spilled_is_short(rows[i].spilled));
 		(void) fc_page_room(writer, fc_spilled_row(rows[i].spilled));
 		space = fc_page_space(writer);
 		for (; i < n && (place = fc_page_place(writer, &space, fc_spilled_row(rows[i].spilled))) != NULL; i++)
@@ -742,6 +773,7 @@ fc_page_end(FcWriter *base)
 
 	if (writer->npages > 0)
 		fc_page_write(writer, true);
+	Assert(writer->npages == 0 && writer->nrows == 0);
 	if (writer->last_block != InvalidBlockNumber)
 		fc_shared_record_space(base->rel, writer->last_block, writer->last_space);
 	if (writer->strategy)

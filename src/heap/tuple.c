@@ -63,6 +63,10 @@ struct FcForm
 	bool		any_null;		/* of the rows whose lengths were asked for */
 	bool	   *has_null;		/* of each row, if any_null */
 	uint32	   *offsets;		/* in each row: where the next value comes */
+#ifdef USE_ASSERT_CHECKING
+	uint32		foretold[FC_BATCH_ROWS];	/* the lengths that rows were said
+											 * to have */
+#endif
 };
 
 static uint8
@@ -142,6 +146,7 @@ fc_form_begin_fixed(FcForm *form)
 		form->fixed += column->len;
 	}
 	form->nfixed = i;
+	Assert(form->nfixed <= form->natts);
 	form->has_null = palloc(sizeof(bool) * FC_BATCH_ROWS);
 	form->offsets = palloc(sizeof(uint32) * FC_BATCH_ROWS);
 }
@@ -155,6 +160,7 @@ fc_form_begin(TupleDesc desc, Size max, bool bare)
 {
 	FcForm	   *form = palloc0(sizeof(FcForm));
 
+	Assert(max > SizeofHeapTupleHeader && max <= MaxHeapTupleSize && desc->natts <= MaxHeapAttributeNumber);
 	form->natts = desc->natts;
 	form->max = max;
 	form->bare = bare;
@@ -440,6 +446,7 @@ fc_form_lengths(FcForm *form, const FcBatchColumn *columns, int from, int to, ui
 	uint32	   *offsets = form->offsets;
 	int			first;
 
+	Assert(from >= 0 && from < to && to <= FC_BATCH_ROWS);
 	fc_form_find_nulls(form, columns, from, to);
 	first = fc_form_begin_rows(form, from, to);
 	for (int j = first; j < form->natts; j++)
@@ -462,6 +469,9 @@ fc_form_lengths(FcForm *form, const FcBatchColumn *columns, int from, int to, ui
 	}
 	for (int i = from; i < to; i++)
 		lengths[i - from] = offsets[i] > form->max ? 0 : offsets[i];
+#ifdef USE_ASSERT_CHECKING
+	memcpy(form->foretold + from, lengths, sizeof(uint32) * (to - from));
+#endif
 }
 
 /* Copies exactly len bytes: the byte after them may be another row's */
@@ -699,12 +709,25 @@ fc_form_headers(FcForm *form, const FcBatchColumn *columns, int from, int to, ch
 	fc_form_bitmaps(form, columns, from, to, rows);
 }
 
+/* Asserts that a row ends where fc_form_lengths has said */
+static inline void
+fc_form_check(const FcForm *form, int i, const char *place)
+{
+	const HeapTupleHeaderData *row PG_USED_FOR_ASSERTS_ONLY = (const HeapTupleHeaderData *) place;
+	bool		null PG_USED_FOR_ASSERTS_ONLY = form->any_null && form->has_null[i];
+
+	Assert(form->offsets[i] == form->foretold[i] && form->foretold[i] > 0);
+	Assert((form->bare && !null) || row->t_hoff == fc_form_header(form, null));
+	Assert((form->bare && !null) || ((row->t_infomask & HEAP_HASNULL) != 0) == null);
+}
+
 void
 fc_form_rows(FcForm *form, const FcBatchColumn *columns, int from, int to, char **rows)
 {
 	int			first = fc_form_begin_rows(form, from, to);
 	Size		hoff = fc_form_header(form, false);
 
+	Assert(from >= 0 && from < to && to <= FC_BATCH_ROWS);
 	if (form->any_null || !form->bare)
 		fc_form_headers(form, columns, from, to, rows);
 	for (int j = 0; j < form->natts; j++)
@@ -721,4 +744,6 @@ fc_form_rows(FcForm *form, const FcBatchColumn *columns, int from, int to, char 
 		else
 			fc_form_reference_column(form, values, j, from, to, rows);
 	}
+	for (int i = from; i < to; i++)
+		fc_form_check(form, i, rows[i - from]);
 }

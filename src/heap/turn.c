@@ -30,6 +30,8 @@
 bool
 fc_turn_has_come(const FcSlice *slice)
 {
+	Assert(slice == NULL || slice->turn == NULL || pg_atomic_read_u32(&slice->turn->next) <= slice->number);
+	Assert(slice == NULL || slice->turn == NULL || !slice->mine || pg_atomic_read_u32(&slice->turn->next) == slice->number);
 	return slice == NULL || slice->turn == NULL || slice->mine ||
 		pg_atomic_read_u32(&slice->turn->next) == slice->number;
 }
@@ -50,11 +52,13 @@ fc_turn_end_deferred(FcContext *ctx, FcWriter *writer)
 	FcSlice		slice = writer->slice;
 
 	Assert(fc_turn_has_come(&slice));
+	Assert(list_member_ptr(ctx->deferred, writer) && ctx->deferred_bytes >= fc_turn_bytes(writer));
 	ctx->deferred = list_delete_ptr(ctx->deferred, writer);
 	ctx->deferred_bytes -= fc_turn_bytes(writer);
 	writer->to.slice = &slice;
 	(void) fc_write_end(writer);
 	fc_turn_pass(ctx, &slice);
+	Assert(slice.turn == NULL && rel->rd_refcnt > 0);
 	/* the reference goes back to the owner that has it */
 	CurrentResourceOwner = owner;
 	RelationDecrementReferenceCount(rel);
@@ -87,6 +91,7 @@ fc_turn_sleep(FcContext *ctx, const FcSlice *slice)
 {
 	ConditionVariable *cv = &ctx->shared->turn_cv;
 
+	Assert(CritSectionCount == 0);
 	ConditionVariablePrepareToSleep(cv);
 	while (slice ? !fc_turn_has_come(slice) : ctx->deferred != NIL)
 		if (!fc_turn_take_deferred(ctx))
@@ -143,5 +148,6 @@ fc_turn_defer(FcContext *ctx, FcWriter *writer)
 	ctx->deferred = lappend(ctx->deferred, writer);
 	MemoryContextSwitchTo(old);
 	ctx->deferred_bytes += fc_turn_bytes(writer);
+	Assert(ctx->deferred_bytes <= writer->to.memory);
 	return true;
 }

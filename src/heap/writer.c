@@ -79,6 +79,7 @@ fc_write_storage(Relation rel, uint64 rows, bool frozen, List **files)
 	FcStorage	storage = {fc_write_kind(rel, rows),.frozen = frozen};
 
 	Assert(!IsParallelWorker());
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
 	/* a snapshot from before would see rows that nobody has committed */
 	if (frozen && rel->rd_createSubid == InvalidSubTransactionId &&
 		fc_first_storage_subid(rel) == InvalidSubTransactionId)
@@ -100,6 +101,7 @@ fc_write_open_toast(FcWriter *writer)
 {
 	Oid			toastrelid = writer->rel->rd_rel->reltoastrelid;
 
+	Assert(writer->toast == NULL);
 	if (!OidIsValid(toastrelid))
 		return;
 	writer->toast = table_open(toastrelid, RowExclusiveLock);
@@ -116,6 +118,8 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	FcWriter   *writer = palloc0(routine->size);
 
 	Assert(CheckRelationLockedByMe(rri->ri_RelationDesc, RowExclusiveLock, true));
+	Assert(!to->sliced || (to->turn != NULL && to->slice != NULL));
+	Assert(to->storage.kind != FC_STORAGE_PAGES || !fc_locator_equals(to->storage.file, fc_relation_locator(rri->ri_RelationDesc)));
 	writer->routine = routine;
 	writer->ctx = ctx;
 	writer->estate = estate;
@@ -147,6 +151,7 @@ fc_write_put_row(FcWriter *writer, const FcBatch *batch, const FcBatchColumn *co
 	TupleTableSlot *slot = writer->slot;
 	FcRecord	record;
 
+	Assert(!batch->odd[i] && slot->tts_tupleDescriptor->natts == RelationGetNumberOfAttributes(writer->rel));
 	fc_batch_record(batch, i, &record);
 	ExecClearTuple(slot);
 	fc_batch_row(columns, slot->tts_tupleDescriptor->natts, i, slot->tts_values, slot->tts_isnull);
@@ -159,6 +164,7 @@ void
 fc_write_put_rows(FcWriter *writer, const FcBatch *batch, const FcBatchColumn *columns,
 				  int from, int to)
 {
+	Assert(from <= to && to <= batch->n && fc_batch_next_odd(batch, from) >= to);
 	while (from < to)
 	{
 		if (writer->routine->put_rows)
@@ -187,6 +193,7 @@ fc_write_end_slice(FcWriter *writer)
 	FcSlice    *slice = writer->to.slice;
 	uint64		inserted = writer->inserted;
 
+	Assert(slice != NULL && ctx->in_worker == IsParallelWorker());
 	if (fc_turn_defer(ctx, writer))
 		return inserted;
 	inserted = fc_write_end(writer);

@@ -50,6 +50,7 @@ floor_div(int64 a, int64 b)
 {
 	int64		q = a / b;
 
+	Assert(b > 0);
 	return a % b < 0 ? q - 1 : q;
 }
 
@@ -58,6 +59,7 @@ floor_mod(int64 a, int64 b)
 {
 	int64		r = a % b;
 
+	Assert(b > 0);
 	return r < 0 ? r + b : r;
 }
 
@@ -206,6 +208,7 @@ calendar_floor(FcKeyType type, const FcInterval *interval, int64 key,
 		*lo = *hi;
 		i++;
 	}
+	Assert(*lo <= key && key < *hi);
 }
 
 /* The instant at which wall clocks of the session show "time" on a day */
@@ -234,6 +237,7 @@ clock_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	int64		next;
 	int64		day;
 
+	Assert(interval->width > 0 && interval->width < USECS_PER_DAY);
 	calendar_floor(type, &one_day, key, &start, &next);
 	*lo = key - (key - start) % interval->width;
 	*hi = Min(*lo + interval->width, next);
@@ -278,6 +282,7 @@ plain_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	int64		width = interval->width;
 	int64		into = floor_mod(key, width) - floor_mod(interval->origin, width);
 
+	Assert(width > 0);
 	if (into < 0)
 		into += width;
 

@@ -54,8 +54,10 @@ fc_key_datum(FcKeyType type, int64 key)
 		case sizeof(int64):
 			return Int64GetDatum(key);
 		case sizeof(int32):
+			Assert(key >= PG_INT32_MIN && key <= PG_INT32_MAX);
 			return Int32GetDatum((int32) key);
 		case sizeof(int16):
+			Assert(key >= PG_INT16_MIN && key <= PG_INT16_MAX);
 			return Int16GetDatum((int16) key);
 	}
 	elog(ERROR, "unexpected key type: %d", (int) type);
@@ -139,6 +141,7 @@ range_below_bound(FcKeyType type, PartitionBoundInfo bounds, int i)
 		range.lo = fc_key_from_datum(type, bounds->datums[i - 1][0]);
 	if (!range.hi_max)
 		range.hi = fc_key_from_datum(type, bounds->datums[i][0]);
+	Assert(range.lo < range.hi);
 	return range;
 }
 
@@ -165,6 +168,7 @@ fc_route_build_from(Relation parent, PartitionDesc desc)
 	if (desc->nparts == 0)
 		return route;
 
+	Assert(bounds->strategy == PARTITION_STRATEGY_RANGE && key->partnatts == 1);
 	for (int i = 0; i < bounds->ndatums; i++)
 	{
 		FcRange    *range;
@@ -265,6 +269,7 @@ fc_route_find_existing(const FcRoute *route, int64 key)
 
 	if (i >= 0 && !route->ranges[i].hi_max && key >= route->ranges[i].hi)
 		return -1;
+	Assert(i < 0 || fc_range_has(&route->ranges[i], key));
 	return i;
 }
 
@@ -278,6 +283,7 @@ fc_route_find(const FcRoute *route, int64 key)
 		return route->ranges[existing];
 
 	hole = hole_after(route, ranges_up_to(route, key));
+	Assert(fc_range_has(&hole, key) && !OidIsValid(hole.partition));
 	if (fc_key_is_infinite(route->type, key))
 	{
 		hole.lo = key;
@@ -289,6 +295,7 @@ fc_route_find(const FcRoute *route, int64 key)
 	cut_infinities(route->type, &hole);
 	if (route->create)
 		cut_to_interval(route, key, &hole);
+	Assert(fc_range_has(&hole, key) && (hole.hi_max || hole.lo < hole.hi));
 	return hole;
 }
 
