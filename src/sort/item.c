@@ -31,6 +31,7 @@ fc_radix_pass(const FcItem *from, FcItem *to, uint64 n, int64 min, int shift)
 	uint64		place[FC_RADIX_SIZE] = {0};
 	uint64		sum = 0;
 
+	Assert(n > 0 && (from + n <= to || to + n <= from) && shift >= 0 && shift < 64);
 	for (uint64 i = 0; i < n; i++)
 		place[(((uint64) from[i].key - (uint64) min) >> shift) & (FC_RADIX_SIZE - 1)]++;
 	for (int d = 0; d < FC_RADIX_SIZE; d++)
@@ -40,6 +41,7 @@ fc_radix_pass(const FcItem *from, FcItem *to, uint64 n, int64 min, int shift)
 		place[d] = sum;
 		sum += count;
 	}
+	Assert(sum == n);
 	for (uint64 i = 0; i < n; i++)
 		to[place[(((uint64) from[i].key - (uint64) min) >> shift) & (FC_RADIX_SIZE - 1)]++] = from[i];
 }
@@ -124,6 +126,17 @@ fc_item_sort_groups(FcItem *items, FcItem *scratch, uint64 n, int64 min,
 	}
 }
 
+#ifdef USE_ASSERT_CHECKING
+static bool
+fc_item_is_sorted(const FcItem *items, uint64 n)
+{
+	for (uint64 i = 1; i < n; i++)
+		if (items[i - 1].key > items[i].key)
+			return false;
+	return true;
+}
+#endif
+
 /*
  * Where the keys' spread has many more bits than it takes to tell n keys
  * apart, the passes sort by the upper ones.  Few keys share these, and it
@@ -144,10 +157,12 @@ fc_item_sort(FcItem *items, FcItem *scratch, uint64 n)
 	/* the lowest bit that the first passes look at */
 	shift = pg_leftmost_one_pos64(spread) + 1 - passes * FC_RADIX_BITS;
 	shift = Max(shift, 0);
+	Assert(passes > 0 && shift < 64);
 	sorted = fc_radix_sort(items, scratch, n, min, spread, shift);
 	if (shift > 0)
 		fc_item_sort_groups(sorted, sorted == items ? scratch : items, n, min,
 							shift);
 	Assert(sorted[0].key == min && sorted[n - 1].key - min == spread);
+	Assert((sorted == items || sorted == scratch) && fc_item_is_sorted(sorted, n));
 	return sorted;
 }

@@ -43,6 +43,7 @@ struct FcSort
 	TupleTableSlot *in;
 	TupleTableSlot *out;
 	Tuplesortstate *state;
+	int64		held;			/* rows that were put, and not handed out */
 };
 
 static TupleDesc
@@ -83,6 +84,7 @@ static void
 fc_sort_add(FcSortArguments *args, AttrNumber column, Oid operator,
 			Oid collation, bool nulls_first)
 {
+	Assert(column > 0 && OidIsValid(operator));
 	args->columns[args->n] = column;
 	args->operators[args->n] = operator;
 	args->collations[args->n] = collation;
@@ -110,6 +112,7 @@ fc_sort_arguments(const AttrMap *map, const FcSortBy *by, FcSortArguments *args)
 					key->collation, key->nulls_first);
 	}
 	fc_sort_add(args, FC_SORT_OFFSET + 1, Int8LessOperator, InvalidOid, false);
+	Assert(args->n == by->nkeys + by->leaves + 1 && args->n <= n);
 }
 
 FcSort *
@@ -120,6 +123,7 @@ fc_sort_begin(FcShared *shared, TupleDesc desc, const AttrMap *map,
 	TupleDesc	wide = fc_sort_desc(desc);
 	FcSortArguments args;
 
+	Assert(by.nkeys > 0 && by.keys != NULL);
 	sort->shared = shared;
 	sort->natts = desc->natts;
 	sort->in = MakeSingleTupleTableSlot(wide, &TTSOpsVirtual);
@@ -142,6 +146,7 @@ fc_sort_put(FcSort *sort, TupleTableSlot *slot, const FcSortRow *row)
 {
 	TupleTableSlot *in = sort->in;
 
+	Assert(slot->tts_tupleDescriptor->natts == sort->natts && row->length <= PG_INT32_MAX);
 	ExecClearTuple(in);
 	in->tts_values[FC_SORT_OFFSET] = Int64GetDatum((int64) row->offset);
 	in->tts_values[FC_SORT_LENGTH] = Int32GetDatum((int32) row->length);
@@ -151,6 +156,7 @@ fc_sort_put(FcSort *sort, TupleTableSlot *slot, const FcSortRow *row)
 	memcpy(in->tts_isnull + FC_SORT_FRONT, slot->tts_isnull, sizeof(bool) * sort->natts);
 	ExecStoreVirtualTuple(in);
 	tuplesort_puttupleslot(sort->state, in);
+	sort->held++;
 }
 
 /* Counts the sort, and what it wrote to disk, for the report */
@@ -182,7 +188,12 @@ fc_sort_next(FcSort *sort, TupleTableSlot *slot, FcSortRow *row)
 
 	ExecClearTuple(slot);
 	if (!tuplesort_gettupleslot(sort->state, true, false, out, NULL))
+	{
+		Assert(sort->held == 0);
 		return false;
+	}
+	sort->held--;
+	Assert(sort->held >= 0);
 	slot_getallattrs(out);
 	row->offset = (uint64) DatumGetInt64(out->tts_values[FC_SORT_OFFSET]);
 	row->length = (uint32) DatumGetInt32(out->tts_values[FC_SORT_LENGTH]);

@@ -90,6 +90,7 @@ fc_sort_operator(Relation rel, FcSortKey *key)
 											 TYPECACHE_LT_OPR | TYPECACHE_GT_OPR |
 											 TYPECACHE_BTREE_OPFAMILY);
 
+	Assert(key->attnum > 0 && key->attnum <= RelationGetNumberOfAttributes(rel));
 	key->operator = key->descending ? type->gt_opr : type->lt_opr;
 	key->family = type->btree_opf;
 	key->collation = att->attcollation;
@@ -206,6 +207,7 @@ fc_sort_index_conflicts(Relation index, List *keys, List *attnums)
 	ListCell   *lc;
 	ListCell   *lc2;
 
+	Assert(list_length(keys) == list_length(attnums));
 	if (index->rd_index->indisexclusion)
 		RelationGetExclusionInfo(index, &operators, &functions, &strategies);
 	else if (!index->rd_index->indisunique)

@@ -63,6 +63,7 @@ fc_rows_take(FcRowSource *rows, bool ahead)
 static void
 fc_rows_enter(FcRowSource *rows)
 {
+	Assert(rows->ntasks > 0 && rows->current < rows->ntasks);
 	fc_cells_enter(rows->cells, rows->tasks[rows->ntasks - 1]);
 	rows->entered = true;
 }
@@ -105,6 +106,7 @@ fc_spilled_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpilled *
 			break;
 		default:
 			record->data = fc_spilled_read(rows, entry);
+		Assert(fc_spilled_kind(spilled) == FC_SPILLED_PLACE);
 	}
 	return true;
 }
@@ -193,6 +195,8 @@ fc_rows_count(FcRowSource *rows)
 	FcShared   *shared = rows->ctx->shared;
 	uint64		reads = now->reads - rows->counted.reads;
 
+	Assert(now->reads >= rows->counted.reads && now->bytes >= rows->counted.bytes);
+	Assert(rows->current >= 0 && rows->current < rows->ntasks);
 	rows->tasks[rows->current]->reads += reads;
 	pg_atomic_fetch_add_u64(&shared->counts.reads, reads);
 	pg_atomic_fetch_add_u64(&shared->counts.read_bytes, now->bytes - rows->counted.bytes);
@@ -260,6 +264,7 @@ fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *record, FcSpille
 		return false;
 	record->offset = entry->offset;
 	record->length = entry->length;
+	Assert((*row != NULL) != (record->data != NULL));
 	return true;
 }
 
@@ -268,6 +273,7 @@ fc_row_source_rows(FcRowSource *rows, FcSpilledRow *next, int most)
 {
 	if (!rows->spilled || rows->ctx->stopped)
 		return 0;
+	Assert(most > 0 && rows->current >= 0);
 	return fc_cells_rows(rows->cells, next, most);
 }
 

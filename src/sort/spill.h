@@ -136,6 +136,16 @@ fc_spill_bare(const FcShared *shared)
 }
 
 /*
+ * sort/spill_check.c.  Asserts that a block is whole: its rows are of the cell,
+ * of which "lo", "hi" and part.null are looked at.
+ */
+#ifdef USE_ASSERT_CHECKING
+extern void fc_spill_check_block(const FcShared *shared, const char *block, const FcCell *cell);
+#else
+#define fc_spill_check_block(shared, block, cell)	((void) 0)
+#endif
+
+/*
  * sort/spill_write.c: one FcSpill for each process that scans
  */
 typedef struct FcSpill FcSpill;

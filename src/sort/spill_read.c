@@ -167,6 +167,7 @@ fc_spills_add_cells(FcSpills *spills, const FcCell *cells, uint64 n)
 			fc_spill_part_add(&all[nall].part, &cells[i].part);
 			all[nall].size += cells[i].size;
 		}
+		Assert(nall == 0 || fc_cell_cmp(&all[nall - 1], &all[nall]) < 0);
 		i += order >= 0;
 	}
 	pfree(spills->cells);
@@ -443,23 +444,11 @@ fc_cells_walk(FcCellReader *reader, char *block, FcCellEach each, void *arg)
 	}
 }
 
-static inline int64
-fc_cells_key(const FcCellReader *reader, const FcSpilled *spilled)
-{
-	const char *place = (const char *) spilled + reader->key_place;
-
-	if (!fc_spilled_is_bare(spilled))
-		return spilled->key;
-	switch (reader->key_width)
-	{
-		case sizeof(int64):
-			return *(const int64 *) place;
-		case sizeof(int32):
-			return *(const int32 *) place;
-		default:
-			return *(const int16 *) place;
-	}
-}
+#define fc_cells_key(reader, spilled) \
+	fc_spilled_key(spilled, (reader)->key_place, (reader)->key_width)
+#define fc_cells_check(reader, ref, block) \
+	fc_spill_check_block((reader)->spills->shared, block, \
+						 &(FcCell) {.part.null = (ref)->null,.lo = (ref)->lo,.hi_max = true})
 
 static inline void
 fc_cells_add_item(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *spilled, void *arg)
@@ -467,6 +456,7 @@ fc_cells_add_item(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *sp
 	FcItem	   *item = &reader->items[reader->n++];
 	uint64		words = ((char *) spilled - (const char *) block) / MAXIMUM_ALIGNOF;
 
+	Assert(reader->n <= reader->most);
 	item->key = fc_cells_key(reader, spilled);
 	item->row = words << FC_CELL_BITS | ((char *) spilled - reader->buf) |
 		(fc_spilled_is_short(spilled) ? FC_CELL_ROW : 0);
@@ -493,13 +483,17 @@ fc_cells_each(FcCellReader *reader, const FcCellRef *refs, int nrefs, char *to, 
 			to += refs[i].size;
 		}
 		if (block)
+		{
+			fc_cells_check(reader, &refs[i], block);
 			fc_cells_walk(reader, block, each, arg);
+		}
 		while (size > 0)
 		{
 			block = to ? to : palloc(size);
 			if (to)
 				to += size;
 			fc_ref_read_block(reader, &refs[i], &place, &size, block);
+			fc_cells_check(reader, &refs[i], block);
 			fc_cells_walk(reader, block, each, arg);
 			if (to == NULL)
 				pfree(block);
@@ -569,6 +563,7 @@ fc_cells_load(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size size,
 			 reader->n, rows);
 	reader->sorted = fc_item_sort(reader->items, reader->items + reader->n, reader->n);
 	fc_cells_order_ties(reader);
+	Assert(reader->n <= reader->most && size <= reader->buf_size);
 }
 
 /* A sample of the rows of a cell, each as likely as any other */
@@ -654,6 +649,7 @@ fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
 	cut->mcxt = AllocSetContextCreate(reader->mcxt, "fast_copy cut cell", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(cut->mcxt);
 	bounds = fc_cells_find_bounds(reader, refs, nrefs, &n);
+	Assert(n >= 0 && n < FC_CELL_PIECES);
 	spill = fc_spill_begin(reader->spills->shared, NULL, NULL, bounds, n, reader->memory / 2);
 	fc_cells_each(reader, refs, nrefs, NULL, fc_cells_put_again, spill);
 	cut->kept = fc_spill_keep(spill, true);
@@ -750,6 +746,7 @@ fc_cells_next(FcCellReader *reader, FcEntry *entry)
 	if (!fc_cells_has_next(reader))
 		return NULL;
 	item = &reader->sorted[reader->next++];
+	Assert(reader->next == 1 || item[-1].key <= item->key);
 	if (reader->next + FC_SPILL_AHEAD < reader->n)
 		fc_spilled_ask(fc_cells_at(reader, &reader->sorted[reader->next + FC_SPILL_AHEAD]));
 	spilled = fc_cells_at(reader, item);
@@ -774,6 +771,7 @@ fc_cells_rows(FcCellReader *reader, FcSpilledRow *rows, int most)
 
 		if ((item->row & FC_CELL_ROW) == 0)
 			break;
+		Assert(reader->next == 0 || item[-1].key <= item->key);
 		rows[n].spilled = fc_cells_at(reader, item);
 		rows[n].key = item->key;
 		rows[n].base = fc_cells_base(reader, item);

@@ -103,11 +103,21 @@ struct FcSpill
 	uint64		place;			/* in the file, of the first of these */
 };
 
+/* Asserts that bounds follow each other, on either side of their file */
+static inline void
+fc_spill_check_bounds(const FcBound *bounds, int n)
+{
+	for (int i = 1; i < n; i++)
+		Assert(fc_spill_bound_cmp(&bounds[i - 1], &bounds[i]) < 0);
+}
+
 void
 fc_spill_publish_bounds(FcContext *ctx, FcBound *bounds, int n)
 {
 	BufFile    *file;
 
+	Assert(!ctx->in_worker && n >= 0);
+	fc_spill_check_bounds(bounds, n);
 	ctx->bounds = bounds;
 	ctx->shared->nbounds = n;
 	if (n == 0)
@@ -130,6 +140,7 @@ fc_spill_open_bounds(FcContext *ctx)
 	file = BufFileOpenFileSet(&ctx->shared->fileset.fs, "bounds", O_RDONLY, false);
 	fc_buffile_read(file, ctx->bounds, sizeof(FcBound) * n);
 	BufFileClose(file);
+	fc_spill_check_bounds(ctx->bounds, n);
 }
 
 /*
@@ -152,6 +163,8 @@ fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
 {
 	FcSpill    *spill = palloc0(sizeof(FcSpill));
 
+	Assert(nbounds == 0 || bounds != NULL);
+	fc_spill_check_bounds(bounds, nbounds);
 	memory = Max(memory, FC_SPILL_LEAST);
 	spill->shared = shared;
 	spill->name = file;
@@ -165,6 +178,7 @@ fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
 	spill->most = memory - spill->out_size;
 	fc_spill_set_first(spill);
 	spill->largest = Max(Min(memory / 32, FC_SPILL_BLOCK), spill->first);
+	Assert(spill->first <= spill->largest && spill->most < memory);
 	spill->blocks = AllocSetContextCreate(spill->mcxt, "fast_copy spill", 0, FC_SPILL_BEGIN,
 										  FC_SPILL_BLOCK);
 	spill->allocated = 64;
@@ -184,6 +198,7 @@ fc_spill_write_bytes(FcSpill *spill, const char *data, Size size)
 {
 	Size		done = 0;
 
+	Assert(data == spill->out || spill->out_used == 0);
 	if (spill->file == 0)
 		spill->file = spill->name ? FileSetCreate(&spill->shared->fileset.fs, spill->name) :
 			OpenTemporaryFile(false);
@@ -208,6 +223,7 @@ fc_spill_write_bytes(FcSpill *spill, const char *data, Size size)
 static void
 fc_spill_write_out(FcSpill *spill)
 {
+	Assert(spill->out_used <= spill->out_size);
 	if (spill->out_used > 0)
 		fc_spill_write_bytes(spill, spill->out, spill->out_used);
 	spill->out_used = 0;
@@ -231,6 +247,8 @@ fc_spill_write_block(FcSpill *spill, FcOpenCell *open)
 	block->before = cell->last;
 	block->before_size = cell->last_size;
 	block->size = open->used;
+	Assert(open->used <= open->room && cell->last + cell->last_size <= spill->place + spill->out_used);
+	fc_spill_check_block(spill->shared, open->block, cell);
 	if (large || spill->out_used + open->used > spill->out_size)
 		fc_spill_write_out(spill);
 	if (large && open->used > open->room / 8 * 7)
@@ -270,6 +288,7 @@ fc_spill_write_all(FcSpill *spill)
 	}
 	MemoryContextReset(spill->blocks);
 	spill->held = 0;
+	Assert(spill->out_used <= spill->out_size);
 }
 
 /* Makes the cell's block larger, with what is in it */
@@ -279,6 +298,7 @@ fc_spill_grow_block(FcSpill *spill, FcOpenCell *open, Size room)
 	char	   *block = MemoryContextAllocExtended(spill->blocks, room,
 												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
+	Assert(room > open->room && open->used <= open->room);
 	if (open->block)
 	{
 		memcpy(block, open->block, open->used);
@@ -298,6 +318,7 @@ fc_spill_may_grow(const FcSpill *spill, const FcOpenCell *open, Size room)
 {
 	Size		all = spill->held - open->room + room;
 
+	Assert(spill->held >= open->room);
 	return all <= spill->most &&
 		(room <= spill->largest || (spill->file == 0 && all <= FC_SPILL_KEEP));
 }
@@ -333,6 +354,7 @@ fc_spill_make_room(FcSpill *spill, FcOpenCell *open, uint64 offset, Size need)
 		open->base = offset - Min(offset, FC_SPILL_BEHIND);
 		open->used = sizeof(FcSpillBlock);
 	}
+	Assert(open->room - open->used >= need && offset - open->base <= PG_UINT32_MAX);
 }
 
 static inline bool
@@ -368,6 +390,7 @@ fc_spill_add_cell(FcSpill *spill, int at)
 {
 	FcOpenCell *open = MemoryContextAllocZero(spill->mcxt, sizeof(FcOpenCell));
 
+	Assert(at >= 0 && at <= spill->ncells && spill->ncells <= spill->allocated);
 	if (spill->route && spill->route->create &&
 		spill->ncells - spill->nbounds - spill->route->nranges * 2 > fc_max_partitions + FC_SPILL_RANGES)
 		fc_spill_too_many(spill);
@@ -401,6 +424,7 @@ fc_spill_cut_cell(const FcSpill *spill, FcCell *cell, int64 key, uint64 offset)
 		cell->hi = bounds[after];
 		cell->hi_max = false;
 	}
+	Assert(!fc_spill_before(key, offset, &cell->lo) && (cell->hi_max || fc_spill_before(key, offset, &cell->hi)));
 }
 
 /* Makes the cell of a key that has none yet; "at" is its number */
@@ -410,6 +434,7 @@ fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 	FcRange		range = spill->route ? fc_route_find(spill->route, key) : FC_RANGE_ALL;
 	FcCell	   *cell = &fc_spill_add_cell(spill, at)->cell;
 
+	Assert(fc_range_has(&range, key));
 	/* each field by itself: what is between them is in a file later */
 	cell->part.range.lo = range.lo;
 	cell->part.range.hi = range.hi;
@@ -422,6 +447,8 @@ fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 	cell->hi_max = range.hi_max;
 	fc_spill_cut_cell(spill, cell, key, offset);
 	spill->keys[at] = cell->lo.key;
+	Assert(at == 0 || (!spill->cells[at - 1]->cell.hi_max && fc_spill_bound_cmp(&spill->cells[at - 1]->cell.hi, &cell->lo) <= 0));
+	Assert(at == spill->ncells - 1 || (!cell->hi_max && fc_spill_bound_cmp(&cell->hi, &spill->cells[at + 1]->cell.lo) <= 0));
 	return spill->cells[at];
 }
 
@@ -503,6 +530,7 @@ fc_spill_find(FcSpill *spill, int64 key, uint64 offset)
 			   (open->cell.hi_max || fc_spill_before(key, offset, &open->cell.hi))))
 		return open;
 	open = fc_spill_find_cell(spill, key, offset);
+	Assert(!fc_spill_before(key, offset, &open->cell.lo) && (open->cell.hi_max || fc_spill_before(key, offset, &open->cell.hi)));
 	return spill->slots[((uint64) key >> spill->shift) % FC_SPILL_SLOTS] = open;
 }
 
@@ -519,11 +547,13 @@ fc_spill_count(FcSpillPart *part, int64 key, uint64 offset, uint32 length)
 	part->bytes += length;
 	part->min_key = Min(part->min_key, key);
 	part->max_key = Max(part->max_key, key);
+	Assert(part->min_key <= key && key <= part->max_key);
 }
 
 void
 fc_spill_part_add(FcSpillPart *part, const FcSpillPart *other)
 {
+	Assert(part->null == other->null && part->range.lo == other->range.lo && part->range.partition == other->range.partition);
 	part->min_key = part->rows == 0 ? other->min_key : Min(part->min_key, other->min_key);
 	part->max_key = part->rows == 0 ? other->max_key : Max(part->max_key, other->max_key);
 	if (part->rows == 0 || other->min_offset < part->min_offset)
@@ -533,6 +563,7 @@ fc_spill_part_add(FcSpillPart *part, const FcSpillPart *other)
 	}
 	part->rows += other->rows;
 	part->bytes += other->bytes;
+	Assert(part->min_key <= part->max_key);
 }
 
 /* Takes bytes of the cell's block, which has room, for a row that is counted */
@@ -541,6 +572,8 @@ fc_spill_take(FcOpenCell *open, int64 key, uint64 offset, uint32 length, Size si
 {
 	char	   *at = open->block + open->used;
 
+	Assert(open->used >= sizeof(FcSpillBlock) && open->used + size <= open->room);
+	Assert(size >= FC_SPILL_BARE_HEAD && size % MAXIMUM_ALIGNOF == 0);
 	fc_spill_count(&open->cell.part, key, offset, length);
 	open->used += size;
 	return at;
@@ -550,6 +583,7 @@ fc_spill_take(FcOpenCell *open, int64 key, uint64 offset, uint32 length, Size si
 static inline void
 fc_spill_set_head(FcSpilled *head, FcSpilledKind kind, int64 key, uint32 after, uint32 length)
 {
+	Assert(length >> FC_SPILL_LENGTH_BITS == 0);
 	head->key = key;
 	head->after = after;
 	head->kind_length = (uint32) kind << FC_SPILL_LENGTH_BITS | length;
@@ -577,7 +611,6 @@ fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data)
 	char	   *at = fc_spill_take(open, entry->key, entry->offset, entry->length, MAXALIGN(size));
 	FcSpilled	head;
 
-	Assert(entry->length >> FC_SPILL_LENGTH_BITS == 0);
 	fc_spill_set_head(&head, kind, entry->key, entry->offset - open->base, entry->length);
 	head.more.number = fc_entry_number(entry);
 	memcpy(at, &head, FC_SPILL_HEAD + (spill->head == FC_SPILL_HEAD ? 0 : sizeof(uint32)));
@@ -593,6 +626,7 @@ fc_spill_put_old(FcSpill *spill, const FcEntry *entry, HeapTuple row)
 	FcSpilled  *at = (FcSpilled *) fc_spill_take(open, entry->key, entry->offset, 0, size);
 	HeapTupleHeader header = (HeapTupleHeader) at;
 
+	Assert(fc_offset_is_tuple(entry->offset) && row->t_len <= PG_UINT16_MAX);
 	memcpy(at, row->t_data, row->t_len);
 	header->t_infomask &= ~HEAP_XACT_MASK;
 	header->t_infomask2 &= ~HEAP2_XACT_MASK;
@@ -607,6 +641,7 @@ fc_spill_put_again(FcSpill *spill, const FcSpilled *spilled, const FcEntry *entr
 	FcOpenCell *open = fc_spill_enter(spill, entry, size);
 	char	   *at = fc_spill_take(open, entry->key, entry->offset, entry->length, size);
 
+	Assert(fc_spilled_length(spilled) == entry->length);
 	memcpy(at, spilled, size);
 	((FcSpilled *) at)->after = entry->offset - open->base;
 }
@@ -623,6 +658,7 @@ fc_spill_place(FcSpill *spill, FcSpillRows *rows, int from, int to)
 {
 	int			i;
 
+	Assert(from >= 0 && from < to && to <= FC_BATCH_ROWS);
 	for (i = from; i < to; i++)
 	{
 		int64		key = rows->keys[i];
@@ -640,6 +676,7 @@ fc_spill_place(FcSpill *spill, FcSpillRows *rows, int from, int to)
 			fc_spill_make_room(spill, open, offset, size);
 		}
 		rows->after[i] = offset - open->base;
+		Assert(rows->rows[i] >= FC_SPILL_HEADER && rows->rows[i] <= PG_UINT16_MAX);
 		rows->places[i] = fc_spill_take(open, key, offset, rows->lengths[i], size) - skip;
 	}
 	return i;
@@ -660,6 +697,7 @@ fc_spill_seal(const FcSpill *spill, const FcSpillRows *rows, int from, int to)
 			head->after = rows->after[i];
 			head->kind_length = (uint32) FC_SPILLED_BARE << FC_SPILL_LENGTH_BITS |
 				rows->rows[i] << FC_SPILL_BARE_BITS | rows->lengths[i];
+			Assert(fc_spilled_row(head) == rows->rows[i] && fc_spilled_length(head) == rows->lengths[i]);
 			continue;
 		}
 		fc_spill_set_head(head, FC_SPILLED_TUPLE, rows->keys[i], rows->after[i], rows->lengths[i]);
@@ -690,6 +728,7 @@ fc_spill_end(FcSpill *spill, int process)
 {
 	fc_spill_write_all(spill);
 	fc_spill_write_out(spill);
+	Assert(spill->out_used == 0 && spill->held == 0);
 	/* makes the file, too, if there is no row */
 	fc_spill_write_bytes(spill, NULL, 0);
 	FileClose(spill->file);
@@ -722,6 +761,7 @@ fc_spill_keep(FcSpill *spill, bool in_file)
 			continue;
 		((FcSpillBlock *) open->block)->base = open->base;
 		((FcSpillBlock *) open->block)->size = open->used;
+		fc_spill_check_block(spill->shared, open->block, &open->cell);
 		open->cell.size = open->used;
 	}
 	return kept;

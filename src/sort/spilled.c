@@ -25,6 +25,7 @@ fc_spilled_deform(FcSpilled *spilled, TupleDesc desc, Datum *values, bool *nulls
 {
 	HeapTupleData tuple = {.t_len = fc_spilled_row(spilled),.t_data = (HeapTupleHeader) spilled};
 
+	Assert(fc_spilled_is_bare(spilled) || HeapTupleHeaderGetNatts(tuple.t_data) == desc->natts);
 	if (fc_spilled_is_bare(spilled))
 	{
 		HeapTupleHeaderData header;

@@ -87,6 +87,25 @@ fc_spilled_row(const FcSpilled *spilled)
 		fc_spilled_bits(spilled, FC_SPILL_LENGTH_BITS) >> FC_SPILL_BARE_BITS : spilled->more.row;
 }
 
+/* Its key, which a bare row has at this place, of so many bytes */
+static inline int64
+fc_spilled_key(const FcSpilled *spilled, Size key_place, int width)
+{
+	const char *place = (const char *) spilled + key_place;
+
+	if (!fc_spilled_is_bare(spilled))
+		return spilled->key;
+	switch (width)
+	{
+		case sizeof(int64):
+			return *(const int64 *) place;
+		case sizeof(int32):
+			return *(const int32 *) place;
+		default:
+			return *(const int16 *) place;
+	}
+}
+
 /* Is it a row that the toaster need not see? */
 static inline bool
 fc_spilled_is_short(const FcSpilled *spilled)
@@ -143,6 +162,7 @@ fc_spilled_size(const FcSpilled *spilled, Size head)
 			return MAXALIGN(head + fc_spilled_length(spilled) + 1);
 		default:
 			return head;
+		Assert(fc_spilled_kind(spilled) == FC_SPILLED_PLACE);
 	}
 }
 
@@ -159,6 +179,7 @@ fc_spilled_copy(const FcSpilled *spilled, const HeapTupleHeaderData *header, Hea
 	bool		bare = fc_spilled_is_bare(spilled);
 	Size		head = bare ? FC_SPILL_HEADER : FC_SPILL_TUPLE_HEAD;
 
+	Assert(fc_spilled_row(spilled) >= head);
 	memcpy(to, header, head);
 	memcpy((char *) to + head,
 		   (const char *) spilled + (bare ? FC_SPILL_BARE_HEAD : FC_SPILL_TUPLE_HEAD),
