@@ -55,6 +55,7 @@ fc_index_begin_btree(Relation index)
 	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, P_NEW,
 											RBM_ZERO_AND_LOCK, NULL);
 
+	Assert(index->rd_rel->relam == BTREE_AM_OID && CheckRelationLockedByMe(index, AccessExclusiveLock, false));
 	if (BufferGetBlockNumber(buffer) != BTREE_METAPAGE)
 		elog(ERROR, "new index \"%s\" is not empty",
 			 RelationGetRelationName(index));
@@ -81,6 +82,7 @@ insert_entry(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	FcInsertion *insertion = arg;
 
+	Assert(ItemPointerIsValid(tid));
 	(void) index_insert(index, values, isnull, tid, insertion->heap,
 						insertion->info->ii_Unique && alive ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
 						false, insertion->info);
@@ -98,6 +100,7 @@ build_by_inserts(Relation heap, Relation index, IndexInfo *info)
 	result->heap_tuples = table_index_build_scan(heap, index, info, false, false,
 												 insert_entry, &insertion, NULL);
 	result->index_tuples = insertion.entries;
+	Assert(result->index_tuples <= result->heap_tuples);
 	return result;
 }
 
@@ -137,6 +140,7 @@ build_as_owner(Relation heap, Relation index, IndexInfo *info,
 
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(userid, sec_context);
+	Assert(result->heap_tuples >= 0 && result->index_tuples >= 0);
 
 	task->heap_tuples = result->heap_tuples;
 	task->index_tuples = result->index_tuples;
@@ -172,6 +176,7 @@ build_index(FcIndexTask *task)
 	IndexInfo  *info = BuildIndexInfo(index);
 
 	Assert(task->nhelpers == 0 || !IsInParallelMode());
+	Assert(!task->done && index->rd_index->indrelid == task->heap);
 	Assert(CheckRelationLockedByMe(heap, ShareLock, true));
 	info->ii_ParallelWorkers = task->nhelpers;
 	if (info->ii_ExclusionOps != NULL)
@@ -194,6 +199,7 @@ limit_memory(const FcShared *shared, int processes)
 	char		value[32];
 	int64		each = Min(maintenance_work_mem, Max(shared->memory / 1024, 1024));
 
+	Assert(processes > 0);
 	snprintf(value, sizeof(value), INT64_FORMAT,
 			 Min(each * processes, MAX_KILOBYTES));
 	(void) set_config_option("maintenance_work_mem", value, PGC_USERSET,
@@ -218,6 +224,7 @@ build_in_turn(void *arg)
 	FcBuild    *build = arg;
 	CommandId	command = GetCurrentCommandId(!build->ctx->in_worker);
 
+	Assert(!build->ctx->in_worker || !build->task->leader_only);
 	if (build->task->nhelpers > 0)
 		(void) GetCurrentTransactionId();
 	build_index(build->task);
@@ -236,6 +243,7 @@ build_one(FcContext *ctx, FcIndexTask *task)
 	FcProgressSlot slot;
 	ErrorData  *edata;
 
+	Assert(task->nhelpers == 0 || (task->divisible && !ctx->in_worker));
 	fc_activity_show(ctx, task->heap);
 	limit_memory(ctx->shared, task->nhelpers + 1);
 	fc_progress_slot_save(&slot);
@@ -260,6 +268,7 @@ idle_share(const FcIndexTask *tasks, int ntasks, int processes)
 	double		sum = 0;
 	double		longest = 0;
 
+	Assert(processes > 0);
 	for (int i = 0; i < ntasks; i++)
 	{
 		double		cost = tasks[i].rows * tasks[i].weight;
@@ -282,6 +291,7 @@ advance_task(FcIndexTask *tasks, int i)
 {
 	FcIndexTask task = tasks[i];
 
+	Assert(i >= 0);
 	memmove(tasks + 1, tasks, sizeof(FcIndexTask) * i);
 	tasks[0] = task;
 }
@@ -311,6 +321,7 @@ fc_index_plan(FcIndexTask *tasks, int ntasks, int processes)
 		advance_task(tasks + n, i - n);
 		tasks[n++].nhelpers = processes - 1;
 	}
+	Assert(n <= ntasks);
 	return n;
 }
 
@@ -341,6 +352,7 @@ fc_index_run(FcContext *ctx)
 	while (!fc_error_beyond(ctx->shared, FC_SOMEWHERE) &&
 		   fc_context_take(ctx, ctx->shared->ntasks, &i))
 	{
+		Assert(!tasks[i].leader_only || !ctx->in_worker);
 		build_one(ctx, &tasks[i]);
 		fc_pace_wait(ctx);
 		fc_context_progress(ctx);

@@ -76,6 +76,7 @@ define_like(Relation parent, Relation parent_index, Oid heap)
 	}
 	address = fc_define_index_unbuilt(heap, stmt);
 	CommandCounterIncrement();
+	Assert(OidIsValid(address.objectId) && address.classId == RelationRelationId);
 	return address.objectId;
 }
 
@@ -89,6 +90,7 @@ fc_index_define_built(Relation parent, Oid parent_index, Oid heap)
 	Oid			constraint;
 	IndexStmt  *stmt = generateClonedIndexStmt(NULL, index, map, &constraint);
 
+	Assert(!IsInParallelMode() && index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX);
 	index_close(index, NoLock);
 	table_close(rel, NoLock);
 	fc_define_index_of(heap, stmt, parent_index, constraint);
@@ -131,6 +133,7 @@ task_of_index(Relation parent, Relation parent_index, Oid heap)
 	task->leader_only = parent_index->rd_index->indisexclusion ||
 		!expressions_parallel_safe(BuildIndexInfo(parent_index));
 	task->index = define_like(parent, parent_index, heap);
+	Assert(task->index != task->like && task->rows == 0 && !task->done);
 	return task;
 }
 
@@ -198,7 +201,9 @@ fc_index_stats(const FcIndexTask *task)
 		return;
 	heap = table_open(task->heap, AccessShareLock);
 	index = fc_index_open(heap, task->index, AccessShareLock);
+	Assert(index->rd_index->indrelid == task->heap && task->heap_tuples >= 0);
 	visibilitymap_count(heap, &all_visible, &all_frozen);
+	Assert(all_frozen <= all_visible && all_visible <= RelationGetNumberOfBlocks(heap));
 	fc_set_relstats(heap, RelationGetNumberOfBlocks(heap), task->heap_tuples,
 					all_visible, all_frozen);
 	fc_set_relstats(index, RelationGetNumberOfBlocks(index),

@@ -183,6 +183,7 @@ fc_attach_drop_check(Oid constraint)
 static bool
 fc_attach_same_column(Form_pg_attribute a, Form_pg_attribute b)
 {
+	Assert(!a->attisdropped && !b->attisdropped);
 	return strcmp(NameStr(a->attname), NameStr(b->attname)) == 0 &&
 		a->atttypid == b->atttypid &&
 		a->atttypmod == b->atttypmod &&
@@ -265,6 +266,7 @@ fc_attach_pair(Relation parent_index, List **indexes, AttrMap *map)
 		index_close(index, NoLock);
 		if (same)
 		{
+			Assert(pair->index == oid);
 			*indexes = list_delete_oid(*indexes, oid);
 			return pair;
 		}
@@ -303,6 +305,7 @@ fc_attach_indexes(Oid child, List *pairs)
 		if (!OidIsValid(pair->index))
 			continue;
 		index = index_open(pair->index, AccessShareLock);
+		Assert(index->rd_index->indrelid == child && !index->rd_rel->relispartition);
 		IndexSetParentIndex(index, pair->parent_index);
 		if (OidIsValid(pair->parent_constraint))
 			ConstraintSetParentConstraint(pair->constraint,
@@ -341,6 +344,7 @@ fc_attach_columns(Relation child, TupleDesc parent)
 
 		while (parent && TupleDescAttr(parent, p)->attisdropped)
 			p++;
+		Assert(!parent || (p < parent->natts && fc_attach_same_column(TupleDescAttr(parent, p), TupleDescAttr(desc, i))));
 		if (TupleDescAttr(desc, i)->attinhcount == inherited)
 			continue;
 		tuple = SearchSysCacheCopy2(ATTNUM, ObjectIdGetDatum(RelationGetRelid(child)),
@@ -437,6 +441,7 @@ fc_attach_bound(Relation child, PartitionBoundSpec *bound)
 	values[Anum_pg_class_relpartbound - 1] =
 		CStringGetTextDatum(nodeToString(bound));
 	replace[Anum_pg_class_relpartbound - 1] = true;
+	Assert(!((Form_pg_class) GETSTRUCT(old))->relispartition);
 	new = heap_modify_tuple(old, RelationGetDescr(classes), values, nulls,
 							replace);
 	CatalogTupleUpdate(classes, &new->t_self, new);
@@ -492,6 +497,7 @@ fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound, Oid gua
 	List	   *pairs;
 
 	Assert(CheckRelationLockedByMe(parent, ShareUpdateExclusiveLock, true));
+	Assert(CheckRelationLockedByMe(child, AccessExclusiveLock, false));
 	if (like)
 	{
 		pairs = fc_attach_pairs(parent, child);
@@ -525,6 +531,7 @@ fc_attach_spare_default(Relation parent, const FcRoute *route, FcNewPartition *p
 	if (!OidIsValid(route->default_oid))
 		return InvalidOid;
 	defrel = table_open(route->default_oid, AccessExclusiveLock);
+	Assert(defrel->rd_rel->relispartition);
 	if (fc_vouch_check_default(defrel, parent, route, parts, nparts))
 		spared = fc_vouch_for_default(defrel, parent, route->type, parts, nparts);
 	table_close(defrel, NoLock);
@@ -582,6 +589,7 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 	/* locks in the order in which ATTACH takes them */
 	Relation	parent = table_open(parentid, ShareUpdateExclusiveLock);
 
+	Assert(!IsInParallelMode() && nparts > 0);
 	attach->parent = parentid;
 	attach->route = route;
 	attach->parts = parts;
@@ -591,6 +599,7 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 	attach->spared = fc_attach_spare_default(parent, route, parts, nparts);
 	attach->reason = vouched ? fc_attach_reason(parent, route->default_oid) :
 		"code of the table ran commands of its own";
+	Assert(attach->reason != NULL || vouched);
 	fc_attach_check_overlaps(parent, parts, nparts);
 	attach->guards = vouched && fc_attach_runs_code(parent) ?
 		fc_vouch_for_parts(parentid, route, parts, nparts) : NULL;
@@ -619,6 +628,7 @@ void
 fc_partition_attach_end(FcAttach *attach)
 {
 	fc_attach_tell(attach);
+	Assert(!attach->untold);
 	if (OidIsValid(attach->spared))
 		fc_attach_drop_check(attach->spared);
 	MemoryContextDelete(attach->mcxt);
@@ -634,6 +644,7 @@ fc_attach_by_command(FcAttach *attach, const FcNewPartition *part)
 	Relation	child;
 
 	fc_attach_tell(attach);
+	Assert(!attach->untold && part >= attach->parts);
 	fc_progress_slot_save(&slot);
 	if (attach->guards)
 		vouched = attach->guards[part - attach->parts];
@@ -667,6 +678,7 @@ fc_attach_by_catalog(FcAttach *attach, const FcNewPartition *part)
 	FcProgressSlot slot;
 	bool		done;
 
+	Assert(CheckRelationLockedByMe(parent, ShareUpdateExclusiveLock, true) && attach->vouched && !attach->first);
 	fc_progress_slot_save(&slot);
 	done = fc_attach_table(parent, part->range.partition,
 						   fc_vouch_bound(parent, attach->route->type, &part->range),
@@ -685,6 +697,7 @@ fc_partition_attach(FcAttach *attach, const FcNewPartition *part)
 {
 	Assert(!IsInParallelMode());
 	(void) fc_new_partition_name_now(part);
+	Assert(OidIsValid(part->range.partition) && part->range.lo < part->range.hi);
 	if (attach->first || attach->reason || !fc_attach_by_catalog(attach, part))
 		fc_attach_by_command(attach, part);
 	attach->first = false;

@@ -254,6 +254,7 @@ fc_create_owned(Relation parent, const char *name, const char *sql,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("could not find the table \"%s\" just created", name),
 				 errhint("Look for event triggers that give new tables another name or schema.")));
+	Assert(GetUserId() == userid);
 	if (give)
 	{
 		ATExecChangeOwner(table, owner, false, AccessExclusiveLock);
@@ -271,6 +272,8 @@ fc_create_check_empty(const FcNewPartition *part)
 {
 	Relation	rel = table_open(part->range.partition, NoLock);
 
+	Assert(part->remote != NULL || rel->rd_createSubid != InvalidSubTransactionId);
+	Assert(OidIsValid(part->range.partition) && part->name != NULL);
 	if (part->remote == NULL && RelationGetNumberOfBlocks(rel) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -294,7 +297,9 @@ fc_create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
 
 	MemoryContextSwitchTo(old);
 	fc_progress_slot_save(&slot);
+	Assert(!OidIsValid(part->range.partition) && !fc_ddl_name_is_taken(name, RelationGetNamespace(parent)));
 	part->range.partition = fc_create_owned(parent, name, sql, part->remote);
+	Assert(OidIsValid(part->range.partition));
 	fc_progress_slot_restore(&slot);
 	if (route->partman)
 		fc_partman_prepare(route->partman, RelationGetNamespace(parent), name);
@@ -323,6 +328,7 @@ fc_partition_create(FcContext *ctx, const FcRoute *route,
 	MemoryContextSwitchTo(each);
 	for (i = 0; i < nparts; i++)
 	{
+		Assert(i == 0 || parts[i - 1].range.hi <= parts[i].range.lo);
 		CHECK_FOR_INTERRUPTS();
 		fc_create_one(parent, route, &parts[i], i > 0 ? parts[i - 1].name : NULL,
 					  caller);
@@ -340,6 +346,7 @@ fc_partition_drop(Oid partition)
 {
 	ObjectAddress address;
 
+	Assert(!IsInParallelMode() && OidIsValid(partition));
 	ObjectAddressSet(address, RelationRelationId, partition);
 	performDeletion(&address, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
 }

@@ -55,6 +55,7 @@ fc_ddl_begin(void)
 void
 fc_ddl_end(int level, bool keep)
 {
+	Assert(!IsInParallelMode() && level > 0);
 	SPI_finish();
 	AtEOXact_GUC(keep, level);
 }
@@ -157,6 +158,7 @@ fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
 	QueryDesc  *query;
 	uint64		changed;
 
+	Assert(!IsInParallelMode() && (nargs == 0 || (types != NULL && values != NULL)));
 	for (int i = 0; i < nargs; i++)
 		params->params[i] = (ParamExternData)
 	{
@@ -201,6 +203,7 @@ fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
 char *
 fc_ddl_value(void)
 {
+	Assert(SPI_processed > 0 && SPI_tuptable->tupdesc->natts == 1);
 	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 }
 

@@ -73,6 +73,7 @@ fc_exchange_decoder(Relation rel)
 	if (!RelationIsLogicallyLogged(rel))
 		return NULL;
 	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
+	Assert(max_replication_slots > 0 && ReplicationSlotCtl != NULL);
 	for (int i = 0; i < max_replication_slots && !found; i++)
 	{
 		const ReplicationSlot *slot = &ReplicationSlotCtl->replication_slots[i];
@@ -176,6 +177,7 @@ fc_exchange_begin(Oid owner)
 	while (OidIsValid(get_namespace_oid(name, true)));
 	nspid = NamespaceCreate(name, owner, false);
 	CommandCounterIncrement();
+	Assert(OidIsValid(nspid) && fc_exchange_is_schema(get_namespace_name(nspid)));
 	return nspid;
 }
 
@@ -202,6 +204,7 @@ fc_exchange_assume(Oid table, Oid substitute)
 	Relation	rel = relation_open(table, NoLock);
 	Relation	other = relation_open(substitute, NoLock);
 
+	Assert(CheckRelationLockedByMe(rel, AccessExclusiveLock, false) && CheckRelationLockedByMe(other, AccessExclusiveLock, false));
 	other->rd_createSubid = rel->rd_createSubid;
 	fc_new_storage_subid(other) = fc_new_storage_subid(rel);
 	fc_first_storage_subid(other) = fc_first_storage_subid(rel);
@@ -237,6 +240,7 @@ fc_exchange_check_alike(Relation rel, Relation other)
 	TupleDesc	b = RelationGetDescr(other);
 	bool		alike = a->natts == b->natts;
 
+	Assert(RelationGetRelid(rel) != RelationGetRelid(other));
 	for (int i = 0; i < a->natts && alike; i++)
 	{
 		Form_pg_attribute of = TupleDescAttr(a, i);
@@ -306,6 +310,7 @@ fc_exchange_one(Oid table, Oid substitute)
 	fc_exchange_field(a, b, reltoastrelid);
 	fc_exchange_field(a, b, relfrozenxid);
 	fc_exchange_field(a, b, relminmxid);
+	Assert(a->relfilenode != b->relfilenode && (a->relkind == RELKIND_INDEX) == !TransactionIdIsValid(a->relfrozenxid));
 	CatalogTupleUpdate(classes, &tuple->t_self, tuple);
 	CatalogTupleUpdate(classes, &other->t_self, other);
 	heap_freetuple(tuple);
@@ -339,6 +344,8 @@ fc_exchange_files(Oid table, Oid substitute, const List *indexes)
 	Relation	rel = table_open(table, NoLock);
 	Relation	with = table_open(substitute, NoLock);
 
+	Assert(!IsInParallelMode() && table != substitute);
+	Assert(fc_exchange_is_schema(get_namespace_name(RelationGetNamespace(with))));
 	CheckTableNotInUse(rel, "replace");
 	CheckTableNotInUse(with, "replace");
 	fc_exchange_check_alike(rel, with);
@@ -367,6 +374,7 @@ fc_exchange_name_toast(Oid table)
 		return;
 	rel = table_open(toast, AccessExclusiveLock);
 	index = linitial_oid(RelationGetIndexList(rel));
+	Assert(list_length(RelationGetIndexList(rel)) == 1 && rel->rd_rel->relkind == RELKIND_TOASTVALUE);
 	table_close(rel, NoLock);
 	RenameRelationInternal(toast, psprintf("pg_toast_%u", table), true, false);
 	RenameRelationInternal(index, psprintf("pg_toast_%u_index", table), true, true);
@@ -377,6 +385,7 @@ fc_exchange_drop(Oid table, Oid substitute)
 {
 	ObjectAddress heap;
 
+	Assert(fc_exchange_is_schema(get_namespace_name(get_rel_namespace(substitute))));
 	CommandCounterIncrement();
 	fc_exchange_check_rows(table);
 	ObjectAddressSet(heap, RelationRelationId, substitute);

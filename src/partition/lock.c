@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/table.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
@@ -51,6 +52,7 @@ fc_lock_relations(List *relations, Oid table)
 	Relation	rel = table_open(table, AccessShareLock);
 	Oid			toast = rel->rd_rel->reltoastrelid;
 
+	Assert(rel->rd_rel->relkind == RELKIND_RELATION || rel->rd_rel->relkind == RELKIND_TOASTVALUE);
 	relations = lappend_oid(relations, table);
 	relations = list_concat(relations, RelationGetIndexList(rel));
 	table_close(rel, NoLock);
@@ -82,6 +84,7 @@ fc_lock_within(Oid relid, LOCKMODE mode, int most)
 {
 	int			level = NewGUCNestLevel();
 
+	Assert(most > 0 && OidIsValid(relid));
 	if (LockTimeout > 0)
 		most = Min(most, LockTimeout);
 	(void) set_config_option("lock_timeout", psprintf("%d", most),
@@ -148,6 +151,7 @@ fc_lock_all(List *tables)
 	FcLockAll lock = {NIL};
 	TimestampTz start = GetCurrentTimestamp();
 
+	Assert(!IsInParallelMode());
 	foreach_oid(oid, tables)
 		lock.relations = fc_lock_relations(lock.relations, oid);
 	for (;;)
@@ -237,6 +241,7 @@ fc_lock_patiently(Oid relid, LOCKMODE mode)
 	FcLockOne	one = {relid, mode};
 	TimestampTz start = GetCurrentTimestamp();
 
+	Assert(!IsInParallelMode() && OidIsValid(relid));
 	while (!ConditionalLockRelationOid(relid, mode))
 	{
 		ErrorData  *edata;
