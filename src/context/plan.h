@@ -176,8 +176,6 @@ typedef struct FcPlan
 	int			ncolumns;		/* these, and columns that transforms make
 								 * without a field of their own */
 	int			nnumbers;		/* columns with numbers of sequences */
-	int			null_len;
-	int			default_len;	/* -1: no field stands for a default */
 	int			encoding;		/* of the file */
 	bool		need_transcoding;
 	bool		skips_empty;	/* lines without a byte are no records: they

@@ -406,7 +406,9 @@ typedef struct FcShared
 	/* Written by the leader before the first phase */
 	FcPlan		plan;
 	Oid			target;
-	FcDialect	dialect;
+	FcDialect	dialects[FC_EOL_CRNL + 1];	/* one, for each end of lines that a
+										 * file may have; its strings are the
+										 * leader's */
 	FcSharedSource source;
 	Size		at[FC_NTAILS];	/* where each FcSharedTail is, from the start
 								 * of the segment */
@@ -505,7 +507,6 @@ typedef struct FcContext
 {
 	FcShared   *shared;
 	FcSource   *source;
-	FcDialect	dialect;		/* own copy */
 	Relation	target;			/* opened, locked by the leader */
 	int			worker;			/* number among the phase's processes */
 	bool		in_worker;		/* not the leader */
@@ -630,12 +631,11 @@ fc_context_take(FcContext *ctx, uint32 ntasks, uint32 *task)
 	return *task < ntasks;
 }
 
-/* Takes on how lines end in the file at an offset, before a chunk is read */
-static inline void
-fc_context_enter(FcContext *ctx, uint64 offset)
+/* The dialect of the file at an offset: files end lines in ways of their own */
+static inline FcDialect *
+fc_context_dialect(const FcContext *ctx, uint64 offset)
 {
-	if (ctx->source->nfiles > 1)
-		ctx->dialect.eol = fc_source_file(ctx->source, offset)->eol;
+	return &ctx->shared->dialects[fc_source_file(ctx->source, offset)->eol];
 }
 
 /*

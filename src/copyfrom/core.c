@@ -434,21 +434,20 @@ fc_core_throw_grammar(FcFeed *feed)
 {
 	FcTarget   *target = feed->target;
 	FcStream   *stream = fc_stream_begin(target->source, FC_CORE_READ);
-	FcDialect	dialect = target->ctx.dialect;
+	FcDialect  *dialect = &target->shared->dialects[target->source->files[feed->file].eol];
 	ErrorContextCallback callback = {error_context_stack->previous,
 	fc_core_line_context, feed};
 	FcRecord	record;
 	FcEnd		end;
 
-	dialect.eol = target->source->files[feed->file].eol;
 	fc_stream_seek(stream, feed->offset);
-	end = fc_stream_next(stream, &dialect, &record);
+	end = fc_stream_next(stream, dialect, &record);
 	if (end == FC_END_FOUND && record.unterminated)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("unterminated CSV quoted field")));
 	error_context_stack = &callback;
-	fc_core_refuse_grammar(&dialect, end);
+	fc_core_refuse_grammar(dialect, end);
 	fc_error_context_pop();
 }
 
@@ -472,21 +471,20 @@ fc_core_batch_line(const FcTarget *target, uint64 offset)
 {
 	const FcFile *file = fc_source_file(target->source, offset);
 	FcStream   *stream = fc_stream_begin(target->source, FC_CORE_READ);
-	FcDialect	dialect = target->ctx.dialect;
+	FcDialect  *dialect = &target->shared->dialects[file->eol];
 	uint64		line = file->lines_before;
 	uint64		rows = 0;
 	uint64		bytes = 0;
 	FcRecord	record;
 
-	dialect.eol = file->eol;
 	fc_stream_seek_file(stream, fc_source_number(target->source, offset), file->data_start);
-	while (fc_stream_next(stream, &dialect, &record) == FC_END_FOUND)
+	while (fc_stream_next(stream, dialect, &record) == FC_END_FOUND)
 	{
 		CHECK_FOR_INTERRUPTS();
 		line += 1 + record.embedded;
 		rows++;
 		/* core counts lines, and a tuple is none */
-		if (dialect.mode != FC_MODE_BINARY)
+		if (dialect->mode != FC_MODE_BINARY)
 			bytes += record.length;
 		if (rows < FC_CORE_BATCH_ROWS && bytes < FC_CORE_BATCH_BYTES)
 			continue;

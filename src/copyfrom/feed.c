@@ -368,7 +368,7 @@ fc_feed_next(FcFeed *feed)
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		end = fc_stream_next(feed->stream, &feed->dialect, &record);
+		end = fc_stream_next(feed->stream, feed->dialect, &record);
 		if (end == FC_END_NONE || end == FC_END_MARKER)
 			return false;
 		feed->found++;
@@ -700,7 +700,6 @@ fc_feed_records(FcFeed *feed)
 	FcTarget   *target = feed->target;
 
 	fc_feed_parser(feed);
-	feed->dialect = target->ctx.dialect;
 	feed->stream = fc_stream_begin(target->source, FC_FEED_BLOCK);
 }
 
@@ -712,7 +711,7 @@ fc_feed_records_file(FcFeed *feed, uint32 file)
 	feed->file = file;
 	feed->cstate = NULL;
 	feed->follow = false;
-	feed->dialect.eol = f->eol;
+	feed->dialect = &feed->target->shared->dialects[f->eol];
 	feed->line = f->lines_before;
 	resetStringInfo(&feed->row);
 	feed->sent = 0;

@@ -32,7 +32,7 @@ typedef struct FcFeed
 	/* records made canonical; NULL: bytes are fed as they are */
 	FcParser   *parser;
 	FcStream   *stream;
-	FcDialect	dialect;
+	FcDialect  *dialect;		/* of the file */
 	EState	   *estate;
 	MemoryContext mcxt;			/* of one record */
 	StringInfoData row;			/* one record for core */

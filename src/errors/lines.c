@@ -22,7 +22,7 @@
 struct FcLines
 {
 	FcContext  *ctx;
-	FcDialect	dialect;		/* of the chunk's file */
+	const FcDialect *dialect;	/* of the chunk's file */
 	uint64		end;			/* of the chunk's file */
 	uint32		chunk;			/* the one that is being counted */
 	FcQuoteRun	run;			/* what its bytes up to pos hold */
@@ -40,7 +40,7 @@ fc_lines_begin(FcContext *ctx)
 	FcLines    *lines = palloc(sizeof(FcLines));
 
 	lines->ctx = ctx;
-	lines->dialect = ctx->dialect;
+	lines->dialect = ctx->shared->dialects;
 	lines->chunk = 0;
 	lines->pos = PG_UINT64_MAX;	/* behind all: fc_lines_at begins anew */
 	lines->buf_start = lines->buf_len = 0;
@@ -83,11 +83,11 @@ fc_lines_feed(FcLines *lines, uint64 end)
 			fc_source_read(ctx->source, lines->pos, lines->buf, lines->buf_len);
 		}
 		len = Min(end, lines->buf_start + lines->buf_len) - lines->pos;
-		if (lines->dialect.mode == FC_MODE_BINARY)
-			fc_walk_feed(&lines->dialect, &lines->walk, &lines->run,
+		if (lines->dialect->mode == FC_MODE_BINARY)
+			fc_walk_feed(lines->dialect, &lines->walk, &lines->run,
 						 lines->buf + (lines->pos - lines->buf_start), len);
 		else
-			fc_quote_run_feed(&lines->dialect, &lines->run,
+			fc_quote_run_feed(lines->dialect, &lines->run,
 							  lines->buf + (lines->pos - lines->buf_start), len);
 		lines->pos += len;
 	}
@@ -116,14 +116,14 @@ fc_lines_at(FcLines *lines, uint64 offset, uint64 length)
 	uint32		i = fc_lines_chunk(shared, offset);
 	const FcChunk *chunk = fc_shared_chunk(shared, i);
 	const FcChunkStart *start = fc_shared_start(shared, i);
-	bool		binary = lines->dialect.mode == FC_MODE_BINARY;
+	bool		binary = lines->dialect->mode == FC_MODE_BINARY;
 
 	if (i != lines->chunk || lines->pos > offset)
 	{
 		lines->chunk = i;
 		lines->pos = chunk->start;
 		lines->end = fc_source_end_at(lines->ctx->source, lines->pos);
-		lines->dialect.eol = fc_source_file(lines->ctx->source, lines->pos)->eol;
+		lines->dialect = fc_context_dialect(lines->ctx, lines->pos);
 		lines->before = start->line;
 		fc_quote_run_init(&lines->run, start->state);
 		if (binary)

@@ -71,7 +71,8 @@ judge_line_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 	{
 		if (dialect->eol == FC_EOL_CR || dialect->eol == FC_EOL_CRNL)
 			return FC_END_BARE_NL;
-		dialect->eol = FC_EOL_NL;
+		if (dialect->eol == FC_EOL_UNKNOWN)
+			dialect->eol = FC_EOL_NL;
 		scan->pos = scan->total = pos + 1;
 		return FC_END_FOUND;
 	}
@@ -84,7 +85,8 @@ judge_line_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 			return FC_END_MORE;
 		if (pos + 1 < len && buf[pos + 1] == '\n')
 		{
-			dialect->eol = FC_EOL_CRNL;
+			if (dialect->eol == FC_EOL_UNKNOWN)
+				dialect->eol = FC_EOL_CRNL;
 			scan->pos = scan->total = pos + 2;
 			return FC_END_FOUND;
 		}

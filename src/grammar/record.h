@@ -50,8 +50,9 @@ typedef struct FcScan
  * read so far, eof says that the file ends after them.  Line ends in quotes
  * are counted as COPY does, '\r' while the style is unknown.
  *
- * The line end sets an unknown dialect->eol; a marker only for
- * FC_END_MARKER_CORRUPT with a line end after it.
+ * The line end sets an unknown dialect->eol, a marker only for
+ * FC_END_MARKER_CORRUPT with a line end after it.  A known one is not written:
+ * processes share the dialect.
  */
 extern FcEnd fc_record_end(FcDialect *dialect, FcScan *scan,
 						   const char *buf, size_t len, bool eof);

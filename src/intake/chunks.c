@@ -205,7 +205,7 @@ fc_chunks_split(FcContext *ctx)
 	uint32		i;
 
 	while (fc_chunks_take(ctx, &i))
-		if (ctx->dialect.mode == FC_MODE_BINARY)
+		if (ctx->shared->dialects->mode == FC_MODE_BINARY)
 			fc_chunks_walk(ctx, &scan, &chunks[i]);
 		else
 			fc_finder_read_chunk(ctx, &scan, &chunks[i]);
@@ -236,16 +236,14 @@ fc_chunks_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
 	const FcChunkPoint begin = {FC_OUTSIDE, true, file->lines_before, records,
 	0, FC_NOWHERE};
 	FcChunkPoint at = begin;
-	FcDialect	dialect = ctx->dialect;
-	bool		join;
+	const FcDialect *dialect = &ctx->shared->dialects[file->eol];
+	bool		join = fc_chunk_resolve(dialect, chunks, n, &at, starts);
 
-	dialect.eol = file->eol;
-	join = fc_chunk_resolve(&dialect, chunks, n, &at, starts);
 	if (join && at.marker != FC_NOWHERE)
 	{
 		fc_finder_cut_chunks(ctx, chunks, n, at.marker);
 		at = begin;
-		join = fc_chunk_resolve(&dialect, chunks, n, &at, starts);
+		join = fc_chunk_resolve(dialect, chunks, n, &at, starts);
 	}
 	if (!join)
 		elog(ERROR, "chunks of the file do not join");

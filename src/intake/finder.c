@@ -99,7 +99,7 @@ fc_finder_end_chunk(FcFinder *finder)
 
 	fc_chunk_finish(&finder->scan, chunk);
 	finder->left = 0;
-	(void) fc_chunk_resolve(&finder->dialect, chunk, 1, &finder->found.at, start);
+	(void) fc_chunk_resolve(finder->dialect, chunk, 1, &finder->found.at, start);
 	/* the marker may begin in a chunk before the one that it ends in */
 	if (finder->found.at.marker != FC_NOWHERE && finder->found.held == PG_UINT32_MAX)
 		for (finder->found.held = finder->found.n;
@@ -149,10 +149,10 @@ fc_finder_look(void *arg, const char *buf, size_t len)
 		{
 			fc_finder_chunk(finder)->start = finder->found.offset;
 			finder->left = fc_finder_chunk_size(finder);
-			fc_chunk_begin(&finder->dialect, &finder->scan);
+			fc_chunk_begin(finder->dialect, &finder->scan);
 		}
 		n = Min(len, finder->left);
-		fc_chunk_feed(&finder->dialect, &finder->scan, buf, n);
+		fc_chunk_feed(finder->dialect, &finder->scan, buf, n);
 		pg_atomic_fetch_add_u64(&finder->ctx->shared->counts.split_bytes, n);
 		finder->found.offset += n;
 		buf += n;
@@ -192,8 +192,7 @@ fc_finder_begin(FcFinder *finder, FcContext *ctx, uint32 number, const FcFound *
 
 	memset(finder, 0, sizeof(FcFinder));
 	finder->ctx = ctx;
-	finder->dialect = ctx->dialect;
-	finder->dialect.eol = file->eol;
+	finder->dialect = &shared->dialects[file->eol];
 	finder->file = file;
 	finder->inflow = &fc_shared_inflow(shared)[number];
 	finder->chunks = fc_shared_chunks(shared) + (Size) shared->source.room * number;
@@ -217,16 +216,16 @@ fc_finder_read_chunk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
 {
 	uint64		start = chunk->start;
 	uint64		end = start + chunk->length;
+	const FcDialect *dialect = fc_context_dialect(ctx, start);
 	char	   *buf = palloc(FC_FINDER_BLOCK);
 
-	fc_context_enter(ctx, start);
-	fc_chunk_begin(&ctx->dialect, scan);
+	fc_chunk_begin(dialect, scan);
 	for (uint64 pos = start; pos < end;)
 	{
 		size_t		len = Min(FC_FINDER_BLOCK, end - pos);
 
 		fc_source_read(ctx->source, pos, buf, len);
-		fc_chunk_feed(&ctx->dialect, scan, buf, len);
+		fc_chunk_feed(dialect, scan, buf, len);
 		pg_atomic_fetch_add_u64(&ctx->shared->counts.split_bytes, len);
 		pos += len;
 		fc_pace(ctx, len);
@@ -253,7 +252,7 @@ fc_finder_cut_chunks(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
 	if (n == 0)
 		return;
 	chunks[n - 1].length = end - chunks[n - 1].start;
-	if (ctx->dialect.mode == FC_MODE_BINARY)
+	if (ctx->shared->dialects->mode == FC_MODE_BINARY)
 	{
 		chunks[n - 1].run[FC_OUTSIDE].ends_record = true;
 		return;
@@ -302,7 +301,7 @@ fc_finder_cut(FcFinder *finder, uint32 first, uint64 end)
 		starts->state, starts->first == chunks->start, starts->line, starts->before, 0, FC_NOWHERE
 	};
 	fc_finder_cut_chunks(finder->ctx, chunks, n, end);
-	(void) fc_chunk_resolve(&finder->dialect, chunks, n, &at, starts);
+	(void) fc_chunk_resolve(finder->dialect, chunks, n, &at, starts);
 	fc_finder_copy(finder, first, n, chunks, starts, true);
 	finder->found.offset = end;
 }
@@ -313,7 +312,7 @@ fc_finder_end(FcFinder *finder)
 	fc_finder_pause(finder);
 	finder->file->identity.size = finder->found.offset - finder->file->base;
 	/* where the current tuple begins */
-	if (finder->dialect.mode == FC_MODE_BINARY && fc_walk_may_end(&finder->scan.walk))
+	if (finder->dialect->mode == FC_MODE_BINARY && fc_walk_may_end(&finder->scan.walk))
 		fc_finder_cut(finder, finder->found.known, finder->file->data_start + finder->scan.walk.start);
 	if (finder->found.at.marker != FC_NOWHERE)
 		fc_finder_cut(finder, finder->found.held, finder->found.at.marker);

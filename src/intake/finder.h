@@ -25,7 +25,7 @@ typedef struct FcFound
 typedef struct FcFinder
 {
 	FcContext  *ctx;
-	FcDialect	dialect;
+	const FcDialect *dialect;
 	FcFile	   *file;			/* in shared memory */
 	FcInflow   *inflow;
 	FcChunk    *chunks;			/* of this file */

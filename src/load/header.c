@@ -302,7 +302,6 @@ fc_header_read(FcJob *job)
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(mcxt);
 	}
-	target->dialect.eol = target->source->files[0].eol;
 	MemoryContextDelete(mcxt);
 	fc_stream_end(stream);
 }

@@ -181,7 +181,11 @@ fc_layout_job(FcJob *job)
 	Size		memory = area ? area->budget.most - area->budget.size : fc_settings_memory(target->nworkers);
 
 	shared->target = target->oid;
-	shared->dialect = target->dialect;
+	for (FcEol eol = FC_EOL_UNKNOWN; eol <= FC_EOL_CRNL; eol++)
+	{
+		shared->dialects[eol] = target->dialect;
+		shared->dialects[eol].eol = eol;
+	}
 	shared->source.size = target->source->size;
 	shared->source.programs = target->source->programs;
 	shared->source.data_start = target->source->files[0].data_start;
@@ -403,7 +407,6 @@ fc_layout_early(Oid target, dsm_segment *area)
 
 	memset(shared, 0, sizeof(FcShared));
 	shared->target = target;
-	shared->plan.default_len = -1;
 	shared->source.area = dsm_segment_handle(area);
 	SharedFileSetInit(&shared->fileset, segment);
 	fc_layout_state(shared);

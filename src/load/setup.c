@@ -150,7 +150,11 @@ fc_setup_dialect(FcTarget *target)
 {
 	const CopyFormatOptions *format = &target->options->format;
 
-	target->dialect.eol = FC_EOL_UNKNOWN;
+	target->dialect.null_string = format->null_print;
+	target->dialect.null_len = strlen(format->null_print);
+	target->dialect.default_string = target->options->default_string;
+	if (target->dialect.default_string)
+		target->dialect.default_len = strlen(target->dialect.default_string);
 	if (fc_format_is_binary(format))
 	{
 		target->dialect.mode = FC_MODE_BINARY;

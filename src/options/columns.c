@@ -171,10 +171,9 @@ fc_fields_map_one(Relation rel, const FcOptions *options, FcFileForm *form,
  * as a header may have; returns their number as fc_fields_cut
  */
 static int
-fc_fields_cut_header(const FcOptions *options, const FcDialect *of_file, char *text,
+fc_fields_cut_header(const FcDialect *dialect, char *text,
 					 FcField **fields)
 {
-	FcDialect	dialect = *of_file;
 	size_t		len;
 
 	/* a byte order mark is no part of the first name */
@@ -182,9 +181,7 @@ fc_fields_cut_header(const FcOptions *options, const FcDialect *of_file, char *t
 		text += strlen(FC_MARK);
 	len = strlen(text);
 	*fields = palloc(sizeof(FcField) * Min(len + 1, FC_HEADER_FIELDS));
-	dialect.null_string = options->format.null_print;
-	dialect.null_len = options->format.null_print_len;
-	return fc_fields_cut(&dialect, text, len, *fields, FC_HEADER_FIELDS);
+	return fc_fields_cut(dialect, text, len, *fields, FC_HEADER_FIELDS);
 }
 
 int
@@ -193,17 +190,17 @@ fc_columns_known(Relation rel, const FcOptions *options, const FcDialect *dialec
 {
 	FcField    *fields;
 
-	*nfields = fc_fields_cut_header(options, dialect, pstrdup(header), &fields);
+	*nfields = fc_fields_cut_header(dialect, pstrdup(header), &fields);
 	return fc_fields_known(rel, fields, Min(*nfields, FC_HEADER_FIELDS));
 }
 
 /* Cuts the header record rec[0..len) into its names; returns how many */
 static int
-fc_fields_header(const FcOptions *options, const FcDialect *dialect, int encoding,
+fc_fields_header(const FcDialect *dialect, int encoding,
 				 char *rec, size_t len, FcField **fields)
 {
 	char	   *text = pg_any_to_server(pnstrdup(rec, len), len, encoding);
-	int			n = fc_fields_cut_header(options, dialect, text, fields);
+	int			n = fc_fields_cut_header(dialect, text, fields);
 
 	if (n < 0)
 		ereport(ERROR,
@@ -233,7 +230,7 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 {
 	FcField    *fields;
 	int			n = len > FC_HEADER_BYTES ? PG_INT32_MAX :
-		fc_fields_header(options, dialect, form->encoding, rec, len, &fields);
+		fc_fields_header(dialect, form->encoding, rec, len, &fields);
 
 	if (n > FC_HEADER_FIELDS)
 		fc_fields_too_many();
@@ -275,7 +272,7 @@ fc_columns_match(const FcOptions *options, const FcColumns *columns, const FcDia
 
 	if (options->transforms == NIL)
 		return false;
-	n = fc_fields_header(options, dialect, encoding, rec, len, &fields);
+	n = fc_fields_header(dialect, encoding, rec, len, &fields);
 	if (n != list_length(columns->names))
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),

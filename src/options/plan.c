@@ -196,8 +196,6 @@ fc_plan_said(const FcOptions *options, FcPlanned *planned)
 	plan->missing = options->missing;
 	plan->existing = options->existing;
 	plan->dedup.first = options->dedup_first;
-	plan->null_len = strlen(options->format.null_print);
-	plan->default_len = options->default_string ? strlen(options->default_string) : -1;
 	plan->tolerated = options->tolerated;
 	plan->set_null = options->on_error == FC_ON_ERROR_SET_NULL;
 	plan->verbose = options->log_verbosity == FC_LOG_VERBOSE;

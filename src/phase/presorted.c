@@ -99,9 +99,10 @@ fc_presorted_near_end(FcContext *ctx, uint64 first, uint64 end)
 {
 	Size		size = FC_PRESORTED_TAIL;
 	char	   *buf;
+	const FcDialect *dialect = fc_context_dialect(ctx, first);
 	FcQuoteRun	run;
 
-	if (ctx->dialect.eol == FC_EOL_UNKNOWN || end - first <= size)
+	if (dialect->eol == FC_EOL_UNKNOWN || end - first <= size)
 		return first;
 	buf = palloc(size);
 	fc_quote_run_init(&run, FC_OUTSIDE);
@@ -111,7 +112,7 @@ fc_presorted_near_end(FcContext *ctx, uint64 first, uint64 end)
 
 		CHECK_FOR_INTERRUPTS();
 		fc_source_read(ctx->source, pos, buf, len);
-		fc_quote_run_feed(&ctx->dialect, &run, buf, len);
+		fc_quote_run_feed(dialect, &run, buf, len);
 		pos += len;
 	}
 	pfree(buf);

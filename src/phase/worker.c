@@ -134,12 +134,6 @@ fc_worker_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_wo
 {
 	memset(ctx, 0, sizeof(FcContext));
 	ctx->shared = shared;
-	ctx->dialect = shared->dialect;
-	if (shared->plan.default_len >= 0)
-	{
-		ctx->dialect.default_string = fc_shared_default(shared);
-		ctx->dialect.default_len = shared->plan.default_len;
-	}
 	ctx->worker = worker;
 	ctx->in_worker = in_worker;
 	fc_pace_enter(ctx);

@@ -231,10 +231,7 @@ fc_batch_before(const FcBatchMaker *maker, int n, uint64 end)
 static int
 fc_batch_cut(FcBatchMaker *maker, const FcDialect *dialect, uint64 end)
 {
-	FcDialect	own = maker->parser->dialect;
-
-	own.eol = dialect->eol;
-	return fc_batch_before(maker, fc_places_find(&own, maker->stretch.marks, maker->stretch.buf,
+	return fc_batch_before(maker, fc_places_find(dialect, maker->stretch.marks, maker->stretch.buf,
 												 maker->stretch.pos, maker->nfields,
 												 maker->most, &maker->places), end);
 }

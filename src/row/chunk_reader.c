@@ -169,7 +169,7 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 	first = fc_shared_start(shared, chunk)->first;
 	if (first == FC_NOWHERE || (fc_error_beyond(shared, first) && !reader->looks))
 		return false;
-	fc_context_enter(reader->ctx, first);
+	reader->dialect = fc_context_dialect(reader->ctx, first);
 	fc_stream_seek(reader->stream, first);
 	return true;
 }

@@ -31,6 +31,7 @@ typedef struct FcChunkReader
 {
 	FcContext  *ctx;
 	FcStream   *stream;
+	FcDialect  *dialect;		/* of the chunk's file */
 	bool		looks;			/* the caller samples records: known errors do
 								 * not end the walk, none is kept, and what
 								 * nobody has found yet is guessed */
@@ -86,7 +87,7 @@ static inline bool
 fc_chunk_reader_any(FcChunkReader *reader)
 {
 	FcRecord   *record = &reader->record;
-	FcEnd		end = fc_stream_next(reader->stream, &reader->ctx->dialect, record);
+	FcEnd		end = fc_stream_next(reader->stream, reader->dialect, record);
 
 	if (end == FC_END_NONE || record->offset >= reader->end)
 		return false;
@@ -122,7 +123,7 @@ fc_chunk_reader_next(FcChunkReader *reader)
 static inline bool
 fc_chunk_reader_fill(FcChunkReader *reader, FcBatch *batch)
 {
-	if (!fc_batch_fill(batch, reader->stream, &reader->ctx->dialect, reader->end))
+	if (!fc_batch_fill(batch, reader->stream, reader->dialect, reader->end))
 		return false;
 	reader->found += batch->n;
 	reader->pass.embedded += batch->embedded;

@@ -418,7 +418,7 @@ fc_parse_check_fields(FcParser *parser)
 		fc_parse_check_encoding(parser, fc_parse_verify);
 	if (!record->ok)
 		return;
-	if (parser->shared->plan.default_len >= 0)
+	if (parser->dialect.default_string != NULL)
 		fc_parse_check_markers(parser);
 	if (record->found > parser->nfields && (parser->nfields > 0 || record->len > 0))
 		fc_parse_malformed(parser, NULL);
@@ -699,7 +699,7 @@ fc_parse_init_columns(FcParser *parser, Relation target)
 		fc_column_init(column, RelationGetDescr(target), fc_shared_columns(shared)[i],
 					   pattern, parser->zones.file != NULL,
 					   parser->dialect.mode == FC_MODE_BINARY);
-		if (shared->plan.default_len >= 0 && column->index >= 0)
+		if (parser->dialect.default_string != NULL && column->index >= 0)
 			column->def = fc_column_default(shared, target, column->index + 1, true);
 		pattern += strlen(pattern) + 1;
 		words = fc_edit_init(&column->edit, column->flags, fc_shared_edits(shared), words,
@@ -717,9 +717,10 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 
 	parser->ctx = ctx;
 	parser->shared = shared;
-	parser->dialect = ctx->dialect;
+	parser->dialect = *fc_context_dialect(ctx, 0);
 	parser->dialect.null_string = fc_shared_null(shared);
-	parser->dialect.null_len = shared->plan.null_len;
+	if (parser->dialect.default_string != NULL)
+		parser->dialect.default_string = fc_shared_default(shared);
 	parser->null_ascii = pg_is_ascii(parser->dialect.null_string);
 	parser->natts = desc->natts;
 	parser->nfields = shared->plan.nfields;

@@ -378,12 +378,11 @@ fc_number_refuse(FcContext *ctx, uint64 number, const ErrorData *edata)
 	/* the chunk in which the record with this number starts */
 	while (start < last && start->before + start->records <= number)
 		start++;
-	fc_context_enter(ctx, start->first);
 	fc_stream_seek(stream, start->first);
 	for (uint64 i = start->before; i <= number; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (fc_stream_next(stream, &ctx->dialect, &record) != FC_END_FOUND)
+		if (fc_stream_next(stream, fc_context_dialect(ctx, start->first), &record) != FC_END_FOUND)
 			break;
 	}
 	fc_error_keep(shared, FC_ERROR_DATA, record.offset, record.length, edata);

@@ -225,12 +225,11 @@ typedef struct FcSendWalk
 static uint64
 fc_send_lines(const FcSendWalk *walk, const FcRecord *record)
 {
-	FcDialect	dialect = walk->sender->ctx->dialect;
+	FcDialect	dialect = walk->sender->ctx->shared->dialects[FC_EOL_UNKNOWN];
 	FcScan		scan = {0};
 
 	if (walk->lines > 0)
 		return 1 + record->embedded;
-	dialect.eol = FC_EOL_UNKNOWN;
 	(void) fc_record_end(&dialect, &scan, record->data, record->total, true);
 	return 1 + scan.embedded;
 }
@@ -271,7 +270,6 @@ fc_send_locate(FcSender *sender, const FcSendLeaf *leaf, uint64 line,
 			   uint64 *offset, uint64 *length)
 {
 	FcContext  *ctx = sender->ctx;
-	FcDialect	dialect = ctx->dialect;
 	MemoryContext old = MemoryContextSwitchTo(sender->mcxt);
 	FcSendWalk	walk = {sender, leaf, line};
 
@@ -284,8 +282,6 @@ fc_send_locate(FcSender *sender, const FcSendLeaf *leaf, uint64 line,
 		fc_send_walk_chunk(&walk, i);
 	MemoryContextSwitchTo(old);
 	fc_chunk_reader_end(&walk.reader);
-	/* the pass goes on in the file that it is in */
-	ctx->dialect = dialect;
 	*offset = walk.offset;
 	*length = walk.length;
 	return walk.lines >= line;
@@ -429,7 +425,7 @@ fc_send_reach(FcSender *sender, FcSendLeaf *leaf, const FcRecord *record)
 		fc_send_open_leaf(sender, leaf);
 	if (leaf->copy && leaf->records == 0)
 	{
-		leaf->eol = sender->ctx->dialect.eol;
+		leaf->eol = sender->reader.dialect->eol;
 		leaf->first = record->offset;
 		return true;
 	}
@@ -443,7 +439,7 @@ static bool
 fc_send_is_marker(const FcSender *sender, const FcRecord *record)
 {
 	return record->length == 2 && record->data[0] == '\\' && record->data[1] == '.' &&
-		sender->ctx->dialect.mode == FC_MODE_CSV;
+		sender->ctx->shared->dialects->mode == FC_MODE_CSV;
 }
 
 /*
@@ -461,10 +457,10 @@ fc_send_bytes(FcSender *sender, FcSendLeaf *leaf, const FcRecord *record)
 		return fc_remote_copy_put(leaf->copy, record->data, record->total);
 	resetStringInfo(other);
 	if (marker)
-		appendStringInfoChar(other, sender->ctx->dialect.quote);
+		appendStringInfoChar(other, sender->reader.dialect->quote);
 	appendBinaryStringInfo(other, record->data, record->length);
 	if (marker)
-		appendStringInfoChar(other, sender->ctx->dialect.quote);
+		appendStringInfoChar(other, sender->reader.dialect->quote);
 	appendStringInfoString(other, leaf->eol == FC_EOL_CR ? "\r" : leaf->eol == FC_EOL_CRNL ? "\r\n" : "\n");
 	return fc_remote_copy_put(leaf->copy, other->data, other->len);
 }
@@ -474,7 +470,7 @@ fc_send_to(FcSender *sender, FcSendLeaf *leaf, const FcRecord *record)
 {
 	if (!leaf->pending || leaf->left || record->offset < leaf->resume)
 		return;
-	if ((leaf->copy == NULL || leaf->records == 0 || leaf->eol != sender->ctx->dialect.eol) &&
+	if ((leaf->copy == NULL || leaf->records == 0 || leaf->eol != sender->reader.dialect->eol) &&
 		!fc_send_reach(sender, leaf, record))
 		return;
 	leaf->chunk = sender->chunk;
