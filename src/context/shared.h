@@ -662,22 +662,22 @@ fc_shared_rewritten(FcShared *shared)
 }
 
 /*
- * Counts a record that is left out, also for its file; returns how many there
- * are now
+ * Counts n records of a file that are left out, the first at "offset", also for
+ * the file; returns how many there are now
  */
 static inline uint64
-fc_context_count(FcContext *ctx, pg_atomic_uint64 *all, size_t of_file, uint64 offset)
+fc_context_count(FcContext *ctx, pg_atomic_uint64 *all, size_t of_file, uint64 offset, int n)
 {
 	FcFileCounts *files = fc_shared_file_counts(ctx->shared);
 
 	if (files)
-		pg_atomic_fetch_add_u64((pg_atomic_uint64 *) ((char *) &files[fc_source_number(ctx->source, offset)] + of_file), 1);
-	return pg_atomic_fetch_add_u64(all, 1) + 1;
+		pg_atomic_fetch_add_u64((pg_atomic_uint64 *) ((char *) &files[fc_source_number(ctx->source, offset)] + of_file), n);
+	return pg_atomic_fetch_add_u64(all, n) + n;
 }
 
 /* "what": filtered, rejected or duplicates, for which rows were preferred */
-#define fc_context_count_out(ctx, what, offset) \
-	fc_context_count(ctx, &(ctx)->shared->counts.what, offsetof(FcFileCounts, what), offset)
+#define fc_context_count_out(ctx, what, offset, n) \
+	fc_context_count(ctx, &(ctx)->shared->counts.what, offsetof(FcFileCounts, what), offset, n)
 
 /* Turns a key into its distance from the lowest there could be, and back */
 static inline uint64

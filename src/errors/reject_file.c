@@ -124,7 +124,7 @@ fc_reject_count(FcContext *ctx, uint64 offset)
 		   !pg_atomic_compare_exchange_u64(&shared->counts.last_rejected, &last, offset))
 		;
 	/* a full barrier: last_rejected is then the largest offset of all n */
-	n = fc_context_count_out(ctx, rejected, offset);
+	n = fc_context_count_out(ctx, rejected, offset, 1);
 	if (!ctx->in_worker)
 		pgstat_progress_update_param(PROGRESS_COPY_TUPLES_SKIPPED, n);
 	if (shared->plan.reject_limit >= 0 && n > (uint64) shared->plan.reject_limit)

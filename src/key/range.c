@@ -29,7 +29,6 @@
 #include "utils/timestamp.h"
 
 #include "key/range.h"
-#include "key/search.h"
 
 /*
  * The key type of a column's type, FC_KEY_NONE for all but six.  Not for a
@@ -186,14 +185,21 @@ fc_route_build_from(Relation parent, PartitionDesc desc)
 	return route;
 }
 
-/* How many of the ranges start at or before "key" */
+/*
+ * How many of the ranges start at or before "key"?  Without a branch: where
+ * keys come in any order, none could be predicted.
+ */
 static int
 ranges_up_to(const FcRoute *route, int64 key)
 {
 	const FcRange *ranges = route->ranges;
 	int			n = 0;
 
-	fc_search(int, n, route->nranges, mid, ranges[mid].lo_min || ranges[mid].lo <= key);
+	for (int left = route->nranges, half; left > 0; left -= half)
+	{
+		half = (left + 1) / 2;
+		n += half & -(int) (ranges[n + half - 1].lo <= key);
+	}
 	return n;
 }
 

@@ -197,7 +197,7 @@ fc_dedup_drop(FcLoader *loader, uint64 offset)
 {
 	if (!fc_offset_is_tuple(offset))
 	{
-		fc_context_count_out(loader->ctx, duplicates, offset);
+		fc_context_count_out(loader->ctx, duplicates, offset, 1);
 		loader->tasks.gone++;
 		return;
 	}

@@ -62,7 +62,8 @@ typedef struct FcLeaf
 	FcSeen	   *seen;			/* what its CHECKs and generated columns read;
 								 * NULL: it has none */
 	ExprState **generated;		/* by column; NULL: not made yet */
-	Bitmapset  *required;		/* columns of a batch that must be set */
+	int			nrequired;
+	int		   *required;		/* columns of a batch that must be set */
 	FcBatchColumn *columns;		/* a batch's, if there is a map */
 	int			nrows;			/* of the batch, for a while: its rows */
 	int			at;
@@ -144,12 +145,14 @@ typedef struct FcRow
 typedef struct FcLooked
 {
 	FcSeen	   *where;			/* what the condition reads; or NULL */
+	FcLeaf		out;			/* of rows that the condition is not true for */
 	bool		each;			/* a plain leaf may refuse some rows */
-	FcLeaf	   *leaves[FC_BATCH_ROWS];	/* of rows before "at"; NULL: out */
+	FcLeaf	   *leaves[FC_BATCH_ROWS];	/* of rows before "at" */
+	uint64		offsets[FC_BATCH_ROWS]; /* of records of rows that are looked
+										 * at */
+	uint32		lengths[FC_BATCH_ROWS];
 	int			at;				/* the row in hand */
 	int			to;
-	uint64		offset;			/* of its record */
-	uint32		length;
 	FcErrorKind kind;			/* of an error that it has now */
 } FcLooked;
 

@@ -63,11 +63,13 @@ fc_look_begin(FcLoader *loader)
 static bool
 fc_look_lacks(const FcBatch *batch, const FcLeaf *leaf, int i)
 {
-	int			j = -1;
+	for (int k = 0; k < leaf->nrequired; k++)
+	{
+		const FcBatchColumn *column = &batch->columns[leaf->required[k]];
 
-	while ((j = bms_next_member(leaf->required, j)) >= 0)
-		if (batch->columns[j].any_null && (i < 0 || batch->columns[j].nulls[i]))
+		if (column->any_null && (i < 0 || column->nulls[i]))
 			return true;
+	}
 	return false;
 }
 
@@ -144,7 +146,7 @@ fc_look_at(FcLoader *loader, int i)
 	FcBatch    *batch = loader->batch;
 	FcLeaf	   *leaf;
 
-	look->leaves[i] = NULL;
+	look->leaves[i] = &look->out;
 	look->kind = FC_ERROR_DATA;
 	if (batch->unfinished)
 	{
@@ -193,18 +195,22 @@ fc_look_rows(void *arg)
 
 	for (; look->at < look->to; look->at++)
 	{
+		int			i = look->at;
+
 		if (!look->each)
+		{
 			fc_look_pass(loader);
-		if (look->at == look->to)
-			break;
-		fc_batch_places(loader->batch, look->at, look->at + 1, &look->offset, &look->length);
-		fc_error_at(loader->ctx, look->offset, look->length);
-		if (!fc_look_at(loader, look->at))
+			if ((i = look->at) == look->to)
+				break;
+			fc_batch_places(loader->batch, i, i + 1, &look->offsets[i], &look->lengths[i]);
+		}
+		fc_error_at(loader->ctx, look->offsets[i], look->lengths[i]);
+		if (!fc_look_at(loader, i))
 			break;
 		/* the rest is for the next look */
-		if (MemoryContextMemAllocated(loader->row_mcxt, false) +
-			MemoryContextMemAllocated(GetPerTupleMemoryContext(loader->estate), false) > FC_LOOK_MEMORY)
-			look->to = look->at + 1;
+		if (loader->row_mcxt->mem_allocated +
+			GetPerTupleMemoryContext(loader->estate)->mem_allocated > FC_LOOK_MEMORY)
+			look->to = i + 1;
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -218,7 +224,7 @@ fc_look_each(const FcLoader *loader)
 	for (int i = 0; i < batch->natts; i++)
 		if (batch->columns[i].any_null)
 			return true;
-	return batch->unfinished || loader->where != NULL;
+	return batch->unfinished || loader->where != NULL || loader->router.proute == NULL;
 }
 
 /* Are rows of the batch written without a look at each? */
@@ -239,41 +245,36 @@ static int
 fc_look_order(FcLoader *loader, int from, int to)
 {
 	FcLooked	   *look = loader->look;
-	FcLeaf	   *leaves[FC_BATCH_ROWS];
+	FcLeaf	   *leaves[FC_BATCH_ROWS + 1];
 	uint16		order[FC_BATCH_ROWS];
-	uint64		offset;
-	uint32		length;
 	int			nleaves = 0;
 	int			n = 0;
+	int			end;
 
 	for (int i = from; i < to; i++)
-	{
-		FcLeaf	   *leaf = look->leaves[i];
-
-		if (leaf == NULL)
-		{
-			fc_batch_places(loader->batch, i, i + 1, &offset, &length);
-			fc_context_count_out(loader->ctx, filtered, offset);
-		}
-		else if (leaf->nrows++ == 0)
-			leaves[nleaves++] = leaf;
-	}
-	for (int k = 0; k < nleaves; k++)
+		if (look->leaves[i]->nrows++ == 0 && look->leaves[i] != &look->out)
+			leaves[nleaves++] = look->leaves[i];
+	if (look->out.nrows > 0)
+		fc_context_count_out(loader->ctx, filtered, loader->batch->offset, look->out.nrows);
+	/* rows that are left out come last */
+	leaves[nleaves] = &look->out;
+	for (int k = 0; k <= nleaves; k++)
 	{
 		leaves[k]->at = n;
 		n += leaves[k]->nrows;
 		leaves[k]->nrows = 0;
 	}
-	if (nleaves == 1 && n == to - from)
+	end = look->out.at;
+	if (nleaves == 1 && end == n)
 		return to;
+	/* which row is of which leaf is hard to predict */
 	for (int i = from; i < to; i++)
-		if (look->leaves[i])
-			order[look->leaves[i]->at++] = i;
+		order[look->leaves[i]->at++] = i;
 	for (int k = 0, i = from; k < nleaves; k++)
 		while (i < from + leaves[k]->at)
 			look->leaves[i++] = leaves[k];
-	fc_batch_permute(loader->batch, from, order, n);
-	return from + n;
+	fc_batch_permute(loader->batch, from, order, end);
+	return from + end;
 }
 
 /* Writes rows of one leaf */
@@ -328,6 +329,8 @@ fc_look(FcLoader *loader, int from, int to, bool *alone)
 	if (!plain)
 	{
 		look->each = fc_look_each(loader);
+		if (look->each)
+			fc_batch_places(loader->batch, from, to, look->offsets + from, look->lengths + from);
 		edata = fc_error_evaluate(ctx, loader->batch->offset, 0, fc_look_rows, loader);
 		ResetPerTupleExprContext(loader->estate);
 	}
@@ -337,8 +340,8 @@ fc_look(FcLoader *loader, int from, int to, bool *alone)
 	if (edata)
 	{
 		if (loader->batch->unfinished)
-			fc_parse_count_nulled(loader->parser, look->offset, look->length);
-		fc_error_keep(ctx->shared, look->kind, look->offset, look->length, edata);
+			fc_parse_count_nulled(loader->parser, ctx->at_offset, ctx->at_length);
+		fc_error_keep(ctx->shared, look->kind, ctx->at_offset, ctx->at_length, edata);
 		fc_error_stop(ctx);
 		FreeErrorData(edata);
 	}

@@ -419,7 +419,7 @@ fc_row_end(FcLoader *loader)
 			fc_row_put(loader);
 			break;
 		case FC_ROW_FILTERED:
-			fc_context_count_out(loader->ctx, filtered, row->record->offset);
+			fc_context_count_out(loader->ctx, filtered, row->record->offset, 1);
 			break;
 		case FC_ROW_CHANGED:
 			fc_row_changed(loader);

@@ -72,13 +72,14 @@ fc_seen_open(FcLoader *loader, FcLeaf *leaf)
 		return;
 	exprs = fc_seen_expressions(rel);
 	leaf->seen = exprs ? fc_seen_begin(desc, leaf->map, (Node *) exprs) : NULL;
-	leaf->required = NULL;
+	leaf->nrequired = 0;
+	leaf->required = palloc(sizeof(int) * Max(desc->natts, 1));
 	for (int i = 0; i < desc->natts; i++)
 	{
 		int			column = fc_seen_column(leaf->map, i);
 
 		if (TupleDescAttr(desc, i)->attnotnull)
-			leaf->required = bms_add_member(leaf->required, column);
+			leaf->required[leaf->nrequired++] = column;
 		if (TupleDescAttr(desc, i)->attgenerated)
 			fc_batch_add_column(loader->batch, column);
 	}
@@ -92,7 +93,8 @@ fc_seen_close(FcLeaf *leaf)
 		pfree(leaf->seen);
 	if (leaf->columns)
 		pfree(leaf->columns);
-	bms_free(leaf->required);
+	if (leaf->required)
+		pfree(leaf->required);
 	leaf->seen = NULL;
 	leaf->columns = NULL;
 	leaf->required = NULL;

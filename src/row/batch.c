@@ -667,10 +667,9 @@ static void
 fc_batch_hand_over(const FcBatchMaker *maker, int i, Datum *values, bool *nulls)
 {
 	FcParser   *parser = maker->parser;
-	FcRecord	record;
+	const uint16 *at = maker->places.at + maker->records[i] * maker->width;
 
-	fc_batch_record(&maker->batch, i, &record);
-	fc_parse_take(parser, record.data, record.length, values, nulls);
+	fc_parse_take(parser, maker->stretch.buf + at[0], at[maker->nfields] - 1 - at[0], values, nulls);
 	parser->record.cut = true;
 	parser->record.found = maker->nfields;
 	parser->record.left = maker->left;

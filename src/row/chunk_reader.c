@@ -195,7 +195,7 @@ fc_chunk_reader_skip(FcChunkReader *reader)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (!reader->looks && !reader->ctx->verifying)
-		fc_context_count_out(reader->ctx, filtered, reader->record.offset);
+		fc_context_count_out(reader->ctx, filtered, reader->record.offset, 1);
 }
 
 void

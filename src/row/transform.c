@@ -55,7 +55,8 @@ fc_transform_begin(FcTransforms *all, FcShared *shared, const FcColumn *column, 
 	FcTransform *transform = palloc0(sizeof(FcTransform));
 
 	transform->all = all;
-	transform->text = exprType((Node *) expr) == TEXTOID;
+	/* a text column has the text as it is */
+	transform->text = exprType((Node *) expr) == TEXTOID && column->typid != TEXTOID;
 	transform->zone = shared->plan.zone_set ? fc_column_zone(fc_shared_zone(shared)) : NULL;
 	transform->edit = column->edit;
 	transform->edit.flags &= FC_FIELD_NUMBER;
