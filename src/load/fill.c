@@ -19,6 +19,7 @@
 
 #include "copyfrom/core.h"
 #include "heap/writer.h"
+#include "io/io.h"
 #include "load/steps.h"
 #include "partition/partition.h"
 #include "phase/phases.h"

@@ -35,9 +35,6 @@
 /* Bytes after which progress is counted: the counter's cache line is shared */
 #define FC_COUNT_BYTES		65536
 
-/* So many of the last tasks, for each process, are not taken ahead */
-#define FC_SPARE_TASKS		2
-
 /* Makes ready to pass over the records that the leader sends */
 static void
 fc_load_dispatch(FcLoader *loader)
@@ -140,17 +137,12 @@ fc_load_find_task(const FcContext *ctx, uint32 number)
 	return &tasks[first];
 }
 
-/*
- * FcTakeTask: takes the next task, or NULL.  Near the end of the phase a
- * process takes nothing ahead, so that others find work.
- */
+/* Takes the next task; NULL if there is none */
 static FcTask *
-fc_load_take_task(void *arg, bool ahead)
+fc_load_take_task(FcLoader *loader)
 {
-	FcLoader   *loader = arg;
 	FcContext  *ctx = loader->ctx;
 	FcShared   *shared = ctx->shared;
-	uint32		spare = FC_SPARE_TASKS * Max(shared->nprocesses, 1);
 	bool		whole = fc_shared_whole_leaves(shared);
 	uint32		units = shared->ntasks;	/* whole leaves, or tasks */
 	FcTask	   *task = fc_load_follower(ctx, loader->tasks.last);
@@ -160,8 +152,6 @@ fc_load_take_task(void *arg, bool ahead)
 	{
 		if (units > 0 && whole)
 			units = ((FcTask *) ctx->tasks)[units - 1].part + 1;
-		if (ahead && pg_atomic_read_u32(&shared->next) + spare >= units)
-			return NULL;
 		if (!fc_context_take(ctx, units, &i))
 			return NULL;
 		task = whole ? fc_load_find_task(ctx, i) : (FcTask *) ctx->tasks + i;
@@ -674,15 +664,17 @@ fc_load_task(FcLoader *loader, FcRowSource *rows, FcTask *task)
 static void
 fc_load_tasks(FcLoader *loader)
 {
-	FcRowSource *rows = fc_row_source_begin(loader->ctx, fc_load_take_task, loader);
+	FcRowSource *rows = fc_row_source_begin(loader->ctx);
 	FcTask	   *task;
 
-	while ((task = fc_row_source_task(rows)) != NULL)
+	while ((task = fc_load_take_task(loader)) != NULL)
 	{
+		fc_row_source_enter(rows, task);
 		fc_load_begin_task(loader, task);
 		fc_load_task(loader, rows, task);
 		fc_load_count_bytes(loader);
 		fc_load_end_task(loader, task);
+		fc_row_source_leave(rows, task);
 	}
 	fc_row_source_end(rows);
 }

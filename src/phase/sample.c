@@ -6,13 +6,13 @@
  *
  *	rows		Each byte is written once more and read once more, in sequence
  *				(sort/spill.h), whatever the order of the file.
- *	offsets		The load reads each record from the file again, in key order, a
- *				window of records at a time (sort/fetch_window.c).
+ *	offsets		The load reads each record from the file again, cell by cell
+ *				(sort/fetch.c).
  *
  * 1. The leader reads the first records of some chunks.
  * 2. If the file is too large to stay in the page cache, it cuts their keys
- *    into as many windows as the file would have, and adds up what reading the
- *    records would take, window by window (fc_sample_times).
+ *    into as many cells as the file would have, and adds up what reading the
+ *    records would take, cell by cell (fc_sample_times).
  * 3. It cuts large partitions into cells of about the same size, with the rows
  *    that they have already, if these are to be merged.
  *
@@ -42,7 +42,6 @@
 #include "row/chunk_reader.h"
 #include "row/executor.h"
 #include "row/parse.h"
-#include "sort/fetch_window.h"
 #include "sort/item.h"
 #include "sort/spill.h"
 
@@ -53,16 +52,16 @@
 #define FC_SAMPLE_ROWS		131072	/* rows in all, at most */
 #define FC_SAMPLE_OLD		65536	/* rows of leaves beside them, at most */
 #define FC_SAMPLE_LEAVES	1024	/* leaves, at most */
-#define FC_SAMPLE_WINDOWS	1024	/* told apart, at most */
-#define FC_SAMPLE_EXTRA		3	/* smaller windows of each process */
 #define FC_SAMPLE_SMALL		(1024 * 1024)	/* smaller files get no sample */
 
 /*
- * Cells: bytes of one, with what its sort takes; rows that are worth another
- * one, and cells for each worker; bounds in all, at most; memory that a process
- * must have for each one, to write blocks of many rows
+ * Cells: bytes of one, with what its sort takes, and of one whose records are
+ * read from all over the file; rows that are worth another one, and cells for
+ * each worker; bounds in all, at most; memory that a process must have for each
+ * one, to write blocks of many rows
  */
 #define FC_SAMPLE_CELL		((Size) 8 * 1024 * 1024)
+#define FC_SAMPLE_WIDE_CELL	((Size) 256 * 1024 * 1024)
 #define FC_SAMPLE_CELL_ROWS	16384
 #define FC_SAMPLE_SHARE		4
 #define FC_SAMPLE_BOUNDS	4096
@@ -74,6 +73,9 @@
  */
 #define FC_SAMPLE_TIMES		3
 
+/* With fewer times the file is in order: larger cells would gain nothing */
+#define FC_SAMPLE_ORDERED	1.5
+
 /* A row of the sample */
 typedef struct FcSampleRow
 {
@@ -84,12 +86,12 @@ typedef struct FcSampleRow
 	double		weight;			/* rows that it stands for */
 } FcSampleRow;
 
-/* Where the last row of a window was */
-typedef struct FcSampleWindow
+/* Where the last row of a cell was */
+typedef struct FcSampleCell
 {
 	uint64		end;
 	uint32		stretch;
-} FcSampleWindow;
+} FcSampleCell;
 
 typedef struct FcKeySample
 {
@@ -102,6 +104,8 @@ typedef struct FcKeySample
 	uint32		stretch;
 	uint64		embedded;		/* line ends in quotes, of these records */
 	uint64		spilled;		/* bytes that a row takes in temporary files */
+	uint64		fetched;		/* and in a cell, if its place is spilled */
+	bool		wide;			/* cells are read from all over the file */
 } FcKeySample;
 
 /* Body of fc_error_catch: the records of one stretch */
@@ -180,72 +184,6 @@ fc_sample_take(FcKeySample *sample, FcContext *ctx)
 	fc_parse_end(sample->parser);
 	fc_chunk_reader_end(&sample->reader);
 	fc_executor_end(estate);
-}
-
-static int
-fc_sample_key_cmp(const void *a, const void *b)
-{
-	int64		ka = *(const int64 *) a;
-	int64		kb = *(const int64 *) b;
-
-	return ka < kb ? -1 : ka > kb;
-}
-
-/* The first key of each of n windows with equally many rows */
-static int64 *
-fc_sample_borders(const FcKeySample *sample, uint32 n)
-{
-	int64	   *keys = palloc(sizeof(int64) * sample->nrows);
-	int64	   *borders = palloc0(sizeof(int64) * n);
-
-	for (uint32 i = 0; i < sample->nrows; i++)
-		keys[i] = sample->rows[i].key;
-	qsort(keys, sample->nrows, sizeof(int64), fc_sample_key_cmp);
-	for (uint32 i = 0; i < n && sample->nrows > 0; i++)
-		borders[i] = keys[(uint64) sample->nrows * i / n];
-	pfree(keys);
-	return borders;
-}
-
-/*
- * What it costs to read the sample window by window, as a multiple of its
- * bytes.
- *
- * Each row counts with its bytes and the gap after the row before it in its
- * window.  The reader reads over gaps up to FC_READ_GAP; a wider one takes
- * another request, which costs as much (about 0.7 us, thirty times what
- * copying a row does).
- */
-static double
-fc_sample_times(const FcKeySample *sample, uint32 nwindows)
-{
-	int64	   *borders = fc_sample_borders(sample, nwindows);
-	FcSampleWindow *windows = palloc0(sizeof(FcSampleWindow) * nwindows);
-	double		bytes = 0;
-	double		cost = 0;
-
-	for (uint32 i = 0; i < sample->nrows; i++)
-	{
-		FcSampleRow *row = &sample->rows[i];
-		FcSampleWindow *window;
-		uint32		after = 1;
-		uint64		gap;
-
-		/* the last window whose border is not above the key */
-		fc_search(uint32, after, nwindows, mid, borders[mid] <= row->key);
-		window = &windows[after - 1];
-		gap = row->offset - window->end;
-		if (window->stretch != row->stretch + 1 || gap > FC_READ_GAP)
-			gap = FC_READ_GAP;
-		cost += gap + row->length;
-		bytes += row->length + 1;
-		window->stretch = row->stretch + 1;
-		window->end = row->offset + row->length;
-	}
-	pfree(borders);
-	pfree(windows);
-	Assert(cost >= bytes - sample->nrows);
-	return bytes > 0 ? cost / bytes : 0;
 }
 
 /* The range of the partition that has, or would have, a row of the sample */
@@ -384,15 +322,18 @@ fc_sample_cells_most(const FcShared *shared, int nworkers)
 
 /*
  * The rows that a cell should have: as many as are sorted in the processor's
- * cache, and in the memory; fewer, if workers would have nothing to do
+ * cache, and in the memory; or, if it is wide, as the memory takes, for the
+ * more rows there are to choose from, the cheaper are the reads.  Fewer, if
+ * workers would have nothing to do.
  */
 static uint64
 fc_sample_cell_rows(const FcKeySample *sample, const FcShared *shared, uint64 records,
 					int nworkers, bool rows)
 {
-	uint64		each = 2 * sizeof(FcItem) + (rows ? sample->spilled : FC_SPILL_NUMBERED);
+	uint64		each = 2 * sizeof(FcItem) + (rows ? sample->spilled : sample->fetched);
 	Size		memory = fc_shared_read_memory(shared) / 8;
-	uint64		most = Min(FC_SAMPLE_CELL, memory) / each;
+	uint64		most = (!rows && sample->wide ? Min(FC_SAMPLE_WIDE_CELL, memory * 4) :
+						Min(FC_SAMPLE_CELL, memory)) / each;
 	uint64		least = records / fc_sample_cells_most(shared, nworkers);
 
 	if (nworkers > 1)
@@ -400,6 +341,88 @@ fc_sample_cell_rows(const FcKeySample *sample, const FcShared *shared, uint64 re
 	/* half of the memory, as no piece is of the size that was planned */
 	most = Max(most, Min(FC_SAMPLE_CELL_ROWS, memory * 4 / each));
 	return Max(most, least);
+}
+
+static int
+fc_sample_key_cmp(const void *a, const void *b)
+{
+	int64		ka = *(const int64 *) a;
+	int64		kb = *(const int64 *) b;
+
+	return ka < kb ? -1 : ka > kb;
+}
+
+/*
+ * The first keys of cells that have so many rows of the sample, or all of their
+ * range; *n is their number
+ */
+static int64 *
+fc_sample_borders(const FcKeySample *sample, double most, uint32 *n)
+{
+	int64	   *keys = palloc(sizeof(int64) * (sample->nrows + 1));
+	FcRange		range = {0};
+	uint32		rows = 0;
+
+	for (uint32 i = 0; i < sample->nrows; i++)
+		keys[i] = sample->rows[i].key;
+	qsort(keys, sample->nrows, sizeof(int64), fc_sample_key_cmp);
+	*n = 0;
+	for (uint32 i = 0; i < sample->nrows; i++)
+	{
+		bool		next = i == 0 || (!range.hi_max && keys[i] >= range.hi);
+
+		if (next)
+			range = sample->route ? fc_route_find(sample->route, keys[i]) : FC_RANGE_ALL;
+		if (next || rows >= most)
+		{
+			keys[(*n)++] = keys[i];
+			rows = 0;
+		}
+		rows++;
+	}
+	return keys;
+}
+
+/*
+ * What it costs to read the sample cell by cell, as a multiple of its bytes.
+ *
+ * Each row counts with its bytes and the gap after the row before it in its
+ * cell.  The reader reads over gaps up to FC_FETCH_GAP; a wider one takes
+ * another request, which costs as much (about 0.7 us, thirty times what
+ * copying a row does).
+ */
+static double
+fc_sample_times(const FcKeySample *sample, const FcShared *shared, uint64 records, int nworkers)
+{
+	double		most = fc_sample_cell_rows(sample, shared, records, nworkers, false);
+	uint32		ncells;
+	int64	   *borders = fc_sample_borders(sample, most * sample->nrows / records, &ncells);
+	FcSampleCell *cells = palloc0(sizeof(FcSampleCell) * (ncells + 1));
+	double		bytes = 0;
+	double		cost = 0;
+
+	for (uint32 i = 0; i < sample->nrows; i++)
+	{
+		FcSampleRow *row = &sample->rows[i];
+		FcSampleCell *cell;
+		uint32		after = 1;
+		uint64		gap;
+
+		/* the last cell whose border is not above the key */
+		fc_search(uint32, after, ncells, mid, borders[mid] <= row->key);
+		cell = &cells[after - 1];
+		gap = row->offset - cell->end;
+		if (cell->stretch != row->stretch + 1 || gap > FC_FETCH_GAP)
+			gap = FC_FETCH_GAP;
+		cost += gap + row->length;
+		bytes += row->length + 1;
+		cell->stretch = row->stretch + 1;
+		cell->end = row->offset + row->length;
+	}
+	pfree(borders);
+	pfree(cells);
+	Assert(cost >= bytes - sample->nrows);
+	return bytes > 0 ? cost / bytes : 0;
 }
 
 /*
@@ -500,22 +523,14 @@ fc_sample_spill_unseen(const FcShared *shared, bool *rows)
  * tells what the other choice would cost
  */
 static const char *
-fc_sample_choose(FcKeySample *sample, const FcShared *shared, uint64 records, int nprocesses,
+fc_sample_choose(FcKeySample *sample, const FcShared *shared, uint64 records, int nworkers,
 				 bool *rows)
 {
 	uint64		memory = (uint64) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 	uint64		cache = (uint64) effective_cache_size * BLCKSZ;
 	bool		cached = shared->source.size <= Min(memory / 2, cache);
 	const char *reason = fc_sample_no_room(shared, records * sample->spilled);
-	uint64		window = fc_read_window(fc_shared_read_memory(shared) / 8 * 5,
-										shared->source.size / records);
-
-	/*
-	 * In so many windows the whole file is read.  Each process has some smaller
-	 * ones: its first, and those of tasks that are not taken ahead.
-	 */
-	uint64		nwindows = (records + window - 1) / window + nprocesses * FC_SAMPLE_EXTRA;
-	double		times = fc_sample_times(sample, Min(nwindows, FC_SAMPLE_WINDOWS));
+	double		times = fc_sample_times(sample, shared, records, nworkers);
 
 	*rows = reason == NULL && (cached || times > FC_SAMPLE_TIMES);
 	if (reason)
@@ -542,8 +557,13 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, FcSampled *s
 		bytes += sample.rows[i].length + 1;
 	records = bytes == 0 ? 1 : (double) shared->source.data_size * sample.nrows / bytes + 1;
 	sample.spilled = fc_sample_spilled(ctx, records);
-	if (fc_spill_kind == FC_SPILL_AUTO)
-		reason = fc_sample_choose(&sample, shared, records, Max(nworkers, 1), &sampled->rows);
+	sample.fetched = 2 * FC_SPILL_NUMBERED + shared->source.data_size / records + MAXIMUM_ALIGNOF;
+	if (fc_spill_kind != FC_SPILL_ROWS)
+	{
+		sample.wide = fc_sample_times(&sample, shared, records, nworkers) > FC_SAMPLE_ORDERED;
+		if (fc_spill_kind == FC_SPILL_AUTO)
+			reason = fc_sample_choose(&sample, shared, records, nworkers, &sampled->rows);
+	}
 	fc_sample_set_bounds(&sample, ctx, records, nworkers, sampled->rows);
 	sampled->embedded = sample.embedded > 0;
 	sampled->missing = fc_sample_missing(&sample);

@@ -3,11 +3,6 @@
  * sort/row_source.h
  *	  The rows of tasks in key order, wherever they are brought from.
  *
- * One interface and two methods, unseen by the caller:
- *
- *	sort/spill.h		what was spilled with the keys
- *	sort/fetch_window.h	windows of reads
- *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_ROW_SOURCE_H
@@ -20,30 +15,22 @@
 typedef struct FcRowSource FcRowSource;
 
 /*
- * Takes another task of the load; NULL if there is none.  "ahead" says that a
- * task taken before still has rows, and that the caller may well leave this
- * one to other processes.
- */
-typedef FcTask *(*FcTakeTask) (void *arg, bool ahead);
-
-/*
  * To be called once all is spilled.  If an error skips
  * fc_row_source_end, the phase's resource owner and its memory context close
  * what is open.
  */
-extern FcRowSource *fc_row_source_begin(FcContext *ctx, FcTakeTask take, void *arg);
+extern FcRowSource *fc_row_source_begin(FcContext *ctx);
 
-/*
- * The task whose rows come next, NULL if all are done.  The caller has asked
- * for all rows of the task before; what was read for them is counted.
- */
-extern FcTask *fc_row_source_task(FcRowSource *rows);
+/* Goes to a task, whose rows come next; a process that was stopped gets none */
+extern void fc_row_source_enter(FcRowSource *rows, FcTask *task);
+
+/* Counts what was read since fc_row_source_enter, for its task and in all */
+extern void fc_row_source_leave(FcRowSource *rows, FcTask *task);
 
 /*
  * The task's next row, false after its last one: its offset and length are set
- * in *record; its data, too (as fc_read_next gives them), unless it was spilled
- * as a row, which *row then is; else that is NULL.  A process that was stopped
- * gets only rows that were read already.
+ * in *record.  So is its data, which has one byte more, both writable until the
+ * next call; unless the row was spilled, which *row then is; else that is NULL.
  */
 extern bool fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *record,
 							   FcSpilled **row);

@@ -19,18 +19,7 @@
 #include "context/shared.h"
 #include "key/range.h"
 #include "row/batch.h"
-#include "sort/fetch_window.h"
-#include "sort/spilled.h"
-
-/* Begins a block; the blocks of a cell and a process are a list */
-typedef struct FcSpillBlock
-{
-	uint64		base;			/* offsets of its records are counted from
-								 * here */
-	uint64		before;			/* where the block before it is in the file */
-	uint32		before_size;	/* its bytes; 0: there is none */
-	uint32		size;			/* bytes of this one, with this head */
-} FcSpillBlock;
+#include "sort/fetch.h"
 
 /* What one process, or all, counted for a range of keys or a part of it */
 typedef struct FcSpillPart
@@ -55,6 +44,8 @@ typedef struct FcCell
 	FcBound		hi;				/* the first that does not */
 	bool		hi_max;			/* no upper bound; so it is of NULL keys */
 	uint64		size;			/* bytes of all blocks */
+	uint64		fetched;		/* bytes that its reader adds to these from
+								 * the file */
 	uint64		last;			/* the last block in the file */
 	uint32		last_size;		/* its bytes; 0: there is none */
 } FcCell;
@@ -91,18 +82,20 @@ fc_spill_bound_cmp(const FcBound *a, const FcBound *b)
 
 /*
  * Records longer than this are not spilled: one read of their place in the
- * source file costs no more than the copy would.
+ * source file costs no more than the copy would.  Where only places are
+ * spilled, those that are longer than the other are not read with their cell.
  */
 #define FC_SPILL_LONG	65536
+#define FC_SPILL_LONG_PLACE	(1024 * 1024)
 
 /*
- * The longest record whose bytes are spilled: some must fit into small memory,
- * too
+ * The longest record whose bytes are in a cell: some must fit into small
+ * memory, too
  */
 static inline uint32
 fc_spill_keeps_most(const FcShared *shared)
 {
-	return Min(shared->memory / 32, FC_SPILL_LONG);
+	return Min(shared->memory / 32, shared->course.spills ? FC_SPILL_LONG : FC_SPILL_LONG_PLACE);
 }
 
 /* Are the bytes of a record of this length spilled? */
@@ -237,8 +230,8 @@ typedef struct FcSpillKept
 extern FcSpillKept *fc_spill_keep(FcSpill *spill, bool in_file);
 
 /*
- * sort/spill_read.c: the cells of all processes.  Any process may open them
- * once all writers have ended.  "kept": what the only writer, this process, has
+ * sort/spills.c: the cells of all processes.  Any process may open them once
+ * all writers have ended.  "kept": what the only writer, this process, has
  * kept; else NULL.
  */
 typedef struct FcSpills FcSpills;
@@ -259,14 +252,17 @@ extern const FcCell *fc_spills_cells(const FcSpills *spills, int *n);
 extern List *fc_spills_parts(const FcSpills *spills);
 
 /*
+ * sort/spill_read.c
+ *
  * Reads cells one by one, each in (key, offset) order.  memory: bytes that are
  * taken in all; larger cells are cut before, into a temporary file that belongs
  * to the current resource owner.  All else is in a child of the current memory
- * context.
+ * context.  source: where only places were spilled the records are read from
+ * there, those of fc_spill_keeps_most, by a seventh of the memory; else NULL.
  */
 typedef struct FcCellReader FcCellReader;
 
-extern FcCellReader *fc_cells_begin(FcSpills *spills, Size memory);
+extern FcCellReader *fc_cells_begin(FcSpills *spills, const FcSource *source, Size memory);
 
 /* Goes to the cell of a task */
 extern void fc_cells_enter(FcCellReader *reader, const FcTask *task);

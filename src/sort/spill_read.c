@@ -7,15 +7,17 @@
  *			└──► too large for the memory ──► cut into cells, which are read
  *				 one after the other
  *
+ * Where only places were spilled they are sorted by their offsets first, and
+ * laid out again with room for the records, which are then read in file order
+ * (sort/fetch.h).  From there on the cell is like one of spilled records.
+ *
  * A cell is cut as often as it must be: by key and offset, of which no two
- * records have the same.  If an error skips fc_spills_close the phase's
- * resource owner closes the files.
+ * records have the same.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 
 #include "common/pg_prng.h"
@@ -25,9 +27,8 @@
 #include "utils/wait_event.h"
 
 #include "compat/compat.h"
-#include "key/search.h"
 #include "sort/item.h"
-#include "sort/spill.h"
+#include "sort/spills.h"
 
 #define FC_CELL_SAMPLE	8		/* rows of a sample for each piece */
 #define FC_CELL_PIECES	1024	/* of a cell that is cut, at most */
@@ -36,31 +37,12 @@
 #define FC_CELL_BITS	40		/* for the place, a multiple of 8 */
 #define FC_CELL_PLACE	((((uint64) 1 << FC_CELL_BITS) - 1) & ~FC_CELL_ROW)
 #define FC_CELL_PAGE	((Size) 2 * 1024 * 1024)	/* of a large page */
+#define FC_CELL_BLOCK	((Size) 64 * 1024 * 1024)	/* of fetched records; one
+													 * more may be in it */
 
-/* What one process has of a cell; whoever reads has those of all processes */
-typedef struct FcCellRef
-{
-	FcBound		lo;				/* as in FcCell */
-	uint64		rows;
-	uint64		size;
-	uint64		last;
-	uint32		last_size;
-	bool		null;
-	File		file;
-	const char *block;			/* in memory; NULL: none */
-} FcCellRef;
-
-struct FcSpills
-{
-	FcShared   *shared;
-	int			nfiles;
-	File	   *files;
-	FcCellRef  *refs;			/* by cell */
-	int			nrefs;
-	FcCell *cells;
-	int		   *first;			/* the first ref of each cell, and nrefs */
-	int			ncells;
-};
+StaticAssertDecl(FC_CELL_BLOCK + 2 * FC_SPILL_LONG_PLACE <
+				 (uint64) MAXIMUM_ALIGNOF << (64 - FC_CELL_BITS),
+				 "a row is so many words after the begin of its block");
 
 /* The cells that a cell was cut into */
 typedef struct FcCellCut
@@ -89,6 +71,7 @@ struct FcCellReader
 								 * block, where in buf, FC_CELL_ROW */
 	uint64		n;
 	uint64		next;
+	FcFetch    *fetch;			/* NULL: cells have all that they need */
 	FcReadStats stats;
 };
 
@@ -117,201 +100,8 @@ fc_cells_read(File file, uint64 place, char *buf, Size size)
 	}
 }
 
-static FcCellRef
-fc_cell_ref(const FcCell *cell, File file, const char *block)
-{
-	return (FcCellRef)
-	{
-		cell->lo, cell->part.rows, cell->size, cell->last, cell->last_size, cell->part.null, file, block
-	};
-}
-
-static void
-fc_spills_add_ref(FcSpills *spills, int *allocated, const FcCell *cell, File file,
-				  const char *block)
-{
-	if (spills->nrefs == *allocated)
-	{
-		*allocated *= 2;
-		spills->refs = repalloc_huge(spills->refs, sizeof(FcCellRef) * *allocated);
-	}
-	spills->refs[spills->nrefs++] = fc_cell_ref(cell, file, block);
-}
-
-static int
-fc_cell_cmp(const FcCell *a, const FcCell *b)
-{
-	if (a->part.null != b->part.null)
-		return a->part.null ? 1 : -1;
-	return fc_spill_bound_cmp(&a->lo, &b->lo);
-}
-
-/* Adds the cells of one process, in key order, to those of the others */
-static void
-fc_spills_add_cells(FcSpills *spills, const FcCell *cells, uint64 n)
-{
-	FcCell	   *all = MemoryContextAllocHuge(CurrentMemoryContext,
-											 sizeof(FcCell) * (spills->ncells + n + 1));
-	int			nall = 0;
-	int			old = 0;
-	uint64		i = 0;
-
-	for (; old < spills->ncells || i < n; nall++)
-	{
-		int			order = i == n ? -1 : old == spills->ncells ? 1 :
-			fc_cell_cmp(&spills->cells[old], &cells[i]);
-
-		all[nall] = order > 0 ? cells[i] : spills->cells[old++];
-		if (order == 0)
-		{
-			fc_spill_part_add(&all[nall].part, &cells[i].part);
-			all[nall].size += cells[i].size;
-		}
-		Assert(nall == 0 || fc_cell_cmp(&all[nall - 1], &all[nall]) < 0);
-		i += order >= 0;
-	}
-	pfree(spills->cells);
-	spills->cells = all;
-	spills->ncells = nall;
-}
-
-static void
-fc_spills_open_process(FcSpills *spills, int process, int *allocated)
-{
-	char		name[MAXPGPATH];
-	BufFile    *file_of_cells;
-	FcCell	   *cells;
-	uint64		ncells;
-	File		file;
-
-	snprintf(name, sizeof(name), "spill.%d", process);
-	file = FileSetOpen(&spills->shared->fileset.fs, name, O_RDONLY);
-	if (file <= 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open temporary file \"%s\": %m", name)));
-	spills->files[spills->nfiles++] = file;
-	snprintf(name, sizeof(name), "cells.%d", process);
-	file_of_cells = BufFileOpenFileSet(&spills->shared->fileset.fs, name, O_RDONLY, false);
-	fc_buffile_read(file_of_cells, &ncells, sizeof(ncells));
-	cells = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcCell) * (ncells + 1));
-	fc_buffile_read(file_of_cells, cells, sizeof(FcCell) * ncells);
-	for (uint64 i = 0; i < ncells; i++)
-		fc_spills_add_ref(spills, allocated, &cells[i], file, NULL);
-	fc_spills_add_cells(spills, cells, ncells);
-	pfree(cells);
-	BufFileClose(file_of_cells);
-}
-
-static void
-fc_spills_open_kept(FcSpills *spills, const FcSpillKept *kept, int *allocated)
-{
-	FcCell	   *cells = MemoryContextAllocHuge(CurrentMemoryContext,
-											   sizeof(FcCell) * (kept->ncells + 1));
-
-	for (int i = 0; i < kept->ncells; i++)
-	{
-		cells[i] = kept->cells[i]->cell;
-		fc_spills_add_ref(spills, allocated, &cells[i], 0, kept->cells[i]->block);
-	}
-	fc_spills_add_cells(spills, cells, kept->ncells);
-	pfree(cells);
-}
-
-static int
-fc_ref_cmp(const void *a, const void *b)
-{
-	const FcCellRef *ra = a;
-	const FcCellRef *rb = b;
-
-	if (ra->null != rb->null)
-		return ra->null ? 1 : -1;
-	return fc_spill_bound_cmp(&ra->lo, &rb->lo);
-}
-
-/* Finds the refs of each cell */
-static void
-fc_spills_order_refs(FcSpills *spills)
-{
-	int			n = 0;
-
-	qsort(spills->refs, spills->nrefs, sizeof(FcCellRef), fc_ref_cmp);
-	spills->first = MemoryContextAllocHuge(CurrentMemoryContext,
-										   sizeof(int) * (spills->ncells + 1));
-	for (int i = 0; i < spills->nrefs; i++)
-		if (i == 0 || fc_ref_cmp(&spills->refs[i - 1], &spills->refs[i]) != 0)
-			spills->first[n++] = i;
-	Assert(n == spills->ncells);
-	spills->first[n] = spills->nrefs;
-}
-
-Size
-fc_spills_size(int nprocesses)
-{
-	return sizeof(FcCell) + sizeof(int) + sizeof(FcCellRef) * nprocesses;
-}
-
-FcSpills *
-fc_spills_open(FcShared *shared, const FcSpillKept *kept)
-{
-	FcSpills   *spills = palloc0(sizeof(FcSpills));
-	int			allocated = 64;
-
-	spills->shared = shared;
-	spills->files = palloc(sizeof(File) * Max(shared->nscanners, 1));
-	spills->refs = palloc(sizeof(FcCellRef) * allocated);
-	spills->cells = palloc(sizeof(FcCell));
-	if (kept)
-		fc_spills_open_kept(spills, kept, &allocated);
-	for (int i = 0; !kept && i < shared->nscanners; i++)
-		fc_spills_open_process(spills, i, &allocated);
-	fc_spills_order_refs(spills);
-	return spills;
-}
-
-void
-fc_spills_close(FcSpills *spills)
-{
-	for (int i = 0; i < spills->nfiles; i++)
-		FileClose(spills->files[i]);
-	pfree(spills->files);
-	pfree(spills->refs);
-	pfree(spills->cells);
-	pfree(spills->first);
-	pfree(spills);
-}
-
-const FcCell *
-fc_spills_cells(const FcSpills *spills, int *n)
-{
-	*n = spills->ncells;
-	return spills->cells;
-}
-
-List *
-fc_spills_parts(const FcSpills *spills)
-{
-	List	   *parts = NIL;
-	FcSpillPart *last = NULL;
-
-	for (int i = 0; i < spills->ncells; i++)
-	{
-		const FcSpillPart *part = &spills->cells[i].part;
-
-		if (last && last->null == part->null && last->range.lo == part->range.lo)
-		{
-			fc_spill_part_add(last, part);
-			continue;
-		}
-		last = palloc(sizeof(FcSpillPart));
-		*last = *part;
-		parts = lappend(parts, last);
-	}
-	return parts;
-}
-
 FcCellReader *
-fc_cells_begin(FcSpills *spills, Size memory)
+fc_cells_begin(FcSpills *spills, const FcSource *source, Size memory)
 {
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy cells",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -320,17 +110,35 @@ fc_cells_begin(FcSpills *spills, Size memory)
 	reader->mcxt = mcxt;
 	reader->spills = spills;
 	reader->memory = Min(memory, FC_CELL_PLACE);
+	if (source)
+	{
+		MemoryContext old = MemoryContextSwitchTo(mcxt);
+
+		reader->memory = memory / 7 * 6;
+		reader->fetch = fc_fetch_begin(source, spills->shared, fc_spill_head(spills->shared),
+									   memory / 7, &reader->stats);
+		MemoryContextSwitchTo(old);
+	}
 	reader->head = fc_spill_head(spills->shared);
 	reader->key_place = FC_SPILL_BARE_HEAD + spills->shared->plan.key.place;
 	reader->key_width = spills->shared->plan.key.width;
 	return reader;
 }
 
-/* Bytes that it takes to read the cell as a whole */
+/* Bytes of places with room for their records, and of the heads of blocks */
 static inline Size
-fc_cell_need(const FcCell *cell)
+fc_cells_laid_out(Size size, Size fetched)
 {
-	return cell->size + cell->part.rows * 2 * sizeof(FcItem);
+	Size		all = size + fetched;
+
+	return all + all / FC_CELL_BLOCK * sizeof(FcSpillBlock);
+}
+
+/* Bytes that it takes to read blocks of a cell, beside the items */
+static inline Size
+fc_cells_buffer(const FcCellReader *reader, Size size, Size fetched)
+{
+	return reader->fetch ? fc_cells_laid_out(size, fetched) + size : size;
 }
 
 /*
@@ -373,10 +181,11 @@ fc_cells_foresee(const FcCellReader *reader, Size *size, uint64 *rows)
 	for (int i = 0; i < reader->spills->ncells; i++)
 	{
 		const FcCell *cell = &reader->spills->cells[i];
+		Size		buffer = fc_cells_buffer(reader, cell->size, cell->fetched);
 
-		if (fc_cell_need(cell) > reader->memory)
+		if (buffer + cell->part.rows * 2 * sizeof(FcItem) > reader->memory)
 			continue;
-		*size = Max(*size, cell->size);
+		*size = Max(*size, buffer);
 		*rows = Max(*rows, cell->part.rows);
 	}
 	return *size + *rows * 2 * sizeof(FcItem) <= reader->memory;
@@ -414,8 +223,9 @@ fc_ref_read_block(FcCellReader *reader, const FcCellRef *ref, uint64 *place, uin
 	const FcSpillBlock *block = (const FcSpillBlock *) to;
 
 	fc_cells_read(ref->file, *place, to, *size);
-	reader->stats.reads++;
-	reader->stats.bytes += *size;
+	/* of places nothing is told, but of the records */
+	reader->stats.reads += reader->fetch == NULL;
+	reader->stats.bytes += reader->fetch ? 0 : *size;
 	if (block->size != *size)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -551,13 +361,81 @@ fc_cells_order_ties(FcCellReader *reader)
 	}
 }
 
+static inline void
+fc_cells_add_place(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *spilled, void *arg)
+{
+	FcItem	   *item = &reader->items[reader->n++];
+
+	item->key = block->base + spilled->after;
+	item->row = (char *) spilled - reader->buf;
+}
+
+/*
+ * Lays out the places in file order, in blocks from reader->buf on.  There are
+ * no more of these than the places were read from, but for those that are full:
+ * each takes all places up to the farthest that it can.
+ */
+static char *
+fc_cells_lay_out(FcCellReader *reader)
+{
+	const FcItem *items = fc_item_sort(reader->items, reader->items + reader->n, reader->n);
+	uint32		most = fc_spill_keeps_most(reader->spills->shared);
+	FcSpillBlock *block = NULL;
+	char	   *at = reader->buf;
+
+	for (uint64 i = 0; i < reader->n; i++)
+	{
+		uint64		offset = items[i].key;
+		FcSpilled  *spilled = (FcSpilled *) at;
+
+		Assert(i == 0 || items[i - 1].key < offset);
+		if (block == NULL || offset - block->base > PG_UINT32_MAX ||
+			at - (char *) block > FC_CELL_BLOCK)
+		{
+			CHECK_FOR_INTERRUPTS();
+			block = (FcSpillBlock *) at;
+			block->base = offset;
+			spilled = (FcSpilled *) (block + 1);
+		}
+		Assert((char *) spilled + reader->head <= reader->buf + items[i].row);
+		memcpy(spilled, reader->buf + items[i].row, reader->head);
+		spilled->after = offset - block->base;
+		if (fc_spilled_length(spilled) <= most)
+			spilled->kind_length |= (uint32) FC_SPILLED_RECORD << FC_SPILL_LENGTH_BITS;
+		at = (char *) spilled + fc_spilled_size(spilled, reader->head);
+		block->size = at - (char *) block;
+	}
+	return at;
+}
+
+/* Reads the places of a cell, and their records */
+static void
+fc_cells_fetch(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size laid_out)
+{
+	char	   *end;
+
+	fc_cells_each(reader, refs, nrefs, reader->buf + laid_out, fc_cells_add_place, NULL);
+	end = fc_cells_lay_out(reader);
+	Assert(end <= reader->buf + laid_out);
+	reader->n = 0;
+	for (char *at = reader->buf; at < end; at += ((FcSpillBlock *) at)->size)
+	{
+		fc_fetch_block(reader->fetch, (FcSpillBlock *) at);
+		fc_cells_walk(reader, at, fc_cells_add_item, NULL);
+	}
+}
+
 /* Reads a cell, of which so many refs have a part */
 static void
-fc_cells_load(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size size, uint64 rows)
+fc_cells_load(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size size, Size fetched,
+			  uint64 rows)
 {
-	fc_cells_make_room(reader, size, rows);
+	fc_cells_make_room(reader, fc_cells_buffer(reader, size, fetched), rows);
 	reader->n = reader->next = 0;
-	fc_cells_each(reader, refs, nrefs, reader->buf, fc_cells_add_item, NULL);
+	if (reader->fetch)
+		fc_cells_fetch(reader, refs, nrefs, fc_cells_laid_out(size, fetched));
+	else
+		fc_cells_each(reader, refs, nrefs, reader->buf, fc_cells_add_item, NULL);
 	if (reader->n != rows)
 		elog(ERROR, "a spilled cell has " UINT64_FORMAT " rows instead of " UINT64_FORMAT,
 			 reader->n, rows);
@@ -662,19 +540,21 @@ static void
 fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
 {
 	Size		size = 0;
+	Size		fetched = 0;
 	uint64		rows = 0;
 	Size		need;
 
 	for (int i = 0; i < nrefs; i++)
 	{
 		size += refs[i].size;
+		fetched += refs[i].fetched;
 		rows += refs[i].rows;
 	}
-	need = size + rows * 2 * sizeof(FcItem);
+	need = fc_cells_buffer(reader, size, fetched) + rows * 2 * sizeof(FcItem);
 	if (need > reader->memory && rows > 1)
 		fc_cells_cut(reader, refs, nrefs, need);
 	else
-		fc_cells_load(reader, refs, nrefs, size, rows);
+		fc_cells_load(reader, refs, nrefs, size, fetched, rows);
 }
 
 static void
@@ -714,20 +594,15 @@ fc_cells_advance(FcCellReader *reader)
 void
 fc_cells_enter(FcCellReader *reader, const FcTask *task)
 {
-	FcSpills   *spills = reader->spills;
-	FcCell wanted = {.part.null = task->null,.lo = task->lo};
-	int			i = 0;
+	int			nrefs;
+	const FcCellRef *refs = fc_spills_find(reader->spills, task, &nrefs);
 
 	/* a process that was stopped has left some */
 	while (reader->cuts != NIL)
 		fc_cells_end_cut(reader);
-	fc_search(int, i, spills->ncells, mid, fc_cell_cmp(&spills->cells[mid], &wanted) < 0);
-	if (i == spills->ncells || fc_cell_cmp(&spills->cells[i], &wanted) != 0)
-		elog(ERROR, "there are no keys from " INT64_FORMAT " on", task->lo.key);
 	reader->null = task->null;
 	reader->n = reader->next = 0;
-	fc_cells_take(reader, &spills->refs[spills->first[i]],
-				  spills->first[i + 1] - spills->first[i]);
+	fc_cells_take(reader, refs, nrefs);
 }
 
 static inline bool
@@ -793,5 +668,7 @@ fc_cells_end(FcCellReader *reader)
 {
 	while (reader->cuts != NIL)
 		fc_cells_end_cut(reader);
+	if (reader->fetch)
+		fc_fetch_end(reader->fetch);
 	MemoryContextDelete(reader->mcxt);
 }

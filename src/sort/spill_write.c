@@ -589,6 +589,14 @@ fc_spill_set_head(FcSpilled *head, FcSpilledKind kind, int64 key, uint32 after, 
 	head->kind_length = (uint32) kind << FC_SPILL_LENGTH_BITS | length;
 }
 
+/* Counts what the reader will add to a place */
+static inline void
+fc_spill_count_fetched(const FcSpill *spill, FcOpenCell *open, uint32 length)
+{
+	if (!spill->shared->course.spills && length <= fc_spill_keeps_most(spill->shared))
+		open->cell.fetched += MAXALIGN((Size) length + 1);
+}
+
 /* Returns the cell of an entry, with room for so many bytes */
 static FcOpenCell *
 fc_spill_enter(FcSpill *spill, const FcEntry *entry, Size need)
@@ -616,6 +624,7 @@ fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data)
 	memcpy(at, &head, FC_SPILL_HEAD + (spill->head == FC_SPILL_HEAD ? 0 : sizeof(uint32)));
 	if (keeps)
 		memcpy(at + spill->head, data, entry->length);
+	fc_spill_count_fetched(spill, open, entry->length);
 }
 
 void
@@ -644,6 +653,7 @@ fc_spill_put_again(FcSpill *spill, const FcSpilled *spilled, const FcEntry *entr
 	Assert(fc_spilled_length(spilled) == entry->length);
 	memcpy(at, spilled, size);
 	((FcSpilled *) at)->after = entry->offset - open->base;
+	fc_spill_count_fetched(spill, open, entry->length);
 }
 
 /* How much of row i is not spilled */

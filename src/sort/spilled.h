@@ -36,6 +36,32 @@ typedef enum FcSpilledKind
 								 * no NULL; its key is among its values */
 } FcSpilledKind;
 
+/* One record of the file, as found by the scan phase.  24 bytes. */
+typedef struct FcEntry
+{
+	int64		key;			/* 0 where the key is NULL */
+	uint64		offset;			/* of the record's first byte */
+	uint32		length;			/* bytes without the line end */
+	uint32		info;			/* 1 if the key is NULL, else 0; above that
+								 * bit the record's number in its chunk, from
+								 * 0, where a column takes numbers of a
+								 * sequence */
+} FcEntry;
+
+#define fc_entry_null(entry)	((entry)->info & 1)
+#define fc_entry_number(entry)	((entry)->info >> 1)
+#define fc_entry_info(null, number)	((uint32) (number) << 1 | (null))
+
+/* Begins a block; the blocks of a cell and a process are a list */
+typedef struct FcSpillBlock
+{
+	uint64		base;			/* offsets of its records are counted from
+								 * here */
+	uint64		before;			/* where the block before it is in the file */
+	uint32		before_size;	/* its bytes; 0: there is none */
+	uint32		size;			/* bytes of this one, with this head */
+} FcSpillBlock;
+
 /*
  * The head of what was spilled.  It takes FC_SPILL_HEAD bytes, or
  * FC_SPILL_NUMBERED if a column takes numbers of a sequence; of a tuple it

@@ -397,7 +397,7 @@ my %change = (
 	'appended to' => sub { open(my $f, '>>', $_[0]) or die; print $f "1,2013-01-01,late\n"; close $f },
 	'replaced' => sub { rename(file('new.csv', "1,2013-01-01,new\n"), $_[0]) or die },
 	'removed' => sub { unlink($_[0]) or die });
-# so long that no process reads all in one window
+# so long that no process reads all at once
 my $long = 'v' x 2000;
 foreach my $name (sort keys %change)
 {

@@ -95,6 +95,50 @@ fc_route_find(const FcRoute *route, int64 key)
 	return range;
 }
 
+/* In place of the source file */
+struct FcFetch
+{
+	Size		head;
+	FcReadStats *stats;
+};
+
+FcFetch *
+fc_fetch_begin(const FcSource *source, const FcShared *shared, Size head, Size memory,
+			   FcReadStats *stats)
+{
+	FcFetch    *fetch = palloc(sizeof(FcFetch));
+
+	fetch->head = head;
+	fetch->stats = stats;
+	return fetch;
+}
+
+/* What is read must be in the order of the file */
+void
+fc_fetch_block(FcFetch *fetch, FcSpillBlock *block)
+{
+	uint64		last = block->base;
+
+	for (char *at = (char *) (block + 1); at < (char *) block + block->size;
+		 at += fc_spilled_size((FcSpilled *) at, fetch->head))
+	{
+		FcSpilled  *spilled = (FcSpilled *) at;
+		uint64		offset = block->base + spilled->after;
+
+		if (offset < last)
+			elog(ERROR, "offset " UINT64_FORMAT " after " UINT64_FORMAT, offset, last);
+		last = offset;
+		if (fc_spilled_kind(spilled) == FC_SPILLED_RECORD)
+			fill_bytes(at + fetch->head, offset, fc_spilled_length(spilled));
+	}
+}
+
+void
+fc_fetch_end(FcFetch *fetch)
+{
+	pfree(fetch);
+}
+
 /* Mostly near 0.  The least and the greatest possible come, too. */
 static int64
 make_key(const Test *test, int i, uint32 random)
@@ -312,7 +356,7 @@ bytes_of(Test *test, FcSpilled *spilled, const FcEntry *entry)
 {
 	FcSpilledKind wanted = is_row(test, entry) ?
 		(is_bare(test, fc_entry_null(entry), entry->offset) ? FC_SPILLED_BARE : FC_SPILLED_TUPLE) :
-		fc_spill_keeps(test->shared, entry->length) ? FC_SPILLED_RECORD : FC_SPILLED_PLACE;
+		entry->length <= fc_spill_keeps_most(test->shared) ? FC_SPILLED_RECORD : FC_SPILLED_PLACE;
 
 	if (fc_spilled_kind(spilled) != wanted)
 		test->wrong = psprintf("row %d: kind %d", test->next, fc_spilled_kind(spilled));
@@ -434,7 +478,9 @@ static void
 check_all(Test *test)
 {
 	FcSpills   *spills = open_cells(test);
-	FcCellReader *reader = fc_cells_begin(spills, test->shared->memory / 8 * 6);
+	FcSource	source = {0};
+	FcCellReader *reader = fc_cells_begin(spills, test->shared->course.spills ? NULL : &source,
+										  test->shared->memory / 8 * 6);
 	List	   *parts = fc_spills_parts(spills);
 	ListCell   *part = list_head(parts);
 	const FcCell *cells = fc_spills_cells(spills, &test->ncells);

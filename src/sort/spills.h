@@ -1,0 +1,52 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort/spills.h
+ *	  The cells of all processes, as their reader knows them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_SPILLS_H
+#define FC_SPILLS_H
+
+#include "sort/spill.h"
+
+/* What one process has of a cell; whoever reads has those of all processes */
+typedef struct FcCellRef
+{
+	FcBound		lo;				/* as in FcCell */
+	uint64		rows;
+	uint64		size;			/* of its blocks, as in FcCell */
+	uint64		fetched;
+	uint64		last;
+	uint32		last_size;
+	bool		null;
+	File		file;
+	const char *block;			/* in memory; NULL: none */
+} FcCellRef;
+
+struct FcSpills
+{
+	FcShared   *shared;
+	int			nfiles;
+	File	   *files;
+	FcCellRef  *refs;			/* by cell */
+	int			nrefs;
+	FcCell	   *cells;
+	int		   *first;			/* the first ref of each cell, and nrefs */
+	int			ncells;
+};
+
+static inline FcCellRef
+fc_cell_ref(const FcCell *cell, File file, const char *block)
+{
+	return (FcCellRef)
+	{
+		cell->lo, cell->part.rows, cell->size, cell->fetched, cell->last, cell->last_size,
+		cell->part.null, file, block
+	};
+}
+
+/* The refs of the cell of a task; *n is their number.  ERROR if it has none */
+extern const FcCellRef *fc_spills_find(const FcSpills *spills, const FcTask *task, int *n);
+
+#endif							/* FC_SPILLS_H */
