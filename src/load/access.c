@@ -42,10 +42,10 @@ fc_access_literally(const char *path)
 }
 
 /*
- * The files that match, or the one of exactly this name if none does.  If there
- * are both it is ERROR 22023: whoever can make files there must not change what
- * the caller means.  With "always" it is the files that match, and if there are
- * none, a WARNING tells of the other one.
+ * The files that match, or the one of exactly this name if none does.  ERROR
+ * 22023 if there are both: somebody who can make files there must not change
+ * what the caller means.  With "always" only files that match are taken; if
+ * there are none, a WARNING names the other one.
  */
 static List *
 fc_access_expand(const char *path, const char *root, bool always)
@@ -182,8 +182,8 @@ fc_access_open(const FcTarget *target, uint64 most)
 }
 
 /*
- * Checks the privileges of a load.  An analysis inserts nothing, so that the
- * hooks of other extensions are not asked; they see its command.
+ * Checks the privileges of a load.  An analysis inserts nothing and does not
+ * ask the hooks of other extensions; they see its command.
  */
 static void
 fc_access_check_permissions(FcJob *job)
@@ -271,7 +271,7 @@ fc_access_check_target(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
-	/* accelerate.c has done that, where core does it */
+	/* where core opens the target, accelerate.c has checked it */
 	if (fc_caller_opened_by_core(target->options->caller))
 		return;
 	fc_access_check_permissions(job);

@@ -3,8 +3,8 @@
  * load/away.c
  *	  Which rows go to other servers, before any row does.
  *
- * Who sends is extension fast_copy_cluster (elsewhere/elsewhere.h).  Nothing is
- * changed here but what is known of the load.
+ * The extension fast_copy_cluster sends them (elsewhere/elsewhere.h).  This
+ * file only sets facts of the load.
  *
  *-------------------------------------------------------------------------
  */
@@ -67,8 +67,8 @@ typedef struct FcAwayLeaves
 } FcAwayLeaves;
 
 /*
- * Looks at all leaves.  Locks on them are not kept: see fc_plan_partitions_fire
- * in options/plan_way.c.
+ * Looks at all leaves.  Releases its locks on them: see
+ * fc_plan_partitions_fire in options/plan_way.c.
  */
 static FcAwayLeaves
 fc_away_leaves(FcJob *job)
@@ -110,7 +110,7 @@ fc_away_foresee(FcJob *job)
 
 	if (target->kept)
 	{
-		/* the only way that leads to where the rows are kept */
+		/* nothing but a pass that sends them gets rows there */
 		const char *why = fc_elsewhere_get()->kept_refusal(target);
 
 		if (why)
@@ -126,7 +126,7 @@ fc_away_foresee(FcJob *job)
 	facts->refusal = target->plan->partitioned ? NULL : leaves.refusal;
 }
 
-/* What a ledger cannot answer for, of the tables that rows may go to */
+/* Tables that may get rows, but could lose them without the ledger's row */
 typedef struct FcAwayLosses
 {
 	bool		foreign;		/* other servers commit them */

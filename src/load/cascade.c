@@ -5,8 +5,8 @@
  *
  *	 leaves ──► their triggers for ON DELETE ──► the tables that reference them
  *
- * What happens to such rows core decides, as for any DELETE.  Here it is told:
- * before the load, or in the error that ends it.
+ * Core decides what happens to such rows, as for any DELETE.  This file says
+ * it to the caller: before the load, or in the error that ends it.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,7 +44,7 @@ fc_cascade_action(const Trigger *trigger)
 	}
 }
 
-/* Adds the tables whose rows a DELETE from this one deletes or changes, too */
+/* Adds the tables in which a DELETE from this one deletes or changes rows */
 static List *
 fc_cascade_add(List *names, Oid table)
 {

@@ -27,7 +27,7 @@
 #include "report/report.h"
 #include "row/serial.h"
 
-/* Turns beside those of the leaves known, for leaves attached meanwhile */
+/* Turns for leaves that others attach while the load runs */
 #define FC_NEW_LEAVES	256
 
 /* One row of the report per leaf */
@@ -60,7 +60,7 @@ fc_fill_report_leaves(FcJob *job)
 	}
 }
 
-/* Gives a NOTICE if a process was refused io_uring, and had to read without */
+/* Gives a NOTICE if a process could not use io_uring */
 static void
 fc_fill_notice_refusal(FcTarget *target)
 {
@@ -83,11 +83,12 @@ fc_fill_verify(FcJob *job)
 }
 
 /*
- * Has every record before the first known bad one been looked at?  Chunks
- * before that of a process that stops were taken before, and others look
- * through them.  But where core routes, a process inserts leaf by leaf: when
- * it stops at an index of one leaf, earlier rows may wait for those of another.
- * Nobody looks twice at rows whose evaluation has effects.
+ * Has every record before the first known bad one been looked at?  When a
+ * process stops in a chunk, all earlier chunks are taken already, and their
+ * processes look through them.  But where core routes, a process inserts leaf
+ * by leaf: when it stops at an index of one leaf, earlier rows may wait for
+ * those of another.  Rows whose evaluation has effects are not looked at
+ * again.
  */
 static bool
 fc_fill_seen_all(const FcTarget *target)
@@ -111,7 +112,9 @@ fc_fill_throw(FcJob *job)
 	fc_core_throw(&job->target);
 }
 
-/* Where all rows go, and how, where there is no key */
+/*
+ * Without a key: sets the table that gets all rows, and how they are written
+ */
 static void
 fc_fill_one(FcJob *job)
 {
@@ -216,8 +219,8 @@ fc_fill_drop_key(FcJob *job)
 }
 
 /*
- * Forgets the old rows of leaves that stay as they are, because no row of the
- * file has come to them after all
+ * Takes the old rows of leaves that stay as they are out of the counts: no row
+ * of the file came to them after all
  */
 static void
 fc_fill_forget_same(FcJob *job)
@@ -235,7 +238,7 @@ fc_fill_forget_same(FcJob *job)
 	pfree(leaves);
 }
 
-/* Makes the new files, in which tables were written, the tables' own */
+/* Gives the tables the new files that their rows were written to */
 static void
 fc_fill_end_files(FcJob *job)
 {
@@ -246,7 +249,7 @@ fc_fill_end_files(FcJob *job)
 	fc_hold_renew(job->hold);
 }
 
-/* After a load that was given up: drops the new partitions and their rows */
+/* After a load that ended early: drops the new partitions and their rows */
 static void
 fc_fill_undo(FcJob *job)
 {

@@ -24,8 +24,8 @@
 #include "report/report.h"
 
 /*
- * The leader splits so many bytes in the time that workers take to start.  A
- * binary file is split by one process in any case.
+ * Bytes that the leader splits in the time that workers take to start.  One
+ * process splits a binary file of any size.
  */
 #define FC_SPLIT_ALONE		((uint64) 32 * 1024 * 1024)
 
@@ -106,7 +106,7 @@ fc_find_scan_core(FcJob *job)
 				   "keys read by core's COPY");
 }
 
-/* Chooses between rows and offsets; returns the choice and why */
+/* Chooses between spilling rows and offsets; returns the choice and why */
 static char *
 fc_find_choose_spill(FcJob *job)
 {
@@ -129,7 +129,7 @@ fc_find_choose_spill(FcJob *job)
 		reason = fc_sample_spill_unseen(target->shared, &sampled.rows);
 	job->progress.foreseen = sampled.missing;
 	sampled.rows = sampled.rows || fc_plan_merges(target->plan);
-	/* where records begin would be guessed wrongly at times */
+	/* line ends in quotes make guesses where records begin go wrong */
 	if (sampled.embedded && target->shared->source.unsplit == FC_UNSPLIT_GUESS)
 	{
 		fc_find_split(job);
@@ -160,9 +160,9 @@ fc_find_forget(FcJob *job)
 }
 
 /*
- * Finds out whether the file looks presorted, and sets job->parts for a load of
- * it as it comes.  target->route stays as it is, because it tells later whether
- * bounds have changed since a scan that went by it.
+ * Finds out whether the file looks presorted, and if so sets job->parts for a
+ * load in its order.  Leaves target->route alone: fc_tables_bounds_changed()
+ * compares it with the bounds under the locks.
  */
 static void
 fc_find_presorted(FcJob *job)
@@ -184,13 +184,13 @@ fc_find_look(FcJob *job)
 	fc_find_presorted(job);
 	if (job->target.shared->source.unsplit == FC_UNSPLIT_GUESS && job->target.course.presorted)
 	{
-		/* slices of workers go by the first key of each chunk */
+		/* workers' slices depend on the first key of each chunk */
 		fc_find_split(job);
 		fc_find_presorted(job);
 	}
 	if (job->target.shared->source.unsplit == FC_UNSPLIT_NOT)
 		return;
-	/* the partitions of a presorted file want to know how large they get */
+	/* an estimate, by which the partitions of a presorted file get storage */
 	job->target.found = job->target.data_size / FC_RECORD_GUESS;
 }
 

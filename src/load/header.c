@@ -7,7 +7,7 @@
  *
  * With header "match" core compares the names with the columns; with "map" the
  * names tell which column each field is.  Core reads the header of a binary
- * file.  The names are kept in the load's memory context.
+ * file.  The names live in the load's memory context.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,10 +21,10 @@
 #include "source/recode.h"
 
 /*
- * Finds out from the first record how lines end, if the header has not told.
- * COPY counts each '\r' in quotes as a line until it knows, and then perhaps
- * each '\n'.  We count one of the two: the difference in the first record is
- * taken off the number of lines before it.
+ * Finds out from the first record how lines end, if the header did not show
+ * it.  COPY counts each '\r' in quotes as a line until it knows, and then
+ * perhaps each '\n'.  We count one of the two: the difference in the first
+ * record is taken off the number of lines before it.
  */
 static void
 fc_header_first_record(FcJob *job, FcStream *stream, uint32 i)
@@ -52,13 +52,13 @@ fc_header_first_record(FcJob *job, FcStream *stream, uint32 i)
 	file->lines_before -= run.embedded - record.embedded;
 }
 
-/* The line of a fault that is found before the load, for its context */
+/* The line of a fault that is found in a header, for the error context */
 typedef struct FcLineContext
 {
 	FcTarget   *target;
 	uint32		file;
 	uint64		line;
-	const FcRecord *record;		/* NULL: not at hand */
+	const FcRecord *record;		/* NULL: its bytes are not known */
 } FcLineContext;
 
 static void
@@ -109,7 +109,7 @@ fc_header_check_line(FcJob *job, FcEnd end, const FcRecord *record, uint32 file,
 	fc_error_context_pop();
 }
 
-/* How many bytes of a header line are characters that can be converted? */
+/* Returns how many bytes at the start of a header line can be converted */
 static int
 fc_header_good(int encoding, const FcRecord *record, bool convert)
 {
@@ -132,7 +132,7 @@ fc_header_good(int encoding, const FcRecord *record, bool convert)
 	return done;
 }
 
-/* The line ends in quotes that core has counted before this byte of the line */
+/* Counts the line ends in quotes that core has met before byte "pos" */
 static uint64
 fc_header_embedded(FcJob *job, const FcRecord *record, uint64 line, int pos)
 {
@@ -149,9 +149,9 @@ fc_header_embedded(FcJob *job, const FcRecord *record, uint64 line, int pos)
 }
 
 /*
- * Verifies and converts a header line for the errors alone, as COPY does if it
- * has no use for the names.  Before the error of a bad character it adds to
- * *line the line ends in quotes that stand before the character.
+ * Verifies and converts a header line only for the errors, as COPY does if it
+ * does not need the names.  Before it throws the error of a bad character it
+ * adds to *line the line ends in quotes before the character.
  */
 static void
 fc_header_check_encoding(FcJob *job, const FcRecord *record, uint64 *line)
@@ -294,7 +294,7 @@ fc_header_read(FcJob *job)
 
 	for (uint32 i = 0; i < target->source->nfiles; i++)
 	{
-		/* the names of the first header are kept */
+		/* the names of the first header outlive the loop */
 		MemoryContext old = MemoryContextSwitchTo(i == 0 ? job->mcxt : mcxt);
 
 		CHECK_FOR_INTERRUPTS();

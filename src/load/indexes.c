@@ -49,7 +49,7 @@ fc_indexes_order_column(const FcJob *job)
 	return fc_sort_key_plain(first) ? first->attnum : InvalidAttrNumber;
 }
 
-/* Adds the tasks of a table that gets the indexes of "like" */
+/* Defines the indexes of "like" on a table, and adds tasks that build them */
 static void
 fc_indexes_add(FcJob *job, Relation like, Oid table, const FcLeafRows *leaves, int *allocated)
 {
@@ -155,7 +155,9 @@ fc_indexes_verify(FcJob *job)
 static void
 fc_indexes_throw(FcJob *job)
 {
-	/* of rows that leaves have had before the file has no record */
+	/*
+	 * with "merge" the row may be an old one, which has no record in the file
+	 */
 	if (!fc_plan_merges(job->target.plan))
 		fc_lead_apart(job, fc_indexes_verify);
 	fc_notices_throw(&job->target);

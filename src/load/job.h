@@ -29,40 +29,41 @@ typedef struct FcJob
 	FcTarget	target;
 	FcProgress	progress;
 	FcIntake	intake;
-	MemoryContext mcxt;			/* everything of the load */
+	MemoryContext mcxt;			/* for all that lives as long as the load */
 	dsm_segment *segment;		/* of target.shared; owns the spill files */
 	dsm_segment *converted;		/* owns the converted file */
 	FcRecodeFault fault;		/* why target.facts.unconvertible is set */
 	char	   *header;			/* the first file's last header line */
 	size_t		header_len;
 
-	FcPartman  *partman;		/* NULL: pg_partman does not keep the table,
+	FcPartman  *partman;		/* NULL: pg_partman does not manage the table,
 								 * or no partitions are to be made */
-	List	   *places;			/* OIDs of the servers that get the missing
-								 * partitions; NIL: they are made here */
-	bool		warned;			/* that new partitions are small */
+	List	   *places;			/* OIDs of servers that get missing partitions;
+								 * NIL: they are made here */
+	bool		warned;			/* about small new partitions */
 
 	struct FcLedger *ledger;	/* of the files, load/ledger.c; NULL: none */
-	char	   *rejects_job;	/* what reject_table calls the load; NULL:
-								 * nothing */
+	char	   *rejects_job;	/* the load's name in reject_table; NULL: it
+								 * has no rows there */
 	List	   *parts;			/* FcSpillPart, by key */
 	List	   *replaced;		/* leaves all of whose rows are replaced, by
 								 * key */
-	FcSince		since;			/* when the source had been read, or the rows
-								 * to be merged; its snapshot may be NULL */
+	FcSince		since;			/* when the source had been read, or rows to be
+								 * merged were chosen; its snapshot may be
+								 * NULL */
 	List	   *exchange_schemas;	/* OIDs, of the substitutes */
-	char	   *stage_schema;	/* that of the target, which errors about rows
-								 * of the stage tell; NULL: there is none */
+	char	   *stage_schema;	/* the target's, for errors about rows of the
+								 * stage; NULL: there is no stage */
 	int64	   *keys;			/* of fc_presorted_look, if it is presorted */
 	int			ntasks;
 	FcTask	   *tasks;
-	FcHold	   *hold;			/* tables that are kept as they are */
+	FcHold	   *hold;			/* tables that must stay as they are */
 	TupleDesc	closed;			/* the target's, when it was closed */
-	const char *lacks_elsewhere;	/* why core would have to load into foreign
-									 * tables: the extension that sends is not
-									 * there */
-	struct FcSender *sender;	/* of records to other servers; NULL: none are
-								 * sent */
+	const char *lacks_elsewhere;	/* why core must load into foreign tables
+									 * if the extension that sends is
+									 * missing */
+	struct FcSender *sender;	/* NULL: no records are sent to other
+								 * servers */
 	List	   *files;			/* FcNewFile, until the load has ended */
 	FcIndexTask *indexes;		/* target.nindexes */
 } FcJob;
@@ -78,8 +79,8 @@ typedef struct FcJob
 extern FcJob *fc_job_analyze(const FcOptions *options);
 
 /*
- * Loads the file in the caller's transaction; returns the number of rows.
- * opened is what the caller has got for the load already; NULL: nothing.
+ * Loads the files in the caller's transaction; returns the number of rows.
+ * "opened" has what the caller has opened already; NULL: nothing.
  */
 extern uint64 fc_job_run(const FcOptions *options, const FcOpened *opened);
 

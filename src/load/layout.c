@@ -6,8 +6,8 @@
  *	 options, plan, source ──► FcShared and what follows it, in one segment
  *
  * What has no fixed size, the tail, lies after the struct, which has its
- * offsets.  The segment belongs to the current resource owner, which detaches
- * it on error.
+ * offsets.  The current resource owner owns the segment, and detaches it on
+ * error.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,9 @@
 #include "load/steps.h"
 #include "sort/order_by.h"
 
-/* At most so many chunks, each of which has 168 + 56 bytes of shared memory */
+/*
+ * Most chunks, beside one for each file; each takes 232 bytes of shared memory
+ */
 #define FC_MAX_CHUNKS	65536
 
 /* A part of the tail */
@@ -33,18 +35,18 @@ typedef struct FcTail
 	const void *from;			/* what it begins as; NULL: zeros */
 } FcTail;
 
-/* Places for chunks of files that are unpacked: least for each, most for all */
+/* Room for chunks of files that grow: least for each, most for all */
 #define FC_LEAST_ROOM	512
 #define FC_MOST_ROOM	16384
 
-/* What a load of one source has beside chunks and ring is less */
+/* More than a load of one source needs beside chunks and ring */
 #define FC_LAYOUT_REST	((Size) 512 * 1024)
 
-/* A worker gets about so many chunks, of so many bytes at least */
+/* Chunks that each worker gets, about, and bytes of a chunk, at least */
 #define FC_CHUNKS_EACH	16
 #define FC_MIN_CHUNK	(256 * 1024)
 
-/* Bytes of a chunk of data that are received, whose size is not known */
+/* Bytes of a chunk of received data, whose size is not known */
 #define FC_STREAM_CHUNK	(1024 * 1024)
 
 /*
@@ -55,9 +57,8 @@ typedef struct FcTail
 #define FC_TURN_CHUNK	(4 * 1024 * 1024)
 
 /*
- * Bytes of a chunk, of which one may wait for another or not: so few that no
- * worker runs out of work before the others.
- * The size of data that are received is not known.
+ * Returns the bytes of a chunk: so few that no worker runs out of work before
+ * the others.  "waits": the rows of a chunk may wait for those of another.
  */
 static uint64
 fc_layout_chunk_bytes(bool received, uint64 size, bool waits, int nworkers)
@@ -84,7 +85,7 @@ fc_layout_state(FcShared *shared)
 	pg_atomic_init_u32(&shared->errors.stopped, 0);
 	pg_atomic_init_u64(&shared->errors.offset, PG_UINT64_MAX);
 	SpinLockInit(&shared->errors.mutex);
-	/* tranche ids run out if each session takes one, so that we use core's */
+	/* a tranche of core's: ids would run out if each session took one */
 	LWLockInitialize(&shared->logical_lock, LWTRANCHE_PARALLEL_APPEND);
 	ConditionVariableInit(&shared->turn_cv);
 	ConditionVariableInit(&shared->inflow_cv);
@@ -103,7 +104,7 @@ fc_layout_count_chunks(const FcSource *source, uint64 chunk_size)
 	return (uint32) n;
 }
 
-/* Places for chunks of each file, some times as many as it will have */
+/* Room for chunks of each file, for some times as many as it will have */
 static uint32
 fc_layout_room(const FcJob *job, uint64 chunk_size)
 {
@@ -163,7 +164,7 @@ fc_layout_chunks(FcJob *job)
 	}
 }
 
-/* What unpacks files beside a phase shares; NULL: none are */
+/* The area of processes that unpack files during phases; NULL: none do */
 static const FcUnpackArea *
 fc_layout_area(const FcJob *job)
 {
@@ -209,7 +210,7 @@ fc_layout_patterns(const FcColumns *columns)
 	return patterns;
 }
 
-/* What edits of fields need, as row/edit.h reads it */
+/* The options that edits of fields need, as row/edit.h reads them */
 static StringInfo
 fc_layout_edits(const FcOptions *options, const FcColumns *columns)
 {
@@ -243,7 +244,7 @@ fc_layout_text(const char *text)
 	return text ? (FcTail) {strlen(text) + 1, text} : (FcTail) {1, NULL};
 }
 
-/* An array of what a list has pointers to, of "size" bytes each */
+/* An array of copies of the list's elements, of "size" bytes each */
 static FcTail
 fc_layout_list(const List *list, Size size)
 {
@@ -256,7 +257,7 @@ fc_layout_list(const List *list, Size size)
 	return tail;
 }
 
-/* Places for the extents of all files: each piece may become one */
+/* Room for the extents of all files: each piece may become one */
 static uint32
 fc_layout_count_extents(const FcJob *job)
 {
@@ -311,7 +312,9 @@ fc_layout_where(FcTarget *target)
 	return nodeToString(where);
 }
 
-/* What the tail has, and its offsets in "layout"; returns where it ends */
+/*
+ * Sets the parts of the tail, and their offsets in "layout"; returns its end
+ */
 static Size
 fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 {
@@ -363,7 +366,10 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 	return end;
 }
 
-/* Places for chunks that each file has beside them: most files are alike */
+/*
+ * Room for chunks that each file gets beside, as many as the most pieces of
+ * one
+ */
 static uint32
 fc_layout_ahead(const FcJob *job)
 {
@@ -379,7 +385,7 @@ fc_layout_ahead(const FcJob *job)
 	return most;
 }
 
-/* Error context: what to do where the system has no room for the segment */
+/* Error context callback: says what to do if /dev/shm is full */
 static void
 fc_layout_hint(void *arg)
 {

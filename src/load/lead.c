@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * load/lead.c
- *	  What the leader does for each phase: runs it in workers or alone, takes
- *	  back what code of users has left behind, and reports.
+ *	  What the leader does for each phase: runs it in workers or alone, rolls
+ *	  back what code of users did in it, and reports.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 #include "load/steps.h"
 #include "report/report.h"
 
-/* The report has a row for each of the first so many files */
+/* Most files that get rows of their own in the report */
 #define FC_REPORT_FILES		1000
 
 void
@@ -147,12 +147,12 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 	if (work->memory == 0)
 		work->memory = target->plan->memory;
 	/*
-	 * For one chunk or task the leader is as fast as a worker, and need not be
-	 * started; but where one worker was asked for, it works.
+	 * The leader does one chunk or task as fast as a worker, and need not be
+	 * started; but if one worker was asked for, that one works.
 	 */
 	processes = fc_worker_run(&target->ctx, job->segment, phase,
 							  units < 2 && target->nworkers > 1 ? 0 : Min(target->nworkers, units), work);
-	/* the phase's own time counts from the moment when all was there */
+	/* the phase's own time begins when all data are there */
 	if (flows)
 		fc_intake_flowed(&job->intake);
 	finds = (phase == FC_PHASE_LOAD || phase == FC_PHASE_SCAN) && fc_lead_found(target);
@@ -189,7 +189,7 @@ typedef struct FcJobApart
 	void		(*phase) (FcJob *job);
 } FcJobApart;
 
-/* Body of fc_error_apart: false, so that all of it is rolled back */
+/* Body of fc_error_apart: returns false, to have all of it rolled back */
 static bool
 fc_lead_undone(void *arg)
 {

@@ -8,16 +8,17 @@
  *				▼                            ▼
  *			passed over                 checksum, rows ──► "loaded"
  *
- * Rows of a file and its row in the ledger are of one transaction.  A claim is
- * an INSERT ... ON CONFLICT DO UPDATE: whoever else would load the file waits
- * for this transaction, and then passes over the file, or loads it if this one
- * has failed.  Nobody else ever sees a row that is "loading".  Claims are made
- * in the order of the paths, so that two loads never wait for each other.
+ * One transaction writes the rows of a file and its row in the ledger.  A
+ * claim inserts that row, or locks it and updates it: another load of the file
+ * waits for this transaction, and then passes over the file, or loads it if
+ * this one has failed.  No other session ever sees a row that is "loading".
+ * Loads claim files in the order of their paths, and so never wait for each
+ * other in a circle.
  *
- * A file is known by its path without links.  If its size and time are those
- * of the row it is the same; else its CRC-32C tells.  The leader computes that
- * of a file that is loaded while it waits for workers, which read it, too, so
- * that it is in the page cache.
+ * A file is known by its path without links.  It is the same if it has the
+ * size and time of the row; else its CRC-32C tells.  The leader computes the
+ * checksum of a file that is loaded while it waits for workers: they read the
+ * file, too, and it is in the page cache.
  *
  * All is done by SQL, as the caller, with search_path pinned.  Somebody else
  * may have named the ledger: see rejects/own_table.c.
@@ -53,10 +54,10 @@
 /* Bytes that are added to a checksum at a time */
 #define FC_LEDGER_BLOCK	(256 * 1024)
 
-/* Bytes of a path that have room in an entry of an index, whatever they are */
+/* Bytes of a path that fit into an index entry even if they do not compress */
 #define FC_LEDGER_LONGEST	2500
 
-/* A file, or what has a label */
+/* A file, or data with a label */
 typedef struct FcLedgerFile
 {
 	char	   *named;			/* path as the caller gave it, or the label */
@@ -75,10 +76,11 @@ typedef struct FcLedger
 	uint32		nfiles;			/* to be loaded, once all are claimed */
 	FcLedgerFile *files;
 	const List *sources;
-	uint64		gone;			/* rows of these files for tables that are
-								 * gone */
-	uint32		summed;			/* of so many files the checksum is known */
-	uint64		at;				/* so many bytes of the next one are in its */
+	uint64		gone;			/* rows of these files whose table was
+								 * dropped */
+	uint32		summed;			/* files whose checksum is known */
+	uint64		at;				/* bytes of the next one that its checksum
+								 * has */
 	char	   *buf;
 } FcLedger;
 
@@ -122,7 +124,7 @@ fc_ledger_refusal(const char *named, const char *path)
 	return NULL;
 }
 
-/* The same, and ERROR 22023 if the ledger cannot have it */
+/* Returns fc_ledger_path(); ERROR 22023 if the ledger cannot have it */
 static char *
 fc_ledger_usable_path(const FcSource *source, uint32 number)
 {
@@ -139,7 +141,7 @@ fc_ledger_usable_path(const FcSource *source, uint32 number)
 	return path;
 }
 
-/* The row that a file has from when it is claimed */
+/* Fills in the row that claims a file */
 static void
 fc_ledger_file_row(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *row)
 {
@@ -159,8 +161,8 @@ fc_ledger_hex(pg_crc32c checksum)
 }
 
 /*
- * Adds the next bytes of file "number" of the source to its checksum, so many
- * of which are in it already; returns how many, 0 if there are no more
+ * Adds the bytes of file "number" from "at" on to its checksum, one block;
+ * returns how many, 0 at the end
  */
 static size_t
 fc_ledger_add(FcLedger *ledger, const FcSource *source, uint32 number, FcLedgerFile *file, uint64 at)
@@ -202,8 +204,8 @@ typedef struct FcRecorded
 } FcRecorded;
 
 /*
- * ERROR 55000 for a row that may be of the target, or of a table that was
- * dropped before the ledger was restored from a dump
+ * ERROR 55000 for a row that may be about the target, or about a table that
+ * was dropped before the ledger was restored from a dump
  */
 static void
 fc_ledger_refuse_doubtful(const FcLedger *ledger, const FcLedgerFile *file)
@@ -222,9 +224,9 @@ fc_ledger_refuse_doubtful(const FcLedger *ledger, const FcLedgerFile *file)
 }
 
 /*
- * ERROR 55000 for a row that names one table, and has the number of another
- * one, which is there, too: it was dumped, and restored when the table that it
- * was written for had got another name
+ * ERROR 55000 for a row that names one table, and has the OID of another one
+ * that exists, too: the row was dumped, and restored after its table had been
+ * renamed
  */
 static void
 fc_ledger_refuse_two_tables(const FcLedger *ledger, const FcLedgerFile *file, Oid target, Oid number)
@@ -244,8 +246,8 @@ fc_ledger_refuse_two_tables(const FcLedger *ledger, const FcLedgerFile *file, Oi
 }
 
 /*
- * Locks the row of a file, after waiting for whoever has claimed it; false if
- * there is none.  ERROR 55006 if it is being loaded, here.
+ * Locks the row of a file, after waiting for a load that has claimed it; false
+ * if there is none.  ERROR 55006 if this transaction is loading it.
  */
 static bool
 fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *row, FcRecorded *recorded)
@@ -257,7 +259,7 @@ fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *ro
 	Datum		values[8];
 	bool		nulls[8];
 
-	/* a row with our key keeps ours out, whatever table it names */
+	/* finds also a row of another table's name that has our unique key */
 	if (fc_ledger_run(psprintf("SELECT l.size, l.modified, l.checksum, l.state, l.target = $1 AND %s, l.origin = '%s', l.target, l.target_oid "
 							   "FROM ONLY %s AS l WHERE l.path = $2 AND (l.target = $1 AND (%s OR l.target_name = %s AND l.state = 'loaded') OR "
 							   "l.target <> $1 AND l.target_oid = %u AND l.origin = '%s') "
@@ -276,7 +278,10 @@ fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *ro
 	recorded->modified = nulls[1] ? 0 : DatumGetTimestampTz(values[1]);
 	recorded->checksum = nulls[2] ? "" : TextDatumGetCString(values[2]);
 	SPI_freetuptable(SPI_tuptable);
-	/* nobody else sees such a row: a function of that load has called this */
+	/*
+	 * only this transaction sees such a row: a function of its load called
+	 * this
+	 */
 	if (strcmp(state, "loading") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
@@ -285,8 +290,8 @@ fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *ro
 }
 
 /*
- * Is the content of the file what the ledger has recorded?  If so, the row gets
- * the time of a file that was only touched, or copied anew.
+ * Does the file have the content that the ledger recorded?  If it was only
+ * touched, or copied anew, its row gets the new time.
  */
 static bool
 fc_ledger_is_same(FcLedger *ledger, const FcSource *source, uint32 number, FcLedgerFile *file,
@@ -307,8 +312,8 @@ fc_ledger_is_same(FcLedger *ledger, const FcSource *source, uint32 number, FcLed
 }
 
 /*
- * Makes the memory of one file current, which is reset after each and goes with
- * the connection to SPI: there may be many files
+ * Makes a context current that callers reset after each file, of which there
+ * may be many; it ends with the connection to SPI
  */
 static MemoryContext
 fc_ledger_enter(void)
@@ -322,7 +327,7 @@ fc_ledger_enter(void)
 
 /*
  * Counts rows of the file whose table was dropped, in this database or, before
- * a dump, in another one: they mean nothing, but somebody may wonder
+ * a dump, in another one: fc_ledger_tell() says that they are ignored
  */
 static void
 fc_ledger_count_gone(FcLedger *ledger, FcLedgerRow *row)
@@ -344,8 +349,8 @@ fc_ledger_claim_again(const FcLedger *ledger, const FcLedgerFile *file)
 }
 
 /*
- * Claims a file, or what has a label (source NULL); waits for whoever has
- * claimed it.  False if it is recorded as loaded, and to be passed over.
+ * Claims a file, or data with a label (source NULL), after waiting for a load
+ * that has claimed it.  False if it is loaded, and is to be passed over.
  */
 static bool
 fc_ledger_claim_one(FcLedger *ledger, const FcSource *source, uint32 number, FcLedgerFile *file)
@@ -364,7 +369,7 @@ fc_ledger_claim_one(FcLedger *ledger, const FcSource *source, uint32 number, FcL
 		fc_ledger_count_gone(ledger, &row);
 		return true;
 	}
-	/* of a file that was empty nothing has been loaded */
+	/* nothing was loaded from a file that was empty */
 	if (!recorded.loaded || (recorded.size == 0 && (source == NULL || file->size > 0)))
 	{
 		fc_ledger_claim_again(ledger, file);
@@ -391,10 +396,10 @@ fc_ledger_path_cmp(const void *a, const void *b, void *arg)
 }
 
 /*
- * Claims all, in the order of their paths, and keeps those that are to be
- * loaded, in the order of the load.  Where rows are replaced that is all or
- * nothing: what a file has given would go if another one, of the same
- * partition, were loaded alone.
+ * Claims all, in the order of their paths, and leaves in ledger->files those
+ * that are to be loaded, in the order of the load.  With existing_rows
+ * "replace" it claims all or none: one file, loaded alone, would replace the
+ * rows that another gave the same partition.
  */
 static void
 fc_ledger_claim_all(FcLedger *ledger, const FcSource *source)
@@ -465,7 +470,7 @@ fc_ledger_of_files(const FcOptions *options, Relation rel, const FcSource *sourc
 	return ledger;
 }
 
-/* Tells that all, or so many of several, files are passed over */
+/* Says by a NOTICE how many files are passed over */
 static void
 fc_ledger_tell(const FcLedger *ledger, uint32 total)
 {
@@ -631,8 +636,8 @@ fc_ledger_sum(void *arg)
 }
 
 /*
- * ERROR 55000 if somebody has written to a file.  What was copied because it
- * does not know its size is no file any more.
+ * ERROR 55000 if somebody has written to a file.  Does not look at what has
+ * been copied because its size was not known: that is another file now.
  */
 static void
 fc_ledger_check_unchanged(const FcJob *job)
@@ -652,7 +657,10 @@ fc_ledger_check_unchanged(const FcJob *job)
 	}
 }
 
-/* Sets what was done with the records of one file, as far as it is known */
+/*
+ * Sets how many records of one file were loaded, filtered and rejected, as far
+ * as that is known
+ */
 static void
 fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 {
@@ -678,7 +686,7 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 	fc_ledger_set(row, FC_LEDGER_REJECTED, Int64GetDatum((int64) rejected));
 }
 
-/* Sets between which keys the records of one file are, if that is known */
+/* Sets the lowest and highest key of one file, if they are known */
 static void
 fc_ledger_set_keys(const FcJob *job, uint32 i, FcLedgerRow *row)
 {

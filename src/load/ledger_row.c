@@ -3,12 +3,12 @@
  * load/ledger_row.c
  *	  The ledger as a table, and its rows.
  *
- * A row is of the table that "target" names.  But a dump has the number of a
- * table that was dropped, which may be that of another table where the dump is
- * restored.  So each row also says in which database its number was given, and
- * which transaction wrote it, which a dump does not restore (fc_ledger_counts).
- * The number and the database are the key, with the path: they are unique in
- * each ledger, restored or not.
+ * A row is about the table that "target" names.  But a dump writes a table
+ * that was dropped as its OID, which another table may have where the dump is
+ * restored.  So each row also says which database the OID is from, and which
+ * transaction wrote the row; a dump does not restore its xmin
+ * (fc_ledger_counts).  The OID, the database and the path are the key: they
+ * are unique in each ledger, restored or not.
  *
  *-------------------------------------------------------------------------
  */
@@ -99,10 +99,10 @@ fc_ledger_identity(Oid target)
 }
 
 /*
- * Written in this database, for this table, or for one that is gone; or before
- * pg_upgrade, or where this one was copied from, as the very row that it was;
- * or restored from a dump, which had the table's name, as the number has become
- * another one.
+ * A row counts if it was written in this database, for this table or for one
+ * that is gone; or if it came here with its xmin, by pg_upgrade or a copy of
+ * the database; or if a dump that named the table was restored, which gave the
+ * table another OID.
  */
 char *
 fc_ledger_counts(void)

@@ -47,7 +47,7 @@ typedef struct FcLedgerRow
 	char		nulls[FC_LEDGER_NPARAMS];
 } FcLedgerRow;
 
-/* For a table that is locked: ERROR 42501 or 55000 if it cannot be trusted */
+/* ERROR 42501 or 55000 if the table, which is locked, cannot be trusted */
 extern void fc_ledger_check(Relation rel);
 
 /* This cluster and database, as text that needs no quotes */
@@ -61,9 +61,10 @@ extern void fc_ledger_set(FcLedgerRow *row, FcLedgerColumn column, Datum value);
 extern uint64 fc_ledger_run(const char *sql, FcLedgerRow *row);
 
 /*
- * Set columns of the row of this target and path, which then is one that was
- * written here: those that "columns" says, and return how many such rows there
- * are; or all parameters, ERROR 55000 if there is not one.
+ * Update the row of this target and path, and make it one that was written
+ * here.  The first sets the columns in "columns", and returns how many such
+ * rows there are; the second sets all parameters, ERROR 55000 if the row is
+ * gone.
  */
 extern uint64 fc_ledger_set_columns(Oid table, FcLedgerRow *row, const char *columns);
 extern void fc_ledger_update(Oid table, FcLedgerRow *row);

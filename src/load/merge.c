@@ -7,9 +7,10 @@
  *	 leaves that get rows ──► their rows, in the cells of the file's rows
  *		──► (load) substitutes ──► (exchange) leaves where something is new
  *
- * Everything but where the rows come from is as in a load that replaces rows
- * (load/replace.c).  A leaf that cannot be exchanged is refused: to move each
- * of its rows as a DELETE and an INSERT would run what watches these.
+ * All but the source of the rows is as in a load that replaces rows
+ * (load/replace.c).  A leaf that cannot be exchanged is refused: a DELETE and
+ * an INSERT of each of its rows would fire triggers and other code that
+ * watches these.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,7 +49,9 @@ fc_merge_check(FcJob *job, const char *why)
 		return;
 	if (target->course.core || target->plan->key.early)
 		fc_merge_refuse(target->relname, why);
-	/* rows there have keys of any range: none of the file's can be compared */
+	/*
+	 * its rows have keys of any range, and cannot be compared with the file's
+	 */
 	if (fc_shared_key_routes(target->shared) &&
 		list_member_oid(fc_tables_existing(job), target->route->default_oid))
 		ereport(ERROR,
@@ -58,7 +61,7 @@ fc_merge_check(FcJob *job, const char *why)
 				 errhint("Leave dedup_keys out, or the rows that go there by where_clause; or let their partitions be created.")));
 }
 
-/* Adds the stretches of a leaf; returns all, of which there are *n */
+/* Adds the stretches of a leaf; returns all *n */
 static FcPages *
 fc_merge_add(FcPages *stretches, uint32 *n, Oid leaf)
 {

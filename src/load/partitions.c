@@ -4,7 +4,8 @@
  *	  The partitions that are missing: made before the load, attached after it.
  *
  * They are attached last, when filled and indexed.  Some loads attach them
- * before (course.attaches), and then write to them as to existing ones:
+ * before (course.attaches), and then write to them as to partitions that were
+ * there:
  *
  *		core's CopyFrom loads, or core routes (FcPlanKey.early)
  *		the table is published: rows written before ATTACH are not
@@ -37,8 +38,8 @@
 #define FC_SANE_END		4102444800.0
 
 /*
- * A partition has its rows, and is what it should be: those of others may
- * still be on their way
+ * Holds a new partition anew, as it is now: it was changed, and waits for
+ * others to be attached
  */
 static void
 fc_partitions_hold(FcJob *job, int i)
@@ -51,7 +52,7 @@ fc_partitions_hold(FcJob *job, int i)
 	fc_hold_begin(job->hold, partition, FC_HELD_ROWS);
 }
 
-/* Gives new partitions what pg_partman would, by commands of its own kind */
+/* Gives new partitions what pg_partman would, by the commands that it uses */
 static void
 fc_partitions_finish(FcJob *job)
 {
@@ -67,8 +68,8 @@ fc_partitions_finish(FcJob *job)
 }
 
 /*
- * Attaches the new partitions, with the parent closed, as core wants it.
- * Returns why that took a command for each of them, or NULL if it did not.
+ * Attaches the new partitions, with the parent closed, as core requires.
+ * Returns why each of them took a command, or NULL if one command was enough.
  */
 static const char *
 fc_partitions_attach_all(FcJob *job)
@@ -83,7 +84,10 @@ fc_partitions_attach_all(FcJob *job)
 	for (int i = 0; i < target->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		/* core does not ask whether it is open; event triggers come first */
+		/*
+		 * core does not check whether it is open; event triggers may run
+		 * before
+		 */
 		fc_partition_attach(&attach, &target->created[i]);
 		fc_partitions_hold(job, i);
 		job->progress.steps_done = i + 1;
@@ -97,7 +101,7 @@ fc_partitions_attach_all(FcJob *job)
 	return attach.reason;
 }
 
-/* A fault if more are needed than a setting allows, maybe for wrong keys */
+/* A fault if more are needed than fast_copy.max_partitions allows */
 static FcFault *
 fc_partitions_too_many(FcJob *job)
 {
@@ -147,8 +151,8 @@ fc_partitions_misplaced(FcJob *job)
 }
 
 /*
- * A fault if a partition stands where a new one would be: rows go to no
- * partition that is pending DETACH, but ATTACH would meet it
+ * A fault if a partition that is pending DETACH overlaps a new one: it gets no
+ * rows, but ATTACH would fail because of it
  */
 static FcFault *
 fc_partitions_detaching(FcJob *job)
@@ -201,7 +205,7 @@ fc_partitions_seconds(FcKeyType type, int64 key)
 		(double) key / USECS_PER_SEC - (double) epoch * SECS_PER_DAY;
 }
 
-/* The unit of numbers that the key is read by; NULL: it is read otherwise */
+/* The unit that the key is counted in; NULL: the key is no count */
 static const FcEpoch *
 fc_partitions_epoch(const FcTarget *target)
 {
@@ -283,7 +287,7 @@ fc_partitions_too_small(FcJob *job)
 	char		each[FC_UNITS_LEN];
 	FcFit		fit;
 
-	/* the width is given by what is there */
+	/* partitions that are there give the width */
 	if (target->route == NULL || target->route->nranges > 0 || target->route->partman ||
 		!fc_fit_is_small(n, bytes))
 		return NULL;
@@ -300,7 +304,7 @@ fc_partitions_too_small(FcJob *job)
 							 fc_caller_arrow(target->options->caller), fit.interval, ceil(fit.partitions)));
 }
 
-/* Warns of them, once, before they are made */
+/* Warns of partitions that are too small, once, before they are made */
 static void
 fc_partitions_warn(FcJob *job)
 {
@@ -362,7 +366,10 @@ fc_partitions_try(FcJob *job)
 	target->facts.sends = target->facts.foreign = true;
 }
 
-/* Refuses what a template, or an event trigger, has given new partitions */
+/*
+ * Refuses unique indexes that a template or an event trigger gave new
+ * partitions
+ */
 static void
 fc_partitions_check_unique(FcJob *job)
 {
@@ -437,7 +444,7 @@ fc_partitions_refuse_default(const FcTarget *target, const char *why)
 					 fc_caller_arrow(target->options->caller))));
 }
 
-/* Drops new partitions without rows: none was found, or all were left out */
+/* Drops new partitions without rows: none came, or all were left out */
 static void
 fc_partitions_drop_empty(FcJob *job)
 {
@@ -445,7 +452,7 @@ fc_partitions_drop_empty(FcJob *job)
 	FcLeafRows *leaves;
 	int			kept = 0;
 
-	/* their rows are still to come */
+	/* their rows wait in the stage */
 	if (target->planned->staged)
 		return;
 	if (pg_atomic_read_u64(&target->shared->counts.rejected) == 0 &&

@@ -1,21 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * load/replace.c
- *	  existing_rows "replace": the rows that the file's rows take the place of.
+ *	  existing_rows "replace": chooses the rows that the file's replace.
  *
  *	 parts with rows ──► leaves that are replaced ──┬─► DELETE, before the load
  *													└─► substitutes: loaded and
  *														indexed, then exchanged
  *
- * The load leaves the table as a DELETE of these rows before the COPY would, in
- * the same transaction.  What is replaced is all of each partition that gets
- * rows, all of a plain table, or the rows with keys that the caller has named.
+ * The load leaves the table as a DELETE of these rows and a COPY would, in one
+ * transaction.  It replaces all of each partition that gets rows, all of a
+ * plain table, or the rows with keys in the range that the caller has named.
  *
- * A leaf whose rows all go gets the files of a substitute, if nobody could tell
- * that from a DELETE (partition/exchange.c).  Until the last moment others read
- * the leaf, and write to it: rows that they insert are carried along, and if
- * they change old ones the load fails.  Rows of the substitute are frozen, so
- * that a transaction with an older snapshot finds them.
+ * A leaf that loses all its rows gets the files of a substitute, if that
+ * cannot be told from a DELETE (partition/exchange.c).  Until the last moment
+ * others read the leaf, and write to it: rows that they insert are carried
+ * along, and if they change old ones the load fails.  Rows of the substitute
+ * are frozen: a transaction with an older snapshot finds them.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,12 +54,12 @@ typedef struct FcReplaced
 {
 	Oid			leaf;
 	FcRange		range;
-	double		before;			/* rows; or so many that more do not matter */
-	bool		exact;			/* those are all */
+	double		before;			/* its rows; or as many as matter */
+	bool		exact;			/* "before" counts all */
 	uint64		found;			/* rows of the file */
 	bool		empty;			/* it never had a row */
-	const char *why;			/* its rows are deleted; NULL: its files are
-								 * exchanged, if it is not empty */
+	const char *why;			/* why its rows are deleted; NULL: its files
+								 * are exchanged, if it is not empty */
 } FcReplaced;
 
 static void
@@ -72,8 +72,8 @@ fc_replace_refuse(const char *relname, const char *why)
 }
 
 /*
- * Throws ERROR 55000 if a leaf would get too few rows for those that it has, or
- * none
+ * Throws ERROR 55000 if a leaf with rows would get none, or too few by
+ * min_replace_ratio
  */
 static void
 fc_replace_check_ratio(const FcTarget *target, const FcReplaced *one, double rows)
@@ -114,7 +114,7 @@ fc_replace_job_refusal(FcJob *job)
 		return "on_error skips equal rows";
 	if (target->plan->partitioned && fc_exchange_fires(target->rel))
 		return "the table has triggers or foreign keys";
-	/* core loads all, then */
+	/* if core must load one leaf, it loads all */
 	foreach_oid(leaf, fc_tables_existing(job))
 	{
 		/* where core routes the rows, leaves are not locked yet */
@@ -137,11 +137,11 @@ fc_replace_leaf_refusal(const FcTarget *target, Relation rel, const FcRange *ran
 	if (!bounds->hi_max && (range->lo_min || range->hi_max ||
 							range->lo < bounds->lo || range->hi > bounds->hi))
 		return "other rows of it stay";
-	/* such as a cursor, which an exchange would meet at the end */
+	/* such as a cursor: an exchange would fail because of it at the end */
 	if (rel->rd_refcnt > (RelationGetRelid(rel) == target->oid ? 2 : 1) ||
 		AfterTriggerPendingOnRel(RelationGetRelid(rel)))
 		return "this session is using it";
-	/* an index that cannot be built makes the leader read the file again */
+	/* if the index cannot be built, the leader must read the file again */
 	if (!target->plan->partitioned && !fc_plan_merges(target->plan) && fc_plan_has_unique(rel) &&
 		target->shared->source.places > 0)
 		return "a unique index must see the rows as they come";
@@ -149,8 +149,8 @@ fc_replace_leaf_refusal(const FcTarget *target, Relation rel, const FcRange *ran
 }
 
 /*
- * Is it known before the load how many rows each leaf gets?  If not, their
- * number is checked after it, when it is known which came.
+ * Is it known before the load how many rows each leaf gets?  If not, the
+ * number is checked after it.
  */
 static bool
 fc_replace_foresees(const FcTarget *target)
@@ -159,20 +159,20 @@ fc_replace_foresees(const FcTarget *target)
 		!fc_plan_merges(target->plan) && target->options->tolerated == 0 && !target->plan->where_late;
 }
 
-/* The most rows that so many new ones may take the place of */
+/* The most old rows that this number of new ones may replace */
 static double
 fc_replace_most(double rows, double ratio)
 {
 	double		most = floor(rows / ratio);
 
-	/* as fc_replace_check_ratio() has it, whatever the division has rounded */
+	/* agrees with fc_replace_check_ratio(), however the division was rounded */
 	return (most + 1) * ratio <= rows ? most + 1 : most * ratio > rows ? most - 1 : most;
 }
 
 /*
- * Counts the rows of a leaf, as far as it matters for fc_replace_check_ratio().
- * No more than "found" new ones will come, if that is known, and not fewer if
- * the load can lose none.
+ * Counts the rows of a leaf, as far as they matter for
+ * fc_replace_check_ratio().  At most "found" new ones will come, and exactly
+ * these if the load foresees them.
  */
 static void
 fc_replace_count(const FcTarget *target, FcReplaced *one, Relation rel)
@@ -181,7 +181,7 @@ fc_replace_count(const FcTarget *target, FcReplaced *one, Relation rel)
 	bool		settles = fc_replace_foresees(target) && !target->course.core;
 	double		most = get_float8_infinity();
 
-	/* in a range any number goes, and merged rows stay */
+	/* a range may lose any number of rows, and "merge" loses none */
 	if (!target->plan->bounds.hi_max || fc_plan_merges(target->plan))
 		return;
 	if (ratio > 0 && one->found > 0)
@@ -210,7 +210,7 @@ fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *wh
 	if (fc_plan_merges(target->plan) && one->why && !one->empty)
 		fc_merge_refuse(RelationGetRelationName(rel), one->why);
 	table_close(rel, NoLock);
-	/* the rows go to the leaf itself, in the mode of COPY */
+	/* the leaf itself gets rows: the lock that COPY takes */
 	if (one->empty || one->why)
 		LockRelationOid(leaf, RowExclusiveLock);
 	job->replaced = lappend(job->replaced, one);
@@ -235,8 +235,8 @@ fc_replace_verb(const FcJob *job)
 }
 
 /*
- * ERROR 40001 if the table got other files since then: by whom they were
- * written does not tell when rows came
+ * ERROR 40001 if the table got other files since the source was read: rows in
+ * new files do not show when they came
  */
 static void
 fc_replace_check_files(const FcJob *job, Oid leaf)
@@ -262,8 +262,8 @@ fc_replace_check_files(const FcJob *job, Oid leaf)
 }
 
 /*
- * The leaves that rows may be deleted from, locked as DELETE does: of a range
- * also those that get no row of the file
+ * Returns the leaves that may lose rows, locked as DELETE does; with a range
+ * also leaves that get no row of the file
  */
 static List *
 fc_replace_leaves(FcJob *job)
@@ -300,7 +300,7 @@ fc_replace_begin(FcJob *job)
 	if (job->since.snapshot)
 		UnregisterSnapshot(job->since.snapshot);
 	fc_old_rows_now(&job->since);
-	/* who was at work then may have written before */
+	/* a transaction that ran then may have written before */
 	job->since.lsn = InvalidXLogRecPtr;
 	if (!IsolationUsesXactSnapshot())
 		return;
@@ -309,8 +309,8 @@ fc_replace_begin(FcJob *job)
 }
 
 /*
- * The schema of a substitute, one for each schema that leaves are in: leaves of
- * two of them may have the same name.  "n" substitutes have theirs already.
+ * Returns the schema of a substitute, one for each schema of leaves: leaves of
+ * two schemas may have the same name.  The first n substitutes have theirs.
  */
 static char *
 fc_replace_schema(FcJob *job, const FcSubstitute *substitute, int n)
@@ -369,7 +369,7 @@ fc_replace_make_substitutes(FcJob *job)
 	target->nsubstitutes = n;
 }
 
-/* Finds the leaves all of whose rows are replaced, by key */
+/* Finds the leaves all of whose rows are replaced, in key order */
 static void
 fc_replace_find(FcJob *job)
 {
@@ -403,7 +403,7 @@ fc_replace_choose(FcJob *job)
 	fc_replace_find(job);
 	foreach_ptr(const FcReplaced, one, fc_replace_foresees(target) ? job->replaced : NIL)
 		fc_replace_check_ratio(target, one, one->found);
-	/* rows that are merged are read from now on */
+	/* rows to be merged are read as of now */
 	if (fc_plan_merges(target->plan))
 		fc_replace_begin(job);
 	foreach_oid(leaf, fc_replace_leaves(job))
@@ -434,14 +434,14 @@ fc_replace_try_choose(void *arg)
 	return false;
 }
 
-/* A leaf that would be replaced, with the job's target */
+/* The arguments of fc_replace_try_ratio */
 typedef struct FcReplaceTrial
 {
 	const FcTarget *target;
 	const FcReplaced *one;
 } FcReplaceTrial;
 
-/* Body of fc_error_try: an analysis has counted the rows of a plain table */
+/* Body of fc_error_try: of a plain table an analysis has counted the rows */
 static bool
 fc_replace_try_ratio(void *arg)
 {
@@ -452,7 +452,7 @@ fc_replace_try_ratio(void *arg)
 	return false;
 }
 
-/* Adds the error, if there is one, and it is not of the transaction */
+/* Adds the error, if there is one; throws it if the transaction cannot go on */
 static List *
 fc_replace_note(List *errors, ErrorData *edata)
 {
@@ -527,7 +527,7 @@ fc_replace_delete_range(const FcJob *job, const FcRange *range)
 		appendStringInfo(&sql, "%s %s OPERATOR(pg_catalog.%s) $%d", n == 1 ? " WHERE" : " AND",
 						 quote_identifier(NameStr(att->attname)), i == 0 ? ">=" : "<", n);
 	}
-	/* a row without a key is in no such partition */
+	/* a row without a key is in no partition of the range */
 	if (n == 0 && target->plan->partitioned)
 		appendStringInfo(&sql, " WHERE %s IS NOT NULL",
 						 quote_identifier(get_attname(target->oid, target->plan->key.attnum, false)));
@@ -539,7 +539,7 @@ fc_replace_delete_range(const FcJob *job, const FcRange *range)
 	return deleted;
 }
 
-/* Deletes what is between the leaves that are exchanged, from "range" on */
+/* Deletes the rows in a range but those of leaves that are exchanged */
 static uint64
 fc_replace_delete_rest(const FcJob *job, FcRange range)
 {
@@ -577,8 +577,8 @@ fc_replace_refuse_changed(const FcJob *job, Relation leaf, uint64 changed)
 }
 
 /*
- * ERROR 40001 if a row that was deleted is one that another session had
- * changed: READ COMMITTED follows it to what it is now
+ * ERROR 40001 if another session had changed a row that was deleted: READ
+ * COMMITTED deletes the new version of it
  */
 static void
 fc_replace_check_taken(FcJob *job)
@@ -627,8 +627,8 @@ fc_replace_delete(FcJob *job)
 }
 
 /*
- * The rows that the load has put into a leaf that is not exchanged; where core
- * has, those that it has now
+ * Returns the rows that the load has put into a leaf that is not exchanged; if
+ * core has loaded, all rows that the leaf has now
  */
 static double
 fc_replace_rows_now(FcJob *job, const FcLeafRows *counts, const FcReplaced *one)
@@ -669,8 +669,8 @@ fc_replace_rows_of(FcJob *job, const FcLeafRows *counts, const FcSubstitute *sub
 }
 
 /*
- * Leaves stay as they are if all rows that go there were left out, or if they
- * had them all before
+ * Forgets the substitutes of leaves that stay as they are: all their rows were
+ * left out, or they had them before
  */
 static void
 fc_replace_leave_same(FcJob *job, const FcLeafRows *counts)
@@ -691,7 +691,7 @@ fc_replace_check_loaded(FcJob *job)
 	FcLeafRows *counts = fc_replace_counts(job);
 
 	CommandCounterIncrement();
-	/* in a range a leaf without rows gets a substitute without any */
+	/* with a range a leaf that gets no rows is exchanged, too */
 	if (fc_plan_merges(target->plan) || (target->plan->partitioned && target->plan->bounds.hi_max))
 		fc_replace_leave_same(job, counts);
 	foreach_ptr(const FcReplaced, one, target->plan->bounds.hi_max && !fc_plan_merges(target->plan) ? job->replaced : NIL)

@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * load/replace_exchange.c
- *	  The end of a load whose rows replace others: leaves get the files of
+ *	  The end of a load that replaces or merges rows: leaves get the files of
  *	  their substitutes.
  *
  *	 rows that came meanwhile ──► the last lock ──► the last such rows
  *		──► are all tables as they were? ──► files change hands
  *
- * Others write to the leaves until the last lock is there.  Indexes evaluate
- * code of users for rows that are carried along, which can run any command in
- * this session.  So all tables are kept open (heap/hold.c) until nothing is
- * left to carry, and from the look at them on no such code runs.
+ * Others write to the leaves until the load has the last lock.  Indexes
+ * evaluate code of users for rows that are carried along, and this can run any
+ * command in this session.  So all tables are held (heap/hold.c) until nothing
+ * is left to carry.  Then they are compared with what they were, and no such
+ * code runs any more.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,10 +33,10 @@
 #include "partition/partition.h"
 #include "report/report.h"
 
-/* So often rows are carried under the last lock, if code inserts more */
+/* Attempts to carry all rows under the last lock, if code inserts more */
 #define FC_REPLACE_ROUNDS	10
 
-/* ERROR 40001 for a row that was inserted meanwhile, and equals a new one */
+/* Throws the caught error; 40001 if a carried row equals a new one */
 static void
 fc_replace_met(const FcJob *job, Relation leaf)
 {
@@ -55,7 +56,7 @@ fc_replace_met(const FcJob *job, Relation leaf)
 }
 
 /*
- * Takes rows along that were inserted before a moment; returns their number.
+ * Carries rows along that were inserted before "until"; returns their number.
  * ERROR 40001 if others were changed, or if a unique index refuses one.
  */
 static uint64
@@ -82,7 +83,7 @@ fc_replace_carry(const FcJob *job, FcSubstitute *substitute, FcSince *until)
 	return carried;
 }
 
-/* Takes along what came to all leaves until now; returns how many rows */
+/* Carries along what came to all leaves until now; returns how many rows */
 static uint64
 fc_replace_carry_all(FcJob *job)
 {
@@ -98,10 +99,10 @@ fc_replace_carry_all(FcJob *job)
 }
 
 /*
- * Takes the last rows along, under the last lock.  Indexes evaluate code of
- * users for them, which may put rows into leaves that were looked at before;
- * when nothing was left to take, it has not run.  ERROR 55006 if there is no
- * end of it.
+ * Carries the last rows along, under the last lock.  Code of users that
+ * indexes evaluate for them may insert rows into leaves that were looked at
+ * before; only if a round finds no row has no such code run.  ERROR 55006 if
+ * each round finds more.
  */
 static void
 fc_replace_carry_last(FcJob *job)
@@ -118,8 +119,8 @@ fc_replace_carry_last(FcJob *job)
 }
 
 /*
- * The indexes that were built, each with that of the leaf that it is like; the
- * tasks are sorted by heap
+ * Pairs the substitute's indexes with the leaf's; job->indexes is sorted by
+ * heap
  */
 static List *
 fc_replace_pairs(const FcJob *job, const FcSubstitute *substitute)
@@ -139,7 +140,10 @@ fc_replace_pairs(const FcJob *job, const FcSubstitute *substitute)
 	return pairs;
 }
 
-/* Are these the table's indexes: those of the pairs, of a substitute or not? */
+/*
+ * Are the indexes of the pairs, the substitute's or the leaf's, all that rel
+ * has?
+ */
 static bool
 fc_replace_has_indexes(Relation rel, const List *pairs, bool substitute)
 {
@@ -152,7 +156,7 @@ fc_replace_has_indexes(Relation rel, const List *pairs, bool substitute)
 	return all;
 }
 
-/* Is the leaf where it was in the target? */
+/* Does the leaf still have its range in the target? */
 static bool
 fc_replace_is_in_place(const FcRoute *now, const FcRange *range)
 {
@@ -165,9 +169,9 @@ fc_replace_is_in_place(const FcRoute *now, const FcRange *range)
 }
 
 /*
- * ERROR 55006 if code that the load has run has changed what can be changed of
- * an open table, so that it can no more be exchanged.  No other session can
- * have done that.
+ * ERROR 55006 if code that the load ran has made the table one that cannot be
+ * exchanged: not all can be prevented by keeping it open.  No other session
+ * can have done that.
  */
 static void
 fc_replace_check_unchanged(const FcTarget *target, const FcRoute *now, const FcSubstitute *substitute,
@@ -195,7 +199,7 @@ fc_replace_exchange_one(const FcSubstitute *substitute, const List *pairs, uint6
 	BlockNumber all_visible;
 	BlockNumber all_frozen;
 
-	/* how large it is, for the planner */
+	/* the planner needs its size */
 	visibilitymap_count(rel, &all_visible, &all_frozen);
 	fc_set_relstats(rel, RelationGetNumberOfBlocks(rel), rows, all_visible, all_frozen);
 	table_close(rel, NoLock);
@@ -207,8 +211,9 @@ fc_replace_exchange_one(const FcSubstitute *substitute, const List *pairs, uint6
 }
 
 /*
- * Exchanges all files, and drops what the substitutes have then.  From the look
- * at the tables on no code of users runs, so that none of them can change.
+ * Exchanges all files, and drops the substitutes with the old ones.  Once the
+ * tables have been looked at, no code of users runs, and none of them can
+ * change.
  */
 static uint64
 fc_replace_exchange_all(FcJob *job)
@@ -258,7 +263,9 @@ fc_replace_exchange(FcJob *job)
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), oid_cmp);
 	(void) fc_replace_carry_all(job);
-	/* what goes with the load's end must not take others' time: files first */
+	/*
+	 * deletes files before the last lock, while no session waits for the load
+	 */
 	if (target->plan->tolerated == 0)
 		SharedFileSetDeleteAll(&target->shared->fileset);
 	fc_lock_all(leaves);

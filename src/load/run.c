@@ -23,7 +23,7 @@
  *	11 complete  every record is accounted for; indexes; attaches partitions
  *	12 settle    rows of a stage, or files of substitutes, get to their places
  *	13 core      core's CopyFrom, where partitions had to be made before
- *	14 rejects   told of, and kept
+ *	14 rejects   reported, and put into reject_table
  *	15 end       the ledger, ANALYZE, the history; all is closed
  *
  * What the load holds:
@@ -73,7 +73,7 @@
 #include "rejects/rejects.h"
 #include "report/report.h"
 
-/* Throws ERROR unless every record found was loaded, filtered or rejected */
+/* Throws ERROR unless each record was loaded, filtered or rejected, or equal */
 static void
 fc_job_check_conservation(FcJob *job)
 {
@@ -122,8 +122,8 @@ fc_job_loaded_tables(FcJob *job)
 /*
  * Runs ANALYZE on the tables, and on nothing below them, as the current user:
  * they stay locked in ShareUpdateExclusiveLock.  ANALYZE gets OIDs, as from
- * autovacuum: by name it would go on to all partitions of a table.  It shows
- * its progress in the slot that the load reports in.
+ * autovacuum: by name it would go on to all partitions of a table.  The load's
+ * progress is saved meanwhile: ANALYZE overwrites the slot.
  */
 static void
 fc_job_gather(FcJob *job, const List *tables)
@@ -145,9 +145,9 @@ fc_job_gather(FcJob *job, const List *tables)
 }
 
 /*
- * Analyzes the tables that were loaded.  ANALYZE locks the target first, as
- * loads that attach to it do, and then the leaves in the order of their OIDs:
- * so two such loads wait for each other without a deadlock.
+ * Analyzes the tables that were loaded.  It locks the target first, as loads
+ * that attach to it do, and then the leaves in the order of their OIDs: two
+ * such loads do not deadlock.
  */
 static void
 fc_job_statistics(FcJob *job)
@@ -164,7 +164,7 @@ fc_job_statistics(FcJob *job)
 	fc_lead_report(job, 0, -1, -1, psprintf("%d tables", list_length(tables)));
 }
 
-/* Has the scan kept an error about a record, so that no load can succeed? */
+/* Has the scan noted an error about a record, which ends any load? */
 static bool
 fc_job_scan_failed(FcJob *job)
 {
@@ -174,7 +174,7 @@ fc_job_scan_failed(FcJob *job)
 		(kind == FC_ERROR_DATA || kind == FC_ERROR_GRAMMAR);
 }
 
-/* Tells of the rejects, and puts them into reject_table */
+/* Reports the rejects, and puts them into reject_table */
 static bool
 fc_job_rejects(FcJob *job)
 {
@@ -196,9 +196,9 @@ fc_job_rejects(FcJob *job)
 }
 
 /*
- * Core would put rows into a default partition that missing_partitions "error"
- * keeps them from: the scan must have found none of these.  Its error is thrown
- * before core loads the rows ahead of it.
+ * With missing_partitions "error" core would still put rows into a default
+ * partition: refuses the load unless the scan has found that there are no such
+ * rows.  Throws the scan's error before core loads rows ahead of it.
  */
 static void
 fc_job_check_default(FcJob *job)
@@ -225,11 +225,11 @@ fc_job_copy(FcJob *job)
 	FcTarget   *target = &job->target;
 	bool		failed = fc_job_scan_failed(job);
 
-	/* core keeps them by itself */
+	/* core holds tables by itself */
 	fc_hold_end_all(job->hold, FC_HELD_ROWS);
 	fc_upsert_check_core(target);
 	fc_job_check_default(job);
-	/* rejects need the lines of records, which the load would have found */
+	/* rejects need the lines of records, and no split has counted these */
 	Assert(!target->shared->source.unsplit || target->shared->plan.tolerated == 0);
 	fc_away_check_core(job);
 	if (fc_caller_is_told(target->options->caller))
@@ -243,10 +243,10 @@ fc_job_copy(FcJob *job)
 	fc_progress_end(&job->progress);
 	fc_progress_begin_phase(&job->progress, FC_PHASE_COPY);
 	pg_atomic_write_u64(&target->shared->counts.load_bytes, 0);
-	/* a scan that stopped has not counted all records */
+	/* a scan that failed has not counted all records */
 	target->counted &= !failed;
 	target->loaded = fc_core_copy(target);
-	/* core should have thrown an error for the record that the scan refused */
+	/* core accepted the record that the scan refused */
 	if (failed)
 		fc_core_throw(target);
 	fc_lead_report(job, 1, target->loaded, target->source->size,
@@ -257,8 +257,8 @@ fc_job_copy(FcJob *job)
 }
 
 /*
- * Sends all records to other servers.  If that cannot be, the records are found
- * again, with their keys, which tell why.
+ * Sends all records to other servers.  If that cannot be, a scan finds the
+ * records again, and their keys show which partition is in the way.
  */
 static bool
 fc_job_send(FcJob *job)
@@ -273,7 +273,7 @@ fc_job_send(FcJob *job)
 	return false;
 }
 
-/* Finds the records, or leaves that to the pass that comes next */
+/* Finds the records, or leaves that to the next pass */
 static bool
 fc_job_split(FcJob *job)
 {
@@ -292,7 +292,7 @@ fc_job_look(FcJob *job)
 	return true;
 }
 
-/* False if it was wrong about where records begin */
+/* False if it guessed wrongly where records begin */
 static bool
 fc_job_scan(FcJob *job)
 {
@@ -304,7 +304,7 @@ fc_job_scan(FcJob *job)
 static bool
 fc_job_lock(FcJob *job)
 {
-	/* the scan ran under a lock with which others attach and detach */
+	/* the scan's lock let others attach and detach */
 	fc_away_check_here(&job->target);
 	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
 	if (job->target.plan->existing == FC_EXISTING_REPLACE)
@@ -323,7 +323,7 @@ fc_job_compare(FcJob *job)
 	return false;
 }
 
-/* Before the load: what it replaces goes, and what it needs is made */
+/* Deletes what the load replaces, and makes the tables that it needs */
 static bool
 fc_job_prepare(FcJob *job)
 {
@@ -351,7 +351,7 @@ fc_job_drop_key(FcJob *job)
 	return true;
 }
 
-/* After the load of rows into leaves that are not seen yet, or not indexed */
+/* After the load: counts, builds indexes, attaches new partitions */
 static bool
 fc_job_complete(FcJob *job)
 {
@@ -365,7 +365,7 @@ fc_job_complete(FcJob *job)
 	return true;
 }
 
-/* Rows that wait in a stage, or in substitutes, get to where they belong */
+/* Inserts the rows of a stage, or exchanges substitutes with their leaves */
 static bool
 fc_job_settle(FcJob *job)
 {
@@ -401,8 +401,8 @@ typedef enum FcStepNumber
 
 typedef struct FcStep
 {
-	size_t		needed;			/* the field of the course that tells; 0: it
-								 * always is */
+	size_t		needed;			/* offset of the field of FcCourse that says
+								 * so; 0: always */
 	bool		(*run) (FcJob *job);
 	FcStepNumber done;			/* the step after it, */
 	FcStepNumber again;			/* ... and if it returned false */
@@ -496,7 +496,7 @@ fc_job_analyze(const FcOptions *options)
 }
 
 /*
- * Ends a load that has written nothing so far, and gives up its lock on the
+ * Ends a load that has written nothing so far, and releases its lock on the
  * target.  Returns what it has received.
  */
 static FcReceived
@@ -555,7 +555,7 @@ fc_job_run(const FcOptions *options, const FcOpened *opened)
 		{
 			FcReceived	received = fc_job_give_way(job);
 
-			/* what core has opened is loaded as core would, in one attempt */
+			/* a plain COPY makes no partitions, and never gives way */
 			Assert(opened == NULL);
 			/* the job has ended: fc_log_failed() must not look at it */
 			job = NULL;

@@ -58,7 +58,7 @@ fc_send_start(FcJob *job)
 	const FcElsewhere *elsewhere = fc_elsewhere_get();
 	FcElsewhereLoad load = fc_send_load(job);
 
-	/* there core has the rows of other servers */
+	/* with such a key core loads what goes to other servers */
 	Assert(!target->plan->key.early);
 	if (fc_shared_routed(target->shared) && fc_partitions_keep_default(target))
 		fc_partitions_refuse_default(target, "Rows are sent to other servers by their bounds.");
@@ -127,8 +127,8 @@ typedef struct FcSendTry
 
 /*
  * Body of fc_error_apart: sends in the leader, with a resource owner for what
- * errors leave open.  False, so that no server keeps what it was sent, if a
- * partition is missing.
+ * errors leave open.  False if a partition is missing: all servers roll back
+ * what they were sent.
  */
 static bool
 fc_send_apart(void *arg)

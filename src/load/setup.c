@@ -33,12 +33,12 @@
 #include "source/input.h"
 #include "source/recode.h"
 
-/* For fewer bytes of data workers cost more time than they save */
+/* Bytes of data below which workers cost more time than they save */
 #define FC_SMALL_FILE	(4 * 1024 * 1024)
 
 /*
- * What the phases take beside the segment: a segment for the parallel context,
- * one at a time, and a small one for what is received
+ * Shared memory of phases beside the load's segment: that of the parallel
+ * context, of one phase at a time, and a small segment for received data
  */
 #define FC_SEGMENT_REST	((Size) 1024 * 1024)
 #define FC_SEGMENT_WORKER	((Size) 32 * 1024)
@@ -70,7 +70,7 @@ fc_setup_close_target(FcJob *job)
 	target->rel = target->ctx.target = NULL;
 }
 
-/* How many workers so many bytes get, if the plan allows any */
+/* The number of workers for data of this size, if the plan allows any */
 static int
 fc_setup_count_workers(const FcOptions *options, uint64 size)
 {
@@ -127,8 +127,8 @@ fc_setup_workers(const FcTarget *target, uint64 bytes)
 }
 
 /*
- * Chooses how records are read in key order: by io_uring if the kernel lets
- * us.  For a small file the rings take longer to set up than its reads take.
+ * Chooses how records are read in key order: by io_uring if the kernel allows
+ * it.  For a small file the setup of rings takes longer than the reads.
  */
 static void
 fc_setup_io(FcTarget *target)
@@ -174,9 +174,9 @@ fc_setup_dialect(FcTarget *target)
 }
 
 /*
- * Converts the source to the server's encoding, if it is in one that records
- * cannot be found in.  From then on the converted copy is the source, for
- * core, too.  If it cannot be converted, core will throw the error.
+ * Converts the source to the server's encoding, if records cannot be found in
+ * its own.  From then on the converted copy is the source, for core, too.  If
+ * it cannot be converted, core will throw the error.
  */
 static void
 fc_setup_recode(FcJob *job)
@@ -227,8 +227,8 @@ fc_setup_file(FcJob *job)
 }
 
 /*
- * Looks at what guards the owner from partitions, and finds the pg_partman that
- * keeps the table, to make partitions as it does
+ * Checks the settings that protect the owner of partitions, and finds the
+ * pg_partman that manages the table, to make partitions as it does
  */
 static void
 fc_setup_partman(FcJob *job)
@@ -250,7 +250,10 @@ fc_setup_partman(FcJob *job)
 						target->relname),
 				 errhint("Leave it out, or switch fast_copy.use_partman off.")));
 
-	/* without the privilege to read it, existing partitions can be loaded */
+	/*
+	 * a caller who may not read its tables can still load partitions that are
+	 * there
+	 */
 	if (partman->refusal && fc_caller_writes(target->options->caller) &&
 		partman->refusal->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
 		fc_fault_report(ERROR, partman->refusal);
@@ -268,9 +271,8 @@ fc_setup_make_plan(void *arg)
 }
 
 /*
- * Makes the plan, opens the files and takes the first way.  As in COPY the
- * target is looked at before the files, unless a header says which columns
- * there are.
+ * Makes the plan, opens the files and decides the first course.  As in COPY
+ * the target is looked at before the files, unless a header names the columns.
  */
 static void
 fc_setup_plan(FcJob *job)
@@ -297,7 +299,7 @@ fc_setup_plan(FcJob *job)
 		target->planned->plan.need_transcoding = false;
 	}
 	fc_way_begin(job);
-	/* core throws its error unless it does not read fields as we do */
+	/* unless core reads fields as we do, it would not throw this error */
 	if (target->facts.unconvertible && fc_feed_rereads_fields(target))
 		fc_header_refuse_encoding(job);
 	if (target->course.core && fc_caller_writes(target->options->caller))
@@ -305,7 +307,7 @@ fc_setup_plan(FcJob *job)
 }
 
 /*
- * Unpacks or receives all now, if plan and way do not let the next phases go on
+ * Unpacks or receives all now, unless plan and course let the next phases run
  * while data come
  */
 static void
@@ -336,7 +338,7 @@ fc_setup_begin(const FcOptions *options, const FcOpened *opened, struct FcLedger
 
 	job->target.options = options;
 	job->target.sources = ledger ? fc_ledger_sources(ledger) : options->sources;
-	/* the ledger's are files that it has claimed */
+	/* the ledger names files that it has claimed */
 	job->target.literal = options->literal || ledger;
 	job->ledger = ledger;
 	if (opened)
@@ -368,7 +370,7 @@ fc_setup_job(FcJob *job)
 	target->relname = pstrdup(RelationGetRelationName(target->rel));
 	fc_setup_plan(job);
 
-	/* workers need an XID and a used command id, and must not make them */
+	/* workers need an XID and a used command id, and cannot assign them */
 	if (fc_caller_writes(options->caller))
 	{
 		(void) GetCurrentTransactionId();
@@ -383,7 +385,7 @@ fc_setup_job(FcJob *job)
 	target->nworkers = fc_setup_workers(target, target->data_size);
 	fc_way_decide(job);
 	fc_setup_settle(job);
-	/* it may be another number of workers, and the source be whole */
+	/* the source may be whole now, and the number of workers another */
 	fc_way_decide(job);
 	fc_layout_make(job);
 	fc_setup_io(target);

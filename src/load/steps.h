@@ -18,15 +18,15 @@
  */
 
 /*
- * Reads the header lines of each file, and finds out how its lines end, from
- * its first record.  Sets where the data of each file begin, and with header
+ * Reads the header lines of each file, and finds out from its first record how
+ * its lines end.  Sets where the data of each file begin, and with header
  * "map" target.form.  Throws COPY's errors.
  */
 extern void fc_header_read(FcJob *job);
 
 /*
- * Throws COPY's error, with the line, for the character because of which a
- * file cannot be converted (job->fault)
+ * Throws COPY's error, with the line, for the character that cannot be
+ * converted (job->fault)
  */
 extern void fc_header_refuse_encoding(FcJob *job);
 
@@ -35,23 +35,23 @@ extern void fc_header_refuse_encoding(FcJob *job);
  */
 
 /*
- * Makes target.shared from options, plan and source.  The segment belongs to
- * the current resource owner.
+ * Makes target.shared from options, plan and source.  The current resource
+ * owner owns the segment.
  */
 extern void fc_layout_make(FcJob *job);
 
-/* Cuts the files into chunks again, as if nobody had looked at them yet */
+/* Cuts the files into chunks anew, and forgets what was found in them */
 extern void fc_layout_chunks(FcJob *job);
 
 /*
- * Returns the bytes of a segment that is large enough for so many bytes of one
- * source, which is loaded in its order
+ * Returns the bytes of a segment that is large enough for one source of "size"
+ * bytes, which is loaded in its order
  */
 extern Size fc_layout_foresee(const FcOptions *options, uint64 size, int nworkers);
 
 /*
- * Makes as much of such a segment as the phase needs that unpacks files ahead
- * of all others; they are in the area.
+ * Makes the part of such a segment that FC_PHASE_UNPACK needs when it runs
+ * ahead of all others; "area" has the files.
  */
 extern dsm_segment *fc_layout_early(Oid target, dsm_segment *area);
 
@@ -66,9 +66,9 @@ extern void fc_find_split(FcJob *job);
 extern void fc_find_look(FcJob *job);
 
 /*
- * Finds the keys, and the records, too, if nobody has found them yet.  If that
- * goes wrong it forgets all: a split must find the records before it is called
- * again.
+ * Finds the keys, and the records, too, if no split has found them.  If it
+ * guesses wrongly where records begin it forgets all: a split must find the
+ * records before the next call.
  */
 extern void fc_find_keys(FcJob *job);
 
@@ -77,7 +77,7 @@ extern void fc_find_unpack(FcJob *job);
 
 /*
  * Forgets what was scanned or loaded, with its counts, spill and errors: the
- * next scan or load meets all records again.
+ * next scan or load reads all records again.
  */
 extern void fc_find_forget(FcJob *job);
 
@@ -87,16 +87,16 @@ extern void fc_find_forget(FcJob *job);
 
 /*
  * Locks the leaves that take rows; and the target, if partitions are to be
- * made, so that no other session makes one in their place.  False if
- * pg_partman is making or dropping partitions: the load must wait for that, and
- * begin again.
+ * made, to keep other sessions from making any with the same bounds.  False if
+ * pg_partman is making or dropping partitions: the load must wait for that,
+ * and begin again.
  */
 extern bool fc_tables_lock(FcJob *job);
 
 /*
- * ERROR 53200 at once if there is no room for the locks until commit of n new
- * partitions, or of "each" tables for one: its own, its indexes', and two for a
- * TOAST table
+ * ERROR 53200 at once if the lock table has no room for n partitions of "each"
+ * tables.  A table is locked until commit with its indexes and a TOAST table,
+ * which takes two locks.
  */
 extern void fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb,
 								  const char *hint);
@@ -109,13 +109,13 @@ extern List *fc_tables_existing(FcJob *job);
 
 /*
  * Looks at the leaves that were there before the load, and decides the course
- * that their triggers and indexes ask for.  Throws COPY's errors for FREEZE.
+ * that their triggers and indexes require.  Throws COPY's errors for FREEZE.
  */
 extern void fc_tables_check(FcJob *job);
 
 /*
- * From here on target, leaves and new partitions stay as they are, as
- * heap/hold.c keeps them
+ * Holds target, leaves and new partitions: from here on no other code can
+ * change them unnoticed (heap/hold.c)
  */
 extern void fc_tables_hold(FcJob *job);
 
@@ -124,35 +124,37 @@ extern void fc_tables_hold(FcJob *job);
  */
 
 /*
- * Makes the partitions that are missing, once the leaves are locked.  If a bad
- * record is known it makes those for later records, too, which does no harm:
- * the load fails in any case.
+ * Makes the partitions that are missing, once the leaves are locked; also
+ * those for records after a known bad one, which does no harm, since the load
+ * fails.
  */
 extern void fc_partitions_make(FcJob *job);
 
 /* Attaches the new partitions that got rows, and drops the others */
 extern void fc_partitions_attach(FcJob *job);
 
-/* What speaks against making the partitions: a list of FcFault */
+/* Returns why the partitions cannot be made: a list of FcFault */
 extern List *fc_partitions_faults(FcJob *job);
 
-/* ERROR 53200 at once if there is no room for the locks of the missing ones */
+/* ERROR 53200 at once if the lock table has no room for missing partitions */
 extern void fc_partitions_check_room(const FcJob *job);
 
-/* What speaks for fewer, wider ones; NULL: nothing, or they cannot be wider */
+/*
+ * Advises fewer, wider partitions; NULL: they are not too small, or cannot be
+ * wider
+ */
 extern FcFault *fc_partitions_too_small(FcJob *job);
 
 /*
- * Does missing_partitions "error" keep rows from a default partition?  The
- * second refuses a load that does not find out which rows these are: ERROR
- * 0A000
+ * Does missing_partitions "error" keep rows out of a default partition?  The
+ * second throws ERROR 0A000 for a load that does not find these rows.
  */
 extern bool fc_partitions_keep_default(const FcTarget *target);
 extern void fc_partitions_refuse_default(const FcTarget *target, const char *why);
 
 /*
- * A fault for a warning only, or NULL: new partitions are far in the future,
- * and would not be if the numbers were in another unit
+ * Warns that new partitions are far in the future, and would not be if keys
+ * were counted in another unit; or NULL
  */
 extern FcFault *fc_partitions_far(FcJob *job);
 
@@ -161,8 +163,9 @@ extern FcFault *fc_partitions_far(FcJob *job);
  */
 
 /*
- * What other sessions commit from now on stays: once the source has been read,
- * and before the load waits for a lock; with "merge" before rows of leaves are
+ * Notes the moment from which on other sessions' rows stay.  Called once the
+ * source has been read, before the load waits for a lock; with "merge" before
+ * it reads the rows of leaves.
  */
 extern void fc_replace_begin(FcJob *job);
 
@@ -173,50 +176,52 @@ extern void fc_replace_begin(FcJob *job);
 extern void fc_replace_choose(FcJob *job);
 
 /*
- * For an analysis: the errors that this would throw, and the load after it, as
- * a list of ErrorData; of each partition that would get too few rows its own
+ * For an analysis: returns the errors that fc_replace_choose() and the load
+ * would throw, as a list of ErrorData, one for each partition with too few
+ * rows
  */
 extern List *fc_replace_errors(FcJob *job);
 
 /*
- * load/merge.c.  Refuses a table with rows that cannot be exchanged, "why".
- * The second refuses rows that would have to be compared, and cannot be: those
- * of the default partition, or all, as "why" says.
+ * load/merge.c.  ERROR 0A000 for a table whose rows cannot be exchanged, as
+ * "why" says.  The second throws it for rows that cannot be compared though
+ * the options ask for it: those of the default partition, or all, as "why"
+ * says.
  */
 extern void fc_merge_refuse(const char *relname, const char *why);
 extern void fc_merge_check(FcJob *job, const char *why);
 
 /*
- * Spills the rows of the leaves that have substitutes, so that
- * they are loaded with those of the file
+ * Spills the rows of leaves that have substitutes, to be loaded with the
+ * file's
  */
 extern void fc_merge_read(FcJob *job);
 
 /*
- * load/upsert.c: with on_conflict, once leaves are locked, makes the stage, if
- * one is needed.  After the load inserts its rows.  The last refuses to load by
- * core's COPY, which meets no conflicts.
+ * load/upsert.c, with on_conflict.  The first makes the stage, if one is
+ * needed, once leaves are locked; the second inserts its rows after the load.
+ * The last throws ERROR 0A000 if core loads, which knows no ON CONFLICT.
  */
 extern void fc_upsert_begin(FcJob *job);
 extern void fc_upsert_insert(FcJob *job);
 extern void fc_upsert_check_core(const FcTarget *target);
 
 /*
- * ERROR 0A000, before the load, if a class of errors is to be tolerated that
- * may come only when the rows of the stage are inserted
+ * ERROR 0A000, before the load, if a tolerated class of errors may come only
+ * when the rows of the stage are inserted
  */
 extern void fc_upsert_check_classes(const FcTarget *target);
 
 /*
- * What a load tells before it deletes rows, once they are chosen: which tables
- * lose rows with them, or have them changed; or NULL
+ * Once the rows to delete are chosen: says in which other tables the DELETE
+ * deletes or changes rows; NULL: in none
  */
 extern FcFault *fc_replace_cascades(const FcJob *job);
 
 /*
- * load/cascade.c.  The same, for a DELETE from these leaves.  The second is an
- * error context callback for the DELETE: it says how rows that others reference
- * can be loaded.
+ * load/cascade.c.  The first does so for a DELETE from these leaves.  The
+ * second is an error context callback for it: says how to load rows that
+ * others reference.
  */
 extern FcFault *fc_cascade_find(const char *relname, const List *leaves);
 extern void fc_cascade_hint(void *arg);
@@ -230,24 +235,24 @@ extern void fc_replace_delete(FcJob *job);
  */
 extern void fc_replace_exchange(FcJob *job);
 
-/* What the load does to leaves that are exchanged, in errors */
+/* Returns "merge" or "replace", for errors */
 extern const char *fc_replace_verb(const FcJob *job);
 
-/* ERROR 40001 if so many rows of the leaf were changed since the load began */
+/* ERROR 40001 if "changed", rows of the leaf changed meanwhile, is not 0 */
 extern void fc_replace_refuse_changed(const FcJob *job, Relation leaf, uint64 changed);
 
 /*
- * Rows by leaf, where tasks have loaded them, else NULL; and those that the
- * load has put into a substitute
+ * Return the rows by leaf, if tasks have loaded them, else NULL; and the rows
+ * that the load has put into a substitute
  */
 extern struct FcLeafRows *fc_replace_counts(FcJob *job);
 extern uint64 fc_replace_rows_of(FcJob *job, const struct FcLeafRows *counts,
 								 const FcSubstitute *substitute);
 
-/* Throws the error on that was caught; it tells of a leaf, and no substitute */
+/* Re-throws the caught error so that it names the leaf's schema, not ours */
 extern void fc_replace_rethrow(FcJob *job);
 
-/* After the load: ERROR 55000 if a leaf has got too few rows after all */
+/* After the load: ERROR 55000 if a leaf has got too few rows */
 extern void fc_replace_check_loaded(FcJob *job);
 
 /*
@@ -255,10 +260,10 @@ extern void fc_replace_check_loaded(FcJob *job);
  */
 
 /*
- * If leaves are sent to.  The first, before the phase load, begins the COPYs,
- * so that the leader sends while workers load.  The second, after it, ends
- * them, and keeps an error about a record.  The third adds what was sent to the
- * report.
+ * If some leaves are on other servers.  The first, before the phase load,
+ * begins the COPYs: the leader sends while workers load.  The second, after
+ * it, ends them, and notes an error about a record.  The third adds what was
+ * sent to the report.
  */
 extern void fc_send_start(FcJob *job);
 extern void fc_send_stop(FcJob *job);
@@ -269,8 +274,8 @@ extern uint64 fc_send_job_rows(const FcJob *job);
 
 /*
  * Finds and sends all records of the files, and throws the first error about
- * one.  False, with nothing sent, if another way must be taken: a partition is
- * missing or on this server.
+ * one.  False, with all that was sent rolled back, if a partition is missing
+ * or on this server: the load must take another way.
  */
 extern bool fc_send_whole(FcJob *job);
 
@@ -279,18 +284,18 @@ extern bool fc_send_whole(FcJob *job);
  */
 
 /*
- * Where the load no more goes by the key that the scan has looked for, as it
- * has found the missing partitions, or as the rows must come in the order of
- * the file: forgets the key, and what the scan has counted, rejected and
- * filtered.  The load looks at all of that again, and from here on core routes.
- * An error that the scan has kept still ends the load.
+ * Forgets the key, which the load no longer needs: missing partitions are
+ * found, or rows must come in the order of the file.  Forgets also what the
+ * scan has counted, rejected and filtered: the load looks at all records
+ * again, and core routes.  An error that the scan has noted still ends the
+ * load.
  */
 extern void fc_fill_drop_key(FcJob *job);
 
 /*
  * Puts the rows into their leaves.  Throws the error of the first bad record.
- * False, with all undone and the new partitions dropped, if the file was taken
- * for a presorted one and is not.
+ * False, with all undone and the new partitions dropped, if the file looked
+ * presorted and is not.
  */
 extern bool fc_fill_run(FcJob *job);
 
@@ -318,21 +323,21 @@ extern FcJob *fc_setup_begin(const FcOptions *options, const FcOpened *opened,
 extern void fc_setup_job(FcJob *job);
 
 /*
- * Makes the segment of a load of one source of so many bytes, PG_UINT64_MAX if
- * nobody knows how many.  Only creating it tells whether there is enough
- * shared memory, of which a container may have little.  If not, returns NULL,
- * with nothing changed: core can do this load without any.
+ * Makes the segment of a load of one source of "size" bytes, PG_UINT64_MAX if
+ * that is not known.  Returns NULL, with nothing changed, if there is too
+ * little shared memory, as in a container: core can do this load without any.
+ * Only creating the segment shows whether there is enough.
  */
 extern dsm_segment *fc_setup_segment(const FcOptions *options, uint64 size);
 
-/* Closes what setup opened, and checks that no file changed; keeps the lock */
+/* Closes what setup opened; the target stays locked */
 extern void fc_setup_end(FcJob *job);
 
-/* Open and close the target, which the leader closes while it does DDL */
+/* Open and close the target, which is closed while the leader does DDL */
 extern void fc_setup_open_target(FcJob *job);
 extern void fc_setup_close_target(FcJob *job);
 
-/* The number of workers for so many bytes of rows */
+/* Returns the number of workers for "bytes" of data */
 extern int	fc_setup_workers(const FcTarget *target, uint64 bytes);
 
 /*
@@ -342,8 +347,8 @@ extern int	fc_setup_workers(const FcTarget *target, uint64 bytes);
 /*
  * Opens the files of a load, in its order: paths and patterns.  Throws COPY's
  * errors for files that the caller may not read or that cannot be opened,
- * ERROR 22023 for a file that is named twice, or for a name that is that of a
- * file and a pattern of others.  Reads at most so many bytes of files without a
+ * ERROR 22023 for a file that is named twice, or for a pattern of files that
+ * is also the name of one.  Reads at most "most" bytes of files without a
  * known size.  Needs the options and, for hints, the table if there is one.
  */
 extern FcSource *fc_access_open(const FcTarget *target, uint64 most);
@@ -356,8 +361,7 @@ extern List *fc_access_list(const FcTarget *target);
 
 /*
  * Before the target is opened, if its rows are replaced: locks a plain table
- * against another such load, so that the two do not wait for each other at the
- * end
+ * against another such load; else the two would deadlock at their ends.
  */
 extern void fc_access_lock_target(const FcOptions *options);
 
@@ -375,8 +379,8 @@ extern void fc_access_check_target(FcJob *job);
  */
 
 /*
- * Before all else: ERROR 0A000 if options for other servers need what is not
- * there, 22023 if they are wrong
+ * Before all else: ERROR 0A000 if options need fast_copy_cluster and it is
+ * missing, 22023 if they are wrong
  */
 extern void fc_away_check_options(const FcOptions *options);
 
@@ -390,9 +394,9 @@ extern void fc_away_take_places(FcJob *job);
 extern const char *fc_away_refusal(FcJob *job, Relation foreign);
 
 /*
- * Finds out which leaves are on other servers, and whether their records can be
- * sent.  ERROR 0A000 if another extension keeps the rows elsewhere, and records
- * cannot be sent there.
+ * Finds out which leaves are on other servers, and whether records can be sent
+ * there.  ERROR 0A000 if another extension keeps the target's rows elsewhere,
+ * and records cannot be sent there.
  */
 extern void fc_away_foresee(FcJob *job);
 
@@ -404,8 +408,8 @@ extern void fc_away_foresee(FcJob *job);
 extern void fc_away_check_ledger(const FcJob *job);
 
 /*
- * Once all leaves are locked, or what another extension keeps: are all leaves
- * still such ones?
+ * Locks all leaves, or checks that another extension still keeps the rows: can
+ * all records still be sent?
  */
 extern bool fc_away_confirm(FcJob *job);
 
@@ -415,7 +419,7 @@ extern void fc_away_check_core(FcJob *job);
 /* ERROR if rows would be loaded here that another extension keeps elsewhere */
 extern void fc_away_check_here(const FcTarget *target);
 
-/* Is what was loaded into the table not seen before the transaction commits? */
+/* Are rows that were loaded into the table invisible until the commit? */
 extern bool fc_away_is_unseen(FcJob *job, Oid table);
 
 /*
@@ -440,29 +444,29 @@ extern char *fc_way_of_leaf(const FcTarget *target, const FcTask *task);
  */
 
 /*
- * Begins a phase in report and progress, if the source is whole; else it begins
- * with fc_lead_run
+ * Begins a phase in report and progress, if the source is whole; else the
+ * phase begins when the source is whole, in fc_lead_run()
  */
 extern void fc_lead_begin(FcJob *job, FcPhase phase);
 
 /*
- * Runs a phase over so many chunks or tasks, in workers or in the leader
+ * Runs a phase over "units" chunks or tasks, in workers or in the leader
  * alone.  Returns the number of processes that worked.  If the source is still
- * to be unpacked or received, that is done meanwhile, and the source is whole
+ * to be unpacked or received, this happens meanwhile, and the source is whole
  * afterwards.
  */
 extern int	fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work);
 
 /*
  * Unpacks the packed files of target->source ahead of all other phases, before
- * there is job->segment, and makes their copies the source
+ * job->segment exists, and makes their copies the source
  */
 extern void fc_lead_unpack(FcJob *job);
 
 /*
  * Calls "phase", in which the leader may run code of users, in a
- * subtransaction that is rolled back.  When an error of such code was caught,
- * the transaction goes on, and what the code has left must go.
+ * subtransaction that is rolled back.  The transaction goes on after an error
+ * of such code is caught, and what the code did must not stay.
  */
 extern void fc_lead_apart(FcJob *job, void (*phase) (FcJob *job));
 
@@ -473,10 +477,13 @@ extern void fc_lead_take_up_tasks(FcJob *job);
 extern void fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes,
 						   char *choice);
 
-/* Once the records are counted: a row of the report for each file of several */
+/*
+ * Once the records are counted: adds a row to the report for each of several
+ * files
+ */
 extern void fc_lead_report_files(FcJob *job);
 
-/* Says for the report how many chunks there are */
+/* Returns for the report how many chunks there are */
 extern char *fc_lead_split_choice(const FcJob *job);
 
 /*
@@ -486,7 +493,7 @@ extern char *fc_lead_split_choice(const FcJob *job);
 /*
  * The first sets job->parts from the spill, the second to the parts given.
  * Both set job->target.created to the ranges that need a new partition, and
- * keep an error for rows that no partition will take.
+ * note an error for rows that no partition will take.
  */
 extern void fc_tasks_find_parts(FcJob *job);
 extern void fc_tasks_set_parts(FcJob *job, List *parts);
@@ -495,8 +502,8 @@ extern void fc_tasks_set_parts(FcJob *job, List *parts);
 extern void fc_tasks_make(FcJob *job);
 
 /*
- * Makes job->tasks for a presorted file: a slice for each chunk that a part's
- * rows may be in.  Goes by job->keys, which fc_presorted_look has set.
+ * Makes job->tasks for a presorted file: a slice for each chunk that may have
+ * rows of a part, by job->keys, which fc_presorted_look has set
  */
 extern void fc_tasks_make_presorted(FcJob *job);
 
@@ -508,15 +515,16 @@ extern void fc_tasks_make_presorted(FcJob *job);
 extern bool fc_tasks_span_parts(FcJob *job);
 
 /*
- * The leaf that takes a part's rows, or its substitute; InvalidOid if none does
- * or core routes, or as long as it is not made.  *created: the load makes it.
+ * The leaf that takes a part's rows, or its substitute; InvalidOid if none
+ * does, if core routes, or if it is not made yet.  *created: the load makes
+ * it.
  */
 extern Oid	fc_tasks_leaf(const FcTarget *target, const FcSpillPart *part,
 						  bool *created);
 
 /*
- * Decides how about so many rows get into a leaf, which are frozen if that is
- * said here or asked for
+ * Decides how about "rows" rows get into a leaf.  They are frozen if "frozen"
+ * or the caller says so.
  */
 extern FcStorage fc_tasks_storage(FcJob *job, Oid leaf, bool frozen, uint64 rows);
 
@@ -535,8 +543,8 @@ extern FcLeafRows *fc_tasks_leaf_rows(FcJob *job);
 extern uint64 fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf);
 
 /*
- * Has the load of a leaf, or its substitute, added rows, or left some out?  Not
- * if no row of the file came.
+ * Has the load of a leaf, or its substitute, added rows, or left old ones out?
+ * False if no row of the file came.
  */
 extern bool fc_tasks_has_changed(FcJob *job, const FcLeafRows *leaves, Oid leaf);
 
@@ -544,47 +552,47 @@ extern bool fc_tasks_has_changed(FcJob *job, const FcLeafRows *leaves, Oid leaf)
  * load/ledger.c
  */
 
-/* Makes such a table, named as to_regclass reads names; returns its OID */
+/* Makes a ledger, named as to_regclass reads names; returns its OID */
 extern Oid	fc_ledger_create(const char *name);
 
 /*
- * Opens the table, and locks it until the transaction ends, against whoever
- * would change what it is.  ERROR 42501 or 55000 if it cannot be trusted, or is
- * the target.
+ * Opens the table, and locks it until the transaction ends against changes of
+ * its definition.  ERROR 42501 or 55000 if it cannot be trusted, or is the
+ * target.
  */
 extern Relation fc_ledger_open(Oid table, Oid target);
 
 /*
- * For commands on the ledger, as "l".  Columns that tell of which table a row
- * is, and their values for the target where a row is written; and a condition
- * that is true of rows whose column "target" is to be believed.
+ * For commands on the ledger, as "l": the columns that identify the table of a
+ * row, their values for a row that is written, and a condition that is true
+ * for rows whose column "target" can be trusted
  */
 #define FC_LEDGER_IDENTITY "target_oid, target_name, origin, xid"
 extern char *fc_ledger_identity(Oid target);
 extern char *fc_ledger_counts(void);
 
 /*
- * Where a file lies, without links, as fc_root_place() tells it; "root" as in
+ * Returns a file's path without links, as fc_root_place() does; "root" as in
  * fc_root_open().  ERROR 55000 if that is not the file with this device and
  * inode.
  */
 extern char *fc_ledger_path(const char *root, const char *path, dev_t dev, ino_t ino);
 
-/* Why the ledger cannot have a file of this name and path; NULL: it can */
+/* Returns why the ledger cannot have a file of this name and path, or NULL */
 extern const char *fc_ledger_refusal(const char *named, const char *path);
 
 /*
- * Before a load: locks the ledger, and puts the files into it that are to be
- * loaded; others wait for their rows until the transaction ends.  NULL if the
- * options name no ledger.  ERROR 55000 for a file that has changed since it was
- * loaded.
+ * Before a load: locks the ledger, and claims in it the files that are to be
+ * loaded; other loads of them wait until the transaction ends.  NULL if the
+ * options name no ledger.  ERROR 55000 for a file that has changed since it
+ * was loaded.
  */
 extern struct FcLedger *fc_ledger_claim(const FcOptions *options);
 
-/* For an analysis, but on a standby: how many of the files the ledger has */
+/* For an analysis: how many of the files the ledger has; 0 on a standby */
 extern uint32 fc_ledger_count(const FcJob *job);
 
-/* Has the ledger all of the source, so that there is nothing to load? */
+/* Has the ledger all files as loaded? */
 extern bool fc_ledger_has_all(const struct FcLedger *ledger);
 
 /* The sources without what the ledger has: List of String */
@@ -593,7 +601,7 @@ extern const List *fc_ledger_sources(const struct FcLedger *ledger);
 /* ERROR 55000 unless the files that were opened are those that were claimed */
 extern void fc_ledger_check_opened(const FcJob *job);
 
-/* FcContext.idle: goes on with the checksums of the files; arg is the job */
+/* FcContext.idle: adds to the checksums of the files; arg is the job */
 extern bool fc_ledger_sum(void *arg);
 
 /*

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * load/tables.c
- *	  The tables that take rows: locked, looked at and kept as they are.
+ *	  The tables that take rows: locked, looked at and held.
  *
- * A worker's locks end with it, so that the leader holds every lock that
+ * A worker's locks end with it, and so the leader holds every lock that
  * matters, until the transaction ends.
  *
  *-------------------------------------------------------------------------
@@ -65,7 +65,7 @@ fc_tables_lock(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		if (!OidIsValid(leaf) || created)
 			continue;
-		/* one that is replaced as a whole: another such load waits */
+		/* it is replaced as a whole: another such load must wait */
 		if (replaces && OidIsValid(part->range.partition))
 			fc_lock_patiently(leaf, ShareUpdateExclusiveLock);
 		else
@@ -128,7 +128,7 @@ fc_tables_check_frozen(const FcTarget *target, Relation rel)
 			 errhint("Leave freeze out, or create or truncate the table in the transaction that loads it.")));
 }
 
-/* Finds out what the triggers and indexes of an existing leaf ask for */
+/* Sets facts about the triggers and indexes of a leaf that was there */
 static void
 fc_tables_check_one(FcJob *job, Relation rel)
 {
@@ -237,7 +237,10 @@ fc_tables_check(FcJob *job)
 		rel = table_open(leaf, NoLock);
 		fc_tables_check_one(job, rel);
 		table_close(rel, NoLock);
-		/* new partitions may be attached to the target before the load */
+		/*
+		 * the target is held later: new partitions may be attached to it
+		 * before
+		 */
 		if (leaf != target->oid && get_rel_relkind(leaf) != RELKIND_FOREIGN_TABLE)
 			fc_hold_begin(job->hold, leaf, FC_HELD_ROWS);
 	}

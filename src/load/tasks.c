@@ -25,7 +25,7 @@
 #include "key/search.h"
 #include "load/steps.h"
 
-/* A presorted file may span so many ranges, and so many more for each chunk */
+/* Ranges that a presorted file may span, and more of them for each chunk */
 #define FC_SPAN_LEAST	16
 #define FC_SPAN_EACH	4
 
@@ -175,8 +175,8 @@ fc_tasks_groups(FcJob *job)
 		group->parts = list_make1_int(group->order);
 
 		/*
-		 * rows that no partition takes are in a group, too, if they are to be
-		 * rejected; if that is not tolerated their error is kept already
+		 * rows that no partition takes are in a group only if they are to be
+		 * rejected; else their error is noted already
 		 */
 		if (OidIsValid(group->leaf) || fc_shared_routed(job->target.shared) ||
 			(job->target.shared->plan.tolerated & FC_CLASS_NO_PARTITION))
@@ -247,10 +247,10 @@ fc_tasks_first_cells(FcJob *job, const FcCell *cells, int ncells)
 }
 
 /*
- * Adds a task for each cell of a part, in key order.  Workers load cells of one
- * leaf at the same time, but insert in turn, to keep key order.  So more
- * workers help less with one table that is in use; in a new file they only take
- * the places of pages in turn (heap/page_writer.c).
+ * Adds a task for each cell of a part, in key order.  Workers load cells of
+ * one leaf at the same time, but insert in turn, to keep key order.  So more
+ * workers help less with one table that is in use; in a new file only the
+ * numbers of pages are assigned in turn (heap/page_writer.c).
  */
 static void
 fc_tasks_add_cells(FcJob *job, const FcGroup *group, const FcCell *cells, int n,
@@ -272,7 +272,7 @@ fc_tasks_add_cells(FcJob *job, const FcGroup *group, const FcCell *cells, int n,
 	}
 }
 
-/* Numbers the slices of a group; where core routes they have no turns */
+/* Numbers the slices of a group; where core routes they do not take turns */
 static void
 fc_tasks_number(FcJob *job, int first, int part)
 {
@@ -357,7 +357,7 @@ fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
 		task->slice = before->slice + 1;
 	}
 	else
-		/* the rows of each part are not known before the load */
+		/* how many rows each part gets is not known before the load */
 		task->storage = fc_tasks_storage(job, task->partition, false,
 										 job->target.found / list_length(job->parts));
 	task->lo.key = part->range.lo;

@@ -7,15 +7,16 @@
  *	rows ──┬─► new partitions, at once
  *		   └─► the stage: an unlogged table of this load ──► INSERT
  *
- * In the stage no two rows are equal by then: where they came in the order of
- * a key, the load has seen to that (phase/dedup.c).  Elsewhere they are in the
- * order of the file, and the INSERT takes the last one, or the first.
- * Triggers, routing, indexes and the isolation of other sessions are core's.
+ * The INSERT takes one of equal rows.  Where rows are loaded in the order of a
+ * key, phase/dedup.c has put only that one into the stage.  Elsewhere the
+ * stage has all, in the order of the file, and the INSERT takes the last one,
+ * or the first.  Triggers, routing, indexes and the isolation of other
+ * sessions are core's.
  *
- * A new partition has no rows to meet, and takes its own at once, unless the
- * table has triggers: these may also mend what a constraint would refuse, which
- * the stage then does not have.  Nor has it those that see of which table a row
- * is.  An abort takes back all.
+ * A new partition has no rows that could be in conflict, and takes its own at
+ * once, unless the table has triggers.  These may change a row that a
+ * constraint would refuse: the stage then has no constraints.  It never has
+ * constraints that see which table a row is in.  An abort takes back all.
  *
  *-------------------------------------------------------------------------
  */
@@ -69,9 +70,9 @@ fc_upsert_count(Relation rel, bool checks)
 }
 
 /*
- * Has a partition constraints of this kind beside those of the target, which
- * each has, and the stage?  The locks are not kept: see
- * fc_plan_partitions_fire in options/plan_way.c.
+ * Has a partition more constraints of this kind than the target, whose
+ * constraints the stage has?  Releases its locks: see fc_plan_partitions_fire
+ * in options/plan_way.c.
  */
 static bool
 fc_upsert_parts_constrain(const FcTarget *target, bool checks)
@@ -91,7 +92,7 @@ fc_upsert_parts_constrain(const FcTarget *target, bool checks)
 	return more;
 }
 
-/* May a row violate a CHECK that is updated by one that does not? */
+/* May an updated row violate a CHECK that the file's row does not? */
 static bool
 fc_upsert_updates_fail(const FcTarget *target)
 {
@@ -107,7 +108,7 @@ fc_upsert_updates_fail(const FcTarget *target)
 	return false;
 }
 
-/* Why only the INSERT finds errors of a class that is tolerated; or NULL */
+/* Why only the INSERT finds errors of a tolerated class; NULL: the load does */
 static const char *
 fc_upsert_late_class(const FcTarget *target)
 {
@@ -156,7 +157,7 @@ fc_upsert_begin(FcJob *job)
 		fc_upsert_check_core(target);
 	if (!fc_shared_key_routes(target->shared) && fc_partitions_keep_default(target))
 		fc_partitions_refuse_default(target, "With on_conflict, core finds the partitions of rows.");
-	/* in new partitions no row meets another */
+	/* in new partitions there are no conflicts */
 	if (!target->planned->staged && fc_shared_key_routes(target->shared) &&
 		fc_tables_existing(job) == NIL)
 		return;
@@ -170,7 +171,8 @@ fc_upsert_begin(FcJob *job)
 
 /*
  * The columns that the INSERT sets.  Those that the file lacks have their
- * defaults in the stage; a caller who may not name them gets others.
+ * defaults in the stage.  If the caller may not name all columns, the INSERT
+ * leaves these out and evaluates their defaults anew.
  */
 static List *
 fc_upsert_columns(const FcTarget *target)
@@ -200,9 +202,9 @@ fc_upsert_name(StringInfo sql, const FcTarget *target, List *columns, const char
 }
 
 /*
- * Appends the rows of the stage.  If they were loaded in the order of the file,
- * of equal ones the last or first: what stands in n is a column that has no
- * name to be mistaken for another's.
+ * Appends the rows of the stage.  If they were loaded in the order of the
+ * file, takes the last or first of equal ones by column n: all columns get new
+ * names, for a table may have a column n.
  */
 static void
 fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
@@ -236,8 +238,8 @@ fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
 }
 
 /*
- * Appends the columns of the index.  With their collations: others may have
- * indexes, too, whose conflicts are errors.
+ * Appends the columns of the index with their collations: conflicts in an
+ * index with other collations stay errors.
  */
 static void
 fc_upsert_target(StringInfo sql, const FcTarget *target)
@@ -253,7 +255,7 @@ fc_upsert_target(StringInfo sql, const FcTarget *target)
 	appendStringInfoChar(sql, ')');
 }
 
-/* Appends what becomes of a row that is there already */
+/* Appends what happens to a row that is there already */
 static void
 fc_upsert_action(StringInfo sql, const FcTarget *target)
 {
@@ -281,7 +283,7 @@ typedef struct FcUpsert
 	FcJob	   *job;
 	const char *sql;
 	uint64		inserted;
-	HeapTuple	row;			/* that is refused; NULL: it is not known */
+	HeapTuple	row;			/* the refused one; NULL: not known */
 	ErrorData  *refused;
 } FcUpsert;
 
@@ -336,8 +338,8 @@ fc_upsert_find(void *arg)
 }
 
 /*
- * Is the error about a row whose record may be looked for?  Not if others would
- * see that rows are evaluated twice.
+ * Is the error about a row whose record may be looked for?  Not if evaluating
+ * rows twice has effects that can be seen.
  */
 static bool
 fc_upsert_seeks(const FcUpsert *upsert)
@@ -350,7 +352,7 @@ fc_upsert_seeks(const FcUpsert *upsert)
 
 /*
  * Throws the error of the INSERT, with COPY's context if its record is found.
- * "around" is how its context ends, which is about no record.
+ * "around" is the end of its context, about the load and no record.
  */
 static void
 fc_upsert_throw(FcUpsert *upsert, const char *around)
@@ -374,8 +376,7 @@ fc_upsert_throw(FcUpsert *upsert, const char *around)
 
 /*
  * Inserts the rows of the stage, as the caller's command would; in a
- * subtransaction, because the record of a row that is refused is looked for
- * after it
+ * subtransaction, because the record of a refused row is looked for after it
  */
 static uint64
 fc_upsert_execute(FcJob *job)
@@ -417,7 +418,7 @@ fc_upsert_insert(FcJob *job)
 	pg_atomic_fetch_add_u64(&target->shared->counts.duplicates, staged - inserted);
 	fc_setup_close_target(job);
 	fc_hold_end(job->hold, target->stage);
-	/* wherever a trigger has moved it to */
+	/* by its OID: a trigger may have moved it */
 	fc_partition_drop(target->stage);
 	target->stage = InvalidOid;
 	fc_exchange_end(job->exchange_schemas);

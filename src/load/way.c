@@ -5,8 +5,8 @@
  *
  *	 plan, options, source ──► facts ──► fc_course() ──► target.course
  *
- * Here alone the course is set.  What is found out later, about the order of
- * the file, the spill and the leaves, is a fact that its finder adds.
+ * Only this file sets the course.  Code that finds out more later, about the
+ * order of the file, the spill and the leaves, sets a fact.
  *
  *-------------------------------------------------------------------------
  */
@@ -75,7 +75,7 @@ fc_way_begin(FcJob *job)
 	facts->binary = target->dialect.mode == FC_MODE_BINARY;
 	facts->several = target->source->nfiles > 1;
 	facts->received = job->intake.incoming && !fc_receive_is_packed(job->intake.incoming);
-	/* as long as nothing was made whole, which happens only once */
+	/* stays set: a source is made whole once */
 	facts->heads = facts->heads || fc_target_grows(target);
 	fc_way_decide(job);
 }
@@ -123,7 +123,7 @@ fc_way_writers(const FcTarget *target)
 	return paged == loaded ? ", page" : ", page and multi_insert";
 }
 
-/* Says by what rows were sorted, and how many sorts had no room in memory */
+/* Says how rows were sorted, and how many sorts did not fit into memory */
 static char *
 fc_way_of_sort(const FcTarget *target)
 {
@@ -165,7 +165,7 @@ fc_way_of_load(const FcTarget *target)
 	return ways[target->course.way];
 }
 
-/* Says which rows were written that are not the file's, and which were not */
+/* Says how many old rows were written again, updated, and how many left out */
 static char *
 fc_way_of_merge(const FcTarget *target)
 {
