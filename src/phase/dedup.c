@@ -1,19 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * phase/dedup.c
- *	  Of rows that are equal in some columns, lets one pass to the writer.
+ *	  Lets one of the rows that are equal in some columns pass to the writer.
  *
  *	rows in key order ──► those of one key ──► a hash table ──► rows that stay
  *			└──► too many for the memory ──► sorted by these columns ──►┘
  *
- * The key is one of the columns, so that equal rows come together.  They are in
- * the order of the leaf and then of the file, and the last of them stays, or
- * the first.  A row comes here when all that could be wrong with it has been
- * looked at.
+ * The key is one of the columns: equal rows come together, in the order of the
+ * leaf and then of the file.  The last of them stays, or the first.  Rows have
+ * passed all checks before they come here.
  *
- * Rows of a key that are sorted leave in the order of the columns; others in
- * the order in which they have come.  On error the phase's memory context and
- * resource owner take back all.
+ * Sorted rows of a key leave in the order of the columns, others as they came.
+ * On error the phase's memory context and resource owner release all.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,8 +28,8 @@
 #include "phase/loader.h"
 
 /*
- * So many rows are looked at for each, on average, before they are sorted
- * instead: their types have no hash function, or somebody knows it
+ * Average probes per row above which rows are sorted instead of hashed: their
+ * types have no hash function, or somebody has chosen values that collide
  */
 #define FC_DEDUP_PROBES	64
 
@@ -45,12 +43,12 @@ typedef struct FcDedupColumn
 	FmgrInfo	hash;			/* fn_oid InvalidOid: there is none */
 } FcDedupColumn;
 
-/* A row of the key in hand */
+/* A row of the current key */
 typedef struct FcDedupRow
 {
 	HeapTupleData tuple;		/* of the leaf's row type */
-	FcSpilled  *spilled;		/* where its tuple is one that was spilled,
-								 * never bare; or NULL */
+	FcSpilled  *spilled;		/* its tuple, if that was spilled, never bare;
+								 * or NULL */
 	uint64		offset;
 	uint32		length;			/* of its record */
 	uint32		hash;
@@ -63,8 +61,7 @@ struct FcDedup
 	FcDedupColumn *columns;
 	bool		first;			/* of equal rows the first stays */
 	bool		nulls_equal;
-	bool		apart;			/* no two rows in hand are equal: their key is
-								 * NULL */
+	bool		apart;			/* no two rows are equal: their key is NULL */
 	TupleDesc	desc;			/* of the leaf */
 
 	/* the rows of one key */
@@ -72,15 +69,17 @@ struct FcDedup
 	FcDedupRow *rows;
 	int			nrows;
 	int			allocated;
-	int			ncopied;		/* the first rows, which are in mcxt */
+	int			ncopied;		/* of these, the first ones, which are in
+								 * mcxt */
 	MemoryContext mcxt;
 	MemoryContext other;		/* for a row that comes before mcxt is reset */
 	MemoryContext compare_mcxt; /* for what comparisons allocate */
 	Size		copied;			/* bytes in mcxt */
-	Size		most;			/* of these */
+	Size		most;			/* of "copied" */
 	int		   *table;			/* numbers of rows; -1: none */
 	uint32		table_size;		/* a power of two */
-	FcSort	   *sort;			/* has them all instead; NULL: it does not */
+	FcSort	   *sort;			/* has all of them instead of "rows"; or
+								 * NULL */
 
 	/* spilled rows that go to the writer together */
 	FcSpilledRow out[FC_BATCH_ROWS];
@@ -138,7 +137,7 @@ fc_dedup_begin_task(FcDedup *dedup, const FcLeaf *leaf, bool null)
 		dedup->columns[i].attnum = fc_sort_mapped(leaf->map, dedup->columns[i].target);
 }
 
-/* Values may have been read from a TOAST table to be compared */
+/* Frees what the comparison allocated, such as values from a TOAST table */
 static inline void
 fc_dedup_end_values(const FcDedup *dedup, MemoryContext old)
 {
@@ -273,8 +272,8 @@ fc_dedup_clear_table(FcDedup *dedup, MemoryContext mcxt)
 }
 
 /*
- * Puts row i into the table, unless it is gone for an equal one; returns how
- * many others it was compared with
+ * Puts row i into the table, unless an equal row stays in its place; returns
+ * how many others it was compared with
  */
 static int
 fc_dedup_find_row(FcDedup *dedup, int i, uint32 mask)
@@ -301,7 +300,7 @@ fc_dedup_find_row(FcDedup *dedup, int i, uint32 mask)
 	return probes;
 }
 
-/* Finds out which of the rows in hand stay; false: that takes too long */
+/* Finds out which rows of the key stay; false if that takes too many probes */
 static bool
 fc_dedup_find(FcLoader *loader)
 {
@@ -330,7 +329,7 @@ fc_dedup_forget(FcDedup *dedup)
 	MemoryContextReset(dedup->mcxt);
 }
 
-/* Takes the row in the leaf's slot in hand, its bytes in "mcxt" */
+/* Returns a copy, in "mcxt", of the row in the leaf's slot */
 static FcDedupRow
 fc_dedup_copy_slot(FcLoader *loader, MemoryContext mcxt, uint64 offset, uint32 length)
 {
@@ -344,8 +343,8 @@ fc_dedup_copy_slot(FcLoader *loader, MemoryContext mcxt, uint64 offset, uint32 l
 }
 
 /*
- * The sort has all rows of the key: equal ones follow each other, in their
- * order.  "kept" is the one of these that stays, as far as is known.
+ * The sort has all rows of the key, equal ones next to each other, in their
+ * order.  "kept" is the one of these that stays, so far.
  */
 static void
 fc_dedup_end_sort(FcLoader *loader)
@@ -385,7 +384,7 @@ fc_dedup_end_sort(FcLoader *loader)
 	dedup->sort = NULL;
 }
 
-/* Puts a row of the key in hand into the sort, through the leaf's slot */
+/* Puts a row of the key into the sort, through the leaf's slot */
 static void
 fc_dedup_sort_row(FcLoader *loader, FcDedupRow *row)
 {
@@ -395,7 +394,9 @@ fc_dedup_sort_row(FcLoader *loader, FcDedupRow *row)
 	fc_sort_put(loader->dedup->sort, loader->leaf->slot, &place);
 }
 
-/* Gives the rows of the key in hand to the sort, and those that follow */
+/*
+ * Begins the sort with the rows of the key so far; the next ones go there, too
+ */
 static void
 fc_dedup_begin_sort(FcLoader *loader)
 {
@@ -426,7 +427,7 @@ fc_dedup_pass_rows(FcLoader *loader)
 		else
 			fc_dedup_pass(loader, row);
 	}
-	/* those on their way to the writer may be among the copies */
+	/* rows that wait for the writer may be among the copies */
 	if (dedup->copied > 0)
 		fc_dedup_write_out(loader);
 	fc_dedup_forget(dedup);
@@ -474,7 +475,7 @@ fc_dedup_add(FcDedup *dedup)
 	return &dedup->rows[dedup->nrows++];
 }
 
-/* Copies the rows in hand that are the reader's, which goes on */
+/* Copies the rows that are still in the reader's memory, which it reuses */
 static void
 fc_dedup_keep(FcLoader *loader)
 {

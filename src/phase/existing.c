@@ -6,9 +6,9 @@
  *	stretch of pages ──► rows that the leader's snapshot sees ──► tuple of the
  *		target's row type ──► the cell of its key (sort/spill.h)
  *
- * A process takes stretches of any of the leaves.  What it spills are files
- * beside those of the scan, with the same cells.  On error the end of the phase
- * closes what is open.
+ * A process takes stretches of any of the leaves.  Its files lie beside those
+ * of the scan, and have the same cells.  On error the end of the phase closes
+ * what is open.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +33,7 @@ typedef struct FcOldReader
 {
 	FcContext  *ctx;
 	FcSpill    *spill;
-	Relation	rel;			/* the leaf in hand */
+	Relation	rel;			/* the leaf that is read */
 	AttrMap    *map;			/* to the target's row type; NULL: the same */
 	bool		dropped;		/* the leaf has columns that were dropped */
 	AttrNumber	key;
@@ -46,8 +46,8 @@ typedef struct FcOldReader
 } FcOldReader;
 
 /*
- * Makes a tuple of the target's row type that has all columns, and nothing of
- * dropped ones.  ERROR 0A000 if it is longer than those of any table.
+ * Makes a tuple of the target's row type with all columns, and NULL in dropped
+ * ones.  ERROR 0A000 if it is longer than tuples of a table can be.
  */
 static HeapTuple
 fc_old_convert(FcOldReader *reader, HeapTuple row)

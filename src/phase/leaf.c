@@ -33,7 +33,7 @@
 #include "phase/loader.h"
 #include "phase/phases.h"
 
-/* Does the leaf take each row that has no NULL where none is allowed? */
+/* Does the leaf take every row without a NULL in a NOT NULL column? */
 static bool
 fc_leaf_is_plain(const FcLoader *loader, const FcLeaf *leaf)
 {
@@ -49,8 +49,8 @@ fc_leaf_is_plain(const FcLoader *loader, const FcLeaf *leaf)
 }
 
 /*
- * Are tuples of the target's row type the leaf's own?  Not if it allows NULL in
- * fewer columns: a tuple that was made without an error might be wrong here.
+ * Can the leaf take tuples of the target's row type as they are?  Not if it
+ * has more NOT NULL columns: a tuple may have a NULL there.
  */
 static bool
 fc_leaf_is_same(const FcLoader *loader, const FcLeaf *leaf)
@@ -137,9 +137,9 @@ fc_leaf_end_writer(FcLeaf *leaf)
 }
 
 /*
- * Sorted rows are written when the last one of their leaf has come; one
- * process has all of them.  Where core routes, it has all leaves' rows, and
- * the leaf's number is the first key.
+ * One process sorts all rows of a leaf, and writes them when the last one has
+ * come.  Where core routes, one sort has the rows of all leaves, and the
+ * leaf's number is the first key.
  *
  * The sort gets the half of the memory that the reader leaves; where slices
  * are sorted, rows that wait for their turn have half of that.
@@ -160,7 +160,7 @@ fc_leaf_begin(FcLoader *loader, Oid oid, const FcDestination *to)
 	FcLeaf	   *leaf = &loader->only;
 
 	fc_leaf_open(loader, leaf, oid);
-	/* no expression looks at a plain row before it is a tuple */
+	/* no expression reads a plain row before it is a tuple */
 	fc_parse_compact(loader->parser, leaf->plain);
 	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, to);
 	leaf->slot = leaf->writer->slot;
@@ -293,13 +293,13 @@ fc_leaf_refuse(FcContext *ctx, Relation leaf)
 			 errhint("Load it again.")));
 }
 
-/* How rows get into a leaf; "number" is its place among the leaves found */
+/* How rows get into a leaf, the "number"th that was found */
 static FcStorageKind
 fc_leaf_storage(const FcLoader *loader, Relation leaf, uint32 number)
 {
 	FcShared   *shared = loader->ctx->shared;
 
-	/* pages wait for their turn, and code of users must not see rows late */
+	/* pages wait for their turn, but code of users must see rows at once */
 	if (loader->slice.turn == NULL || loader->ctx->apart ||
 		number > shared->memory / 4 / (FC_PAGE_BATCH * BLCKSZ))
 		return FC_STORAGE_USED;
@@ -307,17 +307,17 @@ fc_leaf_storage(const FcLoader *loader, Relation leaf, uint32 number)
 }
 
 /*
- * Returns the leaf's entry in ctx->turns, or adds one: by these, processes
- * share the leaves that rows are routed to, and the leader locks them
- * (fc_leaf_lock_found).  An entry is added in one atomic step, after all that
- * could throw, so that no process waits for another here.
+ * Returns the leaf's entry in ctx->turns, or adds one.  By these entries
+ * processes share the leaves that rows are routed to, and the leader locks
+ * them (fc_leaf_lock_found).  One atomic step adds an entry, after all that
+ * could throw: no process waits for another here.
  */
 static FcTurn *
 fc_leaf_turn(FcLoader *loader, Relation leaf)
 {
 	FcContext  *ctx = loader->ctx;
 
-	/* rows that are only looked at have no turn */
+	/* an analysis and a verification have no turns */
 	if (ctx->turns == NULL)
 		return NULL;
 	for (uint32 i = 1; i < ctx->shared->nturns; i++)
@@ -342,7 +342,7 @@ fc_leaf_turn(FcLoader *loader, Relation leaf)
 	return NULL;
 }
 
-/* Locks the leaf, and the tables that its rows pass on their way */
+/* Locks the leaf, and the tables between it and the target */
 static void
 fc_leaf_lock(const FcContext *ctx, Oid leaf)
 {
@@ -379,7 +379,7 @@ fc_leaf_lock_found(FcContext *ctx)
 	ConditionVariableBroadcast(&shared->turn_cv);
 }
 
-/* Waits until the leader has a worker's locks, too: they go with the worker */
+/* In a worker: waits until the leader has its locks, too, which end with it */
 static void
 fc_leaf_wait_locked(FcLoader *loader)
 {
@@ -394,7 +394,7 @@ fc_leaf_wait_locked(FcLoader *loader)
 	ConditionVariableCancelSleep();
 }
 
-/* Do rows come to the leaf by a default partition? */
+/* Is the leaf, or a table above it, a default partition? */
 static bool
 fc_leaf_is_default(Oid target, Oid leaf)
 {
@@ -412,9 +412,9 @@ fc_leaf_is_default(Oid target, Oid leaf)
 }
 
 /*
- * Adds a leaf when core has routed a first row to it.  It goes into the table
- * of leaves when it is complete: an error before that may be kept as the
- * row's, and the load goes on.  Rows are sorted in the target's row type.
+ * Adds a leaf when core has routed a first row to it.  It enters the table of
+ * leaves when it is complete: an error before that may be noted as the row's,
+ * and the load goes on.  Rows are sorted in the target's row type.
  */
 static FcLeaf *
 fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
@@ -426,7 +426,7 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 	FcLeaf	   *leaf;
 	bool		only_foreign_keys;
 
-	/* else the leader, when it looked at the leaves, had taken another way */
+	/* for such a leaf the leader would have decided another course */
 	if (rel->rd_rel->relkind != RELKIND_RELATION ||
 		fc_plan_has_triggers(rel, &only_foreign_keys) ||
 		(loader->ctx->in_worker && fc_plan_leaf_reason(rel) != NULL))
@@ -453,7 +453,7 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 	return leaf;
 }
 
-/* The number in the route of the partition that has the row's key; -1: none */
+/* The number in the route of the partition that the key belongs to; -1: none */
 static int
 fc_leaf_number(const FcLoader *loader)
 {
@@ -468,7 +468,7 @@ fc_leaf_number(const FcLoader *loader)
 
 /*
  * Where keys tell the partition, core routes only the first row of each, with
- * all its checks.  Later rows go where that one went; NULL: none has yet.
+ * all its checks.  Later rows go where that one went; NULL: no row has yet.
  */
 FcLeaf *
 fc_leaf_known(const FcLoader *loader, int64 key)
@@ -497,7 +497,7 @@ fc_leaf_take(const FcLeaf *leaf, TupleTableSlot *slot)
 		execute_attr_map_slot(leaf->map, slot, own);
 	else if (own != slot)
 	{
-		/* the values stay where they are until the row is written */
+		/* the values outlive the row's write */
 		ExecClearTuple(own);
 		memcpy(own->tts_values, slot->tts_values, sizeof(Datum) * natts);
 		memcpy(own->tts_isnull, slot->tts_isnull, sizeof(bool) * natts);
@@ -523,7 +523,7 @@ fc_leaf_find(void *arg)
 		loader->leaf = hash_search(router->leaves, &rri, HASH_FIND, NULL);
 	if (loader->leaf == NULL)
 		loader->leaf = fc_leaf_add(loader, rri);
-	/* later rows with keys of this partition go there without core */
+	/* later rows of this partition go there without core */
 	i = loader->dry ? -1 : fc_leaf_number(loader);
 	if (i >= 0 && router->route->ranges[i].partition == RelationGetRelid(rri->ri_RelationDesc))
 		router->known[i] = loader->leaf;
@@ -550,7 +550,7 @@ fc_leaf_try_find(FcLoader *loader)
 	return false;
 }
 
-/* Has the row a NULL where by range only the default partition takes it? */
+/* Has the row a NULL, with which by range only a default partition takes it? */
 static bool
 fc_leaf_lacks_key(const FcLoader *loader)
 {
@@ -612,7 +612,7 @@ fc_leaf_flush(FcLoader *loader, bool end)
 		memset(loader->router.known, 0, sizeof(FcLeaf *) * loader->router.route->nranges);
 }
 
-/* Leaves share the memory that one leaf's batch would have */
+/* All leaves together get the memory of one leaf's batch */
 void
 fc_leaf_limit(FcLoader *loader, int n, uint64 bytes)
 {
@@ -634,7 +634,7 @@ fc_leaf_end_slice(FcLoader *loader)
 	fc_turn_pass(loader->ctx, &loader->slice);
 }
 
-/* Ends the writer of the leaf in hand, and begins the next one's; NULL: none */
+/* Ends the current leaf's writer, and begins the next one's; NULL: none */
 static void
 fc_leaf_switch(FcLoader *loader, FcLeaf *leaf)
 {

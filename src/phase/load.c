@@ -3,12 +3,11 @@
  * phase/load.c
  *	  Rows into partitions: the load phase, task by task or chunk by chunk.
  *
- * With a key a process takes a task, a range of keys of one leaf; without one,
- * or if the file is in key order already, a chunk of the file.  When their rows
- * are in, the next slice may insert.
+ * With a key a process takes a task, a range of keys of one leaf; without a
+ * key, or if the file is in key order already, a chunk of the file.  When the
+ * rows of a slice are in, the next slice may insert.
  *
- * When an error passes, the phase's resource owner and its memory context
- * close what is open.
+ * On error the phase's resource owner and memory context close what is open.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,7 +58,7 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 	loader->root_slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 												 &TTSOpsVirtual);
 	loader->parser = fc_parse_begin(ctx, loader->estate, true);
-	/* with a key the scan has looked at the condition */
+	/* with a key the scan has evaluated the condition */
 	if (!fc_shared_keyed(ctx->shared))
 		loader->where = fc_where_begin(ctx->shared);
 	else
@@ -79,7 +78,7 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 	fc_look_begin(loader);
 }
 
-/* An error about the record is left to whoever loads it */
+/* Leaves an error about the record to the process that loads it */
 bool
 fc_load_is_sent(FcLoader *loader, const FcRecord *record)
 {
@@ -121,8 +120,8 @@ fc_load_follower(const FcContext *ctx, FcTask *task)
 }
 
 /*
- * The first task of the leaf with this number, or, if the file is presorted,
- * the first task that is in the chunk with this number or in one after it.
+ * The first task of the leaf with this number; of a presorted file the first
+ * task of the chunk with this number or of one after it.
  */
 static FcTask *
 fc_load_find_task(const FcContext *ctx, uint32 number)
@@ -241,8 +240,8 @@ fc_load_count_read(FcLoader *loader, FcTask *task, uint64 bytes)
 
 /*
  * Tells phase/row.c which key the next row must have.  The scan read it from
- * the same bytes, if it spilled them; if not they are read from the file once
- * more, and may have changed.
+ * the same bytes, if it spilled them; if not, the load reads them from the
+ * file once more, and they may have changed.
  */
 static inline void
 fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
@@ -275,7 +274,7 @@ fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry,
 	fc_load_count_read(loader, task, entry->length);
 }
 
-/* Is the slice in hand one of this chunk? */
+/* Does the current slice belong to this chunk? */
 static bool
 fc_load_has_slice(const FcLoader *loader, uint32 chunk)
 {
@@ -285,14 +284,14 @@ fc_load_has_slice(const FcLoader *loader, uint32 chunk)
 		loader->tasks.slice->chunk == chunk;
 }
 
-/* Is the key of the record in hand after the end of the slice in hand? */
+/* Is the current record's key after the end of the current slice? */
 static inline bool
 fc_load_is_beyond(const FcLoader *loader)
 {
 	return !loader->tasks.slice->hi_max && loader->tasks.key >= loader->tasks.slice->hi.key;
 }
 
-/* Goes on to the slice that the key of the record in hand belongs to */
+/* Goes on to the slice that the current record's key belongs to */
 static void
 fc_load_next_slices(FcLoader *loader)
 {
@@ -303,7 +302,7 @@ fc_load_next_slices(FcLoader *loader)
 	}
 }
 
-/* Is the key in order?  If not, the load is given up. */
+/* Is the key in order?  If not, all processes give up the load. */
 static bool
 fc_load_takes_key(FcLoader *loader, bool found, int64 last)
 {
@@ -318,7 +317,7 @@ fc_load_takes_key(FcLoader *loader, bool found, int64 last)
 
 /*
  * Loads a record alone; of a presorted file into its slice.  False if its key
- * is not plain or out of order: the load is given up then.
+ * is not plain or out of order, and the load is given up.
  */
 static bool
 fc_load_record(FcLoader *loader, const FcRecord *record, uint64 number)
@@ -338,7 +337,7 @@ fc_load_record(FcLoader *loader, const FcRecord *record, uint64 number)
 	return true;
 }
 
-/* Takes the key of row i of the batch in hand; false if the load is given up */
+/* Takes the key of row i of the batch; false if the load is given up */
 static inline bool
 fc_load_take_key(FcLoader *loader, int i)
 {
@@ -353,8 +352,8 @@ fc_load_take_key(FcLoader *loader, int i)
 }
 
 /*
- * Goes on to the slice of row "from" of the batch.  Returns the first row
- * before "to" that is not of that slice, or "to"; -1 if the load is given up.
+ * Goes on to the slice of row "from" of the batch.  Returns the first row of
+ * another slice, or "to"; -1 if the load is given up.
  */
 static int
 fc_load_reach_rows(FcLoader *loader, int from, int to)
@@ -396,7 +395,7 @@ fc_load_rows(FcLoader *loader, int from, int to)
 }
 
 /*
- * Loads the rows of the batch; the odd ones alone, each in its place.  False if
+ * Loads the rows of the batch in their order, the odd ones alone.  False if
  * the load is given up, or has met an error.
  */
 static bool
@@ -457,9 +456,8 @@ fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 }
 
 /*
- * Loads a chunk of a presorted file into its slices.  Whatever ends the load
- * of the chunk, all its slices pass their turns on, because other processes
- * wait for them.
+ * Loads a chunk of a presorted file into its slices.  All its slices pass
+ * their turns on, even if the chunk ends early: other processes wait for them.
  */
 static void
 fc_load_slices(FcLoader *loader, FcChunkReader *reader, uint32 i)
@@ -546,7 +544,7 @@ fc_load_chunks(FcLoader *loader)
 	fc_chunk_reader_end(&reader);
 }
 
-/* May rows go to the leaf in hand as they were spilled? */
+/* May rows go to the current leaf as they were spilled? */
 static bool
 fc_load_takes_spilled(const FcLoader *loader)
 {
@@ -554,7 +552,7 @@ fc_load_takes_spilled(const FcLoader *loader)
 		loader->router.proute == NULL && loader->sorter.sort == NULL;
 }
 
-/* Writes the task's next rows, as far as fc_cells_rows hands them out */
+/* Writes the task's next spilled rows, many at a time */
 static void
 fc_load_spilled(FcLoader *loader, FcRowSource *rows, FcTask *task)
 {
@@ -585,8 +583,8 @@ fc_load_spilled(FcLoader *loader, FcRowSource *rows, FcTask *task)
 }
 
 /*
- * Makes the values of a spilled row.  Expressions may look at how long a value
- * is, and COPY shows them none with a short header.
+ * Makes the values of a spilled row.  Expressions may read the size of a
+ * value, and COPY shows them none with a short header.
  */
 static void
 fc_load_deform(FcLoader *loader, FcSpilled *spilled)
@@ -603,8 +601,8 @@ fc_load_deform(FcLoader *loader, FcSpilled *spilled)
 }
 
 /*
- * Loads a row that the leaf has had before: nothing about it is looked at
- * again.  A value in the TOAST table goes to that of the leaf.
+ * Loads a row that the leaf had before, without any checks.  A value in the
+ * old TOAST table goes to that of the leaf.
  */
 static void
 fc_load_old_row(FcLoader *loader, const FcEntry *entry, const FcRecord *record, FcSpilled *spilled)

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * phase/loader.h
- *	  What a process has in hand while it loads rows: for phase/load.c,
- *	  phase/row.c, phase/leaf.c and phase/verify.c alone.
+ *	  The state of a process that loads rows, or looks at them again.  For
+ *	  phase/ alone.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +22,7 @@
 #include "sort/order_by.h"
 #include "sort/spill.h"
 
-/* So many writers may be open at once where rows go to any leaf */
+/* Most writers that are open at once where rows go to any leaf */
 #define FC_LEAF_WRITERS	1024
 
 /* A column that an expression reads */
@@ -44,28 +44,29 @@ typedef struct FcLeaf
 {
 	ResultRelInfo *rri;			/* hash key if core routes; NULL: not open */
 	AttrMap    *map;			/* from the target's type; NULL: the same */
-	bool		plain;			/* it takes each row that has no NULL where
-								 * none is allowed */
-	bool		same;			/* tuples of the target are its own as they
-								 * are */
-	bool		refuses;		/* it is of a default partition, which
-								 * missing_partitions "error" keeps rows from */
+	bool		plain;			/* it takes every row without a NULL in a NOT
+								 * NULL column */
+	bool		same;			/* it can take tuples of the target's row
+								 * type */
+	bool		refuses;		/* rows come to it by a default partition,
+								 * which missing_partitions "error" forbids */
 	FcWriter   *writer;			/* or NULL */
-	TupleTableSlot *slot;		/* where its rows are built: the writer's, or
-								 * its own if it has none */
+	TupleTableSlot *slot;		/* where its rows are built: the writer's; its
+								 * own if there is no writer */
 
 	FcTurn	   *turn;			/* if core routes: its entry in ctx->turns;
 								 * else NULL */
 
 	/* phase/look.c */
-	bool		rows;			/* rows of batches may come by columns */
+	bool		rows;			/* rows of batches may be written by columns */
 	FcSeen	   *seen;			/* what its CHECKs and generated columns read;
 								 * NULL: it has none */
 	ExprState **generated;		/* by column; NULL: not made yet */
 	int			nrequired;
 	int		   *required;		/* columns of a batch that must be set */
 	FcBatchColumn *columns;		/* a batch's, if there is a map */
-	int			nrows;			/* of the batch, for a while: its rows */
+	int			nrows;			/* during fc_look_order: its rows in the
+								 * batch */
 	int			at;
 
 	/* set if core routes and rows are sorted */
@@ -86,8 +87,8 @@ typedef struct FcRouter
 								 * core can tell them */
 	FcLeaf	  **known;			/* by number in route: the leaf, once core has
 								 * routed a row to it */
-	uint32		nturns;			/* the leaves that this process has found are
-								 * among the first so many of ctx->turns */
+	uint32		nturns;			/* first entries of ctx->turns, which have all
+								 * leaves that this process has found */
 	Size		pending;		/* about how many bytes the leaves hold */
 } FcRouter;
 
@@ -96,25 +97,26 @@ typedef struct FcSorter
 {
 	FcSort	   *sort;			/* of the leaf, or of all; NULL: none */
 	List	   *leaves;			/* FcLeaf by number, if core routes */
-	TupleTableSlot *slot;		/* if core routes: a row as it is sorted */
+	TupleTableSlot *slot;		/* if core routes: a row in the target's row
+								 * type */
 } FcSorter;
 
 /* The tasks that the process has taken */
 typedef struct FcTasks
 {
 	FcTask	   *last;			/* the one taken last */
-	instr_time	start;			/* of the one in hand */
+	instr_time	start;			/* of the current one */
 	uint64		bytes;			/* of rows, not yet in
 								 * shared->counts.load_bytes */
-	uint64		old;			/* rows of the task in hand that the leaf had
+	uint64		old;			/* rows of the current task that the leaf had
 								 * before */
-	uint64		old_gone;		/* ... that others have taken the place of */
-	uint64		gone;			/* rows of the file that are left out for
-								 * equal ones */
+	uint64		old_gone;		/* ... that other rows replaced */
+	uint64		gone;			/* rows of the file that are left out: equal
+								 * ones stay */
 
 	/* set if the file is presorted */
-	FcTask	   *slice;			/* the one that the chunk's rows go to now */
-	int64		key;			/* of the record in hand */
+	FcTask	   *slice;			/* current one of the chunk's */
+	int64		key;			/* of the current record */
 	int64		low;			/* the lowest of the chunk so far */
 } FcTasks;
 
@@ -123,17 +125,18 @@ typedef enum FcOutcome
 {
 	FC_ROW_BUILT,
 	FC_ROW_FILTERED,			/* the condition is not true */
-	FC_ROW_CHANGED,				/* the file has another row there than in the
+	FC_ROW_CHANGED,				/* the file has another row there than at the
 								 * scan */
-	FC_ROW_REFUSED				/* bad tells why */
+	FC_ROW_REFUSED				/* "bad" says why */
 } FcOutcome;
 
-/* The row in hand */
+/* The current row */
 typedef struct FcRow
 {
 	const FcRecord *record;
-	bool		keyed;			/* it was found by a key, which it must have */
-	bool		reread;			/* its bytes are read from the file again */
+	bool		keyed;			/* the scan found it by "key", which it must
+								 * have */
+	bool		reread;			/* its bytes were read from the file again */
 	bool		key_null;
 	int64		key;
 	bool		parsed;
@@ -166,26 +169,29 @@ typedef struct FcLoader
 	FcBatch    *batch;			/* NULL: records are taken one by one */
 	FcLooked	   *look;			/* NULL: so are rows of the batch */
 	uint64		number;			/* in the file, of the batch's first record */
-	FcRecord	batched;		/* of a row of it that is in hand */
+	FcRecord	batched;		/* of the row that is taken from it */
 	const FcElsewhere *elsewhere;	/* of dispatch */
-	FcDispatch *dispatch;		/* tells records of leaves on other servers,
-								 * which are passed over; NULL: none are */
-	ExprState  *where;			/* the condition; NULL if the scan looks */
+	FcDispatch *dispatch;		/* finds the records that go to other servers,
+								 * which are passed over; NULL: there are
+								 * none */
+	ExprState  *where;			/* the condition; NULL if the scan evaluates
+								 * it */
 	ExprState  *where_again;	/* the scan's condition, for rows that are
 								 * read again; or NULL */
 	const FcRange *bounds;		/* keys that rows may have; NULL: the scan has
-								 * looked at them, or all are allowed */
+								 * checked them, or all are allowed */
 	MemoryContext row_mcxt;		/* reset for each row */
 	bool		dry;			/* nothing is written */
 	uint64		rows;			/* looked at so far, to show progress */
-	uint64		by_columns;		/* of these, from batches, by columns */
+	uint64		by_columns;		/* of these, written by columns */
 	FcTasks		tasks;
-	FcSlice		slice;			/* of the task or chunk, if it has a turn */
+	FcSlice		slice;			/* of the task or chunk, if it inserts in
+								 * turn */
 	FcRow		row;
 
 	/* where rows go */
 	FcLeaf		only;			/* the leaf of all rows of a task or chunk */
-	FcLeaf	   *leaf;			/* of the row in hand: "only", or the one that
+	FcLeaf	   *leaf;			/* of the current row: "only", or the one that
 								 * it was routed to; NULL: none takes it */
 	TupleTableSlot *slot;		/* where rows are parsed: the leaf's, if it is
 								 * known before the row and has the target's
@@ -201,7 +207,7 @@ extern void fc_load_begin(FcLoader *loader, FcContext *ctx);
 /* Does the record go to another server, so that it is passed over here? */
 extern bool fc_load_is_sent(FcLoader *loader, const FcRecord *record);
 
-/* Counts rows that were looked at, and shows progress at times */
+/* Counts rows that were looked at, and shows progress now and then */
 static inline void
 fc_load_count(FcLoader *loader, int n)
 {
@@ -213,8 +219,9 @@ fc_load_count(FcLoader *loader, int n)
 }
 
 /*
- * phase/row.c: takes a record in hand, and parses it as far as no error about
- * data can come up; false if nobody wants its row any more
+ * phase/row.c: makes a record the current one, and parses it as far as no
+ * error about data can come up; false if the process has stopped, or an error
+ * about an earlier record is known
  */
 extern bool fc_row_take(FcLoader *loader, const FcRecord *record);
 
@@ -224,12 +231,12 @@ extern bool fc_row_take_batched(FcLoader *loader, int i);
 /* The same for a record whose values the caller then puts into loader->slot */
 extern bool fc_row_take_parsed(FcLoader *loader, const FcRecord *record);
 
-/* Makes a row of the record in hand, and gives it to the writer or the sort */
+/* Makes a row of the current record, and gives it to the writer or the sort */
 extern void fc_row_load_taken(FcLoader *loader);
 
 /*
- * Parses the row in hand, in the current memory context, as far as no error
- * about data can come up.
+ * Parses the current row, in the current memory context, as far as no error
+ * about data can come up
  */
 static inline void
 fc_row_parse_quickly(FcLoader *loader, TupleTableSlot *slot)
@@ -241,16 +248,16 @@ fc_row_parse_quickly(FcLoader *loader, TupleTableSlot *slot)
 								   slot->tts_isnull);
 }
 
-/* Parses the rest of the row in hand, and sets its outcome; is it built? */
+/* Parses the rest of the current row, and sets its outcome; is it built? */
 extern bool fc_row_parse(FcLoader *loader, TupleTableSlot *slot);
 
 /*
- * Finds the leaf of a built row, where core routes; makes the row, which has
- * the target's row type, one of the leaf's in the leaf's slot; and checks it
+ * Finds the leaf of a built row, where core routes; converts the row from the
+ * target's row type into the leaf's slot; and checks it
  */
 extern void fc_row_place(FcLoader *loader, TupleTableSlot *slot);
 
-/* Gives the row in the leaf's slot to whoever is first to want it */
+/* Gives the row in the leaf's slot to phase/dedup.c, the sort or the writer */
 extern void fc_row_put(FcLoader *loader);
 
 static inline bool
@@ -263,10 +270,10 @@ fc_row_tolerates(const FcLoader *loader, uint32 class)
 extern int	fc_row_failed_check(FcLoader *loader, const FcLeaf *leaf);
 
 /*
- * phase/look.c: looks at rows of the batch from "from" on, before "to", none of
- * which is odd, and writes those that may go by columns.  Returns the end of
- * these, or of what can be looked at together; *alone says whether the row that
- * stands there must be taken alone.  An error about a row is kept.
+ * phase/look.c: looks at the rows from "from" to before "to" of the batch,
+ * none of which is odd, and writes those that may be written by columns.
+ * Returns the first row that it has not written; *alone: that one must be
+ * taken alone.  Notes an error about a row.
  */
 extern int	fc_look(FcLoader *loader, int from, int to, bool *alone);
 
@@ -274,15 +281,15 @@ extern int	fc_look(FcLoader *loader, int from, int to, bool *alone);
 extern void fc_look_begin(FcLoader *loader);
 
 /*
- * phase/seen.c: finds out what the expression, of a row of this type, reads of
- * a batch; map: from the batch's type, or NULL
+ * phase/seen.c: finds the columns of a batch that an expression over rows of
+ * this type reads; map: from the batch's type, or NULL
  */
 extern FcSeen *fc_seen_begin(TupleDesc desc, const AttrMap *map, Node *expr);
 
 /* The batch's column for a column, from 0; -1: dropped */
 extern int	fc_seen_column(const AttrMap *map, int attr);
 
-/* With each leaf, once it is known whether it is plain */
+/* For each leaf, once it is known whether it is plain */
 extern void fc_seen_open(FcLoader *loader, FcLeaf *leaf);
 extern void fc_seen_close(FcLeaf *leaf);
 
@@ -290,7 +297,7 @@ extern void fc_seen_close(FcLeaf *leaf);
 extern void fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid);
 extern void fc_leaf_close(FcLoader *loader, FcLeaf *leaf);
 
-/* Begins a writer for an open leaf, which is one of several that have one */
+/* Begins a writer for an open leaf, one of several with writers */
 extern void fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf);
 
 /*
@@ -321,18 +328,18 @@ extern void fc_leaf_end_slice(FcLoader *loader);
 extern FcLeaf *fc_leaf_find_known(FcLoader *loader);
 extern FcLeaf *fc_leaf_known(const FcLoader *loader, int64 key);
 
-/* Makes a row of the target's row type one of the leaf's, in its slot */
+/* Converts a row of the target's row type into the leaf's slot */
 extern void fc_leaf_take(const FcLeaf *leaf, TupleTableSlot *slot);
 
 /*
- * Finds the leaf of the row in root_slot.  If there is none, returns false
- * where that is tolerated; throws ERROR 23514 where it is not.
+ * Finds the leaf of the row in root_slot.  If there is none, returns false if
+ * that is tolerated; else throws ERROR 23514.
  */
 extern bool fc_leaf_route(FcLoader *loader);
 
 /*
- * After so many routed rows, of records with so many bytes: writes what the
- * leaves hold, once that is much
+ * After n routed rows, of records with "bytes" bytes: writes what the leaves
+ * hold, once that is much
  */
 extern void fc_leaf_limit(FcLoader *loader, int n, uint64 bytes);
 
@@ -340,26 +347,26 @@ extern void fc_leaf_limit(FcLoader *loader, int n, uint64 bytes);
 extern void fc_leaf_write(FcLoader *loader);
 
 /*
- * phase/dedup.c: for the load; NULL if all rows stay.  Lives in the current
- * memory context.
+ * phase/dedup.c: for the load; NULL if no rows are compared.  Lives in the
+ * current memory context.
  */
 typedef struct FcDedup FcDedup;
 
 extern FcDedup *fc_dedup_begin(const FcContext *ctx);
 
-/* Rows of a task come next, for this leaf; "null": their key is NULL */
+/* The next rows are of a task of this leaf; "null": their key is NULL */
 extern void fc_dedup_begin_task(FcDedup *dedup, const FcLeaf *leaf, bool null);
 
-/* The row in the leaf's slot, with the key loader->row.key */
+/* Takes the row in the leaf's slot, with the key loader->row.key */
 extern void fc_dedup_put(FcLoader *loader);
 
 /*
- * Rows that were spilled as such, and that the leaf takes as they are, with
- * their keys; they are copied if they are needed later
+ * Takes spilled rows, with their keys, which the leaf takes as they are;
+ * copies those that are needed later
  */
 extern void fc_dedup_put_spilled(FcLoader *loader, const FcSpilledRow *rows, int n);
 
-/* Lets pass what is in hand, at the end of a task */
+/* Lets the rows of the last key pass, at the end of a task */
 extern void fc_dedup_finish(FcLoader *loader);
 
 #endif							/* FC_LOADER_H */

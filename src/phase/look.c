@@ -9,11 +9,11 @@
  * fc_look evaluates for each row, in the order of the file, what COPY does:
  * values that are made row by row, the condition, generated columns, NOT NULL
  * and CHECK.  Rows that have passed are written by columns.  It stops at a row
- * that must go alone, by phase/row.c: its leaf is not known yet, it is refused,
- * or something about it is tolerated.  That evaluates all of the row again; so
- * code whose effects others may see is never run here (FcContext.apart).
+ * that phase/row.c must take alone: its leaf is not known yet, it is refused,
+ * or something about it is tolerated.  All of such a row is evaluated again;
+ * so code with visible effects never runs here (FcContext.apart).
  *
- * Values that are made here are in row_mcxt until their rows are written.
+ * Values that are made here live in row_mcxt until their rows are written.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,10 +31,10 @@
 #include "phase/loader.h"
 #include "row/where.h"
 
-/* Rows are written once what was made for them takes so many bytes */
+/* Bytes of values made here above which rows are written */
 #define FC_LOOK_MEMORY	((Size) 1024 * 1024)
 
-/* Shows row i of the batch in the slot, as far as it is read */
+/* Puts row i of the batch into the slot, the columns that are read */
 static void
 fc_look_show(const FcBatch *batch, const FcSeen *seen, int i, TupleTableSlot *slot, Relation rel)
 {
@@ -59,7 +59,7 @@ fc_look_begin(FcLoader *loader)
 										   stringToNode(fc_shared_where(ctx->shared)));
 }
 
-/* Does row i lack a value that the leaf must have?  -1: does any? */
+/* Does row i, or any row if i is -1, have a NULL that the leaf forbids? */
 static bool
 fc_look_lacks(const FcBatch *batch, const FcLeaf *leaf, int i)
 {
@@ -73,7 +73,7 @@ fc_look_lacks(const FcBatch *batch, const FcLeaf *leaf, int i)
 	return false;
 }
 
-/* The leaf of row i, as far as it is known without core; else NULL */
+/* The leaf of row i; NULL if only core can tell it */
 static inline FcLeaf *
 fc_look_leaf(const FcLoader *loader, int i)
 {
@@ -169,7 +169,7 @@ fc_look_at(FcLoader *loader, int i)
 	return true;
 }
 
-/* Goes on to the next row about which anything must be evaluated */
+/* Goes on to the next row for which anything must be evaluated */
 static inline void
 fc_look_pass(const FcLoader *loader)
 {
@@ -185,7 +185,7 @@ fc_look_pass(const FcLoader *loader)
 	}
 }
 
-/* Body of fc_error_evaluate: looks at rows as long as all goes well */
+/* Body of fc_error_evaluate: looks at rows until one must go alone */
 static void
 fc_look_rows(void *arg)
 {
@@ -215,7 +215,7 @@ fc_look_rows(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
-/* Must each row be looked at, as far as the batch itself tells? */
+/* Does the batch itself require a look at each row? */
 static bool
 fc_look_each(const FcLoader *loader)
 {
@@ -239,7 +239,7 @@ fc_look_is_plain(const FcLoader *loader)
 
 /*
  * Brings rows of one leaf together, in the order of the file, and counts those
- * that are left out; returns the end of what stays
+ * that are left out; returns the end of those that stay
  */
 static int
 fc_look_order(FcLoader *loader, int from, int to)

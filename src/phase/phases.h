@@ -12,35 +12,34 @@
 
 #include "context/shared.h"
 
-/* What the leader finds out before the scan */
+/* What the leader learns before the scan */
 typedef struct FcSampled
 {
 	bool		rows;			/* the scan is to spill rows, not offsets */
 	bool		embedded;		/* there are line ends in quotes */
-	int			missing;		/* partitions that the sample alone wants to
-								 * be made */
+	int			missing;		/* partitions that rows of the sample need
+								 * made */
 } FcSampled;
 
 /*
- * Leader, before the scan by so many workers: looks at some records of the
- * file, and sets the bounds of cells.  *sampled is what there is to say without
- * a look; route NULL: the key tells no partition.  Returns the reason, for the
- * report.
+ * Leader, before a scan by nworkers: looks at some records of the file, and
+ * sets the bounds of cells.  *sampled is set to what is known without a look;
+ * route NULL: the key tells no partition.  Returns the reason, for the report.
  */
 extern const char *fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers,
 								   FcSampled *sampled);
 
-/* Leader: the same before there is a file to look at */
+/* Leader: the same while data are still to come */
 extern const char *fc_sample_spill_unseen(const FcShared *shared, bool *rows);
 
 /*
- * Leader, before the scan: is the file in key order, as far as a look at some
- * records tells?  If so, keys[i] is the first key of chunk i, or of the next
- * chunk in which a record starts; keys[nchunks] is the last key of the file.
+ * Leader, before the scan: are some records of the file in key order?  If so,
+ * keys[i] is the first key of chunk i, or of the next chunk in which a record
+ * starts; keys[nchunks] is the last key of the file.
  */
 extern bool fc_presorted_look(FcContext *ctx, int64 *keys);
 
-/* Scan: spills the key of each record, and what the load needs of it */
+/* Scan: spills the key of each record, and what the load needs of the record */
 extern void fc_scan_run(FcContext *ctx);
 
 /*
@@ -61,7 +60,7 @@ extern void fc_load_check_run(FcContext *ctx);
 
 /*
  * Leader, after a load in which a process stopped (errors/stop.h): looks again
- * at the records before the bad one, and keeps the first error of the file.
+ * at the records before the bad one, and notes the first error of the file.
  * Writes nothing.
  *
  * "insert": an index of a new partition could not be built, and these
@@ -73,10 +72,10 @@ extern void fc_load_check_run(FcContext *ctx);
 extern void fc_verify_load(FcContext *ctx, int nleaves, bool insert);
 
 /*
- * Leader, after a load: keeps the error, by which core refused this row of the
- * target's row type, for the first record that has its values in the columns of
- * the files.  Keeps nothing if there is none, because an expression does not
- * always have the same value.
+ * Leader, after a load: core has refused this row of the target's row type;
+ * notes the error for the first record with its values in the files' columns.
+ * Notes nothing if there is none, because an expression does not always have
+ * the same value.
  */
 extern void fc_verify_find(FcContext *ctx, HeapTuple row, const ErrorData *refused);
 
@@ -93,14 +92,14 @@ typedef struct FcWork
 	/* results */
 	bool		parallel;		/* workers did the work */
 	double		alone;			/* share of the phase, at its end, in which
-								 * only one of several workers was left */
+								 * only one of several workers ran */
 } FcWork;
 
 /*
  * Runs the phase in up to nworkers workers and waits for all of them; or in
- * the leader alone, through ctx, if nworkers is 0 or none can be had.  Returns
- * the number of processes that worked.  Not in parallel mode; the caller holds
- * every lock that the workers need.
+ * the leader alone, through ctx, if nworkers is 0 or none could start.
+ * Returns the number of processes that worked.  Not in parallel mode; the
+ * caller holds every lock that the workers need.
  */
 extern int	fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 						  int nworkers, FcWork *work);

@@ -15,11 +15,11 @@
  *    the leader drops the partitions, and the file is scanned as any other.
  * 4. Partitions that turn out to have no rows are dropped.
  *
- * So load/find.c allows it only where the load makes all partitions, and no
+ * So fc_course() allows it only where the load makes all partitions, and no
  * row is filtered, rejected or numbered.
  *
- * The leader alone needs not even a split before: where chunks begin is guessed
- * for the look, and found by the load.  Keys of a wrong guess give the load up.
+ * A leader alone needs no split before.  The look guesses where chunks begin,
+ * and the load finds it; keys of a wrong guess make it give up.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,9 +45,9 @@ typedef struct FcPresortedLook
 	FcChunkReader reader;
 	FcParser   *parser;
 	int64	   *keys;
-	int64		last;			/* the largest so far */
+	int64		last;			/* the highest so far */
 	bool		sorted;
-	bool		whole;			/* no record of the chunk was left out */
+	bool		whole;			/* all records of the chunk were looked at */
 } FcPresortedLook;
 
 /* Goes to the next record; false if there is none or it is out of order */
@@ -70,7 +70,7 @@ fc_presorted_next(FcPresortedLook *look)
 	return look->sorted;
 }
 
-/* Looks at so many bytes of a chunk's first records; false if it has none */
+/* Looks at a chunk's first records, up to "bytes"; false if it has none */
 static bool
 fc_presorted_chunk(FcPresortedLook *look, uint32 i, uint64 bytes)
 {
@@ -159,8 +159,8 @@ fc_presorted_read(void *arg)
 }
 
 /*
- * Throws no error: a record that is malformed or long, or has no plain key,
- * ends the look, and the scan meets it again
+ * Throws no error about a record: one that is malformed or long, or has no
+ * plain key, ends the look, and the scan meets it again
  */
 bool
 fc_presorted_look(FcContext *ctx, int64 *keys)

@@ -10,11 +10,11 @@
  *    its key and the condition, the leaf's row type, generated columns,
  *    checks.
  * 4. Its outcome says whether it is written, counted as filtered, rejected, or
- *    shows that the file has changed (fc_row_end).  An error is kept, and the
- *    phase goes on with the rows before it in the file.
+ *    shows that the file has changed (fc_row_end).  An error is noted, and the
+ *    phase goes on with rows before it in the file.
  *
- * Faults that on_error tolerates are found without an exception, before core
- * would throw them.
+ * Faults that on_error tolerates are found here without an exception, before
+ * core would throw them.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +33,7 @@
 #include "phase/loader.h"
 #include "row/where.h"
 
-/* Refuses the row with core's text, after all its values were converted */
+/* Refuses the row, all values of which were converted, with core's text */
 static void
 fc_row_refuse(FcLoader *loader, uint32 class, const char *column,
 			  int sqlerrcode, char *message)
@@ -51,7 +51,7 @@ fc_row_refuse(FcLoader *loader, uint32 class, const char *column,
 	loader->row.bad = bad;
 }
 
-/* False, and the row is refused, if it has a NULL where none is allowed */
+/* Refuses the row, and returns false, if a NOT NULL column has a NULL */
 static bool
 fc_row_check_nulls(FcLoader *loader)
 {
@@ -74,7 +74,7 @@ fc_row_check_nulls(FcLoader *loader)
 	return true;
 }
 
-/* The CHECKs' expressions, kept where core keeps them */
+/* The CHECKs' expressions, cached where core caches them */
 static ExprState **
 fc_row_check_exprs(FcLoader *loader, ResultRelInfo *rri)
 {
@@ -109,7 +109,7 @@ fc_row_failed_check(FcLoader *loader, const FcLeaf *leaf)
 	return -1;
 }
 
-/* False, and the row is refused, if a CHECK is false for it */
+/* Refuses the row, and returns false, if a CHECK is false for it */
 static bool
 fc_row_check_checks(FcLoader *loader)
 {
@@ -171,7 +171,7 @@ fc_row_check(FcLoader *loader)
 		fc_row_check_constraints(loader);
 }
 
-/* False, and the row is refused, if the target's own bound does not allow it */
+/* Refuses the row, and returns false, if the target's own bound excludes it */
 static bool
 fc_row_check_partition(FcLoader *loader, TupleTableSlot *slot)
 {
@@ -187,7 +187,7 @@ fc_row_check_partition(FcLoader *loader, TupleTableSlot *slot)
 
 /*
  * Does the row have the key that the scan found?  Not if another process has
- * written to the file since, which the file's times need not show if it used a
+ * written to the file since; the file's times need not show it, if it used a
  * mapping.
  */
 static inline bool
@@ -206,8 +206,8 @@ fc_row_has_key(const FcLoader *loader, const TupleTableSlot *slot)
 }
 
 /*
- * For an analysis: false, and the row is refused, if it has a key that is not
- * in the range that would be replaced
+ * For an analysis: refuses the row, and returns false, if its key is outside
+ * of the range that would be replaced
  */
 static bool
 fc_row_check_range(FcLoader *loader, TupleTableSlot *slot)
@@ -225,7 +225,7 @@ fc_row_check_range(FcLoader *loader, TupleTableSlot *slot)
 	return false;
 }
 
-/* Is there a NULL in a column that must have a value? */
+/* Is there a NULL in a NOT NULL column? */
 static inline bool
 fc_row_misses_value(const TupleTableSlot *slot)
 {
@@ -243,10 +243,9 @@ fc_row_misses_value(const TupleTableSlot *slot)
 }
 
 /*
- * Builds a row that is plain: all its values are parsed, its leaf is known,
- * and that takes each row without a NULL where none is allowed, so that
- * nothing about it can be an error.  Returns false for any other row, which
- * fc_row_try() then builds.
+ * Builds a row that is plain: all its values are parsed, its leaf is known and
+ * plain, and so nothing about it can be an error.  Returns false for any other
+ * row, which fc_row_try() then builds.
  */
 static inline bool
 fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
@@ -273,7 +272,10 @@ fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
 	return true;
 }
 
-/* ERROR 23514 if the scan, which is forgotten, has not seen such a key */
+/*
+ * ERROR 23514 if the key is outside of the range: the scan's check is
+ * forgotten
+ */
 static void
 fc_row_check_bounds(const FcLoader *loader, const TupleTableSlot *slot)
 {
@@ -356,7 +358,7 @@ fc_row_build(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
-/* Bytes that the row takes on a page if nothing of it is compressed */
+/* Bytes that the row takes on a page without compression */
 static Size
 fc_row_size(TupleTableSlot *slot)
 {
@@ -383,7 +385,7 @@ fc_row_put(FcLoader *loader)
 		fc_leaf_write(loader);
 }
 
-/* Throws ERROR for a row whose key or condition is not that of the scan */
+/* Throws ERROR for a row with another key or condition than at the scan */
 static void
 fc_row_changed(const FcLoader *loader)
 {
@@ -430,7 +432,7 @@ fc_row_end(FcLoader *loader)
 	}
 }
 
-/* Builds the row; if that throws, keeps the error and returns false */
+/* Builds the row; if that throws, notes the error and returns false */
 static bool
 fc_row_try(FcLoader *loader)
 {
@@ -449,7 +451,7 @@ fc_row_try(FcLoader *loader)
 	return false;
 }
 
-/* Is the record's row still wanted?  Then it is the one in hand. */
+/* Makes the record's row the current one, if it is still wanted */
 static inline bool
 fc_row_begin(FcLoader *loader, const FcRecord *record)
 {

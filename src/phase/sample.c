@@ -45,12 +45,14 @@
 #include "sort/item.h"
 #include "sort/spill.h"
 
-#define FC_SAMPLE_STRETCHES	256 /* places in the file, at most */
+#define FC_SAMPLE_STRETCHES	256 /* stretches of the file, at most */
 #define FC_SAMPLE_LEAST		65536	/* bytes read at each, at least */
-#define FC_SAMPLE_RECORD	((size_t) 64 * 1024 * 1024) /* of one, at most */
-#define FC_SAMPLE_BYTES		(1024 * 1024)	/* in all, if the places are few */
+#define FC_SAMPLE_RECORD	((size_t) 64 * 1024 * 1024) /* of a record, at
+														 * most */
+#define FC_SAMPLE_BYTES		(1024 * 1024)	/* in all, if the stretches are
+											 * few */
 #define FC_SAMPLE_ROWS		131072	/* rows in all, at most */
-#define FC_SAMPLE_OLD		65536	/* rows of leaves beside them, at most */
+#define FC_SAMPLE_OLD		65536	/* rows of leaves, at most, beside these */
 #define FC_SAMPLE_LEAVES	1024	/* leaves, at most */
 #define FC_SAMPLE_SMALL		(1024 * 1024)	/* smaller files get no sample */
 
@@ -68,8 +70,8 @@
 #define FC_SAMPLE_BLOCK		4096
 
 /*
- * Rows are spilled if reading by offsets takes more than so many times the
- * file's bytes: writing and reading the rows costs as much.
+ * Times the file's bytes that reading by offsets may cost, at most: writing
+ * and reading the rows costs as much.
  */
 #define FC_SAMPLE_TIMES		3
 
@@ -82,7 +84,7 @@ typedef struct FcSampleRow
 	int64		key;
 	uint64		offset;
 	uint32		length;
-	uint32		stretch;		/* number of its place in the file */
+	uint32		stretch;		/* number of its stretch of the file */
 	double		weight;			/* rows that it stands for */
 } FcSampleRow;
 
@@ -100,7 +102,7 @@ typedef struct FcKeySample
 	const FcRoute *route;		/* or NULL: the keys are one range */
 	FcSampleRow *rows;
 	uint32		nrows;
-	uint32		max;			/* the most rows after the stretch in hand */
+	uint32		max;			/* most rows after the current stretch */
 	uint32		stretch;
 	uint64		embedded;		/* line ends in quotes, of these records */
 	uint64		spilled;		/* bytes that a row takes in temporary files */
@@ -131,8 +133,8 @@ fc_sample_read(void *arg)
 }
 
 /*
- * Reads one stretch; false if an error ended the sample, which the scan meets
- * again
+ * Reads one stretch; false if an error, which the scan will meet again, ended
+ * the sample
  */
 static bool
 fc_sample_stretch(FcKeySample *sample, uint32 chunk, uint64 bytes)
@@ -160,7 +162,7 @@ fc_sample_row_cmp(const void *a, const void *b)
 	return ra->offset < rb->offset ? -1 : ra->offset > rb->offset;
 }
 
-/* Takes rows from places that are spread evenly over the file */
+/* Takes rows from stretches that are spread evenly over the file */
 static void
 fc_sample_take(FcKeySample *sample, FcContext *ctx)
 {
@@ -193,7 +195,7 @@ fc_sample_range(const FcKeySample *sample, uint32 i)
 	return sample->route ? fc_route_find(sample->route, sample->rows[i].key) : FC_RANGE_ALL;
 }
 
-/* The first row of the sample, from "from" on, that is not in the range */
+/* The first row of the sample, from "from" on, after the range */
 static uint32
 fc_sample_range_end(const FcKeySample *sample, uint32 from, const FcRange *range)
 {
@@ -215,9 +217,9 @@ fc_sample_weight(const FcKeySample *sample, uint32 from, uint32 end)
 }
 
 /*
- * Cuts the rows from "from" on, before "end", into pieces that stand for about
- * as many rows; adds the bounds between them.  Whoever sorts or compares rows
- * of one key wants them together.
+ * Cuts the rows from "from" to before "end" into pieces that stand for about
+ * equally many rows; adds the bounds between them.  "whole_keys": rows of one
+ * key stay together, to be sorted or compared.
  */
 static int
 fc_sample_cut(const FcKeySample *sample, uint32 from, uint32 end, double most, bool whole_keys,
@@ -265,7 +267,7 @@ fc_sample_add_leaf(FcKeySample *sample, const FcContext *ctx, Oid leaf, uint32 m
 		table_close(rel, AccessShareLock);
 }
 
-/* Adds rows of the partitions that rows of the sample go to */
+/* Adds old rows of the partitions that rows of the sample go to */
 static void
 fc_sample_add_existing(FcKeySample *sample, const FcContext *ctx)
 {
@@ -290,8 +292,8 @@ fc_sample_add_existing(FcKeySample *sample, const FcContext *ctx)
 }
 
 /*
- * About how many bytes a spilled row takes: as its record, or its tuple, if
- * that is mostly numbers
+ * Estimates the bytes of a spilled row: those of its record, or of its tuple
+ * if that may be longer
  */
 static uint64
 fc_sample_spilled(const FcContext *ctx, uint64 records)
@@ -307,9 +309,9 @@ fc_sample_spilled(const FcContext *ctx, uint64 records)
 }
 
 /*
- * How many cells large partitions may be cut into, at most: each process writes
- * a block of each, and knows of the blocks of all others.  A cell that is too
- * large for the memory then is cut where it is read.
+ * How many cells large partitions may be cut into, at most: each process has a
+ * block of each in memory, and a list of all others' blocks.  A cell that is
+ * too large for the memory is cut when it is read.
  */
 static uint64
 fc_sample_cells_most(const FcShared *shared, int nworkers)
@@ -338,7 +340,7 @@ fc_sample_cell_rows(const FcKeySample *sample, const FcShared *shared, uint64 re
 
 	if (nworkers > 1)
 		most = Min(most, records / (FC_SAMPLE_SHARE * nworkers));
-	/* half of the memory, as no piece is of the size that was planned */
+	/* half of the memory: no cell gets exactly the size that was planned */
 	most = Max(most, Min(FC_SAMPLE_CELL_ROWS, memory * 4 / each));
 	return Max(most, least);
 }
@@ -426,8 +428,8 @@ fc_sample_times(const FcKeySample *sample, const FcShared *shared, uint64 record
 }
 
 /*
- * Sets the bounds of cells.  Partitions that take more rows than a cell should
- * have are cut, at keys of the sample.
+ * Sets the bounds of cells.  Cuts partitions that get more rows than a cell
+ * should have, at keys of the sample.
  */
 static void
 fc_sample_set_bounds(FcKeySample *sample, FcContext *ctx, uint64 records, int nworkers, bool rows)
@@ -458,7 +460,7 @@ fc_sample_set_bounds(FcKeySample *sample, FcContext *ctx, uint64 records, int nw
 	fc_spill_publish_bounds(ctx, bounds, nbounds);
 }
 
-/* The partitions to be made that rows of the sample, sorted, go to */
+/* Counts the partitions to be made for rows of the sample, which are sorted */
 static int
 fc_sample_missing(const FcKeySample *sample)
 {
@@ -496,13 +498,13 @@ fc_sample_free_space(const SharedFileSet *fileset)
 	return least;
 }
 
-/* Why so many bytes cannot be spilled; NULL if they can */
+/* Why this number of bytes cannot be spilled; NULL: it can */
 static const char *
 fc_sample_no_room(const FcShared *shared, uint64 bytes)
 {
 	if (temp_file_limit >= 0 && bytes > (uint64) temp_file_limit * 1024)
 		return "temp_file_limit is too low for rows";
-	/* other sessions, and the load itself, need room as well */
+	/* other sessions, and the load itself, need room, too */
 	if (bytes > fc_sample_free_space(&shared->fileset) / 2)
 		return "too little disk space for rows";
 	return NULL;
@@ -519,8 +521,8 @@ fc_sample_spill_unseen(const FcShared *shared, bool *rows)
 }
 
 /*
- * Chooses what to spill, where a sample of the file has been taken; the reason
- * tells what the other choice would cost
+ * Chooses what to spill by a sample of the file; the reason says what reading
+ * by offsets costs
  */
 static const char *
 fc_sample_choose(FcKeySample *sample, const FcShared *shared, uint64 records, int nworkers,

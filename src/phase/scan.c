@@ -3,12 +3,12 @@
  * phase/scan.c
  *	  Finds every record and its key, and spills what the load needs of it.
  *
- * Rows are formed where they are spilled.  Of each other record a process reads
- * the key alone; or parses the whole record, if there is a condition or a fault
- * may be tolerated.  The load makes the row, and finds what may be wrong with
- * it.
+ * Rows that are spilled are formed in the spill's blocks.  Of other records a
+ * process reads the key alone; or parses the whole record, if there is a
+ * condition or a fault may be tolerated.  The load makes these rows, and finds
+ * their errors.
  *
- * A record without an end or a key is kept as an error, and ends the chunk:
+ * A record without an end or a key is noted as an error, and ends the chunk:
  * nothing after it can be trusted.  On error the end of the phase closes what
  * is open.
  *
@@ -43,18 +43,19 @@ typedef struct FcScanner
 	FcBatch    *batch;			/* NULL: no rows are spilled */
 	FcForm	   *form;			/* of these rows */
 	FcSpillRows *rows;
-	char	   *copy;			/* of a record whose bytes will be spilled */
+	char	   *copy;			/* of the current record, if its bytes are
+								 * spilled */
 	int64		low;			/* keys of the chunk so far */
 	int64		high;
 	FcRoute    *route;			/* or NULL */
 	EState	   *estate;			/* for defaults and the condition */
 	ExprState  *where;			/* or NULL */
-	TupleTableSlot *slot;		/* a whole row, where the key is not enough */
+	TupleTableSlot *slot;		/* a whole row, if the key is not enough */
 	MemoryContext row_mcxt;		/* reset now and then */
 	Size		used;			/* of row_mcxt, roughly */
 } FcScanner;
 
-/* Bytes between resets of row_mcxt, and those of a record beside its length */
+/* Bytes between resets of row_mcxt, and of a record beside its length */
 #define FC_SCAN_RESET	65536
 #define FC_SCAN_RECORD	64
 
@@ -93,12 +94,12 @@ fc_scan_row(FcScanner *scanner, char *data)
 }
 
 /*
- * Finds the key of a record that must be looked at as a whole: because of the
- * condition, or because something about the key is out of the ordinary.  False
- * if the load passes over the record.
+ * Finds the key of a record that must be parsed as a whole: because of the
+ * condition, or because fc_scan_key() could not find it.  False if the load
+ * passes over the record.
  *
- * fc_scan_key() has changed the reader's bytes: the key is read from those
- * that are spilled, or from the file.
+ * fc_scan_key() has changed the reader's bytes: reads those that are spilled,
+ * or the file, instead.
  */
 static bool
 fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
@@ -122,8 +123,8 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 }
 
 /*
- * Has the key no partition, which ends the load, while another fault of the
- * record would be tolerated?  Then the whole record is looked at first: COPY
+ * Does the key have no partition, which ends the load, while another fault of
+ * the record would be tolerated?  Then the whole record is parsed first: COPY
  * converts all columns before it looks for a partition.
  */
 static bool
@@ -143,7 +144,7 @@ fc_scan_no_partition(FcScanner *scanner, int64 key, bool null)
 		!OidIsValid(fc_route_find(route, key).partition);
 }
 
-/* Finds the key; false if the record must be looked at as a whole */
+/* Finds the key; false if the record must be parsed as a whole */
 static bool
 fc_scan_key(FcScanner *scanner, int64 *key, bool *null)
 {
@@ -181,7 +182,7 @@ fc_scan_record(FcScanner *scanner)
 		 fc_scan_no_partition(scanner, entry.key, null)) &&
 		!fc_scan_whole(scanner, &entry.key, &null))
 		return;
-	/* an analysis tells of all such rows, when it looks at the rest of them */
+	/* an analysis rejects such rows when it checks them */
 	if (fc_caller_writes(plan->caller))
 		fc_range_check(plan->key.type, &plan->bounds, entry.key, null);
 	if (!null)
@@ -209,18 +210,21 @@ fc_scan_note_rows(FcScanner *scanner, int from, int to)
 			fc_scan_note_key(scanner, rows->keys[i]);
 }
 
-/* Spills a record of the batch that is odd, or not to stay as it was formed */
+/* Spills a record of the batch that is odd, or whose row cannot be spilled */
 static void
 fc_scan_odd(FcScanner *scanner, int i)
 {
 	scanner->batch->odd[i] = true;
 	fc_batch_record(scanner->batch, i, &scanner->reader.record);
 	fc_scan_record(scanner);
-	/* an error that comes now is not about this record */
+	/* a later error is not about this record */
 	scanner->reader.record.data = NULL;
 }
 
-/* May the row stay as it was formed here, with a key that is allowed? */
+/*
+ * May the row be spilled as a tuple?  Not if it is long, or its key not
+ * allowed.
+ */
 static inline bool
 fc_scan_takes_row(const FcRange *bounds, const FcSpillRows *rows, int i)
 {
@@ -270,7 +274,9 @@ fc_scan_batch(FcScanner *scanner)
 	}
 }
 
-/* Spills the next records; false if there are none to be looked at */
+/*
+ * Spills the next records; false if there are no more, or none before an error
+ */
 static bool
 fc_scan_next(FcScanner *scanner)
 {
@@ -349,8 +355,8 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 }
 
 /*
- * Are records made rows by the scan?  Not if the load may want anything but the
- * values: numbers of a sequence, a condition, a fault that is tolerated.
+ * Does the scan make rows of records?  Not if the load may need anything but
+ * the values: numbers of a sequence, a condition, a fault that is tolerated.
  */
 static void
 fc_scan_begin_rows(FcScanner *scanner)
@@ -363,7 +369,7 @@ fc_scan_begin_rows(FcScanner *scanner)
 		fc_shared_where(shared)[0] != '\0')
 		return;
 	scanner->batch = fc_batch_begin(scanner->parser, desc);
-	/* what an expression makes may be another value in the load */
+	/* an expression may have another value in the load */
 	if (scanner->batch && scanner->batch->unfinished)
 		scanner->batch = NULL;
 	if (scanner->batch == NULL)
@@ -389,7 +395,10 @@ fc_scan_begin_spill(FcScanner *scanner)
 	MemoryContextSwitchTo(old);
 }
 
-/* Ends the spill; what is kept of it stays in memory for the load */
+/*
+ * Ends the spill; if it is small and this process scans alone, it stays in
+ * memory
+ */
 static void
 fc_scan_end_spill(FcScanner *scanner)
 {

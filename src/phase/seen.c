@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * phase/seen.c
- *	  What expressions read of a row of a batch, as far as a leaf knows it.
+ *	  Which columns of a batch the expressions of a leaf read.
  *
  *	expressions of a leaf ──► columns of the leaf ──► columns of the batch
  *
- * What is found is in the current memory context, until the leaf is closed.
+ * The result lives in the current memory context, until the leaf is closed.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,7 +42,7 @@ fc_seen_begin(TupleDesc desc, const AttrMap *map, Node *expr)
 	return seen;
 }
 
-/* What the leaf evaluates for each row; NIL: nothing */
+/* The expressions that the leaf evaluates for each row; NIL: none */
 static List *
 fc_seen_expressions(Relation rel)
 {

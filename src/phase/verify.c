@@ -8,8 +8,8 @@
  *						   └─► is it the one that core refused?
  *
  * The leader does this alone, after a process stopped or an index could not be
- * built: a record before the first bad one known may be bad as well; or to find
- * the record of a row.  Nothing is released: the transaction aborts.
+ * built: a record before the first known bad one may be bad, too; or to find
+ * the record of a row.  It releases nothing: the transaction aborts.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +38,7 @@ typedef struct FcVerifier
 	FcTask	  **by_key;			/* all tasks, by key */
 	int			nleaves;
 	int			nwriters;		/* open */
-	bool		entry;			/* the row is built: an error is one of an
+	bool		entry;			/* the row is built: an error is about an
 								 * index's expression */
 	bool		insert;			/* rows of new partitions are inserted, one by
 								 * one */
@@ -62,7 +62,7 @@ fc_verify_task_cmp(const void *a, const void *b)
 	return fc_spill_bound_cmp(&ta->lo, &tb->lo);
 }
 
-/* The task that a row with this key belongs to, or NULL */
+/* The task of a row with this key and offset, or NULL */
 static FcTask *
 fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
 {
@@ -80,7 +80,7 @@ fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
 }
 
 /*
- * Opens a leaf, and keeps it open: the next row may be of any other leaf.  It
+ * Opens a leaf, which stays open: the next row may be of any other leaf.  It
  * will get the indexes of the table "like", unless that is invalid.
  */
 static void
@@ -105,7 +105,7 @@ fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, Oid like)
 	MemoryContextSwitchTo(old);
 }
 
-/* Opens a writer; ends all if they are many, because each has a page pinned */
+/* Opens a writer; ends all if there are many, because each pins a page */
 static void
 fc_verify_open_writer(FcVerifier *verifier, FcLeaf *leaf)
 {
@@ -129,7 +129,7 @@ fc_verify_open_writer(FcVerifier *verifier, FcLeaf *leaf)
 /*
  * Sets loader->leaf, where core does not route; it stays NULL if no partition
  * takes the row.  False if the row need not be looked at: an error about it is
- * kept already, or rows of its leaf are not to be inserted.
+ * noted already, or rows of its leaf are not to be inserted.
  */
 static bool
 fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
@@ -190,8 +190,8 @@ fc_verify_index_value(FcLoader *loader, IndexInfo *index)
 /*
  * Evaluates the expressions and predicates of the leaf's indexes, as COPY does
  * for each row.  The load may not have done so: a process may have stopped
- * before the row, batches get their index entries after the rows, and new
- * partitions their indexes after the load.
+ * before the row, batches get index entries after their rows, and new
+ * partitions get indexes after the load.
  */
 static void
 fc_verify_index_values(FcLoader *loader)
@@ -226,7 +226,7 @@ fc_verify_row(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
-/* Body of fc_error_evaluate: has the record the row's values? */
+/* Body of fc_error_evaluate: does the record have the row's values? */
 static void
 fc_verify_compare(void *arg)
 {
@@ -253,7 +253,7 @@ fc_verify_compare(void *arg)
 	MemoryContextSwitchTo(old);
 }
 
-/* Keeps the error for the record, if that is the one that is looked for */
+/* Notes the error for the record, if it has the row's values */
 static void
 fc_verify_seek(FcVerifier *verifier, const FcRecord *record)
 {
@@ -273,7 +273,7 @@ fc_verify_seek(FcVerifier *verifier, const FcRecord *record)
 	ResetPerTupleExprContext(loader->estate);
 }
 
-/* Looks at a record; an error kept is the file's first, and ends the chunks */
+/* Looks at a record; an error that it notes is the file's first */
 static void
 fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 {
@@ -301,7 +301,7 @@ fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 	{
 		MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 
-		/* the writer keeps an error of an index */
+		/* the writer notes an error of an index */
 		fc_write_put(loader->leaf->writer, record->offset, record->length);
 		fc_write_flush(loader->leaf->writer);
 		MemoryContextSwitchTo(old);
@@ -329,11 +329,11 @@ fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
 }
 
 /*
- * The first chunk to look at.  Where chunks insert in turn, records of those
- * before the error's are good if their turn is over, because no process has
- * stopped there; and a ring may have lost them.  The turn of the error's own
- * chunk may be over, too: a process that stops passes it on.  But an index that
- * is built later has seen none of them.
+ * The first chunk to look at.  Where chunks insert in turn, chunks before the
+ * error's are good if their turn is over: no process has stopped there.  Their
+ * records may be gone from a ring, too.  The turn of the error's own chunk may
+ * be over as well: a process that stops passes it on.  An index that is built
+ * later has seen no chunk.
  */
 static uint32
 fc_verify_first(FcShared *shared, bool insert)
@@ -365,9 +365,9 @@ fc_verify_chunks(FcVerifier *verifier, FcContext *ctx, uint32 first)
 }
 
 /*
- * Parses and checks the records before the first bad one known, in file order,
- * and keeps the first that is refused; those that are tolerated are rejected
- * once more.
+ * Parses and checks the records before the first known bad one, in file order,
+ * and notes the first error; records with tolerated faults are rejected once
+ * more.
  */
 void
 fc_verify_load(FcContext *ctx, int nleaves, bool insert)

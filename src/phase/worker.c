@@ -5,7 +5,7 @@
  *
  * Each phase has a parallel context of its own, because between phases the
  * leader does DDL, which parallel mode forbids.  What must outlive a phase
- * (the chunks, the counters, the spill files) is in the job's own segment, to
+ * (the chunks, the counters, the spill files) is in the job's own segment,
  * which workers attach by its handle.
  *
  *-------------------------------------------------------------------------
@@ -46,7 +46,7 @@ typedef struct FcWorkerArgs
 	FcOrigin	origin;			/* replication origin of the session */
 } FcWorkerArgs;
 
-/* What a worker used, which is counted as the leader's */
+/* What a worker used; it is counted as the leader's */
 typedef struct FcUsage
 {
 	BufferUsage buffers;
@@ -87,8 +87,8 @@ fc_worker_switch(FcContext *ctx)
 }
 
 /*
- * Runs this process's part of a phase, with a resource owner of its own.  A
- * worker that cannot open the source leaves all to others.
+ * Runs this process's part of a phase, with its own resource owner.  A worker
+ * that cannot open the source leaves all to others.
  */
 static void
 fc_worker_phase(FcContext *ctx)
@@ -97,7 +97,7 @@ fc_worker_phase(FcContext *ctx)
 
 	if (ctx->source && fc_chunks_begin(ctx))
 	{
-		/* whoever reads what processes leave counts from 0 to their number */
+		/* files of processes are found by numbers from 0 on, without gaps */
 		ctx->worker = pg_atomic_fetch_add_u32(&ctx->shared->working, 1);
 		fc_worker_switch(ctx);
 		fc_chunks_end(ctx);
@@ -174,8 +174,8 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 				 errmsg("could not map dynamic shared memory segment")));
 
 	/*
-	 * logical decoding filters by origin, and a worker's rows must have that
-	 * of the commit, which is the leader's
+	 * logical decoding filters by origin, and a worker's rows must have the
+	 * commit's, which is the leader's
 	 */
 	fc_session_origin = args->origin;
 	shared = dsm_segment_address(segment);
@@ -196,8 +196,8 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 }
 
 /*
- * The leader does the work.  If the command id has moved then, code that it
- * has called for a row or an index has run commands, and may even have written
+ * The leader does the work.  If the command id has moved afterwards, code that
+ * it called for a row or an index has run commands, and may even have written
  * to a new partition.  In the phases load and index the id is marked as used
  * before: each such command takes a new one.
  */
@@ -223,8 +223,8 @@ typedef struct FcWorkAlone
 } FcWorkAlone;
 
 /*
- * Body of fc_error_apart: false, so that the phase's work is undone, if a bad
- * record is known or a presorted file is in another order
+ * Body of fc_error_apart: returns false, to have the phase's work undone, if a
+ * bad record is known or a presorted file is in another order
  */
 static bool
 fc_worker_apart(void *arg)
@@ -259,13 +259,13 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(ctx->mcxt);
 	ctx->mcxt = outer;
-	/* these were in that memory, and a load that was given up runs again */
+	/* these were in that memory, and the phase may run again */
 	ctx->free_batches = NULL;
 	ctx->deferred = NIL;
 	ctx->deferred_bytes = 0;
 }
 
-/* Gives the workers a copy of some bytes, if there are any */
+/* Gives the workers a copy of "size" bytes, unless that is 0 */
 static void
 fc_worker_give(ParallelContext *pcxt, uint64 key, const void *bytes, Size size)
 {
@@ -299,7 +299,7 @@ fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 	return pcxt;
 }
 
-/* Does any worker still run, as far as its messages tell? */
+/* Does any worker still run, by its message queue? */
 static bool
 fc_workers_active(ParallelContext *pcxt)
 {
@@ -311,9 +311,9 @@ fc_workers_active(ParallelContext *pcxt)
 
 /*
  * Logical decoding must know that a subtransaction is one before it sees a row
- * of it.  The first record that the leader writes in one names the top-level
- * transaction, too; workers do not know that theirs is a subtransaction, and
- * never name it.
+ * of it.  The leader's first record in it also names the top-level
+ * transaction; workers do not know that theirs is a subtransaction, and never
+ * name it.
  */
 static void
 fc_workers_log_subtransaction(void)
@@ -327,7 +327,9 @@ fc_workers_log_subtransaction(void)
 	(void) XLogInsert(RM_XLOG_ID, XLOG_NOOP);
 }
 
-/* Sleeps until a worker or the postmaster tells something, or for a moment */
+/*
+ * Sleeps until a worker or the postmaster sends something, at most FC_POLL_MS
+ */
 static void
 fc_workers_sleep(void)
 {
@@ -349,10 +351,9 @@ fc_workers_is_starting(const ParallelWorkerInfo *worker)
 }
 
 /*
- * Waits until all workers are there; ERROR if one was never started, which it
- * cannot tell itself.  Core's function alone does not sleep once the
- * postmaster has made the process, and takes the processor that the worker
- * needs.
+ * Waits until all workers have started; ERROR if one could not.  Core's
+ * function alone does not sleep once the postmaster has made the process, and
+ * takes the processor that the worker needs.
  */
 static void
 fc_workers_meet(ParallelContext *pcxt)
@@ -366,7 +367,7 @@ fc_workers_meet(ParallelContext *pcxt)
 	WaitForParallelWorkersToAttach(pcxt);
 }
 
-/* Ends all workers, and waits until they have ended.  Does not throw. */
+/* Terminates all workers, and waits for their ends.  Does not throw. */
 static void
 fc_workers_stop(ParallelContext *pcxt)
 {
@@ -378,7 +379,7 @@ fc_workers_stop(ParallelContext *pcxt)
 		if (worker->error_mqh == NULL)
 			continue;
 		TerminateBackgroundWorker(worker->bgwhandle);
-		/* a worker that waits for room for a message must not wait on */
+		/* a worker may be waiting for room for a message */
 		shm_mq_detach(worker->error_mqh);
 		worker->error_mqh = NULL;
 	}
@@ -388,7 +389,7 @@ fc_workers_stop(ParallelContext *pcxt)
 	RESUME_INTERRUPTS();
 }
 
-/* The share of the phase, at its end, in which only one worker was left */
+/* The share of the phase, at its end, in which only one worker ran */
 static double
 fc_worker_alone_share(const FcShared *shared, int nworkers)
 {
@@ -405,8 +406,8 @@ fc_worker_alone_share(const FcShared *shared, int nworkers)
 }
 
 /*
- * Waits for all workers, and does meanwhile what only the leader can do.  An
- * error that a worker throws is thrown on from CHECK_FOR_INTERRUPTS.
+ * Waits for all workers, and meanwhile does what only the leader can do.
+ * CHECK_FOR_INTERRUPTS re-throws an error of a worker.
  */
 static void
 fc_workers_wait(FcContext *ctx, ParallelContext *pcxt)
@@ -433,7 +434,7 @@ typedef struct FcWorkers
 } FcWorkers;
 
 /*
- * After an error, or when the process is to end: stops the workers, to count
+ * After an error, or before the process exits: stops the workers, and counts
  * the rows that they have inserted (heap/count.c)
  */
 static void
