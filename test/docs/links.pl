@@ -1,7 +1,6 @@
 # Where the documents point to: what a relative link names is there, with its
 # heading; docs/README.md lists every document; a figure that README.md shows is
-# one of docs/benchmarks.md, and its picture one of bench/results; and README.md
-# stays short.
+# one of docs/benchmarks.md; and README.md stays short.
 
 use strict;
 use warnings;
@@ -17,15 +16,12 @@ sub links
 	my $figures = slurp("$top/docs/benchmarks.md");
 	my $index = slurp("$top/docs/README.md");
 	my @unlisted = grep { index($index, "($_)") < 0 && $_ ne 'README.md' } map { s{^.*/}{}r } glob("$top/docs/*.md");
-	my $drawn = "$top/bench/results/events-random-replica.svg";
 	my $words = () = $readme =~ /\S+/g;
 	my @unknown = grep { / s \|/ && index($figures, "\n$_\n") < 0 } $readme =~ /^(\|.*)$/mg;
 
 	report('links lead somewhere', !@broken, join("\n", @broken));
 	report('docs/README.md lists all of docs', !@unlisted, join("\n", @unlisted));
 	report('figures of README.md are in docs/benchmarks.md', !@unknown, join("\n", @unknown));
-	# The release archive is without bench/results.
-	report('docs/benchmark.svg is what the last run drew', !-e $drawn || slurp($drawn) eq slurp("$top/docs/benchmark.svg"), $drawn);
 	report('README.md has 1,200 words at most', $words <= 1200, "$words words");
 }
 
