@@ -5,11 +5,11 @@
  *
  *	marks ──► places of all borders ──► for each column: NULLs, values
  *
- * Of some hundred records the same step is taken for all before the next one.
- * A record that needs anything else (an escape, but for doubled quotes in a
- * text; bytes that are wrong in the encoding; a value that its converter
- * declines) is odd: it is left as it is, for row/parse.c.  Nothing here writes
- * to the stream's buffer.
+ * Each step is taken for some hundred records before the next step.  A record
+ * that needs anything else (an escape, but for doubled quotes in a text; bytes
+ * that are wrong in the encoding; a value that its converter declines) is odd:
+ * it is left as it is, for row/parse.c.  Nothing here writes to the stream's
+ * buffer.
  *
  * All is in the memory context that fc_batch_begin was called in.
  *
@@ -31,17 +31,18 @@
 #define FC_BATCH_ROOM	65536
 
 /*
- * Bytes that are cut at once: what stays in the processor's first cache; more
- * of records with many fields, where a column at a time pays only if there are
- * some rows
+ * Bytes that are cut at once: as many as stay in the processor's first cache;
+ * more if records have many fields, as a column at a time pays only with some
+ * rows
  */
 #define FC_BATCH_BYTES	16384
-#define FC_BATCH_FIELDS	16		/* fields of which so many bytes are enough */
+#define FC_BATCH_FIELDS	16		/* fields of a record for which these bytes are
+								 * enough */
 
 /* Records taken alone where a batch was not worth its while */
 #define FC_BATCH_ALONE	(16 * FC_BATCH_ROWS)
 
-/* Padded values may have so many characters each, as a batch has many */
+/* Most characters of a padded value: a batch has many values */
 #define FC_BATCH_PADDED	1024
 
 /* A field of the file, and the column that it is for */
@@ -55,7 +56,7 @@ typedef struct FcBatchField
 	int			max;			/* characters of a text; -1: not bounded */
 } FcBatchField;
 
-/* What batches are made by; begins with what the caller sees */
+/* Makes batches; begins with what the caller sees */
 typedef struct FcBatchMaker
 {
 	FcBatch		batch;
@@ -64,9 +65,9 @@ typedef struct FcBatchMaker
 	FcBatchField *fields;
 	int			nleft;			/* columns that row/parse.c sets */
 	int		   *left;			/* their numbers in parser->columns */
-	int			nshown;			/* fields that it must see for that */
+	int			nshown;			/* fields that row/parse.c must see for that */
 	int		   *shown;
-	Datum	   *values;			/* of a row that it has in hand */
+	Datum	   *values;			/* of a row that it has taken */
 	bool	   *nulls;
 	uint16	   *records;		/* by row: the number of its record */
 	int			most;			/* rows that there is room for */
@@ -83,16 +84,16 @@ typedef struct FcBatchMaker
 	int			ndoubled;		/* texts in quotes with doubled quotes */
 	uint16		doubled[FC_BATCH_ROWS]; /* numbers of these fields */
 	int			inner;			/* quotes that are doubled in them */
-	int			alone;			/* so many records are taken alone now */
+	int			alone;			/* records to be taken alone from now on */
 } FcBatchMaker;
 
-/* Sets what is known of the field, and whether it is converted here */
+/* Sets up a field, and decides whether it is converted here */
 static void
 fc_batch_begin_field(FcBatchField *field, const FcQuick *quick, FcRoom *room)
 {
 	field->index = quick->index;
 	field->convert = quick->convert;
-	/* without one a value keeps its long header */
+	/* without room a value keeps its long header */
 	if (quick->convert.room != NULL)
 		field->convert.room = room;
 	field->convert.in_place = false;
@@ -152,7 +153,9 @@ fc_batch_begin_columns(FcBatchMaker *maker, TupleDesc desc)
 		(void) fc_batch_begin_column(maker, maker->parser->defaults.defaults[i].index, true);
 }
 
-/* Notes what row/parse.c makes of each row, and the fields that it needs */
+/*
+ * Lists the columns that row/parse.c sets in each row, and the fields it needs
+ */
 static void
 fc_batch_begin_left(FcBatchMaker *maker)
 {
@@ -174,7 +177,7 @@ fc_batch_begin_left(FcBatchMaker *maker)
 	maker->batch.unfinished = maker->nleft > 0 || parser->defaults.n > 0;
 }
 
-/* Has the parser records that are cut here? */
+/* Can the parser's records be cut here? */
 static bool
 fc_batch_serves(const FcParser *parser)
 {
@@ -204,7 +207,7 @@ fc_batch_begin(FcParser *parser, TupleDesc desc)
 		return NULL;
 	maker->batch.natts = desc->natts;
 	maker->bytes = Min(FC_BATCH_BYTES * Max(maker->nfields / FC_BATCH_FIELDS, 1), FC_MARKS_BYTES);
-	/* a field has a border at least */
+	/* a field has one border or more */
 	maker->most = Min(FC_BATCH_ROWS, maker->bytes / maker->nfields + 1);
 	fc_batch_begin_columns(maker, desc);
 	maker->start = palloc(FC_BATCH_ROOM);
@@ -227,7 +230,9 @@ fc_batch_before(const FcBatchMaker *maker, int n, uint64 end)
 	return n;
 }
 
-/* How many records of the stretch make the batch; finds their borders */
+/*
+ * Finds the borders of the stretch's records; returns how many make the batch
+ */
 static int
 fc_batch_cut(FcBatchMaker *maker, const FcDialect *dialect, uint64 end)
 {
@@ -272,8 +277,8 @@ fc_batch_quote(const char *s, const char *end, char quote)
 }
 
 /*
- * Is field i, which has a quote inside, a text in quotes that has doubled ones
- * alone?  Then adds up how many these are.
+ * Is field i, which has a quote inside, a text in quotes with doubled quotes
+ * only?  Then adds their number to maker->inner.
  */
 static bool
 fc_batch_is_doubled(FcBatchMaker *maker, int i)
@@ -297,7 +302,7 @@ fc_batch_is_doubled(FcBatchMaker *maker, int i)
 }
 
 /*
- * Of csv: a record is odd that has other quotes than those around fields and
+ * In csv: a record is odd if it has other quotes than those around fields and
  * doubled ones in texts
  */
 static void
@@ -325,7 +330,9 @@ fc_batch_find_doubled(FcBatchMaker *maker)
 	}
 }
 
-/* Of text: a record with a backslash is odd, unless it is of the null string */
+/*
+ * In text: a record with a backslash is odd, unless that is of the null string
+ */
 static void
 fc_batch_find_escapes(FcBatchMaker *maker)
 {
@@ -378,8 +385,8 @@ fc_batch_unwrap_column(FcBatchMaker *maker, int number)
 }
 
 /*
- * The same for all columns in which the first field has quotes, and for all
- * others if there are more than these quotes
+ * Cuts the quotes from around all columns whose first field has quotes, and
+ * from around all others if there are more quotes than these columns have
  */
 static void
 fc_batch_unwrap(FcBatchMaker *maker, int quotes)
@@ -409,7 +416,10 @@ fc_batch_find_nulls(FcBatchMaker *maker, int number, FcBatchColumn *column)
 	column->any_null = false;
 	if (!maker->places.near)
 		return;
-	/* in quotes it is none: a field without them begins and ends at a border */
+	/*
+	 * a quoted null string is no NULL, and longer: quotes are within the
+	 * borders
+	 */
 	for (int i = 0; i < n; i++)
 	{
 		size_t		len = at[i * stride + 1] - 1 - at[i * stride];
@@ -446,14 +456,14 @@ fc_batch_take_texts(FcBatchMaker *maker, int number, FcBatchColumn *column)
 		sum += wrapped;
 		column->values[i] = PointerGetDatum(text);
 		column->lengths[i] = len;
-		/* characters, which are counted, are no more than bytes */
+		/* a text has no more characters than bytes */
 		if (unlikely(max >= 0 && len > max) && !odd[i] && pg_mbcharcliplen(text, len, max) != len)
 			odd[i] = true;
 	}
 	return sum;
 }
 
-/* Sets a text with doubled quotes, which its column has as it stands */
+/* Undoubles the quotes of a text that its column has as the file has it */
 static void
 fc_batch_take_doubled(FcBatchMaker *maker, int i)
 {
@@ -521,7 +531,7 @@ fc_batch_take_column(FcBatchMaker *maker, int number)
 						column->values, batch->odd);
 }
 
-/* Where most records have been odd the next ones are taken alone */
+/* If most records of the last batch were odd, the next ones are taken alone */
 static void
 fc_batch_judge(FcBatchMaker *maker)
 {
@@ -644,7 +654,7 @@ fc_batch_record(const FcBatch *batch, int i, FcRecord *record)
 	record->marks_pos = start;
 }
 
-/* Shows row/parse.c a copy of a field of row i, cut as the dialect says */
+/* Gives row/parse.c a copy of a field of row i, cut by the dialect */
 static void
 fc_batch_show_field(const FcBatchMaker *maker, int i, int number)
 {
@@ -655,7 +665,7 @@ fc_batch_show_field(const FcBatchMaker *maker, int i, int number)
 	FcBorders	borders = {1, len + 1};
 	char	   *copy = palloc(len + 2);
 
-	/* a value may be made where the field stands, with a header before it */
+	/* a value may be made in the field's bytes, with a header before it */
 	memcpy(copy + 1, maker->stretch.buf + at[0], len);
 	if (maker->stretch.marks->has_quotes && memchr(copy + 1, special, len) != NULL)
 		borders.quotes = 3;
@@ -698,7 +708,7 @@ fc_batch_set(FcBatch *batch, int column, int i, Datum value, bool null)
 	Assert(to->made && i < batch->n);
 	to->nulls[i] = null;
 	to->any_null |= null;
-	/* a row is formed of plain values */
+	/* values of a batch are not compressed or out of line */
 	if (null)
 		to->values[i] = (Datum) 0;
 	else if (to->byval)

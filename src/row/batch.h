@@ -22,11 +22,12 @@ typedef struct FcBatchColumn
 	Datum	   *values;			/* texts: their first byte */
 	uint32	   *lengths;		/* of texts, bytes; NULL: values are datums */
 	bool	   *nulls;
-	bool		any_null;		/* else no row has a NULL, nulls is not set */
-	bool		made;			/* its values are made row by row: false in
-								 * nulls until then */
-	bool		absent;			/* all are NULL, and in arrays of several
-								 * columns */
+	bool		any_null;		/* false: no row has a NULL, and nulls is not
+								 * set */
+	bool		made;			/* its values are made row by row; nulls is
+								 * false until then */
+	bool		absent;			/* all values are NULL, in arrays that columns
+								 * share */
 	bool		byval;			/* as in pg_attribute */
 	int16		len;
 } FcBatchColumn;
@@ -36,8 +37,8 @@ typedef struct FcBatch
 	int			n;				/* rows */
 	int			natts;
 	FcBatchColumn *columns;		/* natts */
-	bool	   *odd;			/* rows whose values are not set: their records
-								 * must be parsed alone */
+	bool	   *odd;			/* rows without values: their records must be
+								 * parsed alone */
 	uint64		offset;			/* in the file, of the first record */
 	uint64		bytes;			/* of all records, with line ends */
 	uint64		embedded;		/* line ends in quotes that COPY counts */
@@ -46,8 +47,8 @@ typedef struct FcBatch
 } FcBatch;
 
 /*
- * For the parser's target; NULL if it has columns or a dialect for which each
- * record must be parsed alone.  Lives in the current memory context.
+ * For the parser's target; NULL if its columns or dialect require that each
+ * record is parsed alone.  Lives in the current memory context.
  */
 extern FcBatch *fc_batch_begin(FcParser *parser, TupleDesc desc);
 
@@ -76,8 +77,8 @@ extern void fc_batch_add_column(FcBatch *batch, int column);
 extern void fc_batch_set(FcBatch *batch, int column, int i, Datum value, bool null);
 
 /*
- * Puts n rows from "from" on into another order: row from + k is the one that
- * was row order[k].  Others of these rows are gone.
+ * Reorders rows from "from" on: row from + k becomes what row order[k] was,
+ * for n rows.  Rows that are not in "order" are lost.
  */
 extern void fc_batch_permute(FcBatch *batch, int from, const uint16 *order, int n);
 
@@ -91,17 +92,17 @@ extern int	fc_batch_next_odd(const FcBatch *batch, int i);
 extern uint64 fc_batch_bytes(const FcBatch *batch, int from, int to);
 
 /*
- * Sets the offsets in the file and the lengths of the records of these rows,
- * which are as they were filled in; element 0 is that of row "from"
+ * Sets the offsets in the file and the lengths of these rows' records; element
+ * 0 is that of row "from".  Not after fc_batch_permute.
  */
 extern void fc_batch_places(const FcBatch *batch, int from, int to, uint64 *offsets,
 							uint32 *lengths);
 
-/* Shows the record of row i, as the stream would */
+/* Returns the record of row i, as the stream would */
 extern void fc_batch_record(const FcBatch *batch, int i, FcRecord *record);
 
 /*
- * Makes the values of row i, which is not odd, of n columns; texts are
+ * Makes the values of n columns of row i, which is not odd; texts are
  * palloc'ed
  */
 extern void fc_batch_row(const FcBatchColumn *columns, int n, int i, Datum *values, bool *nulls);

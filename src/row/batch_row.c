@@ -3,7 +3,7 @@
  * row/batch_row.c
  *	  Single rows out of the columns of a batch, and which are odd.
  *
- * Texts, and what must not be shown as it is, are palloc'ed.
+ * Texts, and values with a short header, are palloc'ed.
  *
  *-------------------------------------------------------------------------
  */

@@ -10,8 +10,8 @@
 #include "row/chunk_reader.h"
 
 /*
- * Where it is only guessed that no quote is open, the next one may be far away:
- * longer records are found by a split
+ * Longest record where it is only guessed that no quote is open: its end may
+ * be far away.  A split finds longer ones.
  */
 #define FC_GUESSED_RECORD	((size_t) 64 * 1024 * 1024)
 
@@ -57,9 +57,9 @@ fc_chunk_reader_found_start(FcChunkReader *reader, uint32 chunk)
 }
 
 /*
- * The chunks from this one on that begin before "end" begin there, or end, so
- * that each begins with a record or is empty: errors/lines.c and others read
- * single chunks later
+ * Moves the beginnings of chunks from this one on to "end", if they are
+ * before: each then begins with a record or is empty.  errors/lines.c and
+ * others read single chunks later.
  */
 static void
 fc_chunk_reader_move(FcChunkReader *reader, uint32 chunk, uint64 end)
@@ -101,8 +101,8 @@ fc_chunk_reader_found_end(FcChunkReader *reader)
 }
 
 /*
- * Where the first record of a chunk begins that nobody has found yet, if its
- * first bytes are in no quotes
+ * Guesses where the first record of a chunk begins, as if no quote were open
+ * at its first byte
  */
 static uint64
 fc_chunk_reader_guess_first(FcChunkReader *reader, const FcChunk *bytes)
@@ -130,8 +130,8 @@ fc_chunk_reader_guess_first(FcChunkReader *reader, const FcChunk *bytes)
 }
 
 /*
- * Notes what the chunk has shown.  The chunk before it may show at once that
- * the guess was wrong; if that is not known yet, fc_chunks_prove finds out.
+ * Stores what the chunk had.  The chunk before it may show at once that the
+ * guess was wrong; if not, fc_chunks_prove finds out.
  */
 static void
 fc_chunk_reader_guessed(FcChunkReader *reader)

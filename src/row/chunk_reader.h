@@ -3,11 +3,11 @@
  * row/chunk_reader.h
  *	  The records that start in a chunk, one after the other.
  *
- * Every walk over a chunk's records goes through this: it knows where the
- * chunk ends, keeps an error for a malformed record, ends the walk at records
- * that stand after the first bad one known, and counts.  The only process that
- * walks over all chunks, in their order, needs no split before: it knows how
- * each begins when it comes to it.
+ * Every walk over a chunk's records uses this: it knows where the chunk ends,
+ * notes an error for a malformed record, ends the walk after the first known
+ * bad record, and counts.  A process that alone walks over all chunks, in
+ * their order, needs no split before: when it comes to a chunk it knows how
+ * that begins.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,12 +18,12 @@
 #include "errors/first_error.h"
 #include "row/batch.h"
 
-/* What a reader that finds the chunks knows before the next one */
+/* Sums over the chunks so far, of a reader that finds the chunks */
 typedef struct FcChunkPass
 {
 	uint64		line;			/* lines of its file */
 	uint64		records;		/* of all files */
-	uint64		embedded;		/* line ends in quotes, of the chunk in hand */
+	uint64		embedded;		/* line ends in quotes, of the current chunk */
 	bool		over;			/* the walk has ended before a chunk did */
 } FcChunkPass;
 
@@ -33,19 +33,20 @@ typedef struct FcChunkReader
 	FcStream   *stream;
 	FcDialect  *dialect;		/* of the chunk's file */
 	bool		looks;			/* the caller samples records: known errors do
-								 * not end the walk, none is kept, and what
-								 * nobody has found yet is guessed */
+								 * not end the walk, none is noted, and
+								 * beginnings that are not found yet are
+								 * guessed */
 	bool		finds;			/* see fc_chunk_reader_find */
 	bool		guesses;
 	FcChunkPass pass;
 	uint32		chunk;
-	uint64		end;			/* of the chunk, or where the caller wants to
-								 * end */
-	uint64		found;			/* records so far, a malformed one too */
-	bool		malformed;		/* the walk has ended at such a one */
-	bool		marker;			/* finds, guesses: or at a marker,
+	uint64		end;			/* of the chunk, or before, as the caller sets
+								 * it */
+	uint64		found;			/* records so far, with a malformed one */
+	bool		malformed;		/* the walk has ended at a malformed record */
+	bool		marker;			/* finds, guesses: ... or at a marker, at
 								 * record.offset */
-	FcRecord	record;			/* the one in hand; its data is NULL if an
+	FcRecord	record;			/* the current one; its data is NULL if an
 								 * error was thrown in the search for it */
 } FcChunkReader;
 
@@ -54,8 +55,8 @@ extern void fc_chunk_reader_begin(FcChunkReader *reader, FcContext *ctx,
 								  size_t buffer);
 
 /*
- * Lets the reader find records by itself, if nobody has split the file.  Its
- * process calls fc_chunk_reader_leave after each chunk that it could enter.
+ * Lets the reader find records by itself, without a split.  Its process calls
+ * fc_chunk_reader_leave after each chunk that it could enter.
  *
  * FC_UNSPLIT_FIND: it walks over all chunks, one after the other.  This sets
  * where each ends, at the next record, and its number of records.  A marker
@@ -64,22 +65,23 @@ extern void fc_chunk_reader_begin(FcChunkReader *reader, FcContext *ctx,
  *
  * FC_UNSPLIT_GUESS: any process takes any chunk.  Its first record is taken to
  * begin after its first line end, as if its first bytes were in no quotes.  In
- * the end fc_chunks_prove tells whether all were right.
+ * the end fc_chunks_prove says whether all guesses were right.
  */
 extern void fc_chunk_reader_find(FcChunkReader *reader, FcUnsplit unsplit);
 
 /*
- * Goes to the first record of a chunk; false if there is none to be looked at.
+ * Goes to the first record of a chunk; false if it has none, or none before an
+ * error
  */
 extern bool fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk);
 
 /*
- * Ends the walk at the record in hand, which is malformed or, if "end" says so,
- * a marker; returns false
+ * Ends the walk at the current record, which is malformed or, if "end" says
+ * so, a marker; returns false
  */
 extern bool fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end);
 
-/* Counts the record in hand, an empty line, unless the caller only looks */
+/* Counts the current record, an empty line, unless the caller only looks */
 extern void fc_chunk_reader_skip(FcChunkReader *reader);
 
 /* Goes to the next record; false if there is none to be looked at */

@@ -89,7 +89,7 @@ fc_column_in_zone(pg_tz *zone, void (*body) (void *arg), void *arg)
 	}
 	PG_FINALLY();
 	{
-		/* if not, code of users has set the session's */
+		/* else code of users has set the session's */
 		if (session_timezone == zone)
 			session_timezone = session;
 	}
@@ -132,7 +132,7 @@ fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *arg)
 	/* what code of users has set for the transaction stays */
 	if (after != zone && after != session_timezone)
 		fc_column_set_zone(pg_get_timezone_name(after), GUC_ACTION_LOCAL);
-	/* the caller goes on in it */
+	/* the caller had set this zone itself */
 	if (after == zone && before == zone)
 		session_timezone = zone;
 }
@@ -144,14 +144,14 @@ fc_column_is_plain(const FcColumn *column)
 		column->input.fn_strict;
 }
 
-/* What the receive function makes of the field, or of a NULL */
+/* Calls the receive function for the field, or for a NULL */
 static Datum
 fc_column_receive(FcColumn *column, const FcField *field)
 {
 	StringInfoData buf;
 	Datum		value;
 
-	/* the function may want a NUL after the field, as core gives it */
+	/* the function may read a NUL after the field, as core gives it */
 	initStringInfo(&buf);
 	appendBinaryStringInfo(&buf, field->data, (int) field->len);
 	value = ReceiveFunctionCall(&column->input, field->null ? NULL : &buf,
@@ -229,7 +229,7 @@ fc_column_default(FcShared *shared, Relation target, AttrNumber attnum, bool num
 		expr = (Expr *) makeNullConst(TupleDescAttr(RelationGetDescr(target),
 													attnum - 1)->atttypid, -1, InvalidOid);
 	expr = expression_planner(expr);
-	/* a phase that loads nothing takes no numbers */
+	/* an analysis takes no numbers */
 	if (shared->phase == FC_PHASE_CHECK)
 		expr = (Expr *) fc_number_replace((Node *) expr, 0);
 	for (int i = 0; i < shared->plan.nnumbers && numbered && shared->phase != FC_PHASE_CHECK; i++)
@@ -239,9 +239,9 @@ fc_column_default(FcShared *shared, Relation target, AttrNumber attnum, bool num
 }
 
 /*
- * Compiles the defaults, which are evaluated for each row.  Where a sequence
+ * Compiles the defaults, which are evaluated for each row.  If a sequence
  * numbers a column, the leader has taken the numbers ahead, and a parameter
- * stands in nextval()'s place (row/serial.c).
+ * replaces nextval() (row/serial.c).
  */
 void
 fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared, Relation target,
@@ -264,7 +264,7 @@ fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared, Relation target
 			defaults->n++;
 	}
 	defaults->econtext = GetPerTupleExprContext(estate);
-	/* up to the scan, as for its sample, no default needs a number */
+	/* up to the scan, which uses NULL instead, no default needs a number */
 	if (shared->plan.nnumbers == 0 || !numbered || shared->phase <= FC_PHASE_SCAN ||
 		shared->phase == FC_PHASE_CHECK)
 		return;

@@ -28,7 +28,7 @@ typedef struct FcColumn
 	int			index;			/* in the target's row, from 0; -1: skipped */
 	const char *name;
 	uint16		flags;			/* FC_FIELD_* */
-	bool		ours;			/* core would read the field in another way */
+	bool		ours;			/* core would read the field otherwise */
 	bool		binary;			/* the field is of a binary file, and input is
 								 * the type's receive function */
 	FcConverter convert;
@@ -68,7 +68,7 @@ extern void fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 
 /*
  * The time zone of this name; ERROR 22023 for one that SET would refuse.  NULL
- * for no name, which may be NULL or "".
+ * if the name is NULL or "".
  */
 extern pg_tz *fc_column_zone(const char *name);
 
@@ -76,9 +76,9 @@ extern pg_tz *fc_column_zone(const char *name);
 extern void fc_column_in_zone(pg_tz *zone, void (*body) (void *arg), void *arg);
 
 /*
- * The same, as the setting TimeZone, for what calls code of users: a function
- * with TimeZone among its own settings puts back this zone, not the session's.
- * Takes many times as long.
+ * The same by the setting TimeZone, for a body that calls code of users: a
+ * function with TimeZone among its own settings then restores this zone, not
+ * the session's.  Takes many times as long.
  */
 extern void fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *arg);
 

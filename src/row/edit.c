@@ -6,8 +6,8 @@
  *	field ──► without blanks around it ──► NULL, if it is one of some words
  *		  ──► number with PostgreSQL's separators ──► conversion
  *
- * A number is read strictly: one whose separators stand elsewhere than they
- * should is refused, because the type might read it as another number.
+ * A number is read strictly: one with misplaced separators is refused, because
+ * the type might read it as another number.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +20,7 @@
 #include "context/shared.h"
 #include "row/edit.h"
 
-/* A number that is read, and written anew */
+/* A number that is read and written anew */
 typedef struct FcNumeral
 {
 	const FcEdit *edit;
@@ -116,7 +116,7 @@ fc_numeral_at_group(const FcNumeral *numeral)
 		memcmp(numeral->at, edit->group, edit->group_len) == 0;
 }
 
-/* Is there a byte that the type itself must not be shown? */
+/* Is there a separator, which the type itself must not see? */
 static bool
 fc_numeral_has_separator(FcNumeral numeral)
 {
@@ -167,7 +167,7 @@ fc_numeral_whole(FcNumeral *numeral)
 	return n;
 }
 
-/* Takes the whole number; false if it is none, or none of its type */
+/* Takes the whole number; false if it is not one of the type */
 static bool
 fc_numeral_read(FcNumeral *numeral)
 {
@@ -194,8 +194,8 @@ fc_numeral_read(FcNumeral *numeral)
 }
 
 /*
- * Puts PostgreSQL's separators in the place of the file's.  A field without
- * any, such as NaN, is left to the type as it is.
+ * Replaces the file's separators by PostgreSQL's.  A field without any, such
+ * as NaN, is left to the type as it is.
  */
 static void
 fc_edit_number(const FcEdit *edit, FcField *field)

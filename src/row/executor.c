@@ -3,8 +3,8 @@
  * row/executor.c
  *	  The target as the executor wants it: a range table of one entry.
  *
- * Leader and workers build the same one, because core's checks take from it
- * which columns an error message may show.
+ * Leader and workers build the same one: core's checks learn from it which
+ * columns an error message may show.
  *
  *-------------------------------------------------------------------------
  */

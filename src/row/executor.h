@@ -30,9 +30,8 @@ extern ParseState *fc_executor_parse_state(Relation rel, List *attnums);
 extern void fc_executor_require_delete(ParseState *pstate, AttrNumber key);
 
 /*
- * Asks for what INSERT ... ON CONFLICT needs: SELECT on the columns that tell
- * rows in conflict, and SELECT, because of "excluded", and UPDATE on the others
- * of those to be set
+ * Asks for what INSERT ... ON CONFLICT needs: SELECT on the keys; and on the
+ * columns to be set that are no keys UPDATE, and SELECT, because of "excluded"
  */
 extern void fc_executor_require_conflict(ParseState *pstate, List *keys, List *columns);
 

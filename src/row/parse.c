@@ -28,7 +28,9 @@
 #include "row/parse.h"
 #include "row/parser.h"
 
-/* Bytes looked at together; of each of eight the lowest and the highest bit */
+/*
+ * Bytes looked at together; the lowest and the highest bit of eight bytes each
+ */
 #define FC_BLOCK		16
 #define FC_ONES			UINT64CONST(0x0101010101010101)
 #define FC_HIGH_BITS	UINT64CONST(0x8080808080808080)
@@ -78,9 +80,9 @@ fc_parse_tolerates(FcParser *parser, uint32 class)
 }
 
 /*
- * Keeps a fault that on_error tolerates, until the next record is parsed;
- * edata has what COPY says of it.  The fault lives in the memory context of
- * the values.
+ * Notes a fault that on_error tolerates, until the next record is parsed;
+ * edata has COPY's words.  The fault lives in the memory context of the
+ * values.
  */
 static void
 fc_parse_refuse(FcParser *parser, uint32 class, FcColumn *column,
@@ -117,9 +119,9 @@ fc_parse_malformed(FcParser *parser, FcColumn *column)
 }
 
 /*
- * Is the error about the value?  Not if it would come for every value: the
- * user may not call the function, a table or a resource is missing, or the
- * function does not end.
+ * Is the error about the value?  Not if every value would cause it: the user
+ * may not call the function, a table or a resource is missing, or the function
+ * does not end.
  */
 static bool
 fc_parse_is_of_value(const ErrorData *edata)
@@ -185,7 +187,7 @@ fc_parse_check_encoding(FcParser *parser, FcErrorBody check)
 		fc_parse_refuse(parser, FC_CLASS_ENCODING, NULL, NULL, edata);
 }
 
-/* The field's value; what a transform makes goes into the field, too */
+/* Returns the field's value; puts what a transform makes into the field, too */
 static Datum
 fc_parse_make_value(FcColumn *column, FcField *field)
 {
@@ -208,9 +210,9 @@ fc_parse_try_value(void *arg)
 /*
  * Makes the value; returns the error if there is one.
  *
- * After an error, what core's input function has left open, such as the row
- * type of a composite value, is released at once, as an abort does it.  To
- * release a million of them at the end takes quadratic time.  Locks stay.
+ * After an error it releases at once what core's input function has left open,
+ * such as the row type of a composite value, as an abort would.  To release a
+ * million of these at the end takes quadratic time.  Locks stay.
  */
 static ErrorData *
 fc_parse_catch(FcParser *parser, FcValue *value)
@@ -231,8 +233,8 @@ fc_parse_catch(FcParser *parser, FcValue *value)
 }
 
 /*
- * The value as the file has it, for what is said of an error; NULL if that is
- * NULL.  Where the file has none, what the transform has made.
+ * Returns the value as the file has it, for the report of an error; NULL if
+ * that is NULL.  If the file has none, returns what the transform has made.
  */
 static const char *
 fc_parse_given(FcParser *parser, const FcColumn *column, const FcField *was, const FcField *field)
@@ -263,7 +265,7 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 	}
 	*nulled = (FcBad) {.column = column->name, .value = given};
 	field->null = true;
-	/* a domain may refuse the NULL, too: that is thrown */
+	/* throws if a domain refuses the NULL, too */
 	parser->record.values[column->index] = fc_column_value(column, field);
 	parser->faults.nnulled++;
 	parser->record.nulls[column->index] = true;
@@ -271,8 +273,8 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 
 /*
  * Sets the time zone: the file's for values of the file, the session's for
- * defaults.  Once for each value: a function with TimeZone among its own
- * settings puts back the session's.
+ * defaults.  Called for each value: a function with TimeZone among its own
+ * settings restores the session's.
  */
 static void
 fc_parse_set_zone(FcParser *parser, bool of_file)
@@ -358,8 +360,8 @@ fc_parse_check_markers(FcParser *parser)
 }
 
 /*
- * Marks the record in hand alone, if that can be done.  It stays without marks
- * if its last quote is open, as where the file has changed or ends there.
+ * Marks the current record alone, if that is possible.  It stays without marks
+ * if its last quote is open, as when the file has changed or ends there.
  */
 static inline void
 fc_parse_mark(FcParser *parser)
@@ -375,7 +377,7 @@ fc_parse_mark(FcParser *parser)
 		record->marks = parser->marks;
 }
 
-/* Cuts the record in hand into fields, by marks if it has or can get some */
+/* Cuts the current record into fields, by marks if it has or can get some */
 static void
 fc_parse_cut(FcParser *parser)
 {
@@ -411,7 +413,7 @@ fc_parse_check_fields(FcParser *parser)
 				 errmsg(parser->dialect.mode == FC_MODE_BINARY ?
 						"unexpected EOF in COPY data" :
 						"unterminated CSV quoted field")));
-	/* where fields may be missing they are NULL */
+	/* fields that may be missing are NULL */
 	for (; parser->shared->plan.pads && record->found < parser->nfields; record->found++)
 		record->fields[record->found] = (FcField) {.data = parser->texts.nothing,.null = true};
 	if (parser->dialect.mode == FC_MODE_TEXT)
@@ -458,7 +460,7 @@ fc_parse_transforms(FcParser *parser)
 }
 
 /*
- * Sets the value of a field, if nothing is to be thrown or evaluated for it;
+ * Sets the value of a field, if that can neither throw nor evaluate anything;
  * else returns false.  True also for a field that is skipped.
  */
 static inline bool
@@ -666,8 +668,8 @@ fc_parse_init_quick(FcParser *parser, TupleDesc desc)
 }
 
 /*
- * May keys be read from their fields alone?  Not if NULL can be told in the
- * server's encoding only, nor if fields may stand for a default.
+ * May keys be read from their fields alone?  Not if only the server's encoding
+ * shows a NULL, nor if fields may stand for a default.
  */
 static void
 fc_parse_init_key(FcParser *parser)

@@ -24,8 +24,8 @@ extern FcParser *fc_parse_begin(FcContext *ctx, EState *estate, bool numbered);
 extern void fc_parse_end(FcParser *parser);
 
 /*
- * Says which number, from 0, the record that is parsed next has in the file:
- * by it defaults get their numbers of sequences.
+ * Sets the number in the file, from 0, of the record that is parsed next: by
+ * it defaults get their numbers of sequences
  */
 extern void fc_parse_number(FcParser *parser, uint64 number);
 
@@ -74,9 +74,8 @@ extern bool fc_parse_texts(FcParser *parser, char *rec, size_t len);
 extern bool fc_parse_text_value(const FcParser *parser, int i, Datum *value);
 
 /*
- * For a record that fc_parse_texts returned false for: evaluates what COPY
- * evaluates although it leaves the record out, which are the defaults of
- * columns that have no field.
+ * For a record for which fc_parse_texts returned false: evaluates the defaults
+ * of columns without a field, as COPY does although it leaves the record out.
  */
 extern void fc_parse_pass_over(FcParser *parser);
 
@@ -87,7 +86,7 @@ extern void fc_parse_pass_over(FcParser *parser);
  */
 extern const FcField *fc_parse_next_text(const FcParser *parser, int *i);
 
-/* Was the record's encoding valid, so that fc_parse_texts has cut it? */
+/* Has fc_parse_texts cut the record?  Not if its encoding was not valid. */
 extern bool fc_parse_is_cut(const FcParser *parser);
 
 /*
@@ -101,21 +100,21 @@ extern bool fc_parse_at(const FcParser *parser, const char *record,
 /* Does the last record's key come from a field that stands for a default? */
 extern bool fc_parse_key_is_default(const FcParser *parser);
 
-/* What was wrong with the last record; lasts as long as its values */
+/* The fault of the last record; lasts as long as its values */
 extern const FcBad *fc_parse_bad(const FcParser *parser);
 
 /*
- * The values of the last record that became NULL by errors.set_null; returns
- * how many they are
+ * Sets *nulled to the values of the last record that set_null made NULL;
+ * returns how many they are
  */
 extern int	fc_parse_nulled(const FcParser *parser, const FcBad **nulled);
 
-/* Hands the values that became NULL to fc_reject_nulled */
+/* Passes the values that became NULL to fc_reject_nulled */
 extern void fc_parse_count_nulled(const FcParser *parser, uint64 offset, uint64 length);
 
 /*
- * Reads only the key: sets *key, or *null.  Throws COPY's errors.  False says
- * that the whole record must be parsed, from bytes that are unchanged.
+ * Reads only the key: sets *key, or *null.  Throws COPY's errors.  False: the
+ * whole record must be parsed, from unchanged bytes.
  */
 extern bool fc_parse_key(FcParser *parser, const FcRecord *record,
 						 int64 *key, bool *null);

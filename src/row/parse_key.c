@@ -6,9 +6,8 @@
  *	 record ──► the key's field (grammar/marks.c where the record is marked)
  *			──► conversion ──► key, as a number
  *
- * The scan reads keys in this way.  Where a fault of the record may be
- * tolerated the scan is told to parse the whole record instead, from unchanged
- * bytes.
+ * The scan reads keys in this way.  If a fault of the record may be tolerated,
+ * the scan must parse the whole record instead, from unchanged bytes.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,8 +41,7 @@ fc_parse_field_encoding(FcParser *parser, FcField *field)
 
 /*
  * May the key be read from its field alone?  Not if the field has FC_FIELD_*
- * or stands for a default, nor if NULL can be told in the server's encoding
- * only.
+ * or stands for a default, nor if only the server's encoding shows a NULL.
  */
 static bool
 fc_parse_key_alone(FcParser *parser, FcColumn *column, const FcField *field)
@@ -103,7 +101,7 @@ fc_parse_any_key(void *arg)
 		return;
 	if (shared->plan.tolerated != 0)
 	{
-		/* core, when it reads a pattern, might throw what is tolerated */
+		/* core, which reads such a pattern, might throw a tolerated error */
 		if (column->pattern ?
 			(column->pattern->kind == FC_PATTERN_CORE ||
 			 !fc_pattern_parse(column->pattern, field.data, field.len, &value)) :
@@ -113,7 +111,7 @@ fc_parse_any_key(void *arg)
 	else if (column->pattern ||
 			 !fc_convert(&column->convert, field.data, field.len, &value))
 	{
-		/* only bytes that fc_convert has taken are known to be valid */
+		/* only bytes that fc_convert has accepted are known to be valid */
 		fc_parse_field_encoding(parser, &field);
 		value = fc_column_value(column, &field);
 	}
@@ -122,8 +120,8 @@ fc_parse_any_key(void *arg)
 }
 
 /*
- * Reads the key of a record that is marked and has no quotes, where there is
- * nothing special about it; does not change the record
+ * Reads the key of a record that is marked and has no quotes, if nothing about
+ * it is special; does not change the record
  */
 static inline bool
 fc_parse_usual_key(FcParser *parser, const FcRecord *record, int64 *key)

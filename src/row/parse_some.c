@@ -6,7 +6,7 @@
  *	record ──► borders of each field (grammar/marks.c) ──► conversion ──► value
  *		'──► copy, where it is not marked or a field is no plain one ──'
  *
- * They are a partition key's: they tell the leaf of a record that goes to
+ * These are the partition key's: they tell the leaf of a record that goes to
  * another server as it is.
  *
  *-------------------------------------------------------------------------
@@ -50,7 +50,10 @@ fc_parse_some_begin(FcParser *parser, const int *fields, int n)
 	return some;
 }
 
-/* Reads a field that has neither quotes nor backslashes, if it converts */
+/*
+ * Reads a field that has neither quotes nor backslashes, if it can be
+ * converted
+ */
 static inline bool
 fc_parse_one_quickly(FcSome *some, const FcRecord *record, int i,
 					 Datum *value, bool *null)

@@ -47,7 +47,7 @@ fc_parse_try_text(void *arg)
 	fc_parse_column(parser, parser->texts.column, &parser->record.fields[parser->record.done]);
 }
 
-/* Makes a value that core could not; ERROR for the first fault up to it */
+/* Makes a value that core could not make; ERROR for the first fault up to it */
 static void
 fc_parse_ours(FcParser *parser, int i)
 {
@@ -65,8 +65,8 @@ fc_parse_ours(FcParser *parser, int i)
 
 /*
  * Makes one field for core.  It stays text, unless core would read it
- * otherwise or its fault is tolerated: then it is converted here, and core is
- * given the value, because code that a type runs must not run twice.
+ * otherwise or its fault is tolerated: then it is converted here, and core
+ * gets the value: code that a type runs must not run twice.
  */
 static void
 fc_parse_text(FcParser *parser, int i)

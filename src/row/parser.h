@@ -15,7 +15,7 @@
 #include "grammar/marks.h"
 #include "row/transform.h"
 
-/* A column as the quick way knows it */
+/* A column for the quick way */
 typedef struct FcQuick
 {
 	FcConverter convert;		/* function NULL: takes FcColumn to convert */
@@ -44,14 +44,14 @@ typedef struct FcInHand
 	FcField    *fields;
 	int			found;			/* its fields; -1: a quote is open */
 	int			done;			/* columns that have their value */
-	const int  *left;			/* of a row of a batch: columns that have none;
-								 * of "done" these count.  Else NULL */
+	const int  *left;			/* of a row of a batch: columns without a
+								 * value; "done" counts these.  Else NULL */
 	int			nleft;
 	bool		cut;			/* its encoding is valid, fields are known */
 	bool		ok;
 } FcInHand;
 
-/* What is wrong with the record in hand, and tolerated */
+/* Tolerated faults of the current record */
 typedef struct FcFaults
 {
 	FcBad		bad;
@@ -60,10 +60,11 @@ typedef struct FcFaults
 	ResourceOwner owner;		/* holds what an input function opens */
 } FcFaults;
 
-/* The fields of the record in hand as text, for core */
+/* The fields of the current record as text, for core */
 typedef struct FcTexts
 {
-	FcColumn   *column;			/* that is being converted here, or NULL */
+	FcColumn   *column;			/* the one that is being converted here, or
+								 * NULL */
 	FcField    *field;			/* the field that its value is made from */
 	bool	   *made;			/* fields whose value was made here */
 	char	   *nothing;		/* the text of columns that have no field */
@@ -93,7 +94,8 @@ struct FcParser
 	bool		complete;		/* each column of the row has a field */
 	int			natts;
 	int			nfields;		/* of a record */
-	int			ncolumns;		/* these, and what transforms make besides */
+	int			ncolumns;		/* nfields, and columns that transforms alone
+								 * make */
 	FcColumn   *columns;
 	FcTransforms *transforms;	/* or NULL */
 	FcDefaults	defaults;
@@ -106,7 +108,7 @@ struct FcParser
 	FcLook		look;
 };
 
-/* Takes another record in hand; its row goes into values and nulls */
+/* Makes a record the current one; its row goes into values and nulls */
 static inline void
 fc_parse_take(struct FcParser *parser, char *rec, size_t len, Datum *values,
 			  bool *nulls)
@@ -142,7 +144,7 @@ fc_parse_is_ascii(const char *bytes, size_t len)
 /* From row/parse.c, for fields as text and for keys */
 
 /*
- * Cuts the record in hand into fields, in the server's encoding, and checks
+ * Cuts the current record into fields, in the server's encoding, and checks
  * what COPY checks before it converts any.  Returns record.ok.
  */
 extern bool fc_parse_fields(struct FcParser *parser);
@@ -162,16 +164,16 @@ extern void fc_parse_column(struct FcParser *parser, FcColumn *column, FcField *
  */
 extern void fc_parse_malformed(struct FcParser *parser, FcColumn *column);
 
-/* Brings bytes into the server's encoding; verifies them if they are in it */
+/* Converts bytes to the server's encoding; verifies them if they are in it */
 extern char *fc_parse_encoding(struct FcParser *parser, char *rec, size_t *len);
 
 /*
- * From row/parse_key.c: brings the field's bytes into the server's encoding, or
- * verifies them
+ * From row/parse_key.c: converts the field's bytes to the server's encoding,
+ * or verifies them
  */
 extern void fc_parse_field_encoding(struct FcParser *parser, FcField *field);
 
-/* Copies bytes that are only looked at; the copy lasts until the next call */
+/* Copies bytes to be looked at; the copy lasts until the next call */
 extern char *fc_parse_copy(struct FcParser *parser, const char *data, size_t len);
 
 /* Calls body(arg) with the file's time zone set, if it has one */

@@ -17,7 +17,7 @@
  * 4. fc_numbers_set: a process that parses a record sets the parameters to its
  *    numbers.
  *
- * The entries of the spill have room for the record's number within its chunk.
+ * Entries of the spill have the record's number within its chunk.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,8 +57,7 @@ typedef struct FcNumberSpan
 } FcNumberSpan;
 
 /*
- * The numbers of one sequence, of which one block of FC_NUMBER_BLOCK spans is
- * in memory
+ * The numbers of one sequence; one block of FC_NUMBER_BLOCK spans is in memory
  */
 typedef struct FcNumberFile
 {
@@ -123,7 +122,7 @@ fc_number_contains(Node *node, void *context)
 		expression_tree_walker(node, fc_number_contains, context);
 }
 
-/* The argument that has a call in it; NULL if none has, or more than one */
+/* The only argument with a call in it; NULL if none or several have one */
 static Node *
 fc_number_argument(List *args)
 {
@@ -143,10 +142,10 @@ fc_number_argument(List *args)
 /*
  * Goes down through expressions that evaluate all their arguments.
  *
- * Workers cannot call nextval(), and would do so in another order.  Where a
+ * Workers cannot call nextval(), and would call it in another order.  If a
  * load needs other volatile defaults that are not parallel safe, the leader
- * attaches new partitions before it, and lets core route the rows in the
- * file's order.
+ * attaches new partitions before it, and core routes the rows in the file's
+ * order.
  */
 bool
 fc_number_find(Node *expr, FcNumber *number)
@@ -213,7 +212,7 @@ fc_sequence_form(Oid sequence)
 	return form;
 }
 
-/* Sets the number given last, also in WAL; buf is locked by the caller */
+/* Sets the number given last, also in WAL; the caller has locked buf */
 static void
 fc_sequence_set(Relation rel, Buffer buf, ItemId item, int64 last)
 {
@@ -273,12 +272,12 @@ fc_sequence_advance(Relation rel, Buffer buf, const FormData_pg_sequence *form,
 }
 
 /*
- * Takes up to "wanted" consecutive numbers, as so many calls of nextval()
- * would: under the lock of the sequence's buffer, so that each is given away
- * once.  Returns how many it took, and sets *first.
+ * Takes up to "wanted" consecutive numbers, as that many calls of nextval()
+ * would, under the lock of the sequence's buffer: no number is given twice.
+ * Returns how many it took, and sets *first.
  *
- * Takes none where nextval() has more to do than to count: at the sequence's
- * limits, or if the session keeps numbers for later.
+ * Takes none if nextval() has more to do than to count: at the sequence's
+ * limits, or if sessions cache numbers.
  */
 static uint64
 fc_sequence_take(Oid sequence, uint64 wanted, int64 *first)
@@ -337,8 +336,8 @@ fc_number_add(FcNumberTaker *taker, int64 first, uint64 count)
 /*
  * Body of fc_error_catch.  The first and the last number are from nextval():
  * it checks the privilege, locks the sequence against ALTER and DROP until the
- * transaction ends, and sets what currval() says.  To call it for each row
- * costs more than a third of what loading the row does.
+ * transaction ends, and sets what currval() says.  A call for each row costs
+ * more than a third of loading the row.
  */
 static void
 fc_number_take(void *arg)
@@ -365,7 +364,7 @@ fc_number_take(void *arg)
 	}
 }
 
-/* Keeps the error for the first record without a number: COPY stops there */
+/* Notes the error for the first record without a number: COPY stops there */
 static void
 fc_number_refuse(FcContext *ctx, uint64 number, const ErrorData *edata)
 {
@@ -404,7 +403,7 @@ fc_number_reserve(FcContext *ctx, uint64 records)
 		taker.records = records;
 		taker.number->nspans = 0;
 		taker.file = fc_number_file(shared, i, true);
-		/* what nextval() leaves locked its owner unlocks, from 19 on */
+		/* from 19 on the resource owner unlocks what nextval() leaves locked */
 		outer = fc_error_owner_begin();
 		edata = fc_error_catch(ctx, fc_number_take, &taker);
 		fc_error_owner_end(ctx, outer);

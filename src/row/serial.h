@@ -14,8 +14,8 @@
 
 /*
  * Does the expression, as planned, call nextval() for one sequence exactly
- * once whatever the values are?  Sets sequence and identity of *number.
- * Whether the rest of it is parallel safe is for the caller to find out, from
+ * once whatever the values are?  Sets sequence and identity of *number.  The
+ * caller must find out whether the rest of it is parallel safe, by
  * fc_number_replace.
  */
 extern bool fc_number_find(Node *expr, FcNumber *number);
@@ -26,7 +26,7 @@ extern Node *fc_number_replace(Node *expr, int id);
 /*
  * Called by the leader, outside parallel mode, after the split has counted the
  * records: takes that many numbers of each of the load's sequences, as COPY
- * would.  An error is kept for the record that COPY would report it for.
+ * would.  Notes an error for the record for which COPY would report it.
  */
 extern void fc_number_reserve(FcContext *ctx, uint64 records);
 

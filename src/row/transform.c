@@ -7,7 +7,7 @@
  *			text ──► row/column.c, as a field
  *
  * Only fields that an expression names become texts.  The row is filled before
- * the first column gets its value, which may change fields.
+ * the first column gets its value, as that may change fields.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,7 +40,7 @@ struct FcTransform
 {
 	FcTransforms *all;
 	ExprState  *expr;
-	bool		text;			/* the column's type is to read the result */
+	bool		text;			/* the column's type reads the result */
 	pg_tz	   *zone;			/* NULL, or to be set for code of users */
 	FcEdit		edit;			/* of that text */
 };
@@ -65,7 +65,7 @@ fc_transform_begin(FcTransforms *all, FcShared *shared, const FcColumn *column, 
 		transform->text = false;
 		expr = (Expr *) makeNullConst(exprType((Node *) expr), -1, InvalidOid);
 	}
-	/* a phase that loads nothing takes no numbers */
+	/* an analysis takes no numbers */
 	if (shared->phase == FC_PHASE_CHECK)
 		expr = (Expr *) fc_number_replace((Node *) expr, 0);
 	transform->expr = ExecInitExpr(expr, NULL);

@@ -11,15 +11,15 @@
 #include "row/column.h"
 
 /*
- * Prepares the expressions of the columns that have FC_FIELD_TRANSFORM; NULL if
- * none has.  They are evaluated in econtext, and in the caller's memory
- * context.  The columns and the dialect must stay where they are.
+ * Prepares the expressions of the columns that have FC_FIELD_TRANSFORM; NULL
+ * if none has.  They are evaluated in econtext, and in the caller's memory
+ * context.  The columns and the dialect must outlive them, at their addresses.
  */
 extern FcTransforms *fc_transforms_begin(FcShared *shared, FcColumn *columns,
 										 const FcDialect *dialect, ExprContext *econtext);
 
 /*
- * Takes the fields of the record in hand, which are in the server's encoding,
+ * Takes the fields of the current record, which are in the server's encoding,
  * as texts, with their edits.  The fields stay as they are.
  */
 extern void fc_transforms_take(FcTransforms *transforms, const FcField *fields);
@@ -29,7 +29,7 @@ extern bool fc_transforms_name(const FcTransforms *transforms, int field);
 
 /*
  * Evaluates the column's expression.  True: *value, or field->null, is the
- * column's value.  False: the field is a text that the column's type is to
+ * column's value.  False: the field is a text that the column's type must
  * read.
  */
 extern bool fc_transform_value(FcTransform *transform, FcField *field, Datum *value);

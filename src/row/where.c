@@ -9,10 +9,10 @@
  * 3. fc_where_begin prepares it in each process.
  * 4. fc_where_accepts evaluates it for each row before the row is routed.
  *
- * Where there is a key the scan evaluates it, so that no partition is made for
- * rows that it is not true for.  The scan parses whole records then: COPY
+ * If there is a key the scan evaluates the condition: no partition is made for
+ * rows for which it is not true.  The scan parses whole records then: COPY
  * refuses a bad value even in such a row.  The load evaluates a condition that
- * looks at a volatile default.
+ * reads a volatile default.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +38,10 @@
 /* What stands before the caller's text when COPY's grammar reads it */
 #define FC_WHERE_PREFIX	"COPY pg_class FROM STDIN WHERE "
 
-/* Tells where in the text an error is.  Who begins it with WHERE is told so. */
+/*
+ * Says where in the text an error is, with a hint if the text begins with
+ * WHERE
+ */
 static void
 fc_where_context(void *arg)
 {
@@ -66,7 +69,7 @@ fc_where_grammar(const char *text)
 	return castNode(CopyStmt, copy)->whereClause;
 }
 
-/* ERROR 42P10 for system columns, which a row in hand has not got yet */
+/* ERROR 42P10 for system columns, which a row does not have yet */
 static void
 fc_where_check_system(const Bitmapset *used)
 {

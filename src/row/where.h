@@ -20,20 +20,20 @@
  */
 extern List *fc_where_parse(ParseState *pstate, Relation rel, const char *text);
 
-/* The same, from an expression as the grammar makes it, which it changes */
+/* The same, from the grammar's expression, which it changes */
 extern List *fc_where_transform(ParseState *pstate, Relation rel, Node *where);
 
 /*
- * Makes the condition be evaluated in the time zone of the file, if it has one;
- * in the current memory context
+ * Has the condition evaluated in the time zone of the file, if it has one;
+ * lives in the current memory context
  */
 extern ExprState *fc_where_in_zone(ExprState *where, FcShared *shared);
 
-/* Prepares the condition kept in shared memory; NULL: there is none */
+/* Prepares the condition in shared memory; NULL: there is none */
 extern ExprState *fc_where_begin(FcShared *shared);
 
 /*
- * Prepares the condition for rows that it was true for in the scan.  NULL if
+ * Prepares the condition for rows for which it was true in the scan.  NULL if
  * there is none, or if it is volatile and may not be true again.
  */
 extern ExprState *fc_where_begin_again(FcShared *shared);
