@@ -20,7 +20,7 @@
 /* Pages written at a time */
 #define FC_PAGE_BATCH	32
 
-/* Pages that are to become the last of a fork */
+/* Pages to be appended to a fork */
 typedef struct FcAppend
 {
 	Relation	rel;
@@ -29,11 +29,11 @@ typedef struct FcAppend
 	ForkNumber	fork;
 	char	   *pages;			/* one after the other */
 	int			n;				/* at most FC_PAGE_BATCH */
-	bool		rows;			/* there are rows on them, which must be told
-								 * their places */
-	BlockNumber block;			/* where the first goes, as fc_file_reserve
-								 * sets it; after fc_shared_append: where the
-								 * last went */
+	bool		rows;			/* there are rows on them, whose t_ctid must be
+								 * set */
+	BlockNumber block;			/* of the first page, as fc_file_reserve sets
+								 * it; after fc_shared_append: of the last
+								 * one */
 } FcAppend;
 
 static inline Page
@@ -44,8 +44,8 @@ fc_append_page(const FcAppend *append, int i)
 }
 
 /*
- * heap/page_check.c.  Asserts that page i is whole: its rows are of this load,
- * of append's table, and say that they are in the block, unless that is
+ * heap/page_check.c.  Asserts that page i is whole: its rows are of this load
+ * and of append's table, and their t_ctid has the block, unless that is
  * InvalidBlockNumber because it is not known yet.
  */
 #ifdef USE_ASSERT_CHECKING
@@ -54,7 +54,7 @@ extern void fc_append_check(const FcAppend *append, int i, BlockNumber block);
 #define fc_append_check(append, i, block)	((void) 0)
 #endif
 
-/* Tells the rows of page i their places, once its block is known */
+/* Sets t_ctid of the rows of page i, once its block is known */
 static inline void
 fc_append_place(const FcAppend *append, int i, BlockNumber block)
 {
@@ -86,39 +86,39 @@ extern FcLocator fc_new_begin(Relation rel, bool frozen, List **files);
 extern void fc_new_end(List *files);
 
 /*
- * heap/page_file.c.  Reserves the next n blocks of the new file, for pages of
- * one batch after the other, and sets append->block to the first of them.
+ * heap/page_file.c.  Reserves the next n blocks of the new file, for one batch
+ * of pages after the other, and sets append->block to the first of them.
  */
 extern void fc_file_reserve(FcAppend *append, uint32 n);
 
 /*
- * For each batch of pages whose blocks are reserved: tells the rows on them
- * their places, logs them, and returns when they are in the file
+ * For each batch of pages whose blocks are reserved: sets t_ctid of the rows
+ * on them, logs them, and returns when they are in the file
  */
 extern void fc_file_append(FcAppend *append);
 
 /*
  * heap/page_shared.c.  Appends the pages through shared buffers, in their
- * order, but perhaps with pages of other sessions in between.  Tells the rows
- * on them their places, and sets append->block to the block of the last page.
+ * order, but perhaps with pages of other sessions in between.  Sets t_ctid of
+ * the rows on them, and append->block to the block of the last page.
  */
 extern void fc_shared_append(FcAppend *append, BufferAccessStrategy strategy);
 
 /* Tells the free space map how many bytes of a page are free */
 extern void fc_shared_record_space(Relation rel, BlockNumber block, Size space);
 
-/* The share of the table, in percent, that its free space map says is free */
+/* The share of the table, in percent, that is free by its free space map */
 extern int	fc_shared_free_percent(Relation rel);
 
 /*
- * heap/page_log.c.  Logs a new page, all of whose rows say where they are, and
- * sets its LSN.  The page is that of the buffer, which is locked and dirty; or,
- * without one, it will be a block of append's file.  Allocates nothing.
+ * heap/page_log.c.  Logs a new page, all of whose rows have their t_ctid, and
+ * sets its LSN.  The page is that of the buffer, which is locked and dirty;
+ * without a buffer it will be a block of append's file.  Allocates nothing.
  */
 extern void fc_log_rows(const FcAppend *append, Page page, BlockNumber block,
 						Buffer buffer);
 
-/* Logs pages that have their place in append's file, and sets their LSNs */
+/* Logs pages that have their blocks in append's file, and sets their LSNs */
 extern void fc_log_pages(const FcAppend *append);
 
 #endif							/* FC_APPEND_H */

@@ -8,9 +8,9 @@
  *    in shared memory (fc_count_hand_over).
  * 3. The leader counts them as rows of its own (fc_count_take).
  *
- * Core keeps what a (sub)transaction has inserted until it ends: only then are
- * the rows known to be alive, or dead and work for autovacuum.  Only the
- * leader sees that end, and a TRUNCATE before the load.
+ * Core keeps the counts of a (sub)transaction until it ends: only then are the
+ * rows known to be alive, or dead and work for autovacuum.  Only the leader
+ * sees that end, and a TRUNCATE before the load.
  *
  *-------------------------------------------------------------------------
  */
@@ -56,8 +56,8 @@ fc_count_hand_over(FcTurn *turn, Relation heap, Relation toast, bool last)
 }
 
 /*
- * The leader has the tables open before rows come, because after an error it
- * could open none.  Where core routes it opens a leaf when it has locked it.
+ * The leader opens the tables before rows come, because after an error it
+ * could open none.  Where core routes it opens a leaf after locking it.
  */
 void
 fc_count_open(FcContext *ctx, uint32 turn)
@@ -78,8 +78,8 @@ fc_count_open(FcContext *ctx, uint32 turn)
 }
 
 /*
- * If the phase fails all workers have ended.  One that failed has counted, as
- * dead rows, what was still in its own statistics.
+ * If the phase fails, all workers have ended.  A worker that failed has
+ * counted as dead rows what was still in its own statistics.
  */
 void
 fc_count_take(FcContext *ctx)

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-/* How many of n blocks, from this one on, are in this one's segment? */
+/* Returns how many of n blocks, from this one on, are in its segment */
 static inline uint32_t
 fc_file_run(uint32_t block, uint32_t n, uint32_t segment_size)
 {

@@ -4,10 +4,10 @@
  *	  The tables of a load, kept as they are until it is done with them.
  *
  * Code that a load evaluates (a CHECK, a default, an index's expression) may
- * run any command in the leader.  So the leader keeps the tables open from when
- * it has decided what to do with them until it does that: core refuses most
- * commands that would empty or change an open table, and what the others do is
- * found by a comparison.  The leader's locks keep other sessions away.
+ * run any command in the leader.  So the leader keeps the tables open from
+ * when it has decided what to do with them until it does that: core refuses
+ * most commands that would empty or change an open table, and a comparison
+ * finds what the others do.  The leader's locks keep other sessions away.
  *
  * The end of the transaction closes the tables on error.
  *
@@ -86,7 +86,7 @@ fc_hold_alone(Relation rel)
 	return rel->rd_refcnt == 2;
 }
 
-/* The next table that is held, where a search of all has begun; or NULL */
+/* Returns the next of all held tables, or NULL */
 static FcHeldTable *
 fc_hold_next(HASH_SEQ_STATUS *all)
 {
@@ -95,10 +95,10 @@ fc_hold_next(HASH_SEQ_STATUS *all)
 }
 
 /*
- * What was done to the table, as a detail of the error; NULL: nothing.  Some
- * commands do not ask whether the table is open: ALTER TABLE ALL IN TABLESPACE
- * copies its files, ATTACH PARTITION gives it indexes and reads its rows, DROP
- * TYPE takes its columns, DROP INDEX its indexes.
+ * Returns what was done to the table, as the error's detail; NULL: nothing.
+ * Some commands do not ask whether the table is open: ALTER TABLE ALL IN
+ * TABLESPACE copies its files, ATTACH PARTITION gives it indexes and reads its
+ * rows, DROP TYPE takes its columns, DROP INDEX its indexes.
  */
 static const char *
 fc_hold_change(const FcHeldTable *one)

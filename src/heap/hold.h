@@ -10,12 +10,12 @@
 
 #include "utils/relcache.h"
 
-/* What a table is held for; it is let go when that has been done */
+/* What a table is held for; it is closed when that has been done */
 typedef enum FcHeldFor
 {
 	FC_HELD_ROWS,				/* to get its rows, and be indexed */
-	FC_HELD_PLACE				/* to get the place, or the files, of others, or
-								 * to give them its own */
+	FC_HELD_PLACE				/* to be attached, to exchange files, or to
+								 * pass on the rows of a stage */
 } FcHeldFor;
 
 /* The leader's, in the memory context that is current when it is made */
@@ -24,19 +24,19 @@ typedef struct FcHold FcHold;
 extern FcHold *fc_hold_create(void);
 
 /*
- * Opens a table that the leader has locked, and notes what it is.  Nothing, if
- * it is held already.
+ * Opens a table that the leader has locked, and stores what it is; does
+ * nothing if it is held already
  */
 extern void fc_hold_begin(FcHold *hold, Oid table, FcHeldFor what);
 
 /*
- * Does no other code of this session have the table open?  It is held, and the
+ * Is the table closed to all other code of this session?  It is held, and the
  * caller has opened it once more.
  */
 extern bool fc_hold_alone(Relation rel);
 
 /*
- * ERROR 55006 if one of the tables has been changed.  The second notes files
+ * ERROR 55006 if one of the tables has been changed.  The second stores files
  * and indexes anew, after the load has changed these itself.
  */
 extern void fc_hold_check(FcHold *hold);

@@ -50,8 +50,8 @@ fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 		elog(ERROR, "table \"%s\" with insert triggers reached a parallel worker",
 			 RelationGetRelationName(rel));
 	/*
-	 * A request to end the process waits, at most for one batch of rows: the
-	 * process must know then that it is a worker.
+	 * A request to end the process waits, for one batch of rows at most: the
+	 * process must know that it is a worker when it ends.
 	 */
 	if (worker >= 0)
 		HOLD_INTERRUPTS();
@@ -66,7 +66,7 @@ fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 		fc_count_hand_over(writer->to.turn, rel, writer->toast, false);
 	}
 	PG_END_TRY();
-	/* after an error core has reset the count of such holds itself */
+	/* after an error core has reset InterruptHoldoffCount itself */
 	if (worker >= 0)
 		RESUME_INTERRUPTS();
 	Assert(worker < 0 || GetCurrentCommandId(false) == writer->cid);

@@ -23,16 +23,16 @@ typedef struct FcSlice
 	bool		mine;			/* its turn has come, and is not over */
 } FcSlice;
 
-/* The table that a writer's rows go to, as all its writers share it */
+/* The table that a writer's rows go to, and what its writers share */
 typedef struct FcDestination
 {
 	FcStorage	storage;
 	FcTurn	   *turn;			/* of the table: counts its rows */
 	bool		sliced;			/* writers insert one after another, and each
 								 * goes on at turn->spot */
-	FcSlice    *slice;			/* the process's current slice: when that may
-								 * insert; NULL: none */
-	Size		memory;			/* bytes of rows that the process may keep
+	FcSlice    *slice;			/* the process's current slice, whose turn it
+								 * waits for; NULL: none */
+	Size		memory;			/* bytes of rows that the process may hold
 								 * while it has no turn */
 } FcDestination;
 
@@ -40,12 +40,12 @@ typedef struct FcWriterRoutine
 {
 	Size		size;			/* of the struct that begins with FcWriter */
 	bool		patient;		/* "end" can be called long after the last
-								 * "put": it needs nothing but the open table */
+								 * "put": it only needs the open table */
 	void		(*begin) (FcWriter *writer);
 	void		(*put) (FcWriter *writer, uint64 offset, uint32 length);
 	/* of a batch; returns how many it took.  NULL: rows are put one by one */
 	int			(*put_rows) (FcWriter *writer, const FcBatchColumn *columns, int from, int to);
-	/* of rows that were spilled as such */
+	/* takes spilled tuples */
 	void		(*put_spilled) (FcWriter *writer, const FcSpilledRow *rows, int n);
 	void		(*flush) (FcWriter *writer);
 	void		(*end) (FcWriter *writer);	/* flushes before */
@@ -62,11 +62,11 @@ struct FcWriter
 	FcDestination to;
 	CommandId	cid;
 	int			options;		/* HEAP_INSERT_* */
-	uint64		inserted;		/* rows; patient: those that are put, too */
+	uint64		inserted;		/* rows; patient: also those that wait */
 	Size		held;			/* patient: bytes of rows not inserted yet */
 	FcSlice		slice;			/* deferred: its own copy */
 	ResourceOwner owner;		/* deferred: of the reference to rel */
-	Relation	toast;			/* kept open, see fc_write_open_toast */
+	Relation	toast;			/* stays open, see fc_write_open_toast */
 	Relation   *toast_indexes;
 	int			ntoast_indexes;
 };
@@ -85,9 +85,9 @@ extern bool fc_write_page_can(Relation rel);
 extern uint64 fc_write_end(FcWriter *writer);
 
 /*
- * Calls body(arg), which may insert into the writer's heap and TOAST table.  It
- * may do so even in a worker, where core would refuse that; the leader counts
- * the rows.
+ * Calls body(arg), which may insert into the writer's heap and TOAST table.
+ * It may insert even in a worker, where core would refuse that; the leader
+ * counts the rows.
  */
 extern void fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg);
 
@@ -101,9 +101,10 @@ extern void fc_write_insert(FcWriter *writer, TupleTableSlot **slots, int n,
  */
 
 /*
- * Worker: hands what core has counted in this process over to the leader, if
- * that has the tables open; with "last", in any case.  "toast" is NULL if
- * there is none.  Does nothing in the leader.  Does not throw.
+ * Worker: hands the rows that core has counted in this process over to the
+ * leader, if the leader has the tables open; with "last", in any case.
+ * "toast" is NULL if there is none.  Does nothing in the leader.  Does not
+ * throw.
  */
 extern void fc_count_hand_over(FcTurn *turn, Relation heap, Relation toast, bool last);
 
@@ -113,10 +114,12 @@ extern void fc_count_hand_over(FcTurn *turn, Relation heap, Relation toast, bool
  */
 extern void fc_count_open(FcContext *ctx, uint32 turn);
 
-/* Leader: counts what workers have handed over so far, and opens nothing */
+/*
+ * Leader: counts the rows that workers have handed over so far; opens nothing
+ */
 extern void fc_count_take(FcContext *ctx);
 
-/* Leader: counts it for the last time, and closes the tables */
+/* Leader: counts them for the last time, and closes the tables */
 extern void fc_count_end(FcContext *ctx);
 
 #endif							/* FC_INSERT_H */

@@ -5,9 +5,9 @@
  *
  *	slot ──► heap tuple ──► batch ──► heap_multi_insert ──► index entries
  *
- * Right for any table.  Slices of a leaf insert in turn: the writer keeps its
- * rows until then while memory lasts, and goes on in the block in which the
- * slice before stopped.
+ * Right for any table.  Slices of a leaf insert in turn: until its turn the
+ * writer holds its rows while memory lasts, and then goes on in the block in
+ * which the slice before stopped.
  *
  *-------------------------------------------------------------------------
  */
@@ -62,10 +62,10 @@ typedef struct FcMultiWriter
 } FcMultiWriter;
 
 /*
- * Where on_error leaves out rows that a unique index or an exclusion
- * constraint refuses, the writer asks the index before it inserts a row.
- * Makes unique indexes ready for that.  A table with a deferrable constraint,
- * which has a trigger, never comes here.
+ * If on_error leaves out rows that a unique index or an exclusion constraint
+ * refuses, the writer asks the index before it inserts a row.  Prepares unique
+ * indexes for that.  A table with a deferrable constraint, which has a
+ * trigger, never comes here.
  */
 static void
 fc_multi_init_unique(FcMultiWriter *writer)
@@ -122,9 +122,9 @@ typedef struct FcMultiInsert
 } FcMultiInsert;
 
 /*
- * Body of fc_error_catch.  Logical decoding wants a transaction's TOAST chunks
- * right before their row: processes insert into a logically logged table one at
- * a time.
+ * Body of fc_error_catch.  Logical decoding needs a transaction's TOAST chunks
+ * right before their row: processes insert into a logically logged table one
+ * at a time.
  */
 static void
 fc_multi_heap(void *arg)
@@ -149,7 +149,10 @@ fc_multi_heap(void *arg)
 	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.loaded, insert->n);
 }
 
-/* A row whose indexes are asked, or get it, and what they say */
+/*
+ * A row that is checked by the indexes, or gets entries in them; and the
+ * result
+ */
 typedef struct FcMultiOne
 {
 	FcMultiWriter *writer;
@@ -198,8 +201,8 @@ fc_multi_indexes(FcMultiWriter *writer, FcMultiRow *rows, int n)
 
 /*
  * Inserts rows without their index entries.  False if one of them cannot be
- * inserted: the rows are then inserted one by one to find the first such row,
- * and its error is kept.
+ * inserted: inserts the rows one by one then, to find the first such row, and
+ * notes its error.
  */
 static bool
 fc_multi_try(FcMultiWriter *writer, FcMultiRow *rows, int n)
@@ -265,9 +268,9 @@ fc_multi_reject(FcMultiWriter *writer, FcMultiRow *row, int i)
 
 /*
  * Inserts one row, unless an index refuses it.  Rows of this load that an
- * index takes for equal come in the order of the file, so that the first one
- * stays.  The load fails if another transaction inserts an equal row after the
- * index was asked.
+ * index takes for equal come in the order of the file: the first one stays.
+ * The load fails if another transaction inserts an equal row after the index
+ * was asked.
  */
 static void
 fc_multi_one(FcMultiWriter *writer, FcMultiRow *row)
@@ -295,8 +298,8 @@ fc_multi_one(FcMultiWriter *writer, FcMultiRow *row)
 /*
  * Inserts rows [i, i + n) of the batch, if they are wanted.  Once a bad record
  * is known the load fails, and rows are inserted only to find an earlier one
- * that an index refuses; or, if the known one fits on no page, an earlier one
- * that fits on none either.
+ * that an index refuses; or, if the known one does not fit on a page, an
+ * earlier one that does not fit.
  */
 static void
 fc_multi_some(FcMultiWriter *writer, int i, int n)
@@ -336,7 +339,7 @@ fc_multi_take_spot(FcMultiWriter *writer)
 	fc_bulk_set_free(writer->bistate, spot->next_free, spot->last_free, spot->added);
 }
 
-/* Notes where the slice after this one goes on, and lets go of the page */
+/* Stores where the next slice goes on, and unpins the page */
 static void
 fc_multi_leave_spot(FcMultiWriter *writer)
 {
@@ -416,7 +419,7 @@ fc_multi_add(FcMultiWriter *writer, HeapTuple tuple, uint64 offset, uint32 lengt
 	row->length = length;
 	writer->nrows++;
 	writer->bytes += tuple->t_len + sizeof(HeapTupleData) + sizeof(HeapTupleTableSlot);
-	/* full, and its turn has come or its memory is used up */
+	/* the batch is full, and its turn has come or its memory is used up */
 	if ((writer->nrows >= FC_MULTI_ROWS || writer->bytes >= FC_MULTI_BYTES) &&
 		(fc_turn_has_come(base->to.slice) || writer->bytes >= base->to.memory))
 		fc_multi_flush(base);

@@ -7,8 +7,8 @@
  *			──► inserted: carried to another table; changed: counted
  *
  * A transaction that the snapshot does not see was running then, or began
- * later.  As long as the snapshot is registered and no VACUUM can run, nobody
- * hides what such a transaction has done.
+ * later.  As long as the snapshot is registered and no VACUUM can run, the
+ * pages show what such a transaction has done.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,10 +28,10 @@
 #include "compat/compat.h"
 #include "heap/old_rows.h"
 
-/* Pages of a large table that are looked at for keys */
+/* Pages of a large table whose keys are read */
 #define FC_OLD_SAMPLE	64
 
-/* When something was done, seen from two moments */
+/* When something was done, relative to two moments */
 typedef enum FcOldWhen
 {
 	FC_OLD_NEVER,				/* or it was rolled back */
@@ -43,7 +43,7 @@ typedef enum FcOldWhen
 /* What was done to a row between them */
 typedef enum FcOldFate
 {
-	FC_OLD_NOTHING,				/* or it is of no use to anybody */
+	FC_OLD_NOTHING,				/* or no session sees it */
 	FC_OLD_INSERTED,
 	FC_OLD_TAKEN,				/* inserted by another transaction, and deleted
 								 * by this one */
@@ -66,7 +66,7 @@ typedef struct FcCarrier
 	uint64		changed;
 } FcCarrier;
 
-/* Sets the tuple at this place of a page; false: there is none */
+/* Sets *tuple to the one at "off" of a page; false: there is none */
 static bool
 fc_old_row_at(Relation rel, Page page, BlockNumber block, OffsetNumber off, HeapTuple tuple)
 {
@@ -81,7 +81,7 @@ fc_old_row_at(Relation rel, Page page, BlockNumber block, OffsetNumber off, Heap
 	return true;
 }
 
-/* Where keys of rows go */
+/* Keys of rows that are read */
 typedef struct FcOldKeys
 {
 	AttrNumber	attnum;
@@ -92,8 +92,8 @@ typedef struct FcOldKeys
 } FcOldKeys;
 
 /*
- * Counts the rows of a page that the snapshot sees, and takes their keys, if
- * these are asked for
+ * Counts the rows of a page that the snapshot sees, and reads their keys
+ * unless "keys" is NULL
  */
 static int
 fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot,
@@ -109,7 +109,9 @@ fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot,
 		upto = Min(keys->n + Max(keys->most / FC_OLD_SAMPLE, 1), keys->most);
 	Assert(BufferGetBlockNumber(buffer) == block && (keys == NULL || keys->n <= upto));
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	/* the mark may be ahead of the snapshots of a standby */
+	/*
+	 * on a standby a page may be all-visible before its snapshots see the rows
+	 */
 	all = PageIsAllVisible(page) && !snapshot->takenDuringRecovery;
 	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
 	{
@@ -157,7 +159,7 @@ fc_old_rows_keys(Relation rel, AttrNumber attnum, FcKeyType type, int64 *keys, u
 	return found.n;
 }
 
-/* fc_old_rows_count() of a heap */
+/* fc_old_rows_count() for a heap */
 static bool
 fc_old_rows_count_pages(Relation rel, Snapshot snapshot, double most, bool settles, double *rows)
 {
@@ -176,7 +178,7 @@ fc_old_rows_count_pages(Relation rel, Snapshot snapshot, double most, bool settl
 	return block == nblocks;
 }
 
-/* ... of a table of another access method */
+/* ... for a table of another access method */
 static bool
 fc_old_rows_count_slots(Relation rel, Snapshot snapshot, double most, double *rows)
 {
@@ -210,7 +212,7 @@ fc_old_rows_count(Relation rel, double most, bool settles, double *rows)
 	return all;
 }
 
-/* When a transaction of others, or a command of this one, has done something */
+/* When another transaction, or a command of this one, has done something */
 static FcOldWhen
 fc_old_when(TransactionId xid, CommandId cid, const FcSince *since, const FcSince *until)
 {
@@ -224,7 +226,7 @@ fc_old_when(TransactionId xid, CommandId cid, const FcSince *since, const FcSinc
 	return TransactionIdDidCommit(xid) ? FC_OLD_SINCE : FC_OLD_NEVER;
 }
 
-/* When somebody has deleted the row, or put another one into its place */
+/* When the row was deleted or updated */
 static FcOldWhen
 fc_old_when_gone(HeapTupleHeader row, const FcSince *since, const FcSince *until)
 {
@@ -241,8 +243,8 @@ fc_old_when_gone(HeapTupleHeader row, const FcSince *since, const FcSince *until
 }
 
 /*
- * What was done to a row between the moments.  *open: it, or whoever deletes
- * it, is of a transaction that was running at the second one.
+ * What was done to a row between the moments.  *open: the transaction that
+ * made or deleted it was running at the second one.
  */
 static FcOldFate
 fc_old_fate(HeapTupleHeader row, const FcSince *since, const FcSince *until, bool *open)
@@ -270,8 +272,8 @@ fc_old_fate(HeapTupleHeader row, const FcSince *since, const FcSince *until, boo
 }
 
 /*
- * Values in the table's TOAST table get copies in the other's.  What is missing
- * in a row, because the column came later, is not known to the other.
+ * Copies values in the table's TOAST table to the other's.  Fills in defaults
+ * of columns that are newer than the row: the other table does not know them.
  */
 static void
 fc_carry_row(FcCarrier *carrier, Relation rel, HeapTuple row)
@@ -351,10 +353,10 @@ fc_old_rows_now(FcSince *now)
 }
 
 /*
- * What has changed is looked at first: the new version of a row would meet the
- * old one in a unique index, which has it once more.  No index is looked at if
- * there is nothing to carry: core evaluates what it can of an expression as
- * soon as it reads it.
+ * Looks for changed rows first: the new version of one would conflict with the
+ * old one, which the unique index has, too.  Opens no index if there is
+ * nothing to carry: core evaluates what it can of an expression as soon as it
+ * reads it.
  */
 uint64
 fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *until, uint64 *changed)

@@ -16,49 +16,49 @@
 
 /*
  * Counts the rows that the transaction sees in the table, until they are more
- * than "most"; with "settles" also only until they cannot become more, however
- * full the other pages are.  Returns whether these are all.  The caller has
- * locked the table, which is of this server.
+ * than "most"; with "settles" also until they cannot become more, however full
+ * the other pages are.  Returns whether these are all.  The caller has locked
+ * the table, which is of this server.
  */
 extern bool fc_old_rows_count(Relation rel, double most, bool settles, double *rows);
 
 /*
  * Sets the keys of some rows that the transaction sees in the heap, at most
- * "most", from pages all over it, and how many rows there are, about.  Returns
- * how many keys these are; 0 for a table that is no heap.
+ * "most", from pages all over it, and *rows to an estimate of all rows.
+ * Returns how many keys it set; 0 for a table that is no heap.
  */
 extern uint32 fc_old_rows_keys(Relation rel, AttrNumber attnum, FcKeyType type, int64 *keys,
 							   uint32 most, double *rows);
 
-/* A moment, to tell what comes after it */
+/* A moment, to find out what was done after it */
 typedef struct FcSince
 {
 	Snapshot	snapshot;		/* registered; of other transactions */
 	CommandId	cid;			/* the first command after it, of this one */
 	XLogRecPtr	lsn;			/* pages whose last change is before it have
-								 * nothing that comes after the moment */
+								 * nothing from after the moment */
 } FcSince;
 
 /* Sets *now to this moment; the caller unregisters the snapshot */
 extern void fc_old_rows_now(FcSince *now);
 
 /*
- * Finds what was done to the heap since then.  *changed: how many rows other
- * transactions have deleted or updated.  If there are none, copies the rows
- * that were inserted to another heap, frozen and with their index entries, and
- * returns their number.
+ * Finds what was done to the heap since then.  *changed: how many rows were
+ * deleted or updated, by other transactions or later commands of this one.  If
+ * none, copies the rows that were inserted to another heap, frozen and with
+ * their index entries, and returns their number.
  *
- * "until" is a later moment, of which the same can be asked afterwards: its lsn
- * is lowered where a transaction was still at work.  Or it is NULL, and the
- * caller has locked the table against everybody.  VACUUM was kept away since
- * before the first moment.
+ * "until" is a later moment, from which the next call can go on: its lsn is
+ * lowered to pages of transactions that were still running.  Or it is NULL,
+ * and the caller has locked the table against all others.  VACUUM must have
+ * been locked out since before the first moment.
  */
 extern uint64 fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *until,
 								uint64 *changed);
 
 /*
- * How many rows that other transactions have inserted, or given new values,
- * since then has this transaction deleted, in a heap that it has locked?
+ * Returns how many rows that other transactions have inserted or updated since
+ * then this transaction has deleted, in a heap that it has locked
  */
 extern uint64 fc_old_rows_taken(Relation rel, const FcSince *since);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * heap/page_check.c
- *	  What a page of this load is, wherever it is handed on; for servers that
+ *	  Checks pages of this load wherever they are handed on, in servers that
  *	  check assertions.
  *
  *	writer ──► log ──► file, or shared buffers ──► (read again, to be copied)
@@ -44,7 +44,7 @@ fc_append_check_hole(PageHeader header)
 		Assert(page[at] == 0);
 }
 
-/* The row must be one that an insert of this transaction makes */
+/* The row must look as an insert of this transaction makes it */
 static void
 fc_append_check_row(const FcAppend *append, HeapTupleHeader row, Size len, bool frozen)
 {
@@ -92,7 +92,7 @@ fc_append_check(const FcAppend *append, int i, BlockNumber block)
 
 		Assert(ItemIdIsNormal(item) && ItemIdHasStorage(item));
 		Assert(ItemIdGetOffset(item) >= header->pd_upper && ItemIdGetOffset(item) % MAXIMUM_ALIGNOF == 0);
-		/* rows stand one before the other, with nothing in between */
+		/* rows stand one before the other, without gaps */
 		Assert(ItemIdGetOffset(item) + MAXALIGN(ItemIdGetLength(item)) == upper);
 		upper = ItemIdGetOffset(item);
 		fc_append_check_row(append, row, ItemIdGetLength(item), PageIsAllVisible(page));

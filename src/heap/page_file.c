@@ -36,7 +36,7 @@
 #include "heap/append.h"
 #include "heap/file_run.h"
 
-/* Where a block is in the file of its segment */
+/* Offset of a block in the file of its segment */
 #define fc_file_offset(block) \
 	((off_t) ((block) % (BlockNumber) RELSEG_SIZE) * BLCKSZ)
 
@@ -54,7 +54,7 @@ fc_file_path(const FcAppend *append, BlockNumber block)
 	return segment;
 }
 
-/* Writes all bytes; after a short write it writes again, and meets the error */
+/* Writes all bytes; after a short write writes the rest, to get the error */
 static void
 fc_file_write_bytes(int fd, const char *path, const char *data, size_t len, off_t at)
 {
@@ -93,7 +93,7 @@ fc_file_close(int fd, const char *path)
 /*
  * Opens the segment that a block is in, by its name: core gives no access to
  * the files that it has open.  The leader makes the first segment
- * (heap/page_new.c), and a process that reserves the first block of a later
+ * (heap/page_new.c), and the process that reserves the first block of a later
  * one makes that.
  */
 static int
@@ -110,9 +110,9 @@ fc_file_open(const char *path, BlockNumber block)
 }
 
 /*
- * Does commit sync the table's files (or log them, if small), and nothing
- * before it?  That is so without WAL, under wal_level=minimal.  An unlogged
- * table must be on disk after a clean shutdown: the checkpointer syncs it.
+ * Does only the commit sync the table's files (or log them, if small)?  It
+ * does without WAL, under wal_level=minimal.  An unlogged table must be on
+ * disk after a clean shutdown: the checkpointer syncs it.
  */
 static bool
 fc_file_waits_for_commit(Relation rel)
@@ -123,8 +123,8 @@ fc_file_waits_for_commit(Relation rel)
 
 /*
  * One write of many pages spares calls of smgrextend, and lets the file system
- * take memory for all of them at once.  If commit syncs the file the kernel
- * begins to write at once, so that commit has less to wait for.
+ * allocate memory for all of them at once.  If commit syncs the file, the
+ * kernel is told to write now, and commit waits for less.
  */
 static void
 fc_file_write(const FcAppend *append)
@@ -155,9 +155,9 @@ fc_file_write(const FcAppend *append)
 /*
  * When the pages are in the file: makes sure that a checkpoint syncs it.
  *
- * Replay begins at a checkpoint's redo pointer, so that the checkpoint must
- * have synced all pages whose WAL is before the pointer.  So the process
- * writes the pages, then tells the checkpointer of the file, then looks at the
+ * Replay begins at a checkpoint's redo pointer, and the checkpoint must have
+ * synced all pages whose WAL is before the pointer.  So the process writes the
+ * pages, then registers the file with the checkpointer, then reads the
  * pointer.  No checkpoint ever has to wait.
  */
 static void
@@ -221,8 +221,9 @@ fc_file_lengthen(const FcAppend *append, BlockNumber block, uint32 n)
 }
 
 /*
- * The first block of n that can be added; the lock for extension is held.  No
- * process has the number of blocks cached: smgrnblocks asks the kernel.
+ * The first of n blocks that can be added; the caller holds the extension
+ * lock.  No process has the number of blocks cached: smgrnblocks asks the
+ * kernel.
  */
 static BlockNumber
 fc_file_end(const FcAppend *append, uint32 n)

@@ -42,9 +42,9 @@ fc_log_images(const FcAppend *append)
 }
 
 /*
- * Writes what the record has of a row; returns the end of it.  Copies words,
- * because a row's length is hard to predict: on the page a row takes whole
- * ones, and what is written after its end is written over, or not used.
+ * Writes the record's data of a row; returns its end.  Copies words, because a
+ * row's length is hard to predict: on the page a row takes whole words, and
+ * bytes after its end are overwritten later, or not used.
  */
 static inline char *
 fc_log_row(char *to, HeapTupleHeader row, Size len)
@@ -69,7 +69,7 @@ fc_log_row(char *to, HeapTupleHeader row, Size len)
 	return to + rest;
 }
 
-/* Writes what the record has of all rows of the page; returns its bytes */
+/* Writes the record's data of all rows of the page; returns its bytes */
 static Size
 fc_log_fill(Page page, int nrows, char *buf)
 {
@@ -104,9 +104,8 @@ fc_log_register(const FcAppend *append, Page page, BlockNumber block,
 /*
  * Would replay of a record of rows make this page?  Replay gives all rows the
  * record's transaction: not if they are of a subtransaction that has ended, as
- * heap/page_new.c may copy them.  Nor if the record would have to be the
- * visibility map's as well (frozen rows), which is made only when all rows are
- * there.
+ * heap/page_new.c may copy them.  Nor if the record would also have to set the
+ * visibility map (frozen rows), which is made only when all rows are there.
  */
 static bool
 fc_log_remakes(Page page)
@@ -166,6 +165,6 @@ fc_log_pages(const FcAppend *append)
 		for (int i = 0; i < append->n; i++)
 			fc_log_rows(append, fc_append_page(append, i), append->block + i,
 						InvalidBuffer);
-	/* nobody should have to wait for all of it at the end */
+	/* spares the commit waiting for all of it */
 	XLogSetAsyncXactLSN(PageGetLSN(fc_append_page(append, append->n - 1)));
 }

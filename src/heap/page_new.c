@@ -9,9 +9,9 @@
  *    own is still empty.  Otherwise the leader appends the pages to it through
  *    shared buffers, because the file may be in use.
  *
- * A file is made longer before its pages are there.  A reader would find zeros
- * or halves of pages, which shared buffers would keep; an insert would take
- * them for free pages.
+ * A file is extended before its pages are written.  A reader would find zeros
+ * or halves of pages, and shared buffers would cache them; an insert would
+ * take them for free pages.
  *
  * Code that the load evaluates (a CHECK, a default, a type) may read the
  * target or an unattached partition, and insert into it.  It finds the table's
@@ -37,7 +37,7 @@
 #include "heap/append.h"
 #include "heap/hold.h"
 
-/* The visibility map's layout, which visibilitymap.c keeps to itself */
+/* The visibility map's layout, which is private to visibilitymap.c */
 #define FC_MAP_HEADER	MAXALIGN(SizeOfPageHeaderData)
 #define FC_MAP_PER_BYTE	(BITS_PER_BYTE / BITS_PER_HEAPBLOCK)
 #define FC_MAP_PER_PAGE	((BLCKSZ - FC_MAP_HEADER) * FC_MAP_PER_BYTE)
@@ -50,9 +50,9 @@ typedef struct FcNewFile
 } FcNewFile;
 
 /*
- * No other session can read the table, whose storage is of this transaction.
- * A table that this session has open elsewhere (in a cursor, or in a load
- * whose code runs this one) gets no new file, as core would give it none.
+ * No other session can read the table: this transaction made its storage.  A
+ * table that this session has open elsewhere (in a cursor, or in a load whose
+ * code runs this one) gets no new file, as core would give it none.
  */
 FcLocator
 fc_new_begin(Relation rel, bool frozen, List **files)
@@ -72,9 +72,9 @@ fc_new_begin(Relation rel, bool frozen, List **files)
 
 /*
  * Makes the new file the table's own.  With fc_new_begin this is an ALTER
- * TABLE ... SET TABLESPACE: a (sub)transaction that is rolled back takes the
- * new file and pg_class's row along, commit deletes the old file, and WAL is
- * skipped for both files or for neither.
+ * TABLE ... SET TABLESPACE: a rollback of the (sub)transaction removes the new
+ * file and pg_class's row, commit deletes the old file, and WAL is skipped for
+ * both files or for neither.
  */
 static void
 fc_new_exchange(const FcNewFile *file)
@@ -137,13 +137,13 @@ fc_new_copy(const FcNewFile *file)
 	pfree(append.pages);
 	FreeAccessStrategy(reads);
 	FreeAccessStrategy(writes);
-	/* commit deletes the new file, which its table does not get */
+	/* commit deletes the new file, which the table does not get */
 	fc_relation_locator(&stand_in) = file->locator;
 	stand_in.rd_backend = file->rel->rd_backend;
 	RelationDropStorage(&stand_in);
 }
 
-/* Fills a page of the map for so many blocks, all visible and frozen */
+/* Fills a page of the map for nblocks blocks, all visible and frozen */
 static void
 fc_new_fill_map(char *page, uint32 nblocks)
 {

@@ -25,13 +25,13 @@
 #include "compat/compat.h"
 #include "heap/append.h"
 
-/* The free space of so many pages is taken for that of all */
+/* Pages whose free space stands for that of all */
 #define FC_SPACE_SAMPLE	64
 
-/* Bytes that the kernel maps at once, where they are read first */
+/* Bytes that the kernel maps at once when they are first read */
 #define FC_FAULT_AROUND	((Size) 64 * 1024)
 
-/* Buffers that lie closer than that were given one after the other */
+/* Buffers that are closer than this were given one after the other */
 #define FC_TOUCH_MOST	(4 * FC_PAGE_BATCH)
 
 /*
@@ -79,8 +79,8 @@ fc_buffer_map(Relation rel, const Buffer *pages, int n)
 /*
  * Fills buffers, which are new and locked, with pages from the first one on.
  * As in core a buffer is changed, marked dirty and logged in one critical
- * section, and its page gets the record's LSN, so that the page goes to disk
- * after the record.
+ * section, and its page gets the record's LSN: the page goes to disk after the
+ * record.
  */
 static void
 fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
@@ -108,7 +108,7 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 	END_CRIT_SECTION();
 	for (int i = 0; i < n; i++)
 		Assert(XLogRecPtrIsInvalid(PageGetLSN(BufferGetPage(buffers[i]))) != logged);
-	/* the rows of all pages are frozen, or of none */
+	/* either the rows of all pages are frozen, or none */
 	if (PageIsAllVisible(BufferGetPage(buffers[0])))
 		fc_buffer_map(append->rel, buffers, n);
 	for (int i = 0; i < n; i++)
@@ -116,8 +116,8 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 }
 
 /*
- * Leaves out pages that another session has found, before they were locked,
- * and put rows on; returns how many are left
+ * Leaves out pages that another session found and filled before they were
+ * locked; returns how many are left
  */
 static int
 fc_buffer_keep_new(Buffer *buffers, int n)

@@ -49,13 +49,13 @@ struct FcFreeBatch
 typedef struct FcPageWriter
 {
 	FcWriter	base;
-	MemoryContext mcxt;			/* what rows are formed with */
+	MemoryContext mcxt;			/* of the form and its buffers */
 	MemoryContext toast_mcxt;	/* reset after each row */
 	FcForm	   *form;
 	TransactionId xid;
 	uint16		infomask;		/* of all rows */
-	HeapTupleHeader header;		/* of spilled rows that are bare; its begin, of
-								 * all that were spilled */
+	HeapTupleHeader header;		/* of bare spilled rows; its beginning, of all
+								 * spilled rows */
 	Size		save_free;		/* bytes of each page, for fillfactor */
 	char	  **batches;		/* FC_PAGE_BATCH pages each */
 	int			maxbatches;
@@ -63,23 +63,22 @@ typedef struct FcPageWriter
 	Page		page;			/* the last of them, NULL if it is full */
 	int			nrows;			/* on all these pages */
 	uint32	   *lengths;		/* of rows of a batch */
-	char	  **rows;			/* where they are to stand */
+	char	  **rows;			/* their addresses on the pages */
 	BufferAccessStrategy strategy;	/* NULL: pages go past shared buffers */
 	BlockNumber last_block;		/* the last one written through them */
 	Size		last_space;		/* bytes free in it */
 
-	/* for rows that go to the last page of the slice before */
-	TupleDesc	desc;			/* a copy that is not reference counted; NULL:
-								 * no row went there */
+	/* for rows that fill the last page of the slice before */
+	TupleDesc	desc;			/* a copy without a reference count; NULL: no
+								 * row went there */
 	BulkInsertState bistate;
 	TupleTableSlot **slots;		/* MaxHeapTuplesPerPage */
 	int			nslots;			/* made so far */
 } FcPageWriter;
 
 /*
- * Gives memory for a batch of pages.  The process keeps free batches for the
- * phase, in its memory context, because fresh memory costs more than to fill
- * it.
+ * Returns memory for a batch of pages.  The process keeps free batches during
+ * the phase, because fresh memory costs more than filling it.
  */
 static char *
 fc_page_take_batch(FcContext *ctx)
@@ -104,7 +103,7 @@ fc_page_give_batch(FcContext *ctx, char *pages)
 /*
  * Not if the table is logically logged: decoding sees no rows in the pages'
  * WAL.  Nor if it is temporary, in local buffers, nor if it has an index,
- * whose entries must be made with the insert.
+ * which must get its entries with the insert.
  */
 bool
 fc_write_page_can(Relation rel)
@@ -121,7 +120,7 @@ fc_write_page_can(Relation rel)
 	return !has_index;
 }
 
-/* Sets in the header what core sets before an insert */
+/* Sets the header fields that core sets before an insert */
 static void
 fc_page_set_header(FcPageWriter *writer, HeapTupleHeader row)
 {
@@ -168,7 +167,7 @@ fc_page_begin(FcWriter *base)
 		writer->strategy = GetAccessStrategy(BAS_BULKWRITE);
 }
 
-/* Once a bad record is known the load fails, and rows need not be written */
+/* False once a bad record is known: the load fails, and needs no more rows */
 static bool
 fc_page_wanted(FcPageWriter *writer)
 {
@@ -183,8 +182,8 @@ fc_page_count(FcPageWriter *writer, int nrows)
 }
 
 /*
- * Appends one batch, counts its rows for the table's statistics, and gives its
- * memory back
+ * Appends one batch, counts its rows for the table's statistics, and frees its
+ * memory
  */
 static void
 fc_page_append(FcPageWriter *writer, FcAppend *append)
@@ -229,7 +228,7 @@ fc_page_rows(const FcPageWriter *writer)
  * Appends all pages.  In a new file the slice's turn is over once blocks are
  * reserved for its last pages: the next slice can reserve while these are
  * logged and written.  The index build and later sessions read the file
- * through shared buffers, which hold nothing older, because each block is
+ * through shared buffers; these hold nothing older, because each block is
  * written once.
  */
 static void
@@ -353,7 +352,7 @@ fc_page_full(FcPageWriter *writer)
 		fc_page_write(writer, false);
 }
 
-/* Returns room for a row of so many bytes, all zero; fc_page_take takes it */
+/* Returns room for a row of len bytes, all zero; fc_page_take takes it */
 static HeapTupleHeader
 fc_page_room(FcPageWriter *writer, Size len)
 {
@@ -371,7 +370,7 @@ fc_page_room(FcPageWriter *writer, Size len)
 	return (HeapTupleHeader) ((char *) page + page->pd_upper - len);
 }
 
-/* Takes the room that fc_page_room has returned, and that holds a row now */
+/* Takes the room that fc_page_room returned, which now has a row */
 static void
 fc_page_take(FcPageWriter *writer, Size len)
 {
@@ -387,9 +386,9 @@ fc_page_take(FcPageWriter *writer, Size len)
 }
 
 /*
- * How many of the first rows fit on the page where the slice before stopped?
- * Takes the bytes that they need off *space.  Stops before a row that core
- * would show to the toaster again.
+ * Returns how many of the first rows fit on the page where the slice before
+ * stopped, and takes their bytes off *space.  Stops before a row that core
+ * would toast again.
  */
 static int
 fc_page_count_fitting(FcPageWriter *writer, Size *space)
@@ -464,7 +463,7 @@ fc_page_top_up(FcPageWriter *writer, int n)
 	Assert(n > 0 && n <= MaxHeapTuplesPerPage && n <= writer->nrows);
 	fc_page_fill_slots(writer, tuples, n);
 	RelationSetTargetBlock(base->rel, base->to.turn->spot.block);
-	/* toast_mcxt may have a long row, for which the caller wants room */
+	/* toast_mcxt may have a long row, for which the caller needs room */
 	insert_mcxt = AllocSetContextCreate(writer->mcxt, "fast_copy insert",
 										ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(insert_mcxt);
@@ -516,9 +515,8 @@ fc_page_lay_anew(FcPageWriter *writer, int n)
 
 /*
  * Fills the page where the slice before stopped with the first rows, and moves
- * the others up, so that no page stays half empty between slices.  A frozen
- * page is not filled up, nor one in a new file, where it may not be written
- * yet.
+ * the others up: no page stays half empty between slices.  A frozen page is
+ * not filled up, nor one in a new file, which may not be written yet.
  */
 static void
 fc_page_join(FcPageWriter *writer)
@@ -556,8 +554,8 @@ fc_page_toast(void *arg)
 }
 
 /*
- * Forms a row that is so long that core would show it to the toaster, or that
- * has an external or expanded value, from a default or an expression
+ * Forms a row that core would toast, or that has an external or expanded
+ * value, from a default or an expression
  */
 static HeapTupleHeader
 fc_page_form_long(FcPageWriter *writer, Size *len)
@@ -576,7 +574,7 @@ fc_page_form_long(FcPageWriter *writer, Size *len)
 	return toast.tuple->t_data;
 }
 
-/* Keeps core's error, and returns false, if the row fits on no page */
+/* If the row fits on no page, notes core's error and returns false */
 static bool
 fc_page_fits(FcWriter *base, Size len, uint64 offset, uint32 length)
 {
@@ -618,7 +616,7 @@ fc_page_put(FcWriter *base, uint64 offset, uint32 length)
 	MemoryContextReset(writer->toast_mcxt);
 }
 
-/* What is free of the current page, while rows get their places there */
+/* The free space of the current page, while rows get room there */
 typedef struct FcPageSpace
 {
 	PageHeader	page;
@@ -636,8 +634,9 @@ fc_page_space(const FcPageWriter *writer)
 }
 
 /*
- * The place of the next row, of so many bytes; NULL if it does not fit.  There
- * is room for the first, whatever should stay free: fc_page_room was called.
+ * Returns room for the next row, of "row" bytes; NULL if it does not fit.  The
+ * first fits, even if it takes space that fillfactor leaves free: fc_page_room
+ * was called.
  */
 static inline char *
 fc_page_place(const FcPageWriter *writer, FcPageSpace *space, uint32 row)
@@ -655,7 +654,7 @@ fc_page_place(const FcPageWriter *writer, FcPageSpace *space, uint32 row)
 	return (char *) space->page + space->upper;
 }
 
-/* The page must not be written before the rows stand in their places */
+/* The page must not be written before the rows are formed */
 static inline void
 fc_page_take_space(FcPageWriter *writer, const FcPageSpace *space)
 {
@@ -666,8 +665,8 @@ fc_page_take_space(FcPageWriter *writer, const FcPageSpace *space)
 }
 
 /*
- * Gives rows from "from" on their places, as long as they fit and have a
- * length; returns the first that has got none
+ * Finds room for rows from "from" on, as long as they fit and have a length;
+ * returns the first without room
  */
 static int
 fc_page_place_rows(FcPageWriter *writer, int from, int to)
@@ -685,7 +684,7 @@ fc_page_place_rows(FcPageWriter *writer, int from, int to)
 	return i;
 }
 
-/* Stops before a row that fc_page_put must look at */
+/* Stops before a row that fc_page_put must take */
 static int
 fc_page_put_rows(FcWriter *base, const FcBatchColumn *columns, int from, int to)
 {
@@ -711,8 +710,8 @@ fc_page_put_rows(FcWriter *base, const FcBatchColumn *columns, int from, int to)
 }
 
 /*
- * Copies a spilled row, two words at a time: up to where the next one may begin
- * it is zero, as the page must be
+ * Copies a spilled row, two words at a time: its padding is zero, as the
+ * page's must be
  */
 static inline void
 fc_page_copy(FcPageWriter *writer, HeapTupleHeader row, const FcSpilled *spilled)
@@ -732,7 +731,7 @@ fc_page_copy(FcPageWriter *writer, HeapTupleHeader row, const FcSpilled *spilled
 	Assert(row->t_hoff <= fc_spilled_row(spilled) && HeapTupleHeaderGetNatts(row) == HeapTupleHeaderGetNatts(writer->header));
 }
 
-/* Asks for rows that come soon, and for the other lines of long ones */
+/* Prefetches rows that come soon, and the other lines of long ones */
 static inline void
 fc_page_ask(const FcSpilledRow *rows, int i, int n)
 {
@@ -742,7 +741,7 @@ fc_page_ask(const FcSpilledRow *rows, int i, int n)
 			fc_prefetch((const char *) rows[i + 2].spilled + at);
 }
 
-/* Takes all: none is longer than what a scan forms */
+/* Takes all: no row is longer than what a scan forms */
 static void
 fc_page_put_spilled(FcWriter *base, const FcSpilledRow *rows, int n)
 {

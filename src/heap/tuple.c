@@ -5,7 +5,7 @@
  *
  *	values ──► one pass, by what each column is ──► tuple in a buffer
  *
- * fc_form_begin finds out once how wide and how aligned each column is, and
+ * fc_form_begin finds out once the width and alignment of each column, and
  * whether it may get a short header.  heap_form_tuple does so for each row,
  * and goes over the columns twice.
  *
@@ -37,19 +37,17 @@ typedef struct FcFormColumn
 	uint8		kind;
 	uint8		align;			/* mask */
 	int16		len;			/* as attlen */
-	uint16		at;				/* of the first columns, which have a fixed
-								 * length: offset after the header in a row
-								 * without NULLs */
-	int16		run;			/* columns of a fixed length from here on, up
-								 * to the next that has none */
-	uint32		take[MAXIMUM_ALIGNOF];	/* bytes that these take together
-										 * from an offset on, by where it
-										 * is in a word */
+	uint16		at;				/* of the first columns of fixed length: offset
+								 * after the header in a row without NULLs */
+	int16		run;			/* columns of a fixed length from here on */
+	uint32		take[MAXIMUM_ALIGNOF];	/* bytes that these take together, by
+										 * the offset in a word where they
+										 * begin */
 } FcFormColumn;
 
 struct FcForm
 {
-	HeapTupleHeader head;		/* what each tuple begins with */
+	HeapTupleHeader head;		/* the header of each tuple */
 	int			natts;
 	FcFormColumn *columns;
 	Size		max;
@@ -107,7 +105,7 @@ fc_form_kind(Form_pg_attribute att)
 	}
 }
 
-/* Finds out which columns a row without NULLs passes at once */
+/* Finds runs of columns that a row without NULLs passes at once */
 static void
 fc_form_begin_runs(FcForm *form)
 {
@@ -130,7 +128,7 @@ fc_form_begin_runs(FcForm *form)
 	}
 }
 
-/* Gives the first columns their places, as long as each has a fixed length */
+/* Sets the offsets of the first columns, as long as each has a fixed length */
 static void
 fc_form_begin_fixed(FcForm *form)
 {
@@ -152,8 +150,8 @@ fc_form_begin_fixed(FcForm *form)
 }
 
 /*
- * The buffer is large enough for tuples up to "max"; for longer ones the
- * caller turns to core
+ * The buffer is large enough for tuples up to "max"; core must form longer
+ * ones
  */
 FcForm *
 fc_form_begin(TupleDesc desc, Size max, bool bare)
@@ -177,7 +175,7 @@ fc_form_begin(TupleDesc desc, Size max, bool bare)
 	HeapTupleHeaderSetNatts(form->head, desc->natts);
 	fc_form_begin_runs(form);
 	fc_form_begin_fixed(form);
-	/* values passed by value are put into it without a look at "max" */
+	/* pass-by-value values are put into it without a check of "max" */
 	form->row = palloc0(MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(desc->natts)) + max +
 						2 * sizeof(Datum) * desc->natts);
 	return form;
@@ -209,7 +207,7 @@ fc_form_copy(FcForm *form, Size off, const void *data, Size len)
 	return off + len;
 }
 
-/* Returns the next offset at which a value may stand; zeros what is skipped */
+/* Returns the next aligned offset; zeros the bytes that it skips */
 static inline Size
 fc_form_align(FcForm *form, Size off, uint8 align)
 {
@@ -348,8 +346,9 @@ fc_form_find_nulls(FcForm *form, const FcBatchColumn *columns, int from, int to)
 }
 
 /*
- * Sets where the first value of each row comes of those that are not set by
- * their "at": all, if a row has a NULL.  Returns the number of its column.
+ * Sets the offset in each row of the first column without an "at"; of the
+ * first column at all, if a row has a NULL.  Returns the number of this
+ * column.
  */
 static int
 fc_form_begin_rows(FcForm *form, int from, int to)
@@ -367,10 +366,10 @@ fc_form_begin_rows(FcForm *form, int from, int to)
 	return 0;
 }
 
-/* May so many bytes of data get a short header? */
+/* May this number of bytes get a short header? */
 #define fc_form_is_short(packed, data)	((packed) && (data) + VARHDRSZ_SHORT <= VARATT_SHORT_MAX)
 
-/* Where a varlena with so many bytes of data ends that comes after row[off] */
+/* The end of a varlena with "data" bytes of data that is put after row[off] */
 static inline Size
 fc_form_after(Size off, bool packed, Size align, Size data)
 {
@@ -379,7 +378,7 @@ fc_form_after(Size off, bool packed, Size align, Size data)
 	return ((off + align) & ~align) + VARHDRSZ + data;
 }
 
-/* Moves the offsets of rows to after a column of a fixed length */
+/* Moves the offsets of rows past a column of a fixed length */
 static inline void
 fc_form_pass_fixed(const FcFormColumn *column, const bool *nulls, int from, int to,
 				   uint32 *offsets)
@@ -396,7 +395,7 @@ fc_form_pass_fixed(const FcFormColumn *column, const bool *nulls, int from, int 
 	}
 }
 
-/* Likewise, to after a run of such columns, where no row has a NULL */
+/* ... past a run of such columns, if no row has a NULL */
 static inline void
 fc_form_pass_run(const FcFormColumn *column, int from, int to, uint32 *offsets)
 {
@@ -404,7 +403,7 @@ fc_form_pass_run(const FcFormColumn *column, int from, int to, uint32 *offsets)
 		offsets[i] += column->take[offsets[i] % MAXIMUM_ALIGNOF];
 }
 
-/* Likewise, of texts, which are far too short for the sum to overflow */
+/* ... past texts, which are far too short for the sum to overflow */
 static inline void
 fc_form_pass_texts(const FcFormColumn *column, const uint32 *lengths, const bool *nulls,
 				   int from, int to, uint32 *offsets)
@@ -435,7 +434,9 @@ fc_form_pass_varlena(const FcFormColumn *column, const FcBatchColumn *values,
 			after = offsets[i] + VARSIZE_SHORT(p);
 		else
 			after = fc_form_after(offsets[i], packed, align, VARSIZE(p) - VARHDRSZ);
-		/* a row that is too long stays so: each value has less than 1 GB */
+		/*
+		 * a row that is too long stays too long: each value has less than 1 GB
+		 */
 		offsets[i] = Min(after, PG_INT32_MAX);
 	}
 }
@@ -502,7 +503,7 @@ fc_form_bytes(char *to, const char *from, Size len)
 	}
 	else if (len > 0)
 	{
-		/* of one to three bytes these are all */
+		/* these are all of one to three bytes */
 		to[0] = from[0];
 		to[len / 2] = from[len / 2];
 		to[len - 1] = from[len - 1];
@@ -558,7 +559,7 @@ fc_form_fixed(char *p, int kind, Datum value)
 	}
 }
 
-/* Puts a column whose place is the same in all rows, which have no NULL */
+/* Puts a column with the same offset in all rows, which have no NULL */
 static pg_attribute_always_inline void
 fc_form_same_place(int kind, Size at, const Datum *values, int n, char **rows)
 {
@@ -567,8 +568,9 @@ fc_form_same_place(int kind, Size at, const Datum *values, int n, char **rows)
 }
 
 /*
- * Puts a column at each row's next offset, and moves that on.  What there is of
- * a NULL goes nowhere: which rows have one is hard to predict.
+ * Puts a column at each row's next offset, and advances that.  Writes a NULL's
+ * value to a dummy instead of branching: which rows have one is hard to
+ * predict.
  */
 static pg_attribute_always_inline void
 fc_form_next_place(const FcFormColumn *column, int kind, const Datum *values, const bool *nulls,
@@ -588,7 +590,7 @@ fc_form_next_place(const FcFormColumn *column, int kind, const Datum *values, co
 	}
 }
 
-/* Puts a column of fixed length: where all rows have it, unless at is 0 */
+/* Puts a column of fixed length: at "at" in all rows, unless that is 0 */
 static pg_attribute_always_inline void
 fc_form_fixed_kind(const FcFormColumn *column, int kind, Size at, const Datum *values,
 				   const bool *nulls, int n, char **rows, uint32 *offsets)
@@ -649,7 +651,7 @@ fc_form_varlena_column(FcForm *form, const FcBatchColumn *values, int j, int fro
 	}
 }
 
-/* Likewise, of values of a fixed length that are passed by reference */
+/* ... of pass-by-reference values of a fixed length */
 static void
 fc_form_reference_column(FcForm *form, const FcBatchColumn *values, int j, int from, int to,
 						 char **rows)
@@ -668,7 +670,7 @@ fc_form_reference_column(FcForm *form, const FcBatchColumn *values, int j, int f
 	}
 }
 
-/* Notes in the headers of rows with a NULL which columns have a value */
+/* Sets the bitmaps of rows with a NULL */
 static void
 fc_form_bitmaps(const FcForm *form, const FcBatchColumn *columns, int from, int to, char **rows)
 {
@@ -688,7 +690,7 @@ fc_form_headers(FcForm *form, const FcBatchColumn *columns, int from, int to, ch
 {
 	HeapTupleHeaderData head = *form->head;
 
-	/* a column that may be NULL notes it for each row */
+	/* a column with NULLs sets the bit for each row */
 	for (int j = 0; j < form->natts; j++)
 		if (form->columns[j].len < 0 && !columns[j].any_null)
 			head.t_infomask |= HEAP_HASVARWIDTH;

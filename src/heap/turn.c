@@ -59,7 +59,7 @@ fc_turn_end_deferred(FcContext *ctx, FcWriter *writer)
 	(void) fc_write_end(writer);
 	fc_turn_pass(ctx, &slice);
 	Assert(slice.turn == NULL && rel->rd_refcnt > 0);
-	/* the reference goes back to the owner that has it */
+	/* the reference belongs to another owner */
 	CurrentResourceOwner = owner;
 	RelationDecrementReferenceCount(rel);
 	CurrentResourceOwner = current;
@@ -82,9 +82,9 @@ fc_turn_take_deferred(FcContext *ctx)
  * Sleeps until the slice's turn has come; without a slice, until all deferred
  * writers have ended.
  *
- * That will be: all processes take slices from one list, in which a leaf's
- * stand in their order.  So the first one not inserted yet has its turn, and
- * its process is still making rows, or sleeps here and ends it.
+ * The turn will come: all processes take slices from one list, which has those
+ * of a leaf in their order.  So the first slice not inserted yet has its turn,
+ * and its process is still making rows, or sleeps here and ends it.
  */
 static void
 fc_turn_sleep(FcContext *ctx, const FcSlice *slice)
@@ -124,7 +124,9 @@ fc_turn_pass(FcContext *ctx, FcSlice *slice)
 		return;
 	fc_turn_wait(ctx, slice);
 	Assert(slice->mine && pg_atomic_read_u32(&slice->turn->next) == slice->number);
-	/* a full barrier: a process that sees the turn sees what the writer did */
+	/*
+	 * a full barrier: a process that sees the turn sees what the writer wrote
+	 */
 	pg_atomic_fetch_add_u32(&slice->turn->next, 1);
 	ConditionVariableBroadcast(&ctx->shared->turn_cv);
 	slice->turn = NULL;

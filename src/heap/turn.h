@@ -23,10 +23,10 @@ extern bool fc_turn_has_come(const FcSlice *slice);
 extern void fc_turn_pass(FcContext *ctx, FcSlice *slice);
 
 /*
- * Defers the writer, which has all rows of its slice: ctx takes both over, and
+ * Defers the writer, which has all rows of its slice: ctx takes over both, and
  * ends the writer when its turn comes.  False, with nothing done, if the
  * writer must end now: its turn has come, it is not patient, or its rows need
- * more memory than the process may keep.
+ * more memory than the process may use.
  */
 extern bool fc_turn_defer(FcContext *ctx, FcWriter *writer);
 

@@ -31,7 +31,7 @@
 #include "heap/writer.h"
 #include "options/plan.h"
 
-/* Rows that are worth a new file, and a last page that stays half empty */
+/* Rows above which a new file, and a half empty last page, are worth it */
 #define FC_PAGES_ROWS	10000
 
 /* Free space, in percent of a table, that rows should go to first */
@@ -49,7 +49,7 @@
 static FcStorageKind
 fc_write_kind(Relation rel, uint64 rows)
 {
-	/* core tells by the same two fields whether a table's WAL may be skipped */
+	/* core decides by the same fields whether a table's WAL may be skipped */
 	bool		own = rel->rd_createSubid != InvalidSubTransactionId ||
 		fc_first_storage_subid(rel) != InvalidSubTransactionId;
 	bool		empty;
@@ -144,7 +144,7 @@ fc_write_put(FcWriter *writer, uint64 offset, uint32 length)
 	writer->routine->put(writer, offset, length);
 }
 
-/* Puts one row of a batch by way of the writer's slot */
+/* Puts one row of a batch through the writer's slot */
 static void
 fc_write_put_row(FcWriter *writer, const FcBatch *batch, const FcBatchColumn *columns, int i)
 {

@@ -12,23 +12,23 @@
 #include "heap/insert.h"
 
 /*
- * Decides how about so many rows get into the table, by what it and
+ * Decides how about "rows" rows get into the table, by what it and
  * fast_copy.writer allow: before the load and by the leader, because all
- * processes must go the same way.  The table is held (heap/hold.c), and open
- * once more.  With "frozen" rows are frozen as they are written.  A new file is
+ * processes must do the same.  The table is held (heap/hold.c), and open once
+ * more.  With "frozen" rows are frozen as they are written.  A new file is
  * added to the list, which fc_new_end takes after the load.
  */
 extern FcStorage fc_write_storage(Relation rel, uint64 rows, bool frozen, List **files);
 
 /*
- * The same for a leaf that core routes to, asked by the process that finds it
- * first.  The leaf gets no new file.
+ * The same for a leaf that core routes to, by the process that finds it first.
+ * The leaf gets no new file.
  */
 extern FcStorageKind fc_write_routed_kind(Relation rel, uint64 rows);
 
 /*
- * The caller has opened and locked rri's relation, opened its indexes, and
- * keeps them.  The writer lives in the current memory context.
+ * The caller has opened and locked rri's relation, and opened its indexes;
+ * they must stay open.  The writer lives in the current memory context.
  */
 extern FcWriter *fc_write_begin(FcContext *ctx, EState *estate,
 								ResultRelInfo *rri, const FcDestination *to);
@@ -37,20 +37,20 @@ extern FcWriter *fc_write_begin(FcContext *ctx, EState *estate,
 extern void fc_write_put(FcWriter *writer, uint64 offset, uint32 length);
 
 /*
- * Takes copies of rows of a batch, from "from" on, before "to", none of which
- * is odd; the columns are those of the writer's table
+ * Takes copies of the rows of a batch from "from" to before "to", none of
+ * which is odd; the columns are those of the writer's table
  */
 extern void fc_write_put_rows(FcWriter *writer, const FcBatch *batch, const FcBatchColumn *columns,
 							  int from, int to);
 
-/* The same of rows that were spilled as such, by the hundred */
+/* Takes copies of spilled rows */
 extern void fc_write_put_spilled(FcWriter *writer, const FcSpilledRow *rows, int n);
 
-/* Inserts all rows put so far; their pages may still be in flight after it */
+/* Inserts all rows put so far */
 extern void fc_write_flush(FcWriter *writer);
 
 /*
- * Ends the one writer of a slice, which has all rows of it, and lets the next
+ * Ends the only writer of a slice, which has all its rows, and lets the next
  * slice insert.  If fc_turn_defer defers the writer, both happen when its turn
  * comes.  Returns how many rows the writer inserts.
  */
