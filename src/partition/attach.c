@@ -9,11 +9,11 @@
  *			by rows in catalogs where no extension sees a difference
  *	end		drops the constraints that were needed for it
  *
- * ATTACH PARTITION begins with reading the bounds of all partitions that
- * exist, and ends with telling all sessions that the parent has changed: for n
- * new partitions the time grows with n * n, to minutes for thousands.  Here
- * the sessions are told once, at the end.  The first partition goes by the
- * command, because ATTACH also checks the parent.
+ * ATTACH PARTITION begins by reading the bounds of all partitions that exist,
+ * and ends by invalidating the parent in all sessions: for n new partitions
+ * the time grows with n * n, to minutes for thousands.  Here the sessions are
+ * told once, at the end.  The command attaches the first partition, because
+ * ATTACH also checks the parent.
  *
  * Everything is DDL in the caller's transaction, which undoes it on error.
  * SPI is connected and finished within each function.
@@ -56,7 +56,7 @@ typedef struct FcAttachIndex
 {
 	Oid			index;			/* InvalidOid: the child has none yet */
 	Oid			parent_index;
-	Oid			constraint;		/* both or none of the two is valid */
+	Oid			constraint;		/* both or none are valid */
 	Oid			parent_constraint;
 } FcAttachIndex;
 
@@ -75,7 +75,7 @@ fc_attach_is_watched(void)
 {
 	ProcessUtility_hook_type hook = ProcessUtility_hook;
 
-	/* ours looks at COPY alone */
+	/* our hook looks at COPY alone */
 	if (our_hook && hook == our_hook)
 		hook = hook_before;
 	return hook != NULL || object_access_hook != NULL ||
@@ -86,8 +86,8 @@ fc_attach_is_watched(void)
 /*
  * Returns why tables that this load made like "parent" cannot be attached by
  * fc_attach_table; NULL if they can.  They cannot if ATTACH would do more than
- * write rows into catalogs, or if an extension or event trigger would see that
- * it was not called.
+ * write rows into catalogs, or if an extension or event trigger would notice
+ * that it was not called.
  */
 static const char *
 fc_attach_reason(Relation parent, Oid default_oid)
@@ -105,7 +105,7 @@ fc_attach_reason(Relation parent, Oid default_oid)
 	return NULL;
 }
 
-/* Is the function one of a user or an extension, not of core? */
+/* Is the function a user's or an extension's, and not core's? */
 static bool
 fc_attach_users_function(Oid funcid, void *context)
 {
@@ -169,7 +169,7 @@ fc_attach_runs_code(Relation parent)
 	return fc_attach_is_watched();
 }
 
-/* Drops a CHECK that this load has made; no hook need hear of it */
+/* Drops a CHECK that this load has made, without calling hooks */
 static void
 fc_attach_drop_check(Oid constraint)
 {
@@ -250,7 +250,7 @@ fc_attach_same_index(Relation parent_index, Relation index, AttrMap *map)
 							map);
 }
 
-/* Takes the index that is like the parent's from the list of the child's */
+/* Removes the index that is like the parent's from the list of the child's */
 static FcAttachIndex *
 fc_attach_pair(Relation parent_index, List **indexes, AttrMap *map)
 {
@@ -365,8 +365,8 @@ fc_attach_columns(Relation child, TupleDesc parent)
 }
 
 /*
- * Makes a constraint what it is in a partition.  False if it is that already,
- * or is none that inheritance changes.
+ * Makes a constraint what it is in a partition.  False if it already is, or if
+ * inheritance does not change it.
  */
 static bool
 fc_attach_constraint(Form_pg_constraint form, bool inherited)
@@ -486,8 +486,8 @@ fc_attach_is_like(Relation parent, Relation child, Oid guard)
  * The caller holds the locks of ATTACH and vouches that the child was made
  * like the parent, that its rows fit the bound, and that the bound overlaps no
  * other.  "guard", or InvalidOid, is a CHECK of the bound, which is dropped.
- * False, with nothing done, if the child is not like the parent: ATTACH can
- * deal with that or throws the right error.
+ * False, with nothing done, if the child is not like the parent: ATTACH
+ * handles that or throws the right error.
  */
 static bool
 fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound, Oid guard)
@@ -506,8 +506,8 @@ fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound, Oid gua
 		fc_attach_bound(child, bound);
 
 		/*
-		 * another session that finds the row in pg_inherits must find the
-		 * bound: one command writes both
+		 * a session that finds the row in pg_inherits must find the bound: one
+		 * command writes both
 		 */
 		fc_attach_inherit(RelationGetRelid(parent), childid);
 		CommandCounterIncrement();
@@ -548,7 +548,7 @@ fc_partition_overlap(Relation parent, const FcNewPartition *parts, int nparts, O
 		const FcRange *range = &parts[i].range;
 		FcRange		found = fc_route_find(all, range->lo);
 
-		/* a hole, but a part of the range may lie behind it */
+		/* a hole, but the range may reach beyond it */
 		if (!OidIsValid(found.partition) && !found.hi_max &&
 			(range->hi_max || range->hi > found.hi))
 			found = fc_route_find(all, found.hi);
@@ -560,7 +560,7 @@ fc_partition_overlap(Relation parent, const FcNewPartition *parts, int nparts, O
 }
 
 /*
- * Compares the bounds with those that exist, as ATTACH does, because most
+ * Compares the bounds with existing ones, as ATTACH does, because most
  * partitions are attached without it; ERROR 42P17 if two overlap
  */
 static void
@@ -609,8 +609,8 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 }
 
 /*
- * Tells all sessions of what was attached by catalog since the last call.  The
- * parent's cache entry is out of date until then.
+ * Invalidates in all sessions what was attached by catalog since the last
+ * call.  The parent's cache entry is out of date until then.
  */
 static void
 fc_attach_tell(FcAttach *attach)
@@ -650,7 +650,7 @@ fc_attach_by_command(FcAttach *attach, const FcNewPartition *part)
 		vouched = attach->guards[part - attach->parts];
 	else if (attach->vouched)
 		vouched = fc_vouch_for_part(attach->parent, attach->route, part);
-	/* the command refuses to attach a table whose columns are inherited ones */
+	/* the command refuses a table with inherited columns */
 	child = table_open(part->range.partition, AccessExclusiveLock);
 	fc_attach_columns(child, NULL);
 	table_close(child, NoLock);

@@ -9,8 +9,8 @@
  *	(rows and indexes, elsewhere)
  *	attach		partition/attach.c
  *
- * PARTITION OF itself would lock the parent against all sessions to the load's
- * end.
+ * PARTITION OF itself would lock the parent against all sessions until the
+ * load's end.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +43,7 @@
 #include "partition/partman.h"
 #include "source/advice.h"
 
-/* Says how the current role gets to act as the table's owner */
+/* Says how the current role can get to act as the table's owner */
 static char *
 fc_create_how_to_own(Relation parent)
 {
@@ -95,7 +95,7 @@ fc_create_owner_may_create(Relation parent, const struct FcRemoteTable *remote)
 
 /*
  * ERROR 42501 if the caller may not act as the parent's owner, or if the owner
- * may not create in the parent's schema.  A superuser need not mind that, but
+ * may not create in the parent's schema.  A superuser may create anyway, but
  * pg_partman's functions create the indexes of its template as the owner.
  */
 static void
@@ -135,8 +135,8 @@ fc_partition_precheck(Relation parent, const FcRoute *route,
 		return;
 
 	/*
-	 * The lock is not kept until commit: a second load that waits for the
-	 * parent would keep this load's ATTACH from the default partition.
+	 * The lock is released before commit: a second load, with such a lock and
+	 * waiting for the parent, would block this load's ATTACH.
 	 */
 	defrel = table_open(route->default_oid, AccessShareLock);
 	(void) fc_vouch_check_default(defrel, parent, route, parts, nparts);
@@ -173,10 +173,7 @@ fc_create_sql(Relation parent, const FcPartman *partman, const char *name)
 	return sql.data;
 }
 
-/*
- * Gives the table the default privileges that it would have if the owner had
- * made it, in place of the superuser's.
- */
+/* Gives the table the owner's default privileges instead of the superuser's */
 static void
 fc_create_give_default_privileges(Oid table, Oid owner)
 {
@@ -223,10 +220,9 @@ fc_create_give_statistics(Oid table, Oid owner)
 }
 
 /*
- * Makes a table that belongs, with all that is in it, to the parent's owner.
- * The role that loads the rows owns nothing of it, and code of the owner never
- * runs as that role.  A superuser may give the owner what the owner may not
- * make.
+ * Makes a table that the parent's owner owns, with its indexes and statistics.
+ * The role that loads owns none of it, and code of the owner never runs as
+ * that role.  A superuser may give the owner what the owner may not make.
  */
 static Oid
 fc_create_owned(Relation parent, const char *name, const char *sql,
@@ -241,7 +237,7 @@ fc_create_owned(Relation parent, const char *name, const char *sql,
 	GetUserIdAndSecContext(&userid, &sec_context);
 	if (!give)
 		SetUserIdAndSecContext(owner, sec_context | SECURITY_LOCAL_USERID_CHANGE);
-	/* waiting for the disk is most of the time that making small ones takes */
+	/* making small tables takes mostly waits for the disk */
 	if (remote == NULL && FC_CORE_SYNCS_INDEXES && XLogIsNeeded() &&
 		!fc_attach_is_watched() && !RelationUsesLocalBuffers(parent))
 		fc_table_create(sql);

@@ -128,8 +128,8 @@ fc_ddl_execute(const char *sql, int nargs, const Oid *types, Datum *values, cons
 }
 
 /*
- * A copy of the row that a ModifyTable has got last from what is below it; NULL
- * if there is none.  Triggers may have put another one into the scan's slot.
+ * A copy of the last row that the node below a ModifyTable returned, or NULL.
+ * Triggers may have put another one into the scan's slot.
  */
 static HeapTuple
 fc_ddl_row(PlanState *below)
@@ -140,7 +140,7 @@ fc_ddl_row(PlanState *below)
 		return TupIsNull(below->ps_ResultTupleSlot) ? NULL :
 			ExecCopySlotHeapTuple(below->ps_ResultTupleSlot);
 	scan = (HeapScanDesc) ((SeqScanState *) below)->ss.ss_currentScanDesc;
-	/* the scan may be on its way to the next page */
+	/* the scan may be between two pages */
 	return scan && scan->rs_ctup.t_data && BufferIsValid(scan->rs_cbuf) &&
 		BufferGetBlockNumber(scan->rs_cbuf) == ItemPointerGetBlockNumber(&scan->rs_ctup.t_self) ?
 		heap_copytuple(&scan->rs_ctup) : NULL;
@@ -168,7 +168,7 @@ fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
 	PushCopiedSnapshot(snapshot ? snapshot : GetTransactionSnapshot());
 	UpdateActiveSnapshotCommandId();
 	queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, pg_parse_query(sql)), sql, types, nargs, NULL);
-	/* tables with rules are refused; but triggers can have made one since */
+	/* tables with rules are refused, but triggers may have made one since */
 	if (list_length(queries) != 1 || linitial_node(Query, queries)->querySource != QSRC_ORIGINAL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
@@ -290,7 +290,7 @@ fc_ddl_keep_schema(Oid nspid)
 								 &buffer, &failure);
 		ReleaseBuffer(buffer);
 		heap_freetuple(tuple);
-		/* learn of names that other sessions have changed meanwhile */
+		/* other sessions may have changed names meanwhile */
 		AcceptInvalidationMessages();
 	} while (result == TM_Updated || result == TM_Deleted);
 	table_close(schemas, RowShareLock);

@@ -15,8 +15,8 @@
 #include "utils/snapshot.h"
 
 /*
- * Pins search_path, by which the text of a command could be misread.  Returns
- * the level for AtEOXact_GUC().
+ * Pins search_path, so that it cannot change what a command's text means.
+ * Returns the level for AtEOXact_GUC().
  */
 extern int	fc_ddl_pin(void);
 
@@ -34,8 +34,8 @@ extern void fc_ddl_run(const char *sql);
 extern uint64 fc_ddl_query(const char *sql);
 
 /*
- * Throws the error on that was caught, in this memory context, without the line
- * of its context that shows our own command
+ * Re-throws the caught error, in this memory context, without the line of its
+ * context that shows our own command
  */
 extern void fc_ddl_rethrow(const char *sql, MemoryContext mcxt);
 
@@ -49,10 +49,10 @@ extern uint64 fc_ddl_execute(const char *sql, int nargs, const Oid *types, Datum
 /*
  * Runs an INSERT, UPDATE or DELETE of rows of users as the caller's command
  * would run, without SPI, which shows the text in the context of errors and
- * notices.  Returns the number of rows.  Its text must depend on no
- * search_path, which is left to the code of triggers.  With a snapshot it sees
- * of other transactions what that does, else the latest.  If an error about a
- * row of an INSERT ends it, *row gets the row as it came from the SELECT, in
+ * notices.  Returns the number of rows.  Its text must not depend on
+ * search_path: triggers run with the caller's.  With a snapshot it sees what
+ * that sees of other transactions, else the latest.  If an error about a row
+ * of an INSERT ends it, *row is set to the row as the SELECT returned it, in
  * the target's row type; "row" may be NULL.
  */
 extern uint64 fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
@@ -62,8 +62,8 @@ extern uint64 fc_ddl_change(const char *sql, int nargs, const Oid *types, const 
 extern char *fc_ddl_value(void);
 
 /*
- * Returns the name of a relation with its schema's, both quoted.  The second
- * looks for the name that a table has now; ERROR 42P01 if it was dropped.
+ * Return the name of a relation with its schema's, both quoted.  The second
+ * looks up the name that a table has now; ERROR 42P01 if it was dropped.
  */
 extern char *fc_ddl_name(Oid nspid, const char *relname);
 extern char *fc_ddl_table(Oid table);
@@ -76,8 +76,8 @@ extern FormData_pg_class fc_ddl_class(Oid relid);
 
 /*
  * Keeps the schema's name until the transaction ends: no session can rename
- * it, so that commands which name the schema meet the tables that they should.
- * Waits for a session that is changing the schema.  Leader only.
+ * it, and commands that name the schema find the right tables.  Waits for a
+ * session that is changing the schema.  Leader only.
  */
 extern void fc_ddl_keep_schema(Oid nspid);
 

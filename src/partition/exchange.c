@@ -11,10 +11,10 @@
  *	end			the substitute is dropped, with the old files
  *
  * The substitute has the names of the table and its indexes, because errors
- * about its rows tell them: so it is in a schema of its own, which no other
+ * about its rows show them: so it is in a schema of its own, which no other
  * session ever sees, and in which only superusers can name it.  The caller
- * keeps table and substitute open until the files change hands, so that code of
- * users cannot change one of them alone.  An abort takes back all of it.
+ * holds table and substitute until the files change hands: code of users
+ * cannot change one of them alone.  An abort takes back all of it.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,7 +47,7 @@
 #include "partition/ddl.h"
 #include "partition/partition.h"
 
-/* What the name of a substitute's schema begins with */
+/* Beginning of the name of a substitute's schema */
 #define FC_EXCHANGE_SCHEMA	"fast_copy exchange "
 
 bool
@@ -64,7 +64,7 @@ fc_exchange_fires(Relation rel)
 	return false;
 }
 
-/* Who may decode what is logged of the table, or NULL */
+/* Says who may decode the table's WAL; NULL: no one */
 static const char *
 fc_exchange_decoder(Relation rel)
 {
@@ -86,7 +86,7 @@ fc_exchange_decoder(Relation rel)
 		"logical replication slots of standbys may read its changes, unless fast_copy.logical_standbys is off" : NULL;
 }
 
-/* Does the expression see of which table a row is? */
+/* Does the expression see which table a row is in? */
 static bool
 fc_exchange_sees_table(Node *expr)
 {
@@ -171,7 +171,7 @@ fc_exchange_begin(Oid owner)
 	Oid			nspid;
 
 	Assert(!IsInParallelMode());
-	/* a load within this one has other ones */
+	/* a load within this one needs its own */
 	do
 		snprintf(name, sizeof(name), FC_EXCHANGE_SCHEMA "%u %d", GetTopTransactionId(), n++);
 	while (OidIsValid(get_namespace_oid(name, true)));
@@ -197,7 +197,7 @@ fc_exchange_class(Oid relid)
 	return tuple;
 }
 
-/* Tells the relcache, which knows whether WAL of a file may be skipped */
+/* Updates the relcache, which knows whether WAL of a file may be skipped */
 static void
 fc_exchange_assume(Oid table, Oid substitute)
 {
@@ -230,8 +230,8 @@ fc_exchange_changed(Oid table)
 }
 
 /*
- * ERROR 55006 unless rows of one table are rows of the other: nothing of a row
- * tells what it is a row of
+ * ERROR 55006 unless both tables store rows alike: a row does not show its
+ * type
  */
 static void
 fc_exchange_check_alike(Relation rel, Relation other)
@@ -257,8 +257,8 @@ fc_exchange_check_alike(Relation rel, Relation other)
 
 #ifdef USE_ASSERT_CHECKING
 /*
- * Asserts that all rows of a file that changes hands are of this transaction,
- * if they are not frozen, and that pg_class says of none that it is older
+ * Asserts that all rows of a file that changes hands are frozen or this
+ * transaction's, and that relfrozenxid is not newer
  */
 static void
 fc_exchange_check_rows(Oid table)
@@ -287,7 +287,7 @@ fc_exchange_check_rows(Oid table)
 #define fc_exchange_check_rows(table)	((void) 0)
 #endif
 
-/* Exchanges what pg_class says of the files of two heaps, or of two indexes */
+/* Exchanges the files of two heaps, or of two indexes, in pg_class */
 static void
 fc_exchange_one(Oid table, Oid substitute)
 {
@@ -362,7 +362,7 @@ fc_exchange_files(Oid table, Oid substitute, const List *indexes)
 	RelationCloseSmgrByOid(substitute);
 }
 
-/* A TOAST table has the name that goes with its table's OID */
+/* Renames the TOAST table after its table's OID */
 static void
 fc_exchange_name_toast(Oid table)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition/fault.c
- *	  A reason why partitions must not be made, or had better not be.
+ *	  A reason why partitions must not, or should not, be made.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * partition/lock.c
- *	  Waits for locks in a way that lets others end what they do.
+ *	  Waits for locks in a way that lets other sessions finish.
  *
  *	one table	(fc_lock_patiently) in a queue for a second or so, again and
  *				again, so that whoever waits for the end of this transaction
  *				goes on, and the load is what ends with an error
  *	all tables	(fc_lock_all) against everybody, all at once or none
  *
- * Locks of a try belong to a subtransaction, which gives them back.
+ * Locks of an attempt belong to a subtransaction, which releases them.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,10 +32,10 @@
 #include "errors/first_error.h"
 #include "partition/partition.h"
 
-/* Others get so many milliseconds before the leader waits again */
+/* Milliseconds for others before the leader waits again */
 #define FC_LOCK_PAUSE	100
 
-/* At most so long in a queue, if deadlocks are looked for even later */
+/* Most milliseconds in a queue, if deadlock_timeout is even longer */
 #define FC_LOCK_LONG	60000
 
 typedef struct FcLockAll
@@ -45,7 +45,7 @@ typedef struct FcLockAll
 	bool		taken;			/* all are locked */
 } FcLockAll;
 
-/* The table, its indexes, its TOAST table and that one's index */
+/* Adds the table, its indexes, its TOAST table and that one's index */
 static List *
 fc_lock_relations(List *relations, Oid table)
 {
@@ -78,7 +78,7 @@ fc_lock_busy(const List *relations)
 	return InvalidOid;
 }
 
-/* Waits for a lock that another session has, so many milliseconds */
+/* Waits for a lock that another session has, at most "most" milliseconds */
 static void
 fc_lock_within(Oid relid, LOCKMODE mode, int most)
 {
@@ -95,9 +95,8 @@ fc_lock_within(Oid relid, LOCKMODE mode, int most)
 
 /*
  * Body of fc_error_try: waits for the busy one, if there is one, and takes all
- * others.  For one that is not free it waits once more, but for less time than
- * it takes until deadlocks are looked for: others may wait for what it has.
- * Whoever waits for a lock of this session comes after it.
+ * others.  For one that is not free it waits once more, but for less than
+ * deadlock_timeout: others may wait for locks that it has.
  */
 static bool
 fc_lock_try_all(void *arg)
@@ -118,8 +117,8 @@ fc_lock_try_all(void *arg)
 }
 
 /*
- * Throws ERROR 55P03 once lock_timeout has passed since the first try for a
- * lock on this relation, if it is one
+ * Throws ERROR 55P03 once lock_timeout has passed since the first attempt;
+ * names the relation, if it is valid
  */
 static void
 fc_lock_check_timeout(Oid relid, TimestampTz start)
@@ -137,13 +136,12 @@ fc_lock_check_timeout(Oid relid, TimestampTz start)
 }
 
 /*
- * Looks whether all are free, and takes all; else waits for one of them, not
- * for long, takes the others, or lets go, and looks again.
+ * Takes all if all are free; else waits for one of them, not for long, then
+ * takes the others, or releases all and begins again.
  *
- * Whoever waits for such a lock keeps others away from the table; so the leader
- * waits for one at a time.  It looks before, because a lock that was taken
- * stays on standbys until the transaction ends, even if it is given back here.
- * The locks of a try belong to a subtransaction, which gives them back.
+ * A session that waits for such a lock blocks others; so the leader waits for
+ * one at a time.  It looks before it locks, because standbys hold a lock until
+ * the transaction ends, even if it is released here.
  */
 void
 fc_lock_all(List *tables)
@@ -175,14 +173,14 @@ fc_lock_all(List *tables)
 	list_free(lock.relations);
 }
 
-/* A lock that is waited for */
+/* The lock that the leader waits for */
 typedef struct FcLockOne
 {
 	Oid			relid;
 	LOCKMODE	mode;
 } FcLockOne;
 
-/* Body of fc_error_try: waits until after deadlocks are looked for */
+/* Body of fc_error_try: waits for a little longer than deadlock_timeout */
 static bool
 fc_lock_try_one(void *arg)
 {
@@ -207,10 +205,9 @@ fc_lock_is_awaited_by(int pid)
 }
 
 /*
- * ERROR 40P01 if who has the lock waits for the end of this transaction, as
- * CREATE INDEX CONCURRENTLY does.  Core would look for such a deadlock from
- * both sides, and end the command if that is first, which leaves an invalid
- * index.
+ * ERROR 40P01 if the lock's holder waits for the end of this transaction, as
+ * CREATE INDEX CONCURRENTLY does.  Core would detect such a deadlock from
+ * either side, and might end that command, which leaves an invalid index.
  */
 static void
 fc_lock_check_holders(const FcLockOne *one)

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * partition/name.c
- *	  Where a new partition gets its name.
+ *	  The name of a new partition.
  *
- * If pg_partman keeps the table the name is the one that pg_partman would give
- * (partition/partman.c).  Otherwise it is made of the parent's and the lower
- * bound, as coarsely as the interval allows:
+ * If pg_partman manages the table the name is the one that pg_partman would
+ * give (partition/partman.c).  Otherwise it is made of the parent's and the
+ * lower bound, as coarsely as the interval allows:
  *
  *	events_p2024	events_p202403	events_p20240315_1430	ids_p1000
  *
- * Where that name is taken a number follows it.
+ * If that name is taken a number follows it.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +28,7 @@
 #include "partition/partition.h"
 #include "partition/partman.h"
 
-/* How much of its lower bound a partition's name tells */
+/* How much of its lower bound a partition's name shows */
 typedef enum FcNameLevel
 {
 	FC_NAME_YEAR,
@@ -54,7 +54,7 @@ fc_name_level_of_interval(const FcRoute *route)
 	return interval->width % USECS_PER_SEC == 0 ? FC_NAME_SECOND : FC_NAME_USEC;
 }
 
-/* Returns the coarsest level that tells all of "key" */
+/* Returns the coarsest level that shows all of "key" */
 static FcNameLevel
 fc_name_level_of_key(const FcRoute *route, int64 key, const struct pg_tm *tm, fsec_t fsec)
 {
@@ -64,9 +64,7 @@ fc_name_level_of_key(const FcRoute *route, int64 key, const struct pg_tm *tm, fs
 	return fsec != 0 ? FC_NAME_USEC : tm->tm_sec != 0 ? FC_NAME_SECOND : FC_NAME_MINUTE;
 }
 
-/*
- * Writes a year, marked if it has not four digits, so as to look like no other
- */
+/* Writes a year, marked if it does not have four digits: no two look alike */
 static void
 fc_name_append_year(StringInfo buf, int year)
 {
@@ -103,7 +101,7 @@ fc_name_append_time_suffix(StringInfo buf, const FcRoute *route, int64 key)
 		appendStringInfo(buf, "_%06d", fsec);
 }
 
-/* Returns what the name of the partition that starts at "key" ends with */
+/* Returns the end of the name of the partition that starts at "key" */
 static char *
 fc_name_suffix(const FcRoute *route, int64 key)
 {
@@ -146,8 +144,8 @@ fc_name_choose_own(Relation parent, const FcRoute *route, int64 key)
 
 /*
  * Refuses a name that is taken: pg_partman would pass over it, and rows would
- * go to the default partition for good.  Only where clocks are put back may
- * two partitions get one name, the second with a number after it.
+ * go to the default partition for good.  Only when clocks are put back may two
+ * partitions get one name, the second with a number after it.
  */
 static void
 fc_name_refuse_taken(Relation parent, const FcRoute *route, const FcRange *range,

@@ -24,8 +24,8 @@
  */
 
 /*
- * A reason why partitions must not be made, or had better not be.  A load
- * throws the first one that is found; an analysis tells of all.
+ * A reason why partitions must not, or should not, be made.  A load throws the
+ * first one that it finds; an analysis shows all.
  */
 typedef struct FcFault
 {
@@ -36,7 +36,7 @@ typedef struct FcFault
 	char	   *hint;
 } FcFault;
 
-/* Returns a fault in the current memory context; it keeps the texts */
+/* Returns a fault in the current memory context, with pointers to the texts */
 extern FcFault *fc_fault(const char *name, int sqlerrcode, char *message,
 						 char *detail, char *hint);
 
@@ -93,12 +93,12 @@ extern char *fc_name_choose(Relation parent, const FcRoute *route,
  * partition/attach.c
  */
 
-/* Do event triggers or other extensions see commands, or what they do? */
+/* Do event triggers or other extensions see commands, or their effects? */
 extern bool fc_attach_is_watched(void);
 
 /*
- * Tells which hook of ProcessUtility is ours, and which one it calls next.
- * Ours looks at COPY alone, and does not count as one that sees commands.
+ * Sets our hook of ProcessUtility, and the one that it calls next.  Ours looks
+ * at COPY alone, and does not count as one that sees commands.
  */
 extern void fc_attach_pass_over(ProcessUtility_hook_type ours,
 								ProcessUtility_hook_type before);
@@ -113,10 +113,10 @@ typedef struct FcAttach
 	Oid			spared;			/* the default partition's CHECK, or
 								 * InvalidOid */
 	const char *reason;			/* why ATTACH is needed after the first */
-	bool		vouched;		/* are all rows known to be in their place? */
+	bool		vouched;		/* are all rows known to fit the bounds? */
 	bool		first;			/* is none attached yet? */
-	bool		untold;			/* are some attached of which sessions have
-								 * not been told yet? */
+	bool		untold;			/* must sessions still be told of attached
+								 * ones? */
 	MemoryContext mcxt;			/* for the work on one partition */
 } FcAttach;
 
@@ -131,7 +131,7 @@ extern const FcNewPartition *fc_partition_overlap(Relation parent,
 
 /*
  * The caller attaches "parts" between these two, and does not look at the
- * parent's partitions meanwhile.  "vouched": only the load can have written to
+ * parent's partitions meanwhile.  "vouched": only the load has written to
  * them, and it has compared all keys.
  *
  * As ATTACH would, the first locks the parent (SHARE UPDATE EXCLUSIVE) and the
@@ -160,7 +160,7 @@ extern void fc_partition_attach(FcAttach *attach, const FcNewPartition *part);
 /*
  * ERROR 23514 if the default partition has a row that belongs to one of
  * "parts".  True if it has rows, but none of these; false if it has none, or
- * is foreign or partitioned, which ATTACH deals with itself.
+ * is foreign or partitioned: ATTACH handles that itself.
  */
 extern bool fc_vouch_check_default(Relation defrel, Relation parent, const FcRoute *route,
 								   const FcNewPartition *parts, int nparts);
@@ -190,9 +190,8 @@ extern Oid	fc_vouch_for_default(Relation defrel, Relation parent, FcKeyType type
 
 /*
  * Executes one CREATE TABLE, of a table that is not temporary and will be
- * attached (partition/attach.c): its columns are marked as inherited ones.
- * Leader only.  Event triggers and hooks of other extensions do not see the
- * command.
+ * attached (partition/attach.c): its columns are marked as inherited.  Leader
+ * only.  Event triggers and hooks of other extensions do not see the command.
  */
 extern void fc_table_create(const char *sql);
 
@@ -204,15 +203,15 @@ extern void fc_table_create(const char *sql);
 extern Oid	fc_table_create_like(Relation rel, Oid nspid);
 
 /*
- * The same for rows that stay there for a while only: the table is not logged,
- * and the current user's.  "rel" may be partitioned.  Unless "constrained" it
- * has columns alone, none of them generated.
+ * The same for a stage: the table is not logged, and the current user's.
+ * "rel" may be partitioned.  Unless "constrained" it only has columns, none of
+ * them generated.
  */
 extern Oid	fc_table_create_stage(Relation rel, Oid nspid, bool constrained);
 
 /*
- * Takes all rows out of the table and all entries out of its indexes, built or
- * not, so that rows can be inserted into both.  Leader only.
+ * Empties the table and its indexes, built or not; rows can then be inserted
+ * into both.  Leader only.
  */
 extern void fc_table_truncate(Oid relid);
 
@@ -221,17 +220,16 @@ extern void fc_table_truncate(Oid relid);
  */
 
 /*
- * Locks the tables, and all that belongs to them, against everybody.  It takes
- * all locks or none, and lets others go on while it waits for one of them: at
- * most lock_timeout in all, then ERROR 55P03.  The caller has locked them in
- * SHARE UPDATE EXCLUSIVE mode.
+ * Locks the tables, and all that belongs to them, against all sessions.  It
+ * takes all locks or none, and lets others go on while it waits for one of
+ * them: at most lock_timeout in all, then ERROR 55P03.  The caller has locked
+ * them in SHARE UPDATE EXCLUSIVE mode.
  */
 extern void fc_lock_all(List *tables);
 
 /*
- * Locks a table, for which the caller may wait while others wait for the end
- * of this transaction.  ERROR 40P01 if who has the lock does so; 55P03 after
- * lock_timeout.
+ * Locks a table while other sessions may wait for the end of this transaction.
+ * ERROR 40P01 if the lock's holder does; 55P03 after lock_timeout.
  */
 extern void fc_lock_patiently(Oid relid, LOCKMODE mode);
 
@@ -249,27 +247,26 @@ typedef struct FcIndexPair
 /* Would a row that is inserted or deleted run code, or be checked by it? */
 extern bool fc_exchange_fires(Relation rel);
 
-/* Does a constraint or a generated column see of which table a row is? */
+/* Does a constraint or a generated column see which table a row is in? */
 extern bool fc_exchange_constraints_see_table(Relation rel);
 
 /*
- * Returns why other sessions, or code of the table's, could tell an exchange
- * from a DELETE and a COPY; NULL if they could not.  The table is locked.
+ * Returns why other sessions, or the table's code, could tell an exchange from
+ * a DELETE and a COPY; NULL if they could not.  The table is locked.
  */
 extern const char *fc_exchange_refusal(Relation rel);
 
 /*
- * Makes the schema for substitutes, which fc_table_create_like makes, and whose
- * rows are frozen as they are written.  Returns its OID.  Who owns it can name
- * what is in it.
+ * Makes the schema for substitutes, which fc_table_create_like makes, and
+ * whose rows are frozen as they are written.  Returns its OID.  Its owner can
+ * name the tables in it.
  */
 extern Oid	fc_exchange_begin(Oid owner);
 
 /*
  * Exchanges the files of a locked table and of its substitute, and those of
  * their indexes, a list of FcIndexPair.  The table keeps its OID and all that
- * is not storage.  Until the next CommandCounterIncrement the old ones are
- * seen.
+ * is not storage.  The change is visible after CommandCounterIncrement.
  */
 extern void fc_exchange_files(Oid table, Oid substitute, const List *indexes);
 

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * partition/partman.c
- *	  Partitioned tables that pg_partman keeps: names, intervals, and what new
- *	  partitions inherit.
+ *	  Partitioned tables that pg_partman manages: names, intervals, and what
+ *	  new partitions inherit.
  *
  *	partman_find.c		──► FcPartman, if pg_partman keeps the table
  *	partman_trust.c			and may be trusted
@@ -14,8 +14,8 @@
  * A partition that a load makes must be what pg_partman would have made from
  * the table's row in part_config: its maintenance reads times out of names
  * (4.x), steps from the highest partition to the next, and passes over a name
- * that is taken.  It does not mind holes, so that a load makes partitions only
- * where there are rows.
+ * that is taken.  It accepts holes, and so a load makes partitions only where
+ * there are rows.
  *
  * Everything is the caller's SQL, in the caller's transaction, which undoes it
  * on error.  SPI is connected and finished within each function.
@@ -128,8 +128,7 @@ fc_partman_evaluate(Oid function, List *args)
  * NULL.
  *
  * The functions change search_path for the whole session and put it back; here
- * all settings are restored by ending the nest level in which they were
- * changed.
+ * the end of the nest level restores all settings that they change.
  */
 static char *
 fc_partman_call(const FcPartman *partman, FcPartmanFunction function, List *args)
@@ -154,7 +153,7 @@ fc_partman_call(const FcPartman *partman, FcPartmanFunction function, List *args
 char *
 fc_partman_name(const FcPartman *partman, const FcRoute *route, int64 key)
 {
-	char	   *suffix;			/* what stands after "_p" in the name */
+	char	   *suffix;			/* the name after "_p" */
 	char	   *name;
 
 	if (route->type >= FC_KEY_INT2 && route->interval.epoch == 0)
@@ -307,7 +306,7 @@ fc_partman_prepare(const FcPartman *partman, Oid nspid, const char *name)
 	fc_progress_slot_restore(&slot);
 }
 
-/* Marks a constraint in the catalog as one that all rows fulfil */
+/* Marks a constraint in the catalog as valid */
 static void
 fc_partman_vouch(Oid partition, const char *name)
 {
@@ -327,9 +326,9 @@ fc_partman_vouch(Oid partition, const char *name)
 
 /*
  * Gives a partition of an epoch set the constraint that says its bounds in
- * times, written as pg_partman writes them.  It says no more than the bounds
- * do, except that before 1970 divisions round up, and rows near a bound may
- * have to be refused.
+ * times, written as pg_partman writes them.  It follows from the bounds, but
+ * before 1970, where divisions round up: rows near a bound may have to be
+ * refused there.
  */
 static void
 fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,
@@ -407,9 +406,9 @@ fc_partman_finish(const FcRoute *route, Oid nspid,
 }
 
 /*
- * Returns the key of the advisory lock that maintenance takes for itself; it
- * leaves if it cannot have it at once.  Loads share it.  The end of the
- * transaction releases it, also on error.
+ * Returns the key of the advisory lock that maintenance takes in exclusive
+ * mode; maintenance ends if it cannot have it at once.  Loads share it.  The
+ * end of the transaction releases it, also on error.
  */
 static int64
 fc_partman_lock_key(void)
@@ -427,9 +426,9 @@ fc_partman_try_lock(void)
 }
 
 /*
- * Returns the session that has the lock for itself, in words: any role can
- * take it, so that it need not be maintenance.  NULL if no session has it: it
- * was released, or others only wait for it.
+ * Returns the session that has the lock in exclusive mode, in words: any role
+ * can take it, not only maintenance.  NULL if no session has it: it was
+ * released, or others only wait for it.
  */
 static char *
 fc_partman_lock_holder(int64 key)
@@ -457,8 +456,7 @@ fc_partman_lock_holder(int64 key)
 }
 
 /*
- * Error context, also for the server's log when core says that this session
- * waits
+ * Error context callback, also for the server's log when core logs a lock wait
  */
 static void
 fc_partman_wait_context(void *arg)

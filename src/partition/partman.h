@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition/partman.h
- *	  Partitioned tables that pg_partman keeps.
+ *	  Partitioned tables that pg_partman manages.
  *
  * Leader only, never in parallel mode.  All of it runs in the caller's
  * transaction: pg_partman's functions as the owner of the table, all else as
@@ -60,11 +60,11 @@ typedef struct FcPartman
 } FcPartman;
 
 /*
- * Returns what pg_partman says of the table.  NULL if pg_partman does not keep
- * it, if fast_copy.use_partman is off, or, with a WARNING, if pg_partman
- * belongs to a role that may not act as the table's owner.  Fields that cannot
- * be known, perhaps for want of privileges, stay NULL or zero, and refusal is
- * set.
+ * Returns what pg_partman says of the table.  NULL if pg_partman does not
+ * manage it, if fast_copy.use_partman is off, or, with a WARNING, if
+ * pg_partman belongs to a role that may not act as the table's owner.  Fields
+ * that cannot be known, perhaps for want of privileges, stay NULL or zero, and
+ * refusal is set.
  */
 extern FcPartman *fc_partman_find(Relation parent);
 
@@ -94,32 +94,31 @@ extern char *fc_partman_name(const FcPartman *partman, const FcRoute *route,
 extern void fc_partman_check_names(const FcPartman *partman, Relation parent);
 
 /*
- * Keeps maintenance away until the transaction ends; maintenance does not wait
- * but leaves.  Other loads share the lock.  False if maintenance is at work: a
+ * Locks maintenance out until the transaction ends; maintenance does not wait
+ * but ends.  Other loads share the lock.  False if maintenance is running: a
  * load that holds a lock on the table must not wait, because maintenance may
  * wait for that lock to drop a partition.
  */
 extern bool fc_partman_try_lock(void);
 
-/* Waits for maintenance, then keeps it away; without a lock on the table */
+/* Waits for maintenance, then locks it out; without a lock on the table */
 extern void fc_partman_lock(void);
 
 /*
- * Returns, as a list of FcFault, what speaks against a load of rows from the
- * range "lowest" (NULL: there are none) up to the key "high", and against
- * making "parts" (ascending) for them.  A fault that a setting ignores is left
- * out.
+ * Returns, as a list of FcFault, why rows from the range "lowest" (NULL: there
+ * are none) up to the key "high" cannot be loaded, or "parts" (ascending)
+ * cannot be made for them.  Leaves out faults that a setting ignores.
  */
 extern List *fc_partman_faults(const FcPartman *partman, const FcRoute *route,
 							   const FcRange *lowest, int64 high,
 							   const FcNewPartition *parts, int nparts);
 
-/* Gives an empty table of this name what it must have before it is filled */
+/* Gives an empty table of this name what it needs before it is filled */
 extern void fc_partman_prepare(const FcPartman *partman, Oid nspid,
 							   const char *name);
 
 /*
- * Gives partitions what they must have after they are attached.  The load has
+ * Gives partitions what they need after they are attached.  The load has
  * compared their rows with the bounds.  pg_partman manages the table, and the
  * caller has closed all of them.
  */
@@ -148,27 +147,27 @@ typedef struct FcPartmanSearch
 	HeapTuple	row;			/* the table's row in part_config */
 } FcPartmanSearch;
 
-/* Notes the first reason why fast_copy cannot make pg_partman's partitions */
+/* Stores the first reason why fast_copy cannot make pg_partman's partitions */
 extern void fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail);
 
 /*
- * May the role act as the owner of the table, as whom pg_partman's functions
- * run?
+ * May the role act as the owner of the table?  pg_partman's functions run as
+ * the owner.
  */
 extern bool fc_partman_trusts(const FcPartmanSearch *search, Oid role);
 
 /*
  * Returns false, with a WARNING, if a role that is not trusted owns
- * pg_partman, its schema or its tables: the load then does not read them, and
- * no error is thrown, so that no role can keep others from loading by
- * installing one
+ * pg_partman, its schema or its tables: the load then does not read them.  It
+ * throws no error, or a role could keep others from loading by installing
+ * pg_partman.
  */
 extern bool fc_partman_is_trusted(const FcPartmanSearch *search);
 
 /*
  * Refuses a pg_partman whose functions run what they find in its schema, if a
- * role that is not trusted can put something there.  Those of 5.x do so: they
- * have the schema in their search_path, ahead of pg_catalog.
+ * role that is not trusted can create objects there.  Functions of 5.x do so:
+ * they have the schema in their search_path, ahead of pg_catalog.
  */
 extern void fc_partman_check_schema(FcPartmanSearch *search);
 

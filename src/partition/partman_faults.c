@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition/partman_faults.c
- *	  What speaks against partitions that a table of pg_partman would get.
+ *	  Why a table of pg_partman should not get some partitions.
  *
  *	retention	maintenance would remove the rows at once
  *	premake		maintenance would go on from the new partitions, and make
@@ -110,7 +110,7 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 	return least;
 }
 
-/* Returns a key: maintenance removes the partitions that end before it */
+/* Returns the key before which partitions end that maintenance removes */
 static int64
 fc_partman_oldest_kept(const FcPartman *partman, const FcRoute *route,
 					   int64 high)
@@ -171,7 +171,7 @@ fc_partman_too_new(const FcPartman *partman, const FcRoute *route,
 							pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_premake."));
 }
 
-/* Would a partition be no whole interval, because another is in its way? */
+/* Would another partition keep a new one from being a whole interval? */
 static FcFault *
 fc_partman_misfit(const FcPartman *partman, const FcRoute *route,
 				  const FcNewPartition *parts, int nparts)
@@ -207,7 +207,7 @@ fc_partman_faults(const FcPartman *partman, const FcRoute *route,
 
 	if (partman->refusal)
 	{
-		/* without privileges nothing but the existence of the row is known */
+		/* without privileges only the existence of the row is known */
 		if (nparts > 0 ||
 			partman->refusal->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
 			faults = lappend(faults, partman->refusal);

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * partition/partman_find.c
- *	  Which tables pg_partman keeps, and what it says of them.
+ *	  Which tables pg_partman manages, and what it says about them.
  *
  *	pg_extension ──trusted?──► part_config ──checked──► FcPartman
  *		(partition/partman_trust.c)
  *
- * Both tables are read by a scan of fast_copy's own, which runs no code of
- * users, and stay locked until the transaction ends.
+ * fast_copy's own scan reads both tables without running code of users; they
+ * stay locked until the transaction ends.
  *
  *-------------------------------------------------------------------------
  */
@@ -95,7 +95,7 @@ fc_partman_extension(FcPartmanSearch *search)
 	return found;
 }
 
-/* Refuses a table that pg_partman may or may not keep */
+/* Refuses a table that pg_partman may or may not manage */
 static void
 fc_partman_refuse_unknown(FcPartman *partman, char *detail)
 {
@@ -112,7 +112,7 @@ fc_partman_check_table(FcPartmanSearch *search, Oid relid, const char *name,
 	FcPartman  *partman = search->partman;
 	AttrNumber	attnum;
 
-	/* kept until the transaction ends, so that it stays what it is */
+	/* until the transaction ends, to keep it as it is */
 	if (OidIsValid(relid))
 		LockRelationOid(relid, AccessShareLock);
 	if (!OidIsValid(relid))
@@ -131,9 +131,9 @@ fc_partman_check_table(FcPartmanSearch *search, Oid relid, const char *name,
 
 /*
  * Returns a copy of the row that has the name in this column, or NULL; *desc
- * describes it.  The row is read without asking whether the caller may: a
- * table that pg_partman keeps must not get partitions that its next
- * maintenance would stumble over.
+ * describes it.  Does not ask whether the caller may read the row: a table
+ * that pg_partman manages must not get partitions that break its next
+ * maintenance.
  */
 static HeapTuple
 fc_partman_row(Oid relid, const char *column, const char *name, TupleDesc *desc)
@@ -154,7 +154,7 @@ fc_partman_row(Oid relid, const char *column, const char *name, TupleDesc *desc)
 		if (!isnull && strcmp(TextDatumGetCString(value), name) == 0)
 			row = ExecCopySlotHeapTuple(slot);
 	}
-	/* constr has the values of columns that were added after the row */
+	/* constr has the values of columns that are newer than the row */
 	*desc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
 	table_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);
@@ -278,8 +278,8 @@ fc_partman_epoch(const char *name)
 }
 
 /*
- * Returns the GRANT that the role lacks next to read of pg_partman's schema
- * what is known to be needed, or NULL
+ * Returns the next GRANT that the role lacks to read what is needed of
+ * pg_partman's schema, or NULL
  */
 static char *
 fc_partman_grant_needed(const FcPartman *partman, Oid role)
@@ -287,7 +287,7 @@ fc_partman_grant_needed(const FcPartman *partman, Oid role)
 	Oid			nspid = get_rel_namespace(partman->config);
 	const char *schema = quote_identifier(get_namespace_name(nspid));
 	const char *to = quote_identifier(GetUserNameFromId(role, false));
-	/* the latter is read by apply_privileges() */
+	/* apply_privileges() reads the latter */
 	const Oid	tables[] = {partman->config,
 	partman->privileges ? get_relname_relid("table_privs", nspid) : InvalidOid};
 
@@ -302,8 +302,8 @@ fc_partman_grant_needed(const FcPartman *partman, Oid role)
 
 /*
  * Fills in what the row says.  Its columns depend on pg_partman's version, its
- * values on the roles that may write to it: what is not as expected becomes a
- * refusal, and no load makes partitions then.
+ * values on the roles that may write to it: anything unexpected becomes a
+ * refusal, and the load makes no partitions.
  */
 static void
 fc_partman_take(FcPartmanSearch *search)
@@ -316,7 +316,7 @@ fc_partman_take(FcPartmanSearch *search)
 	partman->interval = fc_partman_needed(search, "partition_interval");
 	partman->datetime_string = fc_partman_text(search, "datetime_string");
 	partman->epoch = fc_partman_epoch(fc_partman_text(search, "epoch"));
-	/* a role that may not read it is not told of it, and so not refused */
+	/* an error would show it to a role that may not read it */
 	if (fc_partman_grant_needed(partman, GetUserId()) == NULL)
 		partman->retention = fc_partman_text(search, "retention");
 	if (fc_partman_value(search, "premake", INT4OID, &premake))
@@ -327,7 +327,7 @@ fc_partman_take(FcPartmanSearch *search)
 	partman->publications = fc_partman_any(search, "publications");
 }
 
-/* Refuses a table to which pg_partman does what a load cannot imitate */
+/* Refuses a table that pg_partman treats in a way that a load cannot imitate */
 static void
 fc_partman_check_state(FcPartmanSearch *search)
 {
@@ -351,7 +351,7 @@ fc_partman_check_state(FcPartmanSearch *search)
 						  "Its keys are times that a function encodes (time_encoder).");
 }
 
-/* Refuses a table whose partition key is not what pg_partman takes for it */
+/* Refuses a table whose partition key is not pg_partman's control column */
 static void
 fc_partman_check_key(FcPartman *partman, Relation parent)
 {
@@ -384,8 +384,8 @@ fc_partman_check_key(FcPartman *partman, Relation parent)
 }
 
 /*
- * From 5.5 on pg_partman takes a template only for a role that may act as the
- * template's owner.  Refuses one from which the table's owner may not take it.
+ * From 5.5 on pg_partman uses a template only for a role that may act as the
+ * template's owner.  Refuses one that the table's owner may not use.
  */
 static void
 fc_partman_check_taker(FcPartman *partman)
@@ -419,9 +419,9 @@ fc_partman_template(const FcPartman *partman)
 
 /*
  * Looks for the template, and refuses one whose owner is not trusted:
- * pg_partman makes commands of names in it.  Before 5.5 the columns of a
- * primary key are not quoted, and of an index it takes what stands after the
- * first " USING " of its definition, which may be in its name.
+ * pg_partman makes commands of names in it.  Before 5.5 it does not quote the
+ * columns of a primary key, and takes an index's definition after the first "
+ * USING ", which may be in its name.
  */
 static void
 fc_partman_check_template(FcPartmanSearch *search)
@@ -443,7 +443,7 @@ fc_partman_check_template(FcPartmanSearch *search)
 		fc_partman_check_taker(partman);
 }
 
-/* Can the function be called in that way, and is it the extension's own? */
+/* Can the function be called as needed, and is it the extension's own? */
 static bool
 fc_partman_is_function(const FcPartmanSearch *search, Form_pg_proc form,
 					   FcPartmanFunction function)
@@ -501,8 +501,8 @@ fc_partman_find_functions(FcPartmanSearch *search)
 }
 
 /*
- * May the table's owner, as whom pg_partman's functions run, or the caller read
- * its configuration?  Refuses with the GRANT that comes next, if not.
+ * May the table's owner, as whom pg_partman's functions run, or the caller
+ * read its configuration?  If not, refuses with the next GRANT.
  */
 static bool
 fc_partman_may_read(FcPartman *partman)
@@ -581,7 +581,7 @@ fc_partman_check_owner(const FcPartman *partman)
 				 errhint("%s; or create the partitions before the load.", grant)));
 }
 
-/* Locks the template and keeps its schema's name, by which it is called */
+/* Locks the template and keeps its schema's name, by which it is found */
 static void
 fc_partman_keep_template(const FcPartman *partman)
 {

@@ -9,13 +9,12 @@
  * its two tables and each of its functions belong to roles that may act as the
  * table's owner.
  *
- * Its functions run as the owner of the table, whoever loads: they make
- * commands of the template's name and of what the template has, and names that
- * are chosen for it make them run other commands as well.  So no partitions
- * are made if a role that may not act as the owner can change the template or
- * the schema.
+ * Its functions run as the owner of the table in any load: they make commands
+ * of names of and in the template, and crafted names make them run other
+ * commands.  So no partitions are made if a role that may not act as the owner
+ * can change the template or the schema.
  *
- * Catalogs are read, and nothing is changed.
+ * This file reads catalogs, and changes nothing.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,7 +58,7 @@ fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail)
 						 pstrdup("Set missing_partitions to \"error\" or \"default\" to load into the partitions that exist, or switch fast_copy.use_partman off."));
 }
 
-/* The owner that a row of a catalog names; InvalidOid: there is no such row */
+/* The owner in a row of a catalog; InvalidOid: there is no such row */
 static Oid
 fc_partman_owner(int cache, Oid object, AttrNumber column)
 {
@@ -125,7 +124,7 @@ fc_partman_sets_path(Datum proconfig)
 	return false;
 }
 
-/* Does the function look for things by a search_path of its own? */
+/* Does the function find objects by a search_path of its own? */
 static bool
 fc_partman_has_path(Oid function)
 {
@@ -145,8 +144,8 @@ fc_partman_has_path(Oid function)
 }
 
 /*
- * Returns, in words, a role that is not trusted and may make things in the
- * schema; NULL if there is none
+ * Returns, in words, a role that is not trusted and may create objects in the
+ * schema, or NULL
  */
 static char *
 fc_partman_intruder(const FcPartmanSearch *search)

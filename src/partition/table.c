@@ -3,10 +3,10 @@
  * partition/table.c
  *	  Makes a table without waiting for the disk, and empties it.
  *
- * The parts of CREATE TABLE are called one by one: PostgreSQL 15 and 16 build
- * the TOAST table's index past the shared buffers, and wait until its one page
- * is on disk.  These waits take most of the time of a load of thousands of
- * small partitions.
+ * Calls the parts of CREATE TABLE one by one: PostgreSQL 15 and 16 build the
+ * TOAST table's index past shared buffers, and wait until its one page is on
+ * disk.  These waits take most of the time of a load of thousands of small
+ * partitions.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,9 +53,8 @@ fc_table_toast_columns(void)
 }
 
 /*
- * Makes the index's page in shared buffers and logs it, like any page that
- * comes to an index later: the next checkpoint takes it to disk with all
- * others
+ * Makes the index's page in shared buffers and logs it, like any later page of
+ * an index: the next checkpoint writes it with all others
  */
 static void
 fc_table_toast_index(Oid toast, Oid table)
@@ -85,7 +84,7 @@ fc_table_toast_index(Oid toast, Oid table)
 	index_close(index, NoLock);
 }
 
-/* Makes the TOAST table known to the table, and dropped with it */
+/* Links the TOAST table to its table, to be dropped with it */
 static void
 fc_table_set_toast(Oid table, Oid toast)
 {
@@ -145,7 +144,7 @@ fc_table_toast(Oid table)
 	table_close(rel, NoLock);
 }
 
-/* What rows of the table must meet, and how columns are generated */
+/* The CHECKs of the table, and its generated columns' expressions */
 static List *
 fc_table_constraints(Relation rel)
 {
@@ -249,7 +248,7 @@ fc_table_create(const char *sql)
 		{
 			ObjectAddress table;
 
-			/* LIKE goes on with the name that transformCreateStmt made */
+			/* LIKE needs the name that transformCreateStmt made */
 			name = ((CreateStmt *) stmt)->relation;
 			fc_table_inherit_columns((CreateStmt *) stmt);
 			table = DefineRelation((CreateStmt *) stmt, RELKIND_RELATION,
@@ -262,7 +261,7 @@ fc_table_create(const char *sql)
 								stmts);
 		else
 		{
-			/* an ALTER TABLE that LIKE leaves to be done after it */
+			/* an ALTER TABLE that LIKE leaves for later */
 			PlannedStmt *wrapper = makeNode(PlannedStmt);
 
 			wrapper->commandType = CMD_UTILITY;

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * partition/vouch.c
- *	  What spares ATTACH the reading of rows: one look at the default
- *	  partition, and CHECK constraints.
+ *	  Spares ATTACH reading rows, by one look at the default partition and by
+ *	  CHECK constraints.
  *
  * 1. For each new partition ATTACH would read the default partition, for rows
  *    that belong to the new one.  The leader reads it once for all, before any
@@ -189,10 +189,10 @@ fc_vouch_range_condition(Relation rel, Relation parent, FcKeyType type,
 }
 
 /*
- * Writes a CHECK into the catalog as valid although no row was looked at, and
- * returns its OID.  The caller knows that all rows fulfill it: the load has
- * compared each key of a new partition with the range, and the default
- * partition has just been read.
+ * Writes a CHECK into the catalog as valid without reading a row, and returns
+ * its OID.  The caller knows that all rows fulfill it: the load has compared
+ * each key of a new partition with the range, and has just read the default
+ * partition.
  */
 static Oid
 fc_vouch_check(Relation rel, Expr *expr)
