@@ -6,7 +6,7 @@
  *	 CopyStmt ──► core's checks ──► first bytes ──┬─► few, or not ours: CopyFrom
  *												  └─► FcOptions ──► load/run.c
  *
- * Whoever runs the command must be able to tell no difference but the time.
+ * The caller of the command must see no difference but the time.
  *
  * 1. Core's own functions do, in its order, all that core does before it reads
  *    the first byte.
@@ -398,7 +398,7 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 }
 
 /*
- * Would core name a line for the error in hand, for which no process has named
+ * Would core name a line for the current error, for which no process has named
  * one?  It would for a cancel, and for trouble with a page, a disk or memory.
  */
 static bool
@@ -512,7 +512,7 @@ fc_accelerate_load(FcAccelerated *copy)
 	return fc_accelerate_by_core(copy, "the data are smaller than fast_copy.accelerate_min_size");
 }
 
-/* Throws the error in hand on as if no worker had been there */
+/* Re-throws the current error as if no worker had been there */
 static void
 fc_accelerate_rethrow(MemoryContext mcxt)
 {

@@ -7,13 +7,13 @@
  *		 ┌──► lock the rows of the next files ──► fast_copy() ──► COMMIT ──┐
  *		 └─────────────────────────────────────────────────────────────────┘
  *
- * A batch of files is one load with the option "ledger" (load/ledger.c): rows
- * and ledger are of one transaction, and whoever dies at whatever moment leaves
- * only files that are loaded and files that are not: the next call goes on.
- * Several sessions work side by side, as each passes over rows that another one
- * has locked.  What is left then is tried again, and now waited for: so all
- * files of the call are loaded, or have failed, when it ends.  A session that
- * waits for a file has no other one's row locked; rows of new files are
+ * A batch of files is one load with the option "ledger" (load/ledger.c): one
+ * transaction writes rows and ledger, and a crash at any moment leaves only
+ * files that are loaded and files that are not: the next call goes on.
+ * Several sessions work side by side, as each passes over rows that another
+ * one has locked.  What is left then is tried again, and now waited for: so
+ * all files of the call are loaded, or have failed, when it ends.  A session
+ * that waits for a file has no other one's row locked; rows of new files are
  * inserted in the order of their names, by this session as by all.
  *
  * A load is a subtransaction.  If one of several files fails, each of them is

@@ -353,7 +353,7 @@ fc_finish_desc(TupleDesc desc)
 typedef FC_19(ReplOriginId, RepOriginId) FcOrigin;
 #define fc_session_origin FC_19(replorigin_xact_state.origin, replorigin_session_origin)
 
-/* 19: a slot has its process's number, not its PID.  0: nobody uses it */
+/* 19: a slot has its process's number, not its PID.  0: not in use */
 static inline int
 fc_slot_pid(const ReplicationSlot *slot)
 {

@@ -5,9 +5,9 @@
  *
  *	 facts ──► why core loads, if it must ──► way ──► what follows from it
  *
- * Whoever learns something sets a fact, and load/way.c asks again.  Facts are
- * only added, so that a later course can only be one that more is known for;
- * but "presorted" is taken back if the file is not in key order.
+ * Code that learns something sets a fact, and load/way.c asks again.  Facts
+ * are only added: a later course follows from more of them; but "presorted" is
+ * taken back if the file is not in key order.
  *
  *-------------------------------------------------------------------------
  */
@@ -136,7 +136,7 @@ fc_course_core_alone(const FcFacts *facts)
 		(!facts->key_routes || facts->frozen || (!facts->creates && !facts->keeps_default));
 }
 
-/* What follows from the way, and from what it is not alone to decide */
+/* Sets what follows from the way alone, or with other facts */
 static void
 fc_course_follow(const FcFacts *facts, FcCourse *course)
 {

@@ -4,9 +4,10 @@
  *	  What a load will do, as all its processes know it.
  *
  * options/plan.c decides it, once, from what the caller said and the target
- * has.  load/layout.c copies it whole into shared memory: it has no pointers
- * (see FcPlanned), and never changes.  What differs between phases is in
- * FcShared.
+ * has.  load/setup.c sets the encoding of a converted file, load/layout.c
+ * memory and io_depth, before it copies the plan into shared memory: it has no
+ * pointers (see FcPlanned), and does not change there.  What differs between
+ * phases is in FcShared.
  *
  *-------------------------------------------------------------------------
  */
@@ -199,7 +200,8 @@ typedef struct FcPlan
 	int64		reject_limit;	/* -1: none */
 
 	/* of the machine: load/layout.c */
-	Size		memory;			/* bytes per process */
+	Size		memory;			/* bytes per process, where a phase asks for no
+								 * other */
 	int			io_depth;		/* requests in flight */
 } FcPlan;
 

@@ -265,9 +265,9 @@ typedef struct FcSharedSource
 	uint32		nchunks;
 	uint64		chunk_size;		/* of each chunk but a file's last ones; 0:
 								 * chunks of other sizes occur */
-	uint32		room;			/* places for chunks that each file has, as
-								 * long as files are unpacked; 0: all chunks
-								 * are there */
+	uint32		room;			/* chunks that each file has room for, as long
+								 * as files are unpacked; 0: all chunks are
+								 * there */
 	uint32		ahead;			/* so many of these are for chunks of pieces
 								 * that are unpacked ahead of their turn */
 	uint32		places;			/* for chunks of a ring, one after the other,
@@ -416,7 +416,7 @@ typedef struct FcShared
 	/* Written by the leader before each phase */
 	FcPhase		phase;
 	FcCourse	course;			/* but for its texts, which are the leader's */
-	Size		memory;			/* bytes per process */
+	Size		memory;			/* bytes per process in the current phase */
 	FcInterval	interval;		/* of partitions to be made; without the zone */
 	char		interval_zone[TZ_STRLEN_MAX + 1];	/* "": the session's */
 	bool		key_dropped;	/* the key has found the partitions, and core

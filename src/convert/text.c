@@ -21,7 +21,7 @@
 #include "convert/convert.h"
 #include "convert/types.h"
 
-/* Of a byte: its value as a hexadecimal digit, plus one; 0 if it is none */
+/* The value of each byte as a hexadecimal digit, plus one; 0: it is no digit */
 static const uint8 fc_hex_digit[256] = {
 	['0'] = 1,['1'] = 2,['2'] = 3,['3'] = 4,['4'] = 5,['5'] = 6,
 	['6'] = 7,['7'] = 8,['8'] = 9,['9'] = 10,

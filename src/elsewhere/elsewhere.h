@@ -97,7 +97,8 @@ typedef struct FcElsewhere
 
 	/*
 	 * In each process of a load where leaves are here and elsewhere: does the
-	 * leader send the record?  An error about it is left to whoever loads it.
+	 * leader send the record?  It leaves an error about the record to the
+	 * process that loads it.
 	 */
 	FcDispatch *(*dispatch_begin) (FcContext *ctx, FcParser *parser);
 	bool		(*dispatch_takes) (FcDispatch *dispatch, const FcRecord *record);
@@ -128,8 +129,8 @@ typedef struct FcElsewhere
 	void		(*complete) (void);
 
 	/*
-	 * Has this transaction made tables elsewhere?  Until it commits nobody sees
-	 * them but the sessions that have made them.
+	 * Has this transaction made tables elsewhere?  Until it commits only the
+	 * sessions that have made them see them.
 	 */
 	bool		(*has_made) (void);
 } FcElsewhere;
@@ -140,7 +141,7 @@ typedef struct FcElsewhere
  * NULL: they are not.
  *
  * The first number counts up with each change of what both know.  The sizes
- * tell of most changes that nobody has counted.
+ * show most changes that were not counted.
  */
 #define FC_ELSEWHERE_ENTRY	"fc_cluster_functions"
 #define FC_ELSEWHERE_VERSION { \

@@ -92,11 +92,11 @@ typedef struct FcChunkStart
 
 	/* set where "first" is guessed, until that is proved */
 	uint64_t	next;			/* file offset after the last of its records;
-								 * 0: nobody knows, FC_NOWHERE: a marker */
+								 * 0: not known, FC_NOWHERE: a marker */
 	uint64_t	embedded;		/* line ends inside quotes, of its records */
 } FcChunkStart;
 
-/* Of a chunk of which nothing is known */
+/* A chunk about which nothing is known */
 static const FcChunkStart fc_chunk_unknown = {.state = FC_OUTSIDE,.first = FC_NOWHERE};
 
 /*

@@ -29,9 +29,9 @@ fc_quote_run_init(FcQuoteRun *run, FcQuote start)
 }
 
 /*
- * Of a block of n bytes, the quotes that toggle: those not escaped.  Bits of
- * quotes and escapes tell where these bytes stand.  *escaped comes in as
- * whether the byte before the block was an active escape, and goes out as
+ * Returns the quotes of a block of n bytes that toggle: those not escaped.
+ * Bits of quotes and escapes tell where these bytes stand.  *escaped comes in
+ * as whether the byte before the block was an active escape, and goes out as
  * whether the last byte of the block is one.
  */
 static uint64_t

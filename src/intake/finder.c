@@ -19,9 +19,9 @@
 #include "intake/finder.h"
 
 /*
- * How many chunks a file will have is not known, and it has a fixed number of
- * places.  Chunks have the size that was asked for while half of the places
- * are free; from then on the size doubles with each 32nd part of the places.
+ * How many chunks a file will have is not known, and it has room for a fixed
+ * number of them.  Chunks have the size that was asked for while half of the
+ * room is free; from then on the size doubles with each 32nd part of the room.
  */
 #define FC_FINDER_STEPS	32
 
@@ -32,7 +32,7 @@ fc_finder_chunk_size(const FcFinder *finder)
 {
 	const FcShared *shared = finder->ctx->shared;
 	const FcSharedSource *source = &shared->source;
-	/* half of a ring's places keep finished chunks, for the line of an error */
+	/* half of a ring's room keeps finished chunks, for the line of an error */
 	uint32		room = source->places ? source->places / 2 : source->room - source->ahead;
 	uint32		half = room / 2;
 	uint32		step = Max(room / FC_FINDER_STEPS, 1);
@@ -40,7 +40,7 @@ fc_finder_chunk_size(const FcFinder *finder)
 	uint32		taken = finder->found.n;
 	const FcRing *ring = fc_shared_ring(shared);
 
-	/* the places of finished chunks are free in a ring */
+	/* in a ring the room of finished chunks is free */
 	if (source->places)
 		taken -= pg_atomic_read_u32(&finder->ctx->turns[0].next);
 	if (taken + 1 >= room)
@@ -67,7 +67,7 @@ fc_finder_publish(FcFinder *finder, uint32 n, bool whole)
 }
 
 /*
- * Makes the bytes that are in place readable to other processes, and publishes
+ * Makes the bytes in the copy readable to other processes, and publishes
  * chunks up to the last one in which a record begins: the records of those
  * before it are complete, line ends included.  Chunks from the marker on are
  * held back until the file ends.
@@ -90,7 +90,7 @@ fc_finder_chunk(const FcFinder *finder)
 	return &finder->chunks[fc_finder_place(finder, finder->found.n)];
 }
 
-/* Ends the chunk in its place, and notes where its records begin */
+/* Ends the chunk, and notes where its records begin */
 static void
 fc_finder_end_chunk(FcFinder *finder)
 {

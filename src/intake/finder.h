@@ -39,12 +39,12 @@ typedef struct FcFinder
 
 /*
  * Begins in a file, or goes on in it where "found" says.  All its bytes before
- * are in their place; file->identity.size tells how many they are.
+ * are in the copy; file->identity.size is their number.
  */
 extern void fc_finder_begin(FcFinder *finder, FcContext *ctx, uint32 number, const FcFound *found);
 
 /*
- * FcUnpacker.look: finds chunks in bytes that are in their place, the next ones
+ * FcUnpacker.look: finds chunks in bytes that are in the copy, the next ones
  * of the file, and publishes them
  */
 extern void fc_finder_look(void *arg, const char *buf, size_t len);
@@ -70,7 +70,7 @@ extern void fc_finder_read_chunk(FcContext *ctx, FcChunkScan *scan, FcChunk *chu
  */
 extern void fc_finder_cut_chunks(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end);
 
-/* The place in the arrays of the file's chunk number i */
+/* The index in the arrays of the file's chunk number i */
 static inline uint32
 fc_finder_place(const FcFinder *finder, uint32 i)
 {

@@ -80,8 +80,8 @@ extern void fc_intake_flowed(FcIntake *intake);
 
 /*
  * May the scan, or a load without one, go on while data come?  Only with at
- * least so many workers, and if nobody must read a row before.  The plan, if
- * it is made later, may still forbid it.
+ * least "least" workers, and if no row must be read before.  The plan, if it
+ * is made later, may still forbid it.
  */
 extern bool fc_intake_may_flow(const FcIntake *intake, int least);
 

@@ -12,8 +12,8 @@
  * that begins in its step, and ends where the next piece begins.  A step in
  * which no member begins has an empty piece.
  *
- * 1. A process takes the piece whose turn it is, if nobody has it, or else the
- *    next one, ahead of its turn.
+ * 1. A process takes the piece whose turn it is, if it is not taken, or else
+ *    the next one, ahead of its turn.
  * 2. In turn it knows where the piece begins: where those before it have
  *    ended.  Ahead it guesses, by what seems to be a border (source/border.c),
  *    and unpacks from there.
@@ -124,8 +124,8 @@ fc_hand_piece(const FcHand *hand, uint32 i)
 }
 
 /*
- * Takes a piece of the file: the one whose turn it is, if nobody has taken it,
- * else the next one; false if all have been taken.  With the lock.
+ * Takes a piece of the file: the one whose turn it is, if it is not taken,
+ * else the next one; false if all are taken.  With the lock.
  */
 static bool
 fc_piece_take_of(FcHand *hand)
@@ -188,8 +188,8 @@ fc_chain_continues(const FcChain *chain, const FcExtent *extents, uint64 offset,
 }
 
 /*
- * Notes that the next bytes of the file are those of the piece.  Nobody else
- * does so for the file meanwhile: its turn is that of one piece.
+ * Notes that the next bytes of the file are those of the piece.  No other
+ * process does so for the file meanwhile: it is the turn of one piece.
  */
 static void
 fc_chain_extend(FcHand *hand, const FcPiece *piece)

@@ -45,7 +45,7 @@ typedef struct FcChain
 	 * next and head are guarded by the area's lock; the rest is written by the
 	 * process that unpacks the head, or with the lock while none does
 	 */
-	uint32		next;			/* piece that nobody has taken so far */
+	uint32		next;			/* first piece that is not taken */
 	uint32		head;			/* the piece whose turn it is */
 	uint64		border;			/* where it begins in the packed file */
 	uint64		unpacked;		/* bytes before it, unpacked */

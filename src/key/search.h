@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key/search.h
- *	  Finds a place in an ascending list.
+ *	  Finds an index in an ascending list.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,9 +9,9 @@
 #define FC_SEARCH_H
 
 /*
- * Of the numbers from "at" to before "n", moves "at" to the first for which
- * "before" is false, or to n.  "before" is an expression in "mid", and true of
- * all numbers before that one.
+ * Moves "at" to the first number, below "n", for which "before" is false, or
+ * to n.  "before" is an expression in "mid", and true of all numbers before
+ * that one.
  */
 #define fc_search(type, at, n, mid, before) \
 	do { \

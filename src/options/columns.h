@@ -161,7 +161,7 @@ extern const FcTransformOption *fc_transform_option(const FcOptions *options, co
 /*
  * Returns the fields, as attnums, with columns that have none behind them, and
  * with 0 for those that get their default.  ERROR 42703 or 42P10 for a column
- * that the table does not have, or that nobody may set.
+ * that the table does not have, or that cannot be set.
  */
 extern List *fc_transform_fields(Relation rel, const FcOptions *options, const List *fields);
 

@@ -18,7 +18,7 @@
 #include "options/plan.h"
 #include "source/input.h"
 
-/* What whoever starts a load has got for it already */
+/* What the caller of a load has opened already */
 typedef struct FcOpened
 {
 	FcInput    *input;			/* what the program or the client sends, if it
@@ -50,7 +50,7 @@ typedef struct FcTarget
 	FcPlanned  *planned;		/* NULL until it is made */
 	const FcPlan *plan;			/* planned->plan and, as soon as there is
 								 * shared memory, that of shared */
-	FcFacts		facts;			/* whoever learns one sets it */
+	FcFacts		facts;			/* set by the code that learns them */
 	FcCourse	course;			/* what follows: load/way.c */
 	int			nworkers;		/* workers asked for */
 

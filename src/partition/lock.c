@@ -4,9 +4,9 @@
  *	  Waits for locks in a way that lets other sessions finish.
  *
  *	one table	(fc_lock_patiently) in a queue for a second or so, again and
- *				again, so that whoever waits for the end of this transaction
- *				goes on, and the load is what ends with an error
- *	all tables	(fc_lock_all) against everybody, all at once or none
+ *				again: sessions that wait for the end of this transaction go
+ *				on, and the load is what ends with an error
+ *	all tables	(fc_lock_all) against all sessions, all at once or none
  *
  * Locks of an attempt belong to a subtransaction, which releases them.
  *

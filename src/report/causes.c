@@ -37,10 +37,7 @@ typedef struct FcCauseValue
 	uint64		count;
 } FcCauseValue;
 
-/*
- * What is kept of a cause.  Of a value that is not among the first ones nobody
- * counts how often it comes.
- */
+/* A cause.  Values after the first ones are not counted. */
 typedef struct FcCauseKept
 {
 	FcCause		cause;

@@ -282,7 +282,7 @@ fc_figures_whole(FcProgress *progress, double *left)
 	fc_estimate_update(&progress->estimate, fc_figures_cost(progress, &effort, progress->phase),
 					   fc_figures_after(progress, &effort), Max(share, 0),
 					   fc_figures_phase_seconds(progress));
-	/* nobody knows how much is still to be received */
+	/* how much is still to be received is not known */
 	*left = progress->phase == FC_PHASE_RECEIVE ? -1 : progress->estimate.left;
 	return progress->phase == FC_PHASE_RECEIVE ? -1 : progress->estimate.whole;
 }

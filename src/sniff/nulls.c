@@ -211,7 +211,7 @@ fc_blanks_decide(FcTable *table)
 		bool		hurt = fc_blanks_hurt(column);
 
 		quoted |= hurt && column->padded_quoted > 0;
-		/* or have all values of several texts blanks that nobody has quoted? */
+		/* or have all values of several texts blanks, without quotes? */
 		if (hurt || (table->ncolumns > 1 && column->typid == TEXTOID && column->values > 1 &&
 					 column->padded == column->values && column->padded_quoted == 0))
 			table->trim = quoted ? "all" : "unquoted";

@@ -265,8 +265,8 @@ extern int	fc_value_judge(FcJudge *judge, char *s, size_t len, FcValueNumber *nu
 extern List *fc_value_patterns(FcJudge *judge, const char *s, size_t len, const List *among);
 
 /*
- * The type that values of a pattern have, whoever chose it: timestamptz, if
- * they are instants, or timestamp or date
+ * The type that values of a pattern have: timestamptz, if they are instants,
+ * or timestamp or date
  */
 extern Oid	fc_value_pattern_type(const char *pattern, const char *column);
 

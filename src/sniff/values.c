@@ -46,7 +46,7 @@ struct FcJudge
 	List	   *patterns;		/* FcValuePattern: all */
 };
 
-/* Of two that fit the same values the first one is taken */
+/* If two fit the same values the first one is taken */
 static const char *const fc_value_dates[] = {
 	"MM/DD/YYYY", "DD/MM/YYYY", "YYYY-MM-DD", "YYYY/MM/DD", "YYYY.MM.DD",
 	"DD.MM.YYYY", "DD-MM-YYYY", "MM-DD-YYYY", "MM/DD/YY", "DD/MM/YY",

@@ -124,7 +124,7 @@ fc_descriptors_oldest(FcDescriptors *descriptors)
 	return oldest;
 }
 
-/* A place without a file, with a descriptor that is accounted for */
+/* Returns an FcDescriptor without a file, whose descriptor is accounted for */
 static FcDescriptor *
 fc_descriptors_place(FcDescriptors *descriptors)
 {

@@ -49,18 +49,18 @@ extern void fc_descriptors_end(FcDescriptors *descriptors);
 extern FcDescriptor *fc_descriptors_find(FcDescriptors *descriptors, uint32 file);
 
 /*
- * The first takes a place for a file that is not open, that of the one that
- * was not used for longest.  ERROR 53000 if every descriptor is pinned or
- * held, or none can be had.  Before anything else may throw, the second gives
- * the place a descriptor; if that is -1 it returns NULL, with errno kept.
+ * The first takes an entry for a file that is not open: the least recently
+ * used one.  ERROR 53000 if every descriptor is pinned or held, or none can be
+ * had.  Before anything else may throw, the second gives the entry a
+ * descriptor; if that is -1 it returns NULL, with errno unchanged.
  */
 extern FcDescriptor *fc_descriptors_reserve(FcDescriptors *descriptors, uint32 file);
 extern FcDescriptor *fc_descriptors_put(FcDescriptors *descriptors,
 										FcDescriptor *place, int fd);
 
 /*
- * Keeps a file open.  The first tells whether that leaves enough places for
- * others; one more may be held, whatever it says.
+ * The second keeps a file open.  The first says whether that leaves enough
+ * entries for others; one more may be held, whatever it says.
  */
 extern bool fc_descriptors_may_hold(const FcDescriptors *descriptors);
 extern void fc_descriptors_hold(FcDescriptors *descriptors, FcDescriptor *descriptor);

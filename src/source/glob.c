@@ -79,8 +79,8 @@ fc_glob_stat(const FcGlob *glob, const char *path, bool follow, struct stat *st)
 }
 
 /*
- * Opens a directory as source/root.c allows: whoever may read one directory
- * must not learn what is in others
+ * Opens a directory as source/root.c allows: a caller who may read one
+ * directory must not learn what is in others
  */
 static DIR *
 fc_glob_open(const FcGlob *glob, const char *path)

@@ -19,8 +19,8 @@
  * 4. It does not look at what would leave the directory: neither an error nor
  *    the time that it takes tells about that.
  *
- * A file is opened by its path once (source/source.c), so that nobody can
- * exchange it between two processes.
+ * A file is opened by its path once (source/source.c): it cannot be exchanged
+ * between two processes.
  *
  * The kernel's openat2() with RESOLVE_BENEATH will not do: old kernels lack
  * it, containers forbid it, and it refuses links that say the whole path of a

@@ -287,9 +287,9 @@ fc_source_copy_stream(FcSource *source, FcFile *file, const char *path, int fd, 
 }
 
 /*
- * Opens the file that is added, or again what is open.  A pipe is refused
- * before: whoever waits to write to it would take the open for a reader, and
- * end by a signal once it is closed.
+ * Opens the file that is added, or again what is open.  Refuses a pipe before:
+ * a process that waits to write to it would take the open for a reader, and
+ * die of a signal once it is closed.
  */
 static FcDescriptor *
 fc_source_open_next(FcSource *source, const char *path, int fd)
