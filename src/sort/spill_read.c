@@ -258,7 +258,7 @@ fc_cells_walk(FcCellReader *reader, char *block, FcCellEach each, void *arg)
 	fc_spilled_key(spilled, (reader)->key_place, (reader)->key_width)
 #define fc_cells_check(reader, ref, block) \
 	fc_spill_check_block((reader)->spills->shared, block, \
-						 &(FcCell) {.part.null = (ref)->null,.lo = (ref)->lo,.hi_max = true})
+						 (&(FcCell) {.part.null = (ref)->null,.lo = (ref)->lo,.hi_max = true}))
 
 static inline void
 fc_cells_add_item(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *spilled, void *arg)
