@@ -194,10 +194,13 @@ fc_column_value(FcColumn *column, const FcField *field)
 							 column->typmod);
 }
 
+char		fc_column_nothing[] = "";
+
 void
 fc_column_force(const FcColumn *column, const FcDialect *dialect, FcField *field)
 {
-	if (field->null && (column->flags & FC_FIELD_FORCE_NOT_NULL))
+	if (field->null && (column->flags & FC_FIELD_FORCE_NOT_NULL) &&
+		field->data != fc_column_nothing)
 	{
 		field->null = false;
 		field->data = pnstrdup(dialect->null_string, dialect->null_len);

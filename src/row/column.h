@@ -85,7 +85,10 @@ extern void fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *ar
 /* Does the value depend on nothing but the field, its type and NULL? */
 extern bool fc_column_is_plain(const FcColumn *column);
 
-/* Applies COPY's FORCE_NULL and FORCE_NOT_NULL to the field */
+/* The data of fields that a record does not have, or no record has */
+extern char fc_column_nothing[];
+
+/* Applies COPY's FORCE_NULL and FORCE_NOT_NULL to the field, if it is there */
 extern void fc_column_force(const FcColumn *column, const FcDialect *dialect,
 							FcField *field);
 

@@ -239,11 +239,11 @@ fc_parse_catch(FcParser *parser, FcValue *value)
 static const char *
 fc_parse_given(FcParser *parser, const FcColumn *column, const FcField *was, const FcField *field)
 {
-	bool		null = column->transform && was->data != parser->texts.nothing ? was->null : field->null;
+	bool		null = column->transform && was->data != fc_column_nothing ? was->null : field->null;
 
 	if (null)
 		return NULL;
-	return was->data == parser->texts.nothing ? field->data : was->data;
+	return was->data == fc_column_nothing ? field->data : was->data;
 }
 
 /*
@@ -415,7 +415,7 @@ fc_parse_check_fields(FcParser *parser)
 						"unterminated CSV quoted field")));
 	/* fields that may be missing are NULL */
 	for (; parser->shared->plan.pads && record->found < parser->nfields; record->found++)
-		record->fields[record->found] = (FcField) {.data = parser->texts.nothing,.null = true};
+		record->fields[record->found] = (FcField) {.data = fc_column_nothing,.null = true};
 	if (parser->dialect.mode == FC_MODE_TEXT)
 		fc_parse_check_encoding(parser, fc_parse_verify);
 	if (!record->ok)
@@ -454,7 +454,7 @@ fc_parse_transforms(FcParser *parser)
 		return false;
 	}
 	for (int i = parser->nfields; i < parser->ncolumns; i++)
-		record->fields[i] = (FcField) {.data = parser->texts.nothing,.null = true};
+		record->fields[i] = (FcField) {.data = fc_column_nothing,.null = true};
 	fc_transforms_take(parser->transforms, record->fields);
 	return true;
 }
@@ -734,7 +734,6 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	parser->marks = palloc(sizeof(FcMarks));
 	parser->faults.nulled = palloc(sizeof(FcBad) * n);
 	parser->texts.made = palloc0(sizeof(bool) * n);
-	parser->texts.nothing = pstrdup("");
 	parser->look.size = FC_PARSE_COPY;
 	parser->look.data = palloc(FC_PARSE_COPY);
 	parser->zones.file = fc_column_zone(fc_shared_zone(shared));

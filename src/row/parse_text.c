@@ -183,7 +183,7 @@ fc_parse_at(const FcParser *parser, const char *record, const char **column,
 		return false;
 	*column = parser->texts.column->name;
 	*value = field->null ? NULL : field->data;
-	if (field->data == parser->texts.nothing)
+	if (field->data == fc_column_nothing)
 		*value = record;
 	return true;
 }

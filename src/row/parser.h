@@ -67,7 +67,6 @@ typedef struct FcTexts
 								 * NULL */
 	FcField    *field;			/* the field that its value is made from */
 	bool	   *made;			/* fields whose value was made here */
-	char	   *nothing;		/* the text of columns that have no field */
 } FcTexts;
 
 /* A copy of bytes of a record that must stay as it is */

@@ -250,7 +250,6 @@ sub adapt_file
 	$f->{marker} = '' if $f->{target} eq 'view' || $f->{extra} =~ /serial|identity/ || $f->{transform} ne 'none';
 	$f->{type} = '' if $f->{type} =~ /int$|double|real|numeric/ && $f->{edit} eq 'number_format' || $f->{edit} eq 'trim';
 	$f->{edit} = 'none' if $f->{edit} eq 'trim' && $f->{format} eq 'text' || $f->{edit} eq 'number_format' && $f->{transform} eq 'number';
-	$f->{force} = '' if $f->{force} eq 'force_not_null' && $f->{edit} eq 'missing_columns';
 	$f->{bad} = 'conversion' if $f->{bad} eq 'fields' && $f->{edit} eq 'missing_columns';
 	$f->{bad} = 'conversion' if $f->{bad} eq 'key' && $f->{keytype} eq 'text';
 	# what cannot be computed is NULL, and not computed of NULL

@@ -366,6 +366,8 @@ SELECT pg_temp.write_short('text') \g /dev/null
 SELECT is(pg_temp.padded(target, '{"format": "text", "null_string": ""}'), '0 of 3000 wrong', format('too few fields in text format, %s', target)) FROM unnest('{short_parts,short_plain,short_fires}'::regclass[]) AS target;
 SELECT is(pg_temp.rows('{"1,2024-01-01"}', '{"missing_columns": "null", "transform": "t = coalesce(t, ''none'') || coalesce(v, ''?'')"}', target), '(1,"2024-01-01 00:00:00+00",,none?)', format('a transform of fields that are missing, %s', target))
 	FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
+SELECT is(pg_temp.rows('{"1,2024-01-01","2,2024-01-01,NA","3,2024-01-01,NA,NA"}', '{"missing_columns": "null", "null_string": "NA", "force_not_null": ["t"]}'::jsonb || options, target), '(1,"2024-01-01 00:00:00+00",,) (2,"2024-01-01 00:00:00+00",,) (3,"2024-01-01 00:00:00+00",,NA)', format('no force_not_null of fields that are missing, %s, %s', target, options))
+	FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target, unnest(ARRAY['{}', '{"trim": "all"}', '{"on_error": "ignore", "on_error_classes": ["missing_columns"]}']::jsonb[]) AS options;
 SELECT is(replace(pg_temp.error('{"1,2024-01-01,1","1,2024-01-01,1,a,b"}', '{"missing_columns": "null"}', target), :'file', 'FILE'),
 	format('22P04 | extra data after last expected column | fast_copy %s, file "FILE", line 2: "1,2024-01-01,1,a,b"', target), format('too many fields, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
 
