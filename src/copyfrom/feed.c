@@ -355,6 +355,7 @@ fc_feed_skips(FcFeed *feed)
 	if (feed->length > 0 || !feed->target->options->skip_empty_lines)
 		return false;
 	feed->skipped++;
+	(void) fc_context_count_out(&feed->target->ctx, filtered, feed->offset);
 	return true;
 }
 
@@ -404,13 +405,14 @@ fc_feed_number(FcFeed *feed)
 			cstate->cur_lineno--;
 }
 
-/* Gives the condition that CopyFrom has prepared the file's time zone */
+/* Gives CopyFrom's condition the file's time zone, and counts by it */
 static void
-fc_feed_zone_where(FcFeed *feed)
+fc_feed_take_where(FcFeed *feed)
 {
 	MemoryContext old = MemoryContextSwitchTo(feed->cstate->copycontext);
 
-	feed->cstate->qualexpr = fc_where_in_zone(feed->cstate->qualexpr, feed->target->shared);
+	feed->cstate->qualexpr = fc_where_counted(feed->cstate->qualexpr, &feed->target->ctx,
+											  feed->stream ? &feed->offset : &feed->target->source->files[feed->file].data_start);
 	MemoryContextSwitchTo(old);
 }
 
@@ -429,7 +431,7 @@ fc_feed_take_context(FcFeed *feed)
 	context->callback = fc_feed_context;
 	context->arg = feed;
 	feed->follow = true;
-	fc_feed_zone_where(feed);
+	fc_feed_take_where(feed);
 }
 
 /*

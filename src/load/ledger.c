@@ -681,8 +681,7 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 			pg_atomic_read_u64(&files[i].duplicates);
 	}
 	fc_ledger_set(row, FC_LEDGER_ROWS, Int64GetDatum((int64) rows));
-	if (!target->course.core)
-		fc_ledger_set(row, FC_LEDGER_FILTERED, Int64GetDatum((int64) filtered));
+	fc_ledger_set(row, FC_LEDGER_FILTERED, Int64GetDatum((int64) filtered));
 	fc_ledger_set(row, FC_LEDGER_REJECTED, Int64GetDatum((int64) rejected));
 }
 

@@ -37,7 +37,7 @@ static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
 	[FC_LEDGER_ROWS] = {"rows", "pg_catalog.int8", INT8OID,
 	"rows loaded from it; null where COPY itself loaded several files as one"},
 	[FC_LEDGER_REJECTED] = {"rejected", "pg_catalog.int8", INT8OID, "records that on_error skipped"},
-	[FC_LEDGER_FILTERED] = {"filtered", "pg_catalog.int8", INT8OID, "rows that where_clause left out, and lines that skip_empty_lines did; null where COPY itself loaded"},
+	[FC_LEDGER_FILTERED] = {"filtered", "pg_catalog.int8", INT8OID, "rows that where_clause left out, and lines that skip_empty_lines did; null where COPY itself loaded several files as one"},
 	[FC_LEDGER_JOB] = {"job", "pg_catalog.uuid", UUIDOID, "the same column of reject_table has it"},
 	[FC_LEDGER_LOADED_AT] = {"loaded_at", "pg_catalog.timestamptz", TIMESTAMPTZOID, "when it was loaded, or failed to be"},
 	[FC_LEDGER_LOADED_BY] = {"loaded_by", "pg_catalog.text", TEXTOID, "role that loaded"},

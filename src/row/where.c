@@ -131,6 +131,18 @@ fc_where_parse(ParseState *pstate, Relation rel, const char *text)
 	return where;
 }
 
+/* Makes the condition be evaluated by a function, which gets "arg" */
+static ExprState *
+fc_where_wrap(const ExprState *where, ExprStateEvalFunc evaluate, void *arg)
+{
+	ExprState  *state = makeNode(ExprState);
+
+	state->flags = where->flags;
+	state->evalfunc = evaluate;
+	state->evalfunc_private = arg;
+	return state;
+}
+
 /* A condition and its time zone, and the row for which it is evaluated */
 typedef struct FcZonedWhere
 {
@@ -166,12 +178,11 @@ fc_where_evaluate(ExprState *state, ExprContext *econtext, bool *isnull)
 	return zoned.result;
 }
 
-ExprState *
+static ExprState *
 fc_where_in_zone(ExprState *where, FcShared *shared)
 {
 	const char *zone = fc_shared_zone(shared);
 	FcZonedWhere *zoned;
-	ExprState  *state;
 
 	if (where == NULL || zone[0] == '\0')
 		return where;
@@ -179,11 +190,41 @@ fc_where_in_zone(ExprState *where, FcShared *shared)
 	zoned->where = where;
 	zoned->zone = fc_column_zone(zone);
 	zoned->foreign = shared->plan.zone_set;
-	state = makeNode(ExprState);
-	state->flags = where->flags;
-	state->evalfunc = fc_where_evaluate;
-	state->evalfunc_private = zoned;
-	return state;
+	return fc_where_wrap(where, fc_where_evaluate, zoned);
+}
+
+/* A condition, and where rows are counted for which it is not true */
+typedef struct FcCountedWhere
+{
+	ExprState  *where;
+	FcContext  *ctx;
+	const uint64 *offset;
+} FcCountedWhere;
+
+/* Evaluates the condition, and counts: ExprState.evalfunc */
+static Datum
+fc_where_count(ExprState *state, ExprContext *econtext, bool *isnull)
+{
+	const FcCountedWhere *counted = state->evalfunc_private;
+	Datum		accepts = ExecEvalExpr(counted->where, econtext, isnull);
+
+	if (!DatumGetBool(accepts))
+		(void) fc_context_count_out(counted->ctx, filtered, *counted->offset);
+	return accepts;
+}
+
+ExprState *
+fc_where_counted(ExprState *where, FcContext *ctx, const uint64 *offset)
+{
+	FcCountedWhere *counted;
+
+	if (where == NULL)
+		return NULL;
+	counted = palloc(sizeof(FcCountedWhere));
+	counted->where = fc_where_in_zone(where, ctx->shared);
+	counted->ctx = ctx;
+	counted->offset = offset;
+	return fc_where_wrap(where, fc_where_count, counted);
 }
 
 ExprState *

@@ -24,10 +24,11 @@ extern List *fc_where_parse(ParseState *pstate, Relation rel, const char *text);
 extern List *fc_where_transform(ParseState *pstate, Relation rel, Node *where);
 
 /*
- * Has the condition evaluated in the time zone of the file, if it has one;
- * lives in the current memory context
+ * Makes core evaluate its condition in the time zone of the file, if it has
+ * one, and count the rows that it leaves out as filtered, as those of the file
+ * of *offset then; in the current memory context.  NULL for none.
  */
-extern ExprState *fc_where_in_zone(ExprState *where, FcShared *shared);
+extern ExprState *fc_where_counted(ExprState *where, FcContext *ctx, const uint64 *offset);
 
 /* Prepares the condition in shared memory; NULL: there is none */
 extern ExprState *fc_where_begin(FcShared *shared);

@@ -1052,7 +1052,6 @@ sub spec
 	$spec{misplaced} = 1 if $f->{order_by} || $f->{dedup} || is_volatile($f);
 	$spec{silent} = 1 if is_accelerated($f) || $f->{ledger};
 	$spec{kept} = 1 if $f->{reject_table} && $f->{on_error} eq 'ignore';
-	$spec{uncounted} = 1 if is_cores($f);
 	$spec{unnamed} = 1 if $f->{source} eq 'stdin';
 	return \%spec;
 }
