@@ -45,8 +45,7 @@ fc_row_refuse(FcLoader *loader, uint32 class, const char *column,
 	edata->sqlerrcode = sqlerrcode;
 	edata->message = message;
 	edata->assoc_context = CurrentMemoryContext;
-	Assert(fc_row_tolerates(loader, class) || class == FC_CLASS_NO_PARTITION ||
-		   class == FC_CLASS_NOT_NULL);
+	Assert(fc_row_tolerates(loader, class) || class == FC_CLASS_NOT_NULL);
 	loader->row.outcome = FC_ROW_REFUSED;
 	loader->row.bad = bad;
 }
@@ -218,7 +217,8 @@ fc_row_check_range(FcLoader *loader, TupleTableSlot *slot)
 	if (!loader->dry || plan->bounds.hi_max ||
 		(!slot->tts_isnull[i] && fc_range_has(&plan->bounds, fc_key_from_datum(plan->key.type, slot->tts_values[i]))))
 		return true;
-	fc_row_refuse(loader, FC_CLASS_NO_PARTITION,
+	/* of those that an analysis always tolerates */
+	fc_row_refuse(loader, FC_CLASS_CHECK,
 				  NameStr(TupleDescAttr(slot->tts_tupleDescriptor, i)->attname), ERRCODE_CHECK_VIOLATION,
 				  psprintf("the key lies outside of the range that is replaced, %s",
 						   fc_range_text(plan->key.type, &plan->bounds)));

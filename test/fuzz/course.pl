@@ -335,8 +335,6 @@ sub adapt_rest
 	# the other server's rows are seen when they are committed
 	$f->{transaction} = 'begin' if $f->{transaction} eq 'rollback' && $f->{wing};
 	$f->{analyze} = 0 if $f->{target} =~ /foreign|view/;
-	# an analysis has no class for keys outside of the range
-	$f->{foretell} = 0 if $f->{existing} eq 'range';
 	$f->{order_by} = '' if $f->{target} =~ /foreign/;
 	$f->{missing} = 'default' if $f->{missing} eq 'error' && $f->{default} && $f->{target} =~ /^(two|list|rangelist|rangehash|expr)$/;
 }
