@@ -48,15 +48,23 @@ fc_is_here()
 # bash runs a trap only when no command is in the foreground.
 fc_chroot_run()
 {
+  local child rc
   fc_chroot_ready || return
   echo "PostgreSQL $FC_MAJOR: in $FC_ROOT, $(cat "$FC_ROOT/etc/fast_copy")"
   mkdir -m 1777 "$FC_TMP/tmp"
   if [ -n "${FC_NODES:-}" ]; then
     cp "$FC_NODES" "$FC_TMP/tmp/nodes" && FC_NODES=/tmp/nodes
   fi
-  fc_chroot_enter "$FC_TMP/tmp" /mnt/test/run --pg "$FC_MAJOR" "$@" &
-  FC_CHILD=$!
-  wait $FC_CHILD
+  set -m
+  fc_chroot_enter "$FC_TMP/tmp" /mnt/test/run --pg "$FC_MAJOR" "$@" </dev/null &
+  child=$!
+  set +m
+  fc_group $child
+  fc_watch fc_end
+  wait $child
+  rc=$?
+  rm "$FC_TMP/groups/$child"
+  return $rc
 }
 
 # Sets FC_ROOT, a system for the version, which is made if it is not there.

@@ -23,8 +23,8 @@ FC_TMP=
 FC_USER=
 FC_LOG=
 FC_MAJOR=
-FC_CHILD=
-FC_GROUPS=
+
+. "$FC_TOP/test/watch.sh"
 
 fc_die()
 {
@@ -335,12 +335,19 @@ fc_stop()
   done
 }
 
-# Ends the process groups in FC_GROUPS, and waits until nothing of them is left:
-# a test that gets the signal first ends its servers and unmounts.
+# Notes that a process group is ours to end, whoever does it
+fc_group()
+{
+  mkdir -p "$FC_TMP/groups" && : >"$FC_TMP/groups/$1"
+}
+
+# Ends these groups, and waits until nothing of them is left: a test that gets the
+# signal first ends its servers and unmounts.
 fc_end_groups()
 {
   local group tries
-  for group in $FC_GROUPS; do
+  for group in $(ls "$FC_TMP/groups" 2>/dev/null); do
+    rm -f "$FC_TMP/groups/$group"
     fc_kill -TERM -- "-$group"
     for tries in {1..100}; do
       ps -e -o pgid=,stat= | grep -qE "^ *$group [^Z]" || continue 2
@@ -348,7 +355,6 @@ fc_end_groups()
     done
     fc_kill -KILL -- "-$group"
   done
-  FC_GROUPS=
 }
 
 # kill, and again as root, because some processes of a suite may be root's
@@ -370,7 +376,7 @@ fc_end()
   trap - EXIT
   trap '' INT TERM HUP
   [ -n "$FC_TMP" ] || exit $rc
-  [ -z "$FC_CHILD" ] || fc_root kill "$FC_CHILD" 2>/dev/null
+  fc_watch_end
   fc_end_groups
   fc_stop >/dev/null 2>&1
   ! declare -F fc_nodes_end >/dev/null || fc_nodes_end

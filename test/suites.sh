@@ -115,7 +115,7 @@ fc_suite_start()
   { cd "$FC_TREE" && "suite_$suite"; } >"$FC_TMP/log/$suite.count" 2>"$FC_TMP/log/$suite.err" </dev/null &
   set +m
   RUNNING[$!]=$suite
-  FC_GROUPS+=" $!"
+  fc_group $!
 }
 
 # Waits for a suite to end.  It asks for the jobs that run again and again:
@@ -150,7 +150,7 @@ fc_suite_count()
 {
   local suite=${RUNNING[$1]} passed=0 failed=0 skipped=0
   unset "RUNNING[$1]"
-  FC_GROUPS=${FC_GROUPS/ $1/}
+  rm -f "$FC_TMP/groups/$1"
   cat "$FC_TMP/log/$suite.err" >&2
   read -r passed failed skipped <"$FC_TMP/log/$suite.count"
   if [ "$((${passed:-0} + ${failed:-0} + ${skipped:-0}))" = 0 ]; then
