@@ -371,12 +371,13 @@ fc_cells_add_place(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *s
 }
 
 /*
- * Lays out the places in file order, in blocks from reader->buf on.  There are
- * no more of these than the places were read from, but for those that are full:
- * each takes all places up to the farthest that it can.
+ * Lays out the places in file order, in blocks from reader->buf on, which end
+ * at the limit at the latest.  There are no more of these than the places were
+ * read from, but for those that are full: each takes all places up to the
+ * farthest that it can.  Returns their end.
  */
 static char *
-fc_cells_lay_out(FcCellReader *reader)
+fc_cells_lay_out(FcCellReader *reader, const char *limit)
 {
 	const FcItem *items = fc_item_sort(reader->items, reader->items + reader->n, reader->n);
 	uint32		most = fc_spill_keeps_most(reader->spills->shared);
@@ -397,12 +398,12 @@ fc_cells_lay_out(FcCellReader *reader)
 			block->base = offset;
 			spilled = (FcSpilled *) (block + 1);
 		}
-		Assert((char *) spilled + reader->head <= reader->buf + items[i].row);
 		memcpy(spilled, reader->buf + items[i].row, reader->head);
 		spilled->after = offset - block->base;
 		if (fc_spilled_length(spilled) <= most)
 			spilled->kind_length |= (uint32) FC_SPILLED_RECORD << FC_SPILL_LENGTH_BITS;
 		at = (char *) spilled + fc_spilled_size(spilled, reader->head);
+		Assert(at <= limit);
 		block->size = at - (char *) block;
 	}
 	return at;
@@ -415,8 +416,7 @@ fc_cells_fetch(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size laid
 	char	   *end;
 
 	fc_cells_each(reader, refs, nrefs, reader->buf + laid_out, fc_cells_add_place, NULL);
-	end = fc_cells_lay_out(reader);
-	Assert(end <= reader->buf + laid_out);
+	end = fc_cells_lay_out(reader, reader->buf + laid_out);
 	reader->n = 0;
 	for (char *at = reader->buf; at < end; at += ((FcSpillBlock *) at)->size)
 	{

@@ -22,6 +22,16 @@
 	[ 'a page in buffers is told another place', 'heap/page_shared.c',
 		'fc_append_place\(append, first \+ i, append->block\)', 'fc_append_place(append, first + i, append->block + 1)', 'page_check.c' ],
 
+	# records that are read by their places
+	[ 'places are in no order', 'sort/spill_read.c',
+		'(?<=const FcItem \*items = )fc_item_sort\(.*\)(?=;)', 'reader->items', 'spill_read.c' ],
+	[ 'a read ends before its last record', 'sort/fetch.c',
+		'op->request.len = end - start;', 'op->request.len = end - start - 1;', 'fetch.c' ],
+	[ 'a record seems to be after the end', 'sort/fetch.c',
+		'(?<=fc_fetch_offset\(fetch, fetch->at\) \+ )fetch->within', 'fetch->within + fetch->source->size', 'fetch.c' ],
+	[ 'records have more bytes than there is room for', 'sort/spill_write.c',
+		'open->cell.fetched \+= MAXALIGN\(\(Size\) length \+ 1\);', 'open->cell.fetched += length / 2;', 'spill_read.c' ],
+
 	# files that change hands
 	[ 'rows are older than pg_class says', 'partition/exchange.c',
 		'fc_exchange_field\(a, b, relfrozenxid\);', 'a->relfrozenxid = ReadNextTransactionId() + 100;', 'exchange.c' ],

@@ -5,7 +5,7 @@ SET client_min_messages = error;
 CREATE EXTENSION IF NOT EXISTS fast_copy;
 CREATE TABLE rows AS
   SELECT timestamp '2024-01-01' + i * interval '37 minutes' AS ts, i AS n, repeat(md5(i::text), 1 + i % 5) AS t
-  FROM generate_series(1, 3000) i;
+  FROM generate_series(1, 6000) i;
 COPY (SELECT * FROM rows ORDER BY md5(n::text)) TO :'random' (FORMAT csv);
 COPY (SELECT * FROM rows ORDER BY ts) TO :'sorted' (FORMAT csv);
 CREATE TABLE days (ts timestamp, n int, t text) PARTITION BY RANGE (ts);
@@ -33,4 +33,10 @@ BEGIN;
 TRUNCATE plain;
 SELECT fast_copy('plain', :'random', 'ts', options => '{"freeze": true}', workers => 2);
 COMMIT;
+-- records that are read by their places, in a cell that is cut, and in one
+SET fast_copy.spill = 'offsets';
+SET fast_copy.chunk_size = '2kB';
+SELECT fast_copy('plain', :'random', 'ts', workers => 2);
+SET fast_copy.memory = '1MB';
+SELECT fast_copy('plain', :'random', 'ts', workers => 2);
 DROP TABLE plain, rows;

@@ -33,12 +33,12 @@ $node->safe_psql('postgres', q{CREATE FUNCTION tell(n int) RETURNS boolean IMMUT
 # many rows were read at a time, and the most kB that one process has told of
 sub load
 {
-	my ($workers, $mb, $tells) = @_;
+	my ($workers, $mb, $tells, $spill, $interval) = @_;
 	my $at = -s $node->logfile;
-	my $rows = $node->safe_psql('postgres', "SET fast_copy.memory = " . ($mb ? "'${mb}MB'" : 'DEFAULT') . "; SET fast_copy.spill = 'rows'; SET client_min_messages = error;
+	my $rows = $node->safe_psql('postgres', "SET fast_copy.memory = " . ($mb ? "'${mb}MB'" : 'DEFAULT') . "; SET fast_copy.spill = '" . ($spill // 'rows') . "'; SET client_min_messages = error;
 		SET fast_copy.chunk_size = '64kB';
 		DROP TABLE IF EXISTS part; CREATE TABLE part (LIKE source" . ($tells ? ', CHECK (tell(n))' : '') . ") PARTITION BY RANGE (k);
-		SELECT fast_copy('part', '" . FastCopy::directory() . "/rows.csv', partition_interval => '1 hour', workers => $workers);
+		SELECT fast_copy('part', '" . FastCopy::directory() . "/rows.csv', partition_interval => '" . ($interval // '1 hour') . "', workers => $workers);
 		SELECT CASE WHEN EXISTS (TABLE part EXCEPT ALL TABLE source) THEN 'other rows' END;
 		SELECT rows / reads FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL");
 	my ($loaded, $other, $a_read) = split /\n/, $rows;
@@ -59,11 +59,12 @@ foreach my $case ([ 1, 1 ], [ 1, 8 ], [ 8, 64 ], [ 64, 256 ])
 	cmp_ok($a_read, '>=', int($found < $share ? $found : $share), "$workers workers, $mb MB: rows in a read");
 }
 
-# the default grows with workers; a process has some megabytes before it loads
-foreach my $case ([ 1, 8, 8 ], [ 64, 0, 16 ])
+# the default grows with workers; a process has some megabytes before it loads.
+# Of offsets of a file in random order a cell is as large as the share lets it be.
+foreach my $case ([ 1, 8, 8 ], [ 64, 0, 16 ], [ 1, 8, 8, 'offsets', '1 year' ], [ 2, 64, 32, 'offsets', '1 year' ])
 {
-	my ($workers, $mb, $share) = @$case;
-	my ($a_read, @kb) = load($workers, $mb, 1);
+	my ($workers, $mb, $share, @how) = @$case;
+	my ($a_read, @kb) = load($workers, $mb, 1, @how);
 
 	cmp_ok(scalar @kb, '>=', $nrows / 1000, '... it tells of its memory');
 	cmp_ok($kb[-1], '<', ($share + 8) * 1024, "$workers workers, $mb MB: memory of a process");
