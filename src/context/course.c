@@ -100,7 +100,7 @@ fc_course_way(const FcFacts *facts)
 static FcUnsplit
 fc_course_unsplit(const FcFacts *facts, FcWay way)
 {
-	if (facts->grows || facts->core_reads || facts->binary || facts->cut || facts->kept || facts->numbered)
+	if (facts->heads || facts->core_reads || facts->binary || facts->cut || facts->kept || facts->numbered)
 		return FC_UNSPLIT_NOT;
 	if (facts->nworkers == 0)
 		return way == FC_WAY_OFFSETS || (way == FC_WAY_TURNS && facts->plain) ?
@@ -175,7 +175,7 @@ fc_course(const FcFacts *facts)
 	fc_course_steps(facts, &course);
 	course.unsplit = fc_course_unsplit(facts, course.way);
 	/* core needs the records only to count the lines of rejects */
-	course.splits = course.unsplit == FC_UNSPLIT_NOT && !facts->grows && !facts->core_reads &&
+	course.splits = course.unsplit == FC_UNSPLIT_NOT && !facts->heads && !facts->core_reads &&
 		(!course.core_alone || facts->rejects);
 	course.looks = !course.core && fc_course_looks(facts);
 	course.samples = course.scans && !course.core && !facts->placed && !(facts->early && facts->key_routes);
@@ -183,6 +183,9 @@ fc_course(const FcFacts *facts)
 	/* the turns of several files have no gap once all chunks are known */
 	course.flows = !course.core && !facts->sends && !facts->sorts && !facts->numbered &&
 		!(facts->several && course.in_order);
+	/* the leader alone takes only what he reads once as it comes */
+	course.waits = facts->grows && (course.core || course.sends_all || course.leader != NULL ||
+									(facts->nworkers == 0 && !(facts->received && course.in_turn)));
 	course.once = facts->received && !facts->foreign && course.in_turn && !facts->rejects &&
 		!facts->conflicts && !facts->numbered && !facts->effects && course.leader == NULL;
 	return course;

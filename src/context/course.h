@@ -82,7 +82,8 @@ typedef struct FcFacts
 	bool		binary;
 	bool		several;		/* files */
 	bool		grows;			/* more data are to come than there are now */
-	bool		heads;			/* so it was when the load began */
+	bool		heads;			/* so it was when the load began: who unpacks
+								 * or receives them finds their records */
 	bool		received;		/* ... from a program or the client, unpacked */
 	bool		cut;			/* its sender has given up */
 	bool		unconvertible;	/* a file cannot be converted to the server's
@@ -151,6 +152,7 @@ typedef struct FcCourse
 	FcUnsplit	unsplit;		/* if not: by whom */
 	bool		samples;		/* the scan may spill rows */
 	bool		flows;			/* it may go on while files are unpacked */
+	bool		waits;			/* nothing may go on until all data are here */
 	bool		once;			/* received bytes are read only once: a ring is
 								 * enough for them */
 	bool		attaches;		/* new partitions are attached before it */

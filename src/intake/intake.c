@@ -16,7 +16,8 @@
  * 1. Ahead: in a phase before all others, even before the headers are read
  *    (fc_lead_unpack, load/lead.c).
  * 2. Meanwhile: by the processes that scan, or load without a scan
- *    (intake/pieces.c), if there are fewer files than processes.  The leader
+ *    (intake/pieces.c), if there are fewer files than processes; or in a phase
+ *    of their own, if nothing can go on beside it (FcCourse.waits).  The leader
  *    unpacks the files' heads before, because headers and line ends must be
  *    known before records can be looked for.
  *
@@ -223,16 +224,6 @@ fc_intake_workers(const FcIntake *intake, uint64 bytes)
 	return fc_processors_workers(intake->target->options->workers, bytes < FC_SMALL_PACKED);
 }
 
-/*
- * Does the plan allow it to go on while data come?  Not with a load by core,
- * or by the leader alone.
- */
-static bool
-fc_intake_plan_flows(const FcPlanned *planned)
-{
-	return planned->core_reason == NULL && planned->leader_reason == NULL;
-}
-
 bool
 fc_intake_may_flow(const FcIntake *intake, int least)
 {
@@ -243,7 +234,7 @@ fc_intake_may_flow(const FcIntake *intake, int least)
 		fc_caller_writes(target->options->caller) &&
 		(fc_format_is_binary(&target->options->format) ||
 		 !fc_recode_needed(target->form.encoding, &target->dialect)) &&
-		(planned == NULL || fc_intake_plan_flows(planned));
+		(planned == NULL || (planned->core_reason == NULL && planned->leader_reason == NULL));
 }
 
 /* What is found out about the files */
@@ -556,17 +547,24 @@ fc_intake_check_fault(const FcIntake *intake, FcUnpackArea *area, const FcSource
 }
 
 int
+fc_intake_unpackers(const FcIntake *intake)
+{
+	const FcUnpackArea *area = dsm_segment_address(intake->unpacked);
+
+	return area->npieces < 2 ? 0 : Min(area->ncopies, area->npieces);
+}
+
+int
 fc_intake_begin_unpack(FcIntake *intake)
 {
 	uint64		bytes;
 	uint32		npacked = fc_intake_count(intake->target->source, &bytes);
 	int			workers = fc_intake_workers(intake, bytes);
-	FcUnpackArea *area = fc_intake_share(intake, intake->target->source, npacked, Max(workers, 1), false);
 
+	(void) fc_intake_share(intake, intake->target->source, npacked, Max(workers, 1), false);
 	intake->choice = fc_intake_choice(intake->target->source, npacked);
 	fc_intake_begin(intake, FC_PHASE_UNPACK, bytes);
-	/* the leader unpacks a single piece as fast as a worker does */
-	return area->npieces < 2 ? 0 : Min(workers, area->npieces);
+	return workers > 0 ? fc_intake_unpackers(intake) : 0;
 }
 
 void
@@ -613,51 +611,6 @@ fc_intake_unpack_ahead(FcIntake *intake)
 	return npacked > 0 &&
 		!(npacked == intake->target->source->nfiles && fc_intake_may_flow(intake, npacked + 1) &&
 		  fc_intake_take_heads(intake, npacked, workers));
-}
-
-bool
-fc_intake_may_go_on(FcIntake *intake)
-{
-	FcTarget   *target = intake->target;
-
-	/*
-	 * workers that it takes; a leader alone can load received data as they
-	 * come, without a copy, if it reads them only once
-	 */
-	int			least = intake->packed ? intake->packed->nfiles + 1 :
-		target->course.in_turn ? 0 : 1;
-
-	/* a function that was evaluated meanwhile may have asked for more */
-	if (intake->packed)
-	{
-		const FcUnpackArea *area = dsm_segment_address(intake->unpacked);
-
-		target->nworkers = Min(target->nworkers, area->ncopies);
-	}
-	return target->nworkers >= least && !target->course.core && !target->course.sends_all &&
-		fc_intake_plan_flows(target->planned);
-}
-
-void
-fc_intake_drop_heads(FcIntake *intake)
-{
-	FcTarget   *target = intake->target;
-
-	fc_source_close(target->source);
-	target->source = intake->packed;
-	dsm_detach(intake->unpacked);
-}
-
-void
-fc_intake_move_headers(FcFile *files, const FcSource *heads)
-{
-	for (uint32 i = 0; i < heads->nfiles; i++)
-	{
-		files[i].data_start = heads->files[i].data_start - heads->files[i].base + files[i].base;
-		files[i].lines_before = heads->files[i].lines_before;
-		files[i].eol = heads->files[i].eol;
-		files[i].unsettled = heads->files[i].unsettled;
-	}
 }
 
 /*

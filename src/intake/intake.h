@@ -57,16 +57,10 @@ extern int	fc_intake_begin_unpack(FcIntake *intake);
 extern void fc_intake_end_unpack(FcIntake *intake);
 
 /*
- * With a source that grows, once plan and way are made: may the next phases go
- * on while data come?
+ * How many workers a phase takes that only unpacks: none for a single piece,
+ * as the leader is as fast, nor for what he alone receives
  */
-extern bool fc_intake_may_go_on(FcIntake *intake);
-
-/* If not: makes the packed files the source again, in place of their heads */
-extern void fc_intake_drop_heads(FcIntake *intake);
-
-/* Takes what the heads told of the headers to files at other offsets */
-extern void fc_intake_move_headers(FcFile *files, const FcSource *heads);
+extern int	fc_intake_unpackers(const FcIntake *intake);
 
 /*
  * With a source that grows.  The leader calls the first before the first
@@ -116,9 +110,6 @@ extern void fc_receive(FcIntake *intake);
 
 /* Receives all that the client sends, as if it were loaded, and drops it */
 extern void fc_receive_pass_over(const FcOptions *options);
-
-/* Leader: receives the rest now, before any other phase */
-extern void fc_receive_rest(FcIntake *intake);
 
 /* FcContext.lead: receives some of the rest; arg is the FcIntake */
 extern bool fc_receive_lead(void *arg);

@@ -349,16 +349,6 @@ fc_receive(FcIntake *intake)
 	intake->incoming = incoming;
 }
 
-void
-fc_receive_rest(FcIntake *intake)
-{
-	FcIncoming *incoming = intake->incoming;
-
-	fc_source_close(intake->target->source);
-	intake->incoming = NULL;
-	fc_receive_all(intake, incoming);
-}
-
 /*
  * Does a record that was received end the load?  Packed data are received to
  * their end in any case, because only the end says whether they are sound.

@@ -231,6 +231,10 @@ void
 fc_find_unpack(FcJob *job)
 {
 	FcWork		work = {0};
+	int			nworkers = job->target.nworkers;
 
+	/* what cannot be loaded by workers can be unpacked by them */
+	job->target.nworkers = fc_intake_unpackers(&job->intake);
 	(void) fc_lead_run(job, FC_PHASE_UNPACK, job->target.shared->source.nchunks, &work);
+	job->target.nworkers = nworkers;
 }

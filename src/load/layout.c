@@ -440,15 +440,20 @@ void
 fc_layout_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	uint64		chunk_size = fc_layout_chunk_bytes(job->intake.incoming != NULL, target->data_size,
-												   target->course.in_order || target->course.sends_all,
-												   target->nworkers);
+	const FcUnpackArea *area = fc_layout_area(job);
+	uint64		chunk_size;
 	FcTail		tail[FC_NTAILS];
 	FcShared	layout = {.plan = *target->plan};
 	Size		total;
 	Size		ring_size;
 
 	Assert(target->shared == NULL && target->plan == &target->planned->plan);
+	/* a function that was evaluated since may have asked for more */
+	if (area)
+		target->nworkers = Min(target->nworkers, area->ncopies);
+	chunk_size = fc_layout_chunk_bytes(job->intake.incoming != NULL, target->data_size,
+									   target->course.in_order || target->course.sends_all,
+									   target->nworkers);
 	layout.source.nfiles = target->source->nfiles;
 	layout.source.ahead = fc_layout_ahead(job);
 	layout.source.room = fc_target_grows(target) ? fc_layout_room(job, chunk_size) + layout.source.ahead : 0;
@@ -456,7 +461,7 @@ fc_layout_make(FcJob *job)
 	layout.source.nchunks = layout.source.room > 0 ? layout.source.room * layout.source.nfiles :
 		fc_layout_count_chunks(target->source, chunk_size);
 	/* each process that unpacks makes a temporary copy */
-	layout.source.ncopies = target->source->ncopies + (layout.source.room > 0 ? target->nworkers : 0);
+	layout.source.ncopies = target->source->ncopies + (area ? area->ncopies : 0);
 	layout.source.nextents = fc_layout_count_extents(job);
 	total = fc_layout_tail(job, &layout, tail);
 	ring_size = layout.at[FC_TAIL_RING] == 0 ? 0 :

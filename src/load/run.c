@@ -7,7 +7,8 @@
  * load/way.c decides the course anew (context/course.h), which tells whether
  * the step is needed; a step that learns something sets a fact.
  *
- *	 0 setup     options, target, files, plan ──► segment (load/setup.c)
+ *	 0 setup     options, target, files, plan ──► segment (load/setup.c).  Then
+ *				 all data come in, if nothing can go on beside that
  *	 1 send      all records to other servers, if all leaves are there
  *	 2 split     the records of the files, unless a later pass finds them
  *	 3 alone     core's CopyFrom, where it needs nothing of what follows
@@ -269,7 +270,8 @@ fc_job_send(FcJob *job)
 		return true;
 	}
 	fc_find_forget(job);
-	fc_layout_chunks(job);
+	if (!job->target.facts.heads)
+		fc_layout_chunks(job);
 	return false;
 }
 
@@ -522,6 +524,8 @@ static bool
 fc_job_load_file(FcJob *job, FcLog *log)
 {
 	fc_job_start(job);
+	if (job->target.course.waits)
+		fc_find_unpack(job);
 	if (!fc_job_run_steps(job))
 		return false;
 	fc_receive_check_whole(&job->intake);

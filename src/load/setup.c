@@ -306,31 +306,6 @@ fc_setup_plan(FcJob *job)
 		fc_core_check(target);
 }
 
-/*
- * Unpacks or receives all now, unless plan and course let the next phases run
- * while data come
- */
-static void
-fc_setup_settle(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	FcSource   *heads = target->source;
-
-	if (!fc_target_grows(target) || fc_intake_may_go_on(&job->intake))
-		return;
-	heads->grows = false;
-	if (job->intake.incoming)
-		fc_receive_rest(&job->intake);
-	else
-	{
-		fc_intake_drop_heads(&job->intake);
-		fc_lead_unpack(job);
-	}
-	fc_intake_move_headers(target->source->files, heads);
-	target->data_size = fc_source_data_size(target->source);
-	target->nworkers = fc_setup_workers(target, target->data_size);
-}
-
 FcJob *
 fc_setup_begin(const FcOptions *options, const FcOpened *opened, struct FcLedger *ledger)
 {
@@ -383,9 +358,6 @@ fc_setup_job(FcJob *job)
 	fc_away_foresee(job);
 	target->data_size = fc_source_data_size(target->source);
 	target->nworkers = fc_setup_workers(target, target->data_size);
-	fc_way_decide(job);
-	fc_setup_settle(job);
-	/* the source may be whole now, and the number of workers another */
 	fc_way_decide(job);
 	fc_layout_make(job);
 	fc_setup_io(target);
