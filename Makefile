@@ -32,7 +32,9 @@ PGFILEDESC = "fast_copy - partition-aware, parallel COPY"
 # Each object notes the headers that it was made from (-MMD).  The last three
 # warnings: PG headers and their macros (PG_FUNCTION_ARGS, foreach, {0})
 # do not pass -Wextra without them.
-PG_CPPFLAGS = -I$(srcdir)/src
+# What knows nothing of the server (src/grammar) does not see that it checks assertions
+ASSERTIONS = $(if $(findstring --enable-cassert,$(shell $(PG_CONFIG) --configure)),-DUSE_ASSERT_CHECKING=1)
+PG_CPPFLAGS = -I$(srcdir)/src $(ASSERTIONS)
 PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers
 # Before 16 all symbols are exported: without -Bsymbolic-functions each call from

@@ -122,6 +122,7 @@ whole_run(const FcChunkScan *scan, int i)
 
 	if (!scan->joined[i])
 		return run;
+	Assert(scan->with[i] < (FcQuote) i);
 	other = whole_run(scan, scan->with[i]);
 	run.state = other.state;
 	run.fed = other.fed;
@@ -158,6 +159,7 @@ fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 		report->ends_record = run.last == run.fed;
 		report->opened = run.opened;
 	}
+	Assert(chunk->run[FC_OUTSIDE].records <= chunk->length);
 }
 
 /*
@@ -179,6 +181,7 @@ find_marker(const FcDialect *dialect, const FcChunk *chunk, FcChunkPoint *at)
 	else if (at->marker == FC_NOWHERE && run->marker != FC_NOWHERE)
 		at->marker = chunk->start + run->marker;
 	at->opened = begun && n < left ? at->opened + n : run->opened;
+	Assert(at->opened < 4);
 }
 
 /*
@@ -205,6 +208,7 @@ describe_start(const FcChunk *chunk, const FcChunkPoint *at,
 	/* a record that starts after the last byte is the next chunk's, if any */
 	if (run->ends_record)
 		start->records--;
+	Assert(start->records <= chunk->length + 1);
 }
 
 bool

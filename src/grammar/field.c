@@ -147,6 +147,7 @@ unquote(const FcDialect *dialect, char *data, size_t len)
 		else
 			data[out++] = data[in++];
 	}
+	Assert(out <= len);
 	return out;
 }
 
@@ -199,6 +200,7 @@ make_csv_field(const FcDialect *dialect, Null null, char *rec, FcBorders at,
 	}
 	else if (at.quotes > 0)
 		field->len = unquote(dialect, field->data, field->len);
+	Assert(field->data >= rec + at.start && field->data + field->len <= rec + at.end);
 	field->data[field->len] = '\0';
 }
 
@@ -325,6 +327,7 @@ raw_end(const char *rec, FcBorders at)
 {
 	size_t		backslashes = 0;
 
+	Assert(at.start <= at.end);
 	while (at.end - backslashes > at.start && rec[at.end - backslashes - 1] == '\\')
 		backslashes++;
 	return at.end - backslashes % 2;
@@ -340,6 +343,7 @@ make_text_field(const FcDialect *dialect, Null null, char *rec, FcBorders at,
 	match_field(dialect, null, true, field);
 	if (at.quotes > 0 && !field->null && !field->marker)
 		field->len = unescape(field->data, at.end - at.start, &field->verify);
+	Assert(field->data + field->len <= rec + at.end);
 	field->data[field->len] = '\0';
 }
 
@@ -476,6 +480,7 @@ cut_field(Cutter *cutter, size_t end, int quotes)
 {
 	FcField    *field = &cutter->fields[cutter->n];
 
+	Assert(cutter->start <= end && quotes >= 0);
 	if (cutter->n < cutter->max)
 	{
 		if (quotes == 0 && cutter->dialect->default_string == NULL)
@@ -539,6 +544,7 @@ quoted_fields(Cutter cutter, const FcMarks *marks, size_t pos, size_t len)
 				  marks_within(marks->delims[w], w * BLOCK, pos, end),
 				  marks_within(marks->quotes[w], w * BLOCK, pos, end));
 	cut_field(&cutter, len, cutter.quotes);
+	Assert(cutter.n > 0 && cutter.start == len + 1);
 	return cutter.n;
 }
 
@@ -573,5 +579,6 @@ fc_fields_marked(const FcDialect *dialect, const FcMarks *marks, size_t pos,
 	}
 	if (n < max)
 		make_plain_field(null, rec, start, len, &fields[n]);
+	Assert(start <= len);
 	return n + 1;
 }

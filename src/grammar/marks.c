@@ -234,6 +234,7 @@ fc_marks_strange(const FcMarks *marks, size_t *pos, size_t end)
 	/* all of the last block stand at "end" or after it */
 	if (bits == 0)
 		bits = marks->strange[--w];
+	Assert(bits != 0);
 	*pos = first;
 	return (w + 1) * BLOCK - __builtin_clzll(bits);
 }
@@ -259,6 +260,7 @@ field_start(const FcMarks *marks, size_t pos, size_t end, int wanted)
 			return end + 1;
 		bits = marks->delims[w];
 	}
+	Assert(bits != 0);
 	while (--wanted > 0)
 		bits &= bits - 1;
 	return w * BLOCK + __builtin_ctzll(bits) + 1;
