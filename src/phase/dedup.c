@@ -176,6 +176,7 @@ fc_dedup_is_equal(const FcDedup *dedup, FcDedupRow *a, FcDedupRow *b)
 	MemoryContext old = MemoryContextSwitchTo(dedup->compare_mcxt);
 	bool		equal = true;
 
+	Assert(a->tuple.t_len >= SizeofHeapTupleHeader && b->tuple.t_len >= SizeofHeapTupleHeader);
 	for (int i = 0; i < dedup->ncolumns && equal; i++)
 	{
 		FcDedupColumn *column = &dedup->columns[i];
@@ -209,6 +210,7 @@ fc_dedup_write_out(FcLoader *loader)
 {
 	FcDedup    *dedup = loader->dedup;
 
+	Assert(dedup->nout >= 0 && dedup->nout <= FC_BATCH_ROWS);
 	if (dedup->nout > 0)
 		fc_write_put_spilled(loader->leaf->writer, dedup->out, dedup->nout);
 	dedup->nout = 0;
@@ -241,6 +243,7 @@ fc_dedup_pass(FcLoader *loader, FcDedupRow *row)
 {
 	FcDedup    *dedup = loader->dedup;
 
+	Assert(!row->gone && (row->spilled == NULL || !fc_spilled_is_bare(row->spilled)));
 	if (row->spilled)
 	{
 		if (dedup->nout == FC_BATCH_ROWS)
@@ -261,6 +264,7 @@ fc_dedup_clear_table(FcDedup *dedup, MemoryContext mcxt)
 {
 	uint32		size = pg_nextpower2_32(dedup->nrows * 2);
 
+	Assert(size >= (uint32) dedup->nrows * 2);
 	if (size > dedup->table_size)
 	{
 		if (dedup->table)
@@ -282,6 +286,7 @@ fc_dedup_find_row(FcDedup *dedup, int i, uint32 mask)
 	int			probes = 0;
 	uint32		at;
 
+	Assert(i >= 0 && i < dedup->nrows && mask < dedup->table_size);
 	row->gone = false;
 	if (!fc_dedup_hash(dedup, row))
 		return 0;
@@ -381,6 +386,7 @@ fc_dedup_end_sort(FcLoader *loader)
 	MemoryContextDelete(mcxt);
 	MemoryContextDelete(next);
 	fc_sort_end(dedup->sort);
+	Assert(dedup->nrows == 0);
 	dedup->sort = NULL;
 }
 
@@ -439,6 +445,7 @@ fc_dedup_end_key(FcLoader *loader)
 {
 	FcDedup    *dedup = loader->dedup;
 
+	Assert(dedup->nrows > 0 || dedup->sort != NULL);
 	CHECK_FOR_INTERRUPTS();
 	if (dedup->sort == NULL && dedup->nrows > 1 && !fc_dedup_find(loader))
 		fc_dedup_begin_sort(loader);
@@ -467,6 +474,7 @@ fc_dedup_reach(FcLoader *loader, int64 key)
 static inline FcDedupRow *
 fc_dedup_add(FcDedup *dedup)
 {
+	Assert(dedup->nrows <= dedup->allocated && dedup->ncopied <= dedup->nrows);
 	if (dedup->nrows == dedup->allocated)
 	{
 		dedup->allocated *= 2;
@@ -507,6 +515,7 @@ fc_dedup_put_spilled(FcLoader *loader, const FcSpilledRow *rows, int n)
 		FcDedupRow *row;
 
 		fc_spilled_ask_ahead(rows, i, n);
+		Assert((i == 0 || rows[i - 1].key <= rows[i].key) && !fc_spilled_is_bare(rows[i].spilled));
 		fc_dedup_reach(loader, rows[i].key);
 		row = fc_dedup_add(dedup);
 		row->spilled = rows[i].spilled;
@@ -570,6 +579,7 @@ fc_dedup_finish(FcLoader *loader)
 	if (dedup->nrows > 0 || dedup->sort)
 		fc_dedup_end_key(loader);
 	fc_dedup_write_out(loader);
+	Assert(dedup->nrows == 0 && dedup->sort == NULL && dedup->nout == 0);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(loader->row_mcxt);
 }

@@ -71,6 +71,7 @@ fc_old_convert(FcOldReader *reader, HeapTuple row)
 				 errmsg("cannot merge rows into table \"%s\"", RelationGetRelationName(reader->rel)),
 				 errdetail("The default of a column that was added later makes a row too long."),
 				 errhint("Rewrite the table first, as ALTER TABLE ... ALTER COLUMN ... TYPE does.")));
+	Assert(HeapTupleHeaderGetNatts(made->t_data) == root->natts);
 	return made;
 }
 
@@ -82,6 +83,7 @@ fc_old_spill(FcOldReader *reader, HeapTuple row)
 	bool		null;
 	Datum		key = heap_getattr(row, reader->key, RelationGetDescr(reader->rel), &null);
 
+	Assert(ItemPointerIsValid(&row->t_self) && fc_offset_is_tuple(entry.offset));
 	entry.key = null ? 0 : fc_key_from_datum(reader->ctx->shared->plan.key.type, key);
 	entry.info = fc_entry_info(null, 0);
 	if (reader->map || reader->dropped ||
@@ -103,10 +105,12 @@ fc_old_open(FcOldReader *reader, Oid leaf)
 		table_close(reader->rel, NoLock);
 	reader->rel = table_open(leaf, AccessShareLock);
 	desc = RelationGetDescr(reader->rel);
+	Assert(CheckRelationLockedByMe(reader->rel, AccessShareLock, true));
 	reader->map = leaf == RelationGetRelid(target) ? NULL :
 		fc_build_attrmap_if_req(desc, RelationGetDescr(target));
 	reader->key = get_attnum(leaf, NameStr(TupleDescAttr(RelationGetDescr(target),
 														 reader->ctx->shared->plan.key.attnum - 1)->attname));
+	Assert(reader->key > 0 && reader->key <= desc->natts);
 	reader->dropped = false;
 	for (int i = 0; i < desc->natts; i++)
 		reader->dropped = reader->dropped || TupleDescAttr(desc, i)->attisdropped;
@@ -122,6 +126,7 @@ fc_old_read(FcOldReader *reader, const FcPages *stretch)
 	BlockNumber block = InvalidBlockNumber;
 
 	fc_old_open(reader, stretch->leaf);
+	Assert(stretch->nblocks > 0 && ActiveSnapshotSet());
 	scan = table_beginscan_strat(reader->rel, GetActiveSnapshot(), 0, NULL, true, false);
 	heap_setscanlimits(scan, stretch->from, stretch->nblocks);
 	while ((row = heap_getnext(scan, ForwardScanDirection)) != NULL)

@@ -75,6 +75,7 @@ fc_leaf_is_same(const FcLoader *loader, const FcLeaf *leaf)
 void
 fc_leaf_close(FcLoader *loader, FcLeaf *leaf)
 {
+	Assert(leaf->writer == NULL || leaf->rri != NULL);
 	/* the root's indexes are closed with the executor state */
 	if (leaf->rri && leaf->rri != loader->root)
 	{
@@ -109,6 +110,7 @@ fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid)
 	leaf->plain = fc_leaf_is_plain(loader, leaf);
 	leaf->same = fc_leaf_is_same(loader, leaf);
 	fc_seen_open(loader, leaf);
+	Assert(RelationGetRelid(leaf->rri->ri_RelationDesc) == oid);
 }
 
 void
@@ -118,6 +120,7 @@ fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 	FcDestination to = {.slice = &loader->slice,.memory = shared->memory / 2};
 	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
 
+	Assert(leaf->writer == NULL && leaf->rri != NULL);
 	if (leaf->turn)
 	{
 		to.turn = leaf->turn;
@@ -132,6 +135,7 @@ fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 static void
 fc_leaf_end_writer(FcLeaf *leaf)
 {
+	Assert(leaf->writer != NULL);
 	(void) fc_write_end(leaf->writer);
 	leaf->writer = NULL;
 }
@@ -159,6 +163,7 @@ fc_leaf_begin(FcLoader *loader, Oid oid, const FcDestination *to)
 {
 	FcLeaf	   *leaf = &loader->only;
 
+	Assert(leaf->writer == NULL && loader->sorter.sort == NULL);
 	fc_leaf_open(loader, leaf, oid);
 	/* no expression reads a plain row before it is a tuple */
 	fc_parse_compact(loader->parser, leaf->plain);
@@ -186,6 +191,7 @@ fc_leaf_sort_row(FcLoader *loader)
 void
 fc_leaf_write(FcLoader *loader)
 {
+	Assert(loader->leaf != NULL && (loader->sorter.sort != NULL || loader->leaf->writer != NULL));
 	if (loader->sorter.sort)
 		fc_leaf_sort_row(loader);
 	else
@@ -335,6 +341,7 @@ fc_leaf_turn(FcLoader *loader, Relation leaf)
 		}
 		if ((Oid) found != RelationGetRelid(leaf))
 			continue;
+		Assert(turn != ctx->turns);
 		loader->router.nturns = Max(loader->router.nturns, i + 1);
 		return turn;
 	}
@@ -376,6 +383,7 @@ fc_leaf_lock_found(FcContext *ctx)
 	if (n == before)
 		return;
 	pg_atomic_write_u32(&shared->nheld, n);
+	Assert(n < shared->nturns);
 	ConditionVariableBroadcast(&shared->turn_cv);
 }
 
@@ -392,6 +400,7 @@ fc_leaf_wait_locked(FcLoader *loader)
 	while (pg_atomic_read_u32(&shared->nheld) + 1 < loader->router.nturns)
 		ConditionVariableSleep(&shared->turn_cv, fc_wait_event(FC_WAIT_LOCK));
 	ConditionVariableCancelSleep();
+	Assert(loader->router.nturns <= shared->nturns);
 }
 
 /* Is the leaf, or a table above it, a default partition? */
@@ -446,6 +455,7 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 	else
 		fc_leaf_begin_writer(loader, &new);
 	leaf = hash_search(loader->router.leaves, &rri, HASH_ENTER, NULL);
+	Assert(new.turn == NULL || (Oid) pg_atomic_read_u64(&new.turn->leaf) == RelationGetRelid(rel));
 	Assert(new.writer != NULL || loader->sorter.sort != NULL);
 	*leaf = new;
 	if (loader->sorter.sort)
@@ -592,6 +602,7 @@ fc_leaf_flush(FcLoader *loader, bool end)
 	FcLeaf	   *leaf;
 
 	end = end || hash_get_num_entries(leaves) > FC_LEAF_WRITERS;
+	Assert(loader->router.proute != NULL);
 	if (end)
 		loader->leaf = NULL;
 	hash_seq_init(&seq, leaves);

@@ -155,6 +155,7 @@ fc_load_take_task(FcLoader *loader)
 			return NULL;
 		task = whole ? fc_load_find_task(ctx, i) : (FcTask *) ctx->tasks + i;
 	}
+	Assert(task >= (FcTask *) ctx->tasks && task < (FcTask *) ctx->tasks + shared->ntasks);
 	loader->tasks.last = task;
 	return task;
 }
@@ -165,6 +166,7 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 	FcDestination to = {.storage = task->storage,.slice = &loader->slice};
 
 	Assert(task->slice < task->nslices);
+	Assert(task->part < loader->ctx->shared->nturns || !OidIsValid(task->partition));
 	INSTR_TIME_SET_CURRENT(loader->tasks.start);
 	loader->tasks.old = loader->tasks.old_gone = loader->tasks.gone = 0;
 	if (loader->router.proute)
@@ -203,6 +205,7 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 	if (loader->dedup)
 		fc_dedup_finish(loader);
 	task->old = loader->tasks.old - loader->tasks.old_gone;
+	Assert(loader->tasks.old_gone <= loader->tasks.old);
 	task->old_gone = loader->tasks.old_gone;
 	task->gone = loader->tasks.gone;
 	if (loader->only.writer && fc_load_follower(loader->ctx, task) == NULL)
@@ -248,6 +251,7 @@ fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
 {
 	FcRow	   *row = &loader->row;
 
+	Assert(fc_shared_keyed(loader->ctx->shared) && (!fc_entry_null(entry) || entry->key == 0));
 	row->keyed = true;
 	row->reread = !fc_spill_keeps(loader->ctx->shared, entry->length);
 	row->key_null = fc_entry_null(entry);
@@ -298,6 +302,7 @@ fc_load_next_slices(FcLoader *loader)
 	while (fc_load_is_beyond(loader))
 	{
 		fc_load_end_task(loader, loader->tasks.slice++);
+		Assert(loader->tasks.slice < (FcTask *) loader->ctx->tasks + loader->ctx->shared->ntasks);
 		fc_load_begin_task(loader, loader->tasks.slice);
 	}
 }
@@ -346,6 +351,7 @@ fc_load_take_key(FcLoader *loader, int i)
 	int64		last = loader->tasks.key;
 	bool		found = !column->made && !(column->any_null && column->nulls[i]);
 
+	Assert(key->attnum > 0 && i < loader->batch->n && !loader->batch->odd[i]);
 	if (found)
 		loader->tasks.key = fc_key_from_datum(key->type, column->values[i]);
 	return fc_load_takes_key(loader, found, last);
@@ -486,6 +492,7 @@ fc_load_chunk_in_turn(FcLoader *loader, FcChunkReader *reader, uint32 i)
 		ctx->shared->storage, &ctx->turns[0], true, &loader->slice, ctx->shared->memory / 2
 	};
 
+	Assert(loader->slice.turn == NULL);
 	loader->slice = (FcSlice)
 	{
 		&ctx->turns[0], i
@@ -552,6 +559,16 @@ fc_load_takes_spilled(const FcLoader *loader)
 		loader->router.proute == NULL && loader->sorter.sort == NULL;
 }
 
+#ifdef USE_ASSERT_CHECKING
+/* Is the row between the bounds of the task that it is handed out for? */
+static inline bool
+fc_load_is_of_task(const FcTask *task, int64 key, uint64 offset)
+{
+	return task->null || (!fc_spill_before(key, offset, &task->lo) &&
+						  (task->hi_max || fc_spill_before(key, offset, &task->hi)));
+}
+#endif
+
 /* Writes the task's next spilled rows, many at a time */
 static void
 fc_load_spilled(FcLoader *loader, FcRowSource *rows, FcTask *task)
@@ -565,12 +582,14 @@ fc_load_spilled(FcLoader *loader, FcRowSource *rows, FcTask *task)
 		uint64		bytes = 0;
 
 		CHECK_FOR_INTERRUPTS();
+		Assert(n <= FC_BATCH_ROWS && fc_load_takes_spilled(loader));
 		if (loader->dedup)
 			fc_dedup_put_spilled(loader, spilled, n);
 		else
 			fc_write_put_spilled(loader->leaf->writer, spilled, n);
 		for (int i = 0; i < n; i++)
 		{
+			Assert(fc_load_is_of_task(task, spilled[i].key, fc_spilled_offset(&spilled[i])));
 			bytes += fc_spilled_length(spilled[i].spilled);
 			loader->tasks.old += fc_offset_is_tuple(fc_spilled_offset(&spilled[i]));
 		}
@@ -610,6 +629,7 @@ fc_load_old_row(FcLoader *loader, const FcEntry *entry, const FcRecord *record, 
 	TupleTableSlot *slot = loader->slot;
 	MemoryContext old;
 
+	Assert(fc_offset_is_tuple(entry->offset) && fc_plan_merges(&loader->ctx->shared->plan));
 	if (!fc_row_take_parsed(loader, record))
 		return;
 	old = MemoryContextSwitchTo(loader->row_mcxt);
@@ -650,6 +670,7 @@ fc_load_task(FcLoader *loader, FcRowSource *rows, FcTask *task)
 			fc_load_spilled(loader, rows, task);
 		if (!fc_row_source_next(rows, &entry, &record, &spilled))
 			break;
+		Assert(fc_load_is_of_task(task, entry.key, entry.offset) && fc_entry_null(&entry) == task->null);
 		if (spilled && fc_offset_is_tuple(entry.offset))
 			fc_load_old_row(loader, &entry, &record, spilled);
 		else if (spilled)
@@ -695,6 +716,7 @@ fc_load_run(FcContext *ctx)
 		 (unsigned long long) loader.by_columns, (unsigned long long) loader.rows);
 	fc_load_finish(&loader);
 	fc_turn_finish(ctx);
+	Assert(ctx->deferred == NIL && loader.only.writer == NULL);
 }
 
 void

@@ -146,6 +146,7 @@ fc_look_at(FcLoader *loader, int i)
 	FcBatch    *batch = loader->batch;
 	FcLeaf	   *leaf;
 
+	Assert(i < batch->n && !batch->odd[i]);
 	look->leaves[i] = &look->out;
 	look->kind = FC_ERROR_DATA;
 	if (batch->unfinished)
@@ -264,6 +265,7 @@ fc_look_order(FcLoader *loader, int from, int to)
 		n += leaves[k]->nrows;
 		leaves[k]->nrows = 0;
 	}
+	Assert(n <= to - from && nleaves <= n);
 	end = look->out.at;
 	if (nleaves == 1 && end == n)
 		return to;
@@ -283,6 +285,7 @@ fc_look_write(FcLoader *loader, FcLeaf *leaf, int from, int to)
 {
 	const FcBatch *batch = loader->batch;
 
+	Assert(from < to && to <= batch->n && leaf->rows && leaf->writer != NULL);
 	for (int a = 0; leaf->map && a < leaf->map->maplen; a++)
 		leaf->columns[a] = leaf->map->attnums[a] == 0 ? batch->none : batch->columns[leaf->map->attnums[a] - 1];
 	fc_write_put_rows(leaf->writer, batch, leaf->map ? leaf->columns : batch->columns, from, to);
@@ -334,6 +337,7 @@ fc_look(FcLoader *loader, int from, int to, bool *alone)
 		edata = fc_error_evaluate(ctx, loader->batch->offset, 0, fc_look_rows, loader);
 		ResetPerTupleExprContext(loader->estate);
 	}
+	Assert(look->at >= from && look->at <= look->to && look->to <= to);
 	*alone = look->at < look->to && edata == NULL;
 	if (look->at > from)
 		fc_look_put(loader, from, look->at, plain);

@@ -163,6 +163,7 @@ fc_row_check(FcLoader *loader)
 	Relation	rel = leaf->rri->ri_RelationDesc;
 	TupleConstr *constr = RelationGetDescr(rel)->constr;
 
+	Assert(!TTS_EMPTY(leaf->slot));
 	leaf->slot->tts_tableOid = RelationGetRelid(rel);
 	if (constr && constr->has_generated_stored)
 		ExecComputeStoredGenerated(leaf->rri, loader->estate, leaf->slot, CMD_INSERT);
@@ -217,6 +218,7 @@ fc_row_check_range(FcLoader *loader, TupleTableSlot *slot)
 	if (!loader->dry || plan->bounds.hi_max ||
 		(!slot->tts_isnull[i] && fc_range_has(&plan->bounds, fc_key_from_datum(plan->key.type, slot->tts_values[i]))))
 		return true;
+	Assert(i >= 0);
 	/* of those that an analysis always tolerates */
 	fc_row_refuse(loader, FC_CLASS_CHECK,
 				  NameStr(TupleDescAttr(slot->tts_tupleDescriptor, i)->attname), ERRCODE_CHECK_VIOLATION,
@@ -406,6 +408,7 @@ fc_row_end(FcLoader *loader)
 	FcShared   *shared = loader->ctx->shared;
 	FcRow	   *row = &loader->row;
 
+	Assert(row->outcome != FC_ROW_BUILT || loader->leaf != NULL);
 	if (row->outcome != FC_ROW_REFUSED)
 		fc_parse_count_nulled(loader->parser, row->record->offset, row->record->length);
 	switch (row->outcome)
@@ -441,6 +444,7 @@ fc_row_try(FcLoader *loader)
 	ErrorData  *edata = fc_error_evaluate(ctx, row->record->offset, row->record->length,
 										  fc_row_build, loader);
 
+	Assert(!ctx->stopped && row->record != NULL);
 	if (edata == NULL)
 		return true;
 	fc_parse_count_nulled(loader->parser, row->record->offset, row->record->length);
@@ -491,6 +495,7 @@ fc_row_take_batched(FcLoader *loader, int i)
 	TupleTableSlot *slot = loader->slot;
 	MemoryContext old;
 
+	Assert(i >= 0 && i < loader->batch->n && !loader->batch->odd[i]);
 	fc_batch_record(loader->batch, i, &loader->batched);
 	if (!fc_row_take_parsed(loader, &loader->batched))
 		return false;

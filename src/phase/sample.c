@@ -184,6 +184,7 @@ fc_sample_take(FcKeySample *sample, FcContext *ctx)
 			break;
 	}
 	fc_parse_end(sample->parser);
+	Assert(sample->nrows <= FC_SAMPLE_ROWS);
 	fc_chunk_reader_end(&sample->reader);
 	fc_executor_end(estate);
 }
@@ -203,6 +204,7 @@ fc_sample_range_end(const FcKeySample *sample, uint32 from, const FcRange *range
 
 	fc_search(uint32, end, sample->nrows, mid,
 			  range->hi_max || sample->rows[mid].key < range->hi);
+	Assert(end > from);
 	return end;
 }
 
@@ -231,6 +233,7 @@ fc_sample_cut(const FcKeySample *sample, uint32 from, uint32 end, double most, b
 	double		piece = all / Max(n, 1);
 	double		weight = before->weight;
 
+	Assert(from < end && end <= sample->nrows && most > 0);
 	for (uint32 i = from + 1; i < end && nbounds < FC_SAMPLE_BOUNDS; i++)
 	{
 		const FcSampleRow *row = &sample->rows[i];
@@ -244,6 +247,7 @@ fc_sample_cut(const FcKeySample *sample, uint32 from, uint32 end, double most, b
 		}
 		weight += row->weight;
 	}
+	Assert(nbounds <= FC_SAMPLE_BOUNDS);
 	return nbounds;
 }
 
@@ -262,6 +266,7 @@ fc_sample_add_leaf(FcKeySample *sample, const FcContext *ctx, Oid leaf, uint32 m
 	{
 		.key = keys[i],.offset = FC_OFFSET_LEAST,.weight = rows / n
 	};
+	Assert(sample->nrows <= FC_SAMPLE_ROWS + FC_SAMPLE_OLD);
 	pfree(keys);
 	if (rel)
 		table_close(rel, AccessShareLock);
@@ -338,11 +343,14 @@ fc_sample_cell_rows(const FcKeySample *sample, const FcShared *shared, uint64 re
 						Min(FC_SAMPLE_CELL, memory)) / each;
 	uint64		least = records / fc_sample_cells_most(shared, nworkers);
 
+	Assert(each > 0);
 	if (nworkers > 1)
 		most = Min(most, records / (FC_SAMPLE_SHARE * nworkers));
 	/* half of the memory: no cell gets exactly the size that was planned */
 	most = Max(most, Min(FC_SAMPLE_CELL_ROWS, memory * 4 / each));
-	return Max(most, least);
+	most = Max(most, least);
+	/* a row may be larger than all that */
+	return Max(most, 1);
 }
 
 static int
@@ -534,6 +542,7 @@ fc_sample_choose(FcKeySample *sample, const FcShared *shared, uint64 records, in
 	const char *reason = fc_sample_no_room(shared, records * sample->spilled);
 	double		times = fc_sample_times(sample, shared, records, nworkers);
 
+	Assert(records > 0 && window > 0 && nwindows > 0 && times >= 0);
 	*rows = reason == NULL && (cached || times > FC_SAMPLE_TIMES);
 	if (reason)
 		return reason;

@@ -172,6 +172,7 @@ fc_scan_record(FcScanner *scanner)
 	FcEntry		entry = {0};
 	bool		null;
 
+	Assert(record->data != NULL && record->length <= PG_UINT32_MAX);
 	entry.offset = record->offset;
 	entry.length = (uint32) record->length;
 	fc_error_at(scanner->ctx, entry.offset, entry.length);
@@ -198,6 +199,7 @@ fc_scan_note_rows(FcScanner *scanner, int from, int to)
 	const FcBatchColumn *key = &scanner->batch->columns[plan->key.attnum - 1];
 	FcSpillRows *rows = scanner->rows;
 
+	Assert(plan->key.attnum > 0 && !key->absent && from < to);
 	fc_batch_places(scanner->batch, from, to, rows->offsets + from, rows->lengths + from);
 	fc_form_lengths(scanner->form, scanner->batch->columns, from, to, rows->rows + from);
 	rows->has_null = fc_form_has_null(scanner->form);
@@ -214,6 +216,7 @@ fc_scan_note_rows(FcScanner *scanner, int from, int to)
 static void
 fc_scan_odd(FcScanner *scanner, int i)
 {
+	Assert(i >= 0 && i < scanner->batch->n);
 	scanner->batch->odd[i] = true;
 	fc_batch_record(scanner->batch, i, &scanner->reader.record);
 	fc_scan_record(scanner);
@@ -249,6 +252,7 @@ fc_scan_spill_rows(FcScanner *scanner, int from, int to)
 		for (int placed; i < end; i = placed)
 		{
 			placed = fc_spill_place(scanner->spill, rows, i, end);
+			Assert(placed > i && placed <= end);
 			fc_form_rows(scanner->form, scanner->batch->columns, i, placed, rows->places + i);
 			fc_spill_seal(scanner->spill, rows, i, placed);
 		}
@@ -348,6 +352,7 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 		FreeErrorData(edata);
 	}
 	fc_chunk_reader_leave(&scanner->reader);
+	Assert(!ctx->evaluating);
 	fc_context_note_keys(ctx, i, scanner->low, scanner->high);
 	MemoryContextReset(scanner->row_mcxt);
 	pg_atomic_fetch_add_u64(&ctx->shared->counts.scan_bytes,

@@ -103,6 +103,7 @@ fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, Oid like)
 		table_close(rel, NoLock);
 	}
 	MemoryContextSwitchTo(old);
+	Assert(RelationGetRelid(leaf->rri->ri_RelationDesc) == oid);
 }
 
 /* Opens a writer; ends all if there are many, because each pins a page */
@@ -160,6 +161,7 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 	if (verifier->insert && !created)
 		return false;
 	leaf = &verifier->leaves[task ? task->part : 0];
+	Assert((task ? task->part : 0) < (uint32) verifier->nleaves);
 	fc_verify_open_leaf(verifier, leaf,
 						task ? task->partition : shared->leaf,
 						!created ? InvalidOid : task && OidIsValid(task->replaces) ?
@@ -260,6 +262,7 @@ fc_verify_seek(FcVerifier *verifier, const FcRecord *record)
 	FcLoader   *loader = &verifier->loader;
 	ErrorData  *edata;
 
+	Assert(verifier->values != NULL && verifier->nulls != NULL);
 	loader->row.record = record;
 	verifier->found = false;
 	edata = fc_error_evaluate(loader->ctx, record->offset, record->length,
@@ -374,6 +377,7 @@ fc_verify_load(FcContext *ctx, int nleaves, bool insert)
 {
 	FcVerifier	verifier = {0};
 
+	Assert(!ctx->in_worker && !IsInParallelMode());
 	verifier.nleaves = Max(nleaves, 1);
 	verifier.leaves = palloc0(sizeof(FcLeaf) * verifier.nleaves);
 	verifier.insert = insert;

@@ -99,11 +99,13 @@ fc_worker_phase(FcContext *ctx)
 	{
 		/* files of processes are found by numbers from 0 on, without gaps */
 		ctx->worker = pg_atomic_fetch_add_u32(&ctx->shared->working, 1);
+		Assert(ctx->worker >= 0 && ctx->worker < ctx->shared->nprocesses);
 		fc_worker_switch(ctx);
 		fc_chunks_end(ctx);
 		fc_pace_wait(ctx);
 		fc_reject_end(ctx);
 	}
+	Assert(ctx->help == NULL && !ctx->evaluating && CritSectionCount == 0);
 	fc_error_owner_end(ctx, outer);
 }
 
@@ -132,6 +134,7 @@ fc_context_source(FcShared *shared)
 void
 fc_worker_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
 {
+	Assert(in_worker == IsParallelWorker() && worker < FC_MAX_WORKERS);
 	memset(ctx, 0, sizeof(FcContext));
 	ctx->shared = shared;
 	ctx->worker = worker;
@@ -149,6 +152,7 @@ fc_worker_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_wo
 void
 fc_worker_context_end(FcContext *ctx)
 {
+	Assert(ctx->deferred == NIL && ctx->rejects == NULL);
 	if (ctx->in_worker)
 	{
 		table_close(ctx->target, NoLock);
@@ -179,6 +183,7 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	 */
 	fc_session_origin = args->origin;
 	shared = dsm_segment_address(segment);
+	Assert(IsParallelWorker() && ParallelWorkerNumber < FC_MAX_WORKERS);
 	SharedFileSetAttach(&shared->fileset, segment);
 	fc_worker_context_begin(&ctx, shared, ParallelWorkerNumber, true);
 	ctx.tasks = shm_toc_lookup(toc, FC_KEY_TASKS, true);
@@ -192,6 +197,7 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	shared->ended[ParallelWorkerNumber] = fc_pace_clock();
 	MemoryContextSwitchTo(old);
 	fc_worker_context_end(&ctx);
+	Assert(shared->ended[ParallelWorkerNumber] >= shared->started);
 	dsm_detach(segment);
 }
 
@@ -207,6 +213,7 @@ fc_worker_alone(FcContext *ctx, FcWork *work)
 	CommandId	command = GetCurrentCommandId(ctx->shared->phase == FC_PHASE_LOAD ||
 											  ctx->shared->phase == FC_PHASE_INDEX);
 
+	Assert(!IsParallelWorker() && !IsInParallelMode() && !ctx->parallel);
 	ctx->tasks = work->tasks;
 	ctx->turns = work->turns;
 	fc_worker_phase(ctx);
@@ -256,6 +263,7 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 	if (ctx->turns)
 		ctx->shared->done = pg_atomic_read_u32(&ctx->turns[0].next);
 	ctx->turns = NULL;
+	Assert(CurrentMemoryContext == ctx->mcxt && ctx->counted == NULL);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(ctx->mcxt);
 	ctx->mcxt = outer;
@@ -296,6 +304,7 @@ fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 	shm_toc_insert(pcxt->toc, FC_KEY_USAGE, usage);
 	fc_worker_give(pcxt, FC_KEY_TASKS, work->tasks, tasks_size);
 	fc_worker_give(pcxt, FC_KEY_TURNS, work->turns, turns_size);
+	Assert(pcxt->nworkers == nworkers || pcxt->nworkers == 0);
 	return pcxt;
 }
 
@@ -424,6 +433,7 @@ fc_workers_wait(FcContext *ctx, ParallelContext *pcxt)
 			fc_workers_sleep();
 	}
 	WaitForParallelWorkersToFinish(pcxt);
+	Assert(!fc_workers_active(pcxt));
 }
 
 /* The arguments of fc_worker_failed */
@@ -452,6 +462,7 @@ fc_worker_attend(FcContext *ctx, ParallelContext *pcxt)
 {
 	FcWorkers	workers = {ctx, pcxt};
 
+	Assert(!IsParallelWorker() && IsInParallelMode() && ctx->counted == NULL);
 	ctx->turns = shm_toc_lookup(pcxt->toc, FC_KEY_TURNS, true);
 	for (uint32 i = 0; ctx->turns && i < ctx->shared->nturns; i++)
 		if (OidIsValid((Oid) pg_atomic_read_u64(&ctx->turns[i].leaf)))
@@ -472,6 +483,7 @@ fc_worker_attend(FcContext *ctx, ParallelContext *pcxt)
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(fc_worker_failed, PointerGetDatum(&workers));
 	fc_count_end(ctx);
+	Assert(ctx->counted == NULL);
 }
 
 /* Runs the phase in workers; 0 if none could be started, or open the source */
@@ -501,6 +513,7 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 			InstrAccumParallelQuery(&usage[i].buffers, &usage[i].wal);
 		work->alone = fc_worker_alone_share(ctx->shared, launched);
 		launched = pg_atomic_read_u32(&ctx->shared->working);
+		Assert(launched >= 0 && launched <= pcxt->nworkers_launched);
 		if (work->ntasks > 0)
 			memcpy(work->tasks, shm_toc_lookup(pcxt->toc, FC_KEY_TASKS, false),
 				   work->task_size * work->ntasks);
@@ -532,6 +545,7 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	memset(shared->ended, 0, sizeof(shared->ended));
 	pg_atomic_write_u32(&shared->next, 0);
 	pg_atomic_write_u32(&shared->working, 0);
+	Assert(nworkers <= FC_MAX_WORKERS && (work->ntasks == 0 || work->tasks != NULL));
 	fc_pace_enter(ctx);
 	if (nworkers > 0)
 		launched = fc_worker_parallel(ctx, segment, nworkers, work);
@@ -539,5 +553,6 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	if (launched > 0)
 		return launched;
 	fc_worker_lead(ctx, work);
+	Assert(!IsInParallelMode() && ctx->turns == NULL && ctx->deferred == NIL);
 	return 1;
 }

@@ -216,6 +216,7 @@ fc_batch_begin(FcParser *parser, TupleDesc desc)
 	maker->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy batch",
 										ALLOCSET_DEFAULT_SIZES);
 	maker->places.at = palloc(sizeof(uint16) * FC_PLACES_MOST);
+	Assert(maker->most > 0 && maker->most <= FC_BATCH_ROWS && maker->bytes <= FC_MARKS_BYTES);
 	return &maker->batch;
 }
 
@@ -551,6 +552,7 @@ fc_batch_make(FcBatchMaker *maker)
 	FcBatch    *batch = &maker->batch;
 	MemoryContext old;
 
+	Assert(batch->n > 0 && batch->n <= maker->most && maker->width >= maker->nfields);
 	memset(batch->odd, false, sizeof(bool) * batch->n);
 	for (int i = 0; i < batch->n; i++)
 		maker->records[i] = i;
@@ -608,6 +610,7 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 	batch->offset = maker->stretch.offset + maker->stretch.pos;
 	batch->bytes = maker->places.at[batch->n * maker->width] - maker->stretch.pos;
 	batch->embedded = fc_batch_embedded(maker, maker->stretch.pos, maker->stretch.pos + batch->bytes);
+	Assert(batch->offset < end && batch->bytes > 0);
 	fc_batch_make(maker);
 	fc_stream_pass(stream, batch->bytes);
 	return true;
@@ -619,6 +622,7 @@ fc_batch_bytes(const FcBatch *batch, int from, int to)
 	const FcBatchMaker *maker = (const FcBatchMaker *) batch;
 	int			width = maker->width;
 
+	Assert(from >= 0 && from <= to && to <= batch->n);
 	return maker->places.at[to * width] - maker->places.at[from * width] -
 		(to - from) * (width - maker->nfields + 1);
 }
@@ -629,6 +633,7 @@ fc_batch_places(const FcBatch *batch, int from, int to, uint64 *offsets, uint32 
 	const FcBatchMaker *maker = (const FcBatchMaker *) batch;
 	const uint16 *at = maker->places.at + from * maker->width;
 
+	Assert(from >= 0 && from <= to && to <= batch->n);
 	for (int i = 0; i < to - from; i++, at += maker->width)
 	{
 		offsets[i] = maker->stretch.offset + at[0];
@@ -727,6 +732,7 @@ fc_batch_finish(FcBatch *batch, int i)
 	FcParser   *parser = maker->parser;
 	const FcBad *nulled;
 
+	Assert(batch->unfinished && i < batch->n && !batch->odd[i]);
 	fc_batch_hand_over(maker, i, maker->values, maker->nulls);
 	if (!fc_parse_rest(parser) || fc_parse_nulled(parser, &nulled) > 0)
 		return false;
@@ -754,6 +760,7 @@ fc_batch_permute(FcBatch *batch, int from, const uint16 *order, int n)
 	uint16		records[FC_BATCH_ROWS];
 	bool		nulls[FC_BATCH_ROWS];
 
+	Assert(from >= 0 && n >= 0 && from + n <= batch->n);
 	for (int j = 0; j < batch->natts; j++)
 	{
 		FcBatchColumn *column = &batch->columns[j];

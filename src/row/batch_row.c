@@ -64,5 +64,6 @@ fc_batch_next_odd(const FcBatch *batch, int i)
 {
 	const bool *odd = memchr(batch->odd + i, true, batch->n - i);
 
+	Assert(i >= 0 && i <= batch->n);
 	return odd == NULL ? batch->n : odd - batch->odd;
 }

@@ -28,6 +28,7 @@ fc_chunk_reader_find(FcChunkReader *reader, FcUnsplit unsplit)
 {
 	FcShared   *shared = reader->ctx->shared;
 
+	Assert(unsplit != FC_UNSPLIT_FIND || !reader->ctx->in_worker);
 	reader->finds = unsplit == FC_UNSPLIT_FIND;
 	reader->guesses = unsplit == FC_UNSPLIT_GUESS;
 	memset(&reader->pass, 0, sizeof(FcChunkPass));
@@ -95,6 +96,7 @@ fc_chunk_reader_found_end(FcChunkReader *reader)
 	before->over = !reader->marker && next < reader->end;
 	if (before->over)
 		return;
+	Assert(next >= bytes->start);
 	bytes->length = next - bytes->start;
 	fc_chunk_reader_move(reader, reader->chunk + 1,
 						 reader->marker ? fc_source_end_at(reader->ctx->source, bytes->start) : next);
@@ -126,6 +128,7 @@ fc_chunk_reader_guess_first(FcChunkReader *reader, const FcChunk *bytes)
 			return pos + (found - buf) + 1;
 		pos += n;
 	}
+	Assert(bytes->length > 0);
 	return FC_NOWHERE;
 }
 
@@ -177,6 +180,7 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 bool
 fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end)
 {
+	Assert(reader->found > 0 && end != FC_END_NONE);
 	if ((reader->finds || reader->guesses) && end == FC_END_MARKER)
 	{
 		reader->found--;
@@ -201,6 +205,7 @@ fc_chunk_reader_skip(FcChunkReader *reader)
 void
 fc_chunk_reader_leave(FcChunkReader *reader)
 {
+	Assert(!reader->finds || !reader->guesses);
 	if (reader->finds)
 		fc_chunk_reader_found_end(reader);
 	if (reader->guesses)

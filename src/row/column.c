@@ -35,6 +35,7 @@ fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 
 	Assert(attnum >= 0 && attnum <= desc->natts);
 	column->index = attnum - 1;
+	Assert(attnum == 0 || !TupleDescAttr(desc, attnum - 1)->attisdropped);
 	column->binary = binary;
 	if (attnum != 0)
 	{
@@ -77,6 +78,7 @@ fc_column_in_zone(pg_tz *zone, void (*body) (void *arg), void *arg)
 {
 	pg_tz	   *session = session_timezone;
 
+	Assert(session != NULL);
 	if (zone == NULL)
 	{
 		body(arg);
@@ -266,6 +268,7 @@ fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared, Relation target
 		if (def->expr != NULL)
 			defaults->n++;
 	}
+	Assert(defaults->n <= desc->natts);
 	defaults->econtext = GetPerTupleExprContext(estate);
 	/* up to the scan, which uses NULL instead, no default needs a number */
 	if (shared->plan.nnumbers == 0 || !numbered || shared->phase <= FC_PHASE_SCAN ||

@@ -302,6 +302,7 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 	ErrorData  *edata = NULL;
 
 	Assert(column->index >= 0 && column->index < parser->natts);
+	Assert(!field->marker || column->def != NULL);
 	fc_parse_set_zone(parser, !field->marker);
 	if (field->marker)
 	{
@@ -384,6 +385,7 @@ fc_parse_cut(FcParser *parser)
 	FcInHand   *record = &parser->record;
 	const FcDialect *dialect = &parser->dialect;
 
+	Assert(!record->cut && record->left == NULL);
 	record->cut = true;
 	/* the byte after the record is there for the last field's NUL */
 	parser->quick.room.readable = record->data + record->len + 1;
@@ -494,6 +496,7 @@ fc_parse_quick_fields(FcParser *parser)
 		quick++;
 		field++;
 	}
+	Assert(field <= end);
 	return field - parser->record.fields;
 }
 
@@ -606,6 +609,7 @@ fc_parse_rest(FcParser *parser)
 {
 	Assert(parser->record.ok && parser->record.done <= parser->ncolumns);
 	fc_parse_in_zone(parser, fc_parse_columns, parser);
+	Assert(!parser->record.ok || parser->record.done == (parser->record.left ? parser->record.nleft : parser->ncolumns));
 	return parser->record.ok;
 }
 
@@ -682,6 +686,7 @@ fc_parse_init_key(FcParser *parser)
 		(shared->plan.need_transcoding && !parser->null_ascii))
 		return;
 	key = &parser->quick.columns[shared->plan.key.field].convert;
+	Assert(shared->plan.key.field < parser->ncolumns);
 	parser->quick.key = key->function != NULL ? key : NULL;
 }
 
@@ -727,6 +732,7 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	parser->natts = desc->natts;
 	parser->nfields = shared->plan.nfields;
 	parser->ncolumns = shared->plan.ncolumns;
+	Assert(parser->nfields <= parser->ncolumns);
 	parser->complete = true;
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 		parser->complete &= fc_column_in_file(shared, attnum);

@@ -223,5 +223,6 @@ fc_parse_plain_key(FcParser *parser, const FcRecord *record, int64 *key)
 bool
 fc_parse_key_is_default(const FcParser *parser)
 {
+	Assert(parser->shared->plan.key.field >= 0);
 	return parser->record.fields[parser->shared->plan.key.field].marker;
 }

@@ -63,6 +63,7 @@ fc_parse_one_quickly(FcSome *some, const FcRecord *record, int i,
 	char	   *bytes;
 	size_t		len;
 
+	Assert(i >= 0 && i < some->n && record->marks != NULL);
 	if (!fc_marks_borders(record->marks, record->marks_pos, record->length,
 						  some->fields[i], &at) ||
 		at.quotes > 0)

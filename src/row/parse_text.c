@@ -24,6 +24,7 @@
 static void
 fc_parse_before(FcParser *parser, int i)
 {
+	Assert(i >= 0 && i <= parser->ncolumns);
 	for (int j = 0; j < i; j++)
 	{
 		FcColumn   *column = &parser->columns[j];
@@ -162,6 +163,7 @@ fc_parse_next_text(const FcParser *parser, int *i)
 bool
 fc_parse_text_value(const FcParser *parser, int i, Datum *value)
 {
+	Assert(i >= 0 && i < parser->ncolumns);
 	if (parser->texts.made[i])
 		*value = parser->record.values[parser->columns[i].index];
 	return parser->texts.made[i];

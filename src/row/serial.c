@@ -268,6 +268,7 @@ fc_sequence_advance(Relation rel, Buffer buf, const FormData_pg_sequence *form,
 	*first = last + form->seqincrement;
 	fc_sequence_set(rel, buf, item,
 					(int64) ((uint64) last + count * (uint64) form->seqincrement));
+	Assert(count <= wanted);
 	return count;
 }
 
@@ -324,6 +325,7 @@ fc_number_add(FcNumberTaker *taker, int64 first, uint64 count)
 	FcNumber   *number = taker->number;
 	FcNumberSpan span = {taker->taken, first};
 
+	Assert(count > 0 && taker->taken + count <= taker->records);
 	if (taker->taken == 0 || first != fc_number_after(number, taker->last, 1))
 	{
 		fc_buffile_write(taker->file, &span, sizeof(span));
@@ -362,6 +364,7 @@ fc_number_take(void *arg)
 		if (count > 0)
 			fc_number_add(taker, value, count);
 	}
+	Assert(taker->taken == taker->records);
 }
 
 /* Notes the error for the first record without a number: COPY stops there */
@@ -426,6 +429,7 @@ fc_numbers_load_block(FcNumberFile *file, uint64 block)
 				(errcode_for_file_access(),
 				 errmsg("could not seek in temporary file")));
 	file->nspans = Min(file->number->nspans - first, FC_NUMBER_BLOCK);
+	Assert(file->nspans > 0);
 	fc_buffile_read(file->file, file->spans, file->nspans * sizeof(FcNumberSpan));
 	file->block = block;
 }
@@ -488,6 +492,7 @@ fc_numbers_get(FcNumberFile *file, uint64 record)
 		fc_numbers_load_block(file, block - 1);
 	fc_search(int, next, file->nspans, mid, file->spans[mid].record <= record);
 	Assert(file->spans[next - 1].record <= record);
+	Assert(next == file->nspans || file->spans[next].record > record);
 	return fc_number_after(file->number, file->spans[next - 1].first,
 						   record - file->spans[next - 1].record);
 }

@@ -83,6 +83,7 @@ fc_transforms_used(FcTransforms *all, List *exprs)
 	all->used = palloc(sizeof(int) * (bms_num_members(used) + 1));
 	while ((i = bms_next_member(used, i)) >= 0)
 		all->used[all->nused++] = i + FirstLowInvalidHeapAttributeNumber - 1;
+	Assert(all->nused == bms_num_members(used));
 }
 
 static TupleTableSlot *
@@ -119,6 +120,7 @@ fc_transforms_begin(FcShared *shared, FcColumn *columns, const FcDialect *dialec
 	for (int i = 0; i < shared->plan.ncolumns; i++)
 		if (columns[i].flags & FC_FIELD_TRANSFORM)
 			columns[i].transform = fc_transform_begin(all, shared, &columns[i], list_nth(exprs, n++));
+	Assert(n == list_length(exprs));
 	return all;
 }
 

@@ -252,6 +252,7 @@ fc_where_accepts(ExprState *where, EState *estate, TupleTableSlot *slot)
 {
 	ExprContext *econtext = GetPerTupleExprContext(estate);
 
+	Assert(!TTS_EMPTY(slot));
 	econtext->ecxt_scantuple = slot;
 	return ExecQual(where, econtext);
 }
