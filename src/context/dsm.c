@@ -60,6 +60,7 @@ fc_dsm_grow(dsm_handle handle, Size size)
 	int			fd;
 	int			err;
 
+	Assert(size > 0);
 	snprintf(name, sizeof(name), "/PostgreSQL.%u", handle);
 	fd = shm_open(name, O_RDWR, 0);
 	if (fd < 0)
@@ -89,6 +90,7 @@ fc_dsm_attach(dsm_handle handle)
 	}
 	PG_END_TRY();
 	dsm_unpin_segment(handle);
+	Assert(segment != NULL);
 	return segment;
 }
 

@@ -100,6 +100,7 @@ fc_pace_keep_rate(FcContext *ctx, uint64 read, uint64 logged)
 	int64		logged_until = fc_pace_pay(&pace->logged, logged, pace->rate, now);
 	int64		until = Max(read_until, logged_until);
 
+	Assert(read_until >= now - FC_PACE_CREDIT && logged_until >= now - FC_PACE_CREDIT);
 	if (until < now + FC_PACE_LEAST)
 		return;
 	for (; now < until; now = fc_pace_clock())
@@ -116,6 +117,7 @@ fc_pace_wait(FcContext *ctx)
 	uint64		read = ctx->pace.bytes;
 	uint64		logged = pgWalUsage.wal_bytes - ctx->pace.wal;
 
+	Assert(CritSectionCount == 0 && pgWalUsage.wal_bytes >= ctx->pace.wal);
 	fc_pace_enter(ctx);
 	if (pace->rate > 0)
 		fc_pace_keep_rate(ctx, read, logged);

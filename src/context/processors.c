@@ -73,6 +73,7 @@ fc_quota_lower(char *dir, int *least)
 		*least = Min(*least, quota);
 		if (strlen(dir) <= strlen(FC_GROUPS))
 			return;
+		Assert(strncmp(dir, FC_GROUPS, strlen(FC_GROUPS)) == 0 && *least > 0);
 		*strrchr(dir, '/') = '\0';
 	}
 }

@@ -346,6 +346,8 @@ typedef struct FcCounts
 	pg_atomic_uint64 nbuilt;	/* how many these are */
 } FcCounts;
 
+StaticAssertDecl(sizeof(FcCounts) % sizeof(pg_atomic_uint64) == 0, "counts are numbers");
+
 #define FC_NCOUNTS			(sizeof(FcCounts) / sizeof(pg_atomic_uint64))
 #define FC_NCOUNTS_FORGOTTEN	(offsetof(FcCounts, split_bytes) / sizeof(pg_atomic_uint64))
 
@@ -493,12 +495,14 @@ typedef struct FcShared
 static inline FcChunk *
 fc_shared_chunk(FcShared *shared, uint32 i)
 {
+	Assert(shared->at[FC_TAIL_CHUNKS] > 0);
 	return &fc_shared_chunks(shared)[shared->source.places ? i % shared->source.places : i];
 }
 
 static inline FcChunkStart *
 fc_shared_start(FcShared *shared, uint32 i)
 {
+	Assert(shared->at[FC_TAIL_STARTS] > 0);
 	return &fc_shared_starts(shared)[shared->source.places ? i % shared->source.places : i];
 }
 
@@ -648,6 +652,7 @@ fc_counts_begin(FcShared *shared, size_t n)
 	FcFileCounts *files = fc_shared_file_counts(shared);
 	size_t		nfiles = files ? shared->source.nfiles : 0;
 
+	Assert(n == FC_NCOUNTS || n == FC_NCOUNTS_FORGOTTEN);
 	for (size_t i = 0; i < n; i++)
 		pg_atomic_init_u64((pg_atomic_uint64 *) &shared->counts + i, 0);
 	for (size_t i = 0; i < nfiles * sizeof(FcFileCounts) / sizeof(pg_atomic_uint64); i++)
@@ -658,6 +663,7 @@ fc_counts_begin(FcShared *shared, size_t n)
 static inline uint64
 fc_shared_rewritten(FcShared *shared)
 {
+	Assert(pg_atomic_read_u64(&shared->counts.existing) >= pg_atomic_read_u64(&shared->counts.updated));
 	return pg_atomic_read_u64(&shared->counts.existing) - pg_atomic_read_u64(&shared->counts.updated);
 }
 
@@ -716,6 +722,7 @@ fc_context_lead(FcContext *ctx)
 
 	if (ctx->lead == NULL)
 		return false;
+	Assert(!ctx->in_worker);
 	old = MemoryContextSwitchTo(ctx->mcxt);
 	if (!ctx->lead(ctx->lead_arg))
 		ctx->lead = NULL;

@@ -160,6 +160,7 @@ fc_error_kept(FcShared *shared)
 	ErrorData  *edata = palloc0(sizeof(ErrorData));
 	FcErrorHead head;
 	char	   *packed;
+	const char *end PG_USED_FOR_ASSERTS_ONLY;
 
 	Assert(!IsParallelWorker() && DsaPointerIsValid(shared->errors.first.text));
 	memcpy(&head, dsa_get_address(area, shared->errors.first.text), sizeof(head));
@@ -167,6 +168,8 @@ fc_error_kept(FcShared *shared)
 	memcpy(packed, dsa_get_address(area, shared->errors.first.text), head.size);
 	dsa_detach(area);
 	dsa_release_in_place(fc_shared_texts(shared));
+	Assert(head.size >= sizeof(head) + lengthof(fc_error_texts));
+	end = packed + head.size;
 	packed += sizeof(head);
 	edata->elevel = ERROR;
 	edata->sqlerrcode = head.sqlerrcode;
@@ -181,6 +184,7 @@ fc_error_kept(FcShared *shared)
 		fc_error_text(edata, i) = packed;
 		packed += strlen(packed) + 1;
 	}
+	Assert(packed == end);
 	return edata;
 }
 
@@ -192,11 +196,13 @@ fc_error_keep(FcShared *shared, FcErrorKind kind, uint64 offset, uint64 length,
 
 	Assert(edata != NULL || kind == FC_ERROR_GRAMMAR || kind == FC_ERROR_ROUTE ||
 		   kind == FC_ERROR_LIMIT);
+	Assert(CritSectionCount == 0);
 	if (fc_error_beyond(shared, offset))
 		return;
 	/* packed before the lock is taken: a spinlock must be held briefly */
 	if (edata)
 		slot.text = fc_error_put_texts(shared, edata);
+	Assert(edata == NULL || DsaPointerIsValid(slot.text));
 	SpinLockAcquire(&shared->errors.mutex);
 	if (offset < pg_atomic_read_u64(&shared->errors.offset))
 	{
@@ -390,6 +396,7 @@ fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 	GetUserIdAndSecContext(&state.userid, &state.sec_context);
 	state.guc_level = NewGUCNestLevel();
 	state.snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
+	Assert(CritSectionCount == 0);
 	/* the leader adds the callers' context when it throws a kept error */
 	error_context_stack = NULL;
 	PG_TRY();
@@ -442,6 +449,7 @@ fc_error_owner_begin(void)
 {
 	ResourceOwner outer = CurrentResourceOwner;
 
+	Assert(outer != NULL);
 	CurrentResourceOwner = ResourceOwnerCreate(outer, "fast_copy phase");
 	return outer;
 }
@@ -520,6 +528,7 @@ fc_error_catch_undo(FcContext *ctx, FcErrorBody body, void *arg)
 	FcErrorUndone undone = {body, arg};
 	ErrorData  *edata;
 
+	Assert(!ctx->in_worker);
 	error_context_stack = NULL;
 	edata = fc_error_try(fc_error_undone, &undone);
 	error_context_stack = context_stack;

@@ -152,7 +152,8 @@ fc_reject_put(FcContext *ctx, uint64 offset, uint64 length, const FcBad *bad)
 {
 	FcReject	reject;
 
-	Assert((ctx->shared->plan.tolerated & bad->class) != 0);
+	/* an analysis tells of all that a load would refuse */
+	Assert((ctx->shared->plan.tolerated & bad->class) != 0 || !fc_caller_writes(ctx->shared->plan.caller));
 	fc_reject_fill(&reject, offset, length, bad);
 	fc_reject_write(ctx, &reject);
 	fc_reject_count(ctx, offset);

@@ -48,6 +48,7 @@ fc_chunks_begin(FcContext *ctx)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not map dynamic shared memory segment")));
+	Assert(ctx->help == NULL);
 	area = dsm_segment_address(help->segment);
 	if (ctx->in_worker)
 		SharedFileSetAttach(&area->fileset, help->segment);
@@ -74,6 +75,7 @@ fc_chunks_end(FcContext *ctx)
 
 	if (help == NULL)
 		return;
+	Assert(help->segment != NULL);
 	/* after a fault, files before the faulty one may have one, too */
 	while (fc_hand_step(help->hand))
 		;
@@ -91,6 +93,7 @@ fc_chunks_of(FcShared *shared, uint32 chunk, uint32 *number)
 	uint32		each = shared->source.places ? PG_UINT32_MAX : shared->source.room;
 
 	*number = chunk % each;
+	Assert(each > 0 && chunk / each < shared->source.nfiles);
 	return &fc_shared_inflow(shared)[chunk / each];
 }
 
@@ -194,6 +197,7 @@ fc_chunks_walk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
 	/* the trailer may begin with the last byte of the chunk before */
 	for (; chunk->start > end; chunk--)
 		n++;
+	Assert(end >= file->data_start && chunk->start <= end);
 	fc_finder_cut_chunks(ctx, chunk, n, end);
 }
 
@@ -247,6 +251,7 @@ fc_chunks_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
 	}
 	if (!join)
 		elog(ERROR, "chunks of the file do not join");
+	Assert(at.records >= records);
 	return at.records;
 }
 
@@ -273,6 +278,7 @@ fc_chunks_resolve(FcContext *ctx)
 		while (ctx->shared->source.nchunks > 0 &&
 			   fc_shared_chunks(ctx->shared)[ctx->shared->source.nchunks - 1].length == 0)
 			ctx->shared->source.nchunks--;
+	Assert(first >= ctx->shared->source.nchunks);
 	return records;
 }
 
@@ -324,6 +330,7 @@ fc_chunks_prove(FcContext *ctx, uint64 *records)
 			return false;
 		next = start->next;
 		chunk->length = next - chunk->start;
+		Assert(next >= chunk->start && start->next <= fc_source_end_at(ctx->source, start->first));
 	}
 	return true;
 }
@@ -337,6 +344,7 @@ fc_chunks_records(FcShared *shared, const FcSource *source, uint32 file)
 
 	if (first == end)
 		return 0;
+	Assert(first < end && end <= shared->source.nchunks);
 	return starts[end - 1].before + starts[end - 1].records - starts[first].before;
 }
 
@@ -381,6 +389,7 @@ fc_chunks_finish(FcShared *shared)
 	while (shared->source.nfiles == 1 && nchunks > 0 &&
 		   fc_shared_chunk(shared, nchunks - 1)->length == 0)
 		nchunks--;
+	Assert(nchunks <= shared->source.nchunks);
 	shared->source.nchunks = nchunks;
 	shared->source.room = 0;
 	shared->source.area = DSM_HANDLE_INVALID;

@@ -43,6 +43,7 @@ fc_finder_chunk_size(const FcFinder *finder)
 	/* in a ring the room of finished chunks is free */
 	if (source->places)
 		taken -= pg_atomic_read_u32(&finder->ctx->turns[0].next);
+	Assert(room > 0 && size > 0);
 	if (taken + 1 >= room)
 		return PG_UINT64_MAX;
 	if (taken >= half)
@@ -98,6 +99,7 @@ fc_finder_end_chunk(FcFinder *finder)
 	FcChunkStart *start = &finder->starts[fc_finder_place(finder, finder->found.n)];
 
 	fc_chunk_finish(&finder->scan, chunk);
+	Assert(chunk->start + chunk->length == finder->found.offset);
 	finder->left = 0;
 	(void) fc_chunk_resolve(finder->dialect, chunk, 1, &finder->found.at, start);
 	/* the marker may begin in a chunk before the one that it ends in */
@@ -107,6 +109,7 @@ fc_finder_end_chunk(FcFinder *finder)
 			finder->found.held--;
 	if (start->first != FC_NOWHERE)
 		finder->found.known = finder->found.n;
+	Assert(finder->found.known <= finder->found.n);
 	finder->found.n++;
 }
 
@@ -162,6 +165,7 @@ fc_finder_look(void *arg, const char *buf, size_t len)
 			fc_finder_end_chunk(finder);
 		fc_finder_meet_bad(finder);
 	}
+	Assert(len == 0);
 	fc_finder_tell(finder);
 	/* bytes in a ring are paced by the processes that read them */
 	if (fc_shared_ring(finder->ctx->shared) == NULL)
@@ -191,6 +195,7 @@ fc_finder_begin(FcFinder *finder, FcContext *ctx, uint32 number, const FcFound *
 	FcFile	   *file = &fc_shared_files(shared)[number];
 
 	memset(finder, 0, sizeof(FcFinder));
+	Assert(number < shared->source.nfiles && shared->source.room > 0);
 	finder->ctx = ctx;
 	finder->dialect = &shared->dialects[file->eol];
 	finder->file = file;
@@ -232,6 +237,7 @@ fc_finder_read_chunk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
 		fc_context_progress(ctx);
 	}
 	fc_chunk_finish(scan, chunk);
+	Assert(chunk->start == start && chunk->length == end - start);
 	pfree(buf);
 }
 
@@ -251,6 +257,7 @@ fc_finder_cut_chunks(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
 	}
 	if (n == 0)
 		return;
+	Assert(end > chunks[n - 1].start);
 	chunks[n - 1].length = end - chunks[n - 1].start;
 	if (ctx->shared->dialects->mode == FC_MODE_BINARY)
 	{
@@ -291,6 +298,7 @@ fc_finder_cut(FcFinder *finder, uint32 first, uint64 end)
 	FcChunkStart *starts;
 	FcChunkPoint at;
 
+	Assert(first <= finder->found.n);
 	if (end == finder->found.offset || n == 0)
 		return;
 	chunks = palloc(sizeof(FcChunk) * n);

@@ -79,6 +79,7 @@ fc_area_fill_order(FcUnpackArea *area, const FcSource *source)
 	for (uint32 i = 0; i < source->nfiles; i++)
 		if (source->files[i].kind != FC_CODEC_NONE)
 			order[n++] = i;
+	Assert(n == area->npacked);
 	qsort_arg(order, n, sizeof(uint32), fc_area_size_cmp, source->files);
 }
 
@@ -413,6 +414,7 @@ fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 		for (uint32 k = 0; k < chain->nextents; k++)
 			fc_area_extents(area)[chain->first + k].offset += base;
 		base += files[i].identity.size;
+		Assert(chain->npieces == 0 || files[i].nextents <= chain->npieces);
 	}
 	source = fc_source_attach(files, packed->nfiles, packed->paths, fc_area_copies(area),
 							  area->ncopies, fc_area_extents(area));
@@ -670,6 +672,7 @@ fc_intake_flowed(FcIntake *intake)
 		fc_intake_check_fault(intake, area, intake->packed);
 	target->found = fc_chunks_finish(target->shared);
 	fc_intake_take_source(intake);
+	Assert(!target->source->grows);
 	fc_intake_report(intake, intake->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, area->ended,
 					 processes, psprintf("%s%s", intake->choice, meanwhile));
 	/* the phase counts from the end of unpacking on */

@@ -86,6 +86,7 @@ fc_chain_init(FcChain *chain, uint64 packed, uint32 nfiles, int processes, bool 
 	chain->packed = packed;
 	chain->step = whole ? packed : step;
 	chain->npieces = (packed + chain->step - 1) / chain->step;
+	Assert(chain->step > 0 && (uint64) chain->npieces * chain->step >= packed);
 }
 
 static size_t
@@ -94,6 +95,7 @@ fc_piece_read(FcInput *input, char *buf, size_t len)
 	FcFileInput *file = (FcFileInput *) input;
 	size_t		n = Min(len, file->end - file->at);
 
+	Assert(file->at <= file->end);
 	fc_source_read(file->source, file->at, buf, n);
 	file->at += n;
 	return n;
@@ -120,6 +122,7 @@ fc_hand_chain(const FcHand *hand)
 static FcPiece *
 fc_hand_piece(const FcHand *hand, uint32 i)
 {
+	Assert(i < fc_hand_chain(hand)->npieces);
 	return &fc_area_pieces(hand->area)[fc_hand_chain(hand)->first + i];
 }
 
@@ -141,6 +144,7 @@ fc_piece_take_of(FcHand *hand)
 	chain->next = Max(chain->next, hand->piece + 1);
 	if (hand->piece >= chain->npieces)
 		return false;
+	Assert(fc_hand_piece(hand, hand->piece)->state == FC_PIECE_NEW);
 	*fc_hand_piece(hand, hand->piece) = (FcPiece)
 	{
 		/* in a load, copy 0 has the heads of the files */
@@ -232,6 +236,7 @@ fc_piece_begin_turn(FcHand *hand, const FcPiece *piece, uint64 size)
 							chain->border > 0 ? &chain->found : NULL);
 		fc_finder_look_back(&hand->finder, piece->copy, piece->at, size);
 	}
+	Assert(chain->nextents > 0);
 	hand->in_turn = true;
 }
 
@@ -243,6 +248,7 @@ fc_piece_begin_turn(FcHand *hand, const FcPiece *piece, uint64 size)
 static void
 fc_chain_mistrust(FcChain *chain)
 {
+	Assert(chain->head <= chain->npieces);
 	chain->next = chain->npieces;
 }
 
@@ -271,6 +277,7 @@ fc_chain_next(FcHand *hand)
 		 (chain->border == chain->packed || (chain->head + 1) * chain->step <= chain->border);
 		 chain->head++)
 		fc_piece_drop(hand, fc_hand_piece(hand, chain->head));
+	Assert(chain->border <= chain->packed);
 	return chain->head < chain->npieces ? fc_hand_piece(hand, chain->head) : NULL;
 }
 
@@ -317,6 +324,7 @@ fc_chain_advance(FcHand *hand)
 static void
 fc_chain_count(FcHand *hand)
 {
+	Assert(pg_atomic_read_u32(&hand->area->done) < hand->area->npacked);
 	if (pg_atomic_fetch_add_u32(&hand->area->done, 1) + 1 == hand->area->npacked)
 		INSTR_TIME_SET_CURRENT(hand->area->ended);
 }
@@ -484,6 +492,7 @@ fc_piece_end_ahead(FcHand *hand, bool sound, uint64 taken)
 	FcPiece    *piece = fc_hand_piece(hand, hand->piece);
 	bool		whole;
 
+	Assert(!hand->in_turn && piece->state == FC_PIECE_TAKEN);
 	piece->end = piece->start + taken;
 	piece->size = hand->unpacker.in_file - piece->at;
 	if (!sound)

@@ -90,6 +90,7 @@ fc_ring_copy(FcRing *ring, uint64 offset, const char *buf, size_t len)
 	size_t		at = (offset - ring->from) % ring->size;
 	size_t		n = Min(len, ring->size - at);
 
+	Assert(offset >= ring->from && len <= ring->size);
 	memcpy(ring->data + at, buf, n);
 	memcpy(ring->data, buf + n, len - n);
 }
@@ -199,6 +200,7 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 	const char *word = input->word;
 	const char *name = input->path;
 
+	Assert(input != NULL);
 	fc_unpack_close(incoming->unpacking);
 	incoming->input = NULL;
 	/* output may be cut because the program failed: its error comes first */
@@ -419,6 +421,7 @@ fc_receive_wait_room(const FcFinder *finder, FcRing *ring, size_t len)
 			ConditionVariableSleep(&shared->turn_cv, fc_wait_event(FC_WAIT_RING));
 	}
 	ConditionVariableCancelSleep();
+	Assert(put != FC_PUT_ELSEWHERE || len <= ring->size);
 	return put;
 }
 

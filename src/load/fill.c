@@ -126,6 +126,7 @@ fc_fill_one(FcJob *job)
 	shared->leaf = OidIsValid(target->stage) ? target->stage :
 		replaced ? target->substitutes->table : target->oid;
 	shared->storage = fc_tasks_storage(job, shared->leaf, replaced, rows);
+	Assert(OidIsValid(shared->leaf));
 }
 
 static void
@@ -181,6 +182,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 		work->ntasks = job->ntasks;
 		work->nturns = Max(work->nturns, target->ngroups);
 	}
+	Assert(work->nturns > 0 && (work->ntasks == 0 || work->tasks != NULL));
 	fc_fill_turns(job, work);
 	if (target->course.alone)
 		return 1;
@@ -242,6 +244,7 @@ fc_fill_forget_same(FcJob *job)
 static void
 fc_fill_end_files(FcJob *job)
 {
+	Assert(!IsInParallelMode());
 	fc_hold_check(job->hold);
 	fc_new_end(job->files);
 	job->files = NIL;

@@ -98,9 +98,11 @@ fc_layout_count_chunks(const FcSource *source, uint64 chunk_size)
 {
 	uint64		n = 0;
 
+	Assert(chunk_size > 0);
 	for (uint32 i = 0; i < source->nfiles; i++)
 		n += (fc_source_end(source, i) - source->files[i].data_start +
 			  chunk_size - 1) / chunk_size;
+	Assert(n <= PG_UINT32_MAX);
 	return (uint32) n;
 }
 
@@ -162,6 +164,7 @@ fc_layout_chunks(FcJob *job)
 			at += chunk->length;
 		}
 	}
+	Assert(chunk <= fc_shared_chunks(target->shared) + target->shared->source.nchunks);
 }
 
 /* The area of processes that unpack files during phases; NULL: none do */
@@ -282,6 +285,7 @@ fc_layout_copies(FcJob *job)
 	const FcExtent *extents = source->extents;
 	const FcUnpackArea *area = fc_layout_area(job);
 
+	Assert(source->ncopies <= shared->source.ncopies);
 	if (source->ncopies > 0)
 		memcpy(fc_shared_copies(shared), source->copies, sizeof(FcCopy) * source->ncopies);
 	for (uint32 i = 0; i < shared->source.nfiles; i++)
@@ -363,6 +367,7 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		layout->at[FC_TAIL_FILE_COUNTS] = 0;
 	if (tail[FC_TAIL_RING].size == 0)
 		layout->at[FC_TAIL_RING] = 0;
+	Assert(end % MAXIMUM_ALIGNOF == 0);
 	return end;
 }
 
@@ -433,6 +438,7 @@ fc_layout_create(const FcOpened *opened, Size size)
 	fc_error_context_push(&callback, fc_layout_hint, NULL);
 	segment = fc_dsm_create(size, 0);
 	fc_error_context_pop();
+	Assert(dsm_segment_map_length(segment) >= size);
 	return segment;
 }
 

@@ -76,6 +76,7 @@ fc_replace_carry(const FcJob *job, FcSubstitute *substitute, FcSince *until)
 		fc_replace_met(job, leaf);
 	}
 	PG_END_TRY();
+	Assert(changed == 0 || carried == 0);
 	fc_replace_refuse_changed(job, leaf, changed);
 	table_close(rel, NoLock);
 	table_close(leaf, NoLock);
@@ -201,6 +202,7 @@ fc_replace_exchange_one(const FcSubstitute *substitute, const List *pairs, uint6
 
 	/* the planner needs its size */
 	visibilitymap_count(rel, &all_visible, &all_frozen);
+	Assert(all_frozen <= all_visible && all_visible <= RelationGetNumberOfBlocks(rel));
 	fc_set_relstats(rel, RelationGetNumberOfBlocks(rel), rows, all_visible, all_frozen);
 	table_close(rel, NoLock);
 	fc_exchange_files(substitute->range.partition, substitute->table, pairs);
@@ -244,6 +246,7 @@ fc_replace_exchange_all(FcJob *job)
 		fc_exchange_drop(substitute->range.partition, substitute->table);
 		carried += substitute->carried;
 	}
+	Assert(job->exchange_schemas != NIL);
 	fc_exchange_end(job->exchange_schemas);
 	job->exchange_schemas = NIL;
 	fc_setup_open_target(job);

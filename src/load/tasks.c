@@ -128,6 +128,7 @@ fc_tasks_set_parts(FcJob *job, List *parts)
 			fc_error_keep(target->shared, FC_ERROR_ROUTE, part->min_offset,
 						  part->min_length, NULL);
 	}
+	Assert(target->ncreated <= list_length(parts));
 }
 
 static int
@@ -193,6 +194,7 @@ fc_tasks_groups(FcJob *job)
 			last->parts = list_concat(last->parts, group->parts);
 		}
 	}
+	Assert(list_length(groups) <= list_length(single));
 	list_sort(groups, fc_group_cmp_rows);
 	return groups;
 }
@@ -256,6 +258,7 @@ static void
 fc_tasks_add_cells(FcJob *job, const FcGroup *group, const FcCell *cells, int n,
 				   int *allocated)
 {
+	Assert(n > 0);
 	for (int i = 0; i < n; i++)
 	{
 		FcTask	   *task = fc_tasks_add(job, allocated);
@@ -284,6 +287,7 @@ fc_tasks_number(FcJob *job, int first, int part)
 		task->slice = fc_shared_routed(job->target.shared) ? 0 : i - first;
 		task->nslices = fc_shared_routed(job->target.shared) ? 1 : job->ntasks - first;
 	}
+	Assert(first < job->ntasks);
 }
 
 void
@@ -365,6 +369,7 @@ fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
 	task->hi_max = part->range.hi_max;
 	task->chunk = chunk;
 	task->upto = job->keys[chunk + 1];
+	Assert(chunk < job->target.shared->source.nchunks && (before == NULL || before->chunk <= chunk));
 }
 
 /* Tells each slice how many slices its part has */

@@ -164,6 +164,7 @@ extern uint64 fc_source_end(const FcSource *source, uint32 number);
 static inline FcFile *
 fc_source_file(const FcSource *source, uint64 offset)
 {
+	Assert(source->nfiles > 0);
 	return source->nfiles == 1 ? source->files :
 		&source->files[fc_source_number(source, offset)];
 }
