@@ -191,7 +191,7 @@ fc_course(const FcFacts *facts)
 		!facts->conflicts && !facts->numbered && !facts->effects && course.leader == NULL;
 	/* who reads what, and in which order, excludes others */
 	Assert(course.reason != NULL && course.core == (course.way == FC_WAY_COPY));
-	Assert(course.core + course.sends_all + course.chunks + course.rows + (course.way == FC_WAY_OFFSETS) == 1);
+	Assert(course.core + course.chunks + course.rows + (course.way == FC_WAY_OFFSETS) == 1 && course.chunks >= course.sends_all);
 	Assert(!course.core_alone || course.core);
 	Assert(!course.splits || course.unsplit == FC_UNSPLIT_NOT);
 	Assert(!course.in_turn || course.in_order);
