@@ -16,7 +16,6 @@
 #include "catalog/pg_am.h"
 #include "commands/defrem.h"
 #include "commands/vacuum.h"
-#include "nodes/readfuncs.h"
 #include "utils/rel.h"
 
 #include "compat/versions.h"

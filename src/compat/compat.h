@@ -17,14 +17,9 @@
 #include <unistd.h>
 
 #include "access/attmap.h"
-#include "access/multixact.h"
-#include "access/sysattr.h"
 #include "access/table.h"
 #include "access/tableam.h"
-#include "access/xloginsert.h"
-#include "catalog/catalog.h"
 #include "catalog/index.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_namespace.h"
@@ -33,7 +28,6 @@
 #include "common/jsonapi.h"
 #include "commands/alter.h"
 #include "commands/copyfrom_internal.h"
-#include "commands/defrem.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "executor/executor.h"
@@ -47,7 +41,6 @@
 #include "storage/buffile.h"
 #include "storage/bufmgr.h"
 #include "storage/latch.h"
-#include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
 #if PG_VERSION_NUM < 170000

@@ -20,7 +20,6 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/hsearch.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"

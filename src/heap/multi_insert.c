@@ -16,7 +16,6 @@
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
-#include "catalog/catalog.h"
 #include "catalog/index.h"
 #include "miscadmin.h"
 #include "utils/rel.h"

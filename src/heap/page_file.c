@@ -27,7 +27,6 @@
 #include <unistd.h>
 
 #include "access/xlog.h"
-#include "pgstat.h"
 #include "storage/fd.h"
 #include "storage/lmgr.h"
 #include "storage/smgr.h"

@@ -15,7 +15,6 @@
 #include "postgres.h"
 
 #include "access/heapam_xlog.h"
-#include "access/rmgr.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"

@@ -24,7 +24,6 @@
 
 #include "access/parallel.h"
 #include "access/table.h"
-#include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/storage.h"

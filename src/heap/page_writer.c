@@ -25,7 +25,6 @@
 #include "access/heapam.h"
 #include "access/heaptoast.h"
 #include "access/xact.h"
-#include "catalog/catalog.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "pgstat.h"

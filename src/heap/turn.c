@@ -18,7 +18,6 @@
 #include "postgres.h"
 
 #include "utils/rel.h"
-#include "utils/relcache.h"
 #include "utils/resowner.h"
 
 #include "compat/compat.h"

@@ -15,7 +15,6 @@
 
 #include "miscadmin.h"
 #include "rewrite/prs2lock.h"
-#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"

@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
 #include "nodes/value.h"
 #include "utils/fmgroids.h"

@@ -13,7 +13,6 @@
  */
 #include "postgres.h"
 
-#include "utils/rel.h"
 
 #include "copyfrom/core.h"
 #include "copyfrom/feed.h"

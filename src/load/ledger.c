@@ -32,14 +32,12 @@
 
 #include "access/table.h"
 #include "access/xlog.h"
-#include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "port/pg_crc32c.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/timestamp.h"
 
 #include "context/pace.h"

@@ -18,7 +18,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "errors/first_error.h"
 #include "heap/writer.h"

@@ -24,7 +24,6 @@
 
 #include "access/sysattr.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
