@@ -22,23 +22,17 @@
 
 /*
  * 16: DefineIndex takes total_parts.  19: and the parser's state.  Defines an
- * index without building it, as ATTACH PARTITION would define it: without a
- * check of rights, because the parent's owner asked for it.
+ * index as ATTACH PARTITION would: without a check of rights, because the
+ * parent's owner asked for it.  Builds it as a partition of the parent's
+ * index, if that is valid; else leaves it unbuilt, and tells of no constraint.
  */
 static inline ObjectAddress
-fc_define_index_unbuilt(Oid relid, IndexStmt *stmt)
+fc_define_index(Oid relid, IndexStmt *stmt, Oid parent_index, Oid parent_constraint)
 {
-	return DefineIndex(FC_19_ADDS(NULL,) relid, stmt, InvalidOid, InvalidOid, InvalidOid FC_16_ADDS(, -1),
-					   true, false, false, true, true);
-}
+	bool		unbuilt = !OidIsValid(parent_index);
 
-/* Likewise, but builds the index, as a partition of the parent's index */
-static inline void
-fc_define_index_of(Oid relid, IndexStmt *stmt, Oid parent_index,
-				   Oid parent_constraint)
-{
-	(void) DefineIndex(FC_19_ADDS(NULL,) relid, stmt, InvalidOid, parent_index, parent_constraint
-					   FC_16_ADDS(, -1), true, false, false, false, false);
+	return DefineIndex(FC_19_ADDS(NULL,) relid, stmt, InvalidOid, parent_index, parent_constraint
+					   FC_16_ADDS(, -1), true, false, false, unbuilt, unbuilt);
 }
 
 /*

@@ -383,39 +383,27 @@ fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
 void
 fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end)
 {
-	const char *message;
-	const char *hint = NULL;
 	bool		text = dialect->mode == FC_MODE_TEXT;
-
-	switch (end)
+	const struct
 	{
-		case FC_END_BARE_CR:
-			message = text ? "literal carriage return found in data" :
-				"unquoted carriage return found in data";
-			hint = text ? "Use \"\\r\" to represent carriage return." :
-				"Use quoted CSV field to represent carriage return.";
-			break;
-		case FC_END_BARE_NL:
-			message = text ? "literal newline found in data" :
-				"unquoted newline found in data";
-			hint = text ? "Use \"\\n\" to represent newline." :
-				"Use quoted CSV field to represent newline.";
-			break;
-		case FC_END_MARKER_CORRUPT:
-			message = FC_CORE_LONE_MARKER ?
-				"end-of-copy marker is not alone on its line" :
-				"end-of-copy marker corrupt";
-			break;
-		case FC_END_MARKER_STYLE:
-			message = "end-of-copy marker does not match previous newline style";
-			break;
-		default:
-			return;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-			 errmsg("%s", message),
-			 hint ? errhint("%s", hint) : 0));
+		const char *message;
+		const char *hint;
+	}			faults[] = {
+		[FC_END_BARE_CR] = {text ? "literal carriage return found in data" : "unquoted carriage return found in data",
+			text ? "Use \"\\r\" to represent carriage return." : "Use quoted CSV field to represent carriage return."},
+		[FC_END_BARE_NL] = {text ? "literal newline found in data" : "unquoted newline found in data",
+			text ? "Use \"\\n\" to represent newline." : "Use quoted CSV field to represent newline."},
+		[FC_END_MARKER_CORRUPT] = {FC_CORE_LONE_MARKER ? "end-of-copy marker is not alone on its line" :
+		"end-of-copy marker corrupt"},
+		[FC_END_MARKER_STYLE] = {"end-of-copy marker does not match previous newline style"},
+		[FC_END_MALFORMED] = {NULL}
+	};
+
+	if (faults[end].message)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("%s", faults[end].message),
+				 faults[end].hint ? errhint("%s", faults[end].hint) : 0));
 }
 
 /* Error context for a line whose end core has not found */

@@ -70,15 +70,13 @@ fc_find_keys_low(const FcCoreKeys *scan, int i)
 static FcSpillPart *
 fc_find_keys_part(FcCoreKeys *scan, int64 key)
 {
-	const FcRange all = {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
 	FcRange		range;
 	int			at = 0;			/* the first part at this range or after it */
 	int			n = list_length(scan->parts);
 
-	if (scan->last && key >= scan->last->range.lo &&
-		(scan->last->range.hi_max || key < scan->last->range.hi))
+	if (scan->last && fc_range_has(&scan->last->range, key))
 		return scan->last;
-	range = scan->target->route ? fc_route_find(scan->target->route, key) : all;
+	range = scan->target->route ? fc_route_find(scan->target->route, key) : FC_RANGE_ALL;
 	fc_search(int, at, n, mid, fc_find_keys_low(scan, mid) < range.lo);
 	if (at < n && fc_find_keys_low(scan, at) == range.lo)
 		scan->last = list_nth(scan->parts, at);

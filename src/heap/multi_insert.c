@@ -159,6 +159,30 @@ typedef struct FcMultiOne
 	int			conflict;		/* the index that refuses it; -1: none */
 } FcMultiOne;
 
+/*
+ * Calls a body about one row, unless the row need not be looked at; keeps the
+ * error that it throws.  False if it was not called, or has thrown one.
+ */
+static bool
+fc_multi_call(FcMultiOne *one, void (*body) (void *arg), const FcMultiRow *row, FcErrorKind kind)
+{
+	FcContext  *ctx = one->writer->base.ctx;
+	ErrorData  *edata;
+
+	if (ctx->stopped || fc_error_beyond(ctx->shared, row->offset))
+		return false;
+	edata = fc_error_catch_at(ctx, row->offset, row->length, body, one);
+	if (edata == NULL)
+		return true;
+	fc_error_keep(ctx->shared, kind, row->offset, row->length, edata);
+	/* code of users may have thrown it, and not the index itself */
+	if (kind != FC_ERROR_ENTRY || edata->context != NULL ||
+		ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
+		fc_error_stop(ctx);
+	FreeErrorData(edata);
+	return false;
+}
+
 /* Body of fc_error_catch_at: inserts the index entries of one row */
 static void
 fc_multi_index_entries(void *arg)
@@ -174,28 +198,10 @@ fc_multi_index_entries(void *arg)
 static void
 fc_multi_indexes(FcMultiWriter *writer, FcMultiRow *rows, int n)
 {
-	FcShared   *shared = writer->base.ctx->shared;
-
 	Assert(n > 0 && writer->base.rri->ri_NumIndices > 0);
 	for (int i = 0; i < n; i++)
-	{
-		FcMultiOne	one = {writer, rows[i].slot};
-		ErrorData  *edata;
-
-		if (writer->base.ctx->stopped || fc_error_beyond(shared, rows[i].offset))
-			continue;
-		edata = fc_error_catch_at(writer->base.ctx, rows[i].offset, rows[i].length,
-								  fc_multi_index_entries, &one);
-		if (edata)
-		{
-			fc_error_keep(shared, FC_ERROR_ENTRY, rows[i].offset, rows[i].length, edata);
-			/* code of users may have thrown it, and not the index itself */
-			if (edata->context != NULL ||
-				ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
-				fc_error_stop(writer->base.ctx);
-			FreeErrorData(edata);
-		}
-	}
+		(void) fc_multi_call(&(FcMultiOne) {writer, rows[i].slot}, fc_multi_index_entries,
+							 &rows[i], FC_ERROR_ENTRY);
 }
 
 /*
@@ -275,20 +281,11 @@ static void
 fc_multi_one(FcMultiWriter *writer, FcMultiRow *row)
 {
 	FcMultiOne	one = {writer, row->slot};
-	ErrorData  *edata;
 
 	Assert(writer->unique && row->slot != NULL && !TTS_EMPTY(row->slot));
-	if (writer->base.ctx->stopped || fc_error_beyond(writer->base.ctx->shared, row->offset))
+	if (!fc_multi_call(&one, fc_multi_find_conflict, row, FC_ERROR_DATA))
 		return;
-	edata = fc_error_catch_at(writer->base.ctx, row->offset, row->length,
-							  fc_multi_find_conflict, &one);
-	if (edata)
-	{
-		fc_error_keep(writer->base.ctx->shared, FC_ERROR_DATA, row->offset, row->length, edata);
-		fc_error_stop(writer->base.ctx);
-		FreeErrorData(edata);
-	}
-	else if (one.conflict >= 0)
+	if (one.conflict >= 0)
 		fc_multi_reject(writer, row, one.conflict);
 	else if (fc_multi_try(writer, row, 1))
 		fc_multi_indexes(writer, row, 1);

@@ -74,7 +74,7 @@ define_like(Relation parent, Relation parent_index, Oid heap)
 		if (!OidIsValid(parent_index->rd_rel->reltablespace))
 			stmt->tableSpace = get_tablespace_name(MyDatabaseTableSpace);
 	}
-	address = fc_define_index_unbuilt(heap, stmt);
+	address = fc_define_index(heap, stmt, InvalidOid, InvalidOid);
 	CommandCounterIncrement();
 	Assert(OidIsValid(address.objectId) && address.classId == RelationRelationId);
 	return address.objectId;
@@ -93,7 +93,7 @@ fc_index_define_built(Relation parent, Oid parent_index, Oid heap)
 	Assert(!IsInParallelMode() && index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX);
 	index_close(index, NoLock);
 	table_close(rel, NoLock);
-	fc_define_index_of(heap, stmt, parent_index, constraint);
+	(void) fc_define_index(heap, stmt, parent_index, constraint);
 	CommandCounterIncrement();
 }
 
