@@ -355,7 +355,7 @@ fc_feed_skips(FcFeed *feed)
 	if (feed->length > 0 || !feed->target->options->skip_empty_lines)
 		return false;
 	feed->skipped++;
-	(void) fc_context_count_out(&feed->target->ctx, filtered, feed->offset);
+	(void) fc_context_count_out(&feed->target->ctx, filtered, feed->offset, 1);
 	return true;
 }
 

@@ -209,7 +209,7 @@ fc_where_count(ExprState *state, ExprContext *econtext, bool *isnull)
 	Datum		accepts = ExecEvalExpr(counted->where, econtext, isnull);
 
 	if (!DatumGetBool(accepts))
-		(void) fc_context_count_out(counted->ctx, filtered, *counted->offset);
+		(void) fc_context_count_out(counted->ctx, filtered, *counted->offset, 1);
 	return accepts;
 }
 
