@@ -1039,7 +1039,7 @@ sub spec
 	push @compared, 'd' if $f->{extra} =~ /default|generated|unsafe/;
 	$spec{compared} = join(', ', @compared);
 	$spec{keys} = $f->{existing} eq 'merge' ? join(', ', $f->{dedup} ? merge_keys($f) : ()) : join(', ', unique_columns($f));
-	$spec{nulls} = $f->{index} eq 'unique' ? join(' OR ', '', map { "$_ IS NULL" } unique_columns($f)) : '';
+	$spec{nulls} = $f->{index} eq 'unique' ? join(' OR ', '', map { "$_ IS NOT DISTINCT FROM NULL" } unique_columns($f)) : '';
 	my @sets = grep { !$unique{$_} } @columns;
 	$spec{action} = $f->{action} eq 'nothing' || !@sets ? 'NOTHING' : 'UPDATE SET ' . join(', ', map { "$_ = excluded.$_" } @sets);
 	$spec{range} = sprintf 'k >= %s AND k < %s', map { literal(key_value($f->{keytype}, $_)) . zone_sql($f) } range_of($c);

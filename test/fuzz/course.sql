@@ -82,7 +82,8 @@ DECLARE
 	leaf oid;
 	violated text;
 BEGIN
-	EXECUTE format('INSERT INTO wanted (%1$s) OVERRIDING SYSTEM VALUE SELECT %1$s FROM typed WHERE line_ = $1 RETURNING tableoid', spec->>'columns') INTO leaf USING number;
+	EXECUTE format('INSERT INTO wanted (%1$s) OVERRIDING SYSTEM VALUE SELECT %1$s FROM typed WHERE line_ = $1 RETURNING CASE WHEN %2$s IS NOT NULL THEN tableoid END', spec->>'columns', spec->>'by') INTO leaf USING number;
+	-- a row that by range has no key has no other partition than the default
 	IF spec->>'missing' = 'error' AND is_default(leaf) THEN
 		RAISE check_violation;
 	END IF;
@@ -148,7 +149,7 @@ $$;
 
 -- Each leaf that gets rows has its own and those, with keys of equal ones the last or
 -- the first.  Table "merged" has for each such leaf the rows in their order, which is a
--- new one; or none, if its files stay as they are
+-- new one; or none, if its files stay as they are.  To a default partition rows are added
 CREATE FUNCTION merge_leaves(spec jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	r record;
@@ -163,7 +164,7 @@ BEGIN
 	CREATE TEMP TABLE news (LIKE wanted INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING IDENTITY);
 	ALTER TABLE news ADD line_ int;
 	EXECUTE format('INSERT INTO news (%1$s, line_) OVERRIDING SYSTEM VALUE SELECT %1$s, line_ FROM typed WHERE passes_ AND fits_ ORDER BY line_', spec->>'columns');
-	FOR r IN SELECT leaf, path, coalesce(pg_get_partition_constraintdef(leaf), 'true') AS has FROM leaves('wanted') LOOP
+	FOR r IN SELECT leaf, path, coalesce(pg_get_partition_constraintdef(leaf), 'true') AS has, (SELECT pg_get_expr(relpartbound, oid) = 'DEFAULT' FROM pg_class WHERE oid = leaf) AS rest FROM leaves('wanted') LOOP
 		EXECUTE format('SELECT count(*) FROM news WHERE %s', r.has) INTO n;
 		CONTINUE WHEN n = 0;
 		EXECUTE format('SELECT count(*) FROM %s', r.leaf::regclass) INTO there;
@@ -171,7 +172,9 @@ BEGIN
 			SELECT %4$s source_, at_, %2$s FROM every %5$s', r.leaf::regclass, cols, r.has, 'DISTINCT ON (' || keys || ')', 'ORDER BY ' || keys || ', source_ ' || direction || ', at_ ' || direction);
 		n := (SELECT count(*) FROM shall WHERE source_ = 1);
 		total := total + n;
-		IF n > 0 OR there > (SELECT count(*) FROM shall) THEN
+		IF r.rest THEN
+			NULL;
+		ELSIF n > 0 OR there > (SELECT count(*) FROM shall) THEN
 			EXECUTE format('INSERT INTO merged SELECT $1, row_number() OVER (ORDER BY %s, source_, at_), ROW(%s)::text FROM shall', spec->>'by', spec->>'shown') USING r.path;
 		ELSE
 			INSERT INTO merged VALUES (r.path, NULL, NULL);
