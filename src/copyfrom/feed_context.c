@@ -46,6 +46,21 @@ fc_feed_text(const FcFeed *feed)
 }
 
 /*
+ * Has core looked for a newline behind the carriage return that ends the line
+ * before, and met bytes there that are wrong?  It was on that line still.
+ */
+static bool
+fc_feed_peeked(const FcFeed *feed)
+{
+	const FcTarget *target = feed->target;
+
+	return fc_caller_errors_as_core(target->options->caller) && !feed->follow && feed->first > 1 &&
+		target->source->files[feed->file].eol == FC_EOL_CR &&
+		feed->cstate->input_buf_len == 0 && feed->cstate->line_buf.len == 0 &&
+		(fc_format_is_csv(&target->options->format) || feed->first == 2);
+}
+
+/*
  * Returns the current line: core's, where an error in the midst of a record is
  * about the line that core has come to.
  */
@@ -57,7 +72,7 @@ fc_feed_line(const FcFeed *feed)
 	if (cstate == NULL || feed->parsing ||
 		!(feed->follow || (feed->middle && !cstate->line_buf_valid)))
 		return feed->line;
-	return cstate->cur_lineno;
+	return cstate->cur_lineno - fc_feed_peeked(feed);
 }
 
 /* Finds the field that the parser or core converts; false if there is none */

@@ -3,7 +3,7 @@
 
 \set name contexts
 \ir begin.psql
-SELECT plan(12);
+SELECT plan(16);
 
 -- Lines of the context that are not of this file's functions
 CREATE FUNCTION pg_temp.own_lines(context text) RETURNS text LANGUAGE sql AS $$
@@ -62,6 +62,21 @@ SELECT is(pg_temp.context_of('plain', '{"ledger": "led"}'), 'null value in colum
 SELECT pg_temp.write('{x}') \g /dev/null
 ALTER TABLE rej ADD CONSTRAINT never CHECK (line > 1);
 SELECT is(pg_temp.context_of('plain', '{"on_error": "ignore", "on_error_classes": ["missing_columns", "conversion"], "reject_table": "rej"}'), 'new row for relation "rej" violates check constraint "never"', 'rejects');
+
+-- COPY looks behind a carriage return before it goes to the next line, and meets wrong
+-- bytes there; so does a COPY that is accelerated
+CREATE TABLE lines (v text, w text);
+LOAD 'fast_copy';
+SET LOCAL fast_copy.accelerate_min_size = 0;
+SET LOCAL fast_copy.workers = 0;
+CREATE FUNCTION pg_temp.context_of_copy(accelerate bool, bytes text, options text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('fast_copy.accelerate_copy', accelerate::text, true), pg_temp.shell(format('printf ''%s'' >%s', bytes, current_setting('fc.file')));
+	RETURN (pg_temp.failure(format('COPY lines FROM %L (%s)', current_setting('fc.file'), options)))[9];
+END
+$$;
+SELECT is(pg_temp.context_of_copy(true, bytes, options), pg_temp.context_of_copy(false, bytes, options), bytes || options) FROM (VALUES
+	('a,b\ra,b\r\377,b\ra,b\r', 'FORMAT csv'), ('a\tb\r\377\tb\ra\tb\r', 'FORMAT text'), ('a\tb\ra\tb\r\377\tb\r', 'FORMAT text'), ('a,b\ra,\377\r', 'FORMAT csv')) AS v (bytes, options);
 SELECT is(pg_temp.left_behind(), 0::bigint, 'nothing is left');
 
 SELECT * FROM finish();
