@@ -205,7 +205,7 @@ fc_plan_said(const FcOptions *options, FcPlanned *planned)
 	if (fc_caller_writes(options->caller))
 		return;
 	/* an analysis tells of faults, and goes on */
-	plan->tolerated = FC_CLASSES_CHECKED | (plan->routed ? FC_CLASS_NO_PARTITION : 0);
+	plan->tolerated = FC_CLASSES_CHECKED | ((plan->routed ? FC_CLASS_NO_PARTITION : options->tolerated) & FC_CLASS_NO_PARTITION);
 	plan->set_null = plan->set_null && (options->tolerated & FC_CLASS_CONVERSION);
 	plan->verbose = true;
 }

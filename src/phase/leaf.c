@@ -420,6 +420,14 @@ fc_leaf_is_default(Oid target, Oid leaf)
 	return false;
 }
 
+/* Is it a default partition that missing_partitions keeps rows from? */
+static bool
+fc_leaf_refuses(const FcLoader *loader, Relation rel)
+{
+	return loader->ctx->shared->plan.missing == FC_MISSING_ERROR &&
+		fc_leaf_is_default(RelationGetRelid(loader->ctx->target), RelationGetRelid(rel));
+}
+
 /*
  * Adds a leaf when core has routed a first row to it.  It enters the table of
  * leaves when it is complete: an error before that may be noted as the row's,
@@ -440,8 +448,7 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 		fc_plan_has_triggers(rel, &only_foreign_keys) ||
 		(loader->ctx->in_worker && fc_plan_leaf_reason(rel) != NULL))
 		fc_leaf_refuse(loader->ctx, rel);
-	new.refuses = loader->ctx->shared->plan.missing == FC_MISSING_ERROR &&
-		fc_leaf_is_default(RelationGetRelid(loader->ctx->target), RelationGetRelid(rel));
+	new.refuses = fc_leaf_refuses(loader, rel);
 	new.turn = fc_leaf_turn(loader, rel);
 	new.map = fc_build_attrmap_if_req(root, desc);
 	new.plain = fc_leaf_is_plain(loader, &new);
@@ -528,7 +535,10 @@ fc_leaf_find(void *arg)
 	int			i;
 
 	if (loader->dry)
+	{
 		loader->leaf = &loader->only;
+		loader->only.refuses = fc_leaf_refuses(loader, rri->ri_RelationDesc);
+	}
 	else
 		loader->leaf = hash_search(router->leaves, &rri, HASH_FIND, NULL);
 	if (loader->leaf == NULL)

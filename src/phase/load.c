@@ -69,7 +69,10 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 											 "fast_copy row",
 											 ALLOCSET_DEFAULT_SIZES);
 	loader->slot = loader->root_slot;
-	if (fc_shared_routed(ctx->shared))
+	/* an analysis has no tasks without a leaf, whose rows would be rejected */
+	if (fc_shared_routed(ctx->shared) ||
+		(loader->dry && fc_shared_key_routes(ctx->shared) && ctx->shared->plan.missing != FC_MISSING_CREATE &&
+		 fc_row_tolerates(loader, FC_CLASS_NO_PARTITION)))
 		fc_leaf_begin_routing(loader);
 	if (ctx->shared->sends)
 		fc_load_dispatch(loader);

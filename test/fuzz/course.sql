@@ -240,7 +240,7 @@ BEGIN
 		IF spec->'classes' ? fate THEN
 			rejects := rejects || ((SELECT place_ FROM typed WHERE line_ = number) || '|' || fate);
 		ELSE
-			problems := problems || state_of_class(fate);
+			problems := problems || state_of_class(fate) || CASE WHEN fate = 'unique' AND spec->>'missing' = 'error' THEN '23514'::text END;
 		END IF;
 	END LOOP;
 	accepted := (SELECT count(*) FROM typed WHERE passes_ AND fits_);
@@ -268,7 +268,7 @@ BEGIN
 			rejects := rejects || ((SELECT place_ FROM typed WHERE line_ = number) || '|' || fate);
 			accepted := accepted - 1;
 		ELSIF fate <> '' THEN
-			problems := problems || state_of_class(fate);
+			problems := problems || state_of_class(fate) || CASE WHEN fate = 'unique' AND spec->>'missing' = 'error' THEN '23514'::text END;
 			problems := problems || CASE fate WHEN 'unique' THEN '23P01'::text END;
 		END IF;
 	END LOOP;

@@ -40,6 +40,19 @@ SELECT is((pg_temp.failed('days', :'range'))[1:2], '{23514,"key \"2024-01-01 23:
 SELECT pg_temp.write('{",1","2024-01-02,2"}') \g /dev/null
 SELECT is(pg_temp.told('plain', :'range'::jsonb || '{"timestamp_column": "k"}', '{cause}'), ARRAY['k, 1, 1: 23514: the key lies outside of the range that is replaced, FROM (''2024-01-02 00:00:00'') TO (''2024-01-03 00:00:00'')'], 'a row without a key');
 
+-- ... rows that no partition takes, where a load would reject them
+CREATE TABLE few (k int, n int) PARTITION BY RANGE (k);
+CREATE TABLE few_1 PARTITION OF few FOR VALUES FROM (0) TO (10);
+CREATE TABLE few_listed (k int, n int) PARTITION BY LIST (k);
+CREATE TABLE few_listed_1 PARTITION OF few_listed FOR VALUES IN (1, 2);
+CREATE TABLE few_listed_rest PARTITION OF few_listed DEFAULT;
+CREATE TABLE few_ranges (k int, n int) PARTITION BY RANGE (k);
+CREATE TABLE few_part PARTITION OF few_ranges FOR VALUES FROM (0) TO (10);
+SELECT pg_temp.write('{"1,1","x,2","11,3","2,4",",5"}') \g /dev/null
+SELECT unnest(ARRAY[is((SELECT array_agg(rows ORDER BY name) FROM fast_copy_analyze(target, :'file', options => options) WHERE item = 'rows'), ARRAY[2, 3, 0]::bigint[], format('rows that %s does not take, %s', target, options)),
+	is(fast_copy(target, :'file', options => options || '{"log_verbosity": "silent"}'), 2::bigint, '... as loaded')])
+	FROM unnest('{few,few_listed,few_part}'::regclass[]) AS target, unnest(ARRAY['{"workers": 0}', '{"workers": 2}']::jsonb[]) AS w, LATERAL (SELECT w || '{"on_error": "ignore", "on_error_classes": ["conversion", "no_partition"], "missing_partitions": "error"}' AS options) AS o;
+
 -- 2. Too few rows
 SELECT pg_temp.file($$SELECT timestamp '2024-01-02' + g * interval '10 min', g FROM generate_series(0, 200) AS g$$) \g /dev/null
 SELECT matches(array_to_string(pg_temp.told('days', '{"existing_rows": "replace"}'), '|'),
