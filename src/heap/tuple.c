@@ -16,6 +16,7 @@
  */
 #include "postgres.h"
 
+#include "access/tupmacs.h"
 #include "catalog/pg_type.h"
 
 #include "compat/compat.h"
@@ -66,22 +67,6 @@ struct FcForm
 											 * to have */
 #endif
 };
-
-static uint8
-fc_form_align_mask(char attalign)
-{
-	switch (attalign)
-	{
-		case TYPALIGN_CHAR:
-			return 0;
-		case TYPALIGN_SHORT:
-			return ALIGNOF_SHORT - 1;
-		case TYPALIGN_INT:
-			return ALIGNOF_INT - 1;
-		default:
-			return ALIGNOF_DOUBLE - 1;
-	}
-}
 
 static FcFormKind
 fc_form_kind(Form_pg_attribute att)
@@ -168,7 +153,7 @@ fc_form_begin(TupleDesc desc, Size max, bool bare)
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 
 		form->columns[i].kind = fc_form_kind(att);
-		form->columns[i].align = fc_form_align_mask(att->attalign);
+		form->columns[i].align = att_align_nominal(1, att->attalign) - 1;
 		form->columns[i].len = att->attlen;
 	}
 	form->head = palloc0(sizeof(HeapTupleHeaderData));
@@ -293,13 +278,19 @@ fc_form_some(FcForm *form, const Datum *values, const bool *nulls, Size off)
 	return off;
 }
 
+/* Bytes of the header of a row */
+static inline Size
+fc_form_header(const FcForm *form, bool has_null)
+{
+	return MAXALIGN(SizeofHeapTupleHeader + (has_null ? BITMAPLEN(form->natts) : 0));
+}
+
 HeapTupleHeader
 fc_form_row(FcForm *form, const Datum *values, const bool *nulls, Size *len)
 {
 	HeapTupleHeader row = (HeapTupleHeader) form->row;
 	bool		has_nulls = fc_form_any_null(nulls, form->natts);
-	Size		hoff = MAXALIGN(SizeofHeapTupleHeader +
-								(has_nulls ? BITMAPLEN(form->natts) : 0));
+	Size		hoff = fc_form_header(form, has_nulls);
 	const FcFormColumn *columns = form->columns;
 	int			natts = form->natts;
 	Size		off = hoff;
@@ -318,13 +309,6 @@ fc_form_row(FcForm *form, const Datum *values, const bool *nulls, Size *len)
 	row->t_infomask = form->infomask;
 	row->t_hoff = hoff;
 	return row;
-}
-
-/* Bytes of the header of a row */
-static inline Size
-fc_form_header(const FcForm *form, bool has_null)
-{
-	return MAXALIGN(SizeofHeapTupleHeader + (has_null ? BITMAPLEN(form->natts) : 0));
 }
 
 static void

@@ -322,6 +322,16 @@ fc_key_to_tm(FcKeyType type, int64 key, pg_tz *zone, struct pg_tm *tm, fsec_t *f
 				 errmsg("timestamp out of range")));
 }
 
+bool
+fc_key_local(TimestampTz time, pg_tz *zone, Timestamp *local)
+{
+	struct pg_tm tm;
+	fsec_t		fsec;
+	int			tz;
+
+	return timestamp2tm(time, &tz, &tm, &fsec, NULL, zone) == 0 && tm2timestamp(&tm, fsec, NULL, local) == 0;
+}
+
 char *
 fc_key_text(FcKeyType type, int64 key)
 {

@@ -427,15 +427,12 @@ static void
 fc_attach_bound(Relation child, PartitionBoundSpec *bound)
 {
 	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
-	HeapTuple	old = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(child)));
+	HeapTuple	old = fc_ddl_class_copy(RelationGetRelid(child));
 	Datum		values[Natts_pg_class] = {0};
 	bool		nulls[Natts_pg_class] = {0};
 	bool		replace[Natts_pg_class] = {0};
 	HeapTuple	new;
 
-	if (!HeapTupleIsValid(old))
-		elog(ERROR, "cache lookup failed for relation %u",
-			 RelationGetRelid(child));
 	values[Anum_pg_class_relispartition - 1] = BoolGetDatum(true);
 	replace[Anum_pg_class_relispartition - 1] = true;
 	values[Anum_pg_class_relpartbound - 1] =
@@ -446,7 +443,6 @@ fc_attach_bound(Relation child, PartitionBoundSpec *bound)
 							replace);
 	CatalogTupleUpdate(classes, &new->t_self, new);
 	heap_freetuple(new);
-	ReleaseSysCache(old);
 	table_close(classes, RowExclusiveLock);
 }
 

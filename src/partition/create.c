@@ -178,7 +178,7 @@ static void
 fc_create_give_default_privileges(Oid table, Oid owner)
 {
 	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
-	HeapTuple	old = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	HeapTuple	old = fc_ddl_class_copy(table);
 	Acl		   *acl = get_user_default_acl(OBJECT_TABLE, owner, get_rel_namespace(table));
 	Datum		values[Natts_pg_class] = {0};
 	bool		nulls[Natts_pg_class] = {0};
@@ -191,8 +191,6 @@ fc_create_give_default_privileges(Oid table, Oid owner)
 	int			nafter;
 	HeapTuple	new;
 
-	if (!HeapTupleIsValid(old))
-		elog(ERROR, "cache lookup failed for relation %u", table);
 	value = SysCacheGetAttr(RELOID, old, Anum_pg_class_relacl, &isnull);
 	nbefore = aclmembers(isnull ? NULL : DatumGetAclP(value), &before);
 	nafter = aclmembers(acl, &after);
@@ -203,7 +201,6 @@ fc_create_give_default_privileges(Oid table, Oid owner)
 	CatalogTupleUpdate(classes, &new->t_self, new);
 	updateAclDependencies(RelationRelationId, table, 0, owner, nbefore, before, nafter, after);
 	heap_freetuple(new);
-	ReleaseSysCache(old);
 	table_close(classes, RowExclusiveLock);
 }
 

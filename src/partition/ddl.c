@@ -247,6 +247,16 @@ fc_ddl_class(Oid relid)
 	return form;
 }
 
+HeapTuple
+fc_ddl_class_copy(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(relid));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	return tuple;
+}
+
 /* Returns the schema's newest row; ERROR 3F000 if it was dropped */
 static HeapTuple
 fc_ddl_schema_row(Relation schemas, Oid nspid)

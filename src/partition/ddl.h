@@ -71,6 +71,9 @@ extern char *fc_ddl_table(Oid table);
 /* Would CREATE TABLE find the name in use, by a relation or by a type? */
 extern bool fc_ddl_name_is_taken(const char *name, Oid nspid);
 
+/* Returns a copy of a row of pg_class; ERROR XX000 if there is none */
+extern HeapTuple fc_ddl_class_copy(Oid relid);
+
 /* Returns the fixed part of a row of pg_class; zeroes if there is none */
 extern FormData_pg_class fc_ddl_class(Oid relid);
 

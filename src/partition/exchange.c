@@ -187,17 +187,7 @@ fc_exchange_is_schema(const char *name)
 	return strncmp(name, FC_EXCHANGE_SCHEMA, strlen(FC_EXCHANGE_SCHEMA)) == 0;
 }
 
-static HeapTuple
-fc_exchange_class(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(relid));
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", relid);
-	return tuple;
-}
-
-/* Updates the relcache, which knows whether WAL of a file may be skipped */
+/* Tells the relcache, which knows whether WAL of a file may be skipped */
 static void
 fc_exchange_assume(Oid table, Oid substitute)
 {
@@ -292,8 +282,8 @@ static void
 fc_exchange_one(Oid table, Oid substitute)
 {
 	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
-	HeapTuple	tuple = fc_exchange_class(table);
-	HeapTuple	other = fc_exchange_class(substitute);
+	HeapTuple	tuple = fc_ddl_class_copy(table);
+	HeapTuple	other = fc_ddl_class_copy(substitute);
 	Form_pg_class a = (Form_pg_class) GETSTRUCT(tuple);
 	Form_pg_class b = (Form_pg_class) GETSTRUCT(other);
 

@@ -64,9 +64,6 @@ fc_partman_local(const FcRoute *route, int64 key)
 {
 	FcKeyType	type = route->type;
 	int64		local = key;
-	struct pg_tm tm;
-	fsec_t		fsec;
-	int			tz;
 	bool		good = true;
 
 	if (route->interval.epoch)
@@ -78,8 +75,7 @@ fc_partman_local(const FcRoute *route, int64 key)
 		good = IS_VALID_DATE(key) &&
 			!pg_mul_s64_overflow(key, USECS_PER_DAY, &local);
 	if (good && type == FC_KEY_TIMESTAMPTZ)
-		good = timestamp2tm(local, &tz, &tm, &fsec, NULL, route->interval.zone) == 0 &&
-			tm2timestamp(&tm, fsec, NULL, &local) == 0;
+		good = fc_key_local(local, route->interval.zone, &local);
 	if (!good || !IS_VALID_TIMESTAMP(local))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),

@@ -29,18 +29,13 @@
 static int64
 fc_partman_key(const FcRoute *route, TimestampTz time)
 {
-	pg_tz	   *zone = route->interval.zone;
-	struct pg_tm tm;
-	fsec_t		fsec;
-	int			tz;
 	Timestamp	local;
 
 	if (route->type >= FC_KEY_INT2)
 		return fc_key_epoch_from_time(route->interval.epoch, time);
 	if (route->type == FC_KEY_TIMESTAMPTZ)
 		return time;
-	if (timestamp2tm(time, &tz, &tm, &fsec, NULL, zone) != 0 ||
-		tm2timestamp(&tm, fsec, NULL, &local) != 0)
+	if (!fc_key_local(time, route->interval.zone, &local))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 				 errmsg("timestamp out of range")));

@@ -27,12 +27,12 @@
 #include "parser/parse_utilcmd.h"
 #include "parser/parser.h"
 #include "tcop/utility.h"
-#include "utils/datum.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
 #include "index/index.h"
+#include "partition/ddl.h"
 #include "partition/partition.h"
 
 /* Returns the columns that detoasting knows by their numbers */
@@ -89,12 +89,10 @@ static void
 fc_table_set_toast(Oid table, Oid toast)
 {
 	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
-	HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(table));
+	HeapTuple	tuple = fc_ddl_class_copy(table);
 	ObjectAddress depender;
 	ObjectAddress referenced;
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", table);
 	((Form_pg_class) GETSTRUCT(tuple))->reltoastrelid = toast;
 	CatalogTupleUpdate(classes, &tuple->t_self, tuple);
 	heap_freetuple(tuple);
@@ -168,16 +166,10 @@ fc_table_constraints(Relation rel)
 static Datum
 fc_table_options(Oid relid)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	bool		isnull;
-	Datum		options;
+	Datum		options = SysCacheGetAttr(RELOID, fc_ddl_class_copy(relid), Anum_pg_class_reloptions, &isnull);
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", relid);
-	options = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_reloptions, &isnull);
-	options = isnull ? (Datum) 0 : datumCopy(options, false, -1);
-	ReleaseSysCache(tuple);
-	return options;
+	return isnull ? (Datum) 0 : options;
 }
 
 Oid
