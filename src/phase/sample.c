@@ -10,9 +10,9 @@
  *				(sort/fetch.c).
  *
  * 1. The leader reads the first records of some chunks.
- * 2. If the file is too large to stay in the page cache, it cuts their keys
- *    into as many cells as the file would have, and adds up what reading the
- *    records would take, cell by cell (fc_sample_times).
+ * 2. It cuts their keys into as many cells as the file would have, and adds up
+ *    what reading the records would take, cell by cell (fc_sample_times).  If
+ *    that is much, or the file stays in the page cache, rows are spilled.
  * 3. It cuts large partitions into cells of about the same size, with the rows
  *    that they have already, if these are to be merged.
  *
@@ -57,10 +57,10 @@
 #define FC_SAMPLE_SMALL		(1024 * 1024)	/* smaller files get no sample */
 
 /*
- * Cells: bytes of one, with what its sort takes, and of one whose records are
- * read from all over the file; rows that are worth another one, and cells for
- * each worker; bounds in all, at most; memory that a process must have for each
- * one, to write blocks of many rows
+ * Cells: bytes of one, with its sort, and of one whose records are read from
+ * all over the file; rows that are worth another cell; cells for each worker;
+ * bounds in all, at most; memory that a process must have for each cell, to
+ * write blocks of many rows
  */
 #define FC_SAMPLE_CELL		((Size) 8 * 1024 * 1024)
 #define FC_SAMPLE_WIDE_CELL	((Size) 256 * 1024 * 1024)
@@ -88,7 +88,7 @@ typedef struct FcSampleRow
 	double		weight;			/* rows that it stands for */
 } FcSampleRow;
 
-/* Where the last row of a cell was */
+/* Where the last row of a cell ends */
 typedef struct FcSampleCell
 {
 	uint64		end;
@@ -105,8 +105,8 @@ typedef struct FcKeySample
 	uint32		max;			/* most rows after the current stretch */
 	uint32		stretch;
 	uint64		embedded;		/* line ends in quotes, of these records */
-	uint64		spilled;		/* bytes that a row takes in temporary files */
-	uint64		fetched;		/* and in a cell, if its place is spilled */
+	uint64		spilled;		/* bytes of a row in temporary files */
+	uint64		fetched;		/* bytes in a cell, if its place is spilled */
 	bool		wide;			/* cells are read from all over the file */
 } FcKeySample;
 
@@ -328,8 +328,8 @@ fc_sample_cells_most(const FcShared *shared, int nworkers)
 }
 
 /*
- * The rows that a cell should have: as many as are sorted in the processor's
- * cache, and in the memory; or, if it is wide, as the memory takes, for the
+ * The rows that a cell should have: as many as the processor's cache and the
+ * memory take, to be sorted; if it is wide, as many as the memory takes: the
  * more rows there are to choose from, the cheaper are the reads.  Fewer, if
  * workers would have nothing to do.
  */
@@ -363,8 +363,8 @@ fc_sample_key_cmp(const void *a, const void *b)
 }
 
 /*
- * The first keys of cells that have so many rows of the sample, or all of their
- * range; *n is their number
+ * Returns the first keys of cells that have "most" rows of the sample, or the
+ * last ones of their range; sets *n to their number
  */
 static int64 *
 fc_sample_borders(const FcKeySample *sample, double most, uint32 *n)
@@ -394,12 +394,13 @@ fc_sample_borders(const FcKeySample *sample, double most, uint32 *n)
 }
 
 /*
- * What it costs to read the sample cell by cell, as a multiple of its bytes.
+ * Returns the cost of reading the sample cell by cell, as a multiple of its
+ * bytes.
  *
- * Each row counts with its bytes and the gap after the row before it in its
- * cell.  The reader reads over gaps up to FC_FETCH_GAP; a wider one takes
- * another request, which costs as much (about 0.7 us, thirty times what
- * copying a row does).
+ * Each row costs its bytes and the gap after the row before it in its cell.
+ * The reader reads over gaps up to FC_FETCH_GAP; a wider one takes another
+ * request, which costs as much (about 0.7 us, thirty times as much as copying
+ * a row).
  */
 static double
 fc_sample_times(const FcKeySample *sample, const FcShared *shared, uint64 records, int nworkers)

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * sort/fetch.c
- *	  Reads records of the source file to where a cell wants them.
+ *	  Reads records of the source file into the blocks of a cell.
  *
  *	records of a block, in file order --> requests --> queue
  *			  their bytes <---------- staging buffers <--'
  *
  * Neighbors with small gaps are one read, into a staging buffer, from which
- * each is copied to its place.  What stands alone is read there directly.
+ * each is copied to its block.  A record that stands alone is read directly
+ * into it.
  *
  * The queue is opened in the memory context of the records.  Its reset callback
  * ends the reads in flight before that memory is freed, on error too.
@@ -30,7 +31,7 @@
 #define FC_FETCH_MAX_LEAST	((Size) 8 * 1024)
 
 /*
- * Largest read straight to its place.  One read cannot be interrupted, and
+ * Largest read straight into a block.  One read cannot be interrupted, and
  * several in flight deliver sooner.
  */
 #define FC_FETCH_DIRECT		((Size) 256 * 1024)
@@ -41,7 +42,7 @@ typedef struct FcFetchOp
 	FcRequest	request;
 	FcSpilled  *first;			/* records to copy from the staging buffer */
 	char	   *end;			/* after the last of them */
-	char	   *stage;			/* NULL if read straight to its place */
+	char	   *stage;			/* NULL if read straight into the block */
 	FcDescriptor *pinned;		/* NULL if the source has one file */
 	struct FcFetchOp *next_free;
 } FcFetchOp;
@@ -54,10 +55,10 @@ struct FcFetch
 	Size		head;			/* bytes before a record's */
 	FcReadStats *stats;
 
-	/* the block in hand */
+	/* the current block */
 	const FcSpillBlock *block;
 	char	   *at;				/* its first record that is not requested */
-	uint32		within;			/* bytes of that one which are */
+	uint32		within;			/* bytes of that record that are */
 	int			in_flight;
 
 	/* requests */
@@ -123,9 +124,9 @@ fc_fetch_offset(const FcFetch *fetch, const char *at)
 }
 
 /*
- * The end of the records, from the next one on, that one read takes; *end is
- * the end of the last one in the file.  "limit" is the end of the file that the
- * first one is in.
+ * Returns the end of the records, from the next one on, that one read takes;
+ * sets *end to the offset at which the last of them ends.  "limit" is the end
+ * of the first one's file.
  */
 static char *
 fc_fetch_neighbors(const FcFetch *fetch, uint64 limit, uint64 *end)
@@ -158,9 +159,9 @@ fc_fetch_unpin(const FcFetch *fetch, FcFetchOp *op)
 }
 
 /*
- * Sets up the next read: of one record straight to its place, or of several
- * with small gaps between them.  False if it takes a staging buffer or a
- * descriptor and none is free.
+ * Sets up the next read: of one record straight into the block, or of several
+ * with small gaps between them.  False if no staging buffer or descriptor is
+ * free for it.
  *
  * A read ends where its file does.  The file stays open until the read is back.
  */
@@ -234,7 +235,7 @@ fc_fetch_queue(FcFetch *fetch)
 	}
 }
 
-/* Brings what a request has read to its place */
+/* Copies the records of a staging buffer to the block; frees the request */
 static void
 fc_fetch_finish(FcFetch *fetch, FcFetchOp *op)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sort/fetch.h
- *	  Reads records of the source file to where a cell wants them.
+ *	  Reads records of the source file into the blocks of a cell.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,16 +24,16 @@ typedef struct FcReadStats
 typedef struct FcFetch FcFetch;
 
 /*
- * head: bytes of what stands before a record.  memory: bytes for what is read
- * with gaps.  Everything lives in the current memory context, whose reset ends
- * what is in flight; so does fc_fetch_end.  The reads are added to *stats.
+ * head: bytes before a record's.  memory: bytes of staging buffers, for reads
+ * with gaps.  Everything lives in the current memory context; its reset ends
+ * the reads in flight, as fc_fetch_end does.  Adds the reads to *stats.
  */
 extern FcFetch *fc_fetch_begin(const FcSource *source, const FcShared *shared, Size head,
 							   Size memory, FcReadStats *stats);
 
 /*
- * Reads the bytes of a block's FC_SPILLED_RECORDs, which are in the order of
- * the file, from there to behind their heads
+ * Reads the bytes of a block's FC_SPILLED_RECORDs, which are in file order, to
+ * behind their heads
  */
 extern void fc_fetch_block(FcFetch *fetch, FcSpillBlock *block);
 extern void fc_fetch_end(FcFetch *fetch);

@@ -20,11 +20,11 @@
 
 #define FC_RADIX_BITS	11
 #define FC_RADIX_SIZE	(1 << FC_RADIX_BITS)
-#define FC_RADIX_SPARE	2		/* so many more bits are sorted by than the
-								 * number of items has */
+#define FC_RADIX_SPARE	2		/* bits to sort by beside those of the number
+								 * of items */
 #define FC_RADIX_GROUP	32		/* items that are not worth a counting pass */
 
-/* One counting pass of the sort by the digit at "shift" */
+/* One counting pass of the sort, by the digit at "shift" */
 static void
 fc_radix_pass(const FcItem *from, FcItem *to, uint64 n, int64 min, int shift)
 {
@@ -46,7 +46,7 @@ fc_radix_pass(const FcItem *from, FcItem *to, uint64 n, int64 min, int shift)
 		to[place[(((uint64) from[i].key - (uint64) min) >> shift) & (FC_RADIX_SIZE - 1)]++] = from[i];
 }
 
-/* By all bits from "shift" on, the least significant digit first */
+/* Sorts by all bits from "shift" on, the least significant digit first */
 static FcItem *
 fc_radix_sort(FcItem *items, FcItem *scratch, uint64 n, int64 min,
 			  uint64 spread, int shift)
@@ -99,8 +99,8 @@ fc_item_spread(const FcItem *items, uint64 n, int64 *least, uint64 *spread)
 }
 
 /*
- * Sorts the groups of items that differ only in the bits below "shift", where
- * all are in order by the other bits
+ * Sorts the groups of items that differ only in the bits below "shift"; all
+ * are in order by the other bits
  */
 static void
 fc_item_sort_groups(FcItem *items, FcItem *scratch, uint64 n, int64 min,
@@ -138,9 +138,9 @@ fc_item_is_sorted(const FcItem *items, uint64 n)
 #endif
 
 /*
- * Where the keys' spread has many more bits than it takes to tell n keys
- * apart, the passes sort by the upper ones.  Few keys share these, and it
- * costs less to sort such groups afterwards.
+ * If the keys' spread has many more bits than tell n keys apart, the passes
+ * sort by the upper ones.  Few keys share these, and it costs less to sort
+ * such groups afterwards.
  */
 FcItem *
 fc_item_sort(FcItem *items, FcItem *scratch, uint64 n)
@@ -154,7 +154,7 @@ fc_item_sort(FcItem *items, FcItem *scratch, uint64 n)
 	if (n < 2 || !fc_item_spread(items, n, &min, &spread))
 		return items;
 	passes = (pg_leftmost_one_pos64(n) + FC_RADIX_SPARE + FC_RADIX_BITS - 1) / FC_RADIX_BITS;
-	/* the lowest bit that the first passes look at */
+	/* the lowest bit of the first passes */
 	shift = pg_leftmost_one_pos64(spread) + 1 - passes * FC_RADIX_BITS;
 	shift = Max(shift, 0);
 	Assert(passes > 0 && shift < 64);

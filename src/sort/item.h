@@ -8,7 +8,7 @@
 #ifndef FC_ITEM_H
 #define FC_ITEM_H
 
-/* A key, and what stands for its row */
+/* A key, and a number that stands for its row */
 typedef struct FcItem
 {
 	int64		key;

@@ -6,9 +6,9 @@
  *	slot ──► row with its place in the file ──► core's tuplesort, on tapes if
  *		memory is short ──► slot
  *
- * Rows come converted and checked, so that only a comparison can fail: its
- * error, about two rows, is thrown at once.  Tuplesort's files are the
- * resource owner's.
+ * Rows come converted and checked: only a comparison can fail, and its error,
+ * about two rows, is thrown at once.  Tuplesort's files belong to the resource
+ * owner.
  *
  *-------------------------------------------------------------------------
  */
@@ -133,7 +133,7 @@ fc_sort_begin(FcShared *shared, TupleDesc desc, const AttrMap *map,
 									   args.collations, args.nulls_first,
 									   Max(Min(memory / 1024, MAX_KILOBYTES), 64),
 									   NULL, TUPLESORT_NONE);
-	/* rows that are compared may be sorted once for each key */
+	/* phase/dedup.c may sort once for each key */
 	pfree(args.columns);
 	pfree(args.operators);
 	pfree(args.collations);

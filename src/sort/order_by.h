@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sort/order_by.h
- *	  Rows that are built, in the order of columns of the caller's choice.
+ *	  Built rows, in the order of columns of the caller's choice.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,8 +34,8 @@ typedef struct FcSortBy
 } FcSortBy;
 
 /*
- * Sorts rows of the type "desc".  "map" leads from the target's row type, whose
- * columns the keys are, to it; NULL: they are the same.
+ * Sorts rows of the type "desc".  "map" leads to it from the target's row
+ * type, whose columns the keys are; NULL: they are the same.
  *
  * Holds about "memory" bytes; the rest goes to temporary files, which belong
  * to the current resource owner.
@@ -43,14 +43,14 @@ typedef struct FcSortBy
 extern FcSort *fc_sort_begin(FcShared *shared, TupleDesc desc,
 							 const AttrMap *map, FcSortBy by, Size memory);
 
-/* Where a column of the target is in rows that "map" leads to */
+/* The number of a column of the target in rows that "map" leads to */
 extern AttrNumber fc_sort_mapped(const AttrMap *map, AttrNumber attnum);
 
-/* The values in the slot are copied */
+/* Copies the row in the slot */
 extern void fc_sort_put(FcSort *sort, TupleTableSlot *slot,
 						const FcSortRow *row);
 
-/* Sorts the rows, after the last one was put */
+/* Sorts the rows, once the last one is put */
 extern void fc_sort_finish(FcSort *sort);
 
 /*
@@ -76,7 +76,7 @@ typedef struct FcSortKey
  * A list of FcSortKey from a list of String, each an item as ORDER BY takes
  * it, but only of a column's name.  Throws the grammar's errors; 42703 for a
  * column that is not there, 42883 for a type without an order, 0A000 for a
- * virtual column and for whatever else ORDER BY would take.
+ * virtual column and for anything else that ORDER BY would take.
  */
 extern List *fc_sort_keys_parse(Relation rel, List *items);
 
@@ -94,8 +94,8 @@ extern bool fc_sort_key_plain(const FcSortKey *key);
 
 /*
  * The name of an index of "rel", the target or a partition of it, that may
- * take two rows for equal although one comes before the other; NULL if there
- * is none.
+ * take two rows for equal that the keys put in an order; NULL if there is
+ * none.
  */
 extern char *fc_sort_keys_conflict(Relation target, Relation rel, List *keys);
 

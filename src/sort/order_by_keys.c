@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sort/order_by_keys.c
- *	  What order_by says: columns of the target, and how they are compared.
+ *	  The option order_by: columns of the target, and how they are compared.
  *
  *	 text ──► core's grammar of ORDER BY ──► column, direction, NULLs
  *		──► operator and collation, as ORDER BY would choose them
@@ -24,7 +24,7 @@
 #include "errors/context.h"
 #include "sort/order_by.h"
 
-/* What stands before an item when core's grammar reads it */
+/* The text before an item, for core's grammar */
 #define FC_SORT_PREFIX	"SELECT ORDER BY "
 
 static List *
@@ -79,7 +79,7 @@ fc_sort_check_column(Relation rel, const char *name, AttrNumber attnum)
 }
 
 /*
- * Sets what ORDER BY would take: an operator of the type's default class, and
+ * Sets what ORDER BY would use: an operator of the type's default class, and
  * the column's collation
  */
 static void

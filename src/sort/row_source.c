@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sort/row_source.c
- *	  The rows of tasks in key order, wherever they are brought from.
+ *	  The rows of tasks in key order, from cells or from the file.
  *
  *	task ──► its cell, sorted ──► record or row
  *	file ──► long record ─────────────┘

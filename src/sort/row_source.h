@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sort/row_source.h
- *	  The rows of tasks in key order, wherever they are brought from.
+ *	  The rows of tasks in key order, from cells or from the file.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,23 +21,24 @@ typedef struct FcRowSource FcRowSource;
  */
 extern FcRowSource *fc_row_source_begin(FcContext *ctx);
 
-/* Goes to a task, whose rows come next; a process that was stopped gets none */
+/* Begins a task: its rows come next.  A process that was stopped gets none. */
 extern void fc_row_source_enter(FcRowSource *rows, FcTask *task);
 
 /* Counts what was read since fc_row_source_enter, for its task and in all */
 extern void fc_row_source_leave(FcRowSource *rows, FcTask *task);
 
 /*
- * The task's next row, false after its last one: its offset and length are set
- * in *record.  So is its data, which has one byte more, both writable until the
- * next call; unless the row was spilled, which *row then is; else that is NULL.
+ * Gets the task's next row; false after its last one.  Sets *row to the row if
+ * it was spilled; if a record was, or its place, *row is NULL and record->data
+ * has the record and one byte more, all writable until the next call.  Sets
+ * the record's offset and length in both cases.
  */
 extern bool fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *record,
 							   FcSpilled **row);
 
 /*
- * The task's next rows, at most "most", as fc_cells_rows hands them out; 0: the
- * next one is none of these, or there is none
+ * Gets the task's next rows, at most "most", from fc_cells_rows; 0: there are
+ * none, or fc_row_source_next must get the next one
  */
 extern int	fc_row_source_rows(FcRowSource *rows, FcSpilledRow *next, int most);
 extern void fc_row_source_end(FcRowSource *rows);

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * sort/spill.h
- *	  What the scan finds, put into cells of keys, in shared temporary files.
+ *	  Puts what the scan finds into cells of keys, in shared temporary files.
  *
  * A cell is a stretch of keys of one partition: all of its keys, or those
  * between two bounds that the leader has chosen where a partition is large.  A
- * cell's rows are in no order; whoever loads the cell sorts them.
+ * cell's rows are in no order; the load sorts them.
  *
  *	spill.N	blocks, each of one cell; each knows the one of its cell before it
  *	cells.N	their number, and the cells: what was counted, and where their last
@@ -21,7 +21,7 @@
 #include "row/batch.h"
 #include "sort/fetch.h"
 
-/* What one process, or all, counted for a range of keys or a part of it */
+/* Counts of one process, or of all, for a range of keys or a part of it */
 typedef struct FcSpillPart
 {
 	FcRange		range;			/* of the partition */
@@ -34,7 +34,7 @@ typedef struct FcSpillPart
 	int64		max_key;
 } FcSpillPart;
 
-/* Adds what was counted for the same range, or another part of it */
+/* Adds the counts for the same range, or for another part of it */
 extern void fc_spill_part_add(FcSpillPart *part, const FcSpillPart *other);
 
 typedef struct FcCell
@@ -42,7 +42,8 @@ typedef struct FcCell
 	FcSpillPart part;			/* of the rows of the cell alone */
 	FcBound		lo;				/* the first bound that belongs */
 	FcBound		hi;				/* the first that does not */
-	bool		hi_max;			/* no upper bound; so it is of NULL keys */
+	bool		hi_max;			/* no upper bound; as of the cell of NULL
+								 * keys */
 	uint64		size;			/* bytes of all blocks */
 	uint64		fetched;		/* bytes that its reader adds to these from
 								 * the file */
@@ -51,8 +52,8 @@ typedef struct FcCell
 } FcCell;
 
 /*
- * Rows that the leaf had before the load have offsets, too, by the places of
- * their tuples.  These are before all those of the file.
+ * Rows that the leaf had before the load have offsets, too, from their tuples'
+ * ctid.  These come before all offsets of the file.
  */
 #define FC_OFFSET_LEAST		((uint64) 1 << 63)
 #define FC_OFFSET_TUPLE_BITS	11
@@ -106,8 +107,8 @@ fc_spill_keeps(const FcShared *shared, uint32 length)
 }
 
 /*
- * A tuple that takes more bytes is not spilled in place of a record of this
- * length, so that temporary files stay in proportion to the source
+ * Most bytes of a tuple that is spilled instead of a record of this length:
+ * temporary files stay in proportion to the source
  */
 #define fc_spill_row_most(length)	(2 * (uint64) (length) + 64)
 
@@ -119,8 +120,8 @@ fc_spill_head(const FcShared *shared)
 }
 
 /*
- * Are rows without NULLs spilled bare?  Their key must be found again, and
- * whoever looks for equal rows wants whole tuples.
+ * Are rows without NULLs spilled bare?  Only if their key can be found again,
+ * and rows are not compared, which takes whole tuples.
  */
 static inline bool
 fc_spill_bare(const FcShared *shared)
@@ -129,8 +130,8 @@ fc_spill_bare(const FcShared *shared)
 }
 
 /*
- * sort/spill_check.c.  Asserts that a block is whole: its rows are of the cell,
- * of which "lo", "hi" and part.null are looked at.
+ * sort/spill_check.c.  Asserts that a block is whole, and that its rows are of
+ * the cell.  Reads only "lo", "hi" and part.null of that.
  */
 #ifdef USE_ASSERT_CHECKING
 extern void fc_spill_check_block(const FcShared *shared, const char *block, const FcCell *cell);
@@ -154,16 +155,16 @@ typedef struct FcOpenCell
 } FcOpenCell;
 
 /*
- * route NULL: the keys are one range.  bounds: sorted, where else cells begin.
- * file: where blocks go; NULL: a temporary file of the process, and not one
- * that others can open.
+ * route NULL: the keys are one range.  bounds: where else cells begin, sorted.
+ * file: for blocks, which all processes can open; NULL: a temporary file of
+ * this process alone.
  */
 extern FcSpill *fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
 							   const FcBound *bounds, int nbounds, Size memory);
 
 /*
- * Spills a record; "data" are its bytes, which are copied if they are spilled.
- * ERROR 54000 once the rows have many more ranges than there may be partitions.
+ * Spills a record; copies its bytes, "data", if they are to be spilled.  ERROR
+ * 54000 once the rows have many more ranges than there may be partitions.
  */
 extern void fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data);
 
@@ -173,7 +174,7 @@ extern void fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data)
  */
 extern void fc_spill_put_old(FcSpill *spill, const FcEntry *entry, HeapTuple row);
 
-/* Puts what another spill has had */
+/* Puts what another spill had */
 extern void fc_spill_put_again(FcSpill *spill, const FcSpilled *spilled, const FcEntry *entry);
 
 /* Records whose tuples are formed where they are spilled */
@@ -184,8 +185,8 @@ typedef struct FcSpillRows
 	uint64		offsets[FC_BATCH_ROWS];
 	uint32		lengths[FC_BATCH_ROWS];	/* of records, as spilled */
 	uint32		rows[FC_BATCH_ROWS];	/* bytes of tuples */
-	const bool *has_null;		/* which have a NULL, and so keep their header
-								 * even if fc_spill_bare; NULL: none */
+	const bool *has_null;		/* which have a NULL, and their header even if
+								 * fc_spill_bare; NULL: none */
 
 	/* set by fc_spill_place */
 	char	   *places[FC_BATCH_ROWS];
@@ -193,10 +194,10 @@ typedef struct FcSpillRows
 } FcSpillRows;
 
 /*
- * Finds places, all zero, for the tuples of rows from "from" on, before "to",
- * and counts them.  Returns the first that has got none, but never "from".
- * Before anything else is spilled the caller forms the tuples there, without
- * the headers of those that are bare, and calls fc_spill_seal.
+ * Finds room, all zero, for the tuples of rows from "from" to before "to", and
+ * counts them.  Returns the first one without room, but never "from".  Before
+ * anything else is spilled the caller forms the tuples there, without the
+ * headers of those that are bare, and calls fc_spill_seal.
  */
 extern int	fc_spill_place(FcSpill *spill, FcSpillRows *rows, int from, int to);
 extern void fc_spill_seal(const FcSpill *spill, const FcSpillRows *rows, int from, int to);
@@ -205,15 +206,15 @@ extern void fc_spill_seal(const FcSpill *spill, const FcSpillRows *rows, int fro
 extern void fc_spill_end(FcSpill *spill, int process);
 
 /*
- * Leader, before the scan: the bounds that all processes go by.  They stay
- * where they are.
+ * Leader, before the scan: sets the bounds for all processes.  They must stay
+ * at their address.
  */
 extern void fc_spill_publish_bounds(FcContext *ctx, FcBound *bounds, int n);
 
 /* Sets ctx->bounds in any process */
 extern void fc_spill_open_bounds(FcContext *ctx);
 
-/* What the files would hold, in the memory of one process or in its file */
+/* The cells and their blocks, in the memory of one process or in its file */
 typedef struct FcSpillKept
 {
 	int			ncells;
@@ -222,10 +223,10 @@ typedef struct FcSpillKept
 } FcSpillKept;
 
 /*
- * Ends the spill for this process alone; the result lives where the spill does.
- * "in_file": its blocks go to a temporary file, which the caller closes.  Else,
- * as in a load of few rows by the leader alone, they stay in memory; NULL, with
- * nothing done, if some of them are in a file already.
+ * Ends the spill for this process alone; the result lives where the spill
+ * does.  "in_file": its blocks go to a temporary file, which the caller
+ * closes.  Else, as in a load of few rows by the leader alone, they stay in
+ * memory; NULL, with nothing done, if some are in a file already.
  */
 extern FcSpillKept *fc_spill_keep(FcSpill *spill, bool in_file);
 
@@ -238,7 +239,7 @@ typedef struct FcSpills FcSpills;
 
 extern FcSpills *fc_spills_open(FcShared *shared, const FcSpillKept *kept);
 
-/* Bytes that it takes to know of a cell that so many processes have written */
+/* Bytes of memory for a cell that nprocesses processes have written */
 extern Size fc_spills_size(int nprocesses);
 extern void fc_spills_close(FcSpills *spills);
 
@@ -268,18 +269,18 @@ extern FcCellReader *fc_cells_begin(FcSpills *spills, const FcSource *source, Si
 extern void fc_cells_enter(FcCellReader *reader, const FcTask *task);
 
 /*
- * The next one, and its entry; NULL at the end of the cell.  It is writable
- * until the next call of any function of the reader.
+ * Returns the next one, and its entry; NULL at the end of the cell.  It is
+ * writable until the next call of any function of the reader.
  */
 extern FcSpilled *fc_cells_next(FcCellReader *reader, FcEntry *entry);
 
 /*
- * The next ones, at most "most", as long as they are rows that the toaster need
- * not see; 0: the next one is none, or there is none
+ * Sets the next rows, at most "most", and returns their number; stops before
+ * one that is no row, or that the toaster must see
  */
 extern int	fc_cells_rows(FcCellReader *reader, FcSpilledRow *rows, int most);
 
-/* What was read so far; the caller may add reads of its own */
+/* Counts of reads so far; the caller may add its own */
 extern FcReadStats *fc_cells_stats(FcCellReader *reader);
 extern void fc_cells_end(FcCellReader *reader);
 

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * sort/spill_check.c
- *	  What a block of a cell is, wherever it is handed on; for servers that
- *	  check assertions.
+ *	  Asserts that blocks of cells are whole, for servers that check
+ *	  assertions.
  *
  *	writer ──► block ──► file ──► block ──► reader
  *		  check				   check

@@ -7,12 +7,12 @@
  *			└──► too large for the memory ──► cut into cells, which are read
  *				 one after the other
  *
- * Where only places were spilled they are sorted by their offsets first, and
- * laid out again with room for the records, which are then read in file order
- * (sort/fetch.h).  From there on the cell is like one of spilled records.
+ * If only places were spilled, the reader sorts them by their offsets, lays
+ * them out again with room for their records, and reads these in file order
+ * (sort/fetch.h).  From then on the cell is like one of spilled records.
  *
- * A cell is cut as often as it must be: by key and offset, of which no two
- * records have the same.
+ * A cell is cut as often as it must be, by key and offset; no two records have
+ * both the same.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,12 +33,12 @@
 #define FC_CELL_SAMPLE	8		/* rows of a sample for each piece */
 #define FC_CELL_PIECES	1024	/* of a cell that is cut, at most */
 #define FC_CELL_ROWS	64		/* rows that are handed out together, at most */
-#define FC_CELL_ROW		((uint64) 1)	/* it is one for fc_cells_rows */
+#define FC_CELL_ROW		((uint64) 1)	/* fc_cells_rows hands it out */
 #define FC_CELL_BITS	40		/* for the place, a multiple of 8 */
 #define FC_CELL_PLACE	((((uint64) 1 << FC_CELL_BITS) - 1) & ~FC_CELL_ROW)
 #define FC_CELL_PAGE	((Size) 2 * 1024 * 1024)	/* of a large page */
-#define FC_CELL_BLOCK	((Size) 64 * 1024 * 1024)	/* of fetched records; one
-													 * more may be in it */
+#define FC_CELL_BLOCK	((Size) 64 * 1024 * 1024)	/* of fetched records; it
+													 * may have one more */
 
 StaticAssertDecl(FC_CELL_BLOCK + 2 * FC_SPILL_LONG_PLACE <
 				 (uint64) MAXIMUM_ALIGNOF << (64 - FC_CELL_BITS),
@@ -61,21 +61,21 @@ struct FcCellReader
 	Size		key_place;		/* in a bare row */
 	int			key_width;
 	bool		null;			/* the cell is that of NULL keys */
-	List	   *cuts;			/* FcCellCut, the one in hand first */
+	List	   *cuts;			/* FcCellCut, the current one first */
 
 	char	   *buf;			/* the cell's blocks */
 	Size		buf_size;
 	FcItem	   *items;			/* room for twice the cell's rows */
 	uint64		most;			/* rows that there is room for */
-	FcItem	   *sorted;			/* row: how many words after the begin of its
-								 * block, where in buf, FC_CELL_ROW */
+	FcItem	   *sorted;			/* row: words from the begin of its block,
+								 * place in buf, FC_CELL_ROW */
 	uint64		n;
 	uint64		next;
 	FcFetch    *fetch;			/* NULL: cells have all that they need */
 	FcReadStats stats;
 };
 
-/* Reads exactly so many bytes; ERROR XX001 if the file has fewer */
+/* Reads exactly "size" bytes; ERROR XX001 if the file has fewer */
 static void
 fc_cells_read(File file, uint64 place, char *buf, Size size)
 {
@@ -134,7 +134,7 @@ fc_cells_laid_out(Size size, Size fetched)
 	return all + all / FC_CELL_BLOCK * sizeof(FcSpillBlock);
 }
 
-/* Bytes that it takes to read blocks of a cell, beside the items */
+/* Bytes to read a cell's blocks into, beside the items */
 static inline Size
 fc_cells_buffer(const FcCellReader *reader, Size size, Size fetched)
 {
@@ -142,8 +142,8 @@ fc_cells_buffer(const FcCellReader *reader, Size size, Size fetched)
 }
 
 /*
- * Rows are read here and there in the buffer.  Large pages make that cheaper
- * where the kernel has some; advice only.
+ * Rows are read out of order in the buffer.  Large pages make that cheaper, if
+ * the kernel has some; this only advises it.
  */
 static void
 fc_cells_advise(FcCellReader *reader)
@@ -171,9 +171,9 @@ fc_cells_free(FcCellReader *reader)
 }
 
 /*
- * Sets the bytes and rows that all cells that are not cut have at most: fresh
- * memory costs more than memory that was used before.  False if that would be
- * too much at once.
+ * Raises the bytes and rows to the most of any cell that is not cut: fresh
+ * memory costs more than memory that was used before.  False if both together
+ * are too much.
  */
 static bool
 fc_cells_foresee(const FcCellReader *reader, Size *size, uint64 *rows)
@@ -213,8 +213,8 @@ fc_cells_make_room(FcCellReader *reader, Size size, uint64 rows)
 }
 
 /*
- * Reads a block, of which the one after it has told; moves on to the one
- * before it.  ERROR XX001 if it is none.
+ * Reads the block that its successor points to, and moves on to the one before
+ * it.  ERROR XX001 if there is none.
  */
 static void
 fc_ref_read_block(FcCellReader *reader, const FcCellRef *ref, uint64 *place, uint32 *size,
@@ -223,7 +223,7 @@ fc_ref_read_block(FcCellReader *reader, const FcCellRef *ref, uint64 *place, uin
 	const FcSpillBlock *block = (const FcSpillBlock *) to;
 
 	fc_cells_read(ref->file, *place, to, *size);
-	/* of places nothing is told, but of the records */
+	/* reads of places are not counted, only those of their records */
 	reader->stats.reads += reader->fetch == NULL;
 	reader->stats.bytes += reader->fetch ? 0 : *size;
 	if (block->size != *size)
@@ -273,9 +273,9 @@ fc_cells_add_item(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *sp
 }
 
 /*
- * Reads the cell block by block, and shows the rows of each while they are in
- * the processor's cache.  The blocks stay one after the other in "to", or are
- * given back where that is NULL.
+ * Reads the cell block by block, and calls "each" for a block's rows while
+ * they are in the processor's cache.  The blocks stay one after the other in
+ * "to"; if that is NULL they are freed.
  */
 static pg_attribute_always_inline void
 fc_cells_each(FcCellReader *reader, const FcCellRef *refs, int nrefs, char *to, FcCellEach each,
@@ -317,7 +317,7 @@ fc_cells_at(const FcCellReader *reader, const FcItem *item)
 	return (FcSpilled *) (reader->buf + (item->row & FC_CELL_PLACE));
 }
 
-/* What the item's offset is counted from */
+/* The base of the item's offset */
 static inline uint64
 fc_cells_base(const FcCellReader *reader, const FcItem *item)
 {
@@ -425,7 +425,7 @@ fc_cells_fetch(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size laid
 	}
 }
 
-/* Reads a cell, of which so many refs have a part */
+/* Reads a cell, whose parts the refs are */
 static void
 fc_cells_load(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size size, Size fetched,
 			  uint64 rows)
@@ -486,8 +486,8 @@ fc_cells_bound_cmp(const void *a, const void *b)
 }
 
 /*
- * Returns bounds between n pieces of a cell, of about as many rows each, and
- * their number in *n; each is a row's
+ * Returns bounds between *n pieces of a cell with about as many rows each, and
+ * sets *n to their number; each is a row's
  */
 static FcBound *
 fc_cells_find_bounds(FcCellReader *reader, const FcCellRef *refs, int nrefs, int *n)
@@ -651,7 +651,7 @@ fc_cells_rows(FcCellReader *reader, FcSpilledRow *rows, int most)
 		rows[n].key = item->key;
 		rows[n].base = fc_cells_base(reader, item);
 	}
-	/* the first of the next call, while the caller has these in hand */
+	/* prefetches the first rows of the next call, while these are read */
 	for (uint64 i = reader->next; i < Min(reader->next + FC_SPILL_AHEAD, reader->n); i++)
 		fc_spilled_ask(fc_cells_at(reader, &reader->sorted[i]));
 	return n;

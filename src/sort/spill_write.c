@@ -6,12 +6,12 @@
  *	key ──► cell ──► its block in memory ──► "spill.N"
  *			  └──► counts ──► "cells.N"
  *
- * A block grows with the rows of its cell, and goes to the file when it is
- * large.  When memory is used up all blocks go there, one after the other: so
- * any number of cells needs no more memory, but has smaller blocks.
+ * A block grows with the rows of its cell, and is written to the file when it
+ * is large.  When memory is used up all blocks are written, one after the
+ * other: more cells do not need more memory, but have smaller blocks.
  *
- * Which keys are a cell follows from the partitions and from bounds that all
- * processes have: so all find the same cells, and none knows of the others.
+ * The partitions, and bounds that all processes have, decide which keys are a
+ * cell: all processes find the same cells, without knowing of each other.
  *
  * The files belong to the load's SharedFileSet, which deletes them when the
  * leader's segment goes, on error too; the phase's resource owner closes those
@@ -35,18 +35,19 @@
 
 #define FC_SPILL_LEAST	((Size) 48 * 1024)	/* memory, at least */
 #define FC_SPILL_FIRST	((Size) 256)	/* a new block, at least and at most */
-#define FC_SPILL_BEGIN	((Size) 8 * 1024)	/* larger ones are given back to
-												 * the kernel */
-#define FC_SPILL_CELLS	256		/* cells that there is room for, at least */
+#define FC_SPILL_BEGIN	((Size) 8 * 1024)	/* larger blocks go back to the
+											 * kernel */
+#define FC_SPILL_CELLS	256		/* cells for which there is room, at least */
 #define FC_SPILL_BLOCK	((Size) 64 * 1024)	/* a block, at most */
-#define FC_SPILL_WRITE	((Size) 256 * 1024) /* small blocks are written so many
-											 * bytes at a time */
-#define FC_SPILL_KEEP	((Size) 256 * 1024) /* blocks may grow further as long
-											 * as all take no more */
+#define FC_SPILL_WRITE	((Size) 256 * 1024) /* bytes of small blocks that are
+											 * written at a time */
+#define FC_SPILL_KEEP	((Size) 256 * 1024) /* bytes of all blocks up to which
+											 * these may grow further */
 #define FC_SPILL_BEHIND	((uint64) 1 << 31)	/* bytes before a block's first
-											 * record where others may be */
+											 * record where its others may
+											 * be */
 #define FC_SPILL_SLOTS	2048	/* of the table of keys, a power of two */
-#define FC_SPILL_RANGES	60000	/* ranges beside those allowed, before the load
+#define FC_SPILL_RANGES	60000	/* ranges beyond those allowed, before the load
 								 * ends: it is known to fail */
 
 StaticAssertDecl(offsetof(FcSpilled, more) == FC_SPILL_HEAD &&
@@ -88,8 +89,9 @@ struct FcSpill
 
 	/* memory of blocks */
 	Size		most;			/* in all */
-	Size		held;			/* with small blocks that have become larger:
-								 * their memory is of use to such alone */
+	Size		held;			/* also of small blocks that were replaced by
+								 * larger ones: only such blocks can use it
+								 * again */
 	Size		first;			/* bytes of a new block; each grows by powers
 								 * of two */
 	Size		largest;		/* a block, unless one row needs more */
@@ -97,10 +99,10 @@ struct FcSpill
 	/* the file, made when a block is written */
 	const char *name;			/* NULL: a temporary file of this process */
 	File		file;			/* 0: there is none */
-	char	   *out;			/* small blocks on their way */
+	char	   *out;			/* small blocks to be written together */
 	Size		out_size;
 	Size		out_used;
-	uint64		place;			/* in the file, of the first of these */
+	uint64		place;			/* of the first of these, in the file */
 };
 
 /* Asserts that bounds follow each other, on either side of their file */
@@ -144,9 +146,8 @@ fc_spill_open_bounds(FcContext *ctx)
 }
 
 /*
- * Chooses how large new blocks are: all cells that are known, if they get one,
- * take no more than half of the memory.  Otherwise blocks are written when they
- * have a row or two.
+ * Chooses the size of new blocks: blocks of all known cells take half of the
+ * memory at most.  Otherwise blocks would be written with a row or two.
  */
 static void
 fc_spill_set_first(FcSpill *spill)
@@ -190,8 +191,8 @@ fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
 }
 
 /*
- * Appends bytes to the file.  After a short write it goes on, to meet its
- * error.
+ * Appends bytes to the file; after a short write writes the rest, to get the
+ * error
  */
 static void
 fc_spill_write_bytes(FcSpill *spill, const char *data, Size size)
@@ -230,8 +231,8 @@ fc_spill_write_out(FcSpill *spill)
 }
 
 /*
- * Writes what the cell has in memory, large blocks by themselves.  A full one
- * goes to a multiple of its size, where the kernel can cache it in one piece.
+ * Writes the cell's block, alone if it is large.  A full one is written at a
+ * multiple of its size, where the kernel can cache it in one piece.
  */
 static void
 fc_spill_write_block(FcSpill *spill, FcOpenCell *open)
@@ -272,7 +273,7 @@ fc_spill_write_block(FcSpill *spill, FcOpenCell *open)
 	open->used = 0;
 }
 
-/* Writes all blocks, and gives their memory back */
+/* Writes all blocks, and frees their memory */
 static void
 fc_spill_write_all(FcSpill *spill)
 {
@@ -291,7 +292,7 @@ fc_spill_write_all(FcSpill *spill)
 	Assert(spill->out_used <= spill->out_size);
 }
 
-/* Makes the cell's block larger, with what is in it */
+/* Makes the cell's block larger, or makes it */
 static void
 fc_spill_grow_block(FcSpill *spill, FcOpenCell *open, Size room)
 {
@@ -310,8 +311,8 @@ fc_spill_grow_block(FcSpill *spill, FcOpenCell *open, Size room)
 }
 
 /*
- * May the cell's block grow to so many bytes?  While all is in memory it may
- * grow further: it may never need a file.
+ * May the cell's block grow to "room" bytes?  It may grow further as long as
+ * all is in memory: perhaps no file is needed.
  */
 static bool
 fc_spill_may_grow(const FcSpill *spill, const FcOpenCell *open, Size room)
@@ -350,7 +351,10 @@ fc_spill_make_room(FcSpill *spill, FcOpenCell *open, uint64 offset, Size need)
 	}
 	if (open->used == 0)
 	{
-		/* rows that are spilled again come from the end of the file */
+		/*
+		 * rows that are spilled again come block by block from the end of
+		 * their file
+		 */
 		open->base = offset - Min(offset, FC_SPILL_BEHIND);
 		open->used = sizeof(FcSpillBlock);
 	}
@@ -365,8 +369,8 @@ fc_spill_has_room(const FcOpenCell *open, uint64 offset, Size need)
 }
 
 /*
- * The load is known to fail, unless what looks like keys are bytes in quotes,
- * because a process has guessed wrongly where records begin
+ * The load is known to fail, unless a process guessed wrongly where records
+ * begin, and took bytes in quotes for keys
  */
 static void
 fc_spill_too_many(const FcSpill *spill)
@@ -435,7 +439,7 @@ fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 	FcCell	   *cell = &fc_spill_add_cell(spill, at)->cell;
 
 	Assert(fc_range_has(&range, key));
-	/* each field by itself: what is between them is in a file later */
+	/* each field by itself: the padding is written to a file, too */
 	cell->part.range.lo = range.lo;
 	cell->part.range.hi = range.hi;
 	cell->part.range.lo_min = range.lo_min;
@@ -469,7 +473,7 @@ fc_spill_find_null(FcSpill *spill)
 	return spill->null;
 }
 
-/* How many cells begin at this key or before it; without a branch to guess */
+/* How many cells begin at this key or before it; without branches to predict */
 static inline int
 fc_spill_search(const FcSpill *spill, int64 key)
 {
@@ -488,7 +492,7 @@ fc_spill_search(const FcSpill *spill, int64 key)
 	return first - spill->keys + (*first <= key);
 }
 
-/* Makes slots so wide that all keys that were searched for have their own */
+/* Widens slots until all keys that were searched for fit into the table */
 static void
 fc_spill_widen_slots(FcSpill *spill, int64 key)
 {
@@ -566,7 +570,7 @@ fc_spill_part_add(FcSpillPart *part, const FcSpillPart *other)
 	Assert(part->min_key <= part->max_key);
 }
 
-/* Takes bytes of the cell's block, which has room, for a row that is counted */
+/* Counts a row, and takes its bytes from the cell's block, which has room */
 static inline char *
 fc_spill_take(FcOpenCell *open, int64 key, uint64 offset, uint32 length, Size size)
 {
@@ -579,7 +583,7 @@ fc_spill_take(FcOpenCell *open, int64 key, uint64 offset, uint32 length, Size si
 	return at;
 }
 
-/* Sets a head, each field in its place */
+/* Sets the fields of a head */
 static inline void
 fc_spill_set_head(FcSpilled *head, FcSpilledKind kind, int64 key, uint32 after, uint32 length)
 {
@@ -597,7 +601,7 @@ fc_spill_count_fetched(const FcSpill *spill, FcOpenCell *open, uint32 length)
 		open->cell.fetched += MAXALIGN((Size) length + 1);
 }
 
-/* Returns the cell of an entry, with room for so many bytes */
+/* Returns the cell of an entry, with room for "need" bytes */
 static FcOpenCell *
 fc_spill_enter(FcSpill *spill, const FcEntry *entry, Size need)
 {
@@ -656,7 +660,7 @@ fc_spill_put_again(FcSpill *spill, const FcSpilled *spilled, const FcEntry *entr
 	fc_spill_count_fetched(spill, open, entry->length);
 }
 
-/* How much of row i is not spilled */
+/* Bytes at the beginning of row i that are not spilled */
 static inline Size
 fc_spill_skip(const FcSpill *spill, const FcSpillRows *rows, int i)
 {
@@ -680,7 +684,7 @@ fc_spill_place(FcSpill *spill, FcSpillRows *rows, int from, int to)
 
 		if (!fc_spill_has_room(open, offset, size))
 		{
-			/* blocks with places in them must stay */
+			/* blocks with room that was given out must stay */
 			if (i > from)
 				break;
 			fc_spill_make_room(spill, open, offset, size);
@@ -739,7 +743,7 @@ fc_spill_end(FcSpill *spill, int process)
 	fc_spill_write_all(spill);
 	fc_spill_write_out(spill);
 	Assert(spill->out_used == 0 && spill->held == 0);
-	/* makes the file, too, if there is no row */
+	/* makes the file even if there is no row */
 	fc_spill_write_bytes(spill, NULL, 0);
 	FileClose(spill->file);
 	fc_spill_write_cells(spill, process);

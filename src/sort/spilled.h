@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sort/spilled.h
- *	  What stands in a cell for a record: its place, its bytes, or its row.
+ *	  The forms of a record in a cell: its place, its bytes, or its row.
  *
  *	place	head
  *	record	head, bytes
@@ -17,23 +17,23 @@
 #include "access/heaptoast.h"
 #include "access/htup_details.h"
 
-/* Asks for a line of the processor's cache that will be read soon */
+/* Prefetches a line of the processor's cache */
 #ifdef __GNUC__
 #define fc_prefetch(address) __builtin_prefetch(address)
 #else
 #define fc_prefetch(address) ((void) 0)
 #endif
 
-/* What of a record was spilled */
+/* The form in which a record was spilled */
 typedef enum FcSpilledKind
 {
-	FC_SPILLED_PLACE,			/* where it stands in the file */
-	FC_SPILLED_RECORD,			/* its bytes as well, and one more, in which
-								 * the reader may write */
+	FC_SPILLED_PLACE,			/* its offset in the file */
+	FC_SPILLED_RECORD,			/* its bytes, too, and one more, to which the
+								 * reader may write */
 	FC_SPILLED_TUPLE,			/* the tuple of the target's row type that was
 								 * made of it, or that the leaf had before */
 	FC_SPILLED_BARE				/* such a tuple without its header, as it has
-								 * no NULL; its key is among its values */
+								 * no NULL; its key is one of its values */
 } FcSpilledKind;
 
 /* One record of the file, as found by the scan phase.  24 bytes. */
@@ -64,10 +64,9 @@ typedef struct FcSpillBlock
 
 /*
  * The head of what was spilled.  It takes FC_SPILL_HEAD bytes, or
- * FC_SPILL_NUMBERED if a column takes numbers of a sequence; of a tuple it
- * stands in the place of the transaction fields, which an insert sets, and of
- * the ctid.  That of a bare row ends before the key.  Heads are aligned as
- * tuples are.
+ * FC_SPILL_NUMBERED if a column takes numbers of a sequence.  A tuple has it
+ * instead of its transaction fields and ctid, which an insert sets.  The head
+ * of a bare row ends before the key.  Heads are aligned as tuples are.
  */
 typedef struct FcSpilled
 {
@@ -105,7 +104,7 @@ fc_spilled_length(const FcSpilled *spilled)
 	return fc_spilled_bits(spilled, fc_spilled_is_bare(spilled) ? FC_SPILL_BARE_BITS : FC_SPILL_LENGTH_BITS);
 }
 
-/* The bytes of its tuple, header and all, even if it was spilled without */
+/* The bytes of its tuple, with the header even if it was spilled without */
 static inline uint32
 fc_spilled_row(const FcSpilled *spilled)
 {
@@ -142,7 +141,7 @@ fc_spilled_is_short(const FcSpilled *spilled)
 		 (((const HeapTupleHeaderData *) spilled)->t_infomask & HEAP_HASEXTERNAL) == 0);
 }
 
-/* A spilled row in the hands of its reader */
+/* A spilled row, for its reader */
 typedef struct FcSpilledRow
 {
 	FcSpilled  *spilled;
@@ -154,9 +153,9 @@ typedef struct FcSpilledRow
 #define fc_spilled_offset(row)	((row)->base + (row)->spilled->after)
 
 /*
- * Whoever reads rows that lie here and there asks for their bytes in advance:
- * for the first two lines of row i + FC_SPILL_AHEAD while row i is in hand.
- * The first rows of an array were asked for by whoever hands it out.
+ * Readers that visit rows out of order prefetch them: the first two lines of
+ * row i + FC_SPILL_AHEAD while they are at row i.  The function that returns
+ * an array of rows has prefetched its first ones.
  */
 #define FC_SPILL_AHEAD		16
 
@@ -174,7 +173,7 @@ fc_spilled_ask_ahead(const FcSpilledRow *rows, int i, int n)
 		fc_spilled_ask(rows[i + FC_SPILL_AHEAD].spilled);
 }
 
-/* Bytes that it takes in its block */
+/* Its bytes in its block */
 static inline Size
 fc_spilled_size(const FcSpilled *spilled, Size head)
 {
@@ -192,12 +191,15 @@ fc_spilled_size(const FcSpilled *spilled, Size head)
 	}
 }
 
-/* What bare rows of this type are without: what an insert sets in it is 0 */
+/*
+ * Sets the header that bare rows of this type lack; the fields that an insert
+ * sets are 0
+ */
 extern void fc_spilled_header(TupleDesc desc, HeapTupleHeader header);
 
 /*
- * Makes the tuple of a spilled row: its header is this one if it is bare, or
- * begins with what an insert sets in this one
+ * Makes the tuple of a spilled row: with this header if it is bare, else with
+ * the fields of this one that an insert sets
  */
 static inline void
 fc_spilled_copy(const FcSpilled *spilled, const HeapTupleHeaderData *header, HeapTupleHeader to)
@@ -213,8 +215,8 @@ fc_spilled_copy(const FcSpilled *spilled, const HeapTupleHeaderData *header, Hea
 }
 
 /*
- * Makes the values of a row of type "desc", the target's, which lie in it, or
- * in the current memory context
+ * Makes the values of a row of the target's type "desc"; they lie in the row,
+ * or in the current memory context
  */
 extern void fc_spilled_deform(FcSpilled *spilled, TupleDesc desc, Datum *values, bool *nulls);
 

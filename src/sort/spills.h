@@ -10,7 +10,7 @@
 
 #include "sort/spill.h"
 
-/* What one process has of a cell; whoever reads has those of all processes */
+/* A process's part of a cell; the reader has those of all processes */
 typedef struct FcCellRef
 {
 	FcBound		lo;				/* as in FcCell */
@@ -46,7 +46,10 @@ fc_cell_ref(const FcCell *cell, File file, const char *block)
 	};
 }
 
-/* The refs of the cell of a task; *n is their number.  ERROR if it has none */
+/*
+ * Returns the refs of a task's cell, and their number in *n.  ERROR if it has
+ * none
+ */
 extern const FcCellRef *fc_spills_find(const FcSpills *spills, const FcTask *task, int *n);
 
 #endif							/* FC_SPILLS_H */
