@@ -526,8 +526,8 @@ typedef struct FcContext
 	struct FcSpillKept *kept;	/* in "keep": what the scan found, if that is
 								 * in no file */
 	bool		failed;			/* caught an error: see fc_error_catch */
-	bool		evaluating;		/* an error that is raised is of the record in
-								 * hand */
+	bool		evaluating;		/* an error that is raised is of the current
+								 * record */
 	bool		at_record;		/* that record is known: at_offset, at_length */
 	uint64		at_offset;
 	uint64		at_length;

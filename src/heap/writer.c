@@ -80,7 +80,7 @@ fc_write_storage(Relation rel, uint64 rows, bool frozen, List **files)
 
 	Assert(!IsParallelWorker());
 	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
-	/* a snapshot from before would see rows that nobody has committed */
+	/* an older snapshot would see rows that are not committed */
 	if (frozen && rel->rd_createSubid == InvalidSubTransactionId &&
 		fc_first_storage_subid(rel) == InvalidSubTransactionId)
 		elog(ERROR, "rows of table \"%s\", which others can see, cannot be frozen", RelationGetRelationName(rel));

@@ -154,9 +154,9 @@ typedef struct FcLooked
 	uint64		offsets[FC_BATCH_ROWS]; /* of records of rows that are looked
 										 * at */
 	uint32		lengths[FC_BATCH_ROWS];
-	int			at;				/* the row in hand */
+	int			at;				/* the current row */
 	int			to;
-	FcErrorKind kind;			/* of an error that it has now */
+	FcErrorKind kind;			/* of an error that it throws now */
 } FcLooked;
 
 typedef struct FcLoader

@@ -35,8 +35,8 @@ extern bool fc_citus_is_here(void);
 /*
  * Begins to read the table of Citus' of this name, as it is now, whatever the
  * caller may read and however old the transaction's snapshot is.  ERROR 0A000
- * if it is not there or lacks one of n columns: a version that nobody knows.
- * The columns are not copied.
+ * if it is not there or lacks one of n columns: an unknown version.  The
+ * columns are not copied.
  */
 extern FcCitusScan *fc_citus_scan_begin(const char *name, const FcCitusColumn *columns, int n);
 

@@ -311,7 +311,7 @@ fc_shards_call(char *name, LOCKMODE lock, ArrayType *ids)
 	(void) OidFunctionCall2(function, Int32GetDatum(lock), PointerGetDatum(ids));
 }
 
-/* As the table's owner: Citus lets nobody else lock the place of a shard */
+/* As the table's owner: Citus lets no other role lock the place of a shard */
 static void
 fc_shards_lock_all(Oid table, const FcShards *shards)
 {

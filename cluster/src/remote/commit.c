@@ -112,8 +112,8 @@ fc_commit_in_two(dlist_head *members, FcRemoteCommit commit)
 }
 
 /*
- * Has the node refused, and so rolled back?  Not if it ended the session:
- * nobody knows what it did before.
+ * Has the node refused, and so rolled back?  Not if it ended the session: what
+ * it did before is unknown.
  */
 static bool
 fc_commit_is_refused(FcWireResult *result)
@@ -249,7 +249,7 @@ fc_commit_warn(FcMember *member, bool commit)
 }
 
 /*
- * Commits what nobody asked to prepare: the load began while this transaction
+ * Commits what was not asked to prepare: the load began while this transaction
  * committed (remote/transaction.c)
  */
 static void
@@ -267,7 +267,7 @@ fc_commit_late(FcMember *member, TimestampTz until)
 
 /*
  * Tells all that are prepared.  Those that have not said yet whether they are
- * come last, so that nobody waits behind a server that says nothing.
+ * come last: no other waits behind a server that says nothing.
  */
 static void
 fc_commit_tell(dlist_head *members, const char *command, TimestampTz until)

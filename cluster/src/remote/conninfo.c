@@ -3,7 +3,7 @@
  * remote/conninfo.c
  *	  Who may connect to a server, and how.
  *
- * A server may let in whoever comes from this machine, or from this operating
+ * A server may let in all that come from this machine, or from this operating
  * system's user.  Users of this server must not borrow that.  They need a
  * password of their own, given in the mapping and asked for by the server, or
  * a superuser's word in the mapping that none is needed.

@@ -12,9 +12,9 @@
  * for the row as of now; the snapshot of its own transaction may be old.  No
  * XID is asked: one that a crash has lost is given out again.
  *
- * Whoever could write a row could commit what another load has given up.  So
- * the table belongs to the extension's owner, nobody else has a privilege for
- * it, and rows are written here, without SQL.
+ * A role that could write a row could commit what another load has given up.
+ * So the table belongs to the extension's owner, no other role has a privilege
+ * for it, and rows are written here, without SQL.
  *
  *-------------------------------------------------------------------------
  */

@@ -26,7 +26,7 @@ typedef enum FcRemoteCommit
 typedef enum FcMemberState
 {
 	FC_MEMBER_OPEN,				/* in a transaction */
-	FC_MEMBER_PREPARING,		/* asked to prepare it: nobody knows */
+	FC_MEMBER_PREPARING,		/* asked to prepare it: unknown */
 	FC_MEMBER_PREPARED,
 	FC_MEMBER_ENDED
 } FcMemberState;

@@ -31,7 +31,7 @@
 
 /*
  * ms that a session waits for a lock there if lock_timeout is not set here.
- * Nobody would find a deadlock between two servers.
+ * No server finds a deadlock between two of them.
  */
 #define FC_NODE_LOCK_MS	60000
 
@@ -118,7 +118,7 @@ fc_node_interrupt(FcNode *node, TimestampTz until)
 
 	if (!AcquireExternalFD())
 		return;
-	/* nobody else would end the request: what interrupts it ends the wait */
+	/* only this function ends the request: what interrupts it ends the wait */
 	HOLD_INTERRUPTS();
 	cancel = fc_wire_cancel_begin(node->wire);
 	while (cancel && poll != FC_WIRE_STANDS && poll != FC_WIRE_FAILED)

@@ -73,8 +73,8 @@ extern bool fc_node_send(FcNode *node, const char *sql);
  * Waits for the result of what was sent: of several commands the first error,
  * or the last result.  It is the node's, until the next call.  NULL if the
  * time is over or the connection lost, or given up because the node has
- * answered something else, or too much: then nobody knows what the node has
- * done.
+ * answered something else, or too much: what the node has done is then
+ * unknown.
  */
 extern FcWireResult *fc_node_result(FcNode *node, TimestampTz until);
 

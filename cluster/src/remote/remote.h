@@ -100,8 +100,8 @@ extern FcRemoteCopy *fc_remote_copy_begin(const FcRemotePlace *place, Oid userid
 extern void fc_remote_build_indexes(void);
 
 /*
- * Has this transaction made tables on servers?  Until it commits nobody sees
- * them but the sessions that have made them.
+ * Has this transaction made tables on servers?  Until it commits only the
+ * sessions that have made them see them.
  */
 extern bool fc_remote_has_made(void);
 
@@ -218,8 +218,8 @@ extern void fc_commit_foresee(FcRemoteCommit commit, const FcNode *node, int n);
 extern void fc_commit_members(dlist_head *members, FcRemoteCommit commit);
 
 /*
- * It is committed: has those commit that are prepared, and those that nobody
- * has asked to.  Never throws.
+ * It is committed: has those commit that are prepared, and those that were not
+ * asked to prepare.  Never throws.
  */
 extern void fc_commit_finish(dlist_head *members);
 
@@ -244,8 +244,8 @@ typedef struct FcLeft
 /*
  * Before a load, on a session outside of a transaction: ends the transactions
  * that are left on the node, as far as its user may, and removes the rows of
- * the log that nobody needs any more.  ERROR if the node does not answer in
- * ten seconds.
+ * the log that are no longer needed.  ERROR if the node does not answer in ten
+ * seconds.
  */
 extern void fc_resolve_before(FcNode *node);
 
@@ -324,7 +324,7 @@ extern void fc_log_remove(const char *gid);
  */
 extern char *fc_gid_prefix(const char *identity, Oid server);
 
-/* Returns a number for this transaction that nobody guesses; never 0 */
+/* Returns a number for this transaction that cannot be guessed; never 0 */
 extern uint64 fc_gid_nonce(void);
 
 /*

@@ -129,8 +129,8 @@ fc_resolve_end(FcNode *node, FcLeft *left, bool commit, bool act)
 }
 
 /*
- * Is the transaction still there, now that nobody else can end it?  If the
- * node does not tell: true, with an outcome.
+ * Is the transaction still there, now that no other session can end it?  If
+ * the node does not tell: true, with an outcome.
  */
 static bool
 fc_resolve_is_there(FcNode *node, FcLeft *left)
@@ -149,7 +149,7 @@ fc_resolve_is_there(FcNode *node, FcLeft *left)
 
 /*
  * Decides about a transaction without a row in the list.  If its load has
- * ended by now, nobody will add a row any more, and one that was added can be
+ * ended by now, no row will be added any more, and one that was added can be
  * seen.  False if another session has ended the transaction since the node was
  * asked, and removed the row: nothing is to be done.
  */

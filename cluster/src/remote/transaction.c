@@ -29,7 +29,9 @@
 
 static dlist_head members = DLIST_STATIC_INIT(members);
 
-/* Ours of the callbacks before the commit has run: nobody may join any more */
+/*
+ * Ours of the callbacks before the commit has run: no member may join any more
+ */
 static bool ending = false;
 
 /* How they commit: the strictest wish of the transaction's loads */
@@ -91,7 +93,7 @@ fc_transaction_event(XactEvent event, void *arg)
 					 errhint("Use COMMIT.")));
 			break;
 		case XACT_EVENT_PREPARE:
-			/* nobody commits what was sent: ours was not called before */
+			/* what was sent is not committed: ours was not called before */
 			fc_members_each(member, &members)
 				member->broken = true;
 			pg_fallthrough;

@@ -153,7 +153,7 @@ fc_raw_shards_reason(const FcTarget *target)
 
 	if (target->course.core)
 		return target->course.reason;
-	/* nobody else sees what Citus has made for it */
+	/* only this transaction sees what Citus has made for it */
 	if (target->rel->rd_createSubid != InvalidSubTransactionId)
 		return "it was created in this transaction";
 	if (fc_plan_has_triggers(target->rel, &only_foreign_keys) && !only_foreign_keys)
