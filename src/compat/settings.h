@@ -55,9 +55,7 @@ extern int	fc_progress_width;
 extern int	fc_max_rate_kb;
 extern int	fc_max_replica_lag_kb;
 
-/*
- * Bytes that a load with so many workers may use, all its processes together
- */
+/* Bytes that all processes of a load with nworkers workers may use together */
 extern Size fc_settings_memory(int nworkers);
 
 /* Defines them; called when the library is loaded */

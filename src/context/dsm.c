@@ -50,7 +50,7 @@ fc_dsm_allocate(int fd, Size size)
 }
 
 /*
- * Gives the segment's file so many bytes; returns an errno, or 0.  ENOENT: core
+ * Grows the segment's file to this size; returns an errno, or 0.  ENOENT: core
  * has the segment elsewhere, as in memory that the server got when it started.
  */
 static int

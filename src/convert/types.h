@@ -41,7 +41,7 @@ fc_convert_alloc(FcConverter *converter, Size size)
 	return result;
 }
 
-/* A value with so many bytes of data, to be filled in at *data */
+/* A value with len bytes of data, to be filled in at *data */
 static inline Datum
 fc_convert_varlena(FcConverter *converter, Size len, char **data)
 {

@@ -14,7 +14,7 @@
 #define FC_PLACES_MOST	(FC_MARKS_BYTES + FC_MASK_SPARE + 1)
 
 /*
- * How many borders a record of so many fields has: one for each field, and the
+ * The borders of a record of nfields fields: one for each field, and the
  * second byte of a line end
  */
 static inline int

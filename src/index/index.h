@@ -92,7 +92,7 @@ extern void fc_progress_slot_restore(const FcProgressSlot *slot);
 /* Rows of a B-tree that are inserted one by one, at most */
 #define FC_INDEX_INSERT_ROWS	256
 
-/* Is an index of so many rows on disk before it is built? */
+/* Is an index of this number of rows on disk before it is built? */
 static inline bool
 fc_index_is_synced(double rows)
 {

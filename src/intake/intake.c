@@ -218,7 +218,7 @@ fc_intake_end(FcIntake *intake, int processes)
 	intake->progress->phase = FC_PHASE_SETUP;
 }
 
-/* The number of workers that unpack so many packed bytes */
+/* The number of workers that unpack this number of packed bytes */
 static int
 fc_intake_workers(const FcIntake *intake, uint64 bytes)
 {

@@ -123,7 +123,7 @@ extern void fc_receive_check_whole(const FcIntake *intake);
 /* Is what is received packed? */
 extern bool fc_receive_is_packed(const FcIncoming *incoming);
 
-/* Returns the bytes of a ring for so many workers and chunks of this size */
+/* Returns the bytes of a ring for nworkers workers and chunks of this size */
 extern Size fc_receive_ring_size(int nworkers, uint64 chunk_size);
 
 /* Makes a ring of the memory, FcRing and size bytes after it */

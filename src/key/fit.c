@@ -22,7 +22,7 @@
 /* The narrowest width of integers */
 #define FC_FIT_INTEGERS	1000
 
-/* Partitions of so many days that keys from low to high have */
+/* The partitions of "days" days that keys from low to high have */
 static double
 fc_fit_count(FcKeyType type, int64 low, int64 high, double days)
 {

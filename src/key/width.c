@@ -102,7 +102,7 @@ zone_of_ranges(const FcRoute *route, const FcRange *range)
 	return best;
 }
 
-/* May so many days be one or several months, or years? */
+/* May this number of days be one or several months, or years? */
 static bool
 is_like_months(int64 days)
 {

@@ -14,7 +14,7 @@
 #include "options/help_list.h"
 #include "options/options.h"
 
-/* A name is like a word only if they differ by at most so many letters */
+/* Letters by which a name may differ from a word that it is like */
 #define FC_NEAREST_TYPOS	3
 
 #define FC_VALUE fast_copy_value

@@ -67,7 +67,7 @@ typedef struct FcEstimate
 	double		after;			/* what all later ones take */
 } FcEstimate;
 
-/* The phase has ended, after so many seconds; another one begins */
+/* The phase has ended, after "seconds"; another one begins */
 extern void fc_estimate_next(FcEstimate *estimate, double seconds);
 
 /*

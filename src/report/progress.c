@@ -76,7 +76,7 @@ fc_progress_state(FcProgress *progress)
 								 percent << 4 | progress->phase);
 }
 
-/* Shows the load as a COPY of so many bytes */
+/* Shows the load as a COPY of this number of bytes */
 static void
 fc_progress_show_copy(FcProgress *progress, int64 bytes)
 {

@@ -245,7 +245,7 @@ fc_tell_notice(const char *line)
 	error_context_stack = context;
 }
 
-/* Writes the longest figures that have room in so many columns, if any have */
+/* Writes the longest figures that have room in the columns, if any have */
 static void
 fc_tell_fit(StringInfo figures, FcProgress *progress, int columns)
 {

@@ -20,7 +20,7 @@
 
 #include "sniff/steps.h"
 
-/* Thousands alone with so many digits, all as many, may be phone numbers */
+/* Digits from which on thousands alone, all as long, may be phone numbers */
 #define FC_NUMBER_LONG		7
 
 /* The formats that all values of the column fit, or 0 */

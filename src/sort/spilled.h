@@ -112,7 +112,7 @@ fc_spilled_row(const FcSpilled *spilled)
 		fc_spilled_bits(spilled, FC_SPILL_LENGTH_BITS) >> FC_SPILL_BARE_BITS : spilled->more.row;
 }
 
-/* Its key, which a bare row has at this place, of so many bytes */
+/* Its key; a bare row has it at key_place, in "width" bytes */
 static inline int64
 fc_spilled_key(const FcSpilled *spilled, Size key_place, int width)
 {

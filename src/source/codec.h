@@ -41,7 +41,7 @@ typedef enum FcCodecKind
 	FC_CODEC_KINDS
 } FcCodecKind;
 
-/* A format is told from so many first bytes */
+/* The first bytes, which tell a format */
 #define FC_CODEC_HEAD	512
 
 /*

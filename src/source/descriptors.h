@@ -10,7 +10,7 @@
 
 #include <sys/stat.h>
 
-/* At most so many files stay open in the leader, for all processes */
+/* Files that stay open in the leader for all processes, at most */
 #define FC_DESCRIPTORS_HELD	100
 
 /*

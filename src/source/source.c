@@ -160,7 +160,7 @@ fc_source_begin(void)
 	return source;
 }
 
-/* Makes room for one more file, zeroed, and for its path of so many bytes */
+/* Makes room for one more file, zeroed, and for its path */
 static FcFile *
 fc_source_grow(FcSource *source, size_t path_size)
 {

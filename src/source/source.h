@@ -190,7 +190,7 @@ typedef struct FcSourcePlace
 	FcDescriptor *pinned;
 } FcSourcePlace;
 
-/* False if so many are pinned that one must be given back first */
+/* False if too many are pinned: one must be given back first */
 extern bool fc_source_pin(const FcSource *source, uint64 offset,
 						  FcSourcePlace *place);
 extern void fc_source_unpin(const FcSource *source, FcDescriptor *pinned);

@@ -14,7 +14,7 @@
  * each FC_SEND_STREAMS leaves.
  *
  * The slot of the load's first error gets the first bad record of the file,
- * no matter which side finds it:
+ * wherever it is found:
  *
  * 1. A server that refuses a record names a line of its COPY.
  * 2. A walk over the records that have gone there finds that line
