@@ -231,9 +231,13 @@ fc_find_unpack(FcJob *job)
 {
 	FcWork		work = {0};
 	int			nworkers = job->target.nworkers;
+	FcShared   *shared = job->target.shared;
 
+	/* nobody reads beside it: all goes into the copy, nothing into a ring */
+	shared->at[FC_TAIL_RING] = shared->source.places = 0;
+	job->target.source->ring = NULL;
 	/* what cannot be loaded by workers can be unpacked by them */
 	job->target.nworkers = fc_intake_unpackers(&job->intake);
-	(void) fc_lead_run(job, FC_PHASE_UNPACK, job->target.shared->source.nchunks, &work);
+	(void) fc_lead_run(job, FC_PHASE_UNPACK, shared->source.nchunks, &work);
 	job->target.nworkers = nworkers;
 }
