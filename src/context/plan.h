@@ -198,11 +198,6 @@ typedef struct FcPlan
 	bool		set_null;		/* a refused value becomes NULL */
 	bool		verbose;		/* each such value is to be told of */
 	int64		reject_limit;	/* -1: none */
-
-	/* of the machine: load/layout.c */
-	Size		memory;			/* bytes per process, where a phase asks for no
-								 * other */
-	int			io_depth;		/* requests in flight */
 } FcPlan;
 
 /* Does the load do anything with the rows that leaves have? */

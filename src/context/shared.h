@@ -260,7 +260,6 @@ typedef struct FcSharedSource
 	bool		programs;		/* they are the output of commands */
 	uint32		ncopies;
 	uint32		nextents;		/* there is room for */
-	uint64		data_start;		/* first byte after the header of the first */
 	uint64		data_size;		/* bytes after the headers of all files */
 	uint32		nchunks;
 	uint64		chunk_size;		/* of each chunk but a file's last ones; 0:
@@ -282,6 +281,7 @@ typedef struct FcSharedSource
 typedef struct FcSharedIo
 {
 	bool		uring;			/* false: fc_io_sync */
+	int			depth;			/* requests in flight */
 	pg_atomic_uint32 uring_errno;	/* with which the kernel has refused
 								 * io_uring to a process; 0: to none */
 } FcSharedIo;

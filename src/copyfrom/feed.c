@@ -127,7 +127,7 @@ fc_feed_progress(FcFeed *feed, uint64 position)
 
 	if (!feed->counts)
 		return;
-	now = position - Min(position, ctx->shared->source.data_start);
+	now = position - Min(position, feed->target->source->files->data_start);
 	before = pg_atomic_exchange_u64(&ctx->shared->counts.load_bytes, now);
 	fc_pace(ctx, now - Min(now, before));
 	fc_context_progress(ctx);

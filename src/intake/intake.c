@@ -553,20 +553,7 @@ fc_intake_unpackers(const FcIntake *intake)
 {
 	const FcUnpackArea *area = dsm_segment_address(intake->unpacked);
 
-	return area->npieces < 2 ? 0 : Min(area->ncopies, area->npieces);
-}
-
-int
-fc_intake_begin_unpack(FcIntake *intake)
-{
-	uint64		bytes;
-	uint32		npacked = fc_intake_count(intake->target->source, &bytes);
-	int			workers = fc_intake_workers(intake, bytes);
-
-	(void) fc_intake_share(intake, intake->target->source, npacked, Max(workers, 1), false);
-	intake->choice = fc_intake_choice(intake->target->source, npacked);
-	fc_intake_begin(intake, FC_PHASE_UNPACK, bytes);
-	return workers > 0 ? fc_intake_unpackers(intake) : 0;
+	return area->npieces < 2 || area->ncopies < 2 ? 0 : Min(area->ncopies, area->npieces);
 }
 
 void
@@ -598,7 +585,6 @@ fc_intake_take_heads(FcIntake *intake, uint32 npacked, int workers)
 		intake->unpacked = NULL;
 		return false;
 	}
-	intake->choice = fc_intake_choice(target->source, npacked);
 	intake->packed = target->source;
 	target->source = heads;
 	return true;
@@ -610,9 +596,15 @@ fc_intake_unpack_ahead(FcIntake *intake)
 	uint32		npacked = fc_intake_count(intake->target->source, &intake->progress->packed_size);
 	int			workers = fc_intake_workers(intake, intake->progress->packed_size);
 
-	return npacked > 0 &&
-		!(npacked == intake->target->source->nfiles && fc_intake_may_flow(intake, npacked + 1) &&
-		  fc_intake_take_heads(intake, npacked, workers));
+	if (npacked == 0)
+		return false;
+	intake->choice = fc_intake_choice(intake->target->source, npacked);
+	if (npacked == intake->target->source->nfiles && fc_intake_may_flow(intake, npacked + 1) &&
+		fc_intake_take_heads(intake, npacked, workers))
+		return false;
+	(void) fc_intake_share(intake, intake->target->source, npacked, Max(workers, 1), false);
+	fc_intake_begin(intake, FC_PHASE_UNPACK, intake->progress->packed_size);
+	return true;
 }
 
 /*

@@ -48,17 +48,14 @@ typedef struct FcIntake
 extern bool fc_intake_unpack_ahead(FcIntake *intake);
 
 /*
- * Called before and after a phase that unpacks ahead.  The first returns how
- * many workers the phase takes.  After the second target->source reads the
- * copies, and intake->packed is the source as it was; ERROR if a file cannot
- * be unpacked.
+ * After that, and the phase: makes target->source read the copies, and
+ * intake->packed what it was; ERROR if a file cannot be unpacked.
  */
-extern int	fc_intake_begin_unpack(FcIntake *intake);
 extern void fc_intake_end_unpack(FcIntake *intake);
 
 /*
- * How many workers a phase takes that only unpacks: none for a single piece,
- * as the leader is as fast, nor for what he alone receives
+ * How many workers a phase takes that only unpacks: none if the leader alone
+ * is as fast, with a single piece, nor for what he alone receives
  */
 extern int	fc_intake_unpackers(const FcIntake *intake);
 

@@ -281,6 +281,7 @@ fc_fill_run(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
 	FcWork		work = {0};
+	Size		memory = shared->memory;
 	int			processes;
 	uint32		units;
 
@@ -292,8 +293,9 @@ fc_fill_run(FcJob *job)
 		fc_send_start(job);
 	fc_number_reserve(&target->ctx, target->found);
 	if (target->course.alone)
-		work.memory = fc_settings_memory(target->nworkers);
+		shared->memory = fc_settings_memory(target->nworkers);
 	processes = fc_lead_run(job, FC_PHASE_LOAD, units, &work);
+	shared->memory = memory;
 	if (job->target.facts.sends)
 		fc_send_stop(job);
 	if (pg_atomic_read_u32(&shared->mistaken) != 0)

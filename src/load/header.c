@@ -207,8 +207,8 @@ fc_header_map(FcJob *job, const FcRecord *record, uint32 file)
 static void
 fc_header_names(FcJob *job, const FcRecord *record, uint32 file)
 {
-	if (file > 0 && record->total == job->header_len &&
-		memcmp(record->data, job->header, record->total) == 0)
+	if (file > 0 && record->total == job->header->len &&
+		memcmp(record->data, job->header->data, record->total) == 0)
 		return;
 	if (job->target.options->header_match)
 		fc_core_match_header(&job->target, file, record);
@@ -216,9 +216,8 @@ fc_header_names(FcJob *job, const FcRecord *record, uint32 file)
 		fc_header_map(job, record, file);
 	if (file > 0)
 		return;
-	job->header = palloc(record->total + 1);
-	memcpy(job->header, record->data, record->total);
-	job->header_len = record->total;
+	job->header = makeStringInfo();
+	appendBinaryStringInfo(job->header, record->data, record->total);
 }
 
 /* Checks one line of a header; the last one has the names */

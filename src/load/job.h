@@ -33,8 +33,7 @@ typedef struct FcJob
 	dsm_segment *segment;		/* of target.shared; owns the spill files */
 	dsm_segment *converted;		/* owns the converted file */
 	FcRecodeFault fault;		/* why target.facts.unconvertible is set */
-	char	   *header;			/* the first file's last header line */
-	size_t		header_len;
+	StringInfo	header;			/* the first file's last header line */
 
 	FcPartman  *partman;		/* NULL: pg_partman does not manage the table,
 								 * or no partitions are to be made */

@@ -192,10 +192,9 @@ fc_layout_job(FcJob *job)
 	}
 	shared->source.size = target->source->size;
 	shared->source.programs = target->source->programs;
-	shared->source.data_start = target->source->files[0].data_start;
 	shared->source.data_size = target->data_size;
-	shared->memory = shared->plan.memory = memory / Max(target->nworkers, 1);
-	shared->plan.io_depth = fc_io_depth;
+	shared->memory = memory / Max(target->nworkers, 1);
+	shared->io.depth = fc_io_depth;
 }
 
 /* The patterns of all fields, one string after the other */

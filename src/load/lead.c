@@ -144,8 +144,6 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 	target->ctx.apart = phase != FC_PHASE_SPLIT && phase != FC_PHASE_UNPACK &&
 		(target->plan->effects || target->course.leader != NULL);
 	target->shared->course = target->course;
-	if (work->memory == 0)
-		work->memory = target->plan->memory;
 	/*
 	 * The leader does one chunk or task as fast as a worker, and need not be
 	 * started; but if one worker was asked for, that one works.
@@ -167,9 +165,9 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 void
 fc_lead_unpack(FcJob *job)
 {
-	int			nworkers = fc_intake_begin_unpack(&job->intake);
+	int			nworkers = fc_intake_unpackers(&job->intake);
 	dsm_segment *segment = fc_layout_early(job->target.oid, job->intake.unpacked);
-	FcWork		work = {.memory = fc_settings_memory(nworkers)};
+	FcWork		work = {0};
 	FcContext	ctx;
 
 	fc_worker_context_begin(&ctx, dsm_segment_address(segment), 0, false);

@@ -270,7 +270,7 @@ fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry,
 	if (shared->plan.nnumbers > 0)
 	{
 		uint64		i = shared->source.nfiles == 1 && shared->source.chunk_size > 0 ?
-			(entry->offset - shared->source.data_start) / shared->source.chunk_size :
+			(entry->offset - fc_shared_files(shared)->data_start) / shared->source.chunk_size :
 			fc_lines_chunk(shared, entry->offset);
 
 		fc_parse_number(loader->parser,

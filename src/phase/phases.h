@@ -82,7 +82,6 @@ extern void fc_verify_find(FcContext *ctx, HeapTuple row, const ErrorData *refus
 /* What a phase works on besides the file; copied to and from the workers */
 typedef struct FcWork
 {
-	Size		memory;			/* of each process */
 	void	   *tasks;
 	Size		task_size;
 	uint32		ntasks;

@@ -535,9 +535,7 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	int			launched = 0;
 
 	Assert(!IsInParallelMode());
-	Assert(work->memory > 0);
 	shared->phase = phase;
-	shared->memory = work->memory;
 	shared->ntasks = work->ntasks;
 	shared->nturns = work->nturns;
 	shared->nprocesses = Max(nworkers, 1);

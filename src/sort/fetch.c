@@ -75,7 +75,7 @@ fc_fetch_begin(const FcSource *source, const FcShared *shared, Size head, Size m
 			   FcReadStats *stats)
 {
 	FcFetch    *fetch = palloc0(sizeof(FcFetch));
-	int			depth = shared->plan.io_depth;
+	int			depth = shared->io.depth;
 	Size		size = FC_FETCH_MAX;
 	char	   *staging;
 	int			err;

@@ -137,7 +137,6 @@ fc_spills_order_refs(FcSpills *spills)
 		if (i == 0 || fc_ref_cmp(&spills->refs[i - 1], &spills->refs[i]) != 0)
 			spills->first[n++] = i;
 	Assert(n == spills->ncells);
-	Assert(n == spills->ncells);
 	spills->first[n] = spills->nrefs;
 }
 
