@@ -187,6 +187,7 @@ typedef struct FcTurn
 #define FC_FIELD_TRIM				0x10	/* without blanks around it, if
 											 * it has no quotes */
 #define FC_FIELD_TRIM_QUOTED		0x20	/* ... and if it has some */
+#define FC_FIELD_TRIMS	(FC_FIELD_TRIM | FC_FIELD_TRIM_QUOTED)
 #define FC_FIELD_WORDS				0x40	/* further words stand for NULL */
 #define FC_FIELD_NUMBER				0x80	/* a number with the separators of
 											 * number_format */
@@ -194,8 +195,7 @@ typedef struct FcTurn
 											 * row/transform.c */
 
 /* The field is edited before its type reads it: row/edit.c */
-#define FC_FIELD_EDITS	(FC_FIELD_TRIM | FC_FIELD_TRIM_QUOTED | FC_FIELD_WORDS | \
-						 FC_FIELD_NUMBER)
+#define FC_FIELD_EDITS	(FC_FIELD_TRIMS | FC_FIELD_WORDS | FC_FIELD_NUMBER)
 
 /* Its value is another one than core would read from it */
 #define FC_FIELD_OURS	(FC_FIELD_EDITS | FC_FIELD_TRANSFORM)

@@ -154,7 +154,8 @@ fc_write_put_row(FcWriter *writer, const FcBatch *batch, const FcBatchColumn *co
 	Assert(!batch->odd[i] && slot->tts_tupleDescriptor->natts == RelationGetNumberOfAttributes(writer->rel));
 	fc_batch_record(batch, i, &record);
 	ExecClearTuple(slot);
-	fc_batch_row(columns, slot->tts_tupleDescriptor->natts, i, slot->tts_values, slot->tts_isnull);
+	for (int j = 0; j < slot->tts_tupleDescriptor->natts; j++)
+		slot->tts_values[j] = fc_batch_value(&columns[j], i, true, &slot->tts_isnull[j]);
 	ExecStoreVirtualTuple(slot);
 	slot->tts_tableOid = RelationGetRelid(writer->rel);
 	fc_write_put(writer, record.offset, record.length);

@@ -233,7 +233,7 @@ fc_find_unpack(FcJob *job)
 	int			nworkers = job->target.nworkers;
 	FcShared   *shared = job->target.shared;
 
-	/* no process reads beside it: all goes into the copy, nothing into a ring */
+	/* no process reads beside it: all goes into the copy */
 	shared->at[FC_TAIL_RING] = shared->source.places = 0;
 	job->target.source->ring = NULL;
 	/* what cannot be loaded by workers can be unpacked by them */

@@ -254,6 +254,7 @@ fc_leaf_begin_route(FcLoader *loader)
 										PartitionDirectoryLookup(loader->estate->es_partition_directory,
 																 target));
 	router->known = palloc0(sizeof(FcLeaf *) * Max(router->route->nranges, 1));
+	router->last = -1;
 }
 
 void
@@ -488,11 +489,15 @@ fc_leaf_number(const FcLoader *loader)
  * all its checks.  Later rows go where that one went; NULL: no row has yet.
  */
 FcLeaf *
-fc_leaf_known(const FcLoader *loader, int64 key)
+fc_leaf_known(FcLoader *loader, int64 key)
 {
-	int			i = fc_route_find_existing(loader->router.route, key);
+	FcRouter   *router = &loader->router;
+	const FcRange *last = &router->route->ranges[Max(router->last, 0)];
 
-	return i < 0 ? NULL : loader->router.known[i];
+	/* often it is that of the row before, which one comparison tells */
+	if (router->last < 0 || (uint64) key - (uint64) last->lo >= (uint64) last->hi - (uint64) last->lo)
+		router->last = fc_route_find_existing(router->route, key);
+	return router->last < 0 ? NULL : router->known[router->last];
 }
 
 FcLeaf *

@@ -87,6 +87,7 @@ typedef struct FcRouter
 								 * core can tell them */
 	FcLeaf	  **known;			/* by number in route: the leaf, once core has
 								 * routed a row to it */
+	int			last;			/* the number in route found last; or -1 */
 	uint32		nturns;			/* first entries of ctx->turns, which have all
 								 * leaves that this process has found */
 	Size		pending;		/* about how many bytes the leaves hold */
@@ -326,7 +327,7 @@ extern void fc_leaf_end_slice(FcLoader *loader);
  * partition to it; else NULL, and fc_leaf_route() finds it
  */
 extern FcLeaf *fc_leaf_find_known(FcLoader *loader);
-extern FcLeaf *fc_leaf_known(const FcLoader *loader, int64 key);
+extern FcLeaf *fc_leaf_known(FcLoader *loader, int64 key);
 
 /* Converts a row of the target's row type into the leaf's slot */
 extern void fc_leaf_take(const FcLeaf *leaf, TupleTableSlot *slot);

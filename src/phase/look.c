@@ -41,7 +41,7 @@ fc_look_show(const FcBatch *batch, const FcSeen *seen, int i, TupleTableSlot *sl
 	ExecClearTuple(slot);
 	for (const FcSeenColumn *one = seen->columns; one < seen->columns + seen->n; one++)
 		slot->tts_values[one->attr] = fc_batch_value(one->column < 0 ? &batch->none : &batch->columns[one->column],
-													 i, &slot->tts_isnull[one->attr]);
+													 i, false, &slot->tts_isnull[one->attr]);
 	ExecStoreVirtualTuple(slot);
 	slot->tts_tableOid = RelationGetRelid(rel);
 }
@@ -75,7 +75,7 @@ fc_look_lacks(const FcBatch *batch, const FcLeaf *leaf, int i)
 
 /* The leaf of row i; NULL if only core can tell it */
 static inline FcLeaf *
-fc_look_leaf(const FcLoader *loader, int i)
+fc_look_leaf(FcLoader *loader, int i)
 {
 	const FcRoute *route = loader->router.route;
 	const FcBatchColumn *key;
@@ -172,7 +172,7 @@ fc_look_at(FcLoader *loader, int i)
 
 /* Goes on to the next row for which anything must be evaluated */
 static inline void
-fc_look_pass(const FcLoader *loader)
+fc_look_pass(FcLoader *loader)
 {
 	FcLooked	   *look = loader->look;
 

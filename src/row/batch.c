@@ -9,9 +9,7 @@
  * that needs anything else (an escape, but for doubled quotes in a text; bytes
  * that are wrong in the encoding; a value that its converter declines) is odd:
  * it is left as it is, for row/parse.c.  Nothing here writes to the stream's
- * buffer.
- *
- * All is in the memory context that fc_batch_begin was called in.
+ * buffer.  All is in the memory context of fc_batch_begin.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +17,6 @@
 
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "compat/compat.h"
@@ -31,13 +28,11 @@
 #define FC_BATCH_ROOM	65536
 
 /*
- * Bytes that are cut at once: as many as stay in the processor's first cache;
- * more if records have many fields, as a column at a time pays only with some
- * rows
+ * Bytes that are cut at once, as many as stay in the processor's first cache;
+ * more for records of more fields, as a column at a time pays with some rows
  */
 #define FC_BATCH_BYTES	16384
-#define FC_BATCH_FIELDS	16		/* fields of a record for which these bytes are
-								 * enough */
+#define FC_BATCH_FIELDS	16
 
 /* Records taken alone where a batch was not worth its while */
 #define FC_BATCH_ALONE	(16 * FC_BATCH_ROWS)
@@ -52,7 +47,8 @@ typedef struct FcBatchField
 	int			index;			/* of the column; -1: skipped */
 	bool		apart;			/* row/parse.c makes its values, row by row */
 	bool		text;			/* of a column of texts */
-	bool		wrapped;		/* some may have quotes around them */
+	bool		wrapped;		/* starts and ends have its borders */
+	uint16		trim;			/* FC_FIELD_TRIMS, by whether it has quotes */
 	int			max;			/* characters of a text; -1: not bounded */
 } FcBatchField;
 
@@ -78,9 +74,10 @@ typedef struct FcBatchMaker
 	int			width;			/* see fc_places_width */
 	FcMarkedBytes stretch;
 	FcPlaces	places;
-	uint16	   *starts;			/* as places.at, where fields are wrapped */
+	uint16	   *starts;			/* as places.at, without quotes and blanks */
 	uint16	   *ends;
 	bool		quoted;			/* of csv, with quotes */
+	bool		trims;			/* some fields */
 	int			ndoubled;		/* texts in quotes with doubled quotes */
 	uint16		doubled[FC_BATCH_ROWS]; /* numbers of these fields */
 	int			inner;			/* quotes that are doubled in them */
@@ -92,6 +89,7 @@ static void
 fc_batch_begin_field(FcBatchField *field, const FcQuick *quick, FcRoom *room)
 {
 	field->index = quick->index;
+	field->trim = quick->trim;
 	field->convert = quick->convert;
 	/* without room a value keeps its long header */
 	if (quick->convert.room != NULL)
@@ -181,7 +179,7 @@ fc_batch_begin_left(FcBatchMaker *maker)
 static bool
 fc_batch_serves(const FcParser *parser)
 {
-	return parser->quick.columns != NULL && parser->nfields > 0 &&
+	return parser->nfields > 0 &&
 		(parser->nfields > 1 || !parser->shared->plan.skips_empty) &&
 		!parser->shared->plan.need_transcoding &&
 		parser->dialect.default_string == NULL &&
@@ -201,7 +199,10 @@ fc_batch_begin(FcParser *parser, TupleDesc desc)
 	maker->nfields = parser->nfields;
 	maker->fields = palloc0(sizeof(FcBatchField) * maker->nfields);
 	for (int i = 0; i < maker->nfields; i++)
+	{
 		fc_batch_begin_field(&maker->fields[i], &parser->quick.columns[i], &maker->room);
+		maker->trims |= maker->fields[i].trim != 0;
+	}
 	fc_batch_begin_left(maker);
 	if (maker->nshown * 2 > maker->nfields + 2)
 		return NULL;
@@ -354,16 +355,30 @@ fc_batch_find_escapes(FcBatchMaker *maker)
 	}
 }
 
+/* Leaves out the blanks around a field, if it is one to be trimmed */
+static inline const char *
+fc_batch_trim(const FcBatchField *field, bool wrapped, const char *s, const char **end)
+{
+	if (likely((field->trim & (wrapped ? FC_FIELD_TRIM_QUOTED : FC_FIELD_TRIM)) == 0))
+		return s;
+	while (s < *end && fc_edit_is_blank(*s))
+		s++;
+	while (s < *end && fc_edit_is_blank((*end)[-1]))
+		(*end)--;
+	return s;
+}
+
 /*
- * Cuts the quotes from around the fields with this number, which are not texts;
- * returns how many had some
+ * Cuts quotes and blanks from around the fields with this number, which are not
+ * texts; returns how many had quotes
  */
 static int
 fc_batch_unwrap_column(FcBatchMaker *maker, int number)
 {
 	const uint16 *at = maker->places.at;
 	const char *buf = maker->stretch.buf;
-	char		quote = maker->parser->dialect.quote;
+	int			quote = maker->quoted ? (unsigned char) maker->parser->dialect.quote : -1;
+	FcBatchField *field = &maker->fields[number];
 	int			n = maker->batch.n * maker->width;
 	int			sum = 0;
 
@@ -375,19 +390,20 @@ fc_batch_unwrap_column(FcBatchMaker *maker, int number)
 	}
 	for (int i = number; i < n; i += maker->width)
 	{
-		bool		wrapped = buf[at[i]] == quote;
+		bool		wrapped = (unsigned char) buf[at[i]] == quote;
+		const char *end = buf + at[i + 1] - 1 - wrapped;
 
 		sum += wrapped;
-		maker->starts[i] = at[i] + wrapped;
-		maker->ends[i] = at[i + 1] - wrapped;
+		maker->starts[i] = fc_batch_trim(field, wrapped, buf + at[i] + wrapped, &end) - buf;
+		maker->ends[i] = end + 1 - buf;
 	}
-	maker->fields[number].wrapped = true;
+	field->wrapped = true;
 	return sum;
 }
 
 /*
- * Cuts the quotes from around all columns whose first field has quotes, and
- * from around all others if there are more quotes than these columns have
+ * The same for all columns that are trimmed, or in which the first field has
+ * quotes, and for all others if there are more than these quotes
  */
 static void
 fc_batch_unwrap(FcBatchMaker *maker, int quotes)
@@ -396,7 +412,8 @@ fc_batch_unwrap(FcBatchMaker *maker, int quotes)
 	char		quote = maker->parser->dialect.quote;
 
 	for (int i = 0; i < maker->nfields; i++)
-		if (!maker->fields[i].text && !maker->fields[i].apart && buf[maker->places.at[i]] == quote)
+		if (!maker->fields[i].text && !maker->fields[i].apart &&
+			(maker->fields[i].trim || (maker->quoted && buf[maker->places.at[i]] == quote)))
 			quotes -= 2 * fc_batch_unwrap_column(maker, i);
 	for (int i = 0; i < maker->nfields && quotes > 0; i++)
 		if (!maker->fields[i].text && !maker->fields[i].apart && !maker->fields[i].wrapped)
@@ -442,7 +459,7 @@ fc_batch_take_texts(FcBatchMaker *maker, int number, FcBatchColumn *column)
 	const uint16 *at = maker->places.at + number;
 	const char *buf = maker->stretch.buf;
 	int			quote = maker->quoted ? (unsigned char) maker->parser->dialect.quote : -1;
-	int			max = maker->fields[number].max;
+	const FcBatchField *field = &maker->fields[number];
 	bool	   *odd = maker->batch.odd;
 	int			n = maker->batch.n;
 	int			sum = 0;
@@ -451,14 +468,16 @@ fc_batch_take_texts(FcBatchMaker *maker, int number, FcBatchColumn *column)
 	for (int i = 0; i < n; i++, at += maker->width)
 	{
 		bool		wrapped = (unsigned char) buf[at[0]] == quote;
-		const char *text = buf + at[0] + wrapped;
-		int			len = at[1] - 1 - at[0] - 2 * wrapped;
+		const char *end = buf + at[1] - 1 - wrapped;
+		const char *text = fc_batch_trim(field, wrapped, buf + at[0] + wrapped, &end);
+		int			len = end - text;
 
 		sum += wrapped;
 		column->values[i] = PointerGetDatum(text);
 		column->lengths[i] = len;
 		/* a text has no more characters than bytes */
-		if (unlikely(max >= 0 && len > max) && !odd[i] && pg_mbcharcliplen(text, len, max) != len)
+		if (unlikely(field->max >= 0 && len > field->max) && !odd[i] &&
+			pg_mbcharcliplen(text, len, field->max) != len)
 			odd[i] = true;
 	}
 	return sum;
@@ -489,7 +508,7 @@ fc_batch_take_doubled(FcBatchMaker *maker, int i)
 	column->lengths[row] = to - text;
 }
 
-/* Sets all columns of texts, and cuts the quotes from around other fields */
+/* Sets all columns of texts, and cuts what is around other fields */
 static void
 fc_batch_take_all_texts(FcBatchMaker *maker)
 {
@@ -506,9 +525,9 @@ fc_batch_take_all_texts(FcBatchMaker *maker)
 	}
 	for (int i = 0; i < maker->ndoubled; i++)
 		fc_batch_take_doubled(maker, maker->doubled[i]);
-	if (maker->quoted)
-		fc_batch_unwrap(maker, fc_marks_quotes(maker->stretch.marks, at[0],
-											   at[maker->batch.n * maker->width]) -
+	if (maker->quoted || maker->trims)
+		fc_batch_unwrap(maker, (maker->quoted ? fc_marks_quotes(maker->stretch.marks, at[0],
+																at[maker->batch.n * maker->width]) : 0) -
 						maker->inner - 2 * wrapped);
 }
 
@@ -546,9 +565,11 @@ fc_batch_judge(FcBatchMaker *maker)
 	batch->n = 0;
 }
 
+/* Body of fc_parse_in_zone */
 static void
-fc_batch_make(FcBatchMaker *maker)
+fc_batch_make(void *arg)
 {
+	FcBatchMaker *maker = arg;
 	FcBatch    *batch = &maker->batch;
 	MemoryContext old;
 
@@ -611,7 +632,7 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 	batch->bytes = maker->places.at[batch->n * maker->width] - maker->stretch.pos;
 	batch->embedded = fc_batch_embedded(maker, maker->stretch.pos, maker->stretch.pos + batch->bytes);
 	Assert(batch->offset < end && batch->bytes > 0);
-	fc_batch_make(maker);
+	fc_parse_in_zone(maker->parser, fc_batch_make, maker);
 	fc_stream_pass(stream, batch->bytes);
 	return true;
 }
@@ -705,26 +726,6 @@ fc_batch_add_column(FcBatch *batch, int column)
 	MemoryContextSwitchTo(old);
 }
 
-void
-fc_batch_set(FcBatch *batch, int column, int i, Datum value, bool null)
-{
-	FcBatchColumn *to = &batch->columns[column];
-
-	Assert(to->made && i < batch->n);
-	to->nulls[i] = null;
-	to->any_null |= null;
-	/* values of a batch are not compressed or out of line */
-	if (null)
-		to->values[i] = (Datum) 0;
-	else if (to->byval)
-		to->values[i] = value;
-	else if (to->len == -1 && VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
-			 !(VARATT_IS_SHORT(DatumGetPointer(value)) && !VARATT_IS_EXTERNAL(DatumGetPointer(value))))
-		to->values[i] = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
-	else
-		to->values[i] = datumCopy(value, false, to->len);
-}
-
 bool
 fc_batch_finish(FcBatch *batch, int i)
 {
@@ -793,7 +794,7 @@ fc_batch_take(const FcBatch *batch, int i, Datum *values, bool *nulls)
 		nulls[j] = true;
 		values[j] = (Datum) 0;
 		if (!batch->columns[j].made)
-			values[j] = fc_batch_value(&batch->columns[j], i, &nulls[j]);
+			values[j] = fc_batch_value(&batch->columns[j], i, false, &nulls[j]);
 	}
 	return !batch->unfinished;
 }

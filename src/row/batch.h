@@ -102,13 +102,10 @@ extern void fc_batch_places(const FcBatch *batch, int from, int to, uint64 *offs
 extern void fc_batch_record(const FcBatch *batch, int i, FcRecord *record);
 
 /*
- * Makes the values of n columns of row i, which is not odd; texts are
- * palloc'ed
+ * A value of row i, which is not odd; texts are palloc'ed.  compact: it may
+ * have a short header, which COPY shows to no expression.
  */
-extern void fc_batch_row(const FcBatchColumn *columns, int n, int i, Datum *values, bool *nulls);
-
-/* A value of row i as COPY shows it to expressions: without a short header */
-extern Datum fc_batch_value(const FcBatchColumn *column, int i, bool *null);
+extern Datum fc_batch_value(const FcBatchColumn *column, int i, bool compact, bool *null);
 
 /*
  * Shows row i, which is not odd, in a row of the target's type.  True if it is

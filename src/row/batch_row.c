@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * row/batch_row.c
- *	  Single rows out of the columns of a batch, and which are odd.
+ *	  Single values of the columns of a batch, and which rows are odd.
  *
  * Texts, and values with a short header, are palloc'ed.
  *
@@ -10,26 +10,12 @@
 #include "postgres.h"
 
 #include "utils/builtins.h"
+#include "utils/datum.h"
 
 #include "row/batch.h"
 
-void
-fc_batch_row(const FcBatchColumn *columns, int n, int i, Datum *values, bool *nulls)
-{
-	for (int j = 0; j < n; j++)
-	{
-		const FcBatchColumn *column = &columns[j];
-
-		nulls[j] = column->any_null && column->nulls[i];
-		values[j] = column->values[i];
-		if (column->lengths != NULL && !nulls[j])
-			values[j] = PointerGetDatum(cstring_to_text_with_len(DatumGetPointer(values[j]),
-																 column->lengths[i]));
-	}
-}
-
 Datum
-fc_batch_value(const FcBatchColumn *column, int i, bool *null)
+fc_batch_value(const FcBatchColumn *column, int i, bool compact, bool *null)
 {
 	Datum		value = column->values[i];
 
@@ -38,9 +24,29 @@ fc_batch_value(const FcBatchColumn *column, int i, bool *null)
 		return (Datum) 0;
 	if (column->lengths != NULL)
 		return PointerGetDatum(cstring_to_text_with_len(DatumGetPointer(value), column->lengths[i]));
-	if (column->len == -1 && VARATT_IS_SHORT(DatumGetPointer(value)))
+	if (!compact && column->len == -1 && VARATT_IS_SHORT(DatumGetPointer(value)))
 		return PointerGetDatum(PG_DETOAST_DATUM(value));
 	return value;
+}
+
+void
+fc_batch_set(FcBatch *batch, int column, int i, Datum value, bool null)
+{
+	FcBatchColumn *to = &batch->columns[column];
+
+	Assert(to->made && i < batch->n);
+	to->nulls[i] = null;
+	to->any_null |= null;
+	/* a row is formed of plain values */
+	if (null)
+		to->values[i] = (Datum) 0;
+	else if (to->byval)
+		to->values[i] = value;
+	else if (to->len == -1 && VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
+			 !(VARATT_IS_SHORT(DatumGetPointer(value)) && !VARATT_IS_EXTERNAL(DatumGetPointer(value))))
+		to->values[i] = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+	else
+		to->values[i] = datumCopy(value, false, to->len);
 }
 
 void

@@ -68,12 +68,6 @@ fc_edit_init(FcEdit *edit, uint16 flags, const char *tail, const char *words, Oi
 	return words + 1;
 }
 
-static inline bool
-fc_edit_is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 static void
 fc_edit_trim(FcField *field)
 {

@@ -42,6 +42,12 @@ extern bool fc_edit_is_number(Oid typid);
  */
 extern void fc_edit_field(const FcEdit *edit, FcField *field);
 
+static inline bool
+fc_edit_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 /* ERROR 22P02 for a field that is bad, as its type refuses a value */
 extern void fc_edit_refuse(const FcEdit *edit, const FcField *field);
 

@@ -28,13 +28,6 @@
 #include "row/parse.h"
 #include "row/parser.h"
 
-/*
- * Bytes looked at together; the lowest and the highest bit of eight bytes each
- */
-#define FC_BLOCK		16
-#define FC_ONES			UINT64CONST(0x0101010101010101)
-#define FC_HIGH_BITS	UINT64CONST(0x8080808080808080)
-
 /* Bytes for the values of a row that the quick way makes */
 #define FC_PARSE_ROOM	8192
 
@@ -471,7 +464,7 @@ fc_parse_quick_field(FcQuick *quick, const FcField *field, Datum *values,
 {
 	int			index = quick->index;
 
-	if (unlikely(quick->convert.function == NULL || field->marker || field->verify))
+	if (unlikely(quick->convert.function == NULL || quick->trim || field->marker || field->verify))
 		return index < 0 && !field->verify;
 	nulls[index] = field->null;
 	if (!field->null)
@@ -511,7 +504,7 @@ fc_parse_any_column(FcParser *parser, int i)
 	if (i >= record->found && i < parser->nfields)
 		fc_parse_malformed(parser, column);
 	else if (column->index >= 0 &&
-			 (parser->quick.columns == NULL ||
+			 (parser->zones.file ||
 			  !fc_parse_quick_field(&parser->quick.columns[i], field,
 									record->values, record->nulls)))
 	{
@@ -550,17 +543,6 @@ fc_parse_in_zone(FcParser *parser, void (*body) (void *arg), void *arg)
 	fc_column_in_zone(parser->zones.file, body, arg);
 }
 
-/* Are the FC_BLOCK bytes at p all ASCII, and none 0? */
-static inline bool
-fc_parse_block_is_ascii(const char *p)
-{
-	uint64		words[FC_BLOCK / sizeof(uint64)];
-
-	memcpy(words, p, FC_BLOCK);
-	return ((words[0] | words[1] | (words[0] - FC_ONES) | (words[1] - FC_ONES)) &
-			FC_HIGH_BITS) == 0;
-}
-
 /*
  * Is the record valid in the server's encoding as it is?  False also if it
  * would have to be converted.
@@ -568,8 +550,7 @@ fc_parse_block_is_ascii(const char *p)
 static bool
 fc_parse_is_valid(const FcParser *parser)
 {
-	const char *p = parser->record.data;
-	const char *end = p + parser->record.len;
+	const FcInHand *record = &parser->record;
 
 	/* the texts among binary values are verified one by one */
 	if (parser->dialect.mode == FC_MODE_BINARY)
@@ -577,16 +558,10 @@ fc_parse_is_valid(const FcParser *parser)
 	if (parser->shared->plan.need_transcoding)
 		return false;
 	/* plain ASCII is valid in every server encoding */
-	if (parser->record.marks != NULL && !parser->record.marks->has_strange)
+	if (record->marks != NULL && !record->marks->has_strange)
 		return true;
-	if (parser->record.len >= FC_BLOCK)
-	{
-		while (end - p >= FC_BLOCK && fc_parse_block_is_ascii(p))
-			p += FC_BLOCK;
-		if (end - p < FC_BLOCK && fc_parse_block_is_ascii(end - FC_BLOCK))
-			return true;
-	}
-	return pg_encoding_verifymbstr(parser->shared->plan.encoding, p, end - p) == end - p;
+	return fc_parse_is_ascii(record->data, record->len) ||
+		pg_encoding_verifymbstr(parser->shared->plan.encoding, record->data, record->len) == record->len;
 }
 
 bool
@@ -595,7 +570,7 @@ fc_parse_quickly(FcParser *parser, const FcRecord *record, Datum *values, bool *
 	fc_parse_take(parser, record->data, record->length, values, nulls);
 	parser->record.marks = record->marks;
 	parser->record.marks_pos = record->marks_pos;
-	if (parser->quick.columns == NULL || !fc_parse_is_valid(parser))
+	if (parser->zones.file || !fc_parse_is_valid(parser))
 		return false;
 	fc_parse_cut(parser);
 	if (parser->record.found != parser->nfields)
@@ -661,6 +636,7 @@ fc_parse_init_quick(FcParser *parser, TupleDesc desc)
 		quick->index = column->index;
 		if (!fc_column_is_plain(column))
 			continue;
+		quick->trim = column->flags & FC_FIELD_TRIMS;
 		quick->convert = column->convert;
 		/* a text with storage PLAIN gets no short header in a tuple */
 		if (TupleDescAttr(desc, column->index)->attlen == -1 &&
@@ -679,15 +655,15 @@ static void
 fc_parse_init_key(FcParser *parser)
 {
 	FcShared   *shared = parser->shared;
-	FcConverter *key;
+	FcQuick    *key;
 
-	if (!fc_shared_keyed(shared) || shared->plan.key.field < 0 || parser->quick.columns == NULL ||
+	if (!fc_shared_keyed(shared) || shared->plan.key.field < 0 || parser->zones.file ||
 		parser->dialect.default_string != NULL ||
 		(shared->plan.need_transcoding && !parser->null_ascii))
 		return;
-	key = &parser->quick.columns[shared->plan.key.field].convert;
 	Assert(shared->plan.key.field < parser->ncolumns);
-	parser->quick.key = key->function != NULL ? key : NULL;
+	key = &parser->quick.columns[shared->plan.key.field];
+	parser->quick.key = key->convert.function != NULL && !key->trim ? &key->convert : NULL;
 }
 
 static void
@@ -747,8 +723,7 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	fc_column_begin_defaults(&parser->defaults, shared, ctx->target, estate, numbered);
 	parser->transforms = fc_transforms_begin(shared, parser->columns, &parser->dialect,
 											 parser->defaults.econtext);
-	if (parser->zones.file == NULL)
-		fc_parse_init_quick(parser, desc);
+	fc_parse_init_quick(parser, desc);
 	fc_parse_init_key(parser);
 	return parser;
 }

@@ -27,6 +27,7 @@ typedef struct FcKeyWanted
 	const FcRecord *record;
 	int64	   *key;
 	bool	   *null;
+	bool		plain;			/* it may throw no error */
 	bool		found;
 } FcKeyWanted;
 
@@ -78,6 +79,7 @@ fc_parse_any_key(void *arg)
 	FcParser   *parser = wanted->parser;
 	FcShared   *shared = parser->shared;
 	FcColumn   *column = &parser->columns[shared->plan.key.field];
+	bool		plain = wanted->plain || shared->plan.tolerated != 0;
 	FcField		field;
 	Datum		value;
 
@@ -85,21 +87,21 @@ fc_parse_any_key(void *arg)
 		return;
 	if (!fc_parse_key_field(parser, wanted->record, &field))
 	{
-		if (shared->plan.tolerated != 0 || shared->plan.pads)
+		if (plain || shared->plan.pads)
 			return;
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("missing data for column \"%s\"", column->name)));
 	}
 	if (!fc_parse_key_alone(parser, column, &field) ||
-		(field.verify && shared->plan.tolerated != 0))
+		(field.verify && plain))
 		return;
 	*wanted->null = field.null;
 	*wanted->key = 0;
 	wanted->found = field.null;
 	if (field.null)
 		return;
-	if (shared->plan.tolerated != 0)
+	if (plain)
 	{
 		/* core, which reads such a pattern, might throw a tolerated error */
 		if (column->pattern ?
@@ -119,29 +121,42 @@ fc_parse_any_key(void *arg)
 	wanted->found = true;
 }
 
-/*
- * Reads the key of a record that is marked and has no quotes, if nothing about
- * it is special; does not change the record
- */
-static inline bool
-fc_parse_usual_key(FcParser *parser, const FcRecord *record, int64 *key)
+bool
+fc_parse_marked(const FcParser *parser, FcConverter *convert, const FcRecord *record, int i,
+				Datum *value, bool *null)
 {
 	const FcDialect *dialect = &parser->dialect;
 	FcBorders	at;
-	char	   *field;
+	char	   *bytes;
 	size_t		len;
-	Datum		value;
 
-	if (parser->quick.key == NULL || record->marks == NULL || record->marks->has_quotes ||
-		!fc_marks_borders(record->marks, record->marks_pos, record->length,
-						  parser->shared->plan.key.field, &at))
+	if (!fc_marks_borders(record->marks, record->marks_pos, record->length, i, &at) ||
+		at.quotes > 0)
 		return false;
-	field = record->data + at.start;
+	bytes = record->data + at.start;
 	len = at.end - at.start;
-	if (len == dialect->null_len && memcmp(field, dialect->null_string, len) == 0)
+	*null = len == dialect->null_len &&
+		memcmp(bytes, dialect->null_string, len) == 0;
+	*value = (Datum) 0;
+	if (*null)
+		return true;
+	if (record->marks->has_strange && !fc_parse_is_ascii(bytes, len))
+		return false;
+	return fc_convert(convert, bytes, len, value);
+}
+
+/* Reads a key about which there is nothing special */
+static inline bool
+fc_parse_usual_key(FcParser *parser, const FcRecord *record, int64 *key)
+{
+	Datum		value;
+	bool		null;
+
+	if (parser->quick.key == NULL || record->marks == NULL)
 		return false;
 	parser->quick.room.readable = record->data + record->length + 1;
-	if (!parser->quick.key->function(parser->quick.key, field, len, &value))
+	if (!fc_parse_marked(parser, parser->quick.key, record, parser->shared->plan.key.field, &value, &null) ||
+		null)
 		return false;
 	*key = fc_key_from_datum(parser->shared->plan.key.type, value);
 	return true;
@@ -172,52 +187,18 @@ fc_parse_copy(FcParser *parser, const char *data, size_t len)
 	return parser->look.data;
 }
 
-/* As fc_parse_key_field, but cuts a copy of the record */
-static bool
-fc_parse_key_copy(FcParser *parser, const FcRecord *record, FcField *field)
-{
-	FcRecord	copy = *record;
-	FcBorders	borders;
-
-	if (record->marks == NULL)
-	{
-		copy.data = fc_parse_copy(parser, record->data, record->length);
-		return fc_parse_key_field(parser, &copy, field);
-	}
-	if (!fc_marks_borders(record->marks, record->marks_pos, record->length,
-						  parser->shared->plan.key.field, &borders))
-		return false;
-	copy.data = fc_parse_copy(parser, record->data + borders.start,
-							  borders.end - borders.start);
-	borders.end -= borders.start;
-	borders.start = 0;
-	fc_field_cut(&parser->dialect, copy.data, &borders, field);
-	return true;
-}
-
-/* Is the field's value the key, and plain?  Then sets *key. */
-static bool
-fc_parse_plain_value(FcParser *parser, const FcField *field, int64 *key)
-{
-	FcColumn   *column = &parser->columns[parser->shared->plan.key.field];
-	Datum		value;
-
-	if (field->null || field->verify || !fc_parse_key_alone(parser, column, field) ||
-		column->pattern != NULL ||
-		!fc_convert(&column->convert, field->data, field->len, &value))
-		return false;
-	*key = fc_key_from_datum(parser->shared->plan.key.type, value);
-	return true;
-}
-
 bool
 fc_parse_plain_key(FcParser *parser, const FcRecord *record, int64 *key)
 {
-	FcField		field;
+	FcRecord	copy = *record;
+	bool		null = false;
+	FcKeyWanted wanted = {parser, &copy, key, &null, true};
 
-	return parser->zones.file == NULL &&
-		fc_parse_key_copy(parser, record, &field) &&
-		fc_parse_plain_value(parser, &field, key);
+	if (parser->zones.file || parser->columns[parser->shared->plan.key.field].pattern)
+		return false;
+	copy.data = fc_parse_copy(parser, record->data, record->length);
+	fc_parse_any_key(&wanted);
+	return wanted.found && !null;
 }
 
 bool

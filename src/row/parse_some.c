@@ -50,36 +50,6 @@ fc_parse_some_begin(FcParser *parser, const int *fields, int n)
 	return some;
 }
 
-/*
- * Reads a field that has neither quotes nor backslashes, if it can be
- * converted
- */
-static inline bool
-fc_parse_one_quickly(FcSome *some, const FcRecord *record, int i,
-					 Datum *value, bool *null)
-{
-	const FcDialect *dialect = &some->parser->dialect;
-	FcBorders	at;
-	char	   *bytes;
-	size_t		len;
-
-	Assert(i >= 0 && i < some->n && record->marks != NULL);
-	if (!fc_marks_borders(record->marks, record->marks_pos, record->length,
-						  some->fields[i], &at) ||
-		at.quotes > 0)
-		return false;
-	bytes = record->data + at.start;
-	len = at.end - at.start;
-	*null = len == dialect->null_len &&
-		memcmp(bytes, dialect->null_string, len) == 0;
-	*value = (Datum) 0;
-	if (*null)
-		return true;
-	if (record->marks->has_strange && !fc_parse_is_ascii(bytes, len))
-		return false;
-	return fc_convert(&some->converts[i], bytes, len, value);
-}
-
 bool
 fc_parse_some_quickly(FcSome *some, const FcRecord *record, Datum *values, bool *nulls)
 {
@@ -88,7 +58,7 @@ fc_parse_some_quickly(FcSome *some, const FcRecord *record, Datum *values, bool 
 	some->room.next = some->start;
 	some->room.readable = record->data - record->marks_pos + record->marks->len;
 	for (int i = 0; i < some->n; i++)
-		if (!fc_parse_one_quickly(some, record, i, &values[i], &nulls[i]))
+		if (!fc_parse_marked(some->parser, &some->converts[i], record, some->fields[i], &values[i], &nulls[i]))
 			return false;
 	return true;
 }

@@ -20,12 +20,13 @@ typedef struct FcQuick
 {
 	FcConverter convert;		/* function NULL: takes FcColumn to convert */
 	int			index;			/* as in FcColumn */
+	uint16		trim;			/* FC_FIELD_TRIMS: only a batch does it */
 } FcQuick;
 
 /* What fc_parse_quickly needs */
 typedef struct FcQuickWay
 {
-	FcQuick    *columns;		/* NULL: there is no quick way */
+	FcQuick    *columns;
 	FcConverter *key;			/* of the key, if it may be read from its field
 								 * alone; or NULL */
 	FcRoom		room;			/* for the values of a row */
@@ -131,13 +132,24 @@ fc_parse_take(struct FcParser *parser, char *rec, size_t len, Datum *values,
 	memset(nulls, true, parser->natts * sizeof(bool));
 }
 
+/* Are all bytes ASCII, and none 0?  Eight are looked at together. */
 static inline bool
 fc_parse_is_ascii(const char *bytes, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
-		if (IS_HIGHBIT_SET(bytes[i]))
-			return false;
-	return true;
+	const uint64 ones = UINT64CONST(0x0101010101010101);
+	uint64		all = 0;
+	uint64		word = ones;
+
+	for (size_t i = 0; i < len; i += sizeof(word))
+	{
+		/* the last ones overlap those before, if there are as many */
+		if (len >= sizeof(word))
+			memcpy(&word, bytes + Min(i, len - sizeof(word)), sizeof(word));
+		else
+			memcpy(&word, bytes, len);
+		all |= word | (word - ones);
+	}
+	return (all & (ones << 7)) == 0;
 }
 
 /* From row/parse.c, for fields as text and for keys */
@@ -171,6 +183,13 @@ extern char *fc_parse_encoding(struct FcParser *parser, char *rec, size_t *len);
  * or verifies them
  */
 extern void fc_parse_field_encoding(struct FcParser *parser, FcField *field);
+
+/*
+ * Makes the value of a field of a record that is marked, and stays as it is;
+ * false if the field has quotes or backslashes, or is not converted
+ */
+extern bool fc_parse_marked(const struct FcParser *parser, FcConverter *convert, const FcRecord *record,
+							int i, Datum *value, bool *null);
 
 /* Copies bytes to be looked at; the copy lasts until the next call */
 extern char *fc_parse_copy(struct FcParser *parser, const char *data, size_t len);

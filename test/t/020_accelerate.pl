@@ -235,6 +235,7 @@ subtest 'rows are formed by the hundred, whatever is asked of them' => sub {
 		'a default' => [ "$t, word text DEFAULT 'w' || current_user)", "COPY t (n, ts, v) FROM '$file' (FORMAT csv)" ],
 		'a sequence' => [ "$t, id serial)", "SELECT fast_copy('t', '$file', columns => '{n,ts,v}')" ],
 		'a transform' => [ "$t)", qq{SELECT fast_copy('t', '$file', columns => '{n,ts,v}', options => '{"transform": "v = upper(v)"}')} ],
+		'a time zone' => [ "CREATE TABLE t (n int, ts timestamptz, v text)", qq{SELECT fast_copy('t', '$file', options => '{"time_zone": "Europe/Rome"}')} ],
 		'partitions' => [ $tables{days}, "COPY t FROM '$file' (FORMAT csv)" ],
 		'a leaf with other columns' => [ "$t) PARTITION BY RANGE (n); CREATE TABLE t_p0 (v text, x int, n int, ts timestamp); ALTER TABLE t_p0 DROP x;
 			ALTER TABLE t ATTACH PARTITION t_p0 FOR VALUES FROM (MINVALUE) TO (MAXVALUE)", "COPY t FROM '$file' (FORMAT csv)" ]);
@@ -271,6 +272,31 @@ subtest 'rows whose leaves alternate keep their values, and the order of the fil
 		is($node->safe_psql('postgres', 'SELECT count(*), (SELECT count(*) FROM likewise) FROM t'), '4000|4000', "$writer: and no others");
 		is($node->safe_psql('postgres', 'SELECT count(*) FROM (SELECT n < lag(n) OVER (PARTITION BY tableoid ORDER BY ctid) AS back FROM t) AS o WHERE back'), 0,
 			"$writer: in the order of the file");
+	}
+};
+
+# Of texts and others, with quotes or without, NULL, odd, or nothing but blanks
+subtest 'blanks around fields are left out by columns' => sub {
+	my @texts = ([ '"  a""b "', '"  a""b "', '"a""b"' ], [ " plain\t", ('plain') x 2 ], [ '', '', '' ], [ '"q "', '"q "', '"q"' ], [ ' ', ('""') x 2 ]);
+
+	foreach my $trim ('unquoted', 'all')
+	{
+		my $row = sub {
+			my ($i, $blank, $quote, $text) = @_;
+			my $n = $i % 97 ? $i : "+$i";
+			my $x = $i % 7 ? "$quote$blank@{[ $i * 1.5 ]}$blank$quote" : '';
+
+			return join(',', "$blank$n$blank", $x, "${blank}abc$blank", $text) . "\n";
+		};
+		my $blank = sub { (' ', "\t", '  ', '')[ $_[0] % 4 ] };
+		my $raw = write_bytes('blanks.csv', join('', map { $row->($_, $blank->($_), $_ % 6 ? '' : '"', $texts[ $_ % 5 ][0]) } 1 .. 5000));
+		my $bare = write_bytes('bare.csv', join('', map { $row->($_, '', '', $texts[ $_ % 5 ][ $trim eq 'all' ? 2 : 1 ]) } 1 .. 5000));
+
+		$node->safe_psql('postgres', "DROP TABLE IF EXISTS t, likewise; CREATE TABLE t (n int, x float8, w varchar(3), v text); CREATE TABLE likewise (LIKE t); COPY likewise FROM '$bare' (FORMAT csv)");
+		my (undef, undef, $err) = $node->psql('postgres', "SET client_min_messages = debug2; SELECT fast_copy('t', '$raw', workers => 0, options => '{\"trim\": \"$trim\"}')");
+		like($err, qr/fast_copy: 4\d{3} of 5000 rows by columns/, "$trim: rows go by columns");
+		is($node->safe_psql('postgres', 'SELECT count(*), sum((x IS NULL)::int), count(v) FROM t'), '5000|714|4000', "$trim: all of them");
+		is($node->safe_psql('postgres', 'SELECT count(*) FROM ((SELECT * FROM t EXCEPT ALL SELECT * FROM likewise) UNION ALL (SELECT * FROM likewise EXCEPT ALL SELECT * FROM t)) AS d'), 0, "$trim: without blanks");
 	}
 };
 
