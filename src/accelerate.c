@@ -48,6 +48,7 @@
 
 #include "compat/compat.h"
 #include "compat/settings.h"
+#include "context/processors.h"
 #include "elsewhere/elsewhere.h"
 #include "errors/context.h"
 #include "fast_copy.h"
@@ -73,6 +74,7 @@ typedef struct FcAccelerated
 	List	   *where;
 	CopyFromState cstate;
 	FcInput    *input;			/* of a program or the client, once asked */
+	uint64		size;			/* bytes of the data; PG_UINT64_MAX: unknown */
 	dsm_segment *segment;		/* of the load's shared memory, of which there
 								 * may be too little */
 	FcSource   *file;			/* what core has opened */
@@ -393,7 +395,7 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 
 	if (reason)
 		return reason;
-	copy->segment = fc_setup_segment(*options, copy->input ? PG_UINT64_MAX : copy->file->size);
+	copy->segment = fc_setup_segment(*options, copy->size);
 	return copy->segment ? NULL : "there is too little shared memory";
 }
 
@@ -480,6 +482,7 @@ fc_accelerate_file(FcAccelerated *copy)
 	copy->file = fc_source_begin();
 	fc_source_add(copy->file, path, fd, 0);
 	(void) fc_source_hold(copy->file);
+	copy->size = copy->file->size;
 	return fc_accelerate_large(copy);
 }
 
@@ -506,6 +509,9 @@ fc_accelerate_load(FcAccelerated *copy)
 		return fc_accelerate_file(copy);
 	fc_error_context_push(&callback, fc_accelerate_context, copy);
 	large = fc_input_look_ahead(copy->input, FC_ACCELERATE_BYTES);
+	/* what is small goes without workers, and without memory to share */
+	copy->size = large && fc_input_look_ahead(copy->input, FC_PROCESSORS_SMALL) ?
+		PG_UINT64_MAX : copy->input->ahead->len;
 	fc_error_context_pop();
 	if (large)
 		return fc_accelerate_large(copy);

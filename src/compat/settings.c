@@ -24,7 +24,7 @@
 #define FC_MEMORY_KB_LEAST	1024
 
 bool		fc_accelerate_copy = false;
-int			fc_accelerate_min_kb = 8192;
+int			fc_accelerate_min_kb = 256;
 int			fc_log_min_duration = -1;
 int			fc_progress_width = 80;
 int			fc_workers = -1;
@@ -79,7 +79,7 @@ static const struct
 }			numbers[] = {
 	{"fast_copy.accelerate_min_size",
 		"Smallest size of the data for which a COPY is accelerated.",
-		"Up to this much of what a client or a program sends is kept in memory until it is known whether there is more.",
+		"Up to this much of what a client or a program sends, or 4 MB if that is more, is kept in memory until it is known whether there is more.",
 	&fc_accelerate_min_kb, 0, 524288, PGC_USERSET, GUC_UNIT_KB},
 	{"fast_copy.chunk_size",
 		"Largest size of the pieces in which a file is scanned.",

@@ -8,6 +8,9 @@
 #ifndef FC_PROCESSORS_H
 #define FC_PROCESSORS_H
 
+/* Bytes of data below which workers cost more time than they save */
+#define FC_PROCESSORS_SMALL	(4 * 1024 * 1024)
+
 /*
  * The number of workers that the option asks for or, where it is -1, the
  * setting fast_copy.workers.  By default there is one for each processor that

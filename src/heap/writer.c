@@ -32,7 +32,7 @@
 #include "options/plan.h"
 
 /* Rows above which a new file, and a half empty last page, are worth it */
-#define FC_PAGES_ROWS	10000
+#define FC_PAGES_ROWS	2500
 
 /* Free space, in percent of a table, that rows should go to first */
 #define FC_SPACE_USED	10

@@ -27,6 +27,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "context/processors.h"
 #include "errors/context.h"
 #include "errors/first_error.h"
 #include "intake/finder.h"
@@ -36,11 +37,9 @@
 #include "source/input.h"
 
 /*
- * Data of fewer bytes than FC_RECEIVE_HEAD are received before they are loaded,
- * unless the caller wants workers.  Longer data are taken to have
- * FC_RECEIVE_EXPECTED bytes.
+ * Small data are received before they are loaded, unless the caller wants
+ * workers.  Others are taken to have so many bytes.
  */
-#define FC_RECEIVE_HEAD		(4 * 1024 * 1024)
 #define FC_RECEIVE_EXPECTED	((uint64) 1024 * 1024 * 1024)
 
 #define FC_RECEIVE_PIECE	(1024 * 1024)	/* bytes received before the leader
@@ -277,7 +276,7 @@ fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 	FcSource   *head;
 
 	fc_receive_open(intake, incoming, strVal(linitial(target->options->sources)));
-	incoming->end = fc_unpack_some(incoming->unpacking, wanted ? 1 : FC_RECEIVE_HEAD,
+	incoming->end = fc_unpack_some(incoming->unpacking, wanted ? 1 : FC_PROCESSORS_SMALL,
 								   &incoming->fault);
 	if (incoming->end != FC_UNPACK_MORE ||
 		fc_unpack_window(incoming->unpacking) > unpacker->budget->size)

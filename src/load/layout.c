@@ -39,8 +39,12 @@ typedef struct FcTail
 #define FC_LEAST_ROOM	512
 #define FC_MOST_ROOM	16384
 
-/* More than a load of one source needs beside chunks and ring */
+/*
+ * More than a load of one source needs beside chunks and ring; and more than
+ * most that one process does, which should take no pages that it does not touch
+ */
 #define FC_LAYOUT_REST	((Size) 512 * 1024)
+#define FC_LAYOUT_ALONE	((Size) 32 * 1024)
 
 /* Chunks that each worker gets, about, and bytes of a chunk, at least */
 #define FC_CHUNKS_EACH	16
@@ -400,13 +404,15 @@ fc_layout_hint(void *arg)
 Size
 fc_layout_foresee(const FcOptions *options, uint64 size, int nworkers)
 {
-	bool		received = options->client || options->program;
+	bool		alone = nworkers == 0 && size != PG_UINT64_MAX;
+	bool		received = (options->client || options->program) && !alone;
 	uint64		chunk_size = fc_layout_chunk_bytes(received, size, true, nworkers);
 	Size		nchunks = received ? FC_MOST_ROOM : size / chunk_size + 1;
 	Size		ring_size = received ?
 		fc_receive_ring_size(nworkers, chunk_size) : 0;
 
-	return FC_LAYOUT_REST + nchunks * (sizeof(FcChunk) + sizeof(FcChunkStart)) + ring_size;
+	return (alone ? FC_LAYOUT_ALONE : FC_LAYOUT_REST) +
+		nchunks * (sizeof(FcChunk) + sizeof(FcChunkStart)) + ring_size;
 }
 
 dsm_segment *

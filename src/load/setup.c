@@ -33,15 +33,13 @@
 #include "source/input.h"
 #include "source/recode.h"
 
-/* Bytes of data below which workers cost more time than they save */
-#define FC_SMALL_FILE	(4 * 1024 * 1024)
-
 /*
  * Shared memory of phases beside the load's segment: that of the parallel
  * context, of one phase at a time, and a small segment for received data
  */
 #define FC_SEGMENT_REST	((Size) 1024 * 1024)
 #define FC_SEGMENT_WORKER	((Size) 32 * 1024)
+#define FC_SEGMENT_RECEIVED	((Size) 64 * 1024)
 
 /* ERROR 55006 if code of users has changed it while it was closed */
 void
@@ -74,14 +72,14 @@ fc_setup_close_target(FcJob *job)
 static int
 fc_setup_count_workers(const FcOptions *options, uint64 size)
 {
-	return fc_processors_workers(options->workers, size < FC_SMALL_FILE);
+	return fc_processors_workers(options->workers, size < FC_PROCESSORS_SMALL);
 }
 
 /* The argument of fc_setup_try_segment */
 typedef struct FcSegmentWanted
 {
 	Size		size;
-	Size		beside;
+	Size		beside;			/* 0: nothing */
 	dsm_segment *segment;		/* NULL: the system refuses */
 } FcSegmentWanted;
 
@@ -91,12 +89,13 @@ fc_setup_try_segment(void *arg)
 {
 	FcSegmentWanted *wanted = arg;
 	dsm_segment *segment = fc_dsm_create(wanted->size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
-	dsm_segment *rest = segment ?
+	dsm_segment *rest = segment && wanted->beside > 0 ?
 		fc_dsm_create(wanted->beside, DSM_CREATE_NULL_IF_MAXSEGMENTS) : NULL;
 
-	if (rest == NULL)
+	if (segment == NULL || (wanted->beside > 0 && rest == NULL))
 		return false;
-	dsm_detach(rest);
+	if (rest)
+		dsm_detach(rest);
 	dsm_pin_mapping(segment);
 	wanted->segment = segment;
 	return true;
@@ -108,8 +107,11 @@ fc_setup_segment(const FcOptions *options, uint64 size)
 	int			workers = fc_setup_count_workers(options, size);
 	FcSegmentWanted wanted = {fc_layout_foresee(options, size, workers),
 	FC_SEGMENT_REST + workers * FC_SEGMENT_WORKER};
-	ErrorData  *edata = fc_error_try(fc_setup_try_segment, &wanted);
+	ErrorData  *edata;
 
+	if (workers == 0 && size != PG_UINT64_MAX)
+		wanted.beside = options->client || options->program ? FC_SEGMENT_RECEIVED : 0;
+	edata = fc_error_try(fc_setup_try_segment, &wanted);
 	if (edata && fc_error_is_of_transaction(edata))
 		ReThrowError(edata);
 	if (wanted.segment)
@@ -138,7 +140,7 @@ fc_setup_io(FcTarget *target)
 
 	if (fc_io_method == FC_IO_SYNC || target->plan->key.type == FC_KEY_NONE ||
 		(fc_io_method == FC_IO_AUTO && target->nworkers == 0 &&
-		 target->data_size < FC_SMALL_FILE))
+		 target->data_size < FC_PROCESSORS_SMALL))
 		return;
 	err = fc_io_uring_probe();
 	shared->io.uring = (err == 0);

@@ -96,6 +96,18 @@ subtest 'COPY loads by itself where the accelerated one would need more' => sub 
 	like($choice, qr/^in file order/, '... and with room again it is accelerated');
 	cmp_ok(segments(), '<=', $before, 'no segment stays');
 };
+
+subtest 'few data take little, and no workers' => sub {
+	my $few = write_rows('few.csv', 8000);
+
+	foreach my $copy ("\\copy plain from '$few' with (format csv)", "COPY plain FROM PROGRAM 'cat $few' (FORMAT csv);")
+	{
+		is($node->safe_psql('postgres', "LOAD 'fast_copy'; SET fast_copy.accelerate_copy = on; TRUNCATE plain;
+			$copy
+			SELECT count(*) FROM plain; SELECT processes, choice FROM fast_copy_report() WHERE phase IN ('load', 'copy') AND partition IS NULL"),
+			"8000\n1|in file order, page", $copy);
+	}
+};
 $node->stop;
 
 subtest 'shared memory of every kind' => sub {
