@@ -37,6 +37,7 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "replication/slot.h"
+#include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"

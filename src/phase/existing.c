@@ -20,6 +20,7 @@
 #include "access/tableam.h"
 #include "access/tupconvert.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"

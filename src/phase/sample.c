@@ -543,7 +543,7 @@ fc_sample_choose(FcKeySample *sample, const FcShared *shared, uint64 records, in
 	const char *reason = fc_sample_no_room(shared, records * sample->spilled);
 	double		times = fc_sample_times(sample, shared, records, nworkers);
 
-	Assert(records > 0 && window > 0 && nwindows > 0 && times >= 0);
+	Assert(records > 0 && times >= 0);
 	*rows = reason == NULL && (cached || times > FC_SAMPLE_TIMES);
 	if (reason)
 		return reason;
