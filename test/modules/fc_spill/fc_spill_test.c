@@ -207,6 +207,8 @@ form_row(const Test *test, char *row, bool bare, int64 key, uint64 offset, uint3
 	{
 		memset(row, 'h', HEADER);
 		((HeapTupleHeader) row)->t_infomask = 0;
+		((HeapTupleHeader) row)->t_infomask2 = 1;
+		((HeapTupleHeader) row)->t_hoff = HEADER;
 	}
 	memcpy(row + KEY, test->key_width == sizeof(key2) ? (void *) &key2 :
 		   test->key_width == sizeof(key4) ? (void *) &key4 : (void *) &key,
@@ -363,7 +365,7 @@ bytes_of(Test *test, FcSpilled *spilled, const FcEntry *entry)
 	switch (fc_spilled_kind(spilled))
 	{
 		case FC_SPILLED_TUPLE:
-			for (int i = offsetof(HeapTupleHeaderData, t_hoff); i < HEADER; i++)
+			for (int i = offsetof(HeapTupleHeaderData, t_bits); i < HEADER; i++)
 				if (((char *) spilled)[i] != 'h')
 					test->wrong = psprintf("row %d: byte %d of the header", test->next, i);
 			return (char *) spilled + BEGIN;
