@@ -4,9 +4,10 @@
  *	  What a load will do, as all its processes know it.
  *
  * options/plan.c decides it, once, from what the caller said and the target
- * has.  load/setup.c sets the encoding of a converted file, before load/layout.c
- * copies the plan into shared memory: it has no pointers (see FcPlanned), and
- * does not change there.  What differs between phases is in FcShared.
+ * has.  load/setup.c sets the encoding of a converted file, before
+ * load/layout.c copies the plan into shared memory: it has no pointers (see
+ * FcPlanned), and does not change there.  What differs between phases is in
+ * FcShared.
  *
  *-------------------------------------------------------------------------
  */
