@@ -509,9 +509,11 @@ fc_accelerate_load(FcAccelerated *copy)
 		return fc_accelerate_file(copy);
 	fc_error_context_push(&callback, fc_accelerate_context, copy);
 	large = fc_input_look_ahead(copy->input, FC_ACCELERATE_BYTES);
-	/* what is small goes without workers, and without memory to share */
-	copy->size = large && fc_input_look_ahead(copy->input, FC_PROCESSORS_SMALL) ?
-		PG_UINT64_MAX : copy->input->ahead->len;
+	/* what is small takes less memory, unless the caller wants workers */
+	copy->size = PG_UINT64_MAX;
+	if (large && fc_processors_workers(-1, true) == 0 &&
+		!fc_input_look_ahead(copy->input, FC_PROCESSORS_SMALL))
+		copy->size = copy->input->ahead->len;
 	fc_error_context_pop();
 	if (large)
 		return fc_accelerate_large(copy);

@@ -5,9 +5,9 @@
  *
  *	 facts ──► why core loads, if it must ──► way ──► what follows from it
  *
- * Code that learns something sets a fact, and load/way.c asks again.  Facts
- * are only added: a later course follows from more of them; but "presorted" is
- * taken back if the file is not in key order.
+ * Code that learns something sets a fact, and load/way.c asks again.  Facts of
+ * the plan stay; those of leaves and passes are what the last look or pass has
+ * found, so that a pass that was in vain takes back what it seemed to show.
  *
  *-------------------------------------------------------------------------
  */

@@ -31,8 +31,11 @@
 #include "heap/writer.h"
 #include "options/plan.h"
 
-/* Rows above which a new file, and a half empty last page, are worth it */
-#define FC_PAGES_ROWS	2500
+/*
+ * Rows above which a new file, and a half empty last page, are worth it: the
+ * smallest of them fill ten pages, so that less than a tenth stays free
+ */
+#define FC_PAGES_ROWS	3000
 
 /* Free space, in percent of a table, that rows should go to first */
 #define FC_SPACE_USED	10

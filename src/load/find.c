@@ -13,7 +13,6 @@
  */
 #include "postgres.h"
 
-
 #include "copyfrom/core.h"
 #include "copyfrom/feed.h"
 #include "intake/chunks.h"

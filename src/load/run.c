@@ -29,17 +29,24 @@
  *
  * What the load holds:
  *
- *	locks        of the target (RowExclusive) from 0 on, of leaves from 6 on, of
- *				 exchanged files (AccessExclusive) from 12 on.  They stay until
- *				 the transaction ends; only a load that ends at 6 gives the
- *				 target's back.
+ *	locks        of the target: RowExclusive from 0 on, and from 6 on
+ *				 ShareUpdateExclusive if partitions are missing.  Of leaves,
+ *				 from 6 on, or from 1 if all records were to be sent:
+ *				 RowExclusive, or ShareUpdateExclusive if rows are replaced or
+ *				 merged; core's routing locks them in 10 or 13 if no user's code
+ *				 is in the way.  AccessExclusive of new partitions from 8 on,
+ *				 and of exchanged files in 12.  They stay until the transaction
+ *				 ends; only a load that ends at 6 gives the target's back.
  *	open tables  the target from 0 to 15, but while DDL runs; leaves, in
  *				 job->hold, from 8 on, until they have their rows or places;
- *				 history and reject_table from 0 on.  They belong to the
- *				 resource owner.
- *	segment      from 0 to 15.  It owns spilled rows and reject files, which 7,
- *				 9 and a step that comes again empty; another one owns what was
- *				 unpacked or received, and outlives it.
+ *				 history, ledger and reject_table from 0 on.  They belong to the
+ *				 resource owner, as the open files of the source do.
+ *	snapshot     of a replace or merge, from 6 to 12: rows that it does not see
+ *				 are not replaced.
+ *	segment      of the load, from 0 to 15, with what the scan has spilled and
+ *				 the reject files; 1, 5, 7, 9, 10 and 13 empty it, see
+ *				 fc_find_forget().  Another one owns what was unpacked or
+ *				 received; a load that ends at 6 leaves it to the next attempt.
  *	workers      from the beginning to the end of a phase, in its parallel
  *				 context.
  *	servers      transactions of other servers, in 1 and 10, which end with the
@@ -380,10 +387,10 @@ fc_job_settle(FcJob *job)
 	return true;
 }
 
-/* The steps, in the order of the list at the head of the file */
+/* The steps, as the list at the head of the file numbers them */
 typedef enum FcStepNumber
 {
-	FC_STEP_SEND,
+	FC_STEP_SEND = 1,			/* 0 is before all of them */
 	FC_STEP_SPLIT,
 	FC_STEP_ALONE,
 	FC_STEP_LOOK,

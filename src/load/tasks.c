@@ -107,6 +107,19 @@ fc_tasks_find_parts(FcJob *job)
 	fc_spills_close(spills);
 }
 
+/*
+ * Does a row that has no partition end the load?  Not if the condition, which
+ * only the load evaluates, may leave it out: then core's routing finds it, but
+ * where the default partition would take it.
+ */
+static bool
+fc_tasks_must_route(FcTarget *target)
+{
+	return fc_shared_key_routes(target->shared) &&
+		(target->shared->plan.tolerated & FC_CLASS_NO_PARTITION) == 0 &&
+		(!target->plan->where_late || target->facts.keeps_default);
+}
+
 void
 fc_tasks_set_parts(FcJob *job, List *parts)
 {
@@ -121,9 +134,7 @@ fc_tasks_set_parts(FcJob *job, List *parts)
 
 		if (fc_tasks_is_missing(target, part))
 			target->created[target->ncreated++].range = part->range;
-		else if (fc_shared_key_routes(target->shared) &&
-				 (target->shared->plan.tolerated & FC_CLASS_NO_PARTITION) == 0 &&
-				 !OidIsValid(fc_tasks_leaf(target, part, &created)))
+		else if (fc_tasks_must_route(target) && !OidIsValid(fc_tasks_leaf(target, part, &created)))
 			fc_error_keep(target->shared, FC_ERROR_ROUTE, part->min_offset,
 						  part->min_length, NULL);
 	}

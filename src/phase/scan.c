@@ -122,6 +122,13 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 	return true;
 }
 
+/* May a row have the key?  With a range that is replaced, not any one. */
+static inline bool
+fc_scan_is_allowed(const FcRange *bounds, int64 key, bool null)
+{
+	return null ? bounds->hi_max : fc_range_has(bounds, key);
+}
+
 /*
  * Does the key have no partition, which ends the load, while another fault of
  * the record would be tolerated?  Then the whole record is parsed first: COPY
@@ -134,7 +141,7 @@ fc_scan_no_partition(FcScanner *scanner, int64 key, bool null)
 	const FcPlan *plan = &scanner->ctx->shared->plan;
 	uint32		tolerated = plan->tolerated;
 
-	if (tolerated != 0 && !(null ? plan->bounds.hi_max : fc_range_has(&plan->bounds, key)))
+	if (tolerated != 0 && !fc_scan_is_allowed(&plan->bounds, key, null))
 		return true;
 	if (route == NULL || tolerated == 0 || (tolerated & FC_CLASS_NO_PARTITION))
 		return false;
@@ -184,8 +191,13 @@ fc_scan_record(FcScanner *scanner)
 		!fc_scan_whole(scanner, &entry.key, &null))
 		return;
 	/* an analysis rejects such rows when it checks them */
-	if (fc_caller_writes(plan->caller))
+	if (fc_caller_writes(plan->caller) && !fc_scan_is_allowed(&plan->bounds, entry.key, null))
+	{
+		/* the load evaluates the condition, which may leave the row out */
+		if (plan->where_late)
+			return;
 		fc_range_check(plan->key.type, &plan->bounds, entry.key, null);
+	}
 	if (!null)
 		fc_scan_note_key(scanner, entry.key);
 	entry.info = fc_entry_info(null, scanner->reader.found - 1);
@@ -232,7 +244,7 @@ static inline bool
 fc_scan_takes_row(const FcRange *bounds, const FcSpillRows *rows, int i)
 {
 	return rows->rows[i] > 0 && rows->rows[i] <= fc_spill_row_most(rows->lengths[i]) &&
-		fc_range_has(bounds, rows->keys[i]) && (bounds->hi_max || !rows->nulls || !rows->nulls[i]);
+		fc_scan_is_allowed(bounds, rows->keys[i], rows->nulls && rows->nulls[i]);
 }
 
 /* Spills rows of the batch, none of which is odd */

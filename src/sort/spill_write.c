@@ -105,12 +105,21 @@ struct FcSpill
 	uint64		place;			/* of the first of these, in the file */
 };
 
+/* Asserts that bounds follow each other, on either side of their file */
+static inline void
+fc_spill_check_bounds(const FcBound *bounds, int n)
+{
+	for (int i = 1; i < n; i++)
+		Assert(fc_spill_bound_cmp(&bounds[i - 1], &bounds[i]) < 0);
+}
+
 void
 fc_spill_publish_bounds(FcContext *ctx, FcBound *bounds, int n)
 {
 	BufFile    *file;
 
 	Assert(!ctx->in_worker && n >= 0);
+	fc_spill_check_bounds(bounds, n);
 	ctx->bounds = bounds;
 	ctx->shared->nbounds = n;
 	if (n == 0)
@@ -133,6 +142,7 @@ fc_spill_open_bounds(FcContext *ctx)
 	file = BufFileOpenFileSet(&ctx->shared->fileset.fs, "bounds", O_RDONLY, false);
 	fc_buffile_read(file, ctx->bounds, sizeof(FcBound) * n);
 	BufFileClose(file);
+	fc_spill_check_bounds(ctx->bounds, n);
 }
 
 /*
@@ -155,6 +165,7 @@ fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
 	FcSpill    *spill = palloc0(sizeof(FcSpill));
 
 	Assert(nbounds == 0 || bounds != NULL);
+	fc_spill_check_bounds(bounds, nbounds);
 	memory = Max(memory, FC_SPILL_LEAST);
 	spill->shared = shared;
 	spill->name = file;

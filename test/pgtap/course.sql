@@ -5,7 +5,7 @@
 \set name course
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = 700;
-SELECT plan(33);
+SELECT plan(38);
 
 CREATE SEQUENCE course_seq;
 
@@ -187,6 +187,19 @@ SELECT pg_temp.write('{"0,1","25,2"}') \g /dev/null
 SELECT fast_copy('late', :'file', 'k', columns => '{k,n}', partition_interval => '10') \g /dev/null
 SELECT is((SELECT string_agg((tableoid = 'late_0'::regclass) || ' ' || late::text, ', ' ORDER BY k, n) FROM late),
 	'true (0,1,1), true (0,1,1), true (9,2,1), false (25,2,1)', '... also with a new partition');
+
+-- Where only the load can evaluate the condition, it may leave out a row whose key has
+-- no partition, or is outside of the range; a row that stays ends the load
+CREATE TABLE unsaid (k int, n int, t text) PARTITION BY RANGE (k);
+CREATE TABLE unsaid_0 PARTITION OF unsaid FOR VALUES FROM (0) TO (10);
+CREATE TABLE unsaid_1 PARTITION OF unsaid FOR VALUES FROM (10) TO (20);
+SELECT pg_temp.write('{"1,1,a",",-2,b","55,-3,c","2,3,d"}') \g /dev/null
+SELECT is(fast_copy('unsaid', :'file', missing_partitions => 'error', where_clause => 'n > 0', workers => w, options => '{"transform": "t = t || course_volatile()"}'), 2::bigint, format('filtered rows without a partition, %s workers', w))
+FROM unnest('{0,2}'::int[]) AS w;
+SELECT is(fast_copy('unsaid', :'file', where_clause => 'n > 0', options => '{"transform": "t = t || course_volatile()", "existing_rows": "replace", "replace_from": "0", "replace_to": "20"}'), 2::bigint, '... and outside of a range');
+SELECT is((SELECT string_agg(unsaid::text, ', ' ORDER BY k) FROM unsaid), '(1,1,a1), (2,3,d1)', '... which leaves the other rows');
+SELECT throws_ok(format('SELECT fast_copy(''unsaid'', %L, missing_partitions => ''error'', where_clause => ''n <> -2'', options => ''{"transform": "t = t || course_volatile()"}'')', :'file'),
+	'23514', 'no partition of relation "unsaid" found for row', 'a row without a partition that stays');
 
 SELECT * FROM finish();
 ROLLBACK;

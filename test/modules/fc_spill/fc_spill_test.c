@@ -216,17 +216,30 @@ form_row(const Test *test, char *row, bool bare, int64 key, uint64 offset, uint3
 	fill_bytes(row + BEGIN, offset, length);
 }
 
-/* Bounds at keys of records, and some of one key */
+static int
+compare_bounds(const void *a, const void *b)
+{
+	return fc_spill_bound_cmp(a, b);
+}
+
+/* Bounds at keys of records, in their order: two of each, or more of few keys */
 static void
 make_bounds(Test *test)
 {
-	test->bounds = palloc0(sizeof(FcBound) * (test->nbounds + 1));
-	Assert(test->nbounds == 0 || test->nrecords > 0);
-	for (int i = 0; i < test->nbounds; i++)
+	int			n = test->nbounds;
+	FcBound    *bounds = test->bounds = palloc0(sizeof(FcBound) * (n + 1));
+
+	Assert(n == 0 || test->nrecords > 0);
+	for (int i = 0; i < n; i++)
 	{
-		test->bounds[i].key = (int64) test->spread * (i / 2 * 2) / test->nbounds - test->spread / 2;
-		test->bounds[i].offset = i % 2 == 0 ? 0 : test->entries[test->nrecords / 2].offset;
+		bounds[i].key = (int64) test->spread * (i / 2 * 2) / n - test->spread / 2;
+		bounds[i].offset = i % 2 == 0 ? 0 : test->entries[(int64) test->nrecords * i / n].offset;
 	}
+	qsort(bounds, n, sizeof(FcBound), compare_bounds);
+	test->nbounds = Min(n, 1);
+	for (int i = 1; i < n; i++)
+		if (compare_bounds(&bounds[test->nbounds - 1], &bounds[i]) < 0)
+			bounds[test->nbounds++] = bounds[i];
 }
 
 /* Forms the rows that have places, as a scan does */
