@@ -18,6 +18,7 @@
 #include "mb/pg_wchar.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
@@ -153,6 +154,7 @@ fc_plan_defaults(Relation rel, const FcOptions *options, FcPlanned *planned)
 	TupleDesc	desc = RelationGetDescr(rel);
 	ListCell   *lc;
 
+	planned->plan.fixed_defaults = true;
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
@@ -166,6 +168,8 @@ fc_plan_defaults(Relation rel, const FcOptions *options, FcPlanned *planned)
 		if (expr == NULL)
 			continue;
 		expr = (Node *) expression_planner((Expr *) expr);
+		planned->plan.fixed_defaults &= !contain_volatile_functions(expr) && !fc_code_foreign(expr) &&
+			getBaseType(att->atttypid) == att->atttypid;
 		if (contain_volatile_functions(expr) && fc_code_unsafe(expr) &&
 			(in_file || !fc_plan_number(planned, attnum, expr)))
 			planned->plan.in_order = true;

@@ -16,13 +16,11 @@
 #include "postgres.h"
 
 #include "mb/pg_wchar.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "compat/compat.h"
-#include "grammar/places.h"
 #include "row/batch.h"
-#include "row/parser.h"
+#include "row/batch_maker.h"
 
 /* Bytes for values that are passed by reference, and are no texts */
 #define FC_BATCH_ROOM	65536
@@ -39,50 +37,6 @@
 
 /* Most characters of a padded value: a batch has many values */
 #define FC_BATCH_PADDED	1024
-
-/* A field of the file, and the column that it is for */
-typedef struct FcBatchField
-{
-	FcConverter convert;
-	int			index;			/* of the column; -1: skipped */
-	bool		apart;			/* row/parse.c makes its values, row by row */
-	bool		text;			/* of a column of texts */
-	bool		wrapped;		/* starts and ends have its borders */
-	uint16		trim;			/* FC_FIELD_TRIMS, by whether it has quotes */
-	int			max;			/* characters of a text; -1: not bounded */
-} FcBatchField;
-
-/* Makes batches; begins with what the caller sees */
-typedef struct FcBatchMaker
-{
-	FcBatch		batch;
-	FcParser   *parser;
-	int			nfields;
-	FcBatchField *fields;
-	int			nleft;			/* columns that row/parse.c sets */
-	int		   *left;			/* their numbers in parser->columns */
-	int			nshown;			/* fields that row/parse.c must see for that */
-	int		   *shown;
-	Datum	   *values;			/* of a row that it has taken */
-	bool	   *nulls;
-	uint16	   *records;		/* by row: the number of its record */
-	int			most;			/* rows that there is room for */
-	size_t		bytes;			/* that are cut at once */
-	FcRoom		room;
-	char	   *start;			/* of the room */
-	MemoryContext mcxt;			/* of what the room does not hold */
-	int			width;			/* see fc_places_width */
-	FcMarkedBytes stretch;
-	FcPlaces	places;
-	uint16	   *starts;			/* as places.at, without quotes and blanks */
-	uint16	   *ends;
-	bool		quoted;			/* of csv, with quotes */
-	bool		trims;			/* some fields */
-	int			ndoubled;		/* texts in quotes with doubled quotes */
-	uint16		doubled[FC_BATCH_ROWS]; /* numbers of these fields */
-	int			inner;			/* quotes that are doubled in them */
-	int			alone;			/* records to be taken alone from now on */
-} FcBatchMaker;
 
 /* Sets up a field, and decides whether it is converted here */
 static void
@@ -181,7 +135,6 @@ fc_batch_serves(const FcParser *parser)
 {
 	return parser->nfields > 0 &&
 		(parser->nfields > 1 || !parser->shared->plan.skips_empty) &&
-		!parser->shared->plan.need_transcoding &&
 		parser->dialect.default_string == NULL &&
 		(parser->dialect.mode == FC_MODE_TEXT ||
 		 (parser->dialect.mode == FC_MODE_CSV && parser->dialect.escape == parser->dialect.quote));
@@ -196,6 +149,8 @@ fc_batch_begin(FcParser *parser, TupleDesc desc)
 		return NULL;
 	maker = palloc0(sizeof(FcBatchMaker));
 	maker->parser = parser;
+	if (!fc_batch_begin_recode(maker))
+		return NULL;
 	maker->nfields = parser->nfields;
 	maker->fields = palloc0(sizeof(FcBatchField) * maker->nfields);
 	for (int i = 0; i < maker->nfields; i++)
@@ -241,118 +196,6 @@ fc_batch_cut(FcBatchMaker *maker, const FcDialect *dialect, uint64 end)
 	return fc_batch_before(maker, fc_places_find(dialect, maker->stretch.marks, maker->stretch.buf,
 												 maker->stretch.pos, maker->nfields,
 												 maker->most, &maker->places), end);
-}
-
-/* Records that are wrong in the encoding are odd, and all after them */
-static void
-fc_batch_verify(FcBatchMaker *maker)
-{
-	const uint16 *at = maker->places.at;
-	FcBatch    *batch = &maker->batch;
-	size_t		end = at[batch->n * maker->width];
-	size_t		pos = at[0];
-	size_t		last;
-
-	if (!maker->stretch.marks->has_strange)
-		return;
-	for (; (last = fc_marks_strange(maker->stretch.marks, &pos, end)) > 0; pos = last)
-	{
-		int			len = last - pos;
-		int			valid = pg_encoding_verifymbstr(maker->parser->shared->plan.encoding,
-													maker->stretch.buf + pos, len);
-
-		if (valid == len)
-			continue;
-		for (int i = batch->n - 1; i >= 0 && at[(i + 1) * maker->width] > pos + valid; i--)
-			batch->odd[i] = true;
-		return;
-	}
-}
-
-/* The first quote of a text that begins at s, or "end" */
-static inline const char *
-fc_batch_quote(const char *s, const char *end, char quote)
-{
-	const char *found = memchr(s, quote, end - s);
-
-	return found ? found : end;
-}
-
-/*
- * Is field i, which has a quote inside, a text in quotes with doubled quotes
- * only?  Then adds their number to maker->inner.
- */
-static bool
-fc_batch_is_doubled(FcBatchMaker *maker, int i)
-{
-	const FcBatchField *field = &maker->fields[i % maker->width];
-	const char *s = maker->stretch.buf + maker->places.at[i];
-	const char *end = maker->stretch.buf + maker->places.at[i + 1] - 2;
-	char		quote = maker->parser->dialect.quote;
-	int			n = 0;
-
-	if (!field->text || s >= end || *s != quote || *end != quote)
-		return false;
-	while ((s = fc_batch_quote(s + 1, end, quote)) < end)
-	{
-		if (*++s != quote || s == end)
-			return false;
-		n += 2;
-	}
-	maker->inner += n;
-	return true;
-}
-
-/*
- * In csv: a record is odd if it has other quotes than those around fields and
- * doubled ones in texts
- */
-static void
-fc_batch_find_doubled(FcBatchMaker *maker)
-{
-	const uint16 *at = maker->places.at;
-	int			width = maker->width;
-	int			n = maker->batch.n * width;
-	size_t		end = at[n];
-	int			i = 0;
-
-	for (size_t inner = fc_marks_inner(maker->stretch.marks, at[0], end); inner < end;
-		 inner = fc_marks_inner(maker->stretch.marks, at[i + 1], end))
-	{
-		while (i + width < n && at[i + width] <= inner)
-			i += width;
-		while (at[i + 1] <= inner)
-			i++;
-		if (maker->fields[i % width].apart)
-			continue;
-		if (maker->ndoubled < FC_BATCH_ROWS && fc_batch_is_doubled(maker, i))
-			maker->doubled[maker->ndoubled++] = i;
-		else
-			maker->batch.odd[i / width] = true;
-	}
-}
-
-/*
- * In text: a record with a backslash is odd, unless that is of the null string
- */
-static void
-fc_batch_find_escapes(FcBatchMaker *maker)
-{
-	const FcDialect *dialect = &maker->parser->dialect;
-	const FcMarks *marks = maker->stretch.marks;
-	const uint16 *at = maker->places.at;
-	size_t		end = at[maker->batch.n * maker->width];
-	int			i = 0;
-
-	for (size_t backslash = fc_marks_next(marks->quotes, at[0], end); backslash < end;
-		 backslash = fc_marks_next(marks->quotes, at[i + 1], end))
-	{
-		while (at[i + 1] <= backslash)
-			i++;
-		if (at[i + 1] - 1 - at[i] != dialect->null_len ||
-			memcmp(maker->stretch.buf + at[i], dialect->null_string, dialect->null_len) != 0)
-			maker->batch.odd[i / maker->width] = true;
-	}
 }
 
 /* Leaves out the blanks around a field, if it is one to be trimmed */
@@ -483,31 +326,6 @@ fc_batch_take_texts(FcBatchMaker *maker, int number, FcBatchColumn *column)
 	return sum;
 }
 
-/* Undoubles the quotes of a text that its column has as the file has it */
-static void
-fc_batch_take_doubled(FcBatchMaker *maker, int i)
-{
-	FcBatchColumn *column = &maker->batch.columns[maker->fields[i % maker->width].index];
-	int			row = i / maker->width;
-	char		quote = maker->parser->dialect.quote;
-	const char *s = DatumGetPointer(column->values[row]);
-	const char *end = s + column->lengths[row];
-	char	   *text = palloc(column->lengths[row]);
-	char	   *to = text;
-
-	while (s < end)
-	{
-		const char *found = fc_batch_quote(s, end, quote);
-		size_t		len = found - s + (found < end);
-
-		memcpy(to, s, len);
-		to += len;
-		s = found + 2;
-	}
-	column->values[row] = PointerGetDatum(text);
-	column->lengths[row] = to - text;
-}
-
 /* Sets all columns of texts, and cuts what is around other fields */
 static void
 fc_batch_take_all_texts(FcBatchMaker *maker)
@@ -523,8 +341,7 @@ fc_batch_take_all_texts(FcBatchMaker *maker)
 		if (field->text)
 			wrapped += fc_batch_take_texts(maker, i, &maker->batch.columns[field->index]);
 	}
-	for (int i = 0; i < maker->ndoubled; i++)
-		fc_batch_take_doubled(maker, maker->doubled[i]);
+	fc_batch_mend_texts(maker);
 	if (maker->quoted || maker->trims)
 		fc_batch_unwrap(maker, (maker->quoted ? fc_marks_quotes(maker->stretch.marks, at[0],
 																at[maker->batch.n * maker->width]) : 0) -
@@ -583,13 +400,7 @@ fc_batch_make(void *arg)
 			batch->columns[i].any_null = false;
 			memset(batch->columns[i].nulls, false, sizeof(bool) * batch->n);
 		}
-	maker->ndoubled = maker->inner = 0;
-	maker->quoted = maker->stretch.marks->has_quotes && maker->parser->dialect.mode == FC_MODE_CSV;
-	if (maker->quoted)
-		fc_batch_find_doubled(maker);
-	else if (maker->stretch.marks->has_quotes)
-		fc_batch_find_escapes(maker);
-	fc_batch_verify(maker);
+	fc_batch_find_odd(maker);
 	maker->room.next = maker->start;
 	maker->room.readable = maker->stretch.readable;
 	if (!maker->mcxt->isReset)
@@ -726,6 +537,35 @@ fc_batch_add_column(FcBatch *batch, int column)
 	MemoryContextSwitchTo(old);
 }
 
+/*
+ * Gives all rows, of later batches too, the values that row i has for the
+ * defaults
+ */
+static void
+fc_batch_fix_defaults(FcBatchMaker *maker, int i)
+{
+	FcBatch    *batch = &maker->batch;
+	FcDefaults *defaults = &maker->parser->defaults;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(maker));
+
+	for (int k = 0; k < defaults->n; k++)
+	{
+		int			j = defaults->defaults[k].index;
+		FcBatchColumn *column = &batch->columns[j];
+
+		fc_batch_set(batch, j, i, maker->values[j], maker->nulls[j]);
+		column->made = false;
+		column->any_null = maker->nulls[j];
+		for (int row = 0; row < maker->most; row++)
+		{
+			column->values[row] = column->values[i];
+			column->nulls[row] = maker->nulls[j];
+		}
+	}
+	batch->unfinished = false;
+	MemoryContextSwitchTo(old);
+}
+
 bool
 fc_batch_finish(FcBatch *batch, int i)
 {
@@ -737,6 +577,11 @@ fc_batch_finish(FcBatch *batch, int i)
 	fc_batch_hand_over(maker, i, maker->values, maker->nulls);
 	if (!fc_parse_rest(parser) || fc_parse_nulled(parser, &nulled) > 0)
 		return false;
+	if (maker->nleft == 0 && parser->shared->plan.fixed_defaults)
+	{
+		fc_batch_fix_defaults(maker, i);
+		return true;
+	}
 	for (int k = 0; k < maker->nleft; k++)
 	{
 		int			j = parser->columns[maker->left[k]].index;

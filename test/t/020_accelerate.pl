@@ -233,6 +233,7 @@ subtest 'rows are formed by the hundred, whatever is asked of them' => sub {
 		'a condition' => [ "$t)", "COPY t FROM '$file' (FORMAT csv) WHERE n % 2 = 0" ],
 		'a generated column' => [ "$t, twice bigint GENERATED ALWAYS AS (n * 2) STORED)", "COPY t (n, ts, v) FROM '$file' (FORMAT csv)" ],
 		'a default' => [ "$t, word text DEFAULT 'w' || current_user)", "COPY t (n, ts, v) FROM '$file' (FORMAT csv)" ],
+		'another encoding' => [ "$t)", "COPY t FROM '$file' (FORMAT csv, ENCODING 'EUC_JP')" ],
 		'a sequence' => [ "$t, id serial)", "SELECT fast_copy('t', '$file', columns => '{n,ts,v}')" ],
 		'a transform' => [ "$t)", qq{SELECT fast_copy('t', '$file', columns => '{n,ts,v}', options => '{"transform": "v = upper(v)"}')} ],
 		'a time zone' => [ "CREATE TABLE t (n int, ts timestamptz, v text)", qq{SELECT fast_copy('t', '$file', options => '{"time_zone": "Europe/Rome"}')} ],
