@@ -43,7 +43,8 @@ static void
 fc_batch_begin_field(FcBatchField *field, const FcQuick *quick, FcRoom *room)
 {
 	field->index = quick->index;
-	field->trim = quick->trim;
+	field->edit = quick->edit;
+	field->edits = quick->edit ? quick->edit->flags & FC_FIELD_EDITS : 0;
 	field->convert = quick->convert;
 	/* without room a value keeps its long header */
 	if (quick->convert.room != NULL)
@@ -54,6 +55,7 @@ fc_batch_begin_field(FcBatchField *field, const FcQuick *quick, FcRoom *room)
 		(quick->convert.function == NULL ||
 		 (fc_convert_pads(&quick->convert) && field->max > FC_BATCH_PADDED));
 	field->text = quick->index >= 0 && !field->apart && fc_convert_is_text(&field->convert);
+	Assert(!field->text || (field->edits & FC_FIELD_NUMBER) == 0);
 }
 
 /* Gives a column room for the batch's rows */
@@ -156,7 +158,7 @@ fc_batch_begin(FcParser *parser, TupleDesc desc)
 	for (int i = 0; i < maker->nfields; i++)
 	{
 		fc_batch_begin_field(&maker->fields[i], &parser->quick.columns[i], &maker->room);
-		maker->trims |= maker->fields[i].trim != 0;
+		maker->trims |= (maker->fields[i].edits & FC_FIELD_TRIMS) != 0;
 	}
 	fc_batch_begin_left(maker);
 	if (maker->nshown * 2 > maker->nfields + 2)
@@ -202,7 +204,7 @@ fc_batch_cut(FcBatchMaker *maker, const FcDialect *dialect, uint64 end)
 static inline const char *
 fc_batch_trim(const FcBatchField *field, bool wrapped, const char *s, const char **end)
 {
-	if (likely((field->trim & (wrapped ? FC_FIELD_TRIM_QUOTED : FC_FIELD_TRIM)) == 0))
+	if (likely((field->edits & (wrapped ? FC_FIELD_TRIM_QUOTED : FC_FIELD_TRIM)) == 0))
 		return s;
 	while (s < *end && fc_edit_is_blank(*s))
 		s++;
@@ -256,7 +258,7 @@ fc_batch_unwrap(FcBatchMaker *maker, int quotes)
 
 	for (int i = 0; i < maker->nfields; i++)
 		if (!maker->fields[i].text && !maker->fields[i].apart &&
-			(maker->fields[i].trim || (maker->quoted && buf[maker->places.at[i]] == quote)))
+			((maker->fields[i].edits & FC_FIELD_TRIMS) || (maker->quoted && buf[maker->places.at[i]] == quote)))
 			quotes -= 2 * fc_batch_unwrap_column(maker, i);
 	for (int i = 0; i < maker->nfields && quotes > 0; i++)
 		if (!maker->fields[i].text && !maker->fields[i].apart && !maker->fields[i].wrapped)
@@ -295,6 +297,54 @@ fc_batch_find_nulls(FcBatchMaker *maker, int number, FcBatchColumn *column)
 	column->any_null = any;
 }
 
+/* Words without quotes around them stand for NULL, too */
+static void
+fc_batch_find_words(FcBatchMaker *maker, int number, FcBatchColumn *column)
+{
+	const FcBatchField *field = &maker->fields[number];
+	const uint16 *at = maker->places.at + number;
+	const char *buf = maker->stretch.buf;
+	int			quote = maker->quoted ? (unsigned char) maker->parser->dialect.quote : -1;
+
+	if ((field->edits & FC_FIELD_WORDS) == 0)
+		return;
+	if (!column->any_null)
+		memset(column->nulls, false, sizeof(bool) * maker->batch.n);
+	for (int i = 0; i < maker->batch.n; i++, at += maker->width)
+	{
+		const char *end = buf + at[1] - 1;
+		const char *word;
+
+		if ((unsigned char) buf[at[0]] == quote)
+			continue;
+		word = fc_batch_trim(field, false, buf + at[0], &end);
+		if (fc_edit_is_word(field->edit, word, end - word))
+			column->nulls[i] = column->any_null = true;
+	}
+}
+
+/* Converts numbers with the file's separators */
+static void
+fc_batch_take_numbers(FcBatchMaker *maker, FcBatchField *field, const FcFields *fields,
+					  FcBatchColumn *column)
+{
+	bool	   *odd = maker->batch.odd;
+
+	maker->room.readable = NULL;
+	for (int i = 0; i < fields->n; i++)
+	{
+		size_t		start = fields->starts[i * fields->stride];
+		FcField		number = {.data = fields->base + start,.len = fields->ends[i * fields->stride] - 1 - start};
+
+		if (odd[i] || (column->any_null && column->nulls[i]))
+			continue;
+		fc_edit_number(field->edit, &number);
+		odd[i] = number.bad ||
+			!field->convert.function(&field->convert, number.data, number.len, &column->values[i]);
+	}
+	maker->room.readable = maker->stretch.readable;
+}
+
 /* Sets a column of texts; returns how many had quotes around them */
 static int
 fc_batch_take_texts(FcBatchMaker *maker, int number, FcBatchColumn *column)
@@ -308,6 +358,7 @@ fc_batch_take_texts(FcBatchMaker *maker, int number, FcBatchColumn *column)
 	int			sum = 0;
 
 	fc_batch_find_nulls(maker, number, column);
+	fc_batch_find_words(maker, number, column);
 	for (int i = 0; i < n; i++, at += maker->width)
 	{
 		bool		wrapped = (unsigned char) buf[at[0]] == quote;
@@ -364,8 +415,12 @@ fc_batch_take_column(FcBatchMaker *maker, int number)
 		fields.ends = maker->ends + number;
 	}
 	fc_batch_find_nulls(maker, number, column);
-	field->convert.many(&field->convert, &fields, column->any_null ? column->nulls : NULL,
-						column->values, batch->odd);
+	fc_batch_find_words(maker, number, column);
+	if (field->edits & FC_FIELD_NUMBER)
+		fc_batch_take_numbers(maker, field, &fields, column);
+	else
+		field->convert.many(&field->convert, &fields, column->any_null ? column->nulls : NULL,
+							column->values, batch->odd);
 }
 
 /* If most records of the last batch were odd, the next ones are taken alone */

@@ -19,7 +19,8 @@ typedef struct FcBatchField
 	bool		apart;			/* row/parse.c makes its values, row by row */
 	bool		text;			/* of a column of texts */
 	bool		wrapped;		/* starts and ends have its borders */
-	uint16		trim;			/* FC_FIELD_TRIMS, by whether it has quotes */
+	const FcEdit *edit;			/* or NULL */
+	uint16		edits;			/* FC_FIELD_EDITS */
 	int			max;			/* characters of a text; -1: not bounded */
 } FcBatchField;
 

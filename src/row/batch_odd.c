@@ -71,8 +71,8 @@ fc_batch_note_strange(FcBatchMaker *maker, int i)
 	if (i % maker->width >= maker->nfields ||
 		fc_parse_is_ascii(maker->stretch.buf + at[0], at[1] - 1 - at[0]))
 		return;
-	if (field->text && field->max < 0 && maker->nshown == 0 && maker->parser->null_ascii &&
-		maker->nstrange < FC_BATCH_ROWS)
+	if (field->text && field->max < 0 && (field->edits & FC_FIELD_WORDS) == 0 && maker->nshown == 0 &&
+		maker->parser->null_ascii && maker->nstrange < FC_BATCH_ROWS)
 		maker->strange[maker->nstrange++] = i;
 	else
 		maker->batch.odd[i / maker->width] = true;

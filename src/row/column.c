@@ -141,7 +141,7 @@ fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *arg)
 bool
 fc_column_is_plain(const FcColumn *column)
 {
-	return column->index >= 0 && (column->flags & ~FC_FIELD_TRIMS) == 0 &&
+	return column->index >= 0 && (column->flags & ~FC_FIELD_EDITS) == 0 &&
 		column->pattern == NULL && column->input.fn_strict;
 }
 

@@ -82,7 +82,7 @@ extern void fc_column_in_zone(pg_tz *zone, void (*body) (void *arg), void *arg);
  */
 extern void fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *arg);
 
-/* Does the value depend on the field, trimmed, its type and NULL alone? */
+/* Does the value depend on the field, edited, its type and NULL alone? */
 extern bool fc_column_is_plain(const FcColumn *column);
 
 /* The data of fields that a record does not have, or no record has */

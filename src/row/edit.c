@@ -86,15 +86,15 @@ fc_edit_trim(FcField *field)
 	field->len = len;
 }
 
-static bool
-fc_edit_is_word(const FcEdit *edit, const FcField *field)
+bool
+fc_edit_is_word(const FcEdit *edit, const char *s, size_t n)
 {
 	size_t		len;
 
 	for (const char *word = edit->words; *word != '\0'; word += len + 2)
 	{
 		len = strlen(word + 1);
-		if (len == field->len && memcmp(word + 1, field->data, len) == 0)
+		if (len == n && memcmp(word + 1, s, len) == 0)
 			return true;
 	}
 	return false;
@@ -187,11 +187,7 @@ fc_numeral_read(FcNumeral *numeral)
 	return numeral->at == numeral->end;
 }
 
-/*
- * Replaces the file's separators by PostgreSQL's.  A field without any, such
- * as NaN, is left to the type as it is.
- */
-static void
+void
 fc_edit_number(const FcEdit *edit, FcField *field)
 {
 	FcNumeral	numeral = {edit, field->data, field->data + field->len};
@@ -221,7 +217,7 @@ fc_edit_field(const FcEdit *edit, FcField *field)
 		fc_edit_trim(field);
 	if ((edit->flags & FC_FIELD_WORDS) &&
 		(!field->quoted || (edit->flags & FC_FIELD_FORCE_NULL)))
-		field->null = fc_edit_is_word(edit, field);
+		field->null = fc_edit_is_word(edit, field->data, field->len);
 	if ((edit->flags & FC_FIELD_NUMBER) && !field->null)
 		fc_edit_number(edit, field);
 }

@@ -22,6 +22,15 @@ typedef struct FcEdit
 	Oid			typid;			/* of numbers, no domain */
 } FcEdit;
 
+/* Do the bytes s[0..n) stand for NULL, if they have no quotes? */
+extern bool fc_edit_is_word(const FcEdit *edit, const char *s, size_t n);
+
+/*
+ * Replaces the file's separators by PostgreSQL's, in a copy that is palloc'ed.
+ * A field without any, such as NaN, is left to the type as it is.
+ */
+extern void fc_edit_number(const FcEdit *edit, FcField *field);
+
 /*
  * Fills in the edits of each field from FC_TAIL_EDITS: the two separators, and
  * a list of words for each field, all strings with a NUL.  typid is the

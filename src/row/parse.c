@@ -464,7 +464,7 @@ fc_parse_quick_field(FcQuick *quick, const FcField *field, Datum *values,
 {
 	int			index = quick->index;
 
-	if (unlikely(quick->convert.function == NULL || quick->trim || field->marker || field->verify))
+	if (unlikely(quick->convert.function == NULL || quick->edit || field->marker || field->verify))
 		return index < 0 && !field->verify;
 	nulls[index] = field->null;
 	if (!field->null)
@@ -636,7 +636,7 @@ fc_parse_init_quick(FcParser *parser, TupleDesc desc)
 		quick->index = column->index;
 		if (!fc_column_is_plain(column))
 			continue;
-		quick->trim = column->flags & FC_FIELD_TRIMS;
+		quick->edit = column->flags & FC_FIELD_EDITS ? &column->edit : NULL;
 		quick->convert = column->convert;
 		/* a text with storage PLAIN gets no short header in a tuple */
 		if (TupleDescAttr(desc, column->index)->attlen == -1 &&
@@ -663,7 +663,7 @@ fc_parse_init_key(FcParser *parser)
 		return;
 	Assert(shared->plan.key.field < parser->ncolumns);
 	key = &parser->quick.columns[shared->plan.key.field];
-	parser->quick.key = key->convert.function != NULL && !key->trim ? &key->convert : NULL;
+	parser->quick.key = key->convert.function != NULL && !key->edit ? &key->convert : NULL;
 }
 
 static void

@@ -20,7 +20,7 @@ typedef struct FcQuick
 {
 	FcConverter convert;		/* function NULL: takes FcColumn to convert */
 	int			index;			/* as in FcColumn */
-	uint16		trim;			/* FC_FIELD_TRIMS: only a batch does it */
+	const FcEdit *edit;			/* only a batch does it; or NULL */
 } FcQuick;
 
 /* What fc_parse_quickly needs */

@@ -30,7 +30,7 @@
 	[ 'a record seems to be after the end', 'sort/fetch.c',
 		'(?<=fc_fetch_offset\(fetch, fetch->at\) \+ )fetch->within', 'fetch->within + fetch->source->size', 'fetch.c' ],
 	[ 'records have more bytes than there is room for', 'sort/spill_write.c',
-		'open->cell.fetched \+= MAXALIGN\(\(Size\) length \+ 1\);', 'open->cell.fetched += length / 2;', 'spill_read.c' ],
+		'open->cell.fetched \+= MAXALIGN\(\(Size\) length \+ 1\);', 'open->cell.fetched += length / 2;', 'spill_check.c' ],
 
 	# files that change hands
 	[ 'rows are older than pg_class says', 'partition/exchange.c',
@@ -75,9 +75,8 @@
 		'rows->rows\[i\] << FC_SPILL_BARE_BITS', '(rows->rows[i] + 8) << FC_SPILL_BARE_BITS', 'spill_write.c' ],
 	[ 'a block is read into another one\'s place', 'sort/spill_read.c',
 		'\*size = block->before_size;', '*size = block->before_size; ((FcSpilled *) (to + sizeof(FcSpillBlock)))->kind_length += 1 << 20;', 'spill_check.c' ],
-	[ 'the cell beside it is read', 'sort/spill_read.c',
-		'fc_cells_take\(reader, &spills->refs\[spills->first\[i\]\],\s+spills->first\[i \+ 1\] - spills->first\[i\]\)',
-		'i = i > 0 ? i - 1 : i, fc_cells_take(reader, &spills->refs[spills->first[i]], spills->first[i + 1] - spills->first[i])', 'load.c' ],
+	[ 'the cell beside it is read', 'sort/spills.c',
+		'\*n = spills->first\[i \+ 1\] - spills->first\[i\];', 'i = i > 0 ? i - 1 : i; *n = spills->first[i + 1] - spills->first[i];', 'load.c' ],
 	[ 'rows are handed out as they were read', 'sort/spill_read.c',
 		'reader->sorted = fc_item_sort\(reader->items, reader->items \+ reader->n, reader->n\);', 'reader->sorted = reader->items;', 'spill_read.c' ],
 	[ 'the sort forgets a digit', 'sort/item.c',

@@ -236,6 +236,8 @@ subtest 'rows are formed by the hundred, whatever is asked of them' => sub {
 		'another encoding' => [ "$t)", "COPY t FROM '$file' (FORMAT csv, ENCODING 'EUC_JP')" ],
 		'a sequence' => [ "$t, id serial)", "SELECT fast_copy('t', '$file', columns => '{n,ts,v}')" ],
 		'a transform' => [ "$t)", qq{SELECT fast_copy('t', '$file', columns => '{n,ts,v}', options => '{"transform": "v = upper(v)"}')} ],
+		'words for NULL' => [ "$t)", qq{SELECT fast_copy('t', '$file', options => '{"null_strings": {"n": ["-"], "v": ["n/a"]}}')} ],
+		'numbers' => [ "$t)", qq{SELECT fast_copy('t', '$file', options => '{"number_format": "1.234,5"}')} ],
 		'a time zone' => [ "CREATE TABLE t (n int, ts timestamptz, v text)", qq{SELECT fast_copy('t', '$file', options => '{"time_zone": "Europe/Rome"}')} ],
 		'partitions' => [ $tables{days}, "COPY t FROM '$file' (FORMAT csv)" ],
 		'a leaf with other columns' => [ "$t) PARTITION BY RANGE (n); CREATE TABLE t_p0 (v text, x int, n int, ts timestamp); ALTER TABLE t_p0 DROP x;
