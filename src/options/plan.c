@@ -142,6 +142,12 @@ fc_plan_may_leave_out(const FcOptions *options)
 	return (options->tolerated & classes) != 0 || options->skip_empty_lines;
 }
 
+static bool
+fc_plan_is_steady(Node *expr)
+{
+	return !contain_volatile_functions(expr) && !fc_code_foreign(expr);
+}
+
 /*
  * Finds defaults and transforms that give other values when they are evaluated
  * in another order.  If each of them takes one number of a sequence for each
@@ -154,7 +160,7 @@ fc_plan_defaults(Relation rel, const FcOptions *options, FcPlanned *planned)
 	TupleDesc	desc = RelationGetDescr(rel);
 	ListCell   *lc;
 
-	planned->plan.fixed_defaults = true;
+	planned->plan.steady = true;
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
@@ -168,15 +174,17 @@ fc_plan_defaults(Relation rel, const FcOptions *options, FcPlanned *planned)
 		if (expr == NULL)
 			continue;
 		expr = (Node *) expression_planner((Expr *) expr);
-		planned->plan.fixed_defaults &= !contain_volatile_functions(expr) && !fc_code_foreign(expr) &&
-			getBaseType(att->atttypid) == att->atttypid;
+		planned->plan.steady &= fc_plan_is_steady(expr) && getBaseType(att->atttypid) == att->atttypid;
 		if (contain_volatile_functions(expr) && fc_code_unsafe(expr) &&
 			(in_file || !fc_plan_number(planned, attnum, expr)))
 			planned->plan.in_order = true;
 	}
 	foreach(lc, planned->columns.transforms)
+	{
+		planned->plan.steady &= fc_plan_is_steady(lfirst(lc));
 		if (contain_volatile_functions(lfirst(lc)) && fc_code_unsafe(lfirst(lc)))
 			planned->plan.in_order = true;
+	}
 	if (planned->numbers != NIL && fc_plan_may_leave_out(options))
 		planned->plan.in_order = true;
 	if (planned->plan.in_order)

@@ -40,7 +40,7 @@ fc_leaf_is_plain(const FcLoader *loader, const FcLeaf *leaf)
 	TupleDesc	desc = RelationGetDescr(leaf->rri->ri_RelationDesc);
 	TupleConstr *constr = desc->constr;
 
-	if (loader->where || loader->where_again || loader->bounds ||
+	if (loader->where || loader->bounds ||
 		loader->ctx->target->rd_rel->relispartition)
 		return false;
 	return constr == NULL ||

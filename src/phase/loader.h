@@ -287,6 +287,9 @@ extern void fc_look_begin(FcLoader *loader);
  */
 extern FcSeen *fc_seen_begin(TupleDesc desc, const AttrMap *map, Node *expr);
 
+/* Puts row i of the batch into the slot, the columns that are read */
+extern void fc_seen_show(const FcBatch *batch, const FcSeen *seen, int i, TupleTableSlot *slot, Relation rel);
+
 /* The batch's column for a column, from 0; -1: dropped */
 extern int	fc_seen_column(const AttrMap *map, int attr);
 

@@ -34,18 +34,6 @@
 /* Bytes of values made here above which rows are written */
 #define FC_LOOK_MEMORY	((Size) 1024 * 1024)
 
-/* Puts row i of the batch into the slot, the columns that are read */
-static void
-fc_look_show(const FcBatch *batch, const FcSeen *seen, int i, TupleTableSlot *slot, Relation rel)
-{
-	ExecClearTuple(slot);
-	for (const FcSeenColumn *one = seen->columns; one < seen->columns + seen->n; one++)
-		slot->tts_values[one->attr] = fc_batch_value(one->column < 0 ? &batch->none : &batch->columns[one->column],
-													 i, false, &slot->tts_isnull[one->attr]);
-	ExecStoreVirtualTuple(slot);
-	slot->tts_tableOid = RelationGetRelid(rel);
-}
-
 void
 fc_look_begin(FcLoader *loader)
 {
@@ -131,7 +119,7 @@ fc_look_checks(FcLoader *loader, FcLeaf *leaf, int i)
 	Relation	rel = leaf->rri->ri_RelationDesc;
 	TupleConstr *constr = RelationGetDescr(rel)->constr;
 
-	fc_look_show(loader->batch, leaf->seen, i, leaf->slot, rel);
+	fc_seen_show(loader->batch, leaf->seen, i, leaf->slot, rel);
 	GetPerTupleExprContext(loader->estate)->ecxt_scantuple = leaf->slot;
 	if (constr->has_generated_stored)
 		fc_look_generate(loader, leaf, i);
@@ -157,7 +145,7 @@ fc_look_at(FcLoader *loader, int i)
 	}
 	if (loader->where)
 	{
-		fc_look_show(batch, look->where, i, loader->root_slot, loader->ctx->target);
+		fc_seen_show(batch, look->where, i, loader->root_slot, loader->ctx->target);
 		if (!fc_where_accepts(loader->where, loader->estate, loader->root_slot))
 			return true;
 	}

@@ -254,7 +254,7 @@ fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
 {
 	FcLeaf	   *leaf;
 
-	if (!loader->row.parsed)
+	if (!loader->row.parsed || (loader->where_again && loader->row.reread))
 		return false;
 	if (loader->router.proute)
 		loader->leaf = fc_leaf_find_known(loader);

@@ -27,6 +27,7 @@
 #include "errors/stop.h"
 #include "heap/tuple.h"
 #include "intake/chunks.h"
+#include "phase/loader.h"
 #include "phase/phases.h"
 #include "row/chunk_reader.h"
 #include "row/executor.h"
@@ -50,6 +51,9 @@ typedef struct FcScanner
 	FcRoute    *route;			/* or NULL */
 	EState	   *estate;			/* for defaults and the condition */
 	ExprState  *where;			/* or NULL */
+	FcSeen	   *seen;			/* what it reads of a batch */
+	bool		out[FC_BATCH_ROWS]; /* rows of the batch that it leaves out */
+	int			at;				/* row of the batch that is looked at */
 	TupleTableSlot *slot;		/* a whole row, if the key is not enough */
 	MemoryContext row_mcxt;		/* reset now and then */
 	Size		used;			/* of row_mcxt, roughly */
@@ -224,11 +228,16 @@ fc_scan_note_rows(FcScanner *scanner, int from, int to)
 			fc_scan_note_key(scanner, rows->keys[i]);
 }
 
-/* Spills a record of the batch that is odd, or whose row cannot be spilled */
+/*
+ * Spills a record of the batch that is odd, or whose row cannot be spilled, but
+ * for one that the condition leaves out
+ */
 static void
 fc_scan_odd(FcScanner *scanner, int i)
 {
 	Assert(i >= 0 && i < scanner->batch->n);
+	if (scanner->where && scanner->out[i])
+		return;
 	scanner->batch->odd[i] = true;
 	fc_batch_record(scanner->batch, i, &scanner->reader.record);
 	fc_scan_record(scanner);
@@ -273,12 +282,64 @@ fc_scan_spill_rows(FcScanner *scanner, int from, int to)
 	}
 }
 
+/* Body of fc_error_evaluate: makes values, and evaluates the condition */
+static void
+fc_scan_look_rows(void *arg)
+{
+	FcScanner  *scanner = arg;
+	FcBatch    *batch = scanner->batch;
+
+	for (; scanner->at < batch->n; scanner->at++)
+	{
+		int			i = scanner->at;
+
+		if (batch->odd[i] || (batch->unfinished && !fc_batch_finish(batch, i)))
+		{
+			batch->odd[i] = true;
+			continue;
+		}
+		if (scanner->where == NULL)
+			continue;
+		fc_seen_show(batch, scanner->seen, i, scanner->slot, scanner->ctx->target);
+		scanner->out[i] = batch->odd[i] = !fc_where_accepts(scanner->where, scanner->estate, scanner->slot);
+	}
+}
+
+/*
+ * Sees what a batch does not tell by itself.  A record that ends in an error is
+ * odd: it is evaluated again where that error counts.
+ */
+static void
+fc_scan_look(FcScanner *scanner)
+{
+	FcContext  *ctx = scanner->ctx;
+	FcBatch    *batch = scanner->batch;
+	int			nout = 0;
+
+	memset(scanner->out, false, sizeof(scanner->out));
+	for (scanner->at = 0; scanner->at < batch->n; scanner->at++)
+	{
+		ErrorData  *edata = fc_error_evaluate(ctx, batch->offset, 0, fc_scan_look_rows, scanner);
+
+		if (edata == NULL)
+			break;
+		batch->odd[scanner->at] = true;
+		FreeErrorData(edata);
+	}
+	for (int i = 0; i < batch->n; i++)
+		nout += scanner->out[i];
+	if (nout > 0)
+		fc_context_count_out(ctx, filtered, batch->offset, nout);
+}
+
 static void
 fc_scan_batch(FcScanner *scanner)
 {
 	FcBatch    *batch = scanner->batch;
 	int			end;
 
+	if (batch->unfinished || scanner->where)
+		fc_scan_look(scanner);
 	fc_batch_refuse_nulls(batch, RelationGetDescr(scanner->ctx->target));
 	for (int i = 0; i < batch->n; i = end)
 	{
@@ -373,24 +434,28 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 
 /*
  * Does the scan make rows of records?  Not if the load may need anything but
- * the values: numbers of a sequence, a condition, a fault that is tolerated.
+ * the values: numbers of a sequence, a condition that it evaluates itself, a
+ * fault that is tolerated; nor if making them again would show.
  */
 static void
 fc_scan_begin_rows(FcScanner *scanner)
 {
 	FcShared   *shared = scanner->ctx->shared;
 	TupleDesc	desc = RelationGetDescr(scanner->ctx->target);
+	bool		filters = fc_shared_where(shared)[0] != '\0';
 	Size		keeps;
 
 	if (!shared->course.spills || shared->plan.nnumbers > 0 || shared->plan.tolerated != 0 ||
-		fc_shared_where(shared)[0] != '\0')
+		(filters && scanner->where == NULL))
 		return;
 	scanner->batch = fc_batch_begin(scanner->parser, desc);
-	/* an expression may have another value in the load */
-	if (scanner->batch && scanner->batch->unfinished)
+	if (scanner->batch && (scanner->batch->unfinished || filters) &&
+		(!shared->plan.steady || shared->plan.effects))
 		scanner->batch = NULL;
 	if (scanner->batch == NULL)
 		return;
+	if (filters)
+		scanner->seen = fc_seen_begin(desc, NULL, stringToNode(fc_shared_where(shared)));
 	keeps = fc_spill_keeps_most(shared);
 	scanner->form = fc_form_begin(desc, Min(TOAST_TUPLE_THRESHOLD, keeps), fc_spill_bare(shared));
 	scanner->rows = palloc(sizeof(FcSpillRows));

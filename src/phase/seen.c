@@ -44,6 +44,17 @@ fc_seen_begin(TupleDesc desc, const AttrMap *map, Node *expr)
 	return seen;
 }
 
+void
+fc_seen_show(const FcBatch *batch, const FcSeen *seen, int i, TupleTableSlot *slot, Relation rel)
+{
+	ExecClearTuple(slot);
+	for (const FcSeenColumn *one = seen->columns; one < seen->columns + seen->n; one++)
+		slot->tts_values[one->attr] = fc_batch_value(one->column < 0 ? &batch->none : &batch->columns[one->column],
+													 i, false, &slot->tts_isnull[one->attr]);
+	ExecStoreVirtualTuple(slot);
+	slot->tts_tableOid = RelationGetRelid(rel);
+}
+
 /* The expressions that the leaf evaluates for each row; NIL: none */
 static List *
 fc_seen_expressions(Relation rel)

@@ -632,7 +632,7 @@ fc_batch_finish(FcBatch *batch, int i)
 	fc_batch_hand_over(maker, i, maker->values, maker->nulls);
 	if (!fc_parse_rest(parser) || fc_parse_nulled(parser, &nulled) > 0)
 		return false;
-	if (maker->nleft == 0 && parser->shared->plan.fixed_defaults)
+	if (maker->nleft == 0 && parser->shared->plan.steady)
 	{
 		fc_batch_fix_defaults(maker, i);
 		return true;
