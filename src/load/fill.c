@@ -207,6 +207,8 @@ fc_fill_drop_key(FcJob *job)
 				 errdetail("A partition of table \"%s\" has a unique index of its own, which must see the rows in the order of the file: the condition would be evaluated twice.",
 						   target->relname),
 				 errhint("Leave timestamp_column out, or mark the functions of the condition STABLE or IMMUTABLE.")));
+	if (target->plan->where_late && bad != PG_UINT64_MAX && shared->errors.first.kind == FC_ERROR_ROUTE)
+		fc_partitions_refuse_default(target, "The condition, which may leave out rows that only the default partition takes, is evaluated after the partitions are found.");
 	shared->key_dropped = true;
 	fc_way_decide(job);
 	fc_find_forget(job);

@@ -109,8 +109,8 @@ fc_tasks_find_parts(FcJob *job)
 
 /*
  * Does a row that has no partition end the load?  Not if the condition, which
- * only the load evaluates, may leave it out: then core's routing finds it, but
- * where the default partition would take it.
+ * only the load evaluates, may leave it out: then core's routing finds it.  But
+ * that would put it into a default partition, if there is one.
  */
 static bool
 fc_tasks_must_route(FcTarget *target)

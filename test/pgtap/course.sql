@@ -5,7 +5,7 @@
 \set name course
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = 700;
-SELECT plan(38);
+SELECT plan(39);
 
 CREATE SEQUENCE course_seq;
 
@@ -200,6 +200,9 @@ SELECT is(fast_copy('unsaid', :'file', where_clause => 'n > 0', options => '{"tr
 SELECT is((SELECT string_agg(unsaid::text, ', ' ORDER BY k) FROM unsaid), '(1,1,a1), (2,3,d1)', '... which leaves the other rows');
 SELECT throws_ok(format('SELECT fast_copy(''unsaid'', %L, missing_partitions => ''error'', where_clause => ''n <> -2'', options => ''{"transform": "t = t || course_volatile()"}'')', :'file'),
 	'23514', 'no partition of relation "unsaid" found for row', 'a row without a partition that stays');
+CREATE TABLE unsaid_rest PARTITION OF unsaid DEFAULT;
+SELECT throws_ok(format('SELECT fast_copy(''unsaid'', %L, missing_partitions => ''error'', where_clause => ''n > 0'', options => ''{"transform": "t = t || course_volatile()"}'')', :'file'),
+	'0A000', 'missing_partitions "error" cannot be used for table "unsaid" here', '... and with a default partition');
 
 SELECT * FROM finish();
 ROLLBACK;
