@@ -33,9 +33,9 @@
 #include "phase/loader.h"
 #include "phase/phases.h"
 
-/* Does the leaf take every row without a NULL in a NOT NULL column? */
+/* Does the leaf take every row for which no CHECK is false? */
 static bool
-fc_leaf_is_plain(const FcLoader *loader, const FcLeaf *leaf)
+fc_leaf_only_checks(const FcLoader *loader, const FcLeaf *leaf)
 {
 	TupleDesc	desc = RelationGetDescr(leaf->rri->ri_RelationDesc);
 	TupleConstr *constr = desc->constr;
@@ -43,9 +43,16 @@ fc_leaf_is_plain(const FcLoader *loader, const FcLeaf *leaf)
 	if (loader->where || loader->bounds ||
 		loader->ctx->target->rd_rel->relispartition)
 		return false;
-	return constr == NULL ||
-		(constr->num_check == 0 && !constr->has_generated_stored &&
-		 !fc_has_virtual(desc));
+	return constr == NULL || (!constr->has_generated_stored && !fc_has_virtual(desc));
+}
+
+/* Does the leaf take every row without a NULL in a NOT NULL column? */
+static bool
+fc_leaf_is_plain(const FcLoader *loader, const FcLeaf *leaf)
+{
+	TupleConstr *constr = RelationGetDescr(leaf->rri->ri_RelationDesc)->constr;
+
+	return fc_leaf_only_checks(loader, leaf) && (constr == NULL || constr->num_check == 0);
 }
 
 /*
@@ -108,6 +115,7 @@ fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid)
 	leaf->map = fc_build_attrmap_if_req(RelationGetDescr(target),
 										RelationGetDescr(leaf->rri->ri_RelationDesc));
 	leaf->plain = fc_leaf_is_plain(loader, leaf);
+	leaf->checked = !leaf->plain && fc_leaf_only_checks(loader, leaf) && !loader->ctx->shared->plan.effects;
 	leaf->same = fc_leaf_is_same(loader, leaf);
 	fc_seen_open(loader, leaf);
 	Assert(RelationGetRelid(leaf->rri->ri_RelationDesc) == oid);

@@ -558,7 +558,7 @@ fc_load_chunks(FcLoader *loader)
 static bool
 fc_load_takes_spilled(const FcLoader *loader)
 {
-	return loader->leaf != NULL && loader->leaf->plain && loader->leaf->same &&
+	return loader->leaf != NULL && (loader->leaf->plain || loader->leaf->checked) && loader->leaf->same &&
 		loader->router.proute == NULL && loader->sorter.sort == NULL;
 }
 
@@ -572,23 +572,35 @@ fc_load_is_of_task(const FcTask *task, int64 key, uint64 offset)
 }
 #endif
 
-/* Writes the task's next spilled rows, many at a time */
+/*
+ * Writes the task's next spilled rows, many at a time, up to one that must go
+ * alone
+ */
 static void
 fc_load_spilled(FcLoader *loader, FcRowSource *rows, FcTask *task)
 {
 	FcSpilledRow spilled[FC_BATCH_ROWS];
+	bool		alone = false;
 	int			n;
 
-	while ((n = fc_row_source_rows(rows, spilled, FC_BATCH_ROWS)) > 0)
+	while (!alone && (n = fc_row_source_rows(rows, spilled, FC_BATCH_ROWS)) > 0)
 	{
 		MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 		uint64		bytes = 0;
 
 		CHECK_FOR_INTERRUPTS();
 		Assert(n <= FC_BATCH_ROWS && fc_load_takes_spilled(loader));
-		if (loader->dedup)
+		if (loader->leaf->checked)
+		{
+			int			taken = fc_look_spilled(loader, spilled, n);
+
+			fc_row_source_give_back(rows, n - taken);
+			alone = taken < n;
+			n = taken;
+		}
+		if (n > 0 && loader->dedup)
 			fc_dedup_put_spilled(loader, spilled, n);
-		else
+		else if (n > 0)
 			fc_write_put_spilled(loader->leaf->writer, spilled, n);
 		for (int i = 0; i < n; i++)
 		{

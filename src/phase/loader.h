@@ -46,6 +46,8 @@ typedef struct FcLeaf
 	AttrMap    *map;			/* from the target's type; NULL: the same */
 	bool		plain;			/* it takes every row without a NULL in a NOT
 								 * NULL column */
+	bool		checked;		/* plain but for its CHECKs, which may be
+								 * evaluated twice */
 	bool		same;			/* it can take tuples of the target's row
 								 * type */
 	bool		refuses;		/* rows come to it by a default partition,
@@ -280,6 +282,12 @@ extern int	fc_look(FcLoader *loader, int from, int to, bool *alone);
 
 /* Once the loader is made */
 extern void fc_look_begin(FcLoader *loader);
+
+/*
+ * Returns how many of the spilled rows, from the first one on, the current
+ * leaf, which is "checked", takes as they are.  The next one must go alone.
+ */
+extern int	fc_look_spilled(FcLoader *loader, const FcSpilledRow *rows, int n);
 
 /*
  * phase/seen.c: finds the columns of a batch that an expression over rows of

@@ -339,3 +339,68 @@ fc_look(FcLoader *loader, int from, int to, bool *alone)
 	}
 	return look->at;
 }
+
+/* Spilled rows that are looked at */
+typedef struct FcLookedSpilled
+{
+	FcLoader   *loader;
+	const FcSpilledRow *rows;
+	int			n;
+	int			at;
+} FcLookedSpilled;
+
+/*
+ * Makes the values of a spilled row.  Expressions may read the size of a value,
+ * and COPY shows them none with a short header.
+ */
+static void
+fc_look_deform(const FcSeen *seen, FcSpilled *spilled, TupleTableSlot *slot)
+{
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+
+	ExecClearTuple(slot);
+	fc_spilled_deform(spilled, desc, slot->tts_values, slot->tts_isnull);
+	for (const FcSeenColumn *one = seen->columns; one < seen->columns + seen->n; one++)
+		if (!slot->tts_isnull[one->attr] && TupleDescAttr(desc, one->attr)->attlen == -1)
+			slot->tts_values[one->attr] = PointerGetDatum(PG_DETOAST_DATUM(slot->tts_values[one->attr]));
+	ExecStoreVirtualTuple(slot);
+}
+
+/* Body of fc_error_evaluate: stops at a row for which a CHECK is false */
+static void
+fc_look_spilled_rows(void *arg)
+{
+	FcLookedSpilled *look = arg;
+	FcLeaf	   *leaf = look->loader->leaf;
+	TupleTableSlot *slot = leaf->slot;
+
+	for (; look->at < look->n; look->at++)
+	{
+		const FcSpilledRow *row = &look->rows[look->at];
+
+		fc_spilled_ask_ahead(look->rows, look->at, look->n);
+		/* the leaf has it already */
+		if (fc_offset_is_tuple(fc_spilled_offset(row)))
+			continue;
+		fc_look_deform(leaf->seen, row->spilled, slot);
+		slot->tts_tableOid = RelationGetRelid(leaf->rri->ri_RelationDesc);
+		if (fc_row_failed_check(look->loader, leaf) >= 0)
+			break;
+	}
+}
+
+int
+fc_look_spilled(FcLoader *loader, const FcSpilledRow *rows, int n)
+{
+	FcLookedSpilled look = {loader, rows, n};
+	ErrorData  *edata;
+
+	Assert(loader->leaf->checked && loader->leaf->same);
+	edata = fc_error_evaluate(loader->ctx, fc_spilled_offset(rows), 0, fc_look_spilled_rows, &look);
+	ResetPerTupleExprContext(loader->estate);
+	ExecClearTuple(loader->leaf->slot);
+	/* it comes again when the row goes alone */
+	if (edata)
+		FreeErrorData(edata);
+	return look.at;
+}

@@ -81,10 +81,12 @@ fc_seen_open(FcLoader *loader, FcLeaf *leaf)
 	leaf->rows = loader->look && !loader->bounds && !loader->where_again &&
 		!loader->ctx->target->rd_rel->relispartition && !fc_has_virtual(desc) &&
 		(leaf->plain || !loader->ctx->apart);
-	if (!leaf->rows)
+	if (!leaf->rows && !leaf->checked)
 		return;
 	exprs = fc_seen_expressions(rel);
-	leaf->seen = exprs ? fc_seen_begin(desc, leaf->map, (Node *) exprs) : NULL;
+	leaf->seen = exprs || leaf->checked ? fc_seen_begin(desc, leaf->map, (Node *) exprs) : NULL;
+	if (!leaf->rows)
+		return;
 	leaf->nrequired = 0;
 	leaf->required = palloc(sizeof(int) * Max(desc->natts, 1));
 	for (int i = 0; i < desc->natts; i++)

@@ -118,6 +118,12 @@ fc_row_source_rows(FcRowSource *rows, FcSpilledRow *next, int most)
 }
 
 void
+fc_row_source_give_back(FcRowSource *rows, int n)
+{
+	fc_cells_give_back(rows->cells, n);
+}
+
+void
 fc_row_source_end(FcRowSource *rows)
 {
 	fc_cells_end(rows->cells);

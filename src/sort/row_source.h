@@ -41,6 +41,9 @@ extern bool fc_row_source_next(FcRowSource *rows, FcEntry *entry, FcRecord *reco
  * none, or fc_row_source_next must get the next one
  */
 extern int	fc_row_source_rows(FcRowSource *rows, FcSpilledRow *next, int most);
+
+/* The last n rows of the last call come again, also from fc_row_source_next */
+extern void fc_row_source_give_back(FcRowSource *rows, int n);
 extern void fc_row_source_end(FcRowSource *rows);
 
 #endif							/* FC_ROW_SOURCE_H */

@@ -280,6 +280,9 @@ extern FcSpilled *fc_cells_next(FcCellReader *reader, FcEntry *entry);
  */
 extern int	fc_cells_rows(FcCellReader *reader, FcSpilledRow *rows, int most);
 
+/* The last n rows of the last call come again */
+extern void fc_cells_give_back(FcCellReader *reader, int n);
+
 /* Counts of reads so far; the caller may add its own */
 extern FcReadStats *fc_cells_stats(FcCellReader *reader);
 extern void fc_cells_end(FcCellReader *reader);

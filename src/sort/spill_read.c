@@ -657,6 +657,13 @@ fc_cells_rows(FcCellReader *reader, FcSpilledRow *rows, int most)
 	return n;
 }
 
+void
+fc_cells_give_back(FcCellReader *reader, int n)
+{
+	Assert(n >= 0 && n <= reader->next);
+	reader->next -= n;
+}
+
 FcReadStats *
 fc_cells_stats(FcCellReader *reader)
 {

@@ -5,7 +5,7 @@
 \set name course
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = 700;
-SELECT plan(39);
+SELECT plan(46);
 
 CREATE SEQUENCE course_seq;
 
@@ -203,6 +203,25 @@ SELECT throws_ok(format('SELECT fast_copy(''unsaid'', %L, missing_partitions => 
 CREATE TABLE unsaid_rest PARTITION OF unsaid DEFAULT;
 SELECT throws_ok(format('SELECT fast_copy(''unsaid'', %L, missing_partitions => ''error'', where_clause => ''n > 0'', options => ''{"transform": "t = t || course_volatile()"}'')', :'file'),
 	'0A000', 'missing_partitions "error" cannot be used for table "unsaid" here', '... and with a default partition');
+
+-- CHECKs are asked of rows as the scan has spilled them; expressions see no value with
+-- a short header
+CREATE TABLE checked (k int, n int, t text, CONSTRAINT odd CHECK (n <> 5), CONSTRAINT size CHECK (pg_column_size(t) = octet_length(t) + 4), CONSTRAINT divides CHECK (10 / (n + 8) < 100)) PARTITION BY RANGE (k);
+CREATE FUNCTION pg_temp.checked(odd int, workers int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	said text[];
+BEGIN
+	EXECUTE format('COPY (SELECT i * 7 %% 40, CASE i WHEN 700 THEN %s ELSE i + 10 END, ''row '' || i FROM generate_series(1, 1000) AS i) TO %L (FORMAT csv)', odd, current_setting('fc.file'));
+	said := pg_temp.failure(format('SELECT fast_copy(''checked'', %L, ''k'', partition_interval => ''10'', workers => %s)', current_setting('fc.file'), workers));
+	RETURN coalesce(said[1] || ' ' || said[2] || ' ' || substring(said[9] FROM 'line \d+'), (SELECT count(*)::text FROM checked));
+END
+$$;
+SELECT is(pg_temp.checked(5, w), '23514 new row for relation "checked_p20" violates check constraint "odd" line 700', format('a CHECK of a spilled row, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
+SELECT is(pg_temp.checked(-8, w), '22012 division by zero line 700', format('... that ends in an error, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
+SELECT is(pg_temp.checked(1, 0), '1000', '... and that is true');
+SELECT is(pg_temp.checked(1, 2), '2000', '... and again');
+ALTER TABLE checked DROP CONSTRAINT size, ADD CONSTRAINT short CHECK (pg_column_size(t) < octet_length(t) + 4) NOT VALID;
+SELECT is(pg_temp.checked(1, 0), '23514 new row for relation "checked_p0" violates check constraint "short" line 1', '... only of a value with a short header');
 
 SELECT * FROM finish();
 ROLLBACK;
