@@ -184,9 +184,10 @@ typedef struct FcPlan
 	bool		pads;			/* fields that a record lacks are NULL */
 	bool		in_order;		/* defaults depend on the order in which they
 								 * are evaluated: it must be the file's */
-	bool		steady;			/* no default or transform is volatile or calls
-								 * code of users: a record has the same values
-								 * whenever they are evaluated */
+	bool		steady;			/* no default, transform or condition is
+								 * volatile or calls code of users: a record
+								 * has the same values whenever they are
+								 * evaluated */
 	bool		effects;		/* a row's evaluation runs code of users whose
 								 * effects others may see, such as a NOTICE:
 								 * it must not be evaluated twice */

@@ -251,6 +251,7 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 		form->encoding != server &&
 		form->encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
 	fc_plan_defaults(rel, options, planned);
+	planned->plan.steady &= fc_plan_is_steady((Node *) planned->where);
 	planned->plan.effects = fc_plan_effects(rel, options, planned);
 	planned->order = fc_sort_keys_parse(rel, options->order_by);
 	fc_plan_key(rel, options, planned);

@@ -174,7 +174,7 @@ fc_leaf_begin(FcLoader *loader, Oid oid, const FcDestination *to)
 	Assert(leaf->writer == NULL && loader->sorter.sort == NULL);
 	fc_leaf_open(loader, leaf, oid);
 	/* no expression reads a plain row before it is a tuple */
-	fc_parse_compact(loader->parser, leaf->plain);
+	fc_parse_compact(loader->parser, leaf->plain && !loader->where_again);
 	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, to);
 	leaf->slot = leaf->writer->slot;
 	loader->leaf = leaf;

@@ -382,10 +382,12 @@ fc_look_spilled_rows(void *arg)
 		/* the leaf has it already */
 		if (fc_offset_is_tuple(fc_spilled_offset(row)))
 			continue;
+		fc_error_at(look->loader->ctx, fc_spilled_offset(row), fc_spilled_length(row->spilled));
 		fc_look_deform(leaf->seen, row->spilled, slot);
 		slot->tts_tableOid = RelationGetRelid(leaf->rri->ri_RelationDesc);
 		if (fc_row_failed_check(look->loader, leaf) >= 0)
 			break;
+		ResetPerTupleExprContext(look->loader->estate);
 	}
 }
 

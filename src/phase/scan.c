@@ -59,9 +59,10 @@ typedef struct FcScanner
 	Size		used;			/* of row_mcxt, roughly */
 } FcScanner;
 
-/* Bytes between resets of row_mcxt, and of a record beside its length */
+/* Bytes between resets of row_mcxt, of a record beside its length, at most */
 #define FC_SCAN_RESET	65536
 #define FC_SCAN_RECORD	64
+#define FC_SCAN_MEMORY	((Size) 1024 * 1024)
 
 /* Parses the whole record; false if the load passes over it */
 static bool
@@ -289,10 +290,14 @@ fc_scan_look_rows(void *arg)
 	FcScanner  *scanner = arg;
 	FcBatch    *batch = scanner->batch;
 
-	for (; scanner->at < batch->n; scanner->at++)
+	for (; scanner->at < batch->n && scanner->row_mcxt->mem_allocated < FC_SCAN_MEMORY; scanner->at++)
 	{
 		int			i = scanner->at;
+		uint64		offset;
+		uint32		length;
 
+		fc_batch_places(batch, i, i + 1, &offset, &length);
+		fc_error_at(scanner->ctx, offset, length);
 		if (batch->odd[i] || (batch->unfinished && !fc_batch_finish(batch, i)))
 		{
 			batch->odd[i] = true;
@@ -302,12 +307,14 @@ fc_scan_look_rows(void *arg)
 			continue;
 		fc_seen_show(batch, scanner->seen, i, scanner->slot, scanner->ctx->target);
 		scanner->out[i] = batch->odd[i] = !fc_where_accepts(scanner->where, scanner->estate, scanner->slot);
+		ResetPerTupleExprContext(scanner->estate);
 	}
 }
 
 /*
  * Sees what a batch does not tell by itself.  A record that ends in an error is
- * odd: it is evaluated again where that error counts.
+ * odd, and so are all after it, or after values that take much memory: they are
+ * evaluated one by one, where that error counts.
  */
 static void
 fc_scan_look(FcScanner *scanner)
@@ -315,17 +322,17 @@ fc_scan_look(FcScanner *scanner)
 	FcContext  *ctx = scanner->ctx;
 	FcBatch    *batch = scanner->batch;
 	int			nout = 0;
+	ErrorData  *edata;
 
 	memset(scanner->out, false, sizeof(scanner->out));
-	for (scanner->at = 0; scanner->at < batch->n; scanner->at++)
-	{
-		ErrorData  *edata = fc_error_evaluate(ctx, batch->offset, 0, fc_scan_look_rows, scanner);
-
-		if (edata == NULL)
-			break;
-		batch->odd[scanner->at] = true;
+	scanner->at = 0;
+	edata = fc_error_evaluate(ctx, batch->offset, 0, fc_scan_look_rows, scanner);
+	if (edata)
 		FreeErrorData(edata);
-	}
+	if (scanner->at < batch->n)
+		scanner->used = FC_SCAN_RESET;
+	for (int i = scanner->at; i < batch->n; i++)
+		batch->odd[i] = true;
 	for (int i = 0; i < batch->n; i++)
 		nout += scanner->out[i];
 	if (nout > 0)
@@ -349,6 +356,9 @@ fc_scan_batch(FcScanner *scanner)
 		else
 			fc_scan_odd(scanner, end++);
 	}
+	/* rows that are left out are no reason to take others alone */
+	for (int i = 0; i < batch->n && scanner->where; i++)
+		batch->odd[i] &= !scanner->out[i];
 }
 
 /*

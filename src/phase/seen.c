@@ -17,6 +17,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "options/plan.h"
 #include "phase/loader.h"
 
 int
@@ -84,6 +85,7 @@ fc_seen_open(FcLoader *loader, FcLeaf *leaf)
 	if (!leaf->rows && !leaf->checked)
 		return;
 	exprs = fc_seen_expressions(rel);
+	leaf->checked &= !fc_code_visible((Node *) exprs);
 	leaf->seen = exprs || leaf->checked ? fc_seen_begin(desc, leaf->map, (Node *) exprs) : NULL;
 	if (!leaf->rows)
 		return;
@@ -95,7 +97,12 @@ fc_seen_open(FcLoader *loader, FcLeaf *leaf)
 
 		if (TupleDescAttr(desc, i)->attnotnull)
 			leaf->required[leaf->nrequired++] = column;
-		if (TupleDescAttr(desc, i)->attgenerated)
+		if (!TupleDescAttr(desc, i)->attgenerated)
+			continue;
+		/* the file or a default may have values for it, as for other leaves */
+		if (column < 0 || !TupleDescAttr(RelationGetDescr(loader->ctx->target), column)->attgenerated)
+			leaf->rows = false;
+		else
 			fc_batch_add_column(loader->batch, column);
 	}
 	leaf->columns = leaf->map ? palloc(sizeof(FcBatchColumn) * desc->natts) : NULL;

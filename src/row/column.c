@@ -228,11 +228,12 @@ fc_column_default(FcShared *shared, Relation target, AttrNumber attnum, bool num
 
 	if (expr == NULL)
 		return NULL;
+	/* what is left of it decides */
+	expr = expression_planner(expr);
 	if (shared->phase <= FC_PHASE_SCAN &&
 		contain_volatile_functions((Node *) expr))
 		expr = (Expr *) makeNullConst(TupleDescAttr(RelationGetDescr(target),
 													attnum - 1)->atttypid, -1, InvalidOid);
-	expr = expression_planner(expr);
 	/* an analysis takes no numbers */
 	if (shared->phase == FC_PHASE_CHECK)
 		expr = (Expr *) fc_number_replace((Node *) expr, 0);

@@ -5,7 +5,7 @@
 \set name course
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = 700;
-SELECT plan(46);
+SELECT plan(49);
 
 CREATE SEQUENCE course_seq;
 
@@ -222,6 +222,21 @@ SELECT is(pg_temp.checked(1, 0), '1000', '... and that is true');
 SELECT is(pg_temp.checked(1, 2), '2000', '... and again');
 ALTER TABLE checked DROP CONSTRAINT size, ADD CONSTRAINT short CHECK (pg_column_size(t) < octet_length(t) + 4) NOT VALID;
 SELECT is(pg_temp.checked(1, 0), '23514 new row for relation "checked_p0" violates check constraint "short" line 1', '... only of a value with a short header');
+
+-- A volatile condition is asked once for each row, also of those that are too wide to be
+-- spilled; a default counts by what is left of it; a condition sees the same value again
+CREATE SEQUENCE course_asked;
+SELECT format('CREATE TABLE wide (k bigint, %s)', string_agg('c' || i || ' bigint', ', ')) FROM generate_series(1, 30) AS i \gexec
+SELECT pg_temp.write((SELECT array_agg(i || repeat(',1', 30)) FROM generate_series(1, 1000) AS i)) \g /dev/null
+SELECT is(fast_copy('wide', :'file', 'k', where_clause => $$nextval('course_asked') <= 100$$), 100::bigint, 'a volatile condition is asked once');
+CREATE TABLE folded (k int, v text DEFAULT coalesce('x', gen_random_uuid()::text)) PARTITION BY RANGE (k);
+SELECT pg_temp.write('{25,2,13}') \g /dev/null
+SELECT fast_copy('folded', :'file', 'k', columns => '{k}', partition_interval => '10') \g /dev/null
+SELECT is((SELECT string_agg(folded::text, ', ' ORDER BY k) FROM folded), '(2,x), (13,x), (25,x)', 'a default that is volatile only as it is written');
+CREATE TABLE measured (k int, b text) PARTITION BY RANGE (k);
+SELECT pg_temp.write((SELECT array_agg(i * 7 % 40 || ',abc') FROM generate_series(1, 300) AS i)) \g /dev/null
+SET LOCAL fast_copy.spill = 'offsets';
+SELECT is(fast_copy('measured', :'file', 'k', partition_interval => '10', where_clause => 'pg_column_size(b) = 7'), 300::bigint, 'a condition on the size of a value that is read again');
 
 SELECT * FROM finish();
 ROLLBACK;
