@@ -219,8 +219,8 @@ fc_settings_define(void)
 							   &fc_root_directory, "",
 							   PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("fast_copy.writer",
-							 "How rows are written to tables without indexes.",
-							 "page writes whole pages, and multi_insert inserts rows as COPY does. auto uses page, except for few rows, or if more than a tenth of an existing table is free space, which page leaves unused.",
+							 "How rows are written to tables without indexes, and to empty ones.",
+							 "page writes whole pages, and multi_insert inserts rows as COPY does. auto uses page, except for few rows, or if more than a tenth of an existing table is free space, which page leaves unused. An empty table with indexes gets new files with page, and from 10,000 rows on with auto.",
 							 &fc_writer, FC_WRITER_AUTO, writers,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("fast_copy.spill",

@@ -59,6 +59,7 @@ typedef struct FcCarrier
 	ResultRelInfo *rri;
 	TupleTableSlot *slot;		/* in the row type of both */
 	CommandId	cid;
+	int			options;		/* of the insertion */
 	const FcSince *since;
 	FcSince    *until;			/* NULL: all there is */
 	uint64		found;			/* rows that were inserted */
@@ -281,7 +282,7 @@ fc_carry_row(FcCarrier *carrier, Relation rel, HeapTuple row)
 {
 	heap_deform_tuple(row, RelationGetDescr(rel), carrier->slot->tts_values, carrier->slot->tts_isnull);
 	ExecStoreVirtualTuple(carrier->slot);
-	table_tuple_insert(carrier->to, carrier->slot, carrier->cid, HEAP_INSERT_FROZEN, NULL);
+	table_tuple_insert(carrier->to, carrier->slot, carrier->cid, carrier->options, NULL);
 	Assert(ItemPointerIsValid(&carrier->slot->tts_tid));
 	if (carrier->rri->ri_NumIndices > 0)
 		list_free(fc_insert_index_tuples(carrier->rri, carrier->slot, carrier->estate));
@@ -364,6 +365,8 @@ fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *unti
 {
 	FcCarrier	carrier = {.to = to,.since = since,.until = until};
 
+	/* no other session sees a table that this transaction has made */
+	carrier.options = to->rd_createSubid != InvalidSubTransactionId ? HEAP_INSERT_FROZEN : 0;
 	Assert(CheckRelationLockedByMe(to, RowExclusiveLock, true));
 	Assert(CheckRelationLockedByMe(rel, until ? ShareUpdateExclusiveLock : AccessExclusiveLock, true));
 	fc_carry_pages(&carrier, rel, false);

@@ -45,8 +45,8 @@ extern void fc_old_rows_now(FcSince *now);
 /*
  * Finds what was done to the heap since then.  *changed: how many rows were
  * deleted or updated, by other transactions or later commands of this one.  If
- * none, copies the rows that were inserted to another heap, frozen and with
- * their index entries, and returns their number.
+ * none, copies the rows that were inserted to another heap, with their index
+ * entries and, if this transaction has made it, frozen; returns their number.
  *
  * "until" is a later moment, from which the next call can go on: its lsn is
  * lowered to pages of transactions that were still running.  Or it is NULL,

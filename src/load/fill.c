@@ -55,7 +55,8 @@ fc_fill_report_leaves(FcJob *job)
 		row.choice = psprintf("%s%s", fc_way_of_leaf(&job->target, first),
 							  first->replaces == job->target.oid && OidIsValid(job->target.stage) ? ", staged" :
 							  OidIsValid(first->replaces) ?
-							  fc_plan_merges(job->target.plan) ? ", merged" : ", replaced" : first->created ? ", new" : "");
+							  fc_plan_merges(job->target.plan) ? ", merged" :
+							  fc_plan_replaces(job->target.plan) ? ", replaced" : ", exchanged" : first->created ? ", new" : "");
 		fc_report_add(&row);
 	}
 }
@@ -120,12 +121,12 @@ fc_fill_one(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
-	bool		replaced = target->nsubstitutes > 0 || OidIsValid(target->stage);
+	bool		frozen = fc_plan_replaces(target->plan) || OidIsValid(target->stage);
 	uint64		rows = target->counted ? target->found : target->source->size / FC_RECORD_GUESS;
 
 	shared->leaf = OidIsValid(target->stage) ? target->stage :
-		replaced ? target->substitutes->table : target->oid;
-	shared->storage = fc_tasks_storage(job, shared->leaf, replaced, rows);
+		target->nsubstitutes > 0 ? target->substitutes->table : target->oid;
+	shared->storage = fc_tasks_storage(job, shared->leaf, frozen && shared->leaf != target->oid, rows);
 	Assert(OidIsValid(shared->leaf));
 }
 

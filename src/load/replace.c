@@ -17,6 +17,11 @@
  * along, and if they change old ones the load fails.  Rows of the substitute
  * are frozen: a transaction with an older snapshot finds them.
  *
+ * A load that replaces nothing, too, fills substitutes of leaves that are empty
+ * and have indexes, which are built faster for all rows at once.  Their rows
+ * are not frozen.  Where others have been faster to use such a leaf, it gets
+ * the rows of its substitute one by one (load/replace_exchange.c).
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -48,6 +53,12 @@
 #include "partition/partition.h"
 #include "report/report.h"
 #include "report/units.h"
+
+/*
+ * Fewest rows for which an empty leaf gets a substitute: for these it is
+ * faster, see bench/NOTES.md
+ */
+#define FC_REPLACE_EMPTY_ROWS	10000
 
 /* A leaf all of whose rows are replaced */
 typedef struct FcReplaced
@@ -192,7 +203,7 @@ fc_replace_count(const FcTarget *target, FcReplaced *one, Relation rel)
 }
 
 /* Notes that all rows of a leaf are replaced, and how */
-static void
+static FcReplaced *
 fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *why)
 {
 	FcTarget   *target = &job->target;
@@ -214,6 +225,7 @@ fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *wh
 	if (one->empty || one->why)
 		LockRelationOid(leaf, RowExclusiveLock);
 	job->replaced = lappend(job->replaced, one);
+	return one;
 }
 
 /* ERROR 0A000 if rows of a range might be on other servers */
@@ -325,16 +337,19 @@ fc_replace_schema(FcJob *job, const FcSubstitute *substitute, int n)
 	return get_namespace_name(nspid);
 }
 
-/* ERROR 53200 if there is no room for the locks of leaves that are exchanged */
-static void
+/*
+ * Is there room for the locks of leaves that are exchanged?  If not, ERROR
+ * 53200 where rows are replaced.
+ */
+static bool
 fc_replace_check_room(const FcJob *job)
 {
 	int			n = 0;
 
 	foreach_ptr(const FcReplaced, one, job->replaced)
 		n += !one->empty && one->why == NULL;
-	fc_tables_check_locks(job, n, 2, "replace",
-						  "Increase max_locks_per_transaction, or load the files in several transactions.");
+	return fc_tables_check_locks(job, n, 2, "replace", !fc_plan_replaces(job->target.plan) ? NULL :
+								 "Increase max_locks_per_transaction, or load the files in several transactions.");
 }
 
 /* Makes the tables that get the rows of leaves that are exchanged */
@@ -344,7 +359,8 @@ fc_replace_make_substitutes(FcJob *job)
 	FcTarget   *target = &job->target;
 	int			n = 0;
 
-	fc_replace_check_room(job);
+	if (!fc_replace_check_room(job))
+		return;
 	target->substitutes = palloc0(sizeof(FcSubstitute) * Max(list_length(job->replaced), 1));
 	foreach_ptr(const FcReplaced, one, job->replaced)
 	{
@@ -379,13 +395,48 @@ fc_replace_find(FcJob *job)
 	if (fc_plan_merges(target->plan))
 		fc_merge_check(job, why);
 	if (!target->plan->partitioned)
-		fc_replace_add(job, target->oid, FC_RANGE_ALL, target->found, why);
+		(void) fc_replace_add(job, target->oid, FC_RANGE_ALL, target->found, why);
 	foreach_ptr(FcSpillPart, part, fc_shared_key_routes(target->shared) ? job->parts : NIL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!part->null && OidIsValid(part->range.partition))
-			fc_replace_add(job, part->range.partition, part->range, part->rows, why);
+			(void) fc_replace_add(job, part->range.partition, part->range, part->rows, why);
 	}
+}
+
+/* The part of a plain table, which gets all rows of the file */
+static List *
+fc_replace_whole(const FcTarget *target)
+{
+	FcSpillPart *part = palloc0(sizeof(FcSpillPart));
+
+	part->range = FC_RANGE_ALL;
+	part->range.partition = target->oid;
+	part->rows = target->counted ? target->found : target->source->size / FC_RECORD_GUESS;
+	return list_make1(part);
+}
+
+/*
+ * Returns the parts whose leaves may get their rows by an exchange though none
+ * are replaced.  In a transaction block readers would wait for its end.
+ */
+static List *
+fc_replace_empty_parts(FcJob *job)
+{
+	const FcTarget *target = &job->target;
+	List	   *parts = target->plan->partitioned ? job->parts : fc_replace_whole(target);
+	uint64		least = fc_writer == FC_WRITER_PAGE ? 1 : FC_REPLACE_EMPTY_ROWS;
+	List	   *empty = NIL;
+
+	if (fc_writer == FC_WRITER_MULTI_INSERT || target->plan->existing != FC_EXISTING_KEEP || target->options->conflict != FC_CONFLICT_ERROR ||
+		target->plan->freeze || fc_caller_is_plain(target->options->caller) || IsTransactionBlock() ||
+		(target->plan->partitioned && !fc_shared_key_routes(target->shared)))
+		return NIL;
+	foreach_ptr(FcSpillPart, part, parts)
+		if (!part->null && part->rows >= least && OidIsValid(part->range.partition) &&
+			get_rel_relkind(part->range.partition) == RELKIND_RELATION && fc_exchange_is_empty(part->range.partition))
+			empty = lappend(empty, part);
+	return empty != NIL && fc_replace_job_refusal(job) == NULL ? empty : NIL;
 }
 
 void
@@ -412,6 +463,20 @@ fc_replace_choose(FcJob *job)
 	fc_replace_make_substitutes(job);
 }
 
+void
+fc_replace_choose_empty(FcJob *job)
+{
+	job->replaced = NIL;
+	foreach_ptr(const FcSpillPart, part, fc_replace_empty_parts(job))
+		/* as for rows that are replaced, VACUUM and DDL are kept away */
+		if (ConditionalLockRelationOid(part->range.partition, ShareUpdateExclusiveLock))
+			fc_replace_add(job, part->range.partition, part->range, part->rows, NULL)->empty = false;
+	fc_replace_make_substitutes(job);
+	/* the leader may call functions while workers are at work */
+	CommandCounterIncrement();
+	job->replaced = NIL;
+}
+
 /* Error context callback */
 static void
 fc_replace_delete_context(void *arg)
@@ -430,7 +495,7 @@ fc_replace_try_choose(void *arg)
 	if (!job->target.plan->bounds.hi_max)
 		fc_replace_check_range(job);
 	fc_replace_find(job);
-	fc_replace_check_room(job);
+	(void) fc_replace_check_room(job);
 	return false;
 }
 

@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * load/replace_exchange.c
- *	  The end of a load that replaces or merges rows: leaves get the files of
- *	  their substitutes.
+ *	  The end of a load that has filled substitutes: leaves get their files.
  *
  *	 rows that came meanwhile ──► the last lock ──► the last such rows
  *		──► are all tables as they were? ──► files change hands
+ *
+ * A leaf that was empty may have got rows, or be in use for too long: then it
+ * gets the rows of its substitute instead.
  *
  * Others write to the leaves until the load has the last lock.  Indexes
  * evaluate code of users for rows that are carried along, and this can run any
@@ -25,6 +27,7 @@
 #include "utils/builtins.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 #include "compat/compat.h"
 #include "heap/old_rows.h"
@@ -35,6 +38,9 @@
 
 /* Attempts to carry all rows under the last lock, if code inserts more */
 #define FC_REPLACE_ROUNDS	10
+
+/* Milliseconds that a load which replaces nothing waits for the last locks */
+#define FC_REPLACE_PATIENCE	1000
 
 /* Throws the caught error; 40001 if a carried row equals a new one */
 static void
@@ -182,6 +188,7 @@ fc_replace_check_unchanged(const FcTarget *target, const FcRoute *now, const FcS
 	Relation	rel = table_open(substitute->table, NoLock);
 
 	if (target->course.core || fc_exchange_fires(leaf) ||
+		(!fc_plan_replaces(target->plan) && RelationGetNumberOfBlocks(leaf) > 0) ||
 		!fc_replace_is_in_place(now, &substitute->range) ||
 		!fc_replace_has_indexes(leaf, pairs, false) || !fc_replace_has_indexes(rel, pairs, true))
 		ereport(ERROR,
@@ -253,29 +260,97 @@ fc_replace_exchange_all(FcJob *job)
 	return carried;
 }
 
+/* Inserts the rows of a substitute into its leaf, as the load would have */
+static void
+fc_replace_move(FcJob *job, const FcSubstitute *substitute)
+{
+	Relation	leaf = table_open(substitute->range.partition, NoLock);
+	Relation	rel = table_open(substitute->table, NoLock);
+	FcSince		ever = {.cid = FirstCommandId};
+	uint64		changed;
+
+	/* this transaction has made all of them: no snapshot is asked */
+	(void) fc_old_rows_carry(rel, leaf, &ever, NULL, &changed);
+	Assert(changed == 0);
+	table_close(rel, NoLock);
+	table_close(leaf, NoLock);
+}
+
+/*
+ * Moves the rows for each leaf that has got some, or that cannot be locked.
+ * Returns how many leaves that were.
+ */
+static int
+fc_replace_move_some(FcJob *job, bool locks)
+{
+	FcTarget   *target = &job->target;
+	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_REPLACE_PATIENCE);
+	int			n = target->nsubstitutes;
+
+	target->nsubstitutes = 0;
+	for (int i = 0; i < n; i++)
+	{
+		FcSubstitute *substitute = &target->substitutes[i];
+		Oid			leaf = substitute->range.partition;
+
+		CHECK_FOR_INTERRUPTS();
+		if ((!locks || fc_lock_all(list_make1_oid(leaf), until)) && fc_exchange_is_empty(leaf))
+			target->substitutes[target->nsubstitutes++] = *substitute;
+		else
+			fc_replace_move(job, substitute);
+	}
+	return n - target->nsubstitutes;
+}
+
+/*
+ * Locks the leaves for the exchange, when they have got all other rows.  Those
+ * that the load does not replace keep readers waiting for a moment only: what
+ * takes longer comes before the first of them is locked, if possible.
+ */
+static void
+fc_replace_lock(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	List	   *leaves = NIL;
+	int			moved;
+
+	if (fc_plan_replaces(target->plan))
+	{
+		for (int i = 0; i < target->nsubstitutes; i++)
+			leaves = lappend_oid(leaves, target->substitutes[i].range.partition);
+		fc_lock_all(leaves, 0);
+		fc_replace_carry_last(job);
+		return;
+	}
+	CommandCounterIncrement();
+	moved = fc_replace_move_some(job, false);
+	moved += fc_replace_move_some(job, true);
+	if (moved > 0)
+		fc_lead_report(job, 0, -1, -1, psprintf("%d in use: rows inserted one by one", moved));
+}
+
 void
 fc_replace_exchange(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	List	   *leaves = NIL;
 	uint64		carried;
-	int			n = target->nsubstitutes;
+	int			n;
 
-	for (int i = 0; i < n; i++)
-		leaves = lappend_oid(leaves, target->substitutes[i].range.partition);
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), oid_cmp);
-	(void) fc_replace_carry_all(job);
+	if (fc_plan_replaces(target->plan))
+		(void) fc_replace_carry_all(job);
 	/*
 	 * deletes files before the last lock, while no session waits for the load
 	 */
 	if (target->plan->tolerated == 0)
 		SharedFileSetDeleteAll(&target->shared->fileset);
-	fc_lock_all(leaves);
-	fc_replace_carry_last(job);
+	fc_replace_lock(job);
+	n = target->nsubstitutes;
 	carried = fc_replace_exchange_all(job);
 	target->nsubstitutes = 0;
-	target->nreplaced += n;
+	if (fc_plan_replaces(target->plan))
+		target->nreplaced += n;
 	if (n > 0)
 		fc_lead_report(job, 0, carried, -1, psprintf("%d exchanged%s", n,
 													 carried == 0 ? "" : ", with rows that were inserted meanwhile"));

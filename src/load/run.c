@@ -33,10 +33,11 @@
  *				 ShareUpdateExclusive if partitions are missing.  Of leaves,
  *				 from 6 on, or from 1 if all records were to be sent:
  *				 RowExclusive, or ShareUpdateExclusive if rows are replaced or
- *				 merged; core's routing locks them in 10 or 13 if no user's code
- *				 is in the way.  AccessExclusive of new partitions from 8 on,
- *				 and of exchanged files in 12.  They stay until the transaction
- *				 ends; only a load that ends at 6 gives the target's back.
+ *				 merged, or from 8 on for those with substitutes; core's routing
+ *				 locks them in 10 or 13 if no user's code is in the way.
+ *				 AccessExclusive of new partitions from 8 on, and of exchanged
+ *				 files in 12.  They stay until the transaction ends; only a load
+ *				 that ends at 6 gives the target's back.
  *	open tables  the target from 0 to 15, but while DDL runs; leaves, in
  *				 job->hold, from 8 on, until they have their rows or places;
  *				 history, ledger and reject_table from 0 on.  They belong to the
@@ -341,6 +342,8 @@ fc_job_prepare(FcJob *job)
 
 	if (fc_plan_replaces(target->plan))
 		fc_replace_choose(job);
+	else
+		fc_replace_choose_empty(job);
 	if (fc_plan_merges(target->plan) && target->nsubstitutes > 0)
 		fc_merge_read(job);
 	if (target->options->conflict != FC_CONFLICT_ERROR)

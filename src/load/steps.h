@@ -94,11 +94,11 @@ extern void fc_find_forget(FcJob *job);
 extern bool fc_tables_lock(FcJob *job);
 
 /*
- * ERROR 53200 at once if the lock table has no room for n partitions of "each"
- * tables.  A table is locked until commit with its indexes and a TOAST table,
- * which takes two locks.
+ * Has the lock table room for n partitions of "each" tables?  A table is locked
+ * until commit with its indexes and a TOAST table, which takes two locks.
+ * ERROR 53200 at once if it has not, and there is a hint.
  */
-extern void fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb,
+extern bool fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb,
 								  const char *hint);
 
 /* Have partitions come or gone since the scan looked at them? */
@@ -225,6 +225,12 @@ extern FcFault *fc_replace_cascades(const FcJob *job);
  */
 extern FcFault *fc_cascade_find(const char *relname, const List *leaves);
 extern void fc_cascade_hint(void *arg);
+
+/*
+ * Makes substitutes of leaves that are empty, if the load replaces nothing,
+ * once leaves are locked
+ */
+extern void fc_replace_choose_empty(FcJob *job);
 
 /* Deletes the rows, before the load, as the caller's DELETE would */
 extern void fc_replace_delete(FcJob *job);

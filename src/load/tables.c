@@ -74,7 +74,7 @@ fc_tables_lock(FcJob *job)
 	return true;
 }
 
-void
+bool
 fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb, const char *hint)
 {
 	uint64		needed = (uint64) n * each * (3 + list_length(RelationGetIndexList(job->target.rel)));
@@ -83,14 +83,15 @@ fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb, const
 	char		wanted[FC_UNITS_LEN];
 	char		most[FC_UNITS_LEN];
 
-	if (needed < room)
-		return;
+	if (needed < room || hint == NULL)
+		return needed < room;
 	ereport(ERROR,
 			(errcode(ERRCODE_OUT_OF_MEMORY),
 			 errmsg("cannot %s %s partitions in one transaction", verb, fc_units_count(count, n)),
 			 errdetail("They need %s locks, and the lock table has room for %s.",
 					   fc_units_count(wanted, needed), fc_units_count(most, room)),
 			 errhint("%s", hint)));
+	return false;
 }
 
 bool

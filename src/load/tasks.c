@@ -320,7 +320,9 @@ fc_tasks_make(FcJob *job)
 		int			first = job->ntasks;
 
 		CHECK_FOR_INTERRUPTS();
-		group->storage = fc_tasks_storage(job, group->leaf, OidIsValid(group->replaces), group->rows);
+		/* rows for a leaf that was empty stay as new as they are */
+		group->storage = fc_tasks_storage(job, group->leaf, OidIsValid(group->replaces) &&
+										  (fc_plan_replaces(target->plan) || OidIsValid(target->stage)), group->rows);
 		foreach_int(i, group->parts)
 			fc_tasks_add_cells(job, group, cells + cell[i], cell[i + 1] - cell[i], &allocated);
 		fc_tasks_number(job, first, target->ngroups++);

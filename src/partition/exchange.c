@@ -164,6 +164,17 @@ fc_exchange_refusal(Relation rel)
 	return fc_exchange_index_refusal(rel);
 }
 
+bool
+fc_exchange_is_empty(Oid table)
+{
+	Relation	rel = table_open(table, NoLock);
+	bool		empty = rel->rd_rel->relhasindex && rel->rd_tableam == GetHeapamTableAmRoutine() &&
+		RelationGetNumberOfBlocks(rel) == 0;
+
+	table_close(rel, NoLock);
+	return empty;
+}
+
 Oid
 fc_exchange_begin(Oid owner)
 {

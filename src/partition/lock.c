@@ -143,8 +143,8 @@ fc_lock_check_timeout(Oid relid, TimestampTz start)
  * one at a time.  It looks before it locks, because standbys hold a lock until
  * the transaction ends, even if it is released here.
  */
-void
-fc_lock_all(List *tables)
+bool
+fc_lock_all(List *tables, TimestampTz until)
 {
 	FcLockAll lock = {NIL};
 	TimestampTz start = GetCurrentTimestamp();
@@ -158,12 +158,15 @@ fc_lock_all(List *tables)
 
 		CHECK_FOR_INTERRUPTS();
 		lock.busy = fc_lock_busy(lock.relations);
+		if (until != 0 && OidIsValid(lock.busy) && GetCurrentTimestamp() >= until)
+			break;
 		edata = fc_error_try(fc_lock_try_all, &lock);
 		if (edata && edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
 			ReThrowError(edata);
 		if (lock.taken)
 			break;
-		fc_lock_check_timeout(lock.busy, start);
+		if (until == 0)
+			fc_lock_check_timeout(lock.busy, start);
 		if (edata)
 			FreeErrorData(edata);
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
@@ -171,6 +174,7 @@ fc_lock_all(List *tables)
 		ResetLatch(MyLatch);
 	}
 	list_free(lock.relations);
+	return lock.taken;
 }
 
 /* The lock that the leader waits for */

@@ -12,6 +12,7 @@
 #ifndef FC_PARTITION_PARTITION_H
 #define FC_PARTITION_PARTITION_H
 
+#include "datatype/timestamp.h"
 #include "nodes/parsenodes.h"
 #include "nodes/pg_list.h"
 #include "tcop/utility.h"
@@ -222,10 +223,11 @@ extern void fc_table_truncate(Oid relid);
 /*
  * Locks the tables, and all that belongs to them, against all sessions.  It
  * takes all locks or none, and lets others go on while it waits for one of
- * them: at most lock_timeout in all, then ERROR 55P03.  The caller has locked
- * them in SHARE UPDATE EXCLUSIVE mode.
+ * them: at most lock_timeout in all, then ERROR 55P03; or, if "until" is not 0,
+ * until then, and returns false.  The caller has locked them in SHARE UPDATE
+ * EXCLUSIVE mode.
  */
-extern void fc_lock_all(List *tables);
+extern bool fc_lock_all(List *tables, TimestampTz until);
 
 /*
  * Locks a table while other sessions may wait for the end of this transaction.
@@ -262,6 +264,9 @@ extern const char *fc_exchange_refusal(Relation rel);
  * name the tables in it.
  */
 extern Oid	fc_exchange_begin(Oid owner);
+
+/* Has the table, which is locked, no page, but an index? */
+extern bool fc_exchange_is_empty(Oid table);
 
 /*
  * Exchanges the files of a locked table and of its substitute, and those of

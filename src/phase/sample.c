@@ -101,6 +101,7 @@ typedef struct FcKeySample
 	FcParser   *parser;
 	const FcRoute *route;		/* or NULL: the keys are one range */
 	FcSampleRow *rows;
+	int64	   *keys;			/* of all of them, in order */
 	uint32		nrows;
 	uint32		max;			/* most rows after the current stretch */
 	uint32		stretch;
@@ -362,6 +363,15 @@ fc_sample_key_cmp(const void *a, const void *b)
 	return ka < kb ? -1 : ka > kb;
 }
 
+static void
+fc_sample_sort_keys(FcKeySample *sample)
+{
+	sample->keys = palloc(sizeof(int64) * (sample->nrows + 1));
+	for (uint32 i = 0; i < sample->nrows; i++)
+		sample->keys[i] = sample->rows[i].key;
+	qsort(sample->keys, sample->nrows, sizeof(int64), fc_sample_key_cmp);
+}
+
 /*
  * Returns the first keys of cells that have "most" rows of the sample, or the
  * last ones of their range; sets *n to their number
@@ -369,28 +379,26 @@ fc_sample_key_cmp(const void *a, const void *b)
 static int64 *
 fc_sample_borders(const FcKeySample *sample, double most, uint32 *n)
 {
-	int64	   *keys = palloc(sizeof(int64) * (sample->nrows + 1));
+	int64	   *borders = palloc(sizeof(int64) * (sample->nrows + 1));
 	FcRange		range = {0};
 	uint32		rows = 0;
 
-	for (uint32 i = 0; i < sample->nrows; i++)
-		keys[i] = sample->rows[i].key;
-	qsort(keys, sample->nrows, sizeof(int64), fc_sample_key_cmp);
 	*n = 0;
 	for (uint32 i = 0; i < sample->nrows; i++)
 	{
-		bool		next = i == 0 || (!range.hi_max && keys[i] >= range.hi);
+		int64		key = sample->keys[i];
+		bool		next = i == 0 || (!range.hi_max && key >= range.hi);
 
 		if (next)
-			range = sample->route ? fc_route_find(sample->route, keys[i]) : FC_RANGE_ALL;
+			range = sample->route ? fc_route_find(sample->route, key) : FC_RANGE_ALL;
 		if (next || rows >= most)
 		{
-			keys[(*n)++] = keys[i];
+			borders[(*n)++] = key;
 			rows = 0;
 		}
 		rows++;
 	}
-	return keys;
+	return borders;
 }
 
 /*
@@ -531,18 +539,19 @@ fc_sample_spill_unseen(const FcShared *shared, bool *rows)
 
 /*
  * Chooses what to spill by a sample of the file; the reason says what reading
- * by offsets costs
+ * by offsets costs: "times", if cells are not wide
  */
 static const char *
 fc_sample_choose(FcKeySample *sample, const FcShared *shared, uint64 records, int nworkers,
-				 bool *rows)
+				 double times, bool *rows)
 {
 	uint64		memory = (uint64) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 	uint64		cache = (uint64) effective_cache_size * BLCKSZ;
 	bool		cached = shared->source.size <= Min(memory / 2, cache);
 	const char *reason = fc_sample_no_room(shared, records * sample->spilled);
-	double		times = fc_sample_times(sample, shared, records, nworkers);
 
+	if (sample->wide)
+		times = fc_sample_times(sample, shared, records, nworkers);
 	Assert(records > 0 && times >= 0);
 	*rows = reason == NULL && (cached || times > FC_SAMPLE_TIMES);
 	if (reason)
@@ -572,9 +581,13 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, FcSampled *s
 	sample.fetched = 2 * FC_SPILL_NUMBERED + shared->source.data_size / records + MAXIMUM_ALIGNOF;
 	if (fc_spill_kind != FC_SPILL_ROWS)
 	{
-		sample.wide = fc_sample_times(&sample, shared, records, nworkers) > FC_SAMPLE_ORDERED;
+		double		times;
+
+		fc_sample_sort_keys(&sample);
+		times = fc_sample_times(&sample, shared, records, nworkers);
+		sample.wide = times > FC_SAMPLE_ORDERED;
 		if (fc_spill_kind == FC_SPILL_AUTO)
-			reason = fc_sample_choose(&sample, shared, records, nworkers, &sampled->rows);
+			reason = fc_sample_choose(&sample, shared, records, nworkers, times, &sampled->rows);
 	}
 	fc_sample_set_bounds(&sample, ctx, records, nworkers, sampled->rows);
 	sampled->embedded = sample.embedded > 0;

@@ -1,0 +1,213 @@
+# Empty partitions with indexes, which get the files of tables that were filled for
+# them, beside other sessions: what these see, and what the load does if they are
+# faster.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use FastCopy;
+use Test::More;
+
+my $node = new_node('main', { allows_streaming => 1 }, 'wal_consistency_checking = all');
+my $long = join('', map { ('a' .. 'z')[ $_ * 7919 % 26 ] . $_ } 1 .. 2500);
+# over five days, the first of them short, each with one long value
+my $file = write_bytes('rows.csv', join('', map { sprintf "%d,2013-01-%02d %02d:%02d:00,%s\n", $_, $_ % 5 + 1, $_ % 24, $_ % 60, $_ <= 10 && $_ > 5 ? $long : "row $_" } 6 .. 3005));
+my $paged = "SET fast_copy.writer = 'page'; ";
+my $call = "SELECT fast_copy('t', '$file', workers => 2)";
+my $how = "SELECT string_agg(choice, '; ' ORDER BY choice) FROM fast_copy_report() WHERE phase = 'replace'";
+my $files = "SELECT string_agg(relfilenode::text, ' ' ORDER BY relname) FROM pg_class WHERE relname ~ '^t_p[0-9]'";
+my $day = "ts >= '2013-01-03' AND ts < '2013-01-04'";
+
+$node->safe_psql('postgres', 'CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility; CREATE EXTENSION pageinspect');
+gates($node);
+# it runs no commands: a worker could not, once it has written a long value
+$node->safe_psql('postgres', 'ALTER FUNCTION gate(int) STABLE');
+
+# The table with five empty days, and indexes
+sub prepare
+{
+	my ($index) = @_;
+
+	open_gate();
+	events($node, 't', ', CHECK (gate(n))');
+	$node->safe_psql('postgres', join('; ', $index // 'ALTER TABLE t ADD PRIMARY KEY (n, ts)', 'CREATE INDEX ON t (v text_pattern_ops) WHERE n > 100', map { sprintf "CREATE TABLE t_p%d PARTITION OF t FOR VALUES FROM ('2013-01-%02d') TO ('2013-01-%02d')", $_, $_, $_ + 1 } 1 .. 5));
+}
+
+sub paused
+{
+	close_gate();
+	my $paused = start_load($node, "\\set VERBOSITY verbose\n$paged\n" . ($_[0] // '') . "$call;\n$how;\n");
+	ok(at_gate($node), 'the load is at the gate');
+	return $paused;
+}
+
+# The load goes on, says this, and the table has these rows: all, and of the third day
+sub ends
+{
+	my ($paused, $wanted, $rows) = @_;
+
+	open_gate();
+	my ($out, $err) = finish_load($paused);
+	is($out, $wanted, 'the load is done') if $wanted !~ /^\d{5}:/;
+	like($err, qr/$wanted/, 'the load fails') if $wanted =~ /^\d{5}:/;
+	has($rows);
+}
+
+sub has
+{
+	my ($rows) = @_;
+
+	is($node->safe_psql('postgres', "SELECT count(*), count(*) FILTER (WHERE $day) FROM t"), $rows, 'rows: all, of the day');
+	is($node->safe_psql('postgres', "SET enable_seqscan = off; SELECT count(*) FROM t WHERE n > 0"), $rows =~ s/\|.*//r, 'by the index');
+	is_sound($node, 'afterwards');
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'fast_copy %'"), 0, 'nothing is left');
+}
+
+subtest 'files are exchanged' => sub {
+	prepare();
+	my $old = $node->background_psql('postgres');
+	$old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+	is($old->query_safe('SELECT count(*) FROM pg_class WHERE false'), 0, 'a snapshot');
+	my $before = $node->safe_psql('postgres', $files);
+	is($node->safe_psql('postgres', "$paged$call; $how"), "3000\n5 exchanged", 'of five days');
+	is(scalar(grep { my $f = $_; grep { $_ eq $f } split / /, $before } split / /, $node->safe_psql('postgres', $files)), 0, 'no old file is left');
+	has('3000|600');
+	is($old->query_safe('SELECT count(*) FROM t'), 0, 'an older snapshot has no row of it');
+	$old->quit;
+	is($node->safe_psql('postgres', "SELECT count(*) FILTER (WHERE frozen), count(*) FILTER (WHERE visible) FROM (SELECT pg_visibility.all_frozen AS frozen, pg_visibility.all_visible AS visible FROM pg_visibility('t_p3')) AS s"), '0|0', 'no page is marked as if it were');
+	is($node->safe_psql('postgres', "SELECT count(DISTINCT xmin::text), bool_and(xmin::text::bigint > 2) FROM t"), '1|t', 'all rows are of one transaction');
+	is($node->safe_psql('postgres', "SELECT count(*) FROM t WHERE v = '$long'"), 5, 'long values');
+	is($node->safe_psql('postgres', "$paged$call =>" =~ s/workers => 2\) =>/workers => 2, where_clause => 'n < 0')/r . "; $how"), "0\n", 'what has rows is not exchanged');
+};
+
+subtest 'and survive a crash' => sub {
+	prepare();
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	$node->safe_psql('postgres', $paged . $call);
+	$node->stop('immediate');
+	$node->start;
+	has('3000|600');
+};
+
+subtest 'whatever makes that visible to others keeps the load from it' => sub {
+	foreach my $case (
+		[ 'a transaction block', "BEGIN; $paged$call; $how; COMMIT" ],
+		[ 'COPY', "SET fast_copy.accelerate_copy = on; SET fast_copy.accelerate_min_size = 0; ${paged}COPY t FROM '$file' (FORMAT csv); SELECT fast_copy('t', '$file', where_clause => 'n < 0'); $how" ],
+		[ 'rows that are inserted as COPY does', "SET fast_copy.writer = 'multi_insert'; $call; $how" ],
+		[ 'few rows', "$call; $how" ],
+		[ 'a role that does not own them', "CREATE ROLE loader; GRANT INSERT ON t TO loader; GRANT pg_read_server_files TO loader; GRANT EXECUTE ON FUNCTION pg_stat_file(text, boolean) TO loader; SET ROLE loader; $paged$call; $how; RESET ROLE; DROP OWNED BY loader; DROP ROLE loader" ],
+		[ 'a serializable transaction', "SET default_transaction_isolation = serializable; $paged$call; $how" ])
+	{
+		my ($what, $sql) = @$case;
+
+		prepare();
+		my $before = $node->safe_psql('postgres', $files);
+		like($node->safe_psql('postgres', $sql), qr/\A\d+\n\z|\A\d+\z/, "$what: the usual way");
+		is($node->safe_psql('postgres', $files), $before, "$what: the same files");
+		has('3000|600');
+	}
+};
+
+subtest 'many rows need no setting' => sub {
+	prepare();
+	my $many = write_bytes('many.csv', join('', map { sprintf "%d,2013-01-%02d %02d:%02d:00,row %d\n", $_, $_ % 100 ? 3 : 2, $_ % 24, $_ % 60, $_ } 8 .. 12000));
+	is($node->safe_psql('postgres', "SELECT fast_copy('t', '$many'); $how"), "11993\n1 exchanged", 'the day that has them');
+	has('11993|11873');
+};
+
+subtest 'a plain table' => sub {
+	$node->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t (n int PRIMARY KEY, ts timestamp, v text)');
+	is($node->safe_psql('postgres', "$paged$call; $how"), "3000\n1 exchanged", 'is exchanged, too');
+	has('3000|600');
+	my $twice = write_bytes('twice.csv', join('', map { sprintf "%d,2013-01-03,twice\n", $_ % 2000 } 1 .. 3000));
+	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nTRUNCATE t; $paged SELECT fast_copy('t', '$twice', workers => 2)");
+	like($err, qr/23505: duplicate key value violates unique constraint "t_pkey"\nDETAIL:  Key \(n\)=\(1\) already exists\.\nCONTEXT:  fast_copy t, file "\Q$twice\E", line 2001\b/, 'an error names its line');
+};
+
+# What another session does while the load is at the gate
+my @moved = ("3000\n1 in use: rows inserted one by one; 4 exchanged", '3001|601');
+foreach my $case (
+	[ 'inserts a row', "INSERT INTO t VALUES (8000, '2013-01-03', 'mine')", @moved ],
+	[ 'inserts a row for each day', "INSERT INTO t SELECT 8000, '2013-01-01'::timestamp + i * interval '1 day' FROM generate_series(0, 4) i", "3000\n5 in use: rows inserted one by one", '3005|601' ],
+	[ 'inserts and rolls back', "BEGIN; INSERT INTO t VALUES (8000, '2013-01-03', 'mine'); ROLLBACK", $moved[0], '3000|600' ],
+	[ 'inserts an equal row', "INSERT INTO t SELECT 3002, '2013-01-03 02:02:00'", '23505: duplicate key value violates unique constraint "t_p3_pkey"\nDETAIL:  Key \(n, ts\)=\(3002, 2013-01-03 02:02:00\) already exists\.', '1|1' ],
+	[ 'writes elsewhere', "CREATE TABLE other AS SELECT 1; DROP TABLE other", "3000\n5 exchanged", '3000|600' ])
+{
+	my ($what, $sql, $wanted, $rows) = @$case;
+
+	subtest "another session $what" => sub {
+		prepare();
+		my $load = paused();
+		$node->safe_psql('postgres', "SET lock_timeout = '5s'; $sql");
+		ends($load, $wanted, $rows);
+	};
+}
+
+subtest 'another session reads a day for long' => sub {
+	prepare();
+	my $reader = $node->background_psql('postgres');
+	$reader->query_safe('BEGIN');
+	is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 0, 'it has read');
+	my $load = paused("SET lock_timeout = '1ms';\n");
+	ends($load, "3000\n1 in use: rows inserted one by one; 4 exchanged", '3000|600');
+	is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 600, 'it reads the new rows');
+	$reader->quit;
+};
+
+foreach my $case (
+	[ 'reads it for a moment', '', "3000\n5 exchanged", '3000|600' ],
+	[ 'inserts a row while the load waits for it', "INSERT INTO t VALUES (8000, '2013-01-03', 'mine'); ", @moved ])
+{
+	my ($what, $sql, $wanted, $rows) = @$case;
+
+	subtest "another session $what" => sub {
+		prepare();
+		my $reader = $node->background_psql('postgres');
+		$reader->query_safe('BEGIN');
+		is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 0, 'it has read');
+		my $load = paused();
+		open_gate();
+		ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_p3'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted"), 'the load waits');
+		$reader->query_safe("${sql}COMMIT");
+		$reader->quit;
+		ends($load, $wanted, $rows);
+	};
+}
+
+subtest 'another session is changing a day' => sub {
+	prepare();
+	my $other = $node->background_psql('postgres');
+	$other->query_safe('BEGIN; LOCK TABLE t_p3 IN SHARE UPDATE EXCLUSIVE MODE');
+	my $load = paused();
+	ends($load, "3000\n4 exchanged", '3000|600');
+	$other->query_safe('COMMIT');
+	$other->quit;
+};
+
+subtest 'two loads of the same days' => sub {
+	prepare('CREATE INDEX ON t (n)');
+	my $first = paused();
+	my $second = start_load($node, "$paged\n$call;\n$how;\n");
+	ok(wait_until($node, "SELECT count(DISTINCT l.pid) = 2 FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE relation = 't_p3'::regclass AND backend_type = 'client backend' AND granted"), 'both are at work');
+	open_gate();
+	like((finish_load($second))[0], qr/\A3000\b/, 'the second is done');
+	like((finish_load($first))[0], qr/\A3000\n.*5/, 'the first is done');
+	has('6000|1200');
+};
+
+subtest 'code that the load runs inserts a row' => sub {
+	prepare();
+	$node->safe_psql('postgres', q{CREATE FUNCTION adds(v text) RETURNS text LANGUAGE plpgsql AS $$
+		BEGIN
+			IF v = 'row 100' THEN
+				INSERT INTO public.t VALUES (9000, '2013-01-04 04:00', 'added');
+			END IF;
+			RETURN v;
+		END $$});
+	is($node->safe_psql('postgres', "$paged$call; $how" =~ s/workers => 2/options => '{"transform": "v = adds(v)"}'/r), "3000\n", 'into one of the days, which goes the usual way');
+	has('3001|600');
+};
+
+$node->stop;
+done_testing();
