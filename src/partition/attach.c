@@ -25,7 +25,6 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/index.h"
@@ -35,7 +34,6 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
-#include "nodes/nodeFuncs.h"
 #include "partitioning/partdesc.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -48,17 +46,9 @@
 
 #include "compat/compat.h"
 #include "index/index.h"
+#include "options/plan.h"
 #include "partition/ddl.h"
 #include "partition/partition.h"
-
-/* An index of the child that becomes a partition of one of the parent */
-typedef struct FcAttachIndex
-{
-	Oid			index;			/* InvalidOid: the child has none yet */
-	Oid			parent_index;
-	Oid			constraint;		/* both or none are valid */
-	Oid			parent_constraint;
-} FcAttachIndex;
 
 static ProcessUtility_hook_type our_hook = NULL;
 static ProcessUtility_hook_type hook_before = NULL;
@@ -85,9 +75,9 @@ fc_attach_is_watched(void)
 
 /*
  * Returns why tables that this load made like "parent" cannot be attached by
- * fc_attach_table; NULL if they can.  They cannot if ATTACH would do more than
- * write rows into catalogs, or if an extension or event trigger would notice
- * that it was not called.
+ * fc_attach_by_catalog; NULL if they can.  They cannot if ATTACH would do more
+ * than write rows into catalogs, or if an extension or event trigger would
+ * notice that it was not called.
  */
 static const char *
 fc_attach_reason(Relation parent, Oid default_oid)
@@ -105,45 +95,24 @@ fc_attach_reason(Relation parent, Oid default_oid)
 	return NULL;
 }
 
-/* Is the function a user's or an extension's, and not core's? */
-static bool
-fc_attach_users_function(Oid funcid, void *context)
-{
-	return funcid >= FirstNormalObjectId;
-}
-
-static bool
-fc_attach_users_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	return check_functions_in_node(node, fc_attach_users_function, context) ||
-		expression_tree_walker(node, fc_attach_users_walker, context);
-}
-
 /*
- * Do the index's expressions call functions that are not core's?  Looks at
- * them as they were written, because the relcache simplifies them.
+ * May the index's expressions call functions of users?  Looks at them as they
+ * were written, because the relcache simplifies them.
  */
 static bool
-fc_attach_index_runs_code(Oid indexid)
+fc_attach_index_runs_code(Relation index)
 {
 	static const AttrNumber columns[] = {Anum_pg_index_indexprs, Anum_pg_index_indpred};
-	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(indexid));
-	bool		found = false;
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for index %u", indexid);
-	for (int i = 0; i < lengthof(columns) && !found; i++)
+	for (int i = 0; i < lengthof(columns); i++)
 	{
 		bool		isnull;
-		Datum		value = SysCacheGetAttr(INDEXRELID, tuple, columns[i], &isnull);
+		Datum		value = SysCacheGetAttr(INDEXRELID, index->rd_indextuple, columns[i], &isnull);
 
-		found = !isnull &&
-			fc_attach_users_walker(stringToNode(TextDatumGetCString(value)), NULL);
+		if (!isnull && fc_code_foreign(stringToNode(TextDatumGetCString(value))))
+			return true;
 	}
-	ReleaseSysCache(tuple);
-	return found;
+	return false;
 }
 
 /*
@@ -161,12 +130,9 @@ fc_attach_runs_code(Relation parent)
 	TupleConstr *constr = RelationGetDescr(parent)->constr;
 
 	for (int i = 0; constr && i < constr->num_check; i++)
-		if (fc_attach_users_walker(stringToNode(constr->check[i].ccbin), NULL))
+		if (fc_code_foreign(stringToNode(constr->check[i].ccbin)))
 			return true;
-	foreach_oid(oid, RelationGetIndexList(parent))
-		if (fc_attach_index_runs_code(oid))
-			return true;
-	return fc_attach_is_watched();
+	return fc_code_any_index(parent, fc_attach_index_runs_code) || fc_attach_is_watched();
 }
 
 /* Drops a CHECK that this load has made, without calling hooks */
@@ -220,23 +186,6 @@ fc_attach_checks(Relation rel)
 	return constr ? constr->num_check : 0;
 }
 
-/* Pairs the constraints of the two indexes; false if only one has one */
-static bool
-fc_attach_same_constraint(Relation parent_index, Relation index,
-						  FcAttachIndex *pair)
-{
-	Oid			parent = parent_index->rd_index->indrelid;
-	Oid			child = index->rd_index->indrelid;
-
-	pair->index = RelationGetRelid(index);
-	pair->constraint = InvalidOid;
-	pair->parent_constraint =
-		get_relation_idx_constraint_oid(parent, pair->parent_index);
-	if (OidIsValid(pair->parent_constraint))
-		pair->constraint = get_relation_idx_constraint_oid(child, pair->index);
-	return OidIsValid(pair->constraint) == OidIsValid(pair->parent_constraint);
-}
-
 static bool
 fc_attach_same_index(Relation parent_index, Relation index, AttrMap *map)
 {
@@ -250,36 +199,46 @@ fc_attach_same_index(Relation parent_index, Relation index, AttrMap *map)
 							map);
 }
 
-/* Removes the index that is like the parent's from the list of the child's */
-static FcAttachIndex *
-fc_attach_pair(Relation parent_index, List **indexes, AttrMap *map)
+/*
+ * Makes one of these indexes of the child, which the list loses, a partition of
+ * the parent's index that it is like, with its constraint; false if none is
+ */
+static bool
+fc_attach_index(Relation parent_index, Relation child, List **indexes, AttrMap *map)
 {
-	FcAttachIndex *pair = palloc(sizeof(FcAttachIndex));
+	Oid			of_parent = get_relation_idx_constraint_oid(parent_index->rd_index->indrelid,
+															RelationGetRelid(parent_index));
 
-	pair->parent_index = RelationGetRelid(parent_index);
 	foreach_oid(oid, *indexes)
 	{
 		Relation	index = index_open(oid, AccessShareLock);
-		bool		same = fc_attach_same_index(parent_index, index, map) &&
-			fc_attach_same_constraint(parent_index, index, pair);
+		Oid			constraint = InvalidOid;
+		bool		like = fc_attach_same_index(parent_index, index, map);
 
-		index_close(index, NoLock);
-		if (same)
+		Assert(index->rd_index->indrelid == RelationGetRelid(child));
+		if (like && OidIsValid(of_parent))
 		{
-			Assert(pair->index == oid);
+			constraint = get_relation_idx_constraint_oid(RelationGetRelid(child), oid);
+			like = OidIsValid(constraint);
+		}
+		if (like)
+			IndexSetParentIndex(index, RelationGetRelid(parent_index));
+		if (OidIsValid(constraint))
+			ConstraintSetParentConstraint(constraint, of_parent, RelationGetRelid(child));
+		index_close(index, NoLock);
+		if (like)
+		{
 			*indexes = list_delete_oid(*indexes, oid);
-			return pair;
+			return true;
 		}
 	}
-	pair->index = InvalidOid;
-	return pair;
+	return false;
 }
 
-/* Pairs each index that a partition must have with one of the child's */
-static List *
-fc_attach_pairs(Relation parent, Relation child)
+/* Gives the child an index for each one of the parent: its own or a new one */
+static void
+fc_attach_indexes(Relation parent, Relation child)
 {
-	List	   *pairs = NIL;
 	List	   *indexes = RelationGetIndexList(child);
 	AttrMap    *map = fc_build_attrmap(RelationGetDescr(child),
 									   RelationGetDescr(parent));
@@ -288,39 +247,12 @@ fc_attach_pairs(Relation parent, Relation child)
 	{
 		Relation	index = index_open(oid, AccessShareLock);
 
-		if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
-			pairs = lappend(pairs, fc_attach_pair(index, &indexes, map));
+		if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX &&
+			!fc_attach_index(index, child, &indexes, map))
+			fc_index_define_built(parent, oid, RelationGetRelid(child));
 		index_close(index, NoLock);
 	}
-	return pairs;
-}
-
-static void
-fc_attach_indexes(Oid child, List *pairs)
-{
-	foreach_ptr(FcAttachIndex, pair, pairs)
-	{
-		Relation	index;
-
-		if (!OidIsValid(pair->index))
-			continue;
-		index = index_open(pair->index, AccessShareLock);
-		Assert(index->rd_index->indrelid == child && !index->rd_rel->relispartition);
-		IndexSetParentIndex(index, pair->parent_index);
-		if (OidIsValid(pair->parent_constraint))
-			ConstraintSetParentConstraint(pair->constraint,
-										  pair->parent_constraint, child);
-		index_close(index, NoLock);
-	}
-}
-
-/* Builds the indexes that the child lacks */
-static void
-fc_attach_missing(Relation parent, Oid child, List *pairs)
-{
-	foreach_ptr(FcAttachIndex, pair, pairs)
-		if (!OidIsValid(pair->index))
-			fc_index_define_built(parent, pair->parent_index, child);
+	CommandCounterIncrement();
 }
 
 /*
@@ -371,32 +303,26 @@ fc_attach_columns(Relation child, TupleDesc parent)
 static bool
 fc_attach_constraint(Form_pg_constraint form, bool inherited)
 {
-	switch (form->contype)
+	if (form->contype == CONSTRAINT_CHECK || form->contype == CONSTRAINT_NOTNULL)
 	{
-		case CONSTRAINT_CHECK:
-		case CONSTRAINT_NOTNULL:
-			if (!inherited || form->connoinherit || form->coninhcount > 0)
-				return false;
-			form->coninhcount = 1;
-			form->conislocal = false;
-			return true;
-		case CONSTRAINT_PRIMARY:
-		case CONSTRAINT_UNIQUE:
-		case CONSTRAINT_EXCLUSION:
-			if (!form->connoinherit || !OidIsValid(form->conparentid))
-				return false;
-			form->connoinherit = false;
-			return true;
-		default:
+		if (!inherited || form->connoinherit || form->coninhcount > 0)
 			return false;
+		form->coninhcount = 1;
+		form->conislocal = false;
+		return true;
 	}
+	if (form->contype == CONSTRAINT_FOREIGN || !form->connoinherit || !OidIsValid(form->conparentid))
+		return false;
+	form->connoinherit = false;
+	return true;
 }
 
 /*
  * Marks the constraints of an attached table as CREATE TABLE ... PARTITION OF
  * would have done.  ATTACH leaves those of adopted indexes marked NO INHERIT,
  * as on a stand-alone table.  With "inherited", for a table that
- * fc_attach_table attached, CHECKs and NOT NULLs are marked as inherited, too.
+ * fc_attach_by_catalog attached, CHECKs and NOT NULLs are marked as inherited,
+ * too.
  */
 static void
 fc_attach_constraints(Oid child, bool inherited)
@@ -426,24 +352,12 @@ fc_attach_constraints(Oid child, bool inherited)
 static void
 fc_attach_bound(Relation child, PartitionBoundSpec *bound)
 {
-	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
-	HeapTuple	old = fc_ddl_class_copy(RelationGetRelid(child));
-	Datum		values[Natts_pg_class] = {0};
-	bool		nulls[Natts_pg_class] = {0};
-	bool		replace[Natts_pg_class] = {0};
-	HeapTuple	new;
+	int			columns[] = {Anum_pg_class_relispartition, Anum_pg_class_relpartbound};
+	Datum		values[] = {BoolGetDatum(true), CStringGetTextDatum(nodeToString(bound))};
+	bool		nulls[] = {false, false};
 
-	values[Anum_pg_class_relispartition - 1] = BoolGetDatum(true);
-	replace[Anum_pg_class_relispartition - 1] = true;
-	values[Anum_pg_class_relpartbound - 1] =
-		CStringGetTextDatum(nodeToString(bound));
-	replace[Anum_pg_class_relpartbound - 1] = true;
-	Assert(!((Form_pg_class) GETSTRUCT(old))->relispartition);
-	new = heap_modify_tuple(old, RelationGetDescr(classes), values, nulls,
-							replace);
-	CatalogTupleUpdate(classes, &new->t_self, new);
-	heap_freetuple(new);
-	table_close(classes, RowExclusiveLock);
+	Assert(!child->rd_rel->relispartition);
+	fc_ddl_class_change(RelationGetRelid(child), lengthof(columns), columns, values, nulls);
 }
 
 static void
@@ -469,51 +383,6 @@ fc_attach_is_like(Relation parent, Relation child, Oid guard)
 		RelationUsesLocalBuffers(child) == RelationUsesLocalBuffers(parent) &&
 		fc_attach_same_columns(RelationGetDescr(parent), RelationGetDescr(child)) &&
 		fc_attach_checks(parent) == checks;
-}
-
-/*
- * Attaches "child" by rows in catalogs:
- *
- *	pg_inherits, pg_depend	the child has a parent, and goes with it
- *	pg_class				it is a partition, and has a bound
- *	pg_attribute			columns are inherited ones
- *	pg_constraint			CHECKs, NOT NULLs and keys are inherited, too
- *
- * The caller holds the locks of ATTACH and vouches that the child was made
- * like the parent, that its rows fit the bound, and that the bound overlaps no
- * other.  "guard", or InvalidOid, is a CHECK of the bound, which is dropped.
- * False, with nothing done, if the child is not like the parent: ATTACH
- * handles that or throws the right error.
- */
-static bool
-fc_attach_table(Relation parent, Oid childid, PartitionBoundSpec *bound, Oid guard)
-{
-	Relation	child = table_open(childid, AccessExclusiveLock);
-	bool		like = fc_attach_is_like(parent, child, guard);
-	List	   *pairs;
-
-	Assert(CheckRelationLockedByMe(parent, ShareUpdateExclusiveLock, true));
-	Assert(CheckRelationLockedByMe(child, AccessExclusiveLock, false));
-	if (like)
-	{
-		pairs = fc_attach_pairs(parent, child);
-		fc_attach_indexes(childid, pairs);
-		fc_attach_columns(child, RelationGetDescr(parent));
-		fc_attach_bound(child, bound);
-
-		/*
-		 * a session that finds the row in pg_inherits must find the bound: one
-		 * command writes both
-		 */
-		fc_attach_inherit(RelationGetRelid(parent), childid);
-		CommandCounterIncrement();
-		if (OidIsValid(guard))
-			fc_attach_drop_check(guard);
-		fc_attach_missing(parent, childid, pairs);
-		fc_attach_constraints(childid, true);
-	}
-	table_close(child, NoLock);
-	return like;
 }
 
 /* Locks the default partition, if any, and vouches for it if it has rows */
@@ -562,10 +431,6 @@ fc_partition_overlap(Relation parent, const FcNewPartition *parts, int nparts, O
 static void
 fc_attach_check_overlaps(Relation parent, const FcNewPartition *parts, int nparts)
 {
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											   "fast_copy bounds",
-											   ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	Oid			other;
 	const FcNewPartition *part = fc_partition_overlap(parent, parts, nparts, &other);
 
@@ -574,8 +439,6 @@ fc_attach_check_overlaps(Relation parent, const FcNewPartition *parts, int npart
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("partition \"%s\" would overlap partition \"%s\"",
 						get_rel_name(part->range.partition), get_rel_name(other))));
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(mcxt);
 }
 
 void
@@ -584,6 +447,7 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 {
 	/* locks in the order in which ATTACH takes them */
 	Relation	parent = table_open(parentid, ShareUpdateExclusiveLock);
+	MemoryContext old;
 
 	Assert(!IsInParallelMode() && nparts > 0);
 	attach->parent = parentid;
@@ -596,11 +460,20 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 	attach->reason = vouched ? fc_attach_reason(parent, route->default_oid) :
 		"code of the table ran commands of its own";
 	Assert(attach->reason != NULL || vouched);
-	fc_attach_check_overlaps(parent, parts, nparts);
-	attach->guards = vouched && fc_attach_runs_code(parent) ?
-		fc_vouch_for_parts(parentid, route, parts, nparts) : NULL;
 	attach->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy attach",
 										 ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(attach->mcxt);
+	fc_attach_check_overlaps(parent, parts, nparts);
+	attach->guards = vouched && fc_attach_runs_code(parent) ?
+		MemoryContextAlloc(old, sizeof(Oid) * nparts) : NULL;
+	for (int i = 0; attach->guards && i < nparts; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(attach->mcxt);
+		attach->guards[i] = fc_vouch_for_part(parentid, route, &parts[i]);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(attach->mcxt);
 	table_close(parent, NoLock);
 }
 
@@ -630,22 +503,17 @@ fc_partition_attach_end(FcAttach *attach)
 	MemoryContextDelete(attach->mcxt);
 }
 
-/* Attaches by ATTACH PARTITION */
+/* Attaches by ATTACH PARTITION; "guard" is dropped */
 static void
-fc_attach_by_command(FcAttach *attach, const FcNewPartition *part)
+fc_attach_by_command(FcAttach *attach, const FcNewPartition *part, Oid guard)
 {
-	Oid			vouched = InvalidOid;
 	int			level = fc_ddl_begin();
-	FcProgressSlot slot;
 	Relation	child;
 
 	fc_attach_tell(attach);
 	Assert(!attach->untold && part >= attach->parts);
-	fc_progress_slot_save(&slot);
-	if (attach->guards)
-		vouched = attach->guards[part - attach->parts];
-	else if (attach->vouched)
-		vouched = fc_vouch_for_part(attach->parent, attach->route, part);
+	if (attach->vouched && !OidIsValid(guard))
+		guard = fc_vouch_for_part(attach->parent, attach->route, part);
 	/* the command refuses a table with inherited columns */
 	child = table_open(part->range.partition, AccessExclusiveLock);
 	fc_attach_columns(child, NULL);
@@ -656,45 +524,72 @@ fc_attach_by_command(FcAttach *attach, const FcNewPartition *part)
 						fc_ddl_name(get_rel_namespace(part->range.partition),
 									fc_new_partition_name_now(part)),
 						fc_range_text(attach->route->type, &part->range)));
-	if (OidIsValid(vouched))
-		fc_attach_drop_check(vouched);
+	if (OidIsValid(guard))
+		fc_attach_drop_check(guard);
 	fc_attach_constraints(part->range.partition, false);
 	fc_ddl_end(level, true);
-	fc_progress_slot_restore(&slot);
 }
 
 /*
- * Attaches by rows in catalogs; false, with nothing done, if only ATTACH can
+ * Attaches by rows in catalogs:
+ *
+ *	pg_inherits, pg_depend	the child has a parent, and goes with it
+ *	pg_class				it is a partition, and has a bound
+ *	pg_attribute			columns are inherited ones
+ *	pg_constraint			CHECKs, NOT NULLs and keys are inherited, too
+ *
+ * The session holds the locks of ATTACH, the child's rows fit the bound, and
+ * the bound overlaps no other.  "guard", or InvalidOid, is a CHECK of the
+ * bound, which is dropped.  False, with nothing done, if the child is not like
+ * the parent: ATTACH handles that or throws the right error.
  */
 static bool
-fc_attach_by_catalog(FcAttach *attach, const FcNewPartition *part)
+fc_attach_by_catalog(FcAttach *attach, const FcNewPartition *part, Oid guard)
 {
 	Relation	parent = table_open(attach->parent, NoLock);
+	Relation	child = table_open(part->range.partition, AccessExclusiveLock);
 	MemoryContext old = MemoryContextSwitchTo(attach->mcxt);
-	FcProgressSlot slot;
-	bool		done;
+	bool		like = fc_attach_is_like(parent, child, guard);
 
 	Assert(CheckRelationLockedByMe(parent, ShareUpdateExclusiveLock, true) && attach->vouched && !attach->first);
-	fc_progress_slot_save(&slot);
-	done = fc_attach_table(parent, part->range.partition,
-						   fc_vouch_bound(parent, attach->route->type, &part->range),
-						   attach->guards ? attach->guards[part - attach->parts] : InvalidOid);
-	fc_progress_slot_restore(&slot);
+	Assert(CheckRelationLockedByMe(child, AccessExclusiveLock, false));
+	if (like)
+	{
+		fc_attach_columns(child, RelationGetDescr(parent));
+		fc_attach_bound(child, fc_vouch_bound(parent, attach->route->type, &part->range));
+
+		/*
+		 * a session that finds the row in pg_inherits must find the bound: one
+		 * command writes both
+		 */
+		fc_attach_inherit(attach->parent, part->range.partition);
+		CommandCounterIncrement();
+		if (OidIsValid(guard))
+			fc_attach_drop_check(guard);
+		fc_attach_indexes(parent, child);
+		fc_attach_constraints(part->range.partition, true);
+		attach->untold = true;
+	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(attach->mcxt);
+	table_close(child, NoLock);
 	table_close(parent, NoLock);
-	attach->untold |= done;
-	return done;
+	return like;
 }
 
 /* The first partition is always attached by ATTACH, which checks the parent */
 void
 fc_partition_attach(FcAttach *attach, const FcNewPartition *part)
 {
+	Oid			guard = attach->guards ? attach->guards[part - attach->parts] : InvalidOid;
+	FcProgressSlot slot;
+
 	Assert(!IsInParallelMode());
 	(void) fc_new_partition_name_now(part);
 	Assert(OidIsValid(part->range.partition) && part->range.lo < part->range.hi);
-	if (attach->first || attach->reason || !fc_attach_by_catalog(attach, part))
-		fc_attach_by_command(attach, part);
+	fc_progress_slot_save(&slot);
+	if (attach->first || attach->reason || !fc_attach_by_catalog(attach, part, guard))
+		fc_attach_by_command(attach, part, guard);
+	fc_progress_slot_restore(&slot);
 	attach->first = false;
 }

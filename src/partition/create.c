@@ -19,7 +19,6 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
-#include "catalog/indexing.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "commands/defrem.h"
@@ -177,43 +176,20 @@ fc_create_sql(Relation parent, const FcPartman *partman, const char *name)
 static void
 fc_create_give_default_privileges(Oid table, Oid owner)
 {
-	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
 	HeapTuple	old = fc_ddl_class_copy(table);
 	Acl		   *acl = get_user_default_acl(OBJECT_TABLE, owner, get_rel_namespace(table));
-	Datum		values[Natts_pg_class] = {0};
-	bool		nulls[Natts_pg_class] = {0};
-	bool		replace[Natts_pg_class] = {0};
+	int			column = Anum_pg_class_relacl;
 	bool		isnull;
-	Datum		value;
+	Datum		value = SysCacheGetAttr(RELOID, old, column, &isnull);
 	Oid		   *before;
 	Oid		   *after;
-	int			nbefore;
-	int			nafter;
-	HeapTuple	new;
+	int			nbefore = aclmembers(isnull ? NULL : DatumGetAclP(value), &before);
+	int			nafter = aclmembers(acl, &after);
 
-	value = SysCacheGetAttr(RELOID, old, Anum_pg_class_relacl, &isnull);
-	nbefore = aclmembers(isnull ? NULL : DatumGetAclP(value), &before);
-	nafter = aclmembers(acl, &after);
-	values[Anum_pg_class_relacl - 1] = PointerGetDatum(acl);
-	nulls[Anum_pg_class_relacl - 1] = (acl == NULL);
-	replace[Anum_pg_class_relacl - 1] = true;
-	new = heap_modify_tuple(old, RelationGetDescr(classes), values, nulls, replace);
-	CatalogTupleUpdate(classes, &new->t_self, new);
+	value = PointerGetDatum(acl);
+	isnull = acl == NULL;
+	fc_ddl_class_change(table, 1, &column, &value, &isnull);
 	updateAclDependencies(RelationRelationId, table, 0, owner, nbefore, before, nafter, after);
-	heap_freetuple(new);
-	table_close(classes, RowExclusiveLock);
-}
-
-/* Gives the owner the extended statistics, which are objects of their own */
-static void
-fc_create_give_statistics(Oid table, Oid owner)
-{
-	Relation	rel = table_open(table, NoLock);
-	List	   *statistics = RelationGetStatExtList(rel);
-
-	table_close(rel, NoLock);
-	foreach_oid(oid, statistics)
-		fc_change_statistics_owner(oid, owner);
 }
 
 /*
@@ -230,6 +206,7 @@ fc_create_owned(Relation parent, const char *name, const char *sql,
 	Oid			userid;
 	int			sec_context;
 	Oid			table;
+	Relation	rel;
 
 	GetUserIdAndSecContext(&userid, &sec_context);
 	if (!give)
@@ -253,7 +230,11 @@ fc_create_owned(Relation parent, const char *name, const char *sql,
 		ATExecChangeOwner(table, owner, false, AccessExclusiveLock);
 		CommandCounterIncrement();
 		fc_create_give_default_privileges(table, owner);
-		fc_create_give_statistics(table, owner);
+		/* extended statistics are objects of their own */
+		rel = table_open(table, NoLock);
+		foreach_oid(oid, RelationGetStatExtList(rel))
+			fc_change_statistics_owner(oid, owner);
+		table_close(rel, NoLock);
 		CommandCounterIncrement();
 	}
 	return table;
@@ -307,7 +288,6 @@ fc_partition_create(FcContext *ctx, const FcRoute *route,
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext each;
 	int			level;
-	int			i;
 
 	Assert(CheckRelationLockedByMe(parent, AccessShareLock, true));
 	if (nparts == 0)
@@ -319,7 +299,7 @@ fc_partition_create(FcContext *ctx, const FcRoute *route,
 	each = AllocSetContextCreate(CurrentMemoryContext, "fast_copy partition",
 								 ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(each);
-	for (i = 0; i < nparts; i++)
+	for (int i = 0; i < nparts; i++)
 	{
 		Assert(i == 0 || parts[i - 1].range.hi <= parts[i].range.lo);
 		CHECK_FOR_INTERRUPTS();
@@ -330,7 +310,7 @@ fc_partition_create(FcContext *ctx, const FcRoute *route,
 	}
 	fc_ddl_end(level, true);
 	CommandCounterIncrement();
-	for (i = 0; i < nparts; i++)
+	for (int i = 0; i < nparts; i++)
 		fc_create_check_empty(&parts[i]);
 }
 

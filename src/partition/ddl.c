@@ -7,11 +7,12 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/heapam.h"
+#include "access/htup_details.h"
 #include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_namespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -20,7 +21,6 @@
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -257,24 +257,16 @@ fc_ddl_class_copy(Oid relid)
 	return tuple;
 }
 
-/* Returns the schema's newest row; ERROR 3F000 if it was dropped */
-static HeapTuple
-fc_ddl_schema_row(Relation schemas, Oid nspid)
+void
+fc_ddl_class_change(Oid relid, int n, int *columns, Datum *values, bool *nulls)
 {
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
+	HeapTuple	tuple = heap_modify_tuple_by_cols(fc_ddl_class_copy(relid), RelationGetDescr(classes),
+												  n, columns, values, nulls);
 
-	ScanKeyInit(&key, Anum_pg_namespace_oid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(nspid));
-	scan = systable_beginscan(schemas, NamespaceOidIndexId, true, NULL, 1, &key);
-	tuple = heap_copytuple(systable_getnext(scan));
-	systable_endscan(scan);
-	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_SCHEMA),
-				 errmsg("schema with OID %u does not exist", nspid)));
-	return tuple;
+	CatalogTupleUpdate(classes, &tuple->t_self, tuple);
+	heap_freetuple(tuple);
+	table_close(classes, RowExclusiveLock);
 }
 
 /*
@@ -290,11 +282,15 @@ fc_ddl_keep_schema(Oid nspid)
 	Assert(!IsInParallelMode());
 	do
 	{
-		HeapTuple	tuple = fc_ddl_schema_row(schemas, nspid);
+		HeapTuple	tuple = SearchSysCacheCopy1(NAMESPACEOID, ObjectIdGetDatum(nspid));
 		TM_FailureData failure;
 		Buffer		buffer;
 
 		CHECK_FOR_INTERRUPTS();
+		if (!HeapTupleIsValid(tuple))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_SCHEMA),
+					 errmsg("schema with OID %u does not exist", nspid)));
 		result = heap_lock_tuple(schemas, tuple, GetCurrentCommandId(true),
 								 LockTupleKeyShare, LockWaitBlock, false,
 								 &buffer, &failure);

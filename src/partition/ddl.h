@@ -74,6 +74,9 @@ extern bool fc_ddl_name_is_taken(const char *name, Oid nspid);
 /* Returns a copy of a row of pg_class; ERROR XX000 if there is none */
 extern HeapTuple fc_ddl_class_copy(Oid relid);
 
+/* Sets columns of a row of pg_class */
+extern void fc_ddl_class_change(Oid relid, int n, int *columns, Datum *values, bool *nulls);
+
 /* Returns the fixed part of a row of pg_class; zeroes if there is none */
 extern FormData_pg_class fc_ddl_class(Oid relid);
 

@@ -174,10 +174,6 @@ extern PartitionBoundSpec *fc_vouch_bound(Relation parent, FcKeyType type,
 extern Oid	fc_vouch_for_part(Oid parentid, const FcRoute *route,
 							  const FcNewPartition *part);
 
-/* Vouches for the rows of all of "parts"; returns the OIDs of their CHECKs */
-extern Oid *fc_vouch_for_parts(Oid parentid, const FcRoute *route,
-							   const FcNewPartition *parts, int nparts);
-
 /*
  * Vouches that no row of the default partition belongs to "parts"; returns the
  * OID of its CHECK

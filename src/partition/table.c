@@ -19,7 +19,6 @@
 #include "catalog/dependency.h"
 #include "catalog/heap.h"
 #include "catalog/index.h"
-#include "catalog/indexing.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_type.h"
 #include "catalog/toasting.h"
@@ -88,16 +87,13 @@ fc_table_toast_index(Oid toast, Oid table)
 static void
 fc_table_set_toast(Oid table, Oid toast)
 {
-	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
-	HeapTuple	tuple = fc_ddl_class_copy(table);
+	int			column = Anum_pg_class_reltoastrelid;
+	Datum		value = ObjectIdGetDatum(toast);
+	bool		isnull = false;
 	ObjectAddress depender;
 	ObjectAddress referenced;
 
-	((Form_pg_class) GETSTRUCT(tuple))->reltoastrelid = toast;
-	CatalogTupleUpdate(classes, &tuple->t_self, tuple);
-	heap_freetuple(tuple);
-	table_close(classes, RowExclusiveLock);
-
+	fc_ddl_class_change(table, 1, &column, &value, &isnull);
 	ObjectAddressSet(depender, RelationRelationId, toast);
 	ObjectAddressSet(referenced, RelationRelationId, table);
 	recordDependencyOn(&depender, &referenced, DEPENDENCY_INTERNAL);
@@ -124,22 +120,6 @@ fc_table_make_toast(Relation rel, Datum options)
 	CommandCounterIncrement();
 	fc_table_toast_index(toast, table);
 	fc_table_set_toast(table, toast);
-}
-
-/*
- * Makes the TOAST table; by core if it is not logged, because that syncs the
- * init fork
- */
-static void
-fc_table_toast(Oid table)
-{
-	Relation	rel = table_open(table, AccessExclusiveLock);
-
-	if (rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
-		NewRelationCreateToastTable(table, (Datum) 0);
-	else if (table_relation_needs_toast_table(rel))
-		fc_table_make_toast(rel, (Datum) 0);
-	table_close(rel, NoLock);
 }
 
 /* The CHECKs of the table, and its generated columns' expressions */
@@ -207,7 +187,8 @@ fc_table_create_stage(Relation rel, Oid nspid, bool constrained)
 									 RELKIND_RELATION, RELPERSISTENCE_UNLOGGED, false, false,
 									 ONCOMMIT_NOOP, (Datum) 0, false, true, true, RelationGetRelid(rel), NULL);
 	CommandCounterIncrement();
-	fc_table_toast(table);
+	/* the init fork is synced */
+	NewRelationCreateToastTable(table, (Datum) 0);
 	CommandCounterIncrement();
 	return table;
 }
@@ -239,6 +220,7 @@ fc_table_create(const char *sql)
 		if (IsA(stmt, CreateStmt))
 		{
 			ObjectAddress table;
+			Relation	rel;
 
 			/* LIKE needs the name that transformCreateStmt made */
 			name = ((CreateStmt *) stmt)->relation;
@@ -246,7 +228,10 @@ fc_table_create(const char *sql)
 			table = DefineRelation((CreateStmt *) stmt, RELKIND_RELATION,
 								   InvalidOid, NULL, sql);
 			CommandCounterIncrement();
-			fc_table_toast(table.objectId);
+			rel = table_open(table.objectId, AccessExclusiveLock);
+			if (table_relation_needs_toast_table(rel))
+				fc_table_make_toast(rel, (Datum) 0);
+			table_close(rel, NoLock);
 		}
 		else if (IsA(stmt, TableLikeClause))
 			stmts = list_concat(expandTableLikeClause(name, (TableLikeClause *) stmt),

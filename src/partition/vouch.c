@@ -60,28 +60,6 @@ fc_vouch_ranges_merged(const FcNewPartition *parts, int nparts, int *n)
 	return ranges;
 }
 
-/* Returns the one of "n" ascending ranges that holds "key", or NULL */
-static const FcRange *
-fc_vouch_find_range(const FcRange *ranges, int n, int64 key)
-{
-	int			i = 0;
-
-	fc_search(int, i, n, mid, !ranges[mid].hi_max && ranges[mid].hi <= key);
-	return i < n && (ranges[i].lo_min || ranges[i].lo <= key) ? &ranges[i] : NULL;
-}
-
-/* Returns the range of "parts" that holds "key", for a message */
-static const FcRange *
-fc_vouch_part_of_key(const FcNewPartition *parts, int nparts, int64 key)
-{
-	int			i;
-
-	for (i = 0; i < nparts; i++)
-		if (fc_vouch_find_range(&parts[i].range, 1, key) != NULL)
-			return &parts[i].range;
-	elog(ERROR, "no new partition holds the key");
-}
-
 /*
  * ERROR 23514, with the message of ATTACH, if a row of the default partition
  * belongs to one of "parts"
@@ -101,20 +79,25 @@ fc_vouch_scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,
 		bool		isnull;
 		Datum		value = slot_getattr(slot, attnum, &isnull);
 		int64		key;
+		int			i = 0;
 
 		CHECK_FOR_INTERRUPTS();
 		if (isnull)
 			continue;
 		key = fc_key_from_datum(type, value);
-		if (fc_vouch_find_range(ranges, n, key) != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_CHECK_VIOLATION),
-					 errmsg("updated partition constraint for default partition \"%s\" would be violated by some row",
-							RelationGetRelationName(defrel)),
-					 errdetail("A row belongs to the partition to be created for values %s.",
-							   fc_range_text(type, fc_vouch_part_of_key(parts, nparts, key))),
-					 errhint("Move such rows out of the default partition first."),
-					 errtable(defrel)));
+		fc_search(int, i, n, mid, !ranges[mid].hi_max && ranges[mid].hi <= key);
+		if (i == n || !fc_range_has(&ranges[i], key))
+			continue;
+		while (!fc_range_has(&parts->range, key))
+			parts++;
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("updated partition constraint for default partition \"%s\" would be violated by some row",
+						RelationGetRelationName(defrel)),
+				 errdetail("A row belongs to the partition to be created for values %s.",
+						   fc_range_text(type, &parts->range)),
+				 errhint("Move such rows out of the default partition first."),
+				 errtable(defrel)));
 	}
 
 	table_endscan(scan);
@@ -184,8 +167,7 @@ fc_vouch_range_condition(Relation rel, Relation parent, FcKeyType type,
 	List	   *quals = get_qual_from_partbound(parent,
 												fc_vouch_bound(parent, type, range));
 
-	quals = map_partition_varattnos(quals, 1, rel, parent);
-	return make_ands_explicit(quals);
+	return make_ands_explicit(map_partition_varattnos(quals, 1, rel, parent));
 }
 
 /*
@@ -216,9 +198,8 @@ fc_vouch_for_default(Relation defrel, Relation parent, FcKeyType type,
 	int			n;
 	FcRange    *ranges = fc_vouch_ranges_merged(parts, nparts, &n);
 	List	   *outside = NIL;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		Expr	   *inside = fc_vouch_range_condition(defrel, parent, type, &ranges[i]);
 
@@ -240,25 +221,4 @@ fc_vouch_for_part(Oid parentid, const FcRoute *route, const FcNewPartition *part
 	table_close(rel, NoLock);
 	table_close(parent, NoLock);
 	return constraint;
-}
-
-Oid *
-fc_vouch_for_parts(Oid parentid, const FcRoute *route, const FcNewPartition *parts,
-				   int nparts)
-{
-	Oid		   *constraints = palloc(sizeof(Oid) * nparts);
-	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext,
-											   "fast_copy guard",
-											   ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(each);
-
-	for (int i = 0; i < nparts; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		constraints[i] = fc_vouch_for_part(parentid, route, &parts[i]);
-		MemoryContextReset(each);
-	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(each);
-	return constraints;
 }
