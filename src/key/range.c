@@ -322,14 +322,20 @@ fc_key_to_tm(FcKeyType type, int64 key, pg_tz *zone, struct pg_tm *tm, fsec_t *f
 				 errmsg("timestamp out of range")));
 }
 
-bool
-fc_key_local(TimestampTz time, pg_tz *zone, Timestamp *local)
+Timestamp
+fc_key_local(TimestampTz time, pg_tz *zone)
 {
 	struct pg_tm tm;
 	fsec_t		fsec;
+	Timestamp	local;
 	int			tz;
 
-	return timestamp2tm(time, &tz, &tm, &fsec, NULL, zone) == 0 && tm2timestamp(&tm, fsec, NULL, local) == 0;
+	if (timestamp2tm(time, &tz, &tm, &fsec, NULL, zone) != 0 ||
+		tm2timestamp(&tm, fsec, NULL, &local) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp out of range")));
+	return local;
 }
 
 char *

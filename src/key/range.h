@@ -103,8 +103,8 @@ extern FcRange fc_route_find(const FcRoute *route, int64 key);
 extern void fc_key_to_tm(FcKeyType type, int64 key, struct pg_tz *zone, struct pg_tm *tm,
 						 fsec_t *fsec);
 
-/* What clocks of a zone show at an instant; false if no timestamp is that */
-extern bool fc_key_local(TimestampTz time, struct pg_tz *zone, Timestamp *local);
+/* What clocks of a zone show at an instant; ERROR 22008 if they cannot */
+extern Timestamp fc_key_local(TimestampTz time, struct pg_tz *zone);
 
 /* A key as text that means the same in every session */
 extern char *fc_key_text(FcKeyType type, int64 key);

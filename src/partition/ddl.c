@@ -70,15 +70,16 @@ fc_ddl_run(const char *sql)
 			 SPI_result_code_string(rc));
 }
 
-uint64
-fc_ddl_query(const char *sql)
+char *
+fc_ddl_value(const char *sql)
 {
 	int			rc = SPI_execute(sql, XactReadOnly, 1);
 
 	if (rc != SPI_OK_SELECT)
 		elog(ERROR, "unexpected result of \"%s\": %s", sql,
 			 SPI_result_code_string(rc));
-	return SPI_processed;
+	Assert(SPI_processed > 0 && SPI_tuptable->tupdesc->natts == 1);
+	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 }
 
 void
@@ -198,13 +199,6 @@ fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	return changed;
-}
-
-char *
-fc_ddl_value(void)
-{
-	Assert(SPI_processed > 0 && SPI_tuptable->tupdesc->natts == 1);
-	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 }
 
 char *

@@ -30,8 +30,11 @@ extern void fc_ddl_end(int level, bool keep);
 /* Runs a command that gives no rows; SPI is connected */
 extern void fc_ddl_run(const char *sql);
 
-/* Runs a query; returns its number of rows, of which only one is fetched */
-extern uint64 fc_ddl_query(const char *sql);
+/*
+ * Runs a query; returns its first row's only column in the SPI procedure's
+ * context, or NULL
+ */
+extern char *fc_ddl_value(const char *sql);
 
 /*
  * Re-throws the caught error, in this memory context, without the line of its
@@ -57,9 +60,6 @@ extern uint64 fc_ddl_execute(const char *sql, int nargs, const Oid *types, Datum
  */
 extern uint64 fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
 							Snapshot snapshot, HeapTuple *row);
-
-/* Returns that row's only column in the SPI procedure's context, or NULL */
-extern char *fc_ddl_value(void);
 
 /*
  * Return the name of a relation with its schema's, both quoted.  The second

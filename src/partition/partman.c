@@ -62,25 +62,20 @@
 static Timestamp
 fc_partman_local(const FcRoute *route, int64 key)
 {
-	FcKeyType	type = route->type;
 	int64		local = key;
 	bool		good = true;
 
 	if (route->interval.epoch)
-	{
-		type = FC_KEY_TIMESTAMPTZ;
 		good = fc_key_epoch_to_time(route->interval.epoch, key, &local);
-	}
-	else if (type == FC_KEY_DATE)
+	else if (route->type == FC_KEY_DATE)
 		good = IS_VALID_DATE(key) &&
 			!pg_mul_s64_overflow(key, USECS_PER_DAY, &local);
-	if (good && type == FC_KEY_TIMESTAMPTZ)
-		good = fc_key_local(local, route->interval.zone, &local);
 	if (!good || !IS_VALID_TIMESTAMP(local))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 				 errmsg("timestamp out of range")));
-	return local;
+	return route->interval.epoch || route->type == FC_KEY_TIMESTAMPTZ ?
+		fc_key_local(local, route->interval.zone) : local;
 }
 
 /* Returns a text as an argument */
@@ -200,19 +195,6 @@ fc_partman_fits(const FcPartman *partman, const FcRoute *route,
 				  get_rel_name(newest->partition)) == 0;
 }
 
-static void
-fc_partman_refuse_zone(const FcPartman *partman, const char *zone)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("partitions of table \"%s\" do not line up with the interval of pg_partman",
-					partman->table),
-			 errdetail("The interval is \"%s\", and not all partitions begin at midnight in the time zone \"%s\".",
-					   partman->interval, zone),
-			 partman->zone ? 0 :
-			 errhint("Set TimeZone to the one in which pg_partman creates partitions, or switch fast_copy.use_partman off.")));
-}
-
 static List *
 fc_partman_add_zone(List *zones, const char *name)
 {
@@ -229,11 +211,10 @@ fc_partman_add_set_zones(List *zones)
 	int			level = fc_ddl_begin();
 	char	   *names;
 
-	fc_ddl_query("SELECT string_agg(DISTINCT substr(s, 10), E'\\n')"
+	names = fc_ddl_value("SELECT string_agg(DISTINCT substr(s, 10), E'\\n')"
 						 " FROM pg_db_role_setting, unnest(setconfig) AS s"
 						 " WHERE lower(s) LIKE 'timezone=%' AND setdatabase IN"
 						 " (0, (SELECT oid FROM pg_database WHERE datname = current_database()))");
-	names = fc_ddl_value();
 	MemoryContextSwitchTo(mcxt);
 	for (char *name = names ? strtok(names, "\n") : NULL; name; name = strtok(NULL, "\n"))
 		zones = fc_partman_add_zone(zones, name);
@@ -279,7 +260,14 @@ fc_partman_interval(const FcPartman *partman, const FcRoute *route)
 	}
 	/* names of short partitions may be any, but days must begin at midnight */
 	if (!interval.elapsed)
-		fc_partman_refuse_zone(partman, pg_get_timezone_name(linitial(zones)));
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("partitions of table \"%s\" do not line up with the interval of pg_partman",
+						partman->table),
+				 errdetail("The interval is \"%s\", and not all partitions begin at midnight in the time zone \"%s\".",
+						   partman->interval, pg_get_timezone_name(linitial(zones))),
+				 partman->zone ? 0 :
+				 errhint("Set TimeZone to the one in which pg_partman creates partitions, or switch fast_copy.use_partman off.")));
 	return fc_interval_step(route, partman->interval, partman->epoch,
 							linitial(zones));
 }
@@ -355,9 +343,9 @@ fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,
 }
 
 static void
-fc_partman_finish_one(const FcPartman *partman, const char *nspname,
-					  const FcNewPartition *part)
+fc_partman_finish_one(const FcPartman *partman, Oid nspid, const FcNewPartition *part)
 {
+	char	   *nspname = get_namespace_name(nspid);
 	Node	   *schema = fc_partman_argument(nspname);
 	Node	   *parent = fc_partman_argument(partman->name);
 	char	   *name = fc_new_partition_name_now(part);
@@ -381,18 +369,14 @@ void
 fc_partman_finish(const FcRoute *route, Oid nspid,
 				  const FcNewPartition *parts, int nparts)
 {
-	const FcPartman *partman = route->partman;
-	char	   *nspname = get_namespace_name(nspid);
-	MemoryContext each;
-	MemoryContext old;
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "fast_copy pg_partman",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(each);
 
-	each = AllocSetContextCreate(CurrentMemoryContext, "fast_copy pg_partman",
-								 ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(each);
 	for (int i = 0; i < nparts; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fc_partman_finish_one(partman, nspname, &parts[i]);
+		fc_partman_finish_one(route->partman, nspid, &parts[i]);
 		MemoryContextReset(each);
 	}
 	MemoryContextSwitchTo(old);

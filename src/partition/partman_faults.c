@@ -15,9 +15,9 @@
 
 #include "access/xact.h"
 #include "common/int.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
@@ -25,51 +25,44 @@
 #include "partition/ddl.h"
 #include "partition/partman.h"
 
-/* Returns an instant as a key of the table; ERROR 22008 if there is none */
+/*
+ * Returns now, moved by so many intervals, as a key of the table; ERROR 22008
+ * if there is none
+ */
 static int64
-fc_partman_key(const FcRoute *route, TimestampTz time)
+fc_partman_instant(const FcRoute *route, const char *interval, int times)
 {
+	Datum		span = DirectFunctionCall3(interval_in, CStringGetDatum(interval),
+										   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	Datum		time = DirectFunctionCall2(timestamptz_pl_interval,
+										   TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()),
+										   DirectFunctionCall2(interval_mul, span, Float8GetDatum(times)));
 	Timestamp	local;
 
 	if (route->type >= FC_KEY_INT2)
-		return fc_key_epoch_from_time(route->interval.epoch, time);
+		return fc_key_epoch_from_time(route->interval.epoch, DatumGetTimestampTz(time));
 	if (route->type == FC_KEY_TIMESTAMPTZ)
-		return time;
-	if (!fc_key_local(time, route->interval.zone, &local))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp out of range")));
+		return DatumGetTimestampTz(time);
+	local = fc_key_local(DatumGetTimestampTz(time), route->interval.zone);
 	if (route->type == FC_KEY_TIMESTAMP)
 		return local;
 	return local / USECS_PER_DAY - (local % USECS_PER_DAY < 0 ? 1 : 0);
 }
 
-/* Returns an SQL expression's value, a timestamptz, as a key of the table */
-static int64
-fc_partman_instant(const FcRoute *route, const char *expression)
-{
-	int			level = fc_ddl_begin();
-	bool		isnull;
-	Datum		time;
-
-	fc_ddl_query(psprintf("SELECT %s", expression));
-	time = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	fc_ddl_end(level, false);
-	return fc_partman_key(route, DatumGetTimestampTz(time));
-}
-
-/* Runs a query as the owner, because the caller may lack SELECT */
-static void
-fc_partman_query_as(Oid owner, const char *sql)
+/* Returns a query's value; runs it as the owner: the caller may lack SELECT */
+static char *
+fc_partman_value_as(Oid owner, const char *sql)
 {
 	Oid			userid;
 	int			sec_context;
+	char	   *value;
 
 	GetUserIdAndSecContext(&userid, &sec_context);
 	SetUserIdAndSecContext(owner, sec_context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION);
-	fc_ddl_query(sql);
+	value = fc_ddl_value(sql);
 	SetUserIdAndSecContext(userid, sec_context);
+	return value;
 }
 
 /* Returns the table's highest integer key, or "least" if that is higher */
@@ -77,29 +70,26 @@ static int64
 fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 {
 	int			level = fc_ddl_begin();
-	bool		found = false;
+	char	   *value = NULL;
 
-	for (int i = route->nranges - 1; i >= 0 && !found; i--)
+	for (int i = route->nranges - 1; i >= 0 && value == NULL; i--)
 	{
 		Oid			leaf = route->ranges[i].partition;
-		char	   *value;
 
 		CHECK_FOR_INTERRUPTS();
 		/* an analysis has no XID, and must write nothing */
 		if (TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
 			fc_ddl_keep_schema(get_rel_namespace(leaf));
-		fc_partman_query_as(fc_ddl_class(leaf).relowner,
-							psprintf("SELECT max(%s) FROM %s",
-									 quote_identifier(partman->control),
-									 fc_ddl_table(leaf)));
-		value = fc_ddl_value();
-		found = value != NULL;
-		if (found)
-		{
-			int64		highest = pg_strtoint64(value);
+		value = fc_partman_value_as(fc_ddl_class(leaf).relowner,
+									psprintf("SELECT max(%s) FROM %s",
+											 quote_identifier(partman->control),
+											 fc_ddl_table(leaf)));
+	}
+	if (value)
+	{
+		int64		highest = pg_strtoint64(value);
 
-			least = Max(least, highest);
-		}
+		least = Max(least, highest);
 	}
 	fc_ddl_end(level, false);
 	return least;
@@ -113,9 +103,7 @@ fc_partman_oldest_kept(const FcPartman *partman, const FcRoute *route,
 	int64		kept;
 
 	if (route->type < FC_KEY_INT2 || route->interval.epoch != 0)
-		return fc_partman_instant(route,
-								  psprintf("now() - %s::interval",
-										   quote_literal_cstr(partman->retention)));
+		return fc_partman_instant(route, partman->retention, -1);
 	high = fc_partman_highest(partman, route, high);
 	if (pg_sub_s64_overflow(high, pg_strtoint64(partman->retention), &kept) ||
 		kept == PG_INT64_MAX)
@@ -152,10 +140,7 @@ fc_partman_too_new(const FcPartman *partman, const FcRoute *route,
 	if (fc_ignore_premake ||
 		(route->type >= FC_KEY_INT2 && route->interval.epoch == 0) ||
 		(newest != NULL && highest->lo < newest->lo) ||
-		highest->lo <= fc_partman_instant(route,
-										  psprintf("now() + %d * %s::interval",
-												   partman->premake,
-												   quote_literal_cstr(partman->interval))))
+		highest->lo <= fc_partman_instant(route, partman->interval, partman->premake))
 		return NULL;
 	return fc_fault("premake", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 							psprintf("rows lie beyond the partitions that pg_partman creates in advance for table \"%s\"",
