@@ -17,30 +17,28 @@
 #include "access/htup_details.h"
 #include "access/parallel.h"
 #include "access/table.h"
-#include "access/tableam.h"
 #include "catalog/dependency.h"
+#include "catalog/objectaddress.h"
 #include "catalog/partition.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "catalog/namespace.h"
 #include "commands/extension.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
 #include "compat/settings.h"
+#include "convert/pattern.h"
 #include "partition/ddl.h"
 #include "partition/partman.h"
 
@@ -63,20 +61,12 @@ static const struct
 static bool
 fc_partman_extension(FcPartmanSearch *search)
 {
-	Relation	rel;
-	ScanKeyData key;
-	SysScanDesc scan;
+	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
 	HeapTuple	tuple;
-	bool		found;
 
 	search->extension = get_extension_oid("pg_partman", true);
-	rel = table_open(ExtensionRelationId, AccessShareLock);
-	ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(search->extension));
-	scan = systable_beginscan(rel, ExtensionOidIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	found = HeapTupleIsValid(tuple);
-	if (found)
+	tuple = get_catalog_object_by_oid(rel, Anum_pg_extension_oid, search->extension);
+	if (HeapTupleIsValid(tuple))
 	{
 		Form_pg_extension form = (Form_pg_extension) GETSTRUCT(tuple);
 		bool		isnull;
@@ -90,43 +80,42 @@ fc_partman_extension(FcPartmanSearch *search)
 		(void) sscanf(TextDatumGetCString(version), "%5d.%5d", &major, &minor);
 		search->partman->version = 100 * major + minor;
 	}
-	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
-	return found;
+	return HeapTupleIsValid(tuple);
 }
 
-/* Refuses a table that pg_partman may or may not manage */
-static void
-fc_partman_refuse_unknown(FcPartman *partman, char *detail)
-{
-	fc_partman_refuse(partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, detail);
-	partman->refusal->message =
-		psprintf("cannot tell whether pg_partman manages table \"%s\"", partman->table);
-}
-
-/* Is this a table as pg_partman makes them, and can "column" be searched? */
+/*
+ * Is this a table as pg_partman makes them, and can "column" be searched?  If
+ * not, refuses: pg_partman may or may not manage the table.
+ */
 static bool
 fc_partman_check_table(FcPartmanSearch *search, Oid relid, const char *name,
 					   const char *column)
 {
 	FcPartman  *partman = search->partman;
+	char	   *detail;
 	AttrNumber	attnum;
 
 	/* until the transaction ends, to keep it as it is */
 	if (OidIsValid(relid))
 		LockRelationOid(relid, AccessShareLock);
 	if (!OidIsValid(relid))
-		fc_partman_refuse_unknown(partman, psprintf("Its table %s is missing.", name));
+		detail = psprintf("Its table %s is missing.", name);
 	else if (get_rel_relkind(relid) != RELKIND_RELATION)
-		fc_partman_refuse_unknown(partman, psprintf("Its %s is not an ordinary table.", name));
+		detail = psprintf("Its %s is not an ordinary table.", name);
 	else if (getExtensionOfObject(RelationRelationId, relid) != search->extension)
-		fc_partman_refuse_unknown(partman, psprintf("The table %s does not belong to the extension.", name));
+		detail = psprintf("The table %s does not belong to the extension.", name);
 	else if ((attnum = get_attnum(relid, column)) <= 0)
-		fc_partman_refuse_unknown(partman, psprintf("Its table %s has no column \"%s\".", name, column));
+		detail = psprintf("Its table %s has no column \"%s\".", name, column);
 	else if (get_atttype(relid, attnum) != TEXTOID)
-		fc_partman_refuse_unknown(partman, psprintf("Column \"%s\" of its table %s is of type %s.",
-													column, name, format_type_be(get_atttype(relid, attnum))));
-	return partman->refusal == NULL;
+		detail = psprintf("Column \"%s\" of its table %s is of type %s.",
+						  column, name, format_type_be(get_atttype(relid, attnum)));
+	else
+		return true;
+	fc_partman_refuse(partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, detail);
+	partman->refusal->message =
+		psprintf("cannot tell whether pg_partman manages table \"%s\"", partman->table);
+	return false;
 }
 
 /*
@@ -140,25 +129,22 @@ fc_partman_row(Oid relid, const char *column, const char *name, TupleDesc *desc)
 {
 	Relation	rel = table_open(relid, NoLock);
 	AttrNumber	attnum = get_attnum(relid, column);
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	TableScanDesc scan = fc_begin_scan(rel, snapshot);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple	tuple;
 	HeapTuple	row = NULL;
 
-	while (row == NULL && table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	while (row == NULL && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		bool		isnull;
-		Datum		value = slot_getattr(slot, attnum, &isnull);
+		Datum		value = heap_getattr(tuple, attnum, RelationGetDescr(rel), &isnull);
 
 		CHECK_FOR_INTERRUPTS();
 		if (!isnull && strcmp(TextDatumGetCString(value), name) == 0)
-			row = ExecCopySlotHeapTuple(slot);
+			row = heap_copytuple(tuple);
 	}
 	/* constr has the values of columns that are newer than the row */
 	*desc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
-	table_endscan(scan);
-	ExecDropSingleTupleTableSlot(slot);
-	UnregisterSnapshot(snapshot);
+	systable_endscan(scan);
 	table_close(rel, NoLock);
 	return row;
 }
@@ -191,24 +177,21 @@ static bool
 fc_partman_value(FcPartmanSearch *search, const char *column, Oid type,
 				 Datum *value)
 {
-	for (int i = 0; i < search->desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(search->desc, i);
-		bool		isnull;
+	Oid			config = search->partman->config;
+	AttrNumber	attnum = get_attnum(config, column);
+	bool		isnull;
 
-		if (att->attisdropped || strcmp(NameStr(att->attname), column) != 0)
-			continue;
-		if (att->atttypid != type)
-		{
-			fc_partman_refuse(search->partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-							  psprintf("Column \"%s\" of its table part_config is of type %s.",
-									   column, format_type_be(att->atttypid)));
-			return false;
-		}
-		*value = heap_getattr(search->row, i + 1, search->desc, &isnull);
-		return !isnull;
+	if (attnum <= 0)
+		return false;
+	if (get_atttype(config, attnum) != type)
+	{
+		fc_partman_refuse(search->partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+						  psprintf("Column \"%s\" of its table part_config is of type %s.",
+								   column, format_type_be(get_atttype(config, attnum))));
+		return false;
 	}
-	return false;
+	*value = heap_getattr(search->row, attnum, search->desc, &isnull);
+	return !isnull;
 }
 
 static char *
@@ -253,27 +236,18 @@ fc_partman_any(FcPartmanSearch *search, const char *column)
 	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) > 0;
 }
 
-/* Returns units of the key per second; 0: the key is no time; -1: unknown */
+/*
+ * Returns units of the key per second; 0: the key is no time; -1: unknown.
+ * pg_partman's words for them are those of our messages.
+ */
 static int64
 fc_partman_epoch(const char *name)
 {
-	static const struct
-	{
-		const char *name;
-		int64		unit;
-	}			units[] = {
-		{"none", 0},
-		{"seconds", 1},
-		{"milliseconds", 1000},
-		{"microseconds", 1000000},
-		{"nanoseconds", INT64CONST(1000000000)},
-	};
-
-	if (name == NULL)
+	if (name == NULL || strcmp(name, "none") == 0)
 		return 0;
-	for (int i = 0; i < lengthof(units); i++)
-		if (strcmp(units[i].name, name) == 0)
-			return units[i].unit;
+	for (int i = 0; i < FC_EPOCHS; i++)
+		if (strcmp(fc_epochs[i].word, name) == 0)
+			return fc_epochs[i].units;
 	return -1;
 }
 
@@ -443,27 +417,14 @@ fc_partman_check_template(FcPartmanSearch *search)
 		fc_partman_check_taker(partman);
 }
 
-/* Can the function be called as needed, and is it the extension's own? */
-static bool
-fc_partman_is_function(const FcPartmanSearch *search, Form_pg_proc form,
-					   FcPartmanFunction function)
-{
-	int			nargs = partman_functions[function].nargs;
-
-	return form->pronamespace == search->schema &&
-		form->prokind == PROKIND_FUNCTION && !form->proretset &&
-		form->pronargs >= nargs && form->pronargs - form->pronargdefaults <= nargs &&
-		memcmp(form->proargtypes.values, partman_functions[function].types,
-			   sizeof(Oid) * nargs) == 0 &&
-		(function != FC_PARTMAN_CHECK_NAME || form->prorettype == TEXTOID) &&
-		getExtensionOfObject(ProcedureRelationId, form->oid) == search->extension &&
-		fc_partman_trusts(search, form->proowner);
-}
-
-/* Returns one of pg_partman's functions, or InvalidOid */
+/*
+ * Returns one of pg_partman's functions, or InvalidOid: it cannot be called as
+ * needed, or is not the extension's own
+ */
 static Oid
 fc_partman_function(const FcPartmanSearch *search, FcPartmanFunction function)
 {
+	int			nargs = partman_functions[function].nargs;
 	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP,
 										   CStringGetDatum(partman_functions[function].name));
 	Oid			found = InvalidOid;
@@ -472,7 +433,14 @@ fc_partman_function(const FcPartmanSearch *search, FcPartmanFunction function)
 	{
 		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(&list->members[i]->tuple);
 
-		if (fc_partman_is_function(search, form, function))
+		if (form->pronamespace == search->schema &&
+			form->prokind == PROKIND_FUNCTION && !form->proretset &&
+			form->pronargs >= nargs && form->pronargs - form->pronargdefaults <= nargs &&
+			memcmp(form->proargtypes.values, partman_functions[function].types,
+				   sizeof(Oid) * nargs) == 0 &&
+			(function != FC_PARTMAN_CHECK_NAME || form->prorettype == TEXTOID) &&
+			getExtensionOfObject(ProcedureRelationId, form->oid) == search->extension &&
+			fc_partman_trusts(search, form->proowner))
 			found = form->oid;
 	}
 	ReleaseSysCacheList(list);
@@ -500,29 +468,12 @@ fc_partman_find_functions(FcPartmanSearch *search)
 	}
 }
 
-/*
- * May the table's owner, as whom pg_partman's functions run, or the caller
- * read its configuration?  If not, refuses with the next GRANT.
- */
-static bool
-fc_partman_may_read(FcPartman *partman)
-{
-	char	   *grant = fc_partman_grant_needed(partman, partman->user);
-
-	if (grant == NULL || fc_partman_grant_needed(partman, GetUserId()) == NULL)
-		return true;
-	fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
-					  "Its configuration may not be read: privileges on the schema and the tables of pg_partman are missing.");
-	if (partman->refusal)
-		partman->refusal->hint = psprintf("%s. %s", grant, partman->refusal->hint);
-	return false;
-}
-
 /* Reads what pg_partman says of the table; NULL if it has no row for it */
 static FcPartman *
 fc_partman_read(FcPartmanSearch *search)
 {
 	FcPartman  *partman = search->partman;
+	char	   *grant;
 
 	if (!fc_partman_check_table(search, partman->config, "part_config", "parent_table") ||
 		!fc_partman_check_table(search, search->config_sub, "part_config_sub", "sub_parent"))
@@ -531,8 +482,15 @@ fc_partman_read(FcPartmanSearch *search)
 								 &search->desc);
 	if (search->row == NULL)
 		return NULL;
-	if (!fc_partman_may_read(partman))
+	/* the caller may read it, or the owner, as whom its functions run */
+	grant = fc_partman_grant_needed(partman, partman->user);
+	if (grant && fc_partman_grant_needed(partman, GetUserId()))
+	{
+		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
+						  "Its configuration may not be read: privileges on the schema and the tables of pg_partman are missing.");
+		partman->refusal->hint = psprintf("%s. %s", grant, partman->refusal->hint);
 		return partman;
+	}
 	fc_partman_take(search);
 	fc_partman_check_state(search);
 	if (partman->control)

@@ -24,6 +24,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/dependency.h"
+#include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
 #include "catalog/pg_depend.h"
@@ -202,29 +203,24 @@ fc_partman_hides_function(const FcPartmanSearch *search, const char *name)
 static Oid
 fc_partman_hider(const FcPartmanSearch *search, Oid class, Oid object)
 {
-	int			cache = class == ProcedureRelationId ? PROCOID :
-		class == OperatorRelationId ? OPEROID :
-		class == TypeRelationId ? TYPEOID :
-		class == RelationRelationId ? RELOID : -1;
-	HeapTuple	tuple = cache < 0 ? NULL : SearchSysCache1(cache, ObjectIdGetDatum(object));
-	void	   *form = HeapTupleIsValid(tuple) ? GETSTRUCT(tuple) : NULL;
+	int			cache;
+	HeapTuple	tuple;
+	bool		isnull;
+	char	   *name;
 	Oid			owner = InvalidOid;
 
-	if (form == NULL)
+	if (class != ProcedureRelationId && class != OperatorRelationId &&
+		class != TypeRelationId && class != RelationRelationId)
 		return InvalidOid;
-	if (cache == OPEROID)
-		owner = ((Form_pg_operator) form)->oprowner;
-	else if (cache == PROCOID &&
-			 fc_partman_hides_function(search, NameStr(((Form_pg_proc) form)->proname)))
-		owner = ((Form_pg_proc) form)->proowner;
-	else if (cache == TYPEOID &&
-			 fc_ddl_name_is_taken(NameStr(((Form_pg_type) form)->typname),
-							  PG_CATALOG_NAMESPACE))
-		owner = ((Form_pg_type) form)->typowner;
-	else if (cache == RELOID &&
-			 fc_ddl_name_is_taken(NameStr(((Form_pg_class) form)->relname),
-							  PG_CATALOG_NAMESPACE))
-		owner = ((Form_pg_class) form)->relowner;
+	cache = get_object_catcache_oid(class);
+	tuple = SearchSysCache1(cache, ObjectIdGetDatum(object));
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	name = NameStr(*DatumGetName(SysCacheGetAttr(cache, tuple, get_object_attnum_name(class), &isnull)));
+	if (class == OperatorRelationId ||
+		(class == ProcedureRelationId ? fc_partman_hides_function(search, name) :
+		 fc_ddl_name_is_taken(name, PG_CATALOG_NAMESPACE)))
+		owner = DatumGetObjectId(SysCacheGetAttr(cache, tuple, get_object_attnum_owner(class), &isnull));
 	ReleaseSysCache(tuple);
 	return owner;
 }
@@ -265,7 +261,7 @@ fc_partman_check_schema(FcPartmanSearch *search)
 {
 	FcPartman  *partman = search->partman;
 	bool		has_path = false;
-	char	   *schema;
+	char	   *detail;
 	char	   *who;
 	Oid			squatter = InvalidOid;
 
@@ -274,21 +270,20 @@ fc_partman_check_schema(FcPartmanSearch *search)
 			fc_partman_has_path(partman->functions[i]);
 	if (!has_path || partman->refusal)
 		return;
-	schema = get_namespace_name(search->schema);
 	who = fc_partman_intruder(search);
 	if (who == NULL)
 		squatter = fc_partman_squatter(search);
 	if (who)
-		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
-						  psprintf("%s may create objects in schema \"%s\", in which its functions look for others, and is neither a superuser nor the owner of the table.",
-								   who, schema));
+		detail = psprintf("%s may create objects in schema \"%s\", in which its functions look for others, and is neither a superuser nor the owner of the table.",
+						  who, get_namespace_name(search->schema));
 	else if (OidIsValid(squatter))
-		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
-						  psprintf("Role \"%s\" owns objects in schema \"%s\" that its functions would find in place of others, and is neither a superuser nor the owner of the table.",
-								   GetUserNameFromId(squatter, true), schema));
-	if (partman->refusal)
-		partman->refusal->hint =
-			psprintf("%s %s",
-					 who ? "Revoke CREATE on the schema from that role." : "Drop these objects, or give them to another owner.",
-					 partman->refusal->hint);
+		detail = psprintf("Role \"%s\" owns objects in schema \"%s\" that its functions would find in place of others, and is neither a superuser nor the owner of the table.",
+						  GetUserNameFromId(squatter, true), get_namespace_name(search->schema));
+	else
+		return;
+	fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE, detail);
+	partman->refusal->hint =
+		psprintf("%s %s",
+				 who ? "Revoke CREATE on the schema from that role." : "Drop these objects, or give them to another owner.",
+				 partman->refusal->hint);
 }
