@@ -38,12 +38,13 @@
 /* Most milliseconds in a queue, if deadlock_timeout is even longer */
 #define FC_LOCK_LONG	60000
 
-typedef struct FcLockAll
+/* What an attempt is to lock */
+typedef struct FcLock
 {
 	List	   *relations;		/* OIDs */
+	LOCKMODE	mode;
 	Oid			busy;			/* the one to wait for; InvalidOid: none */
-	bool		taken;			/* all are locked */
-} FcLockAll;
+} FcLock;
 
 /* Adds the table, its indexes, its TOAST table and that one's index */
 static List *
@@ -94,26 +95,40 @@ fc_lock_within(Oid relid, LOCKMODE mode, int most)
 }
 
 /*
- * Body of fc_error_try: waits for the busy one, if there is one, and takes all
- * others.  For one that is not free it waits once more, but for less than
- * deadlock_timeout: others may wait for locks that it has.
+ * Body of fc_error_try: waits for the busy one, if there is one, for a little
+ * longer than deadlock_timeout, and takes all others.  For one that is not free
+ * it waits once more, but for less than deadlock_timeout: others may wait for
+ * locks that it has.
  */
 static bool
-fc_lock_try_all(void *arg)
+fc_lock_try(void *arg)
 {
-	FcLockAll *lock = arg;
+	FcLock	   *lock = arg;
 
 	if (OidIsValid(lock->busy))
-		fc_lock_within(lock->busy, AccessExclusiveLock, Min(DeadlockTimeout, FC_LOCK_LONG) + FC_LOCK_PAUSE);
+		fc_lock_within(lock->busy, lock->mode, Min(DeadlockTimeout, FC_LOCK_LONG) + FC_LOCK_PAUSE);
 	foreach_oid(oid, lock->relations)
 	{
-		if (ConditionalLockRelationOid(oid, AccessExclusiveLock))
+		if (ConditionalLockRelationOid(oid, lock->mode))
 			continue;
 		lock->busy = oid;
-		fc_lock_within(lock->busy, AccessExclusiveLock, Min(DeadlockTimeout / 2 + 1, FC_LOCK_PAUSE));
+		fc_lock_within(lock->busy, lock->mode, Min(DeadlockTimeout / 2 + 1, FC_LOCK_PAUSE));
 	}
-	lock->taken = true;
 	return true;
+}
+
+/* Makes one attempt; false, with no lock taken, if it took too long */
+static bool
+fc_lock_attempt(FcLock *lock)
+{
+	ErrorData  *edata = fc_error_try(fc_lock_try, lock);
+
+	if (edata == NULL)
+		return true;
+	if (edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+		ReThrowError(edata);
+	FreeErrorData(edata);
+	return false;
 }
 
 /*
@@ -146,52 +161,28 @@ fc_lock_check_timeout(Oid relid, TimestampTz start)
 bool
 fc_lock_all(List *tables, TimestampTz until)
 {
-	FcLockAll lock = {NIL};
+	FcLock		lock = {.mode = AccessExclusiveLock};
 	TimestampTz start = GetCurrentTimestamp();
+	bool		taken;
 
 	Assert(!IsInParallelMode());
 	foreach_oid(oid, tables)
 		lock.relations = fc_lock_relations(lock.relations, oid);
 	for (;;)
 	{
-		ErrorData  *edata;
-
 		CHECK_FOR_INTERRUPTS();
 		lock.busy = fc_lock_busy(lock.relations);
-		if (until != 0 && OidIsValid(lock.busy) && GetCurrentTimestamp() >= until)
-			break;
-		edata = fc_error_try(fc_lock_try_all, &lock);
-		if (edata && edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
-			ReThrowError(edata);
-		if (lock.taken)
+		taken = !OidIsValid(lock.busy) || until == 0 || GetCurrentTimestamp() < until;
+		if (!taken || fc_lock_attempt(&lock))
 			break;
 		if (until == 0)
 			fc_lock_check_timeout(lock.busy, start);
-		if (edata)
-			FreeErrorData(edata);
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 FC_LOCK_PAUSE, fc_wait_event(FC_WAIT_LOCK));
 		ResetLatch(MyLatch);
 	}
 	list_free(lock.relations);
-	return lock.taken;
-}
-
-/* The lock that the leader waits for */
-typedef struct FcLockOne
-{
-	Oid			relid;
-	LOCKMODE	mode;
-} FcLockOne;
-
-/* Body of fc_error_try: waits for a little longer than deadlock_timeout */
-static bool
-fc_lock_try_one(void *arg)
-{
-	const FcLockOne *one = arg;
-
-	fc_lock_within(one->relid, one->mode, DeadlockTimeout + FC_LOCK_PAUSE);
-	return true;
+	return taken;
 }
 
 /* Does the process wait for a lock of this one, or behind it? */
@@ -214,13 +205,13 @@ fc_lock_is_awaited_by(int pid)
  * either side, and might end that command, which leaves an invalid index.
  */
 static void
-fc_lock_check_holders(const FcLockOne *one)
+fc_lock_check_holders(Oid relid, LOCKMODE mode)
 {
 	LOCKTAG		tag;
 	VirtualTransactionId *holders;
 
-	SET_LOCKTAG_RELATION(tag, MyDatabaseId, one->relid);
-	holders = GetLockConflicts(&tag, one->mode, NULL);
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
+	holders = GetLockConflicts(&tag, mode, NULL);
 	for (int i = 0; VirtualTransactionIdIsValid(holders[i]); i++)
 	{
 		PGPROC	   *proc = fc_vxid_proc(holders[i]);
@@ -230,7 +221,7 @@ fc_lock_check_holders(const FcLockOne *one)
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
 					 errmsg("could not lock table \"%s\" because process %d, which has it locked, waits for this transaction",
-							get_rel_name(one->relid), pid),
+							get_rel_name(relid), pid),
 					 errhint("Nothing was loaded. Load again when the command of that process has ended; pg_stat_activity shows it.")));
 	}
 	pfree(holders);
@@ -239,22 +230,16 @@ fc_lock_check_holders(const FcLockOne *one)
 void
 fc_lock_patiently(Oid relid, LOCKMODE mode)
 {
-	FcLockOne	one = {relid, mode};
+	FcLock		lock = {.mode = mode,.busy = relid};
 	TimestampTz start = GetCurrentTimestamp();
 
 	Assert(!IsInParallelMode() && OidIsValid(relid));
 	while (!ConditionalLockRelationOid(relid, mode))
 	{
-		ErrorData  *edata;
-
 		CHECK_FOR_INTERRUPTS();
-		fc_lock_check_holders(&one);
-		edata = fc_error_try(fc_lock_try_one, &one);
-		if (edata == NULL)
+		fc_lock_check_holders(relid, mode);
+		if (fc_lock_attempt(&lock))
 			return;
-		if (edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
-			ReThrowError(edata);
-		FreeErrorData(edata);
 		fc_lock_check_timeout(relid, start);
 	}
 }

@@ -167,28 +167,6 @@ fc_name_is_partition_of(Relation parent, Oid relid)
 		get_partition_parent(relid, true) == RelationGetRelid(parent);
 }
 
-static char *
-fc_name_choose_partman(Relation parent, const FcRoute *route,
-					   const FcRange *range, const char *before)
-{
-	Oid			nspid = RelationGetNamespace(parent);
-	char	   *base = fc_partman_name(route->partman, route, range->lo);
-	char	   *name = base;
-
-	for (int n = 1; fc_ddl_name_is_taken(name, nspid); n++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!route->interval.elapsed ||
-			!((before && strcmp(before, name) == 0) ||
-			  fc_name_is_partition_of(parent, get_relname_relid(name, nspid))))
-			fc_name_refuse_taken(parent, route, range, name);
-		name = psprintf("%s_%d", base, n);
-		if (strlen(name) >= NAMEDATALEN)
-			fc_name_refuse_taken(parent, route, range, base);
-	}
-	return name;
-}
-
 char *
 fc_partition_name(Relation parent, const FcRoute *route, const FcRange *range)
 {
@@ -201,6 +179,20 @@ char *
 fc_name_choose(Relation parent, const FcRoute *route, const FcRange *range,
 			   const char *before)
 {
-	return route->partman ? fc_name_choose_partman(parent, route, range, before) :
-		fc_name_choose_own(parent, route, range->lo);
+	Oid			nspid = RelationGetNamespace(parent);
+	char	   *base = fc_partition_name(parent, route, range);
+	char	   *name = base;
+
+	for (int n = 1; route->partman && fc_ddl_name_is_taken(name, nspid); n++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!route->interval.elapsed ||
+			!((before && strcmp(before, name) == 0) ||
+			  fc_name_is_partition_of(parent, get_relname_relid(name, nspid))))
+			fc_name_refuse_taken(parent, route, range, name);
+		name = psprintf("%s_%d", base, n);
+		if (strlen(name) >= NAMEDATALEN)
+			fc_name_refuse_taken(parent, route, range, base);
+	}
+	return name;
 }
