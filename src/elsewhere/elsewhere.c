@@ -26,35 +26,26 @@ static const FcServices services = {FC_SERVICES(FC_SERVICE_NAME)};
 
 static const FcElsewhere *functions = NULL;
 
-/* Loads the library; NULL: it is of another version */
-static const FcElsewhere *
-fc_elsewhere_load(void)
-{
-	static const Size version[] = FC_ELSEWHERE_VERSION;
-	FcElsewhereEntry entry = (FcElsewhereEntry)
-		load_external_function("$libdir/" FC_ELSEWHERE_EXTENSION, FC_ELSEWHERE_ENTRY, true, NULL);
-
-	return entry(version, lengthof(version), &services);
-}
-
-/* Returns why there are no functions; NULL: there should be */
-static const char *
-fc_elsewhere_refusal(void)
-{
-	if (!OidIsValid(get_extension_oid(FC_ELSEWHERE_EXTENSION, true)))
-		return "extension " FC_ELSEWHERE_EXTENSION " is not created in this database";
-	if (functions == NULL && !fc_library_is_there(FC_ELSEWHERE_EXTENSION))
-		return "the library of extension " FC_ELSEWHERE_EXTENSION " is not installed";
-	return NULL;
-}
-
 const FcElsewhere *
 fc_elsewhere(const char **why)
 {
-	if ((*why = fc_elsewhere_refusal()) != NULL)
+	static const Size version[] = FC_ELSEWHERE_VERSION;
+	const char *refusal = NULL;
+
+	if (!OidIsValid(get_extension_oid(FC_ELSEWHERE_EXTENSION, true)))
+		refusal = "extension " FC_ELSEWHERE_EXTENSION " is not created in this database";
+	else if (functions == NULL && !fc_library_is_there(FC_ELSEWHERE_EXTENSION))
+		refusal = "the library of extension " FC_ELSEWHERE_EXTENSION " is not installed";
+	*why = refusal;
+	if (refusal)
 		return NULL;
 	if (functions == NULL)
-		functions = fc_elsewhere_load();
+	{
+		FcElsewhereEntry entry = (FcElsewhereEntry)
+			load_external_function("$libdir/" FC_ELSEWHERE_EXTENSION, FC_ELSEWHERE_ENTRY, true, NULL);
+
+		functions = entry(version, lengthof(version), &services);
+	}
 	if (functions == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -49,28 +49,17 @@ typedef struct FcKeeper
 								 * schema is proof enough */
 	const char *schema;
 	const char *list;
-	const char *relid;			/* column of type regclass, or NULL and two
-								 * columns of type name */
-	const char *relschema;
-	const char *relname;
+	const char *columns[2];		/* of type name: a table's schema and name; or
+								 * one of type regclass, and NULL */
 } FcKeeper;
 
 /* Its place in the list */
 #define FC_KEEPER_CITUS	0
 
 static const FcKeeper keepers[] = {
-	{"Citus", NULL, "pg_catalog", "pg_dist_partition", "logicalrelid", NULL, NULL},
-	{"TimescaleDB", "timescaledb", "_timescaledb_catalog", "hypertable",
-	NULL, "schema_name", "table_name"},
+	{"Citus", NULL, "pg_catalog", "pg_dist_partition", {"logicalrelid", NULL}},
+	{"TimescaleDB", "timescaledb", "_timescaledb_catalog", "hypertable", {"schema_name", "table_name"}},
 };
-
-/* Where the columns are; 0 for one that the list does not have */
-typedef struct FcListColumns
-{
-	AttrNumber	relid;
-	AttrNumber	relschema;
-	AttrNumber	relname;
-} FcListColumns;
 
 /* What is known of a target that an extension may keep elsewhere */
 typedef struct FcKept
@@ -113,12 +102,10 @@ fc_keeper_throw(const FcKept *kept, Oid target, const char *why)
 static bool
 fc_keeper_list(const FcKeeper *keeper, Oid *list)
 {
-	Oid			schema = get_namespace_oid(keeper->schema, true);
-
 	if (keeper->extension && !OidIsValid(get_extension_oid(keeper->extension, true)))
 		return false;
-	*list = !OidIsValid(schema) ? InvalidOid :
-		get_relname_relid(keeper->list, schema);
+	*list = get_relname_relid(keeper->list,
+							  get_namespace_oid(keeper->schema, true));
 	if (!OidIsValid(*list) && keeper->extension == NULL)
 		return false;
 	if (OidIsValid(*list) && get_rel_relkind(*list) != RELKIND_RELATION)
@@ -126,49 +113,38 @@ fc_keeper_list(const FcKeeper *keeper, Oid *list)
 	return true;
 }
 
-/* 0 if there is no such column, or it is of another type */
-static AttrNumber
-fc_keeper_column(Relation list, const char *name, Oid type)
-{
-	AttrNumber	attnum = name ? get_attnum(RelationGetRelid(list), name) : 0;
-
-	if (attnum <= 0 || TupleDescAttr(RelationGetDescr(list), attnum - 1)->atttypid != type)
-		return 0;
-	return attnum;
-}
-
-/* False if the list does not have the columns that it should have */
+/* Finds the columns; false if the list does not have those that it should */
 static bool
-fc_keeper_columns(const FcKeeper *keeper, Relation list, FcListColumns *columns)
+fc_keeper_columns(const FcKeeper *keeper, Oid list, AttrNumber *columns)
 {
-	columns->relid = fc_keeper_column(list, keeper->relid, REGCLASSOID);
-	columns->relschema = fc_keeper_column(list, keeper->relschema, NAMEOID);
-	columns->relname = fc_keeper_column(list, keeper->relname, NAMEOID);
-	return columns->relid != 0 || (columns->relschema != 0 && columns->relname != 0);
+	Oid			type = keeper->columns[1] ? NAMEOID : REGCLASSOID;
+
+	for (int i = 0; i < lengthof(keeper->columns) && keeper->columns[i]; i++)
+	{
+		columns[i] = get_attnum(list, keeper->columns[i]);
+		if (columns[i] <= 0 || get_atttype(list, columns[i]) != type)
+			return false;
+	}
+	return true;
 }
 
 /* The table that an entry is about; InvalidOid if there is none */
 static Oid
-fc_keeper_listed(Relation list, HeapTuple tuple, const FcListColumns *columns)
+fc_keeper_listed(Relation list, HeapTuple tuple, const AttrNumber *columns)
 {
-	TupleDesc	desc = RelationGetDescr(list);
-	bool		isnull;
-	bool		noname;
-	Datum		schema;
-	Datum		name;
+	Datum		values[2];
 
-	if (columns->relid != 0)
+	for (int i = 0; i < lengthof(values) && columns[i] != 0; i++)
 	{
-		Datum		relid = heap_getattr(tuple, columns->relid, desc, &isnull);
+		bool		isnull;
 
-		return isnull ? InvalidOid : DatumGetObjectId(relid);
+		values[i] = heap_getattr(tuple, columns[i], RelationGetDescr(list), &isnull);
+		if (isnull)
+			return InvalidOid;
 	}
-	schema = heap_getattr(tuple, columns->relschema, desc, &isnull);
-	name = heap_getattr(tuple, columns->relname, desc, &noname);
-	if (isnull || noname)
-		return InvalidOid;
-	return get_relname_relid(NameStr(*DatumGetName(name)),
-							 get_namespace_oid(NameStr(*DatumGetName(schema)), true));
+	return columns[1] == 0 ? DatumGetObjectId(values[0]) :
+		get_relname_relid(NameStr(*DatumGetName(values[1])),
+						  get_namespace_oid(NameStr(*DatumGetName(values[0])), true));
 }
 
 /* The tables that the target inherits from, as a chunk does */
@@ -191,23 +167,22 @@ fc_keeper_parents(Oid target)
 	return parents;
 }
 
-/* Is the listed table the target, one of its parents or a partition of it? */
+/* Is the listed table one of the target's parents, or a partition of it? */
 static bool
 fc_keeper_is_target(Oid target, const List *parents, Oid listed)
 {
-	if (listed == target || list_member_oid(parents, listed))
-		return true;
-	return get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE &&
-		get_rel_relispartition(listed) &&
-		list_member_oid(get_partition_ancestors(listed), target);
+	return list_member_oid(parents, listed) ||
+		(get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE &&
+		 get_rel_relispartition(listed) &&
+		 list_member_oid(get_partition_ancestors(listed), target));
 }
 
 /*
- * Is there an entry about the target?  If so, sets the table it is about: the
+ * Looks for an entry about the target, and sets the table it is about: the
  * target itself, if that is listed
  */
-static bool
-fc_keeper_look(Relation list, const FcListColumns *columns, Oid target, Oid *listed)
+static void
+fc_keeper_look(Relation list, const AttrNumber *columns, Oid target, Oid *listed)
 {
 	List	   *parents = fc_keeper_parents(target);
 	SysScanDesc scan = systable_beginscan(list, InvalidOid, false, NULL, 0, NULL);
@@ -223,7 +198,6 @@ fc_keeper_look(Relation list, const FcListColumns *columns, Oid target, Oid *lis
 			*listed = entry;
 	}
 	systable_endscan(scan);
-	return OidIsValid(*listed);
 }
 
 /*
@@ -234,10 +208,10 @@ fc_keeper_look(Relation list, const FcListColumns *columns, Oid target, Oid *lis
 static bool
 fc_keeper_has(const FcKeeper *keeper, Oid target, Oid *listed)
 {
-	FcListColumns columns;
+	AttrNumber	columns[2] = {0};
 	Relation	rel;
 	Oid			list;
-	bool		has = true;
+	bool		known;
 
 	*listed = InvalidOid;
 	if (!fc_keeper_list(keeper, &list))
@@ -245,10 +219,11 @@ fc_keeper_has(const FcKeeper *keeper, Oid target, Oid *listed)
 	if (!OidIsValid(list))
 		return true;
 	rel = table_open(list, AccessShareLock);
-	if (fc_keeper_columns(keeper, rel, &columns))
-		has = fc_keeper_look(rel, &columns, target, listed);
+	known = fc_keeper_columns(keeper, list, columns);
+	if (known)
+		fc_keeper_look(rel, columns, target, listed);
 	table_close(rel, AccessShareLock);
-	return has;
+	return !known || OidIsValid(*listed);
 }
 
 /* Finds the extension that may keep rows of the target */
@@ -273,20 +248,19 @@ void *
 fc_keeper_check(Oid target)
 {
 	FcKept		kept = fc_keeper_find(target);
-	const FcElsewhere *elsewhere;
 	const char *why = NULL;
-	const char *lacks;
 	void	   *known = NULL;
 
 	if (kept.keeper == NULL)
 		return NULL;
 	if (kept.keeper == &keepers[FC_KEEPER_CITUS] && kept.listed == target)
 	{
-		elsewhere = fc_elsewhere(&lacks);
+		const char *lacks;
+		const FcElsewhere *elsewhere = fc_elsewhere(&lacks);
+
+		kept.lacks_elsewhere = elsewhere == NULL;
 		if (elsewhere)
 			known = elsewhere->keep(target, &why);
-		else
-			kept.lacks_elsewhere = true;
 	}
 	if (known == NULL)
 		fc_keeper_throw(&kept, target, why);
@@ -313,27 +287,18 @@ fc_keeper_check_still(Oid target)
 }
 
 /*
- * May the caller insert into the table?  One who may not is told that, and not
- * where its rows are.
- */
-static bool
-fc_keeper_may_insert(Oid target)
-{
-	Oid			user = GetUserId();
-
-	if (fc_namespace_aclcheck(get_rel_namespace(target), user, ACL_USAGE) != ACLCHECK_OK)
-		return false;
-	return pg_class_aclcheck(target, user, ACL_INSERT) == ACLCHECK_OK ||
-		pg_attribute_aclcheck_all(target, user, ACL_INSERT, ACLMASK_ANY) == ACLCHECK_OK;
-}
-
-/*
  * The check before other hooks see the command: the extension's own hook would
- * run it, and complain of an option that it does not know
+ * run it, and complain of an option that it does not know.  A caller who may
+ * not insert into the table is told that, and not where its rows are.
  */
 void
 fc_keeper_foresee(Oid target)
 {
-	if (get_rel_name(target) != NULL && fc_keeper_may_insert(target))
+	Oid			user = GetUserId();
+
+	if (get_rel_name(target) != NULL &&
+		fc_namespace_aclcheck(get_rel_namespace(target), user, ACL_USAGE) == ACLCHECK_OK &&
+		(pg_class_aclcheck(target, user, ACL_INSERT) == ACLCHECK_OK ||
+		 pg_attribute_aclcheck_all(target, user, ACL_INSERT, ACLMASK_ANY) == ACLCHECK_OK))
 		(void) fc_keeper_check(target);
 }
