@@ -57,26 +57,21 @@ fc_fit_moments(FcKeyType type, int64 low, int64 high, uint64 bytes)
 	};
 }
 
-static FcFit
-fc_fit_integers(int64 low, int64 high)
+FcFit
+fc_fit_width(FcKeyType type, int64 low, int64 high, uint64 bytes)
 {
 	double		range = (double) high - low;
 	int64		width = FC_FIT_INTEGERS;
 
+	Assert(low <= high);
+	if (!fc_key_is_integer(type))
+		return fc_fit_moments(type, low, high, bytes);
 	while (width < range / FC_FIT_FEW && width < PG_INT64_MAX / 10)
 		width *= 10;
 	return (FcFit)
 	{
 		psprintf(INT64_FORMAT, width), false, range / width + 1
 	};
-}
-
-FcFit
-fc_fit_width(FcKeyType type, int64 low, int64 high, uint64 bytes)
-{
-	Assert(low <= high);
-	return fc_key_is_integer(type) ? fc_fit_integers(low, high) :
-		fc_fit_moments(type, low, high, bytes);
 }
 
 bool

@@ -79,21 +79,18 @@ fc_key_day_of(FcKeyType type, int64 key, pg_tz *zone)
 }
 
 /*
- * The instant that a time zone calls the start of a day, as '2021-03-28' means
- * it as a timestamptz.
+ * The instant at which wall clocks of a zone show "local", as a timestamptz is
+ * read that is written without a zone
  */
-static TimestampTz
-local_midnight(int64 day, pg_tz *zone)
+static int64
+clock_time(int64 local, pg_tz *zone)
 {
 	struct pg_tm tm;
-	int			tz;
+	fsec_t		fsec;
 
-	memset(&tm, 0, sizeof(tm));
-	j2date((int) (day + POSTGRES_EPOCH_JDATE),
-		   &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
-	tm.tm_isdst = -1;
-	tz = DetermineTimeZoneOffset(&tm, zone);
-	return day * USECS_PER_DAY + tz * USECS_PER_SEC;
+	if (timestamp2tm(local, NULL, &tm, &fsec, NULL, NULL) != 0)
+		return local;
+	return local + DetermineTimeZoneOffset(&tm, zone) * USECS_PER_SEC;
 }
 
 int64
@@ -110,7 +107,7 @@ fc_key_day_start(FcKeyType type, int64 day, pg_tz *zone)
 	if (day >= END_OF_STAMPS - margin)
 		return DT_NOEND;
 	if (type == FC_KEY_TIMESTAMPTZ)
-		return local_midnight(day, zone);
+		return clock_time(day * USECS_PER_DAY, zone);
 	return day * USECS_PER_DAY;
 }
 
@@ -211,19 +208,6 @@ calendar_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	Assert(*lo <= key && key < *hi);
 }
 
-/* The instant at which wall clocks of the session show "time" on a day */
-static int64
-clock_time(FcKeyType type, int64 day, int64 time)
-{
-	struct pg_tm tm;
-	fsec_t		fsec;
-	int64		stamp = day * USECS_PER_DAY + time;
-
-	if (type != FC_KEY_TIMESTAMPTZ || timestamp2tm(stamp, NULL, &tm, &fsec, NULL, NULL) != 0)
-		return stamp;
-	return stamp + DetermineTimeZoneOffset(&tm, session_timezone) * USECS_PER_SEC;
-}
-
 /*
  * Up to an hour the width counts microseconds from the day's start.  A longer
  * one counts as wall clocks show it from there, so that a night has an hour
@@ -247,7 +231,7 @@ clock_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	*lo = start;
 	for (int64 time = interval->width; time < USECS_PER_DAY; time += interval->width)
 	{
-		*hi = clock_time(type, day, time);
+		*hi = clock_time(day * USECS_PER_DAY + time, session_timezone);
 		if (*hi > key)
 			return;
 		*lo = Max(*lo, *hi);
