@@ -31,21 +31,10 @@ const FcConvertType fc_type_char = {CHAROID};
 const FcConvertType fc_type_json = {JSONOID};
 const FcConvertType fc_type_jsonb = {JSONBOID};
 
-static const FcConvertType *
-fc_convert_find(Oid typid)
-{
-	for (int i = 0; i < lengthof(fc_convert_types); i++)
-		if (fc_convert_types[i]->typid == typid)
-			return fc_convert_types[i];
-	return NULL;
-}
-
 bool
-fc_convert_uses_zone(Oid typid)
+fc_convert_uses_zone(const FcConverter *converter)
 {
-	const FcConvertType *type = fc_convert_find(typid);
-
-	return type == NULL || type->zoned;
+	return converter->type == NULL || converter->type->zoned;
 }
 
 /* FcConvertMany for types that have none: one by one */
@@ -101,8 +90,11 @@ fc_convert_receives(void)
 void
 fc_convert_init(FcConverter *converter, Oid typid, int32 typmod, bool binary)
 {
-	const FcConvertType *type = fc_convert_find(typid);
+	const FcConvertType *type = NULL;
 
+	for (int i = 0; i < lengthof(fc_convert_types); i++)
+		if (fc_convert_types[i]->typid == typid)
+			type = fc_convert_types[i];
 	memset(converter, 0, sizeof(FcConverter));
 	converter->typmod = typmod;
 	converter->type = type;

@@ -81,17 +81,6 @@ fc_parse_int(const FcConverter *converter, const char *s, size_t len,
 	return true;
 }
 
-static bool
-fc_convert_int2(FcConverter *converter, char *s, size_t len, Datum *value)
-{
-	int64		n;
-
-	if (!fc_parse_int(converter, s, len, &n) || n < PG_INT16_MIN || n > PG_INT16_MAX)
-		return false;
-	*value = Int16GetDatum((int16) n);
-	return true;
-}
-
 static inline bool
 fc_usual_int2(FcConverter *converter, const char *s, size_t len, Datum *value)
 {
@@ -100,33 +89,6 @@ fc_usual_int2(FcConverter *converter, const char *s, size_t len, Datum *value)
 	if (!fc_parse_short_int(s, len, &n) || n != (int16) n)
 		return false;
 	*value = Int16GetDatum((int16) n);
-	return true;
-}
-
-FC_CONVERT_MANY(fc_convert_int2, fc_usual_int2)
-
-static bool
-fc_binary_int2(FcConverter *converter, char *s, size_t len, Datum *value)
-{
-	uint16		word;
-
-	if (len != sizeof(word))
-		return false;
-	memcpy(&word, s, sizeof(word));
-	*value = Int16GetDatum((int16) pg_ntoh16(word));
-	return true;
-}
-
-const FcConvertType fc_type_int2 = {INT2OID, fc_convert_int2, fc_binary_int2, fc_convert_int2_many};
-
-static bool
-fc_convert_int4(FcConverter *converter, char *s, size_t len, Datum *value)
-{
-	int64		n;
-
-	if (!fc_parse_int(converter, s, len, &n) || n < PG_INT32_MIN || n > PG_INT32_MAX)
-		return false;
-	*value = Int32GetDatum((int32) n);
 	return true;
 }
 
@@ -153,30 +115,6 @@ fc_usual_int4(FcConverter *converter, const char *s, size_t len, Datum *value)
 	return true;
 }
 
-FC_CONVERT_MANY(fc_convert_int4, fc_usual_int4)
-
-static bool
-fc_binary_int4(FcConverter *converter, char *s, size_t len, Datum *value)
-{
-	if (len != sizeof(int32))
-		return false;
-	*value = Int32GetDatum((int32) fc_convert_word(s));
-	return true;
-}
-
-const FcConvertType fc_type_int4 = {INT4OID, fc_convert_int4, fc_binary_int4, fc_convert_int4_many};
-
-static bool
-fc_convert_int8(FcConverter *converter, char *s, size_t len, Datum *value)
-{
-	int64		n;
-
-	if (!fc_parse_int(converter, s, len, &n))
-		return false;
-	*value = Int64GetDatum(n);
-	return true;
-}
-
 static inline bool
 fc_usual_int8(FcConverter *converter, const char *s, size_t len, Datum *value)
 {
@@ -188,18 +126,40 @@ fc_usual_int8(FcConverter *converter, const char *s, size_t len, Datum *value)
 	return true;
 }
 
-FC_CONVERT_MANY(fc_convert_int8, fc_usual_int8)
+/* Defines the converters of an integer type; fc_usual_... does most texts */
+#define FC_CONVERT_INT(name, oid, type, datum, ntoh) \
+static bool \
+fc_convert_##name(FcConverter *converter, char *s, size_t len, Datum *value) \
+{ \
+	int64		n; \
+\
+	if (!fc_parse_int(converter, s, len, &n) || n != (type) n) \
+		return false; \
+	*value = datum((type) n); \
+	return true; \
+} \
+\
+static bool \
+fc_binary_##name(FcConverter *converter, char *s, size_t len, Datum *value) \
+{ \
+	u##type		word; \
+\
+	if (len != sizeof(word)) \
+		return false; \
+	memcpy(&word, s, sizeof(word)); \
+	*value = datum((type) ntoh(word)); \
+	return true; \
+} \
+\
+FC_CONVERT_MANY(fc_convert_##name, fc_usual_##name) \
+\
+const FcConvertType fc_type_##name = { \
+	oid, fc_convert_##name, fc_binary_##name, fc_convert_##name##_many \
+};
 
-static bool
-fc_binary_int8(FcConverter *converter, char *s, size_t len, Datum *value)
-{
-	if (len != sizeof(int64))
-		return false;
-	*value = Int64GetDatum((int64) fc_convert_long(s));
-	return true;
-}
-
-const FcConvertType fc_type_int8 = {INT8OID, fc_convert_int8, fc_binary_int8, fc_convert_int8_many};
+FC_CONVERT_INT(int2, INT2OID, int16, Int16GetDatum, pg_ntoh16)
+FC_CONVERT_INT(int4, INT4OID, int32, Int32GetDatum, pg_ntoh32)
+FC_CONVERT_INT(int8, INT8OID, int64, Int64GetDatum, pg_ntoh64)
 
 #if FLT_EVAL_METHOD == 0 && defined(HAVE_INT128)
 
@@ -225,25 +185,15 @@ StaticAssertDecl(lengthof(fc_power10) == FC_MAX_POWER10 + 1,
 
 /* "e5", "E-12", "e+07" at s, to the end */
 static bool
-fc_parse_exponent(const char *s, size_t len, int *exponent)
+fc_parse_exponent(const char *s, const char *end, int *exponent)
 {
-	size_t		i = 1;
-	bool		negative = (len > 1 && s[1] == '-');
-	int			value = 0;
+	bool		negative = (end - s > 1 && s[1] == '-');
+	uint64		value = 0;
 
-	if (len > 1 && (s[1] == '-' || s[1] == '+'))
-		i++;
-	if (i == len || len - i > 3)
+	s += (end - s > 1 && (s[1] == '-' || s[1] == '+')) ? 2 : 1;
+	if (s == end || end - s > 3 || fc_digits_take(s, end, end, &value) != end)
 		return false;
-	for (; i < len; i++)
-	{
-		unsigned	digit = (unsigned char) s[i] - '0';
-
-		if (digit > 9)
-			return false;
-		value = value * 10 + digit;
-	}
-	*exponent += negative ? -value : value;
+	*exponent += negative ? -(int) value : (int) value;
 	return true;
 }
 
@@ -323,7 +273,7 @@ fc_parse_any_decimal(const FcConverter *converter, const char *s, size_t len,
 	if (s == end)
 		return true;
 	return (*s == 'e' || *s == 'E') &&
-		fc_parse_exponent(s, end - s, &decimal->exponent);
+		fc_parse_exponent(s, end, &decimal->exponent);
 }
 
 static inline bool
@@ -412,15 +362,17 @@ fc_decimal_divide(const FcDecimal *decimal, int nbits, uint64 *bits, int *power)
 	return true;
 }
 
+typedef union FcDouble
+{
+	uint64		bits;
+	double		number;
+} FcDouble;
+
 /* bits has DBL_MANT_DIG bits, or is the power of two above that */
 static double
 fc_make_double(uint64 bits, int power)
 {
-	union
-	{
-		uint64		bits;
-		double		number;
-	}			result;
+	FcDouble	result;
 
 	result.bits = ((uint64) (power + DBL_MANT_DIG - 2 + DBL_MAX_EXP) <<
 				   (DBL_MANT_DIG - 1)) +
@@ -469,14 +421,9 @@ fc_usual_float8(FcConverter *converter, const char *s, size_t len, Datum *value)
 static bool
 fc_double_is_middle(double number)
 {
-	union
-	{
-		double		number;
-		uint64		bits;
-	}			u;
+	FcDouble	u = {.number = number};
 	int			below = DBL_MANT_DIG - FLT_MANT_DIG;
 
-	u.number = number;
 	return (u.bits & ((UINT64CONST(1) << below) - 1)) ==
 		UINT64CONST(1) << (below - 1);
 }
@@ -516,25 +463,6 @@ fc_usual_float4(FcConverter *converter, const char *s, size_t len, Datum *value)
 	return true;
 }
 
-#else
-
-static bool
-fc_convert_float8(FcConverter *converter, char *s, size_t len, Datum *value)
-{
-	return false;
-}
-
-static bool
-fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
-{
-	return false;
-}
-
-#define fc_usual_float8(converter, s, len, value)	false
-#define fc_usual_float4(converter, s, len, value)	false
-
-#endif
-
 FC_CONVERT_MANY(fc_convert_float8, fc_usual_float8)
 
 FC_CONVERT_MANY(fc_convert_float4, fc_usual_float4)
@@ -543,3 +471,11 @@ FC_CONVERT_MANY(fc_convert_float4, fc_usual_float4)
 const FcConvertType fc_type_float8 = {FLOAT8OID, fc_convert_float8, fc_binary_int8, fc_convert_float8_many};
 
 const FcConvertType fc_type_float4 = {FLOAT4OID, fc_convert_float4, fc_binary_int4, fc_convert_float4_many};
+
+#else
+
+const FcConvertType fc_type_float8 = {FLOAT8OID};
+
+const FcConvertType fc_type_float4 = {FLOAT4OID};
+
+#endif

@@ -98,21 +98,6 @@ fc_parse_parts(const char *s, size_t len, FcParts *parts)
 	return s == end && digits > 0 && parts->nwhole <= FC_NUMERIC_MAX_WHOLE;
 }
 
-/* Cuts the fraction to the column's scale; false if it would be rounded up */
-static bool
-fc_apply_typmod(const FcConverter *converter, FcParts *parts)
-{
-	if (parts->nwhole > converter->precision - converter->scale)
-		return false;
-	if (parts->nfraction > converter->scale)
-	{
-		if (parts->fraction[converter->scale] >= '5')
-			return false;
-		parts->nfraction = converter->scale;
-	}
-	return true;
-}
-
 /* ndigits decimal digits from s, the last one counting 10^(4 - ndigits) */
 static inline int16
 fc_base_digit(const char *s, int ndigits, bool scale)
@@ -185,9 +170,12 @@ fc_convert_numeric(FcConverter *converter, char *s, size_t len, Datum *value)
 	scale = parts.nfraction;
 	if (converter->precision >= 0)
 	{
-		if (!fc_apply_typmod(converter, &parts))
-			return false;
 		scale = converter->scale;
+		/* what is beyond the scale is cut off, unless it would be rounded up */
+		if (parts.nwhole > converter->precision - scale ||
+			(parts.nfraction > scale && parts.fraction[scale] >= '5'))
+			return false;
+		parts.nfraction = Min(parts.nfraction, scale);
 	}
 	if (scale > FC_NUMERIC_MAX_SCALE)
 		return false;

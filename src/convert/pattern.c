@@ -20,6 +20,7 @@
 
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
+#include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
@@ -359,12 +360,6 @@ add_step(FcPatternCompiler *compiler, FcPatternUnit unit)
 }
 
 static void
-add_literal(FcPatternCompiler *compiler, char c)
-{
-	add_step(compiler, FC_UNIT_LITERAL)->literal = c;
-}
-
-static void
 add_word(FcPatternCompiler *compiler, const FcPatternWord *word)
 {
 	FcPattern  *pattern = compiler->pattern;
@@ -401,12 +396,12 @@ add_quoted(FcPatternCompiler *compiler, size_t len)
 		refuse(compiler->pattern, "A quoted text does not end.",
 			   "Text that is not part of a date or time stands in quotes, as in \"YYYY-MM-DD\\\"T\\\"HH24:MI\".");
 	if (len == 2 && quote == '\'')
-		add_literal(compiler, quote);
+		add_step(compiler, FC_UNIT_LITERAL)->literal = quote;
 	for (; p < end - 1; p++)
 	{
 		if (*p == (compiler->upper ? '\\' : quote) && p < end - 2)
 			p++;
-		add_literal(compiler, *p);
+		add_step(compiler, FC_UNIT_LITERAL)->literal = *p;
 	}
 	compiler->at = end;
 }
@@ -496,7 +491,7 @@ compile_upper(FcPatternCompiler *compiler)
 		if (*compiler->at == ' ')
 			add_step(compiler, FC_UNIT_BLANKS);
 		else
-			add_literal(compiler, *compiler->at);
+			add_step(compiler, FC_UNIT_LITERAL)->literal = *compiler->at;
 		compiler->at++;
 	}
 }
@@ -537,7 +532,7 @@ compile_lower(FcPatternCompiler *compiler)
 				   "Units are y yy yyyy M MM MMM d dd E H HH h hh a m mm s ss S to SSSSSSSSS UUU U+ NNN N+ z Z X x; other text stands in single quotes.");
 		else
 		{
-			add_literal(compiler, c);
+			add_step(compiler, FC_UNIT_LITERAL)->literal = c;
 			compiler->at++;
 		}
 	}
@@ -667,16 +662,6 @@ const FcEpoch fc_epochs[FC_EPOCHS] = {
 	{"epoch_ns", INT64CONST(1000000000), "nanoseconds", 19},
 };
 
-/* The smallest unit of an epoch per second; 0 if the text names none */
-static int64
-epoch_units(const char *text)
-{
-	for (int i = 0; i < FC_EPOCHS; i++)
-		if (pg_strcasecmp(text, fc_epochs[i].pattern) == 0)
-			return fc_epochs[i].units;
-	return 0;
-}
-
 static void
 compile_steps(FcPattern *pattern)
 {
@@ -724,22 +709,14 @@ fc_pattern_compile(const char *text, Oid typid, int32 typmod, const char *column
 				 errmsg("column \"%s\" of type %s cannot have a pattern",
 						column, format_type_with_typemod(typid, typmod)),
 				 errhint("Columns of type timestamp, timestamp with time zone and date can.")));
-	pattern->epoch_units = epoch_units(text);
+	for (int i = 0; i < FC_EPOCHS; i++)
+		if (pg_strcasecmp(text, fc_epochs[i].pattern) == 0)
+			pattern->epoch_units = fc_epochs[i].units;
 	if (pattern->epoch_units > 0)
 		pattern->kind = FC_PATTERN_EPOCH;
 	else
 		compile_steps(pattern);
 	return pattern;
-}
-
-static FcPatternOption *
-make_option(char *column, char *pattern)
-{
-	FcPatternOption *option = palloc(sizeof(FcPatternOption));
-
-	option->column = column;
-	option->pattern = pattern;
-	return option;
 }
 
 /* The members of a JSON object, whose values must be strings */
@@ -759,7 +736,7 @@ read_object(const char *json)
 			column = pnstrdup(v.val.string.val, v.val.string.len);
 		else if (token == WJB_VALUE && v.type == jbvString)
 			options = lappend(options,
-							  make_option(column, pnstrdup(v.val.string.val, v.val.string.len)));
+							  makeDefElem(column, (Node *) makeString(pnstrdup(v.val.string.val, v.val.string.len)), -1));
 		else if (token == WJB_VALUE)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -783,5 +760,5 @@ fc_pattern_options(const char *timestamp_format, const char *key_column)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("timestamp_format needs a column to apply to"),
 				 errhint("Name the key in timestamp_column, or give a JSON object of columns and patterns.")));
-	return list_make1(make_option(pstrdup(key_column), pstrdup(timestamp_format)));
+	return list_make1(makeDefElem(pstrdup(key_column), (Node *) makeString(pstrdup(timestamp_format)), -1));
 }

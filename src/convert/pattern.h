@@ -115,13 +115,6 @@ typedef struct FcPattern
 	FcPatternZone zone;
 } FcPattern;
 
-/* A column and the pattern of its values */
-typedef struct FcPatternOption
-{
-	char	   *column;
-	char	   *pattern;
-} FcPatternOption;
-
 /*
  * The pattern for a column, in the current memory context.  ERROR 22023 for a
  * type that is not timestamp, timestamptz or date, and, with a hint, for a
@@ -143,8 +136,8 @@ extern void fc_pattern_mismatch(const FcPattern *pattern, const char *s);
 
 /*
  * The argument timestamp_format: a pattern, which is the key column's, or a
- * JSON object {"column": "pattern", ...}.  List of FcPatternOption; whether
- * the columns exist is not checked.  ERROR 22023 or 22P02.
+ * JSON object {"column": "pattern", ...}.  List of DefElem, a string for each
+ * column; whether the columns exist is not checked.  ERROR 22023 or 22P02.
  */
 extern List *fc_pattern_options(const char *timestamp_format,
 								const char *key_column);

@@ -53,6 +53,11 @@ static const int64 power[] = {
 	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000
 };
 
+static const char *const month_names[] = {
+	"January", "February", "March", "April", "May", "June", "July",
+	"August", "September", "October", "November", "December", NULL
+};
+
 static inline bool
 is_digit(char c)
 {
@@ -102,13 +107,16 @@ read_number(const FcPatternStep *step, const char **s, const char *end,
 	return true;
 }
 
-/* The one of the names that stands at *s, in any case; 0 if none does */
+/*
+ * The one of the names that stands at *s, in any case, with its first letters
+ * or all, if it has no more than "most"; 0 if none does
+ */
 static int
-read_name(const char *const *names, const char **s, const char *end)
+read_name(const char *const *names, size_t most, const char **s, const char *end)
 {
 	for (int i = 0; names[i] != NULL; i++)
 	{
-		size_t		len = strlen(names[i]);
+		size_t		len = strnlen(names[i], most);
 
 		if (end - *s >= len && pg_strncasecmp(*s, names[i], len) == 0)
 		{
@@ -119,34 +127,17 @@ read_name(const char *const *names, const char **s, const char *end)
 	return 0;
 }
 
-static bool
-read_month(int unit, const char **s, const char *end, FcPatternFields *fields)
+/* The same for units that follow each other: abbreviated, in full, or either */
+static int
+read_long_name(const char *const *names, int which, const char **s, const char *end)
 {
-	static const char *const full[] = {
-		"January", "February", "March", "April", "May", "June", "July",
-		"August", "September", "October", "November", "December", NULL
-	};
-	int			month = 0;
+	int			found = 0;
 
-	if (unit != FC_UNIT_MONTH_ABBREV)
-		month = read_name(full, s, end);
-	if (month == 0 && unit != FC_UNIT_MONTH_FULL)
-		month = read_name((const char *const *) months, s, end);
-	fields->number[FC_UNIT_MONTH] = month;
-	return month > 0;
-}
-
-static bool
-read_weekday(int unit, const char **s, const char *end)
-{
-	static const char *const abbrev[] = {
-		"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", NULL
-	};
-
-	if (unit != FC_UNIT_WEEKDAY_ABBREV &&
-		read_name((const char *const *) days, s, end))
-		return true;
-	return unit != FC_UNIT_WEEKDAY_FULL && read_name(abbrev, s, end);
+	if (which != 0)
+		found = read_name(names, TOKMAXLEN, s, end);
+	if (found == 0 && which != 1)
+		found = read_name(names, 3, s, end);
+	return found;
 }
 
 static bool
@@ -246,24 +237,12 @@ read_zone(FcPatternZone *zone, const char **s, const char *end,
 	return true;
 }
 
-static bool
-read_blanks(const char **s, const char *end)
-{
-	const char *p = *s;
-
-	while (p < end && *p == ' ')
-		p++;
-	if (p == *s)
-		return false;
-	*s = p;
-	return true;
-}
-
 static inline bool
 read_step(FcPattern *pattern, const FcPatternStep *step, const char **s,
 		  const char *end, FcPatternFields *fields)
 {
 	static const char *const meridiems[] = {"AM", "PM", NULL};
+	const char *start = *s;
 	int			which;
 
 	switch ((FcPatternUnit) step->unit)
@@ -271,17 +250,22 @@ read_step(FcPattern *pattern, const FcPatternStep *step, const char **s,
 		case FC_UNIT_LITERAL:
 			return *s < end && *(*s)++ == step->literal;
 		case FC_UNIT_BLANKS:
-			return read_blanks(s, end);
+			while (*s < end && **s == ' ')
+				(*s)++;
+			return *s > start;
 		case FC_UNIT_MONTH_ABBREV:
 		case FC_UNIT_MONTH_FULL:
 		case FC_UNIT_MONTH_NAME:
-			return read_month(step->unit, s, end, fields);
+			which = read_long_name(month_names, step->unit - FC_UNIT_MONTH_ABBREV, s, end);
+			fields->number[FC_UNIT_MONTH] = which;
+			return which > 0;
 		case FC_UNIT_WEEKDAY_ABBREV:
 		case FC_UNIT_WEEKDAY_FULL:
 		case FC_UNIT_WEEKDAY_NAME:
-			return read_weekday(step->unit, s, end);
+			return read_long_name((const char *const *) days,
+								  step->unit - FC_UNIT_WEEKDAY_ABBREV, s, end) > 0;
 		case FC_UNIT_MERIDIEM:
-			which = read_name(meridiems, s, end);
+			which = read_name(meridiems, TOKMAXLEN, s, end);
 			fields->pm = (which == 2);
 			return which > 0;
 		case FC_UNIT_ZONE_HOUR:
@@ -399,6 +383,28 @@ find_offset(const FcPattern *pattern, const FcPatternFields *fields,
 	return fields->zone_hour <= MAX_TZDISP_HOUR && minute < MINS_PER_HOUR;
 }
 
+/* Casts what core made of a value to the pattern's type, in its precision */
+static Datum
+cast_value(const FcPattern *pattern, Datum datum, Oid from)
+{
+	Timestamp	stamp;
+
+	if (pattern->typid == DATEOID)
+		return from == DATEOID ? datum :
+			DirectFunctionCall1(from == TIMESTAMPOID ? timestamp_date :
+								timestamptz_date, datum);
+	if (from == DATEOID)
+		datum = DirectFunctionCall1(pattern->typid == TIMESTAMPOID ?
+									date_timestamp : date_timestamptz, datum);
+	else if (from != pattern->typid)
+		datum = DirectFunctionCall1(from == TIMESTAMPOID ?
+									timestamp_timestamptz : timestamptz_timestamp,
+									datum);
+	stamp = DatumGetTimestamp(datum);
+	fc_adjust_timestamp(&stamp, pattern->typmod);
+	return TimestampGetDatum(stamp);
+}
+
 /*
  * An instant as a value of the pattern's type; false if the type ends before.
  * A timestamp or date gets what a clock in session_timezone shows then, as a
@@ -407,20 +413,9 @@ find_offset(const FcPattern *pattern, const FcPatternFields *fields,
 static bool
 instant_value(const FcPattern *pattern, TimestampTz instant, Datum *value)
 {
-	Datum		datum = TimestampTzGetDatum(instant);
-
 	if (!IS_VALID_TIMESTAMP(instant))
 		return false;
-	if (pattern->typid == DATEOID)
-	{
-		*value = DirectFunctionCall1(timestamptz_date, datum);
-		return true;
-	}
-	if (pattern->typid == TIMESTAMPOID)
-		datum = DirectFunctionCall1(timestamptz_timestamp, datum);
-	instant = DatumGetTimestamp(datum);
-	fc_adjust_timestamp(&instant, pattern->typmod);
-	*value = TimestampGetDatum(instant);
+	*value = cast_value(pattern, TimestampTzGetDatum(instant), TIMESTAMPTZOID);
 	return true;
 }
 
@@ -475,10 +470,9 @@ read_millionths(const char *s, const char *end)
 	return value;
 }
 
-/* "-12.5" as microseconds; *range is set where only the number is too large */
+/* "-12.5"; out of range where only the number is too large */
 static bool
-read_epoch(const FcPattern *pattern, const char *s, const char *end,
-		   int64 *usec, bool *range)
+parse_epoch(FcPattern *pattern, const char *s, const char *end, Datum *value)
 {
 	bool		negative = (s < end && *s == '-');
 	const char *first = s + (s < end && (*s == '-' || *s == '+'));
@@ -506,21 +500,9 @@ read_epoch(const FcPattern *pattern, const char *s, const char *end,
 		n = n / 1000 + (n % 1000 >= 500);
 	else
 		large = large || pg_mul_s64_overflow(n, USECS_PER_SEC / pattern->epoch_units, &n);
-	large = large || pg_add_s64_overflow(n, fraction, &n);
-	*range = large;
-	*usec = negative ? -n : n;
-	return !large;
-}
-
-static bool
-parse_epoch(FcPattern *pattern, const char *s, const char *end, Datum *value)
-{
-	int64		usec;
-
-	if (!read_epoch(pattern, s, end, &usec, &pattern->out_of_range))
-		return false;
-	pattern->out_of_range = pg_sub_s64_overflow(usec, UNIX_EPOCH_USEC, &usec) ||
-		!instant_value(pattern, usec, value);
+	pattern->out_of_range = large || pg_add_s64_overflow(n, fraction, &n) ||
+		pg_sub_s64_overflow(negative ? -n : n, UNIX_EPOCH_USEC, &n) ||
+		!instant_value(pattern, n, value);
 	return !pattern->out_of_range;
 }
 
@@ -531,28 +513,6 @@ core_context(void *arg)
 	const FcPattern *pattern = arg;
 
 	errcontext("pattern \"%s\" of column \"%s\"", pattern->shown, pattern->column);
-}
-
-/* Casts what core made of a value to the pattern's type */
-static Datum
-cast_core_value(const FcPattern *pattern, Datum datum, Oid from)
-{
-	Timestamp	stamp;
-
-	if (pattern->typid == DATEOID)
-		return from == DATEOID ? datum :
-			DirectFunctionCall1(from == TIMESTAMPOID ? timestamp_date :
-								timestamptz_date, datum);
-	if (from == DATEOID)
-		datum = DirectFunctionCall1(pattern->typid == TIMESTAMPOID ?
-									date_timestamp : date_timestamptz, datum);
-	else if (from != pattern->typid)
-		datum = DirectFunctionCall1(from == TIMESTAMPOID ?
-									timestamp_timestamptz : timestamptz_timestamp,
-									datum);
-	stamp = DatumGetTimestamp(datum);
-	fc_adjust_timestamp(&stamp, pattern->typmod);
-	return TimestampGetDatum(stamp);
 }
 
 /* Has the value the signs and the ordinals of the pattern, and no others? */
@@ -568,7 +528,7 @@ has_marks(const FcPattern *pattern, const char *s, const char *end)
 		const char *ending = s + 1;
 
 		signs += (*s == '+' || *s == '-');
-		ordinals += is_digit(*s) && read_name(endings, &ending, end) > 0;
+		ordinals += is_digit(*s) && read_name(endings, TOKMAXLEN, &ending, end) > 0;
 	}
 	return signs >= pattern->signs &&
 		signs <= pattern->signs + pattern->zone_signs &&
@@ -590,7 +550,7 @@ read_by_core(const FcPattern *pattern, text * s, bool strict)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("pattern \"%s\" has no date", pattern->shown)));
-	return cast_core_value(pattern, datum, typid);
+	return cast_value(pattern, datum, typid);
 }
 
 /*

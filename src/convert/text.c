@@ -170,40 +170,30 @@ fc_convert_uuid(FcConverter *converter, char *s, size_t len, Datum *value)
 
 const FcConvertType fc_type_uuid = {UUIDOID, fc_convert_uuid, fc_binary_uuid};
 
-/* "\101" or "\\" at s; returns its length, 0 if it is something else */
-static size_t
-fc_decode_escape(const char *s, size_t len, char *out)
-{
-	if (len >= 2 && s[1] == '\\')
-	{
-		*out = '\\';
-		return 2;
-	}
-	if (len < 4 || s[1] < '0' || s[1] > '3' || s[2] < '0' || s[2] > '7' ||
-		s[3] < '0' || s[3] > '7')
-		return 0;
-	*out = (s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0');
-	return 4;
-}
-
+/* False if a backslash begins neither "\101" nor "\\" */
 static bool
 fc_decode_escaped(const char *s, size_t len, char *out, size_t *outlen)
 {
+	const char *end = s + len;
 	char	   *p = out;
 
-	for (size_t i = 0; i < len;)
+	while (s < end)
 	{
-		size_t		used;
-
-		if (s[i] != '\\')
+		if (*s != '\\')
+			*p++ = *s++;
+		else if (end - s >= 2 && s[1] == '\\')
 		{
-			*p++ = s[i++];
-			continue;
+			*p++ = '\\';
+			s += 2;
 		}
-		used = fc_decode_escape(s + i, len - i, p++);
-		if (used == 0)
+		else if (end - s >= 4 && s[1] >= '0' && s[1] <= '3' &&
+				 s[2] >= '0' && s[2] <= '7' && s[3] >= '0' && s[3] <= '7')
+		{
+			*p++ = (s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0');
+			s += 4;
+		}
+		else
 			return false;
-		i += used;
 	}
 	*outlen = p - out;
 	return true;

@@ -119,12 +119,12 @@ fc_parse_separated_day(FcConverter *converter, const char *s, int64 *day)
 		*day = known->day;
 		return true;
 	}
-	if (!fc_parse_day(s, s + 5, s + 8, &date.day))
+	if (!fc_parse_day(s, s + 5, s + 8, day))
 		return false;
 	date.first = fc_digits_load_word(s);
 	date.last = (unsigned char) s[8] | (unsigned char) s[9] << 8;
+	date.day = *day;
 	*fc_date_slot(converter, date.first, date.last) = date;
-	*day = date.day;
 	return true;
 }
 
@@ -352,12 +352,19 @@ fc_learn_zone(FcZone *zone, int64 local)
 		zone->zone = session_timezone;
 }
 
-/* The offset as core finds it, where fc_learn_zone has found none to keep */
+/* Where fc_learn_zone has found no offset to keep, core finds it */
 static int
-fc_core_offset(const FcMoment *moment)
+fc_zone_offset(FcZone *zone, const FcMoment *moment)
 {
+	int64		local = (moment->day + POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) *
+		SECS_PER_DAY + moment->sec;
 	struct pg_tm tm = {0};
 
+	if (zone->zone != session_timezone || local < zone->first ||
+		local >= zone->end)
+		fc_learn_zone(zone, local);
+	if (zone->zone != NULL)
+		return zone->offset;
 	j2date(moment->day + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon,
 		   &tm.tm_mday);
 	tm.tm_hour = moment->sec / SECS_PER_HOUR;
@@ -367,52 +374,44 @@ fc_core_offset(const FcMoment *moment)
 	return DetermineTimeZoneOffset(&tm, session_timezone);
 }
 
-static inline int
-fc_zone_offset(FcZone *zone, const FcMoment *moment)
-{
-	int64		local = (moment->day + POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) *
-		SECS_PER_DAY + moment->sec;
-
-	if (zone->zone != session_timezone || local < zone->first ||
-		local >= zone->end)
-		fc_learn_zone(zone, local);
-	if (zone->zone != NULL)
-		return zone->offset;
-	return fc_core_offset(moment);
-}
-
-static inline int64
-fc_moment_usec(const FcMoment *moment)
-{
-	return (moment->day * SECS_PER_DAY + moment->sec) * USECS_PER_SEC +
-		moment->usec;
-}
-
-/* If a zone is written it is read, and means nothing to this type */
+/*
+ * A zone that is written is read, and means nothing to a type that is not
+ * zoned
+ */
 static pg_noinline bool
-fc_convert_any_timestamp(FcConverter *converter, char *s, size_t len,
-						 Datum *value)
+fc_convert_any_stamp(FcConverter *converter, const char *s, size_t len, bool zoned,
+					 Datum *value)
 {
 	FcMoment	moment;
 	size_t		used;
-	int			tz;
+	int64		time;
+	int			tz = 0;
 
 	if (!fc_parse_moment(converter, s, len, &moment, &used) ||
 		(used < len && !fc_parse_zone(converter, s + used, len - used, &tz)))
 		return false;
-	*value = TimestampGetDatum(fc_convert_round_time(converter,
-													 fc_moment_usec(&moment)));
+	if (used == len && zoned)
+		tz = fc_zone_offset(&converter->zone, &moment);
+	time = (moment.day * SECS_PER_DAY + moment.sec) * USECS_PER_SEC + moment.usec;
+	if (zoned)
+		time += tz * USECS_PER_SEC;
+	*value = TimestampGetDatum(fc_convert_round_time(converter, time));
 	return true;
 }
 
+/* COPY TO writes an offset after a zoned one, most often of hours alone */
 static pg_attribute_always_inline bool
-fc_parse_usual_timestamp(const FcConverter *converter, const char *s, size_t len, bool safe,
-						 Datum *value)
+fc_parse_usual_stamp(FcConverter *converter, const char *s, size_t len, bool safe,
+					 bool zoned, Datum *value)
 {
+	size_t		end = zoned ? len - 3 : len;
 	int64		time;
+	int			tz = 0;
 
-	if (!fc_parse_usual_time(converter, s, len, safe, &time))
+	if ((zoned && len < 22) || !fc_parse_usual_time(converter, s, end, safe, &time) ||
+		(zoned && !fc_parse_zone(converter, s + end, 3, &tz)))
 		return false;
+	time += tz * USECS_PER_SEC;
 	*value = TimestampGetDatum(fc_convert_round_time(converter, time));
 	return true;
 }
@@ -420,12 +419,12 @@ fc_parse_usual_timestamp(const FcConverter *converter, const char *s, size_t len
 static bool
 fc_convert_timestamp(FcConverter *converter, char *s, size_t len, Datum *value)
 {
-	return fc_parse_usual_timestamp(converter, s, len, false, value) ||
-		fc_convert_any_timestamp(converter, s, len, value);
+	return fc_parse_usual_stamp(converter, s, len, false, false, value) ||
+		fc_convert_any_stamp(converter, s, len, false, value);
 }
 
 #define fc_usual_timestamp(converter, s, len, value) \
-	fc_parse_usual_timestamp(converter, s, len, true, value)
+	fc_parse_usual_stamp(converter, s, len, true, false, value)
 
 FC_CONVERT_MANY(fc_convert_timestamp, fc_usual_timestamp)
 
@@ -453,51 +452,15 @@ const FcConvertType fc_type_timestamp = {
 	fc_convert_timestamp_many, fc_convert_date_typmod, true
 };
 
-static pg_noinline bool
-fc_convert_any_timestamptz(FcConverter *converter, char *s, size_t len,
-						   Datum *value)
-{
-	FcMoment	moment;
-	size_t		used;
-	int			tz;
-
-	if (!fc_parse_moment(converter, s, len, &moment, &used))
-		return false;
-	if (used == len)
-		tz = fc_zone_offset(&converter->zone, &moment);
-	else if (!fc_parse_zone(converter, s + used, len - used, &tz))
-		return false;
-	*value = TimestampTzGetDatum(fc_convert_round_time(converter,
-													   fc_moment_usec(&moment) +
-													   tz * USECS_PER_SEC));
-	return true;
-}
-
-/* COPY TO writes an offset at the end, most often of hours alone */
-static pg_attribute_always_inline bool
-fc_parse_usual_timestamptz(FcConverter *converter, const char *s, size_t len, bool safe,
-						   Datum *value)
-{
-	int64		time;
-	int			tz;
-
-	if (len < 22 || !fc_parse_usual_time(converter, s, len - 3, safe, &time) ||
-		!fc_parse_zone(converter, s + len - 3, 3, &tz))
-		return false;
-	time += tz * USECS_PER_SEC;
-	*value = TimestampTzGetDatum(fc_convert_round_time(converter, time));
-	return true;
-}
-
 static bool
 fc_convert_timestamptz(FcConverter *converter, char *s, size_t len, Datum *value)
 {
-	return fc_parse_usual_timestamptz(converter, s, len, false, value) ||
-		fc_convert_any_timestamptz(converter, s, len, value);
+	return fc_parse_usual_stamp(converter, s, len, false, true, value) ||
+		fc_convert_any_stamp(converter, s, len, true, value);
 }
 
 #define fc_usual_timestamptz(converter, s, len, value) \
-	fc_parse_usual_timestamptz(converter, s, len, true, value)
+	fc_parse_usual_stamp(converter, s, len, true, true, value)
 
 FC_CONVERT_MANY(fc_convert_timestamptz, fc_usual_timestamptz)
 
@@ -533,11 +496,13 @@ FC_CONVERT_MANY(fc_convert_date, fc_usual_date)
 static bool
 fc_binary_date(FcConverter *converter, char *s, size_t len, Datum *value)
 {
+	uint32		word;
 	DateADT		date;
 
-	if (len != sizeof(date))
+	if (len != sizeof(word))
 		return false;
-	date = (DateADT) fc_convert_word(s);
+	memcpy(&word, s, sizeof(word));
+	date = (DateADT) pg_ntoh32(word);
 	*value = DateADTGetDatum(date);
 	return DATE_NOT_FINITE(date) || IS_VALID_DATE(date);
 }

@@ -120,16 +120,7 @@ name##_many(FcConverter *converter, const FcFields *fields, const bool *nulls, \
 		name##_loop(converter, fields, nulls, safe, values, odd); \
 }
 
-/* Integers of a binary form */
-static inline uint32
-fc_convert_word(const char *s)
-{
-	uint32		word;
-
-	memcpy(&word, s, sizeof(word));
-	return pg_ntoh32(word);
-}
-
+/* An integer of a binary form */
 static inline uint64
 fc_convert_long(const char *s)
 {

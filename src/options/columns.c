@@ -379,9 +379,9 @@ fc_fields_force(Relation rel, FcColumns *columns, List *given, uint16 flag, cons
 
 /* Sets the pattern of one column, compiled so that mistakes show at once */
 static void
-fc_fields_pattern(Relation rel, FcColumns *columns, const FcPatternOption *option)
+fc_fields_pattern(Relation rel, FcColumns *columns, const DefElem *option)
 {
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), option->column);
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), option->defname);
 	Form_pg_attribute att;
 	Node	   *made;
 
@@ -389,25 +389,25 @@ fc_fields_pattern(Relation rel, FcColumns *columns, const FcPatternOption *optio
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						option->column, RelationGetRelationName(rel))));
+						option->defname, RelationGetRelationName(rel))));
 	if (!list_member_int(columns->fields, attnum))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
 				 errmsg("timestamp_format column \"%s\" is not a column of the file",
-						option->column)));
+						option->defname)));
 	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 	made = fc_columns_transform(columns, attnum);
 	if (made && exprType(made) != TEXTOID)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				 errmsg("timestamp_format cannot be used for column \"%s\"", option->column),
+				 errmsg("timestamp_format cannot be used for column \"%s\"", option->defname),
 				 errdetail("Its transform makes a value of type %s.", format_type_be(exprType(made))),
 				 errhint("Let the transform make a text, or leave the pattern out.")));
-	(void) fc_pattern_compile(option->pattern, att->atttypid, att->atttypmod,
-							  option->column);
+	(void) fc_pattern_compile(strVal(option->arg), att->atttypid, att->atttypmod,
+							  option->defname);
 	for (int i = 0; i < list_length(columns->fields); i++)
 		if (list_nth_int(columns->fields, i) == attnum)
-			columns->patterns[i] = option->pattern;
+			columns->patterns[i] = strVal(option->arg);
 }
 
 void

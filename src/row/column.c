@@ -53,7 +53,7 @@ fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 		column->pattern = fc_pattern_compile(pattern, column->typid, column->typmod,
 											 column->name);
 	column->ours = column->pattern != NULL || (column->flags & FC_FIELD_OURS) ||
-		(zone && fc_convert_uses_zone(column->typid));
+		(zone && fc_convert_uses_zone(&column->convert));
 }
 
 pg_tz *

@@ -82,10 +82,10 @@ fc_types_given_pattern(const FcTable *table, const FcColumnSeen *column)
 	foreach(lc, fc_pattern_options(options->timestamp_format,
 								   options->key_column ? options->key_column : ""))
 	{
-		FcPatternOption *option = lfirst(lc);
+		DefElem    *option = lfirst(lc);
 
-		if (strcmp(option->column, column->name) == 0)
-			return option->pattern;
+		if (strcmp(option->defname, column->name) == 0)
+			return strVal(option->arg);
 	}
 	return NULL;
 }

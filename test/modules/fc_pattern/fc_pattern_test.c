@@ -96,9 +96,9 @@ fc_pattern_options_text(PG_FUNCTION_ARGS)
 	initStringInfo(&buf);
 	foreach(lc, fc_pattern_options(format, key))
 	{
-		FcPatternOption *option = lfirst(lc);
+		DefElem    *option = lfirst(lc);
 
-		appendStringInfo(&buf, "[%s: %s]", option->column, option->pattern);
+		appendStringInfo(&buf, "[%s: %s]", option->defname, strVal(option->arg));
 	}
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(buf.data, buf.len));
 }
