@@ -23,7 +23,6 @@
 #include "row/chunk_reader.h"
 #include "row/executor.h"
 #include "row/parse.h"
-#include "row/parse_some.h"
 #include "source/source.h"
 #include "source/stream.h"
 

@@ -123,9 +123,6 @@ typedef struct FcNullWords
  */
 extern List *fc_edits_null_strings(char *text);
 
-/* Is s[0..len) one of the words? */
-extern bool fc_edits_has_word(const FcNullWords *null, const char *s, size_t len);
-
 /*
  * Sets the flags of the fields that are edited, and their words.  ERROR 42703
  * or 42P10 for a column that the table or the file does not have, 22023 or

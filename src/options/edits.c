@@ -204,17 +204,6 @@ fc_edits_null_strings(char *text)
 	return list_make1(fc_edits_words(NULL, &value));
 }
 
-bool
-fc_edits_has_word(const FcNullWords *null, const char *s, size_t len)
-{
-	const char *end = null->words->data + null->words->len;
-
-	for (const char *word = null->words->data; word < end; word += strlen(word) + 1)
-		if (strlen(word + 1) == len && memcmp(word + 1, s, len) == 0)
-			return true;
-	return false;
-}
-
 /* Is the field of this column, or does it have the name? */
 static bool
 fc_edits_is_field(Relation rel, const FcColumns *columns, int i, const char *column)

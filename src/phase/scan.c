@@ -69,14 +69,15 @@ static bool
 fc_scan_row(FcScanner *scanner, char *data)
 {
 	FcRecord   *record = &scanner->reader.record;
+	FcRecord	whole = {.data = data,.length = record->length};
 	FcContext  *ctx = scanner->ctx;
 	TupleTableSlot *slot = ExecClearTuple(scanner->slot);
 	bool		parsed;
 	bool		accepted = true;
 
 	ctx->evaluating = true;
-	parsed = fc_parse_record(scanner->parser, data, record->length,
-							 slot->tts_values, slot->tts_isnull);
+	parsed = fc_parse_quickly(scanner->parser, &whole, slot->tts_values, slot->tts_isnull) ||
+		fc_parse_rest(scanner->parser);
 	if (parsed)
 	{
 		ExecStoreVirtualTuple(slot);

@@ -15,7 +15,11 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
+#include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "compat/compat.h"
@@ -131,35 +135,41 @@ fc_batch_begin_left(FcBatchMaker *maker)
 	maker->batch.unfinished = maker->nleft > 0 || parser->defaults.n > 0;
 }
 
-/* Can the parser's records be cut here? */
+/*
+ * Can the parser's records be cut here?  Sets what converts texts.  Bytes of
+ * ASCII may be parts of other characters, or a user's conversion may make
+ * others of them: then a record is converted before it is cut.
+ */
 static bool
-fc_batch_serves(const FcParser *parser)
+fc_batch_serves(FcBatchMaker *maker)
 {
+	const FcParser *parser = maker->parser;
+	const FcPlan *plan = &parser->shared->plan;
+
+	if (plan->need_transcoding)
+		maker->recode = FindDefaultConversionProc(plan->encoding, GetDatabaseEncoding());
 	return parser->nfields > 0 &&
-		(parser->nfields > 1 || !parser->shared->plan.skips_empty) &&
+		(parser->nfields > 1 || !plan->skips_empty) &&
 		parser->dialect.default_string == NULL &&
 		(parser->dialect.mode == FC_MODE_TEXT ||
-		 (parser->dialect.mode == FC_MODE_CSV && parser->dialect.escape == parser->dialect.quote));
+		 (parser->dialect.mode == FC_MODE_CSV && parser->dialect.escape == parser->dialect.quote)) &&
+		(!plan->need_transcoding ||
+		 (OidIsValid(maker->recode) && maker->recode < FirstNormalObjectId &&
+		  !PG_ENCODING_IS_CLIENT_ONLY(plan->encoding)));
 }
 
 FcBatch *
 fc_batch_begin(FcParser *parser, TupleDesc desc)
 {
-	FcBatchMaker *maker;
+	FcBatchMaker *maker = palloc0(sizeof(FcBatchMaker));
 
-	if (!fc_batch_serves(parser))
-		return NULL;
-	maker = palloc0(sizeof(FcBatchMaker));
 	maker->parser = parser;
-	if (!fc_batch_begin_recode(maker))
+	if (!fc_batch_serves(maker))
 		return NULL;
 	maker->nfields = parser->nfields;
 	maker->fields = palloc0(sizeof(FcBatchField) * maker->nfields);
 	for (int i = 0; i < maker->nfields; i++)
-	{
 		fc_batch_begin_field(&maker->fields[i], &parser->quick.columns[i], &maker->room);
-		maker->trims |= (maker->fields[i].edits & FC_FIELD_TRIMS) != 0;
-	}
 	fc_batch_begin_left(maker);
 	if (maker->nshown * 2 > maker->nfields + 2)
 		return NULL;
@@ -178,39 +188,20 @@ fc_batch_begin(FcParser *parser, TupleDesc desc)
 	return &maker->batch;
 }
 
-/* Leaves out records that begin at "end" or later; returns how many are left */
-static int
-fc_batch_before(const FcBatchMaker *maker, int n, uint64 end)
-{
-	const uint16 *at = maker->places.at;
-
-	while (n > 0 && maker->stretch.offset + at[(n - 1) * maker->width] >= end)
-		n--;
-	return n;
-}
-
 /*
- * Finds the borders of the stretch's records; returns how many make the batch
+ * Finds the borders of the stretch's records; returns how many of these begin
+ * before "end", and make the batch
  */
 static int
 fc_batch_cut(FcBatchMaker *maker, const FcDialect *dialect, uint64 end)
 {
-	return fc_batch_before(maker, fc_places_find(dialect, maker->stretch.marks, maker->stretch.buf,
-												 maker->stretch.pos, maker->nfields,
-												 maker->most, &maker->places), end);
-}
+	int			n = fc_places_find(dialect, maker->stretch.marks, maker->stretch.buf,
+								   maker->stretch.pos, maker->nfields, maker->most,
+								   &maker->places);
 
-/* Leaves out the blanks around a field, if it is one to be trimmed */
-static inline const char *
-fc_batch_trim(const FcBatchField *field, bool wrapped, const char *s, const char **end)
-{
-	if (likely((field->edits & (wrapped ? FC_FIELD_TRIM_QUOTED : FC_FIELD_TRIM)) == 0))
-		return s;
-	while (s < *end && fc_edit_is_blank(*s))
-		s++;
-	while (s < *end && fc_edit_is_blank((*end)[-1]))
-		(*end)--;
-	return s;
+	while (n > 0 && maker->stretch.offset + maker->places.at[(n - 1) * maker->width] >= end)
+		n--;
+	return n;
 }
 
 /*
@@ -239,30 +230,11 @@ fc_batch_unwrap_column(FcBatchMaker *maker, int number)
 		const char *end = buf + at[i + 1] - 1 - wrapped;
 
 		sum += wrapped;
-		maker->starts[i] = fc_batch_trim(field, wrapped, buf + at[i] + wrapped, &end) - buf;
+		maker->starts[i] = fc_edit_trim(field->edits, wrapped, buf + at[i] + wrapped, &end) - buf;
 		maker->ends[i] = end + 1 - buf;
 	}
 	field->wrapped = true;
 	return sum;
-}
-
-/*
- * The same for all columns that are trimmed, or in which the first field has
- * quotes, and for all others if there are more than these quotes
- */
-static void
-fc_batch_unwrap(FcBatchMaker *maker, int quotes)
-{
-	const char *buf = maker->stretch.buf;
-	char		quote = maker->parser->dialect.quote;
-
-	for (int i = 0; i < maker->nfields; i++)
-		if (!maker->fields[i].text && !maker->fields[i].apart &&
-			((maker->fields[i].edits & FC_FIELD_TRIMS) || (maker->quoted && buf[maker->places.at[i]] == quote)))
-			quotes -= 2 * fc_batch_unwrap_column(maker, i);
-	for (int i = 0; i < maker->nfields && quotes > 0; i++)
-		if (!maker->fields[i].text && !maker->fields[i].apart && !maker->fields[i].wrapped)
-			(void) fc_batch_unwrap_column(maker, i);
 }
 
 /* Which rows have a NULL in the column that a field is for? */
@@ -317,8 +289,8 @@ fc_batch_find_words(FcBatchMaker *maker, int number, FcBatchColumn *column)
 
 		if ((unsigned char) buf[at[0]] == quote)
 			continue;
-		word = fc_batch_trim(field, false, buf + at[0], &end);
-		if (fc_edit_is_word(field->edit, word, end - word))
+		word = fc_edit_trim(field->edits, false, buf + at[0], &end);
+		if (fc_edit_is_word(field->edit->words, word, end - word))
 			column->nulls[i] = column->any_null = true;
 	}
 }
@@ -363,7 +335,7 @@ fc_batch_take_texts(FcBatchMaker *maker, int number, FcBatchColumn *column)
 	{
 		bool		wrapped = (unsigned char) buf[at[0]] == quote;
 		const char *end = buf + at[1] - 1 - wrapped;
-		const char *text = fc_batch_trim(field, wrapped, buf + at[0] + wrapped, &end);
+		const char *text = fc_edit_trim(field->edits, wrapped, buf + at[0] + wrapped, &end);
 		int			len = end - text;
 
 		sum += wrapped;
@@ -377,12 +349,18 @@ fc_batch_take_texts(FcBatchMaker *maker, int number, FcBatchColumn *column)
 	return sum;
 }
 
-/* Sets all columns of texts, and cuts what is around other fields */
+/*
+ * Sets all columns of texts, and cuts what is around other fields, of columns
+ * that are trimmed, or in which the first field has quotes, and of all others
+ * if there are more than these quotes
+ */
 static void
 fc_batch_take_all_texts(FcBatchMaker *maker)
 {
 	const uint16 *at = maker->places.at;
-	int			wrapped = 0;
+	char		quote = maker->parser->dialect.quote;
+	int			quotes = maker->quoted ?
+		fc_marks_quotes(maker->stretch.marks, at[0], at[maker->batch.n * maker->width]) : 0;
 
 	for (int i = 0; i < maker->nfields; i++)
 	{
@@ -390,13 +368,17 @@ fc_batch_take_all_texts(FcBatchMaker *maker)
 
 		field->wrapped = false;
 		if (field->text)
-			wrapped += fc_batch_take_texts(maker, i, &maker->batch.columns[field->index]);
+			quotes -= 2 * fc_batch_take_texts(maker, i, &maker->batch.columns[field->index]);
 	}
 	fc_batch_mend_texts(maker);
-	if (maker->quoted || maker->trims)
-		fc_batch_unwrap(maker, (maker->quoted ? fc_marks_quotes(maker->stretch.marks, at[0],
-																at[maker->batch.n * maker->width]) : 0) -
-						maker->inner - 2 * wrapped);
+	quotes -= maker->inner;
+	for (int i = 0; i < maker->nfields; i++)
+		if (!maker->fields[i].text && !maker->fields[i].apart &&
+			((maker->fields[i].edits & FC_FIELD_TRIMS) || (maker->quoted && maker->stretch.buf[at[i]] == quote)))
+			quotes -= 2 * fc_batch_unwrap_column(maker, i);
+	for (int i = 0; i < maker->nfields && quotes > 0; i++)
+		if (!maker->fields[i].text && !maker->fields[i].apart && !maker->fields[i].wrapped)
+			(void) fc_batch_unwrap_column(maker, i);
 }
 
 /* Sets one column, not of texts, from the fields with this number */
@@ -421,20 +403,6 @@ fc_batch_take_column(FcBatchMaker *maker, int number)
 	else
 		field->convert.many(&field->convert, &fields, column->any_null ? column->nulls : NULL,
 							column->values, batch->odd);
-}
-
-/* If most records of the last batch were odd, the next ones are taken alone */
-static void
-fc_batch_judge(FcBatchMaker *maker)
-{
-	FcBatch    *batch = &maker->batch;
-	int			odd = 0;
-
-	for (int i = 0; i < batch->n; i++)
-		odd += batch->odd[i];
-	if (odd * 2 > batch->n)
-		maker->alone = FC_BATCH_ALONE;
-	batch->n = 0;
 }
 
 /* Body of fc_parse_in_zone */
@@ -479,10 +447,15 @@ bool
 fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64 end)
 {
 	FcBatchMaker *maker = (FcBatchMaker *) batch;
+	int			odd = 0;
 
-	fc_batch_judge(maker);
+	for (int i = 0; i < batch->n; i++)
+		odd += batch->odd[i];
+	/* if most records of a batch were odd, the next ones are taken alone */
+	if (odd * 2 > batch->n)
+		maker->alone = FC_BATCH_ALONE;
+	batch->n = 0;
 	maker->width = fc_places_width(dialect, maker->nfields);
-	/* the next record is to be taken alone, because most were odd */
 	if (maker->alone > 0)
 	{
 		maker->alone--;
@@ -592,6 +565,13 @@ fc_batch_add_column(FcBatch *batch, int column)
 	MemoryContextSwitchTo(old);
 }
 
+/* Sets the column of row i to the value that row/parse.c has made */
+static void
+fc_batch_keep(FcBatchMaker *maker, int column, int i)
+{
+	fc_batch_set(&maker->batch, column, i, maker->values[column], maker->nulls[column]);
+}
+
 /*
  * Gives all rows, of later batches too, the values that row i has for the
  * defaults
@@ -608,7 +588,7 @@ fc_batch_fix_defaults(FcBatchMaker *maker, int i)
 		int			j = defaults->defaults[k].index;
 		FcBatchColumn *column = &batch->columns[j];
 
-		fc_batch_set(batch, j, i, maker->values[j], maker->nulls[j]);
+		fc_batch_keep(maker, j, i);
 		column->made = false;
 		column->any_null = maker->nulls[j];
 		for (int row = 0; row < maker->most; row++)
@@ -638,28 +618,26 @@ fc_batch_finish(FcBatch *batch, int i)
 		return true;
 	}
 	for (int k = 0; k < maker->nleft; k++)
-	{
-		int			j = parser->columns[maker->left[k]].index;
-
-		fc_batch_set(batch, j, i, maker->values[j], maker->nulls[j]);
-	}
+		fc_batch_keep(maker, parser->columns[maker->left[k]].index, i);
 	for (int k = 0; k < parser->defaults.n; k++)
-	{
-		int			j = parser->defaults.defaults[k].index;
-
-		fc_batch_set(batch, j, i, maker->values[j], maker->nulls[j]);
-	}
+		fc_batch_keep(maker, parser->defaults.defaults[k].index, i);
 	return true;
 }
+
+/* Reorders an array as fc_batch_permute says */
+#define FC_BATCH_REORDER(array, type, from, order, n) \
+	do { \
+		type		reordered[FC_BATCH_ROWS]; \
+\
+		for (int k = 0; k < (n); k++) \
+			reordered[k] = (array)[(order)[k]]; \
+		memcpy((array) + (from), reordered, sizeof(type) * (n)); \
+	} while (0)
 
 void
 fc_batch_permute(FcBatch *batch, int from, const uint16 *order, int n)
 {
 	FcBatchMaker *maker = (FcBatchMaker *) batch;
-	Datum		values[FC_BATCH_ROWS];
-	uint32		lengths[FC_BATCH_ROWS];
-	uint16		records[FC_BATCH_ROWS];
-	bool		nulls[FC_BATCH_ROWS];
 
 	Assert(from >= 0 && n >= 0 && from + n <= batch->n);
 	for (int j = 0; j < batch->natts; j++)
@@ -668,21 +646,13 @@ fc_batch_permute(FcBatch *batch, int from, const uint16 *order, int n)
 
 		if (column->absent)
 			continue;
-		for (int k = 0; k < n; k++)
-			values[k] = column->values[order[k]];
-		memcpy(column->values + from, values, sizeof(Datum) * n);
-		for (int k = 0; k < n && column->lengths; k++)
-			lengths[k] = column->lengths[order[k]];
+		FC_BATCH_REORDER(column->values, Datum, from, order, n);
 		if (column->lengths)
-			memcpy(column->lengths + from, lengths, sizeof(uint32) * n);
-		for (int k = 0; k < n && column->any_null; k++)
-			nulls[k] = column->nulls[order[k]];
+			FC_BATCH_REORDER(column->lengths, uint32, from, order, n);
 		if (column->any_null)
-			memcpy(column->nulls + from, nulls, sizeof(bool) * n);
+			FC_BATCH_REORDER(column->nulls, bool, from, order, n);
 	}
-	for (int k = 0; k < n; k++)
-		records[k] = maker->records[order[k]];
-	memcpy(maker->records + from, records, sizeof(uint16) * n);
+	FC_BATCH_REORDER(maker->records, uint16, from, order, n);
 }
 
 bool
@@ -697,4 +667,64 @@ fc_batch_take(const FcBatch *batch, int i, Datum *values, bool *nulls)
 			values[j] = fc_batch_value(&batch->columns[j], i, false, &nulls[j]);
 	}
 	return !batch->unfinished;
+}
+
+Datum
+fc_batch_value(const FcBatchColumn *column, int i, bool compact, bool *null)
+{
+	Datum		value = column->values[i];
+
+	*null = column->any_null && column->nulls[i];
+	if (*null)
+		return (Datum) 0;
+	if (column->lengths != NULL)
+		return PointerGetDatum(cstring_to_text_with_len(DatumGetPointer(value), column->lengths[i]));
+	if (!compact && column->len == -1 && VARATT_IS_SHORT(DatumGetPointer(value)))
+		return PointerGetDatum(PG_DETOAST_DATUM(value));
+	return value;
+}
+
+void
+fc_batch_set(FcBatch *batch, int column, int i, Datum value, bool null)
+{
+	FcBatchColumn *to = &batch->columns[column];
+
+	Assert(to->made && i < batch->n);
+	to->nulls[i] = null;
+	to->any_null |= null;
+	/* a row is formed of plain values */
+	if (null)
+		to->values[i] = (Datum) 0;
+	else if (to->byval)
+		to->values[i] = value;
+	else if (to->len == -1 && VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
+			 !(VARATT_IS_SHORT(DatumGetPointer(value)) && !VARATT_IS_EXTERNAL(DatumGetPointer(value))))
+		to->values[i] = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+	else
+		to->values[i] = datumCopy(value, false, to->len);
+}
+
+void
+fc_batch_refuse_nulls(FcBatch *batch, TupleDesc desc)
+{
+	for (int j = 0; desc->constr && desc->constr->has_not_null && j < desc->natts; j++)
+	{
+		const FcBatchColumn *column = &batch->columns[j];
+
+		/* a generated column has no value yet */
+		if (!TupleDescAttr(desc, j)->attnotnull || TupleDescAttr(desc, j)->attgenerated ||
+			!column->any_null)
+			continue;
+		for (int i = 0; i < batch->n; i++)
+			batch->odd[i] |= column->nulls[i];
+	}
+}
+
+int
+fc_batch_next_odd(const FcBatch *batch, int i)
+{
+	const bool *odd = memchr(batch->odd + i, true, batch->n - i);
+
+	Assert(i >= 0 && i <= batch->n);
+	return odd == NULL ? batch->n : odd - batch->odd;
 }

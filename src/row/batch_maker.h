@@ -49,7 +49,6 @@ typedef struct FcBatchMaker
 	uint16	   *starts;			/* as places.at, without quotes and blanks */
 	uint16	   *ends;
 	bool		quoted;			/* of csv, with quotes */
-	bool		trims;			/* some fields */
 	int			ndoubled;		/* texts in quotes with doubled quotes */
 	uint16		doubled[FC_BATCH_ROWS]; /* numbers of these fields */
 	int			inner;			/* quotes that are doubled in them */
@@ -58,9 +57,6 @@ typedef struct FcBatchMaker
 	uint16		strange[FC_BATCH_ROWS]; /* numbers of these fields */
 	int			alone;			/* records to be taken alone from now on */
 } FcBatchMaker;
-
-/* Sets what converts texts; false if fields must not be cut before that */
-extern bool fc_batch_begin_recode(FcBatchMaker *maker);
 
 /* Finds odd records, and texts that fc_batch_mend_texts changes */
 extern void fc_batch_find_odd(FcBatchMaker *maker);

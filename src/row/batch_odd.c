@@ -11,28 +11,10 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
-#include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
 
 #include "row/batch.h"
 #include "row/batch_maker.h"
-
-/*
- * Bytes of ASCII may be parts of other characters, or a user's conversion may
- * make others of them: then a record is converted before it is cut.
- */
-bool
-fc_batch_begin_recode(FcBatchMaker *maker)
-{
-	int			encoding = maker->parser->shared->plan.encoding;
-
-	if (!maker->parser->shared->plan.need_transcoding)
-		return true;
-	maker->recode = FindDefaultConversionProc(encoding, GetDatabaseEncoding());
-	return OidIsValid(maker->recode) && maker->recode < FirstNormalObjectId &&
-		!PG_ENCODING_IS_CLIENT_ONLY(encoding);
-}
 
 /* Records that are wrong in the encoding are odd, and all after them */
 static void
@@ -72,7 +54,7 @@ fc_batch_note_strange(FcBatchMaker *maker, int i)
 		fc_parse_is_ascii(maker->stretch.buf + at[0], at[1] - 1 - at[0]))
 		return;
 	if (field->text && field->max < 0 && (field->edits & FC_FIELD_WORDS) == 0 && maker->nshown == 0 &&
-		maker->parser->null_ascii && maker->nstrange < FC_BATCH_ROWS)
+		maker->parser->null_clear && maker->nstrange < FC_BATCH_ROWS)
 		maker->strange[maker->nstrange++] = i;
 	else
 		maker->batch.odd[i / maker->width] = true;

@@ -18,6 +18,7 @@
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -138,13 +139,6 @@ fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *arg)
 		session_timezone = zone;
 }
 
-bool
-fc_column_is_plain(const FcColumn *column)
-{
-	return column->index >= 0 && (column->flags & ~FC_FIELD_EDITS) == 0 &&
-		column->pattern == NULL && column->input.fn_strict;
-}
-
 /* Calls the receive function for the field, or for a NULL */
 static Datum
 fc_column_receive(FcColumn *column, const FcField *field)
@@ -180,7 +174,10 @@ fc_column_value(FcColumn *column, const FcField *field)
 								 column->typmod);
 	}
 	if (fc_column_refuses(column, field))
-		fc_edit_refuse(&column->edit, field);
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for type %s: \"%s\"",
+						format_type_be(column->edit.typid), field->data)));
 	if (column->pattern)
 	{
 		if (!fc_pattern_parse(column->pattern, field->data, field->len, &value))
@@ -274,25 +271,5 @@ fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared, Relation target
 	if (shared->plan.nnumbers == 0 || !numbered || shared->phase <= FC_PHASE_SCAN ||
 		shared->phase == FC_PHASE_CHECK)
 		return;
-	defaults->numbers = fc_numbers_open(shared);
-	defaults->econtext->ecxt_param_list_info = fc_numbers_params(defaults->numbers);
-}
-
-void
-fc_column_end_defaults(FcDefaults *defaults)
-{
-	if (defaults->numbers)
-		fc_numbers_close(defaults->numbers);
-}
-
-void
-fc_column_evaluate_defaults(const FcDefaults *defaults, Datum *values, bool *nulls)
-{
-	for (int i = 0; i < defaults->n; i++)
-	{
-		FcDefault  *def = &defaults->defaults[i];
-
-		values[def->index] = ExecEvalExpr(def->expr, defaults->econtext,
-										  &nulls[def->index]);
-	}
+	defaults->numbers = fc_numbers_open(shared, &defaults->econtext->ecxt_param_list_info);
 }

@@ -82,9 +82,6 @@ extern void fc_column_in_zone(pg_tz *zone, void (*body) (void *arg), void *arg);
  */
 extern void fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *arg);
 
-/* Does the value depend on the field, edited, its type and NULL alone? */
-extern bool fc_column_is_plain(const FcColumn *column);
-
 /* The data of fields that a record does not have, or no record has */
 extern char fc_column_nothing[];
 
@@ -119,10 +116,5 @@ extern ExprState *fc_column_default(FcShared *shared, Relation target,
  */
 extern void fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared,
 									 Relation target, EState *estate, bool numbered);
-extern void fc_column_end_defaults(FcDefaults *defaults);
-
-/* Evaluates them into a row */
-extern void fc_column_evaluate_defaults(const FcDefaults *defaults, Datum *values,
-										bool *nulls);
 
 #endif							/* FC_COLUMN_H */

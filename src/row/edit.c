@@ -14,10 +14,8 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "context/shared.h"
 #include "row/edit.h"
 
 /* A number that is read and written anew */
@@ -47,51 +45,29 @@ fc_edit_is_number(Oid typid)
 }
 
 const char *
-fc_edit_words(const char *tail)
-{
-	tail += strlen(tail) + 1;
-	return tail + strlen(tail) + 1;
-}
-
-const char *
 fc_edit_init(FcEdit *edit, uint16 flags, const char *tail, const char *words, Oid typid)
 {
 	edit->flags = flags;
-	edit->words = words;
 	edit->group = tail;
 	edit->group_len = strlen(tail);
-	edit->decimal = tail[edit->group_len + 1];
+	tail += edit->group_len + 1;
+	edit->decimal = tail[0];
 	if (flags & FC_FIELD_NUMBER)
 		edit->typid = getBaseType(typid);
+	if (words == NULL)
+		words = tail + strlen(tail) + 1;
+	edit->words = words;
 	while (*words != '\0')
 		words += strlen(words) + 1;
 	return words + 1;
 }
 
-static void
-fc_edit_trim(FcField *field)
-{
-	size_t		len;
-
-	while (field->len > 0 && fc_edit_is_blank(field->data[0]))
-	{
-		field->data++;
-		field->len--;
-	}
-	len = field->len;
-	while (len > 0 && fc_edit_is_blank(field->data[len - 1]))
-		len--;
-	if (len < field->len)
-		field->data = pnstrdup(field->data, len);
-	field->len = len;
-}
-
 bool
-fc_edit_is_word(const FcEdit *edit, const char *s, size_t n)
+fc_edit_is_word(const char *words, const char *s, size_t n)
 {
 	size_t		len;
 
-	for (const char *word = edit->words; *word != '\0'; word += len + 2)
+	for (const char *word = words; *word != '\0'; word += len + 2)
 	{
 		len = strlen(word + 1);
 		if (len == n && memcmp(word + 1, s, len) == 0)
@@ -212,21 +188,17 @@ fc_edit_number(const FcEdit *edit, FcField *field)
 void
 fc_edit_field(const FcEdit *edit, FcField *field)
 {
+	const char *all = field->data + field->len;
+	const char *end = all;
+
 	Assert(!field->null && !field->marker);
-	if (edit->flags & (field->quoted ? FC_FIELD_TRIM_QUOTED : FC_FIELD_TRIM))
-		fc_edit_trim(field);
+	field->data += fc_edit_trim(edit->flags, field->quoted, field->data, &end) - field->data;
+	field->len = end - field->data;
+	if (end < all)
+		field->data = pnstrdup(field->data, field->len);
 	if ((edit->flags & FC_FIELD_WORDS) &&
 		(!field->quoted || (edit->flags & FC_FIELD_FORCE_NULL)))
-		field->null = fc_edit_is_word(edit, field->data, field->len);
+		field->null = fc_edit_is_word(edit->words, field->data, field->len);
 	if ((edit->flags & FC_FIELD_NUMBER) && !field->null)
 		fc_edit_number(edit, field);
-}
-
-void
-fc_edit_refuse(const FcEdit *edit, const FcField *field)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 errmsg("invalid input syntax for type %s: \"%s\"",
-					format_type_be(edit->typid), field->data)));
 }

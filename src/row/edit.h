@@ -8,6 +8,7 @@
 #ifndef FC_EDIT_H
 #define FC_EDIT_H
 
+#include "context/shared.h"
 #include "grammar/field.h"
 
 /* How the fields of a column are edited */
@@ -22,8 +23,11 @@ typedef struct FcEdit
 	Oid			typid;			/* of numbers, no domain */
 } FcEdit;
 
-/* Do the bytes s[0..n) stand for NULL, if they have no quotes? */
-extern bool fc_edit_is_word(const FcEdit *edit, const char *s, size_t n);
+/*
+ * Do the bytes s[0..n) stand for NULL, if they have no quotes?  For the words
+ * see FcEdit.
+ */
+extern bool fc_edit_is_word(const char *words, const char *s, size_t n);
 
 /*
  * Replaces the file's separators by PostgreSQL's, in a copy that is palloc'ed.
@@ -33,14 +37,12 @@ extern void fc_edit_number(const FcEdit *edit, FcField *field);
 
 /*
  * Fills in the edits of each field from FC_TAIL_EDITS: the two separators, and
- * a list of words for each field, all strings with a NUL.  typid is the
- * column's type.  Returns where the words of the next field begin.
+ * a list of words for each field, all strings with a NUL.  words: where those
+ * of this field begin, NULL for the first one.  typid is the column's type.
+ * Returns where the words of the next field begin.
  */
 extern const char *fc_edit_init(FcEdit *edit, uint16 flags, const char *tail,
 								const char *words, Oid typid);
-
-/* Returns where the words of the first field begin */
-extern const char *fc_edit_words(const char *tail);
 
 /* Is it a type whose values number_format is about? */
 extern bool fc_edit_is_number(Oid typid);
@@ -51,13 +53,20 @@ extern bool fc_edit_is_number(Oid typid);
  */
 extern void fc_edit_field(const FcEdit *edit, FcField *field);
 
-static inline bool
-fc_edit_is_blank(char c)
+/*
+ * Leaves out the blanks around the bytes from s on, before *end, if the flags
+ * ask for that; returns where the rest begins
+ */
+static inline const char *
+fc_edit_trim(uint16 flags, bool quoted, const char *s, const char **end)
 {
-	return c == ' ' || c == '\t';
+	if (likely((flags & (quoted ? FC_FIELD_TRIM_QUOTED : FC_FIELD_TRIM)) == 0))
+		return s;
+	while (s < *end && (*s == ' ' || *s == '\t'))
+		s++;
+	while (s < *end && ((*end)[-1] == ' ' || (*end)[-1] == '\t'))
+		(*end)--;
+	return s;
 }
-
-/* ERROR 22P02 for a field that is bad, as its type refuses a value */
-extern void fc_edit_refuse(const FcEdit *edit, const FcField *field);
 
 #endif							/* FC_EDIT_H */

@@ -31,10 +31,10 @@
 /* Bytes for the values of a row that the quick way makes */
 #define FC_PARSE_ROOM	8192
 
-/* Bytes that FcLook has room for at first */
+/* Bytes that fc_parse_copy has room for at first */
 #define FC_PARSE_COPY	4096
 
-/* A value that fc_parse_try_value makes */
+/* A value that fc_parse_make_value makes */
 typedef struct FcValue
 {
 	FcColumn   *column;
@@ -180,24 +180,18 @@ fc_parse_check_encoding(FcParser *parser, FcErrorBody check)
 		fc_parse_refuse(parser, FC_CLASS_ENCODING, NULL, NULL, edata);
 }
 
-/* Returns the field's value; puts what a transform makes into the field, too */
-static Datum
-fc_parse_make_value(FcColumn *column, FcField *field)
-{
-	Datum		value;
-
-	if (column->transform && fc_transform_value(column->transform, field, &value))
-		return value;
-	return fc_column_value(column, field);
-}
-
-/* Body of fc_error_catch */
+/*
+ * Body of fc_error_catch: makes the field's value, and puts what a transform
+ * makes into the field, too
+ */
 static void
-fc_parse_try_value(void *arg)
+fc_parse_make_value(void *arg)
 {
 	FcValue    *value = arg;
+	FcTransform *transform = value->column->transform;
 
-	value->value = fc_parse_make_value(value->column, value->field);
+	if (transform == NULL || !fc_transform_value(transform, value->field, &value->value))
+		value->value = fc_column_value(value->column, value->field);
 }
 
 /*
@@ -216,7 +210,7 @@ fc_parse_catch(FcParser *parser, FcValue *value)
 	if (parser->faults.owner == NULL)
 		parser->faults.owner = ResourceOwnerCreate(outer, "fast_copy value");
 	CurrentResourceOwner = parser->faults.owner;
-	edata = fc_error_catch(parser->ctx, fc_parse_try_value, value);
+	edata = fc_error_catch(parser->ctx, fc_parse_make_value, value);
 	CurrentResourceOwner = outer;
 	if (edata == NULL)
 		return NULL;
@@ -226,29 +220,19 @@ fc_parse_catch(FcParser *parser, FcValue *value)
 }
 
 /*
- * Returns the value as the file has it, for the report of an error; NULL if
- * that is NULL.  If the file has none, returns what the transform has made.
- */
-static const char *
-fc_parse_given(FcParser *parser, const FcColumn *column, const FcField *was, const FcField *field)
-{
-	bool		null = column->transform && was->data != fc_column_nothing ? was->null : field->null;
-
-	if (null)
-		return NULL;
-	return was->data == fc_column_nothing ? field->data : was->data;
-}
-
-/*
- * The type refuses the value: sets NULL instead, or refuses the record; "given"
- * is the value as the file has it
+ * The type refuses the value: sets NULL instead, or refuses the record; "was"
+ * is the field as the file has it, if it has one
  */
 static void
 fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
-					   const char *given, ErrorData *edata)
+					   const FcField *was, ErrorData *edata)
 {
 	FcBad	   *nulled = &parser->faults.nulled[parser->faults.nnulled];
+	bool		in_file = was->data != fc_column_nothing;
+	const char *given = in_file ? was->data : field->data;
 
+	if (column->transform && in_file ? was->null : field->null)
+		given = NULL;
 	Assert(parser->faults.nnulled < parser->ncolumns);
 	if (!parser->shared->plan.set_null)
 	{
@@ -272,17 +256,8 @@ fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 static void
 fc_parse_set_zone(FcParser *parser, bool of_file)
 {
-	if (parser->zones.file)
-		session_timezone = of_file ? parser->zones.file : parser->zones.session;
-}
-
-/* Sets the value where no error can come of it */
-static bool
-fc_parse_try_quickly(FcColumn *column, const FcField *field, Datum *value)
-{
-	return !field->null && !column->transform && !column->pattern &&
-		!fc_column_refuses(column, field) &&
-		fc_convert(&column->convert, field->data, field->len, value);
+	if (parser->file_zone)
+		session_timezone = of_file ? parser->file_zone : parser->session_zone;
 }
 
 void
@@ -305,28 +280,34 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 	if (!field->null && !column->transform && (column->flags & FC_FIELD_EDITS))
 		fc_edit_field(&column->edit, field);
 	if (!fc_parse_tolerates(parser, FC_CLASS_CONVERSION))
-		*value = fc_parse_make_value(column, field);
-	else if (!fc_parse_try_quickly(column, field, value))
-	{
+		fc_parse_make_value(&trial);
+	else if (field->null || column->transform || column->pattern ||
+			 fc_column_refuses(column, field) ||
+			 !fc_convert(&column->convert, field->data, field->len, &trial.value))
 		edata = (column->flags & FC_FIELD_SUBTRANSACTION) ?
-			fc_error_catch_undo(parser->ctx, fc_parse_try_value, &trial) :
+			fc_error_catch_undo(parser->ctx, fc_parse_make_value, &trial) :
 			fc_parse_catch(parser, &trial);
-		*value = trial.value;
-	}
+	*value = trial.value;
 	*null = field->null;
 	if (edata && !fc_parse_is_of_value(edata))
 		ThrowErrorData(edata);
 	else if (edata)
-		fc_parse_refused_value(parser, column, field,
-							   fc_parse_given(parser, column, &was, field), edata);
+		fc_parse_refused_value(parser, column, field, &was, edata);
 }
 
 static void
 fc_parse_defaults(FcParser *parser)
 {
+	FcInHand   *record = &parser->record;
+
 	fc_parse_set_zone(parser, false);
-	fc_column_evaluate_defaults(&parser->defaults, parser->record.values,
-						 parser->record.nulls);
+	for (int i = 0; i < parser->defaults.n; i++)
+	{
+		FcDefault  *def = &parser->defaults.defaults[i];
+
+		record->values[def->index] = ExecEvalExpr(def->expr, parser->defaults.econtext,
+												  &record->nulls[def->index]);
+	}
 }
 
 void
@@ -354,24 +335,10 @@ fc_parse_check_markers(FcParser *parser)
 }
 
 /*
- * Marks the current record alone, if that is possible.  It stays without marks
- * if its last quote is open, as when the file has changed or ends there.
+ * Cuts the current record into fields, by marks if it has or can get some.  It
+ * stays without marks if its last quote is open, as when the file has changed
+ * or ends there.
  */
-static inline void
-fc_parse_mark(FcParser *parser)
-{
-	FcInHand   *record = &parser->record;
-
-	if (record->len == 0 || record->len > FC_MARKS_BYTES ||
-		!fc_marks_serve(&parser->dialect))
-		return;
-	fc_marks_fill(&parser->dialect, parser->marks, record->data, record->len);
-	record->marks_pos = 0;
-	if (parser->dialect.mode == FC_MODE_TEXT || fc_marks_closed(parser->marks, record->len))
-		record->marks = parser->marks;
-}
-
-/* Cuts the current record into fields, by marks if it has or can get some */
 static void
 fc_parse_cut(FcParser *parser)
 {
@@ -382,8 +349,14 @@ fc_parse_cut(FcParser *parser)
 	record->cut = true;
 	/* the byte after the record is there for the last field's NUL */
 	parser->quick.room.readable = record->data + record->len + 1;
-	if (record->marks == NULL)
-		fc_parse_mark(parser);
+	if (record->marks == NULL && record->len > 0 && record->len <= FC_MARKS_BYTES &&
+		fc_marks_serve(dialect))
+	{
+		fc_marks_fill(dialect, parser->marks, record->data, record->len);
+		record->marks_pos = 0;
+		if (dialect->mode == FC_MODE_TEXT || fc_marks_closed(parser->marks, record->len))
+			record->marks = parser->marks;
+	}
 	if (record->marks != NULL)
 		record->found = fc_fields_marked(dialect, record->marks, record->marks_pos,
 										record->data, record->len, record->fields,
@@ -396,12 +369,17 @@ fc_parse_cut(FcParser *parser)
 									  record->fields, parser->nfields);
 }
 
-/* Checks what COPY checks before it converts the first field */
-static void
-fc_parse_check_fields(FcParser *parser)
+bool
+fc_parse_fields(FcParser *parser)
 {
 	FcInHand   *record = &parser->record;
 
+	if (!record->cut && parser->dialect.mode != FC_MODE_BINARY)
+		fc_parse_check_encoding(parser, fc_parse_encode);
+	if (!record->ok)
+		return false;
+	if (!record->cut)
+		fc_parse_cut(parser);
 	if (record->found < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
@@ -413,27 +391,11 @@ fc_parse_check_fields(FcParser *parser)
 		record->fields[record->found] = (FcField) {.data = fc_column_nothing,.null = true};
 	if (parser->dialect.mode == FC_MODE_TEXT)
 		fc_parse_check_encoding(parser, fc_parse_verify);
-	if (!record->ok)
-		return;
-	if (parser->dialect.default_string != NULL)
+	if (record->ok && parser->dialect.default_string != NULL)
 		fc_parse_check_markers(parser);
-	if (record->found > parser->nfields && (parser->nfields > 0 || record->len > 0))
+	if (record->ok && record->found > parser->nfields && (parser->nfields > 0 || record->len > 0))
 		fc_parse_malformed(parser, NULL);
-}
-
-bool
-fc_parse_fields(FcParser *parser)
-{
-	if (!parser->record.cut)
-	{
-		if (parser->dialect.mode != FC_MODE_BINARY)
-			fc_parse_check_encoding(parser, fc_parse_encode);
-		if (!parser->record.ok)
-			return false;
-		fc_parse_cut(parser);
-	}
-	fc_parse_check_fields(parser);
-	return parser->record.ok;
+	return record->ok;
 }
 
 bool
@@ -474,25 +436,6 @@ fc_parse_quick_field(FcQuick *quick, const FcField *field, Datum *values,
 	return true;
 }
 
-/* Sets values from the first on, as long as that is quick; returns how many */
-static int
-fc_parse_quick_fields(FcParser *parser)
-{
-	FcQuick    *quick = parser->quick.columns;
-	const FcField *field = parser->record.fields;
-	const FcField *end = field + parser->ncolumns;
-	Datum	   *values = parser->record.values;
-	bool	   *nulls = parser->record.nulls;
-
-	while (field < end && fc_parse_quick_field(quick, field, values, nulls))
-	{
-		quick++;
-		field++;
-	}
-	Assert(field <= end);
-	return field - parser->record.fields;
-}
-
 /* Sets the value of a column that the quick way has not set */
 static void
 fc_parse_any_column(FcParser *parser, int i)
@@ -504,7 +447,7 @@ fc_parse_any_column(FcParser *parser, int i)
 	if (i >= record->found && i < parser->nfields)
 		fc_parse_malformed(parser, column);
 	else if (column->index >= 0 &&
-			 (parser->zones.file ||
+			 (parser->file_zone ||
 			  !fc_parse_quick_field(&parser->quick.columns[i], field,
 									record->values, record->nulls)))
 	{
@@ -539,8 +482,8 @@ fc_parse_columns(void *arg)
 void
 fc_parse_in_zone(FcParser *parser, void (*body) (void *arg), void *arg)
 {
-	parser->zones.session = session_timezone;
-	fc_column_in_zone(parser->zones.file, body, arg);
+	parser->session_zone = session_timezone;
+	fc_column_in_zone(parser->file_zone, body, arg);
 }
 
 /*
@@ -567,16 +510,25 @@ fc_parse_is_valid(const FcParser *parser)
 bool
 fc_parse_quickly(FcParser *parser, const FcRecord *record, Datum *values, bool *nulls)
 {
+	FcQuick    *quick = parser->quick.columns;
+	const FcField *field = parser->record.fields;
+	const FcField *end = field + parser->ncolumns;
+
 	fc_parse_take(parser, record->data, record->length, values, nulls);
 	parser->record.marks = record->marks;
 	parser->record.marks_pos = record->marks_pos;
-	if (parser->zones.file || !fc_parse_is_valid(parser))
+	if (parser->file_zone || !fc_parse_is_valid(parser))
 		return false;
 	fc_parse_cut(parser);
 	if (parser->record.found != parser->nfields)
 		return false;
-	parser->record.done = fc_parse_quick_fields(parser);
-	return parser->record.done == parser->ncolumns && parser->defaults.n == 0;
+	while (field < end && fc_parse_quick_field(quick, field, values, nulls))
+	{
+		quick++;
+		field++;
+	}
+	parser->record.done = field - parser->record.fields;
+	return field == end && parser->defaults.n == 0;
 }
 
 bool
@@ -586,16 +538,6 @@ fc_parse_rest(FcParser *parser)
 	fc_parse_in_zone(parser, fc_parse_columns, parser);
 	Assert(!parser->record.ok || parser->record.done == (parser->record.left ? parser->record.nleft : parser->ncolumns));
 	return parser->record.ok;
-}
-
-bool
-fc_parse_record(FcParser *parser, char *rec, size_t len,
-				Datum *values, bool *nulls)
-{
-	FcRecord	record = {.data = rec,.length = len};
-
-	return fc_parse_quickly(parser, &record, values, nulls) ||
-		fc_parse_rest(parser);
 }
 
 const FcBad *
@@ -634,7 +576,9 @@ fc_parse_init_quick(FcParser *parser, TupleDesc desc)
 		FcQuick    *quick = &parser->quick.columns[i];
 
 		quick->index = column->index;
-		if (!fc_column_is_plain(column))
+		/* does the value depend on anything but the edited field? */
+		if (column->index < 0 || (column->flags & ~FC_FIELD_EDITS) != 0 || column->pattern ||
+			!column->input.fn_strict)
 			continue;
 		quick->edit = column->flags & FC_FIELD_EDITS ? &column->edit : NULL;
 		quick->convert = column->convert;
@@ -657,9 +601,8 @@ fc_parse_init_key(FcParser *parser)
 	FcShared   *shared = parser->shared;
 	FcQuick    *key;
 
-	if (!fc_shared_keyed(shared) || shared->plan.key.field < 0 || parser->zones.file ||
-		parser->dialect.default_string != NULL ||
-		(shared->plan.need_transcoding && !parser->null_ascii))
+	if (!fc_shared_keyed(shared) || shared->plan.key.field < 0 || parser->file_zone ||
+		parser->dialect.default_string != NULL || !parser->null_clear)
 		return;
 	Assert(shared->plan.key.field < parser->ncolumns);
 	key = &parser->quick.columns[shared->plan.key.field];
@@ -671,7 +614,7 @@ fc_parse_init_columns(FcParser *parser, Relation target)
 {
 	FcShared   *shared = parser->shared;
 	const char *pattern = fc_shared_patterns(shared);
-	const char *words = fc_edit_words(fc_shared_edits(shared));
+	const char *words = NULL;
 
 	parser->columns = palloc0(sizeof(FcColumn) * Max(shared->plan.ncolumns, 1));
 	for (int i = 0; i < shared->plan.ncolumns; i++)
@@ -680,7 +623,7 @@ fc_parse_init_columns(FcParser *parser, Relation target)
 
 		column->flags = fc_shared_flags(shared)[i];
 		fc_column_init(column, RelationGetDescr(target), fc_shared_columns(shared)[i],
-					   pattern, parser->zones.file != NULL,
+					   pattern, parser->file_zone != NULL,
 					   parser->dialect.mode == FC_MODE_BINARY);
 		if (parser->dialect.default_string != NULL && column->index >= 0)
 			column->def = fc_column_default(shared, target, column->index + 1, true);
@@ -704,7 +647,7 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	parser->dialect.null_string = fc_shared_null(shared);
 	if (parser->dialect.default_string != NULL)
 		parser->dialect.default_string = fc_shared_default(shared);
-	parser->null_ascii = pg_is_ascii(parser->dialect.null_string);
+	parser->null_clear = !shared->plan.need_transcoding || pg_is_ascii(parser->dialect.null_string);
 	parser->natts = desc->natts;
 	parser->nfields = shared->plan.nfields;
 	parser->ncolumns = shared->plan.ncolumns;
@@ -716,9 +659,9 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	parser->marks = palloc(sizeof(FcMarks));
 	parser->faults.nulled = palloc(sizeof(FcBad) * n);
 	parser->texts.made = palloc0(sizeof(bool) * n);
-	parser->look.size = FC_PARSE_COPY;
-	parser->look.data = palloc(FC_PARSE_COPY);
-	parser->zones.file = fc_column_zone(fc_shared_zone(shared));
+	parser->copy_size = FC_PARSE_COPY;
+	parser->copy = palloc(FC_PARSE_COPY);
+	parser->file_zone = fc_column_zone(fc_shared_zone(shared));
 	fc_parse_init_columns(parser, ctx->target);
 	fc_column_begin_defaults(&parser->defaults, shared, ctx->target, estate, numbered);
 	parser->transforms = fc_transforms_begin(shared, parser->columns, &parser->dialect,
@@ -731,7 +674,8 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 void
 fc_parse_end(FcParser *parser)
 {
-	fc_column_end_defaults(&parser->defaults);
+	if (parser->defaults.numbers)
+		fc_numbers_close(parser->defaults.numbers);
 }
 
 void

@@ -30,27 +30,21 @@ extern void fc_parse_end(FcParser *parser);
 extern void fc_parse_number(FcParser *parser, uint64 number);
 
 /*
- * Fills values and nulls, in the target's row type, from rec[0..len), which is
- * overwritten.  Values passed by reference are in the current memory context,
- * in rec or in the parser: they last until one of the three is used again.
- *
- * Throws COPY's errors, in COPY's order; returns false at one that is
- * tolerated, see fc_parse_bad.
- */
-extern bool fc_parse_record(FcParser *parser, char *rec, size_t len,
-							Datum *values, bool *nulls);
-
-/*
  * Says whether values may have the short headers that they will have in a
  * tuple: not where an expression, as a CHECK, could ask for their size.
  */
 extern void fc_parse_compact(FcParser *parser, bool compact);
 
 /*
- * The two halves of fc_parse_record.  fc_parse_quickly takes a record's data
- * and length, and cuts it by its marks if it has some.  It throws no error
- * about data, calls only code of this extension, and returns true if the row
- * is complete.  Otherwise fc_parse_rest goes on from there.
+ * Fills values and nulls, in the target's row type, from a record's data, which
+ * are overwritten, and length; cuts it by its marks if it has some.  Values
+ * passed by reference are in the current memory context, in the record or in
+ * the parser: they last until one of the three is used again.
+ *
+ * fc_parse_quickly throws no error about data, calls only code of this
+ * extension, and returns true if the row is complete.  Otherwise fc_parse_rest
+ * goes on from there.  It throws COPY's errors, in COPY's order, and returns
+ * false at one that is tolerated, see fc_parse_bad.
  */
 extern bool fc_parse_quickly(FcParser *parser, const FcRecord *record,
 							 Datum *values, bool *nulls);
@@ -58,18 +52,18 @@ extern bool fc_parse_rest(FcParser *parser);
 
 /*
  * Parses a record for core's COPY: the fields as text, which core converts to
- * what fc_parse_record would give.  Values that core could not read, or whose
+ * what fc_parse_rest would give.  Values that core could not read, or whose
  * faults are tolerated, are converted here: core must take them from
  * fc_parse_text_value.
  *
  * Defaults of columns without a field are not evaluated.  Throws and returns
- * as fc_parse_record does.
+ * as fc_parse_rest does.
  */
 extern bool fc_parse_texts(FcParser *parser, char *rec, size_t len);
 
 /*
  * Was field i, from 0, converted by fc_parse_texts?  Then *value is its value,
- * which lasts as long as those of fc_parse_record.
+ * which lasts as long as those of fc_parse_rest.
  */
 extern bool fc_parse_text_value(const FcParser *parser, int i, Datum *value);
 
@@ -125,5 +119,28 @@ extern bool fc_parse_key(FcParser *parser, const FcRecord *record,
  */
 extern bool fc_parse_plain_key(FcParser *parser, const FcRecord *record,
 							   int64 *key);
+
+/* Some fields, and what their values need */
+typedef struct FcSome FcSome;
+
+/*
+ * Makes ready to read n fields, given by their numbers in the file, in the
+ * current memory context.  The file is in the server's encoding.  The fields
+ * have no FC_FIELD_*, no pattern, no zone of their own, and do not stand for a
+ * default.
+ */
+extern FcSome *fc_parse_some_begin(FcParser *parser, const int *fields, int n);
+
+/*
+ * Sets values and nulls to those of the fields.  Values passed by reference
+ * are in the current memory context, or last until the next call.
+ *
+ * The first throws no error about data.  If it returns false the second must
+ * be called, which throws COPY's errors.
+ */
+extern bool fc_parse_some_quickly(FcSome *some, const FcRecord *record,
+								  Datum *values, bool *nulls);
+extern void fc_parse_some(FcSome *some, const FcRecord *record,
+						  Datum *values, bool *nulls);
 
 #endif							/* FC_PARSE_H */

@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * row/parse_key.c
- *	  The key of a record, without its other fields.
+ *	  The key of a record, or some fields, without its other fields.
  *
- *	 record ──► the key's field (grammar/marks.c where the record is marked)
- *			──► conversion ──► key, as a number
+ *	 record ──► the field (grammar/marks.c where the record is marked)
+ *			──► conversion ──► value; of a key as a number
  *
  * The scan reads keys in this way.  If a fault of the record may be tolerated,
- * the scan must parse the whole record instead, from unchanged bytes.
+ * the scan must parse the whole record instead, from unchanged bytes.  The
+ * fields of a partition key tell the leaf of a record that goes to another
+ * server as it is.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,24 +33,27 @@ typedef struct FcKeyWanted
 	bool		found;
 } FcKeyWanted;
 
-void
+/* Bytes for values that are passed by reference */
+#define FC_SOME_ROOM	1024
+
+struct FcSome
+{
+	FcParser   *parser;
+	int			n;
+	int		   *fields;
+	FcConverter *converts;		/* of each field, with the room */
+	FcRoom		room;
+	char	   *start;			/* its beginning */
+};
+
+/* Converts the field's bytes to the server's encoding, or verifies them */
+static void
 fc_parse_field_encoding(FcParser *parser, FcField *field)
 {
 	if (parser->dialect.mode != FC_MODE_BINARY && !fc_parse_is_ascii(field->data, field->len))
 		field->data = fc_parse_encoding(parser, field->data, &field->len);
 	if (field->verify)
 		pg_verifymbstr(field->data, field->len, false);
-}
-
-/*
- * May the key be read from its field alone?  Not if the field has FC_FIELD_*
- * or stands for a default, nor if only the server's encoding shows a NULL.
- */
-static bool
-fc_parse_key_alone(FcParser *parser, FcColumn *column, const FcField *field)
-{
-	return column->flags == 0 && !field->marker &&
-		(parser->null_ascii || !parser->shared->plan.need_transcoding);
 }
 
 /* Cuts the key's field, by marks if there are any; false if it is missing */
@@ -87,14 +92,12 @@ fc_parse_any_key(void *arg)
 		return;
 	if (!fc_parse_key_field(parser, wanted->record, &field))
 	{
-		if (plain || shared->plan.pads)
-			return;
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("missing data for column \"%s\"", column->name)));
+		if (!plain && !shared->plan.pads)
+			fc_parse_malformed(parser, column);
+		return;
 	}
-	if (!fc_parse_key_alone(parser, column, &field) ||
-		(field.verify && plain))
+	/* a field with FC_FIELD_*, or for a default, needs the whole record */
+	if (column->flags != 0 || field.marker || !parser->null_clear || (field.verify && plain))
 		return;
 	*wanted->null = field.null;
 	*wanted->key = 0;
@@ -121,7 +124,11 @@ fc_parse_any_key(void *arg)
 	wanted->found = true;
 }
 
-bool
+/*
+ * Makes the value of a field of a record that is marked, and stays as it is;
+ * false if the field has quotes or backslashes, or is not converted
+ */
+static bool
 fc_parse_marked(const FcParser *parser, FcConverter *convert, const FcRecord *record, int i,
 				Datum *value, bool *null)
 {
@@ -145,46 +152,36 @@ fc_parse_marked(const FcParser *parser, FcConverter *convert, const FcRecord *re
 	return fc_convert(convert, bytes, len, value);
 }
 
-/* Reads a key about which there is nothing special */
-static inline bool
-fc_parse_usual_key(FcParser *parser, const FcRecord *record, int64 *key)
-{
-	Datum		value;
-	bool		null;
-
-	if (parser->quick.key == NULL || record->marks == NULL)
-		return false;
-	parser->quick.room.readable = record->data + record->length + 1;
-	if (!fc_parse_marked(parser, parser->quick.key, record, parser->shared->plan.key.field, &value, &null) ||
-		null)
-		return false;
-	*key = fc_key_from_datum(parser->shared->plan.key.type, value);
-	return true;
-}
-
 bool
 fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 {
 	FcKeyWanted wanted = {parser, record, key, null};
+	Datum		value;
 
-	*null = false;
-	if (fc_parse_usual_key(parser, record, key))
+	parser->quick.room.readable = record->data + record->length + 1;
+	if (parser->quick.key != NULL && record->marks != NULL &&
+		fc_parse_marked(parser, parser->quick.key, record, parser->shared->plan.key.field, &value, null) &&
+		!*null)
+	{
+		*key = fc_key_from_datum(parser->shared->plan.key.type, value);
 		return true;
+	}
+	*null = false;
 	fc_parse_in_zone(parser, fc_parse_any_key, &wanted);
 	return wanted.found;
 }
 
-char *
+/* Copies bytes to be looked at; the copy lasts until the next call */
+static char *
 fc_parse_copy(FcParser *parser, const char *data, size_t len)
 {
-	if (len >= parser->look.size)
+	if (len >= parser->copy_size)
 	{
-		parser->look.size = Max(len + 1, parser->look.size * 2);
-		parser->look.data = repalloc_huge(parser->look.data, parser->look.size);
+		parser->copy_size = Max(len + 1, parser->copy_size * 2);
+		parser->copy = repalloc_huge(parser->copy, parser->copy_size);
 	}
-	Assert(len < parser->look.size);
-	memcpy(parser->look.data, data, len);
-	return parser->look.data;
+	Assert(len < parser->copy_size);
+	return memcpy(parser->copy, data, len);
 }
 
 bool
@@ -194,7 +191,7 @@ fc_parse_plain_key(FcParser *parser, const FcRecord *record, int64 *key)
 	bool		null = false;
 	FcKeyWanted wanted = {parser, &copy, key, &null, true};
 
-	if (parser->zones.file || parser->columns[parser->shared->plan.key.field].pattern)
+	if (parser->file_zone || parser->columns[parser->shared->plan.key.field].pattern)
 		return false;
 	copy.data = fc_parse_copy(parser, record->data, record->length);
 	fc_parse_any_key(&wanted);
@@ -206,4 +203,60 @@ fc_parse_key_is_default(const FcParser *parser)
 {
 	Assert(parser->shared->plan.key.field >= 0);
 	return parser->record.fields[parser->shared->plan.key.field].marker;
+}
+
+FcSome *
+fc_parse_some_begin(FcParser *parser, const int *fields, int n)
+{
+	FcSome	   *some = palloc0(sizeof(FcSome));
+
+	some->parser = parser;
+	some->n = n;
+	some->fields = palloc(sizeof(int) * Max(n, 1));
+	some->converts = palloc(sizeof(FcConverter) * Max(n, 1));
+	some->start = palloc(FC_SOME_ROOM);
+	some->room.end = some->start + FC_SOME_ROOM;
+	for (int i = 0; i < n; i++)
+	{
+		Assert(fields[i] >= 0 && fields[i] < parser->ncolumns);
+		some->fields[i] = fields[i];
+		some->converts[i] = parser->columns[fields[i]].convert;
+		some->converts[i].room = &some->room;
+	}
+	return some;
+}
+
+bool
+fc_parse_some_quickly(FcSome *some, const FcRecord *record, Datum *values, bool *nulls)
+{
+	if (record->marks == NULL)
+		return false;
+	some->room.next = some->start;
+	some->room.readable = record->data - record->marks_pos + record->marks->len;
+	for (int i = 0; i < some->n; i++)
+		if (!fc_parse_marked(some->parser, &some->converts[i], record, some->fields[i], &values[i], &nulls[i]))
+			return false;
+	return true;
+}
+
+void
+fc_parse_some(FcSome *some, const FcRecord *record, Datum *values, bool *nulls)
+{
+	FcParser   *parser = some->parser;
+
+	for (int i = 0; i < some->n; i++)
+	{
+		FcColumn   *column = &parser->columns[some->fields[i]];
+		char	   *copy = fc_parse_copy(parser, record->data, record->length);
+		FcField		field;
+
+		if (!fc_field_at(&parser->dialect, copy, record->length, some->fields[i], &field))
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("missing data for column \"%s\"", column->name)));
+		nulls[i] = field.null;
+		if (!field.null)
+			fc_parse_field_encoding(parser, &field);
+		values[i] = fc_column_value(column, &field);
+	}
 }

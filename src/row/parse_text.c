@@ -95,23 +95,7 @@ fc_parse_text(FcParser *parser, int i)
 	parser->texts.made[i] = true;
 }
 
-static void
-fc_parse_text_column(FcParser *parser, int i)
-{
-	FcColumn   *column = &parser->columns[i];
-
-	if (i >= parser->record.found && i < parser->nfields)
-	{
-		fc_parse_before(parser, i);
-		fc_parse_malformed(parser, column);
-	}
-	else if (column->index >= 0)
-	{
-		fc_column_force(column, &parser->dialect, &parser->record.fields[i]);
-		fc_parse_text(parser, i);
-	}
-}
-
+/* Body of fc_parse_in_zone */
 static void
 fc_parse_text_columns(void *arg)
 {
@@ -121,7 +105,21 @@ fc_parse_text_columns(void *arg)
 	if (!fc_parse_fields(parser) || !fc_parse_transforms(parser))
 		return;
 	for (; record->done < parser->ncolumns && record->ok; record->done++)
-		fc_parse_text_column(parser, record->done);
+	{
+		int			i = record->done;
+		FcColumn   *column = &parser->columns[i];
+
+		if (i >= record->found && i < parser->nfields)
+		{
+			fc_parse_before(parser, i);
+			fc_parse_malformed(parser, column);
+		}
+		else if (column->index >= 0)
+		{
+			fc_column_force(column, &parser->dialect, &record->fields[i]);
+			fc_parse_text(parser, i);
+		}
+	}
 	if (record->ok)
 		return;
 

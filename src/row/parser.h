@@ -70,27 +70,13 @@ typedef struct FcTexts
 	bool	   *made;			/* fields whose value was made here */
 } FcTexts;
 
-/* A copy of bytes of a record that must stay as it is */
-typedef struct FcLook
-{
-	char	   *data;
-	size_t		size;
-} FcLook;
-
-/* Times are read in another zone than the session's */
-typedef struct FcZones
-{
-	pg_tz	   *file;			/* NULL: in the session's */
-	pg_tz	   *session;		/* the session's, while file is set */
-} FcZones;
-
 struct FcParser
 {
 	FcContext  *ctx;
 	FcShared   *shared;
 	FcDialect	dialect;
-	bool		null_ascii;		/* the null string has the same bytes in every
-								 * encoding */
+	bool		null_clear;		/* the null string has the same bytes in the
+								 * file's encoding and the server's */
 	bool		complete;		/* each column of the row has a field */
 	int			natts;
 	int			nfields;		/* of a record */
@@ -99,13 +85,15 @@ struct FcParser
 	FcColumn   *columns;
 	FcTransforms *transforms;	/* or NULL */
 	FcDefaults	defaults;
-	FcZones		zones;
+	pg_tz	   *file_zone;		/* NULL: times are in the session's */
+	pg_tz	   *session_zone;	/* while file_zone is set */
 	FcQuickWay	quick;
 	FcInHand	record;
 	FcMarks    *marks;			/* of a record that came without */
 	FcFaults	faults;
 	FcTexts		texts;
-	FcLook		look;
+	char	   *copy;			/* of bytes that must stay as they are */
+	size_t		copy_size;
 };
 
 /* Makes a record the current one; its row goes into values and nulls */
@@ -177,22 +165,6 @@ extern void fc_parse_malformed(struct FcParser *parser, FcColumn *column);
 
 /* Converts bytes to the server's encoding; verifies them if they are in it */
 extern char *fc_parse_encoding(struct FcParser *parser, char *rec, size_t *len);
-
-/*
- * From row/parse_key.c: converts the field's bytes to the server's encoding,
- * or verifies them
- */
-extern void fc_parse_field_encoding(struct FcParser *parser, FcField *field);
-
-/*
- * Makes the value of a field of a record that is marked, and stays as it is;
- * false if the field has quotes or backslashes, or is not converted
- */
-extern bool fc_parse_marked(const struct FcParser *parser, FcConverter *convert, const FcRecord *record,
-							int i, Datum *value, bool *null);
-
-/* Copies bytes to be looked at; the copy lasts until the next call */
-extern char *fc_parse_copy(struct FcParser *parser, const char *data, size_t len);
 
 /* Calls body(arg) with the file's time zone set, if it has one */
 extern void fc_parse_in_zone(struct FcParser *parser, void (*body) (void *arg), void *arg);

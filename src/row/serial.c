@@ -434,36 +434,32 @@ fc_numbers_load_block(FcNumberFile *file, uint64 block)
 	file->block = block;
 }
 
-static void
-fc_numbers_open_file(FcNumberFile *file, FcShared *shared, int i)
-{
-	file->number = &fc_shared_numbers(shared)[i];
-	file->file = fc_number_file(shared, i, false);
-	file->nblocks = (file->number->nspans + FC_NUMBER_BLOCK - 1) / FC_NUMBER_BLOCK;
-	file->heads = MemoryContextAllocHuge(CurrentMemoryContext,
-										 Max(file->nblocks, 1) * sizeof(uint64));
-	file->spans = palloc(FC_NUMBER_BLOCK * sizeof(FcNumberSpan));
-	file->block = PG_UINT64_MAX;
-	for (uint64 block = 0; block < file->nblocks; block++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		fc_numbers_load_block(file, block);
-		file->heads[block] = file->spans[0].record;
-	}
-}
-
 FcNumbers *
-fc_numbers_open(FcShared *shared)
+fc_numbers_open(FcShared *shared, ParamListInfo *params)
 {
 	FcNumbers  *numbers = palloc0(sizeof(FcNumbers));
 
 	Assert(shared->plan.nnumbers > 0);
 	numbers->n = shared->plan.nnumbers;
 	numbers->files = palloc0(sizeof(FcNumberFile) * numbers->n);
-	numbers->params = makeParamList(numbers->n);
+	*params = numbers->params = makeParamList(numbers->n);
 	for (int i = 0; i < numbers->n; i++)
 	{
-		fc_numbers_open_file(&numbers->files[i], shared, i);
+		FcNumberFile *file = &numbers->files[i];
+
+		file->number = &fc_shared_numbers(shared)[i];
+		file->file = fc_number_file(shared, i, false);
+		file->nblocks = (file->number->nspans + FC_NUMBER_BLOCK - 1) / FC_NUMBER_BLOCK;
+		file->heads = MemoryContextAllocHuge(CurrentMemoryContext,
+											 Max(file->nblocks, 1) * sizeof(uint64));
+		file->spans = palloc(FC_NUMBER_BLOCK * sizeof(FcNumberSpan));
+		file->block = PG_UINT64_MAX;
+		for (uint64 block = 0; block < file->nblocks; block++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			fc_numbers_load_block(file, block);
+			file->heads[block] = file->spans[0].record;
+		}
 		numbers->params->params[i].ptype = INT8OID;
 		numbers->params->params[i].isnull = false;
 		numbers->params->params[i].pflags = 0;
@@ -503,10 +499,4 @@ fc_numbers_set(FcNumbers *numbers, uint64 record)
 	for (int i = 0; i < numbers->n; i++)
 		numbers->params->params[i].value =
 			Int64GetDatum(fc_numbers_get(&numbers->files[i], record));
-}
-
-ParamListInfo
-fc_numbers_params(FcNumbers *numbers)
-{
-	return numbers->params;
 }

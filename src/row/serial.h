@@ -30,17 +30,17 @@ extern Node *fc_number_replace(Node *expr, int id);
  */
 extern void fc_number_reserve(FcContext *ctx, uint64 records);
 
-/* Access to the numbers taken; lives in the current memory context */
+/*
+ * Access to the numbers taken; lives in the current memory context.  The
+ * parameters are the numbers of the record set last.
+ */
 typedef struct FcNumbers FcNumbers;
 
-extern FcNumbers *fc_numbers_open(FcShared *shared);
+extern FcNumbers *fc_numbers_open(FcShared *shared, ParamListInfo *params);
 
 extern void fc_numbers_close(FcNumbers *numbers);
 
 /* Sets the values of the parameters for the record with this number, from 0 */
 extern void fc_numbers_set(FcNumbers *numbers, uint64 record);
-
-/* The parameters, which are the numbers of the record set last */
-extern ParamListInfo fc_numbers_params(FcNumbers *numbers);
 
 #endif							/* FC_SERIAL_H */

@@ -40,6 +40,8 @@ struct FcTransform
 {
 	FcTransforms *all;
 	ExprState  *expr;
+	Datum		value;			/* of expr, evaluated last */
+	bool		null;
 	bool		text;			/* the column's type reads the result */
 	pg_tz	   *zone;			/* NULL, or to be set for code of users */
 	FcEdit		edit;			/* of that text */
@@ -72,20 +74,6 @@ fc_transform_begin(FcTransforms *all, FcShared *shared, const FcColumn *column, 
 	return transform;
 }
 
-/* Finds out which fields the expressions name */
-static void
-fc_transforms_used(FcTransforms *all, List *exprs)
-{
-	Bitmapset  *used = NULL;
-	int			i = -1;
-
-	pull_varattnos((Node *) exprs, INNER_VAR, &used);
-	all->used = palloc(sizeof(int) * (bms_num_members(used) + 1));
-	while ((i = bms_next_member(used, i)) >= 0)
-		all->used[all->nused++] = i + FirstLowInvalidHeapAttributeNumber - 1;
-	Assert(all->nused == bms_num_members(used));
-}
-
 static TupleTableSlot *
 fc_transforms_slot(int nfields)
 {
@@ -106,6 +94,8 @@ fc_transforms_begin(FcShared *shared, FcColumn *columns, const FcDialect *dialec
 	const char *tree = fc_shared_transforms(shared);
 	FcTransforms *all;
 	List	   *exprs;
+	Bitmapset  *used = NULL;
+	int			field = -1;
 	int			n = 0;
 
 	if (tree[0] == '\0')
@@ -116,7 +106,10 @@ fc_transforms_begin(FcShared *shared, FcColumn *columns, const FcDialect *dialec
 	all->columns = columns;
 	all->econtext = econtext;
 	all->slot = fc_transforms_slot(shared->plan.nfields);
-	fc_transforms_used(all, exprs);
+	pull_varattnos((Node *) exprs, INNER_VAR, &used);
+	all->used = palloc(sizeof(int) * (bms_num_members(used) + 1));
+	while ((field = bms_next_member(used, field)) >= 0)
+		all->used[all->nused++] = field + FirstLowInvalidHeapAttributeNumber - 1;
 	for (int i = 0; i < shared->plan.ncolumns; i++)
 		if (columns[i].flags & FC_FIELD_TRANSFORM)
 			columns[i].transform = fc_transform_begin(all, shared, &columns[i], list_nth(exprs, n++));
@@ -153,35 +146,22 @@ fc_transforms_name(const FcTransforms *all, int field)
 	return false;
 }
 
-/* An expression that is evaluated, and its value */
-typedef struct FcTransformed
-{
-	const FcTransform *transform;
-	Datum		value;
-	bool		null;
-} FcTransformed;
-
 /* Body of fc_column_in_setting */
 static void
 fc_transform_body(void *arg)
 {
-	FcTransformed *one = arg;
+	FcTransform *transform = arg;
 
-	one->value = ExecEvalExpr(one->transform->expr, one->transform->all->econtext, &one->null);
+	transform->value = ExecEvalExpr(transform->expr, transform->all->econtext, &transform->null);
 }
 
 bool
 fc_transform_value(FcTransform *transform, FcField *field, Datum *value)
 {
-	FcTransformed one = {transform};
-
 	transform->all->econtext->ecxt_innertuple = transform->all->slot;
-	if (transform->zone)
-		fc_column_in_setting(transform->zone, fc_transform_body, &one);
-	else
-		fc_transform_body(&one);
-	*value = one.value;
-	field->null = one.null;
+	fc_column_in_setting(transform->zone, fc_transform_body, transform);
+	*value = transform->value;
+	field->null = transform->null;
 	if (!transform->text)
 		return true;
 	if (field->null)

@@ -131,100 +131,73 @@ fc_where_parse(ParseState *pstate, Relation rel, const char *text)
 	return where;
 }
 
-/* Makes the condition be evaluated by a function, which gets "arg" */
-static ExprState *
-fc_where_wrap(const ExprState *where, ExprStateEvalFunc evaluate, void *arg)
-{
-	ExprState  *state = makeNode(ExprState);
-
-	state->flags = where->flags;
-	state->evalfunc = evaluate;
-	state->evalfunc_private = arg;
-	return state;
-}
-
-/* A condition and its time zone, and the row for which it is evaluated */
-typedef struct FcZonedWhere
+/* A condition that core evaluates by fc_where_evaluate */
+typedef struct FcWrappedWhere
 {
 	ExprState  *where;
-	pg_tz	   *zone;
+	pg_tz	   *zone;			/* or NULL */
 	bool		foreign;		/* it calls code of users */
-	ExprContext *econtext;
+	FcContext  *ctx;			/* counts rows for which it is not true, of the
+								 * file of *offset; or NULL */
+	const uint64 *offset;
+	ExprContext *econtext;		/* with the row */
 	bool		isnull;
 	Datum		result;
-} FcZonedWhere;
+} FcWrappedWhere;
 
 /* Body of fc_column_in_zone */
 static void
 fc_where_body(void *arg)
 {
-	FcZonedWhere *zoned = arg;
+	FcWrappedWhere *wrapped = arg;
 
-	zoned->result = ExecEvalExpr(zoned->where, zoned->econtext, &zoned->isnull);
+	wrapped->result = ExecEvalExpr(wrapped->where, wrapped->econtext, &wrapped->isnull);
 }
 
-/* Evaluates the condition in its time zone: ExprState.evalfunc */
+/* ExprState.evalfunc */
 static Datum
 fc_where_evaluate(ExprState *state, ExprContext *econtext, bool *isnull)
 {
-	FcZonedWhere zoned = *(FcZonedWhere *) state->evalfunc_private;
+	FcWrappedWhere wrapped = *(FcWrappedWhere *) state->evalfunc_private;
 
-	zoned.econtext = econtext;
-	if (zoned.foreign)
-		fc_column_in_setting(zoned.zone, fc_where_body, &zoned);
+	wrapped.econtext = econtext;
+	if (wrapped.foreign)
+		fc_column_in_setting(wrapped.zone, fc_where_body, &wrapped);
 	else
-		fc_column_in_zone(zoned.zone, fc_where_body, &zoned);
-	*isnull = zoned.isnull;
-	return zoned.result;
+		fc_column_in_zone(wrapped.zone, fc_where_body, &wrapped);
+	if (wrapped.ctx && !DatumGetBool(wrapped.result))
+		(void) fc_context_count_out(wrapped.ctx, filtered, *wrapped.offset, 1);
+	*isnull = wrapped.isnull;
+	return wrapped.result;
 }
 
+/* Gives the condition the file's time zone, and counts by it if ctx is set */
 static ExprState *
-fc_where_in_zone(ExprState *where, FcShared *shared)
+fc_where_wrap(ExprState *where, FcShared *shared, FcContext *ctx, const uint64 *offset)
 {
 	const char *zone = fc_shared_zone(shared);
-	FcZonedWhere *zoned;
+	FcWrappedWhere *wrapped;
+	ExprState  *state;
 
-	if (where == NULL || zone[0] == '\0')
+	if (where == NULL || (zone[0] == '\0' && ctx == NULL))
 		return where;
-	zoned = palloc0(sizeof(FcZonedWhere));
-	zoned->where = where;
-	zoned->zone = fc_column_zone(zone);
-	zoned->foreign = shared->plan.zone_set;
-	return fc_where_wrap(where, fc_where_evaluate, zoned);
-}
-
-/* A condition, and where rows are counted for which it is not true */
-typedef struct FcCountedWhere
-{
-	ExprState  *where;
-	FcContext  *ctx;
-	const uint64 *offset;
-} FcCountedWhere;
-
-/* Evaluates the condition, and counts: ExprState.evalfunc */
-static Datum
-fc_where_count(ExprState *state, ExprContext *econtext, bool *isnull)
-{
-	const FcCountedWhere *counted = state->evalfunc_private;
-	Datum		accepts = ExecEvalExpr(counted->where, econtext, isnull);
-
-	if (!DatumGetBool(accepts))
-		(void) fc_context_count_out(counted->ctx, filtered, *counted->offset, 1);
-	return accepts;
+	wrapped = palloc0(sizeof(FcWrappedWhere));
+	wrapped->where = where;
+	wrapped->zone = fc_column_zone(zone);
+	wrapped->foreign = shared->plan.zone_set;
+	wrapped->ctx = ctx;
+	wrapped->offset = offset;
+	state = makeNode(ExprState);
+	state->flags = where->flags;
+	state->evalfunc = fc_where_evaluate;
+	state->evalfunc_private = wrapped;
+	return state;
 }
 
 ExprState *
 fc_where_counted(ExprState *where, FcContext *ctx, const uint64 *offset)
 {
-	FcCountedWhere *counted;
-
-	if (where == NULL)
-		return NULL;
-	counted = palloc(sizeof(FcCountedWhere));
-	counted->where = fc_where_in_zone(where, ctx->shared);
-	counted->ctx = ctx;
-	counted->offset = offset;
-	return fc_where_wrap(where, fc_where_count, counted);
+	return fc_where_wrap(where, ctx->shared, ctx, offset);
 }
 
 ExprState *
@@ -234,7 +207,7 @@ fc_where_begin(FcShared *shared)
 
 	if (tree[0] == '\0')
 		return NULL;
-	return fc_where_in_zone(ExecInitQual(castNode(List, stringToNode(tree)), NULL), shared);
+	return fc_where_wrap(ExecInitQual(castNode(List, stringToNode(tree)), NULL), shared, NULL, NULL);
 }
 
 ExprState *

@@ -17,6 +17,7 @@
 #include "mb/pg_wchar.h"
 
 #include "options/columns.h"
+#include "row/edit.h"
 #include "sniff/steps.h"
 
 /* Bytes of a value that are kept as an example */
@@ -153,7 +154,7 @@ fc_columns_is_said(FcTable *table, FcColumnSeen *column, const char *s, size_t l
 	{
 		const FcNullWords *said = lfirst(lc);
 
-		if (fc_edits_has_word(said, s, len))
+		if (fc_edit_is_word(said->words->data, s, len))
 		{
 			column->said = bms_add_member(column->said, number);
 			found = true;

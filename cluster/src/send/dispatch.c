@@ -4,7 +4,7 @@
  *	  The leaf of a record, by its partition key alone, and whether that leaf
  *	  is on another server.
  *
- *	 record ──► columns of the partition key (row/parse_some.c)
+ *	 record ──► columns of the partition key (row/parse_key.c)
  *			──► core's search among the bounds, level by level ──► leaf
  *
  * The leader sends the records of leaves on other servers as they are, and
@@ -34,7 +34,6 @@
 
 #include "errors/first_error.h"
 #include "send/send.h"
-#include "row/parse_some.h"
 
 typedef struct FcDispatchTable FcDispatchTable;
 
