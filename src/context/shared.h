@@ -13,6 +13,7 @@
 #ifndef FC_SHARED_H
 #define FC_SHARED_H
 
+#include "lib/ilist.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "pgtime.h"
@@ -533,8 +534,8 @@ typedef struct FcContext
 	uint64		at_length;
 	bool		stopped;		/* see fc_error_stop */
 	bool		ended;			/* fc_error_stop has thrown */
-	struct FcFreeBatch *free_batches;	/* memory for pages, to be used again
-										 * in this phase */
+	slist_head	free_batches;	/* memory for pages, to be used again in this
+								 * phase */
 	struct FcUnpackHelp *help;	/* takes part in unpacking in this phase;
 								 * NULL: no file is unpacked */
 	List	   *deferred;		/* FcWriters that have all rows of a slice

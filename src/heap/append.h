@@ -104,12 +104,6 @@ extern void fc_file_append(FcAppend *append);
  */
 extern void fc_shared_append(FcAppend *append, BufferAccessStrategy strategy);
 
-/* Tells the free space map how many bytes of a page are free */
-extern void fc_shared_record_space(Relation rel, BlockNumber block, Size space);
-
-/* The share of the table, in percent, that is free by its free space map */
-extern int	fc_shared_free_percent(Relation rel);
-
 /*
  * heap/page_log.c.  Logs a new page, all of whose rows have their t_ctid, and
  * sets its LSN.  The page is that of the buffer, which is locked and dirty;

@@ -22,7 +22,7 @@
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 
-#include "heap/insert.h"
+#include "heap/writer.h"
 
 /* The tables of a turn, open in the leader; NULL: not open, or there is none */
 typedef struct FcCounted
@@ -82,38 +82,27 @@ fc_count_open(FcContext *ctx, uint32 turn)
  * counted as dead rows what was still in its own statistics.
  */
 void
-fc_count_take(FcContext *ctx)
+fc_count_take(FcContext *ctx, bool last)
 {
 	Assert(!IsParallelWorker());
-	for (uint32 i = 0; ctx->counted && i < ctx->shared->nturns; i++)
+	if (ctx->counted == NULL)
+		return;
+	for (uint32 i = 0; i < ctx->shared->nturns; i++)
 	{
 		FcCounted  *counted = &ctx->counted[i];
+		FcTurn	   *turn = &ctx->turns[i];
 
 		if (counted->heap)
-			pgstat_count_heap_insert(counted->heap,
-									 pg_atomic_exchange_u64(&ctx->turns[i].rows, 0));
+			pgstat_count_heap_insert(counted->heap, pg_atomic_exchange_u64(&turn->rows, 0));
 		if (counted->toast)
-			pgstat_count_heap_insert(counted->toast,
-									 pg_atomic_exchange_u64(&ctx->turns[i].toasted, 0));
-	}
-}
-
-void
-fc_count_end(FcContext *ctx)
-{
-	fc_count_take(ctx);
-	for (uint32 i = 0; ctx->counted && i < ctx->shared->nturns; i++)
-	{
-		FcCounted  *counted = &ctx->counted[i];
-
-		Assert(counted->heap == NULL || pg_atomic_read_u64(&ctx->turns[i].rows) == 0);
-		Assert(counted->toast == NULL || pg_atomic_read_u64(&ctx->turns[i].toasted) == 0);
-		if (counted->toast)
+			pgstat_count_heap_insert(counted->toast, pg_atomic_exchange_u64(&turn->toasted, 0));
+		if (last && counted->toast)
 			table_close(counted->toast, AccessShareLock);
-		if (counted->heap)
+		if (last && counted->heap)
 			table_close(counted->heap, NoLock);
 	}
-	if (ctx->counted)
-		pfree(ctx->counted);
+	if (!last)
+		return;
+	pfree(ctx->counted);
 	ctx->counted = NULL;
 }

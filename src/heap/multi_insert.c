@@ -15,6 +15,7 @@
 
 #include "access/heapam.h"
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
 #include "miscadmin.h"
@@ -25,8 +26,8 @@
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
 #include "errors/stop.h"
-#include "heap/insert.h"
 #include "heap/turn.h"
+#include "heap/writer.h"
 
 /*
  * As many rows and bytes per insert as COPY takes.  With more rows index
@@ -99,8 +100,7 @@ fc_multi_begin(FcWriter *base)
 	writer->mcxt = AllocSetContextCreate(CurrentMemoryContext,
 										 "fast_copy batch",
 										 ALLOCSET_DEFAULT_SIZES);
-	writer->insert_mcxt = AllocSetContextCreate(CurrentMemoryContext,
-												"fast_copy insert",
+	writer->insert_mcxt = AllocSetContextCreate(writer->mcxt, "fast_copy insert",
 												ALLOCSET_DEFAULT_SIZES);
 	writer->maxrows = 64;
 	writer->rows = palloc0(sizeof(FcMultiRow) * writer->maxrows);
@@ -112,13 +112,27 @@ fc_multi_begin(FcWriter *base)
 	fc_multi_init_unique(writer);
 }
 
-/* The arguments of fc_multi_heap */
+/* Rows that are inserted together */
 typedef struct FcMultiInsert
 {
 	FcMultiWriter *writer;
 	TupleTableSlot **slots;
 	int			n;
 } FcMultiInsert;
+
+/* Body of fc_write_as_leader: lets core insert them */
+static void
+fc_multi_insert(void *arg)
+{
+	FcMultiInsert *insert = arg;
+	FcWriter   *base = &insert->writer->base;
+
+	Assert(!IsParallelWorker() && insert->n > 0);
+	table_multi_insert(base->rel, insert->slots, insert->n, base->cid, base->options,
+					   insert->writer->bistate);
+	Assert(ItemPointerIsValid(&insert->slots[0]->tts_tid));
+	Assert(ItemPointerIsValid(&insert->slots[insert->n - 1]->tts_tid));
+}
 
 /*
  * Body of fc_error_catch.  Logical decoding needs a transaction's TOAST chunks
@@ -136,7 +150,7 @@ fc_multi_heap(void *arg)
 
 	if (logical)
 		LWLockAcquire(lock, LW_EXCLUSIVE);
-	fc_write_insert(&writer->base, insert->slots, insert->n, writer->bistate);
+	fc_write_as_leader(&writer->base, fc_multi_insert, insert);
 	Assert(!logical || LWLockHeldByMeInMode(lock, LW_EXCLUSIVE));
 	if (logical)
 		LWLockRelease(lock);
@@ -469,7 +483,6 @@ fc_multi_end(FcWriter *base)
 	for (int i = 0; i < writer->nslots; i++)
 		ExecDropSingleTupleTableSlot(writer->rows[i].slot);
 	MemoryContextDelete(writer->mcxt);
-	MemoryContextDelete(writer->insert_mcxt);
 	pfree(writer->rows);
 }
 

@@ -17,16 +17,12 @@
 #include "access/visibilitymap.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
-#include "storage/freespace.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "heap/append.h"
-
-/* Pages whose free space stands for that of all */
-#define FC_SPACE_SAMPLE	64
 
 /* Bytes that the kernel maps at once when they are first read */
 #define FC_FAULT_AROUND	((Size) 64 * 1024)
@@ -159,24 +155,4 @@ fc_shared_append(FcAppend *append, BufferAccessStrategy strategy)
 		done += n;
 	}
 	Assert(done == append->n && append->block < RelationGetNumberOfBlocks(append->rel));
-}
-
-void
-fc_shared_record_space(Relation rel, BlockNumber block, Size space)
-{
-	Assert(block < RelationGetNumberOfBlocks(rel) && space < BLCKSZ);
-	RecordPageWithFreeSpace(rel, block, space);
-	FreeSpaceMapVacuumRange(rel, block, block + 1);
-}
-
-int
-fc_shared_free_percent(Relation rel)
-{
-	BlockNumber blocks = RelationGetNumberOfBlocks(rel);
-	uint32		n = Min(blocks, FC_SPACE_SAMPLE);
-	uint64		space = 0;
-
-	for (uint32 i = 0; i < n; i++)
-		space += GetRecordedFreeSpace(rel, (BlockNumber) ((uint64) blocks * i / n));
-	return n == 0 ? 0 : (int) (space * 100 / ((uint64) n * BLCKSZ));
 }

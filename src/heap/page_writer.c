@@ -29,21 +29,16 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
+#include "storage/freespace.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "context/pace.h"
 #include "errors/first_error.h"
 #include "heap/append.h"
-#include "heap/insert.h"
 #include "heap/tuple.h"
 #include "heap/turn.h"
-
-/* The beginning of a batch's memory while it is free */
-struct FcFreeBatch
-{
-	struct FcFreeBatch *next;
-};
+#include "heap/writer.h"
 
 typedef struct FcPageWriter
 {
@@ -60,19 +55,14 @@ typedef struct FcPageWriter
 	int			maxbatches;
 	int			npages;			/* begun and not written yet */
 	Page		page;			/* the last of them, NULL if it is full */
-	int			nrows;			/* on all these pages */
+	HeapTuple	tuple;			/* the long row that is formed */
 	uint32	   *lengths;		/* of rows of a batch */
 	char	  **rows;			/* their addresses on the pages */
 	BufferAccessStrategy strategy;	/* NULL: pages go past shared buffers */
 	BlockNumber last_block;		/* the last one written through them */
 	Size		last_space;		/* bytes free in it */
-
-	/* for rows that fill the last page of the slice before */
-	TupleDesc	desc;			/* a copy without a reference count; NULL: no
-								 * row went there */
-	BulkInsertState bistate;
-	TupleTableSlot **slots;		/* MaxHeapTuplesPerPage */
-	int			nslots;			/* made so far */
+	int			njoined;		/* rows that fill the last page of the slice
+								 * before */
 } FcPageWriter;
 
 /*
@@ -82,41 +72,9 @@ typedef struct FcPageWriter
 static char *
 fc_page_take_batch(FcContext *ctx)
 {
-	struct FcFreeBatch *batch = ctx->free_batches;
-
-	if (batch == NULL)
+	if (slist_is_empty(&ctx->free_batches))
 		return MemoryContextAlloc(ctx->mcxt, FC_PAGE_BATCH * BLCKSZ);
-	ctx->free_batches = batch->next;
-	return (char *) batch;
-}
-
-static void
-fc_page_give_batch(FcContext *ctx, char *pages)
-{
-	struct FcFreeBatch *batch = (struct FcFreeBatch *) pages;
-
-	batch->next = ctx->free_batches;
-	ctx->free_batches = batch;
-}
-
-/*
- * Not if the table is logically logged: decoding sees no rows in the pages'
- * WAL.  Nor if it is temporary, in local buffers, nor if it has an index,
- * which must get its entries with the insert.
- */
-bool
-fc_write_page_can(Relation rel)
-{
-	List	   *indexes;
-	bool		has_index;
-
-	if (rel->rd_tableam != GetHeapamTableAmRoutine() ||
-		RelationUsesLocalBuffers(rel) || RelationIsLogicallyLogged(rel))
-		return false;
-	indexes = RelationGetIndexList(rel);
-	has_index = (indexes != NIL);
-	list_free(indexes);
-	return !has_index;
+	return (char *) slist_pop_head_node(&ctx->free_batches);
 }
 
 /* Sets the header fields that core sets before an insert */
@@ -136,12 +94,11 @@ fc_page_begin(FcWriter *base)
 	FcPageWriter *writer = (FcPageWriter *) base;
 	MemoryContext old;
 
-	Assert(base->to.storage.kind >= FC_STORAGE_BUFFERS && fc_write_page_can(base->rel));
+	Assert(base->to.storage.kind >= FC_STORAGE_BUFFERS);
 	writer->mcxt = AllocSetContextCreate(CurrentMemoryContext,
 										 "fast_copy pages",
 										 ALLOCSET_DEFAULT_SIZES);
-	writer->toast_mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											   "fast_copy long row",
+	writer->toast_mcxt = AllocSetContextCreate(writer->mcxt, "fast_copy long row",
 											   ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(writer->mcxt);
 	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD, false);
@@ -206,22 +163,10 @@ fc_page_append(FcPageWriter *writer, FcAppend *append)
 			rows += PageGetMaxOffsetNumber(fc_append_page(append, i));
 		pgstat_count_heap_insert(base->rel, rows);
 		fc_count_hand_over(base->to.turn, base->rel, base->toast, false);
+		fc_page_count(writer, rows);
 	}
-	fc_page_give_batch(base->ctx, append->pages);
+	slist_push_head(&base->ctx->free_batches, (slist_node *) append->pages);
 }
-
-#ifdef USE_ASSERT_CHECKING
-/* The rows that stand on the pages that are not written yet */
-static int
-fc_page_rows(const FcPageWriter *writer)
-{
-	int			rows = 0;
-
-	for (int i = 0; i < writer->npages; i++)
-		rows += PageGetMaxOffsetNumber((Page) (writer->batches[i / FC_PAGE_BATCH] + (Size) (i % FC_PAGE_BATCH) * BLCKSZ));
-	return rows;
-}
-#endif
 
 /*
  * Appends all pages.  In a new file the slice's turn is over once blocks are
@@ -239,7 +184,7 @@ fc_page_append_all(FcPageWriter *writer, bool last)
 		.rows = true
 	};
 
-	Assert(fc_page_rows(writer) == writer->nrows && base->held == (Size) writer->npages * BLCKSZ);
+	Assert(base->held == (Size) writer->npages * BLCKSZ);
 	if (writer->strategy == NULL && fc_page_wanted(writer))
 	{
 		fc_file_reserve(&append, writer->npages);
@@ -255,10 +200,8 @@ fc_page_append_all(FcPageWriter *writer, bool last)
 		append.block += append.n;
 		fc_pace_wait(base->ctx);
 	}
-	fc_page_count(writer, writer->nrows);
 	base->held = 0;
 	writer->npages = 0;
-	writer->nrows = 0;
 	writer->page = NULL;
 }
 
@@ -271,20 +214,16 @@ static void fc_page_join(FcPageWriter *writer);
 static void
 fc_page_write(FcPageWriter *writer, bool last)
 {
-	FcSpot	   *spot;
+	FcSpot	   *spot = writer->base.to.sliced && writer->strategy ? &writer->base.to.turn->spot : NULL;
 
 	fc_turn_wait(writer->base.ctx, writer->base.to.slice);
 	Assert(writer->npages > 0 && fc_turn_has_come(writer->base.to.slice));
-	if (!writer->base.to.sliced || writer->strategy == NULL)
-	{
-		fc_page_append_all(writer, last);
-		return;
-	}
-	spot = &writer->base.to.turn->spot;
-	Assert(spot->block == InvalidBlockNumber || spot->space < BLCKSZ);
-	if (spot->block != InvalidBlockNumber && fc_page_wanted(writer))
+	Assert(spot == NULL || spot->block == InvalidBlockNumber || spot->space < BLCKSZ);
+	if (spot && spot->block != InvalidBlockNumber && fc_page_wanted(writer))
 		fc_page_join(writer);
 	fc_page_append_all(writer, last);
+	if (spot == NULL)
+		return;
 	spot->block = writer->last_block;
 	spot->space = writer->last_space;
 }
@@ -351,49 +290,86 @@ fc_page_full(FcPageWriter *writer)
 		fc_page_write(writer, false);
 }
 
-/* Returns room for a row of len bytes, all zero; fc_page_take takes it */
-static HeapTupleHeader
-fc_page_room(FcPageWriter *writer, Size len)
+/* The free space of the current page, while rows get room there */
+typedef struct FcPageSpace
 {
 	PageHeader	page;
+	Size		lower;
+	Size		upper;
+	int			nrows;
+} FcPageSpace;
+
+/* Returns free space, all zero, in which a row of len bytes fits */
+static FcPageSpace
+fc_page_space(FcPageWriter *writer, Size len)
+{
+	PageHeader	page = (PageHeader) writer->page;
 
 	len = MAXALIGN(len);
 	Assert(len >= SizeofHeapTupleHeader && len <= MaxHeapTupleSize);
-	page = (PageHeader) writer->page;
 	if (page && page->pd_lower + sizeof(ItemIdData) + len + writer->save_free > page->pd_upper)
 		fc_page_full(writer);
 	if (writer->page == NULL)
 		fc_page_next(writer);
 	page = (PageHeader) writer->page;
 	Assert(page->pd_lower + sizeof(ItemIdData) + len <= page->pd_upper);
-	return (HeapTupleHeader) ((char *) page + page->pd_upper - len);
-}
-
-/* Takes the room that fc_page_room returned, which now has a row */
-static void
-fc_page_take(FcPageWriter *writer, Size len)
-{
-	PageHeader	page = (PageHeader) writer->page;
-	ItemId		item = (ItemId) ((char *) page + page->pd_lower);
-
-	Assert(len >= SizeofHeapTupleHeader);
-	page->pd_upper -= MAXALIGN(len);
-	page->pd_lower += sizeof(ItemIdData);
-	Assert(page->pd_lower <= page->pd_upper && page->pd_upper % MAXIMUM_ALIGNOF == 0);
-	ItemIdSetNormal(item, page->pd_upper, len);
-	writer->nrows++;
+	return (FcPageSpace) {page, page->pd_lower, page->pd_upper, 0};
 }
 
 /*
- * Returns how many of the first rows fit on the page where the slice before
- * stopped, and takes their bytes off *space.  Stops before a row that core
- * would toast again.
+ * Returns room for the next row, of "row" bytes; NULL if it does not fit.  The
+ * first fits, even if it takes space that fillfactor leaves free: the space is
+ * for it.
  */
-static int
-fc_page_count_fitting(FcPageWriter *writer, Size *space)
+static inline char *
+fc_page_place(const FcPageWriter *writer, FcPageSpace *space, uint32 row)
 {
-	int			n = 0;
+	Size		len = MAXALIGN(row);
 
+	if (space->nrows > 0 &&
+		space->lower + sizeof(ItemIdData) + len + writer->save_free > space->upper)
+		return NULL;
+	Assert(row >= SizeofHeapTupleHeader && space->lower + sizeof(ItemIdData) + len <= space->upper);
+	space->upper -= len;
+	ItemIdSetNormal((ItemId) ((char *) space->page + space->lower), space->upper, row);
+	space->lower += sizeof(ItemIdData);
+	space->nrows++;
+	return (char *) space->page + space->upper;
+}
+
+/* The page must not be written before the rows are formed */
+static inline void
+fc_page_take_space(const FcPageSpace *space)
+{
+	Assert(space->nrows > 0 && space->lower <= space->upper);
+	Assert(space->upper % MAXIMUM_ALIGNOF == 0);
+	space->page->pd_lower = space->lower;
+	space->page->pd_upper = space->upper;
+}
+
+/* Copies one row to the pages */
+static void
+fc_page_add(FcPageWriter *writer, HeapTupleHeader row, Size len)
+{
+	FcPageSpace space = fc_page_space(writer, len);
+
+	memcpy(fc_page_place(writer, &space, len), row, len);
+	fc_page_take_space(&space);
+}
+
+/*
+ * Body of fc_write_as_leader: lets core put rows, from the first one on, on
+ * the page where the slice before stopped, as long as they fit there.  Stops
+ * before a row that core would toast again.
+ */
+static void
+fc_page_top_up(void *arg)
+{
+	FcPageWriter *writer = arg;
+	FcWriter   *base = &writer->base;
+	FcSpot	   *spot = &base->to.turn->spot;
+
+	RelationSetTargetBlock(base->rel, spot->block);
 	for (int i = 0; i < writer->npages; i++)
 	{
 		Page		page = fc_page_nth(writer->batches, i);
@@ -401,80 +377,20 @@ fc_page_count_fitting(FcPageWriter *writer, Size *space)
 		for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
 		{
 			ItemId		item = PageGetItemId(page, off);
-			Size		len = ItemIdGetLength(item);
-			Size		taken = MAXALIGN(len) + sizeof(ItemIdData);
-			HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, item);
+			HeapTupleData tuple = {.t_len = ItemIdGetLength(item)};
+			Size		taken = MAXALIGN(tuple.t_len) + sizeof(ItemIdData);
 
-			if (taken + writer->save_free > *space || len > TOAST_TUPLE_THRESHOLD ||
-				(row->t_infomask & HEAP_HASEXTERNAL) != 0 || n == MaxHeapTuplesPerPage)
-				return n;
-			*space -= taken;
-			n++;
+			tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+			if (taken + writer->save_free > spot->space ||
+				tuple.t_len > TOAST_TUPLE_THRESHOLD || HeapTupleHasExternal(&tuple))
+				return;
+			heap_insert(base->rel, &tuple, base->cid, base->options, NULL);
+			Assert(ItemPointerIsValid(&tuple.t_self));
+			writer->last_block = ItemPointerGetBlockNumber(&tuple.t_self);
+			spot->space -= taken;
+			writer->njoined++;
 		}
 	}
-	return n;
-}
-
-/* Puts the first n rows into slots, for core */
-static void
-fc_page_fill_slots(FcPageWriter *writer, HeapTupleData *tuples, int n)
-{
-	FcWriter   *base = &writer->base;
-	int			done = 0;
-
-	if (writer->slots == NULL)
-	{
-		/* resource owners get slow with many references to one descriptor */
-		writer->desc = CreateTupleDescCopyConstr(RelationGetDescr(base->rel));
-		writer->slots = palloc(sizeof(TupleTableSlot *) * MaxHeapTuplesPerPage);
-		writer->bistate = GetBulkInsertState();
-	}
-	for (; writer->nslots < n; writer->nslots++)
-		writer->slots[writer->nslots] = MakeSingleTupleTableSlot(writer->desc, &TTSOpsHeapTuple);
-	for (int i = 0; done < n; i++)
-	{
-		Page		page = fc_page_nth(writer->batches, i);
-
-		for (OffsetNumber off = FirstOffsetNumber;
-			 off <= PageGetMaxOffsetNumber(page) && done < n; off++, done++)
-		{
-			HeapTuple	tuple = &tuples[done];
-
-			tuple->t_data = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, off));
-			tuple->t_len = ItemIdGetLength(PageGetItemId(page, off));
-			tuple->t_tableOid = RelationGetRelid(base->rel);
-			ItemPointerSetInvalid(&tuple->t_self);
-			ExecStoreHeapTuple(tuple, writer->slots[done], false);
-		}
-	}
-	Assert(done == n && n <= writer->nslots);
-}
-
-/* Lets core put the first n rows on the page where the slice before stopped */
-static void
-fc_page_top_up(FcPageWriter *writer, int n)
-{
-	FcWriter   *base = &writer->base;
-	MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
-	HeapTupleData *tuples = palloc(sizeof(HeapTupleData) * n);
-	MemoryContext insert_mcxt;
-
-	Assert(n > 0 && n <= MaxHeapTuplesPerPage && n <= writer->nrows);
-	fc_page_fill_slots(writer, tuples, n);
-	RelationSetTargetBlock(base->rel, base->to.turn->spot.block);
-	/* toast_mcxt may have a long row, for which the caller needs room */
-	insert_mcxt = AllocSetContextCreate(writer->mcxt, "fast_copy insert",
-										ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(insert_mcxt);
-	fc_write_insert(base, writer->slots, n, writer->bistate);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(insert_mcxt);
-	ReleaseBulkInsertStatePin(writer->bistate);
-	writer->last_block = ItemPointerGetBlockNumber(&writer->slots[n - 1]->tts_tid);
-	for (int i = 0; i < n; i++)
-		ExecClearTuple(writer->slots[i]);
-	pfree(tuples);
-	fc_page_count(writer, n);
 }
 
 /* Forms all pages once more, without the first n rows */
@@ -483,12 +399,10 @@ fc_page_lay_anew(FcPageWriter *writer, int n)
 {
 	char	  **batches = writer->batches;
 	int			npages = writer->npages;
-	int			nrows PG_USED_FOR_ASSERTS_ONLY = writer->nrows - n;
 
 	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
 	writer->base.held = 0;
 	writer->npages = 0;
-	writer->nrows = 0;
 	writer->page = NULL;
 	for (int i = 0; i < npages; i++)
 	{
@@ -497,18 +411,14 @@ fc_page_lay_anew(FcPageWriter *writer, int n)
 		for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
 		{
 			ItemId		item = PageGetItemId(page, off);
-			HeapTupleHeader row;
 
-			if (n-- > 0)
-				continue;
-			row = fc_page_room(writer, ItemIdGetLength(item));
-			memcpy(row, PageGetItem(page, item), ItemIdGetLength(item));
-			fc_page_take(writer, ItemIdGetLength(item));
+			if (n-- <= 0)
+				fc_page_add(writer, (HeapTupleHeader) PageGetItem(page, item), ItemIdGetLength(item));
 		}
 		if (i % FC_PAGE_BATCH == FC_PAGE_BATCH - 1 || i == npages - 1)
-			fc_page_give_batch(writer->base.ctx, batches[i / FC_PAGE_BATCH]);
+			slist_push_head(&writer->base.ctx->free_batches, (slist_node *) batches[i / FC_PAGE_BATCH]);
 	}
-	Assert(n <= 0 && writer->nrows == nrows);
+	Assert(n <= 0);
 	pfree(batches);
 }
 
@@ -521,35 +431,27 @@ static void
 fc_page_join(FcPageWriter *writer)
 {
 	FcSpot	   *spot = &writer->base.to.turn->spot;
-	int			n;
 
 	Assert(spot->block != InvalidBlockNumber && writer->strategy != NULL);
 	if (writer->base.options & HEAP_INSERT_FROZEN)
 		return;
-	n = fc_page_count_fitting(writer, &spot->space);
-	if (n == 0)
+	writer->njoined = 0;
+	fc_write_as_leader(&writer->base, fc_page_top_up, writer);
+	if (writer->njoined == 0)
 		return;
-	fc_page_top_up(writer, n);
 	writer->last_space = spot->space;
-	fc_page_lay_anew(writer, n);
+	fc_page_count(writer, writer->njoined);
+	fc_page_lay_anew(writer, writer->njoined);
 }
-
-/* The arguments of fc_page_toast, and its result */
-typedef struct FcPageToast
-{
-	FcPageWriter *writer;
-	HeapTuple	tuple;
-} FcPageToast;
 
 /* Body of fc_write_as_leader: compresses values, or moves them out of line */
 static void
 fc_page_toast(void *arg)
 {
-	FcPageToast *toast = arg;
-	FcWriter   *base = &toast->writer->base;
+	FcPageWriter *writer = arg;
 
-	toast->tuple = heap_toast_insert_or_update(base->rel, toast->tuple, NULL,
-											   base->options);
+	writer->tuple = heap_toast_insert_or_update(writer->base.rel, writer->tuple, NULL,
+												writer->base.options);
 }
 
 /*
@@ -560,17 +462,15 @@ static HeapTupleHeader
 fc_page_form_long(FcPageWriter *writer, Size *len)
 {
 	FcWriter   *base = &writer->base;
-	FcPageToast toast = {writer, NULL};
 
-	toast.tuple = heap_form_tuple(RelationGetDescr(base->rel),
-								  base->slot->tts_values,
-								  base->slot->tts_isnull);
-	toast.tuple->t_tableOid = RelationGetRelid(base->rel);
-	fc_page_set_header(writer, toast.tuple->t_data);
-	fc_write_as_leader(base, fc_page_toast, &toast);
-	*len = toast.tuple->t_len;
-	Assert(HeapTupleHeaderGetRawXmin(toast.tuple->t_data) == writer->xid);
-	return toast.tuple->t_data;
+	writer->tuple = heap_form_tuple(RelationGetDescr(base->rel), base->slot->tts_values,
+									base->slot->tts_isnull);
+	writer->tuple->t_tableOid = RelationGetRelid(base->rel);
+	fc_page_set_header(writer, writer->tuple->t_data);
+	fc_write_as_leader(base, fc_page_toast, writer);
+	*len = writer->tuple->t_len;
+	Assert(HeapTupleHeaderGetRawXmin(writer->tuple->t_data) == writer->xid);
+	return writer->tuple->t_data;
 }
 
 /* If the row fits on no page, notes core's error and returns false */
@@ -605,62 +505,13 @@ fc_page_put(FcWriter *base, uint64 offset, uint32 length)
 	}
 	if (fc_page_fits(base, len, offset, length))
 	{
-		memcpy(fc_page_room(writer, len), formed, len);
-		fc_page_take(writer, len);
+		fc_page_add(writer, formed, len);
 		base->inserted++;
 	}
 	if (old == NULL)
 		return;
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(writer->toast_mcxt);
-}
-
-/* The free space of the current page, while rows get room there */
-typedef struct FcPageSpace
-{
-	PageHeader	page;
-	Size		lower;
-	Size		upper;
-	int			nrows;
-} FcPageSpace;
-
-static inline FcPageSpace
-fc_page_space(const FcPageWriter *writer)
-{
-	PageHeader	page = (PageHeader) writer->page;
-
-	return (FcPageSpace) {page, page->pd_lower, page->pd_upper, 0};
-}
-
-/*
- * Returns room for the next row, of "row" bytes; NULL if it does not fit.  The
- * first fits, even if it takes space that fillfactor leaves free: fc_page_room
- * was called.
- */
-static inline char *
-fc_page_place(const FcPageWriter *writer, FcPageSpace *space, uint32 row)
-{
-	Size		len = MAXALIGN(row);
-
-	if (space->nrows > 0 &&
-		space->lower + sizeof(ItemIdData) + len + writer->save_free > space->upper)
-		return NULL;
-	Assert(row >= SizeofHeapTupleHeader && space->lower + sizeof(ItemIdData) + len <= space->upper);
-	space->upper -= len;
-	ItemIdSetNormal((ItemId) ((char *) space->page + space->lower), space->upper, row);
-	space->lower += sizeof(ItemIdData);
-	space->nrows++;
-	return (char *) space->page + space->upper;
-}
-
-/* The page must not be written before the rows are formed */
-static inline void
-fc_page_take_space(FcPageWriter *writer, const FcPageSpace *space)
-{
-	Assert(space->nrows > 0 && space->lower <= space->upper);
-	space->page->pd_lower = space->lower;
-	space->page->pd_upper = space->upper;
-	writer->nrows += space->nrows;
 }
 
 /*
@@ -670,15 +521,13 @@ fc_page_take_space(FcPageWriter *writer, const FcPageSpace *space)
 static int
 fc_page_place_rows(FcPageWriter *writer, int from, int to)
 {
-	FcPageSpace space;
+	FcPageSpace space = fc_page_space(writer, writer->lengths[from]);
 	int			i;
 
-	(void) fc_page_room(writer, writer->lengths[from]);
-	space = fc_page_space(writer);
 	for (i = from; i < to && writer->lengths[i] > 0; i++)
 		if ((writer->rows[i] = fc_page_place(writer, &space, writer->lengths[i])) == NULL)
 			break;
-	fc_page_take_space(writer, &space);
+	fc_page_take_space(&space);
 	Assert(i > from);
 	return i;
 }
@@ -748,18 +597,16 @@ fc_page_put_spilled(FcWriter *base, const FcSpilledRow *rows, int n)
 
 	for (int i = 0; i < n;)
 	{
-		FcPageSpace space;
+		FcPageSpace space = fc_page_space(writer, fc_spilled_row(rows[i].spilled));
 		char	   *place;
 
 		Assert(fc_spilled_is_short(rows[i].spilled));
-		(void) fc_page_room(writer, fc_spilled_row(rows[i].spilled));
-		space = fc_page_space(writer);
 		for (; i < n && (place = fc_page_place(writer, &space, fc_spilled_row(rows[i].spilled))) != NULL; i++)
 		{
 			fc_page_ask(rows, i, n);
 			fc_page_copy(writer, (HeapTupleHeader) place, rows[i].spilled);
 		}
-		fc_page_take_space(writer, &space);
+		fc_page_take_space(&space);
 	}
 	base->inserted += n;
 }
@@ -771,17 +618,16 @@ fc_page_end(FcWriter *base)
 
 	if (writer->npages > 0)
 		fc_page_write(writer, true);
-	Assert(writer->npages == 0 && writer->nrows == 0);
+	Assert(writer->npages == 0);
+	/* the free space map must know of the only page that is not full */
 	if (writer->last_block != InvalidBlockNumber)
-		fc_shared_record_space(base->rel, writer->last_block, writer->last_space);
+	{
+		RecordPageWithFreeSpace(base->rel, writer->last_block, writer->last_space);
+		FreeSpaceMapVacuumRange(base->rel, writer->last_block, writer->last_block + 1);
+	}
 	if (writer->strategy)
 		FreeAccessStrategy(writer->strategy);
-	for (int i = 0; i < writer->nslots; i++)
-		ExecDropSingleTupleTableSlot(writer->slots[i]);
-	if (writer->bistate)
-		FreeBulkInsertState(writer->bistate);
 	MemoryContextDelete(writer->mcxt);
-	MemoryContextDelete(writer->toast_mcxt);
 }
 
 const FcWriterRoutine fc_write_page = {

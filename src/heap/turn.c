@@ -7,7 +7,7 @@
  * 2. Each slice lets the next one insert when its own rows are in
  *    (fc_turn_pass): rows must stand in the order of slices.
  * 3. A process that has all rows of its slice before its turn leaves the
- *    writer with them here (fc_turn_defer), and takes its next slice.
+ *    writer with them here (fc_turn_end_slice), and takes its next slice.
  * 4. A process that waits for one turn ends its deferred writers meanwhile, as
  *    their turns come.
  *
@@ -17,6 +17,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
 
@@ -131,7 +132,13 @@ fc_turn_pass(FcContext *ctx, FcSlice *slice)
 	slice->turn = NULL;
 }
 
-bool
+/*
+ * Defers the writer, which has all rows of its slice: ctx takes over both, and
+ * ends the writer when its turn comes.  False, with nothing done, if the
+ * writer must end now: its turn has come, it is not patient, or its rows need
+ * more memory than the process may use.
+ */
+static bool
 fc_turn_defer(FcContext *ctx, FcWriter *writer)
 {
 	FcSlice    *slice = writer->to.slice;
@@ -151,4 +158,19 @@ fc_turn_defer(FcContext *ctx, FcWriter *writer)
 	ctx->deferred_bytes += fc_turn_bytes(writer);
 	Assert(ctx->deferred_bytes <= writer->to.memory);
 	return true;
+}
+
+uint64
+fc_turn_end_slice(FcWriter *writer)
+{
+	FcContext  *ctx = writer->ctx;
+	FcSlice    *slice = writer->to.slice;
+	uint64		inserted = writer->inserted;
+
+	Assert(slice != NULL && ctx->in_worker == IsParallelWorker());
+	if (fc_turn_defer(ctx, writer))
+		return inserted;
+	inserted = fc_write_end(writer);
+	fc_turn_pass(ctx, slice);
+	return inserted;
 }

@@ -8,7 +8,7 @@
 #ifndef FC_TURN_H
 #define FC_TURN_H
 
-#include "heap/insert.h"
+#include "heap/writer.h"
 
 /*
  * Sleeps until the turn of the slice before is over; ends deferred writers
@@ -23,12 +23,11 @@ extern bool fc_turn_has_come(const FcSlice *slice);
 extern void fc_turn_pass(FcContext *ctx, FcSlice *slice);
 
 /*
- * Defers the writer, which has all rows of its slice: ctx takes over both, and
- * ends the writer when its turn comes.  False, with nothing done, if the
- * writer must end now: its turn has come, it is not patient, or its rows need
- * more memory than the process may use.
+ * Ends the only writer of a slice, which has all its rows, and lets the next
+ * slice insert; or leaves both to a later call of these functions, when the
+ * slice's turn has come.  Returns how many rows the writer inserts.
  */
-extern bool fc_turn_defer(FcContext *ctx, FcWriter *writer);
+extern uint64 fc_turn_end_slice(FcWriter *writer);
 
 /* Ends a deferred writer whose turn has come; false if there is none */
 extern bool fc_turn_take_deferred(FcContext *ctx);

@@ -7,8 +7,13 @@
  * 2. fc_write_begin begins the writer.
  * 3. phase/row.c builds each row in the writer's slot, and fc_write_put copies
  *    it.
- * 4. fc_write_end_slice inserts what is left, when the slice's turn has come,
- *    and lets the next slice insert.
+ * 4. The writer lets core insert by fc_write_as_leader, the way around core's
+ *    refusal to insert in a worker.
+ * 5. fc_write_end inserts what is left; heap/turn.c calls it when the slice's
+ *    turn has come.
+ *
+ * A writer belongs to the process that began it.  On error the transaction
+ * aborts; nothing here outlives it.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,13 +26,14 @@
 #include "access/toast_internals.h"
 #include "access/xact.h"
 #include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/freespace.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "heap/hold.h"
-#include "heap/turn.h"
 #include "heap/writer.h"
 #include "options/plan.h"
 
@@ -40,9 +46,37 @@
 /* Free space, in percent of a table, that rows should go to first */
 #define FC_SPACE_USED	10
 
+/* Pages whose free space stands for that of all */
+#define FC_SPACE_SAMPLE	64
+
+/* The share of the table, in percent, that is free by its free space map */
+static int
+fc_write_free_percent(Relation rel)
+{
+	BlockNumber blocks = RelationGetNumberOfBlocks(rel);
+	uint32		n = Min(blocks, FC_SPACE_SAMPLE);
+	uint64		space = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		space += GetRecordedFreeSpace(rel, (BlockNumber) ((uint64) blocks * i / n));
+	return n == 0 ? 0 : (int) (space * 100 / ((uint64) n * BLCKSZ));
+}
+
+/*
+ * May the table be written in pages?  Not if it is logically logged: decoding
+ * sees no rows in the pages' WAL.  Nor if it is temporary, in local buffers,
+ * nor if it has an index, which must get its entries with the insert.
+ */
+static bool
+fc_write_by_pages(Relation rel)
+{
+	return rel->rd_tableam == GetHeapamTableAmRoutine() && !RelationUsesLocalBuffers(rel) &&
+		!RelationIsLogicallyLogged(rel) && RelationGetIndexList(rel) == NIL;
+}
+
 /*
  * heap/multi_insert.c is right for every table.  heap/page_writer.c takes
- * those that fc_write_page_can allows, in one of two ways:
+ * those that fc_write_by_pages allows, in one of two ways:
  *
  *	FC_STORAGE_PAGES	past shared buffers into a new file, if the table is
  *						empty and this transaction made its storage
@@ -62,8 +96,8 @@ fc_write_kind(Relation rel, uint64 rows)
 		return FC_STORAGE_USED;
 	empty = RelationGetNumberOfBlocks(rel) == 0;
 	pages = fc_writer != FC_WRITER_AUTO ? fc_writer == FC_WRITER_PAGE :
-		rows >= FC_PAGES_ROWS && fc_shared_free_percent(rel) < FC_SPACE_USED;
-	if (pages && fc_write_page_can(rel))
+		rows >= FC_PAGES_ROWS && fc_write_free_percent(rel) < FC_SPACE_USED;
+	if (pages && fc_write_by_pages(rel))
 		return empty && own && fc_hold_alone(rel) ? FC_STORAGE_PAGES : FC_STORAGE_BUFFERS;
 	return empty ? FC_STORAGE_EMPTY : FC_STORAGE_USED;
 }
@@ -122,6 +156,7 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 
 	Assert(CheckRelationLockedByMe(rri->ri_RelationDesc, RowExclusiveLock, true));
 	Assert(!to->sliced || (to->turn != NULL && to->slice != NULL));
+	Assert(to->storage.kind < FC_STORAGE_BUFFERS || fc_write_by_pages(rri->ri_RelationDesc));
 	Assert(to->storage.kind != FC_STORAGE_PAGES || !fc_locator_equals(to->storage.file, fc_relation_locator(rri->ri_RelationDesc)));
 	writer->routine = routine;
 	writer->ctx = ctx;
@@ -139,12 +174,6 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	fc_write_open_toast(writer);
 	routine->begin(writer);
 	return writer;
-}
-
-void
-fc_write_put(FcWriter *writer, uint64 offset, uint32 length)
-{
-	writer->routine->put(writer, offset, length);
 }
 
 /* Puts one row of a batch through the writer's slot */
@@ -178,29 +207,68 @@ fc_write_put_rows(FcWriter *writer, const FcBatch *batch, const FcBatchColumn *c
 	}
 }
 
+/*
+ * Lets core insert in a parallel worker, by hiding from it that this is one;
+ * no other function does.
+ *
+ * heap_prepare_insert refuses in workers because an insert could make new
+ * command ids, which workers cannot report.  The refusal guards nothing here:
+ * tables with AFTER triggers never come, and the leader has assigned XID and
+ * command id before.
+ */
 void
-fc_write_put_spilled(FcWriter *writer, const FcSpilledRow *rows, int n)
+fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 {
-	writer->routine->put_spilled(writer, rows, n);
-}
+	Relation	rel = writer->rel;
+	int			worker = ParallelWorkerNumber;
+	bool		only_foreign_keys;
 
-void
-fc_write_flush(FcWriter *writer)
-{
-	writer->routine->flush(writer);
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
+	Assert(writer->ctx->in_worker == (worker >= 0) && CritSectionCount == 0);
+	/* the leader has assigned it before */
+	Assert(worker < 0 || TransactionIdIsValid(GetTopTransactionIdIfAny()));
+	if (IsParallelWorker() && rel->trigdesc &&
+		fc_plan_has_triggers(rel, &only_foreign_keys))
+		elog(ERROR, "table \"%s\" with insert triggers reached a parallel worker",
+			 RelationGetRelationName(rel));
+	/*
+	 * A request to end the process waits, for one batch of rows at most: the
+	 * process must know that it is a worker when it ends.
+	 */
+	if (worker >= 0)
+		HOLD_INTERRUPTS();
+	PG_TRY();
+	{
+		ParallelWorkerNumber = -1;
+		body(arg);
+	}
+	PG_FINALLY();
+	{
+		ParallelWorkerNumber = worker;
+		fc_count_hand_over(writer->to.turn, rel, writer->toast, false);
+	}
+	PG_END_TRY();
+	/* after an error core has reset InterruptHoldoffCount itself */
+	if (worker >= 0)
+		RESUME_INTERRUPTS();
+	Assert(worker < 0 || GetCurrentCommandId(false) == writer->cid);
 }
 
 uint64
-fc_write_end_slice(FcWriter *writer)
+fc_write_end(FcWriter *writer)
 {
-	FcContext  *ctx = writer->ctx;
-	FcSlice    *slice = writer->to.slice;
-	uint64		inserted = writer->inserted;
+	uint64		inserted;
 
-	Assert(slice != NULL && ctx->in_worker == IsParallelWorker());
-	if (fc_turn_defer(ctx, writer))
-		return inserted;
-	inserted = fc_write_end(writer);
-	fc_turn_pass(ctx, slice);
+	writer->routine->end(writer);
+	Assert(writer->held == 0);
+	fc_count_hand_over(writer->to.turn, writer->rel, writer->toast, true);
+	inserted = writer->inserted;
+	ExecDropSingleTupleTableSlot(writer->slot);
+	if (writer->toast)
+	{
+		toast_close_indexes(writer->toast_indexes, writer->ntoast_indexes, NoLock);
+		table_close(writer->toast, NoLock);
+	}
+	pfree(writer);
 	return inserted;
 }

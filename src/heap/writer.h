@@ -8,8 +8,80 @@
 #ifndef FC_WRITER_H
 #define FC_WRITER_H
 
+#include "nodes/execnodes.h"
+
+#include "context/shared.h"
 #include "heap/append.h"
-#include "heap/insert.h"
+#include "sort/spill.h"
+
+typedef struct FcWriter FcWriter;
+
+/* The current slice: what a process inserts in one turn */
+typedef struct FcSlice
+{
+	FcTurn	   *turn;			/* NULL: rows do not wait for a turn */
+	uint32		number;			/* of the slice */
+	bool		mine;			/* its turn has come, and is not over */
+} FcSlice;
+
+/* The table that a writer's rows go to, and what its writers share */
+typedef struct FcDestination
+{
+	FcStorage	storage;
+	FcTurn	   *turn;			/* of the table: counts its rows */
+	bool		sliced;			/* writers insert one after another, and each
+								 * goes on at turn->spot */
+	FcSlice    *slice;			/* the process's current slice, whose turn it
+								 * waits for; NULL: none */
+	Size		memory;			/* bytes of rows that the process may hold
+								 * while it has no turn */
+} FcDestination;
+
+typedef struct FcWriterRoutine
+{
+	Size		size;			/* of the struct that begins with FcWriter */
+	bool		patient;		/* "end" can be called long after the last
+								 * "put": it only needs the open table */
+	void		(*begin) (FcWriter *writer);
+	void		(*put) (FcWriter *writer, uint64 offset, uint32 length);
+	/* of a batch; returns how many it took.  NULL: rows are put one by one */
+	int			(*put_rows) (FcWriter *writer, const FcBatchColumn *columns, int from, int to);
+	/* takes spilled tuples */
+	void		(*put_spilled) (FcWriter *writer, const FcSpilledRow *rows, int n);
+	void		(*flush) (FcWriter *writer);
+	void		(*end) (FcWriter *writer);	/* flushes before */
+} FcWriterRoutine;
+
+struct FcWriter
+{
+	const FcWriterRoutine *routine;
+	FcContext  *ctx;
+	EState	   *estate;
+	ResultRelInfo *rri;
+	Relation	rel;
+	TupleTableSlot *slot;		/* where the next row is built */
+	FcDestination to;
+	CommandId	cid;
+	int			options;		/* HEAP_INSERT_* */
+	uint64		inserted;		/* rows; patient: also those that wait */
+	Size		held;			/* patient: bytes of rows not inserted yet */
+	FcSlice		slice;			/* deferred: its own copy */
+	ResourceOwner owner;		/* deferred: of the reference to rel */
+	Relation	toast;			/* stays open, see fc_write_open_toast */
+	Relation   *toast_indexes;
+	int			ntoast_indexes;
+};
+
+/*
+ * heap/multi_insert.c: the writer that is right for any table; and
+ * heap/page_writer.c: one that forms pages itself, for tables without indexes
+ */
+extern const FcWriterRoutine fc_write_multi;
+extern const FcWriterRoutine fc_write_page;
+
+/*
+ * heap/writer.c
+ */
 
 /*
  * Decides how about "rows" rows get into the table, by what it and
@@ -33,9 +105,6 @@ extern FcStorageKind fc_write_routed_kind(Relation rel, uint64 rows);
 extern FcWriter *fc_write_begin(FcContext *ctx, EState *estate,
 								ResultRelInfo *rri, const FcDestination *to);
 
-/* Takes a copy of the row in its slot; offset and length are its record's */
-extern void fc_write_put(FcWriter *writer, uint64 offset, uint32 length);
-
 /*
  * Takes copies of the rows of a batch from "from" to before "to", none of
  * which is odd; the columns are those of the writer's table
@@ -43,17 +112,48 @@ extern void fc_write_put(FcWriter *writer, uint64 offset, uint32 length);
 extern void fc_write_put_rows(FcWriter *writer, const FcBatch *batch, const FcBatchColumn *columns,
 							  int from, int to);
 
+/* Takes a copy of the row in its slot; offset and length are its record's */
+#define fc_write_put(writer, offset, length) ((writer)->routine->put(writer, offset, length))
+
 /* Takes copies of spilled rows */
-extern void fc_write_put_spilled(FcWriter *writer, const FcSpilledRow *rows, int n);
+#define fc_write_put_spilled(writer, rows, n) ((writer)->routine->put_spilled(writer, rows, n))
 
 /* Inserts all rows put so far */
-extern void fc_write_flush(FcWriter *writer);
+#define fc_write_flush(writer) ((writer)->routine->flush(writer))
+
+/* Flushes and frees the writer; returns how many rows it inserted */
+extern uint64 fc_write_end(FcWriter *writer);
 
 /*
- * Ends the only writer of a slice, which has all its rows, and lets the next
- * slice insert.  If fc_turn_defer defers the writer, both happen when its turn
- * comes.  Returns how many rows the writer inserts.
+ * Calls body(arg), which may insert into the writer's heap and TOAST table.
+ * It may insert even in a worker, where core would refuse that; the leader
+ * counts the rows.
  */
-extern uint64 fc_write_end_slice(FcWriter *writer);
+extern void fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg);
+
+/*
+ * heap/count.c: rows that workers insert, in the leader's statistics of their
+ * tables
+ */
+
+/*
+ * Worker: hands the rows that core has counted in this process over to the
+ * leader, if the leader has the tables open; with "last", in any case.
+ * "toast" is NULL if there is none.  Does nothing in the leader.  Does not
+ * throw.
+ */
+extern void fc_count_hand_over(FcTurn *turn, Relation heap, Relation toast, bool last);
+
+/*
+ * Leader: opens the table of a turn, which it has locked, to count rows of
+ * workers until fc_count_take closes it
+ */
+extern void fc_count_open(FcContext *ctx, uint32 turn);
+
+/*
+ * Leader: counts the rows that workers have handed over so far; opens nothing.
+ * With "last", when all workers have ended, closes the tables.
+ */
+extern void fc_count_take(FcContext *ctx, bool last);
 
 #endif							/* FC_WRITER_H */

@@ -243,7 +243,7 @@ fc_leaf_end(FcLoader *loader)
 	if (loader->sorter.sort)
 		fc_leaf_write_sorted(loader);
 	Assert(loader->only.writer != NULL && loader->sorter.sort == NULL);
-	inserted = fc_write_end_slice(loader->only.writer);
+	inserted = fc_turn_end_slice(loader->only.writer);
 	loader->only.writer = NULL;
 	return inserted;
 }

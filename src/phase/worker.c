@@ -28,7 +28,7 @@
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
 #include "errors/stop.h"
-#include "heap/insert.h"
+#include "heap/writer.h"
 #include "index/index.h"
 #include "intake/chunks.h"
 #include "phase/phases.h"
@@ -268,7 +268,7 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 	MemoryContextDelete(ctx->mcxt);
 	ctx->mcxt = outer;
 	/* these were in that memory, and the phase may run again */
-	ctx->free_batches = NULL;
+	slist_init(&ctx->free_batches);
 	ctx->deferred = NIL;
 	ctx->deferred_bytes = 0;
 }
@@ -453,7 +453,7 @@ fc_worker_failed(int code, Datum arg)
 	FcWorkers  *workers = (FcWorkers *) DatumGetPointer(arg);
 
 	fc_workers_stop(workers->pcxt);
-	fc_count_take(workers->ctx);
+	fc_count_take(workers->ctx, false);
 }
 
 /* Starts the workers, and does the leader's part until they have ended */
@@ -482,7 +482,7 @@ fc_worker_attend(FcContext *ctx, ParallelContext *pcxt)
 		}
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(fc_worker_failed, PointerGetDatum(&workers));
-	fc_count_end(ctx);
+	fc_count_take(ctx, true);
 	Assert(ctx->counted == NULL);
 }
 

@@ -51,8 +51,6 @@
 		'!\(column->any_null && column->nulls\[i\]\) << \(j % 8\)', '1 << (j % 8)', 'page_check.c' ],
 	[ 'bytes lie between the rows of a page', 'heap/page_writer.c',
 		'PageInit\(writer->page, BLCKSZ, 0\);', 'PageInit(writer->page, BLCKSZ, 0); ((char *) writer->page)[64 + sizeof(ItemIdData) * MaxHeapTuplesPerPage] = 1;', 'page_check.c' ],
-	[ 'rows are counted that are on no page', 'heap/page_writer.c',
-		'writer->nrows \+= space->nrows;', 'writer->nrows += space->nrows + 1;', 'page_writer.c' ],
 	[ 'too few blocks are reserved', 'heap/page_file.c',
 		'fc_file_lengthen\(append, block, run\);', 'if (run > 1) fc_file_lengthen(append, block, run - 1);', 'page_file.c' ],
 	[ 'pages are written after those that are reserved', 'heap/page_writer.c',
