@@ -35,10 +35,6 @@
 #include "heap/append.h"
 #include "heap/file_run.h"
 
-/* Offset of a block in the file of its segment */
-#define fc_file_offset(block) \
-	((off_t) ((block) % (BlockNumber) RELSEG_SIZE) * BLCKSZ)
-
 /* The name of the file that a block is in, or will be */
 static char *
 fc_file_path(const FcAppend *append, BlockNumber block)
@@ -53,9 +49,12 @@ fc_file_path(const FcAppend *append, BlockNumber block)
 	return segment;
 }
 
-/* Writes all bytes; after a short write writes the rest, to get the error */
-static void
-fc_file_write_bytes(int fd, const char *path, const char *data, size_t len, off_t at)
+/*
+ * Writes all bytes; after a short write writes the rest, to get the error.
+ * False, with errno, if they cannot be written.
+ */
+static bool
+fc_file_write_bytes(int fd, const char *data, size_t len, off_t at)
 {
 	Assert(len > 0 && len % BLCKSZ == 0 && at >= 0 && at % BLCKSZ == 0);
 	while (len > 0)
@@ -70,42 +69,52 @@ fc_file_write_bytes(int fd, const char *path, const char *data, size_t len, off_
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not extend file \"%s\": %m", path),
-					 errhint("Check free disk space.")));
+			return false;
 		data += n;
 		at += n;
 		len -= n;
 	}
-}
-
-static void
-fc_file_close(int fd, const char *path)
-{
-	if (CloseTransientFile(fd) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not close file \"%s\": %m", path)));
+	return true;
 }
 
 /*
- * Opens the segment that a block is in, by its name: core gives no access to
- * the files that it has open.  The leader makes the first segment
+ * Writes n pages from this block on; or makes the file longer by them, if
+ * "pages" is NULL.  Opens each segment by its name: core gives no access to the
+ * files that it has open.  The leader makes the first segment
  * (heap/page_new.c), and the process that reserves the first block of a later
  * one makes that.
  */
-static int
-fc_file_open(const char *path, BlockNumber block)
+static void
+fc_file_extend(const FcAppend *append, BlockNumber block, uint32 n, const char *pages)
 {
-	int			flags = block > 0 && block % RELSEG_SIZE == 0 ? O_CREAT : 0;
-	int			fd = OpenTransientFile(path, O_WRONLY | PG_BINARY | flags);
+	while (n > 0)
+	{
+		uint32		run = fc_file_run(block, n, RELSEG_SIZE);
+		size_t		len = (size_t) run * BLCKSZ;
+		off_t		at = (off_t) (block % RELSEG_SIZE) * BLCKSZ;
+		char	   *path = fc_file_path(append, block);
+		int			flags = block > 0 && block % RELSEG_SIZE == 0 ? O_CREAT : 0;
+		int			fd = OpenTransientFile(path, O_WRONLY | PG_BINARY | flags);
 
-	if (fd < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\": %m", path)));
-	return fd;
+		Assert(run > 0 && block % RELSEG_SIZE + run <= RELSEG_SIZE);
+		if (fd < 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not open file \"%s\": %m", path)));
+		if (pages ? !fc_file_write_bytes(fd, pages, len, at) : ftruncate(fd, at + len) != 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not extend file \"%s\": %m", path),
+					 errhint("Check free disk space.")));
+		if (CloseTransientFile(fd) != 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not close file \"%s\": %m", path)));
+		pfree(path);
+		pages = pages ? pages + len : NULL;
+		block += run;
+		n -= run;
+	}
 }
 
 /*
@@ -118,37 +127,6 @@ fc_file_waits_for_commit(Relation rel)
 {
 	return !RelationNeedsWAL(rel) &&
 		rel->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED;
-}
-
-/*
- * One write of many pages spares calls of smgrextend, and lets the file system
- * allocate memory for all of them at once.  If commit syncs the file, the
- * kernel is told to write now, and commit waits for less.
- */
-static void
-fc_file_write(const FcAppend *append)
-{
-	BlockNumber block = append->block;
-	BlockNumber end = block + append->n;
-
-	/* its blocks were reserved */
-	Assert(end > block && smgrnblocks(fc_smgr_open(&append->file), append->fork) >= end);
-	while (block < end)
-	{
-		uint32		run = fc_file_run(block, end - block, RELSEG_SIZE);
-		char	   *path = fc_file_path(append, block);
-		int			fd = fc_file_open(path, block);
-
-		Assert(run > 0 && block % RELSEG_SIZE + run <= RELSEG_SIZE);
-		fc_file_write_bytes(fd, path,
-							append->pages + (Size) (block - append->block) * BLCKSZ,
-							(size_t) run * BLCKSZ, fc_file_offset(block));
-		fc_file_close(fd, path);
-		pfree(path);
-		block += run;
-	}
-	if (fc_file_waits_for_commit(append->rel))
-		smgrwriteback(fc_smgr_open(&append->file), append->fork, append->block, append->n);
 }
 
 /*
@@ -166,8 +144,6 @@ fc_file_settle(FcAppend *append)
 	BlockNumber last = append->block + append->n - 1;
 
 	Assert(last >= append->block && last < InvalidBlockNumber);
-	if (fc_file_waits_for_commit(rel))
-		return;
 	for (BlockNumber segment = append->block / RELSEG_SIZE;
 		 segment <= last / RELSEG_SIZE; segment++)
 		fc_register_sync(&append->file, append->fork, segment);
@@ -183,6 +159,11 @@ fc_file_settle(FcAppend *append)
 		fc_log_pages(append);
 }
 
+/*
+ * One write of many pages spares calls of smgrextend, and lets the file system
+ * allocate memory for all of them at once.  If commit syncs the file, the
+ * kernel is told to write now, and commit waits for less.
+ */
 void
 fc_file_append(FcAppend *append)
 {
@@ -198,61 +179,30 @@ fc_file_append(FcAppend *append)
 		Assert(XLogRecPtrIsInvalid(PageGetLSN(fc_append_page(append, i))) != RelationNeedsWAL(append->rel));
 	for (int i = 0; i < append->n; i++)
 		fc_page_set_checksum(fc_append_page(append, i), append->block + i);
-	fc_file_write(append);
-	fc_file_settle(append);
-}
-
-/* Makes a segment longer by n pages, from this block on */
-static void
-fc_file_lengthen(const FcAppend *append, BlockNumber block, uint32 n)
-{
-	char	   *path = fc_file_path(append, block);
-	int			fd = fc_file_open(path, block);
-
-	Assert(n > 0 && block % RELSEG_SIZE + n <= RELSEG_SIZE);
-	if (ftruncate(fd, fc_file_offset(block) + (off_t) n * BLCKSZ) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not extend file \"%s\": %m", path),
-				 errhint("Check free disk space.")));
-	fc_file_close(fd, path);
-	pfree(path);
+	/* its blocks were reserved */
+	Assert(smgrnblocks(fc_smgr_open(&append->file), append->fork) >= append->block + append->n);
+	fc_file_extend(append, append->block, append->n, append->pages);
+	if (fc_file_waits_for_commit(append->rel))
+		smgrwriteback(fc_smgr_open(&append->file), append->fork, append->block, append->n);
+	else
+		fc_file_settle(append);
 }
 
 /*
- * The first of n blocks that can be added; the caller holds the extension
- * lock.  No process has the number of blocks cached: smgrnblocks asks the
- * kernel.
+ * No process has the number of blocks cached: smgrnblocks asks the kernel.
  */
-static BlockNumber
-fc_file_end(const FcAppend *append, uint32 n)
+void
+fc_file_reserve(FcAppend *append, uint32 n)
 {
-	BlockNumber end = smgrnblocks(fc_smgr_open(&append->file), append->fork);
-
-	if (n > InvalidBlockNumber - end)
+	Assert(n > 0 && CheckRelationLockedByMe(append->rel, RowExclusiveLock, true));
+	LockRelationForExtension(append->rel, ExclusiveLock);
+	append->block = smgrnblocks(fc_smgr_open(&append->file), append->fork);
+	if (n > InvalidBlockNumber - append->block)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("cannot extend relation %s beyond %u blocks",
 						RelationGetRelationName(append->rel), InvalidBlockNumber)));
-	return end;
-}
-
-void
-fc_file_reserve(FcAppend *append, uint32 n)
-{
-	BlockNumber block;
-	BlockNumber end;
-
-	Assert(n > 0 && CheckRelationLockedByMe(append->rel, RowExclusiveLock, true));
-	LockRelationForExtension(append->rel, ExclusiveLock);
-	block = append->block = fc_file_end(append, n);
-	for (end = block + n; block < end;)
-	{
-		uint32		run = fc_file_run(block, end - block, RELSEG_SIZE);
-
-		fc_file_lengthen(append, block, run);
-		block += run;
-	}
+	fc_file_extend(append, append->block, n, NULL);
 	Assert(smgrnblocks(fc_smgr_open(&append->file), append->fork) == append->block + n);
 	UnlockRelationForExtension(append->rel, ExclusiveLock);
 }

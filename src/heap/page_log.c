@@ -18,27 +18,10 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
-#include "catalog/pg_control.h"
 #include "miscadmin.h"
 
 #include "compat/compat.h"
 #include "heap/append.h"
-
-static void
-fc_log_images(const FcAppend *append)
-{
-	Page		pages[FC_PAGE_BATCH];
-	BlockNumber blocks[FC_PAGE_BATCH];
-
-	Assert(append->n > 0 && append->fork != MAIN_FORKNUM);
-	for (int i = 0; i < append->n; i++)
-	{
-		pages[i] = fc_append_page(append, i);
-		blocks[i] = append->block + i;
-	}
-	log_newpages((FcLocator *) &append->file, append->fork, append->n, blocks,
-				 pages, false);
-}
 
 /*
  * Writes the record's data of a row; returns its end.  Copies words, because a
@@ -86,20 +69,6 @@ fc_log_fill(Page page, int nrows, char *buf)
 	return end - buf;
 }
 
-static void
-fc_log_register(const FcAppend *append, Page page, BlockNumber block,
-				Buffer buffer, uint8 flags)
-{
-	Assert(!BufferIsValid(buffer) || (BufferGetBlockNumber(buffer) == block && BufferGetPage(buffer) == page));
-	Assert(BufferIsValid(buffer) || PageGetMaxOffsetNumber(page) > 0);
-	XLogBeginInsert();
-	if (BufferIsValid(buffer))
-		XLogRegisterBuffer(0, buffer, flags | REGBUF_STANDARD);
-	else
-		XLogRegisterBlock(0, (FcLocator *) &append->file, append->fork, block, page,
-						  flags | REGBUF_STANDARD);
-}
-
 /*
  * Would replay of a record of rows make this page?  Replay gives all rows the
  * record's transaction: not if they are of a subtransaction that has ended, as
@@ -132,22 +101,28 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 	/* the buffer is changed, dirty and logged at once */
 	Assert(!BufferIsValid(buffer) || CritSectionCount > 0);
 	Assert(append->rows && RelationNeedsWAL(append->rel) && XLogInsertAllowed());
+	Assert(!BufferIsValid(buffer) || (BufferGetBlockNumber(buffer) == block && BufferGetPage(buffer) == page));
 	if (!fc_log_remakes(page))
 	{
-		fc_log_register(append, page, block, buffer, REGBUF_FORCE_IMAGE);
-		lsn = XLogInsert(RM_XLOG_ID, XLOG_FPI);
+		if (BufferIsValid(buffer))
+			(void) log_newpage_buffer(buffer, true);
+		else
+			(void) log_newpage((FcLocator *) &append->file, append->fork, block, page, true);
+		return;
 	}
+	record.ntuples = PageGetMaxOffsetNumber(page);
+	Assert(record.ntuples > 0 && record.ntuples <= MaxHeapTuplesPerPage);
+	if (PageIsAllVisible(page))
+		record.flags = XLH_INSERT_ALL_FROZEN_SET;
+	XLogBeginInsert();
+	if (BufferIsValid(buffer))
+		XLogRegisterBuffer(0, buffer, REGBUF_WILL_INIT | REGBUF_STANDARD);
 	else
-	{
-		record.ntuples = PageGetMaxOffsetNumber(page);
-		Assert(record.ntuples > 0 && record.ntuples <= MaxHeapTuplesPerPage);
-		if (PageIsAllVisible(page))
-			record.flags = XLH_INSERT_ALL_FROZEN_SET;
-		fc_log_register(append, page, block, buffer, REGBUF_WILL_INIT);
-		XLogRegisterData((char *) &record, SizeOfHeapMultiInsert);
-		XLogRegisterBufData(0, rows.data, fc_log_fill(page, record.ntuples, rows.data));
-		lsn = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT | XLOG_HEAP_INIT_PAGE);
-	}
+		XLogRegisterBlock(0, (FcLocator *) &append->file, append->fork, block, page,
+						  REGBUF_WILL_INIT | REGBUF_STANDARD);
+	XLogRegisterData((char *) &record, SizeOfHeapMultiInsert);
+	XLogRegisterBufData(0, rows.data, fc_log_fill(page, record.ntuples, rows.data));
+	lsn = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT | XLOG_HEAP_INIT_PAGE);
 	Assert(lsn > PageGetLSN(page));
 	PageSetLSN(page, lsn);
 }
@@ -157,13 +132,15 @@ fc_log_pages(const FcAppend *append)
 {
 	Assert(append->n > 0 && RelationNeedsWAL(append->rel));
 	for (int i = 0; i < append->n; i++)
+	{
+		Page		page = fc_append_page(append, i);
+
 		fc_append_check(append, i, append->block + i);
-	if (!append->rows)
-		fc_log_images(append);
-	else
-		for (int i = 0; i < append->n; i++)
-			fc_log_rows(append, fc_append_page(append, i), append->block + i,
-						InvalidBuffer);
+		if (append->rows)
+			fc_log_rows(append, page, append->block + i, InvalidBuffer);
+		else
+			(void) log_newpage((FcLocator *) &append->file, append->fork, append->block + i, page, false);
+	}
 	/* spares the commit waiting for all of it */
 	XLogSetAsyncXactLSN(PageGetLSN(fc_append_page(append, append->n - 1)));
 }

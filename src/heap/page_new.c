@@ -142,20 +142,6 @@ fc_new_copy(const FcNewFile *file)
 	RelationDropStorage(&stand_in);
 }
 
-/* Fills a page of the map for nblocks blocks, all visible and frozen */
-static void
-fc_new_fill_map(char *page, uint32 nblocks)
-{
-	uint8	   *map = (uint8 *) page + FC_MAP_HEADER;
-
-	Assert(nblocks > 0 && nblocks <= FC_MAP_PER_PAGE);
-	PageInit((Page) page, BLCKSZ, 0);
-	memset(map, 0xff, nblocks / FC_MAP_PER_BYTE);
-	if (nblocks % FC_MAP_PER_BYTE != 0)
-		map[nblocks / FC_MAP_PER_BYTE] =
-			(1 << (nblocks % FC_MAP_PER_BYTE * BITS_PER_HEAPBLOCK)) - 1;
-}
-
 /*
  * Writes the map of the new file, whose rows are all frozen: a page for each
  * 255 MB of the table.  heap/page_writer.c has marked the pages' headers, as
@@ -177,9 +163,15 @@ fc_new_map(const FcNewFile *file)
 	while (left > 0)
 	{
 		uint32		n = Min(left, FC_MAP_PER_PAGE);
+		uint32		bits = n % FC_MAP_PER_BYTE * BITS_PER_HEAPBLOCK;
+		uint8	   *map = (uint8 *) append.pages + FC_MAP_HEADER;
 
 		CHECK_FOR_INTERRUPTS();
-		fc_new_fill_map(append.pages, n);
+		/* all are visible and frozen */
+		PageInit((Page) append.pages, BLCKSZ, 0);
+		memset(map, 0xff, n / FC_MAP_PER_BYTE);
+		if (bits > 0)
+			map[n / FC_MAP_PER_BYTE] = (1 << bits) - 1;
 		fc_file_reserve(&append, 1);
 		fc_file_append(&append);
 		left -= n;

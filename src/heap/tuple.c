@@ -24,18 +24,15 @@
 
 typedef enum FcFormKind
 {
-	FC_FORM_BYTE,				/* by value, in 1, 2, 4 or 8 bytes */
-	FC_FORM_TWO,
-	FC_FORM_FOUR,
-	FC_FORM_EIGHT,
-	FC_FORM_FIXED,				/* by reference, always the same size */
+	/* 1, 2, 4 and 8: by value, in as many bytes */
+	FC_FORM_FIXED = 9,			/* by reference, always the same size */
 	FC_FORM_PACKED,				/* varlena, with a short header if short */
 	FC_FORM_LONG				/* varlena as it comes, and cstring */
 } FcFormKind;
 
 typedef struct FcFormColumn
 {
-	uint8		kind;
+	uint8		kind;			/* FcFormKind */
 	uint8		align;			/* mask */
 	int16		len;			/* as attlen */
 	uint16		at;				/* of the first columns of fixed length: offset
@@ -71,23 +68,11 @@ struct FcForm
 static FcFormKind
 fc_form_kind(Form_pg_attribute att)
 {
-	if (att->attlen == -1)
-		return att->attstorage == TYPSTORAGE_PLAIN ? FC_FORM_LONG : FC_FORM_PACKED;
-	if (att->attlen < 0)
-		return FC_FORM_LONG;
-	if (!att->attbyval)
-		return FC_FORM_FIXED;
-	switch (att->attlen)
-	{
-		case 1:
-			return FC_FORM_BYTE;
-		case 2:
-			return FC_FORM_TWO;
-		case 4:
-			return FC_FORM_FOUR;
-		default:
-			return FC_FORM_EIGHT;
-	}
+	if (att->attbyval)
+		return (FcFormKind) att->attlen;
+	if (att->attlen == -1 && att->attstorage != TYPSTORAGE_PLAIN)
+		return FC_FORM_PACKED;
+	return att->attlen < 0 ? FC_FORM_LONG : FC_FORM_FIXED;
 }
 
 /* Finds runs of columns that a row without NULLs passes at once */
@@ -232,18 +217,18 @@ fc_form_value(FcForm *form, const FcFormColumn *column, Size off, Datum value)
 
 	switch (column->kind)
 	{
-		case FC_FORM_BYTE:
+		case 1:
 			form->row[off] = DatumGetChar(value);
 			return off + 1;
-		case FC_FORM_TWO:
+		case 2:
 			off = fc_form_align(form, off, ALIGNOF_SHORT - 1);
 			*(int16 *) (form->row + off) = DatumGetInt16(value);
 			return off + sizeof(int16);
-		case FC_FORM_FOUR:
+		case 4:
 			off = fc_form_align(form, off, ALIGNOF_INT - 1);
 			*(int32 *) (form->row + off) = DatumGetInt32(value);
 			return off + sizeof(int32);
-		case FC_FORM_EIGHT:
+		case 8:
 			off = fc_form_align(form, off, ALIGNOF_DOUBLE - 1);
 			*(Datum *) (form->row + off) = value;
 			return off + sizeof(Datum);
@@ -459,6 +444,19 @@ fc_form_lengths(FcForm *form, const FcBatchColumn *columns, int from, int to, ui
 #endif
 }
 
+/* Copies len bytes, as two words of "size" bytes that may overlap */
+static pg_attribute_always_inline void
+fc_form_words(char *to, const char *from, Size len, Size size)
+{
+	uint64		head;
+	uint64		tail;
+
+	memcpy(&head, from, size);
+	memcpy(&tail, from + len - size, size);
+	memcpy(to, &head, size);
+	memcpy(to + len - size, &tail, size);
+}
+
 /* Copies exactly len bytes: the byte after them may be another row's */
 static inline void
 fc_form_bytes(char *to, const char *from, Size len)
@@ -466,25 +464,9 @@ fc_form_bytes(char *to, const char *from, Size len)
 	if (len > 2 * sizeof(uint64))
 		memcpy(to, from, len);
 	else if (len >= sizeof(uint64))
-	{
-		uint64		head;
-		uint64		tail;
-
-		memcpy(&head, from, sizeof(head));
-		memcpy(&tail, from + len - sizeof(tail), sizeof(tail));
-		memcpy(to, &head, sizeof(head));
-		memcpy(to + len - sizeof(tail), &tail, sizeof(tail));
-	}
+		fc_form_words(to, from, len, sizeof(uint64));
 	else if (len >= sizeof(uint32))
-	{
-		uint32		head;
-		uint32		tail;
-
-		memcpy(&head, from, sizeof(head));
-		memcpy(&tail, from + len - sizeof(tail), sizeof(tail));
-		memcpy(to, &head, sizeof(head));
-		memcpy(to + len - sizeof(tail), &tail, sizeof(tail));
-	}
+		fc_form_words(to, from, len, sizeof(uint32));
 	else if (len > 0)
 	{
 		/* these are all of one to three bytes */
@@ -523,32 +505,12 @@ fc_form_headed(char *row, Size off, bool packed, Size align, char *p)
 	return off + VARSIZE_SHORT(p);
 }
 
-/* Puts a value that is passed by value at p */
-static pg_attribute_always_inline void
-fc_form_fixed(char *p, int kind, Datum value)
-{
-	switch (kind)
-	{
-		case FC_FORM_BYTE:
-			*p = DatumGetChar(value);
-			break;
-		case FC_FORM_TWO:
-			*(int16 *) p = DatumGetInt16(value);
-			break;
-		case FC_FORM_FOUR:
-			*(int32 *) p = DatumGetInt32(value);
-			break;
-		default:
-			*(Datum *) p = value;
-	}
-}
-
 /* Puts a column with the same offset in all rows, which have no NULL */
 static pg_attribute_always_inline void
 fc_form_same_place(int kind, Size at, const Datum *values, int n, char **rows)
 {
 	for (int i = 0; i < n; i++)
-		fc_form_fixed(rows[i] + at, kind, values[i]);
+		store_att_byval(rows[i] + at, values[i], kind);
 }
 
 /*
@@ -561,7 +523,6 @@ fc_form_next_place(const FcFormColumn *column, int kind, const Datum *values, co
 				   int n, char **rows, uint32 *offsets)
 {
 	uint32		align = column->align;
-	uint32		len = column->len;
 	uint64		nowhere;
 
 	for (int i = 0; i < n; i++)
@@ -569,8 +530,8 @@ fc_form_next_place(const FcFormColumn *column, int kind, const Datum *values, co
 		bool		null = nulls != NULL && nulls[i];
 		uint32		off = (offsets[i] + align) & ~align;
 
-		fc_form_fixed(null ? (char *) &nowhere : rows[i] + off, kind, values[i]);
-		offsets[i] = null ? offsets[i] : off + len;
+		store_att_byval(null ? (char *) &nowhere : rows[i] + off, values[i], kind);
+		offsets[i] = null ? offsets[i] : off + kind;
 	}
 }
 
@@ -593,17 +554,17 @@ fc_form_fixed_column(const FcFormColumn *column, Size at, const Datum *values,
 {
 	switch (column->kind)
 	{
-		case FC_FORM_BYTE:
-			fc_form_fixed_kind(column, FC_FORM_BYTE, at, values, nulls, n, rows, offsets);
+		case 1:
+			fc_form_fixed_kind(column, 1, at, values, nulls, n, rows, offsets);
 			break;
-		case FC_FORM_TWO:
-			fc_form_fixed_kind(column, FC_FORM_TWO, at, values, nulls, n, rows, offsets);
+		case 2:
+			fc_form_fixed_kind(column, 2, at, values, nulls, n, rows, offsets);
 			break;
-		case FC_FORM_FOUR:
-			fc_form_fixed_kind(column, FC_FORM_FOUR, at, values, nulls, n, rows, offsets);
+		case 4:
+			fc_form_fixed_kind(column, 4, at, values, nulls, n, rows, offsets);
 			break;
 		default:
-			fc_form_fixed_kind(column, FC_FORM_EIGHT, at, values, nulls, n, rows, offsets);
+			fc_form_fixed_kind(column, sizeof(Datum), at, values, nulls, n, rows, offsets);
 	}
 }
 

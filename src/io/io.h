@@ -27,36 +27,30 @@ typedef struct FcRequest
 	void	   *owner;			/* the caller's own */
 } FcRequest;
 
-/* A queue; what a method needs beside it follows */
-typedef struct FcIo
-{
-	int			depth;			/* requests that there is room for */
-} FcIo;
-
 typedef struct FcIoMethod
 {
 	/*
 	 * Opens a queue of "depth" requests in the current memory context, whose
-	 * reset callback drains and closes it if close was not called.  NULL with
-	 * *err = errno if the kernel refuses.
+	 * reset callback drains and closes it if close was not called.  Returns
+	 * what the other functions take as "io"; NULL with *err = errno if the
+	 * kernel refuses.
 	 *
 	 * fd is the file of all reads, or -1 if each has its own, which stays open
-	 * until the read has come back.  "path" is for error messages.
+	 * until the read has come back.  "path" is for error messages, and stays.
 	 */
-	FcIo	   *(*open) (int fd, const char *path, int depth, int *err);
-	/* Adds a request; false if "depth" are queued or in flight already. */
-	bool		(*queue) (FcIo *io, FcRequest *req);
-	/* Hands what is queued to the kernel; never waits. */
-	void		(*submit) (FcIo *io);
+	void	   *(*open) (int fd, const char *path, int depth, int *err);
+	/* Adds a request, of which at most "depth" are queued or in flight. */
+	void		(*queue) (void *io, FcRequest *req);
 
 	/*
 	 * The next completed request, NULL if there is none (yet).  With "wait",
-	 * sleeps (interruptibly, under a wait event) until there is one; NULL then
-	 * only if nothing is queued or in flight.
+	 * hands what is queued to the kernel, and sleeps (interruptibly, under a
+	 * wait event) until there is one; NULL then only if nothing is queued or in
+	 * flight.
 	 */
-	FcRequest  *(*next) (FcIo *io, bool wait);
+	FcRequest  *(*next) (void *io, bool wait);
 	/* Waits until nothing is in flight, then closes the queue for good */
-	void		(*close) (FcIo *io);
+	void		(*close) (void *io);
 } FcIoMethod;
 
 extern const FcIoMethod fc_io_uring;

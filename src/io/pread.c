@@ -34,7 +34,7 @@
 
 typedef struct FcSync
 {
-	FcIo		base;
+	int			depth;
 	uint64		head;			/* these three only grow, see fc_sync_slot */
 	uint64		done;
 	uint64		tail;
@@ -61,45 +61,41 @@ fc_io_failed(const FcRequest *req, int err)
 					   (unsigned long long) (req->offset + req->len))));
 }
 
-static FcIo *
+static void *
 fc_sync_open(int fd, const char *path, int depth, int *err)
 {
 	FcSync	   *sync = palloc0(sizeof(FcSync));
 
-	sync->base.depth = depth;
+	sync->depth = depth;
 	sync->requests = palloc(depth * sizeof(FcRequest *));
 	*err = 0;
-	return &sync->base;
+	return sync;
 }
 
 static FcRequest **
 fc_sync_slot(FcSync *sync, uint64 number)
 {
-	return &sync->requests[number % sync->base.depth];
+	return &sync->requests[number % sync->depth];
 }
 
-static bool
-fc_sync_queue(FcIo *io, FcRequest *req)
+static void
+fc_sync_queue(void *io, FcRequest *req)
 {
-	FcSync	   *sync = (FcSync *) io;
+	FcSync	   *sync = io;
 
-	if (sync->tail - sync->head >= (uint64) sync->base.depth)
-		return false;
-
+	if (sync->tail - sync->head >= (uint64) sync->depth)
+		elog(ERROR, "read queue is full");
 	Assert(req->len > 0);
 	req->done = 0;
 	*fc_sync_slot(sync, sync->tail) = req;
 	sync->tail++;
-	return true;
 }
 
-/* Reads nothing: tells the kernel, after a slow read, what next() will read. */
+/* Tells the kernel, after a slow read, what next() will read */
 static void
-fc_sync_submit(FcIo *io)
+fc_sync_announce(FcSync *sync)
 {
 #ifdef USE_POSIX_FADVISE
-	FcSync	   *sync = (FcSync *) io;
-
 	for (; sync->announced < sync->tail && sync->announce > 0; sync->announce--)
 	{
 		FcRequest  *req = *fc_sync_slot(sync, sync->announced++);
@@ -172,7 +168,7 @@ fc_sync_judge(FcSync *sync, instr_time start, size_t bytes)
 	if (sync->announce == 0)
 		sync->announced = sync->done;
 	sync->announce = FC_SYNC_ANNOUNCE;
-	fc_sync_submit(&sync->base);
+	fc_sync_announce(sync);
 }
 
 /* Reads the first waiting request, and those that touch it, by one call. */
@@ -208,10 +204,12 @@ fc_sync_read(FcSync *sync)
 }
 
 static FcRequest *
-fc_sync_next(FcIo *io, bool wait)
+fc_sync_next(void *io, bool wait)
 {
-	FcSync	   *sync = (FcSync *) io;
+	FcSync	   *sync = io;
 
+	if (wait)
+		fc_sync_announce(sync);
 	while (sync->head == sync->done)
 	{
 		if (sync->done == sync->tail)
@@ -223,7 +221,7 @@ fc_sync_next(FcIo *io, bool wait)
 }
 
 static void
-fc_sync_close(FcIo *io)
+fc_sync_close(void *io)
 {
 	pfree(((FcSync *) io)->requests);
 	pfree(io);
@@ -232,7 +230,6 @@ fc_sync_close(FcIo *io)
 const FcIoMethod fc_io_sync = {
 	.open = fc_sync_open,
 	.queue = fc_sync_queue,
-	.submit = fc_sync_submit,
 	.next = fc_sync_next,
 	.close = fc_sync_close
 };

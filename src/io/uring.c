@@ -41,12 +41,11 @@
 
 typedef struct FcUring
 {
-	FcIo		base;
 	struct io_uring ring;
 	MemoryContextCallback callback; /* drains and closes */
 	bool		is_open;		/* ring exists and an external FD is held */
 	bool		fixed;			/* fd is the ring's registered file 0 */
-	char	   *path;			/* for messages */
+	const char *path;			/* for messages */
 	int			outstanding;	/* in the submission queue or in flight */
 } FcUring;
 
@@ -94,7 +93,7 @@ fc_uring_teardown(struct io_uring *ring)
  *
  * The kernel may write to a request's buffer at any time.  So buffers live in
  * the queue's memory context or above: its children are gone before this
- * callback runs.
+ * callback runs.  Frees nothing: the callback stays bound to the context.
  */
 static void
 fc_uring_shut(void *arg)
@@ -130,21 +129,17 @@ fc_uring_shut(void *arg)
 	fc_uring_teardown(&uring->ring);
 }
 
-static FcIo *
+static void *
 fc_uring_open(int fd, const char *path, int depth, int *err)
 {
-	FcUring    *uring;
+	FcUring    *uring = palloc0(sizeof(FcUring));
 
 	/* what may throw comes before the ring, which nothing would close then */
 	(void) fc_wait_event(FC_WAIT_READ);
-	uring = palloc0(sizeof(FcUring));
-	uring->path = pstrdup(path);
-	uring->base.depth = depth;
-
+	uring->path = path;
 	*err = fc_uring_setup(&uring->ring, depth);
 	if (*err != 0)
 	{
-		pfree(uring->path);
 		pfree(uring);
 		return NULL;
 	}
@@ -153,7 +148,7 @@ fc_uring_open(int fd, const char *path, int depth, int *err)
 	uring->callback.arg = uring;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &uring->callback);
 	uring->fixed = fd >= 0 && io_uring_register_files(&uring->ring, &fd, 1) == 0;
-	return &uring->base;
+	return uring;
 }
 
 /*
@@ -178,41 +173,37 @@ fc_uring_put(FcUring *uring, FcRequest *req)
 	if (uring->fixed)
 		sqe->flags |= IOSQE_FIXED_FILE;
 	io_uring_sqe_set_data(sqe, req);
-}
-
-static bool
-fc_uring_queue(FcIo *io, FcRequest *req)
-{
-	FcUring    *uring = (FcUring *) io;
-
-	if (uring->outstanding >= io->depth)
-		return false;
-
-	req->done = 0;
-	fc_uring_put(uring, req);
 	uring->outstanding++;
-	return true;
 }
 
-/* Requests for which the kernel lacks resources stay queued until later. */
 static void
-fc_uring_submit(FcIo *io)
+fc_uring_queue(void *io, FcRequest *req)
 {
-	FcUring    *uring = (FcUring *) io;
-	int			rc;
+	req->done = 0;
+	fc_uring_put(io, req);
+}
 
-	if (io_uring_sq_ready(&uring->ring) == 0)
+/* ERROR unless a call succeeded, or may when it is repeated */
+static void
+fc_uring_check(const FcUring *uring, int rc, const char *what)
+{
+	if (rc >= 0 || rc == -EINTR || rc == -EAGAIN || rc == -EBUSY || rc == -ETIME)
 		return;
+	errno = -rc;
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not %s reads of file \"%s\": %m", what, uring->path)));
+}
 
-	rc = io_uring_submit(&uring->ring);
-	if (rc < 0 && rc != -EINTR && rc != -EAGAIN && rc != -EBUSY)
-	{
-		errno = -rc;
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not submit reads of file \"%s\": %m",
-						uring->path)));
-	}
+/*
+ * Hands what is queued to the kernel.  Requests for which it lacks resources
+ * stay queued until later.
+ */
+static void
+fc_uring_submit(FcUring *uring)
+{
+	if (io_uring_sq_ready(&uring->ring) > 0)
+		fc_uring_check(uring, io_uring_submit(&uring->ring), "submit");
 }
 
 /*
@@ -244,10 +235,7 @@ fc_uring_reap(FcUring *uring, FcRequest **whole)
 	if (req->done >= req->len)
 		*whole = req;
 	else
-	{
 		fc_uring_put(uring, req);
-		uring->outstanding++;
-	}
 	return true;
 }
 
@@ -262,22 +250,16 @@ fc_uring_sleep(FcUring *uring)
 	pgstat_report_wait_start(fc_wait_event(FC_WAIT_READ));
 	rc = io_uring_wait_cqe_timeout(&uring->ring, &cqe, &timeout);
 	pgstat_report_wait_end();
-
-	if (rc < 0 && rc != -ETIME && rc != -EINTR && rc != -EAGAIN && rc != -EBUSY)
-	{
-		errno = -rc;
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not wait for reads of file \"%s\": %m",
-						uring->path)));
-	}
+	fc_uring_check(uring, rc, "wait for");
 }
 
 static FcRequest *
-fc_uring_next(FcIo *io, bool wait)
+fc_uring_next(void *io, bool wait)
 {
-	FcUring    *uring = (FcUring *) io;
+	FcUring    *uring = io;
 
+	if (wait)
+		fc_uring_submit(uring);
 	while (uring->outstanding > 0)
 	{
 		FcRequest  *req;
@@ -289,7 +271,7 @@ fc_uring_next(FcIo *io, bool wait)
 			continue;
 		}
 
-		fc_uring_submit(io);
+		fc_uring_submit(uring);
 		if (!wait)
 			return fc_uring_reap(uring, &req) ? req : NULL;
 
@@ -298,13 +280,6 @@ fc_uring_next(FcIo *io, bool wait)
 			fc_uring_sleep(uring);
 	}
 	return NULL;
-}
-
-/* Frees nothing: *io has the callback, which stays bound to the context. */
-static void
-fc_uring_close(FcIo *io)
-{
-	fc_uring_shut(io);
 }
 
 int
@@ -321,19 +296,11 @@ fc_io_uring_probe(void)
 const FcIoMethod fc_io_uring = {
 	.open = fc_uring_open,
 	.queue = fc_uring_queue,
-	.submit = fc_uring_submit,
 	.next = fc_uring_next,
-	.close = fc_uring_close
+	.close = fc_uring_shut
 };
 
 #else							/* HAVE_URING */
-
-static FcIo *
-fc_uring_open(int fd, const char *path, int depth, int *err)
-{
-	*err = FC_URING_NOT_BUILT;
-	return NULL;
-}
 
 int
 fc_io_uring_probe(void)
@@ -341,9 +308,8 @@ fc_io_uring_probe(void)
 	return FC_URING_NOT_BUILT;
 }
 
-const FcIoMethod fc_io_uring = {
-	.open = fc_uring_open
-};
+/* No load chooses it, as the probe refuses */
+const FcIoMethod fc_io_uring = {0};
 
 #endif							/* HAVE_URING */
 

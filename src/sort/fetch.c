@@ -51,7 +51,7 @@ struct FcFetch
 {
 	const FcSource *source;
 	const FcIoMethod *method;
-	FcIo	   *io;
+	void	   *io;
 	Size		head;			/* bytes before a record's */
 	FcReadStats *stats;
 
@@ -226,8 +226,7 @@ fc_fetch_queue(FcFetch *fetch)
 		}
 		if (!fc_fetch_plan(fetch, op))
 			break;
-		if (!fetch->method->queue(fetch->io, &op->request))
-			elog(ERROR, "read queue is full");
+		fetch->method->queue(fetch->io, &op->request);
 		fetch->free_ops = op->next_free;
 		fetch->in_flight++;
 		fetch->stats->reads++;
@@ -270,7 +269,6 @@ fc_fetch_block(FcFetch *fetch, FcSpillBlock *block)
 		FcRequest  *request;
 
 		CHECK_FOR_INTERRUPTS();
-		fetch->method->submit(fetch->io);
 		request = fetch->method->next(fetch->io, true);
 		for (; request != NULL; request = fetch->method->next(fetch->io, false))
 			fc_fetch_finish(fetch, request->owner);

@@ -18,7 +18,7 @@
 		'fc_append_place\(append, i, append->block \+ i\)', 'fc_append_place(append, i, append->block)', 'page_check.c' ],
 	[ 'a page has no LSN', 'heap/page_log.c', 'PageSetLSN\(page, lsn\);', '', 'page_file.c' ],
 	[ 'the file is a page too long', 'heap/page_file.c',
-		'\(off_t\) n \* BLCKSZ\)', '(off_t) (n + 1) * BLCKSZ)', 'page_file.c' ],
+		'ftruncate\(fd, at \+ len\)', 'ftruncate(fd, at + len + BLCKSZ)', 'page_file.c' ],
 	[ 'a page in buffers is told another place', 'heap/page_shared.c',
 		'fc_append_place\(append, first \+ i, append->block\)', 'fc_append_place(append, first + i, append->block + 1)', 'page_check.c' ],
 
@@ -52,7 +52,7 @@
 	[ 'bytes lie between the rows of a page', 'heap/page_writer.c',
 		'PageInit\(writer->page, BLCKSZ, 0\);', 'PageInit(writer->page, BLCKSZ, 0); ((char *) writer->page)[64 + sizeof(ItemIdData) * MaxHeapTuplesPerPage] = 1;', 'page_check.c' ],
 	[ 'too few blocks are reserved', 'heap/page_file.c',
-		'fc_file_lengthen\(append, block, run\);', 'if (run > 1) fc_file_lengthen(append, block, run - 1);', 'page_file.c' ],
+		'ftruncate\(fd, at \+ len\)', 'ftruncate(fd, at + len - BLCKSZ)', 'page_file.c' ],
 	[ 'pages are written after those that are reserved', 'heap/page_writer.c',
 		'fc_file_reserve\(&append, writer->npages\);', 'fc_file_reserve(&append, writer->npages); append.block++;', 'page_file.c' ],
 	[ 'a slice takes two turns', 'heap/turn.c',
