@@ -26,11 +26,9 @@ typedef struct FcAppend
 	Relation	rel;
 	FcLocator	file;			/* the table's new file; unused for shared
 								 * buffers */
-	ForkNumber	fork;
+	ForkNumber	fork;			/* the pages of the main one have rows */
 	char	   *pages;			/* one after the other */
 	int			n;				/* at most FC_PAGE_BATCH */
-	bool		rows;			/* there are rows on them, whose t_ctid must be
-								 * set */
 	BlockNumber block;			/* of the first page, as fc_file_reserve sets
 								 * it; after fc_shared_append: of the last
 								 * one */
@@ -61,7 +59,7 @@ fc_append_place(const FcAppend *append, int i, BlockNumber block)
 	Page		page = fc_append_page(append, i);
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 
-	Assert(append->rows && block != InvalidBlockNumber);
+	Assert(append->fork == MAIN_FORKNUM && block != InvalidBlockNumber);
 	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
 	{
 		HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, off));

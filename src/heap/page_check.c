@@ -75,6 +75,7 @@ fc_append_check(const FcAppend *append, int i, BlockNumber block)
 	Page		page = fc_append_page(append, i);
 	PageHeader	header = (PageHeader) page;
 	LocationIndex upper = BLCKSZ;
+	bool		rows = append->fork == MAIN_FORKNUM;
 
 	Assert(PageGetPageSize(page) == BLCKSZ && header->pd_special == BLCKSZ);
 	Assert(PageGetPageLayoutVersion(page) == PG_PAGE_LAYOUT_VERSION);
@@ -83,9 +84,9 @@ fc_append_check(const FcAppend *append, int i, BlockNumber block)
 	Assert(PageGetMaxOffsetNumber(page) <= MaxHeapTuplesPerPage);
 	Assert(header->pd_lower >= SizeOfPageHeaderData && header->pd_lower <= header->pd_upper);
 	Assert(header->pd_prune_xid == InvalidTransactionId);
-	Assert(append->rows == (PageGetMaxOffsetNumber(page) > 0));
+	Assert(rows == (PageGetMaxOffsetNumber(page) > 0));
 	Assert((header->pd_flags & ~PD_ALL_VISIBLE) == 0);
-	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page) && append->rows; off++)
+	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page) && rows; off++)
 	{
 		ItemId		item = PageGetItemId(page, off);
 		HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, item);
@@ -99,8 +100,8 @@ fc_append_check(const FcAppend *append, int i, BlockNumber block)
 		Assert(block == InvalidBlockNumber || ItemPointerGetBlockNumber(&row->t_ctid) == block);
 		Assert(block == InvalidBlockNumber || ItemPointerGetOffsetNumber(&row->t_ctid) == off);
 	}
-	Assert(!append->rows || upper == header->pd_upper);
-	if (append->rows)
+	Assert(!rows || upper == header->pd_upper);
+	if (rows)
 		fc_append_check_hole(header);
 }
 

@@ -168,9 +168,8 @@ void
 fc_file_append(FcAppend *append)
 {
 	Assert(append->pages != NULL && append->block < InvalidBlockNumber - append->n);
-	Assert(append->rows == (append->fork == MAIN_FORKNUM));
 	Assert(append->n > 0 && append->n <= FC_PAGE_BATCH);
-	for (int i = 0; i < append->n && append->rows; i++)
+	for (int i = 0; i < append->n && append->fork == MAIN_FORKNUM; i++)
 		fc_append_place(append, i, append->block + i);
 	if (RelationNeedsWAL(append->rel))
 		fc_log_pages(append);

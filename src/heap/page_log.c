@@ -100,7 +100,7 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 	Assert(PageGetMaxOffsetNumber(page) >= FirstOffsetNumber);
 	/* the buffer is changed, dirty and logged at once */
 	Assert(!BufferIsValid(buffer) || CritSectionCount > 0);
-	Assert(append->rows && RelationNeedsWAL(append->rel) && XLogInsertAllowed());
+	Assert(append->fork == MAIN_FORKNUM && RelationNeedsWAL(append->rel) && XLogInsertAllowed());
 	Assert(!BufferIsValid(buffer) || (BufferGetBlockNumber(buffer) == block && BufferGetPage(buffer) == page));
 	if (!fc_log_remakes(page))
 	{
@@ -136,7 +136,7 @@ fc_log_pages(const FcAppend *append)
 		Page		page = fc_append_page(append, i);
 
 		fc_append_check(append, i, append->block + i);
-		if (append->rows)
+		if (append->fork == MAIN_FORKNUM)
 			fc_log_rows(append, page, append->block + i, InvalidBuffer);
 		else
 			(void) log_newpage((FcLocator *) &append->file, append->fork, append->block + i, page, false);

@@ -122,7 +122,7 @@ fc_new_copy(const FcNewFile *file)
 	BlockNumber nblocks = smgrnblocks(fc_smgr_open(&file->locator), MAIN_FORKNUM);
 	BufferAccessStrategy reads = GetAccessStrategy(BAS_BULKREAD);
 	BufferAccessStrategy writes = GetAccessStrategy(BAS_BULKWRITE);
-	FcAppend	append = {.rel = file->rel,.rows = true};
+	FcAppend	append = {.rel = file->rel};
 	RelationData stand_in = {0};
 
 	append.pages = palloc(FC_PAGE_BATCH * BLCKSZ);

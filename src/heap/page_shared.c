@@ -140,7 +140,7 @@ fc_shared_append(FcAppend *append, BufferAccessStrategy strategy)
 	Buffer		buffers[FC_PAGE_BATCH];
 	int			done = 0;
 
-	Assert(append->rows && CheckRelationLockedByMe(append->rel, RowExclusiveLock, true));
+	Assert(CheckRelationLockedByMe(append->rel, RowExclusiveLock, true));
 	Assert(append->n > 0 && append->n <= FC_PAGE_BATCH && append->fork == MAIN_FORKNUM);
 	CheckForSerializableConflictIn(append->rel, NULL, InvalidBlockNumber);
 	while (done < append->n)

@@ -179,10 +179,7 @@ static void
 fc_page_append_all(FcPageWriter *writer, bool last)
 {
 	FcWriter   *base = &writer->base;
-	FcAppend	append = {
-		.rel = base->rel,.file = base->to.storage.file,.fork = MAIN_FORKNUM,
-		.rows = true
-	};
+	FcAppend	append = {.rel = base->rel,.file = base->to.storage.file,.fork = MAIN_FORKNUM};
 
 	Assert(base->held == (Size) writer->npages * BLCKSZ);
 	if (writer->strategy == NULL && fc_page_wanted(writer))

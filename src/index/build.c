@@ -151,22 +151,6 @@ build_as_owner(Relation heap, Relation index, IndexInfo *info,
 						RelationGetRelationName(index))));
 }
 
-/*
- * Builds an exclusion constraint, which a second pass over the heap checks.
- * Only core's own function makes that pass.  It sets the statistics, too.
- */
-static void
-build_exclusion(Relation heap, Relation index, IndexInfo *info,
-				FcIndexTask *task)
-{
-	if (IsInParallelMode())
-		elog(ERROR, "cannot build exclusion constraint \"%s\" in parallel mode",
-			 RelationGetRelationName(index));
-	fc_build_index_alone(heap, index, info);
-	task->heap_tuples = -1;
-	task->index_tuples = -1;
-}
-
 /* Fills the index, and notes in the task what it counted */
 static void
 build_index(FcIndexTask *task)
@@ -179,10 +163,20 @@ build_index(FcIndexTask *task)
 	Assert(!task->done && index->rd_index->indrelid == task->heap);
 	Assert(CheckRelationLockedByMe(heap, ShareLock, true));
 	info->ii_ParallelWorkers = task->nhelpers;
-	if (info->ii_ExclusionOps != NULL)
-		build_exclusion(heap, index, info, task);
-	else
+	if (info->ii_ExclusionOps == NULL)
 		build_as_owner(heap, index, info, task);
+	else if (IsInParallelMode())
+		elog(ERROR, "cannot build exclusion constraint \"%s\" in parallel mode",
+			 RelationGetRelationName(index));
+	else
+	{
+		/*
+		 * A second pass over the heap checks it.  Only core's own function
+		 * makes that pass.  It sets the statistics, too.
+		 */
+		fc_build_index_alone(heap, index, info);
+		task->heap_tuples = task->index_tuples = -1;
+	}
 	task->done = true;
 
 	index_close(index, NoLock);
@@ -258,6 +252,8 @@ build_one(FcContext *ctx, FcIndexTask *task)
 	AtEOXact_GUC(true, nest);
 	pg_atomic_fetch_add_u64(&ctx->shared->counts.built, fc_index_cost(task));
 	pg_atomic_fetch_add_u64(&ctx->shared->counts.nbuilt, 1);
+	fc_pace_wait(ctx);
+	fc_context_progress(ctx);
 }
 
 /* Returns the share of time that processes wait for the last one to end */
@@ -337,8 +333,6 @@ fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks)
 	{
 		CHECK_FOR_INTERRUPTS();
 		build_one(ctx, &tasks[i]);
-		fc_pace_wait(ctx);
-		fc_context_progress(ctx);
 	}
 	fc_error_owner_end(ctx, outer);
 }
@@ -354,7 +348,5 @@ fc_index_run(FcContext *ctx)
 	{
 		Assert(!tasks[i].leader_only || !ctx->in_worker);
 		build_one(ctx, &tasks[i]);
-		fc_pace_wait(ctx);
-		fc_context_progress(ctx);
 	}
 }

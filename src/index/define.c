@@ -25,7 +25,7 @@
 #include "catalog/pg_proc.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
+#include "nodes/pathnodes.h"
 #include "optimizer/clauses.h"
 #include "parser/parse_utilcmd.h"
 #include "storage/bufmgr.h"
@@ -37,44 +37,43 @@
 
 /* Are all functions of the index's expressions and predicate parallel safe? */
 static bool
-expressions_parallel_safe(IndexInfo *info)
+expressions_parallel_safe(const IndexInfo *info)
 {
-	Query	   *query = makeNode(Query);
+	PlannerGlobal glob = {.type = T_PlannerGlobal,.maxParallelHazard = PROPARALLEL_UNSAFE};
+	PlannerInfo root = {.type = T_PlannerInfo,.glob = &glob};
 
-	query->commandType = CMD_SELECT;
-	foreach_ptr(Expr, expression, info->ii_Expressions)
-		query->targetList = lappend(query->targetList,
-									makeTargetEntry(expression, 1, NULL, false));
-	query->jointree = makeFromExpr(NIL,
-								   (Node *) make_ands_explicit(info->ii_Predicate));
-	return max_parallel_hazard(query) == PROPARALLEL_SAFE;
+	return is_parallel_safe(&root, (Node *) info->ii_Expressions) &&
+		is_parallel_safe(&root, (Node *) info->ii_Predicate);
 }
 
 /*
- * Defines on "heap" an index like "parent_index"; returns its OID.  Until it
- * is built the index is valid in the catalog but empty, which only this
- * transaction can see; an error takes table and index with it.  ATTACH later
- * adopts it.
+ * Defines on "heap" an index like "like"; returns its OID.  If "heap" is a
+ * partition already the index is built, and attached to that one.  Otherwise
+ * the index is valid in the catalog but empty until it is built, which only
+ * this transaction can see; an error takes table and index with it.  ATTACH
+ * later adopts it.
  */
 static Oid
-define_like(Relation parent, Relation parent_index, Oid heap)
+define_like(Relation parent, Relation like, Oid heap, bool attached)
 {
 	Relation	rel = table_open(heap, NoLock);
 	AttrMap    *map = fc_build_attrmap(RelationGetDescr(rel),
 									   RelationGetDescr(parent));
-	IndexStmt  *stmt = generateClonedIndexStmt(NULL, parent_index, map, NULL);
+	Oid			constraint;
+	IndexStmt  *stmt = generateClonedIndexStmt(NULL, like, map, &constraint);
 	ObjectAddress address;
 
 	table_close(rel, NoLock);
-	if (parent_index->rd_rel->relkind == RELKIND_INDEX)
+	if (like->rd_rel->relkind == RELKIND_INDEX)
 	{
 		/* the index is what its file is exchanged with */
-		stmt->idxname = pstrdup(RelationGetRelationName(parent_index));
+		stmt->idxname = pstrdup(RelationGetRelationName(like));
 		stmt->isconstraint = stmt->primary = false;
-		if (!OidIsValid(parent_index->rd_rel->reltablespace))
+		if (!OidIsValid(like->rd_rel->reltablespace))
 			stmt->tableSpace = get_tablespace_name(MyDatabaseTableSpace);
 	}
-	address = fc_define_index(heap, stmt, InvalidOid, InvalidOid);
+	address = fc_define_index(heap, stmt, attached ? RelationGetRelid(like) : InvalidOid,
+							  attached ? constraint : InvalidOid);
 	CommandCounterIncrement();
 	Assert(OidIsValid(address.objectId) && address.classId == RelationRelationId);
 	return address.objectId;
@@ -83,18 +82,11 @@ define_like(Relation parent, Relation parent_index, Oid heap)
 void
 fc_index_define_built(Relation parent, Oid parent_index, Oid heap)
 {
-	Relation	rel = table_open(heap, NoLock);
 	Relation	index = index_open(parent_index, AccessShareLock);
-	AttrMap    *map = fc_build_attrmap(RelationGetDescr(rel),
-									   RelationGetDescr(parent));
-	Oid			constraint;
-	IndexStmt  *stmt = generateClonedIndexStmt(NULL, index, map, &constraint);
 
 	Assert(!IsInParallelMode() && index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX);
+	(void) define_like(parent, index, heap, true);
 	index_close(index, NoLock);
-	table_close(rel, NoLock);
-	(void) fc_define_index(heap, stmt, parent_index, constraint);
-	CommandCounterIncrement();
 }
 
 /*
@@ -121,20 +113,6 @@ weight_of_index(Relation index, AttrNumber key)
 		default:
 			return 6;
 	}
-}
-
-static FcIndexTask *
-task_of_index(Relation parent, Relation parent_index, Oid heap)
-{
-	FcIndexTask *task = palloc0(sizeof(FcIndexTask));
-
-	task->heap = heap;
-	task->like = RelationGetRelid(parent_index);
-	task->leader_only = parent_index->rd_index->indisexclusion ||
-		!expressions_parallel_safe(BuildIndexInfo(parent_index));
-	task->index = define_like(parent, parent_index, heap);
-	Assert(task->index != task->like && task->rows == 0 && !task->done);
-	return task;
 }
 
 Relation
@@ -174,8 +152,14 @@ fc_index_define(Relation parent, Oid heap, AttrNumber key)
 
 		if (index->rd_rel->relkind == relkind)
 		{
-			FcIndexTask *task = task_of_index(parent, index, heap);
+			FcIndexTask *task = palloc0(sizeof(FcIndexTask));
 
+			task->heap = heap;
+			task->like = oid;
+			task->leader_only = index->rd_index->indisexclusion ||
+				!expressions_parallel_safe(BuildIndexInfo(index));
+			task->index = define_like(parent, index, heap, false);
+			Assert(task->index != task->like);
 			task->weight = weight_of_index(index, key);
 			task->divisible = !task->leader_only &&
 				fc_am_builds_in_parallel(index->rd_rel->relam);
@@ -228,11 +212,10 @@ void
 fc_progress_slot_restore(const FcProgressSlot *slot)
 {
 	int			numbers[PGSTAT_NUM_PROGRESS_PARAM];
-	int			i;
 
 	if (slot->command == PROGRESS_COMMAND_INVALID)
 		return;
-	for (i = 0; i < PGSTAT_NUM_PROGRESS_PARAM; i++)
+	for (int i = 0; i < PGSTAT_NUM_PROGRESS_PARAM; i++)
 		numbers[i] = i;
 	pgstat_progress_start_command(slot->command, slot->target);
 	pgstat_progress_update_multi_param(PGSTAT_NUM_PROGRESS_PARAM, numbers,

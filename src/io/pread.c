@@ -3,12 +3,8 @@
  * io/pread.c
  *	  Reads in key order by preadv, for where io_uring is not granted.
  *
- * The queue is a circle of requests in the order in which they came:
- *
- *	head .. done	 read, not yet handed out
- *	done .. tail	 waiting
- *
- * Only next() reads: between two calls the kernel's read-ahead works while the
+ * The queue is a circle of requests in the order in which they came.  Only
+ * next() reads: between two calls the kernel's read-ahead works while the
  * caller is busy.  Nothing is in flight between calls.
  *
  *-------------------------------------------------------------------------
@@ -35,9 +31,8 @@
 typedef struct FcSync
 {
 	int			depth;
-	uint64		head;			/* these three only grow, see fc_sync_slot */
-	uint64		done;
-	uint64		tail;
+	uint64		head;			/* the first request that waits */
+	uint64		tail;			/* after the last; both only grow */
 	uint64		announced;		/* requests before this one are announced */
 	int			announce;		/* so many more are to be announced */
 	FcRequest **requests;		/* depth of them */
@@ -107,46 +102,6 @@ fc_sync_announce(FcSync *sync)
 #endif
 }
 
-/* Collects the waiting requests that one call can read; returns how many */
-static int
-fc_sync_gather(FcSync *sync, struct iovec *iov)
-{
-	FcRequest  *prev = NULL;
-	uint64		i;
-	int			n = 0;
-
-	for (i = sync->done; i != sync->tail && n < PG_IOV_MAX; i++)
-	{
-		FcRequest  *req = *fc_sync_slot(sync, i);
-
-		if (prev != NULL && (req->fd != prev->fd ||
-							 req->offset != prev->offset + prev->len))
-			break;
-		iov[n].iov_base = req->buf + req->done;
-		iov[n].iov_len = req->len - req->done;
-		n++;
-		prev = req;
-	}
-	Assert(n > 0);
-	return n;
-}
-
-/* Credits the waiting requests with bytes read, in order. */
-static void
-fc_sync_credit(FcSync *sync, size_t bytes)
-{
-	while (bytes > 0)
-	{
-		FcRequest  *req = *fc_sync_slot(sync, sync->done);
-		size_t		take = Min(bytes, req->len - req->done);
-
-		req->done += take;
-		bytes -= take;
-		if (req->done == req->len)
-			sync->done++;
-	}
-}
-
 /*
  * Judges by a read's time whether it came from the page cache.  If not, the
  * next requests are announced, and the kernel reads them together.
@@ -166,19 +121,16 @@ fc_sync_judge(FcSync *sync, instr_time start, size_t bytes)
 		return;
 
 	if (sync->announce == 0)
-		sync->announced = sync->done;
+		sync->announced = sync->head + 1;
 	sync->announce = FC_SYNC_ANNOUNCE;
 	fc_sync_announce(sync);
 }
 
-/* Reads the first waiting request, and those that touch it, by one call. */
+/* Reads bytes of the first waiting request, by one call */
 static void
-fc_sync_read(FcSync *sync)
+fc_sync_read(FcSync *sync, FcRequest *req)
 {
-	struct iovec iov[PG_IOV_MAX];
-	FcRequest  *req = *fc_sync_slot(sync, sync->done);
-	off_t		offset = req->offset + req->done;
-	int			n = fc_sync_gather(sync, iov);
+	struct iovec rest = {req->buf + req->done, req->len - req->done};
 	instr_time	start;
 	ssize_t		got;
 
@@ -186,15 +138,12 @@ fc_sync_read(FcSync *sync)
 
 	INSTR_TIME_SET_CURRENT(start);
 	pgstat_report_wait_start(fc_wait_event(FC_WAIT_READ));
-	if (n == 1)
-		got = pread(req->fd, iov[0].iov_base, iov[0].iov_len, offset);
-	else
-		got = pg_preadv(req->fd, iov, n, offset);
+	got = pg_preadv(req->fd, &rest, 1, req->offset + req->done);
 	pgstat_report_wait_end();
 
 	if (got > 0)
 	{
-		fc_sync_credit(sync, got);
+		req->done += got;
 		fc_sync_judge(sync, start, got);
 	}
 	else if (got == 0)
@@ -207,17 +156,18 @@ static FcRequest *
 fc_sync_next(void *io, bool wait)
 {
 	FcSync	   *sync = io;
+	FcRequest  *req;
 
 	if (wait)
 		fc_sync_announce(sync);
-	while (sync->head == sync->done)
-	{
-		if (sync->done == sync->tail)
-			return NULL;
-		fc_sync_read(sync);
-	}
-	Assert(sync->head < sync->done && sync->done <= sync->tail);
-	return *fc_sync_slot(sync, sync->head++);
+	if (sync->head == sync->tail)
+		return NULL;
+	req = *fc_sync_slot(sync, sync->head);
+	while (req->done < req->len)
+		fc_sync_read(sync, req);
+	Assert(req->done == req->len);
+	sync->head++;
+	return req;
 }
 
 static void

@@ -49,6 +49,13 @@ typedef struct FcUring
 	int			outstanding;	/* in the submission queue or in flight */
 } FcUring;
 
+static void
+fc_uring_teardown(struct io_uring *ring)
+{
+	io_uring_queue_exit(ring);
+	ReleaseExternalFD();
+}
+
 /*
  * Makes a ring and accounts for its descriptor.  0 or an errno; on 0 the
  * caller owes fc_uring_teardown.
@@ -72,18 +79,10 @@ fc_uring_setup(struct io_uring *ring, int depth)
 	/* came with the read operation that we use, in 5.6 */
 	if ((ring->features & IORING_FEAT_RW_CUR_POS) == 0)
 	{
-		io_uring_queue_exit(ring);
-		ReleaseExternalFD();
+		fc_uring_teardown(ring);
 		return ENOSYS;
 	}
 	return 0;
-}
-
-static void
-fc_uring_teardown(struct io_uring *ring)
-{
-	io_uring_queue_exit(ring);
-	ReleaseExternalFD();
 }
 
 /*
