@@ -55,7 +55,6 @@ typedef struct FcMultiWriter
 	int			nrows;
 	int			nslots;			/* how many of rows[] have a slot */
 	int			maxrows;		/* rows allocated */
-	Size		bytes;			/* of tuples in the batch */
 	BulkInsertState bistate;
 	BlockNumber last_block;		/* of the last row inserted */
 	bool		unique;			/* rows that an index refuses are rejected */
@@ -384,7 +383,7 @@ fc_multi_flush(FcWriter *base)
 	for (int i = 0; i < writer->nrows; i++)
 		ExecClearTuple(writer->rows[i].slot);
 	writer->nrows = 0;
-	writer->bytes = 0;
+	base->held = 0;
 }
 
 static FcMultiRow *
@@ -428,10 +427,10 @@ fc_multi_add(FcMultiWriter *writer, HeapTuple tuple, uint64 offset, uint32 lengt
 	row->offset = offset;
 	row->length = length;
 	writer->nrows++;
-	writer->bytes += tuple->t_len + sizeof(HeapTupleData) + sizeof(HeapTupleTableSlot);
+	base->held += tuple->t_len + sizeof(HeapTupleData) + sizeof(HeapTupleTableSlot);
 	/* the batch is full, and its turn has come or its memory is used up */
-	if ((writer->nrows >= FC_MULTI_ROWS || writer->bytes >= FC_MULTI_BYTES) &&
-		(fc_turn_has_come(base->to.slice) || writer->bytes >= base->to.memory))
+	if ((writer->nrows >= FC_MULTI_ROWS || base->held >= FC_MULTI_BYTES) &&
+		(fc_turn_has_come(base->to.slice) || base->held >= base->to.memory))
 		fc_multi_flush(base);
 }
 
@@ -478,7 +477,7 @@ fc_multi_end(FcWriter *base)
 	FcMultiWriter *writer = (FcMultiWriter *) base;
 
 	fc_multi_flush(base);
-	Assert(writer->nrows == 0 && writer->bytes == 0);
+	Assert(writer->nrows == 0 && base->held == 0);
 	FreeBulkInsertState(writer->bistate);
 	for (int i = 0; i < writer->nslots; i++)
 		ExecDropSingleTupleTableSlot(writer->rows[i].slot);

@@ -22,9 +22,9 @@
 #include "compat/compat.h"
 #include "heap/tuple.h"
 
+/* What a column's values are; below these, by value, in as many bytes */
 typedef enum FcFormKind
 {
-	/* 1, 2, 4 and 8: by value, in as many bytes */
 	FC_FORM_FIXED = 9,			/* by reference, always the same size */
 	FC_FORM_PACKED,				/* varlena, with a short header if short */
 	FC_FORM_LONG				/* varlena as it comes, and cstring */
@@ -32,7 +32,7 @@ typedef enum FcFormKind
 
 typedef struct FcFormColumn
 {
-	uint8		kind;			/* FcFormKind */
+	uint8		kind;			/* FcFormKind, or bytes */
 	uint8		align;			/* mask */
 	int16		len;			/* as attlen */
 	uint16		at;				/* of the first columns of fixed length: offset

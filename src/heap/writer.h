@@ -64,7 +64,7 @@ struct FcWriter
 	CommandId	cid;
 	int			options;		/* HEAP_INSERT_* */
 	uint64		inserted;		/* rows; patient: also those that wait */
-	Size		held;			/* patient: bytes of rows not inserted yet */
+	Size		held;			/* bytes of rows not inserted yet */
 	FcSlice		slice;			/* deferred: its own copy */
 	ResourceOwner owner;		/* deferred: of the reference to rel */
 	Relation	toast;			/* stays open, see fc_write_open_toast */
