@@ -619,6 +619,7 @@ fc_page_end(FcWriter *base)
 	/* the free space map must know of the only page that is not full */
 	if (writer->last_block != InvalidBlockNumber)
 	{
+		Assert(writer->last_block < RelationGetNumberOfBlocks(base->rel) && writer->last_space < BLCKSZ);
 		RecordPageWithFreeSpace(base->rel, writer->last_block, writer->last_space);
 		FreeSpaceMapVacuumRange(base->rel, writer->last_block, writer->last_block + 1);
 	}
