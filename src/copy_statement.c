@@ -23,22 +23,16 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "parser/parse_coerce.h"
-#include "parser/parse_collate.h"
-#include "parser/parse_expr.h"
-#include "parser/parse_relation.h"
 #include "tcop/dest.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/ruleutils.h"
 
 #include "compat/compat.h"
 #include "elsewhere/elsewhere.h"
@@ -46,7 +40,6 @@
 #include "load/job.h"
 #include "partition/partition.h"
 #include "report/report.h"
-#include "row/column.h"
 #include "source/client.h"
 
 #define FC_STATEMENT_OPTION	"fast_copy"
@@ -71,113 +64,63 @@ static ProcessUtility_hook_type previous_hook = NULL;
 /* The load of fast_copy() that is on its way to our hook, or NULL */
 static FcStatement *called = NULL;
 
-/* Throws COPY's error for an option that is given twice */
-static void
-fc_statement_refuse_twice(DefElem *def, const char *query)
-{
-	ParseState *pstate = make_parsestate(NULL);
-
-	pstate->p_sourcetext = query;
-	errorConflictingDefElem(def, pstate);
-}
-
 /* Does the command have our option?  If so, *options are the others */
 static bool
 fc_statement_is_ours(const CopyStmt *stmt, const char *query, List **options, bool *on)
 {
 	bool		ours = false;
-	ListCell   *lc;
 
 	*options = NIL;
-	foreach(lc, stmt->options)
+	foreach_node(DefElem, def, stmt->options)
 	{
-		DefElem    *def = lfirst_node(DefElem, lc);
-
-		if (strcmp(def->defname, FC_STATEMENT_OPTION) == 0)
+		if (strcmp(def->defname, FC_STATEMENT_OPTION) != 0)
 		{
-			if (ours)
-				fc_statement_refuse_twice(def, query);
-			ours = true;
-			*on = defGetBoolean(def);
-		}
-		else
 			*options = lappend(*options, def);
+			continue;
+		}
+		if (ours)
+		{
+			ParseState *pstate = make_parsestate(NULL);
+
+			pstate->p_sourcetext = query;
+			errorConflictingDefElem(def, pstate);
+		}
+		ours = true;
+		*on = defGetBoolean(def);
 	}
 	return ours;
 }
 
-/* The condition of a command, and what it becomes */
-typedef struct FcStatementWhere
-{
-	Node	   *where;
-	ParseState *pstate;
-	FcOptions  *options;
-} FcStatementWhere;
-
-/*
- * Body of fc_column_in_setting: makes WHERE a text, which the load reads by the
- * same rules
- */
-static void
-fc_statement_where(void *arg)
-{
-	const FcStatementWhere *copy = arg;
-	ParseState *pstate = copy->pstate;
-	Oid			target = copy->options->target;
-	Relation	rel = table_open(target, NoLock);
-	ParseNamespaceItem *nsitem;
-	Node	   *where;
-
-	nsitem = addRangeTableEntryForRelation(pstate, rel, RowExclusiveLock,
-										   NULL, false, false);
-	addNSItemToQuery(pstate, nsitem, false, true, true);
-	where = transformExpr(pstate, copyObject(copy->where), EXPR_KIND_COPY_WHERE);
-	where = coerce_to_boolean(pstate, where, "WHERE");
-	assign_expr_collations(pstate, where);
-	copy->options->where_clause =
-		deparse_expression(where,
-						   deparse_context_for(RelationGetRelationName(rel), target),
-						   false, false);
-	table_close(rel, NoLock);
-}
-
+/* The load's options, made of the command's after core's first checks */
 static FcOptions *
 fc_statement_options(const FcStatement *statement)
 {
 	const CopyStmt *stmt = statement->stmt;
-	FcOptions  *options = fc_options_begin(FC_CALLER_OPTION);
-	ParseState *pstate = make_parsestate(NULL);
-	FcStatementWhere copy;
+	FcOptions  *options;
+	ParseState *pstate;
 
-	pstate->p_sourcetext = statement->query;
+	if (statement->options)
+		return statement->options;
+	PreventCommandIfParallelMode("COPY");
+	PreventCommandDuringRecovery("COPY");
+	if (stmt->filename == NULL)
+		fc_client_check();
+	options = fc_options_begin(FC_CALLER_OPTION);
 	options->target = RangeVarGetRelid(stmt->relation, RowExclusiveLock, false);
 	options->columns = stmt->attlist;
 	options->client = stmt->filename == NULL;
 	options->program = stmt->is_program;
 	options->sources = list_make1(makeString(stmt->filename ? stmt->filename : FC_CLIENT_PATH));
+	options->where = stmt->whereClause;
+	options->query = statement->query;
+	pstate = make_parsestate(NULL);
+	pstate->p_sourcetext = statement->query;
 	fc_options_take(options, statement->given, pstate);
-	if (stmt->whereClause == NULL)
-		return options;
-	if (options->where_clause)
+	if (options->where && options->where_clause)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("cannot specify both WHERE and where_clause")));
-	copy = (FcStatementWhere) {stmt->whereClause, pstate, options};
-	fc_column_in_setting(fc_column_zone(options->time_zone), fc_statement_where, &copy);
 	return options;
-}
-
-/* Makes the load's options of the command's, after core's first checks */
-static FcOptions *
-fc_statement_take_options(const FcStatement *statement)
-{
-	if (statement->options)
-		return statement->options;
-	PreventCommandIfParallelMode("COPY");
-	PreventCommandDuringRecovery("COPY");
-	if (statement->stmt->filename == NULL)
-		fc_client_check();
-	return fc_statement_options(statement);
 }
 
 /* Does the load, in place of core */
@@ -188,7 +131,7 @@ fc_statement_run(void *arg)
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
-	FcOptions  *options = statement->plain ? NULL : fc_statement_take_options(statement);
+	FcOptions  *options = statement->plain ? NULL : fc_statement_options(statement);
 
 	statement->run = true;
 	if (options)
@@ -295,12 +238,10 @@ fc_statement_of(const FcOptions *options, const char *name)
 {
 	CopyStmt   *stmt = makeNode(CopyStmt);
 	StringInfoData sources;
-	ListCell   *lc;
 
 	initStringInfo(&sources);
-	foreach(lc, options->sources)
-		appendStringInfo(&sources, "%s%s", sources.len > 0 ? ", " : "",
-						 strVal(lfirst(lc)));
+	foreach_node(String, source, options->sources)
+		appendStringInfo(&sources, "%s%s", sources.len > 0 ? ", " : "", strVal(source));
 	stmt->relation = makeRangeVar(get_namespace_name(get_rel_namespace(options->target)),
 								  pstrdup(name), -1);
 	stmt->attlist = options->columns;

@@ -165,10 +165,10 @@ fc_access_hint_grant(void *arg)
 	else if (!fc_access_may(target->oid, ACL_SELECT))
 	{
 		lacks = "SELECT";
-		what = target->options->where_clause ? ", for the columns of the condition" :
+		what = target->planned->where ? ", for the columns of the condition" :
 			", for the key, by which rows are replaced";
 	}
-	if (lacks && (lacks[0] != 'S' || target->options->where_clause || target->options->existing != FC_EXISTING_KEEP))
+	if (lacks && (lacks[0] != 'S' || target->planned->where || target->options->existing != FC_EXISTING_KEEP))
 		errhint("Its owner may GRANT %s ON %s TO %s%s.", lacks, fc_access_target(target),
 				fc_advice_role(), what);
 }

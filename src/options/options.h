@@ -144,6 +144,9 @@ typedef struct FcOptions
 	List	   *force_null;
 	char	   *default_string; /* or NULL */
 	char	   *where_clause;	/* or NULL */
+	Node	   *where;			/* COPY's condition, as its grammar makes it;
+								 * or NULL */
+	const char *query;			/* the text that this is from */
 	char	   *timestamp_format;	/* or NULL */
 	char	   *time_zone;		/* or NULL: the session's */
 	char	   *interval;		/* or NULL */

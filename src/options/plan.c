@@ -244,6 +244,11 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	planned->pstate = fc_executor_parse_state(rel, planned->columns.attnums);
 	if (fc_caller_opened_by_core(options->caller))
 		planned->where = where;
+	else if (options->where)
+	{
+		planned->pstate->p_sourcetext = options->query;
+		planned->where = fc_where_transform(planned->pstate, rel, copyObject(options->where));
+	}
 	else if (options->where_clause)
 		planned->where = fc_where_parse(planned->pstate, rel, options->where_clause);
 	planned->plan.encoding = form->encoding;
