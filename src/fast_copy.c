@@ -37,7 +37,6 @@ PG_FUNCTION_INFO_V1(fast_copy_report);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
 PG_FUNCTION_INFO_V1(fast_copy_create_history_table);
 PG_FUNCTION_INFO_V1(fast_copy_create_ledger_table);
-PG_FUNCTION_INFO_V1(fast_copy_files);
 
 /* The arguments, in the order of the SQL declaration (sql/fast_copy.sql.in) */
 enum
@@ -47,16 +46,6 @@ enum
 	ARG_FIRST_OPTION,
 	ARG_OPTIONS = ARG_FIRST_OPTION + FC_NARGUMENTS,
 	NARGS,
-
-	/* fast_copy_files() */
-	ARG_FILES_TARGET = 0,
-	ARG_FILES_SOURCE,
-	ARG_FILES_LEDGER,
-	ARG_FILES_BATCH_FILES,
-	ARG_FILES_BATCH_SIZE,
-	ARG_FILES_ON_FAILURE,
-	ARG_FILES_MIN_AGE,
-	ARG_FILES_OPTIONS,
 
 	/* fast_copy_sniff() may do without a target, so that it comes second */
 	ARG_SNIFF_SOURCE = 0,
@@ -72,8 +61,7 @@ _PG_init(void)
 	fc_statement_define();
 }
 
-/* Refuses NULL for an argument that must not be NULL; ERROR 22004 */
-static void
+void
 fast_copy_refuse_null(const char *name, bool has_default)
 {
 	ereport(ERROR,
@@ -139,6 +127,14 @@ fast_copy_value(Datum value, Oid type, const char *name)
 	elog(ERROR, "argument \"%s\" has unknown type %u", name, type);
 }
 
+List *
+fast_copy_sources(Datum value, Oid type)
+{
+	Node	   *source = fast_copy_value(value, type, "source");
+
+	return IsA(source, List) ? (List *) source : list_make1(source);
+}
+
 /* Is the value the option's default?  Then it counts as not given */
 static bool
 fast_copy_is_default(Node *value, const FcOption *option)
@@ -175,13 +171,12 @@ fast_copy_arguments(FunctionCallInfo fcinfo, const Oid *types)
 	return list;
 }
 
-/* Reads the arguments but the target; the source may be one or an array */
+/* Reads the arguments but the target */
 static FcOptions *
 fast_copy_options(FunctionCallInfo fcinfo, int arg_source, FcCaller caller)
 {
 	FcOptions  *options = fc_options_begin(caller);
 	List	   *given;
-	Node	   *source;
 	Oid		   *types;
 	int			n;
 
@@ -198,13 +193,11 @@ fast_copy_options(FunctionCallInfo fcinfo, int arg_source, FcCaller caller)
 	fc_options_take(options, given, NULL);
 	if (PG_ARGISNULL(arg_source))
 		fast_copy_refuse_null("source", false);
-	source = fast_copy_value(PG_GETARG_DATUM(arg_source), types[arg_source], "source");
-	options->sources = IsA(source, List) ? (List *) source : list_make1(source);
+	options->sources = fast_copy_sources(PG_GETARG_DATUM(arg_source), types[arg_source]);
 	return options;
 }
 
-/* Refuses to load on a standby, in core's words; ERROR 25006 */
-static void
+void
 fast_copy_refuse_standby(void)
 {
 	if (RecoveryInProgress())
@@ -270,73 +263,6 @@ fast_copy_create_ledger_table(PG_FUNCTION_ARGS)
 	PG_RETURN_OID(fc_ledger_create(text_to_cstring(PG_GETARG_TEXT_PP(0))));
 }
 
-/* ERROR 25001 unless the procedure may end transactions */
-static void
-fast_copy_refuse_transaction(FunctionCallInfo fcinfo)
-{
-	if (fcinfo->context && IsA(fcinfo->context, CallContext) &&
-		!castNode(CallContext, fcinfo->context)->atomic)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-			 errmsg("%s cannot run inside a transaction block", "CALL fast_copy_files()"),
-			 errhint("It commits as it goes: drivers need autocommit for it. Within a transaction, use fast_copy() with the option \"ledger\".")));
-}
-
-/* The bytes of batch_size, as pg_size_bytes() reads them */
-static int64
-fast_copy_batch_bytes(FunctionCallInfo fcinfo)
-{
-	return DatumGetInt64(DirectFunctionCall1(pg_size_bytes, PG_GETARG_DATUM(ARG_FILES_BATCH_SIZE)));
-}
-
-/* Reads on_failure: does the call go on after a file that fails? */
-static bool
-fast_copy_skips(FunctionCallInfo fcinfo)
-{
-	char	   *word = text_to_cstring(PG_GETARG_TEXT_PP(ARG_FILES_ON_FAILURE));
-
-	if (pg_strcasecmp(word, "stop") != 0 && pg_strcasecmp(word, "skip") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("on_failure \"%s\" not recognized", word),
-				 errhint("Use on_failure => 'stop' or 'skip'.")));
-	return pg_strcasecmp(word, "skip") == 0;
-}
-
-/* Loads files batch by batch; see docs/ledger.md */
-Datum
-fast_copy_files(PG_FUNCTION_ARGS)
-{
-	static const char *const names[] = {"target", "source", "ledger", "batch_files", "batch_size",
-	"on_failure", "min_age"};
-	Oid			source_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_FILES_SOURCE);
-	FcFilesCall call = {0};
-	Node	   *source;
-
-	fast_copy_refuse_standby();
-	fast_copy_refuse_transaction(fcinfo);
-	for (int i = 0; i < lengthof(names); i++)
-		if (PG_ARGISNULL(i))
-			fast_copy_refuse_null(names[i], i >= ARG_FILES_BATCH_FILES);
-	source = fast_copy_value(PG_GETARG_DATUM(ARG_FILES_SOURCE), source_type, "source");
-	call.target = PG_GETARG_OID(ARG_FILES_TARGET);
-	call.sources = IsA(source, List) ? (List *) source : list_make1(source);
-	call.ledger = PG_GETARG_OID(ARG_FILES_LEDGER);
-	call.batch_files = PG_GETARG_INT32(ARG_FILES_BATCH_FILES);
-	call.batch_bytes = fast_copy_batch_bytes(fcinfo);
-	if (call.batch_files < 1 || call.batch_bytes < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" must be positive", call.batch_files < 1 ? "batch_files" : "batch_size")));
-	call.skip = fast_copy_skips(fcinfo);
-	call.min_age = PG_GETARG_INTERVAL_P(ARG_FILES_MIN_AGE);
-	if (!PG_ARGISNULL(ARG_FILES_OPTIONS))
-		call.options = PG_GETARG_JSONB_P(ARG_FILES_OPTIONS);
-	fc_files_run(&call);
-	PG_RETURN_VOID();
-}
-
 /* The columns of fast_copy_report(), and further ones of fast_copy_summary() */
 #define REPORT_COLUMN(type, member) {type, offsetof(FcReportRow, member)}
 static const FcReportColumn report_columns[] = {
@@ -394,15 +320,14 @@ fast_copy_rows(FunctionCallInfo fcinfo, const List *rows, const FcReportColumn *
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Datum		values[lengthof(report_columns)];
 	bool		nulls[lengthof(report_columns)];
-	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (rsinfo->setDesc->natts > n)
 		elog(ERROR, "a function is declared with %d columns, not %d", rsinfo->setDesc->natts, n);
-	foreach(lc, rows)
+	foreach_ptr(const void, row, rows)
 	{
 		for (int i = 0; i < rsinfo->setDesc->natts; i++)
-			values[i] = fc_report_value(lfirst(lc), columns[i].typid, columns[i].at, &nulls[i]);
+			values[i] = fc_report_value(row, columns[i].typid, columns[i].at, &nulls[i]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;
@@ -419,12 +344,11 @@ static Datum
 fast_copy_lines(FunctionCallInfo fcinfo, const List *lines)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	foreach(lc, lines)
+	foreach_ptr(const char, line, lines)
 	{
-		Datum		value = CStringGetTextDatum(lfirst(lc));
+		Datum		value = CStringGetTextDatum(line);
 		bool		null = false;
 
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, &value, &null);
@@ -444,29 +368,22 @@ fast_copy_analyze(PG_FUNCTION_ARGS)
 	return fast_copy_rows(fcinfo, fc_analyze_run(options), finding_columns, lengthof(finding_columns));
 }
 
-/* fast_copy, as the caller has to call it */
-static char *
-fast_copy_name(FunctionCallInfo fcinfo)
-{
-	Oid			function = fcinfo->flinfo->fn_oid;
-
-	if (FunctionIsVisible(function))
-		return "fast_copy";
-	return quote_qualified_identifier(get_namespace_name(get_func_namespace(function)),
-									  "fast_copy");
-}
-
 /* Returns the statements that make a table for the source, and load it */
 Datum
 fast_copy_sniff(PG_FUNCTION_ARGS)
 {
+	Oid			function = fcinfo->flinfo->fn_oid;
 	FcOptions  *options;
 	char	   *target = NULL;
+	char	   *name = "fast_copy";
 
 	PreventCommandIfParallelMode("fast_copy_sniff()");
 	options = fast_copy_options(fcinfo, ARG_SNIFF_SOURCE, FC_CALLER_FUNCTION);
 	fc_options_check(options);
 	if (!PG_ARGISNULL(ARG_SNIFF_TARGET))
 		target = text_to_cstring(PG_GETARG_TEXT_PP(ARG_SNIFF_TARGET));
-	return fast_copy_lines(fcinfo, fc_sniff_run(options, target, fast_copy_name(fcinfo)));
+	/* as the caller has to call it */
+	if (!FunctionIsVisible(function))
+		name = quote_qualified_identifier(get_namespace_name(get_func_namespace(function)), name);
+	return fast_copy_lines(fcinfo, fc_sniff_run(options, target, name));
 }

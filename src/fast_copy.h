@@ -8,12 +8,9 @@
 #ifndef FC_FAST_COPY_H
 #define FC_FAST_COPY_H
 
-#include "datatype/timestamp.h"
 #include "nodes/parsenodes.h"
 #include "nodes/pg_list.h"
 #include "tcop/utility.h"
-#include "utils/builtins.h"
-#include "utils/jsonb.h"
 
 #include "options/options.h"
 #include "report/report.h"
@@ -111,33 +108,17 @@ typedef struct FcFinding
 extern List *fc_analyze_run(FcOptions *options);
 
 /*
- * files.c
- */
-
-/* What the caller asks for */
-typedef struct FcFilesCall
-{
-	Oid			target;
-	List	   *sources;		/* of String: paths and patterns */
-	Oid			ledger;
-	int			batch_files;	/* a load has at most so many files */
-	int64		batch_bytes;	/* ... of so many bytes, or one file */
-	bool		skip;			/* goes on after a file that fails */
-	Interval   *min_age;		/* files that are younger are left for later */
-	Jsonb	   *options;		/* of each load; or NULL */
-} FcFilesCall;
-
-/*
- * Loads the files that the ledger does not have yet.  It begins and ends
- * transactions, so that the caller is a procedure, called outside of any.
- * After an error the files before it are loaded, and the ledger tells which one
- * has failed.
- */
-extern void fc_files_run(const FcFilesCall *call);
-
-/*
  * fast_copy.c
  */
+
+/* Refuses NULL for an argument that must not be NULL; ERROR 22004 */
+extern void fast_copy_refuse_null(const char *name, bool has_default);
+
+/* Refuses to load on a standby, in core's words; ERROR 25006 */
+extern void fast_copy_refuse_standby(void);
+
+/* The argument "source", which may be one or an array: List of String */
+extern List *fast_copy_sources(Datum value, Oid type);
 
 /*
  * Returns a row for each struct of a list, of as many of the n columns as are

@@ -45,11 +45,25 @@
 
 #include "errors/first_error.h"
 #include "fast_copy.h"
-#include "load/steps.h"
-#include "options/options.h"
+#include "load/ledger_row.h"
 #include "partition/ddl.h"
 #include "report/units.h"
 #include "source/root.h"
+
+PG_FUNCTION_INFO_V1(fast_copy_files);
+
+/* The arguments, in the order of the SQL declaration (sql/fast_copy.sql.in) */
+enum
+{
+	ARG_TARGET,
+	ARG_SOURCE,
+	ARG_LEDGER,
+	ARG_BATCH_FILES,
+	ARG_BATCH_SIZE,
+	ARG_ON_FAILURE,
+	ARG_MIN_AGE,
+	ARG_OPTIONS
+};
 
 typedef struct FcFilesOne
 {
@@ -67,8 +81,15 @@ typedef struct FcFilesOne
 
 typedef struct FcFiles
 {
-	const FcFilesCall *call;
-	const FcOptions *options;	/* of each load, but for its files */
+	Oid			target;
+	List	   *sources;		/* of String: paths and patterns */
+	Oid			table;			/* the ledger */
+	int			batch_files;	/* a load has at most so many files */
+	int64		batch_bytes;	/* ... of so many bytes, or one file */
+	bool		skip;			/* goes on after a file that fails */
+	Interval   *min_age;		/* files that are younger are left for later */
+	Jsonb	   *given;			/* options of each load; or NULL */
+	const FcOptions *options;	/* the same, but for its files */
 	Relation	ledger;			/* open until the transaction ends */
 	int			n;
 	FcFilesOne *files;			/* in the order in which they are loaded */
@@ -81,15 +102,15 @@ typedef struct FcFiles
 
 /* The options of a load of these files */
 static FcOptions *
-fc_files_options(const FcFilesCall *call, List *paths)
+fc_files_options(const FcFiles *files, List *paths)
 {
 	FcOptions  *options = fc_options_begin(FC_CALLER_FUNCTION);
-	List	   *given = call->options ? fc_json_options(call->options) : NIL;
+	List	   *given = files->given ? fc_json_options(files->given) : NIL;
 	Node	   *ledger = (Node *) makeConst(REGCLASSOID, -1, InvalidOid, sizeof(Oid),
-											ObjectIdGetDatum(call->ledger), false, true);
+											ObjectIdGetDatum(files->table), false, true);
 
 	fc_options_take(options, lappend(given, makeDefElem("ledger", ledger, -1)), NULL);
-	options->target = call->target;
+	options->target = files->target;
 	options->sources = paths;
 	return options;
 }
@@ -98,25 +119,23 @@ fc_files_options(const FcFilesCall *call, List *paths)
 static bool
 fc_files_is_named(const FcFiles *files, const char *path)
 {
-	ListCell   *lc;
-
-	foreach(lc, files->call->sources)
-		if (!fc_glob_is_pattern(path) && strcmp(strVal(lfirst(lc)), path) == 0)
+	foreach_node(String, named, files->sources)
+		if (!fc_glob_is_pattern(path) && strcmp(strVal(named), path) == 0)
 			return true;
 	return false;
 }
 
 /* Files that were written to after it are too young */
 static TimestampTz
-fc_files_youngest(const FcFilesCall *call)
+fc_files_youngest(const FcFiles *files)
 {
-	const Interval *age = call->min_age;
+	const Interval *age = files->min_age;
 
 	if (age->time == 0 && age->day == 0 && age->month == 0)
 		return DT_NOEND;
 	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
 												   TimestampTzGetDatum(GetCurrentTimestamp()),
-												   IntervalPGetDatum(call->min_age)));
+												   IntervalPGetDatum(age)));
 }
 
 /* A file that the ledger cannot have fails, without a row that tells it */
@@ -128,7 +147,7 @@ fc_files_is_usable(FcFiles *files, const FcFilesOne *one)
 	if (why == NULL)
 		return true;
 	files->failed++;
-	ereport(files->call->skip ? WARNING : ERROR,
+	ereport(files->skip ? WARNING : ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("a ledger cannot know file \"%s\"", fc_root_text(one->path)),
 			 errdetail("%s", why)));
@@ -169,18 +188,17 @@ fc_files_look(FcFiles *files, const char *root, TimestampTz youngest, char *path
 static void
 fc_files_find(FcFiles *files)
 {
-	FcTarget	target = {.options = files->options, .sources = files->call->sources};
+	FcTarget	target = {.options = files->options, .sources = files->sources};
 	const char *root = fc_root_of_caller();
 	List	   *paths = fc_access_list(&target);
-	TimestampTz youngest = fc_files_youngest(files->call);
-	ListCell   *lc;
+	TimestampTz youngest = fc_files_youngest(files);
 
 	files->files = MemoryContextAllocHuge(CurrentMemoryContext,
 										  sizeof(FcFilesOne) * Max(list_length(paths), 1));
-	foreach(lc, paths)
+	foreach_ptr(char, path, paths)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (fc_files_look(files, root, youngest, lfirst(lc)))
+		if (fc_files_look(files, root, youngest, path))
 			files->n++;
 	}
 }
@@ -231,75 +249,48 @@ fc_files_sort(const FcFiles *files, int *n)
 	return order;
 }
 
-/* Marks the files that are to be loaded; known[i]: the ledger has a row */
-static void
-fc_files_ask(FcFiles *files, FcFilesOne **order, int n, bool *known)
-{
-	const Oid	types[] = {REGCLASSOID, TEXTARRAYOID};
-	Datum	   *paths = palloc(sizeof(Datum) * n);
-	Datum		values[lengthof(types)] = {ObjectIdGetDatum(files->call->target)};
-	uint64		nrows;
-	char	   *sql;
-
-	for (int i = 0; i < n; i++)
-	{
-		order[i]->waits = true;
-		paths[i] = CStringGetTextDatum(order[i]->key);
-	}
-	values[1] = PointerGetDatum(construct_array(paths, n, TEXTOID, -1, false, TYPALIGN_INT));
-	sql = psprintf("SELECT path, coalesce(size, -1), coalesce(modified, '-infinity'), state = 'loaded' AND %s "
-				   "FROM ONLY %s AS l WHERE l.target = $1 AND l.path = ANY ($2) AND (%s OR l.target_name = %s)",
-				   fc_ledger_counts(), fc_ddl_table(files->call->ledger), fc_ledger_counts(),
-				   quote_literal_cstr(fc_ddl_table(files->call->target)));
-	nrows = fc_ddl_execute(sql, lengthof(types), types, values, NULL);
-	for (uint64 i = 0; i < nrows; i++)
-	{
-		Datum		row[4];
-		bool		nulls[4];
-		FcFilesOne	wanted;
-		FcFilesOne *key = &wanted;
-		FcFilesOne **found;
-
-		heap_deform_tuple(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, row, nulls);
-		wanted.key = TextDatumGetCString(row[0]);
-		found = bsearch(&key, order, n, sizeof(FcFilesOne *), fc_files_key_cmp);
-		known[found - order] = true;
-		(*found)->waits &= !(DatumGetBool(row[3]) && DatumGetInt64(row[1]) == (*found)->size &&
-							DatumGetTimestampTz(row[2]) == (*found)->modified);
-	}
-}
-
 /*
- * Puts the files into the ledger that it does not know, in their order.  A
- * session that has such a row, and has not committed it, is waited for.
+ * Marks the files that the ledger has not as loaded, and puts those into it
+ * that it does not know, in their order.  A session that has such a row, and
+ * has not committed it, is waited for.
  */
 static void
-fc_files_insert(const FcFiles *files, FcFilesOne **order, int n, const bool *known)
+fc_files_ask(FcFiles *files, FcFilesOne **order, int n)
 {
 	const Oid	types[] = {REGCLASSOID, TEXTARRAYOID, INT8ARRAYOID, TIMESTAMPTZARRAYOID};
 	Datum	   *paths = palloc(sizeof(Datum) * n);
 	Datum	   *sizes = palloc(sizeof(Datum) * n);
 	Datum	   *times = palloc(sizeof(Datum) * n);
-	Datum		values[lengthof(types)] = {ObjectIdGetDatum(files->call->target)};
-	int			nnew = 0;
-	char	   *sql;
+	Datum		values[lengthof(types)] = {ObjectIdGetDatum(files->target)};
+	/* OFFSET 0 keeps it from becoming a join: each file is found by the key */
+	const char *rows = psprintf("unnest($2, $3, $4) WITH ORDINALITY AS u (path, size, modified, n) WHERE NOT EXISTS "
+								"(SELECT FROM ONLY %s AS l WHERE l.target = $1 AND l.path = u.path AND",
+								fc_ddl_table(files->table));
+	uint64		nrows;
 
 	for (int i = 0; i < n; i++)
 	{
-		if (known[i])
-			continue;
-		paths[nnew] = CStringGetTextDatum(order[i]->key);
-		sizes[nnew] = Int64GetDatum(order[i]->size);
-		times[nnew++] = TimestampTzGetDatum(order[i]->modified);
+		paths[i] = CStringGetTextDatum(order[i]->key);
+		sizes[i] = Int64GetDatum(order[i]->size);
+		times[i] = TimestampTzGetDatum(order[i]->modified);
 	}
-	values[1] = PointerGetDatum(construct_array(paths, nnew, TEXTOID, -1, false, TYPALIGN_INT));
-	values[2] = PointerGetDatum(construct_array(sizes, nnew, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-	values[3] = PointerGetDatum(construct_array(times, nnew, TIMESTAMPTZOID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-	sql = psprintf("INSERT INTO %s (target, path, size, modified, state, " FC_LEDGER_IDENTITY ") "
-				   "SELECT $1, u.path, u.size, u.modified, 'waiting', %s "
-				   "FROM unnest($2, $3, $4) WITH ORDINALITY AS u (path, size, modified, n) ORDER BY u.n ON CONFLICT DO NOTHING",
-				   fc_ddl_table(files->call->ledger), fc_ledger_identity(files->call->target));
-	(void) fc_ddl_execute(sql, lengthof(types), types, values, NULL);
+	values[1] = PointerGetDatum(construct_array(paths, n, TEXTOID, -1, false, TYPALIGN_INT));
+	values[2] = PointerGetDatum(construct_array(sizes, n, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	values[3] = PointerGetDatum(construct_array(times, n, TIMESTAMPTZOID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	nrows = fc_ddl_execute(psprintf("SELECT u.n FROM %s l.state = 'loaded' AND l.size = u.size AND l.modified = u.modified AND %s OFFSET 0)",
+									rows, fc_ledger_counts()), lengthof(types), types, values, NULL);
+	for (uint64 i = 0; i < nrows; i++)
+	{
+		bool		null;
+
+		order[DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null)) - 1]->waits = true;
+	}
+	(void) fc_ddl_execute(psprintf("INSERT INTO %s (target, path, size, modified, state, " FC_LEDGER_IDENTITY ") "
+								   "SELECT $1, u.path, u.size, u.modified, 'waiting', %s FROM %s (%s OR l.target_name = %s) OFFSET 0) "
+								   "ORDER BY u.n ON CONFLICT DO NOTHING",
+								   fc_ddl_table(files->table), fc_ledger_identity(files->target), rows,
+								   fc_ledger_counts(), quote_literal_cstr(fc_ddl_table(files->target))),
+						  lengthof(types), types, values, NULL);
 }
 
 /* Marks the files that are to be loaded, and sees to it that each has a row */
@@ -308,14 +299,10 @@ fc_files_record(FcFiles *files)
 {
 	int			n;
 	FcFilesOne **order = fc_files_sort(files, &n);
-	bool	   *known = palloc0(Max(n, 1));
 	int			level = fc_ddl_begin();
 
 	if (n > 0)
-	{
-		fc_files_ask(files, order, n, known);
-		fc_files_insert(files, order, n, known);
-	}
+		fc_files_ask(files, order, n);
 	for (int i = 0; i < files->n; i++)
 		files->before += !files->files[i].waits;
 	fc_ddl_end(level, false);
@@ -335,7 +322,7 @@ fc_files_is_old_enough(FcFiles *files, FcFilesOne *one)
 		return true;
 	one->size = st.st_size;
 	one->modified = fc_source_modified(&st);
-	if (one->modified <= fc_files_youngest(files->call))
+	if (one->modified <= fc_files_youngest(files))
 		return true;
 	one->waits = false;
 	files->young++;
@@ -349,17 +336,18 @@ fc_files_is_old_enough(FcFiles *files, FcFilesOne *one)
 static bool
 fc_files_take(FcFiles *files, FcFilesOne *one, bool wait)
 {
-	const Oid	types[] = {REGCLASSOID, TEXTOID, INT8OID, TIMESTAMPTZOID};
-	Datum		values[] = {ObjectIdGetDatum(files->call->target), CStringGetTextDatum(one->key),
-	Int64GetDatum(one->size), TimestampTzGetDatum(one->modified)};
+	FcLedgerRow row;
 	int			level = fc_ddl_begin();
-	char	   *sql = psprintf("SELECT l.state = 'loaded' AND coalesce(l.size <> 0, true), "
-							   "l.state = 'loaded' AND coalesce(l.size = $3 AND l.modified = $4, false) FROM ONLY %s AS l "
-							   "WHERE l.target = $1 AND l.path = $2 AND %s ORDER BY 1 DESC FOR UPDATE%s",
-							   fc_ddl_table(files->call->ledger), fc_ledger_counts(), wait ? "" : " SKIP LOCKED");
-	bool		taken = fc_ddl_execute(sql, lengthof(types), types, values, NULL) > 0;
+	bool		taken;
 	bool		loaded = false;
 
+	fc_ledger_row(&row, files->target, one->key);
+	fc_ledger_set(&row, FC_LEDGER_SIZE, Int64GetDatum(one->size));
+	fc_ledger_set(&row, FC_LEDGER_MODIFIED, TimestampTzGetDatum(one->modified));
+	taken = fc_ledger_run(psprintf("SELECT l.state = 'loaded' AND coalesce(l.size <> 0, true), "
+								   "l.state = 'loaded' AND coalesce(l.size = $3 AND l.modified = $4, false) FROM ONLY %s AS l "
+								   "WHERE l.target = $1 AND l.path = $2 AND %s ORDER BY 1 DESC FOR UPDATE%s",
+								   fc_ddl_table(files->table), fc_ledger_counts(), wait ? "" : " SKIP LOCKED"), &row) > 0;
 	if (taken)
 	{
 		HeapTuple	tuple = SPI_tuptable->vals[0];
@@ -389,7 +377,7 @@ fc_files_next_batch(FcFiles *files, int round)
 	int64		bytes = 0;
 
 	files->batch = NIL;
-	for (int i = 0; i < files->n && list_length(files->batch) < files->call->batch_files; i++)
+	for (int i = 0; i < files->n && list_length(files->batch) < files->batch_files; i++)
 	{
 		FcFilesOne *one = &files->files[i];
 		bool		first = files->batch == NIL;
@@ -397,7 +385,7 @@ fc_files_next_batch(FcFiles *files, int round)
 		CHECK_FOR_INTERRUPTS();
 		if (!one->waits)
 			continue;
-		if (!first && (one->alone || bytes + one->size > files->call->batch_bytes))
+		if (!first && (one->alone || bytes + one->size > files->batch_bytes))
 			break;
 		if (!fc_files_is_old_enough(files, one) || !fc_files_take(files, one, round > 0 && first))
 			continue;
@@ -419,11 +407,10 @@ fc_files_load(void *arg)
 	FcFiles    *files = arg;
 	List	   *paths = NIL;
 	FcOptions  *options;
-	ListCell   *lc;
 
-	foreach(lc, files->batch)
-		paths = lappend(paths, makeString(((FcFilesOne *) lfirst(lc))->path));
-	options = fc_files_options(files->call, paths);
+	foreach_ptr(FcFilesOne, one, files->batch)
+		paths = lappend(paths, makeString(one->path));
+	options = fc_files_options(files, paths);
 	options->literal = true;
 	(void) fc_statement_call(options);
 	SPI_connect();
@@ -436,11 +423,9 @@ fc_files_load(void *arg)
 static bool
 fc_files_is_unreadable(const FcFiles *files)
 {
-	ListCell   *lc;
-
-	foreach(lc, files->batch)
+	foreach_ptr(const FcFilesOne, one, files->batch)
 	{
-		int			fd = fc_root_open(fc_root_of_caller(), ((FcFilesOne *) lfirst(lc))->path, FC_ROOT_READ);
+		int			fd = fc_root_open(fc_root_of_caller(), one->path, FC_ROOT_READ);
 
 		if (fd < 0 && errno == EACCES)
 			return true;
@@ -491,22 +476,21 @@ fc_files_line(const ErrorData *edata, const FcFilesOne *one)
 static void
 fc_files_record_failure(FcFiles *files, const FcFilesOne *one, const ErrorData *edata)
 {
-	const Oid	types[] = {REGCLASSOID, TEXTOID, TEXTOID, TEXTOID, INT8OID, TIMESTAMPTZOID, TEXTOID};
-	Datum		values[] = {ObjectIdGetDatum(files->call->target), CStringGetTextDatum(one->key),
-		CStringGetTextDatum(unpack_sql_state(edata->sqlerrcode)),
-		CStringGetTextDatum(edata->message ? edata->message : ""),
-		Int64GetDatum(fc_files_line(edata, one)),
-		TimestampTzGetDatum(GetCurrentTimestamp()),
-	CStringGetTextDatum(GetUserNameFromId(GetUserId(), false))};
-	char	   *sql = psprintf("UPDATE ONLY %s AS l SET sqlstate = $3, message = $4, line = nullif($5, 0), "
-							   "state = CASE state WHEN 'loaded' THEN state ELSE 'failed' END, "
-							   "loaded_at = CASE state WHEN 'loaded' THEN loaded_at ELSE $6 END, "
-							   "loaded_by = CASE state WHEN 'loaded' THEN loaded_by ELSE $7 END, "
-							   "(" FC_LEDGER_IDENTITY ") = ROW(%s) WHERE l.target = $1 AND l.path = $2 AND %s",
-							   fc_ddl_table(files->call->ledger), fc_ledger_identity(files->call->target), fc_ledger_counts());
+	int64		line = fc_files_line(edata, one);
+	FcLedgerRow row;
 	int			level = fc_ddl_begin();
 
-	(void) fc_ddl_execute(sql, lengthof(types), types, values, NULL);
+	fc_ledger_row(&row, files->target, one->key);
+	fc_ledger_set(&row, FC_LEDGER_LOADED_AT, TimestampTzGetDatum(GetCurrentTimestamp()));
+	fc_ledger_set(&row, FC_LEDGER_LOADED_BY, CStringGetTextDatum(GetUserNameFromId(GetUserId(), false)));
+	fc_ledger_set(&row, FC_LEDGER_SQLSTATE, CStringGetTextDatum(unpack_sql_state(edata->sqlerrcode)));
+	fc_ledger_set(&row, FC_LEDGER_MESSAGE, CStringGetTextDatum(edata->message ? edata->message : ""));
+	if (line > 0)
+		fc_ledger_set(&row, FC_LEDGER_LINE, Int64GetDatum(line));
+	(void) fc_ledger_set_columns(files->table, &row, "sqlstate = $13, message = $14, line = $15, "
+								 "state = CASE state WHEN 'loaded' THEN state ELSE 'failed' END, "
+								 "loaded_at = CASE state WHEN 'loaded' THEN loaded_at ELSE $11 END, "
+								 "loaded_by = CASE state WHEN 'loaded' THEN loaded_by ELSE $12 END");
 	fc_ddl_end(level, false);
 }
 
@@ -524,20 +508,19 @@ static void
 fc_files_failed(FcFiles *files, ErrorData *edata)
 {
 	FcFilesOne *one = linitial(files->batch);
-	ListCell   *lc;
 
 	if (!fc_files_at_fault(files, edata))
 		ReThrowError(edata);
 	if (list_length(files->batch) > 1)
 	{
-		foreach(lc, files->batch)
-			((FcFilesOne *) lfirst(lc))->alone = true;
+		foreach_ptr(FcFilesOne, each, files->batch)
+			each->alone = true;
 		return;
 	}
 	one->waits = false;
 	files->failed++;
 	fc_files_record_failure(files, one, edata);
-	if (!files->call->skip)
+	if (!files->skip)
 	{
 		fc_files_commit(files);
 		ReThrowError(edata);
@@ -550,35 +533,31 @@ fc_files_failed(FcFiles *files, ErrorData *edata)
 			 edata->context ? errcontext("%s", edata->context) : 0));
 }
 
-/* Counts a file that was loaded, or was found not to have changed */
-static void
-fc_files_done(FcFiles *files, FcFilesOne *one)
-{
-	one->waits = false;
-	if (one->recorded && files->options->changed_files != FC_CHANGED_LOAD)
-		files->before++;
-	else
-		files->loaded++;
-}
-
 /* Loads the next batch, in a transaction of its own; false if there is none */
 static bool
 fc_files_load_batch(FcFiles *files, int round)
 {
 	MemoryContext outer = CurrentMemoryContext;
 	MemoryContext mcxt = AllocSetContextCreate(outer, "fast_copy files", ALLOCSET_DEFAULT_SIZES);
-	ErrorData  *edata;
-	ListCell   *lc;
+	ErrorData  *edata = NULL;
 	bool		any;
 
 	MemoryContextSwitchTo(mcxt);
-	files->ledger = fc_ledger_open(files->call->ledger, files->call->target);
+	files->ledger = fc_ledger_open(files->table, files->target);
 	any = fc_files_next_batch(files, round);
-	if (any && (edata = fc_error_try(fc_files_load, files)) != NULL)
+	if (any)
+		edata = fc_error_try(fc_files_load, files);
+	if (edata)
 		fc_files_failed(files, edata);
-	else
-		foreach(lc, files->batch)
-			fc_files_done(files, lfirst(lc));
+	foreach_ptr(FcFilesOne, one, edata ? NIL : files->batch)
+	{
+		one->waits = false;
+		/* an unchanged file was passed over */
+		if (one->recorded && files->options->changed_files != FC_CHANGED_LOAD)
+			files->before++;
+		else
+			files->loaded++;
+	}
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(mcxt);
 	fc_files_commit(files);
@@ -594,18 +573,64 @@ fc_files_wait(const FcFiles *files)
 	return false;
 }
 
-void
-fc_files_run(const FcFilesCall *call)
+/* ERROR 25001 unless the procedure may end transactions */
+static void
+fc_files_refuse_transaction(FunctionCallInfo fcinfo)
 {
-	FcFiles		files = {call};
-	FcOptions  *options;
-	char		loaded[FC_UNITS_LEN];
-	char		before[FC_UNITS_LEN];
-	char		failed[FC_UNITS_LEN];
-	char		young[FC_UNITS_LEN];
+	if (fcinfo->context && IsA(fcinfo->context, CallContext) &&
+		!castNode(CallContext, fcinfo->context)->atomic)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+			 errmsg("%s cannot run inside a transaction block", "CALL fast_copy_files()"),
+			 errhint("It commits as it goes: drivers need autocommit for it. Within a transaction, use fast_copy() with the option \"ledger\".")));
+}
 
-	SPI_connect_ext(SPI_OPT_NONATOMIC);
-	options = fc_files_options(call, call->sources);
+/* Reads on_failure: does the call go on after a file that fails? */
+static bool
+fc_files_skips(FunctionCallInfo fcinfo)
+{
+	char	   *word = text_to_cstring(PG_GETARG_TEXT_PP(ARG_ON_FAILURE));
+
+	if (pg_strcasecmp(word, "stop") != 0 && pg_strcasecmp(word, "skip") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("on_failure \"%s\" not recognized", word),
+				 errhint("Use on_failure => 'stop' or 'skip'.")));
+	return pg_strcasecmp(word, "skip") == 0;
+}
+
+/* Reads the arguments */
+static void
+fc_files_begin(FcFiles *files, FunctionCallInfo fcinfo)
+{
+	static const char *const names[] = {"target", "source", "ledger", "batch_files", "batch_size",
+	"on_failure", "min_age"};
+
+	for (int i = 0; i < lengthof(names); i++)
+		if (PG_ARGISNULL(i))
+			fast_copy_refuse_null(names[i], i >= ARG_BATCH_FILES);
+	files->target = PG_GETARG_OID(ARG_TARGET);
+	files->sources = fast_copy_sources(PG_GETARG_DATUM(ARG_SOURCE), get_fn_expr_argtype(fcinfo->flinfo, ARG_SOURCE));
+	files->table = PG_GETARG_OID(ARG_LEDGER);
+	files->batch_files = PG_GETARG_INT32(ARG_BATCH_FILES);
+	files->batch_bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, PG_GETARG_DATUM(ARG_BATCH_SIZE)));
+	if (files->batch_files < 1 || files->batch_bytes < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must be positive", files->batch_files < 1 ? "batch_files" : "batch_size")));
+	files->skip = fc_files_skips(fcinfo);
+	files->min_age = PG_GETARG_INTERVAL_P(ARG_MIN_AGE);
+	if (!PG_ARGISNULL(ARG_OPTIONS))
+		files->given = PG_GETARG_JSONB_P(ARG_OPTIONS);
+}
+
+/* The options of all loads, checked */
+static FcOptions *
+fc_files_checked_options(const FcFiles *files)
+{
+	FcOptions  *options = fc_files_options(files, files->sources);
+
 	if (options->program)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -618,8 +643,30 @@ fc_files_run(const FcFilesCall *call)
 				 errmsg("existing_rows \"replace\" cannot be used in fast_copy_files()"),
 				 errdetail("A file would replace the rows of another one that is loaded before it."),
 				 errhint("Use fast_copy() with the option \"ledger\" and all files whose rows are in the same partitions.")));
-	files.options = options;
-	files.ledger = fc_ledger_open(call->ledger, call->target);
+	return options;
+}
+
+/*
+ * Loads the files that the ledger does not have yet, batch by batch; see
+ * docs/ledger.md.  It begins and ends transactions, so that it is a procedure,
+ * called outside of any.  After an error the files before it are loaded, and
+ * the ledger tells which one has failed.
+ */
+Datum
+fast_copy_files(PG_FUNCTION_ARGS)
+{
+	FcFiles		files = {0};
+	char		loaded[FC_UNITS_LEN];
+	char		before[FC_UNITS_LEN];
+	char		failed[FC_UNITS_LEN];
+	char		young[FC_UNITS_LEN];
+
+	fast_copy_refuse_standby();
+	fc_files_refuse_transaction(fcinfo);
+	fc_files_begin(&files, fcinfo);
+	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	files.options = fc_files_checked_options(&files);
+	files.ledger = fc_ledger_open(files.table, files.target);
 	fc_files_find(&files);
 	fc_files_record(&files);
 	fc_files_commit(&files);
@@ -631,4 +678,5 @@ fc_files_run(const FcFilesCall *call)
 					fc_units_count(loaded, files.loaded), fc_units_count(before, files.before),
 					fc_units_count(failed, files.failed), fc_units_count(young, files.young))));
 	SPI_finish();
+	PG_RETURN_VOID();
 }

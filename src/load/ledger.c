@@ -73,7 +73,6 @@ typedef struct FcLedger
 	Relation	rel;			/* open as long as the load may call code */
 	uint32		nfiles;			/* to be loaded, once all are claimed */
 	FcLedgerFile *files;
-	const List *sources;
 	uint64		gone;			/* rows of these files whose table was
 								 * dropped */
 	uint32		summed;			/* files whose checksum is known */
@@ -202,44 +201,38 @@ typedef struct FcRecorded
 } FcRecorded;
 
 /*
- * ERROR 55000 for a row that may be about the target, or about a table that
- * was dropped before the ledger was restored from a dump
+ * ERROR 55000 for a row of which it is not known what table it is about.  It
+ * may be the target, or a table that was dropped before the ledger was restored
+ * from a dump; or, with "number", the row names table "target", and has the OID
+ * of another one that exists, too: it was dumped, and restored after its table
+ * had been renamed.
  */
 static void
-fc_ledger_refuse_doubtful(const FcLedger *ledger, const FcLedgerFile *file)
+fc_ledger_refuse_doubtful(const FcLedger *ledger, const FcLedgerFile *file, Oid target, Oid number)
 {
 	const char *name = fc_ddl_table(ledger->options->ledger);
-	char	   *row = psprintf("path = %s AND target = %u AND origin <> '%s'", quote_literal_cstr(file->path),
-							   ledger->options->target, fc_ledger_origin());
-
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("it is not known whether ledger \"%s\" has \"%s\" for this table", get_rel_name(ledger->options->ledger), file->named),
-			 errdetail("The row was written in another database, for a table of this name that had the number %u. It may have been dropped before the dump.",
-					   ledger->options->target),
-			 errhint("If the table has the rows of the file: UPDATE %s SET target_oid = 0 WHERE %s. If not: DELETE FROM %s WHERE %s.",
-					 name, row, name, row)));
-}
-
-/*
- * ERROR 55000 for a row that names one table, and has the OID of another one
- * that exists, too: the row was dumped, and restored after its table had been
- * renamed
- */
-static void
-fc_ledger_refuse_two_tables(const FcLedger *ledger, const FcLedgerFile *file, Oid target, Oid number)
-{
-	const char *name = fc_ddl_table(ledger->options->ledger);
-	char	   *row = psprintf("path = %s AND target = %u AND target_oid = %u AND origin = '%s'",
-							   quote_literal_cstr(file->path), target, number, fc_ledger_origin());
+	const char *relname = get_rel_name(ledger->options->ledger);
 	const char *named = get_rel_name(target);
+	char	   *row = psprintf("path = %s AND target = %u", quote_literal_cstr(file->path), target);
 
+	if (OidIsValid(number))
+		row = psprintf("%s AND target_oid = %u AND origin = '%s'", row, number, fc_ledger_origin());
+	else
+		row = psprintf("%s AND origin <> '%s'", row, fc_ledger_origin());
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("it is not known for which table ledger \"%s\" has \"%s\"", get_rel_name(ledger->options->ledger), file->named),
+			 OidIsValid(number) ?
+			 errmsg("it is not known for which table ledger \"%s\" has \"%s\"", relname, file->named) :
+			 errmsg("it is not known whether ledger \"%s\" has \"%s\" for this table", relname, file->named),
+			 OidIsValid(number) ?
 			 errdetail("Its row names table \"%s\", and has the number of table \"%s\".",
-					   named ? named : psprintf("%u", target), get_rel_name(number)),
+					   named ? named : psprintf("%u", target), get_rel_name(number)) :
+			 errdetail("The row was written in another database, for a table of this name that had the number %u. It may have been dropped before the dump.",
+					   target),
+			 OidIsValid(number) ?
 			 errhint("If the rows of the file are in the first one: UPDATE %s SET target_oid = 0 WHERE %s. If they are in the second: UPDATE %s SET target = target_oid WHERE %s.",
+					 name, row, name, row) :
+			 errhint("If the table has the rows of the file: UPDATE %s SET target_oid = 0 WHERE %s. If not: DELETE FROM %s WHERE %s.",
 					 name, row, name, row)));
 }
 
@@ -268,9 +261,9 @@ fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *ro
 	heap_deform_tuple(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, values, nulls);
 	state = TextDatumGetCString(values[3]);
 	if (!DatumGetBool(values[4]) && DatumGetBool(values[5]))
-		fc_ledger_refuse_two_tables(ledger, file, DatumGetObjectId(values[6]), DatumGetObjectId(values[7]));
+		fc_ledger_refuse_doubtful(ledger, file, DatumGetObjectId(values[6]), DatumGetObjectId(values[7]));
 	if (!DatumGetBool(values[4]))
-		fc_ledger_refuse_doubtful(ledger, file);
+		fc_ledger_refuse_doubtful(ledger, file, target, InvalidOid);
 	recorded->loaded = strcmp(state, "loaded") == 0;
 	recorded->size = nulls[0] ? -1 : DatumGetInt64(values[0]);
 	recorded->modified = nulls[1] ? 0 : DatumGetTimestampTz(values[1]);
@@ -323,19 +316,6 @@ fc_ledger_enter(void)
 	return one;
 }
 
-/*
- * Counts rows of the file whose table was dropped, in this database or, before
- * a dump, in another one: fc_ledger_tell() says that they are ignored
- */
-static void
-fc_ledger_count_gone(FcLedger *ledger, FcLedgerRow *row)
-{
-	ledger->gone += fc_ledger_run(psprintf("SELECT FROM ONLY %s AS l WHERE l.path = $2 AND CASE l.target WHEN $1 THEN NOT %s "
-										   "ELSE NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c WHERE c.oid = l.target) END",
-										   fc_ddl_table(ledger->options->ledger), fc_ledger_counts()), row);
-	SPI_freetuptable(SPI_tuptable);
-}
-
 /* Claims a file whose row is locked */
 static void
 fc_ledger_claim_again(const FcLedger *ledger, const FcLedgerFile *file)
@@ -364,22 +344,22 @@ fc_ledger_claim_one(FcLedger *ledger, const FcSource *source, uint32 number, FcL
 								   "VALUES ($1, $2, $3, $4, $6, %s) ON CONFLICT DO NOTHING",
 								   fc_ddl_table(ledger->options->ledger), fc_ledger_identity(ledger->options->target)), &row) == 0)
 			continue;
-		fc_ledger_count_gone(ledger, &row);
+		/* rows of tables that were dropped, here or before a dump */
+		ledger->gone += fc_ledger_run(psprintf("SELECT FROM ONLY %s AS l WHERE l.path = $2 AND CASE l.target WHEN $1 THEN NOT %s "
+											   "ELSE NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c WHERE c.oid = l.target) END",
+											   fc_ddl_table(ledger->options->ledger), fc_ledger_counts()), &row);
+		SPI_freetuptable(SPI_tuptable);
 		return true;
 	}
 	/* nothing was loaded from a file that was empty */
-	if (!recorded.loaded || (recorded.size == 0 && (source == NULL || file->size > 0)))
+	if (recorded.loaded && (recorded.size != 0 || (source && file->size == 0)))
 	{
-		fc_ledger_claim_again(ledger, file);
-		return true;
+		if (source == NULL || fc_ledger_is_same(ledger, source, number, file, &row, &recorded) ||
+			ledger->options->changed_files == FC_CHANGED_SKIP)
+			return false;
+		if (ledger->options->changed_files == FC_CHANGED_ERROR)
+			fc_ledger_refuse_changed(ledger, file, recorded.size, recorded.modified);
 	}
-	if (source == NULL)
-		return false;
-	if (fc_ledger_is_same(ledger, source, number, file, &row, &recorded) ||
-		ledger->options->changed_files == FC_CHANGED_SKIP)
-		return false;
-	if (ledger->options->changed_files == FC_CHANGED_ERROR)
-		fc_ledger_refuse_changed(ledger, file, recorded.size, recorded.modified);
 	fc_ledger_claim_again(ledger, file);
 	return true;
 }
@@ -433,39 +413,17 @@ fc_ledger_claim_all(FcLedger *ledger, const FcSource *source)
 			ledger->files[ledger->nfiles++] = ledger->files[i];
 }
 
-static FcLedger *
-fc_ledger_begin(const FcOptions *options, Relation rel, uint32 nfiles)
+/* The file, as it is now */
+static FcLedgerFile
+fc_ledger_file(const FcSource *source, uint32 number)
 {
-	FcLedger   *ledger = palloc0(sizeof(FcLedger));
+	const FcFile *file = &source->files[number];
 
-	ledger->options = options;
-	ledger->rel = rel;
-	ledger->nfiles = nfiles;
-	ledger->files = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(FcLedgerFile) * nfiles,
-											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	ledger->buf = palloc(FC_LEDGER_BLOCK);
-	return ledger;
-}
-
-/* The files that the caller names, as they are now */
-static FcLedger *
-fc_ledger_of_files(const FcOptions *options, Relation rel, const FcSource *source)
-{
-	FcLedger   *ledger = fc_ledger_begin(options, rel, source->nfiles);
-
-	for (uint32 i = 0; i < source->nfiles; i++)
+	return (FcLedgerFile)
 	{
-		const FcFile *file = &source->files[i];
-
-		CHECK_FOR_INTERRUPTS();
-		ledger->files[i] = (FcLedgerFile)
-		{
-			.named = pstrdup(fc_source_path(source, i)), .dev = file->dev, .ino = file->ino,
-				.size = file->identity.size, .modified = file->modified
-		};
-		ledger->files[i].path = fc_ledger_usable_path(source, i);
-	}
-	return ledger;
+		.named = pstrdup(fc_source_path(source, number)), .path = fc_ledger_usable_path(source, number),
+			.dev = file->dev, .ino = file->ino, .size = file->identity.size, .modified = file->modified
+	};
 }
 
 /* Says by a NOTICE how many files are passed over */
@@ -497,47 +455,41 @@ fc_ledger_tell(const FcLedger *ledger, uint32 total)
 						fc_units_count(some, passed), fc_units_count(all, total), get_rel_name(options->ledger))));
 }
 
-static FcLedger *
-fc_ledger_claim_label(const FcOptions *options, Relation rel)
-{
-	FcLedger   *ledger = fc_ledger_begin(options, rel, 1);
-
-	ledger->files[0].named = ledger->files[0].path = options->label;
-	fc_ledger_claim_all(ledger, NULL);
-	ledger->sources = options->sources;
-	if (ledger->nfiles == 0 && options->client)
-		fc_receive_pass_over(options);
-	fc_ledger_tell(ledger, 1);
-	return ledger;
-}
-
-static FcLedger *
-fc_ledger_claim_files(const FcOptions *options, Relation rel)
-{
-	FcTarget	target = {.options = options, .sources = options->sources, .literal = options->literal};
-	FcSource   *source = fc_access_open(&target, PG_UINT64_MAX);
-	FcLedger   *ledger = fc_ledger_of_files(options, rel, source);
-
-	fc_ledger_claim_all(ledger, source);
-	fc_ledger_tell(ledger, source->nfiles);
-	for (uint32 i = 0; i < ledger->nfiles; i++)
-		ledger->sources = lappend(unconstify(List *, ledger->sources), makeString(ledger->files[i].named));
-	fc_source_close(source);
-	return ledger;
-}
-
 struct FcLedger *
 fc_ledger_claim(const FcOptions *options)
 {
+	FcTarget	target = {.options = options, .sources = options->sources, .literal = options->literal};
 	FcLedger   *ledger;
-	Relation	rel;
+	FcSource   *source = NULL;
+	uint32		total = 1;
 
 	if (!OidIsValid(options->ledger))
 		return NULL;
-	rel = fc_ledger_open(options->ledger, options->target);
-	ledger = options->label ? fc_ledger_claim_label(options, rel) : fc_ledger_claim_files(options, rel);
+	ledger = palloc0(sizeof(FcLedger));
+	ledger->options = options;
+	ledger->rel = fc_ledger_open(options->ledger, options->target);
+	ledger->buf = palloc(FC_LEDGER_BLOCK);
+	if (options->label == NULL)
+	{
+		source = fc_access_open(&target, PG_UINT64_MAX);
+		total = source->nfiles;
+	}
+	ledger->files = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(FcLedgerFile) * total,
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (; ledger->nfiles < total; ledger->nfiles++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ledger->files[ledger->nfiles] = source ? fc_ledger_file(source, ledger->nfiles) :
+			(FcLedgerFile) {.named = options->label, .path = options->label};
+	}
+	fc_ledger_claim_all(ledger, source);
+	if (ledger->nfiles == 0 && options->client)
+		fc_receive_pass_over(options);
+	fc_ledger_tell(ledger, total);
+	if (source)
+		fc_source_close(source);
 	if (fc_ledger_has_all(ledger))
-		table_close(rel, NoLock);
+		table_close(ledger->rel, NoLock);
 	return ledger;
 }
 
@@ -592,7 +544,13 @@ fc_ledger_has_all(const struct FcLedger *ledger)
 const List *
 fc_ledger_sources(const struct FcLedger *ledger)
 {
-	return ledger->sources;
+	List	   *sources = NIL;
+
+	if (ledger->options->label)
+		return ledger->options->sources;
+	for (uint32 i = 0; i < ledger->nfiles; i++)
+		sources = lappend(sources, makeString(ledger->files[i].named));
+	return sources;
 }
 
 void
