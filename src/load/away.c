@@ -30,13 +30,6 @@ fc_away_check_options(const FcOptions *options)
 		fc_elsewhere_need("remote_commit")->check_options(options);
 }
 
-void
-fc_away_take_places(FcJob *job)
-{
-	if (job->target.options->nodes != NIL)
-		job->places = fc_elsewhere_get()->places(&job->target, job->partman != NULL);
-}
-
 const char *
 fc_away_refusal(FcJob *job, Relation foreign)
 {
@@ -58,24 +51,18 @@ fc_away_refusal(FcJob *job, Relation foreign)
 	return why ? psprintf("%s: %s", base, why) : NULL;
 }
 
-/* What the leaves of the target are */
-typedef struct FcAwayLeaves
-{
-	bool		any;			/* one is on another server */
-	bool		all;			/* so are all */
-	const char *refusal;		/* of one of them, or NULL */
-} FcAwayLeaves;
-
 /*
- * Looks at all leaves.  Releases its locks on them: see
+ * Looks at all leaves, and sets facts.  Are all of them on other servers, and
+ * take records as they are?  Releases its locks on them: see
  * fc_plan_partitions_fire in options/plan_way.c.
  */
-static FcAwayLeaves
-fc_away_leaves(FcJob *job)
+static bool
+fc_away_look(FcJob *job)
 {
-	const FcTarget *target = &job->target;
-	FcAwayLeaves leaves = {.all = true};
+	FcTarget   *target = &job->target;
 	List	   *tables = list_make1_oid(target->oid);
+	const char *refusal = NULL;
+	bool		here = false;
 
 	if (target->plan->partitioned)
 		tables = find_all_inheritors(target->oid, NoLock, NULL);
@@ -87,26 +74,24 @@ fc_away_leaves(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		if (relkind == RELKIND_PARTITIONED_TABLE)
 			continue;
-		leaves.all = leaves.all && relkind == RELKIND_FOREIGN_TABLE;
+		here = here || relkind != RELKIND_FOREIGN_TABLE;
 		if (relkind != RELKIND_FOREIGN_TABLE)
 			continue;
-		leaves.any = true;
+		target->facts.foreign = true;
 		leaf = oid == target->oid ? target->rel : table_open(oid, AccessShareLock);
-		if (leaves.refusal == NULL)
-			leaves.refusal = fc_away_refusal(job, leaf);
+		if (refusal == NULL)
+			refusal = fc_away_refusal(job, leaf);
 		if (leaf != target->rel)
 			table_close(leaf, AccessShareLock);
 	}
-	leaves.all = leaves.all && leaves.any;
-	return leaves;
+	target->facts.refusal = target->plan->partitioned ? NULL : refusal;
+	return target->facts.foreign && !here && refusal == NULL;
 }
 
 void
 fc_away_foresee(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcFacts    *facts = &target->facts;
-	FcAwayLeaves leaves;
 
 	if (target->kept)
 	{
@@ -120,52 +105,34 @@ fc_away_foresee(FcJob *job)
 	if (fc_caller_routes_as_core(target->options->caller) || target->planned->core_reason ||
 		!(target->plan->partitioned || target->rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE))
 		return;
-	leaves = fc_away_leaves(job);
-	facts->foreign = leaves.any;
-	facts->all_foreign = leaves.all && leaves.refusal == NULL;
-	facts->refusal = target->plan->partitioned ? NULL : leaves.refusal;
-}
-
-/* Tables that may get rows, but could lose them without the ledger's row */
-typedef struct FcAwayLosses
-{
-	bool		foreign;		/* other servers commit them */
-	Oid			unlogged;		/* a crash empties it; or InvalidOid */
-} FcAwayLosses;
-
-static FcAwayLosses
-fc_away_losses(const FcTarget *target)
-{
-	FcAwayLosses losses = {target->kept || target->options->nodes != NIL};
-	List	   *tables = target->plan->partitioned ?
-		find_all_inheritors(target->oid, NoLock, NULL) : list_make1_oid(target->oid);
-
-	foreach_oid(table, tables)
-	{
-		if (get_rel_relkind(table) == RELKIND_FOREIGN_TABLE)
-			losses.foreign = true;
-		if (get_rel_persistence(table) == RELPERSISTENCE_UNLOGGED)
-			losses.unlogged = table;
-	}
-	return losses;
+	target->facts.all_foreign = fc_away_look(job);
 }
 
 void
 fc_away_check_ledger(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
-	FcAwayLosses losses;
+	bool		foreign = target->kept || target->options->nodes != NIL;
+	List	   *tables = list_make1_oid(target->oid);
+	Oid			unlogged = InvalidOid;
 
 	if (!OidIsValid(target->options->ledger))
 		return;
-	losses = fc_away_losses(target);
-	if (OidIsValid(losses.unlogged))
+	if (target->plan->partitioned)
+		tables = find_all_inheritors(target->oid, NoLock, NULL);
+	foreach_oid(table, tables)
+	{
+		foreign = foreign || get_rel_relkind(table) == RELKIND_FOREIGN_TABLE;
+		if (get_rel_persistence(table) == RELPERSISTENCE_UNLOGGED)
+			unlogged = table;
+	}
+	if (OidIsValid(unlogged))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a ledger cannot be used for unlogged table \"%s\"", get_rel_name(losses.unlogged)),
+				 errmsg("a ledger cannot be used for unlogged table \"%s\"", get_rel_name(unlogged)),
 				 errdetail("A crash empties it, and the ledger would have its files as loaded."),
 				 errhint("ALTER TABLE ... SET LOGGED, or load without a ledger.")));
-	if (!losses.foreign || pg_strcasecmp(target->options->words.remote_commit, "two_phase") == 0)
+	if (!foreign || pg_strcasecmp(target->options->words.remote_commit, "two_phase") == 0)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -180,7 +147,6 @@ bool
 fc_away_confirm(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcAwayLeaves leaves;
 
 	if (target->kept)
 	{
@@ -190,9 +156,7 @@ fc_away_confirm(FcJob *job)
 	if (target->plan->partitioned)
 		(void) find_all_inheritors(target->oid, RowExclusiveLock, NULL);
 	AcceptInvalidationMessages();
-	leaves = fc_away_leaves(job);
-	target->facts.attached = !leaves.all || leaves.refusal;
-	target->facts.refusal = target->plan->partitioned ? NULL : leaves.refusal;
+	target->facts.attached = !fc_away_look(job);
 	return !target->facts.attached;
 }
 

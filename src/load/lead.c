@@ -23,25 +23,20 @@ void
 fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 {
 	FcTarget   *target = &job->target;
-	FcReportRow row = {0};
+	FcReportRow row = {
+		.phase = job->progress.phase, .whole = true, .processes = processes,
+		.alone = job->progress.alone, .rows = rows, .bytes = bytes, .reads = -1,
+		.wal_bytes = pgWalUsage.wal_bytes - job->progress.phase_wal, .choice = choice
+	};
 	instr_time	now;
 
 	INSTR_TIME_SET_CURRENT(now);
 	INSTR_TIME_SUBTRACT(now, job->progress.phase_start);
-	row.phase = job->progress.phase;
-	row.whole = true;
-	row.processes = processes;
-	row.alone = job->progress.alone;
-	row.rows = rows;
-	row.bytes = bytes;
-	row.reads = -1;
 	row.seconds = INSTR_TIME_GET_DOUBLE(now);
-	row.wal_bytes = pgWalUsage.wal_bytes - job->progress.phase_wal;
 	if (job->progress.phase != FC_PHASE_SCAN)
 		row.spill_bytes = -1;
 	else if (target->ctx.kept == NULL)
 		row.spill_bytes = pg_atomic_read_u64(&target->shared->counts.spilled);
-	row.choice = choice;
 	if (job->progress.phase == FC_PHASE_LOAD || job->progress.phase == FC_PHASE_COPY)
 		fc_log_count(target, &row);
 	if (job->progress.phase == FC_PHASE_LOAD && !target->course.chunks)
@@ -79,13 +74,12 @@ fc_lead_report_files(FcJob *job)
 		return;
 	for (uint32 i = 0; i < Min(source->nfiles, FC_REPORT_FILES); i++)
 	{
-		FcReportRow row = {0};
+		FcReportRow row = {
+			.phase = FC_PHASE_SPLIT, .rows = fc_chunks_records(job->target.shared, source, i),
+			.bytes = source->files[i].identity.size, .reads = -1,
+			.choice = psprintf("%s \"%s\"", fc_source_word(source), fc_source_path(source, i))
+		};
 
-		row.phase = FC_PHASE_SPLIT;
-		row.rows = fc_chunks_records(job->target.shared, source, i);
-		row.bytes = source->files[i].identity.size;
-		row.reads = -1;
-		row.choice = psprintf("%s \"%s\"", fc_source_word(source), fc_source_path(source, i));
 		fc_report_add(&row);
 	}
 }
@@ -94,14 +88,12 @@ fc_lead_report_files(FcJob *job)
 static void
 fc_lead_report_split(FcJob *job)
 {
-	FcReportRow row = {0};
+	FcReportRow row = {
+		.phase = FC_PHASE_SPLIT, .whole = true, .rows = job->target.found,
+		.bytes = job->target.data_size, .reads = -1, .spill_bytes = -1,
+		.choice = fc_lead_split_choice(job)
+	};
 
-	row.phase = FC_PHASE_SPLIT;
-	row.whole = true;
-	row.rows = job->target.found;
-	row.bytes = job->target.data_size;
-	row.reads = row.spill_bytes = -1;
-	row.choice = fc_lead_split_choice(job);
 	fc_report_add(&row);
 	fc_lead_report_files(job);
 }

@@ -21,33 +21,27 @@
 #include "load/steps.h"
 #include "report/report.h"
 
-/* The leaves that have rows */
-static List *
-fc_send_leaves(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	List	   *leaves = fc_tables_existing(job);
-
-	for (int i = 0; i < target->ncreated && job->places; i++)
-		leaves = lappend_oid(leaves, target->created[i].range.partition);
-	return leaves;
-}
-
 static FcElsewhereLoad
 fc_send_load(FcJob *job)
 {
 	const FcTarget *target = &job->target;
 	FcElsewhereLoad load = {.whole = target->course.sends_all};
+	List	   *leaves;
 
 	load.makes = load.whole && target->kept == NULL && target->plan->key.routes &&
 		target->plan->missing == FC_MISSING_CREATE;
-	if (!load.whole && target->plan->key.routes)
-		load.leaves = fc_send_leaves(job);
 	if (job->places)
 	{
 		load.created = target->created;
 		load.ncreated = target->ncreated;
 	}
+	if (load.whole || !target->plan->key.routes)
+		return load;
+	/* those that have rows */
+	leaves = fc_tables_existing(job);
+	for (int i = 0; i < load.ncreated; i++)
+		leaves = lappend_oid(leaves, target->created[i].range.partition);
+	load.leaves = leaves;
 	return load;
 }
 
@@ -84,37 +78,25 @@ fc_send_job_rows(const FcJob *job)
 	return fc_elsewhere_get()->rows(job->sender);
 }
 
-/* One row of the report for each leaf that rows were sent to */
-static void
-fc_send_report(FcJob *job)
-{
-	const FcElsewhere *elsewhere = fc_elsewhere_get();
-
-	for (int i = 0; i < elsewhere->nleaves(job->sender); i++)
-	{
-		FcElsewhereSent sent = elsewhere->sent(job->sender, i);
-		FcReportRow row = {0};
-
-		if (sent.rows == 0)
-			continue;
-		row.phase = FC_PHASE_LOAD;
-		row.partition = sent.leaf;
-		row.name = sent.name;
-		row.key = PG_INT64_MAX;
-		row.rows = sent.rows;
-		row.bytes = sent.bytes;
-		row.reads = -1;
-		row.seconds = sent.seconds;
-		row.choice = sent.choice;
-		fc_report_add(&row);
-	}
-}
-
 void
 fc_send_end_job(FcJob *job)
 {
-	fc_send_report(job);
-	fc_elsewhere_get()->end(job->sender);
+	const FcElsewhere *elsewhere = fc_elsewhere_get();
+
+	/* a row of the report for each leaf */
+	for (int i = 0; i < elsewhere->nleaves(job->sender); i++)
+	{
+		FcElsewhereSent sent = elsewhere->sent(job->sender, i);
+		FcReportRow row = {
+			.phase = FC_PHASE_LOAD, .partition = sent.leaf, .name = sent.name,
+			.key = PG_INT64_MAX, .rows = sent.rows, .bytes = sent.bytes, .reads = -1,
+			.seconds = sent.seconds, .choice = sent.choice
+		};
+
+		if (sent.rows > 0)
+			fc_report_add(&row);
+	}
+	elsewhere->end(job->sender);
 	job->sender = NULL;
 }
 

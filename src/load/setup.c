@@ -21,6 +21,7 @@
 #include "context/processors.h"
 #include "copyfrom/core.h"
 #include "copyfrom/feed.h"
+#include "elsewhere/elsewhere.h"
 #include "errors/first_error.h"
 #include "intake/intake.h"
 #include "io/io.h"
@@ -291,7 +292,8 @@ fc_setup_plan(FcJob *job)
 	fc_column_in_setting(fc_column_zone(target->options->time_zone), fc_setup_make_plan, target);
 	fc_access_check_target(job);
 	fc_setup_partman(job);
-	fc_away_take_places(job);
+	if (target->options->nodes != NIL)
+		job->places = fc_elsewhere_get()->places(target, job->partman != NULL);
 	fc_reject_table_check(target);
 	if (!target->options->header_map)
 		fc_setup_file(job);

@@ -390,9 +390,6 @@ extern void fc_access_check_target(FcJob *job);
  */
 extern void fc_away_check_options(const FcOptions *options);
 
-/* Sets job->places; ERROR if the option for it cannot be used for the table */
-extern void fc_away_take_places(FcJob *job);
-
 /*
  * Returns why core must load because of this foreign table, which is the target
  * or a leaf of it; NULL: its records can be sent as they are.
