@@ -75,8 +75,6 @@ typedef struct FcAccelerated
 	CopyFromState cstate;
 	FcInput    *input;			/* of a program or the client, once asked */
 	uint64		size;			/* bytes of the data; PG_UINT64_MAX: unknown */
-	dsm_segment *segment;		/* of the load's shared memory, of which there
-								 * may be too little */
 	FcSource   *file;			/* what core has opened */
 	MemoryContext mcxt;			/* of the input, which outlives core's COPY
 								 * state */
@@ -87,19 +85,11 @@ typedef struct FcAccelerated
 /* The innermost one: core reads through a callback without an argument */
 static FcAccelerated *current = NULL;
 
-static bool
-fc_accelerate_is_large(const char *path)
-{
-	struct stat st;
-
-	return has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES) &&
-		is_absolute_path(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-		st.st_size >= (off_t) FC_ACCELERATE_BYTES;
-}
-
 bool
 fc_accelerate_may(const CopyStmt *stmt)
 {
+	struct stat st;
+
 	if (!fc_accelerate_copy || !stmt->is_from || IsInParallelMode() ||
 		RecoveryInProgress())
 		return false;
@@ -107,7 +97,9 @@ fc_accelerate_may(const CopyStmt *stmt)
 		return whereToSendOutput == DestRemote && MyProcPort != NULL;
 	if (stmt->is_program)
 		return has_privs_of_role(GetUserId(), ROLE_PG_EXECUTE_SERVER_PROGRAM);
-	return fc_accelerate_is_large(stmt->filename);
+	return has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES) &&
+		is_absolute_path(stmt->filename) && stat(stmt->filename, &st) == 0 &&
+		S_ISREG(st.st_mode) && st.st_size >= (off_t) FC_ACCELERATE_BYTES;
 }
 
 /* Does what DoCopy does before it begins to read */
@@ -204,16 +196,13 @@ fc_accelerate_drain(FcAccelerated *copy)
 static void
 fc_accelerate_tell(const char *reason)
 {
-	FcReportRow row = {0};
+	FcReportRow row = {
+		.phase = FC_PHASE_COPY, .whole = true, .alone = -1, .rows = -1, .bytes = -1,
+		.reads = -1, .wal_bytes = -1, .spill_bytes = -1, .choice = psprintf("core's COPY: %s", reason),
+		.way = fc_report_way(FC_WAY_COPY), .reason = pstrdup(reason)
+	};
 
 	fc_report_start();
-	row.phase = FC_PHASE_COPY;
-	row.whole = true;
-	row.alone = -1;
-	row.rows = row.bytes = row.reads = row.wal_bytes = row.spill_bytes = -1;
-	row.choice = psprintf("core's COPY: %s", reason);
-	row.way = fc_report_way(FC_WAY_COPY);
-	row.reason = pstrdup(reason);
 	fc_report_add(&row);
 	ereport(DEBUG1,
 			(errmsg_internal("COPY is not accelerated: %s", reason)));
@@ -262,23 +251,6 @@ fc_accelerate_options(FcAccelerated *copy)
 }
 
 /*
- * Does fast_copy know all these options of COPY?  A later version of core may
- * have others.
- */
-static bool
-fc_accelerate_knows_options(const List *given)
-{
-	ListCell   *lc;
-
-	foreach(lc, given)
-	{
-		if (fc_option_find(lfirst_node(DefElem, lc)->defname, FC_FROM_COPY) == NULL)
-			return false;
-	}
-	return true;
-}
-
-/*
  * Returns why core must load because of a partition, or NULL.  This does not
  * wait for a lock on the partition: a COPY without a row for it would not.
  */
@@ -305,15 +277,13 @@ fc_accelerate_leaf_reason(Oid leaf)
 static const char *
 fc_accelerate_leaves_reason(Oid target)
 {
-	List	   *tables = find_all_inheritors(target, NoLock, NULL);
 	const char *reason = NULL;
-	ListCell   *lc;
 
-	foreach(lc, tables)
+	foreach_oid(table, find_all_inheritors(target, NoLock, NULL))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (reason == NULL && lfirst_oid(lc) != target)
-			reason = fc_accelerate_leaf_reason(lfirst_oid(lc));
+		if (reason == NULL && table != target)
+			reason = fc_accelerate_leaf_reason(table);
 	}
 	return reason;
 }
@@ -345,33 +315,25 @@ fc_accelerate_first_reason(const FcAccelerated *copy)
 	return NULL;
 }
 
-static bool
-fc_accelerate_talks(const FcAccelerated *copy)
-{
-	ListCell   *lc;
-
-	foreach(lc, copy->attnums)
-	{
-		if (fc_code_type_talks(attnumTypeId(copy->rel, lfirst_int(lc)),
-							   fc_format_is_binary(&copy->cstate->opts)))
-			return true;
-	}
-	return false;
-}
-
-/* Returns why core must load, as the command and its table tell, or NULL */
+/*
+ * Returns why core must load, as the command and its table tell, or NULL and
+ * the load's options
+ */
 static const char *
-fc_accelerate_plan_reason(FcAccelerated *copy, FcOptions **options)
+fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 {
 	FcPlanned  *planned;
 	FcFileForm	form = {0};
 
 	if (copy->cstate->volatile_defexprs || contain_volatile_functions((Node *) copy->where))
 		return "a default or the condition may look at the rows before";
-	if (!fc_accelerate_knows_options(copy->stmt->options))
-		return "an option is not known";
-	if (fc_accelerate_talks(copy))
-		return "a column's type tells of its values";
+	/* a later version of core may have other options */
+	foreach_node(DefElem, def, copy->stmt->options)
+		if (fc_option_find(def->defname, FC_FROM_COPY) == NULL)
+			return "an option is not known";
+	foreach_int(attnum, copy->attnums)
+		if (fc_code_type_talks(attnumTypeId(copy->rel, attnum), fc_format_is_binary(&copy->cstate->opts)))
+			return "a column's type tells of its values";
 	if (fc_keeper_keeps(RelationGetRelid(copy->rel)))
 		return "another extension may keep the rows elsewhere";
 	*options = fc_accelerate_options(copy);
@@ -385,18 +347,6 @@ fc_accelerate_plan_reason(FcAccelerated *copy, FcOptions **options)
 	if (planned->plan.effects)
 		return "a row's evaluation has effects that others may see";
 	return planned->plan.partitioned ? fc_accelerate_leaves_reason(RelationGetRelid(copy->rel)) : NULL;
-}
-
-/* Returns why core must load, or NULL and the load's options */
-static const char *
-fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
-{
-	const char *reason = fc_accelerate_plan_reason(copy, options);
-
-	if (reason)
-		return reason;
-	copy->segment = fc_setup_segment(*options, copy->size);
-	return copy->segment ? NULL : "there is too little shared memory";
 }
 
 /*
@@ -451,10 +401,14 @@ fc_accelerate_large(FcAccelerated *copy)
 {
 	FcOptions  *options;
 	const char *reason = fc_accelerate_reason(copy, &options);
-	FcOpened	opened = {copy->input, copy->file, copy->segment, copy->where};
+	FcOpened	opened = {copy->input, copy->file, NULL, copy->where};
 	ErrorContextCallback callback;
 	uint64		rows;
 
+	if (reason == NULL)
+		opened.segment = fc_setup_segment(options, copy->size);
+	if (reason == NULL && opened.segment == NULL)
+		reason = "there is too little shared memory";
 	if (reason)
 	{
 		if (copy->file)

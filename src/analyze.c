@@ -49,6 +49,7 @@
 typedef struct FcAnalysis
 {
 	FcJob	   *job;
+	FcTarget   *target;			/* of the job */
 	List	   *findings;
 } FcAnalysis;
 
@@ -72,10 +73,8 @@ fc_analyze_warn(FcAnalysis *analysis, const char *name, const char *detail)
 
 /* Names the file that a detail is about, if there are several */
 static char *
-fc_analyze_where(FcJob *job, uint64 offset)
+fc_analyze_where(const FcTarget *target, uint64 offset)
 {
-	FcTarget   *target = &job->target;
-
 	if (target->source->nfiles == 1)
 		return "";
 	return psprintf("%s \"%s\": ", fc_source_word(target->source), fc_source_path_at(target->source, offset));
@@ -84,8 +83,7 @@ fc_analyze_where(FcJob *job, uint64 offset)
 static void
 fc_analyze_file(FcAnalysis *analysis, uint32 file)
 {
-	FcJob	   *job = analysis->job;
-	FcTarget   *target = &job->target;
+	FcTarget   *target = analysis->target;
 	const FcOptions *options = target->options;
 	FcFinding  *finding = fc_analyze_add(analysis, "file",
 										 fc_source_path(target->source, file));
@@ -103,32 +101,26 @@ fc_analyze_file(FcAnalysis *analysis, uint32 file)
 static void
 fc_analyze_rows(FcAnalysis *analysis)
 {
-	FcShared   *shared = analysis->job->target.shared;
+	FcCounts   *counts = &analysis->target->shared->counts;
 
-	fc_analyze_add(analysis, "rows", "accepted")->rows = analysis->job->target.loaded;
-	fc_analyze_add(analysis, "rows", "filtered")->rows =
-		pg_atomic_read_u64(&shared->counts.filtered);
-	fc_analyze_add(analysis, "rows", "bad")->rows =
-		pg_atomic_read_u64(&shared->counts.rejected);
+	fc_analyze_add(analysis, "rows", "accepted")->rows = analysis->target->loaded;
+	fc_analyze_add(analysis, "rows", "filtered")->rows = pg_atomic_read_u64(&counts->filtered);
+	fc_analyze_add(analysis, "rows", "bad")->rows = pg_atomic_read_u64(&counts->rejected);
 }
 
 static void
 fc_analyze_key(FcAnalysis *analysis)
 {
-	FcJob	   *job = analysis->job;
-	FcTarget   *target = &job->target;
+	FcTarget   *target = analysis->target;
 	FcFinding  *finding;
 	int64		low = PG_INT64_MAX;
 	int64		high = PG_INT64_MIN;
 	uint64		rows = 0;
 	uint64		nulls = 0;
 	char		count[FC_UNITS_LEN];
-	ListCell   *lc;
 
-	foreach(lc, job->parts)
+	foreach_ptr(const FcSpillPart, part, analysis->job->parts)
 	{
-		FcSpillPart *part = lfirst(lc);
-
 		if (part->null)
 		{
 			nulls = part->rows;
@@ -148,10 +140,8 @@ fc_analyze_key(FcAnalysis *analysis)
 }
 
 static FcNewPartition *
-fc_analyze_created(FcJob *job, const FcSpillPart *part)
+fc_analyze_created(const FcTarget *target, const FcSpillPart *part)
 {
-	FcTarget   *target = &job->target;
-
 	for (int i = 0; i < target->ncreated && !part->null; i++)
 		if (target->created[i].range.lo == part->range.lo)
 			return &target->created[i];
@@ -188,10 +178,9 @@ fc_analyze_leaf(const FcTarget *target, Oid leaf)
 static FcFinding *
 fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 {
-	FcJob	   *job = analysis->job;
-	FcTarget   *target = &job->target;
+	FcTarget   *target = analysis->target;
 	FcFinding  *finding = fc_analyze_add(analysis, "partition", NULL);
-	FcNewPartition *new = fc_analyze_created(job, part);
+	FcNewPartition *new = fc_analyze_created(target, part);
 	bool		created;
 	Oid			leaf;
 
@@ -213,7 +202,7 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 	if (!OidIsValid(leaf))
 		finding->line = fc_error_line(&target->ctx, part->min_offset, part->min_length);
 	finding->detail = fc_analyze_outside(target, part) ? "outside of the range that is replaced" : !OidIsValid(leaf) ?
-		psprintf("%sno partition takes these rows", fc_analyze_where(job, part->min_offset)) :
+		psprintf("%sno partition takes these rows", fc_analyze_where(target, part->min_offset)) :
 		leaf == target->route->default_oid ? "default partition" : fc_analyze_leaf(target, leaf);
 	return finding;
 }
@@ -223,16 +212,15 @@ static void
 fc_analyze_partitions(FcAnalysis *analysis)
 {
 	int			at = list_length(analysis->findings);
-	ListCell   *lc;
 
-	if (!analysis->job->target.plan->key.routes)
+	if (!analysis->target->plan->key.routes)
 		return;
-	foreach(lc, analysis->job->parts)
+	foreach_ptr(const FcSpillPart, part, analysis->job->parts)
 	{
 		FcFinding  *finding;
 
 		CHECK_FOR_INTERRUPTS();
-		finding = fc_analyze_partition(analysis, lfirst(lc));
+		finding = fc_analyze_partition(analysis, part);
 		if (finding->line < 0)
 			continue;
 		analysis->findings = list_delete_last(analysis->findings);
@@ -245,25 +233,22 @@ static void
 fc_analyze_reject(FcAnalysis *analysis, const FcReject *reject, int64 line)
 {
 	FcFinding  *finding = fc_analyze_add(analysis, "error", NULL);
-	char	   *where = fc_analyze_where(analysis->job, reject->offset);
+	char	   *where = fc_analyze_where(analysis->target, reject->offset);
 
 	if (reject->column[0] != '\0')
 		finding->name = pstrdup(reject->column);
 	finding->line = line;
-	if (reject->class != 0)
-		finding->detail = psprintf("%s%s: %s", where, unpack_sql_state(reject->sqlerrcode),
-								   reject->message);
-	else
-		finding->detail = reject->null_input ?
-			psprintf("%sset to null: null input", where) :
-			psprintf("%sset to null: \"%s\"", where, reject->value);
+	finding->detail = reject->class != 0 ?
+		psprintf("%s%s: %s", where, unpack_sql_state(reject->sqlerrcode), reject->message) :
+		reject->null_input ? psprintf("%sset to null: null input", where) :
+		psprintf("%sset to null: \"%s\"", where, reject->value);
 }
 
 /* Reads all rejects, in the order of the file, and tells the first ones */
 static FcCauses *
 fc_analyze_causes(FcAnalysis *analysis)
 {
-	FcTarget   *target = &analysis->job->target;
+	FcTarget   *target = analysis->target;
 	FcRejects  *rejects = fc_rejects_open(&target->ctx, target->nworkers);
 	FcLines    *lines = fc_lines_begin(&target->ctx);
 	FcCauses   *causes = fc_causes_begin(target);
@@ -296,21 +281,19 @@ fc_analyze_rejects(FcAnalysis *analysis)
 	List	   *errors;
 	FcCauses   *causes;
 	uint64		others;
-	ListCell   *lc;
 
 	analysis->findings = NIL;
 	causes = fc_analyze_causes(analysis);
 	errors = analysis->findings;
 	analysis->findings = before;
-	foreach(lc, fc_causes_list(causes, &others))
+	foreach_ptr(const FcCause, cause, fc_causes_list(causes, &others))
 	{
-		FcCause    *cause = lfirst(lc);
 		FcFinding  *finding = fc_analyze_add(analysis, "cause",
 											 cause->column[0] == '\0' ? NULL : cause->column);
 
 		finding->rows = cause->count;
 		finding->line = cause->line;
-		finding->detail = psprintf("%s%s", fc_analyze_where(analysis->job, cause->offset),
+		finding->detail = psprintf("%s%s", fc_analyze_where(analysis->target, cause->offset),
 								   cause->detail);
 	}
 	if (others > 0)
@@ -321,15 +304,6 @@ fc_analyze_rejects(FcAnalysis *analysis)
 		finding->detail = "other causes than those above";
 	}
 	analysis->findings = list_concat(analysis->findings, errors);
-}
-
-/* Has code of the table tried to write?  That is no fault of the file. */
-static bool
-fc_analyze_forbade(const ErrorData *edata)
-{
-	return edata->sqlerrcode == ERRCODE_READ_ONLY_SQL_TRANSACTION &&
-		edata->funcname != NULL &&
-		strcmp(edata->funcname, "PreventCommandIfReadOnly") == 0;
 }
 
 /* Body of fc_error_catch_undo: throws the error of which no text is kept */
@@ -344,11 +318,11 @@ fc_analyze_throw(void *arg)
 static void
 fc_analyze_fatal(FcAnalysis *analysis)
 {
-	FcJob	   *job = analysis->job;
-	FcTarget   *target = &job->target;
+	FcTarget   *target = analysis->target;
 	FcErrorSlot *slot = &target->shared->errors.first;
 	FcFinding  *finding;
 	ErrorData  *edata;
+	char	   *where;
 
 	if (pg_atomic_read_u64(&target->shared->errors.offset) == PG_UINT64_MAX)
 		return;
@@ -356,14 +330,15 @@ fc_analyze_fatal(FcAnalysis *analysis)
 	finding->line = fc_error_line(&target->ctx, slot->offset, slot->length);
 	edata = slot->kind <= FC_ERROR_BATCH ? fc_error_kept(target->shared) :
 		fc_error_catch_undo(&target->ctx, fc_analyze_throw, target);
-	if (fc_analyze_forbade(edata))
+	/* code of the table has tried to write: that is no fault of the file */
+	if (edata->sqlerrcode == ERRCODE_READ_ONLY_SQL_TRANSACTION && edata->funcname != NULL &&
+		strcmp(edata->funcname, "PreventCommandIfReadOnly") == 0)
 		ThrowErrorData(edata);
-	finding->detail = psprintf("%s%s: %s%s%s", fc_analyze_where(job, slot->offset),
-							   unpack_sql_state(edata->sqlerrcode), edata->message,
+	where = fc_analyze_where(target, slot->offset);
+	finding->detail = psprintf("%s%s: %s%s%s", where, unpack_sql_state(edata->sqlerrcode), edata->message,
 							   edata->hint ? ". " : "", edata->hint ? edata->hint : "");
 	fc_analyze_warn(analysis, "file",
-					psprintf("%sRecords after line " INT64_FORMAT " were not looked at.",
-							 fc_analyze_where(job, slot->offset), finding->line));
+					psprintf("%sRecords after line " INT64_FORMAT " were not looked at.", where, finding->line));
 }
 
 /* The error as the text of a warning */
@@ -403,55 +378,45 @@ fc_analyze_precheck(FcJob *job)
 	return fc_analyze_error_text(edata);
 }
 
+/* Tells a fault, unless it is NULL, with its detail, its hint or both */
+static void
+fc_analyze_fault(FcAnalysis *analysis, const FcFault *fault, bool detail, bool hint)
+{
+	if (fault)
+		fc_analyze_warn(analysis, fault->name,
+						psprintf("%s: %s%s%s", fault->message, detail ? fault->detail : "",
+								 detail && hint ? " " : "", hint ? fault->hint : ""));
+}
+
 /* Tells for what a load would refuse to replace, or merge, rows */
 static void
 fc_analyze_replaced(FcAnalysis *analysis)
 {
-	FcJob	   *job = analysis->job;
-	FcFault    *cascades;
-
-	if (!fc_plan_replaces(job->target.plan))
+	if (!fc_plan_replaces(analysis->target->plan))
 		return;
-	foreach_ptr(const ErrorData, edata, fc_replace_errors(job))
+	foreach_ptr(const ErrorData, edata, fc_replace_errors(analysis->job))
 		fc_analyze_warn(analysis, "existing_rows", fc_analyze_error_text(edata));
-	cascades = fc_replace_cascades(job);
-	if (cascades)
-		fc_analyze_warn(analysis, cascades->name,
-						psprintf("%s: %s %s", cascades->message, cascades->detail, cascades->hint));
+	fc_analyze_fault(analysis, fc_replace_cascades(analysis->job), true, true);
 }
 
 /* Tells the faults for which a load would make no partitions, or warn */
 static void
 fc_analyze_faults(FcAnalysis *analysis)
 {
-	FcFault    *far = fc_partitions_far(analysis->job);
-	ListCell   *lc;
-
-	if (far)
-		fc_analyze_warn(analysis, far->name,
-						psprintf("%s: %s %s", far->message, far->detail, far->hint));
-
-	foreach(lc, fc_partitions_faults(analysis->job))
-	{
-		FcFault    *fault = lfirst(lc);
-
-		fc_analyze_warn(analysis, fault->name,
-						psprintf("%s: %s", fault->message, fault->detail));
-	}
+	fc_analyze_fault(analysis, fc_partitions_far(analysis->job), true, true);
+	foreach_ptr(const FcFault, fault, fc_partitions_faults(analysis->job))
+		fc_analyze_fault(analysis, fault, true, false);
 }
 
 static void
 fc_analyze_warnings(FcAnalysis *analysis)
 {
-	FcJob	   *job = analysis->job;
-	FcTarget   *target = &job->target;
-	char	   *reason = fc_analyze_precheck(job);
-	FcFault    *small = fc_partitions_too_small(job);
+	FcTarget   *target = analysis->target;
+	char	   *reason = fc_analyze_precheck(analysis->job);
 
 	if (reason)
 		fc_analyze_warn(analysis, "partitions", reason);
-	if (small)
-		fc_analyze_warn(analysis, small->name, psprintf("%s: %s", small->message, small->hint));
+	fc_analyze_fault(analysis, fc_partitions_too_small(analysis->job), false, true);
 	if (fc_plan_is_published(target->rel) && target->ncreated > 0)
 		fc_analyze_warn(analysis, "publication",
 						"New partitions are attached before they are filled, so that subscribers get their rows.");
@@ -474,7 +439,6 @@ fc_analyze_warnings(FcAnalysis *analysis)
 static void
 fc_analyze_ledger(FcAnalysis *analysis)
 {
-	const FcSource *source = analysis->job->target.source;
 	uint32		known = fc_ledger_count(analysis->job);
 	char		some[FC_UNITS_LEN];
 	char		all[FC_UNITS_LEN];
@@ -482,14 +446,13 @@ fc_analyze_ledger(FcAnalysis *analysis)
 	if (known > 0)
 		fc_analyze_warn(analysis, "ledger",
 						psprintf("%s of %s files are recorded as loaded: unless they have changed, a load skips them.",
-								 fc_units_count(some, known), fc_units_count(all, source->nfiles)));
+								 fc_units_count(some, known), fc_units_count(all, analysis->target->source->nfiles)));
 }
 
 static void
 fc_analyze_choices(FcAnalysis *analysis)
 {
-	FcJob	   *job = analysis->job;
-	FcTarget   *target = &job->target;
+	FcTarget   *target = analysis->target;
 
 	fc_analyze_add(analysis, "choice", "workers")->detail =
 		psprintf("%d", target->course.core || target->course.leader ? 0 : target->nworkers);
@@ -530,8 +493,7 @@ fc_analyze_copied(const FcJob *job)
 static void
 fc_analyze_disk(FcAnalysis *analysis)
 {
-	FcJob	   *job = analysis->job;
-	FcTarget   *target = &job->target;
+	FcTarget   *target = analysis->target;
 	uint64		heap = pg_atomic_read_u64(&target->shared->counts.heap_bytes);
 	uint64		average = target->loaded > 0 ? heap / target->loaded : 0;
 	uint64		nindexes = list_length(RelationGetIndexList(target->rel));
@@ -543,7 +505,7 @@ fc_analyze_disk(FcAnalysis *analysis)
 	fc_analyze_add(analysis, "disk", "indexes")->bytes = TYPEALIGN(BLCKSZ, index);
 	fc_analyze_add(analysis, "disk", "WAL")->bytes = logged ? heap + index : 0;
 	fc_analyze_add(analysis, "disk", "temporary files")->bytes =
-		fc_analyze_copied(job) +
+		fc_analyze_copied(analysis->job) +
 		(target->plan->key.type == FC_KEY_NONE ? 0 :
 		 target->loaded * FC_SPILL_ENTRY + (target->course.rows ? Max(heap, target->source->size) : 0));
 }
@@ -561,10 +523,11 @@ fc_analyze_run(FcOptions *options)
 	 */
 	XactReadOnly = true;
 	analysis.job = fc_job_analyze(options);
-	for (uint32 i = 0; i < analysis.job->target.source->nfiles; i++)
+	analysis.target = &analysis.job->target;
+	for (uint32 i = 0; i < analysis.target->source->nfiles; i++)
 		fc_analyze_file(&analysis, i);
 	fc_analyze_rows(&analysis);
-	if (analysis.job->target.plan->key.type != FC_KEY_NONE)
+	if (analysis.target->plan->key.type != FC_KEY_NONE)
 		fc_analyze_key(&analysis);
 	fc_analyze_rejects(&analysis);
 	fc_analyze_fatal(&analysis);

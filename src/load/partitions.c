@@ -138,7 +138,7 @@ fc_partitions_misplaced(FcJob *job)
 	FcTarget   *target = &job->target;
 	char		count[FC_UNITS_LEN];
 
-	if (target->ncreated == 0 || job->places || !fc_partitions_is_remote(target->route))
+	if (job->places || !fc_partitions_is_remote(target->route))
 		return NULL;
 	return fc_fault("foreign partitions", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 							psprintf("cannot create partitions of table \"%s\", whose partitions are all foreign tables",
@@ -160,20 +160,17 @@ fc_partitions_detaching(FcJob *job)
 	FcTarget   *target = &job->target;
 	const FcNewPartition *part;
 	Oid			other;
-	const char *name;
 
-	part = target->ncreated == 0 ? NULL :
-		fc_partition_overlap(target->rel, target->created, target->ncreated, &other);
+	part = fc_partition_overlap(target->rel, target->created, target->ncreated, &other);
 	if (part == NULL)
 		return NULL;
-	name = fc_ddl_table(other);
 	return fc_fault("pending detach", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 							psprintf("cannot create a partition of table \"%s\" in place of one that is pending detach",
 									 target->relname),
 							psprintf("The rows need a new partition from value %s, which partition \"%s\" would overlap.",
 									 fc_key_text(target->route->type, part->range.lo), get_rel_name(other)),
 							psprintf("Wait until its DETACH is over. If that was interrupted, finish it with ALTER TABLE %s DETACH PARTITION %s FINALIZE.",
-									 fc_ddl_name(RelationGetNamespace(target->rel), target->relname), name));
+									 fc_ddl_name(RelationGetNamespace(target->rel), target->relname), fc_ddl_table(other)));
 }
 
 /* A fault if the existing partitions do not tell how wide new ones should be */
@@ -184,7 +181,7 @@ fc_partitions_unsure(FcJob *job)
 	const FcRoute *route = target->route;
 	int			i = 0;
 
-	if (target->ncreated == 0 || !OidIsValid(route->interval.unsure))
+	if (!OidIsValid(route->interval.unsure))
 		return NULL;
 	while (i < route->nranges - 1 && route->ranges[i].partition != route->interval.unsure)
 		i++;
@@ -251,15 +248,19 @@ List *
 fc_partitions_faults(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcFault    *simple[] = {fc_partitions_detaching(job), fc_partitions_too_many(job),
-	fc_partitions_misplaced(job), fc_partitions_unsure(job)};
+	FcFault    *(*const simple[]) (FcJob *job) = {fc_partitions_detaching, fc_partitions_too_many,
+	fc_partitions_misplaced, fc_partitions_unsure};
 	List	   *faults = NIL;
 	const FcRange *lowest = NULL;
 	int64		high = PG_INT64_MIN;
 
-	for (int i = 0; i < lengthof(simple); i++)
-		if (simple[i])
-			faults = lappend(faults, simple[i]);
+	for (int i = 0; i < lengthof(simple) && target->ncreated > 0; i++)
+	{
+		FcFault    *fault = simple[i] (job);
+
+		if (fault)
+			faults = lappend(faults, fault);
+	}
 	if (job->partman == NULL || !fc_shared_key_routes(target->shared))
 		return faults;
 	foreach_ptr(FcSpillPart, part, job->parts)
@@ -302,18 +303,6 @@ fc_partitions_too_small(FcJob *job)
 					pstrdup("Each has files of its own, which checkpoints and backups go through, and later loads create partitions of the same width."),
 					psprintf("Load with partition_interval%s '%s', to have about %.0f instead.",
 							 fc_caller_arrow(target->options->caller), fit.interval, ceil(fit.partitions)));
-}
-
-/* Warns of partitions that are too small, once, before they are made */
-static void
-fc_partitions_warn(FcJob *job)
-{
-	FcFault    *fault = fc_partitions_too_small(job);
-
-	if (fault == NULL || job->warned || job->target.options->log_verbosity == FC_LOG_SILENT)
-		return;
-	job->warned = true;
-	fc_fault_report(WARNING, fault);
 }
 
 /* Says for the report how partitions were made */
@@ -397,7 +386,7 @@ fc_partitions_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	List	   *faults;
-	FcFault    *far;
+	FcFault    *fault;
 
 	target->facts.old = target->plan->foreign_keys && fc_tables_existing(job) != NIL;
 	fc_tables_check(job);
@@ -409,11 +398,14 @@ fc_partitions_make(FcJob *job)
 	target->facts.made = true;
 	fc_way_begin(job);
 	fc_partitions_check_room(job);
-	far = fc_partitions_far(job);
-	if (far)
-		fc_fault_report(WARNING, far);
+	fault = fc_partitions_far(job);
+	if (fault)
+		fc_fault_report(WARNING, fault);
 	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
-	fc_partitions_warn(job);
+	fault = fc_partitions_too_small(job);
+	if (fault && !job->warned && target->options->log_verbosity != FC_LOG_SILENT)
+		fc_fault_report(WARNING, fault);
+	job->warned = job->warned || fault != NULL;
 	if (job->places)
 		fc_elsewhere_get()->place(target->rel, target->route, job->places, target->created, target->ncreated);
 	fc_partition_create(&target->ctx, target->route, target->created, target->ncreated);

@@ -237,12 +237,16 @@ fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
 }
 
 /*
- * Appends the columns of the index with their collations: conflicts in an
- * index with other collations stay errors.
+ * Appends the columns of the index with their collations, and what happens to a
+ * row that is there already.  Conflicts in an index with other collations stay
+ * errors.
  */
 static void
-fc_upsert_target(StringInfo sql, const FcTarget *target)
+fc_upsert_action(StringInfo sql, const FcTarget *target)
 {
+	List	   *keys = fc_sort_keys_columns(target->planned->keys);
+	bool		any = false;
+
 	appendStringInfoString(sql, " ON CONFLICT (");
 	foreach_ptr(const FcSortKey, key, target->planned->keys)
 	{
@@ -251,18 +255,7 @@ fc_upsert_target(StringInfo sql, const FcTarget *target)
 		if (OidIsValid(key->collation))
 			appendStringInfo(sql, " COLLATE %s", generate_collation_name(key->collation));
 	}
-	appendStringInfoChar(sql, ')');
-}
-
-/* Appends what happens to a row that is there already */
-static void
-fc_upsert_action(StringInfo sql, const FcTarget *target)
-{
-	List	   *keys = fc_sort_keys_columns(target->planned->keys);
-	bool		any = false;
-
-	fc_upsert_target(sql, target);
-	appendStringInfoString(sql, " DO ");
+	appendStringInfoString(sql, ") DO ");
 	foreach_int(column, target->options->conflict == FC_CONFLICT_UPDATE ? target->planned->columns.attnums : NIL)
 	{
 		const char *name = quote_identifier(get_attname(target->oid, column, false));
