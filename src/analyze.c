@@ -29,13 +29,9 @@
 #include "errors/lines.h"
 #include "errors/reject_file.h"
 #include "fast_copy.h"
-#include "heap/old_rows.h"
 #include "intake/chunks.h"
-#include "load/job.h"
 #include "load/steps.h"
-#include "partition/partition.h"
 #include "rejects/rejects.h"
-#include "report/report.h"
 #include "report/units.h"
 #include "sort/order_by.h"
 

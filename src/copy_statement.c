@@ -39,7 +39,6 @@
 #include "fast_copy.h"
 #include "load/job.h"
 #include "partition/partition.h"
-#include "report/report.h"
 #include "source/client.h"
 
 #define FC_STATEMENT_OPTION	"fast_copy"

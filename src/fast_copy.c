@@ -23,9 +23,7 @@
 
 #include "fast_copy.h"
 #include "load/steps.h"
-#include "options/options.h"
 #include "rejects/rejects.h"
-#include "report/report.h"
 #include "sniff/sniff.h"
 
 PG_MODULE_MAGIC;
@@ -245,22 +243,19 @@ fast_copy(PG_FUNCTION_ARGS)
 Datum
 fast_copy_create_reject_table(PG_FUNCTION_ARGS)
 {
-	PreventCommandIfParallelMode("fast_copy_create_reject_table()");
-	PG_RETURN_OID(fc_reject_table_create(text_to_cstring(PG_GETARG_TEXT_PP(0))));
+	PG_RETURN_OID(fc_own_table_create(&fc_reject_kind, text_to_cstring(PG_GETARG_TEXT_PP(0))));
 }
 
 Datum
 fast_copy_create_history_table(PG_FUNCTION_ARGS)
 {
-	PreventCommandIfParallelMode("fast_copy_create_history_table()");
-	PG_RETURN_OID(fc_history_create(text_to_cstring(PG_GETARG_TEXT_PP(0))));
+	PG_RETURN_OID(fc_own_table_create(&fc_history_kind, text_to_cstring(PG_GETARG_TEXT_PP(0))));
 }
 
 Datum
 fast_copy_create_ledger_table(PG_FUNCTION_ARGS)
 {
-	PreventCommandIfParallelMode("fast_copy_create_ledger_table()");
-	PG_RETURN_OID(fc_ledger_create(text_to_cstring(PG_GETARG_TEXT_PP(0))));
+	PG_RETURN_OID(fc_own_table_create(&fc_ledger_kind, text_to_cstring(PG_GETARG_TEXT_PP(0))));
 }
 
 /* The columns of fast_copy_report(), and further ones of fast_copy_summary() */

@@ -19,7 +19,6 @@
 
 #include "fast_copy.h"
 #include "options/help.h"
-#include "options/options.h"
 
 PG_FUNCTION_INFO_V1(fast_copy_help_options);
 PG_FUNCTION_INFO_V1(fast_copy_help_none);

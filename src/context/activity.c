@@ -42,6 +42,7 @@ void
 fc_activity_show(const FcContext *ctx, Oid partition)
 {
 	Oid			target = ctx->shared->target;
+	bool		one = OidIsValid(partition) && partition != target;
 	MemoryContext mcxt;
 	MemoryContext old;
 
@@ -53,9 +54,7 @@ fc_activity_show(const FcContext *ctx, Oid partition)
 	pgstat_report_activity(STATE_RUNNING,
 						   psprintf("fast_copy: %s of %s%s%s", fc_activity_phase_name(ctx->shared->phase),
 									fc_activity_name(target, true),
-									OidIsValid(partition) && partition != target ? ", partition " : "",
-									OidIsValid(partition) && partition != target ?
-									fc_activity_name(partition, false) : ""));
+									one ? ", partition " : "", one ? fc_activity_name(partition, false) : ""));
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 }

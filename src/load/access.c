@@ -136,24 +136,6 @@ fc_access_refuse_twice(const FcSource *source)
 	pfree(order);
 }
 
-static FcSource *
-fc_access_open_files(FcAccessed *accessed, uint64 most)
-{
-	FcSource   *source = fc_source_begin();
-	List	   *paths = fc_access_paths(accessed, source->root, false);
-
-	foreach_ptr(char, path, paths)
-	{
-		CHECK_FOR_INTERRUPTS();
-		accessed->path = fc_root_text(path);
-		fc_source_add(source, path, -1, most);
-		source->files[source->nfiles - 1].kind = fc_unpack_detect(source, source->nfiles - 1);
-	}
-	fc_access_refuse_twice(source);
-	(void) fc_source_hold(source);
-	return source;
-}
-
 List *
 fc_access_list(const FcTarget *target)
 {
@@ -175,7 +157,16 @@ fc_access_open(const FcTarget *target, uint64 most)
 	FcSource   *source;
 
 	fc_error_context_push(&callback, fc_access_hint_path, &accessed);
-	source = fc_access_open_files(&accessed, most);
+	source = fc_source_begin();
+	foreach_ptr(char, path, fc_access_paths(&accessed, source->root, false))
+	{
+		CHECK_FOR_INTERRUPTS();
+		accessed.path = fc_root_text(path);
+		fc_source_add(source, path, -1, most);
+		source->files[source->nfiles - 1].kind = fc_unpack_detect(source, source->nfiles - 1);
+	}
+	fc_access_refuse_twice(source);
+	(void) fc_source_hold(source);
 	fc_error_context_pop();
 	return source;
 }
@@ -185,25 +176,26 @@ fc_access_open(const FcTarget *target, uint64 most)
  * ask the hooks of other extensions; they see its command.
  */
 static void
-fc_access_check_permissions(FcJob *job)
+fc_access_check_permissions(FcTarget *target)
 {
+	const FcPlan *plan = target->plan;
+	FcPlanned  *planned = target->planned;
 	ExecutorCheckPerms_hook_type hook = ExecutorCheckPerms_hook;
 	ErrorContextCallback callback;
 
-	fc_error_context_push(&callback, fc_access_hint_grant, &job->target);
+	fc_error_context_push(&callback, fc_access_hint_grant, target);
 	PG_TRY();
 	{
-		if (!fc_caller_writes(job->target.options->caller))
+		if (!fc_caller_writes(plan->caller))
 			ExecutorCheckPerms_hook = NULL;
-		if (fc_plan_replaces(job->target.plan))
-			fc_executor_require_delete(job->target.planned->pstate,
-									   job->target.plan->partitioned || !job->target.plan->bounds.hi_max ?
-									   job->target.plan->key.attnum : InvalidAttrNumber);
-		if (job->target.options->conflict != FC_CONFLICT_ERROR)
-			fc_executor_require_conflict(job->target.planned->pstate, fc_sort_keys_columns(job->target.planned->keys),
-										 job->target.options->conflict == FC_CONFLICT_UPDATE ?
-										 job->target.planned->columns.attnums : NIL);
-		fc_check_permissions(job->target.planned->pstate);
+		if (fc_plan_replaces(plan))
+			fc_executor_require_delete(planned->pstate, plan->partitioned || !plan->bounds.hi_max ?
+									   plan->key.attnum : InvalidAttrNumber);
+		if (target->options->conflict != FC_CONFLICT_ERROR)
+			fc_executor_require_conflict(planned->pstate, fc_sort_keys_columns(planned->keys),
+										 target->options->conflict == FC_CONFLICT_UPDATE ?
+										 planned->columns.attnums : NIL);
+		fc_check_permissions(planned->pstate);
 	}
 	PG_FINALLY();
 	{
@@ -273,7 +265,7 @@ fc_access_check_target(FcJob *job)
 	/* where core opens the target, accelerate.c has checked it */
 	if (fc_caller_opened_by_core(target->options->caller))
 		return;
-	fc_access_check_permissions(job);
+	fc_access_check_permissions(target);
 	fc_access_refuse_rls(target->oid);
 	if (XactReadOnly && !target->rel->rd_islocaltemp && fc_caller_writes(target->options->caller))
 		PreventCommandIfReadOnly(fc_caller_wrote_copy(target->options->caller) ? "COPY FROM" : "fast_copy()");

@@ -18,8 +18,6 @@
 #include "intake/chunks.h"
 #include "key/width.h"
 #include "load/steps.h"
-#include "phase/phases.h"
-#include "report/report.h"
 
 /*
  * Bytes that the leader splits in the time that workers take to start.  One

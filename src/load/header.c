@@ -15,10 +15,8 @@
 
 #include "copyfrom/core.h"
 #include "errors/context.h"
-#include "intake/intake.h"
 #include "load/steps.h"
 #include "source/client.h"
-#include "source/recode.h"
 
 /*
  * Finds out from the first record how lines end, if the header did not show
@@ -306,12 +304,12 @@ fc_header_read(FcJob *job)
 }
 
 void
-fc_header_refuse_encoding(FcJob *job)
+fc_header_refuse_encoding(FcJob *job, FcRecodeFault *fault)
 {
-	FcLineContext context = {&job->target, job->fault.file, job->fault.line};
+	FcLineContext context = {&job->target, fault->file, fault->line};
 	ErrorContextCallback callback;
 
 	fc_error_context_push(&callback, fc_header_line_context, &context);
-	fc_recode_refuse(job->target.form.encoding, &job->fault);
+	fc_recode_refuse(job->target.form.encoding, fault);
 	fc_error_context_pop();
 }

@@ -16,12 +16,8 @@
 #include "miscadmin.h"
 
 #include "copyfrom/core.h"
-#include "index/index.h"
 #include "load/steps.h"
-#include "partition/partition.h"
-#include "phase/phases.h"
 #include "rejects/rejects.h"
-#include "report/report.h"
 #include "sort/order_by.h"
 
 static int

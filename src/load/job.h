@@ -22,7 +22,6 @@
 #include "partition/partition.h"
 #include "partition/partman.h"
 #include "report/report.h"
-#include "source/recode.h"
 
 typedef struct FcJob
 {
@@ -30,9 +29,7 @@ typedef struct FcJob
 	FcProgress	progress;
 	FcIntake	intake;
 	MemoryContext mcxt;			/* for all that lives as long as the load */
-	dsm_segment *segment;		/* of target.shared; owns the spill files */
 	dsm_segment *converted;		/* owns the converted file */
-	FcRecodeFault fault;		/* why target.facts.unconvertible is set */
 	StringInfo	header;			/* the first file's last header line */
 
 	FcPartman  *partman;		/* NULL: pg_partman does not manage the table,

@@ -19,7 +19,6 @@
 #include "context/pace.h"
 #include "errors/context.h"
 #include "errors/first_error.h"
-#include "intake/intake.h"
 #include "load/steps.h"
 #include "sort/order_by.h"
 
@@ -429,22 +428,20 @@ fc_layout_early(Oid target, dsm_segment *area)
 	return segment;
 }
 
-/* Returns the segment that was made before the load, if it is large enough */
-static dsm_segment *
-fc_layout_create(const FcOpened *opened, Size size)
+/* Makes the segment, unless the one from before the load is large enough */
+static void
+fc_layout_create(FcOpened *opened, Size size)
 {
 	ErrorContextCallback callback;
-	dsm_segment *segment = opened->segment;
 
-	if (segment && dsm_segment_map_length(segment) >= size)
-		return segment;
-	if (segment)
-		dsm_detach(segment);
+	if (opened->segment && dsm_segment_map_length(opened->segment) >= size)
+		return;
+	if (opened->segment)
+		dsm_detach(opened->segment);
 	fc_error_context_push(&callback, fc_layout_hint, NULL);
-	segment = fc_dsm_create(size, 0);
+	opened->segment = fc_dsm_create(size, 0);
 	fc_error_context_pop();
-	Assert(dsm_segment_map_length(segment) >= size);
-	return segment;
+	Assert(dsm_segment_map_length(opened->segment) >= size);
 }
 
 void
@@ -477,8 +474,8 @@ fc_layout_make(FcJob *job)
 	total = fc_layout_tail(job, &layout, tail);
 	ring_size = layout.at[FC_TAIL_RING] == 0 ? 0 :
 		fc_receive_ring_size(target->nworkers, chunk_size);
-	job->segment = fc_layout_create(&target->opened, total + ring_size);
-	target->shared = dsm_segment_address(job->segment);
+	fc_layout_create(&target->opened, total + ring_size);
+	target->shared = dsm_segment_address(target->opened.segment);
 	memset(target->shared, 0, total);
 	*target->shared = layout;
 	target->plan = &target->shared->plan;
@@ -487,8 +484,8 @@ fc_layout_make(FcJob *job)
 		target->shared->source.places = layout.source.room;
 		fc_receive_init_ring(fc_shared_ring(target->shared), ring_size);
 	}
-	SharedFileSetInit(&target->shared->fileset, job->segment);
-	fc_error_begin(target->shared, job->segment);
+	SharedFileSetInit(&target->shared->fileset, target->opened.segment);
+	fc_error_begin(target->shared, target->opened.segment);
 	for (int i = 0; i < FC_NTAILS; i++)
 		if (tail[i].from)
 			memcpy(fc_shared_tail(target->shared, i), tail[i].from, tail[i].size);

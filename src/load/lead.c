@@ -12,9 +12,7 @@
 
 #include "errors/stop.h"
 #include "intake/chunks.h"
-#include "intake/intake.h"
 #include "load/steps.h"
-#include "report/report.h"
 
 /* Most files that get rows of their own in the report */
 #define FC_REPORT_FILES		1000
@@ -140,7 +138,7 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 	 * The leader does one chunk or task as fast as a worker, and need not be
 	 * started; but if one worker was asked for, that one works.
 	 */
-	processes = fc_worker_run(&target->ctx, job->segment, phase,
+	processes = fc_worker_run(&target->ctx, target->opened.segment, phase,
 							  units < 2 && target->nworkers > 1 ? 0 : Min(target->nworkers, units), work);
 	/* the phase's own time begins when all data are there */
 	if (flows)

@@ -42,7 +42,6 @@
 
 #include "context/pace.h"
 #include "intake/chunks.h"
-#include "intake/intake.h"
 #include "load/ledger_row.h"
 #include "partition/ddl.h"
 #include "rejects/rejects.h"
@@ -641,26 +640,15 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 	fc_ledger_set(row, FC_LEDGER_REJECTED, Int64GetDatum((int64) rejected));
 }
 
-/* Sets the lowest and highest key of one file, if they are known */
-static void
-fc_ledger_set_keys(const FcJob *job, uint32 i, FcLedgerRow *row)
-{
-	FcFileCounts *file = &fc_shared_file_counts(job->target.shared)[i];
-	FcKeyType	type = job->target.plan->key.type;
-	uint64		low = ~pg_atomic_read_u64(&file->lowest);
-	uint64		high = pg_atomic_read_u64(&file->highest);
-
-	if (low > high)
-		return;
-	fc_ledger_set(row, FC_LEDGER_FIRST_KEY, CStringGetTextDatum(fc_key_text(type, fc_context_distance((int64) low))));
-	fc_ledger_set(row, FC_LEDGER_LAST_KEY, CStringGetTextDatum(fc_key_text(type, fc_context_distance((int64) high))));
-}
-
 static void
 fc_ledger_put_one(const FcJob *job, uint32 i)
 {
 	const FcLedger *ledger = job->ledger;
 	const FcLedgerFile *file = &ledger->files[i];
+	FcFileCounts *counts = &fc_shared_file_counts(job->target.shared)[i];
+	FcKeyType	type = job->target.plan->key.type;
+	uint64		low = ~pg_atomic_read_u64(&counts->lowest);
+	uint64		high = pg_atomic_read_u64(&counts->highest);
 	FcLedgerRow row;
 
 	fc_ledger_file_row(ledger, file, &row);
@@ -670,7 +658,12 @@ fc_ledger_put_one(const FcJob *job, uint32 i)
 	else
 		fc_ledger_set(&row, FC_LEDGER_CHECKSUM, CStringGetTextDatum(fc_ledger_hex(file->checksum)));
 	fc_ledger_set_counts(job, i, &row);
-	fc_ledger_set_keys(job, i, &row);
+	/* else no keys are known */
+	if (low <= high)
+	{
+		fc_ledger_set(&row, FC_LEDGER_FIRST_KEY, CStringGetTextDatum(fc_key_text(type, fc_context_distance((int64) low))));
+		fc_ledger_set(&row, FC_LEDGER_LAST_KEY, CStringGetTextDatum(fc_key_text(type, fc_context_distance((int64) high))));
+	}
 	if (job->rejects_job)
 		fc_ledger_set(&row, FC_LEDGER_JOB, DirectFunctionCall1(uuid_in, CStringGetDatum(job->rejects_job)));
 	fc_ledger_set(&row, FC_LEDGER_LOADED_AT, TimestampTzGetDatum(GetCurrentTimestamp()));

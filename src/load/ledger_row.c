@@ -56,31 +56,25 @@ static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
 
 static const int ledger_key[] = {FC_LEDGER_PATH, FC_LEDGER_TARGET_OID, FC_LEDGER_ORIGIN};
 
-static const FcOwnTable ledger_kind = {
+const FcOwnTable fc_ledger_kind = {
 	"ledger", "fast_copy_create_ledger_table", "files that fast_copy has loaded",
 	ledger_columns, FC_LEDGER_NCOLUMNS, lengthof(ledger_key), ledger_key, ""
 };
 
-Oid
-fc_ledger_create(const char *name)
-{
-	return fc_own_table_create(&ledger_kind, name);
-}
-
 void
 fc_ledger_check(Relation rel)
 {
-	fc_own_table_check_closed(&ledger_kind, rel);
+	fc_own_table_check_closed(&fc_ledger_kind, rel);
 }
 
 Relation
 fc_ledger_open(Oid table, Oid target)
 {
-	Relation	rel = fc_own_table_open(&ledger_kind, table);
+	Relation	rel = fc_own_table_open(&fc_ledger_kind, table);
 
 	fc_ledger_check(rel);
 	if (table == target)
-		fc_own_table_refuse(&ledger_kind, table, "It is the table that is loaded.");
+		fc_own_table_refuse(&fc_ledger_kind, table, "It is the table that is loaded.");
 	fc_ddl_keep_schema(RelationGetNamespace(rel));
 	return rel;
 }

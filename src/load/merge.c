@@ -24,8 +24,6 @@
 #include "utils/snapmgr.h"
 
 #include "load/steps.h"
-#include "phase/phases.h"
-#include "report/report.h"
 
 /* Pages that a process reads before it takes others */
 #define FC_MERGE_STRETCH	512

@@ -30,7 +30,6 @@
 #include "key/width.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
-#include "report/report.h"
 #include "report/units.h"
 
 /* Keys of our time, in seconds since 1970: from 1980 to 2100 */
@@ -202,27 +201,19 @@ fc_partitions_seconds(FcKeyType type, int64 key)
 		(double) key / USECS_PER_SEC - (double) epoch * SECS_PER_DAY;
 }
 
-/* The unit that the key is counted in; NULL: the key is no count */
-static const FcEpoch *
-fc_partitions_epoch(const FcTarget *target)
-{
-	const char *pattern = target->planned->columns.patterns[target->plan->key.field];
-
-	for (int i = 0; pattern && i < FC_EPOCHS; i++)
-		if (pg_strcasecmp(pattern, fc_epochs[i].pattern) == 0)
-			return &fc_epochs[i];
-	return NULL;
-}
-
 FcFault *
 fc_partitions_far(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	const FcEpoch *epoch = target->ncreated == 0 ? NULL : fc_partitions_epoch(target);
+	const FcEpoch *epoch = NULL;	/* the unit that the key is counted in */
+	const char *pattern = target->ncreated == 0 ? NULL : target->planned->columns.patterns[target->plan->key.field];
 	int64		last;
 	double		low;
 	double		high;
 
+	for (int i = 0; pattern && i < FC_EPOCHS; i++)
+		if (pg_strcasecmp(pattern, fc_epochs[i].pattern) == 0)
+			epoch = &fc_epochs[i];
 	if (epoch == NULL)
 		return NULL;
 	last = target->created[target->ncreated - 1].range.lo;

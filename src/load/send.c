@@ -19,7 +19,6 @@
 #include "errors/first_error.h"
 #include "errors/stop.h"
 #include "load/steps.h"
-#include "report/report.h"
 
 static FcElsewhereLoad
 fc_send_load(FcJob *job)

@@ -23,16 +23,12 @@
 #include "copyfrom/feed.h"
 #include "elsewhere/elsewhere.h"
 #include "errors/first_error.h"
-#include "intake/intake.h"
 #include "io/io.h"
 #include "load/steps.h"
-#include "phase/phases.h"
 #include "rejects/rejects.h"
-#include "report/report.h"
 #include "row/column.h"
 #include "row/executor.h"
 #include "source/input.h"
-#include "source/recode.h"
 
 /*
  * Shared memory of phases beside the load's segment: that of the parallel
@@ -182,7 +178,7 @@ fc_setup_dialect(FcTarget *target)
  * it cannot be converted, core will throw the error.
  */
 static void
-fc_setup_recode(FcJob *job)
+fc_setup_recode(FcJob *job, FcRecodeFault *fault)
 {
 	FcTarget   *target = &job->target;
 	const FcOptions *options = target->options;
@@ -195,7 +191,7 @@ fc_setup_recode(FcJob *job)
 	job->converted = dsm_create(sizeof(SharedFileSet), 0);
 	fileset = dsm_segment_address(job->converted);
 	SharedFileSetInit(fileset, job->converted);
-	copy = fc_recode_source(target->source, target->form.encoding, fileset, &job->fault);
+	copy = fc_recode_source(target->source, target->form.encoding, fileset, fault);
 	if (copy == NULL)
 	{
 		target->facts.unconvertible = true;
@@ -208,7 +204,7 @@ fc_setup_recode(FcJob *job)
 
 /* Opens or receives the source, and converts it */
 static void
-fc_setup_file(FcJob *job)
+fc_setup_file(FcJob *job, FcRecodeFault *fault)
 {
 	FcTarget   *target = &job->target;
 
@@ -226,7 +222,7 @@ fc_setup_file(FcJob *job)
 		if (fc_intake_unpack_ahead(&job->intake))
 			fc_lead_unpack(job);
 	}
-	fc_setup_recode(job);
+	fc_setup_recode(job, fault);
 }
 
 /*
@@ -281,12 +277,13 @@ static void
 fc_setup_plan(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	FcRecodeFault fault;
 
 	fc_plan_check_relkind(target->rel);
 	fc_history_check(target);
 	if (target->options->header_map)
 	{
-		fc_setup_file(job);
+		fc_setup_file(job, &fault);
 		fc_header_read(job);
 	}
 	fc_column_in_setting(fc_column_zone(target->options->time_zone), fc_setup_make_plan, target);
@@ -296,7 +293,7 @@ fc_setup_plan(FcJob *job)
 		job->places = fc_elsewhere_get()->places(target, job->partman != NULL);
 	fc_reject_table_check(target);
 	if (!target->options->header_map)
-		fc_setup_file(job);
+		fc_setup_file(job, &fault);
 	if (target->original)
 	{
 		target->planned->plan.encoding = target->form.encoding;
@@ -305,7 +302,7 @@ fc_setup_plan(FcJob *job)
 	fc_way_begin(job);
 	/* unless core reads fields as we do, it would not throw this error */
 	if (target->facts.unconvertible && fc_feed_rereads_fields(target))
-		fc_header_refuse_encoding(job);
+		fc_header_refuse_encoding(job, &fault);
 	if (target->course.core && fc_caller_writes(target->options->caller))
 		fc_core_check(target);
 }
@@ -393,5 +390,5 @@ fc_setup_end(FcJob *job)
 	fc_own_table_close(target->history);
 	fc_own_table_close(target->rejects);
 	fc_setup_close_target(job);
-	dsm_detach(job->segment);
+	dsm_detach(target->opened.segment);
 }

@@ -12,6 +12,7 @@
 #include "load/job.h"
 #include "phase/phases.h"
 #include "sort/spill.h"
+#include "source/recode.h"
 
 /*
  * Setup: load/header.c
@@ -26,9 +27,9 @@ extern void fc_header_read(FcJob *job);
 
 /*
  * Throws COPY's error, with the line, for the character that cannot be
- * converted (job->fault)
+ * converted
  */
-extern void fc_header_refuse_encoding(FcJob *job);
+extern void fc_header_refuse_encoding(FcJob *job, FcRecodeFault *fault);
 
 /*
  * Setup: load/layout.c
@@ -462,7 +463,7 @@ extern int	fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work);
 
 /*
  * Unpacks the packed files of target->source ahead of all other phases, before
- * job->segment exists, and makes their copies the source
+ * its segment exists, and makes their copies the source
  */
 extern void fc_lead_unpack(FcJob *job);
 
@@ -555,8 +556,7 @@ extern bool fc_tasks_has_changed(FcJob *job, const FcLeafRows *leaves, Oid leaf)
  * load/ledger.c
  */
 
-/* Makes a ledger, named as to_regclass reads names; returns its OID */
-extern Oid	fc_ledger_create(const char *name);
+extern const struct FcOwnTable fc_ledger_kind;
 
 /*
  * Opens the table, and locks it until the transaction ends against changes of

@@ -38,10 +38,7 @@
 #include "errors/stop.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
-#include "partition/partition.h"
-#include "phase/phases.h"
 #include "rejects/rejects.h"
-#include "report/report.h"
 #include "sort/order_by.h"
 
 void

@@ -24,7 +24,8 @@ typedef struct FcOpened
 	FcInput    *input;			/* what the program or the client sends, if it
 								 * was asked for; or NULL */
 	FcSource   *file;			/* the file that core has opened; or NULL */
-	dsm_segment *segment;		/* for the load's shared memory; or NULL */
+	dsm_segment *segment;		/* for the load's shared memory; or NULL.  The
+								 * load makes another one if it needs more */
 	List	   *where;			/* a plain COPY's condition, as core has it */
 } FcOpened;
 

@@ -287,6 +287,7 @@ fc_own_table_create(const FcOwnTable *kind, const char *name)
 	const char *table = fc_ddl_name(schema, rv->relname);
 	StringInfoData sql;
 
+	PreventCommandIfParallelMode(psprintf("%s()", kind->maker));
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "CREATE TABLE %s (", table);
 	for (int i = 0; i < kind->ncolumns; i++)

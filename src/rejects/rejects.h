@@ -65,7 +65,10 @@ typedef struct FcOwnTable
 								 * what the maker makes; or "" */
 } FcOwnTable;
 
-/* Makes a table, named as to_regclass reads names; returns its OID */
+/*
+ * Makes a table, named as to_regclass reads names; returns its OID.  ERROR
+ * 25000 in parallel mode.
+ */
 extern Oid	fc_own_table_create(const FcOwnTable *kind, const char *name);
 
 /* ERROR 42703 if the table lacks a column */
@@ -130,7 +133,6 @@ extern void fc_reject_table_put(FcRejectTable *table, const FcReject *reject,
 /* Returns what stands in the column "job" of all rows */
 extern char *fc_reject_table_end(FcRejectTable *table);
 
-/* Makes such a table, named as to_regclass reads names; returns its OID */
-extern Oid	fc_reject_table_create(const char *name);
+extern const FcOwnTable fc_reject_kind;
 
 #endif							/* FC_REJECTS_REJECTS_H */

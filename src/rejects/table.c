@@ -61,7 +61,7 @@ static const FcOwnColumn reject_columns[NCOLUMNS] = {
 	{"message", "pg_catalog.text NOT NULL", TEXTOID, "of that error"},
 };
 
-static const FcOwnTable reject_kind = {
+const FcOwnTable fc_reject_kind = {
 	"reject_table", "fast_copy_create_reject_table", "records that fast_copy rejected",
 	reject_columns, NCOLUMNS
 };
@@ -82,12 +82,12 @@ fc_reject_table_check(FcTarget *target)
 
 	if (!OidIsValid(table))
 		return;
-	target->rejects = fc_own_table_open(&reject_kind, table);
+	target->rejects = fc_own_table_open(&fc_reject_kind, table);
 	if (table == target->oid || list_member_oid(get_partition_ancestors(table), target->oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("reject_table must not be the table that is loaded")));
-	fc_own_table_check_columns(&reject_kind, table);
+	fc_own_table_check_columns(&fc_reject_kind, table);
 }
 
 FcRejectTable *
@@ -104,7 +104,7 @@ fc_reject_table_begin(FcTarget *target)
 											"fast_copy reject",
 											ALLOCSET_DEFAULT_SIZES);
 	SPI_connect();
-	table->plan = fc_own_table_prepare(&reject_kind, target->options->reject_table);
+	table->plan = fc_own_table_prepare(&fc_reject_kind, target->options->reject_table);
 	return table;
 }
 
@@ -195,7 +195,7 @@ fc_reject_table_put(FcRejectTable *table, const FcReject *reject, uint64 line)
 
 	/* the table's triggers may have given its name to another table */
 	if (!SPI_plan_is_valid(table->plan))
-		table->plan = fc_own_table_prepare(&reject_kind, table->target->options->reject_table);
+		table->plan = fc_own_table_prepare(&fc_reject_kind, table->target->options->reject_table);
 	fc_reject_table_values(table, reject, line, values, nulls);
 	fc_own_table_insert(table->plan, values, nulls);
 	MemoryContextSwitchTo(old);
@@ -212,10 +212,4 @@ fc_reject_table_end(FcRejectTable *table)
 	MemoryContextDelete(table->row_mcxt);
 	pfree(table);
 	return job;
-}
-
-Oid
-fc_reject_table_create(const char *name)
-{
-	return fc_own_table_create(&reject_kind, name);
 }

@@ -59,7 +59,7 @@ static const FcOwnColumn history_columns[] = {
 
 #define NCOLUMNS	lengthof(history_columns)
 
-static const FcOwnTable history_kind = {
+const FcOwnTable fc_history_kind = {
 	"fast_copy.history", "fast_copy_create_history_table", "loads by fast_copy",
 	history_columns, NCOLUMNS, 0, NULL, ", or SET fast_copy.history = '' to load without"
 };
@@ -69,7 +69,7 @@ static void
 fc_history_may_lock(const RangeVar *rv, Oid table, Oid before, void *arg)
 {
 	if (OidIsValid(table))
-		fc_own_table_check_rights(&history_kind, table);
+		fc_own_table_check_rights(&fc_history_kind, table);
 }
 
 void
@@ -88,9 +88,9 @@ fc_history_check(FcTarget *target)
 				 errmsg("table \"%s\" of fast_copy.history does not exist", fc_history),
 				 errhint("fast_copy_create_history_table() creates it; SET fast_copy.history = '' to load without.")));
 	target->history = table_open(table, NoLock);
-	fc_own_table_check_closed(&history_kind, target->history);
+	fc_own_table_check_closed(&fc_history_kind, target->history);
 	if (table == target->oid)
-		fc_own_table_refuse(&history_kind, table, "It is the table that is loaded.");
+		fc_own_table_refuse(&fc_history_kind, table, "It is the table that is loaded.");
 }
 
 void
@@ -103,17 +103,11 @@ fc_history_put(const FcTarget *target, const FcTotals *totals)
 	if (target->history == NULL)
 		return;
 	Assert(!IsInParallelMode());
-	fc_own_table_check_closed(&history_kind, target->history);
+	fc_own_table_check_closed(&fc_history_kind, target->history);
 	memset(nulls, ' ', NCOLUMNS);
 	SPI_connect();
 	for (int i = 0; i < NCOLUMNS; i++)
 		values[i] = fc_report_value(totals, history_columns[i].typid, history_columns[i].at, &null);
-	fc_own_table_insert(fc_own_table_prepare(&history_kind, RelationGetRelid(target->history)), values, nulls);
+	fc_own_table_insert(fc_own_table_prepare(&fc_history_kind, RelationGetRelid(target->history)), values, nulls);
 	SPI_finish();
-}
-
-Oid
-fc_history_create(const char *name)
-{
-	return fc_own_table_create(&history_kind, name);
 }

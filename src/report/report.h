@@ -133,8 +133,7 @@ extern void fc_history_check(FcTarget *target);
 /* After the load, in its transaction: inserts its row */
 extern void fc_history_put(const FcTarget *target, const FcTotals *totals);
 
-/* Makes such a table, named as to_regclass reads names; returns its OID */
-extern Oid	fc_history_create(const char *name);
+extern const struct FcOwnTable fc_history_kind;
 
 /*
  * report/figures.c
