@@ -177,6 +177,7 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 	FcTarget   *target = analysis->target;
 	FcFinding  *finding = fc_analyze_add(analysis, "partition", NULL);
 	FcNewPartition *new = fc_analyze_created(target, part);
+	bool		outside = fc_analyze_outside(target, part);
 	bool		created;
 	Oid			leaf;
 
@@ -190,14 +191,14 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 	if (new)
 	{
 		finding->name = fc_partition_name(target->rel, target->route, &new->range);
-		finding->detail = fc_analyze_outside(target, part) ? "outside of the range that is replaced" : "to be created";
+		finding->detail = outside ? "outside of the range that is replaced" : "to be created";
 		return finding;
 	}
 	leaf = fc_tasks_leaf(target, part, &created);
 	finding->name = OidIsValid(leaf) ? get_rel_name(leaf) : NULL;
 	if (!OidIsValid(leaf))
 		finding->line = fc_error_line(&target->ctx, part->min_offset, part->min_length);
-	finding->detail = fc_analyze_outside(target, part) ? "outside of the range that is replaced" : !OidIsValid(leaf) ?
+	finding->detail = outside ? "outside of the range that is replaced" : !OidIsValid(leaf) ?
 		psprintf("%sno partition takes these rows", fc_analyze_where(target, part->min_offset)) :
 		leaf == target->route->default_oid ? "default partition" : fc_analyze_leaf(target, leaf);
 	return finding;

@@ -138,22 +138,6 @@ fc_files_youngest(const FcFiles *files)
 												   IntervalPGetDatum(age)));
 }
 
-/* A file that the ledger cannot have fails, without a row that tells it */
-static bool
-fc_files_is_usable(FcFiles *files, const FcFilesOne *one)
-{
-	const char *why = fc_ledger_refusal(one->path, one->key);
-
-	if (why == NULL)
-		return true;
-	files->failed++;
-	ereport(files->skip ? WARNING : ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a ledger cannot know file \"%s\"", fc_root_text(one->path)),
-			 errdetail("%s", why)));
-	return false;
-}
-
 /* Looks at a path; false if it is not a file to be loaded now */
 static bool
 fc_files_look(FcFiles *files, const char *root, TimestampTz youngest, char *path)
@@ -178,8 +162,12 @@ fc_files_look(FcFiles *files, const char *root, TimestampTz youngest, char *path
 		.path = path, .key = fc_ledger_path(root, path, st.st_dev, st.st_ino), .dev = st.st_dev,
 			.ino = st.st_ino, .size = st.st_size, .modified = fc_source_modified(&st)
 	};
-	if (!fc_files_is_usable(files, one))
+	/* it fails, without a row that tells it */
+	if (!fc_ledger_takes(one->path, one->key, files->skip ? WARNING : ERROR))
+	{
+		files->failed++;
 		return false;
+	}
 	files->young += (one->modified > youngest);
 	return one->modified <= youngest;
 }
@@ -586,26 +574,13 @@ fc_files_refuse_transaction(FunctionCallInfo fcinfo)
 			 errhint("It commits as it goes: drivers need autocommit for it. Within a transaction, use fast_copy() with the option \"ledger\".")));
 }
 
-/* Reads on_failure: does the call go on after a file that fails? */
-static bool
-fc_files_skips(FunctionCallInfo fcinfo)
-{
-	char	   *word = text_to_cstring(PG_GETARG_TEXT_PP(ARG_ON_FAILURE));
-
-	if (pg_strcasecmp(word, "stop") != 0 && pg_strcasecmp(word, "skip") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("on_failure \"%s\" not recognized", word),
-				 errhint("Use on_failure => 'stop' or 'skip'.")));
-	return pg_strcasecmp(word, "skip") == 0;
-}
-
 /* Reads the arguments */
 static void
 fc_files_begin(FcFiles *files, FunctionCallInfo fcinfo)
 {
 	static const char *const names[] = {"target", "source", "ledger", "batch_files", "batch_size",
 	"on_failure", "min_age"};
+	char	   *word;
 
 	for (int i = 0; i < lengthof(names); i++)
 		if (PG_ARGISNULL(i))
@@ -619,7 +594,13 @@ fc_files_begin(FcFiles *files, FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"%s\" must be positive", files->batch_files < 1 ? "batch_files" : "batch_size")));
-	files->skip = fc_files_skips(fcinfo);
+	word = text_to_cstring(PG_GETARG_TEXT_PP(ARG_ON_FAILURE));
+	files->skip = (pg_strcasecmp(word, "skip") == 0);
+	if (!files->skip && pg_strcasecmp(word, "stop") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("on_failure \"%s\" not recognized", word),
+				 errhint("Use on_failure => 'stop' or 'skip'.")));
 	files->min_age = PG_GETARG_INTERVAL_P(ARG_MIN_AGE);
 	if (!PG_ARGISNULL(ARG_OPTIONS))
 		files->given = PG_GETARG_JSONB_P(ARG_OPTIONS);

@@ -58,32 +58,16 @@ fc_caller_is_plain(FcCaller caller)
 }
 
 /* Errors have core's context, and no hint of ours */
-static inline bool
-fc_caller_errors_as_core(FcCaller caller)
-{
-	return fc_caller_is_plain(caller);
-}
+#define fc_caller_errors_as_core(caller) fc_caller_is_plain(caller)
 
 /* Rows go where core routes them, in the order of the file, and no other way */
-static inline bool
-fc_caller_routes_as_core(FcCaller caller)
-{
-	return fc_caller_is_plain(caller);
-}
+#define fc_caller_routes_as_core(caller) fc_caller_is_plain(caller)
 
 /* Bytes are read as core reads them: not unpacked, and up to a marker */
-static inline bool
-fc_caller_reads_as_core(FcCaller caller)
-{
-	return fc_caller_is_plain(caller);
-}
+#define fc_caller_reads_as_core(caller) fc_caller_is_plain(caller)
 
 /* Core has checked privileges, parsed the condition and opened the source */
-static inline bool
-fc_caller_opened_by_core(FcCaller caller)
-{
-	return fc_caller_is_plain(caller);
-}
+#define fc_caller_opened_by_core(caller) fc_caller_is_plain(caller)
 
 /* Does the load say what it did, by a NOTICE or a row of the history? */
 static inline bool

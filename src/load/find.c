@@ -43,42 +43,36 @@ fc_find_split(FcJob *job)
 	fc_lead_report_files(job);
 }
 
-/* Sets the interval of new partitions, and tells workers its time zone */
-static void
-fc_find_interval(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-	FcRoute    *route = target->route;
-
-	if (job->partman && job->partman->refusal == NULL)
-	{
-		route->interval = fc_partman_interval(job->partman, route);
-		route->partman = job->partman;
-	}
-	else
-		route->interval = fc_interval_choose(route, target->options->interval);
-	if (route->interval.zone)
-		strlcpy(target->shared->interval_zone,
-				pg_get_timezone_name(route->interval.zone), TZ_STRLEN_MAX + 1);
-}
-
-/* Reads the bounds and sets the interval; workers read the bounds themselves */
+/*
+ * Reads the bounds and sets the interval of new partitions.  Workers read the
+ * bounds themselves, and are told the interval with its time zone.
+ */
 static void
 fc_find_route(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	FcRoute    *route;
 	bool		hole;
 
 	if (!target->plan->key.routes)
 		return;
-	target->route = fc_route_build(target->rel);
+	target->route = route = fc_route_build(target->rel);
 	/* an interval is only needed where a partition may be missing */
-	hole = target->route->nranges != 1 || !target->route->ranges[0].lo_min ||
-		!target->route->ranges[0].hi_max;
-	target->route->create = (target->plan->missing == FC_MISSING_CREATE);
-	if (target->route->create && (hole || target->options->interval))
-		fc_find_interval(job);
-	target->shared->interval = target->route->interval;
+	hole = route->nranges != 1 || !route->ranges[0].lo_min || !route->ranges[0].hi_max;
+	route->create = (target->plan->missing == FC_MISSING_CREATE);
+	if (route->create && (hole || target->options->interval))
+	{
+		bool		partman = job->partman && job->partman->refusal == NULL;
+
+		route->interval = partman ? fc_partman_interval(job->partman, route) :
+			fc_interval_choose(route, target->options->interval);
+		if (partman)
+			route->partman = job->partman;
+		if (route->interval.zone)
+			strlcpy(target->shared->interval_zone,
+					pg_get_timezone_name(route->interval.zone), TZ_STRLEN_MAX + 1);
+	}
+	target->shared->interval = route->interval;
 }
 
 /* Core reads the file, and shows its own progress */

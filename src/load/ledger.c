@@ -110,14 +110,19 @@ fc_ledger_path(const char *root, const char *path, dev_t dev, ino_t ino)
 	return place;
 }
 
-const char *
-fc_ledger_refusal(const char *named, const char *path)
+bool
+fc_ledger_takes(const char *named, const char *path, int elevel)
 {
-	if (fc_root_text(named) != named || fc_root_text(path) != path)
-		return "Its path is no text in the encoding of the database.";
-	if (strlen(path) > FC_LEDGER_LONGEST)
-		return "Its path is too long.";
-	return NULL;
+	bool		text = fc_root_text(named) == named && fc_root_text(path) == path;
+
+	if (text && strlen(path) <= FC_LEDGER_LONGEST)
+		return true;
+	ereport(elevel,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a ledger cannot know file \"%s\"", fc_root_text(named)),
+			 text ? errdetail("Its path is too long.") :
+			 errdetail("Its path is no text in the encoding of the database.")));
+	return false;
 }
 
 /* Returns fc_ledger_path(); ERROR 22023 if the ledger cannot have it */
@@ -127,13 +132,8 @@ fc_ledger_usable_path(const FcSource *source, uint32 number)
 	const char *named = fc_source_raw_path(source, number);
 	const FcFile *file = &source->files[number];
 	char	   *path = fc_ledger_path(source->root, named, file->dev, file->ino);
-	const char *why = fc_ledger_refusal(named, path);
 
-	if (why)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a ledger cannot know file \"%s\"", fc_root_text(named)),
-				 errdetail("%s", why)));
+	(void) fc_ledger_takes(named, path, ERROR);
 	return path;
 }
 

@@ -51,21 +51,6 @@ fc_partitions_hold(FcJob *job, int i)
 	fc_hold_begin(job->hold, partition, FC_HELD_ROWS);
 }
 
-/* Gives new partitions what pg_partman would, by the commands that it uses */
-static void
-fc_partitions_finish(FcJob *job)
-{
-	FcTarget   *target = &job->target;
-
-	fc_hold_check(job->hold);
-	for (int i = 0; i < target->ncreated; i++)
-		fc_hold_end(job->hold, target->created[i].range.partition);
-	fc_partman_finish(target->route, get_rel_namespace(target->oid),
-					  target->created, target->ncreated);
-	for (int i = 0; i < target->ncreated; i++)
-		fc_partitions_hold(job, i);
-}
-
 /*
  * Attaches the new partitions, with the parent closed, as core requires.
  * Returns why each of them took a command, or NULL if one command was enough.
@@ -95,7 +80,16 @@ fc_partitions_attach_all(FcJob *job)
 	fc_partition_attach_end(&attach);
 	CommandCounterIncrement();
 	if (target->route->partman)
-		fc_partitions_finish(job);
+	{
+		/* new partitions get what it would give them, by its own commands */
+		fc_hold_check(job->hold);
+		for (int i = 0; i < target->ncreated; i++)
+			fc_hold_end(job->hold, target->created[i].range.partition);
+		fc_partman_finish(target->route, get_rel_namespace(target->oid),
+						  target->created, target->ncreated);
+		for (int i = 0; i < target->ncreated; i++)
+			fc_partitions_hold(job, i);
+	}
 	fc_setup_open_target(job);
 	return attach.reason;
 }

@@ -65,13 +65,6 @@ fc_setup_close_target(FcJob *job)
 	target->rel = target->ctx.target = NULL;
 }
 
-/* The number of workers for data of this size, if the plan allows any */
-static int
-fc_setup_count_workers(const FcOptions *options, uint64 size)
-{
-	return fc_processors_workers(options->workers, size < FC_PROCESSORS_SMALL);
-}
-
 /* The argument of fc_setup_try_segment */
 typedef struct FcSegmentWanted
 {
@@ -101,7 +94,7 @@ fc_setup_try_segment(void *arg)
 dsm_segment *
 fc_setup_segment(const FcOptions *options, uint64 size)
 {
-	int			workers = fc_setup_count_workers(options, size);
+	int			workers = fc_processors_workers(options->workers, size < FC_PROCESSORS_SMALL);
 	FcSegmentWanted wanted = {fc_layout_foresee(options, size, workers),
 	FC_SEGMENT_REST + workers * FC_SEGMENT_WORKER};
 	ErrorData  *edata;
@@ -122,7 +115,7 @@ fc_setup_workers(const FcTarget *target, uint64 bytes)
 	if (target->course.leader != NULL ||
 		(!fc_caller_writes(target->options->caller) && target->plan->subtransactions))
 		return 0;
-	return fc_setup_count_workers(target->options, bytes);
+	return fc_processors_workers(target->options->workers, bytes < FC_PROCESSORS_SMALL);
 }
 
 /*

@@ -581,8 +581,11 @@ extern char *fc_ledger_counts(void);
  */
 extern char *fc_ledger_path(const char *root, const char *path, dev_t dev, ino_t ino);
 
-/* Returns why the ledger cannot have a file of this name and path, or NULL */
-extern const char *fc_ledger_refusal(const char *named, const char *path);
+/*
+ * Can the ledger have a file of this name and path?  If not, says so: "elevel"
+ * is WARNING, or ERROR (22023).
+ */
+extern bool fc_ledger_takes(const char *named, const char *path, int elevel);
 
 /*
  * Before a load: locks the ledger, and claims in it the files that are to be
