@@ -79,37 +79,6 @@ tuple_length(const FcDialect *dialect, const char *buf, size_t len, FcEnd *end)
 	return at;
 }
 
-/* Takes the number of fields with which a tuple begins */
-static void
-walk_count(const FcDialect *dialect, FcWalk *walk, int count)
-{
-	walk->nfields = count;
-	if (count == TRAILER)
-	{
-		walk->nfields = 0;
-		walk->ended = true;
-	}
-	else
-		walk->bad = (count != dialect->nfields);
-}
-
-/*
- * Takes up to n bytes at p to the integer that stands there, of "size" bytes;
- * returns how many.  The integer is in walk->head once nhead is size.
- */
-static inline size_t
-walk_integer(FcWalk *walk, const char *p, size_t n, int size)
-{
-	size_t		take = (size_t) (size - walk->nhead);
-
-	if (take > n)
-		take = n;
-	memcpy(walk->head + walk->nhead, p, take);
-	Assert(take > 0 && walk->nhead + (int) take <= size);
-	walk->nhead += (int) take;
-	return take;
-}
-
 /*
  * Passes one piece of the tuple, of which up to n bytes are at p: a value or
  * an integer, or a part of one.  Returns the piece's bytes.  *ends tells
@@ -118,27 +87,36 @@ walk_integer(FcWalk *walk, const char *p, size_t n, int size)
 static inline size_t
 walk_piece(const FcDialect *dialect, FcWalk *walk, const char *p, size_t n, bool *ends)
 {
-	bool		begins = walk->fed == walk->start || walk->fed == walk->start + 1;
-	int32_t		length;
-	size_t		take;
+	/* the integer that stands there */
+	int			size = walk->fed <= walk->start + 1 ? 2 : 4;
+	size_t		want = walk->left > 0 ? walk->left : (size_t) (size - walk->nhead);
+	size_t		take = want < n ? want : n;
 
+	*ends = false;
 	if (walk->left > 0)
 	{
-		take = walk->left < n ? (size_t) walk->left : n;
 		walk->left -= take;
 		*ends = walk->left == 0 && walk->nfields == 0;
 		return take;
 	}
-	take = walk_integer(walk, p, n, begins ? 2 : 4);
-	*ends = false;
-	if (walk->nhead < (begins ? 2 : 4))
+	memcpy(walk->head + walk->nhead, p, take);
+	walk->nhead += (int) take;
+	Assert(take > 0 && walk->nhead <= size);
+	if (walk->nhead < size)
 		return take;
 	walk->nhead = 0;
-	if (begins)
-		walk_count(dialect, walk, read_int16(walk->head));
+	if (size == 2)
+	{
+		int			count = read_int16(walk->head);
+
+		walk->ended = count == TRAILER;
+		walk->bad = !walk->ended && count != dialect->nfields;
+		walk->nfields = walk->ended ? 0 : count;
+	}
 	else
 	{
-		length = read_int32(walk->head);
+		int32_t		length = read_int32(walk->head);
+
 		walk->bad = !is_length(length);
 		walk->nfields--;
 		walk->left = length < 0 ? 0 : (uint64_t) length;

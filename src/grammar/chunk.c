@@ -117,20 +117,16 @@ fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 static FcQuoteRun
 whole_run(const FcChunkScan *scan, int i)
 {
-	FcQuoteRun	run = scan->run[i];
-	FcQuoteRun	other;
+	FcQuoteRun	run;
 
 	if (!scan->joined[i])
-		return run;
+		return scan->run[i];
 	Assert(scan->with[i] < (FcQuote) i);
-	other = whole_run(scan, scan->with[i]);
-	run.state = other.state;
-	run.fed = other.fed;
-	run.last = other.last;
-	run.marker = other.marker;
-	run.opened = other.opened;
-	run.records = other.records + scan->records[i];
-	run.embedded = other.embedded + scan->embedded[i];
+	run = whole_run(scan, scan->with[i]);
+	run.first = scan->run[i].first;
+	run.before = scan->run[i].before;
+	run.records += scan->records[i];
+	run.embedded += scan->embedded[i];
 	return run;
 }
 
@@ -143,22 +139,8 @@ fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 	memcpy(chunk->head, scan->head, sizeof(chunk->head));
 	memset(chunk->run, 0, sizeof(chunk->run));
 	for (int i = 0; i < FC_NQUOTES; i++)
-	{
-		FcChunkRun *report = &chunk->run[i];
-		FcQuoteRun	run;
-
-		if (!scan->occurs[i])
-			continue;
-		run = whole_run(scan, i);
-		report->records = run.records;
-		report->embedded = run.embedded;
-		report->first = run.first;
-		report->before = run.before;
-		report->marker = run.marker;
-		report->state = run.state;
-		report->ends_record = run.last == run.fed;
-		report->opened = run.opened;
-	}
+		if (scan->occurs[i])
+			chunk->run[i] = whole_run(scan, i);
 	Assert(chunk->run[FC_OUTSIDE].records <= chunk->length);
 }
 
@@ -169,7 +151,7 @@ fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 static void
 find_marker(const FcDialect *dialect, const FcChunk *chunk, FcChunkPoint *at)
 {
-	const FcChunkRun *run = &chunk->run[at->state];
+	const FcQuoteRun *run = &chunk->run[at->state];
 	const char *rest = fc_dialect_marker(dialect) + at->opened;
 	size_t		left = strlen(rest);
 	size_t		n = chunk->length < left ? chunk->length : left;
@@ -191,7 +173,7 @@ static void
 describe_start(const FcChunk *chunk, const FcChunkPoint *at,
 			   FcChunkStart *start)
 {
-	const FcChunkRun *run = &chunk->run[at->state];
+	const FcQuoteRun *run = &chunk->run[at->state];
 
 	start->records = run->records;
 	if (at->starts_record)
@@ -206,7 +188,7 @@ describe_start(const FcChunk *chunk, const FcChunkPoint *at,
 	}
 
 	/* a record that starts after the last byte is the next chunk's, if any */
-	if (run->ends_record)
+	if (run->last == chunk->length)
 		start->records--;
 	Assert(start->records <= chunk->length + 1);
 }
@@ -218,7 +200,7 @@ fc_chunk_resolve(const FcDialect *dialect, const FcChunk *chunks, size_t n,
 	for (size_t i = 0; i < n; i++)
 	{
 		const FcChunk *chunk = &chunks[i];
-		const FcChunkRun *run = &chunk->run[at->state];
+		const FcQuoteRun *run = &chunk->run[at->state];
 		FcChunkStart *start = &starts[i];
 
 		if (i > 0 && chunk->start != chunks[i - 1].start + chunks[i - 1].length)
@@ -237,7 +219,7 @@ fc_chunk_resolve(const FcDialect *dialect, const FcChunk *chunks, size_t n,
 		describe_start(chunk, at, start);
 		find_marker(dialect, chunk, at);
 		at->state = run->state;
-		at->starts_record = run->ends_record;
+		at->starts_record = run->last == chunk->length;
 		at->line += run->records + run->embedded;
 		at->records += start->records;
 	}

@@ -18,19 +18,13 @@
 
 #include "grammar/bytes.h"
 
-/* For a function that, if inlined, takes registers away from the loop around */
-#ifdef __GNUC__
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE
-#endif
-
 /*
  * From rec[pos], outside quotes in a long field, passes over batches of blocks
  * in which no delimiter stands outside quotes; returns where it got to, and in
- * *inside whether that is in quotes.  The escape must be the quote.
+ * *inside whether that is in quotes.  The escape must be the quote.  If it were
+ * inlined it would take registers away from the loop around.
  */
-static NOINLINE size_t
+__attribute__((noinline)) static size_t
 skip_batches(const FcDialect *dialect, const char *rec, size_t pos, size_t len,
 			 bool *inside)
 {
@@ -446,81 +440,6 @@ make_plain_field(Null null, char *rec, size_t start, size_t end, FcField *field)
 	rec[end] = '\0';
 }
 
-/* Where the cutting of a record by marks stands */
-typedef struct Cutter
-{
-	const FcDialect *dialect;
-	Null		null;
-	char	   *rec;
-	FcField    *fields;
-	int			max;
-	int			n;				/* fields cut */
-	size_t		start;			/* of the field that is not cut yet */
-	int			quotes;			/* that it has in earlier blocks; more than two
-								 * are three.  Text: backslashes */
-} Cutter;
-
-/* How many bits are set; more than two are three. */
-static inline int
-count_to_three(uint64_t w)
-{
-	uint64_t	without = w & (w - 1);
-
-	if (without == 0)
-		return w != 0;
-	return (without & (without - 1)) == 0 ? 2 : 3;
-}
-
-/*
- * Cuts the field that ends at "end", with that many quotes.  Without any it is
- * compared with the default string only if there is one.
- */
-static inline void
-cut_field(Cutter *cutter, size_t end, int quotes)
-{
-	FcField    *field = &cutter->fields[cutter->n];
-
-	Assert(cutter->start <= end && quotes >= 0);
-	if (cutter->n < cutter->max)
-	{
-		if (quotes == 0 && cutter->dialect->default_string == NULL)
-			make_plain_field(cutter->null, cutter->rec, cutter->start, end, field);
-		else
-			make_field(cutter->dialect, cutter->null, cutter->rec,
-					   (FcBorders) {cutter->start, end, quotes}, field);
-	}
-	cutter->n++;
-	cutter->start = end + 1;
-}
-
-/*
- * Cuts the fields that end in the block at rec[base]: delims and quotes have
- * the bits of those that count.
- */
-static inline void
-cut_block(Cutter *cutter, size_t base, uint64_t delims, uint64_t quotes)
-{
-	int			before = cutter->quotes;
-
-	if (quotes == 0 && before == 0)
-	{
-		for (; delims != 0; delims &= delims - 1)
-			cut_field(cutter, base + __builtin_ctzll(delims), 0);
-		return;
-	}
-	for (; delims != 0; delims &= delims - 1)
-	{
-		uint64_t	ahead = (delims & -delims) - 1;
-
-		cut_field(cutter, base + __builtin_ctzll(delims),
-				  before + count_to_three(quotes & ahead));
-		quotes &= ~ahead;
-		before = 0;
-	}
-	before += count_to_three(quotes);
-	cutter->quotes = before > 3 ? 3 : before;
-}
-
 /* The marks in [pos, end) of a word whose first byte is number "base" */
 static inline uint64_t
 marks_within(uint64_t word, size_t base, size_t pos, size_t end)
@@ -530,22 +449,39 @@ marks_within(uint64_t word, size_t base, size_t pos, size_t end)
 	return end - base < BLOCK ? word & ~(~UINT64_C(0) << (end - base)) : word;
 }
 
-/*
- * fc_fields_marked, where fields may have quotes or stand for a default.
- * The cutter is passed by value, so that it can live in registers.
- */
-static NOINLINE int
-quoted_fields(Cutter cutter, const FcMarks *marks, size_t pos, size_t len)
+/* fc_fields_marked, where fields may have quotes or stand for a default */
+__attribute__((noinline)) static int
+quoted_fields(const FcDialect *dialect, const FcMarks *marks, size_t pos,
+			  char *rec, size_t len, FcField *fields, int max)
 {
+	const Null	null = null_of(dialect);
 	const size_t end = pos + len;
+	FcBorders	at = {0};
+	int			n = 0;
 
-	for (size_t w = pos / BLOCK; w * BLOCK < end; w++)
-		cut_block(&cutter, w * BLOCK - pos,
-				  marks_within(marks->delims[w], w * BLOCK, pos, end),
-				  marks_within(marks->quotes[w], w * BLOCK, pos, end));
-	cut_field(&cutter, len, cutter.quotes);
-	Assert(cutter.n > 0 && cutter.start == len + 1);
-	return cutter.n;
+	for (size_t base = pos / BLOCK * BLOCK; base < end; base += BLOCK)
+	{
+		uint64_t	delims = marks_within(marks->delims[base / BLOCK], base, pos, end);
+		uint64_t	quotes = marks_within(marks->quotes[base / BLOCK], base, pos, end);
+
+		for (uint64_t bits = delims | quotes; bits != 0; bits &= bits - 1)
+		{
+			if (quotes & bits & -bits)
+			{
+				at.quotes++;
+				continue;
+			}
+			at.end = base - pos + __builtin_ctzll(bits);
+			if (n < max)
+				make_field(dialect, null, rec, at, &fields[n]);
+			n++;
+			at = (FcBorders) {.start = at.end + 1};
+		}
+	}
+	at.end = len;
+	if (n < max)
+		make_field(dialect, null, rec, at, &fields[n]);
+	return n + 1;
 }
 
 /*
@@ -562,7 +498,7 @@ fc_fields_marked(const FcDialect *dialect, const FcMarks *marks, size_t pos,
 	int			n = 0;
 
 	if (marks->has_quotes || dialect->default_string != NULL)
-		return quoted_fields((Cutter) {dialect, null, rec, fields, max}, marks, pos, len);
+		return quoted_fields(dialect, marks, pos, rec, len, fields, max);
 	for (size_t base = pos / BLOCK * BLOCK; base < end; base += BLOCK)
 	{
 		uint64_t	delims = marks_within(marks->delims[base / BLOCK], base, pos, end);

@@ -154,9 +154,8 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 	}
 }
 
-/* How many bits from pos on, before "end", are set. */
-static inline int
-count_bits(const uint64_t *words, size_t pos, size_t end)
+int
+fc_marks_count(const uint64_t *words, size_t pos, size_t end)
 {
 	int			n = 0;
 
@@ -173,18 +172,6 @@ count_bits(const uint64_t *words, size_t pos, size_t end)
 		n += fc_mask_count(bits);
 	}
 	return n;
-}
-
-int
-fc_marks_embedded(const FcMarks *marks, size_t pos, size_t end)
-{
-	return count_bits(marks->embedded, pos, end);
-}
-
-int
-fc_marks_quotes(const FcMarks *marks, size_t pos, size_t end)
-{
-	return count_bits(marks->quotes, pos, end);
 }
 
 /* Which bytes of block w are delimiters and line ends; none has 0 */
@@ -281,12 +268,12 @@ fc_marks_borders(const FcMarks *marks, size_t pos, size_t len, int wanted,
 	Assert(pos <= first && first <= end && end <= pos + len);
 	borders->start = first - pos;
 	borders->end = end - pos;
-	borders->quotes = marks->has_quotes ? count_bits(marks->quotes, first, end) : 0;
+	borders->quotes = marks->has_quotes ? fc_marks_count(marks->quotes, first, end) : 0;
 	return true;
 }
 
 bool
 fc_marks_closed(const FcMarks *marks, size_t len)
 {
-	return !marks->has_quotes || count_bits(marks->quotes, 0, len) % 2 == 0;
+	return !marks->has_quotes || fc_marks_count(marks->quotes, 0, len) % 2 == 0;
 }

@@ -83,11 +83,8 @@ fc_marks_next(const uint64_t *words, size_t pos, size_t end)
 	return w * FC_MASK_BLOCK + __builtin_ctzll(bits);
 }
 
-/* How many line ends that COPY counts stand in quotes from pos to "end" */
-extern int	fc_marks_embedded(const FcMarks *marks, size_t pos, size_t end);
-
-/* How many quotes (text: backslashes) */
-extern int	fc_marks_quotes(const FcMarks *marks, size_t pos, size_t end);
+/* How many bits from pos on, before "end", are set */
+extern int	fc_marks_count(const uint64_t *words, size_t pos, size_t end);
 
 /*
  * The first quote of csv at or after pos, where a field begins, that is neither
@@ -133,7 +130,7 @@ fc_marks_record(const FcDialect *dialect, const FcMarks *marks,
 	}
 	scan->content = end - pos;
 	scan->total = after - pos;
-	scan->embedded = marks->has_embedded ? fc_marks_embedded(marks, pos, end) : 0;
+	scan->embedded = marks->has_embedded ? fc_marks_count(marks->embedded, pos, end) : 0;
 	return true;
 }
 

@@ -15,13 +15,13 @@
 
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__SSE2__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__SSE2__)
 #define FC_MASK_X86
 #if defined(__clang__) || __GNUC__ >= 8
 #define FC_MASK_AVX512
 #endif
 #include <immintrin.h>
-#elif defined(__aarch64__) && defined(__ARM_NEON) && defined(__GNUC__)
+#elif defined(__aarch64__) && defined(__ARM_NEON)
 #define FC_MASK_NEON
 #include <arm_neon.h>
 #endif
@@ -32,56 +32,26 @@
  * gather masks in a vector only to store them together, which takes longer
  * than all the rest.
  */
-#ifdef __GNUC__
 #define FC_MASK_INLINE	static inline __attribute__((always_inline))
 #define FC_MASK_KEEP(w)	__asm__("" : "+r" (w))
-#else
-#define FC_MASK_INLINE	static inline
-#define FC_MASK_KEEP(w)	((void) 0)
-#endif
 
-/* The mask of p[0..n), for less than 8 bytes. */
-static inline uint64_t
-single_part(const char *p, size_t n, char c)
-{
-	uint64_t	mask = 0;
-
-	for (size_t i = 0; i < n; i++)
-		mask |= (uint64_t) (p[i] == c) << i;
-	return mask;
-}
-
-static inline unsigned int
-word_equal(const char *p, char c)
+FC_MASK_INLINE unsigned int
+word_piece(const char *p, char c, bool strange)
 {
 	const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
 	uint64_t	w;
+	uint64_t	other;
 
 	memcpy(&w, p, sizeof(w));
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	w = __builtin_bswap64(w);
 #endif
 	w ^= UINT64_C(0x0101010101010101) * (unsigned char) c;
-	/* leave the top bit of each byte that is zero, then gather them */
-	w = ~(((w & low7) + low7) | w | low7) >> 7;
-	return (unsigned int) ((w * UINT64_C(0x0102040810204080)) >> 56);
-}
-
-/* As single_part: those that are not ASCII, and 0 */
-static inline uint64_t
-single_strange(const char *p, size_t n)
-{
-	uint64_t	mask = 0;
-
-	for (size_t i = 0; i < n; i++)
-		mask |= (uint64_t) ((signed char) p[i] <= 0) << i;
-	return mask;
-}
-
-static inline unsigned int
-word_strange_piece(const char *p)
-{
-	return (unsigned int) single_strange(p, 8);
+	/* the top bit of each byte that is not zero */
+	other = ((w & low7) + low7) | w;
+	/* leave the top bits of the others, then gather them */
+	w = (strange ? w | ~other : ~other) & ~low7;
+	return (unsigned int) (((w >> 7) * UINT64_C(0x0102040810204080)) >> 56);
 }
 
 /* Writes the place of the first of the bits, and takes that away */
@@ -91,50 +61,32 @@ word_strange_piece(const char *p)
 #define KERNEL(name)	word_##name
 #define TARGET
 #define PIECE			8
-#define SHORTER(name)	single_##name
 #include "grammar/mask_kernel.h"
 
 #ifdef FC_MASK_X86
-static inline unsigned int
-sse2_equal(const char *p, char c)
+FC_MASK_INLINE unsigned int
+sse2_piece(const char *p, char c, bool strange)
 {
 	__m128i		v = _mm_loadu_si128((const __m128i *) p);
+	__m128i		equal = _mm_cmpeq_epi8(v, _mm_set1_epi8(c));
 
-	return (unsigned int) _mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_set1_epi8(c)));
-}
-
-static inline unsigned int
-sse2_strange_piece(const char *p)
-{
-	__m128i		v = _mm_loadu_si128((const __m128i *) p);
-
-	v = _mm_or_si128(v, _mm_cmpeq_epi8(v, _mm_setzero_si128()));
-	return (unsigned int) _mm_movemask_epi8(v);
+	return (unsigned int) _mm_movemask_epi8(strange ? _mm_or_si128(v, equal) : equal);
 }
 
 #define KERNEL(name)	sse2_##name
 #define TARGET
 #define PIECE			16
-#define SHORTER(name)	word_##name
 #include "grammar/mask_kernel.h"
 
 #define AVX2	__attribute__((target("avx2,bmi,pclmul")))
 
-AVX2 static inline unsigned int
-avx2_equal(const char *p, char c)
+AVX2 FC_MASK_INLINE unsigned int
+avx2_piece(const char *p, char c, bool strange)
 {
 	__m256i		v = _mm256_loadu_si256((const __m256i *) p);
+	__m256i		equal = _mm256_cmpeq_epi8(v, _mm256_set1_epi8(c));
 
-	return (unsigned int) _mm256_movemask_epi8(_mm256_cmpeq_epi8(v, _mm256_set1_epi8(c)));
-}
-
-AVX2 static inline unsigned int
-avx2_strange_piece(const char *p)
-{
-	__m256i		v = _mm256_loadu_si256((const __m256i *) p);
-
-	v = _mm256_or_si256(v, _mm256_cmpeq_epi8(v, _mm256_setzero_si256()));
-	return (unsigned int) _mm256_movemask_epi8(v);
+	return (unsigned int) _mm256_movemask_epi8(strange ? _mm256_or_si256(v, equal) : equal);
 }
 
 /* Multiplied by ones without carries, each bit adds itself to all above it. */
@@ -169,23 +121,19 @@ avx2_odd(__m256i odd, const char *p, char quote)
 #define ODD_NONE		_mm256_setzero_si256()
 #define ODD_ADD(o, p, q)	avx2_odd(o, p, q)
 #define ODD_ANY(o)		(_mm256_movemask_epi8(o) != 0)
-#define SHORTER(name)	sse2_##name
 #include "grammar/mask_kernel.h"
 #endif							/* FC_MASK_X86 */
 
 #ifdef FC_MASK_AVX512
 #define AVX512	__attribute__((target("avx2,avx512f,avx512bw,avx512vbmi2,bmi,pclmul,popcnt")))
 
-AVX512 static inline uint64_t
-avx512_equal(const char *p, char c)
+AVX512 FC_MASK_INLINE uint64_t
+avx512_piece(const char *p, char c, bool strange)
 {
-	return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8(c));
-}
+	__m512i		v = _mm512_loadu_si512(p);
 
-AVX512 static inline uint64_t
-avx512_strange_piece(const char *p)
-{
-	return _mm512_cmple_epi8_mask(_mm512_loadu_si512(p), _mm512_setzero_si512());
+	return strange ? _mm512_cmple_epi8_mask(v, _mm512_setzero_si512()) :
+		_mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8(c));
 }
 
 /* Numbers of bytes, of which those stay whose bits are set, moved together */
@@ -214,7 +162,6 @@ avx512_write(uint16_t *at, uint64_t bits, uint16_t base)
 #define COUNT(w)		__builtin_popcountll(w)
 #define FIRST(w)		_tzcnt_u64(w)
 #define WRITE(at, w, base)	avx512_write(at, w, base)
-#define SHORTER(name)	avx2_##name
 #include "grammar/mask_kernel.h"
 #endif							/* FC_MASK_AVX512 */
 
@@ -231,22 +178,16 @@ neon_gather(uint8x16_t v)
 		(unsigned int) vaddv_u8(vget_high_u8(v)) << 8;
 }
 
-static inline unsigned int
-neon_equal(const char *p, char c)
+FC_MASK_INLINE unsigned int
+neon_piece(const char *p, char c, bool strange)
 {
-	return neon_gather(vceqq_u8(vld1q_u8((const uint8_t *) p), vdupq_n_u8((uint8_t) c)));
-}
-
-static inline unsigned int
-neon_strange_piece(const char *p)
-{
-	return neon_gather(vcleq_s8(vld1q_s8((const int8_t *) p), vdupq_n_s8(0)));
+	return neon_gather(strange ? vcleq_s8(vld1q_s8((const int8_t *) p), vdupq_n_s8(0)) :
+					   vceqq_u8(vld1q_u8((const uint8_t *) p), vdupq_n_u8((uint8_t) c)));
 }
 
 #define KERNEL(name)	neon_##name
 #define TARGET
 #define PIECE			16
-#define SHORTER(name)	word_##name
 #include "grammar/mask_kernel.h"
 #endif							/* FC_MASK_NEON */
 

@@ -6,10 +6,10 @@
  *	KERNEL(name)	the kernel's name for a function
  *	TARGET			attributes of its functions
  *	PIECE			bytes compared at once
- *	SHORTER(name)	KERNEL(name) for less than PIECE bytes
  *
- *	KERNEL(equal)(p, c)			the mask of p[0..PIECE)
- *	KERNEL(strange_piece)(p)	likewise, of the bytes that are not ASCII, or 0
+ *	KERNEL(piece)(p, c, strange)
+ *		the mask of p[0..PIECE): where c stands; for "strange" c is 0, and a byte
+ *		that is not ASCII counts, too
  *
  * and, where the processor has something better than what stands below:
  *
@@ -31,7 +31,8 @@
 #ifndef ODD
 #define ODD				uint64_t
 #define ODD_NONE		0
-#define ODD_ADD(odd, p, quote)	((odd) | KERNEL(equal)(p, quote) | KERNEL(equal)(p, '\r') | KERNEL(strange_piece)(p))
+#define ODD_ADD(odd, p, quote) \
+	((odd) | KERNEL(piece)(p, quote, false) | KERNEL(piece)(p, '\r', false) | KERNEL(piece)(p, '\0', true))
 #define ODD_ANY(odd)	((odd) != 0)
 #endif
 
@@ -59,96 +60,40 @@ KERNEL(write)(uint16_t *at, uint64_t bits, uint16_t base)
 #define WRITE(at, w, base)	KERNEL(write)(at, w, base)
 #endif
 
-/* The mask of p[0..n), with n from PIECE to FC_MASK_BLOCK. */
+/* The mask of the block at p */
 TARGET FC_MASK_INLINE uint64_t
-KERNEL(long_part)(const char *p, size_t n, char c)
+KERNEL(whole)(const char *p, char c, bool strange)
 {
 	uint64_t	mask = 0;
-	size_t		at;
 
-	Assert(n >= PIECE && n <= FC_MASK_BLOCK);
-	for (at = 0; at + PIECE <= n; at += PIECE)
-		mask |= (uint64_t) KERNEL(equal)(p + at, c) << at;
-	/* what is left is read together with bytes already looked at */
-	if (at < n)
-		mask |= (uint64_t) KERNEL(equal)(p + n - PIECE, c) << (n - PIECE);
+	for (size_t at = 0; at < FC_MASK_BLOCK; at += PIECE)
+		mask |= (uint64_t) KERNEL(piece)(p + at, c, strange) << at;
 	return mask;
 }
 
-/* The mask of p[0..n), for less than a block. */
-TARGET static inline uint64_t
-KERNEL(part)(const char *p, size_t n, char c)
-{
-	return n < PIECE ? SHORTER(part)(p, n, c) : KERNEL(long_part)(p, n, c);
-}
-
-/* Likewise, of strange bytes. */
-TARGET FC_MASK_INLINE uint64_t
-KERNEL(long_strange)(const char *p, size_t n)
-{
-	uint64_t	mask = 0;
-	size_t		at;
-
-	for (at = 0; at + PIECE <= n; at += PIECE)
-		mask |= (uint64_t) KERNEL(strange_piece)(p + at) << at;
-	if (at < n)
-		mask |= (uint64_t) KERNEL(strange_piece)(p + n - PIECE) << (n - PIECE);
-	return mask;
-}
-
-TARGET static inline uint64_t
-KERNEL(strange)(const char *p, size_t n)
-{
-	return n < PIECE ? SHORTER(strange)(p, n) : KERNEL(long_strange)(p, n);
-}
-
-/*
- * The masks of p[known..n), whose bit 0 is the byte p[known].  Only a whole
- * block may have known bytes.
- */
+/* The masks of the block at p without the bytes that are "known" already */
 TARGET FC_MASK_INLINE void
-KERNEL(block)(FcMaskBytes bytes, const char *p, size_t n, size_t known,
+KERNEL(block)(FcMaskBytes bytes, const char *p, size_t known,
 			  bool lines, bool strange, FcMask *out)
 {
-	FcMask		mask = {0};
+	uint64_t	quotes = KERNEL(whole)(p, bytes.quote, false) >> known;
+	uint64_t	delims = KERNEL(whole)(p, bytes.delim, false) >> known;
+	uint64_t	nl = lines ? KERNEL(whole)(p, '\n', false) >> known : 0;
+	uint64_t	cr = lines ? KERNEL(whole)(p, '\r', false) >> known : 0;
 
-	if (n == FC_MASK_BLOCK)
-	{
-		mask.quotes = KERNEL(long_part)(p, FC_MASK_BLOCK, bytes.quote) >> known;
-		mask.delims = KERNEL(long_part)(p, FC_MASK_BLOCK, bytes.delim) >> known;
-		if (lines)
-		{
-			mask.nl = KERNEL(long_part)(p, FC_MASK_BLOCK, '\n') >> known;
-			mask.cr = KERNEL(long_part)(p, FC_MASK_BLOCK, '\r') >> known;
-		}
-		if (strange)
-			mask.strange = KERNEL(long_strange)(p, FC_MASK_BLOCK) >> known;
-	}
-	else
-	{
-		mask.quotes = KERNEL(part)(p, n, bytes.quote);
-		mask.delims = KERNEL(part)(p, n, bytes.delim);
-		if (lines)
-		{
-			mask.nl = KERNEL(part)(p, n, '\n');
-			mask.cr = KERNEL(part)(p, n, '\r');
-		}
-		if (strange)
-			mask.strange = KERNEL(strange)(p, n);
-	}
-	FC_MASK_KEEP(mask.quotes);
-	FC_MASK_KEEP(mask.delims);
-	FC_MASK_KEEP(mask.nl);
-	out->quotes = mask.quotes;
-	out->delims = mask.delims;
+	FC_MASK_KEEP(quotes);
+	FC_MASK_KEEP(delims);
+	FC_MASK_KEEP(nl);
+	out->quotes = quotes;
+	out->delims = delims;
 	if (lines)
 	{
-		out->nl = mask.nl;
-		out->cr = mask.cr;
+		out->nl = nl;
+		out->cr = cr;
 	}
 	if (strange)
-		out->strange = mask.strange;
-	out->within = mask.quotes == 0 ? 0 : PREFIX(mask.quotes);
+		out->strange = KERNEL(whole)(p, '\0', true) >> known;
+	out->within = quotes == 0 ? 0 : PREFIX(quotes);
 }
 
 TARGET FC_MASK_INLINE void
@@ -159,12 +104,17 @@ KERNEL(fill)(FcMaskBytes bytes, const char *p, size_t len, bool lines,
 
 	Assert(len > 0);
 	for (; left >= FC_MASK_BLOCK; left -= FC_MASK_BLOCK, p += FC_MASK_BLOCK)
-		KERNEL(block)(bytes, p, FC_MASK_BLOCK, 0, lines, strange, masks++);
-	if (left > 0 && len > left)
-		KERNEL(block)(bytes, p + left - FC_MASK_BLOCK, FC_MASK_BLOCK,
-					  FC_MASK_BLOCK - left, lines, strange, masks);
-	else if (left > 0)
-		KERNEL(block)(bytes, p, left, 0, lines, strange, masks);
+		KERNEL(block)(bytes, p, 0, lines, strange, masks++);
+	if (left > 0)
+	{
+		const size_t known = FC_MASK_BLOCK - left;
+		char		alone[FC_MASK_BLOCK] = {0};
+
+		/* no byte before p or after p[len] is ours to read */
+		if (len == left)
+			p = (char *) memcpy(alone + known, p, left);
+		KERNEL(block)(bytes, p - known, known, lines, strange, masks);
+	}
 }
 
 TARGET static void
@@ -192,8 +142,8 @@ KERNEL(quiet)(FcMaskBytes bytes, const char *p, size_t n, uint64_t *ends, uint64
 
 	for (size_t i = 0; i < n; i++, p += FC_MASK_BLOCK)
 	{
-		ends[i] = KERNEL(long_part)(p, FC_MASK_BLOCK, '\n');
-		delims[i] = KERNEL(long_part)(p, FC_MASK_BLOCK, bytes.delim);
+		ends[i] = KERNEL(whole)(p, '\n', false);
+		delims[i] = KERNEL(whole)(p, bytes.delim, false);
 		for (size_t at = 0; at < FC_MASK_BLOCK; at += PIECE)
 			odd = ODD_ADD(odd, p + at, bytes.quote);
 	}
@@ -245,4 +195,3 @@ KERNEL(places)(const uint64_t *words, const uint64_t *last, size_t pos, size_t l
 #undef ODD_ADD
 #undef ODD_ANY
 #undef WRITE
-#undef SHORTER

@@ -343,12 +343,13 @@ open_marker(FcQuoteRun *run, const char *marker, size_t size, const char *buf,
 }
 
 /*
- * Feeds bytes to one run or to a pair, and stops before whatever looks like a
- * marker.  It is one for the runs that have just met a record's end.
+ * See grammar/quote_run.h.  Pieces may be cut anywhere, even between '\r' and
+ * '\n'.  Stops before whatever looks like a marker, which is one for the runs
+ * that have just met a record's end.
  */
-static void
-feed_runs(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other, const char *buf,
-		  size_t len)
+void
+fc_quote_run_feed_pair(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other,
+					   const char *buf, size_t len)
 {
 	const char *marker = fc_dialect_marker(dialect);
 	const size_t size = strlen(marker);
@@ -374,19 +375,8 @@ feed_runs(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other, const ch
 		open_marker(runs[i], marker, size, buf, len);
 }
 
-/*
- * Feeds the next len bytes to the run.  dialect->eol must be known.  Pieces may
- * be cut anywhere, even between '\r' and '\n'.
- */
 void
 fc_quote_run_feed(const FcDialect *dialect, FcQuoteRun *run, const char *buf, size_t len)
 {
-	feed_runs(dialect, run, NULL, buf, len);
-}
-
-void
-fc_quote_run_feed_pair(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other,
-				 const char *buf, size_t len)
-{
-	feed_runs(dialect, one, other, buf, len);
+	fc_quote_run_feed_pair(dialect, run, NULL, buf, len);
 }

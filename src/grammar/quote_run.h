@@ -39,14 +39,16 @@ typedef struct FcQuoteRun
 } FcQuoteRun;
 
 extern void fc_quote_run_init(FcQuoteRun *run, FcQuote start);
+
+/* Feeds the next len bytes to the run.  dialect->eol must be known. */
 extern void fc_quote_run_feed(const FcDialect *dialect, FcQuoteRun *run,
-						const char *buf, size_t len);
+							  const char *buf, size_t len);
 
 /*
  * fc_quote_run_feed for both runs of csv whose escape is the quote: one of them
  * began in quotes, the other not, and both were fed the same bytes so far.
  */
 extern void fc_quote_run_feed_pair(const FcDialect *dialect, FcQuoteRun *one,
-							 FcQuoteRun *other, const char *buf, size_t len);
+								   FcQuoteRun *other, const char *buf, size_t len);
 
 #endif							/* FC_QUOTE_RUN_H */

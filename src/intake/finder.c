@@ -261,7 +261,7 @@ fc_finder_cut_chunks(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
 	chunks[n - 1].length = end - chunks[n - 1].start;
 	if (ctx->shared->dialects->mode == FC_MODE_BINARY)
 	{
-		chunks[n - 1].run[FC_OUTSIDE].ends_record = true;
+		chunks[n - 1].run[FC_OUTSIDE].last = chunks[n - 1].length;
 		return;
 	}
 	fc_finder_read_chunk(ctx, &scan, &chunks[n - 1]);

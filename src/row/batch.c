@@ -360,7 +360,7 @@ fc_batch_take_all_texts(FcBatchMaker *maker)
 	const uint16 *at = maker->places.at;
 	char		quote = maker->parser->dialect.quote;
 	int			quotes = maker->quoted ?
-		fc_marks_quotes(maker->stretch.marks, at[0], at[maker->batch.n * maker->width]) : 0;
+		fc_marks_count(maker->stretch.marks->quotes, at[0], at[maker->batch.n * maker->width]) : 0;
 
 	for (int i = 0; i < maker->nfields; i++)
 	{
@@ -440,7 +440,7 @@ static uint64
 fc_batch_embedded(const FcBatchMaker *maker, size_t start, size_t end)
 {
 	return maker->stretch.marks->has_embedded ?
-		fc_marks_embedded(maker->stretch.marks, start, end) : 0;
+		fc_marks_count(maker->stretch.marks->embedded, start, end) : 0;
 }
 
 bool
