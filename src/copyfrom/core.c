@@ -155,25 +155,19 @@ fc_core_check(FcTarget *target)
 		FC_CLASS_NO_PARTITION | FC_CLASS_UNIQUE;
 
 	/* an unconvertible or unsettled file has one row, or core refuses it */
-	if (target->options->order_by != NIL && !target->facts.unconvertible && !target->facts.unsettled)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot load rows in the order of order_by here"),
-				 errdetail("Rows are loaded one by one, as COPY does: %s.",
-						   target->course.reason)));
-	if (target->options->tolerated & classes)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot tolerate violated constraints or missing partitions here"),
-				 errdetail("Rows are loaded one by one, as COPY does: %s.",
-						   target->course.reason),
-				 errhint("Use only the classes conversion, missing_columns, extra_columns and encoding.")));
-	if (fc_columns_none(&target->planned->columns))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the file has no column of the target"),
-				 errdetail("Rows are loaded one by one, as COPY does: %s.",
-						   target->course.reason)));
+	bool		order = target->options->order_by != NIL && !target->facts.unconvertible && !target->facts.unsettled;
+	bool		tolerates = target->options->tolerated & classes;
+
+	if (!order && !tolerates && !fc_columns_none(&target->planned->columns))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 order ? errmsg("cannot load rows in the order of order_by here") :
+			 tolerates ? errmsg("cannot tolerate violated constraints or missing partitions here") :
+			 errmsg("the file has no column of the target"),
+			 errdetail("Rows are loaded one by one, as COPY does: %s.", target->course.reason),
+			 !order && tolerates ?
+			 errhint("Use only the classes conversion, missing_columns, extra_columns and encoding.") : 0));
 }
 
 void
@@ -253,7 +247,7 @@ fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header)
 							  target->form.encoding, header->data, header->length))
 		{
 			cstate = fc_feed_copy(&feed, NIL, "match", false);
-			(void) fc_feed_next_row(&feed, row);
+			(void) fc_feed_next_row(&feed, CreateExecutorState(), row);
 			EndCopyFrom(cstate);
 		}
 	}
@@ -346,9 +340,12 @@ static bool
 fc_core_show_fed(FcFeed *feed, const FcErrorSlot *slot)
 {
 	TupleTableSlot *row = fc_feed_slot(feed->target);
+	bool		found;
 
 	fc_feed_copy(feed, NIL, NULL, false)->num_defaults = 0;
-	if (!fc_feed_next_row(feed, row))
+	found = fc_feed_next_row(feed, CreateExecutorState(), row);
+	feed->cstate = NULL;
+	if (!found)
 		return false;
 	if (slot->kind == FC_ERROR_ROUTE)
 		fc_core_route(feed->target, row);
@@ -406,16 +403,6 @@ fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end)
 				 faults[end].hint ? errhint("%s", faults[end].hint) : 0));
 }
 
-/* Error context for a line whose end core has not found */
-static void
-fc_core_line_context(void *arg)
-{
-	const FcFeed *feed = arg;
-
-	errcontext("%s, line " UINT64_FORMAT, fc_target_place(feed->target, feed->file),
-			   feed->line);
-}
-
 /* Throws the error of a malformed record that core does not refuse */
 static void
 fc_core_throw_grammar(FcFeed *feed)
@@ -423,8 +410,6 @@ fc_core_throw_grammar(FcFeed *feed)
 	FcTarget   *target = feed->target;
 	FcStream   *stream = fc_stream_begin(target->source, FC_CORE_READ);
 	FcDialect  *dialect = &target->shared->dialects[target->source->files[feed->file].eol];
-	ErrorContextCallback callback = {error_context_stack->previous,
-	fc_core_line_context, feed};
 	FcRecord	record;
 	FcEnd		end;
 
@@ -434,9 +419,9 @@ fc_core_throw_grammar(FcFeed *feed)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("unterminated CSV quoted field")));
-	error_context_stack = &callback;
+	/* core has not found the end of the line */
+	feed->unseen = true;
 	fc_core_refuse_grammar(dialect, end);
-	fc_error_context_pop();
 }
 
 /* Throws an error that a process has caught, with the hint that it may lack */

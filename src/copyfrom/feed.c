@@ -212,21 +212,18 @@ static void
 fc_feed_malformed(FcFeed *feed)
 {
 	FcFeed		raw;
-	ErrorContextCallback callback;
 	ErrorContextCallback *context = error_context_stack;
+	/* the innermost context is about the same record, and is left out */
+	ErrorContextCallback callback = {context->previous, fc_feed_context, &raw};
 
 	fc_feed_begin(&raw, feed->target);
 	fc_feed_name(&raw, feed->offset, feed->length, feed->first, feed->line);
-	callback.callback = fc_feed_context;
-	callback.arg = &raw;
-	/* the innermost context is about the same record, and is left out */
-	callback.previous = context->previous;
 	error_context_stack = &callback;
 	PG_TRY();
 	{
 		fc_feed_raw_record(&raw);
 		(void) fc_feed_copy(&raw, NIL, NULL, false);
-		(void) fc_feed_next_row(&raw, fc_feed_slot(feed->target));
+		(void) fc_feed_next_row(&raw, CreateExecutorState(), fc_feed_slot(feed->target));
 	}
 	PG_FINALLY();
 	{
@@ -250,20 +247,10 @@ fc_feed_refuse(FcFeed *feed)
 		 feed->offset);
 }
 
-/* Parses the record in place, for core; false if on_error rejects it */
-static bool
-fc_feed_parse_whole(FcFeed *feed, char *data)
-{
-	MemoryContext old = MemoryContextSwitchTo(feed->mcxt);
-	bool		ok = fc_parse_texts(feed->parser, data, feed->length);
-
-	if (ok)
-		fc_feed_canonical(feed);
-	MemoryContextSwitchTo(old);
-	return ok;
-}
-
-/* fc_feed_parse_whole, but lets core say what is wrong with bad bytes */
+/*
+ * Parses the record in place, for core, which says what is wrong with bad
+ * bytes; false if on_error rejects it
+ */
 static bool
 fc_feed_parse(FcFeed *feed, char *data)
 {
@@ -275,7 +262,11 @@ fc_feed_parse(FcFeed *feed, char *data)
 	feed->parsing = true;
 	PG_TRY();
 	{
-		ok = fc_feed_parse_whole(feed, data);
+		MemoryContextSwitchTo(feed->mcxt);
+		ok = fc_parse_texts(feed->parser, data, feed->length);
+		if (ok)
+			fc_feed_canonical(feed);
+		MemoryContextSwitchTo(mcxt);
 	}
 	PG_CATCH();
 	{
@@ -405,25 +396,16 @@ fc_feed_number(FcFeed *feed)
 			cstate->cur_lineno--;
 }
 
-/* Gives CopyFrom's condition the file's time zone, and counts by it */
-static void
-fc_feed_take_where(FcFeed *feed)
-{
-	MemoryContext old = MemoryContextSwitchTo(feed->cstate->copycontext);
-
-	feed->cstate->qualexpr = fc_where_counted(feed->cstate->qualexpr, &feed->target->ctx,
-											  feed->stream ? &feed->offset : &feed->target->source->files[feed->file].data_start);
-	MemoryContextSwitchTo(old);
-}
-
 /*
  * Takes the place of the context that CopyFrom has put on the stack, which
- * ends with its loop over rows: errors are to name the file
+ * ends with its loop over rows: errors are to name the file.  Gives its
+ * condition the file's time zone, and counts by it.
  */
 static void
 fc_feed_take_context(FcFeed *feed)
 {
 	ErrorContextCallback *context = error_context_stack;
+	MemoryContext old;
 
 	if (context == NULL || context->callback != CopyFromErrorCallback ||
 		context->arg != feed->cstate)
@@ -431,7 +413,10 @@ fc_feed_take_context(FcFeed *feed)
 	context->callback = fc_feed_context;
 	context->arg = feed;
 	feed->follow = true;
-	fc_feed_take_where(feed);
+	old = MemoryContextSwitchTo(feed->cstate->copycontext);
+	feed->cstate->qualexpr = fc_where_counted(feed->cstate->qualexpr, &feed->target->ctx,
+											  feed->stream ? &feed->offset : &feed->target->source->files[feed->file].data_start);
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -603,20 +588,6 @@ fc_feed_hand_over(FcFeed *feed)
 	}
 }
 
-/* Shows the source in the progress view, although core reads by a callback */
-static void
-fc_feed_show_source(const FcFeed *feed)
-{
-	const FcTarget *target = feed->target;
-	int64		type = fc_target_progress_type(target);
-	const int	params[] = {PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL};
-	const int64 values[] = {
-		type, type == PROGRESS_COPY_TYPE_FILE ? target->source->files[feed->file].identity.size : 0
-	};
-
-	pgstat_progress_update_multi_param(lengthof(params), params, values);
-}
-
 /* Begins core's COPY, which reads the header of binary data at once */
 static CopyFromState
 fc_feed_begin_copy(FcFeed *feed, List *where, List *list)
@@ -625,13 +596,17 @@ fc_feed_begin_copy(FcFeed *feed, List *where, List *list)
 	ParseState *pstate = fc_executor_parse_state(target->rel, target->planned->columns.attnums);
 	FcFeed		fed = *feed;
 	bool		header = feed->middle && target->dialect.mode == FC_MODE_BINARY;
+	int64		type = fc_target_progress_type(target);
 	CopyFromState cstate;
 
 	if (header)
 		fc_feed_bytes(feed, FC_BINARY_HEADER, FC_BINARY_HEADER_LEN);
 	cstate = BeginCopyFrom(pstate, target->rel, (Node *) where, NULL, false,
 						   fc_feed_read, target->planned->columns.list, list);
-	fc_feed_show_source(feed);
+	/* shown in the progress view, although core reads by a callback */
+	pgstat_progress_update_param(PROGRESS_COPY_TYPE, type);
+	pgstat_progress_update_param(PROGRESS_COPY_BYTES_TOTAL, type != PROGRESS_COPY_TYPE_FILE ? 0 :
+								 target->source->files[feed->file].identity.size);
 	if (header)
 		*feed = fed;
 	return cstate;
@@ -685,11 +660,9 @@ fc_feed_whole(FcFeed *feed, uint32 file)
 static void
 fc_feed_parser(FcFeed *feed)
 {
-	FcTarget   *target = feed->target;
-
 	feed->estate = CreateExecutorState();
 	/* core takes sequences' numbers itself */
-	feed->parser = fc_parse_begin(&target->ctx, feed->estate, false);
+	feed->parser = fc_parse_begin(&feed->target->ctx, feed->estate, false);
 	feed->mcxt = AllocSetContextCreate(CurrentMemoryContext,
 									   "fast_copy record for core",
 									   ALLOCSET_DEFAULT_SIZES);
@@ -699,10 +672,8 @@ fc_feed_parser(FcFeed *feed)
 void
 fc_feed_records(FcFeed *feed)
 {
-	FcTarget   *target = feed->target;
-
 	fc_feed_parser(feed);
-	feed->stream = fc_stream_begin(target->source, FC_FEED_BLOCK);
+	feed->stream = fc_stream_begin(feed->target->source, FC_FEED_BLOCK);
 }
 
 void
@@ -763,18 +734,17 @@ fc_feed_slot(FcTarget *target)
 }
 
 bool
-fc_feed_next_row(FcFeed *feed, TupleTableSlot *row)
+fc_feed_next_row(FcFeed *feed, EState *estate, TupleTableSlot *row)
 {
-	EState	   *estate = CreateExecutorState();
 	ExprContext *econtext = GetPerTupleExprContext(estate);
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	bool		found;
 
 	ExecClearTuple(row);
+	ResetExprContext(econtext);
 	found = NextCopyFrom(feed->cstate, econtext, row->tts_values, row->tts_isnull);
 	if (found)
 		ExecStoreVirtualTuple(row);
 	MemoryContextSwitchTo(old);
-	feed->cstate = NULL;
 	return found;
 }

@@ -92,9 +92,12 @@ extern bool fc_feed_record(FcFeed *feed);
 extern CopyFromState fc_feed_copy(FcFeed *feed, List *where,
 								  const char *header, bool freeze);
 
-/* Makes core read one row into such a slot; false if there is none */
+/*
+ * Makes core read one row into such a slot, with values in the memory of one
+ * tuple; false if there is none
+ */
 extern TupleTableSlot *fc_feed_slot(FcTarget *target);
-extern bool fc_feed_next_row(FcFeed *feed, TupleTableSlot *row);
+extern bool fc_feed_next_row(FcFeed *feed, EState *estate, TupleTableSlot *row);
 
 /* Error context callback that tells file, line, and column or record */
 extern void fc_feed_context(void *arg);

@@ -49,39 +49,25 @@ fc_find_keys_new_part(FcCoreKeys *scan)
 }
 
 static FcSpillPart *
-fc_find_keys_insert(FcCoreKeys *scan, int at, FcRange range)
-{
-	MemoryContext old = MemoryContextSwitchTo(scan->mcxt);
-	FcSpillPart *part = fc_find_keys_new_part(scan);
-
-	part->range = range;
-	scan->parts = list_insert_nth(scan->parts, at, part);
-	MemoryContextSwitchTo(old);
-	return part;
-}
-
-/* The lowest key of the range of part number i */
-static int64
-fc_find_keys_low(const FcCoreKeys *scan, int i)
-{
-	return ((FcSpillPart *) list_nth(scan->parts, i))->range.lo;
-}
-
-static FcSpillPart *
 fc_find_keys_part(FcCoreKeys *scan, int64 key)
 {
 	FcRange		range;
 	int			at = 0;			/* the first part at this range or after it */
 	int			n = list_length(scan->parts);
+	MemoryContext old;
 
 	if (scan->last && fc_range_has(&scan->last->range, key))
 		return scan->last;
 	range = scan->target->route ? fc_route_find(scan->target->route, key) : FC_RANGE_ALL;
-	fc_search(int, at, n, mid, fc_find_keys_low(scan, mid) < range.lo);
-	if (at < n && fc_find_keys_low(scan, at) == range.lo)
-		scan->last = list_nth(scan->parts, at);
-	else
-		scan->last = fc_find_keys_insert(scan, at, range);
+	fc_search(int, at, n, mid, ((FcSpillPart *) list_nth(scan->parts, mid))->range.lo < range.lo);
+	scan->last = at < n ? list_nth(scan->parts, at) : NULL;
+	if (scan->last && scan->last->range.lo == range.lo)
+		return scan->last;
+	old = MemoryContextSwitchTo(scan->mcxt);
+	scan->last = fc_find_keys_new_part(scan);
+	scan->last->range = range;
+	scan->parts = list_insert_nth(scan->parts, at, scan->last);
+	MemoryContextSwitchTo(old);
 	return scan->last;
 }
 
@@ -110,26 +96,6 @@ fc_find_keys_of_row(FcCoreKeys *scan)
 	part->min_key = Min(part->min_key, key);
 	part->max_key = Max(part->max_key, key);
 	return part;
-}
-
-static bool
-fc_find_keys_next(FcCoreKeys *scan)
-{
-	TupleTableSlot *slot = ExecClearTuple(scan->slot);
-	MemoryContext old;
-	bool		found;
-
-	ResetPerTupleExprContext(scan->estate);
-	old = MemoryContextSwitchTo(GetPerTupleMemoryContext(scan->estate));
-	found = NextCopyFrom(scan->feed.cstate, GetPerTupleExprContext(scan->estate),
-						 slot->tts_values, slot->tts_isnull);
-	MemoryContextSwitchTo(old);
-	if (!found)
-		return false;
-	ExecStoreVirtualTuple(slot);
-	slot->tts_tableOid = scan->target->oid;
-	scan->rows++;
-	return true;
 }
 
 /* Stands in for input functions whose effects are left to CopyFrom */
@@ -168,17 +134,18 @@ fc_find_keys_read_file(FcCoreKeys *scan, uint32 file)
 	const char *header;
 
 	scan->estate = CreateExecutorState();
-	scan->slot = MakeSingleTupleTableSlot(RelationGetDescr(target->rel),
-										  &TTSOpsVirtual);
+	scan->slot = fc_feed_slot(target);
 	header = fc_feed_whole(&scan->feed, file);
 	cstate = fc_feed_copy(&scan->feed, NIL, header, false);
 	if (cstate->num_defaults == 0 && !target->plan->where_late)
 		scan->where = fc_where_begin(target->shared);
 	cstate->num_defaults = 0;
 	fc_find_keys_leave_effects(target, cstate);
-	while (fc_find_keys_next(scan))
+	while (fc_feed_next_row(&scan->feed, scan->estate, scan->slot))
 	{
 		CHECK_FOR_INTERRUPTS();
+		scan->rows++;
+		scan->slot->tts_tableOid = target->oid;
 		if (fc_copy_passes_over(cstate))
 			continue;
 		if (scan->where == NULL ||

@@ -8,8 +8,8 @@
  *	PIECE			bytes compared at once
  *
  *	KERNEL(piece)(p, c, strange)
- *		the mask of p[0..PIECE): where c stands; for "strange" c is 0, and a byte
- *		that is not ASCII counts, too
+ *		the mask of p[0..PIECE): where c stands; for "strange" c is 0, and a
+ *		byte that is not ASCII counts, too
  *
  * and, where the processor has something better than what stands below:
  *
