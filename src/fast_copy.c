@@ -240,22 +240,29 @@ fast_copy(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) rows);
 }
 
+static Datum
+fast_copy_create(FunctionCallInfo fcinfo, const FcOwnTable *kind)
+{
+	PreventCommandIfParallelMode(psprintf("%s()", kind->maker));
+	PG_RETURN_OID(fc_own_table_create(kind, text_to_cstring(PG_GETARG_TEXT_PP(0))));
+}
+
 Datum
 fast_copy_create_reject_table(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_OID(fc_own_table_create(&fc_reject_kind, text_to_cstring(PG_GETARG_TEXT_PP(0))));
+	return fast_copy_create(fcinfo, &fc_reject_kind);
 }
 
 Datum
 fast_copy_create_history_table(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_OID(fc_own_table_create(&fc_history_kind, text_to_cstring(PG_GETARG_TEXT_PP(0))));
+	return fast_copy_create(fcinfo, &fc_history_kind);
 }
 
 Datum
 fast_copy_create_ledger_table(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_OID(fc_own_table_create(&fc_ledger_kind, text_to_cstring(PG_GETARG_TEXT_PP(0))));
+	return fast_copy_create(fcinfo, &fc_ledger_kind);
 }
 
 /* The columns of fast_copy_report(), and further ones of fast_copy_summary() */

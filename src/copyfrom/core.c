@@ -216,19 +216,12 @@ fc_core_copy(FcTarget *target)
 	return rows;
 }
 
-/* The bytes of a byte order mark that the header begins with */
-static size_t
-fc_core_mark(const FcTarget *target, const FcRecord *header)
-{
-	return target->form.encoding == PG_UTF8 && !fc_caller_errors_as_core(target->options->caller) &&
-		header->total >= strlen(FC_MARK) && memcmp(header->data, FC_MARK, strlen(FC_MARK)) == 0 ? strlen(FC_MARK) : 0;
-}
-
 void
 fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header)
 {
-	size_t		mark = fc_core_mark(target, header);
-
+	/* the bytes of a byte order mark that the header begins with */
+	size_t		mark = target->form.encoding == PG_UTF8 && !fc_caller_errors_as_core(target->options->caller) &&
+		header->total >= strlen(FC_MARK) && memcmp(header->data, FC_MARK, strlen(FC_MARK)) == 0 ? strlen(FC_MARK) : 0;
 	FcFeed		feed;
 	ErrorContextCallback callback;
 	TupleTableSlot *row = fc_feed_slot(target);
@@ -424,17 +417,6 @@ fc_core_throw_grammar(FcFeed *feed)
 	fc_core_refuse_grammar(dialect, end);
 }
 
-/* Throws an error that a process has caught, with the hint that it may lack */
-static void
-fc_core_throw_kept(FcTarget *target)
-{
-	FcUnrouted	row = {target, NULL};
-	ErrorContextCallback callback;
-
-	fc_error_context_push(&callback, fc_core_route_hint, &row);
-	ThrowErrorData(fc_error_kept(target->shared));
-}
-
 /*
  * The line that core has come to when it inserts the row at this offset, with
  * those that it has read since it last did
@@ -472,8 +454,10 @@ void
 fc_core_throw(FcTarget *target)
 {
 	FcErrorSlot slot = target->shared->errors.first;
+	FcUnrouted	row = {target, NULL};
 	FcFeed		feed;
 	ErrorContextCallback callback;
+	ErrorContextCallback hint;
 
 	if (slot.kind == FC_ERROR_INDEX)
 		ThrowErrorData(fc_error_kept(target->shared));
@@ -497,7 +481,11 @@ fc_core_throw(FcTarget *target)
 	}
 	PG_END_TRY();
 	if (slot.kind <= FC_ERROR_BATCH)
-		fc_core_throw_kept(target);
+	{
+		/* a process has caught it, without the hint */
+		fc_error_context_push(&hint, fc_core_route_hint, &row);
+		ThrowErrorData(fc_error_kept(target->shared));
+	}
 	if (slot.kind == FC_ERROR_ROUTE)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),

@@ -454,7 +454,10 @@ fc_feed_option(List *list, const char *name, const char *value)
 									 (Node *) makeString(pstrdup(value)), -1));
 }
 
-/* Returns the options as COPY's grammar makes them, "*" written out */
+/*
+ * Returns the options as COPY's grammar makes them, "*" written out, or those
+ * that canonical records are written in
+ */
 static List *
 fc_feed_options(FcFeed *feed)
 {
@@ -462,6 +465,13 @@ fc_feed_options(FcFeed *feed)
 	List	   *list = NIL;
 	ListCell   *lc;
 
+	if (feed->parser)
+	{
+		list = fc_feed_option(list, "format", "csv");
+		list = fc_feed_option(list, "encoding", GetDatabaseEncodingName());
+		return FC_CORE_HAS_DEFAULT && target->options->default_string ?
+			fc_feed_option(list, "default", fc_feed_marker(target)) : list;
+	}
 	foreach(lc, target->options->copy_options)
 	{
 		DefElem    *def = copyObject(lfirst_node(DefElem, lc));
@@ -476,19 +486,6 @@ fc_feed_options(FcFeed *feed)
 	/* the file has been converted */
 	if (target->original)
 		list = fc_feed_option(list, "encoding", pg_encoding_to_char(target->form.encoding));
-	return list;
-}
-
-/* Returns the options that canonical records are written in */
-static List *
-fc_feed_canonical_options(FcFeed *feed)
-{
-	List	   *list = NIL;
-
-	list = fc_feed_option(list, "format", "csv");
-	list = fc_feed_option(list, "encoding", GetDatabaseEncodingName());
-	if (FC_CORE_HAS_DEFAULT && feed->target->options->default_string)
-		list = fc_feed_option(list, "default", fc_feed_marker(feed->target));
 	return list;
 }
 
@@ -616,7 +613,7 @@ CopyFromState
 fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 {
 	FcTarget   *target = feed->target;
-	List	   *list = feed->parser ? fc_feed_canonical_options(feed) : fc_feed_options(feed);
+	List	   *list = fc_feed_options(feed);
 
 	if (header)
 		list = fc_feed_option(list, "header", header);

@@ -90,21 +90,6 @@ fc_feed_field(const FcFeed *feed, const char **column, const char **value)
 	return true;
 }
 
-/*
- * Returns the line on which the record begins; 0: only core knows.  The count
- * before the first record of a file corrects for how COPY counts in it.
- */
-static uint64
-fc_feed_first_line(const FcFeed *feed)
-{
-	const FcTarget *target = feed->target;
-
-	if (feed->follow)
-		return 0;
-	return feed->offset == target->source->files[feed->file].data_start ?
-		target->options->header_lines + 1 : feed->first;
-}
-
 /* Gives the error a hint about the call; column and value may be NULL */
 static void
 fc_feed_hint(const FcFeed *feed, const char *column, const char *value)
@@ -117,7 +102,10 @@ fc_feed_hint(const FcFeed *feed, const char *column, const char *value)
 		return;
 	refused.file = feed->file;
 	refused.first = fc_feed_line(feed) == (uint64) target->options->header_lines + 1;
-	refused.line = fc_feed_first_line(feed);
+	/* the count before the first record corrects for how COPY counts in it */
+	refused.line = feed->follow ? 0 :
+		feed->offset == target->source->files[feed->file].data_start ?
+		target->options->header_lines + 1 : feed->first;
 	refused.offset = feed->offset;
 	refused.length = feed->length;
 	refused.column = column;

@@ -107,19 +107,6 @@ fc_find_keys_value(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Leaves out the values of types with effects; no key is of such a type */
-static void
-fc_find_keys_leave_effects(const FcTarget *target, CopyFromState cstate)
-{
-	for (int i = 0; i < list_length(target->planned->columns.fields); i++)
-	{
-		AttrNumber	attnum = list_nth_int(target->planned->columns.fields, i);
-
-		if (target->planned->columns.flags[i] & FC_FIELD_VISIBLE)
-			cstate->in_functions[attnum - 1].fn_addr = fc_find_keys_value;
-	}
-}
-
 /*
  * Counts the keys of one file.  Neither defaults nor values of types that run
  * code of users are evaluated: the code may have effects, which CopyFrom is
@@ -130,6 +117,7 @@ static void
 fc_find_keys_read_file(FcCoreKeys *scan, uint32 file)
 {
 	FcTarget   *target = scan->target;
+	const FcColumns *columns = &target->planned->columns;
 	CopyFromState cstate;
 	const char *header;
 
@@ -140,7 +128,10 @@ fc_find_keys_read_file(FcCoreKeys *scan, uint32 file)
 	if (cstate->num_defaults == 0 && !target->plan->where_late)
 		scan->where = fc_where_begin(target->shared);
 	cstate->num_defaults = 0;
-	fc_find_keys_leave_effects(target, cstate);
+	/* no key is of a type with effects */
+	for (int i = 0; i < list_length(columns->fields); i++)
+		if (columns->flags[i] & FC_FIELD_VISIBLE)
+			cstate->in_functions[list_nth_int(columns->fields, i) - 1].fn_addr = fc_find_keys_value;
 	while (fc_feed_next_row(&scan->feed, scan->estate, scan->slot))
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -170,10 +170,15 @@ fc_hint_no_day(const FcRefused *refused, int year, int one, int other)
 							 fc_caller_arrow(options->caller)));
 }
 
-/* Returns the pattern of values like this one; NULL if its time is odd */
+/*
+ * Returns the pattern of values like this one, with the year at the end if it
+ * is not the first; NULL if the time is odd
+ */
 static char *
-fc_hint_make_pattern(const FcHintDate *date, const char *first, const char *second, const char *third)
+fc_hint_make_pattern(const FcHintDate *date, bool year_first, bool day_first)
 {
+	const char *year = date->short_year ? "YY" : "YYYY";
+	const char *first = year_first ? year : day_first ? "DD" : "MM";
 	static const char *const times[][2] = {
 		{"", ""}, {" %*2d:%*2d%n", " HH24:MI"}, {" %*2d:%*2d:%*2d%n", " HH24:MI:SS"},
 	};
@@ -184,8 +189,9 @@ fc_hint_make_pattern(const FcHintDate *date, const char *first, const char *seco
 
 		(void) sscanf(date->rest, times[i][0], &n);
 		if (date->rest[n] == '\0' && (n > 0 || i == 0))
-			return psprintf("%s%c%s%c%s%s", first, date->separators[0], second,
-							date->separators[1], third, times[i][1]);
+			return psprintf("%s%c%s%c%s%s", first, date->separators[0],
+							year_first || day_first ? "MM" : "DD", date->separators[1],
+							year_first ? "DD" : year, times[i][1]);
 	}
 	return NULL;
 }
@@ -201,8 +207,7 @@ fc_hint_short_year(const FcRefused *refused, const FcHintDate *date)
 
 	if (year == NULL || !date->short_year)
 		return NULL;
-	fits = year == pattern ? fc_hint_make_pattern(date, "YY", "MM", "DD") :
-		fc_hint_make_pattern(date, day_first ? "DD" : "MM", day_first ? "MM" : "DD", "YY");
+	fits = fc_hint_make_pattern(date, year == pattern, day_first);
 	return fits == NULL ? NULL :
 		psprintf("If years have two digits, use %s.", fc_hint_format(refused, fits));
 }
@@ -218,8 +223,7 @@ fc_hint_order(const FcRefused *refused, const FcHintDate *date, bool day_first)
 	if (pattern == NULL)
 		return psprintf("If the %s comes first, SET datestyle = 'ISO, %s' before.",
 						word, day_first ? "DMY" : "MDY");
-	fits = fc_hint_make_pattern(date, day_first ? "DD" : "MM", day_first ? "MM" : "DD",
-								date->short_year ? "YY" : "YYYY");
+	fits = fc_hint_make_pattern(date, false, day_first);
 	if (fits == NULL || strcmp(fits, pattern) == 0)
 		return NULL;
 	return psprintf("If the %s comes first, use %s.", word, fc_hint_format(refused, fits));
@@ -636,15 +640,6 @@ fc_hint_of_bytes(const FcRefused *refused)
 					fc_caller_arrow(refused->target->options->caller));
 }
 
-/* Returns a hint where a quote may be that swallows the rest of the file */
-static char *
-fc_hint_of_quote(const FcRefused *refused)
-{
-	return refused->line == 0 ? NULL :
-		psprintf("The record begins in line " UINT64_FORMAT ": look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote%s E'\\b'.",
-				 refused->line, fc_caller_arrow(refused->target->options->caller));
-}
-
 char *
 fc_hint_text(const FcRefused *refused)
 {
@@ -657,8 +652,11 @@ fc_hint_text(const FcRefused *refused)
 		return NULL;
 	if (refused->what == FC_REFUSED_BYTES)
 		return fc_hint_of_bytes(refused);
+	/* it may swallow the rest of the file */
 	if (refused->what == FC_REFUSED_QUOTE)
-		return fc_hint_of_quote(refused);
+		return refused->line == 0 ? NULL :
+			psprintf("The record begins in line " UINT64_FORMAT ": look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote%s E'\\b'.",
+					 refused->line, fc_caller_arrow(options->caller));
 	separator = fc_hint_separator(refused);
 	if (separator != '\0')
 		return psprintf("If the fields are separated by %s, %s delimiter%s %s.",

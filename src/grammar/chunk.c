@@ -65,24 +65,6 @@ join_run(FcChunkScan *scan, int i, int with)
 	scan->embedded[i] = run->embedded - other->embedded;
 }
 
-/*
- * Feeds one slice to the runs that are not joined to others.
- */
-static void
-feed_slice(const FcDialect *dialect, FcChunkScan *scan, const char *buf,
-		   size_t len)
-{
-	for (int i = 0; i < FC_NQUOTES; i++)
-	{
-		if (!scan->occurs[i] || scan->joined[i])
-			continue;
-		fc_quote_run_feed(dialect, &scan->run[i], buf, len);
-		for (int with = 0; with < i && !scan->joined[i]; with++)
-			if (scan->occurs[with] && !scan->joined[with])
-				join_run(scan, i, with);
-	}
-}
-
 void
 fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 			  const char *buf, size_t len)
@@ -105,7 +87,15 @@ fc_chunk_feed(const FcDialect *dialect, FcChunkScan *scan,
 	{
 		size_t		slice = len < SLICE ? len : SLICE;
 
-		feed_slice(dialect, scan, buf, slice);
+		for (int i = 0; i < FC_NQUOTES; i++)
+		{
+			if (!scan->occurs[i] || scan->joined[i])
+				continue;
+			fc_quote_run_feed(dialect, &scan->run[i], buf, slice);
+			for (int with = 0; with < i && !scan->joined[i]; with++)
+				if (scan->occurs[with] && !scan->joined[with])
+					join_run(scan, i, with);
+		}
 		buf += slice;
 		len -= slice;
 	}

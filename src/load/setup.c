@@ -380,8 +380,10 @@ fc_setup_end(FcJob *job)
 	fc_worker_context_end(&target->ctx);
 	if (job->since.snapshot)
 		UnregisterSnapshot(job->since.snapshot);
-	fc_own_table_close(target->history);
-	fc_own_table_close(target->rejects);
+	if (target->history)
+		table_close(target->history, NoLock);
+	if (target->rejects)
+		table_close(target->rejects, NoLock);
 	fc_setup_close_target(job);
 	dsm_detach(target->opened.segment);
 }

@@ -556,7 +556,7 @@ extern bool fc_tasks_has_changed(FcJob *job, const FcLeafRows *leaves, Oid leaf)
  * load/ledger.c
  */
 
-extern const struct FcOwnTable fc_ledger_kind;
+extern const FcOwnTable fc_ledger_kind;
 
 /*
  * Opens the table, and locks it until the transaction ends against changes of

@@ -60,18 +60,21 @@ fc_notices_context(void *arg)
 	if (target->source->nfiles == 1)
 		errcontext("fast_copy %s", target->relname);
 	else
-		errcontext("fast_copy %s, %s \"%s\"", target->relname,
-				   fc_source_word(target->source),
-				   fc_source_path_at(target->source, teller->reject.offset));
+		errcontext("%s", fc_target_place(target, fc_source_number(target->source, teller->reject.offset)));
 }
 
-/* Tells that one record, or one value, is left out */
+/*
+ * Tells that the record in work, or a value of it, is left out, with COPY's
+ * context
+ */
 static void
-fc_notices_notice(FcTeller *teller, uint64 line)
+fc_notices_tell(FcTeller *teller, uint64 line)
 {
 	FcReject   *reject = &teller->reject;
 	const char *what = reject->class == 0 ? "setting to null" : "skipping row";
+	ErrorContextCallback callback;
 
+	fc_error_context_push(&callback, fc_notices_context, teller);
 	if (reject->class != 0 && reject->class != FC_CLASS_CONVERSION)
 		ereport(NOTICE,
 				(errmsg("skipping row due to %s at line " UINT64_FORMAT ": %s",
@@ -85,16 +88,6 @@ fc_notices_notice(FcTeller *teller, uint64 line)
 		ereport(NOTICE,
 				(errmsg("%s due to data type incompatibility at line " UINT64_FORMAT " for column \"%s\": \"%s\"",
 						what, line, reject->column, reject->value)));
-}
-
-/* Tells of the reject in work, with COPY's context */
-static void
-fc_notices_tell(FcTeller *teller, uint64 line)
-{
-	ErrorContextCallback callback;
-
-	fc_error_context_push(&callback, fc_notices_context, teller);
-	fc_notices_notice(teller, line);
 	fc_error_context_pop();
 }
 
@@ -210,9 +203,8 @@ fc_notices_limit_context(void *arg)
 	FcTeller   *teller = arg;
 	FcTarget   *target = teller->target;
 	FcReject   *reject = &teller->reject;
-	char	   *where = psprintf("fast_copy %s, %s \"%s\", line " UINT64_FORMAT,
-								 target->relname, fc_source_word(target->source),
-								 fc_source_path_at(target->source, reject->offset),
+	char	   *where = psprintf("%s, line " UINT64_FORMAT,
+								 fc_target_place(target, fc_source_number(target->source, reject->offset)),
 								 fc_lines_at(teller->lines, reject->offset, reject->length));
 
 	if (reject->class != FC_CLASS_CONVERSION)
@@ -229,27 +221,12 @@ fc_notices_limit_context(void *arg)
 		errcontext("%s, column %s: \"%s\"", where, reject->column, reject->value);
 }
 
-static void
-fc_notices_limit(FcTeller *teller)
-{
-	const FcOptions *options = teller->target->options;
-	ErrorContextCallback callback;
-
-	fc_error_context_push(&callback, fc_notices_limit_context, teller);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 options->tolerated == FC_CLASS_CONVERSION ?
-			 errmsg("skipped more than REJECT_LIMIT (" INT64_FORMAT ") rows due to data type incompatibility",
-					options->reject_limit) :
-			 errmsg("skipped more than REJECT_LIMIT (" INT64_FORMAT ") rows",
-					options->reject_limit)));
-}
-
 void
 fc_notices_throw(FcTarget *target)
 {
 	FcErrorSlot *slot = &target->shared->errors.first;
 	int64		limit = target->options->reject_limit;
+	ErrorContextCallback callback;
 	FcTeller	teller;
 
 	if (target->shared->plan.tolerated == 0)
@@ -259,8 +236,16 @@ fc_notices_throw(FcTarget *target)
 	fc_notices_begin(&teller, target);
 	/* values of the bad record may have become NULL before its error */
 	while (fc_notices_next(&teller, slot->offset + 1))
-		if (limit >= 0 && teller.rejected > (uint64) limit)
-			fc_notices_limit(&teller);
+	{
+		if (limit < 0 || teller.rejected <= (uint64) limit)
+			continue;
+		fc_error_context_push(&callback, fc_notices_limit_context, &teller);
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 target->options->tolerated == FC_CLASS_CONVERSION ?
+				 errmsg("skipped more than REJECT_LIMIT (" INT64_FORMAT ") rows due to data type incompatibility", limit) :
+				 errmsg("skipped more than REJECT_LIMIT (" INT64_FORMAT ") rows", limit)));
+	}
 	fc_notices_end(&teller);
 	if (slot->kind == FC_ERROR_LIMIT)
 		elog(ERROR, "fast_copy kept " UINT64_FORMAT " rejected records, more than " INT64_FORMAT " expected",

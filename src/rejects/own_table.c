@@ -80,13 +80,6 @@ fc_own_table_open(const FcOwnTable *kind, Oid table)
 }
 
 void
-fc_own_table_close(Relation rel)
-{
-	if (rel)
-		table_close(rel, NoLock);
-}
-
-void
 fc_own_table_refuse(const FcOwnTable *kind, Oid table, const char *detail)
 {
 	ereport(ERROR,
@@ -226,34 +219,28 @@ fc_own_table_check_closed(const FcOwnTable *kind, Relation rel)
 		fc_own_table_refuse(kind, RelationGetRelid(rel), why);
 }
 
-static char *
-fc_own_table_sql(const FcOwnTable *kind, Oid table)
-{
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "INSERT INTO %s (", fc_ddl_table(table));
-	for (int i = 0; i < kind->ncolumns; i++)
-		appendStringInfo(&sql, "%s%s", i > 0 ? ", " : "",
-						 quote_identifier(kind->columns[i].name));
-	appendStringInfoString(&sql, ") VALUES (");
-	for (int i = 0; i < kind->ncolumns; i++)
-		appendStringInfo(&sql, "%s$%d", i > 0 ? ", " : "", i + 1);
-	appendStringInfoChar(&sql, ')');
-	return sql.data;
-}
-
 SPIPlanPtr
 fc_own_table_prepare(const FcOwnTable *kind, Oid table)
 {
 	Oid		   *types = palloc(sizeof(Oid) * kind->ncolumns);
+	StringInfoData columns;
+	StringInfoData values;
 	SPIPlanPtr	plan;
 
 	Assert(!IsInParallelMode());
+	initStringInfo(&columns);
+	initStringInfo(&values);
 	for (int i = 0; i < kind->ncolumns; i++)
+	{
 		types[i] = kind->columns[i].typid;
+		appendStringInfo(&columns, "%s%s", i > 0 ? ", " : "",
+						 quote_identifier(kind->columns[i].name));
+		appendStringInfo(&values, "%s$%d", i > 0 ? ", " : "", i + 1);
+	}
 	fc_ddl_keep_schema(get_rel_namespace(table));
-	plan = SPI_prepare(fc_own_table_sql(kind, table), kind->ncolumns, types);
+	plan = SPI_prepare(psprintf("INSERT INTO %s (%s) VALUES (%s)", fc_ddl_table(table),
+								columns.data, values.data),
+					   kind->ncolumns, types);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 	return plan;

@@ -81,11 +81,9 @@ extern void fc_own_table_check_rights(const FcOwnTable *kind, Oid table);
  * Locks a table that the caller named by its OID, for rows to be inserted.
  * ERROR 42P01 if it is not there any more, 42501 if the caller may not insert;
  * then it was not locked.  As long as it is open core refuses to drop, empty or
- * alter it in code that the load calls, by 55006.  The second closes it, unless
- * it is NULL; it stays locked.
+ * alter it in code that the load calls, by 55006.  Close it without unlocking.
  */
 extern Relation fc_own_table_open(const FcOwnTable *kind, Oid table);
-extern void fc_own_table_close(Relation rel);
 
 /*
  * For a table that is locked, and that somebody else may have named: it must
@@ -115,6 +113,8 @@ extern void fc_own_table_insert(SPIPlanPtr plan, Datum *values, const char *null
  * rejects/table.c
  */
 
+extern const FcOwnTable fc_reject_kind;
+
 /*
  * Before the load: opens and locks the table, if one is wanted
  * (RowExclusiveLock), as target->rejects.  ERROR 42P01 if it does not exist,
@@ -132,7 +132,5 @@ extern void fc_reject_table_put(FcRejectTable *table, const FcReject *reject,
 
 /* Returns what stands in the column "job" of all rows */
 extern char *fc_reject_table_end(FcRejectTable *table);
-
-extern const FcOwnTable fc_reject_kind;
 
 #endif							/* FC_REJECTS_REJECTS_H */

@@ -124,13 +124,10 @@ fc_reject_table_text(FcRejectTable *table, char *bytes, size_t len)
 	if (!OidIsValid(table->conversion) || !AllocSizeIsValid(size))
 		return NULL;
 	text = palloc(size);
-
-	if (pg_do_encoding_conversion_buf(table->conversion, encoding,
-									  GetDatabaseEncoding(),
-									  (unsigned char *) bytes, len,
-									  (unsigned char *) text, size, true) != len)
-		return NULL;
-	return text;
+	return pg_do_encoding_conversion_buf(table->conversion, encoding,
+										 GetDatabaseEncoding(),
+										 (unsigned char *) bytes, len,
+										 (unsigned char *) text, size, true) == len ? text : NULL;
 }
 
 /* Sets one of two columns to the record; none if no value can be so long */
@@ -149,17 +146,9 @@ fc_reject_table_record(FcRejectTable *table, const FcReject *reject,
 	fc_source_read(table->target->source, reject->offset, bytes, len);
 	bytes[len] = '\0';
 	text = fc_reject_table_text(table, bytes, len);
-
-	if (text)
-	{
-		values[COL_RECORD] = CStringGetTextDatum(text);
-		nulls[COL_RECORD] = ' ';
-	}
-	else
-	{
-		values[COL_RAW] = PointerGetDatum(cstring_to_text_with_len(bytes, len));
-		nulls[COL_RAW] = ' ';
-	}
+	values[text ? COL_RECORD : COL_RAW] = text ? CStringGetTextDatum(text) :
+		PointerGetDatum(cstring_to_text_with_len(bytes, len));
+	nulls[text ? COL_RECORD : COL_RAW] = ' ';
 }
 
 static void

@@ -78,19 +78,6 @@ fc_causes_begin(const FcTarget *target)
 	return causes;
 }
 
-/* The last place of a text that is not empty; or NULL */
-static const char *
-fc_cause_last(const char *message, const char *text)
-{
-	const char *last = NULL;
-
-	if (text[0] == '\0')
-		return NULL;
-	for (const char *s = message; (s = strstr(s, text)) != NULL; s++)
-		last = s;
-	return last;
-}
-
 /*
  * Finds the value in the message.  It may have been cut in the reject, but is
  * whole in the message, which may also show a part of it, or what was made of
@@ -103,9 +90,11 @@ fc_cause_find_value(FcCauseMessage *message)
 	bool		cut = len > 3 && strcmp(message->value + len - 3, "...") == 0;
 	char	   *start = pnstrdup(message->value, cut ? len - 3 : len);
 	bool		quoted = message->before > 0 && message->text[message->before - 1] == '"';
-	const char *found = cut ? strstr(message->text, start) :
-		fc_cause_last(message->text, start);
+	const char *found = cut ? strstr(message->text, start) : NULL;
 
+	/* the last place of a value that is not empty */
+	for (const char *s = message->text; !cut && start[0] != '\0' && (s = strstr(s, start)) != NULL; s++)
+		found = s;
 	if (found == NULL && quoted)
 	{
 		found = strstr(message->text, ": \"");
@@ -139,26 +128,21 @@ fc_cause_find_made(FcCauseMessage *message)
 	return true;
 }
 
-/* Bytes that are no characters stand at the end of the message */
-static void
-fc_cause_find_bytes(FcCauseMessage *message)
-{
-	const char *found = strstr(message->text, ": 0x");
-
-	if (found == NULL)
-		return;
-	message->value = found + strlen(": ");
-	message->after = "";
-	message->before = message->value - message->text;
-}
-
 static FcCauseMessage
 fc_cause_message(const FcCauses *causes, const FcReject *reject)
 {
 	FcCauseMessage message = {reject->message, strlen(reject->message)};
+	const char *bytes = strstr(reject->message, ": 0x");
 
-	if (reject->class == FC_CLASS_ENCODING)
-		fc_cause_find_bytes(&message);
+	/* bytes that are no characters stand at the end of the message */
+	if (reject->class == FC_CLASS_ENCODING && bytes)
+	{
+		message.value = bytes + strlen(": ");
+		message.after = "";
+		message.before = message.value - message.text;
+	}
+	else if (reject->class == FC_CLASS_ENCODING)
+		;
 	else if (fc_transform_makes(causes->target->options, reject->column) &&
 			 fc_cause_find_made(&message))
 		return message;
@@ -267,18 +251,6 @@ fc_causes_add(FcCauses *causes, const FcReject *reject)
 	return new ? &kept->cause : NULL;
 }
 
-/* The value that came most often of those that were counted, or NULL */
-static const FcCauseValue *
-fc_cause_most(const FcCauseKept *kept)
-{
-	const FcCauseValue *most = NULL;
-
-	for (int i = 0; i < kept->nvalues; i++)
-		if (most == NULL || kept->values[i].count > most->count)
-			most = &kept->values[i];
-	return most;
-}
-
 /* Adds what would probably avoid the error, for the value that comes most */
 static void
 fc_cause_hints(StringInfo detail, FcCauseKept *kept, const FcCauseValue *most)
@@ -310,11 +282,14 @@ fc_cause_hints(StringInfo detail, FcCauseKept *kept, const FcCauseValue *most)
 static void
 fc_cause_describe(FcCauseKept *kept)
 {
-	const FcCauseValue *most = fc_cause_most(kept);
+	const FcCauseValue *most = NULL;	/* the one that came most often */
 	bool		shown = kept->after || kept->sqlerrcode == 0;
 	char		count[FC_UNITS_LEN];
 	StringInfoData detail;
 
+	for (int i = 0; i < kept->nvalues; i++)
+		if (most == NULL || kept->values[i].count > most->count)
+			most = &kept->values[i];
 	initStringInfo(&detail);
 	if (kept->sqlerrcode != 0)
 		appendStringInfo(&detail, "%s: ", unpack_sql_state(kept->sqlerrcode));

@@ -44,14 +44,6 @@ fc_figures_bytes(const FcProgress *progress)
 		(double) progress->target->shared->source.data_size;
 }
 
-bool
-fc_figures_reads_file(const FcProgress *progress)
-{
-	return progress->phase == FC_PHASE_SPLIT || progress->phase == FC_PHASE_SCAN ||
-		progress->phase == FC_PHASE_LOAD || progress->phase == FC_PHASE_CHECK ||
-		progress->phase == FC_PHASE_COPY || fc_figures_is_stream(progress);
-}
-
 /* The indexes that are to be built; about, until they are all defined */
 static int
 fc_figures_to_index(const FcProgress *progress)

@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
+#include "compat/compat.h"
 #include "report/report.h"
 
 #define FC_MEGABYTE		(1024.0 * 1024.0)
@@ -57,15 +58,10 @@ static uint64
 fc_log_spilled(void)
 {
 	uint64		bytes = 0;
-	ListCell   *lc;
 
-	foreach(lc, fc_report_rows())
-	{
-		FcReportRow *row = lfirst(lc);
-
+	foreach_ptr(FcReportRow, row, fc_report_rows())
 		if (row->whole && row->phase == FC_PHASE_SCAN)
 			bytes += row->spill_bytes;
-	}
 	return bytes;
 }
 
@@ -102,30 +98,19 @@ fc_log_order(const FcProgress *progress)
 	return keyed ? "key" : "none";
 }
 
-/* Why the load goes its way, and why the leader works alone if it does */
-static char *
-fc_log_reason(const FcTarget *target)
-{
-	const char *reason = target->course.reason;
-	bool		alone = target->course.core || target->course.sends_all;
-	const char *leader = alone ? NULL : target->course.leader;
-
-	if (leader == NULL)
-		return pstrdup(reason);
-	return psprintf("%s; in the leader: %s", reason, leader);
-}
-
 void
 fc_log_count(const FcTarget *target, FcReportRow *row)
 {
 	FcCounts   *counts = &target->shared->counts;
+	bool		alone = target->course.core || target->course.sends_all;
 
 	row->counted = true;
 	row->filtered = pg_atomic_read_u64(&counts->filtered);
 	row->rejected = pg_atomic_read_u64(&counts->rejected);
 	row->nulled = pg_atomic_read_u64(&counts->nulled);
 	row->way = fc_report_way(target->course.way);
-	row->reason = fc_log_reason(target);
+	row->reason = alone || target->course.leader == NULL ? pstrdup(target->course.reason) :
+		psprintf("%s; in the leader: %s", target->course.reason, target->course.leader);
 }
 
 void
@@ -155,16 +140,11 @@ fc_log_phases(StringInfo line)
 {
 	double		seconds[FC_NPHASES] = {0};
 	const char *separator = "; ";
-	ListCell   *lc;
 
-	foreach(lc, fc_report_rows())
-	{
-		FcReportRow *row = lfirst(lc);
-
-		/* other rows are about a part of a phase */
+	/* other rows are about a part of a phase */
+	foreach_ptr(FcReportRow, row, fc_report_rows())
 		if (row->whole)
 			seconds[row->phase] += row->seconds;
-	}
 	for (int i = 0; i < FC_NPHASES; i++)
 	{
 		if (i == FC_PHASE_TOTAL || seconds[i] == 0)
@@ -234,12 +214,15 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 }
 
 /*
- * Writes names, counts and choices, and nothing of the file or of a program's
- * command.  Hides statement and context, which may hold data or passwords.
+ * Writes names, counts and choices, if the load took long enough, and nothing
+ * of the file or of a program's command.  Hides statement and context, which
+ * may hold data or passwords.
  */
 static void
 fc_log_line(const FcLog *log, const char *outcome, const char *figures)
 {
+	if (fc_log_min_duration < 0 || log->totals.row.seconds * 1000 < fc_log_min_duration)
+		return;
 	ereport(LOG,
 			(errmsg_internal("fast_copy of %s from %s%s: %s",
 							 log->totals.row.table, log->totals.row.source, outcome, figures),
@@ -247,60 +230,42 @@ fc_log_line(const FcLog *log, const char *outcome, const char *figures)
 			 errhidecontext(true)));
 }
 
-static bool
-fc_log_is_due(double seconds)
-{
-	return fc_log_min_duration >= 0 && seconds * 1000 >= fc_log_min_duration;
-}
-
 void
 fc_log_loaded(FcLog *log)
 {
-	if (fc_log_is_due(log->totals.row.seconds))
-		fc_log_line(log, "", fc_log_figures(&log->totals));
+	fc_log_line(log, "", fc_log_figures(&log->totals));
 }
 
 /*
- * What is known of a load that fails, for its line; core logs the error
- * itself.  Called in a PG_CATCH block: it takes what was filled before, and
- * looks at no catalog.
+ * Core logs the error itself.  In a PG_CATCH block this takes what was filled
+ * before, and looks at no catalog.
  */
-static void
-fc_log_take_failed(FcLog *log, const FcProgress *progress)
-{
-	FcTotals   *totals = &log->totals;
-	FcTarget   *target = progress ? progress->target : NULL;
-
-	totals->row.seconds = fc_figures_since(log->start);
-	totals->row.failed = unpack_sql_state(geterrcode());
-	totals->phase = progress ? progress->phase : FC_PHASE_SETUP;
-	if (target == NULL || target->source == NULL)
-		return;
-	totals->row.bytes = fc_target_grows(target) ? pg_atomic_read_u64(progress->taken) :
-		(uint64) target->source->size;
-	totals->workers = progress->launched;
-	totals->nworkers = target->nworkers;
-}
-
 void
 fc_log_failed(FcLog *log, const FcProgress *progress)
 {
 	FcTotals   *totals = &log->totals;
+	FcTarget   *target = progress && progress->target->source ? progress->target : NULL;
 	MemoryContext old = MemoryContextSwitchTo(log->mcxt);
 	StringInfoData line;
 
-	fc_log_take_failed(log, progress);
-	fc_log_end(totals, psprintf("failed in phase %s", fc_activity_phase_name(totals->phase)));
-	if (fc_log_is_due(totals->row.seconds))
+	totals->row.seconds = fc_figures_since(log->start);
+	totals->row.failed = unpack_sql_state(geterrcode());
+	totals->phase = progress ? progress->phase : FC_PHASE_SETUP;
+	if (target)
 	{
-		initStringInfo(&line);
-		appendStringInfo(&line, "phase=%s, sqlstate=%s, seconds=%.3f",
-						 fc_activity_phase_name(totals->phase), totals->row.failed, totals->row.seconds);
-		if (progress && progress->target->source)
-			appendStringInfo(&line, ", bytes=" INT64_FORMAT ", workers=%d of %d",
-							 totals->row.bytes, (int) totals->workers, totals->nworkers);
-		fc_log_phases(&line);
-		fc_log_line(log, " failed", line.data);
+		totals->row.bytes = fc_target_grows(target) ? pg_atomic_read_u64(progress->taken) :
+			(uint64) target->source->size;
+		totals->workers = progress->launched;
+		totals->nworkers = target->nworkers;
 	}
+	fc_log_end(totals, psprintf("failed in phase %s", fc_activity_phase_name(totals->phase)));
+	initStringInfo(&line);
+	appendStringInfo(&line, "phase=%s, sqlstate=%s, seconds=%.3f",
+					 fc_activity_phase_name(totals->phase), totals->row.failed, totals->row.seconds);
+	if (target)
+		appendStringInfo(&line, ", bytes=" INT64_FORMAT ", workers=%d of %d",
+						 totals->row.bytes, (int) totals->workers, totals->nworkers);
+	fc_log_phases(&line);
+	fc_log_line(log, " failed", line.data);
 	MemoryContextSwitchTo(old);
 }

@@ -111,7 +111,7 @@ fc_progress_begin_stream(FcProgress *progress, FcPhase phase)
 	fc_progress_begin_phase(progress, phase);
 	fc_progress_show_copy(progress, (int64) progress->packed_size);
 	fc_progress_state(progress);
-	fc_tell_phase(progress);
+	fc_tell_progress(progress, true);
 }
 
 static void
@@ -163,25 +163,14 @@ fc_progress_phase(FcProgress *progress, FcPhase phase)
 	fc_progress_parts(progress);
 	fc_progress_rows(progress);
 	pgstat_progress_update_param(FC_PARAM_FOUND, progress->target->found);
-	fc_tell_phase(progress);
-}
-
-static void
-fc_progress_show(FcProgress *progress, TimestampTz now)
-{
-	FcShared   *shared = progress->target->shared;
-	double		elapsed = Max((now - progress->start) / 1e6, 1e-6);
-
-	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED, fc_progress_passed(progress));
-	fc_progress_rows(progress);
-	fc_progress_parts(progress);
-	pgstat_progress_update_param(FC_PARAM_RATE, (int64) (pg_atomic_read_u64(&shared->counts.loaded) / elapsed));
+	fc_tell_progress(progress, true);
 }
 
 void
 fc_progress_update(void *arg)
 {
 	FcProgress *progress = arg;
+	FcShared   *shared = progress->target->shared;
 	static TimestampTz last = 0;
 	TimestampTz now = GetCurrentTimestamp();
 
@@ -191,18 +180,23 @@ fc_progress_update(void *arg)
 	if (now - last < FC_UPDATE_US && now >= last)
 		return;
 	last = now;
-	if (progress->shown && fc_figures_is_stream(progress))
-	{
-		pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
-									 (int64) pg_atomic_read_u64(progress->taken));
-		if (progress->target->shared)
-			fc_progress_rows(progress);
-	}
-	else if (progress->shown)
-		fc_progress_show(progress, now);
 	if (progress->shown)
+	{
+		bool		stream = fc_figures_is_stream(progress);
+
+		pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED, stream ?
+									 (int64) pg_atomic_read_u64(progress->taken) : fc_progress_passed(progress));
+		if (shared)
+			fc_progress_rows(progress);
+		if (!stream)
+		{
+			fc_progress_parts(progress);
+			pgstat_progress_update_param(FC_PARAM_RATE, (int64) (pg_atomic_read_u64(&shared->counts.loaded) /
+																 Max((now - progress->start) / 1e6, 1e-6)));
+		}
 		fc_progress_state(progress);
-	fc_tell_progress(progress);
+	}
+	fc_tell_progress(progress, false);
 }
 
 void

@@ -49,22 +49,6 @@ fc_report_copy(const char *s)
 	return s ? pstrdup(s) : NULL;
 }
 
-/* Sets what follows from the rest, and unsets what is not said */
-static void
-fc_report_derive(FcReportRow *row)
-{
-	row->phase_name = fc_activity_phase_name(row->phase);
-	row->processes = row->processes > 0 ? row->processes : -1;
-	row->alone = row->processes > 1 ? row->alone : -1;
-	row->rows_per_read = row->reads > 0 ? (double) row->rows / row->reads : -1;
-	row->rows_per_second = row->seconds > 0 ? row->rows / row->seconds : -1;
-	row->bytes_per_second = row->seconds > 0 ? row->bytes / row->seconds : -1;
-	if (!row->whole)
-		row->wal_bytes = row->spill_bytes = -1;
-	if (!row->counted)
-		row->filtered = row->rejected = row->nulled = -1;
-}
-
 void
 fc_report_add(const FcReportRow *row)
 {
@@ -80,7 +64,17 @@ fc_report_add(const FcReportRow *row)
 	copy->failed = fc_report_copy(row->failed);
 	copy->table = fc_report_copy(row->table);
 	copy->source = fc_report_copy(row->source);
-	fc_report_derive(copy);
+	/* what follows from the rest; and what is not said is unset */
+	copy->phase_name = fc_activity_phase_name(row->phase);
+	copy->processes = row->processes > 0 ? row->processes : -1;
+	copy->alone = row->processes > 1 ? row->alone : -1;
+	copy->rows_per_read = row->reads > 0 ? (double) row->rows / row->reads : -1;
+	copy->rows_per_second = row->seconds > 0 ? row->rows / row->seconds : -1;
+	copy->bytes_per_second = row->seconds > 0 ? row->bytes / row->seconds : -1;
+	if (!row->whole)
+		copy->wal_bytes = copy->spill_bytes = -1;
+	if (!row->counted)
+		copy->filtered = copy->rejected = copy->nulled = -1;
 	report_rows = lappend(report_rows, copy);
 	MemoryContextSwitchTo(old);
 }

@@ -16,6 +16,7 @@
 #include "context/activity.h"
 #include "errors/reject_file.h"
 #include "options/target.h"
+#include "rejects/rejects.h"
 #include "report/estimate.h"
 #include "report/units.h"
 
@@ -121,6 +122,8 @@ extern Datum fc_report_value(const void *row, Oid typid, size_t at, bool *null);
 
 /* report/history.c */
 
+extern const FcOwnTable fc_history_kind;
+
 /*
  * Before the load: finds, opens and locks the table of fast_copy.history,
  * as target->history; NULL for none, for a plain COPY and for an analysis.
@@ -132,8 +135,6 @@ extern void fc_history_check(FcTarget *target);
 
 /* After the load, in its transaction: inserts its row */
 extern void fc_history_put(const FcTarget *target, const FcTotals *totals);
-
-extern const struct FcOwnTable fc_history_kind;
 
 /*
  * report/figures.c
@@ -204,9 +205,6 @@ extern bool fc_figures_defines(const FcProgress *progress);
 /* The bytes of the phase's source: packed ones, if the phase unpacks them */
 extern double fc_figures_bytes(const FcProgress *progress);
 
-/* Does the phase go through these bytes? */
-extern bool fc_figures_reads_file(const FcProgress *progress);
-
 /*
  * report/progress.c
  */
@@ -231,11 +229,11 @@ extern void fc_progress_end(FcProgress *progress);
 
 /* report/tell.c */
 
-/* Sends a NOTICE, if the last one is older than the interval asked for */
-extern void fc_tell_progress(FcProgress *progress);
-
-/* At a phase's begin: a NOTICE, if the load is older than the interval */
-extern void fc_tell_phase(FcProgress *progress);
+/*
+ * Sends a NOTICE, if the last one is older than the interval asked for; where a
+ * phase begins, if the load is
+ */
+extern void fc_tell_progress(FcProgress *progress, bool begins);
 
 /*
  * Sends the NOTICE that the load is done, once nothing can go wrong any more.

@@ -158,42 +158,31 @@ fc_tell_rates(StringInfo line, double rows, double bytes, double seconds,
 		appendStringInfo(line, ", %s/s", fc_units_bytes(figure, bytes / seconds));
 }
 
-/* Appends what the phase has done, and how fast */
+/*
+ * Appends what the phase has done, and how fast; ", 3 of 7 indexes" if it goes
+ * from one thing to the next
+ */
 static void
 fc_tell_work(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 {
 	double		share = fc_figures_of_phase(progress);
-	double		seconds = fc_figures_phase_seconds(progress);
-	double		rows = fc_tell_rows(progress);
-	char		figure[FC_UNITS_LEN];
-
-	if (progress->phase == FC_PHASE_RECEIVE)
-	{
-		double		taken = pg_atomic_read_u64(progress->taken);
-
-		appendStringInfo(line, ", %s", fc_units_bytes(figure, taken));
-		fc_tell_rates(line, rows, taken, seconds, brevity);
-	}
-	else if (share >= 0)
-		fc_tell_rates(line, rows, fc_figures_reads_file(progress) ?
-					  share * fc_figures_bytes(progress) : 0, seconds, brevity);
-}
-
-/* Appends ", 3 of 7 indexes" in a phase that goes from one to the next */
-static void
-fc_tell_steps(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
-{
+	double		bytes = share * fc_figures_bytes(progress);
 	int			done;
 	int			total;
 	const char *name = fc_figures_steps(progress, &done, &total);
 	char		a[FC_UNITS_LEN];
 	char		b[FC_UNITS_LEN];
 
-	if (name == NULL || total == 0)
-		return;
-	if (brevity == FC_TELL_SHORT)
+	if (progress->phase == FC_PHASE_RECEIVE)
+	{
+		bytes = pg_atomic_read_u64(progress->taken);
+		appendStringInfo(line, ", %s", fc_units_bytes(a, bytes));
+	}
+	if (progress->phase == FC_PHASE_RECEIVE || (share >= 0 && name == NULL))
+		fc_tell_rates(line, fc_tell_rows(progress), bytes, fc_figures_phase_seconds(progress), brevity);
+	else if (total > 0 && brevity == FC_TELL_SHORT)
 		appendStringInfo(line, ", %s of %s", fc_units_short(a, done), fc_units_short(b, total));
-	else
+	else if (total > 0)
 		appendStringInfo(line, ", %s of %s%s%s", fc_units_count(a, done), fc_units_count(b, total),
 						 brevity == FC_TELL_NO_WORD ? "" : " ", brevity == FC_TELL_NO_WORD ? "" : name);
 }
@@ -210,7 +199,6 @@ fc_tell_figures(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 	if (whole >= 0)
 		appendStringInfo(line, "%2d%%", (int) (whole * 100));
 	fc_tell_work(line, progress, brevity);
-	fc_tell_steps(line, progress, brevity);
 	if (brevity == FC_TELL_ALL || (left < 0 && brevity < FC_TELL_SHORT))
 	{
 		appendStringInfoString(line, ", ");
@@ -245,18 +233,6 @@ fc_tell_notice(const char *line)
 	error_context_stack = context;
 }
 
-/* Writes the longest figures that have room in the columns, if any have */
-static void
-fc_tell_fit(StringInfo figures, FcProgress *progress, int columns)
-{
-	for (int brevity = FC_TELL_ALL; brevity <= FC_TELL_SHORT; brevity++)
-	{
-		fc_tell_figures(figures, progress, brevity);
-		if (figures->len <= columns)
-			return;
-	}
-}
-
 /*
  * The columns of the bar, of so many for bar and figures, whatever these are;
  * 0: there is no room for one
@@ -271,50 +247,34 @@ fc_tell_bar_width(int columns)
 	return columns - figures < FC_TELL_BAR_MIN ? 0 : Min(columns - figures, FC_TELL_BAR_MAX);
 }
 
-static void
-fc_tell_bar(StringInfo line, double whole, int width)
-{
-	int			filled = (int) (whole * width);
-
-	appendStringInfoChar(line, '[');
-	for (int i = 0; i < width; i++)
-		appendStringInfoChar(line, i < filled ? '#' : '-');
-	appendStringInfoString(line, "] ");
-}
-
 /*
- * What the load is at: of many partitions, defining the indexes may take as
- * long as building them, and both are counted
+ * Appends the phase, a bar, if there is room for one, and the longest figures
+ * that have room in the columns, if any have.  Of many partitions, defining the
+ * indexes may take as long as building them, and both are counted.
  */
-static const char *
-fc_tell_phase_name(const FcProgress *progress)
-{
-	return fc_figures_defines(progress) ? "defining" : fc_activity_phase_name(progress->phase);
-}
-
-/* Appends the phase, a bar, if there is room for one, and the figures */
 static void
 fc_tell_rest(StringInfo line, FcProgress *progress, int columns)
 {
-	const char *phase = fc_tell_phase_name(progress);
+	const char *phase = fc_figures_defines(progress) ? "defining" : fc_activity_phase_name(progress->phase);
 	bool		bar = fc_progress_width > 0 && progress->phase != FC_PHASE_RECEIVE;
 	int			width = bar ? fc_tell_bar_width(columns - FC_TELL_PHASE - 1) : 0;
+	int			name = width > 0 ? FC_TELL_PHASE : (int) strlen(phase);
 	StringInfoData figures;
 
 	initStringInfo(&figures);
+	appendStringInfo(line, "%-*s ", name, phase);
+	columns -= name + 1 + (width > 0 ? width + FC_TELL_BRACKETS : 0);
+	for (int brevity = FC_TELL_ALL; brevity <= FC_TELL_SHORT; brevity++)
+	{
+		fc_tell_figures(&figures, progress, brevity);
+		if (figures.len <= columns)
+			break;
+	}
 	if (width > 0)
-	{
-		appendStringInfo(line, "%-*s ", FC_TELL_PHASE, phase);
-		columns -= FC_TELL_PHASE + 1 + width + FC_TELL_BRACKETS;
-		fc_tell_fit(&figures, progress, columns);
-		fc_tell_bar(line, progress->estimate.whole, width);
-	}
-	else
-	{
-		appendStringInfo(line, "%s ", phase);
-		fc_tell_fit(&figures, progress, columns - (int) strlen(phase) - 1);
-	}
-	appendStringInfoString(line, figures.data);
+		appendStringInfoChar(line, '[');
+	for (int i = 0; i < width; i++)
+		appendStringInfoChar(line, i < (int) (progress->estimate.whole * width) ? '#' : '-');
+	appendStringInfo(line, "%s%s", width > 0 ? "] " : "", figures.data);
 	pfree(figures.data);
 }
 
@@ -338,24 +298,16 @@ fc_tell_line(FcProgress *progress)
 }
 
 void
-fc_tell_progress(FcProgress *progress)
+fc_tell_progress(FcProgress *progress, bool begins)
 {
 	TimestampTz now;
-	TimestampTz last = progress->told == 0 ? progress->start : progress->told;
+	TimestampTz last = begins || progress->told == 0 ? progress->start : progress->told;
 
 	if (progress->target->options->progress_us == 0)
 		return;
 	now = GetCurrentTimestamp();
 	/* clocks may be put back */
 	if (now - last >= progress->target->options->progress_us || now < last)
-		fc_tell_line(progress);
-}
-
-void
-fc_tell_phase(FcProgress *progress)
-{
-	if (progress->target->options->progress_us > 0 &&
-		GetCurrentTimestamp() - progress->start >= progress->target->options->progress_us)
 		fc_tell_line(progress);
 }
 

@@ -142,17 +142,17 @@ fc_units_loaded_write(char *line, const FcLoaded *loaded, FcBrevity brevity)
 {
 	const char *new = brevity >= FC_BRIEF_NEW ? "new" :
 		loaded->created == 1 ? "new partition" : "new partitions";
-	const char *replaced = loaded->merged ? "merged" : "replaced";
-	char		tables[FC_UNITS_LEN];
+	const char *replaced = brevity >= FC_BRIEF_NEW ? (loaded->merged ? "merged" : "replaced") :
+		loaded->replaced == 1 ? (loaded->merged ? "table merged" : "table replaced") :
+		loaded->merged ? "tables merged" : "tables replaced";
 
 	strcpy(line, "fast_copy");
 	fc_units_loaded_count(line, ": ", loaded->rows, loaded->rows == 1 ? "row" : "rows", brevity);
 	fc_units_loaded_pace(line, loaded, brevity);
 	if (loaded->created > 0)
 		fc_units_loaded_count(line, ", ", loaded->created, new, brevity);
-	snprintf(tables, sizeof(tables), "%s %s", loaded->replaced == 1 ? "table" : "tables", replaced);
 	if (loaded->replaced > 0 && brevity < FC_BRIEF_COUNTS)
-		fc_units_loaded_count(line, ", ", loaded->replaced, brevity >= FC_BRIEF_NEW ? replaced : tables, brevity);
+		fc_units_loaded_count(line, ", ", loaded->replaced, replaced, brevity);
 	if (loaded->duplicates > 0 && brevity < FC_BRIEF_COUNTS)
 		fc_units_loaded_count(line, ", ", loaded->duplicates,
 							  loaded->duplicates == 1 ? "duplicate" : "duplicates", brevity);
