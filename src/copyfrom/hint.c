@@ -273,22 +273,6 @@ fc_hint_moment(const FcRefused *refused)
 	return fc_hint_date(refused);
 }
 
-/* Returns the option that shows how a file writes numbers with commas */
-static char *
-fc_hint_commas(const FcRefused *refused)
-{
-	const char *value = refused->value;
-	const char *point = strrchr(value, '.');
-	const char *example = point && point > strrchr(value, ',') ? "1,234.56" : "1.234,56";
-
-	if (refused->target->options->words.number_format)
-		return NULL;
-	return psprintf(fc_caller_wrote_copy(refused->target->options->caller) ?
-					"If \"%s\" is a number, show how the file writes numbers, as by number_format '%s'." :
-					"If \"%s\" is a number, show how the file writes numbers, as by options => '{\"number_format\": \"%s\"}'.",
-					value, example);
-}
-
 /*
  * Returns the expression that writes a minus sign, or no-break spaces, of
  * typesetters as PostgreSQL reads numbers; NULL if there are none
@@ -357,6 +341,8 @@ static char *
 fc_hint_number(const FcRefused *refused, bool integer)
 {
 	const char *value = refused->value;
+	const char *point = strrchr(value, '.');
+	const char *comma = strrchr(value, ',');
 	size_t		len = strlen(value);
 	char	   *end;
 
@@ -367,9 +353,13 @@ fc_hint_number(const FcRefused *refused, bool integer)
 		(void) strtod(value, &end);
 		return integer && *end == '\0' ? pstrdup(FC_HINT_SCIENTIFIC) : NULL;
 	}
-	if (strchr(value, ','))
-		return fc_hint_commas(refused);
-	if (integer && strchr(value, '.') && strchr(value, '.') == strrchr(value, '.'))
+	if (comma)
+		return refused->target->options->words.number_format ? NULL :
+			psprintf(fc_caller_wrote_copy(refused->target->options->caller) ?
+					 "If \"%s\" is a number, show how the file writes numbers, as by number_format '%s'." :
+					 "If \"%s\" is a number, show how the file writes numbers, as by options => '{\"number_format\": \"%s\"}'.",
+					 value, point && point > comma ? "1,234.56" : "1.234,56");
+	if (integer && point && strchr(value, '.') == point)
 		return pstrdup("If the values may have decimal places, give the column type numeric or double precision.");
 	return NULL;
 }

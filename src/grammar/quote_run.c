@@ -312,20 +312,6 @@ note_marker(FcQuoteRun *run, uint64_t at)
 }
 
 /*
- * Notes the marker that began in the bytes fed before and ends in these.
- */
-static void
-close_marker(FcQuoteRun *run, const char *marker, size_t size, const char *buf,
-			 size_t len)
-{
-	size_t		left = size - run->opened;
-
-	if (run->opened > 0 && len >= left &&
-		memcmp(buf, marker + run->opened, left) == 0)
-		note_marker(run, run->fed - run->opened);
-}
-
-/*
  * Notes how much of a marker stands at the end of the bytes just fed.
  */
 static void
@@ -357,8 +343,11 @@ fc_quote_run_feed_pair(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *ot
 	const int	n = other ? 2 : 1;
 	size_t		fed = 0;
 
+	/* a marker may have begun in the bytes fed before */
 	for (int i = 0; i < n && size > 0; i++)
-		close_marker(runs[i], marker, size, buf, len);
+		if (runs[i]->opened > 0 && len >= size - runs[i]->opened &&
+			memcmp(buf, marker + runs[i]->opened, size - runs[i]->opened) == 0)
+			note_marker(runs[i], runs[i]->fed - runs[i]->opened);
 	for (size_t at = 0; size > 0; at++)
 	{
 		at = find_marker(marker, size, buf, at, len);
