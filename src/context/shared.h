@@ -536,7 +536,7 @@ typedef struct FcContext
 	bool		ended;			/* fc_error_stop has thrown */
 	slist_head	free_batches;	/* memory for pages, to be used again in this
 								 * phase */
-	struct FcUnpackHelp *help;	/* takes part in unpacking in this phase;
+	struct FcHand *hand;		/* takes part in unpacking in this phase;
 								 * NULL: no file is unpacked */
 	List	   *deferred;		/* FcWriters that have all rows of a slice
 								 * whose turn has not come */

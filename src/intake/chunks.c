@@ -23,69 +23,6 @@
 #include "intake/chunks.h"
 #include "key/search.h"
 
-/* One process's part in unpacking the files of a phase */
-typedef struct FcUnpackHelp
-{
-	FcHand	   *hand;
-	FcSource   *source;			/* the packed files */
-	dsm_segment *segment;
-} FcUnpackHelp;
-
-bool
-fc_chunks_begin(FcContext *ctx)
-{
-	FcShared   *shared = ctx->shared;
-	FcUnpackHelp	   *help;
-	FcUnpackArea *area;
-
-	if (shared->source.area == DSM_HANDLE_INVALID)
-		return true;
-	help = palloc(sizeof(FcUnpackHelp));
-	/* the leader has the segment mapped already */
-	help->segment = ctx->in_worker ? dsm_attach(shared->source.area) :
-		dsm_find_mapping(shared->source.area);
-	if (help->segment == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not map dynamic shared memory segment")));
-	Assert(ctx->help == NULL);
-	area = dsm_segment_address(help->segment);
-	if (ctx->in_worker)
-		SharedFileSetAttach(&area->fileset, help->segment);
-	help->source = fc_source_attach(fc_area_files(area), area->nfiles,
-									fc_area_names(area), NULL, 0, NULL);
-	if (ctx->in_worker && !fc_source_hold(help->source))
-	{
-		fc_source_close(help->source);
-		dsm_detach(help->segment);
-		return false;
-	}
-	/* before the first phase no header is read, so that chunks have no start */
-	help->hand = fc_hand_begin(area, help->source, ctx->worker,
-							   shared->source.room > 0 ? ctx : NULL, ctx->progress,
-							   ctx->progress_arg);
-	ctx->help = help;
-	return true;
-}
-
-void
-fc_chunks_end(FcContext *ctx)
-{
-	FcUnpackHelp	   *help = ctx->help;
-
-	if (help == NULL)
-		return;
-	Assert(help->segment != NULL);
-	/* after a fault, files before the faulty one may have one, too */
-	while (fc_hand_step(help->hand))
-		;
-	fc_hand_end(help->hand);
-	fc_source_close(help->source);
-	if (ctx->in_worker)
-		dsm_detach(help->segment);
-	ctx->help = NULL;
-}
-
 /* The file that the chunk is of; sets its number in that */
 static FcInflow *
 fc_chunks_of(FcShared *shared, uint32 chunk, uint32 *number)
@@ -125,7 +62,7 @@ fc_chunks_wait(FcContext *ctx, uint32 chunk)
 		fc_turn_finish(ctx);
 	ConditionVariablePrepareToSleep(&shared->inflow_cv);
 	while (fc_chunks_comes(shared, inflow, number))
-		if (ctx->help == NULL || !fc_hand_step(ctx->help->hand))
+		if (ctx->hand == NULL || !fc_hand_step(ctx->hand))
 			ConditionVariableSleep(&shared->inflow_cv, fc_wait_event(FC_WAIT_INFLOW));
 	ConditionVariableCancelSleep();
 	pg_read_barrier();
@@ -154,7 +91,7 @@ fc_chunks_help(FcContext *ctx)
 		if (!fc_chunks_comes(shared, inflow, number))
 			return;
 		fc_turn_finish(ctx);
-	} while (fc_hand_step(ctx->help->hand));
+	} while (fc_hand_step(ctx->hand));
 }
 
 bool
@@ -163,7 +100,7 @@ fc_chunks_take(FcContext *ctx, uint32 *chunk)
 	FcShared   *shared = ctx->shared;
 	uint32		n = shared->source.places ? PG_UINT32_MAX : shared->source.nchunks;
 
-	if (ctx->help)
+	if (ctx->hand)
 		fc_chunks_help(ctx);
 	while (pg_atomic_read_u32(&shared->inflow_failed) == 0 &&
 		   fc_context_take(ctx, n, chunk))
@@ -186,7 +123,6 @@ fc_chunks_walk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
 {
 	const FcFile *file = fc_source_file(ctx->source, chunk->start);
 	uint64		end = chunk->start + chunk->length;
-	uint32		n = 1;
 
 	if (chunk->start == file->data_start)
 		memset(&scan->walk, 0, sizeof(FcWalk));
@@ -196,9 +132,9 @@ fc_chunks_walk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
 	end = file->data_start + scan->walk.start;
 	/* the trailer may begin with the last byte of the chunk before */
 	for (; chunk->start > end; chunk--)
-		n++;
+		fc_finder_cut_chunk(ctx, chunk, end);
 	Assert(end >= file->data_start && chunk->start <= end);
-	fc_finder_cut_chunks(ctx, chunk, n, end);
+	fc_finder_cut_chunk(ctx, chunk, end);
 }
 
 void
@@ -245,7 +181,8 @@ fc_chunks_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
 
 	if (join && at.marker != FC_NOWHERE)
 	{
-		fc_finder_cut_chunks(ctx, chunks, n, at.marker);
+		for (uint32 i = 0; i < n; i++)
+			fc_finder_cut_chunk(ctx, &chunks[i], at.marker);
 		at = begin;
 		join = fc_chunk_resolve(dialect, chunks, n, &at, starts);
 	}
@@ -253,6 +190,15 @@ fc_chunks_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
 		elog(ERROR, "chunks of the file do not join");
 	Assert(at.records >= records);
 	return at.records;
+}
+
+/* A single file has no chunks after its data */
+static void
+fc_chunks_trim(FcShared *shared)
+{
+	while (shared->source.nfiles == 1 && shared->source.nchunks > 0 &&
+		   fc_shared_chunk(shared, shared->source.nchunks - 1)->length == 0)
+		shared->source.nchunks--;
 }
 
 /* Neither a chunk nor a record lies in two files */
@@ -273,11 +219,7 @@ fc_chunks_resolve(FcContext *ctx)
 										end - first, records);
 		first = end;
 	}
-	/* a single file has no chunks after its data */
-	if (ctx->source->nfiles == 1)
-		while (ctx->shared->source.nchunks > 0 &&
-			   fc_shared_chunks(ctx->shared)[ctx->shared->source.nchunks - 1].length == 0)
-			ctx->shared->source.nchunks--;
+	fc_chunks_trim(ctx->shared);
 	Assert(first >= ctx->shared->source.nchunks);
 	return records;
 }
@@ -385,12 +327,9 @@ fc_chunks_finish(FcShared *shared)
 	if (shared->source.nfiles > 1 || fc_shared_inflow(shared)->uneven ||
 		nchunks > (shared->source.room - shared->source.ahead) / 2)
 		shared->source.chunk_size = 0;
-	/* a single file has no chunks after its data */
-	while (shared->source.nfiles == 1 && nchunks > 0 &&
-		   fc_shared_chunk(shared, nchunks - 1)->length == 0)
-		nchunks--;
 	Assert(nchunks <= shared->source.nchunks);
 	shared->source.nchunks = nchunks;
+	fc_chunks_trim(shared);
 	shared->source.room = 0;
 	shared->source.area = DSM_HANDLE_INVALID;
 	return records;

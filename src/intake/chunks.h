@@ -11,13 +11,6 @@
 #include "intake/pieces.h"
 
 /*
- * Any process, at the beginning of a phase, and at its end: takes part in
- * unpacking files, if there are any.  False in a worker that cannot open them.
- */
-extern bool fc_chunks_begin(FcContext *ctx);
-extern void fc_chunks_end(FcContext *ctx);
-
-/*
  * Takes the next chunk of the source; false if there is none.  While data come
  * the process unpacks files until the chunk is there, or waits under the event
  * FastCopyInflow.  False, too, if a file cannot be unpacked.

@@ -84,19 +84,24 @@ fc_finder_tell(FcFinder *finder)
 }
 
 static FcChunk *
-fc_finder_chunk(const FcFinder *finder)
+fc_finder_chunk(const FcFinder *finder, uint32 i)
 {
-	Assert(finder->ctx->shared->source.places > 0 ||
-		   finder->found.n < finder->ctx->shared->source.room);
-	return &finder->chunks[fc_finder_place(finder, finder->found.n)];
+	Assert(finder->ctx->shared->source.places > 0 || i < finder->ctx->shared->source.room);
+	return fc_shared_chunk(finder->ctx->shared, finder->first + i);
+}
+
+static FcChunkStart *
+fc_finder_start(const FcFinder *finder, uint32 i)
+{
+	return fc_shared_start(finder->ctx->shared, finder->first + i);
 }
 
 /* Ends the chunk, and notes where its records begin */
 static void
 fc_finder_end_chunk(FcFinder *finder)
 {
-	FcChunk    *chunk = fc_finder_chunk(finder);
-	FcChunkStart *start = &finder->starts[fc_finder_place(finder, finder->found.n)];
+	FcChunk    *chunk = fc_finder_chunk(finder, finder->found.n);
+	FcChunkStart *start = fc_finder_start(finder, finder->found.n);
 
 	fc_chunk_finish(&finder->scan, chunk);
 	Assert(chunk->start + chunk->length == finder->found.offset);
@@ -105,7 +110,7 @@ fc_finder_end_chunk(FcFinder *finder)
 	/* the marker may begin in a chunk before the one that it ends in */
 	if (finder->found.at.marker != FC_NOWHERE && finder->found.held == PG_UINT32_MAX)
 		for (finder->found.held = finder->found.n;
-			 finder->chunks[fc_finder_place(finder, finder->found.held)].start > finder->found.at.marker;)
+			 fc_finder_chunk(finder, finder->found.held)->start > finder->found.at.marker;)
 			finder->found.held--;
 	if (start->first != FC_NOWHERE)
 		finder->found.known = finder->found.n;
@@ -150,7 +155,7 @@ fc_finder_look(void *arg, const char *buf, size_t len)
 
 		if (finder->left == 0)
 		{
-			fc_finder_chunk(finder)->start = finder->found.offset;
+			fc_finder_chunk(finder, finder->found.n)->start = finder->found.offset;
 			finder->left = fc_finder_chunk_size(finder);
 			fc_chunk_begin(finder->dialect, &finder->scan);
 		}
@@ -200,8 +205,7 @@ fc_finder_begin(FcFinder *finder, FcContext *ctx, uint32 number, const FcFound *
 	finder->dialect = &shared->dialects[file->eol];
 	finder->file = file;
 	finder->inflow = &fc_shared_inflow(shared)[number];
-	finder->chunks = fc_shared_chunks(shared) + (Size) shared->source.room * number;
-	finder->starts = fc_shared_starts(shared) + (Size) shared->source.room * number;
+	finder->first = shared->source.room * number;
 	if (found)
 	{
 		finder->found = *found;
@@ -246,71 +250,47 @@ fc_finder_read_chunk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
  * end with a tuple
  */
 void
-fc_finder_cut_chunks(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end)
+fc_finder_cut_chunk(FcContext *ctx, FcChunk *chunk, uint64 end)
 {
 	FcChunkScan scan;
 
-	for (; n > 0 && chunks[n - 1].start >= end; n--)
+	if (chunk->start >= end)
 	{
-		memset(&chunks[n - 1], 0, sizeof(FcChunk));
-		chunks[n - 1].start = end;
-	}
-	if (n == 0)
+		memset(chunk, 0, sizeof(FcChunk));
+		chunk->start = end;
 		return;
-	Assert(end > chunks[n - 1].start);
-	chunks[n - 1].length = end - chunks[n - 1].start;
+	}
+	if (chunk->start + chunk->length < end)
+		return;
+	chunk->length = end - chunk->start;
 	if (ctx->shared->dialects->mode == FC_MODE_BINARY)
-	{
-		chunks[n - 1].run[FC_OUTSIDE].last = chunks[n - 1].length;
-		return;
-	}
-	fc_finder_read_chunk(ctx, &scan, &chunks[n - 1]);
-}
-
-/* Copies n chunks from number "first" on to "to", or back if that is "back" */
-static void
-fc_finder_copy(FcFinder *finder, uint32 first, uint32 n, FcChunk *chunks,
-			   FcChunkStart *starts, bool back)
-{
-	for (uint32 i = 0; i < n; i++)
-	{
-		uint32		place = fc_finder_place(finder, first + i);
-
-		if (back)
-		{
-			finder->chunks[place] = chunks[i];
-			finder->starts[place] = starts[i];
-		}
-		else
-		{
-			chunks[i] = finder->chunks[place];
-			starts[i] = finder->starts[place];
-		}
-	}
+		chunk->run[FC_OUTSIDE].last = chunk->length;
+	else
+		fc_finder_read_chunk(ctx, &scan, chunk);
 }
 
 /* Cuts the chunks, from number "first" on, at the byte "end" */
 static void
 fc_finder_cut(FcFinder *finder, uint32 first, uint64 end)
 {
-	uint32		n = finder->found.n - first;
-	FcChunk    *chunks;
-	FcChunkStart *starts;
+	FcChunkStart *start;
 	FcChunkPoint at;
 
 	Assert(first <= finder->found.n);
-	if (end == finder->found.offset || n == 0)
+	if (end == finder->found.offset || first == finder->found.n)
 		return;
-	chunks = palloc(sizeof(FcChunk) * n);
-	starts = palloc(sizeof(FcChunkStart) * n);
-	fc_finder_copy(finder, first, n, chunks, starts, false);
+	start = fc_finder_start(finder, first);
 	at = (FcChunkPoint)
 	{
-		starts->state, starts->first == chunks->start, starts->line, starts->before, 0, FC_NOWHERE
+		start->state, start->first == fc_finder_chunk(finder, first)->start,
+			start->line, start->before, 0, FC_NOWHERE
 	};
-	fc_finder_cut_chunks(finder->ctx, chunks, n, end);
-	(void) fc_chunk_resolve(finder->dialect, chunks, n, &at, starts);
-	fc_finder_copy(finder, first, n, chunks, starts, true);
+	for (uint32 i = first; i < finder->found.n; i++)
+	{
+		fc_finder_cut_chunk(finder->ctx, fc_finder_chunk(finder, i), end);
+		(void) fc_chunk_resolve(finder->dialect, fc_finder_chunk(finder, i), 1, &at,
+								fc_finder_start(finder, i));
+	}
 	finder->found.offset = end;
 }
 

@@ -28,8 +28,7 @@ typedef struct FcFinder
 	const FcDialect *dialect;
 	FcFile	   *file;			/* in shared memory */
 	FcInflow   *inflow;
-	FcChunk    *chunks;			/* of this file */
-	FcChunkStart *starts;
+	uint32		first;			/* number of the file's first chunk */
 	FcChunkScan scan;			/* of the chunk that is being found */
 	uint64		left;			/* bytes it lacks; 0: none has begun */
 	FcFound		found;
@@ -65,18 +64,9 @@ extern void fc_finder_end(FcFinder *finder);
 extern void fc_finder_read_chunk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk);
 
 /*
- * Cuts n consecutive chunks of a file at the byte "end"; chunks after it stay,
- * empty.
+ * Cuts a chunk at the byte "end": one before that is left alone, one after it
+ * becomes empty
  */
-extern void fc_finder_cut_chunks(FcContext *ctx, FcChunk *chunks, uint32 n, uint64 end);
-
-/* The index in the arrays of the file's chunk number i */
-static inline uint32
-fc_finder_place(const FcFinder *finder, uint32 i)
-{
-	uint32		places = finder->ctx->shared->source.places;
-
-	return places ? i % places : i;
-}
+extern void fc_finder_cut_chunk(FcContext *ctx, FcChunk *chunk, uint64 end);
 
 #endif							/* FC_FINDER_H */

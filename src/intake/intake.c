@@ -259,8 +259,6 @@ fc_heads_unpack(FcHeads *heads, FcUnpacker *unpacker, uint32 number)
 	const FcFile *packed = &heads->packed->files[number];
 	FcFile	   *file = &heads->files[number];
 	FcFileInput input;
-	FcUnpacking *unpacking;
-	FcUnpackFault fault;
 	FcUnpackEnd end;
 	uint64		taken;
 	bool		fits;
@@ -273,12 +271,12 @@ fc_heads_unpack(FcHeads *heads, FcUnpacker *unpacker, uint32 number)
 	{
 		file->base, unpacker->written, 0
 	};
-	unpacking = fc_unpack_open(unpacker, &input.input, (FcCodecKind) packed->kind);
-	end = fc_unpack_some(unpacking, unpacker->written + 1, &fault);
-	taken = fc_unpack_taken(unpacking);
-	fits = fc_unpack_window(unpacking) <= unpacker->budget->size;
-	heads->wide |= fc_unpack_window(unpacking) > 0;
-	fc_unpack_close(unpacking);
+	fc_unpack_open(unpacker, &input.input, (FcCodecKind) packed->kind);
+	end = fc_unpack_some(unpacker, unpacker->written + 1);
+	taken = fc_unpack_taken(unpacker);
+	fits = unpacker->reserved <= unpacker->budget->size;
+	heads->wide |= unpacker->reserved > 0;
+	fc_unpack_close(unpacker);
 	file->identity.size = unpacker->written - heads->extents[number].at;
 	heads->cut[number] = (end == FC_UNPACK_MORE);
 	heads->expected += end == FC_UNPACK_END ? file->identity.size :
@@ -301,7 +299,7 @@ fc_heads_copy(FcHeads *heads, FcUnpackArea *area)
 		CHECK_FOR_INTERRUPTS();
 		fit = fc_heads_unpack(heads, &unpacker, i);
 	}
-	fc_unpack_end(&unpacker, copy->path, MAXPGPATH);
+	fc_unpack_end(&unpacker, copy->path);
 	pg_atomic_write_u64(&area->taken, 0);
 	if (!heads->wide)
 		area->budget.size = 0;
@@ -512,13 +510,6 @@ fc_intake_count(const FcSource *source, uint64 *bytes)
 	return npacked;
 }
 
-/* FcUnpacker.put: drops what is unpacked */
-static FcUnpackPut
-fc_intake_drop(void *arg, const char *buf, size_t len)
-{
-	return FC_PUT_DROPPED;
-}
-
 /*
  * Throws the error of the first file that cannot be unpacked.  The process that
  * met it may have begun in the middle of the file, so the leader unpacks the
@@ -529,23 +520,19 @@ fc_intake_check_fault(const FcIntake *intake, FcUnpackArea *area, const FcSource
 {
 	FcUnpacker	unpacker;
 	FcFileInput input;
-	FcUnpackFault fault;
-	FcUnpackEnd end;
 	uint64		taken;
 
 	if (area->faulty == PG_UINT32_MAX)
 		return;
-	fc_unpack_begin(&unpacker, &area->fileset, area->ncopies + 1, &area->budget, &area->taken);
+	fc_unpack_begin(&unpacker, NULL, 0, &area->budget, &area->taken);
 	unpacker.progress = fc_progress_update;
 	unpacker.progress_arg = intake->progress;
-	unpacker.put = fc_intake_drop;
 	fc_piece_input(&input, source, area->faulty, 0);
-	end = fc_unpack_members(&unpacker, &input.input, (FcCodecKind) source->files[area->faulty].kind,
-							false, PG_UINT64_MAX, &taken, &fault);
-	if (end != FC_UNPACK_FAULT)
+	if (fc_unpack_members(&unpacker, &input.input, (FcCodecKind) source->files[area->faulty].kind,
+						  false, PG_UINT64_MAX, &taken) != FC_UNPACK_FAULT)
 		fc_source_differs(source, source->files[area->faulty].base,
 						  "a file that can be unpacked");
-	fc_unpack_throw(&fault, fc_source_word(source), fc_source_path(source, area->faulty));
+	fc_unpack_throw(&unpacker);
 }
 
 int

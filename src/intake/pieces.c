@@ -35,7 +35,7 @@
  * copies.
  *
  * Temporary copies belong to a SharedFileSet, and libraries' memory to
- * source/decompress.c; all else is in the hand's memory context.
+ * source/decompress.c; all else is in the phase's memory context.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,20 +59,21 @@
 
 struct FcHand
 {
-	FcUnpackArea *area;
-	const FcSource *source;		/* the packed files */
+	FcContext  *ctx;
+	dsm_segment *segment;
+	FcUnpackArea *area;			/* in it */
+	FcSource   *source;			/* the packed files */
 	int			process;
-	FcContext  *ctx;			/* or NULL */
+	bool		finds;			/* ... chunks, too */
 	FcUnpacker	unpacker;
-	MemoryContext mcxt;
 	bool		counted;		/* as one that has unpacked something */
 
 	/* the current piece */
 	uint32		number;			/* of its file */
 	uint32		piece;			/* its own in the file */
 	bool		in_turn;		/* its turn has come */
-	FcFinder	finder;			/* with ctx: of its chunks, from then on */
-	FcUnpackFault fault;
+	FcFinder	finder;			/* of its chunks, from then on */
+	FcFileInput input;			/* its packed bytes */
 };
 
 void
@@ -148,7 +149,7 @@ fc_piece_take_of(FcHand *hand)
 	*fc_hand_piece(hand, hand->piece) = (FcPiece)
 	{
 		/* in a load, copy 0 has the heads of the files */
-		.state = FC_PIECE_TAKEN,.copy = hand->process + (hand->ctx ? 1 : 0),
+		.state = FC_PIECE_TAKEN,.copy = hand->process + (hand->finds ? 1 : 0),
 			.at = hand->unpacker.in_file
 	};
 	return true;
@@ -199,7 +200,7 @@ static void
 fc_chain_extend(FcHand *hand, const FcPiece *piece)
 {
 	FcChain    *chain = fc_hand_chain(hand);
-	FcFile	   *file = hand->ctx ? &fc_shared_files(hand->ctx->shared)[hand->number] : NULL;
+	FcFile	   *file = hand->finds ? &fc_shared_files(hand->ctx->shared)[hand->number] : NULL;
 	FcExtent   *extents = file ? fc_shared_extents(hand->ctx->shared) + file->extent :
 		fc_area_extents(hand->area) + chain->first;
 	uint64		offset = chain->unpacked + (file ? file->base : 0);
@@ -229,7 +230,7 @@ fc_piece_begin_turn(FcHand *hand, const FcPiece *piece, uint64 size)
 
 	Assert(piece->start == chain->border);
 	fc_chain_extend(hand, piece);
-	if (hand->ctx)
+	if (hand->finds)
 	{
 		if (!hand->in_turn)
 			fc_finder_begin(&hand->finder, hand->ctx, hand->number,
@@ -282,11 +283,24 @@ fc_chain_next(FcHand *hand)
 }
 
 /*
- * Takes over the pieces that have been unpacked ahead and whose turn comes
- * now.  True if these were the last of the file.  Called with the lock, which
- * it releases while it looks for chunks: a piece that is taken is its own.
+ * Counts a file that is done, well or not; the process with the last one notes
+ * the time
  */
-static bool
+static void
+fc_chain_count(FcHand *hand)
+{
+	Assert(pg_atomic_read_u32(&hand->area->done) < hand->area->npacked);
+	if (pg_atomic_fetch_add_u32(&hand->area->done, 1) + 1 == hand->area->npacked)
+		INSTR_TIME_SET_CURRENT(hand->area->ended);
+}
+
+/*
+ * Takes over the pieces that have been unpacked ahead and whose turn comes
+ * now, and ends the file if these were its last.  Called with the lock, which
+ * it releases, and while it looks for chunks, too: a piece that is taken is its
+ * own.
+ */
+static void
 fc_chain_advance(FcHand *hand)
 {
 	FcChain    *chain = fc_hand_chain(hand);
@@ -309,31 +323,15 @@ fc_chain_advance(FcHand *hand)
 		chain->border = piece->end;
 		piece->sound = false;
 	}
-	if (hand->in_turn && hand->ctx)
+	if (hand->in_turn && hand->finds)
 	{
 		fc_finder_pause(&hand->finder);
 		chain->found = hand->finder.found;
 	}
-	return piece == NULL;
-}
-
-/*
- * Counts a file that is done, well or not; the process with the last one notes
- * the time
- */
-static void
-fc_chain_count(FcHand *hand)
-{
-	Assert(pg_atomic_read_u32(&hand->area->done) < hand->area->npacked);
-	if (pg_atomic_fetch_add_u32(&hand->area->done, 1) + 1 == hand->area->npacked)
-		INSTR_TIME_SET_CURRENT(hand->area->ended);
-}
-
-/* Ends the file, of which all is unpacked.  The finder has come to its end. */
-static void
-fc_chain_end(FcHand *hand)
-{
-	if (hand->ctx)
+	LWLockRelease(&hand->area->lock);
+	if (piece)
+		return;
+	if (hand->finds)
 		fc_finder_end(&hand->finder);
 	fc_chain_count(hand);
 }
@@ -348,14 +346,13 @@ fc_hand_fail(FcHand *hand)
 {
 	FcUnpackArea *area = hand->area;
 
-	if (hand->fault.result == FC_CODEC_OUT_OF_MEMORY)
-		fc_unpack_throw(&hand->fault, fc_source_word(hand->source),
-						fc_source_path(hand->source, hand->number));
+	if (hand->unpacker.fault.result == FC_CODEC_OUT_OF_MEMORY)
+		fc_unpack_throw(&hand->unpacker);
 	LWLockAcquire(&area->lock, LW_EXCLUSIVE);
 	area->faulty = Min(area->faulty, hand->number);
 	LWLockRelease(&area->lock);
 	fc_chain_count(hand);
-	if (hand->ctx == NULL)
+	if (!hand->finds)
 		return;
 	pg_atomic_write_u32(&hand->ctx->shared->inflow_failed, 1);
 	ConditionVariableBroadcast(&hand->ctx->shared->inflow_cv);
@@ -368,14 +365,13 @@ fc_piece_unpack(FcHand *hand, uint64 *taken)
 	const FcChain *chain = fc_hand_chain(hand);
 	uint64		from = fc_hand_piece(hand, hand->piece)->start;
 	FcCodecKind kind = (FcCodecKind) hand->source->files[hand->number].kind;
-	FcFileInput input;
 
 	if (!hand->counted)
 		pg_atomic_fetch_add_u32(&hand->area->processes, 1);
 	hand->counted = true;
-	fc_piece_input(&input, hand->source, hand->number, from);
-	return fc_unpack_members(&hand->unpacker, &input.input, kind, from > 0,
-							 (hand->piece + 1) * chain->step - from, taken, &hand->fault);
+	fc_piece_input(&hand->input, hand->source, hand->number, from);
+	return fc_unpack_members(&hand->unpacker, &hand->input.input, kind, from > 0,
+							 (hand->piece + 1) * chain->step - from, taken);
 }
 
 /* What seems to be the first border in the step; UINT64_MAX: there is none */
@@ -461,7 +457,6 @@ fc_piece_end_turn(FcHand *hand, FcUnpackEnd end, uint64 taken)
 {
 	FcChain    *chain = fc_hand_chain(hand);
 	const FcPiece *piece = fc_hand_piece(hand, hand->piece);
-	bool		whole;
 
 	if (end == FC_UNPACK_FAULT)
 	{
@@ -475,10 +470,7 @@ fc_piece_end_turn(FcHand *hand, FcUnpackEnd end, uint64 taken)
 	chain->border = piece->start + taken;
 	Assert(chain->border <= chain->packed);
 	chain->unpacked += hand->unpacker.in_file - piece->at;
-	whole = fc_chain_advance(hand);
-	LWLockRelease(&hand->area->lock);
-	if (whole)
-		fc_chain_end(hand);
+	fc_chain_advance(hand);
 }
 
 /*
@@ -490,7 +482,6 @@ fc_piece_end_ahead(FcHand *hand, bool sound, uint64 taken)
 {
 	FcChain    *chain = fc_hand_chain(hand);
 	FcPiece    *piece = fc_hand_piece(hand, hand->piece);
-	bool		whole;
 
 	Assert(!hand->in_turn && piece->state == FC_PIECE_TAKEN);
 	piece->end = piece->start + taken;
@@ -507,10 +498,10 @@ fc_piece_end_ahead(FcHand *hand, bool sound, uint64 taken)
 		fc_chain_mistrust(chain);
 	if (hand->piece < chain->head)
 		fc_piece_drop(hand, piece);
-	whole = chain->border < chain->packed && fc_chain_advance(hand);
-	LWLockRelease(&hand->area->lock);
-	if (whole)
-		fc_chain_end(hand);
+	if (chain->border < chain->packed)
+		fc_chain_advance(hand);
+	else
+		LWLockRelease(&hand->area->lock);
 }
 
 /* Unpacks the current piece: in turn, or from where it seems to begin */
@@ -536,35 +527,69 @@ fc_hand_unpack(FcHand *hand)
 		fc_piece_end_ahead(hand, end != FC_UNPACK_FAULT && !hand->unpacker.enough, taken);
 }
 
-FcHand *
-fc_hand_begin(FcUnpackArea *area, const FcSource *source, int process, FcContext *ctx,
-			  void (*progress) (void *arg), void *progress_arg)
+/* Begins the copy of the process */
+static void
+fc_hand_begin_copy(FcHand *hand)
 {
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											   "fast_copy unpacking",
-											   ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(mcxt);
-	FcHand	   *hand = palloc0(sizeof(FcHand));
+	FcContext  *ctx = hand->ctx;
+	FcUnpackArea *area = hand->area;
 
-	hand->area = area;
-	hand->source = source;
-	hand->process = process;
-	hand->ctx = ctx;
-	hand->mcxt = mcxt;
-	fc_unpack_begin(&hand->unpacker, &area->fileset, process, &area->budget,
+	/* before the first phase no header is read, so that chunks have no start */
+	hand->finds = ctx->shared->source.room > 0;
+	hand->process = ctx->worker;
+	fc_unpack_begin(&hand->unpacker, &area->fileset, hand->process, &area->budget,
 					&area->taken);
-	hand->unpacker.progress = progress;
-	hand->unpacker.progress_arg = progress_arg;
+	hand->unpacker.progress = ctx->progress;
+	hand->unpacker.progress_arg = ctx->progress_arg;
 	hand->unpacker.put = fc_piece_put;
-	if (ctx)
+	if (hand->finds)
 	{
 		hand->unpacker.look = fc_piece_look;
-		strlcpy(fc_shared_copies(ctx->shared)[process + 1].path,
+		strlcpy(fc_shared_copies(ctx->shared)[hand->process + 1].path,
 				FilePathName(hand->unpacker.file), MAXPGPATH);
 	}
-	hand->unpacker.put_arg = hand->unpacker.look_arg = hand;
-	MemoryContextSwitchTo(old);
-	return hand;
+	hand->unpacker.arg = hand;
+}
+
+static void
+fc_hand_close(FcHand *hand)
+{
+	fc_source_close(hand->source);
+	if (hand->ctx->in_worker)
+		dsm_detach(hand->segment);
+	pfree(hand);
+}
+
+bool
+fc_hand_begin(FcContext *ctx)
+{
+	dsm_handle	handle = ctx->shared->source.area;
+	FcHand	   *hand;
+
+	Assert(ctx->hand == NULL);
+	if (handle == DSM_HANDLE_INVALID)
+		return true;
+	hand = MemoryContextAllocZero(ctx->mcxt, sizeof(FcHand));
+	hand->ctx = ctx;
+	/* the leader has the segment mapped already */
+	hand->segment = ctx->in_worker ? dsm_attach(handle) : dsm_find_mapping(handle);
+	if (hand->segment == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not map dynamic shared memory segment")));
+	hand->area = dsm_segment_address(hand->segment);
+	if (ctx->in_worker)
+		SharedFileSetAttach(&hand->area->fileset, hand->segment);
+	hand->source = fc_source_attach(fc_area_files(hand->area), hand->area->nfiles,
+									fc_area_names(hand->area), NULL, 0, NULL);
+	if (ctx->in_worker && !fc_source_hold(hand->source))
+	{
+		fc_hand_close(hand);
+		return false;
+	}
+	fc_hand_begin_copy(hand);
+	ctx->hand = hand;
+	return true;
 }
 
 bool
@@ -575,7 +600,7 @@ fc_hand_step(FcHand *hand)
 	CHECK_FOR_INTERRUPTS();
 	if (!fc_piece_take(hand))
 		return false;
-	old = MemoryContextSwitchTo(hand->mcxt);
+	old = MemoryContextSwitchTo(hand->ctx->mcxt);
 	fc_hand_unpack(hand);
 	hand->unpacker.enough = false;
 	MemoryContextSwitchTo(old);
@@ -583,8 +608,16 @@ fc_hand_step(FcHand *hand)
 }
 
 void
-fc_hand_end(FcHand *hand)
+fc_hand_end(FcContext *ctx)
 {
-	fc_unpack_end(&hand->unpacker, fc_area_copies(hand->area)[hand->process].path, MAXPGPATH);
-	MemoryContextDelete(hand->mcxt);
+	FcHand	   *hand = ctx->hand;
+
+	if (hand == NULL)
+		return;
+	/* after a fault, files before the faulty one may have one, too */
+	while (fc_hand_step(hand))
+		;
+	fc_unpack_end(&hand->unpacker, fc_area_copies(hand->area)[hand->process].path);
+	fc_hand_close(hand);
+	ctx->hand = NULL;
 }

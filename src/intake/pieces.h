@@ -110,15 +110,15 @@ typedef struct FcFileInput
 
 extern void fc_piece_input(FcFileInput *input, const FcSource *source, uint32 number, uint64 from);
 
-/*
- * One process's part in unpacking, and its temporary copy.  Source and area
- * have the same files.  With ctx, whose shared memory has room, chunks are
- * published meanwhile.
- */
+/* One process's part in unpacking, and its temporary copy: ctx->hand */
 typedef struct FcHand FcHand;
 
-extern FcHand *fc_hand_begin(FcUnpackArea *area, const FcSource *source, int process, FcContext *ctx,
-							 void (*progress) (void *arg), void *progress_arg);
+/*
+ * Any process, at the beginning of a phase: takes part in unpacking, if there
+ * are files to be unpacked.  Where shared memory has room for chunks these are
+ * published meanwhile.  False in a worker that cannot open the files.
+ */
+extern bool fc_hand_begin(FcContext *ctx);
 
 /*
  * Unpacks a piece; false if there is none left to be taken.  Remembers the
@@ -126,7 +126,7 @@ extern FcHand *fc_hand_begin(FcUnpackArea *area, const FcSource *source, int pro
  */
 extern bool fc_hand_step(FcHand *hand);
 
-/* Gives all back but the copy */
-extern void fc_hand_end(FcHand *hand);
+/* At the end of the phase: unpacks what is left, gives all back but the copy */
+extern void fc_hand_end(FcContext *ctx);
 
 #endif							/* FC_PIECES_H */

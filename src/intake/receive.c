@@ -55,11 +55,9 @@ struct FcIncoming
 	FcUnpacker	unpacker;
 	FcInput    *input;			/* the program's or client's; NULL: none is
 								 * open */
-	FcUnpacking *unpacking;
 	bool		led;			/* a phase receives it, in which */
 	FcFinder	finder;			/* finds chunks in what comes */
 	FcUnpackEnd end;			/* how far it has come */
-	FcUnpackFault fault;
 };
 
 Size
@@ -141,21 +139,6 @@ fc_receive_pass_over(const FcOptions *options)
 	pfree(buf);
 }
 
-/*
- * Refuses packed data without "compressed": a client that takes them for text
- * may change them
- */
-static void
-fc_receive_refuse_packed(const FcUnpacking *unpacking)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-			 errmsg("%s data from the client without the option \"%s\"",
-					fc_codec_name(fc_unpack_kind(unpacking)), "compressed"),
-			 errhint("Give COPY the option \"%s\" as well, so that the client sends the data as they are.",
-					 "compressed")));
-}
-
 static void
 fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 {
@@ -164,13 +147,18 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 	incoming->input = target->opened.input ? target->opened.input :
 		target->options->program ? fc_program_begin(name) :
 		fc_receive_from_client(intake->target->options, fc_receive_count_columns(intake->target));
-	incoming->unpacking = fc_unpack_open(&incoming->unpacker, incoming->input,
-										 fc_caller_reads_as_core(target->options->caller) ?
-										 FC_CODEC_NONE : FC_CODEC_UNKNOWN);
+	fc_unpack_open(&incoming->unpacker, incoming->input,
+				   fc_caller_reads_as_core(target->options->caller) ? FC_CODEC_NONE : FC_CODEC_UNKNOWN);
 	incoming->end = FC_UNPACK_MORE;
+	/* a client that takes packed data for text may change them */
 	if (target->options->client && !target->options->compressed &&
-		fc_receive_is_packed(incoming) && fc_unpack_kind(incoming->unpacking) < FC_CODEC_REFUSED)
-		fc_receive_refuse_packed(incoming->unpacking);
+		fc_receive_is_packed(incoming) && incoming->unpacker.kind < FC_CODEC_REFUSED)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("%s data from the client without the option \"%s\"",
+						fc_codec_name(incoming->unpacker.kind), "compressed"),
+				 errhint("Give COPY the option \"%s\" as well, so that the client sends the data as they are.",
+						 "compressed")));
 }
 
 /* ERROR if the program failed, or the client gave up */
@@ -196,15 +184,13 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 	const FcOptions *options = intake->target->options;
 	FcInput    *input = incoming->input;
 	bool		whole = (incoming->end == FC_UNPACK_END);
-	const char *word = input->word;
-	const char *name = input->path;
 
 	Assert(input != NULL);
-	fc_unpack_close(incoming->unpacking);
+	fc_unpack_close(&incoming->unpacker);
 	incoming->input = NULL;
 	/* output may be cut because the program failed: its error comes first */
-	if (!whole && !incoming->fault.cut)
-		fc_unpack_throw(&incoming->fault, word, name);
+	if (!whole && !incoming->unpacker.fault.cut)
+		fc_unpack_throw(&incoming->unpacker);
 	if (options->program)
 		fc_program_end(input);
 	if (input->failed && whole && list_length(options->sources) == 1)
@@ -214,7 +200,7 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 	if (!options->program && !input->failed)
 		fc_client_end(input);
 	if (!whole)
-		fc_unpack_throw(&incoming->fault, word, name);
+		fc_unpack_throw(&incoming->unpacker);
 }
 
 /* Joins the names that messages use, and notes where each begins */
@@ -252,11 +238,11 @@ fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 		if (incoming->input == NULL)
 			fc_receive_open(intake, incoming, strVal(string));
 		if (incoming->end == FC_UNPACK_MORE)
-			incoming->end = fc_unpack_some(incoming->unpacking, PG_UINT64_MAX, &incoming->fault);
+			incoming->end = fc_unpack_some(unpacker, PG_UINT64_MAX);
 		fc_receive_close(intake, incoming);
 		files[i].identity.size = unpacker->written - files[i].base;
 	}
-	fc_unpack_end(unpacker, path, MAXPGPATH);
+	fc_unpack_end(unpacker, path);
 	target->source = fc_source_of_copy(path, files, list_length(sources),
 										 fc_receive_join_names(sources, files));
 	target->source->programs = target->options->program;
@@ -276,10 +262,9 @@ fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 	FcSource   *head;
 
 	fc_receive_open(intake, incoming, strVal(linitial(target->options->sources)));
-	incoming->end = fc_unpack_some(incoming->unpacking, wanted ? 1 : FC_PROCESSORS_SMALL,
-								   &incoming->fault);
+	incoming->end = fc_unpack_some(unpacker, wanted ? 1 : FC_PROCESSORS_SMALL);
 	if (incoming->end != FC_UNPACK_MORE ||
-		fc_unpack_window(incoming->unpacking) > unpacker->budget->size)
+		unpacker->reserved > unpacker->budget->size)
 		return false;
 	file->identity.size = unpacker->written;
 	file->nextents = 1;
@@ -383,7 +368,7 @@ static uint64
 fc_receive_tail(const FcFinder *finder, uint32 done)
 {
 	if (done < finder->found.n || finder->left > 0)
-		return finder->chunks[fc_finder_place(finder, Min(done, finder->found.n))].start;
+		return fc_shared_chunk(finder->ctx->shared, Min(done, finder->found.n))->start;
 	return finder->found.offset;
 }
 
@@ -456,7 +441,7 @@ fc_receive_begin_lead(FcIncoming *incoming, FcContext *ctx)
 		ring->from = unpacker->written;
 		unpacker->put = fc_receive_put;
 	}
-	unpacker->look_arg = unpacker->put_arg = &incoming->finder;
+	unpacker->arg = &incoming->finder;
 }
 
 /*
@@ -469,8 +454,7 @@ fc_receive_some(const FcIntake *intake, FcIncoming *incoming)
 	FcUnpacker *unpacker = &incoming->unpacker;
 	const FcOptions *options = intake->target->options;
 
-	incoming->end = fc_unpack_some(incoming->unpacking, unpacker->written + FC_RECEIVE_PIECE,
-								   &incoming->fault);
+	incoming->end = fc_unpack_some(unpacker, unpacker->written + FC_RECEIVE_PIECE);
 	if (fc_caller_reads_as_core(options->caller) && options->program && incoming->end == FC_UNPACK_MORE &&
 		incoming->finder.found.at.marker != FC_NOWHERE)
 		incoming->end = FC_UNPACK_END;
@@ -503,7 +487,7 @@ fc_receive_lead(void *arg)
 	intake->received.cut = (incoming->end == FC_UNPACK_MORE);
 	if (!intake->received.cut)
 		fc_receive_close(intake, incoming);
-	fc_unpack_end(&incoming->unpacker, path, MAXPGPATH);
+	fc_unpack_end(&incoming->unpacker, path);
 	INSTR_TIME_SET_CURRENT(area->ended);
 	intake->incoming = NULL;
 	return false;
@@ -512,7 +496,7 @@ fc_receive_lead(void *arg)
 bool
 fc_receive_is_packed(const FcIncoming *incoming)
 {
-	return fc_unpack_kind(incoming->unpacking) != FC_CODEC_NONE;
+	return incoming->unpacker.kind != FC_CODEC_NONE;
 }
 
 /*

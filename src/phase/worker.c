@@ -61,7 +61,7 @@ fc_worker_switch(FcContext *ctx)
 	switch (ctx->shared->phase)
 	{
 		case FC_PHASE_UNPACK:
-			/* fc_chunks_begin and fc_chunks_end do all */
+			/* fc_hand_begin and fc_hand_end do all */
 			break;
 		case FC_PHASE_SPLIT:
 			fc_chunks_split(ctx);
@@ -95,17 +95,17 @@ fc_worker_phase(FcContext *ctx)
 {
 	struct ResourceOwnerData *outer = fc_error_owner_begin();
 
-	if (ctx->source && fc_chunks_begin(ctx))
+	if (ctx->source && fc_hand_begin(ctx))
 	{
 		/* files of processes are found by numbers from 0 on, without gaps */
 		ctx->worker = pg_atomic_fetch_add_u32(&ctx->shared->working, 1);
 		Assert(ctx->worker >= 0 && ctx->worker < ctx->shared->nprocesses);
 		fc_worker_switch(ctx);
-		fc_chunks_end(ctx);
+		fc_hand_end(ctx);
 		fc_pace_wait(ctx);
 		fc_reject_end(ctx);
 	}
-	Assert(ctx->help == NULL && !ctx->evaluating && CritSectionCount == 0);
+	Assert(ctx->hand == NULL && !ctx->evaluating && CritSectionCount == 0);
 	fc_error_owner_end(ctx, outer);
 }
 
@@ -269,6 +269,7 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 	ctx->mcxt = outer;
 	/* these were in that memory, and the phase may run again */
 	slist_init(&ctx->free_batches);
+	ctx->hand = NULL;
 	ctx->deferred = NIL;
 	ctx->deferred_bytes = 0;
 }

@@ -200,8 +200,6 @@ fc_sample_head(FcSniffSampling *sampling, uint32 file, FcInput *input, FcCodecKi
 			   uint32 n, uint64 *unpacked)
 {
 	FcUnpacker	unpacker;
-	FcUnpacking *unpacking;
-	FcUnpackFault fault;
 	FcUnpackEnd end;
 	FcBudget	budget;
 	pg_atomic_uint64 read;
@@ -216,28 +214,28 @@ fc_sample_head(FcSniffSampling *sampling, uint32 file, FcInput *input, FcCodecKi
 	fc_budget_init(&budget, fc_settings_memory(0));
 	fc_unpack_begin(&unpacker, NULL, 0, &budget, &read);
 	unpacker.put = fc_sample_put;
-	unpacker.put_arg = &head;
-	unpacking = fc_unpack_open(&unpacker, input, kind);
+	unpacker.arg = &head;
+	fc_unpack_open(&unpacker, input, kind);
 	do
 	{
-		end = fc_unpack_some(unpacking, unpacker.written + 1, &fault);
+		end = fc_unpack_some(&unpacker, unpacker.written + 1);
 	} while (end == FC_UNPACK_MORE && head.slices > 0);
 	/* a program that has failed may have been cut, and its error comes first */
 	if (end == FC_UNPACK_FAULT && sampling->source &&
-		!(fault.cut && sampling->source->files[file].cut))
-		fc_unpack_throw(&fault, input->word, input->path);
-	taken = fc_unpack_taken(unpacking);
-	if (fc_unpack_kind(unpacking) != FC_CODEC_NONE)
-		sampling->sample->codec = fc_codec_name(fc_unpack_kind(unpacking));
-	fc_unpack_close(unpacking);
-	fc_unpack_end(&unpacker, NULL, 0);
+		!(unpacker.fault.cut && sampling->source->files[file].cut))
+		fc_unpack_throw(&unpacker);
+	taken = fc_unpack_taken(&unpacker);
+	if (unpacker.kind != FC_CODEC_NONE)
+		sampling->sample->codec = fc_codec_name(unpacker.kind);
+	fc_unpack_close(&unpacker);
+	fc_unpack_end(&unpacker, NULL);
 	if (!sampling->source)
 	{
 		fc_program_end(input);
 		if (end != FC_UNPACK_MORE)
 			fc_program_check_end(input, fc_program_hint());
 		if (end == FC_UNPACK_FAULT)
-			fc_unpack_throw(&fault, input->word, input->path);
+			fc_unpack_throw(&unpacker);
 	}
 	place = fc_sample_add(sampling, file, head.data.data, head.data.len);
 	place->start = true;

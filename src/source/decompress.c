@@ -25,21 +25,6 @@
 /* More skippable frames in a row than this are not taken for a stream */
 #define FC_UNPACK_SKIPS	1000
 
-struct FcUnpacking
-{
-	FcUnpacker *unpacker;		/* has the codec, if the input is packed */
-	FcInput    *input;
-	FcCodecKind kind;
-	FcUnpackFault *fault;
-	FcCodecIo	io;
-	uint64		before;			/* bytes of the input before io.in */
-	bool		eof;
-	bool		begun;			/* some of the output has been written */
-	bool		failed;
-	uint64		border;			/* bytes of the input after which it may stop
-								 * between members */
-};
-
 void
 fc_budget_init(FcBudget *budget, uint64 size)
 {
@@ -101,7 +86,9 @@ fc_unpack_begin(FcUnpacker *unpacker, SharedFileSet *fileset, int number,
 	if (fileset)
 		unpacker->file = FileSetCreate(&fileset->fs, psprintf("unpacked.%d", number));
 	unpacker->in = palloc(FC_UNPACK_IN);
-	unpacker->out = palloc(FC_UNPACK_OUT);
+	unpacker->io.in = unpacker->in;
+	unpacker->io.out = palloc(FC_UNPACK_OUT);
+	unpacker->io.out_len = FC_UNPACK_OUT;
 	unpacker->budget = budget;
 	unpacker->taken = taken;
 	unpacker->mcxt = CurrentMemoryContext;
@@ -116,16 +103,16 @@ fc_unpack_drop_codec(FcUnpacker *unpacker)
 }
 
 void
-fc_unpack_end(FcUnpacker *unpacker, char *path, size_t path_size)
+fc_unpack_end(FcUnpacker *unpacker, char *path)
 {
 	if (unpacker->file)
 	{
-		strlcpy(path, FilePathName(unpacker->file), path_size);
+		strlcpy(path, FilePathName(unpacker->file), MAXPGPATH);
 		FileClose(unpacker->file);
 	}
 	fc_unpack_drop_codec(unpacker);
 	pfree(unpacker->in);
-	pfree(unpacker->out);
+	pfree(unpacker->io.out);
 }
 
 static void
@@ -136,8 +123,8 @@ fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
 	if (len == 0)
 		return;
 	if (unpacker->put)
-		put = unpacker->put(unpacker->put_arg, buf, len);
-	if (put == FC_PUT_NOT)
+		put = unpacker->put(unpacker->arg, buf, len);
+	if (put == FC_PUT_NOT && unpacker->file)
 	{
 		fc_source_write(unpacker->file, buf, len, unpacker->in_file, fc_wait_event(FC_WAIT_UNPACK));
 		unpacker->in_file += len;
@@ -145,28 +132,7 @@ fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
 	unpacker->enough = (put == FC_PUT_ENOUGH);
 	unpacker->written += len;
 	if (unpacker->look && put != FC_PUT_DROPPED && put != FC_PUT_ENOUGH)
-		unpacker->look(unpacker->look_arg, buf, len);
-}
-
-/* Reads more of the input, after what the buffer has; false at its end */
-static bool
-fc_unpack_read(FcUnpacking *unpacking)
-{
-	FcUnpacker *unpacker = unpacking->unpacker;
-	FcCodecIo  *io = &unpacking->io;
-	size_t		n;
-
-	CHECK_FOR_INTERRUPTS();
-	if (unpacking->eof)
-		return false;
-	n = fc_input_read(unpacking->input, unpacker->in + io->in_len,
-					  FC_UNPACK_IN - io->in_len);
-	unpacking->eof = (n == 0);
-	io->in_len += n;
-	pg_atomic_fetch_add_u64(unpacker->taken, n);
-	if (unpacker->progress)
-		unpacker->progress(unpacker->progress_arg);
-	return n > 0;
+		unpacker->look(unpacker->arg, buf, len);
 }
 
 /*
@@ -174,26 +140,37 @@ fc_unpack_read(FcUnpacking *unpacking)
  * bytes
  */
 static void
-fc_unpack_fill(FcUnpacking *unpacking)
+fc_unpack_fill(FcUnpacker *unpacker)
 {
-	unpacking->before += unpacking->io.in_len;
-	unpacking->io.in_len = unpacking->io.in_pos = 0;
-	while (unpacking->io.in_len < FC_UNPACK_IN && fc_unpack_read(unpacking))
-		;
+	FcCodecIo  *io = &unpacker->io;
+
+	unpacker->before += io->in_len;
+	io->in_len = io->in_pos = 0;
+	while (io->in_len < FC_UNPACK_IN && !unpacker->eof)
+	{
+		size_t		n;
+
+		CHECK_FOR_INTERRUPTS();
+		n = fc_input_read(unpacker->input, unpacker->in + io->in_len, FC_UNPACK_IN - io->in_len);
+		unpacker->eof = (n == 0);
+		io->in_len += n;
+		pg_atomic_fetch_add_u64(unpacker->taken, n);
+		if (unpacker->progress)
+			unpacker->progress(unpacker->progress_arg);
+	}
 }
 
 static FcUnpackEnd
-fc_unpack_fails(FcUnpacking *unpacking, FcCodecKind kind, FcCodecResult result)
+fc_unpack_fails(FcUnpacker *unpacker, FcCodecKind kind, FcCodecResult result)
 {
-	FcUnpackFault *fault = unpacking->fault;
-
-	unpacking->failed = true;
-	memset(fault, 0, sizeof(FcUnpackFault));
-	fault->kind = kind;
-	fault->result = result;
-	fault->offset = unpacking->before + unpacking->io.in_pos;
-	if (fc_codec_unpacks(unpacking->kind))
-		strlcpy(fault->reason, fc_codec_reason(unpacking->unpacker->codec), sizeof(fault->reason));
+	unpacker->failed = true;
+	unpacker->fault = (FcUnpackFault)
+	{
+		.kind = kind,.result = result,.offset = fc_unpack_taken(unpacker)
+	};
+	if (fc_codec_unpacks(unpacker->kind))
+		strlcpy(unpacker->fault.reason, fc_codec_reason(unpacker->codec),
+				sizeof(unpacker->fault.reason));
 	return FC_UNPACK_FAULT;
 }
 
@@ -202,23 +179,23 @@ fc_unpack_fails(FcUnpacking *unpacking, FcCodecKind kind, FcCodecResult result)
  * are no text: an archive, or packed once more
  */
 static bool
-fc_unpack_flush(FcUnpacking *unpacking)
+fc_unpack_flush(FcUnpacker *unpacker)
 {
-	FcCodecIo  *io = &unpacking->io;
+	FcCodecIo  *io = &unpacker->io;
 
-	if (!unpacking->begun && io->out_pos > 0)
+	if (!unpacker->begun && io->out_pos > 0)
 	{
 		FcCodecKind kind = fc_codec_detect(io->out, io->out_pos, NULL);
 
 		if (kind != FC_CODEC_NONE)
 		{
-			(void) fc_unpack_fails(unpacking, kind, FC_CODEC_OK);
-			unpacking->fault->within = unpacking->kind;
+			(void) fc_unpack_fails(unpacker, kind, FC_CODEC_OK);
+			unpacker->fault.within = unpacker->kind;
 			return false;
 		}
 	}
-	unpacking->begun = true;
-	fc_unpack_write(unpacking->unpacker, io->out, io->out_pos);
+	unpacker->begun = true;
+	fc_unpack_write(unpacker, io->out, io->out_pos);
 	io->out_pos = 0;
 	return true;
 }
@@ -228,19 +205,18 @@ fc_unpack_flush(FcUnpacking *unpacking)
  * shown what they are.
  */
 static bool
-fc_unpack_at_border(const FcUnpacking *unpacking)
+fc_unpack_at_border(const FcUnpacker *unpacker)
 {
-	return fc_unpack_taken(unpacking) >= unpacking->border &&
-		fc_codec_is_between(unpacking->unpacker->codec) &&
-		(unpacking->begun || unpacking->io.out_pos >= FC_CODEC_HEAD);
+	return fc_unpack_taken(unpacker) >= unpacker->border &&
+		fc_codec_is_between(unpacker->codec) &&
+		(unpacker->begun || unpacker->io.out_pos >= FC_CODEC_HEAD);
 }
 
 /* fc_unpack_some for packed input */
 static FcUnpackEnd
-fc_unpack_packed(FcUnpacking *unpacking, uint64 upto)
+fc_unpack_packed(FcUnpacker *unpacker, uint64 upto)
 {
-	FcUnpacker *unpacker = unpacking->unpacker;
-	FcCodecIo  *io = &unpacking->io;
+	FcCodecIo  *io = &unpacker->io;
 	FcCodecResult result;
 
 	while (unpacker->written < upto && !unpacker->enough)
@@ -253,43 +229,44 @@ fc_unpack_packed(FcUnpacking *unpacking, uint64 upto)
 		result = fc_codec_step(unpacker->codec, io);
 		fc_unpack_reserve(unpacker, fc_codec_memory(unpacker->codec));
 		if (result != FC_CODEC_OK)
-			return fc_unpack_fails(unpacking, unpacking->kind, result);
+			return fc_unpack_fails(unpacker, unpacker->kind, result);
 		moved = io->in_pos != in || io->out_pos != out;
-		if (io->out_pos == io->out_len && !fc_unpack_flush(unpacking))
+		if (io->out_pos == io->out_len && !fc_unpack_flush(unpacker))
 			return FC_UNPACK_FAULT;
-		if (fc_unpack_at_border(unpacking))
-			return fc_unpack_flush(unpacking) ? FC_UNPACK_MORE : FC_UNPACK_FAULT;
+		if (fc_unpack_at_border(unpacker))
+			return fc_unpack_flush(unpacker) ? FC_UNPACK_MORE : FC_UNPACK_FAULT;
 		if (moved)
 			continue;
-		if (!unpacking->eof)
+		if (!unpacker->eof)
 		{
-			fc_unpack_fill(unpacking);
+			fc_unpack_fill(unpacker);
 			continue;
 		}
-		if (!fc_unpack_flush(unpacking))
+		if (!fc_unpack_flush(unpacker))
 			return FC_UNPACK_FAULT;
 		result = fc_codec_finish(unpacker->codec);
 		if (result == FC_CODEC_OK)
 			return FC_UNPACK_END;
-		(void) fc_unpack_fails(unpacking, unpacking->kind, result);
-		unpacking->fault->cut = true;
+		(void) fc_unpack_fails(unpacker, unpacker->kind, result);
+		unpacker->fault.cut = true;
 		return FC_UNPACK_FAULT;
 	}
 	return FC_UNPACK_MORE;
 }
 
-/* fc_unpack_some for input that is not packed */
-static FcUnpackEnd
-fc_unpack_plain(FcUnpacking *unpacking, uint64 upto)
+FcUnpackEnd
+fc_unpack_some(FcUnpacker *unpacker, uint64 upto)
 {
-	FcUnpacker *unpacker = unpacking->unpacker;
-
+	if (fc_codec_unpacks(unpacker->kind))
+		return fc_unpack_packed(unpacker, upto);
+	if (unpacker->kind != FC_CODEC_NONE)
+		return fc_unpack_fails(unpacker, unpacker->kind, FC_CODEC_OK);
 	while (unpacker->written < upto)
 	{
-		if (unpacking->io.in_len == 0)
+		if (unpacker->io.in_len == 0)
 			return FC_UNPACK_END;
-		fc_unpack_write(unpacker, unpacker->in, unpacking->io.in_len);
-		fc_unpack_fill(unpacking);
+		fc_unpack_write(unpacker, unpacker->in, unpacker->io.in_len);
+		fc_unpack_fill(unpacker);
 	}
 	return FC_UNPACK_MORE;
 }
@@ -301,139 +278,97 @@ fc_unpack_free(void *codec)
 }
 
 /*
- * The input's format.  Skippable frames may come before the one that tells
- * zstd from lz4.
- */
-static FcCodecKind
-fc_unpack_look(const FcUnpacker *unpacker, size_t len)
-{
-	uint64		at = 0;
-	uint64		skip;
-	FcCodecKind kind = FC_CODEC_NONE;
-
-	for (;;)
-	{
-		FcCodecKind next = fc_codec_detect(unpacker->in + at, len - at, &skip);
-
-		if (at == 0 || next == FC_CODEC_LZ4)
-			kind = next;
-		at += skip;
-		if (skip == 0 || at >= len)
-			return kind;
-	}
-}
-
-/*
  * Takes the decompressor of an earlier input, or begins one, which ends with a
  * memory context of its own
  */
 static void
-fc_unpack_take_codec(FcUnpacking *unpacking)
+fc_unpack_take_codec(FcUnpacker *unpacker)
 {
-	FcUnpacker *unpacker = unpacking->unpacker;
 	MemoryContextCallback *callback;
 
-	if (unpacker->codec && unpacker->kind == unpacking->kind)
+	if (unpacker->codec && unpacker->codec_kind == unpacker->kind)
 	{
 		fc_codec_go_on(unpacker->codec, false);
 		return;
 	}
 	fc_unpack_drop_codec(unpacker);
-	unpacker->kind = unpacking->kind;
+	unpacker->codec_kind = unpacker->kind;
 	unpacker->codec_mcxt = AllocSetContextCreate(unpacker->mcxt, "fast_copy codec",
 												 ALLOCSET_SMALL_SIZES);
 	callback = MemoryContextAllocZero(unpacker->codec_mcxt, sizeof(MemoryContextCallback));
-	unpacker->codec = fc_codec_begin(unpacking->kind, unpacker->budget->most);
+	unpacker->codec = fc_codec_begin(unpacker->kind, unpacker->budget->most);
 	if (unpacker->codec == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
 				 errdetail("Failed while unpacking %s \"%s\".",
-						   unpacking->input->word, unpacking->input->path)));
+						   unpacker->input->word, unpacker->input->path)));
 	callback->func = fc_unpack_free;
 	callback->arg = unpacker->codec;
 	MemoryContextRegisterResetCallback(unpacker->codec_mcxt, callback);
 }
 
-FcUnpacking *
-fc_unpack_open(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind)
+/*
+ * Looks at a frame, the first one if *at is 0.  Skippable ones may come before
+ * the one that tells zstd from lz4: true if this is one.
+ */
+static bool
+fc_unpack_skip(const char *head, size_t len, FcCodecKind *kind, uint64 *at)
 {
-	FcUnpacking *unpacking = palloc0(sizeof(FcUnpacking));
+	uint64		skip;
+	FcCodecKind next = fc_codec_detect(head, len, &skip);
 
-	unpacking->unpacker = unpacker;
-	unpacking->input = input;
-	unpacking->kind = kind;
-	unpacking->border = PG_UINT64_MAX;
-	unpacking->io.in = unpacker->in;
-	unpacking->io.out = unpacker->out;
-	unpacking->io.out_len = FC_UNPACK_OUT;
-	fc_unpack_fill(unpacking);
-	if (kind == FC_CODEC_UNKNOWN)
-		unpacking->kind = fc_unpack_look(unpacker, unpacking->io.in_len);
-	if (fc_codec_unpacks(unpacking->kind))
-		fc_unpack_take_codec(unpacking);
-	return unpacking;
-}
-
-FcUnpackEnd
-fc_unpack_some(FcUnpacking *unpacking, uint64 upto, FcUnpackFault *fault)
-{
-	unpacking->fault = fault;
-	if (unpacking->kind == FC_CODEC_NONE)
-		return fc_unpack_plain(unpacking, upto);
-	if (!fc_codec_unpacks(unpacking->kind))
-		return fc_unpack_fails(unpacking, unpacking->kind, FC_CODEC_OK);
-	return fc_unpack_packed(unpacking, upto);
-}
-
-FcCodecKind
-fc_unpack_kind(const FcUnpacking *unpacking)
-{
-	return unpacking->kind;
-}
-
-uint64
-fc_unpack_taken(const FcUnpacking *unpacking)
-{
-	return unpacking->before + unpacking->io.in_pos;
-}
-
-uint64
-fc_unpack_window(const FcUnpacking *unpacking)
-{
-	return unpacking->unpacker->reserved;
+	if (*at == 0 || next == FC_CODEC_LZ4)
+		*kind = next;
+	*at += skip;
+	return skip > 0;
 }
 
 void
-fc_unpack_close(FcUnpacking *unpacking)
+fc_unpack_open(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind)
 {
-	FcUnpacker *unpacker = unpacking->unpacker;
+	uint64		at = 0;
 
+	unpacker->input = input;
+	unpacker->kind = kind;
+	unpacker->border = PG_UINT64_MAX;
+	unpacker->before = unpacker->io.in_len = unpacker->io.out_pos = 0;
+	unpacker->eof = unpacker->begun = unpacker->failed = false;
+	fc_unpack_fill(unpacker);
+	if (kind == FC_CODEC_UNKNOWN)
+		while (fc_unpack_skip(unpacker->in + at, unpacker->io.in_len - at, &unpacker->kind, &at) &&
+			   at < unpacker->io.in_len)
+			;
+	if (fc_codec_unpacks(unpacker->kind))
+		fc_unpack_take_codec(unpacker);
+}
+
+void
+fc_unpack_close(FcUnpacker *unpacker)
+{
 	/* it is kept if it can go on and has no more memory than it may */
-	if (fc_codec_unpacks(unpacking->kind) &&
-		(unpacking->failed || !fc_codec_is_between(unpacker->codec) || unpacker->reserved > 0))
+	if (fc_codec_unpacks(unpacker->kind) &&
+		(unpacker->failed || !fc_codec_is_between(unpacker->codec) || unpacker->reserved > 0))
 		fc_unpack_drop_codec(unpacker);
 	fc_unpack_reserve(unpacker, 0);
-	pfree(unpacking);
 }
 
 FcUnpackEnd
 fc_unpack_members(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind, bool follows,
-				  uint64 border, uint64 *taken, FcUnpackFault *fault)
+				  uint64 border, uint64 *taken)
 {
-	FcUnpacking *unpacking = fc_unpack_open(unpacker, input, kind);
 	FcUnpackEnd end;
 
-	unpacking->border = border;
-	unpacking->begun = follows;
+	fc_unpack_open(unpacker, input, kind);
+	unpacker->border = border;
+	unpacker->begun = follows;
 	if (follows)
 		fc_codec_go_on(unpacker->codec, true);
-	end = fc_unpack_some(unpacking, PG_UINT64_MAX, fault);
-	*taken = fc_unpack_taken(unpacking);
+	end = fc_unpack_some(unpacker, PG_UINT64_MAX);
+	*taken = fc_unpack_taken(unpacker);
 	/* what is left in the buffer is read again */
-	pg_atomic_fetch_sub_u64(unpacker->taken,
-							unpacking->before + unpacking->io.in_len - *taken);
-	fc_unpack_close(unpacking);
+	pg_atomic_fetch_sub_u64(unpacker->taken, unpacker->before + unpacker->io.in_len - *taken);
+	fc_unpack_close(unpacker);
 	return end;
 }
 
@@ -474,25 +409,21 @@ fc_unpack_advise(const char *first, const char *program, const char *word, const
 					first, psprintf(program, fc_advice_path(path, "FILE")));
 }
 
-/* Refuses what is packed in a packed file; tools for archives unpack both */
-static void
-fc_unpack_refuse_within(const FcUnpackFault *fault, const char *word, const char *path)
+void
+fc_unpack_throw(const FcUnpacker *unpacker)
 {
+	const FcUnpackFault *fault = &unpacker->fault;
+	const char *word = unpacker->input->word;
+	const char *path = unpacker->input->path;
 	const char *within = fc_codec_name(fault->within);
 
-	if (fault->kind == FC_CODEC_TAR || fault->within == FC_CODEC_NONE)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot load %s \"%s\": its %s data unpack to data in %s format",
-					word, path, within, fc_codec_name(fault->kind)),
-			 errhint("%s", fc_unpack_advise("Unpack it once", psprintf("%s -dc %%s", within), word, path))));
-}
-
-void
-fc_unpack_throw(const FcUnpackFault *fault, const char *word, const char *path)
-{
-	fc_unpack_refuse_within(fault, word, path);
+	/* tools for archives unpack what is packed in a packed file, too */
+	if (fault->kind != FC_CODEC_TAR && fault->within != FC_CODEC_NONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot load %s \"%s\": its %s data unpack to data in %s format",
+						word, path, within, fc_codec_name(fault->kind)),
+				 errhint("%s", fc_unpack_advise("Unpack it once", psprintf("%s -dc %%s", within), word, path))));
 	if (!fc_codec_unpacks(fault->kind))
 		fc_unpack_refuse(fault->kind, word, path);
 	if (fault->result == FC_CODEC_DICTIONARY)
@@ -564,24 +495,18 @@ fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path)
 FcCodecKind
 fc_unpack_detect(const FcSource *source, uint32 number)
 {
+	const FcFile *file = &source->files[number];
 	char		head[FC_CODEC_HEAD];
-	uint64		at = source->files[number].base;
-	uint64		end = fc_source_end(source, number);
+	uint64		at = 0;
 	FcCodecKind kind = FC_CODEC_NONE;
 
-	for (int i = 0; i < FC_UNPACK_SKIPS && at < end; i++)
+	for (int i = 0; i < FC_UNPACK_SKIPS && at < file->identity.size; i++)
 	{
-		size_t		len = Min(end - at, sizeof(head));
-		uint64		skip;
-		FcCodecKind next;
+		size_t		len = Min(file->identity.size - at, sizeof(head));
 
-		fc_source_read(source, at, head, len);
-		next = fc_codec_detect(head, len, &skip);
-		if (i == 0 || next == FC_CODEC_LZ4)
-			kind = next;
-		if (skip == 0)
+		fc_source_read(source, file->base + at, head, len);
+		if (!fc_unpack_skip(head, len, &kind, &at))
 			break;
-		at += skip;
 	}
 	return kind;
 }

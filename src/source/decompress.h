@@ -35,17 +35,6 @@ typedef struct FcBudget
 
 extern void fc_budget_init(FcBudget *budget, uint64 size);
 
-/* Packed data that cannot be unpacked */
-typedef struct FcUnpackFault
-{
-	FcCodecKind kind;
-	FcCodecKind within;			/* in data of which these were; or NONE */
-	FcCodecResult result;
-	bool		cut;			/* corrupt because the input ends */
-	uint64		offset;			/* in the packed data */
-	char		reason[128];	/* the library's word for it, or "" */
-} FcUnpackFault;
-
 /* Bytes of the buffer for packed data; it has room for FC_CODEC_HEAD */
 #define FC_UNPACK_IN	((size_t) 128 * 1024)
 
@@ -58,6 +47,17 @@ typedef enum FcUnpackPut
 	FC_PUT_ENOUGH				/* nor is whether what follows is sound */
 } FcUnpackPut;
 
+/* Packed data that cannot be unpacked */
+typedef struct FcUnpackFault
+{
+	FcCodecKind kind;
+	FcCodecKind within;			/* in data of which these were; or NONE */
+	FcCodecResult result;
+	bool		cut;			/* corrupt because the input ends */
+	uint64		offset;			/* in the packed data */
+	char		reason[128];	/* the library's word for it, or "" */
+} FcUnpackFault;
+
 /* One process's temporary file, and what it unpacks with */
 typedef struct FcUnpacker
 {
@@ -65,49 +65,57 @@ typedef struct FcUnpacker
 	uint64		written;		/* bytes unpacked */
 	uint64		in_file;		/* of these, bytes in the file */
 	char	   *in;				/* FC_UNPACK_IN bytes */
-	char	   *out;			/* FC_UNPACK_OUT bytes */
 	FcBudget   *budget;
-	uint64		reserved;		/* bytes of the budget */
-	pg_atomic_uint64 *taken;	/* counts bytes of the input */
+	uint64		reserved;		/* bytes of the budget that it holds */
+	pg_atomic_uint64 *taken;	/* counts bytes of the inputs */
 	void		(*progress) (void *arg);	/* or NULL */
 	void	   *progress_arg;
 
 	/*
-	 * NULL, or called with what is to be written, before that: it may take the
-	 * bytes to another place
+	 * Each is NULL, or called with what is unpacked: the first before it is
+	 * written, as it may take the bytes to another place, the second after it
 	 */
 	FcUnpackPut (*put) (void *arg, const char *buf, size_t len);
-	void	   *put_arg;
-	bool		enough;			/* it has said so: the input is given up */
+	void		(*look) (void *arg, const char *buf, size_t len);
+	void	   *arg;
+	bool		enough;			/* "put" has said so: the input is given up */
 
 	/*
 	 * The decompressor of the input, kept for the next one of its kind: fresh
 	 * memory would cost more than small members do
 	 */
 	FcCodec    *codec;			/* or NULL */
-	FcCodecKind kind;
+	FcCodecKind codec_kind;
 	MemoryContext codec_mcxt;	/* frees it */
 	MemoryContext mcxt;			/* of the unpacker */
 
-	/* NULL, or called with what has just been written */
-	void		(*look) (void *arg, const char *buf, size_t len);
-	void	   *look_arg;
+	/* the current input */
+	FcInput    *input;
+	FcCodecKind kind;
+	FcCodecIo	io;
+	uint64		before;			/* bytes of the input before io.in */
+	bool		eof;
+	bool		begun;			/* some of the output has been written */
+	bool		failed;
+	FcUnpackFault fault;		/* if it has */
+	uint64		border;			/* bytes of the input after which it may stop
+								 * between members */
 } FcUnpacker;
 
 /*
  * Makes the temporary file in the set.  It counts against temp_file_limit while
  * it is written, and is deleted with the set.  NULL for the set: there is no
- * file, and what the caller sets as "put" must take all bytes.
+ * file, and what "put" does not take is dropped.
  */
 extern void fc_unpack_begin(FcUnpacker *unpacker, SharedFileSet *fileset,
 							int number, FcBudget *budget,
 							pg_atomic_uint64 *taken);
 
 /*
- * Closes the file, and gives its path, which is good as long as the set is;
- * without a file the path is not touched
+ * Closes the file, and gives its path (MAXPGPATH), which is good as long as the
+ * set is; without a file the path is not touched
  */
-extern void fc_unpack_end(FcUnpacker *unpacker, char *path, size_t path_size);
+extern void fc_unpack_end(FcUnpacker *unpacker, char *path);
 
 typedef enum FcUnpackEnd
 {
@@ -120,36 +128,34 @@ typedef enum FcUnpackEnd
 /*
  * Appends to the file what the input gives, unpacked, and stops at the end of
  * the first member that ends at byte "border" of the input or later.  *taken
- * becomes the number of bytes used up to there.  *fault is set if the input
- * cannot be unpacked.  With "follows" the input begins after a member.
+ * becomes the number of bytes used up to there.  With "follows" the input
+ * begins after a member.
  */
 extern FcUnpackEnd fc_unpack_members(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind,
-									 bool follows, uint64 border, uint64 *taken,
-									 FcUnpackFault *fault);
+									 bool follows, uint64 border, uint64 *taken);
 
 /*
  * Appends all that the input gives to the file, unpacked if it is packed.  If
  * the kind is FC_CODEC_UNKNOWN, the first bytes tell.  Each call goes on until
- * the unpacker has unpacked "upto" bytes or some more.  An unpacker, which has
- * the buffers, can be used for one input at a time.
+ * the unpacker has unpacked "upto" bytes or some more.  It has one input at a
+ * time.
  */
-typedef struct FcUnpacking FcUnpacking;
+extern void fc_unpack_open(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind);
+extern FcUnpackEnd fc_unpack_some(FcUnpacker *unpacker, uint64 upto);
+extern void fc_unpack_close(FcUnpacker *unpacker);
 
-extern FcUnpacking *fc_unpack_open(FcUnpacker *unpacker, FcInput *input,
-								   FcCodecKind kind);
-extern FcUnpackEnd fc_unpack_some(FcUnpacking *unpacking, uint64 upto,
-								  FcUnpackFault *fault);
-extern void fc_unpack_close(FcUnpacking *unpacking);
+/* Bytes of the input that have been used */
+static inline uint64
+fc_unpack_taken(const FcUnpacker *unpacker)
+{
+	return unpacker->before + unpacker->io.in_pos;
+}
 
-extern FcCodecKind fc_unpack_kind(const FcUnpacking *unpacking);
-
-/* Bytes of the budget that it holds, and bytes of the input that it has used */
-extern uint64 fc_unpack_window(const FcUnpacking *unpacking);
-extern uint64 fc_unpack_taken(const FcUnpacking *unpacking);
-
-/* ERROR 22P04, or 54000 or 53200 if it is about memory; see fc_unpack_refuse */
-extern void fc_unpack_throw(const FcUnpackFault *fault, const char *word,
-							const char *path);
+/*
+ * After a fault of the input: ERROR 22P04, or 54000 or 53200 if it is about
+ * memory; see fc_unpack_refuse
+ */
+extern void fc_unpack_throw(const FcUnpacker *unpacker);
 
 /* How one of the files is packed */
 extern FcCodecKind fc_unpack_detect(const FcSource *source, uint32 number);
