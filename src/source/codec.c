@@ -59,28 +59,12 @@ struct FcCodec
 {
 	FcCodecKind kind;
 	FcCodecState state;
-	size_t		memory;			/* that it may use */
 	bool		used;			/* a member has ended */
 	uint64_t	members;		/* that have, of the current data */
 	uint64_t	taken;			/* bytes of the current member, or of padding */
 	char		head[FC_CODEC_MAGIC];	/* the first of them */
 	const char *reason;
-	union
-	{
-		FcGunzip   *gzip;
-#ifdef HAVE_ZSTD
-		ZSTD_DStream *zstd;
-#endif
-#ifdef HAVE_LZ4
-		LZ4F_dctx  *lz4;
-#endif
-#ifdef HAVE_BZ2
-		bz_stream	bzip2;
-#endif
-#ifdef HAVE_LZMA
-		lzma_stream xz;
-#endif
-	}			of;
+	void	   *own;			/* the library's */
 };
 
 /* What unpacks a format; without a start it is not in this build */
@@ -88,16 +72,22 @@ typedef struct FcLibrary
 {
 	const char *packages;		/* that have what a build needs */
 
-	/* Lets the library begin; false if it gets no memory */
-	bool		(*start) (FcCodec *codec);
-	/* Allowed where the start has failed, too */
-	void		(*end) (FcCodec *codec);
-	/* As fc_codec_step, of one member; *end: it has ended */
-	FcCodecResult (*step) (FcCodec *codec, FcCodecIo *io, bool *end);
+	/*
+	 * Lets the library begin, with so much memory for a window; NULL if it gets
+	 * none.  What it returns is given to the others.
+	 */
+	void	   *(*start) (size_t memory);
+	void		(*end) (void *own);
+
+	/*
+	 * As fc_codec_step, of one member.  Sets *end where it has ended, with its
+	 * sums right, and *reason where it is corrupt, if that is known.
+	 */
+	FcCodecResult (*step) (void *own, FcCodecIo *io, bool *end, const char **reason);
 	/* Lets it begin anew after a member; NULL: it does by itself */
-	bool		(*restart) (FcCodec *codec);
+	bool		(*restart) (void *own);
 	/* NULL: it does not tell */
-	size_t		(*memory) (const FcCodec *codec);
+	size_t		(*memory) (const void *own);
 } FcLibrary;
 
 typedef struct FcMagic
@@ -253,44 +243,8 @@ fc_codec_name(FcCodecKind kind)
 	return kind >= FC_CODEC_NONE && kind < FC_CODEC_KINDS ? names[kind] : "unknown";
 }
 
-static FcCodecResult
-fc_codec_fault(FcCodec *codec, FcCodecResult result, const char *reason)
-{
-	codec->reason = reason ? reason : "";
-	return result;
-}
-
 #if defined(HAVE_ISAL) || defined(HAVE_ZLIB)
-
-static bool
-fc_gzip_start(FcCodec *codec)
-{
-	codec->of.gzip = fc_gunzip_begin();
-	return codec->of.gzip != NULL;
-}
-
-static void
-fc_gzip_end(FcCodec *codec)
-{
-	fc_gunzip_end(codec->of.gzip);
-}
-
-static FcCodecResult
-fc_gzip_step(FcCodec *codec, FcCodecIo *io, bool *end)
-{
-	const char *reason = NULL;
-	FcCodecResult result = fc_gunzip_step(codec->of.gzip, io, end, &reason);
-
-	return result == FC_CODEC_CORRUPT ? fc_codec_fault(codec, result, reason) : result;
-}
-
-static bool
-fc_gzip_restart(FcCodec *codec)
-{
-	return fc_gunzip_restart(codec->of.gzip);
-}
-
-#define FC_GZIP	fc_gzip_start, fc_gzip_end, fc_gzip_step, fc_gzip_restart
+#define FC_GZIP	fc_gunzip_start, fc_gunzip_end, fc_gunzip_step, fc_gunzip_restart
 #else
 #define FC_GZIP	NULL
 #endif
@@ -309,29 +263,32 @@ fc_zstd_window_log(size_t memory)
 	return n;
 }
 
-static bool
-fc_zstd_start(FcCodec *codec)
+static void
+fc_zstd_end(void *own)
 {
-	codec->of.zstd = ZSTD_createDStream();
-	return codec->of.zstd != NULL &&
-		!ZSTD_isError(ZSTD_DCtx_setParameter(codec->of.zstd, ZSTD_d_windowLogMax,
-											 fc_zstd_window_log(codec->memory)));
+	(void) ZSTD_freeDStream(own);
 }
 
-static void
-fc_zstd_end(FcCodec *codec)
+static void *
+fc_zstd_start(size_t memory)
 {
-	(void) ZSTD_freeDStream(codec->of.zstd);
+	ZSTD_DStream *zstd = ZSTD_createDStream();
+
+	if (zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(zstd, ZSTD_d_windowLogMax,
+													 fc_zstd_window_log(memory))))
+		return zstd;
+	fc_zstd_end(zstd);
+	return NULL;
 }
 
 static FcCodecResult
-fc_zstd_step(FcCodec *codec, FcCodecIo *io, bool *end)
+fc_zstd_step(void *own, FcCodecIo *io, bool *end, const char **reason)
 {
 	ZSTD_inBuffer in = {io->in, io->in_len, io->in_pos};
 	ZSTD_outBuffer out = {io->out, io->out_len, io->out_pos};
 	size_t		rc;
 
-	rc = ZSTD_decompressStream(codec->of.zstd, &out, &in);
+	rc = ZSTD_decompressStream(own, &out, &in);
 	io->in_pos = in.pos;
 	io->out_pos = out.pos;
 	*end = (rc == 0);
@@ -346,14 +303,15 @@ fc_zstd_step(FcCodec *codec, FcCodecIo *io, bool *end)
 		case ZSTD_error_dictionary_wrong:
 			return FC_CODEC_DICTIONARY;
 		default:
-			return fc_codec_fault(codec, FC_CODEC_CORRUPT, ZSTD_getErrorName(rc));
+			*reason = ZSTD_getErrorName(rc);
+			return FC_CODEC_CORRUPT;
 	}
 }
 
 static size_t
-fc_zstd_memory(const FcCodec *codec)
+fc_zstd_memory(const void *own)
 {
-	return ZSTD_sizeof_DStream(codec->of.zstd);
+	return ZSTD_sizeof_DStream(own);
 }
 
 #define FC_ZSTD	fc_zstd_start, fc_zstd_end, fc_zstd_step, NULL, fc_zstd_memory
@@ -363,30 +321,34 @@ fc_zstd_memory(const FcCodec *codec)
 
 #ifdef HAVE_LZ4
 
-static bool
-fc_lz4_start(FcCodec *codec)
+static void *
+fc_lz4_start(size_t memory)
 {
-	return !LZ4F_isError(LZ4F_createDecompressionContext(&codec->of.lz4,
-														 LZ4F_VERSION));
+	LZ4F_dctx  *lz4;
+
+	return LZ4F_isError(LZ4F_createDecompressionContext(&lz4, LZ4F_VERSION)) ? NULL : lz4;
 }
 
 static void
-fc_lz4_end(FcCodec *codec)
+fc_lz4_end(void *own)
 {
-	(void) LZ4F_freeDecompressionContext(codec->of.lz4);
+	(void) LZ4F_freeDecompressionContext(own);
 }
 
 static FcCodecResult
-fc_lz4_step(FcCodec *codec, FcCodecIo *io, bool *end)
+fc_lz4_step(void *own, FcCodecIo *io, bool *end, const char **reason)
 {
 	size_t		in = io->in_len - io->in_pos;
 	size_t		out = io->out_len - io->out_pos;
 	size_t		rc;
 
-	rc = LZ4F_decompress(codec->of.lz4, io->out + io->out_pos, &out,
+	rc = LZ4F_decompress(own, io->out + io->out_pos, &out,
 						 io->in + io->in_pos, &in, NULL);
 	if (LZ4F_isError(rc))
-		return fc_codec_fault(codec, FC_CODEC_CORRUPT, LZ4F_getErrorName(rc));
+	{
+		*reason = LZ4F_getErrorName(rc);
+		return FC_CODEC_CORRUPT;
+	}
 	io->in_pos += in;
 	io->out_pos += out;
 	*end = (rc == 0);
@@ -400,22 +362,28 @@ fc_lz4_step(FcCodec *codec, FcCodecIo *io, bool *end)
 
 #ifdef HAVE_BZ2
 
-static bool
-fc_bzip2_start(FcCodec *codec)
+static void *
+fc_bzip2_start(size_t memory)
 {
-	return BZ2_bzDecompressInit(&codec->of.bzip2, 0, 0) == BZ_OK;
+	bz_stream  *b = calloc(1, sizeof(bz_stream));
+
+	if (b && BZ2_bzDecompressInit(b, 0, 0) == BZ_OK)
+		return b;
+	free(b);
+	return NULL;
 }
 
 static void
-fc_bzip2_end(FcCodec *codec)
+fc_bzip2_end(void *own)
 {
-	(void) BZ2_bzDecompressEnd(&codec->of.bzip2);
+	(void) BZ2_bzDecompressEnd(own);
+	free(own);
 }
 
 static FcCodecResult
-fc_bzip2_step(FcCodec *codec, FcCodecIo *io, bool *end)
+fc_bzip2_step(void *own, FcCodecIo *io, bool *end, const char **reason)
 {
-	bz_stream  *b = &codec->of.bzip2;
+	bz_stream  *b = own;
 	int			rc;
 
 	b->next_in = (char *) io->in + io->in_pos;
@@ -439,11 +407,11 @@ fc_bzip2_step(FcCodec *codec, FcCodecIo *io, bool *end)
 }
 
 static bool
-fc_bzip2_restart(FcCodec *codec)
+fc_bzip2_restart(void *own)
 {
-	fc_bzip2_end(codec);
-	memset(&codec->of.bzip2, 0, sizeof(bz_stream));
-	return fc_bzip2_start(codec);
+	(void) BZ2_bzDecompressEnd(own);
+	memset(own, 0, sizeof(bz_stream));
+	return BZ2_bzDecompressInit(own, 0, 0) == BZ_OK;
 }
 
 #define FC_BZIP2	fc_bzip2_start, fc_bzip2_end, fc_bzip2_step, fc_bzip2_restart
@@ -453,23 +421,46 @@ fc_bzip2_restart(FcCodec *codec)
 
 #ifdef HAVE_LZMA
 
-/* At a restart, the library uses again what memory it has */
-static bool
-fc_xz_start(FcCodec *codec)
+typedef struct FcXz
 {
-	return lzma_stream_decoder(&codec->of.xz, codec->memory, 0) == LZMA_OK;
+	lzma_stream stream;
+	size_t		memory;			/* that it may use */
+} FcXz;
+
+/* The library uses again what memory it has */
+static bool
+fc_xz_restart(void *own)
+{
+	FcXz	   *xz = own;
+
+	return lzma_stream_decoder(&xz->stream, xz->memory, 0) == LZMA_OK;
 }
 
 static void
-fc_xz_end(FcCodec *codec)
+fc_xz_end(void *own)
 {
-	lzma_end(&codec->of.xz);
+	lzma_end(&((FcXz *) own)->stream);
+	free(own);
+}
+
+static void *
+fc_xz_start(size_t memory)
+{
+	FcXz	   *xz = calloc(1, sizeof(FcXz));
+
+	if (xz == NULL)
+		return NULL;
+	xz->memory = memory;
+	if (fc_xz_restart(xz))
+		return xz;
+	fc_xz_end(xz);
+	return NULL;
 }
 
 static FcCodecResult
-fc_xz_step(FcCodec *codec, FcCodecIo *io, bool *end)
+fc_xz_step(void *own, FcCodecIo *io, bool *end, const char **reason)
 {
-	lzma_stream *x = &codec->of.xz;
+	lzma_stream *x = &((FcXz *) own)->stream;
 	lzma_ret	rc;
 
 	x->next_in = (const uint8_t *) io->in + io->in_pos;
@@ -491,19 +482,20 @@ fc_xz_step(FcCodec *codec, FcCodecIo *io, bool *end)
 		case LZMA_MEM_ERROR:
 			return FC_CODEC_OUT_OF_MEMORY;
 		case LZMA_OPTIONS_ERROR:
-			return fc_codec_fault(codec, FC_CODEC_CORRUPT, "options that the library does not know");
+			*reason = "options that the library does not know";
+			return FC_CODEC_CORRUPT;
 		default:
 			return FC_CODEC_CORRUPT;
 	}
 }
 
 static size_t
-fc_xz_memory(const FcCodec *codec)
+fc_xz_memory(const void *own)
 {
-	return (size_t) lzma_memusage(&codec->of.xz);
+	return (size_t) lzma_memusage(&((const FcXz *) own)->stream);
 }
 
-#define FC_XZ	fc_xz_start, fc_xz_end, fc_xz_step, fc_xz_start, fc_xz_memory
+#define FC_XZ	fc_xz_start, fc_xz_end, fc_xz_step, fc_xz_restart, fc_xz_memory
 #else
 #define FC_XZ	NULL
 #endif
@@ -537,18 +529,18 @@ fc_codec_begin(FcCodecKind kind, size_t memory)
 	if (codec == NULL)
 		return NULL;
 	codec->kind = kind;
-	codec->memory = memory > FC_CODEC_LEAST ? memory : FC_CODEC_LEAST;
 	codec->reason = "";
-	if (libraries[kind].start(codec))
+	codec->own = libraries[kind].start(memory > FC_CODEC_LEAST ? memory : FC_CODEC_LEAST);
+	if (codec->own)
 		return codec;
-	fc_codec_end(codec);
+	free(codec);
 	return NULL;
 }
 
 void
 fc_codec_end(FcCodec *codec)
 {
-	libraries[codec->kind].end(codec);
+	libraries[codec->kind].end(codec->own);
 	free(codec);
 }
 
@@ -606,7 +598,7 @@ fc_codec_pad(FcCodec *codec, FcCodecIo *io)
 static FcCodecResult
 fc_codec_between(FcCodec *codec, FcCodecIo *io)
 {
-	bool		(*restart) (FcCodec *) = libraries[codec->kind].restart;
+	bool		(*restart) (void *) = libraries[codec->kind].restart;
 
 	if (io->in_pos == io->in_len)
 		return FC_CODEC_OK;
@@ -615,7 +607,7 @@ fc_codec_between(FcCodec *codec, FcCodecIo *io)
 		return FC_CODEC_GARBAGE;
 	if (codec->state == FC_CODEC_PADDING)
 		return FC_CODEC_OK;
-	if (codec->used && restart && !restart(codec))
+	if (codec->used && restart && !restart(codec->own))
 		return FC_CODEC_OUT_OF_MEMORY;
 	codec->state = FC_CODEC_INSIDE;
 	codec->taken = 0;
@@ -628,6 +620,7 @@ fc_codec_step(FcCodec *codec, FcCodecIo *io)
 	size_t		in;
 	size_t		out = io->out_pos;
 	bool		end = false;
+	const char *reason = NULL;
 	FcCodecResult result;
 
 	if (codec->state != FC_CODEC_INSIDE)
@@ -640,11 +633,12 @@ fc_codec_step(FcCodec *codec, FcCodecIo *io)
 	/* a library may take any number of bytes before it complains */
 	for (size_t n = 0; codec->taken + n < FC_CODEC_MAGIC && in + n < io->in_len; n++)
 		codec->head[codec->taken + n] = io->in[in + n];
-	result = libraries[codec->kind].step(codec, io, &end);
+	result = libraries[codec->kind].step(codec->own, io, &end, &reason);
 	/* a library that complains has seen all of the input, whatever it took */
 	codec->taken += (result == FC_CODEC_CORRUPT ? io->in_len : io->in_pos) - in;
 	if (result == FC_CODEC_CORRUPT && fc_codec_is_garbage(codec))
-		return fc_codec_fault(codec, FC_CODEC_GARBAGE, "");
+		return FC_CODEC_GARBAGE;
+	codec->reason = reason ? reason : "";
 	if (result != FC_CODEC_OK)
 		return result;
 	/* a library that neither goes on nor ends cannot read its input */
@@ -688,9 +682,9 @@ fc_codec_finish(const FcCodec *codec)
 size_t
 fc_codec_memory(const FcCodec *codec)
 {
-	size_t		(*memory) (const FcCodec *) = libraries[codec->kind].memory;
+	size_t		(*memory) (const void *) = libraries[codec->kind].memory;
 
-	return memory ? memory(codec) : 0;
+	return memory ? memory(codec->own) : 0;
 }
 
 const char *

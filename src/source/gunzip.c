@@ -42,7 +42,7 @@ typedef enum GunzipPart
 	PART_BODY
 }			GunzipPart;
 
-struct FcGunzip
+typedef struct Gunzip
 {
 	GunzipPart	part;
 	unsigned int at;			/* bytes of the part that were taken */
@@ -50,12 +50,12 @@ struct FcGunzip
 	unsigned int number;		/* of two bytes: extra length, then sum */
 	uint32_t	crc;			/* of the header's bytes */
 	struct inflate_state state;
-};
+}			Gunzip;
 
-FcGunzip *
-fc_gunzip_begin(void)
+void *
+fc_gunzip_start(size_t memory)
 {
-	FcGunzip   *gunzip = malloc(sizeof(FcGunzip));
+	Gunzip	   *gunzip = malloc(sizeof(Gunzip));
 
 	if (gunzip == NULL)
 		return NULL;
@@ -66,14 +66,16 @@ fc_gunzip_begin(void)
 }
 
 void
-fc_gunzip_end(FcGunzip *gunzip)
+fc_gunzip_end(void *own)
 {
-	free(gunzip);
+	free(own);
 }
 
 bool
-fc_gunzip_restart(FcGunzip *gunzip)
+fc_gunzip_restart(void *own)
 {
+	Gunzip	   *gunzip = own;
+
 	gunzip->part = PART_FIXED;
 	gunzip->at = gunzip->flags = gunzip->number = 0;
 	gunzip->crc = 0;
@@ -101,7 +103,7 @@ gunzip_reason(int rc)
 
 /* Goes on to the next part that the header has */
 static void
-gunzip_end_part(FcGunzip *gunzip)
+gunzip_end_part(Gunzip *gunzip)
 {
 	static const unsigned int flags[PART_BODY] = {
 		0, HAS_EXTRA, HAS_EXTRA, HAS_NAME, HAS_COMMENT, HAS_HCRC
@@ -117,7 +119,7 @@ gunzip_end_part(FcGunzip *gunzip)
 
 /* gunzip_take for the ten bytes that all headers have */
 static const char *
-gunzip_take_fixed(FcGunzip *gunzip, unsigned char byte)
+gunzip_take_fixed(Gunzip *gunzip, unsigned char byte)
 {
 	switch (gunzip->at++)
 	{
@@ -138,7 +140,7 @@ gunzip_take_fixed(FcGunzip *gunzip, unsigned char byte)
 
 /* Takes a byte of the header; returns what is wrong with it, or NULL */
 static const char *
-gunzip_take(FcGunzip *gunzip, unsigned char byte)
+gunzip_take(Gunzip *gunzip, unsigned char byte)
 {
 	uint32_t	before = gunzip->crc;
 
@@ -175,13 +177,12 @@ gunzip_take(FcGunzip *gunzip, unsigned char byte)
 }
 
 FcCodecResult
-fc_gunzip_step(FcGunzip *gunzip, FcCodecIo *io, bool *end, const char **reason)
+fc_gunzip_step(void *own, FcCodecIo *io, bool *end, const char **reason)
 {
+	Gunzip	   *gunzip = own;
 	struct inflate_state *state = &gunzip->state;
 	int			rc;
 
-	*end = false;
-	*reason = NULL;
 	while (gunzip->part != PART_BODY && io->in_pos < io->in_len && *reason == NULL)
 		*reason = gunzip_take(gunzip, (unsigned char) io->in[io->in_pos++]);
 	if (*reason)
@@ -204,41 +205,35 @@ fc_gunzip_step(FcGunzip *gunzip, FcCodecIo *io, bool *end, const char **reason)
 
 #elif defined(HAVE_ZLIB)
 
-struct FcGunzip
+void *
+fc_gunzip_start(size_t memory)
 {
-	z_stream	z;
-};
-
-FcGunzip *
-fc_gunzip_begin(void)
-{
-	FcGunzip   *gunzip = calloc(1, sizeof(FcGunzip));
+	z_stream   *z = calloc(1, sizeof(z_stream));
 
 	/* 15 bits of window, and 16 for gzip's own header */
-	if (gunzip && inflateInit2(&gunzip->z, 15 + 16) == Z_OK)
-		return gunzip;
-	free(gunzip);
+	if (z && inflateInit2(z, 15 + 16) == Z_OK)
+		return z;
+	free(z);
 	return NULL;
 }
 
 void
-fc_gunzip_end(FcGunzip *gunzip)
+fc_gunzip_end(void *own)
 {
-	if (gunzip)
-		(void) inflateEnd(&gunzip->z);
-	free(gunzip);
+	(void) inflateEnd(own);
+	free(own);
 }
 
 bool
-fc_gunzip_restart(FcGunzip *gunzip)
+fc_gunzip_restart(void *own)
 {
-	return inflateReset(&gunzip->z) == Z_OK;
+	return inflateReset(own) == Z_OK;
 }
 
 FcCodecResult
-fc_gunzip_step(FcGunzip *gunzip, FcCodecIo *io, bool *end, const char **reason)
+fc_gunzip_step(void *own, FcCodecIo *io, bool *end, const char **reason)
 {
-	z_stream   *z = &gunzip->z;
+	z_stream   *z = own;
 	int			rc;
 
 	z->next_in = (Bytef *) io->in + io->in_pos;

@@ -45,20 +45,10 @@ fc_codec_count(size_t n)
 	return n > UINT_MAX ? UINT_MAX : (unsigned int) n;
 }
 
-typedef struct FcGunzip FcGunzip;
-
-/* NULL: there is no memory.  fc_gunzip_end must be called for it. */
-extern FcGunzip *fc_gunzip_begin(void);
-extern void fc_gunzip_end(FcGunzip *gunzip);
-
-/* Lets another member begin; false if it cannot */
-extern bool fc_gunzip_restart(FcGunzip *gunzip);
-
-/*
- * Goes on with the member, see fc_codec_step.  Sets *end once the member has
- * ended, with its sums right, and *reason where it is corrupt; NULL: unknown.
- */
-extern FcCodecResult fc_gunzip_step(FcGunzip *gunzip, FcCodecIo *io, bool *end,
-									const char **reason);
+/* Unpacks a member of a gzip file: an FcLibrary of source/codec.c */
+extern void *fc_gunzip_start(size_t memory);
+extern void fc_gunzip_end(void *own);
+extern FcCodecResult fc_gunzip_step(void *own, FcCodecIo *io, bool *end, const char **reason);
+extern bool fc_gunzip_restart(void *own);
 
 #endif							/* FC_GUNZIP_H */
