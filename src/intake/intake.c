@@ -169,6 +169,7 @@ fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes)
 	intake->progress->stream_start = intake->progress->phase_start;
 }
 
+/* Bytes of the source that are in temporary copies */
 static uint64
 fc_intake_copied(const FcSource *source)
 {
@@ -182,8 +183,7 @@ fc_intake_copied(const FcSource *source)
 		return source->size - (upto - Min(source->ring->from, upto));
 	}
 	for (uint32 i = 0; i < source->nfiles; i++)
-		if (source->files[i].nextents > 0)
-			bytes += source->files[i].identity.size;
+		bytes += source->files[i].nextents > 0 ? source->files[i].identity.size : 0;
 	return bytes;
 }
 
@@ -218,11 +218,13 @@ fc_intake_end(FcIntake *intake, int processes)
 	intake->progress->phase = FC_PHASE_SETUP;
 }
 
-/* The number of workers that unpack this number of packed bytes */
+/* The number of workers that unpack; nothing is known of what is received */
 static int
-fc_intake_workers(const FcIntake *intake, uint64 bytes)
+fc_intake_workers(const FcIntake *intake)
 {
-	return fc_processors_workers(intake->target->options->workers, bytes < FC_SMALL_PACKED);
+	uint64		bytes = intake->progress->packed_size;
+
+	return fc_processors_workers(intake->target->options->workers, bytes > 0 && bytes < FC_SMALL_PACKED);
 }
 
 bool
@@ -231,7 +233,7 @@ fc_intake_may_flow(const FcIntake *intake, int least)
 	FcTarget   *target = intake->target;
 	const FcPlanned *planned = target->planned;
 
-	return fc_intake_workers(intake, intake->progress->packed_size > 0 ? intake->progress->packed_size : PG_UINT64_MAX) >= least &&
+	return fc_intake_workers(intake) >= least &&
 		fc_caller_writes(target->options->caller) &&
 		(fc_format_is_binary(&target->options->format) ||
 		 !fc_recode_needed(target->form.encoding, &target->dialect)) &&
@@ -358,36 +360,6 @@ fc_intake_suffices(const FcIntake *intake, const FcSource *source, const bool *c
 	return suffice;
 }
 
-/*
- * Returns a source of the first bytes of the files, all of which are packed.
- * The files' offsets are so far apart that the rest of each has room: an
- * offset means the same before and after it is unpacked.  NULL if a head lacks
- * part of the header or the first record, is faulty, or needs too much memory.
- */
-static FcSource *
-fc_heads_source(FcIntake *intake, FcUnpackArea *area)
-{
-	const FcSource *packed = intake->target->source;
-	Size		size = sizeof(FcFile) * packed->nfiles;
-	FcHeads		heads = {packed};
-	FcCopy	   *copy;
-	FcSource   *source;
-
-	heads.files = memcpy(palloc(size), packed->files, size);
-	heads.extents = palloc(sizeof(FcExtent) * packed->nfiles);
-	heads.cut = palloc0(sizeof(bool) * packed->nfiles);
-	copy = fc_heads_copy(&heads, area);
-	if (copy == NULL)
-		return NULL;
-	source = fc_source_attach(heads.files, packed->nfiles, packed->paths, copy, 1, heads.extents);
-	source->grows = true;
-	source->size = heads.expected;
-	if (fc_intake_suffices(intake, source, heads.cut))
-		return source;
-	fc_source_close(source);
-	return NULL;
-}
-
 /* Makes a source of the files, with temporary copies of the packed ones */
 static FcSource *
 fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
@@ -414,7 +386,7 @@ fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 		base += files[i].identity.size;
 		Assert(chain->npieces == 0 || files[i].nextents <= chain->npieces);
 	}
-	source = fc_source_attach(files, packed->nfiles, packed->paths, fc_area_copies(area),
+	source = fc_source_attach(files, packed->nfiles, packed->paths, false, fc_area_copies(area),
 							  area->ncopies, fc_area_extents(area));
 	(void) fc_source_hold(source);
 	return source;
@@ -430,11 +402,10 @@ fc_intake_flow(FcIntake *intake)
 	intake->progress->stream_start = intake->progress->phase_start;
 }
 
-/* Replaces the guess of the files' sizes, once all are unpacked */
+/* Replaces the guess of the files' sizes, once all are there */
 static void
-fc_intake_measure(FcIntake *intake)
+fc_intake_measure(FcTarget *target)
 {
-	FcTarget   *target = intake->target;
 	FcSource   *source = target->source;
 
 	source->size = 0;
@@ -457,7 +428,7 @@ fc_intake_progress(void *arg)
 	{
 		/* after a fault files are passed over, and have no size */
 		if (pg_atomic_read_u32(&target->shared->inflow_failed) == 0)
-			fc_intake_measure(intake);
+			fc_intake_measure(target);
 		fc_progress_start(intake->progress);
 		fc_progress_phase(intake->progress, target->shared->phase);
 	}
@@ -555,33 +526,52 @@ fc_intake_end_unpack(FcIntake *intake)
 	fc_intake_end(intake, pg_atomic_read_u32(&area->processes));
 }
 
-/* Unpacks the heads; false, with nothing changed, if they do not suffice */
+/*
+ * Makes a source of the first bytes of the files, all of which are packed.  The
+ * files' offsets are so far apart that the rest of each has room: an offset
+ * means the same before and after it is unpacked.  False, with nothing changed,
+ * if a head lacks part of the header or the first record, is faulty, or needs
+ * too much memory.
+ */
 static bool
 fc_intake_take_heads(FcIntake *intake, uint32 npacked, int workers)
 {
-	FcTarget   *target = intake->target;
-	FcUnpackArea *area = fc_intake_share(intake, target->source, npacked, workers, true);
-	FcSource   *heads;
+	FcSource   *packed = intake->target->source;
+	FcUnpackArea *area = fc_intake_share(intake, packed, npacked, workers, true);
+	Size		size = sizeof(FcFile) * packed->nfiles;
+	FcHeads		heads = {packed};
+	FcSource   *source = NULL;
+	FcCopy	   *copy;
 
 	/* the rest of the memory is for the scan, in the same processes */
 	area->budget.size = Min(area->budget.most / workers * npacked, area->budget.most / 2);
-	heads = fc_heads_source(intake, area);
-	if (heads == NULL)
+	heads.files = memcpy(palloc(size), packed->files, size);
+	heads.extents = palloc(sizeof(FcExtent) * packed->nfiles);
+	heads.cut = palloc0(sizeof(bool) * packed->nfiles);
+	copy = fc_heads_copy(&heads, area);
+	if (copy)
+		source = fc_source_attach(heads.files, packed->nfiles, packed->paths, false, copy, 1,
+								  heads.extents);
+	if (source && fc_intake_suffices(intake, source, heads.cut))
 	{
-		dsm_detach(intake->unpacked);
-		intake->unpacked = NULL;
-		return false;
+		source->grows = true;
+		source->size = heads.expected;
+		intake->packed = packed;
+		intake->target->source = source;
+		return true;
 	}
-	intake->packed = target->source;
-	target->source = heads;
-	return true;
+	if (source)
+		fc_source_close(source);
+	dsm_detach(intake->unpacked);
+	intake->unpacked = NULL;
+	return false;
 }
 
 bool
 fc_intake_unpack_ahead(FcIntake *intake)
 {
 	uint32		npacked = fc_intake_count(intake->target->source, &intake->progress->packed_size);
-	int			workers = fc_intake_workers(intake, intake->progress->packed_size);
+	int			workers = fc_intake_workers(intake);
 
 	if (npacked == 0)
 		return false;
@@ -595,47 +585,34 @@ fc_intake_unpack_ahead(FcIntake *intake)
 }
 
 /*
- * Opens the temporary copies as the source, as if they had been named.  What
- * was received outlives the load's shared memory.
+ * Opens the temporary copies as the source, as if they had been named; what a
+ * ring still has is read from that.  What was received outlives the load's
+ * shared memory.
  */
-static FcSource *
-fc_intake_join(const FcIntake *intake, const FcSource *grown)
-{
-	FcSource   *source;
-
-	if (intake->packed == NULL)
-		return fc_source_of_copy(grown->copies->path,
-								 memcpy(palloc(sizeof(FcFile)), grown->files, sizeof(FcFile)),
-								 1, grown->paths);
-	source = fc_source_attach(grown->files, grown->nfiles, grown->paths,
-							  grown->copies, grown->ncopies, grown->extents);
-	(void) fc_source_hold(source);
-	return source;
-}
-
-/* Takes the whole files as the source, or what a ring still has of them */
 static void
 fc_intake_take_source(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
-	FcShared   *shared = target->shared;
-	FcSource   *source;
+	FcSource   *grown = target->source;
 
-	if (target->source->ring)
-		target->source->size = target->source->files->identity.size;
-	else
+	if (grown->ring == NULL)
+		fc_source_close(grown);
+	if (grown->ring == NULL && intake->packed == NULL)
+		target->source = fc_source_of_copy(grown->copies->path,
+										   memcpy(palloc(sizeof(FcFile)), grown->files, sizeof(FcFile)),
+										   1, grown->paths, grown->programs);
+	else if (grown->ring == NULL)
 	{
-		fc_source_close(target->source);
-		source = fc_intake_join(intake, target->source);
-		source->programs = target->source->programs;
-		target->source = source;
+		target->source = fc_source_attach(grown->files, grown->nfiles, grown->paths, grown->programs,
+										  grown->copies, grown->ncopies, grown->extents);
+		(void) fc_source_hold(target->source);
 	}
 	target->source->grows = false;
 	if (intake->packed == NULL)
 		intake->received.source = target->source;
 	target->ctx.source = target->source;
-	shared->source.size = target->source->size;
-	shared->source.data_size = target->data_size = fc_source_data_size(target->source);
+	fc_intake_measure(target);
+	target->data_size = target->shared->source.data_size;
 }
 
 void

@@ -179,19 +179,6 @@ fc_piece_take(FcHand *hand)
 	return taken;
 }
 
-/* Are the bytes of the piece right after the last ones of the file so far? */
-static bool
-fc_chain_continues(const FcChain *chain, const FcExtent *extents, uint64 offset,
-				   const FcPiece *piece)
-{
-	const FcExtent *last;
-
-	if (chain->nextents == 0)
-		return false;
-	last = &extents[chain->nextents - 1];
-	return last->copy == piece->copy && last->at + (offset - last->offset) == piece->at;
-}
-
 /*
  * Notes that the next bytes of the file are those of the piece.  No other
  * process does so for the file meanwhile: it is the turn of one piece.
@@ -204,10 +191,12 @@ fc_chain_extend(FcHand *hand, const FcPiece *piece)
 	FcExtent   *extents = file ? fc_shared_extents(hand->ctx->shared) + file->extent :
 		fc_area_extents(hand->area) + chain->first;
 	uint64		offset = chain->unpacked + (file ? file->base : 0);
+	const FcExtent *last = chain->nextents > 0 ? &extents[chain->nextents - 1] : NULL;
 
-	if (fc_chain_continues(chain, extents, offset, piece))
+	/* right after the last bytes of the file so far there is one extent */
+	if (last && last->copy == piece->copy && last->at + (offset - last->offset) == piece->at)
 		return;
-	if (file && chain->nextents == 0)
+	if (file && last == NULL)
 		file->identity.size = 0;	/* that was its head's */
 	Assert(chain->nextents < chain->npieces);
 	extents[chain->nextents++] = (FcExtent)
@@ -581,7 +570,7 @@ fc_hand_begin(FcContext *ctx)
 	if (ctx->in_worker)
 		SharedFileSetAttach(&hand->area->fileset, hand->segment);
 	hand->source = fc_source_attach(fc_area_files(hand->area), hand->area->nfiles,
-									fc_area_names(hand->area), NULL, 0, NULL);
+									fc_area_names(hand->area), false, NULL, 0, NULL);
 	if (ctx->in_worker && !fc_source_hold(hand->source))
 	{
 		fc_hand_close(hand);

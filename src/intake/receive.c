@@ -24,6 +24,7 @@
  */
 #include "postgres.h"
 
+#include "commands/copy.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
@@ -77,40 +78,6 @@ fc_receive_init_ring(FcRing *ring, Size size)
 	pg_atomic_init_u64(&ring->upto, PG_UINT64_MAX);
 }
 
-/*
- * Copies bytes into the ring.  They overwrite the bytes that came one ring's
- * size before them, which no process may need any more.
- */
-static void
-fc_ring_copy(FcRing *ring, uint64 offset, const char *buf, size_t len)
-{
-	size_t		at = (offset - ring->from) % ring->size;
-	size_t		n = Min(len, ring->size - at);
-
-	Assert(offset >= ring->from && len <= ring->size);
-	memcpy(ring->data + at, buf, n);
-	memcpy(ring->data, buf + n, len - n);
-}
-
-/* Counts columns as core does, even before the header has told their names */
-static int
-fc_receive_count_columns(const FcTarget *target)
-{
-	TupleDesc	desc = RelationGetDescr(target->rel);
-	int			n = 0;
-
-	if (target->plan)
-		return target->plan->nfields;
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(desc, i);
-
-		if (!column->attisdropped && !column->attgenerated)
-			n++;
-	}
-	return n;
-}
-
 static FcInput *
 fc_receive_from_client(const FcOptions *options, int ncolumns)
 {
@@ -144,9 +111,15 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 {
 	FcTarget   *target = intake->target;
 
-	incoming->input = target->opened.input ? target->opened.input :
-		target->options->program ? fc_program_begin(name) :
-		fc_receive_from_client(intake->target->options, fc_receive_count_columns(intake->target));
+	if (target->opened.input)
+		incoming->input = target->opened.input;
+	else if (target->options->program)
+		incoming->input = fc_program_begin(name);
+	else
+		/* before the header has told the columns core counts all of them */
+		incoming->input = fc_receive_from_client(target->options, target->plan ? target->plan->nfields :
+												 list_length(CopyGetAttnums(RelationGetDescr(target->rel),
+																			target->rel, NIL)));
 	fc_unpack_open(&incoming->unpacker, incoming->input,
 				   fc_caller_reads_as_core(target->options->caller) ? FC_CODEC_NONE : FC_CODEC_UNKNOWN);
 	incoming->end = FC_UNPACK_MORE;
@@ -244,8 +217,7 @@ fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 	}
 	fc_unpack_end(unpacker, path);
 	target->source = fc_source_of_copy(path, files, list_length(sources),
-										 fc_receive_join_names(sources, files));
-	target->source->programs = target->options->program;
+										 fc_receive_join_names(sources, files), target->options->program);
 	intake->received.source = target->source;
 	fc_intake_end(intake, 1);
 }
@@ -257,7 +229,6 @@ fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 	FcTarget   *target = intake->target;
 	FcUnpacker *unpacker = &incoming->unpacker;
 	FcFile	   *file = palloc0(sizeof(FcFile));
-	FcCopy	   *copy = palloc(sizeof(FcCopy));
 	bool		wanted = target->options->workers > 0 || fc_workers > 0;
 	FcSource   *head;
 
@@ -267,11 +238,9 @@ fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 		unpacker->reserved > unpacker->budget->size)
 		return false;
 	file->identity.size = unpacker->written;
-	file->nextents = 1;
-	strlcpy(copy->path, FilePathName(unpacker->file), MAXPGPATH);
-	head = fc_source_attach(file, 1, fc_receive_join_names(target->options->sources, file),
-							copy, 1, palloc0(sizeof(FcExtent)));
-	head->programs = target->options->program;
+	head = fc_source_of_copy(FilePathName(unpacker->file), file, 1,
+							 fc_receive_join_names(target->options->sources, file),
+							 target->options->program);
 	if (!fc_intake_suffices(intake, head, NULL))
 	{
 		fc_source_close(head);
@@ -296,8 +265,7 @@ fc_receive_take_over(FcIntake *intake)
 	intake->unpacked = intake->received.copies;
 	target->given_up = intake->received.given_up;
 	target->source = fc_source_of_copy(source->copies->path, source->files, source->nfiles,
-									   source->paths);
-	target->source->programs = source->programs;
+									   source->paths, source->programs);
 	intake->received.source = target->source;
 }
 
@@ -409,7 +377,10 @@ fc_receive_wait_room(const FcFinder *finder, FcRing *ring, size_t len)
 	return put;
 }
 
-/* FcUnpacker.put: puts bytes into the ring */
+/*
+ * FcUnpacker.put: puts bytes into the ring.  They overwrite the bytes that came
+ * one ring's size before them, which no process may need any more.
+ */
 static FcUnpackPut
 fc_receive_put(void *arg, const char *buf, size_t len)
 {
@@ -418,7 +389,14 @@ fc_receive_put(void *arg, const char *buf, size_t len)
 	FcUnpackPut put = fc_receive_wait_room(finder, ring, len);
 
 	if (put == FC_PUT_ELSEWHERE)
-		fc_ring_copy(ring, finder->found.offset, buf, len);
+	{
+		size_t		at = (finder->found.offset - ring->from) % ring->size;
+		size_t		n = Min(len, ring->size - at);
+
+		Assert(finder->found.offset >= ring->from);
+		memcpy(ring->data + at, buf, n);
+		memcpy(ring->data, buf + n, len - n);
+	}
 	return put;
 }
 

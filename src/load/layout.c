@@ -140,9 +140,8 @@ fc_layout_inflow(FcJob *job)
 		pg_atomic_init_u32(&fc_shared_inflow(shared)[i].whole, 0);
 	}
 	target->source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles, heads->paths,
-									  fc_shared_copies(shared), shared->source.ncopies,
-									  fc_shared_extents(shared));
-	target->source->programs = heads->programs;
+									  heads->programs, fc_shared_copies(shared),
+									  shared->source.ncopies, fc_shared_extents(shared));
 	target->source->ring = fc_shared_ring(shared);
 	target->source->grows = true;
 	target->source->size = heads->size;

@@ -119,10 +119,9 @@ fc_context_source(FcShared *shared)
 	FcSource   *source;
 
 	source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles,
-							  fc_shared_names(shared),
+							  fc_shared_names(shared), shared->source.programs,
 							  fc_shared_copies(shared), shared->source.ncopies,
 							  fc_shared_extents(shared));
-	source->programs = shared->source.programs;
 	source->ring = fc_shared_ring(shared);
 	source->grows = (shared->source.room > 0 || source->ring);
 	if (fc_source_hold(source))

@@ -154,7 +154,7 @@ static inline void
 fc_fetch_unpin(const FcFetch *fetch, FcFetchOp *op)
 {
 	if (op->pinned)
-		fc_source_unpin(fetch->source, op->pinned);
+		fc_descriptors_unpin(fetch->source->descriptors, op->pinned);
 	op->pinned = NULL;
 }
 

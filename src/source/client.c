@@ -393,28 +393,16 @@ fc_client_read(FcInput *input, char *buf, size_t len)
 
 /*
  * Tells the client of the data what core tells it.  Clients act on that: psql
- * ends inline text at a line with "\.", and drivers send text for it or refuse
+ * ends inline text at a line with "\\.", and drivers send text for it or refuse
  * to.  Packed data would not survive that, so that they are told as one column
  * of bytes.
  */
-static void
-fc_client_ask(bool binary, int ncolumns)
-{
-	StringInfoData buf;
-
-	pq_beginmessage(&buf, FC_MSG_COPY_IN_RESPONSE);
-	pq_sendbyte(&buf, binary);
-	pq_sendint16(&buf, ncolumns);
-	for (int i = 0; i < ncolumns; i++)
-		pq_sendint16(&buf, binary);
-	pq_endmessage(&buf);
-	pq_flush();
-}
-
 FcInput *
 fc_client_begin(FcClientData data, int encoding, int ncolumns)
 {
 	FcClient   *client = palloc0(sizeof(FcClient));
+	bool		binary = (data == FC_CLIENT_BINARY || data == FC_CLIENT_PACKED);
+	StringInfoData buf;
 
 	client->input.read = fc_client_read;
 	client->input.word = "file";
@@ -425,7 +413,13 @@ fc_client_begin(FcClientData data, int encoding, int ncolumns)
 	initStringInfo(&client->message);
 	if (data == FC_CLIENT_PACKED)
 		ncolumns = 1;
-	fc_client_ask(data == FC_CLIENT_BINARY || data == FC_CLIENT_PACKED, ncolumns);
+	pq_beginmessage(&buf, FC_MSG_COPY_IN_RESPONSE);
+	pq_sendbyte(&buf, binary);
+	pq_sendint16(&buf, ncolumns);
+	for (int i = 0; i < ncolumns; i++)
+		pq_sendint16(&buf, binary);
+	pq_endmessage(&buf);
+	pq_flush();
 	return &client->input;
 }
 

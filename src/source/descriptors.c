@@ -124,38 +124,27 @@ fc_descriptors_oldest(FcDescriptors *descriptors)
 	return oldest;
 }
 
-/* Returns an FcDescriptor without a file, whose descriptor is accounted for */
-static FcDescriptor *
-fc_descriptors_place(FcDescriptors *descriptors)
+FcDescriptor *
+fc_descriptors_reserve(FcDescriptors *descriptors, uint32 file)
 {
-	FcDescriptor *place = NULL;
+	bool		accounted = descriptors->nplaces < FC_DESCRIPTORS && AcquireExternalFD();
+	FcDescriptor *place = accounted ? &descriptors->places[descriptors->nplaces++] :
+		fc_descriptors_oldest(descriptors);
 
-	if (descriptors->nplaces < FC_DESCRIPTORS && AcquireExternalFD())
+	if (place && !accounted)
 	{
-		place = &descriptors->places[descriptors->nplaces++];
-		place->fd = -1;
-		return place;
-	}
-	place = fc_descriptors_oldest(descriptors);
-	if (place)
 		fc_descriptor_close(place);
-	if (place == NULL || !AcquireExternalFD())
+		accounted = AcquireExternalFD();
+	}
+	if (!accounted)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 				 errmsg("could not open another file: too many files are open"),
 				 errhint("Increase max_files_per_process or the limit of the operating system.")));
-	return place;
-}
-
-FcDescriptor *
-fc_descriptors_reserve(FcDescriptors *descriptors, uint32 file)
-{
-	FcDescriptor *place = fc_descriptors_place(descriptors);
-
-	place->pins = 0;
-	place->held = false;
-	place->file = file;
-	place->used = ++descriptors->clock;
+	*place = (FcDescriptor)
+	{
+		.fd = -1,.file = file,.used = ++descriptors->clock
+	};
 	return place;
 }
 

@@ -156,10 +156,8 @@ fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset,
 	recode.file = FileSetCreate(&fileset->fs, FC_RECODE_NAME);
 	memcpy(files, source->files, size);
 	if (fc_recode_all(&recode, files))
-	{
-		copy = fc_source_of_copy(FilePathName(recode.file), files, source->nfiles, source->paths);
-		copy->programs = source->programs;
-	}
+		copy = fc_source_of_copy(FilePathName(recode.file), files, source->nfiles, source->paths,
+								 source->programs);
 	else
 	{
 		/* the character that stopped the conversion is first in the buffer */

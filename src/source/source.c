@@ -132,14 +132,6 @@ fc_source_cannot_open(const char *path)
 			 errmsg("could not open file \"%s\" for reading: %m", fc_root_text(path))));
 }
 
-static void
-fc_source_cannot_read(const char *path)
-{
-	ereport(ERROR,
-			(errcode_for_file_access(),
-			 errmsg("could not read file \"%s\": %m", fc_root_text(path))));
-}
-
 void
 fc_source_write(File file, const char *buf, size_t len, uint64 at, uint32 event)
 {
@@ -189,11 +181,12 @@ fc_source_grow(FcSource *source, size_t path_size)
 }
 
 /*
- * Reads from where the last read ended; 0 at the end of the file.  The end of a
- * stream can be found in no other way.
+ * Reads up to len bytes at an offset, or, if that is -1, from where the last
+ * read ended; 0 at the end of the file.  The end of a stream can be found in no
+ * other way.
  */
 static size_t
-fc_source_read_on(int fd, const char *path, char *buf, size_t len)
+fc_source_read_some(int fd, const char *path, off_t offset, char *buf, size_t len)
 {
 	ssize_t		n;
 
@@ -201,11 +194,13 @@ fc_source_read_on(int fd, const char *path, char *buf, size_t len)
 	{
 		CHECK_FOR_INTERRUPTS();
 		pgstat_report_wait_start(fc_wait_event(FC_WAIT_READ));
-		n = read(fd, buf, len);
+		n = offset < 0 ? read(fd, buf, len) : pread(fd, buf, len, offset);
 		pgstat_report_wait_end();
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
-		fc_source_cannot_read(path);
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read file \"%s\": %m", fc_root_text(path))));
 	return (size_t) n;
 }
 
@@ -269,7 +264,7 @@ fc_source_copy_stream(FcSource *source, FcFile *file, const char *path, int fd, 
 	uint64		start = source->streamed_end;
 	size_t		n;
 
-	while ((n = fc_source_read_on(fd, path, buf, FC_SOURCE_BLOCK)) > 0)
+	while ((n = fc_source_read_some(fd, path, -1, buf, FC_SOURCE_BLOCK)) > 0)
 	{
 		file->cut = (source->streamed_end - start >= most);
 		if (file->cut)
@@ -391,7 +386,7 @@ fc_source_reopen(const FcSource *source, const char *path, const FcIdentity *ide
 }
 
 FcSource *
-fc_source_attach(FcFile *files, uint32 nfiles, char *paths, FcCopy *copies,
+fc_source_attach(FcFile *files, uint32 nfiles, char *paths, bool programs, FcCopy *copies,
 				 uint32 ncopies, FcExtent *extents)
 {
 	FcSource   *source = fc_source_begin();
@@ -399,6 +394,7 @@ fc_source_attach(FcFile *files, uint32 nfiles, char *paths, FcCopy *copies,
 	source->files = files;
 	source->nfiles = nfiles;
 	source->paths = paths;
+	source->programs = programs;
 	source->copies = copies;
 	source->ncopies = ncopies;
 	source->extents = extents;
@@ -408,7 +404,7 @@ fc_source_attach(FcFile *files, uint32 nfiles, char *paths, FcCopy *copies,
 }
 
 FcSource *
-fc_source_of_copy(const char *path, FcFile *files, uint32 nfiles, char *paths)
+fc_source_of_copy(const char *path, FcFile *files, uint32 nfiles, char *paths, bool programs)
 {
 	FcCopy	   *copy = palloc(sizeof(FcCopy));
 	FcExtent   *extents = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcExtent) * nfiles);
@@ -424,7 +420,7 @@ fc_source_of_copy(const char *path, FcFile *files, uint32 nfiles, char *paths)
 			files[i].base, files[i].base, 0
 		};
 	}
-	source = fc_source_attach(files, nfiles, paths, copy, 1, extents);
+	source = fc_source_attach(files, nfiles, paths, programs, copy, 1, extents);
 	if (!fc_source_hold(source))
 		fc_source_cannot_open(path);
 	return source;
@@ -664,28 +660,14 @@ fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
 	return true;
 }
 
-void
-fc_source_unpin(const FcSource *source, FcDescriptor *pinned)
-{
-	fc_descriptors_unpin(source->descriptors, pinned);
-}
-
 static void
 fc_source_read_from(int fd, const char *path, uint64 offset, char *buf,
 					size_t len)
 {
 	while (len > 0)
 	{
-		ssize_t		n;
+		size_t		n = fc_source_read_some(fd, path, (off_t) offset, buf, Min(len, (size_t) 1 << 30));
 
-		CHECK_FOR_INTERRUPTS();
-		pgstat_report_wait_start(fc_wait_event(FC_WAIT_READ));
-		n = pread(fd, buf, Min(len, (size_t) 1 << 30), (off_t) offset);
-		pgstat_report_wait_end();
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			fc_source_cannot_read(path);
 		if (n == 0)
 			fc_source_early_end(path, offset);
 		buf += n;

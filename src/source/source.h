@@ -133,11 +133,12 @@ extern bool fc_source_is_plain(int fd, const char *path);
  * Many files that the leader has looked at, some of which have temporary
  * copies; they are opened when read.
  */
-extern FcSource *fc_source_attach(FcFile *files, uint32 nfiles, char *paths,
+extern FcSource *fc_source_attach(FcFile *files, uint32 nfiles, char *paths, bool programs,
 								  FcCopy *copies, uint32 ncopies, FcExtent *extents);
 
 /* Such a source of files that stand in one temporary copy of ours, at "base" */
-extern FcSource *fc_source_of_copy(const char *path, FcFile *files, uint32 nfiles, char *paths);
+extern FcSource *fc_source_of_copy(const char *path, FcFile *files, uint32 nfiles, char *paths,
+								   bool programs);
 
 /*
  * Once the source is whole, in the leader and in workers: opens what the leader
@@ -179,7 +180,7 @@ extern uint64 fc_source_data_size(const FcSource *source);
 /*
  * Where a byte is read: a descriptor, the byte's offset in that, and how many
  * bytes of the file are left from there on.  The descriptor stays open until
- * "pinned" is given back; it is NULL with source->fd, which needs none.
+ * "pinned" is unpinned; it is NULL with source->fd, which needs none.
  */
 typedef struct FcSourcePlace
 {
@@ -190,10 +191,9 @@ typedef struct FcSourcePlace
 	FcDescriptor *pinned;
 } FcSourcePlace;
 
-/* False if too many are pinned: one must be given back first */
+/* False if too many are pinned: one must be unpinned first */
 extern bool fc_source_pin(const FcSource *source, uint64 offset,
 						  FcSourcePlace *place);
-extern void fc_source_unpin(const FcSource *source, FcDescriptor *pinned);
 
 /* Exactly len bytes; ERROR 55000 if the file ends before */
 extern void fc_source_read(const FcSource *source, uint64 offset,
