@@ -16,7 +16,6 @@
 #include "access/parallel.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
-#include "utils/memutils.h"
 
 #include "compat/compat.h"
 #include "heap/turn.h"
@@ -290,36 +289,31 @@ fc_chunks_records(FcShared *shared, const FcSource *source, uint32 file)
 	return starts[end - 1].before + starts[end - 1].records - starts[first].before;
 }
 
-/* Moves a file's chunks to after those before it; returns their number */
-static uint32
-fc_chunks_gather(FcShared *shared, uint32 number, uint32 to, uint64 records)
-{
-	FcChunk    *chunks = fc_shared_chunks(shared);
-	FcChunkStart *starts = fc_shared_starts(shared);
-	uint32		n = pg_atomic_read_u32(&fc_shared_inflow(shared)[number].published);
-	Size		from = (Size) shared->source.room * number;
-
-	Assert(to <= from);
-	if (shared->source.places > 0)
-		return n;
-	memmove(chunks + to, chunks + from, sizeof(FcChunk) * n);
-	memmove(starts + to, starts + from, sizeof(FcChunkStart) * n);
-	for (uint32 i = to; i < to + n; i++)
-		starts[i].before += records;
-	return n;
-}
-
+/* Moves each file's chunks to after those of the files before it */
 uint64
 fc_chunks_finish(FcShared *shared)
 {
+	FcChunk    *chunks = fc_shared_chunks(shared);
+	FcChunkStart *starts = fc_shared_starts(shared);
 	uint32		nchunks = 0;
 	uint64		records = 0;
 
 	Assert(!IsParallelWorker() && shared->source.room > 0);
 	for (uint32 i = 0; i < shared->source.nfiles; i++)
 	{
+		uint32		n = pg_atomic_read_u32(&fc_shared_inflow(shared)[i].published);
+		Size		from = (Size) shared->source.room * i;
+
 		CHECK_FOR_INTERRUPTS();
-		nchunks += fc_chunks_gather(shared, i, nchunks, records);
+		Assert(nchunks <= from);
+		if (shared->source.places == 0)
+		{
+			memmove(chunks + nchunks, chunks + from, sizeof(FcChunk) * n);
+			memmove(starts + nchunks, starts + from, sizeof(FcChunkStart) * n);
+			for (uint32 k = nchunks; k < nchunks + n; k++)
+				starts[k].before += records;
+		}
+		nchunks += n;
 		if (nchunks > 0)
 			records = fc_shared_start(shared, nchunks - 1)->before +
 				fc_shared_start(shared, nchunks - 1)->records;

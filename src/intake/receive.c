@@ -116,10 +116,13 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 	else if (target->options->program)
 		incoming->input = fc_program_begin(name);
 	else
+	{
 		/* before the header has told the columns core counts all of them */
-		incoming->input = fc_receive_from_client(target->options, target->plan ? target->plan->nfields :
-												 list_length(CopyGetAttnums(RelationGetDescr(target->rel),
-																			target->rel, NIL)));
+		int			ncolumns = target->plan ? target->plan->nfields :
+			list_length(CopyGetAttnums(RelationGetDescr(target->rel), target->rel, NIL));
+
+		incoming->input = fc_receive_from_client(target->options, ncolumns);
+	}
 	fc_unpack_open(&incoming->unpacker, incoming->input,
 				   fc_caller_reads_as_core(target->options->caller) ? FC_CODEC_NONE : FC_CODEC_UNKNOWN);
 	incoming->end = FC_UNPACK_MORE;
@@ -304,23 +307,6 @@ fc_receive(FcIntake *intake)
 }
 
 /*
- * Does a record that was received end the load?  Packed data are received to
- * their end in any case, because only the end says whether they are sound.
- */
-static bool
-fc_receive_is_enough(const FcIncoming *incoming)
-{
-	const FcFinder *finder = &incoming->finder;
-
-	if (fc_receive_is_packed(incoming) ||
-		!fc_error_beyond(finder->ctx->shared, finder->found.offset))
-		return false;
-	pg_atomic_write_u32(&finder->inflow->whole, 1);
-	ConditionVariableBroadcast(&finder->ctx->shared->inflow_cv);
-	return true;
-}
-
-/*
  * The first byte that a process may still read:
  *
  *	  from            tail                 head
@@ -430,14 +416,22 @@ static bool
 fc_receive_some(const FcIntake *intake, FcIncoming *incoming)
 {
 	FcUnpacker *unpacker = &incoming->unpacker;
+	const FcFinder *finder = &incoming->finder;
 	const FcOptions *options = intake->target->options;
 
 	incoming->end = fc_unpack_some(unpacker, unpacker->written + FC_RECEIVE_PIECE);
 	if (fc_caller_reads_as_core(options->caller) && options->program && incoming->end == FC_UNPACK_MORE &&
-		incoming->finder.found.at.marker != FC_NOWHERE)
+		finder->found.at.marker != FC_NOWHERE)
 		incoming->end = FC_UNPACK_END;
-	if (incoming->end == FC_UNPACK_MORE && !fc_receive_is_enough(incoming))
-		return true;
+	if (incoming->end == FC_UNPACK_MORE)
+	{
+		/* only the end of packed data says whether they are sound */
+		if (fc_receive_is_packed(incoming) ||
+			!fc_error_beyond(finder->ctx->shared, finder->found.offset))
+			return true;
+		pg_atomic_write_u32(&finder->inflow->whole, 1);
+		ConditionVariableBroadcast(&finder->ctx->shared->inflow_cv);
+	}
 	unpacker->look = NULL;
 	unpacker->put = NULL;
 	if (incoming->end == FC_UNPACK_END)

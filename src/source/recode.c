@@ -84,42 +84,31 @@ fc_recode_block(FcRecode *recode, bool eof)
 	return true;
 }
 
-/* Converts one file, in which its characters end; false at a bad one */
-static bool
-fc_recode_file(FcRecode *recode)
-{
-	uint64		size = fc_source_end(recode->source, recode->number);
-
-	recode->newlines = recode->returns = 0;
-	while (recode->pos < size || recode->inlen > 0)
-	{
-		int			len = Min(size - recode->pos,
-							  (uint64) (FC_RECODE_BLOCK - recode->inlen));
-
-		CHECK_FOR_INTERRUPTS();
-		fc_source_read(recode->source, recode->pos,
-					   (char *) recode->in + recode->inlen, len);
-		recode->pos += len;
-		recode->inlen += len;
-		if (!fc_recode_block(recode, recode->pos == size))
-			return false;
-	}
-	return true;
-}
-
 /*
- * Converts all files, and sets in "files" where each of them stands in the
- * copy; false at a bad character
+ * Converts all files, in each of which its characters end, and sets in "files"
+ * where each of them stands in the copy; false at a bad character
  */
 static bool
 fc_recode_all(FcRecode *recode, FcFile *files)
 {
 	for (uint32 i = 0; i < recode->source->nfiles; i++)
 	{
+		uint64		end = fc_source_end(recode->source, i);
+
 		recode->number = i;
+		recode->newlines = recode->returns = 0;
 		files[i].base = recode->written;
-		if (!fc_recode_file(recode))
-			return false;
+		while (recode->pos < end || recode->inlen > 0)
+		{
+			int			len = Min(end - recode->pos, (uint64) (FC_RECODE_BLOCK - recode->inlen));
+
+			CHECK_FOR_INTERRUPTS();
+			fc_source_read(recode->source, recode->pos, (char *) recode->in + recode->inlen, len);
+			recode->pos += len;
+			recode->inlen += len;
+			if (!fc_recode_block(recode, recode->pos == end))
+				return false;
+		}
 		files[i].identity.size = recode->written - files[i].base;
 	}
 	return true;
