@@ -42,7 +42,7 @@
 	X(bool, fc_route_possible, (Relation parent, AttrNumber *attnum), (parent, attnum)) \
 	X(int, fc_option_hint, (const FcOptions *options, FcOptionNumber option), (options, option)) \
 	X(bool, fc_plan_has_default, (Oid target), (target)) \
-	X(bool, fc_plan_has_triggers, (Relation rel, bool *only_foreign_keys), (rel, only_foreign_keys)) \
+	X(FcTriggers, fc_plan_triggers, (Relation rel), (rel)) \
 	X(void, fc_chunk_reader_begin, (FcChunkReader *reader, FcContext *ctx, size_t buffer), (reader, ctx, buffer)) \
 	X(void, fc_chunk_reader_end, (FcChunkReader *reader), (reader)) \
 	X(void, fc_chunk_reader_find, (FcChunkReader *reader, FcUnsplit unsplit), (reader, unsplit)) \

@@ -221,14 +221,13 @@ fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 {
 	Relation	rel = writer->rel;
 	int			worker = ParallelWorkerNumber;
-	bool		only_foreign_keys;
 
 	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
 	Assert(writer->ctx->in_worker == (worker >= 0) && CritSectionCount == 0);
 	/* the leader has assigned it before */
 	Assert(worker < 0 || TransactionIdIsValid(GetTopTransactionIdIfAny()));
 	if (IsParallelWorker() && rel->trigdesc &&
-		fc_plan_has_triggers(rel, &only_foreign_keys))
+		fc_plan_triggers(rel) != FC_TRIGGERS_NONE)
 		elog(ERROR, "table \"%s\" with insert triggers reached a parallel worker",
 			 RelationGetRelationName(rel));
 	/*

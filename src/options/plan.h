@@ -49,8 +49,18 @@ extern void fc_plan_check_relkind(Relation rel);
 extern FcPlanned *fc_plan_make(Relation rel, const FcOptions *options,
 							   const FcFileForm *form, List *where);
 
-/* Has the relation insert triggers that would fire in this session? */
-extern bool fc_plan_has_triggers(Relation rel, bool *only_foreign_keys);
+/* Which triggers of a table fire for INSERT; each includes those before it */
+typedef enum FcTriggers
+{
+	FC_TRIGGERS_NONE,
+	FC_TRIGGERS_FOREIGN_KEYS,
+	FC_TRIGGERS_DEFERRED,		/* of unique or exclusion constraints that are
+								 * checked at the end */
+	FC_TRIGGERS_ANY
+} FcTriggers;
+
+/* Which insert triggers of the relation would fire in this session? */
+extern FcTriggers fc_plan_triggers(Relation rel);
 
 /* Returns why workers must not insert this leaf's rows, or NULL */
 extern const char *fc_plan_leaf_reason(Relation leaf);

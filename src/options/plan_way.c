@@ -25,6 +25,7 @@
 #include "commands/trigger.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_relation.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -68,48 +69,44 @@ fc_plan_trigger_fires(const Trigger *trigger)
 	}
 }
 
-/*
- * Are the triggers that would fire only those of foreign keys, and of unique or
- * exclusion constraints that are checked at the end?
- */
-static bool
-fc_plan_only_defers(Relation rel)
+FcTriggers
+fc_plan_triggers(Relation rel)
 {
-	for (int i = 0; i < rel->trigdesc->numtriggers; i++)
+	FcTriggers	all = FC_TRIGGERS_NONE;
+
+	for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
 	{
 		const Trigger *trigger = &rel->trigdesc->triggers[i];
+		FcTriggers	one = RI_FKey_trigger_type(trigger->tgfoid) == RI_TRIGGER_FK ? FC_TRIGGERS_FOREIGN_KEYS :
+			trigger->tgfoid == F_UNIQUE_KEY_RECHECK ? FC_TRIGGERS_DEFERRED : FC_TRIGGERS_ANY;
 
-		if (fc_plan_trigger_fires(trigger) && trigger->tgfoid != F_UNIQUE_KEY_RECHECK &&
-			RI_FKey_trigger_type(trigger->tgfoid) != RI_TRIGGER_FK)
-			return false;
+		if (fc_plan_trigger_fires(trigger))
+			all = Max(all, one);
 	}
-	return true;
+	return all;
 }
 
 const char *
 fc_plan_leaf_core_reason(Relation leaf)
 {
-	bool		only_foreign_keys;
+	static const char *const reasons[] = {
+		[FC_TRIGGERS_NONE] = NULL,
+		[FC_TRIGGERS_FOREIGN_KEYS] = "an existing partition has foreign keys",
+		[FC_TRIGGERS_DEFERRED] = "a partition has a constraint that can be deferred",
+		[FC_TRIGGERS_ANY] = "a partition has triggers"
+	};
 
 	if (leaf->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		return "a partition is a foreign table";
-	if (fc_plan_has_triggers(leaf, &only_foreign_keys))
-		return only_foreign_keys ? "an existing partition has foreign keys" :
-			fc_plan_only_defers(leaf) ? "a partition has a constraint that can be deferred" :
-			"a partition has triggers";
-	return NULL;
+	return reasons[fc_plan_triggers(leaf)];
 }
 
 static bool
 fc_plan_is_numbered(const FcPlanned *planned, AttrNumber attnum)
 {
-	ListCell   *lc;
-
-	foreach(lc, planned->numbers)
-	{
-		if (((FcNumber *) lfirst(lc))->attnum == attnum)
+	foreach_ptr(FcNumber, number, planned->numbers)
+		if (number->attnum == attnum)
 			return true;
-	}
 	return false;
 }
 
@@ -142,11 +139,8 @@ fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlanned *
 static bool
 fc_plan_order_unsafe(Relation rel, const List *keys)
 {
-	ListCell   *lc;
-
-	foreach(lc, keys)
-		if (fc_code_type_unordered(TupleDescAttr(RelationGetDescr(rel),
-												 ((FcSortKey *) lfirst(lc))->attnum - 1)->atttypid))
+	foreach_ptr(FcSortKey, key, keys)
+		if (fc_code_type_unordered(attnumTypeId(rel, key->attnum)))
 			return true;
 	return false;
 }
@@ -178,18 +172,11 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 }
 
 /*
- * Does ATTACH, which checks this foreign key for the whole partition, do what
- * COPY does at the end of its statement?  Not if the session has the foreign
- * key switched off, if it may wait for commit, or if it may refer to rows of
- * partitions that are not attached yet.
+ * Does ATTACH, which checks foreign keys for the whole partition, do what COPY
+ * does at the end of its statement?  Not if the session has one switched off,
+ * if one may wait for commit, or if it may refer to rows of partitions that are
+ * not attached yet.
  */
-static bool
-fc_plan_attach_checks(Relation rel, const Trigger *trigger)
-{
-	return fc_plan_trigger_fires(trigger) && !trigger->tgdeferrable &&
-		trigger->tgconstrrelid != RelationGetRelid(rel);
-}
-
 static bool
 fc_plan_foreign_keys_plain(Relation rel)
 {
@@ -199,29 +186,11 @@ fc_plan_foreign_keys_plain(Relation rel)
 
 		if (TRIGGER_FOR_INSERT(trigger->tgtype) &&
 			RI_FKey_trigger_type(trigger->tgfoid) == RI_TRIGGER_FK &&
-			!fc_plan_attach_checks(rel, trigger))
+			(!fc_plan_trigger_fires(trigger) || trigger->tgdeferrable ||
+			 trigger->tgconstrrelid == RelationGetRelid(rel)))
 			return false;
 	}
 	return true;
-}
-
-bool
-fc_plan_has_triggers(Relation rel, bool *only_foreign_keys)
-{
-	bool		fires = false;
-
-	*only_foreign_keys = true;
-	for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
-	{
-		Trigger    *trigger = &rel->trigdesc->triggers[i];
-
-		if (!fc_plan_trigger_fires(trigger))
-			continue;
-		fires = true;
-		if (RI_FKey_trigger_type(trigger->tgfoid) != RI_TRIGGER_FK)
-			*only_foreign_keys = false;
-	}
-	return fires;
 }
 
 /*
@@ -235,16 +204,13 @@ fc_plan_partitions_fire(Relation rel)
 {
 	List	   *children = find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL);
 	bool		fires = false;
-	ListCell   *lc;
 
-	foreach(lc, children)
+	foreach_oid(oid, children)
 	{
-		Relation	child = table_open(lfirst_oid(lc), NoLock);
-		bool		only_foreign_keys;
+		Relation	child = table_open(oid, NoLock);
 
 		CHECK_FOR_INTERRUPTS();
-		fires = fires || child->rd_rel->relkind == RELKIND_FOREIGN_TABLE ||
-			fc_plan_has_triggers(child, &only_foreign_keys);
+		fires = fires || fc_plan_leaf_core_reason(child) != NULL;
 		/* the target's own lock is the caller's */
 		table_close(child, RelationGetRelid(child) == RelationGetRelid(rel) ?
 					NoLock : AccessShareLock);
@@ -268,11 +234,10 @@ bool
 fc_plan_has_default(Oid target)
 {
 	List	   *tables = find_all_inheritors(target, NoLock, NULL);
-	ListCell   *lc;
 
-	foreach(lc, tables)
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_TABLE &&
-			OidIsValid(get_default_partition_oid(lfirst_oid(lc))))
+	foreach_oid(oid, tables)
+		if (get_rel_relkind(oid) == RELKIND_PARTITIONED_TABLE &&
+			OidIsValid(get_default_partition_oid(oid)))
 			return true;
 	return false;
 }
@@ -280,8 +245,7 @@ fc_plan_has_default(Oid target)
 const char *
 fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
-	bool		only_foreign_keys;
-	bool		triggers = fc_plan_has_triggers(rel, &only_foreign_keys);
+	FcTriggers	triggers = fc_plan_triggers(rel);
 
 	/* load/send.c looks whether its rows can be sent as they are */
 	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE && fc_caller_routes_as_core(options->caller))
@@ -291,11 +255,11 @@ fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlanned *planned)
 		return "the target is a view";
 	if (planned->plan.key.routes && !fc_plan_foreign_keys_plain(rel))
 		return "the target has foreign keys that are deferrable, switched off or refer to itself";
-	if (triggers && only_foreign_keys && planned->plan.key.routes)
+	if (triggers == FC_TRIGGERS_FOREIGN_KEYS && planned->plan.key.routes)
 		planned->plan.foreign_keys = true;
-	else if (triggers)
-		return only_foreign_keys ? "the target has foreign keys" :
-			fc_plan_only_defers(rel) ? "the target has a constraint that can be deferred" : "the target has triggers";
+	else if (triggers != FC_TRIGGERS_NONE)
+		return triggers == FC_TRIGGERS_FOREIGN_KEYS ? "the target has foreign keys" :
+			triggers == FC_TRIGGERS_DEFERRED ? "the target has a constraint that can be deferred" : "the target has triggers";
 	/* a volatile condition must run to tell which partitions get rows */
 	if (planned->plan.partitioned && contain_volatile_functions((Node *) planned->where) &&
 		fc_plan_partitions_fire(rel))

@@ -450,11 +450,10 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 	TupleDesc	desc = RelationGetDescr(rel);
 	FcLeaf		new = {rri};
 	FcLeaf	   *leaf;
-	bool		only_foreign_keys;
 
 	/* for such a leaf the leader would have decided another course */
 	if (rel->rd_rel->relkind != RELKIND_RELATION ||
-		fc_plan_has_triggers(rel, &only_foreign_keys) ||
+		fc_plan_triggers(rel) != FC_TRIGGERS_NONE ||
 		(loader->ctx->in_worker && fc_plan_leaf_reason(rel) != NULL))
 		fc_leaf_refuse(loader->ctx, rel);
 	new.refuses = fc_leaf_refuses(loader, rel);

@@ -149,14 +149,13 @@ static const char *
 fc_raw_shards_reason(const FcTarget *target)
 {
 	const char *why;
-	bool		only_foreign_keys;
 
 	if (target->course.core)
 		return target->course.reason;
 	/* only this transaction sees what Citus has made for it */
 	if (target->rel->rd_createSubid != InvalidSubTransactionId)
 		return "it was created in this transaction";
-	if (fc_plan_has_triggers(target->rel, &only_foreign_keys) && !only_foreign_keys)
+	if (fc_plan_triggers(target->rel) > FC_TRIGGERS_FOREIGN_KEYS)
 		return "it has triggers";
 	if (target->options->interval || target->options->nodes)
 		return "partitions are not created there";
