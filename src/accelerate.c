@@ -329,7 +329,8 @@ fc_accelerate_reason(FcAccelerated *copy, FcOptions **options)
 		if (fc_option_find(def->defname, FC_FROM_COPY) == NULL)
 			return "an option is not known";
 	foreach_int(attnum, copy->attnums)
-		if (fc_code_type_talks(attnumTypeId(copy->rel, attnum), fc_format_is_binary(&copy->cstate->opts)))
+		if (fc_code_type_any(attnumTypeId(copy->rel, attnum), fc_code_is_talking,
+							 fc_format_is_binary(&copy->cstate->opts)))
 			return "a column's type tells of its values";
 	if (fc_keeper_keeps(RelationGetRelid(copy->rel)))
 		return "another extension may keep the rows elsewhere";

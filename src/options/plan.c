@@ -17,6 +17,7 @@
 #include "catalog/pg_publication.h"
 #include "mb/pg_wchar.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_relation.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -29,9 +30,10 @@
 #include "row/where.h"
 #include "sort/order_by.h"
 
-/* Marks the fields whose type runs code with visible effects */
+/* Marks the fields whose transform or type runs such code; is there one? */
 static bool
-fc_plan_fields_visible(Relation rel, const FcOptions *options, FcPlanned *planned)
+fc_plan_mark_fields(Relation rel, const FcOptions *options, FcPlanned *planned,
+					bool (*expr_test) (Node *), FcTypeTest type_test, uint16 flag)
 {
 	bool		any = false;
 
@@ -40,11 +42,11 @@ fc_plan_fields_visible(Relation rel, const FcOptions *options, FcPlanned *planne
 		AttrNumber	attnum = list_nth_int(planned->columns.fields, i);
 
 		if (attnum == 0 ||
-			(!fc_code_visible(fc_columns_transform(&planned->columns, attnum)) &&
-			 !fc_code_type_visible(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid,
-								   fc_format_is_binary(&options->format))))
+			(!expr_test(fc_columns_transform(&planned->columns, attnum)) &&
+			 !fc_code_type_any(attnumTypeId(rel, attnum), type_test,
+							   fc_format_is_binary(&options->format))))
 			continue;
-		planned->columns.flags[i] |= FC_FIELD_VISIBLE;
+		planned->columns.flags[i] |= flag;
 		any = true;
 	}
 	return any;
@@ -55,7 +57,8 @@ static bool
 fc_plan_effects(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	bool		visible = fc_plan_fields_visible(rel, options, planned);
+	bool		visible = fc_plan_mark_fields(rel, options, planned, fc_code_visible,
+											  fc_code_is_visible, FC_FIELD_VISIBLE);
 
 	for (int i = 0; desc->constr && i < desc->constr->num_check; i++)
 		visible = visible ||
@@ -70,27 +73,10 @@ fc_plan_effects(Relation rel, const FcOptions *options, FcPlanned *planned)
 static bool
 fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
-	bool		any = false;
-	int			i = 0;
-	ListCell   *lc;
-
 	if ((options->tolerated & FC_CLASS_CONVERSION) == 0 && fc_caller_writes(options->caller))
 		return false;
-	foreach(lc, planned->columns.fields)
-	{
-		AttrNumber	attnum = lfirst_int(lc);
-
-		if (attnum != 0 &&
-			(fc_code_foreign(fc_columns_transform(&planned->columns, attnum)) ||
-			 fc_code_type_foreign(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid,
-								  fc_format_is_binary(&options->format))))
-		{
-			planned->columns.flags[i] |= FC_FIELD_SUBTRANSACTION;
-			any = true;
-		}
-		i++;
-	}
-	return any;
+	return fc_plan_mark_fields(rel, options, planned, fc_code_foreign, fc_code_is_foreign,
+							   FC_FIELD_SUBTRANSACTION);
 }
 
 /* Refuses to tolerate a user's conversion, whose errors may have effects */
@@ -114,17 +100,14 @@ static bool
 fc_plan_number(FcPlanned *planned, AttrNumber attnum, Node *expr)
 {
 	FcNumber   *number = palloc0(sizeof(FcNumber));
-	ListCell   *lc;
 
 	if (!fc_number_find(expr, number) ||
 		fc_code_unsafe(fc_number_replace(expr, 1)))
 		return false;
 	/* two columns with one sequence take its numbers in turn */
-	foreach(lc, planned->numbers)
-	{
-		if (((FcNumber *) lfirst(lc))->sequence == number->sequence)
+	foreach_ptr(FcNumber, other, planned->numbers)
+		if (other->sequence == number->sequence)
 			return false;
-	}
 	number->attnum = attnum;
 	planned->numbers = lappend(planned->numbers, number);
 	return true;
@@ -158,7 +141,6 @@ static void
 fc_plan_defaults(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	ListCell   *lc;
 
 	planned->plan.steady = true;
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
@@ -179,14 +161,12 @@ fc_plan_defaults(Relation rel, const FcOptions *options, FcPlanned *planned)
 			(in_file || !fc_plan_number(planned, attnum, expr)))
 			planned->plan.in_order = true;
 	}
-	foreach(lc, planned->columns.transforms)
+	foreach_ptr(Node, expr, planned->columns.transforms)
 	{
-		planned->plan.steady &= fc_plan_is_steady(lfirst(lc));
-		if (contain_volatile_functions(lfirst(lc)) && fc_code_unsafe(lfirst(lc)))
-			planned->plan.in_order = true;
+		planned->plan.steady &= fc_plan_is_steady(expr);
+		planned->plan.in_order |= contain_volatile_functions(expr) && fc_code_unsafe(expr);
 	}
-	if (planned->numbers != NIL && fc_plan_may_leave_out(options))
-		planned->plan.in_order = true;
+	planned->plan.in_order |= planned->numbers != NIL && fc_plan_may_leave_out(options);
 	if (planned->plan.in_order)
 		planned->numbers = NIL;
 }

@@ -28,10 +28,8 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "compat/compat.h"
 #include "options/plan.h"
-
-/* A question about a type; if the answer is no, it is asked about its parts */
-typedef bool (*FcTypeTest) (Oid typid, char typtype, Oid input, bool binary);
 
 static bool
 fc_code_unsafe_function(Oid funcid, void *context)
@@ -43,7 +41,7 @@ fc_code_unsafe_function(Oid funcid, void *context)
 typedef struct FcCodeTest
 {
 	check_function_callback function;
-	bool		(*domain) (Oid typid, bool binary); /* NULL: true of all */
+	FcTypeTest	domain;			/* NULL: true of all */
 	bool		sequence;		/* the answer for an identity column's value */
 } FcCodeTest;
 
@@ -58,7 +56,8 @@ fc_code_walker(Node *node, void *context)
 	if (check_functions_in_node(node, test->function, NULL) ||
 		(test->sequence && IsA(node, NextValueExpr)) ||
 		(IsA(node, CoerceToDomain) &&
-		 (test->domain == NULL || test->domain(((CoerceToDomain *) node)->resulttype, false))))
+		 (test->domain == NULL ||
+		  fc_code_type_any(((CoerceToDomain *) node)->resulttype, test->domain, false))))
 		return true;
 	return expression_tree_walker(node, fc_code_walker, context);
 }
@@ -92,11 +91,10 @@ fc_code_any_index(Relation rel, FcIndexTest test)
 {
 	List	   *indexes = RelationGetIndexList(rel);
 	bool		found = false;
-	ListCell   *lc;
 
-	foreach(lc, indexes)
+	foreach_oid(oid, indexes)
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(oid, AccessShareLock);
 
 		found = found || test(index);
 		/* the lock on the table keeps it */
@@ -105,17 +103,11 @@ fc_code_any_index(Relation rel, FcIndexTest test)
 	return found;
 }
 
-static bool
+bool
 fc_code_index_unsafe(Relation index)
 {
 	return fc_code_unsafe((Node *) RelationGetIndexExpressions(index)) ||
 		fc_code_unsafe((Node *) RelationGetIndexPredicate(index));
-}
-
-bool
-fc_code_indexes_unsafe(Relation rel)
-{
-	return fc_code_any_index(rel, fc_code_index_unsafe);
 }
 
 /* The function that reads values of the type; InvalidOid: there is none */
@@ -134,8 +126,7 @@ fc_code_input(Oid typid, bool binary)
 	return input;
 }
 
-/* Is the test true of the type, or of any that a value of it is made of? */
-static bool
+bool
 fc_code_type_any(Oid typid, FcTypeTest test, bool binary)
 {
 	char		typtype = get_typtype(typid);
@@ -164,46 +155,28 @@ fc_code_type_any(Oid typid, FcTypeTest test, bool binary)
 	return found;
 }
 
-static bool
+bool
 fc_code_is_unsafe(Oid typid, char typtype, Oid input, bool binary)
 {
 	return typtype == TYPTYPE_DOMAIN || fc_code_unsafe_function(input, NULL);
 }
 
-bool
-fc_code_type_unsafe(Oid typid, bool binary)
-{
-	return fc_code_type_any(typid, fc_code_is_unsafe, binary);
-}
-
 /* The functions that compare values are those of the type below a domain */
-static bool
+bool
 fc_code_is_unordered(Oid typid, char typtype, Oid input, bool binary)
 {
 	Oid			base = getBaseType(typid);
 	Oid			compare = lookup_type_cache(base, TYPECACHE_CMP_PROC)->cmp_proc;
 
 	return !OidIsValid(compare) || fc_code_unsafe_function(compare, NULL) ||
-		(base != typid && fc_code_type_unordered(base));
-}
-
-bool
-fc_code_type_unordered(Oid typid)
-{
-	return fc_code_type_any(typid, fc_code_is_unordered, false);
+		(base != typid && fc_code_type_any(base, fc_code_is_unordered, binary));
 }
 
 /* tsquery's input sends a NOTICE about a query without lexemes */
-static bool
+bool
 fc_code_is_talking(Oid typid, char typtype, Oid input, bool binary)
 {
 	return typid == TSQUERYOID && !binary;
-}
-
-bool
-fc_code_type_talks(Oid typid, bool binary)
-{
-	return fc_code_type_any(typid, fc_code_is_talking, binary);
 }
 
 /*
@@ -212,18 +185,12 @@ fc_code_type_talks(Oid typid, bool binary)
  * which calls the functions that its creator named; but not for an enum, a row
  * type or an array, which core reads by itself.
  */
-static bool
+bool
 fc_code_is_foreign(Oid typid, char typtype, Oid input, bool binary)
 {
 	return typtype == TYPTYPE_DOMAIN || input >= FirstNormalObjectId ||
 		(typid >= FirstNormalObjectId && typtype != TYPTYPE_ENUM &&
 		 typtype != TYPTYPE_COMPOSITE && !OidIsValid(get_element_type(typid)));
-}
-
-bool
-fc_code_type_foreign(Oid typid, bool binary)
-{
-	return fc_code_type_any(typid, fc_code_is_foreign, binary);
 }
 
 /* Core's own functions that run commands are not parallel safe */
@@ -250,7 +217,7 @@ fc_code_visible_function(Oid funcid, void *context)
 bool
 fc_code_visible(Node *node)
 {
-	return fc_code_walker(node, &(FcCodeTest) {fc_code_visible_function, fc_code_type_visible});
+	return fc_code_walker(node, &(FcCodeTest) {fc_code_visible_function, fc_code_is_visible});
 }
 
 static bool
@@ -258,29 +225,18 @@ fc_code_domain_visible(Oid typid, bool binary)
 {
 	/* the memory context calls back into it when it is reset */
 	DomainConstraintRef *ref = palloc(sizeof(DomainConstraintRef));
-	ListCell   *lc;
 
 	InitDomainConstraintRef(typid, ref, CurrentMemoryContext, false);
-	foreach(lc, ref->constraints)
-	{
-		DomainConstraintState *constraint = lfirst(lc);
-
+	foreach_ptr(DomainConstraintState, constraint, ref->constraints)
 		if (constraint->constrainttype == DOM_CONSTRAINT_CHECK &&
 			fc_code_visible((Node *) constraint->check_expr))
 			return true;
-	}
-	return fc_code_type_visible(getBaseType(typid), binary);
+	return fc_code_type_any(getBaseType(typid), fc_code_is_visible, binary);
 }
 
-static bool
+bool
 fc_code_is_visible(Oid typid, char typtype, Oid input, bool binary)
 {
 	return typtype == TYPTYPE_DOMAIN ? fc_code_domain_visible(typid, binary) :
 		fc_code_visible_function(input, NULL);
-}
-
-bool
-fc_code_type_visible(Oid typid, bool binary)
-{
-	return fc_code_type_any(typid, fc_code_is_visible, binary);
 }

@@ -45,7 +45,7 @@ fc_plan_leaf_reason(Relation leaf)
 		return "the table is not a heap";
 	if (fc_code_constraints_unsafe(leaf))
 		return "a constraint or generated column is not parallel safe";
-	if (fc_code_indexes_unsafe(leaf))
+	if (fc_code_any_index(leaf, fc_code_index_unsafe))
 		return "an index expression is not parallel safe";
 	return NULL;
 }
@@ -127,7 +127,8 @@ fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlanned *
 		if ((markers || !in_file) && !fc_plan_is_numbered(planned, attnum) &&
 			fc_code_unsafe(build_column_default(rel, attnum)))
 			return "a column's default is not parallel safe";
-		if (in_file && fc_code_type_unsafe(att->atttypid, fc_format_is_binary(&options->format)))
+		if (in_file && fc_code_type_any(att->atttypid, fc_code_is_unsafe,
+										fc_format_is_binary(&options->format)))
 			return "a column's type is not parallel safe";
 		if (fc_code_unsafe(fc_columns_transform(&planned->columns, attnum)))
 			return "a transform is not parallel safe";
@@ -140,7 +141,7 @@ static bool
 fc_plan_order_unsafe(Relation rel, const List *keys)
 {
 	foreach_ptr(FcSortKey, key, keys)
-		if (fc_code_type_unordered(attnumTypeId(rel, key->attnum)))
+		if (fc_code_type_any(attnumTypeId(rel, key->attnum), fc_code_is_unordered, false))
 			return true;
 	return false;
 }
