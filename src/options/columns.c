@@ -22,8 +22,10 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "compat/compat.h"
 #include "convert/pattern.h"
 #include "options/columns.h"
+#include "row/column.h"
 
 /*
  * A header whose names are taken, at most: fields, of which all but 1600 can
@@ -41,6 +43,26 @@ fc_columns_attnum(Relation rel, const char *name)
 	if (attnum <= 0 || TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated)
 		return 0;
 	return attnum;
+}
+
+int
+fc_columns_field(const FcColumns *columns, AttrNumber attnum)
+{
+	for (int i = 0; i < list_length(columns->fields); i++)
+		if (list_nth_int(columns->fields, i) == attnum)
+			return i;
+	return -1;
+}
+
+/* The names of columns, as a list of String */
+static List *
+fc_columns_names(Relation rel, const List *attnums)
+{
+	List	   *names = NIL;
+
+	foreach_int(attnum, attnums)
+		names = lappend(names, makeString(get_attname(RelationGetRelid(rel), attnum, false)));
+	return names;
 }
 
 /*
@@ -302,12 +324,9 @@ fc_columns_transform(const FcColumns *columns, AttrNumber attnum)
 void
 fc_columns_check_others(Relation rel, const FcOptions *options, const FcColumns *columns)
 {
-	ListCell   *lc;
-
-	foreach(lc, options->transforms && !options->ignore_extra_columns ? columns->names : NIL)
+	for (int i = 0; options->transforms && !options->ignore_extra_columns && i < list_length(columns->names); i++)
 	{
-		const char *name = strVal(lfirst(lc));
-		int			i = foreach_current_index(lc);
+		const char *name = strVal(list_nth(columns->names, i));
 
 		/* that of a column has none if the column gets its default */
 		if (list_nth_int(columns->fields, i) != 0 || fc_columns_attnum(rel, name) != 0 ||
@@ -326,15 +345,9 @@ fc_columns_check_others(Relation rel, const FcOptions *options, const FcColumns 
 List *
 fc_columns_force(List *names, Relation rel, List *attnums)
 {
-	List	   *all = NIL;
-	ListCell   *lc;
-
 	if (list_length(names) != 1 || strcmp(strVal(linitial(names)), "*") != 0)
 		return names;
-	foreach(lc, attnums)
-		all = lappend(all, makeString(get_attname(RelationGetRelid(rel),
-												  lfirst_int(lc), false)));
-	return all;
+	return fc_columns_names(rel, attnums);
 }
 
 /* Sets the flag of the fields of the named columns */
@@ -342,27 +355,16 @@ static void
 fc_fields_flag(Relation rel, FcColumns *columns, List *names, uint16 flag,
 			   const char *option)
 {
-	List	   *attnums;
-	ListCell   *lc;
-
-	if (names == NIL)
-		return;
-	attnums = CopyGetAttnums(RelationGetDescr(rel), rel, names);
-	foreach(lc, attnums)
+	foreach_int(attnum, names == NIL ? NIL : CopyGetAttnums(RelationGetDescr(rel), rel, names))
 	{
-		bool		found = false;
+		int			field = fc_columns_field(columns, attnum);
 
-		for (int i = 0; i < list_length(columns->fields); i++)
-			if (list_nth_int(columns->fields, i) == lfirst_int(lc))
-			{
-				columns->flags[i] |= flag;
-				found = true;
-			}
-		if (!found)
+		if (field < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
 					 errmsg("%s column \"%s\" not referenced by COPY", option,
-							get_attname(RelationGetRelid(rel), lfirst_int(lc), false))));
+							get_attname(RelationGetRelid(rel), attnum, false))));
+		columns->flags[field] |= flag;
 	}
 }
 
@@ -381,22 +383,16 @@ fc_fields_force(Relation rel, FcColumns *columns, List *given, uint16 flag, cons
 static void
 fc_fields_pattern(Relation rel, FcColumns *columns, const DefElem *option)
 {
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), option->defname);
-	Form_pg_attribute att;
-	Node	   *made;
+	AttrNumber	attnum = fc_column_named(rel, option->defname);
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+	int			field = fc_columns_field(columns, attnum);
+	Node	   *made = fc_columns_transform(columns, attnum);
 
-	if (attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						option->defname, RelationGetRelationName(rel))));
-	if (!list_member_int(columns->fields, attnum))
+	if (field < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
 				 errmsg("timestamp_format column \"%s\" is not a column of the file",
 						option->defname)));
-	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
-	made = fc_columns_transform(columns, attnum);
 	if (made && exprType(made) != TEXTOID)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
@@ -405,9 +401,7 @@ fc_fields_pattern(Relation rel, FcColumns *columns, const DefElem *option)
 				 errhint("Let the transform make a text, or leave the pattern out.")));
 	(void) fc_pattern_compile(strVal(option->arg), att->atttypid, att->atttypmod,
 							  option->defname);
-	for (int i = 0; i < list_length(columns->fields); i++)
-		if (list_nth_int(columns->fields, i) == attnum)
-			columns->patterns[i] = strVal(option->arg);
+	columns->patterns[field] = strVal(option->arg);
 }
 
 void
@@ -415,27 +409,23 @@ fc_columns_make_patterns(Relation rel, const FcOptions *options, AttrNumber key_
 						 FcColumns *columns)
 {
 	char	   *key = NULL;
-	ListCell   *lc;
 
 	columns->patterns = palloc0(sizeof(char *) * Max(list_length(columns->fields), 1));
 	if (options->timestamp_format == NULL)
 		return;
 	if (key_attnum != 0)
 		key = get_attname(RelationGetRelid(rel), key_attnum, false);
-	foreach(lc, fc_pattern_options(options->timestamp_format, key))
-		fc_fields_pattern(rel, columns, lfirst(lc));
+	foreach_ptr(FcPatternOption, option, fc_pattern_options(options->timestamp_format, key))
+		fc_fields_pattern(rel, columns, option);
 }
 
 /* The fields of a file whose header says what they are */
 static void
 fc_fields_mapped(Relation rel, const FcFileForm *form, FcColumns *columns)
 {
-	ListCell   *lc;
-
 	columns->names = form->names;
-	foreach(lc, form->fields)
-		columns->fields = lappend_int(columns->fields, lfirst(lc) == NULL ? 0 :
-									  fc_columns_attnum(rel, strVal(lfirst(lc))));
+	foreach_node(String, name, form->fields)
+		columns->fields = lappend_int(columns->fields, name ? fc_columns_attnum(rel, strVal(name)) : 0);
 }
 
 /* Error context callback: how a field of a generated column is left out */
@@ -462,18 +452,16 @@ fc_fields_named(Relation rel, const FcOptions *options, const FcFileForm *form,
 {
 	ErrorContextCallback callback;
 	List	   *known = NIL;
-	ListCell   *lc;
 
-	foreach(lc, form->columns)
+	columns->names = form->columns;
+	foreach_node(String, name, form->columns)
 	{
-		const char *name = strVal(lfirst(lc));
 		bool		other = options->transforms != NIL &&
-			get_attnum(RelationGetRelid(rel), name) == InvalidAttrNumber;
+			get_attnum(RelationGetRelid(rel), strVal(name)) == InvalidAttrNumber;
 
-		columns->names = lappend(columns->names, lfirst(lc));
-		columns->fields = lappend_int(columns->fields, other ? 0 : fc_columns_attnum(rel, name));
+		columns->fields = lappend_int(columns->fields, other ? 0 : fc_columns_attnum(rel, strVal(name)));
 		if (!other)
-			known = lappend(known, lfirst(lc));
+			known = lappend(known, name);
 	}
 	fc_error_context_push(&callback, fc_fields_hint_generated, unconstify(FcOptions *, options));
 	if (known != NIL || form->columns == NIL)
@@ -482,8 +470,7 @@ fc_fields_named(Relation rel, const FcOptions *options, const FcFileForm *form,
 	if (form->columns != NIL)
 		return;
 	columns->fields = columns->attnums;
-	foreach(lc, columns->attnums)
-		columns->names = lappend(columns->names, makeString(get_attname(RelationGetRelid(rel), lfirst_int(lc), false)));
+	columns->names = fc_columns_names(rel, columns->attnums);
 }
 
 /* Takes in columns that a transform makes, and leaves out what it leaves out */
@@ -491,8 +478,6 @@ static void
 fc_fields_list(Relation rel, const FcOptions *options, const FcFileForm *form,
 			   FcColumns *columns)
 {
-	ListCell   *lc;
-
 	/* an empty list would mean all columns */
 	if (options->header_map && form->columns != NIL)
 		columns->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, form->columns);
@@ -504,25 +489,19 @@ fc_fields_list(Relation rel, const FcOptions *options, const FcFileForm *form,
 	if (options->transforms == NIL)
 		return;
 	columns->fields = fc_transform_fields(rel, options, columns->fields);
-	columns->attnums = columns->list = NIL;
-	foreach(lc, columns->fields)
-	{
-		if (lfirst_int(lc) == 0)
-			continue;
-		columns->attnums = lappend_int(columns->attnums, lfirst_int(lc));
-		columns->list = lappend(columns->list, makeString(get_attname(RelationGetRelid(rel), lfirst_int(lc), false)));
-	}
+	columns->attnums = NIL;
+	foreach_int(attnum, columns->fields)
+		if (attnum != 0)
+			columns->attnums = lappend_int(columns->attnums, attnum);
+	columns->list = fc_columns_names(rel, columns->attnums);
 }
 
 void
 fc_columns_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 				FcColumns *columns)
 {
-	int			n;
-
 	fc_fields_list(rel, options, form, columns);
-	n = Max(list_length(columns->fields), 1);
-	columns->flags = palloc0(sizeof(uint16) * n);
+	columns->flags = palloc0(sizeof(uint16) * Max(list_length(columns->fields), 1));
 	fc_fields_force(rel, columns, options->force_not_null, FC_FIELD_FORCE_NOT_NULL, "FORCE_NOT_NULL");
 	fc_fields_force(rel, columns, options->force_null, FC_FIELD_FORCE_NULL, "FORCE_NULL");
 }

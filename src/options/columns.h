@@ -74,6 +74,9 @@ extern int	fc_columns_known(Relation rel, const FcOptions *options,
 extern bool fc_columns_match(const FcOptions *options, const FcColumns *columns,
 							 const FcDialect *dialect, int encoding, char *rec, size_t len);
 
+/* The number of the field that is this column, from 0; -1: none is */
+extern int	fc_columns_field(const FcColumns *columns, AttrNumber attnum);
+
 /* Sets attnums, fields and flags; throws COPY's errors */
 extern void fc_columns_make(Relation rel, const FcOptions *options,
 							const FcFileForm *form, FcColumns *columns);

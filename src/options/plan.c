@@ -57,9 +57,10 @@ static bool
 fc_plan_effects(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	bool		visible = fc_plan_mark_fields(rel, options, planned, fc_code_visible,
-											  fc_code_is_visible, FC_FIELD_VISIBLE);
+	bool		visible;
 
+	visible = planned->visible = fc_plan_mark_fields(rel, options, planned, fc_code_visible,
+													 fc_code_is_visible, FC_FIELD_VISIBLE);
 	for (int i = 0; desc->constr && i < desc->constr->num_check; i++)
 		visible = visible ||
 			fc_code_visible(stringToNode(desc->constr->check[i].ccbin));

@@ -33,6 +33,7 @@ typedef struct FcPlanned
 								 * be equal */
 	List	   *dedup;			/* the same, if the load compares rows by them:
 								 * plan.dedup.nkeys; or NIL */
+	bool		visible;		/* a field has FC_FIELD_VISIBLE */
 	bool		staged;			/* with on_conflict all rows are inserted by
 								 * core: new partitions, too, have triggers */
 	const char *core_reason;	/* why core's CopyFrom loads, or NULL */

@@ -14,12 +14,15 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/sysattr.h"
+#include "catalog/pg_constraint.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "options/plan.h"
+#include "row/column.h"
 #include "sort/order_by.h"
 
 /* ERROR 22023 or 0A000 unless rows can be brought in the order of a key */
@@ -47,17 +50,12 @@ fc_plan_check_order(Relation rel, const FcOptions *options, const FcPlan *plan)
 static FcSortKey *
 fc_plan_dedup_key(Relation rel, const char *name, List *before)
 {
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+	AttrNumber	attnum = fc_column_named(rel, name);
 
 	if (list_member_int(fc_sort_keys_columns(before), attnum))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_COLUMN),
 				 errmsg("column \"%s\" specified more than once", name)));
-	if (attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
-						RelationGetRelationName(rel))));
 	if (fc_is_virtual(TupleDescAttr(RelationGetDescr(rel), attnum - 1)))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -85,69 +83,27 @@ static bool
 fc_plan_index_fits(Relation index, const List *keys)
 {
 	Form_pg_index form = index->rd_index;
-	ListCell   *lc;
 
 	if (!form->indisunique || !form->indisvalid || form->indnkeyatts != list_length(keys) ||
 		RelationGetIndexPredicate(index) != NIL)
 		return false;
-	foreach(lc, keys)
-		if (!fc_plan_index_has(index, lfirst(lc)))
-			return false;
-	/* (a, a) is not (a, b) */
-	for (int i = 0; i < form->indnkeyatts; i++)
-		if (!list_member_int(fc_sort_keys_columns((List *) keys), form->indkey.values[i]))
+	/* the keys differ: if each of them has a column of its own, all have */
+	foreach_ptr(FcSortKey, key, keys)
+		if (!fc_plan_index_has(index, key))
 			return false;
 	return true;
-}
-
-/*
- * Sets whether NULLs are equal in an index of these columns.  Core asks all
- * such indexes.  False if there is none, or if core refuses one that can be
- * deferred.
- */
-static bool
-fc_plan_find_index(Relation rel, const List *keys, bool *nulls_equal)
-{
-	List	   *indexes = RelationGetIndexList(rel);
-	bool		found = false;
-	bool		deferred = false;
-	ListCell   *lc;
-
-	*nulls_equal = false;
-	foreach(lc, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-
-		if (fc_plan_index_fits(index, keys))
-		{
-			found = true;
-			deferred = deferred || !index->rd_index->indimmediate;
-			*nulls_equal = *nulls_equal || index->rd_index->indnullsnotdistinct;
-		}
-		index_close(index, AccessShareLock);
-	}
-	list_free(indexes);
-	return found && !deferred;
 }
 
 /* The columns of the primary key */
 static List *
 fc_plan_primary_key(Relation rel)
 {
-	List	   *indexes = RelationGetIndexList(rel);
+	Oid			constraint;
+	Bitmapset  *columns = get_primary_key_attnos(RelationGetRelid(rel), true, &constraint);
 	List	   *keys = NIL;
-	ListCell   *lc;
 
-	foreach(lc, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		Form_pg_index form = index->rd_index;
-
-		for (int i = 0; form->indisprimary && i < form->indnkeyatts; i++)
-			keys = list_concat(keys, fc_sort_key_of(rel, form->indkey.values[i]));
-		index_close(index, AccessShareLock);
-	}
-	list_free(indexes);
+	for (int i = -1; (i = bms_next_member(columns, i)) >= 0;)
+		keys = list_concat(keys, fc_sort_key_of(rel, i + FirstLowInvalidHeapAttributeNumber));
 	if (keys == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -157,11 +113,31 @@ fc_plan_primary_key(Relation rel)
 	return keys;
 }
 
-/* Takes the index that tells which rows are in conflict */
+/*
+ * Finds the indexes that tell which rows are in conflict, and whether NULLs are
+ * equal in one of them.  Core asks all, and refuses one that can be deferred.
+ */
 static void
 fc_plan_conflict(Relation rel, FcPlanned *planned)
 {
-	if (!fc_plan_find_index(rel, planned->keys, &planned->plan.dedup.nulls_equal))
+	List	   *indexes = RelationGetIndexList(rel);
+	bool		found = false;
+	bool		deferred = false;
+
+	planned->plan.dedup.nulls_equal = false;
+	foreach_oid(oid, indexes)
+	{
+		Relation	index = index_open(oid, AccessShareLock);
+
+		if (fc_plan_index_fits(index, planned->keys))
+		{
+			found = true;
+			deferred |= !index->rd_index->indimmediate;
+			planned->plan.dedup.nulls_equal |= index->rd_index->indnullsnotdistinct;
+		}
+		index_close(index, AccessShareLock);
+	}
+	if (!found || deferred)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
 				 errmsg("there is no unique or exclusion constraint matching the ON CONFLICT specification"),
@@ -175,13 +151,12 @@ static void
 fc_plan_check_updated(Relation rel, const FcOptions *options, const FcPlanned *planned)
 {
 	List	   *keys = fc_sort_keys_columns(planned->keys);
-	ListCell   *lc;
 
-	foreach(lc, planned->columns.attnums)
+	foreach_int(attnum, planned->columns.attnums)
 	{
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1);
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 
-		if (att->attidentity == ATTRIBUTE_IDENTITY_ALWAYS && !list_member_int(keys, att->attnum))
+		if (att->attidentity == ATTRIBUTE_IDENTITY_ALWAYS && !list_member_int(keys, attnum))
 			ereport(ERROR,
 					(errcode(ERRCODE_GENERATED_ALWAYS),
 					 errmsg("column \"%s\" can only be updated to DEFAULT", NameStr(att->attname)),
@@ -197,7 +172,6 @@ void
 fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	FcPlan	   *plan = &planned->plan;
-	ListCell   *lc;
 
 	plan->dedup.nulls_equal = true;
 	if (options->existing != FC_EXISTING_MERGE && options->conflict == FC_CONFLICT_ERROR)
@@ -206,8 +180,8 @@ fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 	if (options->conflict != FC_CONFLICT_ERROR && rel->rd_rel->relkind != RELKIND_RELATION && !plan->partitioned)
 		return;
 	fc_plan_check_order(rel, options, plan);
-	foreach(lc, options->dedup_keys)
-		planned->keys = lappend(planned->keys, fc_plan_dedup_key(rel, strVal(lfirst(lc)), planned->keys));
+	foreach_node(String, name, options->dedup_keys)
+		planned->keys = lappend(planned->keys, fc_plan_dedup_key(rel, strVal(name), planned->keys));
 	if (options->conflict != FC_CONFLICT_ERROR)
 	{
 		if (planned->keys == NIL)
@@ -220,10 +194,8 @@ fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 	}
 	if (planned->keys == NIL || plan->key.type == FC_KEY_NONE)
 		return;
-	foreach(lc, planned->keys)
-		if (((FcSortKey *) lfirst(lc))->attnum == plan->key.attnum)
-			planned->dedup = planned->keys;
-	if (planned->dedup == NIL)
+	planned->dedup = planned->keys;
+	if (!list_member_int(fc_sort_keys_columns(planned->keys), plan->key.attnum))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("dedup_keys must contain column \"%s\"",

@@ -15,25 +15,18 @@
 #include "access/sysattr.h"
 #include "catalog/pg_class.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_relation.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "compat/compat.h"
 #include "convert/pattern.h"
 #include "options/plan.h"
 #include "sort/order_by.h"
 
 #define DIGITS	"0123456789"
-
-static int
-fc_plan_field(const FcPlanned *planned, AttrNumber attnum)
-{
-	for (int i = 0; i < list_length(planned->columns.fields); i++)
-		if (list_nth_int(planned->columns.fields, i) == attnum)
-			return i;
-	return -1;
-}
 
 /* Gives an error about timestamp_column the columns that it can be as a hint */
 static int
@@ -41,15 +34,14 @@ fc_plan_key_hint(Relation rel, const FcPlanned *planned)
 {
 	StringInfoData names;
 	AttrNumber	attnum;
-	ListCell   *lc;
 
 	if (fc_route_possible(rel, &attnum))
 		return errhint("Leave timestamp_column out, or name column \"%s\".",
 					   get_attname(RelationGetRelid(rel), attnum, false));
 	initStringInfo(&names);
-	foreach(lc, planned->columns.attnums)
+	foreach_int(column, planned->columns.attnums)
 	{
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1);
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), column - 1);
 
 		if (fc_key_type(att->atttypid) != FC_KEY_NONE)
 			appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", NameStr(att->attname));
@@ -66,19 +58,19 @@ fc_plan_named_key(Relation rel, const char *name, FcPlanned *planned)
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
 	Oid			typid;
 
-	if (attnum == InvalidAttrNumber || attnum < 0)
+	if (attnum <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						name, RelationGetRelationName(rel)),
 				 fc_plan_key_hint(rel, planned)));
-	planned->plan.key.field = fc_plan_field(planned, attnum);
+	planned->plan.key.field = fc_columns_field(&planned->columns, attnum);
 	if (planned->plan.key.field < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
 				 errmsg("timestamp_column \"%s\" is not a column of the file", name),
 				 errhint("Add it to columns, or name another column.")));
-	typid = TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid;
+	typid = attnumTypeId(rel, attnum);
 	planned->plan.key.type = fc_key_type(typid);
 	if (planned->plan.key.type == FC_KEY_NONE)
 		ereport(ERROR,
@@ -94,9 +86,8 @@ static void
 fc_plan_order_key(Relation rel, FcPlanned *planned)
 {
 	FcSortKey  *first = linitial(planned->order);
-	int			field = fc_plan_field(planned, first->attnum);
-	FcKeyType	type = fc_key_type(TupleDescAttr(RelationGetDescr(rel),
-												 first->attnum - 1)->atttypid);
+	int			field = fc_columns_field(&planned->columns, first->attnum);
+	FcKeyType	type = fc_key_type(attnumTypeId(rel, first->attnum));
 
 	if (field < 0 || type == FC_KEY_NONE || !fc_sort_key_plain(first))
 		return;
@@ -108,32 +99,30 @@ fc_plan_order_key(Relation rel, FcPlanned *planned)
 static void
 fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
+	FcPlanKey  *key = &planned->plan.key;
 	AttrNumber	attnum;
+	bool		other;
 
+	planned->plan.routed = true;
 	if (!fc_route_possible(rel, &attnum))
-	{
-		planned->plan.routed = true;
 		return;
-	}
+	other = key->attnum != 0 && key->attnum != attnum;
 	/* of a range of another column's keys core routes the rows */
-	if (planned->plan.key.attnum != 0 && planned->plan.key.attnum != attnum && options->replace_from)
-	{
-		planned->plan.routed = true;
+	if (other && options->replace_from)
 		return;
-	}
-	if (planned->plan.key.attnum != 0 && planned->plan.key.attnum != attnum)
+	if (other)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("timestamp_column \"%s\" is not the partition key of \"%s\"",
 						options->key_column, RelationGetRelationName(rel)),
 				 fc_plan_key_hint(rel, planned)));
-	planned->plan.key.field = fc_plan_field(planned, attnum);
-	planned->plan.key.routes = (planned->plan.key.field >= 0);
-	planned->plan.routed = !planned->plan.key.routes;
-	if (!planned->plan.key.routes)
+	key->field = fc_columns_field(&planned->columns, attnum);
+	key->routes = (key->field >= 0);
+	planned->plan.routed = !key->routes;
+	if (!key->routes)
 		return;
-	planned->plan.key.attnum = attnum;
-	planned->plan.key.type = fc_key_type(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid);
+	key->attnum = attnum;
+	key->type = fc_key_type(attnumTypeId(rel, attnum));
 }
 
 /*
@@ -182,15 +171,6 @@ fc_plan_where_once(Relation rel, const FcPlanned *planned)
 {
 	return (planned->plan.in_order || (planned->plan.routed && fc_plan_has_unique(rel))) &&
 		contain_volatile_functions((Node *) planned->where);
-}
-
-static bool
-fc_plan_has_flag(const FcPlanned *planned, uint16 flag)
-{
-	for (int i = 0; i < list_length(planned->columns.fields); i++)
-		if (planned->columns.flags[i] & flag)
-			return true;
-	return false;
 }
 
 /* Must the load not put rows into the order of the key? */
@@ -345,17 +325,14 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 	/* COPY reads all columns of a row before it filters it */
 	planned->plan.where_late = planned->plan.key.type != FC_KEY_NONE &&
 		(fc_plan_where_volatile(rel, options, planned) || fc_plan_where_once(rel, planned) ||
-		 (planned->where != NIL && fc_plan_has_flag(planned, FC_FIELD_VISIBLE)));
+		 (planned->where != NIL && planned->visible));
 	planned->plan.key.early = planned->plan.in_order || planned->plan.where_late;
 	/* a pattern is about this column even if rows are not ordered by it */
 	fc_columns_make_patterns(rel, options, planned->plan.key.attnum, &planned->columns);
 	if (planned->plan.key.type != FC_KEY_NONE &&
 		fc_plan_key_unfit(rel, options, planned))
 	{
-		planned->plan.key.type = FC_KEY_NONE;
-		planned->plan.key.attnum = 0;
-		planned->plan.key.field = -1;
-		planned->plan.key.routes = false;
+		planned->plan.key = (FcPlanKey) {.field = -1,.early = planned->plan.key.early};
 		planned->plan.routed = planned->plan.partitioned;
 	}
 	if ((options->interval || options->nodes) &&

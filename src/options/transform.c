@@ -22,6 +22,7 @@
 #include "utils/rel.h"
 
 #include "options/columns.h"
+#include "row/column.h"
 
 /* What stands before the caller's text when the grammar reads it */
 #define FC_TRANSFORM_LIST	"UPDATE pg_class SET "
@@ -201,13 +202,8 @@ fc_transform_makes(const FcOptions *options, const char *column)
 static AttrNumber
 fc_transform_attnum(Relation rel, const char *column)
 {
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), column);
+	AttrNumber	attnum = fc_column_named(rel, column);
 
-	if (attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						column, RelationGetRelationName(rel))));
 	if (TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),

@@ -26,6 +26,19 @@
 #include "context/shared.h"
 #include "row/column.h"
 
+AttrNumber
+fc_column_named(Relation rel, const char *name)
+{
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+
+	if (attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(rel))));
+	return attnum;
+}
+
 void
 fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 			   const char *pattern, bool zone, bool binary)

@@ -58,6 +58,9 @@ typedef struct FcDefaults
 	FcNumbers  *numbers;		/* numbers of sequences, or NULL */
 } FcDefaults;
 
+/* The column of the table that has this name; ERROR 42703 if there is none */
+extern AttrNumber fc_column_named(Relation rel, const char *name);
+
 /*
  * Fills in a column that is zeroed.  attnum 0: the field is skipped.  pattern:
  * the file's own form of a timestamp, or "".  zone: the file's times are in a

@@ -22,6 +22,7 @@
 
 #include "compat/compat.h"
 #include "errors/context.h"
+#include "row/column.h"
 #include "sort/order_by.h"
 
 /* The text before an item, for core's grammar */
@@ -64,20 +65,6 @@ fc_sort_item(List *trees)
 	return item;
 }
 
-static void
-fc_sort_check_column(Relation rel, const char *name, AttrNumber attnum)
-{
-	if (attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						name, RelationGetRelationName(rel))));
-	if (fc_is_virtual(TupleDescAttr(RelationGetDescr(rel), attnum - 1)))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot order rows by virtual generated column \"%s\"", name)));
-}
-
 /*
  * Sets what ORDER BY would use: an operator of the type's default class, and
  * the column's collation
@@ -116,8 +103,11 @@ fc_sort_key(Relation rel, char *text)
 				 errmsg("order_by item \"%s\" is not the name of a column", text),
 				 errhint("Each item names one column, with ASC or DESC and NULLS FIRST or NULLS LAST after it if need be.")));
 	name = strVal(linitial(castNode(ColumnRef, item->node)->fields));
-	key->attnum = get_attnum(RelationGetRelid(rel), name);
-	fc_sort_check_column(rel, name, key->attnum);
+	key->attnum = fc_column_named(rel, name);
+	if (fc_is_virtual(TupleDescAttr(RelationGetDescr(rel), key->attnum - 1)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot order rows by virtual generated column \"%s\"", name)));
 	key->descending = (item->sortby_dir == SORTBY_DESC);
 	key->nulls_first = item->sortby_nulls == SORTBY_NULLS_DEFAULT ?
 		key->descending : item->sortby_nulls == SORTBY_NULLS_FIRST;
