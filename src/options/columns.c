@@ -424,7 +424,7 @@ static void
 fc_fields_mapped(Relation rel, const FcFileForm *form, FcColumns *columns)
 {
 	columns->names = form->names;
-	foreach_node(String, name, form->fields)
+	foreach_ptr(String, name, form->fields)
 		columns->fields = lappend_int(columns->fields, name ? fc_columns_attnum(rel, strVal(name)) : 0);
 }
 

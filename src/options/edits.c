@@ -14,41 +14,34 @@
 #include "postgres.h"
 
 #include "mb/pg_wchar.h"
+#include "parser/parse_relation.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "compat/compat.h"
 #include "options/columns.h"
 #include "row/edit.h"
 
-/* What may stand between thousands, apart from "." and "," */
-static const char *const groups[] = {" ", "'"};
-
-/* The same in UTF8: no-break spaces and the apostrophe of typesetters */
-static const char *const utf8_groups[] = {"\xC2\xA0", "\xE2\x80\xAF", "\xE2\x80\x99"};
-
-/* Which of the separators the text begins with, or NULL */
-static const char *
-fc_edits_among(const char *s, const char *const *separators, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (strncmp(s, separators[i], strlen(separators[i])) == 0)
-			return separators[i];
-	return NULL;
-}
+/*
+ * What may stand between thousands; the last three are those of UTF8: no-break
+ * spaces and the apostrophe of typesetters
+ */
+static const char *const groups[] = {
+	".", ",", " ", "'", "\xC2\xA0", "\xE2\x80\xAF", "\xE2\x80\x99"
+};
 
 /* The separator of thousands that the text begins with, or "" */
 static const char *
 fc_edits_group(const char *s)
 {
-	const char *group = fc_edits_among(s, groups, lengthof(groups));
+	int			n = lengthof(groups) - (GetDatabaseEncoding() == PG_UTF8 ? 0 : 3);
 
-	if (*s == '.' || *s == ',')
-		return *s == '.' ? "." : ",";
-	if (group == NULL && GetDatabaseEncoding() == PG_UTF8)
-		group = fc_edits_among(s, utf8_groups, lengthof(utf8_groups));
-	return group ? group : "";
+	for (int i = 0; i < n; i++)
+		if (strncmp(s, groups[i], strlen(groups[i])) == 0)
+			return groups[i];
+	return "";
 }
 
 static size_t
@@ -127,17 +120,14 @@ fc_options_edits(FcOptions *options)
 static void
 fc_edits_add_word(StringInfo words, const JsonbValue *value)
 {
-	appendStringInfoChar(words, '+');
-	if (value->type == jbvString)
-		appendBinaryStringInfo(words, value->val.string.val, value->val.string.len);
-	else if (value->type == jbvNumeric)
-		appendStringInfoString(words, DatumGetCString(DirectFunctionCall1(numeric_out,
-																		  NumericGetDatum(value->val.numeric))));
-	else
+	char	   *word = fc_json_text(value);
+
+	if (word == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("null_strings must be words, an array of words, or an object of columns and their words"),
 				 errhint("Write it like '[\"n/a\", \"-\"]' or '{\"amount\": [\"n/a\", \"-\"]}'.")));
+	appendStringInfo(words, "+%s", word);
 	appendStringInfoChar(words, '\0');
 }
 
@@ -160,46 +150,22 @@ fc_edits_words(char *column, JsonbValue *value)
 	return null;
 }
 
-/* The words of each column that the object names */
-static List *
-fc_edits_object(Jsonb *json)
-{
-	JsonbIterator *it = JsonbIteratorInit(&json->root);
-	JsonbIteratorToken token;
-	JsonbValue	value;
-	char	   *column = NULL;
-	List	   *list = NIL;
-
-	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
-	{
-		if (token == WJB_KEY)
-			column = pnstrdup(value.val.string.val, value.val.string.len);
-		else if (token == WJB_VALUE)
-			list = lappend(list, fc_edits_words(column, &value));
-	}
-	return list;
-}
-
 List *
 fc_edits_null_strings(char *text)
 {
-	JsonbValue	value = {.type = jbvString};
-	const char *s = text + strspn(text, " \t\r\n");
-	Jsonb	   *json;
+	Jsonb	   *json = fc_json_read(text, "[{");
+	JsonbIterator *it = json ? JsonbIteratorInit(&json->root) : NULL;
+	JsonbValue	value = {.type = jbvString,.val.string = {strlen(text), text}};
+	char	   *column = NULL;
+	List	   *list = NIL;
 
-	if (*s == '[' || *s == '{')
+	if (json && !JB_ROOT_IS_OBJECT(json))
+		JsonbToJsonbValue(json, &value);
+	else if (json)
 	{
-		json = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
-		if (*s == '{')
-			return fc_edits_object(json);
-		value.type = jbvBinary;
-		value.val.binary.data = &json->root;
-		value.val.binary.len = VARSIZE(json) - VARHDRSZ;
-	}
-	else
-	{
-		value.val.string.val = text;
-		value.val.string.len = strlen(text);
+		while (fc_json_next(&it, &column, &value))
+			list = lappend(list, fc_edits_words(column, &value));
+		return list;
 	}
 	return list_make1(fc_edits_words(NULL, &value));
 }
@@ -237,7 +203,6 @@ void
 fc_edits_make(Relation rel, const FcOptions *options, FcColumns *columns)
 {
 	int			n = list_length(columns->fields);
-	ListCell   *lc;
 
 	columns->words = palloc0(sizeof(StringInfo) * Max(n, 1));
 	for (int i = 0; i < n; i++)
@@ -246,11 +211,11 @@ fc_edits_make(Relation rel, const FcOptions *options, FcColumns *columns)
 
 		columns->flags[i] |= options->trim;
 		if (attnum != 0 && options->number.decimal[0] != '\0' &&
-			fc_edit_is_number(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid))
+			fc_edit_is_number(attnumTypeId(rel, attnum)))
 			columns->flags[i] |= FC_FIELD_NUMBER;
 	}
 	if (options->null_strings == NULL)
 		return;
-	foreach(lc, fc_edits_null_strings(options->null_strings))
-		fc_edits_set_words(rel, lfirst(lc), columns);
+	foreach_ptr(FcNullWords, null, fc_edits_null_strings(options->null_strings))
+		fc_edits_set_words(rel, null, columns);
 }

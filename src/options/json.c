@@ -37,20 +37,37 @@ static const struct
 	"a string, an array or an object"}
 };
 
-static Node *
-fc_json_string(const JsonbValue *value)
+Jsonb *
+fc_json_read(const char *text, const char *begins)
 {
-	return (Node *) makeString(pnstrdup(value->val.string.val, value->val.string.len));
+	if (strspn(text + strspn(text, " \t\r\n"), begins) == 0)
+		return NULL;
+	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
 }
 
-/* Returns NULL if the option takes an integer and the number has a fraction */
-static Node *
-fc_json_number(const JsonbValue *value, bool integer)
+bool
+fc_json_next(JsonbIterator **it, char **key, JsonbValue *value)
 {
-	char	   *number = DatumGetCString(DirectFunctionCall1(numeric_out,
-															 NumericGetDatum(value->val.numeric)));
+	JsonbIteratorToken token;
 
-	return integer && strchr(number, '.') ? NULL : (Node *) makeFloat(number);
+	while ((token = JsonbIteratorNext(it, value, true)) != WJB_DONE)
+	{
+		if (token == WJB_KEY)
+			*key = fc_json_text(value);
+		else if (token == WJB_VALUE || token == WJB_ELEM)
+			return true;
+	}
+	return false;
+}
+
+char *
+fc_json_text(const JsonbValue *value)
+{
+	if (value->type == jbvString)
+		return pnstrdup(value->val.string.val, value->val.string.len);
+	if (value->type == jbvNumeric)
+		return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
+	return NULL;
 }
 
 /* Returns NULL for an object, and for an array with something but strings */
@@ -71,7 +88,7 @@ fc_json_array(const char *key, JsonbContainer *array)
 
 		if (value->type != jbvString)
 			return NULL;
-		list = lappend(list, fc_json_string(value));
+		list = lappend(list, makeString(fc_json_text(value)));
 	}
 	return (Node *) list;
 }
@@ -80,16 +97,21 @@ fc_json_array(const char *key, JsonbContainer *array)
 static Node *
 fc_json_value(const char *key, FcOptionKind kind, const JsonbValue *value)
 {
+	char	   *text = fc_json_text(value);
+
 	if ((wanted[kind].types & (1 << value->type)) == 0)
 		return NULL;
 	switch (value->type)
 	{
 		case jbvString:
-			return fc_json_string(value);
+			return (Node *) makeString(text);
 		case jbvBool:
 			return (Node *) makeBoolean(value->val.boolean);
 		case jbvNumeric:
-			return fc_json_number(value, kind != FC_KIND_TEXT && kind != FC_KIND_JSON);
+			/* an integer has no fraction */
+			if (kind != FC_KIND_TEXT && kind != FC_KIND_JSON && strchr(text, '.'))
+				return NULL;
+			return (Node *) makeFloat(text);
 		default:
 			if (kind == FC_KIND_JSON)
 				return (Node *) makeString(JsonbToCString(NULL, value->val.binary.data,
@@ -98,31 +120,11 @@ fc_json_value(const char *key, FcOptionKind kind, const JsonbValue *value)
 	}
 }
 
-/* Returns NULL for null, which means that the option is not given */
-static DefElem *
-fc_json_option(char *key, const JsonbValue *value)
-{
-	const FcOption *option = fc_option_find(key, FC_FROM_CALL);
-	Node	   *node;
-
-	if (option == NULL)
-		fc_option_refuse(key, FC_FROM_CALL, NULL, -1);
-	if (value->type == jbvNull)
-		return NULL;
-	node = fc_json_value(key, option->kind, value);
-	if (node == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" must be %s", key, wanted[option->kind].name)));
-	return makeDefElem(key, node, -1);
-}
-
 List *
 fc_json_options(Jsonb *json)
 {
 	List	   *list = NIL;
 	JsonbIterator *members = JsonbIteratorInit(&json->root);
-	JsonbIteratorToken token;
 	JsonbValue	value;
 	char	   *key = NULL;
 
@@ -130,15 +132,23 @@ fc_json_options(Jsonb *json)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"options\" must be a JSON object")));
-	while ((token = JsonbIteratorNext(&members, &value, true)) != WJB_DONE)
+	while (fc_json_next(&members, &key, &value))
 	{
-		DefElem    *option;
+		char	   *name = downcase_identifier(key, strlen(key), false, false);
+		const FcOption *option = fc_option_find(name, FC_FROM_CALL);
+		Node	   *node;
 
-		if (token == WJB_KEY)
-			key = downcase_identifier(value.val.string.val, value.val.string.len,
-									  false, false);
-		else if (token == WJB_VALUE && (option = fc_json_option(key, &value)) != NULL)
-			list = lappend(list, option);
+		if (option == NULL)
+			fc_option_refuse(name, FC_FROM_CALL, NULL, -1);
+		/* as if it were not given */
+		if (value.type == jbvNull)
+			continue;
+		node = fc_json_value(name, option->kind, &value);
+		if (node == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("option \"%s\" must be %s", name, wanted[option->kind].name)));
+		list = lappend(list, makeDefElem(name, node, -1));
 	}
 	return list;
 }

@@ -64,15 +64,14 @@ static char *
 fc_options_json(DefElem *def)
 {
 	StringInfo	json;
-	ListCell   *lc;
 
 	if (def->arg == NULL || !IsA(def->arg, List))
 		return defGetString(def);
 	json = makeStringInfo();
-	foreach(lc, (List *) def->arg)
+	foreach_node(String, word, (List *) def->arg)
 	{
 		appendStringInfoChar(json, json->len == 0 ? '[' : ',');
-		escape_json(json, strVal(lfirst(lc)));
+		escape_json(json, strVal(word));
 	}
 	appendStringInfoChar(json, ']');
 	return json->data;
@@ -137,17 +136,14 @@ fc_options_set(FcOptions *options, const FcOption *option, DefElem *def)
 void
 fc_options_take(FcOptions *options, List *given, ParseState *pstate)
 {
-	ListCell   *lc;
+	int			from = fc_caller_wrote_copy(options->caller) ? FC_FROM_COPY : FC_FROM_CALL;
 
-	foreach(lc, given)
+	foreach_node(DefElem, def, given)
 	{
-		DefElem    *def = lfirst_node(DefElem, lc);
-		const FcOption *option = fc_option_find(def->defname, fc_caller_wrote_copy(options->caller) ?
-												FC_FROM_COPY : FC_FROM_CALL);
+		const FcOption *option = fc_option_find(def->defname, from);
 
 		if (option == NULL)
-			fc_option_refuse(def->defname, fc_caller_wrote_copy(options->caller) ? FC_FROM_COPY : FC_FROM_CALL,
-							 pstate, def->location);
+			fc_option_refuse(def->defname, from, pstate, def->location);
 		if (options->given[option - fc_option_list])
 			errorConflictingDefElem(def, pstate);
 		options->given[option - fc_option_list] = true;
@@ -247,17 +243,6 @@ fc_options_check_ledger(const FcOptions *options)
 				 errmsg("label must not be empty, or begin with \"/\" as paths do")));
 }
 
-/* Refuses an empty name, which would pass for none */
-static void
-fc_options_check_zone(const FcOptions *options)
-{
-	if (options->time_zone && options->time_zone[0] == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("time zone \"%s\" not recognized", options->time_zone),
-				 errhint("Leave time_zone out to use the session's.")));
-}
-
 static void
 fc_options_check_format(const FcOptions *options)
 {
@@ -267,14 +252,18 @@ fc_options_check_format(const FcOptions *options)
 				 errmsg("cannot specify %s in BINARY mode",
 						options->timestamp_format ? "timestamp_format" : "time_zone"),
 				 errhint("Values of the binary format are moments already: leave it out.")));
-	if (!fc_format_is_csv(&options->format))
-		return;
 	/* core before 17 accepts line ends here, and then cannot read the file */
-	if (strchr("\r\n", options->format.quote[0]) ||
-		strchr("\r\n", options->format.escape[0]))
+	if (fc_format_is_csv(&options->format) &&
+		(strchr("\r\n", options->format.quote[0]) || strchr("\r\n", options->format.escape[0])))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("COPY quote and escape cannot be newline or carriage return")));
+	/* it would pass for none */
+	if (options->time_zone && options->time_zone[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time zone \"%s\" not recognized", options->time_zone),
+				 errhint("Leave time_zone out to use the session's.")));
 }
 
 /* Where core does not know DEFAULT, refuses what newer versions of it refuse */
@@ -353,7 +342,6 @@ static void
 fc_options_classes(FcOptions *options)
 {
 	List	   *classes = options->words.on_error_classes;
-	ListCell   *lc;
 
 	if (options->on_error == FC_ON_ERROR_STOP && classes != NIL)
 		ereport(ERROR,
@@ -361,8 +349,8 @@ fc_options_classes(FcOptions *options)
 				 errmsg("on_error_classes requires on_error \"ignore\" or \"set_null\"")));
 	if (options->on_error != FC_ON_ERROR_STOP && classes == NIL)
 		options->tolerated = FC_CLASS_CONVERSION;
-	foreach(lc, classes)
-		options->tolerated |= fc_options_class(options, strVal(lfirst(lc)));
+	foreach_node(String, class, classes)
+		options->tolerated |= fc_options_class(options, strVal(class));
 }
 
 static void
@@ -512,7 +500,6 @@ fc_options_check(FcOptions *options)
 	fc_error_context_pop();
 	free_parsestate(pstate);
 	fc_options_check_format(options);
-	fc_options_check_zone(options);
 	fc_options_check_default(options);
 	fc_options_map(options);
 	fc_options_on_error(options);

@@ -195,6 +195,21 @@ typedef struct FcOptions
 extern List *fc_json_options(Jsonb *json);
 
 /*
+ * Reads a text as JSON if it begins with one of these brackets, after blanks;
+ * or NULL.  ERROR 22P02.
+ */
+extern Jsonb *fc_json_read(const char *text, const char *begins);
+
+/*
+ * Takes the next member of an object or an array, and its key, which stays as
+ * it is in an array; false if there is none
+ */
+extern bool fc_json_next(JsonbIterator **it, char **key, JsonbValue *value);
+
+/* A string or a number as a text; NULL: it is neither */
+extern char *fc_json_text(const JsonbValue *value);
+
+/*
  * Returns options of which none has been given.  The caller then sets the
  * sources and the target.
  */

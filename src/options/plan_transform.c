@@ -36,17 +36,16 @@ static char *
 fc_transform_list(const List *names)
 {
 	StringInfoData list;
-	ListCell   *lc;
 
 	initStringInfo(&list);
-	foreach(lc, names)
+	foreach_node(String, name, names)
 	{
-		if (foreach_current_index(lc) == FC_TRANSFORM_NAMES)
+		if (foreach_current_index(name) == FC_TRANSFORM_NAMES)
 		{
 			appendStringInfoString(&list, ", ...");
 			break;
 		}
-		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", quote_identifier(strVal(lfirst(lc))));
+		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", quote_identifier(strVal(name)));
 	}
 	return list.data;
 }

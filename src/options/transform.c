@@ -21,6 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "compat/compat.h"
 #include "options/columns.h"
 #include "row/column.h"
 
@@ -55,13 +56,10 @@ fc_transform_sets_only(List *trees)
 static void
 fc_transform_add(FcOptions *options, char *column, const FcTransformOption *like, List *targets)
 {
-	ListCell   *lc;
-
 	if (column && list_length(targets) != 1)
 		fc_transform_refuse_form();
-	foreach(lc, targets)
+	foreach_node(ResTarget, target, targets)
 	{
-		ResTarget  *target = lfirst_node(ResTarget, lc);
 		FcTransformOption *option = palloc(sizeof(FcTransformOption));
 
 		if (target->indirection != NIL || IsA(target->val, MultiAssignRef))
@@ -99,46 +97,35 @@ fc_transform_read(FcOptions *options, char *column, const char *text)
 					 castNode(UpdateStmt, linitial_node(RawStmt, trees)->stmt)->targetList);
 }
 
-/* Reads an object of columns and expressions, or an array of texts with both */
-static void
-fc_transform_json(FcOptions *options)
-{
-	Jsonb	   *json = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(options->transform)));
-	JsonbIterator *it = JsonbIteratorInit(&json->root);
-	JsonbIteratorToken token;
-	JsonbValue	value;
-	char	   *column = NULL;
-
-	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
-	{
-		if (token == WJB_KEY)
-			column = pnstrdup(value.val.string.val, value.val.string.len);
-		if (token != WJB_VALUE && token != WJB_ELEM)
-			continue;
-		if (value.type != jbvString)
-			fc_transform_refuse_form();
-		fc_transform_read(options, token == WJB_KEY ? NULL : column,
-						  pnstrdup(value.val.string.val, value.val.string.len));
-	}
-}
-
 void
 fc_options_transform(FcOptions *options)
 {
-	const char *s = options->transform;
+	Jsonb	   *json;
+	JsonbIterator *it;
+	JsonbValue	value;
+	char	   *column = NULL;
 
-	if (s == NULL)
+	if (options->transform == NULL)
 		return;
 	if (fc_format_is_binary(&options->format))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("cannot specify %s in BINARY mode", "transform"),
 				 errhint("The binary format's values are no texts: leave it out.")));
-	s += strspn(s, " \t\r\n");
-	if (*s == '{' || *s == '[')
-		fc_transform_json(options);
-	else
+	/* an object of columns and expressions, or an array of texts with both */
+	json = fc_json_read(options->transform, "{[");
+	if (json == NULL)
+	{
 		fc_transform_read(options, NULL, options->transform);
+		return;
+	}
+	it = JsonbIteratorInit(&json->root);
+	while (fc_json_next(&it, &column, &value))
+	{
+		if (value.type != jbvString)
+			fc_transform_refuse_form();
+		fc_transform_read(options, column, fc_json_text(&value));
+	}
 }
 
 /* A field that expressions may name */
@@ -172,10 +159,9 @@ bool
 fc_transform_uses(const FcOptions *options, const char *name, int number)
 {
 	FcTransformField field = {name, number};
-	ListCell   *lc;
 
-	foreach(lc, options->transforms)
-		if (fc_transform_names(((FcTransformOption *) lfirst(lc))->expr, &field))
+	foreach_ptr(FcTransformOption, option, options->transforms)
+		if (fc_transform_names(option->expr, &field))
 			return true;
 	return false;
 }
@@ -183,11 +169,9 @@ fc_transform_uses(const FcOptions *options, const char *name, int number)
 const FcTransformOption *
 fc_transform_option(const FcOptions *options, const char *column)
 {
-	ListCell   *lc;
-
-	foreach(lc, options->transforms)
-		if (strcmp(((FcTransformOption *) lfirst(lc))->column, column) == 0)
-			return lfirst(lc);
+	foreach_ptr(FcTransformOption, option, options->transforms)
+		if (strcmp(option->column, column) == 0)
+			return option;
 	return NULL;
 }
 
@@ -216,12 +200,10 @@ List *
 fc_transform_fields(Relation rel, const FcOptions *options, const List *fields)
 {
 	List	   *all = list_copy(fields);
-	ListCell   *lc;
 	ListCell   *field;
 
-	foreach(lc, options->transforms)
+	foreach_ptr(FcTransformOption, option, options->transforms)
 	{
-		const FcTransformOption *option = lfirst(lc);
 		AttrNumber	attnum = fc_transform_attnum(rel, option->column);
 
 		if (!IsA(option->expr, SetToDefault))
