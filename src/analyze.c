@@ -265,7 +265,7 @@ fc_analyze_causes(FcAnalysis *analysis)
 		if (i < FC_ANALYZE_ERRORS)
 			fc_analyze_reject(analysis, &reject, line);
 	}
-	fc_lines_end(lines);
+	pfree(lines);
 	fc_rejects_close(rejects);
 	return causes;
 }

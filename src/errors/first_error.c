@@ -78,36 +78,27 @@ fc_error_begin(FcShared *shared, dsm_segment *segment)
 								   LWTRANCHE_PARALLEL_QUERY_DSA, segment));
 }
 
+/* Packs the error into dst, unless that is NULL; returns its bytes */
 static Size
-fc_error_size(const ErrorData *edata)
-{
-	Size		size = sizeof(FcErrorHead);
-
-	for (int i = 0; i < lengthof(fc_error_texts); i++)
-		size += 1 + (fc_error_text(edata, i) ? strlen(fc_error_text(edata, i)) + 1 : 0);
-	return size;
-}
-
-static void
 fc_error_pack(char *dst, const ErrorData *edata)
 {
-	FcErrorHead head = {fc_error_size(edata), edata->sqlerrcode, edata->cursorpos,
+	FcErrorHead head = {sizeof(head), edata->sqlerrcode, edata->cursorpos,
 	edata->internalpos, edata->lineno};
-	const char *end PG_USED_FOR_ASSERTS_ONLY = dst + head.size;
 
-	memcpy(dst, &head, sizeof(head));
-	dst += sizeof(head);
 	for (int i = 0; i < lengthof(fc_error_texts); i++)
 	{
 		const char *text = fc_error_text(edata, i);
 
-		*dst++ = (text != NULL);
-		if (text == NULL)
-			continue;
-		strcpy(dst, text);
-		dst += strlen(text) + 1;
+		if (dst)
+			dst[head.size] = (text != NULL);
+		head.size++;
+		if (dst && text)
+			strcpy(dst + head.size, text);
+		head.size += text ? strlen(text) + 1 : 0;
 	}
-	Assert(dst == end);
+	if (dst)
+		memcpy(dst, &head, sizeof(head));
+	return head.size;
 }
 
 /*
@@ -123,8 +114,8 @@ fc_error_put_texts(FcShared *shared, const ErrorData *edata)
 
 	PG_TRY();
 	{
-		texts = dsa_allocate_extended(area, fc_error_size(edata), DSA_ALLOC_HUGE);
-		fc_error_pack(dsa_get_address(area, texts), edata);
+		texts = dsa_allocate_extended(area, fc_error_pack(NULL, edata), DSA_ALLOC_HUGE);
+		(void) fc_error_pack(dsa_get_address(area, texts), edata);
 	}
 	PG_CATCH();
 	{
@@ -566,6 +557,6 @@ fc_error_line(FcContext *ctx, uint64 offset, uint64 length)
 	FcLines    *lines = fc_lines_begin(ctx);
 	uint64		line = fc_lines_at(lines, offset, length);
 
-	fc_lines_end(lines);
+	pfree(lines);
 	return line;
 }

@@ -136,9 +136,3 @@ fc_lines_at(FcLines *lines, uint64 offset, uint64 length)
 	fc_lines_feed(lines, Min(binary ? offset : offset + length, lines->end));
 	return lines->before + lines->run.records + lines->run.embedded + 1;
 }
-
-void
-fc_lines_end(FcLines *lines)
-{
-	pfree(lines);
-}

@@ -12,7 +12,10 @@
 
 typedef struct FcLines FcLines;
 
-/* In the current memory context; for chunks that the leader has resolved */
+/*
+ * In the current memory context, of which it takes 64 kB: free it by pfree.
+ * For chunks that the leader has resolved.
+ */
 extern FcLines *fc_lines_begin(FcContext *ctx);
 
 /*
@@ -21,7 +24,6 @@ extern FcLines *fc_lines_begin(FcContext *ctx);
  * over the chunk up to the record.
  */
 extern uint64 fc_lines_at(FcLines *lines, uint64 offset, uint64 length);
-extern void fc_lines_end(FcLines *lines);
 
 /* The number of the chunk that holds "offset" */
 extern uint32 fc_lines_chunk(FcShared *shared, uint64 offset);

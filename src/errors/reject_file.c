@@ -36,16 +36,8 @@
 #define FC_SORT_ENTRY	4
 #define FC_SORT_COLUMNS	4
 
-/* What a file has of a reject.  Three strings with their NUL follow it. */
-typedef struct FcRejectEntry
-{
-	uint64		offset;
-	uint64		length;
-	uint32		class;
-	int32		sqlerrcode;
-	uint32		size;			/* of the strings */
-	bool		null_input;
-} FcRejectEntry;
+/* So much of a reject begins its entry in a file; its three texts follow */
+#define FC_ENTRY_HEAD	offsetof(FcReject, column)
 
 struct FcRejects
 {
@@ -85,21 +77,11 @@ static void
 fc_reject_write(FcContext *ctx, const FcReject *reject)
 {
 	BufFile    *file = fc_reject_file(ctx);
-	int			column_len = strlen(reject->column) + 1;
-	int			value_len = strlen(reject->value) + 1;
-	int			message_len = strlen(reject->message) + 1;
-	FcRejectEntry entry = {0};
 
-	entry.offset = reject->offset;
-	entry.length = reject->length;
-	entry.class = reject->class;
-	entry.sqlerrcode = reject->sqlerrcode;
-	entry.null_input = reject->null_input;
-	entry.size = column_len + value_len + message_len;
-	fc_buffile_write(file, &entry, sizeof(entry));
-	fc_buffile_write(file, reject->column, column_len);
-	fc_buffile_write(file, reject->value, value_len);
-	fc_buffile_write(file, reject->message, message_len);
+	fc_buffile_write(file, reject, FC_ENTRY_HEAD);
+	fc_buffile_write(file, reject->column, strlen(reject->column) + 1);
+	fc_buffile_write(file, reject->value, strlen(reject->value) + 1);
+	fc_buffile_write(file, reject->message, strlen(reject->message) + 1);
 }
 
 /*
@@ -137,6 +119,7 @@ fc_reject_fill(FcReject *reject, uint64 offset, uint64 length, const FcBad *bad)
 {
 	const char *message = bad->edata && bad->edata->message ? bad->edata->message : "";
 
+	memset(reject, 0, sizeof(FcReject));
 	reject->offset = offset;
 	reject->length = length;
 	reject->class = bad->class;
@@ -145,6 +128,7 @@ fc_reject_fill(FcReject *reject, uint64 offset, uint64 length, const FcBad *bad)
 	reject->column = pstrdup(bad->column ? bad->column : "");
 	reject->value = bad->value ? fc_error_clip(bad->value, strlen(bad->value)) : pstrdup("");
 	reject->message = pstrdup(message);
+	reject->size = strlen(reject->column) + strlen(reject->value) + strlen(message) + 3;
 }
 
 void
@@ -210,12 +194,11 @@ fc_rejects_begin_sort(FcRejects *rejects)
 }
 
 static void
-fc_rejects_sort_entry(FcRejects *rejects, const FcRejectEntry *entry, int pass,
-					  bytea *bytes)
+fc_rejects_sort_entry(FcRejects *rejects, uint64 offset, int pass, bytea *bytes)
 {
 	TupleTableSlot *slot = ExecClearTuple(rejects->in);
 
-	slot->tts_values[FC_SORT_OFFSET - 1] = Int64GetDatum((int64) entry->offset);
+	slot->tts_values[FC_SORT_OFFSET - 1] = Int64GetDatum((int64) offset);
 	slot->tts_values[FC_SORT_PASS - 1] = Int32GetDatum(pass);
 	slot->tts_values[FC_SORT_NUMBER - 1] = Int64GetDatum((int64) rejects->number++);
 	slot->tts_values[FC_SORT_ENTRY - 1] = PointerGetDatum(bytes);
@@ -230,7 +213,7 @@ fc_rejects_read_file(FcRejects *rejects, FcPhase phase, int process)
 {
 	char		name[MAXPGPATH];
 	BufFile    *file;
-	FcRejectEntry entry;
+	FcReject	head;
 	uint64		left;
 
 	fc_reject_name(name, phase, process);
@@ -243,14 +226,14 @@ fc_rejects_read_file(FcRejects *rejects, FcPhase phase, int process)
 		bytea	   *bytes;
 
 		CHECK_FOR_INTERRUPTS();
-		fc_buffile_read(file, &entry, sizeof(entry));
-		bytes = palloc(VARHDRSZ + sizeof(entry) + entry.size);
-		SET_VARSIZE(bytes, VARHDRSZ + sizeof(entry) + entry.size);
-		memcpy(VARDATA(bytes), &entry, sizeof(entry));
-		fc_buffile_read(file, VARDATA(bytes) + sizeof(entry), entry.size);
-		fc_rejects_sort_entry(rejects, &entry, phase == FC_NPHASES ? 1 : 0, bytes);
+		fc_buffile_read(file, &head, FC_ENTRY_HEAD);
+		bytes = palloc(VARHDRSZ + FC_ENTRY_HEAD + head.size);
+		SET_VARSIZE(bytes, VARHDRSZ + FC_ENTRY_HEAD + head.size);
+		memcpy(VARDATA(bytes), &head, FC_ENTRY_HEAD);
+		fc_buffile_read(file, VARDATA(bytes) + FC_ENTRY_HEAD, head.size);
+		fc_rejects_sort_entry(rejects, head.offset, phase == FC_NPHASES ? 1 : 0, bytes);
 		pfree(bytes);
-		left -= sizeof(entry) + entry.size;
+		left -= FC_ENTRY_HEAD + head.size;
 	}
 	BufFileClose(file);
 }
@@ -275,33 +258,21 @@ fc_rejects_open(FcContext *ctx, int nprocesses)
 	return rejects;
 }
 
-static void
-fc_rejects_take(FcReject *reject, bytea *bytes)
-{
-	FcRejectEntry entry;
-
-	memcpy(&entry, VARDATA_ANY(bytes), sizeof(entry));
-	reject->offset = entry.offset;
-	reject->length = entry.length;
-	reject->class = entry.class;
-	reject->sqlerrcode = entry.sqlerrcode;
-	reject->null_input = entry.null_input;
-	reject->column = VARDATA_ANY(bytes) + sizeof(entry);
-	reject->value = reject->column + strlen(reject->column) + 1;
-	reject->message = reject->value + strlen(reject->value) + 1;
-}
-
 bool
 fc_rejects_next(FcRejects *rejects, FcReject *reject)
 {
 	while (tuplesort_gettupleslot(rejects->sort, true, false, rejects->slot, NULL))
 	{
 		int			pass;
+		char	   *entry;
 
 		slot_getallattrs(rejects->slot);
 		pass = DatumGetInt32(rejects->slot->tts_values[FC_SORT_PASS - 1]);
-		fc_rejects_take(reject,
-						DatumGetByteaPP(rejects->slot->tts_values[FC_SORT_ENTRY - 1]));
+		entry = VARDATA_ANY(DatumGetByteaPP(rejects->slot->tts_values[FC_SORT_ENTRY - 1]));
+		memcpy(reject, entry, FC_ENTRY_HEAD);
+		reject->column = entry + FC_ENTRY_HEAD;
+		reject->value = reject->column + strlen(reject->column) + 1;
+		reject->message = reject->value + strlen(reject->value) + 1;
 		if (reject->offset == rejects->offset && pass != rejects->pass)
 			continue;
 		rejects->offset = reject->offset;

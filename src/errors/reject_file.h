@@ -27,6 +27,7 @@ typedef struct FcReject
 	uint64		length;
 	uint32		class;			/* 0: a value that became NULL */
 	int			sqlerrcode;
+	uint32		size;			/* of the texts, with their NULs */
 	bool		null_input;		/* the value was NULL, or none is known */
 	char	   *column;
 	char	   *value;

@@ -149,7 +149,7 @@ static void
 fc_notices_end(FcTeller *teller)
 {
 	fc_rejects_close(teller->rejects);
-	fc_lines_end(teller->lines);
+	pfree(teller->lines);
 }
 
 /* Tells how many there were, by what was wrong */
