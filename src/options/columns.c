@@ -231,21 +231,6 @@ fc_fields_header(const FcDialect *dialect, int encoding,
 	return n;
 }
 
-/*
- * Each field takes many times the bytes that it may have in the file: what can
- * be no header, such as a file without line ends, is refused.
- */
-static void
-fc_fields_too_many(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("header is too long for header \"map\""),
-			 errdetail("A header whose names are looked up may have at most %d fields, and %d bytes.",
-					   FC_HEADER_FIELDS, FC_HEADER_BYTES),
-			 errhint("Look for line ends that the file lacks, or for a quote that is never closed.")));
-}
-
 void
 fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 			   char *rec, size_t len, FcFileForm *form)
@@ -254,8 +239,17 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 	int			n = len > FC_HEADER_BYTES ? PG_INT32_MAX :
 		fc_fields_header(dialect, form->encoding, rec, len, &fields);
 
+	/*
+	 * Each field takes many times the bytes that it may have in the file: what
+	 * can be no header, such as a file without line ends, is refused.
+	 */
 	if (n > FC_HEADER_FIELDS)
-		fc_fields_too_many();
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("header is too long for header \"map\""),
+				 errdetail("A header whose names are looked up may have at most %d fields, and %d bytes.",
+						   FC_HEADER_FIELDS, FC_HEADER_BYTES),
+				 errhint("Look for line ends that the file lacks, or for a quote that is never closed.")));
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -263,26 +257,6 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 							   fc_fields_map_one(rel, options, form, fields, n, i));
 	}
 	fc_fields_missing(rel, options, form->columns);
-}
-
-/* COPY's error for a name in the header that differs from the field's */
-static void
-fc_fields_match_one(const FcOptions *options, const FcField *field, const char *name, int number)
-{
-	char	   *word = pnstrdup(field->data, field->len);
-
-	if (field->verify)
-		pg_verifymbstr(field->data, field->len, false);
-	if (field->null)
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("column name mismatch in header line field %d: got null value (\"%s\"), expected \"%s\"",
-						number, options->format.null_print, name)));
-	if (strcmp(word, name) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("column name mismatch in header line field %d: got \"%s\", expected \"%s\"",
-						number, word, name)));
 }
 
 bool
@@ -301,7 +275,21 @@ fc_columns_match(const FcOptions *options, const FcColumns *columns, const FcDia
 				 errmsg("wrong number of fields in header line: got %d, expected %d",
 						n, list_length(columns->names))));
 	for (int i = 0; i < n; i++)
-		fc_fields_match_one(options, &fields[i], strVal(list_nth(columns->names, i)), i + 1);
+	{
+		const char *name = strVal(list_nth(columns->names, i));
+		char	   *word = pnstrdup(fields[i].data, fields[i].len);
+
+		if (fields[i].verify)
+			pg_verifymbstr(fields[i].data, fields[i].len, false);
+		if (fields[i].null || strcmp(word, name) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 fields[i].null ?
+					 errmsg("column name mismatch in header line field %d: got null value (\"%s\"), expected \"%s\"",
+							i + 1, options->format.null_print, name) :
+					 errmsg("column name mismatch in header line field %d: got \"%s\", expected \"%s\"",
+							i + 1, word, name)));
+	}
 	return true;
 }
 
@@ -350,11 +338,17 @@ fc_columns_force(List *names, Relation rel, List *attnums)
 	return fc_columns_names(rel, attnums);
 }
 
-/* Sets the flag of the fields of the named columns */
+/*
+ * Sets the flag of the fields of the columns that the option names; "*" means
+ * also fields that only a transform wants
+ */
 static void
-fc_fields_flag(Relation rel, FcColumns *columns, List *names, uint16 flag,
-			   const char *option)
+fc_fields_force(Relation rel, FcColumns *columns, List *given, uint16 flag, const char *option)
 {
+	List	   *names = fc_columns_force(given, rel, columns->attnums);
+
+	for (int i = 0; names != given && i < list_length(columns->names); i++)
+		columns->flags[i] |= flag;
 	foreach_int(attnum, names == NIL ? NIL : CopyGetAttnums(RelationGetDescr(rel), rel, names))
 	{
 		int			field = fc_columns_field(columns, attnum);
@@ -366,17 +360,6 @@ fc_fields_flag(Relation rel, FcColumns *columns, List *names, uint16 flag,
 							get_attname(RelationGetRelid(rel), attnum, false))));
 		columns->flags[field] |= flag;
 	}
-}
-
-/* As fc_fields_flag; "*" means also fields that only a transform wants */
-static void
-fc_fields_force(Relation rel, FcColumns *columns, List *given, uint16 flag, const char *option)
-{
-	List	   *names = fc_columns_force(given, rel, columns->attnums);
-
-	for (int i = 0; names != given && i < list_length(columns->names); i++)
-		columns->flags[i] |= flag;
-	fc_fields_flag(rel, columns, names, flag, option);
 }
 
 /* Sets the pattern of one column, compiled so that mistakes show at once */
@@ -417,15 +400,6 @@ fc_columns_make_patterns(Relation rel, const FcOptions *options, AttrNumber key_
 		key = get_attname(RelationGetRelid(rel), key_attnum, false);
 	foreach_ptr(FcPatternOption, option, fc_pattern_options(options->timestamp_format, key))
 		fc_fields_pattern(rel, columns, option);
-}
-
-/* The fields of a file whose header says what they are */
-static void
-fc_fields_mapped(Relation rel, const FcFileForm *form, FcColumns *columns)
-{
-	columns->names = form->names;
-	foreach_ptr(String, name, form->fields)
-		columns->fields = lappend_int(columns->fields, name ? fc_columns_attnum(rel, strVal(name)) : 0);
 }
 
 /* Error context callback: how a field of a generated column is left out */
@@ -481,10 +455,12 @@ fc_fields_list(Relation rel, const FcOptions *options, const FcFileForm *form,
 	/* an empty list would mean all columns */
 	if (options->header_map && form->columns != NIL)
 		columns->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, form->columns);
-	if (options->header_map)
-		fc_fields_mapped(rel, form, columns);
-	else
+	if (!options->header_map)
 		fc_fields_named(rel, options, form, columns);
+	else
+		columns->names = form->names;
+	foreach_ptr(String, name, options->header_map ? form->fields : NIL)
+		columns->fields = lappend_int(columns->fields, name ? fc_columns_attnum(rel, strVal(name)) : 0);
 	columns->list = form->columns;
 	if (options->transforms == NIL)
 		return;

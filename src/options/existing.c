@@ -62,26 +62,24 @@ fc_options_check_conflict(const FcOptions *options)
 static void
 fc_options_dedup(FcOptions *options)
 {
+	bool		keep = options->given[FC_OPTION_dedup_keep];
+
 	options->dedup_first = fc_option_word(options, FC_OPTION_dedup_keep) != 0 ||
-		(options->conflict == FC_CONFLICT_NOTHING && !options->given[FC_OPTION_dedup_keep]);
-	if (options->existing == FC_EXISTING_MERGE || options->conflict != FC_CONFLICT_ERROR)
-	{
-		if (options->given[FC_OPTION_dedup_keep] && options->existing == FC_EXISTING_MERGE && options->dedup_keys == NIL)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("dedup_keep requires dedup_keys")));
-		return;
-	}
-	if (options->dedup_keys != NIL || options->given[FC_OPTION_dedup_keep])
+		(options->conflict == FC_CONFLICT_NOTHING && !keep);
+	if (options->existing == FC_EXISTING_MERGE && keep && options->dedup_keys == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dedup_keep requires dedup_keys")));
+	if (options->existing != FC_EXISTING_MERGE && options->conflict == FC_CONFLICT_ERROR &&
+		(options->dedup_keys != NIL || keep))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s requires existing_rows \"merge\", or on_conflict",
 						options->dedup_keys != NIL ? "dedup_keys" : "dedup_keep")));
 }
 
-/* Reads existing_rows, and what belongs to "replace" */
-static void
-fc_options_replace(FcOptions *options)
+void
+fc_options_existing(FcOptions *options)
 {
 	options->existing = fc_option_word(options, FC_OPTION_existing_rows);
 	fc_options_check_existing(options);
@@ -98,12 +96,6 @@ fc_options_replace(FcOptions *options)
 				 errmsg("freeze cannot be used with existing_rows \"%s\"",
 						options->words.existing_rows),
 				 errhint("Leave it out.")));
-}
-
-void
-fc_options_existing(FcOptions *options)
-{
-	fc_options_replace(options);
 	options->conflict = fc_option_word(options, FC_OPTION_on_conflict);
 	fc_options_check_conflict(options);
 	fc_options_dedup(options);

@@ -31,8 +31,7 @@ static const struct
 	[FC_KIND_FLAG] = {FC_JSON(Bool), "true or false"},
 	[FC_KIND_LIST] = {FC_JSON(String) | FC_JSON(Binary), "a string or an array of strings"},
 	[FC_KIND_TABLE] = {FC_JSON(String), "a string"},
-	[FC_KIND_WORKERS] = {FC_JSON(Numeric), "an integer"},
-	[FC_KIND_LIMIT] = {FC_JSON(Numeric), "an integer"},
+	[FC_KIND_INTEGER] = {FC_JSON(Numeric), "an integer"},
 	[FC_KIND_JSON] = {FC_JSON(String) | FC_JSON(Numeric) | FC_JSON(Bool) | FC_JSON(Binary),
 	"a string, an array or an object"}
 };

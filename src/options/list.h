@@ -59,12 +59,12 @@
 	X(freeze, boolean, false, FLAG, ANY, NULL, freeze) \
 	X(on_error, text, 'stop', TEXT, ANY, NULL, words.on_error) \
 	X(on_error_classes, text[], NULL, LIST, ANY, NULL, words.on_error_classes) \
-	X(reject_limit, bigint, NULL, LIMIT, ANY, NULL, reject_limit) \
+	X(reject_limit, bigint, NULL, INTEGER, ANY, NULL, reject_limit) \
 	X(reject_table, regclass, NULL, TABLE, ANY, NULL, reject_table) \
 	X(log_verbosity, text, 'default', TEXT, ANY, NULL, words.log_verbosity) \
 	X(run_analyze, boolean, false, FLAG, ANY, NULL, run_analyze) \
 	X(progress, FC_VALUE, NULL, TEXT, ANY, NULL, words.progress) \
-	X(workers, integer, NULL, WORKERS, ANY, NULL, workers) \
+	X(workers, integer, NULL, INTEGER, ANY, NULL, workers) \
 	X(program, boolean, false, FLAG, CALL, NULL, program)
 
 /*

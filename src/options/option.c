@@ -36,8 +36,7 @@ const char *const fc_option_values[FC_NOPTIONS] = {FC_HELP(FC_OPTION_VALUES)};
 #define FC_TYPE_FLAG	bool
 #define FC_TYPE_LIST	List *
 #define FC_TYPE_TABLE	Oid
-#define FC_TYPE_WORKERS int
-#define FC_TYPE_LIMIT	int64
+#define FC_TYPE_INTEGER int64
 #define FC_TYPE_JSON	char *
 #define FC_OPTION_FITS(name, type, preset, kind, from, core, field) \
 	StaticAssertDecl(__builtin_types_compatible_p(typeof(((FcOptions *) 0)->field), \

@@ -20,6 +20,7 @@
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
 #include "parser/scansup.h"
+#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 #include "utils/timestamp.h"
@@ -86,19 +87,17 @@ fc_options_table(DefElem *def)
 							NoLock, false);
 }
 
-static int
-fc_options_workers(const FcOptions *options, DefElem *def)
+static void
+fc_options_check_workers(const FcOptions *options)
 {
-	int64		workers = defGetInt64(def);
-
-	if (workers < 0 || workers > FC_MAX_WORKERS)
+	if (options->given[FC_OPTION_workers] &&
+		(options->workers < 0 || options->workers > FC_MAX_WORKERS))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s \"workers\" must be between 0 and %d",
 						fc_caller_wrote_copy(options->caller) ? "option" : "argument", FC_MAX_WORKERS),
 				 fc_caller_wrote_copy(options->caller) ? 0 :
 				 errhint("Leave workers out to get as many as fast_copy.workers says.")));
-	return (int) workers;
 }
 
 static void
@@ -121,10 +120,7 @@ fc_options_set(FcOptions *options, const FcOption *option, DefElem *def)
 		case FC_KIND_TABLE:
 			*(Oid *) at = fc_options_table(def);
 			break;
-		case FC_KIND_WORKERS:
-			*(int *) at = fc_options_workers(options, def);
-			break;
-		case FC_KIND_LIMIT:
+		case FC_KIND_INTEGER:
 			*(int64 *) at = defGetInt64(def);
 			break;
 		case FC_KIND_JSON:
@@ -299,36 +295,25 @@ fc_options_check_default(const FcOptions *options)
 				 errmsg("NULL specification and DEFAULT specification cannot be the same")));
 }
 
-static const struct
-{
-	const char *name;
-	uint32		class;
-}			error_classes[] = {
-	{"conversion", FC_CLASS_CONVERSION},
-	{"missing_columns", FC_CLASS_MISSING_COLUMNS},
-	{"extra_columns", FC_CLASS_EXTRA_COLUMNS},
-	{"encoding", FC_CLASS_ENCODING},
-	{"check", FC_CLASS_CHECK},
-	{"not_null", FC_CLASS_NOT_NULL},
-	{"no_partition", FC_CLASS_NO_PARTITION},
-	{"unique", FC_CLASS_UNIQUE},
+/* By the number of the class's bit */
+static const char *const error_classes[] = {
+	"conversion", "missing_columns", "extra_columns", "encoding",
+	"check", "not_null", "no_partition", "unique"
 };
 
 const char *
 fc_options_class_name(uint32 class)
 {
-	for (int i = 0; i < lengthof(error_classes); i++)
-		if (error_classes[i].class == class)
-			return error_classes[i].name;
-	return NULL;
+	Assert(class > 0 && class < 1 << lengthof(error_classes));
+	return error_classes[pg_leftmost_one_pos32(class)];
 }
 
 static uint32
 fc_options_class(const FcOptions *options, const char *name)
 {
 	for (int i = 0; i < lengthof(error_classes); i++)
-		if (pg_strcasecmp(name, error_classes[i].name) == 0)
-			return error_classes[i].class;
+		if (pg_strcasecmp(name, error_classes[i]) == 0)
+			return 1 << i;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("on_error_classes \"%s\" not recognized", name),
@@ -337,29 +322,9 @@ fc_options_class(const FcOptions *options, const char *name)
 					 "Classes are %s.", fc_option_values[FC_OPTION_on_error_classes])));
 }
 
-/* Sets what on_error_classes names or, without it, what COPY tolerates */
-static void
-fc_options_classes(FcOptions *options)
-{
-	List	   *classes = options->words.on_error_classes;
-
-	if (options->on_error == FC_ON_ERROR_STOP && classes != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("on_error_classes requires on_error \"ignore\" or \"set_null\"")));
-	if (options->on_error != FC_ON_ERROR_STOP && classes == NIL)
-		options->tolerated = FC_CLASS_CONVERSION;
-	foreach_node(String, class, classes)
-		options->tolerated |= fc_options_class(options, strVal(class));
-}
-
 static void
 fc_options_reject_limit(FcOptions *options)
 {
-	if (OidIsValid(options->reject_table) && options->on_error == FC_ON_ERROR_STOP)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("reject_table requires on_error \"ignore\" or \"set_null\"")));
 	if (!options->given[FC_OPTION_reject_limit])
 		return;
 	if (options->reject_limit <= 0)
@@ -379,13 +344,24 @@ fc_options_reject_limit(FcOptions *options)
 static void
 fc_options_on_error(FcOptions *options)
 {
+	List	   *classes = options->words.on_error_classes;
+
 	options->on_error = fc_option_word(options, FC_OPTION_on_error);
 	options->log_verbosity = fc_option_word(options, FC_OPTION_log_verbosity);
 	if (fc_format_is_binary(&options->format) && options->on_error != FC_ON_ERROR_STOP)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("only ON_ERROR STOP is allowed in BINARY mode")));
-	fc_options_classes(options);
+	if (options->on_error == FC_ON_ERROR_STOP && (classes != NIL || OidIsValid(options->reject_table)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s requires on_error \"ignore\" or \"set_null\"",
+						classes != NIL ? "on_error_classes" : "reject_table")));
+	/* without classes, what COPY tolerates */
+	if (options->on_error != FC_ON_ERROR_STOP && classes == NIL)
+		options->tolerated = FC_CLASS_CONVERSION;
+	foreach_node(String, class, classes)
+		options->tolerated |= fc_options_class(options, strVal(class));
 	fc_options_reject_limit(options);
 }
 
@@ -484,6 +460,7 @@ fc_options_check(FcOptions *options)
 	ParseState *pstate = make_parsestate(NULL);
 	List	   *list;
 
+	fc_options_check_workers(options);
 	/* a word in COPY is folded by the grammar, one in quotes is not */
 	if (!fc_caller_wrote_copy(options->caller))
 		options->words.format = downcase_identifier(options->words.format,

@@ -57,8 +57,7 @@ typedef enum FcOptionKind
 	FC_KIND_FLAG,				/* bool */
 	FC_KIND_LIST,				/* List * of String */
 	FC_KIND_TABLE,				/* Oid */
-	FC_KIND_WORKERS,			/* int */
-	FC_KIND_LIMIT,				/* int64 */
+	FC_KIND_INTEGER,			/* int64 */
 	FC_KIND_JSON				/* char *: a word, or the text of a JSON array
 								 * or object */
 } FcOptionKind;
@@ -182,7 +181,7 @@ typedef struct FcOptions
 	FcVerbosity log_verbosity;
 	bool		run_analyze;	/* gather statistics after the load */
 	int64		progress_us;	/* µs between lines about progress; 0: none */
-	int			workers;		/* -1: choose */
+	int64		workers;		/* -1: choose */
 	int			file_encoding;
 } FcOptions;
 
@@ -289,7 +288,7 @@ extern int	fc_option_hint(const FcOptions *options, FcOptionNumber option);
  */
 extern int	fc_option_word(const FcOptions *options, FcOptionNumber number);
 
-/* Returns the name of one FC_CLASS_*, as on_error_classes has it */
+/* Returns the name of one FC_CLASS_* as on_error_classes has it */
 extern const char *fc_options_class_name(uint32 class);
 
 #endif							/* FC_OPTIONS_H */

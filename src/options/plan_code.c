@@ -110,32 +110,24 @@ fc_code_index_unsafe(Relation index)
 		fc_code_unsafe((Node *) RelationGetIndexPredicate(index));
 }
 
-/* The function that reads values of the type; InvalidOid: there is none */
-static Oid
-fc_code_input(Oid typid, bool binary)
-{
-	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(typid));
-	Form_pg_type type;
-	Oid			input;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for type %u", typid);
-	type = (Form_pg_type) GETSTRUCT(tuple);
-	input = binary ? type->typreceive : type->typinput;
-	ReleaseSysCache(tuple);
-	return input;
-}
-
 bool
 fc_code_type_any(Oid typid, FcTypeTest test, bool binary)
 {
-	char		typtype = get_typtype(typid);
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(typid));
 	Oid			element = get_element_type(typid);
+	Form_pg_type type;
+	char		typtype;
 	TupleDesc	desc;
-	Oid			input = fc_code_input(typid, binary);
+	Oid			input;
 	bool		found = false;
 
 	check_stack_depth();
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", typid);
+	type = (Form_pg_type) GETSTRUCT(tuple);
+	typtype = type->typtype;
+	input = binary ? type->typreceive : type->typinput;
+	ReleaseSysCache(tuple);
 	/* core refuses to read values of a type without such a function */
 	if (OidIsValid(input) && test(typid, typtype, input, binary))
 		return true;

@@ -144,21 +144,18 @@ static bool
 fc_plan_where_volatile(Relation rel, const FcOptions *options,
 					   const FcPlanned *planned)
 {
+	TupleDesc	desc = RelationGetDescr(rel);
 	Bitmapset  *used = NULL;
-	int			i = -1;
+	bool		all;
 
 	pull_varattnos((Node *) planned->where, 1, &used);
-	while ((i = bms_next_member(used, i)) >= 0)
-	{
-		AttrNumber	attnum = i + FirstLowInvalidHeapAttributeNumber;
-
-		/* a reference to the whole row is one to all columns */
-		for (AttrNumber a = Max(attnum, 1);
-			 a <= (attnum == 0 ? RelationGetDescr(rel)->natts : attnum); a++)
-			if (!TupleDescAttr(RelationGetDescr(rel), a - 1)->attisdropped &&
-				fc_plan_value_volatile(rel, options, planned, a))
-				return true;
-	}
+	/* a reference to the whole row is one to all columns */
+	all = bms_is_member(-FirstLowInvalidHeapAttributeNumber, used);
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+		if ((all || bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, used)) &&
+			!TupleDescAttr(desc, attnum - 1)->attisdropped &&
+			fc_plan_value_volatile(rel, options, planned, attnum))
+			return true;
 	return false;
 }
 

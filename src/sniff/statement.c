@@ -286,9 +286,7 @@ fc_statement_given(const FcOptions *options, const FcOption *option, bool json)
 			return json ? fc_statement_json_array(*(List *const *) at) : fc_statement_array(*(List *const *) at);
 		case FC_KIND_TABLE:
 			return write(fc_ddl_table(*(const Oid *) at));
-		case FC_KIND_WORKERS:
-			return psprintf("%d", *(const int *) at);
-		case FC_KIND_LIMIT:
+		case FC_KIND_INTEGER:
 			return psprintf(INT64_FORMAT, *(const int64 *) at);
 		case FC_KIND_TEXT:
 		case FC_KIND_JSON:
