@@ -447,10 +447,9 @@ fc_fields_named(Relation rel, const FcOptions *options, const FcFileForm *form,
 	columns->names = fc_columns_names(rel, columns->attnums);
 }
 
-/* Takes in columns that a transform makes, and leaves out what it leaves out */
-static void
-fc_fields_list(Relation rel, const FcOptions *options, const FcFileForm *form,
-			   FcColumns *columns)
+void
+fc_columns_make(Relation rel, const FcOptions *options, const FcFileForm *form,
+				FcColumns *columns)
 {
 	/* an empty list would mean all columns */
 	if (options->header_map && form->columns != NIL)
@@ -462,21 +461,16 @@ fc_fields_list(Relation rel, const FcOptions *options, const FcFileForm *form,
 	foreach_ptr(String, name, options->header_map ? form->fields : NIL)
 		columns->fields = lappend_int(columns->fields, name ? fc_columns_attnum(rel, strVal(name)) : 0);
 	columns->list = form->columns;
-	if (options->transforms == NIL)
-		return;
-	columns->fields = fc_transform_fields(rel, options, columns->fields);
-	columns->attnums = NIL;
-	foreach_int(attnum, columns->fields)
-		if (attnum != 0)
-			columns->attnums = lappend_int(columns->attnums, attnum);
-	columns->list = fc_columns_names(rel, columns->attnums);
-}
-
-void
-fc_columns_make(Relation rel, const FcOptions *options, const FcFileForm *form,
-				FcColumns *columns)
-{
-	fc_fields_list(rel, options, form, columns);
+	/* takes in columns that a transform makes, leaves out what it leaves out */
+	if (options->transforms != NIL)
+	{
+		columns->fields = fc_transform_fields(rel, options, columns->fields);
+		columns->attnums = NIL;
+		foreach_int(attnum, columns->fields)
+			if (attnum != 0)
+				columns->attnums = lappend_int(columns->attnums, attnum);
+		columns->list = fc_columns_names(rel, columns->attnums);
+	}
 	columns->flags = palloc0(sizeof(uint16) * Max(list_length(columns->fields), 1));
 	fc_fields_force(rel, columns, options->force_not_null, FC_FIELD_FORCE_NOT_NULL, "FORCE_NOT_NULL");
 	fc_fields_force(rel, columns, options->force_null, FC_FIELD_FORCE_NULL, "FORCE_NULL");

@@ -77,16 +77,17 @@ fc_edits_number_read(const char *s, FcNumberFormat *number)
 		rest[1 + fc_edits_digits(rest + 1)] == '\0';
 }
 
-static void
-fc_edits_number(FcOptions *options)
+void
+fc_options_edits(FcOptions *options)
 {
+	const uint16 trims[] = {0, FC_FIELD_TRIM, FC_FIELD_TRIM | FC_FIELD_TRIM_QUOTED};
 	FcNumberFormat *number = &options->number;
 	const char *example = options->words.number_format;
+	const char *given;
 
+	options->trim = trims[fc_option_word(options, FC_OPTION_trim)];
 	number->group = number->decimal = "";
-	if (example == NULL)
-		return;
-	if (!fc_edits_number_read(example, number))
+	if (example && !fc_edits_number_read(example, number))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number_format \"%s\" does not show both separators", example),
@@ -94,16 +95,6 @@ fc_edits_number(FcOptions *options)
 	/* PostgreSQL reads such numbers anyway */
 	if (number->group[0] == '\0' && number->decimal[0] == '.')
 		number->decimal = "";
-}
-
-void
-fc_options_edits(FcOptions *options)
-{
-	const uint16 trims[] = {0, FC_FIELD_TRIM, FC_FIELD_TRIM | FC_FIELD_TRIM_QUOTED};
-	const char *given;
-
-	options->trim = trims[fc_option_word(options, FC_OPTION_trim)];
-	fc_edits_number(options);
 	options->pads = fc_option_word(options, FC_OPTION_missing_columns) != 0;
 	given = options->null_strings ? "null_strings" : options->trim ? "trim" :
 		options->words.number_format ? "number_format" :

@@ -27,23 +27,6 @@ fc_options_ratio(const FcOptions *options)
 	return ratio;
 }
 
-/* ERROR for an option about what existing_rows does not say */
-static void
-fc_options_check_existing(const FcOptions *options)
-{
-	const FcOptionNumber of_replaced[] = {
-		FC_OPTION_replace_from, FC_OPTION_replace_to, FC_OPTION_min_replace_ratio,
-		FC_OPTION_replace_method
-	};
-
-	for (int i = 0; i < lengthof(of_replaced); i++)
-		if (options->given[of_replaced[i]] && options->existing != FC_EXISTING_REPLACE)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("%s requires existing_rows \"replace\"",
-							fc_option_list[of_replaced[i]].name)));
-}
-
 /* ERROR if rows that are in conflict must be an error, or cannot be found */
 static void
 fc_options_check_conflict(const FcOptions *options)
@@ -81,8 +64,18 @@ fc_options_dedup(FcOptions *options)
 void
 fc_options_existing(FcOptions *options)
 {
+	const FcOptionNumber of_replaced[] = {
+		FC_OPTION_replace_from, FC_OPTION_replace_to, FC_OPTION_min_replace_ratio,
+		FC_OPTION_replace_method
+	};
+
 	options->existing = fc_option_word(options, FC_OPTION_existing_rows);
-	fc_options_check_existing(options);
+	for (int i = 0; i < lengthof(of_replaced); i++)
+		if (options->given[of_replaced[i]] && options->existing != FC_EXISTING_REPLACE)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s requires existing_rows \"replace\"",
+							fc_option_list[of_replaced[i]].name)));
 	options->min_replace_ratio = fc_options_ratio(options);
 	options->replace_deletes = fc_option_word(options, FC_OPTION_replace_method) != 0;
 	if ((options->replace_from == NULL) != (options->replace_to == NULL))

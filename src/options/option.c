@@ -84,41 +84,26 @@ fc_nearest_try(FcNearest *nearest, const char *name)
 	nearest->least = typos - 1;
 }
 
-static const char *
-fc_option_nearest(const char *word, int from)
-{
-	FcNearest	nearest;
-
-	fc_nearest_begin(&nearest, word);
-	for (int i = 0; i < FC_NOPTIONS; i++)
-		if (fc_option_list[i].from & from)
-			fc_nearest_try(&nearest, fc_option_list[i].name);
-	return nearest.name;
-}
-
-static char *
-fc_option_names(int from)
-{
-	StringInfoData names;
-
-	initStringInfo(&names);
-	for (int i = 0; i < FC_NOPTIONS; i++)
-		if (fc_option_list[i].from & from)
-			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "",
-							 fc_option_list[i].name);
-	return names.data;
-}
-
 void
 fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
 {
-	const char *nearest = fc_option_nearest(word, from);
+	StringInfoData names;
+	FcNearest	nearest;
 
+	initStringInfo(&names);
+	fc_nearest_begin(&nearest, word);
+	for (int i = 0; i < FC_NOPTIONS; i++)
+	{
+		if ((fc_option_list[i].from & from) == 0)
+			continue;
+		appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", fc_option_list[i].name);
+		fc_nearest_try(&nearest, fc_option_list[i].name);
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("option \"%s\" not recognized", word),
-			 nearest ? errhint("Perhaps you meant the option \"%s\".", nearest) :
-			 errhint("Options are %s.", fc_option_names(from)),
+			 nearest.name ? errhint("Perhaps you meant the option \"%s\".", nearest.name) :
+			 errhint("Options are %s.", names.data),
 			 parser_errposition(pstate, location)));
 }
 

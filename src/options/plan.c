@@ -56,18 +56,9 @@ fc_plan_mark_fields(Relation rel, const FcOptions *options, FcPlanned *planned,
 static bool
 fc_plan_effects(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
-	TupleDesc	desc = RelationGetDescr(rel);
-	bool		visible;
-
-	visible = planned->visible = fc_plan_mark_fields(rel, options, planned, fc_code_visible,
-													 fc_code_is_visible, FC_FIELD_VISIBLE);
-	for (int i = 0; desc->constr && i < desc->constr->num_check; i++)
-		visible = visible ||
-			fc_code_visible(stringToNode(desc->constr->check[i].ccbin));
-	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
-		visible = visible || (!TupleDescAttr(desc, attnum - 1)->attisdropped &&
-							  fc_code_visible(build_column_default(rel, attnum)));
-	return visible;
+	planned->visible = fc_plan_mark_fields(rel, options, planned, fc_code_visible,
+										   fc_code_is_visible, FC_FIELD_VISIBLE);
+	return planned->visible || fc_code_any_constraint(rel, fc_code_visible, true);
 }
 
 /* Marks the fields whose errors are tolerated only in subtransactions */

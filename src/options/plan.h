@@ -137,8 +137,10 @@ extern bool fc_code_foreign(Node *node);
 /* Do effects show how often this expression is evaluated? */
 extern bool fc_code_visible(Node *node);
 
-/* Must a worker not evaluate generated columns and CHECKs, or an index? */
-extern bool fc_code_constraints_unsafe(Relation rel);
+/* Is it true of a CHECK or a generated column of the table, or a default? */
+extern bool fc_code_any_constraint(Relation rel, bool (*test) (Node *), bool defaults);
+
+/* Must a worker not evaluate the index? */
 extern bool fc_code_index_unsafe(Relation index);
 
 /* Is the test true of any index of the table? */

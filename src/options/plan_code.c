@@ -69,19 +69,17 @@ fc_code_unsafe(Node *node)
 }
 
 bool
-fc_code_constraints_unsafe(Relation rel)
+fc_code_any_constraint(Relation rel, bool (*test) (Node *), bool defaults)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	TupleConstr *constr = desc->constr;
 
-	if (constr == NULL)
-		return false;
-	for (int i = 0; i < constr->num_check; i++)
-		if (fc_code_unsafe(stringToNode(constr->check[i].ccbin)))
+	for (int i = 0; desc->constr && i < desc->constr->num_check; i++)
+		if (test(stringToNode(desc->constr->check[i].ccbin)))
 			return true;
-	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
-		if (TupleDescAttr(desc, attnum - 1)->attgenerated &&
-			fc_code_unsafe(build_column_default(rel, attnum)))
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped &&
+			(defaults || TupleDescAttr(desc, i)->attgenerated) &&
+			test(build_column_default(rel, i + 1)))
 			return true;
 	return false;
 }

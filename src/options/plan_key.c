@@ -251,6 +251,7 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	FcPlan	   *plan = &planned->plan;
 	FcRange    *bounds = &plan->bounds;
+	const char *done = options->existing == FC_EXISTING_MERGE ? "merged" : "replaced";
 	Form_pg_attribute att;
 	FcPattern  *pattern;
 
@@ -262,10 +263,8 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot tell which partitions of table \"%s\" would be %s",
-						RelationGetRelationName(rel),
-						options->existing == FC_EXISTING_MERGE ? "merged" : "replaced"),
-				 errdetail("Whole partitions are %s where the table is partitioned by range over one column that the file has.",
-						   options->existing == FC_EXISTING_MERGE ? "merged" : "replaced"),
+						RelationGetRelationName(rel), done),
+				 errdetail("Whole partitions are %s where the table is partitioned by range over one column that the file has.", done),
 				 options->existing == FC_EXISTING_MERGE ?
 				 errhint("Use on_conflict, for which the table needs a unique index.") :
 				 errhint("Name the rows by timestamp_column, replace_from and replace_to.")));

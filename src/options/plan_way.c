@@ -43,7 +43,7 @@ fc_plan_leaf_reason(Relation leaf)
 	if (leaf->rd_rel->relkind == RELKIND_RELATION &&
 		leaf->rd_tableam != GetHeapamTableAmRoutine())
 		return "the table is not a heap";
-	if (fc_code_constraints_unsafe(leaf))
+	if (fc_code_any_constraint(leaf, fc_code_unsafe, false))
 		return "a constraint or generated column is not parallel safe";
 	if (fc_code_any_index(leaf, fc_code_index_unsafe))
 		return "an index expression is not parallel safe";
