@@ -161,22 +161,20 @@ fc_edits_null_strings(char *text)
 	return list_make1(fc_edits_words(NULL, &value));
 }
 
-/* Is the field of this column, or does it have the name? */
-static bool
-fc_edits_is_field(Relation rel, const FcColumns *columns, int i, const char *column)
-{
-	return list_nth_int(columns->fields, i) == get_attnum(RelationGetRelid(rel), column) ||
-		(i < list_length(columns->names) && strcmp(strVal(list_nth(columns->names, i)), column) == 0);
-}
-
+/* Sets the words of the fields that are this column, or have the name */
 static void
 fc_edits_set_words(Relation rel, const FcNullWords *null, FcColumns *columns)
 {
+	AttrNumber	attnum = null->column ? get_attnum(RelationGetRelid(rel), null->column) : 0;
 	bool		found = null->column == NULL;
 
 	for (int i = 0; i < list_length(columns->fields); i++)
 	{
-		if (null->column && !fc_edits_is_field(rel, columns, i, null->column))
+		const char *name = i < list_length(columns->names) ? strVal(list_nth(columns->names, i)) : "";
+
+		/* 0 is also a field that is no column */
+		if (null->column && strcmp(name, null->column) != 0 &&
+			(attnum == 0 || list_nth_int(columns->fields, i) != attnum))
 			continue;
 		found = true;
 		if (null->words->len == 0)

@@ -393,6 +393,10 @@ SELECT is(pg_temp.error('{1}', options), error, error) FROM (VALUES
 	('{"missing_columns": "default"}', '22023 | missing_columns "default" not recognized'),
 	('{"missing_columns": "null", "format": "binary"}', '42601 | cannot specify missing_columns in BINARY mode'),
 	('{"skip_empty_lines": true, "format": "binary"}', '42601 | cannot specify skip_empty_lines in BINARY mode')) AS m (options, error);
+SELECT is(pg_temp.error('{"id,k,other","1,2024-01-01,-"}', '{"null_strings": {"nowhere": "-"}, "header": "map", "ignore_extra_columns": true}'),
+	'42P10 | null_strings column "nowhere" is not a column of the file', 'null_strings of no field, where the file has a field that is no column');
+SELECT is(pg_temp.rows('{"id,k,a,b","1,2024-01-01,-,-"}', '{"null_strings": {"a": "-"}, "header": "map", "transform": "t = concat(a, ''|'', b)"}'),
+	'(1,"2024-01-01 00:00:00+00",,|-)', 'null_strings of one of two fields that are no columns');
 SELECT throws_ok(format('COPY shown FROM %L WITH (trim all)', :'file'), '42601');
 
 SELECT * FROM finish();
