@@ -515,7 +515,8 @@ typedef struct FcContext
 	Relation	target;			/* opened, locked by the leader */
 	int			worker;			/* number among the phase's processes */
 	bool		in_worker;		/* not the leader */
-	bool		parallel;		/* the leader, while workers do the phase */
+	struct ParallelContext *workers;	/* the leader, while these do the phase;
+										 * else NULL */
 	void	   *tasks;			/* the phase's tasks in shared memory */
 	FcTurn	   *turns;			/* of the load phase, one per partition */
 	struct FcCounted *counted;	/* leader, while workers load: the tables of

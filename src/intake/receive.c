@@ -353,7 +353,7 @@ fc_receive_wait_room(const FcFinder *finder, FcRing *ring, size_t len)
 			break;
 		put = FC_PUT_NOT;
 		if (done >= pg_atomic_read_u32(&finder->inflow->published) ||
-			!finder->ctx->parallel)
+			finder->ctx->workers == NULL)
 			pg_atomic_write_u64(&ring->upto, finder->found.offset);
 		else
 			ConditionVariableSleep(&shared->turn_cv, fc_wait_event(FC_WAIT_RING));

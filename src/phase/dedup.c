@@ -72,7 +72,6 @@ struct FcDedup
 	int			ncopied;		/* of these, the first ones, which are in
 								 * mcxt */
 	MemoryContext mcxt;
-	MemoryContext other;		/* for a row that comes before mcxt is reset */
 	MemoryContext compare_mcxt; /* for what comparisons allocate */
 	Size		copied;			/* bytes in mcxt */
 	Size		most;			/* of "copied" */
@@ -85,20 +84,6 @@ struct FcDedup
 	FcSpilledRow out[FC_BATCH_ROWS];
 	int			nout;
 };
-
-static void
-fc_dedup_begin_column(FcDedup *dedup, TupleDesc desc, const FcSortKey *key)
-{
-	FcDedupColumn *column = &dedup->columns[dedup->ncolumns++];
-	TypeCacheEntry *type = lookup_type_cache(TupleDescAttr(desc, key->attnum - 1)->atttypid,
-											 TYPECACHE_EQ_OPR_FINFO | TYPECACHE_HASH_PROC_FINFO);
-
-	column->target = key->attnum;
-	column->collation = key->collation;
-	fmgr_info_copy(&column->equal, &type->eq_opr_finfo, CurrentMemoryContext);
-	if (OidIsValid(type->hash_proc))
-		fmgr_info_copy(&column->hash, &type->hash_proc_finfo, CurrentMemoryContext);
-}
 
 FcDedup *
 fc_dedup_begin(const FcContext *ctx)
@@ -113,15 +98,27 @@ fc_dedup_begin(const FcContext *ctx)
 	dedup->nulls_equal = shared->plan.dedup.nulls_equal;
 	dedup->columns = palloc0(sizeof(FcDedupColumn) * shared->plan.dedup.nkeys);
 	for (int i = 0; i < shared->plan.dedup.nkeys; i++)
-		if (fc_shared_dedup(shared)[i].attnum != shared->plan.key.attnum)
-			fc_dedup_begin_column(dedup, RelationGetDescr(ctx->target), &fc_shared_dedup(shared)[i]);
+	{
+		const FcSortKey *key = &fc_shared_dedup(shared)[i];
+		FcDedupColumn *column = &dedup->columns[dedup->ncolumns];
+		TypeCacheEntry *type;
+
+		if (key->attnum == shared->plan.key.attnum)
+			continue;
+		dedup->ncolumns++;
+		type = lookup_type_cache(TupleDescAttr(RelationGetDescr(ctx->target), key->attnum - 1)->atttypid,
+								 TYPECACHE_EQ_OPR_FINFO | TYPECACHE_HASH_PROC_FINFO);
+		column->target = key->attnum;
+		column->collation = key->collation;
+		fmgr_info_copy(&column->equal, &type->eq_opr_finfo, CurrentMemoryContext);
+		if (OidIsValid(type->hash_proc))
+			fmgr_info_copy(&column->hash, &type->hash_proc_finfo, CurrentMemoryContext);
+	}
 	dedup->most = shared->memory / 16;
 	dedup->allocated = FC_BATCH_ROWS;
 	dedup->rows = palloc(sizeof(FcDedupRow) * dedup->allocated);
 	dedup->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy equal rows",
 										ALLOCSET_DEFAULT_SIZES);
-	dedup->other = AllocSetContextCreate(CurrentMemoryContext, "fast_copy equal rows",
-										 ALLOCSET_DEFAULT_SIZES);
 	dedup->compare_mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy compared values",
 												ALLOCSET_DEFAULT_SIZES);
 	return dedup;
@@ -217,18 +214,6 @@ fc_dedup_write_out(FcLoader *loader)
 }
 
 static void
-fc_dedup_pass_slot(FcLoader *loader, uint64 offset, uint32 length)
-{
-	const FcRecord *before = loader->row.record;
-	FcRecord	record = {.offset = offset,.length = length};
-
-	loader->leaf->slot->tts_tableOid = RelationGetRelid(loader->leaf->rri->ri_RelationDesc);
-	loader->row.record = &record;
-	fc_leaf_write(loader);
-	loader->row.record = before;
-}
-
-static void
 fc_dedup_deform(FcLoader *loader, FcDedupRow *row)
 {
 	TupleTableSlot *slot = loader->leaf->slot;
@@ -242,6 +227,8 @@ static void
 fc_dedup_pass(FcLoader *loader, FcDedupRow *row)
 {
 	FcDedup    *dedup = loader->dedup;
+	const FcRecord *before = loader->row.record;
+	FcRecord	record = {.offset = row->offset,.length = row->length};
 
 	Assert(!row->gone && (row->spilled == NULL || !fc_spilled_is_bare(row->spilled)));
 	if (row->spilled)
@@ -256,23 +243,10 @@ fc_dedup_pass(FcLoader *loader, FcDedupRow *row)
 	}
 	fc_dedup_write_out(loader);
 	fc_dedup_deform(loader, row);
-	fc_dedup_pass_slot(loader, row->offset, row->length);
-}
-
-static void
-fc_dedup_clear_table(FcDedup *dedup, MemoryContext mcxt)
-{
-	uint32		size = pg_nextpower2_32(dedup->nrows * 2);
-
-	Assert(size >= (uint32) dedup->nrows * 2);
-	if (size > dedup->table_size)
-	{
-		if (dedup->table)
-			pfree(dedup->table);
-		dedup->table = MemoryContextAllocHuge(mcxt, sizeof(int) * size);
-		dedup->table_size = size;
-	}
-	memset(dedup->table, -1, sizeof(int) * size);
+	loader->leaf->slot->tts_tableOid = RelationGetRelid(loader->leaf->rri->ri_RelationDesc);
+	loader->row.record = &record;
+	fc_leaf_write(loader);
+	loader->row.record = before;
 }
 
 /*
@@ -310,14 +284,22 @@ static bool
 fc_dedup_find(FcLoader *loader)
 {
 	FcDedup    *dedup = loader->dedup;
-	uint32		mask = pg_nextpower2_32(dedup->nrows * 2) - 1;
+	uint32		size = pg_nextpower2_32(dedup->nrows * 2);
 	int64		probes = 0;
 
-	fc_dedup_clear_table(dedup, loader->ctx->mcxt);
+	Assert(size >= (uint32) dedup->nrows * 2);
+	if (size > dedup->table_size)
+	{
+		if (dedup->table)
+			pfree(dedup->table);
+		dedup->table = MemoryContextAllocHuge(loader->ctx->mcxt, sizeof(int) * size);
+		dedup->table_size = size;
+	}
+	memset(dedup->table, -1, sizeof(int) * size);
 	for (int i = 0; i < dedup->nrows; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		probes += fc_dedup_find_row(dedup, i, mask);
+		probes += fc_dedup_find_row(dedup, i, size - 1);
 		if (probes > (int64) FC_DEDUP_PROBES * dedup->nrows)
 			return false;
 	}
@@ -483,7 +465,7 @@ fc_dedup_add(FcDedup *dedup)
 	return &dedup->rows[dedup->nrows++];
 }
 
-/* Copies the rows that are still in the reader's memory, which it reuses */
+/* Copies the rows that are still in memory that others use again */
 static void
 fc_dedup_keep(FcLoader *loader)
 {
@@ -493,12 +475,13 @@ fc_dedup_keep(FcLoader *loader)
 	for (; dedup->ncopied < dedup->nrows; dedup->ncopied++)
 	{
 		FcDedupRow *row = &dedup->rows[dedup->ncopied];
-		Size		size = MAXALIGN(row->tuple.t_len);
-
 		/* the writer copies whole words */
-		row->spilled = MemoryContextAllocZero(dedup->mcxt, size);
-		memcpy(row->spilled, row->tuple.t_data, row->tuple.t_len);
-		row->tuple.t_data = (HeapTupleHeader) row->spilled;
+		Size		size = MAXALIGN(row->tuple.t_len);
+		HeapTupleHeader copy = MemoryContextAllocZero(dedup->mcxt, size);
+
+		row->tuple.t_data = memcpy(copy, row->tuple.t_data, row->tuple.t_len);
+		if (row->spilled)
+			row->spilled = (FcSpilled *) copy;
 		dedup->copied += size + sizeof(FcDedupRow);
 	}
 	if (dedup->copied > dedup->most)
@@ -538,36 +521,18 @@ void
 fc_dedup_put(FcLoader *loader)
 {
 	FcDedup    *dedup = loader->dedup;
-	FcDedupRow	row = fc_dedup_copy_slot(loader, dedup->other, loader->row.record->offset,
+	FcDedupRow	row = fc_dedup_copy_slot(loader, loader->row_mcxt, loader->row.record->offset,
 										 loader->row.record->length);
 
+	/* this uses the slot */
 	fc_dedup_reach(loader, loader->row.key);
 	if (dedup->sort)
 	{
 		fc_dedup_sort_row(loader, &row);
-		MemoryContextReset(dedup->other);
 		return;
 	}
-	if (dedup->nrows == 0)
-	{
-		MemoryContext swap = dedup->mcxt;
-
-		dedup->mcxt = dedup->other;
-		dedup->other = swap;
-	}
-	else
-	{
-		MemoryContext old = MemoryContextSwitchTo(dedup->mcxt);
-
-		row.tuple = *heap_copytuple(&row.tuple);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(dedup->other);
-	}
 	*fc_dedup_add(dedup) = row;
-	dedup->ncopied = dedup->nrows;
-	dedup->copied += row.tuple.t_len + sizeof(FcDedupRow);
-	if (dedup->copied > dedup->most)
-		fc_dedup_begin_sort(loader);
+	fc_dedup_keep(loader);
 }
 
 void

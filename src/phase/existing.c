@@ -35,13 +35,11 @@ typedef struct FcOldReader
 	FcContext  *ctx;
 	FcSpill    *spill;
 	Relation	rel;			/* the leaf that is read */
-	AttrMap    *map;			/* to the target's row type; NULL: the same */
-	bool		dropped;		/* the leaf has columns that were dropped */
+	AttrMap    *map;			/* to the target's row type */
+	bool		converts;		/* tuples are not of that type */
 	AttrNumber	key;
-	Datum	   *values;			/* of a row of the target */
-	bool	   *nulls;
-	Datum	   *old_values;		/* of a row of the leaf */
-	bool	   *old_nulls;
+	TupleTableSlot *old;		/* a row of the leaf */
+	TupleTableSlot *slot;		/* a row of the target */
 	MemoryContext row_mcxt;
 	uint64		rows;
 } FcOldReader;
@@ -53,26 +51,17 @@ typedef struct FcOldReader
 static HeapTuple
 fc_old_convert(FcOldReader *reader, HeapTuple row)
 {
-	TupleDesc	desc = RelationGetDescr(reader->rel);
-	TupleDesc	root = RelationGetDescr(reader->ctx->target);
 	HeapTuple	made;
 
-	heap_deform_tuple(row, desc, reader->old_values, reader->old_nulls);
-	for (int i = 0; i < root->natts; i++)
-	{
-		int			from = reader->map ? reader->map->attnums[i] - 1 : i;
-
-		reader->nulls[i] = from < 0 || reader->old_nulls[from] || TupleDescAttr(root, i)->attisdropped;
-		reader->values[i] = reader->nulls[i] ? (Datum) 0 : reader->old_values[from];
-	}
-	made = heap_form_tuple(root, reader->values, reader->nulls);
+	ExecStoreHeapTuple(row, reader->old, false);
+	made = ExecCopySlotHeapTuple(execute_attr_map_slot(reader->map, reader->old, reader->slot));
 	if (made->t_len > PG_UINT16_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot merge rows into table \"%s\"", RelationGetRelationName(reader->rel)),
 				 errdetail("The default of a column that was added later makes a row too long."),
 				 errhint("Rewrite the table first, as ALTER TABLE ... ALTER COLUMN ... TYPE does.")));
-	Assert(HeapTupleHeaderGetNatts(made->t_data) == root->natts);
+	Assert(HeapTupleHeaderGetNatts(made->t_data) == RelationGetDescr(reader->ctx->target)->natts);
 	return made;
 }
 
@@ -87,36 +76,40 @@ fc_old_spill(FcOldReader *reader, HeapTuple row)
 	Assert(ItemPointerIsValid(&row->t_self) && fc_offset_is_tuple(entry.offset));
 	entry.key = null ? 0 : fc_key_from_datum(reader->ctx->shared->plan.key.type, key);
 	entry.info = fc_entry_info(null, 0);
-	if (reader->map || reader->dropped ||
-		HeapTupleHeaderGetNatts(row->t_data) != RelationGetDescr(reader->rel)->natts)
+	if (reader->converts || HeapTupleHeaderGetNatts(row->t_data) != RelationGetDescr(reader->rel)->natts)
 		row = fc_old_convert(reader, row);
 	fc_spill_put_old(reader->spill, &entry, row);
 	reader->rows++;
 }
 
 static void
+fc_old_close(FcOldReader *reader)
+{
+	if (reader->rel == NULL)
+		return;
+	ExecDropSingleTupleTableSlot(reader->old);
+	table_close(reader->rel, NoLock);
+}
+
+static void
 fc_old_open(FcOldReader *reader, Oid leaf)
 {
-	Relation	target = reader->ctx->target;
+	TupleDesc	root = RelationGetDescr(reader->ctx->target);
 	TupleDesc	desc;
 
 	if (reader->rel && RelationGetRelid(reader->rel) == leaf)
 		return;
-	if (reader->rel)
-		table_close(reader->rel, NoLock);
+	fc_old_close(reader);
 	reader->rel = table_open(leaf, AccessShareLock);
 	desc = RelationGetDescr(reader->rel);
 	Assert(CheckRelationLockedByMe(reader->rel, AccessShareLock, true));
-	reader->map = leaf == RelationGetRelid(target) ? NULL :
-		fc_build_attrmap_if_req(desc, RelationGetDescr(target));
-	reader->key = get_attnum(leaf, NameStr(TupleDescAttr(RelationGetDescr(target),
-														 reader->ctx->shared->plan.key.attnum - 1)->attname));
+	reader->map = fc_build_attrmap(desc, root);
+	reader->key = get_attnum(leaf, NameStr(TupleDescAttr(root, reader->ctx->shared->plan.key.attnum - 1)->attname));
 	Assert(reader->key > 0 && reader->key <= desc->natts);
-	reader->dropped = false;
+	reader->converts = fc_build_attrmap_if_req(desc, root) != NULL;
 	for (int i = 0; i < desc->natts; i++)
-		reader->dropped = reader->dropped || TupleDescAttr(desc, i)->attisdropped;
-	reader->old_values = palloc(sizeof(Datum) * desc->natts);
-	reader->old_nulls = palloc(sizeof(bool) * desc->natts);
+		reader->converts |= TupleDescAttr(desc, i)->attisdropped;
+	reader->old = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
 }
 
 static void
@@ -152,23 +145,19 @@ void
 fc_existing_run(FcContext *ctx)
 {
 	FcShared   *shared = ctx->shared;
-	int			natts = RelationGetDescr(ctx->target)->natts;
 	FcOldReader reader = {.ctx = ctx};
 	uint32		i;
 
 	Assert(shared->phase == FC_PHASE_REPLACE && fc_shared_keyed(shared));
-	fc_spill_open_bounds(ctx);
-	reader.spill = fc_spill_begin(shared, psprintf("spill.%d", shared->nscanners + ctx->worker),
-								  fc_shared_key_routes(shared) ? fc_route_build(ctx->target) : NULL,
-								  ctx->bounds, shared->nbounds, shared->memory / 8 * 7);
-	reader.values = palloc(sizeof(Datum) * natts);
-	reader.nulls = palloc(sizeof(bool) * natts);
+	reader.spill = fc_spill_begin_phase(ctx, shared->nscanners + ctx->worker,
+										fc_shared_key_routes(shared) ? fc_route_build(ctx->target) : NULL);
+	reader.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target), &TTSOpsVirtual);
 	reader.row_mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy old row",
 											ALLOCSET_DEFAULT_SIZES);
 	while (fc_context_take(ctx, shared->ntasks, &i))
 		fc_old_read(&reader, (FcPages *) ctx->tasks + i);
-	if (reader.rel)
-		table_close(reader.rel, NoLock);
+	fc_old_close(&reader);
+	ExecDropSingleTupleTableSlot(reader.slot);
 	fc_spill_end(reader.spill, shared->nscanners + ctx->worker);
 	pg_atomic_fetch_add_u64(&shared->counts.existing, reader.rows);
 }

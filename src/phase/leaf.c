@@ -33,28 +33,6 @@
 #include "phase/loader.h"
 #include "phase/phases.h"
 
-/* Does the leaf take every row for which no CHECK is false? */
-static bool
-fc_leaf_only_checks(const FcLoader *loader, const FcLeaf *leaf)
-{
-	TupleDesc	desc = RelationGetDescr(leaf->rri->ri_RelationDesc);
-	TupleConstr *constr = desc->constr;
-
-	if (loader->where || loader->bounds ||
-		loader->ctx->target->rd_rel->relispartition)
-		return false;
-	return constr == NULL || (!constr->has_generated_stored && !fc_has_virtual(desc));
-}
-
-/* Does the leaf take every row without a NULL in a NOT NULL column? */
-static bool
-fc_leaf_is_plain(const FcLoader *loader, const FcLeaf *leaf)
-{
-	TupleConstr *constr = RelationGetDescr(leaf->rri->ri_RelationDesc)->constr;
-
-	return fc_leaf_only_checks(loader, leaf) && (constr == NULL || constr->num_check == 0);
-}
-
 /*
  * Can the leaf take tuples of the target's row type as they are?  Not if it
  * has more NOT NULL columns: a tuple may have a NULL there.
@@ -77,6 +55,24 @@ fc_leaf_is_same(const FcLoader *loader, const FcLeaf *leaf)
 			return false;
 	}
 	return true;
+}
+
+/* Finds out which rows the leaf takes as they are, and what others need */
+static void
+fc_leaf_look(FcLoader *loader, FcLeaf *leaf)
+{
+	const FcPlan *plan = &loader->ctx->shared->plan;
+	Relation	target = loader->ctx->target;
+	TupleDesc	desc = RelationGetDescr(leaf->rri->ri_RelationDesc);
+	bool		checks = desc->constr && desc->constr->num_check > 0;
+	bool		only_checks = !loader->where && !loader->bounds && !target->rd_rel->relispartition &&
+		!(desc->constr && desc->constr->has_generated_stored) && !fc_has_virtual(desc);
+
+	leaf->map = fc_build_attrmap_if_req(RelationGetDescr(target), desc);
+	leaf->plain = only_checks && !checks;
+	leaf->spilled = only_checks && !(checks && plan->effects) && plan->order.nkeys == 0 &&
+		loader->router.proute == NULL && fc_leaf_is_same(loader, leaf);
+	fc_seen_open(loader, leaf);
 }
 
 void
@@ -112,12 +108,7 @@ fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid)
 	}
 	if (leaf->rri->ri_IndexRelationDescs == NULL)
 		ExecOpenIndices(leaf->rri, false);
-	leaf->map = fc_build_attrmap_if_req(RelationGetDescr(target),
-										RelationGetDescr(leaf->rri->ri_RelationDesc));
-	leaf->plain = fc_leaf_is_plain(loader, leaf);
-	leaf->checked = !leaf->plain && fc_leaf_only_checks(loader, leaf) && !loader->ctx->shared->plan.effects;
-	leaf->same = fc_leaf_is_same(loader, leaf);
-	fc_seen_open(loader, leaf);
+	fc_leaf_look(loader, leaf);
 	Assert(RelationGetRelid(leaf->rri->ri_RelationDesc) == oid);
 }
 
@@ -150,19 +141,22 @@ fc_leaf_end_writer(FcLeaf *leaf)
 
 /*
  * One process sorts all rows of a leaf, and writes them when the last one has
- * come.  Where core routes, one sort has the rows of all leaves, and the
- * leaf's number is the first key.
+ * come.  Where core routes, one sort has the rows of all leaves, in the type of
+ * the target's, and the leaf's number is the first key.
  *
  * The sort gets the half of the memory that the reader leaves; where slices
  * are sorted, rows that wait for their turn have half of that.
  */
-static void
-fc_leaf_begin_sort(FcLoader *loader, TupleDesc desc, const AttrMap *map)
+void
+fc_leaf_begin_sort(FcLoader *loader, const FcLeaf *leaf)
 {
 	FcShared   *shared = loader->ctx->shared;
-	FcSortBy	by = {fc_shared_order(shared), shared->plan.order.nkeys, loader->router.proute != NULL};
+	FcSortBy	by = {fc_shared_order(shared), shared->plan.order.nkeys, leaf == NULL};
+	TupleDesc	desc = RelationGetDescr(leaf ? leaf->rri->ri_RelationDesc : loader->ctx->target);
 
-	loader->sorter.sort = fc_sort_begin(shared, desc, map, by,
+	if (leaf == NULL)
+		loader->sorter.slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	loader->sorter.sort = fc_sort_begin(shared, desc, leaf ? leaf->map : NULL, by,
 										shared->memory / (shared->plan.order.sliced ? 4 : 2));
 }
 
@@ -180,59 +174,70 @@ fc_leaf_begin(FcLoader *loader, Oid oid, const FcDestination *to)
 	loader->leaf = leaf;
 	loader->slot = leaf->map ? loader->root_slot : leaf->slot;
 	if (loader->ctx->shared->plan.order.nkeys > 0)
-		fc_leaf_begin_sort(loader, RelationGetDescr(leaf->rri->ri_RelationDesc),
-						   leaf->map);
-}
-
-static void
-fc_leaf_sort_row(FcLoader *loader)
-{
-	FcLeaf	   *leaf = loader->leaf;
-	FcSortRow	row = {leaf->number, loader->row.record->offset, loader->row.record->length};
-	TupleTableSlot *slot = leaf->slot;
-
-	if (leaf->to_root)
-		slot = execute_attr_map_slot(leaf->to_root, slot, loader->sorter.slot);
-	fc_sort_put(loader->sorter.sort, slot, &row);
+		fc_leaf_begin_sort(loader, leaf);
 }
 
 void
 fc_leaf_write(FcLoader *loader)
 {
-	Assert(loader->leaf != NULL && (loader->sorter.sort != NULL || loader->leaf->writer != NULL));
-	if (loader->sorter.sort)
-		fc_leaf_sort_row(loader);
-	else
-		fc_write_put(loader->leaf->writer, loader->row.record->offset, loader->row.record->length);
+	FcLeaf	   *leaf = loader->leaf;
+	const FcRecord *record = loader->row.record;
+	FcSortRow	row = {leaf->number, record->offset, record->length};
+	TupleTableSlot *slot = leaf->slot;
+
+	Assert(loader->sorter.sort != NULL || leaf->writer != NULL);
+	if (loader->sorter.sort == NULL)
+	{
+		fc_write_put(leaf->writer, record->offset, record->length);
+		return;
+	}
+	if (leaf->to_root)
+		slot = execute_attr_map_slot(leaf->to_root, slot, loader->sorter.slot);
+	fc_sort_put(loader->sorter.sort, slot, &row);
 }
 
+/* Ends the current leaf's writer, and begins the next one's; NULL: none */
 static void
-fc_leaf_put_sorted(FcLoader *loader, const FcSortRow *row)
+fc_leaf_switch(FcLoader *loader, FcLeaf *leaf)
 {
-	FcContext  *ctx = loader->ctx;
-	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
-
-	if (!ctx->stopped && !fc_error_beyond(ctx->shared, row->offset))
-		fc_write_put(loader->leaf->writer, row->offset, row->length);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(loader->row_mcxt);
-	if (++loader->rows % 1024 == 0)
-		fc_context_progress(ctx);
+	if (loader->leaf)
+		fc_leaf_end_writer(loader->leaf);
+	loader->leaf = leaf;
+	if (leaf)
+		fc_leaf_begin_writer(loader, leaf);
 }
 
+/*
+ * Writes the rows of the sort.  If all leaves have one, it returns one leaf
+ * after the other, and rows of the target's row type.
+ */
 static void
 fc_leaf_write_sorted(FcLoader *loader)
 {
+	FcContext  *ctx = loader->ctx;
+	FcSorter   *sorter = &loader->sorter;
 	FcSortRow	row;
 
-	fc_sort_finish(loader->sorter.sort);
-	while (fc_sort_next(loader->sorter.sort, loader->leaf->slot, &row))
+	fc_sort_finish(sorter->sort);
+	while (fc_sort_next(sorter->sort, sorter->slot ? sorter->slot : loader->leaf->slot, &row))
 	{
+		FcLeaf	   *leaf = sorter->slot ? list_nth(sorter->leaves, row.leaf) : loader->leaf;
+		MemoryContext old;
+
 		CHECK_FOR_INTERRUPTS();
-		fc_leaf_put_sorted(loader, &row);
+		if (leaf != loader->leaf)
+			fc_leaf_switch(loader, leaf);
+		if (sorter->slot)
+			fc_leaf_take(leaf, sorter->slot);
+		old = MemoryContextSwitchTo(loader->row_mcxt);
+		if (!ctx->stopped && !fc_error_beyond(ctx->shared, row.offset))
+			fc_write_put(leaf->writer, row.offset, row.length);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(loader->row_mcxt);
+		fc_load_count(loader, 1);
 	}
-	fc_sort_end(loader->sorter.sort);
-	loader->sorter.sort = NULL;
+	fc_sort_end(sorter->sort);
+	sorter->sort = NULL;
 }
 
 uint64
@@ -248,29 +253,14 @@ fc_leaf_end(FcLoader *loader)
 	return inserted;
 }
 
-/* Makes the route of the same partition descriptor that core routes by */
-static void
-fc_leaf_begin_route(FcLoader *loader)
-{
-	FcRouter   *router = &loader->router;
-	Relation	target = loader->ctx->target;
-	AttrNumber	attnum;
-
-	if (loader->dry || !fc_route_possible(target, &attnum))
-		return;
-	router->route = fc_route_build_from(target,
-										PartitionDirectoryLookup(loader->estate->es_partition_directory,
-																 target));
-	router->known = palloc0(sizeof(FcLeaf *) * Max(router->route->nranges, 1));
-	router->last = -1;
-}
-
 void
 fc_leaf_begin_routing(FcLoader *loader)
 {
 	FcRouter   *router = &loader->router;
+	Relation	target = loader->ctx->target;
 	ModifyTableState *mtstate = makeNode(ModifyTableState);
 	HASHCTL		ctl = {0};
+	AttrNumber	attnum;
 
 	mtstate->ps.state = loader->estate;
 	mtstate->operation = CMD_INSERT;
@@ -278,23 +268,21 @@ fc_leaf_begin_routing(FcLoader *loader)
 	mtstate->resultRelInfo = loader->root;
 	mtstate->rootResultRelInfo = loader->root;
 	router->mtstate = mtstate;
-	router->proute = ExecSetupPartitionTupleRouting(loader->estate,
-													loader->ctx->target);
-	fc_leaf_begin_route(loader);
+	router->proute = ExecSetupPartitionTupleRouting(loader->estate, target);
+	if (!loader->dry && fc_route_possible(target, &attnum))
+	{
+		/* of the same partition descriptor that core routes by */
+		router->route = fc_route_build_from(target,
+											PartitionDirectoryLookup(loader->estate->es_partition_directory,
+																	 target));
+		router->known = palloc0(sizeof(FcLeaf *) * Max(router->route->nranges, 1));
+		router->last = -1;
+	}
 	ctl.keysize = sizeof(ResultRelInfo *);
 	ctl.entrysize = sizeof(FcLeaf);
 	ctl.hcxt = CurrentMemoryContext;
 	router->leaves = hash_create("fast_copy leaves", 64, &ctl,
 								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
-void
-fc_leaf_begin_sort_all(FcLoader *loader)
-{
-	TupleDesc	desc = RelationGetDescr(loader->ctx->target);
-
-	loader->sorter.slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-	fc_leaf_begin_sort(loader, desc, NULL);
 }
 
 static void
@@ -458,9 +446,7 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 		fc_leaf_refuse(loader->ctx, rel);
 	new.refuses = fc_leaf_refuses(loader, rel);
 	new.turn = fc_leaf_turn(loader, rel);
-	new.map = fc_build_attrmap_if_req(root, desc);
-	new.plain = fc_leaf_is_plain(loader, &new);
-	fc_seen_open(loader, &new);
+	fc_leaf_look(loader, &new);
 	if (loader->sorter.sort)
 	{
 		new.number = list_length(loader->sorter.leaves);
@@ -667,48 +653,20 @@ fc_leaf_end_slice(FcLoader *loader)
 	fc_turn_pass(loader->ctx, &loader->slice);
 }
 
-/* Ends the current leaf's writer, and begins the next one's; NULL: none */
-static void
-fc_leaf_switch(FcLoader *loader, FcLeaf *leaf)
-{
-	if (loader->leaf)
-		fc_leaf_end_writer(loader->leaf);
-	loader->leaf = leaf;
-	if (leaf)
-		fc_leaf_begin_writer(loader, leaf);
-}
-
-/* Writes the rows of all leaves; the sort returns one leaf after the other */
-static void
-fc_leaf_write_all(FcLoader *loader)
-{
-	FcSorter   *sorter = &loader->sorter;
-	FcSortRow	row;
-
-	fc_sort_finish(sorter->sort);
-	foreach_ptr(FcLeaf, one, sorter->leaves)
-		ExecDropSingleTupleTableSlot(one->slot);
-	loader->leaf = NULL;
-	while (fc_sort_next(sorter->sort, sorter->slot, &row))
-	{
-		FcLeaf	   *leaf = list_nth(sorter->leaves, row.leaf);
-
-		CHECK_FOR_INTERRUPTS();
-		if (leaf != loader->leaf)
-			fc_leaf_switch(loader, leaf);
-		fc_leaf_take(leaf, sorter->slot);
-		fc_leaf_put_sorted(loader, &row);
-	}
-	fc_leaf_switch(loader, NULL);
-	fc_sort_end(sorter->sort);
-	ExecDropSingleTupleTableSlot(sorter->slot);
-}
-
 void
 fc_leaf_end_routing(FcLoader *loader)
 {
-	if (loader->sorter.sort)
-		fc_leaf_write_all(loader);
+	FcSorter   *sorter = &loader->sorter;
+
+	if (sorter->sort)
+	{
+		foreach_ptr(FcLeaf, one, sorter->leaves)
+			ExecDropSingleTupleTableSlot(one->slot);
+		loader->leaf = NULL;
+		fc_leaf_write_sorted(loader);
+		fc_leaf_switch(loader, NULL);
+		ExecDropSingleTupleTableSlot(sorter->slot);
+	}
 	else
 		fc_leaf_flush(loader, true);
 	fc_leaf_wait_locked(loader);

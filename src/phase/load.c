@@ -29,7 +29,6 @@
 #include "row/chunk_reader.h"
 #include "row/executor.h"
 #include "row/where.h"
-#include "sort/row_source.h"
 
 /* Bytes after which progress is counted: the counter's cache line is shared */
 #define FC_COUNT_BYTES		65536
@@ -220,13 +219,6 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 		pg_atomic_fetch_add_u64(&loader->ctx->shared->counts.parts_done, 1);
 }
 
-static inline void
-fc_load_row(FcLoader *loader, const FcRecord *record)
-{
-	if (fc_row_take(loader, record))
-		fc_row_load_taken(loader);
-}
-
 static void
 fc_load_count_bytes(FcLoader *loader)
 {
@@ -277,7 +269,7 @@ fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry,
 						fc_shared_starts(shared)[i].before + fc_entry_number(entry));
 	}
 	fc_load_expect_key(loader, entry);
-	fc_load_row(loader, record);
+	fc_row_load(loader, record);
 	fc_load_count_read(loader, task, entry->length);
 }
 
@@ -341,7 +333,7 @@ fc_load_record(FcLoader *loader, const FcRecord *record, uint64 number)
 		fc_load_next_slices(loader);
 		loader->tasks.slice->bytes += record->length;
 	}
-	fc_load_row(loader, record);
+	fc_row_load(loader, record);
 	return true;
 }
 
@@ -397,8 +389,8 @@ fc_load_rows(FcLoader *loader, int from, int to)
 	while (from < to && !loader->ctx->stopped)
 	{
 		from = fc_look(loader, from, to, &alone);
-		if (alone && fc_row_take_batched(loader, from))
-			fc_row_load_taken(loader);
+		if (alone)
+			fc_row_load_batched(loader, from);
 		from += alone;
 	}
 }
@@ -554,14 +546,6 @@ fc_load_chunks(FcLoader *loader)
 	fc_chunk_reader_end(&reader);
 }
 
-/* May rows go to the current leaf as they were spilled? */
-static bool
-fc_load_takes_spilled(const FcLoader *loader)
-{
-	return loader->leaf != NULL && (loader->leaf->plain || loader->leaf->checked) && loader->leaf->same &&
-		loader->router.proute == NULL && loader->sorter.sort == NULL;
-}
-
 #ifdef USE_ASSERT_CHECKING
 /* Is the row between the bounds of the task that it is handed out for? */
 static inline bool
@@ -577,24 +561,24 @@ fc_load_is_of_task(const FcTask *task, int64 key, uint64 offset)
  * alone
  */
 static void
-fc_load_spilled(FcLoader *loader, FcRowSource *rows, FcTask *task)
+fc_load_spilled(FcLoader *loader, FcCellReader *cells, FcTask *task)
 {
 	FcSpilledRow spilled[FC_BATCH_ROWS];
 	bool		alone = false;
 	int			n;
 
-	while (!alone && (n = fc_row_source_rows(rows, spilled, FC_BATCH_ROWS)) > 0)
+	while (!alone && (n = fc_cells_rows(cells, spilled, FC_BATCH_ROWS)) > 0)
 	{
 		MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 		uint64		bytes = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		Assert(n <= FC_BATCH_ROWS && fc_load_takes_spilled(loader));
-		if (loader->leaf->checked)
+		Assert(n <= FC_BATCH_ROWS && loader->sorter.sort == NULL);
+		if (!loader->leaf->plain)
 		{
 			int			taken = fc_look_spilled(loader, spilled, n);
 
-			fc_row_source_give_back(rows, n - taken);
+			fc_cells_give_back(cells, n - taken);
 			alone = taken < n;
 			n = taken;
 		}
@@ -617,24 +601,6 @@ fc_load_spilled(FcLoader *loader, FcRowSource *rows, FcTask *task)
 }
 
 /*
- * Makes the values of a spilled row.  Expressions may read the size of a
- * value, and COPY shows them none with a short header.
- */
-static void
-fc_load_deform(FcLoader *loader, FcSpilled *spilled)
-{
-	TupleDesc	desc = RelationGetDescr(loader->ctx->target);
-	TupleTableSlot *slot = loader->slot;
-	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
-
-	fc_spilled_deform(spilled, desc, slot->tts_values, slot->tts_isnull);
-	for (int i = 0; i < desc->natts; i++)
-		if (!slot->tts_isnull[i] && TupleDescAttr(desc, i)->attlen == -1)
-			slot->tts_values[i] = PointerGetDatum(PG_DETOAST_DATUM(slot->tts_values[i]));
-	MemoryContextSwitchTo(old);
-}
-
-/*
  * Loads a row that the leaf had before, without any checks.  A value in the
  * old TOAST table goes to that of the leaf.
  */
@@ -648,7 +614,7 @@ fc_load_old_row(FcLoader *loader, const FcEntry *entry, const FcRecord *record, 
 	if (!fc_row_take_parsed(loader, record))
 		return;
 	old = MemoryContextSwitchTo(loader->row_mcxt);
-	fc_spilled_deform(spilled, RelationGetDescr(loader->ctx->target), slot->tts_values, slot->tts_isnull);
+	fc_spilled_deform(spilled, slot);
 	ExecStoreVirtualTuple(slot);
 	if (slot != loader->leaf->slot)
 		fc_leaf_take(loader->leaf, slot);
@@ -664,16 +630,20 @@ static void
 fc_load_spilled_row(FcLoader *loader, FcTask *task, const FcEntry *entry, const FcRecord *record,
 					FcSpilled *spilled)
 {
+	MemoryContext old;
+
 	fc_load_expect_key(loader, entry);
 	if (!fc_row_take_parsed(loader, record))
 		return;
-	fc_load_deform(loader, spilled);
+	old = MemoryContextSwitchTo(loader->row_mcxt);
+	fc_seen_deform(NULL, spilled, loader->slot);
+	MemoryContextSwitchTo(old);
 	fc_row_load_taken(loader);
 	fc_load_count_read(loader, task, entry->length);
 }
 
 static void
-fc_load_task(FcLoader *loader, FcRowSource *rows, FcTask *task)
+fc_load_task(FcLoader *loader, FcCellReader *cells, FcTask *task)
 {
 	FcEntry		entry;
 	FcRecord	record = {0};
@@ -681,36 +651,43 @@ fc_load_task(FcLoader *loader, FcRowSource *rows, FcTask *task)
 
 	for (;;)
 	{
-		if (fc_load_takes_spilled(loader))
-			fc_load_spilled(loader, rows, task);
-		if (!fc_row_source_next(rows, &entry, &record, &spilled))
+		if (loader->leaf && loader->leaf->spilled)
+			fc_load_spilled(loader, cells, task);
+		spilled = fc_cells_next(cells, &entry);
+		if (spilled == NULL)
 			break;
 		Assert(fc_load_is_of_task(task, entry.key, entry.offset) && fc_entry_null(&entry) == task->null);
-		if (spilled && fc_offset_is_tuple(entry.offset))
-			fc_load_old_row(loader, &entry, &record, spilled);
-		else if (spilled)
-			fc_load_spilled_row(loader, task, &entry, &record, spilled);
-		else
+		record.offset = entry.offset;
+		record.length = entry.length;
+		record.data = NULL;
+		if (fc_spilled_kind(spilled) < FC_SPILLED_TUPLE)
+		{
+			record.data = fc_cells_record(cells, spilled, &entry);
 			fc_load_entry(loader, task, &entry, &record);
+		}
+		else if (fc_offset_is_tuple(entry.offset))
+			fc_load_old_row(loader, &entry, &record, spilled);
+		else
+			fc_load_spilled_row(loader, task, &entry, &record, spilled);
 	}
 }
 
 static void
 fc_load_tasks(FcLoader *loader)
 {
-	FcRowSource *rows = fc_row_source_begin(loader->ctx);
+	FcCellReader *cells = fc_cells_begin(loader->ctx);
 	FcTask	   *task;
 
 	while ((task = fc_load_take_task(loader)) != NULL)
 	{
-		fc_row_source_enter(rows, task);
+		fc_cells_enter(cells, task);
 		fc_load_begin_task(loader, task);
-		fc_load_task(loader, rows, task);
+		fc_load_task(loader, cells, task);
 		fc_load_count_bytes(loader);
 		fc_load_end_task(loader, task);
-		fc_row_source_leave(rows, task);
+		fc_cells_leave(cells, task);
 	}
-	fc_row_source_end(rows);
+	fc_cells_end(cells);
 }
 
 void
@@ -722,7 +699,7 @@ fc_load_run(FcContext *ctx)
 	fc_load_begin(&loader, ctx);
 	loader.dedup = fc_dedup_begin(ctx);
 	if (loader.router.proute && ctx->shared->plan.order.nkeys > 0)
-		fc_leaf_begin_sort_all(&loader);
+		fc_leaf_begin_sort(&loader, NULL);
 	if (ctx->shared->course.chunks)
 		fc_load_chunks(&loader);
 	else

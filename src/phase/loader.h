@@ -46,10 +46,9 @@ typedef struct FcLeaf
 	AttrMap    *map;			/* from the target's type; NULL: the same */
 	bool		plain;			/* it takes every row without a NULL in a NOT
 								 * NULL column */
-	bool		checked;		/* plain but for its CHECKs, which may be
-								 * evaluated twice */
-	bool		same;			/* it can take tuples of the target's row
-								 * type */
+	bool		spilled;		/* it takes spilled rows as they are, but that
+								 * its CHECKs, if it is not plain, must be
+								 * evaluated, perhaps twice */
 	bool		refuses;		/* rows come to it by a default partition,
 								 * which missing_partitions "error" forbids */
 	FcWriter   *writer;			/* or NULL */
@@ -222,20 +221,32 @@ fc_load_count(FcLoader *loader, int n)
 }
 
 /*
- * phase/row.c: makes a record the current one, and parses it as far as no
- * error about data can come up; false if the process has stopped, or an error
- * about an earlier record is known
+ * phase/row.c: makes a row of a record, and gives it to the writer or the sort;
+ * does nothing if the process has stopped, or an error about an earlier record
+ * is known
  */
-extern bool fc_row_take(FcLoader *loader, const FcRecord *record);
+extern void fc_row_load(FcLoader *loader, const FcRecord *record);
 
 /* The same for row i of the batch, which is not odd */
-extern bool fc_row_take_batched(FcLoader *loader, int i);
+extern void fc_row_load_batched(FcLoader *loader, int i);
 
-/* The same for a record whose values the caller then puts into loader->slot */
+/*
+ * The same in two steps: if the first returns true, the caller puts the values
+ * of the record into loader->slot
+ */
 extern bool fc_row_take_parsed(FcLoader *loader, const FcRecord *record);
-
-/* Makes a row of the current record, and gives it to the writer or the sort */
 extern void fc_row_load_taken(FcLoader *loader);
+
+/* The key of a row of the target's row type; 0 if it is NULL */
+static inline int64
+fc_row_key(const FcPlan *plan, const TupleTableSlot *slot, bool *null)
+{
+	int			i = plan->key.attnum - 1;
+
+	Assert(i >= 0 && i < slot->tts_tupleDescriptor->natts);
+	*null = slot->tts_isnull[i];
+	return *null ? 0 : fc_key_from_datum(plan->key.type, slot->tts_values[i]);
+}
 
 /*
  * Parses the current row, in the current memory context, as far as no error
@@ -285,7 +296,7 @@ extern void fc_look_begin(FcLoader *loader);
 
 /*
  * Returns how many of the spilled rows, from the first one on, the current
- * leaf, which is "checked", takes as they are.  The next one must go alone.
+ * leaf, which is not plain, takes as they are.  The next one must go alone.
  */
 extern int	fc_look_spilled(FcLoader *loader, const FcSpilledRow *rows, int n);
 
@@ -297,6 +308,13 @@ extern FcSeen *fc_seen_begin(TupleDesc desc, const AttrMap *map, Node *expr);
 
 /* Puts row i of the batch into the slot, the columns that are read */
 extern void fc_seen_show(const FcBatch *batch, const FcSeen *seen, int i, TupleTableSlot *slot, Relation rel);
+
+/*
+ * Makes the values of a spilled row in a slot that is empty.  Expressions may
+ * read the size of a value, and COPY shows them none with a short header: none
+ * is in the columns that are read.  NULL: all are.
+ */
+extern void fc_seen_deform(const FcSeen *seen, FcSpilled *spilled, TupleTableSlot *slot);
 
 /* The batch's column for a column, from 0; -1: dropped */
 extern int	fc_seen_column(const AttrMap *map, int attr);
@@ -325,8 +343,8 @@ extern uint64 fc_leaf_end(FcLoader *loader);
  */
 extern void fc_leaf_begin_routing(FcLoader *loader);
 
-/* Begins the sort of all rows that core routes, before the first of them */
-extern void fc_leaf_begin_sort_all(FcLoader *loader);
+/* Begins the sort of a leaf's rows; NULL: of all rows that core routes */
+extern void fc_leaf_begin_sort(FcLoader *loader, const FcLeaf *leaf);
 extern void fc_leaf_end_routing(FcLoader *loader);
 
 /* Writes what the leaves hold of a slice, and lets the next slice insert */

@@ -349,23 +349,6 @@ typedef struct FcLookedSpilled
 	int			at;
 } FcLookedSpilled;
 
-/*
- * Makes the values of a spilled row.  Expressions may read the size of a value,
- * and COPY shows them none with a short header.
- */
-static void
-fc_look_deform(const FcSeen *seen, FcSpilled *spilled, TupleTableSlot *slot)
-{
-	TupleDesc	desc = slot->tts_tupleDescriptor;
-
-	ExecClearTuple(slot);
-	fc_spilled_deform(spilled, desc, slot->tts_values, slot->tts_isnull);
-	for (const FcSeenColumn *one = seen->columns; one < seen->columns + seen->n; one++)
-		if (!slot->tts_isnull[one->attr] && TupleDescAttr(desc, one->attr)->attlen == -1)
-			slot->tts_values[one->attr] = PointerGetDatum(PG_DETOAST_DATUM(slot->tts_values[one->attr]));
-	ExecStoreVirtualTuple(slot);
-}
-
 /* Body of fc_error_evaluate: stops at a row for which a CHECK is false */
 static void
 fc_look_spilled_rows(void *arg)
@@ -383,7 +366,9 @@ fc_look_spilled_rows(void *arg)
 		if (fc_offset_is_tuple(fc_spilled_offset(row)))
 			continue;
 		fc_error_at(look->loader->ctx, fc_spilled_offset(row), fc_spilled_length(row->spilled));
-		fc_look_deform(leaf->seen, row->spilled, slot);
+		ExecClearTuple(slot);
+		fc_seen_deform(leaf->seen, row->spilled, slot);
+		ExecStoreVirtualTuple(slot);
 		slot->tts_tableOid = RelationGetRelid(leaf->rri->ri_RelationDesc);
 		if (fc_row_failed_check(look->loader, leaf) >= 0)
 			break;
@@ -397,7 +382,7 @@ fc_look_spilled(FcLoader *loader, const FcSpilledRow *rows, int n)
 	FcLookedSpilled look = {loader, rows, n};
 	ErrorData  *edata;
 
-	Assert(loader->leaf->checked && loader->leaf->same);
+	Assert(loader->leaf->spilled && loader->leaf->seen != NULL);
 	edata = fc_error_evaluate(loader->ctx, fc_spilled_offset(rows), 0, fc_look_spilled_rows, &look);
 	ResetPerTupleExprContext(loader->estate);
 	ExecClearTuple(loader->leaf->slot);

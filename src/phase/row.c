@@ -3,7 +3,7 @@
  * phase/row.c
  *	  One row: from the bytes of its record to the writer of its leaf.
  *
- * 1. fc_row_take parses the record as far as no error about data can come up.
+ * 1. fc_row_load parses the record as far as no error about data can come up.
  * 2. A plain row goes to its leaf's writer, or to the sort, outside of any
  *    catch (fc_row_build_plain).
  * 3. Any other is built within a catch (fc_row_build): the rest of its values,
@@ -50,27 +50,39 @@ fc_row_refuse(FcLoader *loader, uint32 class, const char *column,
 	loader->row.bad = bad;
 }
 
+/* The first NOT NULL column with a NULL; NULL: there is none */
+static inline Form_pg_attribute
+fc_row_misses_value(const TupleTableSlot *slot)
+{
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+	const bool *end = slot->tts_isnull + desc->natts;
+	const bool *null = slot->tts_isnull;
+
+	if (!fc_form_any_null(null, desc->natts) ||
+		desc->constr == NULL || !desc->constr->has_not_null)
+		return NULL;
+	while (null < end && (null = memchr(null, true, end - null)) != NULL)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, null++ - slot->tts_isnull);
+
+		if (att->attnotnull && !fc_is_virtual(att))
+			return att;
+	}
+	return NULL;
+}
+
 /* Refuses the row, and returns false, if a NOT NULL column has a NULL */
 static bool
 fc_row_check_nulls(FcLoader *loader)
 {
-	Relation	rel = loader->leaf->rri->ri_RelationDesc;
-	TupleDesc	desc = RelationGetDescr(rel);
+	Form_pg_attribute att = fc_row_misses_value(loader->leaf->slot);
 
-	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-
-		if (!att->attnotnull || fc_is_virtual(att) ||
-			!slot_attisnull(loader->leaf->slot, attnum))
-			continue;
-		fc_row_refuse(loader, FC_CLASS_NOT_NULL, NameStr(att->attname),
-					  ERRCODE_NOT_NULL_VIOLATION,
-					  psprintf("null value in column \"%s\" of relation \"%s\" violates not-null constraint",
-							   NameStr(att->attname), RelationGetRelationName(rel)));
-		return false;
-	}
-	return true;
+	if (att == NULL)
+		return true;
+	fc_row_refuse(loader, FC_CLASS_NOT_NULL, NameStr(att->attname), ERRCODE_NOT_NULL_VIOLATION,
+				  psprintf("null value in column \"%s\" of relation \"%s\" violates not-null constraint",
+						   NameStr(att->attname), RelationGetRelationName(loader->leaf->rri->ri_RelationDesc)));
+	return false;
 }
 
 /* The CHECKs' expressions, cached where core caches them */
@@ -193,16 +205,11 @@ fc_row_check_partition(FcLoader *loader, TupleTableSlot *slot)
 static inline bool
 fc_row_has_key(const FcLoader *loader, const TupleTableSlot *slot)
 {
-	const FcShared *shared = loader->ctx->shared;
 	const FcRow *row = &loader->row;
-	int			i = shared->plan.key.attnum - 1;
+	bool		null;
 
-	if (!row->keyed)
-		return true;
-	Assert(i >= 0 && i < slot->tts_tupleDescriptor->natts);
-	if (slot->tts_isnull[i] || row->key_null)
-		return slot->tts_isnull[i] == row->key_null;
-	return fc_key_from_datum(shared->plan.key.type, slot->tts_values[i]) == row->key;
+	return !row->keyed ||
+		(fc_row_key(&loader->ctx->shared->plan, slot, &null) == row->key && null == row->key_null);
 }
 
 /*
@@ -213,34 +220,16 @@ static bool
 fc_row_check_range(FcLoader *loader, TupleTableSlot *slot)
 {
 	const FcPlan *plan = &loader->ctx->shared->plan;
-	int			i = plan->key.attnum - 1;
+	bool		null;
 
 	if (!loader->dry || plan->bounds.hi_max ||
-		(!slot->tts_isnull[i] && fc_range_has(&plan->bounds, fc_key_from_datum(plan->key.type, slot->tts_values[i]))))
+		(fc_range_has(&plan->bounds, fc_row_key(plan, slot, &null)) && !null))
 		return true;
-	Assert(i >= 0);
 	/* of those that an analysis always tolerates */
 	fc_row_refuse(loader, FC_CLASS_CHECK,
-				  NameStr(TupleDescAttr(slot->tts_tupleDescriptor, i)->attname), ERRCODE_CHECK_VIOLATION,
+				  NameStr(TupleDescAttr(slot->tts_tupleDescriptor, plan->key.attnum - 1)->attname), ERRCODE_CHECK_VIOLATION,
 				  psprintf("the key lies outside of the range that is replaced, %s",
 						   fc_range_text(plan->key.type, &plan->bounds)));
-	return false;
-}
-
-/* Is there a NULL in a NOT NULL column? */
-static inline bool
-fc_row_misses_value(const TupleTableSlot *slot)
-{
-	TupleDesc	desc = slot->tts_tupleDescriptor;
-	const bool *end = slot->tts_isnull + desc->natts;
-	const bool *null = slot->tts_isnull;
-
-	if (!fc_form_any_null(null, desc->natts) ||
-		desc->constr == NULL || !desc->constr->has_not_null)
-		return false;
-	while (null < end && (null = memchr(null, true, end - null)) != NULL)
-		if (TupleDescAttr(desc, null++ - slot->tts_isnull)->attnotnull)
-			return true;
 	return false;
 }
 
@@ -274,25 +263,12 @@ fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
 	return true;
 }
 
-/*
- * ERROR 23514 if the key is outside of the range: the scan's check is
- * forgotten
- */
-static void
-fc_row_check_bounds(const FcLoader *loader, const TupleTableSlot *slot)
-{
-	const FcPlanKey *key = &loader->ctx->shared->plan.key;
-	bool		null = slot->tts_isnull[key->attnum - 1];
-
-	fc_range_check(key->type, loader->bounds,
-				   null ? 0 : fc_key_from_datum(key->type, slot->tts_values[key->attnum - 1]), null);
-}
-
 /* Parses the rest; returns the outcome as far as it is known without a leaf */
 static FcOutcome
 fc_row_parsed(FcLoader *loader, TupleTableSlot *slot)
 {
 	FcRow	   *row = &loader->row;
+	const FcPlan *plan = &loader->ctx->shared->plan;
 
 	if (!row->parsed && !fc_parse_rest(loader->parser))
 	{
@@ -308,8 +284,14 @@ fc_row_parsed(FcLoader *loader, TupleTableSlot *slot)
 		return FC_ROW_CHANGED;
 	if (loader->where && !fc_where_accepts(loader->where, loader->estate, slot))
 		return FC_ROW_FILTERED;
+	/* the scan's check is forgotten */
 	if (loader->bounds)
-		fc_row_check_bounds(loader, slot);
+	{
+		bool		null;
+		int64		key = fc_row_key(plan, slot, &null);
+
+		fc_range_check(plan->key.type, loader->bounds, key, null);
+	}
 	return fc_row_check_range(loader, slot) ? FC_ROW_BUILT : FC_ROW_REFUSED;
 }
 
@@ -367,12 +349,8 @@ fc_row_size(TupleTableSlot *slot)
 	TupleDesc	desc = slot->tts_tupleDescriptor;
 	Size		header = SizeofHeapTupleHeader;
 
-	for (int i = 0; i < desc->natts; i++)
-		if (slot->tts_isnull[i])
-		{
-			header += BITMAPLEN(desc->natts);
-			break;
-		}
+	if (fc_form_any_null(slot->tts_isnull, desc->natts))
+		header += BITMAPLEN(desc->natts);
 	return MAXALIGN(MAXALIGN(header) +
 					heap_compute_data_size(desc, slot->tts_values, slot->tts_isnull)) +
 		sizeof(ItemIdData);
@@ -476,36 +454,6 @@ fc_row_take_parsed(FcLoader *loader, const FcRecord *record)
 	return true;
 }
 
-bool
-fc_row_take(FcLoader *loader, const FcRecord *record)
-{
-	MemoryContext old;
-
-	if (!fc_row_begin(loader, record))
-		return false;
-	old = MemoryContextSwitchTo(loader->row_mcxt);
-	fc_row_parse_quickly(loader, loader->slot);
-	MemoryContextSwitchTo(old);
-	return true;
-}
-
-bool
-fc_row_take_batched(FcLoader *loader, int i)
-{
-	TupleTableSlot *slot = loader->slot;
-	MemoryContext old;
-
-	Assert(i >= 0 && i < loader->batch->n && !loader->batch->odd[i]);
-	fc_batch_record(loader->batch, i, &loader->batched);
-	if (!fc_row_take_parsed(loader, &loader->batched))
-		return false;
-	old = MemoryContextSwitchTo(loader->row_mcxt);
-	fc_parse_number(loader->parser, loader->number + i);
-	loader->row.parsed = fc_batch_take(loader->batch, i, slot->tts_values, slot->tts_isnull);
-	MemoryContextSwitchTo(old);
-	return true;
-}
-
 void
 fc_row_load_taken(FcLoader *loader)
 {
@@ -529,4 +477,34 @@ fc_row_load_taken(FcLoader *loader)
 	if (loader->router.proute && !loader->sorter.sort)
 		fc_leaf_limit(loader, 1, loader->row.record->length);
 	fc_load_count(loader, 1);
+}
+
+void
+fc_row_load(FcLoader *loader, const FcRecord *record)
+{
+	MemoryContext old;
+
+	if (!fc_row_begin(loader, record))
+		return;
+	old = MemoryContextSwitchTo(loader->row_mcxt);
+	fc_row_parse_quickly(loader, loader->slot);
+	MemoryContextSwitchTo(old);
+	fc_row_load_taken(loader);
+}
+
+void
+fc_row_load_batched(FcLoader *loader, int i)
+{
+	TupleTableSlot *slot = loader->slot;
+	MemoryContext old;
+
+	Assert(i >= 0 && i < loader->batch->n && !loader->batch->odd[i]);
+	fc_batch_record(loader->batch, i, &loader->batched);
+	if (!fc_row_take_parsed(loader, &loader->batched))
+		return;
+	old = MemoryContextSwitchTo(loader->row_mcxt);
+	fc_parse_number(loader->parser, loader->number + i);
+	loader->row.parsed = fc_batch_take(loader->batch, i, slot->tts_values, slot->tts_isnull);
+	MemoryContextSwitchTo(old);
+	fc_row_load_taken(loader);
 }

@@ -190,19 +190,18 @@ fc_sample_take(FcKeySample *sample, FcContext *ctx)
 	fc_executor_end(estate);
 }
 
-/* The range of the partition that has, or would have, a row of the sample */
-static FcRange
-fc_sample_range(const FcKeySample *sample, uint32 i)
-{
-	return sample->route ? fc_route_find(sample->route, sample->rows[i].key) : FC_RANGE_ALL;
-}
-
-/* The first row of the sample, from "from" on, after the range */
+/*
+ * Returns the first row of the sample, which is sorted, that is of another
+ * partition than row "from"; sets *range to that one's, which may be missing
+ */
 static uint32
-fc_sample_range_end(const FcKeySample *sample, uint32 from, const FcRange *range)
+fc_sample_range(const FcKeySample *sample, uint32 from, FcRange *range)
 {
 	uint32		end = from;
 
+	*range = FC_RANGE_ALL;
+	if (sample->route)
+		*range = fc_route_find(sample->route, sample->rows[from].key);
 	fc_search(uint32, end, sample->nrows, mid,
 			  range->hi_max || sample->rows[mid].key < range->hi);
 	Assert(end > from);
@@ -281,9 +280,9 @@ fc_sample_add_existing(FcKeySample *sample, const FcContext *ctx)
 
 	for (uint32 i = 0, end; i < sample->nrows; i = end)
 	{
-		FcRange		range = fc_sample_range(sample, i);
+		FcRange		range;
 
-		end = fc_sample_range_end(sample, i, &range);
+		end = fc_sample_range(sample, i, &range);
 		if (sample->route == NULL)
 			range.partition = RelationGetRelid(ctx->target);
 		if (OidIsValid(range.partition) && list_length(leaves) < FC_SAMPLE_LEAVES)
@@ -315,24 +314,14 @@ fc_sample_spilled(const FcContext *ctx, uint64 records)
 }
 
 /*
- * How many cells large partitions may be cut into, at most: each process has a
- * block of each in memory, and a list of all others' blocks.  A cell that is
- * too large for the memory is cut when it is read.
- */
-static uint64
-fc_sample_cells_most(const FcShared *shared, int nworkers)
-{
-	Size		memory = shared->memory;
-	Size		known = fc_spills_size(Max(nworkers, 1));
-
-	return Max(Min(FC_SAMPLE_BOUNDS / 2, Min(memory / FC_SAMPLE_BLOCK, memory / 8 / known)), 1);
-}
-
-/*
  * The rows that a cell should have: as many as the processor's cache and the
  * memory take, to be sorted; if it is wide, as many as the memory takes: the
  * more rows there are to choose from, the cheaper are the reads.  Fewer, if
  * workers would have nothing to do.
+ *
+ * Of each cell each process has a block in memory, and a list of all others'
+ * blocks, so that only so many are taken.  One that is too large for the memory
+ * is cut when it is read.
  */
 static uint64
 fc_sample_cell_rows(const FcKeySample *sample, const FcShared *shared, uint64 records,
@@ -342,14 +331,15 @@ fc_sample_cell_rows(const FcKeySample *sample, const FcShared *shared, uint64 re
 	Size		memory = fc_shared_read_memory(shared) / 8;
 	uint64		most = (!rows && sample->wide ? Min(FC_SAMPLE_WIDE_CELL, memory * 4) :
 						Min(FC_SAMPLE_CELL, memory)) / each;
-	uint64		least = records / fc_sample_cells_most(shared, nworkers);
+	Size		known = fc_spills_size(Max(nworkers, 1));
+	uint64		cells = Min(FC_SAMPLE_BOUNDS / 2, Min(shared->memory / FC_SAMPLE_BLOCK, shared->memory / 8 / known));
 
 	Assert(each > 0);
 	if (nworkers > 1)
 		most = Min(most, records / (FC_SAMPLE_SHARE * nworkers));
 	/* half of the memory: no cell gets exactly the size that was planned */
 	most = Max(most, Min(FC_SAMPLE_CELL_ROWS, memory * 4 / each));
-	most = Max(most, least);
+	most = Max(most, records / Max(cells, 1));
 	/* a row may be larger than all that */
 	return Max(most, 1);
 }
@@ -384,7 +374,7 @@ fc_sample_borders(const FcKeySample *sample, double most, uint32 *n)
 	uint32		rows = 0;
 
 	*n = 0;
-	for (uint32 i = 0; i < sample->nrows; i++)
+	for (uint32 i = 0, end; i < sorted.nrows; i = end)
 	{
 		int64		key = sample->keys[i];
 		bool		next = i == 0 || (!range.hi_max && key >= range.hi);
@@ -468,10 +458,10 @@ fc_sample_set_bounds(FcKeySample *sample, FcContext *ctx, uint64 records, int nw
 	bounds = palloc(sizeof(FcBound) * FC_SAMPLE_BOUNDS);
 	for (uint32 i = 0, end; i < sample->nrows; i = end)
 	{
-		FcRange		range = fc_sample_range(sample, i);
+		FcRange		range;
 
 		CHECK_FOR_INTERRUPTS();
-		end = fc_sample_range_end(sample, i, &range);
+		end = fc_sample_range(sample, i, &range);
 		nbounds = fc_sample_cut(sample, i, end, most, fc_plan_keeps_keys_whole(plan), bounds, nbounds);
 	}
 	fc_spill_publish_bounds(ctx, bounds, nbounds);
@@ -487,9 +477,9 @@ fc_sample_missing(const FcKeySample *sample)
 		return 0;
 	for (uint32 i = 0, end; i < sample->nrows; i = end)
 	{
-		FcRange		range = fc_sample_range(sample, i);
+		FcRange		range;
 
-		end = fc_sample_range_end(sample, i, &range);
+		end = fc_sample_range(sample, i, &range);
 		missing += !OidIsValid(range.partition) && !fc_key_is_infinite(sample->route->type, range.lo);
 	}
 	return missing;

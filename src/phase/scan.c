@@ -112,7 +112,6 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 {
 	FcRecord   *record = &scanner->reader.record;
 	FcShared   *shared = scanner->ctx->shared;
-	int			i = shared->plan.key.attnum - 1;
 	char	   *data = palloc(record->length + 1);
 
 	if (fc_spill_keeps(shared, record->length))
@@ -122,9 +121,7 @@ fc_scan_whole(FcScanner *scanner, int64 *key, bool *null)
 	data[record->length] = '\0';
 	if (!fc_scan_row(scanner, data))
 		return false;
-	*null = scanner->slot->tts_isnull[i];
-	*key = *null ? 0 : fc_key_from_datum(shared->plan.key.type,
-										 scanner->slot->tts_values[i]);
+	*key = fc_row_key(&shared->plan, scanner->slot, null);
 	return true;
 }
 
@@ -472,22 +469,6 @@ fc_scan_begin_rows(FcScanner *scanner)
 	scanner->rows = palloc(sizeof(FcSpillRows));
 }
 
-static void
-fc_scan_begin_spill(FcScanner *scanner)
-{
-	FcContext  *ctx = scanner->ctx;
-	FcShared   *shared = ctx->shared;
-
-	MemoryContext old;
-
-	fc_spill_open_bounds(ctx);
-	scanner->copy = palloc(fc_spill_keeps_most(shared) + 1);
-	old = MemoryContextSwitchTo(ctx->keep ? ctx->keep : CurrentMemoryContext);
-	scanner->spill = fc_spill_begin(shared, psprintf("spill.%d", ctx->worker), scanner->route,
-									ctx->bounds, shared->nbounds, shared->memory / 8 * 7);
-	MemoryContextSwitchTo(old);
-}
-
 /*
  * Ends the spill; if it is small and this process scans alone, it stays in
  * memory
@@ -510,6 +491,7 @@ fc_scan_run(FcContext *ctx)
 	FcShared   *shared = ctx->shared;
 	FcScanner	scanner = {.ctx = ctx};
 	ResultRelInfo *root;
+	MemoryContext old;
 	uint32		i;
 
 	Assert(shared->phase == FC_PHASE_SCAN && shared->plan.key.type != FC_KEY_NONE);
@@ -533,7 +515,10 @@ fc_scan_run(FcContext *ctx)
 											&TTSOpsVirtual);
 	scanner.parser = fc_parse_begin(ctx, scanner.estate, true);
 	fc_scan_begin_rows(&scanner);
-	fc_scan_begin_spill(&scanner);
+	scanner.copy = palloc(fc_spill_keeps_most(shared) + 1);
+	old = MemoryContextSwitchTo(ctx->keep ? ctx->keep : CurrentMemoryContext);
+	scanner.spill = fc_spill_begin_phase(ctx, ctx->worker, scanner.route);
+	MemoryContextSwitchTo(old);
 	scanner.row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "fast_copy scan row",
 											 ALLOCSET_DEFAULT_SIZES);

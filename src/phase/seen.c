@@ -56,6 +56,21 @@ fc_seen_show(const FcBatch *batch, const FcSeen *seen, int i, TupleTableSlot *sl
 	slot->tts_tableOid = RelationGetRelid(rel);
 }
 
+void
+fc_seen_deform(const FcSeen *seen, FcSpilled *spilled, TupleTableSlot *slot)
+{
+	int			n = seen ? seen->n : slot->tts_tupleDescriptor->natts;
+
+	fc_spilled_deform(spilled, slot);
+	for (int i = 0; i < n; i++)
+	{
+		int			attr = seen ? seen->columns[i].attr : i;
+
+		if (!slot->tts_isnull[attr] && TupleDescAttr(slot->tts_tupleDescriptor, attr)->attlen == -1)
+			slot->tts_values[attr] = PointerGetDatum(PG_DETOAST_DATUM(slot->tts_values[attr]));
+	}
+}
+
 /* The expressions that the leaf evaluates for each row; NIL: none */
 static List *
 fc_seen_expressions(Relation rel)
@@ -82,11 +97,11 @@ fc_seen_open(FcLoader *loader, FcLeaf *leaf)
 	leaf->rows = loader->look && !loader->bounds && !loader->where_again &&
 		!loader->ctx->target->rd_rel->relispartition && !fc_has_virtual(desc) &&
 		(leaf->plain || !loader->ctx->apart);
-	if (!leaf->rows && !leaf->checked)
+	if (!leaf->rows && !leaf->spilled)
 		return;
 	exprs = fc_seen_expressions(rel);
-	leaf->checked &= !fc_code_visible((Node *) exprs);
-	leaf->seen = exprs || leaf->checked ? fc_seen_begin(desc, leaf->map, (Node *) exprs) : NULL;
+	leaf->spilled &= !fc_code_visible((Node *) exprs);
+	leaf->seen = exprs || (leaf->spilled && !leaf->plain) ? fc_seen_begin(desc, leaf->map, (Node *) exprs) : NULL;
 	if (!leaf->rows)
 		return;
 	leaf->nrequired = 0;

@@ -145,12 +145,10 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 		return true;
 	if (fc_shared_keyed(shared))
 	{
-		int			i = shared->plan.key.attnum - 1;
-		bool		null = slot->tts_isnull[i];
+		bool		null;
+		int64		key = fc_row_key(&shared->plan, slot, &null);
 
-		task = fc_verify_task(verifier, null ? 0 :
-							  fc_key_from_datum(shared->plan.key.type, slot->tts_values[i]),
-							  null, loader->row.record->offset);
+		task = fc_verify_task(verifier, key, null, loader->row.record->offset);
 		if (task == NULL)
 			return false;
 		/* no partition takes it */
@@ -172,6 +170,12 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 	return true;
 }
 
+/*
+ * Evaluates the expressions and the predicate of an index, as COPY does for
+ * each row.  The load may not have done so: a process may have stopped before
+ * the row, batches get index entries after their rows, and new partitions get
+ * indexes after the load.
+ */
 static void
 fc_verify_index_value(FcLoader *loader, IndexInfo *index)
 {
@@ -187,23 +191,6 @@ fc_verify_index_value(FcLoader *loader, IndexInfo *index)
 		index->ii_PredicateState = ExecPrepareQual(index->ii_Predicate, estate);
 	if (index->ii_Predicate == NIL || ExecQual(index->ii_PredicateState, econtext))
 		FormIndexDatum(index, loader->leaf->slot, estate, values, isnull);
-}
-
-/*
- * Evaluates the expressions and predicates of the leaf's indexes, as COPY does
- * for each row.  The load may not have done so: a process may have stopped
- * before the row, batches get index entries after their rows, and new
- * partitions get indexes after the load.
- */
-static void
-fc_verify_index_values(FcLoader *loader)
-{
-	ResultRelInfo *rri = loader->leaf->rri;
-
-	for (int i = 0; i < rri->ri_NumIndices; i++)
-		fc_verify_index_value(loader, rri->ri_IndexRelationInfo[i]);
-	foreach_ptr(IndexInfo, index, loader->leaf->indexes)
-		fc_verify_index_value(loader, index);
 }
 
 /* Body of fc_error_evaluate: from bytes to a checked row of any leaf */
@@ -222,8 +209,10 @@ fc_verify_row(void *arg)
 	{
 		fc_row_place(loader, slot);
 		verifier->entry = loader->row.outcome == FC_ROW_BUILT && !verifier->insert;
-		if (verifier->entry)
-			fc_verify_index_values(loader);
+		for (int i = 0; verifier->entry && i < loader->leaf->rri->ri_NumIndices; i++)
+			fc_verify_index_value(loader, loader->leaf->rri->ri_IndexRelationInfo[i]);
+		foreach_ptr(IndexInfo, index, verifier->entry ? loader->leaf->indexes : NIL)
+			fc_verify_index_value(loader, index);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -331,24 +320,6 @@ fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
 	}
 }
 
-/*
- * The first chunk to look at.  Where chunks insert in turn, chunks before the
- * error's are good if their turn is over: no process has stopped there.  Their
- * records may be gone from a ring, too.  The turn of the error's own chunk may
- * be over as well: a process that stops passes it on.  An index that is built
- * later has seen no chunk.
- */
-static uint32
-fc_verify_first(FcShared *shared, bool insert)
-{
-	uint32		bad;
-
-	if (insert || !shared->course.in_order)
-		return 0;
-	bad = fc_lines_chunk(shared, pg_atomic_read_u64(&shared->errors.offset));
-	return Min(shared->done, bad);
-}
-
 /* Looks at the records of the chunks from this one on */
 static void
 fc_verify_chunks(FcVerifier *verifier, FcContext *ctx, uint32 first)
@@ -375,17 +346,32 @@ fc_verify_chunks(FcVerifier *verifier, FcContext *ctx, uint32 first)
 void
 fc_verify_load(FcContext *ctx, int nleaves, bool insert)
 {
+	FcShared   *shared = ctx->shared;
 	FcVerifier	verifier = {0};
+	uint32		first = 0;
 
 	Assert(!ctx->in_worker && !IsInParallelMode());
 	verifier.nleaves = Max(nleaves, 1);
 	verifier.leaves = palloc0(sizeof(FcLeaf) * verifier.nleaves);
 	verifier.insert = insert;
-	verifier.by_key = palloc(sizeof(FcTask *) * (ctx->shared->ntasks + 1));
-	for (uint32 i = 0; i < ctx->shared->ntasks; i++)
+	verifier.by_key = palloc(sizeof(FcTask *) * (shared->ntasks + 1));
+	for (uint32 i = 0; i < shared->ntasks; i++)
 		verifier.by_key[i] = (FcTask *) ctx->tasks + i;
-	qsort(verifier.by_key, ctx->shared->ntasks, sizeof(FcTask *), fc_verify_task_cmp);
-	fc_verify_chunks(&verifier, ctx, fc_verify_first(ctx->shared, insert));
+	qsort(verifier.by_key, shared->ntasks, sizeof(FcTask *), fc_verify_task_cmp);
+
+	/*
+	 * Where chunks insert in turn, chunks before the error's are good if their
+	 * turn is over: no process has stopped there.  Their records may be gone
+	 * from a ring, too.  The turn of the error's own chunk may be over as well:
+	 * a process that stops passes it on.  An index that is built later has seen
+	 * no chunk.
+	 */
+	if (shared->course.in_order && !insert)
+	{
+		first = fc_lines_chunk(shared, pg_atomic_read_u64(&shared->errors.offset));
+		first = Min(first, shared->done);
+	}
+	fc_verify_chunks(&verifier, ctx, first);
 }
 
 void

@@ -55,36 +55,15 @@ typedef struct FcUsage
 
 PGDLLEXPORT void fc_worker_main(dsm_segment *seg, shm_toc *toc);
 
-static void
-fc_worker_switch(FcContext *ctx)
-{
-	switch (ctx->shared->phase)
-	{
-		case FC_PHASE_UNPACK:
-			/* fc_hand_begin and fc_hand_end do all */
-			break;
-		case FC_PHASE_SPLIT:
-			fc_chunks_split(ctx);
-			break;
-		case FC_PHASE_SCAN:
-			fc_scan_run(ctx);
-			break;
-		case FC_PHASE_REPLACE:
-			fc_existing_run(ctx);
-			break;
-		case FC_PHASE_LOAD:
-			fc_load_run(ctx);
-			break;
-		case FC_PHASE_CHECK:
-			fc_load_check_run(ctx);
-			break;
-		case FC_PHASE_INDEX:
-			fc_index_run(ctx);
-			break;
-		default:
-			elog(ERROR, "phase %d does not run in workers", ctx->shared->phase);
-	}
-}
+/* What a process does in the phases that run in workers */
+static void (*const fc_worker_phases[FC_NPHASES]) (FcContext *ctx) = {
+	[FC_PHASE_SPLIT] = fc_chunks_split,
+	[FC_PHASE_SCAN] = fc_scan_run,
+	[FC_PHASE_REPLACE] = fc_existing_run,
+	[FC_PHASE_LOAD] = fc_load_run,
+	[FC_PHASE_CHECK] = fc_load_check_run,
+	[FC_PHASE_INDEX] = fc_index_run
+};
 
 /*
  * Runs this process's part of a phase, with its own resource owner.  A worker
@@ -94,13 +73,18 @@ static void
 fc_worker_phase(FcContext *ctx)
 {
 	struct ResourceOwnerData *outer = fc_error_owner_begin();
+	FcPhase		phase = ctx->shared->phase;
 
+	/* of the phase unpack fc_hand_begin and fc_hand_end do all */
+	if (fc_worker_phases[phase] == NULL && phase != FC_PHASE_UNPACK)
+		elog(ERROR, "phase %d does not run in workers", phase);
 	if (ctx->source && fc_hand_begin(ctx))
 	{
 		/* files of processes are found by numbers from 0 on, without gaps */
 		ctx->worker = pg_atomic_fetch_add_u32(&ctx->shared->working, 1);
 		Assert(ctx->worker >= 0 && ctx->worker < ctx->shared->nprocesses);
-		fc_worker_switch(ctx);
+		if (fc_worker_phases[phase])
+			fc_worker_phases[phase] (ctx);
 		fc_hand_end(ctx);
 		fc_pace_wait(ctx);
 		fc_reject_end(ctx);
@@ -207,26 +191,17 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
  * before: each such command takes a new one.
  */
 static void
-fc_worker_alone(FcContext *ctx, FcWork *work)
+fc_worker_alone(FcContext *ctx)
 {
 	CommandId	command = GetCurrentCommandId(ctx->shared->phase == FC_PHASE_LOAD ||
 											  ctx->shared->phase == FC_PHASE_INDEX);
 
-	Assert(!IsParallelWorker() && !IsInParallelMode() && !ctx->parallel);
-	ctx->tasks = work->tasks;
-	ctx->turns = work->turns;
+	Assert(!IsParallelWorker() && !IsInParallelMode() && ctx->workers == NULL);
 	fc_worker_phase(ctx);
 	while (fc_context_lead(ctx))
 		;
 	ctx->disturbed |= command != GetCurrentCommandId(false);
 }
-
-/* The arguments of fc_worker_apart */
-typedef struct FcWorkAlone
-{
-	FcContext  *ctx;
-	FcWork	   *work;
-} FcWorkAlone;
 
 /*
  * Body of fc_error_apart: returns false, to have the phase's work undone, if a
@@ -235,29 +210,29 @@ typedef struct FcWorkAlone
 static bool
 fc_worker_apart(void *arg)
 {
-	FcWorkAlone *alone = arg;
-	FcShared   *shared = alone->ctx->shared;
+	FcContext  *ctx = arg;
 
-	fc_worker_alone(alone->ctx, alone->work);
-	return !fc_error_beyond(shared, PG_UINT64_MAX - 1) &&
-		pg_atomic_read_u32(&shared->mistaken) == 0;
+	fc_worker_alone(ctx);
+	return !fc_error_beyond(ctx->shared, PG_UINT64_MAX - 1) &&
+		pg_atomic_read_u32(&ctx->shared->mistaken) == 0;
 }
 
 /* Runs the phase in the leader, with memory of its own */
 static void
 fc_worker_lead(FcContext *ctx, FcWork *work)
 {
-	FcWorkAlone alone = {ctx, work};
 	MemoryContext outer = ctx->mcxt;
 	MemoryContext old;
 
 	ctx->mcxt = AllocSetContextCreate(outer, "fast_copy phase",
 									  ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(ctx->mcxt);
+	ctx->tasks = work->tasks;
+	ctx->turns = work->turns;
 	if (ctx->apart)
-		fc_error_apart(ctx, fc_worker_apart, &alone);
+		fc_error_apart(ctx, fc_worker_apart, ctx);
 	else
-		fc_worker_alone(ctx, work);
+		fc_worker_alone(ctx);
 	/* also if fc_error_stop has ended the phase */
 	if (ctx->turns)
 		ctx->shared->done = pg_atomic_read_u32(&ctx->turns[0].next);
@@ -348,17 +323,6 @@ fc_workers_sleep(void)
 	ResetLatch(MyLatch);
 }
 
-/* Has the worker neither sent anything yet nor ended? */
-static bool
-fc_workers_is_starting(const ParallelWorkerInfo *worker)
-{
-	pid_t		pid;
-
-	return worker->error_mqh != NULL &&
-		shm_mq_get_sender(shm_mq_get_queue(worker->error_mqh)) == NULL &&
-		GetBackgroundWorkerPid(worker->bgwhandle, &pid) != BGWH_STOPPED;
-}
-
 /*
  * Waits until all workers have started; ERROR if one could not.  Core's
  * function alone does not sleep once the postmaster has made the process, and
@@ -368,11 +332,19 @@ static void
 fc_workers_meet(ParallelContext *pcxt)
 {
 	for (int i = 0; i < pcxt->nworkers_launched; i++)
-		while (fc_workers_is_starting(&pcxt->worker[i]))
+	{
+		ParallelWorkerInfo *worker = &pcxt->worker[i];
+		pid_t		pid;
+
+		/* it has neither sent anything yet nor ended */
+		while (worker->error_mqh != NULL &&
+			   shm_mq_get_sender(shm_mq_get_queue(worker->error_mqh)) == NULL &&
+			   GetBackgroundWorkerPid(worker->bgwhandle, &pid) != BGWH_STOPPED)
 		{
 			CHECK_FOR_INTERRUPTS();
 			fc_workers_sleep();
 		}
+	}
 	WaitForParallelWorkersToAttach(pcxt);
 }
 
@@ -436,13 +408,6 @@ fc_workers_wait(FcContext *ctx, ParallelContext *pcxt)
 	Assert(!fc_workers_active(pcxt));
 }
 
-/* The arguments of fc_worker_failed */
-typedef struct FcWorkers
-{
-	FcContext  *ctx;
-	ParallelContext *pcxt;
-} FcWorkers;
-
 /*
  * After an error, or before the process exits: stops the workers, and counts
  * the rows that they have inserted (heap/count.c)
@@ -450,24 +415,23 @@ typedef struct FcWorkers
 static void
 fc_worker_failed(int code, Datum arg)
 {
-	FcWorkers  *workers = (FcWorkers *) DatumGetPointer(arg);
+	FcContext  *ctx = (FcContext *) DatumGetPointer(arg);
 
-	fc_workers_stop(workers->pcxt);
-	fc_count_take(workers->ctx, false);
+	fc_workers_stop(ctx->workers);
+	fc_count_take(ctx, false);
 }
 
 /* Starts the workers, and does the leader's part until they have ended */
 static void
 fc_worker_attend(FcContext *ctx, ParallelContext *pcxt)
 {
-	FcWorkers	workers = {ctx, pcxt};
-
 	Assert(!IsParallelWorker() && IsInParallelMode() && ctx->counted == NULL);
+	ctx->workers = pcxt;
 	ctx->turns = shm_toc_lookup(pcxt->toc, FC_KEY_TURNS, true);
 	for (uint32 i = 0; ctx->turns && i < ctx->shared->nturns; i++)
 		if (OidIsValid((Oid) pg_atomic_read_u64(&ctx->turns[i].leaf)))
 			fc_count_open(ctx, i);
-	PG_ENSURE_ERROR_CLEANUP(fc_worker_failed, PointerGetDatum(&workers));
+	PG_ENSURE_ERROR_CLEANUP(fc_worker_failed, PointerGetDatum(ctx));
 	{
 		/* they may write WAL */
 		fc_workers_log_subtransaction();
@@ -475,13 +439,12 @@ fc_worker_attend(FcContext *ctx, ParallelContext *pcxt)
 		fc_workers_meet(pcxt);
 		if (pcxt->nworkers_launched > 0)
 		{
-			ctx->parallel = true;
 			while (fc_context_lead(ctx))
 				;
 			fc_workers_wait(ctx, pcxt);
 		}
 	}
-	PG_END_ENSURE_ERROR_CLEANUP(fc_worker_failed, PointerGetDatum(&workers));
+	PG_END_ENSURE_ERROR_CLEANUP(fc_worker_failed, PointerGetDatum(ctx));
 	fc_count_take(ctx, true);
 	Assert(ctx->counted == NULL);
 }
@@ -523,7 +486,7 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 	DestroyParallelContext(pcxt);
 	ExitParallelMode();
 	ctx->turns = NULL;
-	ctx->parallel = false;
+	ctx->workers = NULL;
 	return launched;
 }
 

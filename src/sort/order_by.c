@@ -39,6 +39,7 @@ enum
 struct FcSort
 {
 	FcShared   *shared;
+	MemoryContext mcxt;
 	int			natts;			/* of the row itself */
 	TupleTableSlot *in;
 	TupleTableSlot *out;
@@ -70,74 +71,46 @@ fc_sort_mapped(const AttrMap *map, AttrNumber attnum)
 	elog(ERROR, "column %d is missing in a partition", attnum);
 }
 
-/* Arguments of tuplesort_begin_heap: one element per key */
-typedef struct FcSortArguments
-{
-	int			n;
-	AttrNumber *columns;
-	Oid		   *operators;
-	Oid		   *collations;
-	bool	   *nulls_first;
-} FcSortArguments;
-
-static void
-fc_sort_add(FcSortArguments *args, AttrNumber column, Oid operator,
-			Oid collation, bool nulls_first)
-{
-	Assert(column > 0 && OidIsValid(operator));
-	args->columns[args->n] = column;
-	args->operators[args->n] = operator;
-	args->collations[args->n] = collation;
-	args->nulls_first[args->n] = nulls_first;
-	args->n++;
-}
-
-static void
-fc_sort_arguments(const AttrMap *map, const FcSortBy *by, FcSortArguments *args)
-{
-	int			n = by->nkeys + 2;
-
-	args->n = 0;
-	args->columns = palloc(sizeof(AttrNumber) * n);
-	args->operators = palloc(sizeof(Oid) * n);
-	args->collations = palloc(sizeof(Oid) * n);
-	args->nulls_first = palloc(sizeof(bool) * n);
-	if (by->leaves)
-		fc_sort_add(args, FC_SORT_LEAF + 1, Int4LessOperator, InvalidOid, false);
-	for (int i = 0; i < by->nkeys; i++)
-	{
-		const FcSortKey *key = &by->keys[i];
-
-		fc_sort_add(args, fc_sort_mapped(map, key->attnum) + FC_SORT_FRONT, key->operator,
-					key->collation, key->nulls_first);
-	}
-	fc_sort_add(args, FC_SORT_OFFSET + 1, Int8LessOperator, InvalidOid, false);
-	Assert(args->n == by->nkeys + by->leaves + 1 && args->n <= n);
-}
-
 FcSort *
 fc_sort_begin(FcShared *shared, TupleDesc desc, const AttrMap *map,
 			  FcSortBy by, Size memory)
 {
+	/* phase/dedup.c may sort once for each key */
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy sort", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	FcSort	   *sort = palloc0(sizeof(FcSort));
 	TupleDesc	wide = fc_sort_desc(desc);
-	FcSortArguments args;
+	AttrNumber *columns = palloc(sizeof(AttrNumber) * (by.nkeys + 2));
+	Oid		   *operators = palloc(sizeof(Oid) * (by.nkeys + 2));
+	Oid		   *collations = palloc0(sizeof(Oid) * (by.nkeys + 2));
+	bool	   *nulls_first = palloc0(sizeof(bool) * (by.nkeys + 2));
+	int			n = 0;
 
 	Assert(by.nkeys > 0 && by.keys != NULL);
+	if (by.leaves)
+	{
+		columns[n] = FC_SORT_LEAF + 1;
+		operators[n++] = Int4LessOperator;
+	}
+	for (int i = 0; i < by.nkeys; i++, n++)
+	{
+		columns[n] = fc_sort_mapped(map, by.keys[i].attnum) + FC_SORT_FRONT;
+		operators[n] = by.keys[i].operator;
+		collations[n] = by.keys[i].collation;
+		nulls_first[n] = by.keys[i].nulls_first;
+		Assert(columns[n] > 0 && OidIsValid(operators[n]));
+	}
+	columns[n] = FC_SORT_OFFSET + 1;
+	operators[n++] = Int8LessOperator;
 	sort->shared = shared;
+	sort->mcxt = mcxt;
 	sort->natts = desc->natts;
 	sort->in = MakeSingleTupleTableSlot(wide, &TTSOpsVirtual);
 	sort->out = MakeSingleTupleTableSlot(wide, &TTSOpsMinimalTuple);
-	fc_sort_arguments(map, &by, &args);
-	sort->state = tuplesort_begin_heap(wide, args.n, args.columns, args.operators,
-									   args.collations, args.nulls_first,
+	sort->state = tuplesort_begin_heap(wide, n, columns, operators, collations, nulls_first,
 									   Max(Min(memory / 1024, MAX_KILOBYTES), 64),
 									   NULL, TUPLESORT_NONE);
-	/* phase/dedup.c may sort once for each key */
-	pfree(args.columns);
-	pfree(args.operators);
-	pfree(args.collations);
-	pfree(args.nulls_first);
+	MemoryContextSwitchTo(old);
 	return sort;
 }
 
@@ -207,11 +180,8 @@ fc_sort_next(FcSort *sort, TupleTableSlot *slot, FcSortRow *row)
 void
 fc_sort_end(FcSort *sort)
 {
-	TupleDesc	wide = sort->in->tts_tupleDescriptor;
-
 	ExecDropSingleTupleTableSlot(sort->in);
 	ExecDropSingleTupleTableSlot(sort->out);
 	tuplesort_end(sort->state);
-	FreeTupleDesc(wide);
-	pfree(sort);
+	MemoryContextDelete(sort->mcxt);
 }

@@ -28,31 +28,25 @@
 /* The text before an item, for core's grammar */
 #define FC_SORT_PREFIX	"SELECT ORDER BY "
 
-static List *
-fc_sort_parse(char *item)
-{
-	FcWithin	within = {item, strlen(FC_SORT_PREFIX)};
-	ErrorContextCallback callback;
-	List	   *trees;
-
-	fc_error_context_push(&callback, fc_error_within, &within);
-	trees = raw_parser(psprintf("%s%s", FC_SORT_PREFIX, item), RAW_PARSE_DEFAULT);
-	fc_error_context_pop();
-	return trees;
-}
-
 /*
- * The item, if the statement is an ORDER BY of one item that is a column's
+ * The item, if the text stands for an ORDER BY of one item that is a column's
  * name, without USING, and nothing else; or NULL
  */
 static SortBy *
-fc_sort_item(List *trees)
+fc_sort_item(char *text)
 {
+	FcWithin	within = {text, strlen(FC_SORT_PREFIX)};
+	ErrorContextCallback callback;
+	List	   *trees;
 	SelectStmt *empty = makeNode(SelectStmt);
-	SelectStmt *select = castNode(SelectStmt, linitial_node(RawStmt, trees)->stmt);
+	SelectStmt *select;
 	ColumnRef  *column;
 	SortBy	   *item;
 
+	fc_error_context_push(&callback, fc_error_within, &within);
+	trees = raw_parser(psprintf("%s%s", FC_SORT_PREFIX, text), RAW_PARSE_DEFAULT);
+	fc_error_context_pop();
+	select = castNode(SelectStmt, linitial_node(RawStmt, trees)->stmt);
 	if (list_length(trees) != 1 || list_length(select->sortClause) != 1)
 		return NULL;
 	item = linitial_node(SortBy, select->sortClause);
@@ -93,7 +87,7 @@ fc_sort_operator(Relation rel, FcSortKey *key)
 static FcSortKey *
 fc_sort_key(Relation rel, char *text)
 {
-	SortBy	   *item = fc_sort_item(fc_sort_parse(text));
+	SortBy	   *item = fc_sort_item(text);
 	FcSortKey  *key = palloc0(sizeof(FcSortKey));
 	char	   *name;
 

@@ -16,6 +16,8 @@
 #ifndef FC_SPILL_H
 #define FC_SPILL_H
 
+#include "storage/fd.h"
+
 #include "context/shared.h"
 #include "key/range.h"
 #include "row/batch.h"
@@ -49,6 +51,8 @@ typedef struct FcCell
 								 * the file */
 	uint64		last;			/* the last block in the file */
 	uint32		last_size;		/* its bytes; 0: there is none */
+	File		file;			/* of a reader; 0: there is none */
+	const char *block;			/* in memory, if it is kept there; or NULL */
 } FcCell;
 
 /*
@@ -76,9 +80,12 @@ fc_spill_before(int64 key, uint64 offset, const FcBound *bound)
 }
 
 static inline int
-fc_spill_bound_cmp(const FcBound *a, const FcBound *b)
+fc_spill_bound_cmp(const void *a, const void *b)
 {
-	return fc_spill_before(a->key, a->offset, b) ? -1 : fc_spill_before(b->key, b->offset, a);
+	const FcBound *ba = a;
+	const FcBound *bb = b;
+
+	return fc_spill_before(ba->key, ba->offset, bb) ? -1 : fc_spill_before(bb->key, bb->offset, ba);
 }
 
 /*
@@ -144,16 +151,6 @@ extern void fc_spill_check_block(const FcShared *shared, const char *block, cons
  */
 typedef struct FcSpill FcSpill;
 
-/* A cell to which rows are put */
-typedef struct FcOpenCell
-{
-	FcCell cell;
-	char	   *block;			/* in memory; NULL: none.  Zero after "used" */
-	uint32		used;			/* 0, or with the block's head */
-	uint32		room;
-	uint64		base;			/* of the block */
-} FcOpenCell;
-
 /*
  * route NULL: the keys are one range.  bounds: where else cells begin, sorted.
  * file: for blocks, which all processes can open; NULL: a temporary file of
@@ -211,14 +208,14 @@ extern void fc_spill_end(FcSpill *spill, int process);
  */
 extern void fc_spill_publish_bounds(FcContext *ctx, FcBound *bounds, int n);
 
-/* Sets ctx->bounds in any process */
-extern void fc_spill_open_bounds(FcContext *ctx);
+/* Any process of a phase: begins its spill, whose files have this number */
+extern FcSpill *fc_spill_begin_phase(FcContext *ctx, int number, const FcRoute *route);
 
 /* The cells and their blocks, in the memory of one process or in its file */
 typedef struct FcSpillKept
 {
 	int			ncells;
-	FcOpenCell **cells;			/* in key order, that of NULL last */
+	FcCell	   *cells;			/* in key order, that of NULL last */
 	File		file;			/* 0: all blocks are in memory */
 } FcSpillKept;
 
@@ -239,7 +236,7 @@ typedef struct FcSpills FcSpills;
 
 extern FcSpills *fc_spills_open(FcShared *shared, const FcSpillKept *kept);
 
-/* Bytes of memory for a cell that nprocesses processes have written */
+/* Bytes of memory for a cell that so many processes have written */
 extern Size fc_spills_size(int nprocesses);
 extern void fc_spills_close(FcSpills *spills);
 
@@ -253,20 +250,23 @@ extern const FcCell *fc_spills_cells(const FcSpills *spills, int *n);
 extern List *fc_spills_parts(const FcSpills *spills);
 
 /*
- * sort/spill_read.c
- *
- * Reads cells one by one, each in (key, offset) order.  memory: bytes that are
- * taken in all; larger cells are cut before, into a temporary file that belongs
- * to the current resource owner.  All else is in a child of the current memory
- * context.  source: where only places were spilled the records are read from
- * there, those of fc_spill_keeps_most, by a seventh of the memory; else NULL.
+ * sort/spill_read.c: reads cells one by one, each in (key, offset) order, once
+ * all is spilled.  Takes six eighths of fc_shared_read_memory; larger cells are
+ * cut before, into a temporary file that belongs to the current resource owner.
+ * Where only places were spilled the records are read from the source, those of
+ * fc_spill_keeps_most, by another eighth.  All is in a child of the current
+ * memory context; if an error skips fc_cells_end, that and the phase's resource
+ * owner close what is open.
  */
 typedef struct FcCellReader FcCellReader;
 
-extern FcCellReader *fc_cells_begin(FcSpills *spills, const FcSource *source, Size memory);
+extern FcCellReader *fc_cells_begin(FcContext *ctx);
 
-/* Goes to the cell of a task */
+/* Goes to the cell of a task.  A process that was stopped gets no rows. */
 extern void fc_cells_enter(FcCellReader *reader, const FcTask *task);
+
+/* Counts what was read since fc_cells_enter, for its task and in all */
+extern void fc_cells_leave(FcCellReader *reader, FcTask *task);
 
 /*
  * Returns the next one, and its entry; NULL at the end of the cell.  It is
@@ -275,16 +275,19 @@ extern void fc_cells_enter(FcCellReader *reader, const FcTask *task);
 extern FcSpilled *fc_cells_next(FcCellReader *reader, FcEntry *entry);
 
 /*
+ * Returns the record of the last one, which is no row, and one byte more; reads
+ * it from the source if it is too long for its cell.  Writable as that is.
+ */
+extern char *fc_cells_record(FcCellReader *reader, FcSpilled *spilled, const FcEntry *entry);
+
+/*
  * Sets the next rows, at most "most", and returns their number; stops before
  * one that is no row, or that the toaster must see
  */
 extern int	fc_cells_rows(FcCellReader *reader, FcSpilledRow *rows, int most);
 
-/* The last n rows of the last call come again */
+/* The last n rows of the last call come again, also from fc_cells_next */
 extern void fc_cells_give_back(FcCellReader *reader, int n);
-
-/* Counts of reads so far; the caller may add its own */
-extern FcReadStats *fc_cells_stats(FcCellReader *reader);
 extern void fc_cells_end(FcCellReader *reader);
 
 #endif							/* FC_SPILL_H */

@@ -54,6 +54,7 @@ typedef struct FcCellCut
 
 struct FcCellReader
 {
+	FcContext  *ctx;
 	MemoryContext mcxt;
 	FcSpills   *spills;
 	Size		memory;
@@ -73,6 +74,9 @@ struct FcCellReader
 	uint64		next;
 	FcFetch    *fetch;			/* NULL: cells have all that they need */
 	FcReadStats stats;
+	FcReadStats counted;		/* those of earlier tasks */
+	char	   *large;			/* a record whose bytes the cell lacks */
+	Size		large_size;
 };
 
 /* Reads exactly "size" bytes; ERROR XX001 if the file has fewer */
@@ -101,27 +105,25 @@ fc_cells_read(File file, uint64 place, char *buf, Size size)
 }
 
 FcCellReader *
-fc_cells_begin(FcSpills *spills, const FcSource *source, Size memory)
+fc_cells_begin(FcContext *ctx)
 {
+	FcShared   *shared = ctx->shared;
+	Size		memory = fc_shared_read_memory(shared) / 8;
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy cells",
 											   ALLOCSET_DEFAULT_SIZES);
-	FcCellReader *reader = MemoryContextAllocZero(mcxt, sizeof(FcCellReader));
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	FcCellReader *reader = palloc0(sizeof(FcCellReader));
 
+	reader->ctx = ctx;
 	reader->mcxt = mcxt;
-	reader->spills = spills;
-	reader->memory = Min(memory, FC_CELL_PLACE);
-	if (source)
-	{
-		MemoryContext old = MemoryContextSwitchTo(mcxt);
-
-		reader->memory = memory / 7 * 6;
-		reader->fetch = fc_fetch_begin(source, spills->shared, fc_spill_head(spills->shared),
-									   memory / 7, &reader->stats);
-		MemoryContextSwitchTo(old);
-	}
-	reader->head = fc_spill_head(spills->shared);
-	reader->key_place = FC_SPILL_BARE_HEAD + spills->shared->plan.key.place;
-	reader->key_width = spills->shared->plan.key.width;
+	reader->spills = fc_spills_open(shared, ctx->kept);
+	reader->memory = Min(memory * 6, FC_CELL_PLACE);
+	reader->head = fc_spill_head(shared);
+	reader->key_place = FC_SPILL_BARE_HEAD + shared->plan.key.place;
+	reader->key_width = shared->plan.key.width;
+	if (!shared->course.spills)
+		reader->fetch = fc_fetch_begin(ctx->source, shared, reader->head, memory, &reader->stats);
+	MemoryContextSwitchTo(old);
 	return reader;
 }
 
@@ -257,7 +259,7 @@ fc_cells_walk(FcCellReader *reader, char *block, FcCellEach each, void *arg)
 #define fc_cells_key(reader, spilled) \
 	fc_spilled_key(spilled, (reader)->key_place, (reader)->key_width)
 #define fc_cells_check(reader, ref, block) \
-	fc_spill_check_block((reader)->spills->shared, block, \
+	fc_spill_check_block((reader)->ctx->shared, block, \
 						 (&(FcCell) {.part.null = (ref)->null,.lo = (ref)->lo,.hi_max = true}))
 
 static inline void
@@ -380,7 +382,7 @@ static char *
 fc_cells_lay_out(FcCellReader *reader, const char *limit)
 {
 	const FcItem *items = fc_item_sort(reader->items, reader->items + reader->n, reader->n);
-	uint32		most = fc_spill_keeps_most(reader->spills->shared);
+	uint32		most = fc_spill_keeps_most(reader->ctx->shared);
 	FcSpillBlock *block = NULL;
 	char	   *at = reader->buf;
 
@@ -425,25 +427,6 @@ fc_cells_fetch(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size laid
 	}
 }
 
-/* Reads a cell, whose parts the refs are */
-static void
-fc_cells_load(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size size, Size fetched,
-			  uint64 rows)
-{
-	fc_cells_make_room(reader, fc_cells_buffer(reader, size, fetched), rows);
-	reader->n = reader->next = 0;
-	if (reader->fetch)
-		fc_cells_fetch(reader, refs, nrefs, fc_cells_laid_out(size, fetched));
-	else
-		fc_cells_each(reader, refs, nrefs, reader->buf, fc_cells_add_item, NULL);
-	if (reader->n != rows)
-		elog(ERROR, "a spilled cell has " UINT64_FORMAT " rows instead of " UINT64_FORMAT,
-			 reader->n, rows);
-	reader->sorted = fc_item_sort(reader->items, reader->items + reader->n, reader->n);
-	fc_cells_order_ties(reader);
-	Assert(reader->n <= reader->most && size <= reader->buf_size);
-}
-
 /* A sample of the rows of a cell, each as likely as any other */
 typedef struct FcCellSample
 {
@@ -479,12 +462,6 @@ fc_cells_put_again(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *s
 	fc_spill_put_again(arg, spilled, &entry);
 }
 
-static int
-fc_cells_bound_cmp(const void *a, const void *b)
-{
-	return fc_spill_bound_cmp(a, b);
-}
-
 /*
  * Returns bounds between *n pieces of a cell with about as many rows each, and
  * sets *n to their number; each is a row's
@@ -498,7 +475,7 @@ fc_cells_find_bounds(FcCellReader *reader, const FcCellRef *refs, int nrefs, int
 	pg_prng_seed(&sample.random, 1);
 	sample.bounds = palloc(sizeof(FcBound) * sample.most);
 	fc_cells_each(reader, refs, nrefs, NULL, fc_cells_take_sample, &sample);
-	qsort(sample.bounds, sample.n, sizeof(FcBound), fc_cells_bound_cmp);
+	qsort(sample.bounds, sample.n, sizeof(FcBound), fc_spill_bound_cmp);
 	for (int i = 1; i < *n; i++)
 	{
 		const FcBound *bound = &sample.bounds[(uint64) sample.n * i / *n];
@@ -528,7 +505,7 @@ fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
 	MemoryContextSwitchTo(cut->mcxt);
 	bounds = fc_cells_find_bounds(reader, refs, nrefs, &n);
 	Assert(n >= 0 && n < FC_CELL_PIECES);
-	spill = fc_spill_begin(reader->spills->shared, NULL, NULL, bounds, n, reader->memory / 2);
+	spill = fc_spill_begin(reader->ctx->shared, NULL, NULL, bounds, n, reader->memory / 2);
 	fc_cells_each(reader, refs, nrefs, NULL, fc_cells_put_again, spill);
 	cut->kept = fc_spill_keep(spill, true);
 	MemoryContextSwitchTo(reader->mcxt);
@@ -536,6 +513,7 @@ fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
 	MemoryContextSwitchTo(old);
 }
 
+/* Reads a cell, whose parts the refs are, or cuts it */
 static void
 fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
 {
@@ -551,10 +529,23 @@ fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
 		rows += refs[i].rows;
 	}
 	need = fc_cells_buffer(reader, size, fetched) + rows * 2 * sizeof(FcItem);
+	reader->n = reader->next = 0;
 	if (need > reader->memory && rows > 1)
+	{
 		fc_cells_cut(reader, refs, nrefs, need);
+		return;
+	}
+	fc_cells_make_room(reader, fc_cells_buffer(reader, size, fetched), rows);
+	if (reader->fetch)
+		fc_cells_fetch(reader, refs, nrefs, fc_cells_laid_out(size, fetched));
 	else
-		fc_cells_load(reader, refs, nrefs, size, fetched, rows);
+		fc_cells_each(reader, refs, nrefs, reader->buf, fc_cells_add_item, NULL);
+	if (reader->n != rows)
+		elog(ERROR, "a spilled cell has " UINT64_FORMAT " rows instead of " UINT64_FORMAT,
+			 reader->n, rows);
+	reader->sorted = fc_item_sort(reader->items, reader->items + reader->n, reader->n);
+	fc_cells_order_ties(reader);
+	Assert(reader->n <= reader->most && size <= reader->buf_size);
 }
 
 static void
@@ -583,7 +574,7 @@ fc_cells_advance(FcCellReader *reader)
 			fc_cells_end_cut(reader);
 			continue;
 		}
-		ref = fc_cell_ref(&cut->kept->cells[cut->next++]->cell, cut->kept->file, NULL);
+		ref = fc_cell_ref(&cut->kept->cells[cut->next++]);
 		fc_cells_take(reader, &ref, 1);
 		if (reader->next < reader->n)
 			return true;
@@ -597,18 +588,35 @@ fc_cells_enter(FcCellReader *reader, const FcTask *task)
 	int			nrefs;
 	const FcCellRef *refs = fc_spills_find(reader->spills, task, &nrefs);
 
+	if (reader->ctx->stopped)
+		return;
 	/* a process that was stopped has left some */
 	while (reader->cuts != NIL)
 		fc_cells_end_cut(reader);
 	reader->null = task->null;
-	reader->n = reader->next = 0;
 	fc_cells_take(reader, refs, nrefs);
+}
+
+void
+fc_cells_leave(FcCellReader *reader, FcTask *task)
+{
+	FcShared   *shared = reader->ctx->shared;
+	uint64		reads = reader->stats.reads - reader->counted.reads;
+	uint64		bytes = reader->stats.bytes - reader->counted.bytes;
+
+	Assert(reader->stats.reads >= reads && reader->stats.bytes >= bytes);
+	task->reads += reads;
+	pg_atomic_fetch_add_u64(&shared->counts.reads, reads);
+	pg_atomic_fetch_add_u64(&shared->counts.read_bytes, bytes);
+	if (reader->stats.refused != 0)
+		pg_atomic_write_u32(&shared->io.uring_errno, reader->stats.refused);
+	reader->counted = reader->stats;
 }
 
 static inline bool
 fc_cells_has_next(FcCellReader *reader)
 {
-	return reader->next < reader->n || fc_cells_advance(reader);
+	return !reader->ctx->stopped && (reader->next < reader->n || fc_cells_advance(reader));
 }
 
 FcSpilled *
@@ -630,6 +638,28 @@ fc_cells_next(FcCellReader *reader, FcEntry *entry)
 	entry->length = fc_spilled_length(spilled);
 	entry->info = fc_entry_info(reader->null, numbered ? spilled->more.number : 0);
 	return spilled;
+}
+
+char *
+fc_cells_record(FcCellReader *reader, FcSpilled *spilled, const FcEntry *entry)
+{
+	Size		size = (Size) entry->length + 1;
+
+	if (fc_spilled_kind(spilled) == FC_SPILLED_RECORD)
+		return (char *) spilled + reader->head;
+	Assert(fc_spilled_kind(spilled) == FC_SPILLED_PLACE);
+	if (size > reader->large_size)
+	{
+		if (reader->large)
+			pfree(reader->large);
+		reader->large = NULL;
+		reader->large = MemoryContextAllocHuge(reader->mcxt, size);
+		reader->large_size = size;
+	}
+	fc_source_read(reader->ctx->source, entry->offset, reader->large, entry->length);
+	reader->stats.reads++;
+	reader->stats.bytes += entry->length;
+	return reader->large;
 }
 
 int
@@ -664,12 +694,6 @@ fc_cells_give_back(FcCellReader *reader, int n)
 	reader->next -= n;
 }
 
-FcReadStats *
-fc_cells_stats(FcCellReader *reader)
-{
-	return &reader->stats;
-}
-
 void
 fc_cells_end(FcCellReader *reader)
 {
@@ -677,5 +701,6 @@ fc_cells_end(FcCellReader *reader)
 		fc_cells_end_cut(reader);
 	if (reader->fetch)
 		fc_fetch_end(reader->fetch);
+	fc_spills_close(reader->spills);
 	MemoryContextDelete(reader->mcxt);
 }

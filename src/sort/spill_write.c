@@ -63,6 +63,16 @@ StaticAssertDecl(FC_SPILL_BARE_SKIP <= offsetof(HeapTupleHeaderData, t_infomask)
 StaticAssertDecl(sizeof(FcSpilled) <= FC_SPILL_NUMBERED && sizeof(FcSpillBlock) % MAXIMUM_ALIGNOF == 0,
 				 "heads are aligned");
 
+/* A cell to which rows are put */
+typedef struct FcOpenCell
+{
+	FcCell cell;
+	char	   *block;			/* in memory; NULL: none.  Zero after "used" */
+	uint32		used;			/* 0, or with the block's head */
+	uint32		room;
+	uint64		base;			/* of the block */
+} FcOpenCell;
+
 struct FcSpill
 {
 	FcShared   *shared;
@@ -130,21 +140,6 @@ fc_spill_publish_bounds(FcContext *ctx, FcBound *bounds, int n)
 	BufFileClose(file);
 }
 
-void
-fc_spill_open_bounds(FcContext *ctx)
-{
-	int			n = ctx->shared->nbounds;
-	BufFile    *file;
-
-	if (!ctx->in_worker || n == 0)
-		return;
-	ctx->bounds = palloc(sizeof(FcBound) * n);
-	file = BufFileOpenFileSet(&ctx->shared->fileset.fs, "bounds", O_RDONLY, false);
-	fc_buffile_read(file, ctx->bounds, sizeof(FcBound) * n);
-	BufFileClose(file);
-	fc_spill_check_bounds(ctx->bounds, n);
-}
-
 /*
  * Chooses the size of new blocks: blocks of all known cells take half of the
  * memory at most.  Otherwise blocks would be written with a row or two.
@@ -188,6 +183,23 @@ fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
 	spill->keys = palloc(sizeof(int64) * spill->allocated);
 	spill->cells = palloc(sizeof(FcOpenCell *) * spill->allocated);
 	return spill;
+}
+
+FcSpill *
+fc_spill_begin_phase(FcContext *ctx, int number, const FcRoute *route)
+{
+	FcShared   *shared = ctx->shared;
+
+	if (ctx->in_worker && shared->nbounds > 0)
+	{
+		BufFile    *file = BufFileOpenFileSet(&shared->fileset.fs, "bounds", O_RDONLY, false);
+
+		ctx->bounds = palloc(sizeof(FcBound) * shared->nbounds);
+		fc_buffile_read(file, ctx->bounds, sizeof(FcBound) * shared->nbounds);
+		BufFileClose(file);
+	}
+	return fc_spill_begin(shared, psprintf("spill.%d", number), route, ctx->bounds, shared->nbounds,
+						  shared->memory / 8 * 7);
 }
 
 /*
@@ -492,26 +504,20 @@ fc_spill_search(const FcSpill *spill, int64 key)
 	return first - spill->keys + (*first <= key);
 }
 
-/* Widens slots until all keys that were searched for fit into the table */
-static void
-fc_spill_widen_slots(FcSpill *spill, int64 key)
-{
-	spill->least = Min(spill->least, key);
-	spill->greatest = Max(spill->greatest, key);
-	if (((uint64) spill->greatest - (uint64) spill->least) >> spill->shift < FC_SPILL_SLOTS)
-		return;
-	while (((uint64) spill->greatest - (uint64) spill->least) >> spill->shift >= FC_SPILL_SLOTS)
-		spill->shift++;
-	memset(spill->slots, 0, sizeof(spill->slots));
-}
-
 static pg_noinline FcOpenCell *
 fc_spill_find_cell(FcSpill *spill, int64 key, uint64 offset)
 {
 	int			at = fc_spill_search(spill, key);
-	FcCell *cell;
+	int			shift = spill->shift;
+	FcCell	   *cell;
 
-	fc_spill_widen_slots(spill, key);
+	/* widens slots until all keys that were searched for fit into the table */
+	spill->least = Min(spill->least, key);
+	spill->greatest = Max(spill->greatest, key);
+	while (((uint64) spill->greatest - (uint64) spill->least) >> spill->shift >= FC_SPILL_SLOTS)
+		spill->shift++;
+	if (spill->shift > shift)
+		memset(spill->slots, 0, sizeof(spill->slots));
 	/* cells of one key begin at different offsets */
 	while (at > 0 && unlikely(fc_spill_before(key, offset, &spill->cells[at - 1]->cell.lo)))
 		at--;
@@ -538,22 +544,6 @@ fc_spill_find(FcSpill *spill, int64 key, uint64 offset)
 	return spill->slots[((uint64) key >> spill->shift) % FC_SPILL_SLOTS] = open;
 }
 
-static inline void
-fc_spill_count(FcSpillPart *part, int64 key, uint64 offset, uint32 length)
-{
-	if (part->rows == 0)
-	{
-		part->min_offset = offset;
-		part->min_length = length;
-		part->min_key = part->max_key = key;
-	}
-	part->rows++;
-	part->bytes += length;
-	part->min_key = Min(part->min_key, key);
-	part->max_key = Max(part->max_key, key);
-	Assert(part->min_key <= key && key <= part->max_key);
-}
-
 void
 fc_spill_part_add(FcSpillPart *part, const FcSpillPart *other)
 {
@@ -575,10 +565,21 @@ static inline char *
 fc_spill_take(FcOpenCell *open, int64 key, uint64 offset, uint32 length, Size size)
 {
 	char	   *at = open->block + open->used;
+	FcSpillPart *part = &open->cell.part;
 
 	Assert(open->used >= sizeof(FcSpillBlock) && open->used + size <= open->room);
 	Assert(size >= FC_SPILL_BARE_HEAD && size % MAXIMUM_ALIGNOF == 0);
-	fc_spill_count(&open->cell.part, key, offset, length);
+	if (part->rows == 0)
+	{
+		part->min_offset = offset;
+		part->min_length = length;
+		part->min_key = part->max_key = key;
+	}
+	part->rows++;
+	part->bytes += length;
+	part->min_key = Min(part->min_key, key);
+	part->max_key = Max(part->max_key, key);
+	Assert(part->min_key <= key && key <= part->max_key);
 	open->used += size;
 	return at;
 }
@@ -593,24 +594,23 @@ fc_spill_set_head(FcSpilled *head, FcSpilledKind kind, int64 key, uint32 after, 
 	head->kind_length = (uint32) kind << FC_SPILL_LENGTH_BITS | length;
 }
 
-/* Counts what the reader will add to a place */
-static inline void
-fc_spill_count_fetched(const FcSpill *spill, FcOpenCell *open, uint32 length)
-{
-	if (!spill->shared->course.spills && length <= fc_spill_keeps_most(spill->shared))
-		open->cell.fetched += MAXALIGN((Size) length + 1);
-}
-
-/* Returns the cell of an entry, with room for "need" bytes */
-static FcOpenCell *
-fc_spill_enter(FcSpill *spill, const FcEntry *entry, Size need)
+/*
+ * Counts an entry, and takes bytes for it from its cell's block; sets *after to
+ * its offset in the block
+ */
+static inline char *
+fc_spill_enter(FcSpill *spill, const FcEntry *entry, Size size, uint32 *after)
 {
 	FcOpenCell *open = fc_entry_null(entry) ? fc_spill_find_null(spill) :
 		fc_spill_find(spill, entry->key, entry->offset);
 
-	if (!fc_spill_has_room(open, entry->offset, need))
-		fc_spill_make_room(spill, open, entry->offset, need);
-	return open;
+	if (!fc_spill_has_room(open, entry->offset, size))
+		fc_spill_make_room(spill, open, entry->offset, size);
+	*after = entry->offset - open->base;
+	/* what the reader will add to a place */
+	if (!spill->shared->course.spills && entry->length <= fc_spill_keeps_most(spill->shared))
+		open->cell.fetched += MAXALIGN((Size) entry->length + 1);
+	return fc_spill_take(open, entry->key, entry->offset, entry->length, size);
 }
 
 void
@@ -619,31 +619,29 @@ fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data)
 	bool		keeps = fc_spill_keeps(spill->shared, entry->length);
 	FcSpilledKind kind = keeps ? FC_SPILLED_RECORD : FC_SPILLED_PLACE;
 	Size		size = spill->head + (keeps ? (Size) entry->length + 1 : 0);
-	FcOpenCell *open = fc_spill_enter(spill, entry, MAXALIGN(size));
-	char	   *at = fc_spill_take(open, entry->key, entry->offset, entry->length, MAXALIGN(size));
+	uint32		after;
+	char	   *at = fc_spill_enter(spill, entry, MAXALIGN(size), &after);
 	FcSpilled	head;
 
-	fc_spill_set_head(&head, kind, entry->key, entry->offset - open->base, entry->length);
+	fc_spill_set_head(&head, kind, entry->key, after, entry->length);
 	head.more.number = fc_entry_number(entry);
 	memcpy(at, &head, FC_SPILL_HEAD + (spill->head == FC_SPILL_HEAD ? 0 : sizeof(uint32)));
 	if (keeps)
 		memcpy(at + spill->head, data, entry->length);
-	fc_spill_count_fetched(spill, open, entry->length);
 }
 
 void
 fc_spill_put_old(FcSpill *spill, const FcEntry *entry, HeapTuple row)
 {
-	Size		size = MAXALIGN(row->t_len);
-	FcOpenCell *open = fc_spill_enter(spill, entry, size);
-	FcSpilled  *at = (FcSpilled *) fc_spill_take(open, entry->key, entry->offset, 0, size);
+	uint32		after;
+	FcSpilled  *at = (FcSpilled *) fc_spill_enter(spill, entry, MAXALIGN(row->t_len), &after);
 	HeapTupleHeader header = (HeapTupleHeader) at;
 
-	Assert(fc_offset_is_tuple(entry->offset) && row->t_len <= PG_UINT16_MAX);
+	Assert(fc_offset_is_tuple(entry->offset) && entry->length == 0 && row->t_len <= PG_UINT16_MAX);
 	memcpy(at, row->t_data, row->t_len);
 	header->t_infomask &= ~HEAP_XACT_MASK;
 	header->t_infomask2 &= ~HEAP2_XACT_MASK;
-	fc_spill_set_head(at, FC_SPILLED_TUPLE, entry->key, entry->offset - open->base, 0);
+	fc_spill_set_head(at, FC_SPILLED_TUPLE, entry->key, after, 0);
 	at->more.row = row->t_len;
 }
 
@@ -651,13 +649,12 @@ void
 fc_spill_put_again(FcSpill *spill, const FcSpilled *spilled, const FcEntry *entry)
 {
 	Size		size = fc_spilled_size(spilled, spill->head);
-	FcOpenCell *open = fc_spill_enter(spill, entry, size);
-	char	   *at = fc_spill_take(open, entry->key, entry->offset, entry->length, size);
+	uint32		after;
+	FcSpilled  *at = (FcSpilled *) fc_spill_enter(spill, entry, size, &after);
 
 	Assert(fc_spilled_length(spilled) == entry->length);
 	memcpy(at, spilled, size);
-	((FcSpilled *) at)->after = entry->offset - open->base;
-	fc_spill_count_fetched(spill, open, entry->length);
+	at->after = after;
 }
 
 /* Bytes at the beginning of row i that are not spilled */
@@ -719,34 +716,26 @@ fc_spill_seal(const FcSpill *spill, const FcSpillRows *rows, int from, int to)
 	}
 }
 
-static void
-fc_spill_write_cells(FcSpill *spill, int process)
-{
-	uint64		ncells = spill->ncells + (spill->null != NULL);
-	char		name[MAXPGPATH];
-	BufFile    *file;
-
-	snprintf(name, sizeof(name), "cells.%d", process);
-	file = BufFileCreateFileSet(&spill->shared->fileset.fs, name);
-	fc_buffile_write(file, &ncells, sizeof(ncells));
-	for (int i = 0; i < spill->ncells; i++)
-		fc_buffile_write(file, &spill->cells[i]->cell, sizeof(FcCell));
-	if (spill->null)
-		fc_buffile_write(file, &spill->null->cell, sizeof(FcCell));
-	BufFileExportFileSet(file);
-	BufFileClose(file);
-}
-
 void
 fc_spill_end(FcSpill *spill, int process)
 {
+	char		name[MAXPGPATH];
+	BufFile    *file;
+
 	fc_spill_write_all(spill);
 	fc_spill_write_out(spill);
 	Assert(spill->out_used == 0 && spill->held == 0);
 	/* makes the file even if there is no row */
 	fc_spill_write_bytes(spill, NULL, 0);
 	FileClose(spill->file);
-	fc_spill_write_cells(spill, process);
+	snprintf(name, sizeof(name), "cells.%d", process);
+	file = BufFileCreateFileSet(&spill->shared->fileset.fs, name);
+	for (int i = 0; i < spill->ncells; i++)
+		fc_buffile_write(file, &spill->cells[i]->cell, sizeof(FcCell));
+	if (spill->null)
+		fc_buffile_write(file, &spill->null->cell, sizeof(FcCell));
+	BufFileExportFileSet(file);
+	BufFileClose(file);
 }
 
 FcSpillKept *
@@ -762,7 +751,7 @@ fc_spill_keep(FcSpill *spill, bool in_file)
 	else if (spill->file != 0 || spill->out_used > 0)
 		return NULL;
 	kept = MemoryContextAllocZero(spill->mcxt, sizeof(FcSpillKept));
-	kept->cells = MemoryContextAllocHuge(spill->mcxt, sizeof(FcOpenCell *) * (spill->ncells + 1));
+	kept->cells = MemoryContextAllocHuge(spill->mcxt, sizeof(FcCell) * (spill->ncells + 1));
 	kept->file = spill->file;
 	for (int i = 0; i <= spill->ncells; i++)
 	{
@@ -770,13 +759,16 @@ fc_spill_keep(FcSpill *spill, bool in_file)
 
 		if (open == NULL)
 			continue;
-		kept->cells[kept->ncells++] = open;
-		if (in_file)
-			continue;
-		((FcSpillBlock *) open->block)->base = open->base;
-		((FcSpillBlock *) open->block)->size = open->used;
-		fc_spill_check_block(spill->shared, open->block, &open->cell);
-		open->cell.size = open->used;
+		open->cell.file = spill->file;
+		if (!in_file)
+		{
+			((FcSpillBlock *) open->block)->base = open->base;
+			((FcSpillBlock *) open->block)->size = open->used;
+			fc_spill_check_block(spill->shared, open->block, &open->cell);
+			open->cell.size = open->used;
+			open->cell.block = open->block;
+		}
+		kept->cells[kept->ncells++] = open->cell;
 	}
 	return kept;
 }

@@ -21,8 +21,9 @@ fc_spilled_header(TupleDesc desc, HeapTupleHeader header)
 }
 
 void
-fc_spilled_deform(FcSpilled *spilled, TupleDesc desc, Datum *values, bool *nulls)
+fc_spilled_deform(FcSpilled *spilled, TupleTableSlot *slot)
 {
+	TupleDesc	desc = slot->tts_tupleDescriptor;
 	HeapTupleData tuple = {.t_len = fc_spilled_row(spilled),.t_data = (HeapTupleHeader) spilled};
 
 	Assert(fc_spilled_is_bare(spilled) || HeapTupleHeaderGetNatts(tuple.t_data) == desc->natts);
@@ -34,5 +35,5 @@ fc_spilled_deform(FcSpilled *spilled, TupleDesc desc, Datum *values, bool *nulls
 		tuple.t_data = palloc(tuple.t_len);
 		fc_spilled_copy(spilled, &header, tuple.t_data);
 	}
-	heap_deform_tuple(&tuple, desc, values, nulls);
+	heap_deform_tuple(&tuple, desc, slot->tts_values, slot->tts_isnull);
 }

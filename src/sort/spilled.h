@@ -16,6 +16,7 @@
 
 #include "access/heaptoast.h"
 #include "access/htup_details.h"
+#include "executor/tuptable.h"
 
 /* Prefetches a line of the processor's cache */
 #ifdef __GNUC__
@@ -215,9 +216,9 @@ fc_spilled_copy(const FcSpilled *spilled, const HeapTupleHeaderData *header, Hea
 }
 
 /*
- * Makes the values of a row of the target's type "desc"; they lie in the row,
- * or in the current memory context
+ * Makes the values of a row of the target's type in a slot that is empty; they
+ * lie in the row, or in the current memory context
  */
-extern void fc_spilled_deform(FcSpilled *spilled, TupleDesc desc, Datum *values, bool *nulls);
+extern void fc_spilled_deform(FcSpilled *spilled, TupleTableSlot *slot);
 
 #endif							/* FC_SPILLED_H */

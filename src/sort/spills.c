@@ -20,64 +20,25 @@
 #include "key/search.h"
 #include "sort/spills.h"
 
-static void
-fc_spills_add_ref(FcSpills *spills, int *allocated, const FcCell *cell, File file,
-				  const char *block)
-{
-	if (spills->nrefs == *allocated)
-	{
-		*allocated *= 2;
-		spills->refs = repalloc_huge(spills->refs, sizeof(FcCellRef) * *allocated);
-	}
-	spills->refs[spills->nrefs++] = fc_cell_ref(cell, file, block);
-}
-
 static int
-fc_cell_cmp(const FcCell *a, const FcCell *b)
+fc_cell_cmp(const void *a, const void *b)
 {
-	if (a->part.null != b->part.null)
-		return a->part.null ? 1 : -1;
-	return fc_spill_bound_cmp(&a->lo, &b->lo);
+	const FcCell *ca = a;
+	const FcCell *cb = b;
+
+	if (ca->part.null != cb->part.null)
+		return ca->part.null ? 1 : -1;
+	return fc_spill_bound_cmp(&ca->lo, &cb->lo);
 }
 
-/* Adds the cells of one process, in key order, to those of the others */
+/* Adds the cells of one process to those of the others, as they come */
 static void
-fc_spills_add_cells(FcSpills *spills, const FcCell *cells, uint64 n)
-{
-	FcCell	   *all = MemoryContextAllocHuge(CurrentMemoryContext,
-											 sizeof(FcCell) * (spills->ncells + n + 1));
-	int			nall = 0;
-	int			old = 0;
-	uint64		i = 0;
-
-	for (; old < spills->ncells || i < n; nall++)
-	{
-		int			order = i == n ? -1 : old == spills->ncells ? 1 :
-			fc_cell_cmp(&spills->cells[old], &cells[i]);
-
-		all[nall] = order > 0 ? cells[i] : spills->cells[old++];
-		if (order == 0)
-		{
-			fc_spill_part_add(&all[nall].part, &cells[i].part);
-			all[nall].size += cells[i].size;
-			all[nall].fetched += cells[i].fetched;
-		}
-		Assert(nall == 0 || fc_cell_cmp(&all[nall - 1], &all[nall]) < 0);
-		i += order >= 0;
-	}
-	pfree(spills->cells);
-	spills->cells = all;
-	spills->ncells = nall;
-}
-
-static void
-fc_spills_open_process(FcSpills *spills, int process, int *allocated)
+fc_spills_open_process(FcSpills *spills, int process)
 {
 	char		name[MAXPGPATH];
-	BufFile    *file_of_cells;
-	FcCell	   *cells;
-	uint64		ncells;
+	BufFile    *list;
 	File		file;
+	int			n;
 
 	snprintf(name, sizeof(name), "spill.%d", process);
 	file = FileSetOpen(&spills->shared->fileset.fs, name, O_RDONLY);
@@ -87,80 +48,64 @@ fc_spills_open_process(FcSpills *spills, int process, int *allocated)
 				 errmsg("could not open temporary file \"%s\": %m", name)));
 	spills->files[spills->nfiles++] = file;
 	snprintf(name, sizeof(name), "cells.%d", process);
-	file_of_cells = BufFileOpenFileSet(&spills->shared->fileset.fs, name, O_RDONLY, false);
-	fc_buffile_read(file_of_cells, &ncells, sizeof(ncells));
-	cells = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcCell) * (ncells + 1));
-	fc_buffile_read(file_of_cells, cells, sizeof(FcCell) * ncells);
-	for (uint64 i = 0; i < ncells; i++)
-		fc_spills_add_ref(spills, allocated, &cells[i], file, NULL);
-	fc_spills_add_cells(spills, cells, ncells);
-	pfree(cells);
-	BufFileClose(file_of_cells);
+	list = BufFileOpenFileSet(&spills->shared->fileset.fs, name, O_RDONLY, false);
+	n = BufFileSize(list) / sizeof(FcCell);
+	spills->cells = repalloc_huge(spills->cells, sizeof(FcCell) * (spills->nrefs + n + 1));
+	fc_buffile_read(list, spills->cells + spills->nrefs, sizeof(FcCell) * n);
+	BufFileClose(list);
+	for (; n > 0; n--)
+		spills->cells[spills->nrefs++].file = file;
 }
 
+/* Adds up the parts of each cell; what each process has of it is in the refs */
 static void
-fc_spills_open_kept(FcSpills *spills, const FcSpillKept *kept, int *allocated)
+fc_spills_add_up(FcSpills *spills)
 {
-	FcCell	   *cells = MemoryContextAllocHuge(CurrentMemoryContext,
-											   sizeof(FcCell) * (kept->ncells + 1));
+	FcCell	   *all = spills->cells;
 
-	for (int i = 0; i < kept->ncells; i++)
-	{
-		cells[i] = kept->cells[i]->cell;
-		fc_spills_add_ref(spills, allocated, &cells[i], 0, kept->cells[i]->block);
-	}
-	fc_spills_add_cells(spills, cells, kept->ncells);
-	pfree(cells);
-}
-
-static int
-fc_ref_cmp(const void *a, const void *b)
-{
-	const FcCellRef *ra = a;
-	const FcCellRef *rb = b;
-
-	if (ra->null != rb->null)
-		return ra->null ? 1 : -1;
-	return fc_spill_bound_cmp(&ra->lo, &rb->lo);
-}
-
-/* Finds the refs of each cell */
-static void
-fc_spills_order_refs(FcSpills *spills)
-{
-	int			n = 0;
-
-	qsort(spills->refs, spills->nrefs, sizeof(FcCellRef), fc_ref_cmp);
-	spills->first = MemoryContextAllocHuge(CurrentMemoryContext,
-										   sizeof(int) * (spills->ncells + 1));
+	qsort(all, spills->nrefs, sizeof(FcCell), fc_cell_cmp);
+	spills->refs = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcCellRef) * (spills->nrefs + 1));
+	spills->first = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int) * (spills->nrefs + 1));
 	for (int i = 0; i < spills->nrefs; i++)
-		if (i == 0 || fc_ref_cmp(&spills->refs[i - 1], &spills->refs[i]) != 0)
-			spills->first[n++] = i;
-	Assert(n == spills->ncells);
-	spills->first[n] = spills->nrefs;
+	{
+		FcCell	   *last = all + spills->ncells - 1;
+
+		spills->refs[i] = fc_cell_ref(&all[i]);
+		if (i > 0 && fc_cell_cmp(last, &all[i]) == 0)
+		{
+			fc_spill_part_add(&last->part, &all[i].part);
+			last->size += all[i].size;
+			last->fetched += all[i].fetched;
+			continue;
+		}
+		spills->first[spills->ncells] = i;
+		all[spills->ncells++] = all[i];
+	}
+	Assert(spills->ncells <= spills->nrefs);
+	spills->first[spills->ncells] = spills->nrefs;
+	spills->cells = repalloc_huge(all, sizeof(FcCell) * (spills->ncells + 1));
 }
 
 Size
 fc_spills_size(int nprocesses)
 {
-	return sizeof(FcCell) + sizeof(int) + sizeof(FcCellRef) * nprocesses;
+	return sizeof(FcCell) + (sizeof(int) + sizeof(FcCellRef)) * nprocesses;
 }
 
 FcSpills *
 fc_spills_open(FcShared *shared, const FcSpillKept *kept)
 {
 	FcSpills   *spills = palloc0(sizeof(FcSpills));
-	int			allocated = 64;
 
 	spills->shared = shared;
 	spills->files = palloc(sizeof(File) * Max(shared->nscanners, 1));
-	spills->refs = palloc(sizeof(FcCellRef) * allocated);
-	spills->cells = palloc(sizeof(FcCell));
+	spills->nrefs = kept ? kept->ncells : 0;
+	spills->cells = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcCell) * (spills->nrefs + 1));
 	if (kept)
-		fc_spills_open_kept(spills, kept, &allocated);
+		memcpy(spills->cells, kept->cells, sizeof(FcCell) * kept->ncells);
 	for (int i = 0; !kept && i < shared->nscanners; i++)
-		fc_spills_open_process(spills, i, &allocated);
-	fc_spills_order_refs(spills);
+		fc_spills_open_process(spills, i);
+	fc_spills_add_up(spills);
 	return spills;
 }
 

@@ -37,12 +37,12 @@ struct FcSpills
 };
 
 static inline FcCellRef
-fc_cell_ref(const FcCell *cell, File file, const char *block)
+fc_cell_ref(const FcCell *cell)
 {
 	return (FcCellRef)
 	{
 		cell->lo, cell->part.rows, cell->size, cell->fetched, cell->last, cell->last_size,
-		cell->part.null, file, block
+		cell->part.null, cell->file, cell->block
 	};
 }
 

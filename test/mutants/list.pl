@@ -30,7 +30,7 @@
 	[ 'a record seems to be after the end', 'sort/fetch.c',
 		'(?<=fc_fetch_offset\(fetch, fetch->at\) \+ )fetch->within', 'fetch->within + fetch->source->size', 'fetch.c' ],
 	[ 'records have more bytes than there is room for', 'sort/spill_write.c',
-		'open->cell.fetched \+= MAXALIGN\(\(Size\) length \+ 1\);', 'open->cell.fetched += length / 2;', 'spill_check.c' ],
+		'open->cell.fetched \+= MAXALIGN\(\(Size\) entry->length \+ 1\);', 'open->cell.fetched += entry->length / 2;', 'spill_check.c' ],
 
 	# files that change hands
 	[ 'rows are older than pg_class says', 'partition/exchange.c',

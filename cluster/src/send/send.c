@@ -416,7 +416,7 @@ fc_send_make_room(FcSender *sender)
 static bool
 fc_send_reach(FcSender *sender, FcSendLeaf *leaf, const FcRecord *record)
 {
-	bool		may = !sender->ctx->parallel;
+	bool		may = sender->ctx->workers == NULL;
 
 	if (leaf->copy && leaf->records > 0 && may)
 		fc_send_end_leaf(sender, leaf);

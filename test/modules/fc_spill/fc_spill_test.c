@@ -139,6 +139,12 @@ fc_fetch_end(FcFetch *fetch)
 	pfree(fetch);
 }
 
+void
+fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
+{
+	fill_bytes(buf, offset, len);
+}
+
 /* Mostly near 0.  The least and the greatest possible come, too. */
 static int64
 make_key(const Test *test, int i, uint32 random)
@@ -367,7 +373,7 @@ check_row(Test *test, const FcEntry *entry, char *data)
 
 /* Its bytes, if they were spilled */
 static char *
-bytes_of(Test *test, FcSpilled *spilled, const FcEntry *entry)
+bytes_of(Test *test, FcCellReader *reader, FcSpilled *spilled, const FcEntry *entry)
 {
 	FcSpilledKind wanted = is_row(test, entry) ?
 		(is_bare(test, fc_entry_null(entry), entry->offset) ? FC_SPILLED_BARE : FC_SPILLED_TUPLE) :
@@ -385,7 +391,7 @@ bytes_of(Test *test, FcSpilled *spilled, const FcEntry *entry)
 		case FC_SPILLED_BARE:
 			return (char *) spilled + BEGIN - FC_SPILL_BARE_SKIP;
 		case FC_SPILLED_RECORD:
-			return (char *) spilled + fc_spill_head(test->shared);
+			return fc_cells_record(reader, spilled, entry);
 		default:
 			return NULL;
 	}
@@ -408,7 +414,7 @@ check_rows(Test *test, FcCellReader *reader)
 			test->wrong = psprintf("row %d: offset " UINT64_FORMAT " instead of " UINT64_FORMAT,
 								   test->next, fc_spilled_offset(&rows[i]), entry->offset);
 		else
-			check_row(test, entry, bytes_of(test, rows[i].spilled, entry));
+			check_row(test, entry, bytes_of(test, reader, rows[i].spilled, entry));
 	}
 }
 
@@ -431,8 +437,9 @@ check_cell(Test *test, FcCellReader *reader, const FcCell *cell)
 		if (!cell->part.null && (fc_spill_before(entry.key, entry.offset, &cell->lo) ||
 								 !(cell->hi_max || fc_spill_before(entry.key, entry.offset, &cell->hi))))
 			test->wrong = psprintf("row %d is not of its cell", test->next);
-		check_row(test, &entry, bytes_of(test, spilled, &entry));
+		check_row(test, &entry, bytes_of(test, reader, spilled, &entry));
 	}
+	fc_cells_leave(reader, &task);
 	if (!test->wrong && test->next - before != (int) cell->part.rows)
 		test->wrong = psprintf("a cell of %d rows instead of " UINT64_FORMAT, test->next - before, cell->part.rows);
 }
@@ -494,12 +501,13 @@ check_all(Test *test)
 {
 	FcSpills   *spills = open_cells(test);
 	FcSource	source = {0};
-	FcCellReader *reader = fc_cells_begin(spills, test->shared->course.spills ? NULL : &source,
-										  test->shared->memory / 8 * 6);
+	FcContext	ctx = {.shared = test->shared,.source = &source,.kept = test->kept};
+	FcCellReader *reader = fc_cells_begin(&ctx);
 	List	   *parts = fc_spills_parts(spills);
 	ListCell   *part = list_head(parts);
 	const FcCell *cells = fc_spills_cells(spills, &test->ncells);
 	uint64		written = pg_atomic_read_u64(&test->shared->counts.spilled);
+	uint64		reads;
 
 	qsort(test->entries, test->nrecords, sizeof(FcEntry), entry_cmp);
 	for (int i = 0; i < test->ncells && !test->wrong; i++)
@@ -515,8 +523,9 @@ check_all(Test *test)
 	}
 	if (!test->wrong && (test->next != test->nrecords || part != NULL))
 		test->wrong = psprintf("%d rows instead of %d", test->next, test->nrecords);
-	if (!test->wrong && test->rows_a_read * fc_cells_stats(reader)->reads > test->nrecords)
-		test->wrong = psprintf("%d rows in " UINT64_FORMAT " reads", test->nrecords, fc_cells_stats(reader)->reads);
+	reads = pg_atomic_read_u64(&test->shared->counts.reads);
+	if (!test->wrong && test->rows_a_read * reads > test->nrecords)
+		test->wrong = psprintf("%d rows in " UINT64_FORMAT " reads", test->nrecords, reads);
 	test->cut = pg_atomic_read_u64(&test->shared->counts.spilled) != written;
 	fc_cells_end(reader);
 	fc_spills_close(spills);
