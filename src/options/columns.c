@@ -398,7 +398,7 @@ fc_columns_make_patterns(Relation rel, const FcOptions *options, AttrNumber key_
 		return;
 	if (key_attnum != 0)
 		key = get_attname(RelationGetRelid(rel), key_attnum, false);
-	foreach_ptr(FcPatternOption, option, fc_pattern_options(options->timestamp_format, key))
+	foreach_node(DefElem, option, fc_pattern_options(options->timestamp_format, key))
 		fc_fields_pattern(rel, columns, option);
 }
 

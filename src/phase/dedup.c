@@ -343,6 +343,7 @@ fc_dedup_end_sort(FcLoader *loader)
 	FcDedupRow	kept;
 	FcSortRow	place;
 
+	fc_sort_finish(dedup->sort);
 	for (bool any = false; fc_sort_next(dedup->sort, slot, &place); any = true)
 	{
 		FcDedupRow	row = fc_dedup_copy_slot(loader, next, place.offset, place.length);
@@ -390,11 +391,11 @@ fc_dedup_begin_sort(FcLoader *loader)
 {
 	FcDedup    *dedup = loader->dedup;
 	FcShared   *shared = loader->ctx->shared;
-	FcSortBy	by = {fc_shared_dedup(shared), shared->plan.dedup.nkeys, false};
 	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
 
 	fc_dedup_write_out(loader);
-	dedup->sort = fc_sort_begin(shared, dedup->desc, loader->leaf->map, by, shared->memory / 8);
+	dedup->sort = fc_sort_begin(shared, dedup->desc, loader->leaf->map, fc_shared_dedup(shared),
+								shared->plan.dedup.nkeys, false, shared->memory / 8);
 	MemoryContextSwitchTo(old);
 	for (int i = 0; i < dedup->nrows; i++)
 		fc_dedup_sort_row(loader, &dedup->rows[i]);
@@ -431,13 +432,10 @@ fc_dedup_end_key(FcLoader *loader)
 	CHECK_FOR_INTERRUPTS();
 	if (dedup->sort == NULL && dedup->nrows > 1 && !fc_dedup_find(loader))
 		fc_dedup_begin_sort(loader);
-	if (dedup->sort == NULL)
-	{
+	if (dedup->sort)
+		fc_dedup_end_sort(loader);
+	else
 		fc_dedup_pass_rows(loader);
-		return;
-	}
-	fc_sort_finish(dedup->sort);
-	fc_dedup_end_sort(loader);
 }
 
 /* Goes on to a key, after the rows of the one before it */

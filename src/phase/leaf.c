@@ -151,12 +151,12 @@ void
 fc_leaf_begin_sort(FcLoader *loader, const FcLeaf *leaf)
 {
 	FcShared   *shared = loader->ctx->shared;
-	FcSortBy	by = {fc_shared_order(shared), shared->plan.order.nkeys, leaf == NULL};
 	TupleDesc	desc = RelationGetDescr(leaf ? leaf->rri->ri_RelationDesc : loader->ctx->target);
 
 	if (leaf == NULL)
 		loader->sorter.slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-	loader->sorter.sort = fc_sort_begin(shared, desc, leaf ? leaf->map : NULL, by,
+	loader->sorter.sort = fc_sort_begin(shared, desc, leaf ? leaf->map : NULL, fc_shared_order(shared),
+										shared->plan.order.nkeys, leaf == NULL,
 										shared->memory / (shared->plan.order.sliced ? 4 : 2));
 }
 
@@ -464,19 +464,6 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 	return leaf;
 }
 
-/* The number in the route of the partition that the key belongs to; -1: none */
-static int
-fc_leaf_number(const FcLoader *loader)
-{
-	const FcRoute *route = loader->router.route;
-	const TupleTableSlot *slot = loader->root_slot;
-
-	if (route == NULL || slot->tts_isnull[route->attnum - 1])
-		return -1;
-	return fc_route_find_existing(route, fc_key_from_datum(route->type,
-														   slot->tts_values[route->attnum - 1]));
-}
-
 /*
  * Where keys tell the partition, core routes only the first row of each, with
  * all its checks.  Later rows go where that one went; NULL: no row has yet.
@@ -496,9 +483,12 @@ fc_leaf_known(FcLoader *loader, int64 key)
 FcLeaf *
 fc_leaf_find_known(FcLoader *loader)
 {
-	int			i = fc_leaf_number(loader);
+	const FcRoute *route = loader->router.route;
+	const TupleTableSlot *slot = loader->root_slot;
 
-	return i < 0 ? NULL : loader->router.known[i];
+	if (route == NULL || slot->tts_isnull[route->attnum - 1])
+		return NULL;
+	return fc_leaf_known(loader, fc_key_from_datum(route->type, slot->tts_values[route->attnum - 1]));
 }
 
 void
@@ -530,7 +520,6 @@ fc_leaf_find(void *arg)
 	ResultRelInfo *rri = ExecFindPartition(router->mtstate, loader->root,
 										   router->proute, loader->root_slot,
 										   loader->estate);
-	int			i;
 
 	if (loader->dry)
 	{
@@ -542,9 +531,9 @@ fc_leaf_find(void *arg)
 	if (loader->leaf == NULL)
 		loader->leaf = fc_leaf_add(loader, rri);
 	/* later rows of this partition go there without core */
-	i = loader->dry ? -1 : fc_leaf_number(loader);
-	if (i >= 0 && router->route->ranges[i].partition == RelationGetRelid(rri->ri_RelationDesc))
-		router->known[i] = loader->leaf;
+	if (router->route && fc_leaf_find_known(loader) == NULL && router->last >= 0 &&
+		router->route->ranges[router->last].partition == RelationGetRelid(rri->ri_RelationDesc))
+		router->known[router->last] = loader->leaf;
 	MemoryContextSwitchTo(old);
 }
 
@@ -611,6 +600,7 @@ fc_leaf_flush(FcLoader *loader, bool end)
 
 	end = end || hash_get_num_entries(leaves) > FC_LEAF_WRITERS;
 	Assert(loader->router.proute != NULL);
+	loader->router.pending = 0;
 	if (end)
 		loader->leaf = NULL;
 	hash_seq_init(&seq, leaves);
@@ -642,14 +632,12 @@ fc_leaf_limit(FcLoader *loader, int n, uint64 bytes)
 		hash_get_num_entries(router->leaves) <= FC_LEAF_WRITERS)
 		return;
 	fc_leaf_flush(loader, false);
-	router->pending = 0;
 }
 
 void
 fc_leaf_end_slice(FcLoader *loader)
 {
 	fc_leaf_flush(loader, false);
-	loader->router.pending = 0;
 	fc_turn_pass(loader->ctx, &loader->slice);
 }
 

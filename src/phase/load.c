@@ -33,21 +33,6 @@
 /* Bytes after which progress is counted: the counter's cache line is shared */
 #define FC_COUNT_BYTES		65536
 
-/* Makes ready to pass over the records that the leader sends */
-static void
-fc_load_dispatch(FcLoader *loader)
-{
-	const char *why;
-
-	loader->elsewhere = fc_elsewhere(&why);
-	if (loader->elsewhere == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not send records to other servers: %s", why),
-				 errhint("%s", fc_elsewhere_hint())));
-	loader->dispatch = loader->elsewhere->dispatch_begin(loader->ctx, loader->parser);
-}
-
 void
 fc_load_begin(FcLoader *loader, FcContext *ctx)
 {
@@ -74,7 +59,17 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 		 fc_row_tolerates(loader, FC_CLASS_NO_PARTITION)))
 		fc_leaf_begin_routing(loader);
 	if (ctx->shared->sends)
-		fc_load_dispatch(loader);
+	{
+		const char *why;
+
+		loader->elsewhere = fc_elsewhere(&why);
+		if (loader->elsewhere == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("could not send records to other servers: %s", why),
+					 errhint("%s", fc_elsewhere_hint())));
+		loader->dispatch = loader->elsewhere->dispatch_begin(ctx, loader->parser);
+	}
 	else
 		loader->batch = fc_batch_begin(loader->parser, RelationGetDescr(ctx->target));
 	fc_look_begin(loader);
@@ -380,21 +375,6 @@ fc_load_reach_rows(FcLoader *loader, int from, int to)
 	return i;
 }
 
-/* Loads rows of the batch that are of one slice, and not odd */
-static void
-fc_load_rows(FcLoader *loader, int from, int to)
-{
-	bool		alone;
-
-	while (from < to && !loader->ctx->stopped)
-	{
-		from = fc_look(loader, from, to, &alone);
-		if (alone)
-			fc_row_load_batched(loader, from);
-		from += alone;
-	}
-}
-
 /*
  * Loads the rows of the batch in their order, the odd ones alone.  False if
  * the load is given up, or has met an error.
@@ -421,7 +401,14 @@ fc_load_batch(FcLoader *loader)
 		}
 		if (loader->tasks.slice && (end = fc_load_reach_rows(loader, i, end)) < 0)
 			return false;
-		fc_load_rows(loader, i, end);
+		while (i < end && !loader->ctx->stopped)
+		{
+			bool		alone;
+
+			i = fc_look(loader, i, end, &alone);
+			if (alone)
+				fc_row_load_batched(loader, i++);
+		}
 	}
 	return !loader->ctx->stopped;
 }
@@ -492,15 +479,13 @@ fc_load_chunk_in_turn(FcLoader *loader, FcChunkReader *reader, uint32 i)
 	{
 		&ctx->turns[0], i
 	};
-	if (loader->router.proute)
-	{
-		fc_load_records(loader, reader, i);
-		fc_leaf_end_slice(loader);
-		return;
-	}
-	fc_leaf_begin(loader, ctx->shared->leaf, &to);
+	if (loader->router.proute == NULL)
+		fc_leaf_begin(loader, ctx->shared->leaf, &to);
 	fc_load_records(loader, reader, i);
-	(void) fc_leaf_end(loader);
+	if (loader->router.proute)
+		fc_leaf_end_slice(loader);
+	else
+		(void) fc_leaf_end(loader);
 }
 
 /*

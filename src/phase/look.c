@@ -216,16 +216,6 @@ fc_look_each(const FcLoader *loader)
 	return batch->unfinished || loader->where != NULL || loader->router.proute == NULL;
 }
 
-/* Are rows of the batch written without a look at each? */
-static bool
-fc_look_is_plain(const FcLoader *loader)
-{
-	const FcLeaf *leaf = loader->leaf;
-
-	return loader->router.proute == NULL && leaf != NULL && leaf->rows && leaf->plain &&
-		!loader->batch->unfinished && !loader->where && !fc_look_lacks(loader->batch, leaf, -1);
-}
-
 /*
  * Brings rows of one leaf together, in the order of the file, and counts those
  * that are left out; returns the end of those that stay
@@ -309,7 +299,10 @@ fc_look(FcLoader *loader, int from, int to, bool *alone)
 {
 	FcContext  *ctx = loader->ctx;
 	FcLooked	   *look = loader->look;
-	bool		plain = look && fc_look_is_plain(loader);
+	const FcLeaf *leaf = loader->leaf;
+	/* are rows written without a look at each? */
+	bool		plain = look && loader->router.proute == NULL && leaf != NULL && leaf->rows && leaf->plain &&
+		!loader->batch->unfinished && !loader->where && !fc_look_lacks(loader->batch, leaf, -1);
 	ErrorData  *edata = NULL;
 
 	*alone = true;

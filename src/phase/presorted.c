@@ -144,8 +144,6 @@ fc_presorted_read(void *arg)
 	uint32		n = shared->source.nchunks;
 	uint32		tail = n;
 
-	look->sorted = true;
-	look->whole = false;
 	for (uint32 i = 0; i < n && look->sorted; i++)
 		if (fc_presorted_chunk(look, i, Max(FC_PRESORTED_BYTES / n, FC_PRESORTED_LEAST)))
 			tail = i;
@@ -167,14 +165,12 @@ fc_presorted_read(void *arg)
 bool
 fc_presorted_look(FcContext *ctx, int64 *keys)
 {
-	FcPresortedLook look;
+	FcPresortedLook look = {.keys = keys,.last = PG_INT64_MIN,.sorted = true};
 	ResultRelInfo *root;
 	EState	   *estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
 	ErrorData  *edata;
 
 	Assert(!ctx->in_worker);
-	look.keys = keys;
-	look.last = PG_INT64_MIN;
 	fc_chunk_reader_begin(&look.reader, ctx, FC_PRESORTED_TAIL);
 	fc_stream_limit(look.reader.stream, FC_PRESORTED_RECORD);
 	look.reader.looks = true;

@@ -120,22 +120,6 @@ fc_row_failed_check(FcLoader *loader, const FcLeaf *leaf)
 	return -1;
 }
 
-/* Refuses the row, and returns false, if a CHECK is false for it */
-static bool
-fc_row_check_checks(FcLoader *loader)
-{
-	Relation	rel = loader->leaf->rri->ri_RelationDesc;
-	int			i = fc_row_failed_check(loader, loader->leaf);
-
-	if (i < 0)
-		return true;
-	fc_row_refuse(loader, FC_CLASS_CHECK, NULL, ERRCODE_CHECK_VIOLATION,
-				  psprintf("new row for relation \"%s\" violates check constraint \"%s\"",
-						   RelationGetRelationName(rel),
-						   RelationGetDescr(rel)->constr->check[i].ccname));
-	return false;
-}
-
 /*
  * Checks NOT NULL and CHECK.  Violations that are tolerated are found here
  * before core would throw them, in core's order; core checks the rest.
@@ -144,7 +128,9 @@ static void
 fc_row_check_constraints(FcLoader *loader)
 {
 	FcLeaf	   *leaf = loader->leaf;
-	TupleDesc	desc = RelationGetDescr(leaf->rri->ri_RelationDesc);
+	Relation	rel = leaf->rri->ri_RelationDesc;
+	TupleDesc	desc = RelationGetDescr(rel);
+	int			failed;
 	bool		nulls = fc_row_tolerates(loader, FC_CLASS_NOT_NULL);
 	bool		any = desc->constr->num_check > 0;
 	bool		checks = any && fc_row_tolerates(loader, FC_CLASS_CHECK);
@@ -159,28 +145,18 @@ fc_row_check_constraints(FcLoader *loader)
 			loader->row.outcome = FC_ROW_BUILT;
 			ExecConstraints(leaf->rri, leaf->slot, loader->estate);
 		}
-		if (!fc_row_check_checks(loader))
+		failed = fc_row_failed_check(loader, leaf);
+		if (failed >= 0)
+		{
+			fc_row_refuse(loader, FC_CLASS_CHECK, NULL, ERRCODE_CHECK_VIOLATION,
+						  psprintf("new row for relation \"%s\" violates check constraint \"%s\"",
+								   RelationGetRelationName(rel), desc->constr->check[failed].ccname));
 			return;
+		}
 	}
 	/* a CHECK is evaluated twice only where core must see virtual columns */
 	if ((!checks && (any || !nulls)) || fc_has_virtual(desc))
 		ExecConstraints(leaf->rri, leaf->slot, loader->estate);
-}
-
-/* Computes generated columns and checks constraints, in the leaf's row type */
-static void
-fc_row_check(FcLoader *loader)
-{
-	FcLeaf	   *leaf = loader->leaf;
-	Relation	rel = leaf->rri->ri_RelationDesc;
-	TupleConstr *constr = RelationGetDescr(rel)->constr;
-
-	Assert(!TTS_EMPTY(leaf->slot));
-	leaf->slot->tts_tableOid = RelationGetRelid(rel);
-	if (constr && constr->has_generated_stored)
-		ExecComputeStoredGenerated(leaf->rri, loader->estate, leaf->slot, CMD_INSERT);
-	if (constr)
-		fc_row_check_constraints(loader);
 }
 
 /* Refuses the row, and returns false, if the target's own bound excludes it */
@@ -308,6 +284,7 @@ fc_row_place(FcLoader *loader, TupleTableSlot *slot)
 	Relation	target = loader->ctx->target;
 	bool		partitioned = target->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	FcLeaf	   *leaf;
+	TupleConstr *constr;
 
 	if (loader->router.proute ? !fc_leaf_route(loader) : loader->leaf == NULL)
 	{
@@ -321,8 +298,14 @@ fc_row_place(FcLoader *loader, TupleTableSlot *slot)
 		return;
 
 	leaf = loader->leaf;
+	constr = RelationGetDescr(leaf->rri->ri_RelationDesc)->constr;
 	fc_leaf_take(leaf, slot);
-	fc_row_check(loader);
+	Assert(!TTS_EMPTY(leaf->slot));
+	leaf->slot->tts_tableOid = RelationGetRelid(leaf->rri->ri_RelationDesc);
+	if (constr && constr->has_generated_stored)
+		ExecComputeStoredGenerated(leaf->rri, loader->estate, leaf->slot, CMD_INSERT);
+	if (constr)
+		fc_row_check_constraints(loader);
 	/* core checks the bound after other constraints where it does not route */
 	if (target->rd_rel->relispartition && !partitioned &&
 		loader->row.outcome == FC_ROW_BUILT)

@@ -103,6 +103,7 @@ typedef struct FcKeySample
 	FcSampleRow *rows;
 	int64	   *keys;			/* of all of them, in order */
 	uint32		nrows;
+	uint64		bytes;			/* of all their records, with line ends */
 	uint32		max;			/* most rows after the current stretch */
 	uint32		stretch;
 	uint64		embedded;		/* line ends in quotes, of these records */
@@ -129,27 +130,9 @@ fc_sample_read(void *arg)
 		row->offset = record->offset;
 		row->length = record->length;
 		row->stretch = sample->stretch;
+		sample->bytes += record->length + 1;
 		sample->nrows++;
 	}
-}
-
-/*
- * Reads one stretch; false if an error, which the scan will meet again, ended
- * the sample
- */
-static bool
-fc_sample_stretch(FcKeySample *sample, uint32 chunk, uint64 bytes)
-{
-	FcChunkReader *reader = &sample->reader;
-	ErrorData  *edata;
-
-	if (!fc_chunk_reader_enter(reader, chunk))
-		return true;
-	reader->end = fc_shared_starts(reader->ctx->shared)[chunk].first + bytes;
-	edata = fc_error_catch(reader->ctx, fc_sample_read, sample);
-	sample->stretch++;
-	sample->embedded += reader->pass.embedded;
-	return edata == NULL;
 }
 
 static int
@@ -167,26 +150,34 @@ fc_sample_row_cmp(const void *a, const void *b)
 static void
 fc_sample_take(FcKeySample *sample, FcContext *ctx)
 {
+	FcChunkReader *reader = &sample->reader;
 	uint32		nchunks = ctx->shared->source.nchunks;
 	uint32		n = Min(nchunks, FC_SAMPLE_STRETCHES);
+	ErrorData  *edata = NULL;
 	ResultRelInfo *root;
 	EState	   *estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
 
 	sample->rows = palloc(sizeof(FcSampleRow) * (FC_SAMPLE_ROWS + FC_SAMPLE_OLD));
-	fc_chunk_reader_begin(&sample->reader, ctx, FC_SAMPLE_LEAST);
-	sample->reader.looks = true;
-	fc_stream_limit(sample->reader.stream, FC_SAMPLE_RECORD);
+	fc_chunk_reader_begin(reader, ctx, FC_SAMPLE_LEAST);
+	reader->looks = true;
+	fc_stream_limit(reader->stream, FC_SAMPLE_RECORD);
 	sample->parser = fc_parse_begin(ctx, estate, true);
-	for (uint32 i = 0; i < n; i++)
+	/* an error, which the scan will meet again, ends the sample */
+	for (uint32 i = 0; i < n && edata == NULL; i++)
 	{
+		uint32		chunk = (uint64) nchunks * i / n;
+
 		sample->max = FC_SAMPLE_ROWS / n * (i + 1);
-		if (!fc_sample_stretch(sample, (uint64) nchunks * i / n,
-							   Max(FC_SAMPLE_BYTES / n, FC_SAMPLE_LEAST)))
-			break;
+		if (!fc_chunk_reader_enter(reader, chunk))
+			continue;
+		reader->end = fc_shared_starts(ctx->shared)[chunk].first + Max(FC_SAMPLE_BYTES / n, FC_SAMPLE_LEAST);
+		edata = fc_error_catch(ctx, fc_sample_read, sample);
+		sample->stretch++;
+		sample->embedded += reader->pass.embedded;
 	}
 	fc_parse_end(sample->parser);
 	Assert(sample->nrows <= FC_SAMPLE_ROWS);
-	fc_chunk_reader_end(&sample->reader);
+	fc_chunk_reader_end(reader);
 	fc_executor_end(estate);
 }
 
@@ -374,7 +365,7 @@ fc_sample_borders(const FcKeySample *sample, double most, uint32 *n)
 	uint32		rows = 0;
 
 	*n = 0;
-	for (uint32 i = 0, end; i < sorted.nrows; i = end)
+	for (uint32 i = 0; i < sample->nrows; i++)
 	{
 		int64		key = sample->keys[i];
 		bool		next = i == 0 || (!range.hi_max && key >= range.hi);
@@ -485,34 +476,27 @@ fc_sample_missing(const FcKeySample *sample)
 	return missing;
 }
 
-/* Free bytes in the tablespace for spill files that has the least */
-static uint64
-fc_sample_free_space(const SharedFileSet *fileset)
+/* Why this number of bytes cannot be spilled; NULL: it can */
+static const char *
+fc_sample_no_room(const FcShared *shared, uint64 bytes)
 {
-	uint64		least = PG_UINT64_MAX;
+	uint64		least = PG_UINT64_MAX;	/* free bytes of a tablespace */
 
-	for (int i = 0; i < fileset->fs.ntablespaces; i++)
+	if (temp_file_limit >= 0 && bytes > (uint64) temp_file_limit * 1024)
+		return "temp_file_limit is too low for rows";
+	for (int i = 0; i < shared->fileset.fs.ntablespaces; i++)
 	{
 		char		path[MAXPGPATH];
 		struct statvfs st;
 
-		TempTablespacePath(path, fileset->fs.tablespaces[i]);
+		TempTablespacePath(path, shared->fileset.fs.tablespaces[i]);
 		/* the directory itself is made on demand */
 		get_parent_directory(path);
 		if (statvfs(path, &st) == 0)
 			least = Min(least, (uint64) st.f_bavail * st.f_frsize);
 	}
-	return least;
-}
-
-/* Why this number of bytes cannot be spilled; NULL: it can */
-static const char *
-fc_sample_no_room(const FcShared *shared, uint64 bytes)
-{
-	if (temp_file_limit >= 0 && bytes > (uint64) temp_file_limit * 1024)
-		return "temp_file_limit is too low for rows";
 	/* other sessions, and the load itself, need room, too */
-	if (bytes > fc_sample_free_space(&shared->fileset) / 2)
+	if (bytes > least / 2)
 		return "too little disk space for rows";
 	return NULL;
 }
@@ -555,7 +539,6 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, FcSampled *s
 {
 	FcShared   *shared = ctx->shared;
 	FcKeySample sample = {.route = route};
-	uint64		bytes = 0;
 	uint64		records;
 	const char *reason = "as fast_copy.spill says";
 
@@ -564,9 +547,7 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, FcSampled *s
 		(shared->source.size < FC_SAMPLE_SMALL && !fc_plan_merges(&shared->plan)))
 		return fc_spill_kind == FC_SPILL_AUTO ? "the file is small" : reason;
 	fc_sample_take(&sample, ctx);
-	for (uint32 i = 0; i < sample.nrows; i++)
-		bytes += sample.rows[i].length + 1;
-	records = bytes == 0 ? 1 : (double) shared->source.data_size * sample.nrows / bytes + 1;
+	records = sample.nrows == 0 ? 1 : (double) shared->source.data_size * sample.nrows / sample.bytes + 1;
 	sample.spilled = fc_sample_spilled(ctx, records);
 	sample.fetched = 2 * FC_SPILL_NUMBERED + shared->source.data_size / records + MAXIMUM_ALIGNOF;
 	if (fc_spill_kind != FC_SPILL_ROWS)

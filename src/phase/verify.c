@@ -347,13 +347,11 @@ void
 fc_verify_load(FcContext *ctx, int nleaves, bool insert)
 {
 	FcShared   *shared = ctx->shared;
-	FcVerifier	verifier = {0};
+	FcVerifier	verifier = {.nleaves = Max(nleaves, 1),.insert = insert};
 	uint32		first = 0;
 
 	Assert(!ctx->in_worker && !IsInParallelMode());
-	verifier.nleaves = Max(nleaves, 1);
 	verifier.leaves = palloc0(sizeof(FcLeaf) * verifier.nleaves);
-	verifier.insert = insert;
 	verifier.by_key = palloc(sizeof(FcTask *) * (shared->ntasks + 1));
 	for (uint32 i = 0; i < shared->ntasks; i++)
 		verifier.by_key[i] = (FcTask *) ctx->tasks + i;

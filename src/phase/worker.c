@@ -93,30 +93,11 @@ fc_worker_phase(FcContext *ctx)
 	fc_error_owner_end(ctx, outer);
 }
 
-/*
- * Opens the source in a worker, with the files as the leader has seen them;
- * NULL if it cannot be opened
- */
-static FcSource *
-fc_context_source(FcShared *shared)
-{
-	FcSource   *source;
-
-	source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles,
-							  fc_shared_names(shared), shared->source.programs,
-							  fc_shared_copies(shared), shared->source.ncopies,
-							  fc_shared_extents(shared));
-	source->ring = fc_shared_ring(shared);
-	source->grows = (shared->source.room > 0 || source->ring);
-	if (fc_source_hold(source))
-		return source;
-	fc_source_close(source);
-	return NULL;
-}
-
 void
 fc_worker_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
 {
+	FcSource   *source;
+
 	Assert(in_worker == IsParallelWorker() && worker < FC_MAX_WORKERS);
 	memset(ctx, 0, sizeof(FcContext));
 	ctx->shared = shared;
@@ -128,7 +109,17 @@ fc_worker_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_wo
 									  ALLOCSET_DEFAULT_SIZES);
 	if (!in_worker)
 		return;
-	ctx->source = fc_context_source(shared);
+	/* the files as the leader has seen them */
+	source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles,
+							  fc_shared_names(shared), shared->source.programs,
+							  fc_shared_copies(shared), shared->source.ncopies,
+							  fc_shared_extents(shared));
+	source->ring = fc_shared_ring(shared);
+	source->grows = (shared->source.room > 0 || source->ring);
+	if (fc_source_hold(source))
+		ctx->source = source;
+	else
+		fc_source_close(source);
 	ctx->target = table_open(shared->target, RowExclusiveLock);
 }
 
@@ -261,7 +252,7 @@ fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 {
 	ParallelContext *pcxt;
 	FcWorkerArgs args = {dsm_segment_handle(segment), fc_session_origin};
-	FcUsage    *usage;
+	Size		usage_size = sizeof(FcUsage) * nworkers;
 	Size		tasks_size = work->task_size * work->ntasks;
 	Size		turns_size = sizeof(FcTurn) * work->nturns;
 
@@ -269,14 +260,12 @@ fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 	shm_toc_estimate_chunk(&pcxt->estimator, sizeof(FcWorkerArgs));
 	shm_toc_estimate_chunk(&pcxt->estimator, tasks_size);
 	shm_toc_estimate_chunk(&pcxt->estimator, turns_size);
-	shm_toc_estimate_chunk(&pcxt->estimator, sizeof(FcUsage) * nworkers);
+	shm_toc_estimate_chunk(&pcxt->estimator, usage_size);
 	shm_toc_estimate_keys(&pcxt->estimator, 4);
 	InitializeParallelDSM(pcxt);
 
 	fc_worker_give(pcxt, FC_KEY_ARGS, &args, sizeof(args));
-	usage = shm_toc_allocate(pcxt->toc, sizeof(FcUsage) * nworkers);
-	memset(usage, 0, sizeof(FcUsage) * nworkers);
-	shm_toc_insert(pcxt->toc, FC_KEY_USAGE, usage);
+	fc_worker_give(pcxt, FC_KEY_USAGE, palloc0(usage_size), usage_size);
 	fc_worker_give(pcxt, FC_KEY_TASKS, work->tasks, tasks_size);
 	fc_worker_give(pcxt, FC_KEY_TURNS, work->turns, turns_size);
 	Assert(pcxt->nworkers == nworkers || pcxt->nworkers == 0);

@@ -73,31 +73,31 @@ fc_sort_mapped(const AttrMap *map, AttrNumber attnum)
 
 FcSort *
 fc_sort_begin(FcShared *shared, TupleDesc desc, const AttrMap *map,
-			  FcSortBy by, Size memory)
+			  const FcSortKey *keys, int nkeys, bool leaves, Size memory)
 {
 	/* phase/dedup.c may sort once for each key */
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy sort", ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	FcSort	   *sort = palloc0(sizeof(FcSort));
 	TupleDesc	wide = fc_sort_desc(desc);
-	AttrNumber *columns = palloc(sizeof(AttrNumber) * (by.nkeys + 2));
-	Oid		   *operators = palloc(sizeof(Oid) * (by.nkeys + 2));
-	Oid		   *collations = palloc0(sizeof(Oid) * (by.nkeys + 2));
-	bool	   *nulls_first = palloc0(sizeof(bool) * (by.nkeys + 2));
+	AttrNumber *columns = palloc(sizeof(AttrNumber) * (nkeys + 2));
+	Oid		   *operators = palloc(sizeof(Oid) * (nkeys + 2));
+	Oid		   *collations = palloc0(sizeof(Oid) * (nkeys + 2));
+	bool	   *nulls_first = palloc0(sizeof(bool) * (nkeys + 2));
 	int			n = 0;
 
-	Assert(by.nkeys > 0 && by.keys != NULL);
-	if (by.leaves)
+	Assert(nkeys > 0 && keys != NULL);
+	if (leaves)
 	{
 		columns[n] = FC_SORT_LEAF + 1;
 		operators[n++] = Int4LessOperator;
 	}
-	for (int i = 0; i < by.nkeys; i++, n++)
+	for (int i = 0; i < nkeys; i++, n++)
 	{
-		columns[n] = fc_sort_mapped(map, by.keys[i].attnum) + FC_SORT_FRONT;
-		operators[n] = by.keys[i].operator;
-		collations[n] = by.keys[i].collation;
-		nulls_first[n] = by.keys[i].nulls_first;
+		columns[n] = fc_sort_mapped(map, keys[i].attnum) + FC_SORT_FRONT;
+		operators[n] = keys[i].operator;
+		collations[n] = keys[i].collation;
+		nulls_first[n] = keys[i].nulls_first;
 		Assert(columns[n] > 0 && OidIsValid(operators[n]));
 	}
 	columns[n] = FC_SORT_OFFSET + 1;
@@ -132,26 +132,20 @@ fc_sort_put(FcSort *sort, TupleTableSlot *slot, const FcSortRow *row)
 	sort->held++;
 }
 
-/* Counts the sort, and what it wrote to disk, for the report */
-static void
-fc_sort_count(FcSort *sort)
+void
+fc_sort_finish(FcSort *sort)
 {
 	TuplesortInstrumentation stats;
 
+	ExecClearTuple(sort->in);
+	tuplesort_performsort(sort->state);
+	/* for the report */
 	tuplesort_get_stats(sort->state, &stats);
 	pg_atomic_fetch_add_u64(&sort->shared->counts.sorts, 1);
 	if (stats.spaceType != SORT_SPACE_TYPE_DISK)
 		return;
 	pg_atomic_fetch_add_u64(&sort->shared->counts.disk_sorts, 1);
 	pg_atomic_fetch_add_u64(&sort->shared->counts.sort_bytes, (uint64) stats.spaceUsed * 1024);
-}
-
-void
-fc_sort_finish(FcSort *sort)
-{
-	ExecClearTuple(sort->in);
-	tuplesort_performsort(sort->state);
-	fc_sort_count(sort);
 }
 
 bool

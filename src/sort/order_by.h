@@ -24,24 +24,28 @@ typedef struct FcSortRow
 	uint32		length;
 } FcSortRow;
 
-/* By which columns, in shared memory */
-typedef struct FcSortBy
+/* One key of the order; lives in shared memory, too */
+typedef struct FcSortKey
 {
-	const struct FcSortKey *keys;
-	int			nkeys;
-	bool		leaves;			/* rows are of several leaves, and come leaf by
-								 * leaf */
-} FcSortBy;
+	AttrNumber	attnum;			/* of the target */
+	Oid			operator;		/* < or > of the type's default class */
+	Oid			family;			/* of that class */
+	Oid			collation;		/* of the column */
+	bool		descending;
+	bool		nulls_first;
+} FcSortKey;
 
 /*
  * Sorts rows of the type "desc".  "map" leads to it from the target's row
- * type, whose columns the keys are; NULL: they are the same.
+ * type, whose columns the keys are; NULL: they are the same.  "leaves": rows
+ * are of several leaves, and come leaf by leaf.
  *
  * Holds about "memory" bytes; the rest goes to temporary files, which belong
  * to the current resource owner.
  */
 extern FcSort *fc_sort_begin(FcShared *shared, TupleDesc desc,
-							 const AttrMap *map, FcSortBy by, Size memory);
+							 const AttrMap *map, const FcSortKey *keys, int nkeys,
+							 bool leaves, Size memory);
 
 /* The number of a column of the target in rows that "map" leads to */
 extern AttrNumber fc_sort_mapped(const AttrMap *map, AttrNumber attnum);
@@ -60,17 +64,6 @@ extern void fc_sort_finish(FcSort *sort);
 extern bool fc_sort_next(FcSort *sort, TupleTableSlot *slot, FcSortRow *row);
 
 extern void fc_sort_end(FcSort *sort);
-
-/* One key of the order; lives in shared memory, too */
-typedef struct FcSortKey
-{
-	AttrNumber	attnum;			/* of the target */
-	Oid			operator;		/* < or > of the type's default class */
-	Oid			family;			/* of that class */
-	Oid			collation;		/* of the column */
-	bool		descending;
-	bool		nulls_first;
-} FcSortKey;
 
 /*
  * A list of FcSortKey from a list of String, each an item as ORDER BY takes

@@ -172,27 +172,6 @@ fc_cells_free(FcCellReader *reader)
 	reader->most = 0;
 }
 
-/*
- * Raises the bytes and rows to the most of any cell that is not cut: fresh
- * memory costs more than memory that was used before.  False if both together
- * are too much.
- */
-static bool
-fc_cells_foresee(const FcCellReader *reader, Size *size, uint64 *rows)
-{
-	for (int i = 0; i < reader->spills->ncells; i++)
-	{
-		const FcCell *cell = &reader->spills->cells[i];
-		Size		buffer = fc_cells_buffer(reader, cell->size, cell->fetched);
-
-		if (buffer + cell->part.rows * 2 * sizeof(FcItem) > reader->memory)
-			continue;
-		*size = Max(*size, buffer);
-		*rows = Max(*rows, cell->part.rows);
-	}
-	return *size + *rows * 2 * sizeof(FcItem) <= reader->memory;
-}
-
 static void
 fc_cells_make_room(FcCellReader *reader, Size size, uint64 rows)
 {
@@ -202,7 +181,22 @@ fc_cells_make_room(FcCellReader *reader, Size size, uint64 rows)
 	if (size <= reader->buf_size && rows <= reader->most)
 		return;
 	fc_cells_free(reader);
-	if (fc_cells_foresee(reader, &most, &most_rows))
+
+	/*
+	 * takes as much as any cell needs that is not cut, unless both together are
+	 * too much: fresh memory costs more than memory that was used before
+	 */
+	for (int i = 0; i < reader->spills->ncells; i++)
+	{
+		const FcCell *cell = &reader->spills->cells[i];
+		Size		buffer = fc_cells_buffer(reader, cell->size, cell->fetched);
+
+		if (buffer + cell->part.rows * 2 * sizeof(FcItem) > reader->memory)
+			continue;
+		most = Max(most, buffer);
+		most_rows = Max(most_rows, cell->part.rows);
+	}
+	if (most + most_rows * 2 * sizeof(FcItem) <= reader->memory)
 	{
 		size = most;
 		rows = most_rows;
@@ -494,15 +488,15 @@ fc_cells_find_bounds(FcCellReader *reader, const FcCellRef *refs, int nrefs, int
 static void
 fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
 {
-	MemoryContext old = MemoryContextSwitchTo(reader->mcxt);
+	MemoryContext mcxt = AllocSetContextCreate(reader->mcxt, "fast_copy cut cell", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	FcCellCut  *cut = palloc0(sizeof(FcCellCut));
 	int			n = Min(need / (reader->memory / 2 + 1) + 1, FC_CELL_PIECES);
 	FcBound    *bounds;
 	FcSpill    *spill;
 
 	fc_cells_free(reader);
-	cut->mcxt = AllocSetContextCreate(reader->mcxt, "fast_copy cut cell", ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(cut->mcxt);
+	cut->mcxt = mcxt;
 	bounds = fc_cells_find_bounds(reader, refs, nrefs, &n);
 	Assert(n >= 0 && n < FC_CELL_PIECES);
 	spill = fc_spill_begin(reader->ctx->shared, NULL, NULL, bounds, n, reader->memory / 2);
@@ -556,7 +550,6 @@ fc_cells_end_cut(FcCellReader *reader)
 	if (cut->kept->file != 0)
 		FileClose(cut->kept->file);
 	MemoryContextDelete(cut->mcxt);
-	pfree(cut);
 	reader->cuts = list_delete_first(reader->cuts);
 }
 

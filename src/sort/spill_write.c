@@ -424,31 +424,14 @@ fc_spill_add_cell(FcSpill *spill, int at)
 	return open;
 }
 
-/* Cuts the cell, of a whole range, at the bounds around a row */
-static void
-fc_spill_cut_cell(const FcSpill *spill, FcCell *cell, int64 key, uint64 offset)
-{
-	int			after = 0;		/* the first bound that is after the row */
-	const FcBound *bounds = spill->bounds;
-
-	fc_search(int, after, spill->nbounds, mid, !fc_spill_before(key, offset, &bounds[mid]));
-	if (after > 0 && !fc_spill_before(bounds[after - 1].key, bounds[after - 1].offset, &cell->lo))
-		cell->lo = bounds[after - 1];
-	if (after < spill->nbounds &&
-		(cell->hi_max || fc_spill_before(bounds[after].key, bounds[after].offset, &cell->hi)))
-	{
-		cell->hi = bounds[after];
-		cell->hi_max = false;
-	}
-	Assert(!fc_spill_before(key, offset, &cell->lo) && (cell->hi_max || fc_spill_before(key, offset, &cell->hi)));
-}
-
 /* Makes the cell of a key that has none yet; "at" is its number */
 static FcOpenCell *
 fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 {
 	FcRange		range = spill->route ? fc_route_find(spill->route, key) : FC_RANGE_ALL;
 	FcCell	   *cell = &fc_spill_add_cell(spill, at)->cell;
+	const FcBound *bounds = spill->bounds;
+	int			after = 0;		/* the first bound that is after the row */
 
 	Assert(fc_range_has(&range, key));
 	/* each field by itself: the padding is written to a file, too */
@@ -461,7 +444,16 @@ fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 	cell->hi.key = range.hi;
 	cell->lo.offset = cell->hi.offset = FC_OFFSET_LEAST;
 	cell->hi_max = range.hi_max;
-	fc_spill_cut_cell(spill, cell, key, offset);
+	/* the bounds around the row cut the cell of the whole range */
+	fc_search(int, after, spill->nbounds, mid, !fc_spill_before(key, offset, &bounds[mid]));
+	if (after > 0 && fc_spill_bound_cmp(&bounds[after - 1], &cell->lo) >= 0)
+		cell->lo = bounds[after - 1];
+	if (after < spill->nbounds && (cell->hi_max || fc_spill_bound_cmp(&bounds[after], &cell->hi) < 0))
+	{
+		cell->hi = bounds[after];
+		cell->hi_max = false;
+	}
+	Assert(!fc_spill_before(key, offset, &cell->lo) && (cell->hi_max || fc_spill_before(key, offset, &cell->hi)));
 	spill->keys[at] = cell->lo.key;
 	Assert(at == 0 || (!spill->cells[at - 1]->cell.hi_max && fc_spill_bound_cmp(&spill->cells[at - 1]->cell.hi, &cell->lo) <= 0));
 	Assert(at == spill->ncells - 1 || (!cell->hi_max && fc_spill_bound_cmp(&cell->hi, &spill->cells[at + 1]->cell.lo) <= 0));
