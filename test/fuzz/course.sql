@@ -76,11 +76,23 @@ BEGIN
 END
 $$;
 
+-- Has a row, which the table refuses, a key that no partition but the default takes?
+-- Partitions are found before their constraints are looked at.
+CREATE FUNCTION is_homeless(spec jsonb, number int, leaf text) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+	has_key bool;
+BEGIN
+	EXECUTE format('SELECT %s IS NOT NULL FROM typed WHERE line_ = $1', spec->>'by') INTO has_key USING number;
+	RETURN spec->>'missing' = 'error' AND has_key AND is_default(to_regclass(quote_ident(nullif(leaf, ''))));
+END
+$$;
+
 -- Inserts one row of "typed" into "wanted".  '': done; else the class of the error, or its SQLSTATE
 CREATE FUNCTION insert_row(spec jsonb, number int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	leaf oid;
 	violated text;
+	refusing text;
 BEGIN
 	EXECUTE format('INSERT INTO wanted (%1$s) OVERRIDING SYSTEM VALUE SELECT %1$s FROM typed WHERE line_ = $1 RETURNING CASE WHEN %2$s IS NOT NULL THEN tableoid END', spec->>'columns', spec->>'by') INTO leaf USING number;
 	-- a row that by range has no key has no other partition than the default
@@ -89,11 +101,10 @@ BEGIN
 	END IF;
 	RETURN '';
 EXCEPTION
-WHEN check_violation THEN
-	GET STACKED DIAGNOSTICS violated = CONSTRAINT_NAME;
-	RETURN CASE WHEN violated = '' THEN 'no_partition' ELSE 'check' END;
-WHEN not_null_violation THEN
-	RETURN 'not_null';
+WHEN check_violation OR not_null_violation THEN
+	GET STACKED DIAGNOSTICS violated = CONSTRAINT_NAME, refusing = TABLE_NAME;
+	RETURN CASE WHEN is_homeless(spec, number, refusing) THEN 'no_partition'
+		WHEN SQLSTATE = '23502' THEN 'not_null' WHEN violated = '' THEN 'no_partition' ELSE 'check' END;
 WHEN unique_violation OR exclusion_violation THEN
 	RETURN 'unique';
 WHEN OTHERS THEN
