@@ -341,23 +341,6 @@ fast_copy_report(PG_FUNCTION_ARGS)
 	return fast_copy_rows(fcinfo, fc_report_visible_rows(), report_columns, lengthof(report_columns));
 }
 
-/* Returns a row of one text for each line */
-static Datum
-fast_copy_lines(FunctionCallInfo fcinfo, const List *lines)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-
-	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	foreach_ptr(const char, line, lines)
-	{
-		Datum		value = CStringGetTextDatum(line);
-		bool		null = false;
-
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, &value, &null);
-	}
-	return (Datum) 0;
-}
-
 /* Returns what a load with these arguments would do; one row per finding */
 Datum
 fast_copy_analyze(PG_FUNCTION_ARGS)
@@ -370,7 +353,10 @@ fast_copy_analyze(PG_FUNCTION_ARGS)
 	return fast_copy_rows(fcinfo, fc_analyze_run(options), finding_columns, lengthof(finding_columns));
 }
 
-/* Returns the statements that make a table for the source, and load it */
+/*
+ * Returns the statements that make a table for the source, and load it, in one
+ * text: a client that sends it as one query runs both or none
+ */
 Datum
 fast_copy_sniff(PG_FUNCTION_ARGS)
 {
@@ -387,5 +373,5 @@ fast_copy_sniff(PG_FUNCTION_ARGS)
 	/* as the caller has to call it */
 	if (!FunctionIsVisible(function))
 		name = quote_qualified_identifier(get_namespace_name(get_func_namespace(function)), name);
-	return fast_copy_lines(fcinfo, fc_sniff_run(options, target, name));
+	PG_RETURN_TEXT_P(cstring_to_text(fc_sniff_run(options, target, name)));
 }

@@ -46,20 +46,25 @@ fc_sniff_check_width(const FcGuess *guess)
 
 /* Says what a second file can be to a table that is there */
 static void
-fc_sniff_note_existing(FcTable *table, const char *name)
+fc_sniff_note_existing(FcTable *table, const char *name, bool named)
 {
-	fc_sniff_note(table->notes, "There is a relation %s already: leave CREATE TABLE out if it is the one to load, or give another name as the second argument of fast_copy_sniff.",
-				  name);
-	fc_sniff_note(table->notes, "Rows that it has will stay.  With options => '{\"existing_rows\": \"replace\"}' those of this file take their place, partition by partition; with \"merge\" both are put in order, and \"dedup_keys\" says which are equal; '{\"on_conflict\": \"update\"}' goes by its primary key.");
+	if (!named)
+	{
+		fc_sniff_note(table->notes, "There is a relation %s already, which ends this with an error: to load into it, or to make another table, give its name as the second argument of fast_copy_sniff.",
+					  name);
+		return;
+	}
+	fc_sniff_note(table->notes, "Rows that %s has will stay.  With options => '{\"existing_rows\": \"replace\"}' those of this file take their place, partition by partition; with \"merge\" both are put in order, and \"dedup_keys\" says which are equal; '{\"on_conflict\": \"update\"}' goes by its primary key.", name);
 }
 
-List *
+char *
 fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 {
 	FcTable		table = {0};
 	FcKeyGuess	key;
 	List	   *names;
 	char	   *name;
+	Oid			relid;
 
 	if (fc_format_is_binary(&options->format))
 		ereport(ERROR,
@@ -79,8 +84,10 @@ fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 	names = target ? fc_string_to_names(target) :
 		list_make1(makeString(fc_names_table(options)));
 	name = NameListToQuotedString(names);
-	if (OidIsValid(RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true)))
-		fc_sniff_note_existing(&table, name);
-	return list_make2(fc_statement_create(&table, &key, name),
-					  fc_statement_select(&table, &key, name, function));
+	relid = RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true);
+	if (OidIsValid(relid))
+		fc_sniff_note_existing(&table, name, target != NULL);
+	if (OidIsValid(relid) && target)
+		fc_sniff_fit_target(&table, &key, relid);
+	return fc_statements(&table, &key, name, function, OidIsValid(relid) && target);
 }

@@ -238,32 +238,28 @@ fc_statement_column(StringInfo sql, const FcTable *table, int i)
 	appendStringInfoChar(sql, '\n');
 }
 
-char *
-fc_statement_create(const FcTable *table, const FcKeyGuess *key, const char *target)
+static void
+fc_statement_create(StringInfo sql, const FcTable *table, const FcKeyGuess *key, const char *target)
 {
 	bool		has_bigint = false;
-	StringInfoData sql;
 
-	initStringInfo(&sql);
-	fc_statement_source(&sql, table);
 	for (int i = 0; i < table->ncolumns; i++)
 		has_bigint |= table->columns[i].typid == INT8OID;
 	if (has_bigint)
-		fc_statement_comment(&sql, "", "Integers are bigint: later ones may be larger than those seen.");
+		fc_statement_comment(sql, "", "Integers are bigint: later ones may be larger than those seen.");
 	if (table->guess->trailing)
-		fc_statement_comment(&sql, "", psprintf("Each line ends with a delimiter: column %s takes what is after it, which is nothing.",
+		fc_statement_comment(sql, "", psprintf("Each line ends with a delimiter: column %s takes what is after it, which is nothing.",
 												quote_identifier(table->columns[table->ncolumns - 1].name)));
 	if (key->column >= 0)
-		fc_statement_comments(&sql, key->notes);
-	appendStringInfo(&sql, "CREATE TABLE %s (\n", target);
+		fc_statement_comments(sql, key->notes);
+	appendStringInfo(sql, "CREATE TABLE %s (\n", target);
 	for (int i = 0; i < table->ncolumns; i++)
-		fc_statement_column(&sql, table, i);
-	appendStringInfoChar(&sql, ')');
+		fc_statement_column(sql, table, i);
+	appendStringInfoChar(sql, ')');
 	if (key->column >= 0)
-		appendStringInfo(&sql, " PARTITION BY RANGE (%s)",
+		appendStringInfo(sql, " PARTITION BY RANGE (%s)",
 						 quote_identifier(table->columns[key->column].name));
-	appendStringInfoChar(&sql, ';');
-	return sql.data;
+	appendStringInfoString(sql, ";\n");
 }
 
 /*
@@ -589,31 +585,42 @@ fc_statement_append_call(StringInfo sql, const FcTable *table, const FcKeyGuess 
 	appendStringInfoString(sql, ");");
 }
 
-char *
-fc_statement_select(const FcTable *table, const FcKeyGuess *key, const char *target,
+static void
+fc_statement_select(StringInfo sql, const FcTable *table, const FcKeyGuess *key, const char *target,
 					const char *function)
 {
 	const FcOptions *options = table->options;
 	char	  **values = palloc0(sizeof(char *) * FC_NOPTIONS);
-	StringInfoData sql;
 
-	initStringInfo(&sql);
-	fc_statement_comment(&sql, "", psprintf("%s, %s, lines end with %s, encoding %s.",
+	fc_statement_comment(sql, "", psprintf("%s, %s, lines end with %s, encoding %s.",
 											table->guess->dialect.mode == FC_MODE_TEXT ? "Text format" : "CSV",
 											table->ncolumns == 1 ? "1 column" :
 											psprintf("%d columns separated by %s", table->ncolumns,
 													 fc_statement_byte(table->guess->dialect.delim)),
 											fc_statement_eol(table),
 											pg_encoding_to_char(table->encoding)));
-	fc_statement_comments(&sql, table->notes);
+	fc_statement_comments(sql, table->notes);
 	if (key->column < 0)
-		fc_statement_comments(&sql, key->notes);
-	fc_statement_faults(&sql, table);
+		fc_statement_comments(sql, key->notes);
+	fc_statement_faults(sql, table);
 	fc_statement_guessed(table, key, values);
 	for (int i = 0; i < FC_NARGUMENTS; i++)
 		if (options->given[i])
 			values[i] = fc_statement_given(options, &fc_option_list[i], false);
-	fc_statement_append_call(&sql, table, key,
+	fc_statement_append_call(sql, table, key,
 						 psprintf("SELECT %s(%s", function, fc_statement_literal(target)), values);
+}
+
+char *
+fc_statements(const FcTable *table, const FcKeyGuess *key, const char *target, const char *function,
+			  bool there)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	fc_statement_source(&sql, table);
+	if (!there)
+		fc_statement_create(&sql, table, key, target);
+	fc_statement_select(&sql, table, key, target, function);
 	return sql.data;
 }

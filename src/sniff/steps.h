@@ -474,11 +474,17 @@ extern void fc_types_fit(FcTable *table);
 extern void fc_key_guess(FcTable *table, FcKeyGuess *key);
 
 /*
- * The two statements, each with comments.  "target" is the table as the
- * statements name it, "function" is fast_copy likewise.
+ * For a table that is there: takes its columns and its key, and leaves out what
+ * cannot be used for them
  */
-extern char *fc_statement_create(const FcTable *table, const FcKeyGuess *key, const char *target);
-extern char *fc_statement_select(const FcTable *table, const FcKeyGuess *key, const char *target,
-								 const char *function);
+extern void fc_sniff_fit_target(FcTable *table, FcKeyGuess *key, Oid relid);
+
+/*
+ * Returns both statements, each with comments, or the call alone if the table
+ * is there.  "target" is the table as the statements name it, "function" is
+ * fast_copy likewise.
+ */
+extern char *fc_statements(const FcTable *table, const FcKeyGuess *key, const char *target,
+						   const char *function, bool there);
 
 #endif							/* FC_SNIFF_STEPS_H */

@@ -22,14 +22,14 @@ BEGIN
 END
 $$;
 
--- The statements for a source, a constant of SQL, with more arguments
+-- The two statements for a source, a constant of SQL, with more arguments; '' for the
+-- first if there is one alone
 CREATE FUNCTION sniffed(source text, arguments text DEFAULT '') RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
-	statements text[];
+	said text;
 BEGIN
-	EXECUTE 'SELECT array_agg(s ORDER BY n) FROM ROWS FROM (fast_copy_sniff(' || source ||
-		CASE WHEN arguments <> '' THEN ', ' || arguments ELSE '' END || ')) WITH ORDINALITY AS r (s, n)' INTO statements;
-	RETURN statements;
+	EXECUTE 'SELECT fast_copy_sniff(' || source || CASE WHEN arguments <> '' THEN ', ' || arguments ELSE '' END || ')' INTO said;
+	RETURN coalesce(regexp_match(said, '^(.*\n\)(?: PARTITION BY RANGE \([^\n]*\))?;)\n((?:--[^\n]*\n)*SELECT .*)$'), ARRAY['', said]);
 EXCEPTION WHEN OTHERS THEN
 	RETURN ARRAY['ERROR ' || SQLSTATE, SQLERRM];
 END
@@ -52,12 +52,11 @@ $$ SELECT coalesce(substring(plain(statement) FROM '(\m[a-z_]+ => .*)\);$'), '')
 -- nothing of it stays
 CREATE FUNCTION loaded(statements text[], query text DEFAULT 'SELECT string_agg(r::text, '' '' ORDER BY r::text) FROM %s AS r') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	target text := substring(plain(statements[1]) FROM '^CREATE TABLE ([^ ]+)');
+	target text := coalesce(substring(plain(statements[1]) FROM '^CREATE TABLE ([^ ]+)'), substring(plain(statements[2]) FROM '^SELECT \S+\(''([^'']+)'));
 	found text;
 BEGIN
 	BEGIN
-		EXECUTE statements[1];
-		EXECUTE statements[2];
+		EXECUTE statements[1] || E'\n' || statements[2];
 		EXECUTE format(query, target) INTO found;
 		RAISE EXCEPTION USING errcode = 'P0FC1';
 	EXCEPTION
@@ -256,8 +255,8 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'Al;;\nBob;Rome;1\nCid;Paris;2\n', '', 'The first line has fewer values than the others. If it is a title, give header => 1.'),
 (E'x,1\n2,2\n3,3\n', '', 'The first line has words above numbers or times, but values as well: it is taken for values.'),
 (E'1\ta\n\\.\n2\tb\n', 'format => ''text''', E'A line \\. ends the data: the load leaves out what stands after it.'),
-(E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'There is a relation pg_catalog.pg_class already'),
-(E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'Rows that it has will stay. With options => ''{"existing_rows": "replace"}''');
+(E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'Rows that pg_catalog.pg_class has will stay. With options => ''{"existing_rows": "replace"}'''),
+(E'a\n1\n', 'target => ''pg_catalog.pg_am''', 'The records have 1 fields, and pg_am has 4 columns that a file can fill: name those of the file in columns');
 SELECT CASE WHEN strpos(said(got), said) > 0 THEN pass('it says: ' || said) ELSE is(said(got), said, 'it says: ' || said) END
 FROM (SELECT *, sniffed(quote_literal(write(format('sniff_said_%s.csv', number), convert_to(lines, 'UTF8'))), arguments) AS got FROM remark) AS r ORDER BY number;
 
@@ -376,6 +375,24 @@ SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && cp sniff_said_1.
 SELECT is((sniffed(quote_literal(current_setting('test.dir') || '/sniff_odd*')))[1] ~ 'sniff_odd\\xff .csv:\s', true, 'a file whose name is not valid in the encoding');
 SELECT has_table('example');
 
+-- A table that is there gets rows only if it is named, by a call for its own columns
+CREATE TABLE sniff_there (n int);
+SELECT is(loaded(got), '42P07 relation "sniff_there" already exists', 'a table that has the name of the file by chance gets no rows') FROM (SELECT sniffed(quote_literal(write('sniff_there.csv', E'n\n1\n'::bytea))) AS got) AS s;
+SELECT alike(said(got), '%There is a relation sniff_there already, which ends this with an error: to load into it, or %', 'and a comment says so') FROM (SELECT sniffed(quote_literal(current_setting('test.dir') || '/sniff_there.csv')) AS got) AS s;
+CREATE TABLE there (day date, "Shop" text, twice int GENERATED ALWAYS AS (n * 2) STORED, n int) PARTITION BY RANGE (day);
+CREATE TABLE there_texts (n text, shop text, day text);
+CREATE TABLE there_plain (a int, b text, c timestamp);
+SELECT is(got[1] || ' ' || call_of(got[2]) || ' ' || loaded(got), wanted, about)
+FROM (VALUES ('by the names of the header', 'there', E'n;shop;day\n1;Ulm;30.03.2024\n2;Bonn;31.03.2024\n',
+		' header => ''map'', delimiter => '';'', timestamp_format => ''{"day": "DD.MM.YYYY"}'' (2024-03-30,Ulm,2,1) (2024-03-31,Bonn,4,2)'),
+	('in their order', 'there', E'day;shop;n\n30.03.2024;Ulm;1\n', ' header => true, delimiter => '';'', timestamp_format => ''{"day": "DD.MM.YYYY"}'' (2024-03-30,Ulm,2,1)'),
+	('by their order, if names are others', 'there', E'date;town;pieces\n30.03.2024;Ulm;1\n', ' header => true, delimiter => '';'', timestamp_format => ''{"day": "DD.MM.YYYY"}'' (2024-03-30,Ulm,2,1)'),
+	('texts stay as they are', 'there_texts', E'n;shop;day\n1,5;Ulm;30.03.2024\n2,25;Ulm;31.03.2024\n', ' header => true, delimiter => '';'' ("1,5",Ulm,30.03.2024) ("2,25",Ulm,31.03.2024)'),
+	('some columns', 'there_plain', E'c,a\n2024-03-30 01:00:00,7\n', ' header => ''map'' (7,,"2024-03-30 01:00:00")'),
+	('without a header', 'there_plain', E'7,x,2024-03-30 01:00:00\n', '  (7,x,"2024-03-30 01:00:00")')) AS v (about, target, lines, wanted),
+	LATERAL (SELECT sniffed(quote_literal(write('sniff_again.csv', lines::bytea)), format('target => %L', target)) AS got) AS s;
+SELECT is(loaded(sniffed(quote_literal(write('sniff_twice.csv', E'1\n'::bytea)), 'target => ''sniff_there'', columns => ''{n}''')), '(1)', 'columns that the caller names');
+
 -- What cannot be guessed from
 SELECT is(sniffed(source, arguments), wanted, about)
 FROM (VALUES ('an empty file', quote_literal(write('sniff_none.csv', '')), '', ARRAY['ERROR 22P04', format('file "%s/sniff_none.csv" is empty', current_setting('test.dir'))]),
@@ -462,7 +479,7 @@ RESET ROLE;
 
 -- The extension's schema may not be in the path
 SET LOCAL search_path = pg_catalog;
-SELECT s AS statement FROM public.fast_copy_sniff(current_setting('test.dir') || '/sniff_part_1.csv') WITH ORDINALITY AS r (s, n) WHERE n = 2 \gset
+SELECT public.fast_copy_sniff(current_setting('test.dir') || '/sniff_part_1.csv') AS statement \gset
 SET LOCAL search_path = public, pg_catalog;
 SELECT alike(:'statement'::text, '%SELECT public.fast_copy(''sniff_part_1'',%', 'fast_copy is named with its schema');
 

@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ *
+ * sniff/target.c
+ *	  Makes what was guessed the call for a table that is there.
+ *
+ *	 fields of the header, or their order ──► columns of the table ──► which
+ *		guesses these can take
+ *
+ * The key and the width of partitions are the table's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "parser/parse_coerce.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "compat/compat.h"
+#include "sniff/steps.h"
+
+/*
+ * Returns the number of the table's column with this name; or of the only one
+ * whose name differs in case alone, as header => 'map' finds it; 0: none
+ */
+static AttrNumber
+fc_sniff_attnum(TupleDesc desc, const char *name)
+{
+	AttrNumber	found = 0;
+	int			n = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (att->attisdropped || att->attgenerated)
+			continue;
+		if (strcmp(NameStr(att->attname), name) == 0)
+			return att->attnum;
+		if (pg_strcasecmp(NameStr(att->attname), name) == 0 && n++ == 0)
+			found = att->attnum;
+	}
+	return n == 1 ? found : 0;
+}
+
+/* The columns that a file without names fills, in their order */
+static List *
+fc_sniff_fillable(TupleDesc desc)
+{
+	List	   *attnums = NIL;
+
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped && !TupleDescAttr(desc, i)->attgenerated)
+			attnums = lappend_int(attnums, i + 1);
+	return attnums;
+}
+
+/* The columns by the names of the fields; NIL if one is none, or comes twice */
+static List *
+fc_sniff_named(TupleDesc desc, const FcTable *table)
+{
+	List	   *attnums = NIL;
+
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		const FcColumnSeen *column = &table->columns[i];
+		AttrNumber	attnum = fc_sniff_attnum(desc, column->header ? column->header : column->name);
+
+		if (attnum == 0 || list_member_int(attnums, attnum))
+			return NIL;
+		attnums = lappend_int(attnums, attnum);
+	}
+	return attnums;
+}
+
+/* Takes back what the column's type cannot be read with */
+static void
+fc_sniff_fit_column(FcColumnSeen *column, Form_pg_attribute att)
+{
+	char		category;
+	bool		preferred;
+
+	column->name = pstrdup(NameStr(att->attname));
+	get_type_category_preferred(att->atttypid, &category, &preferred);
+	if (category != TYPCATEGORY_DATETIME)
+		column->pattern = NULL;
+	if (category != TYPCATEGORY_NUMERIC)
+		column->format = column->amount = false;
+}
+
+void
+fc_sniff_fit_target(FcTable *table, FcKeyGuess *key, Oid relid)
+{
+	Relation	rel = relation_open(relid, AccessShareLock);
+	TupleDesc	desc = RelationGetDescr(rel);
+	List	   *order = fc_sniff_fillable(desc);
+	bool		has_names = table->header_lines == 1 || table->options->given[FC_OPTION_columns];
+	List	   *attnums = has_names ? fc_sniff_named(desc, table) : NIL;
+
+	key->column = -1;
+	key->interval = NULL;
+	key->notes = NIL;
+	if (attnums != NIL && !equal(attnums, order))
+		table->map |= !table->options->given[FC_OPTION_columns];
+	else if (list_length(order) == table->ncolumns)
+		attnums = order;
+	if (attnums == NIL)
+		fc_sniff_note(table->notes, "The records have %d fields, and %s has %d columns that a file can fill: name those of the file in columns, or fields to skip by header => 'map', ignore_extra_columns => true.",
+					  table->ncolumns, RelationGetRelationName(rel), list_length(order));
+	foreach_int(attnum, attnums)
+		fc_sniff_fit_column(&table->columns[foreach_current_index(attnum)], TupleDescAttr(desc, attnum - 1));
+	relation_close(rel, AccessShareLock);
+}
