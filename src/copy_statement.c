@@ -53,6 +53,7 @@ typedef struct FcStatement
 	List	   *given;			/* options of stmt without ours */
 	const char *query;
 	FcOptions  *options;		/* NULL: to be made from stmt */
+	bool		alone;			/* see FcOptions */
 	bool		plain;			/* stmt is a COPY without our option */
 	uint64		rows;
 	bool		run;			/* the load has begun */
@@ -112,6 +113,7 @@ fc_statement_options(const FcStatement *statement)
 	options->sources = list_make1(makeString(stmt->filename ? stmt->filename : FC_CLIENT_PATH));
 	options->where = stmt->whereClause;
 	options->query = statement->query;
+	options->alone = statement->alone;
 	pstate = make_parsestate(NULL);
 	pstate->p_sourcetext = statement->query;
 	fc_options_take(options, statement->given, pstate);
@@ -216,6 +218,7 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		castNode(CopyStmt, call.pstmt->utilityStmt)->options = statement.given;
 	}
 	statement.plain = !ours && IsA(stmt, CopyStmt) && fc_accelerate_may(stmt);
+	statement.alone = context == PROCESS_UTILITY_TOPLEVEL && !IsTransactionBlock();
 	if (on)
 	{
 		FcStatement *load = fc_statement_take_called(stmt);

@@ -219,6 +219,20 @@ fast_copy_load_options(FunctionCallInfo fcinfo, FcCaller caller)
 }
 
 /*
+ * Does the transaction end with the command that the client has sent, and is
+ * that one at work, and no function?  Languages push an error context of their
+ * own.
+ */
+static bool
+fast_copy_is_alone(void)
+{
+	if (IsTransactionBlock())
+		return false;
+	return error_context_stack == NULL ||
+		(error_context_stack->previous == NULL && error_context_stack->callback == ParamsErrorCallback);
+}
+
+/*
  * Loads a file; see docs/loading.md.  Everything allocated lies in the memory
  * context made here, also on error.
  */
@@ -227,6 +241,7 @@ fast_copy(PG_FUNCTION_ARGS)
 {
 	MemoryContext mcxt;
 	MemoryContext old;
+	FcOptions  *options;
 	uint64		rows;
 
 	PreventCommandIfParallelMode("fast_copy()");
@@ -234,7 +249,9 @@ fast_copy(PG_FUNCTION_ARGS)
 	mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
 								 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(mcxt);
-	rows = fc_statement_call(fast_copy_load_options(fcinfo, FC_CALLER_FUNCTION));
+	options = fast_copy_load_options(fcinfo, FC_CALLER_FUNCTION);
+	options->alone = fast_copy_is_alone();
+	rows = fc_statement_call(options);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	PG_RETURN_INT64((int64) rows);
@@ -243,7 +260,6 @@ fast_copy(PG_FUNCTION_ARGS)
 static Datum
 fast_copy_create(FunctionCallInfo fcinfo, const FcOwnTable *kind)
 {
-	PreventCommandIfParallelMode(psprintf("%s()", kind->maker));
 	PG_RETURN_OID(fc_own_table_create(kind, text_to_cstring(PG_GETARG_TEXT_PP(0))));
 }
 

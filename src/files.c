@@ -400,6 +400,8 @@ fc_files_load(void *arg)
 		paths = lappend(paths, makeString(one->path));
 	options = fc_files_options(files, paths);
 	options->literal = true;
+	/* the procedure commits after each batch */
+	options->alone = true;
 	(void) fc_statement_call(options);
 	SPI_connect();
 	fc_ddl_run("SET CONSTRAINTS ALL IMMEDIATE");

@@ -361,12 +361,11 @@ fc_old_rows_now(FcSince *now)
  * reads it.
  */
 uint64
-fc_old_rows_carry(Relation rel, Relation to, const FcSince *since, FcSince *until, uint64 *changed)
+fc_old_rows_carry(Relation rel, Relation to, int options, const FcSince *since, FcSince *until,
+				  uint64 *changed)
 {
-	FcCarrier	carrier = {.to = to,.since = since,.until = until};
+	FcCarrier	carrier = {.to = to,.options = options,.since = since,.until = until};
 
-	/* no other session sees a table that this transaction has made */
-	carrier.options = to->rd_createSubid != InvalidSubTransactionId ? HEAP_INSERT_FROZEN : 0;
 	Assert(CheckRelationLockedByMe(to, RowExclusiveLock, true));
 	Assert(CheckRelationLockedByMe(rel, until ? ShareUpdateExclusiveLock : AccessExclusiveLock, true));
 	fc_carry_pages(&carrier, rel, false);

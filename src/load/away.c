@@ -63,6 +63,7 @@ fc_away_look(FcJob *job)
 	List	   *tables = list_make1_oid(target->oid);
 	const char *refusal = NULL;
 	bool		here = false;
+	bool		any = false;
 
 	if (target->plan->partitioned)
 		tables = find_all_inheritors(target->oid, NoLock, NULL);
@@ -77,7 +78,7 @@ fc_away_look(FcJob *job)
 		here = here || relkind != RELKIND_FOREIGN_TABLE;
 		if (relkind != RELKIND_FOREIGN_TABLE)
 			continue;
-		target->facts.foreign = true;
+		any = true;
 		leaf = oid == target->oid ? target->rel : table_open(oid, AccessShareLock);
 		if (refusal == NULL)
 			refusal = fc_away_refusal(job, leaf);
@@ -85,7 +86,8 @@ fc_away_look(FcJob *job)
 			table_close(leaf, AccessShareLock);
 	}
 	target->facts.refusal = target->plan->partitioned ? NULL : refusal;
-	return target->facts.foreign && !here && refusal == NULL;
+	target->facts.foreign = target->facts.foreign || any;
+	return any && !here && refusal == NULL;
 }
 
 void

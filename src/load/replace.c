@@ -17,10 +17,8 @@
  * along, and if they change old ones the load fails.  Rows of the substitute
  * are frozen: a transaction with an older snapshot finds them.
  *
- * A load that replaces nothing, too, fills substitutes of leaves that are empty
- * and have indexes, which are built faster for all rows at once.  Their rows
- * are not frozen.  Where others have been faster to use such a leaf, it gets
- * the rows of its substitute one by one (load/replace_exchange.c).
+ * A load that replaces nothing, too, fills substitutes of empty leaves that
+ * have indexes: these are built faster for all rows at once.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,10 +52,7 @@
 #include "report/report.h"
 #include "report/units.h"
 
-/*
- * Fewest rows for which an empty leaf gets a substitute: for these it is
- * faster, see bench/NOTES.md
- */
+/* Fewest rows for which an empty leaf gets a substitute: see bench/NOTES.md */
 #define FC_REPLACE_EMPTY_ROWS	10000
 
 /* A leaf all of whose rows are replaced */
@@ -337,19 +332,16 @@ fc_replace_schema(FcJob *job, const FcSubstitute *substitute, int n)
 	return get_namespace_name(nspid);
 }
 
-/*
- * Is there room for the locks of leaves that are exchanged?  If not, ERROR
- * 53200 where rows are replaced.
- */
-static bool
+/* ERROR 53200 if there is no room for the locks of leaves that are exchanged */
+static void
 fc_replace_check_room(const FcJob *job)
 {
 	int			n = 0;
 
 	foreach_ptr(const FcReplaced, one, job->replaced)
 		n += !one->empty && one->why == NULL;
-	return fc_tables_check_locks(job, n, 2, "replace", !fc_plan_replaces(job->target.plan) ? NULL :
-								 "Increase max_locks_per_transaction, or load the files in several transactions.");
+	fc_tables_check_locks(job, n, 2, "replace",
+						  "Increase max_locks_per_transaction, or load the files in several transactions.");
 }
 
 /* Makes the tables that get the rows of leaves that are exchanged */
@@ -359,8 +351,7 @@ fc_replace_make_substitutes(FcJob *job)
 	FcTarget   *target = &job->target;
 	int			n = 0;
 
-	if (!fc_replace_check_room(job))
-		return;
+	fc_replace_check_room(job);
 	target->substitutes = palloc0(sizeof(FcSubstitute) * Max(list_length(job->replaced), 1));
 	foreach_ptr(const FcReplaced, one, job->replaced)
 	{
@@ -404,37 +395,48 @@ fc_replace_find(FcJob *job)
 	}
 }
 
-/* The part of a plain table, which gets all rows of the file */
-static List *
-fc_replace_whole(const FcTarget *target)
+/* Has the part's leaf, which is locked, no row, and would no exchange show? */
+static bool
+fc_replace_may_fill(const FcTarget *target, const FcSpillPart *part)
 {
-	FcSpillPart *part = palloc0(sizeof(FcSpillPart));
+	Oid			leaf = part->range.partition;
+	Relation	rel;
+	bool		may;
 
-	part->range = FC_RANGE_ALL;
-	part->range.partition = target->oid;
-	part->rows = target->counted ? target->found : target->source->size / FC_RECORD_GUESS;
-	return list_make1(part);
+	if (part->null || !OidIsValid(leaf) || get_rel_relkind(leaf) != RELKIND_RELATION || !fc_exchange_is_empty(leaf))
+		return false;
+	rel = table_open(leaf, NoLock);
+	may = !fc_code_any_index(rel, fc_attach_index_runs_code) && fc_replace_leaf_refusal(target, rel, &part->range) == NULL;
+	table_close(rel, NoLock);
+	return may;
 }
 
 /*
  * Returns the parts whose leaves may get their rows by an exchange though none
- * are replaced.  In a transaction block readers would wait for its end.
+ * are replaced.  In a transaction that goes on readers would wait for its end;
+ * and functions of indexes are called as by an INSERT.  Without its unique
+ * index, rows of a plain table could come in another order than that of files
+ * that are unpacked at once.
  */
 static List *
 fc_replace_empty_parts(FcJob *job)
 {
 	const FcTarget *target = &job->target;
-	List	   *parts = target->plan->partitioned ? job->parts : fc_replace_whole(target);
+	FcSpillPart *whole = palloc0(sizeof(FcSpillPart));
+	List	   *parts = target->plan->partitioned ? job->parts : list_make1(whole);
 	uint64		least = fc_writer == FC_WRITER_PAGE ? 1 : FC_REPLACE_EMPTY_ROWS;
 	List	   *empty = NIL;
 
-	if (fc_writer == FC_WRITER_MULTI_INSERT || target->plan->existing != FC_EXISTING_KEEP || target->options->conflict != FC_CONFLICT_ERROR ||
-		target->plan->freeze || fc_caller_is_plain(target->options->caller) || IsTransactionBlock() ||
-		(target->plan->partitioned && !fc_shared_key_routes(target->shared)))
+	if (fc_writer == FC_WRITER_MULTI_INSERT || target->plan->existing != FC_EXISTING_KEEP ||
+		target->options->conflict != FC_CONFLICT_ERROR || target->plan->freeze ||
+		fc_caller_is_plain(target->options->caller) || !target->options->alone ||
+		(target->plan->partitioned ? !fc_shared_key_routes(target->shared) : target->facts.heads && target->facts.several))
 		return NIL;
+	whole->range = FC_RANGE_ALL;
+	whole->range.partition = target->oid;
+	whole->rows = target->counted ? target->found : target->source->size / FC_RECORD_GUESS;
 	foreach_ptr(FcSpillPart, part, parts)
-		if (!part->null && part->rows >= least && OidIsValid(part->range.partition) &&
-			get_rel_relkind(part->range.partition) == RELKIND_RELATION && fc_exchange_is_empty(part->range.partition))
+		if (part->rows >= least && fc_replace_may_fill(target, part))
 			empty = lappend(empty, part);
 	return empty != NIL && fc_replace_job_refusal(job) == NULL ? empty : NIL;
 }
@@ -466,8 +468,12 @@ fc_replace_choose(FcJob *job)
 void
 fc_replace_choose_empty(FcJob *job)
 {
+	List	   *parts = fc_replace_empty_parts(job);
+
 	job->replaced = NIL;
-	foreach_ptr(const FcSpillPart, part, fc_replace_empty_parts(job))
+	if (!fc_tables_check_locks(job, list_length(parts), 2, "", NULL))
+		return;
+	foreach_ptr(const FcSpillPart, part, parts)
 		/* as for rows that are replaced, VACUUM and DDL are kept away */
 		if (ConditionalLockRelationOid(part->range.partition, ShareUpdateExclusiveLock))
 			fc_replace_add(job, part->range.partition, part->range, part->rows, NULL)->empty = false;
@@ -495,7 +501,7 @@ fc_replace_try_choose(void *arg)
 	if (!job->target.plan->bounds.hi_max)
 		fc_replace_check_range(job);
 	fc_replace_find(job);
-	(void) fc_replace_check_room(job);
+	fc_replace_check_room(job);
 	return false;
 }
 

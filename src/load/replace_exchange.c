@@ -39,7 +39,7 @@
 /* Attempts to carry all rows under the last lock, if code inserts more */
 #define FC_REPLACE_ROUNDS	10
 
-/* Milliseconds that a load which replaces nothing waits for the last locks */
+/* Milliseconds in which a load that replaces nothing tries to lock leaves */
 #define FC_REPLACE_PATIENCE	1000
 
 /* Throws the caught error; 40001 if a carried row equals a new one */
@@ -75,7 +75,7 @@ fc_replace_carry(const FcJob *job, FcSubstitute *substitute, FcSince *until)
 
 	PG_TRY();
 	{
-		carried = fc_old_rows_carry(leaf, rel, &job->since, until, &changed);
+		carried = fc_old_rows_carry(leaf, rel, TABLE_INSERT_FROZEN, &job->since, until, &changed);
 	}
 	PG_CATCH();
 	{
@@ -260,73 +260,84 @@ fc_replace_exchange_all(FcJob *job)
 	return carried;
 }
 
-/* Inserts the rows of a substitute into its leaf, as the load would have */
+/* Error context callback */
 static void
-fc_replace_move(FcJob *job, const FcSubstitute *substitute)
+fc_replace_move_context(void *arg)
 {
+	errcontext("fast_copy %s, rows of a partition that other sessions have used meanwhile",
+			   ((const FcTarget *) arg)->relname);
+}
+
+/*
+ * Inserts the rows of a substitute, the one with this number, into its leaf, as
+ * the load would have; and forgets it
+ */
+static void
+fc_replace_move(FcJob *job, int number)
+{
+	FcTarget   *target = &job->target;
+	FcSubstitute *substitute = &target->substitutes[number];
 	Relation	leaf = table_open(substitute->range.partition, NoLock);
 	Relation	rel = table_open(substitute->table, NoLock);
 	FcSince		ever = {.cid = FirstCommandId};
 	uint64		changed;
+	ErrorContextCallback callback;
 
+	fc_error_context_push(&callback, fc_replace_move_context, target);
 	/* this transaction has made all of them: no snapshot is asked */
-	(void) fc_old_rows_carry(rel, leaf, &ever, NULL, &changed);
+	(void) fc_old_rows_carry(rel, leaf, 0, &ever, NULL, &changed);
+	fc_error_context_pop();
 	Assert(changed == 0);
 	table_close(rel, NoLock);
 	table_close(leaf, NoLock);
+	target->nsubstitutes--;
+	memmove(substitute, substitute + 1, sizeof(FcSubstitute) * (target->nsubstitutes - number));
 }
 
 /*
- * Moves the rows for each leaf that has got some, or that cannot be locked.
- * Returns how many leaves that were.
+ * Locks the leaves of a load that replaces nothing.  Rows for a leaf that has
+ * got some, or is in use for too long, are moved while nothing is locked.
  */
-static int
-fc_replace_move_some(FcJob *job, bool locks)
+static void
+fc_replace_lock_empty(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_REPLACE_PATIENCE);
 	int			n = target->nsubstitutes;
+	Oid			used = InvalidOid;
 
-	target->nsubstitutes = 0;
-	for (int i = 0; i < n; i++)
+	CommandCounterIncrement();
+	do
 	{
-		FcSubstitute *substitute = &target->substitutes[i];
-		Oid			leaf = substitute->range.partition;
+		List	   *leaves = NIL;
 
-		CHECK_FOR_INTERRUPTS();
-		if ((!locks || fc_lock_all(list_make1_oid(leaf), until)) && fc_exchange_is_empty(leaf))
-			target->substitutes[target->nsubstitutes++] = *substitute;
-		else
-			fc_replace_move(job, substitute);
-	}
-	return n - target->nsubstitutes;
+		for (int i = target->nsubstitutes - 1; i >= 0; i--)
+		{
+			Oid			leaf = target->substitutes[i].range.partition;
+
+			CHECK_FOR_INTERRUPTS();
+			if (leaf == used || !fc_exchange_is_empty(leaf))
+				fc_replace_move(job, i);
+			else
+				leaves = lappend_oid(leaves, leaf);
+		}
+		used = fc_lock_all_empty(leaves, FC_REPLACE_PATIENCE);
+	} while (OidIsValid(used));
+	n -= target->nsubstitutes;
+	if (n > 0)
+		fc_lead_report(job, 0, -1, -1, psprintf("%d in use: rows inserted one by one", n));
 }
 
-/*
- * Locks the leaves for the exchange, when they have got all other rows.  Those
- * that the load does not replace keep readers waiting for a moment only: what
- * takes longer comes before the first of them is locked, if possible.
- */
+/* Locks the leaves for the exchange, when they have got all other rows */
 static void
 fc_replace_lock(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	List	   *leaves = NIL;
-	int			moved;
 
-	if (fc_plan_replaces(target->plan))
-	{
-		for (int i = 0; i < target->nsubstitutes; i++)
-			leaves = lappend_oid(leaves, target->substitutes[i].range.partition);
-		fc_lock_all(leaves, 0);
-		fc_replace_carry_last(job);
-		return;
-	}
-	CommandCounterIncrement();
-	moved = fc_replace_move_some(job, false);
-	moved += fc_replace_move_some(job, true);
-	if (moved > 0)
-		fc_lead_report(job, 0, -1, -1, psprintf("%d in use: rows inserted one by one", moved));
+	for (int i = 0; i < target->nsubstitutes; i++)
+		leaves = lappend_oid(leaves, target->substitutes[i].range.partition);
+	fc_lock_all(leaves);
+	fc_replace_carry_last(job);
 }
 
 void
@@ -345,7 +356,10 @@ fc_replace_exchange(FcJob *job)
 	 */
 	if (target->plan->tolerated == 0)
 		SharedFileSetDeleteAll(&target->shared->fileset);
-	fc_replace_lock(job);
+	if (fc_plan_replaces(target->plan))
+		fc_replace_lock(job);
+	else
+		fc_replace_lock_empty(job);
 	n = target->nsubstitutes;
 	carried = fc_replace_exchange_all(job);
 	target->nsubstitutes = 0;

@@ -129,6 +129,7 @@ typedef struct FcOptions
 	bool		literal;		/* or paths, none of which is a pattern */
 	bool		client;			/* the one source is what the client sends */
 	bool		compressed;		/* what the client sends is packed */
+	bool		alone;			/* its transaction ends with it */
 	char	   *key_column;		/* or NULL */
 	List	   *columns;		/* of String; NIL: all */
 	List	   *copy_options;	/* DefElems as COPY's grammar makes them,

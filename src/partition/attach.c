@@ -95,11 +95,8 @@ fc_attach_reason(Relation parent, Oid default_oid)
 	return NULL;
 }
 
-/*
- * May the index's expressions call functions of users?  Looks at them as they
- * were written, because the relcache simplifies them.
- */
-static bool
+/* Looks at them as they were written, because the relcache simplifies them */
+bool
 fc_attach_index_runs_code(Relation index)
 {
 	static const AttrNumber columns[] = {Anum_pg_index_indexprs, Anum_pg_index_indpred};

@@ -35,6 +35,9 @@
 /* Milliseconds for others before the leader waits again */
 #define FC_LOCK_PAUSE	100
 
+/* Milliseconds before the leader looks again whether a table is free */
+#define FC_LOCK_LOOK	5
+
 /* Most milliseconds in a queue, if deadlock_timeout is even longer */
 #define FC_LOCK_LONG	60000
 
@@ -43,6 +46,7 @@ typedef struct FcLock
 {
 	List	   *relations;		/* OIDs */
 	LOCKMODE	mode;
+	TimestampTz until;			/* for empty tables */
 	Oid			busy;			/* the one to wait for; InvalidOid: none */
 } FcLock;
 
@@ -106,7 +110,8 @@ fc_lock_try(void *arg)
 	FcLock	   *lock = arg;
 
 	if (OidIsValid(lock->busy))
-		fc_lock_within(lock->busy, lock->mode, Min(DeadlockTimeout, FC_LOCK_LONG) + FC_LOCK_PAUSE);
+		fc_lock_within(lock->busy, lock->mode,
+					   Min(DeadlockTimeout, lock->relations ? FC_LOCK_LONG : INT_MAX - FC_LOCK_PAUSE) + FC_LOCK_PAUSE);
 	foreach_oid(oid, lock->relations)
 	{
 		if (ConditionalLockRelationOid(oid, lock->mode))
@@ -158,12 +163,11 @@ fc_lock_check_timeout(Oid relid, TimestampTz start)
  * one at a time.  It looks before it locks, because standbys hold a lock until
  * the transaction ends, even if it is released here.
  */
-bool
-fc_lock_all(List *tables, TimestampTz until)
+void
+fc_lock_all(List *tables)
 {
 	FcLock		lock = {.mode = AccessExclusiveLock};
 	TimestampTz start = GetCurrentTimestamp();
-	bool		taken;
 
 	Assert(!IsInParallelMode());
 	foreach_oid(oid, tables)
@@ -172,17 +176,76 @@ fc_lock_all(List *tables, TimestampTz until)
 	{
 		CHECK_FOR_INTERRUPTS();
 		lock.busy = fc_lock_busy(lock.relations);
-		taken = !OidIsValid(lock.busy) || until == 0 || GetCurrentTimestamp() < until;
-		if (!taken || fc_lock_attempt(&lock))
+		if (fc_lock_attempt(&lock))
 			break;
-		if (until == 0)
-			fc_lock_check_timeout(lock.busy, start);
+		fc_lock_check_timeout(lock.busy, start);
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 FC_LOCK_PAUSE, fc_wait_event(FC_WAIT_LOCK));
 		ResetLatch(MyLatch);
 	}
 	list_free(lock.relations);
-	return taken;
+}
+
+/* Takes all locks of a table, if no other session has any */
+static bool
+fc_lock_is_free(Oid table)
+{
+	List	   *relations = fc_lock_relations(NIL, table);
+
+	if (OidIsValid(fc_lock_busy(relations)))
+		return false;
+	foreach_oid(oid, relations)
+		if (!ConditionalLockRelationOid(oid, AccessExclusiveLock))
+			return false;
+	return true;
+}
+
+/* Body of fc_error_try */
+static bool
+fc_lock_try_empty(void *arg)
+{
+	FcLock	   *lock = arg;
+
+	foreach_oid(table, lock->relations)
+	{
+		lock->busy = table;
+		while (!fc_lock_is_free(table))
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (GetCurrentTimestamp() >= lock->until)
+				return false;
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+							 FC_LOCK_LOOK, fc_wait_event(FC_WAIT_LOCK));
+			ResetLatch(MyLatch);
+		}
+	}
+	/* they may have got rows until a moment ago */
+	foreach_oid(table, lock->relations)
+	{
+		lock->busy = table;
+		if (!fc_exchange_is_empty(table))
+			return false;
+	}
+	lock->busy = InvalidOid;
+	return true;
+}
+
+/*
+ * Never stands in a queue: so no session waits behind it, and none can be in a
+ * deadlock with it.
+ */
+Oid
+fc_lock_all_empty(List *tables, int most)
+{
+	FcLock		lock = {.relations = tables};
+	ErrorData  *edata;
+
+	Assert(!IsInParallelMode());
+	lock.until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LockTimeout > 0 ? Min(LockTimeout, most) : most);
+	edata = fc_error_try(fc_lock_try_empty, &lock);
+	if (edata)
+		ReThrowError(edata);
+	return lock.busy;
 }
 
 /* Does the process wait for a lock of this one, or behind it? */

@@ -12,7 +12,6 @@
 #ifndef FC_PARTITION_PARTITION_H
 #define FC_PARTITION_PARTITION_H
 
-#include "datatype/timestamp.h"
 #include "nodes/parsenodes.h"
 #include "nodes/pg_list.h"
 #include "tcop/utility.h"
@@ -219,11 +218,17 @@ extern void fc_table_truncate(Oid relid);
 /*
  * Locks the tables, and all that belongs to them, against all sessions.  It
  * takes all locks or none, and lets others go on while it waits for one of
- * them: at most lock_timeout in all, then ERROR 55P03; or, if "until" is not 0,
- * until then, and returns false.  The caller has locked them in SHARE UPDATE
- * EXCLUSIVE mode.
+ * them: at most lock_timeout in all, then ERROR 55P03.  The caller has locked
+ * them in SHARE UPDATE EXCLUSIVE mode.
  */
-extern bool fc_lock_all(List *tables, TimestampTz until);
+extern void fc_lock_all(List *tables);
+
+/*
+ * Locks the tables likewise, if they are empty and no other session uses them
+ * for so many milliseconds, or lock_timeout.  Returns InvalidOid; or one of the
+ * tables that has rows or is in use, and has locked none.
+ */
+extern Oid	fc_lock_all_empty(List *tables, int most);
 
 /*
  * Locks a table while other sessions may wait for the end of this transaction.
@@ -260,6 +265,9 @@ extern const char *fc_exchange_refusal(Relation rel);
  * name the tables in it.
  */
 extern Oid	fc_exchange_begin(Oid owner);
+
+/* May the index's expressions call functions of users? */
+extern bool fc_attach_index_runs_code(Relation index);
 
 /* Has the table, which is locked, no page, but an index? */
 extern bool fc_exchange_is_empty(Oid table);

@@ -393,7 +393,7 @@ fc_client_read(FcInput *input, char *buf, size_t len)
 
 /*
  * Tells the client of the data what core tells it.  Clients act on that: psql
- * ends inline text at a line with "\\.", and drivers send text for it or refuse
+ * ends inline text at a line with "\.", and drivers send text for it or refuse
  * to.  Packed data would not survive that, so that they are told as one column
  * of bytes.
  */

@@ -131,7 +131,7 @@ foreach my $case (
 	[ 'inserts a row', "INSERT INTO t VALUES (8000, '2013-01-03', 'mine')", @moved ],
 	[ 'inserts a row for each day', "INSERT INTO t SELECT 8000, '2013-01-01'::timestamp + i * interval '1 day' FROM generate_series(0, 4) i", "3000\n5 in use: rows inserted one by one", '3005|601' ],
 	[ 'inserts and rolls back', "BEGIN; INSERT INTO t VALUES (8000, '2013-01-03', 'mine'); ROLLBACK", $moved[0], '3000|600' ],
-	[ 'inserts an equal row', "INSERT INTO t SELECT 3002, '2013-01-03 02:02:00'", '23505: duplicate key value violates unique constraint "t_p3_pkey"\nDETAIL:  Key \(n, ts\)=\(3002, 2013-01-03 02:02:00\) already exists\.', '1|1' ],
+	[ 'inserts an equal row', "INSERT INTO t SELECT 3002, '2013-01-03 02:02:00'", '23505: duplicate key value violates unique constraint "t_p3_pkey"\nDETAIL:  Key \(n, ts\)=\(3002, 2013-01-03 02:02:00\) already exists\.\nCONTEXT:  fast_copy t, rows of a partition that other sessions have used meanwhile', '1|1' ],
 	[ 'writes elsewhere', "CREATE TABLE other AS SELECT 1; DROP TABLE other", "3000\n5 exchanged", '3000|600' ])
 {
 	my ($what, $sql, $wanted, $rows) = @$case;
@@ -155,25 +155,82 @@ subtest 'another session reads a day for long' => sub {
 	$reader->quit;
 };
 
-foreach my $case (
-	[ 'reads it for a moment', '', "3000\n5 exchanged", '3000|600' ],
-	[ 'inserts a row while the load waits for it', "INSERT INTO t VALUES (8000, '2013-01-03', 'mine'); ", @moved ])
-{
-	my ($what, $sql, $wanted, $rows) = @$case;
+# What it is at, beside the last locks
+sub exchanging { ok(wait_until($node, "SELECT count(*) > 0 FROM fast_copy_progress WHERE phase = 'replace'"), 'the load is at its end') }
 
-	subtest "another session $what" => sub {
+subtest 'another session inserts a row while the load waits for it' => sub {
+	prepare();
+	my $reader = $node->background_psql('postgres');
+	$reader->query_safe('BEGIN');
+	is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 0, 'it has read');
+	my $load = paused();
+	open_gate();
+	exchanging();
+	$reader->query_safe("INSERT INTO t VALUES (8000, '2013-01-03', 'mine'); COMMIT");
+	$reader->quit;
+	ends($load, @moved);
+};
+
+# The load stands in no queue: a session that has read one day and then wants another
+# is not in a deadlock with it, and waits for a second at most
+subtest 'another session reads one day after the other' => sub {
+	prepare();
+	my $reader = $node->background_psql('postgres');
+	$reader->query_safe("BEGIN; SET LOCAL lock_timeout = '20s'");
+	is($reader->query_safe('SELECT count(*) FROM t_p5'), 0, 'the last');
+	my $load = paused();
+	open_gate();
+	exchanging();
+	like($reader->query_safe('SELECT count(*) FROM t_p1'), qr/^(0|600)$/, 'the first');
+	my ($out, $err) = finish_load($load);
+	like($out, qr/^3000\n[12] in use: /, 'the load is done');
+	has('3000|600');
+	$reader->query_safe('COMMIT');
+	$reader->quit;
+};
+
+subtest 'two loads, each of which has a row for the day of the other' => sub {
+	prepare('ALTER TABLE t ALTER v SET NOT NULL, ADD UNIQUE (ts, n)');
+	my @files = map { my $own = $_; write_bytes("own$own.csv", join('', map { "$_,2013-01-0$own 01:00,x\n" } 1000 * $own .. 1000 * $own + 900) . join('', map { "7,2013-01-0" . (5 - $own) . ",\n" } 1 .. 30)) } 2, 3;
+	my @loads;
+	close_gate();
+	push @loads, start_load($node, "$paged SELECT fast_copy('t', '$_', workers => 1, on_error => 'ignore', on_error_classes => '{not_null,check}');\n") foreach @files;
+	open_gate();
+	foreach (@loads)
+	{
+		my ($out, $err) = finish_load($_);
+		is($out, 901, 'is done');
+		unlike($err, qr/deadlock/, 'without a deadlock');
+	}
+	has('1802|901');
+};
+
+subtest 'a lock that would outlast the load is not taken' => sub {
+	foreach my $sql ("DO \$\$ BEGIN PERFORM fast_copy('t', '$file'); END \$\$", "SELECT count(*) FROM (SELECT outer_load()) AS s")
+	{
 		prepare();
-		my $reader = $node->background_psql('postgres');
-		$reader->query_safe('BEGIN');
-		is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 0, 'it has read');
-		my $load = paused();
-		open_gate();
-		ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_p3'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted"), 'the load waits');
-		$reader->query_safe("${sql}COMMIT");
-		$reader->quit;
-		ends($load, $wanted, $rows);
-	};
-}
+		my $before = $node->safe_psql('postgres', $files);
+		$node->safe_psql('postgres', "CREATE OR REPLACE FUNCTION outer_load() RETURNS bigint LANGUAGE plpgsql AS \$\$ BEGIN RETURN fast_copy('t', '$file'); END \$\$; $paged$sql");
+		is($node->safe_psql('postgres', $files), $before, 'in code that may go on: the same files');
+		has('3000|600');
+	}
+	prepare();
+	is($node->safe_psql('postgres', "LOAD 'fast_copy'; ${paged}COPY t FROM '$file' WITH (fast_copy, FORMAT csv); $how"), '5 exchanged', 'by COPY with the option');
+	has('3000|600');
+	prepare();
+	$node->safe_psql('postgres', "SELECT fast_copy_create_ledger_table('loads')");
+	is($node->safe_psql('postgres', "${paged}CALL fast_copy_files('t', '$file', 'loads'); $how"), '5 exchanged', 'by a procedure that commits');
+	has('3000|600');
+};
+
+# An index is built as its owner, and a row is inserted as whoever inserts it
+subtest 'functions of indexes are called as by an INSERT' => sub {
+	prepare('CREATE INDEX ON t (as_index(n))');
+	my $before = $node->safe_psql('postgres', $files);
+	is($node->safe_psql('postgres', "$paged$call; $how"), "3000\n", 'the usual way');
+	is($node->safe_psql('postgres', $files), $before, 'the same files');
+	has('3000|600');
+};
 
 subtest 'another session is changing a day' => sub {
 	prepare();
