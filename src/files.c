@@ -265,7 +265,7 @@ fc_files_ask(FcFiles *files, FcFilesOne **order, int n)
 	values[1] = PointerGetDatum(construct_array(paths, n, TEXTOID, -1, false, TYPALIGN_INT));
 	values[2] = PointerGetDatum(construct_array(sizes, n, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 	values[3] = PointerGetDatum(construct_array(times, n, TIMESTAMPTZOID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-	nrows = fc_ddl_execute(psprintf("SELECT u.n FROM %s l.state = 'loaded' AND l.size = u.size AND l.modified = u.modified AND %s OFFSET 0)",
+	nrows = fc_ddl_execute(NULL, psprintf("SELECT u.n FROM %s l.state = 'loaded' AND l.size = u.size AND l.modified = u.modified AND %s OFFSET 0)",
 									rows, fc_ledger_counts()), lengthof(types), types, values, NULL);
 	for (uint64 i = 0; i < nrows; i++)
 	{
@@ -273,7 +273,7 @@ fc_files_ask(FcFiles *files, FcFilesOne **order, int n)
 
 		order[DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null)) - 1]->waits = true;
 	}
-	(void) fc_ddl_execute(psprintf("INSERT INTO %s (target, path, size, modified, state, " FC_LEDGER_IDENTITY ") "
+	(void) fc_ddl_execute(NULL, psprintf("INSERT INTO %s (target, path, size, modified, state, " FC_LEDGER_IDENTITY ") "
 								   "SELECT $1, u.path, u.size, u.modified, 'waiting', %s FROM %s (%s OR l.target_name = %s) OFFSET 0) "
 								   "ORDER BY u.n ON CONFLICT DO NOTHING",
 								   fc_ddl_table(files->table), fc_ledger_identity(files->target), rows,

@@ -167,19 +167,9 @@ fc_keeper_parents(Oid target)
 	return parents;
 }
 
-/* Is the listed table one of the target's parents, or a partition of it? */
-static bool
-fc_keeper_is_target(Oid target, const List *parents, Oid listed)
-{
-	return list_member_oid(parents, listed) ||
-		(get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE &&
-		 get_rel_relispartition(listed) &&
-		 list_member_oid(get_partition_ancestors(listed), target));
-}
-
 /*
  * Looks for an entry about the target, and sets the table it is about: the
- * target itself, if that is listed
+ * target itself, if that is listed; else a parent or a partition of it
  */
 static void
 fc_keeper_look(Relation list, const AttrNumber *columns, Oid target, Oid *listed)
@@ -193,8 +183,11 @@ fc_keeper_look(Relation list, const AttrNumber *columns, Oid target, Oid *listed
 		Oid			entry = fc_keeper_listed(list, tuple, columns);
 
 		CHECK_FOR_INTERRUPTS();
-		if (OidIsValid(entry) &&
-			(entry == target || (!OidIsValid(*listed) && fc_keeper_is_target(target, parents, entry))))
+		if (!OidIsValid(entry) || (OidIsValid(*listed) && entry != target))
+			continue;
+		if (entry == target || list_member_oid(parents, entry) ||
+			(get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE && get_rel_relispartition(entry) &&
+			 list_member_oid(get_partition_ancestors(entry), target)))
 			*listed = entry;
 	}
 	systable_endscan(scan);

@@ -151,38 +151,6 @@ build_as_owner(Relation heap, Relation index, IndexInfo *info,
 						RelationGetRelationName(index))));
 }
 
-/* Fills the index, and notes in the task what it counted */
-static void
-build_index(FcIndexTask *task)
-{
-	Relation	heap = table_open(task->heap, ShareLock);
-	Relation	index = fc_index_open(heap, task->index, AccessExclusiveLock);
-	IndexInfo  *info = BuildIndexInfo(index);
-
-	Assert(task->nhelpers == 0 || !IsInParallelMode());
-	Assert(!task->done && index->rd_index->indrelid == task->heap);
-	Assert(CheckRelationLockedByMe(heap, ShareLock, true));
-	info->ii_ParallelWorkers = task->nhelpers;
-	if (info->ii_ExclusionOps == NULL)
-		build_as_owner(heap, index, info, task);
-	else if (IsInParallelMode())
-		elog(ERROR, "cannot build exclusion constraint \"%s\" in parallel mode",
-			 RelationGetRelationName(index));
-	else
-	{
-		/*
-		 * A second pass over the heap checks it.  Only core's own function
-		 * makes that pass.  It sets the statistics, too.
-		 */
-		fc_build_index_alone(heap, index, info);
-		task->heap_tuples = task->index_tuples = -1;
-	}
-	task->done = true;
-
-	index_close(index, NoLock);
-	table_close(heap, NoLock);
-}
-
 /*
  * Lowers maintenance_work_mem to the processes' share of fast_copy.memory.
  * Core restores it with the GUC nest level, on error too.
@@ -208,20 +176,52 @@ typedef struct FcBuild
 } FcBuild;
 
 /*
- * Body of fc_error_catch.  Helpers lock the index, and core logs that lock
- * under the XID of the (sub)transaction.  They cannot assign one, so that the
- * leader does it before.
+ * Body of fc_error_catch: fills the index, and notes in the task what it
+ * counted
  */
 static void
-build_in_turn(void *arg)
+build_index(void *arg)
 {
 	FcBuild    *build = arg;
+	FcIndexTask *task = build->task;
 	CommandId	command = GetCurrentCommandId(!build->ctx->in_worker);
+	Relation	heap;
+	Relation	index;
+	IndexInfo  *info;
 
-	Assert(!build->ctx->in_worker || !build->task->leader_only);
-	if (build->task->nhelpers > 0)
+	Assert(!build->ctx->in_worker || !task->leader_only);
+
+	/*
+	 * Helpers lock the index, and core logs that lock under the XID of the
+	 * (sub)transaction.  They cannot assign one.
+	 */
+	if (task->nhelpers > 0)
 		(void) GetCurrentTransactionId();
-	build_index(build->task);
+	heap = table_open(task->heap, ShareLock);
+	index = fc_index_open(heap, task->index, AccessExclusiveLock);
+	info = BuildIndexInfo(index);
+	Assert(task->nhelpers == 0 || !IsInParallelMode());
+	Assert(!task->done && index->rd_index->indrelid == task->heap);
+	Assert(CheckRelationLockedByMe(heap, ShareLock, true));
+	info->ii_ParallelWorkers = task->nhelpers;
+	if (info->ii_ExclusionOps == NULL)
+		build_as_owner(heap, index, info, task);
+	else if (IsInParallelMode())
+		elog(ERROR, "cannot build exclusion constraint \"%s\" in parallel mode",
+			 RelationGetRelationName(index));
+	else
+	{
+		/*
+		 * A second pass over the heap checks it.  Only core's own function
+		 * makes that pass.  It sets the statistics, too.
+		 */
+		fc_build_index_alone(heap, index, info);
+		task->heap_tuples = task->index_tuples = -1;
+	}
+	task->done = true;
+
+	index_close(index, NoLock);
+	table_close(heap, NoLock);
 	build->ctx->disturbed |= command != GetCurrentCommandId(false);
 }
 
@@ -241,8 +241,8 @@ build_one(FcContext *ctx, FcIndexTask *task)
 	fc_activity_show(ctx, task->heap);
 	limit_memory(ctx->shared, task->nhelpers + 1);
 	fc_progress_slot_save(&slot);
-	edata = task->nhelpers > 0 ? fc_error_catch_undo(ctx, build_in_turn, &build) :
-		fc_error_catch(ctx, build_in_turn, &build);
+	edata = task->nhelpers > 0 ? fc_error_catch_undo(ctx, build_index, &build) :
+		fc_error_catch(ctx, build_index, &build);
 	if (edata)
 	{
 		fc_error_keep(ctx->shared, FC_ERROR_INDEX, FC_SOMEWHERE, 0, edata);

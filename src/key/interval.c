@@ -14,8 +14,6 @@
  */
 #include "postgres.h"
 
-#include <limits.h>
-
 #include "catalog/pg_type.h"
 #include "common/int.h"
 #include "pgtime.h"

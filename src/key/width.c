@@ -14,13 +14,10 @@
  */
 #include "postgres.h"
 
-#include <limits.h>
-
 #include "common/int.h"
 #include "fmgr.h"
 #include "pgtime.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
@@ -43,23 +40,16 @@ is_finite(const FcRoute *route, const FcRange *range)
 		!fc_key_is_infinite(route->type, range->hi);
 }
 
-/* Is this the first key of a day in the zone? */
-static bool
-starts_day(FcKeyType type, int64 key, pg_tz *zone)
+bool
+fc_key_starts_day(FcKeyType type, int64 key, pg_tz *zone)
 {
 	return fc_key_day_start(type, fc_key_day_of(type, key, zone), zone) == key;
-}
-
-bool
-fc_interval_starts_day(const FcRoute *route, int64 key)
-{
-	return starts_day(route->type, key, fc_interval_zone(&route->interval));
 }
 
 static bool
 starts_days(FcKeyType type, const FcRange *range, pg_tz *zone)
 {
-	return starts_day(type, range->lo, zone) && starts_day(type, range->hi, zone);
+	return fc_key_starts_day(type, range->lo, zone) && fc_key_starts_day(type, range->hi, zone);
 }
 
 /* How many of the ranges are days of a zone?  0 if "range" is none. */
@@ -397,24 +387,6 @@ fc_interval_choose(const FcRoute *route, const char *text)
 	return time_width(route->type, "1 day");
 }
 
-/*
- * Makes the interval count from the highest partition that is one interval
- * wide, or else from the highest that has two finite bounds; without either
- * its origin stays as it is.
- */
-static void
-count_from_existing(const FcRoute *route, FcInterval *interval)
-{
-	int			highest = finite_below(route, route->nranges);
-	int			i = highest;
-
-	while (i >= 0 && !is_one_interval(route, interval, &route->ranges[i]))
-		i = finite_below(route, i);
-	if (highest >= 0)
-		interval->origin = counted_bound(route, interval,
-										 route->ranges[i >= 0 ? i : highest].lo);
-}
-
 FcInterval
 fc_interval_step(const FcRoute *route, const char *text, int64 epoch,
 				 pg_tz *zone)
@@ -422,6 +394,8 @@ fc_interval_step(const FcRoute *route, const char *text, int64 epoch,
 	FcKeyType	type = epoch ? FC_KEY_TIMESTAMPTZ : route->type;
 	FcInterval	interval = fc_key_is_integer(type) ? integer_width(text) :
 		time_width(type, text);
+	int			highest = finite_below(route, route->nranges);
+	int			i = highest;
 
 	Assert(epoch >= 0 && (epoch == 0 || fc_key_is_integer(route->type)));
 	interval.elapsed = interval.months == 0 && !interval.days &&
@@ -430,7 +404,12 @@ fc_interval_step(const FcRoute *route, const char *text, int64 epoch,
 	interval.zone = zone;
 	if (epoch && (interval.width % USECS_PER_SEC) != 0)
 		refuse_width(text, _("The partition key counts from 1970, so the interval must be whole seconds."));
-	count_from_existing(route, &interval);
+	/* from the highest that is one interval wide, or else with finite bounds */
+	while (i >= 0 && !is_one_interval(route, &interval, &route->ranges[i]))
+		i = finite_below(route, i);
+	if (highest >= 0)
+		interval.origin = counted_bound(route, &interval,
+										route->ranges[i >= 0 ? i : highest].lo);
 	return interval;
 }
 
@@ -448,12 +427,12 @@ fc_interval_lines_up(const FcRoute *route, const FcInterval *interval)
 		const FcRange *range = &route->ranges[i];
 
 		if (is_finite(route, range) &&
-			(!starts_day(type, counted_bound(route, interval, range->lo), zone) ||
-			 !starts_day(type, counted_bound(route, interval, range->hi), zone)))
+			(!fc_key_starts_day(type, counted_bound(route, interval, range->lo), zone) ||
+			 !fc_key_starts_day(type, counted_bound(route, interval, range->hi), zone)))
 			return false;
 	}
 	day = fc_key_day_of(type, interval->origin, zone);
 	return interval->months == 0 ||
-		(starts_day(type, interval->origin, zone) &&
+		(fc_key_starts_day(type, interval->origin, zone) &&
 		 fc_key_month_start(fc_key_month_of_day(day)) == day);
 }

@@ -35,8 +35,8 @@ extern FcInterval fc_interval_step(const FcRoute *route, const char *text,
 extern bool fc_interval_lines_up(const FcRoute *route,
 								 const FcInterval *interval);
 
-/* Is it the first key of a day, in the interval's time zone for timestamptz? */
-extern bool fc_interval_starts_day(const FcRoute *route, int64 key);
+/* Is it the first key of a day, in the zone for timestamptz? */
+extern bool fc_key_starts_day(FcKeyType type, int64 key, struct pg_tz *zone);
 
 /* What fits keys and size, key/fit.c */
 typedef struct FcFit

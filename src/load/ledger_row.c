@@ -128,7 +128,7 @@ fc_ledger_run(const char *sql, FcLedgerRow *row)
 
 	for (int i = 0; i < FC_LEDGER_NPARAMS; i++)
 		types[i] = ledger_columns[i].typid;
-	return fc_ddl_execute(sql, FC_LEDGER_NPARAMS, types, row->values, row->nulls);
+	return fc_ddl_execute(NULL, sql, FC_LEDGER_NPARAMS, types, row->values, row->nulls);
 }
 
 uint64

@@ -346,27 +346,27 @@ fc_attach_constraints(Oid child, bool inherited)
 	CommandCounterIncrement();
 }
 
+/*
+ * Stores the bound, and makes the child inherit from the parent.  A session
+ * that finds the row in pg_inherits must find the bound: one command writes
+ * both.
+ */
 static void
-fc_attach_bound(Relation child, PartitionBoundSpec *bound)
+fc_attach_inherit(Oid parent, Oid child, PartitionBoundSpec *bound)
 {
 	int			columns[] = {Anum_pg_class_relispartition, Anum_pg_class_relpartbound};
 	Datum		values[] = {BoolGetDatum(true), CStringGetTextDatum(nodeToString(bound))};
 	bool		nulls[] = {false, false};
-
-	Assert(!child->rd_rel->relispartition);
-	fc_ddl_class_change(RelationGetRelid(child), lengthof(columns), columns, values, nulls);
-}
-
-static void
-fc_attach_inherit(Oid parent, Oid child)
-{
 	ObjectAddress depender;
 	ObjectAddress referenced;
 
+	Assert(!get_rel_relispartition(child));
+	fc_ddl_class_change(child, lengthof(columns), columns, values, nulls);
 	StoreSingleInheritance(child, parent, 1);
 	ObjectAddressSet(depender, RelationRelationId, child);
 	ObjectAddressSet(referenced, RelationRelationId, parent);
 	recordDependencyOn(&depender, &referenced, DEPENDENCY_AUTO);
+	CommandCounterIncrement();
 }
 
 /* Is the child what this load should have made? */
@@ -553,14 +553,8 @@ fc_attach_by_catalog(FcAttach *attach, const FcNewPartition *part, Oid guard)
 	if (like)
 	{
 		fc_attach_columns(child, RelationGetDescr(parent));
-		fc_attach_bound(child, fc_vouch_bound(parent, attach->route->type, &part->range));
-
-		/*
-		 * a session that finds the row in pg_inherits must find the bound: one
-		 * command writes both
-		 */
-		fc_attach_inherit(attach->parent, part->range.partition);
-		CommandCounterIncrement();
+		fc_attach_inherit(attach->parent, part->range.partition,
+						  fc_vouch_bound(parent, attach->route->type, &part->range));
 		if (OidIsValid(guard))
 			fc_attach_drop_check(guard);
 		fc_attach_indexes(parent, child);

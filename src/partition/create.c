@@ -93,17 +93,19 @@ fc_create_owner_may_create(Relation parent, const struct FcRemoteTable *remote)
 }
 
 /*
- * ERROR 42501 if the caller may not act as the parent's owner, or if the owner
- * may not create in the parent's schema.  A superuser may create anyway, but
- * pg_partman's functions create the indexes of its template as the owner.
+ * A superuser may create in any schema, but pg_partman's functions create the
+ * indexes of its template as the owner
  */
-static void
-fc_create_check_rights(Relation parent, const FcRoute *route,
-					   const FcNewPartition *parts, int nparts)
+void
+fc_partition_precheck(Relation parent, const FcRoute *route,
+					  FcNewPartition *parts, int nparts)
 {
 	Oid			nspid = RelationGetNamespace(parent);
 	Oid			owner = parent->rd_rel->relowner;
+	Relation	defrel;
 
+	if (nparts == 0)
+		return;
 	fc_partition_check_owner(parent, route, parts, nparts);
 	if (route->partman)
 		fc_partman_check_owner(route->partman);
@@ -119,17 +121,6 @@ fc_create_check_rights(Relation parent, const FcRoute *route,
 				 errhint("GRANT CREATE ON SCHEMA %s TO %s; or create the partitions before the load.",
 						 quote_identifier(get_namespace_name(nspid)),
 						 quote_identifier(GetUserNameFromId(owner, false)))));
-}
-
-void
-fc_partition_precheck(Relation parent, const FcRoute *route,
-					  FcNewPartition *parts, int nparts)
-{
-	Relation	defrel;
-
-	if (nparts == 0)
-		return;
-	fc_create_check_rights(parent, route, parts, nparts);
 	if (!OidIsValid(route->default_oid))
 		return;
 

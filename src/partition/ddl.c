@@ -14,7 +14,6 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_namespace.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/params.h"
 #include "storage/bufmgr.h"
@@ -82,7 +81,11 @@ fc_ddl_value(const char *sql)
 	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 }
 
-void
+/*
+ * Re-throws the caught error, in this memory context, without the line of its
+ * context that shows our own command
+ */
+static void
 fc_ddl_rethrow(const char *sql, MemoryContext mcxt)
 {
 	ErrorData  *edata;
@@ -109,14 +112,16 @@ fc_ddl_rethrow(const char *sql, MemoryContext mcxt)
 }
 
 uint64
-fc_ddl_execute(const char *sql, int nargs, const Oid *types, Datum *values, const char *nulls)
+fc_ddl_execute(SPIPlanPtr plan, const char *sql, int nargs, const Oid *types, Datum *values,
+			   const char *nulls)
 {
 	MemoryContext mcxt = CurrentMemoryContext;
 	volatile int rc = 0;
 
 	PG_TRY();
 	{
-		rc = SPI_execute_with_args(sql, nargs, unconstify(Oid *, types), values, nulls, false, 0);
+		rc = plan ? SPI_execute_plan(plan, values, nulls, false, 0) :
+			SPI_execute_with_args(sql, nargs, unconstify(Oid *, types), values, nulls, false, 0);
 	}
 	PG_CATCH();
 	{
@@ -124,7 +129,8 @@ fc_ddl_execute(const char *sql, int nargs, const Oid *types, Datum *values, cons
 	}
 	PG_END_TRY();
 	if (rc < 0)
-		elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(rc));
+		elog(ERROR, "%s failed: %s", plan ? "SPI_execute_plan" : "SPI_execute_with_args",
+			 SPI_result_code_string(rc));
 	return SPI_processed;
 }
 

@@ -12,6 +12,7 @@
 #define FC_DDL_H
 
 #include "catalog/pg_class.h"
+#include "executor/spi.h"
 #include "utils/snapshot.h"
 
 /*
@@ -37,17 +38,12 @@ extern void fc_ddl_run(const char *sql);
 extern char *fc_ddl_value(const char *sql);
 
 /*
- * Re-throws the caught error, in this memory context, without the line of its
- * context that shows our own command
+ * Runs a command or a query with parameters, by its plan if there is one;
+ * returns its number of rows, all of which are in SPI_tuptable.  nulls as SPI
+ * has them, or NULL.  The context of an error does not show the text.
  */
-extern void fc_ddl_rethrow(const char *sql, MemoryContext mcxt);
-
-/*
- * Runs a command or a query with parameters; returns its number of rows, all of
- * which are in SPI_tuptable.  nulls as SPI has them, or NULL.
- */
-extern uint64 fc_ddl_execute(const char *sql, int nargs, const Oid *types, Datum *values,
-							 const char *nulls);
+extern uint64 fc_ddl_execute(SPIPlanPtr plan, const char *sql, int nargs, const Oid *types,
+							 Datum *values, const char *nulls);
 
 /*
  * Runs an INSERT, UPDATE or DELETE of rows of users as the caller's command

@@ -54,11 +54,11 @@ fc_name_level_of_interval(const FcRoute *route)
 	return interval->width % USECS_PER_SEC == 0 ? FC_NAME_SECOND : FC_NAME_USEC;
 }
 
-/* Returns the coarsest level that shows all of "key" */
+/* Returns the coarsest level that shows all of a key */
 static FcNameLevel
-fc_name_level_of_key(const FcRoute *route, int64 key, const struct pg_tm *tm, fsec_t fsec)
+fc_name_level_of_key(const struct pg_tm *tm, fsec_t fsec, bool starts_day)
 {
-	if (fc_interval_starts_day(route, key))
+	if (starts_day)
 		return tm->tm_mday != 1 ? FC_NAME_DAY :
 			tm->tm_mon != 1 ? FC_NAME_MONTH : FC_NAME_YEAR;
 	return fsec != 0 ? FC_NAME_USEC : tm->tm_sec != 0 ? FC_NAME_SECOND : FC_NAME_MINUTE;
@@ -79,13 +79,14 @@ fc_name_append_year(StringInfo buf, int year)
 static void
 fc_name_append_time_suffix(StringInfo buf, const FcRoute *route, int64 key)
 {
+	pg_tz	   *zone = fc_interval_zone(&route->interval);
 	struct pg_tm tm;
 	fsec_t		fsec;
 	FcNameLevel least = fc_name_level_of_interval(route);
 	FcNameLevel level;
 
-	fc_key_to_tm(route->type, key, fc_interval_zone(&route->interval), &tm, &fsec);
-	level = fc_name_level_of_key(route, key, &tm, fsec);
+	fc_key_to_tm(route->type, key, zone, &tm, &fsec);
+	level = fc_name_level_of_key(&tm, fsec, fc_key_starts_day(route->type, key, zone));
 	level = Max(level, least);
 
 	fc_name_append_year(buf, tm.tm_year);

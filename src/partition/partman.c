@@ -42,7 +42,6 @@
 #include "storage/proc.h"
 #include "storage/procarray.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
@@ -314,8 +313,7 @@ fc_partman_vouch(Oid partition, const char *name)
  * refused there.
  */
 static void
-fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,
-					 const char *table)
+fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part)
 {
 	char	   *name = psprintf("%s_partition_check", fc_new_partition_name_now(part));
 	bool		implied = partman->epoch == 1 || part->range.lo >= 0;
@@ -333,36 +331,13 @@ fc_partman_add_check(const FcPartman *partman, const FcNewPartition *part,
 		return;
 	level = fc_ddl_begin();
 	fc_ddl_run(psprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s >= %s AND %s < %s)%s",
-						table, quote_identifier(name),
+						fc_ddl_table(part->range.partition), quote_identifier(name),
 						time, quote_literal_cstr(fc_key_text(FC_KEY_TIMESTAMPTZ, lo)),
 						time, quote_literal_cstr(fc_key_text(FC_KEY_TIMESTAMPTZ, hi)),
 						implied ? " NOT VALID" : ""));
 	fc_ddl_end(level, false);
 	if (implied)
 		fc_partman_vouch(part->range.partition, name);
-}
-
-static void
-fc_partman_finish_one(const FcPartman *partman, Oid nspid, const FcNewPartition *part)
-{
-	char	   *nspname = get_namespace_name(nspid);
-	Node	   *schema = fc_partman_argument(nspname);
-	Node	   *parent = fc_partman_argument(partman->name);
-	char	   *name = fc_new_partition_name_now(part);
-	Node	   *child = fc_partman_argument(name);
-
-	if (partman->epoch)
-		fc_partman_add_check(partman, part,
-							 quote_qualified_identifier(nspname, name));
-	if (partman->privileges)
-		fc_partman_call(partman, FC_PARTMAN_PRIVILEGES,
-						list_make4(schema, parent, schema, child));
-	if (OidIsValid(partman->functions[FC_PARTMAN_REPLICA_IDENTITY]))
-		fc_partman_call(partman, FC_PARTMAN_REPLICA_IDENTITY,
-						list_make3(schema, parent, child));
-	if (partman->publications)
-		fc_partman_call(partman, FC_PARTMAN_PUBLICATIONS,
-						list_make3(fc_partman_argument(partman->table), schema, child));
 }
 
 void
@@ -372,11 +347,26 @@ fc_partman_finish(const FcRoute *route, Oid nspid,
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "fast_copy pg_partman",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(each);
+	const FcPartman *partman = route->partman;
 
 	for (int i = 0; i < nparts; i++)
 	{
+		Node	   *schema = fc_partman_argument(get_namespace_name(nspid));
+		Node	   *parent = fc_partman_argument(partman->name);
+		Node	   *child = fc_partman_argument(fc_new_partition_name_now(&parts[i]));
+
 		CHECK_FOR_INTERRUPTS();
-		fc_partman_finish_one(route->partman, nspid, &parts[i]);
+		if (partman->epoch)
+			fc_partman_add_check(partman, &parts[i]);
+		if (partman->privileges)
+			fc_partman_call(partman, FC_PARTMAN_PRIVILEGES,
+							list_make4(schema, parent, schema, child));
+		if (OidIsValid(partman->functions[FC_PARTMAN_REPLICA_IDENTITY]))
+			fc_partman_call(partman, FC_PARTMAN_REPLICA_IDENTITY,
+							list_make3(schema, parent, child));
+		if (partman->publications)
+			fc_partman_call(partman, FC_PARTMAN_PUBLICATIONS,
+							list_make3(fc_partman_argument(partman->table), schema, child));
 		MemoryContextReset(each);
 	}
 	MemoryContextSwitchTo(old);
@@ -429,9 +419,7 @@ fc_partman_lock_holder(int64 key)
 		return "a prepared transaction";
 	proc = BackendPidGetProc(data->locks[i].pid);
 	role = proc ? GetUserNameFromId(proc->roleId, true) : NULL;
-	if (role == NULL)
-		return NULL;
-	return psprintf("process %d of role \"%s\"", data->locks[i].pid, role);
+	return role ? psprintf("process %d of role \"%s\"", data->locks[i].pid, role) : NULL;
 }
 
 /*

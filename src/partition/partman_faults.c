@@ -49,29 +49,16 @@ fc_partman_instant(const FcRoute *route, const char *interval, int times)
 	return local / USECS_PER_DAY - (local % USECS_PER_DAY < 0 ? 1 : 0);
 }
 
-/* Returns a query's value; runs it as the owner: the caller may lack SELECT */
-static char *
-fc_partman_value_as(Oid owner, const char *sql)
-{
-	Oid			userid;
-	int			sec_context;
-	char	   *value;
-
-	GetUserIdAndSecContext(&userid, &sec_context);
-	SetUserIdAndSecContext(owner, sec_context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
-	value = fc_ddl_value(sql);
-	SetUserIdAndSecContext(userid, sec_context);
-	return value;
-}
-
 /* Returns the table's highest integer key, or "least" if that is higher */
 static int64
 fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 {
 	int			level = fc_ddl_begin();
 	char	   *value = NULL;
+	Oid			userid;
+	int			sec_context;
 
+	GetUserIdAndSecContext(&userid, &sec_context);
 	for (int i = route->nranges - 1; i >= 0 && value == NULL; i--)
 	{
 		Oid			leaf = route->ranges[i].partition;
@@ -80,10 +67,13 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 		/* an analysis has no XID, and must write nothing */
 		if (TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
 			fc_ddl_keep_schema(get_rel_namespace(leaf));
-		value = fc_partman_value_as(fc_ddl_class(leaf).relowner,
-									psprintf("SELECT max(%s) FROM %s",
-											 quote_identifier(partman->control),
-											 fc_ddl_table(leaf)));
+		/* as the owner: the caller may lack SELECT */
+		SetUserIdAndSecContext(fc_ddl_class(leaf).relowner,
+							   sec_context | SECURITY_LOCAL_USERID_CHANGE |
+							   SECURITY_RESTRICTED_OPERATION);
+		value = fc_ddl_value(psprintf("SELECT max(%s) FROM %s",
+									  quote_identifier(partman->control), fc_ddl_table(leaf)));
+		SetUserIdAndSecContext(userid, sec_context);
 	}
 	if (value)
 	{

@@ -224,18 +224,6 @@ fc_partman_flag(FcPartmanSearch *search, const char *column)
 		DatumGetBool(value);
 }
 
-static bool
-fc_partman_any(FcPartmanSearch *search, const char *column)
-{
-	Datum		value;
-	ArrayType  *array;
-
-	if (!fc_partman_value(search, column, TEXTARRAYOID, &value))
-		return false;
-	array = DatumGetArrayTypeP(value);
-	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) > 0;
-}
-
 /*
  * Returns units of the key per second; 0: the key is no time; -1: unknown.
  * pg_partman's words for them are those of our messages.
@@ -283,7 +271,7 @@ static void
 fc_partman_take(FcPartmanSearch *search)
 {
 	FcPartman  *partman = search->partman;
-	Datum		premake;
+	Datum		value;
 
 	partman->control = fc_partman_needed(search, "control");
 	partman->type = fc_partman_needed(search, "partition_type");
@@ -293,12 +281,13 @@ fc_partman_take(FcPartmanSearch *search)
 	/* an error would show it to a role that may not read it */
 	if (fc_partman_grant_needed(partman, GetUserId()) == NULL)
 		partman->retention = fc_partman_text(search, "retention");
-	if (fc_partman_value(search, "premake", INT4OID, &premake))
-		partman->premake = DatumGetInt32(premake);
+	if (fc_partman_value(search, "premake", INT4OID, &value))
+		partman->premake = DatumGetInt32(value);
 	partman->zone = fc_partman_text(search, "partition_timezone");
 	partman->template = fc_partman_text(search, "template_table");
 	partman->privileges = fc_partman_flag(search, "inherit_privileges");
-	partman->publications = fc_partman_any(search, "publications");
+	if (fc_partman_value(search, "publications", TEXTARRAYOID, &value))
+		partman->publications = ARR_NDIM(DatumGetArrayTypeP(value)) > 0;
 }
 
 /* Refuses a table that pg_partman treats in a way that a load cannot imitate */
@@ -357,27 +346,6 @@ fc_partman_check_key(FcPartman *partman, Relation parent)
 						  "It says nothing about the names of partitions (datetime_string).");
 }
 
-/*
- * From 5.5 on pg_partman uses a template only for a role that may act as the
- * template's owner.  Refuses one that the table's owner may not use.
- */
-static void
-fc_partman_check_taker(FcPartman *partman)
-{
-	if (partman->refusal || partman->version < 505 ||
-		has_privs_of_role(partman->user, partman->template_owner))
-		return;
-	fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
-					  psprintf("Its template \"%s\" belongs to role \"%s\", as which role \"%s\", the owner of the table, may not act.",
-							   partman->template, GetUserNameFromId(partman->template_owner, true),
-							   GetUserNameFromId(partman->user, true)));
-	partman->refusal->hint =
-		psprintf("Give it to the owner of the table: ALTER TABLE %s OWNER TO %s. %s",
-				 fc_ddl_table(partman->template_oid),
-				 quote_identifier(GetUserNameFromId(partman->user, true)),
-				 partman->refusal->hint);
-}
-
 /* Returns the table that "template" names, or InvalidOid */
 static Oid
 fc_partman_template(const FcPartman *partman)
@@ -395,12 +363,15 @@ fc_partman_template(const FcPartman *partman)
  * Looks for the template, and refuses one whose owner is not trusted:
  * pg_partman makes commands of names in it.  Before 5.5 it does not quote the
  * columns of a primary key, and takes an index's definition after the first "
- * USING ", which may be in its name.
+ * USING ", which may be in its name.  From 5.5 on pg_partman uses a template
+ * only for a role that may act as the template's owner: refuses one that the
+ * table's owner may not use.
  */
 static void
 fc_partman_check_template(FcPartmanSearch *search)
 {
 	FcPartman  *partman = search->partman;
+	char	   *user;
 	FormData_pg_class form;
 
 	partman->template_oid = fc_partman_template(partman);
@@ -409,12 +380,22 @@ fc_partman_check_template(FcPartmanSearch *search)
 	partman->indexes = form.relhasindex;
 	/* pg_partman builds its indexes on tables without rows */
 	partman->early |= form.relhasindex;
-	if (OidIsValid(form.relowner) && !fc_partman_trusts(search, form.relowner))
+	if (!OidIsValid(form.relowner))
+		return;
+	if (!fc_partman_trusts(search, form.relowner))
 		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
 						  psprintf("Its template \"%s\" belongs to role \"%s\", which is neither a superuser nor the owner of the table.",
 								   partman->template, GetUserNameFromId(form.relowner, true)));
-	if (OidIsValid(form.relowner))
-		fc_partman_check_taker(partman);
+	if (partman->refusal || partman->version < 505 ||
+		has_privs_of_role(partman->user, form.relowner))
+		return;
+	user = GetUserNameFromId(partman->user, true);
+	fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
+					  psprintf("Its template \"%s\" belongs to role \"%s\", as which role \"%s\", the owner of the table, may not act.",
+							   partman->template, GetUserNameFromId(form.relowner, true), user));
+	partman->refusal->hint =
+		psprintf("Give it to the owner of the table: ALTER TABLE %s OWNER TO %s. %s",
+				 fc_ddl_table(partman->template_oid), quote_identifier(user), partman->refusal->hint);
 }
 
 /*
@@ -505,12 +486,10 @@ fc_partman_read(FcPartmanSearch *search)
 FcPartman *
 fc_partman_find(Relation parent)
 {
-	FcPartmanSearch search = {0};
 	FcPartman  *partman = palloc0(sizeof(FcPartman));
+	FcPartmanSearch search = {.partman = partman,.parent = parent};
 
 	Assert(!IsParallelWorker());
-	search.partman = partman;
-	search.parent = parent;
 	if (!fc_use_partman || !fc_partman_extension(&search))
 		return NULL;
 	partman->config = get_relname_relid("part_config", search.schema);
@@ -539,14 +518,22 @@ fc_partman_check_owner(const FcPartman *partman)
 				 errhint("%s; or create the partitions before the load.", grant)));
 }
 
-/* Locks the template and keeps its schema's name, by which it is found */
-static void
-fc_partman_keep_template(const FcPartman *partman)
+void
+fc_partman_check_names(const FcPartman *partman, Relation parent)
 {
-	Oid			nspid;
-
+	if (strcmp(partman->table,
+			   psprintf("%s.%s", get_namespace_name(RelationGetNamespace(parent)),
+						RelationGetRelationName(parent))) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" was renamed while it was being loaded",
+						partman->table),
+				 errhint("pg_partman knows it by its name. Load it again.")));
+	/* locks the template and keeps its schema's name, by which it is found */
 	if (OidIsValid(partman->template_oid))
 	{
+		Oid			nspid;
+
 		LockRelationOid(partman->template_oid, AccessShareLock);
 		nspid = get_rel_namespace(partman->template_oid);
 		if (OidIsValid(nspid))
@@ -559,19 +546,4 @@ fc_partman_keep_template(const FcPartman *partman)
 				 errmsg("template \"%s\" of table \"%s\" was changed while the table was being loaded",
 						partman->template, partman->table),
 				 errhint("Load it again.")));
-}
-
-void
-fc_partman_check_names(const FcPartman *partman, Relation parent)
-{
-	if (strcmp(partman->table,
-			   psprintf("%s.%s", get_namespace_name(RelationGetNamespace(parent)),
-						RelationGetRelationName(parent))) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" was renamed while it was being loaded",
-						partman->table),
-				 errhint("pg_partman knows it by its name. Load it again.")));
-	if (partman->template)
-		fc_partman_keep_template(partman);
 }

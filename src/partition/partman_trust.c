@@ -105,26 +105,6 @@ fc_partman_is_trusted(const FcPartmanSearch *search)
 	return true;
 }
 
-/* Do the function's settings set search_path to more than pg_catalog? */
-static bool
-fc_partman_sets_path(Datum proconfig)
-{
-	Datum	   *settings;
-	int			n;
-
-	deconstruct_array(DatumGetArrayTypeP(proconfig), TEXTOID, -1, false, TYPALIGN_INT,
-					  &settings, NULL, &n);
-	for (int i = 0; i < n; i++)
-	{
-		char	   *setting = TextDatumGetCString(settings[i]);
-
-		if (strncmp(setting, "search_path=", strlen("search_path=")) == 0 &&
-			strcmp(setting, "search_path=pg_catalog, pg_temp") != 0)
-			return true;
-	}
-	return false;
-}
-
 /* Does the function find objects by a search_path of its own? */
 static bool
 fc_partman_has_path(Oid function)
@@ -133,13 +113,25 @@ fc_partman_has_path(Oid function)
 	bool		isnull;
 	Datum		value;
 	bool		found;
+	Datum	   *settings;
+	int			n = 0;
 
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
 	found = !isnull && strstr(TextDatumGetCString(value), "search_path") != NULL;
 	value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proconfig, &isnull);
-	found |= !isnull && fc_partman_sets_path(value);
+	if (!isnull)
+		deconstruct_array(DatumGetArrayTypeP(value), TEXTOID, -1, false, TYPALIGN_INT,
+						  &settings, NULL, &n);
+	/* more than pg_catalog */
+	for (int i = 0; i < n; i++)
+	{
+		char	   *setting = TextDatumGetCString(settings[i]);
+
+		found |= strncmp(setting, "search_path=", strlen("search_path=")) == 0 &&
+			strcmp(setting, "search_path=pg_catalog, pg_temp") != 0;
+	}
 	ReleaseSysCache(tuple);
 	return found;
 }

@@ -18,7 +18,6 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/heap.h"
-#include "catalog/index.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_type.h"
 #include "catalog/toasting.h"
@@ -83,30 +82,18 @@ fc_table_toast_index(Oid toast, Oid table)
 	index_close(index, NoLock);
 }
 
-/* Links the TOAST table to its table, to be dropped with it */
-static void
-fc_table_set_toast(Oid table, Oid toast)
-{
-	int			column = Anum_pg_class_reltoastrelid;
-	Datum		value = ObjectIdGetDatum(toast);
-	bool		isnull = false;
-	ObjectAddress depender;
-	ObjectAddress referenced;
-
-	fc_ddl_class_change(table, 1, &column, &value, &isnull);
-	ObjectAddressSet(depender, RelationRelationId, toast);
-	ObjectAddressSet(referenced, RelationRelationId, table);
-	recordDependencyOn(&depender, &referenced, DEPENDENCY_INTERNAL);
-	CommandCounterIncrement();
-}
-
-/* Makes the TOAST table, with these options */
+/* Makes the TOAST table, with these options, to be dropped with its table */
 static void
 fc_table_make_toast(Relation rel, Datum options)
 {
 	Oid			table = RelationGetRelid(rel);
 	Form_pg_class form = rel->rd_rel;
+	int			column = Anum_pg_class_reltoastrelid;
+	bool		isnull = false;
 	Oid			toast;
+	Datum		value;
+	ObjectAddress depender;
+	ObjectAddress referenced;
 
 	toast = heap_create_with_catalog(psprintf("pg_toast_%u", table),
 									 PG_TOAST_NAMESPACE, form->reltablespace,
@@ -119,7 +106,12 @@ fc_table_make_toast(Relation rel, Datum options)
 									 false, true, true, InvalidOid, NULL);
 	CommandCounterIncrement();
 	fc_table_toast_index(toast, table);
-	fc_table_set_toast(table, toast);
+	value = ObjectIdGetDatum(toast);
+	fc_ddl_class_change(table, 1, &column, &value, &isnull);
+	ObjectAddressSet(depender, RelationRelationId, toast);
+	ObjectAddressSet(referenced, RelationRelationId, table);
+	recordDependencyOn(&depender, &referenced, DEPENDENCY_INTERNAL);
+	CommandCounterIncrement();
 }
 
 /* The CHECKs of the table, and its generated columns' expressions */

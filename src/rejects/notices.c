@@ -152,32 +152,11 @@ fc_notices_end(FcTeller *teller)
 	pfree(teller->lines);
 }
 
-/* Tells how many there were, by what was wrong */
-static void
-fc_notices_summary(FcTeller *teller)
-{
-	uint64		nulled = pg_atomic_read_u64(&teller->target->shared->counts.nulled);
-
-	if (teller->target->options->log_verbosity == FC_LOG_SILENT)
-		return;
-	for (int i = 0; i < FC_CLASSES; i++)
-		if (teller->of_class[i] > 0)
-			ereport(NOTICE,
-					(errmsg_plural(UINT64_FORMAT " row was skipped due to %s",
-								   UINT64_FORMAT " rows were skipped due to %s",
-								   teller->of_class[i], teller->of_class[i],
-								   reasons[i])));
-	if (nulled > 0)
-		ereport(NOTICE,
-				(errmsg_plural("in " UINT64_FORMAT " row, columns were set to null due to data type incompatibility",
-							   "in " UINT64_FORMAT " rows, columns were set to null due to data type incompatibility",
-							   nulled, nulled)));
-}
-
 char *
 fc_notices_finish(FcTarget *target)
 {
 	uint64		rejected = pg_atomic_read_u64(&target->shared->counts.rejected);
+	uint64		nulled = pg_atomic_read_u64(&target->shared->counts.nulled);
 	char	   *job = NULL;
 	FcTeller	teller;
 
@@ -192,7 +171,20 @@ fc_notices_finish(FcTarget *target)
 	if (teller.rejected != rejected)
 		elog(ERROR, "fast_copy rejected " UINT64_FORMAT " records, but kept " UINT64_FORMAT,
 			 rejected, teller.rejected);
-	fc_notices_summary(&teller);
+	if (target->options->log_verbosity == FC_LOG_SILENT)
+		return job;
+	for (int i = 0; i < FC_CLASSES; i++)
+		if (teller.of_class[i] > 0)
+			ereport(NOTICE,
+					(errmsg_plural(UINT64_FORMAT " row was skipped due to %s",
+								   UINT64_FORMAT " rows were skipped due to %s",
+								   teller.of_class[i], teller.of_class[i],
+								   reasons[i])));
+	if (nulled > 0)
+		ereport(NOTICE,
+				(errmsg_plural("in " UINT64_FORMAT " row, columns were set to null due to data type incompatibility",
+							   "in " UINT64_FORMAT " rows, columns were set to null due to data type incompatibility",
+							   nulled, nulled)));
 	return job;
 }
 

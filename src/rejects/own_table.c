@@ -89,21 +89,6 @@ fc_own_table_refuse(const FcOwnTable *kind, Oid table, const char *detail)
 			 errhint("Make a table by %s()%s.", kind->maker, kind->without)));
 }
 
-/* A foreign owner could read what the caller loads, and add code later */
-static void
-fc_own_table_check_owner(const FcOwnTable *kind, Relation rel)
-{
-	Oid			owner = rel->rd_rel->relowner;
-
-	if (owner == GetUserId() || superuser_arg(owner))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("table \"%s\" cannot be used as %s", RelationGetRelationName(rel), kind->role),
-			 errdetail("It belongs to role \"%s\".", GetUserNameFromId(owner, false)),
-			 errhint("Use a table of your own or of a superuser%s.", kind->without)));
-}
-
 /* What may run code for a row, or refuse it; NULL: nothing does */
 static const char *
 fc_own_table_code(const FcOwnTable *kind, Relation rel)
@@ -210,10 +195,17 @@ fc_own_table_others(const FcOwnTable *kind, Relation rel)
 void
 fc_own_table_check_closed(const FcOwnTable *kind, Relation rel)
 {
+	Oid			owner = rel->rd_rel->relowner;
 	const char *why;
 
 	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
-	fc_own_table_check_owner(kind, rel);
+	/* a foreign owner could read what the caller loads, and add code later */
+	if (owner != GetUserId() && !superuser_arg(owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("table \"%s\" cannot be used as %s", RelationGetRelationName(rel), kind->role),
+				 errdetail("It belongs to role \"%s\".", GetUserNameFromId(owner, false)),
+				 errhint("Use a table of your own or of a superuser%s.", kind->without)));
 	if ((why = fc_own_table_code(kind, rel)) || (why = fc_own_table_others(kind, rel)) ||
 		(why = fc_own_table_indexes(kind, rel)))
 		fc_own_table_refuse(kind, RelationGetRelid(rel), why);
@@ -250,20 +242,8 @@ void
 fc_own_table_insert(SPIPlanPtr plan, Datum *values, const char *nulls)
 {
 	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
-	MemoryContext mcxt = CurrentMemoryContext;
-	volatile int rc = 0;
 
-	PG_TRY();
-	{
-		rc = SPI_execute_plan(plan, values, nulls, false, 0);
-	}
-	PG_CATCH();
-	{
-		fc_ddl_rethrow(source->query_string, mcxt);
-	}
-	PG_END_TRY();
-	if (rc < 0)
-		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+	(void) fc_ddl_execute(plan, source->query_string, 0, NULL, values, nulls);
 }
 
 Oid

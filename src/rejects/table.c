@@ -151,19 +151,24 @@ fc_reject_table_record(FcRejectTable *table, const FcReject *reject,
 	nulls[text ? COL_RECORD : COL_RAW] = ' ';
 }
 
-static void
-fc_reject_table_values(FcRejectTable *table, const FcReject *reject,
-					   uint64 line, Datum *values, char *nulls)
+void
+fc_reject_table_put(FcRejectTable *table, const FcReject *reject, uint64 line)
 {
+	MemoryContext old = MemoryContextSwitchTo(table->row_mcxt);
 	FcTarget   *target = table->target;
 	uint32		file = fc_source_number(target->source, reject->offset);
+	uint64		base = target->source->files[file].base;
+	Datum		values[NCOLUMNS] = {0};
+	char		nulls[NCOLUMNS];
 
+	/* the table's triggers may have given its name to another table */
+	if (!SPI_plan_is_valid(table->plan))
+		table->plan = fc_own_table_prepare(&fc_reject_kind, target->options->reject_table);
 	memset(nulls, ' ', NCOLUMNS);
 	values[COL_JOB] = table->uuid;
 	values[COL_FILE] = CStringGetTextDatum(fc_source_path(target->source, file));
 	values[COL_LINE] = Int64GetDatum((int64) line);
-	values[COL_BYTE_OFFSET] = Int64GetDatum((int64) (reject->offset -
-													 target->source->files[file].base));
+	values[COL_BYTE_OFFSET] = Int64GetDatum((int64) (reject->offset - base));
 	if (target->original)
 		nulls[COL_BYTE_OFFSET] = 'n';
 	values[COL_COLUMN_NAME] = CStringGetTextDatum(reject->column);
@@ -173,19 +178,6 @@ fc_reject_table_values(FcRejectTable *table, const FcReject *reject,
 	values[COL_CLASS] = CStringGetTextDatum(fc_options_class_name(reject->class));
 	values[COL_SQLSTATE] = CStringGetTextDatum(unpack_sql_state(reject->sqlerrcode));
 	values[COL_MESSAGE] = CStringGetTextDatum(reject->message);
-}
-
-void
-fc_reject_table_put(FcRejectTable *table, const FcReject *reject, uint64 line)
-{
-	MemoryContext old = MemoryContextSwitchTo(table->row_mcxt);
-	Datum		values[NCOLUMNS] = {0};
-	char		nulls[NCOLUMNS];
-
-	/* the table's triggers may have given its name to another table */
-	if (!SPI_plan_is_valid(table->plan))
-		table->plan = fc_own_table_prepare(&fc_reject_kind, table->target->options->reject_table);
-	fc_reject_table_values(table, reject, line, values, nulls);
 	fc_own_table_insert(table->plan, values, nulls);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(table->row_mcxt);

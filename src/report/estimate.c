@@ -113,22 +113,12 @@ fc_estimate_next(FcEstimate *estimate, double seconds)
 	estimate->phase = estimate->phase_seconds = 0;
 }
 
-/* The seconds that the rest will take, once something is done */
-static double
-fc_estimate_rest(const FcEstimate *estimate, double share)
-{
-	double		pace = (estimate->seconds + estimate->phase_seconds) /
-		(estimate->done + estimate->phase * share);
-
-	return (1 - share) * (estimate->phase_seconds + (1 - share) * estimate->phase * pace) +
-		estimate->after * pace;
-}
-
 void
 fc_estimate_update(FcEstimate *estimate, double phase, double after, double share,
 				   double seconds)
 {
 	double		done = estimate->done + phase * share;
+	double		pace;
 	double		left;
 
 	estimate->phase = phase;
@@ -137,7 +127,8 @@ fc_estimate_update(FcEstimate *estimate, double phase, double after, double shar
 	estimate->whole = fc_estimate_whole(estimate, share);
 	if (done <= 0 || done < FC_SURE * (estimate->done + phase + after))
 		return;
-	left = fc_estimate_rest(estimate, share);
+	pace = (estimate->seconds + seconds) / done;
+	left = (1 - share) * (seconds + (1 - share) * phase * pace) + after * pace;
 	if (estimate->left < 0 || left < estimate->left ||
 		left > estimate->left * FC_WRONG + FC_WRONG_SECONDS)
 		estimate->left = left;

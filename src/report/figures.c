@@ -249,31 +249,22 @@ fc_figures_cost(const FcProgress *progress, const FcEffort *effort, FcPhase phas
 		cost + fc_estimate_cost(effort, beside == FC_PHASE_SCAN ? FC_EFFORT_SCAN : FC_EFFORT_LOAD);
 }
 
-/* What the phases after this one take */
-static double
-fc_figures_after(const FcProgress *progress, const FcEffort *effort)
+double
+fc_figures_whole(FcProgress *progress, double *left)
 {
+	FcEffort	effort = fc_figures_effort(progress);
+	double		share = fc_figures_of_phase(progress);
 	bool		passed = progress->phase == FC_PHASE_SETUP;
 	double		after = 0;
 
 	for (int i = 0; i < lengthof(phase_order); i++)
 	{
 		if (passed)
-			after += fc_figures_cost(progress, effort, phase_order[i]);
+			after += fc_figures_cost(progress, &effort, phase_order[i]);
 		passed |= phase_order[i] == progress->phase;
 	}
-	return after;
-}
-
-double
-fc_figures_whole(FcProgress *progress, double *left)
-{
-	FcEffort	effort = fc_figures_effort(progress);
-	double		share = fc_figures_of_phase(progress);
-
 	fc_estimate_update(&progress->estimate, fc_figures_cost(progress, &effort, progress->phase),
-					   fc_figures_after(progress, &effort), Max(share, 0),
-					   fc_figures_phase_seconds(progress));
+					   after, Max(share, 0), fc_figures_phase_seconds(progress));
 	/* how much is still to be received is not known */
 	*left = progress->phase == FC_PHASE_RECEIVE ? -1 : progress->estimate.left;
 	return progress->phase == FC_PHASE_RECEIVE ? -1 : progress->estimate.whole;

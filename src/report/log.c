@@ -53,18 +53,6 @@ fc_log_sources(const FcOptions *options)
 	return psprintf("\"%s\" and %d more", first, n - 1);
 }
 
-/* Bytes of spill that the scans have written: a load may scan twice */
-static uint64
-fc_log_spilled(void)
-{
-	uint64		bytes = 0;
-
-	foreach_ptr(FcReportRow, row, fc_report_rows())
-		if (row->whole && row->phase == FC_PHASE_SCAN)
-			bytes += row->spill_bytes;
-	return bytes;
-}
-
 static const char *
 fc_log_writer(const FcProgress *progress)
 {
@@ -154,28 +142,6 @@ fc_log_phases(StringInfo line)
 	}
 }
 
-static char *
-fc_log_figures(const FcTotals *totals)
-{
-	const FcReportRow *row = &totals->row;
-	StringInfoData line;
-
-	initStringInfo(&line);
-	appendStringInfo(&line, "rows=" INT64_FORMAT ", rejected=" INT64_FORMAT
-					 ", filtered=" INT64_FORMAT ", nulled=" INT64_FORMAT
-					 ", bytes=" INT64_FORMAT ", seconds=%.3f, rate=%.0f rows/s and %.1f MB/s",
-					 row->rows, row->rejected, row->filtered, row->nulled, row->bytes, row->seconds,
-					 row->rows / row->seconds, row->bytes / row->seconds / FC_MEGABYTE);
-	appendStringInfo(&line, ", workers=%d of %d, spill=%s, spill_bytes=" INT64_FORMAT
-					 ", writer=%s, order=%s, partitions=%d, replaced=%d, duplicates=" INT64_FORMAT
-					 ", updated=" INT64_FORMAT ", indexes=%d, wal_bytes=" INT64_FORMAT,
-					 (int) totals->workers, totals->nworkers, totals->spilled, row->spill_bytes,
-					 row->writer, totals->order, (int) row->created, (int) row->replaced,
-					 row->duplicates, row->updated, (int) row->indexes, row->wal_bytes);
-	fc_log_phases(&line);
-	return line.data;
-}
-
 /* Ends the report */
 static void
 fc_log_end(FcTotals *totals, char *choice)
@@ -201,7 +167,10 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	row->duplicates = pg_atomic_read_u64(&target->shared->counts.duplicates);
 	row->updated = pg_atomic_read_u64(&target->shared->counts.updated);
 	row->indexes = target->nindexes;
-	row->spill_bytes = fc_log_spilled();
+	/* a load may scan twice */
+	foreach_ptr(FcReportRow, of_phase, fc_report_rows())
+		if (of_phase->whole && of_phase->phase == FC_PHASE_SCAN)
+			row->spill_bytes += of_phase->spill_bytes;
 	row->writer = fc_log_writer(progress);
 	row->wal_bytes = pgWalUsage.wal_bytes - log->wal;
 	row->seconds = fc_figures_since(log->start);
@@ -233,7 +202,24 @@ fc_log_line(const FcLog *log, const char *outcome, const char *figures)
 void
 fc_log_loaded(FcLog *log)
 {
-	fc_log_line(log, "", fc_log_figures(&log->totals));
+	const FcTotals *totals = &log->totals;
+	const FcReportRow *row = &totals->row;
+	StringInfoData line;
+
+	initStringInfo(&line);
+	appendStringInfo(&line, "rows=" INT64_FORMAT ", rejected=" INT64_FORMAT
+					 ", filtered=" INT64_FORMAT ", nulled=" INT64_FORMAT
+					 ", bytes=" INT64_FORMAT ", seconds=%.3f, rate=%.0f rows/s and %.1f MB/s",
+					 row->rows, row->rejected, row->filtered, row->nulled, row->bytes, row->seconds,
+					 row->rows / row->seconds, row->bytes / row->seconds / FC_MEGABYTE);
+	appendStringInfo(&line, ", workers=%d of %d, spill=%s, spill_bytes=" INT64_FORMAT
+					 ", writer=%s, order=%s, partitions=%d, replaced=%d, duplicates=" INT64_FORMAT
+					 ", updated=" INT64_FORMAT ", indexes=%d, wal_bytes=" INT64_FORMAT,
+					 (int) totals->workers, totals->nworkers, totals->spilled, row->spill_bytes,
+					 row->writer, totals->order, (int) row->created, (int) row->replaced,
+					 row->duplicates, row->updated, (int) row->indexes, row->wal_bytes);
+	fc_log_phases(&line);
+	fc_log_line(log, "", line.data);
 }
 
 /*
@@ -246,11 +232,11 @@ fc_log_failed(FcLog *log, const FcProgress *progress)
 	FcTotals   *totals = &log->totals;
 	FcTarget   *target = progress && progress->target->source ? progress->target : NULL;
 	MemoryContext old = MemoryContextSwitchTo(log->mcxt);
+	FcPhase		phase = progress ? progress->phase : FC_PHASE_SETUP;
 	StringInfoData line;
 
 	totals->row.seconds = fc_figures_since(log->start);
 	totals->row.failed = unpack_sql_state(geterrcode());
-	totals->phase = progress ? progress->phase : FC_PHASE_SETUP;
 	if (target)
 	{
 		totals->row.bytes = fc_target_grows(target) ? pg_atomic_read_u64(progress->taken) :
@@ -258,10 +244,10 @@ fc_log_failed(FcLog *log, const FcProgress *progress)
 		totals->workers = progress->launched;
 		totals->nworkers = target->nworkers;
 	}
-	fc_log_end(totals, psprintf("failed in phase %s", fc_activity_phase_name(totals->phase)));
+	fc_log_end(totals, psprintf("failed in phase %s", fc_activity_phase_name(phase)));
 	initStringInfo(&line);
 	appendStringInfo(&line, "phase=%s, sqlstate=%s, seconds=%.3f",
-					 fc_activity_phase_name(totals->phase), totals->row.failed, totals->row.seconds);
+					 fc_activity_phase_name(phase), totals->row.failed, totals->row.seconds);
 	if (target)
 		appendStringInfo(&line, ", bytes=" INT64_FORMAT ", workers=%d of %d",
 						 totals->row.bytes, (int) totals->workers, totals->nworkers);

@@ -15,7 +15,6 @@
 #include "access/parallel.h"
 #include "commands/progress.h"
 #include "executor/instrument.h"
-#include "pgstat.h"
 #include "utils/backend_progress.h"
 #include "utils/timestamp.h"
 

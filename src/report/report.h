@@ -10,7 +10,6 @@
 
 #include "datatype/timestamp.h"
 
-#include "lib/stringinfo.h"
 #include "portability/instr_time.h"
 
 #include "context/activity.h"
@@ -87,7 +86,6 @@ typedef struct FcTotals
 	int			nworkers;		/* asked for */
 	const char *spilled;		/* rows, offsets or none */
 	const char *order;
-	FcPhase		phase;			/* failed: in which it was */
 } FcTotals;
 
 /* Begins a report of a load by the current user; forgets the one before */

@@ -145,22 +145,9 @@ fc_tell_rows(const FcProgress *progress)
 	}
 }
 
-/* Appends rows and bytes per second of the phase so far */
-static void
-fc_tell_rates(StringInfo line, double rows, double bytes, double seconds,
-			  FcTellBrevity brevity)
-{
-	char		figure[FC_UNITS_LEN];
-
-	if (rows > 0)
-		appendStringInfo(line, ", %s rows/s", fc_units_short(figure, (uint64) (rows / seconds)));
-	if (bytes > 0 && (rows <= 0 || brevity == FC_TELL_ALL))
-		appendStringInfo(line, ", %s/s", fc_units_bytes(figure, bytes / seconds));
-}
-
 /*
- * Appends what the phase has done, and how fast; ", 3 of 7 indexes" if it goes
- * from one thing to the next
+ * Appends what the phase has done, and rows and bytes per second so far; ", 3
+ * of 7 indexes" if it goes from one thing to the next
  */
 static void
 fc_tell_work(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
@@ -179,7 +166,15 @@ fc_tell_work(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 		appendStringInfo(line, ", %s", fc_units_bytes(a, bytes));
 	}
 	if (progress->phase == FC_PHASE_RECEIVE || (share >= 0 && name == NULL))
-		fc_tell_rates(line, fc_tell_rows(progress), bytes, fc_figures_phase_seconds(progress), brevity);
+	{
+		double		rows = fc_tell_rows(progress);
+		double		seconds = fc_figures_phase_seconds(progress);
+
+		if (rows > 0)
+			appendStringInfo(line, ", %s rows/s", fc_units_short(a, (uint64) (rows / seconds)));
+		if (bytes > 0 && (rows <= 0 || brevity == FC_TELL_ALL))
+			appendStringInfo(line, ", %s/s", fc_units_bytes(a, bytes / seconds));
+	}
 	else if (total > 0 && brevity == FC_TELL_SHORT)
 		appendStringInfo(line, ", %s of %s", fc_units_short(a, done), fc_units_short(b, total));
 	else if (total > 0)
