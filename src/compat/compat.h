@@ -114,11 +114,7 @@ fc_buffile_read(BufFile *file, void *ptr, size_t size)
 }
 
 /* 16: BufFileWrite takes a pointer to const */
-static inline void
-fc_buffile_write(BufFile *file, const void *ptr, size_t size)
-{
-	BufFileWrite(file, (void *) ptr, size);
-}
+#define fc_buffile_write(file, ptr, size) BufFileWrite(file, (void *) (ptr), size)
 
 /* 16: ExecInsertIndexTuples takes onlySummarizing.  19: flags in place of it */
 static inline List *
@@ -136,20 +132,14 @@ fc_insert_index_tuples(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate)
 	(((ParseNamespaceItem *) linitial((pstate)->p_namespace))->FC_16(p_perminfo, p_rte))
 
 /* 16: takes permissions.  18: takes the relations that pruning left: all */
-static inline void
-fc_init_range_table(EState *estate, ParseState *pstate)
-{
-	ExecInitRangeTable(estate, pstate->p_rtable FC_16_ADDS(, pstate->p_rteperminfos)
-					   FC_18_ADDS(, bms_make_singleton(1)));
-}
+#define fc_init_range_table(estate, pstate) \
+	ExecInitRangeTable(estate, (pstate)->p_rtable FC_16_ADDS(, (pstate)->p_rteperminfos) \
+					   FC_18_ADDS(, bms_make_singleton(1)))
 
 /* 16: renamed.  ERROR 42501 unless the user may do what the range table asks */
-static inline void
-fc_check_permissions(ParseState *pstate)
-{
-	FC_16(ExecCheckPermissions(pstate->p_rtable, pstate->p_rteperminfos, true),
-		  ExecCheckRTPerms(pstate->p_rtable, true));
-}
+#define fc_check_permissions(pstate) \
+	FC_16(ExecCheckPermissions((pstate)->p_rtable, (pstate)->p_rteperminfos, true), \
+		  ExecCheckRTPerms((pstate)->p_rtable, true))
 
 /* 16: core extends a table by many blocks at once (see compat/extend.c) */
 #if PG_VERSION_NUM >= 160000

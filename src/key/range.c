@@ -219,52 +219,23 @@ hole_after(const FcRoute *route, int below)
 	return hole;
 }
 
-/*
- * Leaves the infinities out of a range of finite keys.  They can only be at
- * its ends, so that it stays one range.  As a bound 'infinity' keeps them out,
- * where MAXVALUE would let infinite rows in.
- */
+/* Cuts a range of finite keys to those from "lo" up to "hi" */
 static void
-cut_infinities(FcKeyType type, FcRange *range)
+cut_range(FcKeyType type, FcRange *range, int64 lo, int64 hi)
 {
-	int64		last = fc_key_kinds[type].past;
-
-	if (fc_key_is_integer(type))
-		return;
-	Assert(range->lo < range->hi);
-	if (range->lo <= -last - 1)
+	Assert(range->hi_max || range->lo < range->hi);
+	if (range->lo_min || lo > range->lo)
 	{
-		range->lo = -last;
+		range->lo = lo;
 		range->lo_min = false;
 	}
-	if (range->hi >= last)
-	{
-		range->hi = last;
-		range->hi_max = false;
-	}
-}
-
-/* Cuts "hole" to the interval around "key", which lies in it */
-static void
-cut_to_interval(const FcRoute *route, int64 key, FcRange *hole)
-{
-	int64		lo;
-	int64		hi;
-
-	fc_interval_floor(route->type, &route->interval, key, &lo, &hi);
-	if (hole->lo_min || lo > hole->lo)
-	{
-		hole->lo = lo;
-		hole->lo_min = false;
-	}
-
 	/* no bound at the end of the integers, so that the last of them gets in */
-	if (hi == PG_INT64_MAX && fc_key_is_integer(route->type))
+	if (hi == PG_INT64_MAX && fc_key_is_integer(type))
 		return;
-	if (hole->hi_max || hi < hole->hi)
+	if (range->hi_max || hi < range->hi)
 	{
-		hole->hi = hi;
-		hole->hi_max = false;
+		range->hi = hi;
+		range->hi_max = false;
 	}
 }
 
@@ -283,6 +254,9 @@ FcRange
 fc_route_find(const FcRoute *route, int64 key)
 {
 	int			existing = fc_route_find_existing(route, key);
+	int64		last = fc_key_kinds[route->type].past;
+	int64		lo;
+	int64		hi;
 	FcRange		hole;
 
 	if (existing >= 0)
@@ -298,9 +272,18 @@ fc_route_find(const FcRoute *route, int64 key)
 		hole.hi = hole.hi_max ? PG_INT64_MAX : key + 1;
 		return hole;
 	}
-	cut_infinities(route->type, &hole);
+
+	/*
+	 * The infinities can only be at the ends of a hole.  As a bound 'infinity'
+	 * keeps them out, where MAXVALUE would let infinite rows in.
+	 */
+	if (!fc_key_is_integer(route->type))
+		cut_range(route->type, &hole, -last, last);
 	if (route->create)
-		cut_to_interval(route, key, &hole);
+	{
+		fc_interval_floor(route->type, &route->interval, key, &lo, &hi);
+		cut_range(route->type, &hole, lo, hi);
+	}
 	Assert(fc_range_has(&hole, key) && (hole.hi_max || hole.lo < hole.hi));
 	return hole;
 }

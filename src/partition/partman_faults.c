@@ -44,9 +44,7 @@ fc_partman_instant(const FcRoute *route, const char *interval, int times)
 	if (route->type == FC_KEY_TIMESTAMPTZ)
 		return DatumGetTimestampTz(time);
 	local = fc_key_local(DatumGetTimestampTz(time), route->interval.zone);
-	if (route->type == FC_KEY_TIMESTAMP)
-		return local;
-	return local / USECS_PER_DAY - (local % USECS_PER_DAY < 0 ? 1 : 0);
+	return route->type == FC_KEY_TIMESTAMP ? local : fc_key_day_of(FC_KEY_TIMESTAMP, local, NULL);
 }
 
 /* Returns the table's highest integer key, or "least" if that is higher */

@@ -161,25 +161,6 @@ fc_cause_keep(const char *text, int len)
 	return pnstrdup(text, pg_mbcliplen(text, len, FC_CAUSE_MESSAGE));
 }
 
-static FcRefusedFor
-fc_cause_refused_for(const FcReject *reject)
-{
-	switch (reject->class)
-	{
-		case 0:
-		case FC_CLASS_CONVERSION:
-			return reject->null_input ? FC_REFUSED_NOTHING : FC_REFUSED_VALUE;
-		case FC_CLASS_MISSING_COLUMNS:
-			return FC_REFUSED_MISSING;
-		case FC_CLASS_EXTRA_COLUMNS:
-			return FC_REFUSED_EXTRA;
-		case FC_CLASS_ENCODING:
-			return FC_REFUSED_BYTES;
-		default:
-			return FC_REFUSED_NOTHING;
-	}
-}
-
 static void
 fc_cause_fill(FcCauses *causes, FcCauseKept *kept, const FcReject *reject,
 			  const FcCauseMessage *message)
@@ -192,7 +173,11 @@ fc_cause_fill(FcCauses *causes, FcCauseKept *kept, const FcReject *reject,
 	kept->before = fc_cause_keep(message->text, message->before);
 	kept->after = message->after ? fc_cause_keep(message->after, strlen(message->after)) : NULL;
 	refused->target = causes->target;
-	refused->what = fc_cause_refused_for(reject);
+	refused->what = reject->class == FC_CLASS_MISSING_COLUMNS ? FC_REFUSED_MISSING :
+		reject->class == FC_CLASS_EXTRA_COLUMNS ? FC_REFUSED_EXTRA :
+		reject->class == FC_CLASS_ENCODING ? FC_REFUSED_BYTES :
+		(reject->class == 0 || reject->class == FC_CLASS_CONVERSION) && !reject->null_input ?
+		FC_REFUSED_VALUE : FC_REFUSED_NOTHING;
 	refused->file = fc_source_number(causes->target->source, reject->offset);
 	refused->offset = reject->offset;
 	refused->length = reject->length;

@@ -273,14 +273,23 @@ fc_tell_rest(StringInfo line, FcProgress *progress, int columns)
 	pfree(figures.data);
 }
 
-static void
-fc_tell_line(FcProgress *progress)
+void
+fc_tell_progress(FcProgress *progress, bool begins)
 {
+	int64		interval = progress->target->options->progress_us;
+	TimestampTz now;
+	TimestampTz last = begins || progress->told == 0 ? progress->start : progress->told;
 	int			columns = (fc_progress_width > 0 ? fc_progress_width : FC_TELL_WIDTH) -
 		FC_TELL_PREFIX - (int) strlen("fast_copy : ");
 	StringInfoData line;
 
-	progress->told = GetCurrentTimestamp();
+	if (interval == 0)
+		return;
+	now = GetCurrentTimestamp();
+	/* clocks may be put back */
+	if (now - last < interval && now >= last)
+		return;
+	progress->told = now;
 	initStringInfo(&line);
 	appendStringInfoString(&line, "fast_copy ");
 	columns -= fc_clip(&line, progress->target->relname,
@@ -290,20 +299,6 @@ fc_tell_line(FcProgress *progress)
 	fc_tell_rest(&line, progress, columns);
 	fc_tell_notice(line.data);
 	pfree(line.data);
-}
-
-void
-fc_tell_progress(FcProgress *progress, bool begins)
-{
-	TimestampTz now;
-	TimestampTz last = begins || progress->told == 0 ? progress->start : progress->told;
-
-	if (progress->target->options->progress_us == 0)
-		return;
-	now = GetCurrentTimestamp();
-	/* clocks may be put back */
-	if (now - last >= progress->target->options->progress_us || now < last)
-		fc_tell_line(progress);
 }
 
 void
