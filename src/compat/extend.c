@@ -56,10 +56,7 @@ fc_extend_file(Relation rel, BlockNumber block, int n)
 	int			fd;
 	int			rc;
 
-	if (segment > 0)
-		snprintf(name, sizeof(name), "%s.%u", path, segment);
-	else
-		strlcpy(name, path, sizeof(name));
+	snprintf(name, sizeof(name), segment > 0 ? "%s.%u" : "%s", path, segment);
 	pfree(path);
 	fd = OpenTransientFile(name, O_RDWR | PG_BINARY);
 	if (fd < 0)

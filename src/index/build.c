@@ -158,14 +158,12 @@ build_as_owner(Relation heap, Relation index, IndexInfo *info,
 static void
 limit_memory(const FcShared *shared, int processes)
 {
-	char		value[32];
 	int64		each = Min(maintenance_work_mem, Max(shared->memory / 1024, 1024));
 
 	Assert(processes > 0);
-	snprintf(value, sizeof(value), INT64_FORMAT,
-			 Min(each * processes, MAX_KILOBYTES));
-	(void) set_config_option("maintenance_work_mem", value, PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option("maintenance_work_mem",
+							 psprintf(INT64_FORMAT, Min(each * processes, MAX_KILOBYTES)),
+							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
 /* An index to build, for the body of fc_error_catch */

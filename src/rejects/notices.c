@@ -75,19 +75,15 @@ fc_notices_tell(FcTeller *teller, uint64 line)
 	ErrorContextCallback callback;
 
 	fc_error_context_push(&callback, fc_notices_context, teller);
-	if (reject->class != 0 && reject->class != FC_CLASS_CONVERSION)
-		ereport(NOTICE,
-				(errmsg("skipping row due to %s at line " UINT64_FORMAT ": %s",
-						reasons[pg_leftmost_one_pos32(reject->class)], line,
-						reject->message)));
-	else if (reject->null_input)
-		ereport(NOTICE,
-				(errmsg("%s due to data type incompatibility at line " UINT64_FORMAT " for column \"%s\": null input",
-						what, line, reject->column)));
-	else
-		ereport(NOTICE,
-				(errmsg("%s due to data type incompatibility at line " UINT64_FORMAT " for column \"%s\": \"%s\"",
-						what, line, reject->column, reject->value)));
+	ereport(NOTICE,
+			(reject->class != 0 && reject->class != FC_CLASS_CONVERSION ?
+			 errmsg("skipping row due to %s at line " UINT64_FORMAT ": %s",
+					reasons[pg_leftmost_one_pos32(reject->class)], line, reject->message) :
+			 reject->null_input ?
+			 errmsg("%s due to data type incompatibility at line " UINT64_FORMAT " for column \"%s\": null input",
+					what, line, reject->column) :
+			 errmsg("%s due to data type incompatibility at line " UINT64_FORMAT " for column \"%s\": \"%s\"",
+					what, line, reject->column, reject->value)));
 	fc_error_context_pop();
 }
 

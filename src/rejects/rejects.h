@@ -106,7 +106,7 @@ extern void fc_own_table_refuse(const FcOwnTable *kind, Oid table, const char *d
  */
 extern SPIPlanPtr fc_own_table_prepare(const FcOwnTable *kind, Oid table);
 
-/* Inserts a row; nulls as SPI has them */
+/* Inserts a row; nulls as SPI has them, or NULL */
 extern void fc_own_table_insert(SPIPlanPtr plan, Datum *values, const char *nulls);
 
 /*

@@ -97,17 +97,15 @@ void
 fc_history_put(const FcTarget *target, const FcTotals *totals)
 {
 	Datum		values[NCOLUMNS];
-	char		nulls[NCOLUMNS];
 	bool		null;
 
 	if (target->history == NULL)
 		return;
 	Assert(!IsInParallelMode());
 	fc_own_table_check_closed(&fc_history_kind, target->history);
-	memset(nulls, ' ', NCOLUMNS);
 	SPI_connect();
 	for (int i = 0; i < NCOLUMNS; i++)
 		values[i] = fc_report_value(totals, history_columns[i].typid, history_columns[i].at, &null);
-	fc_own_table_insert(fc_own_table_prepare(&fc_history_kind, RelationGetRelid(target->history)), values, nulls);
+	fc_own_table_insert(fc_own_table_prepare(&fc_history_kind, RelationGetRelid(target->history)), values, NULL);
 	SPI_finish();
 }
