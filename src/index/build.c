@@ -217,7 +217,6 @@ build_index(void *arg)
 		task->heap_tuples = task->index_tuples = -1;
 	}
 	task->done = true;
-
 	index_close(index, NoLock);
 	table_close(heap, NoLock);
 	build->ctx->disturbed |= command != GetCurrentCommandId(false);

@@ -385,7 +385,7 @@ fc_attach_is_like(Relation parent, Relation child, Oid guard)
 /* Locks the default partition, if any, and vouches for it if it has rows */
 static Oid
 fc_attach_spare_default(Relation parent, const FcRoute *route, FcNewPartition *parts,
-			  int nparts)
+						int nparts)
 {
 	Relation	defrel;
 	Oid			spared = InvalidOid;

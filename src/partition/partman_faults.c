@@ -107,12 +107,12 @@ fc_partman_too_old(const FcPartman *partman, const FcRoute *route,
 		lowest->hi >= fc_partman_oldest_kept(partman, route, high))
 		return NULL;
 	return fc_fault("retention", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-							psprintf("rows are older than the retention of pg_partman for table \"%s\"",
-									 partman->table),
-							psprintf("The retention is \"%s\", and the oldest rows belong to values %s: the next maintenance would remove them.",
-									 partman->retention,
-									 fc_range_text(route->type, lowest)),
-							pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_retention."));
+					psprintf("rows are older than the retention of pg_partman for table \"%s\"",
+							 partman->table),
+					psprintf("The retention is \"%s\", and the oldest rows belong to values %s: the next maintenance would remove them.",
+							 partman->retention,
+							 fc_range_text(route->type, lowest)),
+					pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_retention."));
 }
 
 /*
@@ -131,12 +131,12 @@ fc_partman_too_new(const FcPartman *partman, const FcRoute *route,
 		highest->lo <= fc_partman_instant(route, partman->interval, partman->premake))
 		return NULL;
 	return fc_fault("premake", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-							psprintf("rows lie beyond the partitions that pg_partman creates in advance for table \"%s\"",
-									 partman->table),
-							psprintf("It creates %d partitions of \"%s\" ahead of now, and the latest rows belong to values %s: maintenance would go on from there and create no nearer ones.",
-									 partman->premake, partman->interval,
-									 fc_range_text(route->type, highest)),
-							pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_premake."));
+					psprintf("rows lie beyond the partitions that pg_partman creates in advance for table \"%s\"",
+							 partman->table),
+					psprintf("It creates %d partitions of \"%s\" ahead of now, and the latest rows belong to values %s: maintenance would go on from there and create no nearer ones.",
+							 partman->premake, partman->interval,
+							 fc_range_text(route->type, highest)),
+					pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_premake."));
 }
 
 /* Would another partition keep a new one from being a whole interval? */
@@ -155,12 +155,12 @@ fc_partman_misfit(const FcPartman *partman, const FcRoute *route,
 		if (lo == range->lo && hi == range->hi)
 			continue;
 		return fc_fault("pg_partman", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-								psprintf("partitions of table \"%s\" do not line up with the interval of pg_partman",
-										 partman->table),
-								psprintf("The interval is \"%s\", and between existing partitions there is only room for values %s.",
-										 partman->interval,
-										 fc_range_text(route->type, range)),
-								pstrdup("Make a partition for these values first, or switch fast_copy.use_partman off."));
+						psprintf("partitions of table \"%s\" do not line up with the interval of pg_partman",
+								 partman->table),
+						psprintf("The interval is \"%s\", and between existing partitions there is only room for values %s.",
+								 partman->interval,
+								 fc_range_text(route->type, range)),
+						pstrdup("Make a partition for these values first, or switch fast_copy.use_partman off."));
 	}
 	return NULL;
 }

@@ -53,10 +53,10 @@ fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail)
 		return;
 	partman->refusal =
 		fc_fault("pg_partman", sqlerrcode,
-						 psprintf("cannot create partitions of table \"%s\", which pg_partman manages",
-								  partman->table),
-						 detail,
-						 pstrdup("Set missing_partitions to \"error\" or \"default\" to load into the partitions that exist, or switch fast_copy.use_partman off."));
+				 psprintf("cannot create partitions of table \"%s\", which pg_partman manages",
+						  partman->table),
+				 detail,
+				 pstrdup("Set missing_partitions to \"error\" or \"default\" to load into the partitions that exist, or switch fast_copy.use_partman off."));
 }
 
 /* The owner in a row of a catalog; InvalidOid: there is no such row */

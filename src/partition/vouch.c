@@ -108,7 +108,7 @@ fc_vouch_scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,
 
 bool
 fc_vouch_check_default(Relation defrel, Relation parent, const FcRoute *route,
-				 const FcNewPartition *parts, int nparts)
+					   const FcNewPartition *parts, int nparts)
 {
 	AttrNumber	attnum;
 
