@@ -301,8 +301,7 @@ fc_core_route(FcTarget *target, TupleTableSlot *slot)
 	FcUnrouted	row = {target, slot};
 	ErrorContextCallback callback;
 	ResultRelInfo *root;
-	EState	   *estate = fc_executor_begin(fc_executor_parse_state(target->rel, target->planned->columns.attnums),
-										   &root);
+	EState	   *estate = fc_executor_begin(&target->ctx, &root);
 	ModifyTableState *mtstate = makeNode(ModifyTableState);
 	PartitionTupleRouting *proute;
 

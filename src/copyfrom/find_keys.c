@@ -126,7 +126,7 @@ fc_find_keys_read_file(FcCoreKeys *scan, uint32 file)
 	header = fc_feed_whole(&scan->feed, file);
 	cstate = fc_feed_copy(&scan->feed, NIL, header, false);
 	if (cstate->num_defaults == 0 && !target->plan->where_late)
-		scan->where = fc_where_begin(target->shared);
+		scan->where = fc_where_begin(target->shared, false);
 	cstate->num_defaults = 0;
 	/* no key is of a type with effects */
 	for (int i = 0; i < list_length(columns->fields); i++)

@@ -50,8 +50,7 @@
 	X(void, fc_chunk_reader_leave, (FcChunkReader *reader), (reader)) \
 	X(bool, fc_chunk_reader_refuse, (FcChunkReader *reader, FcEnd end), (reader, end)) \
 	X(void, fc_chunk_reader_skip, (FcChunkReader *reader), (reader)) \
-	X(ParseState *, fc_executor_context_state, (FcContext *ctx), (ctx)) \
-	X(EState *, fc_executor_begin, (ParseState *pstate, ResultRelInfo **rri), (pstate, rri)) \
+	X(EState *, fc_executor_begin, (FcContext *ctx, ResultRelInfo **rri), (ctx, rri)) \
 	X(void, fc_executor_end, (EState *estate), (estate)) \
 	X(FcParser *, fc_parse_begin, (FcContext *ctx, EState *estate, bool numbered), (ctx, estate, numbered)) \
 	X(void, fc_parse_end, (FcParser *parser), (parser)) \

@@ -209,37 +209,6 @@ fc_error_keep(FcShared *shared, FcErrorKind kind, uint64 offset, uint64 length,
 }
 
 /*
- * What a function may have left changed when an error interrupted it.  To
- * catch the error without a subtransaction is sound where the transaction is
- * certain to abort: until then fc_error_catch restores this.  Pins and the
- * like belong to the phase's resource owner (phase/worker.c), and are released
- * with it.
- */
-typedef struct FcErrorState
-{
-	Oid			userid;
-	int			sec_context;
-	int			guc_level;
-	Snapshot	snapshot;
-} FcErrorState;
-
-/* Does what AbortSubTransaction does, in its order */
-static void
-fc_error_state_restore(FcContext *ctx, FcErrorState *state)
-{
-	LWLockReleaseAll();
-	pgstat_report_wait_end();
-	UnlockBuffers();
-	SetUserIdAndSecContext(state->userid, state->sec_context);
-	AtEOXact_GUC(false, state->guc_level);
-	/* in the leader this would end the levels of the load's caller, too */
-	if (ctx->in_worker)
-		AtEOSubXact_SPI(false, GetCurrentSubTransactionId());
-	while (ActiveSnapshotSet() && GetActiveSnapshot() != state->snapshot)
-		PopActiveSnapshot();
-}
-
-/*
  * The server throws such errors in these places only.  The same SQLSTATE from a
  * user's function is about the record that the function was called for.
  */
@@ -369,6 +338,11 @@ fc_error_pass(FcContext *ctx, ErrorData *edata, ErrorContextCallback *context_st
 }
 
 /*
+ * To catch the error without a subtransaction is sound where the transaction is
+ * certain to abort: until then this restores what a function may have left
+ * changed when the error interrupted it.  Pins and the like belong to the
+ * phase's resource owner (phase/worker.c), and are released with it.
+ *
  * Without a subtransaction this is sound, too, where on_error lets the load go
  * on, if the code of core that threw changes nothing: an input function of a
  * built-in type, a verification of bytes, the search for a partition.  Values
@@ -381,19 +355,20 @@ fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 	MemoryContext mcxt = CurrentMemoryContext;
 	ErrorContextCallback *context_stack = error_context_stack;
 	bool		evaluating = ctx->evaluating;
-	FcErrorState state;
+	Snapshot	snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
+	int			guc_level = NewGUCNestLevel();
+	Oid			userid;
+	int			sec_context;
 	ErrorData  *volatile edata = NULL;
 
-	GetUserIdAndSecContext(&state.userid, &state.sec_context);
-	state.guc_level = NewGUCNestLevel();
-	state.snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
+	GetUserIdAndSecContext(&userid, &sec_context);
 	Assert(CritSectionCount == 0);
 	/* the leader adds the callers' context when it throws a kept error */
 	error_context_stack = NULL;
 	PG_TRY();
 	{
 		body(arg);
-		AtEOXact_GUC(true, state.guc_level);
+		AtEOXact_GUC(true, guc_level);
 	}
 	PG_CATCH();
 	{
@@ -402,7 +377,17 @@ fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 		FlushErrorState();
 		if (!fc_error_is_of_record(ctx, edata))
 			fc_error_pass(ctx, edata, context_stack);
-		fc_error_state_restore(ctx, &state);
+		/* what AbortSubTransaction does, in its order */
+		LWLockReleaseAll();
+		pgstat_report_wait_end();
+		UnlockBuffers();
+		SetUserIdAndSecContext(userid, sec_context);
+		AtEOXact_GUC(false, guc_level);
+		/* in the leader this would end the levels of the load's caller, too */
+		if (ctx->in_worker)
+			AtEOSubXact_SPI(false, GetCurrentSubTransactionId());
+		while (ActiveSnapshotSet() && GetActiveSnapshot() != snapshot)
+			PopActiveSnapshot();
 		ctx->evaluating = evaluating;
 		ctx->failed = true;
 	}

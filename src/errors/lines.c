@@ -95,22 +95,6 @@ fc_lines_feed(FcLines *lines, uint64 end)
 	Assert(lines->pos >= end);
 }
 
-/*
- * Tuples can be counted from the first that begins in the chunk.  If none does,
- * the data end in it, and what is asked for is after them.
- */
-static void
-fc_lines_begin_tuples(FcLines *lines, const FcChunk *chunk, const FcChunkStart *start)
-{
-	memset(&lines->walk, 0, sizeof(FcWalk));
-	lines->before = start->first_line;
-	lines->pos = start->first;
-	if (start->first != FC_NOWHERE)
-		return;
-	lines->before = start->line + chunk->run[FC_OUTSIDE].records;
-	lines->pos = lines->end;
-}
-
 uint64
 fc_lines_at(FcLines *lines, uint64 offset, uint64 length)
 {
@@ -128,8 +112,22 @@ fc_lines_at(FcLines *lines, uint64 offset, uint64 length)
 		lines->dialect = fc_context_dialect(lines->ctx, lines->pos);
 		lines->before = start->line;
 		fc_quote_run_init(&lines->run, start->state);
-		if (binary)
-			fc_lines_begin_tuples(lines, chunk, start);
+		memset(&lines->walk, 0, sizeof(FcWalk));
+
+		/*
+		 * Tuples can be counted from the first that begins in the chunk.  If
+		 * none does, the data end in it, and what is asked for is after them.
+		 */
+		if (binary && start->first != FC_NOWHERE)
+		{
+			lines->before = start->first_line;
+			lines->pos = start->first;
+		}
+		else if (binary)
+		{
+			lines->before = start->line + chunk->run[FC_OUTSIDE].records;
+			lines->pos = lines->end;
+		}
 	}
 	Assert(chunk->start <= offset && lines->pos <= lines->end);
 	/* to the end of a tuple would be to the next one */

@@ -43,7 +43,6 @@ struct FcRejects
 {
 	FcContext  *ctx;
 	Tuplesortstate *sort;
-	TupleDesc	desc;
 	TupleTableSlot *in;			/* a row for the sort */
 	TupleTableSlot *slot;		/* a row that comes from it */
 	uint64		number;			/* of rows put into it */
@@ -57,31 +56,24 @@ fc_reject_name(char *name, FcPhase phase, int process)
 	snprintf(name, MAXPGPATH, "rejects.%d.%d", phase, process);
 }
 
-static BufFile *
-fc_reject_file(FcContext *ctx)
-{
-	MemoryContext old;
-	char		name[MAXPGPATH];
-
-	if (ctx->rejects)
-		return ctx->rejects;
-	old = MemoryContextSwitchTo(ctx->mcxt);
-	/* what fc_verify_load puts has the name of another phase */
-	fc_reject_name(name, ctx->verifying ? FC_NPHASES : ctx->shared->phase, ctx->worker);
-	ctx->rejects = BufFileCreateFileSet(&ctx->shared->fileset.fs, name);
-	MemoryContextSwitchTo(old);
-	return ctx->rejects;
-}
-
+/* Writes the reject into the process's file, which it makes if there is none */
 static void
 fc_reject_write(FcContext *ctx, const FcReject *reject)
 {
-	BufFile    *file = fc_reject_file(ctx);
+	if (ctx->rejects == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(ctx->mcxt);
+		char		name[MAXPGPATH];
 
-	fc_buffile_write(file, reject, FC_ENTRY_HEAD);
-	fc_buffile_write(file, reject->column, strlen(reject->column) + 1);
-	fc_buffile_write(file, reject->value, strlen(reject->value) + 1);
-	fc_buffile_write(file, reject->message, strlen(reject->message) + 1);
+		/* what fc_verify_load puts has the name of another phase */
+		fc_reject_name(name, ctx->verifying ? FC_NPHASES : ctx->shared->phase, ctx->worker);
+		ctx->rejects = BufFileCreateFileSet(&ctx->shared->fileset.fs, name);
+		MemoryContextSwitchTo(old);
+	}
+	fc_buffile_write(ctx->rejects, reject, FC_ENTRY_HEAD);
+	fc_buffile_write(ctx->rejects, reject->column, strlen(reject->column) + 1);
+	fc_buffile_write(ctx->rejects, reject->value, strlen(reject->value) + 1);
+	fc_buffile_write(ctx->rejects, reject->message, strlen(reject->message) + 1);
 }
 
 /*
@@ -177,34 +169,20 @@ fc_rejects_begin_sort(FcRejects *rejects)
 	Oid			operators[] = {Int8LessOperator, Int4LessOperator, Int8LessOperator};
 	Oid			collations[] = {InvalidOid, InvalidOid, InvalidOid};
 	bool		nulls_first[] = {false, false, false};
+	TupleDesc	desc = CreateTemplateTupleDesc(FC_SORT_COLUMNS);
 
-	rejects->desc = CreateTemplateTupleDesc(FC_SORT_COLUMNS);
-	TupleDescInitEntry(rejects->desc, FC_SORT_OFFSET, "offset", INT8OID, -1, 0);
-	TupleDescInitEntry(rejects->desc, FC_SORT_PASS, "pass", INT4OID, -1, 0);
-	TupleDescInitEntry(rejects->desc, FC_SORT_NUMBER, "number", INT8OID, -1, 0);
-	TupleDescInitEntry(rejects->desc, FC_SORT_ENTRY, "entry", BYTEAOID, -1, 0);
-	fc_finish_desc(rejects->desc);
-	rejects->in = MakeSingleTupleTableSlot(rejects->desc, &TTSOpsVirtual);
-	rejects->slot = MakeSingleTupleTableSlot(rejects->desc, &TTSOpsMinimalTuple);
-	rejects->sort = tuplesort_begin_heap(rejects->desc, lengthof(attnums), attnums,
+	TupleDescInitEntry(desc, FC_SORT_OFFSET, "offset", INT8OID, -1, 0);
+	TupleDescInitEntry(desc, FC_SORT_PASS, "pass", INT4OID, -1, 0);
+	TupleDescInitEntry(desc, FC_SORT_NUMBER, "number", INT8OID, -1, 0);
+	TupleDescInitEntry(desc, FC_SORT_ENTRY, "entry", BYTEAOID, -1, 0);
+	fc_finish_desc(desc);
+	rejects->in = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	rejects->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	rejects->sort = tuplesort_begin_heap(desc, lengthof(attnums), attnums,
 										 operators, collations, nulls_first,
 										 Max(Min(rejects->ctx->shared->memory / 1024,
 												 MAX_KILOBYTES), 64),
 										 NULL, TUPLESORT_NONE);
-}
-
-static void
-fc_rejects_sort_entry(FcRejects *rejects, uint64 offset, int pass, bytea *bytes)
-{
-	TupleTableSlot *slot = ExecClearTuple(rejects->in);
-
-	slot->tts_values[FC_SORT_OFFSET - 1] = Int64GetDatum((int64) offset);
-	slot->tts_values[FC_SORT_PASS - 1] = Int32GetDatum(pass);
-	slot->tts_values[FC_SORT_NUMBER - 1] = Int64GetDatum((int64) rejects->number++);
-	slot->tts_values[FC_SORT_ENTRY - 1] = PointerGetDatum(bytes);
-	memset(slot->tts_isnull, 0, FC_SORT_COLUMNS * sizeof(bool));
-	ExecStoreVirtualTuple(slot);
-	tuplesort_puttupleslot(rejects->sort, slot);
 }
 
 /* Reads into the sort what a process put in a phase, if it put anything */
@@ -223,6 +201,7 @@ fc_rejects_read_file(FcRejects *rejects, FcPhase phase, int process)
 	left = BufFileSize(file);
 	while (left > 0)
 	{
+		TupleTableSlot *slot = ExecClearTuple(rejects->in);
 		bytea	   *bytes;
 
 		CHECK_FOR_INTERRUPTS();
@@ -231,7 +210,13 @@ fc_rejects_read_file(FcRejects *rejects, FcPhase phase, int process)
 		SET_VARSIZE(bytes, VARHDRSZ + FC_ENTRY_HEAD + head.size);
 		memcpy(VARDATA(bytes), &head, FC_ENTRY_HEAD);
 		fc_buffile_read(file, VARDATA(bytes) + FC_ENTRY_HEAD, head.size);
-		fc_rejects_sort_entry(rejects, head.offset, phase == FC_NPHASES ? 1 : 0, bytes);
+		slot->tts_values[FC_SORT_OFFSET - 1] = Int64GetDatum((int64) head.offset);
+		slot->tts_values[FC_SORT_PASS - 1] = Int32GetDatum(phase == FC_NPHASES ? 1 : 0);
+		slot->tts_values[FC_SORT_NUMBER - 1] = Int64GetDatum((int64) rejects->number++);
+		slot->tts_values[FC_SORT_ENTRY - 1] = PointerGetDatum(bytes);
+		memset(slot->tts_isnull, 0, FC_SORT_COLUMNS * sizeof(bool));
+		ExecStoreVirtualTuple(slot);
+		tuplesort_puttupleslot(rejects->sort, slot);
 		pfree(bytes);
 		left -= FC_ENTRY_HEAD + head.size;
 	}

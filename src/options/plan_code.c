@@ -210,23 +210,19 @@ fc_code_visible(Node *node)
 	return fc_code_walker(node, &(FcCodeTest) {fc_code_visible_function, fc_code_is_visible});
 }
 
-static bool
-fc_code_domain_visible(Oid typid, bool binary)
+bool
+fc_code_is_visible(Oid typid, char typtype, Oid input, bool binary)
 {
-	/* the memory context calls back into it when it is reset */
-	DomainConstraintRef *ref = palloc(sizeof(DomainConstraintRef));
+	DomainConstraintRef *ref;
 
+	if (typtype != TYPTYPE_DOMAIN)
+		return fc_code_visible_function(input, NULL);
+	/* the memory context calls back into it when it is reset */
+	ref = palloc(sizeof(DomainConstraintRef));
 	InitDomainConstraintRef(typid, ref, CurrentMemoryContext, false);
 	foreach_ptr(DomainConstraintState, constraint, ref->constraints)
 		if (constraint->constrainttype == DOM_CONSTRAINT_CHECK &&
 			fc_code_visible((Node *) constraint->check_expr))
 			return true;
 	return fc_code_type_any(getBaseType(typid), fc_code_is_visible, binary);
-}
-
-bool
-fc_code_is_visible(Oid typid, char typtype, Oid input, bool binary)
-{
-	return typtype == TYPTYPE_DOMAIN ? fc_code_domain_visible(typid, binary) :
-		fc_code_visible_function(input, NULL);
 }

@@ -136,16 +136,6 @@ fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlanned *
 	return NULL;
 }
 
-/* May only the leader compare rows by these keys? */
-static bool
-fc_plan_order_unsafe(Relation rel, const List *keys)
-{
-	foreach_ptr(FcSortKey, key, keys)
-		if (fc_code_type_any(attnumTypeId(rel, key->attnum), fc_code_is_unordered, false))
-			return true;
-	return false;
-}
-
 const char *
 fc_plan_leader_reason(Relation rel, const FcOptions *options,
 					  const FcPlanned *planned)
@@ -163,8 +153,9 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 		return "the partition key is not parallel safe";
 	if (fc_code_unsafe((Node *) planned->where))
 		return "the condition is not parallel safe";
-	if (fc_plan_order_unsafe(rel, planned->order) || fc_plan_order_unsafe(rel, planned->dedup))
-		return "the order of a column is not parallel safe";
+	foreach_ptr(FcSortKey, key, list_concat_copy(planned->order, planned->dedup))
+		if (fc_code_type_any(attnumTypeId(rel, key->attnum), fc_code_is_unordered, false))
+			return "the order of a column is not parallel safe";
 	/* for a worker the client's encoding is the server's */
 	if (fc_format_is_binary(&options->format) && !fc_convert_receives())
 		return "binary texts are in the client's encoding, which is not the server's";

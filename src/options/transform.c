@@ -52,29 +52,6 @@ fc_transform_sets_only(List *trees)
 	return equal(update, makeNode(UpdateStmt));
 }
 
-/* Adds what is set; "column", if not NULL, is the name of the only one */
-static void
-fc_transform_add(FcOptions *options, char *column, const FcTransformOption *like, List *targets)
-{
-	if (column && list_length(targets) != 1)
-		fc_transform_refuse_form();
-	foreach_node(ResTarget, target, targets)
-	{
-		FcTransformOption *option = palloc(sizeof(FcTransformOption));
-
-		if (target->indirection != NIL || IsA(target->val, MultiAssignRef))
-			fc_transform_refuse_form();
-		*option = *like;
-		option->column = column ? column : target->name;
-		option->expr = target->val;
-		if (fc_transform_option(options, option->column))
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("column \"%s\" specified more than once", option->column)));
-		options->transforms = lappend(options->transforms, option);
-	}
-}
-
 /*
  * Reads a list of columns and expressions or, if "column" is not NULL, the
  * expression of that one
@@ -83,18 +60,35 @@ static void
 fc_transform_read(FcOptions *options, char *column, const char *text)
 {
 	const char *before = column ? FC_TRANSFORM_ONE : FC_TRANSFORM_LIST;
-	FcTransformOption like = {.statement = psprintf("%s%s", before, text)};
+	char	   *statement = psprintf("%s%s", before, text);
+	FcWithin	within = {text, strlen(before)};
 	ErrorContextCallback callback;
 	List	   *trees;
+	List	   *targets;
 
-	like.within = (FcWithin) {text, strlen(before)};
-	fc_error_context_push(&callback, fc_error_within, &like.within);
-	trees = raw_parser(like.statement, RAW_PARSE_DEFAULT);
+	fc_error_context_push(&callback, fc_error_within, &within);
+	trees = raw_parser(statement, RAW_PARSE_DEFAULT);
 	fc_error_context_pop();
 	if (!fc_transform_sets_only(trees))
 		fc_transform_refuse_form();
-	fc_transform_add(options, column, &like,
-					 castNode(UpdateStmt, linitial_node(RawStmt, trees)->stmt)->targetList);
+	targets = castNode(UpdateStmt, linitial_node(RawStmt, trees)->stmt)->targetList;
+	if (column && list_length(targets) != 1)
+		fc_transform_refuse_form();
+	foreach_node(ResTarget, target, targets)
+	{
+		FcTransformOption *option = palloc(sizeof(FcTransformOption));
+
+		if (target->indirection != NIL || IsA(target->val, MultiAssignRef))
+			fc_transform_refuse_form();
+		*option = (FcTransformOption) {
+			column ? column : target->name, target->val, statement, within
+		};
+		if (fc_transform_option(options, option->column))
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("column \"%s\" specified more than once", option->column)));
+		options->transforms = lappend(options->transforms, option);
+	}
 }
 
 void

@@ -37,16 +37,15 @@ void
 fc_load_begin(FcLoader *loader, FcContext *ctx)
 {
 	loader->ctx = ctx;
-	loader->estate = fc_executor_begin(fc_executor_context_state(ctx),
-									   &loader->root);
+	loader->estate = fc_executor_begin(ctx, &loader->root);
 	loader->root_slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 												 &TTSOpsVirtual);
 	loader->parser = fc_parse_begin(ctx, loader->estate, true);
 	/* with a key the scan has evaluated the condition */
 	if (!fc_shared_keyed(ctx->shared))
-		loader->where = fc_where_begin(ctx->shared);
+		loader->where = fc_where_begin(ctx->shared, false);
 	else
-		loader->where_again = fc_where_begin_again(ctx->shared);
+		loader->where_again = fc_where_begin(ctx->shared, true);
 	if (ctx->shared->key_dropped && !ctx->shared->plan.bounds.hi_max)
 		loader->bounds = &ctx->shared->plan.bounds;
 	loader->row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
@@ -704,7 +703,7 @@ fc_load_check_run(FcContext *ctx)
 	Assert(ctx->shared->phase == FC_PHASE_CHECK);
 	loader.dry = true;
 	fc_load_begin(&loader, ctx);
-	loader.where = fc_where_begin(ctx->shared);
+	loader.where = fc_where_begin(ctx->shared, false);
 	loader.only.rri = loader.root;
 	loader.only.slot = loader.root_slot;
 	loader.leaf = &loader.only;

@@ -167,7 +167,7 @@ fc_presorted_look(FcContext *ctx, int64 *keys)
 {
 	FcPresortedLook look = {.keys = keys,.last = PG_INT64_MIN,.sorted = true};
 	ResultRelInfo *root;
-	EState	   *estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
+	EState	   *estate = fc_executor_begin(ctx, &root);
 	ErrorData  *edata;
 
 	Assert(!ctx->in_worker);

@@ -155,7 +155,7 @@ fc_sample_take(FcKeySample *sample, FcContext *ctx)
 	uint32		n = Min(nchunks, FC_SAMPLE_STRETCHES);
 	ErrorData  *edata = NULL;
 	ResultRelInfo *root;
-	EState	   *estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
+	EState	   *estate = fc_executor_begin(ctx, &root);
 
 	sample->rows = palloc(sizeof(FcSampleRow) * (FC_SAMPLE_ROWS + FC_SAMPLE_OLD));
 	fc_chunk_reader_begin(reader, ctx, FC_SAMPLE_LEAST);

@@ -508,9 +508,9 @@ fc_scan_run(FcContext *ctx)
 	fc_chunk_reader_begin(&scanner.reader, ctx,
 						  Max(Min(shared->memory / 16, (Size) 256 * 1024), 8192));
 	fc_chunk_reader_find(&scanner.reader, shared->source.unsplit);
-	scanner.estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
+	scanner.estate = fc_executor_begin(ctx, &root);
 	if (!shared->plan.where_late)
-		scanner.where = fc_where_begin(shared);
+		scanner.where = fc_where_begin(shared, false);
 	scanner.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 											&TTSOpsVirtual);
 	scanner.parser = fc_parse_begin(ctx, scanner.estate, true);

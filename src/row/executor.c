@@ -97,23 +97,16 @@ fc_executor_require_conflict(ParseState *pstate, List *keys, List *columns)
 	}
 }
 
-ParseState *
-fc_executor_context_state(FcContext *ctx)
+EState *
+fc_executor_begin(FcContext *ctx, ResultRelInfo **rri)
 {
+	EState	   *estate = CreateExecutorState();
 	List	   *attnums = NIL;
 
 	for (int i = 0; i < ctx->shared->plan.ncolumns; i++)
 		if (fc_shared_columns(ctx->shared)[i] != 0)
 			attnums = lappend_int(attnums, fc_shared_columns(ctx->shared)[i]);
-	return fc_executor_parse_state(ctx->target, attnums);
-}
-
-EState *
-fc_executor_begin(ParseState *pstate, ResultRelInfo **rri)
-{
-	EState	   *estate = CreateExecutorState();
-
-	fc_init_range_table(estate, pstate);
+	fc_init_range_table(estate, fc_executor_parse_state(ctx->target, attnums));
 	estate->es_output_cid = GetCurrentCommandId(false);
 	*rri = makeNode(ResultRelInfo);
 	ExecInitResultRelation(estate, *rri, 1);

@@ -38,11 +38,11 @@ extern void fc_executor_require_conflict(ParseState *pstate, List *keys, List *c
 /* Asks for INSERT on other columns of such a parse state */
 extern void fc_executor_insert_columns(ParseState *pstate, List *attnums);
 
-/* A parse state for the target and the columns that the file has fields for */
-extern ParseState *fc_executor_context_state(FcContext *ctx);
-
-/* An executor state and the target's ResultRelInfo, indexes not opened */
-extern EState *fc_executor_begin(ParseState *pstate, ResultRelInfo **rri);
+/*
+ * An executor state, which asks for INSERT on the columns that the file has
+ * fields for, and the target's ResultRelInfo, indexes not opened
+ */
+extern EState *fc_executor_begin(FcContext *ctx, ResultRelInfo **rri);
 extern void fc_executor_end(EState *estate);
 
 /*

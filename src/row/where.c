@@ -201,23 +201,13 @@ fc_where_counted(ExprState *where, FcContext *ctx, const uint64 *offset)
 }
 
 ExprState *
-fc_where_begin(FcShared *shared)
+fc_where_begin(FcShared *shared, bool again)
 {
 	const char *tree = fc_shared_where(shared);
 
-	if (tree[0] == '\0')
+	if (tree[0] == '\0' || (again && contain_volatile_functions(stringToNode(tree))))
 		return NULL;
 	return fc_where_wrap(ExecInitQual(castNode(List, stringToNode(tree)), NULL), shared, NULL, NULL);
-}
-
-ExprState *
-fc_where_begin_again(FcShared *shared)
-{
-	const char *tree = fc_shared_where(shared);
-
-	if (tree[0] == '\0' || contain_volatile_functions(stringToNode(tree)))
-		return NULL;
-	return fc_where_begin(shared);
 }
 
 bool

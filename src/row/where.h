@@ -30,14 +30,12 @@ extern List *fc_where_transform(ParseState *pstate, Relation rel, Node *where);
  */
 extern ExprState *fc_where_counted(ExprState *where, FcContext *ctx, const uint64 *offset);
 
-/* Prepares the condition in shared memory; NULL: there is none */
-extern ExprState *fc_where_begin(FcShared *shared);
-
 /*
- * Prepares the condition for rows for which it was true in the scan.  NULL if
- * there is none, or if it is volatile and may not be true again.
+ * Prepares the condition in shared memory; NULL: there is none.  again: for
+ * rows for which it was true in the scan; NULL also if it is volatile, and may
+ * not be true again.
  */
-extern ExprState *fc_where_begin_again(FcShared *shared);
+extern ExprState *fc_where_begin(FcShared *shared, bool again);
 
 /* Is it true for this row of the target? */
 extern bool fc_where_accepts(ExprState *where, EState *estate,

@@ -128,7 +128,7 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	sender->plan = *plan;
 	sender->mcxt = mcxt;
 	sender->row_mcxt = AllocSetContextCreate(mcxt, "fast_copy send row", ALLOCSET_DEFAULT_SIZES);
-	sender->estate = fc_executor_begin(fc_executor_context_state(ctx), &root);
+	sender->estate = fc_executor_begin(ctx, &root);
 	sender->parser = fc_parse_begin(ctx, sender->estate, true);
 	sender->dispatch = plan->shards ?
 		fc_dispatch_begin_shards(ctx, sender->parser, plan->shards) :
