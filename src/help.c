@@ -49,20 +49,21 @@ Datum
 fast_copy_help_none(PG_FUNCTION_ARGS)
 {
 	char	   *word = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	FcNearest	nearest;
+	List	   *list = NIL;
+	const char *nearest;
 	Datum	   *names;
 	int			n;
 
-	fc_nearest_begin(&nearest, word);
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, TYPALIGN_INT, &names, NULL, &n);
 	for (int i = 0; i < n; i++)
-		fc_nearest_try(&nearest, TextDatumGetCString(names[i]));
+		list = lappend(list, TextDatumGetCString(names[i]));
+	nearest = fc_option_nearest(word, list);
 	/* not of the function in SQL */
 	if (error_context_stack)
 		error_context_stack = error_context_stack->previous;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("there is no option, setting or function \"%s\"", word),
-			 nearest.name ? errhint("Perhaps you meant \"%s\".", nearest.name) :
+			 nearest ? errhint("Perhaps you meant \"%s\".", nearest) :
 			 errhint("SELECT * FROM fast_copy_help() lists the options.")));
 }

@@ -20,10 +20,7 @@
 
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
-#include "nodes/makefuncs.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
-#include "utils/jsonb.h"
 
 #include "convert/pattern.h"
 #include "errors/first_error.h"
@@ -717,48 +714,4 @@ fc_pattern_compile(const char *text, Oid typid, int32 typmod, const char *column
 	else
 		compile_steps(pattern);
 	return pattern;
-}
-
-/* The members of a JSON object, whose values must be strings */
-static List *
-read_object(const char *json)
-{
-	Jsonb	   *jsonb = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
-	JsonbIterator *it = JsonbIteratorInit(&jsonb->root);
-	JsonbValue	v;
-	JsonbIteratorToken token;
-	List	   *options = NIL;
-	char	   *column = NULL;
-
-	while ((token = JsonbIteratorNext(&it, &v, true)) != WJB_DONE)
-	{
-		if (token == WJB_KEY)
-			column = pnstrdup(v.val.string.val, v.val.string.len);
-		else if (token == WJB_VALUE && v.type == jbvString)
-			options = lappend(options,
-							  makeDefElem(column, (Node *) makeString(pnstrdup(v.val.string.val, v.val.string.len)), -1));
-		else if (token == WJB_VALUE)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the pattern of column \"%s\" in timestamp_format must be a string",
-							column)));
-	}
-	return options;
-}
-
-List *
-fc_pattern_options(const char *timestamp_format, const char *key_column)
-{
-	const char *s = timestamp_format;
-
-	while (isspace((unsigned char) *s))
-		s++;
-	if (*s == '{')
-		return read_object(s);
-	if (key_column == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("timestamp_format needs a column to apply to"),
-				 errhint("Name the key in timestamp_column, or give a JSON object of columns and patterns.")));
-	return list_make1(makeDefElem(pstrdup(key_column), (Node *) makeString(pstrdup(timestamp_format)), -1));
 }

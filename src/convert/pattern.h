@@ -134,12 +134,4 @@ extern bool fc_pattern_parse(FcPattern *pattern, const char *s, size_t len,
 /* Throws ERROR 22007 or 22008: s is what fc_pattern_parse has just refused */
 extern void fc_pattern_mismatch(const FcPattern *pattern, const char *s);
 
-/*
- * The argument timestamp_format: a pattern, which is the key column's, or a
- * JSON object {"column": "pattern", ...}.  List of DefElem, a string for each
- * column; whether the columns exist is not checked.  ERROR 22023 or 22P02.
- */
-extern List *fc_pattern_options(const char *timestamp_format,
-								const char *key_column);
-
 #endif							/* FC_PATTERN_H */

@@ -416,18 +416,6 @@ fc_parse_usual_stamp(FcConverter *converter, const char *s, size_t len, bool saf
 	return true;
 }
 
-static bool
-fc_convert_timestamp(FcConverter *converter, char *s, size_t len, Datum *value)
-{
-	return fc_parse_usual_stamp(converter, s, len, false, false, value) ||
-		fc_convert_any_stamp(converter, s, len, false, value);
-}
-
-#define fc_usual_timestamp(converter, s, len, value) \
-	fc_parse_usual_stamp(converter, s, len, true, false, value)
-
-FC_CONVERT_MANY(fc_convert_timestamp, fc_usual_timestamp)
-
 /* timestamp and timestamptz, which have the same bytes and the same limits */
 static bool
 fc_binary_timestamp(FcConverter *converter, char *s, size_t len, Datum *value)
@@ -447,27 +435,29 @@ fc_binary_timestamp(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
-const FcConvertType fc_type_timestamp = {
-	TIMESTAMPOID, fc_convert_timestamp, fc_binary_timestamp,
-	fc_convert_timestamp_many, fc_convert_date_typmod, true
+/* Defines the converters of one of the two types */
+#define FC_CONVERT_STAMP(name, oid, zoned) \
+static bool \
+fc_convert_##name(FcConverter *converter, char *s, size_t len, Datum *value) \
+{ \
+	return fc_parse_usual_stamp(converter, s, len, false, zoned, value) || \
+		fc_convert_any_stamp(converter, s, len, zoned, value); \
+} \
+\
+static pg_attribute_always_inline bool \
+fc_usual_##name(FcConverter *converter, const char *s, size_t len, Datum *value) \
+{ \
+	return fc_parse_usual_stamp(converter, s, len, true, zoned, value); \
+} \
+\
+FC_CONVERT_MANY(fc_convert_##name, fc_usual_##name) \
+\
+const FcConvertType fc_type_##name = { \
+	oid, fc_convert_##name, fc_binary_timestamp, fc_convert_##name##_many, fc_convert_date_typmod, true \
 };
 
-static bool
-fc_convert_timestamptz(FcConverter *converter, char *s, size_t len, Datum *value)
-{
-	return fc_parse_usual_stamp(converter, s, len, false, true, value) ||
-		fc_convert_any_stamp(converter, s, len, true, value);
-}
-
-#define fc_usual_timestamptz(converter, s, len, value) \
-	fc_parse_usual_stamp(converter, s, len, true, true, value)
-
-FC_CONVERT_MANY(fc_convert_timestamptz, fc_usual_timestamptz)
-
-const FcConvertType fc_type_timestamptz = {
-	TIMESTAMPTZOID, fc_convert_timestamptz, fc_binary_timestamp,
-	fc_convert_timestamptz_many, fc_convert_date_typmod, true
-};
+FC_CONVERT_STAMP(timestamp, TIMESTAMPOID, false)
+FC_CONVERT_STAMP(timestamptz, TIMESTAMPTZOID, true)
 
 static bool
 fc_convert_date(FcConverter *converter, char *s, size_t len, Datum *value)

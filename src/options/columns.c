@@ -16,6 +16,7 @@
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
@@ -159,35 +160,6 @@ fc_fields_extra(Relation rel, const FcOptions *options, bool none_known, const c
 					 fc_caller_wrote_copy(options->caller) ? "" : " => true")));
 }
 
-/* Returns the column that field i of the header is; NULL to skip the field */
-static String *
-fc_fields_map_one(Relation rel, const FcOptions *options, FcFileForm *form,
-				  const FcField *fields, int n, int i)
-{
-	const FcField *field = &fields[i];
-	char	   *word = pnstrdup(field->data, field->len);
-	const char *column;
-	String	   *name;
-
-	if (field->verify)
-		pg_verifymbstr(field->data, field->len, false);
-	form->names = lappend(form->names, makeString(word));
-	column = field->null ? NULL : fc_fields_column(rel, fields, n, word);
-	if (column == NULL)
-	{
-		if (!options->ignore_extra_columns && options->transforms == NIL)
-			fc_fields_extra(rel, options, fc_fields_known(rel, fields, n) == 0, word);
-		return NULL;
-	}
-	name = makeString(pstrdup(column));
-	if (list_member(form->columns, name))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_COLUMN),
-				 errmsg("column \"%s\" specified more than once", strVal(name))));
-	form->columns = lappend(form->columns, name);
-	return name;
-}
-
 /*
  * Cuts a header in the server's encoding into fields, of which it keeps so many
  * as a header may have; returns their number as fc_fields_cut
@@ -252,9 +224,27 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 				 errhint("Look for line ends that the file lacks, or for a quote that is never closed.")));
 	for (int i = 0; i < n; i++)
 	{
+		char	   *word = pnstrdup(fields[i].data, fields[i].len);
+		const char *column;
+		String	   *name = NULL;
+
 		CHECK_FOR_INTERRUPTS();
-		form->fields = lappend(form->fields,
-							   fc_fields_map_one(rel, options, form, fields, n, i));
+		if (fields[i].verify)
+			pg_verifymbstr(fields[i].data, fields[i].len, false);
+		form->names = lappend(form->names, makeString(word));
+		column = fields[i].null ? NULL : fc_fields_column(rel, fields, n, word);
+		if (column)
+		{
+			name = makeString(pstrdup(column));
+			if (list_member(form->columns, name))
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column \"%s\" specified more than once", strVal(name))));
+			form->columns = lappend(form->columns, name);
+		}
+		else if (!options->ignore_extra_columns && options->transforms == NIL)
+			fc_fields_extra(rel, options, fc_fields_known(rel, fields, n) == 0, word);
+		form->fields = lappend(form->fields, name);
 	}
 	fc_fields_missing(rel, options, form->columns);
 }
@@ -362,6 +352,34 @@ fc_fields_force(Relation rel, FcColumns *columns, List *given, uint16 flag, cons
 	}
 }
 
+List *
+fc_columns_given_patterns(char *timestamp_format, char *key_column)
+{
+	Jsonb	   *json = fc_json_read(timestamp_format, "{");
+	JsonbIterator *members = json ? JsonbIteratorInit(&json->root) : NULL;
+	JsonbValue	value;
+	char	   *column = key_column;
+	List	   *list = NIL;
+
+	if (json == NULL && key_column == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("timestamp_format needs a column to apply to"),
+				 errhint("Name the key in timestamp_column, or give a JSON object of columns and patterns.")));
+	if (json == NULL)
+		return list_make1(makeDefElem(key_column, (Node *) makeString(timestamp_format), -1));
+	while (fc_json_next(&members, &column, &value))
+	{
+		if (value.type != jbvString)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the pattern of column \"%s\" in timestamp_format must be a string",
+							column)));
+		list = lappend(list, makeDefElem(column, (Node *) makeString(fc_json_text(&value)), -1));
+	}
+	return list;
+}
+
 /* Sets the pattern of one column, compiled so that mistakes show at once */
 static void
 fc_fields_pattern(Relation rel, FcColumns *columns, const DefElem *option)
@@ -398,7 +416,7 @@ fc_columns_make_patterns(Relation rel, const FcOptions *options, AttrNumber key_
 		return;
 	if (key_attnum != 0)
 		key = get_attname(RelationGetRelid(rel), key_attnum, false);
-	foreach_node(DefElem, option, fc_pattern_options(options->timestamp_format, key))
+	foreach_node(DefElem, option, fc_columns_given_patterns(options->timestamp_format, key))
 		fc_fields_pattern(rel, columns, option);
 }
 

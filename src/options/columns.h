@@ -82,6 +82,13 @@ extern void fc_columns_make(Relation rel, const FcOptions *options,
 							const FcFileForm *form, FcColumns *columns);
 
 /*
+ * The argument timestamp_format: a pattern, which is the key column's, or a
+ * JSON object {"column": "pattern", ...}.  List of DefElem, a string for each
+ * column; whether the columns exist is not checked.  ERROR 22023 or 22P02.
+ */
+extern List *fc_columns_given_patterns(char *timestamp_format, char *key_column);
+
+/*
  * Sets the patterns; key_attnum is 0 where there is no key.  ERROR 42703 or
  * 42P10 for a column that the table or the file does not have, and the errors
  * of fc_pattern_compile.

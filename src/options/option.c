@@ -60,49 +60,46 @@ fc_option_find(const char *name, int from)
 	return NULL;
 }
 
-void
-fc_nearest_begin(FcNearest *nearest, const char *word)
+const char *
+fc_option_nearest(const char *word, const List *names)
 {
-	nearest->word = word;
-	nearest->name = NULL;
-	nearest->least = Min(FC_NEAREST_TYPOS, (int) strlen(word) / 2);
-}
+	const char *nearest = NULL;
+	int			len = strlen(word);
+	int			least = Min(FC_NEAREST_TYPOS, len / 2);
 
-void
-fc_nearest_try(FcNearest *nearest, const char *name)
-{
-	int			len = strlen(nearest->word);
-	int			typos;
+	foreach_ptr(char, name, len < NAMEDATALEN ? names : NIL)
+	{
+		int			typos = varstr_levenshtein_less_equal(word, len, name, strlen(name),
+														  1, 1, 1, least, true);
 
-	if (len >= NAMEDATALEN)
-		return;
-	typos = varstr_levenshtein_less_equal(nearest->word, len, name, strlen(name),
-										  1, 1, 1, nearest->least, true);
-	if (typos > nearest->least)
-		return;
-	nearest->name = name;
-	nearest->least = typos - 1;
+		if (typos > least)
+			continue;
+		nearest = name;
+		least = typos - 1;
+	}
+	return nearest;
 }
 
 void
 fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
 {
 	StringInfoData names;
-	FcNearest	nearest;
+	List	   *list = NIL;
+	const char *nearest;
 
 	initStringInfo(&names);
-	fc_nearest_begin(&nearest, word);
 	for (int i = 0; i < FC_NOPTIONS; i++)
 	{
 		if ((fc_option_list[i].from & from) == 0)
 			continue;
 		appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", fc_option_list[i].name);
-		fc_nearest_try(&nearest, fc_option_list[i].name);
+		list = lappend(list, unconstify(char *, fc_option_list[i].name));
 	}
+	nearest = fc_option_nearest(word, list);
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("option \"%s\" not recognized", word),
-			 nearest.name ? errhint("Perhaps you meant the option \"%s\".", nearest.name) :
+			 nearest ? errhint("Perhaps you meant the option \"%s\".", nearest) :
 			 errhint("Options are %s.", names.data),
 			 parser_errposition(pstate, location)));
 }

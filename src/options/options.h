@@ -262,20 +262,11 @@ extern void fc_option_refuse(const char *word, int from, ParseState *pstate,
 							 int location);
 
 /*
- * A search for the name that a word was probably meant to be: fc_nearest_begin,
- * then fc_nearest_try for each name.  It keeps one that differs from the word
- * by few letters, and by fewer than those before.  Word and names outlive the
- * search.  Core has ClosestMatchState for this from version 16 on.
+ * The name that a word was probably meant to be: of those that differ from it
+ * by few letters the first that differs by the fewest; or NULL.  Core has
+ * ClosestMatchState for this from version 16 on.
  */
-typedef struct FcNearest
-{
-	const char *word;
-	const char *name;			/* the nearest one so far, or NULL */
-	int			least;			/* letters that may differ, from now on */
-} FcNearest;
-
-extern void fc_nearest_begin(FcNearest *nearest, const char *word);
-extern void fc_nearest_try(FcNearest *nearest, const char *name);
+extern const char *fc_option_nearest(const char *word, const List *names);
 
 /* Returns the option's default if that is a text, or NULL */
 extern char *fc_option_default(const FcOption *option);

@@ -27,6 +27,7 @@
 #include "utils/lsyscache.h"
 
 #include "convert/pattern.h"
+#include "options/columns.h"
 #include "report/units.h"
 #include "sniff/steps.h"
 
@@ -79,8 +80,8 @@ fc_types_given_pattern(const FcTable *table, const FcColumnSeen *column)
 		return NULL;
 	if (column == fc_types_given_key(table))
 		return options->timestamp_format;
-	foreach(lc, fc_pattern_options(options->timestamp_format,
-								   options->key_column ? options->key_column : ""))
+	foreach(lc, fc_columns_given_patterns(options->timestamp_format,
+										  options->key_column ? options->key_column : ""))
 	{
 		DefElem    *option = lfirst(lc);
 

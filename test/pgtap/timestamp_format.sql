@@ -4,7 +4,7 @@
 \set name timestamp_format
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(117);
+SELECT plan(119);
 
 -- An empty partitioned table t (k, n) and a file of keys and their numbers
 CREATE FUNCTION pg_temp.fresh(type text, keys text[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -126,7 +126,9 @@ SELECT is((SELECT string_agg(k::text, ' ' ORDER BY n) FROM unordered), '2024-01-
 -- What is wrong with the argument
 SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => '{"nobody": "epoch_s"}') $$, '42703');
 SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => '{"a": "epoch_s"}') $$, '22023', 'column "a" of type text cannot have a pattern');
-SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => '{"k": 1}') $$, '22023');
+SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => '{"k": 1}') $$, '22023', 'the pattern of column "k" in timestamp_format must be a string');
+SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => ' {"k": {"b": "c"}}') $$, '22023', 'the pattern of column "k" in timestamp_format must be a string');
+SELECT throws_ok($$ SELECT pg_temp.loaded('timestamp', '{1}', '{}') $$, '22007');
 SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => '{"k": ') $$, '22P02');
 SELECT throws_ok($$ SELECT fast_copy('wide', current_setting('fc.file'), timestamp_format => 'epoch_s') $$, '22023', 'timestamp_format needs a column to apply to');
 SELECT throws_ok($$ SELECT pg_temp.loaded('timestamp', '{1}', 'yyyy-mm-dd') $$, '22023', 'pattern "yyyy-mm-dd" for column "k" is not valid');

@@ -11,7 +11,3 @@ RETURNS text LANGUAGE C STRICT AS 'MODULE_PATHNAME';
 -- steps, epoch or core: who reads the values
 CREATE FUNCTION fc_pattern_kind(pattern text)
 RETURNS text LANGUAGE C STRICT AS 'MODULE_PATHNAME';
-
--- What the argument timestamp_format says
-CREATE FUNCTION fc_pattern_options(format text, key_column text)
-RETURNS text LANGUAGE C AS 'MODULE_PATHNAME', 'fc_pattern_options_text';

@@ -9,7 +9,6 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -20,7 +19,6 @@ PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(fc_pattern_test);
 PG_FUNCTION_INFO_V1(fc_pattern_try);
 PG_FUNCTION_INFO_V1(fc_pattern_kind);
-PG_FUNCTION_INFO_V1(fc_pattern_options_text);
 
 /* The compiled pattern is kept from call to call, like a loader keeps it */
 static FcPattern *
@@ -83,22 +81,4 @@ fc_pattern_kind(PG_FUNCTION_ARGS)
 	char	   *format = text_to_cstring(PG_GETARG_TEXT_PP(0));
 
 	return CStringGetTextDatum(names[fc_pattern_compile(format, TIMESTAMPOID, -1, "c")->kind]);
-}
-
-Datum
-fc_pattern_options_text(PG_FUNCTION_ARGS)
-{
-	char	   *format = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	char	   *key = PG_ARGISNULL(1) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(1));
-	StringInfoData buf;
-	ListCell   *lc;
-
-	initStringInfo(&buf);
-	foreach(lc, fc_pattern_options(format, key))
-	{
-		DefElem    *option = lfirst(lc);
-
-		appendStringInfo(&buf, "[%s: %s]", option->defname, strVal(option->arg));
-	}
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(buf.data, buf.len));
 }

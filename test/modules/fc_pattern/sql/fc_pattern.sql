@@ -105,15 +105,6 @@ SELECT refused(p) FROM unnest(ARRAY['', 'HH24:MI', 'epoch', 'epoch_h', 'yyyy-MM-
 	'YYYY-MM-DD TZM', 'YYYY-MM-DD AM', 'DD.MM.', 'yyyy-MM-ddZz', 'YYYY"-"DDth_MM']) AS p;
 SELECT refused('epoch_ms', t) FROM unnest('{bigint,text,time,interval}'::regtype[]) AS t;
 
--- The argument
-SELECT fc_pattern_options('yyyy-MM-dd', 'k');
-SELECT fc_pattern_options(' {"a": "epoch_ms", "B c": "YYYY\"T\""} ', 'k');
-SELECT fc_pattern_options('{}', 'k');
-SELECT fc_pattern_options('yyyy-MM-dd', NULL);
-SELECT fc_pattern_options('{"a": 1}', NULL);
-SELECT fc_pattern_options('{"a": {"b": "c"}}', NULL);
-SELECT fc_pattern_options('{"a"', NULL);
-
 -- Every value that the steps accept is what core makes of it: random moments as
 -- to_char writes them, half of them spoilt.  Core takes more.
 CREATE FUNCTION spoilt(s text) RETURNS text LANGUAGE plpgsql AS $$
