@@ -30,18 +30,6 @@ static const FcHelp last_help[] = {FC_HELP_LAST(FC_HELP_OTHER)};
 StaticAssertDecl((FC_HELP(FC_HELP_COUNT)) == FC_NOPTIONS,
 				 "options/help_list.h lacks an option of options/list.h");
 
-/* What COPY calls an option; or where COPY takes one that it does not have */
-static const char *
-fc_help_copy(const FcHelp *help)
-{
-	if (help->copy)
-		return help->copy;
-	if ((help->from & FC_FROM_COPY) == 0)
-		return "none";
-	return strstr(help->type, "[]") == NULL ? "only with the option fast_copy" :
-		"only with the option fast_copy, as a list (a, b)";
-}
-
 /* Adds a copy, with what follows from it; of an option of that list */
 static List *
 fc_help_add(List *list, const FcHelp *from, const FcOption *option)
@@ -56,7 +44,9 @@ fc_help_add(List *list, const FcHelp *from, const FcOption *option)
 		help->from = option->from;
 	}
 	help->kind = help->from & FC_FROM_CALL ? "argument" : "option of COPY";
-	help->in_copy = fc_help_copy(help);
+	help->in_copy = help->copy ? help->copy : (help->from & FC_FROM_COPY) == 0 ? "none" :
+		strstr(help->type, "[]") ? "only with the option fast_copy, as a list (a, b)" :
+		"only with the option fast_copy";
 	return lappend(list, help);
 }
 
@@ -74,30 +64,4 @@ fc_help_options(void)
 	for (int i = FC_NARGUMENTS; i < FC_NOPTIONS; i++)
 		list = fc_help_add(list, &option_help[i], &fc_option_list[i]);
 	return list;
-}
-
-void
-fc_help_wrap(StringInfo out, const char *text, int width, const char *indent)
-{
-	int			used = 0;
-
-	while (*text)
-	{
-		int			len = strcspn(text, " ");
-
-		if (used > 0 && used + 1 + len > width)
-		{
-			appendStringInfo(out, "\n%s", indent);
-			used = 0;
-		}
-		else if (used > 0)
-		{
-			appendStringInfoChar(out, ' ');
-			used++;
-		}
-		appendBinaryStringInfo(out, text, len);
-		used += len;
-		text += len;
-		text += strspn(text, " ");
-	}
 }

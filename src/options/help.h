@@ -8,7 +8,6 @@
 #ifndef FC_HELP_H
 #define FC_HELP_H
 
-#include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 
 /* An option, with what options/list.h and options/help_list.h say of it */
@@ -31,11 +30,5 @@ typedef struct FcHelp
 
 /* Returns a list of FcHelp, in the order of the arguments and then of COPY */
 extern List *fc_help_options(void);
-
-/*
- * Appends the words of a text, in lines of a width, each but the first after
- * "indent"
- */
-extern void fc_help_wrap(StringInfo out, const char *text, int width, const char *indent);
 
 #endif							/* FC_HELP_H */

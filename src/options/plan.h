@@ -94,7 +94,7 @@ extern void fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *plann
 /*
  * options/plan_key.c: sets the bounds of the keys that rows may have, once key
  * and patterns are known.  ERROR 22023 or 0A000 if nothing tells which rows are
- * replaced.
+ * replaced, or if rows are merged and there is no key.
  */
 extern void fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned);
 
@@ -113,8 +113,8 @@ extern void fc_plan_transforms(Relation rel, const FcOptions *options, FcColumns
 
 /*
  * options/plan_dedup.c: finds the columns by which rows are equal, once the key
- * is found.  ERROR 22023 if it is not one of them, or if rows are merged and
- * there is none; 42P10 if no index tells which rows are in conflict.
+ * is found.  ERROR 22023 if it is not one of them, 0A000 if rows cannot be
+ * brought in its order, 42P10 if no index tells which rows are in conflict.
  */
 extern void fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned);
 

@@ -25,27 +25,6 @@
 #include "row/column.h"
 #include "sort/order_by.h"
 
-/* ERROR 22023 or 0A000 unless rows can be brought in the order of a key */
-static void
-fc_plan_check_order(Relation rel, const FcOptions *options, const FcPlan *plan)
-{
-	bool		merges = options->existing == FC_EXISTING_MERGE;
-
-	if (merges && plan->key.type == FC_KEY_NONE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("existing_rows \"merge\" requires a key"),
-				 options->key_column ? errdetail("Column \"%s\" cannot be one here, because of a default or condition that is volatile.",
-												 options->key_column) :
-				 errhint("Name a column of the file as timestamp_column.")));
-	if (plan->key.early && plan->key.type != FC_KEY_NONE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 merges ? errmsg("cannot merge rows into table \"%s\"", RelationGetRelationName(rel)) :
-				 errmsg("cannot load rows into table \"%s\" with on_conflict", RelationGetRelationName(rel)),
-				 errdetail("A default or the condition is volatile: rows are evaluated in file order.")));
-}
-
 /* The column of this name, which rows can be compared by; not one "before" */
 static FcSortKey *
 fc_plan_dedup_key(Relation rel, const char *name, List *before)
@@ -179,7 +158,13 @@ fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 	/* load/access.c refuses views and foreign tables; they have no indexes */
 	if (options->conflict != FC_CONFLICT_ERROR && rel->rd_rel->relkind != RELKIND_RELATION && !plan->partitioned)
 		return;
-	fc_plan_check_order(rel, options, plan);
+	if (plan->key.early && plan->key.type != FC_KEY_NONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 options->conflict == FC_CONFLICT_ERROR ?
+				 errmsg("cannot merge rows into table \"%s\"", RelationGetRelationName(rel)) :
+				 errmsg("cannot load rows into table \"%s\" with on_conflict", RelationGetRelationName(rel)),
+				 errdetail("A default or the condition is volatile: rows are evaluated in file order.")));
 	foreach_node(String, name, options->dedup_keys)
 		planned->keys = lappend(planned->keys, fc_plan_dedup_key(rel, strVal(name), planned->keys));
 	if (options->conflict != FC_CONFLICT_ERROR)

@@ -86,14 +86,14 @@ static void
 fc_plan_order_key(Relation rel, FcPlanned *planned)
 {
 	FcSortKey  *first = linitial(planned->order);
-	int			field = fc_columns_field(&planned->columns, first->attnum);
-	FcKeyType	type = fc_key_type(attnumTypeId(rel, first->attnum));
+	FcPlanKey	key = {
+		.attnum = first->attnum,
+		.field = fc_columns_field(&planned->columns, first->attnum),
+		.type = fc_key_type(attnumTypeId(rel, first->attnum))
+	};
 
-	if (field < 0 || type == FC_KEY_NONE || !fc_sort_key_plain(first))
-		return;
-	planned->plan.key.field = field;
-	planned->plan.key.type = type;
-	planned->plan.key.attnum = first->attnum;
+	if (key.field >= 0 && key.type != FC_KEY_NONE && fc_sort_key_plain(first))
+		planned->plan.key = key;
 }
 
 static void
@@ -251,31 +251,30 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	FcPlan	   *plan = &planned->plan;
 	FcRange    *bounds = &plan->bounds;
-	const char *done = options->existing == FC_EXISTING_MERGE ? "merged" : "replaced";
+	bool		merges = options->existing == FC_EXISTING_MERGE;
 	Form_pg_attribute att;
 	FcPattern  *pattern;
 
 	*bounds = (FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
-	if (options->replace_from == NULL)
-	{
-		if (options->existing == FC_EXISTING_KEEP || !plan->partitioned || plan->key.routes)
-			return;
+	if (options->replace_from == NULL && options->existing != FC_EXISTING_KEEP &&
+		plan->partitioned && !plan->key.routes)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot tell which partitions of table \"%s\" would be %s",
-						RelationGetRelationName(rel), done),
-				 errdetail("Whole partitions are %s where the table is partitioned by range over one column that the file has.", done),
-				 options->existing == FC_EXISTING_MERGE ?
-				 errhint("Use on_conflict, for which the table needs a unique index.") :
+						RelationGetRelationName(rel), merges ? "merged" : "replaced"),
+				 errdetail("Whole partitions are %s where the table is partitioned by range over one column that the file has.",
+						   merges ? "merged" : "replaced"),
+				 merges ? errhint("Use on_conflict, for which the table needs a unique index.") :
 				 errhint("Name the rows by timestamp_column, replace_from and replace_to.")));
-	}
-	if (plan->key.type == FC_KEY_NONE)
+	if ((merges || options->replace_from) && plan->key.type == FC_KEY_NONE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("replace_from requires a key"),
+				 errmsg("%s requires a key", merges ? "existing_rows \"merge\"" : "replace_from"),
 				 options->key_column ? errdetail("Column \"%s\" cannot be one here, because of a default or condition that is volatile.",
 												 options->key_column) :
 				 errhint("Name a column of the file as timestamp_column.")));
+	if (options->replace_from == NULL)
+		return;
 	att = TupleDescAttr(RelationGetDescr(rel), plan->key.attnum - 1);
 	pattern = fc_plan_bound_pattern(att, options, planned);
 	bounds->lo_min = bounds->hi_max = false;

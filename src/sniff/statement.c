@@ -54,6 +54,36 @@ fc_statement_clean(const char *text)
 	return clean;
 }
 
+/*
+ * Appends the words of a text, in lines of a width, each but the first after
+ * "indent"
+ */
+static void
+fc_statement_wrap(StringInfo out, const char *text, int width, const char *indent)
+{
+	int			used = 0;
+
+	while (*text)
+	{
+		int			len = strcspn(text, " ");
+
+		if (used > 0 && used + 1 + len > width)
+		{
+			appendStringInfo(out, "\n%s", indent);
+			used = 0;
+		}
+		else if (used > 0)
+		{
+			appendStringInfoChar(out, ' ');
+			used++;
+		}
+		appendBinaryStringInfo(out, text, len);
+		used += len;
+		text += len;
+		text += strspn(text, " ");
+	}
+}
+
 /* Appends a comment in lines of words */
 static void
 fc_statement_comment(StringInfo sql, const char *indent, const char *said)
@@ -65,7 +95,7 @@ fc_statement_comment(StringInfo sql, const char *indent, const char *said)
 	if (*text == '\0')
 		return;
 	appendStringInfoString(sql, begin);
-	fc_help_wrap(sql, text, FC_LINE - (int) strlen(begin), begin);
+	fc_statement_wrap(sql, text, FC_LINE - (int) strlen(begin), begin);
 	appendStringInfoChar(sql, '\n');
 }
 
