@@ -372,7 +372,7 @@ SELECT is(loaded(sniffed(quote_literal(write('sniff_evil.csv', convert_to(E'"a""
 	E'(1,"x\r\n); DROP TABLE example; --") (2,"''); DROP TABLE example; --")', 'values and names with SQL in them');
 SELECT is(loaded(sniffed(quote_literal(write(E'sniff_evil''\n); DROP TABLE example; --.csv', E'a,b\n1,2\n'::bytea)))), '(1,2)', 'a path with SQL in it');
 SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && cp sniff_said_1.csv "$(printf ''sniff_odd\377\n.csv'')" && cat >/dev/null', current_setting('test.dir'))) \gexec
-SELECT is((sniffed(quote_literal(current_setting('test.dir') || '/sniff_odd*')))[1] ~ 'sniff_odd\\xff .csv:\s', true, 'a file whose name is not valid in the encoding');
+SELECT is(replace((sniffed(quote_literal(current_setting('test.dir') || '/sniff_odd*')))[1], E'\n-- ', ' ') ~ 'sniff_odd\\xff .csv: ', true, 'a file whose name is not valid in the encoding');
 SELECT has_table('example');
 
 -- A table that is there gets rows only if it is named, by a call for its own columns
