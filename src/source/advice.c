@@ -20,12 +20,10 @@
 char *
 fc_advice_host(void)
 {
-	char		name[FC_HOST_LEN];
+	char	   *name = palloc0(FC_HOST_LEN);
 
-	if (gethostname(name, sizeof(name)) != 0)
-		return pstrdup("?");
-	name[sizeof(name) - 1] = '\0';
-	return pstrdup(name);
+	/* the last byte stays zero */
+	return gethostname(name, FC_HOST_LEN - 1) == 0 ? name : pstrdup("?");
 }
 
 char *
@@ -45,10 +43,7 @@ fc_advice_role(void)
 const char *
 fc_advice_path(const char *path, const char *word)
 {
-	const char *s = path;
+	size_t		plain = strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:=@%");
 
-	while ((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
-		   (*s >= '0' && *s <= '9') || (*s != '\0' && strchr("/._-+,:=@%", *s)))
-		s++;
-	return *s == '\0' && path[0] != '-' && path[0] != '\0' ? path : word;
+	return path[plain] == '\0' && path[0] != '-' && path[0] != '\0' ? path : word;
 }

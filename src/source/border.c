@@ -71,47 +71,36 @@ begins_xz(const unsigned char *b)
 	return memcmp(b, "\xfd" "7zXZ\0\0", 7) == 0 && (b[7] & 0xf0) == 0;
 }
 
-/* The next place from "at" on that has the byte; len if there is none */
-static size_t
-next_byte(const char *buf, size_t at, size_t len, int byte)
+/* What the members of a format begin with: a byte to look for, and the rest */
+static const struct
 {
-	const char *found = at < len ? memchr(buf + at, byte, len - at) : NULL;
-
-	return found ? (size_t) (found - buf) : len;
-}
-
-static size_t
-find(const char *buf, size_t len, int byte, bool (*begins) (const unsigned char *b))
-{
-	size_t		end = len < FC_BORDER_HEAD ? 0 : len - FC_BORDER_HEAD + 1;
-	size_t		at;
-
-	for (at = next_byte(buf, 0, end, byte); at < end; at = next_byte(buf, at + 1, end, byte))
-		if (begins((const unsigned char *) buf + at))
-			return at;
-	return len;
-}
+	int			byte;
+	bool		(*begins) (const unsigned char *b);
+}			borders[FC_CODEC_REFUSED] = {
+	[FC_CODEC_GZIP] = {0x1f, begins_gzip},
+	[FC_CODEC_ZSTD] = {0x28, begins_zstd},
+	[FC_CODEC_LZ4] = {0x04, begins_lz4},
+	[FC_CODEC_BZIP2] = {'B', begins_bzip2},
+	[FC_CODEC_XZ] = {0xfd, begins_xz}
+};
 
 size_t
 fc_border_find(FcCodecKind kind, const char *buf, size_t len)
 {
-	size_t		at;
+	size_t		end = len < FC_BORDER_HEAD ? 0 : len - FC_BORDER_HEAD + 1;
 
-	switch (kind)
+	if (kind <= FC_CODEC_NONE || kind >= FC_CODEC_REFUSED)
+		return len;
+	for (size_t at = 0; at < end; at++)
 	{
-		case FC_CODEC_GZIP:
-			return find(buf, len, 0x1f, begins_gzip);
-		case FC_CODEC_ZSTD:
-			at = find(buf, len, 0x28, begins_zstd);
-			return at < len && at >= PZSTD_FRAME && begins_pzstd(buf + at - PZSTD_FRAME) ?
-				at - PZSTD_FRAME : at;
-		case FC_CODEC_LZ4:
-			return find(buf, len, 0x04, begins_lz4);
-		case FC_CODEC_BZIP2:
-			return find(buf, len, 'B', begins_bzip2);
-		case FC_CODEC_XZ:
-			return find(buf, len, 0xfd, begins_xz);
-		default:
-			return len;
+		const char *found = memchr(buf + at, borders[kind].byte, end - at);
+
+		if (found == NULL)
+			break;
+		at = (size_t) (found - buf);
+		if (borders[kind].begins((const unsigned char *) found))
+			return kind == FC_CODEC_ZSTD && at >= PZSTD_FRAME &&
+				begins_pzstd(found - PZSTD_FRAME) ? at - PZSTD_FRAME : at;
 	}
+	return len;
 }

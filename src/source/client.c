@@ -135,24 +135,6 @@ fc_client_message_type(void)
 	}
 }
 
-/* How long a message of this type may be; 0: there is none such */
-static int
-fc_client_limit(int type)
-{
-	switch (type)
-	{
-		case FC_MSG_COPY_DATA:
-			return PQ_LARGE_MESSAGE_LIMIT;
-		case FC_MSG_COPY_DONE:
-		case FC_MSG_COPY_FAIL:
-		case FC_MSG_FLUSH:
-		case FC_MSG_SYNC:
-			return PQ_SMALL_MESSAGE_LIMIT;
-		default:
-			return 0;
-	}
-}
-
 /*
  * Reads one message, whole before anything is done with it, and returns its
  * type; 0: there is none to be read
@@ -161,7 +143,9 @@ static int
 fc_client_message(FcClient *client)
 {
 	int			type = fc_client_message_type();
-	int			limit = fc_client_limit(type);
+	int			limit = type == FC_MSG_COPY_DATA ? PQ_LARGE_MESSAGE_LIMIT :
+		type == FC_MSG_COPY_DONE || type == FC_MSG_COPY_FAIL ||
+		type == FC_MSG_FLUSH || type == FC_MSG_SYNC ? PQ_SMALL_MESSAGE_LIMIT : 0;
 
 	if (type != EOF && limit == 0)
 		client->unexpected = type;
@@ -207,17 +191,9 @@ fc_marker_next(FcMarkerScan *scan, const char *buf, size_t at, size_t len)
 static bool
 fc_marker_is_eol(const FcMarkerScan *scan, const char *s)
 {
-	switch (scan->eol)
-	{
-		case FC_EOL_NL:
-			return s[0] == '\n';
-		case FC_EOL_CR:
-			return s[0] == '\r';
-		case FC_EOL_CRNL:
-			return s[0] == '\r' && s[1] == '\n';
-		default:
-			return s[0] == '\n' || s[0] == '\r';
-	}
+	if (scan->eol == FC_EOL_CRNL)
+		return s[0] == '\r' && s[1] == '\n';
+	return (s[0] == '\n' && scan->eol != FC_EOL_CR) || (s[0] == '\r' && scan->eol != FC_EOL_NL);
 }
 
 /* How many bytes from buf[at] on tell what it means */

@@ -122,32 +122,6 @@ static const FcMagic magics[] = {
 #define FC_TAR_MAGIC_AT	257
 #define FC_ZIP_NAME_AT	30
 
-/* "BZh" and a level, and then what a block or a stream's end begins with */
-static bool
-fc_codec_is_bzip2(const char *head, size_t len)
-{
-	return len >= FC_BZIP2_MAGIC && memcmp(head, "BZh", 3) == 0 &&
-		head[3] >= '1' && head[3] <= '9' &&
-		(memcmp(head + 4, "1AY&SY", 6) == 0 ||
-		 memcmp(head + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0);
-}
-
-/* A header of tar has a NUL before its "ustar", and no row has a NUL */
-static bool
-fc_codec_is_tar(const char *head, size_t len)
-{
-	return len >= FC_CODEC_HEAD &&
-		memcmp(head + FC_TAR_MAGIC_AT, "ustar", 5) == 0 &&
-		memchr(head, '\0', FC_TAR_MAGIC_AT) != NULL;
-}
-
-/* "ORC" could be a row; a file of that format has a NUL soon, and no row has */
-static bool
-fc_codec_is_orc(const char *head, size_t len)
-{
-	return len > 3 && memcmp(head, "ORC", 3) == 0 && memchr(head, '\0', len) != NULL;
-}
-
 /* What a file is whose container others have, too: the first name tells */
 static FcCodecKind
 fc_codec_contained(FcCodecKind kind, const char *head, size_t len)
@@ -199,11 +173,18 @@ fc_codec_detect(const char *head, size_t len, uint64_t *skip)
 			memcmp(head, magic->bytes, len < magic->len ? len : magic->len) == 0)
 			return fc_codec_contained(magic->kind, head, len);
 	}
-	if (fc_codec_is_bzip2(head, len))
+	/* "BZh" and a level, and then what a block or a stream's end begins with */
+	if (len >= FC_BZIP2_MAGIC && memcmp(head, "BZh", 3) == 0 &&
+		head[3] >= '1' && head[3] <= '9' &&
+		(memcmp(head + 4, "1AY&SY", 6) == 0 ||
+		 memcmp(head + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0))
 		return FC_CODEC_BZIP2;
-	if (fc_codec_is_tar(head, len))
+	/* a header of tar has a NUL before its "ustar", and no row has a NUL */
+	if (len >= FC_CODEC_HEAD && memcmp(head + FC_TAR_MAGIC_AT, "ustar", 5) == 0 &&
+		memchr(head, '\0', FC_TAR_MAGIC_AT) != NULL)
 		return fc_codec_contained(FC_CODEC_TAR, head, len);
-	if (fc_codec_is_orc(head, len))
+	/* "ORC" could be a row; a file of that format has a NUL soon */
+	if (len > 3 && memcmp(head, "ORC", 3) == 0 && memchr(head, '\0', len) != NULL)
 		return FC_CODEC_ORC;
 	if (len < 8 || !fc_codec_skips(head))
 		return FC_CODEC_NONE;

@@ -377,22 +377,16 @@ fc_unpack_throw_format(const FcUnpackFault *fault, const char *word,
 					   const char *path)
 {
 	const char *name = fc_codec_name(fault->kind);
+	bool		garbage = (fault->result == FC_CODEC_GARBAGE);
 
-	if (fault->result == FC_CODEC_GARBAGE)
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("something else follows the %s data of %s \"%s\"", name, word, path),
-				 errdetail("At byte " UINT64_FORMAT ", after their end.", fault->offset)));
-	if (fault->cut)
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("unexpected end of the %s data of %s \"%s\"", name, word, path),
-				 errdetail("They end at byte " UINT64_FORMAT ".", fault->offset)));
 	ereport(ERROR,
 			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 garbage ? errmsg("something else follows the %s data of %s \"%s\"", name, word, path) :
+			 fault->cut ? errmsg("unexpected end of the %s data of %s \"%s\"", name, word, path) :
 			 errmsg("corrupt %s data in %s \"%s\"", name, word, path),
-			 fault->reason[0] ?
-			 errdetail("At about byte " UINT64_FORMAT ": %s.", fault->offset, fault->reason) :
+			 garbage ? errdetail("At byte " UINT64_FORMAT ", after their end.", fault->offset) :
+			 fault->cut ? errdetail("They end at byte " UINT64_FORMAT ".", fault->offset) :
+			 fault->reason[0] ? errdetail("At about byte " UINT64_FORMAT ": %s.", fault->offset, fault->reason) :
 			 errdetail("At about byte " UINT64_FORMAT ".", fault->offset)));
 }
 
@@ -479,15 +473,11 @@ fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path)
 	const char *name = fc_codec_name(kind);
 	const char *packages = fc_codec_lacks(kind);
 
-	if (packages)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot load %s \"%s\": it is in %s format", word, path, name),
-				 errdetail("This fast_copy was built without the library that unpacks it."),
-				 errhint("Install %s and build fast_copy again, or unpack it first.", packages)));
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot load %s \"%s\": it is in %s format", word, path, name),
+			 packages ? errdetail("This fast_copy was built without the library that unpacks it.") : 0,
+			 packages ? errhint("Install %s and build fast_copy again, or unpack it first.", packages) :
 			 errhint("%s", fc_unpack_advise(fc_unpack_advices[kind].first,
 											fc_unpack_advices[kind].program, word, path))));
 }

@@ -23,14 +23,6 @@
 #include "compat/compat.h"
 #include "source/root.h"
 
-typedef struct FcGlob
-{
-	const char *root;			/* or NULL */
-	List	   *paths;			/* found so far */
-} FcGlob;
-
-static void fc_glob_walk(FcGlob *glob, const char *before, const char *pattern);
-
 /* Does one of the first len bytes stand for others? */
 static bool
 fc_glob_has_special(const char *s, size_t len)
@@ -70,9 +62,9 @@ fc_glob_plain(const char *s, size_t len)
 
 /* Is there such a file?  ERROR if it is outside of the root. */
 static bool
-fc_glob_stat(const FcGlob *glob, const char *path, bool follow, struct stat *st)
+fc_glob_stat(const char *root, const char *path, bool follow, struct stat *st)
 {
-	if (fc_root_stat(glob->root, path, follow, st) == 0)
+	if (fc_root_stat(root, path, follow, st) == 0)
 		return true;
 	fc_root_check_refused();
 	return false;
@@ -83,9 +75,9 @@ fc_glob_stat(const FcGlob *glob, const char *path, bool follow, struct stat *st)
  * directory must not learn what is in others
  */
 static DIR *
-fc_glob_open(const FcGlob *glob, const char *path)
+fc_glob_open(const char *root, const char *path)
 {
-	int			fd = fc_root_open(glob->root, path, FC_ROOT_READ | O_DIRECTORY);
+	int			fd = fc_root_open(root, path, FC_ROOT_READ | O_DIRECTORY);
 	DIR		   *dir = fd < 0 ? NULL : fdopendir(fd);
 	int			save_errno = errno;
 
@@ -107,9 +99,9 @@ fc_glob_open(const FcGlob *glob, const char *path)
  * is opened.
  */
 static List *
-fc_glob_names(const FcGlob *glob, const char *path, const char *component)
+fc_glob_names(const char *root, const char *path, const char *component)
 {
-	DIR		   *dir = fc_glob_open(glob, path);
+	DIR		   *dir = fc_glob_open(root, path);
 	List	   *volatile names = NIL;
 	struct dirent *entry;
 
@@ -134,55 +126,40 @@ fc_glob_names(const FcGlob *glob, const char *path, const char *component)
 	return names;
 }
 
-static void
-fc_glob_match(FcGlob *glob, const char *directory, const char *component,
-			  const char *rest)
-{
-	List	   *names = fc_glob_names(glob, directory[0] == '\0' ? "." : directory, component);
-
-	foreach_ptr(char, name, names)
-	{
-		char	   *path = psprintf("%s%s", directory, name);
-		struct stat st;
-
-		CHECK_FOR_INTERRUPTS();
-		if (rest[0] == '\0')
-			glob->paths = lappend(glob->paths, path);
-		else if (fc_glob_stat(glob, path, true, &st) && S_ISDIR(st.st_mode))
-			fc_glob_walk(glob, path, rest);
-	}
-	list_free_deep(names);
-}
-
 /*
- * Takes the next component of the pattern.  "before" is what is known of the
- * path; the pattern begins with the slashes that follow it, if any do.
+ * The paths that match what is left of the pattern, whose next component it
+ * takes.  "before" is what is known of the path; the pattern begins with the
+ * slashes that follow it, if any do.
  */
-static void
-fc_glob_walk(FcGlob *glob, const char *before, const char *pattern)
+static List *
+fc_glob_walk(const char *root, const char *before, const char *pattern)
 {
 	size_t		slashes = strspn(pattern, "/");
 	const char *component = pattern + slashes;
 	size_t		len = strcspn(component, "/");
 	const char *rest = component + len;
 	char	   *directory = psprintf("%s%.*s", before, (int) slashes, pattern);
+	bool		special = fc_glob_has_special(component, len);
+	List	   *names = special ?
+		fc_glob_names(root, directory[0] == '\0' ? "." : directory, pnstrdup(component, len)) :
+		list_make1(fc_glob_plain(component, len));
+	List	   *paths = NIL;
 	struct stat st;
-	char	   *path;
 
 	check_stack_depth();
-	if (fc_glob_has_special(component, len))
+	foreach_ptr(char, name, names)
 	{
-		fc_glob_match(glob, directory, pnstrdup(component, len), rest);
-		return;
+		char	   *path = psprintf("%s%s", directory, name);
+
+		CHECK_FOR_INTERRUPTS();
+		if (rest[0] != '\0' &&
+			(!special || (fc_glob_stat(root, path, true, &st) && S_ISDIR(st.st_mode))))
+			paths = list_concat(paths, fc_glob_walk(root, path, rest));
+		else if (rest[0] == '\0' && (special || fc_glob_stat(root, path, false, &st)))
+			paths = lappend(paths, path);
 	}
-	path = psprintf("%s%s", directory, fc_glob_plain(component, len));
-	if (rest[0] != '\0')
-	{
-		fc_glob_walk(glob, path, rest);
-		return;
-	}
-	if (fc_glob_stat(glob, path, false, &st))
-		glob->paths = lappend(glob->paths, path);
+	list_free_deep(names);
+	return paths;
 }
 
 static int
@@ -194,9 +171,8 @@ fc_glob_cmp(const ListCell *a, const ListCell *b)
 List *
 fc_glob_expand(const char *pattern, const char *root)
 {
-	FcGlob		glob = {root, NIL};
+	List	   *paths = fc_glob_walk(root, "", pattern);
 
-	fc_glob_walk(&glob, "", pattern);
-	list_sort(glob.paths, fc_glob_cmp);
-	return glob.paths;
+	list_sort(paths, fc_glob_cmp);
+	return paths;
 }

@@ -109,38 +109,26 @@ fc_program_check(void)
 					 fc_advice_role())));
 }
 
-/*
- * Waits for the pipe, and for the latch: a cancel must not wait for the
- * program
- */
-static void
-fc_program_wait(int fd)
+static size_t
+fc_program_read(FcInput *input, char *buf, size_t len)
 {
+	FcProgram  *program = (FcProgram *) input;
+	int			fd = fileno(program->pipe);
 	int			events;
+	ssize_t		n = 0;
 
 	do
 	{
+		/* a cancel must not wait for the program */
 		events = WaitLatchOrSocket(MyLatch,
 								   WL_LATCH_SET | WL_SOCKET_READABLE | WL_EXIT_ON_PM_DEATH,
 								   fd, -1, fc_wait_event(FC_WAIT_PROGRAM));
 		if (events & WL_LATCH_SET)
 			ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
-	} while ((events & WL_SOCKET_READABLE) == 0);
-}
-
-static size_t
-fc_program_read(FcInput *input, char *buf, size_t len)
-{
-	FcProgram  *program = (FcProgram *) input;
-	int			fd = fileno(program->pipe);
-	ssize_t		n;
-
-	do
-	{
-		fc_program_wait(fd);
-		n = read(fd, buf, len);
-	} while (n < 0 && errno == EINTR);
+		if (events & WL_SOCKET_READABLE)
+			n = read(fd, buf, len);
+	} while ((events & WL_SOCKET_READABLE) == 0 || (n < 0 && errno == EINTR));
 	if (n < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),

@@ -699,20 +699,14 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 		fc_source_read_from(source->fd, source->paths, offset, buf, len);
 		return;
 	}
-	while (len > 0)
+	for (size_t n; len > 0; buf += n, offset += n, len -= n)
 	{
 		uint32		number = fc_source_number(source, offset);
 		FcStretch	stretch;
-		size_t		n = source->ring == NULL ? 0 :
-			fc_source_read_ring(source->ring, offset, buf, len);
 
+		n = source->ring == NULL ? 0 : fc_source_read_ring(source->ring, offset, buf, len);
 		if (n > 0)
-		{
-			buf += n;
-			offset += n;
-			len -= n;
 			continue;
-		}
 		stretch = fc_source_stretch(source, number, offset);
 		/* the copy lacks what the ring has */
 		if (source->ring && offset < source->ring->from)
@@ -725,9 +719,6 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 								offset - source->files[number].base);
 		fc_source_read_from(fc_source_get(source, stretch.opened)->fd,
 							fc_source_path(source, number), stretch.within, buf, n);
-		buf += n;
-		offset += n;
-		len -= n;
 	}
 }
 

@@ -44,12 +44,11 @@ fc_stream_begin(const FcSource *source, size_t buffer_size)
 	FcStream   *stream = palloc0(sizeof(FcStream));
 
 	stream->source = source;
-	stream->end = fc_source_end(source, 0);
 	stream->size = Max(buffer_size, 64);
 	stream->most = FC_MAX_RECORD;
 	stream->buf = palloc(stream->size + 1);
 	stream->marks = palloc(sizeof(FcMarks));
-	stream->marks->len = stream->marks_start = 0;
+	fc_stream_seek_file(stream, 0, 0);
 	return stream;
 }
 
