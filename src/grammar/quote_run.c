@@ -23,9 +23,7 @@ fc_quote_run_init(FcQuoteRun *run, FcQuote start)
 {
 	memset(run, 0, sizeof(*run));
 	run->state = start;
-	run->first = FC_NOWHERE;
-	run->last = FC_NOWHERE;
-	run->marker = FC_NOWHERE;
+	run->first = run->last = run->marker = FC_NOWHERE;
 }
 
 /*

@@ -65,36 +65,21 @@ judge_line_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 			   bool eof)
 {
 	size_t		pos = scan->pos;
+	bool		pairs = dialect->eol == FC_EOL_UNKNOWN || dialect->eol == FC_EOL_CRNL;
+	FcEol		found = FC_EOL_NL;
 
 	scan->content = pos;
-	if (buf[pos] == '\n')
+	if (buf[pos] == '\r')
 	{
-		if (dialect->eol == FC_EOL_CR || dialect->eol == FC_EOL_CRNL)
-			return FC_END_BARE_NL;
-		if (dialect->eol == FC_EOL_UNKNOWN)
-			dialect->eol = FC_EOL_NL;
-		scan->pos = scan->total = pos + 1;
-		return FC_END_FOUND;
-	}
-
-	if (dialect->eol == FC_EOL_NL)
-		return FC_END_BARE_CR;
-	if (dialect->eol != FC_EOL_CR)
-	{
-		if (pos + 1 == len && !eof)
+		if (pairs && pos + 1 == len && !eof)
 			return FC_END_MORE;
-		if (pos + 1 < len && buf[pos + 1] == '\n')
-		{
-			if (dialect->eol == FC_EOL_UNKNOWN)
-				dialect->eol = FC_EOL_CRNL;
-			scan->pos = scan->total = pos + 2;
-			return FC_END_FOUND;
-		}
-		if (dialect->eol == FC_EOL_CRNL)
-			return FC_END_BARE_CR;
-		dialect->eol = FC_EOL_CR;
+		found = pairs && pos + 1 < len && buf[pos + 1] == '\n' ? FC_EOL_CRNL : FC_EOL_CR;
 	}
-	scan->pos = scan->total = pos + 1;
+	if (dialect->eol == FC_EOL_UNKNOWN)
+		dialect->eol = found;
+	if (dialect->eol != found)
+		return found == FC_EOL_NL ? FC_END_BARE_NL : FC_END_BARE_CR;
+	scan->pos = scan->total = pos + (found == FC_EOL_CRNL ? 2 : 1);
 	return FC_END_FOUND;
 }
 
