@@ -224,7 +224,7 @@ fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header)
 		header->total >= strlen(FC_MARK) && memcmp(header->data, FC_MARK, strlen(FC_MARK)) == 0 ? strlen(FC_MARK) : 0;
 	FcFeed		feed;
 	ErrorContextCallback callback;
-	TupleTableSlot *row = fc_feed_slot(target);
+	TupleTableSlot *row = MakeSingleTupleTableSlot(RelationGetDescr(target->rel), &TTSOpsVirtual);
 	CopyFromState cstate;
 
 	fc_feed_begin(&feed, target);
@@ -331,7 +331,7 @@ fc_core_route(FcTarget *target, TupleTableSlot *slot)
 static bool
 fc_core_show_fed(FcFeed *feed, const FcErrorSlot *slot)
 {
-	TupleTableSlot *row = fc_feed_slot(feed->target);
+	TupleTableSlot *row = MakeSingleTupleTableSlot(RelationGetDescr(feed->target->rel), &TTSOpsVirtual);
 	bool		found;
 
 	fc_feed_copy(feed, NIL, NULL, false)->num_defaults = 0;

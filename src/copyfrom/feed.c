@@ -223,7 +223,8 @@ fc_feed_malformed(FcFeed *feed)
 	{
 		fc_feed_raw_record(&raw);
 		(void) fc_feed_copy(&raw, NIL, NULL, false);
-		(void) fc_feed_next_row(&raw, CreateExecutorState(), fc_feed_slot(feed->target));
+		(void) fc_feed_next_row(&raw, CreateExecutorState(),
+								MakeSingleTupleTableSlot(RelationGetDescr(feed->target->rel), &TTSOpsVirtual));
 	}
 	PG_FINALLY();
 	{
@@ -381,22 +382,6 @@ fc_feed_next(FcFeed *feed)
 }
 
 /*
- * Sets core's line number.  Core goes to the next line before it reads, and
- * counts the line ends in quotes while it does: these are taken off here.
- */
-static void
-fc_feed_number(FcFeed *feed)
-{
-	CopyFromState cstate = feed->cstate;
-	char		counted = cstate->eol_type == EOL_NL ? '\n' : '\r';
-
-	cstate->cur_lineno = feed->line;
-	for (int i = 0; i < feed->row.len - 1; i++)
-		if (feed->row.data[i] == counted)
-			cstate->cur_lineno--;
-}
-
-/*
  * Takes the place of the context that CopyFrom has put on the stack, which
  * ends with its loop over rows: errors are to name the file.  Gives its
  * condition the file's time zone, and counts by it.
@@ -439,7 +424,15 @@ fc_feed_read(void *outbuf, int minread, int maxread)
 	{
 		if (!fc_feed_next(feed))
 			return 0;
-		fc_feed_number(feed);
+
+		/*
+		 * Core goes to the next line before it reads, and counts the line ends
+		 * in quotes while it does: these are taken off here.
+		 */
+		feed->cstate->cur_lineno = feed->line;
+		for (int i = 0; i < feed->row.len - 1; i++)
+			if (feed->row.data[i] == (feed->cstate->eol_type == EOL_NL ? '\n' : '\r'))
+				feed->cstate->cur_lineno--;
 	}
 	n = Min(maxread, feed->row.len - feed->sent);
 	memcpy(outbuf, feed->row.data + feed->sent, n);
@@ -490,25 +483,6 @@ fc_feed_options(FcFeed *feed)
 }
 
 /*
- * Adds on_error for a file that cannot be converted, which core reads from
- * the first byte on, so that only core can reject records.  The load ends in
- * an error, which before 17 is the first one of any kind.
- */
-static List *
-fc_feed_on_error(FcFeed *feed, List *list)
-{
-	const FcOptions *options = feed->target->options;
-
-	if (!FC_CORE_HAS_ON_ERROR || !(options->tolerated & FC_CLASS_CONVERSION))
-		return list;
-	list = fc_feed_option(list, "on_error", "ignore");
-	if (FC_CORE_HAS_REJECT_LIMIT && options->reject_limit >= 0)
-		list = fc_feed_option(list, "reject_limit",
-							  psprintf(INT64_FORMAT, options->reject_limit));
-	return list;
-}
-
-/*
  * Sets core's state as if core had read the lines before.  Before the first
  * record of a file core knows no line end, and counts those in quotes in
  * another way.
@@ -516,21 +490,17 @@ fc_feed_on_error(FcFeed *feed, List *list)
 static void
 fc_feed_middle(FcFeed *feed)
 {
-	static const EolType types[] = {
-		[FC_EOL_UNKNOWN] = EOL_UNKNOWN,
-		[FC_EOL_NL] = EOL_NL,
-		[FC_EOL_CR] = EOL_CR,
-		[FC_EOL_CRNL] = EOL_CRNL
-	};
 	const FcFile *file = &feed->target->source->files[feed->file];
 
+	StaticAssertStmt((int) FC_EOL_NL == EOL_NL && (int) FC_EOL_CR == EOL_CR &&
+					 (int) FC_EOL_CRNL == EOL_CRNL, "line ends are numbered as core's");
 	if (feed->target->options->header_lines == 0 && feed->offset == file->data_start)
 	{
 		feed->cstate->cur_lineno = 0;
 		return;
 	}
 	if (!file->unsettled)
-		feed->cstate->eol_type = types[file->eol];
+		feed->cstate->eol_type = (EolType) file->eol;
 	feed->cstate->cur_lineno = feed->first - 1;
 }
 
@@ -613,14 +583,25 @@ CopyFromState
 fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 {
 	FcTarget   *target = feed->target;
+	const FcOptions *options = target->options;
 	List	   *list = fc_feed_options(feed);
 
 	if (header)
 		list = fc_feed_option(list, "header", header);
 	if (freeze)
 		list = fc_feed_option(list, "freeze", "true");
-	if (target->facts.unconvertible)
-		list = fc_feed_on_error(feed, list);
+
+	/*
+	 * Core reads a file that cannot be converted from the first byte on, so
+	 * that only core can reject records.  The load ends in an error, which
+	 * before 17 is the first one of any kind.
+	 */
+	if (target->facts.unconvertible && FC_CORE_HAS_ON_ERROR && (options->tolerated & FC_CLASS_CONVERSION))
+	{
+		list = fc_feed_option(list, "on_error", "ignore");
+		if (FC_CORE_HAS_REJECT_LIMIT && options->reject_limit >= 0)
+			list = fc_feed_option(list, "reject_limit", psprintf(INT64_FORMAT, options->reject_limit));
+	}
 	feed->cstate = fc_feed_begin_copy(feed, where, list);
 	if (feed->parser)
 		fc_feed_hand_over(feed);
@@ -632,25 +613,21 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 const char *
 fc_feed_whole(FcFeed *feed, uint32 file)
 {
-	FcTarget   *target = feed->target;
-	const FcOptions *options = target->options;
-	uint64		end = fc_source_end(target->source, file);
+	const FcSource *source = feed->target->source;
+	const FcFile *f = &source->files[file];
+	int			header_lines = feed->target->options->header_lines;
 
 	feed->file = file;
 	feed->cstate = NULL;
 	feed->follow = false;
-	if (options->header_lines > 1)
+	if (header_lines > 1)
 	{
-		fc_feed_file(feed, target->source->files[file].data_start, end);
 		feed->middle = true;
-		feed->first = target->source->files[file].lines_before + 1;
-		return NULL;
+		feed->first = f->lines_before + 1;
 	}
-	fc_feed_file(feed, target->source->files[file].base, end);
-	if (options->header_lines == 0)
-		return NULL;
+	fc_feed_file(feed, header_lines > 1 ? f->data_start : f->base, fc_source_end(source, file));
 	/* the names have been compared, without a byte order mark before them */
-	return "true";
+	return header_lines == 1 ? "true" : NULL;
 }
 
 /* Makes what parsing a record needs */
@@ -722,12 +699,6 @@ fc_feed_raw_record(FcFeed *feed)
 {
 	fc_feed_file(feed, feed->offset, fc_source_end(feed->target->source, feed->file));
 	feed->middle = true;
-}
-
-TupleTableSlot *
-fc_feed_slot(FcTarget *target)
-{
-	return MakeSingleTupleTableSlot(RelationGetDescr(target->rel), &TTSOpsVirtual);
 }
 
 bool

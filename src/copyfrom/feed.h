@@ -93,10 +93,9 @@ extern CopyFromState fc_feed_copy(FcFeed *feed, List *where,
 								  const char *header, bool freeze);
 
 /*
- * Makes core read one row into such a slot, with values in the memory of one
+ * Makes core read one row into a virtual slot, with values in the memory of one
  * tuple; false if there is none
  */
-extern TupleTableSlot *fc_feed_slot(FcTarget *target);
 extern bool fc_feed_next_row(FcFeed *feed, EState *estate, TupleTableSlot *row);
 
 /* Error context callback that tells file, line, and column or record */

@@ -122,7 +122,7 @@ fc_find_keys_read_file(FcCoreKeys *scan, uint32 file)
 	const char *header;
 
 	scan->estate = CreateExecutorState();
-	scan->slot = fc_feed_slot(target);
+	scan->slot = MakeSingleTupleTableSlot(RelationGetDescr(target->rel), &TTSOpsVirtual);
 	header = fc_feed_whole(&scan->feed, file);
 	cstate = fc_feed_copy(&scan->feed, NIL, header, false);
 	if (cstate->num_defaults == 0 && !target->plan->where_late)

@@ -662,30 +662,18 @@ fc_hint_text(const FcRefused *refused)
 FcRefusedFor
 fc_hint_about(const FcOptions *options)
 {
-	FcRefusedFor what = FC_REFUSED_NOTHING;
+	int			code = geterrcode();
+	bool		moment = (code == ERRCODE_INVALID_DATETIME_FORMAT || code == ERRCODE_DATETIME_FIELD_OVERFLOW);
+	FcRefusedFor what = moment || code == ERRCODE_INVALID_TEXT_REPRESENTATION ? FC_REFUSED_VALUE :
+		code == ERRCODE_CHARACTER_NOT_IN_REPERTOIRE ? FC_REFUSED_BYTES : FC_REFUSED_NOTHING;
 	ErrorData  *edata;
 
-	if (fc_caller_errors_as_core(options->caller) || fc_format_is_binary(&options->format))
+	if (fc_caller_errors_as_core(options->caller) || fc_format_is_binary(&options->format) ||
+		(what == FC_REFUSED_NOTHING && code != ERRCODE_BAD_COPY_FILE_FORMAT))
 		return FC_REFUSED_NOTHING;
-	switch (geterrcode())
-	{
-		case ERRCODE_INVALID_TEXT_REPRESENTATION:
-		case ERRCODE_INVALID_DATETIME_FORMAT:
-		case ERRCODE_DATETIME_FIELD_OVERFLOW:
-			what = FC_REFUSED_VALUE;
-			break;
-		case ERRCODE_CHARACTER_NOT_IN_REPERTOIRE:
-			what = FC_REFUSED_BYTES;
-			break;
-		case ERRCODE_BAD_COPY_FILE_FORMAT:
-			break;
-		default:
-			return FC_REFUSED_NOTHING;
-	}
 	edata = fc_error_so_far();
 	/* what is known of the value says more than the hint about all moments */
-	if (edata->hint && edata->sqlerrcode != ERRCODE_DATETIME_FIELD_OVERFLOW &&
-		edata->sqlerrcode != ERRCODE_INVALID_DATETIME_FORMAT)
+	if (edata->hint && !moment)
 		what = FC_REFUSED_NOTHING;
 	else if (what == FC_REFUSED_NOTHING)
 	{
