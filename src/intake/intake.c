@@ -55,6 +55,16 @@
 
 #define FC_HEADS_READ	65536	/* bytes at a time */
 
+/*
+ * A step has at least and at most so many bytes (fewer with a smaller
+ * fast_copy.chunk_size); each process should get so many steps.  All files
+ * together have at most so many pieces, or one each.
+ */
+#define FC_STEP_LEAST	(256 * 1024)
+#define FC_STEP_MOST	(4 * 1024 * 1024)
+#define FC_STEPS_EACH	16
+#define FC_PIECES_MOST	1024
+
 static int
 fc_area_size_cmp(const void *a, const void *b, void *arg)
 {
@@ -64,9 +74,7 @@ fc_area_size_cmp(const void *a, const void *b, void *arg)
 	uint64		sa = files[na].identity.size;
 	uint64		sb = files[nb].identity.size;
 
-	if (sa != sb)
-		return sa > sb ? -1 : 1;
-	return na < nb ? -1 : na > nb;
+	return sa != sb ? (sa > sb ? -1 : 1) : na < nb ? -1 : na > nb;
 }
 
 /* Large files come first, so that no process is left alone with one */
@@ -104,15 +112,25 @@ fc_area_make_chains(const FcIntake *intake, const FcSource *source, int processe
 	Size		size = sizeof(FcChain) * source->nfiles;
 	FcChain    *chains = MemoryContextAllocExtended(CurrentMemoryContext, size,
 													MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	bool		whole = flows && fc_format_is_binary(&intake->target->options->format);
+	uint64		most = Max(FC_PIECES_MOST / source->nfiles, 1);
 
 	for (uint32 i = 0; i < source->nfiles; i++)
 	{
-		chains[i].first = *npieces;
+		FcChain    *chain = &chains[i];
+		uint64		packed = source->files[i].identity.size;
+		uint64		step = packed / (FC_STEPS_EACH * Max(processes, 1));
+
+		chain->first = *npieces;
 		if (source->files[i].kind == FC_CODEC_NONE)
 			continue;
-		fc_chain_init(&chains[i], source->files[i].identity.size, source->nfiles, processes,
-					  flows && fc_format_is_binary(&intake->target->options->format));
-		*npieces += chains[i].npieces;
+		step = Min(Max(step, FC_STEP_LEAST), FC_STEP_MOST);
+		step = Max(Min(step, (uint64) fc_chunk_size), packed / most + 1);
+		chain->packed = packed;
+		chain->step = whole ? packed : step;
+		chain->npieces = (packed + chain->step - 1) / chain->step;
+		Assert(chain->step > 0 && (uint64) chain->npieces * chain->step >= packed);
+		*npieces += chain->npieces;
 	}
 	return chains;
 }

@@ -123,7 +123,4 @@ extern bool fc_receive_is_packed(const FcIncoming *incoming);
 /* Returns the bytes of a ring for nworkers workers and chunks of this size */
 extern Size fc_receive_ring_size(int nworkers, uint64 chunk_size);
 
-/* Makes a ring of the memory, FcRing and size bytes after it */
-extern void fc_receive_init_ring(FcRing *ring, Size size);
-
 #endif							/* FC_INTAKE_H */

@@ -47,16 +47,6 @@
 #include "intake/pieces.h"
 #include "source/codec.h"
 
-/*
- * A step has at least and at most so many bytes (fewer with a smaller
- * fast_copy.chunk_size); each process should get so many steps.  All files
- * together have at most so many pieces, or one each.
- */
-#define FC_STEP_LEAST	(256 * 1024)
-#define FC_STEP_MOST	(4 * 1024 * 1024)
-#define FC_STEPS_EACH	16
-#define FC_PIECES_MOST	1024
-
 struct FcHand
 {
 	FcContext  *ctx;
@@ -75,20 +65,6 @@ struct FcHand
 	FcFinder	finder;			/* of its chunks, from then on */
 	FcFileInput input;			/* its packed bytes */
 };
-
-void
-fc_chain_init(FcChain *chain, uint64 packed, uint32 nfiles, int processes, bool whole)
-{
-	uint64		most = Max(FC_PIECES_MOST / nfiles, 1);
-	uint64		step = packed / (FC_STEPS_EACH * Max(processes, 1));
-
-	step = Min(Max(step, FC_STEP_LEAST), FC_STEP_MOST);
-	step = Max(Min(step, (uint64) fc_chunk_size), packed / most + 1);
-	chain->packed = packed;
-	chain->step = whole ? packed : step;
-	chain->npieces = (packed + chain->step - 1) / chain->step;
-	Assert(chain->step > 0 && (uint64) chain->npieces * chain->step >= packed);
-}
 
 static size_t
 fc_piece_read(FcInput *input, char *buf, size_t len)
@@ -231,18 +207,10 @@ fc_piece_begin_turn(FcHand *hand, const FcPiece *piece, uint64 size)
 }
 
 /*
- * After a wrong guess that could be unpacked.  This is no accident: there are
- * packed data inside the members.  From now on the file is unpacked in order.
- * With the lock.
+ * Drops what has been unpacked of a piece ahead of its turn.  A wrong guess
+ * that could be unpacked is no accident: there are packed data inside the
+ * members.  Then the file is unpacked in order from now on.  With the lock.
  */
-static void
-fc_chain_mistrust(FcChain *chain)
-{
-	Assert(chain->head <= chain->npieces);
-	chain->next = chain->npieces;
-}
-
-/* Drops what has been unpacked of a piece ahead of its turn.  With the lock. */
 static void
 fc_piece_drop(FcHand *hand, FcPiece *piece)
 {
@@ -254,7 +222,7 @@ fc_piece_drop(FcHand *hand, FcPiece *piece)
 	piece->sound = false;
 	pg_atomic_fetch_sub_u64(&hand->area->taken, piece->end - piece->start);
 	if (piece->start != chain->border)
-		fc_chain_mistrust(chain);
+		chain->next = chain->npieces;
 }
 
 /* Goes on to the piece after those that are unpacked.  With the lock. */
@@ -483,8 +451,9 @@ fc_piece_end_ahead(FcHand *hand, bool sound, uint64 taken)
 	LWLockAcquire(&hand->area->lock, LW_EXCLUSIVE);
 	piece->state = FC_PIECE_DONE;
 	piece->sound = sound;
+	/* a wrong guess, as in fc_piece_drop */
 	if (hand->unpacker.enough)
-		fc_chain_mistrust(chain);
+		chain->next = chain->npieces;
 	if (hand->piece < chain->head)
 		fc_piece_drop(hand, piece);
 	if (chain->border < chain->packed)

@@ -93,12 +93,6 @@ typedef struct FcUnpackArea
 #define fc_area_extents(s) ((FcExtent *) ((char *) (s) + (s)->extents_at))
 #define fc_area_copies(s) ((FcCopy *) ((char *) (s) + (s)->copies_at))
 
-/*
- * Leader: chooses the pieces of a packed file of so many bytes, one of nfiles,
- * for so many processes.  "whole": there shall be one only.
- */
-extern void fc_chain_init(FcChain *chain, uint64 packed, uint32 nfiles, int processes, bool whole);
-
 /* One of the packed files as input, from a byte of it on */
 typedef struct FcFileInput
 {

@@ -70,25 +70,13 @@ fc_receive_ring_size(int nworkers, uint64 chunk_size)
 	return Min(size, Max(most, FC_RING_LEAST));
 }
 
-void
-fc_receive_init_ring(FcRing *ring, Size size)
-{
-	ring->size = size;
-	ring->from = PG_UINT64_MAX;
-	pg_atomic_init_u64(&ring->upto, PG_UINT64_MAX);
-}
-
 static FcInput *
 fc_receive_from_client(const FcOptions *options, int ncolumns)
 {
-	FcClientData data = FC_CLIENT_TEXT;
+	FcClientData data = options->compressed ? FC_CLIENT_PACKED :
+		fc_format_is_binary(&options->format) ? FC_CLIENT_BINARY :
+		fc_format_is_csv(&options->format) ? FC_CLIENT_CSV : FC_CLIENT_TEXT;
 
-	if (options->compressed)
-		data = FC_CLIENT_PACKED;
-	else if (fc_format_is_binary(&options->format))
-		data = FC_CLIENT_BINARY;
-	else if (fc_format_is_csv(&options->format))
-		data = FC_CLIENT_CSV;
 	return fc_client_begin(data, options->file_encoding, ncolumns);
 }
 

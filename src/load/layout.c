@@ -451,6 +451,7 @@ fc_layout_make(FcJob *job)
 	uint64		chunk_size;
 	FcTail		tail[FC_NTAILS];
 	FcShared	layout = {.plan = *target->plan};
+	FcRing	   *ring;
 	Size		total;
 	Size		ring_size;
 
@@ -481,7 +482,10 @@ fc_layout_make(FcJob *job)
 	if (ring_size > 0)
 	{
 		target->shared->source.places = layout.source.room;
-		fc_receive_init_ring(fc_shared_ring(target->shared), ring_size);
+		ring = fc_shared_ring(target->shared);
+		ring->size = ring_size;
+		ring->from = PG_UINT64_MAX;
+		pg_atomic_init_u64(&ring->upto, PG_UINT64_MAX);
 	}
 	SharedFileSetInit(&target->shared->fileset, target->opened.segment);
 	fc_error_begin(target->shared, target->opened.segment);
