@@ -422,6 +422,8 @@ fc_feed_read(void *outbuf, int minread, int maxread)
 		return fc_feed_piece(feed, outbuf, maxread);
 	if (feed->sent == feed->row.len)
 	{
+		char		counted;
+
 		if (!fc_feed_next(feed))
 			return 0;
 
@@ -429,9 +431,10 @@ fc_feed_read(void *outbuf, int minread, int maxread)
 		 * Core goes to the next line before it reads, and counts the line ends
 		 * in quotes while it does: these are taken off here.
 		 */
+		counted = feed->cstate->eol_type == EOL_NL ? '\n' : '\r';
 		feed->cstate->cur_lineno = feed->line;
 		for (int i = 0; i < feed->row.len - 1; i++)
-			if (feed->row.data[i] == (feed->cstate->eol_type == EOL_NL ? '\n' : '\r'))
+			if (feed->row.data[i] == counted)
 				feed->cstate->cur_lineno--;
 	}
 	n = Min(maxread, feed->row.len - feed->sent);
@@ -482,6 +485,9 @@ fc_feed_options(FcFeed *feed)
 	return list;
 }
 
+StaticAssertDecl((int) FC_EOL_NL == (int) EOL_NL && (int) FC_EOL_CR == (int) EOL_CR &&
+				 (int) FC_EOL_CRNL == (int) EOL_CRNL, "line ends are numbered as core's");
+
 /*
  * Sets core's state as if core had read the lines before.  Before the first
  * record of a file core knows no line end, and counts those in quotes in
@@ -492,8 +498,6 @@ fc_feed_middle(FcFeed *feed)
 {
 	const FcFile *file = &feed->target->source->files[feed->file];
 
-	StaticAssertStmt((int) FC_EOL_NL == EOL_NL && (int) FC_EOL_CR == EOL_CR &&
-					 (int) FC_EOL_CRNL == EOL_CRNL, "line ends are numbered as core's");
 	if (feed->target->options->header_lines == 0 && feed->offset == file->data_start)
 	{
 		feed->cstate->cur_lineno = 0;

@@ -216,8 +216,7 @@ fc_intake_report(const FcIntake *intake, FcPhase phase, instr_time end, int proc
 	row.phase = phase;
 	row.whole = true;
 	row.processes = processes;
-	row.alone = -1;
-	row.rows = row.reads = row.wal_bytes = -1;
+	row.alone = row.rows = row.reads = row.wal_bytes = -1;
 	row.bytes = pg_atomic_read_u64(intake->progress->taken);
 	row.spill_bytes = fc_intake_copied(intake->target->source);
 	row.seconds = INSTR_TIME_GET_DOUBLE(end);

@@ -243,34 +243,24 @@ fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 	return true;
 }
 
-/*
- * Takes what the load had received before it gave way to pg_partman: it comes
- * only once
- */
-static void
-fc_receive_take_over(FcIntake *intake)
-{
-	FcTarget   *target = intake->target;
-	const FcSource *source = intake->received.source;
-
-	intake->unpacked = intake->received.copies;
-	target->given_up = intake->received.given_up;
-	target->source = fc_source_of_copy(source->copies->path, source->files, source->nfiles,
-									   source->paths, source->programs);
-	intake->received.source = target->source;
-}
-
 /* The phase begins before the first byte: a program may be slow to begin */
 void
 fc_receive(FcIntake *intake)
 {
 	FcTarget   *target = intake->target;
+	FcReceived *received = &intake->received;
+	const FcSource *source = received->source;
 	FcUnpackArea *area;
 	FcIncoming *incoming;
 
-	if (intake->received.source)
+	/* the load gave way to pg_partman, and what it had received comes once */
+	if (source)
 	{
-		fc_receive_take_over(intake);
+		intake->unpacked = received->copies;
+		target->given_up = received->given_up;
+		target->source = received->source =
+			fc_source_of_copy(source->copies->path, source->files, source->nfiles,
+							  source->paths, source->programs);
 		return;
 	}
 	intake->choice = !target->options->program ? "from the client" :
