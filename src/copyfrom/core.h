@@ -50,7 +50,8 @@ typedef enum FcRefusedFor
 	FC_REFUSED_EXTRA,			/* too many */
 	FC_REFUSED_QUOTE,			/* a quote that does not end */
 	FC_REFUSED_HEADER,			/* a header that does not match */
-	FC_REFUSED_BYTES			/* bytes that are no characters */
+	FC_REFUSED_BYTES,			/* bytes that are no characters */
+	FC_REFUSED_COMMAND			/* a command that a worker may not begin */
 } FcRefusedFor;
 
 /* A record that core refuses */

@@ -44,6 +44,7 @@ static const struct
 	{"unterminated CSV quoted field", FC_REFUSED_QUOTE},
 	{"column name mismatch in header line", FC_REFUSED_HEADER},
 	{"wrong number of fields in header line", FC_REFUSED_HEADER},
+	{"cannot start commands during a parallel operation", FC_REFUSED_COMMAND},
 };
 
 #define FC_HINT_DIGITS	"0123456789"
@@ -642,6 +643,10 @@ fc_hint_text(const FcRefused *refused)
 		return NULL;
 	if (refused->what == FC_REFUSED_BYTES)
 		return fc_hint_of_bytes(refused);
+	/* core marks a command as used for good where a long value is stored */
+	if (refused->what == FC_REFUSED_COMMAND)
+		return psprintf("A worker that has stored a long value cannot call a VOLATILE function. Mark the function STABLE or IMMUTABLE if it is, or PARALLEL UNSAFE; or use workers%s 0.",
+						fc_caller_arrow(options->caller));
 	/* it may swallow the rest of the file */
 	if (refused->what == FC_REFUSED_QUOTE)
 		return refused->line == 0 ? NULL :
@@ -669,7 +674,8 @@ fc_hint_about(const FcOptions *options)
 	ErrorData  *edata;
 
 	if (fc_caller_errors_as_core(options->caller) || fc_format_is_binary(&options->format) ||
-		(what == FC_REFUSED_NOTHING && code != ERRCODE_BAD_COPY_FILE_FORMAT))
+		(what == FC_REFUSED_NOTHING && code != ERRCODE_BAD_COPY_FILE_FORMAT &&
+		 code != ERRCODE_INTERNAL_ERROR && code != ERRCODE_INVALID_TRANSACTION_STATE))
 		return FC_REFUSED_NOTHING;
 	edata = fc_error_so_far();
 	/* what is known of the value says more than the hint about all moments */
