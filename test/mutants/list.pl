@@ -35,6 +35,8 @@
 	# files that change hands
 	[ 'rows are older than pg_class says', 'partition/exchange.c',
 		'fc_exchange_field\(a, b, relfrozenxid\);', 'a->relfrozenxid = ReadNextTransactionId() + 100;', 'exchange.c' ],
+	[ 'rows that replace others are not frozen', 'heap/page_writer.c',
+		'writer->infomask \|= HEAP_XMIN_FROZEN;', '', 'page_check.c' ],
 	[ 'the old file stays', 'partition/exchange.c',
 		'fc_exchange_field\(a, b, relfilenode\);', '', 'exchange.c' ],
 	[ 'rows are of a transaction that has ended', 'heap/page_writer.c',
@@ -100,7 +102,7 @@
 	[ 'more of a packed file is unpacked than it has', 'intake/pieces.c',
 		'chain->border = piece->start \+ taken;', 'chain->border = piece->start + taken + 1;', 'pieces.c' ],
 	[ 'a field begins a byte too late', 'grammar/field.c',
-		'cutter->start = end \+ 1;', 'cutter->start = end + 2;', 'field.c' ],
+		'(?<=at = \(FcBorders\) \{\.start = at\.end \+ )1(?=\})', '2', 'field.c' ],
 
 	# what the processes of a load tell each other
 	[ 'a part of the segment is out of line', 'load/layout.c',
@@ -114,7 +116,7 @@
 	[ 'a load that is in no order takes turns', 'context/course.c',
 		'course->in_turn = course->in_order && !facts->sorts;', 'course->in_turn = !facts->sorts;', 'course.c' ],
 	[ 'an error is packed with a gap', 'errors/first_error.c',
-		'dst \+= strlen\(text\) \+ 1;', 'dst += strlen(text) + 2;', 'first_error.c' ],
+		'(?<=head\.size \+= text \? strlen\(text\) \+ )1', '2', 'first_error.c' ],
 	[ 'an error is unpacked with a gap', 'errors/first_error.c',
 		'packed \+= strlen\(packed\) \+ 1;', 'packed += strlen(packed) + 2;', 'first_error.c' ],
 	[ 'rows are compared in too small a table', 'phase/dedup.c',

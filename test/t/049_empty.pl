@@ -223,6 +223,19 @@ subtest 'a lock that would outlast the load is not taken' => sub {
 	has('3000|600');
 };
 
+subtest 'drivers send calls in several messages' => sub {
+	foreach my $protocol (qw(extended prepared))
+	{
+		prepare();
+		my $before = $node->safe_psql('postgres', $files);
+		my $script = write_bytes('call.sql', "$call;\n");
+		local $ENV{PGOPTIONS} = '-c fast_copy.writer=page';
+		$node->command_ok([ 'pgbench', '-n', '-M', $protocol, '-t', 1, '-f', $script, $node->connstr('postgres') ], "by the $protocol protocol");
+		isnt($node->safe_psql('postgres', $files), $before, 'other files');
+		has('3000|600');
+	}
+};
+
 # An index is built as its owner, and a row is inserted as whoever inserts it
 subtest 'functions of indexes are called as by an INSERT' => sub {
 	prepare('CREATE INDEX ON t (as_index(n))');
