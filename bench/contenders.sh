@@ -83,7 +83,7 @@ pg_before()
 # files of empty partitions, which it does not in a transaction block
 pg_run()
 {
-  { [ "$TARGET" = indexed ] || echo 'BEGIN;'; cat; [ "$TARGET" = indexed ] || echo 'COMMIT;'; } | fc_psql -o "$FC_TMP/log/output" -f - 2>>"$FC_TMP/log/error"
+  { [ "${TARGET:-}" = indexed ] || echo 'BEGIN;'; cat; [ "${TARGET:-}" = indexed ] || echo 'COMMIT;'; } | fc_psql -o "$FC_TMP/log/output" -f - 2>>"$FC_TMP/log/error"
 }
 
 # The partitions, in the same transaction as the load that needs them: with

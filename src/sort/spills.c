@@ -89,7 +89,7 @@ fc_spills_add_up(FcSpills *spills)
 Size
 fc_spills_size(int nprocesses)
 {
-	return (sizeof(FcCell) + sizeof(int) + sizeof(FcCellRef)) * nprocesses;
+	return sizeof(FcCell) + (sizeof(int) + sizeof(FcCellRef)) * nprocesses;
 }
 
 FcSpills *

@@ -108,7 +108,9 @@ foreach my $name (sort keys %tables)
 			{
 				foreach my $around ('LOAD', 'BEGIN; SAVEPOINT s; LOAD; ROLLBACK TO s; COMMIT')
 				{
-					is(counted($check, $how, $workers, $around =~ s/LOAD/load($how, $bad)/er, $dead), $all, "$around, $how, $workers workers");
+					# an empty table with an index would have got new files only at the end
+					my $apart = $name eq 'indexes' && $how eq 'fast_copy' && $around eq 'LOAD';
+					is(counted($check, $how, $workers, $around =~ s/LOAD/load($how, $bad)/er, $dead), $apart ? $all =~ s/t\z/f/r : $all, "$around, $how, $workers workers");
 				}
 			}
 		}
