@@ -472,6 +472,7 @@ quoted_fields(const FcDialect *dialect, const FcMarks *marks, size_t pos,
 				continue;
 			}
 			at.end = base - pos + __builtin_ctzll(bits);
+			Assert(at.start <= at.end && at.quotes >= 0);
 			if (n < max)
 				make_field(dialect, null, rec, at, &fields[n]);
 			n++;
@@ -479,6 +480,7 @@ quoted_fields(const FcDialect *dialect, const FcMarks *marks, size_t pos,
 		}
 	}
 	at.end = len;
+	Assert(at.start <= len && n >= 0);
 	if (n < max)
 		make_field(dialect, null, rec, at, &fields[n]);
 	return n + 1;
