@@ -471,7 +471,7 @@ fc_replace_choose_empty(FcJob *job)
 	List	   *parts = fc_replace_empty_parts(job);
 
 	job->replaced = NIL;
-	if (!fc_tables_check_locks(job, list_length(parts), 2, "", NULL))
+	if (parts == NIL || !fc_tables_check_locks(job, list_length(parts), 2, "", NULL))
 		return;
 	foreach_ptr(const FcSpillPart, part, parts)
 		/* as for rows that are replaced, VACUUM and DDL are kept away */

@@ -39,7 +39,10 @@
 /* Attempts to carry all rows under the last lock, if code inserts more */
 #define FC_REPLACE_ROUNDS	10
 
-/* Milliseconds in which a load that replaces nothing tries to lock leaves */
+/*
+ * Milliseconds in which a load that replaces nothing tries to lock leaves for
+ * the first time; each other time it is half as patient
+ */
 #define FC_REPLACE_PATIENCE	1000
 
 /* Throws the caught error; 40001 if a carried row equals a new one */
@@ -303,6 +306,7 @@ fc_replace_lock_empty(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	int			n = target->nsubstitutes;
+	int			patience = FC_REPLACE_PATIENCE;
 	Oid			used = InvalidOid;
 
 	CommandCounterIncrement();
@@ -320,7 +324,8 @@ fc_replace_lock_empty(FcJob *job)
 			else
 				leaves = lappend_oid(leaves, leaf);
 		}
-		used = fc_lock_all_empty(leaves, FC_REPLACE_PATIENCE);
+		used = fc_lock_all_empty(leaves, patience);
+		patience /= 2;
 	} while (OidIsValid(used));
 	n -= target->nsubstitutes;
 	if (n > 0)
