@@ -2,7 +2,8 @@
 #
 # Of some suites a part can be chosen: FC_UNIT (bin/record ...), FC_REGRESS (names),
 # FC_FIXTURES (names), FC_MUTANTS (numbers), FC_PGTAP_FILES, FC_TAP_FILES and
-# FC_HOSTILE_FILES (paths).
+# FC_HOSTILE_FILES (paths); of tap, hostile and differential with FC_PART=I/N every Nth
+# file, from number I on.
 #
 # Sourced by bash after lib.sh; fc_suites wants a tree that is built and
 # installed.  It runs FC_JOBS suites at a time (default: as many as there are
@@ -188,6 +189,12 @@ first()
   shift
   for file in $list; do printf '%s\n' "$@" | grep -xF "$file"; done
   for file in "$@"; do [[ "$list" == *" $file "* ]] || echo "$file"; done
+}
+
+# The lines that FC_PART=I/N chooses
+part()
+{
+  awk -v part="${FC_PART:-0/1}" 'BEGIN { split(part, of, "/") } (NR - 1) % of[2] == of[1] % of[2]'
 }
 
 # slot COMMAND...: runs it while it has one of the slots that test/tap takes
@@ -406,13 +413,13 @@ suite_package()
 
 suite_tap()
 {
-  perl_tests tap ${FC_TAP_FILES:-$(first "$FC_LONG_TAP" test/t/*.pl)}
+  perl_tests tap ${FC_TAP_FILES:-$(first "$FC_LONG_TAP" test/t/*.pl | part)}
 }
 
 # Other people's code, hooks, clients and catalogs around a load
 suite_hostile()
 {
-  perl_tests hostile ${FC_HOSTILE_FILES:-test/hostile/*.pl}
+  perl_tests hostile ${FC_HOSTILE_FILES:-$(printf '%s\n' test/hostile/*.pl | part)}
 }
 
 # psql and drivers.  The drivers' programs are built first, with the compilers
