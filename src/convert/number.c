@@ -169,11 +169,18 @@ typedef struct FcDecimal
 	uint64		mantissa;
 	int			exponent;
 	bool		negative;
+	bool		longer;			/* more, by less than 10^exponent */
 } FcDecimal;
 
 /* The largest powers that fit: 10^22 is an exact double, 5^27 has 63 bits */
 #define FC_MAX_POWER10 22
 #define FC_MAX_POWER5 27
+
+/* The least number of 19 digits: another one might not fit */
+#define FC_MANTISSA_FULL	UINT64CONST(1000000000000000000)
+
+/* The longest text; its exponent cannot overflow */
+#define FC_MAX_DECIMAL		1000
 
 static const double fc_power10[] = {
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
@@ -240,23 +247,57 @@ fc_parse_usual_decimal(const FcConverter *converter, const char *s, size_t len, 
 	if (!fc_digits_is_word(word) ||
 		!fc_digits_are_all(s + whole + 1, fraction, &decimal->mantissa))
 		return false;
+	decimal->longer = false;
 	decimal->mantissa += fc_digits_read(word) * fc_decimal_power[fraction];
 	decimal->exponent = -(int) fraction;
 	return true;
 }
 
-/* 1 to 19 digits with at most one point, perhaps an exponent */
+/*
+ * Reads the digits, with at most one point, once more, of which there are too
+ * many: zeroes before the first one that counts, and others after the 19th.
+ * Returns where they end.
+ */
+static const char *
+fc_parse_long_decimal(const char *s, const char *end, FcDecimal *decimal)
+{
+	bool		point = false;
+
+	decimal->mantissa = 0;
+	decimal->exponent = 0;
+	for (; s < end && (*s == '.' || (unsigned char) (*s - '0') <= 9); s++)
+	{
+		if (*s == '.' && point)
+			break;
+		if (*s == '.')
+			point = true;
+		else if (decimal->mantissa < FC_MANTISSA_FULL)
+		{
+			decimal->mantissa = decimal->mantissa * 10 + (*s - '0');
+			decimal->exponent -= point;
+		}
+		else
+		{
+			decimal->longer |= *s != '0';
+			decimal->exponent += !point;
+		}
+	}
+	return s;
+}
+
+/* Digits with at most one point, perhaps an exponent */
 static pg_noinline bool
 fc_parse_any_decimal(const FcConverter *converter, const char *s, size_t len,
 					 FcDecimal *decimal)
 {
 	const char *end = s + len;
 	const char *readable = fc_digits_readable(converter, end);
-	const char *start;
+	const char *first = s + (len > 0 && *s == '-');
+	const char *start = first;
 	ptrdiff_t	digits;
 
-	decimal->negative = (len > 0 && *s == '-');
-	start = s + decimal->negative;
+	decimal->negative = (first > s);
+	decimal->longer = false;
 	decimal->mantissa = 0;
 	decimal->exponent = 0;
 	s = fc_digits_take(start, end, readable, &decimal->mantissa);
@@ -268,8 +309,10 @@ fc_parse_any_decimal(const FcConverter *converter, const char *s, size_t len,
 		digits += s - start;
 		decimal->exponent = -(int) (s - start);
 	}
-	if (digits == 0 || digits > FC_MAX_DIGITS)
+	if (digits == 0 || len > FC_MAX_DECIMAL)
 		return false;
+	if (digits > FC_MAX_DIGITS)
+		s = fc_parse_long_decimal(first, end, decimal);
 	if (s == end)
 		return true;
 	return (*s == 'e' || *s == 'E') &&
@@ -291,7 +334,7 @@ fc_parse_decimal(const FcConverter *converter, const char *s, size_t len,
 static inline bool
 fc_decimal_to_double(const FcDecimal *decimal, double *result)
 {
-	if (decimal->mantissa > (UINT64CONST(1) << DBL_MANT_DIG) ||
+	if (decimal->longer || decimal->mantissa > (UINT64CONST(1) << DBL_MANT_DIG) ||
 		decimal->exponent < -FC_MAX_POWER10 ||
 		decimal->exponent > FC_MAX_POWER10)
 		return false;
@@ -321,7 +364,7 @@ StaticAssertDecl(lengthof(fc_power5) == FC_MAX_POWER5 + 1,
 				 "one entry for each power");
 
 /*
- * Sets *bits and *power so that *bits * 2^*power is mantissa / 10^-exponent,
+ * Sets *bits and *power so that *bits * 2^*power is mantissa * 10^exponent,
  * rounded to nbits bits, ties to even.  Only results far from both ends of the
  * range come up.
  *
@@ -330,9 +373,9 @@ StaticAssertDecl(lengthof(fc_power5) == FC_MAX_POWER5 + 1,
  * not.
  */
 static bool
-fc_decimal_divide(const FcDecimal *decimal, int nbits, uint64 *bits, int *power)
+fc_decimal_divide(uint64 mantissa, int exponent, int nbits, uint64 *bits, int *power)
 {
-	int			k = -decimal->exponent;
+	int			k = -exponent;
 	int			left;
 	int			right;
 	int			drop;
@@ -342,13 +385,13 @@ fc_decimal_divide(const FcDecimal *decimal, int nbits, uint64 *bits, int *power)
 	uint64		rest;
 	uint128		dividend;
 
-	if (decimal->mantissa == 0 || k < 0 || k > FC_MAX_POWER5)
+	if (mantissa == 0 || k < 0 || k > FC_MAX_POWER5)
 		return false;
 	divisor = fc_power5[k];
-	left = 63 - pg_leftmost_one_pos64(decimal->mantissa);
+	left = 63 - pg_leftmost_one_pos64(mantissa);
 	right = 63 - pg_leftmost_one_pos64(divisor);
 	divisor <<= right;
-	dividend = (uint128) (decimal->mantissa << left) << 63;
+	dividend = (uint128) (mantissa << left) << 63;
 	quotient = (uint64) (dividend / divisor);
 
 	drop = pg_leftmost_one_pos64(quotient) + 1 - nbits;
@@ -360,6 +403,19 @@ fc_decimal_divide(const FcDecimal *decimal, int nbits, uint64 *bits, int *power)
 		(*bits)++;
 	*power = drop - 63 - left + right - k;
 	return true;
+}
+
+/* The same of a decimal; false where the digits left out would tell */
+static bool
+fc_decimal_round(const FcDecimal *decimal, int nbits, uint64 *bits, int *power)
+{
+	uint64		above;
+	int			power_above;
+
+	return fc_decimal_divide(decimal->mantissa, decimal->exponent, nbits, bits, power) &&
+		(!decimal->longer ||
+		 (fc_decimal_divide(decimal->mantissa + 1, decimal->exponent, nbits, &above, &power_above) &&
+		  above == *bits && power_above == *power));
 }
 
 typedef union FcDouble
@@ -392,7 +448,7 @@ fc_convert_float8(FcConverter *converter, char *s, size_t len, Datum *value)
 		return false;
 	if (!fc_decimal_to_double(&decimal, &result))
 	{
-		if (!fc_decimal_divide(&decimal, DBL_MANT_DIG, &bits, &power))
+		if (!fc_decimal_round(&decimal, DBL_MANT_DIG, &bits, &power))
 			return false;
 		result = fc_make_double(bits, power);
 	}
@@ -441,7 +497,7 @@ fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
 		return false;
 	if (fc_decimal_to_double(&decimal, &number) && !fc_double_is_middle(number))
 		result = (float) number;
-	else if (fc_decimal_divide(&decimal, FLT_MANT_DIG, &bits, &power))
+	else if (fc_decimal_round(&decimal, FLT_MANT_DIG, &bits, &power))
 		result = (float) fc_make_double(bits << (DBL_MANT_DIG - FLT_MANT_DIG),
 										power - (DBL_MANT_DIG - FLT_MANT_DIG));
 	else

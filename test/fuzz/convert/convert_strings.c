@@ -26,7 +26,8 @@ static const char *const int_patterns[] = {
 static const char *const float_patterns[] = {
 	"%S%n", "%S%n.%n", "%S%n.%n", "-%n.%n", "%S%N.%N", "%S%n.%n%e", "%S%n%e",
 	"%S%N.%N%e", "%S.%n", "%S%n.", "%S%N", "%R", "%R", "%G", "%G", "%H", "%H",
-	"0.%N", "0.0000%n", "%w%S%n.%n%w", "0x%x%x.%xp%d", "%l", "%n_%n.%n", "-0",
+	"0.%N", "0.0000%n", "%S%n.%N%N", "%H%N", "%H00000000%N", "0.00000000000%N%N",
+	"0000000000000000%n.%N", "%w%S%n.%n%w", "0x%x%x.%xp%d", "%l", "%n_%n.%n", "-0",
 	NULL
 };
 
