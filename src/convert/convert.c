@@ -16,6 +16,8 @@
 
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 #include "convert/convert.h"
 #include "convert/types.h"
@@ -87,8 +89,8 @@ fc_convert_receives(void)
 	return client == GetDatabaseEncoding() || client == PG_SQL_ASCII;
 }
 
-void
-fc_convert_init(FcConverter *converter, Oid typid, int32 typmod, bool binary)
+static void
+fc_convert_init_type(FcConverter *converter, Oid typid, int32 typmod, bool binary)
 {
 	const FcConvertType *type = NULL;
 
@@ -103,4 +105,40 @@ fc_convert_init(FcConverter *converter, Oid typid, int32 typmod, bool binary)
 		return;
 	converter->function = !binary ? type->text : type->binary ? type->binary : fc_convert_encoded;
 	converter->many = type->many ? type->many : fc_convert_each;
+}
+
+/* The converter of arrays, if typid is one and its elements have a converter */
+static void
+fc_convert_init_array(FcConverter *converter, Oid typid, int32 typmod)
+{
+	FcConvertArray *array;
+	FcConverter element;
+	Oid			input;
+	Oid			type;
+
+	getTypeInputInfo(typid, &input, &type);
+	if (input != F_ARRAY_IN)
+		return;
+	fc_convert_init_type(&element, type, typmod, false);
+	if (element.function == NULL)
+		return;
+	array = palloc(sizeof(FcConvertArray));
+	array->element = element;
+	array->element.room = &array->room;
+	array->type = type;
+	get_typlenbyvalalign(type, &array->typlen, &array->typbyval, &array->typalign);
+	array->room.end = array->memory + FC_ARRAY_ROOM;
+	array->room.compact = false;
+	converter->array = array;
+	converter->type = &fc_type_array;
+	converter->function = fc_type_array.text;
+	converter->many = fc_convert_each;
+}
+
+void
+fc_convert_init(FcConverter *converter, Oid typid, int32 typmod, bool binary)
+{
+	fc_convert_init_type(converter, typid, typmod, binary);
+	if (converter->type == NULL && !binary)
+		fc_convert_init_array(converter, typid, typmod);
 }

@@ -97,6 +97,7 @@ struct FcConverter
 	FcZone		zone;			/* timestamptz: where the last value was */
 	pg_tz	   *letters_zone;	/* "T" and "Z" were asked for in this zone */
 	bool		letters;		/* there they mean what ISO 8601 says */
+	struct FcConvertArray *array;	/* of an array: its elements */
 };
 
 /*

@@ -139,5 +139,23 @@ fc_convert_long(const char *s)
 
 #define FC_CONVERT_DECLARE(name)	extern const FcConvertType fc_type_##name;
 FC_CONVERT_TYPES(FC_CONVERT_DECLARE)
+FC_CONVERT_DECLARE(array)		/* of any of them */
+
+/* Items of an array, and bytes for those that are passed by reference */
+#define FC_ARRAY_ITEMS	256
+#define FC_ARRAY_ROOM	4096
+
+typedef struct FcConvertArray
+{
+	FcConverter element;
+	Oid			type;			/* of an element */
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	FcRoom		room;
+	Datum		values[FC_ARRAY_ITEMS];
+	bool		nulls[FC_ARRAY_ITEMS];
+	char		memory[FC_ARRAY_ROOM] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+} FcConvertArray;
 
 #endif							/* FC_CONVERT_TYPES_H */

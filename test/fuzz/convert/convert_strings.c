@@ -14,6 +14,7 @@
 
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
+#include "utils/lsyscache.h"
 
 #include "convert_strings.h"
 
@@ -515,15 +516,14 @@ mutate(pg_prng_state *prng, StringInfo buf)
 	}
 }
 
-void
-convert_string(pg_prng_state *prng, Oid typid, StringInfo buf)
+static void
+put_scalar(pg_prng_state *prng, Oid typid, StringInfo buf)
 {
 	const char *p = one_of(prng, type_patterns(typid));
 
 	/* often one after another: what is kept of the zone must hold */
 	if (typid == TIMESTAMPTZOID && one_in(prng, 4))
 		p = "%L";
-	resetStringInfo(buf);
 	for (; *p; p++)
 	{
 		if (*p != '%')
@@ -532,7 +532,53 @@ convert_string(pg_prng_state *prng, Oid typid, StringInfo buf)
 				 !expand_time(prng, *p, buf))
 			expand_text(prng, *p, buf);
 	}
-	if (one_in(prng, 3))
+}
+
+/* Items, some with quotes; seldom as core does not take them */
+static void
+put_array(pg_prng_state *prng, Oid element, StringInfo buf)
+{
+	static const char *const nulls[] = {"NULL", "null", "Null", "nul", "{}", "\"\"", NULL};
+	int			n = number_between(prng, 0, one_in(prng, 40) ? 300 : 5);
+
+	appendStringInfoString(buf, one_in(prng, 60) ? "[2:3]={" : "{");
+	for (int i = 0; i < n; i++)
+	{
+		bool		quoted = one_in(prng, 3);
+
+		if (i > 0)
+			appendStringInfoString(buf, one_in(prng, 60) ? ", " : ",");
+		if (one_in(prng, 12))
+		{
+			appendStringInfoString(buf, one_of(prng, nulls));
+			continue;
+		}
+		if (quoted)
+			appendStringInfoChar(buf, '"');
+		/* most patterns are not of values */
+		if ((element == INT4OID || element == FLOAT8OID) && !one_in(prng, 8))
+			put_digits(prng, buf, 1, 9);
+		else if (!one_in(prng, 8) && element == TEXTOID)
+			put_hex(prng, buf, number_between(prng, 0, 9));
+		else
+			put_scalar(prng, element, buf);
+		if (quoted)
+			appendStringInfoChar(buf, '"');
+	}
+	appendStringInfoChar(buf, '}');
+}
+
+void
+convert_string(pg_prng_state *prng, Oid typid, StringInfo buf)
+{
+	Oid			element = get_element_type(typid);
+
+	resetStringInfo(buf);
+	if (OidIsValid(element))
+		put_array(prng, element, buf);
+	else
+		put_scalar(prng, typid, buf);
+	if (one_in(prng, OidIsValid(element) ? 8 : 3))
 		for (int n = number_between(prng, 1, 3); n > 0; n--)
 			mutate(prng, buf);
 	if (!pg_verifymbstr(buf->data, buf->len, true))
