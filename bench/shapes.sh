@@ -52,6 +52,10 @@ shapes()
   shape list 'k text, n int' "'k' || i % 8, i" by='LIST (k)' \
     before="DO \$\$ BEGIN FOR i IN 0 .. 7 LOOP EXECUTE format('CREATE TABLE target_%s PARTITION OF target FOR VALUES IN (%L)', i, 'k' || i); END LOOP; END \$\$"
   shape order_by 'n int, t text' "hashint4(i), 'row ' || i" call="order_by => '{n}'"
+  shape arrays 'a int[], b text[], c float8[]' "ARRAY[i, 2, 3], ARRAY['a' || i, 'b c'], ARRAY[i * 0.5, i / 8.0]" fewer=2
+  shape long_floats 'a float8, b float8' "sqrt(i::numeric(40, 24)), sqrt(i::numeric(40, 18))" fewer=2
+  shape foreign_key 'n int REFERENCES dim, t text' "i % 10000, 'row ' || i" fewer=2 \
+    before="$(partitions_sql target 2024-01-01 30)" made=SELECT
   shape where_clause 'n int, t text' "i, 'row ' || i" call="where_clause => 'n % 3 = 0'" where='n % 3 = 0'
   shape on_error 'n int, t text' "i, 'row ' || i" bad='i % 100 = 0' call="on_error => 'ignore', log_verbosity => 'silent'"
   shape reject_table 'n int, t text' "i, 'row ' || i" bad='i % 100 = 0' \
@@ -115,6 +119,7 @@ shape_load()
   local start end sums
   {
     echo 'SET client_min_messages = warning; DROP TABLE IF EXISTS target, rejected;'
+    [[ "$columns" != *dim* ]] || echo 'DROP TABLE IF EXISTS dim; CREATE TABLE dim AS SELECT generate_series(0, 9999) AS id; ALTER TABLE dim ADD PRIMARY KEY (id);'
     echo "CREATE TABLE target (ts timestamp, $columns) PARTITION BY ${S[by]}; ${S[before]:-SELECT};"
     [[ "${S[call]}" != *rejected* ]] || echo "SELECT fast_copy_create_reject_table('rejected');"
     echo 'CHECKPOINT;'

@@ -262,7 +262,7 @@ fc_accelerate_leaf_reason(Oid leaf)
 	rel = try_relation_open(leaf, NoLock);
 	if (rel)
 	{
-		reason = fc_plan_leaf_core_reason(rel);
+		reason = fc_plan_leaf_core_reason(rel, FC_CALLER_PLAIN);
 		if (reason == NULL)
 			reason = fc_plan_leaf_reason(rel);
 		relation_close(rel, NoLock);

@@ -154,6 +154,10 @@ fc_vxid_proc(VirtualTransactionId vxid)
 				 vxid.backendId == InvalidBackendId ? NULL : BackendIdGetProc(vxid.backendId));
 }
 
+/* 17: a parameter.  Does the transaction hold the lock, or a stronger one? */
+#define fc_lock_is_held(tag, mode) \
+	FC_17(LockHeldByMe(tag, mode, true), LockOrStrongerHeldByMe(tag, mode))
+
 /* 17: extensions name their wait events */
 #if PG_VERSION_NUM < 170000
 #define WaitEventExtensionNew(name) PG_WAIT_EXTENSION

@@ -21,7 +21,8 @@ fc_activity_phase_name(FcPhase phase)
 {
 	static const char *const names[FC_NPHASES] = {
 		"setup", "split", "scan", "partitions", "load", "index", "attach",
-		"copy", "reject", "check", "analyze", "unpack", "receive", "replace", "total"
+		"copy", "reject", "check", "analyze", "unpack", "receive", "replace", "references",
+		"total"
 	};
 
 	Assert(phase >= FC_PHASE_SETUP && phase < FC_NPHASES);

@@ -25,8 +25,6 @@ fc_course_core(const FcFacts *facts)
 {
 	if (facts->core_leaf)
 		return facts->core_leaf;
-	if (facts->foreign_keys && facts->old)
-		return "existing partitions have foreign keys";
 	if (facts->refusal)
 		return facts->refusal;
 	if (facts->unsettled)

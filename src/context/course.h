@@ -102,8 +102,6 @@ typedef struct FcFacts
 	bool		attached;		/* ... but one was attached that does not */
 	bool		sends;			/* the leader sends what goes to some of them */
 	bool		unique;			/* one that is there has a unique index */
-	bool		old;			/* some are there before the load; known if
-								 * the target has foreign keys */
 	bool		made;			/* some are missing */
 	const char *refusal;		/* why the records of the target, a foreign
 								 * table, cannot be sent as they are */

@@ -56,6 +56,7 @@ typedef enum FcPhase
 	FC_PHASE_RECEIVE,			/* receives from a program or the client */
 	FC_PHASE_REPLACE,			/* existing_rows: deletes rows before the load,
 								 * exchanges files after it */
+	FC_PHASE_REFERENCES,		/* foreign keys, after attach */
 	FC_PHASE_TOTAL				/* none: all of them, for the report */
 } FcPhase;
 

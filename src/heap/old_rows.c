@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * heap/old_rows.c
- *	  The rows that a table has before a load replaces them.
+ *	  The rows that a table has before a load replaces them, or after it.
  *
  *	 page, unless it is visible to all ──► each row's fate since a moment
  *			──► inserted: carried to another table; changed: counted
@@ -55,7 +55,7 @@ typedef enum FcOldFate
 typedef struct FcCarrier
 {
 	Relation	to;
-	EState	   *estate;
+	EState	   *estate;			/* NULL: rows are only looked at */
 	ResultRelInfo *rri;
 	TupleTableSlot *slot;		/* in the row type of both */
 	CommandId	cid;
@@ -291,10 +291,12 @@ fc_carry_row(FcCarrier *carrier, Relation rel, HeapTuple row)
 	carrier->carried++;
 }
 
-/* Looks at the rows of a copy of a page, and carries them if "carries" */
+/* Looks at the rows of a copy of a page, and carries them if it can */
 static void
-fc_carry_page(FcCarrier *carrier, Relation rel, BlockNumber block, Page page, bool carries)
+fc_carry_page(void *arg, Relation rel, BlockNumber block, Page page)
 {
+	FcCarrier  *carrier = arg;
+
 	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
 	{
 		HeapTupleData tuple;
@@ -309,17 +311,23 @@ fc_carry_page(FcCarrier *carrier, Relation rel, BlockNumber block, Page page, bo
 		carrier->changed += fate == FC_OLD_CHANGED;
 		if (open)
 			carrier->until->lsn = Min(carrier->until->lsn, PageGetLSN(page));
-		if (carries && fate == FC_OLD_INSERTED)
+		if (carrier->estate && fate == FC_OLD_INSERTED)
 			fc_carry_row(carrier, rel, &tuple);
 	}
 }
 
-/* Looks at the pages that are not visible to all, and may have been changed */
+/* Is called with a copy of a page */
+typedef void (*FcOldPage) (void *arg, Relation rel, BlockNumber block, Page page);
+
+/*
+ * Looks at the pages that may have been changed since then, if "all" also at
+ * those that are visible to all
+ */
 static void
-fc_carry_pages(FcCarrier *carrier, Relation rel, bool carries)
+fc_old_pages(Relation rel, const FcSince *since, bool all, FcOldPage look, void *arg)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
-	XLogRecPtr	lsn = RelationNeedsWAL(rel) ? carrier->since->lsn : InvalidXLogRecPtr;
+	XLogRecPtr	lsn = RelationNeedsWAL(rel) ? since->lsn : InvalidXLogRecPtr;
 	Buffer		map = InvalidBuffer;
 	PGAlignedBlock copy;
 
@@ -329,7 +337,7 @@ fc_carry_pages(FcCarrier *carrier, Relation rel, bool carries)
 		bool		looks;
 
 		CHECK_FOR_INTERRUPTS();
-		if (VM_ALL_VISIBLE(rel, block, &map))
+		if (!all && VM_ALL_VISIBLE(rel, block, &map))
 			continue;
 		buffer = ReadBuffer(rel, block);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -338,7 +346,7 @@ fc_carry_pages(FcCarrier *carrier, Relation rel, bool carries)
 			memcpy(copy.data, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
 		if (looks)
-			fc_carry_page(carrier, rel, block, (Page) copy.data, carries);
+			look(arg, rel, block, (Page) copy.data);
 	}
 	if (BufferIsValid(map))
 		ReleaseBuffer(map);
@@ -368,7 +376,7 @@ fc_old_rows_carry(Relation rel, Relation to, int options, const FcSince *since, 
 
 	Assert(CheckRelationLockedByMe(to, RowExclusiveLock, true));
 	Assert(CheckRelationLockedByMe(rel, until ? ShareUpdateExclusiveLock : AccessExclusiveLock, true));
-	fc_carry_pages(&carrier, rel, false);
+	fc_old_pages(rel, since, false, fc_carry_page, &carrier);
 	*changed = carrier.changed;
 	if (carrier.changed > 0 || carrier.found == 0)
 		return 0;
@@ -378,7 +386,7 @@ fc_old_rows_carry(Relation rel, Relation to, int options, const FcSince *since, 
 	ExecOpenIndices(carrier.rri, false);
 	carrier.slot = MakeSingleTupleTableSlot(RelationGetDescr(to), &TTSOpsVirtual);
 	carrier.cid = GetCurrentCommandId(true);
-	fc_carry_pages(&carrier, rel, true);
+	fc_old_pages(rel, since, false, fc_carry_page, &carrier);
 	ExecDropSingleTupleTableSlot(carrier.slot);
 	ExecCloseIndices(carrier.rri);
 	FreeExecutorState(carrier.estate);
@@ -393,6 +401,52 @@ fc_old_rows_taken(Relation rel, const FcSince *since)
 	FcCarrier	carrier = {.since = since};
 
 	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
-	fc_carry_pages(&carrier, rel, false);
+	fc_old_pages(rel, since, false, fc_carry_page, &carrier);
 	return carrier.taken;
+}
+
+/* The rows that this transaction has made */
+typedef struct FcMade
+{
+	const FcSince *since;
+	FcRowVisit	visit;
+	void	   *arg;
+	TupleTableSlot *slot;
+	uint64		n;
+} FcMade;
+
+static void
+fc_old_made_on_page(void *arg, Relation rel, BlockNumber block, Page page)
+{
+	FcMade	   *made = arg;
+
+	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
+	{
+		HeapTupleData tuple;
+		HeapTupleHeader row;
+
+		if (!fc_old_row_at(rel, page, block, off, &tuple))
+			continue;
+		row = tuple.t_data;
+		/* one with a combined id was deleted by this transaction, too */
+		if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(row)) ||
+			(row->t_infomask & HEAP_COMBOCID) ||
+			HeapTupleHeaderGetRawCommandId(row) < made->since->cid)
+			continue;
+		ExecStoreHeapTuple(&tuple, made->slot, false);
+		made->visit(made->arg, made->slot);
+		made->n++;
+	}
+}
+
+uint64
+fc_old_rows_made(Relation rel, const FcSince *since, bool frozen, FcRowVisit visit, void *arg)
+{
+	FcMade		made = {.since = since,.visit = visit,.arg = arg};
+
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
+	made.slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
+	fc_old_pages(rel, since, frozen, fc_old_made_on_page, &made);
+	ExecDropSingleTupleTableSlot(made.slot);
+	return made.n;
 }

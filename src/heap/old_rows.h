@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * heap/old_rows.h
- *	  The rows that a table has before a load replaces them.
+ *	  The rows that a table has before a load replaces them, or after it.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,6 +9,7 @@
 #define FC_OLD_ROWS_H
 
 #include "access/xlogdefs.h"
+#include "executor/tuptable.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -61,5 +62,16 @@ extern uint64 fc_old_rows_carry(Relation rel, Relation to, int options, const Fc
  * then this transaction has deleted, in a heap that it has locked
  */
 extern uint64 fc_old_rows_taken(Relation rel, const FcSince *since);
+
+/* Is called with a row, which is there until it returns */
+typedef void (*FcRowVisit) (void *arg, TupleTableSlot *row);
+
+/*
+ * Visits the rows that this transaction has inserted into the heap since then,
+ * of which it needs no snapshot, and returns their number.  "frozen": they may
+ * be visible to all already.
+ */
+extern uint64 fc_old_rows_made(Relation rel, const FcSince *since, bool frozen, FcRowVisit visit,
+							   void *arg);
 
 #endif							/* FC_OLD_ROWS_H */

@@ -213,8 +213,8 @@ fc_write_put_rows(FcWriter *writer, const FcBatch *batch, const FcBatchColumn *c
  *
  * heap_prepare_insert refuses in workers because an insert could make new
  * command ids, which workers cannot report.  The refusal guards nothing here:
- * tables with AFTER triggers never come, and the leader has assigned XID and
- * command id before.
+ * of AFTER triggers only those of foreign keys come, which the leader fires
+ * after the load, and he has assigned XID and command id before.
  */
 void
 fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
@@ -227,7 +227,7 @@ fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 	/* the leader has assigned it before */
 	Assert(worker < 0 || TransactionIdIsValid(GetTopTransactionIdIfAny()));
 	if (IsParallelWorker() && rel->trigdesc &&
-		fc_plan_triggers(rel) != FC_TRIGGERS_NONE)
+		fc_plan_triggers(rel) > FC_TRIGGERS_FOREIGN_KEYS)
 		elog(ERROR, "table \"%s\" with insert triggers reached a parallel worker",
 			 RelationGetRelationName(rel));
 	/*

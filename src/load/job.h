@@ -47,6 +47,9 @@ typedef struct FcJob
 	FcSince		since;			/* when the source had been read, or rows to be
 								 * merged were chosen; its snapshot may be
 								 * NULL */
+	FcSince		filled;			/* when rows began to come; no snapshot */
+	BlockNumber referring;		/* pages of tables with foreign keys that are
+								 * to be looked at */
 	List	   *exchange_schemas;	/* OIDs, of the substitutes */
 	char	   *stage_schema;	/* the target's, for errors about rows of the
 								 * stage; NULL: there is no stage */

@@ -373,7 +373,6 @@ fc_partitions_make(FcJob *job)
 	List	   *faults;
 	FcFault    *fault;
 
-	target->facts.old = target->plan->foreign_keys && fc_tables_existing(job) != NIL;
 	fc_tables_check(job);
 	faults = fc_partitions_faults(job);
 	if (faults != NIL)

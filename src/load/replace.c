@@ -125,7 +125,7 @@ fc_replace_job_refusal(FcJob *job)
 	{
 		/* where core routes the rows, leaves are not locked yet */
 		Relation	rel = table_open(leaf, AccessShareLock);
-		const char *reason = fc_plan_leaf_core_reason(rel);
+		const char *reason = fc_plan_leaf_core_reason(rel, target->options->caller);
 
 		table_close(rel, AccessShareLock);
 		if (reason)

@@ -21,7 +21,8 @@
  *	 8 prepare   deletes rows, makes substitutes, a stage, missing partitions
  *	 9 drop      what the scan has counted, where the load counts it again
  *	10 fill      rows ──► leaves.  If the file is not in key order: from 5
- *	11 complete  every record is accounted for; indexes; attaches partitions
+ *	11 complete  every record is accounted for; indexes; attaches partitions;
+ *				 foreign keys of the others
  *	12 settle    rows of a stage, or files of substitutes, get to their places
  *	13 core      core's CopyFrom, where partitions had to be made before
  *	14 rejects   reported, and put into reject_table
@@ -352,6 +353,7 @@ fc_job_prepare(FcJob *job)
 		fc_replace_delete(job);
 	CHECK_FOR_INTERRUPTS();
 	fc_partitions_make(job);
+	fc_references_begin(job);
 	if (fc_target_grows(target) && !target->course.flows)
 		fc_find_unpack(job);
 	return true;
@@ -364,7 +366,7 @@ fc_job_drop_key(FcJob *job)
 	return true;
 }
 
-/* After the load: counts, builds indexes, attaches new partitions */
+/* Counts, builds indexes, attaches new partitions, checks foreign keys */
 static bool
 fc_job_complete(FcJob *job)
 {
@@ -375,6 +377,8 @@ fc_job_complete(FcJob *job)
 	fc_indexes_run(job);
 	CHECK_FOR_INTERRUPTS();
 	fc_partitions_attach(job);
+	CHECK_FOR_INTERRUPTS();
+	fc_references_check(job, fc_tables_existing(job));
 	return true;
 }
 

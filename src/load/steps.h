@@ -121,6 +121,26 @@ extern void fc_tables_check(FcJob *job);
 extern void fc_tables_hold(FcJob *job);
 
 /*
+ * Foreign keys of tables that were there: load/references.c
+ */
+
+/*
+ * Why the foreign keys of a table must be checked by core for each row as it
+ * comes; NULL: they need not be, or there are none.  Adds the table to those
+ * that are to be looked at.
+ */
+extern const char *fc_references_refusal(FcJob *job, Relation rel);
+
+/* Notes the moment from which on rows come */
+extern void fc_references_begin(FcJob *job);
+
+/*
+ * Throws core's error if a row of the load refers to one that is not there.
+ * Its rows are in tables of the list, or in new ones.
+ */
+extern void fc_references_check(FcJob *job, const List *existing);
+
+/*
  * Partitions and attach: load/partitions.c
  */
 

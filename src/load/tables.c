@@ -136,7 +136,7 @@ fc_tables_check_one(FcJob *job, Relation rel)
 	FcTarget   *target = &job->target;
 	FcFacts    *facts = &target->facts;
 	bool		foreign = rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE;
-	const char *reason = foreign ? fc_away_refusal(job, rel) : fc_plan_leaf_core_reason(rel);
+	const char *reason = foreign ? fc_away_refusal(job, rel) : fc_plan_leaf_core_reason(rel, target->options->caller);
 
 	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
 	if (foreign && reason == NULL)
@@ -144,6 +144,8 @@ fc_tables_check_one(FcJob *job, Relation rel)
 		facts->sends = true;
 		return;
 	}
+	if (reason == NULL)
+		reason = fc_references_refusal(job, rel);
 	if (reason)
 		facts->core_leaf = reason;
 	else if (target->course.leader == NULL)
@@ -224,6 +226,7 @@ fc_tables_check(FcJob *job)
 	List	   *leaves = fc_tables_existing(job);
 	bool		late = fc_tables_lock_late(target);
 
+	job->referring = 0;
 	if (target->plan->freeze && leaves != NIL)
 		fc_tables_check_freeze(target);
 	foreach_oid(leaf, leaves)

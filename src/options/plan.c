@@ -242,7 +242,8 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	planned->plan.subtransactions = fc_plan_subtransactions(rel, options, planned);
 	planned->core_reason = fc_plan_core_reason(rel, options, planned);
 	/* core inserts the rows of a stage, and fires triggers */
-	if (options->conflict != FC_CONFLICT_ERROR && (planned->core_reason || fc_plan_updates_fire(rel, options)) &&
+	if (options->conflict != FC_CONFLICT_ERROR &&
+		(planned->core_reason || planned->plan.foreign_keys || fc_plan_updates_fire(rel, options)) &&
 		(rel->rd_rel->relkind == RELKIND_RELATION || planned->plan.partitioned))
 	{
 		planned->staged = true;

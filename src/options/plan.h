@@ -60,14 +60,24 @@ typedef enum FcTriggers
 	FC_TRIGGERS_ANY
 } FcTriggers;
 
+/* Would this trigger fire for an INSERT in this session? */
+extern bool fc_plan_trigger_fires(const Trigger *trigger);
+
 /* Which insert triggers of the relation would fire in this session? */
 extern FcTriggers fc_plan_triggers(Relation rel);
 
 /* Returns why workers must not insert this leaf's rows, or NULL */
 extern const char *fc_plan_leaf_reason(Relation leaf);
 
+/*
+ * The triggers with which we load a table.  Of several rows that refer to none
+ * core names the first one of the file: we know the order of one table's rows.
+ */
+#define fc_plan_triggers_taken(caller, partitioned) \
+	(fc_caller_errors_as_core(caller) && (partitioned) ? FC_TRIGGERS_NONE : FC_TRIGGERS_FOREIGN_KEYS)
+
 /* Returns why core's CopyFrom must load because of this leaf, or NULL */
-extern const char *fc_plan_leaf_core_reason(Relation leaf);
+extern const char *fc_plan_leaf_core_reason(Relation leaf, FcCaller caller);
 
 /* Has the target a default partition, or one of its partitions? */
 extern bool fc_plan_has_default(Oid target);

@@ -50,8 +50,7 @@ fc_plan_leaf_reason(Relation leaf)
 	return NULL;
 }
 
-/* Would this trigger fire for an INSERT in this session? */
-static bool
+bool
 fc_plan_trigger_fires(const Trigger *trigger)
 {
 	if (!TRIGGER_FOR_INSERT(trigger->tgtype))
@@ -87,18 +86,19 @@ fc_plan_triggers(Relation rel)
 }
 
 const char *
-fc_plan_leaf_core_reason(Relation leaf)
+fc_plan_leaf_core_reason(Relation leaf, FcCaller caller)
 {
+	FcTriggers	triggers = fc_plan_triggers(leaf);
 	static const char *const reasons[] = {
 		[FC_TRIGGERS_NONE] = NULL,
-		[FC_TRIGGERS_FOREIGN_KEYS] = "an existing partition has foreign keys",
+		[FC_TRIGGERS_FOREIGN_KEYS] = "a partition has foreign keys",
 		[FC_TRIGGERS_DEFERRED] = "a partition has a constraint that can be deferred",
 		[FC_TRIGGERS_ANY] = "a partition has triggers"
 	};
 
 	if (leaf->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		return "a partition is a foreign table";
-	return reasons[fc_plan_triggers(leaf)];
+	return triggers > fc_plan_triggers_taken(caller, leaf->rd_rel->relispartition) ? reasons[triggers] : NULL;
 }
 
 static bool
@@ -192,7 +192,7 @@ fc_plan_foreign_keys_plain(Relation rel)
  * from attaching new ones.
  */
 static bool
-fc_plan_partitions_fire(Relation rel)
+fc_plan_partitions_fire(Relation rel, FcCaller caller)
 {
 	List	   *children = find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL);
 	bool		fires = false;
@@ -202,7 +202,7 @@ fc_plan_partitions_fire(Relation rel)
 		Relation	child = table_open(oid, NoLock);
 
 		CHECK_FOR_INTERRUPTS();
-		fires = fires || fc_plan_leaf_core_reason(child) != NULL;
+		fires = fires || fc_plan_leaf_core_reason(child, caller) != NULL;
 		/* the target's own lock is the caller's */
 		table_close(child, RelationGetRelid(child) == RelationGetRelid(rel) ?
 					NoLock : AccessShareLock);
@@ -247,14 +247,13 @@ fc_plan_core_reason(Relation rel, const FcOptions *options, FcPlanned *planned)
 		return "the target is a view";
 	if (planned->plan.key.routes && !fc_plan_foreign_keys_plain(rel))
 		return "the target has foreign keys that are deferrable, switched off or refer to itself";
-	if (triggers == FC_TRIGGERS_FOREIGN_KEYS && planned->plan.key.routes)
-		planned->plan.foreign_keys = true;
-	else if (triggers != FC_TRIGGERS_NONE)
+	planned->plan.foreign_keys = triggers == FC_TRIGGERS_FOREIGN_KEYS;
+	if (triggers > fc_plan_triggers_taken(options->caller, planned->plan.partitioned))
 		return triggers == FC_TRIGGERS_FOREIGN_KEYS ? "the target has foreign keys" :
 			triggers == FC_TRIGGERS_DEFERRED ? "the target has a constraint that can be deferred" : "the target has triggers";
 	/* a volatile condition must run to tell which partitions get rows */
 	if (planned->plan.partitioned && contain_volatile_functions((Node *) planned->where) &&
-		fc_plan_partitions_fire(rel))
+		fc_plan_partitions_fire(rel, options->caller))
 		return "a partition has triggers, and the condition is volatile";
 	return NULL;
 }

@@ -441,7 +441,7 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 
 	/* for such a leaf the leader would have decided another course */
 	if (rel->rd_rel->relkind != RELKIND_RELATION ||
-		fc_plan_triggers(rel) != FC_TRIGGERS_NONE ||
+		fc_plan_leaf_core_reason(rel, loader->ctx->shared->plan.caller) != NULL ||
 		(loader->ctx->in_worker && fc_plan_leaf_reason(rel) != NULL))
 		fc_leaf_refuse(loader->ctx, rel);
 	new.refuses = fc_leaf_refuses(loader, rel);

@@ -157,7 +157,7 @@ fc_progress_phase(FcProgress *progress, FcPhase phase)
 	fc_progress_state(progress);
 	pgstat_progress_update_param(FC_PARAM_WORKERS,
 								 phase == FC_PHASE_PARTITIONS || phase == FC_PHASE_ATTACH ||
-								 phase == FC_PHASE_REPLACE ||
+								 phase == FC_PHASE_REPLACE || phase == FC_PHASE_REFERENCES ||
 								 phase == FC_PHASE_ANALYZE ? 0 : progress->target->nworkers);
 	fc_progress_parts(progress);
 	fc_progress_rows(progress);

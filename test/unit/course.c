@@ -187,11 +187,9 @@ static const Case cases[] = {
 	"copy, alone, attaches: a partition has triggers"},
 	{"a leaf with triggers", {RANGE, .core_leaf = "a partition has triggers", .spill = "keys are random", .rows = true},
 	"copy, splits, seeks, scans, routes, attaches: a partition has triggers"},
-	{"... and foreign keys", {RANGE, .core_leaf = "a partition has triggers", .foreign_keys = true, .old = true},
+	{"... and foreign keys", {RANGE, .core_leaf = "a partition has triggers", .foreign_keys = true},
 	"copy, splits, seeks, scans, routes, attaches: a partition has triggers"},
-	{"foreign keys of leaves that are there", {RANGE, .foreign_keys = true, .old = true},
-	"copy, splits, seeks, scans, routes, attaches: existing partitions have foreign keys"},
-	{"... of new ones", {RANGE, .foreign_keys = true, .made = true},
+	{"foreign keys of new leaves", {RANGE, .foreign_keys = true, .made = true},
 	"offsets, finds, seeks, scans, samples, routes, flows: there is a key"},
 	{"... attached before", {RANGE, .foreign_keys = true, .made = true, .visible = true},
 	"copy, splits, seeks, scans, routes, attaches: foreign keys of partitions attached before the load are checked row by row"},
@@ -250,7 +248,7 @@ draw(void)
 		&facts.conflicts, &facts.compares, &facts.whole_keys, &facts.sorts, &facts.effects, &facts.filtered, &facts.tolerates,
 		&facts.skips_empty, &facts.numbered, &facts.foreign_keys, &facts.visible, &facts.placed, &facts.binary, &facts.several,
 		&facts.grows, &facts.heads, &facts.received, &facts.cut, &facts.unsettled, &facts.core_reads, &facts.look, &facts.foreign,
-		&facts.all_foreign, &facts.attached, &facts.sends, &facts.unique, &facts.old, &facts.made, &facts.presorted,
+		&facts.all_foreign, &facts.attached, &facts.sends, &facts.unique, &facts.made, &facts.presorted,
 		&facts.guessed_wrong, &facts.rows
 	};
 

@@ -1,0 +1,315 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/references.c
+ *	  Foreign keys of tables that were there before the load.
+ *
+ *	rows of the load ──► their keys ──► a set ──► for each new one an event of
+ *						core's trigger ──► core fires all of them
+ *
+ * What the trigger of a foreign key does for a row, it does for all rows with
+ * the same bytes in the key's columns: it looks for the row that they refer to,
+ * and locks it until the transaction ends.  So it fires for the first of them
+ * only, in the order in which they were loaded.  One that may be deferred fires
+ * for each row: the first may be gone until the transaction ends.  New
+ * partitions are checked by core when they are attached.
+ *
+ * The set, and the events, end with the step; after an error the abort ends
+ * them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/visibilitymap.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_constraint.h"
+#include "commands/trigger.h"
+#include "common/hashfn.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "compat/compat.h"
+#include "load/steps.h"
+
+/*
+ * Pages that must be looked at to find the rows of the load, at most: so many,
+ * or such a multiple of the files.  Core's trigger takes 2 us for a row or
+ * more, and the look at a page 1 us.
+ */
+#define FC_REFERENCES_PAGES	16
+#define FC_REFERENCES_RATIO	16
+
+/* The values of a foreign key's columns, one after another */
+typedef struct FcKeyBytes
+{
+	bytea	   *bytes;
+	uint32		hash;
+	char		status;			/* simplehash's */
+} FcKeyBytes;
+
+#define SH_PREFIX fc_keys
+#define SH_ELEMENT_TYPE FcKeyBytes
+#define SH_KEY_TYPE bytea *
+#define SH_KEY bytes
+#define SH_HASH_KEY(tb, key) hash_bytes((unsigned char *) VARDATA(key), VARSIZE(key) - VARHDRSZ)
+#define SH_EQUAL(tb, a, b) (VARSIZE(a) == VARSIZE(b) && memcmp(a, b, VARSIZE(a)) == 0)
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, a) (a)->hash
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* Keys that a foreign key has fired for, in whichever partition */
+typedef struct FcKeySet
+{
+	Oid			constraint;		/* of the topmost table that has it */
+	fc_keys_hash *keys;			/* NULL: there is none yet */
+} FcKeySet;
+
+/* A foreign key of the table at hand */
+typedef struct FcReference
+{
+	ResultRelInfo *rri;			/* of the table, with this trigger alone */
+	FcKeySet   *set;			/* NULL: it fires for each row */
+	int			nkeys;
+	AttrNumber	attnums[INDEX_MAX_KEYS];
+} FcReference;
+
+/* The rows that are looked at */
+typedef struct FcReferring
+{
+	EState	   *estate;
+	MemoryContext mcxt;			/* of the keys */
+	Size		memory;			/* that they may take, in bytes */
+	List	   *sets;			/* FcKeySet */
+	List	   *references;		/* FcReference, of the table at hand */
+	StringInfoData key;			/* of the row at hand */
+	uint64		fired;
+} FcReferring;
+
+const char *
+fc_references_refusal(FcJob *job, Relation rel)
+{
+	BlockNumber nblocks;
+	BlockNumber visible;
+
+	if (fc_plan_triggers(rel) != FC_TRIGGERS_FOREIGN_KEYS)
+		return NULL;
+	if (rel->rd_tableam != GetHeapamTableAmRoutine())
+		return "a table with foreign keys is not a heap";
+	nblocks = RelationGetNumberOfBlocks(rel);
+	visibilitymap_count(rel, &visible, NULL);
+	job->referring += nblocks - Min(visible, nblocks);
+	return job->referring > FC_REFERENCES_PAGES &&
+		(double) job->referring * BLCKSZ > (double) job->target.source->size * FC_REFERENCES_RATIO ?
+		"the foreign keys of few rows in a large table are checked one by one" : NULL;
+}
+
+void
+fc_references_begin(FcJob *job)
+{
+	job->filled.lsn = GetXLogInsertRecPtr();
+	job->filled.cid = GetCurrentCommandId(true);
+}
+
+/* Appends the bytes of one value, which tell where they end */
+static void
+fc_references_append(StringInfo key, TupleTableSlot *row, AttrNumber attnum)
+{
+	Form_pg_attribute att = TupleDescAttr(row->tts_tupleDescriptor, attnum - 1);
+	bool		null;
+	Datum		value = slot_getattr(row, attnum, &null);
+
+	appendStringInfoCharMacro(key, null);
+	if (null)
+		return;
+	if (att->attbyval)
+		appendBinaryStringInfo(key, (char *) &value, sizeof(value));
+	else if (att->attlen == -1)
+	{
+		struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
+		uint32		len = VARSIZE_ANY_EXHDR(packed);
+
+		appendBinaryStringInfo(key, (char *) &len, sizeof(len));
+		appendBinaryStringInfo(key, VARDATA_ANY(packed), len);
+	}
+	else
+		appendBinaryStringInfo(key, DatumGetPointer(value),
+							   att->attlen > 0 ? att->attlen : strlen(DatumGetCString(value)) + 1);
+}
+
+/* Adds the row's key to the set; false if it was there */
+static bool
+fc_references_is_new(FcReferring *referring, const FcReference *reference, TupleTableSlot *row)
+{
+	StringInfo	key = &referring->key;
+	FcKeyBytes *found;
+	bool		there;
+
+	/* after these bytes comes the key */
+	key->len = VARHDRSZ;
+	for (int i = 0; i < reference->nkeys; i++)
+		fc_references_append(key, row, reference->attnums[i]);
+	SET_VARSIZE(key->data, key->len);
+	if (MemoryContextMemAllocated(referring->mcxt, true) > referring->memory)
+	{
+		/* a key that comes again fires again */
+		MemoryContextReset(referring->mcxt);
+		foreach_ptr(FcKeySet, set, referring->sets)
+			set->keys = NULL;
+	}
+	if (reference->set->keys == NULL)
+		reference->set->keys = fc_keys_create(referring->mcxt, 256, NULL);
+	found = fc_keys_insert(reference->set->keys, (bytea *) key->data, &there);
+	if (!there)
+	{
+		found->bytes = MemoryContextAlloc(referring->mcxt, key->len);
+		memcpy(found->bytes, key->data, key->len);
+	}
+	return !there;
+}
+
+static void
+fc_references_visit(void *arg, TupleTableSlot *row)
+{
+	FcReferring *referring = arg;
+	MemoryContext old = MemoryContextSwitchTo(GetPerTupleMemoryContext(referring->estate));
+
+	foreach_ptr(const FcReference, reference, referring->references)
+	{
+		if (reference->set && !fc_references_is_new(referring, reference, row))
+			continue;
+		ExecARInsertTriggers(referring->estate, reference->rri, row, NIL, NULL);
+		referring->fired++;
+	}
+	MemoryContextSwitchTo(old);
+	ResetPerTupleExprContext(referring->estate);
+}
+
+/* The set of a foreign key, and of those that partitions have because of it */
+static FcKeySet *
+fc_references_set(FcReferring *referring, Oid constraint)
+{
+	FcKeySet   *new;
+	Oid			parent = constraint;
+
+	while (OidIsValid(parent))
+	{
+		HeapTuple	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(parent));
+
+		constraint = parent;
+		parent = HeapTupleIsValid(tuple) ? ((Form_pg_constraint) GETSTRUCT(tuple))->conparentid : InvalidOid;
+		if (HeapTupleIsValid(tuple))
+			ReleaseSysCache(tuple);
+	}
+	foreach_ptr(FcKeySet, set, referring->sets)
+		if (set->constraint == constraint)
+			return set;
+	new = palloc0(sizeof(FcKeySet));
+	new->constraint = constraint;
+	referring->sets = lappend(referring->sets, new);
+	return new;
+}
+
+/* Adds the foreign key that the table's trigger checks */
+static void
+fc_references_add(FcReferring *referring, Relation rel, const Trigger *trigger)
+{
+	FcReference *reference = palloc0(sizeof(FcReference));
+
+	reference->rri = makeNode(ResultRelInfo);
+	InitResultRelInfo(reference->rri, rel, 0, NULL, 0);
+	reference->rri->ri_TrigDesc->triggers[0] = *trigger;
+	reference->rri->ri_TrigDesc->numtriggers = 1;
+	if (!trigger->tgdeferrable)
+		foreach_ptr(const ForeignKeyCacheInfo, key, RelationGetFKeyList(rel))
+		{
+			if (key->conoid != trigger->tgconstraint)
+				continue;
+			reference->set = fc_references_set(referring, key->conoid);
+			reference->nkeys = key->nkeys;
+			memcpy(reference->attnums, key->conkey, sizeof(AttrNumber) * key->nkeys);
+		}
+	referring->references = lappend(referring->references, reference);
+}
+
+/* Makes the events of the table's rows; returns how many rows there are */
+static uint64
+fc_references_look(FcJob *job, FcReferring *referring, Oid table)
+{
+	Relation	rel = table_open(table, NoLock);
+	uint64		rows;
+
+	referring->references = NIL;
+	for (int i = 0; i < rel->trigdesc->numtriggers; i++)
+		if (fc_plan_trigger_fires(&rel->trigdesc->triggers[i]))
+			fc_references_add(referring, rel, &rel->trigdesc->triggers[i]);
+	rows = fc_old_rows_made(rel, &job->filled, job->target.plan->freeze, fc_references_visit, referring);
+	table_close(rel, NoLock);
+	return rows;
+}
+
+/*
+ * Those of the tables that have got rows and have foreign keys.  Others may
+ * have locked those that got none: they are not opened.
+ */
+static List *
+fc_references_tables(const List *existing)
+{
+	List	   *tables = NIL;
+
+	foreach_oid(table, existing)
+	{
+		LOCKTAG		tag;
+		Relation	rel;
+
+		CHECK_FOR_INTERRUPTS();
+		SET_LOCKTAG_RELATION(tag, MyDatabaseId, table);
+		if (get_rel_relkind(table) != RELKIND_RELATION || !fc_lock_is_held(&tag, RowExclusiveLock))
+			continue;
+		rel = table_open(table, NoLock);
+		if (fc_plan_triggers(rel) == FC_TRIGGERS_FOREIGN_KEYS)
+			tables = lappend_oid(tables, table);
+		table_close(rel, NoLock);
+	}
+	return tables;
+}
+
+void
+fc_references_check(FcJob *job, const List *existing)
+{
+	FcTarget   *target = &job->target;
+	FcReferring referring = {.memory = target->shared->memory};
+	List	   *tables = fc_references_tables(existing);
+	uint64		rows = 0;
+
+	Assert(!IsInParallelMode());
+	if (tables == NIL)
+		return;
+	fc_progress_phase(&job->progress, FC_PHASE_REFERENCES);
+	referring.mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy foreign keys", ALLOCSET_DEFAULT_SIZES);
+	referring.estate = CreateExecutorState();
+	initStringInfo(&referring.key);
+	AfterTriggerBeginQuery();
+	foreach_oid(table, tables)
+		rows += fc_references_look(job, &referring, table);
+	if (!target->plan->partitioned && rows < target->loaded)
+		elog(ERROR, "only " UINT64_FORMAT " of " UINT64_FORMAT " rows were found again, of which foreign keys are to be checked",
+			 rows, target->loaded);
+	MemoryContextDelete(referring.mcxt);
+	AfterTriggerEndQuery(referring.estate);
+	ExecResetTupleTable(referring.estate->es_tupleTable, false);
+	ExecCloseResultRelations(referring.estate);
+	FreeExecutorState(referring.estate);
+	fc_lead_report(job, 1, rows, -1, psprintf(UINT64_FORMAT " keys looked up", referring.fired));
+}
