@@ -271,12 +271,18 @@ CREATE OPERATOR evil.= (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.same);
 SELECT current_setting('search_path') AS path, array_agg(line) AS lines
 FROM unnest(ARRAY['header', 'fast_copy.memory', 'fast_copy_progress', 'fast_copy']) AS topic, fast_copy_help(topic) AS line \gset
 SET search_path = evil, pg_temp, pg_catalog, public;
+-- until 18
+SELECT count(*) > 0 AS backslashes FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) 'escape_string_warning' \gset
+\if :backslashes
 SET escape_string_warning = off;
 SET standard_conforming_strings = off;
+\endif
 SELECT pg_catalog.array_agg(line) AS evil
 FROM pg_catalog.unnest(ARRAY['header', 'fast_copy.memory', 'fast_copy_progress', 'fast_copy']) AS topic, public.fast_copy_help(topic) AS line \gset
+\if :backslashes
 RESET standard_conforming_strings;
 RESET escape_string_warning;
+\endif
 SELECT pg_catalog.set_config('search_path', :'path', false) AS path \gset
 SELECT is(:'evil'::text, :'lines', 'help under a hostile search_path');
 SELECT * FROM finish();
