@@ -516,6 +516,7 @@ typedef struct FcContext
 	Relation	target;			/* opened, locked by the leader */
 	int			worker;			/* number among the phase's processes */
 	bool		in_worker;		/* not the leader */
+	CommandId	command;		/* worker: the leader's, of all rows */
 	struct ParallelContext *workers;	/* the leader, while these do the phase;
 										 * else NULL */
 	void	   *tasks;			/* the phase's tasks in shared memory */

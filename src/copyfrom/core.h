@@ -51,7 +51,7 @@ typedef enum FcRefusedFor
 	FC_REFUSED_QUOTE,			/* a quote that does not end */
 	FC_REFUSED_HEADER,			/* a header that does not match */
 	FC_REFUSED_BYTES,			/* bytes that are no characters */
-	FC_REFUSED_COMMAND			/* a command that a worker may not begin */
+	FC_REFUSED_COMMAND			/* what a worker may not do */
 } FcRefusedFor;
 
 /* A record that core refuses */

@@ -44,7 +44,6 @@ static const struct
 	{"unterminated CSV quoted field", FC_REFUSED_QUOTE},
 	{"column name mismatch in header line", FC_REFUSED_HEADER},
 	{"wrong number of fields in header line", FC_REFUSED_HEADER},
-	{"cannot start commands during a parallel operation", FC_REFUSED_COMMAND},
 };
 
 #define FC_HINT_DIGITS	"0123456789"
@@ -643,9 +642,8 @@ fc_hint_text(const FcRefused *refused)
 		return NULL;
 	if (refused->what == FC_REFUSED_BYTES)
 		return fc_hint_of_bytes(refused);
-	/* core marks a command as used for good where a long value is stored */
 	if (refused->what == FC_REFUSED_COMMAND)
-		return psprintf("A worker that has stored a long value cannot call a VOLATILE function. Mark the function STABLE or IMMUTABLE if it is, or PARALLEL UNSAFE; or use workers%s 0.",
+		return psprintf("If a function of the table is marked PARALLEL SAFE, and does what a worker may not, mark it PARALLEL UNSAFE; or use workers%s 0.",
 						fc_caller_arrow(options->caller));
 	/* it may swallow the rest of the file */
 	if (refused->what == FC_REFUSED_QUOTE)
@@ -670,12 +668,12 @@ fc_hint_about(const FcOptions *options)
 	int			code = geterrcode();
 	bool		moment = (code == ERRCODE_INVALID_DATETIME_FORMAT || code == ERRCODE_DATETIME_FIELD_OVERFLOW);
 	FcRefusedFor what = moment || code == ERRCODE_INVALID_TEXT_REPRESENTATION ? FC_REFUSED_VALUE :
-		code == ERRCODE_CHARACTER_NOT_IN_REPERTOIRE ? FC_REFUSED_BYTES : FC_REFUSED_NOTHING;
+		code == ERRCODE_CHARACTER_NOT_IN_REPERTOIRE ? FC_REFUSED_BYTES :
+		code == ERRCODE_INVALID_TRANSACTION_STATE ? FC_REFUSED_COMMAND : FC_REFUSED_NOTHING;
 	ErrorData  *edata;
 
 	if (fc_caller_errors_as_core(options->caller) || fc_format_is_binary(&options->format) ||
-		(what == FC_REFUSED_NOTHING && code != ERRCODE_BAD_COPY_FILE_FORMAT &&
-		 code != ERRCODE_INTERNAL_ERROR && code != ERRCODE_INVALID_TRANSACTION_STATE))
+		(what == FC_REFUSED_NOTHING && code != ERRCODE_BAD_COPY_FILE_FORMAT))
 		return FC_REFUSED_NOTHING;
 	edata = fc_error_so_far();
 	/* what is known of the value says more than the hint about all moments */

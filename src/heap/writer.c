@@ -166,7 +166,7 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	writer->slot = MakeSingleTupleTableSlot(RelationGetDescr(writer->rel),
 											&TTSOpsVirtual);
 	writer->to = *to;
-	writer->cid = GetCurrentCommandId(!ctx->in_worker);
+	writer->cid = ctx->in_worker ? ctx->command : GetCurrentCommandId(true);
 	writer->options = to->storage.kind == FC_STORAGE_USED && !ctx->shared->plan.order.append ?
 		0 : HEAP_INSERT_SKIP_FSM;
 	if (to->storage.frozen)
@@ -208,13 +208,30 @@ fc_write_put_rows(FcWriter *writer, const FcBatch *batch, const FcBatchColumn *c
 }
 
 /*
+ * If a worker has stored a long value, core has marked the command id as used,
+ * and would refuse to run a volatile function in a procedural language, which
+ * takes the next one.  So takes that here; the leader follows
+ * (phase/worker.c).  Half of all ids are left to the caller's commands.
+ */
+static void
+fc_write_next_command(void)
+{
+	Assert(!IsParallelWorker() && IsInParallelMode());
+	if (GetCurrentCommandId(false) >= PG_UINT32_MAX / 2)
+		return;
+	ExitParallelMode();
+	CommandCounterIncrement();
+	EnterParallelMode();
+}
+
+/*
  * Lets core insert in a parallel worker, by hiding from it that this is one;
  * no other function does.
  *
  * heap_prepare_insert refuses in workers because an insert could make new
  * command ids, which workers cannot report.  The refusal guards nothing here:
- * of AFTER triggers only those of foreign keys come, which the leader fires
- * after the load, and he has assigned XID and command id before.
+ * workers of a load do report them, of AFTER triggers only those of foreign keys
+ * come, which the leader fires after the load, and he has assigned the XID.
  */
 void
 fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
@@ -243,6 +260,8 @@ fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 	}
 	PG_FINALLY();
 	{
+		if (worker >= 0)
+			fc_write_next_command();
 		ParallelWorkerNumber = worker;
 		fc_count_hand_over(writer->to.turn, rel, writer->toast, false);
 	}
@@ -250,7 +269,7 @@ fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 	/* after an error core has reset InterruptHoldoffCount itself */
 	if (worker >= 0)
 		RESUME_INTERRUPTS();
-	Assert(worker < 0 || GetCurrentCommandId(false) == writer->cid);
+	Assert(GetCurrentCommandId(false) >= writer->cid);
 }
 
 uint64

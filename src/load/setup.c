@@ -339,7 +339,7 @@ fc_setup_job(FcJob *job)
 	target->relname = pstrdup(RelationGetRelationName(target->rel));
 	fc_setup_plan(job);
 
-	/* workers need an XID and a used command id, and cannot assign them */
+	/* workers need an XID, which they cannot assign, and a used command id */
 	if (fc_caller_writes(options->caller))
 	{
 		(void) GetCurrentTransactionId();

@@ -51,6 +51,7 @@ typedef struct FcUsage
 {
 	BufferUsage buffers;
 	WalUsage	wal;
+	CommandId	command;		/* after all that it has stored */
 } FcUsage;
 
 PGDLLEXPORT void fc_worker_main(dsm_segment *seg, shm_toc *toc);
@@ -109,6 +110,7 @@ fc_worker_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_wo
 									  ALLOCSET_DEFAULT_SIZES);
 	if (!in_worker)
 		return;
+	ctx->command = GetCurrentCommandId(false);
 	/* the files as the leader has seen them */
 	source = fc_source_attach(fc_shared_files(shared), shared->source.nfiles,
 							  fc_shared_names(shared), shared->source.programs,
@@ -168,6 +170,7 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	fc_worker_phase(&ctx);
 	usage += ParallelWorkerNumber;
 	InstrEndParallelQuery(&usage->buffers, &usage->wal);
+	usage->command = GetCurrentCommandId(false);
 	shared->ended[ParallelWorkerNumber] = fc_pace_clock();
 	MemoryContextSwitchTo(old);
 	fc_worker_context_end(&ctx);
@@ -438,15 +441,31 @@ fc_worker_attend(FcContext *ctx, ParallelContext *pcxt)
 	Assert(ctx->counted == NULL);
 }
 
+/*
+ * After a worker has stored long values under later command ids than the
+ * leader's: takes this one, so that later commands can delete the values
+ */
+static void
+fc_worker_follow(CommandId command)
+{
+	Assert(!IsInParallelMode());
+	for (CommandId id = GetCurrentCommandId(false); id < command; id = GetCurrentCommandId(true))
+	{
+		CHECK_FOR_INTERRUPTS();
+		CommandCounterIncrement();
+	}
+}
+
 /* Runs the phase in workers; 0 if none could be started, or open the source */
 static int
 fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 				   FcWork *work)
 {
 	ParallelContext *pcxt;
+	CommandId	command = FirstCommandId;
 	int			launched;
 
-	/* workers can neither assign an XID nor mark a command id as used */
+	/* workers assign no XID, and their rows are of the leader's command */
 	if (ctx->shared->phase == FC_PHASE_LOAD || ctx->shared->phase == FC_PHASE_INDEX)
 	{
 		(void) GetCurrentTransactionId();
@@ -462,7 +481,10 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 
 		/* counted as the leader's, as parallel queries do */
 		for (int i = 0; i < launched; i++)
+		{
 			InstrAccumParallelQuery(&usage[i].buffers, &usage[i].wal);
+			command = Max(command, usage[i].command);
+		}
 		work->alone = fc_worker_alone_share(ctx->shared, launched);
 		launched = pg_atomic_read_u32(&ctx->shared->working);
 		Assert(launched >= 0 && launched <= pcxt->nworkers_launched);
@@ -474,6 +496,7 @@ fc_worker_parallel(FcContext *ctx, dsm_segment *segment, int nworkers,
 		ctx->shared->done = pg_atomic_read_u32(&ctx->turns[0].next);
 	DestroyParallelContext(pcxt);
 	ExitParallelMode();
+	fc_worker_follow(command);
 	ctx->turns = NULL;
 	ctx->workers = NULL;
 	return launched;

@@ -417,14 +417,17 @@ SELECT is((SELECT string_agg(marked::text, ' ' ORDER BY id) FROM marked), '(1,x)
 SELECT is(hint_of('SELECT fast_copy(''marked'', %L, header => ''match'')', E'\ufeffid,nam\n1,x\n'), 'If the file has other columns than these, use header => ''map'', and ignore_extra_columns => true to skip what is no column of the table.', 'other names are refused');
 SELECT is(hint_of('SELECT fast_copy(''marked'', %L, header => ''match'')', E'\ufeff\ufeffid,name\n1,x\n'), 'If the file has the columns in another order, or not all of them, use header => ''map''.', '... and a second mark');
 
--- A function that runs commands, in a worker that stores long values
-CREATE FUNCTION looks(n int) RETURNS bool LANGUAGE plpgsql VOLATILE PARALLEL SAFE AS $$ BEGIN RETURN (pg_stat_file(current_setting('data_directory'))).isdir; END $$;
-CREATE TABLE long_values (n int, t text, CHECK (looks(n)));
-ALTER TABLE long_values ALTER t SET STORAGE EXTERNAL;
+-- A function that is marked as parallel safe, and is not
+CREATE TABLE written (n int);
+CREATE FUNCTION writes(n int) RETURNS bool LANGUAGE plpgsql PARALLEL SAFE AS $$ BEGIN INSERT INTO public.written VALUES (n); RETURN true; END $$;
+CREATE TABLE writing (n int, t text, CHECK (writes(n)));
 SET LOCAL fast_copy.chunk_size = '16kB';
-SELECT is(hint_of('SELECT fast_copy(''long_values'', %L, workers => 2)', (SELECT string_agg(format(E'%s,%s\n', n, repeat('x', 5000)), '') FROM generate_series(1, 50) AS n)),
-	'A worker that has stored a long value cannot call a VOLATILE function. Mark the function STABLE or IMMUTABLE if it is, or PARALLEL UNSAFE; or use workers => 0.', 'a volatile function that is marked as parallel safe');
-SELECT is(hint_of('SELECT fast_copy(''long_values'', %L, workers => 0)', (SELECT string_agg(format(E'%s,%s\n', n, repeat('x', 5000)), '') FROM generate_series(1, 50) AS n)), 'no error', 'and the leader alone can');
+SELECT is(hint_of('SELECT fast_copy(''writing'', %L, workers => 2)', (SELECT string_agg(format(E'%s,%s\n', n, repeat('x', 5000)), '') FROM generate_series(1, 50) AS n)),
+	'If a function of the table is marked PARALLEL SAFE, and does what a worker may not, mark it PARALLEL UNSAFE; or use workers => 0.', 'a function that writes, in a worker');
+SELECT is(hint_of('SELECT fast_copy(''writing'', %L, workers => 0)', E'1,x\n'), 'no error', 'the leader alone can');
+ALTER FUNCTION writes(int) PARALLEL UNSAFE;
+SELECT is(hint_of('SELECT fast_copy(''writing'', %L, workers => 2)', E'1,x\n2,x\n'), 'no error', '... as where it is marked as what it is');
+SELECT is(count(*), 3::bigint, 'each row was written once') FROM written;
 RESET fast_copy.chunk_size;
 
 SELECT * FROM finish();

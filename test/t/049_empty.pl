@@ -21,8 +21,6 @@ my $day = "ts >= '2013-01-03' AND ts < '2013-01-04'";
 
 $node->safe_psql('postgres', 'CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility; CREATE EXTENSION pageinspect');
 gates($node);
-# it runs no commands: a worker could not, once it has written a long value
-$node->safe_psql('postgres', 'ALTER FUNCTION gate(int) STABLE');
 
 # The table with five empty days, and indexes
 sub prepare
