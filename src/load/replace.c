@@ -58,14 +58,17 @@
 /* A leaf all of whose rows are replaced */
 typedef struct FcReplaced
 {
-	Oid			leaf;
-	FcRange		range;
+	FcRange		range;			/* of the leaf, range.partition */
 	double		before;			/* its rows; or as many as matter */
 	bool		exact;			/* "before" counts all */
 	uint64		found;			/* rows of the file */
-	bool		empty;			/* it never had a row */
-	const char *why;			/* why its rows are deleted; NULL: its files
-								 * are exchanged, if it is not empty */
+	enum
+	{
+		FC_REPLACED_NOTHING,	/* it never had a row: it takes the new ones */
+		FC_REPLACED_DELETE,		/* its rows are deleted before that */
+		FC_REPLACED_EXCHANGE	/* it gets the files of a substitute */
+	}			by;				/* what is done with it */
+	const char *why;			/* why its files cannot be exchanged, or NULL */
 } FcReplaced;
 
 static void
@@ -86,7 +89,7 @@ fc_replace_check_ratio(const FcTarget *target, const FcReplaced *one, double row
 {
 	double		ratio = target->options->min_replace_ratio;
 	double		least = ceil(one->before * ratio);
-	bool		partition = one->leaf != target->oid;
+	bool		partition = one->range.partition != target->oid;
 	const char *some = one->exact ? "" : "at least ";
 
 	if (one->before == 0 || (rows > 0 && rows >= one->before * ratio))
@@ -94,7 +97,7 @@ fc_replace_check_ratio(const FcTarget *target, const FcReplaced *one, double row
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 partition ? errmsg("partition \"%s\" of %s%.0f rows would be replaced by %.0f rows",
-								get_rel_name(one->leaf), some, one->before, rows) :
+								get_rel_name(one->range.partition), some, one->before, rows) :
 			 errmsg("table \"%s\" of %s%.0f rows would be replaced by %.0f rows",
 					target->relname, some, one->before, rows),
 			 errdetail("With min_replace_ratio %g it is replaced by at least %.0f.", ratio,
@@ -197,30 +200,32 @@ fc_replace_count(const FcTarget *target, FcReplaced *one, Relation rel)
 	one->exact = fc_old_rows_count(rel, most, settles, &one->before);
 }
 
-/* Notes that all rows of a leaf are replaced, and how */
-static FcReplaced *
-fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *why)
+/* Notes what is done with a leaf; "spare": an empty one is exchanged, too */
+static void
+fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *why, bool spare)
 {
 	FcTarget   *target = &job->target;
 	FcReplaced *one = palloc0(sizeof(FcReplaced));
 	Relation	rel = table_open(leaf, NoLock);
+	bool		empty;
 
 	if (rel->rd_rel->relkind != RELKIND_RELATION)
 		fc_replace_refuse(RelationGetRelationName(rel), "It is not a table of this server.");
-	one->leaf = leaf;
 	one->range = range;
+	one->range.partition = leaf;
 	one->found = found;
 	one->why = why ? why : fc_replace_leaf_refusal(target, rel, &range);
-	one->empty = rel->rd_tableam == GetHeapamTableAmRoutine() && RelationGetNumberOfBlocks(rel) == 0;
+	empty = rel->rd_tableam == GetHeapamTableAmRoutine() && RelationGetNumberOfBlocks(rel) == 0;
+	one->by = one->why == NULL && (spare || !empty) ? FC_REPLACED_EXCHANGE :
+		empty ? FC_REPLACED_NOTHING : FC_REPLACED_DELETE;
 	fc_replace_count(target, one, rel);
-	if (fc_plan_merges(target->plan) && one->why && !one->empty)
+	if (fc_plan_merges(target->plan) && one->by == FC_REPLACED_DELETE)
 		fc_merge_refuse(RelationGetRelationName(rel), one->why);
 	table_close(rel, NoLock);
 	/* the leaf itself gets rows: the lock that COPY takes */
-	if (one->empty || one->why)
+	if (empty || one->why)
 		LockRelationOid(leaf, RowExclusiveLock);
 	job->replaced = lappend(job->replaced, one);
-	return one;
 }
 
 /* ERROR 0A000 if rows of a range might be on other servers */
@@ -280,7 +285,7 @@ fc_replace_leaves(FcJob *job)
 	List	   *leaves = NIL;
 
 	foreach_ptr(const FcReplaced, one, job->replaced)
-		leaves = lappend_oid(leaves, one->leaf);
+		leaves = lappend_oid(leaves, one->range.partition);
 	if (bounds->hi_max || !target->plan->partitioned)
 		return leaves;
 	if (!fc_shared_key_routes(target->shared))
@@ -339,7 +344,7 @@ fc_replace_check_room(const FcJob *job)
 	int			n = 0;
 
 	foreach_ptr(const FcReplaced, one, job->replaced)
-		n += !one->empty && one->why == NULL;
+		n += one->by == FC_REPLACED_EXCHANGE;
 	fc_tables_check_locks(job, n, 2, "replace",
 						  "Increase max_locks_per_transaction, or load the files in several transactions.");
 }
@@ -359,18 +364,17 @@ fc_replace_make_substitutes(FcJob *job)
 		Relation	rel;
 
 		CHECK_FOR_INTERRUPTS();
-		if (one->empty || one->why)
+		if (one->by != FC_REPLACED_EXCHANGE)
 			continue;
-		rel = table_open(one->leaf, NoLock);
+		rel = table_open(one->range.partition, NoLock);
 		substitute = &target->substitutes[n];
 		substitute->range = one->range;
-		substitute->range.partition = one->leaf;
 		substitute->name = pstrdup(RelationGetRelationName(rel));
 		substitute->schema = get_namespace_name(RelationGetNamespace(rel));
 		substitute->own_schema = fc_replace_schema(job, substitute, n++);
 		substitute->table = fc_table_create_like(rel, get_namespace_oid(substitute->own_schema, false));
 		table_close(rel, NoLock);
-		fc_hold_begin(job->hold, one->leaf, FC_HELD_PLACE);
+		fc_hold_begin(job->hold, one->range.partition, FC_HELD_PLACE);
 		fc_hold_begin(job->hold, substitute->table, FC_HELD_PLACE);
 	}
 	target->nsubstitutes = n;
@@ -386,12 +390,12 @@ fc_replace_find(FcJob *job)
 	if (fc_plan_merges(target->plan))
 		fc_merge_check(job, why);
 	if (!target->plan->partitioned)
-		(void) fc_replace_add(job, target->oid, FC_RANGE_ALL, target->found, why);
+		fc_replace_add(job, target->oid, FC_RANGE_ALL, target->found, why, false);
 	foreach_ptr(FcSpillPart, part, fc_shared_key_routes(target->shared) ? job->parts : NIL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!part->null && OidIsValid(part->range.partition))
-			(void) fc_replace_add(job, part->range.partition, part->range, part->rows, why);
+			fc_replace_add(job, part->range.partition, part->range, part->rows, why, false);
 	}
 }
 
@@ -476,7 +480,7 @@ fc_replace_choose_empty(FcJob *job)
 	foreach_ptr(const FcSpillPart, part, parts)
 		/* as for rows that are replaced, VACUUM and DDL are kept away */
 		if (ConditionalLockRelationOid(part->range.partition, ShareUpdateExclusiveLock))
-			fc_replace_add(job, part->range.partition, part->range, part->rows, NULL)->empty = false;
+			fc_replace_add(job, part->range.partition, part->range, part->rows, NULL, true);
 	fc_replace_make_substitutes(job);
 	/* the leader may call functions while workers are at work */
 	CommandCounterIncrement();
@@ -556,13 +560,11 @@ FcFault *
 fc_replace_cascades(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
-	List	   *leaves = NIL;
+	List	   *leaves = target->plan->bounds.hi_max ? NIL : find_all_inheritors(target->oid, NoLock, NULL);
 
-	if (!target->plan->bounds.hi_max)
-		leaves = find_all_inheritors(target->oid, NoLock, NULL);
 	foreach_ptr(const FcReplaced, one, target->plan->bounds.hi_max ? job->replaced : NIL)
-		if (!one->empty && one->why)
-			leaves = lappend_oid(leaves, one->leaf);
+		if (one->by == FC_REPLACED_DELETE)
+			leaves = lappend_oid(leaves, one->range.partition);
 	return fc_cascade_find(target->relname, leaves);
 }
 
@@ -682,7 +684,7 @@ fc_replace_delete(FcJob *job)
 	foreach_ptr(const FcReplaced, one, job->replaced)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (one->empty || one->why == NULL)
+		if (one->by != FC_REPLACED_DELETE)
 			continue;
 		target->nreplaced++;
 		why = why ? why : one->why;
@@ -708,10 +710,10 @@ fc_replace_rows_now(FcJob *job, const FcLeafRows *counts, const FcReplaced *one)
 	double		rows;
 
 	if (counts)
-		return fc_tasks_rows_of(job, counts, one->leaf);
+		return fc_tasks_rows_of(job, counts, one->range.partition);
 	if (!job->target.plan->partitioned)
 		return job->target.loaded;
-	rel = table_open(one->leaf, NoLock);
+	rel = table_open(one->range.partition, NoLock);
 	(void) fc_old_rows_count(rel, get_float8_infinity(), false, &rows);
 	table_close(rel, NoLock);
 	return rows;
@@ -721,8 +723,8 @@ fc_replace_rows_now(FcJob *job, const FcLeafRows *counts, const FcReplaced *one)
 static FcSubstitute *
 fc_replace_substitute(const FcTarget *target, const FcReplaced *one)
 {
-	for (int i = 0; i < target->nsubstitutes && !one->empty && one->why == NULL; i++)
-		if (target->substitutes[i].range.partition == one->leaf)
+	for (int i = 0; i < target->nsubstitutes && one->by == FC_REPLACED_EXCHANGE; i++)
+		if (target->substitutes[i].range.partition == one->range.partition)
 			return &target->substitutes[i];
 	return NULL;
 }
@@ -772,7 +774,7 @@ fc_replace_check_loaded(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		if (substitute)
 			fc_replace_check_ratio(target, one, fc_replace_rows_of(job, counts, substitute));
-		else if (one->why && one->before > 0)
+		else if (one->by == FC_REPLACED_DELETE && one->before > 0)
 			fc_replace_check_ratio(target, one, fc_replace_rows_now(job, counts, one));
 	}
 }
