@@ -38,7 +38,6 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
 #include "storage/lmgr.h"
-#include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/backend_progress.h"

@@ -32,7 +32,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "elsewhere/elsewhere.h"

@@ -19,7 +19,6 @@
 #include "access/attmap.h"
 #include "access/table.h"
 #include "access/tableam.h"
-#include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_namespace.h"

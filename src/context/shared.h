@@ -22,7 +22,6 @@
 #include "storage/dsm.h"
 #include "storage/lwlock.h"
 #include "storage/sharedfileset.h"
-#include "storage/spin.h"
 #include "utils/dsa.h"
 #include "utils/memutils.h"
 #include "utils/relcache.h"
@@ -32,7 +31,6 @@
 #include "context/course.h"
 #include "context/plan.h"
 #include "grammar/chunk.h"
-#include "key/range.h"
 #include "source/stream.h"
 
 /* Bytes that a record is taken to have, as long as there is none to look at */

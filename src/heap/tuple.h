@@ -8,7 +8,6 @@
 #ifndef FC_TUPLE_H
 #define FC_TUPLE_H
 
-#include "access/htup_details.h"
 #include "access/tupdesc.h"
 
 #include "row/batch.h"

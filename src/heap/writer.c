@@ -33,6 +33,7 @@
 #include "utils/rel.h"
 
 #include "compat/compat.h"
+#include "heap/append.h"
 #include "heap/hold.h"
 #include "heap/writer.h"
 #include "options/plan.h"

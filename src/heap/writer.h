@@ -11,7 +11,6 @@
 #include "nodes/execnodes.h"
 
 #include "context/shared.h"
-#include "heap/append.h"
 #include "sort/spill.h"
 
 typedef struct FcWriter FcWriter;

@@ -18,6 +18,7 @@
 #include "utils/lsyscache.h"
 
 #include "copyfrom/core.h"
+#include "heap/append.h"
 #include "heap/writer.h"
 #include "io/io.h"
 #include "load/steps.h"

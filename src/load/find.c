@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "copyfrom/core.h"
-#include "copyfrom/feed.h"
 #include "intake/chunks.h"
 #include "key/width.h"
 #include "load/steps.h"

@@ -19,7 +19,6 @@
 #include "index/index.h"
 #include "intake/intake.h"
 #include "options/target.h"
-#include "partition/partition.h"
 #include "partition/partman.h"
 #include "report/report.h"
 

@@ -44,7 +44,6 @@
 #include "intake/chunks.h"
 #include "load/ledger_row.h"
 #include "partition/ddl.h"
-#include "rejects/rejects.h"
 #include "report/units.h"
 #include "source/root.h"
 

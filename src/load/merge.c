@@ -20,7 +20,6 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "load/steps.h"

@@ -15,7 +15,6 @@
 
 #include "mb/pg_wchar.h"
 #include "parser/parse_relation.h"
-#include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"

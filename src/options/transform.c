@@ -16,9 +16,7 @@
 
 #include "nodes/nodeFuncs.h"
 #include "parser/parser.h"
-#include "utils/builtins.h"
 #include "utils/jsonb.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"

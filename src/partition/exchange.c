@@ -41,7 +41,6 @@
 #include "storage/predicate.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "compat/compat.h"
 #include "compat/settings.h"

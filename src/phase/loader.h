@@ -20,7 +20,6 @@
 #include "key/range.h"
 #include "row/parse.h"
 #include "sort/order_by.h"
-#include "sort/spill.h"
 
 /* Most writers that are open at once where rows go to any leaf */
 #define FC_LEAF_WRITERS	1024

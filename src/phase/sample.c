@@ -42,6 +42,7 @@
 #include "row/chunk_reader.h"
 #include "row/executor.h"
 #include "row/parse.h"
+#include "sort/fetch.h"
 #include "sort/item.h"
 #include "sort/spill.h"
 

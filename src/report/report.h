@@ -17,7 +17,6 @@
 #include "options/target.h"
 #include "rejects/rejects.h"
 #include "report/estimate.h"
-#include "report/units.h"
 
 /*
  * One row of the report.  What is not said is below 0, or NULL; fc_report_add

@@ -27,7 +27,6 @@
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
 #include "parser/parser.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "compat/compat.h"

@@ -17,7 +17,6 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
-#include "utils/lsyscache.h"
 
 #include "options/help.h"
 #include "partition/ddl.h"

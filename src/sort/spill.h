@@ -21,7 +21,7 @@
 #include "context/shared.h"
 #include "key/range.h"
 #include "row/batch.h"
-#include "sort/fetch.h"
+#include "sort/spilled.h"
 
 /* Counts of one process, or of all, for a range of keys or a part of it */
 typedef struct FcSpillPart

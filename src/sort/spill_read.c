@@ -27,6 +27,7 @@
 #include "utils/wait_event.h"
 
 #include "compat/compat.h"
+#include "sort/fetch.h"
 #include "sort/item.h"
 #include "sort/spills.h"
 

@@ -27,7 +27,6 @@
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/latch.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"

@@ -9,11 +9,9 @@
 #ifndef FC_DECOMPRESS_H
 #define FC_DECOMPRESS_H
 
-#include "port/atomics.h"
 #include "storage/condition_variable.h"
 #include "storage/fd.h"
 #include "storage/sharedfileset.h"
-#include "storage/spin.h"
 
 #include "source/codec.h"
 #include "source/input.h"

@@ -28,7 +28,6 @@
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
 #include "parser/parse_func.h"
-#include "storage/lock.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"

@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
-#include "commands/trigger.h"
 #include "foreign/fdwapi.h"
 #include "miscadmin.h"
 #include "utils/rel.h"

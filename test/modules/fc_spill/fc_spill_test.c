@@ -16,6 +16,7 @@
 #include "utils/builtins.h"
 
 #include "compat/compat.h"
+#include "sort/fetch.h"
 #include "sort/spill.h"
 
 PG_MODULE_MAGIC;
