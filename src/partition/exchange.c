@@ -265,7 +265,7 @@ static void
 fc_exchange_check_rows(Oid table)
 {
 	Relation	rel = table_open(table, NoLock);
-	TableScanDesc scan = table_beginscan(rel, SnapshotAny, 0, NULL);
+	TableScanDesc scan = fc_begin_scan(rel, SnapshotAny);
 	TransactionId oldest = rel->rd_rel->relfrozenxid;
 	HeapTuple	tuple;
 
