@@ -232,7 +232,7 @@ fc_write_next_command(void)
  * heap_prepare_insert refuses in workers because an insert could make new
  * command ids, which workers cannot report.  The refusal guards nothing here:
  * workers of a load do report them; of AFTER triggers only those of foreign
- * keys come, which the leader fires after the load; and he has assigned the XID.
+ * keys come, which the leader fires after the load; and he has assigned an XID.
  */
 void
 fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
