@@ -102,6 +102,9 @@ sub begin_chance
 	rand() foreach 1 .. 3;
 }
 
+# Has the server postgres_fdw?
+our $servers = 1;
+
 # "simple": a hash of the features that have their simplest value
 sub draw
 {
@@ -115,7 +118,7 @@ sub draw
 
 		begin_chance($c, $name);
 		$f{$name} = pick(@values);
-		$f{$name} = $simplest if $simple->{$name};
+		$f{$name} = $simplest if $simple->{$name} || !$servers && $f{$name} =~ /^foreign/;
 	}
 	begin_chance($c, 'wild');
 	$c->{wild} = chance(0.06);
