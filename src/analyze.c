@@ -167,7 +167,7 @@ fc_analyze_leaf(const FcTarget *target, Oid leaf)
 	rel = table_open(leaf, AccessShareLock);
 	(void) fc_old_rows_count(rel, get_float8_infinity(), false, &rows);
 	table_close(rel, AccessShareLock);
-	return psprintf("exists, %.0f rows are %s", rows,
+	return psprintf(rows == 1 ? "exists, %.0f row is %s" : "exists, %.0f rows are %s", rows,
 					fc_plan_merges(target->plan) ? "merged" : "replaced");
 }
 

@@ -305,6 +305,8 @@ static const FcReportColumn report_columns[] = {
 	REPORT_COLUMN(TEXTOID, way),
 	REPORT_COLUMN(TEXTOID, reason),
 	REPORT_COLUMN(TEXTOID, failed),
+	REPORT_COLUMN(INT8OID, duplicates),
+	REPORT_COLUMN(INT8OID, updated),
 	REPORT_COLUMN(BOOLOID, whole),
 	/* whatever the key is, a number that may be below 0 */
 	REPORT_COLUMN(TIMESTAMPTZOID, key),
@@ -315,8 +317,8 @@ static const FcReportColumn report_columns[] = {
 	REPORT_COLUMN(INT8OID, indexes),
 	REPORT_COLUMN(BOOLOID, merged),
 	REPORT_COLUMN(INT8OID, replaced),
-	REPORT_COLUMN(INT8OID, duplicates),
-	REPORT_COLUMN(INT8OID, updated),
+	REPORT_COLUMN(INT8OID, old_rows),
+	REPORT_COLUMN(BOOLOID, old_guessed),
 	REPORT_COLUMN(TEXTOID, writer)
 };
 

@@ -29,9 +29,6 @@
 #include "compat/compat.h"
 #include "heap/old_rows.h"
 
-/* Pages of a large table whose keys are read */
-#define FC_OLD_SAMPLE	64
-
 /* When something was done, relative to two moments */
 typedef enum FcOldWhen
 {

@@ -23,6 +23,9 @@
  */
 extern bool fc_old_rows_count(Relation rel, double most, bool settles, double *rows);
 
+/* Pages of a large table that are read; if it has not twice as many, all are */
+#define FC_OLD_SAMPLE	64
+
 /*
  * Sets the keys of some rows that the transaction sees in the heap, at most
  * "most", from pages all over it, and *rows to an estimate of all rows.

@@ -118,7 +118,7 @@ fc_indexes_choice(FcJob *job, int led)
 	for (int i = 0; i < led; i++)
 		shared += job->indexes[i].nhelpers > 0;
 	if (shared == 0)
-		return psprintf("%d indexes built", job->target.nindexes);
+		return psprintf("%d %s built", job->target.nindexes, job->target.nindexes == 1 ? "index" : "indexes");
 	return psprintf("%d indexes built, %d of them by all processes together",
 					job->target.nindexes, shared);
 }

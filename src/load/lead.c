@@ -13,6 +13,7 @@
 #include "errors/stop.h"
 #include "intake/chunks.h"
 #include "load/steps.h"
+#include "report/units.h"
 
 /* Most files that get rows of their own in the report */
 #define FC_REPORT_FILES		1000
@@ -56,10 +57,13 @@ fc_lead_split_choice(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
 
+	char		chunks[FC_UNITS_LEN];
+	char		files[FC_UNITS_LEN];
+
+	fc_units_of(chunks, target->shared->source.nchunks, "chunk");
 	if (target->source->nfiles == 1)
-		return psprintf("%u chunks", target->shared->source.nchunks);
-	return psprintf("%u chunks of %u %ss", target->shared->source.nchunks, target->source->nfiles,
-					fc_source_word(target->source));
+		return pstrdup(chunks);
+	return psprintf("%s of %s", chunks, fc_units_of(files, target->source->nfiles, fc_source_word(target->source)));
 }
 
 void

@@ -437,8 +437,8 @@ fc_ledger_tell(const FcLedger *ledger, uint32 total)
 		return;
 	if (ledger->gone > 0)
 		ereport(NOTICE,
-				(errmsg("ledger \"%s\" has %s rows of these files for tables that are gone: they are ignored",
-						get_rel_name(options->ledger), fc_units_count(some, ledger->gone)),
+				(errmsg("ledger \"%s\" has %s of these files for tables that are gone: they are ignored",
+						get_rel_name(options->ledger), fc_units_of(some, ledger->gone, "row")),
 				 errhint("DELETE FROM %s AS l WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = l.target) deletes those of all files.",
 						 fc_ddl_table(options->ledger))));
 	if (passed == 0)

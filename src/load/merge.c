@@ -23,6 +23,7 @@
 #include "utils/snapmgr.h"
 
 #include "load/steps.h"
+#include "report/units.h"
 
 /* Pages that a process reads before it takes others */
 #define FC_MERGE_STRETCH	512
@@ -83,6 +84,7 @@ fc_merge_read(FcJob *job)
 	FcPages    *stretches = palloc(sizeof(FcPages));
 	FcWork		work = {.task_size = sizeof(FcPages)};
 	int			processes;
+	char		tables[FC_UNITS_LEN];
 
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	for (int i = 0; i < target->nsubstitutes; i++)
@@ -101,5 +103,5 @@ fc_merge_read(FcJob *job)
 	pfree(stretches);
 	fc_tasks_find_parts(job);
 	fc_lead_report(job, processes, pg_atomic_read_u64(&target->shared->counts.existing), -1,
-				   psprintf("rows of %d tables, to be merged", target->nsubstitutes));
+				   psprintf("rows of %s, to be merged", fc_units_of(tables, target->nsubstitutes, "table")));
 }

@@ -104,7 +104,7 @@ fc_partitions_too_many(FcJob *job)
 	if (target->ncreated <= fc_max_partitions)
 		return NULL;
 	return fc_fault("max_partitions", ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-							psprintf("cannot create more than %d partitions", fc_max_partitions),
+							psprintf("cannot create more than %d partition%s", fc_max_partitions, fc_max_partitions == 1 ? "" : "s"),
 							psprintf("The rows need %s new partitions of table \"%s\", from values %s to %s.",
 									 fc_units_count(count, target->ncreated), target->relname,
 									 fc_key_text(target->route->type, target->created[0].range.lo),

@@ -61,6 +61,8 @@ typedef struct FcReplaced
 	FcRange		range;			/* of the leaf, range.partition */
 	double		before;			/* its rows; or as many as matter */
 	bool		exact;			/* "before" counts all */
+	double		old;			/* all its rows, or about so many */
+	bool		old_guessed;
 	uint64		found;			/* rows of the file */
 	enum
 	{
@@ -89,19 +91,16 @@ fc_replace_check_ratio(const FcTarget *target, const FcReplaced *one, double row
 {
 	double		ratio = target->options->min_replace_ratio;
 	double		least = ceil(one->before * ratio);
-	bool		partition = one->range.partition != target->oid;
-	const char *some = one->exact ? "" : "at least ";
+	char	   *before = psprintf("%s%.0f row%s", one->exact ? "" : "at least ", one->before, one->before == 1 ? "" : "s");
+	char	   *by = psprintf("%.0f row%s", rows, rows == 1 ? "" : "s");
 
 	if (one->before == 0 || (rows > 0 && rows >= one->before * ratio))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 partition ? errmsg("partition \"%s\" of %s%.0f rows would be replaced by %.0f rows",
-								get_rel_name(one->range.partition), some, one->before, rows) :
-			 errmsg("table \"%s\" of %s%.0f rows would be replaced by %.0f rows",
-					target->relname, some, one->before, rows),
-			 errdetail("With min_replace_ratio %g it is replaced by at least %.0f.", ratio,
-					   Max(least, 1)),
+			 errmsg("%s \"%s\" of %s would be replaced by %s", one->range.partition == target->oid ? "table" : "partition",
+					get_rel_name(one->range.partition), before, by),
+			 errdetail("With min_replace_ratio %g it is replaced by at least %.0f.", ratio, Max(least, 1)),
 			 errhint("If the file has all rows that are to stay, lower min_replace_ratio, or name the keys that are replaced by replace_from and replace_to.")));
 }
 
@@ -190,14 +189,20 @@ fc_replace_count(const FcTarget *target, FcReplaced *one, Relation rel)
 	bool		settles = fc_replace_foresees(target) && !target->course.core;
 	double		most = get_float8_infinity();
 
-	/* a range may lose any number of rows, and "merge" loses none */
-	if (!target->plan->bounds.hi_max || fc_plan_merges(target->plan))
+	if (target->plan->existing != FC_EXISTING_REPLACE)
 		return;
-	if (ratio > 0 && one->found > 0)
+	/* a range may lose any number of rows */
+	if (!target->plan->bounds.hi_max)
+		most = 0;
+	else if (ratio > 0 && one->found > 0)
 		most = fc_replace_most(one->found, ratio);
 	else if (ratio == 0 && !settles)
 		most = 0;
 	one->exact = fc_old_rows_count(rel, most, settles, &one->before);
+	one->old = one->before;
+	one->old_guessed = !one->exact && RelationGetNumberOfBlocks(rel) >= 2 * FC_OLD_SAMPLE;
+	if (!one->exact && rel->rd_tableam == GetHeapamTableAmRoutine())
+		(void) fc_old_rows_keys(rel, 0, FC_KEY_NONE, NULL, 0, &one->old);
 }
 
 /* Notes what is done with a leaf; "spare": an empty one is exchanged, too */
@@ -371,6 +376,8 @@ fc_replace_make_substitutes(FcJob *job)
 		substitute->range = one->range;
 		substitute->name = pstrdup(RelationGetRelationName(rel));
 		substitute->schema = get_namespace_name(RelationGetNamespace(rel));
+		substitute->old_rows = one->old;
+		substitute->old_guessed = one->old_guessed;
 		substitute->own_schema = fc_replace_schema(job, substitute, n++);
 		substitute->table = fc_table_create_like(rel, get_namespace_oid(substitute->own_schema, false));
 		table_close(rel, NoLock);
@@ -606,7 +613,7 @@ fc_replace_delete_range(const FcJob *job, const FcRange *range)
 						 quote_identifier(get_attname(target->oid, target->plan->key.attnum, false)));
 	fc_error_context_push(&callback, fc_replace_delete_context, unconstify(FcTarget *, target));
 	fc_error_context_push(&hint, fc_cascade_hint, NULL);
-	deleted = fc_ddl_change(sql.data, n, types, values, job->since.snapshot, NULL);
+	deleted = fc_ddl_change(sql.data, n, types, values, job->since.snapshot, NULL, NULL);
 	fc_error_context_pop();
 	fc_error_context_pop();
 	return deleted;
@@ -692,6 +699,7 @@ fc_replace_delete(FcJob *job)
 			deleted += fc_replace_delete_range(job, &one->range);
 	}
 	CommandCounterIncrement();
+	target->old_rows += deleted;
 	if (deleted > 0)
 		fc_replace_check_taken(job);
 	if (why || !target->plan->bounds.hi_max)
@@ -777,24 +785,4 @@ fc_replace_check_loaded(FcJob *job)
 		else if (one->by == FC_REPLACED_DELETE && one->before > 0)
 			fc_replace_check_ratio(target, one, fc_replace_rows_now(job, counts, one));
 	}
-}
-
-void
-fc_replace_rethrow(FcJob *job)
-{
-	ErrorData  *edata;
-	int			i = 0;
-
-	MemoryContextSwitchTo(job->mcxt);
-	edata = CopyErrorData();
-	FlushErrorState();
-	while (edata->schema_name && i < job->target.nsubstitutes &&
-		   strcmp(job->target.substitutes[i].own_schema, edata->schema_name) != 0)
-		i++;
-	if (edata->schema_name && i < job->target.nsubstitutes)
-		edata->schema_name = job->target.substitutes[i].schema;
-	else if (edata->schema_name && OidIsValid(job->target.stage) &&
-			 fc_exchange_is_schema(edata->schema_name))
-		edata->schema_name = job->stage_schema;
-	ReThrowError(edata);
 }

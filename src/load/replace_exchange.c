@@ -35,6 +35,7 @@
 #include "load/steps.h"
 #include "partition/partition.h"
 #include "report/report.h"
+#include "report/units.h"
 
 /* Attempts to carry all rows under the last lock, if code inserts more */
 #define FC_REPLACE_ROUNDS	10
@@ -255,6 +256,8 @@ fc_replace_exchange_all(FcJob *job)
 								fc_replace_rows_of(job, counts, substitute) + substitute->carried);
 		fc_exchange_drop(substitute->range.partition, substitute->table);
 		carried += substitute->carried;
+		target->old_rows += substitute->old_rows;
+		target->old_guessed |= substitute->old_guessed;
 	}
 	Assert(job->exchange_schemas != NIL);
 	fc_exchange_end(job->exchange_schemas);
@@ -349,6 +352,7 @@ void
 fc_replace_exchange(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	char		tables[FC_UNITS_LEN];
 	uint64		carried;
 	int			n;
 
@@ -371,6 +375,26 @@ fc_replace_exchange(FcJob *job)
 	if (fc_plan_replaces(target->plan))
 		target->nreplaced += n;
 	if (n > 0)
-		fc_lead_report(job, 0, carried, -1, psprintf("%d exchanged%s", n,
+		fc_lead_report(job, 0, carried, -1, psprintf("%s exchanged%s", fc_units_of(tables, n, "table"),
 													 carried == 0 ? "" : ", with rows that were inserted meanwhile"));
+}
+
+void
+fc_replace_rethrow(FcJob *job)
+{
+	ErrorData  *edata;
+	int			i = 0;
+
+	MemoryContextSwitchTo(job->mcxt);
+	edata = CopyErrorData();
+	FlushErrorState();
+	while (edata->schema_name && i < job->target.nsubstitutes &&
+		   strcmp(job->target.substitutes[i].own_schema, edata->schema_name) != 0)
+		i++;
+	if (edata->schema_name && i < job->target.nsubstitutes)
+		edata->schema_name = job->target.substitutes[i].schema;
+	else if (edata->schema_name && OidIsValid(job->target.stage) &&
+			 fc_exchange_is_schema(edata->schema_name))
+		edata->schema_name = job->stage_schema;
+	ReThrowError(edata);
 }

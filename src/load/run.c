@@ -82,6 +82,7 @@
 #include "phase/phases.h"
 #include "rejects/rejects.h"
 #include "report/report.h"
+#include "report/units.h"
 
 /* Throws ERROR unless each record was loaded, filtered or rejected, or equal */
 static void
@@ -163,6 +164,7 @@ static void
 fc_job_statistics(FcJob *job)
 {
 	List	   *tables;
+	char		count[FC_UNITS_LEN];
 
 	if (!job->target.options->run_analyze || job->target.kept ||
 		job->target.rel->rd_rel->relkind == RELKIND_VIEW)
@@ -171,7 +173,7 @@ fc_job_statistics(FcJob *job)
 	CommandCounterIncrement();
 	tables = fc_job_loaded_tables(job);
 	fc_job_gather(job, tables);
-	fc_lead_report(job, 0, -1, -1, psprintf("%d tables", list_length(tables)));
+	fc_lead_report(job, 0, -1, -1, pstrdup(fc_units_of(count, list_length(tables), "table")));
 }
 
 /* Has the scan noted an error about a record, which ends any load? */

@@ -87,7 +87,7 @@ fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb, const
 		return needed < room;
 	ereport(ERROR,
 			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("cannot %s %s partitions in one transaction", verb, fc_units_count(count, n)),
+			 errmsg("cannot %s %s in one transaction", verb, fc_units_of(count, n, "partition")),
 			 errdetail("They need %s locks, and the lock table has room for %s.",
 					   fc_units_count(wanted, needed), fc_units_count(most, room)),
 			 errhint("%s", hint)));

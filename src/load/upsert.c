@@ -271,7 +271,8 @@ typedef struct FcUpsert
 {
 	FcJob	   *job;
 	const char *sql;
-	uint64		inserted;
+	uint64		inserted;		/* or updated */
+	uint64		met;			/* rows that equal ones were there for */
 	HeapTuple	row;			/* the refused one; NULL: not known */
 	ErrorData  *refused;
 } FcUpsert;
@@ -312,7 +313,7 @@ fc_upsert_try(void *arg)
 {
 	FcUpsert   *upsert = arg;
 
-	upsert->inserted = fc_ddl_change(upsert->sql, 0, NULL, NULL, InvalidSnapshot, &upsert->row);
+	upsert->inserted = fc_ddl_change(upsert->sql, 0, NULL, NULL, InvalidSnapshot, &upsert->row, &upsert->met);
 	return true;
 }
 
@@ -381,6 +382,10 @@ fc_upsert_execute(FcJob *job)
 	fc_error_context_pop();
 	if (upsert.refused)
 		fc_upsert_throw(&upsert, around);
+	/* the action of a file that has only keys is NOTHING */
+	if (job->target.options->conflict == FC_CONFLICT_UPDATE &&
+		list_difference_int(job->target.planned->columns.attnums, fc_sort_keys_columns(job->target.planned->keys)) != NIL)
+		job->target.updated = Min(upsert.met, upsert.inserted);
 	return upsert.inserted;
 }
 

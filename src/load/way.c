@@ -18,6 +18,7 @@
 #include "copyfrom/feed.h"
 #include "elsewhere/elsewhere.h"
 #include "load/steps.h"
+#include "report/units.h"
 #include "sort/order_by.h"
 
 /* Must new partitions be attached, or have their indexes, before rows come? */
@@ -170,13 +171,16 @@ static char *
 fc_way_of_merge(const FcTarget *target)
 {
 	const FcCounts *counts = &target->shared->counts;
+	char		old[FC_UNITS_LEN];
+	char		gone[FC_UNITS_LEN];
 
 	if (!fc_plan_merges(target->plan))
 		return "";
-	return psprintf(", with " UINT64_FORMAT " rows that were there; " UINT64_FORMAT " others updated, "
-					UINT64_FORMAT " duplicates", fc_shared_rewritten(target->shared),
+	return psprintf(", with %s that %s there; " UINT64_FORMAT " others updated, %s",
+					fc_units_of(old, fc_shared_rewritten(target->shared), "row"),
+					fc_shared_rewritten(target->shared) == 1 ? "was" : "were",
 					pg_atomic_read_u64((pg_atomic_uint64 *) &counts->updated),
-					pg_atomic_read_u64((pg_atomic_uint64 *) &counts->duplicates));
+					fc_units_of(gone, pg_atomic_read_u64((pg_atomic_uint64 *) &counts->duplicates), "duplicate"));
 }
 
 char *

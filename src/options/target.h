@@ -42,6 +42,8 @@ typedef struct FcSubstitute
 	char	   *own_schema;		/* of the substitute: that of all whose leaves
 								 * are in the same one */
 	uint64		carried;		/* rows that others have inserted meanwhile */
+	double		old_rows;		/* of the leaf, if they are replaced */
+	bool		old_guessed;
 } FcSubstitute;
 
 typedef struct FcTarget
@@ -92,6 +94,9 @@ typedef struct FcTarget
 	uint64		found;			/* records in the files; 0: not counted yet */
 	bool		counted;		/* the split has counted them */
 	uint64		loaded;			/* rows */
+	uint64		updated;		/* of these, by on_conflict */
+	double		old_rows;		/* that were replaced */
+	bool		old_guessed;	/* ... by a sample */
 
 	/* how far it has come */
 	FcShared   *shared;			/* NULL until it is made */

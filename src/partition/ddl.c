@@ -14,6 +14,7 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_namespace.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "nodes/params.h"
 #include "storage/bufmgr.h"
@@ -155,7 +156,7 @@ fc_ddl_row(PlanState *below)
 
 uint64
 fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values, Snapshot snapshot,
-			  HeapTuple *row)
+			  HeapTuple *row, uint64 *met)
 {
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy command",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -182,7 +183,7 @@ fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
 				 errmsg("a rule was created while the table was being loaded"),
 				 errhint("Look for such a command in the functions that are called for each row.")));
 	query = CreateQueryDesc(fc_plan_query(linitial_node(Query, queries), sql, params), sql, GetActiveSnapshot(),
-							InvalidSnapshot, None_Receiver, params, NULL, 0);
+							InvalidSnapshot, None_Receiver, params, NULL, met ? INSTRUMENT_ROWS : 0);
 	ExecutorStart(query, 0);
 	PG_TRY();
 	{
@@ -197,6 +198,8 @@ fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
 	}
 	PG_END_TRY();
 	changed = query->estate->es_processed;
+	if (met)
+		*met = query->planstate->instrument->ntuples2;
 	ExecutorFinish(query);
 	ExecutorEnd(query);
 	FreeQueryDesc(query);

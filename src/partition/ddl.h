@@ -52,10 +52,11 @@ extern uint64 fc_ddl_execute(SPIPlanPtr plan, const char *sql, int nargs, const 
  * search_path: triggers run with the caller's.  With a snapshot it sees what
  * that sees of other transactions, else the latest.  If an error about a row
  * of an INSERT ends it, *row is set to the row as the SELECT returned it, in
- * the target's row type; "row" may be NULL.
+ * the target's row type; "row" may be NULL.  *met is set to how many rows of an
+ * INSERT met equal ones, unless it is NULL.
  */
 extern uint64 fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
-							Snapshot snapshot, HeapTuple *row);
+							Snapshot snapshot, HeapTuple *row, uint64 *met);
 
 /*
  * Return the name of a relation with its schema's, both quoted.  The second

@@ -133,8 +133,8 @@ fc_partman_too_new(const FcPartman *partman, const FcRoute *route,
 	return fc_fault("premake", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					psprintf("rows lie beyond the partitions that pg_partman creates in advance for table \"%s\"",
 							 partman->table),
-					psprintf("It creates %d partitions of \"%s\" ahead of now, and the latest rows belong to values %s: maintenance would go on from there and create no nearer ones.",
-							 partman->premake, partman->interval,
+					psprintf("It creates %d partition%s of \"%s\" ahead of now, and the latest rows belong to values %s: maintenance would go on from there and create no nearer ones.",
+							 partman->premake, partman->premake == 1 ? "" : "s", partman->interval,
 							 fc_range_text(route->type, highest)),
 					pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_premake."));
 }

@@ -165,7 +165,9 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	row->replaced = target->nreplaced;
 	row->merged = fc_plan_merges(target->plan);
 	row->duplicates = pg_atomic_read_u64(&target->shared->counts.duplicates);
-	row->updated = pg_atomic_read_u64(&target->shared->counts.updated);
+	row->updated = pg_atomic_read_u64(&target->shared->counts.updated) + target->updated;
+	row->old_rows = target->old_rows;
+	row->old_guessed = target->old_guessed;
 	row->indexes = target->nindexes;
 	/* a load may scan twice */
 	foreach_ptr(FcReportRow, of_phase, fc_report_rows())

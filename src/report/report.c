@@ -75,6 +75,8 @@ fc_report_add(const FcReportRow *row)
 		copy->wal_bytes = copy->spill_bytes = -1;
 	if (!row->counted)
 		copy->filtered = copy->rejected = copy->nulled = -1;
+	if (!row->counted || row->phase != FC_PHASE_TOTAL)
+		copy->duplicates = copy->updated = -1;
 	report_rows = lappend(report_rows, copy);
 	MemoryContextSwitchTo(old);
 }

@@ -51,6 +51,9 @@ typedef struct FcReportRow
 
 	/* of the total */
 	char	   *failed;			/* SQLSTATE of a load that failed */
+	int64		duplicates;
+	int64		updated;		/* rows that rows of the file took the place
+								 * of */
 	char	   *table;			/* qualified and quoted; this and what follows
 								 * is not in fast_copy_report() */
 	char	   *source;			/* a program's command is not in it */
@@ -59,9 +62,8 @@ typedef struct FcReportRow
 	int64		indexes;
 	bool		merged;			/* tables were, not replaced */
 	int64		replaced;
-	int64		duplicates;
-	int64		updated;		/* rows that rows of the file took the place
-								 * of */
+	int64		old_rows;		/* of these */
+	bool		old_guessed;
 	const char *writer;
 
 	/* what follows */

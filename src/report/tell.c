@@ -307,7 +307,8 @@ fc_tell_end(const FcOptions *options, const FcTotals *totals)
 	const FcReportRow *row = &totals->row;
 	FcLoaded	loaded = {
 		row->rows, row->bytes, row->seconds, row->created, row->replaced, row->filtered,
-		row->rejected, row->tolerant, row->merged, row->duplicates
+		row->rejected, row->tolerant, row->merged, row->duplicates,
+		row->old_rows, row->old_guessed
 	};
 	char		line[FC_LINE_LEN];
 

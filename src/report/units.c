@@ -19,6 +19,7 @@ typedef enum FcBrevity
 	FC_BRIEF_NOTHING,
 	FC_BRIEF_RATE,				/* which follows from bytes and time */
 	FC_BRIEF_BYTES,
+	FC_BRIEF_OLD,				/* of 1.2M rows */
 	FC_BRIEF_NEW,				/* "new", not "new partitions" */
 	FC_BRIEF_COUNTS,			/* 1.2M, not 1,234,567 */
 	FC_BRIEF_MOST = FC_BRIEF_COUNTS
@@ -60,6 +61,15 @@ fc_units_short(char *buf, uint64_t n)
 		unit++;
 	}
 	snprintf(buf, FC_UNITS_LEN, value < 9.95 ? "%.1f%c" : "%.0f%c", value, units[unit]);
+	return buf;
+}
+
+char *
+fc_units_of(char *buf, uint64_t n, const char *word)
+{
+	size_t		len = strlen(fc_units_count(buf, n));
+
+	snprintf(buf + len, FC_UNITS_LEN - len, " %s%s", word, n == 1 ? "" : "s");
 	return buf;
 }
 
@@ -142,20 +152,26 @@ fc_units_loaded_write(char *line, const FcLoaded *loaded, FcBrevity brevity)
 {
 	const char *new = brevity >= FC_BRIEF_NEW ? "new" :
 		loaded->created == 1 ? "new partition" : "new partitions";
-	const char *replaced = brevity >= FC_BRIEF_NEW ? (loaded->merged ? "merged" : "replaced") :
-		loaded->replaced == 1 ? (loaded->merged ? "table merged" : "table replaced") :
-		loaded->merged ? "tables merged" : "tables replaced";
+	const char *replaced = brevity >= FC_BRIEF_NEW ? "" : loaded->replaced == 1 ? "table " : "tables ";
+	char		figure[FC_UNITS_LEN];
+	char		old[FC_LINE_LEN] = "";
 
 	strcpy(line, "fast_copy");
 	fc_units_loaded_count(line, ": ", loaded->rows, loaded->rows == 1 ? "row" : "rows", brevity);
 	fc_units_loaded_pace(line, loaded, brevity);
 	if (loaded->created > 0)
 		fc_units_loaded_count(line, ", ", loaded->created, new, brevity);
+	if (loaded->old_rows > 0 && brevity < FC_BRIEF_NEW)
+		snprintf(old, sizeof(old), "%s%s%s %s ", loaded->replaced > 0 ? "of " : "", loaded->old_guessed ? "about " : "",
+				 brevity >= FC_BRIEF_OLD ? fc_units_short(figure, loaded->old_rows) : fc_units_count(figure, loaded->old_rows),
+				 loaded->old_rows == 1 ? "row" : "rows");
+	snprintf(old + strlen(old), sizeof(old) - strlen(old), "%s", loaded->merged ? "merged" : "replaced");
 	if (loaded->replaced > 0 && brevity < FC_BRIEF_COUNTS)
-		fc_units_loaded_count(line, ", ", loaded->replaced, replaced, brevity);
+		snprintf(line + strlen(line), FC_LINE_LEN - strlen(line), ", %s %s%s", fc_units_count(figure, loaded->replaced), replaced, old);
+	else if (loaded->old_rows > 0 && brevity < FC_BRIEF_NEW)
+		snprintf(line + strlen(line), FC_LINE_LEN - strlen(line), ", %s", old);
 	if (loaded->duplicates > 0 && brevity < FC_BRIEF_COUNTS)
-		fc_units_loaded_count(line, ", ", loaded->duplicates,
-							  loaded->duplicates == 1 ? "duplicate" : "duplicates", brevity);
+		snprintf(line + strlen(line), FC_LINE_LEN - strlen(line), ", %s", fc_units_of(figure, loaded->duplicates, "duplicate"));
 	if (loaded->filtered > 0)
 		fc_units_loaded_count(line, ", ", loaded->filtered, "filtered", brevity);
 	if (loaded->tolerant)

@@ -26,6 +26,9 @@
 /* 1,234,567 */
 extern char *fc_units_count(char *buf, uint64_t n);
 
+/* 1 table; 1,234 tables: a short word */
+extern char *fc_units_of(char *buf, uint64_t n, const char *word);
+
 /* 999, 1.2k, 34M: four columns at most */
 extern char *fc_units_short(char *buf, uint64_t n);
 
@@ -51,12 +54,15 @@ typedef struct FcLoaded
 	bool		merged;			/* tables were, not replaced */
 	uint64_t	duplicates;		/* records that equal rows were preferred to;
 								 * not said if there are none */
+	uint64_t	old_rows;		/* that were replaced; 0: not known */
+	bool		old_guessed;
 } FcLoaded;
 
 /*
  * Writes the line into buf[FC_LINE_LEN], in FC_LINE_COLUMNS columns; returns
- * buf.  If there is no room for all, the rate is left out first, then bytes and
- * the word "partitions"; at last counts become short, and what was replaced and
+ * buf.  If there is no room for all, the rate is left out first, then bytes,
+ * then the number of old rows becomes short and is left out, with the word
+ * "partitions"; at last counts become short, and what was replaced and
  * duplicates are left out.
  */
 extern char *fc_units_loaded(char *buf, const FcLoaded *loaded);

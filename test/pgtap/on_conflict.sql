@@ -46,7 +46,7 @@ CREATE FUNCTION pg_temp.how() RETURNS text LANGUAGE sql AS $$
 $$;
 
 -- Loads by on_conflict, and by its definition.  "olds" are the rows, and partitions,
--- that are there; wanted has those that got is to make by "rest".  Three tests for
+-- that are there; wanted has those that got is to make by "rest".  Four tests for
 -- each action, row that is kept, and number of workers; of these only the last one is
 -- tried for all but the first action.
 CREATE FUNCTION pg_temp.check_conflict(about text, ddl text, olds text DEFAULT 'INSERT INTO %1$s (at, id, v) SELECT at, id, ''old'' FROM news WHERE g < 80 AND g %% 3 = 0', rest text DEFAULT 'SELECT',
@@ -60,6 +60,7 @@ DECLARE
 	got bigint;
 	wanted bigint;
 	n bigint;
+	before bigint;
 BEGIN
 	FOREACH action IN ARRAY actions LOOP
 		FOREACH keep IN ARRAY keeps LOOP
@@ -67,6 +68,7 @@ BEGIN
 			CONTINUE WHEN (action = 'update' AND keep = 'last') OR (action = 'nothing' AND keep = 'first');
 			PERFORM pg_temp.make('wanted', ddl, olds);
 			EXECUTE format(rest, 'wanted');
+			SELECT count(*) FROM wanted INTO before;
 			wanted := pg_temp.define(columns, keys, action, keep, nulls_equal, condition);
 			FOREACH w IN ARRAY workers LOOP
 				CONTINUE WHEN (action <> actions[1] OR keep IS NOT NULL) AND w <> workers[cardinality(workers)];
@@ -77,6 +79,7 @@ BEGIN
 				RETURN NEXT is(got, wanted, said || ': rows');
 				EXECUTE format('SELECT count(*) FROM ((SELECT %1$s FROM got EXCEPT ALL SELECT %1$s FROM wanted) UNION ALL (SELECT %1$s FROM wanted EXCEPT ALL SELECT %1$s FROM got)) AS s', compared) INTO n;
 				RETURN NEXT is(n, 0::bigint, said || ': as INSERT ... ON CONFLICT');
+				RETURN NEXT is(updated, wanted - ((SELECT count(*) FROM wanted) - before), said || ': updated') FROM fast_copy_report() WHERE phase = 'total';
 				RETURN NEXT ok(pg_temp.how() ~ how AND pg_temp.left_behind() = 0, said || ': ' || pg_temp.how());
 			END LOOP;
 		END LOOP;

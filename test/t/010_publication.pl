@@ -213,9 +213,9 @@ sub of_standby
 	# from 18 on a standby sends nothing more after an exchange
 	my $goes_on = $publisher->pg_version->major < 18;
 	$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION s') if !$goes_on;
-	is($publisher->safe_psql('postgres', 'SET fast_copy.logical_standbys = off; ' . sprintf($load, 'replace') . "; $how"), "$rows\n5 exchanged", 'with the setting off files are exchanged');
+	is($publisher->safe_psql('postgres', 'SET fast_copy.logical_standbys = off; ' . sprintf($load, 'replace') . "; $how"), "$rows\n5 tables exchanged", 'with the setting off files are exchanged');
 	isnt($arrived->(), $here->(), 'which the subscriber of a standby misses') if $goes_on;
-	is($publisher->safe_psql('postgres', 'SET fast_copy.logical_standbys = off; ' . sprintf($load, q(merge)) . "; $how"), "$rows\nrows of 5 tables, to be merged; 5 exchanged", 'and rows are merged');
+	is($publisher->safe_psql('postgres', 'SET fast_copy.logical_standbys = off; ' . sprintf($load, q(merge)) . "; $how"), "$rows\nrows of 5 tables, to be merged; 5 tables exchanged", 'and rows are merged');
 
 	$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION s') if $goes_on;
 	$standby->stop;

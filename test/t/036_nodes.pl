@@ -437,7 +437,7 @@ sub refusals
 	clear();
 	on_main($table);
 	my ($rc, $out, $err) = $main->psql('postgres', "SET fast_copy.max_partitions = 1; $load");
-	like($err, qr/ERROR:  cannot create more than 1 partitions/, 'too many');
+	like($err, qr/ERROR:  cannot create more than 1 partition/, 'too many');
 	nothing_is_left('too many');
   SKIP:
 	{

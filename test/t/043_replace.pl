@@ -10,7 +10,7 @@ use IPC::Run;
 use Test::More;
 
 my $how = "SELECT string_agg(choice, '; ') FROM fast_copy_report() WHERE phase = 'replace'";
-my $replace = begin('"existing_rows": "replace"', $how, "1000\n1 exchanged", "1000\n1 exchanged, with rows that were inserted meanwhile", '');
+my $replace = begin('"existing_rows": "replace"', $how, "1000\n1 table exchanged", "1000\n1 table exchanged, with rows that were inserted meanwhile", '');
 
 subtest 'others read the old rows until the commit' => sub {
 	prepare();
@@ -103,7 +103,7 @@ subtest 'nor do several, each for another partition' => sub {
 	my @vacuums = map { start_load($node, "VACUUM t_p2013010$_;\n") } 3, 4;
 	ok(wait_until($node, "SELECT count(*) = 2 FROM pg_locks WHERE relation IN ('t_p20130103'::regclass, 't_p20130104'::regclass) AND NOT granted"), 'two VACUUMs wait');
 	open_gate();
-	is((finish_load($load))[0], "2000\n2 exchanged", 'the load is done');
+	is((finish_load($load))[0], "2000\n2 tables exchanged", 'the load is done');
 	is((finish_load($_))[1], '', 'and so is VACUUM') foreach @vacuums;
 	is(counts($node), '3800|1000|2000', 'the rows');
 	is_sound($node, 'afterwards');
@@ -153,8 +153,8 @@ subtest 'of two that replace the same day the second has read its file too early
 # has, comes after the load has read its file
 my $range = '"existing_rows": "replace", "replace_from": "2013-01-03", "replace_to"';
 foreach my $way (
-	[ 'files of a partition', '"existing_rows": "replace"', '1 exchanged, with rows that were inserted meanwhile' ],
-	[ 'files of a range', "$range: \"2013-01-04\"", 'deleted; 1 exchanged, with rows that were inserted meanwhile' ],
+	[ 'files of a partition', '"existing_rows": "replace"', '1 table exchanged, with rows that were inserted meanwhile' ],
+	[ 'files of a range', "$range: \"2013-01-04\"", 'deleted; 1 table exchanged, with rows that were inserted meanwhile' ],
 	[ 'rows', "$range: \"2013-01-03 23:59:30\"", 'deleted: other rows of it stay' ])
 {
 	my ($what, $options, $choice) = @$way;
@@ -264,7 +264,7 @@ subtest 'a base backup is taken before the end, and around it' => sub {
 my $days = write_bytes('days.csv', join('', map { sprintf "%d,2013-01-%02d %02d:%02d:00,again %d\n", $_, (3, 6, 7)[$_ % 3], $_ % 24, $_ % 60, $_ } 1001 .. 2200));
 my $whole = "SELECT count(*), count(*) FILTER (WHERE $day), count(*) FILTER (WHERE v LIKE 'again%'), (SELECT count(*) FROM ledger) FROM t";
 
-foreach my $case ([ 'delete', 'deleted: asked for by replace_method', '3000|600|0|0' ], [ 'auto', '1 exchanged', '2800|400|400|0' ])
+foreach my $case ([ 'delete', 'deleted: asked for by replace_method', '3000|600|0|0' ], [ 'auto', '1 table exchanged', '2800|400|400|0' ])
 {
 	my ($method, $said, $before) = @$case;
 	my $load = $replace =~ s/\Q$again\E/$days/r =~ s/}'/, "replace_method": "$method", "ledger": "ledger"}'/r;

@@ -8,7 +8,7 @@ use Beside;
 use FastCopy;
 use Test::More;
 
-my $how = "SELECT count(*) FILTER (WHERE choice ~ '^1 exchanged'), count(*) FILTER (WHERE choice ~ 'inserted meanwhile') FROM fast_copy_report() WHERE phase = 'replace'";
+my $how = "SELECT count(*) FILTER (WHERE choice ~ '^1 table exchanged'), count(*) FILTER (WHERE choice ~ 'inserted meanwhile') FROM fast_copy_report() WHERE phase = 'replace'";
 # counts times, too, at which a key has two rows
 my $merge = begin('"existing_rows": "merge", "dedup_keys": ["ts", "n"]', $how, "1000\n1|0", "1000\n1|1", ', count(*) - count(DISTINCT (ts, n))');
 my $add = $merge =~ s/, "dedup_keys.*?\]//r;

@@ -68,7 +68,7 @@ subtest 'files are exchanged' => sub {
 	$old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
 	is($old->query_safe('SELECT count(*) FROM pg_class WHERE false'), 0, 'a snapshot');
 	my $before = $node->safe_psql('postgres', $files);
-	is($node->safe_psql('postgres', "$paged$call; $how"), "3000\n5 exchanged", 'of five days');
+	is($node->safe_psql('postgres', "$paged$call; $how"), "3000\n5 tables exchanged", 'of five days');
 	is(scalar(grep { my $f = $_; grep { $_ eq $f } split / /, $before } split / /, $node->safe_psql('postgres', $files)), 0, 'no old file is left');
 	has('3000|600');
 	is($old->query_safe('SELECT count(*) FROM t'), 0, 'an older snapshot has no row of it');
@@ -110,13 +110,13 @@ subtest 'whatever makes that visible to others keeps the load from it' => sub {
 subtest 'many rows need no setting' => sub {
 	prepare();
 	my $many = write_bytes('many.csv', join('', map { sprintf "%d,2013-01-%02d %02d:%02d:00,row %d\n", $_, $_ % 100 ? 3 : 2, $_ % 24, $_ % 60, $_ } 8 .. 12000));
-	is($node->safe_psql('postgres', "SELECT fast_copy('t', '$many'); $how"), "11993\n1 exchanged", 'the day that has them');
+	is($node->safe_psql('postgres', "SELECT fast_copy('t', '$many'); $how"), "11993\n1 table exchanged", 'the day that has them');
 	has('11993|11873');
 };
 
 subtest 'a plain table' => sub {
 	$node->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t (n int PRIMARY KEY, ts timestamp, v text)');
-	is($node->safe_psql('postgres', "$paged$call; $how"), "3000\n1 exchanged", 'is exchanged, too');
+	is($node->safe_psql('postgres', "$paged$call; $how"), "3000\n1 table exchanged", 'is exchanged, too');
 	has('3000|600');
 	my $twice = write_bytes('twice.csv', join('', map { sprintf "%d,2013-01-03,twice\n", $_ % 2000 } 1 .. 3000));
 	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nTRUNCATE t; $paged SELECT fast_copy('t', '$twice', workers => 2)");
@@ -124,13 +124,13 @@ subtest 'a plain table' => sub {
 };
 
 # What another session does while the load is at the gate
-my @moved = ("3000\n1 in use: rows inserted one by one; 4 exchanged", '3001|601');
+my @moved = ("3000\n1 in use: rows inserted one by one; 4 tables exchanged", '3001|601');
 foreach my $case (
 	[ 'inserts a row', "INSERT INTO t VALUES (8000, '2013-01-03', 'mine')", @moved ],
 	[ 'inserts a row for each day', "INSERT INTO t SELECT 8000, '2013-01-01'::timestamp + i * interval '1 day' FROM generate_series(0, 4) i", "3000\n5 in use: rows inserted one by one", '3005|601' ],
 	[ 'inserts and rolls back', "BEGIN; INSERT INTO t VALUES (8000, '2013-01-03', 'mine'); ROLLBACK", $moved[0], '3000|600' ],
 	[ 'inserts an equal row', "INSERT INTO t SELECT 3002, '2013-01-03 02:02:00'", '23505: duplicate key value violates unique constraint "t_p3_pkey"\nDETAIL:  Key \(n, ts\)=\(3002, 2013-01-03 02:02:00\) already exists\.\nCONTEXT:  fast_copy t, rows of a partition that other sessions have used meanwhile', '1|1' ],
-	[ 'writes elsewhere', "CREATE TABLE other AS SELECT 1; DROP TABLE other", "3000\n5 exchanged", '3000|600' ])
+	[ 'writes elsewhere', "CREATE TABLE other AS SELECT 1; DROP TABLE other", "3000\n5 tables exchanged", '3000|600' ])
 {
 	my ($what, $sql, $wanted, $rows) = @$case;
 
@@ -148,7 +148,7 @@ subtest 'another session reads a day for long' => sub {
 	$reader->query_safe('BEGIN');
 	is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 0, 'it has read');
 	my $load = paused("SET lock_timeout = '1ms';\n");
-	ends($load, "3000\n1 in use: rows inserted one by one; 4 exchanged", '3000|600');
+	ends($load, "3000\n1 in use: rows inserted one by one; 4 tables exchanged", '3000|600');
 	is($reader->query_safe("SELECT count(*) FROM t WHERE $day"), 600, 'it reads the new rows');
 	$reader->quit;
 };
@@ -213,11 +213,11 @@ subtest 'a lock that would outlast the load is not taken' => sub {
 		has('3000|600');
 	}
 	prepare();
-	is($node->safe_psql('postgres', "LOAD 'fast_copy'; ${paged}COPY t FROM '$file' WITH (fast_copy, FORMAT csv); $how"), '5 exchanged', 'by COPY with the option');
+	is($node->safe_psql('postgres', "LOAD 'fast_copy'; ${paged}COPY t FROM '$file' WITH (fast_copy, FORMAT csv); $how"), '5 tables exchanged', 'by COPY with the option');
 	has('3000|600');
 	prepare();
 	$node->safe_psql('postgres', "SELECT fast_copy_create_ledger_table('loads')");
-	is($node->safe_psql('postgres', "${paged}CALL fast_copy_files('t', '$file', 'loads'); $how"), '5 exchanged', 'by a procedure that commits');
+	is($node->safe_psql('postgres', "${paged}CALL fast_copy_files('t', '$file', 'loads'); $how"), '5 tables exchanged', 'by a procedure that commits');
 	has('3000|600');
 };
 
@@ -248,7 +248,7 @@ subtest 'another session is changing a day' => sub {
 	my $other = $node->background_psql('postgres');
 	$other->query_safe('BEGIN; LOCK TABLE t_p3 IN SHARE UPDATE EXCLUSIVE MODE');
 	my $load = paused();
-	ends($load, "3000\n4 exchanged", '3000|600');
+	ends($load, "3000\n4 tables exchanged", '3000|600');
 	$other->query_safe('COMMIT');
 	$other->quit;
 };

@@ -77,6 +77,14 @@ static const LineCase lines[] = {
 	"fast_copy: 336,776 rows in 1.2 s, 1 table merged, 1,234 duplicates"},
 	{{336776, 31457280, 1.2, 0, 12, 0, 0, false, true, 1},
 	"fast_copy: 336,776 rows, 30 MB in 1.2 s, 12 tables merged, 1 duplicate"},
+	{{990, 40960, 0.02, 0, 1, 0, 0, false, false, 0, 1000, false},
+	"fast_copy: 990 rows, 40 kB in 20 ms, 1 table of 1,000 rows replaced"},
+	{{336776, 31457280, 1.2, 0, 2, 0, 0, false, false, 0, 336777, true},
+	"fast_copy: 336,776 rows in 1.2 s, 2 tables of about 337k rows replaced"},
+	{{0, 0, 0.02, 0, 0, 0, 0, false, false, 0, 1, false},
+	"fast_copy: 0 rows, 0 bytes in 20 ms (0 bytes/s), 1 row replaced"},
+	{{336776, 31457280, 1.2, 3, 2, 0, 12, true, false, 0, 1000, false},
+	"fast_copy: 336,776 rows in 1.2 s, 3 new, 2 replaced, 12 rejected"},
 	{{336776, 31457280, 1.2, 3, 2, 0, 12, true},
 	"fast_copy: 336,776 rows in 1.2 s, 3 new, 2 replaced, 12 rejected"},
 	{{1000000000000, 109951162777600, 86400, 3660, 3660, 12345678, 1000000, true},
@@ -101,7 +109,8 @@ all_fit(void)
 			counts[i % n], counts[i / n % n], times[i / n / n / n / n],
 			created > INT32_MAX ? INT32_MAX : (int) created,
 			created > INT32_MAX ? INT32_MAX : (int) created,
-			counts[i / n / n / n % n], counts[(i / n / n / n + 3) % n], true
+			counts[i / n / n / n % n], counts[(i / n / n / n + 3) % n], true,
+			.old_rows = counts[(i / n + 2) % n], .old_guessed = true
 		};
 		size_t		len = strlen(fc_units_loaded(line, &loaded));
 
