@@ -393,6 +393,8 @@ fc_analyze_replaced(FcAnalysis *analysis)
 		return;
 	foreach_ptr(const ErrorData, edata, fc_replace_errors(analysis->job))
 		fc_analyze_warn(analysis, "existing_rows", fc_analyze_error_text(edata));
+	foreach_ptr(const FcFault, fault, fc_replace_others(analysis->job))
+		fc_analyze_fault(analysis, fault, true, true);
 	fc_analyze_fault(analysis, fc_replace_cascades(analysis->job), true, true);
 }
 

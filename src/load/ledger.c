@@ -314,14 +314,14 @@ fc_ledger_enter(void)
 	return one;
 }
 
-/* Claims a file whose row is locked */
+/* Claims a file whose row is locked; "rows" of it may be there already */
 static void
-fc_ledger_claim_again(const FcLedger *ledger, const FcLedgerFile *file)
+fc_ledger_claim_again(const FcLedger *ledger, const FcLedgerFile *file, bool rows)
 {
 	FcLedgerRow row;
 
 	fc_ledger_file_row(ledger, file, &row);
-	(void) fc_ledger_set_columns(ledger->options->ledger, &row, "state = $6");
+	(void) fc_ledger_set_columns(ledger->options->ledger, &row, rows ? "state = $6" : "state = $6, rows = 0");
 }
 
 /*
@@ -338,8 +338,8 @@ fc_ledger_claim_one(FcLedger *ledger, const FcSource *source, uint32 number, FcL
 	while (!fc_ledger_look(ledger, file, &row, &recorded))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (fc_ledger_run(psprintf("INSERT INTO %s (target, path, size, modified, state, " FC_LEDGER_IDENTITY ") "
-								   "VALUES ($1, $2, $3, $4, $6, %s) ON CONFLICT DO NOTHING",
+		if (fc_ledger_run(psprintf("INSERT INTO %s (target, path, size, modified, state, rows, " FC_LEDGER_IDENTITY ") "
+								   "VALUES ($1, $2, $3, $4, $6, 0, %s) ON CONFLICT DO NOTHING",
 								   fc_ddl_table(ledger->options->ledger), fc_ledger_identity(ledger->options->target)), &row) == 0)
 			continue;
 		/* rows of tables that were dropped, here or before a dump */
@@ -358,7 +358,7 @@ fc_ledger_claim_one(FcLedger *ledger, const FcSource *source, uint32 number, FcL
 		if (ledger->options->changed_files == FC_CHANGED_ERROR)
 			fc_ledger_refuse_changed(ledger, file, recorded.size, recorded.modified);
 	}
-	fc_ledger_claim_again(ledger, file);
+	fc_ledger_claim_again(ledger, file, recorded.loaded);
 	return true;
 }
 
@@ -400,7 +400,7 @@ fc_ledger_claim_all(FcLedger *ledger, const FcSource *source)
 	for (uint32 i = 0; i < n && nclaimed > 0 && ledger->options->existing == FC_EXISTING_REPLACE; i++)
 		if (!claimed[i])
 		{
-			fc_ledger_claim_again(ledger, &ledger->files[i]);
+			fc_ledger_claim_again(ledger, &ledger->files[i], true);
 			claimed[i] = true;
 			MemoryContextReset(one);
 		}
@@ -533,6 +533,18 @@ fc_ledger_count(const FcJob *job)
 	return known;
 }
 
+char *
+fc_ledger_not_named(const FcJob *job)
+{
+	const FcSource *source = fc_ledger_source(job);
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	for (uint32 i = 0; job->ledger == NULL && job->target.options->label == NULL && i < source->nfiles; i++)
+		appendStringInfo(&sql, ", %s", quote_literal_cstr(fc_ledger_usable_path(source, i)));
+	return psprintf(" AND l.path NOT IN (''%s)", sql.data);
+}
+
 bool
 fc_ledger_has_all(const struct FcLedger *ledger)
 {
@@ -662,12 +674,14 @@ fc_ledger_put_one(const FcJob *job, uint32 i)
 	{
 		fc_ledger_set(&row, FC_LEDGER_FIRST_KEY, CStringGetTextDatum(fc_key_text(type, fc_context_distance((int64) low))));
 		fc_ledger_set(&row, FC_LEDGER_LAST_KEY, CStringGetTextDatum(fc_key_text(type, fc_context_distance((int64) high))));
+		fc_ledger_set(&row, FC_LEDGER_KEY_COLUMN,
+					  CStringGetTextDatum(get_attname(job->target.oid, job->target.plan->key.attnum, false)));
 	}
 	if (job->rejects_job)
 		fc_ledger_set(&row, FC_LEDGER_JOB, DirectFunctionCall1(uuid_in, CStringGetDatum(job->rejects_job)));
 	fc_ledger_set(&row, FC_LEDGER_LOADED_AT, TimestampTzGetDatum(GetCurrentTimestamp()));
 	fc_ledger_set(&row, FC_LEDGER_LOADED_BY, CStringGetTextDatum(GetUserNameFromId(GetUserId(), false)));
-	fc_ledger_update(ledger->options->ledger, &row);
+	fc_ledger_update(ledger->options->ledger, &row, type);
 }
 
 void

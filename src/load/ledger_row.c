@@ -46,6 +46,7 @@ static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
 	[FC_LEDGER_LINE] = {"line", "pg_catalog.int8", INT8OID, "of the file, where it happened"},
 	[FC_LEDGER_FIRST_KEY] = {"first_key", "pg_catalog.text", TEXTOID, "no row of it has a lower partition key; null where keys were not looked at"},
 	[FC_LEDGER_LAST_KEY] = {"last_key", "pg_catalog.text", TEXTOID, "no row of it has a higher one"},
+	[FC_LEDGER_KEY_COLUMN] = {"key_column", "pg_catalog.text", TEXTOID, "column of the table that these are keys in"},
 	[FC_LEDGER_EXPECTED_SIZE] = {"expected_size", "pg_catalog.int8", INT8OID, "not used yet, always null"},
 	[FC_LEDGER_EXPECTED_HASH] = {"expected_hash", "pg_catalog.text", TEXTOID, "not used yet, always null"},
 	[FC_LEDGER_TARGET_OID] = {"target_oid", "pg_catalog.oid NOT NULL", OIDOID, "number of the table in the database of origin"},
@@ -141,15 +142,41 @@ fc_ledger_set_columns(Oid table, FcLedgerRow *row, const char *columns)
 								  fc_ledger_counts()), row);
 }
 
+const char *
+fc_ledger_key_type(FcKeyType type)
+{
+	return fc_key_is_integer(type) ? "pg_catalog.int8" :
+		format_type_be_qualified(type == FC_KEY_NONE ? TEXTOID : fc_key_kinds[type].typid);
+}
+
+/*
+ * The new value of a column about keys.  Rows that an earlier load of the file
+ * gave may still be there: the range grows, and is unknown if one of the two
+ * is.  A row that counts 0 rows and knows no keys is of a file without any.
+ */
+static char *
+fc_ledger_widened(FcLedgerColumn column, const char *type)
+{
+	const char *name = ledger_columns[column].name;
+	int			number = column + 1;
+	char	   *both = psprintf("$%d", number);
+
+	if (column != FC_LEDGER_KEY_COLUMN)
+		both = psprintf("CASE WHEN l.%s::%s %c $%d::%s THEN l.%s ELSE $%d END", name, type,
+						column == FC_LEDGER_FIRST_KEY ? '<' : '>', number, type, name, number);
+	return psprintf("CASE WHEN l.key_column = $%d THEN %s WHEN l.key_column IS NULL AND coalesce(l.rows, l.size) = 0 THEN $%d "
+					"WHEN $%d = 0 THEN l.%s END", FC_LEDGER_KEY_COLUMN + 1, both, number, FC_LEDGER_ROWS + 1, name);
+}
+
 void
-fc_ledger_update(Oid table, FcLedgerRow *row)
+fc_ledger_update(Oid table, FcLedgerRow *row, FcKeyType type)
 {
 	StringInfoData columns;
 
 	initStringInfo(&columns);
 	for (int i = FC_LEDGER_PATH + 1; i < FC_LEDGER_NPARAMS; i++)
-		appendStringInfo(&columns, "%s%s = $%d", i > FC_LEDGER_PATH + 1 ? ", " : "",
-						 quote_identifier(ledger_columns[i].name), i + 1);
+		appendStringInfo(&columns, "%s%s = %s", i > FC_LEDGER_PATH + 1 ? ", " : "", quote_identifier(ledger_columns[i].name),
+						 i < FC_LEDGER_FIRST_KEY ? psprintf("$%d", i + 1) : fc_ledger_widened(i, fc_ledger_key_type(type)));
 	if (fc_ledger_set_columns(table, row, columns.data) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

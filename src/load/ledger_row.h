@@ -30,6 +30,7 @@ typedef enum FcLedgerColumn
 	FC_LEDGER_LINE,
 	FC_LEDGER_FIRST_KEY,
 	FC_LEDGER_LAST_KEY,
+	FC_LEDGER_KEY_COLUMN,
 	FC_LEDGER_NPARAMS,			/* those before are parameters of commands */
 	FC_LEDGER_EXPECTED_SIZE = FC_LEDGER_NPARAMS,
 	FC_LEDGER_EXPECTED_HASH,
@@ -57,6 +58,9 @@ extern char *fc_ledger_origin(void);
 extern void fc_ledger_row(FcLedgerRow *row, Oid target, const char *path);
 extern void fc_ledger_set(FcLedgerRow *row, FcLedgerColumn column, Datum value);
 
+/* The type that columns with keys are cast to, to compare them */
+extern const char *fc_ledger_key_type(FcKeyType type);
+
 /* Runs a command whose parameters are the columns of the row, in their order */
 extern uint64 fc_ledger_run(const char *sql, FcLedgerRow *row);
 
@@ -64,9 +68,15 @@ extern uint64 fc_ledger_run(const char *sql, FcLedgerRow *row);
  * Update the row of this target and path, and make it one that was written
  * here.  The first sets the columns in "columns", and returns how many such
  * rows there are; the second sets all parameters, ERROR 55000 if the row is
- * gone.
+ * gone.  Keys, of this type, come to those that the row has already.
  */
 extern uint64 fc_ledger_set_columns(Oid table, FcLedgerRow *row, const char *columns);
-extern void fc_ledger_update(Oid table, FcLedgerRow *row);
+extern void fc_ledger_update(Oid table, FcLedgerRow *row, FcKeyType type);
+
+/*
+ * A further condition for rows "l": not of a file of the job.  A load has
+ * claimed its files, and needs none.
+ */
+extern char *fc_ledger_not_named(const FcJob *job);
 
 #endif							/* FC_LEDGER_ROW_H */

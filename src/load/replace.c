@@ -452,6 +452,18 @@ fc_replace_empty_parts(FcJob *job)
 	return empty != NIL && fc_replace_job_refusal(job) == NULL ? empty : NIL;
 }
 
+List *
+fc_replace_others(const FcJob *job)
+{
+	const FcRange *bounds = &job->target.plan->bounds;
+	List	   *ranges = bounds->hi_max ? NIL : list_make1(unconstify(FcRange *, bounds));
+
+	foreach_ptr(FcReplaced, one, bounds->hi_max ? job->replaced : NIL)
+		if (!one->empty && (one->old > 0 || one->old_guessed))
+			ranges = lappend(ranges, &one->range);
+	return fc_ledger_others(job, ranges);
+}
+
 void
 fc_replace_choose(FcJob *job)
 {
@@ -467,6 +479,8 @@ fc_replace_choose(FcJob *job)
 	fc_replace_find(job);
 	foreach_ptr(const FcReplaced, one, fc_replace_foresees(target) ? job->replaced : NIL)
 		fc_replace_check_ratio(target, one, one->found);
+	foreach_ptr(FcFault, fault, fc_replace_others(job))
+		fc_fault_report(fault->sqlerrcode == ERRCODE_WARNING ? WARNING : ERROR, fault);
 	/* rows to be merged are read as of now */
 	if (fc_plan_merges(target->plan))
 		fc_replace_begin(job);

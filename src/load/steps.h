@@ -204,6 +204,12 @@ extern void fc_replace_choose(FcJob *job);
 extern List *fc_replace_errors(FcJob *job);
 
 /*
+ * Once it is chosen what is replaced: fc_ledger_others(), or NIL without a
+ * ledger
+ */
+extern List *fc_replace_others(const FcJob *job);
+
+/*
  * load/merge.c.  ERROR 0A000 for a table whose rows cannot be exchanged, as
  * "why" says.  The second throws it for rows that cannot be compared though
  * the options ask for it: those of the default partition, or all, as "why"
@@ -620,6 +626,14 @@ extern uint32 fc_ledger_count(const FcJob *job);
 
 /* Has the ledger all files as loaded? */
 extern bool fc_ledger_has_all(const struct FcLedger *ledger);
+
+/*
+ * load/ledger_other.c.  Returns faults, a list of FcFault, if rows are replaced
+ * that have keys in these ranges, a list of FcRange by key, and are of files
+ * that the load does not name; ERRCODE_WARNING if they may be, or if
+ * other_files says so.
+ */
+extern List *fc_ledger_others(const FcJob *job, const List *ranges);
 
 /* The sources without what the ledger has: List of String */
 extern const List *fc_ledger_sources(const struct FcLedger *ledger);

@@ -66,7 +66,7 @@ fc_options_existing(FcOptions *options)
 {
 	const FcOptionNumber of_replaced[] = {
 		FC_OPTION_replace_from, FC_OPTION_replace_to, FC_OPTION_min_replace_ratio,
-		FC_OPTION_replace_method
+		FC_OPTION_replace_method, FC_OPTION_other_files
 	};
 
 	options->existing = fc_option_word(options, FC_OPTION_existing_rows);
@@ -77,6 +77,7 @@ fc_options_existing(FcOptions *options)
 					 errmsg("%s requires existing_rows \"replace\"",
 							fc_option_list[of_replaced[i]].name)));
 	options->min_replace_ratio = fc_options_ratio(options);
+	options->replace_others = fc_option_word(options, FC_OPTION_other_files) != 0;
 	options->replace_deletes = fc_option_word(options, FC_OPTION_replace_method) != 0;
 	if ((options->replace_from == NULL) != (options->replace_to == NULL))
 		ereport(ERROR,

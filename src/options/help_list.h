@@ -256,6 +256,11 @@
 	  "in addition to the rows that came from it before. A file that was only touched or copied again has not changed, because its checksum is the same. " \
 	  "An option of COPY, and a key of the argument options.", \
 	  "SELECT fast_copy('events', '/data/2025-01-*.csv', header => true,\n  options => '{\"ledger\": \"loads\", \"changed_files\": \"skip\"}');") \
+	X(other_files, NULL, "'error' or 'replace'", \
+	  "error or replace: rows of files that are not named", \
+	  "What happens with existing_rows 'replace' if, by the ledger, partitions to be replaced have rows of files that the call does not name: 'error' ends the load, and 'replace' replaces these rows, too, " \
+	  "with a warning. If the ledger does not tell between which keys the rows of a file are, the load only warns. An option of COPY, and a key of the argument options.", \
+	  "SELECT fast_copy('events', '/data/2025-01-05.csv', header => true,\n  options => '{\"ledger\": \"loads\", \"changed_files\": \"load\",\n    \"existing_rows\": \"replace\", \"other_files\": \"replace\"}');") \
 	X(transform, NULL, NULL, \
 	  "expressions that compute values from the fields", \
 	  "Columns and the SQL expressions that compute their values, written as after SET in UPDATE, or as a JSON object. An expression sees the fields of the file as text, under the names that the header, " \

@@ -88,6 +88,7 @@
 	X(ledger, regclass, NULL, TABLE, ANY, NULL, ledger) \
 	X(label, text, NULL, TEXT, ANY, NULL, label) \
 	X(changed_files, text, 'error', TEXT, ANY, NULL, words.changed_files) \
+	X(other_files, text, 'error', TEXT, ANY, NULL, words.other_files) \
 	X(transform, text, NULL, JSON, ANY, NULL, transform) \
 	X(null_strings, text, NULL, JSON, ANY, NULL, null_strings) \
 	X(trim, text, 'none', TEXT, ANY, NULL, words.trim) \

@@ -217,10 +217,11 @@ fc_options_check_ledger(const FcOptions *options)
 	bool		files = !options->program && !options->client;
 
 	if (!OidIsValid(options->ledger) &&
-		(options->label || options->given[FC_OPTION_changed_files]))
+		(options->label || options->given[FC_OPTION_changed_files] || options->given[FC_OPTION_other_files]))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s requires a ledger", options->label ? "label" : "changed_files"),
+				 errmsg("%s requires a ledger", options->label ? "label" :
+						options->given[FC_OPTION_changed_files] ? "changed_files" : "other_files"),
 				 errhint("Make one by fast_copy_create_ledger_table(), and name it by the option \"ledger\".")));
 	if (options->label && files)
 		ereport(ERROR,

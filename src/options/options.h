@@ -106,6 +106,7 @@ typedef struct FcOptionWords
 	char	   *on_conflict;
 	char	   *dedup_keep;
 	char	   *changed_files;
+	char	   *other_files;
 	char	   *trim;
 	char	   *number_format;
 	char	   *missing_columns;
@@ -167,6 +168,7 @@ typedef struct FcOptions
 	char	   *label;			/* what it calls data that are no files; or
 								 * NULL */
 	FcChanged	changed_files;
+	bool		replace_others; /* also rows of files that are not loaded */
 	char	   *transform;		/* or NULL */
 	List	   *transforms;		/* FcTransformOption: options/transform.c */
 	char	   *null_strings;	/* or NULL */

@@ -57,8 +57,8 @@ SELECT matches(pg_temp.context_of('got', '{"existing_rows": "replace", "min_repl
 -- tables of fast_copy's own
 CREATE TABLE plain (at date, id int, v text, w int);
 SELECT fast_copy_create_ledger_table('led'), fast_copy_create_reject_table('rej') \g /dev/null
-ALTER TABLE led ALTER rows SET NOT NULL;
-SELECT is(pg_temp.context_of('plain', '{"ledger": "led"}'), 'null value in column "rows" of relation "led" violates not-null constraint', 'the ledger');
+ALTER TABLE led ALTER rejected SET NOT NULL;
+SELECT is(pg_temp.context_of('plain', '{"ledger": "led"}'), 'null value in column "rejected" of relation "led" violates not-null constraint', 'the ledger');
 SELECT pg_temp.write('{x}') \g /dev/null
 ALTER TABLE rej ADD CONSTRAINT never CHECK (line > 1);
 SELECT is(pg_temp.context_of('plain', '{"on_error": "ignore", "on_error_classes": ["missing_columns", "conversion"], "reject_table": "rej"}'), 'new row for relation "rej" violates check constraint "never"', 'rejects');

@@ -58,8 +58,8 @@ SELECT results_eq($$SELECT option, "type", "default" FROM fast_copy_help()$$, $$
 		SELECT * FROM argument
 		UNION ALL VALUES (1000, 'fast_copy', 'boolean', 'false'), (1001, 'compressed', 'boolean', 'false'), (1002, 'remote_commit', 'text', 'auto'), (1003, 'nodes', 'name[]', NULL),
 			(1004, 'existing_rows', 'text', 'keep'), (1005, 'replace_from', 'text', NULL), (1006, 'replace_to', 'text', NULL), (1007, 'min_replace_ratio', 'numeric', '0.5'),
-			(1008, 'replace_method', 'text', 'auto'), (1009, 'on_conflict', 'text', 'error'), (1010, 'dedup_keys', 'name[]', NULL), (1011, 'dedup_keep', 'text', 'last'), (1012, 'ledger', 'regclass', NULL), (1013, 'label', 'text', NULL), (1014, 'changed_files', 'text', 'error'),
-			(1015, 'transform', 'text', NULL), (1016, 'null_strings', 'text', NULL), (1017, 'trim', 'text', 'none'), (1018, 'number_format', 'text', NULL), (1019, 'skip_empty_lines', 'boolean', 'false'), (1020, 'missing_columns', 'text', 'error')) AS a
+			(1008, 'replace_method', 'text', 'auto'), (1009, 'on_conflict', 'text', 'error'), (1010, 'dedup_keys', 'name[]', NULL), (1011, 'dedup_keep', 'text', 'last'), (1012, 'ledger', 'regclass', NULL), (1013, 'label', 'text', NULL), (1014, 'changed_files', 'text', 'error'), (1015, 'other_files', 'text', 'error'),
+			(1016, 'transform', 'text', NULL), (1017, 'null_strings', 'text', NULL), (1018, 'trim', 'text', 'none'), (1019, 'number_format', 'text', NULL), (1020, 'skip_empty_lines', 'boolean', 'false'), (1021, 'missing_columns', 'text', 'error')) AS a
 	ORDER BY n
 $$, 'all options, with type and default');
 SELECT results_eq($$SELECT option FROM fast_copy_help() WHERE copy = 'same'$$, $$
@@ -157,7 +157,7 @@ RESET ROLE;
 SET LOCAL search_path = public;
 SELECT is(there.text, here.text, 'the same to a role without privileges, and in any search_path') FROM helps AS here, helps AS there WHERE here.at = 'here' AND there.at = 'there';
 SELECT set_config(name, 'on', true) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
-SELECT is(count(*), (SELECT count(*) FROM argument) + 21, 'in a parallel worker') FROM fast_copy_help();
+SELECT is(count(*), (SELECT count(*) FROM argument) + 22, 'in a parallel worker') FROM fast_copy_help();
 SELECT matches(string_agg(line, ''), '256 MB', 'with settings') FROM fast_copy_help('memory') AS line;
 SELECT set_config(name, 'off', true) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 

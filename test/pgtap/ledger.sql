@@ -224,6 +224,7 @@ SELECT results_eq('SELECT count(*), max(n) FROM rep', 'VALUES (100::bigint, 1000
 
 -- files of the same day are replaced all together, or not at all
 TRUNCATE rep;
+DELETE FROM led WHERE target = 'rep'::regclass;
 SELECT pg_temp.file('same1.csv', 1, 5), pg_temp.file('same2.csv', 6, 10) \g /dev/null
 SELECT is(pg_temp.load(pg_temp.named('same?.csv'), '"existing_rows": "replace"', 'rep'), 10::bigint, 'two files of a day');
 SELECT is(pg_temp.load(pg_temp.named('same?.csv'), '"existing_rows": "replace"', 'rep'), 0::bigint, 'none is new');

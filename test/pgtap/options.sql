@@ -60,7 +60,7 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 CREATE FUNCTION hint_of(options text) RETURNS text LANGUAGE sql AS $$SELECT hint_of_command(format('SELECT fast_copy(''t'', ''/nowhere'', options => %L::jsonb)', options))$$;
-SELECT is(hint_of('{"qqqqqqqqqq": 1}'), 'option "qqqqqqqqqq" not recognized: Options are ' || string_agg(name, ', ' ORDER BY n) || ', remote_commit, nodes, existing_rows, replace_from, replace_to, min_replace_ratio, replace_method, on_conflict, dedup_keys, dedup_keep, ledger, label, changed_files, transform, null_strings, trim, number_format, skip_empty_lines, missing_columns.',
+SELECT is(hint_of('{"qqqqqqqqqq": 1}'), 'option "qqqqqqqqqq" not recognized: Options are ' || string_agg(name, ', ' ORDER BY n) || ', remote_commit, nodes, existing_rows, replace_from, replace_to, min_replace_ratio, replace_method, on_conflict, dedup_keys, dedup_keep, ledger, label, changed_files, other_files, transform, null_strings, trim, number_format, skip_empty_lines, missing_columns.',
 	'what the library knows is what SQL declares') FROM option;
 
 -- A value for each that shows that it has arrived
@@ -176,7 +176,7 @@ SELECT is(:fast_copy, 2, 'parameters of no type');
 SELECT is(outcome(format('COPY t FROM %L WITH (fast_copy, format csv, header yes)', :'file')), outcome(format('COPY t FROM %L WITH (fast_copy, format csv, header true)', :'file')), 'COPY: header yes');
 CREATE FUNCTION copy_hint(options text) RETURNS text LANGUAGE sql AS $$SELECT hint_of_command(format('COPY t FROM ''/nowhere'' WITH (fast_copy, %s)', options))$$;
 SELECT is(copy_hint('delimitre '';'''), 'option "delimitre" not recognized: Perhaps you meant the option "delimiter".', 'COPY: the nearest option');
-SELECT alike(copy_hint('qqqqqqqqqq'), 'option "qqqqqqqqqq" not recognized: Options are timestamp_column, format, header, %, compressed, remote_commit, nodes, existing_rows, replace_from, replace_to, min_replace_ratio, replace_method, on_conflict, dedup_keys, dedup_keep, ledger, label, changed_files, transform, null_strings, trim, number_format, skip_empty_lines, missing_columns.', 'COPY: all options');
+SELECT alike(copy_hint('qqqqqqqqqq'), 'option "qqqqqqqqqq" not recognized: Options are timestamp_column, format, header, %, compressed, remote_commit, nodes, existing_rows, replace_from, replace_to, min_replace_ratio, replace_method, on_conflict, dedup_keys, dedup_keep, ledger, label, changed_files, other_files, transform, null_strings, trim, number_format, skip_empty_lines, missing_columns.', 'COPY: all options');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -377,6 +377,175 @@ subtest 'a ledger that is dumped and restored, or copied with its database' => s
 };
 
 # A role that may read files below a directory alone is not shown where that leads.
+# Rows of a file in the given days, as (day, n); a row each
+sub write_days
+{
+	my ($name, @rows) = @_;
+
+	return write_bytes($name, join('', map { sprintf "%d,2013-01-%02d 12:00,%s\n", $_->[1], $_->[0], $name } @rows));
+}
+
+sub replaces
+{
+	my ($files, $more) = @_;
+
+	return sprintf("SELECT fast_copy('t', ARRAY[%s], options => '{\"ledger\": \"led\", \"changed_files\": \"load\", \"existing_rows\": \"replace\", \"min_replace_ratio\": 0%s}'%s)",
+		join(', ', map { "'" . path($_) . "'" } split / /, $files), $more // '', $_[2] // '');
+}
+
+# Three nights of days and late rows; then day 1 is sent anew
+subtest 'a corrected day beside late rows of other files' => sub {
+	my $all = "SELECT string_agg(v || n, ' ' ORDER BY v, n) FROM t";
+	my $before = 'day1.csv1 day2.csv2 day3.csv4 late2.csv10 late3.csv11 late3.csv12 late3.csv13';
+	my $day = ", \"replace_from\": \"2013-01-01\", \"replace_to\": \"2013-01-02\"";
+	my $range = ', where_clause => $$ts >= \'2013-01-01\' AND ts < \'2013-01-02\'$$';
+
+	prepare();
+	write_days('day1.csv', [ 1, 1 ]);
+	query("SELECT fast_copy('t', '" . path('day1.csv') . "', options => '{\"ledger\": \"led\"}')");
+	write_days('day2.csv', [ 2, 2 ]);
+	write_days('late2.csv', [ 1, 10 ]);
+	query("CALL fast_copy_files('t', ARRAY['" . path('day[12].csv') . "', '" . path('late2.csv') . "'], 'led')");
+	write_days('day3.csv', [ 3, 4 ]);
+	write_days('late3.csv', [ 1, 11 ], [ 2, 12 ], [ 3, 13 ]);
+	query("CALL fast_copy_files('t', ARRAY['" . path('day*.csv') . "', '" . path('late*.csv') . "'], 'led')");
+	is(query($all), $before, 'three nights');
+	write_days('day1.csv', [ 1, 5 ], [ 1, 6 ]);
+
+	my $err = failure(replaces('day1.csv'));
+	like($err, qr/ERROR:  55000: rows of 2 other files would be replaced\nDETAIL:  Ledger "led" has as loaded, with keys in the same range: ".*late2\.csv", ".*late3\.csv"\./, 'the corrected day is refused');
+	like($err, qr/HINT:  Name these files, too.*use other_files => 'replace'\./, 'how to go on');
+	like(said("LOAD 'fast_copy'; COPY t FROM '" . path('day1.csv') . "' WITH (fast_copy, FORMAT csv, ledger 'led', changed_files load, existing_rows replace)"), qr/use other_files 'replace'\./, 'by COPY');
+	is(query($all), $before, 'nothing has changed');
+	is(query('SELECT count(*) FROM led WHERE state <> $$loaded$$'), 0, 'nor has the ledger');
+	like(query("SELECT detail FROM fast_copy_analyze('t', '" . path('day1.csv') . "', options => '{\"ledger\": \"led\", \"existing_rows\": \"replace\"}') WHERE item = 'warning'"),
+		qr/^rows of 2 other files would be replaced: .*late2\.csv".*late3\.csv"/m, 'an analysis tells');
+	like(failure(replaces('day1.csv late3.csv')), qr/rows of 3 other files would be replaced\n.*day2\.csv.*day3\.csv.*late2\.csv/, 'with files that have rows of other days their files are missed');
+	like(failure(replaces('day1.csv late2.csv', $day)), qr/rows of 1 other file would be replaced\n.*late3/, 'a range, and a file that is missed');
+	# with a range and a condition the other days stay as they are
+	is(query(replaces('day1.csv late2.csv late3.csv', $day, $range)), 4, 'all files of the day');
+	my $after = 'day1.csv5 day1.csv6 day2.csv2 day3.csv4 late2.csv10 late3.csv11 late3.csv12 late3.csv13';
+	is(query($all), $after, 'all rows are there');
+	is(query("SELECT rows, filtered, first_key, last_key FROM led WHERE path = '" . path('late3.csv') . "'"), '1|2|2013-01-01 12:00:00|2013-01-03 12:00:00', 'the ledger knows that the file has rows of other days, too');
+	write_days('day2.csv', [ 2, 7 ]);
+	like(failure(replaces('day2.csv')), qr/rows of 1 other file would be replaced\n.*late3\.csv/, 'which are not lost, either');
+
+	write_days('day1.csv', [ 1, 8 ]);
+	($err) = (said(replaces('day1.csv', ', "other_files": "replace"')));
+	like($err, qr/WARNING:  rows of 2 other files are replaced\n.*late2.*late3.*NOTICE:  fast_copy: 1 row, .*, 1 table of 4 rows replaced/s, 'who says so loads, and is told');
+	is(query($all), 'day1.csv8 day2.csv2 day3.csv4 late3.csv12 late3.csv13', 'the new rows stand for all');
+
+	# one that has been deleted by hand, as a whole, may come again
+	query("DELETE FROM t WHERE ts < '2013-01-02'; DELETE FROM led WHERE path ~ 'day1|late2'");
+	is(query(replaces('day1.csv')), 1, 'a day without rows');
+	query("DELETE FROM led WHERE path !~ 'day1'");
+	is(query(replaces('day2.csv')), 1, 'whose files the ledger does not have');
+};
+
+# What others commit after the look at the ledger stays, and so is not told of
+subtest 'late rows that come while their day is replaced' => sub {
+	prepare(', CHECK (gate(n))');
+	write_days('day1.csv', [ 1, 1 ]);
+	query(replaces('day1.csv'));
+	write_days('day1.csv', [ 1, 7 ]);
+	write_days('late1.csv', [ 1, 2 ]);
+	close_gate();
+	my $load = start_load($node, replaces('day1.csv') . ";\n");
+	ok(at_gate($node), 'a day is being replaced');
+	is(query("SELECT fast_copy('t', '" . path('late1.csv') . "', options => '{\"ledger\": \"led\"}')"), 1, 'another session loads late rows of it');
+	open_gate();
+	is((finish_load($load))[0], 1, 'it is replaced');
+	is(query("SELECT string_agg(v || n, ' ' ORDER BY v) FROM t"), 'day1.csv7 late1.csv2', 'with the late rows');
+	write_days('day1.csv', [ 1, 8 ]);
+	like(failure(replaces('day1.csv')), qr/rows of 1 other file would be replaced\n.*late1/, 'which are not lost later');
+};
+
+subtest 'files whose keys are not known, and relatives' => sub {
+	prepare();
+	query("CREATE FUNCTION same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER same BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION same();
+		CREATE TABLE t1 PARTITION OF t FOR VALUES FROM ('2013-01-01') TO ('2013-01-02'); CREATE TABLE t2 PARTITION OF t FOR VALUES FROM ('2013-01-02') TO ('2013-01-03')");
+	write_days('u1.csv', [ 1, 1 ]);
+	write_days('u2.csv', [ 2, 2 ]);
+	write_bytes('u3.csv', '');
+	query("SELECT fast_copy('t', '" . path("u$_.csv") . "', options => '{\"ledger\": \"led\"}')") foreach 2, 3;
+	query("DROP TRIGGER same ON t; INSERT INTO t VALUES (0, '2013-01-01')");
+	like(said(replaces('u1.csv')), qr/WARNING:  rows of 1 other file may be replaced\nDETAIL:  Ledger "led" has as loaded, without telling between which keys: "\S+u2\.csv"\.\nHINT.*NOTICE/s, 'core has loaded it: a warning');
+	# a partition by itself
+	write_days('u4.csv', [ 1, 4 ]);
+	my $part = replaces('u4.csv') =~ s/'t'/'t1'/r;
+	like(said($part), qr/WARNING:  rows of 2 other files may be replaced\n.*u1.*u2/, 'files of the table whose partition is replaced');
+	query("DELETE FROM led WHERE target <> 't1'::regclass; UPDATE led SET path = 'x', first_key = NULL, last_key = NULL, key_column = NULL");
+	like(said(replaces('u1.csv')), qr/WARNING:  rows of 1 other file may be replaced\n.*"x"\./, 'a file of a partition');
+	# a plain table loses all
+	query("DROP TABLE t; CREATE TABLE t (n int, ts timestamp, v text)");
+	query(replaces('u1.csv'));
+	like(failure(replaces('u2.csv')), qr/ERROR:  55000: rows of 1 other file would be replaced/, 'a plain table');
+	my $range = ', "replace_from": "2013-01-02", "replace_to": "2013-01-03", "timestamp_column": "ts"';
+	like(said(replaces('u2.csv', $range)), qr/WARNING:  rows of 1 other file may be replaced/, 'a range of it, and no key before');
+	query('TRUNCATE t; DELETE FROM led');
+	query(replaces('u1.csv', $range =~ s/-01-02/-01-01/r));
+	query(replaces('u2.csv', $range));
+	is(query('SELECT count(*) FROM t'), 2, 'ranges that are apart');
+	like(failure(replaces('u3.csv', $range)), qr/ERROR:  55000: rows of 1 other file would be replaced\n.*u2/, 'and one that is not');
+	query("ALTER TABLE t RENAME ts TO at");
+	like(said(replaces('u3.csv', $range =~ s/"ts"/"at"/r)), qr/WARNING:  rows of 2 other files may be replaced/, 'a column that has another name now');
+	# a range in several levels, by a column with another type in another table of the ledger
+	query("DROP TABLE t; CREATE TABLE t (n int, ts timestamp, v text) PARTITION BY LIST (v); CREATE TABLE ta PARTITION OF t DEFAULT PARTITION BY RANGE (n);
+		CREATE TABLE tb PARTITION OF ta DEFAULT; CREATE TABLE o (ts int, v int) PARTITION BY RANGE (ts); CREATE TABLE oa PARTITION OF o DEFAULT; DELETE FROM led");
+	write_bytes('o.csv', "5,5\n");
+	query("SELECT fast_copy('o', '" . path('o.csv') . "', missing_partitions => 'default', options => '{\"ledger\": \"led\"}')");
+	query(replaces('u1.csv', $range =~ s/-01-02/-01-01/r));
+	query(replaces('u2.csv', $range));
+	is(query('SELECT count(*) FROM t'), 2, 'several levels');
+	like(failure(replaces('u3.csv', $range)), qr/rows of 1 other file would be replaced\n.*u2/, '... and a range in them');
+	query("DROP TABLE o");
+};
+
+# Names of files, and keys, as a role has written them
+subtest 'a ledger of many files, with odd names' => sub {
+	prepare();
+	write_days('m1.csv', [ 1, 1 ]);
+	query(replaces('m1.csv'));
+	query("INSERT INTO led (target, path, size, state, rows, first_key, last_key, key_column, target_oid, target_name, origin)
+		SELECT target, i || repeat(E'\\n%s\"', 400), 1, 'loaded', 1, k, k, 'ts', target_oid, target_name, origin FROM led, generate_series(1, 20000) i, LATERAL (SELECT (timestamp '2013-01-02' + i * interval '1 min')::text) AS s(k)");
+	write_days('m1.csv', [ 1, 2 ]);
+	is(query(replaces('m1.csv')), 1, 'none of them has the day');
+	query("UPDATE led SET first_key = '-infinity' WHERE path ~ '^1'");
+	write_days('m1.csv', [ 1, 3 ]);
+	my $err = failure(replaces('m1.csv'));
+	like($err, qr/rows of 11,111 other files would be replaced/, 'many of them may have');
+	cmp_ok(length($err), '<', 4000, 'of which a few are named');
+	query(replaces('m1.csv', ', "other_files": "replace"'));
+};
+
+# By chance: what is not named is lost only by who says so
+subtest 'no row of other files is lost, by chance' => sub {
+	my ($refused, $loaded) = (0, 0);
+
+	srand($ENV{FC_SEED} // 5);
+	prepare();
+	foreach my $round (1 .. 60)
+	{
+		my @files = map { 'r' . int(rand(6)) . '.csv' } 0 .. int(rand(3));
+		my %named = map { $_ => 1 } @files;
+		my $of_others = "SELECT coalesce(string_agg(v || ' ' || n, ',' ORDER BY v, n), '') FROM t WHERE v NOT IN ('" . join("', '", keys %named) . "')";
+
+		write_days($_, map { my $day = 1 + int(rand(6)); [ $day, $round * 100 + $_ ] } 0 .. int(rand(3))) foreach keys %named;
+		my %days = map { $_ => 1 } map { slurp_file(path($_)) =~ /2013-01-(\d\d)/g } keys %named;
+		my $list = join(', ', map { "'2013-01-$_'" } keys %days);
+		my $old = query($of_others);
+		my $hit = query("SELECT count(*) FROM led WHERE path !~ '" . join('|', keys %named) . "' AND EXISTS (SELECT FROM t JOIN unnest(ARRAY[$list]::date[]) AS d ON ts::date = d WHERE d BETWEEN first_key::date AND last_key::date)");
+		my $keep = rand() < 0.4;
+		my $err = failure($keep ? replaces(join(' ', sort keys %named)) =~ s/, "existing_rows": "replace", "min_replace_ratio": 0//r : replaces(join(' ', sort keys %named)));
+
+		is($err =~ /other files? would be replaced/ ? 1 : 0, $hit > 0 && !$keep ? 1 : 0, "round $round: it is refused if others may have rows there");
+		is(query($of_others), $old, "round $round: no row of others is lost");
+		$err =~ /would be/ ? $refused++ : $loaded++;
+	}
+	cmp_ok($refused, '>', 9, 'some were refused');
+	cmp_ok($loaded, '>', 9, 'and others loaded');
+};
+
 subtest 'files below root_directory, which is a link' => sub {
 	mkdir path('secret place') or die;
 	symlink(path('secret place'), path('root')) or die;

@@ -85,7 +85,7 @@ sub evening
 my $call = "CALL fast_copy_files('events', '$dir/day-*.csv', 'ledger', batch_files => 2, on_failure => 'skip');\n";
 
 # Files that have changed take the place of what they gave
-my $changed = q(SELECT format($$SELECT fast_copy('events', %L, options => '{"ledger": "ledger", "changed_files": "load", "existing_rows": "replace"}')$$, path)
+my $changed = q(SELECT format($$SELECT fast_copy('events', %L, options => '{"ledger": "ledger", "changed_files": "load", "existing_rows": "replace", "other_files": "replace"}')$$, path)
 	FROM ledger WHERE sqlstate = '55000' ORDER BY path \gexec
 );
 
