@@ -87,6 +87,8 @@ typedef struct FcFiles
 	int			batch_files;	/* a load has at most so many files */
 	int64		batch_bytes;	/* ... of so many bytes, or one file */
 	bool		skip;			/* goes on after a file that fails */
+	bool		finish;			/* ... but throws an error at the end */
+	int			sqlerrcode;		/* of the last error */
 	Interval   *min_age;		/* files that are younger are left for later */
 	Jsonb	   *given;			/* options of each load; or NULL */
 	const FcOptions *options;	/* the same, but for its files */
@@ -166,6 +168,7 @@ fc_files_look(FcFiles *files, const char *root, TimestampTz youngest, char *path
 	if (!fc_ledger_takes(one->path, one->key, files->skip ? WARNING : ERROR))
 	{
 		files->failed++;
+		files->sqlerrcode = ERRCODE_INVALID_PARAMETER_VALUE;
 		return false;
 	}
 	files->young += (one->modified > youngest);
@@ -265,7 +268,7 @@ fc_files_ask(FcFiles *files, FcFilesOne **order, int n)
 	values[1] = PointerGetDatum(construct_array(paths, n, TEXTOID, -1, false, TYPALIGN_INT));
 	values[2] = PointerGetDatum(construct_array(sizes, n, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 	values[3] = PointerGetDatum(construct_array(times, n, TIMESTAMPTZOID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-	nrows = fc_ddl_execute(NULL, psprintf("SELECT u.n FROM %s l.state = 'loaded' AND l.size = u.size AND l.modified = u.modified AND %s OFFSET 0)",
+	nrows = fc_ddl_execute(NULL, psprintf("SELECT u.n FROM %s l.state = 'loaded' AND l.sqlstate IS NULL AND l.size = u.size AND l.modified = u.modified AND %s OFFSET 0)",
 									rows, fc_ledger_counts()), lengthof(types), types, values, NULL);
 	for (uint64 i = 0; i < nrows; i++)
 	{
@@ -333,7 +336,7 @@ fc_files_take(FcFiles *files, FcFilesOne *one, bool wait)
 	fc_ledger_set(&row, FC_LEDGER_SIZE, Int64GetDatum(one->size));
 	fc_ledger_set(&row, FC_LEDGER_MODIFIED, TimestampTzGetDatum(one->modified));
 	taken = fc_ledger_run(psprintf("SELECT l.state = 'loaded' AND coalesce(l.size <> 0, true), "
-								   "l.state = 'loaded' AND coalesce(l.size = $3 AND l.modified = $4, false) FROM ONLY %s AS l "
+								   "l.state = 'loaded' AND l.sqlstate IS NULL AND coalesce(l.size = $3 AND l.modified = $4, false) FROM ONLY %s AS l "
 								   "WHERE l.target = $1 AND l.path = $2 AND %s ORDER BY 1 DESC FOR UPDATE%s",
 								   fc_ddl_table(files->table), fc_ledger_counts(), wait ? "" : " SKIP LOCKED"), &row) > 0;
 	if (taken)
@@ -498,6 +501,7 @@ static void
 fc_files_failed(FcFiles *files, ErrorData *edata)
 {
 	FcFilesOne *one = linitial(files->batch);
+	int64		line = fc_files_line(edata, one);
 
 	if (!fc_files_at_fault(files, edata))
 		ReThrowError(edata);
@@ -509,6 +513,7 @@ fc_files_failed(FcFiles *files, ErrorData *edata)
 	}
 	one->waits = false;
 	files->failed++;
+	files->sqlerrcode = edata->sqlerrcode;
 	fc_files_record_failure(files, one, edata);
 	if (!files->skip)
 	{
@@ -517,7 +522,8 @@ fc_files_failed(FcFiles *files, ErrorData *edata)
 	}
 	ereport(WARNING,
 			(errcode(edata->sqlerrcode),
-			 errmsg("file \"%s\" was not loaded: %s", one->path, edata->message),
+			 errmsg("file \"%s\"%s was not loaded: %s", one->path,
+					line > 0 ? psprintf(", line " INT64_FORMAT ",", line) : "", edata->message),
 			 edata->detail ? errdetail_internal("%s", edata->detail) : 0,
 			 edata->hint ? errhint("%s", edata->hint) : 0,
 			 edata->context ? errcontext("%s", edata->context) : 0));
@@ -597,12 +603,13 @@ fc_files_begin(FcFiles *files, FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"%s\" must be positive", files->batch_files < 1 ? "batch_files" : "batch_size")));
 	word = text_to_cstring(PG_GETARG_TEXT_PP(ARG_ON_FAILURE));
-	files->skip = (pg_strcasecmp(word, "skip") == 0);
+	files->finish = (pg_strcasecmp(word, "finish") == 0);
+	files->skip = files->finish || pg_strcasecmp(word, "skip") == 0;
 	if (!files->skip && pg_strcasecmp(word, "stop") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("on_failure \"%s\" not recognized", word),
-				 errhint("Use on_failure => 'stop' or 'skip'.")));
+				 errhint("Use on_failure => 'stop', 'skip' or 'finish'.")));
 	files->min_age = PG_GETARG_INTERVAL_P(ARG_MIN_AGE);
 	if (!PG_ARGISNULL(ARG_OPTIONS))
 		files->given = PG_GETARG_JSONB_P(ARG_OPTIONS);
@@ -661,5 +668,11 @@ fast_copy_files(PG_FUNCTION_ARGS)
 					fc_units_count(loaded, files.loaded), fc_units_count(before, files.before),
 					fc_units_count(failed, files.failed), fc_units_count(young, files.young))));
 	SPI_finish();
+	if (files.finish && files.failed > 0)
+		ereport(ERROR,
+				(errcode(files.sqlerrcode),
+				 errmsg("%s %s not loaded", fc_units_of(failed, files.failed, "file"), files.failed == 1 ? "was" : "were"),
+				 errdetail("All others are loaded, and committed."),
+				 errhint("SELECT path, line, message FROM %s WHERE sqlstate IS NOT NULL.", fc_ddl_table(files.table))));
 	PG_RETURN_VOID();
 }

@@ -196,6 +196,7 @@ typedef struct FcRecorded
 	int64		size;			/* -1: not said */
 	TimestampTz modified;
 	char	   *checksum;		/* "": not said */
+	bool		failed;			/* an error is noted, too */
 } FcRecorded;
 
 /*
@@ -245,11 +246,11 @@ fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *ro
 	const char *state;
 	const char *origin = fc_ledger_origin();
 	Oid			target = ledger->options->target;
-	Datum		values[8];
-	bool		nulls[8];
+	Datum		values[9];
+	bool		nulls[9];
 
 	/* finds also a row of another table's name that has our unique key */
-	if (fc_ledger_run(psprintf("SELECT l.size, l.modified, l.checksum, l.state, l.target = $1 AND %s, l.origin = '%s', l.target, l.target_oid "
+	if (fc_ledger_run(psprintf("SELECT l.size, l.modified, l.checksum, l.state, l.target = $1 AND %s, l.origin = '%s', l.target, l.target_oid, l.sqlstate "
 							   "FROM ONLY %s AS l WHERE l.path = $2 AND (l.target = $1 AND (%s OR l.target_name = %s AND l.state = 'loaded') OR "
 							   "l.target <> $1 AND l.target_oid = %u AND l.origin = '%s') "
 							   "ORDER BY (%s AND l.state = 'loaded') DESC, %s LIMIT 1 FOR UPDATE",
@@ -266,6 +267,7 @@ fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *ro
 	recorded->size = nulls[0] ? -1 : DatumGetInt64(values[0]);
 	recorded->modified = nulls[1] ? 0 : DatumGetTimestampTz(values[1]);
 	recorded->checksum = nulls[2] ? "" : TextDatumGetCString(values[2]);
+	recorded->failed = !nulls[8];
 	SPI_freetuptable(SPI_tuptable);
 	/*
 	 * only this transaction sees such a row: a function of its load called
@@ -280,7 +282,7 @@ fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *ro
 
 /*
  * Does the file have the content that the ledger recorded?  If it was only
- * touched, or copied anew, its row gets the new time.
+ * touched, or copied anew, its row gets the new time, and no error any more.
  */
 static bool
 fc_ledger_is_same(FcLedger *ledger, const FcSource *source, uint32 number, FcLedgerFile *file,
@@ -290,13 +292,13 @@ fc_ledger_is_same(FcLedger *ledger, const FcSource *source, uint32 number, FcLed
 
 	if (recorded->size != (int64) file->size)
 		return false;
-	if (recorded->modified == file->modified)
+	if (recorded->modified == file->modified && !recorded->failed)
 		return true;
 	for (uint64 at = 0; (n = fc_ledger_add(ledger, source, number, file, at)) > 0; at += n)
 		;
 	if (strcmp(recorded->checksum, fc_ledger_hex(file->checksum)) != 0)
 		return false;
-	(void) fc_ledger_set_columns(ledger->options->ledger, row, "modified = $4");
+	(void) fc_ledger_set_columns(ledger->options->ledger, row, "modified = $4, sqlstate = NULL, message = NULL, line = NULL");
 	return true;
 }
 

@@ -168,11 +168,17 @@ subtest 'a file that fails' => sub {
 	is(query('SELECT string_agg(state, $$ $$ ORDER BY path) FROM led'), 'loaded loaded failed waiting waiting', 'those before it are loaded');
 	is(query('SELECT sqlstate, line, message FROM led WHERE state = $$failed$$'), '22008|2|date/time field value out of range: "2013-01-40"', 'why, and where');
 	my $err = said("CALL fast_copy_files('t', '$files', 'led', on_failure => 'skip')");
-	like($err, qr/WARNING:  file ".*f002\.csv" was not loaded: date.time field value/, 'a warning');
+	like($err, qr/WARNING:  file ".*f002\.csv", line 2, was not loaded: date.time field value/, 'a warning');
 	like($err, qr/: 2 loaded, 2 loaded before, 1 failed/, 'the others are loaded');
 	is(query('SELECT string_agg(state, $$ $$ ORDER BY path) FROM led'), 'loaded loaded failed loaded loaded', 'their states');
+	$err = failure("CALL fast_copy_files('t', '$files', 'led', on_failure => 'finish')");
+	like($err, qr/WARNING.*f002\.csv", line 2, was not loaded.*: 0 loaded, 4 loaded before, 1 failed.*ERROR:  22008: 1 file was not loaded\nDETAIL:  All others are loaded, and committed\.\nHINT:  SELECT path, line, message FROM public\.led WHERE sqlstate IS NOT NULL\./s, 'it ends with an error, which a script can test');
+	write_files('f', 5);
+	like(failure("CALL fast_copy_files('t', '$files', 'led', on_failure => 'finish')"), qr/: 1 loaded, 4 loaded before, 1 failed.*ERROR/s, '... after the others');
+	unlink path('f005.csv');
+	query("DELETE FROM t WHERE v = 'file 5'; DELETE FROM led WHERE path = '" . path('f005.csv') . "'");
 	write_files('f', 2);
-	like(said("CALL fast_copy_files('t', '$files', 'led')"), qr/: 1 loaded, 4 loaded before, 0 failed/, 'mended');
+	like(said("CALL fast_copy_files('t', '$files', 'led', on_failure => 'finish')"), qr/: 1 loaded, 4 loaded before, 0 failed/, 'mended');
 	is_whole(5, 'all');
 	is(query('SELECT count(*) FROM led WHERE sqlstate IS NOT NULL OR message IS NOT NULL OR line IS NOT NULL'), 0, 'errors are forgotten');
 };
@@ -194,6 +200,15 @@ subtest 'files that have changed since' => sub {
 	utime(1_400_000_000, 1_400_000_000, path('c000.csv'));
 	like(said("CALL fast_copy_files('t', '$files', 'led')"), qr/: 0 loaded, 4 loaded before/, 'one that was only touched');
 	is(query('SELECT modified FROM led WHERE path ~ $$c000$$'), '2014-05-13 16:53:20+00', 'its time is recorded');
+	foreach my $time (1_400_000_000, 1_500_000_000)
+	{
+		append_to_file(path('c000.csv'), "300,2013-01-01,more\n");
+		like(failure("CALL fast_copy_files('t', '$files', 'led')"), qr/55000: file ".*c000\.csv" has changed/, 'changed');
+		write_files('c', 0);
+		utime($time, $time, path('c000.csv'));
+		like(said("CALL fast_copy_files('t', '$files', 'led')"), qr/: 0 loaded, 4 loaded before, 0 failed/, 'and as it was, at time ' . $time);
+		is(query('SELECT count(*) FROM led WHERE sqlstate IS NOT NULL OR message IS NOT NULL'), 0, 'the error is forgotten');
+	}
 };
 
 subtest 'files that are still written' => sub {
