@@ -435,7 +435,6 @@ fc_replace_empty_parts(FcJob *job)
 	const FcTarget *target = &job->target;
 	FcSpillPart *whole = palloc0(sizeof(FcSpillPart));
 	List	   *parts = target->plan->partitioned ? job->parts : list_make1(whole);
-	uint64		least = fc_writer == FC_WRITER_PAGE ? 1 : FC_REPLACE_EMPTY_ROWS;
 	List	   *empty = NIL;
 
 	if (fc_writer == FC_WRITER_MULTI_INSERT || target->plan->existing != FC_EXISTING_KEEP ||
@@ -447,7 +446,7 @@ fc_replace_empty_parts(FcJob *job)
 	whole->range.partition = target->oid;
 	whole->rows = target->counted ? target->found : target->source->size / FC_RECORD_GUESS;
 	foreach_ptr(FcSpillPart, part, parts)
-		if (part->rows >= least && fc_replace_may_fill(target, part))
+		if (part->rows >= (fc_writer == FC_WRITER_PAGE ? 1 : FC_REPLACE_EMPTY_ROWS) && fc_replace_may_fill(target, part))
 			empty = lappend(empty, part);
 	return empty != NIL && fc_replace_job_refusal(job) == NULL ? empty : NIL;
 }
@@ -456,10 +455,12 @@ List *
 fc_replace_others(const FcJob *job)
 {
 	const FcRange *bounds = &job->target.plan->bounds;
-	List	   *ranges = bounds->hi_max ? NIL : list_make1(unconstify(FcRange *, bounds));
+	List	   *ranges = NIL;
 
-	foreach_ptr(FcReplaced, one, bounds->hi_max ? job->replaced : NIL)
-		if (!one->empty && (one->old > 0 || one->old_guessed))
+	if (!bounds->hi_max)
+		return fc_ledger_others(job, list_make1(unconstify(FcRange *, bounds)));
+	foreach_ptr(FcReplaced, one, job->replaced)
+		if (one->old > 0 || one->old_guessed)
 			ranges = lappend(ranges, &one->range);
 	return fc_ledger_others(job, ranges);
 }
@@ -751,18 +752,6 @@ fc_replace_substitute(const FcTarget *target, const FcReplaced *one)
 	return NULL;
 }
 
-FcLeafRows *
-fc_replace_counts(FcJob *job)
-{
-	return !job->target.course.core && job->ntasks > 0 ? fc_tasks_leaf_rows(job) : NULL;
-}
-
-uint64
-fc_replace_rows_of(FcJob *job, const FcLeafRows *counts, const FcSubstitute *substitute)
-{
-	return counts ? fc_tasks_rows_of(job, counts, substitute->table) : job->target.loaded;
-}
-
 /*
  * Forgets the substitutes of leaves that stay as they are: all their rows were
  * left out, or they had them before
@@ -783,7 +772,7 @@ void
 fc_replace_check_loaded(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcLeafRows *counts = fc_replace_counts(job);
+	FcLeafRows *counts = fc_tasks_counts(job);
 
 	CommandCounterIncrement();
 	/* with a range a leaf that gets no rows is exchanged, too */
@@ -795,7 +784,7 @@ fc_replace_check_loaded(FcJob *job)
 
 		CHECK_FOR_INTERRUPTS();
 		if (substitute)
-			fc_replace_check_ratio(target, one, fc_replace_rows_of(job, counts, substitute));
+			fc_replace_check_ratio(target, one, fc_tasks_rows_of_substitute(job, counts, substitute));
 		else if (one->by == FC_REPLACED_DELETE && one->before > 0)
 			fc_replace_check_ratio(target, one, fc_replace_rows_now(job, counts, one));
 	}

@@ -232,7 +232,7 @@ static uint64
 fc_replace_exchange_all(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcLeafRows *counts = fc_replace_counts(job);
+	FcLeafRows *counts = fc_tasks_counts(job);
 	FcRoute    *now;
 	List	   *pairs = NIL;
 	uint64		carried = 0;
@@ -253,7 +253,7 @@ fc_replace_exchange_all(FcJob *job)
 
 		CHECK_FOR_INTERRUPTS();
 		fc_replace_exchange_one(substitute, list_nth(pairs, i),
-								fc_replace_rows_of(job, counts, substitute) + substitute->carried);
+								fc_tasks_rows_of_substitute(job, counts, substitute) + substitute->carried);
 		fc_exchange_drop(substitute->range.partition, substitute->table);
 		carried += substitute->carried;
 		target->old_rows += substitute->old_rows;

@@ -274,14 +274,6 @@ extern const char *fc_replace_verb(const FcJob *job);
 /* ERROR 40001 if "changed", rows of the leaf changed meanwhile, is not 0 */
 extern void fc_replace_refuse_changed(const FcJob *job, Relation leaf, uint64 changed);
 
-/*
- * Return the rows by leaf, if tasks have loaded them, else NULL; and the rows
- * that the load has put into a substitute
- */
-extern struct FcLeafRows *fc_replace_counts(FcJob *job);
-extern uint64 fc_replace_rows_of(FcJob *job, const struct FcLeafRows *counts,
-								 const FcSubstitute *substitute);
-
 /* Re-throws the caught error so that it names the leaf's schema, not ours */
 extern void fc_replace_rethrow(FcJob *job);
 
@@ -571,6 +563,13 @@ typedef struct FcLeafRows
 /* Returns target.ngroups of them, one for each leaf loaded, in order of OIDs */
 extern FcLeafRows *fc_tasks_leaf_rows(FcJob *job);
 extern uint64 fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf);
+
+/* The same, if tasks have loaded the leaves; else NULL */
+extern FcLeafRows *fc_tasks_counts(FcJob *job);
+
+/* The rows of a substitute; "counts" may be NULL */
+extern uint64 fc_tasks_rows_of_substitute(FcJob *job, const FcLeafRows *counts,
+										  const FcSubstitute *substitute);
 
 /*
  * Has the load of a leaf, or its substitute, added rows, or left old ones out?

@@ -471,3 +471,15 @@ fc_tasks_has_changed(FcJob *job, const FcLeafRows *leaves, Oid leaf)
 		return false;
 	return found->rows != found->old || found->old_gone > 0;
 }
+
+FcLeafRows *
+fc_tasks_counts(FcJob *job)
+{
+	return !job->target.course.core && job->ntasks > 0 ? fc_tasks_leaf_rows(job) : NULL;
+}
+
+uint64
+fc_tasks_rows_of_substitute(FcJob *job, const FcLeafRows *counts, const FcSubstitute *substitute)
+{
+	return counts ? fc_tasks_rows_of(job, counts, substitute->table) : job->target.loaded;
+}
