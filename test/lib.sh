@@ -127,7 +127,8 @@ fc_default_major()
 }
 
 # Installs a server.  Debian's package would make and start a cluster when it is
-# first installed, which a setting prevents.
+# first installed, which a setting prevents; but who installs the package later, as
+# README.md says, expects one.
 fc_server_packages()
 {
   local conf=/etc/postgresql-common/createcluster.d/fast_copy.conf
@@ -136,7 +137,9 @@ fc_server_packages()
     fc_root sh -c "mkdir -p ${conf%/*} && echo create_main_cluster = false >$conf"
   fi
   fc_packages "postgresql-$FC_MAJOR" "postgresql-server-dev-$FC_MAJOR"
-  [ ! -f $conf ] || fc_root rm -f $conf
+  [ -f $conf ] || return 0
+  fc_root rm -f $conf
+  [ -n "${FC_IN_CHROOT:-}" ] || fc_root pg_createcluster "$FC_MAJOR" main >>"$FC_LOG" 2>&1
 }
 
 # Makes $FC_TMP, which the trap fc_end removes on exit.
