@@ -131,9 +131,10 @@ fc_access_hint_path(void *arg)
 				accessed->path[strlen(accessed->path) - 1] == '/' ? accessed->path :
 				psprintf("%s/", accessed->path));
 	else if (!fc_access_hint_no_path(accessed))
-		errhint("The server looks for it on its own machine%s%s. A file of the client's machine is loaded by psql's %s.",
-				fc_root_trusts() ? psprintf(", host \"%s\"", fc_advice_host()) : "",
-				is_absolute_path(accessed->path) ? "" : ", from its data directory on",
+		errhint("%s%s. A file of the client's machine is loaded by psql's %s.",
+				is_absolute_path(accessed->path) ? "The server looks for it on its own machine" :
+				"The path is relative, so the server looks below its data directory",
+				fc_root_trusts() ? psprintf(", %shost \"%s\"", is_absolute_path(accessed->path) ? "" : "on ", fc_advice_host()) : "",
 				fc_access_client(accessed));
 	FreeErrorData(edata);
 }

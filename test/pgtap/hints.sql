@@ -219,7 +219,7 @@ SELECT is(hint_of('SELECT fast_copy(''one'', %L)', E'1\n'), '', 'a trigger fails
 CREATE TEMP TABLE unopened (path text, hint text);
 INSERT INTO unopened VALUES
 	('/nowhere/x.csv', 'The server looks for it on its own machine, host "...". A file of the client''s machine is loaded by psql''s \copy t FROM ''/nowhere/x.csv'' WITH (FORMAT csv, fast_copy).'),
-	('x.csv', 'The server looks for it on its own machine, host "...", from its data directory on. A file of the client''s machine is loaded by psql''s \copy t FROM ''x.csv'' WITH (FORMAT csv, fast_copy).'),
+	('x.csv', 'The path is relative, so the server looks below its data directory, on host "...". A file of the client''s machine is loaded by psql''s \copy t FROM ''x.csv'' WITH (FORMAT csv, fast_copy).'),
 	('~/x.csv', 'The server takes "~" for a part of the name: give the whole path.'),
 	('$HOME/x.csv', 'The server takes "$" for a part of the name: give the whole path.'),
 	('file:///data/x.csv', 'The server takes "file:" for a part of the name: give the path alone.'),
