@@ -42,8 +42,6 @@ enum
 	ARG_TARGET,
 	ARG_SOURCE,
 	ARG_FIRST_OPTION,
-	ARG_OPTIONS = ARG_FIRST_OPTION + FC_NARGUMENTS,
-	NARGS,
 
 	/* fast_copy_sniff() may do without a target, so that it comes second */
 	ARG_SNIFF_SOURCE = 0,
@@ -99,7 +97,7 @@ fast_copy_list(ArrayType *array, const char *name)
 	return list;
 }
 
-/* Makes the node that COPY's grammar makes of a value; for a table a Const */
+/* Makes the node that COPY's grammar makes of a value */
 static Node *
 fast_copy_value(Datum value, Oid type, const char *name)
 {
@@ -115,9 +113,8 @@ fast_copy_value(Datum value, Oid type, const char *name)
 			return (Node *) makeInteger(DatumGetInt32(value));
 		case INT8OID:
 			return (Node *) makeFloat(psprintf(INT64_FORMAT, DatumGetInt64(value)));
-		case REGCLASSOID:
-			return (Node *) makeConst(REGCLASSOID, -1, InvalidOid, sizeof(Oid), value,
-									  false, true);
+		case NUMERICOID:
+			return (Node *) makeString(DatumGetCString(DirectFunctionCall1(numeric_out, value)));
 		case NAMEARRAYOID:
 		case TEXTARRAYOID:
 			return (Node *) fast_copy_list(DatumGetArrayTypeP(value), name);
@@ -126,10 +123,14 @@ fast_copy_value(Datum value, Oid type, const char *name)
 }
 
 List *
-fast_copy_sources(Datum value, Oid type)
+fast_copy_sources(FunctionCallInfo fcinfo, int arg)
 {
-	Node	   *source = fast_copy_value(value, type, "source");
+	Oid		   *types;
+	int			n;
+	Node	   *source;
 
+	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &n);
+	source = fast_copy_value(PG_GETARG_DATUM(arg), types[arg], "source");
 	return IsA(source, List) ? (List *) source : list_make1(source);
 }
 
@@ -140,33 +141,46 @@ fast_copy_is_default(Node *value, const FcOption *option)
 	char	   *text = fc_option_default(option);
 
 	if (IsA(value, Boolean))
-		return !boolVal(value);
+		return !boolVal(value) && strcmp(option->preset, "false") == 0;
 	return text && strcmp(strVal(value), text) == 0;
 }
 
-/* Returns the options among the arguments, as far as they are given */
+/* Takes one argument into a list of options, if it is given */
 static List *
-fast_copy_arguments(FunctionCallInfo fcinfo, const Oid *types)
+fast_copy_argument(List *list, const NullableDatum *arg, Oid type, const FcOption *option)
+{
+	Node	   *value;
+
+	if (arg->isnull)
+	{
+		if (fc_option_default(option))
+			fast_copy_refuse_null(option->name, true);
+		return list;
+	}
+	/* the only type of our own among them is a text in all but name */
+	value = fast_copy_value(arg->value, type >= FirstNormalObjectId ? TEXTOID : type, option->name);
+	return fast_copy_is_default(value, option) ? list :
+		lappend(list, makeDefElem(pstrdup(option->name), value, -1));
+}
+
+List *
+fast_copy_given(FunctionCallInfo fcinfo, int first, int from)
 {
 	List	   *list = NIL;
+	Oid		   *types;
+	int			n;
+	int			arg = first;
 
-	for (int i = 0; i < FC_NARGUMENTS; i++)
-	{
-		const FcOption *option = &fc_option_list[i];
-		int			arg = ARG_FIRST_OPTION + i;
-		Node	   *value;
-
-		if (PG_ARGISNULL(arg))
+	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &n);
+	for (int i = 0; i < FC_NOPTIONS && arg < n; i++)
+		if (fc_option_list[i].from & from)
 		{
-			if (fc_option_default(option))
-				fast_copy_refuse_null(option->name, true);
-			continue;
+			list = fast_copy_argument(list, &fcinfo->args[arg], types[arg], &fc_option_list[i]);
+			arg++;
 		}
-		value = fast_copy_value(PG_GETARG_DATUM(arg), types[arg], option->name);
-		if (!fast_copy_is_default(value, option))
-			list = lappend(list, makeDefElem(pstrdup(option->name), value, -1));
-	}
-	return list;
+	if (arg != n - 1 || types[arg] != JSONBOID)
+		elog(ERROR, "%s is declared with arguments of another version", get_func_name(fcinfo->flinfo->fn_oid));
+	return PG_ARGISNULL(arg) ? list : list_concat(list, fc_json_options(PG_GETARG_JSONB_P(arg)));
 }
 
 /* Reads the arguments but the target */
@@ -174,24 +188,11 @@ static FcOptions *
 fast_copy_options(FunctionCallInfo fcinfo, int arg_source, FcCaller caller)
 {
 	FcOptions  *options = fc_options_begin(caller);
-	List	   *given;
-	Oid		   *types;
-	int			n;
 
-	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &n);
-	if (n != NARGS)
-		elog(ERROR, "fast_copy is declared with %d arguments, not %d", n, NARGS);
-	/* the only type of our own among them is a text in all but name */
-	for (int i = 0; i < n; i++)
-		if (types[i] >= FirstNormalObjectId)
-			types[i] = TEXTOID;
-	given = fast_copy_arguments(fcinfo, types);
-	if (!PG_ARGISNULL(ARG_OPTIONS))
-		given = list_concat(given, fc_json_options(PG_GETARG_JSONB_P(ARG_OPTIONS)));
-	fc_options_take(options, given, NULL);
+	fc_options_take(options, fast_copy_given(fcinfo, ARG_FIRST_OPTION, FC_FROM_CALL), NULL);
 	if (PG_ARGISNULL(arg_source))
 		fast_copy_refuse_null("source", false);
-	options->sources = fast_copy_sources(PG_GETARG_DATUM(arg_source), types[arg_source]);
+	options->sources = fast_copy_sources(fcinfo, arg_source);
 	return options;
 }
 

@@ -118,7 +118,14 @@ extern void fast_copy_refuse_null(const char *name, bool has_default);
 extern void fast_copy_refuse_standby(void);
 
 /* The argument "source", which may be one or an array: List of String */
-extern List *fast_copy_sources(Datum value, Oid type);
+extern List *fast_copy_sources(FunctionCallInfo fcinfo, int arg);
+
+/*
+ * Returns the options that are given, DefElems for fc_options_take(): by the
+ * arguments from "first" on, which are all that a function of this kind takes
+ * (FC_FROM_*), and in the JSON object in the last one
+ */
+extern List *fast_copy_given(FunctionCallInfo fcinfo, int first, int from);
 
 /*
  * Returns a row for each struct of a list, of as many of the n columns as are

@@ -62,7 +62,7 @@ enum
 	ARG_BATCH_SIZE,
 	ARG_ON_FAILURE,
 	ARG_MIN_AGE,
-	ARG_OPTIONS
+	ARG_FIRST_OPTION
 };
 
 typedef struct FcFilesOne
@@ -90,7 +90,7 @@ typedef struct FcFiles
 	bool		finish;			/* ... but throws an error at the end */
 	int			sqlerrcode;		/* of the last error */
 	Interval   *min_age;		/* files that are younger are left for later */
-	Jsonb	   *given;			/* options of each load; or NULL */
+	List	   *given;			/* DefElem: options of each load */
 	const FcOptions *options;	/* the same, but for its files */
 	Relation	ledger;			/* open until the transaction ends */
 	int			n;
@@ -107,11 +107,11 @@ static FcOptions *
 fc_files_options(const FcFiles *files, List *paths)
 {
 	FcOptions  *options = fc_options_begin(FC_CALLER_FUNCTION);
-	List	   *given = files->given ? fc_json_options(files->given) : NIL;
 	Node	   *ledger = (Node *) makeConst(REGCLASSOID, -1, InvalidOid, sizeof(Oid),
 											ObjectIdGetDatum(files->table), false, true);
 
-	fc_options_take(options, lappend(given, makeDefElem("ledger", ledger, -1)), NULL);
+	fc_options_take(options, list_make1(makeDefElem("ledger", ledger, -1)), NULL);
+	fc_options_take(options, copyObject(files->given), NULL);
 	options->target = files->target;
 	options->sources = paths;
 	return options;
@@ -579,7 +579,7 @@ fc_files_refuse_transaction(FunctionCallInfo fcinfo)
 	ereport(ERROR,
 			(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 			 errmsg("%s cannot run inside a transaction block", "CALL fast_copy_files()"),
-			 errhint("It commits as it goes: drivers need autocommit for it. Within a transaction, use fast_copy() with the option \"ledger\".")));
+			 errhint("It commits as it goes: drivers need autocommit for it. Within a transaction, use fast_copy() with ledger => 'TABLE'.")));
 }
 
 /* Reads the arguments */
@@ -594,8 +594,8 @@ fc_files_begin(FcFiles *files, FunctionCallInfo fcinfo)
 		if (PG_ARGISNULL(i))
 			fast_copy_refuse_null(names[i], i >= ARG_BATCH_FILES);
 	files->target = PG_GETARG_OID(ARG_TARGET);
-	files->sources = fast_copy_sources(PG_GETARG_DATUM(ARG_SOURCE), get_fn_expr_argtype(fcinfo->flinfo, ARG_SOURCE));
-	files->table = PG_GETARG_OID(ARG_LEDGER);
+	files->sources = fast_copy_sources(fcinfo, ARG_SOURCE);
+	files->table = fc_option_table(text_to_cstring(PG_GETARG_TEXT_PP(ARG_LEDGER)), &fc_option_list[FC_OPTION_ledger]);
 	files->batch_files = PG_GETARG_INT32(ARG_BATCH_FILES);
 	files->batch_bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, PG_GETARG_DATUM(ARG_BATCH_SIZE)));
 	if (files->batch_files < 1 || files->batch_bytes < 0)
@@ -611,8 +611,7 @@ fc_files_begin(FcFiles *files, FunctionCallInfo fcinfo)
 				 errmsg("on_failure \"%s\" not recognized", word),
 				 errhint("Use on_failure => 'stop', 'skip' or 'finish'.")));
 	files->min_age = PG_GETARG_INTERVAL_P(ARG_MIN_AGE);
-	if (!PG_ARGISNULL(ARG_OPTIONS))
-		files->given = PG_GETARG_JSONB_P(ARG_OPTIONS);
+	files->given = fast_copy_given(fcinfo, ARG_FIRST_OPTION, FC_FROM_FILES);
 }
 
 /* The options of all loads, checked */
@@ -625,14 +624,14 @@ fc_files_checked_options(const FcFiles *files)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"program\" cannot be used in fast_copy_files()"),
-				 errhint("Use fast_copy() with the options \"ledger\" and \"label\".")));
+				 errhint("Use fast_copy() with ledger => 'TABLE' and label => 'NAME'.")));
 	fc_options_check(options);
 	if (options->existing == FC_EXISTING_REPLACE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("existing_rows \"replace\" cannot be used in fast_copy_files()"),
 				 errdetail("A file would replace the rows of another one that is loaded before it."),
-				 errhint("Use fast_copy() with the option \"ledger\" and all files whose rows are in the same partitions.")));
+				 errhint("Use fast_copy() with ledger => 'TABLE' and all files whose rows are in the same partitions.")));
 	return options;
 }
 

@@ -30,8 +30,9 @@ static const FcReportColumn help_columns[] = {
 	HELP_COLUMN(type),
 	HELP_COLUMN(preset),
 	HELP_COLUMN(copy),
-	HELP_COLUMN(in_copy),
 	HELP_COLUMN(values),
+	HELP_COLUMN(sample),
+	HELP_COLUMN(words),
 	HELP_COLUMN(meaning),
 	HELP_COLUMN(text),
 	HELP_COLUMN(example)

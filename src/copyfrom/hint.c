@@ -17,7 +17,6 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
-#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -323,18 +322,12 @@ fc_hint_transform(const FcRefused *refused)
 {
 	char	   *marks = fc_hint_marks(refused);
 	char	   *expression = marks ? marks : fc_hint_beside(refused);
-	StringInfoData json;
 
 	if (expression == NULL || refused->target->options->transform)
 		return NULL;
-	initStringInfo(&json);
-	escape_json(&json, expression);
-	return psprintf(fc_caller_wrote_copy(refused->target->options->caller) ?
-					"If \"%s\" is a number, %s, as by transform $$%s$$." :
-					"If \"%s\" is a number, %s, as by options => $${\"transform\": %s}$$.",
-					refused->value,
+	return psprintf("If \"%s\" is a number, %s, as by transform%s $$%s$$.", refused->value,
 					marks ? "replace its minus sign or no-break spaces" : "take off what stands beside it",
-					fc_caller_wrote_copy(refused->target->options->caller) ? expression : json.data);
+					fc_caller_arrow(refused->target->options->caller), expression);
 }
 
 static char *
@@ -355,10 +348,8 @@ fc_hint_number(const FcRefused *refused, bool integer)
 	}
 	if (comma)
 		return refused->target->options->words.number_format ? NULL :
-			psprintf(fc_caller_wrote_copy(refused->target->options->caller) ?
-					 "If \"%s\" is a number, show how the file writes numbers, as by number_format '%s'." :
-					 "If \"%s\" is a number, show how the file writes numbers, as by options => '{\"number_format\": \"%s\"}'.",
-					 value, point && point > comma ? "1,234.56" : "1.234,56");
+			psprintf("If \"%s\" is a number, show how the file writes numbers, as by number_format%s '%s'.",
+					 value, fc_caller_arrow(refused->target->options->caller), point && point > comma ? "1,234.56" : "1.234,56");
 	if (integer && point && strchr(value, '.') == point)
 		return pstrdup("If the values may have decimal places, give the column type numeric or double precision.");
 	return NULL;
@@ -498,13 +489,11 @@ static char *
 fc_hint_null(const FcRefused *refused)
 {
 	const FcOptions *options = refused->target->options;
-	bool		statement = fc_caller_wrote_copy(options->caller);
-	const char *option = statement ? "null '%s'" : "null_string => '%s'";
+	const char *option = options->words.null_string ? "null_strings" :
+		fc_caller_wrote_copy(options->caller) ? "null" : "null_string";
 
-	if (options->words.null_string)
-		option = statement ? "null_strings '%s'" : "options => '{\"null_strings\": \"%s\"}'";
-	return psprintf("If \"%s\" stands for NULL, add %s.", refused->value,
-					psprintf(option, refused->value));
+	return psprintf("If \"%s\" stands for NULL, add %s%s '%s'.", refused->value, option,
+					fc_caller_arrow(options->caller), refused->value);
 }
 
 /* Returns a hint about a value that its type refuses */
@@ -550,8 +539,7 @@ fc_hint_of_fields(const FcRefused *refused)
 
 	if (refused->what == FC_REFUSED_MISSING && refused->text && refused->text[0] == '\0')
 		return psprintf("If empty lines are to be left out, add %s.",
-						fc_caller_wrote_copy(options->caller) ? "skip_empty_lines" :
-						"options => '{\"skip_empty_lines\": true}'");
+						fc_caller_wrote_copy(options->caller) ? "skip_empty_lines" : "skip_empty_lines => true");
 	if (!refused->first || options->header_map)
 		return NULL;
 	if (refused->what == FC_REFUSED_EXTRA && delim != '\t' && fc_hint_last_byte(refused) == delim)

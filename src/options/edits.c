@@ -2,7 +2,7 @@
  *
  * options/edits.c
  *	  What the caller says of values that are written otherwise than PostgreSQL
- *	  reads them: trim, null_strings and number_format.
+ *	  reads them: trim_blanks, null_strings and number_format.
  *
  *	 '1.234,56' ──► "." and ","
  *	 '{"a": ["n/a", "-"]}' ──► column a: its words
@@ -84,7 +84,7 @@ fc_options_edits(FcOptions *options)
 	const char *example = options->words.number_format;
 	const char *given;
 
-	options->trim = trims[fc_option_word(options, FC_OPTION_trim)];
+	options->trim = trims[fc_option_word(options, FC_OPTION_trim_blanks)];
 	number->group = number->decimal = "";
 	if (example && !fc_edits_number_read(example, number))
 		ereport(ERROR,
@@ -95,7 +95,7 @@ fc_options_edits(FcOptions *options)
 	if (number->group[0] == '\0' && number->decimal[0] == '.')
 		number->decimal = "";
 	options->pads = fc_option_word(options, FC_OPTION_missing_columns) != 0;
-	given = options->null_strings ? "null_strings" : options->trim ? "trim" :
+	given = options->null_strings ? "null_strings" : options->trim ? "trim_blanks" :
 		options->words.number_format ? "number_format" :
 		options->skip_empty_lines ? "skip_empty_lines" :
 		options->pads ? "missing_columns" : NULL;

@@ -52,13 +52,15 @@ fc_options_dedup(FcOptions *options)
 	if (options->existing == FC_EXISTING_MERGE && keep && options->dedup_keys == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("dedup_keep requires dedup_keys")));
+				 errmsg("dedup_keep requires dedup_keys"),
+				 errhint("Name the columns in which no two rows may be equal.")));
 	if (options->existing != FC_EXISTING_MERGE && options->conflict == FC_CONFLICT_ERROR &&
 		(options->dedup_keys != NIL || keep))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s requires existing_rows \"merge\", or on_conflict",
-						options->dedup_keys != NIL ? "dedup_keys" : "dedup_keep")));
+						options->dedup_keys != NIL ? "dedup_keys" : "dedup_keep"),
+				 errhint("Add existing_rows%1$s 'merge', or on_conflict%1$s 'update'.", fc_caller_arrow(options->caller))));
 }
 
 void
@@ -75,7 +77,8 @@ fc_options_existing(FcOptions *options)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("%s requires existing_rows \"replace\"",
-							fc_option_list[of_replaced[i]].name)));
+							fc_option_list[of_replaced[i]].name),
+					 errhint("Add existing_rows%s 'replace', or leave it out.", fc_caller_arrow(options->caller))));
 	options->min_replace_ratio = fc_options_ratio(options);
 	options->replace_others = fc_option_word(options, FC_OPTION_other_files) != 0;
 	options->replace_deletes = fc_option_word(options, FC_OPTION_replace_method) != 0;

@@ -16,10 +16,10 @@
 #include "options/help_list.h"
 #include "options/options.h"
 
-#define FC_HELP_OPTION(name, copy, values, meaning, text, example) \
-	[FC_OPTION_##name] = {#name, NULL, NULL, 0, copy, values, meaning, text, example},
-#define FC_HELP_OTHER(name, type, preset, from, copy, values, meaning, text, example) \
-	{#name, type, preset, FC_FROM_##from, copy, values, meaning, text, example},
+#define FC_HELP_OPTION(name, copy, values, sample, words, meaning, text, example) \
+	[FC_OPTION_##name] = {#name, NULL, NULL, 0, copy, values, sample, words, meaning, text, example},
+#define FC_HELP_OTHER(name, type, preset, from, copy, values, sample, words, meaning, text, example) \
+	{#name, type, preset, FC_FROM_##from, copy, values, sample, words, meaning, text, example},
 #define FC_HELP_COUNT(...) +1
 
 static const FcHelp first_help[] = {FC_HELP_FIRST(FC_HELP_OTHER)};
@@ -44,9 +44,6 @@ fc_help_add(List *list, const FcHelp *from, const FcOption *option)
 		help->from = option->from;
 	}
 	help->kind = help->from & FC_FROM_CALL ? "argument" : "option of COPY";
-	help->in_copy = help->copy ? help->copy : (help->from & FC_FROM_COPY) == 0 ? "none" :
-		strstr(help->type, "[]") ? "only with the option fast_copy, as a list (a, b)" :
-		"only with the option fast_copy";
 	return lappend(list, help);
 }
 
@@ -57,11 +54,9 @@ fc_help_options(void)
 
 	for (int i = 0; i < lengthof(first_help); i++)
 		list = fc_help_add(list, &first_help[i], NULL);
-	for (int i = 0; i < FC_NARGUMENTS; i++)
+	for (int i = 0; i < FC_NOPTIONS; i++)
 		list = fc_help_add(list, &option_help[i], &fc_option_list[i]);
 	for (int i = 0; i < lengthof(last_help); i++)
 		list = fc_help_add(list, &last_help[i], NULL);
-	for (int i = FC_NARGUMENTS; i < FC_NOPTIONS; i++)
-		list = fc_help_add(list, &option_help[i], &fc_option_list[i]);
 	return list;
 }

@@ -19,13 +19,14 @@ typedef struct FcHelp
 	int			from;			/* FC_FROM_* */
 	const char *copy;			/* what COPY calls it, or NULL */
 	const char *values;			/* that are valid, or NULL */
+	const char *sample;			/* a value */
+	const char *words;			/* of other programs, or NULL */
 	const char *meaning;		/* a phrase */
 	const char *text;			/* whole sentences */
 	const char *example;
 
 	/* what follows */
 	const char *kind;			/* argument, or option of COPY */
-	const char *in_copy;		/* what COPY calls it, or where COPY takes it */
 } FcHelp;
 
 /* Returns a list of FcHelp, in the order of the arguments and then of COPY */

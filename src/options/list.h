@@ -3,22 +3,26 @@
  * options/list.h
  *	  Every option of a load, once.
  *
- * From this list come the arguments of fast_copy() and fast_copy_analyze(), in
- * C and in SQL (sql/fast_copy.sql.in), the options of COPY ... WITH
- * (fast_copy, ...), the keys of the argument "options", and what hints say
- * about them.  A new option needs a line in FC_LATER_OPTIONS, the field of
- * FcOptions that it fills, and a check of its value in fc_options_check().
+ * From this list come the arguments of fast_copy(), fast_copy_analyze(),
+ * fast_copy_sniff() and fast_copy_files(), in C and in SQL
+ * (sql/fast_copy.sql.in), the keys of their last argument, "options", the
+ * options of COPY ... WITH (fast_copy, ...), and what hints say about them.  A
+ * new option needs a line here, one of options/help_list.h, the field of
+ * FcOptions that it fills, a check of its value in fc_options_check(), and in
+ * the script that upgrades the extension the functions with one argument more.
  *
  * X(name, type, default, kind, from, core, field)
  *
  * name		in SQL
  * type		of the argument, by which C reads its value.  FC_VALUE is a type of
  *			the extension: a text to C and in literals, but one that booleans,
- *			integers and intervals are cast to, so that header => true works
+ *			integers, intervals, JSON and regclass are cast to, so that
+ *			header => true works, and the name of a table that does not exist
+ *			gets to us, who know how it is made
  * default	of the argument and, but for that of the format, of the option.
  *			An argument with a text as its default must not be NULL, and one
  *			that has its default's value counts as not given, because nothing
- *			tells the two apart.
+ *			tells the two apart; where it matters the default is NULL.
  * kind		what is read from the value, FC_KIND_*
  * from		where it may be given, FC_FROM_*
  * core		its name in the list that core's COPY gets; the caller may give the
@@ -30,15 +34,10 @@
 #ifndef FC_LIST_H
 #define FC_LIST_H
 
-/*
- * In the order of the SQL declaration.  These are the arguments of 0.1.0, and
- * stay so.  A function with another argument is another function: its users
- * would lose their GRANTs, and views and functions that call it would have to
- * be dropped before the old one can be.
- */
-#define FC_ARGUMENTS(X) \
+/* In the order of the SQL declaration */
+#define FC_OPTIONS(X) \
 	X(timestamp_column, name, NULL, TEXT, ANY, NULL, key_column) \
-	X(columns, name[], NULL, LIST, CALL, NULL, columns) \
+	X(columns, name[], NULL, LIST, FUNCTION, NULL, columns) \
 	X(format, text, 'csv', TEXT, ANY, "format", words.format) \
 	X(header, FC_VALUE, 'false', TEXT, ANY, NULL, words.header) \
 	X(ignore_extra_columns, boolean, false, FLAG, ANY, NULL, ignore_extra_columns) \
@@ -51,7 +50,7 @@
 	X(default_string, text, NULL, TEXT, ANY, "default", default_string) \
 	X(encoding, name, NULL, TEXT, ANY, "encoding", words.encoding) \
 	X(where_clause, text, NULL, TEXT, ANY, NULL, where_clause) \
-	X(timestamp_format, text, NULL, TEXT, ANY, NULL, timestamp_format) \
+	X(timestamp_format, FC_VALUE, NULL, JSON, ANY, NULL, timestamp_format) \
 	X(time_zone, text, NULL, TEXT, ANY, NULL, time_zone) \
 	X(partition_interval, text, NULL, TEXT, ANY, NULL, interval) \
 	X(missing_partitions, text, 'create', TEXT, ANY, NULL, words.missing_partitions) \
@@ -60,21 +59,12 @@
 	X(on_error, text, 'stop', TEXT, ANY, NULL, words.on_error) \
 	X(on_error_classes, text[], NULL, LIST, ANY, NULL, words.on_error_classes) \
 	X(reject_limit, bigint, NULL, INTEGER, ANY, NULL, reject_limit) \
-	X(reject_table, regclass, NULL, TABLE, ANY, NULL, reject_table) \
+	X(reject_table, FC_VALUE, NULL, TABLE, ANY, NULL, reject_table) \
 	X(log_verbosity, text, 'default', TEXT, ANY, NULL, words.log_verbosity) \
 	X(run_analyze, boolean, false, FLAG, ANY, NULL, run_analyze) \
 	X(progress, FC_VALUE, NULL, TEXT, ANY, NULL, words.progress) \
 	X(workers, integer, NULL, INTEGER, ANY, NULL, workers) \
-	X(program, boolean, false, FLAG, CALL, NULL, program)
-
-/*
- * Options that are no arguments.  COPY takes them like any other, and
- * fast_copy() as keys of its last argument, a JSON object; this takes
- * arguments' names as well, so that users need not know how old an option is.
- * (A VARIADIC argument would be a list of names and values, all of one type.)
- */
-#define FC_LATER_OPTIONS(X) \
-	X(compressed, boolean, false, FLAG, COPY, NULL, compressed) \
+	X(program, boolean, false, FLAG, ONE_CALL, NULL, program) \
 	X(remote_commit, text, 'auto', TEXT, ANY, NULL, words.remote_commit) \
 	X(nodes, name[], NULL, LIST, ANY, NULL, nodes) \
 	X(existing_rows, text, 'keep', TEXT, ANY, NULL, words.existing_rows) \
@@ -84,18 +74,17 @@
 	X(replace_method, text, 'auto', TEXT, ANY, NULL, words.replace_method) \
 	X(on_conflict, text, 'error', TEXT, ANY, NULL, words.on_conflict) \
 	X(dedup_keys, name[], NULL, LIST, ANY, NULL, dedup_keys) \
-	X(dedup_keep, text, 'last', TEXT, ANY, NULL, words.dedup_keep) \
-	X(ledger, regclass, NULL, TABLE, ANY, NULL, ledger) \
-	X(label, text, NULL, TEXT, ANY, NULL, label) \
+	X(dedup_keep, text, NULL, TEXT, ANY, NULL, words.dedup_keep) \
+	X(ledger, FC_VALUE, NULL, TABLE, ONE, NULL, ledger) \
+	X(label, text, NULL, TEXT, ONE, NULL, label) \
 	X(changed_files, text, 'error', TEXT, ANY, NULL, words.changed_files) \
 	X(other_files, text, 'error', TEXT, ANY, NULL, words.other_files) \
-	X(transform, text, NULL, JSON, ANY, NULL, transform) \
-	X(null_strings, text, NULL, JSON, ANY, NULL, null_strings) \
-	X(trim, text, 'none', TEXT, ANY, NULL, words.trim) \
+	X(transform, FC_VALUE, NULL, JSON, ANY, NULL, transform) \
+	X(null_strings, FC_VALUE, NULL, JSON, ANY, NULL, null_strings) \
+	X(trim_blanks, text, NULL, TEXT, ANY, NULL, words.trim_blanks) \
 	X(number_format, text, NULL, TEXT, ANY, NULL, words.number_format) \
-	X(skip_empty_lines, boolean, false, FLAG, ANY, NULL, skip_empty_lines) \
-	X(missing_columns, text, 'error', TEXT, ANY, NULL, words.missing_columns)
-
-#define FC_OPTIONS(X) FC_ARGUMENTS(X) FC_LATER_OPTIONS(X)
+	X(skip_empty_lines, boolean, NULL, FLAG, ANY, NULL, skip_empty_lines) \
+	X(missing_columns, text, 'error', TEXT, ANY, NULL, words.missing_columns) \
+	X(compressed, boolean, false, FLAG, COPY, NULL, compressed)
 
 #endif							/* FC_LIST_H */

@@ -7,10 +7,14 @@
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
 #include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
+#include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/varlena.h"
 
+#include "compat/compat.h"
 #include "options/help_list.h"
 #include "options/options.h"
 
@@ -25,11 +29,16 @@
 
 const FcOption fc_option_list[FC_NOPTIONS] = {FC_OPTIONS(FC_OPTION_ROW)};
 
-#define FC_OPTION_VALUES(name, copy, values, meaning, text, example) \
+#define FC_OPTION_VALUES(name, copy, values, ...) \
 	[FC_OPTION_##name] = values,
+#define FC_OPTION_WORDS(name, copy, values, sample, words, ...) \
+	[FC_OPTION_##name] = words,
 
 /* Valid values, for hints */
 const char *const fc_option_values[FC_NOPTIONS] = {FC_HELP(FC_OPTION_VALUES)};
+
+/* What other programs call it */
+static const char *const fc_option_words[FC_NOPTIONS] = {FC_HELP(FC_OPTION_WORDS)};
 
 /* fc_options_set() writes to a field by its option's kind: types must agree */
 #define FC_TYPE_TEXT	char *
@@ -80,12 +89,22 @@ fc_option_nearest(const char *word, const List *names)
 	return nearest;
 }
 
+/* Do other programs call the option so? */
+static bool
+fc_option_is_called(int option, const char *word)
+{
+	const char *words = fc_option_words[option];
+	const char *found = words && word[0] != '\0' ? strstr(words, word) : NULL;
+
+	return found && (found == words || found[-1] == ' ') && strchr(" ", found[strlen(word)]);
+}
+
 void
 fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
 {
 	StringInfoData names;
 	List	   *list = NIL;
-	const char *nearest;
+	const char *nearest = NULL;
 
 	initStringInfo(&names);
 	for (int i = 0; i < FC_NOPTIONS; i++)
@@ -94,8 +113,11 @@ fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
 			continue;
 		appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", fc_option_list[i].name);
 		list = lappend(list, unconstify(char *, fc_option_list[i].name));
+		if (nearest == NULL && fc_option_is_called(i, word))
+			nearest = fc_option_list[i].name;
 	}
-	nearest = fc_option_nearest(word, list);
+	if (nearest == NULL)
+		nearest = fc_option_nearest(word, list);
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("option \"%s\" not recognized", word),
@@ -119,6 +141,8 @@ fc_option_word(const FcOptions *options, FcOptionNumber number)
 	const char *values = fc_option_values[number];
 	bool		cores = number == FC_OPTION_on_error || number == FC_OPTION_log_verbosity;
 
+	if (word == NULL)
+		return 0;
 	for (int n = 0; (values = strchr(values, '\'')) != NULL; n++)
 	{
 		size_t		len = strcspn(++values, "'");
@@ -132,6 +156,27 @@ fc_option_word(const FcOptions *options, FcOptionNumber number)
 			 cores ? errmsg("COPY %s \"%s\" not recognized", asc_toupper(option->name, strlen(option->name)), word) :
 			 errmsg("%s \"%s\" not recognized", option->name, word),
 			 fc_option_hint(options, number)));
+}
+
+Oid
+fc_option_table(const char *name, const FcOption *option)
+{
+	List	   *names;
+	Oid			oid;
+
+	/* as the type regclass reads it */
+	if (strspn(name, "0123456789") == strlen(name))
+		return DatumGetObjectId(DirectFunctionCall1(oidin, CStringGetDatum(name)));
+	names = fc_string_to_names(name);
+	oid = RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true);
+	if (!OidIsValid(oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"%s\" does not exist", NameListToString(names)),
+				 errhint("SELECT fast_copy_create_%s_table(%s) makes one.",
+						 option == &fc_option_list[FC_OPTION_ledger] ? "ledger" : "reject",
+						 quote_literal_cstr(name))));
+	return oid;
 }
 
 char *

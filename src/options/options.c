@@ -78,15 +78,6 @@ fc_options_json(DefElem *def)
 	return json->data;
 }
 
-static Oid
-fc_options_table(DefElem *def)
-{
-	if (def->arg && IsA(def->arg, Const))
-		return DatumGetObjectId(castNode(Const, def->arg)->constvalue);
-	return RangeVarGetRelid(makeRangeVarFromNameList(fc_string_to_names(defGetString(def))),
-							NoLock, false);
-}
-
 static void
 fc_options_check_workers(const FcOptions *options)
 {
@@ -118,7 +109,9 @@ fc_options_set(FcOptions *options, const FcOption *option, DefElem *def)
 			*(List **) at = fc_options_list(def);
 			break;
 		case FC_KIND_TABLE:
-			*(Oid *) at = fc_options_table(def);
+			*(Oid *) at = def->arg && IsA(def->arg, Const) ?
+				DatumGetObjectId(castNode(Const, def->arg)->constvalue) :
+				fc_option_table(defGetString(def), option);
 			break;
 		case FC_KIND_INTEGER:
 			*(int64 *) at = defGetInt64(def);
@@ -141,7 +134,11 @@ fc_options_take(FcOptions *options, List *given, ParseState *pstate)
 		if (option == NULL)
 			fc_option_refuse(def->defname, from, pstate, def->location);
 		if (options->given[option - fc_option_list])
-			errorConflictingDefElem(def, pstate);
+			ereport(ERROR,
+					(errcode(ERRCODE_SYNTAX_ERROR),
+					 errmsg("conflicting or redundant options"),
+					 errdetail("The option \"%s\" is given more than once.", option->name),
+					 parser_errposition(pstate, def->location)));
 		options->given[option - fc_option_list] = true;
 		fc_options_set(options, option, def);
 	}
@@ -222,7 +219,8 @@ fc_options_check_ledger(const FcOptions *options)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s requires a ledger", options->label ? "label" :
 						options->given[FC_OPTION_changed_files] ? "changed_files" : "other_files"),
-				 errhint("Make one by fast_copy_create_ledger_table(), and name it by the option \"ledger\".")));
+				 errhint("SELECT fast_copy_create_ledger_table('loads') makes one; then add ledger%s 'loads'.",
+						 fc_caller_arrow(options->caller))));
 	if (options->label && files)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -357,7 +355,8 @@ fc_options_on_error(FcOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s requires on_error \"ignore\" or \"set_null\"",
-						classes != NIL ? "on_error_classes" : "reject_table")));
+						classes != NIL ? "on_error_classes" : "reject_table"),
+				 errhint("Add on_error%s 'ignore'.", fc_caller_arrow(options->caller))));
 	/* without classes, what COPY tolerates */
 	if (options->on_error != FC_ON_ERROR_STOP && classes == NIL)
 		options->tolerated = FC_CLASS_CONVERSION;

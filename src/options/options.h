@@ -39,16 +39,13 @@ typedef enum FcVerbosity
 } FcVerbosity;
 
 #define FC_OPTION_NUMBER(name, ...) FC_OPTION_##name,
-#define FC_ARGUMENT_COUNT(...) +1
 
-/* The numbers of options in the list, arguments first */
+/* The numbers of options in the list */
 typedef enum FcOptionNumber
 {
 	FC_OPTIONS(FC_OPTION_NUMBER)
 	FC_NOPTIONS
 } FcOptionNumber;
-
-#define FC_NARGUMENTS (FC_ARGUMENTS(FC_ARGUMENT_COUNT))
 
 /* What kind of value an option has, and the C type of its field */
 typedef enum FcOptionKind
@@ -63,9 +60,13 @@ typedef enum FcOptionKind
 } FcOptionKind;
 
 /* Where an option may be given */
-#define FC_FROM_CALL	1		/* fast_copy() and fast_copy_analyze() */
+#define FC_FROM_CALL	1		/* fast_copy(), _analyze() and _sniff() */
 #define FC_FROM_COPY	2		/* COPY ... WITH (fast_copy, ...) */
-#define FC_FROM_ANY		(FC_FROM_CALL | FC_FROM_COPY)
+#define FC_FROM_FILES	4		/* fast_copy_files() */
+#define FC_FROM_ONE_CALL	FC_FROM_CALL
+#define FC_FROM_ONE		(FC_FROM_CALL | FC_FROM_COPY)
+#define FC_FROM_FUNCTION	(FC_FROM_CALL | FC_FROM_FILES)
+#define FC_FROM_ANY		(FC_FROM_ONE | FC_FROM_FILES)
 
 typedef struct FcOption
 {
@@ -107,7 +108,7 @@ typedef struct FcOptionWords
 	char	   *dedup_keep;
 	char	   *changed_files;
 	char	   *other_files;
-	char	   *trim;
+	char	   *trim_blanks;
 	char	   *number_format;
 	char	   *missing_columns;
 } FcOptionWords;
@@ -270,6 +271,12 @@ extern void fc_option_refuse(const char *word, int from, ParseState *pstate,
  */
 extern const char *fc_option_nearest(const char *word, const List *names);
 
+/*
+ * Returns the table of this name, for an option.  ERROR 42P01, with a hint how
+ * it is made, if there is none.
+ */
+extern Oid	fc_option_table(const char *name, const FcOption *option);
+
 /* Returns the option's default if that is a text, or NULL */
 extern char *fc_option_default(const FcOption *option);
 
@@ -278,7 +285,8 @@ extern int	fc_option_hint(const FcOptions *options, FcOptionNumber option);
 
 /*
  * The number of the option's word among its valid values (options/help_list.h),
- * which its enumeration has in the same order.  ERROR 22023 for another one.
+ * which its enumeration has in the same order; 0 if none is given.  ERROR 22023
+ * for another one.
  */
 extern int	fc_option_word(const FcOptions *options, FcOptionNumber number);
 

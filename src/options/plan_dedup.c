@@ -140,10 +140,8 @@ fc_plan_check_updated(Relation rel, const FcOptions *options, const FcPlanned *p
 					(errcode(ERRCODE_GENERATED_ALWAYS),
 					 errmsg("column \"%s\" can only be updated to DEFAULT", NameStr(att->attname)),
 					 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", NameStr(att->attname)),
-					 errhint(fc_caller_wrote_copy(options->caller) ?
-							 "If the file need not have it, leave it out of the columns; else leave its field out by transform '%s = DEFAULT'." :
-							 "If the file need not have it, leave it out of columns; else leave its field out by options => '{\"transform\": \"%s = DEFAULT\"}'.",
-							 quote_identifier(NameStr(att->attname)))));
+					 errhint("If the file need not have it, leave it out of the columns; else leave its field out by transform%s '%s = DEFAULT'.",
+							 fc_caller_arrow(options->caller), quote_identifier(NameStr(att->attname)))));
 	}
 }
 

@@ -119,12 +119,12 @@ fc_columns_number(FcColumnSeen *column, const FcValueNumber *number)
 static bool
 fc_columns_may_trim(const FcTable *table, bool quoted)
 {
-	return !table->options->given[FC_OPTION_trim] ||
+	return !table->options->given[FC_OPTION_trim_blanks] ||
 		(table->options->trim & (quoted ? FC_FIELD_TRIM_QUOTED : FC_FIELD_TRIM)) != 0;
 }
 
 /*
- * Takes blanks off, as trim would, unless that left nothing between quotes;
+ * Takes blanks off, as trim_blanks would, unless that left nothing in quotes;
  * true if there were some
  */
 static bool
@@ -179,7 +179,7 @@ fc_columns_likely(FcTable *table, FcColumnSeen *column, const char *s, size_t le
 
 /*
  * Patterns are looked for only while all values match one of them, without the
- * blanks that trim takes off
+ * blanks that trim_blanks takes off
  */
 static void
 fc_columns_patterns(FcTable *table, FcColumnSeen *column, const char *s, size_t len, int kinds,

@@ -173,7 +173,7 @@ fc_formats_unsure(const FcTable *table, FcColumnSeen *column)
 	{
 		/* 1.234 may be a thousand only where all values may */
 		if (column->decimals[0] > 0 && (formats & fc_formats_with(FC_DECIMAL_COMMA)))
-			fc_sniff_note(column->notes, "\"%s\" is read as a fraction.  If it is a thousand and more, give options => '{\"number_format\": \"1.234,56\"}'",
+			fc_sniff_note(column->notes, "\"%s\" is read as a fraction.  If it is a thousand and more, give number_format => '1.234,56'",
 						  shown);
 		return;
 	}
@@ -181,7 +181,7 @@ fc_formats_unsure(const FcTable *table, FcColumnSeen *column)
 		fc_sniff_note(column->notes, "numbers such as \"%s\", which no type takes as they are: a text",
 					  shown);
 	else if (fractions)
-		fc_sniff_note(column->notes, "\"%s\" may be a thousand or a fraction, and no value tells: a text.  Give options => '{\"number_format\": \"1,234.56\"}' or '{\"number_format\": \"1234,56\"}'",
+		fc_sniff_note(column->notes, "\"%s\" may be a thousand or a fraction, and no value tells: a text.  Give number_format => '1,234.56' or '1234,56'",
 					  shown);
 	else
 		fc_sniff_note(column->notes, "\"%s\" may be a number with thousands set apart, or no number at all: a text",

@@ -5,7 +5,7 @@
  *
  *	 words, types ──► the word that most columns need: null_string
  *	 others that a column needs ──► null_strings
- *	 values with blanks that their type does not take ──► trim
+ *	 values with blanks that their type does not take ──► trim_blanks
  *
  * Words in columns of texts stay what they are.  All is allocated in the
  * caller's memory context.
@@ -179,7 +179,7 @@ fc_blanks_hurt(const FcColumnSeen *column)
 		(column->pattern != NULL || column->typid == UUIDOID || column->typid == INETOID);
 }
 
-/* Says of a text what trim does to it */
+/* Says of a text what trim_blanks does to it */
 static void
 fc_blanks_note(const FcTable *table, FcColumnSeen *column)
 {
@@ -191,19 +191,19 @@ fc_blanks_note(const FcTable *table, FcColumnSeen *column)
 	if (column->typid != TEXTOID || n == 0)
 		return;
 	if (n == column->values)
-		fc_sniff_note(column->notes, "all values begin or end with blanks, which trim takes off");
+		fc_sniff_note(column->notes, "all values begin or end with blanks, which trim_blanks takes off");
 	else
-		fc_sniff_note(column->notes, "%s of %s values begin or end with blanks, which trim takes off, too",
+		fc_sniff_note(column->notes, "%s of %s values begin or end with blanks, which trim_blanks takes off, too",
 					  fc_units_count(some, n), fc_units_count(all, column->values));
 }
 
-/* Decides on trim, after what stands for NULL */
+/* Decides on trim_blanks, after what stands for NULL */
 static void
 fc_blanks_decide(FcTable *table)
 {
 	bool		quoted = false;
 
-	if (table->options->given[FC_OPTION_trim])
+	if (table->options->given[FC_OPTION_trim_blanks])
 		return;
 	for (int i = 0; i < table->ncolumns; i++)
 	{

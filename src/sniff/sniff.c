@@ -54,7 +54,7 @@ fc_sniff_note_existing(FcTable *table, const char *name, bool named)
 					  name);
 		return;
 	}
-	fc_sniff_note(table->notes, "Rows that %s has will stay.  With options => '{\"existing_rows\": \"replace\"}' those of this file take their place, partition by partition; with \"merge\" both are put in order, and \"dedup_keys\" says which are equal; '{\"on_conflict\": \"update\"}' goes by its primary key.", name);
+	fc_sniff_note(table->notes, "Rows that %s has will stay.  With existing_rows => 'replace' those of this file take their place, partition by partition; with 'merge' both are put in order, and dedup_keys says which are equal; on_conflict => 'update' goes by its primary key.", name);
 }
 
 char *

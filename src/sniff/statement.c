@@ -31,7 +31,7 @@
 #define FC_BESIDE	12
 
 /* Columns of a line of JSON, within quotes and with what may follow */
-#define FC_LINE_JSON	(FC_LINE - (int) strlen("  options => '');"))
+#define FC_LINE_JSON	(FC_LINE - (int) strlen("    '');"))
 
 /*
  * A text without what may not stand in a comment: control bytes, which become
@@ -291,15 +291,11 @@ fc_statement_create(StringInfo sql, const FcTable *table, const FcKeyGuess *key,
 	appendStringInfoString(sql, ";\n");
 }
 
-/*
- * An option as the caller has given it: an argument, a constant of SQL; or a
- * value in JSON
- */
+/* An option as the caller has given it, a constant of SQL */
 static char *
-fc_statement_given(const FcOptions *options, const FcOption *option, bool json)
+fc_statement_given(const FcOptions *options, const FcOption *option)
 {
 	const void *at = (const char *) options + option->at;
-	char	   *(*write) (const char *text) = json ? fc_statement_json : fc_statement_literal;
 	const char *text;
 	bool		on;
 
@@ -308,9 +304,9 @@ fc_statement_given(const FcOptions *options, const FcOption *option, bool json)
 		case FC_KIND_FLAG:
 			return *(const bool *) at ? "true" : "false";
 		case FC_KIND_LIST:
-			return json ? fc_statement_json_array(*(List *const *) at) : fc_statement_array(*(List *const *) at);
+			return fc_statement_array(*(List *const *) at);
 		case FC_KIND_TABLE:
-			return write(fc_ddl_table(*(const Oid *) at));
+			return fc_statement_literal(fc_ddl_table(*(const Oid *) at));
 		case FC_KIND_INTEGER:
 			return psprintf(INT64_FORMAT, *(const int64 *) at);
 		case FC_KIND_TEXT:
@@ -318,11 +314,10 @@ fc_statement_given(const FcOptions *options, const FcOption *option, bool json)
 			break;
 	}
 	text = *(char *const *) at;
-	if ((option == &fc_option_list[FC_OPTION_header] &&
-		 (strspn(text, "0123456789") == strlen(text) || parse_bool(text, &on))) ||
-		(option->kind == FC_KIND_JSON && (text[0] == '[' || text[0] == '{')))
+	if (option == &fc_option_list[FC_OPTION_header] &&
+		(strspn(text, "0123456789") == strlen(text) || parse_bool(text, &on)))
 		return pstrdup(text);
-	return write(text);
+	return fc_statement_literal(text);
 }
 
 /*
@@ -347,16 +342,6 @@ fc_statement_lines(const List *parts)
 		fc_statement_literal(whole.data) : lines.data;
 }
 
-/* Begins a member of an object of JSON that is made of lines */
-static void
-fc_statement_member(List **lines, const char *name, const char *value)
-{
-	if (*lines != NIL)
-		llast(*lines) = psprintf("%s,", (char *) llast(*lines));
-	*lines = lappend(*lines, psprintf("%s%s: %s", *lines == NIL ? "{" : " ",
-									  fc_statement_json(name), value));
-}
-
 /* A column and its words for NULL, as null_strings has them */
 static char *
 fc_statement_words(const FcColumnSeen *column)
@@ -372,41 +357,55 @@ fc_statement_words(const FcColumnSeen *column)
 }
 
 /*
- * Appends a member of an object within, the first one with the name of that, in
- * a further line if there is no room
+ * An object of JSON with these members as a constant of SQL, in lines, and in
+ * dollar quotes if it has quotes of its own; NULL if there are none
  */
-static void
-fc_statement_within(List **lines, const char *name, bool *any, const char *member)
+static char *
+fc_statement_object(const List *members)
 {
-	if (!*any)
-		fc_statement_member(lines, name, psprintf("{%s", member));
-	else if (pg_mbstrlen(llast(*lines)) + 2 + pg_mbstrlen(member) <= FC_LINE_JSON)
-		llast(*lines) = psprintf("%s, %s", (char *) llast(*lines), member);
-	else
+	List	   *lines = NIL;
+	StringInfoData whole;
+	ListCell   *lc;
+
+	if (members == NIL)
+		return NULL;
+	foreach(lc, members)
 	{
-		llast(*lines) = psprintf("%s,", (char *) llast(*lines));
-		*lines = lappend(*lines, psprintf("  %s", member));
+		char	   *member = lfirst(lc);
+
+		if (lines != NIL && pg_mbstrlen(llast(lines)) + 2 + pg_mbstrlen(member) <= FC_LINE_JSON)
+			llast(lines) = psprintf("%s, %s", (char *) llast(lines), member);
+		else
+		{
+			if (lines != NIL)
+				llast(lines) = psprintf("%s,", (char *) llast(lines));
+			lines = lappend(lines, psprintf("%s%s", lines == NIL ? "{" : " ", member));
+		}
 	}
-	*any = true;
+	llast(lines) = psprintf("%s}", (char *) llast(lines));
+	initStringInfo(&whole);
+	foreach(lc, lines)
+		appendStringInfo(&whole, "%s%s", whole.len > 0 ? "\n    " : "", (char *) lfirst(lc));
+	return strchr(whole.data, '\'') && !strstr(whole.data, "$$") ? psprintf("$$%s$$", whole.data) :
+		fc_statement_lines(lines);
 }
 
-static void
-fc_statement_nulls(List **lines, const FcTable *table)
+static char *
+fc_statement_nulls(const FcTable *table)
 {
-	bool		any = false;
+	List	   *members = NIL;
 
 	for (int i = 0; i < table->ncolumns; i++)
 		if (table->columns[i].null_words != 0)
-			fc_statement_within(lines, "null_strings", &any, fc_statement_words(&table->columns[i]));
-	if (any)
-		llast(*lines) = psprintf("%s}", (char *) llast(*lines));
+			members = lappend(members, fc_statement_words(&table->columns[i]));
+	return fc_statement_object(members);
 }
 
-/* Appends transform, which takes signs of currencies off */
-static void
-fc_statement_transform(List **lines, const FcTable *table)
+/* transform, which takes signs of currencies off */
+static char *
+fc_statement_transform(const FcTable *table)
 {
-	bool		any = false;
+	List	   *members = NIL;
 
 	for (int i = 0; i < table->ncolumns; i++)
 	{
@@ -417,58 +416,10 @@ fc_statement_transform(List **lines, const FcTable *table)
 			continue;
 		if (strlen(field) > FC_BESIDE || field[0] == '"')
 			field = psprintf("$%d", i + 1);
-		fc_statement_within(lines, "transform", &any,
-							psprintf("%s: %s", fc_statement_json(column->name),
-									 fc_statement_json(psprintf("replace(%s, '%s', '')", field, column->sign))));
+		members = lappend(members, psprintf("%s: %s", fc_statement_json(column->name),
+											fc_statement_json(psprintf("replace(%s, '%s', '')", field, column->sign))));
 	}
-	if (any)
-		llast(*lines) = psprintf("%s}", (char *) llast(*lines));
-}
-
-/*
- * A JSON object in lines as a string constant, in dollar quotes if it has
- * quotes of its own
- */
-static char *
-fc_statement_object(const List *lines)
-{
-	StringInfoData whole;
-	ListCell   *lc;
-
-	initStringInfo(&whole);
-	foreach(lc, lines)
-		appendStringInfo(&whole, "%s%s", whole.len > 0 ? "\n    " : "", (char *) lfirst(lc));
-	return strchr(whole.data, '\'') && !strstr(whole.data, "$$") ? psprintf("$$%s$$", whole.data) :
-		fc_statement_lines(lines);
-}
-
-/* The options that are no arguments, those of the caller too; or NULL */
-static char *
-fc_statement_options(const FcTable *table)
-{
-	const bool *given = table->options->given;
-	List	   *lines = NIL;
-
-	for (int i = FC_NARGUMENTS; i < FC_NOPTIONS; i++)
-		if (given[i])
-			fc_statement_member(&lines, fc_option_list[i].name,
-								fc_statement_given(table->options, &fc_option_list[i], true));
-	fc_statement_transform(&lines, table);
-	fc_statement_nulls(&lines, table);
-	if (table->trim)
-		fc_statement_member(&lines, "trim", fc_statement_json(table->trim));
-	for (int i = 0; i < table->ncolumns; i++)
-		if (table->columns[i].format && !given[FC_OPTION_number_format])
-		{
-			fc_statement_member(&lines, "number_format", fc_statement_json(table->number_format));
-			break;
-		}
-	if (table->guess->empty > 0 && !given[FC_OPTION_skip_empty_lines])
-		fc_statement_member(&lines, "skip_empty_lines", "true");
-	if (lines == NIL)
-		return NULL;
-	llast(lines) = psprintf("%s}", (char *) llast(lines));
-	return fc_statement_object(lines);
+	return fc_statement_object(members);
 }
 
 /* The patterns of all columns as timestamp_format has them, or NULL */
@@ -484,15 +435,12 @@ fc_statement_patterns(const FcTable *table, const FcKeyGuess *key)
 
 		if (column->pattern == NULL)
 			continue;
-		fc_statement_member(&members, column->name, fc_statement_json(column->pattern));
+		members = lappend(members, psprintf("%s: %s", fc_statement_json(column->name),
+											fc_statement_json(column->pattern)));
 		of_key |= (i == key->column);
 	}
-	if (members == NIL)
-		return NULL;
-	if (list_length(members) == 1 && of_key)
-		return fc_statement_literal(table->columns[key->column].pattern);
-	llast(members) = psprintf("%s}", (char *) llast(members));
-	return fc_statement_lines(members);
+	return list_length(members) == 1 && of_key ?
+		fc_statement_literal(table->columns[key->column].pattern) : fc_statement_object(members);
 }
 
 /* Fills in what was guessed and is not the default, as constants of SQL */
@@ -524,7 +472,18 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 		values[FC_OPTION_force_null] = fc_statement_array(quoted);
 	if (table->encoding != pg_get_client_encoding() && !table->ascii)
 		values[FC_OPTION_encoding] = fc_statement_literal(pg_encoding_to_char(table->encoding));
+	if (key->column >= 0)
+		values[FC_OPTION_timestamp_column] = fc_statement_literal(table->columns[key->column].name);
 	values[FC_OPTION_timestamp_format] = fc_statement_patterns(table, key);
+	values[FC_OPTION_transform] = fc_statement_transform(table);
+	values[FC_OPTION_null_strings] = fc_statement_nulls(table);
+	if (table->trim)
+		values[FC_OPTION_trim_blanks] = fc_statement_literal(table->trim);
+	for (int i = 0; i < table->ncolumns; i++)
+		if (table->columns[i].format)
+			values[FC_OPTION_number_format] = fc_statement_literal(table->number_format);
+	if (table->guess->empty > 0)
+		values[FC_OPTION_skip_empty_lines] = "true";
 	if (key->interval)
 		values[FC_OPTION_partition_interval] = fc_statement_literal(key->interval);
 }
@@ -588,29 +547,28 @@ fc_statement_argument(StringInfo sql, int *column, const char *argument)
 
 /* Appends the call; "values" are arguments, NULL for those that are left out */
 static void
-fc_statement_append_call(StringInfo sql, const FcTable *table, const FcKeyGuess *key,
-					 const char *begin, char **values)
+fc_statement_append_call(StringInfo sql, const FcTable *table, const char *begin, char **values)
 {
 	const List *sources = table->options->sources;
-	const char *json = fc_statement_options(table);
 	int			column = pg_mbstrlen(begin);
 
 	appendStringInfoString(sql, begin);
 	fc_statement_argument(sql, &column, list_length(sources) == 1 ?
 						  fc_statement_literal(strVal(linitial(sources))) :
 						  fc_statement_array(sources));
-	if (key->column >= 0)
-		fc_statement_argument(sql, &column,
-							  fc_statement_literal(table->columns[key->column].name));
-	/* what has a name begins a line of its own */
+	/* what has a name begins a line of its own, and takes two if it is long */
 	column = FC_LINE;
-	for (int i = 0; i < FC_NARGUMENTS; i++)
-		if (values[i] && i != FC_OPTION_timestamp_column)
+	for (int i = 0; i < FC_NOPTIONS; i++)
+	{
+		const char *name = fc_option_list[i].name;
+
+		if (values[i])
 			fc_statement_argument(sql, &column,
-								  psprintf("%s =>%s%s", fc_option_list[i].name,
-										   values[i][0] == '\n' ? "" : " ", values[i]));
-	if (json)
-		fc_statement_argument(sql, &column, psprintf("options =>%s%s", json[0] == '\n' ? "" : " ", json));
+								  psprintf("%s =>%s%s", name,
+										   values[i][0] == '\n' ? "" :
+										   strchr(values[i], '\n') || strlen(name) + pg_mbstrlen(values[i]) <= FC_LINE_JSON ? " " : "\n    ",
+										   values[i]));
+	}
 	appendStringInfoString(sql, ");");
 }
 
@@ -633,11 +591,10 @@ fc_statement_select(StringInfo sql, const FcTable *table, const FcKeyGuess *key,
 		fc_statement_comments(sql, key->notes);
 	fc_statement_faults(sql, table);
 	fc_statement_guessed(table, key, values);
-	for (int i = 0; i < FC_NARGUMENTS; i++)
+	for (int i = 0; i < FC_NOPTIONS; i++)
 		if (options->given[i])
-			values[i] = fc_statement_given(options, &fc_option_list[i], false);
-	fc_statement_append_call(sql, table, key,
-						 psprintf("SELECT %s(%s", function, fc_statement_literal(target)), values);
+			values[i] = fc_statement_given(options, &fc_option_list[i]);
+	fc_statement_append_call(sql, table, psprintf("SELECT %s(%s", function, fc_statement_literal(target)), values);
 }
 
 char *

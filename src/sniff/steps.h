@@ -457,7 +457,7 @@ extern char *fc_names_table(const FcOptions *options);
 /* Decides on number_format, and which columns have such numbers */
 extern void fc_formats_decide(FcTable *table);
 
-/* Chooses null_string, null_strings and trim; types must have been decided */
+/* Chooses null_string, null_strings and trim_blanks, by the types */
 extern void fc_nulls_decide(FcTable *table);
 
 /* Decides on the types, and what stands for NULL, after columns have names */

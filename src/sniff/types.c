@@ -4,7 +4,7 @@
  *	  The types of the columns.
  *
  *	 counts ──► number_format (sniff/formats.c) ──► types
- *		──► what stands for NULL, trim (sniff/nulls.c)
+ *		──► what stands for NULL, trim_blanks (sniff/nulls.c)
  *	 types, records of the sample ──► bytes of the widest row ──► narrower
  *		integers, or a refusal
  *

@@ -13,6 +13,7 @@ sub with_reference
 	my ($text) = @_;
 	my @topics = topics();
 	my %made = (
+		forms => forms(grep { $_->{kind} =~ /^(argument|option of COPY)$/ } @topics),
 		arguments => join('', map { entry($_) } grep { $_->{kind} =~ /^(argument|option of COPY)$/ } @topics),
 		settings => join('', map { entry($_) } grep { $_->{kind} eq 'setting' } @topics),
 		functions => join('', map { object($_) } grep { $_->{kind} =~ /^(function|procedure)$/ } @topics),
@@ -71,6 +72,15 @@ SQL
 	return @topics;
 }
 
+# How options are written, a line each
+sub forms
+{
+	my @rows = map { my $l = $_->{labels}; [ map { $_ // '' } $l->{'In a call'}, $l->{'In JSON'}, ($l->{'In COPY'} // '') =~ s/, only with the option fast_copy$|^none$//r ] } @_;
+
+	return "| in a call | in JSON | in `COPY` |\n|---|---|---|\n"
+	  . join('', map { '| ' . join(' | ', map { join(' or ', map { "`$_`" } split /, or /) } @$_) . " |\n" } @rows) . "\n";
+}
+
 # The table of a relation's columns.  Some relations are made by a function.
 sub columns_of
 {
@@ -97,8 +107,6 @@ sub entry
 	my @facts = "Type: `$labels{Type}`";
 
 	push @facts, "Default: `$labels{Default}`" if defined $labels{Default};
-	push @facts, "In `COPY`: " . ($labels{'In COPY'} =~ /^[(A-Z]/ ? "`$labels{'In COPY'}`" : marked($labels{'In COPY'}))
-	  if defined $labels{'In COPY'};
 	push @facts, "Set by: $labels{'Set by'}" if defined $labels{'Set by'};
 	return "### $topic->{name}\n\n" . join('. ', @facts) . ".\n\n"
 	  . (defined $labels{Values} ? wrapped('Values: ' . values_of(%labels) . '.') . "\n" : '')

@@ -45,7 +45,7 @@ our @FEATURES = (
 	[ junk => 0, 0, 1 ],
 	[ where => 'none', ('none') x 4, qw(some volatile key nothing leader) ],
 	[ transform => 'none', ('none') x 5, qw(text group number key unsafe leader) ],
-	[ edit => 'none', ('none') x 5, qw(trim null_strings number_format skip_empty_lines missing_columns) ],
+	[ edit => 'none', ('none') x 5, qw(trim_blanks null_strings number_format skip_empty_lines missing_columns) ],
 	[ on_error => 'stop', qw(stop stop ignore ignore set_null) ],
 	[ classes => 'conversion', qw(conversion conversion record rows all unique) ],
 	[ bad => 'none', ('none') x 5, qw(conversion conversion key fields encoding checked checked partition quote) ],
@@ -251,8 +251,8 @@ sub adapt_file
 	$f->{format_of_time} = '' if $f->{bad} eq 'key';
 	$f->{outside} = 1 if $f->{outside} eq 'infinite' && $f->{format_of_time} eq 'epoch_s';
 	$f->{marker} = '' if $f->{target} eq 'view' || $f->{extra} =~ /serial|identity/ || $f->{transform} ne 'none';
-	$f->{type} = '' if $f->{type} =~ /int$|double|real|numeric/ && $f->{edit} eq 'number_format' || $f->{edit} eq 'trim';
-	$f->{edit} = 'none' if $f->{edit} eq 'trim' && $f->{format} eq 'text' || $f->{edit} eq 'number_format' && $f->{transform} eq 'number';
+	$f->{type} = '' if $f->{type} =~ /int$|double|real|numeric/ && $f->{edit} eq 'number_format' || $f->{edit} eq 'trim_blanks';
+	$f->{edit} = 'none' if $f->{edit} eq 'trim_blanks' && $f->{format} eq 'text' || $f->{edit} eq 'number_format' && $f->{transform} eq 'number';
 	$f->{bad} = 'conversion' if $f->{bad} eq 'fields' && $f->{edit} eq 'missing_columns';
 	$f->{bad} = 'conversion' if $f->{bad} eq 'key' && $f->{keytype} eq 'text';
 	# what cannot be computed is NULL, and not computed of NULL
@@ -463,7 +463,7 @@ sub csv_field
 	return 'n/a' if !defined $value && $f->{edit} eq 'null_strings' && $name eq 'v';
 	return $null if !defined $value;
 	$value = notation($c, $name, $value);
-	$blank = pick(' ', "\t", '') if $f->{edit} eq 'trim' && $name =~ /^[gvn]$/;
+	$blank = pick(' ', "\t", '') if $f->{edit} eq 'trim_blanks' && $name =~ /^[gvn]$/;
 	return "$blank$value$blank" if $name ne 't' && $value ne $null && $value !~ /$delimiter|$quote|[\n\r]/ && !chance(0.05);
 	$value =~ s/$quote/$quote$quote/g;
 	return $value if $value =~ /^[a-z0-9A-Z]+\z/ && $value ne $null && !($f->{force} eq 'force_null') && chance(0.5);
@@ -499,7 +499,7 @@ sub record_text
 	my $bad = $r->{bad} // '';
 
 	# what cannot be told from NULL, or is not NULL where that is forced
-	$r{t} = 'other' if defined $r{t} && ($f->{force} eq 'force_null' && $r{t} eq $f->{null} || $f->{format} eq 'text' && $f->{edit} eq 'trim');
+	$r{t} = 'other' if defined $r{t} && ($f->{force} eq 'force_null' && $r{t} eq $f->{null} || $f->{format} eq 'text' && $f->{edit} eq 'trim_blanks');
 	$r{t} = '' if !defined $r{t} && $f->{force} eq 'force_not_null' && $f->{null} eq '';
 	$r{t} = 'was NULL' if !defined $r{t} && $f->{force} eq 'force_not_null' && $f->{null} ne '';
 	my %shown = (%r, junk => 'more');
@@ -889,7 +889,7 @@ sub options
 	$o{timestamp_format} = $f->{keyed} || is_single($f) ? 'epoch_s' : '{"k": "epoch_s"}' if $f->{format_of_time} eq 'epoch_s';
 	$o{time_zone} = 'Asia/Kolkata' if $f->{format_of_time} eq 'zone';
 	$o{transform} = "$TRANSFORM{ $f->{transform} }[0] = $TRANSFORM{ $f->{transform} }[1]" if $f->{transform} ne 'none';
-	$o{ $f->{edit} } = { trim => 'unquoted', null_strings => '{"v": ["n/a"]}', number_format => '1.234,56', skip_empty_lines => 'true', missing_columns => 'null' }->{ $f->{edit} } if $f->{edit} ne 'none';
+	$o{ $f->{edit} } = { trim_blanks => 'unquoted', null_strings => '{"v": ["n/a"]}', number_format => '1.234,56', skip_empty_lines => 'true', missing_columns => 'null' }->{ $f->{edit} } if $f->{edit} ne 'none';
 	if ($f->{on_error} ne 'stop')
 	{
 		$o{on_error} = $f->{on_error};

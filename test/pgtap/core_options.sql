@@ -92,7 +92,7 @@ INSERT INTO cases (option, options, lines) VALUES
 	('other_files', '{"ledger": "core_ledger", "existing_rows": "replace", "other_files": "replace"}', '{"2024-01-02 10:00,5,b,1"}'),
 	('transform', '{"transform": {"t": "upper(t) || n"}}', '{"2024-01-02 10:00,5,b,1"}'),
 	('null_strings', '{"null_strings": ["-", "?"]}', '{"2024-01-02 10:00,?,b,-"}'),
-	('trim', '{"trim": "unquoted"}', '{"2024-01-02 10:00, 5 , b ,1"}'),
+	('trim_blanks', '{"trim_blanks": "unquoted"}', '{"2024-01-02 10:00, 5 , b ,1"}'),
 	('number_format', '{"number_format": "1.234,56"}', '{"2024-01-02 10:00,5,b,\"1.234,5\""}'),
 	('skip_empty_lines', '{"skip_empty_lines": true}', '{"2024-01-02 10:00,5,b,1","","2024-01-02 10:00,6,b,1"}'),
 	('missing_columns', '{"missing_columns": "null"}', '{"2024-01-02 10:00,5,b"}');

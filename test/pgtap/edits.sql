@@ -105,11 +105,11 @@ SELECT is(pg_temp.wrong(target, '{"null_strings": ["n/a", "-", "?"], "number_for
 	FROM unnest('{parts,fires}'::regclass[]) AS target;
 
 SELECT pg_temp.generate(4000, 'unquoted'), pg_temp.expect('unquoted', '{n/a,-,?}') \g /dev/null
-SELECT is(pg_temp.wrong(target, format('{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "trim": "unquoted", "workers": %s}', workers)::jsonb),
+SELECT is(pg_temp.wrong(target, format('{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "trim_blanks": "unquoted", "workers": %s}', workers)::jsonb),
 	'0 of 4000 wrong', format('with blanks, trim unquoted, %s, %s workers', target, workers))
 	FROM unnest('{parts,plain,fires,hashed}'::regclass[]) AS target, unnest('{0,2,4}'::int[]) AS workers;
 SELECT pg_temp.generate(4000, 'all'), pg_temp.expect('all', '{n/a,-,?}') \g /dev/null
-SELECT is(pg_temp.wrong(target, format('{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "trim": "all", "workers": %s}', workers)::jsonb),
+SELECT is(pg_temp.wrong(target, format('{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "trim_blanks": "all", "workers": %s}', workers)::jsonb),
 	'0 of 4000 wrong', format('with blanks, trim all, %s, %s workers', target, workers))
 	FROM unnest('{parts,plain,fires,hashed}'::regclass[]) AS target, unnest('{0,2,4}'::int[]) AS workers;
 
@@ -117,9 +117,9 @@ SELECT is(pg_temp.wrong(target, format('{"null_strings": ["n/a", "-", "?"], "num
 SELECT pg_temp.generate(3000, 'all'), pg_temp.expect('all', '{n/a,-,?}') \g /dev/null
 INSERT INTO expected TABLE expected;
 SELECT pg_temp.shell(format('gzip -c %1$s >%1$s.gz', :'file')) \g /dev/null
-SELECT is(pg_temp.wrong(target, '{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "trim": "all"}', ARRAY[:'file', :'file' || '.gz']),
+SELECT is(pg_temp.wrong(target, '{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "trim_blanks": "all"}', ARRAY[:'file', :'file' || '.gz']),
 	'0 of 6000 wrong', format('two files, one packed, %s', target)) FROM unnest('{parts,plain,fires}'::regclass[]) AS target;
-SELECT is(pg_temp.wrong(target, '{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "trim": "all", "program": true}', ARRAY[format('cat %1$s %1$s', :'file')]),
+SELECT is(pg_temp.wrong(target, '{"null_strings": ["n/a", "-", "?"], "number_format": "1.234,56", "trim_blanks": "all", "program": true}', ARRAY[format('cat %1$s %1$s', :'file')]),
 	'0 of 6000 wrong', format('of a program, %s', target)) FROM unnest('{parts,plain,fires}'::regclass[]) AS target;
 
 -- rows, as they are shown
@@ -135,19 +135,19 @@ BEGIN
 	RETURN rows;
 END
 $$;
-SELECT is(pg_temp.rows('{"1,2024-01-01, 5 ,\" \"","2,2024-01-01,5,  ","3,2024-01-01,5,","4,2024-01-01,5,\"\""}', '{"trim": "all"}'),
+SELECT is(pg_temp.rows('{"1,2024-01-01, 5 ,\" \"","2,2024-01-01,5,  ","3,2024-01-01,5,","4,2024-01-01,5,\"\""}', '{"trim_blanks": "all"}'),
 	'(1,"2024-01-01 00:00:00+00",5,"") (2,"2024-01-01 00:00:00+00",5,"") (3,"2024-01-01 00:00:00+00",5,) (4,"2024-01-01 00:00:00+00",5,"")',
 	'what becomes empty is no NULL');
-SELECT is(pg_temp.rows('{"1,2024-01-01, 5 ,\" \"","2,2024-01-01,5,  ","3,2024-01-01,5,","4,2024-01-01,5,\"\""}', '{"trim": "all", "null_strings": ""}'),
+SELECT is(pg_temp.rows('{"1,2024-01-01, 5 ,\" \"","2,2024-01-01,5,  ","3,2024-01-01,5,","4,2024-01-01,5,\"\""}', '{"trim_blanks": "all", "null_strings": ""}'),
 	'(1,"2024-01-01 00:00:00+00",5,"") (2,"2024-01-01 00:00:00+00",5,) (3,"2024-01-01 00:00:00+00",5,) (4,"2024-01-01 00:00:00+00",5,"")',
 	'unless an empty word is NULL, where it has no quotes');
 SELECT is(pg_temp.rows('{"1,2024-01-01,-999,x","2,2024-01-01,-999.0,true"}', '{"null_strings": {"v": [-999], "t": "true"}}'),
 	'(1,"2024-01-01 00:00:00+00",,x) (2,"2024-01-01 00:00:00+00",-999.0,)', 'a number as a word');
-SELECT is(pg_temp.rows('{"t, v ,extra,k","a, n/a,1,2024-01-01","b,1.5,1, \"2024-01-02\" "}', '{"trim": "unquoted", "null_strings": ["n/a"], "header": true, "columns": ["t", "v", "id", "k"], "time_zone": "Europe/Rome"}'),
+SELECT is(pg_temp.rows('{"t, v ,extra,k","a, n/a,1,2024-01-01","b,1.5,1, \"2024-01-02\" "}', '{"trim_blanks": "unquoted", "null_strings": ["n/a"], "header": true, "columns": ["t", "v", "id", "k"], "time_zone": "Europe/Rome"}'),
 	'(1,"2023-12-31 23:00:00+00",,a) (1,"2024-01-01 23:00:00+00",1.5,b)', 'with a time zone');
 SELECT is(pg_temp.rows('{"t,v,extra,k","a,1,1,01.02.2024","b,-,1,-"}', '{"null_strings": ["-"], "header": "map", "ignore_extra_columns": true, "timestamp_format": "{\"k\": \"DD.MM.YYYY\"}"}'),
 	'(7,"2024-02-01 00:00:00+00",1,a) (7,,,b)', 'with a map, a default and a pattern');
-SELECT is(pg_temp.rows(ARRAY[E'1\t2024-01-01\t 1\t\\tx\\\\ ', E'2\t -\t\\N\t-\\x20'], '{"format": "text", "trim": "unquoted", "null_strings": ["-"]}'),
+SELECT is(pg_temp.rows(ARRAY[E'1\t2024-01-01\t 1\t\\tx\\\\ ', E'2\t -\t\\N\t-\\x20'], '{"format": "text", "trim_blanks": "unquoted", "null_strings": ["-"]}'),
 	E'(1,"2024-01-01 00:00:00+00",1,"x\\\\") (2,,,)', 'text format');
 SELECT is(pg_temp.rows('{"1,2024-01-01,-,d","=,2024-01-01,-,x"}', '{"null_strings": ["-"], "default_string": "="}'),
 	'(1,"2024-01-01 00:00:00+00",,d) (7,"2024-01-01 00:00:00+00",,x)', 'with defaults');
@@ -157,7 +157,7 @@ SELECT is(pg_temp.rows('{"1,2024-01-01,1,","2,2024-01-01,1,n/a"}', '{"null_strin
 	'(1,"2024-01-01 00:00:00+00",1,"") (2,"2024-01-01 00:00:00+00",1,)', 'force_not_null is about null_string alone');
 TRUNCATE shown;
 LOAD 'fast_copy';
-COPY shown FROM STDIN WITH (fast_copy, FORMAT csv, trim unquoted, null_strings ('n/a', '-'), number_format '1 234,5');
+COPY shown FROM STDIN WITH (fast_copy, FORMAT csv, trim_blanks unquoted, null_strings ('n/a', '-'), number_format '1 234,5');
 1,2024-01-01, "1 000,5", n/a
 2, - ,12 345 , x
 \.
@@ -216,23 +216,23 @@ CREATE TRIGGER shown_fires BEFORE INSERT ON shown_fires FOR EACH ROW EXECUTE FUN
 CREATE TABLE shown_parts (LIKE shown) PARTITION BY RANGE (k);
 SELECT is(replace(pg_temp.error(lines, options, target), :'file', 'FILE'), replace(replace(error, '%f', 'FILE'), '%t', target::text), target || ': ' || error)
 	FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target, (VALUES
-	('{"1,2024-01-01, 5 ,x","2,2024-01-01, 1.5 , y"}'::text[], '{"number_format": "1.234,56", "trim": "all"}'::jsonb,
+	('{"1,2024-01-01, 5 ,x","2,2024-01-01, 1.5 , y"}'::text[], '{"number_format": "1.234,56", "trim_blanks": "all"}'::jsonb,
 		'22P02 | invalid input syntax for type numeric: "1.5" | fast_copy %t, file "%f", line 2, column v: " 1.5 "'),
-	('{"1,2024-01-01,5,x","2,2024-01-01, abc ,y"}', '{"trim": "unquoted"}', '22P02 | invalid input syntax for type numeric: "abc" | fast_copy %t, file "%f", line 2, column v: " abc "'),
-	('{"1,2024-01-01,5,x","2, 2024-01-32 ,\"1,5\",y"}', '{"number_format": "1234,56", "trim": "all"}',
+	('{"1,2024-01-01,5,x","2,2024-01-01, abc ,y"}', '{"trim_blanks": "unquoted"}', '22P02 | invalid input syntax for type numeric: "abc" | fast_copy %t, file "%f", line 2, column v: " abc "'),
+	('{"1,2024-01-01,5,x","2, 2024-01-32 ,\"1,5\",y"}', '{"number_format": "1234,56", "trim_blanks": "all"}',
 		'22008 | date/time field value out of range: "2024-01-32" | fast_copy %t, file "%f", line 2, column k: " 2024-01-32 "'),
 	('{"1,2024-01-01,5,x","2,2024-01-01,-"}', '{"null_strings": "-"}', '22P04 | missing data for column "t" | fast_copy %t, file "%f", line 2: "2,2024-01-01,-"')) AS e (lines, options, error);
 
 -- on_error
 SELECT fast_copy_create_reject_table('rejects') \g /dev/null
 SELECT is(pg_temp.rows('{"1,2024-01-01,\"1,5\",x","2,2024-01-01, 12.34 ,y","3,  x ,-,z"}',
-	'{"number_format": "1.234,56", "trim": "all", "null_strings": "-", "on_error": "ignore", "reject_table": "rejects"}', target),
+	'{"number_format": "1.234,56", "trim_blanks": "all", "null_strings": "-", "on_error": "ignore", "reject_table": "rejects"}', target),
 	'(1,"2024-01-01 00:00:00+00",1.5,x)', format('records are left out, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
 SELECT results_eq('SELECT line, column_name::text, class, record, message, count(*) FROM rejects GROUP BY 1, 2, 3, 4, 5 ORDER BY 1', $$VALUES
 	(2::bigint, 'v', 'conversion', '2,2024-01-01, 12.34 ,y', 'invalid input syntax for type numeric: "12.34"', 3::bigint),
 	(3, 'k', 'conversion', '3,  x ,-,z', 'invalid input syntax for type timestamp with time zone: "x"', 3)$$, 'as the file has them');
 SELECT is(pg_temp.rows('{"1,2024-01-01,\"1,5\",x","2,2024-01-01, 12.34 ,y"}',
-	'{"number_format": "1.234,56", "trim": "all", "on_error": "set_null"}', target),
+	'{"number_format": "1.234,56", "trim_blanks": "all", "on_error": "set_null"}', target),
 	'(1,"2024-01-01 00:00:00+00",1.5,x) (2,"2024-01-01 00:00:00+00",,y)', format('values become NULL, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
 
 -- empty lines: COPY of the same records without them is the referee
@@ -323,7 +323,7 @@ SELECT is(pg_temp.rows(ARRAY['', E'1\t2024-01-01\t1\ta', ''], '{"skip_empty_line
 SELECT is(pg_temp.rows('{a,"","\"\"",b}', '{"columns": ["t"], "skip_empty_lines": true}'), '(7,,,"") (7,,,a) (7,,,b)', 'an empty text in quotes is a record');
 SELECT is(replace(pg_temp.error('{"","1,2024-01-01,1,a","","2,2024-01-01,x,b"}', '{"skip_empty_lines": true}', target), :'file', 'FILE'),
 	format('22P02 | invalid input syntax for type numeric: "x" | fast_copy %s, file "FILE", line 4, column v: "x"', target), format('lines count, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
-SELECT is(replace(pg_temp.error('{"1,2024-01-01,1,a"," "}', '{"skip_empty_lines": true, "trim": "all", "columns": ["id", "k", "v", "t"]}', target), :'file', 'FILE'),
+SELECT is(replace(pg_temp.error('{"1,2024-01-01,1,a"," "}', '{"skip_empty_lines": true, "trim_blanks": "all", "columns": ["id", "k", "v", "t"]}', target), :'file', 'FILE'),
 	format('22P02 | invalid input syntax for type integer: "" | fast_copy %s, file "FILE", line 2, column id: " "', target), format('blanks are a record, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
 TRUNCATE shown;
 COPY shown FROM STDIN WITH (fast_copy, FORMAT csv, skip_empty_lines);
@@ -360,20 +360,20 @@ SELECT is(pg_temp.padded(target, jsonb_build_object('workers', workers)), '0 of 
 	FROM unnest('{short_parts,short_plain,short_fires}'::regclass[]) AS target, unnest('{0,1,2,4}'::int[]) AS workers;
 SELECT set_config('fast_copy.chunk_size', '64', true) \g /dev/null
 SELECT is(pg_temp.padded(target, options), '0 of 3000 wrong', format('too few fields, %s, %s, small chunks', target, options)) FROM unnest('{short_parts,short_plain}'::regclass[]) AS target,
-	unnest(ARRAY['{"workers": 2}', '{"on_error": "ignore", "on_error_classes": ["missing_columns"]}', '{"order_by": ["t", "ts"]}', '{"trim": "all"}']::jsonb[]) AS options;
+	unnest(ARRAY['{"workers": 2}', '{"on_error": "ignore", "on_error_classes": ["missing_columns"]}', '{"order_by": ["t", "ts"]}', '{"trim_blanks": "all"}']::jsonb[]) AS options;
 SELECT set_config('fast_copy.chunk_size', '64kB', true) \g /dev/null
 SELECT pg_temp.write_short('text') \g /dev/null
 SELECT is(pg_temp.padded(target, '{"format": "text", "null_string": ""}'), '0 of 3000 wrong', format('too few fields in text format, %s', target)) FROM unnest('{short_parts,short_plain,short_fires}'::regclass[]) AS target;
 SELECT is(pg_temp.rows('{"1,2024-01-01"}', '{"missing_columns": "null", "transform": "t = coalesce(t, ''none'') || coalesce(v, ''?'')"}', target), '(1,"2024-01-01 00:00:00+00",,none?)', format('a transform of fields that are missing, %s', target))
 	FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
 SELECT is(pg_temp.rows('{"1,2024-01-01","2,2024-01-01,NA","3,2024-01-01,NA,NA"}', '{"missing_columns": "null", "null_string": "NA", "force_not_null": ["t"]}'::jsonb || options, target), '(1,"2024-01-01 00:00:00+00",,) (2,"2024-01-01 00:00:00+00",,) (3,"2024-01-01 00:00:00+00",,NA)', format('no force_not_null of fields that are missing, %s, %s', target, options))
-	FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target, unnest(ARRAY['{}', '{"trim": "all"}', '{"on_error": "ignore", "on_error_classes": ["missing_columns"]}']::jsonb[]) AS options;
+	FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target, unnest(ARRAY['{}', '{"trim_blanks": "all"}', '{"on_error": "ignore", "on_error_classes": ["missing_columns"]}']::jsonb[]) AS options;
 SELECT is(replace(pg_temp.error('{"1,2024-01-01,1","1,2024-01-01,1,a,b"}', '{"missing_columns": "null"}', target), :'file', 'FILE'),
 	format('22P04 | extra data after last expected column | fast_copy %s, file "FILE", line 2: "1,2024-01-01,1,a,b"', target), format('too many fields, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
 
 -- mistakes
 SELECT is(pg_temp.error('{1}', options), error, error) FROM (VALUES
-	('{"trim": "left"}'::jsonb, '22023 | trim "left" not recognized'),
+	('{"trim_blanks": "left"}'::jsonb, '22023 | trim_blanks "left" not recognized'),
 	('{"number_format": "1.234"}', '22023 | number_format "1.234" does not show both separators'),
 	('{"number_format": "1.234.567"}', '22023 | number_format "1.234.567" does not show both separators'),
 	('{"number_format": "1234"}', '22023 | number_format "1234" does not show both separators'),
@@ -388,7 +388,7 @@ SELECT is(pg_temp.error('{1}', options), error, error) FROM (VALUES
 	('{"null_strings": {"v": {"a": "b"}}}', '22023 | null_strings must be words, an array of words, or an object of columns and their words'),
 	('{"null_strings": "[-"}', '22P02 | invalid input syntax for type json | JSON data, line 1: [-'),
 	('{"null_strings": "-", "format": "binary"}', '42601 | cannot specify null_strings in BINARY mode'),
-	('{"trim": "all", "format": "binary"}', '42601 | cannot specify trim in BINARY mode'),
+	('{"trim_blanks": "all", "format": "binary"}', '42601 | cannot specify trim_blanks in BINARY mode'),
 	('{"number_format": "1234,5", "format": "binary"}', '42601 | cannot specify number_format in BINARY mode'),
 	('{"missing_columns": "default"}', '22023 | missing_columns "default" not recognized'),
 	('{"missing_columns": "null", "format": "binary"}', '42601 | cannot specify missing_columns in BINARY mode'),
@@ -397,7 +397,7 @@ SELECT is(pg_temp.error('{"id,k,other","1,2024-01-01,-"}', '{"null_strings": {"n
 	'42P10 | null_strings column "nowhere" is not a column of the file', 'null_strings of no field, where the file has a field that is no column');
 SELECT is(pg_temp.rows('{"id,k,a,b","1,2024-01-01,-,-"}', '{"null_strings": {"a": "-"}, "header": "map", "transform": "t = concat(a, ''|'', b)"}'),
 	'(1,"2024-01-01 00:00:00+00",,|-)', 'null_strings of one of two fields that are no columns');
-SELECT throws_ok(format('COPY shown FROM %L WITH (trim all)', :'file'), '42601');
+SELECT throws_ok(format('COPY shown FROM %L WITH (trim_blanks all)', :'file'), '42601');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -56,11 +56,8 @@ WHERE p.oid = (SELECT max(oid) FROM pg_proc WHERE proname = 'fast_copy' AND proa
 SELECT results_eq($$SELECT option, "type", "default" FROM fast_copy_help()$$, $$
 	SELECT name::text COLLATE "default", CASE WHEN type = 'fast_copy_value' THEN 'text' ELSE type END, nullif(nullif(trim('''' FROM preset), 'NULL'), '') FROM (
 		SELECT * FROM argument
-		UNION ALL VALUES (1000, 'fast_copy', 'boolean', 'false'), (1001, 'compressed', 'boolean', 'false'), (1002, 'remote_commit', 'text', 'auto'), (1003, 'nodes', 'name[]', NULL),
-			(1004, 'existing_rows', 'text', 'keep'), (1005, 'replace_from', 'text', NULL), (1006, 'replace_to', 'text', NULL), (1007, 'min_replace_ratio', 'numeric', '0.5'),
-			(1008, 'replace_method', 'text', 'auto'), (1009, 'on_conflict', 'text', 'error'), (1010, 'dedup_keys', 'name[]', NULL), (1011, 'dedup_keep', 'text', 'last'), (1012, 'ledger', 'regclass', NULL), (1013, 'label', 'text', NULL), (1014, 'changed_files', 'text', 'error'), (1015, 'other_files', 'text', 'error'),
-			(1016, 'transform', 'text', NULL), (1017, 'null_strings', 'text', NULL), (1018, 'trim', 'text', 'none'), (1019, 'number_format', 'text', NULL), (1020, 'skip_empty_lines', 'boolean', 'false'), (1021, 'missing_columns', 'text', 'error')) AS a
-	ORDER BY n
+		UNION ALL VALUES (1000, 'compressed', 'boolean', 'false'), (1001, 'fast_copy', 'boolean', 'false')) AS a
+	ORDER BY name IN ('options', 'fast_copy'), n
 $$, 'all options, with type and default');
 SELECT results_eq($$SELECT option FROM fast_copy_help() WHERE copy = 'same'$$, $$
 	VALUES ('format'), ('header'), ('delimiter'), ('quote'), ('escape'), ('force_not_null'), ('force_null'), ('encoding'),
@@ -91,7 +88,9 @@ SELECT is(help_on('Header'), $$argument header
   Type:      fast_copy_value
   Default:   'false'
   Values:    true, false, 'match', 'map' or a number of lines to skip
-  In COPY:   HEADER
+  In a call: header => 'map'
+  In JSON:   "header": "map"
+  In COPY:   HEADER 'map'
 
   Whether the file begins with a line of names. true skips one line, a number
   skips that many lines, and 'match' refuses a file whose names are not those
@@ -102,8 +101,8 @@ SELECT is(help_on('Header'), $$argument header
   only in newer versions.
 
     SELECT fast_copy('events', '/data/events.csv', header => 'map');$$, 'an option, in any case');
-SELECT matches(help_on(upper(name)), format(E'^argument %s\n  Type:      %s\n%s(  Values:    .*)?  In COPY:   [^\n]+\n\n  .*\\.\n\n    .*\\y%s\\y.*;($|\n\n)',
-		name, replace(CASE n WHEN 2 THEN 'text or text[]' ELSE type END, '[', '\['), '  Default:   ' || nullif(replace(preset, '[', '\['), '') || E'\n',
+SELECT matches(help_on(upper(name)), format(E'^argument %s\n  Type:      %s\n%s(  Values:    .*)?(  In a call: [^\n]+\n)(  In JSON:   [^\n]+\n)?  In COPY:   [^\n]+\n(             [^\n]+\n)?\n  .*\\.\n\n    .*\\y%s\\y.*;($|\n\n)',
+		name, replace(CASE n WHEN 2 THEN 'text or text[]' ELSE type END, '[', '\['), '  Default:   ' || nullif(replace(CASE name WHEN 'min_replace_ratio' THEN '''0.5''' ELSE preset END, '[', '\['), '') || E'\n',
 		CASE n WHEN 1 THEN 'events' WHEN 2 THEN 'ARRAY' WHEN 3 THEN 'at' ELSE name END), name)
 FROM argument;
 SELECT is(help_on('null'), help_on('null_string'), 'by the name that COPY has for it');
@@ -157,7 +156,7 @@ RESET ROLE;
 SET LOCAL search_path = public;
 SELECT is(there.text, here.text, 'the same to a role without privileges, and in any search_path') FROM helps AS here, helps AS there WHERE here.at = 'here' AND there.at = 'there';
 SELECT set_config(name, 'on', true) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
-SELECT is(count(*), (SELECT count(*) FROM argument) + 22, 'in a parallel worker') FROM fast_copy_help();
+SELECT is(count(*), (SELECT count(*) FROM argument) + 2, 'in a parallel worker') FROM fast_copy_help();
 SELECT matches(string_agg(line, ''), '256 MB', 'with settings') FROM fast_copy_help('memory') AS line;
 SELECT set_config(name, 'off', true) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 
@@ -191,6 +190,42 @@ SELECT hint($$format => NULL$$, '22004', $$Leave it out to get its default.$$);
 SELECT hint($$columns => '{}'$$, '22023', $$Leave it out, or give NULL, to get its default.$$);
 SELECT hint($$where_clause => 'true; SELECT 1'$$, '42601', $$Join conditions by AND or OR.$$);
 
+-- Each option by its name: in a call, as a key of options, and in COPY, as help writes it
+CREATE FUNCTION taken(command text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE command;
+	RETURN 'taken';
+EXCEPTION WHEN OTHERS THEN
+	RETURN CASE WHEN SQLSTATE IN ('42601', '42883', '42804') OR SQLERRM ~ 'not recognized|must be (a|an|true)' THEN SQLSTATE || ' ' || SQLERRM ELSE 'taken' END;
+END
+$$;
+CREATE FUNCTION written(name text, place text) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT regexp_split_to_table(substring(replace(help_on(name), E'\n             ', ' ') FROM place || ': +([^\n]+)'), ', (?:or|only with.*$) *')
+$$;
+CREATE VIEW option AS SELECT option AS name FROM fast_copy_help() WHERE option NOT IN ('target', 'source', 'options', 'fast_copy');
+SELECT is(taken(format('SELECT fast_copy(''help'', ''/dev/null'', %s)', said)), 'taken', said)
+FROM option, written(name, 'In a call') AS said;
+SELECT is(count(*), (SELECT count(*) FROM option) - 1, 'all but one that is for COPY') FROM option, written(name, 'In a call') AS said;
+SELECT is(taken(format('SELECT fast_copy(''help'', ''/dev/null'', options => %L)', '{' || said || '}')), 'taken', said)
+FROM option, written(name, 'In JSON') AS said;
+SELECT is(taken(format('COPY help FROM ''/dev/null'' WITH (fast_copy, %s %s)', CASE WHEN name IN ('quote', 'escape', 'force_null', 'force_not_null') THEN 'format csv,' END, said)), 'taken', said)
+FROM option, written(name, 'In COPY') AS said WHERE said <> '' AND said !~ E'^(\\(|WHERE|FROM)';
+SELECT is(taken('COPY help FROM ''/dev/null'' WITH (fast_copy, trim_blanks all)'), '42601 syntax error at or near "all"', 'words of SQL need their quotes in COPY');
+SELECT is(taken(format('SELECT count(*) FROM fast_copy_analyze(''help'', ''/dev/null'', %s)', said)), 'taken', 'fast_copy_analyze: ' || said)
+FROM option, written(name, 'In a call') AS said;
+SELECT is(taken(format('SELECT fast_copy_sniff(''/dev/null'', %s)', said)), 'taken', 'fast_copy_sniff: ' || said)
+FROM option, written(name, 'In a call') AS said WHERE name <> 'on_conflict';
+SELECT set_eq($$SELECT unnest(proargnames) FROM pg_proc WHERE proname = 'fast_copy_files'$$,
+	$$SELECT name FROM option WHERE name NOT IN ('program', 'label', 'compressed') UNION ALL VALUES ('target'), ('source'), ('ledger'), ('batch_files'), ('batch_size'), ('on_failure'), ('min_age'), ('options')$$,
+	'fast_copy_files takes all but what is for other data');
+SELECT throws_ok($$SELECT fast_copy('help', '/dev/null', existing_rows => 'merge', options => '{"existing_rows": "merge"}')$$,
+	'42601', 'conflicting or redundant options', 'an option given both ways');
+-- objects as text, jsonb and json; tables by name or OID
+SELECT is(taken(format('SELECT fast_copy(''help'', ''/dev/null'', %s)', said)), 'taken', said)
+FROM unnest(ARRAY['transform => ''{"n": "n"}''', 'transform => ''n = n::int''', 'transform => jsonb_build_object(''n'', ''n'')', 'null_strings => json_build_array(''-'')',
+	'null_strings => to_jsonb(''-''::text)', 'timestamp_format => ''{"ts": "DD.MM.YYYY"}''', 'timestamp_format => jsonb_build_object(''ts'', ''DD.MM.YYYY'')', 'timestamp_format => ''epoch_ms''',
+	'options => ''{"timestamp_format": {"ts": "DD.MM.YYYY"}}''', 'ledger => ''help''::regclass', 'min_replace_ratio => 0.9']) AS said;
+
 -- The same to those who write COPY, in its syntax
 CREATE FUNCTION hint_of_copy(options text, hint text) RETURNS SETOF text
 LANGUAGE plpgsql AS $$
@@ -210,7 +245,7 @@ SELECT hint_of_copy($$log_verbosity 'loud'$$, $$Use log_verbosity 'default', 've
 SELECT hint_of_copy($$reject_limit 1$$, $$Add on_error 'ignore', or leave reject_limit out.$$);
 SELECT hint_of_copy($$ignore_extra_columns true$$, $$Use header 'map': then the header tells which columns are extra.$$);
 SELECT hint_of_copy($$on_error ignore, on_error_classes 'check,unique'$$, $$Classes are conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition and unique. A list stands in parentheses, and what is a word of SQL in quotes: on_error_classes (conversion, 'unique').$$);
-SELECT is((SELECT string_agg(line, ' ') FROM fast_copy_help('dedup_keys') AS line WHERE line ~ 'In COPY'), '  In COPY:   only with the option fast_copy, as a list (a, b)', 'lists in COPY');
+SELECT is((SELECT string_agg(line, ' ') FROM fast_copy_help('dedup_keys') AS line WHERE line ~ 'In COPY'), '  In COPY:   dedup_keys (at, device), only with the option fast_copy', 'lists in COPY');
 SELECT hint_of_copy($$progress '0'$$, $$Give an interval such as progress '5s', or leave progress out.$$);
 
 -- ... a worker's, too

@@ -64,7 +64,7 @@ INSERT INTO example VALUES
 	('', E'2024-01-01,1,2,3\n', 'If the file has other columns than the table, name them in columns, or let a header line say which they are: header => ''map''.',
 		'If the file has other columns than the table, name them, or let a header line say which they are: header ''map''.'),
 	('', E'2024-01-01,1,2\n2024-01-01,1\n', '', ''),
-	('', E'2024-01-01,1,2\n\n', 'If empty lines are to be left out, add options => ''{"skip_empty_lines": true}''.',
+	('', E'2024-01-01,1,2\n\n', 'If empty lines are to be left out, add skip_empty_lines => true.',
 		'If empty lines are to be left out, add skip_empty_lines.'),
 	('', E'2024-01-01,1,2,\n', 'If each line ends with ",", load what a program prints, by program => true and the source ''sed "s/[,]$//" DIR/hints.csv''.',
 		'If each line ends with ",", load what a program prints, by COPY ... FROM PROGRAM ''sed "s/[,]$//" DIR/hints.csv''.'),
@@ -93,22 +93,22 @@ INSERT INTO example VALUES
 	('', E'1609372800000,1,2\n', 'If these are milliseconds since 1970, add timestamp_format => ''epoch_ms''.',
 		'If these are milliseconds since 1970, add timestamp_format ''epoch_ms''.'),
 	('', E'2020-W53-4,1,2\n', 'If these are weeks of ISO 8601, add timestamp_format => ''IYYY-"W"IW-ID''.', 'If these are weeks of ISO 8601, add timestamp_format ''IYYY-"W"IW-ID''.'),
-	('', E'2020-01-01,1,"2,5"\n', 'If "2,5" is a number, show how the file writes numbers, as by options => ''{"number_format": "1.234,56"}''.',
+	('', E'2020-01-01,1,"2,5"\n', 'If "2,5" is a number, show how the file writes numbers, as by number_format => ''1.234,56''.',
 		'If "2,5" is a number, show how the file writes numbers, as by number_format ''1.234,56''.'),
-	('', E'2020-01-01,1,"1,002.5"\n', 'If "1,002.5" is a number, show how the file writes numbers, as by options => ''{"number_format": "1,234.56"}''.',
+	('', E'2020-01-01,1,"1,002.5"\n', 'If "1,002.5" is a number, show how the file writes numbers, as by number_format => ''1,234.56''.',
 		'If "1,002.5" is a number, show how the file writes numbers, as by number_format ''1,234.56''.'),
 	('', E'2020-01-01,1.0,2\n', 'If the values may have decimal places, give the column type numeric or double precision.', 'If the values may have decimal places, give the column type numeric or double precision.'),
 	('', E'2020-01-01,1.0.0,2\n', '', ''),
 	('', E'2020-01-01,1.05E+11,2\n', 'Integer types do not read scientific notation: give the column type numeric or double precision, or write the file anew with all digits; a spreadsheet that writes so has rounded them.',
 		'Integer types do not read scientific notation: give the column type numeric or double precision, or write the file anew with all digits; a spreadsheet that writes so has rounded them.'),
 	('', E'2020-01-01,E1+1,2\n', '', ''),
-	('', E'2020-01-01,$1,2\n', 'If "$1" is a number, take off what stands beside it, as by options => $${"transform": "n = replace(n, ''$'', '''')"}$$.', 'If "$1" is a number, take off what stands beside it, as by transform $$n = replace(n, ''$'', '''')$$.'),
-	('', E'2020-01-01,1,2.50 EUR\n', 'If "2.50 EUR" is a number, take off what stands beside it, as by options => $${"transform": "f = replace(f, ''EUR'', '''')"}$$.', 'If "2.50 EUR" is a number, take off what stands beside it, as by transform $$f = replace(f, ''EUR'', '''')$$.'),
+	('', E'2020-01-01,$1,2\n', 'If "$1" is a number, take off what stands beside it, as by transform => $$n = replace(n, ''$'', '''')$$.', 'If "$1" is a number, take off what stands beside it, as by transform $$n = replace(n, ''$'', '''')$$.'),
+	('', E'2020-01-01,1,2.50 EUR\n', 'If "2.50 EUR" is a number, take off what stands beside it, as by transform => $$f = replace(f, ''EUR'', '''')$$.', 'If "2.50 EUR" is a number, take off what stands beside it, as by transform $$f = replace(f, ''EUR'', '''')$$.'),
 	('', E'2020-01-01,1,2 and 3\n', '', ''),
 	('', E'2020-01-01,x1y,2\n', '', ''),
 	('', E'2020-01-01,1'',2\n', '', ''),
 	('delimiter ''|''', E'2024-01-01;1;2.5\n', 'If the fields are separated by ";", use delimiter => '';''.', 'If the fields are separated by ";", use delimiter '';''.'),
-	('null_string ''-''', E'2024-01-01,NA,2\n', 'If "NA" stands for NULL, add options => ''{"null_strings": "NA"}''.', 'If "NA" stands for NULL, add null_strings ''NA''.'),
+	('null_string ''-''', E'2024-01-01,NA,2\n', 'If "NA" stands for NULL, add null_strings => ''NA''.', 'If "NA" stands for NULL, add null_strings ''NA''.'),
 	('', E'2020-01-01,''1'',2\n', 'If fields are quoted by "''", add quote => ''''''''.', 'If fields are quoted by "''", add quote ''''''''.'),
 	('', E'# made today\n2020-01-01,1,2\n', 'If lines at the beginning are no records, add header => 1, or as many as there are.', 'If lines at the beginning are no records, add header 1, or as many as there are.'),
 	('', E'{"ts": "2020-01-01", "n": 1}\n', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.'),
@@ -179,7 +179,7 @@ SELECT is(hint_of_bytes('\x323032302d30312d30312c31fc0a'), 'If the file is in an
 SELECT is(hint_of_bytes('\xfc0a', ', header => true'), 'If the file is in another encoding than UTF8, say which, such as encoding => ''LATIN1'' or ''WIN1252''.', 'another encoding, in a header');
 SELECT is(hint_of_bytes('\xfc0a', ', header => ''map'', encoding => ''EUC_JP'''), 'If the file is in another encoding than EUC_JP, say which, such as encoding => ''LATIN1'' or ''WIN1252''.', '... which has the names');
 SELECT is(hint_of_bytes('\xfffe74007300', ', header => true'), 'If the file is in UTF-16, load what a program prints, by program => true and the source ''iconv -f UTF-16 -t UTF-8 DIR/hints.csv''.', 'UTF-16, in a header');
-SELECT is(hint_of('SELECT fast_copy(''t'', %L, on_error => ''ignore'')', E'2024-01-01,1,2\n\n'), 'If empty lines are to be left out, add options => ''{"skip_empty_lines": true}''.', 'a line that on_error does not tolerate');
+SELECT is(hint_of('SELECT fast_copy(''t'', %L, on_error => ''ignore'')', E'2024-01-01,1,2\n\n'), 'If empty lines are to be left out, add skip_empty_lines => true.', 'a line that on_error does not tolerate');
 SELECT is(hint_of_bytes('\x323032302d30312d30312c31000a'), '', 'a byte that no encoding has');
 
 -- Options that core refuses
@@ -372,11 +372,11 @@ CREATE FUNCTION after_hint(lines text, options text DEFAULT '{}') RETURNS text L
 DECLARE
 	load text := 'SELECT fast_copy(''amounts'', %L' || CASE options WHEN '{}' THEN ')' ELSE format(', options => %L)', options) END;
 	hint text := hint_of(load, lines);
-	transform jsonb := substring(hint FROM '\$\$(.*)\$\$');
+	transform text := substring(hint FROM '\$\$(.*)\$\$');
 BEGIN
 	TRUNCATE amounts;
-	PERFORM fast_copy('amounts', current_setting('test.file'), options => transform || options::jsonb);
-	RETURN concat_ws(' ', transform->>'transform', (SELECT string_agg(concat_ws('/', a, "B"), ' ') FROM amounts));
+	PERFORM fast_copy('amounts', current_setting('test.file'), transform => transform, options => options::jsonb);
+	RETURN concat_ws(' ', transform, (SELECT string_agg(concat_ws('/', a, "B"), ' ') FROM amounts));
 END
 $$;
 SELECT is(after_hint(E'\u22127.5,1\n3,2\n'), $$a = replace(a, E'\u2212', '-') -7.5/1 3/2$$, 'a minus sign that is no hyphen');
@@ -387,12 +387,12 @@ SELECT is(after_hint(E'"\u22121.234,5",1\n', '{"number_format": "1.234,56"}'), $
 SELECT is(hint_of('COPY amounts FROM %L WITH (fast_copy, FORMAT csv)', E'\u22127.5,1\n'),
 	format('If "%s7.5" is a number, replace its minus sign or no-break spaces, as by transform $$a = replace(a, E''\u2212'', ''-'')$$.', U&'\2212'), 'as an option of COPY');
 SELECT is(hint_of('SELECT fast_copy(''amounts'', %L)', E'5 \u20ac,1\n'),
-	format('If "5 %1$s" is a number, take off what stands beside it, as by options => $${"transform": "a = replace(a, ''%1$s'', '''')"}$$.', U&'\20AC'), 'a currency still goes');
+	format('If "5 %1$s" is a number, take off what stands beside it, as by transform => $$a = replace(a, ''%1$s'', '''')$$.', U&'\20AC'), 'a currency still goes');
 
 -- Columns that have values of their own
 CREATE TABLE own (code text PRIMARY KEY, id int GENERATED ALWAYS AS IDENTITY, name text, big text GENERATED ALWAYS AS (upper(name)) STORED);
 SELECT is(hint_of('SELECT fast_copy(''own'', %L, header => ''map'', options => ''{"on_conflict": "update"}'')', E'code,id,name\na,7,x\n'),
-	'If the file need not have it, leave it out of columns; else leave its field out by options => ''{"transform": "id = DEFAULT"}''.', 'an identity that is updated');
+	'If the file need not have it, leave it out of the columns; else leave its field out by transform => ''id = DEFAULT''.', 'an identity that is updated');
 SELECT is(hint_of('SELECT fast_copy(''own'', %L, header => ''map'', options => ''{"on_conflict": "update", "transform": "id = DEFAULT"}'')', E'code,id,name\na,7,x\n'), 'no error', '... is left out so');
 SELECT is(hint_of('COPY own (code, id, name) FROM %L WITH (fast_copy, FORMAT csv, on_conflict update)', E'a,7,y\n'),
 	'If the file need not have it, leave it out of the columns; else leave its field out by transform ''id = DEFAULT''.', '... as an option of COPY');

@@ -322,10 +322,10 @@ SELECT alike(pg_temp.refused('{"dedup_keep": "last"}'), '22023|dedup_keep requir
 SELECT alike(pg_temp.refused('{"dedup_keep": "any", "dedup_keys": ["k"]}'), '22023|dedup_keep "any" not recognized|%', 'another word');
 SELECT alike(pg_temp.refused('{"dedup_keys": []}'), '%', 'no columns');
 SELECT is(pg_temp.error_of(format('SELECT fast_copy(''got'', %L, options => %L)', :'tmp_dir' || '/fc_merge.csv', o)), w, 'only with merge: ' || o)
-FROM (VALUES ('{"dedup_keys": ["k"]}', '22023|dedup_keys requires existing_rows "merge", or on_conflict||'), ('{"existing_rows": "replace", "dedup_keys": ["k"]}', '22023|dedup_keys requires existing_rows "merge", or on_conflict||'),
-	('{"existing_rows": "keep", "dedup_keep": "last"}', '22023|dedup_keep requires existing_rows "merge", or on_conflict||'),
-	('{"existing_rows": "merge", "replace_from": "2024-01-01", "replace_to": "2024-01-02"}', '22023|replace_from requires existing_rows "replace"||'),
-	('{"existing_rows": "merge", "min_replace_ratio": 1}', '22023|min_replace_ratio requires existing_rows "replace"||'),
+FROM (VALUES ('{"dedup_keys": ["k"]}', '22023|dedup_keys requires existing_rows "merge", or on_conflict||Add existing_rows => ''merge'', or on_conflict => ''update''.'), ('{"existing_rows": "replace", "dedup_keys": ["k"]}', '22023|dedup_keys requires existing_rows "merge", or on_conflict||Add existing_rows => ''merge'', or on_conflict => ''update''.'),
+	('{"existing_rows": "keep", "dedup_keep": "last"}', '22023|dedup_keep requires existing_rows "merge", or on_conflict||Add existing_rows => ''merge'', or on_conflict => ''update''.'),
+	('{"existing_rows": "merge", "replace_from": "2024-01-01", "replace_to": "2024-01-02"}', '22023|replace_from requires existing_rows "replace"||Add existing_rows => ''replace'', or leave it out.'),
+	('{"existing_rows": "merge", "min_replace_ratio": 1}', '22023|min_replace_ratio requires existing_rows "replace"||Add existing_rows => ''replace'', or leave it out.'),
 	('{"existing_rows": "merge", "freeze": true}', '22023|freeze cannot be used with existing_rows "merge"||Leave it out.')) AS v (o, w);
 SELECT is(pg_temp.refused('{"where_clause": "random() < 2"}'), 'none', 'a volatile condition, which is asked once for each row of the file');
 SELECT pg_temp.make('ALTER TABLE got ADD x float DEFAULT random()') \g /dev/null

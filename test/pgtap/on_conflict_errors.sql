@@ -213,9 +213,9 @@ SELECT is(fast_copy('got', :'file', workers => 2, options => '{"on_conflict": "n
 
 -- Refusals: what options say
 SELECT is(pg_temp.fails('{"on_conflict": "replace"}'), '22023|on_conflict "replace" not recognized|Use on_conflict => ''error'', ''nothing'' or ''update''.', 'another word');
-SELECT is(pg_temp.fails('{"dedup_keys": ["at"]}'), '22023|dedup_keys requires existing_rows "merge", or on_conflict', 'dedup_keys alone');
-SELECT is(pg_temp.fails('{"dedup_keep": "first"}'), '22023|dedup_keep requires existing_rows "merge", or on_conflict', 'dedup_keep alone');
-SELECT is(pg_temp.fails('{"dedup_keys": ["at"], "on_conflict": "error"}'), '22023|dedup_keys requires existing_rows "merge", or on_conflict', 'dedup_keys, and an error');
+SELECT is(pg_temp.fails('{"dedup_keys": ["at"]}'), '22023|dedup_keys requires existing_rows "merge", or on_conflict|Add existing_rows => ''merge'', or on_conflict => ''update''.', 'dedup_keys alone');
+SELECT is(pg_temp.fails('{"dedup_keep": "first"}'), '22023|dedup_keep requires existing_rows "merge", or on_conflict|Add existing_rows => ''merge'', or on_conflict => ''update''.', 'dedup_keep alone');
+SELECT is(pg_temp.fails('{"dedup_keys": ["at"], "on_conflict": "error"}'), '22023|dedup_keys requires existing_rows "merge", or on_conflict|Add existing_rows => ''merge'', or on_conflict => ''update''.', 'dedup_keys, and an error');
 SELECT is(pg_temp.fails('{"on_conflict": "update", "dedup_keep": "any"}'), '22023|dedup_keep "any" not recognized|Use dedup_keep => ''last'' or ''first''.', 'which row');
 SELECT is(pg_temp.fails('{"on_conflict": "update", "existing_rows": "replace"}'), '22023|existing_rows cannot be used with on_conflict "update"|Leave one of them out.', 'existing_rows');
 SELECT is(pg_temp.fails('{"on_conflict": "nothing", "existing_rows": "merge"}'), '22023|existing_rows cannot be used with on_conflict "nothing"|Leave one of them out.', 'existing_rows, merged');

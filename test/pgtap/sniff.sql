@@ -46,7 +46,7 @@ $$ SELECT regexp_replace(regexp_replace(plain(statement), '^CREATE TABLE \S+ \( 
 
 -- All arguments but target, source and key
 CREATE FUNCTION call_of(statement text) RETURNS text LANGUAGE sql AS
-$$ SELECT coalesce(substring(plain(statement) FROM '(\m[a-z_]+ => .*)\);$'), '') $$;
+$$ SELECT coalesce(regexp_replace(substring(plain(statement) FROM '(\m[a-z_]+ => .*)\);$'), '^timestamp_column => (''[^'']*'')+(, )?', ''), '') $$;
 
 -- Runs both statements and returns the rows, or what a query finds in the table;
 -- nothing of it stays
@@ -71,7 +71,7 @@ CREATE TEMP TABLE example (number serial, about text, lines text, arguments text
 INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 -- dialects
 ('commas', E'id,name,v\n1,a,2.5\n2,"b,""c""",3.5\n', '', 'id bigint, name text, v numeric', 'header => true', '(1,a,2.5) (2,"b,""c""",3.5)'),
-('semicolons and decimal commas', E'id;v\n1;1,5\n2;2,75\n', '', 'id bigint, v double precision', 'header => true, delimiter => '';'', options => ''{"number_format": "1234,56"}''', '(1,1.5) (2,2.75)'),
+('semicolons and decimal commas', E'id;v\n1;1,5\n2;2,75\n', '', 'id bigint, v double precision', 'header => true, delimiter => '';'', number_format => ''1234,56''', '(1,1.5) (2,2.75)'),
 ('tabs', E'a\tb\n1\tx y\n2\tz, w\n', '', 'a bigint, b text', E'header => true, delimiter => E''\\t''', '(1,"x y") (2,"z, w")'),
 ('bars, and one at the end of each line', E'1|a|2.50|\n2|b|3.75|\n', '', 'column_1 bigint, column_2 text, column_3 numeric, column_4 text', 'delimiter => ''|''', '(1,a,2.50,) (2,b,3.75,)'),
 ('control bytes', E'1\x01one\n2\x01two\n', '', 'column_1 bigint, column_2 text', E'delimiter => E''\\x01''', '(1,one) (2,two)'),
@@ -115,52 +115,52 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('NA', E'a,b\nNA,x\n1,NA\n', '', 'a bigint, b text', 'header => true, null_string => ''NA''', '(,x) (1,)'),
 ('backslash N', E'a,b\n\\N,x\n1,\n', '', 'a bigint, b text', E'header => true, null_string => E''\\\\N''', '(,x) (1,"")'),
 ('empty in quotes', E'"a","b"\n"1","x"\n"",""\n', '', 'a bigint, b text', 'header => true, force_null => ARRAY[''a'']', '(,"") (1,x)'),
-('two words', E'a,b\nNA,1\n1,\n2,\n3,\n', '', 'a bigint, b bigint', 'header => true, options => ''{"null_strings": {"a": "NA"}}''', '(,1) (1,) (2,) (3,)'),
-('words of several columns', E'a,b,c,d\nn/a,-,,x\n1,2,,n/a\n?,2024-01-01,3,-\nnone,,4,y\n', '', 'a bigint, b text, c bigint, d text', 'header => true, options => ''{"null_strings": {"a": ["n/a", "none", "?"]}}''', '(,,4,y) (,-,,x) (,2024-01-01,3,-) (1,2,,n/a)'),
-('a word in quotes, beside others', E'a,b\n"n/a",\n1,2\n-,3\n2,\n', '', 'a bigint, b bigint', 'header => true, force_null => ARRAY[''a''], options => ''{"null_strings": {"a": ["n/a", "-"]}}''', '(,) (,3) (1,2) (2,)'),
-('words of many columns', E'the_first_of_the_columns,the_second_column,the_third_column\nNA,?,\n1,2,3\n-,none,\n?,,4\n2,,5\n', '', 'the_first_of_the_columns bigint, the_second_column bigint, the_third_column bigint', 'header => true, options => ''{"null_strings": {"the_first_of_the_columns": ["NA", "-", "?"],'' '' "the_second_column": ["none", "?"]}}''', '(,,) (,,) (,,4) (1,2,3) (2,,5)'),
+('two words', E'a,b\nNA,1\n1,\n2,\n3,\n', '', 'a bigint, b bigint', 'header => true, null_strings => ''{"a": "NA"}''', '(,1) (1,) (2,) (3,)'),
+('words of several columns', E'a,b,c,d\nn/a,-,,x\n1,2,,n/a\n?,2024-01-01,3,-\nnone,,4,y\n', '', 'a bigint, b text, c bigint, d text', 'header => true, null_strings => ''{"a": ["n/a", "none", "?"]}''', '(,,4,y) (,-,,x) (,2024-01-01,3,-) (1,2,,n/a)'),
+('a word in quotes, beside others', E'a,b\n"n/a",\n1,2\n-,3\n2,\n', '', 'a bigint, b bigint', 'header => true, force_null => ARRAY[''a''], null_strings => ''{"a": ["n/a", "-"]}''', '(,) (,3) (1,2) (2,)'),
+('words of many columns', E'the_first_of_the_columns,the_second_column,the_third_column\nNA,?,\n1,2,3\n-,none,\n?,,4\n2,,5\n', '', 'the_first_of_the_columns bigint, the_second_column bigint, the_third_column bigint', 'header => true, null_strings => ''{"the_first_of_the_columns": ["NA", "-", "?"],'' '' "the_second_column": ["none", "?"]}''', '(,,) (,,) (,,4) (1,2,3) (2,,5)'),
 -- numbers of other countries
-('decimal commas and points between thousands', E'v;n\n1.355,90;1\n12,50;2\n-7,00;3\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1.234,56"}''', '(-7.00,3) (12.50,2) (1355.90,1)'),
-('commas between thousands', E'v;n\n1,355.90;1\n12.50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1,234.56"}''', '(12.50,2) (1355.90,1)'),
-('blanks between thousands', E'v;n\n1 355,90;1\n12,50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1 234,56"}''', '(12.50,2) (1355.90,1)'),
-('no-break spaces between thousands', E'v;n\n1\u00A0355,90;1\n12,50;2\n', '', 'v numeric, n bigint', E'header => true, delimiter => '';'', options => ''{"number_format": "1\u00A0234,56"}''', '(12.50,2) (1355.90,1)'),
-('apostrophes between thousands', E'v;n\n1''355.90;1\n12.50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => $${"number_format": "1''234.56"}$$', '(12.50,2) (1355.90,1)'),
-('amounts with a sign before them', E'v;n\n$1.50;1\n-$12.25;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => $${"transform": {"v": "replace(v, ''$'', '''')"}}$$', '(-12.25,2) (1.50,1)'),
-('amounts with a sign behind them', E'v;n\n1.250,50 EUR;1\n-7,25 EUR;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => $${"transform": {"v": "replace(v, ''EUR'', '''')"}, "number_format": "1.234,56"}$$', '(-7.25,2) (1250.50,1)'),
-('amounts with a sign in UTF8', E'"Unit Price";n\n€ 5;1\n€ 7.5;2\n', '', '"unit price" numeric, n bigint', 'header => true, delimiter => '';'', options => $${"transform": {"unit price": "replace($1, ''€'', '''')"}}$$', '(5,1) (7.5,2)'),
+('decimal commas and points between thousands', E'v;n\n1.355,90;1\n12,50;2\n-7,00;3\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', number_format => ''1.234,56''', '(-7.00,3) (12.50,2) (1355.90,1)'),
+('commas between thousands', E'v;n\n1,355.90;1\n12.50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', number_format => ''1,234.56''', '(12.50,2) (1355.90,1)'),
+('blanks between thousands', E'v;n\n1 355,90;1\n12,50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', number_format => ''1 234,56''', '(12.50,2) (1355.90,1)'),
+('no-break spaces between thousands', E'v;n\n1\u00A0355,90;1\n12,50;2\n', '', 'v numeric, n bigint', E'header => true, delimiter => '';'', number_format => ''1 234,56''', '(12.50,2) (1355.90,1)'),
+('apostrophes between thousands', E'v;n\n1''355.90;1\n12.50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', number_format => ''1''''234.56''', '(12.50,2) (1355.90,1)'),
+('amounts with a sign before them', E'v;n\n$1.50;1\n-$12.25;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', transform => $${"v": "replace(v, ''$'', '''')"}$$', '(-12.25,2) (1.50,1)'),
+('amounts with a sign behind them', E'v;n\n1.250,50 EUR;1\n-7,25 EUR;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', transform => $${"v": "replace(v, ''EUR'', '''')"}$$, number_format => ''1.234,56''', '(-7.25,2) (1250.50,1)'),
+('amounts with a sign in UTF8', E'"Unit Price";n\n€ 5;1\n€ 7.5;2\n', '', '"unit price" numeric, n bigint', 'header => true, delimiter => '';'', transform => $${"unit price": "replace($1, ''€'', '''')"}$$', '(5,1) (7.5,2)'),
 ('amounts of two currencies', E'v;n\n$1.50;1\n€2.50;2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '($1.50,1) (€2.50,2)'),
 ('amounts, some without a sign', E'v;n\n$1.50;1\n2.50;2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '($1.50,1) (2.50,2)'),
 ('names that begin like currencies', E'v;n\nUSD15;1\nUSD16;2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '(USD15,1) (USD16,2)'),
 ('seconds with fractions', E'at;n\n1714573801.25;1\n1714573802.5;2\n', '', 'at timestamptz, n bigint; at', 'header => true, delimiter => '';'', timestamp_format => ''epoch_s''', '("2024-05-01 14:30:01.25+00",1) ("2024-05-01 14:30:02.5+00",2)'),
 ('numbers that are no seconds', E'v;n\n1714573801.25;1\n1714573802.5;2\n', '', 'v double precision, n bigint', 'header => true, delimiter => '';''', '(1714573801.25,1) (1714573802.5,2)'),
 ('times of Oracle', E'at;n\n05-FEB-24 03.14.15 PM;1\n06-FEB-24 12.00.01 AM;2\n', '', 'at timestamp, n bigint; at', 'header => true, delimiter => '';'', timestamp_format => ''DD-Mon-YY HH12.MI.SS AM''', '("2024-02-05 15:14:15",1) ("2024-02-06 00:00:01",2)'),
-('exponents after decimal commas', E'v;n\n1,5e3;1\n2,25;2\n', '', 'v double precision, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1234,56"}''', '(1500,1) (2.25,2)'),
-('thousands that tell themselves', E'v;n\n1.234.567;1\n12.345;2\n678;3\n', '', 'v bigint, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1.234,56"}''', '(12345,2) (1234567,1) (678,3)'),
-('thousands that other columns tell', E'v;n\n1.355,90;1.234\n12,50;5.678\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', options => ''{"number_format": "1.234,56"}''', '(12.50,5678) (1355.90,1234)'),
-('fractions that other columns tell', E'v;n\n1,5;1,234\n12,50;5,678\n', '', 'v double precision, n numeric', 'header => true, delimiter => '';'', options => ''{"number_format": "1234,56"}''', '(1.5,1.234) (12.5,5.678)'),
+('exponents after decimal commas', E'v;n\n1,5e3;1\n2,25;2\n', '', 'v double precision, n bigint', 'header => true, delimiter => '';'', number_format => ''1234,56''', '(1500,1) (2.25,2)'),
+('thousands that tell themselves', E'v;n\n1.234.567;1\n12.345;2\n678;3\n', '', 'v bigint, n bigint', 'header => true, delimiter => '';'', number_format => ''1.234,56''', '(12345,2) (1234567,1) (678,3)'),
+('thousands that other columns tell', E'v;n\n1.355,90;1.234\n12,50;5.678\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', number_format => ''1.234,56''', '(12.50,5678) (1355.90,1234)'),
+('fractions that other columns tell', E'v;n\n1,5;1,234\n12,50;5,678\n', '', 'v double precision, n numeric', 'header => true, delimiter => '';'', number_format => ''1234,56''', '(1.5,1.234) (12.5,5.678)'),
 ('a thousand or a fraction', E'v;n\n1,234;1\n5,678;2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '("1,234",1) ("5,678",2)'),
 ('a fraction, or a thousand', E'v;n\n1.234;1\n5.678;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';''', '(1.234,1) (5.678,2)'),
 ('columns that disagree', E'v;w\n1,5;1.5\n2,5;2.5\n', '', 'v text, w numeric', 'header => true, delimiter => '';''', '("1,5",1.5) ("2,5",2.5)'),
-('a format, said', E'v;w\n1,234;1\n5,678;2\n', 'options => ''{"number_format": "1,234.56", "existing_rows": "keep", "header": true}''', 'v bigint, w bigint', 'header => true, delimiter => '';'', options => ''{"existing_rows": "keep",'' '' "number_format": "1,234.56"}''', '(1234,1) (5678,2)'),
-('a format, said, that a column has not', E'v;w\n12,5;1.5\n5,6;2.5\n', 'options => ''{"number_format": "1234,56"}''', 'v numeric, w text', 'header => true, delimiter => '';'', options => ''{"number_format": "1234,56"}''', '(12.5,1.5) (5.6,2.5)'),
+('a format, said', E'v;w\n1,234;1\n5,678;2\n', 'options => ''{"number_format": "1,234.56", "existing_rows": "keep", "header": true}''', 'v bigint, w bigint', 'header => true, delimiter => '';'', existing_rows => ''keep'', number_format => ''1,234.56''', '(1234,1) (5678,2)'),
+('a format, said, that a column has not', E'v;w\n12,5;1.5\n5,6;2.5\n', 'number_format => ''1234,56''', 'v numeric, w text', 'header => true, delimiter => '';'', number_format => ''1234,56''', '(12.5,1.5) (5.6,2.5)'),
 ('lists of numbers', E'a,b\n1,"1,5;2,5"\n2,"3,5;4,5"\n', '', 'a bigint, b text', 'header => true', '(1,"1,5;2,5") (2,"3,5;4,5")'),
 ('what only looks like numbers', E'a;v;phone;call;code\n10.100.200.123;1.2.3;555 123 456;555.123.456;007,5\n10.100.200.124;1.10.3;555 123 457;555.123.457;008,5\n', '', 'a text, v text, phone text, call text, code text', 'header => true, delimiter => '';''', '(10.100.200.123,1.2.3,"555 123 456",555.123.456,"007,5") (10.100.200.124,1.10.3,"555 123 457",555.123.457,"008,5")'),
-('phone numbers beside numbers', E'v;phone\n1 355,90;555 123 456\n12,50;555 123 457\n', '', 'v numeric, phone text', 'header => true, delimiter => '';'', options => ''{"number_format": "1 234,56"}''', '(12.50,"555 123 457") (1355.90,"555 123 456")'),
+('phone numbers beside numbers', E'v;phone\n1 355,90;555 123 456\n12,50;555 123 457\n', '', 'v numeric, phone text', 'header => true, delimiter => '';'', number_format => ''1 234,56''', '(12.50,"555 123 457") (1355.90,"555 123 456")'),
 -- blanks
-('dates with blanks around', E'd;n\n 31.12.2024;1\n01.12.2024 ;2\n', '', 'd date, n bigint; d', 'header => true, delimiter => '';'', timestamp_format => ''DD.MM.YYYY'', options => ''{"trim": "unquoted"}''', '(2024-12-01,2) (2024-12-31,1)'),
-('dates with blanks in quotes', E'd;n\n" 31.12.2024";1\n01.12.2024 ;2\n', '', 'd date, n bigint; d', 'header => true, delimiter => '';'', timestamp_format => ''DD.MM.YYYY'', options => ''{"trim": "all"}''', '(2024-12-01,2) (2024-12-31,1)'),
-('words for NULL with blanks around', E'a,b,c\n 1, n/a ,x\n  ,2,y \n3,,z\n', '', 'a bigint, b bigint, c text', 'header => true, options => ''{"null_strings": {"a": "", "b": "n/a"},'' '' "trim": "unquoted"}''', '(,2,y) (1,,x) (3,,z)'),
-('names with blanks around', E'a,b\n1, y z\n2, w\n', '', 'a bigint, b text', 'header => true, options => ''{"trim": "unquoted"}''', '(1,"y z") (2,w)'),
+('dates with blanks around', E'd;n\n 31.12.2024;1\n01.12.2024 ;2\n', '', 'd date, n bigint; d', 'header => true, delimiter => '';'', timestamp_format => ''DD.MM.YYYY'', trim_blanks => ''unquoted''', '(2024-12-01,2) (2024-12-31,1)'),
+('dates with blanks in quotes', E'd;n\n" 31.12.2024";1\n01.12.2024 ;2\n', '', 'd date, n bigint; d', 'header => true, delimiter => '';'', timestamp_format => ''DD.MM.YYYY'', trim_blanks => ''all''', '(2024-12-01,2) (2024-12-31,1)'),
+('words for NULL with blanks around', E'a,b,c\n 1, n/a ,x\n  ,2,y \n3,,z\n', '', 'a bigint, b bigint, c text', 'header => true, null_strings => ''{"a": "", "b": "n/a"}'', trim_blanks => ''unquoted''', '(,2,y) (1,,x) (3,,z)'),
+('names with blanks around', E'a,b\n1, y z\n2, w\n', '', 'a bigint, b text', 'header => true, trim_blanks => ''unquoted''', '(1,"y z") (2,w)'),
 ('texts with blanks', E'a,b\n1, y z\n2,w \n3,v\n', '', 'a bigint, b text', 'header => true', '(1," y z") (2,"w ") (3,v)'),
-('no blanks are taken off, said', E'd;n\n 31.12.2024;1\n01.12.2024 ;2\n', 'options => ''{"trim": "none"}''', 'd text, n bigint', 'header => true, delimiter => '';'', options => ''{"trim": "none"}''', '(" 31.12.2024",1) ("01.12.2024 ",2)'),
+('no blanks are taken off, said', E'd;n\n 31.12.2024;1\n01.12.2024 ;2\n', 'trim_blanks => ''none''', 'd text, n bigint', 'header => true, delimiter => '';'', trim_blanks => ''none''', '(" 31.12.2024",1) ("01.12.2024 ",2)'),
 -- empty lines
-('empty lines', E'a,b\n\n1,x\n\n\n2,y\n\n', '', 'a bigint, b text', 'header => true, options => ''{"skip_empty_lines": true}''', '(1,x) (2,y)'),
-('empty lines of two bytes', E'a,b\r\n1,x\r\n\r\n2,y\r\n\r\n', '', 'a bigint, b text', 'header => true, options => ''{"skip_empty_lines": true}''', '(1,x) (2,y)'),
-('empty lines before and between', E'\n\na,b\n1,x\n\n2,y\n', '', 'a bigint, b text', 'header => 3, options => ''{"skip_empty_lines": true}''', '(1,x) (2,y)'),
-('empty lines in the text format', E'a\t\\N\n\nb\t1\n', '', 'column_1 text, column_2 bigint', 'format => ''text'', options => ''{"skip_empty_lines": true}''', '(a,) (b,1)'),
+('empty lines', E'a,b\n\n1,x\n\n\n2,y\n\n', '', 'a bigint, b text', 'header => true, skip_empty_lines => true', '(1,x) (2,y)'),
+('empty lines of two bytes', E'a,b\r\n1,x\r\n\r\n2,y\r\n\r\n', '', 'a bigint, b text', 'header => true, skip_empty_lines => true', '(1,x) (2,y)'),
+('empty lines before and between', E'\n\na,b\n1,x\n\n2,y\n', '', 'a bigint, b text', 'header => 3, skip_empty_lines => true', '(1,x) (2,y)'),
+('empty lines in the text format', E'a\t\\N\n\nb\t1\n', '', 'column_1 text, column_2 bigint', 'format => ''text'', skip_empty_lines => true', '(a,) (b,1)'),
 ('empty lines of one column', E'a\n1\n\n2\n', '', 'a bigint', 'header => true', '() (1) (2)'),
-('words for NULL, said', E'a,b,c\nn/a,x,.\n1,n/a,2\n.,y,\n', 'options => ''{"null_strings": {"a": ["n/a", "."], "c": "."}}''', 'a bigint, b text, c bigint', 'header => true, options => ''{"null_strings": {"a": ["n/a", "."], "c": "."}}''', '(,x,) (,y,) (1,n/a,2)'),
-('words for NULL, said of another column', E'a,b\nx,1\n1,x\n2,2\n', 'options => ''{"null_strings": {"a": "x"}}''', 'a bigint, b text', 'header => true, options => ''{"null_strings": {"a": "x"}}''', '(,1) (1,x) (2,2)'),
+('words for NULL, said', E'a,b,c\nn/a,x,.\n1,n/a,2\n.,y,\n', 'null_strings => ''{"a": ["n/a", "."], "c": "."}''', 'a bigint, b text, c bigint', 'header => true, null_strings => ''{"a": ["n/a", "."], "c": "."}''', '(,x,) (,y,) (1,n/a,2)'),
+('words for NULL, said of another column', E'a,b\nx,1\n1,x\n2,2\n', 'null_strings => ''{"a": "x"}''', 'a bigint, b text', 'header => true, null_strings => ''{"a": "x"}''', '(,1) (1,x) (2,2)'),
 ('not a number', E'a,b\n1,x\nNaN,y\n', '', 'a double precision, b text', 'header => true', '(1,x) (NaN,y)'),
 -- types
 ('booleans', E'a,b,c\ntrue,t,N\nfalse,f,N\n', '', 'a boolean, b boolean, c text', 'header => true', '(f,f,N) (t,t,N)'),
@@ -184,7 +184,7 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('milliseconds in a file without names', E'1700000000000,1\n1700000060000,1\n1700000120000,1\n', '', 'column_1 timestamptz, column_2 bigint; column_1', 'timestamp_format => ''epoch_ms''', '("2023-11-14 22:13:20+00",1) ("2023-11-14 22:14:20+00",1) ("2023-11-14 22:15:20+00",1)'),
 ('numbers that might be seconds', E'user,n\n1700000000,1\n1600000060,2\n', '', '"user" bigint, n bigint', 'header => true', '(1600000060,2) (1700000000,1)'),
 ('two patterns', E'a,b\n31/12/2024,1700000000\n01/02/2024,1\n', 'columns => ''{a,b_time}''', 'a date, b_time bigint; a', 'columns => ARRAY[''a'', ''b_time''], header => true, timestamp_format => ''DD/MM/YYYY'', partition_interval => ''1 month''', '(2024-02-01,1) (2024-12-31,1700000000)'),
-('patterns of several columns', E'day,ts\n31/12/2024,1700000000\n01/02/2024,1700000060\n', '', 'day date, ts timestamptz; ts', 'header => true, timestamp_format => ''{"day": "DD/MM/YYYY",'' '' "ts": "epoch_s"}''', '(2024-02-01,"2023-11-14 22:14:20+00") (2024-12-31,"2023-11-14 22:13:20+00")'),
+('patterns of several columns', E'day,ts\n31/12/2024,1700000000\n01/02/2024,1700000060\n', '', 'day date, ts timestamptz; ts', 'header => true, timestamp_format => ''{"day": "DD/MM/YYYY", "ts": "epoch_s"}''', '(2024-02-01,"2023-11-14 22:14:20+00") (2024-12-31,"2023-11-14 22:13:20+00")'),
 -- keys
 ('a key with NULLs', E'at,n\n2024-01-01,1\n,2\n', '', 'at date, n bigint', 'header => true', '(,2) (2024-01-01,1)'),
 ('years', E'at,n\n1924-01-01,1\n2024-01-01,2\n', '', 'at date, n bigint; at', 'header => true, partition_interval => ''1 year''', '(1924-01-01,1) (2024-01-01,2)'),
@@ -228,16 +228,16 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'a,b\nNA,1\n1,\n2,\n3,\n', 'options => ''{"null_strings": "x"}''', 'a: a text, and not bigint, because of "NA" (1 times), which null_string and null_strings do not have'),
 (E'a,b\nx,NULL\ny,NULL\n', '', '"NULL" stands 2 times in columns of texts: if it is NULL there, give null_string => ''NULL''.'),
 (E'v;n\n1,234;1\n2,345;2\n', '', 'v: "1,234" may be a thousand or a fraction, and no value tells: a text'),
-(E'v;n\n1.234;1\n2.345;2\n', '', 'v: "1.234" is read as a fraction. If it is a thousand and more, give options => ''{"number_format": "1.234,56"}'''),
+(E'v;n\n1.234;1\n2.345;2\n', '', 'v: "1.234" is read as a fraction. If it is a thousand and more, give number_format => ''1.234,56'''),
 (E'v;n\n1,5;1.234\n2,5;2.345\n', '', 'n: "1.234" is taken for a number without fraction, as number_format 1.234,56 has it'),
 (E'v;n\n1,5;1,234\n2,5;2,345\n', '', 'n: "1,234" is taken for a number with a fraction, as number_format 1234,56 has it'),
 (E'v;n\n1,5;1.5\n2,5;2.5\n', '', 'Numbers are written like "1,5" in column v, and like "1.5" in column n, and number_format knows one way'),
 (E'v;n\n555 123 456;1\n555 123 457;2\n', '', 'v: "555 123 456" may be a number with thousands set apart, or no number at all: a text'),
-(E'd;t\n 31.12.2024; x\n01.12.2024;y\n', '', 't: 1 of 2 values begin or end with blanks, which trim takes off, too'),
+(E'd;t\n 31.12.2024; x\n01.12.2024;y\n', '', 't: 1 of 2 values begin or end with blanks, which trim_blanks takes off, too'),
 (E'd;n\n' || repeat(E'31.12.2024;1\n', 60) || E'unknown;2\n' || repeat(E'1.2.2024;1\n', 60) || E'?;3\nsoon;4\n', '', 'd: all but 2 of 122 values would be DD.MM.YYYY, not "unknown", "soon"'),
 (E'v;n\n' || repeat(E'1.234,50;1\n', 60) || E'unknown;2\n', '', 'v: all but 1 of 61 values would be numbers, not "unknown"'),
 (E'a\n' || repeat(E'1\n', 200) || E'x\ny z\n', '', 'a: all but 2 of 202 values would be bigint, not "x", "y z"'),
-(E'a,b\nx, y\nz, w\n', 'header => true', 'b: all values begin or end with blanks, which trim takes off'),
+(E'a,b\nx, y\nz, w\n', 'header => true', 'b: all values begin or end with blanks, which trim_blanks takes off'),
 (E'a,b\nx, y\nz, w\nu,v\n', 'header => true', 'b: most values begin or end with blanks, which stay'),
 (E'1|2|\n3|4|\n', '', 'Each line ends with a delimiter: column column_3 takes what is after it'),
 (E'first,last\nBob,Smith\n', '', 'the first line is taken for a header by its words alone'),
@@ -255,7 +255,7 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'Al;;\nBob;Rome;1\nCid;Paris;2\n', '', 'The first line has fewer values than the others. If it is a title, give header => 1.'),
 (E'x,1\n2,2\n3,3\n', '', 'The first line has words above numbers or times, but values as well: it is taken for values.'),
 (E'1\ta\n\\.\n2\tb\n', 'format => ''text''', E'A line \\. ends the data: the load leaves out what stands after it.'),
-(E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'Rows that pg_catalog.pg_class has will stay. With options => ''{"existing_rows": "replace"}'''),
+(E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'Rows that pg_catalog.pg_class has will stay. With existing_rows => ''replace'''),
 (E'a\n1\n', 'target => ''pg_catalog.pg_am''', 'The records have 1 fields, and pg_am has 4 columns that a file can fill: name those of the file in columns');
 SELECT CASE WHEN strpos(said(got), said) > 0 THEN pass('it says: ' || said) ELSE is(said(got), said, 'it says: ' || said) END
 FROM (SELECT *, sniffed(quote_literal(write(format('sniff_said_%s.csv', number), convert_to(lines, 'UTF8'))), arguments) AS got FROM remark) AS r ORDER BY number;
@@ -362,7 +362,7 @@ SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && gzip -c sniff_br
 SELECT is(have, wanted, what || ' of ' || name)
 FROM (VALUES ('sniff_brought.csv'), ('sniff_brought.csv.gz')) AS v (name), LATERAL (SELECT sniffed(quote_literal(current_setting('test.dir') || '/' || name), 'target => ''came''') AS got) AS s,
 	LATERAL (VALUES ('columns', columns_of(got[1]), 'id bigint, day date, at timestamp, shop text, amount numeric, pieces bigint, paid boolean; at'),
-	('call', call_of(got[2]), 'header => true, delimiter => '';'', null_string => ''n/a'', timestamp_format => ''{"day": "DD.MM.YYYY",'' '' "at": "DD.MM.YYYY HH24:MI:SS"}'', options => ''{"trim": "unquoted",'' '' "number_format": "1.234,56",'' '' "skip_empty_lines": true}'''),
+	('call', call_of(got[2]), 'header => true, delimiter => '';'', null_string => ''n/a'', timestamp_format => ''{"day": "DD.MM.YYYY", "at": "DD.MM.YYYY HH24:MI:SS"}'', trim_blanks => ''unquoted'', number_format => ''1.234,56'', skip_empty_lines => true'),
 	('rows', loaded(got, 'SELECT count(*) || '' rows, '' || (SELECT count(*) FROM (SELECT * FROM brought EXCEPT ALL SELECT * FROM came) AS s) || '' differ, sum '' || sum(amount) FROM %s'), '1500 rows, 0 differ, sum ' || (SELECT sum(amount) FROM brought))) AS w (what, have, wanted);
 SELECT fast_copy_sniff(current_setting('test.dir') || '/sniff_brought.csv.gz') \gexec
 SELECT is((SELECT count(*) FROM (TABLE brought EXCEPT ALL TABLE sniff_brought) AS s), 0::bigint, 'and it runs by \gexec');

@@ -87,7 +87,7 @@ SELECT is(fast_copy('parts', :'file', timestamp_format => '{"at": "DD.MM.YYYY HH
 	"transform": "at = \"Day\" || ' ' || \"time\", amount = substr(amount, 2), ok = coalesce(ok, 'N'), name = DEFAULT"}$$), 4000::bigint, 'patterns and null_strings');
 SELECT is(count(*), 0::bigint, 'give what functions give') FROM ((TABLE parts EXCEPT ALL TABLE texts) UNION ALL (TABLE texts EXCEPT ALL TABLE parts)) AS d;
 TRUNCATE plain;
-SELECT is(fast_copy('plain', :'file', columns => '{day,time,amount,weight,ok,name,rest}', on_error => 'set_null', options => $${"header": true, "number_format": "1,234.56", "trim": "all",
+SELECT is(fast_copy('plain', :'file', columns => '{day,time,amount,weight,ok,name,rest}', on_error => 'set_null', options => $${"header": true, "number_format": "1,234.56", "trim_blanks": "all",
 	"transform": {"amount": "CASE WHEN $3 LIKE '$%' THEN '1,23' || length($3) || '.5' END", "ok": "NULL", "id": "DEFAULT", "at": "' yesterday '::text || day", "kg": "1 + 0 * length(concat(weight, \"time\", rest))"}}$$), 4000::bigint, 'numbers of fields, and number_format');
 SELECT is((SELECT array_agg(DISTINCT p ORDER BY p) FROM (SELECT concat_ws('|', at, amount, kg, ok, id) COLLATE "C" FROM plain) AS d (p)), '{1234.5|1|1,1236.5|1|1,1237.5|1|1,1238.5|1|1,1|1}', 'the values');
 SELECT is(count(*), 0::bigint, 'trimmed') FROM plain WHERE name LIKE ' %';
@@ -120,7 +120,7 @@ SELECT is((SELECT array_agg(s::text ORDER BY id) FROM shown AS s), '{"(1,\"2024-
 
 -- An analysis names what a transform would mend
 SELECT pg_temp.write('{"1,2024-01-01,$5,a","2,2024-01-02,$6.50,b"}') \g /dev/null
-SELECT alike(detail, '%take off what stands beside it, as by options => $${"transform": "v = replace(v, ''$'', '''')"}$$.', 'an analysis of amounts')
+SELECT alike(detail, '%take off what stands beside it, as by transform => $$v = replace(v, ''$'', '''')$$.', 'an analysis of amounts')
 	FROM fast_copy_analyze('shown', :'file') WHERE item = 'cause';
 SELECT is(count(*), 0::bigint, 'which are no faults with that transform') FROM fast_copy_analyze('shown', :'file', options => $${"transform": "v = replace(v, '$', '')"}$$) WHERE item IN ('cause', 'error');
 

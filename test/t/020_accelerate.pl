@@ -296,7 +296,7 @@ subtest 'blanks around fields are left out by columns' => sub {
 		my $bare = write_bytes('bare.csv', join('', map { $row->($_, '', '', $texts[ $_ % 5 ][ $trim eq 'all' ? 2 : 1 ]) } 1 .. 5000));
 
 		$node->safe_psql('postgres', "DROP TABLE IF EXISTS t, likewise; CREATE TABLE t (n int, x float8, w varchar(3), v text); CREATE TABLE likewise (LIKE t); COPY likewise FROM '$bare' (FORMAT csv)");
-		my (undef, undef, $err) = $node->psql('postgres', "SET client_min_messages = debug2; SELECT fast_copy('t', '$raw', workers => 0, options => '{\"trim\": \"$trim\"}')");
+		my (undef, undef, $err) = $node->psql('postgres', "SET client_min_messages = debug2; SELECT fast_copy('t', '$raw', workers => 0, options => '{\"trim_blanks\": \"$trim\"}')");
 		like($err, qr/fast_copy: 4\d{3} of 5000 rows by columns/, "$trim: rows go by columns");
 		is($node->safe_psql('postgres', 'SELECT count(*), sum((x IS NULL)::int), count(v) FROM t'), '5000|714|4000', "$trim: all of them");
 		is($node->safe_psql('postgres', 'SELECT count(*) FROM ((SELECT * FROM t EXCEPT ALL SELECT * FROM likewise) UNION ALL (SELECT * FROM likewise EXCEPT ALL SELECT * FROM t)) AS d'), 0, "$trim: without blanks");

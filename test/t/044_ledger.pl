@@ -316,11 +316,21 @@ subtest 'where it may be called, and with what' => sub {
 		[ "CALL fast_copy_files('t', '$files', 'led', batch_size => 'x')", qr/22023: invalid size: "x"/ ],
 		[ "CALL fast_copy_files('t', '$files', 'led', on_failure => 'x')", qr/22023: on_failure "x" not recognized/ ],
 		[ "CALL fast_copy_files('t', '$files', 'led', options => '{\"program\": true, \"label\": \"x\"}')", qr/22023: argument "program" cannot be used/ ],
+		[ "CALL fast_copy_files('t', '$files', 'nope')", qr/42P01: relation "nope" does not exist.*HINT:  SELECT fast_copy_create_ledger_table\('nope'\) makes one\./s ],
+		[ "CALL fast_copy_files('t', '$files', 'led', workers => 1, options => '{\"workers\": 1}')", qr/42601: conflicting or redundant options\nDETAIL:  The option "workers" is given more than once\./ ],
 		[ "CALL fast_copy_files('t', '$files', 'led', options => '{\"ledger\": \"led\"}')", qr/42601: conflicting or redundant options/ ],
 		[ "CALL fast_copy_files('t', '$files', 'led', options => '{\"formt\": \"csv\"}')", qr/42601: option "formt" not recognized/ ],
 		[ "CALL fast_copy_files('t', '" . path('no_such.csv') . "', 'led')", qr/58P01: could not open file/ ],
 		[ "CALL fast_copy_files('led', '$files', 'led')", qr/55000: table "led" cannot be used as ledger/ ]);
 	like(said("CALL fast_copy_files('t', '" . path('no_such*') . "', 'led')"), qr/: 0 loaded, 0 loaded before, 0 failed/, 'a pattern that matches nothing');
+	# what is proposed for one call is good for the other
+	my $told = write_bytes('told.csv', "day;at;n\n 31.01.2024;30.01.2024 08:00;1.234,5\n 01.02.2024;30.01.2024 09:00;n/a\n\n");
+	my $proposed = query("SELECT fast_copy_sniff('$told', 'told')");
+	ok($proposed =~ s/SELECT fast_copy\('told',\s*'\Q$told\E',\s*(?=timestamp_column => 'at')/CALL fast_copy_files('told', '$told', 'led', /, 'a call for one file');
+	like($proposed, qr/timestamp_format =>\s+'\{"day".*number_format => /s, 'with patterns of columns');
+	query($proposed);
+	is(query("SELECT count(*) FROM led WHERE path LIKE '%told.csv' AND rows = 2"), 1, 'it is one for many, too');
+	is(query('SELECT day, at, n FROM told ORDER BY day'), "2024-01-31|2024-01-30 08:00:00|1234.5\n2024-02-01|2024-01-30 09:00:00|", 'and reads the same');
 	query('CREATE ROLE bob LOGIN; GRANT INSERT ON t TO bob; GRANT SELECT, INSERT, UPDATE ON led TO bob');
 	like(failure("SET ROLE bob; CALL fast_copy_files('t', '$files', 'led')"), qr/42501: permission denied to COPY from a file/, 'a role that may not read files');
 	query('GRANT pg_read_server_files TO bob; DELETE FROM led; TRUNCATE t');
