@@ -294,6 +294,56 @@ fc_core_route_hint(void *arg)
 	FreeErrorData(edata);
 }
 
+/* Those that on_error tolerates and this class, as the caller writes them */
+static char *
+fc_core_classes(const FcOptions *options, uint32 class)
+{
+	bool		copy = fc_caller_wrote_copy(options->caller);
+	StringInfo	list = makeStringInfo();
+
+	for (uint32 each = 1; each <= FC_CLASS_UNIQUE; each <<= 1)
+		if ((options->tolerated | class) & each)
+			appendStringInfo(list, copy ? "%s'%s'" : "%s%s", list->len == 0 ? "" : copy ? ", " : ",",
+							 fc_options_class_name(each));
+	return psprintf(copy ? "(%s)" : "=> '{%s}'", list->data);
+}
+
+/*
+ * Error context callback: how an error is tolerated, if the caller asked
+ * on_error to tolerate others
+ */
+static void
+fc_core_class_hint(void *arg)
+{
+	const FcTarget *target = arg;
+	static const struct
+	{
+		int			code;
+		const char *says;
+		uint32		class;
+	}			classes[] = {
+		{ERRCODE_BAD_COPY_FILE_FORMAT, "missing data for column", FC_CLASS_MISSING_COLUMNS},
+		{ERRCODE_BAD_COPY_FILE_FORMAT, "extra data after last expected column", FC_CLASS_EXTRA_COLUMNS},
+		{ERRCODE_NOT_NULL_VIOLATION, "", FC_CLASS_NOT_NULL},
+		{ERRCODE_CHECK_VIOLATION, "new row for relation", FC_CLASS_CHECK},
+		{ERRCODE_UNIQUE_VIOLATION, "", FC_CLASS_UNIQUE},
+	};
+	ErrorData  *edata;
+
+	if (target->options->on_error == FC_ON_ERROR_STOP || target->course.core ||
+		fc_caller_errors_as_core(target->options->caller))
+		return;
+	edata = fc_error_so_far();
+	for (int i = 0; i < lengthof(classes) && edata->hint == NULL; i++)
+		if (edata->sqlerrcode == classes[i].code && fc_error_says(edata, classes[i].says))
+		{
+			errhint("If on_error is to tolerate it, add on_error_classes %s.",
+					fc_core_classes(target->options, classes[i].class));
+			break;
+		}
+	FreeErrorData(edata);
+}
+
 /* Makes core route the row, which finds no partition, or only the default */
 static void
 fc_core_route(FcTarget *target, TupleTableSlot *slot)
@@ -457,7 +507,9 @@ fc_core_throw(FcTarget *target)
 	FcFeed		feed;
 	ErrorContextCallback callback;
 	ErrorContextCallback hint;
+	ErrorContextCallback class;
 
+	fc_error_context_push(&class, fc_core_class_hint, target);
 	if (slot.kind == FC_ERROR_INDEX)
 		ThrowErrorData(fc_error_kept(target->shared));
 	fc_feed_begin(&feed, target);

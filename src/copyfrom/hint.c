@@ -180,6 +180,7 @@ fc_hint_make_pattern(const FcHintDate *date, bool year_first, bool day_first)
 	const char *first = year_first ? year : day_first ? "DD" : "MM";
 	static const char *const times[][2] = {
 		{"", ""}, {" %*2d:%*2d%n", " HH24:MI"}, {" %*2d:%*2d:%*2d%n", " HH24:MI:SS"},
+		{" %*2d:%*2d %*1[aApP]%*1[mM]%n", " HH12:MI AM"}, {" %*2d:%*2d:%*2d %*1[aApP]%*1[mM]%n", " HH12:MI:SS AM"},
 	};
 
 	for (int i = 0; i < lengthof(times); i++)
@@ -217,15 +218,11 @@ fc_hint_order(const FcRefused *refused, const FcHintDate *date, bool day_first)
 {
 	const char *pattern = fc_hint_pattern(refused);
 	const char *word = day_first ? "day" : "month";
-	char	   *fits;
+	char	   *fits = fc_hint_make_pattern(date, false, day_first);
 
-	if (pattern == NULL)
-		return psprintf("If the %s comes first, SET datestyle = 'ISO, %s' before.",
-						word, day_first ? "DMY" : "MDY");
-	fits = fc_hint_make_pattern(date, false, day_first);
-	if (fits == NULL || strcmp(fits, pattern) == 0)
+	if (fits == NULL || (pattern && strcmp(fits, pattern) == 0))
 		return NULL;
-	return psprintf("If the %s comes first, use %s.", word, fc_hint_format(refused, fits));
+	return psprintf("If the %s comes first, %s %s.", word, pattern ? "use" : "add", fc_hint_format(refused, fits));
 }
 
 static char *
@@ -478,8 +475,25 @@ fc_hint_file(const FcRefused *refused)
 	if (value[0] == '#' || strncmp(value, "//", 2) == 0)
 		return psprintf("If lines at the beginning are no records, add header%s 1, or as many as there are.",
 						fc_caller_arrow(refused->target->options->caller));
-	if (refused->text && (strncmp(refused->text, "{\"", 2) == 0 ||
-						  strncmp(refused->text, "[{", 2) == 0 || strcmp(refused->text, "[") == 0))
+	return NULL;
+}
+
+/* Returns a hint about a file that is no table, by the record it begins with */
+static char *
+fc_hint_markup(const FcRefused *refused)
+{
+	const char *text = refused->text;
+	const char *end;
+
+	if (!refused->first || text == NULL)
+		return NULL;
+	text += strspn(text, " \t");
+	if (text[0] == '<' && (isalpha((unsigned char) text[1]) || (text[1] && strchr("!/?", text[1]))))
+		return pstrdup("If the file is in HTML or XML, it may be a page of an error in place of the data: look at what its source has sent, or make it CSV first.");
+	/* with a header, its second line */
+	end = text[0] == '"' ? strchr(text + 1, '"') : NULL;
+	if (strncmp(text, "{\"", 2) == 0 || strncmp(text, "[{", 2) == 0 || strcmp(text, "[") == 0 || strcmp(text, "{") == 0 ||
+		(end && strncmp(end, "\": ", 3) == 0))
 		return pstrdup("If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.");
 	return NULL;
 }
@@ -623,6 +637,7 @@ fc_hint_text(const FcRefused *refused)
 {
 	const FcOptions *options = refused->target->options;
 	char		separator;
+	char	   *hint;
 
 	/* a value that is not known: an error of code that the row has started */
 	if (refused->what == FC_REFUSED_NOTHING ||
@@ -630,6 +645,9 @@ fc_hint_text(const FcRefused *refused)
 		return NULL;
 	if (refused->what == FC_REFUSED_BYTES)
 		return fc_hint_of_bytes(refused);
+	hint = fc_hint_markup(refused);
+	if (hint)
+		return hint;
 	if (refused->what == FC_REFUSED_COMMAND)
 		return psprintf("If a function of the table is marked PARALLEL SAFE, and does what a worker may not, mark it PARALLEL UNSAFE; or use workers%s 0.",
 						fc_caller_arrow(options->caller));

@@ -129,8 +129,9 @@ fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
 int
 fc_option_hint(const FcOptions *options, FcOptionNumber option)
 {
-	return errhint("Use %s%s %s.", fc_option_list[option].name,
-				   fc_caller_arrow(options->caller), fc_option_values[option]);
+	return errhint("Use %s%s %s%s.", fc_option_list[option].name,
+				   fc_caller_arrow(options->caller), fc_option_values[option],
+				   fc_caller_wrote_copy(options->caller) && fc_option_values[option][0] == '\'' ? ", in quotes" : "");
 }
 
 int
@@ -165,7 +166,7 @@ fc_option_table(const char *name, const FcOption *option)
 	Oid			oid;
 
 	/* as the type regclass reads it */
-	if (strspn(name, "0123456789") == strlen(name))
+	if (name[0] != '\0' && strspn(name, "0123456789") == strlen(name))
 		return DatumGetObjectId(DirectFunctionCall1(oidin, CStringGetDatum(name)));
 	names = fc_string_to_names(name);
 	oid = RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true);

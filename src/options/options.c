@@ -386,6 +386,16 @@ fc_options_map(const FcOptions *options)
 				 errmsg("cannot specify %s in BINARY mode", "HEADER")));
 }
 
+/* Error context callback: what progress may be */
+static void
+fc_options_hint_progress(void *arg)
+{
+	const FcOptions *options = arg;
+
+	errhint("Give an interval such as progress%s '5s', or leave progress out.",
+			fc_caller_arrow(options->caller));
+}
+
 /*
  * Reads how often progress is told, with the type interval's input function,
  * or whether it is.  A month counts 30 days, as where core compares intervals.
@@ -394,6 +404,7 @@ static void
 fc_options_progress(FcOptions *options)
 {
 	char	   *progress = options->words.progress;
+	ErrorContextCallback callback;
 	Interval   *span;
 	double		us;
 	bool		on;
@@ -405,6 +416,7 @@ fc_options_progress(FcOptions *options)
 		options->progress_us = on ? FC_PROGRESS_US : 0;
 		return;
 	}
+	fc_error_context_push(&callback, fc_options_hint_progress, options);
 	span = DatumGetIntervalP(DirectFunctionCall3(interval_in,
 												 CStringGetDatum(progress),
 												 ObjectIdGetDatum(InvalidOid),
@@ -415,9 +427,8 @@ fc_options_progress(FcOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("progress must be more than zero and less than %d years: \"%s\"",
-						PG_INT32_MAX / SECS_PER_YEAR, progress),
-				 errhint("Give an interval such as progress%s '5s', or leave progress out.",
-						 fc_caller_arrow(options->caller))));
+						PG_INT32_MAX / SECS_PER_YEAR, progress)));
+	fc_error_context_pop();
 	options->progress_us = (int64) us;
 }
 
@@ -445,6 +456,8 @@ fc_options_hint(void *arg)
 		;
 	else if (fc_error_says(edata, "argument to option \"%s\" must be a valid encoding name"))
 		errhint("%s", fc_options_encoding_hint(options->words.encoding));
+	else if (fc_error_says(edata, "%s requires a Boolean value"))
+		fc_option_hint(options, FC_OPTION_header);
 	else if (fc_error_says(edata, "COPY format \"%s\" not recognized"))
 		fc_option_hint(options, FC_OPTION_format);
 	else if (fc_error_says(edata, "COPY delimiter must be a single") &&

@@ -223,6 +223,14 @@ fc_plan_bound_pattern(Form_pg_attribute att, const FcOptions *options, const FcP
 	return matches ? pattern : NULL;
 }
 
+/* Error context callback: which option has the bound */
+static void
+fc_plan_bound_hint(void *arg)
+{
+	errhint("Write replace_from and replace_to as the file has the keys%s.",
+			fc_key_is_integer(*(const FcKeyType *) arg) ? "" : ", or both as 'YYYY-MM-DD'");
+}
+
 /* Returns a bound of the keys that are replaced, as the caller wrote it */
 static int64
 fc_plan_bound(Form_pg_attribute att, const FcPlan *plan, FcPattern *pattern, char *word)
@@ -237,8 +245,7 @@ fc_plan_bound(Form_pg_attribute att, const FcPlan *plan, FcPattern *pattern, cha
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_DATETIME_FORMAT),
 					 errmsg("\"%s\" does not match the pattern \"%s\"", word, pattern->shown),
-					 errdetail("A range of column \"%s\" is read with this pattern.", pattern->column),
-					 errhint("Write replace_from and replace_to as the file has the keys, or both as 'YYYY-MM-DD'.")));
+					 errdetail("A range of column \"%s\" is read with this pattern.", pattern->column)));
 		return fc_key_from_datum(plan->key.type, value);
 	}
 	getTypeInputInfo(att->atttypid, &input, &ioparam);
@@ -254,6 +261,7 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 	bool		merges = options->existing == FC_EXISTING_MERGE;
 	Form_pg_attribute att;
 	FcPattern  *pattern;
+	ErrorContextCallback callback;
 
 	*bounds = (FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
 	if (options->replace_from == NULL && options->existing != FC_EXISTING_KEEP &&
@@ -278,8 +286,10 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 	att = TupleDescAttr(RelationGetDescr(rel), plan->key.attnum - 1);
 	pattern = fc_plan_bound_pattern(att, options, planned);
 	bounds->lo_min = bounds->hi_max = false;
+	fc_error_context_push(&callback, fc_plan_bound_hint, &plan->key.type);
 	bounds->lo = fc_plan_bound(att, plan, pattern, options->replace_from);
 	bounds->hi = fc_plan_bound(att, plan, pattern, options->replace_to);
+	fc_error_context_pop();
 	if (bounds->lo >= bounds->hi)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -129,6 +129,9 @@ fc_transform_context(void *arg)
 {
 	const FcTransformOption *option = arg;
 
+	/* where core would have types cast, it is most often these */
+	if (geterrcode() == ERRCODE_UNDEFINED_FUNCTION)
+		errhint("Fields are texts: cast those that are numbers, dates or the like, such as $1::numeric.");
 	fc_error_within(unconstify(FcWithin *, &option->within));
 	errcontext("transform of column \"%s\"", option->column);
 }

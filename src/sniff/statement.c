@@ -13,6 +13,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
@@ -494,9 +496,15 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 {
 	const FcGuess *guess = table->guess;
 	const FcCursorFaults *faults = &guess->faults;
+	const FcSniffPlace *place = &table->sample->places[0];
 	char		others[FC_UNITS_LEN];
 	char		records[FC_UNITS_LEN];
 
+	if (place->start && place->len > 1 && place->data[0] == '<' &&
+		(isalpha((unsigned char) place->data[1]) || place->data[1] == '!' || place->data[1] == '?'))
+		fc_statement_comment(sql, "", "This looks like HTML or XML: it may be a page of an error in place of the data.");
+	if (place->start && place->len > 1 && place->data[0] == '[' && strchr("\r\n{", place->data[1]))
+		fc_statement_comment(sql, "", "This looks like an array of JSON: a program that uses jq -r and @csv makes it CSV.");
 	if (guess->others > 0)
 		fc_statement_comment(sql, "", psprintf("%s of %s records %s another number of fields than %d: the load will end at the first of these.  on_error => 'ignore', on_error_classes => '{missing_columns,extra_columns}' leaves them out.",
 											   fc_units_count(others, guess->others), fc_units_count(records, guess->records),

@@ -106,6 +106,9 @@ SELECT matches(help_on(upper(name)), format(E'^argument %s\n  Type:      %s\n%s(
 		CASE n WHEN 1 THEN 'events' WHEN 2 THEN 'ARRAY' WHEN 3 THEN 'at' ELSE name END), name)
 FROM argument;
 SELECT is(help_on('null'), help_on('null_string'), 'by the name that COPY has for it');
+SELECT is(array_to_string(ARRAY(SELECT line FROM fast_copy_help(word) AS line WHERE line ~ '^argument '), ', '), found, word || ', by which other programs know it')
+FROM (VALUES ('sep', 'argument delimiter'), ('nullstr', 'argument null_string, argument null_strings'), ('upsert', 'argument on_conflict'), ('skip', 'argument header, argument skip_empty_lines'),
+	('Fields terminated by', 'argument delimiter'), ('dateformat', 'argument timestamp_format'), ('trim', 'argument trim_blanks'), ('truncate', 'argument existing_rows')) AS v (word, found);
 SELECT matches(help_on('memory'), E'^setting fast_copy.memory\n  Type:      integer\n  Default:   -1\n  Values:    -1 to [0-9]+kB\n  Set by:    anybody\n\n  Memory that all', 'a setting');
 SELECT is(help_on(upper(name)), help_on(name), name) FROM pg_settings WHERE name LIKE 'fast\_copy.%';
 SELECT matches(help_on(name), '^setting ' || name || E'\n.*\n\n  ' || split_part(short_desc, ' ', 1), 'which is described')
@@ -240,8 +243,8 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 SELECT hint_of_copy($$header '-1'$$, $$Use header true, false, 'match', 'map' or a number of lines to skip.$$);
-SELECT hint_of_copy($$on_error 'go'$$, $$Use on_error 'stop', 'ignore' or 'set_null'.$$);
-SELECT hint_of_copy($$log_verbosity 'loud'$$, $$Use log_verbosity 'default', 'verbose' or 'silent'.$$);
+SELECT hint_of_copy($$on_error 'go'$$, $$Use on_error 'stop', 'ignore' or 'set_null', in quotes.$$);
+SELECT hint_of_copy($$log_verbosity 'loud'$$, $$Use log_verbosity 'default', 'verbose' or 'silent', in quotes.$$);
 SELECT hint_of_copy($$reject_limit 1$$, $$Add on_error 'ignore', or leave reject_limit out.$$);
 SELECT hint_of_copy($$ignore_extra_columns true$$, $$Use header 'map': then the header tells which columns are extra.$$);
 SELECT hint_of_copy($$on_error ignore, on_error_classes 'check,unique'$$, $$Classes are conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition and unique. A list stands in parentheses, and what is a word of SQL in quotes: on_error_classes (conversion, 'unique').$$);

@@ -68,8 +68,8 @@ INSERT INTO example VALUES
 		'If empty lines are to be left out, add skip_empty_lines.'),
 	('', E'2024-01-01,1,2,\n', 'If each line ends with ",", load what a program prints, by program => true and the source ''sed "s/[,]$//" DIR/hints.csv''.',
 		'If each line ends with ",", load what a program prints, by COPY ... FROM PROGRAM ''sed "s/[,]$//" DIR/hints.csv''.'),
-	('', E'31/12/2020,1,2\n', 'If the day comes first, SET datestyle = ''ISO, DMY'' before.',
-		'If the day comes first, SET datestyle = ''ISO, DMY'' before.'),
+	('', E'31/12/2020,1,2\n', 'If the day comes first, add timestamp_format => ''DD/MM/YYYY''.', 'If the day comes first, add timestamp_format ''DD/MM/YYYY''.'),
+	('', E'31/12/2020 10:11:12 pm,1,2\n', 'If the day comes first, add timestamp_format => ''DD/MM/YYYY HH12:MI:SS AM''.', 'If the day comes first, add timestamp_format ''DD/MM/YYYY HH12:MI:SS AM''.'),
 	('', E'31/13/2020,1,2\n', 'Perhaps you need a different "datestyle" setting.', 'Perhaps you need a different "datestyle" setting.'),
 	('', E'31.02.2023,1,2\n', 'There is no such day: month 2 of 2023 has 28 days. Correct the value, or let on_error => ''ignore'' leave such records out.',
 		'There is no such day: month 2 of 2023 has 28 days. Correct the value, or let on_error ''ignore'' leave such records out.'),
@@ -85,7 +85,7 @@ INSERT INTO example VALUES
 	('timestamp_format ''MM/DD/YYYY HH24:MI''', E'03/04/24 10:11,1,2\n', 'If years have two digits, use timestamp_format => ''MM/DD/YY HH24:MI''.', 'If years have two digits, use timestamp_format ''MM/DD/YY HH24:MI''.'),
 	('timestamp_format ''YYYY-MM-DD''', E'03-04-05,1,2\n', 'If years have two digits, use timestamp_format => ''YY-MM-DD''.', 'If years have two digits, use timestamp_format ''YY-MM-DD''.'),
 	('timestamp_format ''DD/MM/YYYY''', E'31/12/24,1,2\n', 'If the day comes first, use timestamp_format => ''DD/MM/YY''.', 'If the day comes first, use timestamp_format ''DD/MM/YY''.'),
-	('', E'31/12/24,1,2\n', 'If the day comes first, SET datestyle = ''ISO, DMY'' before.', 'If the day comes first, SET datestyle = ''ISO, DMY'' before.'),
+	('', E'31/12/24,1,2\n', 'If the day comes first, add timestamp_format => ''DD/MM/YY''.', 'If the day comes first, add timestamp_format ''DD/MM/YY''.'),
 	('timestamp_format ''epoch_s''', E'28.02.2023,1,2\n', 'If the day comes first, use timestamp_format => ''DD.MM.YYYY''.', 'If the day comes first, use timestamp_format ''DD.MM.YYYY''.'),
 	('timestamp_format ''YYYY-MM-DD''', E'1609372800,1,2\n', 'If these are seconds since 1970, use timestamp_format => ''epoch_s''.', 'If these are seconds since 1970, use timestamp_format ''epoch_s''.'),
 	('', E'1609372800,1,2\n', 'If these are seconds since 1970, add timestamp_format => ''epoch_s''.',
@@ -112,6 +112,13 @@ INSERT INTO example VALUES
 	('', E'2020-01-01,''1'',2\n', 'If fields are quoted by "''", add quote => ''''''''.', 'If fields are quoted by "''", add quote ''''''''.'),
 	('', E'# made today\n2020-01-01,1,2\n', 'If lines at the beginning are no records, add header => 1, or as many as there are.', 'If lines at the beginning are no records, add header 1, or as many as there are.'),
 	('', E'{"ts": "2020-01-01", "n": 1}\n', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.'),
+	('header true', E'{\n  "ts": "2020-01-01",\n  "n": 1\n}\n', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.'),
+	('', E'[\n{"ts": "2020-01-01"}]\n', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.'),
+	('', E'<!DOCTYPE html>\n<html>\n', 'If the file is in HTML or XML, it may be a page of an error in place of the data: look at what its source has sent, or make it CSV first.',
+		'If the file is in HTML or XML, it may be a page of an error in place of the data: look at what its source has sent, or make it CSV first.'),
+	('header true', E'<?xml version="1.0"?>\n<a b="c"/>\n', 'If the file is in HTML or XML, it may be a page of an error in place of the data: look at what its source has sent, or make it CSV first.',
+		'If the file is in HTML or XML, it may be a page of an error in place of the data: look at what its source has sent, or make it CSV first.'),
+	('', E'<5,1,2\n', '', ''),
 	('', E'\ufeff2020-01-01,1,2\n', 'If the file begins with a byte order mark, load what a program prints, by program => true and the source ''tail -c +4 DIR/hints.csv''.',
 		'If the file begins with a byte order mark, load what a program prints, by COPY ... FROM PROGRAM ''tail -c +4 DIR/hints.csv''.'),
 	('', E'\ufeffts,n,f\n2020-01-01,1,2\n', 'If the first line is a header, add header => true.', 'If the first line is a header, add header true.'),
@@ -188,8 +195,39 @@ SELECT is(hint_of(format('SELECT fast_copy(''t'', ''/nowhere'', %s)', arguments)
 	('encoding => ''cp1252''', 'Perhaps you meant "WIN1252".'),
 	('encoding => ''utf-9''', 'Encodings are UTF8, LATIN1, WIN1252, EUC_JP, SJIS, GB18030, and others in the documentation of PostgreSQL.'),
 	('format => ''parquet''', 'Use format => ''csv'', ''text'' or ''binary''.'),
+	('header => ''always''', 'Use header => true, false, ''match'', ''map'' or a number of lines to skip.'),
+	('progress => ''often''', 'Give an interval such as progress => ''5s'', or leave progress out.'),
+	('existing_rows => ''replace'', replace_from => ''2024-01-01'', replace_to => ''soon''', 'Write replace_from and replace_to as the file has the keys, or both as ''YYYY-MM-DD''.'),
+	('replace_from => ''2024-01-01'', replace_to => ''2024-01-02''', 'Add existing_rows => ''replace'', or leave it out.'),
+	('dedup_keys => ''{n}''', 'Add existing_rows => ''merge'', or on_conflict => ''update''.'),
+	('reject_table => ''t''', 'Add on_error => ''ignore''.'),
+	('ledger => ''public."No ledger"''', 'SELECT fast_copy_create_ledger_table(''public."No ledger"'') makes one.'),
+	('reject_table => ''nothing''', 'SELECT fast_copy_create_reject_table(''nothing'') makes one.'),
+	('label => ''x''', 'SELECT fast_copy_create_ledger_table(''loads'') makes one; then add ledger => ''loads''.'),
+	('options => ''{"sep": ";"}''', 'Perhaps you meant the option "delimiter".'),
+	('options => ''{"trim": true}''', 'Perhaps you meant the option "trim_blanks".'),
 	('delimiter => ''\t''', 'A tab is delimiter => E''\t''.')) AS _ (arguments, hint);
-SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, format parquet)'), 'Use format ''csv'', ''text'' or ''binary''.', 'COPY: format');
+SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, nullstr ''x'')'), 'Perhaps you meant the option "null_string".', 'COPY: a word of another program');
+SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, progress ''often'')'), 'Give an interval such as progress ''5s'', or leave progress out.', 'COPY: progress');
+SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, trim_blanks ''some'')'), 'Use trim_blanks ''none'', ''unquoted'' or ''all'', in quotes.', 'COPY: a word of SQL needs its quotes');
+SELECT is(hint_of(format('SELECT fast_copy(''one'', %L, transform => %L)', :'tmp_dir' || '/hints.csv', transform)), hint, transform) FROM (VALUES
+	('n = n * 2', 'Fields are texts: cast those that are numbers, dates or the like, such as $1::numeric.'),
+	('n = abs($1)', 'Fields are texts: cast those that are numbers, dates or the like, such as $1::numeric.')) AS _ (transform, hint);
+SELECT is(hint_of('SELECT fast_copy(''one'', %L, transform => ''n = $1::numeric * 2'')', E'1\n'), 'no error', '... which works');
+
+-- What on_error does not tolerate, and how it does
+CREATE TABLE strict (id int PRIMARY KEY, n int NOT NULL CHECK (n < 9));
+CREATE TABLE strict_new (id timestamp PRIMARY KEY, n int) PARTITION BY RANGE (id);
+SELECT unnest(ARRAY[is(hint_of(format('SELECT fast_copy(%L, %%L, on_error => ''ignore'', missing_partitions => %L, workers => %s)', target, missing, workers), lines),
+	format('If on_error is to tolerate it, add on_error_classes => ''{conversion,%s}''.', class), format('%s, %s workers', class, workers)),
+	is(CASE workers WHEN 2 THEN 'no error' ELSE hint_of(format('SELECT fast_copy(%L, %%L, on_error => ''ignore'', on_error_classes => ''{conversion,%s}'', missing_partitions => %L, workers => %s)', target, class, missing, workers), lines) END, 'no error', '... and it does')])
+FROM (VALUES ('strict', E'1,1\n2\n', 'missing_columns', 'create'), ('strict', E'5,1\n6,2,2\n', 'extra_columns', 'create'), ('strict', E'11,1\n11,2\n', 'unique', 'create'), ('strict', E'21,1\n22,\n', 'not_null', 'create'),
+	('strict', E'31,1\n32,9\n', 'check', 'create')) AS v (target, lines, class, missing), unnest(ARRAY[2, 0]) AS workers;
+SELECT is(hint_of('SELECT fast_copy(''strict_new'', %L, on_error => ''ignore'')', E'2024-01-01,1\n2024-01-01,2\n'), 'If on_error is to tolerate it, add on_error_classes => ''{conversion,unique}''.', 'an index of a new partition');
+SELECT is(hint_of('SELECT fast_copy(''strict'', %L, on_error => ''ignore'', on_error_classes => ''{check,encoding}'')', E'1,1\n2,\n'), 'If on_error is to tolerate it, add on_error_classes => ''{encoding,check,not_null}''.', 'beside what it tolerates');
+SELECT is(hint_of('COPY strict FROM %L WITH (fast_copy, format csv, on_error ignore)', E'41,1\n41,2\n'), 'If on_error is to tolerate it, add on_error_classes (''conversion'', ''unique'').', 'COPY');
+SELECT is(hint_of('SELECT fast_copy(''strict'', %L)', E'51,1\n51,2\n'), '', 'not without on_error');
+SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, format parquet)'), 'Use format ''csv'', ''text'' or ''binary'', in quotes.', 'COPY: format');
 SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (format parquet)'), '', 'plain COPY: format');
 SELECT is(hint_of('SELECT fast_copy(''t'', %L, where_clause => ''WHERE n > 1'')', E'2024-01-01,1,2\n'), 'Leave out the word WHERE.', 'where_clause');
 SELECT is(hint_of('SELECT fast_copy(''t'', %L, time_zone => ''Mars'')', E'2024-01-01,1,2\n'), 'The view pg_timezone_names has the names, such as ''Europe/Rome''.', 'time_zone');
@@ -207,7 +245,7 @@ SELECT is(hint_of('SELECT fast_copy(''words'', %L)', E'a,1\n'), 'If it is to hav
 SET LOCAL fast_copy.accelerate_copy = on;
 SET LOCAL fast_copy.accelerate_min_size = 0;
 SELECT is(plain(hint_of('COPY t FROM %L WITH (FORMAT csv' || CASE WHEN arguments = '' THEN ')' ELSE ', ' || arguments || ')' END, lines)),
-	CASE WHEN lines ~ '^\d[-\d./]+,' AND lines !~ '^20[-\d]{8},' THEN 'Perhaps you need a different "datestyle" setting.' ELSE '' END, 'plain COPY: ' || lines)
+	CASE WHEN lines ~ '^\d[-\d./]+( [\d:]+ pm)?,' AND lines !~ '^20[-\d]{8},' THEN 'Perhaps you need a different "datestyle" setting.' ELSE '' END, 'plain COPY: ' || lines)
 FROM example WHERE arguments !~ '^(timestamp_format|null_string|header ''map)';
 
 -- An error of code that a row starts is not about the file

@@ -217,6 +217,8 @@ WHERE length(line) > 78 AND line !~ 'sniff_\d+.csv' AND line !~ 'x{63}';
 CREATE TEMP TABLE remark (number serial, lines text, arguments text, said text);
 INSERT INTO remark (lines, arguments, said) VALUES
 (E'a,b\n1,2\n', '', 'Looked at all of it: 1 record'),
+(E'<!DOCTYPE html>\n<html>\n<p>Not found</p>\n', '', 'This looks like HTML or XML: it may be a page of an error'),
+(E'[\n{"a": 1},\n{"a": 2}\n]\n', '', 'This looks like an array of JSON'),
 (E'a,b\n1,x\n3\n4,y\n6,z\n', '', '1 of 4 records has another number of fields than 2'),
 (E'a,b\r\n1,2\r\n3,4\n5,6\r\n', '', 'Lines do not all end in the same way'),
 (E'a,b\n1,x\n2,"y\n', 'quote => ''"''', 'A quote never closes'),
