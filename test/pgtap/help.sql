@@ -63,9 +63,11 @@ SELECT results_eq($$SELECT option FROM fast_copy_help() WHERE copy = 'same'$$, $
 	VALUES ('format'), ('header'), ('delimiter'), ('quote'), ('escape'), ('force_not_null'), ('force_null'), ('encoding'),
 		('freeze'), ('on_error'), ('reject_limit'), ('log_verbosity'), ('program'), ('fast_copy')
 $$, 'what COPY calls by the same name');
-SELECT results_eq($$SELECT option, copy FROM fast_copy_help() WHERE copy <> 'same'$$, $$
+SELECT results_eq($$SELECT option, copy FROM fast_copy_help() WHERE copy NOT IN ('same', 'own')$$, $$
 	VALUES ('target', 'table'), ('source', 'FROM'), ('columns', '(list)'), ('null_string', 'NULL'), ('default_string', 'DEFAULT'), ('where_clause', 'WHERE')
 $$, 'and by another one');
+SELECT results_eq($$SELECT option FROM fast_copy_help() WHERE copy IS NULL$$, $$VALUES ('options')$$, 'what COPY takes not at all');
+SELECT set_has($$SELECT option FROM fast_copy_help() WHERE copy = 'own'$$, $$VALUES ('timestamp_column'), ('existing_rows'), ('compressed')$$, 'what it takes with the option fast_copy');
 
 -- ... in a width that every terminal has
 \set shown :tmp_dir '/help.shown'
