@@ -89,7 +89,7 @@
 	  "SELECT fast_copy('customers', '/data/apostrophes.csv', quote => '''');") \
 	X(escape, "ESCAPE", NULL, "~", "escaped_by", \
 	  "the byte before a quote within quotes", \
-	  "In a quoted value of a CSV file, the byte that precedes a quote, or another such byte, that belongs to the value. The default is the quote.", \
+	  "The byte that makes the quote, or escape byte, after it a part of a quoted value. The default is the quote itself.", \
 	  "SELECT fast_copy('customers', '/data/backslashes.csv', escape => '\\');") \
 	X(force_not_null, "FORCE_NOT_NULL", NULL, "name", "not_null", \
 	  "columns in which an unquoted null string is a value", \
