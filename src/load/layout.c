@@ -44,6 +44,7 @@ typedef struct FcTail
  */
 #define FC_LAYOUT_REST	((Size) 512 * 1024)
 #define FC_LAYOUT_ALONE	((Size) 32 * 1024)
+#define FC_LAYOUT_PRIVATE	(2 * FC_LAYOUT_ALONE)
 
 /* Chunks that each worker gets, about, and bytes of a chunk, at least */
 #define FC_CHUNKS_EACH	16
@@ -427,20 +428,52 @@ fc_layout_early(Oid target, dsm_segment *area)
 	return segment;
 }
 
-/* Makes the segment, unless the one from before the load is large enough */
-static void
-fc_layout_create(FcOpened *opened, Size size)
+void
+fc_layout_release(void *arg)
 {
+	FcTarget   *target = arg;
+
+	if (target->opened.segment)
+		dsm_detach(target->opened.segment);
+	else if (target->shared)
+	{
+		SharedFileSetDeleteAll(&target->shared->fileset);
+		dsa_release_in_place(fc_shared_texts(target->shared));
+	}
+	target->opened.segment = NULL;
+	target->shared = NULL;
+}
+
+/*
+ * Makes the segment, unless the one from before the load is large enough.  A
+ * process that loads few rows alone takes memory of its own: to make a segment
+ * and to end it takes as long as all else.
+ */
+static FcShared *
+fc_layout_create(FcJob *job, Size size)
+{
+	FcOpened   *opened = &job->target.opened;
 	ErrorContextCallback callback;
+	MemoryContextCallback *release;
 
 	if (opened->segment && dsm_segment_map_length(opened->segment) >= size)
-		return;
+		return dsm_segment_address(opened->segment);
 	if (opened->segment)
 		dsm_detach(opened->segment);
+	opened->segment = NULL;
+	if (job->target.nworkers == 0 && size <= FC_LAYOUT_PRIVATE)
+	{
+		release = MemoryContextAlloc(job->mcxt, sizeof(MemoryContextCallback));
+		release->func = fc_layout_release;
+		release->arg = &job->target;
+		MemoryContextRegisterResetCallback(job->mcxt, release);
+		return MemoryContextAlloc(job->mcxt, size);
+	}
 	fc_error_context_push(&callback, fc_layout_hint, NULL);
 	opened->segment = fc_dsm_create(size, 0);
 	fc_error_context_pop();
 	Assert(dsm_segment_map_length(opened->segment) >= size);
+	return dsm_segment_address(opened->segment);
 }
 
 void
@@ -474,8 +507,7 @@ fc_layout_make(FcJob *job)
 	total = fc_layout_tail(job, &layout, tail);
 	ring_size = layout.at[FC_TAIL_RING] == 0 ? 0 :
 		fc_receive_ring_size(target->nworkers, chunk_size);
-	fc_layout_create(&target->opened, total + ring_size);
-	target->shared = dsm_segment_address(target->opened.segment);
+	target->shared = fc_layout_create(job, total + ring_size);
 	memset(target->shared, 0, total);
 	*target->shared = layout;
 	target->plan = &target->shared->plan;

@@ -385,5 +385,5 @@ fc_setup_end(FcJob *job)
 	if (target->rejects)
 		table_close(target->rejects, NoLock);
 	fc_setup_close_target(job);
-	dsm_detach(target->opened.segment);
+	fc_layout_release(target);
 }

@@ -37,9 +37,13 @@ extern void fc_header_refuse_encoding(FcJob *job, FcRecodeFault *fault);
 
 /*
  * Makes target.shared from options, plan and source.  The current resource
- * owner owns the segment.
+ * owner owns its segment; memory of a process that works alone goes with
+ * job->mcxt.
  */
 extern void fc_layout_make(FcJob *job);
+
+/* Ends target->shared; called twice, it does nothing */
+extern void fc_layout_release(void *target);
 
 /* Cuts the files into chunks anew, and forgets what was found in them */
 extern void fc_layout_chunks(FcJob *job);
