@@ -85,13 +85,13 @@ subtest 'COPY loads by itself where the accelerated one would need more' => sub 
 		is($got, $expected, "$name: rows and places");
 		like($choice, $name eq 'file' ? qr/^in file order/ : qr/^\Q$too_little\E$/, "$name: the reason is told");
 	}
-	$node->safe_psql('postgres', "COPY (SELECT) TO PROGRAM 'cat /dev/zero 2>&1 >/dev/shm/all || true'");
+	$node->safe_psql('postgres', "COPY (SELECT) TO PROGRAM 'cat >/dev/null; cat /dev/zero 2>&1 >/dev/shm/all || true'");
 	my ($expected) = accelerated('off', $copies{file});
 	my ($got, $choice) = accelerated('on', $copies{file});
 
 	is($got, $expected, 'a file, when nothing is left: rows and places');
 	is($choice, $too_little, '... and the reason');
-	$node->safe_psql('postgres', "COPY (SELECT) TO PROGRAM 'rm /dev/shm/all'");
+	$node->safe_psql('postgres', "COPY (SELECT) TO PROGRAM 'cat >/dev/null; rm /dev/shm/all'");
 	($got, $choice) = accelerated('on', $copies{file});
 	like($choice, qr/^in file order/, '... and with room again it is accelerated');
 	cmp_ok(segments(), '<=', $before, 'no segment stays');
