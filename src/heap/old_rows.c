@@ -412,6 +412,14 @@ typedef struct FcMade
 	uint64		n;
 } FcMade;
 
+/* Has this transaction deleted or updated the row? */
+static bool
+fc_old_is_deleted(HeapTupleHeader row)
+{
+	return !(row->t_infomask & HEAP_XMAX_INVALID) && !HEAP_XMAX_IS_LOCKED_ONLY(row->t_infomask) &&
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(row));
+}
+
 static void
 fc_old_made_on_page(void *arg, Relation rel, BlockNumber block, Page page)
 {
@@ -425,14 +433,16 @@ fc_old_made_on_page(void *arg, Relation rel, BlockNumber block, Page page)
 		if (!fc_old_row_at(rel, page, block, off, &tuple))
 			continue;
 		row = tuple.t_data;
-		/* one with a combined id was deleted by this transaction, too */
+		/* code of users may have deleted it, and may have taken that back */
 		if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(row)) ||
-			(row->t_infomask & HEAP_COMBOCID) ||
-			HeapTupleHeaderGetRawCommandId(row) < made->since->cid)
+			((row->t_infomask & HEAP_COMBOCID) ? HeapTupleHeaderGetCmin(row) :
+			 HeapTupleHeaderGetRawCommandId(row)) < made->since->cid)
+			continue;
+		made->n++;
+		if (fc_old_is_deleted(row))
 			continue;
 		ExecStoreHeapTuple(&tuple, made->slot, false);
 		made->visit(made->arg, made->slot);
-		made->n++;
 	}
 }
 

@@ -71,8 +71,9 @@ typedef void (*FcRowVisit) (void *arg, TupleTableSlot *row);
 
 /*
  * Visits the rows that this transaction has inserted into the heap since then,
- * of which it needs no snapshot, and returns their number.  "frozen": they may
- * be visible to all already.
+ * of which it needs no snapshot, and returns their number.  Counts, but does
+ * not visit, those that it has deleted.  "frozen": they may be visible to all
+ * already.
  */
 extern uint64 fc_old_rows_made(Relation rel, const FcSince *since, bool frozen, FcRowVisit visit,
 							   void *arg);

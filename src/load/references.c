@@ -103,7 +103,7 @@ fc_references_refusal(FcJob *job, Relation rel)
 	BlockNumber nblocks;
 	BlockNumber visible;
 
-	if (fc_plan_triggers(rel) != FC_TRIGGERS_FOREIGN_KEYS)
+	if (rel->rd_rel->relkind != RELKIND_RELATION || fc_plan_triggers(rel) != FC_TRIGGERS_FOREIGN_KEYS)
 		return NULL;
 	if (rel->rd_tableam != GetHeapamTableAmRoutine())
 		return "a table with foreign keys is not a heap";
@@ -221,18 +221,23 @@ fc_references_set(FcReferring *referring, Oid constraint)
 	return new;
 }
 
-/* Adds the foreign key that the table's trigger checks */
+/*
+ * Adds the foreign key that the table's i-th trigger checks.  Works on copies:
+ * a look into the catalog may make the relcache's lists anew.
+ */
 static void
-fc_references_add(FcReferring *referring, Relation rel, const Trigger *trigger)
+fc_references_add(FcReferring *referring, Relation rel, int i)
 {
 	FcReference *reference = palloc0(sizeof(FcReference));
+	Trigger    *trigger;
 
 	reference->rri = makeNode(ResultRelInfo);
 	InitResultRelInfo(reference->rri, rel, 0, NULL, 0);
-	reference->rri->ri_TrigDesc->triggers[0] = *trigger;
+	trigger = &reference->rri->ri_TrigDesc->triggers[0];
+	*trigger = reference->rri->ri_TrigDesc->triggers[i];
 	reference->rri->ri_TrigDesc->numtriggers = 1;
 	if (!trigger->tgdeferrable)
-		foreach_ptr(const ForeignKeyCacheInfo, key, RelationGetFKeyList(rel))
+		foreach_ptr(const ForeignKeyCacheInfo, key, copyObject(RelationGetFKeyList(rel)))
 		{
 			if (key->conoid != trigger->tgconstraint)
 				continue;
@@ -253,7 +258,7 @@ fc_references_look(FcJob *job, FcReferring *referring, Oid table)
 	referring->references = NIL;
 	for (int i = 0; i < rel->trigdesc->numtriggers; i++)
 		if (fc_plan_trigger_fires(&rel->trigdesc->triggers[i]))
-			fc_references_add(referring, rel, &rel->trigdesc->triggers[i]);
+			fc_references_add(referring, rel, i);
 	rows = fc_old_rows_made(rel, &job->filled, job->target.plan->freeze, fc_references_visit, referring);
 	table_close(rel, NoLock);
 	return rows;

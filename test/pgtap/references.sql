@@ -151,6 +151,73 @@ SELECT format('COPY (SELECT 1, timestamp ''2024-01-05'', 5, ''key 1'', 0) TO %L 
 SELECT fast_copy('t', :'tmp_dir' || '/fc_one.csv', 'ts') \g /dev/null
 SELECT matches((SELECT choice FROM fast_copy_report() WHERE phase = 'copy'), 'the foreign keys of few rows', 'one row');
 
+-- functions that run for a row delete rows of the load, and may take that back:
+-- what is left is checked, and COPY is the referee
+CREATE SEQUENCE calls;
+CREATE FUNCTION drop_first() RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	IF nextval('calls') = 2900 THEN
+		DELETE FROM u WHERE n = 1;
+		ASSERT FOUND, 'the row has been written';
+	END IF;
+	RETURN 1;
+END
+$$;
+CREATE FUNCTION keep_first() RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	IF nextval('calls') = 2900 THEN
+		BEGIN
+			DELETE FROM u WHERE n = 1;
+			ASSERT FOUND, 'the row has been written';
+			RAISE division_by_zero;
+		EXCEPTION WHEN division_by_zero THEN
+			NULL;
+		END;
+	END IF;
+	RETURN 1;
+END
+$$;
+SELECT format('COPY (SELECT n, CASE WHEN n IN (1, %s) THEN 99 ELSE n %% 50 END FROM generate_series(1, 3000) AS n) TO %L (FORMAT csv)',
+	other, current_setting('fc.file') || other) FROM unnest('{1,2950}'::int[]) AS other \gexec
+CREATE FUNCTION pg_temp.taken(load text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+	error text;
+BEGIN
+	BEGIN
+		TRUNCATE u;
+		PERFORM setval('calls', 1, false);
+		EXECUTE load;
+	EXCEPTION WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
+	END;
+	RETURN concat_ws(' ', (SELECT count(*) FROM u), error, detail);
+END
+$$;
+CREATE FUNCTION pg_temp.same_taken(code text, parts text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	e text;
+	other int;
+BEGIN
+	EXECUTE format('CREATE TABLE u (n int, a int%s, d int DEFAULT %s)', CASE WHEN parts <> 'leaf' THEN ' REFERENCES r2' ELSE '' END, code)
+		|| CASE WHEN parts <> 'no' THEN ' PARTITION BY HASH (a)' ELSE '' END;
+	IF parts <> 'no' THEN
+		CREATE TABLE u0 PARTITION OF u FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+	END IF;
+	IF parts = 'leaf' THEN
+		ALTER TABLE u0 ADD FOREIGN KEY (a) REFERENCES r2;
+	END IF;
+	FOREACH other IN ARRAY '{1,2950}'::int[] LOOP
+		e := pg_temp.taken(format('COPY u (n, a) FROM %L (FORMAT csv)', current_setting('fc.file') || other));
+		RETURN NEXT is(pg_temp.taken(format('COPY u (n, a) FROM %L (FORMAT csv, fast_copy)', current_setting('fc.file') || other)), e,
+			format('%s, partitions: %s, another row: %s', code, parts, other > 1));
+		RETURN NEXT is((SELECT phase FROM fast_copy_report() WHERE phase IN ('copy', 'load')), 'load', '... is not left to core');
+	END LOOP;
+	DROP TABLE u;
+END
+$$;
+SELECT pg_temp.same_taken(code, parts) FROM unnest('{drop_first(),keep_first()}'::text[]) AS code, unnest('{no,yes,leaf}'::text[]) AS parts;
+
 -- whoever may not read the referenced table may refer to it, as in COPY
 CREATE ROLE fc_refers;
 GRANT pg_read_server_files TO fc_refers;
