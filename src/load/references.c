@@ -108,6 +108,8 @@ fc_references_refusal(FcJob *job, Relation rel)
 	if (rel->rd_tableam != GetHeapamTableAmRoutine())
 		return "a table with foreign keys is not a heap";
 	nblocks = RelationGetNumberOfBlocks(rel);
+	if (nblocks > 0 && fc_caller_errors_as_core(job->target.options->caller))
+		return "a table with foreign keys has rows: free space mixes the order of the file";
 	visibilitymap_count(rel, &visible, NULL);
 	job->referring += nblocks - Min(visible, nblocks);
 	return job->referring > FC_REFERENCES_PAGES &&

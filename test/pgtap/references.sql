@@ -218,6 +218,32 @@ END
 $$;
 SELECT pg_temp.same_taken(code, parts) FROM unnest('{drop_first(),keep_first()}'::text[]) AS code, unnest('{no,yes,leaf}'::text[]) AS parts;
 
+-- a plain COPY fills free space in another order than the file's, and names the
+-- first key of the file all the same
+CREATE TABLE holes (n int, a int, pad text);
+INSERT INTO holes SELECT n, 1, repeat('x', 100) FROM generate_series(1, 20000) AS n;
+DELETE FROM holes WHERE n % 3 = 0 OR n BETWEEN 500 AND 3000;
+ALTER TABLE holes ADD FOREIGN KEY (a) REFERENCES r2;
+VACUUM holes;
+SELECT format('COPY (SELECT n, CASE WHEN n > 10 THEN 1000 + n ELSE 1 END, repeat(''y'', n * 7919 %% 3000) FROM generate_series(1, 3000) AS n) TO %L (FORMAT csv)',
+	:'tmp_dir' || '/fc_holes.csv') \gexec
+CREATE FUNCTION pg_temp.named() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE format('COPY holes FROM %L (FORMAT csv)', replace(current_setting('fc.file'), 'fc_references', 'fc_holes'));
+	RETURN 'loaded';
+EXCEPTION WHEN foreign_key_violation THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN detail;
+END
+$$;
+SELECT pg_temp.named() AS named \gset
+SET fast_copy.accelerate_copy = on;
+VACUUM holes;
+SELECT is(pg_temp.named(), :'named', 'the first bad key of the file, and not of the table');
+RESET fast_copy.accelerate_copy;
+
 -- whoever may not read the referenced table may refer to it, as in COPY
 CREATE ROLE fc_refers;
 GRANT pg_read_server_files TO fc_refers;
