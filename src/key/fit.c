@@ -11,11 +11,19 @@
 
 #include "key/width.h"
 
-/* Partitions that a new table should have at most, and at least may have */
+/*
+ * Partitions that a new table should have at most, and may have though they are
+ * small, and though they are tiny
+ */
 #define FC_FIT_MOST		400
 #define FC_FIT_FEW		31
+#define FC_FIT_LEAST	3
 
-/* Bytes of the source that make a partition worth while, and a large one */
+/*
+ * Bytes of the source that make a partition more than tiny, worth while, and
+ * large
+ */
+#define FC_FIT_TINY		((uint64) 16 * 1024)
 #define FC_FIT_SMALL	((uint64) 1024 * 1024)
 #define FC_FIT_LARGE	((uint64) 8 * 1024 * 1024 * 1024)
 
@@ -43,8 +51,9 @@ fc_fit_moments(FcKeyType type, int64 low, int64 high, uint64 bytes)
 	}			widths[] = {
 		{"1 hour", 1.0 / 24}, {"1 day", 1}, {"1 week", 7}, {"1 month", 30.4375}, {"1 year", 365.25}
 	};
+	double		few = Max((double) FC_FIT_LEAST, Min((double) FC_FIT_FEW, (double) bytes / FC_FIT_TINY));
 	double		most = bytes == 0 ? FC_FIT_MOST :
-		Max((double) FC_FIT_FEW, Min((double) FC_FIT_MOST, (double) bytes / FC_FIT_SMALL));
+		Max(few, Min((double) FC_FIT_MOST, (double) bytes / FC_FIT_SMALL));
 	double		n = fc_fit_count(type, low, high, 1);
 	int			i = type != FC_KEY_DATE && bytes / n > FC_FIT_LARGE ? 0 : 1;
 

@@ -281,7 +281,7 @@
 	  "SELECT fast_copy('orders', '/data/blanks.csv',\n  trim_blanks => 'unquoted');") \
 	X(number_format, NULL, NULL, "1.234,56", "decimal_separator thousands", \
 	  "an example of how numbers are written", \
-	  "An example number that shows which characters the file uses between thousands and before decimals, such as '1.234,56', '1 234,56', or '1234,56' if nothing separates thousands. " \
+	  "An example number that shows which characters the file uses between thousands and before decimals, such as '1.234,56', '1 234,56', or '1234,56' if nothing separates thousands. In a database in UTF8, a blank in it stands for no-break spaces (U+00A0, U+202F), too. " \
 	  "It applies to columns of the types smallint, integer, bigint, real, double precision and numeric, and to domains over them. A value with separators in other places is refused as invalid: " \
 	  "12.34 is not a number if the point separates thousands.", \
 	  "SELECT fast_copy('orders', '/data/numbers.csv',\n  number_format => '1.234,56');") \

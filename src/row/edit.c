@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
 #include "utils/lsyscache.h"
 
 #include "row/edit.h"
@@ -49,8 +50,7 @@ fc_edit_init(FcEdit *edit, uint16 flags, const char *tail, const char *words, Oi
 {
 	edit->flags = flags;
 	edit->group = tail;
-	edit->group_len = strlen(tail);
-	tail += edit->group_len + 1;
+	tail += strlen(tail) + 1;
 	edit->decimal = tail[0];
 	if (flags & FC_FIELD_NUMBER)
 		edit->typid = getBaseType(typid);
@@ -76,14 +76,21 @@ fc_edit_is_word(const char *words, const char *s, size_t n)
 	return false;
 }
 
-/* Does the separator of thousands come next? */
-static inline bool
+/*
+ * Bytes of the separator of thousands, if it comes next, or 0.  A blank, which
+ * people can type, stands for those of UTF8 that break no line, too.
+ */
+static inline size_t
 fc_numeral_at_group(const FcNumeral *numeral)
 {
-	const FcEdit *edit = numeral->edit;
+	const char *const groups[] = {numeral->edit->group, "\xC2\xA0", "\xE2\x80\xAF"};
+	int			n = groups[0][0] == ' ' && GetDatabaseEncoding() == PG_UTF8 ? lengthof(groups) : 1;
 
-	return edit->group_len > 0 && numeral->end - numeral->at >= edit->group_len &&
-		memcmp(numeral->at, edit->group, edit->group_len) == 0;
+	for (int i = 0; i < n && numeral->at < numeral->end; i++)
+		if (*numeral->at == groups[i][0] && numeral->end - numeral->at >= strlen(groups[i]) &&
+			memcmp(numeral->at, groups[i], strlen(groups[i])) == 0)
+			return strlen(groups[i]);
+	return 0;
 }
 
 /* Is there a separator, which the type itself must not see? */
@@ -125,12 +132,13 @@ static int
 fc_numeral_whole(FcNumeral *numeral)
 {
 	int			n = fc_numeral_digits(numeral);
+	size_t		group;
 
 	if (fc_numeral_at_group(numeral) && (n < 1 || n > 3))
 		return -1;
-	while (fc_numeral_at_group(numeral))
+	while ((group = fc_numeral_at_group(numeral)) > 0)
 	{
-		numeral->at += numeral->edit->group_len;
+		numeral->at += group;
 		if (fc_numeral_digits(numeral) != 3)
 			return -1;
 	}

@@ -18,7 +18,6 @@ typedef struct FcEdit
 	const char *words;			/* that stand for NULL, each after a '+'; the
 								 * list ends with an empty string */
 	const char *group;			/* between thousands, or "" */
-	size_t		group_len;
 	char		decimal;
 	Oid			typid;			/* of numbers, no domain */
 } FcEdit;

@@ -211,13 +211,16 @@ fc_columns_judge(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool
 {
 	FcValueNumber number = {0};
 	FcValueText whole = {s, len};
-	const char *sign = fc_value_sign(&s, &len);
+	FcValueMarks marks = fc_value_marks(&s, &len);
 	int			kinds = fc_value_judge(table->judge, s, len, &number);
 	bool		trimmed = !(kinds & FC_VALUE_BIT(FC_VALUE_BLANK));
 
-	column->amounts += sign != NULL;
-	column->signs_differ |= column->values > 0 && column->sign != sign;
-	column->sign = sign;
+	column->amounts += marks.sign != NULL;
+	column->brackets += marks.brackets;
+	column->signs_differ |= column->values > 0 &&
+		(column->marks.sign != marks.sign || column->marks.blank != marks.blank ||
+		 (marks.blank && column->marks.before != marks.before));
+	column->marks = marks;
 	if (padded)
 		kinds |= FC_VALUE_BIT(FC_VALUE_BLANK);
 	column->values++;

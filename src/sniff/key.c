@@ -111,6 +111,46 @@ fc_key_collect(FcTable *table, int number, int64 *keys)
 	return n;
 }
 
+/* How many partitions of a new table these sorted keys lie in */
+static int
+fc_key_count(FcKeyType type, const char *interval, const int64 *keys, int nkeys)
+{
+	FcRoute		route = {.type = type};
+	FcInterval	width = fc_interval_choose(&route, interval);
+	int64		low;
+	int64		next = PG_INT64_MIN;
+	int			n = 0;
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (keys[i] < next || fc_key_is_infinite(type, keys[i]))
+			continue;
+		fc_interval_floor(type, &width, keys[i], &low, &next);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Says how wide partitions are, and how many there will be: just as many as
+ * that if all keys are known, and the zone of their days is the session's
+ */
+static void
+fc_key_note_width(const FcTable *table, FcKeyGuess *key, const FcFit *fit, const int64 *keys, int nkeys)
+{
+	const FcOptions *options = table->options;
+	FcKeyType	type = fc_key_type(table->columns[key->column].typid);
+	const char *interval = options->interval ? options->interval : fit->interval;
+	const char *count = "";
+
+	if (table->sample->whole && nkeys < FC_KEYS && !options->given[FC_OPTION_time_zone])
+		count = psprintf(": %d", fc_key_count(type, interval, keys, nkeys));
+	else if (!options->interval)
+		count = psprintf(": about %.0f", fit->partitions);
+	fc_sniff_note(key->notes, "Partitions of %s%s.  Keys in the sample: %s to %s.",
+				  interval, count, fc_key_text(type, keys[0]), fc_key_text(type, keys[nkeys - 1]));
+}
+
 /*
  * Chooses the width.  The lowest and the highest hundredth of the keys do not
  * count: a few that are far off (1970-01-01, 9999-12-31) get partitions of
@@ -126,9 +166,7 @@ fc_key_width(const FcTable *table, FcKeyGuess *key, const int64 *keys, int nkeys
 
 	Assert(nkeys > 0 && keys[0] <= low && low <= high && high <= keys[nkeys - 1]);
 	key->interval = fit.usual ? NULL : fit.interval;
-	fc_sniff_note(key->notes, "Partitions of %s: about %.0f.  Keys in the sample: %s to %s.",
-				  fit.interval, fit.partitions, fc_key_text(type, keys[0]),
-				  fc_key_text(type, keys[nkeys - 1]));
+	fc_key_note_width(table, key, &fit, keys, nkeys);
 }
 
 /* The width of partitions by an integer, which has no default */

@@ -79,7 +79,7 @@ fc_nulls_make_text(FcColumnSeen *column, char *note)
 	column->notes = lappend(column->notes, note);
 	column->typid = TEXTOID;
 	column->pattern = NULL;
-	column->format = column->force_null = false;
+	column->format = column->amount = column->force_null = false;
 	column->null_words = 0;
 }
 

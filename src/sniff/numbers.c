@@ -11,6 +11,8 @@
 
 #include <ctype.h>
 
+#include "mb/pg_wchar.h"
+
 #include "sniff/steps.h"
 
 /* Exponents that fit into a double precision */
@@ -20,14 +22,14 @@ const FcNumberWay fc_number_ways[FC_NUMBER_WAYS] = {
 	{"", FC_DECIMAL_COMMA, "1234,56"},
 	{".", FC_DECIMAL_COMMA, "1.234,56"},
 	{" ", FC_DECIMAL_COMMA, "1 234,56"},
-	{"\xC2\xA0", FC_DECIMAL_COMMA, "1\xC2\xA0" "234,56"},
-	{"\xE2\x80\xAF", FC_DECIMAL_COMMA, "1\xE2\x80\xAF" "234,56"},
+	{FC_BLANK_UNBROKEN, FC_DECIMAL_COMMA, "1" FC_BLANK_UNBROKEN "234,56"},
+	{FC_BLANK_NARROW, FC_DECIMAL_COMMA, "1" FC_BLANK_NARROW "234,56"},
 	{"'", FC_DECIMAL_COMMA, "1'234,56"},
 	{"\xE2\x80\x99", FC_DECIMAL_COMMA, "1\xE2\x80\x99" "234,56"},
 	{",", FC_DECIMAL_POINT, "1,234.56"},
 	{" ", FC_DECIMAL_POINT, "1 234.56"},
-	{"\xC2\xA0", FC_DECIMAL_POINT, "1\xC2\xA0" "234.56"},
-	{"\xE2\x80\xAF", FC_DECIMAL_POINT, "1\xE2\x80\xAF" "234.56"},
+	{FC_BLANK_UNBROKEN, FC_DECIMAL_POINT, "1" FC_BLANK_UNBROKEN "234.56"},
+	{FC_BLANK_NARROW, FC_DECIMAL_POINT, "1" FC_BLANK_NARROW "234.56"},
 	{"'", FC_DECIMAL_POINT, "1'234.56"},
 	{"\xE2\x80\x99", FC_DECIMAL_POINT, "1\xE2\x80\x99" "234.56"}
 };
@@ -54,6 +56,35 @@ fc_numbers_digits(const char *s)
 	return strspn(s, "0123456789");
 }
 
+const char *
+fc_numbers_blank(const char *s, size_t len, bool ends)
+{
+	static const char *const blanks[] = {FC_BLANK_UNBROKEN, FC_BLANK_NARROW};
+
+	for (int i = 0; i < lengthof(blanks) && GetDatabaseEncoding() == PG_UTF8; i++)
+	{
+		size_t		n = strlen(blanks[i]);
+
+		if (len >= n && memcmp(ends ? s + len - n : s, blanks[i], n) == 0)
+			return blanks[i];
+	}
+	return "";
+}
+
+/*
+ * Bytes of the separator of thousands that stands at s, or 0.  A blank stands
+ * for those that break no line, as in a load (row/edit.c).
+ */
+static size_t
+fc_numbers_group(const char *s, const char *group)
+{
+	size_t		len = strlen(group);
+
+	if (strncmp(s, group, len) == 0)
+		return len;
+	return *group == ' ' ? strlen(fc_numbers_blank(s, strlen(s), false)) : 0;
+}
+
 /*
  * Skips the digits before a fraction; returns how many, -1 if groups have a
  * wrong size.  Before 0.123 stands no thousand.
@@ -62,15 +93,15 @@ static int
 fc_numbers_whole(const char **s, const char *group)
 {
 	const char *start = *s;
-	size_t		len = strlen(group);
+	size_t		len;
 	int			n = (int) fc_numbers_digits(start);
 
 	*s += n;
-	if (len == 0 || strncmp(*s, group, len) != 0)
+	if (fc_numbers_group(*s, group) == 0)
 		return n;
 	if (n < 1 || n > 3 || *start == '0')
 		return -1;
-	while (strncmp(*s, group, len) == 0)
+	while ((len = fc_numbers_group(*s, group)) > 0)
 	{
 		if (fc_numbers_digits(*s + len) != 3)
 			return -1;

@@ -403,7 +403,23 @@ fc_statement_nulls(const FcTable *table)
 	return fc_statement_object(members);
 }
 
-/* transform, which takes signs of currencies off */
+/* What makes an amount a number: "field" without the marks around it */
+static char *
+fc_statement_amount(const FcColumnSeen *column, const char *field)
+{
+	const FcValueMarks *marks = &column->marks;
+	char	   *sign = marks->sign ? psprintf("'%s'", marks->sign) : NULL;
+	const char *blank = marks->blank == NULL ? NULL :
+		strcmp(marks->blank, FC_BLANK_NARROW) == 0 ? "chr(8239)" : "chr(160)";
+
+	if (blank)
+		sign = marks->before ? psprintf("%s || %s", sign, blank) : psprintf("%s || %s", blank, sign);
+	if (sign)
+		field = psprintf("replace(%s, %s, '')", field, sign);
+	return column->brackets == 0 ? pstrdup(field) : psprintf("translate(%s, '()', '-')", field);
+}
+
+/* transform, which takes off what stands around the numbers of amounts */
 static char *
 fc_statement_transform(const FcTable *table)
 {
@@ -419,7 +435,7 @@ fc_statement_transform(const FcTable *table)
 		if (strlen(field) > FC_BESIDE || field[0] == '"')
 			field = psprintf("$%d", i + 1);
 		members = lappend(members, psprintf("%s: %s", fc_statement_json(column->name),
-											fc_statement_json(psprintf("replace(%s, '%s', '')", field, column->sign))));
+											fc_statement_json(fc_statement_amount(column, field))));
 	}
 	return fc_statement_object(members);
 }
@@ -506,7 +522,7 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 	if (place->start && place->len > 1 && place->data[0] == '[' && strchr("\r\n{", place->data[1]))
 		fc_statement_comment(sql, "", "This looks like an array of JSON: a program that uses jq -r and @csv makes it CSV.");
 	if (guess->others > 0)
-		fc_statement_comment(sql, "", psprintf("%s of %s records %s another number of fields than %d: the load will end at the first of these.  on_error => 'ignore', on_error_classes => '{missing_columns,extra_columns}' leaves them out.",
+		fc_statement_comment(sql, "", psprintf("%s of %s records %s another number of fields than %d: the load will end at the first of these.  on_error => 'ignore', on_error_classes => '{missing_columns,extra_columns,conversion}' leaves them out, and records with invalid values; reject_table keeps what is left out.",
 											   fc_units_count(others, guess->others), fc_units_count(records, guess->records),
 											   guess->others == 1 ? "has" : "have", guess->nfields));
 	if (faults->line_ends > 0)

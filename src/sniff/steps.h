@@ -123,6 +123,16 @@ extern bool fc_records_messy(const FcSniffRecord *record, const FcDialect *diale
  * sniff/numbers.c
  */
 
+/* Blanks that break no line, in UTF8: U+00A0 and the narrow one, U+202F */
+#define FC_BLANK_UNBROKEN	"\xC2\xA0"
+#define FC_BLANK_NARROW		"\xE2\x80\xAF"
+
+/*
+ * The one of these that s[0..len) begins or ends with, or ""; none, unless the
+ * database is in UTF8
+ */
+extern const char *fc_numbers_blank(const char *s, size_t len, bool ends);
+
 /* The decimal separators, by number */
 #define FC_DECIMAL_POINT	0
 #define FC_DECIMAL_COMMA	1
@@ -229,11 +239,22 @@ typedef struct FcValueText
 /* s[0..len) without the blanks around it that trim takes off */
 extern FcValueText fc_value_trim(const char *s, size_t len);
 
+/* What stands around the number of an amount, apart from blanks and a minus */
+typedef struct FcValueMarks
+{
+	const char *sign;			/* of a currency, or NULL; equal ones are one
+								 * pointer, and so are blanks */
+	const char *blank;			/* between sign and number, one that breaks no
+								 * line; or NULL */
+	bool		before;			/* the sign stands before the number */
+	bool		brackets;		/* around it: it is negative */
+} FcValueMarks;
+
 /*
- * Takes the sign of a currency off an amount, and a minus before the sign with
- * it.  Returns the sign, or NULL if the value is no such thing.
+ * Takes the marks off an amount, and a minus before its sign with them.  If the
+ * value is no amount, there are none.
  */
-extern const char *fc_value_sign(char **s, size_t *len);
+extern FcValueMarks fc_value_marks(char **s, size_t *len);
 
 /* What values are judged by; made once */
 typedef struct FcJudge FcJudge;
@@ -333,8 +354,9 @@ typedef struct FcColumnSeen
 	int64		low;			/* of numbers, without fractions */
 	int64		high;
 	uint64		amounts;		/* values that had the sign of a currency, */
-	const char *sign;			/* this one, the last value's; or NULL */
+	FcValueMarks marks;			/* this one, the last value's */
 	bool		signs_differ;	/* not all values have it */
+	uint64		brackets;		/* values that had brackets */
 	bool		ascending;		/* within each place */
 	int64		last;
 	int			decimals[2];	/* the fewest and the most after the point */
@@ -352,7 +374,7 @@ typedef struct FcColumnSeen
 	const char *type;			/* as CREATE TABLE has it */
 	const char *pattern;		/* for timestamp_format, or NULL */
 	bool		format;			/* its numbers are as number_format has them */
-	bool		amount;			/* a transform takes "sign" off */
+	bool		amount;			/* a transform takes the marks off */
 	bool		force_null;		/* quoted words for NULL are NULL, too */
 	uint32		null_words;		/* for null_strings: words, as bits */
 	List	   *notes;			/* of char *: what is unsure */

@@ -287,17 +287,28 @@ fc_types_plain(const FcTable *table, FcColumnSeen *column)
 	return moment;
 }
 
-/* Amounts of one currency are numbers, once a transform has cut the sign off */
+/*
+ * Amounts of one currency, and those that are negative by brackets, are
+ * numbers, once a transform has cut off what stands around them
+ */
 static Oid
 fc_types_amount(const FcTable *table, FcColumnSeen *column)
 {
-	if (column->signs_differ || table->options->given[FC_OPTION_transform])
+	if (column->signs_differ || (column->amounts > 0 && table->options->given[FC_OPTION_transform]))
 	{
 		fc_sniff_note(column->notes, "some values are amounts of a currency, and not all of the same one: a text");
 		return TEXTOID;
 	}
+	/* a column of nothing else may have footnotes, or codes of areas */
+	if (column->brackets == column->values || (column->brackets > 0 && table->options->given[FC_OPTION_transform]))
+	{
+		fc_sniff_note(column->notes, "numbers in parentheses, which may be negative: a text");
+		return TEXTOID;
+	}
 	if (!column->format && (!fc_types_all(column, FC_VALUE_NUMBER) || (table->number_format && column->decimals[1] > 0)))
 		return TEXTOID;
+	if (column->brackets > 0)
+		fc_sniff_note(column->notes, "numbers in parentheses are taken for negative ones");
 	column->amount = true;
 	return NUMERICOID;
 }
@@ -313,7 +324,7 @@ fc_types_common(const FcTable *table, FcColumnSeen *column)
 		return fc_types_of_given(table, column, given);
 	if (column->values == 0)
 		return TEXTOID;
-	if (column->amounts > 0)
+	if (column->amounts > 0 || column->brackets > 0)
 		return fc_types_amount(table, column);
 	if (fc_types_all(column, FC_VALUE_INTEGER))
 		return fc_types_plain(table, column);
@@ -406,8 +417,8 @@ fc_types_rare(const FcTable *table, FcColumnSeen *column)
 		"timestamptz", "jsonb", "inet", [FC_VALUE_COMMA] = "numbers"
 	};
 
-	/* values were counted without their signs */
-	if (column->amounts > 0)
+	/* values were counted without their marks */
+	if (column->amounts > 0 || column->brackets > 0)
 		return;
 	for (int i = 0; i <= FC_VALUE_COMMA; i++)
 	{
@@ -475,6 +486,7 @@ fc_types_decide(FcTable *table)
 	{
 		Assert(table->columns[i].name);
 		table->columns[i].typid = fc_types_common(table, &table->columns[i]);
+		table->columns[i].format &= table->columns[i].typid != TEXTOID;
 	}
 	fc_types_note_moment(table);
 	fc_nulls_decide(table);

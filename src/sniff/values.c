@@ -340,24 +340,64 @@ fc_value_sign_at(const char *s, size_t len, bool ends)
 	return NULL;
 }
 
-const char *
-fc_value_sign(char **s, size_t *len)
+/*
+ * Takes off brackets that stand around all of it; there must be something
+ * within, and no blank beside them
+ */
+static bool
+fc_value_brackets(FcValueText *text)
 {
-	size_t		minus = *len > 0 && **s == '-';
-	const char *before = fc_value_sign_at(*s + minus, *len - minus, false);
-	const char *sign = before ? before : fc_value_sign_at(*s, *len, true);
-	size_t		cut = sign ? strlen(sign) : 0;
-	FcValueText rest;
+	if (text->len < 3 || text->s[0] != '(' || text->s[text->len - 1] != ')' ||
+		isspace((unsigned char) text->s[1]) || isspace((unsigned char) text->s[text->len - 2]))
+		return false;
+	text->s++;
+	text->len -= 2;
+	return true;
+}
 
+/* Takes off the sign of a currency, and the blank between it and the number */
+static void
+fc_value_sign(FcValueText *text, FcValueMarks *marks)
+{
+	size_t		minus = text->len > 0 && text->s[0] == '-';
+	const char *sign = fc_value_sign_at(text->s + minus, text->len - minus, false);
+	const char *blank;
+	size_t		cut;
+
+	marks->before = sign != NULL;
+	if (sign == NULL && (sign = fc_value_sign_at(text->s, text->len, true)) == NULL)
+		return;
+	cut = strlen(sign);
+	if (marks->before)
+		text->s += minus + cut;
+	text->len -= cut + (marks->before ? minus : 0);
+	blank = fc_numbers_blank(text->s, text->len, !marks->before);
 	/* USD123 is rather the name of a thing */
-	if (sign == NULL || (before && isalpha((unsigned char) before[cut - 1]) && (*s)[minus + cut] != ' '))
-		return NULL;
-	rest = fc_value_trim(before ? *s + minus + cut : *s, *len - cut - (before ? minus : 0));
-	if (rest.len == 0 || strspn(rest.s, "-+.,0123456789") == 0 || !isdigit((unsigned char) rest.s[rest.len - 1]))
-		return NULL;
+	if (marks->before && isalpha((unsigned char) sign[cut - 1]) && text->s[0] != ' ' && !blank[0])
+		return;
+	text->s += marks->before ? strlen(blank) : 0;
+	text->len -= strlen(blank);
+	*text = fc_value_trim(text->s, text->len);
+	marks->sign = sign;
+	marks->blank = blank[0] ? blank : NULL;
+}
+
+FcValueMarks
+fc_value_marks(char **s, size_t *len)
+{
+	FcValueMarks marks = {0};
+	FcValueText rest = {*s, *len};
+
+	marks.brackets = fc_value_brackets(&rest);
+	fc_value_sign(&rest, &marks);
+	marks.brackets = marks.brackets || fc_value_brackets(&rest);
+	if ((!marks.sign && !marks.brackets) || rest.len == 0 ||
+		strchr(marks.brackets ? ".,0123456789" : "-+.,0123456789", rest.s[0]) == NULL ||
+		!isdigit((unsigned char) rest.s[rest.len - 1]))
+		return (FcValueMarks) {0};
 	*s += rest.s - *s;
 	*len = rest.len;
-	return sign;
+	return marks;
 }
 
 /* The kinds of a value that is followed by a NUL, apart from blanks */

@@ -200,6 +200,13 @@ SELECT is(pg_temp.number('1.234,56', '99.999', 's'), '22003 value "99999" is out
 SELECT is(pg_temp.number(format('1%s234,56', sep), format('12%s345,5', sep)), '12345.5', 'U+' || upper(to_hex(ascii(sep))))
 	FROM unnest(ARRAY[U&'\00A0', U&'\202F', U&'\2019']) AS sep WHERE getdatabaseencoding() = 'UTF8';
 
+-- a typed blank stands for those that break no line, and these for themselves alone
+SELECT is(pg_temp.number('1 234,56', value), wanted, value || ' in 1 234,56')
+	FROM (VALUES (U&'1\00A0234,5', '1234.5'), (U&'-12\202F345 678\00A0901,5', '-12345678901.5'), (U&'1\202F234', '1234')) AS v (value, wanted) WHERE getdatabaseencoding() = 'UTF8';
+SELECT is(pg_temp.number(format, value), format('22P02 invalid input syntax for type numeric: "%s"', value), format('%s is not in %s', value, format))
+	FROM (VALUES ('1 234,56', U&'12\00A034'), ('1 234,56', U&'1\00A0\00A0234'), ('1 234,56', U&'1,5\00A0'), (U&'1\00A0234,56', '1 234,5'), ('1.234,56', U&'1\00A0234,5')) AS v (format, value)
+	WHERE getdatabaseencoding() = 'UTF8';
+
 -- in another encoding than the server's
 COPY (SELECT format(U&'1,2024-01-01,"1\00A0234\00A0567,5",n\00F6n')) TO :'file' (ENCODING 'LATIN1');
 TRUNCATE shown;

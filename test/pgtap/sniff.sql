@@ -123,11 +123,19 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('decimal commas and points between thousands', E'v;n\n1.355,90;1\n12,50;2\n-7,00;3\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', number_format => ''1.234,56''', '(-7.00,3) (12.50,2) (1355.90,1)'),
 ('commas between thousands', E'v;n\n1,355.90;1\n12.50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', number_format => ''1,234.56''', '(12.50,2) (1355.90,1)'),
 ('blanks between thousands', E'v;n\n1 355,90;1\n12,50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', number_format => ''1 234,56''', '(12.50,2) (1355.90,1)'),
-('no-break spaces between thousands', E'v;n\n1\u00A0355,90;1\n12,50;2\n', '', 'v numeric, n bigint', E'header => true, delimiter => '';'', number_format => ''1 234,56''', '(12.50,2) (1355.90,1)'),
+('no-break spaces between thousands', E'v;n\n1\u00A0355,90;1\n12,50;2\n', '', 'v numeric, n bigint', E'header => true, delimiter => '';'', number_format => ''1 234,56''', '(12.50,2) (1355.90,1)'),
+('blanks of three kinds between thousands', E'v;n\n1\u00A0355,90;1\n-2 000\u202F000,00;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', number_format => ''1 234,56''', '(-2000000.00,2) (1355.90,1)'),
 ('apostrophes between thousands', E'v;n\n1''355.90;1\n12.50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', number_format => ''1''''234.56''', '(12.50,2) (1355.90,1)'),
 ('amounts with a sign before them', E'v;n\n$1.50;1\n-$12.25;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', transform => $${"v": "replace(v, ''$'', '''')"}$$', '(-12.25,2) (1.50,1)'),
 ('amounts with a sign behind them', E'v;n\n1.250,50 EUR;1\n-7,25 EUR;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', transform => $${"v": "replace(v, ''EUR'', '''')"}$$, number_format => ''1.234,56''', '(-7.25,2) (1250.50,1)'),
 ('amounts with a sign in UTF8', E'"Unit Price";n\n€ 5;1\n€ 7.5;2\n', '', '"unit price" numeric, n bigint', 'header => true, delimiter => '';'', transform => $${"unit price": "replace($1, ''€'', '''')"}$$', '(5,1) (7.5,2)'),
+('amounts with a no-break space before the sign', E'v;n\n1\u00A0234,50\u00A0€;1\n-7,25\u00A0€;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', transform => $${"v": "replace(v, chr(160) || ''€'', '''')"}$$, number_format => ''1 234,56''', '(-7.25,2) (1234.50,1)'),
+('amounts with a narrow space behind the sign', E'v;n\nEUR\u202F5.00;1\n-EUR\u202F7.50;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', transform => $${"v": "replace(v, ''EUR'' || chr(8239), '''')"}$$', '(-7.50,2) (5.00,1)'),
+('amounts with blanks of two kinds', E'v;n\n5,00\u00A0€;1\n7,50 €;2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', E'("5,00\u00A0€",1) ("7,50 €",2)'),
+('negative amounts in brackets', E'v;n\n(1.20);1\n3.50;2\n(.75);3\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', transform => $${"v": "translate(v, ''()'', ''-'')"}$$', '(-0.75,3) (-1.20,1) (3.50,2)'),
+('negative amounts in brackets, with a sign', E'v;w;n\n($1.20);$(1,000.50);1\n$3.50;$2.00;2\n', '', 'v numeric, w numeric, n bigint', 'header => true, delimiter => '';'', transform => $${"v": "translate(replace(v, ''$'', ''''), ''()'', ''-'')", "w": "translate(replace(w, ''$'', ''''), ''()'', ''-'')"}$$, number_format => ''1,234.56''', '(-1.20,-1000.50,1) (3.50,2.00,2)'),
+('numbers that are all in brackets', E'v;n\n(1);1\n(2);2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '("(1)",1) ("(2)",2)'),
+('brackets that are no accounts', E'v;n\n(1);1\n2;2\n(x);3\n( 4 );4\n();5\n(-6);6\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '("( 4 )",4) ("()",5) ("(-6)",6) ("(1)",1) ("(x)",3) (2,2)'),
 ('amounts of two currencies', E'v;n\n$1.50;1\n€2.50;2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '($1.50,1) (€2.50,2)'),
 ('amounts, some without a sign', E'v;n\n$1.50;1\n2.50;2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '($1.50,1) (2.50,2)'),
 ('names that begin like currencies', E'v;n\nUSD15;1\nUSD16;2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '(USD15,1) (USD16,2)'),
@@ -147,8 +155,8 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('what only looks like numbers', E'a;v;phone;call;code\n10.100.200.123;1.2.3;555 123 456;555.123.456;007,5\n10.100.200.124;1.10.3;555 123 457;555.123.457;008,5\n', '', 'a text, v text, phone text, call text, code text', 'header => true, delimiter => '';''', '(10.100.200.123,1.2.3,"555 123 456",555.123.456,"007,5") (10.100.200.124,1.10.3,"555 123 457",555.123.457,"008,5")'),
 ('phone numbers beside numbers', E'v;phone\n1 355,90;555 123 456\n12,50;555 123 457\n', '', 'v numeric, phone text', 'header => true, delimiter => '';'', number_format => ''1 234,56''', '(12.50,"555 123 457") (1355.90,"555 123 456")'),
 -- blanks
-('dates with blanks around', E'd;n\n 31.12.2024;1\n01.12.2024 ;2\n', '', 'd date, n bigint; d', 'header => true, delimiter => '';'', timestamp_format => ''DD.MM.YYYY'', trim_blanks => ''unquoted''', '(2024-12-01,2) (2024-12-31,1)'),
-('dates with blanks in quotes', E'd;n\n" 31.12.2024";1\n01.12.2024 ;2\n', '', 'd date, n bigint; d', 'header => true, delimiter => '';'', timestamp_format => ''DD.MM.YYYY'', trim_blanks => ''all''', '(2024-12-01,2) (2024-12-31,1)'),
+('dates with blanks around', E'd;n\n 31.12.2024;1\n01.12.2024 ;2\n', '', 'd date, n bigint; d', 'header => true, delimiter => '';'', timestamp_format => ''DD.MM.YYYY'', partition_interval => ''1 month'', trim_blanks => ''unquoted''', '(2024-12-01,2) (2024-12-31,1)'),
+('dates with blanks in quotes', E'd;n\n" 31.12.2024";1\n01.12.2024 ;2\n', '', 'd date, n bigint; d', 'header => true, delimiter => '';'', timestamp_format => ''DD.MM.YYYY'', partition_interval => ''1 month'', trim_blanks => ''all''', '(2024-12-01,2) (2024-12-31,1)'),
 ('words for NULL with blanks around', E'a,b,c\n 1, n/a ,x\n  ,2,y \n3,,z\n', '', 'a bigint, b bigint, c text', 'header => true, null_strings => ''{"a": "", "b": "n/a"}'', trim_blanks => ''unquoted''', '(,2,y) (1,,x) (3,,z)'),
 ('names with blanks around', E'a,b\n1, y z\n2, w\n', '', 'a bigint, b text', 'header => true, trim_blanks => ''unquoted''', '(1,"y z") (2,w)'),
 ('texts with blanks', E'a,b\n1, y z\n2,w \n3,v\n', '', 'a bigint, b text', 'header => true', '(1," y z") (2,"w ") (3,v)'),
@@ -172,18 +180,18 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 	'(123e4567-e89b-12d3-a456-426614174000,10.0.0.1,"{""a"": 1}",1.2.3.4) (123e4567-e89b-12d3-a456-426614174001,10.0.0.2,[],1.2.3.5)'),
 ('a few values of another type', E'a,b\n1,1\nx,2\n', '', 'a text, b bigint', 'header => true', '(1,1) (x,2)'),
 -- moments that need a pattern
-('day first', E'd,n\n31/12/2024,1\n01/02/2024,2\n', '', 'd date, n bigint; d', 'header => true, timestamp_format => ''DD/MM/YYYY'', partition_interval => ''1 month''', '(2024-02-01,2) (2024-12-31,1)'),
-('month first', E'd,n\n12/31/2024,1\n01/02/2024,2\n', '', 'd date, n bigint; d', 'header => true, timestamp_format => ''MM/DD/YYYY'', partition_interval => ''1 month''', '(2024-01-02,2) (2024-12-31,1)'),
-('points, and a time', E'd,n\n31.12.2024 10:05,1\n01.12.2024 9:00,2\n', '', 'd timestamp, n bigint; d', 'header => true, timestamp_format => ''DD.MM.YYYY HH24:MI''', '("2024-12-01 09:00:00",2) ("2024-12-31 10:05:00",1)'),
-('twelve hours', E'd,n\n"1/31/2024 5:04:00 PM",1\n"1/1/2024 11:04:00 AM",2\n', '', 'd timestamp, n bigint; d', 'header => true, timestamp_format => ''MM/DD/YYYY HH12:MI:SS AM''', '("2024-01-01 11:04:00",2) ("2024-01-31 17:04:00",1)'),
-('names of months', E'd,n\n01-Jan-2024,1\n15-FEB-2024,2\n', '', 'd date, n bigint; d', 'header => true, timestamp_format => ''DD-Mon-YYYY'', partition_interval => ''1 week''', '(2024-01-01,1) (2024-02-15,2)'),
+('day first', E'd,n\n31/12/2024,1\n01/02/2024,2\n', '', 'd date, n bigint; d', 'header => true, timestamp_format => ''DD/MM/YYYY'', partition_interval => ''1 year''', '(2024-02-01,2) (2024-12-31,1)'),
+('month first', E'd,n\n12/31/2024,1\n01/02/2024,2\n', '', 'd date, n bigint; d', 'header => true, timestamp_format => ''MM/DD/YYYY'', partition_interval => ''1 year''', '(2024-01-02,2) (2024-12-31,1)'),
+('points, and a time', E'd,n\n31.12.2024 10:05,1\n01.12.2024 9:00,2\n', '', 'd timestamp, n bigint; d', 'header => true, timestamp_format => ''DD.MM.YYYY HH24:MI'', partition_interval => ''1 month''', '("2024-12-01 09:00:00",2) ("2024-12-31 10:05:00",1)'),
+('twelve hours', E'd,n\n"1/31/2024 5:04:00 PM",1\n"1/1/2024 11:04:00 AM",2\n', '', 'd timestamp, n bigint; d', 'header => true, timestamp_format => ''MM/DD/YYYY HH12:MI:SS AM'', partition_interval => ''1 month''', '("2024-01-01 11:04:00",2) ("2024-01-31 17:04:00",1)'),
+('names of months', E'd,n\n01-Jan-2024,1\n15-FEB-2024,2\n', '', 'd date, n bigint; d', 'header => true, timestamp_format => ''DD-Mon-YYYY'', partition_interval => ''1 month''', '(2024-01-01,1) (2024-02-15,2)'),
 ('a log of a web server', E'h,t\na,[10/Oct/2023:13:55:36 -0700]\nb,[10/Oct/2023:13:56:36 -0700]\n', '', 'h text, t timestamptz; t', 'header => true, timestamp_format => ''[DD/Mon/YYYY:HH24:MI:SS TZHTZM]''', '(a,"2023-10-10 20:55:36+00") (b,"2023-10-10 20:56:36+00")'),
 ('digits', E'day,n\n20240131,1\n20240201,2\n', '', 'day date, n bigint; day', 'header => true', '(2024-01-31,1) (2024-02-01,2)'),
 ('seconds', E'ts,n\n1700000000,1\n1700000060,2\n', '', 'ts timestamptz, n bigint; ts', 'header => true, timestamp_format => ''epoch_s''', '("2023-11-14 22:13:20+00",1) ("2023-11-14 22:14:20+00",2)'),
 ('nanoseconds', E'time,n\n1700000000000000000,1\n1700000060000000000,2\n', '', '"time" timestamptz, n bigint; "time"', 'header => true, timestamp_format => ''epoch_ns''', '("2023-11-14 22:13:20+00",1) ("2023-11-14 22:14:20+00",2)'),
 ('milliseconds in a file without names', E'1700000000000,1\n1700000060000,1\n1700000120000,1\n', '', 'column_1 timestamptz, column_2 bigint; column_1', 'timestamp_format => ''epoch_ms''', '("2023-11-14 22:13:20+00",1) ("2023-11-14 22:14:20+00",1) ("2023-11-14 22:15:20+00",1)'),
 ('numbers that might be seconds', E'user,n\n1700000000,1\n1600000060,2\n', '', '"user" bigint, n bigint', 'header => true', '(1600000060,2) (1700000000,1)'),
-('two patterns', E'a,b\n31/12/2024,1700000000\n01/02/2024,1\n', 'columns => ''{a,b_time}''', 'a date, b_time bigint; a', 'columns => ARRAY[''a'', ''b_time''], header => true, timestamp_format => ''DD/MM/YYYY'', partition_interval => ''1 month''', '(2024-02-01,1) (2024-12-31,1700000000)'),
+('two patterns', E'a,b\n31/12/2024,1700000000\n01/02/2024,1\n', 'columns => ''{a,b_time}''', 'a date, b_time bigint; a', 'columns => ARRAY[''a'', ''b_time''], header => true, timestamp_format => ''DD/MM/YYYY'', partition_interval => ''1 year''', '(2024-02-01,1) (2024-12-31,1700000000)'),
 ('patterns of several columns', E'day,ts\n31/12/2024,1700000000\n01/02/2024,1700000060\n', '', 'day date, ts timestamptz; ts', 'header => true, timestamp_format => ''{"day": "DD/MM/YYYY", "ts": "epoch_s"}''', '(2024-02-01,"2023-11-14 22:14:20+00") (2024-12-31,"2023-11-14 22:13:20+00")'),
 -- keys
 ('a key with NULLs', E'at,n\n2024-01-01,1\n,2\n', '', 'at date, n bigint', 'header => true', '(,2) (2024-01-01,1)'),
@@ -197,7 +205,7 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('columns, said', E'1,2024-01-01\n2,2024-01-02\n', 'columns => ''{n,"At"}''', 'n bigint, "At" date; "At"', 'columns => ARRAY[''n'', ''At'']', '(1,2024-01-01) (2,2024-01-02)'),
 ('a key, said', E'a,b\n2024-01-01 00:00:00,2024-01-01\n', 'timestamp_column => ''b''', 'a timestamp, b date; b', 'header => true', '("2024-01-01 00:00:00",2024-01-01)'),
 ('an integer as the key', E'n,x\n1,a\n5000,b\n', 'timestamp_column => ''n''', 'n bigint, x text; n', 'header => true, partition_interval => ''1000''', '(1,a) (5000,b)'),
-('a pattern, said', E'd,n\n01/02/2024,1\n03/04/2024,2\n', 'timestamp_format => ''DD/MM/YYYY''', 'd date, n bigint; d', 'header => true, timestamp_format => ''DD/MM/YYYY'', partition_interval => ''1 week''', '(2024-02-01,1) (2024-04-03,2)'),
+('a pattern, said', E'd,n\n01/02/2024,1\n03/04/2024,2\n', 'timestamp_format => ''DD/MM/YYYY''', 'd date, n bigint; d', 'header => true, timestamp_format => ''DD/MM/YYYY'', partition_interval => ''1 month''', '(2024-02-01,1) (2024-04-03,2)'),
 ('an interval, said', E'd,n\n2024-02-01,1\n', 'partition_interval => ''1 year''', 'd date, n bigint; d', 'header => true, partition_interval => ''1 year''', '(2024-02-01,1)'),
 ('options as JSON', E'1;x\n2;y\n', 'options => ''{"header": false, "on_error": "ignore"}''', 'column_1 bigint, column_2 text', 'header => false, delimiter => '';'', on_error => ''ignore''', '(1,x) (2,y)'),
 ('other arguments', E'n,x\n1,a\n2,b\n', 'where_clause => ''n > 1'', workers => 1, run_analyze => true, target => ''other''', 'n bigint, x text', 'header => true, where_clause => ''n > 1'', run_analyze => true, workers => 1', '(2,b)');
@@ -220,6 +228,10 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'<!DOCTYPE html>\n<html>\n<p>Not found</p>\n', '', 'This looks like HTML or XML: it may be a page of an error'),
 (E'[\n{"a": 1},\n{"a": 2}\n]\n', '', 'This looks like an array of JSON'),
 (E'a,b\n1,x\n3\n4,y\n6,z\n', '', '1 of 4 records has another number of fields than 2'),
+(E'v;n\n(1.20);1\n3.50;2\n', '', 'v: numbers in parentheses are taken for negative ones'),
+(E'v;n\n(1);1\n(2);2\n', '', 'v: numbers in parentheses, which may be negative: a text'),
+(E'd,n\n2024-01-01,1\n2024-01-02,2\n2024-01-04,3\n', '', 'Partitions of 1 day: 3. Keys in the sample: 2024-01-01 to 2024-01-04.'),
+(E'd,n\n2024-01-01,1\n2025-01-01,1\n2024-01-31,3\n', 'partition_interval => ''1 month''', 'Partitions of 1 month: 2. Keys in the sample: 2024-01-01 to 2025-01-01.'),
 (E'a,b\r\n1,2\r\n3,4\n5,6\r\n', '', 'Lines do not all end in the same way'),
 (E'a,b\n1,x\n2,"y\n', 'quote => ''"''', 'A quote never closes'),
 (E'a,b\n1,\n2,\n', '', 'b: all 2 values seen are empty or NULL'),
@@ -326,6 +338,22 @@ INSERT INTO kept (about, lines, records) VALUES
 SELECT is(counted(sniffed(quote_literal(write(format('sniff_kept_%s.csv', number), convert_to(lines, 'UTF8'))), 'target => ''kept_records''')), records, 'records: ' || about)
 FROM kept ORDER BY number;
 
+-- How wide partitions are, by days and bytes of the file; and how many the load makes
+SELECT is(call_of(got[2]) || ' ' || substring(said(got) FROM 'Partitions of [^:]*: [^.]*') || ' ' ||
+		loaded(got, 'SELECT count(*) FROM pg_inherits WHERE inhparent = ''%s''::regclass'), wanted, format('%s days in %s bytes', days, bytes))
+FROM (VALUES (3, 60, 'header => true Partitions of 1 day: 3 3'), (30, 600, 'header => true, partition_interval => ''1 month'' Partitions of 1 month: 1 1'),
+		(30, 57000, 'header => true, partition_interval => ''1 month'' Partitions of 1 month: 1 1'), (60, 57000, 'header => true, partition_interval => ''1 month'' Partitions of 1 month: 2 2'),
+		(30, 200000, 'header => true, partition_interval => ''1 week'' Partitions of 1 week: 5 5'), (30, 600000, 'header => true Partitions of 1 day: 30 30')) AS v (days, bytes, wanted),
+	LATERAL (SELECT sniffed(quote_literal(write('sniff_days.csv', convert_to(E'd,v\n' || string_agg(date '2024-01-01' + n || ',' || repeat('x', bytes / days - 12), E'\n' ORDER BY n), 'UTF8'))), 'target => ''sniff_days''') AS got FROM generate_series(0, days - 1) AS n) AS s;
+
+-- What is said of a footer loads the file
+SELECT is(loaded(got), wanted[1], about), is(loaded(ARRAY[got[1], replace(got[2], ');', ', ' || substring(said(got) FROM 'on_error => ''ignore'', on_error_classes => ''[^'']*''') || ');')]), wanted[2], about || ', as a comment says')
+FROM (VALUES ('a footer of one field', E'id,n\n' || repeat(E'1,2\n', 9) || E'(9 rows)\n', ARRAY['22P02 invalid input syntax for type bigint: "(9 rows)"', repeat('(1,2) ', 8) || '(1,2)']),
+	('a footer below a key', E'd,n,v\n2024-01-01,2,x\n2024-01-02,4,y\nTotal,6\n', ARRAY['22007 invalid input syntax for type date: "Total"', '(2024-01-01,2,x) (2024-01-02,4,y)']),
+	('a footer of too many fields', E'id,n\n' || repeat(E'1,2\n', 9) || E'Total,9,18\n', ARRAY['22P04 extra data after last expected column', repeat('(1,2) ', 8) || '(1,2)']),
+	('a footer below texts', E'a,n\nx,2\ny,4\nend\n', ARRAY['22P04 missing data for column "n"', '(x,2) (y,4)'])) AS v (about, lines, wanted),
+	LATERAL (SELECT sniffed(quote_literal(write('sniff_footer.csv', lines::bytea)), 'target => ''footer''') AS got) AS s;
+
 -- Encodings
 SELECT is(call_of(got[2]) || ' ' || loaded(got), wanted, about)
 FROM (VALUES ('UTF8', convert_to(E'name,n\nMüller,1\n', 'UTF8'), '', 'header => true (Müller,1)'),
@@ -364,7 +392,7 @@ SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && gzip -c sniff_br
 SELECT is(have, wanted, what || ' of ' || name)
 FROM (VALUES ('sniff_brought.csv'), ('sniff_brought.csv.gz')) AS v (name), LATERAL (SELECT sniffed(quote_literal(current_setting('test.dir') || '/' || name), 'target => ''came''') AS got) AS s,
 	LATERAL (VALUES ('columns', columns_of(got[1]), 'id bigint, day date, at timestamp, shop text, amount numeric, pieces bigint, paid boolean; at'),
-	('call', call_of(got[2]), 'header => true, delimiter => '';'', null_string => ''n/a'', timestamp_format => ''{"day": "DD.MM.YYYY", "at": "DD.MM.YYYY HH24:MI:SS"}'', trim_blanks => ''unquoted'', number_format => ''1.234,56'', skip_empty_lines => true'),
+	('call', call_of(got[2]), 'header => true, delimiter => '';'', null_string => ''n/a'', timestamp_format => ''{"day": "DD.MM.YYYY", "at": "DD.MM.YYYY HH24:MI:SS"}'', partition_interval => ''1 week'', trim_blanks => ''unquoted'', number_format => ''1.234,56'', skip_empty_lines => true'),
 	('rows', loaded(got, 'SELECT count(*) || '' rows, '' || (SELECT count(*) FROM (SELECT * FROM brought EXCEPT ALL SELECT * FROM came) AS s) || '' differ, sum '' || sum(amount) FROM %s'), '1500 rows, 0 differ, sum ' || (SELECT sum(amount) FROM brought))) AS w (what, have, wanted);
 SELECT fast_copy_sniff(current_setting('test.dir') || '/sniff_brought.csv.gz') \gexec
 SELECT is((SELECT count(*) FROM (TABLE brought EXCEPT ALL TABLE sniff_brought) AS s), 0::bigint, 'and it runs by \gexec');
