@@ -245,12 +245,16 @@ fc_dialect_score(FcGuesser *guesser, FcGuess *guess)
 		guess->score *= FC_WORTH_BLANKS;
 }
 
-/* Tries a candidate, and keeps it if it is better than those before */
-static void
+/*
+ * Tries a candidate, and keeps it if it is better than those before.  Returns
+ * whether all records have as many fields, and more than one.
+ */
+static bool
 fc_dialect_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char escape)
 {
 	FcGuess    *guess = palloc0(sizeof(FcGuess));
 	FcGuess    *best = guesser->best;
+	bool		even;
 
 	CHECK_FOR_INTERRUPTS();
 	guess->dialect.mode = mode;
@@ -262,6 +266,7 @@ fc_dialect_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char esc
 	guess->dialect.lone_marker = FC_CORE_LONE_MARKER;
 	fc_dialect_count(guesser, guess);
 	fc_dialect_score(guesser, guess);
+	even = guess->others == 0 && guess->nfields > 1;
 	/* what counts no field by a delimiter says nothing for it */
 	if (best && guess->score <= best->score)
 	{
@@ -270,7 +275,7 @@ fc_dialect_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char esc
 			best->next_score = guess->score;
 			best->next_delim = delim;
 		}
-		return;
+		return even;
 	}
 	if (best && best->nfields > 1)
 	{
@@ -278,6 +283,7 @@ fc_dialect_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char esc
 		guess->next_delim = best->dialect.delim != delim ? best->dialect.delim : best->next_delim;
 	}
 	guesser->best = guess;
+	return even;
 }
 
 /* Does a place have the two bytes, one after the other? */
@@ -296,12 +302,16 @@ fc_dialect_has_pair(const FcSniffSample *sample, char first, char second)
 	return false;
 }
 
-/* Tries the quotes and escapes that csv may have with a delimiter */
-static void
+/*
+ * Tries the quotes and escapes that csv may have with a delimiter.  Returns
+ * whether with some of them all records have as many fields.
+ */
+static bool
 fc_dialect_csv(FcGuesser *guesser, char delim)
 {
 	const FcOptions *options = guesser->options;
 	const char	quotes[] = {'"', '\'', FC_NO_QUOTE};
+	bool		even = false;
 
 	for (int i = 0; i < lengthof(quotes); i++)
 	{
@@ -312,24 +322,26 @@ fc_dialect_csv(FcGuesser *guesser, char delim)
 			 !fc_dialect_has_pair(guesser->sample, delim, '\'')) ||
 			(quote == FC_NO_QUOTE && !guesser->seen['"'] && !options->given[FC_OPTION_quote]))
 			continue;
-		fc_dialect_try(guesser, FC_MODE_CSV, delim, quote,
-					   options->given[FC_OPTION_escape] ? options->format.escape[0] : quote);
+		even |= fc_dialect_try(guesser, FC_MODE_CSV, delim, quote,
+							   options->given[FC_OPTION_escape] ? options->format.escape[0] : quote);
 		if (!options->given[FC_OPTION_escape] && quote != FC_NO_QUOTE &&
 			fc_dialect_has_pair(guesser->sample, '\\', quote))
-			fc_dialect_try(guesser, FC_MODE_CSV, delim, quote, '\\');
+			even |= fc_dialect_try(guesser, FC_MODE_CSV, delim, quote, '\\');
 	}
+	return even;
 }
 
 /*
  * Does a backslash stand before each kind of byte that COPY TO would write
- * after one, and before no other?  It writes none before a line end, where one
- * that is no escape would make one record of two.
+ * after one, and before no other?  *lines: one stands before a line end.
  */
 static bool
-fc_dialect_is_escaped(const FcSniffSample *sample, char delim)
+fc_dialect_is_escaped(const FcSniffSample *sample, char delim, bool *lines)
 {
-	char		after[] = {'N', 't', 'n', 'r', 'b', 'f', 'v', '\\', '\'', delim};
+	char		after[] = {'N', 't', 'n', 'r', 'b', 'f', 'v', '\\', '\'', '\n', delim};
 	bool		any = false;
+
+	*lines = false;
 
 	for (int i = 0; i < sample->nplaces; i++)
 	{
@@ -343,27 +355,35 @@ fc_dialect_is_escaped(const FcSniffSample *sample, char delim)
 			if (memchr(after, s[1], sizeof(after)) == NULL)
 				return false;
 			any = true;
+			*lines |= s[1] == '\n';
 		}
 	}
 	return any;
 }
 
-/* Tries all that may be with a delimiter */
+/*
+ * Tries all that may be with a delimiter.  COPY TO writes no backslash before a
+ * line end, but MySQL does (SELECT ... INTO OUTFILE).  One that is no escape
+ * would make one record of two, so that it is taken for one only where lines by
+ * themselves do not have as many fields each.
+ */
 static void
 fc_dialect_delimiter(FcGuesser *guesser, char delim)
 {
 	const FcOptions *options = guesser->options;
 	bool		given = options->given[FC_OPTION_format];
 	bool		text = given && !fc_format_is_csv(&options->format);
+	bool		lines = false;
+	bool		even = false;
 	bool		escaped = !given && !options->given[FC_OPTION_quote] &&
-		!options->given[FC_OPTION_escape] && fc_dialect_is_escaped(guesser->sample, delim);
+		!options->given[FC_OPTION_escape] && fc_dialect_is_escaped(guesser->sample, delim, &lines);
 
 	/* of two that are equal the first one is taken: "\N" is COPY's own */
-	if (text || (escaped && delim == '\t'))
+	if (text || (escaped && delim == '\t' && !lines))
 		fc_dialect_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, FC_NO_QUOTE);
 	if (!text)
-		fc_dialect_csv(guesser, delim);
-	if (escaped && delim != '\t' && fc_dialect_has_pair(guesser->sample, '\\', delim))
+		even = fc_dialect_csv(guesser, delim);
+	if (escaped && (lines ? !even : delim != '\t' && fc_dialect_has_pair(guesser->sample, '\\', delim)))
 		fc_dialect_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, FC_NO_QUOTE);
 }
 

@@ -14,6 +14,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -329,9 +331,80 @@ fc_sample_programs(FcSniffSampling *sampling, const List *commands)
 	sample->unpacked = sample->whole ? sample->bytes : 0;
 }
 
-/* ERROR for what COPY cannot read as text */
+/*
+ * Skips what may stand before the first command of SQL: blanks and comments, a
+ * semicolon after them, as mysqldump has it
+ */
+static const char *
+fc_sample_skip_comments(const char *s, const char *end)
+{
+	while (s < end)
+	{
+		bool		line = end - s >= 2 && s[0] == '-' && s[1] == '-';
+		bool		block = end - s >= 2 && s[0] == '/' && s[1] == '*';
+
+		if (!line && !block && !isspace((unsigned char) *s) && *s != ';')
+			break;
+		if (line || block)
+			for (s += 2; s < end && !(line ? *s == '\n' : *s == '/' && s[-1] == '*');)
+				s++;
+		if (s < end)
+			s++;
+	}
+	return s;
+}
+
+/*
+ * Is the place the beginning of a script of SQL, as pg_dump and mysqldump write
+ * one?  It has a command first, apart from comments, and a line that ends with
+ * a semicolon.
+ */
+static bool
+fc_sample_is_script(const FcSniffPlace *place)
+{
+	static const char *const commands[] = {
+		"insert into ", "replace into ", "create table ", "create database ", "create schema ", "create extension ",
+		"create type ", "create sequence ", "create view ", "create function ", "create or replace ", "create role ",
+		"drop table ", "drop database ", "drop schema ", "alter table ", "lock tables ", "begin;\n", "begin;\r\n",
+		"begin transaction;", "start transaction;", "set names ", "set statement_timeout ", "set client_encoding ",
+		"set default_transaction_read_only ", "set sql_mode ", "set foreign_key_checks", "set define off",
+		"pragma foreign_keys", "select pg_catalog.set_config(", "\\restrict ", "\\connect "
+	};
+	const char *end = place->data + place->len;
+	const char *s = place->data;
+	bool		ends = false;
+
+	if (place->len >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0)
+		s += 3;
+	s = fc_sample_skip_comments(s, end);
+	for (const char *c = s; !ends && c < end && (c = memchr(c, ';', end - c)) != NULL; c++)
+		ends = c + 1 == end || c[1] == '\n' || c[1] == '\r';
+	for (int i = 0; i < lengthof(commands) && ends; i++)
+	{
+		size_t		len = strlen(commands[i]);
+
+		if (end - s >= len && pg_strncasecmp(s, commands[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ERROR 22P04 for a script of SQL, unless the caller says how it has values */
 static void
-fc_sample_check(const FcSniffSample *sample)
+fc_sample_check_script(const FcSniffSample *sample, const FcSniffPlace *place, const FcOptions *options)
+{
+	if (options->given[FC_OPTION_format] || options->given[FC_OPTION_delimiter] || !fc_sample_is_script(place))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("%s \"%s\" is a script of SQL commands", sample->word,
+					strVal(list_nth(sample->names, place->file))),
+			 errhint("Run it by psql -f; one of another system, by the program that it is for.  If it is a file of values all the same, give its delimiter.")));
+}
+
+/* ERROR for what COPY cannot read as text, and for scripts */
+static void
+fc_sample_check(const FcSniffSample *sample, const FcOptions *options)
 {
 	for (int i = 0; i < sample->nplaces; i++)
 	{
@@ -351,6 +424,8 @@ fc_sample_check(const FcSniffSample *sample)
 					 errmsg("%s \"%s\" is in the encoding UTF-16", sample->word, name),
 					 errdetail("PostgreSQL does not know this encoding."),
 					 errhint("Load what a program such as iconv -f UTF-16 -t UTF-8 prints, with program => true.")));
+		if (place->start)
+			fc_sample_check_script(sample, place, options);
 		if (memchr(place->data, '\0', place->len))
 			ereport(ERROR,
 					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
@@ -435,7 +510,7 @@ fc_sample_take(const FcOptions *options)
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("%s \"%s\" is empty", sample->word, strVal(linitial(sample->names))),
 				 errdetail("There is nothing to guess from.")));
-	fc_sample_check(sample);
+	fc_sample_check(sample, options);
 	if (options->given[FC_OPTION_encoding])
 		fc_sample_recode(sample, options->file_encoding);
 	qsort(sample->places, sample->nplaces, sizeof(FcSniffPlace), fc_sample_compare);

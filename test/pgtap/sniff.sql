@@ -105,6 +105,9 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('hours above numbers', E'place,0,1,2,3,4\nx,5,6,7,8,9\ny,6,7,8,9,8\n', '', 'place text, "0" bigint, "1" bigint, "2" bigint, "3" bigint, "4" bigint', 'header => true', '(x,5,6,7,8,9) (y,6,7,8,9,8)'),
 ('words above texts that come again', E'colour,size\n' || repeat(E'red,small\nblue,large\n', 8), '', 'colour text, size text', 'header => true', repeat('(blue,large) ', 8) || rtrim(repeat('(red,small) ', 8))),
 ('an escaped bar', E'1|one, with a \\| pipe|3\n2|two|4\n', '', 'column_1 bigint, column_2 text, column_3 bigint', 'format => ''text'', delimiter => ''|''', '(1,"one, with a | pipe",3) (2,two,4)'),
+('line ends after backslashes', E'1\tone,\\\ntwo\\\\\t5\n2\tx\\\ty\t\\N\n3\tz\\\n\t7\n4\tw\t8\n', '', 'column_1 bigint, column_2 text, column_3 bigint', 'format => ''text''', E'(1,"one,\ntwo\\\\",5) (2,"x\ty",) (3,"z\n",7) (4,w,8)'),
+('line ends after backslashes, and commas', E'1,one\\\ntwo\n2,x\\, y\n3,z\n', '', 'column_1 bigint, column_2 text', 'format => ''text'', delimiter => '',''', E'(1,"one\ntwo") (2,"x, y") (3,z)'),
+('lines that end with backslashes', E'1\tC:\\\t5\n2\tD:\\\t6\n3\t7\tE:\\\n4\t8\tF:\\\n', '', 'column_1 bigint, column_2 text, column_3 text', E'delimiter => E''\\t''', E'(1,"C:\\\\",5) (2,"D:\\\\",6) (3,7,"E:\\\\") (4,8,"F:\\\\")'),
 ('a header alone', E'id,name\n', '', 'id text, name text', 'header => true', NULL),
 ('names that need care', E'Id,ID,id,,Select,xmin,a b,"q""q"\n1,2,3,4,5,6,7,8\n', '', 'id bigint, id_2 bigint, id_3 bigint, column_4 bigint, "select" bigint, xmin_2 bigint, "a b" bigint, "q""q" bigint', 'header => true', '(1,2,3,4,5,6,7,8)'),
 ('a long name', repeat('x', 70) || E',b\n1,2\n', '', repeat('x', 63) || ' bigint, b bigint', 'header => true', '(1,2)'),
@@ -304,6 +307,8 @@ INSERT INTO kept (about, lines, records) VALUES
 ('a comment before', E'# made by x\n1,2\n3,4\n', '2'),
 ('two headers', E'a,b\n1,2\na,b\n3,4\n', '4'),
 ('one word', E'hello\n', '1'),
+('words of SQL', E'begin;end;\nset names ;2;\n3;4;\n', '2'),
+('a comment of SQL before', E'-- select;\nid;n;\n1;2;\n', '1'),
 ('words', E'hello\nworld\nthere\n', '3'),
 ('unknown first', E'unknown,Bob\n3,Al\n4,Cid\n5,Dan\n', '4'),
 ('yes and no', E'yes\nno\nyes\nno\n', '4'),
@@ -347,12 +352,16 @@ FROM (VALUES (3, 60, 'header => true Partitions of 1 day: 3 3'), (30, 600, 'head
 	LATERAL (SELECT sniffed(quote_literal(write('sniff_days.csv', convert_to(E'd,v\n' || string_agg(date '2024-01-01' + n || ',' || repeat('x', bytes / days - 12), E'\n' ORDER BY n), 'UTF8'))), 'target => ''sniff_days''') AS got FROM generate_series(0, days - 1) AS n) AS s;
 
 -- What is said of a footer loads the file
-SELECT is(loaded(got), wanted[1], about), is(loaded(ARRAY[got[1], replace(got[2], ');', ', ' || substring(said(got) FROM 'on_error => ''ignore'', on_error_classes => ''[^'']*''') || ');')]), wanted[2], about || ', as a comment says')
+SELECT is(loaded(ARRAY[got[1], replace(got[2], ');', more || ');')]), wanted[number], about || ': ' || number)
 FROM (VALUES ('a footer of one field', E'id,n\n' || repeat(E'1,2\n', 9) || E'(9 rows)\n', ARRAY['22P02 invalid input syntax for type bigint: "(9 rows)"', repeat('(1,2) ', 8) || '(1,2)']),
 	('a footer below a key', E'd,n,v\n2024-01-01,2,x\n2024-01-02,4,y\nTotal,6\n', ARRAY['22007 invalid input syntax for type date: "Total"', '(2024-01-01,2,x) (2024-01-02,4,y)']),
 	('a footer of too many fields', E'id,n\n' || repeat(E'1,2\n', 9) || E'Total,9,18\n', ARRAY['22P04 extra data after last expected column', repeat('(1,2) ', 8) || '(1,2)']),
 	('a footer below texts', E'a,n\nx,2\ny,4\nend\n', ARRAY['22P04 missing data for column "n"', '(x,2) (y,4)'])) AS v (about, lines, wanted),
-	LATERAL (SELECT sniffed(quote_literal(write('sniff_footer.csv', lines::bytea)), 'target => ''footer''') AS got) AS s;
+	LATERAL (SELECT sniffed(quote_literal(write('sniff_footer.csv', lines::bytea)), 'target => ''footer''') AS got) AS s,
+	LATERAL (VALUES (1, ''), (2, ', ' || substring(said(got) FROM 'on_error => ''ignore'', on_error_classes => ''[^'']*'''))) AS m (number, more);
+
+-- A script whose values are wanted all the same
+SELECT is(loaded(sniffed(quote_literal(write('sniff_values.csv', E'insert into t values (1);\ninsert into t values (2);\n'::bytea)), 'delimiter => ''|''')), '("insert into t values (1);") ("insert into t values (2);")', 'a script, if the delimiter is said');
 
 -- Encodings
 SELECT is(call_of(got[2]) || ' ' || loaded(got), wanted, about)
@@ -432,6 +441,9 @@ FROM (VALUES ('an empty file', quote_literal(write('sniff_none.csv', '')), '', A
 	('the binary format, said', quote_literal(write('sniff_x.csv', 'a')), 'format => ''binary''', ARRAY['ERROR 0A000', 'cannot guess the columns of a file in the binary format']),
 	('no file', quote_literal('/nowhere/x.csv'), '', ARRAY['ERROR 58P01', 'could not open file "/nowhere/x.csv" for reading: No such file or directory']),
 	('NULL', 'NULL::text', '', ARRAY['ERROR 22004', 'argument "source" must not be null']),
+	('a dump of pg_dump', quote_literal(write('sniff_dump.sql', convert_to(E'--\n-- PostgreSQL database dump\n--\n\n\\restrict x\n\nSET statement_timeout = 0;\nCOPY public.t (a, b) FROM stdin;\n1\t2\n\\.\n', 'UTF8'))), '', ARRAY['ERROR 22P04', format('file "%s/sniff_dump.sql" is a script of SQL commands', current_setting('test.dir'))]),
+	('a dump of mysqldump', quote_literal(write('sniff_dump.sql', E'-- MySQL dump 10.13\n\n/*!40101 SET NAMES utf8 */;\nDROP TABLE IF EXISTS `t`;\nINSERT INTO `t` VALUES (1,''a''),(2,''b'');\n'::bytea)), '', ARRAY['ERROR 22P04', format('file "%s/sniff_dump.sql" is a script of SQL commands', current_setting('test.dir'))]),
+	('commands', quote_literal(write('sniff_dump.sql', E'\uFEFF Insert INTO t VALUES (1, 2);\r\nINSERT INTO t VALUES (3, 4);\r\n'::bytea)), 'target => ''t''', ARRAY['ERROR 22P04', format('file "%s/sniff_dump.sql" is a script of SQL commands', current_setting('test.dir'))]),
 	('a delimiter that COPY refuses', quote_literal(write('sniff_x.csv', 'a')), 'delimiter => ''ab''', ARRAY['ERROR 0A000', 'COPY delimiter must be a single one-byte character']),
 	('a key that is none', quote_literal(write('sniff_key.csv', E'a,b\n1,2\n')), 'timestamp_column => ''c''', ARRAY['ERROR 42703', 'timestamp_column "c" is not a column of the file']),
 	('too many fields', quote_literal(write('sniff_wide.csv', convert_to(repeat('1,', 1650) || E'1\n' || repeat('1,', 1650) || E'1\n', 'UTF8'))), '', ARRAY['ERROR 54011', 'the records have 1651 fields']),
