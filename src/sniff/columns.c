@@ -333,6 +333,40 @@ fc_columns_hold(FcTable *table, FcSniffRecord *record)
 	return held;
 }
 
+/*
+ * Is the record a line below a header, as sqlcmd draws it: "--,----"?  All of
+ * its fields are dashes; one alone may be a word for NULL.
+ */
+static bool
+fc_columns_is_rule(const FcTable *table, const FcSniffRecord *record)
+{
+	size_t		most = 0;
+
+	if (!record->place->start || record->number != table->guess->skip + 1 ||
+		record->nfields != table->ncolumns || record->nfields < 2 || table->options->given[FC_OPTION_header])
+		return false;
+	for (int i = 0; i < record->nfields; i++)
+	{
+		FcValueText text = fc_value_trim(record->fields[i].data, record->fields[i].len);
+
+		if (text.len == 0 || strspn(text.s, "-") < text.len)
+			return false;
+		most = Max(most, text.len);
+	}
+	return most > 1;
+}
+
+/* Records of dashes are values, unless all files have one */
+static void
+fc_columns_settle_rules(FcTable *table)
+{
+	if (list_length(table->rules) == list_length(table->heads))
+		return;
+	foreach_ptr(FcSniffHeld, held, table->rules)
+		fc_columns_count(table, held);
+	table->rules = NIL;
+}
+
 /* What is known of the characters of the records so far */
 typedef struct FcCharacters
 {
@@ -433,7 +467,9 @@ fc_columns_look(FcTable *table)
 			continue;
 		}
 		guess->records++;
-		if (first && record->number == guess->skip)
+		if (fc_columns_is_rule(table, record))
+			table->rules = lappend(table->rules, fc_columns_hold(table, record));
+		else if (first && record->number == guess->skip)
 			table->heads = lappend(table->heads, fc_columns_hold(table, record));
 		else if (record->nfields == guess->nfields)
 			fc_columns_record(table, record);
@@ -442,5 +478,6 @@ fc_columns_look(FcTable *table)
 	}
 	guess->faults = cursor.faults;
 	fc_records_end(&cursor);
+	fc_columns_settle_rules(table);
 	fc_columns_encoding(table, &seen);
 }

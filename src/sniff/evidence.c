@@ -558,7 +558,7 @@ fc_evidence_choose_skip(FcTable *table, bool header)
 bool
 fc_evidence_of_header(FcTable *table, const FcSniffHeld *first)
 {
-	bool		found = fc_evidence_is_header(table, first);
+	bool		found = table->rules != NIL || fc_evidence_is_header(table, first);
 
 	return fc_evidence_choose_skip(table, found) && found;
 }

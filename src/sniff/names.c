@@ -130,7 +130,7 @@ fc_names_choose(FcTable *table)
 	{
 		bool		found = fc_evidence_of_header(table, header);
 
-		table->header_lines = table->guess->skip + found;
+		table->header_lines = table->guess->skip + found + (found && table->rules != NIL);
 	}
 	if (table->header_lines <= table->guess->skip)
 		header = NULL;
@@ -139,9 +139,11 @@ fc_names_choose(FcTable *table)
 	if (header)
 	{
 		fc_names_compare(table);
-		table->guess->records -= list_length(table->heads);
+		table->guess->records -= list_length(table->heads) + list_length(table->rules);
 	}
-	foreach(lc, header ? NIL : table->heads)
+	if (header && table->rules != NIL)
+		fc_sniff_note(table->notes, "The header has a line of dashes below it, which the load leaves out with it.");
+	foreach(lc, header ? NIL : list_concat_copy(table->rules, table->heads))
 		fc_columns_count(table, lfirst(lc));
 }
 

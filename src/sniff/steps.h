@@ -395,6 +395,9 @@ typedef struct FcTable
 	int			header_lines;
 	bool		map;			/* the files have different headers */
 	List	   *heads;			/* of FcSniffHeld: first records of the files */
+	List	   *rules;			/* of FcSniffHeld: records of dashes below all
+								 * of these, which are no values if those are
+								 * headers; or NIL */
 	uint64		records;		/* that were looked at, without headers */
 	int			ncolumns;
 	FcColumnSeen *columns;

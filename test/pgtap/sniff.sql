@@ -108,6 +108,9 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('line ends after backslashes', E'1\tone,\\\ntwo\\\\\t5\n2\tx\\\ty\t\\N\n3\tz\\\n\t7\n4\tw\t8\n', '', 'column_1 bigint, column_2 text, column_3 bigint', 'format => ''text''', E'(1,"one,\ntwo\\\\",5) (2,"x\ty",) (3,"z\n",7) (4,w,8)'),
 ('line ends after backslashes, and commas', E'1,one\\\ntwo\n2,x\\, y\n3,z\n', '', 'column_1 bigint, column_2 text', 'format => ''text'', delimiter => '',''', E'(1,"one\ntwo") (2,"x, y") (3,z)'),
 ('lines that end with backslashes', E'1\tC:\\\t5\n2\tD:\\\t6\n3\t7\tE:\\\n4\t8\tF:\\\n', '', 'column_1 bigint, column_2 text, column_3 text', E'delimiter => E''\\t''', E'(1,"C:\\\\",5) (2,"D:\\\\",6) (3,7,"E:\\\\") (4,8,"F:\\\\")'),
+('a line of dashes below the header', E'id,name,v\n--,----,-\n1,a,2\n2,-,-\n', '', 'id bigint, name text, v bigint', 'header => 2, null_string => ''-''', '(1,a,2) (2,,)'),
+('a line of dashes below a header of texts, after a title', E'made by: somebody\nname      ;city    \n----------;--------\nBob       ;Rome    \nAl        ;Paris   \n', '', 'name text, city text', 'header => 3, delimiter => '';'', trim_blanks => ''unquoted''', '(Al,Paris) (Bob,Rome)'),
+('a line of dashes, and a header that is said', E'idn,name\n---,----\n1,a\n', 'header => true', 'idn text, name text', 'header => true', '(---,----) (1,a)'),
 ('a header alone', E'id,name\n', '', 'id text, name text', 'header => true', NULL),
 ('names that need care', E'Id,ID,id,,Select,xmin,a b,"q""q"\n1,2,3,4,5,6,7,8\n', '', 'id bigint, id_2 bigint, id_3 bigint, column_4 bigint, "select" bigint, xmin_2 bigint, "a b" bigint, "q""q" bigint', 'header => true', '(1,2,3,4,5,6,7,8)'),
 ('a long name', repeat('x', 70) || E',b\n1,2\n', '', repeat('x', 63) || ' bigint, b bigint', 'header => true', '(1,2)'),
@@ -307,6 +310,10 @@ INSERT INTO kept (about, lines, records) VALUES
 ('a comment before', E'# made by x\n1,2\n3,4\n', '2'),
 ('two headers', E'a,b\n1,2\na,b\n3,4\n', '4'),
 ('one word', E'hello\n', '1'),
+('a line of single dashes', E'a,b\n-,-\n1,2\n2,3\n', '3'),
+('a line of dashes later', E'a,b\n1,2\n--,--\n2,3\n', '3'),
+('a line of dashes first', E'--,--\n1,2\n2,3\n', '3'),
+('a line of dashes in one column', E'n\n---\nx\n', '3'),
 ('words of SQL', E'begin;end;\nset names ;2;\n3;4;\n', '2'),
 ('a comment of SQL before', E'-- select;\nid;n;\n1;2;\n', '1'),
 ('words', E'hello\nworld\nthere\n', '3'),
@@ -362,6 +369,12 @@ FROM (VALUES ('a footer of one field', E'id,n\n' || repeat(E'1,2\n', 9) || E'(9 
 
 -- A script whose values are wanted all the same
 SELECT is(loaded(sniffed(quote_literal(write('sniff_values.csv', E'insert into t values (1);\ninsert into t values (2);\n'::bytea)), 'delimiter => ''|''')), '("insert into t values (1);") ("insert into t values (2);")', 'a script, if the delimiter is said');
+
+-- What sqlcmd writes, as a comment says of its footer; and a file that has no line of dashes
+SELECT is(call_of(got[2]) || ' ' || loaded(ARRAY[got[1], replace(got[2], ');', ', ' || substring(said(got) FROM 'on_error => ''ignore'', on_error_classes => ''[^'']*''') || ');')]),
+	'header => 2, delimiter => ''|'', skip_empty_lines => true ' || repeat('("2024-01-01 00:00:00",1) ', 8) || '("2024-01-01 00:00:00",1)', 'sqlcmd')
+FROM (SELECT sniffed(quote_literal(write('sniff_sqlcmd.csv', convert_to(E'at|n\n--|-\n' || repeat(E'2024-01-01 00:00:00|1\n', 9) || E'\n(9 rows affected)\n', 'UTF8')))) AS got) AS s;
+SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', write('sniff_ruled.csv', E'a,b\n--,--\nx,y\n'::bytea), write('sniff_unruled.csv', E'a,b\nz,w\n'::bytea)))), '(--,--) (x,y) (z,w)', 'a line of dashes that one file has is a record');
 
 -- Encodings
 SELECT is(call_of(got[2]) || ' ' || loaded(got), wanted, about)
