@@ -66,13 +66,19 @@ typedef struct FcFirst
 	bool		full;			/* may be the header after such ones? */
 } FcFirst;
 
-/* Has the value a type, or is it a date or time as some pattern has them? */
+/*
+ * Has the value a type, is it an amount, or a date or time as some pattern has
+ * them?
+ */
 static bool
 fc_dialect_is_typed(FcJudge *judge, const FcField *field)
 {
 	FcValueNumber number;
+	char	   *s = field->data;
+	size_t		len = field->len;
 
-	return (fc_value_judge(judge, field->data, field->len, &number) &
+	(void) fc_value_marks(&s, &len);
+	return (fc_value_judge(judge, s, len, &number) &
 			(FC_VALUE_TYPED | FC_VALUE_BIT(FC_VALUE_COMMA))) != 0 ||
 		fc_value_patterns(judge, field->data, field->len, NULL) != NIL;
 }

@@ -59,7 +59,7 @@ fc_numbers_digits(const char *s)
 const char *
 fc_numbers_blank(const char *s, size_t len, bool ends)
 {
-	static const char *const blanks[] = {FC_BLANK_UNBROKEN, FC_BLANK_NARROW};
+	static const char *const blanks[] = {FC_BLANK_UNBROKEN, FC_BLANK_NARROW, FC_BLANK_BYTE};
 
 	for (int i = 0; i < lengthof(blanks) && GetDatabaseEncoding() == PG_UTF8; i++)
 	{

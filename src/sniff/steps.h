@@ -123,9 +123,13 @@ extern bool fc_records_messy(const FcSniffRecord *record, const FcDialect *diale
  * sniff/numbers.c
  */
 
-/* Blanks that break no line, in UTF8: U+00A0 and the narrow one, U+202F */
+/*
+ * Blanks that break no line: U+00A0 and the narrow one, U+202F, in UTF8, and
+ * the first one in LATIN1, which no valid UTF8 has beside a number
+ */
 #define FC_BLANK_UNBROKEN	"\xC2\xA0"
 #define FC_BLANK_NARROW		"\xE2\x80\xAF"
+#define FC_BLANK_BYTE		"\xA0"
 
 /*
  * The one of these that s[0..len) begins or ends with, or ""; none, unless the

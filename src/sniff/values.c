@@ -60,9 +60,19 @@ static const char *const fc_value_times[] = {
 	" HH12.MI.SS.US AM"
 };
 
-/* What may stand before or behind an amount; of two the longer one first */
-static const char *const fc_value_signs[] = {
-	"US$", "$", "USD", "EUR", "GBP", "CHF", "JPY", "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5"
+/*
+ * What may stand before or behind an amount, as the file has it and in UTF8; of
+ * two the longer one first.  The last ones are those of WIN1252, which no valid
+ * UTF8 has beside a number.
+ */
+static const struct
+{
+	const char *bytes;
+	const char *sign;
+}			fc_value_signs[] = {
+	{"US$", "US$"}, {"$", "$"}, {"USD", "USD"}, {"EUR", "EUR"}, {"GBP", "GBP"}, {"CHF", "CHF"}, {"JPY", "JPY"},
+	{"\xE2\x82\xAC", "\xE2\x82\xAC"}, {"\xC2\xA3", "\xC2\xA3"}, {"\xC2\xA5", "\xC2\xA5"},
+	{"\x80", "\xE2\x82\xAC"}, {"\xA3", "\xC2\xA3"}, {"\xA5", "\xC2\xA5"}
 };
 
 static const char *const fc_value_moments[] = {
@@ -326,18 +336,23 @@ fc_value_is_json(char *s, size_t len)
 	return pg_parse_json(fc_json_lex(s, len), &nullSemAction) == JSON_SUCCESS;
 }
 
-/* Is there a sign of a currency?  Those that are not ASCII are in UTF8. */
-static const char *
+/*
+ * The number of the sign of a currency that stands there, or -1.  Those that
+ * are not ASCII can be named in a database in UTF8.
+ */
+static int
 fc_value_sign_at(const char *s, size_t len, bool ends)
 {
 	for (int i = 0; i < lengthof(fc_value_signs); i++)
 	{
-		size_t		n = strlen(fc_value_signs[i]);
+		const char *sign = fc_value_signs[i].bytes;
+		size_t		n = strlen(sign);
 
-		if (len > n && memcmp(ends ? s + len - n : s, fc_value_signs[i], n) == 0)
-			return fc_value_signs[i];
+		if (len > n && memcmp(ends ? s + len - n : s, sign, n) == 0 &&
+			(!IS_HIGHBIT_SET(*sign) || GetDatabaseEncoding() == PG_UTF8))
+			return i;
 	}
-	return NULL;
+	return -1;
 }
 
 /*
@@ -360,25 +375,25 @@ static void
 fc_value_sign(FcValueText *text, FcValueMarks *marks)
 {
 	size_t		minus = text->len > 0 && text->s[0] == '-';
-	const char *sign = fc_value_sign_at(text->s + minus, text->len - minus, false);
+	int			sign = fc_value_sign_at(text->s + minus, text->len - minus, false);
 	const char *blank;
 	size_t		cut;
 
-	marks->before = sign != NULL;
-	if (sign == NULL && (sign = fc_value_sign_at(text->s, text->len, true)) == NULL)
+	marks->before = sign >= 0;
+	if (sign < 0 && (sign = fc_value_sign_at(text->s, text->len, true)) < 0)
 		return;
-	cut = strlen(sign);
+	cut = strlen(fc_value_signs[sign].bytes);
 	if (marks->before)
 		text->s += minus + cut;
 	text->len -= cut + (marks->before ? minus : 0);
 	blank = fc_numbers_blank(text->s, text->len, !marks->before);
 	/* USD123 is rather the name of a thing */
-	if (marks->before && isalpha((unsigned char) sign[cut - 1]) && text->s[0] != ' ' && !blank[0])
+	if (marks->before && isalpha((unsigned char) fc_value_signs[sign].bytes[cut - 1]) && text->s[0] != ' ' && !blank[0])
 		return;
 	text->s += marks->before ? strlen(blank) : 0;
 	text->len -= strlen(blank);
 	*text = fc_value_trim(text->s, text->len);
-	marks->sign = sign;
+	marks->sign = fc_value_signs[sign].sign;
 	marks->blank = blank[0] ? blank : NULL;
 }
 

@@ -381,6 +381,9 @@ SELECT is(call_of(got[2]) || ' ' || loaded(got), wanted, about)
 FROM (VALUES ('UTF8', convert_to(E'name,n\nMüller,1\n', 'UTF8'), '', 'header => true (Müller,1)'),
 	('LATIN1', convert_to(E'name,n\nMüller,1\n', 'LATIN1'), '', 'header => true, encoding => ''LATIN1'' (Müller,1)'),
 	('WIN1252', convert_to(E'name,n\n€ „x“,1\n', 'WIN1252'), '', 'header => true, encoding => ''WIN1252'' ("€ „x“",1)'),
+	('WIN1252, amounts', convert_to(E'v;w\n1\u00A0234,50\u00A0€;£5,00\n-7,25\u00A0€;£12,00\n', 'WIN1252'), '',
+		'header => true, delimiter => '';'', encoding => ''WIN1252'', transform => $${"v": "replace(v, chr(160) || ''€'', '''')", "w": "replace(w, ''£'', '''')"}$$, number_format => ''1 234,56'' (-7.25,12.00) (1234.50,5.00)'),
+	('UTF8, letters beside numbers', convert_to(E'v;n\n12à;1\n12À;2\n12ã;3\nà12;4\n', 'UTF8'), '', 'header => true, delimiter => '';'' (12À,2) (12à,1) (12ã,3) (à12,4)'),
 	('SJIS, said', convert_to(E'name,n\n表,1\nソ,2\n', 'SJIS'), 'encoding => ''SJIS''', 'header => true, encoding => ''SJIS'' (ソ,2) (表,1)')) AS v (about, data, arguments, wanted),
 	LATERAL (SELECT sniffed(quote_literal(write('sniff_encoding.csv', data)), arguments) AS got) AS s;
 
