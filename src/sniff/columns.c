@@ -16,6 +16,7 @@
 #include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
 
+#include "compat/compat.h"
 #include "options/columns.h"
 #include "row/edit.h"
 #include "sniff/steps.h"

@@ -468,6 +468,7 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 	const FcDialect *dialect = &table->guess->dialect;
 	bool		text = dialect->mode == FC_MODE_TEXT;
 	List	   *quoted = NIL;	/* columns with words for NULL in quotes */
+	List	   *names = NIL;
 
 	if (text)
 		values[FC_OPTION_format] = "'text'";
@@ -484,8 +485,13 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 	if (!text && dialect->escape != dialect->quote)
 		values[FC_OPTION_escape] = fc_statement_byte(dialect->escape);
 	for (int i = 0; i < table->ncolumns; i++)
+	{
+		names = lappend(names, makeString(table->columns[i].name));
 		if (table->columns[i].force_null)
-			quoted = lappend(quoted, makeString(table->columns[i].name));
+			quoted = lappend(quoted, llast(names));
+	}
+	if (table->list)
+		values[FC_OPTION_columns] = fc_statement_array(names);
 	if (quoted != NIL)
 		values[FC_OPTION_force_null] = fc_statement_array(quoted);
 	if (table->encoding != pg_get_client_encoding() && !table->ascii)

@@ -398,6 +398,7 @@ typedef struct FcTable
 	const char *title;			/* the first of these that is not empty */
 	int			header_lines;
 	bool		map;			/* the files have different headers */
+	bool		list;			/* the call has to list the columns */
 	List	   *heads;			/* of FcSniffHeld: first records of the files */
 	List	   *rules;			/* of FcSniffHeld: records of dashes below all
 								 * of these, which are no values if those are

@@ -95,14 +95,19 @@ fc_sniff_fit_target(FcTable *table, FcKeyGuess *key, Oid relid)
 	Relation	rel = relation_open(relid, AccessShareLock);
 	TupleDesc	desc = RelationGetDescr(rel);
 	List	   *order = fc_sniff_fillable(desc);
-	bool		has_names = table->header_lines == 1 || table->options->given[FC_OPTION_columns];
+	bool		given = table->options->given[FC_OPTION_columns];
+	bool		has_names = table->header_lines > table->guess->skip || given;
 	List	   *attnums = has_names ? fc_sniff_named(desc, table) : NIL;
 
 	key->column = -1;
 	key->interval = NULL;
 	key->notes = NIL;
 	if (attnums != NIL && !equal(attnums, order))
-		table->map |= !table->options->given[FC_OPTION_columns];
+	{
+		/* a header that is not the first line is not read */
+		table->map |= !given && table->header_lines == 1;
+		table->list = !given && table->header_lines > 1;
+	}
 	else if (list_length(order) == table->ncolumns)
 		attnums = order;
 	if (attnums == NIL)

@@ -440,6 +440,10 @@ CREATE TABLE there_plain (a int, b text, c timestamp);
 SELECT is(got[1] || ' ' || call_of(got[2]) || ' ' || loaded(got), wanted, about)
 FROM (VALUES ('by the names of the header', 'there', E'n;shop;day\n1;Ulm;30.03.2024\n2;Bonn;31.03.2024\n',
 		' header => ''map'', delimiter => '';'', timestamp_format => ''{"day": "DD.MM.YYYY"}'' (2024-03-30,Ulm,2,1) (2024-03-31,Bonn,4,2)'),
+	('by the names of a header below a title', 'there', E'made by: somebody\nn;shop;day\n1;Ulm;30.03.2024\n2;Bonn;31.03.2024\n',
+		' columns => ARRAY[''n'', ''Shop'', ''day''], header => 2, delimiter => '';'', timestamp_format => ''{"day": "DD.MM.YYYY"}'' (2024-03-30,Ulm,2,1) (2024-03-31,Bonn,4,2)'),
+	('by the names of a header above dashes', 'there', E'n|shop|day\n-|----|---\n1|Ulm|2024-03-30\n2|Bonn|2024-03-31\n',
+		' columns => ARRAY[''n'', ''Shop'', ''day''], header => 2, delimiter => ''|'' (2024-03-30,Ulm,2,1) (2024-03-31,Bonn,4,2)'),
 	('in their order', 'there', E'day;shop;n\n30.03.2024;Ulm;1\n', ' header => true, delimiter => '';'', timestamp_format => ''{"day": "DD.MM.YYYY"}'' (2024-03-30,Ulm,2,1)'),
 	('by their order, if names are others', 'there', E'date;town;pieces\n30.03.2024;Ulm;1\n', ' header => true, delimiter => '';'', timestamp_format => ''{"day": "DD.MM.YYYY"}'' (2024-03-30,Ulm,2,1)'),
 	('texts stay as they are', 'there_texts', E'n;shop;day\n1,5;Ulm;30.03.2024\n2,25;Ulm;31.03.2024\n', ' header => true, delimiter => '';'' ("1,5",Ulm,30.03.2024) ("2,25",Ulm,31.03.2024)'),
