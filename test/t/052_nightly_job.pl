@@ -125,6 +125,25 @@ my %nights = (
 		send_file('late-2024-01-19.csv', rows(17, 300, 2, 2));
 		is_quiet("$name, mended");
 	},
+	22 => sub {
+		my ($name) = @_;
+		my @sent = ('late-2024-01-20.csv', 'day-2024-01-17.csv');
+		my %old = map { $_ => $content{$_} } @sent;
+
+		# rows of a day that is sent anew were late, and these are written to just now
+		send_file($sent[0], $old{$sent[0]} . rows(21, 600, 2, 4), 0);
+		send_file($sent[1], rows(17, 100, 35, 4));
+		my ($status, $said) = job();
+		is($status, 1, "$name: it fails");
+		like($said, qr/ERROR:  a file with late rows of 2024-01-17 has changed meanwhile/, "$name: it mails why");
+		my %new = %content;
+		%content = (%content, %old);
+		is_whole("$name: meanwhile", keys %content);
+		send_file($sent[0], $old{$sent[0]});
+		send_file($sent[1], $new{$sent[1]});
+		is_quiet("$name, when the late rows are the old ones");
+		is_whole($name, keys %content);
+	},
 	23 => sub {
 		my ($name) = @_;
 
