@@ -152,7 +152,8 @@ fc_ledger_key_type(FcKeyType type)
 /*
  * The new value of a column about keys.  Rows that an earlier load of the file
  * gave may still be there: the range grows, and is unknown if one of the two
- * is.  A row that counts 0 rows and knows no keys is of a file without any.
+ * is.  A row that counts 0 rows and knows no keys is of a file without any; if
+ * only its last load found none, the name of its column is empty.
  */
 static char *
 fc_ledger_widened(FcLedgerColumn column, const char *type)
@@ -165,7 +166,8 @@ fc_ledger_widened(FcLedgerColumn column, const char *type)
 		both = psprintf("CASE WHEN l.%s::%s %c $%d::%s THEN l.%s ELSE $%d END", name, type,
 						column == FC_LEDGER_FIRST_KEY ? '<' : '>', number, type, name, number);
 	return psprintf("CASE WHEN l.key_column = $%d THEN %s WHEN l.key_column IS NULL AND coalesce(l.rows, l.size) = 0 THEN $%d "
-					"WHEN $%d = 0 THEN l.%s END", FC_LEDGER_KEY_COLUMN + 1, both, number, FC_LEDGER_ROWS + 1, name);
+					"WHEN $%d = 0 THEN %s END", FC_LEDGER_KEY_COLUMN + 1, both, number, FC_LEDGER_ROWS + 1,
+					column == FC_LEDGER_KEY_COLUMN ? psprintf("coalesce(l.%s, '')", name) : psprintf("l.%s", name));
 }
 
 void

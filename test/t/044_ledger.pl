@@ -501,6 +501,16 @@ subtest 'files whose keys are not known, and relatives' => sub {
 	like(said($part), qr/WARNING:  rows of 2 other files may be replaced\n.*u1.*u2/, 'files of the table whose partition is replaced');
 	query("DELETE FROM led WHERE target <> 't1'::regclass; UPDATE led SET path = 'x', first_key = NULL, last_key = NULL, key_column = NULL");
 	like(said(replaces('u1.csv')), qr/WARNING:  rows of 1 other file may be replaced\n.*"x"\./, 'a file of a partition');
+	# whose rows are still there after the file has become empty, and was loaded again
+	query("TRUNCATE t; DELETE FROM led; CREATE TRIGGER same BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION same()");
+	my $again = "SELECT fast_copy('t', '" . path('u5.csv') . "', options => '{\"ledger\": \"led\", \"changed_files\": \"load\"}')";
+	foreach my $days ([ [ 1, 5 ] ], [])
+	{
+		write_days('u5.csv', @$days);
+		query($again);
+	}
+	query('DROP TRIGGER same ON t');
+	like(said(replaces('u1.csv')), qr/WARNING:  rows of 1 other file may be replaced\n.*u5/, 'a file that was emptied after its rows had been loaded');
 	# a plain table loses all
 	query("DROP TABLE t; CREATE TABLE t (n int, ts timestamp, v text)");
 	query(replaces('u1.csv'));
