@@ -671,7 +671,7 @@ fast_copy_files(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(files.sqlerrcode),
 				 errmsg("%s %s not loaded", fc_units_of(failed, files.failed, "file"), files.failed == 1 ? "was" : "were"),
-				 errdetail("All others are loaded, and committed."),
+				 errdetail("Files that could be loaded are committed."),
 				 errhint("SELECT path, line, message FROM %s WHERE sqlstate IS NOT NULL.", fc_ddl_table(files.table))));
 	PG_RETURN_VOID();
 }
