@@ -461,7 +461,9 @@ fc_layout_create(FcJob *job, Size size)
 	if (opened->segment)
 		dsm_detach(opened->segment);
 	opened->segment = NULL;
-	if (job->target.nworkers == 0 && size <= FC_LAYOUT_PRIVATE)
+	/* a merge may get workers for the rows that are there */
+	if (job->target.nworkers == 0 && size <= FC_LAYOUT_PRIVATE &&
+		job->intake.unpacked == NULL && !fc_plan_merges(job->target.plan))
 	{
 		release = MemoryContextAlloc(job->mcxt, sizeof(MemoryContextCallback));
 		release->func = fc_layout_release;

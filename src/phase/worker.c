@@ -510,6 +510,9 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	int			launched = 0;
 
 	Assert(!IsInParallelMode());
+	/* in memory of its own a process works alone */
+	if (segment == NULL)
+		nworkers = 0;
 	shared->phase = phase;
 	shared->ntasks = work->ntasks;
 	shared->nturns = work->nturns;
@@ -518,7 +521,6 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	memset(shared->ended, 0, sizeof(shared->ended));
 	pg_atomic_write_u32(&shared->next, 0);
 	pg_atomic_write_u32(&shared->working, 0);
-	Assert(nworkers == 0 || segment != NULL);
 	Assert(nworkers <= FC_MAX_WORKERS && (work->ntasks == 0 || work->tasks != NULL));
 	fc_pace_enter(ctx);
 	if (nworkers > 0)
