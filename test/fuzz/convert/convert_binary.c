@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -20,6 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "compat/compat.h"
 #include "convert_strings.h"
 #include "convert/convert.h"
 
