@@ -33,8 +33,8 @@
 #define FC_DSM_FIRST	((Size) 4096)
 
 /*
- * As little as this may be left, as by a parallel query, and costs a load of
- * few rows a tenth less in one step
+ * As little as this may be left, as by a parallel query, and in one step costs
+ * a load of few rows less
  */
 #define FC_DSM_SMALL	((Size) 64 * 1024)
 
