@@ -3,7 +3,7 @@
 # Of some suites a part can be chosen: FC_UNIT (bin/record ...), FC_REGRESS (names),
 # FC_FIXTURES (names), FC_MUTANTS (numbers), FC_PGTAP_FILES, FC_TAP_FILES and
 # FC_HOSTILE_FILES (paths); of tap, hostile and differential with FC_PART=I/N every Nth
-# file, from number I on.
+# file, from number I on; with FC_ASSERTED=1 all of tap but what a run of 15+assert has.
 #
 # Sourced by bash after lib.sh; fc_suites wants a tree that is built and
 # installed.  It runs FC_JOBS suites at a time (default: as many as there are
@@ -20,6 +20,10 @@ SUITES="style unit libfuzzer regress pgtap convert differential fuzz external ac
 FC_ORDER='style tap package clients bench accelerate docs libfuzzer unit'
 # Crash, sources, WAL, concurrent loads, and what the log and the views tell
 FC_QUICK_TAP='test/t/002_crash.pl test/t/004_source.pl test/t/005_wal.pl test/t/008_concurrency.pl test/t/013_observe.pl'
+
+# Replacing, and users' code between a load's steps: what most others get in a load's way
+FC_ASSERT_TAP='test/t/043_replace.pl test/t/048_between_steps.pl'
+FC_TAP_LEFT=${FC_ASSERTED:+$FC_ASSERT_TAP}
 
 FC_JOBS=${FC_JOBS:-$(nproc)}
 # Those that take longest begin, so that none of them is the last to run
@@ -413,7 +417,7 @@ suite_package()
 
 suite_tap()
 {
-  perl_tests tap ${FC_TAP_FILES:-$(first "$FC_LONG_TAP" test/t/*.pl | part)}
+  perl_tests tap ${FC_TAP_FILES:-$(first "$FC_LONG_TAP" test/t/*.pl | grep -vxF "${FC_TAP_LEFT// /$'\n'}" | part)}
 }
 
 # Other people's code, hooks, clients and catalogs around a load
