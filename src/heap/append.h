@@ -32,6 +32,8 @@ typedef struct FcAppend
 	BlockNumber block;			/* of the first page, as fc_file_reserve sets
 								 * it; after fc_shared_append: of the last
 								 * one */
+	BlockNumber *reserved;		/* by fc_shared_reserve, and not filled yet */
+	int			nreserved;
 } FcAppend;
 
 static inline Page
@@ -96,9 +98,16 @@ extern void fc_file_reserve(FcAppend *append, uint32 n);
 extern void fc_file_append(FcAppend *append);
 
 /*
- * heap/page_shared.c.  Appends the pages through shared buffers, in their
- * order, but perhaps with pages of other sessions in between.  Sets t_ctid of
- * the rows on them, and append->block to the block of the last page.
+ * heap/page_shared.c.  Adds n empty blocks to the table, for the pages that
+ * fc_shared_append gets next; their numbers are in append->reserved, palloc'd.
+ */
+extern void fc_shared_reserve(FcAppend *append, BufferAccessStrategy strategy, int n);
+
+/*
+ * Appends the pages through shared buffers, in their order, but perhaps with
+ * pages of other sessions in between.  Sets t_ctid of the rows on them, and
+ * append->block to the block of the last page.  A reserved block that another
+ * session found and filled is replaced by one at the end.
  */
 extern void fc_shared_append(FcAppend *append, BufferAccessStrategy strategy);
 

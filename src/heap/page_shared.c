@@ -3,12 +3,13 @@
  * heap/page_shared.c
  *	  Appends pages to a table that other sessions use.
  *
- *	batch of pages ──► new buffers at the end of the table, locked
+ *	batch of pages ──► new buffers at the end of the table, or those of blocks
+ *		that were reserved, locked
  *		──► copied ──► a WAL record of each page's rows
  *		──► frozen rows: marked in the visibility map
  *
  * The locks are held for a memcpy.  After an error added pages stay empty, as
- * core's do; VACUUM finds them.
+ * core's do; VACUUM finds them, and so it may before a reserved one is filled.
  *
  *-------------------------------------------------------------------------
  */
@@ -135,6 +136,45 @@ fc_buffer_keep_new(Buffer *buffers, int n)
 }
 
 void
+fc_shared_reserve(FcAppend *append, BufferAccessStrategy strategy, int n)
+{
+	Assert(append->nreserved == 0 && n > 0);
+	append->reserved = palloc(sizeof(BlockNumber) * n);
+	while (append->nreserved < n)
+	{
+		Buffer		buffers[FC_PAGE_BATCH];
+		int			added = fc_extend_buffers(append->rel, strategy, Min(n - append->nreserved, FC_PAGE_BATCH), buffers);
+
+		fc_buffer_touch(buffers[0], buffers[added - 1]);
+		for (int i = 0; i < added; i++)
+		{
+			append->reserved[append->nreserved++] = BufferGetBlockNumber(buffers[i]);
+			UnlockReleaseBuffer(buffers[i]);
+		}
+	}
+}
+
+/* Returns buffers, locked, for at most n pages; how many there are */
+static int
+fc_buffer_next(FcAppend *append, BufferAccessStrategy strategy, int n, Buffer *buffers)
+{
+	if (append->nreserved == 0)
+	{
+		n = fc_extend_buffers(append->rel, strategy, n, buffers);
+		fc_buffer_touch(buffers[0], buffers[n - 1]);
+		return n;
+	}
+	n = Min(n, append->nreserved);
+	for (int i = 0; i < n; i++)
+	{
+		buffers[i] = ReadBufferExtended(append->rel, MAIN_FORKNUM, *append->reserved++, RBM_NORMAL, strategy);
+		LockBuffer(buffers[i], BUFFER_LOCK_EXCLUSIVE);
+	}
+	append->nreserved -= n;
+	return n;
+}
+
+void
 fc_shared_append(FcAppend *append, BufferAccessStrategy strategy)
 {
 	Buffer		buffers[FC_PAGE_BATCH];
@@ -145,10 +185,9 @@ fc_shared_append(FcAppend *append, BufferAccessStrategy strategy)
 	CheckForSerializableConflictIn(append->rel, NULL, InvalidBlockNumber);
 	while (done < append->n)
 	{
-		int			n = fc_extend_buffers(append->rel, strategy, append->n - done, buffers);
+		int			n = fc_buffer_next(append, strategy, append->n - done, buffers);
 
 		Assert(n > 0 && done + n <= append->n);
-		fc_buffer_touch(buffers[0], buffers[n - 1]);
 		n = fc_buffer_keep_new(buffers, n);
 		if (n > 0)
 			fc_buffer_fill(append, done, buffers, n);

@@ -40,6 +40,10 @@
 #include "heap/turn.h"
 #include "heap/writer.h"
 
+/* Pages of a slice from which on blocks are reserved, and for how many */
+#define FC_RESERVE_LEAST	(2 * FC_PAGE_BATCH)
+#define FC_RESERVE_MOST		(32 * FC_PAGE_BATCH)
+
 typedef struct FcPageWriter
 {
 	FcWriter	base;
@@ -169,17 +173,33 @@ fc_page_append(FcPageWriter *writer, FcAppend *append)
 }
 
 /*
- * Appends all pages.  In a new file the slice's turn is over once blocks are
- * reserved for its last pages: the next slice can reserve while these are
- * logged and written.  The index build and later sessions read the file
- * through shared buffers; these hold nothing older, because each block is
- * written once.
+ * From which page on the last pages of a slice get reserved blocks in a table
+ * that others use; npages if none do.  A short slice is appended in its turn,
+ * so that the next one can fill its last page; of a long one no more is
+ * reserved than the strategy's buffers hold.  The turn must be the leaf's.
+ */
+static int
+fc_page_reserve_from(const FcPageWriter *writer)
+{
+	const FcDestination *to = &writer->base.to;
+
+	if (!to->sliced || to->slice->turn != to->turn || writer->npages < FC_RESERVE_LEAST)
+		return writer->npages;
+	return Max(0, writer->npages - FC_RESERVE_MOST) / FC_PAGE_BATCH * FC_PAGE_BATCH;
+}
+
+/*
+ * Appends all pages.  The slice's turn is over once blocks are reserved for its
+ * last pages: the next slice can reserve while these are logged and written.
+ * The index build and later sessions read a new file through shared buffers;
+ * these hold nothing older, because each block is written once.
  */
 static void
 fc_page_append_all(FcPageWriter *writer, bool last)
 {
 	FcWriter   *base = &writer->base;
 	FcAppend	append = {.rel = base->rel,.file = base->to.storage.file,.fork = MAIN_FORKNUM};
+	int			from = last && writer->strategy ? fc_page_reserve_from(writer) : writer->npages;
 
 	Assert(base->held == (Size) writer->npages * BLCKSZ);
 	if (writer->strategy == NULL && fc_page_wanted(writer))
@@ -191,6 +211,15 @@ fc_page_append_all(FcPageWriter *writer, bool last)
 	for (int i = 0; i < writer->npages; i += FC_PAGE_BATCH)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (i == from && fc_page_wanted(writer))
+		{
+			MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
+
+			fc_shared_reserve(&append, writer->strategy, writer->npages - i);
+			MemoryContextSwitchTo(old);
+			base->to.turn->spot.block = InvalidBlockNumber;
+			fc_turn_pass(base->ctx, base->to.slice);
+		}
 		append.pages = writer->batches[i / FC_PAGE_BATCH];
 		append.n = Min(writer->npages - i, FC_PAGE_BATCH);
 		fc_page_append(writer, &append);
@@ -219,7 +248,7 @@ fc_page_write(FcPageWriter *writer, bool last)
 	if (spot && spot->block != InvalidBlockNumber && fc_page_wanted(writer))
 		fc_page_join(writer);
 	fc_page_append_all(writer, last);
-	if (spot == NULL)
+	if (spot == NULL || writer->base.to.slice->turn == NULL)
 		return;
 	spot->block = writer->last_block;
 	spot->space = writer->last_space;
