@@ -1,6 +1,6 @@
 # Where the documents point to: what a relative link names is there, with its
-# heading; docs/README.md lists every document; a figure that README.md shows is
-# one of docs/benchmarks.md; and README.md stays short.
+# heading; docs/README.md lists every document, and a page all its parts; a figure
+# that README.md shows is one of docs/benchmarks.md; and README.md stays short.
 
 use strict;
 use warnings;
@@ -19,6 +19,13 @@ sub links
 	my $words = () = $readme =~ /\S+/g;
 	my @unknown = grep { / s \|/ && index($figures, "\n$_\n") < 0 } $readme =~ /^(\|.*)$/mg;
 
+	my @untold = map { untold($_) } grep { !/README\.md$/ } glob("$top/docs/*.md");
+
+	my @unnamed = map { unnamed($top, @$_) } [ 'src/context/activity.c', 'reference.md' ], [ 'src/report/report.c', 'reference.md' ],
+	  [ 'src/compat/wait_event.c', 'monitoring.md' ];
+
+	report('phases, ways and wait events are explained', !@unnamed, join("\n", @unnamed));
+	report('contents name all parts of a page', !@untold, join("\n", @untold));
 	report('links lead somewhere', !@broken, join("\n", @broken));
 	report('docs/README.md lists all of docs', !@unlisted, join("\n", @unlisted));
 	report('figures of README.md are in docs/benchmarks.md', !@unknown, join("\n", @unknown));
@@ -45,6 +52,29 @@ sub broken
 	return @broken;
 }
 
+# Of the names that a file of the code has in an array, those that a page has in
+# no table
+sub unnamed
+{
+	my ($top, $file, $page) = @_;
+	my ($array) = slurp("$top/$file") =~ /static const char \*const names\[[^\]]*\] = \{(.*?)\};/s or return "$file: no names";
+	my $tables = join "\n", slurp("$top/docs/$page") =~ /^(\| `.*) \|/mg;
+
+	return map { "$page: $_, of $file" } grep { $tables !~ /`$_`/ } $array =~ /"(\w+)"/g;
+}
+
+# The parts of a page that its list of contents lacks; with up to three parts it
+# needs none
+sub untold
+{
+	my ($path) = @_;
+	my $text = prose(slurp($path));
+	my @parts = $text =~ /^## (.*)$/mg;
+
+	return if @parts <= 3;
+	return map { "$path: $_" } grep { my $anchor = anchor($_); $_ ne 'Contents' && $text !~ /^ *- \[[^\n]*\]\(#\Q$anchor\E\)$/m } @parts;
+}
+
 # The anchors that GitHub makes of a document's headings
 sub anchors
 {
@@ -55,14 +85,20 @@ sub anchors
 		my %found;
 		foreach my $heading (prose(slurp($path)) =~ /^#+ +(.*)$/mg)
 		{
-			my $anchor = lc $heading;
-			$anchor =~ s/[^\w\- ]//g;
-			$anchor =~ tr/ /-/;
+			my $anchor = anchor($heading);
 			my $again = $found{$anchor}++;
 			$found{"$anchor-$again"} = 1 if $again;
 		}
 		\%found;
 	};
+}
+
+sub anchor
+{
+	my $anchor = lc $_[0];
+
+	$anchor =~ s/[^\w\- ]//g;
+	return $anchor =~ tr/ /-/r;
 }
 
 # A document without its fenced blocks

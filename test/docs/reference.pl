@@ -1,26 +1,71 @@
 # The parts of docs/reference.md that are made of what the server says of itself:
 # by fast_copy_help() arguments, settings, functions and views, by comments the
 # columns of relations.  They stand between <!-- made by "make docs": KIND --> and
-# <!-- end -->; all else in the document is written by hand.
+# <!-- end -->; all else in the document is written by hand.  The list of contents
+# is made of its headings.
 
 use strict;
 use warnings;
 use Text::Wrap ();
+
+# For what an option is; a new one needs its place here.
+my @tasks = (
+	[ 'What is loaded, and into what' => qw(target source program columns timestamp_column) ],
+	[ 'How the file is written' => qw(format header ignore_extra_columns delimiter quote escape encoding skip_empty_lines missing_columns compressed) ],
+	[ 'How values are read' => qw(null_string null_strings force_null force_not_null default_string trim_blanks number_format timestamp_format time_zone transform) ],
+	[ 'Which rows, in which order' => qw(where_clause order_by freeze) ],
+	[ 'Partitions' => qw(partition_interval missing_partitions) ],
+	[ 'Bad records' => qw(on_error on_error_classes reject_limit reject_table) ],
+	[ 'Rows that are there already' => qw(existing_rows replace_from replace_to min_replace_ratio replace_method on_conflict dedup_keys dedup_keep) ],
+	[ 'Each file once' => qw(ledger label changed_files other_files) ],
+	[ 'Other servers' => qw(remote_commit nodes) ],
+	[ 'How the load runs' => qw(workers progress log_verbosity run_analyze options fast_copy) ]);
 
 # Returns the document with its made parts as the server has them.
 sub with_reference
 {
 	my ($text) = @_;
 	my @topics = topics();
+	my %options = map { ($_->{name} => $_) } grep { $_->{kind} =~ /^(argument|option of COPY)$/ } @topics;
 	my %made = (
-		forms => forms(grep { $_->{kind} =~ /^(argument|option of COPY)$/ } @topics),
-		arguments => join('', map { entry($_) } grep { $_->{kind} =~ /^(argument|option of COPY)$/ } @topics),
+		options => join('', map { "### $_->[0]\n\n" . forms(@options{ @$_[ 1 .. $#$_ ] }) } placed(keys %options)),
+		arguments => join('', map { entry($_) } map { @options{ @$_[ 1 .. $#$_ ] } } @tasks),
 		settings => join('', map { entry($_) } grep { $_->{kind} eq 'setting' } @topics),
 		functions => join('', map { object($_) } grep { $_->{kind} =~ /^(function|procedure)$/ } @topics),
 		views => join('', map { object($_) } grep { $_->{kind} =~ /^(view|table)$/ } @topics));
 
-	$text =~ s/(<!-- made by "make docs": (?:columns of )?(\w+) -->\n).*?(<!-- end -->)/"$1\n" . ($made{$2} || columns_of($2)) . $3/gse;
+	$text =~ s/(<!-- made by "make docs": (?:columns of )?((?!contents)\w+) -->\n).*?(<!-- end -->)/"$1\n" . ($made{$2} || columns_of($2)) . $3/gse;
+	$text =~ s/(<!-- made by "make docs": contents -->\n).*?(<!-- end -->)/"$1\n" . contents($text) . $2/se;
 	return $text;
+}
+
+# The tasks, after a look whether they have each of these options once
+sub placed
+{
+	my %left = map { ($_ => 1) } @_;
+
+	foreach (map { @$_[ 1 .. $#$_ ] } @tasks)
+	{
+		delete $left{$_} or die "test/docs/reference.pl: there is no option $_, or its place is told twice\n";
+	}
+	die 'test/docs/reference.pl: for which task are ', join(', ', sort keys %left), "?\n" if %left;
+	return @tasks;
+}
+
+# What there is, with links: the parts, and the tasks of the options
+sub contents
+{
+	my ($text) = @_;
+	my ($list, $part) = ('', '');
+
+	foreach (prose($text) =~ /^(##+ .*)$/mg)
+	{
+		my ($level, $heading) = /^(#+) (.*)$/;
+
+		$part = $heading if $level eq '##';
+		$list .= ($level eq '##' ? '' : '  ') . "- [$heading](#" . anchor($heading) . ")\n" if $level eq '##' || $part eq 'Options by task';
+	}
+	return "$list\n";
 }
 
 # The document is what would be made of it now.
@@ -52,13 +97,16 @@ SELECT fast_copy_help(name) FROM (
 		LEFT JOIN pg_class AS c ON c.oid = d.objid AND d.classid = 'pg_class'::regclass
 	WHERE extname IN ('fast_copy', 'fast_copy_cluster') AND coalesce(proname, relname) !~ '^fast_copy_value' GROUP BY 1 ORDER BY 1) AS o;
 SQL
+	my ($rc_meanings, $meanings) = psql("SELECT option || E'\\t' || replace(meaning, E'\\n', ' ') FROM fast_copy_help();\n");
+	my %meanings = map { split /\t/ } split(/\n/, $meanings);
 	my (%seen, @topics);
 
 	die $out if $rc != 0;
+	die $meanings if $rc_meanings != 0;
 	foreach (split /^(?=[a-z])/m, $out)
 	{
 		my ($kind, $name, $body) = /^([^\n]*) (\S+)\n(.*)\z/s or die "no topic: $_\n";
-		my %topic = (kind => $kind, name => $name, labels => {}, text => '', example => '');
+		my %topic = (kind => $kind, name => $name, labels => {}, text => '', example => '', meaning => $meanings{$name} // '');
 
 		next if $seen{$_}++;
 		$body =~ s/^ {13}(\S)/\x01$1/mg;
@@ -67,18 +115,34 @@ SQL
 		$topic{example} = join "\n", $body =~ /^    (.*)$/mg;
 		my ($paragraph) = "\n$body\n" =~ /\A.*?\n\n(.*?)\n\n/s;
 		$topic{text} = join ' ', $paragraph =~ /^  (\S.*)$/mg;
+		next if $topic{text} =~ /^part of the (function|view) /;
 		push @topics, \%topic;
 	}
 	return @topics;
 }
 
-# How options are written, a line each
+# Options, a line each: how they are written, the default, and a phrase
 sub forms
 {
-	my @rows = map { my $l = $_->{labels}; [ map { $_ // '' } $l->{'In a call'}, $l->{'In JSON'}, ($l->{'In COPY'} // '') =~ s/, only with the option fast_copy$|^none$//r ] } @_;
+	my $rows = '';
 
-	return "| in a call | in JSON | in `COPY` |\n|---|---|---|\n"
-	  . join('', map { '| ' . join(' | ', map { join(' or ', map { "`$_`" } split /, or /) } @$_) . " |\n" } @rows) . "\n";
+	foreach my $topic (@_)
+	{
+		my %labels = %{ $topic->{labels} };
+		my ($call, $json, $copy) = map { written($_) } @labels{ 'In a call', 'In JSON', 'In COPY' };
+
+		$call = $call eq '' ? "[`$topic->{name}`](#$topic->{name})" : "[$call](#$topic->{name})";
+		$rows .= '| ' . join(' | ', $call, $json, $copy, (map { defined $_ && $_ ne 'NULL' ? "`$_`" : '' } $labels{Default}), marked($topic->{meaning})) . " |\n";
+	}
+	return "| in a call | as a key of `options` | in `COPY` | default | what it is |\n|---|---|---|---|---|\n$rows\n";
+}
+
+sub written
+{
+	my ($ways) = @_;
+
+	return '' if !defined $ways || $ways eq 'none';
+	return join(' or ', map { "`$_`" } split(/, or /, $ways =~ s/, only with the option fast_copy$//r));
 }
 
 # The table of a relation's columns.  Some relations are made by a function.

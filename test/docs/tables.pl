@@ -45,7 +45,7 @@ sub server_rows
 SELECT concat_ws('|', 'column of ' || proname, name, format_type(type, NULL))
 FROM pg_proc, unnest(proargnames, proallargtypes, proargmodes) AS a (name, type, mode)
 WHERE proname ~ '^fast_copy_' AND mode = 'o'
-	AND coalesce(obj_description(pg_proc.oid, 'pg_proc'), '') !~ '^part of the function ' GROUP BY proname, name, type;
+	AND coalesce(obj_description(pg_proc.oid, 'pg_proc'), '') !~ '^part of the (function|view) ' GROUP BY proname, name, type;
 SQL
 }
 
