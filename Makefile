@@ -5,7 +5,7 @@
 #   make check-quick                             after each change, in a minute or so
 #   make check-quick TEST='where 004'            single tests, by name
 #   make check-style                             rules no compiler knows
-#   make docs                                    docs/reference.md, of what a server says
+#   make docs                                    docs/reference.md, of what a server says, and a drawing
 #   make html                                    the documentation as pages, by mkdocs
 #   make indent                                  lays out changed files of C, by pgindent
 #   make coverage                                which lines the tests reach, in coverage/
@@ -132,6 +132,7 @@ coverage:
 
 docs:
 	PATH="$(bindir):$$PATH" test/docs/reference
+	bench/chart README.md docs/benchmark.svg
 
 # mkdocs wants all pages below one folder, with all that they link to, and one
 # word after a fence, or it takes the code for text and what follows for code.

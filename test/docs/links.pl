@@ -1,6 +1,7 @@
 # Where the documents point to: what a relative link names is there, with its
 # heading; docs/README.md lists every document, and a page all its parts; a figure
-# that README.md shows is one of docs/benchmarks.md; and README.md stays short.
+# that README.md shows is one of docs/benchmarks.md, and drawn; and README.md stays
+# short.
 
 use strict;
 use warnings;
@@ -9,7 +10,7 @@ my %anchors;
 
 sub links
 {
-	my ($top) = @_;
+	my ($top, $files) = @_;
 	my @documents = glob("$top/*.md $top/docs/*.md $top/bench/*.md $top/test/data/*.md");
 	my @broken = map { broken($_) } @documents;
 	my $readme = slurp("$top/README.md");
@@ -29,6 +30,8 @@ sub links
 	report('links lead somewhere', !@broken, join("\n", @broken));
 	report('docs/README.md lists all of docs', !@unlisted, join("\n", @unlisted));
 	report('figures of README.md are in docs/benchmarks.md', !@unknown, join("\n", @unknown));
+	system("$top/bench/chart", "$top/README.md", "$files/docs_chart.svg");
+	report('the drawing of README.md is what "make docs" makes of its table', slurp("$top/docs/benchmark.svg") eq slurp("$files/docs_chart.svg"));
 	report('README.md has 1,200 words at most', $words <= 1200, "$words words");
 }
 
