@@ -142,7 +142,7 @@ HTML_NAV = -e 's/^\#\# \(.*\)/  - "\1":/p' -e 's/^| \[.*](\.\.\/\([^)]*\)).*/   
 html:
 	rm -rf html html.in html.in.yml
 	mkdir html.in
-	cp -r README.md SECURITY.md CHANGELOG.md LICENSE META.json docs html.in/
+	cp -r README.md SECURITY.md CHANGELOG.md LICENSE META.json docs packaging/print.css html.in/
 	cp -r --parents $(HTML_LINKED) html.in/
 	sed -i 's/^\(```[a-z]*\) .*/\1/' html.in/*.md html.in/docs/*.md
 	{ cat mkdocs.yml; printf '%s\n' nav: '  - README.md' '  - docs/README.md'; sed -n $(HTML_NAV) docs/README.md; echo '  - CHANGELOG.md'; } >html.in.yml
