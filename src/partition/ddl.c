@@ -73,13 +73,23 @@ fc_ddl_run(const char *sql)
 char *
 fc_ddl_value(const char *sql)
 {
-	int			rc = SPI_execute(sql, XactReadOnly, 1);
+	MemoryContext mcxt = CurrentMemoryContext;
+	int			level = fc_ddl_begin();
+	char	   *value = NULL;
+	int			rc;
 
+	PushActiveSnapshot(GetLatestSnapshot());
+	rc = SPI_execute(sql, true, 1);
 	if (rc != SPI_OK_SELECT)
 		elog(ERROR, "unexpected result of \"%s\": %s", sql,
 			 SPI_result_code_string(rc));
-	Assert(SPI_processed > 0 && SPI_tuptable->tupdesc->natts == 1);
-	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	Assert(SPI_tuptable->tupdesc->natts == 1);
+	MemoryContextSwitchTo(mcxt);
+	if (SPI_processed > 0)
+		value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	PopActiveSnapshot();
+	fc_ddl_end(level, false);
+	return value;
 }
 
 /*

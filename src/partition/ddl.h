@@ -32,8 +32,9 @@ extern void fc_ddl_end(int level, bool keep);
 extern void fc_ddl_run(const char *sql);
 
 /*
- * Runs a query; returns its first row's only column in the SPI procedure's
- * context, or NULL
+ * Runs a query, with search_path pinned, on what is committed or done by now;
+ * returns its first row's only column as a text, or NULL: it is that, or there
+ * is no row
  */
 extern char *fc_ddl_value(const char *sql);
 

@@ -206,18 +206,13 @@ fc_partman_add_zone(List *zones, const char *name)
 static List *
 fc_partman_add_set_zones(List *zones)
 {
-	MemoryContext mcxt = CurrentMemoryContext;
-	int			level = fc_ddl_begin();
-	char	   *names;
+	char	   *names = fc_ddl_value("SELECT string_agg(DISTINCT substr(s, 10), E'\\n')"
+									 " FROM pg_db_role_setting, unnest(setconfig) AS s"
+									 " WHERE lower(s) LIKE 'timezone=%' AND setdatabase IN"
+									 " (0, (SELECT oid FROM pg_database WHERE datname = current_database()))");
 
-	names = fc_ddl_value("SELECT string_agg(DISTINCT substr(s, 10), E'\\n')"
-						 " FROM pg_db_role_setting, unnest(setconfig) AS s"
-						 " WHERE lower(s) LIKE 'timezone=%' AND setdatabase IN"
-						 " (0, (SELECT oid FROM pg_database WHERE datname = current_database()))");
-	MemoryContextSwitchTo(mcxt);
 	for (char *name = names ? strtok(names, "\n") : NULL; name; name = strtok(NULL, "\n"))
 		zones = fc_partman_add_zone(zones, name);
-	fc_ddl_end(level, false);
 	return zones;
 }
 

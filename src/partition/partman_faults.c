@@ -51,7 +51,6 @@ fc_partman_instant(const FcRoute *route, const char *interval, int times)
 static int64
 fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 {
-	int			level = fc_ddl_begin();
 	char	   *value = NULL;
 	Oid			userid;
 	int			sec_context;
@@ -79,7 +78,6 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 
 		least = Max(least, highest);
 	}
-	fc_ddl_end(level, false);
 	return least;
 }
 

@@ -14,30 +14,18 @@
  * commands.  So no partitions are made if a role that may not act as the owner
  * can change the template or the schema.
  *
- * This file reads catalogs, and changes nothing.
+ * This file reads catalogs, some of them by SQL, and changes nothing.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
-#include "catalog/dependency.h"
-#include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
-#include "catalog/pg_depend.h"
 #include "catalog/pg_namespace.h"
-#include "catalog/pg_operator.h"
-#include "catalog/pg_proc.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/catcache.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -105,35 +93,27 @@ fc_partman_is_trusted(const FcPartmanSearch *search)
 	return true;
 }
 
-/* Does the function find objects by a search_path of its own? */
-static bool
-fc_partman_has_path(Oid function)
+/* SQL: may this role, an expression, not act as the owner of the table? */
+static char *
+fc_partman_untrusted(const FcPartmanSearch *search, const char *role)
 {
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	bool		isnull;
-	Datum		value;
-	bool		found;
-	Datum	   *settings;
-	int			n = 0;
+	return psprintf("NOT pg_has_role(CASE %s WHEN %u THEN (SELECT datdba FROM pg_database WHERE datname = current_database()) ELSE %s END, %u, 'USAGE')",
+					role, ROLE_PG_DATABASE_OWNER, role, search->parent->rd_rel->relowner);
+}
 
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
-	found = !isnull && strstr(TextDatumGetCString(value), "search_path") != NULL;
-	value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proconfig, &isnull);
-	if (!isnull)
-		deconstruct_array(DatumGetArrayTypeP(value), TEXTOID, -1, false, TYPALIGN_INT,
-						  &settings, NULL, &n);
-	/* more than pg_catalog */
-	for (int i = 0; i < n; i++)
-	{
-		char	   *setting = TextDatumGetCString(settings[i]);
+/*
+ * Does one of its functions find objects by a search_path of its own, with more
+ * than pg_catalog in it?
+ */
+static bool
+fc_partman_has_path(const FcPartman *partman)
+{
+	char	   *functions = "0";
 
-		found |= strncmp(setting, "search_path=", strlen("search_path=")) == 0 &&
-			strcmp(setting, "search_path=pg_catalog, pg_temp") != 0;
-	}
-	ReleaseSysCache(tuple);
-	return found;
+	for (int i = 0; i < FC_PARTMAN_NFUNCTIONS; i++)
+		functions = psprintf("%s, %u", functions, partman->functions[i]);
+	return fc_ddl_value(psprintf("SELECT 'yes' FROM pg_proc WHERE oid IN (%s) AND (strpos(prosrc, 'search_path') > 0 OR EXISTS (SELECT FROM unnest(proconfig) AS s "
+								 "WHERE starts_with(s, 'search_path=') AND s <> 'search_path=pg_catalog, pg_temp'))", functions)) != NULL;
 }
 
 /*
@@ -143,137 +123,58 @@ fc_partman_has_path(Oid function)
 static char *
 fc_partman_intruder(const FcPartmanSearch *search)
 {
-	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(search->schema));
-	bool		isnull;
-	Datum		value;
-	char	   *who = NULL;
-
-	if (!HeapTupleIsValid(tuple))
-		return NULL;
-	value = SysCacheGetAttr(NAMESPACEOID, tuple, Anum_pg_namespace_nspacl, &isnull);
-	if (!isnull)
-	{
-		Acl		   *acl = DatumGetAclP(value);
-		const AclItem *items = ACL_DAT(acl);
-
-		for (int i = 0; i < ACL_NUM(acl) && who == NULL; i++)
-		{
-			if ((ACLITEM_GET_PRIVS(items[i]) & ACL_CREATE) == 0)
-				continue;
-			if (items[i].ai_grantee == ACL_ID_PUBLIC)
-				who = "Every role";
-			else if (!fc_partman_trusts(search, items[i].ai_grantee))
-				who = psprintf("Role \"%s\"", GetUserNameFromId(items[i].ai_grantee, true));
-		}
-	}
-	ReleaseSysCache(tuple);
-	return who;
-}
-
-/* Has a function of the server or of pg_partman this name? */
-static bool
-fc_partman_hides_function(const FcPartmanSearch *search, const char *name)
-{
-	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(name));
-	bool		found = false;
-
-	for (int i = 0; i < list->n_members && !found; i++)
-	{
-		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(&list->members[i]->tuple);
-
-		found = form->pronamespace == PG_CATALOG_NAMESPACE ||
-			getExtensionOfObject(ProcedureRelationId, form->oid) == search->extension;
-	}
-	ReleaseSysCacheList(list);
-	return found;
+	return fc_ddl_value(psprintf("SELECT CASE a.grantee WHEN 0 THEN 'Every role' ELSE format('Role \"%%s\"', pg_get_userbyid(a.grantee)) END "
+								 "FROM pg_namespace AS n, aclexplode(n.nspacl) AS a WHERE n.oid = %u AND a.privilege_type = 'CREATE' AND (a.grantee = 0 OR %s)",
+								 search->schema, fc_partman_untrusted(search, "a.grantee")));
 }
 
 /*
- * Returns the owner of an object that functions with the schema ahead in their
- * search_path would find in place of another; InvalidOid if it hides none
+ * Returns the name of a role that is not trusted and owns an object in the
+ * schema that pg_partman's functions would find in place of another, of the
+ * server or of the extension; NULL: there is none
  */
-static Oid
-fc_partman_hider(const FcPartmanSearch *search, Oid class, Oid object)
-{
-	int			cache;
-	HeapTuple	tuple;
-	bool		isnull;
-	char	   *name;
-	Oid			owner = InvalidOid;
-
-	if (class != ProcedureRelationId && class != OperatorRelationId &&
-		class != TypeRelationId && class != RelationRelationId)
-		return InvalidOid;
-	cache = get_object_catcache_oid(class);
-	tuple = SearchSysCache1(cache, ObjectIdGetDatum(object));
-	if (!HeapTupleIsValid(tuple))
-		return InvalidOid;
-	name = NameStr(*DatumGetName(SysCacheGetAttr(cache, tuple, get_object_attnum_name(class), &isnull)));
-	if (class == OperatorRelationId ||
-		(class == ProcedureRelationId ? fc_partman_hides_function(search, name) :
-		 fc_ddl_name_is_taken(name, PG_CATALOG_NAMESPACE)))
-		owner = DatumGetObjectId(SysCacheGetAttr(cache, tuple, get_object_attnum_owner(class), &isnull));
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
-/*
- * Returns a role that is not trusted and owns an object in the schema that
- * pg_partman's functions would find in place of another, or InvalidOid
- */
-static Oid
+static char *
 fc_partman_squatter(const FcPartmanSearch *search)
 {
-	Relation	rel = table_open(DependRelationId, AccessShareLock);
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	Oid			found = InvalidOid;
-
-	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(NamespaceRelationId));
-	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(search->schema));
-	scan = systable_beginscan(rel, DependReferenceIndexId, true, NULL, 2, keys);
-	while (!OidIsValid(found) && HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
-		Oid			owner = fc_partman_hider(search, form->classid, form->objid);
-
-		if (OidIsValid(owner) && !fc_partman_trusts(search, owner))
-			found = owner;
-	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return found;
+	return fc_ddl_value(psprintf("WITH core (name) AS (SELECT relname FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace "
+								 "UNION SELECT typname FROM pg_type WHERE typnamespace = 'pg_catalog'::regnamespace) "
+								 "SELECT pg_get_userbyid(o.owner) FROM (SELECT relnamespace, relowner FROM pg_class, core WHERE relname = core.name "
+								 "UNION ALL SELECT typnamespace, typowner FROM pg_type, core WHERE typname = core.name "
+								 "UNION ALL SELECT oprnamespace, oprowner FROM pg_operator "
+								 "UNION ALL SELECT p.pronamespace, p.proowner FROM pg_proc AS p, pg_proc AS q WHERE p.proname = q.proname AND "
+								 "(q.pronamespace = 'pg_catalog'::regnamespace OR EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = q.oid "
+								 "AND refclassid = 'pg_extension'::regclass AND refobjid = %u AND deptype = 'e'))) AS o (schema, owner) WHERE o.schema = %u AND %s",
+								 search->extension, search->schema, fc_partman_untrusted(search, "o.owner")));
 }
 
 void
 fc_partman_check_schema(FcPartmanSearch *search)
 {
 	FcPartman  *partman = search->partman;
-	bool		has_path = false;
-	char	   *detail;
-	char	   *who;
-	Oid			squatter = InvalidOid;
+	char	   *who = NULL;
+	char	   *squatter = NULL;
+	Oid			userid;
+	int			sec_context;
 
-	for (int i = 0; i < FC_PARTMAN_NFUNCTIONS; i++)
-		has_path |= OidIsValid(partman->functions[i]) &&
-			fc_partman_has_path(partman->functions[i]);
-	if (!has_path || partman->refusal)
+	if (partman->refusal)
 		return;
-	who = fc_partman_intruder(search);
-	if (who == NULL)
+	/* catalogs are looked into, whatever the caller may read */
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+	if (fc_partman_has_path(partman) && (who = fc_partman_intruder(search)) == NULL)
 		squatter = fc_partman_squatter(search);
+	SetUserIdAndSecContext(userid, sec_context);
 	if (who)
-		detail = psprintf("%s may create objects in schema \"%s\", in which its functions look for others, and is neither a superuser nor the owner of the table.",
-						  who, get_namespace_name(search->schema));
-	else if (OidIsValid(squatter))
-		detail = psprintf("Role \"%s\" owns objects in schema \"%s\" that its functions would find in place of others, and is neither a superuser nor the owner of the table.",
-						  GetUserNameFromId(squatter, true), get_namespace_name(search->schema));
+		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
+						  psprintf("%s may create objects in schema \"%s\", in which its functions look for others, and is neither a superuser nor the owner of the table.",
+								   who, get_namespace_name(search->schema)));
+	else if (squatter)
+		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
+						  psprintf("Role \"%s\" owns objects in schema \"%s\" that its functions would find in place of others, and is neither a superuser nor the owner of the table.",
+								   squatter, get_namespace_name(search->schema)));
 	else
 		return;
-	fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE, detail);
 	partman->refusal->hint =
 		psprintf("%s %s",
 				 who ? "Revoke CREATE on the schema from that role." : "Drop these objects, or give them to another owner.",
