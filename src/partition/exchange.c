@@ -44,6 +44,7 @@
 
 #include "compat/compat.h"
 #include "compat/settings.h"
+#include "options/plan.h"
 #include "partition/ddl.h"
 #include "partition/partition.h"
 
@@ -102,16 +103,7 @@ fc_exchange_sees_table(Node *expr)
 bool
 fc_exchange_constraints_see_table(Relation rel)
 {
-	TupleConstr *constr = RelationGetDescr(rel)->constr;
-
-	for (int i = 0; constr && i < constr->num_check; i++)
-		if (fc_exchange_sees_table(stringToNode(constr->check[i].ccbin)))
-			return true;
-	for (int i = 0; constr && i < constr->num_defval; i++)
-		if (TupleDescAttr(RelationGetDescr(rel), constr->defval[i].adnum - 1)->attgenerated &&
-			fc_exchange_sees_table(stringToNode(constr->defval[i].adbin)))
-			return true;
-	return false;
+	return fc_code_any_constraint(rel, fc_exchange_sees_table, false);
 }
 
 /* Why an index cannot be built for the substitute as for the table; or NULL */
@@ -323,18 +315,11 @@ fc_exchange_one(Oid table, Oid substitute)
 
 /* Makes the TOAST table, if there is one, depend on its new table */
 static void
-fc_exchange_toast_owner(Oid toast, Oid table)
+fc_exchange_toast_owner(Oid toast, Oid before, Oid table)
 {
-	ObjectAddress depender;
-	ObjectAddress referenced;
-
-	if (!OidIsValid(toast))
-		return;
-	if (deleteDependencyRecordsFor(RelationRelationId, toast, false) != 1)
+	if (OidIsValid(toast) &&
+		changeDependencyFor(RelationRelationId, toast, RelationRelationId, before, table) != 1)
 		elog(ERROR, "TOAST table %u does not depend on one table", toast);
-	ObjectAddressSet(depender, RelationRelationId, toast);
-	ObjectAddressSet(referenced, RelationRelationId, table);
-	recordDependencyOn(&depender, &referenced, DEPENDENCY_INTERNAL);
 }
 
 void
@@ -355,8 +340,8 @@ fc_exchange_files(Oid table, Oid substitute, const List *indexes)
 	table_close(with, NoLock);
 	table_close(rel, NoLock);
 	fc_exchange_one(table, substitute);
-	fc_exchange_toast_owner(toast, substitute);
-	fc_exchange_toast_owner(other, table);
+	fc_exchange_toast_owner(toast, table, substitute);
+	fc_exchange_toast_owner(other, substitute, table);
 	foreach_ptr(FcIndexPair, pair, indexes)
 		fc_exchange_one(pair->index, pair->like);
 	RelationCloseSmgrByOid(table);
@@ -384,13 +369,10 @@ fc_exchange_name_toast(Oid table)
 void
 fc_exchange_drop(Oid table, Oid substitute)
 {
-	ObjectAddress heap;
-
 	Assert(fc_exchange_is_schema(get_namespace_name(get_rel_namespace(substitute))));
 	CommandCounterIncrement();
 	fc_exchange_check_rows(table);
-	ObjectAddressSet(heap, RelationRelationId, substitute);
-	performDeletion(&heap, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
+	fc_partition_drop(substitute);
 	CommandCounterIncrement();
 	fc_exchange_name_toast(table);
 	CommandCounterIncrement();
