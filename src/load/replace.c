@@ -598,37 +598,26 @@ static uint64
 fc_replace_delete_range(const FcJob *job, const FcRange *range)
 {
 	const FcTarget *target = &job->target;
-	FcKeyType	type = target->plan->key.type;
+	const FcPlanKey *key = &target->plan->key;
+	const char *name = key->type == FC_KEY_NONE ? "" : quote_identifier(get_attname(target->oid, key->attnum, false));
 	StringInfoData sql;
-	Datum		values[2];
-	Oid			types[2];
-	int			n = 0;
 	uint64		deleted;
 	ErrorContextCallback callback;
 	ErrorContextCallback hint;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "DELETE FROM %s%s", target->plan->partitioned ? "" : "ONLY ",
-					 fc_ddl_name(RelationGetNamespace(target->rel), RelationGetRelationName(target->rel)));
-	for (int i = 0; i < 2; i++)
-	{
-		Form_pg_attribute att;
-
-		if (i == 0 ? range->lo_min : range->hi_max)
-			continue;
-		att = TupleDescAttr(RelationGetDescr(target->rel), target->plan->key.attnum - 1);
-		types[n] = att->atttypid;
-		values[n++] = fc_key_datum(type, i == 0 ? range->lo : range->hi);
-		appendStringInfo(&sql, "%s %s OPERATOR(pg_catalog.%s) $%d", n == 1 ? " WHERE" : " AND",
-						 quote_identifier(NameStr(att->attname)), i == 0 ? ">=" : "<", n);
-	}
 	/* a row without a key is in no partition of the range */
-	if (n == 0 && target->plan->partitioned)
-		appendStringInfo(&sql, " WHERE %s IS NOT NULL",
-						 quote_identifier(get_attname(target->oid, target->plan->key.attnum, false)));
+	appendStringInfo(&sql, "DELETE FROM %s%s WHERE %s", target->plan->partitioned ? "" : "ONLY ",
+					 fc_ddl_name(RelationGetNamespace(target->rel), RelationGetRelationName(target->rel)),
+					 target->plan->partitioned ? psprintf("%s IS NOT NULL", name) : "true");
+	for (int i = 0; i < 2; i++)
+		if (!(i == 0 ? range->lo_min : range->hi_max))
+			appendStringInfo(&sql, " AND %s OPERATOR(pg_catalog.%s) '%s'::%s", name, i == 0 ? ">=" : "<",
+							 fc_key_text(key->type, i == 0 ? range->lo : range->hi),
+							 format_type_be_qualified(fc_key_kinds[key->type].typid));
 	fc_error_context_push(&callback, fc_replace_delete_context, unconstify(FcTarget *, target));
 	fc_error_context_push(&hint, fc_cascade_hint, NULL);
-	deleted = fc_ddl_change(sql.data, n, types, values, job->since.snapshot, NULL, NULL);
+	deleted = fc_ddl_change(sql.data, job->since.snapshot, NULL, NULL);
 	fc_error_context_pop();
 	fc_error_context_pop();
 	return deleted;

@@ -313,7 +313,7 @@ fc_upsert_try(void *arg)
 {
 	FcUpsert   *upsert = arg;
 
-	upsert->inserted = fc_ddl_change(upsert->sql, 0, NULL, NULL, InvalidSnapshot, &upsert->row, &upsert->met);
+	upsert->inserted = fc_ddl_change(upsert->sql, InvalidSnapshot, &upsert->row, &upsert->met);
 	return true;
 }
 

@@ -16,7 +16,6 @@
 #include "catalog/pg_namespace.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
-#include "nodes/params.h"
 #include "storage/bufmgr.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
@@ -165,35 +164,28 @@ fc_ddl_row(PlanState *below)
 }
 
 uint64
-fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values, Snapshot snapshot,
-			  HeapTuple *row, uint64 *met)
+fc_ddl_change(const char *sql, Snapshot snapshot, HeapTuple *row, uint64 *met)
 {
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy command",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
-	ParamListInfo params = makeParamList(nargs);
 	List	   *queries;
 	QueryDesc  *query;
 	uint64		changed;
 
-	Assert(!IsInParallelMode() && (nargs == 0 || (types != NULL && values != NULL)));
-	for (int i = 0; i < nargs; i++)
-		params->params[i] = (ParamExternData)
-	{
-		values[i], false, PARAM_FLAG_CONST, types[i]
-	};
+	Assert(!IsInParallelMode());
 	CommandCounterIncrement();
 	PushCopiedSnapshot(snapshot ? snapshot : GetTransactionSnapshot());
 	UpdateActiveSnapshotCommandId();
-	queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, pg_parse_query(sql)), sql, types, nargs, NULL);
+	queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, pg_parse_query(sql)), sql, NULL, 0, NULL);
 	/* tables with rules are refused, but triggers may have made one since */
 	if (list_length(queries) != 1 || linitial_node(Query, queries)->querySource != QSRC_ORIGINAL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("a rule was created while the table was being loaded"),
 				 errhint("Look for such a command in the functions that are called for each row.")));
-	query = CreateQueryDesc(fc_plan_query(linitial_node(Query, queries), sql, params), sql, GetActiveSnapshot(),
-							InvalidSnapshot, None_Receiver, params, NULL, met ? INSTRUMENT_ROWS : 0);
+	query = CreateQueryDesc(fc_plan_query(linitial_node(Query, queries), sql, NULL), sql, GetActiveSnapshot(),
+							InvalidSnapshot, None_Receiver, NULL, NULL, met ? INSTRUMENT_ROWS : 0);
 	ExecutorStart(query, 0);
 	PG_TRY();
 	{

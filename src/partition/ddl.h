@@ -56,8 +56,7 @@ extern uint64 fc_ddl_execute(SPIPlanPtr plan, const char *sql, int nargs, const 
  * the target's row type; "row" may be NULL.  *met is set to how many rows of an
  * INSERT met equal ones, unless it is NULL.
  */
-extern uint64 fc_ddl_change(const char *sql, int nargs, const Oid *types, const Datum *values,
-							Snapshot snapshot, HeapTuple *row, uint64 *met);
+extern uint64 fc_ddl_change(const char *sql, Snapshot snapshot, HeapTuple *row, uint64 *met);
 
 /*
  * Return the name of a relation with its schema's, both quoted.  The second
