@@ -389,11 +389,14 @@ fc_analyze_fault(FcAnalysis *analysis, const FcFault *fault, bool detail, bool h
 static void
 fc_analyze_replaced(FcAnalysis *analysis)
 {
+	ErrorData  *edata;
+
 	if (!fc_plan_replaces(analysis->target->plan))
 		return;
-	foreach_ptr(const ErrorData, edata, fc_replace_errors(analysis->job))
+	edata = fc_replace_error(analysis->job);
+	if (edata)
 		fc_analyze_warn(analysis, "existing_rows", fc_analyze_error_text(edata));
-	foreach_ptr(const FcFault, fault, fc_replace_others(analysis->job))
+	foreach_ptr(const FcFault, fault, fc_replace_faults(analysis->job))
 		fc_analyze_fault(analysis, fault, true, true);
 	fc_analyze_fault(analysis, fc_replace_cascades(analysis->job), true, true);
 }

@@ -83,11 +83,11 @@ fc_replace_refuse(const char *relname, const char *why)
 }
 
 /*
- * Throws ERROR 55000 if a leaf with rows would get none, or too few by
- * min_replace_ratio
+ * A fault if a leaf with rows would get none, or too few by min_replace_ratio;
+ * or NULL
  */
-static void
-fc_replace_check_ratio(const FcTarget *target, const FcReplaced *one, double rows)
+static FcFault *
+fc_replace_too_few(const FcTarget *target, const FcReplaced *one, double rows)
 {
 	double		ratio = target->options->min_replace_ratio;
 	double		least = ceil(one->before * ratio);
@@ -95,13 +95,22 @@ fc_replace_check_ratio(const FcTarget *target, const FcReplaced *one, double row
 	char	   *by = psprintf("%.0f row%s", rows, rows == 1 ? "" : "s");
 
 	if (one->before == 0 || (rows > 0 && rows >= one->before * ratio))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("%s \"%s\" of %s would be replaced by %s", one->range.partition == target->oid ? "table" : "partition",
-					get_rel_name(one->range.partition), before, by),
-			 errdetail("With min_replace_ratio %g it is replaced by at least %.0f.", ratio, Max(least, 1)),
-			 errhint("If the file has all rows that are to stay, lower min_replace_ratio, or name the keys that are replaced by replace_from and replace_to.")));
+		return NULL;
+	return fc_fault("existing_rows", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					psprintf("%s \"%s\" of %s would be replaced by %s", one->range.partition == target->oid ? "table" : "partition",
+							 get_rel_name(one->range.partition), before, by),
+					psprintf("With min_replace_ratio %g it is replaced by at least %.0f.", ratio, Max(least, 1)),
+					pstrdup("If the file has all rows that are to stay, lower min_replace_ratio, or name the keys that are replaced by replace_from and replace_to."));
+}
+
+/* Throws it as an ERROR */
+static void
+fc_replace_check_ratio(const FcTarget *target, const FcReplaced *one, double rows)
+{
+	const FcFault *fault = fc_replace_too_few(target, one, rows);
+
+	if (fault)
+		fc_fault_report(ERROR, fault);
 }
 
 /* Why no leaf can be exchanged; NULL: some may be */
@@ -374,7 +383,6 @@ fc_replace_make_substitutes(FcJob *job)
 		rel = table_open(one->range.partition, NoLock);
 		substitute = &target->substitutes[n];
 		substitute->range = one->range;
-		substitute->name = pstrdup(RelationGetRelationName(rel));
 		substitute->schema = get_namespace_name(RelationGetNamespace(rel));
 		substitute->old_rows = one->old;
 		substitute->old_guessed = one->old_guessed;
@@ -451,7 +459,11 @@ fc_replace_empty_parts(FcJob *job)
 	return empty != NIL && fc_replace_job_refusal(job) == NULL ? empty : NIL;
 }
 
-List *
+/*
+ * Once it is chosen what is replaced: fc_ledger_others(), or NIL without a
+ * ledger
+ */
+static List *
 fc_replace_others(const FcJob *job)
 {
 	const FcRange *bounds = &job->target.plan->bounds;
@@ -531,51 +543,33 @@ fc_replace_try_choose(void *arg)
 	return false;
 }
 
-/* The arguments of fc_replace_try_ratio */
-typedef struct FcReplaceTrial
+ErrorData *
+fc_replace_error(FcJob *job)
 {
-	const FcTarget *target;
-	const FcReplaced *one;
-} FcReplaceTrial;
+	ErrorData  *edata;
 
-/* Body of fc_error_try: of a plain table an analysis has counted the rows */
-static bool
-fc_replace_try_ratio(void *arg)
-{
-	const FcReplaceTrial *trial = arg;
-
-	fc_replace_check_ratio(trial->target, trial->one,
-						   trial->target->plan->partitioned ? trial->one->found : trial->target->loaded);
-	return false;
-}
-
-/* Adds the error, if there is one; throws it if the transaction cannot go on */
-static List *
-fc_replace_note(List *errors, ErrorData *edata)
-{
+	job->replaced = NIL;
+	edata = fc_error_try(fc_replace_try_choose, job);
 	if (edata && fc_error_is_of_transaction(edata))
 		ReThrowError(edata);
-	return edata ? lappend(errors, edata) : errors;
+	return edata;
 }
 
 List *
-fc_replace_errors(FcJob *job)
+fc_replace_faults(FcJob *job)
 {
-	FcTarget   *target = &job->target;
-	List	   *errors;
+	const FcTarget *target = &job->target;
+	List	   *faults = NIL;
 
-	job->replaced = NIL;
-	errors = fc_replace_note(NIL, fc_error_try(fc_replace_try_choose, job));
-	if (!target->plan->bounds.hi_max || fc_plan_merges(target->plan))
-		return errors;
-	foreach_ptr(const FcReplaced, one, job->replaced)
+	foreach_ptr(const FcReplaced, one, target->plan->bounds.hi_max && !fc_plan_merges(target->plan) ? job->replaced : NIL)
 	{
-		FcReplaceTrial trial = {target, one};
+		/* of a plain table an analysis has counted the rows */
+		FcFault    *fault = fc_replace_too_few(target, one, target->plan->partitioned ? one->found : target->loaded);
 
-		CHECK_FOR_INTERRUPTS();
-		errors = fc_replace_note(errors, fc_error_try(fc_replace_try_ratio, &trial));
+		if (fault)
+			faults = lappend(faults, fault);
 	}
-	return errors;
+	return list_concat(faults, fc_replace_others(job));
 }
 
 FcFault *

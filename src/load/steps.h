@@ -201,17 +201,13 @@ extern void fc_replace_begin(FcJob *job);
 extern void fc_replace_choose(FcJob *job);
 
 /*
- * For an analysis: returns the errors that fc_replace_choose() and the load
- * would throw, as a list of ErrorData, one for each partition with too few
- * rows
+ * For an analysis.  The first chooses, and undoes it; returns the error that
+ * fc_replace_choose() would throw, or NULL.  The second, after that, returns
+ * faults of partitions with too few rows, and those of fc_ledger_others(), as
+ * a list of FcFault.
  */
-extern List *fc_replace_errors(FcJob *job);
-
-/*
- * Once it is chosen what is replaced: fc_ledger_others(), or NIL without a
- * ledger
- */
-extern List *fc_replace_others(const FcJob *job);
+extern ErrorData *fc_replace_error(FcJob *job);
+extern List *fc_replace_faults(FcJob *job);
 
 /*
  * load/merge.c.  ERROR 0A000 for a table whose rows cannot be exchanged, as

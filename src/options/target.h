@@ -37,7 +37,6 @@ typedef struct FcSubstitute
 {
 	FcRange		range;			/* of the leaf, range.partition */
 	Oid			table;			/* that gets the rows */
-	char	   *name;			/* of both */
 	char	   *schema;			/* of the leaf */
 	char	   *own_schema;		/* of the substitute: that of all whose leaves
 								 * are in the same one */
