@@ -282,45 +282,10 @@ fast_copy_create_ledger_table(PG_FUNCTION_ARGS)
 	return fast_copy_create(fcinfo, &fc_ledger_kind);
 }
 
-/* The columns of fast_copy_report(), and further ones of fast_copy_summary() */
-#define REPORT_COLUMN(type, member) {type, offsetof(FcReportRow, member)}
 static const FcReportColumn report_columns[] = {
-	REPORT_COLUMN(TEXTOID, phase_name),
-	REPORT_COLUMN(TEXTOID, name),
-	REPORT_COLUMN(INT8OID, processes),
-	REPORT_COLUMN(INT8OID, rows),
-	REPORT_COLUMN(INT8OID, bytes),
-	REPORT_COLUMN(FLOAT8OID, seconds),
-	REPORT_COLUMN(INT8OID, reads),
-	REPORT_COLUMN(FLOAT8OID, rows_per_read),
-	REPORT_COLUMN(TEXTOID, io_method),
-	REPORT_COLUMN(FLOAT8OID, alone),
-	REPORT_COLUMN(INT8OID, wal_bytes),
-	REPORT_COLUMN(INT8OID, spill_bytes),
-	REPORT_COLUMN(FLOAT8OID, rows_per_second),
-	REPORT_COLUMN(FLOAT8OID, bytes_per_second),
-	REPORT_COLUMN(TEXTOID, choice),
-	REPORT_COLUMN(INT8OID, filtered),
-	REPORT_COLUMN(INT8OID, rejected),
-	REPORT_COLUMN(INT8OID, nulled),
-	REPORT_COLUMN(TEXTOID, way),
-	REPORT_COLUMN(TEXTOID, reason),
-	REPORT_COLUMN(TEXTOID, failed),
-	REPORT_COLUMN(INT8OID, duplicates),
-	REPORT_COLUMN(INT8OID, updated),
-	REPORT_COLUMN(BOOLOID, whole),
-	/* whatever the key is, a number that may be below 0 */
-	REPORT_COLUMN(TIMESTAMPTZOID, key),
-	REPORT_COLUMN(TEXTOID, table),
-	REPORT_COLUMN(TEXTOID, source),
-	REPORT_COLUMN(BOOLOID, tolerant),
-	REPORT_COLUMN(INT8OID, created),
-	REPORT_COLUMN(INT8OID, indexes),
-	REPORT_COLUMN(BOOLOID, merged),
-	REPORT_COLUMN(INT8OID, replaced),
-	REPORT_COLUMN(INT8OID, old_rows),
-	REPORT_COLUMN(BOOLOID, old_guessed),
-	REPORT_COLUMN(TEXTOID, writer)
+#define X(type, member) {type##OID, offsetof(FcReportRow, member)},
+	FC_REPORT_COLUMNS(X)
+#undef X
 };
 
 #define FINDING_COLUMN(type, member) {type, offsetof(FcFinding, member)}

@@ -39,11 +39,11 @@ fc_fill_report_leaves(FcJob *job)
 	{
 		FcReportRow row = {0};
 		FcTask	   *first = &job->tasks[i];
+		Oid			partition = OidIsValid(first->replaces) ? first->replaces : first->partition;
 
 		row.phase = FC_PHASE_LOAD;
-		row.partition = OidIsValid(first->replaces) ? first->replaces : first->partition;
 		row.key = first->null ? PG_INT64_MAX : first->lo.key;
-		row.name = OidIsValid(row.partition) ? get_rel_name(row.partition) : NULL;
+		row.name = OidIsValid(partition) ? get_rel_name(partition) : NULL;
 		for (; i < job->ntasks && job->tasks[i].part == first->part; i++)
 		{
 			FcTask	   *task = &job->tasks[i];

@@ -87,7 +87,7 @@ fc_send_end_job(FcJob *job)
 	{
 		FcElsewhereSent sent = elsewhere->sent(job->sender, i);
 		FcReportRow row = {
-			.phase = FC_PHASE_LOAD, .partition = sent.leaf, .name = sent.name,
+			.phase = FC_PHASE_LOAD, .name = sent.name,
 			.key = PG_INT64_MAX, .rows = sent.rows, .bytes = sent.bytes, .reads = -1,
 			.seconds = sent.seconds, .choice = sent.choice
 		};

@@ -19,58 +19,63 @@
 #include "report/estimate.h"
 
 /*
- * One row of the report.  What is not said is below 0, or NULL; fc_report_add
- * sees to what follows from the rest.
+ * What a row of the report says: the columns of fast_copy_report(), in their
+ * order, and further ones of fast_copy_summary().  What is not said is below 0,
+ * or NULL; fc_report_add sees to what follows from the rest.
+ *
+ * X(type, member): FLOAT8OID, TEXTOID and so on
  */
+#define FC_REPORT_COLUMNS(X) \
+	X(TEXT, phase_name)			/* follows */ \
+	X(TEXT, name)				/* of the partition */ \
+	X(INT8, processes)			/* 0: not said */ \
+	X(INT8, rows) \
+	X(INT8, bytes) \
+	X(FLOAT8, seconds) \
+	X(INT8, reads) \
+	X(FLOAT8, rows_per_read)	/* follows */ \
+	X(TEXT, io_method) \
+	X(FLOAT8, alone)			/* share of its time with one process */ \
+	X(INT8, wal_bytes)			/* of what is whole */ \
+	X(INT8, spill_bytes)		/* the same; written to temporary files */ \
+	X(FLOAT8, rows_per_second)	/* follows, as the next */ \
+	X(FLOAT8, bytes_per_second) \
+	X(TEXT, choice)				/* what was decided, and why */ \
+	X(INT8, filtered)			/* this and the next two only if "counted" */ \
+	X(INT8, rejected) \
+	X(INT8, nulled)				/* records with a value that became NULL */ \
+	X(TEXT, way)				/* fc_report_way */ \
+	X(TEXT, reason)				/* why this way */ \
+	X(TEXT, failed)				/* SQLSTATE; of the total, as the rest */ \
+	X(INT8, duplicates) \
+	X(INT8, updated)			/* rows that those of the file replaced */ \
+	X(BOOL, whole)				/* about the phase, not a part of it */ \
+	X(TIMESTAMPTZ, key)			/* the lowest of the partition */ \
+	X(TEXT, table)				/* qualified and quoted */ \
+	X(TEXT, source)				/* a program's command is not in it */ \
+	X(BOOL, tolerant)			/* bad records were to be left out */ \
+	X(INT8, created)			/* new partitions */ \
+	X(INT8, indexes) \
+	X(BOOL, merged)				/* tables were, not replaced */ \
+	X(INT8, replaced) \
+	X(INT8, old_rows)			/* of these */ \
+	X(BOOL, old_guessed) \
+	X(TEXT, writer)
+
+/* The types in C of what SQL has */
+#define FC_REPORT_BOOL			bool
+#define FC_REPORT_INT8			int64
+#define FC_REPORT_TIMESTAMPTZ	int64
+#define FC_REPORT_FLOAT8		double
+#define FC_REPORT_TEXT			const char *
+
 typedef struct FcReportRow
 {
+#define X(type, member) FC_REPORT_##type member;
+	FC_REPORT_COLUMNS(X)
+#undef X
 	FcPhase		phase;
-	bool		whole;			/* about the phase, not a part of it */
-	Oid			partition;
-	char	   *name;			/* of the partition */
-	int64		key;			/* the lowest of the partition, to sort by */
-	int64		processes;		/* 0: not said */
-	double		alone;			/* share of the phase in which only one of
-								 * them was left */
-	int64		rows;
-	int64		bytes;
-	int64		reads;
-	double		seconds;
-	int64		wal_bytes;		/* of what is whole */
-	int64		spill_bytes;	/* the same; written to temporary files */
-	char	   *io_method;
-	char	   *choice;			/* what was decided, and why */
-
-	/* of the phases in which rows are written, and of the total */
-	bool		counted;		/* the next three are said */
-	int64		filtered;
-	int64		rejected;
-	int64		nulled;			/* records with a value that became NULL */
-	const char *way;			/* fc_report_way */
-	char	   *reason;			/* why this way */
-
-	/* of the total */
-	char	   *failed;			/* SQLSTATE of a load that failed */
-	int64		duplicates;
-	int64		updated;		/* rows that rows of the file took the place
-								 * of */
-	char	   *table;			/* qualified and quoted; this and what follows
-								 * is not in fast_copy_report() */
-	char	   *source;			/* a program's command is not in it */
-	bool		tolerant;		/* bad records were to be left out */
-	int64		created;		/* new partitions */
-	int64		indexes;
-	bool		merged;			/* tables were, not replaced */
-	int64		replaced;
-	int64		old_rows;		/* of these */
-	bool		old_guessed;
-	const char *writer;
-
-	/* what follows */
-	const char *phase_name;
-	double		rows_per_read;
-	double		rows_per_second;
-	double		bytes_per_second;
+	bool		counted;		/* rows were written, or this is the total */
 } FcReportRow;
 
 /*
