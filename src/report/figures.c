@@ -198,38 +198,27 @@ fc_figures_kind(const FcProgress *progress, FcPhase phase)
 	bool		sends = target->course.sends_all;
 	bool		copies = target->course.core;
 	bool		writes = fc_caller_writes(options->caller);
-
-	switch (phase)
+	const struct
 	{
-		case FC_PHASE_UNPACK:
-		case FC_PHASE_RECEIVE:
-			return progress->phase == phase ? FC_EFFORT_STREAM : FC_EFFORT_NONE;
-		case FC_PHASE_SPLIT:
-			return sends ? FC_EFFORT_NONE : FC_EFFORT_SPLIT;
-		case FC_PHASE_SCAN:
-			return sends || target->course.presorted || !fc_figures_keyed(target) ?
-				FC_EFFORT_NONE : FC_EFFORT_SCAN;
-		case FC_PHASE_PARTITIONS:
-			return FC_EFFORT_MAKE;
-		case FC_PHASE_REPLACE:
-			return options->existing != FC_EXISTING_KEEP ? FC_EFFORT_SPLIT : FC_EFFORT_NONE;
-		case FC_PHASE_CHECK:
-			return writes ? FC_EFFORT_NONE : FC_EFFORT_LOAD;
-		case FC_PHASE_COPY:
-			return writes && copies ? FC_EFFORT_COPY : FC_EFFORT_NONE;
-		case FC_PHASE_LOAD:
-			return writes && !copies ? FC_EFFORT_LOAD : FC_EFFORT_NONE;
-		case FC_PHASE_INDEX:
-			return FC_EFFORT_INDEX;
-		case FC_PHASE_ATTACH:
-			return progress->early ? FC_EFFORT_NONE : FC_EFFORT_ATTACH;
-		case FC_PHASE_REJECT:
-			return options->on_error != FC_ON_ERROR_STOP ? FC_EFFORT_SPLIT : FC_EFFORT_NONE;
-		case FC_PHASE_ANALYZE:
-			return options->run_analyze ? FC_EFFORT_ANALYZE : FC_EFFORT_NONE;
-		default:
-			return FC_EFFORT_NONE;
-	}
+		bool		comes;
+		FcEffortKind kind;
+	}			phases[FC_NPHASES] = {
+		[FC_PHASE_UNPACK] = {progress->phase == phase, FC_EFFORT_STREAM},
+		[FC_PHASE_RECEIVE] = {progress->phase == phase, FC_EFFORT_STREAM},
+		[FC_PHASE_SPLIT] = {!sends, FC_EFFORT_SPLIT},
+		[FC_PHASE_SCAN] = {!sends && !target->course.presorted && fc_figures_keyed(target), FC_EFFORT_SCAN},
+		[FC_PHASE_PARTITIONS] = {true, FC_EFFORT_MAKE},
+		[FC_PHASE_REPLACE] = {options->existing != FC_EXISTING_KEEP, FC_EFFORT_SPLIT},
+		[FC_PHASE_CHECK] = {!writes, FC_EFFORT_LOAD},
+		[FC_PHASE_COPY] = {writes && copies, FC_EFFORT_COPY},
+		[FC_PHASE_LOAD] = {writes && !copies, FC_EFFORT_LOAD},
+		[FC_PHASE_INDEX] = {true, FC_EFFORT_INDEX},
+		[FC_PHASE_ATTACH] = {!progress->early, FC_EFFORT_ATTACH},
+		[FC_PHASE_REJECT] = {options->on_error != FC_ON_ERROR_STOP, FC_EFFORT_SPLIT},
+		[FC_PHASE_ANALYZE] = {options->run_analyze, FC_EFFORT_ANALYZE},
+	};
+
+	return phases[phase].comes ? phases[phase].kind : FC_EFFORT_NONE;
 }
 
 /* What a phase takes, with the one that goes on beside it; 0 if it has none */

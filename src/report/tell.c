@@ -127,22 +127,14 @@ fc_tell_time(StringInfo line, double seconds)
 static double
 fc_tell_rows(const FcProgress *progress)
 {
-	FcTarget   *target = progress->target;
+	FcShared   *shared = progress->target->shared;
+	FcPhase		phase = progress->phase;
 
-	switch (progress->phase)
-	{
-		case FC_PHASE_UNPACK:
-		case FC_PHASE_RECEIVE:
-			return target->shared == NULL ? -1 :
-				(double) pg_atomic_read_u64(&target->shared->counts.scanned);
-		case FC_PHASE_SCAN:
-			return (double) pg_atomic_read_u64(&target->shared->counts.scanned);
-		case FC_PHASE_LOAD:
-		case FC_PHASE_CHECK:
-			return (double) pg_atomic_read_u64(&target->shared->counts.loaded);
-		default:
-			return -1;
-	}
+	if (shared && (phase == FC_PHASE_SCAN || fc_figures_is_stream(progress)))
+		return (double) pg_atomic_read_u64(&shared->counts.scanned);
+	if (phase == FC_PHASE_LOAD || phase == FC_PHASE_CHECK)
+		return (double) pg_atomic_read_u64(&shared->counts.loaded);
+	return -1;
 }
 
 /*
