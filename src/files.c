@@ -194,7 +194,7 @@ fc_files_find(FcFiles *files)
 	}
 }
 
-/* qsort's: by device and inode; and by names in the ledger */
+/* qsort's: by device and inode */
 static int
 fc_files_inode_cmp(const void *a, const void *b)
 {
@@ -206,19 +206,9 @@ fc_files_inode_cmp(const void *a, const void *b)
 	return fa->ino < fb->ino ? -1 : fa->ino > fb->ino;
 }
 
-static int
-fc_files_key_cmp(const void *a, const void *b)
-{
-	return strcmp((*(FcFilesOne *const *) a)->key, (*(FcFilesOne *const *) b)->key);
-}
-
-/*
- * The files in the order of their names in the ledger, in which all sessions
- * insert rows; a file that is named twice is there once.  Sets their number.
- * ERROR 22023 for one that has two names in the file system.
- */
-static FcFilesOne **
-fc_files_sort(const FcFiles *files, int *n)
+/* ERROR 22023 for a file that has two names in the file system */
+static void
+fc_files_refuse_twice(const FcFiles *files)
 {
 	FcFilesOne **order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcFilesOne *) * Max(files->n, 1));
 
@@ -226,29 +216,25 @@ fc_files_sort(const FcFiles *files, int *n)
 		order[i] = &files->files[i];
 	qsort(order, files->n, sizeof(FcFilesOne *), fc_files_inode_cmp);
 	for (int i = 1; i < files->n; i++)
-		if (fc_files_inode_cmp(&order[i - 1], &order[i]) == 0 && fc_files_key_cmp(&order[i - 1], &order[i]) != 0)
+		if (fc_files_inode_cmp(&order[i - 1], &order[i]) == 0 && strcmp(order[i - 1]->key, order[i]->key) != 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("file \"%s\" is named more than once", order[i]->path),
 					 errdetail("\"%s\" is the same file.", order[i - 1]->path),
 					 errhint("Each file is loaded once, by one name.")));
-	qsort(order, files->n, sizeof(FcFilesOne *), fc_files_key_cmp);
-	*n = 0;
-	for (int i = 0; i < files->n; i++)
-		if (*n == 0 || fc_files_key_cmp(&order[*n - 1], &order[i]) != 0)
-			order[(*n)++] = order[i];
-	return order;
 }
 
 /*
- * Marks the files that the ledger has not as loaded, and puts those into it
- * that it does not know, in their order.  A session that has such a row, and
+ * Marks the files that the ledger has not as loaded, one that is named twice
+ * once; and puts those into it that it does not know, in the order of their
+ * names, in which all sessions insert rows.  A session that has such a row, and
  * has not committed it, is waited for.
  */
 static void
-fc_files_ask(FcFiles *files, FcFilesOne **order, int n)
+fc_files_ask(FcFiles *files)
 {
 	const Oid	types[] = {REGCLASSOID, TEXTARRAYOID, INT8ARRAYOID, TIMESTAMPTZARRAYOID};
+	int			n = files->n;
 	Datum	   *paths = palloc(sizeof(Datum) * n);
 	Datum	   *sizes = palloc(sizeof(Datum) * n);
 	Datum	   *times = palloc(sizeof(Datum) * n);
@@ -261,24 +247,24 @@ fc_files_ask(FcFiles *files, FcFilesOne **order, int n)
 
 	for (int i = 0; i < n; i++)
 	{
-		paths[i] = CStringGetTextDatum(order[i]->key);
-		sizes[i] = Int64GetDatum(order[i]->size);
-		times[i] = TimestampTzGetDatum(order[i]->modified);
+		paths[i] = CStringGetTextDatum(files->files[i].key);
+		sizes[i] = Int64GetDatum(files->files[i].size);
+		times[i] = TimestampTzGetDatum(files->files[i].modified);
 	}
 	values[1] = PointerGetDatum(construct_array(paths, n, TEXTOID, -1, false, TYPALIGN_INT));
 	values[2] = PointerGetDatum(construct_array(sizes, n, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 	values[3] = PointerGetDatum(construct_array(times, n, TIMESTAMPTZOID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-	nrows = fc_ddl_execute(NULL, psprintf("SELECT u.n FROM %s l.state = 'loaded' AND l.sqlstate IS NULL AND l.size = u.size AND l.modified = u.modified AND %s OFFSET 0)",
+	nrows = fc_ddl_execute(NULL, psprintf("SELECT min(u.n) FROM %s l.state = 'loaded' AND l.sqlstate IS NULL AND l.size = u.size AND l.modified = u.modified AND %s OFFSET 0) GROUP BY u.path",
 									rows, fc_ledger_counts()), lengthof(types), types, values, NULL);
 	for (uint64 i = 0; i < nrows; i++)
 	{
 		bool		null;
 
-		order[DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null)) - 1]->waits = true;
+		files->files[DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null)) - 1].waits = true;
 	}
 	(void) fc_ddl_execute(NULL, psprintf("INSERT INTO %s (target, path, size, modified, state, " FC_LEDGER_IDENTITY ") "
 								   "SELECT $1, u.path, u.size, u.modified, 'waiting', %s FROM %s (%s OR l.target_name = %s) OFFSET 0) "
-								   "ORDER BY u.n ON CONFLICT DO NOTHING",
+								   "ORDER BY u.path COLLATE \"C\" ON CONFLICT DO NOTHING",
 								   fc_ddl_table(files->table), fc_ledger_identity(files->target), rows,
 								   fc_ledger_counts(), quote_literal_cstr(fc_ddl_table(files->target))),
 						  lengthof(types), types, values, NULL);
@@ -288,12 +274,12 @@ fc_files_ask(FcFiles *files, FcFilesOne **order, int n)
 static void
 fc_files_record(FcFiles *files)
 {
-	int			n;
-	FcFilesOne **order = fc_files_sort(files, &n);
-	int			level = fc_ddl_begin();
+	int			level;
 
-	if (n > 0)
-		fc_files_ask(files, order, n);
+	fc_files_refuse_twice(files);
+	level = fc_ddl_begin();
+	if (files->n > 0)
+		fc_files_ask(files);
 	for (int i = 0; i < files->n; i++)
 		files->before += !files->files[i].waits;
 	fc_ddl_end(level, false);

@@ -502,15 +502,27 @@ fc_ledger_source(const FcJob *job)
 	return job->target.original ? job->target.original : job->target.source;
 }
 
+char *
+fc_ledger_paths(const FcJob *job)
+{
+	const FcSource *source = fc_ledger_source(job);
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "''");
+	for (uint32 i = 0; job->ledger == NULL && job->target.options->label == NULL && i < source->nfiles; i++)
+		appendStringInfo(&sql, ", %s", quote_literal_cstr(fc_ledger_usable_path(source, i)));
+	return sql.data;
+}
+
 uint32
 fc_ledger_count(const FcJob *job)
 {
 	const FcOptions *options = job->target.options;
-	const FcSource *source = fc_ledger_source(job);
-	uint32		known = 0;
+	uint32		known;
 	Relation	rel;
-	MemoryContext one;
 	int			level;
+	bool		null;
 
 	if (!OidIsValid(options->ledger) || options->label || RecoveryInProgress())
 		return 0;
@@ -518,33 +530,12 @@ fc_ledger_count(const FcJob *job)
 	rel = table_open(options->ledger, AccessShareLock);
 	fc_ledger_check(rel);
 	level = fc_ddl_begin();
-	one = fc_ledger_enter();
-	for (uint32 i = 0; i < source->nfiles; i++)
-	{
-		FcLedgerRow row;
-
-		CHECK_FOR_INTERRUPTS();
-		fc_ledger_row(&row, options->target, fc_ledger_usable_path(source, i));
-		known += fc_ledger_run(psprintf("SELECT FROM ONLY %s AS l WHERE l.target = $1 AND l.path = $2 AND l.state = 'loaded' AND %s LIMIT 1",
-										fc_ddl_table(options->ledger), fc_ledger_counts()), &row);
-		SPI_freetuptable(SPI_tuptable);
-		MemoryContextReset(one);
-	}
+	(void) fc_ddl_execute(NULL, psprintf("SELECT count(DISTINCT l.path) FROM ONLY %s AS l WHERE l.target = %u AND l.path IN (%s) AND l.state = 'loaded' AND %s",
+								   fc_ddl_table(options->ledger), options->target, fc_ledger_paths(job), fc_ledger_counts()), 0, NULL, NULL, NULL);
+	known = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
 	fc_ddl_end(level, false);
 	table_close(rel, NoLock);
 	return known;
-}
-
-char *
-fc_ledger_not_named(const FcJob *job)
-{
-	const FcSource *source = fc_ledger_source(job);
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	for (uint32 i = 0; job->ledger == NULL && job->target.options->label == NULL && i < source->nfiles; i++)
-		appendStringInfo(&sql, ", %s", quote_literal_cstr(fc_ledger_usable_path(source, i)));
-	return psprintf(" AND l.path NOT IN (''%s)", sql.data);
 }
 
 bool

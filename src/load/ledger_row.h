@@ -74,9 +74,9 @@ extern uint64 fc_ledger_set_columns(Oid table, FcLedgerRow *row, const char *col
 extern void fc_ledger_update(Oid table, FcLedgerRow *row, FcKeyType type);
 
 /*
- * A further condition for rows "l": not of a file of the job.  A load has
- * claimed its files, and needs none.
+ * The paths of the job's files, as SQL lists them; none if a load has claimed
+ * them
  */
-extern char *fc_ledger_not_named(const FcJob *job);
+extern char *fc_ledger_paths(const FcJob *job);
 
 #endif							/* FC_LEDGER_ROW_H */
