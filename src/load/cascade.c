@@ -12,77 +12,37 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "commands/trigger.h"
-#include "nodes/value.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "errors/context.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
 
-/* What a DELETE does to the rows that the trigger's table has, or NULL */
-static const char *
-fc_cascade_action(const Trigger *trigger)
-{
-	if (trigger->tgenabled == TRIGGER_DISABLED ||
-		(SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA && trigger->tgenabled == TRIGGER_FIRES_ON_ORIGIN))
-		return NULL;
-	switch (trigger->tgfoid)
-	{
-		case F_RI_FKEY_CASCADE_DEL:
-			return "CASCADE";
-		case F_RI_FKEY_SETNULL_DEL:
-			return "SET NULL";
-		case F_RI_FKEY_SETDEFAULT_DEL:
-			return "SET DEFAULT";
-		default:
-			return NULL;
-	}
-}
-
-/* Adds the tables in which a DELETE from this one deletes or changes rows */
-static List *
-fc_cascade_add(List *names, Oid table)
-{
-	Relation	rel = table_open(table, AccessShareLock);
-
-	for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
-	{
-		const Trigger *trigger = &rel->trigdesc->triggers[i];
-		const char *action = fc_cascade_action(trigger);
-		char	   *name;
-
-		if (action == NULL)
-			continue;
-		name = fc_ddl_name(get_rel_namespace(trigger->tgconstrrelid), get_rel_name(trigger->tgconstrrelid));
-		names = list_append_unique(names, makeString(psprintf("%s (ON DELETE %s)", name, action)));
-	}
-	table_close(rel, AccessShareLock);
-	return names;
-}
+/* Tables in which triggers of the leaves, an array, delete or change rows */
+#define FC_CASCADE_QUERY \
+	"WITH said AS (SELECT format('%%I.%%I (ON DELETE %%s)', s.nspname, c.relname, a.does) AS name, row_number() OVER (ORDER BY l.n, t.tgname) AS n " \
+	"FROM unnest('{%s}'::oid[]) WITH ORDINALITY AS l (leaf, n) JOIN pg_trigger AS t ON t.tgrelid = l.leaf " \
+	"JOIN (VALUES (%u, 'CASCADE'), (%u, 'SET NULL'), (%u, 'SET DEFAULT')) AS a (function, does) ON a.function = t.tgfoid " \
+	"JOIN pg_class AS c ON c.oid = t.tgconstrrelid JOIN pg_namespace AS s ON s.oid = c.relnamespace " \
+	"WHERE t.tgenabled <> 'D' AND NOT (t.tgenabled = 'O' AND current_setting('session_replication_role') = 'replica')) " \
+	"SELECT string_agg(name, ', ' ORDER BY n) FROM (SELECT name, min(n) AS n FROM said GROUP BY 1) AS named"
 
 FcFault *
 fc_cascade_find(const char *relname, const List *leaves)
 {
-	List	   *names = NIL;
-	StringInfoData text;
+	StringInfoData oids;
+	char	   *names;
 
+	initStringInfo(&oids);
 	foreach_oid(leaf, leaves)
-	{
-		CHECK_FOR_INTERRUPTS();
-		names = fc_cascade_add(names, leaf);
-	}
-	if (names == NIL)
+		appendStringInfo(&oids, "%s%u", oids.len > 0 ? "," : "", leaf);
+	names = leaves == NIL ? NULL :
+		fc_ddl_value(psprintf(FC_CASCADE_QUERY, oids.data, F_RI_FKEY_CASCADE_DEL, F_RI_FKEY_SETNULL_DEL, F_RI_FKEY_SETDEFAULT_DEL));
+	if (names == NULL)
 		return NULL;
-	initStringInfo(&text);
-	foreach_ptr(String, name, names)
-		appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", strVal(name));
 	return fc_fault("foreign keys", ERRCODE_SUCCESSFUL_COMPLETION,
 					psprintf("rows that reference replaced rows of table \"%s\" are deleted or changed", relname),
-					psprintf("Foreign keys reference them from %s.", text.data),
+					psprintf("Foreign keys reference them from %s.", names),
 					pstrdup("If the file has the same keys again, on_conflict \"update\" leaves those rows as they are: it deletes none."));
 }
 
