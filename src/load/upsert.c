@@ -23,8 +23,6 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "access/table.h"
-#include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "utils/acl.h"
@@ -52,40 +50,18 @@ fc_upsert_check_core(const FcTarget *target)
 			 errdetail("Rows would be loaded one by one, as COPY does: %s.", target->course.reason)));
 }
 
-static int
-fc_upsert_count(Relation rel, bool checks)
-{
-	TupleDesc	desc = RelationGetDescr(rel);
-	int			n = 0;
-
-	if (checks)
-		return desc->constr ? desc->constr->num_check : 0;
-	for (int i = 0; i < desc->natts; i++)
-		n += TupleDescAttr(desc, i)->attnotnull;
-	return n;
-}
-
 /*
- * Has a partition more constraints of this kind than the target, whose
- * constraints the stage has?  Releases its locks: see fc_plan_partitions_fire
- * in options/plan_way.c.
+ * Has a partition more constraints than the target, whose constraints the stage
+ * has?  "count" is a query for those of a table, t.relid.  Takes no locks: see
+ * fc_plan_partitions_fire in options/plan_way.c.
  */
 static bool
-fc_upsert_parts_constrain(const FcTarget *target, bool checks)
+fc_upsert_parts_constrain(const FcTarget *target, const char *count)
 {
-	List	   *tables = find_all_inheritors(target->oid, AccessShareLock, NULL);
-	int			n = fc_upsert_count(target->rel, checks);
-	bool		more = false;
-
-	foreach_oid(table, tables)
-	{
-		Relation	rel = table_open(table, NoLock);
-
-		CHECK_FOR_INTERRUPTS();
-		more = more || fc_upsert_count(rel, checks) > n;
-		table_close(rel, table == target->oid ? NoLock : AccessShareLock);
-	}
-	return more;
+	return fc_ddl_value(psprintf("WITH RECURSIVE t (relid) AS (SELECT %u::oid UNION ALL SELECT i.inhrelid FROM t, pg_inherits AS i "
+								 "WHERE i.inhparent = t.relid AND NOT i.inhdetachpending), n AS (SELECT t.relid, (%s) AS n FROM t) "
+								 "SELECT 1 FROM n WHERE n.n > (SELECT n.n FROM n WHERE n.relid = %u)",
+								 target->oid, count, target->oid)) != NULL;
 }
 
 /* May an updated row violate a CHECK that the file's row does not? */
@@ -119,8 +95,10 @@ fc_upsert_late_class(const FcTarget *target)
 		return "the table has triggers or foreign keys";
 	if (fc_exchange_constraints_see_table(target->rel))
 		return "a constraint or generated column sees of which table a row is";
-	if (((tolerated & FC_CLASS_CHECK) && fc_upsert_parts_constrain(target, true)) ||
-		((tolerated & FC_CLASS_NOT_NULL) && fc_upsert_parts_constrain(target, false)))
+	if (((tolerated & FC_CLASS_CHECK) &&
+		 fc_upsert_parts_constrain(target, "SELECT relchecks FROM pg_class WHERE oid = t.relid")) ||
+		((tolerated & FC_CLASS_NOT_NULL) &&
+		 fc_upsert_parts_constrain(target, "SELECT count(*) FROM pg_attribute WHERE attrelid = t.relid AND attnum > 0 AND attnotnull")))
 		return "a partition has constraints of its own";
 	return updates && (tolerated & FC_CLASS_CHECK) && fc_upsert_updates_fail(target) ?
 		"a constraint looks at columns that the file does not have" : NULL;
