@@ -27,7 +27,6 @@
 #include "utils/builtins.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 
 #include "compat/compat.h"
 #include "heap/old_rows.h"

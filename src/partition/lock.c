@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "access/table.h"
 #include "miscadmin.h"
 #include "storage/latch.h"

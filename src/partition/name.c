@@ -28,15 +28,18 @@
 #include "partition/partition.h"
 #include "partition/partman.h"
 
-/* How much of its lower bound a partition's name shows */
+/*
+ * How much of its lower bound a partition's name shows: so many characters
+ * after the year
+ */
 typedef enum FcNameLevel
 {
-	FC_NAME_YEAR,
-	FC_NAME_MONTH,
-	FC_NAME_DAY,
-	FC_NAME_MINUTE,
-	FC_NAME_SECOND,
-	FC_NAME_USEC
+	FC_NAME_YEAR = 0,
+	FC_NAME_MONTH = 2,
+	FC_NAME_DAY = 4,
+	FC_NAME_MINUTE = 9,
+	FC_NAME_SECOND = 11,
+	FC_NAME_USEC = 18
 } FcNameLevel;
 
 /* Returns the coarsest level that tells neighbouring intervals apart */
@@ -90,16 +93,9 @@ fc_name_append_time_suffix(StringInfo buf, const FcRoute *route, int64 key)
 	level = Max(level, least);
 
 	fc_name_append_year(buf, tm.tm_year);
-	if (level >= FC_NAME_MONTH)
-		appendStringInfo(buf, "%s%02d", tm.tm_year > 9999 ? "_" : "", tm.tm_mon);
-	if (level >= FC_NAME_DAY)
-		appendStringInfo(buf, "%02d", tm.tm_mday);
-	if (level >= FC_NAME_MINUTE)
-		appendStringInfo(buf, "_%02d%02d", tm.tm_hour, tm.tm_min);
-	if (level >= FC_NAME_SECOND)
-		appendStringInfo(buf, "%02d", tm.tm_sec);
-	if (level >= FC_NAME_USEC)
-		appendStringInfo(buf, "_%06d", fsec);
+	if (level > FC_NAME_YEAR)
+		appendStringInfo(buf, "%s%.*s", tm.tm_year > 9999 ? "_" : "", level,
+						 psprintf("%02d%02d_%02d%02d%02d_%06d", tm.tm_mon, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, fsec));
 }
 
 /* Returns the end of the name of the partition that starts at "key" */

@@ -68,8 +68,6 @@ static void
 fc_vouch_scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,
 					  const FcNewPartition *parts, int nparts)
 {
-	int			n;
-	FcRange    *ranges = fc_vouch_ranges_merged(parts, nparts, &n);
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	TupleTableSlot *slot = table_slot_create(defrel, NULL);
 	TableScanDesc scan = fc_begin_scan(defrel, snapshot);
@@ -85,17 +83,15 @@ fc_vouch_scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,
 		if (isnull)
 			continue;
 		key = fc_key_from_datum(type, value);
-		fc_search(int, i, n, mid, !ranges[mid].hi_max && ranges[mid].hi <= key);
-		if (i == n || !fc_range_has(&ranges[i], key))
+		fc_search(int, i, nparts, mid, !parts[mid].range.hi_max && parts[mid].range.hi <= key);
+		if (i == nparts || !fc_range_has(&parts[i].range, key))
 			continue;
-		while (!fc_range_has(&parts->range, key))
-			parts++;
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("updated partition constraint for default partition \"%s\" would be violated by some row",
 						RelationGetRelationName(defrel)),
 				 errdetail("A row belongs to the partition to be created for values %s.",
-						   fc_range_text(type, &parts->range)),
+						   fc_range_text(type, &parts[i].range)),
 				 errhint("Move such rows out of the default partition first."),
 				 errtable(defrel)));
 	}
@@ -103,7 +99,6 @@ fc_vouch_scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,
 	table_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);
 	UnregisterSnapshot(snapshot);
-	pfree(ranges);
 }
 
 bool
