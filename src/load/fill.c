@@ -192,7 +192,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 		fc_shared_whole_leaves(target->shared) ? target->ngroups : work->ntasks;
 }
 
-void
+bool
 fc_fill_drop_key(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -222,6 +222,7 @@ fc_fill_drop_key(FcJob *job)
 	}
 	fc_tables_lock(job);
 	fc_tables_check(job);
+	return true;
 }
 
 /*

@@ -166,7 +166,7 @@ fc_find_presorted(FcJob *job)
 	fc_way_decide(job);
 }
 
-void
+bool
 fc_find_look(FcJob *job)
 {
 	fc_find_route(job);
@@ -177,10 +177,10 @@ fc_find_look(FcJob *job)
 		fc_find_split(job);
 		fc_find_presorted(job);
 	}
-	if (job->target.shared->source.unsplit == FC_UNSPLIT_NOT)
-		return;
 	/* an estimate, by which the partitions of a presorted file get storage */
-	job->target.found = job->target.data_size / FC_RECORD_GUESS;
+	if (job->target.shared->source.unsplit != FC_UNSPLIT_NOT)
+		job->target.found = job->target.data_size / FC_RECORD_GUESS;
+	return true;
 }
 
 void

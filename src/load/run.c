@@ -299,13 +299,6 @@ fc_job_split(FcJob *job)
 	return true;
 }
 
-static bool
-fc_job_look(FcJob *job)
-{
-	fc_find_look(job);
-	return true;
-}
-
 /* False if it guessed wrongly where records begin */
 static bool
 fc_job_scan(FcJob *job)
@@ -358,13 +351,6 @@ fc_job_prepare(FcJob *job)
 	fc_references_begin(job);
 	if (fc_target_grows(target) && !target->course.flows)
 		fc_find_unpack(job);
-	return true;
-}
-
-static bool
-fc_job_drop_key(FcJob *job)
-{
-	fc_fill_drop_key(job);
 	return true;
 }
 
@@ -433,12 +419,12 @@ static const FcStep fc_job_steps[] = {
 	[FC_STEP_SEND] = {if_course(sends_all), fc_job_send, FC_STEP_END, FC_STEP_SPLIT},
 	[FC_STEP_SPLIT] = {0, fc_job_split, FC_STEP_ALONE},
 	[FC_STEP_ALONE] = {if_course(core_alone), fc_job_copy, FC_STEP_REJECTS},
-	[FC_STEP_LOOK] = {if_course(seeks), fc_job_look, FC_STEP_SCAN},
+	[FC_STEP_LOOK] = {if_course(seeks), fc_find_look, FC_STEP_SCAN},
 	[FC_STEP_SCAN] = {if_course(scans), fc_job_scan, FC_STEP_LOCK, FC_STEP_SPLIT},
 	[FC_STEP_LOCK] = {0, fc_job_lock, FC_STEP_COMPARE, FC_STEP_AWAY},
 	[FC_STEP_COMPARE] = {if_course(routes), fc_job_compare, FC_STEP_PREPARE, FC_STEP_SCAN},
 	[FC_STEP_PREPARE] = {0, fc_job_prepare, FC_STEP_DROP},
-	[FC_STEP_DROP] = {if_course(drops_key), fc_job_drop_key, FC_STEP_FILL},
+	[FC_STEP_DROP] = {if_course(drops_key), fc_fill_drop_key, FC_STEP_FILL},
 	[FC_STEP_FILL] = {if_course(fills), fc_fill_run, FC_STEP_COMPLETE, FC_STEP_SCAN},
 	[FC_STEP_COMPLETE] = {if_course(fills), fc_job_complete, FC_STEP_SETTLE},
 	[FC_STEP_SETTLE] = {0, fc_job_settle, FC_STEP_CORE},

@@ -67,8 +67,8 @@ extern dsm_segment *fc_layout_early(Oid target, dsm_segment *area);
 /* Finds the records of a source that is whole */
 extern void fc_find_split(FcJob *job);
 
-/* Looks whether the file seems to be in key order */
-extern void fc_find_look(FcJob *job);
+/* Looks whether the file seems to be in key order; true */
+extern bool fc_find_look(FcJob *job);
 
 /*
  * Finds the keys, and the records, too, if no split has found them.  If it
@@ -313,9 +313,9 @@ extern bool fc_send_whole(FcJob *job);
  * found, or rows must come in the order of the file.  Forgets also what the
  * scan has counted, rejected and filtered: the load looks at all records
  * again, and core routes.  An error that the scan has noted still ends the
- * load.
+ * load.  True.
  */
-extern void fc_fill_drop_key(FcJob *job);
+extern bool fc_fill_drop_key(FcJob *job);
 
 /*
  * Puts the rows into their leaves.  Throws the error of the first bad record.
