@@ -27,32 +27,9 @@
 #include "rejects/rejects.h"
 
 static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
-	[FC_LEDGER_TARGET] = {"target", "pg_catalog.regclass NOT NULL", REGCLASSOID, "table that the file is loaded into"},
-	[FC_LEDGER_PATH] = {"path", "pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL", TEXTOID,
-		"file, without symbolic links; or the label of what a program printed or the client sent"},
-	[FC_LEDGER_SIZE] = {"size", "pg_catalog.int8", INT8OID, "its bytes, as they are packed; what has a label is unpacked before"},
-	[FC_LEDGER_MODIFIED] = {"modified", "pg_catalog.timestamptz", TIMESTAMPTZOID, "when it was written to last"},
-	[FC_LEDGER_CHECKSUM] = {"checksum", "pg_catalog.text", TEXTOID, "CRC-32C of its bytes, in hexadecimal digits"},
-	[FC_LEDGER_STATE] = {"state", "pg_catalog.text NOT NULL", TEXTOID, "waiting, loaded or failed"},
-	[FC_LEDGER_ROWS] = {"rows", "pg_catalog.int8", INT8OID,
-	"rows loaded from it; null where COPY itself loaded several files as one"},
-	[FC_LEDGER_REJECTED] = {"rejected", "pg_catalog.int8", INT8OID, "records that on_error skipped"},
-	[FC_LEDGER_FILTERED] = {"filtered", "pg_catalog.int8", INT8OID, "rows that where_clause left out, and lines that skip_empty_lines did; null where COPY itself loaded several files as one"},
-	[FC_LEDGER_JOB] = {"job", "pg_catalog.uuid", UUIDOID, "the same column of reject_table has it"},
-	[FC_LEDGER_LOADED_AT] = {"loaded_at", "pg_catalog.timestamptz", TIMESTAMPTZOID, "when it was loaded, or failed to be"},
-	[FC_LEDGER_LOADED_BY] = {"loaded_by", "pg_catalog.text", TEXTOID, "role that loaded"},
-	[FC_LEDGER_SQLSTATE] = {"sqlstate", "pg_catalog.text", TEXTOID, "of the error that it failed with"},
-	[FC_LEDGER_MESSAGE] = {"message", "pg_catalog.text", TEXTOID, "of that error"},
-	[FC_LEDGER_LINE] = {"line", "pg_catalog.int8", INT8OID, "of the file, where it happened"},
-	[FC_LEDGER_FIRST_KEY] = {"first_key", "pg_catalog.text", TEXTOID, "no row of it has a lower partition key; null where keys were not looked at"},
-	[FC_LEDGER_LAST_KEY] = {"last_key", "pg_catalog.text", TEXTOID, "no row of it has a higher one"},
-	[FC_LEDGER_KEY_COLUMN] = {"key_column", "pg_catalog.text", TEXTOID, "column of the table that these are keys in"},
-	[FC_LEDGER_EXPECTED_SIZE] = {"expected_size", "pg_catalog.int8", INT8OID, "not used yet, always null"},
-	[FC_LEDGER_EXPECTED_HASH] = {"expected_hash", "pg_catalog.text", TEXTOID, "not used yet, always null"},
-	[FC_LEDGER_TARGET_OID] = {"target_oid", "pg_catalog.oid NOT NULL", OIDOID, "number of the table in the database of origin"},
-	[FC_LEDGER_TARGET_NAME] = {"target_name", "pg_catalog.text NOT NULL", TEXTOID, "its name when the row was written"},
-	[FC_LEDGER_ORIGIN] = {"origin", "pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL", TEXTOID, "cluster and database where the row was written"},
-	[FC_LEDGER_XID] = {"xid", "pg_catalog.xid", XIDOID, "transaction that wrote the row"},
+#define X(number, name, type, typid, comment) {#name, "pg_catalog." type, typid, comment},
+	FC_LEDGER_COLUMNS(X)
+#undef X
 };
 
 static const int ledger_key[] = {FC_LEDGER_PATH, FC_LEDGER_TARGET_OID, FC_LEDGER_ORIGIN};

@@ -10,35 +10,47 @@
 
 #include "load/steps.h"
 
-/* The columns, in their order */
+/*
+ * The columns, in their order.  Those before EXPECTED_SIZE are parameters of
+ * commands; FC_LEDGER_IDENTITY begins at TARGET_OID.
+ *
+ * X(number, name, type, typid, comment)
+ */
+#define FC_LEDGER_COLUMNS(X) \
+	X(TARGET, target, "regclass NOT NULL", REGCLASSOID, "table that the file is loaded into") \
+	X(PATH, path, "text COLLATE pg_catalog.\"C\" NOT NULL", TEXTOID, \
+		"file, without symbolic links; or the label of what a program printed or the client sent") \
+	X(SIZE, size, "int8", INT8OID, "its bytes, as they are packed; what has a label is unpacked before") \
+	X(MODIFIED, modified, "timestamptz", TIMESTAMPTZOID, "when it was written to last") \
+	X(CHECKSUM, checksum, "text", TEXTOID, "CRC-32C of its bytes, in hexadecimal digits") \
+	X(STATE, state, "text NOT NULL", TEXTOID, "waiting, loaded or failed") \
+	X(ROWS, rows, "int8", INT8OID, \
+		"rows loaded from it; null where COPY itself loaded several files as one") \
+	X(REJECTED, rejected, "int8", INT8OID, "records that on_error skipped") \
+	X(FILTERED, filtered, "int8", INT8OID, "rows that where_clause left out, and lines that skip_empty_lines did; null where COPY itself loaded several files as one") \
+	X(JOB, job, "uuid", UUIDOID, "the same column of reject_table has it") \
+	X(LOADED_AT, loaded_at, "timestamptz", TIMESTAMPTZOID, "when it was loaded, or failed to be") \
+	X(LOADED_BY, loaded_by, "text", TEXTOID, "role that loaded") \
+	X(SQLSTATE, sqlstate, "text", TEXTOID, "of the error that it failed with") \
+	X(MESSAGE, message, "text", TEXTOID, "of that error") \
+	X(LINE, line, "int8", INT8OID, "of the file, where it happened") \
+	X(FIRST_KEY, first_key, "text", TEXTOID, "no row of it has a lower partition key; null where keys were not looked at") \
+	X(LAST_KEY, last_key, "text", TEXTOID, "no row of it has a higher one") \
+	X(KEY_COLUMN, key_column, "text", TEXTOID, "column of the table that these are keys in") \
+	X(EXPECTED_SIZE, expected_size, "int8", INT8OID, "not used yet, always null") \
+	X(EXPECTED_HASH, expected_hash, "text", TEXTOID, "not used yet, always null") \
+	X(TARGET_OID, target_oid, "oid NOT NULL", OIDOID, "number of the table in the database of origin") \
+	X(TARGET_NAME, target_name, "text NOT NULL", TEXTOID, "its name when the row was written") \
+	X(ORIGIN, origin, "text COLLATE pg_catalog.\"C\" NOT NULL", TEXTOID, "cluster and database where the row was written") \
+	X(XID, xid, "xid", XIDOID, "transaction that wrote the row")
+
 typedef enum FcLedgerColumn
 {
-	FC_LEDGER_TARGET,
-	FC_LEDGER_PATH,
-	FC_LEDGER_SIZE,
-	FC_LEDGER_MODIFIED,
-	FC_LEDGER_CHECKSUM,
-	FC_LEDGER_STATE,
-	FC_LEDGER_ROWS,
-	FC_LEDGER_REJECTED,
-	FC_LEDGER_FILTERED,
-	FC_LEDGER_JOB,
-	FC_LEDGER_LOADED_AT,
-	FC_LEDGER_LOADED_BY,
-	FC_LEDGER_SQLSTATE,
-	FC_LEDGER_MESSAGE,
-	FC_LEDGER_LINE,
-	FC_LEDGER_FIRST_KEY,
-	FC_LEDGER_LAST_KEY,
-	FC_LEDGER_KEY_COLUMN,
-	FC_LEDGER_NPARAMS,			/* those before are parameters of commands */
-	FC_LEDGER_EXPECTED_SIZE = FC_LEDGER_NPARAMS,
-	FC_LEDGER_EXPECTED_HASH,
-	FC_LEDGER_TARGET_OID,		/* from here on FC_LEDGER_IDENTITY */
-	FC_LEDGER_TARGET_NAME,
-	FC_LEDGER_ORIGIN,
-	FC_LEDGER_XID,
-	FC_LEDGER_NCOLUMNS
+#define X(number, name, type, typid, comment) FC_LEDGER_##number,
+	FC_LEDGER_COLUMNS(X)
+#undef X
+	FC_LEDGER_NCOLUMNS,
+	FC_LEDGER_NPARAMS = FC_LEDGER_EXPECTED_SIZE
 } FcLedgerColumn;
 
 /* A row's values, NULL where "nulls" has an n */
