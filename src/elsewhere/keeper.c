@@ -23,13 +23,11 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
-#include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type_d.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -147,24 +145,14 @@ fc_keeper_listed(Relation list, HeapTuple tuple, const AttrNumber *columns)
 						  get_namespace_oid(NameStr(*DatumGetName(values[0])), true));
 }
 
-/* The tables that the target inherits from, as a chunk does */
-static List *
-fc_keeper_parents(Oid target)
+/* Does the table inherit from the other one, as a chunk or a partition does? */
+static bool
+fc_keeper_inherits(Oid table, Oid other)
 {
-	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
-	List	   *parents = NIL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	Oid			type = get_rel_type_id(table);
+	Oid			from = get_rel_type_id(other);
 
-	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(target));
-	scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		parents = lappend_oid(parents, ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent);
-	systable_endscan(scan);
-	table_close(inherits, AccessShareLock);
-	return parents;
+	return OidIsValid(type) && OidIsValid(from) && typeInheritsFrom(type, from);
 }
 
 /*
@@ -174,7 +162,6 @@ fc_keeper_parents(Oid target)
 static void
 fc_keeper_look(Relation list, const AttrNumber *columns, Oid target, Oid *listed)
 {
-	List	   *parents = fc_keeper_parents(target);
 	SysScanDesc scan = systable_beginscan(list, InvalidOid, false, NULL, 0, NULL);
 	HeapTuple	tuple;
 
@@ -185,9 +172,8 @@ fc_keeper_look(Relation list, const AttrNumber *columns, Oid target, Oid *listed
 		CHECK_FOR_INTERRUPTS();
 		if (!OidIsValid(entry) || (OidIsValid(*listed) && entry != target))
 			continue;
-		if (entry == target || list_member_oid(parents, entry) ||
-			(get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE && get_rel_relispartition(entry) &&
-			 list_member_oid(get_partition_ancestors(entry), target)))
+		if (entry == target || fc_keeper_inherits(target, entry) ||
+			(get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE && fc_keeper_inherits(entry, target)))
 			*listed = entry;
 	}
 	systable_endscan(scan);
