@@ -30,7 +30,8 @@
 #include "rejects/rejects.h"
 #include "row/executor.h"
 
-void
+/* ERROR 42501 without INSERT on the table or on each of the columns */
+static void
 fc_own_table_check_rights(const FcOwnTable *kind, Oid table)
 {
 	if (pg_class_aclcheck(table, GetUserId(), ACL_INSERT) == ACLCHECK_OK)

@@ -74,9 +74,6 @@ extern Oid	fc_own_table_create(const FcOwnTable *kind, const char *name);
 /* ERROR 42703 if the table lacks a column */
 extern void fc_own_table_check_columns(const FcOwnTable *kind, Oid table);
 
-/* ERROR 42501 without INSERT on the table or on each of the columns */
-extern void fc_own_table_check_rights(const FcOwnTable *kind, Oid table);
-
 /*
  * Locks a table that the caller named by its OID, for rows to be inserted.
  * ERROR 42P01 if it is not there any more, 42501 if the caller may not insert;

@@ -17,7 +17,6 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
@@ -64,30 +63,20 @@ const FcOwnTable fc_history_kind = {
 	history_columns, NCOLUMNS, 0, NULL, ", or SET fast_copy.history = '' to load without"
 };
 
-/* RangeVarGetRelidExtended's callback: looks before the table is locked */
-static void
-fc_history_may_lock(const RangeVar *rv, Oid table, Oid before, void *arg)
-{
-	if (OidIsValid(table))
-		fc_own_table_check_rights(&fc_history_kind, table);
-}
-
 void
 fc_history_check(FcTarget *target)
 {
-	RangeVar   *rv;
 	Oid			table;
 
 	if (fc_history[0] == '\0' || !fc_caller_is_told(target->options->caller))
 		return;
-	rv = makeRangeVarFromNameList(fc_string_to_names(fc_history));
-	table = RangeVarGetRelidExtended(rv, RowExclusiveLock, RVR_MISSING_OK, fc_history_may_lock, NULL);
+	table = RangeVarGetRelid(makeRangeVarFromNameList(fc_string_to_names(fc_history)), NoLock, true);
 	if (!OidIsValid(table))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table \"%s\" of fast_copy.history does not exist", fc_history),
 				 errhint("fast_copy_create_history_table() creates it; SET fast_copy.history = '' to load without.")));
-	target->history = table_open(table, NoLock);
+	target->history = fc_own_table_open(&fc_history_kind, table);
 	fc_own_table_check_closed(&fc_history_kind, target->history);
 	if (table == target->oid)
 		fc_own_table_refuse(&fc_history_kind, table, "It is the table that is loaded.");
