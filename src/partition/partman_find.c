@@ -20,7 +20,6 @@
 #include "catalog/dependency.h"
 #include "catalog/objectaddress.h"
 #include "catalog/partition.h"
-#include "catalog/pg_extension.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "catalog/namespace.h"
@@ -61,27 +60,17 @@ static const struct
 static bool
 fc_partman_extension(FcPartmanSearch *search)
 {
-	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
-	HeapTuple	tuple;
+	char	   *found;
+	int			major = 0;
+	int			minor = 0;
 
 	search->extension = get_extension_oid("pg_partman", true);
-	tuple = get_catalog_object_by_oid(rel, Anum_pg_extension_oid, search->extension);
-	if (HeapTupleIsValid(tuple))
-	{
-		Form_pg_extension form = (Form_pg_extension) GETSTRUCT(tuple);
-		bool		isnull;
-		Datum		version = heap_getattr(tuple, Anum_pg_extension_extversion,
-										   RelationGetDescr(rel), &isnull);
-		int			major = 0;
-		int			minor = 0;
-
-		search->schema = form->extnamespace;
-		search->owner = form->extowner;
-		(void) sscanf(TextDatumGetCString(version), "%5d.%5d", &major, &minor);
-		search->partman->version = 100 * major + minor;
-	}
-	table_close(rel, AccessShareLock);
-	return HeapTupleIsValid(tuple);
+	if (!OidIsValid(search->extension))
+		return false;
+	found = fc_ddl_value(psprintf("SELECT concat_ws(' ', extnamespace, extowner, extversion) FROM pg_extension WHERE oid = %u", search->extension));
+	(void) sscanf(found ? found : "", "%u %u %5d.%5d", &search->schema, &search->owner, &major, &minor);
+	search->partman->version = 100 * major + minor;
+	return found != NULL;
 }
 
 /*
