@@ -142,6 +142,8 @@ typedef struct FcPartmanSearch
 	Oid			extension;
 	Oid			schema;
 	Oid			owner;			/* of the extension */
+	Oid			schema_owner;	/* InvalidOid: there is no such schema */
+	Oid			database_owner;
 	Oid			config_sub;		/* part_config_sub, or InvalidOid */
 	TupleDesc	desc;			/* of part_config */
 	HeapTuple	row;			/* the table's row in part_config */

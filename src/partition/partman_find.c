@@ -67,8 +67,11 @@ fc_partman_extension(FcPartmanSearch *search)
 	search->extension = get_extension_oid("pg_partman", true);
 	if (!OidIsValid(search->extension))
 		return false;
-	found = fc_ddl_value(psprintf("SELECT concat_ws(' ', extnamespace, extowner, extversion) FROM pg_extension WHERE oid = %u", search->extension));
-	(void) sscanf(found ? found : "", "%u %u %5d.%5d", &search->schema, &search->owner, &major, &minor);
+	found = fc_ddl_value(psprintf("SELECT concat_ws(' ', extnamespace, extowner, coalesce(nspowner, 0), datdba, extversion) FROM pg_extension AS e "
+								  "LEFT JOIN pg_namespace AS n ON n.oid = extnamespace, pg_database WHERE datname = current_database() AND e.oid = %u",
+								  search->extension));
+	(void) sscanf(found ? found : "", "%u %u %u %u %5d.%5d", &search->schema, &search->owner, &search->schema_owner,
+				  &search->database_owner, &major, &minor);
 	search->partman->version = 100 * major + minor;
 	return found != NULL;
 }

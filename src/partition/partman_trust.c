@@ -20,15 +20,11 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_database.h"
-#include "catalog/pg_namespace.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "compat/compat.h"
 #include "partition/ddl.h"
@@ -47,34 +43,17 @@ fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail)
 				 pstrdup("Set missing_partitions to \"error\" or \"default\" to load into the partitions that exist, or switch fast_copy.use_partman off."));
 }
 
-/* The owner in a row of a catalog; InvalidOid: there is no such row */
-static Oid
-fc_partman_owner(int cache, Oid object, AttrNumber column)
-{
-	HeapTuple	tuple = SearchSysCache1(cache, ObjectIdGetDatum(object));
-	bool		isnull;
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		return InvalidOid;
-	owner = DatumGetObjectId(SysCacheGetAttr(cache, tuple, column, &isnull));
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
 bool
 fc_partman_trusts(const FcPartmanSearch *search, Oid role)
 {
-	if (role == ROLE_PG_DATABASE_OWNER)
-		role = fc_partman_owner(DATABASEOID, MyDatabaseId, Anum_pg_database_datdba);
-	return fc_owns_relation(RelationGetRelid(search->parent), role);
+	return fc_owns_relation(RelationGetRelid(search->parent),
+							role == ROLE_PG_DATABASE_OWNER ? search->database_owner : role);
 }
 
 bool
 fc_partman_is_trusted(const FcPartmanSearch *search)
 {
-	const Oid	owners[] = {search->owner,
-		fc_partman_owner(NAMESPACEOID, search->schema, Anum_pg_namespace_nspowner),
+	const Oid	owners[] = {search->owner, search->schema_owner,
 		fc_ddl_class(search->partman->config).relowner,
 	fc_ddl_class(search->config_sub).relowner};
 
@@ -97,8 +76,8 @@ fc_partman_is_trusted(const FcPartmanSearch *search)
 static char *
 fc_partman_untrusted(const FcPartmanSearch *search, const char *role)
 {
-	return psprintf("NOT pg_has_role(CASE %s WHEN %u THEN (SELECT datdba FROM pg_database WHERE datname = current_database()) ELSE %s END, %u, 'USAGE')",
-					role, ROLE_PG_DATABASE_OWNER, role, search->parent->rd_rel->relowner);
+	return psprintf("NOT pg_has_role(CASE %s WHEN %u THEN %u ELSE %s END, %u, 'USAGE')", role, ROLE_PG_DATABASE_OWNER,
+					search->database_owner, role, search->parent->rd_rel->relowner);
 }
 
 /*
