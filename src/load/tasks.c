@@ -274,6 +274,7 @@ fc_tasks_add_cells(FcJob *job, const FcGroup *group, const FcCell *cells, int n,
 		FcTask	   *task = fc_tasks_add(job, allocated);
 
 		task->partition = group->leaf;
+		task->part = job->target.ngroups;
 		task->created = group->created;
 		task->replaces = group->replaces;
 		task->storage = group->storage;
@@ -285,19 +286,21 @@ fc_tasks_add_cells(FcJob *job, const FcGroup *group, const FcCell *cells, int n,
 	}
 }
 
-/* Numbers the slices of a group; where core routes they do not take turns */
+/*
+ * Numbers the slices of each part, whose tasks follow one another; where core
+ * routes they do not take turns
+ */
 static void
-fc_tasks_number(FcJob *job, int first, int part)
+fc_tasks_number(FcJob *job)
 {
-	for (int i = first; i < job->ntasks; i++)
-	{
-		FcTask	   *task = &job->tasks[i];
+	FcTask	   *tasks = job->tasks;
+	bool		routed = fc_shared_routed(job->target.shared);
+	int			n = job->ntasks;
 
-		task->part = part;
-		task->slice = fc_shared_routed(job->target.shared) ? 0 : i - first;
-		task->nslices = fc_shared_routed(job->target.shared) ? 1 : job->ntasks - first;
-	}
-	Assert(first < job->ntasks);
+	for (int i = 0; i < n; i++)
+		tasks[i].slice = routed || i == 0 || tasks[i].part != tasks[i - 1].part ? 0 : tasks[i - 1].slice + 1;
+	for (int i = n - 1; i >= 0; i--)
+		tasks[i].nslices = i == n - 1 || tasks[i + 1].slice == 0 ? tasks[i].slice + 1 : tasks[i + 1].nslices;
 }
 
 void
@@ -317,16 +320,15 @@ fc_tasks_make(FcJob *job)
 	target->ngroups = 0;
 	foreach_ptr(FcGroup, group, groups)
 	{
-		int			first = job->ntasks;
-
 		CHECK_FOR_INTERRUPTS();
 		/* rows for a leaf that was empty stay as new as they are */
 		group->storage = fc_tasks_storage(job, group->leaf, OidIsValid(group->replaces) &&
 										  (fc_plan_replaces(target->plan) || OidIsValid(target->stage)), group->rows);
 		foreach_int(i, group->parts)
 			fc_tasks_add_cells(job, group, cells + cell[i], cell[i + 1] - cell[i], &allocated);
-		fc_tasks_number(job, first, target->ngroups++);
+		target->ngroups++;
 	}
+	fc_tasks_number(job);
 	fc_spills_close(spills);
 }
 
@@ -368,10 +370,7 @@ fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
 	task->partition = fc_tasks_leaf(&job->target, part, &task->created);
 	task->part = number;
 	if (before && before->part == number)
-	{
 		task->storage = before->storage;
-		task->slice = before->slice + 1;
-	}
 	else
 		/* how many rows each part gets is not known before the load */
 		task->storage = fc_tasks_storage(job, task->partition, false,
@@ -382,20 +381,6 @@ fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
 	task->chunk = chunk;
 	task->upto = job->keys[chunk + 1];
 	Assert(chunk < job->target.shared->source.nchunks && (before == NULL || before->chunk <= chunk));
-}
-
-/* Tells each slice how many slices its part has */
-static void
-fc_tasks_count_slices(FcJob *job)
-{
-	uint32		n = 0;
-
-	for (int i = job->ntasks - 1; i >= 0; i--)
-	{
-		if (i == job->ntasks - 1 || job->tasks[i].part != job->tasks[i + 1].part)
-			n = job->tasks[i].slice + 1;
-		job->tasks[i].nslices = n;
-	}
 }
 
 void
@@ -426,7 +411,7 @@ fc_tasks_make_presorted(FcJob *job)
 			fc_tasks_add_chunk(job, part, n, i, &allocated);
 		}
 	}
-	fc_tasks_count_slices(job);
+	fc_tasks_number(job);
 }
 
 FcLeafRows *
