@@ -135,15 +135,6 @@ fc_analyze_key(FcAnalysis *analysis)
 		finding->detail = psprintf("%s row%s with a null key", fc_units_count(count, nulls), nulls == 1 ? "" : "s");
 }
 
-static FcNewPartition *
-fc_analyze_created(const FcTarget *target, const FcSpillPart *part)
-{
-	for (int i = 0; i < target->ncreated && !part->null; i++)
-		if (target->created[i].range.lo == part->range.lo)
-			return &target->created[i];
-	return NULL;
-}
-
 /* Would all these rows be refused, as the range that is replaced has none? */
 static bool
 fc_analyze_outside(const FcTarget *target, const FcSpillPart *part)
@@ -176,10 +167,9 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 {
 	FcTarget   *target = analysis->target;
 	FcFinding  *finding = fc_analyze_add(analysis, "partition", NULL);
-	FcNewPartition *new = fc_analyze_created(target, part);
 	bool		outside = fc_analyze_outside(target, part);
 	bool		created;
-	Oid			leaf;
+	Oid			leaf = fc_tasks_leaf(target, part, &created);
 
 	finding->rows = part->rows;
 	finding->bytes = part->bytes;
@@ -188,13 +178,12 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 		finding->low = fc_key_text(target->route->type, part->min_key);
 		finding->high = fc_key_text(target->route->type, part->max_key);
 	}
-	if (new)
+	if (created)
 	{
-		finding->name = fc_partition_name(target->rel, target->route, &new->range);
+		finding->name = fc_partition_name(target->rel, target->route, &part->range);
 		finding->detail = outside ? "outside of the range that is replaced" : "to be created";
 		return finding;
 	}
-	leaf = fc_tasks_leaf(target, part, &created);
 	finding->name = OidIsValid(leaf) ? get_rel_name(leaf) : NULL;
 	if (!OidIsValid(leaf))
 		finding->line = fc_error_line(&target->ctx, part->min_offset, part->min_length);
