@@ -28,35 +28,21 @@
 #include <sys/stat.h>
 
 #include "access/relation.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_inherits.h"
-#include "commands/copyfrom_internal.h"
-#include "commands/progress.h"
-#include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
 #include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
-#include "utils/acl.h"
-#include "utils/backend_progress.h"
 #include "utils/backend_status.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 
-#include "compat/compat.h"
-#include "compat/settings.h"
 #include "context/processors.h"
 #include "elsewhere/elsewhere.h"
-#include "errors/context.h"
 #include "fast_copy.h"
 #include "load/steps.h"
-#include "options/plan.h"
-#include "row/executor.h"
 #include "row/where.h"
 #include "source/client.h"
-#include "source/input.h"
 
 #define FC_ACCELERATE_BYTES	((size_t) fc_accelerate_min_kb * 1024)
 

@@ -14,24 +14,16 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
 #include "access/xact.h"
-#include "catalog/pg_class.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
-#include "compat/compat.h"
 #include "copyfrom/core.h"
 #include "errors/first_error.h"
 #include "errors/lines.h"
-#include "errors/reject_file.h"
 #include "fast_copy.h"
 #include "intake/chunks.h"
 #include "load/steps.h"
-#include "rejects/rejects.h"
 #include "report/units.h"
 #include "sort/order_by.h"
 

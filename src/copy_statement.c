@@ -24,20 +24,14 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
-#include "commands/defrem.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "tcop/dest.h"
-#include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
-#include "compat/compat.h"
 #include "elsewhere/elsewhere.h"
 #include "fast_copy.h"
 #include "load/job.h"
-#include "partition/partition.h"
 #include "source/client.h"
 
 #define FC_STATEMENT_OPTION	"fast_copy"

@@ -11,19 +11,15 @@
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
-#include "fmgr.h"
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
 #include "fast_copy.h"
 #include "load/steps.h"
-#include "rejects/rejects.h"
 #include "sniff/sniff.h"
 
 PG_MODULE_MAGIC;

@@ -31,17 +31,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "access/table.h"
 #include "catalog/pg_type_d.h"
-#include "executor/spi.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "tcop/pquery.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 #include "errors/first_error.h"
 #include "fast_copy.h"

@@ -33,7 +33,6 @@
 #include "postgres.h"
 
 #include "nodes/extensible.h"
-#include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 #include "tcop/dest.h"
 

@@ -15,11 +15,8 @@
 #include "postgres.h"
 
 #include "commands/extension.h"
-#include "fmgr.h"
 
-#include "compat/compat.h"
 #include "elsewhere/elsewhere.h"
-#include "elsewhere/services.h"
 
 #define FC_SERVICE_NAME(result, function, parameters, arguments) function,
 static const FcServices services = {FC_SERVICES(FC_SERVICE_NAME)};

@@ -13,9 +13,7 @@
 #define FC_ELSEWHERE_H
 
 #include "elsewhere/services.h"
-#include "key/range.h"
 #include "options/target.h"
-#include "row/parse.h"
 
 #define FC_ELSEWHERE_EXTENSION	"fast_copy_cluster"
 

@@ -13,18 +13,10 @@
 #ifndef FC_SERVICES_H
 #define FC_SERVICES_H
 
-#include "context/pace.h"
-#include "errors/first_error.h"
 #include "errors/lines.h"
-#include "grammar/record.h"
-#include "key/range.h"
-#include "options/options.h"
 #include "options/plan.h"
 #include "row/chunk_reader.h"
 #include "row/executor.h"
-#include "row/parse.h"
-#include "source/source.h"
-#include "source/stream.h"
 
 /* X(result, function, parameters, arguments) */
 #define FC_SERVICES(X) \

@@ -20,23 +20,12 @@
  */
 #include "postgres.h"
 
-#include "access/amapi.h"
 #include "access/genam.h"
 #include "access/nbtree.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "access/xact.h"
-#include "access/xloginsert.h"
-#include "catalog/index.h"
-#include "catalog/pg_am.h"
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
-#include "storage/smgr.h"
 #include "utils/guc.h"
-#include "utils/rel.h"
 
-#include "compat/compat.h"
 #include "context/activity.h"
 #include "context/pace.h"
 #include "errors/first_error.h"

@@ -17,22 +17,14 @@
 
 #include "access/genam.h"
 #include "access/relation.h"
-#include "access/table.h"
-#include "access/visibilitymap.h"
 #include "access/xact.h"
-#include "catalog/index.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_proc.h"
 #include "commands/tablespace.h"
-#include "miscadmin.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/clauses.h"
 #include "parser/parse_utilcmd.h"
-#include "storage/bufmgr.h"
 #include "utils/backend_status.h"
-#include "utils/rel.h"
 
-#include "compat/compat.h"
 #include "index/index.h"
 
 /* Are all functions of the index's expressions and predicate parallel safe? */

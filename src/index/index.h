@@ -8,10 +8,7 @@
 #ifndef FC_INDEX_INDEX_H
 #define FC_INDEX_INDEX_H
 
-#include "access/attnum.h"
-#include "nodes/pg_list.h"
 #include "utils/backend_progress.h"
-#include "utils/relcache.h"
 
 #include "context/shared.h"
 

@@ -13,18 +13,13 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "rewrite/prs2lock.h"
-#include "utils/acl.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/rls.h"
 
 #include "copyfrom/core.h"
 #include "elsewhere/elsewhere.h"
-#include "errors/context.h"
 #include "load/steps.h"
-#include "row/executor.h"
 #include "sort/order_by.h"
 #include "source/root.h"
 

@@ -10,13 +10,9 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "miscadmin.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "elsewhere/elsewhere.h"
 #include "load/steps.h"

@@ -14,7 +14,6 @@
 
 #include "utils/fmgroids.h"
 
-#include "errors/context.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
 

@@ -22,10 +22,6 @@
 #include "heap/writer.h"
 #include "io/io.h"
 #include "load/steps.h"
-#include "partition/partition.h"
-#include "phase/phases.h"
-#include "rejects/rejects.h"
-#include "report/report.h"
 #include "row/serial.h"
 
 /* Turns for leaves that others attach while the load runs */

@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "copyfrom/core.h"
-#include "errors/context.h"
 #include "load/steps.h"
 #include "source/client.h"
 

@@ -12,12 +12,8 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "miscadmin.h"
-
 #include "copyfrom/core.h"
 #include "load/steps.h"
-#include "rejects/rejects.h"
 #include "sort/order_by.h"
 
 static int

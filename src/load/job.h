@@ -13,14 +13,11 @@
 #ifndef FC_JOB_H
 #define FC_JOB_H
 
-#include "context/shared.h"
 #include "heap/hold.h"
 #include "heap/old_rows.h"
 #include "index/index.h"
 #include "intake/intake.h"
-#include "options/target.h"
 #include "partition/partman.h"
-#include "report/report.h"
 
 typedef struct FcJob
 {

@@ -17,7 +17,6 @@
 
 #include "context/dsm.h"
 #include "context/pace.h"
-#include "errors/context.h"
 #include "errors/first_error.h"
 #include "load/steps.h"
 #include "sort/order_by.h"

@@ -30,15 +30,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "access/table.h"
 #include "access/xlog.h"
-#include "executor/spi.h"
-#include "miscadmin.h"
 #include "port/pg_crc32c.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 
 #include "context/pace.h"
 #include "intake/chunks.h"

@@ -19,14 +19,11 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
 #include "access/xlog.h"
 #include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
-#include "executor/spi.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "load/ledger_row.h"
 #include "partition/ddl.h"

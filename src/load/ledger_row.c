@@ -17,14 +17,11 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type_d.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "load/ledger_row.h"
 #include "partition/ddl.h"
-#include "rejects/rejects.h"
 
 static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
 #define X(number, name, type, typid, comment) {#name, "pg_catalog." type, typid, comment},

@@ -16,11 +16,7 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
 
 #include "load/steps.h"
 #include "report/units.h"

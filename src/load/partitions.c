@@ -22,7 +22,6 @@
 
 #include <math.h>
 
-#include "access/table.h"
 #include "utils/lsyscache.h"
 
 #include "convert/pattern.h"

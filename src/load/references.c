@@ -21,23 +21,15 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_constraint.h"
 #include "commands/trigger.h"
 #include "common/hashfn.h"
-#include "executor/executor.h"
-#include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "compat/compat.h"
 #include "load/steps.h"
 
 /*

@@ -27,29 +27,21 @@
 #include <math.h>
 
 #include "access/heapam.h"
-#include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_authid_d.h"
 #include "catalog/pg_inherits.h"
 #include "commands/trigger.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "errors/context.h"
 #include "errors/first_error.h"
-#include "heap/old_rows.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
-#include "partition/partition.h"
-#include "report/report.h"
 #include "report/units.h"
 
 /* Fewest rows for which an empty leaf gets a substitute: see bench/NOTES.md */

@@ -19,21 +19,12 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "access/visibilitymap.h"
 #include "access/xact.h"
-#include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/builtins.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 
-#include "compat/compat.h"
-#include "heap/old_rows.h"
 #include "key/search.h"
 #include "load/steps.h"
-#include "partition/partition.h"
-#include "report/report.h"
 #include "report/units.h"
 
 /* Attempts to carry all rows under the last lock, if code inserts more */

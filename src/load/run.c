@@ -67,21 +67,12 @@
 
 #include "access/xact.h"
 #include "catalog/pg_inherits.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
-#include "utils/rel.h"
 
-#include "compat/compat.h"
 #include "copyfrom/core.h"
 #include "elsewhere/elsewhere.h"
-#include "index/index.h"
-#include "intake/intake.h"
-#include "load/job.h"
 #include "load/steps.h"
-#include "phase/phases.h"
-#include "rejects/rejects.h"
-#include "report/report.h"
 #include "report/units.h"
 
 /* Throws ERROR unless each record was loaded, filtered or rejected, or equal */

@@ -13,10 +13,8 @@
  */
 #include "postgres.h"
 
-#include "context/pace.h"
 #include "copyfrom/core.h"
 #include "elsewhere/elsewhere.h"
-#include "errors/first_error.h"
 #include "errors/stop.h"
 #include "load/steps.h"
 

@@ -12,23 +12,16 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "access/table.h"
 #include "access/xact.h"
-#include "utils/rel.h"
 
-#include "compat/compat.h"
 #include "context/dsm.h"
 #include "context/processors.h"
 #include "copyfrom/core.h"
 #include "copyfrom/feed.h"
 #include "elsewhere/elsewhere.h"
-#include "errors/first_error.h"
 #include "io/io.h"
 #include "load/steps.h"
-#include "rejects/rejects.h"
 #include "row/column.h"
-#include "row/executor.h"
-#include "source/input.h"
 
 /*
  * Shared memory of phases beside the load's segment: that of the parallel

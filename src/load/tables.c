@@ -11,20 +11,14 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "access/table.h"
 #include "access/twophase.h"
 #include "catalog/pg_inherits.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/portal.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 
-#include "compat/compat.h"
-#include "heap/hold.h"
 #include "load/steps.h"
 #include "report/units.h"
 

@@ -13,9 +13,6 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "catalog/pg_class.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 

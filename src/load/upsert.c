@@ -23,20 +23,15 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "miscadmin.h"
 #include "optimizer/optimizer.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/ruleutils.h"
 
 #include "copyfrom/core.h"
-#include "errors/context.h"
 #include "errors/stop.h"
 #include "load/steps.h"
 #include "partition/ddl.h"
-#include "rejects/rejects.h"
 #include "sort/order_by.h"
 
 void

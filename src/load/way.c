@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "nodes/pg_list.h"
 
 #include "copyfrom/feed.h"
 #include "elsewhere/elsewhere.h"

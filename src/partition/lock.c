@@ -14,20 +14,13 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "miscadmin.h"
-#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
-#include "storage/proc.h"
 #include "utils/array.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/timestamp.h"
 
-#include "compat/compat.h"
 #include "errors/first_error.h"
 #include "partition/partition.h"
 

@@ -16,16 +16,10 @@
 #include "postgres.h"
 
 #include "catalog/partition.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
-#include "pgtime.h"
-#include "utils/datetime.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "key/width.h"
 #include "partition/ddl.h"
-#include "partition/partition.h"
 #include "partition/partman.h"
 
 /*

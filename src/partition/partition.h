@@ -13,9 +13,7 @@
 #define FC_PARTITION_PARTITION_H
 
 #include "nodes/parsenodes.h"
-#include "nodes/pg_list.h"
 #include "tcop/utility.h"
-#include "utils/relcache.h"
 
 #include "context/shared.h"
 

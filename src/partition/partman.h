@@ -12,11 +12,8 @@
 #ifndef FC_PARTMAN_H
 #define FC_PARTMAN_H
 
-#include "nodes/pg_list.h"
-
 #include "access/htup.h"
 
-#include "key/range.h"
 #include "partition/partition.h"
 
 /* pg_partman's functions that are called here */

@@ -15,13 +15,10 @@
 
 #include "access/xact.h"
 #include "common/int.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 
-#include "compat/settings.h"
 #include "partition/ddl.h"
 #include "partition/partman.h"
 

@@ -21,12 +21,8 @@
 #include "postgres.h"
 
 #include "catalog/pg_authid.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
-#include "compat/compat.h"
 #include "partition/ddl.h"
 #include "partition/partman.h"
 

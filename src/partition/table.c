@@ -12,23 +12,17 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "access/tableam.h"
 #include "access/toast_compression.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
-#include "catalog/heap.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_type.h"
 #include "catalog/toasting.h"
 #include "commands/tablecmds.h"
 #include "parser/parse_utilcmd.h"
 #include "parser/parser.h"
-#include "tcop/utility.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "compat/compat.h"
 #include "index/index.h"
 #include "partition/ddl.h"
 #include "partition/partition.h"

@@ -15,24 +15,16 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/heap.h"
 #include "catalog/partition.h"
 #include "catalog/pg_constraint.h"
 #include "executor/tuptable.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "partitioning/partbounds.h"
-#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 
-#include "compat/compat.h"
 #include "key/search.h"
 #include "partition/partition.h"
 

@@ -15,10 +15,8 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#include "errors/context.h"
 #include "errors/first_error.h"
 #include "errors/lines.h"
 #include "rejects/rejects.h"

@@ -17,10 +17,8 @@
 #include "catalog/namespace.h"
 #include "catalog/partition.h"
 #include "catalog/pg_type_d.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/memutils.h"
 
 #include "rejects/rejects.h"
 

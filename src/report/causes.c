@@ -15,12 +15,9 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
-#include "mb/pg_wchar.h"
 
-#include "compat/compat.h"
 #include "copyfrom/core.h"
 #include "errors/first_error.h"
-#include "options/columns.h"
 #include "report/report.h"
 #include "report/units.h"
 

@@ -21,9 +21,6 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
 
-#include "compat/compat.h"
-#include "compat/settings.h"
-#include "rejects/rejects.h"
 #include "report/report.h"
 
 /* The columns, in the order of the INSERT, and where the totals have them */

@@ -13,13 +13,9 @@
 #include "postgres.h"
 
 #include "executor/instrument.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 
-#include "compat/compat.h"
 #include "report/report.h"
 
 #define FC_MEGABYTE		(1024.0 * 1024.0)

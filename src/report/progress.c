@@ -13,12 +13,9 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "commands/progress.h"
 #include "executor/instrument.h"
 #include "utils/backend_progress.h"
-#include "utils/timestamp.h"
 
-#include "compat/compat.h"
 #include "report/report.h"
 
 /*

@@ -13,8 +13,6 @@
 
 #include "access/parallel.h"
 #include "catalog/pg_type_d.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 

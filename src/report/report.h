@@ -8,13 +8,9 @@
 #ifndef FC_REPORT_H
 #define FC_REPORT_H
 
-#include "datatype/timestamp.h"
-
 #include "portability/instr_time.h"
 
 #include "context/activity.h"
-#include "errors/reject_file.h"
-#include "options/target.h"
 #include "rejects/rejects.h"
 #include "report/estimate.h"
 

@@ -19,10 +19,6 @@
  */
 #include "postgres.h"
 
-#include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
-#include "utils/timestamp.h"
-
 #include "report/report.h"
 #include "report/units.h"
 
