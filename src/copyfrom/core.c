@@ -6,7 +6,7 @@
  * CopyFrom loads targets with triggers, views and foreign tables.
  * NextCopyFrom is shown each record that the parser refuses: message, detail
  * and SQLSTATE are core's, the context is fast_copy's.  Core reads from
- * copyfrom/feed.c; each function here ends its feed, also on error.
+ * copyfrom/feed.c; an error ends a feed, too.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,15 +30,6 @@
 /* Core inserts a batch that has so many rows, or so many bytes of the file */
 #define FC_CORE_BATCH_ROWS	1000
 #define FC_CORE_BATCH_BYTES	65535
-
-static void
-fc_core_file_context(void *arg)
-{
-	FcFeed	   *feed = arg;
-
-	if (!feed->follow)
-		errcontext("%s", fc_target_place(feed->target, feed->file));
-}
 
 /* Is the last line of the file a marker, which core has taken for the end? */
 static bool
@@ -174,45 +165,25 @@ void
 fc_core_binary_header(FcTarget *target, uint32 file)
 {
 	FcFeed		feed;
-	ErrorContextCallback callback;
 
-	fc_feed_begin(&feed, target);
-	fc_error_context_push(&callback, fc_core_file_context, &feed);
-	PG_TRY();
-	{
-		(void) fc_feed_whole(&feed, file);
-		EndCopyFrom(fc_feed_copy(&feed, NIL, NULL, false));
-		target->source->files[file].data_start = feed.position;
-	}
-	PG_FINALLY();
-	{
-		fc_feed_end(&feed);
-	}
-	PG_END_TRY();
-	fc_error_context_pop();
+	fc_feed_begin(&feed, target, fc_feed_file_context);
+	(void) fc_feed_whole(&feed, file);
+	EndCopyFrom(fc_feed_copy(&feed, NIL, NULL, false));
+	target->source->files[file].data_start = feed.position;
+	fc_feed_end(&feed);
 }
 
 uint64
 fc_core_copy(FcTarget *target)
 {
 	FcFeed		feed;
-	ErrorContextCallback callback;
-	volatile uint64 rows = 0;
+	uint64		rows;
 
-	fc_feed_begin(&feed, target);
-	feed.counts = true;
 	fc_pace_enter(&target->ctx);
-	fc_error_context_push(&callback, fc_core_file_context, &feed);
-	PG_TRY();
-	{
-		rows = fc_core_copy_files(&feed);
-	}
-	PG_FINALLY();
-	{
-		fc_feed_end(&feed);
-	}
-	PG_END_TRY();
-	fc_error_context_pop();
+	fc_feed_begin(&feed, target, fc_feed_file_context);
+	feed.counts = true;
+	rows = fc_core_copy_files(&feed);
+	fc_feed_end(&feed);
 	return rows;
 }
 
@@ -223,33 +194,22 @@ fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *header)
 	size_t		mark = target->form.encoding == PG_UTF8 && !fc_caller_errors_as_core(target->options->caller) &&
 		header->total >= strlen(FC_MARK) && memcmp(header->data, FC_MARK, strlen(FC_MARK)) == 0 ? strlen(FC_MARK) : 0;
 	FcFeed		feed;
-	ErrorContextCallback callback;
 	TupleTableSlot *row = MakeSingleTupleTableSlot(RelationGetDescr(target->rel), &TTSOpsVirtual);
-	CopyFromState cstate;
 
-	fc_feed_begin(&feed, target);
+	fc_feed_begin(&feed, target, fc_feed_context);
 	fc_feed_name(&feed, header->offset, header->length, 1, target->options->header_lines);
 	feed.file = file;
 	feed.follow = true;
 	fc_feed_bytes(&feed, header->data + mark, header->total - mark);
-	fc_error_context_push(&callback, fc_feed_context, &feed);
-	PG_TRY();
+	/* core would look for other names than those of the fields */
+	if (!fc_columns_match(target->options, &target->planned->columns, &target->dialect,
+						  target->form.encoding, header->data, header->length))
 	{
-		/* core would look for other names than those of the fields */
-		if (!fc_columns_match(target->options, &target->planned->columns, &target->dialect,
-							  target->form.encoding, header->data, header->length))
-		{
-			cstate = fc_feed_copy(&feed, NIL, "match", false);
-			(void) fc_feed_next_row(&feed, CreateExecutorState(), row);
-			EndCopyFrom(cstate);
-		}
+		(void) fc_feed_copy(&feed, NIL, "match", false);
+		(void) fc_feed_next_row(&feed, CreateExecutorState(), row);
+		EndCopyFrom(feed.cstate);
 	}
-	PG_FINALLY();
-	{
-		fc_feed_end(&feed);
-	}
-	PG_END_TRY();
-	fc_error_context_pop();
+	fc_feed_end(&feed);
 	ExecDropSingleTupleTableSlot(row);
 }
 
@@ -505,32 +465,24 @@ fc_core_throw(FcTarget *target)
 	FcErrorSlot slot = target->shared->errors.first;
 	FcUnrouted	row = {target, NULL};
 	FcFeed		feed;
-	ErrorContextCallback callback;
 	ErrorContextCallback hint;
 	ErrorContextCallback class;
+	uint64		first;
+	uint64		line;
 
 	fc_error_context_push(&class, fc_core_class_hint, target);
 	if (slot.kind == FC_ERROR_INDEX)
 		ThrowErrorData(fc_error_kept(target->shared));
-	fc_feed_begin(&feed, target);
-	fc_feed_name(&feed, slot.offset, slot.length,
-				 fc_error_line(&target->ctx, slot.offset, 0),
-				 fc_error_line(&target->ctx, slot.offset, slot.length));
-	feed.unseen = (slot.kind == FC_ERROR_ENTRY || slot.kind == FC_ERROR_BATCH);
+	first = fc_error_line(&target->ctx, slot.offset, 0);
+	line = fc_error_line(&target->ctx, slot.offset, slot.length);
 	if (slot.kind == FC_ERROR_BATCH && fc_caller_errors_as_core(target->options->caller) &&
 		target->planned->where == NIL && fc_shared_ring(target->shared) == NULL)
-		feed.line = fc_core_batch_line(target, slot.offset);
-	fc_error_context_push(&callback, fc_feed_context, &feed);
-	PG_TRY();
-	{
-		if (!feed.unseen && slot.kind != FC_ERROR_ROW)
-			fc_core_show(&feed, &slot);
-	}
-	PG_FINALLY();
-	{
-		fc_feed_end(&feed);
-	}
-	PG_END_TRY();
+		line = fc_core_batch_line(target, slot.offset);
+	fc_feed_begin(&feed, target, fc_feed_context);
+	fc_feed_name(&feed, slot.offset, slot.length, first, line);
+	feed.unseen = (slot.kind == FC_ERROR_ENTRY || slot.kind == FC_ERROR_BATCH);
+	if (!feed.unseen && slot.kind != FC_ERROR_ROW)
+		fc_core_show(&feed, &slot);
 	if (slot.kind <= FC_ERROR_BATCH)
 	{
 		/* a process has caught it, without the hint */

@@ -26,6 +26,7 @@
 #include "compat/compat.h"
 #include "context/pace.h"
 #include "copyfrom/feed.h"
+#include "errors/context.h"
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
 #include "grammar/binary.h"
@@ -47,26 +48,33 @@ typedef struct FcFeedColumn
 	bool		typbyval;
 } FcFeedColumn;
 
-/*
- * Core reads through a callback without an argument.  A trigger may start
- * another load, and catch its error: each feed puts back the one that it
- * found.
- */
-static FcFeed *current = NULL;
-
 void
-fc_feed_begin(FcFeed *feed, FcTarget *target)
+fc_feed_begin(FcFeed *feed, FcTarget *target, void (*context) (void *arg))
 {
 	memset(feed, 0, sizeof(FcFeed));
 	feed->target = target;
-	feed->outer = current;
-	current = feed;
+	fc_error_context_push(&feed->context, context, feed);
 }
 
 void
 fc_feed_end(FcFeed *feed)
 {
-	current = feed->outer;
+	error_context_stack = feed->context.previous;
+}
+
+/*
+ * Core reads through a callback without an argument: the feed is the one whose
+ * context is the innermost.  A trigger may start another load, and catch its
+ * error, which puts the contexts back.
+ */
+static FcFeed *
+fc_feed_current(void)
+{
+	const ErrorContextCallback *context = error_context_stack;
+
+	while (context->callback != fc_feed_context && context->callback != fc_feed_file_context)
+		context = context->previous;
+	return context->arg;
 }
 
 void
@@ -213,24 +221,15 @@ fc_feed_malformed(FcFeed *feed)
 {
 	FcFeed		raw;
 	ErrorContextCallback *context = error_context_stack;
-	/* the innermost context is about the same record, and is left out */
-	ErrorContextCallback callback = {context->previous, fc_feed_context, &raw};
 
-	fc_feed_begin(&raw, feed->target);
+	/* the innermost context is about the same record, and is left out */
+	error_context_stack = context->previous;
+	fc_feed_begin(&raw, feed->target, fc_feed_context);
 	fc_feed_name(&raw, feed->offset, feed->length, feed->first, feed->line);
-	error_context_stack = &callback;
-	PG_TRY();
-	{
-		fc_feed_raw_record(&raw);
-		(void) fc_feed_copy(&raw, NIL, NULL, false);
-		(void) fc_feed_next_row(&raw, CreateExecutorState(),
-								MakeSingleTupleTableSlot(RelationGetDescr(feed->target->rel), &TTSOpsVirtual));
-	}
-	PG_FINALLY();
-	{
-		fc_feed_end(&raw);
-	}
-	PG_END_TRY();
+	fc_feed_raw_record(&raw);
+	(void) fc_feed_copy(&raw, NIL, NULL, false);
+	(void) fc_feed_next_row(&raw, CreateExecutorState(),
+							MakeSingleTupleTableSlot(RelationGetDescr(feed->target->rel), &TTSOpsVirtual));
 	error_context_stack = context;
 }
 
@@ -411,7 +410,7 @@ fc_feed_take_context(FcFeed *feed)
 static int
 fc_feed_read(void *outbuf, int minread, int maxread)
 {
-	FcFeed	   *feed = current;
+	FcFeed	   *feed = fc_feed_current();
 	int			n;
 
 	fc_feed_take_context(feed);

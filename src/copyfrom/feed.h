@@ -17,7 +17,7 @@ typedef struct FcFeed
 {
 	FcTarget   *target;
 	bool		counts;			/* what core reads is progress of the load */
-	struct FcFeed *outer;		/* the feed that waits for this one to end */
+	ErrorContextCallback context;	/* tells of it, and makes it current */
 	CopyFromState cstate;		/* NULL: core reads nothing */
 	uint32		file;			/* number of the file, for errors, too */
 
@@ -51,8 +51,11 @@ typedef struct FcFeed
 	uint64		length;
 } FcFeed;
 
-/* Make the feed current, and at its end the one that waits for it */
-extern void fc_feed_begin(FcFeed *feed, FcTarget *target);
+/*
+ * Makes the feed current, with one of the callbacks below.  Its end, or an
+ * error, makes the one current that was before.
+ */
+extern void fc_feed_begin(FcFeed *feed, FcTarget *target, void (*context) (void *arg));
 extern void fc_feed_end(FcFeed *feed);
 
 /* Does fast_copy read fields of the file in another way than core would? */
@@ -97,7 +100,11 @@ extern CopyFromState fc_feed_copy(FcFeed *feed, List *where,
  */
 extern bool fc_feed_next_row(FcFeed *feed, EState *estate, TupleTableSlot *row);
 
-/* Error context callback that tells file, line, and column or record */
+/*
+ * Error context callbacks: the first tells file, line, and column or record,
+ * the second the file alone, unless core has begun to count lines
+ */
 extern void fc_feed_context(void *arg);
+extern void fc_feed_file_context(void *arg);
 
 #endif							/* FC_FEED_H */

@@ -115,6 +115,15 @@ fc_feed_hint(const FcFeed *feed, const char *column, const char *value)
 }
 
 void
+fc_feed_file_context(void *arg)
+{
+	const FcFeed *feed = arg;
+
+	if (!feed->follow)
+		errcontext("%s", fc_target_place(feed->target, feed->file));
+}
+
+void
 fc_feed_context(void *arg)
 {
 	const FcFeed *feed = arg;

@@ -184,7 +184,8 @@ fc_core_keys(FcTarget *target, List **parts)
 
 	scan.target = target;
 	scan.mcxt = CurrentMemoryContext;
-	fc_feed_begin(&scan.feed, target);
+	fc_feed_begin(&scan.feed, target, fc_feed_context);
+	scan.feed.silent = true;
 	scan.feed.counts = true;
 	edata = fc_error_try(fc_find_keys_read, &scan);
 	fc_feed_end(&scan.feed);
