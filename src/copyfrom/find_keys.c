@@ -36,17 +36,8 @@ typedef struct FcCoreKeys
 	uint64		rows;
 	List	   *parts;			/* FcSpillPart, by key */
 	FcSpillPart *last;			/* the part found last, or NULL */
-	FcSpillPart *null;			/* part of rows whose key is NULL, or NULL */
+	FcSpillPart *null;			/* part of rows whose key is NULL */
 } FcCoreKeys;
-
-static FcSpillPart *
-fc_find_keys_new_part(FcCoreKeys *scan)
-{
-	FcSpillPart *part = MemoryContextAllocZero(scan->mcxt, sizeof(FcSpillPart));
-
-	part->min_offset = scan->rows;
-	return part;
-}
 
 static FcSpillPart *
 fc_find_keys_part(FcCoreKeys *scan, int64 key)
@@ -64,38 +55,25 @@ fc_find_keys_part(FcCoreKeys *scan, int64 key)
 	if (scan->last && scan->last->range.lo == range.lo)
 		return scan->last;
 	old = MemoryContextSwitchTo(scan->mcxt);
-	scan->last = fc_find_keys_new_part(scan);
+	scan->last = palloc0(sizeof(FcSpillPart));
 	scan->last->range = range;
 	scan->parts = list_insert_nth(scan->parts, at, scan->last);
 	MemoryContextSwitchTo(old);
 	return scan->last;
 }
 
-/* Returns the part of the row in the slot */
-static FcSpillPart *
+/* Counts the row in the slot */
+static void
 fc_find_keys_of_row(FcCoreKeys *scan)
 {
 	const FcPlan *plan = scan->target->plan;
 	int			i = plan->key.attnum - 1;
-	FcSpillPart *part;
-	int64		key;
+	bool		null = scan->slot->tts_isnull[i];
+	int64		key = null ? 0 : fc_key_from_datum(plan->key.type, scan->slot->tts_values[i]);
+	FcSpillPart *part = null ? scan->null : fc_find_keys_part(scan, key);
+	FcSpillPart row = {part->range, null, 1,.min_offset = scan->rows,.min_key = key,.max_key = key};
 
-	if (scan->slot->tts_isnull[i])
-	{
-		if (scan->null == NULL)
-		{
-			scan->null = fc_find_keys_new_part(scan);
-			scan->null->null = true;
-		}
-		return scan->null;
-	}
-	key = fc_key_from_datum(plan->key.type, scan->slot->tts_values[i]);
-	part = fc_find_keys_part(scan, key);
-	if (part->rows == 0)
-		part->min_key = part->max_key = key;
-	part->min_key = Min(part->min_key, key);
-	part->max_key = Max(part->max_key, key);
-	return part;
+	fc_spill_part_add(part, &row);
 }
 
 /* Stands in for input functions whose effects are left to CopyFrom */
@@ -141,7 +119,7 @@ fc_find_keys_read_file(FcCoreKeys *scan, uint32 file)
 			continue;
 		if (scan->where == NULL ||
 			fc_where_accepts(scan->where, scan->estate, scan->slot))
-			fc_find_keys_of_row(scan)->rows++;
+			fc_find_keys_of_row(scan);
 	}
 	EndCopyFrom(cstate);
 	ExecDropSingleTupleTableSlot(scan->slot);
@@ -184,6 +162,8 @@ fc_core_keys(FcTarget *target, List **parts)
 
 	scan.target = target;
 	scan.mcxt = CurrentMemoryContext;
+	scan.null = palloc0(sizeof(FcSpillPart));
+	scan.null->null = true;
 	fc_feed_begin(&scan.feed, target, fc_feed_context);
 	scan.feed.silent = true;
 	scan.feed.counts = true;
@@ -191,6 +171,6 @@ fc_core_keys(FcTarget *target, List **parts)
 	fc_feed_end(&scan.feed);
 	if (edata && fc_error_is_of_transaction(edata))
 		ReThrowError(edata);
-	*parts = scan.null ? lappend(scan.parts, scan.null) : scan.parts;
+	*parts = scan.null->rows > 0 ? lappend(scan.parts, scan.null) : scan.parts;
 	return scan.rows;
 }
