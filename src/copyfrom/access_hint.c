@@ -105,15 +105,12 @@ fc_access_hint_path(void *arg)
 {
 	const FcAccessed *accessed = arg;
 	int			code = geterrcode();
-	ErrorData  *edata;
 
-	if (code != ERRCODE_UNDEFINED_FILE && code != ERRCODE_INSUFFICIENT_PRIVILEGE &&
-		code != ERRCODE_WRONG_OBJECT_TYPE)
+	/* what has a hint is about something else */
+	if ((code != ERRCODE_UNDEFINED_FILE && code != ERRCODE_INSUFFICIENT_PRIVILEGE &&
+		 code != ERRCODE_WRONG_OBJECT_TYPE) || !fc_error_wants_hint(""))
 		return;
-	edata = fc_error_so_far();
-	if (edata->hint)
-		;						/* it is about something else */
-	else if (fc_error_says(edata, FC_ROOT_REFUSED))
+	if (fc_error_wants_hint(FC_ROOT_REFUSED))
 		errhint("Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone: %s. "
 				"A superuser may let you read the server's files: GRANT pg_read_server_files TO %s; or %s.",
 				fc_access_client(accessed), fc_advice_role(),
@@ -136,7 +133,6 @@ fc_access_hint_path(void *arg)
 				"The path is relative, so the server looks below its data directory",
 				fc_root_trusts() ? psprintf(", %shost \"%s\"", is_absolute_path(accessed->path) ? "" : "on ", fc_advice_host()) : "",
 				fc_access_client(accessed));
-	FreeErrorData(edata);
 }
 
 static bool

@@ -227,14 +227,11 @@ fc_core_route_hint(void *arg)
 	const FcUnrouted *row = arg;
 	const FcTarget *target = row->target;
 	const char *key;
-	ErrorData  *edata;
 
-	if (fc_caller_errors_as_core(target->options->caller) || geterrcode() != ERRCODE_CHECK_VIOLATION)
+	if (fc_caller_errors_as_core(target->options->caller) || geterrcode() != ERRCODE_CHECK_VIOLATION ||
+		!fc_error_wants_hint("no partition of relation"))
 		return;
-	edata = fc_error_so_far();
-	if (edata->hint || !fc_error_says(edata, "no partition of relation"))
-		;
-	else if (!fc_shared_key_routes(target->shared))
+	if (!fc_shared_key_routes(target->shared))
 		errhint("If it is to have one, make that before the load: fast_copy makes those by range over one column of the file, a timestamp, timestamptz, date or integer.");
 	else if (row->slot == NULL)
 		;
@@ -251,7 +248,6 @@ fc_core_route_hint(void *arg)
 	else
 		errhint("If it is to have one, use missing_partitions%s 'create'.",
 				fc_caller_arrow(target->options->caller));
-	FreeErrorData(edata);
 }
 
 /* Those that on_error tolerates and this class, as the caller writes them */
@@ -288,20 +284,14 @@ fc_core_class_hint(void *arg)
 		{ERRCODE_CHECK_VIOLATION, "new row for relation", FC_CLASS_CHECK},
 		{ERRCODE_UNIQUE_VIOLATION, "", FC_CLASS_UNIQUE},
 	};
-	ErrorData  *edata;
 
 	if (target->options->on_error == FC_ON_ERROR_STOP || target->course.core ||
 		fc_caller_errors_as_core(target->options->caller))
 		return;
-	edata = fc_error_so_far();
-	for (int i = 0; i < lengthof(classes) && edata->hint == NULL; i++)
-		if (edata->sqlerrcode == classes[i].code && fc_error_says(edata, classes[i].says))
-		{
+	for (int i = 0; i < lengthof(classes); i++)
+		if (geterrcode() == classes[i].code && fc_error_wants_hint(classes[i].says))
 			errhint("If on_error is to tolerate it, add on_error_classes %s.",
 					fc_core_classes(target->options, classes[i].class));
-			break;
-		}
-	FreeErrorData(edata);
 }
 
 /* Makes core route the row, which finds no partition, or only the default */

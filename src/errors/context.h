@@ -51,6 +51,17 @@ fc_error_says(const ErrorData *edata, const char *start)
 	return message && strncmp(message, start, strlen(start)) == 0;
 }
 
+/* In a callback: has the error no hint yet, and does its message begin so? */
+static inline bool
+fc_error_wants_hint(const char *start)
+{
+	ErrorData  *edata = fc_error_so_far();
+	bool		wants = edata->hint == NULL && fc_error_says(edata, start);
+
+	FreeErrorData(edata);
+	return wants;
+}
+
 /* A statement for PostgreSQL's grammar: some words, and the caller's text */
 typedef struct FcWithin
 {

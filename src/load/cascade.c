@@ -48,10 +48,7 @@ fc_cascade_find(const char *relname, const List *leaves)
 void
 fc_cascade_hint(void *arg)
 {
-	ErrorData  *edata = fc_error_so_far();
-
-	if (edata->hint == NULL && fc_error_says(edata, "update or delete on table \"%s\" violates"))
+	if (fc_error_wants_hint("update or delete on table \"%s\" violates"))
 		errhint("If the file has the same keys again, use on_conflict \"update\", which deletes no rows; "
 				"or, unless the constraint is ON DELETE RESTRICT, make it DEFERRABLE INITIALLY DEFERRED, so that it is checked at commit.");
-	FreeErrorData(edata);
 }

@@ -425,13 +425,11 @@ static void
 fc_fields_hint_generated(void *arg)
 {
 	const FcOptions *options = arg;
-	ErrorData  *edata = fc_error_so_far();
 
-	if (edata->hint == NULL && fc_error_says(edata, "column \"%s\" is a generated column"))
+	if (fc_error_wants_hint("column \"%s\" is a generated column"))
 		errhint(fc_caller_wrote_copy(options->caller) ?
 				"Leave it out of the columns; or, if the file has it and a header, leave out the columns, and use header 'map' and ignore_extra_columns." :
 				"Leave it out of columns; or, if the file has it and a header, leave columns out, and use header => 'map' and ignore_extra_columns => true.");
-	FreeErrorData(edata);
 }
 
 /*

@@ -450,20 +450,16 @@ static void
 fc_options_hint(void *arg)
 {
 	const FcOptions *options = arg;
-	ErrorData  *edata = fc_error_so_far();
 
-	if (edata->hint)
-		;
-	else if (fc_error_says(edata, "argument to option \"%s\" must be a valid encoding name"))
+	if (fc_error_wants_hint("argument to option \"%s\" must be a valid encoding name"))
 		errhint("%s", fc_options_encoding_hint(options->words.encoding));
-	else if (fc_error_says(edata, "%s requires a Boolean value"))
+	else if (fc_error_wants_hint("%s requires a Boolean value"))
 		fc_option_hint(options, FC_OPTION_header);
-	else if (fc_error_says(edata, "COPY format \"%s\" not recognized"))
+	else if (fc_error_wants_hint("COPY format \"%s\" not recognized"))
 		fc_option_hint(options, FC_OPTION_format);
-	else if (fc_error_says(edata, "COPY delimiter must be a single") &&
+	else if (fc_error_wants_hint("COPY delimiter must be a single") &&
 			 strcmp(options->words.delimiter, "\\t") == 0)
 		errhint("A tab is delimiter%s E'\\t'.", fc_caller_arrow(options->caller));
-	FreeErrorData(edata);
 }
 
 void
