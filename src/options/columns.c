@@ -362,19 +362,15 @@ fc_columns_given_patterns(char *timestamp_format, char *key_column)
 	List	   *list = NIL;
 
 	if (json == NULL && key_column == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("timestamp_format needs a column to apply to"),
-				 errhint("Name the key in timestamp_column, or give a JSON object of columns and patterns.")));
+		fc_option_error(errmsg("timestamp_format needs a column to apply to"),
+						errhint("Name the key in timestamp_column, or give a JSON object of columns and patterns."));
 	if (json == NULL)
 		return list_make1(makeDefElem(key_column, (Node *) makeString(timestamp_format), -1));
 	while (fc_json_next(&members, &column, &value))
 	{
 		if (value.type != jbvString)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the pattern of column \"%s\" in timestamp_format must be a string",
-							column)));
+			fc_option_error(errmsg("the pattern of column \"%s\" in timestamp_format must be a string",
+								   column));
 		list = lappend(list, makeDefElem(column, (Node *) makeString(fc_json_text(&value)), -1));
 	}
 	return list;

@@ -87,10 +87,8 @@ fc_options_edits(FcOptions *options)
 	options->trim = trims[fc_option_word(options, FC_OPTION_trim_blanks)];
 	number->group = number->decimal = "";
 	if (example && !fc_edits_number_read(example, number))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number_format \"%s\" does not show both separators", example),
-				 errhint("Give an example of a number as the file writes it, with thousands and decimals, such as '1.234,56', '1 234,56' or, if thousands are not set apart, '1234,56'.")));
+		fc_option_error(errmsg("number_format \"%s\" does not show both separators", example),
+						errhint("Give an example of a number as the file writes it, with thousands and decimals, such as '1.234,56', '1 234,56' or, if thousands are not set apart, '1234,56'."));
 	/* PostgreSQL reads such numbers anyway */
 	if (number->group[0] == '\0' && number->decimal[0] == '.')
 		number->decimal = "";
@@ -113,10 +111,8 @@ fc_edits_add_word(StringInfo words, const JsonbValue *value)
 	char	   *word = fc_json_text(value);
 
 	if (word == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("null_strings must be words, an array of words, or an object of columns and their words"),
-				 errhint("Write it like '[\"n/a\", \"-\"]' or '{\"amount\": [\"n/a\", \"-\"]}'.")));
+		fc_option_error(errmsg("null_strings must be words, an array of words, or an object of columns and their words"),
+						errhint("Write it like '[\"n/a\", \"-\"]' or '{\"amount\": [\"n/a\", \"-\"]}'."));
 	appendStringInfo(words, "+%s", word);
 	appendStringInfoChar(words, '\0');
 }

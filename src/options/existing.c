@@ -20,10 +20,8 @@ fc_options_ratio(const FcOptions *options)
 	double		ratio = strtod(word, &end);
 
 	if (end == word || *end != '\0' || !(ratio >= 0) || isinf(ratio))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("min_replace_ratio must be a number that is not negative: \"%s\"", word),
-				 errhint("With 0.5, a partition is only replaced by at least half as many rows; 0 replaces it in any case.")));
+		fc_option_error(errmsg("min_replace_ratio must be a number that is not negative: \"%s\"", word),
+						errhint("With 0.5, a partition is only replaced by at least half as many rows; 0 replaces it in any case."));
 	return ratio;
 }
 
@@ -36,10 +34,8 @@ fc_options_check_conflict(const FcOptions *options)
 		options->tolerated & FC_CLASS_UNIQUE ? "on_error_classes \"unique\"" : NULL;
 
 	if (other && options->conflict != FC_CONFLICT_ERROR)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s cannot be used with on_conflict \"%s\"", other, options->words.on_conflict),
-				 errhint("Leave one of them out.")));
+		fc_option_error(errmsg("%s cannot be used with on_conflict \"%s\"", other, options->words.on_conflict),
+						errhint("Leave one of them out."));
 }
 
 static void
@@ -50,17 +46,13 @@ fc_options_dedup(FcOptions *options)
 	options->dedup_first = fc_option_word(options, FC_OPTION_dedup_keep) != 0 ||
 		(options->conflict == FC_CONFLICT_NOTHING && !keep);
 	if (options->existing == FC_EXISTING_MERGE && keep && options->dedup_keys == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("dedup_keep requires dedup_keys"),
-				 errhint("Name the columns in which no two rows may be equal.")));
+		fc_option_error(errmsg("dedup_keep requires dedup_keys"),
+						errhint("Name the columns in which no two rows may be equal."));
 	if (options->existing != FC_EXISTING_MERGE && options->conflict == FC_CONFLICT_ERROR &&
 		(options->dedup_keys != NIL || keep))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s requires existing_rows \"merge\", or on_conflict",
-						options->dedup_keys != NIL ? "dedup_keys" : "dedup_keep"),
-				 errhint("Add existing_rows%1$s 'merge', or on_conflict%1$s 'update'.", fc_caller_arrow(options->caller))));
+		fc_option_error(errmsg("%s requires existing_rows \"merge\", or on_conflict",
+							   options->dedup_keys != NIL ? "dedup_keys" : "dedup_keep"),
+						errhint("Add existing_rows%1$s 'merge', or on_conflict%1$s 'update'.", fc_caller_arrow(options->caller)));
 }
 
 void
@@ -74,25 +66,19 @@ fc_options_existing(FcOptions *options)
 	options->existing = fc_option_word(options, FC_OPTION_existing_rows);
 	for (int i = 0; i < lengthof(of_replaced); i++)
 		if (options->given[of_replaced[i]] && options->existing != FC_EXISTING_REPLACE)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("%s requires existing_rows \"replace\"",
-							fc_option_list[of_replaced[i]].name),
-					 errhint("Add existing_rows%s 'replace', or leave it out.", fc_caller_arrow(options->caller))));
+			fc_option_error(errmsg("%s requires existing_rows \"replace\"",
+								   fc_option_list[of_replaced[i]].name),
+							errhint("Add existing_rows%s 'replace', or leave it out.", fc_caller_arrow(options->caller)));
 	options->min_replace_ratio = fc_options_ratio(options);
 	options->replace_others = fc_option_word(options, FC_OPTION_other_files) != 0;
 	options->replace_deletes = fc_option_word(options, FC_OPTION_replace_method) != 0;
 	if ((options->replace_from == NULL) != (options->replace_to == NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("replace_from and replace_to can only be used together"),
-				 errhint("They are the first key that is replaced and the first one after it that is not; without both, each partition that gets rows is replaced.")));
+		fc_option_error(errmsg("replace_from and replace_to can only be used together"),
+						errhint("They are the first key that is replaced and the first one after it that is not; without both, each partition that gets rows is replaced."));
 	if (options->freeze && options->existing != FC_EXISTING_KEEP)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("freeze cannot be used with existing_rows \"%s\"",
-						options->words.existing_rows),
-				 errhint("Leave it out.")));
+		fc_option_error(errmsg("freeze cannot be used with existing_rows \"%s\"",
+							   options->words.existing_rows),
+						errhint("Leave it out."));
 	options->conflict = fc_option_word(options, FC_OPTION_on_conflict);
 	fc_options_check_conflict(options);
 	fc_options_dedup(options);

@@ -78,9 +78,7 @@ fc_json_array(const char *key, JsonbContainer *array)
 	if (!JsonContainerIsArray(array))
 		return NULL;
 	if (JsonContainerSize(array) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" must not be empty", key)));
+		fc_option_error(errmsg("option \"%s\" must not be empty", key));
 	for (uint32 i = 0; i < JsonContainerSize(array); i++)
 	{
 		JsonbValue *value = getIthJsonbValueFromContainer(array, i);
@@ -128,9 +126,7 @@ fc_json_options(Jsonb *json)
 	char	   *key = NULL;
 
 	if (!JB_ROOT_IS_OBJECT(json))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"options\" must be a JSON object")));
+		fc_option_error(errmsg("argument \"options\" must be a JSON object"));
 	while (fc_json_next(&members, &key, &value))
 	{
 		char	   *name = downcase_identifier(key, strlen(key), false, false);
@@ -144,9 +140,7 @@ fc_json_options(Jsonb *json)
 			continue;
 		node = fc_json_value(name, option->kind, &value);
 		if (node == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("option \"%s\" must be %s", name, wanted[option->kind].name)));
+			fc_option_error(errmsg("option \"%s\" must be %s", name, wanted[option->kind].name));
 		list = lappend(list, makeDefElem(name, node, -1));
 	}
 	return list;

@@ -152,11 +152,9 @@ fc_option_word(const FcOptions *options, FcOptionNumber number)
 			return n;
 		values += len + 1;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 cores ? errmsg("COPY %s \"%s\" not recognized", asc_toupper(option->name, strlen(option->name)), word) :
-			 errmsg("%s \"%s\" not recognized", option->name, word),
-			 fc_option_hint(options, number)));
+	fc_option_error(cores ? errmsg("COPY %s \"%s\" not recognized", asc_toupper(option->name, strlen(option->name)), word) :
+					errmsg("%s \"%s\" not recognized", option->name, word),
+					fc_option_hint(options, number));
 }
 
 Oid

@@ -83,12 +83,10 @@ fc_options_check_workers(const FcOptions *options)
 {
 	if (options->given[FC_OPTION_workers] &&
 		(options->workers < 0 || options->workers > FC_MAX_WORKERS))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s \"workers\" must be between 0 and %d",
-						fc_caller_wrote_copy(options->caller) ? "option" : "argument", FC_MAX_WORKERS),
-				 fc_caller_wrote_copy(options->caller) ? 0 :
-				 errhint("Leave workers out to get as many as fast_copy.workers says.")));
+		fc_option_error(errmsg("%s \"workers\" must be between 0 and %d",
+							   fc_caller_wrote_copy(options->caller) ? "option" : "argument", FC_MAX_WORKERS),
+						fc_caller_wrote_copy(options->caller) ? 0 :
+						errhint("Leave workers out to get as many as fast_copy.workers says."));
 }
 
 static void
@@ -191,12 +189,10 @@ fc_options_header(FcOptions *options)
 	if (end != header && *end == '\0')
 	{
 		if (errno != 0 || n < 0 || n > INT_MAX)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 n < 0 ?
-					 errmsg("a negative integer value cannot be specified for %s", "header") :
-					 errmsg("too large a number of header lines: %s", header),
-					 fc_option_hint(options, FC_OPTION_header)));
+			fc_option_error(n < 0 ?
+							errmsg("a negative integer value cannot be specified for %s", "header") :
+							errmsg("too large a number of header lines: %s", header),
+							fc_option_hint(options, FC_OPTION_header));
 		options->header_lines = (int) n;
 		return true;
 	}
@@ -215,27 +211,19 @@ fc_options_check_ledger(const FcOptions *options)
 
 	if (!OidIsValid(options->ledger) &&
 		(options->label || options->given[FC_OPTION_changed_files] || options->given[FC_OPTION_other_files]))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s requires a ledger", options->label ? "label" :
-						options->given[FC_OPTION_changed_files] ? "changed_files" : "other_files"),
-				 errhint("SELECT fast_copy_create_ledger_table('loads') makes one; then add ledger%s 'loads'.",
-						 fc_caller_arrow(options->caller))));
+		fc_option_error(errmsg("%s requires a ledger", options->label ? "label" :
+							   options->given[FC_OPTION_changed_files] ? "changed_files" : "other_files"),
+						errhint("SELECT fast_copy_create_ledger_table('loads') makes one; then add ledger%s 'loads'.",
+								fc_caller_arrow(options->caller)));
 	if (options->label && files)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("label cannot be used for files"),
-				 errhint("The ledger knows files by their paths: leave it out.")));
+		fc_option_error(errmsg("label cannot be used for files"),
+						errhint("The ledger knows files by their paths: leave it out."));
 	if (OidIsValid(options->ledger) && !files && options->label == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("ledger requires a label for data that are no files"),
-				 errhint("Give them a name that no other data have, such as label%s 'orders 2024-01-31'.",
-						 fc_caller_arrow(options->caller))));
+		fc_option_error(errmsg("ledger requires a label for data that are no files"),
+						errhint("Give them a name that no other data have, such as label%s 'orders 2024-01-31'.",
+								fc_caller_arrow(options->caller)));
 	if (options->label && (options->label[0] == '\0' || options->label[0] == '/'))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("label must not be empty, or begin with \"/\" as paths do")));
+		fc_option_error(errmsg("label must not be empty, or begin with \"/\" as paths do"));
 }
 
 static void
@@ -250,15 +238,11 @@ fc_options_check_format(const FcOptions *options)
 	/* core before 17 accepts line ends here, and then cannot read the file */
 	if (fc_format_is_csv(&options->format) &&
 		(strchr("\r\n", options->format.quote[0]) || strchr("\r\n", options->format.escape[0])))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("COPY quote and escape cannot be newline or carriage return")));
+		fc_option_error(errmsg("COPY quote and escape cannot be newline or carriage return"));
 	/* it would pass for none */
 	if (options->time_zone && options->time_zone[0] == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("time zone \"%s\" not recognized", options->time_zone),
-				 errhint("Leave time_zone out to use the session's.")));
+		fc_option_error(errmsg("time zone \"%s\" not recognized", options->time_zone),
+						errhint("Leave time_zone out to use the session's."));
 }
 
 /* Where core does not know DEFAULT, refuses what newer versions of it refuse */
@@ -275,9 +259,7 @@ fc_options_check_default(const FcOptions *options)
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("cannot specify %s in BINARY mode", "DEFAULT")));
 	if (strpbrk(string, "\r\n") != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("COPY default representation cannot use newline or carriage return")));
+		fc_option_error(errmsg("COPY default representation cannot use newline or carriage return"));
 	if (strchr(string, format->delim[0]) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -313,12 +295,10 @@ fc_options_class(const FcOptions *options, const char *name)
 	for (int i = 0; i < lengthof(error_classes); i++)
 		if (pg_strcasecmp(name, error_classes[i]) == 0)
 			return 1 << i;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("on_error_classes \"%s\" not recognized", name),
-			 errhint(fc_caller_wrote_copy(options->caller) ?
-					 "Classes are %s. A list stands in parentheses, and what is a word of SQL in quotes: on_error_classes (conversion, 'unique')." :
-					 "Classes are %s.", fc_option_values[FC_OPTION_on_error_classes])));
+	fc_option_error(errmsg("on_error_classes \"%s\" not recognized", name),
+					errhint(fc_caller_wrote_copy(options->caller) ?
+							"Classes are %s. A list stands in parentheses, and what is a word of SQL in quotes: on_error_classes (conversion, 'unique')." :
+							"Classes are %s.", fc_option_values[FC_OPTION_on_error_classes]));
 }
 
 static void
@@ -327,17 +307,13 @@ fc_options_reject_limit(FcOptions *options)
 	if (!options->given[FC_OPTION_reject_limit])
 		return;
 	if (options->reject_limit <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("REJECT_LIMIT (" INT64_FORMAT ") must be greater than zero",
-						options->reject_limit)));
+		fc_option_error(errmsg("REJECT_LIMIT (" INT64_FORMAT ") must be greater than zero",
+							   options->reject_limit));
 	if (options->on_error == FC_ON_ERROR_STOP)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("COPY %s requires %s to be set to %s",
-						"REJECT_LIMIT", "ON_ERROR", "IGNORE"),
-				 errhint("Add on_error%s 'ignore', or leave reject_limit out.",
-						 fc_caller_arrow(options->caller))));
+		fc_option_error(errmsg("COPY %s requires %s to be set to %s",
+							   "REJECT_LIMIT", "ON_ERROR", "IGNORE"),
+						errhint("Add on_error%s 'ignore', or leave reject_limit out.",
+								fc_caller_arrow(options->caller)));
 }
 
 static void
@@ -352,11 +328,9 @@ fc_options_on_error(FcOptions *options)
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("only ON_ERROR STOP is allowed in BINARY mode")));
 	if (options->on_error == FC_ON_ERROR_STOP && (classes != NIL || OidIsValid(options->reject_table)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s requires on_error \"ignore\" or \"set_null\"",
-						classes != NIL ? "on_error_classes" : "reject_table"),
-				 errhint("Add on_error%s 'ignore'.", fc_caller_arrow(options->caller))));
+		fc_option_error(errmsg("%s requires on_error \"ignore\" or \"set_null\"",
+							   classes != NIL ? "on_error_classes" : "reject_table"),
+						errhint("Add on_error%s 'ignore'.", fc_caller_arrow(options->caller)));
 	/* without classes, what COPY tolerates */
 	if (options->on_error != FC_ON_ERROR_STOP && classes == NIL)
 		options->tolerated = FC_CLASS_CONVERSION;
@@ -369,17 +343,13 @@ static void
 fc_options_map(const FcOptions *options)
 {
 	if (options->header_map && options->columns != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"columns\" cannot be used with header \"map\""),
-				 errhint("The header of the file says which columns it has.")));
+		fc_option_error(errmsg("argument \"columns\" cannot be used with header \"map\""),
+						errhint("The header of the file says which columns it has."));
 	if (options->ignore_extra_columns && !options->header_map)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("ignore_extra_columns requires header \"map\""),
-				 errhint(options->columns == NIL ? "Use header%s 'map': then the header tells which columns are extra." :
-						 "Use header%s 'map' in place of the list of columns: then the header tells which columns are extra.",
-						 fc_caller_arrow(options->caller))));
+		fc_option_error(errmsg("ignore_extra_columns requires header \"map\""),
+						errhint(options->columns == NIL ? "Use header%s 'map': then the header tells which columns are extra." :
+								"Use header%s 'map' in place of the list of columns: then the header tells which columns are extra.",
+								fc_caller_arrow(options->caller)));
 	if (options->header_map && fc_format_is_binary(&options->format))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -424,10 +394,8 @@ fc_options_progress(FcOptions *options)
 	us = (double) span->time +
 		((double) span->month * DAYS_PER_MONTH + span->day) * USECS_PER_DAY;
 	if (fc_interval_is_infinite(span) || us < 1 || us > PG_INT32_MAX * (double) USECS_PER_SEC)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("progress must be more than zero and less than %d years: \"%s\"",
-						PG_INT32_MAX / SECS_PER_YEAR, progress)));
+		fc_option_error(errmsg("progress must be more than zero and less than %d years: \"%s\"",
+							   PG_INT32_MAX / SECS_PER_YEAR, progress));
 	fc_error_context_pop();
 	options->progress_us = (int64) us;
 }

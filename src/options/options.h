@@ -280,6 +280,10 @@ extern Oid	fc_option_table(const char *name, const FcOption *option);
 /* Returns the option's default if that is a text, or NULL */
 extern char *fc_option_default(const FcOption *option);
 
+/* ERROR 22023 about the value of an option, or of two together */
+#define fc_option_error(...) \
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), __VA_ARGS__))
+
 /* errhint() with an option's valid values, as the caller would write them */
 extern int	fc_option_hint(const FcOptions *options, FcOptionNumber option);
 

@@ -84,11 +84,9 @@ fc_plan_primary_key(Relation rel)
 	for (int i = -1; (i = bms_next_member(columns, i)) >= 0;)
 		keys = list_concat(keys, fc_sort_key_of(rel, i + FirstLowInvalidHeapAttributeNumber));
 	if (keys == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("on_conflict requires dedup_keys"),
-				 errdetail("Table \"%s\" has no primary key.", RelationGetRelationName(rel)),
-				 errhint("Name the columns of a unique index.")));
+		fc_option_error(errmsg("on_conflict requires dedup_keys"),
+						errdetail("Table \"%s\" has no primary key.", RelationGetRelationName(rel)),
+						errhint("Name the columns of a unique index."));
 	return keys;
 }
 
@@ -179,9 +177,7 @@ fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 		return;
 	planned->dedup = planned->keys;
 	if (!list_member_int(fc_sort_keys_columns(planned->keys), plan->key.attnum))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("dedup_keys must contain column \"%s\"",
-						get_attname(RelationGetRelid(rel), plan->key.attnum, false)),
-				 errdetail("Rows are compared with those that have the same value in it.")));
+		fc_option_error(errmsg("dedup_keys must contain column \"%s\"",
+							   get_attname(RelationGetRelid(rel), plan->key.attnum, false)),
+						errdetail("Rows are compared with those that have the same value in it."));
 }

@@ -111,11 +111,9 @@ fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlanned *planned
 	if (other && options->replace_from)
 		return;
 	if (other)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("timestamp_column \"%s\" is not the partition key of \"%s\"",
-						options->key_column, RelationGetRelationName(rel)),
-				 fc_plan_key_hint(rel, planned)));
+		fc_option_error(errmsg("timestamp_column \"%s\" is not the partition key of \"%s\"",
+							   options->key_column, RelationGetRelationName(rel)),
+						fc_plan_key_hint(rel, planned));
 	key->field = fc_columns_field(&planned->columns, attnum);
 	key->routes = (key->field >= 0);
 	planned->plan.routed = !key->routes;
@@ -275,12 +273,10 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 				 merges ? errhint("Use on_conflict, for which the table needs a unique index.") :
 				 errhint("Name the rows by timestamp_column, replace_from and replace_to.")));
 	if ((merges || options->replace_from) && plan->key.type == FC_KEY_NONE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s requires a key", merges ? "existing_rows \"merge\"" : "replace_from"),
-				 options->key_column ? errdetail("Column \"%s\" cannot be one here, because of a default or condition that is volatile.",
-												 options->key_column) :
-				 errhint("Name a column of the file as timestamp_column.")));
+		fc_option_error(errmsg("%s requires a key", merges ? "existing_rows \"merge\"" : "replace_from"),
+						options->key_column ? errdetail("Column \"%s\" cannot be one here, because of a default or condition that is volatile.",
+														options->key_column) :
+						errhint("Name a column of the file as timestamp_column."));
 	if (options->replace_from == NULL)
 		return;
 	att = TupleDescAttr(RelationGetDescr(rel), plan->key.attnum - 1);
@@ -291,10 +287,8 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 	bounds->hi = fc_plan_bound(att, plan, pattern, options->replace_to);
 	fc_error_context_pop();
 	if (bounds->lo >= bounds->hi)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("replace_from must come before replace_to"),
-				 errdetail("They are \"%s\" and \"%s\".", options->replace_from, options->replace_to)));
+		fc_option_error(errmsg("replace_from must come before replace_to"),
+						errdetail("They are \"%s\" and \"%s\".", options->replace_from, options->replace_to));
 }
 
 /* Finds out whether the key stands in the same place in rows without NULLs */
@@ -342,11 +336,9 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 	}
 	if ((options->interval || options->nodes) &&
 		(!planned->plan.key.routes || options->missing != FC_MISSING_CREATE))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s given, but no partitions can be created",
-						options->interval ? "partition_interval" : "nodes"),
-				 errdetail("Partitions are created where missing_partitions is \"create\" and the table is partitioned by range over one column that the file has.")));
+		fc_option_error(errmsg("%s given, but no partitions can be created",
+							   options->interval ? "partition_interval" : "nodes"),
+						errdetail("Partitions are created where missing_partitions is \"create\" and the table is partitioned by range over one column that the file has."));
 	fc_plan_key_place(RelationGetDescr(rel), &planned->plan.key);
 }
 

@@ -30,10 +30,8 @@
 static void
 fc_transform_refuse_form(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("transform must name columns and expressions"),
-			 errhint("Write it like $$amount = replace(amount, ',', '.'), name = upper(name)$$, or as an object: '{\"name\": \"upper(name)\"}'.")));
+	fc_option_error(errmsg("transform must name columns and expressions"),
+					errhint("Write it like $$amount = replace(amount, ',', '.'), name = upper(name)$$, or as an object: '{\"name\": \"upper(name)\"}'."));
 }
 
 /* Is it an UPDATE that has nothing but what it sets? */
