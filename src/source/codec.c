@@ -367,13 +367,9 @@ fc_bzip2_step(void *own, FcCodecIo *io, bool *end, const char **reason)
 	bz_stream  *b = own;
 	int			rc;
 
-	b->next_in = (char *) io->in + io->in_pos;
-	b->avail_in = fc_codec_count(io->in_len - io->in_pos);
-	b->next_out = io->out + io->out_pos;
-	b->avail_out = fc_codec_count(io->out_len - io->out_pos);
+	fc_codec_lend(b, io);
 	rc = BZ2_bzDecompress(b);
-	io->in_pos = b->next_in - io->in;
-	io->out_pos = b->next_out - io->out;
+	fc_codec_take_back(b, io);
 	*end = (rc == BZ_STREAM_END);
 	switch (rc)
 	{
@@ -444,13 +440,9 @@ fc_xz_step(void *own, FcCodecIo *io, bool *end, const char **reason)
 	lzma_stream *x = &((FcXz *) own)->stream;
 	lzma_ret	rc;
 
-	x->next_in = (const uint8_t *) io->in + io->in_pos;
-	x->avail_in = io->in_len - io->in_pos;
-	x->next_out = (uint8_t *) io->out + io->out_pos;
-	x->avail_out = io->out_len - io->out_pos;
+	fc_codec_lend(x, io);
 	rc = lzma_code(x, LZMA_RUN);
-	io->in_pos = (const char *) x->next_in - io->in;
-	io->out_pos = (char *) x->next_out - io->out;
+	fc_codec_take_back(x, io);
 	*end = (rc == LZMA_STREAM_END);
 	switch (rc)
 	{

@@ -298,11 +298,10 @@ fc_unpack_take_codec(FcUnpacker *unpacker)
 	callback = MemoryContextAllocZero(unpacker->codec_mcxt, sizeof(MemoryContextCallback));
 	unpacker->codec = fc_codec_begin(unpacker->kind, unpacker->budget->most);
 	if (unpacker->codec == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory"),
-				 errdetail("Failed while unpacking %s \"%s\".",
-						   unpacker->input->word, unpacker->input->path)));
+	{
+		unpacker->fault = (FcUnpackFault) {.kind = unpacker->kind,.result = FC_CODEC_OUT_OF_MEMORY};
+		fc_unpack_throw(unpacker);
+	}
 	callback->func = fc_unpack_free;
 	callback->arg = unpacker->codec;
 	MemoryContextRegisterResetCallback(unpacker->codec_mcxt, callback);

@@ -45,6 +45,19 @@ fc_codec_count(size_t n)
 	return n > UINT_MAX ? UINT_MAX : (unsigned int) n;
 }
 
+/*
+ * Lend bytes to a library that calls them as zlib does, and take back what it
+ * left of them
+ */
+#define fc_codec_lend(stream, io) \
+	((stream)->next_in = (void *) ((io)->in + (io)->in_pos), \
+	 (stream)->avail_in = fc_codec_count((io)->in_len - (io)->in_pos), \
+	 (stream)->next_out = (void *) ((io)->out + (io)->out_pos), \
+	 (stream)->avail_out = fc_codec_count((io)->out_len - (io)->out_pos))
+#define fc_codec_take_back(stream, io) \
+	((io)->in_pos = (const char *) (stream)->next_in - (io)->in, \
+	 (io)->out_pos = (char *) (stream)->next_out - (io)->out)
+
 /* Unpacks a member of a gzip file: an FcLibrary of source/codec.c */
 extern void *fc_gunzip_start(size_t memory);
 extern void fc_gunzip_end(void *own);
