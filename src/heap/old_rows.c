@@ -225,20 +225,23 @@ fc_old_when(TransactionId xid, CommandId cid, const FcSince *since, const FcSinc
 	return TransactionIdDidCommit(xid) ? FC_OLD_SINCE : FC_OLD_NEVER;
 }
 
+/* The transaction that has deleted or updated the row, or tried to; or none */
+static TransactionId
+fc_old_deleter(HeapTupleHeader row)
+{
+	return (row->t_infomask & HEAP_XMAX_INVALID) || HEAP_XMAX_IS_LOCKED_ONLY(row->t_infomask) ?
+		InvalidTransactionId : HeapTupleHeaderGetUpdateXid(row);
+}
+
 /* When the row was deleted or updated */
 static FcOldWhen
 fc_old_when_gone(HeapTupleHeader row, const FcSince *since, const FcSince *until)
 {
-	TransactionId xmax;
-	bool		own;
+	TransactionId xmax = fc_old_deleter(row);
+	bool		own = TransactionIdIsCurrentTransactionId(xmax);
 
-	if ((row->t_infomask & HEAP_XMAX_INVALID) || HEAP_XMAX_IS_LOCKED_ONLY(row->t_infomask))
-		return FC_OLD_NEVER;
-	xmax = HeapTupleHeaderGetUpdateXid(row);
-	if (!TransactionIdIsValid(xmax))
-		return FC_OLD_NEVER;
-	own = TransactionIdIsCurrentTransactionId(xmax);
-	return fc_old_when(xmax, own ? HeapTupleHeaderGetCmax(row) : 0, since, until);
+	return !TransactionIdIsValid(xmax) ? FC_OLD_NEVER :
+		fc_old_when(xmax, own ? HeapTupleHeaderGetCmax(row) : 0, since, until);
 }
 
 /*
@@ -288,45 +291,39 @@ fc_carry_row(FcCarrier *carrier, Relation rel, HeapTuple row)
 	carrier->carried++;
 }
 
-/* Looks at the rows of a copy of a page, and carries them if it can */
+/* Looks at a row, and carries it if it can */
 static void
-fc_carry_page(void *arg, Relation rel, BlockNumber block, Page page)
+fc_carry_look(void *arg, Relation rel, Page page, HeapTuple row)
 {
 	FcCarrier  *carrier = arg;
+	bool		open;
+	FcOldFate	fate = fc_old_fate(row->t_data, carrier->since, carrier->until, &open);
 
-	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
-	{
-		HeapTupleData tuple;
-		FcOldFate	fate;
-		bool		open;
-
-		if (!fc_old_row_at(rel, page, block, off, &tuple))
-			continue;
-		fate = fc_old_fate(tuple.t_data, carrier->since, carrier->until, &open);
-		carrier->found += fate == FC_OLD_INSERTED;
-		carrier->taken += fate == FC_OLD_TAKEN;
-		carrier->changed += fate == FC_OLD_CHANGED;
-		if (open)
-			carrier->until->lsn = Min(carrier->until->lsn, PageGetLSN(page));
-		if (carrier->estate && fate == FC_OLD_INSERTED)
-			fc_carry_row(carrier, rel, &tuple);
-	}
+	carrier->found += fate == FC_OLD_INSERTED;
+	carrier->taken += fate == FC_OLD_TAKEN;
+	carrier->changed += fate == FC_OLD_CHANGED;
+	if (open)
+		carrier->until->lsn = Min(carrier->until->lsn, PageGetLSN(page));
+	if (carrier->estate && fate == FC_OLD_INSERTED)
+		fc_carry_row(carrier, rel, row);
 }
 
-/* Is called with a copy of a page */
-typedef void (*FcOldPage) (void *arg, Relation rel, BlockNumber block, Page page);
+/* Is called with a row of a copy of a page */
+typedef void (*FcOldLook) (void *arg, Relation rel, Page page, HeapTuple row);
 
 /*
- * Looks at the pages that may have been changed since then, if "all" also at
- * those that are visible to all
+ * Looks at the rows of pages that may have been changed since then, if "all"
+ * also of those that are visible to all
  */
 static void
-fc_old_pages(Relation rel, const FcSince *since, bool all, FcOldPage look, void *arg)
+fc_old_look(Relation rel, const FcSince *since, bool all, FcOldLook look, void *arg)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	XLogRecPtr	lsn = RelationNeedsWAL(rel) ? since->lsn : InvalidXLogRecPtr;
 	Buffer		map = InvalidBuffer;
 	PGAlignedBlock copy;
+	Page		page = (Page) copy.data;
+	HeapTupleData row;
 
 	for (BlockNumber block = 0; block < nblocks; block++)
 	{
@@ -340,10 +337,11 @@ fc_old_pages(Relation rel, const FcSince *since, bool all, FcOldPage look, void 
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		looks = PageGetLSN(BufferGetPage(buffer)) >= lsn;
 		if (looks)
-			memcpy(copy.data, BufferGetPage(buffer), BLCKSZ);
+			memcpy(page, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
-		if (looks)
-			look(arg, rel, block, (Page) copy.data);
+		for (OffsetNumber off = FirstOffsetNumber; looks && off <= PageGetMaxOffsetNumber(page); off++)
+			if (fc_old_row_at(rel, page, block, off, &row))
+				look(arg, rel, page, &row);
 	}
 	if (BufferIsValid(map))
 		ReleaseBuffer(map);
@@ -373,7 +371,7 @@ fc_old_rows_carry(Relation rel, Relation to, int options, const FcSince *since, 
 
 	Assert(CheckRelationLockedByMe(to, RowExclusiveLock, true));
 	Assert(CheckRelationLockedByMe(rel, until ? ShareUpdateExclusiveLock : AccessExclusiveLock, true));
-	fc_old_pages(rel, since, false, fc_carry_page, &carrier);
+	fc_old_look(rel, since, false, fc_carry_look, &carrier);
 	*changed = carrier.changed;
 	if (carrier.changed > 0 || carrier.found == 0)
 		return 0;
@@ -383,7 +381,7 @@ fc_old_rows_carry(Relation rel, Relation to, int options, const FcSince *since, 
 	ExecOpenIndices(carrier.rri, false);
 	carrier.slot = MakeSingleTupleTableSlot(RelationGetDescr(to), &TTSOpsVirtual);
 	carrier.cid = GetCurrentCommandId(true);
-	fc_old_pages(rel, since, false, fc_carry_page, &carrier);
+	fc_old_look(rel, since, false, fc_carry_look, &carrier);
 	ExecDropSingleTupleTableSlot(carrier.slot);
 	ExecCloseIndices(carrier.rri);
 	FreeExecutorState(carrier.estate);
@@ -398,7 +396,7 @@ fc_old_rows_taken(Relation rel, const FcSince *since)
 	FcCarrier	carrier = {.since = since};
 
 	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
-	fc_old_pages(rel, since, false, fc_carry_page, &carrier);
+	fc_old_look(rel, since, false, fc_carry_look, &carrier);
 	return carrier.taken;
 }
 
@@ -412,38 +410,22 @@ typedef struct FcMade
 	uint64		n;
 } FcMade;
 
-/* Has this transaction deleted or updated the row? */
-static bool
-fc_old_is_deleted(HeapTupleHeader row)
-{
-	return !(row->t_infomask & HEAP_XMAX_INVALID) && !HEAP_XMAX_IS_LOCKED_ONLY(row->t_infomask) &&
-		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(row));
-}
-
 static void
-fc_old_made_on_page(void *arg, Relation rel, BlockNumber block, Page page)
+fc_made_look(void *arg, Relation rel, Page page, HeapTuple tuple)
 {
 	FcMade	   *made = arg;
+	HeapTupleHeader row = tuple->t_data;
 
-	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
-	{
-		HeapTupleData tuple;
-		HeapTupleHeader row;
-
-		if (!fc_old_row_at(rel, page, block, off, &tuple))
-			continue;
-		row = tuple.t_data;
-		/* code of users may have deleted it, and may have taken that back */
-		if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(row)) ||
-			((row->t_infomask & HEAP_COMBOCID) ? HeapTupleHeaderGetCmin(row) :
-			 HeapTupleHeaderGetRawCommandId(row)) < made->since->cid)
-			continue;
-		made->n++;
-		if (fc_old_is_deleted(row))
-			continue;
-		ExecStoreHeapTuple(&tuple, made->slot, false);
-		made->visit(made->arg, made->slot);
-	}
+	/* code of users may have deleted it, and may have taken that back */
+	if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(row)) ||
+		((row->t_infomask & HEAP_COMBOCID) ? HeapTupleHeaderGetCmin(row) :
+		 HeapTupleHeaderGetRawCommandId(row)) < made->since->cid)
+		return;
+	made->n++;
+	if (TransactionIdIsCurrentTransactionId(fc_old_deleter(row)))
+		return;
+	ExecStoreHeapTuple(tuple, made->slot, false);
+	made->visit(made->arg, made->slot);
 }
 
 uint64
@@ -453,7 +435,7 @@ fc_old_rows_made(Relation rel, const FcSince *since, bool frozen, FcRowVisit vis
 
 	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
 	made.slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
-	fc_old_pages(rel, since, frozen, fc_old_made_on_page, &made);
+	fc_old_look(rel, since, frozen, fc_made_look, &made);
 	ExecDropSingleTupleTableSlot(made.slot);
 	return made.n;
 }
