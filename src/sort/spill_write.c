@@ -202,35 +202,18 @@ fc_spill_begin_phase(FcContext *ctx, int number, const FcRoute *route)
 						  shared->memory / 8 * 7);
 }
 
-/*
- * Appends bytes to the file; after a short write writes the rest, to get the
- * error
- */
+/* Appends bytes to the file, which it makes if there is none */
 static void
 fc_spill_write_bytes(FcSpill *spill, const char *data, Size size)
 {
-	Size		done = 0;
-
 	Assert(data == spill->out || spill->out_used == 0);
 	if (spill->file == 0)
 		spill->file = spill->name ? FileSetCreate(&spill->shared->fileset.fs, spill->name) :
 			OpenTemporaryFile(false);
-	while (done < size)
-	{
-		int			n;
-
-		CHECK_FOR_INTERRUPTS();
-		n = FileWrite(spill->file, (char *) data + done, size - done, spill->place + done,
-					  WAIT_EVENT_BUFFILE_WRITE);
-		if (n <= 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not write to file \"%s\": %m",
-							FilePathName(spill->file))));
-		done += n;
-	}
-	spill->place += done;
-	pg_atomic_fetch_add_u64(&spill->shared->counts.spilled, done);
+	CHECK_FOR_INTERRUPTS();
+	fc_source_write(spill->file, data, size, spill->place, WAIT_EVENT_BUFFILE_WRITE);
+	spill->place += size;
+	pg_atomic_fetch_add_u64(&spill->shared->counts.spilled, size);
 }
 
 static void

@@ -146,6 +146,13 @@ fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 	fill_bytes(buf, offset, len);
 }
 
+void
+fc_source_write(File file, const char *buf, size_t len, uint64 at, uint32 event)
+{
+	if (FileWrite(file, (char *) buf, len, (off_t) at, event) != (int) len)
+		elog(ERROR, "could not write to file \"%s\": %m", FilePathName(file));
+}
+
 /* Mostly near 0.  The least and the greatest possible come, too. */
 static int64
 make_key(const Test *test, int i, uint32 random)
