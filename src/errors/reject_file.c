@@ -31,10 +31,9 @@
 
 /* Columns of the sort */
 #define FC_SORT_OFFSET	1
-#define FC_SORT_PASS	2		/* 1: put by fc_verify_load; else 0 */
-#define FC_SORT_NUMBER	3		/* keeps the values of a record in order */
-#define FC_SORT_ENTRY	4
-#define FC_SORT_COLUMNS	4
+#define FC_SORT_NUMBER	2		/* keeps the values of a record in order */
+#define FC_SORT_ENTRY	3
+#define FC_SORT_COLUMNS	3
 
 /* So much of a reject begins its entry in a file; its three texts follow */
 #define FC_ENTRY_HEAD	offsetof(FcReject, column)
@@ -45,9 +44,10 @@ struct FcRejects
 	Tuplesortstate *sort;
 	TupleTableSlot *in;			/* a row for the sort */
 	TupleTableSlot *slot;		/* a row that comes from it */
-	uint64		number;			/* of rows put into it */
+	int64		number;			/* of rows put into it */
+	int64		again;			/* the first one that fc_verify_load has put */
 	uint64		offset;			/* of the record read last */
-	int			pass;			/* its FC_SORT_PASS */
+	bool		looked_again;	/* ... and put by that */
 };
 
 static void
@@ -165,14 +165,13 @@ fc_reject_end(FcContext *ctx)
 static void
 fc_rejects_begin_sort(FcRejects *rejects)
 {
-	AttrNumber	attnums[] = {FC_SORT_OFFSET, FC_SORT_PASS, FC_SORT_NUMBER};
-	Oid			operators[] = {Int8LessOperator, Int4LessOperator, Int8LessOperator};
-	Oid			collations[] = {InvalidOid, InvalidOid, InvalidOid};
-	bool		nulls_first[] = {false, false, false};
+	AttrNumber	attnums[] = {FC_SORT_OFFSET, FC_SORT_NUMBER};
+	Oid			operators[] = {Int8LessOperator, Int8LessOperator};
+	Oid			collations[] = {InvalidOid, InvalidOid};
+	bool		nulls_first[] = {false, false};
 	TupleDesc	desc = CreateTemplateTupleDesc(FC_SORT_COLUMNS);
 
 	TupleDescInitEntry(desc, FC_SORT_OFFSET, "offset", INT8OID, -1, 0);
-	TupleDescInitEntry(desc, FC_SORT_PASS, "pass", INT4OID, -1, 0);
 	TupleDescInitEntry(desc, FC_SORT_NUMBER, "number", INT8OID, -1, 0);
 	TupleDescInitEntry(desc, FC_SORT_ENTRY, "entry", BYTEAOID, -1, 0);
 	fc_finish_desc(desc);
@@ -211,8 +210,7 @@ fc_rejects_read_file(FcRejects *rejects, FcPhase phase, int process)
 		memcpy(VARDATA(bytes), &head, FC_ENTRY_HEAD);
 		fc_buffile_read(file, VARDATA(bytes) + FC_ENTRY_HEAD, head.size);
 		slot->tts_values[FC_SORT_OFFSET - 1] = Int64GetDatum((int64) head.offset);
-		slot->tts_values[FC_SORT_PASS - 1] = Int32GetDatum(phase == FC_NPHASES ? 1 : 0);
-		slot->tts_values[FC_SORT_NUMBER - 1] = Int64GetDatum((int64) rejects->number++);
+		slot->tts_values[FC_SORT_NUMBER - 1] = Int64GetDatum(rejects->number++);
 		slot->tts_values[FC_SORT_ENTRY - 1] = PointerGetDatum(bytes);
 		memset(slot->tts_isnull, 0, FC_SORT_COLUMNS * sizeof(bool));
 		ExecStoreVirtualTuple(slot);
@@ -238,6 +236,7 @@ fc_rejects_open(FcContext *ctx, int nprocesses)
 		fc_rejects_read_file(rejects, FC_PHASE_LOAD, i);
 		fc_rejects_read_file(rejects, FC_PHASE_CHECK, i);
 	}
+	rejects->again = rejects->number;
 	fc_rejects_read_file(rejects, FC_NPHASES, 0);
 	tuplesort_performsort(rejects->sort);
 	return rejects;
@@ -248,20 +247,20 @@ fc_rejects_next(FcRejects *rejects, FcReject *reject)
 {
 	while (tuplesort_gettupleslot(rejects->sort, true, false, rejects->slot, NULL))
 	{
-		int			pass;
+		bool		again;
 		char	   *entry;
 
 		slot_getallattrs(rejects->slot);
-		pass = DatumGetInt32(rejects->slot->tts_values[FC_SORT_PASS - 1]);
+		again = DatumGetInt64(rejects->slot->tts_values[FC_SORT_NUMBER - 1]) >= rejects->again;
 		entry = VARDATA_ANY(DatumGetByteaPP(rejects->slot->tts_values[FC_SORT_ENTRY - 1]));
 		memcpy(reject, entry, FC_ENTRY_HEAD);
 		reject->column = entry + FC_ENTRY_HEAD;
 		reject->value = reject->column + strlen(reject->column) + 1;
 		reject->message = reject->value + strlen(reject->value) + 1;
-		if (reject->offset == rejects->offset && pass != rejects->pass)
+		if (reject->offset == rejects->offset && again != rejects->looked_again)
 			continue;
 		rejects->offset = reject->offset;
-		rejects->pass = pass;
+		rejects->looked_again = again;
 		return true;
 	}
 	return false;
