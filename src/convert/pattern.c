@@ -213,7 +213,10 @@ starts_with(const char *s, const char *word)
 	return pg_strncasecmp(s, word, strlen(word)) == 0;
 }
 
-/* Does the pattern have one of the letters outside quotes and names? */
+/*
+ * Does the pattern have one of the letters outside quotes and names?  Or, if
+ * these are NULL, a word that only the upper style has?
+ */
 static bool
 has_letter(const char *s, const char *letters)
 {
@@ -225,22 +228,8 @@ has_letter(const char *s, const char *letters)
 
 		for (int i = 0; skip == 0 && i < lengthof(names); i++)
 			skip = strncmp(s, names[i], strlen(names[i])) == 0 ? strlen(names[i]) : 0;
-		if (skip == 0 && strchr(letters, *s))
-			return true;
-		s += Max(skip, 1);
-	}
-	return false;
-}
-
-static bool
-has_upper_word(const char *s)
-{
-	while (*s)
-	{
-		size_t		skip = quoted_length(s, false);
-
-		if (skip == 0 && (starts_with(s, "HH24") || starts_with(s, "HH12") ||
-						  starts_with(s, "MI")))
+		if (skip == 0 && (letters ? strchr(letters, *s) != NULL :
+						  starts_with(s, "HH24") || starts_with(s, "HH12") || starts_with(s, "MI")))
 			return true;
 		s += Max(skip, 1);
 	}
@@ -335,7 +324,7 @@ is_upper_style(const FcPattern *pattern)
 	bool		upper = has_letter(pattern->text, "YDJIC");
 	bool		lower = has_letter(pattern->text, "yd");
 
-	if (has_upper_word(pattern->text))
+	if (has_letter(pattern->text, NULL))
 		return true;
 	if (upper && lower)
 		refuse(pattern, "It mixes the letters of two kinds of patterns.",
