@@ -111,37 +111,37 @@ fc_number_is_call(Node *node, FcNumber *number)
 	return true;
 }
 
-static bool
-fc_number_contains(Node *node, void *context)
+/* The search for a call */
+typedef struct FcNumberSearch
 {
-	FcNumber	number;
+	FcNumber   *number;
+	int			found;
+	bool		within;			/* what may not evaluate it */
+} FcNumberSearch;
+
+/* Counts calls; true for one in what may leave out some of its arguments */
+static bool
+fc_number_walker(Node *node, void *context)
+{
+	FcNumberSearch *search = context;
+	bool		within = search->within;
+	bool		refused;
 
 	if (node == NULL)
 		return false;
-	return fc_number_is_call(node, &number) ||
-		expression_tree_walker(node, fc_number_contains, context);
-}
-
-/* The only argument with a call in it; NULL if none or several have one */
-static Node *
-fc_number_argument(List *args)
-{
-	Node	   *found = NULL;
-
-	foreach_ptr(Node, arg, args)
+	if (fc_number_is_call(node, search->number))
 	{
-		if (!fc_number_contains(arg, NULL))
-			continue;
-		if (found)
-			return NULL;
-		found = arg;
+		search->found++;
+		return within;
 	}
-	return found;
+	search->within |= !IsA(node, FuncExpr) && !IsA(node, OpExpr) &&
+		!IsA(node, RelabelType) && !IsA(node, CoerceViaIO);
+	refused = expression_tree_walker(node, fc_number_walker, context);
+	search->within = within;
+	return refused;
 }
 
 /*
- * Goes down through expressions that evaluate all their arguments.
- *
  * Workers cannot call nextval(), and would call it in another order.  If a
  * load needs other volatile defaults that are not parallel safe, the leader
  * attaches new partitions before it, and core routes the rows in the file's
@@ -150,20 +150,9 @@ fc_number_argument(List *args)
 bool
 fc_number_find(Node *expr, FcNumber *number)
 {
-	while (expr && !fc_number_is_call(expr, number))
-	{
-		if (IsA(expr, FuncExpr))
-			expr = fc_number_argument(((FuncExpr *) expr)->args);
-		else if (IsA(expr, OpExpr))
-			expr = fc_number_argument(((OpExpr *) expr)->args);
-		else if (IsA(expr, RelabelType))
-			expr = (Node *) ((RelabelType *) expr)->arg;
-		else if (IsA(expr, CoerceViaIO))
-			expr = (Node *) ((CoerceViaIO *) expr)->arg;
-		else
-			expr = NULL;
-	}
-	return expr != NULL;
+	FcNumberSearch search = {number};
+
+	return !fc_number_walker(expr, &search) && search.found == 1;
 }
 
 static Node *
