@@ -130,18 +130,10 @@ fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *arg)
 		body(arg);
 		return;
 	}
+	/* where an error is caught the level is ended (fc_error_catch) */
 	level = NewGUCNestLevel();
-	PG_TRY();
-	{
-		fc_column_set_zone(pg_get_timezone_name(zone), GUC_ACTION_SAVE);
-		body(arg);
-	}
-	PG_CATCH();
-	{
-		AtEOXact_GUC(false, level);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
+	fc_column_set_zone(pg_get_timezone_name(zone), GUC_ACTION_SAVE);
+	body(arg);
 	after = session_timezone;
 	AtEOXact_GUC(true, level);
 	/* what code of users has set for the transaction stays */
