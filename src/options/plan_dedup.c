@@ -42,18 +42,6 @@ fc_plan_dedup_key(Relation rel, const char *name, List *before)
 	return linitial(fc_sort_key_of(rel, attnum));
 }
 
-/* Is there a column of the index for the key, which compares values like it? */
-static bool
-fc_plan_index_has(Relation index, const FcSortKey *key)
-{
-	Form_pg_index form = index->rd_index;
-
-	for (int i = 0; i < form->indnkeyatts; i++)
-		if (form->indkey.values[i] == key->attnum)
-			return index->rd_opfamily[i] == key->family && index->rd_indcollation[i] == key->collation;
-	return false;
-}
-
 /*
  * Does the index refuse each row that is equal to another in these columns, be
  * it at the end of the transaction?
@@ -68,7 +56,7 @@ fc_plan_index_fits(Relation index, const List *keys)
 		return false;
 	/* the keys differ: if each of them has a column of its own, all have */
 	foreach_ptr(FcSortKey, key, keys)
-		if (!fc_plan_index_has(index, key))
+		if (!fc_sort_index_covers(index, NULL, key, key->attnum))
 			return false;
 	return true;
 }

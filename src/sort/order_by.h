@@ -86,6 +86,13 @@ extern char *fc_sort_keys_text(Relation rel, List *keys);
 extern bool fc_sort_key_plain(const FcSortKey *key);
 
 /*
+ * Are values that the index takes for equal, or its exclusion constraint by
+ * these operators, also equal by this key, whose column is "attnum" there?
+ */
+extern bool fc_sort_index_covers(Relation index, const Oid *operators, const FcSortKey *key,
+								 AttrNumber attnum);
+
+/*
  * The name of an index of "rel", the target or a partition of it, that may
  * take two rows for equal that the keys put in an order; NULL if there is
  * none.

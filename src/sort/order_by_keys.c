@@ -164,11 +164,7 @@ fc_sort_key_plain(const FcSortKey *key)
 	return !key->descending && !key->nulls_first;
 }
 
-/*
- * Are values that the index takes for equal, or its exclusion constraint by
- * these operators, also equal by this key?
- */
-static bool
+bool
 fc_sort_index_covers(Relation index, const Oid *operators, const FcSortKey *key,
 					 AttrNumber attnum)
 {
