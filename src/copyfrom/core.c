@@ -88,54 +88,24 @@ fc_core_check_count(FcFeed *feed)
 					   feed->found, feed->fed, feed->skipped, rejected)));
 }
 
-static uint64
+/* Runs a COPY for the file, as if each were a command of its own */
+static void
 fc_core_copy_file(FcFeed *feed, uint32 file)
 {
 	FcTarget   *target = feed->target;
 	CopyFromState cstate;
 	const char *header = NULL;
-	uint64		rows;
 
+	if (file > 0)
+		CommandCounterIncrement();
 	if (feed->stream)
 		fc_feed_records_file(feed, file);
 	else
 		header = fc_feed_whole(feed, file);
 	cstate = fc_feed_copy(feed, target->planned->where, header, target->plan->freeze);
-	rows = CopyFrom(cstate);
+	feed->rows += CopyFrom(cstate);
 	fc_core_check_end(feed, cstate);
 	EndCopyFrom(cstate);
-	return rows;
-}
-
-/* Runs a COPY for each file, as if each were a command of its own */
-static uint64
-fc_core_copy_files(FcFeed *feed)
-{
-	FcTarget   *target = feed->target;
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											   "fast_copy file for core",
-											   ALLOCSET_DEFAULT_SIZES);
-	uint64		rows = 0;
-
-	if (fc_feed_is_canonical(target))
-		fc_feed_records(feed);
-	for (uint32 i = 0; i < target->source->nfiles; i++)
-	{
-		MemoryContext old = MemoryContextSwitchTo(mcxt);
-
-		if (i > 0)
-			CommandCounterIncrement();
-		rows += fc_core_copy_file(feed, i);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(mcxt);
-	}
-	MemoryContextDelete(mcxt);
-	if (feed->stream)
-	{
-		fc_core_check_count(feed);
-		fc_feed_records_end(feed);
-	}
-	return rows;
 }
 
 /* Refuses to tolerate errors that come in CopyFrom */
@@ -177,14 +147,20 @@ uint64
 fc_core_copy(FcTarget *target)
 {
 	FcFeed		feed;
-	uint64		rows;
 
 	fc_pace_enter(&target->ctx);
 	fc_feed_begin(&feed, target, fc_feed_file_context);
 	feed.counts = true;
-	rows = fc_core_copy_files(&feed);
+	if (fc_feed_is_canonical(target))
+		fc_feed_records(&feed);
+	fc_feed_files(&feed, fc_core_copy_file);
+	if (feed.stream)
+	{
+		fc_core_check_count(&feed);
+		fc_feed_records_end(&feed);
+	}
 	fc_feed_end(&feed);
-	return rows;
+	return feed.rows;
 }
 
 void

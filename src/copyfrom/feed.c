@@ -613,6 +613,23 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 	return feed->cstate;
 }
 
+void
+fc_feed_files(FcFeed *feed, void (*each) (FcFeed *feed, uint32 file))
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy file for core",
+											   ALLOCSET_DEFAULT_SIZES);
+
+	for (uint32 i = 0; i < feed->target->source->nfiles; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(mcxt);
+
+		each(feed, i);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(mcxt);
+	}
+	MemoryContextDelete(mcxt);
+}
+
 const char *
 fc_feed_whole(FcFeed *feed, uint32 file)
 {

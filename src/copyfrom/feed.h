@@ -17,6 +17,7 @@ typedef struct FcFeed
 {
 	FcTarget   *target;
 	bool		counts;			/* what core reads is progress of the load */
+	uint64		rows;			/* that core has loaded */
 	ErrorContextCallback context;	/* tells of it, and makes it current */
 	CopyFromState cstate;		/* NULL: core reads nothing */
 	uint32		file;			/* number of the file, for errors, too */
@@ -72,6 +73,9 @@ extern void fc_feed_bytes(FcFeed *feed, const char *bytes, size_t len);
 extern void fc_feed_records(FcFeed *feed);
 extern void fc_feed_records_file(FcFeed *feed, uint32 file);
 extern void fc_feed_records_end(FcFeed *feed);
+
+/* Calls the function for each file, in memory that goes after it */
+extern void fc_feed_files(FcFeed *feed, void (*each) (FcFeed *feed, uint32 file));
 
 /*
  * Feeds one of the files, whole and as it is; returns core's option for its

@@ -27,9 +27,8 @@
 
 typedef struct FcCoreKeys
 {
-	FcTarget   *target;
-	MemoryContext mcxt;			/* of the parts */
 	FcFeed		feed;
+	MemoryContext mcxt;			/* of the parts */
 	EState	   *estate;
 	ExprState  *where;			/* or NULL */
 	TupleTableSlot *slot;
@@ -49,7 +48,7 @@ fc_find_keys_part(FcCoreKeys *scan, int64 key)
 
 	if (scan->last && fc_range_has(&scan->last->range, key))
 		return scan->last;
-	range = scan->target->route ? fc_route_find(scan->target->route, key) : FC_RANGE_ALL;
+	range = scan->feed.target->route ? fc_route_find(scan->feed.target->route, key) : FC_RANGE_ALL;
 	fc_search(int, at, n, mid, ((FcSpillPart *) list_nth(scan->parts, mid))->range.lo < range.lo);
 	scan->last = at < n ? list_nth(scan->parts, at) : NULL;
 	if (scan->last && scan->last->range.lo == range.lo)
@@ -66,7 +65,7 @@ fc_find_keys_part(FcCoreKeys *scan, int64 key)
 static void
 fc_find_keys_of_row(FcCoreKeys *scan)
 {
-	const FcPlan *plan = scan->target->plan;
+	const FcPlan *plan = scan->feed.target->plan;
 	int			i = plan->key.attnum - 1;
 	bool		null = scan->slot->tts_isnull[i];
 	int64		key = null ? 0 : fc_key_from_datum(plan->key.type, scan->slot->tts_values[i]);
@@ -92,17 +91,19 @@ fc_find_keys_value(PG_FUNCTION_ARGS)
  * then the load may make partitions that stay empty.
  */
 static void
-fc_find_keys_read_file(FcCoreKeys *scan, uint32 file)
+fc_find_keys_read_file(FcFeed *feed, uint32 file)
 {
-	FcTarget   *target = scan->target;
+	FcCoreKeys *scan = (FcCoreKeys *) feed;
+	FcTarget   *target = feed->target;
 	const FcColumns *columns = &target->planned->columns;
 	CopyFromState cstate;
 	const char *header;
 
+	scan->where = NULL;
 	scan->estate = CreateExecutorState();
 	scan->slot = MakeSingleTupleTableSlot(RelationGetDescr(target->rel), &TTSOpsVirtual);
-	header = fc_feed_whole(&scan->feed, file);
-	cstate = fc_feed_copy(&scan->feed, NIL, header, false);
+	header = fc_feed_whole(feed, file);
+	cstate = fc_feed_copy(feed, NIL, header, false);
 	if (cstate->num_defaults == 0 && !target->plan->where_late)
 		scan->where = fc_where_begin(target->shared, false);
 	cstate->num_defaults = 0;
@@ -110,7 +111,7 @@ fc_find_keys_read_file(FcCoreKeys *scan, uint32 file)
 	for (int i = 0; i < list_length(columns->fields); i++)
 		if (columns->flags[i] & FC_FIELD_VISIBLE)
 			cstate->in_functions[list_nth_int(columns->fields, i) - 1].fn_addr = fc_find_keys_value;
-	while (fc_feed_next_row(&scan->feed, scan->estate, scan->slot))
+	while (fc_feed_next_row(feed, scan->estate, scan->slot))
 	{
 		CHECK_FOR_INTERRUPTS();
 		scan->rows++;
@@ -130,21 +131,7 @@ fc_find_keys_read_file(FcCoreKeys *scan, uint32 file)
 static bool
 fc_find_keys_read(void *arg)
 {
-	FcCoreKeys *scan = arg;
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											   "fast_copy keys of a file",
-											   ALLOCSET_DEFAULT_SIZES);
-
-	for (uint32 i = 0; i < scan->target->source->nfiles; i++)
-	{
-		MemoryContext old = MemoryContextSwitchTo(mcxt);
-
-		scan->where = NULL;
-		fc_find_keys_read_file(scan, i);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(mcxt);
-	}
-	MemoryContextDelete(mcxt);
+	fc_feed_files(arg, fc_find_keys_read_file);
 	return true;
 }
 
@@ -160,14 +147,13 @@ fc_core_keys(FcTarget *target, List **parts)
 	FcCoreKeys	scan = {0};
 	ErrorData  *edata;
 
-	scan.target = target;
 	scan.mcxt = CurrentMemoryContext;
 	scan.null = palloc0(sizeof(FcSpillPart));
 	scan.null->null = true;
 	fc_feed_begin(&scan.feed, target, fc_feed_context);
 	scan.feed.silent = true;
 	scan.feed.counts = true;
-	edata = fc_error_try(fc_find_keys_read, &scan);
+	edata = fc_error_try(fc_find_keys_read, &scan.feed);
 	fc_feed_end(&scan.feed);
 	if (edata && fc_error_is_of_transaction(edata))
 		ReThrowError(edata);
