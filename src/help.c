@@ -3,7 +3,7 @@
  * help.c
  *	  fast_copy_help(): the options of a load, and what goes by a name.
  *
- *	 options/help.c ──► all options, a row each ──► sql/fast_copy.sql.in
+ *	 options/option.c ──► all options, a row each ──► sql/fast_copy.sql.in
  *
  * The functions in SQL make lines of these rows, of pg_settings and of the
  * catalogs.
@@ -17,7 +17,7 @@
 #include "utils/builtins.h"
 
 #include "fast_copy.h"
-#include "options/help.h"
+#include "options/options.h"
 
 PG_FUNCTION_INFO_V1(fast_copy_help_options);
 PG_FUNCTION_INFO_V1(fast_copy_help_none);

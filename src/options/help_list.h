@@ -5,7 +5,7 @@
  *
  * From this list come fast_copy_help(), the hints that tell valid values, and
  * docs/reference.md ("make docs").  options/list.h says what the options are;
- * options/help.c fails to compile unless both lists have the same ones.
+ * options/option.c fails to compile unless both lists have the same ones.
  * test/docs runs each example.
  *
  * X(name, copy, values, sample, words, meaning, text, example)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * options/option.c
- *	  What there is to be known of each option: its name, its type, its values.
+ *	  What there is to be known of each option: name, type, values, help.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,16 +29,21 @@
 
 const FcOption fc_option_list[FC_NOPTIONS] = {FC_OPTIONS(FC_OPTION_ROW)};
 
-#define FC_OPTION_VALUES(name, copy, values, ...) \
-	[FC_OPTION_##name] = values,
-#define FC_OPTION_WORDS(name, copy, values, sample, words, ...) \
-	[FC_OPTION_##name] = words,
+#define FC_HELP_OPTION(name, copy, values, sample, words, meaning, text, example) \
+	[FC_OPTION_##name] = {#name, NULL, NULL, 0, copy, values, sample, words, meaning, text, example},
+#define FC_HELP_OTHER(name, type, preset, from, copy, values, sample, words, meaning, text, example) \
+	{#name, type, preset, FC_FROM_##from, copy, values, sample, words, meaning, text, example},
+#define FC_HELP_COUNT(...) +1
 
-/* Valid values, for hints */
-const char *const fc_option_values[FC_NOPTIONS] = {FC_HELP(FC_OPTION_VALUES)};
+const FcHelp fc_option_help[FC_NOPTIONS] = {FC_HELP(FC_HELP_OPTION)};
 
-/* What other programs call it */
-static const char *const fc_option_words[FC_NOPTIONS] = {FC_HELP(FC_OPTION_WORDS)};
+/* What is no option, but is given beside them */
+static const FcHelp first_help[] = {FC_HELP_FIRST(FC_HELP_OTHER)};
+static const FcHelp last_help[] = {FC_HELP_LAST(FC_HELP_OTHER)};
+
+/* An unknown name does not compile, and one that comes twice is a warning */
+StaticAssertDecl((FC_HELP(FC_HELP_COUNT)) == FC_NOPTIONS,
+				 "options/help_list.h lacks an option of options/list.h");
 
 /* fc_options_set() writes to a field by its option's kind: types must agree */
 #define FC_TYPE_TEXT	char *
@@ -93,7 +98,7 @@ fc_option_nearest(const char *word, const List *names)
 static bool
 fc_option_is_called(int option, const char *word)
 {
-	const char *words = fc_option_words[option];
+	const char *words = fc_option_help[option].words;
 	const char *found = words && word[0] != '\0' ? strstr(words, word) : NULL;
 
 	return found && (found == words || found[-1] == ' ') && strchr(" ", found[strlen(word)]);
@@ -129,9 +134,10 @@ fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
 int
 fc_option_hint(const FcOptions *options, FcOptionNumber option)
 {
-	return errhint("Use %s%s %s%s.", fc_option_list[option].name,
-				   fc_caller_arrow(options->caller), fc_option_values[option],
-				   fc_caller_wrote_copy(options->caller) && fc_option_values[option][0] == '\'' ? ", in quotes" : "");
+	const char *values = fc_option_help[option].values;
+
+	return errhint("Use %s%s %s%s.", fc_option_list[option].name, fc_caller_arrow(options->caller), values,
+				   fc_caller_wrote_copy(options->caller) && values[0] == '\'' ? ", in quotes" : "");
 }
 
 int
@@ -139,7 +145,7 @@ fc_option_word(const FcOptions *options, FcOptionNumber number)
 {
 	const FcOption *option = &fc_option_list[number];
 	const char *word = *(char *const *) ((const char *) options + option->at);
-	const char *values = fc_option_values[number];
+	const char *values = fc_option_help[number].values;
 	bool		cores = number == FC_OPTION_on_error || number == FC_OPTION_log_verbosity;
 
 	if (word == NULL)
@@ -184,4 +190,35 @@ fc_option_default(const FcOption *option)
 	if (option->preset[0] != '\'')
 		return NULL;
 	return pnstrdup(option->preset + 1, strlen(option->preset) - 2);
+}
+
+/* Adds a copy, with what follows from it; of an option of that list */
+static List *
+fc_help_add(List *list, const FcHelp *from, const FcOption *option)
+{
+	FcHelp	   *help = palloc(sizeof(FcHelp));
+
+	*help = *from;
+	if (option)
+	{
+		help->type = option->type;
+		help->preset = option->preset;
+		help->from = option->from;
+	}
+	help->kind = help->from & FC_FROM_CALL ? "argument" : "option of COPY";
+	return lappend(list, help);
+}
+
+List *
+fc_help_options(void)
+{
+	List	   *list = NIL;
+
+	for (int i = 0; i < lengthof(first_help); i++)
+		list = fc_help_add(list, &first_help[i], NULL);
+	for (int i = 0; i < FC_NOPTIONS; i++)
+		list = fc_help_add(list, &fc_option_help[i], &fc_option_list[i]);
+	for (int i = 0; i < lengthof(last_help); i++)
+		list = fc_help_add(list, &last_help[i], NULL);
+	return list;
 }

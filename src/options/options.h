@@ -82,8 +82,31 @@ typedef struct FcOption
 /* The options of options/list.h */
 extern const FcOption fc_option_list[FC_NOPTIONS];
 
-/* Their values as hints tell them; NULL: too many to be told */
-extern const char *const fc_option_values[FC_NOPTIONS];
+/* An option, with what options/list.h and options/help_list.h say of it */
+typedef struct FcHelp
+{
+	const char *name;
+	const char *type;			/* in SQL */
+	const char *preset;			/* the default, as SQL has it; "": none */
+	int			from;			/* FC_FROM_* */
+	const char *copy;			/* what COPY calls it, or NULL */
+	const char *values;			/* that are valid, as hints tell them; NULL:
+								 * too many to be told */
+	const char *sample;			/* a value */
+	const char *words;			/* of other programs, or NULL */
+	const char *meaning;		/* a phrase */
+	const char *text;			/* whole sentences */
+	const char *example;
+
+	/* what follows */
+	const char *kind;			/* argument, or option of COPY */
+} FcHelp;
+
+/* Of each option: type, preset and from are those of the list */
+extern const FcHelp fc_option_help[FC_NOPTIONS];
+
+/* Returns a list of FcHelp, in the order of the arguments and then of COPY */
+extern List *fc_help_options(void);
 
 /* Options as the caller wrote them, for fc_options_check() */
 typedef struct FcOptionWords

@@ -20,7 +20,6 @@
 #include "utils/builtins.h"
 #include "utils/json.h"
 
-#include "options/help.h"
 #include "partition/ddl.h"
 #include "report/units.h"
 #include "sniff/steps.h"
