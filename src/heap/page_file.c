@@ -34,6 +34,7 @@
 #include "compat/compat.h"
 #include "heap/append.h"
 #include "heap/file_run.h"
+#include "source/source.h"
 
 /* The name of the file that a block is in, or will be */
 static char *
@@ -98,18 +99,12 @@ fc_file_extend(const FcAppend *append, BlockNumber block, uint32 n, const char *
 
 		Assert(run > 0 && block % RELSEG_SIZE + run <= RELSEG_SIZE);
 		if (fd < 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not open file \"%s\": %m", path)));
+			fc_file_error(errmsg("could not open file \"%s\": %m", path));
 		if (pages ? !fc_file_write_bytes(fd, pages, len, at) : ftruncate(fd, at + len) != 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not extend file \"%s\": %m", path),
-					 errhint("Check free disk space.")));
+			fc_file_error(errmsg("could not extend file \"%s\": %m", path),
+						  errhint("Check free disk space."));
 		if (CloseTransientFile(fd) != 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not close file \"%s\": %m", path)));
+			fc_file_error(errmsg("could not close file \"%s\": %m", path));
 		pfree(path);
 		pages = pages ? pages + len : NULL;
 		block += run;

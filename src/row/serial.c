@@ -414,9 +414,7 @@ fc_numbers_load_block(FcNumberFile *file, uint64 block)
 	if (file->block == block)
 		return;
 	if (BufFileSeek(file->file, 0, (off_t) (first * sizeof(FcNumberSpan)), SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in temporary file")));
+		fc_file_error(errmsg("could not seek in temporary file"));
 	file->nspans = Min(file->number->nspans - first, FC_NUMBER_BLOCK);
 	Assert(file->nspans > 0);
 	fc_buffile_read(file->file, file->spans, file->nspans * sizeof(FcNumberSpan));

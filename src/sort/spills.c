@@ -43,9 +43,7 @@ fc_spills_open_process(FcSpills *spills, int process)
 	snprintf(name, sizeof(name), "spill.%d", process);
 	file = FileSetOpen(&spills->shared->fileset.fs, name, O_RDONLY);
 	if (file <= 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open temporary file \"%s\": %m", name)));
+		fc_file_error(errmsg("could not open temporary file \"%s\": %m", name));
 	spills->files[spills->nfiles++] = file;
 	snprintf(name, sizeof(name), "cells.%d", process);
 	list = BufFileOpenFileSet(&spills->shared->fileset.fs, name, O_RDONLY, false);

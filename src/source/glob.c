@@ -22,6 +22,7 @@
 
 #include "compat/compat.h"
 #include "source/root.h"
+#include "source/source.h"
 
 /* Does one of the first len bytes stand for others? */
 static bool
@@ -87,9 +88,7 @@ fc_glob_open(const char *root, const char *path)
 		close(fd);
 	errno = save_errno;
 	fc_root_check_refused();
-	ereport(ERROR,
-			(errcode_for_file_access(),
-			 errmsg("could not open directory \"%s\": %m", fc_root_text(path))));
+	fc_file_error(errmsg("could not open directory \"%s\": %m", fc_root_text(path)));
 }
 
 /*
@@ -114,9 +113,7 @@ fc_glob_names(const char *root, const char *path, const char *component)
 				names = lappend(names, pstrdup(entry->d_name));
 		}
 		if (errno != 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not read directory \"%s\": %m", fc_root_text(path))));
+			fc_file_error(errmsg("could not read directory \"%s\": %m", fc_root_text(path)));
 	}
 	PG_FINALLY();
 	{

@@ -23,6 +23,7 @@
 #include "compat/compat.h"
 #include "source/advice.h"
 #include "source/input.h"
+#include "source/source.h"
 
 /* Bytes asked for at a time: a client's message is often as long */
 #define FC_INPUT_BLOCK	65536
@@ -130,9 +131,7 @@ fc_program_read(FcInput *input, char *buf, size_t len)
 			n = read(fd, buf, len);
 	} while ((events & WL_SOCKET_READABLE) == 0 || (n < 0 && errno == EINTR));
 	if (n < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read from COPY file: %m")));
+		fc_file_error(errmsg("could not read from COPY file: %m"));
 	program->ended = (n == 0);
 	return (size_t) n;
 }
@@ -147,9 +146,7 @@ fc_program_begin(const char *command)
 	program->input.path = command;
 	program->pipe = OpenPipeStream(command, PG_BINARY_R);
 	if (program->pipe == NULL)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not execute command \"%s\": %m", command)));
+		fc_file_error(errmsg("could not execute command \"%s\": %m", command));
 	return &program->input;
 }
 
@@ -160,9 +157,7 @@ fc_program_end(FcInput *input)
 
 	program->status = ClosePipeStream(program->pipe);
 	if (program->status == -1)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not close pipe to external command: %m")));
+		fc_file_error(errmsg("could not close pipe to external command: %m"));
 	input->failed = program->status != 0 &&
 		(program->ended || !wait_result_is_signal(program->status, SIGPIPE));
 }

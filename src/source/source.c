@@ -62,9 +62,7 @@ static void
 fc_source_stat(int fd, const char *path, struct stat *st)
 {
 	if (fstat(fd, st) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", fc_root_text(path))));
+		fc_file_error(errmsg("could not stat file \"%s\": %m", fc_root_text(path)));
 }
 
 static void
@@ -126,18 +124,14 @@ fc_source_cannot_open(const char *path)
 	if (errno == ESTALE)
 		fc_source_changed(path, "Its path leads to another file now.");
 	fc_root_check_refused();
-	ereport(ERROR,
-			(errcode_for_file_access(),
-			 errmsg("could not open file \"%s\" for reading: %m", fc_root_text(path))));
+	fc_file_error(errmsg("could not open file \"%s\" for reading: %m", fc_root_text(path)));
 }
 
 void
 fc_source_write(File file, const char *buf, size_t len, uint64 at, uint32 event)
 {
 	if (FileWrite(file, (char *) buf, len, (off_t) at, event) != (int) len)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not write to file \"%s\": %m", FilePathName(file))));
+		fc_file_error(errmsg("could not write to file \"%s\": %m", FilePathName(file)));
 }
 
 FcSource *
@@ -197,9 +191,7 @@ fc_source_read_some(int fd, const char *path, off_t offset, char *buf, size_t le
 		pgstat_report_wait_end();
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read file \"%s\": %m", fc_root_text(path))));
+		fc_file_error(errmsg("could not read file \"%s\": %m", fc_root_text(path)));
 	return (size_t) n;
 }
 
@@ -597,11 +589,6 @@ fc_source_keep(const FcSource *source, uint32 opened)
 	return descriptor->fd;
 }
 
-/*
- * A worker that cannot open a held file has no part in the load; the leader
- * can always read.  (Descriptors sent through a socket would make the leader
- * wait for each worker, and share the kernel's readahead.)
- */
 void
 fc_source_stat_opened(const FcSource *source, uint32 number, struct stat *st)
 {
@@ -611,6 +598,11 @@ fc_source_stat_opened(const FcSource *source, uint32 number, struct stat *st)
 				   fc_source_path(source, number), st);
 }
 
+/*
+ * A worker that cannot open a held file has no part in the load; the leader
+ * can always read.  (Descriptors sent through a socket would make the leader
+ * wait for each worker, and share the kernel's readahead.)
+ */
 bool
 fc_source_hold(FcSource *source)
 {

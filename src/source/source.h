@@ -114,6 +114,10 @@ typedef struct FcSource
 extern FcSource *fc_source_begin(void);
 extern void fc_source_add(FcSource *source, const char *path, int fd, uint64 most);
 
+/* ERROR about a file or a program, with the SQLSTATE that errno stands for */
+#define fc_file_error(...) \
+	ereport(ERROR, (errcode_for_file_access(), __VA_ARGS__))
+
 /* Writes bytes to a temporary file, all or ERROR */
 extern void fc_source_write(File file, const char *buf, size_t len, uint64 at, uint32 event);
 
