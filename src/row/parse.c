@@ -97,17 +97,14 @@ fc_parse_malformed(FcParser *parser, FcColumn *column)
 		column->name ? psprintf("missing data for column \"%s\"", column->name) :
 		psprintf("missing data for column %d of the header, which is ignored",
 				 (int) (column - parser->columns) + 1);
-	ErrorData  *edata;
+	ErrorData  *edata = palloc0(sizeof(ErrorData));
 
-	if (!fc_parse_tolerates(parser, class))
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg_internal("%s", message)));
-	edata = palloc0(sizeof(ErrorData));
 	edata->elevel = ERROR;
 	edata->sqlerrcode = ERRCODE_BAD_COPY_FILE_FORMAT;
 	edata->message = message;
 	edata->assoc_context = CurrentMemoryContext;
+	if (!fc_parse_tolerates(parser, class))
+		ThrowErrorData(edata);
 	fc_parse_refuse(parser, class, column, NULL, edata);
 }
 
