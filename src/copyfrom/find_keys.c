@@ -29,9 +29,6 @@ typedef struct FcCoreKeys
 {
 	FcFeed		feed;
 	MemoryContext mcxt;			/* of the parts */
-	EState	   *estate;
-	ExprState  *where;			/* or NULL */
-	TupleTableSlot *slot;
 	uint64		rows;
 	List	   *parts;			/* FcSpillPart, by key */
 	FcSpillPart *last;			/* the part found last, or NULL */
@@ -61,14 +58,14 @@ fc_find_keys_part(FcCoreKeys *scan, int64 key)
 	return scan->last;
 }
 
-/* Counts the row in the slot */
+/* Counts a row */
 static void
-fc_find_keys_of_row(FcCoreKeys *scan)
+fc_find_keys_of_row(FcCoreKeys *scan, const TupleTableSlot *slot)
 {
 	const FcPlan *plan = scan->feed.target->plan;
 	int			i = plan->key.attnum - 1;
-	bool		null = scan->slot->tts_isnull[i];
-	int64		key = null ? 0 : fc_key_from_datum(plan->key.type, scan->slot->tts_values[i]);
+	bool		null = slot->tts_isnull[i];
+	int64		key = null ? 0 : fc_key_from_datum(plan->key.type, slot->tts_values[i]);
 	FcSpillPart *part = null ? scan->null : fc_find_keys_part(scan, key);
 	FcSpillPart row = {part->range, null, 1,.min_offset = scan->rows,.min_key = key,.max_key = key};
 
@@ -96,35 +93,31 @@ fc_find_keys_read_file(FcFeed *feed, uint32 file)
 	FcCoreKeys *scan = (FcCoreKeys *) feed;
 	FcTarget   *target = feed->target;
 	const FcColumns *columns = &target->planned->columns;
-	CopyFromState cstate;
-	const char *header;
+	EState	   *estate = CreateExecutorState();
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(target->rel), &TTSOpsVirtual);
+	ExprState  *where = NULL;
+	const char *header = fc_feed_whole(feed, file);
+	CopyFromState cstate = fc_feed_copy(feed, NIL, header, false);
 
-	scan->where = NULL;
-	scan->estate = CreateExecutorState();
-	scan->slot = MakeSingleTupleTableSlot(RelationGetDescr(target->rel), &TTSOpsVirtual);
-	header = fc_feed_whole(feed, file);
-	cstate = fc_feed_copy(feed, NIL, header, false);
 	if (cstate->num_defaults == 0 && !target->plan->where_late)
-		scan->where = fc_where_begin(target->shared, false);
+		where = fc_where_begin(target->shared, false);
 	cstate->num_defaults = 0;
 	/* no key is of a type with effects */
 	for (int i = 0; i < list_length(columns->fields); i++)
 		if (columns->flags[i] & FC_FIELD_VISIBLE)
 			cstate->in_functions[list_nth_int(columns->fields, i) - 1].fn_addr = fc_find_keys_value;
-	while (fc_feed_next_row(feed, scan->estate, scan->slot))
+	while (fc_feed_next_row(feed, estate, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
 		scan->rows++;
-		scan->slot->tts_tableOid = target->oid;
-		if (fc_copy_passes_over(cstate))
-			continue;
-		if (scan->where == NULL ||
-			fc_where_accepts(scan->where, scan->estate, scan->slot))
-			fc_find_keys_of_row(scan);
+		slot->tts_tableOid = target->oid;
+		if (!fc_copy_passes_over(cstate) &&
+			(where == NULL || fc_where_accepts(where, estate, slot)))
+			fc_find_keys_of_row(scan, slot);
 	}
 	EndCopyFrom(cstate);
-	ExecDropSingleTupleTableSlot(scan->slot);
-	FreeExecutorState(scan->estate);
+	ExecDropSingleTupleTableSlot(slot);
+	FreeExecutorState(estate);
 }
 
 /* Body of fc_error_try: reads all files */
