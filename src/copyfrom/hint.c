@@ -676,22 +676,16 @@ fc_hint_about(const FcOptions *options)
 	FcRefusedFor what = moment || code == ERRCODE_INVALID_TEXT_REPRESENTATION ? FC_REFUSED_VALUE :
 		code == ERRCODE_CHARACTER_NOT_IN_REPERTOIRE ? FC_REFUSED_BYTES :
 		code == ERRCODE_INVALID_TRANSACTION_STATE ? FC_REFUSED_COMMAND : FC_REFUSED_NOTHING;
-	ErrorData  *edata;
 
 	if (fc_caller_errors_as_core(options->caller) || fc_format_is_binary(&options->format) ||
 		(what == FC_REFUSED_NOTHING && code != ERRCODE_BAD_COPY_FILE_FORMAT))
 		return FC_REFUSED_NOTHING;
-	edata = fc_error_so_far();
 	/* what is known of the value says more than the hint about all moments */
-	if (edata->hint && !moment)
-		what = FC_REFUSED_NOTHING;
-	else if (what == FC_REFUSED_NOTHING)
-	{
-		for (int i = 0; i < lengthof(fc_hint_messages); i++)
-			if (fc_error_says(edata, fc_hint_messages[i].message))
-				what = fc_hint_messages[i].what;
-	}
-	FreeErrorData(edata);
+	if (!moment && !fc_error_wants_hint(""))
+		return FC_REFUSED_NOTHING;
+	for (int i = 0; i < lengthof(fc_hint_messages) && what == FC_REFUSED_NOTHING; i++)
+		if (fc_error_wants_hint(fc_hint_messages[i].message))
+			what = fc_hint_messages[i].what;
 	return what;
 }
 

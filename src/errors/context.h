@@ -38,25 +38,18 @@ fc_error_so_far(void)
 }
 
 /*
- * Does its message, or the format of that, begin so?  An error that comes from
- * another process or was caught before has its message only, translated; the
- * format of one whose message was made before is none.
+ * In a callback: has the error no hint yet, and does its message, or the format
+ * of that, begin so?  An error that comes from another process or was caught
+ * before has its message only, translated; the format of one whose message was
+ * made before is none.
  */
-static inline bool
-fc_error_says(const ErrorData *edata, const char *start)
-{
-	const char *message = edata->message_id && strcmp(edata->message_id, "%s") != 0 ?
-		edata->message_id : edata->message;
-
-	return message && strncmp(message, start, strlen(start)) == 0;
-}
-
-/* In a callback: has the error no hint yet, and does its message begin so? */
 static inline bool
 fc_error_wants_hint(const char *start)
 {
 	ErrorData  *edata = fc_error_so_far();
-	bool		wants = edata->hint == NULL && fc_error_says(edata, start);
+	const char *message = edata->message_id && strcmp(edata->message_id, "%s") != 0 ?
+		edata->message_id : edata->message;
+	bool		wants = edata->hint == NULL && message && strncmp(message, start, strlen(start)) == 0;
 
 	FreeErrorData(edata);
 	return wants;
