@@ -136,6 +136,8 @@ typedef enum FcConflict
 typedef struct FcPlanDedup
 {
 	int			nkeys;			/* columns that the load compares; 0: none */
+	int			norder;			/* and those after them, in which the greatest
+								 * row stays; if these are equal, too: */
 	bool		first;			/* the first of them, not the last */
 	bool		nulls_equal;
 } FcPlanDedup;

@@ -391,7 +391,7 @@ typedef enum FcSharedTail
 								 * kept */
 	FC_TAIL_NUMBERS,			/* FcNumber[plan.nnumbers] */
 	FC_TAIL_ORDER,				/* FcSortKey[plan.order.nkeys] */
-	FC_TAIL_DEDUP,				/* FcSortKey[plan.dedup.nkeys] */
+	FC_TAIL_DEDUP,				/* FcSortKey[plan.dedup.nkeys + norder] */
 	FC_TAIL_INFLOW,				/* FcInflow[source.nfiles], if source.room is
 								 * not 0 */
 	FC_TAIL_TEXTS,				/* a DSA area for errors' texts */

@@ -187,7 +187,7 @@ fc_access_check_permissions(FcTarget *target)
 			fc_executor_require_delete(planned->pstate, plan->partitioned || !plan->bounds.hi_max ?
 									   plan->key.attnum : InvalidAttrNumber);
 		if (target->options->conflict != FC_CONFLICT_ERROR)
-			fc_executor_require_conflict(planned->pstate, fc_sort_keys_columns(planned->keys),
+			fc_executor_require_conflict(planned->pstate, fc_sort_keys_columns(list_concat_copy(planned->keys, planned->newest)),
 										 target->options->conflict == FC_CONFLICT_UPDATE ?
 										 planned->columns.attnums : NIL);
 		fc_check_permissions(planned->pstate);

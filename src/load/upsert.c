@@ -10,8 +10,9 @@
  * The INSERT takes one of equal rows.  Where rows are loaded in the order of a
  * key, phase/dedup.c has put only that one into the stage.  Elsewhere the
  * stage has all, in the order of the file, and the INSERT takes the last one,
- * or the first.  Triggers, routing, indexes and the isolation of other
- * sessions are core's.
+ * the first, or the greatest in dedup_order, in which it compares it with the
+ * table's, too, as core has locked it.  Triggers, routing, indexes and the
+ * isolation of other sessions are core's.
  *
  * A new partition has no rows that could be in conflict, and takes its own at
  * once, unless the table has triggers.  These may change a row that a
@@ -24,6 +25,7 @@
 
 #include "access/sysattr.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_relation.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
@@ -194,7 +196,10 @@ fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
 	fc_upsert_name(sql, target, columns, "t.");
 	appendStringInfoString(sql, ", pg_catalog.row_number() OVER (PARTITION BY ");
 	fc_upsert_name(sql, target, keys, "t.");
-	appendStringInfo(sql, " ORDER BY t.ctid%s)", target->plan->dedup.first ? "" : " DESC");
+	appendStringInfoString(sql, " ORDER BY ");
+	foreach_ptr(const FcSortKey, key, target->planned->newest)
+		appendStringInfo(sql, "t.%s DESC NULLS LAST, ", quote_identifier(get_attname(target->oid, key->attnum, false)));
+	appendStringInfo(sql, "t.ctid%s)", target->plan->dedup.first ? "" : " DESC");
 	foreach_int(key, target->plan->dedup.nulls_equal ? NIL : keys)
 		/* as the index sees it: a row of NULLs is no NULL */
 		appendStringInfo(sql, "%s t.%s IS NOT DISTINCT FROM NULL", foreach_current_index(key) > 0 ? " OR" : ",",
@@ -204,6 +209,40 @@ fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
 		appendStringInfo(sql, "c%d, ", i);
 	appendStringInfo(sql, "n%s) WHERE s.n OPERATOR(pg_catalog.=) 1%s", target->plan->dedup.nulls_equal ? "" : ", o",
 					 target->plan->dedup.nulls_equal ? "" : " OR s.o");
+}
+
+/*
+ * Appends the condition under which the table's row is updated: it is not
+ * greater in the i-th column of dedup_order and those after it.  A value stays
+ * rather than NULL; of rows that do not differ, as dedup_keep says.
+ */
+static void
+fc_upsert_condition(StringInfo sql, const FcTarget *target, int i)
+{
+	const FcSortKey *key;
+	const char *name;
+	const char *ours;
+	const char *theirs;
+	Oid			type;
+
+	if (i == list_length(target->planned->newest))
+	{
+		appendStringInfoString(sql, target->plan->dedup.first ? "false" : "true");
+		return;
+	}
+	key = list_nth(target->planned->newest, i);
+	name = quote_identifier(get_attname(target->oid, key->attnum, false));
+	ours = psprintf("t.%s", name);
+	theirs = psprintf("excluded.%s", name);
+	type = attnumTypeId(target->rel, key->attnum);
+	appendStringInfo(sql, "CASE WHEN %1$s IS NOT DISTINCT FROM NULL AND %2$s IS DISTINCT FROM NULL THEN false"
+					 " WHEN %2$s IS NOT DISTINCT FROM NULL AND %1$s IS DISTINCT FROM NULL THEN true WHEN ", theirs, ours);
+	generate_operator_clause(sql, theirs, type, key->operator, ours, type);
+	appendStringInfoString(sql, " THEN false WHEN ");
+	generate_operator_clause(sql, ours, type, key->operator, theirs, type);
+	appendStringInfoString(sql, " THEN true ELSE ");
+	fc_upsert_condition(sql, target, i + 1);
+	appendStringInfoString(sql, " END");
 }
 
 /*
@@ -237,6 +276,11 @@ fc_upsert_action(StringInfo sql, const FcTarget *target)
 	}
 	if (!any)
 		appendStringInfoString(sql, "NOTHING");
+	else if (target->planned->newest != NIL)
+	{
+		appendStringInfoString(sql, " WHERE ");
+		fc_upsert_condition(sql, target, 0);
+	}
 }
 
 /* The INSERT, as the body of fc_error_try has it */

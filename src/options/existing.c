@@ -42,16 +42,17 @@ static void
 fc_options_dedup(FcOptions *options)
 {
 	bool		keep = options->given[FC_OPTION_dedup_keep];
+	const char *of_equal = options->dedup_order != NIL ? "dedup_order" : keep ? "dedup_keep" : NULL;
 
 	options->dedup_first = fc_option_word(options, FC_OPTION_dedup_keep) != 0 ||
 		(options->conflict == FC_CONFLICT_NOTHING && !keep);
-	if (options->existing == FC_EXISTING_MERGE && keep && options->dedup_keys == NIL)
-		fc_option_error(errmsg("dedup_keep requires dedup_keys"),
+	if (options->existing == FC_EXISTING_MERGE && of_equal && options->dedup_keys == NIL)
+		fc_option_error(errmsg("%s requires dedup_keys", of_equal),
 						errhint("Name the columns in which no two rows may be equal."));
 	if (options->existing != FC_EXISTING_MERGE && options->conflict == FC_CONFLICT_ERROR &&
-		(options->dedup_keys != NIL || keep))
+		(options->dedup_keys != NIL || of_equal))
 		fc_option_error(errmsg("%s requires existing_rows \"merge\", or on_conflict",
-							   options->dedup_keys != NIL ? "dedup_keys" : "dedup_keep"),
+							   options->dedup_keys != NIL ? "dedup_keys" : of_equal),
 						errhint("Add existing_rows%1$s 'merge', or on_conflict%1$s 'update'.", fc_caller_arrow(options->caller)));
 }
 

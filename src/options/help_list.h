@@ -243,6 +243,11 @@
 	  "Which of several rows that are equal in dedup_keys stays. Rows of the table count as coming first, then those of the file, in its order. So 'last', the default, lets the file correct the table, " \
 	  "and 'first' adds only rows that the table does not have. With on_conflict 'nothing' it is 'first' by default.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  existing_rows => 'merge', dedup_keep => 'first',\n  dedup_keys => '{at,device}');") \
+	X(dedup_order, NULL, NULL, "at", "newest latest only_if_newer", \
+	  "columns in which the greatest of equal rows stays", \
+	  "Of several rows that are equal in dedup_keys the one stays that is the greatest in these columns, wherever it comes from: with the time of a change, an older file never " \
+	  "overwrites a newer row. NULL loses to every value. Of rows that are equal in these, too, one stays as dedup_keep says.", \
+	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  existing_rows => 'merge', dedup_keys => '{at,device}',\n  dedup_order => '{reading}');") \
 	X(ledger, NULL, NULL, "loads", NULL, \
 	  "table that records which files are loaded", \
 	  "A table created by fast_copy_create_ledger_table(). The load skips files that the ledger already records for this table, and records each file that it loads, in " \

@@ -187,6 +187,8 @@ typedef struct FcOptions
 	List	   *dedup_keys;		/* of String; NIL: equal rows all stay */
 	bool		dedup_first;	/* of equal rows the first stays, not the
 								 * last */
+	List	   *dedup_order;	/* of String; of equal rows the one that is
+								 * greatest in these columns stays */
 	Oid			ledger;			/* table of the files that are loaded already;
 								 * or InvalidOid */
 	char	   *label;			/* what it calls data that are no files; or

@@ -173,7 +173,8 @@ fc_plan_said(const FcOptions *options, FcPlanned *planned)
 	plan->ncolumns = list_length(planned->columns.fields);
 	plan->nnumbers = list_length(planned->numbers);
 	plan->order.nkeys = list_length(planned->order);
-	plan->dedup.nkeys = list_length(planned->dedup);
+	plan->dedup.nkeys = planned->dedup == NIL ? 0 : list_length(planned->keys);
+	plan->dedup.norder = list_length(planned->dedup) - plan->dedup.nkeys;
 	plan->order.append = options->order_by != NIL;
 	plan->caller = options->caller;
 	plan->freeze = options->freeze;

@@ -31,8 +31,10 @@ typedef struct FcPlanned
 	List	   *order;			/* FcSortKey, plan.order.nkeys of them */
 	List	   *keys;			/* FcSortKey: columns in which no two rows may
 								 * be equal */
-	List	   *dedup;			/* the same, if the load compares rows by them:
-								 * plan.dedup.nkeys; or NIL */
+	List	   *newest;			/* FcSortKey: of equal rows the one stays that
+								 * is the greatest in these */
+	List	   *dedup;			/* the keys and these, if the load compares
+								 * rows by them; or NIL */
 	bool		visible;		/* a field has FC_FIELD_VISIBLE */
 	bool		staged;			/* with on_conflict all rows are inserted by
 								 * core: new partitions, too, have triggers */

@@ -5,6 +5,7 @@
  *
  *	dedup_keys, or the primary key ──► columns ──► keys of comparisons
  *		on_conflict ──► the unique index of these columns
+ *	dedup_order ──► columns in which the greatest of them stays
  *
  * Rows that are loaded in the order of a key meet each other there: it must be
  * one of the columns.  What has no key is compared later, by load/upsert.c.
@@ -151,6 +152,8 @@ fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 				 errdetail("A default or the condition is volatile: rows are evaluated in file order.")));
 	foreach_node(String, name, options->dedup_keys)
 		planned->keys = lappend(planned->keys, fc_plan_dedup_key(rel, strVal(name), planned->keys));
+	foreach_node(String, name, options->dedup_order)
+		planned->newest = lappend(planned->newest, fc_plan_dedup_key(rel, strVal(name), planned->newest));
 	if (options->conflict != FC_CONFLICT_ERROR)
 	{
 		if (planned->keys == NIL)
@@ -163,7 +166,7 @@ fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 	}
 	if (planned->keys == NIL || plan->key.type == FC_KEY_NONE)
 		return;
-	planned->dedup = planned->keys;
+	planned->dedup = list_concat_copy(planned->keys, planned->newest);
 	if (!list_member_int(fc_sort_keys_columns(planned->keys), plan->key.attnum))
 		fc_option_error(errmsg("dedup_keys must contain column \"%s\"",
 							   get_attname(RelationGetRelid(rel), plan->key.attnum, false)),

@@ -54,7 +54,8 @@ extern uint64 fc_ddl_execute(SPIPlanPtr plan, const char *sql, int nargs, const 
  * that sees of other transactions, else the latest.  If an error about a row
  * of an INSERT ends it, *row is set to the row as the SELECT returned it, in
  * the target's row type; "row" may be NULL.  *met is set to how many rows of an
- * INSERT met equal ones, unless it is NULL.
+ * INSERT met equal ones and were not refused by the action's condition, unless
+ * it is NULL.
  */
 extern uint64 fc_ddl_change(const char *sql, Snapshot snapshot, HeapTuple *row, uint64 *met);
 

@@ -7,8 +7,9 @@
  *			└──► too many for the memory ──► sorted by these columns ──►┘
  *
  * The key is one of the columns: equal rows come together, in the order of the
- * leaf and then of the file.  The last of them stays, or the first.  Rows have
- * passed all checks before they come here.
+ * leaf and then of the file.  The last of them stays, or the first, or the one
+ * that is the greatest in other columns.  Rows have passed all checks before
+ * they come here.
  *
  * Sorted rows of a key leave in the order of the columns, others as they came.
  * On error the phase's memory context and resource owner release all.
@@ -41,6 +42,7 @@ typedef struct FcDedupColumn
 	Oid			collation;
 	FmgrInfo	equal;
 	FmgrInfo	hash;			/* fn_oid InvalidOid: there is none */
+	FmgrInfo	compare;		/* of the columns that order equal rows */
 } FcDedupColumn;
 
 /* A row of the current key */
@@ -58,7 +60,8 @@ typedef struct FcDedupRow
 struct FcDedup
 {
 	int			ncolumns;
-	FcDedupColumn *columns;
+	FcDedupColumn *columns;		/* ncolumns, and norder after them */
+	int			norder;
 	bool		first;			/* of equal rows the first stays */
 	bool		nulls_equal;
 	bool		apart;			/* no two rows are equal: their key is NULL */
@@ -85,35 +88,40 @@ struct FcDedup
 	int			nout;
 };
 
+static void
+fc_dedup_column(const FcContext *ctx, const FcSortKey *key, FcDedupColumn *column)
+{
+	TypeCacheEntry *type = lookup_type_cache(TupleDescAttr(RelationGetDescr(ctx->target), key->attnum - 1)->atttypid,
+											 TYPECACHE_EQ_OPR_FINFO | TYPECACHE_HASH_PROC_FINFO | TYPECACHE_CMP_PROC_FINFO);
+
+	column->target = key->attnum;
+	column->collation = key->collation;
+	fmgr_info_copy(&column->equal, &type->eq_opr_finfo, CurrentMemoryContext);
+	fmgr_info_copy(&column->compare, &type->cmp_proc_finfo, CurrentMemoryContext);
+	if (OidIsValid(type->hash_proc))
+		fmgr_info_copy(&column->hash, &type->hash_proc_finfo, CurrentMemoryContext);
+}
+
 FcDedup *
 fc_dedup_begin(const FcContext *ctx)
 {
 	const FcShared *shared = ctx->shared;
+	const FcSortKey *keys = fc_shared_dedup(shared);
+	int			nkeys = shared->plan.dedup.nkeys;
 	FcDedup    *dedup;
 
-	if (shared->plan.dedup.nkeys == 0)
+	if (nkeys == 0)
 		return NULL;
 	dedup = palloc0(sizeof(FcDedup));
 	dedup->first = shared->plan.dedup.first;
 	dedup->nulls_equal = shared->plan.dedup.nulls_equal;
-	dedup->columns = palloc0(sizeof(FcDedupColumn) * shared->plan.dedup.nkeys);
-	for (int i = 0; i < shared->plan.dedup.nkeys; i++)
-	{
-		const FcSortKey *key = &fc_shared_dedup(shared)[i];
-		FcDedupColumn *column = &dedup->columns[dedup->ncolumns];
-		TypeCacheEntry *type;
-
-		if (key->attnum == shared->plan.key.attnum)
-			continue;
-		dedup->ncolumns++;
-		type = lookup_type_cache(TupleDescAttr(RelationGetDescr(ctx->target), key->attnum - 1)->atttypid,
-								 TYPECACHE_EQ_OPR_FINFO | TYPECACHE_HASH_PROC_FINFO);
-		column->target = key->attnum;
-		column->collation = key->collation;
-		fmgr_info_copy(&column->equal, &type->eq_opr_finfo, CurrentMemoryContext);
-		if (OidIsValid(type->hash_proc))
-			fmgr_info_copy(&column->hash, &type->hash_proc_finfo, CurrentMemoryContext);
-	}
+	dedup->norder = shared->plan.dedup.norder;
+	dedup->columns = palloc0(sizeof(FcDedupColumn) * (nkeys + dedup->norder));
+	for (int i = 0; i < nkeys; i++)
+		if (keys[i].attnum != shared->plan.key.attnum)
+			fc_dedup_column(ctx, &keys[i], &dedup->columns[dedup->ncolumns++]);
+	for (int i = 0; i < dedup->norder; i++)
+		fc_dedup_column(ctx, &keys[nkeys + i], &dedup->columns[dedup->ncolumns + i]);
 	dedup->most = shared->memory / 16;
 	dedup->allocated = FC_BATCH_ROWS;
 	dedup->rows = palloc(sizeof(FcDedupRow) * dedup->allocated);
@@ -130,7 +138,7 @@ fc_dedup_begin_task(FcDedup *dedup, const FcLeaf *leaf, bool null)
 	dedup->apart = null && !dedup->nulls_equal;
 	Assert(dedup->nrows == 0 && dedup->sort == NULL);
 	dedup->desc = RelationGetDescr(leaf->rri->ri_RelationDesc);
-	for (int i = 0; i < dedup->ncolumns; i++)
+	for (int i = 0; i < dedup->ncolumns + dedup->norder; i++)
 		dedup->columns[i].attnum = fc_sort_mapped(leaf->map, dedup->columns[i].target);
 }
 
@@ -187,6 +195,29 @@ fc_dedup_is_equal(const FcDedup *dedup, FcDedupRow *a, FcDedupRow *b)
 	}
 	fc_dedup_end_values(dedup, old);
 	return equal;
+}
+
+/* Of two equal rows, does the later one stay? */
+static bool
+fc_dedup_later_stays(const FcDedup *dedup, FcDedupRow *row, FcDedupRow *later)
+{
+	MemoryContext old = MemoryContextSwitchTo(dedup->compare_mcxt);
+	int			order = 0;
+
+	for (int i = dedup->ncolumns; i < dedup->ncolumns + dedup->norder && order == 0; i++)
+	{
+		FcDedupColumn *column = &dedup->columns[i];
+		bool		null;
+		bool		later_null;
+		Datum		value = heap_getattr(&row->tuple, column->attnum, dedup->desc, &null);
+		Datum		later_value = heap_getattr(&later->tuple, column->attnum, dedup->desc, &later_null);
+
+		/* a value stays rather than NULL */
+		order = null || later_null ? null - later_null :
+			DatumGetInt32(FunctionCall2Coll(&column->compare, column->collation, later_value, value));
+	}
+	fc_dedup_end_values(dedup, old);
+	return order == 0 ? !dedup->first : order > 0;
 }
 
 static void
@@ -271,7 +302,7 @@ fc_dedup_find_row(FcDedup *dedup, int i, uint32 mask)
 		probes++;
 		if (before->hash != row->hash || !fc_dedup_is_equal(dedup, before, row))
 			continue;
-		(dedup->first ? row : before)->gone = true;
+		(fc_dedup_later_stays(dedup, before, row) ? before : row)->gone = true;
 		break;
 	}
 	if (!row->gone)
@@ -351,7 +382,7 @@ fc_dedup_end_sort(FcLoader *loader)
 		MemoryContext swap = mcxt;
 
 		CHECK_FOR_INTERRUPTS();
-		if (equal && dedup->first)
+		if (equal && !fc_dedup_later_stays(dedup, &kept, &row))
 			fc_dedup_drop(loader, row.offset);
 		else
 		{
