@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "access/attmap.h"
+#include "access/nbtree.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_class.h"
@@ -52,6 +53,7 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
+#include "utils/sortsupport.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
@@ -121,6 +123,33 @@ fc_insert_index_tuples(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate)
 {
 	return FC_19(ExecInsertIndexTuples(rri, estate, 0, slot, NIL, NULL),
 				 ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL FC_16_ADDS(, false)));
+}
+
+/*
+ * 16: takes the heap.  17: no snapshot.  19: says whether it wants the stack.
+ * The leaf where the key belongs, locked to be changed
+ */
+static inline Buffer
+fc_bt_search(Relation index, Relation heap, BTScanInsert key)
+{
+	Buffer		buf;
+
+	(void) FC_17(_bt_search(index, heap, key, &buf, BT_WRITE FC_19_ADDS(, true)),
+				 _bt_search(index FC_16_ADDS(, heap), key, &buf, BT_WRITE, NULL));
+	return buf;
+}
+
+/* 18: "reverse" in place of a strategy.  The order of a B-tree's column */
+static inline void
+fc_prepare_index_sort(Relation index, int column, SortSupport order)
+{
+	bool		desc = (index->rd_indoption[column] & INDOPTION_DESC) != 0;
+
+	order->ssup_cxt = CurrentMemoryContext;
+	order->ssup_collation = index->rd_indcollation[column];
+	order->ssup_nulls_first = (index->rd_indoption[column] & INDOPTION_NULLS_FIRST) != 0;
+	order->ssup_attno = column + 1;
+	PrepareSortSupportFromIndexRel(index, FC_18(desc, desc ? BTGreaterStrategyNumber : BTLessStrategyNumber), order);
 }
 
 /*

@@ -26,6 +26,7 @@
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
 #include "errors/stop.h"
+#include "heap/entries.h"
 #include "heap/turn.h"
 #include "heap/writer.h"
 
@@ -34,16 +35,8 @@
  * entries come in no better order, and the batch falls out of the processor's
  * cache.
  */
-#define FC_MULTI_ROWS	1000
+#define FC_MULTI_ROWS	FC_ENTRIES_ROWS
 #define FC_MULTI_BYTES	65535
-
-/* One row of the batch */
-typedef struct FcMultiRow
-{
-	TupleTableSlot *slot;
-	uint64		offset;
-	uint32		length;
-} FcMultiRow;
 
 typedef struct FcMultiWriter
 {
@@ -58,6 +51,7 @@ typedef struct FcMultiWriter
 	BulkInsertState bistate;
 	BlockNumber last_block;		/* of the last row inserted */
 	bool		unique;			/* rows that an index refuses are rejected */
+	FcEntries  *entries;		/* of its indexes */
 } FcMultiWriter;
 
 /*
@@ -109,6 +103,7 @@ fc_multi_begin(FcWriter *base)
 	if (base->ctx->shared->plan.order.append)
 		RelationSetTargetBlock(base->rel, InvalidBlockNumber);
 	fc_multi_init_unique(writer);
+	writer->entries = fc_entries_begin(base->ctx, base->estate, base->rri, writer->insert_mcxt);
 }
 
 /* Rows that are inserted together */
@@ -161,61 +156,13 @@ fc_multi_heap(void *arg)
 	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.loaded, insert->n);
 }
 
-/*
- * A row that is checked by the indexes, or gets entries in them; and the
- * result
- */
+/* A row that is checked by the indexes, and the result */
 typedef struct FcMultiOne
 {
 	FcMultiWriter *writer;
 	TupleTableSlot *slot;
 	int			conflict;		/* the index that refuses it; -1: none */
 } FcMultiOne;
-
-/*
- * Calls a body about one row, unless the row need not be looked at; keeps the
- * error that it throws.  False if it was not called, or has thrown one.
- */
-static bool
-fc_multi_call(FcMultiOne *one, void (*body) (void *arg), const FcMultiRow *row, FcErrorKind kind)
-{
-	FcContext  *ctx = one->writer->base.ctx;
-	ErrorData  *edata;
-
-	if (ctx->stopped || fc_error_beyond(ctx->shared, row->offset))
-		return false;
-	edata = fc_error_catch_at(ctx, row->offset, row->length, body, one);
-	if (edata == NULL)
-		return true;
-	fc_error_keep(ctx->shared, kind, row->offset, row->length, edata);
-	/* code of users may have thrown it, and not the index itself */
-	if (kind != FC_ERROR_ENTRY || edata->context != NULL ||
-		ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
-		fc_error_stop(ctx);
-	FreeErrorData(edata);
-	return false;
-}
-
-/* Body of fc_error_catch_at: inserts the index entries of one row */
-static void
-fc_multi_index_entries(void *arg)
-{
-	FcMultiOne *one = arg;
-	FcWriter   *base = &one->writer->base;
-
-	Assert(ItemPointerIsValid(&one->slot->tts_tid));
-	list_free(fc_insert_index_tuples(base->rri, one->slot, base->estate));
-	ResetPerTupleExprContext(base->estate);
-}
-
-static void
-fc_multi_indexes(FcMultiWriter *writer, FcMultiRow *rows, int n)
-{
-	Assert(n > 0 && writer->base.rri->ri_NumIndices > 0);
-	for (int i = 0; i < n; i++)
-		(void) fc_multi_call(&(FcMultiOne) {writer, rows[i].slot}, fc_multi_index_entries,
-							 &rows[i], FC_ERROR_ENTRY);
-}
 
 /*
  * Inserts rows without their index entries.  False if one of them cannot be
@@ -293,15 +240,24 @@ fc_multi_reject(FcMultiWriter *writer, FcMultiRow *row, int i)
 static void
 fc_multi_one(FcMultiWriter *writer, FcMultiRow *row)
 {
+	FcContext  *ctx = writer->base.ctx;
 	FcMultiOne	one = {writer, row->slot};
+	ErrorData  *edata;
 
 	Assert(writer->unique && row->slot != NULL && !TTS_EMPTY(row->slot));
-	if (!fc_multi_call(&one, fc_multi_find_conflict, row, FC_ERROR_DATA))
+	if (ctx->stopped || fc_error_beyond(ctx->shared, row->offset))
 		return;
-	if (one.conflict >= 0)
+	edata = fc_error_catch_at(ctx, row->offset, row->length, fc_multi_find_conflict, &one);
+	if (edata != NULL)
+	{
+		fc_error_keep(ctx->shared, FC_ERROR_DATA, row->offset, row->length, edata);
+		fc_error_stop(ctx);
+		FreeErrorData(edata);
+	}
+	else if (one.conflict >= 0)
 		fc_multi_reject(writer, row, one.conflict);
 	else if (fc_multi_try(writer, row, 1))
-		fc_multi_indexes(writer, row, 1);
+		fc_entries_insert(writer->entries, row, 1);
 }
 
 /*
@@ -327,7 +283,7 @@ fc_multi_some(FcMultiWriter *writer, int i, int n)
 		return;
 	}
 	if (fc_multi_try(writer, &writer->rows[i], n) && writer->base.rri->ri_NumIndices > 0)
-		fc_multi_indexes(writer, writer->rows + i, n);
+		fc_entries_insert(writer->entries, writer->rows + i, n);
 }
 
 /* Waits for the slice's turn, and takes over where the slice before stopped */

@@ -24,6 +24,7 @@
 #include "compat/compat.h"
 #include "errors/first_error.h"
 #include "errors/lines.h"
+#include "heap/entries.h"
 #include "key/search.h"
 #include "phase/loader.h"
 #include "phase/phases.h"
@@ -179,18 +180,11 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 static void
 fc_verify_index_value(FcLoader *loader, IndexInfo *index)
 {
-	EState	   *estate = loader->estate;
-	ExprContext *econtext = GetPerTupleExprContext(estate);
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
 
-	if (!index->ii_ReadyForInserts)
-		return;
-	econtext->ecxt_scantuple = loader->leaf->slot;
-	if (index->ii_Predicate != NIL && index->ii_PredicateState == NULL)
-		index->ii_PredicateState = ExecPrepareQual(index->ii_Predicate, estate);
-	if (index->ii_Predicate == NIL || ExecQual(index->ii_PredicateState, econtext))
-		FormIndexDatum(index, loader->leaf->slot, estate, values, isnull);
+	if (index->ii_ReadyForInserts)
+		(void) fc_entries_values(index, loader->leaf->slot, loader->estate, values, isnull);
 }
 
 /* Body of fc_error_evaluate: from bytes to a checked row of any leaf */

@@ -152,6 +152,56 @@ subtest 'slices that add pages before they fill them, beside VACUUM and inserts'
 	existing($primary);
 };
 
+# Rows of heap_multi_insert get their index entries in runs
+my $indexes = 'CREATE INDEX ON t (ts); CREATE UNIQUE INDEX ON t (n, ts, v); CREATE INDEX ON t (v DESC) INCLUDE (n)';
+
+foreach my $workers (0, 2)
+{
+	subtest "index entries in runs, $workers workers: on a standby, and after a crash" => sub {
+		existing($primary);
+		$primary->safe_psql('postgres', $indexes);
+		# the second one between the entries of the first, and after a checkpoint
+		$primary->safe_psql('postgres', "SELECT FROM fast_copy('t', '$file', workers => $workers); UPDATE t SET n = n + 1000000; DELETE FROM t WHERE n % 3 = 0");
+		$primary->safe_psql('postgres', 'CHECKPOINT');
+		$primary->safe_psql('postgres', "SELECT FROM fast_copy('t', '$file', workers => $workers)");
+		my $there = $primary->safe_psql('postgres', $everything);
+		is_sound($primary, 'indexed');
+		$primary->wait_for_catchup($standby);
+		is($standby->safe_psql('postgres', $everything), $there, 'standby is equal');
+		is_sound($standby, 'indexed, on a standby');
+		$primary->stop('immediate');
+		$primary->start;
+		is($primary->safe_psql('postgres', $everything), $there, 'all rows survive');
+		is_sound($primary, 'indexed, after a crash');
+	};
+}
+
+foreach my $end ('COMMIT', 'ROLLBACK')
+{
+	subtest "a key that another session has inserted: the load waits for its $end" => sub {
+		existing($primary);
+		$primary->safe_psql('postgres', "$indexes; CREATE UNIQUE INDEX ON t_p1 (n)");
+		my $day = write_bytes('day.csv', join('', map { sprintf "%d,2013-01-02 %02d:%02d:00,\n", $_, $_ / 60, $_ % 60 } 1 .. 1200));
+		my $other = $primary->background_psql('postgres');
+		$other->query_safe("BEGIN; INSERT INTO t VALUES (777, '2013-01-02 23:59:59')");
+		my $load = start_load($primary, "SELECT FROM fast_copy('t', '$day', 'ts', workers => 0);\n");
+		ok(wait_until($primary, "SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted"), 'the load waits');
+		$other->query_safe($end);
+		$other->quit;
+		my ($out, $err) = finish_load($load);
+		if ($end eq 'COMMIT')
+		{
+			like($err, qr/duplicate key value violates unique constraint "t_p1_n_idx".*Key \(n\)=\(777\) already exists.*line 777\b/s, 'core refuses the row');
+		}
+		else
+		{
+			is(unsaid($err), '', 'it goes on');
+		}
+		is($primary->safe_psql('postgres', 'SELECT count(*) FROM t WHERE n > 0'), $end eq 'COMMIT' ? 1 : 1200, 'rows');
+		is_sound($primary, 'waited');
+	};
+}
+
 # Loads of a table that is emptied by the same transaction; COPY's pages are all in
 # the map but for the one with the row that was there
 sub freeze
