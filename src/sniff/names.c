@@ -136,6 +136,9 @@ fc_names_choose(FcTable *table)
 		header = NULL;
 	for (int i = 0; i < table->ncolumns; i++)
 		fc_names_column(table, header, i);
+	if (options->columns != NIL && list_length(options->columns) != table->ncolumns)
+		fc_sniff_note(table->notes, "The records have %d fields, and columns names %d: the load will end at the first record.  Name them all.",
+					  table->ncolumns, list_length(options->columns));
 	if (header)
 	{
 		fc_names_compare(table);

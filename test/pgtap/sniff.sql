@@ -527,6 +527,10 @@ SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_filled_1.csv', d |
 SELECT is(counted(sniffed(format('ARRAY[%L, %L]', d || '/sniff_filled_1.csv', d || '/sniff_filled_3.csv'))), '5', 'and one that only the first file has') FROM current_setting('test.dir') AS d;
 SELECT alike(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_titled.csv', d || '/sniff_part_1.csv'))), '22P04 missing data %', 'a title that one file has is not left out of all') FROM current_setting('test.dir') AS d;
 
+SELECT alike(said(sniffed(quote_literal(write('sniff_short.csv', E'1,2\n3,4\n'::bytea)), 'columns => ''{a}''')),
+	'%The records have 2 fields, and columns names 1: the load will end at the first record. Name them all.%', 'too few names in columns');
+SELECT unalike(said(sniffed(quote_literal(current_setting('test.dir') || '/sniff_short.csv'), 'columns => ''{a,b}''')), '%Name them all%', '... or enough');
+
 -- Who may read
 CREATE ROLE sniffer;
 GRANT USAGE ON SCHEMA public TO sniffer;
