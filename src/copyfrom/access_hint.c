@@ -146,6 +146,7 @@ void
 fc_access_hint_grant(void *arg)
 {
 	const FcTarget *target = arg;
+	FcConflict	conflict = target->options->conflict;
 	const char *lacks = NULL;
 	const char *what = "";
 
@@ -159,13 +160,19 @@ fc_access_hint_grant(void *arg)
 		lacks = "DELETE";
 		what = ", because rows are replaced";
 	}
-	else if (!fc_access_may(target->oid, ACL_SELECT))
+	else if (!fc_access_may(target->oid, ACL_SELECT) &&
+			 (target->planned->where || target->options->existing != FC_EXISTING_KEEP || conflict != FC_CONFLICT_ERROR))
 	{
 		lacks = "SELECT";
 		what = target->planned->where ? ", for the columns of the condition" :
-			", for the key, by which rows are replaced";
+			", for the key, by which rows are found";
 	}
-	if (lacks && (lacks[0] != 'S' || target->planned->where || target->options->existing != FC_EXISTING_KEEP))
+	else if (conflict == FC_CONFLICT_UPDATE && !fc_access_may(target->oid, ACL_UPDATE))
+	{
+		lacks = "UPDATE";
+		what = ", because rows are updated";
+	}
+	if (lacks)
 		errhint("Its owner may GRANT %s ON %s TO %s%s.", lacks, fc_access_target(target),
 				fc_advice_role(), what);
 }

@@ -30,7 +30,10 @@
 #define FC_HINT_BYTES	512		/* bytes of a record that are looked at */
 
 /* What people separate fields by */
-static const char fc_hint_separators[] = ";\t|,";
+static const char fc_hint_separators[] = ";\t|,^~";
+
+/* How scripts of SQL begin, as pg_dump and others write them */
+static const char *const fc_hint_commands[] = {"--", "INSERT INTO ", "COPY ", "CREATE TABLE ", "\\restrict "};
 
 /* What core says of a record, by its messages */
 static const struct
@@ -47,6 +50,7 @@ static const struct
 
 #define FC_HINT_DIGITS	"0123456789"
 #define FC_HINT_BESIDE	8		/* bytes of a sign or a unit, at most */
+#define FC_HINT_DAYS	5		/* digits of a day since 1899 */
 
 #define FC_HINT_SCIENTIFIC \
 	"Integer types do not read scientific notation: give the column type numeric or double precision, " \
@@ -63,11 +67,11 @@ static const struct
 }			fc_hint_nulls[FC_NULL_WORDS] = {
 	[FC_NULL_EMPTY] = {"", false},
 	[FC_NULL_ESCAPE] = {"\\N", true},
-	[FC_NULL_NAN] = {"NaN", false},
-	{"nan", false}, {"NA", true}, {"N/A", true}, {"#N/A", true}, {"n/a", false},
+	[FC_NULL_NAN] = {"NaN", true},
+	{"nan", true}, {"NA", true}, {"N/A", true}, {"#N/A", true}, {"n/a", false},
 	{"na", false}, {"NULL", true}, {"null", false}, {"Null", false}, {"(null)", true},
-	{"None", true}, {"none", false}, {"nil", true}, {"-", true}, {"--", false},
-	{"?", true}, {".", false}, {"0000-00-00", false}, {"0000-00-00 00:00:00", false}
+	{"None", true}, {"none", false}, {"nil", true}, {"-", true}, {"--", true},
+	{"?", true}, {".", true}, {"0000-00-00", true}, {"0000-00-00 00:00:00", true}
 };
 
 const char *
@@ -94,6 +98,12 @@ fc_hint_is_null(const char *value)
 		if (fc_hint_nulls[i].told && pg_strcasecmp(value, fc_hint_nulls[i].word) == 0)
 			return true;
 	return false;
+}
+
+static bool
+fc_hint_is_blank(const char *value)
+{
+	return value[strspn(value, " ")] == '\0';
 }
 
 /* Returns the option that gives the column a pattern */
@@ -196,20 +206,21 @@ fc_hint_make_pattern(const FcHintDate *date, bool year_first, bool day_first)
 	return NULL;
 }
 
-/* Returns a hint about years of two digits, where the pattern has four */
+/*
+ * Returns a hint about a date in the order of the pattern, but in another form,
+ * such as with years of two digits, or a time
+ */
 static char *
-fc_hint_short_year(const FcRefused *refused, const FcHintDate *date)
+fc_hint_form(const FcRefused *refused, const FcHintDate *date)
 {
 	const char *pattern = fc_hint_pattern(refused);
 	const char *year = pattern ? strstr(pattern, "YYYY") : NULL;
 	bool		day_first = year && strstr(pattern, "DD") && strstr(pattern, "DD") < strstr(pattern, "MM");
-	char	   *fits;
+	char	   *fits = year == NULL ? NULL : fc_hint_make_pattern(date, year == pattern, day_first);
 
-	if (year == NULL || !date->short_year)
-		return NULL;
-	fits = fc_hint_make_pattern(date, year == pattern, day_first);
-	return fits == NULL ? NULL :
-		psprintf("If years have two digits, use %s.", fc_hint_format(refused, fits));
+	return fits == NULL || strcmp(fits, pattern) == 0 ? NULL :
+		psprintf("If %s, use %s.", date->short_year ? "years have two digits" : "all values have this form",
+				 fc_hint_format(refused, fits));
 }
 
 /* Returns a hint about a date of which only one number can be the month */
@@ -236,13 +247,14 @@ fc_hint_date(const FcRefused *refused)
 	if (!fc_hint_read_date(refused->value, &date))
 		return NULL;
 	if (n[0] >= 1000)
-		return fc_hint_no_day(refused, n[0], n[1], n[2]);
+		return n[1] <= MONTHS_PER_YEAR && n[2] >= 1 && n[2] <= fc_hint_month_days(n[0], n[1]) ?
+			fc_hint_form(refused, &date) : fc_hint_no_day(refused, n[0], n[1], n[2]);
 	day_first = n[0] >= 1 && n[0] <= fc_hint_month_days(n[2], n[1]);
 	month_first = n[1] >= 1 && n[1] <= fc_hint_month_days(n[2], n[0]);
 	if (n[2] < 1000)
 		return NULL;
 	if (day_first && month_first)
-		return fc_hint_short_year(refused, &date);
+		return fc_hint_form(refused, &date);
 	return day_first || month_first ? fc_hint_order(refused, &date, day_first) :
 		fc_hint_no_day(refused, n[2], n[0], n[1]);
 }
@@ -250,6 +262,8 @@ fc_hint_date(const FcRefused *refused)
 static char *
 fc_hint_moment(const FcRefused *refused)
 {
+	const FcTarget *target = refused->target;
+	const char *name = quote_identifier(refused->column);
 	const char *value = refused->value;
 	size_t		digits = strspn(value, FC_HINT_DIGITS);
 	size_t		len = strlen(value);
@@ -263,6 +277,11 @@ fc_hint_moment(const FcRefused *refused)
 			return psprintf("If these are %s since 1970, %s %s.", fc_epochs[i].word,
 							fc_hint_pattern(refused) ? "use" : "add",
 							fc_hint_format(refused, fc_epochs[i].pattern));
+	if (digits == strlen("YYYYMMDDHHMISS") && digits == len)
+		return psprintf("If these are moments without separators, add %s.", fc_hint_format(refused, "YYYYMMDDHH24MISS"));
+	if (digits == FC_HINT_DAYS && digits + strspn(value + digits, FC_HINT_DIGITS ".") == len && target->options->transform == NULL)
+		return psprintf("If these are days as spreadsheets count them, add transform%s $$%s = timestamp '1899-12-30' + %s::float8 * interval '1 day'$$.",
+						fc_caller_arrow(target->options->caller), name, name);
 	if (sscanf(value, "%*4d-W%2d-%*1d%n", &week, &n) == 1 && n == (int) len)
 		return psprintf("If these are weeks of ISO 8601, add %s.",
 						fc_hint_format(refused, "IYYY-\"W\"IW-ID"));
@@ -334,6 +353,7 @@ fc_hint_number(const FcRefused *refused, bool integer)
 	const char *point = strrchr(value, '.');
 	const char *comma = strrchr(value, ',');
 	size_t		len = strlen(value);
+	bool		grouped = comma && strspn(comma + 1, FC_HINT_DIGITS) == 3 && comma[4] == '\0' && point == NULL;
 	char	   *end;
 
 	if (strpbrk(value, FC_HINT_DIGITS) == NULL || strspn(value, FC_HINT_DIGITS "+-.,eE") != len)
@@ -345,8 +365,12 @@ fc_hint_number(const FcRefused *refused, bool integer)
 	}
 	if (comma)
 		return refused->target->options->words.number_format ? NULL :
-			psprintf("If \"%s\" is a number, show how the file writes numbers, as by number_format%s '%s'.",
-					 value, fc_caller_arrow(refused->target->options->caller), point && point > comma ? "1,234.56" : "1.234,56");
+			psprintf("If \"%s\" is a number, show how the file writes numbers, as by number_format%s '%s'%s.",
+					 value, fc_caller_arrow(refused->target->options->caller),
+					 point > comma || grouped ? "1,234.56" : "1.234,56",
+					 grouped && !integer && strchr(value, ',') == comma ? "; or by '1.234,56', if the comma stands before decimals" : "");
+	if (integer && len > 4 && strspn(value + 1, FC_HINT_DIGITS) == len - 1)
+		return pstrdup("If values may be as large as that, give the column type bigint or numeric.");
 	if (integer && point && strchr(value, '.') == point)
 		return pstrdup("If the values may have decimal places, give the column type numeric or double precision.");
 	return NULL;
@@ -495,6 +519,9 @@ fc_hint_markup(const FcRefused *refused)
 	if (strncmp(text, "{\"", 2) == 0 || strncmp(text, "[{", 2) == 0 || strcmp(text, "[") == 0 || strcmp(text, "{") == 0 ||
 		(end && strncmp(end, "\": ", 3) == 0))
 		return pstrdup("If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.");
+	for (int i = 0; i < lengthof(fc_hint_commands); i++)
+		if (strncmp(text, fc_hint_commands[i], strlen(fc_hint_commands[i])) == 0)
+			return pstrdup("If the file is a script of SQL commands, run it by psql -f.");
 	return NULL;
 }
 
@@ -503,7 +530,8 @@ static char *
 fc_hint_null(const FcRefused *refused)
 {
 	const FcOptions *options = refused->target->options;
-	const char *option = options->words.null_string ? "null_strings" :
+	/* the empty string goes on to stand for it beside these */
+	const char *option = options->words.null_string || fc_hint_is_blank(refused->value) ? "null_strings" :
 		fc_caller_wrote_copy(options->caller) ? "null" : "null_string";
 
 	return psprintf("If \"%s\" stands for NULL, add %s%s '%s'.", refused->value, option,
@@ -520,7 +548,8 @@ fc_hint_of_value(const FcRefused *refused)
 
 	if (hint)
 		return hint;
-	if (fc_hint_is_null(refused->value))
+	if (fc_hint_is_null(refused->value) ||
+		(fc_hint_is_blank(refused->value) && (refused->value[0] != '\0' || options->words.null_string)))
 		return fc_hint_null(refused);
 	if (refused->value[0] == '\0' && fc_format_is_csv(&options->format) &&
 		options->force_null == NIL && options->force_not_null == NIL && options->words.null_string == NULL)
@@ -582,7 +611,7 @@ fc_hint_of_header(const FcRefused *refused)
 		fc_columns_known(target->rel, options, &target->dialect, refused->text, &n);
 
 	if (n > 0 && known == 0)
-		return psprintf("No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header%s true.", arrow);
+		return psprintf("No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header%s true; if the first line is a record, leave header out.", arrow);
 	if (known < n)
 		return psprintf("If the file has other columns than these, use %s, and ignore_extra_columns%s to skip what is no column of the table.",
 						map, fc_caller_wrote_copy(options->caller) ? "" : " => true");
@@ -652,6 +681,8 @@ fc_hint_text(const FcRefused *refused)
 		return psprintf("If a function of the table is marked PARALLEL SAFE, and does what a worker may not, mark it PARALLEL UNSAFE; or use workers%s 0.",
 						fc_caller_arrow(options->caller));
 	/* it may swallow the rest of the file */
+	if (refused->what == FC_REFUSED_QUOTE && refused->text && strstr(refused->text, "\\\""))
+		return psprintf("If a backslash stands before quotes within values, add escape%s '\\'.", fc_caller_arrow(options->caller));
 	if (refused->what == FC_REFUSED_QUOTE)
 		return refused->line == 0 ? NULL :
 			psprintf("The record begins in line " UINT64_FORMAT ": look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote%s E'\\b'.",
@@ -673,7 +704,7 @@ fc_hint_about(const FcOptions *options)
 {
 	int			code = geterrcode();
 	bool		moment = (code == ERRCODE_INVALID_DATETIME_FORMAT || code == ERRCODE_DATETIME_FIELD_OVERFLOW);
-	FcRefusedFor what = moment || code == ERRCODE_INVALID_TEXT_REPRESENTATION ? FC_REFUSED_VALUE :
+	FcRefusedFor what = moment || code == ERRCODE_INVALID_TEXT_REPRESENTATION || code == ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE ? FC_REFUSED_VALUE :
 		code == ERRCODE_CHARACTER_NOT_IN_REPERTOIRE ? FC_REFUSED_BYTES :
 		code == ERRCODE_INVALID_TRANSACTION_STATE ? FC_REFUSED_COMMAND : FC_REFUSED_NOTHING;
 

@@ -153,8 +153,10 @@ fc_fields_extra(Relation rel, const FcOptions *options, bool none_known, const c
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" of the file is not a column of relation \"%s\"",
 					name, RelationGetRelationName(rel)),
+			 none_known && strpbrk(name, ";\t|,^~") ?
+			 errhint("If the names are separated by another byte, give delimiter%s ';', or whatever it is.", fc_caller_arrow(options->caller)) :
 			 none_known ?
-			 errhint("No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header%s true.",
+			 errhint("No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header%s true; if the first line is a record, leave header out.",
 					 fc_caller_arrow(options->caller)) :
 			 errhint("Add ignore_extra_columns%s to skip it, or transform to make a column of it.",
 					 fc_caller_wrote_copy(options->caller) ? "" : " => true")));

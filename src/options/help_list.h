@@ -107,7 +107,7 @@
 	  "encoding of the file", \
 	  "The encoding of the file, by its name in PostgreSQL: by default that of the client.", \
 	  "SELECT fast_copy('customers', '/data/latin1.csv', encoding => 'LATIN1');") \
-	X(where_clause, "WHERE", NULL, "device <= 50", "filter condition", \
+	X(where_clause, "WHERE", NULL, "device <= 50", "filter condition where", \
 	  "condition on the rows to load", \
 	  "A condition. Rows for which it is not true are left out, and counted as filtered. As in COPY, it can contain neither aggregates nor subqueries. Times in it are in time_zone.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  where_clause => 'device <= 50');") \
@@ -174,7 +174,7 @@
 	  "The interval between NOTICEs that report the phase, percentage, rate and time left; true means one second. By default, and with false, there are none. " \
 	  "The view fast_copy_progress shows the progress to other sessions.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  progress => '5s');") \
-	X(workers, NULL, NULL, "4", "parallel threads jobs concurrency", \
+	X(workers, NULL, NULL, "4", "parallel parallelism threads jobs concurrency", \
 	  "processes beside the session's own", \
 	  "The parallel workers that help the session's own process, from 0 to 256. By default the setting fast_copy.workers decides. There may be fewer: " \
 	  "max_parallel_workers and max_worker_processes limit their number.", \

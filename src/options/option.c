@@ -126,6 +126,8 @@ fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("option \"%s\" not recognized", word),
+			 from == FC_FROM_COPY && fc_option_find(word, FC_FROM_ANY) ?
+			 errhint("COPY has a syntax of its own for it: COPY table (columns) FROM PROGRAM 'command'.") :
 			 nearest ? errhint("Perhaps you meant the option \"%s\".", nearest) :
 			 errhint("Options are %s.", names.data),
 			 parser_errposition(pstate, location)));

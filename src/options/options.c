@@ -425,9 +425,11 @@ fc_options_hint(void *arg)
 		fc_option_hint(options, FC_OPTION_header);
 	else if (fc_error_wants_hint("COPY format \"%s\" not recognized"))
 		fc_option_hint(options, FC_OPTION_format);
-	else if (fc_error_wants_hint("COPY delimiter must be a single") &&
-			 strcmp(options->words.delimiter, "\\t") == 0)
-		errhint("A tab is delimiter%s E'\\t'.", fc_caller_arrow(options->caller));
+	else if (fc_error_wants_hint("COPY delimiter must be a single"))
+		errhint("A tab is delimiter%s E'\\t'. Where more bytes separate fields, load what a program such as sed makes of the file.",
+				fc_caller_arrow(options->caller));
+	else if (fc_error_wants_hint("COPY quote must be a single"))
+		errhint("If the file quotes no values, use quote%s E'\\b'.", fc_caller_arrow(options->caller));
 }
 
 void

@@ -24,6 +24,7 @@
 #include "partition/ddl.h"
 #include "rejects/rejects.h"
 #include "row/executor.h"
+#include "source/advice.h"
 
 /* ERROR 42501 without INSERT on the table or on each of the columns */
 static void
@@ -37,9 +38,10 @@ fc_own_table_check_rights(const FcOwnTable *kind, Oid table)
 
 		if (attnum == InvalidAttrNumber ||
 			pg_attribute_aclcheck(table, attnum, GetUserId(), ACL_INSERT) != ACLCHECK_OK)
-			aclcheck_error(ACLCHECK_NO_PRIV,
-						   get_relkind_objtype(get_rel_relkind(table)),
-						   get_rel_name(table));
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied for table %s", get_rel_name(table)),
+					 errhint("Its owner may GRANT INSERT ON %s TO %s.", get_rel_name(table), fc_advice_role())));
 	}
 }
 

@@ -87,6 +87,25 @@ INSERT INTO example VALUES
 	('timestamp_format ''DD/MM/YYYY''', E'31/12/24,1,2\n', 'If the day comes first, use timestamp_format => ''DD/MM/YY''.', 'If the day comes first, use timestamp_format ''DD/MM/YY''.'),
 	('', E'31/12/24,1,2\n', 'If the day comes first, add timestamp_format => ''DD/MM/YY''.', 'If the day comes first, add timestamp_format ''DD/MM/YY''.'),
 	('timestamp_format ''epoch_s''', E'28.02.2023,1,2\n', 'If the day comes first, use timestamp_format => ''DD.MM.YYYY''.', 'If the day comes first, use timestamp_format ''DD.MM.YYYY''.'),
+	('timestamp_format ''DD/MM/YYYY''', E'03/04/2024 10:00,1,2\n', 'If all values have this form, use timestamp_format => ''DD/MM/YYYY HH24:MI''.', 'If all values have this form, use timestamp_format ''DD/MM/YYYY HH24:MI''.'),
+	('timestamp_format ''YYYY-MM-DD HH:MI:SS''', E'2024-01-01 15:00:00,1,2\n', 'If all values have this form, use timestamp_format => ''YYYY-MM-DD HH24:MI:SS''.', 'If all values have this form, use timestamp_format ''YYYY-MM-DD HH24:MI:SS''.'),
+	('', E'20240131123000,1,2\n', 'If these are moments without separators, add timestamp_format => ''YYYYMMDDHH24MISS''.', 'If these are moments without separators, add timestamp_format ''YYYYMMDDHH24MISS''.'),
+	('', E'45292.5,1,2\n', 'If these are days as spreadsheets count them, add transform => $$ts = timestamp ''1899-12-30'' + ts::float8 * interval ''1 day''$$.', 'If these are days as spreadsheets count them, add transform $$ts = timestamp ''1899-12-30'' + ts::float8 * interval ''1 day''$$.'),
+	('', E'0000-00-00,1,2\n', 'If "0000-00-00" stands for NULL, add null_string => ''0000-00-00''.', 'If "0000-00-00" stands for NULL, add null ''0000-00-00''.'),
+	('', E'2024-01-01,NaN,2\n', 'If "NaN" stands for NULL, add null_string => ''NaN''.', 'If "NaN" stands for NULL, add null ''NaN''.'),
+	('', E'2024-01-01, ,2\n', 'If " " stands for NULL, add null_strings => '' ''.', 'If " " stands for NULL, add null_strings '' ''.'),
+	('null_string ''NA''', E'2024-01-01,,2\n', 'If "" stands for NULL, add null_strings => ''''.', 'If "" stands for NULL, add null_strings ''''.'),
+	('', E'2024-01-01,"1,234",2\n', 'If "1,234" is a number, show how the file writes numbers, as by number_format => ''1,234.56''.', 'If "1,234" is a number, show how the file writes numbers, as by number_format ''1,234.56''.'),
+	('', E'2024-01-01,"1,234,567",2\n', 'If "1,234,567" is a number, show how the file writes numbers, as by number_format => ''1,234.56''.', 'If "1,234,567" is a number, show how the file writes numbers, as by number_format ''1,234.56''.'),
+	('', E'2024-01-01,1,"1,234"\n', 'If "1,234" is a number, show how the file writes numbers, as by number_format => ''1,234.56''; or by ''1.234,56'', if the comma stands before decimals.', 'If "1,234" is a number, show how the file writes numbers, as by number_format ''1,234.56''; or by ''1.234,56'', if the comma stands before decimals.'),
+	('', E'2024-01-01,-3000000000,2\n', 'If values may be as large as that, give the column type bigint or numeric.', 'If values may be as large as that, give the column type bigint or numeric.'),
+	('', E'2024-01-01,2024-01,2\n', '', ''),
+	('', E'2024-01-01^1^2.5\n', 'If the fields are separated by "^", add delimiter => ''^''.', 'If the fields are separated by "^", add delimiter ''^''.'),
+	('', E'2024-01-01,1,"2 \\" 5"\n', 'If a backslash stands before quotes within values, add escape => ''\''.', 'If a backslash stands before quotes within values, add escape ''\''.'),
+	('', E'--\n-- PostgreSQL database dump\n', 'If the file is a script of SQL commands, run it by psql -f.', 'If the file is a script of SQL commands, run it by psql -f.'),
+	('', E'INSERT INTO t VALUES (1, 2);\n', 'If the file is a script of SQL commands, run it by psql -f.', 'If the file is a script of SQL commands, run it by psql -f.'),
+	('', E'COPY public.t (ts, n) FROM stdin;\n', 'If the file is a script of SQL commands, run it by psql -f.', 'If the file is a script of SQL commands, run it by psql -f.'),
+	('header ''map''', E'ts;n;f\n', 'If the names are separated by another byte, give delimiter => '';'', or whatever it is.', 'If the names are separated by another byte, give delimiter '';'', or whatever it is.'),
 	('timestamp_format ''YYYY-MM-DD''', E'1609372800,1,2\n', 'If these are seconds since 1970, use timestamp_format => ''epoch_s''.', 'If these are seconds since 1970, use timestamp_format ''epoch_s''.'),
 	('', E'1609372800,1,2\n', 'If these are seconds since 1970, add timestamp_format => ''epoch_s''.',
 		'If these are seconds since 1970, add timestamp_format ''epoch_s''.'),
@@ -126,10 +145,10 @@ INSERT INTO example VALUES
 	('header ''match''', E'ts,n\n', 'If the file has the columns in another order, or not all of them, use header => ''map''.', 'If the file has the columns in another order, or not all of them, use header ''map''.'),
 	('header ''match''', E'ts,n,f,id\n', 'If the file has other columns than these, use header => ''map'', and ignore_extra_columns => true to skip what is no column of the table.',
 		'If the file has other columns than these, use header ''map'', and ignore_extra_columns to skip what is no column of the table.'),
-	('header ''match''', E'time,count,value\n', 'No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header => true.',
-		'No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header true.'),
-	('header ''map''', E'time,count,value\n', 'No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header => true.',
-		'No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header true.'),
+	('header ''match''', E'time,count,value\n', 'No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header => true; if the first line is a record, leave header out.',
+		'No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header true; if the first line is a record, leave header out.'),
+	('header ''map''', E'time,count,value\n', 'No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header => true; if the first line is a record, leave header out.',
+		'No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header true; if the first line is a record, leave header out.'),
 	('header ''map''', E'ts,id\n', 'Add ignore_extra_columns => true to skip it, or transform to make a column of it.', 'Add ignore_extra_columns to skip it, or transform to make a column of it.');
 UPDATE example SET hint = replace(hint, '\t', chr(92) || 't'), copy_hint = replace(copy_hint, '\t', chr(92) || 't');
 
@@ -203,11 +222,16 @@ SELECT is(hint_of(format('SELECT fast_copy(''t'', ''/nowhere'', %s)', arguments)
 	('reject_table => ''t''', 'Add on_error => ''ignore''.'),
 	('ledger => ''public."No ledger"''', 'SELECT fast_copy_create_ledger_table(''public."No ledger"'') makes one.'),
 	('reject_table => ''nothing''', 'SELECT fast_copy_create_reject_table(''nothing'') makes one.'),
+	('delimiter => ''::''', 'A tab is delimiter => E''\t''. Where more bytes separate fields, load what a program such as sed makes of the file.'),
+	('quote => ''none''', 'If the file quotes no values, use quote => E''\b''.'),
 	('label => ''x''', 'SELECT fast_copy_create_ledger_table(''loads'') makes one; then add ledger => ''loads''.'),
 	('options => ''{"sep": ";"}''', 'Perhaps you meant the option "delimiter".'),
 	('options => ''{"trim": true}''', 'Perhaps you meant the option "trim_blanks".'),
-	('delimiter => ''\t''', 'A tab is delimiter => E''\t''.')) AS _ (arguments, hint);
+	('delimiter => ''\t''', 'A tab is delimiter => E''\t''. Where more bytes separate fields, load what a program such as sed makes of the file.')) AS _ (arguments, hint);
 SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, nullstr ''x'')'), 'Perhaps you meant the option "null_string".', 'COPY: a word of another program');
+SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, where ''n > 1'')'), 'Perhaps you meant the option "where_clause".', 'COPY: a condition');
+SELECT is(hint_of(format('COPY t FROM ''/nowhere'' WITH (fast_copy, %s)', said)), 'COPY has a syntax of its own for it: COPY table (columns) FROM PROGRAM ''command''.', 'COPY: ' || said)
+FROM unnest(ARRAY['program true', 'columns (ts, n)']) AS said;
 SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, progress ''often'')'), 'Give an interval such as progress ''5s'', or leave progress out.', 'COPY: progress');
 SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, trim_blanks ''some'')'), 'Use trim_blanks ''none'', ''unquoted'' or ''all'', in quotes.', 'COPY: a word of SQL needs its quotes');
 SELECT is(hint_of(format('SELECT fast_copy(''one'', %L, transform => %L)', :'tmp_dir' || '/hints.csv', transform)), hint, transform) FROM (VALUES
@@ -245,7 +269,7 @@ SELECT is(hint_of('SELECT fast_copy(''words'', %L)', E'a,1\n'), 'If it is to hav
 SET LOCAL fast_copy.accelerate_copy = on;
 SET LOCAL fast_copy.accelerate_min_size = 0;
 SELECT is(plain(hint_of('COPY t FROM %L WITH (FORMAT csv' || CASE WHEN arguments = '' THEN ')' ELSE ', ' || arguments || ')' END, lines)),
-	CASE WHEN lines ~ '^\d[-\d./]+( [\d:]+ pm)?,' AND lines !~ '^20[-\d]{8},' THEN 'Perhaps you need a different "datestyle" setting.' ELSE '' END, 'plain COPY: ' || lines)
+	CASE WHEN lines ~ '^\d[-\d./]+( [\d:]+ pm)?,' AND lines !~ '^(20[-\d]{8}|45292.5|0000-00-00),' THEN 'Perhaps you need a different "datestyle" setting.' ELSE '' END, 'plain COPY: ' || lines)
 FROM example WHERE arguments !~ '^(timestamp_format|null_string|header ''map)';
 
 -- An error of code that a row starts is not about the file
@@ -381,6 +405,29 @@ SELECT is(hint_of_loader(), 'GRANT CREATE ON SCHEMA depot TO hints_owner; or cre
 GRANT CREATE ON SCHEMA depot TO hints_owner;
 SELECT is(hint_of_loader(), 'no error', 'the last step');
 SELECT matches(hint_of_loader(', program => true'), 'GRANT pg_execute_server_program TO hints_loader\.$', 'a program');
+
+-- ... for what a load does beside that
+CREATE TABLE depot.u (n int PRIMARY KEY, t text);
+GRANT INSERT ON depot.u TO hints_loader;
+SELECT fast_copy_create_reject_table('depot.rejects');
+CREATE FUNCTION hint_of_program(arguments text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	SET LOCAL ROLE hints_loader;
+	hint := hint_of(format('SELECT fast_copy(''depot.u'', ''echo 1,x'', program => true, %s)', arguments));
+	RESET ROLE;
+	RETURN hint;
+END
+$$;
+GRANT pg_execute_server_program TO hints_loader;
+SELECT is(hint_of_program('on_conflict => ''update'''), 'Its owner may GRANT SELECT ON depot.u TO hints_loader, for the key, by which rows are found.', 'SELECT for on_conflict');
+GRANT SELECT ON depot.u TO hints_loader;
+SELECT is(hint_of_program('on_conflict => ''update'''), 'Its owner may GRANT UPDATE ON depot.u TO hints_loader, because rows are updated.', 'UPDATE for on_conflict');
+GRANT UPDATE ON depot.u TO hints_loader;
+SELECT is(hint_of_program('on_conflict => ''update'''), 'no error', '... is all that it takes');
+SELECT is(hint_of_program('on_error => ''ignore'', reject_table => ''depot.rejects'''), 'Its owner may GRANT INSERT ON rejects TO hints_loader.', 'INSERT for a table of rejects');
+REVOKE pg_execute_server_program FROM hints_loader;
 
 -- A role that may read one directory is told what is not in it, and nothing of
 -- other files or of the machine

@@ -324,9 +324,9 @@ BEGIN
 END
 $$;
 SELECT pg_temp.check_role('nothing granted', '42501|permission denied for table got|Its owner may GRANT INSERT ON got TO fc_conflicts.', 'SELECT');
-SELECT pg_temp.check_role('INSERT', '42501|permission denied for table got', 'GRANT INSERT ON got TO fc_conflicts');
-SELECT pg_temp.check_role('INSERT and UPDATE', '42501|permission denied for table got', 'GRANT INSERT, UPDATE ON got TO fc_conflicts');
-SELECT pg_temp.check_role('INSERT and SELECT', '42501|permission denied for table got', 'GRANT INSERT, SELECT ON got TO fc_conflicts');
+SELECT pg_temp.check_role('INSERT', '42501|permission denied for table got|Its owner may GRANT SELECT ON got TO fc_conflicts, for the key, by which rows are found.', 'GRANT INSERT ON got TO fc_conflicts');
+SELECT pg_temp.check_role('INSERT and UPDATE', '42501|permission denied for table got|Its owner may GRANT SELECT ON got TO fc_conflicts, for the key, by which rows are found.', 'GRANT INSERT, UPDATE ON got TO fc_conflicts');
+SELECT pg_temp.check_role('INSERT and SELECT', '42501|permission denied for table got|Its owner may GRANT UPDATE ON got TO fc_conflicts, because rows are updated.', 'GRANT INSERT, SELECT ON got TO fc_conflicts');
 SELECT pg_temp.check_role('SELECT on one key', '42501|permission denied for table got', 'GRANT INSERT, UPDATE, SELECT (at) ON got TO fc_conflicts');
 SELECT pg_temp.check_role('UPDATE on the keys', '42501|permission denied for table got', 'GRANT INSERT, UPDATE (at, id), SELECT (at, id) ON got TO fc_conflicts');
 SELECT pg_temp.check_role('SELECT and UPDATE', '42501|permission denied for table got|Its owner may GRANT INSERT ON got TO fc_conflicts.', 'GRANT UPDATE, SELECT ON got TO fc_conflicts');
@@ -335,7 +335,7 @@ SELECT pg_temp.check_role('SELECT on the keys alone', '42501|permission denied f
 SELECT pg_temp.check_role('all of it by columns', 'none', 'GRANT INSERT (at, id, v), UPDATE (v), SELECT (at, id, v) ON got TO fc_conflicts; GRANT USAGE ON SEQUENCE got_w_seq TO fc_conflicts');
 SELECT pg_temp.check_role('all of it', 'none', 'GRANT INSERT, UPDATE (v), SELECT (at, id, v) ON got TO fc_conflicts; GRANT USAGE ON SEQUENCE got_w_seq TO fc_conflicts');
 SELECT pg_temp.check_role('nothing, without UPDATE', 'none', 'GRANT INSERT (at, id, v), SELECT (at, id) ON got TO fc_conflicts; GRANT USAGE ON SEQUENCE got_w_seq TO fc_conflicts', 'nothing');
-SELECT pg_temp.check_role('nothing, without SELECT', '42501|permission denied for table got', 'GRANT INSERT ON got TO fc_conflicts', 'nothing');
+SELECT pg_temp.check_role('nothing, without SELECT', '42501|permission denied for table got|Its owner may GRANT SELECT ON got TO fc_conflicts, for the key, by which rows are found.', 'GRANT INSERT ON got TO fc_conflicts', 'nothing');
 CREATE TABLE guarded (at date, id int, v text, PRIMARY KEY (at, id));
 ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
 GRANT ALL ON guarded TO fc_conflicts;
