@@ -33,7 +33,7 @@
 static const char fc_hint_separators[] = ";\t|,^~";
 
 /* How scripts of SQL begin, as pg_dump and others write them */
-static const char *const fc_hint_commands[] = {"--", "INSERT INTO ", "COPY ", "CREATE TABLE ", "\\restrict "};
+static const char *const fc_hint_commands[] = {"-- ", "INSERT INTO ", "COPY ", "CREATE TABLE ", "\\restrict "};
 
 /* What core says of a record, by its messages */
 static const struct
@@ -520,7 +520,7 @@ fc_hint_markup(const FcRefused *refused)
 		(end && strncmp(end, "\": ", 3) == 0))
 		return pstrdup("If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.");
 	for (int i = 0; i < lengthof(fc_hint_commands); i++)
-		if (strncmp(text, fc_hint_commands[i], strlen(fc_hint_commands[i])) == 0)
+		if (strncmp(text, fc_hint_commands[i], strlen(fc_hint_commands[i])) == 0 || strcmp(text, "--") == 0)
 			return pstrdup("If the file is a script of SQL commands, run it by psql -f.");
 	return NULL;
 }
