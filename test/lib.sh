@@ -139,7 +139,7 @@ fc_server_packages()
   fc_packages "postgresql-$FC_MAJOR" "postgresql-server-dev-$FC_MAJOR"
   [ -f $conf ] || return 0
   fc_root rm -f $conf
-  [ -n "${FC_IN_CHROOT:-}" ] || fc_root pg_createcluster "$FC_MAJOR" main >>"$FC_LOG" 2>&1
+  [ -n "${FC_IN_CHROOT:-}" ] || fc_root env LANG="${LANG:-C.UTF-8}" pg_createcluster "$FC_MAJOR" main >>"$FC_LOG" 2>&1
 }
 
 # Makes $FC_TMP, which the trap fc_end removes on exit.
@@ -319,7 +319,8 @@ fc_initdb()
 
 fc_start_again()
 {
-  fc_as pg_ctl -D "$FC_TMP/data" -l "$FC_TMP/log/server.log" -w -s start
+  # from where its user may be
+  (cd "$FC_TMP" && fc_as pg_ctl -D "$FC_TMP/data" -l "$FC_TMP/log/server.log" -w -s start)
 }
 
 fc_server_variables()
