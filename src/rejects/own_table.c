@@ -41,7 +41,9 @@ fc_own_table_check_rights(const FcOwnTable *kind, Oid table)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("permission denied for table %s", get_rel_name(table)),
-					 errhint("Its owner may GRANT INSERT ON %s TO %s.", get_rel_name(table), fc_advice_role())));
+					 errhint("Its owner may GRANT INSERT ON %s TO %s.",
+							 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), get_rel_name(table)),
+							 fc_advice_role())));
 	}
 }
 

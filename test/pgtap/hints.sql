@@ -426,7 +426,7 @@ GRANT SELECT ON depot.u TO hints_loader;
 SELECT is(hint_of_program('on_conflict => ''update'''), 'Its owner may GRANT UPDATE ON depot.u TO hints_loader, because rows are updated.', 'UPDATE for on_conflict');
 GRANT UPDATE ON depot.u TO hints_loader;
 SELECT is(hint_of_program('on_conflict => ''update'''), 'no error', '... is all that it takes');
-SELECT is(hint_of_program('on_error => ''ignore'', reject_table => ''depot.rejects'''), 'Its owner may GRANT INSERT ON rejects TO hints_loader.', 'INSERT for a table of rejects');
+SELECT is(hint_of_program('on_error => ''ignore'', reject_table => ''depot.rejects'''), 'Its owner may GRANT INSERT ON depot.rejects TO hints_loader.', 'INSERT for a table of rejects');
 REVOKE pg_execute_server_program FROM hints_loader;
 
 -- A role that may read one directory is told what is not in it, and nothing of
