@@ -10,11 +10,11 @@ CREATE EXTENSION amcheck;
 \getenv seed FC_SEED
 SELECT :{?seed} AS drawn \gset
 \if :drawn
-SELECT plan(499);
+SELECT plan(543);
 SELECT diag('FC_SEED=' || :'seed' || ' draws these, and repeats them');
 \else
 \set seed ''
-SELECT plan(1295);
+SELECT plan(1471);
 \endif
 SELECT set_config('fc.seed', :'seed', true) \g /dev/null
 
@@ -272,6 +272,22 @@ SELECT pg_temp.merges('a day that is one key, in memory', 'CREATE TABLE got (k d
 CREATE TABLE thrice AS SELECT generate_series(0, 2) AS i;
 SELECT pg_temp.merges('many rows, few of a key', 'CREATE TABLE got (k timestamp, n bigint, t text) PARTITION BY RANGE (k)' || pg_temp.days(), 'INSERT INTO got SELECT k + (n + i) * interval ''15 s'', n % 3, t FROM many, thrice', 'SELECT k + (n + i) * interval ''15 s'', n % 4, ''new '' || t FROM many, thrice', 'k, n',
 	settings => ARRAY['{"memory": "1MB", "chunk_size": "100kB"}'::jsonb], workers => '{0,4}');
+
+-- Leaves of many cells, and of more pages than a process takes at a time, in order or
+-- nearly so.  With little memory the rows of a long key are sorted
+CREATE TABLE sorted AS SELECT timestamp '2024-01-03' + g / 3 * interval '5 s' AS k, g % 3 AS n, 'row ' || g || repeat('.', g % 90 * 6) AS t FROM generate_series(0, 14999) AS g;
+CREATE TABLE late AS SELECT k, n + CASE WHEN n = 1 THEN 10 ELSE 0 END AS n, 'late ' || t AS t FROM sorted WHERE hashtext(t) % 6 = 0 ORDER BY hashtext(t || 'x');
+SELECT pg_temp.merges('a leaf ' || about, CASE WHEN about ~ 'NULL' THEN 'CREATE TABLE got (k timestamp, n int, t text)' ELSE pg_temp.day_table() END,
+	'INSERT INTO got SELECT * FROM sorted ' || olds, replace('SELECT k, n, t FROM late', 'k,', CASE WHEN about ~ 'long keys' THEN 'date_trunc(''hour'', k),' ELSE 'k,' END),
+	CASE WHEN about ~ 'all rows' THEN NULL ELSE 'k, n' END, CASE WHEN about ~ 'first' THEN '{first}'::text[] ELSE '{NULL}' END, workers => '{0,1,2,4}', settings => ARRAY['{"memory": "1MB", "chunk_size": "50kB"}'::jsonb], ties => about !~ 'long keys|NULL')
+FROM (VALUES ('in order', 'ORDER BY k, n'), ('in order, the first', 'ORDER BY k, n'), ('in order, all rows', 'ORDER BY k, n'),
+	('in order but for one row', 'ORDER BY k, n; UPDATE got SET t = ''moved'' WHERE (k, n) = (timestamp ''2024-01-03 03:00'', 1)'),
+	('in order twice', 'WHERE n <> 1 ORDER BY k, n; INSERT INTO got SELECT * FROM sorted WHERE n = 1 ORDER BY k'),
+	('in reverse order', 'ORDER BY k DESC, n'), ('in no order', 'ORDER BY hashtext(t)'),
+	('in order, with long keys', 'ORDER BY k; UPDATE got SET k = date_trunc(''hour'', k); CREATE TABLE again AS SELECT * FROM got ORDER BY k; TRUNCATE got; INSERT INTO got SELECT * FROM again; DROP TABLE again'),
+	('in order, with dead rows', 'ORDER BY k, n; DELETE FROM got WHERE n = 1 AND k::time < ''05:00''; UPDATE got SET t = n WHERE n = 2 AND k::time < ''02:00'''),
+	('in order, with few rows on each page', 'ORDER BY k, n; DELETE FROM got WHERE hashtext(t) % 20 <> 0'),
+	('in order, and NULL keys', 'ORDER BY k, n; INSERT INTO got SELECT NULL, i, ''null'' FROM generate_series(1, 300) AS i; INSERT INTO got SELECT k + interval ''1 day'', n, t FROM sorted WHERE n = 0 ORDER BY k')) AS v (about, olds);
 
 -- In another order
 SELECT pg_temp.merges('order_by', pg_temp.day_table(), 'INSERT INTO got TABLE olds', 'TABLE more', 'k, n', options => '{"order_by": ["n", "k"]}', in_order => 'n, k', workers => '{0,1,2,4}');
