@@ -105,8 +105,8 @@ fc_way_of_leaf(const FcTarget *target, const FcTask *task)
 {
 	if (fc_shared_sorts_leaves(target->shared))
 		return "sorted as a whole";
-	return psprintf("%u %sslices", task->nslices,
-					target->plan->order.nkeys > 0 ? "sorted " : "");
+	return psprintf("%u %sslice%s", task->nslices, target->plan->order.nkeys > 0 ? "sorted " : "",
+					task->nslices == 1 ? "" : "s");
 }
 
 /* Says which writers wrote the rows */

@@ -202,8 +202,8 @@
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  nodes => '{node1,node2}');") \
 	X(existing_rows, NULL, "'keep', 'replace' or 'merge'", "merge", "truncate overwrite replace append", \
 	  "keep, replace, or merge with the rows of loaded partitions", \
-	  "What happens to the rows that each partition, or the plain table, already has: 'keep' adds the rows of the file to them, 'replace' removes them in the " \
-	  "same transaction, as a DELETE before the COPY would, and 'merge' writes them again, in order together with the rows of the file; with dedup_keys, only one of several equal rows stays. " \
+	  "What happens to the rows that each partition, or the plain table, already has. 'keep' adds the rows of the file to them. 'replace' removes them in the " \
+	  "same transaction, as a DELETE before the COPY would. 'merge' writes them again, in order together with the rows of the file; with dedup_keys, only one of several equal rows stays. " \
 	  "Partitions for which the file has no rows stay as they are, and so does the default partition. 'replace' and 'merge' need the privilege DELETE.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  existing_rows => 'replace');") \
 	X(replace_from, NULL, NULL, "2024-01-01", NULL, \

@@ -77,7 +77,7 @@ BEGIN
 		200000::bigint, about || 'rows');
 	RETURN NEXT is((SELECT array_agg(rows ORDER BY rows) FROM fast_copy_report() WHERE phase = 'load' AND partition IS NOT NULL),
 		ARRAY[66666, 133334]::bigint[], about || 'of two partitions');
-	RETURN NEXT ok((SELECT bool_and(choice LIKE '1 slices%') FROM fast_copy_report() WHERE phase = 'load' AND partition IS NOT NULL), about || 'each one cell');
+	RETURN NEXT ok((SELECT bool_and(choice LIKE '1 slice%') FROM fast_copy_report() WHERE phase = 'load' AND partition IS NOT NULL), about || 'each one cell');
 	RETURN NEXT is((SELECT count(*) FROM ((TABLE part EXCEPT ALL TABLE keyless) UNION ALL (TABLE keyless EXCEPT ALL TABLE part)) AS s), 0::bigint, about || 'the same');
 	RETURN NEXT is((SELECT count(*) FROM (SELECT (coalesce(k, '-infinity'), n) < lag((coalesce(k, '-infinity'), n)) OVER (PARTITION BY tableoid ORDER BY ctid) AS wrong FROM part) AS s WHERE wrong),
 		0::bigint, about || 'in key order, those without one in the order of the file');

@@ -310,7 +310,7 @@ sub what_the_report_says
 	my ($rc, $out, $err) = $node->psql('postgres', "SELECT fast_copy('t', '$file', missing_partitions => 'default'); SELECT partition, rows > 20, bytes > 500, choice FROM fast_copy_report() WHERE partition IS NOT NULL ORDER BY 1;
 		SELECT rows FROM fast_copy_report() WHERE phase = 'total'");
 	like($err, qr/NOTICE:  fast_copy: 500 rows/, 'the notice counts all rows');
-	is($out, "500\nt_0|t|t|sent to server \"one\"\nt_1|t|t|sent to server \"two\"\nt_2|t|t|1 slices\n500", 'a row for each leaf');
+	is($out, "500\nt_0|t|t|sent to server \"one\"\nt_1|t|t|sent to server \"two\"\nt_2|t|t|1 slice\n500", 'a row for each leaf');
 }
 
 # SQLSTATE, message, and place in the file; what a constraint's message names
