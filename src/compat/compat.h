@@ -139,6 +139,9 @@ fc_bt_search(Relation index, Relation heap, BTScanInsert key)
 	return buf;
 }
 
+/* 19: a changed page of a B-tree has an LSN also where nothing is logged */
+#define fc_set_fake_lsn(rel, page) FC_19(PageSetLSN(page, XLogGetFakeLSN(rel)), (void) 0)
+
 /* 18: "reverse" in place of a strategy.  The order of a B-tree's column */
 static inline void
 fc_prepare_index_sort(Relation index, int column, SortSupport order)

@@ -102,7 +102,10 @@ struct FcEntries
 	FcEntryIndex *index;		/* that is worked at */
 };
 
-/* May the order be seen in which rows get their entries? */
+/*
+ * May the order be seen in which rows get their entries?  The functions that
+ * compare values of a user's type, such as a range, may call others.
+ */
 static bool
 fc_entries_show(const FcEntryIndex *index)
 {
@@ -111,6 +114,9 @@ fc_entries_show(const FcEntryIndex *index)
 
 	for (int i = 0; i < nfunctions; i++)
 		if (index->rel->rd_support[i] >= FirstNormalObjectId)
+			return true;
+	for (int i = 0; i < index->rel->rd_index->indnkeyatts; i++)
+		if (fc_code_type_any(TupleDescAttr(RelationGetDescr(index->rel), i)->atttypid, fc_code_is_foreign, false))
 			return true;
 	return info->ii_ExclusionOps != NULL || fc_code_foreign((Node *) info->ii_Expressions) ||
 		fc_code_foreign((Node *) info->ii_Predicate);
@@ -420,6 +426,8 @@ fc_entries_add(FcEntryIndex *index, Buffer buf, int to)
 	}
 	if (image)
 		(void) log_newpage_buffer(buf, true);
+	if (!logged && added > 0)
+		fc_set_fake_lsn(index->rel, BufferGetPage(buf));
 	END_CRIT_SECTION();
 }
 
@@ -443,6 +451,7 @@ fc_entries_run(FcEntries *entries, FcEntryIndex *index)
 	if (to > index->next)
 		fc_entries_add(index, buf, to);
 	_bt_relbuf(index->rel, buf);
+	pfree(key);
 	return to;
 }
 

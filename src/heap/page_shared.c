@@ -154,7 +154,10 @@ fc_shared_reserve(FcAppend *append, BufferAccessStrategy strategy, int n)
 	}
 }
 
-/* Returns buffers, locked, for at most n pages; how many there are */
+/*
+ * Returns buffers, locked, for at most n pages; how many there are.  Of
+ * reserved blocks it is one, which a process may always pin.
+ */
 static int
 fc_buffer_next(FcAppend *append, BufferAccessStrategy strategy, int n, Buffer *buffers)
 {
@@ -164,14 +167,10 @@ fc_buffer_next(FcAppend *append, BufferAccessStrategy strategy, int n, Buffer *b
 		fc_buffer_touch(buffers[0], buffers[n - 1]);
 		return n;
 	}
-	n = Min(n, append->nreserved);
-	for (int i = 0; i < n; i++)
-	{
-		buffers[i] = ReadBufferExtended(append->rel, MAIN_FORKNUM, *append->reserved++, RBM_NORMAL, strategy);
-		LockBuffer(buffers[i], BUFFER_LOCK_EXCLUSIVE);
-	}
-	append->nreserved -= n;
-	return n;
+	append->nreserved--;
+	buffers[0] = ReadBufferExtended(append->rel, MAIN_FORKNUM, *append->reserved++, RBM_NORMAL, strategy);
+	LockBuffer(buffers[0], BUFFER_LOCK_EXCLUSIVE);
+	return 1;
 }
 
 void

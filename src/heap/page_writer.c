@@ -307,7 +307,7 @@ fc_page_full(FcPageWriter *writer)
 
 	Assert(writer->page != NULL && writer->npages > 0);
 	writer->page = NULL;
-	if (writer->npages % FC_PAGE_BATCH != 0)
+	if (writer->npages % FC_PAGE_BATCH != 0 || writer->njoined > 0)
 		return;
 	while (fc_turn_take_deferred(ctx))
 		;
@@ -419,7 +419,7 @@ fc_page_top_up(void *arg)
 	}
 }
 
-/* Forms all pages once more, without the first n rows */
+/* Forms all pages once more, without the first n rows, and writes none */
 static void
 fc_page_lay_anew(FcPageWriter *writer, int n)
 {
@@ -468,6 +468,7 @@ fc_page_join(FcPageWriter *writer)
 	writer->last_space = spot->space;
 	fc_page_count(writer, writer->njoined);
 	fc_page_lay_anew(writer, writer->njoined);
+	writer->njoined = 0;
 }
 
 /* Body of fc_write_as_leader: compresses values, or moves them out of line */

@@ -36,7 +36,7 @@ fc_cascade_find(const char *relname, const List *leaves)
 	foreach_oid(leaf, leaves)
 		appendStringInfo(&oids, "%s%u", oids.len > 0 ? "," : "", leaf);
 	names = leaves == NIL ? NULL :
-		fc_ddl_value(psprintf(FC_CASCADE_QUERY, oids.data, F_RI_FKEY_CASCADE_DEL, F_RI_FKEY_SETNULL_DEL, F_RI_FKEY_SETDEFAULT_DEL));
+		fc_ddl_of_catalogs(psprintf(FC_CASCADE_QUERY, oids.data, F_RI_FKEY_CASCADE_DEL, F_RI_FKEY_SETNULL_DEL, F_RI_FKEY_SETDEFAULT_DEL));
 	if (names == NULL)
 		return NULL;
 	return fc_fault("foreign keys", ERRCODE_SUCCESSFUL_COMPLETION,

@@ -55,7 +55,7 @@ fc_upsert_check_core(const FcTarget *target)
 static bool
 fc_upsert_parts_constrain(const FcTarget *target, const char *count)
 {
-	return fc_ddl_value(psprintf("WITH RECURSIVE t (relid) AS (SELECT %u::oid UNION ALL SELECT i.inhrelid FROM t, pg_inherits AS i "
+	return fc_ddl_of_catalogs(psprintf("WITH RECURSIVE t (relid) AS (SELECT %u::oid UNION ALL SELECT i.inhrelid FROM t, pg_inherits AS i "
 								 "WHERE i.inhparent = t.relid AND NOT i.inhdetachpending), n AS (SELECT t.relid, (%s) AS n FROM t) "
 								 "SELECT 1 FROM n WHERE n.n > (SELECT n.n FROM n WHERE n.relid = %u)",
 								 target->oid, count, target->oid)) != NULL;

@@ -12,7 +12,9 @@
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_authid.h"
 #include "executor/instrument.h"
+#include "miscadmin.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
@@ -83,6 +85,21 @@ fc_ddl_value(const char *sql)
 		value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	PopActiveSnapshot();
 	fc_ddl_end(level, false);
+	return value;
+}
+
+char *
+fc_ddl_of_catalogs(const char *sql)
+{
+	Oid			userid;
+	int			sec_context;
+	char	   *value;
+
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+	value = fc_ddl_value(sql);
+	SetUserIdAndSecContext(userid, sec_context);
 	return value;
 }
 

@@ -39,6 +39,13 @@ extern void fc_ddl_run(const char *sql);
 extern char *fc_ddl_value(const char *sql);
 
 /*
+ * The same, whatever the caller may read, as core's own code reads catalogs.
+ * Only for queries of objects in pg_catalog, with nothing but numbers put in:
+ * planning one of a user's table may run that user's code.
+ */
+extern char *fc_ddl_of_catalogs(const char *sql);
+
+/*
  * Runs a command or a query with parameters, by its plan if there is one;
  * returns its number of rows, all of which are in SPI_tuptable.  nulls as SPI
  * has them, or NULL.  The context of an error does not show the text.

@@ -196,7 +196,7 @@ fc_partman_add_zone(List *zones, const char *name)
 static List *
 fc_partman_add_set_zones(List *zones)
 {
-	char	   *names = fc_ddl_value("SELECT string_agg(DISTINCT substr(s, 10), E'\\n')"
+	char	   *names = fc_ddl_of_catalogs("SELECT string_agg(DISTINCT substr(s, 10), E'\\n')"
 									 " FROM pg_db_role_setting, unnest(setconfig) AS s"
 									 " WHERE lower(s) LIKE 'timezone=%' AND setdatabase IN"
 									 " (0, (SELECT oid FROM pg_database WHERE datname = current_database()))");

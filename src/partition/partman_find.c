@@ -61,7 +61,7 @@ fc_partman_extension(FcPartmanSearch *search)
 	search->extension = get_extension_oid("pg_partman", true);
 	if (!OidIsValid(search->extension))
 		return false;
-	found = fc_ddl_value(psprintf("SELECT concat_ws(' ', extnamespace, extowner, coalesce(nspowner, 0), datdba, extversion) FROM pg_extension AS e "
+	found = fc_ddl_of_catalogs(psprintf("SELECT concat_ws(' ', extnamespace, extowner, coalesce(nspowner, 0), datdba, extversion) FROM pg_extension AS e "
 								  "LEFT JOIN pg_namespace AS n ON n.oid = extnamespace, pg_database WHERE datname = current_database() AND e.oid = %u",
 								  search->extension));
 	(void) sscanf(found ? found : "", "%u %u %u %u %5d.%5d", &search->schema, &search->owner, &search->schema_owner,

@@ -87,7 +87,7 @@ fc_partman_has_path(const FcPartman *partman)
 
 	for (int i = 0; i < FC_PARTMAN_NFUNCTIONS; i++)
 		functions = psprintf("%s, %u", functions, partman->functions[i]);
-	return fc_ddl_value(psprintf("SELECT 'yes' FROM pg_proc WHERE oid IN (%s) AND (strpos(prosrc, 'search_path') > 0 OR EXISTS (SELECT FROM unnest(proconfig) AS s "
+	return fc_ddl_of_catalogs(psprintf("SELECT 'yes' FROM pg_proc WHERE oid IN (%s) AND (strpos(prosrc, 'search_path') > 0 OR EXISTS (SELECT FROM unnest(proconfig) AS s "
 								 "WHERE starts_with(s, 'search_path=') AND s <> 'search_path=pg_catalog, pg_temp'))", functions)) != NULL;
 }
 
@@ -98,7 +98,7 @@ fc_partman_has_path(const FcPartman *partman)
 static char *
 fc_partman_intruder(const FcPartmanSearch *search)
 {
-	return fc_ddl_value(psprintf("SELECT CASE a.grantee WHEN 0 THEN 'Every role' ELSE format('Role \"%%s\"', pg_get_userbyid(a.grantee)) END "
+	return fc_ddl_of_catalogs(psprintf("SELECT CASE a.grantee WHEN 0 THEN 'Every role' ELSE format('Role \"%%s\"', pg_get_userbyid(a.grantee)) END "
 								 "FROM pg_namespace AS n, aclexplode(n.nspacl) AS a WHERE n.oid = %u AND a.privilege_type = 'CREATE' AND (a.grantee = 0 OR %s)",
 								 search->schema, fc_partman_untrusted(search, "a.grantee")));
 }
@@ -111,7 +111,7 @@ fc_partman_intruder(const FcPartmanSearch *search)
 static char *
 fc_partman_squatter(const FcPartmanSearch *search)
 {
-	return fc_ddl_value(psprintf("WITH core (name) AS (SELECT relname FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace "
+	return fc_ddl_of_catalogs(psprintf("WITH core (name) AS (SELECT relname FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace "
 								 "UNION SELECT typname FROM pg_type WHERE typnamespace = 'pg_catalog'::regnamespace) "
 								 "SELECT pg_get_userbyid(o.owner) FROM (SELECT relnamespace, relowner FROM pg_class, core WHERE relname = core.name "
 								 "UNION ALL SELECT typnamespace, typowner FROM pg_type, core WHERE typname = core.name "
@@ -128,18 +128,11 @@ fc_partman_check_schema(FcPartmanSearch *search)
 	FcPartman  *partman = search->partman;
 	char	   *who = NULL;
 	char	   *squatter = NULL;
-	Oid			userid;
-	int			sec_context;
 
 	if (partman->refusal)
 		return;
-	/* catalogs are looked into, whatever the caller may read */
-	GetUserIdAndSecContext(&userid, &sec_context);
-	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, sec_context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
 	if (fc_partman_has_path(partman) && (who = fc_partman_intruder(search)) == NULL)
 		squatter = fc_partman_squatter(search);
-	SetUserIdAndSecContext(userid, sec_context);
 	if (who)
 		fc_partman_refuse(partman, ERRCODE_INSUFFICIENT_PRIVILEGE,
 						  psprintf("%s may create objects in schema \"%s\", in which its functions look for others, and is neither a superuser nor the owner of the table.",
