@@ -4,7 +4,7 @@
 \set name entries
 \ir begin.psql
 SET LOCAL fast_copy.accelerate_min_size = 0;
-SELECT plan(56);
+SELECT plan(58);
 SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'amcheck') AS amcheck \gset
 \if :amcheck
 CREATE EXTENSION amcheck;
@@ -108,6 +108,21 @@ SELECT pg_temp.same_line('CASE g WHEN 2700 THEN 20 ELSE g END', 'g', 'a key of a
 SELECT pg_temp.same_line('g', 'CASE WHEN g % 2 = 0 THEN NULL WHEN g = 701 THEN 21 WHEN g = 603 THEN -8 ELSE g END', 'and NULLs, which are not equal');
 SELECT pg_temp.same_line('CASE WHEN g = 801 THEN 3 ELSE 4000 - g END', 'CASE g WHEN 805 THEN -3 ELSE g END', 'in a descending column');
 SELECT is((SELECT count(*) FROM t), 1000::bigint, 'nothing is loaded');
+
+-- A range of a user's compares by functions of that user, whatever the index names: an
+-- error that comes once is one.  It does not come from reading a range, which compares its ends.
+CREATE FUNCTION once(int, int) RETURNS int LANGUAGE plpgsql IMMUTABLE STRICT AS $$BEGIN IF abs($1 - $2) > 1 AND nextval('calls') = 5 THEN RAISE 'once'; END IF; RETURN btint4cmp($1, $2); END$$;
+CREATE OPERATOR CLASS once FOR TYPE int4 USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 once(int, int);
+CREATE TYPE spans AS RANGE (subtype = int4, subtype_opclass = once);
+CREATE TABLE ranges (k timestamp, r spans);
+ALTER SEQUENCE calls RESTART 100;
+CREATE INDEX ON ranges (r);
+INSERT INTO ranges SELECT '2024-01-01', format('[%s,%s)', g + 10000, g + 10001)::spans FROM generate_series(1, 100) AS g;
+SELECT pg_temp.file($$SELECT timestamp '2024-01-02' + g * interval '1 s', format('[%s,%s]', (g * 37) % 101, (g * 37) % 101 + 1) FROM generate_series(1, 100) AS g$$) AS f \gset
+ALTER SEQUENCE calls RESTART 1;
+SELECT is((pg_temp.failure(format('COPY ranges FROM %L (FORMAT csv)', :'f')))[2], 'once', 'COPY meets it');
+ALTER SEQUENCE calls RESTART 1;
+SELECT is((pg_temp.failure(format('SELECT fast_copy(%L, %L, %L, workers => 0)', 'ranges', :'f', 'k')))[2], 'once', 'so does fast_copy');
 
 SELECT * FROM finish();
 ROLLBACK;

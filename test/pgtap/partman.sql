@@ -440,6 +440,17 @@ RESET ROLE;
 SELECT matches(refusal, '^42501\n.*\nIts configuration may not be read', 'new partitions, without privileges') FROM outcome;
 SELECT matches(warning, '^pg_partman: cannot create partitions', 'an analysis tells of privileges') FROM outcome;
 
+-- who may not read catalogs, of whatever tables
+CREATE TABLE a_plain (n int, k timestamptz NOT NULL, v text, UNIQUE (n, k)) PARTITION BY RANGE (k);
+CREATE TABLE refers (n int, k timestamptz, FOREIGN KEY (n, k) REFERENCES a_plain (n, k) ON DELETE CASCADE);
+ALTER TABLE a_plain OWNER TO fc_writer;
+REVOKE SELECT ON pg_catalog.pg_database, pg_catalog.pg_extension, pg_catalog.pg_trigger, pg_catalog.pg_inherits, pg_catalog.pg_db_role_setting FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION pg_temp.failure(text) TO fc_writer;
+SET LOCAL ROLE fc_writer;
+SELECT is(pg_temp.failure(format('SELECT fast_copy(''a_plain'', current_setting(''fc.file''), ''k'', partition_interval => ''1 month''%s)', more)), NULL, 'without SELECT on catalogs' || more)
+FROM (VALUES (1, ''), (2, ', existing_rows => ''replace'''), (3, ', on_conflict => ''update'', dedup_keys => ''{n,k}'', on_error => ''ignore'', on_error_classes => ''{check}''')) AS v (i, more) ORDER BY i;
+RESET ROLE;
+
 SELECT is(current_setting('search_path'), 'public, pg_catalog', 'settings are what they were');
 SELECT * FROM finish();
 ROLLBACK;
