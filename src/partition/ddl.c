@@ -213,11 +213,8 @@ fc_ddl_change(const char *sql, Snapshot snapshot, HeapTuple *row, uint64 *met)
 	PG_END_TRY();
 	changed = query->estate->es_processed;
 	if (met)
-	{
-		const Instrumentation *instrument = query->planstate->instrument;
-
-		*met = instrument->ntuples2 - instrument->nfiltered1;
-	}
+		*met = query->planstate->instrument->ntuples2 -
+			query->planstate->instrument->nfiltered1;
 	ExecutorFinish(query);
 	ExecutorEnd(query);
 	FreeQueryDesc(query);
