@@ -375,12 +375,13 @@ fc_error_catch(FcContext *ctx, FcErrorBody body, void *arg)
 		MemoryContextSwitchTo(mcxt);
 		edata = CopyErrorData();
 		FlushErrorState();
-		if (!fc_error_is_of_record(ctx, edata))
-			fc_error_pass(ctx, edata, context_stack);
 		/* what AbortSubTransaction does, in its order */
 		LWLockReleaseAll();
 		pgstat_report_wait_end();
 		UnlockBuffers();
+		/* it reads the source: others may want the page that was locked */
+		if (!fc_error_is_of_record(ctx, edata))
+			fc_error_pass(ctx, edata, context_stack);
 		SetUserIdAndSecContext(userid, sec_context);
 		AtEOXact_GUC(false, guc_level);
 		/* in the leader this would end the levels of the load's caller, too */
