@@ -336,7 +336,7 @@ fc_analyze_try_parts(void *arg)
 	const FcTarget *target = &job->target;
 
 	fc_partitions_check_room(job);
-	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
+	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated, false);
 	return false;
 }
 

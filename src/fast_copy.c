@@ -18,6 +18,7 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
+#include "elsewhere/elsewhere.h"
 #include "fast_copy.h"
 #include "load/steps.h"
 #include "sniff/sniff.h"
@@ -26,6 +27,8 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(fast_copy);
 PG_FUNCTION_INFO_V1(fast_copy_analyze);
+PG_FUNCTION_INFO_V1(fast_copy_drain);
+PG_FUNCTION_INFO_V1(fast_copy_repartition);
 PG_FUNCTION_INFO_V1(fast_copy_sniff);
 PG_FUNCTION_INFO_V1(fast_copy_report);
 PG_FUNCTION_INFO_V1(fast_copy_create_reject_table);
@@ -38,6 +41,11 @@ enum
 	ARG_TARGET,
 	ARG_SOURCE,
 	ARG_FIRST_OPTION,
+
+	/* of fast_copy_drain() and fast_copy_repartition() */
+	ARG_DRAIN_OPTION = 1,
+	ARG_OLD_PARTITIONS = 1,
+	ARG_REPARTITION_OPTION,
 
 	/* fast_copy_sniff() may do without a target, so that it comes second */
 	ARG_SNIFF_SOURCE = 0,
@@ -252,6 +260,52 @@ fast_copy(PG_FUNCTION_ARGS)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	PG_RETURN_INT64((int64) rows);
+}
+
+/* Moves rows of the target's partitions to new ones; see docs/drain.md */
+static Datum
+fast_copy_move(FunctionCallInfo fcinfo, FcMove move, int first_option)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	FcOptions  *options = fc_options_begin(FC_CALLER_FUNCTION);
+	uint64		rows;
+
+	PreventCommandIfParallelMode("fast_copy()");
+	fast_copy_refuse_standby();
+	if (PG_ARGISNULL(ARG_TARGET))
+		fast_copy_refuse_null("target", false);
+	options->target = PG_GETARG_OID(ARG_TARGET);
+	options->move = move;
+	options->sources = list_make1(makeString(pstrdup("its partitions")));
+	fc_options_take(options, fast_copy_given(fcinfo, first_option, FC_FROM_MOVE), NULL);
+	fc_options_check(options);
+	fc_keeper_foresee(options->target);
+	/* no lock on the target is held while this one is waited for */
+	fc_partman_lock();
+	rows = fc_job_run(options, NULL);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(mcxt);
+	PG_RETURN_INT64((int64) rows);
+}
+
+Datum
+fast_copy_drain(PG_FUNCTION_ARGS)
+{
+	return fast_copy_move(fcinfo, FC_MOVE_DRAIN, ARG_DRAIN_OPTION);
+}
+
+Datum
+fast_copy_repartition(PG_FUNCTION_ARGS)
+{
+	const char *word = PG_ARGISNULL(ARG_OLD_PARTITIONS) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(ARG_OLD_PARTITIONS));
+	bool		drops = pg_strcasecmp(word, "drop") == 0;
+
+	if (!drops && pg_strcasecmp(word, "detach") != 0)
+		fc_option_error(errmsg("old_partitions \"%s\" not recognized", word),
+						errhint("Use old_partitions => 'drop' or 'detach'."));
+	return fast_copy_move(fcinfo, drops ? FC_MOVE_DROP : FC_MOVE_DETACH, ARG_REPARTITION_OPTION);
 }
 
 static Datum

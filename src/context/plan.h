@@ -89,9 +89,20 @@ typedef enum FcExisting
 {
 	FC_EXISTING_KEEP,
 	FC_EXISTING_REPLACE,
-	FC_EXISTING_MERGE			/* they are put in order with those of the
+	FC_EXISTING_MERGE,			/* they are put in order with those of the
 								 * file */
+	FC_EXISTING_MOVE			/* they go to other partitions, and there is
+								 * no file; never an option's value */
 } FcExisting;
+
+/* Which rows are moved, and what becomes of their partitions */
+typedef enum FcMove
+{
+	FC_MOVE_NOTHING,
+	FC_MOVE_DRAIN,				/* of the default partition, which stays */
+	FC_MOVE_DROP,				/* and of others, which are dropped, */
+	FC_MOVE_DETACH				/* or detached */
+} FcMove;
 
 /* What the rows are sorted and routed by */
 typedef struct FcPlanKey
@@ -155,6 +166,7 @@ typedef struct FcPlan
 								 * partitions */
 	FcMissing	missing;
 	FcExisting	existing;
+	FcMove		move;
 	FcPlanDedup dedup;
 	FcRange		bounds;			/* of the keys that rows may have: all, or
 								 * those that are replaced */
@@ -201,14 +213,43 @@ fc_plan_replaces(const FcPlan *plan)
 static inline bool
 fc_plan_keeps_keys_whole(const FcPlan *plan)
 {
-	return plan->order.nkeys > 0 || plan->dedup.nkeys > 0 || plan->existing == FC_EXISTING_MERGE;
+	return plan->order.nkeys > 0 || plan->dedup.nkeys > 0 || plan->existing >= FC_EXISTING_MERGE;
 }
 
-/* Are they loaded once more, with those of the file? */
+/* Are they loaded once more, with those of the file if there is one? */
 static inline bool
 fc_plan_merges(const FcPlan *plan)
 {
-	return plan->existing == FC_EXISTING_MERGE;
+	return plan->existing >= FC_EXISTING_MERGE;
+}
+
+/* Are they alone loaded, into other partitions? */
+static inline bool
+fc_plan_moves(const FcPlan *plan)
+{
+	return plan->existing == FC_EXISTING_MOVE;
+}
+
+/* The partitions of the target, but for those that are cut anew */
+static inline FcRoute *
+fc_plan_route(const FcPlan *plan, Relation target)
+{
+	FcRoute    *route = fc_route_build(target);
+
+	if (plan->move >= FC_MOVE_DROP)
+		fc_route_forget(route, &plan->bounds);
+	return route;
+}
+
+/*
+ * Do the rows leave a default partition one by one, by a DELETE?  So they do
+ * where a range of keys is drained: the other rows of it, of which there may be
+ * many more, are not written anew.
+ */
+static inline bool
+fc_plan_moves_some(const FcPlan *plan)
+{
+	return plan->move == FC_MOVE_DRAIN && !plan->bounds.hi_max;
 }
 
 #endif							/* FC_CONTEXT_PLAN_H */

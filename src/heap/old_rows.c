@@ -16,6 +16,7 @@
 
 #include "access/heapam.h"
 #include "access/transam.h"
+#include "access/tupconvert.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -48,19 +49,32 @@ typedef enum FcOldFate
 	FC_OLD_CHANGED
 } FcOldFate;
 
+/* A table that rows are carried to */
+typedef struct FcCarried
+{
+	Relation	to;
+	ResultRelInfo *rri;
+	AttrMap    *map;			/* from the row type of the table that they come
+								 * from; NULL: it is the same */
+	TupleTableSlot *slot;
+} FcCarried;
+
 /* Where rows are carried to */
 typedef struct FcCarrier
 {
-	Relation	to;
+	FcPick		pick;
+	void	   *arg;
+	List	   *tables;			/* FcCarried, the last one used first */
 	EState	   *estate;			/* NULL: rows are only looked at */
-	ResultRelInfo *rri;
-	TupleTableSlot *slot;		/* in the row type of both */
+	TupleTableSlot *slot;		/* in the row type of the table that they come
+								 * from */
 	CommandId	cid;
 	int			options;		/* of the insertion */
 	const FcSince *since;
 	FcSince    *until;			/* NULL: all there is */
 	uint64		found;			/* rows that were inserted */
 	uint64		carried;
+	uint64		kept;			/* rows that stay where they are */
 	uint64		taken;
 	uint64		changed;
 } FcCarrier;
@@ -273,6 +287,30 @@ fc_old_fate(HeapTupleHeader row, const FcSince *since, const FcSince *until, boo
 		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(row)) ? FC_OLD_TAKEN : FC_OLD_NOTHING;
 }
 
+/* The table with this OID, opened with its indexes */
+static FcCarried *
+fc_carry_table(FcCarrier *carrier, Relation rel, Oid table)
+{
+	FcCarried  *carried;
+
+	foreach_ptr(FcCarried, other, carrier->tables)
+		if (RelationGetRelid(other->to) == table)
+		{
+			carrier->tables = lcons(other, list_delete_ptr(carrier->tables, other));
+			return other;
+		}
+	carried = palloc(sizeof(FcCarried));
+	carried->to = table_open(table, NoLock);
+	Assert(CheckRelationLockedByMe(carried->to, RowExclusiveLock, true));
+	carried->rri = makeNode(ResultRelInfo);
+	InitResultRelInfo(carried->rri, carried->to, 0, NULL, 0);
+	ExecOpenIndices(carried->rri, false);
+	carried->map = fc_build_attrmap_if_req(RelationGetDescr(rel), RelationGetDescr(carried->to));
+	carried->slot = MakeSingleTupleTableSlot(RelationGetDescr(carried->to), &TTSOpsVirtual);
+	carrier->tables = lcons(carried, carrier->tables);
+	return carried;
+}
+
 /*
  * Copies values in the table's TOAST table to the other's.  Fills in defaults
  * of columns that are newer than the row: the other table does not know them.
@@ -280,12 +318,25 @@ fc_old_fate(HeapTupleHeader row, const FcSince *since, const FcSince *until, boo
 static void
 fc_carry_row(FcCarrier *carrier, Relation rel, HeapTuple row)
 {
-	heap_deform_tuple(row, RelationGetDescr(rel), carrier->slot->tts_values, carrier->slot->tts_isnull);
-	ExecStoreVirtualTuple(carrier->slot);
-	table_tuple_insert(carrier->to, carrier->slot, carrier->cid, carrier->options, NULL);
-	Assert(ItemPointerIsValid(&carrier->slot->tts_tid));
-	if (carrier->rri->ri_NumIndices > 0)
-		list_free(fc_insert_index_tuples(carrier->rri, carrier->slot, carrier->estate));
+	TupleTableSlot *slot = carrier->slot;
+	Oid			table = carrier->pick(carrier->arg, rel, row);
+	FcCarried  *carried;
+
+	if (!OidIsValid(table))
+	{
+		carrier->kept++;
+		return;
+	}
+	carried = fc_carry_table(carrier, rel, table);
+	heap_deform_tuple(row, RelationGetDescr(rel), slot->tts_values, slot->tts_isnull);
+	ExecStoreVirtualTuple(slot);
+	if (carried->map)
+		slot = execute_attr_map_slot(carried->map, slot, carried->slot);
+	table_tuple_insert(carried->to, slot, carrier->cid, carrier->options, NULL);
+	Assert(ItemPointerIsValid(&slot->tts_tid));
+	if (carried->rri->ri_NumIndices > 0)
+		list_free(fc_insert_index_tuples(carried->rri, slot, carrier->estate));
+	ExecClearTuple(slot);
 	ExecClearTuple(carrier->slot);
 	ResetPerTupleExprContext(carrier->estate);
 	carrier->carried++;
@@ -364,29 +415,30 @@ fc_old_rows_now(FcSince *now)
  * reads it.
  */
 uint64
-fc_old_rows_carry(Relation rel, Relation to, int options, const FcSince *since, FcSince *until,
-				  uint64 *changed)
+fc_old_rows_carry(Relation rel, FcPick pick, void *arg, int options, const FcSince *since,
+				  FcSince *until, uint64 *changed)
 {
-	FcCarrier	carrier = {.to = to,.options = options,.since = since,.until = until};
+	FcCarrier	carrier = {.pick = pick,.arg = arg,.options = options,.since = since,.until = until};
 
-	Assert(CheckRelationLockedByMe(to, RowExclusiveLock, true));
 	Assert(CheckRelationLockedByMe(rel, until ? ShareUpdateExclusiveLock : AccessExclusiveLock, true));
 	fc_old_look(rel, since, false, fc_carry_look, &carrier);
 	*changed = carrier.changed;
 	if (carrier.changed > 0 || carrier.found == 0)
 		return 0;
 	carrier.estate = CreateExecutorState();
-	carrier.rri = makeNode(ResultRelInfo);
-	InitResultRelInfo(carrier.rri, to, 0, NULL, 0);
-	ExecOpenIndices(carrier.rri, false);
-	carrier.slot = MakeSingleTupleTableSlot(RelationGetDescr(to), &TTSOpsVirtual);
+	carrier.slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsVirtual);
 	carrier.cid = GetCurrentCommandId(true);
 	fc_old_look(rel, since, false, fc_carry_look, &carrier);
 	ExecDropSingleTupleTableSlot(carrier.slot);
-	ExecCloseIndices(carrier.rri);
+	foreach_ptr(FcCarried, carried, carrier.tables)
+	{
+		ExecDropSingleTupleTableSlot(carried->slot);
+		ExecCloseIndices(carried->rri);
+		table_close(carried->to, NoLock);
+	}
 	FreeExecutorState(carrier.estate);
 	/* both passes have found the same */
-	Assert(carrier.changed == 0 && carrier.found == 2 * carrier.carried);
+	Assert(carrier.changed == 0 && carrier.found == 2 * (carrier.carried + carrier.kept));
 	return carrier.carried;
 }
 

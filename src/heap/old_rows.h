@@ -43,22 +43,29 @@ typedef struct FcSince
 								 * nothing from after the moment */
 } FcSince;
 
+/*
+ * Returns the table that a row goes to, which the caller has locked, or
+ * InvalidOid if it stays where it is; "row" is one of "rel"
+ */
+typedef Oid (*FcPick) (void *arg, Relation rel, HeapTuple row);
+
 /* Sets *now to this moment; the caller unregisters the snapshot */
 extern void fc_old_rows_now(FcSince *now);
 
 /*
  * Finds what was done to the heap since then.  *changed: how many rows were
  * deleted or updated, by other transactions or later commands of this one.  If
- * none, copies the rows that were inserted to another heap, with their index
- * entries and with options of table_tuple_insert(), and returns their number.
+ * none, copies the rows that were inserted to the heaps that "pick" tells, with
+ * their index entries and with options of table_tuple_insert(), and returns how
+ * many were copied.
  *
  * "until" is a later moment, from which the next call can go on: its lsn is
  * lowered to pages of transactions that were still running.  Or it is NULL,
  * and the caller has locked the table against all others.  VACUUM must have
  * been locked out since before the first moment.
  */
-extern uint64 fc_old_rows_carry(Relation rel, Relation to, int options, const FcSince *since,
-								FcSince *until, uint64 *changed);
+extern uint64 fc_old_rows_carry(Relation rel, FcPick pick, void *arg, int options,
+								const FcSince *since, FcSince *until, uint64 *changed);
 
 /*
  * Returns how many rows that other transactions have inserted or updated since

@@ -185,6 +185,17 @@ fc_route_build_from(Relation parent, PartitionDesc desc)
 	return route;
 }
 
+void
+fc_route_forget(FcRoute *route, const FcRange *bounds)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < route->nranges; i++)
+		if (!fc_range_within(&route->ranges[i], bounds))
+			route->ranges[kept++] = route->ranges[i];
+	route->nranges = kept;
+}
+
 /*
  * How many of the ranges start at or before "key"?  Without a branch: where
  * keys come in any order, none could be predicted.

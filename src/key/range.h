@@ -39,6 +39,14 @@ fc_range_has(const FcRange *range, int64 key)
 	return (range->lo_min || key >= range->lo) && (range->hi_max || key < range->hi);
 }
 
+/* Are all keys of a range among those of another one? */
+static inline bool
+fc_range_within(const FcRange *range, const FcRange *bounds)
+{
+	return (bounds->lo_min || (!range->lo_min && range->lo >= bounds->lo)) &&
+		(bounds->hi_max || (!range->hi_max && range->hi <= bounds->hi));
+}
+
 /* A partition that this load makes */
 typedef struct FcNewPartition
 {
@@ -87,6 +95,9 @@ extern FcRoute *fc_route_build(Relation parent);
 
 /* The same, from a partition descriptor of "parent" that the caller has */
 extern FcRoute *fc_route_build_from(Relation parent, PartitionDesc desc);
+
+/* Forgets the partitions that lie within these bounds, as if there were none */
+extern void fc_route_forget(FcRoute *route, const FcRange *bounds);
 
 /* The number in route->ranges of the range with "key" in it; -1: none has it */
 extern int	fc_route_find_existing(const FcRoute *route, int64 key);

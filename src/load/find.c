@@ -55,7 +55,7 @@ fc_find_route(FcJob *job)
 
 	if (!target->plan->key.routes)
 		return;
-	target->route = route = fc_route_build(target->rel);
+	target->route = route = fc_plan_route(target->plan, target->rel);
 	/* an interval is only needed where a partition may be missing */
 	hole = route->nranges != 1 || !route->ranges[0].lo_min || !route->ranges[0].hi_max;
 	route->create = (target->plan->missing == FC_MISSING_CREATE);
@@ -72,6 +72,8 @@ fc_find_route(FcJob *job)
 					pg_get_timezone_name(route->interval.zone), TZ_STRLEN_MAX + 1);
 	}
 	target->shared->interval = route->interval;
+	if (fc_plan_moves(target->plan))
+		fc_move_widen(job);
 }
 
 /* Core reads the file, and shows its own progress */
@@ -198,6 +200,11 @@ fc_find_keys(FcJob *job)
 		return;
 	}
 	choice = fc_find_choose_spill(job);
+	if (fc_plan_moves(target->plan))
+	{
+		fc_move_read(job);
+		return;
+	}
 	if (target->shared->source.unsplit == FC_UNSPLIT_GUESS)
 		fc_chunks_forget(target->shared);
 	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->source.nchunks, &work);

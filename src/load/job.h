@@ -40,9 +40,13 @@ typedef struct FcJob
 	List	   *parts;			/* FcSpillPart, by key */
 	List	   *replaced;		/* leaves all of whose rows are replaced, by
 								 * key */
+	List	   *moved;			/* OIDs of leaves whose rows are moved; the
+								 * default partition comes first */
+	FcPick		pick;			/* where a row of these goes */
+	uint64		moved_late;		/* rows that came while others were moved */
 	FcSince		since;			/* when the source had been read, or rows to be
-								 * merged were chosen; its snapshot may be
-								 * NULL */
+								 * merged or moved were chosen; its snapshot
+								 * may be NULL */
 	FcSince		filled;			/* when rows began to come; no snapshot */
 	BlockNumber referring;		/* pages of tables with foreign keys that are
 								 * to be looked at */

@@ -73,20 +73,32 @@ fc_merge_add(FcPages *stretches, uint32 *n, Oid leaf)
 	return stretches;
 }
 
+/* The leaves whose rows are to be loaded once more */
+static const List *
+fc_merge_leaves(const FcJob *job)
+{
+	List	   *leaves = job->moved;
+
+	for (int i = 0; i < job->target.nsubstitutes; i++)
+		leaves = lappend_oid(leaves, job->target.substitutes[i].range.partition);
+	return leaves;
+}
+
 void
 fc_merge_read(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcPages    *stretches = palloc(sizeof(FcPages));
+	const List *leaves = fc_merge_leaves(job);
 	FcWork		work = {.task_size = sizeof(FcPages)};
 	int			processes;
 	char		tables[FC_UNITS_LEN];
 
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
-	for (int i = 0; i < target->nsubstitutes; i++)
+	foreach_oid(leaf, leaves)
 	{
 		CHECK_FOR_INTERRUPTS();
-		stretches = fc_merge_add(stretches, &work.ntasks, target->substitutes[i].range.partition);
+		stretches = fc_merge_add(stretches, &work.ntasks, leaf);
 	}
 	work.tasks = stretches;
 	/* a small file may go to large tables */
@@ -99,5 +111,6 @@ fc_merge_read(FcJob *job)
 	pfree(stretches);
 	fc_tasks_find_parts(job);
 	fc_lead_report(job, processes, pg_atomic_read_u64(&target->shared->counts.existing), -1,
-				   psprintf("rows of %s, to be merged", fc_units_of(tables, target->nsubstitutes, "table")));
+				   psprintf("rows of %s, to be %s", fc_units_of(tables, list_length(leaves), "table"),
+							fc_plan_moves(target->plan) ? "moved" : "merged"));
 }

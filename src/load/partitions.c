@@ -153,6 +153,9 @@ fc_partitions_detaching(FcJob *job)
 	const FcNewPartition *part;
 	Oid			other;
 
+	/* those that it is made in place of go */
+	if (target->plan->move >= FC_MOVE_DROP)
+		return NULL;
 	part = fc_partition_overlap(target->rel, target->created, target->ncreated, &other);
 	if (part == NULL)
 		return NULL;
@@ -384,7 +387,8 @@ fc_partitions_make(FcJob *job)
 	fault = fc_partitions_far(job);
 	if (fault)
 		fc_fault_report(WARNING, fault);
-	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated);
+	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated,
+						  fc_plan_moves(target->plan));
 	fault = fc_partitions_too_small(job);
 	if (fault && !job->warned && target->options->log_verbosity != FC_LOG_SILENT)
 		fc_fault_report(WARNING, fault);

@@ -105,8 +105,14 @@ fc_replace_check_ratio(const FcTarget *target, const FcReplaced *one, double row
 		fc_fault_report(ERROR, fault);
 }
 
-/* Why no leaf can be exchanged; NULL: some may be */
-static const char *
+/* A DELETE would check the foreign keys that refer to the rows */
+static FcMove
+fc_replace_move_of(const FcTarget *target)
+{
+	return fc_plan_moves_some(target->plan) ? FC_MOVE_DROP : target->plan->move;
+}
+
+const char *
 fc_replace_job_refusal(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -121,7 +127,7 @@ fc_replace_job_refusal(FcJob *job)
 		return "the transaction is serializable";
 	if (target->options->tolerated & FC_CLASS_UNIQUE)
 		return "on_error skips equal rows";
-	if (target->plan->partitioned && fc_exchange_fires(target->rel))
+	if (target->plan->partitioned && fc_exchange_fires(target->rel, fc_replace_move_of(target)))
 		return "the table has triggers or foreign keys";
 	/* if core must load one leaf, it loads all */
 	foreach_oid(leaf, fc_tables_existing(job))
@@ -137,8 +143,7 @@ fc_replace_job_refusal(FcJob *job)
 	return NULL;
 }
 
-/* Why this leaf cannot be exchanged, or NULL */
-static const char *
+const char *
 fc_replace_leaf_refusal(const FcTarget *target, Relation rel, const FcRange *range)
 {
 	const FcRange *bounds = &target->plan->bounds;
@@ -154,7 +159,7 @@ fc_replace_leaf_refusal(const FcTarget *target, Relation rel, const FcRange *ran
 	if (!target->plan->partitioned && !fc_plan_merges(target->plan) && fc_plan_has_unique(rel) &&
 		target->shared->source.places > 0)
 		return "a unique index must see the rows as they come";
-	return fc_plan_leaf_reason(rel) ? fc_plan_leaf_reason(rel) : fc_exchange_refusal(rel);
+	return fc_plan_leaf_reason(rel) ? fc_plan_leaf_reason(rel) : fc_exchange_refusal(rel, fc_replace_move_of(target));
 }
 
 /*
@@ -220,7 +225,7 @@ fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *wh
 	one->range = range;
 	one->range.partition = leaf;
 	one->found = found;
-	one->why = why ? why : fc_replace_leaf_refusal(target, rel, &range);
+	one->why = why || fc_plan_moves(target->plan) ? why : fc_replace_leaf_refusal(target, rel, &range);
 	empty = rel->rd_tableam == GetHeapamTableAmRoutine() && RelationGetNumberOfBlocks(rel) == 0;
 	one->by = one->why == NULL && (spare || !empty) ? FC_REPLACED_EXCHANGE :
 		empty ? FC_REPLACED_NOTHING : FC_REPLACED_DELETE;
@@ -249,7 +254,10 @@ fc_replace_check_range(FcJob *job)
 const char *
 fc_replace_verb(const FcJob *job)
 {
-	return fc_plan_merges(job->target.plan) ? "merge" : "replace";
+	const FcPlan *plan = job->target.plan;
+
+	return plan->move == FC_MOVE_DRAIN ? "drain" : fc_plan_moves(plan) ? "repartition" :
+		fc_plan_merges(plan) ? "merge" : "replace";
 }
 
 /*
@@ -290,6 +298,8 @@ fc_replace_leaves(FcJob *job)
 	const FcRange *bounds = &target->plan->bounds;
 	List	   *leaves = NIL;
 
+	if (fc_plan_moves(target->plan))
+		return job->moved;
 	foreach_ptr(const FcReplaced, one, job->replaced)
 		leaves = lappend_oid(leaves, one->range.partition);
 	if (bounds->hi_max || !target->plan->partitioned)
@@ -392,8 +402,15 @@ static void
 fc_replace_find(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	const char *why = fc_replace_job_refusal(job);
+	const char *why;
 
+	if (fc_plan_moves(target->plan))
+	{
+		if (OidIsValid(target->route->default_oid) && target->ncreated > 0 && !fc_plan_moves_some(target->plan))
+			fc_replace_add(job, target->route->default_oid, target->plan->bounds, 0, NULL, true);
+		return;
+	}
+	why = fc_replace_job_refusal(job);
 	if (fc_plan_merges(target->plan))
 		fc_merge_check(job, why);
 	if (!target->plan->partitioned)
@@ -479,7 +496,7 @@ fc_replace_choose(FcJob *job)
 	if (faults != NIL)
 		fc_fault_report(ERROR, linitial(faults));
 	job->replaced = NIL;
-	if (!target->plan->bounds.hi_max)
+	if (!target->plan->bounds.hi_max && !fc_plan_moves(target->plan))
 		fc_replace_check_range(job);
 	fc_replace_find(job);
 	foreach_ptr(const FcReplaced, one, fc_replace_foresees(target) ? job->replaced : NIL)
@@ -487,7 +504,7 @@ fc_replace_choose(FcJob *job)
 	foreach_ptr(FcFault, fault, fc_replace_others(job))
 		fc_fault_report(fault->sqlerrcode == ERRCODE_WARNING ? WARNING : ERROR, fault);
 	/* rows to be merged are read as of now */
-	if (fc_plan_merges(target->plan))
+	if (target->plan->existing == FC_EXISTING_MERGE)
 		fc_replace_begin(job);
 	foreach_oid(leaf, fc_replace_leaves(job))
 		if (get_rel_relkind(leaf) == RELKIND_RELATION)
@@ -576,12 +593,8 @@ fc_replace_cascades(const FcJob *job)
 	return fc_cascade_find(target->relname, leaves);
 }
 
-/*
- * Deletes the rows with these keys that were there when the source had been
- * read, as the caller's command would
- */
-static uint64
-fc_replace_delete_range(const FcJob *job, const FcRange *range)
+uint64
+fc_replace_delete_range(const FcJob *job, Oid table, const FcRange *range)
 {
 	const FcTarget *target = &job->target;
 	const FcPlanKey *key = &target->plan->key;
@@ -593,8 +606,7 @@ fc_replace_delete_range(const FcJob *job, const FcRange *range)
 
 	initStringInfo(&sql);
 	/* a row without a key is in no partition of the range */
-	appendStringInfo(&sql, "DELETE FROM %s%s WHERE %s", target->plan->partitioned ? "" : "ONLY ",
-					 fc_ddl_name(RelationGetNamespace(target->rel), RelationGetRelationName(target->rel)),
+	appendStringInfo(&sql, "DELETE FROM %s%s WHERE %s", target->plan->partitioned ? "" : "ONLY ", fc_ddl_table(table),
 					 target->plan->partitioned ? psprintf("%s IS NOT NULL", name) : "true");
 	for (int i = 0; i < 2; i++)
 		if (!(i == 0 ? range->lo_min : range->hi_max))
@@ -624,11 +636,11 @@ fc_replace_delete_rest(const FcJob *job, FcRange range)
 		CHECK_FOR_INTERRUPTS();
 		range.hi = kept->lo;
 		if (range.lo < range.hi)
-			deleted += fc_replace_delete_range(job, &range);
+			deleted += fc_replace_delete_range(job, job->target.oid, &range);
 		range.lo = kept->hi;
 	}
 	range.hi = last.hi;
-	return range.lo < range.hi ? deleted + fc_replace_delete_range(job, &range) : deleted;
+	return range.lo < range.hi ? deleted + fc_replace_delete_range(job, job->target.oid, &range) : deleted;
 }
 
 void
@@ -646,11 +658,7 @@ fc_replace_refuse_changed(const FcJob *job, Relation leaf, uint64 changed)
 			 errhint("Load again, when no other session and no function that is called for each row changes them.")));
 }
 
-/*
- * ERROR 40001 if another session had changed a row that was deleted: READ
- * COMMITTED deletes the new version of it
- */
-static void
+void
 fc_replace_check_taken(FcJob *job)
 {
 	foreach_oid(leaf, IsolationUsesXactSnapshot() ? NIL : fc_replace_leaves(job))
@@ -686,7 +694,7 @@ fc_replace_delete(FcJob *job)
 		target->nreplaced++;
 		why = why ? why : one->why;
 		if (target->plan->bounds.hi_max)
-			deleted += fc_replace_delete_range(job, &one->range);
+			deleted += fc_replace_delete_range(job, job->target.oid, &one->range);
 	}
 	CommandCounterIncrement();
 	target->old_rows += deleted;
@@ -751,7 +759,7 @@ fc_replace_check_loaded(FcJob *job)
 
 	CommandCounterIncrement();
 	/* with a range a leaf that gets no rows is exchanged, too */
-	if (fc_plan_merges(target->plan) || (target->plan->partitioned && target->plan->bounds.hi_max))
+	if (target->plan->existing == FC_EXISTING_MERGE || (target->plan->partitioned && target->plan->bounds.hi_max))
 		fc_replace_leave_same(job, counts);
 	foreach_ptr(const FcReplaced, one, target->plan->bounds.hi_max && !fc_plan_merges(target->plan) ? job->replaced : NIL)
 	{

@@ -56,20 +56,21 @@ fc_replace_met(const FcJob *job, Relation leaf)
 }
 
 /*
- * Carries rows along that were inserted before "until"; returns their number.
- * ERROR 40001 if others were changed, or if a unique index refuses one.
+ * Carries rows along that were inserted into a leaf before "until"; returns
+ * their number.  ERROR 40001 if others were changed, or if a unique index
+ * refuses one.
  */
 static uint64
-fc_replace_carry(const FcJob *job, FcSubstitute *substitute, FcSince *until)
+fc_replace_carry(const FcJob *job, Oid from, FcPick pick, void *arg, FcSince *until)
 {
-	Relation	leaf = table_open(substitute->range.partition, NoLock);
-	Relation	rel = table_open(substitute->table, NoLock);
+	Relation	leaf = table_open(from, NoLock);
 	volatile uint64 carried = 0;
 	uint64		changed = 0;
 
 	PG_TRY();
 	{
-		carried = fc_old_rows_carry(leaf, rel, TABLE_INSERT_FROZEN, &job->since, until, &changed);
+		carried = fc_old_rows_carry(leaf, pick, arg, fc_plan_moves_some(job->target.plan) ? 0 : TABLE_INSERT_FROZEN,
+									&job->since, until, &changed);
 	}
 	PG_CATCH();
 	{
@@ -78,22 +79,35 @@ fc_replace_carry(const FcJob *job, FcSubstitute *substitute, FcSince *until)
 	PG_END_TRY();
 	Assert(changed == 0 || carried == 0);
 	fc_replace_refuse_changed(job, leaf, changed);
-	table_close(rel, NoLock);
 	table_close(leaf, NoLock);
-	substitute->carried += carried;
 	return carried;
 }
 
-/* Carries along what came to all leaves until now; returns how many rows */
-static uint64
+/* All rows of a leaf go to one table */
+static Oid
+fc_replace_pick(void *arg, Relation rel, HeapTuple row)
+{
+	return *(const Oid *) arg;
+}
+
+uint64
 fc_replace_carry_all(FcJob *job)
 {
+	FcTarget   *target = &job->target;
 	FcSince		now;
 	uint64		carried = 0;
 
 	fc_old_rows_now(&now);
-	for (int i = 0; i < job->target.nsubstitutes; i++)
-		carried += fc_replace_carry(job, &job->target.substitutes[i], &now);
+	foreach_oid(leaf, job->moved)
+		carried += fc_replace_carry(job, leaf, job->pick, job, &now);
+	for (int i = 0; i < target->nsubstitutes && job->moved == NIL; i++)
+	{
+		FcSubstitute *substitute = &target->substitutes[i];
+		uint64		n = fc_replace_carry(job, substitute->range.partition, fc_replace_pick, &substitute->table, &now);
+
+		substitute->carried += n;
+		carried += n;
+	}
 	UnregisterSnapshot(job->since.snapshot);
 	job->since = now;
 	return carried;
@@ -163,7 +177,7 @@ fc_replace_is_in_place(const FcRoute *now, const FcRange *range)
 {
 	FcRange		found;
 
-	if (now == NULL)
+	if (now == NULL || now->default_oid == range->partition)
 		return true;
 	found = fc_route_find(now, range->lo);
 	return found.partition == range->partition && found.lo == range->lo && found.hi == range->hi;
@@ -181,7 +195,7 @@ fc_replace_check_unchanged(const FcTarget *target, const FcRoute *now, const FcS
 	Relation	leaf = table_open(substitute->range.partition, NoLock);
 	Relation	rel = table_open(substitute->table, NoLock);
 
-	if (target->course.core || fc_exchange_fires(leaf) ||
+	if (target->course.core || fc_exchange_fires(leaf, target->plan->move) ||
 		(!fc_plan_replaces(target->plan) && RelationGetNumberOfBlocks(leaf) > 0) ||
 		!fc_replace_is_in_place(now, &substitute->range) ||
 		!fc_replace_has_indexes(leaf, pairs, false) || !fc_replace_has_indexes(rel, pairs, true))
@@ -236,12 +250,16 @@ fc_replace_exchange_all(FcJob *job)
 		fc_replace_check_unchanged(target, now, &target->substitutes[i], llast(pairs));
 	}
 	fc_setup_close_target(job);
-	fc_hold_end_all(job->hold, FC_HELD_PLACE);
+	if (job->moved == NIL)
+		fc_hold_end_all(job->hold, FC_HELD_PLACE);
+	foreach_oid(leaf, job->moved)
+		fc_hold_end(job->hold, leaf);
 	for (int i = 0; i < target->nsubstitutes; i++)
 	{
 		const FcSubstitute *substitute = &target->substitutes[i];
 
 		CHECK_FOR_INTERRUPTS();
+		fc_hold_end(job->hold, substitute->table);
 		fc_replace_exchange_one(substitute, list_nth(pairs, i),
 								fc_tasks_rows_of_substitute(job, counts, substitute) + substitute->carried);
 		fc_exchange_drop(substitute->range.partition, substitute->table);
@@ -249,7 +267,7 @@ fc_replace_exchange_all(FcJob *job)
 		target->old_rows += substitute->old_rows;
 		target->old_guessed |= substitute->old_guessed;
 	}
-	Assert(job->exchange_schemas != NIL);
+	Assert(job->exchange_schemas != NIL || job->moved != NIL);
 	fc_exchange_end(job->exchange_schemas);
 	job->exchange_schemas = NIL;
 	fc_setup_open_target(job);
@@ -281,7 +299,7 @@ fc_replace_move(FcJob *job, int number)
 
 	fc_error_context_push(&callback, fc_replace_move_context, target);
 	/* this transaction has made all of them: no snapshot is asked */
-	(void) fc_old_rows_carry(rel, leaf, 0, &ever, NULL, &changed);
+	(void) fc_old_rows_carry(rel, fc_replace_pick, &substitute->range.partition, 0, &ever, NULL, &changed);
 	fc_error_context_pop();
 	Assert(changed == 0);
 	table_close(rel, NoLock);
@@ -330,9 +348,12 @@ static void
 fc_replace_lock(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	List	   *leaves = NIL;
+	List	   *leaves = list_copy(job->moved);
 
-	for (int i = 0; i < target->nsubstitutes; i++)
+	/* so do DETACH and DROP lock it */
+	if (target->plan->move >= FC_MOVE_DROP)
+		leaves = lcons_oid(target->oid, leaves);
+	for (int i = 0; i < target->nsubstitutes && job->moved == NIL; i++)
 		leaves = lappend_oid(leaves, target->substitutes[i].range.partition);
 	fc_lock_all(leaves);
 	fc_replace_carry_last(job);
@@ -362,7 +383,7 @@ fc_replace_exchange(FcJob *job)
 	n = target->nsubstitutes;
 	carried = fc_replace_exchange_all(job);
 	target->nsubstitutes = 0;
-	if (fc_plan_replaces(target->plan))
+	if (fc_plan_replaces(target->plan) && job->moved == NIL)
 		target->nreplaced += n;
 	if (n > 0)
 		fc_lead_report(job, 0, carried, -1, psprintf("%s exchanged%s", fc_units_of(tables, n, "table"),

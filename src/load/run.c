@@ -331,12 +331,14 @@ fc_job_prepare(FcJob *job)
 		fc_replace_choose(job);
 	else
 		fc_replace_choose_empty(job);
-	if (fc_plan_merges(target->plan) && target->nsubstitutes > 0)
+	if (target->plan->existing == FC_EXISTING_MERGE && target->nsubstitutes > 0)
 		fc_merge_read(job);
 	if (target->options->conflict != FC_CONFLICT_ERROR)
 		fc_upsert_begin(job);
 	if (target->plan->existing == FC_EXISTING_REPLACE)
 		fc_replace_delete(job);
+	if (fc_plan_moves_some(target->plan))
+		fc_move_delete(job);
 	CHECK_FOR_INTERRUPTS();
 	fc_partitions_make(job);
 	fc_references_begin(job);
@@ -350,11 +352,16 @@ static bool
 fc_job_complete(FcJob *job)
 {
 	fc_job_check_conservation(job);
-	if (fc_plan_replaces(job->target.plan))
+	if (fc_plan_replaces(job->target.plan) && !fc_plan_moves(job->target.plan))
 		fc_replace_check_loaded(job);
 	CHECK_FOR_INTERRUPTS();
 	fc_indexes_run(job);
 	CHECK_FOR_INTERRUPTS();
+	if (job->target.ncreated > 0 && job->moved != NIL)
+	{
+		fc_replace_exchange(job);
+		fc_move_end(job);
+	}
 	fc_partitions_attach(job);
 	CHECK_FOR_INTERRUPTS();
 	fc_references_check(job, fc_tables_existing(job));
@@ -518,6 +525,8 @@ static bool
 fc_job_load_file(FcJob *job, FcLog *log)
 {
 	fc_job_start(job);
+	if (fc_plan_moves(job->target.plan))
+		fc_move_begin(job);
 	if (job->target.course.waits)
 		fc_find_unpack(job);
 	if (!fc_job_run_steps(job))

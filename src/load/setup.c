@@ -195,6 +195,13 @@ fc_setup_file(FcJob *job, FcRecodeFault *fault)
 	FcTarget   *target = &job->target;
 
 	fc_setup_dialect(target);
+	if (target->options->move != FC_MOVE_NOTHING)
+	{
+		/* of no file, but parsers look at what the first one is like */
+		target->source = fc_source_begin();
+		target->source->files = palloc0(sizeof(FcFile));
+		return;
+	}
 	if (target->options->program)
 		fc_program_check();
 	if (target->options->program || target->options->client)
@@ -338,7 +345,7 @@ fc_setup_job(FcJob *job)
 		(void) GetCurrentTransactionId();
 		(void) GetCurrentCommandId(true);
 	}
-	if (!options->header_map)
+	if (!options->header_map && target->source->nfiles > 0)
 		fc_header_read(job);
 	fc_way_decide(job);
 	fc_away_check_ledger(job);

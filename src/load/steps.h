@@ -194,6 +194,11 @@ extern FcFault *fc_partitions_far(FcJob *job);
  */
 extern void fc_replace_begin(FcJob *job);
 
+/* Why no leaf, or not this one with this range, can be exchanged; or NULL */
+extern const char *fc_replace_job_refusal(FcJob *job);
+extern const char *fc_replace_leaf_refusal(const FcTarget *target, Relation rel,
+										   const FcRange *range);
+
 /*
  * Chooses what is replaced, once leaves are locked.  ERROR 55000 if a partition
  * would get too few rows, 0A000 if it cannot be replaced.
@@ -220,9 +225,29 @@ extern void fc_merge_check(FcJob *job, const char *why);
 
 /*
  * Spills the rows of leaves that have substitutes, to be loaded with the
- * file's
+ * file's, or of those that are moved
  */
 extern void fc_merge_read(FcJob *job);
+
+/*
+ * load/move.c, for a load that moves rows.  The first locks and holds the
+ * leaves, job->moved, and throws ERROR 0A000 for one whose rows cannot be
+ * moved.  The second, once the route is known, widens the range of keys to
+ * whole new partitions.  The third reads the rows, and sets the partitions to
+ * be made.
+ */
+extern void fc_move_begin(FcJob *job);
+extern void fc_move_widen(FcJob *job);
+extern void fc_move_read(FcJob *job);
+
+/* Deletes the rows that are moved where others of the same leaf stay */
+extern void fc_move_delete(FcJob *job);
+
+/*
+ * After the exchange, under its locks: detaches and drops what is cut anew, and
+ * sets the counts
+ */
+extern void fc_move_end(FcJob *job);
 
 /*
  * load/upsert.c, with on_conflict.  The first makes the stage, if one is
@@ -263,12 +288,27 @@ extern void fc_replace_choose_empty(FcJob *job);
 extern void fc_replace_delete(FcJob *job);
 
 /*
+ * Deletes the rows of a table with these keys that were there when the source
+ * had been read, as the caller's command would; returns their number
+ */
+extern uint64 fc_replace_delete_range(const FcJob *job, Oid table, const FcRange *range);
+
+/*
+ * ERROR 40001 if another session had changed a row that was deleted: READ
+ * COMMITTED deletes the new version of it
+ */
+extern void fc_replace_check_taken(FcJob *job);
+
+/*
  * load/replace_exchange.c: exchanges the files of leaves with those of their
  * substitutes, if there are any, after new partitions are attached
  */
 extern void fc_replace_exchange(FcJob *job);
 
-/* Returns "merge" or "replace", for errors */
+/* Carries along what came to all leaves until now; returns how many rows */
+extern uint64 fc_replace_carry_all(FcJob *job);
+
+/* Returns "merge", "replace" or another verb, for errors */
 extern const char *fc_replace_verb(const FcJob *job);
 
 /* ERROR 40001 if "changed", rows of the leaf changed meanwhile, is not 0 */

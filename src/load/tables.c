@@ -95,7 +95,7 @@ fc_tables_bounds_changed(const FcTarget *target)
 	bool		changed;
 
 	AcceptInvalidationMessages();
-	now = fc_route_build(target->rel);
+	now = fc_plan_route(target->plan, target->rel);
 	changed = now->nranges != target->route->nranges ||
 		now->default_oid != target->route->default_oid;
 	for (int i = 0; i < now->nranges && !changed; i++)

@@ -46,6 +46,9 @@ fc_tasks_substitute(const FcTarget *target, const FcSpillPart *part)
 
 	if (target->nsubstitutes == 0 || !target->plan->partitioned)
 		return target->nsubstitutes == 0 ? NULL : substitutes;
+	/* that of the default partition, for the rows that stay there */
+	if (fc_plan_moves(target->plan))
+		return part->null ? substitutes : NULL;
 	fc_search(int, at, target->nsubstitutes, mid, substitutes[mid].range.lo < part->range.lo);
 	return !part->null && at < target->nsubstitutes &&
 		substitutes[at].range.partition == part->range.partition ? &substitutes[at] : NULL;
@@ -265,7 +268,7 @@ static void
 fc_tasks_add_cells(FcJob *job, const FcGroup *group, const FcCell *cells, int n,
 				   int *allocated)
 {
-	Assert(n > 0);
+	Assert(n > 0 || fc_plan_moves(job->target.plan));
 	for (int i = 0; i < n; i++)
 	{
 		FcTask	   *task = fc_tasks_add(job, allocated);
@@ -319,8 +322,10 @@ fc_tasks_make(FcJob *job)
 	{
 		CHECK_FOR_INTERRUPTS();
 		/* rows for a leaf that was empty stay as new as they are */
-		group->storage = fc_tasks_storage(job, group->leaf, OidIsValid(group->replaces) &&
-										  (fc_plan_replaces(target->plan) || OidIsValid(target->stage)), group->rows);
+		group->storage = fc_tasks_storage(job, group->leaf,
+										  (fc_plan_moves(target->plan) && !fc_plan_moves_some(target->plan)) ||
+										  (OidIsValid(group->replaces) &&
+										  (fc_plan_replaces(target->plan) || OidIsValid(target->stage))), group->rows);
 		foreach_int(i, group->parts)
 			fc_tasks_add_cells(job, group, cells + cell[i], cell[i + 1] - cell[i], &allocated);
 		target->ngroups++;

@@ -63,7 +63,7 @@ fc_way_begin(FcJob *job)
 	FcFacts    *facts = &target->facts;
 
 	fc_way_of_plan(target, facts);
-	facts->visible = target->plan->key.routes && fc_way_makes_visible(job);
+	facts->visible = target->plan->key.routes && !fc_plan_moves(target->plan) && fc_way_makes_visible(job);
 	facts->keeps_default = target->plan->key.routes && target->plan->missing == FC_MISSING_ERROR &&
 		fc_plan_has_default(target->oid);
 	facts->kept = target->kept ? fc_elsewhere_get()->kept_choice : NULL;

@@ -64,9 +64,10 @@ fc_options_existing(FcOptions *options)
 		FC_OPTION_replace_method, FC_OPTION_other_files
 	};
 
-	options->existing = fc_option_word(options, FC_OPTION_existing_rows);
+	options->existing = options->move != FC_MOVE_NOTHING ? FC_EXISTING_MOVE :
+		fc_option_word(options, FC_OPTION_existing_rows);
 	for (int i = 0; i < lengthof(of_replaced); i++)
-		if (options->given[of_replaced[i]] && options->existing != FC_EXISTING_REPLACE)
+		if (options->given[of_replaced[i]] && options->existing != FC_EXISTING_REPLACE && options->move == FC_MOVE_NOTHING)
 			fc_option_error(errmsg("%s requires existing_rows \"replace\"",
 								   fc_option_list[of_replaced[i]].name),
 							errhint("Add existing_rows%s 'replace', or leave it out.", fc_caller_arrow(options->caller)));

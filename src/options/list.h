@@ -51,8 +51,8 @@
 	X(encoding, name, NULL, TEXT, ANY, "encoding", words.encoding) \
 	X(where_clause, text, NULL, TEXT, ANY, NULL, where_clause) \
 	X(timestamp_format, FC_VALUE, NULL, JSON, ANY, NULL, timestamp_format) \
-	X(time_zone, text, NULL, TEXT, ANY, NULL, time_zone) \
-	X(partition_interval, text, NULL, TEXT, ANY, NULL, interval) \
+	X(time_zone, text, NULL, TEXT, EVERY, NULL, time_zone) \
+	X(partition_interval, text, NULL, TEXT, EVERY, NULL, interval) \
 	X(missing_partitions, text, 'create', TEXT, ANY, NULL, words.missing_partitions) \
 	X(order_by, text[], NULL, LIST, ANY, NULL, order_by) \
 	X(freeze, boolean, false, FLAG, ANY, NULL, freeze) \
@@ -60,16 +60,16 @@
 	X(on_error_classes, text[], NULL, LIST, ANY, NULL, words.on_error_classes) \
 	X(reject_limit, bigint, NULL, INTEGER, ANY, NULL, reject_limit) \
 	X(reject_table, FC_VALUE, NULL, TABLE, ANY, NULL, reject_table) \
-	X(log_verbosity, text, 'default', TEXT, ANY, NULL, words.log_verbosity) \
-	X(run_analyze, boolean, false, FLAG, ANY, NULL, run_analyze) \
-	X(progress, FC_VALUE, NULL, TEXT, ANY, NULL, words.progress) \
-	X(workers, integer, NULL, INTEGER, ANY, NULL, workers) \
+	X(log_verbosity, text, 'default', TEXT, EVERY, NULL, words.log_verbosity) \
+	X(run_analyze, boolean, false, FLAG, EVERY, NULL, run_analyze) \
+	X(progress, FC_VALUE, NULL, TEXT, EVERY, NULL, words.progress) \
+	X(workers, integer, NULL, INTEGER, EVERY, NULL, workers) \
 	X(program, boolean, false, FLAG, ONE_CALL, NULL, program) \
 	X(remote_commit, text, 'auto', TEXT, ANY, NULL, words.remote_commit) \
 	X(nodes, name[], NULL, LIST, ANY, NULL, nodes) \
 	X(existing_rows, text, 'keep', TEXT, ANY, NULL, words.existing_rows) \
-	X(replace_from, text, NULL, TEXT, ANY, NULL, replace_from) \
-	X(replace_to, text, NULL, TEXT, ANY, NULL, replace_to) \
+	X(replace_from, text, NULL, TEXT, EVERY, NULL, replace_from) \
+	X(replace_to, text, NULL, TEXT, EVERY, NULL, replace_to) \
 	X(min_replace_ratio, numeric, '0.5', TEXT, ANY, NULL, words.min_replace_ratio) \
 	X(replace_method, text, 'auto', TEXT, ANY, NULL, words.replace_method) \
 	X(on_conflict, text, 'error', TEXT, ANY, NULL, words.on_conflict) \

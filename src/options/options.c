@@ -123,7 +123,8 @@ fc_options_set(FcOptions *options, const FcOption *option, DefElem *def)
 void
 fc_options_take(FcOptions *options, List *given, ParseState *pstate)
 {
-	int			from = fc_caller_wrote_copy(options->caller) ? FC_FROM_COPY : FC_FROM_CALL;
+	int			from = fc_caller_wrote_copy(options->caller) ? FC_FROM_COPY :
+		options->move != FC_MOVE_NOTHING ? FC_FROM_MOVE : FC_FROM_CALL;
 
 	foreach_node(DefElem, def, given)
 	{

@@ -63,10 +63,12 @@ typedef enum FcOptionKind
 #define FC_FROM_CALL	1		/* fast_copy(), _analyze() and _sniff() */
 #define FC_FROM_COPY	2		/* COPY ... WITH (fast_copy, ...) */
 #define FC_FROM_FILES	4		/* fast_copy_files() */
+#define FC_FROM_MOVE	8		/* fast_copy_drain(), fast_copy_repartition() */
 #define FC_FROM_ONE_CALL	FC_FROM_CALL
 #define FC_FROM_ONE		(FC_FROM_CALL | FC_FROM_COPY)
 #define FC_FROM_FUNCTION	(FC_FROM_CALL | FC_FROM_FILES)
 #define FC_FROM_ANY		(FC_FROM_ONE | FC_FROM_FILES)
+#define FC_FROM_EVERY	(FC_FROM_ANY | FC_FROM_MOVE)
 
 typedef struct FcOption
 {
@@ -179,6 +181,7 @@ typedef struct FcOptions
 	FcMissing	missing;
 	List	   *nodes;			/* of String: servers for new partitions */
 	FcExisting	existing;
+	FcMove		move;
 	char	   *replace_from;	/* both or none: NULL */
 	char	   *replace_to;
 	double		min_replace_ratio;	/* new rows for each old one */

@@ -180,6 +180,7 @@ fc_plan_said(const FcOptions *options, FcPlanned *planned)
 	plan->freeze = options->freeze;
 	plan->missing = options->missing;
 	plan->existing = options->existing;
+	plan->move = options->move;
 	plan->dedup.first = options->dedup_first;
 	plan->tolerated = options->tolerated;
 	plan->set_null = options->on_error == FC_ON_ERROR_SET_NULL;

@@ -262,6 +262,11 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 	ErrorContextCallback callback;
 
 	*bounds = (FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
+	if (options->move != FC_MOVE_NOTHING && !plan->key.routes)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot move rows of table \"%s\"", RelationGetRelationName(rel)),
+				 errdetail("Rows are moved where the table is partitioned by range over one column, and its partitions are not partitioned.")));
 	if (options->replace_from == NULL && options->existing != FC_EXISTING_KEEP &&
 		plan->partitioned && !plan->key.routes)
 		ereport(ERROR,

@@ -88,7 +88,7 @@ fc_create_owner_may_create(Relation parent, const struct FcRemoteTable *remote)
  */
 void
 fc_partition_precheck(Relation parent, const FcRoute *route,
-					  FcNewPartition *parts, int nparts)
+					  FcNewPartition *parts, int nparts, bool drained)
 {
 	Oid			nspid = RelationGetNamespace(parent);
 	Oid			owner = parent->rd_rel->relowner;
@@ -111,7 +111,7 @@ fc_partition_precheck(Relation parent, const FcRoute *route,
 				 errhint("GRANT CREATE ON SCHEMA %s TO %s; or create the partitions before the load.",
 						 quote_identifier(get_namespace_name(nspid)),
 						 quote_identifier(GetUserNameFromId(owner, false)))));
-	if (!OidIsValid(route->default_oid))
+	if (drained || !OidIsValid(route->default_oid))
 		return;
 
 	/*

@@ -44,12 +44,16 @@
 #define FC_EXCHANGE_SCHEMA	"fast_copy exchange "
 
 bool
-fc_exchange_fires(Relation rel)
+fc_exchange_fires(Relation rel, FcMove move)
 {
 	for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
 	{
 		const Trigger *trigger = &rel->trigdesc->triggers[i];
+		int			of_key = RI_FKey_trigger_type(trigger->tgfoid);
 
+		/* a row that moves refers to what it did, and is found as it was */
+		if (move != FC_MOVE_NOTHING && (of_key == RI_TRIGGER_FK || (of_key == RI_TRIGGER_PK && move == FC_MOVE_DRAIN)))
+			continue;
 		if (trigger->tgenabled != TRIGGER_DISABLED &&
 			(TRIGGER_FOR_INSERT(trigger->tgtype) || TRIGGER_FOR_DELETE(trigger->tgtype)))
 			return true;
@@ -126,7 +130,7 @@ fc_exchange_index_refusal(Relation rel)
 }
 
 const char *
-fc_exchange_refusal(Relation rel)
+fc_exchange_refusal(Relation rel, FcMove move)
 {
 	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_tableam != GetHeapamTableAmRoutine())
 		return "it is not a heap";
@@ -138,7 +142,7 @@ fc_exchange_refusal(Relation rel)
 		return "old_snapshot_threshold is set";
 	if (!fc_owns_relation(RelationGetRelid(rel), GetUserId()))
 		return "the caller does not own it";
-	if (fc_exchange_fires(rel))
+	if (fc_exchange_fires(rel, move))
 		return "it has triggers or foreign keys";
 	if (fc_exchange_decoder(rel))
 		return fc_exchange_decoder(rel);

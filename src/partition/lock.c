@@ -49,7 +49,8 @@ fc_lock_relations(List *relations, Oid table)
 	Relation	rel = table_open(table, AccessShareLock);
 	Oid			toast = rel->rd_rel->reltoastrelid;
 
-	Assert(rel->rd_rel->relkind == RELKIND_RELATION || rel->rd_rel->relkind == RELKIND_TOASTVALUE);
+	Assert(rel->rd_rel->relkind == RELKIND_RELATION || rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
+		   rel->rd_rel->relkind == RELKIND_TOASTVALUE);
 	relations = lappend_oid(relations, table);
 	relations = list_concat(relations, RelationGetIndexList(rel));
 	table_close(rel, NoLock);

@@ -52,11 +52,11 @@ extern void fc_partition_check_owner(Relation parent, const FcRoute *route,
 /*
  * Checks what can be checked before any row is loaded: ownership of the
  * parent (42501), its owner's CREATE on its schema (42501), and that the
- * default partition, if any, has no row that belongs to one of the ranges
- * (23514).
+ * default partition, if any and unless it is drained, has no row that belongs
+ * to one of the ranges (23514).
  */
 extern void fc_partition_precheck(Relation parent, const FcRoute *route,
-								  FcNewPartition *parts, int nparts);
+								  FcNewPartition *parts, int nparts, bool drained);
 
 /*
  * Makes the new partitions of the target, and sets their OIDs and names:
@@ -245,8 +245,11 @@ typedef struct FcIndexPair
 	Oid			like;
 } FcIndexPair;
 
-/* Would a row that is inserted or deleted run code, or be checked by it? */
-extern bool fc_exchange_fires(Relation rel);
+/*
+ * Would a row that is inserted or deleted run code, or be checked by it?  Not
+ * by a foreign key, if rows are moved and what it says of them does not change.
+ */
+extern bool fc_exchange_fires(Relation rel, FcMove move);
 
 /* Does a constraint or a generated column see which table a row is in? */
 extern bool fc_exchange_constraints_see_table(Relation rel);
@@ -255,7 +258,7 @@ extern bool fc_exchange_constraints_see_table(Relation rel);
  * Returns why other sessions, or the table's code, could tell an exchange from
  * a DELETE and a COPY; NULL if they could not.  The table is locked.
  */
-extern const char *fc_exchange_refusal(Relation rel);
+extern const char *fc_exchange_refusal(Relation rel, FcMove move);
 
 /*
  * Makes the schema for substitutes, which fc_table_create_like makes, and

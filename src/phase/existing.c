@@ -70,11 +70,21 @@ fc_old_spill(FcOldReader *reader, HeapTuple row)
 {
 	FcEntry		entry = {.offset = fc_offset_of_tuple(ItemPointerGetBlockNumber(&row->t_self),
 													  ItemPointerGetOffsetNumber(&row->t_self))};
+	const FcPlan *plan = &reader->ctx->shared->plan;
 	bool		null;
 	Datum		key = heap_getattr(row, reader->key, RelationGetDescr(reader->rel), &null);
 
 	Assert(ItemPointerIsValid(&row->t_self) && fc_offset_is_tuple(entry.offset));
-	entry.key = null ? 0 : fc_key_from_datum(reader->ctx->shared->plan.key.type, key);
+	entry.key = null ? 0 : fc_key_from_datum(plan->key.type, key);
+	if (fc_plan_moves(plan) &&
+		(null || !fc_range_has(&plan->bounds, entry.key) || fc_key_is_infinite(plan->key.type, entry.key)))
+	{
+		if (fc_plan_moves_some(plan))
+			return;
+		/* it stays in the default partition, as a row without a key does */
+		null = true;
+		entry.key = 0;
+	}
 	entry.info = fc_entry_info(null, 0);
 	if (reader->converts || HeapTupleHeaderGetNatts(row->t_data) != RelationGetDescr(reader->rel)->natts)
 		row = fc_old_convert(reader, row);
@@ -149,8 +159,7 @@ fc_existing_run(FcContext *ctx)
 	uint32		i;
 
 	Assert(shared->phase == FC_PHASE_REPLACE && fc_shared_keyed(shared));
-	reader.spill = fc_spill_begin_phase(ctx, shared->nscanners + ctx->worker,
-										fc_shared_key_routes(shared) ? fc_route_build(ctx->target) : NULL);
+	reader.spill = fc_spill_begin_phase(ctx, shared->nscanners + ctx->worker, fc_scan_route(ctx));
 	reader.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target), &TTSOpsVirtual);
 	reader.row_mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy old row",
 											ALLOCSET_DEFAULT_SIZES);

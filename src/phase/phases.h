@@ -39,6 +39,9 @@ extern const char *fc_sample_spill_unseen(const FcShared *shared, bool *rows);
  */
 extern bool fc_presorted_look(FcContext *ctx, int64 *keys);
 
+/* Where scanned keys go, in the current context; NULL: core routes */
+extern FcRoute *fc_scan_route(FcContext *ctx);
+
 /* Scan: spills the key of each record, and what the load needs of the record */
 extern void fc_scan_run(FcContext *ctx);
 

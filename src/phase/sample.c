@@ -55,6 +55,7 @@
 #define FC_SAMPLE_ROWS		131072	/* rows in all, at most */
 #define FC_SAMPLE_OLD		65536	/* rows of leaves, at most, beside these */
 #define FC_SAMPLE_LEAVES	1024	/* leaves, at most */
+#define FC_SAMPLE_VALUE		16	/* bytes of a value, where no file tells */
 #define FC_SAMPLE_SMALL		(1024 * 1024)	/* smaller files get no sample */
 
 /*
@@ -264,11 +265,28 @@ fc_sample_add_leaf(FcKeySample *sample, const FcContext *ctx, Oid leaf, uint32 m
 		table_close(rel, AccessShareLock);
 }
 
-/* Adds old rows of the partitions that rows of the sample go to */
+/* Returns leaves whose rows are moved */
+static List *
+fc_sample_moved(const FcContext *ctx)
+{
+	const FcPlan *plan = &ctx->shared->plan;
+	const FcRoute *all = fc_route_build(ctx->target);
+	List	   *leaves = OidIsValid(all->default_oid) ? list_make1_oid(all->default_oid) : NIL;
+
+	for (int i = 0; i < all->nranges && list_length(leaves) < FC_SAMPLE_LEAVES; i++)
+		if (plan->move != FC_MOVE_DRAIN && fc_range_within(&all->ranges[i], &plan->bounds))
+			leaves = lappend_oid(leaves, all->ranges[i].partition);
+	return leaves;
+}
+
+/*
+ * Adds old rows of the partitions that rows of the sample go to, or whose rows
+ * are moved
+ */
 static void
 fc_sample_add_existing(FcKeySample *sample, const FcContext *ctx)
 {
-	List	   *leaves = NIL;
+	List	   *leaves = fc_plan_moves(&ctx->shared->plan) ? fc_sample_moved(ctx) : NIL;
 
 	for (uint32 i = 0, end; i < sample->nrows; i = end)
 	{
@@ -302,6 +320,9 @@ fc_sample_spilled(const FcContext *ctx, uint64 records)
 
 	for (int i = 0; i < desc->natts; i++)
 		tuple += Max(TupleDescAttr(desc, i)->attlen, 0);
+	/* there is no file to go by */
+	if (fc_plan_moves(&ctx->shared->plan))
+		return tuple + desc->natts * FC_SAMPLE_VALUE;
 	return Max(Min(tuple, most), length + FC_SPILL_NUMBERED);
 }
 
@@ -544,6 +565,16 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, FcSampled *s
 	const char *reason = "as fast_copy.spill says";
 
 	Assert(!ctx->in_worker);
+	if (fc_plan_moves(&shared->plan))
+	{
+		sampled->rows = true;
+		sample.rows = palloc(sizeof(FcSampleRow) * FC_SAMPLE_OLD);
+		sample.spilled = fc_sample_spilled(ctx, 1);
+		fc_sample_set_bounds(&sample, ctx, 0, nworkers, true);
+		sampled->missing = fc_sample_missing(&sample);
+		pfree(sample.rows);
+		return "rows are moved";
+	}
 	if (shared->source.nchunks == 0 ||
 		(shared->source.size < FC_SAMPLE_SMALL && !fc_plan_merges(&shared->plan)))
 		return fc_spill_kind == FC_SPILL_AUTO ? "the file is small" : reason;

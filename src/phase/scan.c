@@ -485,6 +485,22 @@ fc_scan_end_spill(FcScanner *scanner)
 		MemoryContextReset(ctx->keep);
 }
 
+FcRoute *
+fc_scan_route(FcContext *ctx)
+{
+	const FcShared *shared = ctx->shared;
+	FcRoute    *route;
+
+	if (!fc_shared_key_routes(shared))
+		return NULL;
+	route = fc_plan_route(&shared->plan, ctx->target);
+	route->create = (shared->plan.missing == FC_MISSING_CREATE);
+	route->interval = shared->interval;
+	route->interval.zone = shared->interval_zone[0] == '\0' ? NULL :
+		pg_tzset(shared->interval_zone);
+	return route;
+}
+
 void
 fc_scan_run(FcContext *ctx)
 {
@@ -495,15 +511,7 @@ fc_scan_run(FcContext *ctx)
 	uint32		i;
 
 	Assert(shared->phase == FC_PHASE_SCAN && shared->plan.key.type != FC_KEY_NONE);
-	if (fc_shared_key_routes(shared))
-	{
-		FcRoute    *route = scanner.route = fc_route_build(ctx->target);
-
-		route->create = (shared->plan.missing == FC_MISSING_CREATE);
-		route->interval = shared->interval;
-		route->interval.zone = shared->interval_zone[0] == '\0' ? NULL :
-			pg_tzset(shared->interval_zone);
-	}
+	scanner.route = fc_scan_route(ctx);
 	/* the reader's block is a small part of the memory */
 	fc_chunk_reader_begin(&scanner.reader, ctx,
 						  Max(Min(shared->memory / 16, (Size) 256 * 1024), 8192));

@@ -159,7 +159,7 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	row->bytes = target->shared->source.size;
 	row->created = target->ncreated;
 	row->replaced = target->nreplaced;
-	row->merged = fc_plan_merges(target->plan);
+	row->merged = fc_plan_merges(target->plan) && !fc_plan_moves(target->plan);
 	row->duplicates = pg_atomic_read_u64(&target->shared->counts.duplicates);
 	row->updated = pg_atomic_read_u64(&target->shared->counts.updated) + target->updated;
 	row->old_rows = target->old_rows;

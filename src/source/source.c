@@ -448,8 +448,11 @@ fc_source_end(const FcSource *source, uint32 number)
 size_t
 fc_source_paths_size(const FcSource *source)
 {
-	const char *last = fc_source_raw_path(source, source->nfiles - 1);
+	const char *last;
 
+	if (source->nfiles == 0)
+		return 0;
+	last = fc_source_raw_path(source, source->nfiles - 1);
 	return last - source->paths + strlen(last) + 1;
 }
 

@@ -1,0 +1,360 @@
+/*-------------------------------------------------------------------------
+ *
+ * load/move.c
+ *	  Rows that go to new partitions: out of the default partition, or out of
+ *	  partitions that are cut anew.
+ *
+ *	 leaves, locked against DDL ──► their rows, in cells (phase/existing.c)
+ *		──► new partitions, filled and indexed as in any load
+ *		──► the last lock: rows that came meanwhile ──► the default partition
+ *			gets a file with the rows that stay; other leaves are detached
+ *		──► the new partitions are attached
+ *
+ * It is a merge without a file (load/merge.c), whose rows go to other tables.
+ * Others read the leaves until the last lock, and insert into them; if they
+ * change rows that were read, the move fails.  New rows are frozen, because the
+ * old ones go with their files: a transaction with an older snapshot finds each
+ * of them once.  Only if a range of the default partition is drained are its
+ * rows deleted one by one, and then the new ones are as new as they are.
+ *
+ * Between the last look at the leaves and the exchange of files no code of
+ * users runs.  What event triggers do when a leaf is detached is looked for
+ * again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+
+#include "key/search.h"
+#include "load/steps.h"
+#include "partition/ddl.h"
+#include "report/units.h"
+
+static void
+fc_move_refuse(const char *relname, const char *why, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot move rows of table \"%s\"", relname),
+			 errdetail("%s", why),
+			 hint ? errhint("%s", hint) : 0));
+}
+
+/*
+ * ERROR 2BP01 if something would go with a partition that is dropped, and does
+ * not come back with the new ones.  Core refuses what views depend on.
+ */
+static void
+fc_move_check_dropped(Oid leaf)
+{
+	char	   *held = fc_ddl_of_catalogs(psprintf("SELECT pg_catalog.pg_describe_object(h.classid, h.objid, 0) FROM ("
+												   "SELECT 'pg_catalog.pg_statistic_ext'::pg_catalog.regclass AS classid, oid AS objid FROM pg_catalog.pg_statistic_ext WHERE stxrelid = %1$u "
+												   "UNION ALL SELECT 'pg_catalog.pg_publication_rel'::pg_catalog.regclass, oid FROM pg_catalog.pg_publication_rel WHERE prrelid = %1$u "
+												   "UNION ALL SELECT 'pg_catalog.pg_policy'::pg_catalog.regclass, oid FROM pg_catalog.pg_policy WHERE polrelid = %1$u "
+												   "UNION ALL SELECT 'pg_catalog.pg_trigger'::pg_catalog.regclass, oid FROM pg_catalog.pg_trigger WHERE tgrelid = %1$u AND tgparentid = 0 AND NOT tgisinternal "
+												   "UNION ALL SELECT 'pg_catalog.pg_rewrite'::pg_catalog.regclass, oid FROM pg_catalog.pg_rewrite WHERE ev_class = %1$u "
+												   "UNION ALL SELECT 'pg_catalog.pg_constraint'::pg_catalog.regclass, oid FROM pg_catalog.pg_constraint WHERE conrelid = %1$u AND contype = 'c' AND coninhcount = 0 "
+												   "UNION ALL SELECT 'pg_catalog.pg_class'::pg_catalog.regclass, c.oid FROM pg_catalog.pg_index JOIN pg_catalog.pg_class c ON c.oid = indexrelid WHERE indrelid = %1$u AND NOT c.relispartition"
+												   ") AS h LIMIT 1", leaf));
+
+	if (held)
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("cannot drop partition \"%s\" because of %s", get_rel_name(leaf), held),
+				 errdetail("It would be dropped with the partition, and new partitions would not have it."),
+				 errhint("Drop it, make it one of the partitioned table, or use old_partitions => 'detach'.")));
+}
+
+/* Adds a leaf, locked against DDL and VACUUM, or refuses it */
+static void
+fc_move_add(FcJob *job, Oid leaf)
+{
+	const char *why;
+	Relation	rel;
+
+	fc_lock_patiently(leaf, ShareUpdateExclusiveLock);
+	rel = table_open(leaf, NoLock);
+	why = fc_replace_leaf_refusal(&job->target, rel, &job->target.plan->bounds);
+	if (why)
+		fc_move_refuse(RelationGetRelationName(rel), psprintf("Its rows cannot be written anew: %s.", why), NULL);
+	table_close(rel, NoLock);
+	if (job->target.plan->move == FC_MOVE_DROP && leaf != job->target.route->default_oid)
+		fc_move_check_dropped(leaf);
+	job->moved = lappend_oid(job->moved, leaf);
+	fc_hold_begin(job->hold, leaf, FC_HELD_PLACE);
+}
+
+/* Adds the partitions that are cut anew */
+static void
+fc_move_add_ranges(FcJob *job, const FcRoute *route)
+{
+	const FcRange *bounds = &job->target.plan->bounds;
+
+	for (int i = 0; i < route->nranges; i++)
+	{
+		const FcRange *range = &route->ranges[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (fc_range_within(range, bounds))
+		{
+			if (range->lo_min || range->hi_max)
+				fc_move_refuse(get_rel_name(range->partition), "It has no lower or no upper bound, and new partitions have both.",
+							   "Leave it out by replace_from and replace_to.");
+			fc_move_add(job, range->partition);
+		}
+		else if ((range->hi_max || range->hi > bounds->lo) && (range->lo_min || range->lo < bounds->hi))
+			fc_move_refuse(get_rel_name(range->partition), psprintf("Only a part of its keys, %s, lies between replace_from and replace_to.",
+																	fc_range_text(route->type, range)),
+						   "Begin and end the range where a partition begins and ends.");
+	}
+}
+
+/* The new partition that has the key of the row, or InvalidOid */
+static Oid
+fc_move_new(FcJob *job, Relation rel, HeapTuple row)
+{
+	const FcTarget *target = &job->target;
+	const FcPlanKey *plan = &target->plan->key;
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), get_attname(target->oid, plan->attnum, false));
+	const FcNewPartition *created = target->created;
+	bool		null;
+	Datum		value = heap_getattr(row, attnum, RelationGetDescr(rel), &null);
+	int64		key = null ? 0 : fc_key_from_datum(plan->type, value);
+	int			at = 0;
+
+	if (null || fc_key_is_infinite(plan->type, key) || !fc_range_has(&target->plan->bounds, key))
+		return InvalidOid;
+	fc_search(int, at, target->ncreated, mid, created[mid].range.lo <= key);
+	return at > 0 && fc_range_has(&created[at - 1].range, key) ? created[at - 1].range.partition : InvalidOid;
+}
+
+/* FcPick of the job */
+static Oid
+fc_move_pick(void *arg, Relation rel, HeapTuple row)
+{
+	FcJob	   *job = arg;
+	Oid			table = fc_move_new(job, rel, row);
+
+	if (OidIsValid(table))
+		job->moved_late++;
+	else if (job->target.nsubstitutes > 0)
+		table = job->target.substitutes->table;
+	return table;
+}
+
+void
+fc_move_begin(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcMove		move = target->plan->move;
+	const char *why;
+
+	if (job->partman && move != FC_MOVE_DRAIN)
+		fc_move_refuse(target->relname, "pg_partman manages it, and would go on with partitions of the old width.", NULL);
+	if (move != FC_MOVE_DRAIN && target->options->interval == NULL)
+		fc_option_error(errmsg("fast_copy_repartition() requires partition_interval"),
+						errhint("Give the width of the new partitions, such as '1 month'."));
+	fc_lock_patiently(target->oid, ShareUpdateExclusiveLock);
+	AcceptInvalidationMessages();
+	target->route = fc_route_build(target->rel);
+	why = fc_replace_job_refusal(job);
+	if (why)
+		fc_move_refuse(target->relname, psprintf("Its rows cannot be written anew: %s.", why), NULL);
+	if (OidIsValid(target->route->default_oid))
+		fc_move_add(job, target->route->default_oid);
+	if (move != FC_MOVE_DRAIN)
+		fc_move_add_ranges(job, target->route);
+	job->pick = fc_move_pick;
+	fc_replace_begin(job);
+}
+
+/*
+ * A row of a new partition may not stay in the default partition: the range of
+ * keys begins and ends with a partition
+ */
+void
+fc_move_widen(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcRange    *bounds = &target->planned->plan.bounds;
+	FcRange		first;
+	FcRange		last;
+
+	if (bounds->hi_max)
+		return;
+	first = fc_route_find(target->route, bounds->lo);
+	last = fc_route_find(target->route, bounds->hi - 1);
+	if (!OidIsValid(first.partition) && !fc_key_is_infinite(target->route->type, bounds->lo))
+		bounds->lo = first.lo;
+	if (!OidIsValid(last.partition) && !fc_key_is_infinite(target->route->type, bounds->hi) && !last.hi_max)
+		bounds->hi = last.hi;
+	target->shared->plan.bounds = *bounds;
+}
+
+/* Parts in key order, that of NULL last; of equal ones that with rows first */
+static int
+fc_move_part_cmp(const ListCell *a, const ListCell *b)
+{
+	const FcSpillPart *pa = lfirst(a);
+	const FcSpillPart *pb = lfirst(b);
+
+	if (pa->null != pb->null)
+		return pa->null ? 1 : -1;
+	if (pa->range.lo != pb->range.lo)
+		return pa->range.lo < pb->range.lo ? -1 : 1;
+	return pa->rows > pb->rows ? -1 : pa->rows < pb->rows;
+}
+
+/*
+ * Returns the parts with those in which no row is, but where a partition that
+ * is cut anew would take rows
+ */
+static List *
+fc_move_cover(const FcJob *job, List *parts)
+{
+	const FcRoute *all = fc_route_build(job->target.rel);
+	const FcSpillPart *last = NULL;
+	List	   *added = NIL;
+	List	   *all_parts = NIL;
+	int64		covered = PG_INT64_MIN;
+
+	for (int i = 0; i < all->nranges; i++)
+	{
+		if (!list_member_oid(job->moved, all->ranges[i].partition))
+			continue;
+		for (int64 key = Max(all->ranges[i].lo, covered); key < all->ranges[i].hi; key = covered)
+		{
+			FcSpillPart *part = palloc0(sizeof(FcSpillPart));
+
+			CHECK_FOR_INTERRUPTS();
+			part->range = fc_route_find(job->target.route, key);
+			part->min_key = part->max_key = key;
+			covered = part->range.hi;
+			added = lappend(added, part);
+			if (list_length(added) > fc_max_partitions)
+				return list_concat(parts, added);
+		}
+	}
+	parts = list_concat(parts, added);
+	list_sort(parts, fc_move_part_cmp);
+	foreach_ptr(FcSpillPart, part, parts)
+	{
+		if (last && !part->null && part->range.lo == last->range.lo)
+			continue;
+		all_parts = lappend(all_parts, part);
+		last = part;
+	}
+	return all_parts;
+}
+
+void
+fc_move_read(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+
+	fc_merge_read(job);
+	if (target->plan->move != FC_MOVE_DRAIN)
+		fc_tasks_set_parts(job, fc_move_cover(job, job->parts));
+	/* all rows stay */
+	if (target->ncreated == 0)
+	{
+		fc_tasks_set_parts(job, NIL);
+		pg_atomic_write_u64(&target->shared->counts.existing, 0);
+	}
+}
+
+void
+fc_move_delete(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	uint64		read = pg_atomic_read_u64(&target->shared->counts.existing);
+	uint64		deleted = 0;
+
+	fc_ddl_keep_schema(RelationGetNamespace(target->rel));
+	foreach_oid(leaf, target->ncreated > 0 ? job->moved : NIL)
+	{
+		Relation	rel = table_open(leaf, NoLock);
+
+		deleted = fc_replace_delete_range(job, leaf, &target->plan->bounds);
+		fc_replace_refuse_changed(job, rel, read > deleted ? read - deleted : deleted - read);
+		table_close(rel, NoLock);
+	}
+	CommandCounterIncrement();
+	fc_replace_check_taken(job);
+	/* its own DELETE is no change since then */
+	job->since.cid = GetCurrentCommandId(true);
+	fc_lead_report(job, 0, deleted, -1, pstrdup("deleted, as others of the partition stay"));
+}
+
+/* Deletes the rows that came meanwhile, under the last lock */
+static void
+fc_move_delete_late(FcJob *job)
+{
+	const FcTarget *target = &job->target;
+	uint64		deleted = 0;
+
+	for (int i = 0; i < target->ncreated; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		deleted += fc_replace_delete_range(job, linitial_oid(job->moved), &target->created[i].range);
+	}
+	if (deleted != job->moved_late)
+		elog(ERROR, "deleted " UINT64_FORMAT " rows of " UINT64_FORMAT " that were moved", deleted, job->moved_late);
+}
+
+/* Detaches the leaves that are cut anew, and drops them */
+static void
+fc_move_detach(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	List	   *old = list_delete_oid(list_copy(job->moved), target->route->default_oid);
+	int			level;
+
+	if (old == NIL)
+		return;
+	target->nreplaced = list_length(old);
+	fc_hold_end(job->hold, target->oid);
+	fc_setup_close_target(job);
+	level = fc_ddl_begin();
+	foreach_oid(leaf, old)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_ddl_run(psprintf("ALTER TABLE %s DETACH PARTITION %s", fc_ddl_table(target->oid), fc_ddl_table(leaf)));
+	}
+	job->moved = old;
+	if (fc_replace_carry_all(job) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("rows were inserted into a partition of table \"%s\" while it was detached", target->relname),
+				 errhint("Look for such a command in event triggers.")));
+	foreach_oid(leaf, target->plan->move == FC_MOVE_DROP ? old : NIL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_ddl_run(psprintf("DROP TABLE %s", fc_ddl_table(leaf)));
+	}
+	fc_ddl_end(level, true);
+	fc_setup_open_target(job);
+}
+
+void
+fc_move_end(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcCounts   *counts = &target->shared->counts;
+	uint64		moved = 0;
+
+	if (fc_plan_moves_some(target->plan) && job->moved_late > 0)
+		fc_move_delete_late(job);
+	for (int i = 0; i < job->ntasks; i++)
+		if (!job->tasks[i].null)
+			moved += job->tasks[i].loaded;
+	/* as a load of them would have it; those that stay are written again */
+	pg_atomic_fetch_sub_u64(&counts->existing, moved);
+	target->loaded = target->found = moved + job->moved_late;
+	fc_move_detach(job);
+}
