@@ -105,7 +105,6 @@ fc_analyze_key(FcAnalysis *analysis)
 	int64		high = PG_INT64_MIN;
 	uint64		rows = 0;
 	uint64		nulls = 0;
-	char		count[FC_UNITS_LEN];
 
 	foreach_ptr(const FcSpillPart, part, analysis->job->parts)
 	{
@@ -124,7 +123,7 @@ fc_analyze_key(FcAnalysis *analysis)
 	finding->low = rows ? fc_key_text(target->plan->key.type, low) : NULL;
 	finding->high = rows ? fc_key_text(target->plan->key.type, high) : NULL;
 	if (nulls > 0)
-		finding->detail = psprintf("%s row%s with a null key", fc_units_count(count, nulls), nulls == 1 ? "" : "s");
+		finding->detail = psprintf("%s with a null key", fc_units_of(FC_UNITS_ROOM, nulls, "row"));
 }
 
 /* Would all these rows be refused, as the range that is replaced has none? */
@@ -423,13 +422,11 @@ static void
 fc_analyze_ledger(FcAnalysis *analysis)
 {
 	uint32		known = fc_ledger_count(analysis->job);
-	char		some[FC_UNITS_LEN];
-	char		all[FC_UNITS_LEN];
 
 	if (known > 0)
 		fc_analyze_warn(analysis, "ledger",
 						psprintf("%s of %s files are recorded as loaded: unless they have changed, a load skips them.",
-								 fc_units_count(some, known), fc_units_count(all, analysis->target->source->nfiles)));
+								 fc_units_count(FC_UNITS_ROOM, known), fc_units_count(FC_UNITS_ROOM, analysis->target->source->nfiles)));
 }
 
 static void

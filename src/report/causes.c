@@ -266,7 +266,6 @@ fc_cause_describe(FcCauseKept *kept)
 {
 	const FcCauseValue *most = NULL;	/* the one that came most often */
 	bool		shown = kept->after || kept->sqlerrcode == 0;
-	char		count[FC_UNITS_LEN];
 	StringInfoData detail;
 
 	for (int i = 0; i < kept->nvalues; i++)
@@ -290,7 +289,7 @@ fc_cause_describe(FcCauseKept *kept)
 	else if (most && most->count == kept->cause.count && most->count > 1)
 		appendStringInfoString(&detail, ", each time");
 	else if (most && most->count > 1)
-		appendStringInfo(&detail, ", %s times", fc_units_count(count, most->count));
+		appendStringInfo(&detail, ", %s times", fc_units_count(FC_UNITS_ROOM, most->count));
 	else if (most && kept->cause.count > 1 && shown)
 		appendStringInfoString(&detail, ", and other values");
 	if (!fc_format_is_binary(&kept->refused.target->options->format))

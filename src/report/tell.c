@@ -145,13 +145,11 @@ fc_tell_work(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 	int			done;
 	int			total;
 	const char *name = fc_figures_steps(progress, &done, &total);
-	char		a[FC_UNITS_LEN];
-	char		b[FC_UNITS_LEN];
 
 	if (progress->phase == FC_PHASE_RECEIVE)
 	{
 		bytes = pg_atomic_read_u64(progress->taken);
-		appendStringInfo(line, ", %s", fc_units_bytes(a, bytes));
+		appendStringInfo(line, ", %s", fc_units_bytes(FC_UNITS_ROOM, bytes));
 	}
 	if (progress->phase == FC_PHASE_RECEIVE || (share >= 0 && name == NULL))
 	{
@@ -159,14 +157,14 @@ fc_tell_work(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 		double		seconds = fc_figures_phase_seconds(progress);
 
 		if (rows > 0)
-			appendStringInfo(line, ", %s rows/s", fc_units_short(a, (uint64) (rows / seconds)));
+			appendStringInfo(line, ", %s rows/s", fc_units_short(FC_UNITS_ROOM, (uint64) (rows / seconds)));
 		if (bytes > 0 && (rows <= 0 || brevity == FC_TELL_ALL))
-			appendStringInfo(line, ", %s/s", fc_units_bytes(a, bytes / seconds));
+			appendStringInfo(line, ", %s/s", fc_units_bytes(FC_UNITS_ROOM, bytes / seconds));
 	}
 	else if (total > 0 && brevity == FC_TELL_SHORT)
-		appendStringInfo(line, ", %s of %s", fc_units_short(a, done), fc_units_short(b, total));
+		appendStringInfo(line, ", %s of %s", fc_units_short(FC_UNITS_ROOM, done), fc_units_short(FC_UNITS_ROOM, total));
 	else if (total > 0)
-		appendStringInfo(line, ", %s of %s%s%s", fc_units_count(a, done), fc_units_count(b, total),
+		appendStringInfo(line, ", %s of %s%s%s", fc_units_count(FC_UNITS_ROOM, done), fc_units_count(FC_UNITS_ROOM, total),
 						 brevity == FC_TELL_NO_WORD ? "" : " ", brevity == FC_TELL_NO_WORD ? "" : name);
 }
 

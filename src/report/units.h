@@ -14,8 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Room for one figure */
+/* Room for one figure, and room that lasts as long as the block around it */
 #define FC_UNITS_LEN	32
+#define FC_UNITS_ROOM	((char[FC_UNITS_LEN]) {0})
 
 /* Columns that psql's "NOTICE:  " leaves of 80, and room for such a line */
 #define FC_LINE_COLUMNS	71

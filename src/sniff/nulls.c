@@ -91,7 +91,6 @@ static void
 fc_nulls_add(FcTable *table, FcColumnSeen *column, int n, uint64 times, bool quoted)
 {
 	bool		text = table->guess->dialect.mode == FC_MODE_TEXT;
-	char		count[FC_UNITS_LEN];
 
 	if (table->options->null_strings == NULL && !(text && n == FC_NULL_ESCAPE))
 	{
@@ -100,7 +99,7 @@ fc_nulls_add(FcTable *table, FcColumnSeen *column, int n, uint64 times, bool quo
 		return;
 	}
 	fc_nulls_make_text(column, psprintf("a text, and not %s, because of \"%s\" (%s times), which null_string and null_strings do not have",
-										format_type_be(column->typid), fc_hint_null_word(n), fc_units_count(count, times)));
+										format_type_be(column->typid), fc_hint_null_word(n), fc_units_count(FC_UNITS_ROOM, times)));
 }
 
 /* Looks for words that the column's type does not take */
@@ -156,13 +155,12 @@ fc_nulls_in_texts(FcTable *table, int null)
 	{
 		int			word = fc_hint_null_find(words[i], strlen(words[i]));
 		uint64		n = 0;
-		char		count[FC_UNITS_LEN];
 
 		for (int j = 0; j < table->ncolumns && word != null; j++)
 			n += table->columns[j].typid == TEXTOID ? table->columns[j].words[word] : 0;
 		if (n > 0)
 			fc_sniff_note(table->notes, "\"%s\" stands %s times in columns of texts: if it is NULL there, give null_string => '%s'.",
-						  words[i], fc_units_count(count, n), words[i]);
+						  words[i], fc_units_count(FC_UNITS_ROOM, n), words[i]);
 	}
 }
 
@@ -183,8 +181,6 @@ fc_blanks_hurt(const FcColumnSeen *column)
 static void
 fc_blanks_note(const FcTable *table, FcColumnSeen *column)
 {
-	char		some[FC_UNITS_LEN];
-	char		all[FC_UNITS_LEN];
 	uint64		n = column->padded -
 		(strcmp(table->trim, "all") == 0 ? 0 : column->padded_quoted);
 
@@ -194,7 +190,7 @@ fc_blanks_note(const FcTable *table, FcColumnSeen *column)
 		fc_sniff_note(column->notes, "all values begin or end with blanks, which trim_blanks takes off");
 	else
 		fc_sniff_note(column->notes, "%s of %s values begin or end with blanks, which trim_blanks takes off, too",
-					  fc_units_count(some, n), fc_units_count(all, column->values));
+					  fc_units_count(FC_UNITS_ROOM, n), fc_units_count(FC_UNITS_ROOM, column->values));
 }
 
 /* Decides on trim_blanks, after what stands for NULL */

@@ -244,9 +244,6 @@ fc_types_pattern(FcColumnSeen *column)
 static Oid
 fc_types_iso(FcColumnSeen *column)
 {
-	char		some[FC_UNITS_LEN];
-	char		all[FC_UNITS_LEN];
-
 	if (fc_types_all(column, FC_VALUE_DATE))
 		return DATEOID;
 	if (fc_types_all(column, FC_VALUE_TIMESTAMP))
@@ -255,8 +252,8 @@ fc_types_iso(FcColumnSeen *column)
 		return InvalidOid;
 	if (column->kinds[FC_VALUE_ZONED] < column->values)
 		fc_sniff_note(column->notes, "%s of %s values have no time zone: they are read in the session's, or time_zone",
-					  fc_units_count(some, column->values - column->kinds[FC_VALUE_ZONED]),
-					  fc_units_count(all, column->values));
+					  fc_units_count(FC_UNITS_ROOM, column->values - column->kinds[FC_VALUE_ZONED]),
+					  fc_units_count(FC_UNITS_ROOM, column->values));
 	return TIMESTAMPTZOID;
 }
 
@@ -400,11 +397,8 @@ static void
 fc_types_note_odd(const FcTable *table, FcColumnSeen *column, uint64 n, const char *name,
 				  FcValueType kind)
 {
-	char		some[FC_UNITS_LEN];
-	char		all[FC_UNITS_LEN];
-
 	fc_sniff_note(column->notes, "all but %s of %s values would be %s, not %s%s",
-				  fc_units_count(some, n), fc_units_count(all, column->values), name, fc_types_odd(table, column, kind),
+				  fc_units_count(FC_UNITS_ROOM, n), fc_units_count(FC_UNITS_ROOM, column->values), name, fc_types_odd(table, column, kind),
 				  n > FC_ODD ? " and others" : "");
 }
 
@@ -494,7 +488,6 @@ fc_types_decide(FcTable *table)
 	{
 		FcColumnSeen *column = &table->columns[i];
 		uint64		nulls;
-		char		count[FC_UNITS_LEN];
 
 		if (column->typid == TEXTOID)
 			fc_types_rare(table, column);
@@ -502,7 +495,7 @@ fc_types_decide(FcTable *table)
 		if (column->values == 0 && nulls == 1)
 			fc_sniff_note(column->notes, "the only value seen is empty or NULL");
 		else if (column->values == 0 && nulls > 0)
-			fc_sniff_note(column->notes, "all %s values seen are empty or NULL", fc_units_count(count, nulls));
+			fc_sniff_note(column->notes, "all %s values seen are empty or NULL", fc_units_count(FC_UNITS_ROOM, nulls));
 		column->type = fc_types_name(column->typid);
 	}
 }
