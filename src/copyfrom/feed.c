@@ -458,7 +458,6 @@ fc_feed_options(FcFeed *feed)
 {
 	FcTarget   *target = feed->target;
 	List	   *list = NIL;
-	ListCell   *lc;
 
 	if (feed->parser)
 	{
@@ -467,9 +466,9 @@ fc_feed_options(FcFeed *feed)
 		return FC_CORE_HAS_DEFAULT && target->options->default_string ?
 			fc_feed_option(list, "default", fc_feed_marker(target)) : list;
 	}
-	foreach(lc, target->options->copy_options)
+	foreach_node(DefElem, option, target->options->copy_options)
 	{
-		DefElem    *def = copyObject(lfirst_node(DefElem, lc));
+		DefElem    *def = copyObject(option);
 
 		if (target->original && strcmp(def->defname, "encoding") == 0)
 			continue;

@@ -133,11 +133,10 @@ static const char *
 fc_own_table_indexes(const FcOwnTable *kind, Relation rel)
 {
 	const char *why = kind->nkey > 0 ? "It lacks its primary key." : NULL;
-	ListCell   *lc;
 
-	foreach(lc, RelationGetIndexList(rel))
+	foreach_oid(oid, RelationGetIndexList(rel))
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = index_open(oid, AccessShareLock);
 		HeapTuple	tuple = index->rd_indextuple;
 		bool		refuses = index->rd_index->indisunique || index->rd_index->indisexclusion;
 

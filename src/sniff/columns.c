@@ -148,20 +148,13 @@ static bool
 fc_columns_is_said(FcTable *table, FcColumnSeen *column, const char *s, size_t len)
 {
 	bool		found = false;
-	int			number = 0;
-	ListCell   *lc;
 
-	foreach(lc, table->null_strings)
-	{
-		const FcNullWords *said = lfirst(lc);
-
+	foreach_ptr(const FcNullWords, said, table->null_strings)
 		if (fc_edit_is_word(said->words->data, s, len))
 		{
-			column->said = bms_add_member(column->said, number);
+			column->said = bms_add_member(column->said, foreach_current_index(said));
 			found = true;
 		}
-		number++;
-	}
 	return found;
 }
 

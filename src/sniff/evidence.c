@@ -21,6 +21,7 @@
 
 #include "common/hashfn.h"
 
+#include "compat/compat.h"
 #include "sniff/steps.h"
 
 /* Bytes of a title that are shown */
@@ -263,13 +264,9 @@ fc_evidence_is_same(const FcSniffHeld *a, const FcSniffHeld *b)
 static bool
 fc_evidence_agree(const FcTable *table)
 {
-	ListCell   *lc;
-
-	foreach(lc, table->heads)
-	{
-		if (!fc_evidence_is_same(lfirst(lc), linitial(table->heads)))
+	foreach_ptr(const FcSniffHeld, held, table->heads)
+		if (!fc_evidence_is_same(held, linitial(table->heads)))
 			return false;
-	}
 	return true;
 }
 
@@ -495,12 +492,9 @@ fc_evidence_are_titles(FcTable *table, bool header)
 {
 	bool		comments = true;
 	int			names = 0;
-	ListCell   *lc;
 
-	foreach(lc, table->titles)
+	foreach_ptr(const FcSniffHeld, held, table->titles)
 	{
-		const FcSniffHeld *held = lfirst(lc);
-
 		comments = comments && fc_evidence_is_comment(held);
 		names = 0;
 		for (int i = 0; i < Min(held->nfields, table->ncolumns); i++)
@@ -525,7 +519,6 @@ fc_evidence_choose_skip(FcTable *table, bool header)
 	FcGuess    *guess = table->guess;
 	int			n = guess->skip;
 	int			ragged = 0;
-	ListCell   *lc;
 
 	if (n == 0)
 		return true;
@@ -538,10 +531,8 @@ fc_evidence_choose_skip(FcTable *table, bool header)
 	}
 	guess->skip = 0;
 	guess->records += list_length(table->titles);
-	foreach(lc, table->titles)
+	foreach_ptr(const FcSniffHeld, held, table->titles)
 	{
-		const FcSniffHeld *held = lfirst(lc);
-
 		if (held->nfields == guess->nfields)
 			fc_columns_count(table, held);
 		else

@@ -19,6 +19,7 @@
 #include "mb/pg_wchar.h"
 #include "parser/scansup.h"
 
+#include "compat/compat.h"
 #include "sniff/steps.h"
 
 /* Bytes of a name that are looked at: what is longer is cut anyway */
@@ -99,12 +100,9 @@ static void
 fc_names_compare(FcTable *table)
 {
 	const FcSniffHeld *first = linitial(table->heads);
-	ListCell   *lc;
 
-	foreach(lc, table->heads)
+	foreach_ptr(const FcSniffHeld, held, table->heads)
 	{
-		const FcSniffHeld *held = lfirst(lc);
-
 		if (fc_evidence_is_same(held, first))
 			continue;
 		table->map = table->header_lines == 1 && table->options->columns == NIL;
@@ -122,7 +120,6 @@ fc_names_choose(FcTable *table)
 {
 	const FcOptions *options = table->options;
 	const FcSniffHeld *header = table->heads == NIL ? NULL : linitial(table->heads);
-	ListCell   *lc;
 
 	if (options->given[FC_OPTION_header])
 		table->header_lines = options->header_lines;
@@ -146,8 +143,8 @@ fc_names_choose(FcTable *table)
 	}
 	if (header && table->rules != NIL)
 		fc_sniff_note(table->notes, "The header has a line of dashes below it, which the load leaves out with it.");
-	foreach(lc, header ? NIL : list_concat_copy(table->rules, table->heads))
-		fc_columns_count(table, lfirst(lc));
+	foreach_ptr(const FcSniffHeld, held, header ? NIL : list_concat_copy(table->rules, table->heads))
+		fc_columns_count(table, held);
 }
 
 /* The last part of a path that has letters and no signs of a pattern */

@@ -20,6 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/json.h"
 
+#include "compat/compat.h"
 #include "partition/ddl.h"
 #include "report/units.h"
 #include "sniff/steps.h"
@@ -102,10 +103,8 @@ fc_statement_comment(StringInfo sql, const char *indent, const char *said)
 static void
 fc_statement_comments(StringInfo sql, const List *notes)
 {
-	ListCell   *lc;
-
-	foreach(lc, notes)
-		fc_statement_comment(sql, "", lfirst(lc));
+	foreach_ptr(const char, note, notes)
+		fc_statement_comment(sql, "", note);
 }
 
 /* A string constant, with control bytes as escapes */
@@ -157,11 +156,10 @@ static char *
 fc_statement_list(const List *list, char *(*write) (const char *text))
 {
 	StringInfoData texts;
-	ListCell   *lc;
 
 	initStringInfo(&texts);
-	foreach(lc, list)
-		appendStringInfo(&texts, "%s%s", texts.len > 0 ? ", " : "", write(strVal(lfirst(lc))));
+	foreach_node(String, text, list)
+		appendStringInfo(&texts, "%s%s", texts.len > 0 ? ", " : "", write(strVal(text)));
 	return texts.data;
 }
 
@@ -255,11 +253,9 @@ fc_statement_column(StringInfo sql, const FcTable *table, int i)
 	char	   *line = psprintf("  %s %s%s", quote_identifier(column->name), column->type,
 								i < table->ncolumns - 1 ? "," : "");
 	int			used = pg_mbstrlen(line);
-	ListCell   *lc;
 
-	foreach(lc, column->notes)
-		fc_statement_comment(sql, "  ", psprintf("%s: %s", quote_identifier(column->name),
-												 (char *) lfirst(lc)));
+	foreach_ptr(const char, note, column->notes)
+		fc_statement_comment(sql, "  ", psprintf("%s: %s", quote_identifier(column->name), note));
 	appendStringInfoString(sql, line);
 	fc_statement_example(sql, table, column, used);
 	appendStringInfoChar(sql, '\n');
@@ -327,14 +323,13 @@ fc_statement_lines(const List *parts)
 {
 	StringInfoData whole;
 	StringInfoData lines;
-	ListCell   *lc;
 
 	initStringInfo(&whole);
 	initStringInfo(&lines);
-	foreach(lc, parts)
+	foreach_ptr(const char, part, parts)
 	{
-		appendStringInfoString(&whole, lfirst(lc));
-		appendStringInfo(&lines, "\n    %s", fc_statement_literal(lfirst(lc)));
+		appendStringInfoString(&whole, part);
+		appendStringInfo(&lines, "\n    %s", fc_statement_literal(part));
 	}
 	return fc_statement_literal(whole.data)[0] == 'E' || list_length(parts) == 1 ?
 		fc_statement_literal(whole.data) : lines.data;
@@ -363,14 +358,11 @@ fc_statement_object(const List *members)
 {
 	List	   *lines = NIL;
 	StringInfoData whole;
-	ListCell   *lc;
 
 	if (members == NIL)
 		return NULL;
-	foreach(lc, members)
+	foreach_ptr(const char, member, members)
 	{
-		char	   *member = lfirst(lc);
-
 		if (lines != NIL && pg_mbstrlen(llast(lines)) + 2 + pg_mbstrlen(member) <= FC_LINE_JSON)
 			llast(lines) = psprintf("%s, %s", (char *) llast(lines), member);
 		else
@@ -382,8 +374,8 @@ fc_statement_object(const List *members)
 	}
 	llast(lines) = psprintf("%s}", (char *) llast(lines));
 	initStringInfo(&whole);
-	foreach(lc, lines)
-		appendStringInfo(&whole, "%s%s", whole.len > 0 ? "\n    " : "", (char *) lfirst(lc));
+	foreach_ptr(const char, line, lines)
+		appendStringInfo(&whole, "%s%s", whole.len > 0 ? "\n    " : "", line);
 	return strchr(whole.data, '\'') && !strstr(whole.data, "$$") ? psprintf("$$%s$$", whole.data) :
 		fc_statement_lines(lines);
 }

@@ -26,6 +26,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "compat/compat.h"
 #include "convert/pattern.h"
 #include "options/columns.h"
 #include "report/units.h"
@@ -74,20 +75,15 @@ static const char *
 fc_types_given_pattern(const FcTable *table, const FcColumnSeen *column)
 {
 	const FcOptions *options = table->options;
-	ListCell   *lc;
 
 	if (options->timestamp_format == NULL)
 		return NULL;
 	if (column == fc_types_given_key(table))
 		return options->timestamp_format;
-	foreach(lc, fc_columns_given_patterns(options->timestamp_format,
-										  options->key_column ? options->key_column : ""))
-	{
-		DefElem    *option = lfirst(lc);
-
+	foreach_node(DefElem, option, fc_columns_given_patterns(options->timestamp_format,
+														   options->key_column ? options->key_column : ""))
 		if (strcmp(option->defname, column->name) == 0)
 			return strVal(option->arg);
-	}
 	return NULL;
 }
 
@@ -163,7 +159,6 @@ fc_types_digits(FcColumnSeen *column, Oid *typid)
 {
 	bool		telling = fc_types_is_named_time(column->name) ||
 		(column->values >= FC_TELLING && column->low < column->high);
-	ListCell   *lc;
 
 	if (telling && column->kinds[FC_VALUE_DATE] == column->values &&
 		column->low >= 19000101 && column->high <= 20991231)
@@ -171,10 +166,8 @@ fc_types_digits(FcColumnSeen *column, Oid *typid)
 		*typid = DATEOID;
 		return "";
 	}
-	foreach(lc, telling && column->low >= INT64CONST(190001010000) ? column->patterns : NIL)
+	foreach_ptr(const FcValuePattern, pattern, telling && column->low >= INT64CONST(190001010000) ? column->patterns : NIL)
 	{
-		const FcValuePattern *pattern = lfirst(lc);
-
 		*typid = pattern->typid;
 		if (column->high < INT64CONST(20991231000000) || strlen(pattern->text) < 16)
 			return pattern->text;

@@ -478,14 +478,13 @@ fc_value_patterns(FcJudge *judge, const char *value, size_t value_len, const Lis
 	size_t		len = text.len;
 	List	   *matching = NIL;
 	Datum		parsed;
-	ListCell   *lc;
 
 	if (len < FC_PATTERN_SHORTEST || len > FC_PATTERN_LONGEST ||
 		strcspn(s, "0123456789") >= len)
 		return NIL;
-	foreach(lc, among ? among : judge->patterns)
-		if (fc_pattern_parse(((FcValuePattern *) lfirst(lc))->compiled, s, len, &parsed))
-			matching = lappend(matching, lfirst(lc));
+	foreach_ptr(FcValuePattern, pattern, among ? among : judge->patterns)
+		if (fc_pattern_parse(pattern->compiled, s, len, &parsed))
+			matching = lappend(matching, pattern);
 	return matching;
 }
 
