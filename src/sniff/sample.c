@@ -16,7 +16,6 @@
 
 #include <ctype.h>
 
-#include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
@@ -27,6 +26,7 @@
 #include "load/steps.h"
 #include "sniff/steps.h"
 #include "source/input.h"
+#include "source/recode.h"
 
 /*
  * How many places of plain files are read, and how many bytes of each; and how
@@ -465,18 +465,10 @@ fc_sample_recode_place(FcSniffPlace *place, int encoding, Oid proc)
 static void
 fc_sample_recode(FcSniffSample *sample, int encoding)
 {
-	Oid			proc;
-
 	if (!PG_ENCODING_IS_CLIENT_ONLY(encoding) || GetDatabaseEncoding() == PG_SQL_ASCII)
 		return;
-	proc = FindDefaultConversionProc(encoding, GetDatabaseEncoding());
-	if (!OidIsValid(proc))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
-						pg_encoding_to_char(encoding), GetDatabaseEncodingName())));
 	for (int i = 0; i < sample->nplaces; i++)
-		fc_sample_recode_place(&sample->places[i], encoding, proc);
+		fc_sample_recode_place(&sample->places[i], encoding, fc_recode_proc(encoding));
 }
 
 static int
