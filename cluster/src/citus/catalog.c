@@ -28,15 +28,6 @@
 
 #include "citus/citus.h"
 
-struct FcCitusScan
-{
-	Relation	rel;
-	SysScanDesc scan;
-	int			n;
-	const FcCitusColumn *columns;
-	AttrNumber	attnums[FLEXIBLE_ARRAY_MEMBER];
-};
-
 /*
  * Is its library loaded, too?  Until it has defined its settings anybody could
  * set them, and so say how to connect.
@@ -73,30 +64,28 @@ fc_citus_table(const char *name)
 	return table;
 }
 
-FcCitusScan *
-fc_citus_scan_begin(const char *name, const FcCitusColumn *columns, int n)
+FcCitusScan
+fc_citus_scan(const char *name, const FcCitusColumn *columns, int n)
 {
-	FcCitusScan *scan = palloc0(offsetof(FcCitusScan, attnums) + sizeof(AttrNumber) * n);
+	FcCitusScan scan = {table_open(fc_citus_table(name), AccessShareLock), .n = n, .columns = columns};
 
-	scan->rel = table_open(fc_citus_table(name), AccessShareLock);
-	scan->n = n;
-	scan->columns = columns;
+	Assert(n <= FC_CITUS_COLUMNS);
 	for (int i = 0; i < n; i++)
 	{
-		AttrNumber	attnum = get_attnum(RelationGetRelid(scan->rel), columns[i].name);
+		AttrNumber	attnum = get_attnum(RelationGetRelid(scan.rel), columns[i].name);
 
 		if (attnum <= 0 ||
 			(OidIsValid(columns[i].type) &&
-			 TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid != columns[i].type))
+			 TupleDescAttr(RelationGetDescr(scan.rel), attnum - 1)->atttypid != columns[i].type))
 			fc_citus_refuse_form(name);
-		scan->attnums[i] = attnum;
+		scan.attnums[i] = attnum;
 	}
-	scan->scan = systable_beginscan(scan->rel, InvalidOid, false, NULL, 0, NULL);
+	scan.scan = systable_beginscan(scan.rel, InvalidOid, false, NULL, 0, NULL);
 	return scan;
 }
 
 bool
-fc_citus_scan_next(FcCitusScan *scan, Datum *values, bool *nulls)
+fc_citus_next(FcCitusScan *scan)
 {
 	HeapTuple	tuple = systable_getnext(scan->scan);
 	TupleDesc	desc = RelationGetDescr(scan->rel);
@@ -104,26 +93,20 @@ fc_citus_scan_next(FcCitusScan *scan, Datum *values, bool *nulls)
 	bool		is_varlena;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	for (int i = 0; i < scan->n; i++)
+	for (int i = 0; tuple && i < scan->n; i++)
 	{
-		values[i] = heap_getattr(tuple, scan->attnums[i], desc, &nulls[i]);
-		if (nulls[i] || OidIsValid(scan->columns[i].type))
+		scan->values[i] = heap_getattr(tuple, scan->attnums[i], desc, &scan->nulls[i]);
+		if (scan->nulls[i] || OidIsValid(scan->columns[i].type))
 			continue;
 		/* the text of a value, whatever type the column has */
 		getTypeOutputInfo(TupleDescAttr(desc, scan->attnums[i] - 1)->atttypid, &output, &is_varlena);
-		values[i] = CStringGetDatum(OidOutputFunctionCall(output, values[i]));
+		scan->values[i] = CStringGetDatum(OidOutputFunctionCall(output, scan->values[i]));
 	}
-	return true;
-}
-
-void
-fc_citus_scan_end(FcCitusScan *scan)
-{
+	if (tuple)
+		return true;
 	systable_endscan(scan->scan);
 	table_close(scan->rel, AccessShareLock);
-	pfree(scan);
+	return false;
 }
 
 void

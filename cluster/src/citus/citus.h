@@ -12,6 +12,7 @@
 #include "fmgr.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
+#include "utils/relcache.h"
 
 /*
  * citus/catalog.c
@@ -24,7 +25,20 @@ typedef struct FcCitusColumn
 	Oid			type;			/* InvalidOid: any type, read as text */
 } FcCitusColumn;
 
-typedef struct FcCitusScan FcCitusScan;
+/* As many are read of a table */
+#define FC_CITUS_COLUMNS	7
+
+/* Goes over a table's rows */
+typedef struct FcCitusScan
+{
+	Relation	rel;
+	struct SysScanDescData *scan;
+	int			n;
+	const FcCitusColumn *columns;
+	AttrNumber	attnums[FC_CITUS_COLUMNS];
+	Datum		values[FC_CITUS_COLUMNS];	/* of the current row */
+	bool		nulls[FC_CITUS_COLUMNS];
+} FcCitusScan;
 
 /*
  * Is Citus created in this database, and loaded, in a version that lets others
@@ -38,14 +52,13 @@ extern bool fc_citus_is_here(void);
  * if it is not there or lacks one of n columns: an unknown version.  The
  * columns are not copied.
  */
-extern FcCitusScan *fc_citus_scan_begin(const char *name, const FcCitusColumn *columns, int n);
+extern FcCitusScan fc_citus_scan(const char *name, const FcCitusColumn *columns, int n);
 
 /*
  * Sets values and nulls to those of the columns of the next row; a column of
- * any type to a C string.  False: there is no more row.
+ * any type to a C string.  False after the last row, which ends the scan.
  */
-extern bool fc_citus_scan_next(FcCitusScan *scan, Datum *values, bool *nulls);
-extern void fc_citus_scan_end(FcCitusScan *scan);
+extern bool fc_citus_next(FcCitusScan *scan);
 
 /* Locks the table of this name until the transaction ends */
 extern void fc_citus_lock(const char *name, LOCKMODE lock);

@@ -35,12 +35,12 @@ fc_citus_nodes(void)
 		{"nodecluster", NAMEOID}
 	};
 	const char *cluster = GetConfigOption("citus.cluster_name", true, false);
-	FcCitusScan *scan = fc_citus_scan_begin("pg_dist_node", columns, lengthof(columns));
-	Datum		values[lengthof(columns)];
-	bool		nulls[lengthof(columns)];
+	FcCitusScan scan = fc_citus_scan("pg_dist_node", columns, lengthof(columns));
+	const Datum *values = scan.values;
+	const bool *nulls = scan.nulls;
 	List	   *nodes = NIL;
 
-	while (fc_citus_scan_next(scan, values, nulls))
+	while (fc_citus_next(&scan))
 	{
 		FcCitusNode *node;
 
@@ -56,7 +56,6 @@ fc_citus_nodes(void)
 		node->active = !nulls[4] && DatumGetBool(values[4]);
 		nodes = lappend(nodes, node);
 	}
-	fc_citus_scan_end(scan);
 	return nodes;
 }
 
@@ -73,14 +72,11 @@ bool
 fc_citus_node_is_pooled(const FcCitusNode *node)
 {
 	static const FcCitusColumn columns[] = {{"nodeid", INT4OID}};
-	FcCitusScan *scan = fc_citus_scan_begin("pg_dist_poolinfo", columns, lengthof(columns));
-	Datum		id;
-	bool		isnull;
+	FcCitusScan scan = fc_citus_scan("pg_dist_poolinfo", columns, lengthof(columns));
 	bool		found = false;
 
-	while (!found && fc_citus_scan_next(scan, &id, &isnull))
-		found = !isnull && DatumGetInt32(id) == node->id;
-	fc_citus_scan_end(scan);
+	while (fc_citus_next(&scan))
+		found |= !scan.nulls[0] && DatumGetInt32(scan.values[0]) == node->id;
 	return found;
 }
 
@@ -101,23 +97,22 @@ fc_citus_node_authinfo(const FcCitusNode *node, const char *role)
 		{"nodeid", INT4OID}, {"rolename", NAMEOID}, {"authinfo", TEXTOID}
 	};
 	int32		wanted = fc_citus_node_is_here(node) ? FC_CITUS_LOOPBACK : node->id;
-	FcCitusScan *scan = fc_citus_scan_begin("pg_dist_authinfo", columns, lengthof(columns));
-	Datum		values[lengthof(columns)];
-	bool		nulls[lengthof(columns)];
+	FcCitusScan scan = fc_citus_scan("pg_dist_authinfo", columns, lengthof(columns));
+	const Datum *values = scan.values;
+	const bool *nulls = scan.nulls;
 	char	   *authinfo = NULL;
 	bool		own = false;
 
-	while (!own && fc_citus_scan_next(scan, values, nulls))
+	while (fc_citus_next(&scan))
 	{
 		int32		id = DatumGetInt32(values[0]);
 
-		if (nulls[0] || nulls[1] || nulls[2] || (id != wanted && id != FC_CITUS_ANY_NODE) ||
+		if (own || nulls[0] || nulls[1] || nulls[2] || (id != wanted && id != FC_CITUS_ANY_NODE) ||
 			strcmp(NameStr(*DatumGetName(values[1])), role) != 0)
 			continue;
 		authinfo = TextDatumGetCString(values[2]);
 		own = id == wanted;
 	}
-	fc_citus_scan_end(scan);
 	return authinfo;
 }
 

@@ -63,21 +63,20 @@ fc_shards_table(Oid table, FcCitusTable *citus)
 		{"logicalrelid", REGCLASSOID}, {"partmethod", CHAROID},
 		{"repmodel", CHAROID}, {"partkey", TEXTOID}
 	};
-	FcCitusScan *scan = fc_citus_scan_begin("pg_dist_partition", columns, lengthof(columns));
-	Datum		values[lengthof(columns)];
-	bool		nulls[lengthof(columns)];
+	FcCitusScan scan = fc_citus_scan("pg_dist_partition", columns, lengthof(columns));
+	const Datum *values = scan.values;
+	const bool *nulls = scan.nulls;
 	bool		found = false;
 
-	while (!found && fc_citus_scan_next(scan, values, nulls))
+	while (fc_citus_next(&scan))
 	{
-		found = !nulls[0] && DatumGetObjectId(values[0]) == table;
-		if (!found)
+		if (nulls[0] || DatumGetObjectId(values[0]) != table)
 			continue;
+		found = true;
 		citus->method = nulls[1] ? '\0' : DatumGetChar(values[1]);
 		citus->model = nulls[2] ? '\0' : DatumGetChar(values[2]);
 		citus->key = nulls[3] ? NULL : stringToNode(TextDatumGetCString(values[3]));
 	}
-	fc_citus_scan_end(scan);
 	return found;
 }
 
@@ -131,24 +130,21 @@ fc_shards_ranges(Oid table, FcShards *shards)
 		{"logicalrelid", REGCLASSOID}, {"shardid", INT8OID},
 		{"shardminvalue", TEXTOID}, {"shardmaxvalue", TEXTOID}
 	};
-	FcCitusScan *scan = fc_citus_scan_begin("pg_dist_shard", columns, lengthof(columns));
-	Datum		values[lengthof(columns)];
-	bool		nulls[lengthof(columns)];
+	FcCitusScan scan = fc_citus_scan("pg_dist_shard", columns, lengthof(columns));
 	int			room = 32;
 
 	shards->list = palloc(sizeof(FcShard) * room);
-	while (fc_citus_scan_next(scan, values, nulls))
+	while (fc_citus_next(&scan))
 	{
-		if (nulls[0] || nulls[1] || DatumGetObjectId(values[0]) != table)
+		if (scan.nulls[0] || scan.nulls[1] || DatumGetObjectId(scan.values[0]) != table)
 			continue;
 		if (shards->n == room)
 		{
 			room *= 2;
 			shards->list = repalloc_huge(shards->list, sizeof(FcShard) * room);
 		}
-		shards->list[shards->n++] = fc_shards_one(values, nulls);
+		shards->list[shards->n++] = fc_shards_one(scan.values, scan.nulls);
 	}
-	fc_citus_scan_end(scan);
 }
 
 static int
@@ -176,11 +172,11 @@ fc_shards_places(FcShards *shards)
 	static const FcCitusColumn columns[] = {
 		{"shardid", INT8OID}, {"shardstate", INT4OID}, {"groupid", INT4OID}
 	};
-	FcCitusScan *scan = fc_citus_scan_begin("pg_dist_placement", columns, lengthof(columns));
-	Datum		values[lengthof(columns)];
-	bool		nulls[lengthof(columns)];
+	FcCitusScan scan = fc_citus_scan("pg_dist_placement", columns, lengthof(columns));
+	const Datum *values = scan.values;
+	const bool *nulls = scan.nulls;
 
-	while (fc_citus_scan_next(scan, values, nulls))
+	while (fc_citus_next(&scan))
 	{
 		FcShard		sought = {nulls[0] ? 0 : DatumGetInt64(values[0])};
 		FcShard    *shard = bsearch(&sought, shards->list, shards->n, sizeof(FcShard), fc_shards_by_id);
@@ -191,7 +187,6 @@ fc_shards_places(FcShards *shards)
 		shard->nplaces++;
 		shard->group = DatumGetInt32(values[2]);
 	}
-	fc_citus_scan_end(scan);
 }
 
 /* Is there exactly one shard for each hash? */
@@ -263,7 +258,7 @@ FcShards *
 fc_shards_read(Oid table, const char **why)
 {
 	FcShards   *shards = palloc0(sizeof(FcShards));
-	FcCitusTable citus;
+	FcCitusTable citus = {0};
 
 	*why = "It is not listed itself.";
 	if (!fc_shards_table(table, &citus))
