@@ -181,38 +181,13 @@ fc_log_add(const char *gid, Oid server, int64 system, Oid userid)
 	table_close(rel, NoLock);
 }
 
-/*
- * The row about no server is written by CREATE EXTENSION.  It has the
- * identity, which tells this database from its copies.
- */
-char *
-fc_log_prefix(Oid server)
-{
-	Relation	rel = fc_log_open(AccessShareLock);
-	char	   *identity = "0";
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	bool		isnull;
-
-	ScanKeyInit(&key, COL_SERVER, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(InvalidOid));
-	scan = systable_beginscan(rel, InvalidOid, false, SnapshotSelf, 1, &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-		identity = TextDatumGetCString(heap_getattr(tuple, COL_GID, RelationGetDescr(rel), &isnull));
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return fc_gid_prefix(identity, server);
-}
-
 static FcDecision *
-fc_log_read(Relation rel, HeapTuple tuple, const char *prefix)
+fc_log_read(Relation rel, HeapTuple tuple)
 {
 	FcDecision *decision = palloc0(sizeof(FcDecision));
 	bool		isnull;
 
 	decision->gid = TextDatumGetCString(heap_getattr(tuple, COL_GID, RelationGetDescr(rel), &isnull));
-	decision->nonce = fc_gid_read(decision->gid, prefix);
 	decision->system = DatumGetInt64(heap_getattr(tuple, COL_SYSTEM, RelationGetDescr(rel), &isnull));
 	return decision;
 }
@@ -220,7 +195,6 @@ fc_log_read(Relation rel, HeapTuple tuple, const char *prefix)
 List *
 fc_log_list(Oid server)
 {
-	char	   *prefix = fc_log_prefix(server);
 	Relation	rel = fc_log_open(AccessShareLock);
 	List	   *list = NIL;
 	ScanKeyData key;
@@ -232,16 +206,27 @@ fc_log_list(Oid server)
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		CHECK_FOR_INTERRUPTS();
-		list = lappend(list, fc_log_read(rel, tuple, prefix));
+		list = lappend(list, fc_log_read(rel, tuple));
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	return list;
 }
 
-/* Is there a row?  Removes it, if that is wished */
-static bool
-fc_log_look(const char *gid, bool remove)
+/*
+ * The row about no server is written by CREATE EXTENSION.  It has the
+ * identity, which tells this database from its copies.
+ */
+char *
+fc_log_prefix(Oid server)
+{
+	List	   *identity = fc_log_list(InvalidOid);
+
+	return fc_gid_prefix(identity == NIL ? "0" : ((FcDecision *) linitial(identity))->gid, server);
+}
+
+bool
+fc_log_has(const char *gid, bool remove)
 {
 	Relation	rel = fc_log_open(remove ? RowExclusiveLock : AccessShareLock);
 	ScanKeyData key;
@@ -258,16 +243,4 @@ fc_log_look(const char *gid, bool remove)
 	systable_endscan(scan);
 	table_close(rel, remove ? NoLock : AccessShareLock);
 	return found;
-}
-
-bool
-fc_log_has(const char *gid)
-{
-	return fc_log_look(gid, false);
-}
-
-void
-fc_log_remove(const char *gid)
-{
-	(void) fc_log_look(gid, true);
 }

@@ -270,7 +270,6 @@ extern List *fc_resolve_servers(Oid server, bool act);
 typedef struct FcDecision
 {
 	char	   *gid;
-	uint64		nonce;
 	int64		system;			/* the database that has prepared it */
 } FcDecision;
 
@@ -305,14 +304,12 @@ extern char *fc_log_prefix(Oid server);
 /* All rows of the server that can be seen now */
 extern List *fc_log_list(Oid server);
 
-/* Is there a row, as far as can be seen now? */
-extern bool fc_log_has(const char *gid);
-
 /*
- * Removes the row, wherever it is by now: the table may have been rewritten,
- * and another session may have removed it.
+ * Is there a row, as far as can be seen now?  With "remove" it is removed,
+ * wherever it is by now: the table may have been rewritten, and another session
+ * may have removed it.
  */
-extern void fc_log_remove(const char *gid);
+extern bool fc_log_has(const char *gid, bool remove);
 
 /*
  * remote/gid.c: names of the transactions that nodes prepare for this server

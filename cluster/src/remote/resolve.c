@@ -47,7 +47,7 @@
 
 /* The rows of loads that have ended */
 static List *
-fc_resolve_decisions(FcNode *node, bool act)
+fc_resolve_decisions(FcNode *node, const char *prefix, bool act)
 {
 	List	   *ended = NIL;
 
@@ -55,7 +55,7 @@ fc_resolve_decisions(FcNode *node, bool act)
 	{
 		if (list_length(ended) == FC_RESOLVE_MOST)
 			break;
-		if (fc_log_has_ended(decision->nonce, act))
+		if (fc_log_has_ended(fc_gid_read(decision->gid, prefix), act))
 			ended = lappend(ended, decision);
 	}
 	return ended;
@@ -165,7 +165,7 @@ fc_resolve_unlisted(FcNode *node, FcLeft *left, uint64 nonce, bool act)
 	}
 	there = fc_resolve_is_there(node, left);
 	if (there && left->outcome == NULL)
-		fc_resolve_end(node, left, fc_log_has(left->gid), act);
+		fc_resolve_end(node, left, fc_log_has(left->gid, false), act);
 	fc_log_let_go(nonce);
 	return there;
 }
@@ -200,7 +200,7 @@ fc_resolve_forget(FcNode *node, List *decisions, List *list, bool all)
 				found = left;
 		if (found ? strcmp(found->outcome, "committed") == 0 :
 			all && decision->system == node->system)
-			fc_log_remove(decision->gid);
+			(void) fc_log_has(decision->gid, true);
 	}
 }
 
@@ -208,7 +208,7 @@ static List *
 fc_resolve_node(FcNode *node, bool act)
 {
 	char	   *prefix = fc_log_prefix(node->server);
-	List	   *decisions = fc_resolve_decisions(node, act);
+	List	   *decisions = fc_resolve_decisions(node, prefix, act);
 	List	   *list = fc_resolve_ask(node, prefix);
 	bool		all = list_length(list) < FC_RESOLVE_MOST;
 	ListCell   *lc;
