@@ -162,11 +162,10 @@ fc_copy_set_piece(FcRemoteCopy *copy, int fd)
 
 FcRemoteCopy *
 fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums,
-					 const FcRemoteOptions *options, const FcRemoteTable *table)
+					 const FcRemoteOptions *options, const FcRemoteTable *table, bool *fast)
 {
 	FcMember   *member = fc_copy_join(place, userid, table);
 	MemoryContext copying;
-	bool		fast;
 	char	   *sql;
 	char	   *name;
 	FcRemoteCopy *copy;
@@ -174,16 +173,16 @@ fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums
 	if (member == NULL)
 		return NULL;
 	/* partitions of a shard are not the node's to make */
-	fast = fc_agree_check(member->node, place, attnums) && member->node->has_fast_copy &&
-		place->shard == NULL;
-	sql = fc_copy_sql(place, attnums, options, fast);
+	*fast = fc_agree_check(member->node, place, attnums) &&
+		member->node->has_fast_copy && place->shard == NULL;
+	sql = fc_copy_sql(place, attnums, options, *fast);
 	member->failed = true;
 	fc_node_copy(member->node, sql);
 	copying = AllocSetContextCreate(member->node->context, "fast_copy stream",
 									ALLOCSET_SMALL_SIZES);
 	copy = MemoryContextAllocZero(copying, sizeof(FcRemoteCopy));
 	copy->member = member;
-	copy->fast = fast;
+	copy->fast = *fast;
 	/* as the node clips it */
 	name = fc_remote_relname(place);
 	name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
@@ -195,12 +194,6 @@ fc_remote_copy_begin(const FcRemotePlace *place, Oid userid, const List *attnums
 	member->failed = false;
 	member->copy = copy;
 	return copy;
-}
-
-bool
-fc_remote_copy_is_fast(const FcRemoteCopy *copy)
-{
-	return copy->fast;
 }
 
 /*

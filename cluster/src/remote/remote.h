@@ -81,7 +81,7 @@ extern void fc_remote_commit_by(FcRemoteCommit commit);
  * a connection of this transaction, with this session's DateStyle and other
  * settings of that kind.  "attnums": the table's columns that the file has, in
  * its order.  "table" is made first, unless this transaction has made it;
- * NULL: it exists.
+ * NULL: it exists.  *fast is set if the server's fast_copy loads.
  *
  * Returns NULL if another COPY has the connection that has made the table.
  * ERROR if the server cannot be reached, may not be used by the user, cannot
@@ -91,7 +91,7 @@ extern void fc_remote_commit_by(FcRemoteCommit commit);
 extern FcRemoteCopy *fc_remote_copy_begin(const FcRemotePlace *place, Oid userid,
 										  const List *attnums,
 										  const FcRemoteOptions *options,
-										  const FcRemoteTable *table);
+										  const FcRemoteTable *table, bool *fast);
 
 /*
  * Builds the indexes of the tables that this transaction has made, on all
@@ -104,9 +104,6 @@ extern void fc_remote_build_indexes(void);
  * sessions that have made them see them.
  */
 extern bool fc_remote_has_made(void);
-
-/* Is it the node's fast_copy that loads? */
-extern bool fc_remote_copy_is_fast(const FcRemoteCopy *copy);
 
 /*
  * Appends whole records with their line ends.  Waits for the server only if a

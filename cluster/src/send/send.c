@@ -179,16 +179,12 @@ fc_send_open_leaf(FcSender *sender, FcSendLeaf *leaf)
 
 	INSTR_TIME_SET_CURRENT(leaf->begun);
 	leaf->copy = fc_remote_copy_begin(&place, sender->plan.userid, attnums,
-									  &sender->plan.options, leaf->table);
+									  &sender->plan.options, leaf->table, &leaf->fast);
 	leaf->eol = FC_EOL_UNKNOWN;
 	leaf->records = 0;
 	list_free(attnums);
 	table_close(rel, NoLock);
-	if (leaf->copy)
-	{
-		leaf->fast = fc_remote_copy_is_fast(leaf->copy);
-		sender->nopen++;
-	}
+	sender->nopen += leaf->copy != NULL;
 	MemoryContextSwitchTo(old);
 }
 
