@@ -12,14 +12,11 @@
 #include "postgres.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "compat/compat.h"
 #include "io/io.h"
-#include "miscadmin.h"
 #include "port/pg_iovec.h"
 #include "portability/instr_time.h"
-#include "utils/wait_event.h"
 
 /* A read is slow if it takes longer than this, and longer than 2 GB/s */
 #define FC_SYNC_SLOW_US		30

@@ -17,9 +17,7 @@
 
 #include "compat/compat.h"
 #include "io/io.h"
-#include "miscadmin.h"
 #include "storage/fd.h"
-#include "utils/wait_event.h"
 
 /*
  * The errno of a build without liburing (libraries.mk), whose method refuses
