@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include "datatype/timestamp.h"
-
 #include "key/width.h"
 
 /*

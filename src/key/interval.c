@@ -16,7 +16,6 @@
 
 #include "catalog/pg_type.h"
 #include "common/int.h"
-#include "pgtime.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/timestamp.h"

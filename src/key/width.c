@@ -15,11 +15,8 @@
 #include "postgres.h"
 
 #include "common/int.h"
-#include "fmgr.h"
-#include "pgtime.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/timestamp.h"
 
 #include "compat/compat.h"
 #include "key/width.h"
