@@ -15,7 +15,6 @@
 #define FC_BINARY_H
 
 #include "grammar/field.h"
-#include "grammar/record.h"
 #include "grammar/quote_run.h"
 
 /* A header that says nothing: no flags, no extension */
