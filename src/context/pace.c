@@ -13,12 +13,9 @@
 #include "postgres.h"
 
 #include "executor/instrument.h"
-#include "miscadmin.h"
 #include "portability/instr_time.h"
-#include "storage/latch.h"
 
 #include "compat/compat.h"
-#include "compat/settings.h"
 #include "context/pace.h"
 
 /* µs: a shorter wait is left to the next call */

@@ -14,17 +14,13 @@
 #define FC_SHARED_H
 
 #include "lib/ilist.h"
-#include "miscadmin.h"
 #include "nodes/pg_list.h"
-#include "pgtime.h"
-#include "port/atomics.h"
 #include "storage/condition_variable.h"
 #include "storage/dsm.h"
 #include "storage/lwlock.h"
 #include "storage/sharedfileset.h"
 #include "utils/dsa.h"
 #include "utils/memutils.h"
-#include "utils/relcache.h"
 
 #include "compat/compat.h"
 #include "compat/settings.h"
