@@ -8,8 +8,6 @@
 #ifndef FC_FIRST_ERROR_H
 #define FC_FIRST_ERROR_H
 
-#include "mb/pg_wchar.h"
-
 #include "context/shared.h"
 
 /* Makes room for texts; the leader calls it first.  shared is in the segment */

@@ -12,8 +12,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "errors/lines.h"
 #include "key/search.h"
 

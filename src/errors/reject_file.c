@@ -19,9 +19,6 @@
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "executor/tuptable.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
-#include "storage/buffile.h"
 #include "utils/backend_progress.h"
 #include "utils/tuplesort.h"
 
