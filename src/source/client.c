@@ -22,17 +22,12 @@
 #undef USE_OPENSSL
 #undef USE_SSL
 
-#include "lib/stringinfo.h"
 #include "libpq/libpq.h"
 #include "libpq/pqformat.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
-#include "storage/latch.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 
 #include "compat/compat.h"
-#include "grammar/dialect.h"
 #include "source/client.h"
 
 /* Messages of the protocol */

@@ -23,7 +23,6 @@
  *-------------------------------------------------------------------------
  */
 #include "source/codec.h"
-#include "source/gunzip.h"
 
 #include <stdlib.h>
 #include <string.h>

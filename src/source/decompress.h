@@ -10,7 +10,6 @@
 #define FC_DECOMPRESS_H
 
 #include "storage/condition_variable.h"
-#include "storage/fd.h"
 #include "storage/sharedfileset.h"
 
 #include "source/codec.h"

@@ -16,9 +16,6 @@
 
 #include <dirent.h>
 #include <fnmatch.h>
-#include <unistd.h>
-
-#include "miscadmin.h"
 
 #include "compat/compat.h"
 #include "source/root.h"

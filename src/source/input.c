@@ -12,13 +12,8 @@
 #include "postgres.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include "catalog/pg_authid.h"
-#include "miscadmin.h"
-#include "storage/fd.h"
-#include "storage/latch.h"
-#include "utils/acl.h"
 
 #include "compat/compat.h"
 #include "source/advice.h"

@@ -13,10 +13,6 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
-#include "storage/fd.h"
-#include "utils/wait_event.h"
 
 #include "compat/compat.h"
 #include "source/recode.h"

@@ -35,15 +35,8 @@
  */
 #include "postgres.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "access/parallel.h"
-#include "miscadmin.h"
-#include "storage/proc.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
-#include "utils/wait_event.h"
 
 #include "compat/compat.h"
 #include "key/search.h"
@@ -56,7 +49,6 @@
 
 /* How often a size is asked for while somebody else changes it */
 #define FC_SOURCE_TRIES	3
-
 
 static void
 fc_source_stat(int fd, const char *path, struct stat *st)

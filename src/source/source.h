@@ -9,8 +9,6 @@
 #ifndef FC_SOURCE_H
 #define FC_SOURCE_H
 
-#include <sys/stat.h>
-
 #include "datatype/timestamp.h"
 #include "port/atomics.h"
 #include "storage/fd.h"
