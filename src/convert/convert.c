@@ -15,7 +15,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 

@@ -17,7 +17,6 @@
 #include "catalog/pg_type.h"
 #include "port/pg_bitutils.h"
 
-#include "convert/convert.h"
 #include "convert/digits.h"
 #include "convert/types.h"
 

@@ -19,7 +19,6 @@
 #include <ctype.h>
 
 #include "catalog/pg_type.h"
-#include "datatype/timestamp.h"
 #include "utils/builtins.h"
 
 #include "convert/pattern.h"

@@ -22,9 +22,7 @@
 #include "datatype/timestamp.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
-#include "utils/datetime.h"
 #include "utils/formatting.h"
-#include "utils/timestamp.h"
 
 #include "compat/compat.h"
 #include "convert/pattern.h"

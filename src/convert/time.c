@@ -19,13 +19,9 @@
 
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
-#include "pgtime.h"
 #include "utils/date.h"
-#include "utils/datetime.h"
 #include "utils/guc.h"
-#include "utils/timestamp.h"
 
-#include "convert/convert.h"
 #include "convert/digits.h"
 #include "convert/types.h"
 
