@@ -21,8 +21,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "io/io.h"
 #include "sort/fetch.h"
 

@@ -16,7 +16,6 @@
 
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
-#include "utils/memutils.h"
 #include "utils/tuplesort.h"
 
 #include "compat/compat.h"

@@ -8,9 +8,7 @@
 #ifndef FC_ORDER_BY_H
 #define FC_ORDER_BY_H
 
-#include "access/attmap.h"
 #include "executor/tuptable.h"
-#include "utils/relcache.h"
 
 #include "context/shared.h"
 

@@ -11,13 +11,11 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/nbtree.h"
 #include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
 #include "parser/parser.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/typcache.h"
 
 #include "compat/compat.h"

@@ -16,10 +16,6 @@
 #ifndef FC_SPILL_H
 #define FC_SPILL_H
 
-#include "storage/fd.h"
-
-#include "context/shared.h"
-#include "key/range.h"
 #include "row/batch.h"
 #include "sort/spilled.h"
 

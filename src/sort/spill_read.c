@@ -21,10 +21,6 @@
 #include <sys/mman.h>
 
 #include "common/pg_prng.h"
-#include "miscadmin.h"
-#include "storage/fd.h"
-#include "utils/memutils.h"
-#include "utils/wait_event.h"
 
 #include "compat/compat.h"
 #include "sort/fetch.h"

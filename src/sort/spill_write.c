@@ -23,11 +23,7 @@
 
 #include <fcntl.h>
 
-#include "access/heaptoast.h"
-#include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "storage/fd.h"
-#include "utils/wait_event.h"
 
 #include "compat/compat.h"
 #include "key/search.h"

@@ -12,10 +12,6 @@
 
 #include <fcntl.h>
 
-#include "miscadmin.h"
-#include "storage/fd.h"
-#include "utils/memutils.h"
-
 #include "compat/compat.h"
 #include "key/search.h"
 #include "sort/spills.h"
