@@ -17,10 +17,8 @@
 
 #include "access/transam.h"
 #include "catalog/namespace.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
-#include "utils/memutils.h"
 
 #include "compat/compat.h"
 #include "row/batch.h"

@@ -11,7 +11,6 @@
 #include "access/tupdesc.h"
 
 #include "row/parse.h"
-#include "source/stream.h"
 
 /* The most rows of a batch */
 #define FC_BATCH_ROWS	256

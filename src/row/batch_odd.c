@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include "mb/pg_wchar.h"
-
 #include "row/batch.h"
 #include "row/batch_maker.h"
 

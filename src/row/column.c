@@ -14,16 +14,12 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
-#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
-#include "context/shared.h"
 #include "row/column.h"
 
 AttrNumber

@@ -9,13 +9,10 @@
 #define FC_COLUMN_H
 
 #include "access/tupdesc.h"
-#include "fmgr.h"
 #include "nodes/execnodes.h"
-#include "pgtime.h"
 
 #include "convert/convert.h"
 #include "convert/pattern.h"
-#include "grammar/field.h"
 #include "row/edit.h"
 #include "row/serial.h"
 

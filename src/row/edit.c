@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "utils/lsyscache.h"
 
 #include "row/edit.h"

@@ -9,7 +9,6 @@
 #define FC_EDIT_H
 
 #include "context/shared.h"
-#include "grammar/field.h"
 
 /* How the fields of a column are edited */
 typedef struct FcEdit

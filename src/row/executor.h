@@ -9,8 +9,6 @@
 #define FC_EXECUTOR_H
 
 #include "nodes/execnodes.h"
-#include "parser/parse_node.h"
-#include "utils/relcache.h"
 
 #include "context/shared.h"
 

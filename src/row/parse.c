@@ -17,14 +17,9 @@
 #include "postgres.h"
 
 #include "common/string.h"
-#include "executor/executor.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "errors/first_error.h"
-#include "grammar/binary.h"
 #include "row/parse.h"
 #include "row/parser.h"
 

@@ -15,10 +15,6 @@
  */
 #include "postgres.h"
 
-#include "mb/pg_wchar.h"
-
-#include "grammar/binary.h"
-#include "key/range.h"
 #include "row/parse.h"
 #include "row/parser.h"
 

@@ -8,11 +8,7 @@
 #ifndef FC_PARSER_H
 #define FC_PARSER_H
 
-#include "pgtime.h"
-#include "utils/resowner.h"
-
 #include "errors/reject_file.h"
-#include "grammar/marks.h"
 #include "row/transform.h"
 
 /* A column for the quick way */

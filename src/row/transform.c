@@ -15,15 +15,12 @@
 
 #include "access/sysattr.h"
 #include "catalog/pg_type.h"
-#include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 
 #include "compat/compat.h"
-#include "context/shared.h"
-#include "row/serial.h"
 #include "row/transform.h"
 
 struct FcTransforms

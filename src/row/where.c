@@ -19,15 +19,12 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "catalog/heap.h"
-#include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
 #include "parser/parser.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "errors/context.h"

@@ -9,7 +9,6 @@
 #define FC_WHERE_H
 
 #include "nodes/execnodes.h"
-#include "parser/parse_node.h"
 
 #include "context/shared.h"
 
