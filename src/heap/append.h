@@ -9,11 +9,8 @@
 #define FC_APPEND_H
 
 #include "access/htup_details.h"
-#include "common/relpath.h"
 #include "nodes/pg_list.h"
 #include "storage/buf.h"
-#include "storage/bufpage.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 

@@ -17,10 +17,8 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "access/table.h"
 #include "pgstat.h"
 #include "storage/lmgr.h"
-#include "utils/rel.h"
 
 #include "heap/writer.h"
 

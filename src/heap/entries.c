@@ -32,18 +32,9 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/nbtree.h"
 #include "access/nbtxlog.h"
 #include "access/transam.h"
-#include "access/xloginsert.h"
-#include "catalog/index.h"
-#include "catalog/pg_am.h"
-#include "executor/executor.h"
-#include "miscadmin.h"
 #include "storage/predicate.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
-#include "utils/sortsupport.h"
 
 #include "compat/compat.h"
 #include "errors/stop.h"

@@ -16,11 +16,8 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "access/table.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/hsearch.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "heap/hold.h"

@@ -14,21 +14,13 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/htup_details.h"
 #include "access/parallel.h"
-#include "access/tableam.h"
-#include "catalog/index.h"
-#include "miscadmin.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "context/pace.h"
-#include "errors/first_error.h"
-#include "errors/reject_file.h"
 #include "errors/stop.h"
 #include "heap/entries.h"
 #include "heap/turn.h"
-#include "heap/writer.h"
 
 /*
  * As many rows and bytes per insert as COPY takes.  With more rows index

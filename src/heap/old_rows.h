@@ -10,7 +10,6 @@
 
 #include "access/xlogdefs.h"
 #include "executor/tuptable.h"
-#include "utils/relcache.h"
 #include "utils/snapshot.h"
 
 #include "key/range.h"

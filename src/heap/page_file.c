@@ -24,12 +24,9 @@
 #include "postgres.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "access/xlog.h"
-#include "storage/fd.h"
 #include "storage/lmgr.h"
-#include "storage/smgr.h"
 
 #include "compat/compat.h"
 #include "heap/append.h"

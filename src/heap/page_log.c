@@ -17,8 +17,6 @@
 #include "access/heapam_xlog.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "access/xloginsert.h"
-#include "miscadmin.h"
 
 #include "compat/compat.h"
 #include "heap/append.h"

@@ -23,14 +23,10 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/storage.h"
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
-#include "storage/smgr.h"
 #include "utils/syscache.h"
 
 #include "heap/append.h"

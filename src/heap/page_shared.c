@@ -15,12 +15,8 @@
  */
 #include "postgres.h"
 
-#include "access/visibilitymap.h"
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "heap/append.h"

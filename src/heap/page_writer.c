@@ -23,14 +23,9 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/heaptoast.h"
 #include "access/xact.h"
-#include "executor/tuptable.h"
-#include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/bufmgr.h"
 #include "storage/freespace.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "context/pace.h"
@@ -38,7 +33,6 @@
 #include "heap/append.h"
 #include "heap/tuple.h"
 #include "heap/turn.h"
-#include "heap/writer.h"
 
 /* Pages of a slice from which on blocks are reserved, and for how many */
 #define FC_RESERVE_LEAST	(2 * FC_PAGE_BATCH)

@@ -8,8 +8,6 @@
 #ifndef FC_TUPLE_H
 #define FC_TUPLE_H
 
-#include "access/tupdesc.h"
-
 #include "row/batch.h"
 
 typedef struct FcForm FcForm;
