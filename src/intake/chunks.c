@@ -14,8 +14,6 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "miscadmin.h"
-#include "port/atomics.h"
 
 #include "compat/compat.h"
 #include "heap/turn.h"

@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include "port/atomics.h"
-
 #include "context/pace.h"
 #include "intake/finder.h"
 

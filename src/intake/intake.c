@@ -32,16 +32,13 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "miscadmin.h"
 #include "port/pg_bswap.h"
-#include "utils/memutils.h"
 
 #include "compat/compat.h"
 #include "context/dsm.h"
 #include "context/processors.h"
 #include "intake/chunks.h"
 #include "intake/intake.h"
-#include "report/report.h"
 #include "source/recode.h"
 
 /* For fewer packed bytes workers cost more than they bring */

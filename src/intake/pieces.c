@@ -41,11 +41,7 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-#include "utils/memutils.h"
-
 #include "intake/pieces.h"
-#include "source/codec.h"
 
 struct FcHand
 {

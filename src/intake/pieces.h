@@ -9,7 +9,6 @@
 #define FC_PIECES_H
 
 #include "portability/instr_time.h"
-#include "storage/lwlock.h"
 
 #include "intake/finder.h"
 #include "source/decompress.h"

@@ -24,18 +24,11 @@
  */
 #include "postgres.h"
 
-#include "commands/copy.h"
-#include "utils/rel.h"
-
 #include "compat/compat.h"
 #include "context/processors.h"
-#include "errors/context.h"
 #include "errors/first_error.h"
-#include "intake/finder.h"
 #include "intake/intake.h"
-#include "report/report.h"
 #include "source/client.h"
-#include "source/input.h"
 
 /*
  * Small data are received before they are loaded, unless the caller wants
