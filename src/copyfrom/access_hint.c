@@ -13,13 +13,10 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "compat/settings.h"
 #include "copyfrom/core.h"
-#include "errors/context.h"
 #include "source/advice.h"
 #include "source/root.h"
 

@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "executor/execPartition.h"
-#include "executor/executor.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -21,7 +20,6 @@
 #include "context/pace.h"
 #include "copyfrom/core.h"
 #include "copyfrom/feed.h"
-#include "errors/context.h"
 #include "errors/first_error.h"
 #include "row/executor.h"
 

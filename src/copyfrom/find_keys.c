@@ -13,10 +13,6 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
-#include "miscadmin.h"
-#include "utils/rel.h"
-
 #include "compat/compat.h"
 #include "copyfrom/core.h"
 #include "copyfrom/feed.h"

@@ -14,16 +14,12 @@
 #include <ctype.h>
 
 #include "catalog/pg_type_d.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
-#include "utils/datetime.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "convert/pattern.h"
 #include "copyfrom/core.h"
-#include "errors/context.h"
 #include "source/advice.h"
 
 #define FC_HINT_HEAD	4		/* bytes of the file that tell its encoding */
