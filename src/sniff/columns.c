@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
-#include "mb/pg_wchar.h"
 
 #include "compat/compat.h"
 #include "options/columns.h"

@@ -14,8 +14,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "compat/compat.h"
 #include "sniff/steps.h"
 

@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "mb/pg_wchar.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 

@@ -16,7 +16,6 @@
 #include "utils/builtins.h"
 
 #include "key/width.h"
-#include "key/range.h"
 #include "sniff/steps.h"
 
 /* Keys that are looked at */

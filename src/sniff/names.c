@@ -15,8 +15,6 @@
 
 #include <ctype.h>
 
-#include "catalog/heap.h"
-#include "mb/pg_wchar.h"
 #include "parser/scansup.h"
 
 #include "compat/compat.h"

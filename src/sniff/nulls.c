@@ -17,7 +17,6 @@
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 
-#include "options/columns.h"
 #include "report/units.h"
 #include "sniff/steps.h"
 

@@ -11,8 +11,6 @@
 
 #include <ctype.h>
 
-#include "mb/pg_wchar.h"
-
 #include "sniff/steps.h"
 
 /* Exponents that fit into a double precision */

@@ -13,9 +13,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
-#include "grammar/quote_run.h"
 #include "sniff/steps.h"
 
 /* Bytes by which the kernels of the grammar and the conversions may read on */

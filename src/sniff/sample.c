@@ -16,17 +16,8 @@
 
 #include <ctype.h>
 
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
-#include "port/atomics.h"
-
-#include "compat/settings.h"
-#include "grammar/binary.h"
-#include "intake/pieces.h"
 #include "load/steps.h"
 #include "sniff/steps.h"
-#include "source/input.h"
-#include "source/recode.h"
 
 /*
  * How many places of plain files are read, and how many bytes of each; and how

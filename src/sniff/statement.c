@@ -16,7 +16,6 @@
 #include <ctype.h>
 
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 

@@ -9,12 +9,8 @@
 #ifndef FC_SNIFF_STEPS_H
 #define FC_SNIFF_STEPS_H
 
-#include "nodes/pg_list.h"
-
 #include "convert/pattern.h"
 #include "copyfrom/core.h"
-#include "grammar/field.h"
-#include "options/options.h"
 
 /*
  * sniff/sample.c

@@ -15,7 +15,6 @@
 #include "access/relation.h"
 #include "parser/parse_coerce.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "sniff/steps.h"

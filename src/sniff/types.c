@@ -27,8 +27,6 @@
 #include "utils/lsyscache.h"
 
 #include "compat/compat.h"
-#include "convert/pattern.h"
-#include "options/columns.h"
 #include "report/units.h"
 #include "sniff/steps.h"
 

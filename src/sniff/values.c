@@ -15,7 +15,6 @@
 #include <ctype.h>
 
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "utils/date.h"
 
 #include "compat/compat.h"
