@@ -12,9 +12,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_class.h"
 #include "utils/builtins.h"
-#include "utils/rel.h"
 
 #include "remote/remote.h"
 

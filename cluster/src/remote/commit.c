@@ -33,10 +33,7 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 
 #include "elsewhere/elsewhere.h"
 #include "remote/remote.h"

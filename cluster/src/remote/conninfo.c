@@ -23,15 +23,11 @@
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "commands/dbcommands.h"
-#include "commands/defrem.h"
 #include "foreign/foreign.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "citus/citus.h"
 #include "compat/compat.h"
 #include "remote/conninfo.h"
 

@@ -19,13 +19,7 @@
 
 #include "foreign/fdwapi.h"
 #include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
-#include "storage/latch.h"
 #include "utils/builtins.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
-#include "utils/timestamp.h"
 
 #include "remote/conninfo.h"
 #include "remote/remote.h"

@@ -16,7 +16,6 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "miscadmin.h"
 
 #include "remote/remote.h"
 

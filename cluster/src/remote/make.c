@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "remote/remote.h"

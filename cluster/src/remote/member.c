@@ -14,9 +14,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 #include "remote/member.h"
 

@@ -11,11 +11,9 @@
  */
 #include "postgres.h"
 
-#include "commands/defrem.h"
 #include "foreign/foreign.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "remote/remote.h"
 

@@ -16,14 +16,10 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "storage/fd.h"
-#include "storage/latch.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 #include "compat/compat.h"
 #include "remote/conninfo.h"

@@ -14,18 +14,13 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_index.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/ruleutils.h"
 #include "utils/syscache.h"
 

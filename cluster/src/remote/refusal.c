@@ -11,10 +11,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_class.h"
 #include "foreign/fdwapi.h"
-#include "miscadmin.h"
-#include "utils/rel.h"
 
 #include "remote/conninfo.h"
 #include "remote/remote.h"

@@ -13,11 +13,7 @@
 #ifndef FC_REMOTE_H
 #define FC_REMOTE_H
 
-#include "nodes/pg_list.h"
-#include "utils/relcache.h"
-
 #include "citus/citus.h"
-#include "key/range.h"
 #include "options/options.h"
 #include "remote/member.h"
 

@@ -23,18 +23,12 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
-#include "catalog/pg_foreign_server.h"
 #include "catalog/pg_user_mapping.h"
 #include "foreign/foreign.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/resowner.h"
-#include "utils/timestamp.h"
 
-#include "citus/citus.h"
 #include "compat/compat.h"
 #include "remote/conninfo.h"
 #include "remote/remote.h"

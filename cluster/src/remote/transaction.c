@@ -19,7 +19,6 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "utils/timestamp.h"
 
 #include "compat/compat.h"
 #include "remote/remote.h"
