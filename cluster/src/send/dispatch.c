@@ -20,19 +20,14 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/partition.h"
-#include "catalog/pg_class.h"
 #include "common/hashfn.h"
-#include "miscadmin.h"
 #include "partitioning/partbounds.h"
 #include "partitioning/partdesc.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
-#include "utils/rel.h"
 
-#include "errors/first_error.h"
 #include "send/send.h"
 
 typedef struct FcDispatchTable FcDispatchTable;

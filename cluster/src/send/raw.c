@@ -15,12 +15,9 @@
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "send/send.h"
-#include "remote/remote.h"
 
 /*
  * May the same text be another value on the other server?  Citus keeps types of

@@ -30,23 +30,11 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "executor/executor.h"
-#include "miscadmin.h"
 #include "portability/instr_time.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
 
-#include "errors/first_error.h"
-#include "errors/lines.h"
-#include "grammar/record.h"
 #include "send/send.h"
-#include "remote/remote.h"
-#include "row/chunk_reader.h"
-#include "row/executor.h"
-#include "row/parse.h"
 
 /* Records of a step, and bytes that are read at a time */
 #define FC_SEND_STEP	8192

@@ -11,7 +11,6 @@
 
 #include "elsewhere/elsewhere.h"
 #include "remote/remote.h"
-#include "row/parse.h"
 
 /*
  * send/dispatch.c
