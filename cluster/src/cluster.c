@@ -8,22 +8,13 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "fmgr.h"
 #include "funcapi.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
-#include "citus/citus.h"
 #include "compat/compat.h"
-#include "elsewhere/elsewhere.h"
-#include "elsewhere/services.h"
 #include "send/send.h"
-#include "remote/remote.h"
 
 PG_MODULE_MAGIC;
 
