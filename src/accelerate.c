@@ -25,8 +25,6 @@
  */
 #include "postgres.h"
 
-#include <sys/stat.h>
-
 #include "access/relation.h"
 #include "access/xact.h"
 #include "catalog/pg_authid.h"

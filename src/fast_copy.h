@@ -9,10 +9,8 @@
 #define FC_FAST_COPY_H
 
 #include "nodes/parsenodes.h"
-#include "nodes/pg_list.h"
 #include "tcop/utility.h"
 
-#include "options/options.h"
 #include "report/report.h"
 
 /*

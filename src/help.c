@@ -17,7 +17,6 @@
 #include "utils/builtins.h"
 
 #include "fast_copy.h"
-#include "options/options.h"
 
 PG_FUNCTION_INFO_V1(fast_copy_help_options);
 PG_FUNCTION_INFO_V1(fast_copy_help_none);
