@@ -14,10 +14,8 @@
 
 #include <fcntl.h>
 
-#include "miscadmin.h"
 #include "storage/fd.h"
 #include "storage/lmgr.h"
-#include "storage/proc.h"
 
 #include "compat/compat.h"
 

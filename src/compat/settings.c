@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/guc.h"
 
 #include "compat/compat.h"
