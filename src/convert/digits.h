@@ -15,6 +15,14 @@
 
 #include "convert/convert.h"
 
+/* Powers of ten */
+static const int64 fc_digits_power[] = {
+	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
+	INT64CONST(10000000000), INT64CONST(100000000000), INT64CONST(1000000000000),
+	INT64CONST(10000000000000), INT64CONST(100000000000000),
+	INT64CONST(1000000000000000), INT64CONST(10000000000000000)
+};
+
 /* A word of eight such bytes */
 #define FC_WORD(byte) (UINT64CONST(0x0101010101010101) * (byte))
 
@@ -67,7 +75,6 @@ fc_digits_readable(const FcConverter *converter, const char *end)
 static inline bool
 fc_digits_are_all(const char *s, size_t n, uint64 *value)
 {
-	static const uint32 power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 	uint64		first = fc_digits_load_word(s) ^ FC_WORD('0');
 	uint64		rest;
 
@@ -81,7 +88,7 @@ fc_digits_are_all(const char *s, size_t n, uint64 *value)
 	}
 	n -= 8;
 	rest = (fc_digits_load_word(s + 8) ^ FC_WORD('0')) << (64 - 8 * n);
-	*value = (uint64) fc_digits_read(first) * power[n] + fc_digits_read(rest);
+	*value = fc_digits_read(first) * fc_digits_power[n] + fc_digits_read(rest);
 	return fc_digits_is_word(first) && fc_digits_is_word(rest);
 }
 
@@ -94,7 +101,6 @@ static inline const char *
 fc_digits_take(const char *s, const char *end, const char *readable,
 			   uint64 *value)
 {
-	static const int power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 	uint64		result = *value;
 	uint64		word;
 
@@ -112,7 +118,7 @@ fc_digits_take(const char *s, const char *end, const char *readable,
 		word = (fc_digits_load_word(s) ^ FC_WORD('0')) << (64 - 8 * (end - s));
 		if (fc_digits_is_word(word))
 		{
-			*value = result * power[end - s] + fc_digits_read(word);
+			*value = result * fc_digits_power[end - s] + fc_digits_read(word);
 			return end;
 		}
 	}

@@ -203,15 +203,6 @@ fc_parse_exponent(const char *s, const char *end, int *exponent)
 	return true;
 }
 
-/* Up to 10^16 */
-static const uint64 fc_decimal_power[] = {
-	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
-	UINT64CONST(10000000000), UINT64CONST(100000000000),
-	UINT64CONST(1000000000000), UINT64CONST(10000000000000),
-	UINT64CONST(100000000000000), UINT64CONST(1000000000000000),
-	UINT64CONST(10000000000000000)
-};
-
 /*
  * "-540.850752": 1 to 7 digits, a point and 1 to 16 digits, at most 19 in all.
  * False also where too few bytes may be read; "safe": FC_READABLE can.
@@ -247,7 +238,7 @@ fc_parse_usual_decimal(const FcConverter *converter, const char *s, size_t len, 
 		!fc_digits_are_all(s + whole + 1, fraction, &decimal->mantissa))
 		return false;
 	decimal->longer = false;
-	decimal->mantissa += fc_digits_read(word) * fc_decimal_power[fraction];
+	decimal->mantissa += (uint64) fc_digits_read(word) * fc_digits_power[fraction];
 	decimal->exponent = -(int) fraction;
 	return true;
 }

@@ -13,7 +13,7 @@
 
 #include "catalog/pg_type.h"
 
-#include "convert/convert.h"
+#include "convert/digits.h"
 #include "convert/types.h"
 
 /* The header of the short form */
@@ -207,7 +207,6 @@ fc_binary_short(const char *s)
 static bool
 fc_binary_digits(const char *s, int n, int weight, int scale, int16 *digits)
 {
-	static const int power[] = {1, 10, 100, 1000};
 	int			beyond = (n - 1 - weight) * FC_BASE_DIGITS - scale;
 
 	for (int i = 0; i < n; i++)
@@ -219,7 +218,7 @@ fc_binary_digits(const char *s, int n, int weight, int scale, int16 *digits)
 	if (n == 0)
 		return true;
 	return digits[0] != 0 && digits[n - 1] != 0 && beyond < FC_BASE_DIGITS &&
-		(beyond <= 0 || digits[n - 1] % power[beyond] == 0);
+		(beyond <= 0 || digits[n - 1] % fc_digits_power[beyond] == 0);
 }
 
 /* Declines NaN and infinities, and what the column's scale would round */

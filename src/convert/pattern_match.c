@@ -25,6 +25,7 @@
 #include "utils/formatting.h"
 
 #include "compat/compat.h"
+#include "convert/digits.h"
 #include "convert/pattern.h"
 #include "errors/context.h"
 
@@ -46,10 +47,6 @@ typedef struct FcPatternFields
 	int			zone_hour;
 	bool		named_zone;		/* in the pattern's "zone" */
 } FcPatternFields;
-
-static const int64 power[] = {
-	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000
-};
 
 static const char *const month_names[] = {
 	"January", "February", "March", "April", "May", "June", "July",
@@ -99,7 +96,7 @@ read_number(const FcPatternStep *step, const char **s, const char *end,
 	if (digits == 0)
 		return false;
 	if (step->unit == FC_UNIT_FRACTION)
-		fields->nsec += value * power[step->base - digits];
+		fields->nsec += value * fc_digits_power[step->base - digits];
 	else
 		fields->number[step->unit] = value;
 	return true;

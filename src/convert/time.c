@@ -144,22 +144,19 @@ static inline size_t
 fc_parse_fraction(const FcConverter *converter, const char *s, size_t len,
 				  int64 *usec)
 {
-	static const int power[] = {
-		1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000
-	};
 	uint64		value = 0;
 	size_t		n = fc_digits_take(s + 1, s + len,
 								   fc_digits_readable(converter, s + len), &value) - (s + 1);
 
-	if (n == 0 || n >= lengthof(power))
+	if (n == 0 || n > 9)
 		return 0;
 	if (n <= 6)
 	{
-		*usec = (int64) value * power[6 - n];
+		*usec = (int64) value * fc_digits_power[6 - n];
 		return n + 1;
 	}
 #if FLT_EVAL_METHOD == 0
-	*usec = (int64) rint((double) value / power[n] * USECS_PER_SEC);
+	*usec = (int64) rint((double) value / fc_digits_power[n] * USECS_PER_SEC);
 	return n + 1;
 #else
 	return 0;
@@ -243,7 +240,6 @@ static pg_attribute_always_inline bool
 fc_parse_usual_time(const FcConverter *converter, const char *s, size_t len, bool safe,
 					int64 *time)
 {
-	static const int power[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
 	size_t		digits = len - 20;
 	const FcDate *date;
 	int64		sec;
@@ -258,7 +254,7 @@ fc_parse_usual_time(const FcConverter *converter, const char *s, size_t len, boo
 	if (s[19] != '.' || digits - 1 >= 6 || (!safe && fc_digits_readable(converter, s + len) - s < 28))
 		return false;
 	word = (fc_digits_load_word(s + 20) ^ FC_WORD('0')) << (64 - 8 * digits);
-	*time += (int64) fc_digits_read(word) * power[digits];
+	*time += (int64) fc_digits_read(word) * fc_digits_power[6 - digits];
 	return fc_digits_is_word(word);
 }
 
