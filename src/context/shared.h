@@ -502,6 +502,10 @@ fc_shared_start(FcShared *shared, uint32 i)
 	return &fc_shared_starts(shared)[shared->source.places ? i % shared->source.places : i];
 }
 
+/* Memory for what the name tells, in a parent's */
+#define fc_context_memory(parent, name) \
+	AllocSetContextCreate(parent, "fast_copy " name, ALLOCSET_DEFAULT_SIZES)
+
 /* One process's side of a phase */
 typedef struct FcContext
 {

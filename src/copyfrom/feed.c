@@ -606,8 +606,7 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 void
 fc_feed_files(FcFeed *feed, void (*each) (FcFeed *feed, uint32 file))
 {
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy file for core",
-											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext mcxt = fc_context_memory(CurrentMemoryContext, "file for core");
 
 	for (uint32 i = 0; i < feed->target->source->nfiles; i++)
 	{
@@ -647,9 +646,7 @@ fc_feed_parser(FcFeed *feed)
 	feed->estate = CreateExecutorState();
 	/* core takes sequences' numbers itself */
 	feed->parser = fc_parse_begin(&feed->target->ctx, feed->estate, false);
-	feed->mcxt = AllocSetContextCreate(CurrentMemoryContext,
-									   "fast_copy record for core",
-									   ALLOCSET_DEFAULT_SIZES);
+	feed->mcxt = fc_context_memory(CurrentMemoryContext, "record for core");
 	initStringInfo(&feed->row);
 }
 

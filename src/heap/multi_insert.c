@@ -82,11 +82,8 @@ fc_multi_begin(FcWriter *base)
 	FcMultiWriter *writer = (FcMultiWriter *) base;
 
 	Assert(base->to.storage.kind < FC_STORAGE_BUFFERS && (!base->to.sliced || base->to.turn != NULL));
-	writer->mcxt = AllocSetContextCreate(CurrentMemoryContext,
-										 "fast_copy batch",
-										 ALLOCSET_DEFAULT_SIZES);
-	writer->insert_mcxt = AllocSetContextCreate(writer->mcxt, "fast_copy insert",
-												ALLOCSET_DEFAULT_SIZES);
+	writer->mcxt = fc_context_memory(CurrentMemoryContext, "batch");
+	writer->insert_mcxt = fc_context_memory(writer->mcxt, "insert");
 	writer->maxrows = 64;
 	writer->rows = palloc0(sizeof(FcMultiRow) * writer->maxrows);
 	writer->bistate = GetBulkInsertState();

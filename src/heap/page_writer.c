@@ -93,11 +93,8 @@ fc_page_begin(FcWriter *base)
 	MemoryContext old;
 
 	Assert(base->to.storage.kind >= FC_STORAGE_BUFFERS);
-	writer->mcxt = AllocSetContextCreate(CurrentMemoryContext,
-										 "fast_copy pages",
-										 ALLOCSET_DEFAULT_SIZES);
-	writer->toast_mcxt = AllocSetContextCreate(writer->mcxt, "fast_copy long row",
-											   ALLOCSET_DEFAULT_SIZES);
+	writer->mcxt = fc_context_memory(CurrentMemoryContext, "pages");
+	writer->toast_mcxt = fc_context_memory(writer->mcxt, "long row");
 	old = MemoryContextSwitchTo(writer->mcxt);
 	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD, false);
 	writer->lengths = palloc(sizeof(uint32) * FC_BATCH_ROWS);

@@ -98,9 +98,7 @@ fc_reject_table_begin(FcTarget *target)
 	if (target->plan->need_transcoding)
 		table->conversion = FindDefaultConversionProc(target->form.encoding,
 													  GetDatabaseEncoding());
-	table->row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											"fast_copy reject",
-											ALLOCSET_DEFAULT_SIZES);
+	table->row_mcxt = fc_context_memory(CurrentMemoryContext, "reject");
 	SPI_connect();
 	table->plan = fc_own_table_prepare(&fc_reject_kind, target->options->reject_table);
 	return table;

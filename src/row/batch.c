@@ -179,8 +179,7 @@ fc_batch_begin(FcParser *parser, TupleDesc desc)
 	maker->start = palloc(FC_BATCH_ROOM);
 	maker->room.end = maker->start + FC_BATCH_ROOM;
 	maker->room.compact = true;
-	maker->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy batch",
-										ALLOCSET_DEFAULT_SIZES);
+	maker->mcxt = fc_context_memory(CurrentMemoryContext, "batch");
 	maker->places.at = palloc(sizeof(uint16) * FC_PLACES_MOST);
 	Assert(maker->most > 0 && maker->most <= FC_BATCH_ROWS && maker->bytes <= FC_MARKS_BYTES);
 	return &maker->batch;

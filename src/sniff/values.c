@@ -130,8 +130,7 @@ fc_value_begin(const char *pattern)
 {
 	FcJudge    *judge = palloc0(sizeof(FcJudge));
 
-	judge->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy value",
-										ALLOCSET_DEFAULT_SIZES);
+	judge->mcxt = fc_context_memory(CurrentMemoryContext, "value");
 	fc_convert_init(&judge->boolean, BOOLOID, -1, false);
 	fc_convert_init(&judge->int8, INT8OID, -1, false);
 	fc_convert_init(&judge->uuid, UUIDOID, -1, false);

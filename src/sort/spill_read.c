@@ -106,8 +106,7 @@ fc_cells_begin(FcContext *ctx)
 {
 	FcShared   *shared = ctx->shared;
 	Size		memory = fc_shared_read_memory(shared) / 8;
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy cells",
-											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext mcxt = fc_context_memory(CurrentMemoryContext, "cells");
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	FcCellReader *reader = palloc0(sizeof(FcCellReader));
 
@@ -485,7 +484,7 @@ fc_cells_find_bounds(FcCellReader *reader, const FcCellRef *refs, int nrefs, int
 static void
 fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
 {
-	MemoryContext mcxt = AllocSetContextCreate(reader->mcxt, "fast_copy cut cell", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext mcxt = fc_context_memory(reader->mcxt, "cut cell");
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	FcCellCut  *cut = palloc0(sizeof(FcCellCut));
 	int			n = Min(need / (reader->memory / 2 + 1) + 1, FC_CELL_PIECES);

@@ -105,8 +105,7 @@ fc_send_lock(FcSender *sender)
 FcSender *
 fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 {
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy send",
-											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext mcxt = fc_context_memory(CurrentMemoryContext, "send");
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	FcSender   *sender = palloc0(sizeof(FcSender));
 	ResultRelInfo *root;
@@ -115,7 +114,7 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	sender->ctx = ctx;
 	sender->plan = *plan;
 	sender->mcxt = mcxt;
-	sender->row_mcxt = AllocSetContextCreate(mcxt, "fast_copy send row", ALLOCSET_DEFAULT_SIZES);
+	sender->row_mcxt = fc_context_memory(mcxt, "send row");
 	sender->estate = fc_executor_begin(ctx, &root);
 	sender->parser = fc_parse_begin(ctx, sender->estate, true);
 	sender->dispatch = plan->shards ?
