@@ -35,9 +35,7 @@
  * A process's first touch of a page of shared buffers maps it: a write, as the
  * copy would be, that page alone; a read those around it, too.
  */
-#ifdef __GNUC__
 __attribute__((no_sanitize_address))	/* they are not pinned */
-#endif
 static void
 fc_buffer_touch(Buffer first, Buffer last)
 {

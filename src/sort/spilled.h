@@ -19,11 +19,7 @@
 #include "executor/tuptable.h"
 
 /* Prefetches a line of the processor's cache */
-#ifdef __GNUC__
 #define fc_prefetch(address) __builtin_prefetch(address)
-#else
-#define fc_prefetch(address) ((void) 0)
-#endif
 
 /* The form in which a record was spilled */
 typedef enum FcSpilledKind
