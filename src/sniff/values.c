@@ -225,17 +225,10 @@ fc_value_number(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 static bool
 fc_value_is_zoned(const char *s, size_t len)
 {
-	const char *sign = NULL;
-
-	if (len < 12)
-		return false;
 	for (size_t i = 11; i < len; i++)
 		if (s[i] == '+' || s[i] == '-' || isalpha((unsigned char) s[i]))
-		{
-			sign = s + i;
-			break;
-		}
-	return sign != NULL;
+			return true;
+	return false;
 }
 
 /*

@@ -87,9 +87,7 @@ fc_cells_read(File file, uint64 place, char *buf, Size size)
 		CHECK_FOR_INTERRUPTS();
 		n = FileRead(file, buf, size, place, WAIT_EVENT_BUFFILE_READ);
 		if (n < 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not read file \"%s\": %m", FilePathName(file))));
+			fc_file_error(errmsg("could not read file \"%s\": %m", FilePathName(file)));
 		if (n == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
