@@ -232,17 +232,16 @@ static CopyStmt *
 fc_statement_of(const FcOptions *options, const char *name)
 {
 	CopyStmt   *stmt = makeNode(CopyStmt);
-	StringInfoData sources;
+	StringInfo	sources = makeStringInfo();
 
-	initStringInfo(&sources);
 	foreach_node(String, source, options->sources)
-		appendStringInfo(&sources, "%s%s", sources.len > 0 ? ", " : "", strVal(source));
+		appendStringInfo(sources, "%s%s", sources->len > 0 ? ", " : "", strVal(source));
 	stmt->relation = makeRangeVar(get_namespace_name(get_rel_namespace(options->target)),
 								  pstrdup(name), -1);
 	stmt->attlist = options->columns;
 	stmt->is_from = true;
 	stmt->is_program = options->program;
-	stmt->filename = sources.data;
+	stmt->filename = sources->data;
 	stmt->options = list_make1(makeDefElem(FC_STATEMENT_OPTION, NULL,
 										   FC_STATEMENT_CALLED));
 	return stmt;

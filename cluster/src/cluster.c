@@ -126,19 +126,18 @@ static char *
 fc_cluster_with(const FcTarget *target)
 {
 	const FcDialect *dialect = &target->dialect;
-	StringInfoData with;
+	StringInfo	with = makeStringInfo();
 
-	initStringInfo(&with);
-	appendStringInfo(&with, "FORMAT %s, DELIMITER %s, NULL %s, ENCODING %s",
+	appendStringInfo(with, "FORMAT %s, DELIMITER %s, NULL %s, ENCODING %s",
 					 dialect->mode == FC_MODE_CSV ? "csv" : "text",
 					 quote_literal_cstr(psprintf("%c", dialect->delim)),
 					 quote_literal_cstr(target->options->format.null_print),
 					 quote_literal_cstr(GetDatabaseEncodingName()));
 	if (dialect->mode == FC_MODE_CSV)
-		appendStringInfo(&with, ", QUOTE %s, ESCAPE %s",
+		appendStringInfo(with, ", QUOTE %s, ESCAPE %s",
 						 quote_literal_cstr(psprintf("%c", dialect->quote)),
 						 quote_literal_cstr(psprintf("%c", dialect->escape)));
-	return with.data;
+	return with->data;
 }
 
 static FcSender *

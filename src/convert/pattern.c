@@ -265,9 +265,8 @@ find_strftime_word(char letter)
 static char *
 from_strftime(const char *s)
 {
-	StringInfoData upper;
+	StringInfo	upper = makeStringInfo();
 
-	initStringInfo(&upper);
 	while (*s)
 	{
 		if (*s == '%')
@@ -276,15 +275,15 @@ from_strftime(const char *s)
 
 			if (word == NULL)
 				return NULL;
-			appendStringInfoString(&upper, word);
+			appendStringInfoString(upper, word);
 			s += s[1] == '-' ? 3 : 2;
 		}
 		else if (isalpha((unsigned char) *s))
-			appendStringInfo(&upper, "\"%c\"", *s++);
+			appendStringInfo(upper, "\"%c\"", *s++);
 		else
-			appendStringInfoChar(&upper, *s++);
+			appendStringInfoChar(upper, *s++);
 	}
-	return upper.data;
+	return upper->data;
 }
 
 /* Refuses what others write for moments, with what is written here */

@@ -455,22 +455,21 @@ fc_intake_choice(const FcSource *packed, uint32 npacked)
 {
 	uint32		counts[FC_CODEC_REFUSED] = {0};
 	const char *separator = " (";
-	StringInfoData choice;
+	StringInfo	choice = makeStringInfo();
 
 	for (uint32 i = 0; i < packed->nfiles; i++)
 		counts[packed->files[i].kind]++;
-	initStringInfo(&choice);
-	appendStringInfo(&choice, "%u of %u files", npacked, packed->nfiles);
+	appendStringInfo(choice, "%u of %u files", npacked, packed->nfiles);
 	for (int kind = FC_CODEC_NONE + 1; kind < FC_CODEC_REFUSED; kind++)
 	{
 		if (counts[kind] == 0)
 			continue;
-		appendStringInfo(&choice, "%s%u %s", separator, counts[kind],
+		appendStringInfo(choice, "%s%u %s", separator, counts[kind],
 						 fc_codec_name(kind));
 		separator = ", ";
 	}
-	appendStringInfoString(&choice, ") unpacked to temporary files");
-	return choice.data;
+	appendStringInfoString(choice, ") unpacked to temporary files");
+	return choice->data;
 }
 
 /* Counts packed files and their bytes; ERROR for a kind we cannot unpack */

@@ -164,17 +164,16 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 static char *
 fc_receive_join_names(const List *sources, FcFile *files)
 {
-	StringInfoData names;
+	StringInfo	names = makeStringInfo();
 
-	initStringInfo(&names);
 	foreach_node(String, string, sources)
 	{
 		const char *name = strVal(string);
 
-		files[foreach_current_index(string)].path = names.len;
-		appendBinaryStringInfo(&names, name, (int) strlen(name) + 1);
+		files[foreach_current_index(string)].path = names->len;
+		appendBinaryStringInfo(names, name, (int) strlen(name) + 1);
 	}
-	return names.data;
+	return names->data;
 }
 
 /* Receives all there is into one temporary copy, and makes it the source */

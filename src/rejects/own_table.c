@@ -214,23 +214,21 @@ SPIPlanPtr
 fc_own_table_prepare(const FcOwnTable *kind, Oid table)
 {
 	Oid		   *types = palloc(sizeof(Oid) * kind->ncolumns);
-	StringInfoData columns;
-	StringInfoData values;
+	StringInfo	columns = makeStringInfo();
+	StringInfo	values = makeStringInfo();
 	SPIPlanPtr	plan;
 
 	Assert(!IsInParallelMode());
-	initStringInfo(&columns);
-	initStringInfo(&values);
 	for (int i = 0; i < kind->ncolumns; i++)
 	{
 		types[i] = kind->columns[i].typid;
-		appendStringInfo(&columns, "%s%s", i > 0 ? ", " : "",
+		appendStringInfo(columns, "%s%s", i > 0 ? ", " : "",
 						 quote_identifier(kind->columns[i].name));
-		appendStringInfo(&values, "%s$%d", i > 0 ? ", " : "", i + 1);
+		appendStringInfo(values, "%s$%d", i > 0 ? ", " : "", i + 1);
 	}
 	fc_ddl_keep_schema(get_rel_namespace(table));
 	plan = SPI_prepare(psprintf("INSERT INTO %s (%s) VALUES (%s)", fc_ddl_table(table),
-								columns.data, values.data),
+								columns->data, values->data),
 					   kind->ncolumns, types);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
@@ -251,20 +249,19 @@ fc_own_table_create(const FcOwnTable *kind, const char *name)
 	RangeVar   *rv = makeRangeVarFromNameList(fc_string_to_names(name));
 	Oid			schema = RangeVarGetCreationNamespace(rv);
 	const char *table = fc_ddl_name(schema, rv->relname);
-	StringInfoData sql;
+	StringInfo	sql = makeStringInfo();
 
 	PreventCommandIfParallelMode(psprintf("%s()", kind->maker));
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "CREATE TABLE %s (", table);
+	appendStringInfo(sql, "CREATE TABLE %s (", table);
 	for (int i = 0; i < kind->ncolumns; i++)
-		appendStringInfo(&sql, "%s%s %s", i > 0 ? ", " : "",
+		appendStringInfo(sql, "%s%s %s", i > 0 ? ", " : "",
 						 quote_identifier(kind->columns[i].name), kind->columns[i].type);
 	for (int i = 0; i < kind->nkey; i++)
-		appendStringInfo(&sql, "%s%s", i > 0 ? ", " : ", PRIMARY KEY (",
+		appendStringInfo(sql, "%s%s", i > 0 ? ", " : ", PRIMARY KEY (",
 						 quote_identifier(kind->columns[kind->key[i]].name));
-	appendStringInfoString(&sql, kind->nkey > 0 ? "))" : ")");
+	appendStringInfoString(sql, kind->nkey > 0 ? "))" : ")");
 	SPI_connect();
-	fc_ddl_run(sql.data);
+	fc_ddl_run(sql->data);
 	fc_ddl_run(psprintf("COMMENT ON TABLE %s IS %s", table,
 						quote_literal_cstr(kind->comment)));
 	for (int i = 0; i < kind->ncolumns; i++)

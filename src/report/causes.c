@@ -266,35 +266,34 @@ fc_cause_describe(FcCauseKept *kept)
 {
 	const FcCauseValue *most = NULL;	/* the one that came most often */
 	bool		shown = kept->after || kept->sqlerrcode == 0;
-	StringInfoData detail;
+	StringInfo	detail = makeStringInfo();
 
 	for (int i = 0; i < kept->nvalues; i++)
 		if (most == NULL || kept->values[i].count > most->count)
 			most = &kept->values[i];
-	initStringInfo(&detail);
 	if (kept->sqlerrcode != 0)
-		appendStringInfo(&detail, "%s: ", unpack_sql_state(kept->sqlerrcode));
+		appendStringInfo(detail, "%s: ", unpack_sql_state(kept->sqlerrcode));
 	else
-		appendStringInfoString(&detail, most ? "set to null: \"" : "set to null: null input");
-	appendStringInfoString(&detail, kept->before);
+		appendStringInfoString(detail, most ? "set to null: \"" : "set to null: null input");
+	appendStringInfoString(detail, kept->before);
 	if (most && kept->sqlerrcode == 0)
-		appendStringInfo(&detail, "%s\"", most->value);
+		appendStringInfo(detail, "%s\"", most->value);
 	else if (most && kept->after)
-		appendStringInfo(&detail, "%s%s", most->value, kept->after);
+		appendStringInfo(detail, "%s%s", most->value, kept->after);
 	else if (most)
-		appendStringInfo(&detail, ", such as \"%s\"", most->value);
+		appendStringInfo(detail, ", such as \"%s\"", most->value);
 	/* values that were cut may differ */
 	if (most && strlen(most->value) > FC_CAUSE_VALUE)
 		;
 	else if (most && most->count == kept->cause.count && most->count > 1)
-		appendStringInfoString(&detail, ", each time");
+		appendStringInfoString(detail, ", each time");
 	else if (most && most->count > 1)
-		appendStringInfo(&detail, ", %s times", fc_units_count(FC_UNITS_ROOM, most->count));
+		appendStringInfo(detail, ", %s times", fc_units_count(FC_UNITS_ROOM, most->count));
 	else if (most && kept->cause.count > 1 && shown)
-		appendStringInfoString(&detail, ", and other values");
+		appendStringInfoString(detail, ", and other values");
 	if (!fc_format_is_binary(&kept->refused.target->options->format))
-		fc_cause_hints(&detail, kept, most);
-	kept->cause.detail = detail.data;
+		fc_cause_hints(detail, kept, most);
+	kept->cause.detail = detail->data;
 }
 
 static int

@@ -202,22 +202,21 @@ fc_log_loaded(FcLog *log)
 {
 	const FcTotals *totals = &log->totals;
 	const FcReportRow *row = &totals->row;
-	StringInfoData line;
+	StringInfo	line = makeStringInfo();
 
-	initStringInfo(&line);
-	appendStringInfo(&line, "rows=" INT64_FORMAT ", rejected=" INT64_FORMAT
+	appendStringInfo(line, "rows=" INT64_FORMAT ", rejected=" INT64_FORMAT
 					 ", filtered=" INT64_FORMAT ", nulled=" INT64_FORMAT
 					 ", bytes=" INT64_FORMAT ", seconds=%.3f, rate=%.0f rows/s and %.1f MB/s",
 					 row->rows, row->rejected, row->filtered, row->nulled, row->bytes, row->seconds,
 					 row->rows / row->seconds, row->bytes / row->seconds / FC_MEGABYTE);
-	appendStringInfo(&line, ", workers=%d of %d, spill=%s, spill_bytes=" INT64_FORMAT
+	appendStringInfo(line, ", workers=%d of %d, spill=%s, spill_bytes=" INT64_FORMAT
 					 ", writer=%s, order=%s, partitions=%d, replaced=%d, duplicates=" INT64_FORMAT
 					 ", updated=" INT64_FORMAT ", indexes=%d, wal_bytes=" INT64_FORMAT,
 					 (int) totals->workers, totals->nworkers, totals->spilled, row->spill_bytes,
 					 row->writer, totals->order, (int) row->created, (int) row->replaced,
 					 row->duplicates, row->updated, (int) row->indexes, row->wal_bytes);
-	fc_log_phases(&line);
-	fc_log_line(log, "", line.data);
+	fc_log_phases(line);
+	fc_log_line(log, "", line->data);
 }
 
 /*

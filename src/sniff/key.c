@@ -58,15 +58,14 @@ fc_key_first(const FcTable *table)
 static void
 fc_key_others(const FcTable *table, FcKeyGuess *key)
 {
-	StringInfoData others;
+	StringInfo	others = makeStringInfo();
 
-	initStringInfo(&others);
 	for (int i = 0; i < table->ncolumns; i++)
 		if (i != key->column && fc_key_is_possible(&table->columns[i]))
-			appendStringInfo(&others, "%s%s", others.len > 0 ? ", " : "",
+			appendStringInfo(others, "%s%s", others->len > 0 ? ", " : "",
 							 quote_identifier(table->columns[i].name));
-	if (others.len > 0)
-		fc_sniff_note(key->notes, "The key could be another column, too: %s.", others.data);
+	if (others->len > 0)
+		fc_sniff_note(key->notes, "The key could be another column, too: %s.", others->data);
 	for (int i = 0; i < table->ncolumns && key->column < 0; i++)
 		if (fc_key_is_moment(table->columns[i].typid))
 		{

@@ -110,26 +110,25 @@ fc_statement_comments(StringInfo sql, const List *notes)
 static char *
 fc_statement_literal(const char *s)
 {
-	StringInfoData literal;
+	StringInfo	literal = makeStringInfo();
 	bool		escapes = false;
 
-	initStringInfo(&literal);
 	for (const char *c = s; *c; c++)
 		escapes |= (unsigned char) *c < ' ' || *c == 0x7f || *c == '\\';
-	appendStringInfoString(&literal, escapes ? "E'" : "'");
+	appendStringInfoString(literal, escapes ? "E'" : "'");
 	for (const char *c = s; *c; c++)
 	{
 		if (*c == '\'' || *c == '\\')
-			appendStringInfo(&literal, "%c%c", *c, *c);
+			appendStringInfo(literal, "%c%c", *c, *c);
 		else if (*c == '\t')
-			appendStringInfoString(&literal, "\\t");
+			appendStringInfoString(literal, "\\t");
 		else if ((unsigned char) *c < ' ' || *c == 0x7f)
-			appendStringInfo(&literal, "\\x%02x", (unsigned char) *c);
+			appendStringInfo(literal, "\\x%02x", (unsigned char) *c);
 		else
-			appendStringInfoChar(&literal, *c);
+			appendStringInfoChar(literal, *c);
 	}
-	appendStringInfoChar(&literal, '\'');
-	return literal.data;
+	appendStringInfoChar(literal, '\'');
+	return literal->data;
 }
 
 static char *
@@ -143,23 +142,21 @@ fc_statement_byte(char c)
 static char *
 fc_statement_json(const char *text)
 {
-	StringInfoData json;
+	StringInfo	json = makeStringInfo();
 
-	initStringInfo(&json);
-	escape_json(&json, text);
-	return json.data;
+	escape_json(json, text);
+	return json->data;
 }
 
 /* Names or texts, each written by "write" */
 static char *
 fc_statement_list(const List *list, char *(*write) (const char *text))
 {
-	StringInfoData texts;
+	StringInfo	texts = makeStringInfo();
 
-	initStringInfo(&texts);
 	foreach_node(String, text, list)
-		appendStringInfo(&texts, "%s%s", texts.len > 0 ? ", " : "", write(strVal(text)));
-	return texts.data;
+		appendStringInfo(texts, "%s%s", texts->len > 0 ? ", " : "", write(strVal(text)));
+	return texts->data;
 }
 
 static char *
@@ -197,31 +194,30 @@ static void
 fc_statement_source(StringInfo sql, const FcTable *table)
 {
 	const FcSniffSample *sample = table->sample;
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 
-	initStringInfo(&text);
 	if (list_length(sample->names) == 1)
-		appendStringInfo(&text, "%s", strVal(linitial(sample->names)));
+		appendStringInfo(text, "%s", strVal(linitial(sample->names)));
 	else
-		appendStringInfo(&text, "%s %ss, from %s to %s", fc_units_count(FC_UNITS_ROOM, list_length(sample->names)), sample->word,
+		appendStringInfo(text, "%s %ss, from %s to %s", fc_units_count(FC_UNITS_ROOM, list_length(sample->names)), sample->word,
 						 strVal(linitial(sample->names)), strVal(llast(sample->names)));
 	if (sample->size > 0)
-		appendStringInfo(&text, ": %s", fc_units_bytes(FC_UNITS_ROOM, sample->size));
+		appendStringInfo(text, ": %s", fc_units_bytes(FC_UNITS_ROOM, sample->size));
 	if (sample->codec)
-		appendStringInfo(&text, "%s %s", sample->size > 0 ? ", packed by" : ": packed by", sample->codec);
+		appendStringInfo(text, "%s %s", sample->size > 0 ? ", packed by" : ": packed by", sample->codec);
 	if (sample->codec && sample->size > 0 && !sample->whole)
-		appendStringInfo(&text, ", about %s unpacked", fc_units_bytes(FC_UNITS_ROOM, sample->unpacked));
-	appendStringInfoChar(&text, '.');
-	fc_statement_comment(sql, "", text.data);
-	resetStringInfo(&text);
+		appendStringInfo(text, ", about %s unpacked", fc_units_bytes(FC_UNITS_ROOM, sample->unpacked));
+	appendStringInfoChar(text, '.');
+	fc_statement_comment(sql, "", text->data);
+	resetStringInfo(text);
 	if (sample->whole)
-		appendStringInfo(&text, "Looked at all of it: %s.", fc_units_of(FC_UNITS_ROOM, table->records, "record"));
+		appendStringInfo(text, "Looked at all of it: %s.", fc_units_of(FC_UNITS_ROOM, table->records, "record"));
 	else
-		appendStringInfo(&text, "Looked at %s records in %s at %d place%s of %u %s%s: others may differ.",
+		appendStringInfo(text, "Looked at %s records in %s at %d place%s of %u %s%s: others may differ.",
 						 fc_units_count(FC_UNITS_ROOM, table->records), fc_units_bytes(FC_UNITS_ROOM, sample->bytes), sample->nplaces,
 						 sample->nplaces == 1 ? "" : "s", sample->nsampled, sample->word,
 						 sample->nsampled == 1 ? "" : "s");
-	fc_statement_comment(sql, "", text.data);
+	fc_statement_comment(sql, "", text->data);
 }
 
 /*
@@ -320,18 +316,16 @@ fc_statement_given(const FcOptions *options, const FcOption *option)
 static char *
 fc_statement_lines(const List *parts)
 {
-	StringInfoData whole;
-	StringInfoData lines;
+	StringInfo	whole = makeStringInfo();
+	StringInfo	lines = makeStringInfo();
 
-	initStringInfo(&whole);
-	initStringInfo(&lines);
 	foreach_ptr(const char, part, parts)
 	{
-		appendStringInfoString(&whole, part);
-		appendStringInfo(&lines, "\n    %s", fc_statement_literal(part));
+		appendStringInfoString(whole, part);
+		appendStringInfo(lines, "\n    %s", fc_statement_literal(part));
 	}
-	return fc_statement_literal(whole.data)[0] == 'E' || list_length(parts) == 1 ?
-		fc_statement_literal(whole.data) : lines.data;
+	return fc_statement_literal(whole->data)[0] == 'E' || list_length(parts) == 1 ?
+		fc_statement_literal(whole->data) : lines->data;
 }
 
 /* A column and its words for NULL, as null_strings has them */
@@ -356,7 +350,7 @@ static char *
 fc_statement_object(const List *members)
 {
 	List	   *lines = NIL;
-	StringInfoData whole;
+	StringInfo	whole = makeStringInfo();
 
 	if (members == NIL)
 		return NULL;
@@ -372,10 +366,9 @@ fc_statement_object(const List *members)
 		}
 	}
 	llast(lines) = psprintf("%s}", (char *) llast(lines));
-	initStringInfo(&whole);
 	foreach_ptr(const char, line, lines)
-		appendStringInfo(&whole, "%s%s", whole.len > 0 ? "\n    " : "", line);
-	return strchr(whole.data, '\'') && !strstr(whole.data, "$$") ? psprintf("$$%s$$", whole.data) :
+		appendStringInfo(whole, "%s%s", whole->len > 0 ? "\n    " : "", line);
+	return strchr(whole->data, '\'') && !strstr(whole->data, "$$") ? psprintf("$$%s$$", whole->data) :
 		fc_statement_lines(lines);
 }
 
@@ -616,12 +609,11 @@ char *
 fc_statements(const FcTable *table, const FcKeyGuess *key, const char *target, const char *function,
 			  bool there)
 {
-	StringInfoData sql;
+	StringInfo	sql = makeStringInfo();
 
-	initStringInfo(&sql);
-	fc_statement_source(&sql, table);
+	fc_statement_source(sql, table);
 	if (!there)
-		fc_statement_create(&sql, table, key, target);
-	fc_statement_select(&sql, table, key, target, function);
-	return sql.data;
+		fc_statement_create(sql, table, key, target);
+	fc_statement_select(sql, table, key, target, function);
+	return sql->data;
 }

@@ -363,10 +363,9 @@ fc_types_odd(const FcTable *table, const FcColumnSeen *column, FcValueType kind)
 	int			i = (int) (column - table->columns);
 	FcCursor	cursor;
 	FcSniffRecord *record;
-	StringInfoData shown;
+	StringInfo	shown = makeStringInfo();
 	int			n = 0;
 
-	initStringInfo(&shown);
 	fc_records_begin(&cursor, table->sample, &table->guess->dialect, table->ncolumns, SIZE_MAX);
 	while (n < FC_ODD && (record = fc_columns_next(table, &cursor)) != NULL)
 	{
@@ -376,12 +375,12 @@ fc_types_odd(const FcTable *table, const FcColumnSeen *column, FcValueType kind)
 		if (!fc_types_is_odd(table, column, field, kind))
 			continue;
 		value = psprintf("\"%s\"", fc_sniff_shown(table, field->data, field->len, 40));
-		if (strstr(shown.data, value))
+		if (strstr(shown->data, value))
 			continue;
-		appendStringInfo(&shown, "%s%s", n++ > 0 ? ", " : "", value);
+		appendStringInfo(shown, "%s%s", n++ > 0 ? ", " : "", value);
 	}
 	fc_records_end(&cursor);
-	return shown.data;
+	return shown->data;
 }
 
 static void

@@ -140,20 +140,19 @@ fc_sort_keys_parse(Relation rel, List *items)
 char *
 fc_sort_keys_text(Relation rel, List *keys)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 
-	initStringInfo(&text);
 	foreach_ptr(FcSortKey, key, keys)
 	{
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), key->attnum - 1);
 
-		appendStringInfo(&text, "%s%s%s", text.len > 0 ? ", " : "",
+		appendStringInfo(text, "%s%s%s", text->len > 0 ? ", " : "",
 						 quote_identifier(NameStr(att->attname)),
 						 key->descending ? " DESC" : "");
 		if (key->nulls_first != key->descending)
-			appendStringInfoString(&text, key->nulls_first ? " NULLS FIRST" : " NULLS LAST");
+			appendStringInfoString(text, key->nulls_first ? " NULLS FIRST" : " NULLS LAST");
 	}
-	return text.data;
+	return text->data;
 }
 
 bool

@@ -84,20 +84,19 @@ fc_remote_server(Oid table, const FcShard *shard)
 static char *
 fc_copy_sql(const FcRemotePlace *place, const List *attnums, const FcRemoteOptions *options, bool fast)
 {
-	StringInfoData sql;
+	StringInfo	sql = makeStringInfo();
 	const char *separator = "(";
 
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "COPY %s ", fc_remote_table(place));
+	appendStringInfo(sql, "COPY %s ", fc_remote_table(place));
 	foreach_int(attnum, attnums)
 	{
-		appendStringInfo(&sql, "%s%s", separator,
+		appendStringInfo(sql, "%s%s", separator,
 						 quote_identifier(fc_remote_column(place, attnum)));
 		separator = ", ";
 	}
-	appendStringInfo(&sql, ") FROM STDIN WITH (%s%s%s)", fast ? options->fast : "",
+	appendStringInfo(sql, ") FROM STDIN WITH (%s%s%s)", fast ? options->fast : "",
 					 fast ? ", " : "", options->copy);
-	return sql.data;
+	return sql->data;
 }
 
 /*

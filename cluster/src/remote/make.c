@@ -32,15 +32,14 @@ fc_make_table(FcMember *member, const FcRemoteTable *table)
 static char *
 fc_make_commands(FcMember *member)
 {
-	StringInfoData sql;
+	StringInfo	sql = makeStringInfo();
 
-	initStringInfo(&sql);
 	foreach_ptr(FcMadeTable, table, member->made)
 	{
-		appendStringInfoString(&sql, table->indexes);
+		appendStringInfoString(sql, table->indexes);
 		table->indexes = "";
 	}
-	return sql.data;
+	return sql->data;
 }
 
 /* Sends the commands to all; returns those that have something to do */

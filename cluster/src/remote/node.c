@@ -407,29 +407,28 @@ fc_node_settings(const FcNode *node)
 	static const char *const names[] = {
 		"DateStyle", "IntervalStyle", "TimeZone", "timezone_abbreviations", "array_nulls", "xmloption"
 	};
-	StringInfoData sql;
+	StringInfo	sql = makeStringInfo();
 	const char *lock = GetConfigOption("lock_timeout", false, false);
 
-	initStringInfo(&sql);
-	appendStringInfoString(&sql, "SET search_path = pg_catalog; SELECT pg_catalog.set_config('client_min_messages', 'error', false)");
+	appendStringInfoString(sql, "SET search_path = pg_catalog; SELECT pg_catalog.set_config('client_min_messages', 'error', false)");
 	for (int i = 0; i < lengthof(names); i++)
-		fc_node_add_setting(&sql, names[i], GetConfigOption(names[i], false, false));
-	fc_node_add_setting(&sql, "lock_timeout",
+		fc_node_add_setting(sql, names[i], GetConfigOption(names[i], false, false));
+	fc_node_add_setting(sql, "lock_timeout",
 						strcmp(lock, "0") == 0 ? psprintf("%d", FC_NODE_LOCK_MS) : lock);
 	/* what a node has said to have done must still be so after a crash of it */
-	appendStringInfoString(&sql, ", pg_catalog.set_config('synchronous_commit', CASE pg_catalog.current_setting('synchronous_commit')"
+	appendStringInfoString(sql, ", pg_catalog.set_config('synchronous_commit', CASE pg_catalog.current_setting('synchronous_commit')"
 						   " WHEN 'off' THEN 'local' ELSE pg_catalog.current_setting('synchronous_commit') END, false)");
 	if (FC_NODE_IS_CITUS(node->server))
 	{
 		/* Citus hides shards, and keeps others from changing them */
-		fc_node_add_setting(&sql, "citus.override_table_visibility", "off");
-		fc_node_add_setting(&sql, "citus.enable_manual_changes_to_shards", "on");
+		fc_node_add_setting(sql, "citus.override_table_visibility", "off");
+		fc_node_add_setting(sql, "citus.enable_manual_changes_to_shards", "on");
 	}
-	appendStringInfo(&sql, ", CASE WHEN pg_catalog.version() LIKE '%%linux%%'"
+	appendStringInfo(sql, ", CASE WHEN pg_catalog.version() LIKE '%%linux%%'"
 					 " AND pg_catalog.current_setting('client_connection_check_interval', true) IS NOT NULL"
 					 " THEN pg_catalog.set_config('client_connection_check_interval', '%d', false) END",
 					 FC_NODE_LOOK_MS);
-	return sql.data;
+	return sql->data;
 }
 
 void

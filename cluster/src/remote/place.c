@@ -199,13 +199,12 @@ fc_place_may_have(Oid indexid)
 static char *
 fc_place_indexes(Relation parent, const char *table)
 {
-	StringInfoData sql;
+	StringInfo	sql = makeStringInfo();
 
-	initStringInfo(&sql);
 	foreach_oid(oid, RelationGetIndexList(parent))
 		if (get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX && fc_place_may_have(oid))
-			fc_place_index(&sql, parent, oid, table);
-	return sql.data;
+			fc_place_index(sql, parent, oid, table);
+	return sql->data;
 }
 
 char *

@@ -288,18 +288,17 @@ fc_send_name(const FcSendLeaf *leaf)
 static char *
 fc_send_context(const FcSendLeaf *leaf, const FcRemoteError *error)
 {
-	StringInfoData context;
+	StringInfo	context = makeStringInfo();
 	char	   *lines = pstrdup(error->context ? error->context : "");
 
-	initStringInfo(&context);
 	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
 		if (strncmp(line, "COPY ", 5) != 0)
-			appendStringInfo(&context, "%s\n", line);
-	appendStringInfo(&context, "%s on server \"%s\"", fc_send_name(leaf),
+			appendStringInfo(context, "%s\n", line);
+	appendStringInfo(context, "%s on server \"%s\"", fc_send_name(leaf),
 					 fc_remote_server(leaf->leaf->oid, leaf->leaf->shard));
 	if (error->field)
-		appendStringInfo(&context, ", %s", error->field);
-	return context.data;
+		appendStringInfo(context, ", %s", error->field);
+	return context->data;
 }
 
 static ErrorData *
