@@ -144,10 +144,8 @@ fc_sort_keys_text(Relation rel, List *keys)
 
 	foreach_ptr(FcSortKey, key, keys)
 	{
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), key->attnum - 1);
-
 		appendStringInfo(text, "%s%s%s", text->len > 0 ? ", " : "",
-						 quote_identifier(NameStr(att->attname)),
+						 quote_identifier(get_attname(RelationGetRelid(rel), key->attnum, false)),
 						 key->descending ? " DESC" : "");
 		if (key->nulls_first != key->descending)
 			appendStringInfoString(text, key->nulls_first ? " NULLS FIRST" : " NULLS LAST");
@@ -174,24 +172,28 @@ fc_sort_index_covers(Relation index, const Oid *operators, const FcSortKey *key,
 	return false;
 }
 
-/* May one of two rows that the index takes for equal come before the other? */
+/*
+ * May one of two rows that the index takes for equal come before the other?  A
+ * partition may have its columns in another order than the target.
+ */
 static bool
-fc_sort_index_conflicts(Relation index, List *keys, List *attnums)
+fc_sort_index_conflicts(Relation index, Relation target, List *keys)
 {
 	Oid		   *operators = NULL;
 	Oid		   *functions;
 	uint16	   *strategies;
-	ListCell   *lc;
-	ListCell   *lc2;
 
-	Assert(list_length(keys) == list_length(attnums));
 	if (index->rd_index->indisexclusion)
 		RelationGetExclusionInfo(index, &operators, &functions, &strategies);
 	else if (!index->rd_index->indisunique)
 		return false;
-	forboth(lc, keys, lc2, attnums)
-		if (!fc_sort_index_covers(index, operators, lfirst(lc), lfirst_int(lc2)))
-		return true;
+	foreach_ptr(FcSortKey, key, keys)
+	{
+		char	   *name = get_attname(RelationGetRelid(target), key->attnum, false);
+
+		if (!fc_sort_index_covers(index, operators, key, get_attnum(index->rd_index->indrelid, name)))
+			return true;
+	}
 	return false;
 }
 
@@ -199,22 +201,13 @@ char *
 fc_sort_keys_conflict(Relation target, Relation rel, List *keys)
 {
 	List	   *indexes = RelationGetIndexList(rel);
-	List	   *attnums = NIL;
 	char	   *name = NULL;
 
-	/* a partition may have its columns in another order */
-	foreach_ptr(FcSortKey, key, keys)
-	{
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(target), key->attnum - 1);
-
-		attnums = lappend_int(attnums, get_attnum(RelationGetRelid(rel),
-												  NameStr(att->attname)));
-	}
 	foreach_oid(oid, indexes)
 	{
 		Relation	index = index_open(oid, AccessShareLock);
 
-		if (name == NULL && fc_sort_index_conflicts(index, keys, attnums))
+		if (name == NULL && fc_sort_index_conflicts(index, target, keys))
 			name = pstrdup(RelationGetRelationName(index));
 		index_close(index, NoLock);
 	}
