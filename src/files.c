@@ -21,6 +21,10 @@
  * for errors that are the file's.  After others, such as a full disk, the call
  * ends, and the files are still waiting.
  *
+ * With cut_files a load has a part of a file that is larger than a batch
+ * (load/range.c).  It still waits then, and what the ledger has of it tells
+ * where the next part begins.
+ *
  * All memory but that of one batch is in the context of the outermost SPI
  * connection, which outlives transactions.
  *
@@ -57,6 +61,7 @@ enum
 	ARG_BATCH_SIZE,
 	ARG_ON_FAILURE,
 	ARG_MIN_AGE,
+	ARG_CUT_FILES,
 	ARG_FIRST_OPTION
 };
 
@@ -69,6 +74,7 @@ typedef struct FcFilesOne
 	int64		size;
 	TimestampTz modified;
 	bool		waits;			/* it is to be loaded */
+	bool		begun;			/* this call has loaded a part of it */
 	bool		alone;			/* by itself, because a load of several has
 								 * failed */
 	bool		recorded;		/* as loaded, with another size or time */
@@ -85,6 +91,7 @@ typedef struct FcFiles
 	bool		finish;			/* ... but throws an error at the end */
 	int			sqlerrcode;		/* of the last error */
 	Interval   *min_age;		/* files that are younger are left for later */
+	bool		cut;			/* a load may have a part of a file */
 	List	   *given;			/* DefElem: options of each load */
 	const FcOptions *options;	/* the same, but for its files */
 	Relation	ledger;			/* open until the transaction ends */
@@ -333,7 +340,8 @@ fc_files_take(FcFiles *files, FcFilesOne *one, bool wait)
 	if (loaded)
 	{
 		one->waits = false;
-		files->before++;
+		files->loaded += one->begun;
+		files->before += !one->begun;
 	}
 	/* who waited and found no row loads the file: somebody has deleted it */
 	return !loaded && (taken || wait);
@@ -369,6 +377,13 @@ fc_files_next_batch(FcFiles *files, int round)
 	return files->batch != NIL;
 }
 
+/* Is the batch a part of a file, if that can be cut? */
+static bool
+fc_files_cuts(const FcFiles *files)
+{
+	return files->cut && ((const FcFilesOne *) linitial(files->batch))->size > files->batch_bytes;
+}
+
 /*
  * Body of fc_error_try: loads a batch.  Constraints that are checked at the end
  * of the transaction are checked here, where a file can still fail.
@@ -384,6 +399,8 @@ fc_files_load(void *arg)
 		paths = lappend(paths, makeString(one->path));
 	options = fc_files_options(files, paths);
 	options->literal = true;
+	if (fc_files_cuts(files))
+		options->cut_bytes = Max(files->batch_bytes, 1);
 	/* the procedure commits after each batch */
 	options->alone = true;
 	(void) fc_statement_call(options);
@@ -528,12 +545,13 @@ fc_files_load_batch(FcFiles *files, int round)
 		fc_files_failed(files, edata);
 	foreach_ptr(FcFilesOne, one, edata ? NIL : files->batch)
 	{
-		one->waits = false;
 		/* an unchanged file was passed over */
-		if (one->recorded && files->options->changed_files != FC_CHANGED_LOAD)
-			files->before++;
-		else
-			files->loaded++;
+		bool		passed = one->recorded && files->options->changed_files != FC_CHANGED_LOAD;
+
+		/* the next look tells whether that was all of it */
+		one->waits = one->begun = fc_files_cuts(files) && !passed;
+		files->before += passed;
+		files->loaded += !passed && !one->waits;
 	}
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(mcxt);
@@ -568,7 +586,7 @@ static void
 fc_files_begin(FcFiles *files, FunctionCallInfo fcinfo)
 {
 	static const char *const names[] = {"target", "source", "ledger", "batch_files", "batch_size",
-	"on_failure", "min_age"};
+	"on_failure", "min_age", "cut_files"};
 	char	   *word;
 
 	for (int i = 0; i < lengthof(names); i++)
@@ -592,6 +610,7 @@ fc_files_begin(FcFiles *files, FunctionCallInfo fcinfo)
 				 errmsg("on_failure \"%s\" not recognized", word),
 				 errhint("Use on_failure => 'stop', 'skip' or 'finish'.")));
 	files->min_age = PG_GETARG_INTERVAL_P(ARG_MIN_AGE);
+	files->cut = PG_GETARG_BOOL(ARG_CUT_FILES);
 	files->given = fast_copy_given(fcinfo, ARG_FIRST_OPTION, FC_FROM_FILES);
 }
 

@@ -487,7 +487,7 @@ fc_feed_middle(FcFeed *feed)
 {
 	const FcFile *file = &feed->target->source->files[feed->file];
 
-	if (feed->target->options->header_lines == 0 && feed->offset == file->data_start)
+	if (feed->target->options->header_lines == 0 && feed->offset == file->data_start && !file->resumed)
 	{
 		feed->cstate->cur_lineno = 0;
 		return;
@@ -629,14 +629,12 @@ fc_feed_whole(FcFeed *feed, uint32 file)
 	feed->file = file;
 	feed->cstate = NULL;
 	feed->follow = false;
-	if (header_lines > 1)
-	{
-		feed->middle = true;
+	feed->middle = header_lines > 1 || f->resumed;
+	if (feed->middle)
 		feed->first = f->lines_before + 1;
-	}
-	fc_feed_file(feed, header_lines > 1 ? f->data_start : f->base, fc_source_end(source, file));
+	fc_feed_file(feed, feed->middle ? f->data_start : f->base, fc_source_end(source, file));
 	/* the names have been compared, without a byte order mark before them */
-	return header_lines == 1 ? "true" : NULL;
+	return header_lines == 1 && !feed->middle ? "true" : NULL;
 }
 
 /* Makes what parsing a record needs */

@@ -104,7 +104,7 @@ fc_feed_hint(const FcFeed *feed, const char *column, const char *value)
 	refused.first = fc_feed_line(feed) == (uint64) target->options->header_lines + 1;
 	/* the count before the first record corrects for how COPY counts in it */
 	refused.line = feed->follow ? 0 :
-		feed->offset == target->source->files[feed->file].data_start ?
+		feed->offset == target->source->files[feed->file].data_start && !target->source->files[feed->file].resumed ?
 		target->options->header_lines + 1 : feed->first;
 	refused.offset = feed->offset;
 	refused.length = feed->length;

@@ -93,7 +93,7 @@ fc_find_scan_core(FcJob *job)
 	}
 	fc_tasks_set_parts(job, parts);
 	fc_progress_start(&job->progress);
-	fc_lead_report(job, 1, rows, job->target.source->size,
+	fc_lead_report(job, 1, rows, job->target.shared->source.size,
 				   "keys read by core's COPY");
 }
 

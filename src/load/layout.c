@@ -192,7 +192,7 @@ fc_layout_job(FcJob *job)
 		shared->dialects[eol] = target->dialect;
 		shared->dialects[eol].eol = eol;
 	}
-	shared->source.size = target->source->size;
+	shared->source.size = target->source->size - target->source->passed;
 	shared->source.programs = target->source->programs;
 	shared->source.data_size = target->data_size;
 	shared->memory = memory / Max(target->nworkers, 1);

@@ -20,6 +20,10 @@
  * checksum of a file that is loaded while it waits for workers: they read the
  * file, too, and it is in the page cache.
  *
+ * With cut_bytes a load takes a part of a large file (load/range.c).  The row
+ * then tells how many bytes are in, with their lines and checksum, and the next
+ * load of the file goes on from there, if these bytes are still the same.
+ *
  * All is done by SQL, as the caller, with search_path pinned.  Somebody else
  * may have named the ledger: see rejects/own_table.c.
  *
@@ -58,7 +62,8 @@ typedef struct FcLedgerFile
 	ino_t		ino;
 	uint64		size;
 	TimestampTz modified;
-	pg_crc32c	checksum;
+	FcCut		cut;			/* what is loaded of it */
+	pg_crc32c	checksum;		/* of its bytes up to cut.end, in the end */
 } FcLedgerFile;
 
 typedef struct FcLedger
@@ -153,12 +158,12 @@ fc_ledger_hex(pg_crc32c checksum)
 
 /*
  * Adds the bytes of file "number" from "at" on to its checksum, one block;
- * returns how many, 0 at the end
+ * returns how many, 0 at the end of what is loaded
  */
 static size_t
 fc_ledger_add(FcLedger *ledger, const FcSource *source, uint32 number, FcLedgerFile *file, uint64 at)
 {
-	size_t		n = Min(FC_LEDGER_BLOCK, file->size - at);
+	size_t		n = Min(FC_LEDGER_BLOCK, file->cut.end - at);
 
 	if (at == 0)
 		INIT_CRC32C(file->checksum);
@@ -169,22 +174,6 @@ fc_ledger_add(FcLedger *ledger, const FcSource *source, uint32 number, FcLedgerF
 	return n;
 }
 
-static void
-fc_ledger_refuse_changed(const FcLedger *ledger, const FcLedgerFile *file, int64 size,
-						 TimestampTz modified)
-{
-	/* the next call of the function writes to the same text */
-	char	   *before = pstrdup(timestamptz_to_str(modified));
-
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("file \"%s\" has changed since it was loaded", file->named),
-			 errdetail("It had " INT64_FORMAT " bytes, written at %s, and has " UINT64_FORMAT " bytes, written at %s.",
-					   size, before, file->size, timestamptz_to_str(file->modified)),
-			 errhint("changed_files%s 'skip' skips it, and 'load' loads all of it, beside the rows that it gave before.",
-					 fc_caller_arrow(ledger->options->caller))));
-}
-
 /* What the ledger has of a file */
 typedef struct FcRecorded
 {
@@ -192,8 +181,27 @@ typedef struct FcRecorded
 	int64		size;			/* -1: not said */
 	TimestampTz modified;
 	char	   *checksum;		/* "": not said */
+	uint64		done;			/* bytes, of a file in part */
+	uint64		lines;			/* in them */
 	bool		failed;			/* an error is noted, too */
 } FcRecorded;
+
+static void
+fc_ledger_refuse_changed(const FcLedger *ledger, const FcLedgerFile *file, const FcRecorded *recorded)
+{
+	/* the next call of the function writes to the same text */
+	char	   *before = pstrdup(timestamptz_to_str(recorded->modified));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 recorded->done > 0 ?
+			 errmsg("file \"%s\" has changed since its first " UINT64_FORMAT " bytes were loaded", file->named, recorded->done) :
+			 errmsg("file \"%s\" has changed since it was loaded", file->named),
+			 errdetail("It had " INT64_FORMAT " bytes, written at %s, and has " UINT64_FORMAT " bytes, written at %s.",
+					   recorded->size, before, file->size, timestamptz_to_str(file->modified)),
+			 errhint("changed_files%s %s loads all of it, beside the rows that it gave before.",
+					 fc_caller_arrow(ledger->options->caller), recorded->done > 0 ? "'load'" : "'skip' skips it, and 'load'")));
+}
 
 /*
  * ERROR 55000 for a row of which it is not known what table it is about.  It
@@ -242,11 +250,11 @@ fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *ro
 	const char *state;
 	const char *origin = fc_ledger_origin();
 	Oid			target = ledger->options->target;
-	Datum		values[9];
-	bool		nulls[9];
+	Datum		values[11];
+	bool		nulls[11];
 
 	/* finds also a row of another table's name that has our unique key */
-	if (fc_ledger_run(psprintf("SELECT l.size, l.modified, l.checksum, l.state, l.target = $1 AND %s, l.origin = '%s', l.target, l.target_oid, l.sqlstate "
+	if (fc_ledger_run(psprintf("SELECT l.size, l.modified, l.checksum, l.state, l.target = $1 AND %s, l.origin = '%s', l.target, l.target_oid, l.sqlstate, l.done_bytes, l.done_lines "
 							   "FROM ONLY %s AS l WHERE l.path = $2 AND (l.target = $1 AND (%s OR l.target_name = %s AND l.state = 'loaded') OR "
 							   "l.target <> $1 AND l.target_oid = %u AND l.origin = '%s') "
 							   "ORDER BY (%s AND l.state = 'loaded') DESC, %s LIMIT 1 FOR UPDATE",
@@ -264,6 +272,8 @@ fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *ro
 	recorded->modified = nulls[1] ? 0 : DatumGetTimestampTz(values[1]);
 	recorded->checksum = nulls[2] ? "" : TextDatumGetCString(values[2]);
 	recorded->failed = !nulls[8];
+	recorded->done = nulls[9] || recorded->loaded ? 0 : DatumGetInt64(values[9]);
+	recorded->lines = nulls[10] ? 0 : DatumGetInt64(values[10]);
 	SPI_freetuptable(SPI_tuptable);
 	/*
 	 * only this transaction sees such a row: a function of its load called
@@ -279,17 +289,21 @@ fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *ro
 /*
  * Does the file have the content that the ledger recorded?  If it was only
  * touched, or copied anew, its row gets the new time, and no error any more.
+ * Of a file in part the rest may be another by now.
  */
 static bool
 fc_ledger_is_same(FcLedger *ledger, const FcSource *source, uint32 number, FcLedgerFile *file,
 				  FcLedgerRow *row, const FcRecorded *recorded)
 {
+	bool		as_large = recorded->size == (int64) file->size;
 	size_t		n;
 
-	if (recorded->size != (int64) file->size)
+	if (recorded->done > 0 ? recorded->done > file->size : !as_large)
 		return false;
-	if (recorded->modified == file->modified && !recorded->failed)
+	if (as_large && recorded->modified == file->modified && !recorded->failed)
 		return true;
+	if (recorded->done > 0)
+		file->cut.end = recorded->done;
 	for (uint64 at = 0; (n = fc_ledger_add(ledger, source, number, file, at)) > 0; at += n)
 		;
 	if (strcmp(recorded->checksum, fc_ledger_hex(file->checksum)) != 0)
@@ -320,6 +334,27 @@ fc_ledger_claim_again(const FcLedger *ledger, const FcLedgerFile *file, bool row
 
 	fc_ledger_file_row(ledger, file, &row);
 	(void) fc_ledger_set_columns(ledger->options->ledger, &row, rows ? "state = $6" : "state = $6, rows = 0");
+}
+
+/*
+ * Goes on after the part of a file that is loaded.  One that replaces rows is
+ * loaded from its start, as all of them are its own, and so is one that has
+ * changed, if the caller says so.
+ */
+static void
+fc_ledger_resume(FcLedger *ledger, const FcSource *source, uint32 number, FcLedgerFile *file,
+				 FcLedgerRow *row, const FcRecorded *recorded)
+{
+	bool		same = fc_ledger_is_same(ledger, source, number, file, row, recorded);
+
+	if (!same && ledger->options->changed_files != FC_CHANGED_LOAD)
+		fc_ledger_refuse_changed(ledger, file, recorded);
+	if (!same || ledger->options->existing == FC_EXISTING_REPLACE)
+		return;
+	file->cut.start = recorded->done;
+	file->cut.lines = recorded->lines;
+	file->checksum = (pg_crc32c) strtoul(recorded->checksum, NULL, 16);
+	FIN_CRC32C(file->checksum);
 }
 
 /*
@@ -354,9 +389,11 @@ fc_ledger_claim_one(FcLedger *ledger, const FcSource *source, uint32 number, FcL
 			ledger->options->changed_files == FC_CHANGED_SKIP)
 			return false;
 		if (ledger->options->changed_files == FC_CHANGED_ERROR)
-			fc_ledger_refuse_changed(ledger, file, recorded.size, recorded.modified);
+			fc_ledger_refuse_changed(ledger, file, &recorded);
 	}
-	fc_ledger_claim_again(ledger, file, recorded.loaded);
+	else if (recorded.done > 0)
+		fc_ledger_resume(ledger, source, number, file, &row, &recorded);
+	fc_ledger_claim_again(ledger, file, recorded.loaded || recorded.done > 0);
 	return true;
 }
 
@@ -418,7 +455,8 @@ fc_ledger_file(const FcSource *source, uint32 number)
 	return (FcLedgerFile)
 	{
 		.named = pstrdup(fc_source_path(source, number)), .path = fc_ledger_usable_path(source, number),
-			.dev = file->dev, .ino = file->ino, .size = file->identity.size, .modified = file->modified
+			.dev = file->dev, .ino = file->ino, .size = file->identity.size, .modified = file->modified,
+			.cut.end = file->identity.size
 	};
 }
 
@@ -571,16 +609,34 @@ fc_ledger_check_opened(const FcJob *job)
 	}
 }
 
+void
+fc_ledger_cut(FcJob *job)
+{
+	FcLedger   *ledger = job->ledger;
+	uint64		most = ledger ? ledger->options->cut_bytes : 0;
+
+	for (uint32 i = 0; ledger && !ledger->options->label && i < ledger->nfiles; i++)
+	{
+		FcLedgerFile *file = &ledger->files[i];
+
+		file->cut.end = file->size;
+		if (file->cut.start > 0 || most > 0)
+			fc_range_cut(job, i, most, fc_ledger_source(job) == job->target.source, &file->cut);
+	}
+}
+
 bool
 fc_ledger_sum(void *arg)
 {
 	FcJob	   *job = arg;
 	FcLedger   *ledger = job->ledger;
+	FcLedgerFile *file;
 	size_t		n;
 
 	if (ledger->options->label || ledger->summed == ledger->nfiles)
 		return false;
-	n = fc_ledger_add(ledger, fc_ledger_source(job), ledger->summed, &ledger->files[ledger->summed], ledger->at);
+	file = &ledger->files[ledger->summed];
+	n = fc_ledger_add(ledger, fc_ledger_source(job), ledger->summed, file, file->cut.start + ledger->at);
 	ledger->at += n;
 	fc_pace(&job->target.ctx, n);
 	if (n > 0)
@@ -652,7 +708,12 @@ fc_ledger_put_one(const FcJob *job, uint32 i)
 	FcLedgerRow row;
 
 	fc_ledger_file_row(ledger, file, &row);
-	fc_ledger_set(&row, FC_LEDGER_STATE, CStringGetTextDatum("loaded"));
+	fc_ledger_set(&row, FC_LEDGER_STATE, CStringGetTextDatum(file->cut.end < file->size ? "waiting" : "loaded"));
+	if (file->cut.end < file->size)
+	{
+		fc_ledger_set(&row, FC_LEDGER_DONE_BYTES, Int64GetDatum((int64) file->cut.end));
+		fc_ledger_set(&row, FC_LEDGER_DONE_LINES, Int64GetDatum((int64) file->cut.end_lines));
+	}
 	if (ledger->options->label)
 		fc_ledger_set(&row, FC_LEDGER_SIZE, Int64GetDatum((int64) job->target.source->size));
 	else
@@ -670,7 +731,7 @@ fc_ledger_put_one(const FcJob *job, uint32 i)
 		fc_ledger_set(&row, FC_LEDGER_JOB, DirectFunctionCall1(uuid_in, CStringGetDatum(job->rejects_job)));
 	fc_ledger_set(&row, FC_LEDGER_LOADED_AT, TimestampTzGetDatum(GetCurrentTimestamp()));
 	fc_ledger_set(&row, FC_LEDGER_LOADED_BY, CStringGetTextDatum(GetUserNameFromId(GetUserId(), false)));
-	fc_ledger_update(ledger->options->ledger, &row, type);
+	fc_ledger_update(ledger->options->ledger, &row, type, file->cut.start > 0);
 }
 
 void

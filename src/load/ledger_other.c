@@ -86,7 +86,7 @@ fc_ledger_query(const FcJob *job, const List *ranges)
 	/* keys of other tables may be of other types: they are not looked at */
 	return psprintf("SELECT %s, count(*), array_to_string((array_agg('\"' || left(l.path, 200) || '\"' ORDER BY l.path))[1:3], ', ') || "
 					"CASE WHEN count(*) > 3 THEN ', and others' ELSE '' END FROM ONLY %s AS l "
-					"WHERE CASE WHEN l.state <> 'loaded' OR l.target::oid <> ALL (%s) THEN false WHEN %s THEN %s ELSE %s END AND %s AND l.path NOT IN (%s) GROUP BY 1 ORDER BY 1 DESC",
+					"WHERE CASE WHEN l.state = 'loading' OR l.state <> 'loaded' AND l.done_bytes IS NULL OR l.target::oid <> ALL (%s) THEN false WHEN %s THEN %s ELSE %s END AND %s AND l.path NOT IN (%s) GROUP BY 1 ORDER BY 1 DESC",
 					known, fc_ddl_table(target->options->ledger), fc_ledger_relatives(target), known, hit, unknown, fc_ledger_counts(),
 					fc_ledger_paths(job));
 }

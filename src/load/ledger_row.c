@@ -145,14 +145,20 @@ fc_ledger_widened(FcLedgerColumn column, const char *type)
 }
 
 void
-fc_ledger_update(Oid table, FcLedgerRow *row, FcKeyType type)
+fc_ledger_update(Oid table, FcLedgerRow *row, FcKeyType type, bool adds)
 {
 	StringInfoData columns;
 
 	initStringInfo(&columns);
 	for (int i = FC_LEDGER_PATH + 1; i < FC_LEDGER_NPARAMS; i++)
-		appendStringInfo(&columns, "%s%s = %s", i > FC_LEDGER_PATH + 1 ? ", " : "", quote_identifier(ledger_columns[i].name),
-						 i < FC_LEDGER_FIRST_KEY ? psprintf("$%d", i + 1) : fc_ledger_widened(i, fc_ledger_key_type(type)));
+	{
+		const char *name = quote_identifier(ledger_columns[i].name);
+		bool		sum = adds && (i == FC_LEDGER_ROWS || i == FC_LEDGER_REJECTED || i == FC_LEDGER_FILTERED);
+
+		appendStringInfo(&columns, "%s%s = %s", i > FC_LEDGER_PATH + 1 ? ", " : "", name,
+						 i >= FC_LEDGER_FIRST_KEY ? fc_ledger_widened(i, fc_ledger_key_type(type)) :
+						 psprintf("%s$%d", sum ? psprintf("l.%s + ", name) : "", i + 1));
+	}
 	if (fc_ledger_set_columns(table, row, columns.data) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -34,6 +34,8 @@
 	X(SQLSTATE, sqlstate, "text", TEXTOID, "of the error that it failed with") \
 	X(MESSAGE, message, "text", TEXTOID, "of that error") \
 	X(LINE, line, "int8", INT8OID, "of the file, where it happened") \
+	X(DONE_BYTES, done_bytes, "int8", INT8OID, "so many of its first bytes are loaded, and the rest is not; else null") \
+	X(DONE_LINES, done_lines, "int8", INT8OID, "lines in these bytes") \
 	X(FIRST_KEY, first_key, "text", TEXTOID, "no row of it has a lower partition key; null where keys were not looked at") \
 	X(LAST_KEY, last_key, "text", TEXTOID, "no row of it has a higher one") \
 	X(KEY_COLUMN, key_column, "text", TEXTOID, "column of the table that these are keys in") \
@@ -80,10 +82,11 @@ extern uint64 fc_ledger_run(const char *sql, FcLedgerRow *row);
  * Update the row of this target and path, and make it one that was written
  * here.  The first sets the columns in "columns", and returns how many such
  * rows there are; the second sets all parameters, ERROR 55000 if the row is
- * gone.  Keys, of this type, come to those that the row has already.
+ * gone.  Keys, of this type, come to those that the row has already, and so do
+ * counts if it "adds".
  */
 extern uint64 fc_ledger_set_columns(Oid table, FcLedgerRow *row, const char *columns);
-extern void fc_ledger_update(Oid table, FcLedgerRow *row, FcKeyType type);
+extern void fc_ledger_update(Oid table, FcLedgerRow *row, FcKeyType type, bool adds);
 
 /*
  * The paths of the job's files, as SQL lists them; none if a load has claimed

@@ -253,7 +253,7 @@ fc_job_copy(FcJob *job)
 	/* core accepted the record that the scan refused */
 	if (failed)
 		fc_core_throw(target);
-	fc_lead_report(job, 1, target->loaded, target->source->size,
+	fc_lead_report(job, 1, target->loaded, target->shared->source.size,
 				   psprintf("core's COPY: %s", target->course.reason));
 	if (fc_plan_replaces(target->plan))
 		fc_replace_check_loaded(job);

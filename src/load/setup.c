@@ -347,6 +347,7 @@ fc_setup_job(FcJob *job)
 	}
 	if (!options->header_map && target->source->nfiles > 0)
 		fc_header_read(job);
+	fc_ledger_cut(job);
 	fc_way_decide(job);
 	fc_away_check_ledger(job);
 	fc_away_foresee(job);

@@ -618,6 +618,27 @@ extern uint64 fc_tasks_rows_of_substitute(FcJob *job, const FcLeafRows *counts,
 extern bool fc_tasks_has_changed(FcJob *job, const FcLeafRows *leaves, Oid leaf);
 
 /*
+ * load/range.c
+ */
+
+/* The bytes of a file that one load has */
+typedef struct FcCut
+{
+	uint64		start;			/* those before are loaded */
+	uint64		end;
+	uint64		lines;			/* before the start */
+	uint64		end_lines;		/* before the end, if that is not the file's */
+} FcCut;
+
+/*
+ * Lets a load have one of the files from cut->start on, and if it is alone, and
+ * "most" is not 0, no records that end after so many bytes, but for the first
+ * one; sets the end.  ERROR 55000 for a start that is not 0 in a file whose
+ * bytes are not loaded as they "stand", or not record by record.
+ */
+extern void fc_range_cut(FcJob *job, uint32 number, uint64 most, bool stand, FcCut *cut);
+
+/*
  * load/ledger.c
  */
 
@@ -679,6 +700,11 @@ extern const List *fc_ledger_sources(const struct FcLedger *ledger);
 
 /* ERROR 55000 unless the files that were opened are those that were claimed */
 extern void fc_ledger_check_opened(const FcJob *job);
+
+/*
+ * Once headers were read: leaves of the files what this load is to have
+ */
+extern void fc_ledger_cut(FcJob *job);
 
 /* FcContext.idle: adds to the checksums of the files; arg is the job */
 extern bool fc_ledger_sum(void *arg);

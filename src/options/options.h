@@ -198,6 +198,8 @@ typedef struct FcOptions
 								 * NULL */
 	FcChanged	changed_files;
 	bool		replace_others; /* also rows of files that are not loaded */
+	uint64		cut_bytes;		/* a load has at most so many of one file, but
+								 * whole records; 0: all of it */
 	char	   *transform;		/* or NULL */
 	List	   *transforms;		/* FcTransformOption: options/transform.c */
 	char	   *null_strings;	/* or NULL */

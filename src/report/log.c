@@ -237,7 +237,7 @@ fc_log_failed(FcLog *log, const FcProgress *progress)
 	if (target)
 	{
 		totals->row.bytes = fc_target_grows(target) ? pg_atomic_read_u64(progress->taken) :
-			(uint64) target->source->size;
+			target->source->size - target->source->passed;
 		totals->workers = progress->launched;
 		totals->nworkers = target->nworkers;
 	}

@@ -92,7 +92,7 @@ void
 fc_progress_start(FcProgress *progress)
 {
 	FcTarget   *target = progress->target;
-	int64		bytes = target->source->size;
+	int64		bytes = target->source->size - target->source->passed;
 
 	/* COPY would not know how much comes */
 	if ((target->options->client || target->options->program) && fc_caller_reads_as_core(target->options->caller))

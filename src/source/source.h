@@ -25,8 +25,10 @@ typedef struct FcFile
 {
 	uint64		base;			/* offset of its first byte */
 	FcIdentity	identity;
-	uint64		data_start;		/* offset of the first byte after its header */
+	uint64		data_start;		/* offset of the first byte after its header,
+								 * or after what an earlier load had of it */
 	uint64		lines_before;	/* lines before that */
+	bool		resumed;		/* an earlier load had its first records */
 	FcEol		eol;
 	bool		unsettled;		/* text: its first line has rows before a
 								 * marker */
@@ -82,6 +84,7 @@ typedef struct FcSource
 	bool		grows;			/* the files are unpacked or received by the
 								 * next phases, and have their first bytes */
 	uint64		size;			/* of all files; a guess as long as they grow */
+	uint64		passed;			/* bytes that earlier loads had */
 	const char *root;			/* below which alone the caller may open
 								 * files; NULL: he may open all */
 	File		streamed;		/* temporary file with the bytes of all files
