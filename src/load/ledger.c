@@ -35,9 +35,11 @@
 #include <unistd.h>
 
 #include "access/xlog.h"
+#include "commands/async.h"
 #include "port/pg_crc32c.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 
 #include "context/pace.h"
@@ -734,6 +736,26 @@ fc_ledger_put_one(const FcJob *job, uint32 i)
 	fc_ledger_update(ledger->options->ledger, &row, type, file->cut.start > 0);
 }
 
+/*
+ * Tells the channel, once the transaction commits, which ledger has more files
+ * of which table
+ */
+static void
+fc_ledger_notify(const FcOptions *options)
+{
+	StringInfoData told;
+
+	if (options->notify_channel == NULL)
+		return;
+	initStringInfo(&told);
+	appendStringInfoString(&told, "{\"ledger\": ");
+	escape_json(&told, fc_ddl_table(options->ledger));
+	appendStringInfoString(&told, ", \"table\": ");
+	escape_json(&told, fc_ddl_table(options->target));
+	appendStringInfoChar(&told, '}');
+	Async_Notify(options->notify_channel, told.data);
+}
+
 void
 fc_ledger_put(FcJob *job)
 {
@@ -758,5 +780,6 @@ fc_ledger_put(FcJob *job)
 		MemoryContextReset(one);
 	}
 	fc_ddl_end(level, false);
+	fc_ledger_notify(job->ledger->options);
 	table_close(job->ledger->rel, NoLock);
 }

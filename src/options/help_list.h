@@ -267,6 +267,11 @@
 	  "What happens with existing_rows 'replace' if, by the ledger, partitions to be replaced have rows of files that the call does not name: 'error' ends the load, and 'replace' replaces these rows, too, " \
 	  "with a warning. If the ledger does not tell between which keys the rows of a file are, the load only warns.", \
 	  "SELECT fast_copy('events', '/data/2025-01-05.csv', header => true,\n  ledger => 'loads', changed_files => 'load',\n  existing_rows => 'replace', other_files => 'replace');") \
+	X(notify_channel, NULL, NULL, "loads", "listen pubsub event", \
+	  "channel of NOTIFY for files that were loaded", \
+	  "When the transaction commits, sessions that LISTEN on this channel are told that the ledger has more files: the notification's payload is a JSON object with the names of the ledger and the table, " \
+	  "and tells no path. A transaction with such a load cannot be prepared for a two-phase commit.", \
+	  "SELECT fast_copy('events', '/data/2025-01-*.csv', header => true,\n  ledger => 'loads', notify_channel => 'loads');") \
 	X(transform, NULL, NULL, "name = initcap(name)", "set expressions using", \
 	  "expressions that compute values from the fields", \
 	  "Columns and the SQL expressions that compute their values, written as after SET in UPDATE, or as a JSON object. An expression sees the fields of the file as text, under the names that the header, " \

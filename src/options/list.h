@@ -80,6 +80,7 @@
 	X(label, text, NULL, TEXT, ONE, NULL, label) \
 	X(changed_files, text, 'error', TEXT, ANY, NULL, words.changed_files) \
 	X(other_files, text, 'error', TEXT, ANY, NULL, words.other_files) \
+	X(notify_channel, text, NULL, TEXT, ANY, NULL, notify_channel) \
 	X(transform, FC_VALUE, NULL, JSON, ANY, NULL, transform) \
 	X(null_strings, FC_VALUE, NULL, JSON, ANY, NULL, null_strings) \
 	X(trim_blanks, text, NULL, TEXT, ANY, NULL, words.trim_blanks) \

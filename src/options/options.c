@@ -211,8 +211,8 @@ fc_options_check_ledger(const FcOptions *options)
 	bool		files = !options->program && !options->client;
 
 	if (!OidIsValid(options->ledger) &&
-		(options->label || options->given[FC_OPTION_changed_files] || options->given[FC_OPTION_other_files]))
-		fc_option_error(errmsg("%s requires a ledger", options->label ? "label" :
+		(options->label || options->notify_channel || options->given[FC_OPTION_changed_files] || options->given[FC_OPTION_other_files]))
+		fc_option_error(errmsg("%s requires a ledger", options->label ? "label" : options->notify_channel ? "notify_channel" :
 							   options->given[FC_OPTION_changed_files] ? "changed_files" : "other_files"),
 						errhint("SELECT fast_copy_create_ledger_table('loads') makes one; then add ledger%s 'loads'.",
 								fc_caller_arrow(options->caller)));
@@ -223,6 +223,8 @@ fc_options_check_ledger(const FcOptions *options)
 		fc_option_error(errmsg("ledger requires a label for data that are no files"),
 						errhint("Give them a name that no other data have, such as label%s 'orders 2024-01-31'.",
 								fc_caller_arrow(options->caller)));
+	if (options->notify_channel && (options->notify_channel[0] == '\0' || strlen(options->notify_channel) >= NAMEDATALEN))
+		fc_option_error(errmsg("notify_channel must have between 1 and %d bytes", NAMEDATALEN - 1));
 	if (options->label && (options->label[0] == '\0' || options->label[0] == '/'))
 		fc_option_error(errmsg("label must not be empty, or begin with \"/\" as paths do"));
 }

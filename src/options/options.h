@@ -198,6 +198,7 @@ typedef struct FcOptions
 								 * NULL */
 	FcChanged	changed_files;
 	bool		replace_others; /* also rows of files that are not loaded */
+	char	   *notify_channel; /* told of files that are loaded; or NULL */
 	uint64		cut_bytes;		/* a load has at most so many of one file, but
 								 * whole records; 0: all of it */
 	char	   *transform;		/* or NULL */

@@ -90,6 +90,7 @@ INSERT INTO cases (option, options, lines) VALUES
 	('label', '{"ledger": "core_ledger", "program": true, "label": "this"}', '{"2024-01-02 10:00,5,b,1"}'),
 	('changed_files', '{"ledger": "core_ledger", "changed_files": "load"}', '{"2024-01-02 10:00,5,b,1"}'),
 	('other_files', '{"ledger": "core_ledger", "existing_rows": "replace", "other_files": "replace"}', '{"2024-01-02 10:00,5,b,1"}'),
+	('notify_channel', '{"ledger": "core_ledger", "notify_channel": "loads"}', '{"2024-01-02 10:00,5,b,1"}'),
 	('transform', '{"transform": {"t": "upper(t) || n"}}', '{"2024-01-02 10:00,5,b,1"}'),
 	('null_strings', '{"null_strings": ["-", "?"]}', '{"2024-01-02 10:00,?,b,-"}'),
 	('trim_blanks', '{"trim_blanks": "unquoted"}', '{"2024-01-02 10:00, 5 , b ,1"}'),

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-my $node = new_node('main', {}, 'restart_after_crash = on', "timezone = 'UTC'");
+my $node = new_node('main', {}, 'restart_after_crash = on', 'max_prepared_transactions = 2', "timezone = 'UTC'");
 my $verbose = "\\set VERBOSITY verbose\n";
 
 gates($node);
@@ -399,6 +399,26 @@ subtest 'a ledger that is dumped and restored, or copied with its database' => s
 	is($load->('fourth', $_, ', "changed_files": "skip"'), 0, "$_ in a copy") foreach qw(live renamed);
 	is($load->('fourth', 'anew'), 101, 'anew in a copy');
 	query("DROP DATABASE $_") foreach qw(first second third fourth);
+};
+
+# Who listens is told what to ask, and nothing about files
+subtest 'notifications' => sub {
+	my $files = write_files('v', 0 .. 4);
+	my $load = "SELECT fast_copy('t', '$files', ledger => 'led', notify_channel => 'A b')";
+	my $told = sub { return [ query("LISTEN \"A b\"; $_[0]") =~ /Asynchronous notification "A b" with payload "(.*)" received/g ] };
+
+	prepare();
+	is_deeply($told->("BEGIN; $load; ROLLBACK"), [], 'not after a rollback');
+	is_deeply($told->("$load"), ['{"ledger": "public.led", "table": "public.t"}'], 'names of ledger and table, once for all files');
+	is_deeply($told->("$load"), [], 'not if nothing was loaded');
+	is_deeply($told->("DELETE FROM led; " . $load =~ s/, notify_channel => 'A b'//r), [], 'nor if it is not asked for');
+	is_deeply($told->("DELETE FROM led;\nCALL fast_copy_files('t', '$files', 'led', batch_files => 2, notify_channel => 'A b')"), [ ('{"ledger": "public.led", "table": "public.t"}') x 3 ], 'each batch');
+	query("CREATE SCHEMA \"s'x\"; SELECT fast_copy_create_ledger_table('\"s''x\".\"l \"\"e\"\"d\"')");
+	is_deeply($told->($load =~ s/'led'/'"s''x"."l ""e""d"'/r), [ q({"ledger": "\\"s'x\\".\\"l \\"\\"e\\"\\"d\\"", "table": "public.t"}) ], 'names that need quotes');
+	query("DROP SCHEMA \"s'x\" CASCADE; DELETE FROM led");
+	like(failure("BEGIN; $load; PREPARE TRANSACTION 'x'"), qr/0A000: cannot PREPARE a transaction that has executed LISTEN, UNLISTEN, or NOTIFY/, 'it cannot be prepared');
+	like(failure($load =~ s/A b/$_/r), qr/22023: notify_channel must have between 1 and 63 bytes/, "a channel of @{[ length ]} bytes") foreach '', 'x' x 64;
+	like(failure("SELECT fast_copy('t', '$files', notify_channel => 'x')"), qr/22023: notify_channel requires a ledger/, 'without a ledger');
 };
 
 # A role that may read files below a directory alone is not shown where that leads.
