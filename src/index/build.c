@@ -21,7 +21,6 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/nbtree.h"
 #include "access/xact.h"
 #include "storage/lmgr.h"
 #include "utils/guc.h"

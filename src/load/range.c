@@ -17,7 +17,6 @@
  */
 #include "postgres.h"
 
-#include "grammar/quote_run.h"
 #include "load/steps.h"
 
 #define FC_RANGE_BLOCK	((uint64) 256 * 1024)

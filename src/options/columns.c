@@ -14,17 +14,12 @@
 
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "convert/pattern.h"
 #include "options/columns.h"
 #include "row/column.h"
 

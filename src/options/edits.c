@@ -13,11 +13,8 @@
  */
 #include "postgres.h"
 
-#include "mb/pg_wchar.h"
 #include "parser/parse_relation.h"
-#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "options/columns.h"

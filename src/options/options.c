@@ -16,14 +16,11 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
-#include "commands/defrem.h"
-#include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
 #include "parser/scansup.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
-#include "utils/timestamp.h"
 
 #include "compat/compat.h"
 #include "errors/context.h"

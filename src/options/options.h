@@ -9,7 +9,6 @@
 #define FC_OPTIONS_H
 
 #include "commands/copy.h"
-#include "parser/parse_node.h"
 #include "utils/jsonb.h"
 
 #include "context/shared.h"

@@ -8,10 +8,7 @@
 #ifndef FC_PLAN_H
 #define FC_PLAN_H
 
-#include "parser/parse_node.h"
-
 #include "nodes/nodes.h"
-#include "utils/relcache.h"
 
 #include "options/columns.h"
 

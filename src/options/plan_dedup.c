@@ -19,7 +19,6 @@
 #include "catalog/pg_constraint.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "options/plan.h"

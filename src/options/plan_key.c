@@ -13,13 +13,10 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "catalog/pg_class.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
-#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "convert/pattern.h"

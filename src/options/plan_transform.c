@@ -22,10 +22,8 @@
 #include "parser/parse_expr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "options/columns.h"
 #include "options/plan.h"
 
 /* As many fields are named where one is not found */

@@ -12,9 +12,6 @@
 #ifndef FC_TARGET_H
 #define FC_TARGET_H
 
-#include "commands/progress.h"
-
-#include "options/options.h"
 #include "options/plan.h"
 #include "source/input.h"
 

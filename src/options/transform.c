@@ -16,8 +16,6 @@
 
 #include "nodes/nodeFuncs.h"
 #include "parser/parser.h"
-#include "utils/jsonb.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "options/columns.h"

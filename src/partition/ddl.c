@@ -14,7 +14,6 @@
 #include "catalog/indexing.h"
 #include "catalog/pg_authid.h"
 #include "executor/instrument.h"
-#include "miscadmin.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"

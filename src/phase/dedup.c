@@ -18,12 +18,8 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "common/hashfn.h"
-#include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/typcache.h"
 
 #include "phase/loader.h"

@@ -15,15 +15,9 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "access/tupconvert.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 
 #include "compat/compat.h"
 #include "context/pace.h"

@@ -13,23 +13,15 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/tupconvert.h"
 #include "catalog/partition.h"
-#include "executor/executor.h"
-#include "miscadmin.h"
 #include "partitioning/partdesc.h"
 #include "storage/lmgr.h"
-#include "storage/proc.h"
 #include "utils/partcache.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "errors/first_error.h"
 #include "heap/append.h"
 #include "heap/turn.h"
-#include "options/plan.h"
 #include "phase/loader.h"
 #include "phase/phases.h"
 

@@ -13,21 +13,12 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
-#include "miscadmin.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
-
 #include "context/activity.h"
-#include "context/pace.h"
-#include "errors/lines.h"
 #include "heap/turn.h"
 #include "intake/chunks.h"
 #include "key/search.h"
 #include "phase/loader.h"
 #include "phase/phases.h"
-#include "row/chunk_reader.h"
-#include "row/executor.h"
 #include "row/where.h"
 
 /* Bytes after which progress is counted: the counter's cache line is shared */

@@ -9,16 +9,12 @@
 #ifndef FC_LOADER_H
 #define FC_LOADER_H
 
-#include "access/attmap.h"
 #include "executor/execPartition.h"
 #include "portability/instr_time.h"
 #include "utils/hsearch.h"
 
 #include "elsewhere/elsewhere.h"
-#include "errors/reject_file.h"
 #include "heap/writer.h"
-#include "key/range.h"
-#include "row/parse.h"
 #include "sort/order_by.h"
 
 /* Most writers that are open at once where rows go to any leaf */

@@ -19,14 +19,7 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
-#include "miscadmin.h"
-#include "rewrite/rewriteHandler.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
-
 #include "compat/compat.h"
-#include "errors/first_error.h"
 #include "errors/stop.h"
 #include "phase/loader.h"
 #include "row/where.h"

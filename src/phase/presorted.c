@@ -25,14 +25,9 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
-#include "miscadmin.h"
-
-#include "errors/first_error.h"
 #include "phase/phases.h"
 #include "row/chunk_reader.h"
 #include "row/executor.h"
-#include "row/parse.h"
 
 #define FC_PRESORTED_BYTES	(1024 * 1024)	/* looked at in all */
 #define FC_PRESORTED_LEAST	8192	/* of each chunk */

@@ -20,14 +20,9 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "executor/executor.h"
 #include "executor/nodeModifyTable.h"
-#include "miscadmin.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "errors/first_error.h"
 #include "errors/stop.h"
 #include "heap/tuple.h"
 #include "phase/loader.h"

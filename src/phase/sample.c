@@ -25,23 +25,16 @@
 
 #include <math.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
-#include "access/table.h"
-#include "miscadmin.h"
 #include "optimizer/optimizer.h"
-#include "storage/fd.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "errors/first_error.h"
 #include "heap/old_rows.h"
 #include "key/search.h"
 #include "phase/phases.h"
 #include "row/chunk_reader.h"
 #include "row/executor.h"
-#include "row/parse.h"
 #include "sort/fetch.h"
 #include "sort/item.h"
 #include "sort/spill.h"

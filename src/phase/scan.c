@@ -16,24 +16,12 @@
  */
 #include "postgres.h"
 
-#include "access/heaptoast.h"
-#include "executor/executor.h"
-#include "miscadmin.h"
-#include "pgtime.h"
-#include "utils/rel.h"
-
-#include "errors/first_error.h"
-#include "errors/reject_file.h"
 #include "errors/stop.h"
 #include "heap/tuple.h"
 #include "intake/chunks.h"
 #include "phase/loader.h"
 #include "phase/phases.h"
-#include "row/chunk_reader.h"
-#include "row/executor.h"
-#include "row/parse.h"
 #include "row/where.h"
-#include "sort/spill.h"
 
 typedef struct FcScanner
 {

@@ -13,11 +13,8 @@
 
 #include "access/sysattr.h"
 #include "optimizer/optimizer.h"
-#include "rewrite/rewriteHandler.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "options/plan.h"
 #include "phase/loader.h"
 
 int

@@ -15,21 +15,13 @@
  */
 #include "postgres.h"
 
-#include "catalog/index.h"
-#include "executor/executor.h"
-#include "miscadmin.h"
 #include "utils/datum.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
-#include "errors/first_error.h"
-#include "errors/lines.h"
 #include "heap/entries.h"
 #include "key/search.h"
 #include "phase/loader.h"
 #include "phase/phases.h"
-#include "row/chunk_reader.h"
-#include "row/executor.h"
 #include "row/where.h"
 
 typedef struct FcVerifier
