@@ -12,6 +12,10 @@
  */
 #include "postgres.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "catalog/pg_control.h"
@@ -132,6 +136,21 @@ fc_worker_context_end(FcContext *ctx)
 	MemoryContextDelete(ctx->mcxt);
 }
 
+/*
+ * A worker ends with its phase, and needs again what it frees.  A page that is
+ * given back to the kernel costs more when it is taken the next time than most
+ * that is done with its bytes.
+ */
+static void
+fc_worker_keep_memory(void)
+{
+#ifdef __GLIBC__
+	/* the most that glibc takes; no block of a memory context is larger */
+	(void) mallopt(M_MMAP_THRESHOLD, 32 * 1024 * 1024);
+	(void) mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
+
 void
 fc_worker_main(dsm_segment *seg, shm_toc *toc)
 {
@@ -142,6 +161,7 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	FcContext	ctx;
 	MemoryContext old;
 
+	fc_worker_keep_memory();
 	if (segment == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
