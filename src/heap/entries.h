@@ -15,7 +15,8 @@
 /* One row of a batch, and its record */
 typedef struct FcMultiRow
 {
-	TupleTableSlot *slot;
+	HeapTuple	tuple;
+	TupleTableSlot *slot;		/* has the tuple while it is inserted */
 	uint64		offset;
 	uint32		length;
 } FcMultiRow;

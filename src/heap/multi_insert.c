@@ -38,8 +38,8 @@ typedef struct FcMultiWriter
 	TupleDesc	desc;			/* of the slots: without reference count */
 	FcMultiRow *rows;
 	int			nrows;
-	int			nslots;			/* how many of rows[] have a slot */
 	int			maxrows;		/* rows allocated */
+	int			nslots;			/* of the first rows: see fc_multi_show */
 	BulkInsertState bistate;
 	BlockNumber last_block;		/* of the last row inserted */
 	bool		unique;			/* rows that an index refuses are rejected */
@@ -309,6 +309,43 @@ fc_multi_leave_spot(FcMultiWriter *writer)
 	ReleaseBulkInsertStatePin(writer->bistate);
 }
 
+static TupleTableSlot *
+fc_multi_make_slot(FcMultiWriter *writer)
+{
+	MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
+	TupleTableSlot *slot;
+
+	/* resource owners get slow with many references to one descriptor */
+	if (writer->desc == NULL)
+		writer->desc = CreateTupleDescCopyConstr(RelationGetDescr(writer->base.rel));
+	slot = MakeSingleTupleTableSlot(writer->desc, &TTSOpsHeapTuple);
+	MemoryContextSwitchTo(old);
+	return slot;
+}
+
+/*
+ * Puts rows [i, i + n) into slots, which own their tuples then: those of the
+ * first n rows.  A slot for each row that waits would take twice the memory of
+ * its tuple, and be out of the processor's cache when the row is inserted.
+ */
+static void
+fc_multi_show(FcMultiWriter *writer, int i, int n)
+{
+	FcMultiRow *rows = writer->rows;
+
+	Assert(n <= FC_MULTI_ROWS && i + n <= writer->nrows);
+	for (; writer->nslots < n; writer->nslots++)
+		rows[writer->nslots].slot = fc_multi_make_slot(writer);
+	for (int j = 0; j < n; j++)
+	{
+		TupleTableSlot *slot = rows[i + j].slot = rows[j].slot;
+
+		Assert(TTS_EMPTY(slot));
+		ExecStoreHeapTuple(rows[i + j].tuple, slot, true);
+		slot->tts_tableOid = RelationGetRelid(writer->base.rel);
+	}
+}
+
 static void
 fc_multi_flush(FcWriter *base)
 {
@@ -317,45 +354,21 @@ fc_multi_flush(FcWriter *base)
 	if (writer->nrows == 0)
 		return;
 	fc_multi_take_spot(writer);
-	Assert(fc_turn_has_come(base->to.slice) && writer->nrows <= writer->nslots);
+	Assert(fc_turn_has_come(base->to.slice));
 	for (int i = 0; i < writer->nrows; i += FC_MULTI_ROWS)
 	{
+		int			n = Min(writer->nrows - i, FC_MULTI_ROWS);
+
 		CHECK_FOR_INTERRUPTS();
-		fc_multi_some(writer, i, Min(writer->nrows - i, FC_MULTI_ROWS));
+		fc_multi_show(writer, i, n);
+		fc_multi_some(writer, i, n);
+		for (int j = 0; j < n; j++)
+			ExecClearTuple(writer->rows[j].slot);
 		fc_pace_wait(base->ctx);
 	}
 	fc_multi_leave_spot(writer);
-	for (int i = 0; i < writer->nrows; i++)
-		ExecClearTuple(writer->rows[i].slot);
 	writer->nrows = 0;
 	base->held = 0;
-}
-
-static FcMultiRow *
-fc_multi_next_row(FcMultiWriter *writer)
-{
-	FcMultiRow *row;
-
-	Assert(writer->nrows <= writer->nslots && writer->nslots <= writer->maxrows);
-	if (writer->nrows == writer->maxrows)
-	{
-		writer->maxrows *= 2;
-		writer->rows = repalloc_huge(writer->rows,
-									 sizeof(FcMultiRow) * writer->maxrows);
-	}
-	row = &writer->rows[writer->nrows];
-	if (writer->nrows == writer->nslots)
-	{
-		MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
-
-		/* resource owners get slow with many references to one descriptor */
-		if (writer->desc == NULL)
-			writer->desc = CreateTupleDescCopyConstr(RelationGetDescr(writer->base.rel));
-		row->slot = MakeSingleTupleTableSlot(writer->desc, &TTSOpsHeapTuple);
-		MemoryContextSwitchTo(old);
-		writer->nslots++;
-	}
-	return row;
 }
 
 /* Adds a tuple to the batch, which owns it from here on */
@@ -363,16 +376,20 @@ static void
 fc_multi_add(FcMultiWriter *writer, HeapTuple tuple, uint64 offset, uint32 length)
 {
 	FcWriter   *base = &writer->base;
-	FcMultiRow *row = fc_multi_next_row(writer);
+	FcMultiRow *row;
 
-	Assert(TTS_EMPTY(row->slot) && tuple->t_len >= SizeofHeapTupleHeader);
+	Assert(writer->nrows <= writer->maxrows && tuple->t_len >= SizeofHeapTupleHeader);
 	Assert(HeapTupleHeaderGetNatts(tuple->t_data) == RelationGetNumberOfAttributes(base->rel));
-	ExecStoreHeapTuple(tuple, row->slot, true);
-	row->slot->tts_tableOid = RelationGetRelid(base->rel);
+	if (writer->nrows == writer->maxrows)
+	{
+		writer->maxrows *= 2;
+		writer->rows = repalloc_huge(writer->rows, sizeof(FcMultiRow) * writer->maxrows);
+	}
+	row = &writer->rows[writer->nrows++];
+	row->tuple = tuple;
 	row->offset = offset;
 	row->length = length;
-	writer->nrows++;
-	base->held += tuple->t_len + sizeof(HeapTupleData) + sizeof(HeapTupleTableSlot);
+	base->held += tuple->t_len + sizeof(HeapTupleData) + sizeof(FcMultiRow);
 	/* the batch is full, and its turn has come or its memory is used up */
 	if ((writer->nrows >= FC_MULTI_ROWS || base->held >= FC_MULTI_BYTES) &&
 		(fc_turn_has_come(base->to.slice) || base->held >= base->to.memory))
