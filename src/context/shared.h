@@ -72,6 +72,8 @@ typedef struct FcStorage
 	FcStorageKind kind;
 	FcLocator	file;			/* FC_STORAGE_PAGES: see heap/page_new.c */
 	bool		frozen;			/* rows are frozen as they are written */
+	bool		indexed;		/* most of what a row costs there is its
+								 * entries in indexes */
 } FcStorage;
 
 /*
@@ -95,6 +97,7 @@ typedef struct FcTask
 	uint32		part;			/* number of the partition in the load */
 	uint32		slice;			/* of the partition, from 0 */
 	uint32		nslices;
+	bool		whole;			/* one process takes all slices */
 	bool		created;		/* partition was made by this load */
 	Oid			replaces;		/* the leaf that the partition is a substitute
 								 * of, or InvalidOid */
@@ -616,8 +619,8 @@ fc_shared_sorts_leaves(const FcShared *shared)
 }
 
 /*
- * Does one process load all that goes to a leaf?  Otherwise processes take
- * tasks one by one.
+ * Does one process load all that goes to a leaf, whatever it is?  Otherwise
+ * processes take tasks one by one, but for those of leaves that are whole.
  */
 static inline bool
 fc_shared_whole_leaves(const FcShared *shared)

@@ -115,6 +115,7 @@ FcStorage
 fc_write_storage(Relation rel, uint64 rows, bool frozen, List **files)
 {
 	FcStorage	storage = {fc_write_kind(rel, rows),.frozen = frozen};
+	const TupleConstr *constr = RelationGetDescr(rel)->constr;
 
 	Assert(!IsParallelWorker());
 	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
@@ -122,6 +123,8 @@ fc_write_storage(Relation rel, uint64 rows, bool frozen, List **files)
 	if (frozen && rel->rd_createSubid == InvalidSubTransactionId &&
 		fc_first_storage_subid(rel) == InvalidSubTransactionId)
 		elog(ERROR, "rows of table \"%s\", which others can see, cannot be frozen", RelationGetRelationName(rel));
+	storage.indexed = storage.kind < FC_STORAGE_BUFFERS && rel->rd_rel->relhasindex &&
+		!(constr && (constr->num_check > 0 || constr->has_generated_stored));
 	if (storage.kind == FC_STORAGE_PAGES)
 		storage.file = fc_new_begin(rel, frozen, files);
 	return storage;

@@ -185,8 +185,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 	fc_fill_turns(job, work);
 	if (target->course.alone)
 		return 1;
-	return target->course.chunks ? target->shared->source.nchunks :
-		fc_shared_whole_leaves(target->shared) ? target->ngroups : work->ntasks;
+	return target->course.chunks ? target->shared->source.nchunks : job->nunits;
 }
 
 bool

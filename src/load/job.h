@@ -55,6 +55,7 @@ typedef struct FcJob
 								 * stage; NULL: there is no stage */
 	int64	   *keys;			/* of fc_presorted_look, if it is presorted */
 	int			ntasks;
+	uint32		nunits;			/* what processes take of these, one by one */
 	FcTask	   *tasks;
 	FcHold	   *hold;			/* tables that must stay as they are */
 	TupleDesc	closed;			/* the target's, when it was closed */

@@ -3,7 +3,7 @@
  * load/tasks.c
  *	  From rows found per range of keys to work of the load phase.
  *
- *	 parts (range of keys, rows) ──► groups (one leaf each), largest first
+ *	 parts (range of keys, rows) ──► groups (one leaf each), longest first
  *		──► cells of a group, in key order ──► tasks
  *
  * Tasks are taken in order: so a process always has the slice that others wait
@@ -153,12 +153,15 @@ fc_group_cmp_leaf(const ListCell *a, const ListCell *b)
 	return ga->order - gb->order;
 }
 
+/* Those whose rows take longest first; of these, the largest */
 static int
 fc_group_cmp_rows(const ListCell *a, const ListCell *b)
 {
 	const FcGroup *ga = lfirst(a);
 	const FcGroup *gb = lfirst(b);
 
+	if (ga->storage.indexed != gb->storage.indexed)
+		return ga->storage.indexed ? -1 : 1;
 	return ga->rows > gb->rows ? -1 : ga->rows < gb->rows;
 }
 
@@ -205,7 +208,6 @@ fc_tasks_groups(FcJob *job)
 		}
 	}
 	Assert(list_length(groups) <= list_length(single));
-	list_sort(groups, fc_group_cmp_rows);
 	return groups;
 }
 
@@ -287,6 +289,21 @@ fc_tasks_add_cells(FcJob *job, const FcGroup *group, const FcCell *cells, int n,
 }
 
 /*
+ * Is the leaf loaded by one process?  To insert a row with its entries, which
+ * one process does at a time, takes 5 to 30 times as long as all that is done
+ * before with a row that is ready (bench/NOTES.md): another one would wait.
+ */
+static bool
+fc_tasks_is_whole(const FcTarget *target, const FcTask *task)
+{
+	const FcPlan *plan = target->plan;
+
+	return fc_shared_whole_leaves(target->shared) ||
+		(task->storage.indexed && target->course.rows && plan->order.nkeys == 0 && plan->dedup.nkeys == 0 &&
+		 !target->rel->rd_rel->relispartition);
+}
+
+/*
  * Numbers the slices of each part, whose tasks follow one another; where core
  * routes they do not take turns
  */
@@ -297,10 +314,26 @@ fc_tasks_number(FcJob *job)
 	bool		routed = fc_shared_routed(job->target.shared);
 	int			n = job->ntasks;
 
+	job->nunits = 0;
 	for (int i = 0; i < n; i++)
-		tasks[i].slice = routed || i == 0 || tasks[i].part != tasks[i - 1].part ? 0 : tasks[i - 1].slice + 1;
+	{
+		bool		first = i == 0 || tasks[i].part != tasks[i - 1].part;
+
+		tasks[i].slice = first || routed ? 0 : tasks[i - 1].slice + 1;
+		tasks[i].whole = fc_tasks_is_whole(&job->target, &tasks[i]);
+		job->nunits += first || !tasks[i].whole;
+	}
 	for (int i = n - 1; i >= 0; i--)
 		tasks[i].nslices = i == n - 1 || tasks[i + 1].slice == 0 ? tasks[i].slice + 1 : tasks[i + 1].nslices;
+}
+
+/* Are rows of the group as old as those that go when they come? */
+static bool
+fc_tasks_freezes(const FcTarget *target, const FcGroup *group)
+{
+	if (fc_plan_moves(target->plan))
+		return !fc_plan_moves_some(target->plan);
+	return OidIsValid(group->replaces) && (fc_plan_replaces(target->plan) || OidIsValid(target->stage));
 }
 
 void
@@ -322,10 +355,12 @@ fc_tasks_make(FcJob *job)
 	{
 		CHECK_FOR_INTERRUPTS();
 		/* rows for a leaf that was empty stay as new as they are */
-		group->storage = fc_tasks_storage(job, group->leaf,
-										  (fc_plan_moves(target->plan) && !fc_plan_moves_some(target->plan)) ||
-										  (OidIsValid(group->replaces) &&
-										  (fc_plan_replaces(target->plan) || OidIsValid(target->stage))), group->rows);
+		group->storage = fc_tasks_storage(job, group->leaf, fc_tasks_freezes(target, group), group->rows);
+	}
+	list_sort(groups, fc_group_cmp_rows);
+	foreach_ptr(FcGroup, group, groups)
+	{
+		CHECK_FOR_INTERRUPTS();
 		foreach_int(i, group->parts)
 			fc_tasks_add_cells(job, group, cells + cell[i], cell[i + 1] - cell[i], &allocated);
 		target->ngroups++;

@@ -94,32 +94,30 @@ fc_load_finish(FcLoader *loader)
 	fc_executor_end(loader->estate);
 }
 
+/* Does the process that has the task before take this one, too? */
+static bool
+fc_load_follows(const FcContext *ctx, const FcTask *task)
+{
+	return task->whole && task > (FcTask *) ctx->tasks && task[-1].part == task->part;
+}
+
 /* The task after this one, if the same process must load it for its leaf */
 static FcTask *
 fc_load_follower(const FcContext *ctx, FcTask *task)
 {
 	FcTask	   *end = (FcTask *) ctx->tasks + ctx->shared->ntasks;
 
-	if (task == NULL || !fc_shared_whole_leaves(ctx->shared) ||
-		task + 1 == end || task[1].part != task->part)
-		return NULL;
-	return task + 1;
+	return task && task + 1 < end && fc_load_follows(ctx, task + 1) ? task + 1 : NULL;
 }
 
-/*
- * The first task of the leaf with this number; of a presorted file the first
- * task of the chunk with this number or of one after it.
- */
+/* The first task of the chunk of a presorted file, or of one after it */
 static FcTask *
-fc_load_find_task(const FcContext *ctx, uint32 number)
+fc_load_find_task(const FcContext *ctx, uint32 chunk)
 {
 	FcTask	   *tasks = ctx->tasks;
-	bool		chunks = ctx->shared->course.presorted;
 	uint32		first = 0;
 
-	fc_search(uint32, first, ctx->shared->ntasks, mid,
-			  (chunks ? tasks[mid].chunk : tasks[mid].part) < number);
-	Assert(chunks || first < ctx->shared->ntasks);
+	fc_search(uint32, first, ctx->shared->ntasks, mid, tasks[mid].chunk < chunk);
 	return &tasks[first];
 }
 
@@ -128,21 +126,17 @@ static FcTask *
 fc_load_take_task(FcLoader *loader)
 {
 	FcContext  *ctx = loader->ctx;
-	FcShared   *shared = ctx->shared;
-	bool		whole = fc_shared_whole_leaves(shared);
-	uint32		units = shared->ntasks;	/* whole leaves, or tasks */
 	FcTask	   *task = fc_load_follower(ctx, loader->tasks.last);
 	uint32		i;
 
-	if (task == NULL)
+	while (task == NULL)
 	{
-		if (units > 0 && whole)
-			units = ((FcTask *) ctx->tasks)[units - 1].part + 1;
-		if (!fc_context_take(ctx, units, &i))
+		if (!fc_context_take(ctx, ctx->shared->ntasks, &i))
 			return NULL;
-		task = whole ? fc_load_find_task(ctx, i) : (FcTask *) ctx->tasks + i;
+		task = (FcTask *) ctx->tasks + i;
+		if (fc_load_follows(ctx, task))
+			task = NULL;
 	}
-	Assert(task >= (FcTask *) ctx->tasks && task < (FcTask *) ctx->tasks + shared->ntasks);
 	loader->tasks.last = task;
 	return task;
 }
@@ -165,7 +159,7 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 		return;
 	}
 	to.turn = &loader->ctx->turns[task->part];
-	if (task->nslices > 1 && !fc_shared_whole_leaves(loader->ctx->shared))
+	if (task->nslices > 1 && !task->whole)
 	{
 		loader->slice = (FcSlice)
 		{

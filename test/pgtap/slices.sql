@@ -5,7 +5,7 @@
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
 SELECT set_config('fc.load', '0', true) \g /dev/null
-SELECT plan(32);
+SELECT plan(56);
 
 -- 100,000 rows of one day in no order; each key comes twenty times; "n" counts
 -- the lines of the file
@@ -74,6 +74,36 @@ SELECT format('COPY (SELECT timestamp ''2024-06-01'', n, t FROM expected ORDER B
 SELECT is(fast_copy('part', current_setting('fc.file'), columns => '{k,n,t}', workers => 4), 100000::bigint, 'one key: rows');
 SELECT is((SELECT count(*) FROM (SELECT n, lag(n) OVER (ORDER BY ctid) AS n0 FROM part_p20240601) AS s WHERE n <> n0 + 1), 0::bigint,
 	'one key: in file order');
+
+-- where rows are ready, and most of the time goes into entries of indexes, one
+-- process loads a leaf: another would wait for its turn
+CREATE FUNCTION pg_temp.check_processes(target regclass, leaf text, shall int, about text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY SELECT pg_temp.check_load(target, leaf, 4);
+	RETURN NEXT is((SELECT processes FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL), shall::bigint, about);
+END
+$$;
+SELECT format('COPY (SELECT * FROM expected ORDER BY n) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+CREATE INDEX ON part (n);
+SELECT pg_temp.check_processes('part', 'part_p20240506', 1, 'one partition with an index: the leader alone');
+SET LOCAL fast_copy.spill = 'offsets';
+SELECT pg_temp.check_processes('part', 'part_p20240506', 4, 'rows are parsed as they are loaded: all workers');
+RESET fast_copy.spill;
+ALTER TABLE part ADD CHECK (t > '');
+SELECT pg_temp.check_processes('part', 'part_p20240506', 4, 'a condition is evaluated meanwhile: all workers');
+ALTER TABLE part DROP CONSTRAINT part_t_check;
+CREATE TABLE halves (LIKE part INCLUDING DEFAULTS) PARTITION BY RANGE (k);
+CREATE TABLE halves_1 PARTITION OF halves FOR VALUES FROM ('2024-05-06') TO ('2024-05-06 04:00');
+CREATE TABLE halves_2 PARTITION OF halves FOR VALUES FROM ('2024-05-06 04:00') TO ('2024-05-07');
+INSERT INTO halves SELECT k, n, t, 0 FROM expected WHERE n % 2 = 0;
+CREATE INDEX ON halves (n);
+SELECT set_config('fc.load', (current_setting('fc.load')::int + 1)::text, true) \g /dev/null
+SELECT is(fast_copy('halves', current_setting('fc.file'), columns => '{k,n,t}', workers => 4), 100000::bigint, 'two partitions: rows');
+SELECT is((SELECT processes FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL), 2::bigint, '... by a worker each');
+SELECT is(pg_temp.misplaced(leaf, current_setting('fc.load')::int - 1), 0::bigint, leaf || ': in key order') FROM (VALUES ('halves_1'), ('halves_2')) AS l (leaf);
+SELECT set_eq('SELECT k, n, t FROM halves WHERE load > 0', 'TABLE expected', 'each of them once');
+SET LOCAL enable_seqscan = off;
+SELECT is((SELECT count(*) FROM halves WHERE n BETWEEN 1 AND 1000), 1500::bigint, 'indexes have them');
 
 SELECT * FROM finish();
 ROLLBACK;
