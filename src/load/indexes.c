@@ -172,7 +172,8 @@ fc_indexes_run(FcJob *job)
 		return;
 	for (int i = 0; i < target->nindexes; i++)
 		job->progress.index_cost += fc_index_cost(&job->indexes[i]);
-	led = fc_index_plan(job->indexes, target->nindexes, target->nworkers);
+	/* the leader, and as many as the server lends */
+	led = fc_index_plan(job->indexes, target->nindexes, Min(target->nworkers, max_parallel_workers + 1));
 	fc_index_lead(&target->ctx, job->indexes, led);
 	work.tasks = job->indexes + led;
 	work.task_size = sizeof(FcIndexTask);
