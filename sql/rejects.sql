@@ -174,9 +174,10 @@ SELECT pg_temp.try('day_default', 'p.csv', :'nowhere');
 SELECT pg_temp.try('day_default', 'p.csv', :'nowhere' || $$, missing_partitions => 'error'$$);
 SELECT pg_temp.try('day_default', 'p.csv', :'nowhere' || $$, missing_partitions => 'default'$$);
 SELECT pg_temp.try('day_default_1', 'p.csv', :'nowhere');
-SELECT pg_temp.try('city', fc.file('f.csv', 'a,1', 'b,1', 'a,10', ',', 'a,9'), :'nowhere');
-SELECT pg_temp.try('city', 'f.csv', :'nowhere' || $$, reject_limit => 2$$);
+SELECT pg_temp.try('city', fc.file('f.csv', 'a,1', 'b,1', 'a,10', ',', 'a,9'), :'nowhere' || $$, missing_partitions => 'error'$$);
+SELECT pg_temp.try('city', 'f.csv', :'nowhere' || $$, missing_partitions => 'error', reject_limit => 2$$);
 SELECT pg_temp.try('city', 'f.csv');
+SELECT pg_temp.try('city', 'f.csv', :'nowhere');
 
 -- equal rows: the first of the file stays, also beside rows that are there
 CREATE TABLE pairs (k int, g int, PRIMARY KEY (k), EXCLUDE USING btree (g WITH =));

@@ -184,12 +184,28 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 	return finding;
 }
 
+/* Tells the partitions that core's routing would find missing */
+static void
+fc_analyze_sprouts(FcAnalysis *analysis)
+{
+	foreach_ptr(FcSprout, sprout, analysis->job->tree ? analysis->job->tree->sprouts : NIL)
+	{
+		Oid			parent = fc_sprout_parent(sprout);
+
+		CHECK_FOR_INTERRUPTS();
+		sprout->name = fc_sprout_name(sprout, sprout->above->sprout ? sprout->above->sprout->name : get_rel_name(parent),
+									  get_rel_namespace(parent));
+		fc_analyze_add(analysis, "partition", sprout->name)->detail = "to be created";
+	}
+}
+
 /* Tells the partitions; before them the rows that none takes */
 static void
 fc_analyze_partitions(FcAnalysis *analysis)
 {
 	int			at = list_length(analysis->findings);
 
+	fc_analyze_sprouts(analysis);
 	if (!analysis->target->plan->key.routes)
 		return;
 	foreach_ptr(const FcSpillPart, part, analysis->job->parts)
@@ -334,7 +350,10 @@ fc_analyze_try_parts(void *arg)
 	const FcJob *job = arg;
 	const FcTarget *target = &job->target;
 
-	fc_partitions_check_room(job);
+	if (job->tree)
+		fc_partitions_check_tree(arg);
+	else
+		fc_partitions_check_room(job, target->ncreated);
 	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated, false);
 	return false;
 }
@@ -345,7 +364,7 @@ fc_analyze_precheck(FcJob *job)
 {
 	ErrorData  *edata;
 
-	if (job->target.ncreated == 0)
+	if (job->target.ncreated == 0 && job->tree == NULL)
 		return NULL;
 	edata = fc_error_try(fc_analyze_try_parts, job);
 	if (edata == NULL)
@@ -399,7 +418,7 @@ fc_analyze_warnings(FcAnalysis *analysis)
 	if (reason)
 		fc_analyze_warn(analysis, "partitions", reason);
 	fc_analyze_fault(analysis, fc_partitions_too_small(analysis->job), false, true);
-	if (fc_plan_is_published(target->rel) && target->ncreated > 0)
+	if (fc_plan_is_published(target->rel) && (target->ncreated > 0 || (analysis->job->tree && analysis->job->tree->sprouts)))
 		fc_analyze_warn(analysis, "publication",
 						"New partitions are attached before they are filled, so that subscribers get their rows.");
 	if (target->course.core)

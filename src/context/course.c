@@ -99,7 +99,8 @@ fc_course_way(const FcFacts *facts)
 static FcUnsplit
 fc_course_unsplit(const FcFacts *facts, FcWay way)
 {
-	if (facts->heads || facts->core_reads || facts->binary || facts->cut || facts->kept || facts->numbered)
+	if (facts->heads || facts->core_reads || facts->binary || facts->cut || facts->kept || facts->numbered ||
+		facts->sprouts)
 		return FC_UNSPLIT_NOT;
 	if (facts->nworkers == 0)
 		return way == FC_WAY_OFFSETS || (way == FC_WAY_TURNS && facts->plain) ?
@@ -125,13 +126,13 @@ fc_course_looks(const FcFacts *facts)
 
 /*
  * Does core load the file alone?  Not if rows are replaced, or if missing
- * partitions are to be made, or rows without one refused, which the scan finds;
+ * partitions are to be made, or rows without one refused, which a scan finds;
  * with FREEZE they are not, because core refuses that for a partitioned table.
  */
 static bool
 fc_course_core_alone(const FcFacts *facts)
 {
-	return !facts->replaces && !facts->conflicts &&
+	return !facts->replaces && !facts->conflicts && !facts->sprouts &&
 		(!facts->key_routes || facts->frozen || (!facts->creates && !facts->keeps_default));
 }
 
@@ -154,6 +155,7 @@ fc_course_follow(const FcFacts *facts, FcCourse *course)
 static void
 fc_course_steps(const FcFacts *facts, FcCourse *course)
 {
+	course->finds = facts->sprouts && !course->sends_all;
 	course->core_alone = course->core && fc_course_core_alone(facts);
 	course->seeks = facts->keyed && !facts->grows && !course->sends_all;
 	course->scans = facts->keyed && !course->presorted;
@@ -183,10 +185,10 @@ fc_course(const FcFacts *facts)
 	course.flows = !course.core && !facts->sends && !facts->sorts && !facts->numbered &&
 		!(facts->several && course.in_order);
 	/* the leader alone takes only what he reads once as it comes */
-	course.waits = facts->grows && (course.core || course.sends_all || course.leader != NULL ||
+	course.waits = facts->grows && (course.core || course.sends_all || course.leader != NULL || course.finds ||
 									(facts->nworkers == 0 && !(facts->received && course.in_turn)));
 	course.once = facts->received && !facts->foreign && course.in_turn && !facts->rejects &&
-		!facts->conflicts && !facts->numbered && !facts->effects && course.leader == NULL;
+		!facts->conflicts && !facts->numbered && !facts->effects && course.leader == NULL && !course.finds;
 	/* who reads what, and in which order, excludes others */
 	Assert(course.reason != NULL && course.core == (course.way == FC_WAY_COPY));
 	Assert(course.core + course.chunks + course.rows + (course.way == FC_WAY_OFFSETS) == 1 && course.chunks >= course.sends_all);

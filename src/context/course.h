@@ -50,6 +50,8 @@ typedef struct FcFacts
 	bool		early;			/* it only finds the missing partitions */
 	bool		dropped;		/* it has found them: core routes now */
 	bool		routed;			/* core's tuple routing finds the leaves */
+	bool		sprouts;		/* ... after a pass over the files for those
+								 * that are missing, which are made */
 	bool		partitioned;
 	bool		plain;			/* the target is a plain table */
 	bool		writes;			/* false: an analysis */
@@ -132,6 +134,8 @@ typedef struct FcCourse
 
 	/* which steps it takes, see load/run.c */
 	bool		core_alone;		/* core loads, and needs nothing before */
+	bool		finds;			/* the scan looks for missing partitions, for
+								 * core's routing */
 	bool		seeks;			/* there is a key, and the data are all here */
 	bool		scans;			/* the scan reads the keys */
 	bool		routes;			/* the key tells the partition */

@@ -165,6 +165,9 @@ typedef struct FcPlan
 								 * foreign keys: ATTACH checks these for new
 								 * partitions */
 	FcMissing	missing;
+	bool		sprouts;		/* where core routes, some may be missing that
+								 * are to be made: a pass over the files finds
+								 * them, and the load evaluates rows again */
 	FcExisting	existing;
 	FcMove		move;
 	FcPlanDedup dedup;

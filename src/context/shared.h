@@ -422,6 +422,8 @@ typedef struct FcShared
 	char		interval_zone[TZ_STRLEN_MAX + 1];	/* "": the session's */
 	bool		key_dropped;	/* the key has found the partitions, and core
 								 * routes from here on: see fc_shared_keyed */
+	bool		finds;			/* the scan looks for partitions that are
+								 * missing, and for nothing else */
 	bool		sends;			/* the leader sends the records of leaves on
 								 * other servers: workers pass over them */
 	int			nbounds;		/* of cells, beside those of partitions; they

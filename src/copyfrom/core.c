@@ -206,7 +206,10 @@ fc_core_route_hint(void *arg)
 		!fc_error_wants_hint("no partition of relation"))
 		return;
 	if (!fc_shared_key_routes(target->shared))
-		errhint("If it is to have one, make that before the load: fast_copy makes those by range over one column of the file, a timestamp, timestamptz, date or integer.");
+		errhint("If it is to have one, make that before the load%s%s.", target->plan->missing != FC_MISSING_CREATE ?
+				psprintf(", or use missing_partitions%s 'create'", fc_caller_arrow(target->options->caller)) :
+				": none is made for NULL or a value of more than 1 kB", target->planned->fault ?
+				psprintf(", nor %s", target->planned->fault) : "");
 	else if (row->slot == NULL)
 		;
 	else if (slot_attisnull(row->slot, target->plan->key.attnum))

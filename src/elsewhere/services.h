@@ -31,6 +31,7 @@
 	X(bool, fc_key_is_infinite, (FcKeyType type, int64 key), (type, key)) \
 	X(FcRoute *, fc_route_build_from, (Relation parent, PartitionDesc desc), (parent, desc)) \
 	X(int, fc_route_find_existing, (const FcRoute *route, int64 key), (route, key)) \
+	X(int, fc_route_number, (PartitionKey key, PartitionDesc desc, Datum *values, bool *nulls), (key, desc, values, nulls)) \
 	X(bool, fc_route_possible, (Relation parent, AttrNumber *attnum), (parent, attnum)) \
 	X(int, fc_option_hint, (const FcOptions *options, FcOptionNumber option), (options, option)) \
 	X(bool, fc_plan_has_default, (Oid target), (target)) \

@@ -87,26 +87,21 @@ fc_key_is_infinite(FcKeyType type, int64 key)
 }
 
 /*
- * The partitions that rows may go to.  As for COPY, one that is being detached
- * concurrently is left out, unless this transaction's snapshot must not
- * notice.
+ * As for COPY, one that is being detached concurrently is left out, unless this
+ * transaction's snapshot must not notice
  */
-static PartitionDesc
-route_partdesc(Relation parent)
+PartitionDesc
+fc_route_partdesc(Relation parent)
 {
 	return RelationGetPartitionDesc(parent, !IsolationUsesXactSnapshot());
 }
 
 bool
-fc_route_possible(Relation parent, AttrNumber *attnum)
+fc_route_keyed(Relation parent, AttrNumber *attnum)
 {
-	PartitionKey key;
-	PartitionDesc desc;
+	PartitionKey key = RelationGetPartitionKey(parent);
 	Oid			opclass;
 
-	if (parent->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-		return false;
-	key = RelationGetPartitionKey(parent);
 	if (key->strategy != PARTITION_STRATEGY_RANGE || key->partnatts != 1 ||
 		key->partattrs[0] == 0 ||
 		fc_key_type(key->parttypid[0]) == FC_KEY_NONE)
@@ -116,11 +111,21 @@ fc_route_possible(Relation parent, AttrNumber *attnum)
 	if (!OidIsValid(opclass) || key->partopfamily[0] != get_opclass_family(opclass) ||
 		key->partopcintype[0] != key->parttypid[0])
 		return false;
-	desc = route_partdesc(parent);
+	*attnum = key->partattrs[0];
+	return true;
+}
+
+bool
+fc_route_possible(Relation parent, AttrNumber *attnum)
+{
+	PartitionDesc desc;
+
+	if (parent->rd_rel->relkind != RELKIND_PARTITIONED_TABLE || !fc_route_keyed(parent, attnum))
+		return false;
+	desc = fc_route_partdesc(parent);
 	for (int i = 0; i < desc->nparts; i++)
 		if (!desc->is_leaf[i])
 			return false;
-	*attnum = key->partattrs[0];
 	return true;
 }
 
@@ -151,7 +156,7 @@ range_below_bound(FcKeyType type, PartitionBoundInfo bounds, int i)
 FcRoute *
 fc_route_build(Relation parent)
 {
-	return fc_route_build_from(parent, route_partdesc(parent));
+	return fc_route_build_from(parent, fc_route_partdesc(parent));
 }
 
 FcRoute *
@@ -194,6 +199,30 @@ fc_route_forget(FcRoute *route, const FcRange *bounds)
 		if (!fc_range_within(&route->ranges[i], bounds))
 			route->ranges[kept++] = route->ranges[i];
 	route->nranges = kept;
+}
+
+int
+fc_route_number(PartitionKey key, PartitionDesc desc, Datum *values, bool *nulls)
+{
+	PartitionBoundInfo bounds = desc->boundinfo;
+	bool		equal = false;
+	int			at;
+
+	if (bounds == NULL)
+		return -1;
+	if (key->strategy == PARTITION_STRATEGY_HASH)
+		return bounds->indexes[compute_partition_hash_value(key->partnatts, key->partsupfunc, key->partcollation,
+															values, nulls) % bounds->nindexes];
+	if (memchr(nulls, true, key->partnatts))
+		return bounds->null_index;
+	if (key->strategy == PARTITION_STRATEGY_RANGE)
+	{
+		at = partition_range_datum_bsearch(key->partsupfunc, key->partcollation, bounds,
+										   key->partnatts, values, &equal);
+		return bounds->indexes[at + 1];
+	}
+	at = partition_list_bsearch(key->partsupfunc, key->partcollation, bounds, values[0], &equal);
+	return at >= 0 && equal ? bounds->indexes[at] : -1;
 }
 
 /*

@@ -79,11 +79,16 @@ extern int64 fc_key_from_datum(FcKeyType type, Datum value);
 /* An infinite timestamp or date, for which no partition is ever made */
 extern bool fc_key_is_infinite(FcKeyType type, int64 key);
 
+/* The partitions of "parent" that rows may go to */
+extern PartitionDesc fc_route_partdesc(Relation parent);
+
 /*
  * True if "parent" is partitioned by RANGE over one plain column of a known
- * type, with that type's default operator class, and has only leaf
- * partitions.  Then *attnum is the key.
+ * type, with that type's default operator class.  Then *attnum is the key.
  */
+extern bool fc_route_keyed(Relation parent, AttrNumber *attnum);
+
+/* The same, and it has only leaf partitions; false for all other relations */
 extern bool fc_route_possible(Relation parent, AttrNumber *attnum);
 
 /*
@@ -98,6 +103,13 @@ extern FcRoute *fc_route_build_from(Relation parent, PartitionDesc desc);
 
 /* Forgets the partitions that lie within these bounds, as if there were none */
 extern void fc_route_forget(FcRoute *route, const FcRange *bounds);
+
+/*
+ * The number in desc of the partition whose bound has these values of the key,
+ * by core's search; -1: none but the default partition, if there is one, may
+ * take them
+ */
+extern int	fc_route_number(PartitionKey key, PartitionDesc desc, Datum *values, bool *nulls);
 
 /* The number in route->ranges of the range with "key" in it; -1: none has it */
 extern int	fc_route_find_existing(const FcRoute *route, int64 key);

@@ -193,8 +193,6 @@ fc_fill_drop_key(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcShared   *shared = target->shared;
-	uint64		bad = pg_atomic_read_u64(&shared->errors.offset);
-	uint32		stopped = pg_atomic_read_u32(&shared->errors.stopped);
 
 	Assert(!shared->key_dropped && (target->plan->key.routes || fc_shared_routed(shared)));
 	if (!target->plan->key.early && contain_volatile_functions((Node *) target->planned->where))
@@ -205,17 +203,11 @@ fc_fill_drop_key(FcJob *job)
 				 errdetail("A partition of table \"%s\" has a unique index of its own, which must see the rows in the order of the file: the condition would be evaluated twice.",
 						   target->relname),
 				 errhint("Leave timestamp_column out, or mark the functions of the condition STABLE or IMMUTABLE.")));
-	if (target->plan->where_late && bad != PG_UINT64_MAX && shared->errors.first.kind == FC_ERROR_ROUTE)
+	if (target->plan->where_late && pg_atomic_read_u64(&shared->errors.offset) != PG_UINT64_MAX && shared->errors.first.kind == FC_ERROR_ROUTE)
 		fc_partitions_refuse_default(target, "The condition, which may leave out rows that only the default partition takes, is evaluated after the partitions are found.");
 	shared->key_dropped = true;
 	fc_way_decide(job);
-	fc_find_forget(job);
-	/* the load must end with the error that was caught, or an earlier one */
-	if (bad != PG_UINT64_MAX && shared->errors.first.kind != FC_ERROR_LIMIT)
-	{
-		pg_atomic_write_u64(&shared->errors.offset, bad);
-		pg_atomic_write_u32(&shared->errors.stopped, stopped);
-	}
+	fc_find_forget_rows(job);
 	fc_tables_lock(job);
 	fc_tables_check(job);
 	return true;

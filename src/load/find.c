@@ -150,6 +150,21 @@ fc_find_forget(FcJob *job)
 	shared->phase = FC_PHASE_LOAD;
 }
 
+void
+fc_find_forget_rows(FcJob *job)
+{
+	FcSharedErrors *errors = &job->target.shared->errors;
+	uint64		bad = pg_atomic_read_u64(&errors->offset);
+	uint32		stopped = pg_atomic_read_u32(&errors->stopped);
+
+	fc_find_forget(job);
+	/* the load must end with it, or with an earlier one */
+	if (bad == PG_UINT64_MAX || errors->first.kind == FC_ERROR_LIMIT)
+		return;
+	pg_atomic_write_u64(&errors->offset, bad);
+	pg_atomic_write_u32(&errors->stopped, stopped);
+}
+
 /*
  * Finds out whether the file looks presorted, and if so sets job->parts for a
  * load in its order.  Leaves target->route alone: fc_tables_bounds_changed()

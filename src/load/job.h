@@ -38,6 +38,7 @@ typedef struct FcJob
 	char	   *rejects_job;	/* the load's name in reject_table; NULL: it
 								 * has no rows there */
 	List	   *parts;			/* FcSpillPart, by key */
+	FcTree	   *tree;			/* where core routes: of what is missing */
 	List	   *replaced;		/* leaves all of whose rows are replaced, by
 								 * key */
 	List	   *moved;			/* OIDs of leaves whose rows are moved; the

@@ -11,6 +11,7 @@
  *		the table is published: rows written before ATTACH are not
  *		on_error skips equal rows: it takes indexes to find them
  *		pg_partman's functions must see partitions without rows
+ *		by list, or of several levels, as core routes (FcPlan.sprouts)
  *
  * With foreign keys such loads go to core, because only core fires the
  * triggers of these partitions.  All DDL is in the caller's transaction, which
@@ -22,6 +23,9 @@
 
 #include <math.h>
 
+#include "catalog/partition.h"
+#include "catalog/pg_inherits.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 
 #include "convert/pattern.h"
@@ -98,17 +102,21 @@ static FcFault *
 fc_partitions_too_many(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	int			n = job->tree ? list_length(job->tree->sprouts) : target->ncreated;
 	char		count[FC_UNITS_LEN];
 
-	if (target->ncreated <= fc_max_partitions)
+	if (n <= fc_max_partitions)
 		return NULL;
 	return fc_fault("max_partitions", ERRCODE_PROGRAM_LIMIT_EXCEEDED,
 							psprintf("cannot create more than %d partition%s", fc_max_partitions, fc_max_partitions == 1 ? "" : "s"),
+							job->tree ? psprintf("The rows need more new partitions of table \"%s\", with those below them; the first is %s.",
+												 target->relname, fc_sprout_bound(linitial(job->tree->sprouts))) :
 							psprintf("The rows need %s new partitions of table \"%s\", from values %s to %s.",
-									 fc_units_count(count, target->ncreated), target->relname,
+									 fc_units_count(count, n), target->relname,
 									 fc_key_text(target->route->type, target->created[0].range.lo),
-									 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo)),
-							pstrdup("Look for wrong keys in the file, use a longer partition_interval, or increase fast_copy.max_partitions."));
+									 fc_key_text(target->route->type, target->created[n - 1].range.lo)),
+							psprintf("Look for wrong keys in the file, %sor increase fast_copy.max_partitions.",
+									 job->tree ? "" : "use a longer partition_interval, "));
 }
 
 /* Does the table have partitions, all of them foreign tables? */
@@ -362,9 +370,9 @@ fc_partitions_check_unique(FcJob *job)
 }
 
 void
-fc_partitions_check_room(const FcJob *job)
+fc_partitions_check_room(const FcJob *job, int n)
 {
-	fc_tables_check_locks(job, job->target.ncreated, 1, "create",
+	fc_tables_check_locks(job, n, 1, "create",
 						  "Use a longer partition_interval, or increase max_locks_per_transaction.");
 }
 
@@ -383,7 +391,7 @@ fc_partitions_make(FcJob *job)
 		return;
 	target->facts.made = true;
 	fc_way_begin(job);
-	fc_partitions_check_room(job);
+	fc_partitions_check_room(job, target->ncreated);
 	fault = fc_partitions_far(job);
 	if (fault)
 		fc_fault_report(WARNING, fault);
@@ -474,4 +482,117 @@ fc_partitions_attach(FcJob *job)
 	fc_lead_report(job, 0, -1, -1, reason == NULL || target->ncreated == 1 ?
 				   psprintf("%d attached", target->ncreated) :
 				   psprintf("%d attached one by one: %s", target->ncreated, reason));
+}
+
+/* The tree as it is now, with what the pass over the files has found missing */
+static FcTree *
+fc_partitions_tree(FcJob *job)
+{
+	FcTree	   *tree;
+
+	AcceptInvalidationMessages();
+	tree = fc_tree_begin(job->target.rel);
+	fc_scan_noted(&job->target.ctx, job->target.shared->nscanners, tree);
+	fc_tree_end(tree);
+	return tree;
+}
+
+void
+fc_partitions_look(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcShared   *shared = target->shared;
+	FcWork		work = {0};
+	int			nworkers = target->nworkers;
+
+	fc_lead_begin(job, FC_PHASE_SCAN);
+	/* workers do not know all zones that the leader may have taken */
+	if (fc_partitions_tree(job)->zoned)
+		target->nworkers = 0;
+	shared->finds = true;
+	shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, shared->source.nchunks, &work);
+	shared->finds = false;
+	target->nworkers = nworkers;
+	fc_lead_report(job, shared->nscanners, pg_atomic_read_u64(&shared->counts.scanned), -1,
+				   pstrdup("nothing spilled, to find partitions"));
+	job->tree = fc_partitions_tree(job);
+}
+
+/* The tables that get partitions, or that they are like, in order of OIDs */
+static List *
+fc_partitions_parents(const FcTree *tree)
+{
+	List	   *parents = NIL;
+
+	foreach_ptr(const FcSprout, sprout, tree->sprouts)
+		parents = list_append_unique_oid(parents, sprout->above->oid);
+	list_sort(parents, list_oid_cmp);
+	return parents;
+}
+
+void
+fc_partitions_check_tree(FcJob *job)
+{
+	int			n = list_length(job->tree->sprouts);
+	FcFault    *fault = fc_partitions_too_many(job);
+
+	foreach_oid(oid, fc_partitions_parents(job->tree))
+	{
+		Relation	rel = table_open(oid, AccessShareLock);
+
+		fc_partman_forbid(rel);
+		fc_partition_check_owner(rel, get_default_partition_oid(oid), n,
+								 fc_sprout_bound(linitial(job->tree->sprouts)));
+		fc_partition_check_schema(rel, NULL);
+		/* another session may want it before this one is given the target */
+		table_close(rel, AccessShareLock);
+	}
+	if (fault)
+		fc_fault_report(ERROR, fault);
+	fc_partitions_check_room(job, n);
+}
+
+/* Locks these tables; loads into one tree wait for each other at its root */
+static List *
+fc_partitions_lock(FcJob *job)
+{
+	List	   *locked = fc_partitions_parents(job->tree);
+
+	if (locked != NIL)
+		locked = list_concat_unique_oid(list_make1_oid(job->target.oid), locked);
+	foreach_oid(oid, locked)
+	{
+		fc_lock_patiently(oid, ShareUpdateExclusiveLock);
+		fc_ddl_keep_schema(get_rel_namespace(oid));
+	}
+	return locked;
+}
+
+bool
+fc_partitions_grow(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	List	   *before = find_all_inheritors(target->oid, NoLock, NULL);
+	List	   *locked;
+	bool		again;
+	int			n;
+
+	fc_partitions_look(job);
+	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
+	fc_partitions_check_tree(job);
+	locked = fc_partitions_lock(job);
+	job->tree = fc_partitions_tree(job);
+	/* rows of partitions that are gone may need others */
+	again = list_difference_oid(before, find_all_inheritors(target->oid, NoLock, NULL)) != NIL ||
+		list_difference_oid(fc_partitions_parents(job->tree), locked) != NIL;
+	fc_find_forget_rows(job);
+	n = list_length(job->tree->sprouts);
+	if (again || n == 0)
+		return !again;
+	fc_setup_close_target(job);
+	fc_sprouts_make(job->tree->sprouts);
+	fc_setup_open_target(job);
+	target->nsprouts += n;
+	fc_lead_report(job, 0, -1, -1, psprintf("%d created, attached before the load", n));
+	return true;
 }

@@ -387,6 +387,7 @@ typedef enum FcStepNumber
 	FC_STEP_SEND = 1,			/* 0 is before all of them */
 	FC_STEP_SPLIT,
 	FC_STEP_ALONE,
+	FC_STEP_GROW,
 	FC_STEP_LOOK,
 	FC_STEP_SCAN,
 	FC_STEP_LOCK,
@@ -417,6 +418,7 @@ static const FcStep fc_job_steps[] = {
 	[FC_STEP_SEND] = {if_course(sends_all), fc_job_send, FC_STEP_END, FC_STEP_SPLIT},
 	[FC_STEP_SPLIT] = {0, fc_job_split, FC_STEP_ALONE},
 	[FC_STEP_ALONE] = {if_course(core_alone), fc_job_copy, FC_STEP_REJECTS},
+	[FC_STEP_GROW] = {if_course(finds), fc_partitions_grow, FC_STEP_LOOK, FC_STEP_GROW},
 	[FC_STEP_LOOK] = {if_course(seeks), fc_find_look, FC_STEP_SCAN},
 	[FC_STEP_SCAN] = {if_course(scans), fc_job_scan, FC_STEP_LOCK, FC_STEP_SPLIT},
 	[FC_STEP_LOCK] = {0, fc_job_lock, FC_STEP_COMPARE, FC_STEP_AWAY},
@@ -491,6 +493,8 @@ fc_job_analyze(const FcOptions *options)
 	fc_report_start();
 	fc_job_start(job);
 	fc_find_split(job);
+	if (target->course.finds)
+		fc_lead_apart(job, fc_partitions_look);
 	if (fc_shared_keyed(target->shared))
 		fc_lead_apart(job, fc_find_keys);
 	fc_lead_apart(job, fc_job_check);

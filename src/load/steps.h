@@ -86,6 +86,9 @@ extern void fc_find_unpack(FcJob *job);
  */
 extern void fc_find_forget(FcJob *job);
 
+/* The same, but for the error about a record, which was caught */
+extern void fc_find_forget_rows(FcJob *job);
+
 /*
  * Partitions: load/tables.c
  */
@@ -161,8 +164,20 @@ extern void fc_partitions_attach(FcJob *job);
 /* Returns why the partitions cannot be made: a list of FcFault */
 extern List *fc_partitions_faults(FcJob *job);
 
-/* ERROR 53200 at once if the lock table has no room for missing partitions */
-extern void fc_partitions_check_room(const FcJob *job);
+/* ERROR 53200 at once if the lock table has no room for n partitions */
+extern void fc_partitions_check_room(const FcJob *job, int n);
+
+/*
+ * Where core routes: looks through the files for rows that lack a partition,
+ * and makes these.  False if partitions have gone meanwhile: it must look
+ * again.  An error about a record that it met ends the load.
+ *
+ * For an analysis: the second sets job->tree, and the third throws an ERROR if
+ * what is missing cannot be made, or is too much.
+ */
+extern bool fc_partitions_grow(FcJob *job);
+extern void fc_partitions_look(FcJob *job);
+extern void fc_partitions_check_tree(FcJob *job);
 
 /*
  * Advises fewer, wider partitions; NULL: they are not too small, or cannot be

@@ -46,7 +46,8 @@ fc_tables_lock(FcJob *job)
 		return true;
 	if (target->ncreated > 0)
 	{
-		fc_partition_check_owner(target->rel, target->route, target->created, target->ncreated);
+		fc_partition_check_owner(target->rel, target->route->default_oid, target->ncreated,
+								 fc_partition_text(target->route, target->created));
 		if (job->partman && !fc_partman_try_lock())
 			return false;
 		fc_lock_patiently(target->oid, ShareUpdateExclusiveLock);

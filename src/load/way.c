@@ -96,6 +96,7 @@ fc_way_decide(FcJob *job)
 	facts->cut = target->given_up != NULL;
 	facts->core_reads = facts->unconvertible ||
 		(facts->unsettled && !fc_feed_is_canonical(target));
+	facts->sprouts = plan->sprouts && !facts->core_reads && !facts->kept;
 	facts->nworkers = target->nworkers;
 	target->course = fc_course(facts);
 }

@@ -32,6 +32,8 @@ typedef struct FcPlanned
 								 * is the greatest in these */
 	List	   *dedup;			/* the keys and these, if the load compares
 								 * rows by them; or NIL */
+	const char *fault;			/* where core routes: which partitions that
+								 * rows lack are not made, and why; or NULL */
 	bool		visible;		/* a field has FC_FIELD_VISIBLE */
 	bool		staged;			/* with on_conflict all rows are inserted by
 								 * core: new partitions, too, have triggers */

@@ -20,6 +20,7 @@
 
 #include "compat/compat.h"
 #include "convert/pattern.h"
+#include "key/tree.h"
 #include "options/plan.h"
 #include "sort/order_by.h"
 
@@ -310,6 +311,33 @@ fc_plan_key_place(TupleDesc desc, FcPlanKey *key)
 	}
 }
 
+/*
+ * Where core routes: can partitions be missing that are to be made?  Sets why
+ * some are not made.  Rows are evaluated twice then.
+ */
+static bool
+fc_plan_sprouts(Relation rel, const FcOptions *options, FcPlanned *planned)
+{
+	FcTree	   *tree;
+	bool		known = true;
+
+	planned->fault = "if the file lacks a partition key, or the evaluation of rows has effects";
+	if (planned->plan.in_order || planned->plan.effects || contain_volatile_functions((Node *) planned->where))
+		return false;
+	tree = fc_tree_begin(rel);
+	for (int i = -1; (i = bms_next_member(tree->columns, i)) >= 0;)
+	{
+		AttrNumber	attnum = i + FirstLowInvalidHeapAttributeNumber;
+
+		known = known && attnum > 0 && fc_columns_field(&planned->columns, attnum) >= 0 &&
+			!fc_plan_value_volatile(rel, options, planned, attnum);
+	}
+	fc_tree_end(tree);
+	if (known || !tree->grows)
+		planned->fault = tree->fault;
+	return known && tree->grows;
+}
+
 void
 fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
@@ -342,6 +370,9 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 							   options->interval ? "partition_interval" : "nodes"),
 						errdetail("Partitions are created where missing_partitions is \"create\" and the table is partitioned by range over one column that the file has."));
 	fc_plan_key_place(RelationGetDescr(rel), &planned->plan.key);
+	if (planned->plan.routed && options->missing == FC_MISSING_CREATE && !options->freeze &&
+		!fc_caller_routes_as_core(options->caller))
+		planned->plan.sprouts = fc_plan_sprouts(rel, options, planned);
 }
 
 /* Do rows come in the order of the key, unless order_by says another one? */

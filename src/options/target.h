@@ -62,6 +62,7 @@ typedef struct FcTarget
 	FcRoute    *route;			/* as of the scan, if plan->key.routes */
 	int			ncreated;		/* partitions that the load makes */
 	FcNewPartition *created;	/* by key */
+	int			nsprouts;		/* partitions made for core's routing */
 	int			nsubstitutes;	/* until their files are exchanged */
 	FcSubstitute *substitutes;	/* by key; of a plain table the only one */
 	Oid			stage;			/* gets the rows that may be in conflict with

@@ -32,6 +32,12 @@
 #include "partition/partman.h"
 #include "source/advice.h"
 
+char *
+fc_partition_text(const FcRoute *route, const FcNewPartition *part)
+{
+	return psprintf("from values %s", fc_key_text(route->type, part->range.lo));
+}
+
 /* Says how the current role can get to act as the table's owner */
 static char *
 fc_create_how_to_own(Relation parent)
@@ -49,20 +55,19 @@ fc_create_how_to_own(Relation parent)
 }
 
 void
-fc_partition_check_owner(Relation parent, const FcRoute *route,
-						 const FcNewPartition *parts, int nparts)
+fc_partition_check_owner(Relation parent, Oid default_oid, int nparts, const char *first)
 {
 	if (fc_owns_relation(RelationGetRelid(parent), GetUserId()))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("must be owner of table %s", RelationGetRelationName(parent)),
-			 errdetail_plural("The load has to create %d partition, from values %s, and only role \"%s\", the table's owner, or a member of it may do so.",
-							  "The load has to create %d partitions, the first from values %s, and only role \"%s\", the table's owner, or a member of it may do so.",
-							  nparts, nparts, fc_key_text(route->type, parts->range.lo),
+			 errdetail_plural("The load has to create %d partition, %s, and only role \"%s\", the table's owner, or a member of it may do so.",
+							  "The load has to create %d partitions, the first %s, and only role \"%s\", the table's owner, or a member of it may do so.",
+							  nparts, nparts, first,
 							  GetUserNameFromId(parent->rd_rel->relowner, false)),
 			 errhint("%s; or create the partitions before the load. With missing_partitions \"error\" none are created, and the first row that lacks one is the error%s.",
-					 fc_create_how_to_own(parent), OidIsValid(route->default_oid) ?
+					 fc_create_how_to_own(parent), OidIsValid(default_oid) ?
 					 "; with \"default\" such rows go to the default partition" : "")));
 }
 
@@ -87,19 +92,12 @@ fc_create_owner_may_create(Relation parent, const struct FcRemoteTable *remote)
  * indexes of its template as the owner
  */
 void
-fc_partition_precheck(Relation parent, const FcRoute *route,
-					  FcNewPartition *parts, int nparts, bool drained)
+fc_partition_check_schema(Relation parent, const struct FcPartman *partman)
 {
 	Oid			nspid = RelationGetNamespace(parent);
 	Oid			owner = parent->rd_rel->relowner;
-	Relation	defrel;
 
-	if (nparts == 0)
-		return;
-	fc_partition_check_owner(parent, route, parts, nparts);
-	if (route->partman)
-		fc_partman_check_owner(route->partman);
-	if ((!superuser() || (route->partman && route->partman->indexes)) &&
+	if ((!superuser() || (partman && partman->indexes)) &&
 		fc_namespace_aclcheck(nspid, owner, ACL_CREATE) != ACLCHECK_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -111,6 +109,20 @@ fc_partition_precheck(Relation parent, const FcRoute *route,
 				 errhint("GRANT CREATE ON SCHEMA %s TO %s; or create the partitions before the load.",
 						 quote_identifier(get_namespace_name(nspid)),
 						 quote_identifier(GetUserNameFromId(owner, false)))));
+}
+
+void
+fc_partition_precheck(Relation parent, const FcRoute *route,
+					  FcNewPartition *parts, int nparts, bool drained)
+{
+	Relation	defrel;
+
+	if (nparts == 0)
+		return;
+	fc_partition_check_owner(parent, route->default_oid, nparts, fc_partition_text(route, parts));
+	if (route->partman)
+		fc_partman_check_owner(route->partman);
+	fc_partition_check_schema(parent, route->partman);
 	if (drained || !OidIsValid(route->default_oid))
 		return;
 
@@ -124,13 +136,13 @@ fc_partition_precheck(Relation parent, const FcRoute *route,
 }
 
 /*
- * Returns the CREATE TABLE.  LIKE copies what PARTITION OF inherits, but no
- * indexes, identity, statistics and comments; pg_partman copies comments, too,
- * and from 5.2 on statistics.  Access method and tablespace are the parent's
- * if it names one (the access method from 17 on), else those of the settings.
+ * LIKE copies what PARTITION OF inherits, but no indexes, identity, statistics
+ * and comments; pg_partman copies comments, too, and from 5.2 on statistics.
+ * Access method and tablespace are the parent's if it names one (the access
+ * method from 17 on), else those of the settings.
  */
-static char *
-fc_create_sql(Relation parent, const FcPartman *partman, const char *name)
+char *
+fc_create_sql(Relation parent, const struct FcPartman *partman, const char *name, const char *by)
 {
 	Form_pg_class form = parent->rd_rel;
 	StringInfoData sql;
@@ -138,12 +150,12 @@ fc_create_sql(Relation parent, const FcPartman *partman, const char *name)
 	initStringInfo(&sql);
 	appendStringInfo(&sql,
 					 "CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING CONSTRAINTS"
-					 " INCLUDING GENERATED INCLUDING STORAGE INCLUDING COMPRESSION%s)",
+					 " INCLUDING GENERATED INCLUDING STORAGE INCLUDING COMPRESSION%s)%s",
 					 fc_ddl_name(form->relnamespace, name),
 					 fc_ddl_name(form->relnamespace, NameStr(form->relname)),
 					 partman == NULL ? "" : partman->version < 502 ?
 					 " INCLUDING COMMENTS" :
-					 " INCLUDING COMMENTS INCLUDING STATISTICS");
+					 " INCLUDING COMMENTS INCLUDING STATISTICS", by);
 	if (OidIsValid(form->relam))
 		appendStringInfo(&sql, " USING %s",
 						 quote_identifier(get_am_name(form->relam)));
@@ -174,13 +186,12 @@ fc_create_give_default_privileges(Oid table, Oid owner)
 }
 
 /*
- * Makes a table that the parent's owner owns, with its indexes and statistics.
- * The role that loads owns none of it, and code of the owner never runs as
- * that role.  A superuser may give the owner what the owner may not make.
+ * The role that loads owns none of it, and code of the owner never runs as that
+ * role.  A superuser may give the owner what the owner may not make.
  */
-static Oid
+Oid
 fc_create_owned(Relation parent, const char *name, const char *sql,
-				const struct FcRemoteTable *remote)
+				const struct FcRemoteTable *remote, bool plain)
 {
 	Oid			owner = parent->rd_rel->relowner;
 	bool		give = superuser() && !fc_create_owner_may_create(parent, remote);
@@ -193,7 +204,7 @@ fc_create_owned(Relation parent, const char *name, const char *sql,
 	if (!give)
 		SetUserIdAndSecContext(owner, sec_context | SECURITY_LOCAL_USERID_CHANGE);
 	/* making small tables takes mostly waits for the disk */
-	if (remote == NULL && FC_CORE_SYNCS_INDEXES && XLogIsNeeded() &&
+	if (plain && FC_CORE_SYNCS_INDEXES && XLogIsNeeded() &&
 		!fc_attach_is_watched() && !RelationUsesLocalBuffers(parent))
 		fc_table_create(sql);
 	else
@@ -247,13 +258,13 @@ fc_create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
 	char	   *name = fc_name_choose(parent, route, &part->range, before);
 	MemoryContext old = MemoryContextSwitchTo(part->remote ? mcxt : CurrentMemoryContext);
 	char	   *sql = part->remote ? fc_elsewhere_get()->place_sql(parent, name, part->remote) :
-		fc_create_sql(parent, route->partman, name);
+		fc_create_sql(parent, route->partman, name, "");
 	FcProgressSlot slot;
 
 	MemoryContextSwitchTo(old);
 	fc_progress_slot_save(&slot);
 	Assert(!OidIsValid(part->range.partition) && !fc_ddl_name_is_taken(name, RelationGetNamespace(parent)));
-	part->range.partition = fc_create_owned(parent, name, sql, part->remote);
+	part->range.partition = fc_create_owned(parent, name, sql, part->remote, part->remote == NULL);
 	Assert(OidIsValid(part->range.partition));
 	fc_progress_slot_restore(&slot);
 	if (route->partman)

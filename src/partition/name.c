@@ -9,13 +9,18 @@
  *
  *	events_p2024	events_p202403	events_p20240315_1430	ids_p1000
  *
- * If that name is taken a number follows it.
+ * By list it is made of the value's letters and digits (cities_p_Oslo), and
+ * below a new partition of what the sibling's partitions are called.  If the
+ * name is taken a number follows it.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "catalog/partition.h"
+#include "mb/pg_wchar.h"
 #include "utils/lsyscache.h"
 
 #include "key/width.h"
@@ -92,8 +97,7 @@ fc_name_append_time_suffix(StringInfo buf, const FcRoute *route, int64 key)
 						 psprintf("%02d%02d_%02d%02d%02d_%06d", tm.tm_mon, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, fsec));
 }
 
-/* Returns the end of the name of the partition that starts at "key" */
-static char *
+char *
 fc_name_suffix(const FcRoute *route, int64 key)
 {
 	StringInfoData buf;
@@ -109,26 +113,31 @@ fc_name_suffix(const FcRoute *route, int64 key)
 	return buf.data;
 }
 
-/*
- * Returns a name for the partition that starts at "key", in the current
- * memory context.  Only the parent's part of it is cut to fit.
- */
-static char *
-fc_name_choose_own(Relation parent, const FcRoute *route, int64 key)
+char *
+fc_name_of_value(const char *value)
 {
-	const char *base = RelationGetRelationName(parent);
-	char	   *suffix = fc_name_suffix(route, key);
-	int			n;
+	char	   *name = psprintf(isdigit((unsigned char) *value) ? "_p%s" : "_p_%s", value);
 
-	for (n = 0;; n++)
+	for (char *c = name; *c; c++)
+		if (!IS_HIGHBIT_SET(*c) && !isalnum((unsigned char) *c))
+			*c = '_';
+	return name;
+}
+
+char *
+fc_name_free(const char *base, const char *end, Oid nspid)
+{
+	int			most = pg_mbcliplen(end, strlen(end), NAMEDATALEN / 2);
+
+	for (int n = 0;; n++)
 	{
-		char	   *tail = n == 0 ? suffix : psprintf("%s_%d", suffix, n);
+		char	   *tail = n == 0 ? pnstrdup(end, most) : psprintf("%.*s_%d", most, end, n);
 		int			len = pg_mbcliplen(base, strlen(base),
 									   NAMEDATALEN - 1 - strlen(tail));
 		char	   *name = psprintf("%.*s%s", len, base, tail);
 
 		CHECK_FOR_INTERRUPTS();
-		if (!fc_ddl_name_is_taken(name, RelationGetNamespace(parent)))
+		if (!fc_ddl_name_is_taken(name, nspid))
 			return name;
 	}
 }
@@ -163,7 +172,8 @@ fc_partition_name(Relation parent, const FcRoute *route, const FcRange *range)
 {
 	if (route->partman)
 		return fc_partman_name(route->partman, route, range->lo);
-	return fc_name_choose_own(parent, route, range->lo);
+	return fc_name_free(RelationGetRelationName(parent), fc_name_suffix(route, range->lo),
+						RelationGetNamespace(parent));
 }
 
 char *

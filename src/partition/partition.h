@@ -16,6 +16,7 @@
 #include "tcop/utility.h"
 
 #include "context/shared.h"
+#include "key/tree.h"
 
 /*
  * partition/fault.c
@@ -45,9 +46,28 @@ extern void fc_fault_report(int elevel, const FcFault *fault);
  * partition/create.c
  */
 
-/* ERROR 42501 if the caller may not act as the parent's owner */
-extern void fc_partition_check_owner(Relation parent, const FcRoute *route,
-									 const FcNewPartition *parts, int nparts);
+/*
+ * ERROR 42501 if the caller may not act as the parent's owner, who has to make
+ * so many partitions; "first" tells which the first is.  The second returns
+ * that for a range.
+ */
+extern void fc_partition_check_owner(Relation parent, Oid default_oid, int nparts,
+									 const char *first);
+extern char *fc_partition_text(const FcRoute *route, const FcNewPartition *part);
+
+/* ERROR 42501 if the owner may not make tables in the parent's schema */
+extern void fc_partition_check_schema(Relation parent, const struct FcPartman *partman);
+
+/* Returns the CREATE TABLE, with "by" for PARTITION BY, or "" */
+extern char *fc_create_sql(Relation parent, const struct FcPartman *partman,
+						   const char *name, const char *by);
+
+/*
+ * Makes a table that the parent's owner owns, with its indexes and statistics;
+ * plain: by fc_table_create(), if it can be so made
+ */
+extern Oid	fc_create_owned(Relation parent, const char *name, const char *sql,
+							const struct FcRemoteTable *remote, bool plain);
 
 /*
  * Checks what can be checked before any row is loaded: ownership of the
@@ -73,11 +93,40 @@ extern void fc_partition_create(FcContext *ctx, const FcRoute *route,
  */
 extern void fc_partition_drop(Oid partition);
 
+/*
+ * partition/sprout.c
+ */
+
+/* Its bound in SQL, "FOR VALUES ..." */
+extern char *fc_sprout_bound(const FcSprout *sprout);
+
+/* Returns a name that it could get, below a table of that name */
+extern char *fc_sprout_name(const FcSprout *sprout, const char *above, Oid nspid);
+
+/* The table that it, or what it is below, is attached to */
+extern Oid	fc_sprout_parent(const FcSprout *sprout);
+
+/*
+ * Makes these partitions, and attaches them, as they are listed in a tree.  The
+ * caller has locked the tables that they are attached to, and those that they
+ * are like, in SHARE UPDATE EXCLUSIVE mode, and has none of them open.
+ */
+extern void fc_sprouts_make(const List *sprouts);
+
 /* partition/name.c */
 
 /* Returns the name that a partition for this range would get */
 extern char *fc_partition_name(Relation parent, const FcRoute *route,
 							   const FcRange *range);
+
+/*
+ * Returns a name that is not taken: "base", and "end", which may be cut to half
+ * a name.  The first two return such an end: that of the partition that starts
+ * at a key, and that of a value of a list, without what would need quotes.
+ */
+extern char *fc_name_suffix(const FcRoute *route, int64 key);
+extern char *fc_name_of_value(const char *value);
+extern char *fc_name_free(const char *base, const char *end, Oid nspid);
 
 /*
  * Returns the name for a partition that is about to be made.  "before" is the

@@ -65,6 +65,9 @@ typedef struct FcPartman
  */
 extern FcPartman *fc_partman_find(Relation parent);
 
+/* ERROR 0A000 if it manages the table, whose tree is to get partitions */
+extern void fc_partman_forbid(Relation parent);
+
 /*
  * ERROR 42501 if the owner of the table lacks a privilege that pg_partman's
  * functions need to make partitions

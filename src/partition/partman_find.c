@@ -490,6 +490,17 @@ fc_partman_find(Relation parent)
 }
 
 void
+fc_partman_forbid(Relation parent)
+{
+	FcPartman  *partman = fc_partman_find(parent);
+
+	if (partman == NULL)
+		return;
+	fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED, "Core routes rows among its partitions, and those of other tables.");
+	fc_fault_report(ERROR, partman->refusal);
+}
+
+void
 fc_partman_check_owner(const FcPartman *partman)
 {
 	char	   *grant = fc_partman_grant_needed(partman, partman->user);

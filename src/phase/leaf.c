@@ -270,6 +270,8 @@ fc_leaf_begin_routing(FcLoader *loader)
 		router->known = palloc0(sizeof(FcLeaf *) * Max(router->route->nranges, 1));
 		router->last = -1;
 	}
+	if (!fc_caller_writes(loader->ctx->shared->plan.caller) && loader->ctx->shared->plan.sprouts)
+		router->tree = fc_tree_begin(target);
 	ctl.keysize = sizeof(ResultRelInfo *);
 	ctl.entrysize = sizeof(FcLeaf);
 	ctl.hcxt = CurrentMemoryContext;
@@ -535,6 +537,12 @@ fc_leaf_try_find(FcLoader *loader)
 {
 	ErrorData  *edata;
 
+	if (loader->router.tree && fc_tree_find(loader->router.tree, loader->root_slot))
+	{
+		loader->leaf = &loader->only;
+		loader->only.refuses = false;
+		return true;
+	}
 	if (!fc_row_tolerates(loader, FC_CLASS_NO_PARTITION))
 	{
 		fc_leaf_find(loader);
@@ -650,5 +658,7 @@ fc_leaf_end_routing(FcLoader *loader)
 	else
 		fc_leaf_flush(loader, true);
 	fc_leaf_wait_locked(loader);
+	if (loader->router.tree)
+		fc_tree_end(loader->router.tree);
 	ExecCleanupTupleRouting(loader->router.mtstate, loader->router.proute);
 }

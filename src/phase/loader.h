@@ -15,6 +15,7 @@
 
 #include "elsewhere/elsewhere.h"
 #include "heap/writer.h"
+#include "key/tree.h"
 #include "sort/order_by.h"
 
 /* Most writers that are open at once where rows go to any leaf */
@@ -84,6 +85,8 @@ typedef struct FcRouter
 	FcLeaf	  **known;			/* by number in route: the leaf, once core has
 								 * routed a row to it */
 	int			last;			/* the number in route found last; or -1 */
+	FcTree	   *tree;			/* an analysis: of partitions that would be
+								 * made; or NULL */
 	uint32		nturns;			/* first entries of ctx->turns, which have all
 								 * leaves that this process has found */
 	Size		pending;		/* about how many bytes the leaves hold */

@@ -11,6 +11,7 @@
 #define FC_PHASES_H
 
 #include "context/shared.h"
+#include "key/tree.h"
 
 /* What the leader learns before the scan */
 typedef struct FcSampled
@@ -44,6 +45,12 @@ extern FcRoute *fc_scan_route(FcContext *ctx);
 
 /* Scan: spills the key of each record, and what the load needs of the record */
 extern void fc_scan_run(FcContext *ctx);
+
+/*
+ * Leader, after a scan that looked for missing partitions: finds them in the
+ * tree, by the rows that the processes have noted
+ */
+extern void fc_scan_noted(FcContext *ctx, int nprocesses, FcTree *tree);
 
 /*
  * After the scan, as FC_PHASE_REPLACE: spills the rows of leaves that the

@@ -8,6 +8,10 @@
  * condition or a fault may be tolerated.  The load makes these rows, and finds
  * their errors.
  *
+ * Where core routes, and missing partitions are to be made, a scan looks for
+ * these alone (shared->finds): it puts the first row of each into a file, and
+ * the leader takes these rows through a tree of its own.
+ *
  * A record without an end or a key is noted as an error, and ends the chunk:
  * nothing after it can be trusted.  On error the end of the phase closes what
  * is open.
@@ -15,6 +19,10 @@
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <fcntl.h>
+
+#include "access/sysattr.h"
 
 #include "errors/stop.h"
 #include "heap/tuple.h"
@@ -43,6 +51,9 @@ typedef struct FcScanner
 	bool		out[FC_BATCH_ROWS]; /* rows of the batch that it leaves out */
 	int			at;				/* row of the batch that is looked at */
 	TupleTableSlot *slot;		/* a whole row, if the key is not enough */
+	FcTree	   *tree;			/* of the partitions; NULL: the scan looks for
+								 * keys */
+	BufFile    *noted;			/* rows that lack a partition */
 	MemoryContext row_mcxt;		/* reset now and then */
 	Size		used;			/* of row_mcxt, roughly */
 } FcScanner;
@@ -51,6 +62,9 @@ typedef struct FcScanner
 #define FC_SCAN_RESET	65536
 #define FC_SCAN_RECORD	64
 #define FC_SCAN_MEMORY	((Size) 1024 * 1024)
+
+/* The file with the rows that a process notes */
+#define FC_SCAN_NOTED	"noted.%d"
 
 /* Parses the whole record; false if the load passes over it */
 static bool
@@ -162,6 +176,56 @@ fc_scan_note_key(FcScanner *scanner, int64 key)
 	scanner->high = Max(scanner->high, key);
 }
 
+/* Notes the row of the current record if it is the first to lack a partition */
+static void
+fc_scan_leaf(FcScanner *scanner)
+{
+	FcContext  *ctx = scanner->ctx;
+	TupleTableSlot *slot = scanner->slot;
+	int			before = list_length(scanner->tree->sprouts);
+	MinimalTuple tuple;
+
+	if (!fc_scan_row(scanner, scanner->reader.record.data))
+		return;
+	ctx->evaluating = true;
+	(void) fc_tree_find(scanner->tree, slot);
+	ctx->evaluating = false;
+	if (list_length(scanner->tree->sprouts) == before)
+		return;
+	for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
+		slot->tts_isnull[i] |= !bms_is_member(i + 1 - FirstLowInvalidHeapAttributeNumber, scanner->tree->columns);
+	tuple = ExecCopySlotMinimalTuple(slot);
+	fc_buffile_write(scanner->noted, tuple, tuple->t_len);
+}
+
+void
+fc_scan_noted(FcContext *ctx, int nprocesses, FcTree *tree)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target), &TTSOpsMinimalTuple);
+	uint32		len;
+
+	for (int i = 0; i < Max(nprocesses, 1); i++)
+	{
+		BufFile    *file = BufFileOpenFileSet(&ctx->shared->fileset.fs, psprintf(FC_SCAN_NOTED, i), O_RDONLY, true);
+
+		for (int64 left = file ? BufFileSize(file) : 0; left > 0; left -= len)
+		{
+			MinimalTuple tuple;
+
+			CHECK_FOR_INTERRUPTS();
+			fc_buffile_read(file, &len, sizeof(len));
+			tuple = palloc(len);
+			tuple->t_len = len;
+			fc_buffile_read(file, (char *) tuple + sizeof(len), len - sizeof(len));
+			ExecStoreMinimalTuple(tuple, slot, true);
+			(void) fc_tree_find(tree, slot);
+		}
+		if (file)
+			BufFileClose(file);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+}
+
 static void
 fc_scan_record(FcScanner *scanner)
 {
@@ -174,6 +238,11 @@ fc_scan_record(FcScanner *scanner)
 	entry.offset = record->offset;
 	entry.length = (uint32) record->length;
 	fc_error_at(scanner->ctx, entry.offset, entry.length);
+	if (scanner->tree)
+	{
+		fc_scan_leaf(scanner);
+		return;
+	}
 	if (fc_spill_keeps(scanner->ctx->shared, entry.length))
 		memcpy(scanner->copy, record->data, entry.length);
 	if ((scanner->where ||
@@ -457,15 +526,42 @@ fc_scan_begin_rows(FcScanner *scanner)
 	scanner->rows = palloc(sizeof(FcSpillRows));
 }
 
+/* Begins what the scan puts records into */
+static void
+fc_scan_begin_out(FcScanner *scanner)
+{
+	FcContext  *ctx = scanner->ctx;
+	MemoryContext old;
+
+	if (ctx->shared->finds)
+	{
+		scanner->tree = fc_tree_begin(ctx->target);
+		scanner->noted = BufFileCreateFileSet(&ctx->shared->fileset.fs, psprintf(FC_SCAN_NOTED, ctx->worker));
+		return;
+	}
+	fc_scan_begin_rows(scanner);
+	scanner->copy = palloc(fc_spill_keeps_most(ctx->shared) + 1);
+	old = MemoryContextSwitchTo(ctx->keep ? ctx->keep : CurrentMemoryContext);
+	scanner->spill = fc_spill_begin_phase(ctx, ctx->worker, scanner->route);
+	MemoryContextSwitchTo(old);
+}
+
 /*
- * Ends the spill; if it is small and this process scans alone, it stays in
- * memory
+ * Ends that.  A spill that is small stays in memory, if this process scans
+ * alone.
  */
 static void
-fc_scan_end_spill(FcScanner *scanner)
+fc_scan_end_out(FcScanner *scanner)
 {
 	FcContext  *ctx = scanner->ctx;
 
+	if (scanner->tree)
+	{
+		fc_tree_end(scanner->tree);
+		BufFileExportFileSet(scanner->noted);
+		BufFileClose(scanner->noted);
+		return;
+	}
 	ctx->kept = ctx->keep && !fc_plan_merges(&ctx->shared->plan) ? fc_spill_keep(scanner->spill, false) : NULL;
 	if (ctx->kept == NULL)
 		fc_spill_end(scanner->spill, ctx->worker);
@@ -495,10 +591,9 @@ fc_scan_run(FcContext *ctx)
 	FcShared   *shared = ctx->shared;
 	FcScanner	scanner = {.ctx = ctx};
 	ResultRelInfo *root;
-	MemoryContext old;
 	uint32		i;
 
-	Assert(shared->phase == FC_PHASE_SCAN && shared->plan.key.type != FC_KEY_NONE);
+	Assert(shared->phase == FC_PHASE_SCAN && (shared->finds || shared->plan.key.type != FC_KEY_NONE));
 	scanner.route = fc_scan_route(ctx);
 	/* the reader's block is a small part of the memory */
 	fc_chunk_reader_begin(&scanner.reader, ctx,
@@ -510,17 +605,13 @@ fc_scan_run(FcContext *ctx)
 	scanner.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 											&TTSOpsVirtual);
 	scanner.parser = fc_parse_begin(ctx, scanner.estate, true);
-	fc_scan_begin_rows(&scanner);
-	scanner.copy = palloc(fc_spill_keeps_most(shared) + 1);
-	old = MemoryContextSwitchTo(ctx->keep ? ctx->keep : CurrentMemoryContext);
-	scanner.spill = fc_spill_begin_phase(ctx, ctx->worker, scanner.route);
-	MemoryContextSwitchTo(old);
+	fc_scan_begin_out(&scanner);
 	scanner.row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "fast_copy scan row",
 											 ALLOCSET_DEFAULT_SIZES);
 	while (pg_atomic_read_u32(&shared->mistaken) == 0 && fc_chunks_take(ctx, &i))
 		fc_scan_chunk(&scanner, i);
-	fc_scan_end_spill(&scanner);
+	fc_scan_end_out(&scanner);
 	fc_chunk_reader_end(&scanner.reader);
 	ExecDropSingleTupleTableSlot(scanner.slot);
 	fc_executor_end(scanner.estate);

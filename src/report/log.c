@@ -157,7 +157,7 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	fc_log_count(target, row);
 	row->rows = target->loaded;
 	row->bytes = target->shared->source.size;
-	row->created = target->ncreated;
+	row->created = target->ncreated + target->nsprouts;
 	row->replaced = target->nreplaced;
 	row->merged = fc_plan_merges(target->plan) && !fc_plan_moves(target->plan);
 	row->duplicates = pg_atomic_read_u64(&target->shared->counts.duplicates);

@@ -263,7 +263,7 @@ SELECT is(hint_of('SELECT fast_copy(''t'', %L)', E'2024-01-01,1,2\n,3,4\n'), 'If
 SELECT is(hint_of('COPY t FROM %L WITH (fast_copy, format csv)', E'2024-01-01,1,2\n,3,4\n'), 'If rows without a key are to be left out, add WHERE ts IS NOT NULL; only a default partition takes them.', 'COPY: no key');
 SELECT is(hint_of('SELECT fast_copy(''t'', %L, missing_partitions => ''error'')', E'2024-01-01,1,2\n'), 'If it is to have one, use missing_partitions => ''create''.', 'missing_partitions');
 SELECT is(hint_of('SELECT fast_copy(''t'', %L)', E'infinity,1,2\n'), 'If it is to have one, make that before the load: a default partition, or one from MINVALUE or to MAXVALUE.', 'infinity');
-SELECT is(hint_of('SELECT fast_copy(''words'', %L)', E'a,1\n'), 'If it is to have one, make that before the load: fast_copy makes those by range over one column of the file, a timestamp, timestamptz, date or integer.', 'a key of another type');
+SELECT is(hint_of('SELECT fast_copy(''words'', %L)', E'a,1\n'), 'If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "words", which is not partitioned by list, or by range over one timestamp, timestamptz, date or integer.', 'a key of another type');
 
 -- A plain COPY looks as core's
 SET LOCAL fast_copy.accelerate_copy = on;

@@ -113,7 +113,7 @@ INSERT INTO mistake VALUES
 	($$SELECT fast_copy('events', '{f}', options => '{"on_eror": "ignore"}')$$, E'2024-01-01 10:00,1,2.5\n', 'Perhaps you meant the option "on_error".'),
 	($$SELECT fast_copy('events', '{f}', header => 'yes please')$$, E'2024-01-01 10:00,1,2.5\n', $$Use header => true, false, 'match', 'map' or a number of lines to skip.$$),
 	($$SELECT fast_copy('events', '{f}', workers => -1)$$, E'2024-01-01 10:00,1,2.5\n', 'Leave workers out to get as many as fast_copy.workers says.'),
-	($$SELECT fast_copy('events', '{f}', columns => '{device,reading}')$$, E'1,2\n', 'If it is to have one, make that before the load: fast_copy makes those by range over one column of the file, a timestamp, timestamptz, date or integer.'),
+	($$SELECT fast_copy('events', '{f}', columns => '{device,reading}')$$, E'1,2\n', 'If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor if the file lacks a partition key, or the evaluation of rows has effects.'),
 	($$SELECT fast_copy('events', '{f}', format => 'json')$$, E'2024-01-01 10:00,1,2.5\n', $$Use format => 'csv', 'text' or 'binary'.$$),
 	($$SELECT fast_copy('events', '{f}', timestamp_format => '%Y-%m-%d')$$, E'2024-01-01 10:00,1,2.5\n', 'Write "YYYY-MM-DD".'),
 	($$SELECT fast_copy('events', '{f}', timestamp_format => 'abc')$$, E'2024-01-01 10:00,1,2.5\n', 'Write "YYYY-MM-DD HH24:MI:SS", "yyyy-MM-dd HH:mm:ss" or epoch_s, epoch_ms, epoch_us or epoch_ns.'),

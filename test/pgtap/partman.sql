@@ -418,6 +418,13 @@ SET LOCAL fast_copy.use_partman = off;
 SELECT is(pg_temp.load('a_sub'), 2::bigint, 'as a table that pg_partman does not keep');
 RESET fast_copy.use_partman;
 
+-- below a table of another kind
+CREATE TABLE a_lists (n int, k timestamptz NOT NULL, v text) PARTITION BY LIST (v);
+CREATE TABLE a_listed PARTITION OF a_lists FOR VALUES IN ('x') PARTITION BY RANGE (k);
+SELECT pg_temp.keep('a_listed', '1 month', 'monthly', '2021-03-01');
+SELECT matches(pg_temp.refusal('a_lists'), '^0A000\ncannot create partitions of table "public.a_listed", which pg_partman manages\nCore routes rows', 'a table below one that pg_partman does not manage');
+SELECT matches(pg_temp.warnings('a_lists'), 'partitions: cannot create partitions of table "public.a_listed", which pg_partman manages', '... as an analysis says');
+
 -- who may not read the configuration
 REVOKE ALL ON ALL TABLES IN SCHEMA keeper FROM fc_writer;
 GRANT ALL ON SCHEMA public TO fc_writer;

@@ -48,7 +48,7 @@ SELECT is(fast_copy('plain', current_setting('fc.file'), run_analyze => true), 3
 SELECT is((SELECT count(*) FROM pg_stats WHERE tablename = 'plain'), 3::bigint, 'and has statistics');
 CREATE TABLE listed (LIKE t) PARTITION BY LIST (n);
 CREATE TABLE listed_1 PARTITION OF listed DEFAULT;
-SELECT is(fast_copy('listed', current_setting('fc.file'), run_analyze => true), 3000::bigint, 'a table that core routes loads');
+SELECT is(fast_copy('listed', current_setting('fc.file'), missing_partitions => 'default', run_analyze => true), 3000::bigint, 'a table that core routes loads');
 SELECT is(pg_temp.analyzed('listed'), 'listed* listed_1', 'and has statistics');
 CREATE FUNCTION pg_temp.nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
 CREATE TABLE core (LIKE t);

@@ -53,7 +53,7 @@ sub load
 	my ($how, $from, $condition) = @_;
 
 	return "COPY t FROM '$from' (FORMAT csv)" . ($condition ? " WHERE $condition" : '') if $how ne 'fast_copy';
-	return "SELECT FROM fast_copy('t', '$from'" . ($condition ? ", where_clause => '$condition'" : '') . ')';
+	return "SELECT FROM fast_copy('t', '$from', missing_partitions => 'default'" . ($condition ? ", where_clause => '$condition'" : '') . ')';
 }
 
 # Makes the tables, loads, and returns what is known of them then

@@ -59,6 +59,16 @@ static const Case cases[] = {
 	"offsets, guesses, seeks, scans, samples, flows: there is a key"},
 	{"... sorted by columns", {LIST, .sorts = true},
 	"offsets, finds, seeks, scans, samples, one sorts: there is a key"},
+	{"... that may lack partitions", {ALL, .partitioned = true, .routed = true, .sprouts = true, .nworkers = 2},
+	"turns, splits, in turn, flows, grows: there is no key"},
+	{"... with a key", {LIST, .sprouts = true, .nworkers = 2},
+	"offsets, splits, seeks, scans, samples, flows, grows: there is a key"},
+	{"... of rows that come in", {ALL, .partitioned = true, .routed = true, .sprouts = true, .nworkers = 2, .received = true, .grows = true, .heads = true},
+	"turns, in turn, flows, waits, grows: there is no key"},
+	{"... that core loads", {ALL, .partitioned = true, .routed = true, .sprouts = true, .core = "the target has triggers"},
+	"copy, splits, attaches, grows: the target has triggers"},
+	{"... all of which are elsewhere", {ALL, .partitioned = true, .routed = true, .sprouts = true, .foreign = true, .all_foreign = true},
+	"send, splits, flows: all partitions are foreign tables"},
 	{"a trigger", {HEAP, .core = "the target has triggers"},
 	"copy, alone, attaches: the target has triggers"},
 	{"... whose rows are replaced", {HEAP, .replaces = true, .core = "the target has triggers"},
@@ -216,7 +226,7 @@ told(const FcCourse *course)
 		{course->core_alone, ", alone"}, {course->splits, ", splits"}, {course->seeks, ", seeks"}, {course->looks, ", looks"},
 		{course->scans, ", scans"}, {course->samples, ", samples"}, {course->spills, ", spills"}, {course->routes, ", routes"},
 		{course->drops_key, ", drops"}, {course->in_turn, ", in turn"}, {course->alone, ", one sorts"}, {course->flows, ", flows"}, {course->waits, ", waits"},
-		{course->once, ", once"}, {course->attaches, ", attaches"},
+		{course->once, ", once"}, {course->attaches, ", attaches"}, {course->finds, ", grows"},
 	};
 	size_t		len = sprintf(text, "%s%s", ways[course->way], finders[course->unsplit]);
 
@@ -260,6 +270,7 @@ draw(void)
 	facts.keyed = !facts.dropped && any(2);
 	facts.key_routes = facts.keyed && facts.partitioned && any(2);
 	facts.routed = facts.partitioned && !facts.key_routes;
+	facts.sprouts = facts.routed && any(4);
 	facts.rejects = facts.tolerates;
 	facts.nworkers = any(2) ? 0 : 4;
 	facts.core = any(8) ? "core" : NULL;
@@ -286,6 +297,8 @@ sound(const FcFacts *facts, const FcCourse *course)
 		/* one finds the records */
 		!(course->splits && course->unsplit != FC_UNSPLIT_NOT) &&
 		!(course->unsplit == FC_UNSPLIT_GUESS && (facts->effects || facts->tolerates || facts->guessed_wrong)) &&
+		/* what is read for partitions is read once more, and cut in one way */
+		!(course->finds && (course->core_alone || course->once || course->unsplit != FC_UNSPLIT_NOT || (facts->grows && !course->waits))) &&
 		/* what goes away, or is undone, must not have been seen */
 		!(course->looks && (facts->visible || facts->effects)) &&
 		!(course->once && (facts->rejects || facts->numbered || !course->in_turn)) &&

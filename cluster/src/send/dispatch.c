@@ -373,39 +373,6 @@ fc_dispatch_by_range(FcDispatchTable *table, Datum value)
 	return table->last < 0 ? -1 : table->parts[table->last];
 }
 
-/* The partition of a table by RANGE; -1: only the default one may take it */
-static int
-fc_dispatch_range(FcDispatch *dispatch, FcDispatchTable *table)
-{
-	PartitionBoundInfo bounds = table->desc->boundinfo;
-	PartitionKey key = table->key;
-	bool		equal = false;
-	int			bound;
-
-	for (int i = 0; i < key->partnatts; i++)
-		if (dispatch->nulls[i])
-			return -1;
-	if (table->route)
-		return fc_dispatch_by_range(table, dispatch->values[0]);
-	bound = partition_range_datum_bsearch(key->partsupfunc, key->partcollation, bounds,
-										  key->partnatts, dispatch->values, &equal);
-	return bounds->indexes[bound + 1];
-}
-
-static int
-fc_dispatch_list(FcDispatch *dispatch, FcDispatchTable *table)
-{
-	PartitionBoundInfo bounds = table->desc->boundinfo;
-	bool		equal = false;
-	int			bound;
-
-	if (dispatch->nulls[0])
-		return bounds->null_index;
-	bound = partition_list_bsearch(table->key->partsupfunc, table->key->partcollation,
-								   bounds, dispatch->values[0], &equal);
-	return bound >= 0 && equal ? bounds->indexes[bound] : -1;
-}
-
 /*
  * May the default partition take the current values?  Where the load knows the
  * ranges of keys, it may make a partition for them, or refuse them.
@@ -458,8 +425,8 @@ fc_dispatch_number(FcDispatch *dispatch, FcDispatchTable *table)
 		return -1;
 	if (key->strategy == PARTITION_STRATEGY_HASH)
 		return fc_dispatch_hash(dispatch, table);
-	number = key->strategy == PARTITION_STRATEGY_LIST ?
-		fc_dispatch_list(dispatch, table) : fc_dispatch_range(dispatch, table);
+	number = table->route && !dispatch->nulls[0] ? fc_dispatch_by_range(table, dispatch->values[0]) :
+		fc_route_number(key, table->desc, dispatch->values, dispatch->nulls);
 	if (number >= 0)
 		return number;
 	return bounds && fc_dispatch_to_default(dispatch, table) ? bounds->default_index : -1;
