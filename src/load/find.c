@@ -72,8 +72,6 @@ fc_find_route(FcJob *job)
 					pg_get_timezone_name(route->interval.zone), TZ_STRLEN_MAX + 1);
 	}
 	target->shared->interval = route->interval;
-	if (fc_plan_moves(target->plan))
-		fc_move_widen(job);
 }
 
 /* Core reads the file, and shows its own progress */
@@ -216,10 +214,7 @@ fc_find_keys(FcJob *job)
 	}
 	choice = fc_find_choose_spill(job);
 	if (fc_plan_moves(target->plan))
-	{
-		fc_move_read(job);
 		return;
-	}
 	if (target->shared->source.unsplit == FC_UNSPLIT_GUESS)
 		fc_chunks_forget(target->shared);
 	target->shared->nscanners = fc_lead_run(job, FC_PHASE_SCAN, target->shared->source.nchunks, &work);

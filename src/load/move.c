@@ -177,7 +177,7 @@ fc_move_begin(FcJob *job)
  * A row of a new partition may not stay in the default partition: the range of
  * keys begins and ends with a partition
  */
-void
+static void
 fc_move_widen(FcJob *job)
 {
 	FcTarget   *target = &job->target;
@@ -257,6 +257,7 @@ fc_move_read(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
+	fc_move_widen(job);
 	fc_merge_read(job);
 	if (target->plan->move != FC_MOVE_DRAIN)
 		fc_tasks_set_parts(job, fc_move_cover(job, job->parts));

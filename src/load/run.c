@@ -295,6 +295,8 @@ static bool
 fc_job_scan(FcJob *job)
 {
 	fc_find_keys(job);
+	if (fc_plan_moves(job->target.plan))
+		fc_move_read(job);
 	return !job->target.facts.guessed_wrong;
 }
 

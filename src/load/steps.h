@@ -247,12 +247,10 @@ extern void fc_merge_read(FcJob *job);
 /*
  * load/move.c, for a load that moves rows.  The first locks and holds the
  * leaves, job->moved, and throws ERROR 0A000 for one whose rows cannot be
- * moved.  The second, once the route is known, widens the range of keys to
- * whole new partitions.  The third reads the rows, and sets the partitions to
- * be made.
+ * moved.  The second, once the route is known, reads the rows, and sets the
+ * partitions to be made; the range of keys becomes that of whole partitions.
  */
 extern void fc_move_begin(FcJob *job);
-extern void fc_move_widen(FcJob *job);
 extern void fc_move_read(FcJob *job);
 
 /* Deletes the rows that are moved where others of the same leaf stay */
