@@ -64,6 +64,9 @@ fc_partitions_attach_all(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcAttach	attach;
 
+	/* others wait behind the load, but never for long */
+	if (OidIsValid(target->route->default_oid))
+		fc_lock_patiently(target->route->default_oid, AccessExclusiveLock);
 	fc_hold_end(job->hold, target->oid);
 	fc_setup_close_target(job);
 	fc_partition_attach_begin(&attach, target->oid, target->route, target->created,

@@ -36,7 +36,8 @@
  *				 RowExclusive, or ShareUpdateExclusive if rows are replaced or
  *				 merged, or from 8 on for those with substitutes; core's routing
  *				 locks them in 10 or 13 if no user's code is in the way.
- *				 AccessExclusive of new partitions from 8 on, and of exchanged
+ *				 AccessExclusive of new partitions from 8 on, of the default
+ *				 partition from 11 on if some are attached, and of exchanged
  *				 files in 12.  They stay until the transaction ends; only a load
  *				 that ends at 6 gives the target's back.
  *	open tables  the target from 0 to 15, but while DDL runs; leaves, in
@@ -358,6 +359,9 @@ fc_job_complete(FcJob *job)
 		fc_replace_check_loaded(job);
 	CHECK_FOR_INTERRUPTS();
 	fc_indexes_run(job);
+	/* from here on others may wait for the load: it is done with its files */
+	while (job->ledger && fc_ledger_sum(job))
+		;
 	CHECK_FOR_INTERRUPTS();
 	if (job->target.ncreated > 0 && job->moved != NIL)
 	{
