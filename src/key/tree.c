@@ -15,18 +15,13 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
 #include "catalog/partition.h"
-#include "catalog/pg_class.h"
-#include "executor/executor.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "partitioning/partbounds.h"
 #include "partitioning/partdesc.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "compat/settings.h"
@@ -39,24 +34,16 @@
 
 /* Sets the expressions of the key, over the target's columns */
 static void
-fc_tree_key(FcTree *tree, FcBranch *branch)
+fc_tree_key(FcTree *tree, FcBranch *branch, Relation rel)
 {
 	PartitionKey key = branch->key;
-	ListCell   *expr = list_head(key->partexprs);
 	List	   *exprs = NIL;
+	int			n = 0;
 
 	for (int i = 0; i < key->partnatts; i++)
-	{
-		if (key->partattrs[i] != 0)
-			exprs = lappend(exprs, makeVar(1, key->partattrs[i], key->parttypid[i],
-										   key->parttypmod[i], key->parttypcoll[i], 0));
-		else
-		{
-			exprs = lappend(exprs, lfirst(expr));
-			expr = lnext(key->partexprs, expr);
-		}
-	}
-	exprs = map_partition_varattnos(exprs, 1, tree->target, branch->rel);
+		exprs = lappend(exprs, key->partattrs[i] == 0 ? list_nth(key->partexprs, n++) :
+						(Node *) makeVar(1, key->partattrs[i], key->parttypid[i], key->parttypmod[i], key->parttypcoll[i], 0));
+	exprs = map_partition_varattnos(exprs, 1, tree->target, rel);
 	pull_varattnos((Node *) exprs, 1, &tree->columns);
 	branch->exprs = ExecPrepareExprList(exprs, tree->estate);
 }
@@ -75,47 +62,42 @@ fc_tree_copies(const FcBranch *branch, int child)
 	return like->desc->nparts > 0 || like->fault == NULL;
 }
 
-/* Sets how wide new ranges are; returns why that is not known, or NULL */
-static const char *
-fc_tree_route(FcTree *tree, FcBranch *branch)
+/* Sets how wide new ranges are; false if that is not known */
+static bool
+fc_tree_route(FcTree *tree, FcBranch *branch, Relation rel)
 {
-	FcRoute    *route = fc_route_build_from(branch->rel, branch->desc);
+	FcRoute    *route = branch->route = fc_route_build_from(rel, branch->desc);
 	bool		known = !fc_key_is_integer(route->type);
 
 	for (int i = 0; i < route->nranges; i++)
-		known = known || (!route->ranges[i].lo_min && !route->ranges[i].hi_max);
+		known |= !route->ranges[i].lo_min && !route->ranges[i].hi_max;
 	route->create = true;
 	if (known)
 		route->interval = fc_interval_choose(route, NULL);
-	if (!known || OidIsValid(route->interval.unsure))
-		return "whose partitions do not tell how wide others are";
 	tree->zoned |= route->interval.zone != NULL;
-	branch->route = route;
-	return NULL;
+	return known && !OidIsValid(route->interval.unsure);
 }
 
 /* Returns why no partitions can be made in a table; NULL: they can */
 static const char *
-fc_tree_fault(FcTree *tree, FcBranch *branch)
+fc_tree_fault(FcTree *tree, FcBranch *branch, Relation rel)
 {
-	PartitionBoundInfo bounds = branch->desc->boundinfo;
-	const char *fault = NULL;
 	AttrNumber	attnum;
+	bool		ranges = fc_route_keyed(rel, &attnum);
 	int			values = 0;
 
-	if (fc_route_keyed(branch->rel, &attnum))
-		fault = fc_tree_route(tree, branch);
-	else if (branch->key->strategy != PARTITION_STRATEGY_LIST)
+	if (!ranges && branch->key->strategy != PARTITION_STRATEGY_LIST)
 		return "which is not partitioned by list, or by range over one timestamp, timestamptz, date or integer";
-	if (fault || branch->newest < 0)
-		return fault;
-	for (int i = 0; branch->route == NULL && i < bounds->ndatums; i++)
-		values += bounds->indexes[i] == branch->newest;
-	if (values <= 1 && fc_tree_copies(branch, branch->newest))
+	if (ranges && !fc_tree_route(tree, branch, rel))
+		return "whose partitions do not tell how wide others are";
+	if (branch->newest < 0)
 		return NULL;
-	return psprintf(values > 1 ? "whose newest partition, \"%s\", has several values" :
-					"whose newest partition, \"%s\", has no partitions that others could be like, or foreign tables",
-					get_rel_name(branch->desc->oids[branch->newest]));
+	for (int i = 0; !ranges && i < branch->desc->boundinfo->ndatums; i++)
+		values += branch->desc->boundinfo->indexes[i] == branch->newest;
+	if (values > 1)
+		return "whose newest partition has several values";
+	return fc_tree_copies(branch, branch->newest) ? NULL :
+		"whose newest partition has no partitions that others could be like, or foreign tables";
 }
 
 /* Opens what is partitioned below a table, which is its caller's */
@@ -128,7 +110,6 @@ fc_tree_open(FcTree *tree, Relation rel)
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
 	branch->oid = RelationGetRelid(rel);
-	branch->rel = rel;
 	branch->key = RelationGetPartitionKey(rel);
 	branch->type = branch->key->parttypid[0];
 	branch->desc = desc;
@@ -145,8 +126,8 @@ fc_tree_open(FcTree *tree, Relation rel)
 			(branch->newest < 0 || desc->oids[i] > desc->oids[branch->newest]))
 			branch->newest = i;
 	}
-	fc_tree_key(tree, branch);
-	branch->fault = fc_tree_fault(tree, branch);
+	fc_tree_key(tree, branch, rel);
+	branch->fault = fc_tree_fault(tree, branch, rel);
 	tree->grows |= branch->fault == NULL;
 	if (branch->fault && (tree->fault == NULL || branch->key->strategy != PARTITION_STRATEGY_HASH))
 		tree->fault = psprintf("in table \"%s\", %s", RelationGetRelationName(rel), branch->fault);

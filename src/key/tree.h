@@ -38,8 +38,7 @@ typedef struct FcBranch
 {
 	FcSprout   *sprout;			/* NULL: it is there */
 	Oid			oid;			/* itself, or the table that it is like */
-	Relation	rel;			/* the same, until fc_tree_end() */
-	PartitionKey key;
+	PartitionKey key;			/* this and desc: until fc_tree_end() */
 	Oid			type;			/* of the key's first column */
 	PartitionDesc desc;
 	List	   *exprs;			/* ExprState: its key, of a row of the target */

@@ -521,7 +521,7 @@ fc_partitions_look(FcJob *job)
 	job->tree = fc_partitions_tree(job);
 }
 
-/* The tables that get partitions, or that they are like, in order of OIDs */
+/* The tables that get partitions, or that they are like */
 static List *
 fc_partitions_parents(const FcTree *tree)
 {
@@ -529,7 +529,6 @@ fc_partitions_parents(const FcTree *tree)
 
 	foreach_ptr(const FcSprout, sprout, tree->sprouts)
 		parents = list_append_unique_oid(parents, sprout->above->oid);
-	list_sort(parents, list_oid_cmp);
 	return parents;
 }
 
@@ -559,10 +558,9 @@ fc_partitions_check_tree(FcJob *job)
 static List *
 fc_partitions_lock(FcJob *job)
 {
-	List	   *locked = fc_partitions_parents(job->tree);
+	List	   *parents = fc_partitions_parents(job->tree);
+	List	   *locked = parents == NIL ? NIL : list_concat_unique_oid(list_make1_oid(job->target.oid), parents);
 
-	if (locked != NIL)
-		locked = list_concat_unique_oid(list_make1_oid(job->target.oid), locked);
 	foreach_oid(oid, locked)
 	{
 		fc_lock_patiently(oid, ShareUpdateExclusiveLock);

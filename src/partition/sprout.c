@@ -11,9 +11,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/partition.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 #include "errors/context.h"

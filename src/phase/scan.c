@@ -20,9 +20,7 @@
  */
 #include "postgres.h"
 
-#include <fcntl.h>
 
-#include "access/sysattr.h"
 
 #include "errors/stop.h"
 #include "heap/tuple.h"

@@ -217,11 +217,11 @@ SELECT is(pg_temp.load('d', $$VALUES ('e', 1)$$, $$, missing_partitions => 'erro
 CREATE TABLE s (k text, id int) PARTITION BY LIST (k);
 CREATE TABLE s_one PARTITION OF s FOR VALUES IN ('one');
 CREATE TABLE s_many PARTITION OF s FOR VALUES IN ('two', 'three');
-SELECT is(pg_temp.load('s', $$VALUES ('one', 1), ('two', 2), ('four', 4)$$), '23514|no partition of relation "s" found for row|Partition key of the failing row contains (k) = (four).|If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "s", whose newest partition, "s_many", has several values.', 'the newest has several values');
+SELECT is(pg_temp.load('s', $$VALUES ('one', 1), ('two', 2), ('four', 4)$$), '23514|no partition of relation "s" found for row|Partition key of the failing row contains (k) = (four).|If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "s", whose newest partition has several values.', 'the newest has several values');
 CREATE TABLE s_nine PARTITION OF s FOR VALUES IN ('nine', NULL);
 SELECT is(pg_temp.load('s', $$VALUES ('one', 1), ('two', 2), ('four', 4), (NULL, 3)$$), 's_many 1, s_nine 1, s_one 1, s_p_four 1', '... but not an older one; NULL does not count');
 CREATE TABLE s_part PARTITION OF s FOR VALUES IN ('part') PARTITION BY HASH (id);
-SELECT is(pg_temp.load('s', $$VALUES ('one', 1), ('five', 5)$$), '23514|no partition of relation "s" found for row|Partition key of the failing row contains (k) = (five).|If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "s", whose newest partition, "s_part", has no partitions that others could be like, or foreign tables.', 'the newest has no partitions that new ones could have');
+SELECT is(pg_temp.load('s', $$VALUES ('one', 1), ('five', 5)$$), '23514|no partition of relation "s" found for row|Partition key of the failing row contains (k) = (five).|If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "s", whose newest partition has no partitions that others could be like, or foreign tables.', 'the newest has no partitions that new ones could have');
 CREATE TABLE s_part_0 PARTITION OF s_part FOR VALUES WITH (MODULUS 1, REMAINDER 0);
 SELECT is(pg_temp.load('s', $$VALUES ('one', 1), ('five', 5)$$), 's_many 1, s_nine 1, s_one 2, s_p_five_0 1, s_p_four 1', '... and now it has');
 CREATE FOREIGN DATA WRAPPER nowhere;
@@ -230,7 +230,7 @@ CREATE FOREIGN TABLE s_part_f PARTITION OF s FOR VALUES IN ('away') SERVER nowhe
 SELECT is(pg_temp.load('s', $$VALUES ('one', 1), ('six', 5)$$), '23514|no partition of relation "s" found for row|Partition key of the failing row contains (k) = (six).', 'the newest is a foreign table');
 DROP FOREIGN TABLE s_part_f;
 CREATE TABLE s_days PARTITION OF s FOR VALUES IN ('days') PARTITION BY RANGE (id);
-SELECT is(pg_temp.load('s', $$VALUES ('one', 1), ('six', 5)$$), '23514|no partition of relation "s" found for row|Partition key of the failing row contains (k) = (six).|If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "s", whose newest partition, "s_days", has no partitions that others could be like, or foreign tables.', 'a range of integers without a width');
+SELECT is(pg_temp.load('s', $$VALUES ('one', 1), ('six', 5)$$), '23514|no partition of relation "s" found for row|Partition key of the failing row contains (k) = (six).|If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "s", whose newest partition has no partitions that others could be like, or foreign tables.', 'a range of integers without a width');
 CREATE TABLE s_days_0 PARTITION OF s_days FOR VALUES FROM (0) TO (100);
 SELECT is(pg_temp.load('s', $$VALUES ('one', 1), ('six', 205)$$), 's_many 1, s_nine 1, s_one 3, s_p_five_0 1, s_p_four 1, s_p_six_p200 1', '... and with one');
 CREATE TABLE s_two PARTITION OF s FOR VALUES IN ('2') PARTITION BY RANGE (id, k);

@@ -42,7 +42,7 @@ SELECT pg_temp.check_error('another unique index', $$VALUES ('2024-01-01', 2, 'a
 	'"the schema".' || tab) FROM (VALUES ('plain', 'plain', 'plain_w_key'), ('days', 'day', 'of_day')) AS x (tab, named, index);
 CREATE TABLE listed (at int, id int, v text, UNIQUE (at, id)) PARTITION BY LIST (at);
 CREATE TABLE listed_1 PARTITION OF listed FOR VALUES IN (1, 2);
-SELECT pg_temp.check_error('no partition', $$VALUES (1, 2, 'a'), (5, 2, 'b')$$, '23514|no partition of relation "listed" found for row|Partition key of the failing row contains (at) = (5).|If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "listed", whose newest partition, "listed_1", has several values.|public|listed|line 2', 'listed');
+SELECT pg_temp.check_error('no partition', $$VALUES (1, 2, 'a'), (5, 2, 'b')$$, '23514|no partition of relation "listed" found for row|Partition key of the failing row contains (at) = (5).|If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "listed", whose newest partition has several values.|public|listed|line 2', 'listed');
 SELECT results_eq('SELECT at, id, v, w FROM "the schema".' || tab, $$VALUES (date '2024-01-01', 1, 'old', 7)$$, tab || ': all is as before') FROM unnest('{plain,days}'::text[]) AS tab;
 SELECT is(count(*), 1::bigint, 'no partition was made') FROM pg_inherits WHERE inhparent = '"the schema".days'::regclass AND EXISTS (SELECT FROM pg_class WHERE oid = inhrelid AND relkind = 'r');
 
