@@ -586,7 +586,6 @@ fc_partitions_grow(FcJob *job)
 	/* rows of partitions that are gone may need others */
 	again = list_difference_oid(before, find_all_inheritors(target->oid, NoLock, NULL)) != NIL ||
 		list_difference_oid(fc_partitions_parents(job->tree), locked) != NIL;
-	fc_find_forget_rows(job);
 	n = list_length(job->tree->sprouts);
 	if (again || n == 0)
 		return !again;

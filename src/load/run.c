@@ -12,47 +12,52 @@
  *	 1 send      all records to other servers, if all leaves are there
  *	 2 split     the records of the files, unless a later pass finds them
  *	 3 alone     core's CopyFrom, where it needs nothing of what follows
- *	 4 look      is the file in key order?
- *	 5 scan      keys ──► spilled rows or offsets; which ranges have rows.
+ *	 4 grow      where core routes, partitions that rows lack: found by a scan
+ *				 of its own, made and attached.  If some have gone meanwhile:
+ *				 once more
+ *	 5 look      is the file in key order?
+ *	 6 scan      keys ──► spilled rows or offsets; which ranges have rows.
  *				 If it guessed wrongly where records begin: again from 2
- *	 6 lock      the leaves that get rows; the target, if some are missing.
+ *	 7 lock      the leaves that get rows; the target, if some are missing.
  *				 If pg_partman is at work, the load ends, and begins at 0
- *	 7 compare   partitions with those that the scan saw: again from 5
- *	 8 prepare   deletes rows, makes substitutes, a stage, missing partitions
- *	 9 drop      what the scan has counted, where the load counts it again
- *	10 fill      rows ──► leaves.  If the file is not in key order: from 5
- *	11 complete  every record is accounted for; indexes; attaches partitions;
+ *	 8 compare   partitions with those that the scan saw: again from 6
+ *	 9 prepare   deletes rows, makes substitutes, a stage, missing partitions
+ *	10 drop      what the scan has counted, where the load counts it again
+ *	11 fill      rows ──► leaves.  If the file is not in key order: from 6
+ *	12 complete  every record is accounted for; indexes; attaches partitions;
  *				 foreign keys of the others
- *	12 settle    rows of a stage, or files of substitutes, get to their places
- *	13 core      core's CopyFrom, where partitions had to be made before
- *	14 rejects   reported, and put into reject_table
- *	15 end       the ledger, ANALYZE, the history; all is closed
+ *	13 settle    rows of a stage, or files of substitutes, get to their places
+ *	14 core      core's CopyFrom, where partitions had to be made before
+ *	15 rejects   reported, and put into reject_table
+ *	16 end       the ledger, ANALYZE, the history; all is closed
  *
  * What the load holds:
  *
- *	locks        of the target: RowExclusive from 0 on, and from 6 on
- *				 ShareUpdateExclusive if partitions are missing.  Of leaves,
- *				 from 6 on, or from 1 if all records were to be sent:
+ *	locks        of the target: RowExclusive from 0 on, and from 7 on
+ *				 ShareUpdateExclusive if partitions are missing; from 4 on, if
+ *				 they are made there, also of the tables that they are attached
+ *				 to or made like, and AccessExclusive of default partitions.
+ *				 Of leaves, from 7 on, or from 1 if all records were to be sent:
  *				 RowExclusive, or ShareUpdateExclusive if rows are replaced or
- *				 merged, or from 8 on for those with substitutes; core's routing
- *				 locks them in 10 or 13 if no user's code is in the way.
- *				 AccessExclusive of new partitions from 8 on, of the default
- *				 partition from 11 on if some are attached, and of exchanged
- *				 files in 12.  They stay until the transaction ends; only a load
- *				 that ends at 6 gives the target's back.
- *	open tables  the target from 0 to 15, but while DDL runs; leaves, in
- *				 job->hold, from 8 on, until they have their rows or places;
+ *				 merged, or from 9 on for those with substitutes; core's routing
+ *				 locks them in 11 or 14 if no user's code is in the way.
+ *				 AccessExclusive of new partitions from 9 on, of the default
+ *				 partition from 12 on if some are attached, and of exchanged
+ *				 files in 13.  They stay until the transaction ends; only a load
+ *				 that ends at 7 gives the target's back.
+ *	open tables  the target from 0 to 16, but while DDL runs; leaves, in
+ *				 job->hold, from 9 on, until they have their rows or places;
  *				 history, ledger and reject_table from 0 on.  They belong to the
  *				 resource owner, as the open files of the source do.
- *	snapshot     of a replace or merge, from 6 to 12: rows that it does not see
+ *	snapshot     of a replace or merge, from 7 to 13: rows that it does not see
  *				 are not replaced.
- *	segment      of the load, from 0 to 15, with what the scan has spilled and
- *				 the reject files; 1, 5, 7, 9, 10 and 13 empty it, see
+ *	segment      of the load, from 0 to 16, with what the scan has spilled and
+ *				 the reject files; 1, 4, 6, 8, 10, 11 and 14 empty it, see
  *				 fc_find_forget().  Another one owns what was unpacked or
- *				 received; a load that ends at 6 leaves it to the next attempt.
+ *				 received; a load that ends at 7 leaves it to the next attempt.
  *	workers      from the beginning to the end of a phase, in its parallel
  *				 context.
- *	servers      transactions of other servers, in 1 and 10, which end with the
+ *	servers      transactions of other servers, in 1 and 11, which end with the
  *				 caller's.
  *
  * On error nothing is cleaned up here.  The abort of the caller's
@@ -291,6 +296,16 @@ fc_job_split(FcJob *job)
 	return true;
 }
 
+/* False if partitions have gone since rows were looked at */
+static bool
+fc_job_grow(FcJob *job)
+{
+	bool		grown = fc_partitions_grow(job);
+
+	fc_find_forget_rows(job);
+	return grown;
+}
+
 /* False if it guessed wrongly where records begin */
 static bool
 fc_job_scan(FcJob *job)
@@ -424,7 +439,7 @@ static const FcStep fc_job_steps[] = {
 	[FC_STEP_SEND] = {if_course(sends_all), fc_job_send, FC_STEP_END, FC_STEP_SPLIT},
 	[FC_STEP_SPLIT] = {0, fc_job_split, FC_STEP_ALONE},
 	[FC_STEP_ALONE] = {if_course(core_alone), fc_job_copy, FC_STEP_REJECTS},
-	[FC_STEP_GROW] = {if_course(finds), fc_partitions_grow, FC_STEP_LOOK, FC_STEP_GROW},
+	[FC_STEP_GROW] = {if_course(finds), fc_job_grow, FC_STEP_LOOK, FC_STEP_GROW},
 	[FC_STEP_LOOK] = {if_course(seeks), fc_find_look, FC_STEP_SCAN},
 	[FC_STEP_SCAN] = {if_course(scans), fc_job_scan, FC_STEP_LOCK, FC_STEP_SPLIT},
 	[FC_STEP_LOCK] = {0, fc_job_lock, FC_STEP_COMPARE, FC_STEP_AWAY},

@@ -170,7 +170,7 @@ extern void fc_partitions_check_room(const FcJob *job, int n);
 /*
  * Where core routes: looks through the files for rows that lack a partition,
  * and makes these.  False if partitions have gone meanwhile: it must look
- * again.  An error about a record that it met ends the load.
+ * again.  Leaves what it has counted to fc_find_forget_rows().
  *
  * For an analysis: the second sets job->tree, and the third throws an ERROR if
  * what is missing cannot be made, or is too much.
