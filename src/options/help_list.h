@@ -52,7 +52,7 @@
 	  "key to sort by, if it is not the partition key", \
 	  "The column that rows are sorted by. By default it is the partition key; a plain table is then loaded in the order of the file. " \
 	  "A key is of the type timestamp, timestamptz, date, smallint, integer or bigint. A table that is partitioned in another way " \
-	  "(list, hash, several columns, expressions, sub-partitions) is loaded into the partitions that it has.", \
+	  "than by range over one such column is loaded in this order only if it is named.", \
 	  "SELECT fast_copy('log', '/data/events.csv', 'at', header => true);") \
 	X(columns, "(list)", NULL, "device,at", "names fields column_names", \
 	  "columns of the file, in its order", \
@@ -130,7 +130,8 @@
 	X(missing_partitions, NULL, "'create', 'error' or 'default'", "default", "create_partitions", \
 	  "create them, error, or use the default partition", \
 	  "What happens to a row whose partition does not exist: 'create' creates the partition, 'error' refuses the row, and 'default' puts it into the " \
-	  "default partition. COPY does one of the last two, depending on whether there is a default partition.", \
+	  "default partition. Partitions are created by range over one column, a timestamp, timestamptz, date or integer, and by list, one for each value; with " \
+	  "sub-partitions as the newest one has them. COPY does one of the last two, depending on whether there is a default partition.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  missing_partitions => 'error');") \
 	X(order_by, NULL, NULL, "device,at DESC", "sort", \
 	  "order of the rows in each partition", \
