@@ -93,6 +93,8 @@ fc_analyze_rows(FcAnalysis *analysis)
 
 	fc_analyze_add(analysis, "rows", "accepted")->rows = analysis->target->loaded;
 	fc_analyze_add(analysis, "rows", "filtered")->rows = pg_atomic_read_u64(&counts->filtered);
+	if (analysis->target->plan->dedup.marks)
+		fc_analyze_add(analysis, "rows", "marks")->rows = pg_atomic_read_u64(&counts->marks);
 	fc_analyze_add(analysis, "rows", "bad")->rows = pg_atomic_read_u64(&counts->rejected);
 }
 
@@ -178,7 +180,8 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 	finding->name = OidIsValid(leaf) ? get_rel_name(leaf) : NULL;
 	if (!OidIsValid(leaf))
 		finding->line = fc_error_line(&target->ctx, part->min_offset, part->min_length);
-	finding->detail = outside ? "outside of the range that is replaced" : !OidIsValid(leaf) ?
+	finding->detail = outside ? "outside of the range that is replaced" :
+		!OidIsValid(leaf) && fc_spill_part_only_marks(part) ? "only delete marks, and no partition" : !OidIsValid(leaf) ?
 		psprintf("%sno partition takes these rows", fc_analyze_where(target, part->min_offset)) :
 		leaf == target->route->default_oid ? "default partition" : fc_analyze_leaf(target, leaf);
 	return finding;

@@ -151,6 +151,7 @@ typedef struct FcPlanDedup
 								 * row stays; if these are equal, too: */
 	bool		first;			/* the first of them, not the last */
 	bool		nulls_equal;
+	bool		marks;			/* if the one that stays is a mark, none does */
 } FcPlanDedup;
 
 typedef struct FcPlan

@@ -115,7 +115,7 @@ typedef struct FcTask
 	uint64		old_gone;		/* others that it had, and that rows have
 								 * taken the place of */
 	uint64		gone;			/* rows of the file that equal ones were
-								 * preferred to */
+								 * preferred to, and delete marks */
 } FcTask;
 
 /* Pages of a leaf whose rows are loaded once more */
@@ -321,6 +321,8 @@ typedef struct FcCounts
 	pg_atomic_uint64 nulled;	/* records with a value that became NULL */
 	pg_atomic_uint64 duplicates;	/* records that equal rows were preferred
 									 * to */
+	pg_atomic_uint64 marks;		/* delete marks, but for those */
+	pg_atomic_uint64 unmatched; /* of these, marks that deleted nothing */
 
 	/* of the rows */
 	pg_atomic_uint64 load_bytes;
@@ -328,6 +330,7 @@ typedef struct FcCounts
 	pg_atomic_uint64 existing;	/* rows of leaves that are loaded once more */
 	pg_atomic_uint64 updated;	/* of these, rows that equal ones were
 								 * preferred to */
+	pg_atomic_uint64 deleted;	/* ... rows that delete marks took out */
 	pg_atomic_uint64 paged;		/* of those inserted, rows that
 								 * heap/page_writer.c inserted */
 	pg_atomic_uint64 heap_bytes;	/* fast_copy_analyze(): what rows would
@@ -361,6 +364,7 @@ typedef struct FcFileCounts
 	pg_atomic_uint64 filtered;
 	pg_atomic_uint64 rejected;
 	pg_atomic_uint64 duplicates;
+	pg_atomic_uint64 marks;
 	pg_atomic_uint64 lowest;
 	pg_atomic_uint64 highest;
 } FcFileCounts;
@@ -434,6 +438,7 @@ typedef struct FcShared
 	Oid			leaf;			/* if there is no key: the target, or the table
 								 * that gets its rows */
 	FcStorage	storage;		/* of this leaf */
+	Oid			stage;			/* of a load with on_conflict, or InvalidOid */
 	uint32		ntasks;
 	int64		started;		/* microseconds of a clock that all share */
 
@@ -670,8 +675,10 @@ fc_counts_begin(FcShared *shared, size_t n)
 static inline uint64
 fc_shared_rewritten(FcShared *shared)
 {
-	Assert(pg_atomic_read_u64(&shared->counts.existing) >= pg_atomic_read_u64(&shared->counts.updated));
-	return pg_atomic_read_u64(&shared->counts.existing) - pg_atomic_read_u64(&shared->counts.updated);
+	uint64		gone = pg_atomic_read_u64(&shared->counts.updated) + pg_atomic_read_u64(&shared->counts.deleted);
+
+	Assert(pg_atomic_read_u64(&shared->counts.existing) >= gone);
+	return pg_atomic_read_u64(&shared->counts.existing) - gone;
 }
 
 /*
@@ -688,7 +695,7 @@ fc_context_count(FcContext *ctx, pg_atomic_uint64 *all, size_t of_file, uint64 o
 	return pg_atomic_fetch_add_u64(all, n) + n;
 }
 
-/* "what": filtered, rejected or duplicates, for which rows were preferred */
+/* "what": filtered, rejected, marks, or duplicates of rows that stay */
 #define fc_context_count_out(ctx, what, offset, n) \
 	fc_context_count(ctx, &(ctx)->shared->counts.what, offsetof(FcFileCounts, what), offset, n)
 

@@ -151,11 +151,11 @@ fc_access_hint_grant(void *arg)
 		return;
 	if (!fc_access_may(target->oid, ACL_INSERT))
 		lacks = "INSERT";
-	else if (target->options->existing != FC_EXISTING_KEEP &&
+	else if ((target->options->existing != FC_EXISTING_KEEP || target->options->delete_where) &&
 			 pg_class_aclcheck(target->oid, GetUserId(), ACL_DELETE) != ACLCHECK_OK)
 	{
 		lacks = "DELETE";
-		what = ", because rows are replaced";
+		what = target->options->delete_where ? ", because rows are deleted" : ", because rows are replaced";
 	}
 	else if (!fc_access_may(target->oid, ACL_SELECT) &&
 			 (target->planned->where || target->options->existing != FC_EXISTING_KEEP || conflict != FC_CONFLICT_ERROR))

@@ -186,6 +186,8 @@ fc_access_check_permissions(FcTarget *target)
 		if (fc_plan_replaces(plan))
 			fc_executor_require_delete(planned->pstate, plan->partitioned || !plan->bounds.hi_max ?
 									   plan->key.attnum : InvalidAttrNumber);
+		else if (plan->dedup.marks)
+			fc_executor_require_delete(planned->pstate, InvalidAttrNumber);
 		if (target->options->conflict != FC_CONFLICT_ERROR)
 			fc_executor_require_conflict(planned->pstate, fc_sort_keys_columns(list_concat_copy(planned->keys, planned->newest)),
 										 target->options->conflict == FC_CONFLICT_UPDATE ?
@@ -230,8 +232,10 @@ fc_access_check_replaced(FcTarget *target)
 		why = "It is no table of this server.";
 	else if (target->kept)
 		why = "Another extension keeps its rows.";
-	else if (fc_access_has_rules(target->rel, replaces))
-		why = replaces ? "It has rules for DELETE." : "It has rules for INSERT or UPDATE.";
+	else if (!replaces && fc_access_has_rules(target->rel, false))
+		why = "It has rules for INSERT or UPDATE.";
+	else if ((replaces || target->plan->dedup.marks) && fc_access_has_rules(target->rel, true))
+		why = "It has rules for DELETE.";
 	else if (target->options->nodes != NIL)
 		why = "Its partitions are created on other servers.";
 	if (why)

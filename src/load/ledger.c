@@ -691,7 +691,7 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 		filtered = pg_atomic_read_u64(&files[i].filtered);
 		rejected = pg_atomic_read_u64(&files[i].rejected);
 		rows = fc_chunks_records(shared, target->source, i) - filtered - rejected -
-			pg_atomic_read_u64(&files[i].duplicates);
+			pg_atomic_read_u64(&files[i].duplicates) - pg_atomic_read_u64(&files[i].marks);
 	}
 	fc_ledger_set(row, FC_LEDGER_ROWS, Int64GetDatum((int64) rows));
 	fc_ledger_set(row, FC_LEDGER_FILTERED, Int64GetDatum((int64) filtered));

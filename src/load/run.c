@@ -81,7 +81,10 @@
 #include "load/steps.h"
 #include "report/units.h"
 
-/* Throws ERROR unless each record was loaded, filtered or rejected, or equal */
+/*
+ * Throws ERROR unless each record was loaded, filtered, rejected, equal to
+ * another or a delete mark
+ */
 static void
 fc_job_check_conservation(FcJob *job)
 {
@@ -91,17 +94,18 @@ fc_job_check_conservation(FcJob *job)
 	uint64		rejected = pg_atomic_read_u64(&target->shared->counts.rejected);
 
 	uint64		duplicates = pg_atomic_read_u64(&target->shared->counts.duplicates);
+	uint64		marks = pg_atomic_read_u64(&target->shared->counts.marks);
 
 	if (target->found == scanned &&
-		target->found == target->loaded + filtered + rejected + duplicates)
+		target->found == target->loaded + filtered + rejected + duplicates + marks)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),
 			 errmsg("fast_copy lost count of its rows"),
 			 errdetail("The file has " UINT64_FORMAT " records; " UINT64_FORMAT
 					   " were scanned, " UINT64_FORMAT " loaded, "
-					   UINT64_FORMAT " filtered, " UINT64_FORMAT " rejected and " UINT64_FORMAT " equal to others.",
-					   target->found, scanned, target->loaded, filtered, rejected, duplicates),
+					   UINT64_FORMAT " filtered, " UINT64_FORMAT " rejected, " UINT64_FORMAT " equal to others and " UINT64_FORMAT " delete marks.",
+					   target->found, scanned, target->loaded, filtered, rejected, duplicates, marks),
 			 errhint("Nothing was loaded. Please report this with the file's first lines.")));
 }
 

@@ -71,7 +71,7 @@ fc_tasks_own_leaf(const FcTarget *target, const FcSpillPart *part, bool *created
 	fc_search(int, at, target->ncreated, mid, target->created[mid].range.lo < part->range.lo);
 	if (part->null || at == target->ncreated || target->created[at].range.lo != part->range.lo)
 		return target->plan->missing == FC_MISSING_ERROR &&
-			!part->null ? InvalidOid : target->route->default_oid;
+			!part->null && !fc_spill_part_only_marks(part) ? InvalidOid : target->route->default_oid;
 	*created = true;
 	return target->created[at].range.partition;
 }
@@ -92,7 +92,7 @@ fc_tasks_leaf(const FcTarget *target, const FcSpillPart *part, bool *created)
 static bool
 fc_tasks_is_missing(FcTarget *target, const FcSpillPart *part)
 {
-	return fc_shared_key_routes(target->shared) &&
+	return fc_shared_key_routes(target->shared) && !fc_spill_part_only_marks(part) &&
 		target->plan->missing == FC_MISSING_CREATE && !part->null &&
 		!OidIsValid(part->range.partition) &&
 		!fc_key_is_infinite(target->plan->key.type, part->range.lo);
@@ -134,7 +134,7 @@ fc_tasks_set_parts(FcJob *job, List *parts)
 
 		if (fc_tasks_is_missing(target, part))
 			target->created[target->ncreated++].range = part->range;
-		else if (fc_tasks_must_route(target) && !OidIsValid(fc_tasks_leaf(target, part, &created)))
+		else if (fc_tasks_must_route(target) && !fc_spill_part_only_marks(part) && !OidIsValid(fc_tasks_leaf(target, part, &created)))
 			fc_error_keep(target->shared, FC_ERROR_ROUTE, part->min_offset,
 						  part->min_length, NULL);
 	}
@@ -190,9 +190,9 @@ fc_tasks_groups(FcJob *job)
 
 		/*
 		 * rows that no partition takes are in a group only if they are to be
-		 * rejected; else their error is noted already
+		 * rejected, or are marks; else their error is noted already
 		 */
-		if (OidIsValid(group->leaf) || fc_shared_routed(job->target.shared) ||
+		if (OidIsValid(group->leaf) || fc_shared_routed(job->target.shared) || fc_spill_part_only_marks(part) ||
 			(job->target.shared->plan.tolerated & FC_CLASS_NO_PARTITION))
 			single = lappend(single, group);
 	}

@@ -5,14 +5,17 @@
  *	  by core's INSERT ... ON CONFLICT.
  *
  *	rows ──┬─► new partitions, at once
- *		   └─► the stage: an unlogged table of this load ──► INSERT
+ *		   └─► the stage: an unlogged table of this load ──► DELETE, INSERT
  *
  * The INSERT takes one of equal rows.  Where rows are loaded in the order of a
  * key, phase/dedup.c has put only that one into the stage.  Elsewhere the
  * stage has all, in the order of the file, and the INSERT takes the last one,
  * the first, or the greatest in dedup_order, in which it compares it with the
- * table's, too, as core has locked it.  Triggers, routing, indexes and the
- * isolation of other sessions are core's.
+ * table's, too, as core has locked it.  If that one is a delete mark, which a
+ * column of the stage says, a DELETE before the INSERT takes it in its stead.
+ * No key is in both, so that the order of the two matters to other unique
+ * indexes alone: a value that is deleted may be inserted.  Triggers, routing,
+ * indexes and the isolation of other sessions are core's.
  *
  * A new partition has no rows that could be in conflict, and takes its own at
  * once, unless the table has triggers.  These may change a row that a
@@ -29,6 +32,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
+#include "utils/typcache.h"
 
 #include "copyfrom/core.h"
 #include "errors/stop.h"
@@ -88,6 +92,8 @@ fc_upsert_late_class(const FcTarget *target)
 		return "it finds the partitions of rows";
 	if ((tolerated & (FC_CLASS_CHECK | FC_CLASS_NOT_NULL)) == 0)
 		return NULL;
+	if (target->plan->dedup.marks)
+		return "delete marks may violate constraints";
 	if (target->planned->staged)
 		return "the table has triggers or foreign keys";
 	if (fc_exchange_constraints_see_table(target->rel))
@@ -135,8 +141,10 @@ fc_upsert_begin(FcJob *job)
 	job->stage_schema = get_namespace_name(RelationGetNamespace(target->rel));
 	nspid = fc_exchange_begin(GetUserId());
 	job->exchange_schemas = lappend_oid(job->exchange_schemas, nspid);
-	target->stage = fc_table_create_stage(target->rel, nspid, !target->planned->staged &&
-										  !fc_exchange_constraints_see_table(target->rel));
+	/* marks may violate constraints */
+	target->stage = fc_table_create_stage(target->rel, nspid, !target->planned->staged && !target->plan->dedup.marks &&
+										  !fc_exchange_constraints_see_table(target->rel), target->plan->dedup.marks);
+	target->shared->stage = target->stage;
 	fc_hold_begin(job->hold, target->stage, FC_HELD_PLACE);
 }
 
@@ -173,28 +181,31 @@ fc_upsert_name(StringInfo sql, const FcTarget *target, List *columns, const char
 }
 
 /*
- * Appends the rows of the stage.  If they were loaded in the order of the
- * file, takes the last or first of equal ones by column n: all columns get new
- * names, for a table may have a column n.
+ * Appends the rows of the stage that are delete marks, or those that are none.
+ * If they were loaded in the order of the file, takes the last or first of
+ * equal ones by column n: all columns get new names, for a table may have a
+ * column n.
  */
 static void
-fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
+fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns, bool marked)
 {
 	const char *stage = fc_ddl_table(target->stage);
 	List	   *keys = fc_sort_keys_columns(target->planned->keys);
+	const char *mark = !target->plan->dedup.marks ? "false" :
+		psprintf("t.%s", quote_identifier(get_attname(target->stage, RelationGetDescr(target->rel)->natts + 1, false)));
 
 	appendStringInfoString(sql, " SELECT ");
 	if (target->planned->dedup != NIL)
 	{
-		fc_upsert_name(sql, target, columns, "s.");
-		appendStringInfo(sql, " FROM ONLY %s s", stage);
+		fc_upsert_name(sql, target, columns, "t.");
+		appendStringInfo(sql, " FROM ONLY %s t WHERE %s%s", stage, marked ? "" : "NOT ", mark);
 		return;
 	}
 	for (int i = 0; i < list_length(columns); i++)
 		appendStringInfo(sql, "%ss.c%d", i > 0 ? ", " : "", i);
 	appendStringInfoString(sql, " FROM (SELECT ");
 	fc_upsert_name(sql, target, columns, "t.");
-	appendStringInfoString(sql, ", pg_catalog.row_number() OVER (PARTITION BY ");
+	appendStringInfo(sql, ", %s, pg_catalog.row_number() OVER (PARTITION BY ", mark);
 	fc_upsert_name(sql, target, keys, "t.");
 	appendStringInfoString(sql, " ORDER BY ");
 	foreach_ptr(const FcSortKey, key, target->planned->newest)
@@ -207,14 +218,14 @@ fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns)
 	appendStringInfo(sql, " FROM ONLY %s t) s (", stage);
 	for (int i = 0; i < list_length(columns); i++)
 		appendStringInfo(sql, "c%d, ", i);
-	appendStringInfo(sql, "n%s) WHERE s.n OPERATOR(pg_catalog.=) 1%s", target->plan->dedup.nulls_equal ? "" : ", o",
-					 target->plan->dedup.nulls_equal ? "" : " OR s.o");
+	appendStringInfo(sql, "m, n%s) WHERE (s.n OPERATOR(pg_catalog.=) 1%s) AND %ss.m", target->plan->dedup.nulls_equal ? "" : ", o",
+					 target->plan->dedup.nulls_equal ? "" : " OR s.o", marked ? "" : "NOT ");
 }
 
 /*
- * Appends the condition under which the table's row is updated: it is not
- * greater in the i-th column of dedup_order and those after it.  A value stays
- * rather than NULL; of rows that do not differ, as dedup_keep says.
+ * Appends the condition under which the table's row is updated, or deleted: it
+ * is not greater in the i-th column of dedup_order and those after it.  A value
+ * stays rather than NULL; of rows that do not differ, as dedup_keep says.
  */
 static void
 fc_upsert_condition(StringInfo sql, const FcTarget *target, int i)
@@ -287,7 +298,8 @@ fc_upsert_action(StringInfo sql, const FcTarget *target)
 typedef struct FcUpsert
 {
 	FcJob	   *job;
-	const char *sql;
+	uint64		marks;			/* that were preferred to rows of the file */
+	uint64		deleted;		/* by these */
 	uint64		inserted;		/* or updated */
 	uint64		met;			/* rows that equal ones were there for */
 	HeapTuple	row;			/* the refused one; NULL: not known */
@@ -319,18 +331,69 @@ fc_upsert_command(const FcTarget *target)
 	appendStringInfo(&sql, "INSERT INTO %s AS t (", fc_ddl_name(RelationGetNamespace(target->rel), RelationGetRelationName(target->rel)));
 	fc_upsert_name(&sql, target, columns, "");
 	appendStringInfoString(&sql, ") OVERRIDING SYSTEM VALUE");
-	fc_upsert_source(&sql, target, columns);
+	fc_upsert_source(&sql, target, columns, false);
 	fc_upsert_action(&sql, target);
 	return sql.data;
 }
 
-/* Body of fc_error_try: inserts the rows of the stage */
+/* Appends that a row of the table is equal to a delete mark */
+static void
+fc_upsert_equal(StringInfo sql, const FcTarget *target)
+{
+	foreach_ptr(const FcSortKey, key, target->planned->keys)
+	{
+		Oid			type = attnumTypeId(target->rel, key->attnum);
+		const char *name = quote_identifier(get_attname(target->oid, key->attnum, false));
+
+		appendStringInfoString(sql, foreach_current_index(key) > 0 ? " AND (" : "(");
+		generate_operator_clause(sql, psprintf("t.%s", name), type, lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr,
+								 psprintf("excluded.%s", name), type);
+		appendStringInfo(sql, target->plan->dedup.nulls_equal ?
+						 " OR t.%1$s IS NOT DISTINCT FROM NULL AND excluded.%1$s IS NOT DISTINCT FROM NULL)" : ")", name);
+	}
+}
+
+/*
+ * Counts the delete marks of the stage, and deletes the rows that are equal to
+ * them, and that they are preferred to
+ */
+static void
+fc_upsert_delete(FcUpsert *upsert)
+{
+	const FcTarget *target = &upsert->job->target;
+	List	   *columns = list_union_int(fc_sort_keys_columns(target->planned->keys), fc_sort_keys_columns(target->planned->newest));
+	StringInfoData marks;
+	StringInfoData sql;
+
+	initStringInfo(&marks);
+	fc_upsert_source(&marks, target, columns, true);
+	upsert->marks = strtoull(fc_ddl_value(psprintf("SELECT pg_catalog.count(*) FROM (%s) t", marks.data)), NULL, 10);
+	if (upsert->marks == 0)
+		return;
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "DELETE FROM %s%s AS t USING (%s) AS excluded (", target->plan->partitioned ? "" : "ONLY ",
+					 fc_ddl_name(RelationGetNamespace(target->rel), RelationGetRelationName(target->rel)), marks.data);
+	fc_upsert_name(&sql, target, columns, "");
+	appendStringInfoString(&sql, ") WHERE ");
+	fc_upsert_equal(&sql, target);
+	if (target->planned->newest != NIL)
+	{
+		appendStringInfoString(&sql, " AND ");
+		fc_upsert_condition(&sql, target, 0);
+	}
+	upsert->deleted = fc_ddl_change(sql.data, InvalidSnapshot, NULL, NULL);
+}
+
+/* Body of fc_error_try: deletes by the rows of the stage, and inserts them */
 static bool
 fc_upsert_try(void *arg)
 {
 	FcUpsert   *upsert = arg;
 
-	upsert->inserted = fc_ddl_change(upsert->sql, InvalidSnapshot, &upsert->row, &upsert->met);
+	if (upsert->job->target.plan->dedup.marks)
+		fc_upsert_delete(upsert);
+	/* made only now, because triggers may have renamed the table */
+	upsert->inserted = fc_ddl_change(fc_upsert_command(&upsert->job->target), InvalidSnapshot, &upsert->row, &upsert->met);
 	return true;
 }
 
@@ -382,13 +445,14 @@ fc_upsert_throw(FcUpsert *upsert, const char *around)
 }
 
 /*
- * Inserts the rows of the stage, as the caller's command would; in a
- * subtransaction, because the record of a refused row is looked for after it
+ * Deletes by the rows of the stage and inserts them, as the caller's commands
+ * would; in a subtransaction, because the record of a refused row is looked for
+ * after it
  */
-static uint64
+static FcUpsert
 fc_upsert_execute(FcJob *job)
 {
-	FcUpsert	upsert = {job, fc_upsert_command(&job->target)};
+	FcUpsert	upsert = {job};
 	ErrorContextCallback callback;
 	char	   *around = NULL;
 
@@ -403,7 +467,7 @@ fc_upsert_execute(FcJob *job)
 	if (job->target.options->conflict == FC_CONFLICT_UPDATE &&
 		list_difference_int(job->target.planned->columns.attnums, fc_sort_keys_columns(job->target.planned->keys)) != NIL)
 		job->target.updated = Min(upsert.met, upsert.inserted);
-	return upsert.inserted;
+	return upsert;
 }
 
 void
@@ -411,22 +475,26 @@ fc_upsert_insert(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	uint64		staged = target->loaded;
-	uint64		inserted;
+	FcCounts   *counts = &target->shared->counts;
+	FcUpsert	upsert;
 
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	fc_ddl_keep_schema(RelationGetNamespace(target->rel));
 	if (job->ntasks > 0)
 	{
-		FcLeafRows *counts = fc_tasks_leaf_rows(job);
+		FcLeafRows *rows = fc_tasks_leaf_rows(job);
 
-		staged = fc_tasks_rows_of(job, counts, target->stage);
-		pfree(counts);
+		staged = fc_tasks_rows_of(job, rows, target->stage);
+		pfree(rows);
 	}
-	inserted = fc_upsert_execute(job);
-	if (inserted > staged)
-		elog(ERROR, "more rows were inserted than there are");
-	target->loaded -= staged - inserted;
-	pg_atomic_fetch_add_u64(&target->shared->counts.duplicates, staged - inserted);
+	upsert = fc_upsert_execute(job);
+	if (upsert.inserted + upsert.marks > staged || upsert.deleted > upsert.marks)
+		elog(ERROR, "more rows were inserted or deleted than there are");
+	target->loaded -= staged - upsert.inserted;
+	pg_atomic_fetch_add_u64(&counts->duplicates, staged - upsert.inserted - upsert.marks);
+	pg_atomic_fetch_add_u64(&counts->marks, upsert.marks);
+	pg_atomic_fetch_add_u64(&counts->unmatched, upsert.marks - upsert.deleted);
+	target->deleted = upsert.deleted;
 	fc_setup_close_target(job);
 	fc_hold_end(job->hold, target->stage);
 	/* by its OID: a trigger may have moved it */
@@ -435,7 +503,8 @@ fc_upsert_insert(FcJob *job)
 	fc_exchange_end(job->exchange_schemas);
 	job->exchange_schemas = NIL;
 	fc_setup_open_target(job);
-	fc_lead_report(job, 0, inserted, -1,
-				   psprintf("of " UINT64_FORMAT " rows of a stage, by INSERT ... ON CONFLICT DO %s", staged,
-							target->options->conflict == FC_CONFLICT_UPDATE ? "UPDATE" : "NOTHING"));
+	fc_lead_report(job, 0, upsert.inserted, -1,
+				   psprintf("of " UINT64_FORMAT " rows of a stage, by INSERT ... ON CONFLICT DO %s%s", staged,
+							target->options->conflict == FC_CONFLICT_UPDATE ? "UPDATE" : "NOTHING",
+							upsert.marks > 0 ? psprintf("; " UINT64_FORMAT " deleted by " UINT64_FORMAT " marks", upsert.deleted, upsert.marks) : ""));
 }

@@ -50,7 +50,7 @@ fc_way_of_plan(const FcTarget *target, FcFacts *facts)
 	facts->skips_empty = plan->skips_empty;
 	facts->numbered = plan->nnumbers > 0;
 	facts->foreign_keys = plan->foreign_keys;
-	facts->filtered = target->planned->where != NIL;
+	facts->filtered = target->planned->where != NIL || target->planned->mark != NIL;
 	facts->compares = target->planned->keys != NIL;
 	facts->core = target->planned->core_reason;
 	facts->leader = target->planned->leader_reason;
@@ -166,7 +166,7 @@ fc_way_of_load(const FcTarget *target)
 	return ways[target->course.way];
 }
 
-/* Says how many old rows were written again, updated, and how many left out */
+/* Says how many old rows were written again and how many were not, and why */
 static char *
 fc_way_of_merge(const FcTarget *target)
 {
@@ -176,10 +176,11 @@ fc_way_of_merge(const FcTarget *target)
 
 	if (!fc_plan_merges(target->plan))
 		return "";
-	return psprintf(", with %s that %s there; " UINT64_FORMAT " others updated, %s",
+	return psprintf(", with %s that %s there; " UINT64_FORMAT " others updated%s, %s",
 					fc_units_of(old, fc_shared_rewritten(target->shared), "row"),
 					fc_shared_rewritten(target->shared) == 1 ? "was" : "were",
 					pg_atomic_read_u64((pg_atomic_uint64 *) &counts->updated),
+					target->plan->dedup.marks ? psprintf(", " UINT64_FORMAT " deleted", pg_atomic_read_u64((pg_atomic_uint64 *) &counts->deleted)) : "",
 					fc_units_of(gone, pg_atomic_read_u64((pg_atomic_uint64 *) &counts->duplicates), "duplicate"));
 }
 

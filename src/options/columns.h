@@ -42,7 +42,8 @@ typedef struct FcColumns
 	List	   *fields;			/* attnum of each field, or 0 to skip it */
 	List	   *names;			/* String: what transforms call each field of
 								 * the file */
-	List	   *transforms;		/* Expr: what makes each FC_FIELD_TRANSFORM */
+	List	   *transforms;		/* Expr: what makes each FC_FIELD_TRANSFORM;
+								 * and FcPlanned.mark, if there is one */
 	uint16	   *flags;			/* FC_FIELD_* of each field */
 	char	  **patterns;		/* timestamp pattern of each field, or NULL */
 	StringInfo *words;			/* options/edits.c: null_strings of each field,
@@ -147,7 +148,7 @@ extern void fc_edits_make(Relation rel, const FcOptions *options, FcColumns *col
 /* One column and its expression, as the caller wrote them */
 typedef struct FcTransformOption
 {
-	char	   *column;
+	char	   *column;			/* "" for delete_where, with expr alone */
 	Node	   *expr;			/* as the grammar makes it */
 	char	   *statement;		/* that the grammar has read */
 	FcWithin	within;			/* the caller's text in it */

@@ -31,6 +31,7 @@ fc_options_check_conflict(const FcOptions *options)
 {
 	const char *other = options->existing != FC_EXISTING_KEEP ? "existing_rows" : options->freeze ? "freeze" :
 		options->order_by != NIL ? "order_by" :
+		options->delete_where && options->conflict == FC_CONFLICT_NOTHING ? "delete_where" :
 		options->tolerated & FC_CLASS_UNIQUE ? "on_error_classes \"unique\"" : NULL;
 
 	if (other && options->conflict != FC_CONFLICT_ERROR)
@@ -42,7 +43,8 @@ static void
 fc_options_dedup(FcOptions *options)
 {
 	bool		keep = options->given[FC_OPTION_dedup_keep];
-	const char *of_equal = options->dedup_order != NIL ? "dedup_order" : keep ? "dedup_keep" : NULL;
+	const char *of_equal = options->delete_where ? "delete_where" :
+		options->dedup_order != NIL ? "dedup_order" : keep ? "dedup_keep" : NULL;
 
 	options->dedup_first = fc_option_word(options, FC_OPTION_dedup_keep) != 0 ||
 		(options->conflict == FC_CONFLICT_NOTHING && !keep);

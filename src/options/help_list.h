@@ -249,6 +249,12 @@
 	  "Of several rows that are equal in dedup_keys the one stays that is the greatest in these columns, wherever it comes from: with the time of a change, an older file never " \
 	  "overwrites a newer row. NULL loses to every value. Of rows that are equal in these, too, one stays as dedup_keep says.", \
 	  "SELECT fast_copy('monthly', '/data/events.csv', header => true,\n  existing_rows => 'merge', dedup_keys => '{at,device}',\n  dedup_order => '{reading}');") \
+	X(delete_where, NULL, NULL, "op = 'D'", "delete_marks tombstones cdc debezium dms goldengate", \
+	  "condition for rows of the file that delete others", \
+	  "Rows of the file for which this is true are delete marks: of rows that are equal in dedup_keys one is chosen first, by dedup_order or the order of the file, and if that is a mark, " \
+	  "neither it nor the row of the table stays. Names are columns of the table, as in where_clause, or else fields of the file, as in transform, which are texts. It must not call volatile functions. " \
+	  "Needs existing_rows 'merge' or on_conflict 'update', and the privilege DELETE.", \
+	  "SELECT fast_copy('latest', '/data/events.csv', header => true,\n  on_conflict => 'update', dedup_keys => '{at,device}',\n  delete_where => 'reading < 0');") \
 	X(ledger, NULL, NULL, "loads", NULL, \
 	  "table that records which files are loaded", \
 	  "A table created by fast_copy_create_ledger_table(). The load skips files that the ledger already records for this table, and records each file that it loads, in " \

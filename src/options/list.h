@@ -76,6 +76,7 @@
 	X(dedup_keys, name[], NULL, LIST, ANY, NULL, dedup_keys) \
 	X(dedup_keep, text, NULL, TEXT, ANY, NULL, words.dedup_keep) \
 	X(dedup_order, name[], NULL, LIST, ANY, NULL, dedup_order) \
+	X(delete_where, text, NULL, TEXT, ANY, NULL, delete_where) \
 	X(ledger, FC_VALUE, NULL, TABLE, ONE, NULL, ledger) \
 	X(label, text, NULL, TEXT, ONE, NULL, label) \
 	X(changed_files, text, 'error', TEXT, ANY, NULL, words.changed_files) \

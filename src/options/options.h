@@ -191,6 +191,7 @@ typedef struct FcOptions
 								 * last */
 	List	   *dedup_order;	/* of String; of equal rows the one that is
 								 * greatest in these columns stays */
+	char	   *delete_where;	/* or NULL: of rows that are delete marks */
 	Oid			ledger;			/* table of the files that are loaded already;
 								 * or InvalidOid */
 	char	   *label;			/* what it calls data that are no files; or
@@ -201,7 +202,8 @@ typedef struct FcOptions
 	uint64		cut_bytes;		/* a load has at most so many of one file, but
 								 * whole records; 0: all of it */
 	char	   *transform;		/* or NULL */
-	List	   *transforms;		/* FcTransformOption: options/transform.c */
+	List	   *transforms;		/* FcTransformOption, with that of
+								 * delete_where: options/transform.c */
 	char	   *null_strings;	/* or NULL */
 	uint8		trim;			/* FC_FIELD_TRIM, FC_FIELD_TRIM_QUOTED */
 	FcNumberFormat number;

@@ -54,7 +54,8 @@ fc_plan_effects(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	planned->visible = fc_plan_mark_fields(rel, options, planned, fc_code_visible,
 										   fc_code_is_visible, FC_FIELD_VISIBLE);
-	return planned->visible || fc_code_any_constraint(rel, fc_code_visible, true);
+	return planned->visible || fc_code_visible((Node *) planned->mark) ||
+		fc_code_any_constraint(rel, fc_code_visible, true);
 }
 
 /* Marks the fields whose errors are tolerated only in subtransactions */
@@ -210,7 +211,6 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	fc_columns_make(rel, options, form, &planned->columns);
 	fc_edits_make(rel, options, &planned->columns);
 	fc_plan_transforms(rel, options, &planned->columns);
-	fc_columns_check_others(rel, options, &planned->columns);
 	planned->pstate = fc_executor_parse_state(rel, planned->columns.attnums);
 	if (fc_caller_opened_by_core(options->caller))
 		planned->where = where;
@@ -221,6 +221,8 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	}
 	else if (options->where_clause)
 		planned->where = fc_where_parse(planned->pstate, rel, options->where_clause);
+	fc_plan_mark(rel, options, planned);
+	fc_columns_check_others(rel, options, &planned->columns);
 	planned->plan.encoding = form->encoding;
 	planned->plan.need_transcoding = !fc_format_is_binary(&options->format) &&
 		form->encoding != server &&

@@ -23,6 +23,7 @@ typedef struct FcPlanned
 	ParseState *pstate;			/* the target, and the columns that the caller
 								 * must be allowed to insert and to read */
 	List	   *where;			/* condition, an implicit AND; NIL: none */
+	List	   *mark;			/* delete_where, the same */
 	List	   *numbers;		/* FcNumber: columns whose default is the next
 								 * number of a sequence */
 	List	   *order;			/* FcSortKey, plan.order.nkeys of them */
@@ -121,6 +122,13 @@ extern void fc_plan_order(FcPlanned *planned);
  * does not have, 42804 for a value of another type than the column's.
  */
 extern void fc_plan_transforms(Relation rel, const FcOptions *options, FcColumns *columns);
+
+/*
+ * options/plan_transform.c: sets planned->mark, where names are columns of the
+ * table, or else fields of the file.  Throws COPY's errors, and 0A000 for a
+ * volatile function.
+ */
+extern void fc_plan_mark(Relation rel, const FcOptions *options, FcPlanned *planned);
 
 /*
  * options/plan_dedup.c: finds the columns by which rows are equal, once the key

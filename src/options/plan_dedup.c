@@ -111,12 +111,20 @@ fc_plan_conflict(Relation rel, FcPlanned *planned)
 				 errhint("Make one, or name the columns of another one in dedup_keys.")));
 }
 
-/* ERROR 428C9, before the load, for a column that core will not update */
+/*
+ * ERROR 428C9, before the load, for a column that core will not update; 0A000
+ * if delete marks are compared by one that their stage has no values of
+ */
 static void
 fc_plan_check_updated(Relation rel, const FcOptions *options, const FcPlanned *planned)
 {
 	List	   *keys = fc_sort_keys_columns(planned->keys);
 
+	foreach_ptr(FcSortKey, key, list_concat_copy(planned->keys, planned->newest))
+		if (options->delete_where && TupleDescAttr(RelationGetDescr(rel), key->attnum - 1)->attgenerated)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot compare delete marks by generated column \"%s\"", get_attname(RelationGetRelid(rel), key->attnum, false))));
 	foreach_int(attnum, planned->columns.attnums)
 	{
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);

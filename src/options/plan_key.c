@@ -145,6 +145,7 @@ fc_plan_where_volatile(Relation rel, const FcOptions *options,
 	bool		all;
 
 	pull_varattnos((Node *) planned->where, 1, &used);
+	pull_varattnos((Node *) planned->mark, 1, &used);
 	/* a reference to the whole row is one to all columns */
 	all = bms_is_member(-FirstLowInvalidHeapAttributeNumber, used);
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
@@ -354,7 +355,7 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 	/* COPY reads all columns of a row before it filters it */
 	planned->plan.where_late = planned->plan.key.type != FC_KEY_NONE &&
 		(fc_plan_where_volatile(rel, options, planned) || fc_plan_where_once(rel, planned) ||
-		 (planned->where != NIL && planned->visible));
+		 ((planned->where != NIL || planned->mark != NIL) && planned->visible));
 	planned->plan.key.early = planned->plan.in_order || planned->plan.where_late;
 	/* a pattern is about this column even if rows are not ordered by it */
 	fc_columns_make_patterns(rel, options, planned->plan.key.attnum, &planned->columns);

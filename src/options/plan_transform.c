@@ -6,6 +6,8 @@
  *	 expression as the grammar made it ──► names of fields become Vars of a row
  *			of texts ──► expression of the column's type, or of type text
  *
+ *	delete_where ──► columns stay, other names become such Vars
+ *
  * row/transform.c evaluates it for each record.  Nothing is changed here.
  *
  *-------------------------------------------------------------------------
@@ -25,6 +27,7 @@
 
 #include "compat/compat.h"
 #include "options/plan.h"
+#include "row/where.h"
 
 /* As many fields are named where one is not found */
 #define FC_TRANSFORM_NAMES	20
@@ -195,4 +198,44 @@ fc_plan_transforms(Relation rel, const FcOptions *options, FcColumns *columns)
 		columns->flags[i] |= FC_FIELD_TRANSFORM;
 		columns->transforms = lappend(columns->transforms, fc_transform_analyze(option, columns, att));
 	}
+}
+
+/* A name that is no column of the table is one of a field */
+static Node *
+fc_mark_column(ParseState *pstate, ColumnRef *cref, Node *var)
+{
+	return var ? NULL : fc_transform_column(pstate, cref);
+}
+
+/* Says what a field must be cast for */
+static void
+fc_mark_context(void *arg)
+{
+	if (geterrcode() == ERRCODE_UNDEFINED_FUNCTION || geterrcode() == ERRCODE_DATATYPE_MISMATCH)
+		errhint("Fields that are no columns are texts: compare them with texts, or cast them, such as $1::boolean.");
+}
+
+void
+fc_plan_mark(Relation rel, const FcOptions *options, FcPlanned *planned)
+{
+	ParseState *pstate = planned->pstate;
+	ErrorContextCallback callback;
+
+	if (options->delete_where == NULL)
+		return;
+	pstate->p_post_columnref_hook = fc_mark_column;
+	pstate->p_paramref_hook = fc_transform_param;
+	pstate->p_ref_hook_state = &planned->columns;
+	fc_error_context_push(&callback, fc_mark_context, NULL);
+	planned->mark = fc_where_parse(pstate, rel, options->delete_where);
+	if (contain_volatile_functions((Node *) planned->mark))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("delete_where must not call volatile functions"),
+				 errdetail("It is evaluated more than once for some rows, and not in the order of the file.")));
+	fc_error_context_pop();
+	if (planned->mark == NIL)
+		planned->mark = list_make1(makeBoolConst(true, false));
+	planned->columns.transforms = lappend(planned->columns.transforms, planned->mark);
+	planned->plan.dedup.marks = true;
 }

@@ -146,6 +146,8 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 		return "the partition key is not parallel safe";
 	if (fc_code_unsafe((Node *) planned->where))
 		return "the condition is not parallel safe";
+	if (fc_code_unsafe((Node *) planned->mark))
+		return "delete_where is not parallel safe";
 	foreach_ptr(FcSortKey, key, list_concat_copy(planned->order, planned->dedup))
 		if (fc_code_type_any(attnumTypeId(rel, key->attnum), fc_code_is_unordered, false))
 			return "the order of a column is not parallel safe";

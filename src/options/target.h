@@ -92,6 +92,7 @@ typedef struct FcTarget
 	bool		counted;		/* the split has counted them */
 	uint64		loaded;			/* rows */
 	uint64		updated;		/* of these, by on_conflict */
+	uint64		deleted;		/* rows of the table, by on_conflict */
 	double		old_rows;		/* that were replaced */
 	bool		old_guessed;	/* ... by a sample */
 

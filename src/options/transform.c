@@ -5,6 +5,7 @@
  *
  *	 'amount = replace(amount, '','', ''.'')' ──► the grammar of UPDATE ... SET
  *	 '{"amount": "replace(...)"}'			 ──► the same, one by one
+ *	delete_where: a condition ──► the same, of a column without a name
  *			──► columns, and expressions as the grammar makes them
  *
  * The caller's text is no part of a statement that is run: the grammar alone
@@ -26,8 +27,11 @@
 #define FC_TRANSFORM_ONE	"UPDATE pg_class SET c = "
 
 static void
-fc_transform_refuse_form(void)
+fc_transform_refuse_form(const char *column)
 {
+	if (column && *column == '\0')
+		fc_option_error(errmsg("delete_where must be one condition"),
+						errhint("Join conditions by AND or OR."));
 	fc_option_error(errmsg("transform must name columns and expressions"),
 					errhint("Write it like $$amount = replace(amount, ',', '.'), name = upper(name)$$, or as an object: '{\"name\": \"upper(name)\"}'."));
 }
@@ -64,16 +68,16 @@ fc_transform_read(FcOptions *options, char *column, const char *text)
 	trees = raw_parser(statement, RAW_PARSE_DEFAULT);
 	fc_error_context_pop();
 	if (!fc_transform_sets_only(trees))
-		fc_transform_refuse_form();
+		fc_transform_refuse_form(column);
 	targets = castNode(UpdateStmt, linitial_node(RawStmt, trees)->stmt)->targetList;
 	if (column && list_length(targets) != 1)
-		fc_transform_refuse_form();
+		fc_transform_refuse_form(column);
 	foreach_node(ResTarget, target, targets)
 	{
 		FcTransformOption *option = palloc(sizeof(FcTransformOption));
 
 		if (target->indirection != NIL || IsA(target->val, MultiAssignRef))
-			fc_transform_refuse_form();
+			fc_transform_refuse_form(column);
 		*option = (FcTransformOption) {
 			column ? column : target->name, target->val, statement, within
 		};
@@ -93,13 +97,16 @@ fc_options_transform(FcOptions *options)
 	JsonbValue	value;
 	char	   *column = NULL;
 
-	if (options->transform == NULL)
-		return;
-	if (fc_format_is_binary(&options->format))
+	if ((options->transform || options->delete_where) && fc_format_is_binary(&options->format))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("cannot specify %s in BINARY mode", "transform"),
+				 errmsg("cannot specify %s in BINARY mode", options->transform ? "transform" : "delete_where"),
 				 errhint("The binary format's values are no texts: leave it out.")));
+	/* it may name fields that are no columns, too */
+	if (options->delete_where)
+		fc_transform_read(options, "", options->delete_where);
+	if (options->transform == NULL)
+		return;
 	/* an object of columns and expressions, or an array of texts with both */
 	json = fc_json_read(options->transform, "{[");
 	if (json == NULL)
@@ -110,8 +117,8 @@ fc_options_transform(FcOptions *options)
 	it = JsonbIteratorInit(&json->root);
 	while (fc_json_next(&it, &column, &value))
 	{
-		if (value.type != jbvString)
-			fc_transform_refuse_form();
+		if (value.type != jbvString || (column && *column == '\0'))
+			fc_transform_refuse_form(NULL);
 		fc_transform_read(options, column, fc_json_text(&value));
 	}
 }
@@ -192,8 +199,10 @@ fc_transform_fields(Relation rel, const FcOptions *options, const List *fields)
 
 	foreach_ptr(FcTransformOption, option, options->transforms)
 	{
-		AttrNumber	attnum = fc_transform_attnum(rel, option->column);
+		AttrNumber	attnum = *option->column == '\0' ? 0 : fc_transform_attnum(rel, option->column);
 
+		if (attnum == 0)
+			continue;
 		if (!IsA(option->expr, SetToDefault))
 		{
 			all = list_append_unique_int(all, attnum);

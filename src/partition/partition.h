@@ -248,9 +248,9 @@ extern Oid	fc_table_create_like(Relation rel, Oid nspid);
 /*
  * The same for a stage: the table is not logged, and the current user's.
  * "rel" may be partitioned.  Unless "constrained" it only has columns, none of
- * them generated.
+ * them generated.  "marks", only then: its last column is one more, a boolean.
  */
-extern Oid	fc_table_create_stage(Relation rel, Oid nspid, bool constrained);
+extern Oid	fc_table_create_stage(Relation rel, Oid nspid, bool constrained, bool marks);
 
 /*
  * Empties the table and its indexes, built or not; rows can then be inserted

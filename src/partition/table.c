@@ -160,11 +160,28 @@ fc_table_create_like(Relation rel, Oid nspid)
 	return table;
 }
 
+/* The columns of the table, and one more, with another name than these */
+static TupleDesc
+fc_table_add_mark(Relation rel)
+{
+	TupleDesc	from = RelationGetDescr(rel);
+	TupleDesc	desc = CreateTemplateTupleDesc(from->natts + 1);
+	char	   *name = pstrdup("mark");
+
+	for (AttrNumber attnum = 1; attnum <= from->natts; attnum++)
+		TupleDescCopyEntry(desc, attnum, from, attnum);
+	for (int i = 0; SearchSysCacheExistsAttName(RelationGetRelid(rel), name); i++)
+		name = psprintf("mark%d", i);
+	TupleDescInitEntry(desc, desc->natts, name, BOOLOID, -1, 0);
+	return fc_finish_desc(desc);
+}
+
 Oid
-fc_table_create_stage(Relation rel, Oid nspid, bool constrained)
+fc_table_create_stage(Relation rel, Oid nspid, bool constrained, bool marks)
 {
 	Form_pg_class form = rel->rd_rel;
-	TupleDesc	desc = constrained ? RelationGetDescr(rel) : CreateTupleDescCopy(RelationGetDescr(rel));
+	TupleDesc	desc = marks ? fc_table_add_mark(rel) :
+		constrained ? RelationGetDescr(rel) : CreateTupleDescCopy(RelationGetDescr(rel));
 	Oid			table;
 
 	table = heap_create_with_catalog(RelationGetRelationName(rel), nspid, form->reltablespace,

@@ -8,8 +8,9 @@
  *
  * The key is one of the columns: equal rows come together, in the order of the
  * leaf and then of the file.  The last of them stays, or the first, or the one
- * that is the greatest in other columns.  Rows have passed all checks before
- * they come here.
+ * that is the greatest in other columns.  If that one is a delete mark none
+ * stays, but where a stage takes it.  Rows have passed all checks before they
+ * come here.
  *
  * Sorted rows of a key leave in the order of the columns, others as they came.
  * On error the phase's memory context and resource owner release all.
@@ -51,7 +52,12 @@ typedef struct FcDedupRow
 	uint32		length;			/* of its record */
 	uint32		hash;
 	bool		gone;
+	bool		marked;			/* it is a delete mark */
+	uint32		nold;			/* rows of the leaf that it was preferred to */
 } FcDedupRow;
+
+/* In FcSortRow.length: the row is a delete mark.  Records are shorter. */
+#define FC_DEDUP_MARK	((uint32) 1 << 31)
 
 struct FcDedup
 {
@@ -216,6 +222,14 @@ fc_dedup_later_stays(const FcDedup *dedup, FcDedupRow *row, FcDedupRow *later)
 	return order == 0 ? !dedup->first : order > 0;
 }
 
+/* A row stays instead of another one */
+static inline void
+fc_dedup_prefer(FcDedupRow *row, FcDedupRow *other)
+{
+	other->gone = true;
+	row->nold += other->nold + fc_offset_is_tuple(other->offset);
+}
+
 static void
 fc_dedup_drop(FcLoader *loader, uint64 offset)
 {
@@ -227,6 +241,18 @@ fc_dedup_drop(FcLoader *loader, uint64 offset)
 	}
 	pg_atomic_fetch_add_u64(&loader->ctx->shared->counts.updated, 1);
 	loader->tasks.old_gone++;
+}
+
+void
+fc_dedup_count_mark(FcLoader *loader, uint64 offset, uint32 nold)
+{
+	FcCounts   *counts = &loader->ctx->shared->counts;
+
+	fc_context_count_out(loader->ctx, marks, offset, 1);
+	pg_atomic_fetch_add_u64(nold > 0 ? &counts->deleted : &counts->unmatched, Max(nold, 1));
+	/* these have been counted, or will be */
+	pg_atomic_fetch_sub_u64(&counts->updated, nold);
+	loader->tasks.gone++;
 }
 
 static void
@@ -258,6 +284,11 @@ fc_dedup_pass(FcLoader *loader, FcDedupRow *row)
 	FcRecord	record = {.offset = row->offset,.length = row->length};
 
 	Assert(!row->gone && (row->spilled == NULL || !fc_spilled_is_bare(row->spilled)));
+	if (row->marked && loader->leaf->mark == 0)
+	{
+		fc_dedup_count_mark(loader, row->offset, row->nold);
+		return;
+	}
 	if (row->spilled)
 	{
 		if (dedup->nout == FC_BATCH_ROWS)
@@ -298,7 +329,7 @@ fc_dedup_find_row(FcDedup *dedup, int i, uint32 mask)
 		probes++;
 		if (before->hash != row->hash || !fc_dedup_is_equal(dedup, before, row))
 			continue;
-		(fc_dedup_later_stays(dedup, before, row) ? before : row)->gone = true;
+		fc_dedup_later_stays(dedup, before, row) ? fc_dedup_prefer(row, before) : fc_dedup_prefer(before, row);
 		break;
 	}
 	if (!row->gone)
@@ -373,17 +404,24 @@ fc_dedup_end_sort(FcLoader *loader)
 	fc_sort_finish(dedup->sort);
 	for (bool any = false; fc_sort_next(dedup->sort, slot, &place); any = true)
 	{
-		FcDedupRow	row = fc_dedup_copy_slot(loader, next, place.offset, place.length);
+		FcDedupRow	row = fc_dedup_copy_slot(loader, next, place.offset, place.length & ~FC_DEDUP_MARK);
 		bool		equal = any && fc_dedup_is_equal(dedup, &kept, &row);
 		MemoryContext swap = mcxt;
 
 		CHECK_FOR_INTERRUPTS();
+		row.marked = (place.length & FC_DEDUP_MARK) != 0;
 		if (equal && !fc_dedup_later_stays(dedup, &kept, &row))
+		{
 			fc_dedup_drop(loader, row.offset);
+			fc_dedup_prefer(&kept, &row);
+		}
 		else
 		{
 			if (equal)
+			{
 				fc_dedup_drop(loader, kept.offset);
+				fc_dedup_prefer(&row, &kept);
+			}
 			else if (any)
 				fc_dedup_pass(loader, &kept);
 			kept = row;
@@ -404,7 +442,7 @@ fc_dedup_end_sort(FcLoader *loader)
 static void
 fc_dedup_sort_row(FcLoader *loader, FcDedupRow *row)
 {
-	FcSortRow	place = {.offset = row->offset,.length = row->length};
+	FcSortRow	place = {.offset = row->offset,.length = row->length | (row->marked ? FC_DEDUP_MARK : 0)};
 
 	fc_dedup_deform(loader, row);
 	fc_sort_put(loader->dedup->sort, loader->leaf->slot, &place);
@@ -533,6 +571,8 @@ fc_dedup_put_spilled(FcLoader *loader, const FcSpilledRow *rows, int n)
 		row->offset = fc_spilled_offset(&rows[i]);
 		row->length = fc_spilled_length(row->spilled);
 		row->gone = false;
+		row->marked = fc_spilled_marked(row->spilled);
+		row->nold = 0;
 		if (dedup->sort)
 		{
 			fc_dedup_sort_row(loader, row);
@@ -549,6 +589,7 @@ fc_dedup_put(FcLoader *loader)
 	FcDedupRow	row = fc_dedup_copy_slot(loader, loader->row_mcxt, loader->row.record->offset,
 										 loader->row.record->length);
 
+	row.marked = loader->row.marked;
 	/* this uses the slot */
 	fc_dedup_reach(loader, loader->row.key);
 	if (dedup->sort)

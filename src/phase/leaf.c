@@ -49,6 +49,17 @@ fc_leaf_is_same(const FcLoader *loader, const FcLeaf *leaf)
 	return true;
 }
 
+/* A stage has the columns of the target, and then that of delete marks */
+static AttrMap *
+fc_leaf_stage_map(TupleDesc desc)
+{
+	AttrMap    *map = make_attrmap(desc->natts);
+
+	for (int i = 0; i < desc->natts - 1; i++)
+		map->attnums[i] = TupleDescAttr(desc, i)->attisdropped ? 0 : i + 1;
+	return map;
+}
+
 /* Finds out which rows the leaf takes as they are, and what others need */
 static void
 fc_leaf_look(FcLoader *loader, FcLeaf *leaf)
@@ -60,7 +71,8 @@ fc_leaf_look(FcLoader *loader, FcLeaf *leaf)
 	bool		only_checks = !loader->where && !loader->bounds && !target->rd_rel->relispartition &&
 		!(desc->constr && desc->constr->has_generated_stored) && !fc_has_virtual(desc);
 
-	leaf->map = fc_build_attrmap_if_req(RelationGetDescr(target), desc);
+	leaf->mark = loader->mark && RelationGetRelid(leaf->rri->ri_RelationDesc) == loader->ctx->shared->stage ? desc->natts : 0;
+	leaf->map = leaf->mark != 0 ? fc_leaf_stage_map(desc) : fc_build_attrmap_if_req(RelationGetDescr(target), desc);
 	leaf->plain = only_checks && !checks;
 	leaf->spilled = only_checks && !(checks && plan->effects) && plan->order.nkeys == 0 &&
 		loader->router.proute == NULL && fc_leaf_is_same(loader, leaf);

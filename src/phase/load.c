@@ -37,6 +37,7 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 		loader->where = fc_where_begin(ctx->shared, false);
 	else
 		loader->where_again = fc_where_begin(ctx->shared, true);
+	loader->mark = fc_where_begin_mark(ctx->shared);
 	if (ctx->shared->key_dropped && !ctx->shared->plan.bounds.hi_max)
 		loader->bounds = &ctx->shared->plan.bounds;
 	loader->row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
@@ -60,7 +61,8 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 					 errhint("%s", fc_elsewhere_hint())));
 		loader->dispatch = loader->elsewhere->dispatch_begin(ctx, loader->parser);
 	}
-	else
+	/* each row is looked at alone */
+	else if (loader->mark == NULL)
 		loader->batch = fc_batch_begin(loader->parser, RelationGetDescr(ctx->target));
 	fc_look_begin(loader);
 }
@@ -588,6 +590,7 @@ fc_load_old_row(FcLoader *loader, const FcEntry *entry, const FcRecord *record, 
 	if (slot != loader->leaf->slot)
 		fc_leaf_take(loader->leaf, slot);
 	loader->row.key = entry->key;
+	loader->row.marked = false;
 	loader->tasks.old++;
 	fc_row_put(loader);
 	MemoryContextSwitchTo(old);
@@ -606,6 +609,7 @@ fc_load_spilled_row(FcLoader *loader, FcTask *task, const FcEntry *entry, const 
 		return;
 	old = MemoryContextSwitchTo(loader->row_mcxt);
 	fc_seen_deform(NULL, spilled, loader->slot);
+	loader->row.marked = loader->mark && fc_spilled_marked(spilled);
 	MemoryContextSwitchTo(old);
 	fc_row_load_taken(loader);
 	fc_load_count_read(loader, task, entry->length);

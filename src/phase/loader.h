@@ -50,6 +50,8 @@ typedef struct FcLeaf
 	FcWriter   *writer;			/* or NULL */
 	TupleTableSlot *slot;		/* where its rows are built: the writer's; its
 								 * own if there is no writer */
+	AttrNumber	mark;			/* of a stage, the column that says which rows
+								 * are delete marks; else 0 */
 
 	FcTurn	   *turn;			/* if core routes: its entry in ctx->turns;
 								 * else NULL */
@@ -112,7 +114,7 @@ typedef struct FcTasks
 								 * before */
 	uint64		old_gone;		/* ... that other rows replaced */
 	uint64		gone;			/* rows of the file that are left out: equal
-								 * ones stay */
+								 * ones stay, or they are delete marks */
 
 	/* set if the file is presorted */
 	FcTask	   *slice;			/* current one of the chunk's */
@@ -127,6 +129,8 @@ typedef enum FcOutcome
 	FC_ROW_FILTERED,			/* the condition is not true */
 	FC_ROW_CHANGED,				/* the file has another row there than at the
 								 * scan */
+	FC_ROW_MARKED,				/* a delete mark, and no partition has a row
+								 * like it */
 	FC_ROW_REFUSED				/* "bad" says why */
 } FcOutcome;
 
@@ -140,6 +144,7 @@ typedef struct FcRow
 	bool		key_null;
 	int64		key;
 	bool		parsed;
+	bool		marked;			/* it is a delete mark */
 	FcOutcome	outcome;
 	FcBad		bad;
 } FcRow;
@@ -178,6 +183,7 @@ typedef struct FcLoader
 								 * it */
 	ExprState  *where_again;	/* the scan's condition, for rows that are
 								 * read again; or NULL */
+	ExprState  *mark;			/* delete_where, or NULL */
 	const FcRange *bounds;		/* keys that rows may have; NULL: the scan has
 								 * checked them, or all are allowed */
 	MemoryContext row_mcxt;		/* reset for each row */
@@ -393,6 +399,9 @@ extern void fc_dedup_put(FcLoader *loader);
  * copies those that are needed later
  */
 extern void fc_dedup_put_spilled(FcLoader *loader, const FcSpilledRow *rows, int n);
+
+/* Counts a delete mark that has taken so many rows out of the leaf */
+extern void fc_dedup_count_mark(FcLoader *loader, uint64 offset, uint32 nold);
 
 /* Lets the rows of the last key pass, at the end of a task */
 extern void fc_dedup_finish(FcLoader *loader);

@@ -214,7 +214,7 @@ fc_row_build_plain(FcLoader *loader, TupleTableSlot *slot)
 {
 	FcLeaf	   *leaf;
 
-	if (!loader->row.parsed || (loader->where_again && loader->row.reread))
+	if (!loader->row.parsed || loader->mark || (loader->where_again && loader->row.reread))
 		return false;
 	if (loader->router.proute)
 		loader->leaf = fc_leaf_find_known(loader);
@@ -255,6 +255,9 @@ fc_row_parsed(FcLoader *loader, TupleTableSlot *slot)
 		return FC_ROW_CHANGED;
 	if (loader->where && !fc_where_accepts(loader->where, loader->estate, slot))
 		return FC_ROW_FILTERED;
+	/* of a row that was spilled the scan has told it */
+	if (!row->parsed)
+		row->marked = loader->mark && fc_where_accepts(loader->mark, loader->estate, slot);
 	/* the scan's check is forgotten */
 	if (loader->bounds)
 	{
@@ -281,6 +284,11 @@ fc_row_place(FcLoader *loader, TupleTableSlot *slot)
 	FcLeaf	   *leaf;
 	TupleConstr *constr;
 
+	if (loader->row.marked && (loader->dry || (loader->leaf == NULL && !loader->router.proute)))
+	{
+		loader->row.outcome = FC_ROW_MARKED;
+		return;
+	}
 	if (loader->router.proute ? !fc_leaf_route(loader) : loader->leaf == NULL)
 	{
 		fc_row_refuse(loader, FC_CLASS_NO_PARTITION, NULL, ERRCODE_CHECK_VIOLATION,
@@ -288,7 +296,7 @@ fc_row_place(FcLoader *loader, TupleTableSlot *slot)
 							   RelationGetRelationName(target)));
 		return;
 	}
-	if (!loader->router.proute && target->rd_rel->relispartition && partitioned &&
+	if (!loader->router.proute && target->rd_rel->relispartition && partitioned && !loader->row.marked &&
 		!fc_row_check_partition(loader, slot))
 		return;
 
@@ -299,10 +307,16 @@ fc_row_place(FcLoader *loader, TupleTableSlot *slot)
 	leaf->slot->tts_tableOid = RelationGetRelid(leaf->rri->ri_RelationDesc);
 	if (constr && constr->has_generated_stored)
 		ExecComputeStoredGenerated(leaf->rri, loader->estate, leaf->slot, CMD_INSERT);
-	if (constr)
+	if (leaf->mark != 0)
+	{
+		leaf->slot->tts_values[leaf->mark - 1] = BoolGetDatum(loader->row.marked);
+		leaf->slot->tts_isnull[leaf->mark - 1] = false;
+	}
+	/* a mark often has its keys alone */
+	if (constr && !loader->row.marked)
 		fc_row_check_constraints(loader);
 	/* core checks the bound after other constraints where it does not route */
-	if (target->rd_rel->relispartition && !partitioned &&
+	if (target->rd_rel->relispartition && !partitioned && !loader->row.marked &&
 		loader->row.outcome == FC_ROW_BUILT)
 		(void) fc_row_check_partition(loader, leaf->slot);
 }
@@ -381,6 +395,9 @@ fc_row_end(FcLoader *loader)
 			break;
 		case FC_ROW_FILTERED:
 			fc_context_count_out(loader->ctx, filtered, row->record->offset, 1);
+			break;
+		case FC_ROW_MARKED:
+			fc_dedup_count_mark(loader, row->record->offset, 0);
 			break;
 		case FC_ROW_CHANGED:
 			fc_row_changed(loader);

@@ -45,8 +45,12 @@ typedef struct FcScanner
 	FcRoute    *route;			/* or NULL */
 	EState	   *estate;			/* for defaults and the condition */
 	ExprState  *where;			/* or NULL */
-	FcSeen	   *seen;			/* what it reads of a batch */
-	bool		out[FC_BATCH_ROWS]; /* rows of the batch that it leaves out */
+	ExprState  *mark;			/* delete_where, or NULL */
+	bool		marked;			/* it is true for the row that was parsed as a
+								 * whole */
+	FcSeen	   *seen;			/* what both read of a batch; or NULL */
+	bool		out[FC_BATCH_ROWS]; /* rows of the batch that "where" leaves
+									 * out */
 	int			at;				/* row of the batch that is looked at */
 	TupleTableSlot *slot;		/* a whole row, if the key is not enough */
 	FcTree	   *tree;			/* of the partitions; NULL: the scan looks for
@@ -84,6 +88,8 @@ fc_scan_row(FcScanner *scanner, char *data)
 		slot->tts_tableOid = RelationGetRelid(ctx->target);
 		accepted = scanner->where == NULL ||
 			fc_where_accepts(scanner->where, scanner->estate, slot);
+		scanner->marked = accepted && scanner->mark &&
+			fc_where_accepts(scanner->mark, scanner->estate, slot);
 	}
 	ctx->evaluating = false;
 	if (!parsed)
@@ -243,7 +249,7 @@ fc_scan_record(FcScanner *scanner)
 	}
 	if (fc_spill_keeps(scanner->ctx->shared, entry.length))
 		memcpy(scanner->copy, record->data, entry.length);
-	if ((scanner->where ||
+	if ((scanner->where || scanner->mark ||
 		 !fc_scan_key(scanner, &entry.key, &null) ||
 		 fc_scan_no_partition(scanner, entry.key, null)) &&
 		!fc_scan_whole(scanner, &entry.key, &null))
@@ -259,7 +265,7 @@ fc_scan_record(FcScanner *scanner)
 	if (!null)
 		fc_scan_note_key(scanner, entry.key);
 	entry.info = fc_entry_info(null, scanner->reader.found - 1);
-	fc_spill_put(scanner->spill, &entry, scanner->copy);
+	fc_spill_put(scanner->spill, &entry, scanner->copy, scanner->marked);
 }
 
 static void
@@ -356,10 +362,12 @@ fc_scan_look_rows(void *arg)
 			batch->odd[i] = true;
 			continue;
 		}
-		if (scanner->where == NULL)
+		if (scanner->seen == NULL)
 			continue;
 		fc_seen_show(batch, scanner->seen, i, scanner->slot, scanner->ctx->target);
 		scanner->out[i] = batch->odd[i] = !fc_where_accepts(scanner->where, scanner->estate, scanner->slot);
+		scanner->rows->marked[i] = scanner->mark && !scanner->out[i] &&
+			fc_where_accepts(scanner->mark, scanner->estate, scanner->slot);
 		ResetPerTupleExprContext(scanner->estate);
 	}
 }
@@ -517,11 +525,12 @@ fc_scan_begin_rows(FcScanner *scanner)
 		scanner->batch = NULL;
 	if (scanner->batch == NULL)
 		return;
-	if (filters)
-		scanner->seen = fc_seen_begin(desc, NULL, stringToNode(fc_shared_where(shared)));
+	if (filters || scanner->mark)
+		scanner->seen = fc_seen_begin(desc, NULL, (Node *) list_make2(filters ? stringToNode(fc_shared_where(shared)) : NULL,
+																	  scanner->mark ? stringToNode(fc_shared_transforms(shared)) : NULL));
 	keeps = fc_spill_keeps_most(shared);
 	scanner->form = fc_form_begin(desc, Min(TOAST_TUPLE_THRESHOLD, keeps), fc_spill_bare(shared));
-	scanner->rows = palloc(sizeof(FcSpillRows));
+	scanner->rows = palloc0(sizeof(FcSpillRows));
 }
 
 /* Begins what the scan puts records into */
@@ -600,6 +609,9 @@ fc_scan_run(FcContext *ctx)
 	scanner.estate = fc_executor_begin(ctx, &root);
 	if (!shared->plan.where_late)
 		scanner.where = fc_where_begin(shared, false);
+	/* the load evaluates it once more, but for rows that are spilled */
+	if (shared->plan.steady)
+		scanner.mark = fc_where_begin_mark(shared);
 	scanner.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 											&TTSOpsVirtual);
 	scanner.parser = fc_parse_begin(ctx, scanner.estate, true);

@@ -194,7 +194,7 @@ fc_verify_row(void *arg)
 	if (fc_row_parse(loader, slot) && fc_verify_find_leaf(verifier, slot))
 	{
 		fc_row_place(loader, slot);
-		verifier->entry = loader->row.outcome == FC_ROW_BUILT && !verifier->insert;
+		verifier->entry = loader->row.outcome == FC_ROW_BUILT && !verifier->insert && !loader->row.marked;
 		for (int i = 0; verifier->entry && i < loader->leaf->rri->ri_NumIndices; i++)
 			fc_verify_index_value(loader, loader->leaf->rri->ri_IndexRelationInfo[i]);
 		foreach_ptr(IndexInfo, index, verifier->entry ? loader->leaf->indexes : NIL)
@@ -214,7 +214,7 @@ fc_verify_compare(void *arg)
 	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 
 	fc_row_parse_quickly(loader, slot);
-	verifier->found = fc_row_parse(loader, slot);
+	verifier->found = fc_row_parse(loader, slot) && !loader->row.marked;
 	for (int i = 0; i < shared->plan.ncolumns && verifier->found; i++)
 	{
 		int			n = fc_shared_columns(shared)[i] - 1;
@@ -275,7 +275,7 @@ fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 		fc_reject_put(ctx, record->offset, record->length, &loader->row.bad);
 	else
 		fc_parse_count_nulled(loader->parser, record->offset, record->length);
-	if (loader->row.outcome == FC_ROW_BUILT && verifier->insert && loader->leaf)
+	if (loader->row.outcome == FC_ROW_BUILT && verifier->insert && loader->leaf && !loader->row.marked)
 	{
 		MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 

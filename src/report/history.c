@@ -44,6 +44,8 @@ static const FcOwnColumn history_columns[] = {
 	FC_HISTORY("replaced", "int4", INT4OID, row.replaced, "tables whose rows were all replaced, or merged"),
 	FC_HISTORY("duplicates", "int8", INT8OID, row.duplicates, "records left out because of an equal row"),
 	FC_HISTORY("updated", "int8", INT8OID, row.updated, "existing rows updated by rows of the file"),
+	FC_HISTORY("deleted", "int8", INT8OID, row.deleted, "existing rows deleted by delete marks of the file"),
+	FC_HISTORY("unmatched", "int8", INT8OID, row.unmatched, "delete marks for which there was no row"),
 	FC_HISTORY("way", "text", TEXTOID, row.way,
 			   "how rows got into the table, as in fast_copy_report()"),
 	FC_HISTORY("reason", "text", TEXTOID, row.reason, "why this way"),

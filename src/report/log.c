@@ -162,6 +162,8 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	row->merged = fc_plan_merges(target->plan) && !fc_plan_moves(target->plan);
 	row->duplicates = pg_atomic_read_u64(&target->shared->counts.duplicates);
 	row->updated = pg_atomic_read_u64(&target->shared->counts.updated) + target->updated;
+	row->deleted = pg_atomic_read_u64(&target->shared->counts.deleted) + target->deleted;
+	row->unmatched = pg_atomic_read_u64(&target->shared->counts.unmatched);
 	row->old_rows = target->old_rows;
 	row->old_guessed = target->old_guessed;
 	row->indexes = target->nindexes;
@@ -211,10 +213,10 @@ fc_log_loaded(FcLog *log)
 					 row->rows / row->seconds, row->bytes / row->seconds / FC_MEGABYTE);
 	appendStringInfo(line, ", workers=%d of %d, spill=%s, spill_bytes=" INT64_FORMAT
 					 ", writer=%s, order=%s, partitions=%d, replaced=%d, duplicates=" INT64_FORMAT
-					 ", updated=" INT64_FORMAT ", indexes=%d, wal_bytes=" INT64_FORMAT,
+					 ", updated=" INT64_FORMAT ", deleted=" INT64_FORMAT ", unmatched=" INT64_FORMAT ", indexes=%d, wal_bytes=" INT64_FORMAT,
 					 (int) totals->workers, totals->nworkers, totals->spilled, row->spill_bytes,
 					 row->writer, totals->order, (int) row->created, (int) row->replaced,
-					 row->duplicates, row->updated, (int) row->indexes, row->wal_bytes);
+					 row->duplicates, row->updated, row->deleted, row->unmatched, (int) row->indexes, row->wal_bytes);
 	fc_log_phases(line);
 	fc_log_line(log, "", line->data);
 }

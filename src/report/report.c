@@ -74,7 +74,7 @@ fc_report_add(const FcReportRow *row)
 	if (!row->counted)
 		copy->filtered = copy->rejected = copy->nulled = -1;
 	if (!row->counted || row->phase != FC_PHASE_TOTAL)
-		copy->duplicates = copy->updated = -1;
+		copy->duplicates = copy->updated = copy->deleted = copy->unmatched = -1;
 	report_rows = lappend(report_rows, copy);
 	MemoryContextSwitchTo(old);
 }

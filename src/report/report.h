@@ -45,6 +45,8 @@
 	X(TEXT, failed)				/* SQLSTATE; of the total, as the rest */ \
 	X(INT8, duplicates) \
 	X(INT8, updated)			/* rows that those of the file replaced */ \
+	X(INT8, deleted)			/* rows that delete marks took out */ \
+	X(INT8, unmatched)			/* marks that took out none */ \
 	X(BOOL, whole)				/* about the phase, not a part of it */ \
 	X(TIMESTAMPTZ, key)			/* the lowest of the partition */ \
 	X(TEXT, table)				/* qualified and quoted */ \

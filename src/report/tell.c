@@ -294,7 +294,7 @@ fc_tell_end(const FcOptions *options, const FcTotals *totals)
 	FcLoaded	loaded = {
 		row->rows, row->bytes, row->seconds, row->created, row->replaced, row->filtered,
 		row->rejected, row->tolerant, row->merged, row->duplicates,
-		row->old_rows, row->old_guessed
+		row->old_rows, row->old_guessed, row->deleted, row->unmatched
 	};
 	char		line[FC_LINE_LEN];
 

@@ -156,6 +156,7 @@ fc_units_loaded_write(char *line, const FcLoaded *loaded, FcBrevity brevity)
 	const char *replaced = brevity >= FC_BRIEF_NEW ? "" : loaded->replaced == 1 ? "table " : "tables ";
 	char		figure[FC_UNITS_LEN];
 	char		old[FC_LINE_LEN] = "";
+	bool		room = brevity < FC_BRIEF_COUNTS || (loaded->filtered == 0 && !loaded->tolerant);
 
 	strcpy(line, "fast_copy");
 	fc_units_loaded_count(line, ": ", loaded->rows, loaded->rows == 1 ? "row" : "rows", brevity);
@@ -173,6 +174,10 @@ fc_units_loaded_write(char *line, const FcLoaded *loaded, FcBrevity brevity)
 		snprintf(line + strlen(line), FC_LINE_LEN - strlen(line), ", %s", old);
 	if (loaded->duplicates > 0 && brevity < FC_BRIEF_COUNTS)
 		snprintf(line + strlen(line), FC_LINE_LEN - strlen(line), ", %s", fc_units_of(figure, loaded->duplicates, "duplicate"));
+	if (loaded->deleted > 0 && room)
+		fc_units_loaded_count(line, ", ", loaded->deleted, "deleted", brevity);
+	if (loaded->unmatched > 0 && room)
+		fc_units_loaded_count(line, ", ", loaded->unmatched, "unmatched", brevity);
 	if (loaded->filtered > 0)
 		fc_units_loaded_count(line, ", ", loaded->filtered, "filtered", brevity);
 	if (loaded->tolerant)

@@ -57,6 +57,8 @@ typedef struct FcLoaded
 								 * not said if there are none */
 	uint64_t	old_rows;		/* that were replaced; 0: not known */
 	bool		old_guessed;
+	uint64_t	deleted;		/* rows, by delete marks; not said if 0, as */
+	uint64_t	unmatched;		/* ... delete marks without a row */
 } FcLoaded;
 
 /*
@@ -64,7 +66,8 @@ typedef struct FcLoaded
  * buf.  If there is no room for all, the rate is left out first, then bytes,
  * then the number of old rows becomes short and is left out, with the word
  * "partitions"; at last counts become short, and what was replaced and
- * duplicates are left out.
+ * duplicates are left out, as are deleted rows and marks where rows were
+ * filtered, or may have been rejected.
  */
 extern char *fc_units_loaded(char *buf, const FcLoaded *loaded);
 

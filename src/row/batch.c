@@ -130,7 +130,7 @@ fc_batch_begin_left(FcBatchMaker *maker)
 		if (i < maker->nfields && (left || fc_transforms_name(parser->transforms, i)))
 			maker->shown[maker->nshown++] = i;
 	}
-	maker->batch.unfinished = maker->nleft > 0 || parser->defaults.n > 0;
+	maker->batch.unfinished = maker->nleft > 0 || parser->defaults.n > 0 || parser->shared->plan.dedup.marks;
 }
 
 /*
@@ -609,7 +609,7 @@ fc_batch_finish(FcBatch *batch, int i)
 	fc_batch_hand_over(maker, i, maker->values, maker->nulls);
 	if (!fc_parse_rest(parser) || fc_parse_nulled(parser, &nulled) > 0)
 		return false;
-	if (maker->nleft == 0 && parser->shared->plan.steady)
+	if (maker->nleft == 0 && parser->shared->plan.steady && !parser->shared->plan.dedup.marks)
 	{
 		fc_batch_fix_defaults(maker, i);
 		return true;

@@ -520,7 +520,7 @@ fc_parse_quickly(FcParser *parser, const FcRecord *record, Datum *values, bool *
 		field++;
 	}
 	parser->record.done = field - parser->record.fields;
-	return field == end && parser->defaults.n == 0;
+	return field == end && parser->defaults.n == 0 && !parser->shared->plan.dedup.marks;
 }
 
 bool

@@ -110,13 +110,14 @@ fc_transforms_begin(FcShared *shared, FcColumn *columns, const FcDialect *dialec
 	for (int i = 0; i < shared->plan.ncolumns; i++)
 		if (columns[i].flags & FC_FIELD_TRANSFORM)
 			columns[i].transform = fc_transform_begin(all, shared, &columns[i], list_nth(exprs, n++));
-	Assert(n == list_length(exprs));
+	Assert(n + shared->plan.dedup.marks == list_length(exprs));
 	return all;
 }
 
 void
 fc_transforms_take(FcTransforms *all, const FcField *fields)
 {
+	all->econtext->ecxt_innertuple = all->slot;
 	for (int i = 0; i < all->nused; i++)
 	{
 		int			at = all->used[i];
@@ -155,7 +156,6 @@ fc_transform_body(void *arg)
 bool
 fc_transform_value(FcTransform *transform, FcField *field, Datum *value)
 {
-	transform->all->econtext->ecxt_innertuple = transform->all->slot;
 	fc_column_in_setting(transform->zone, fc_transform_body, transform);
 	*value = transform->value;
 	field->null = transform->null;

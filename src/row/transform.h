@@ -12,15 +12,17 @@
 
 /*
  * Prepares the expressions of the columns that have FC_FIELD_TRANSFORM; NULL
- * if none has.  They are evaluated in econtext, and in the caller's memory
- * context.  The columns and the dialect must outlive them, at their addresses.
+ * if none has, and no row may be a delete mark.  They are evaluated in
+ * econtext, and in the caller's memory context.  The columns and the dialect
+ * must outlive them, at their addresses.
  */
 extern FcTransforms *fc_transforms_begin(FcShared *shared, FcColumn *columns,
 										 const FcDialect *dialect, ExprContext *econtext);
 
 /*
  * Takes the fields of the current record, which are in the server's encoding,
- * as texts, with their edits.  The fields stay as they are.
+ * as texts, with their edits; delete_where sees them, too, until the next
+ * record's are taken.  The fields stay as they are.
  */
 extern void fc_transforms_take(FcTransforms *transforms, const FcField *fields);
 

@@ -9,6 +9,9 @@
  * 3. fc_where_begin prepares it in each process.
  * 4. fc_where_accepts evaluates it for each row before the row is routed.
  *
+ * delete_where is such a condition, of fields of the record, too, which
+ * row/transform.c has ready (fc_where_begin_mark).
+ *
  * If there is a key the scan evaluates the condition: no partition is made for
  * rows for which it is not true.  The scan parses whole records then: COPY
  * refuses a bad value even in such a row.  The load evaluates a condition that
@@ -204,6 +207,13 @@ fc_where_begin(FcShared *shared, bool again)
 	if (tree[0] == '\0' || (again && contain_volatile_functions(stringToNode(tree))))
 		return NULL;
 	return fc_where_wrap(ExecInitQual(castNode(List, stringToNode(tree)), NULL), shared, NULL, NULL);
+}
+
+ExprState *
+fc_where_begin_mark(FcShared *shared)
+{
+	return !shared->plan.dedup.marks ? NULL :
+		fc_where_wrap(ExecInitQual(llast(castNode(List, stringToNode(fc_shared_transforms(shared)))), NULL), shared, NULL, NULL);
 }
 
 bool

@@ -36,6 +36,12 @@ extern ExprState *fc_where_counted(ExprState *where, FcContext *ctx, const uint6
  */
 extern ExprState *fc_where_begin(FcShared *shared, bool again);
 
+/*
+ * Prepares delete_where, which looks at the fields of the record that the
+ * parser has parsed last, too; NULL: no row is a mark
+ */
+extern ExprState *fc_where_begin_mark(FcShared *shared);
+
 /* Is it true for this row of the target? */
 extern bool fc_where_accepts(ExprState *where, EState *estate,
 							 TupleTableSlot *slot);

@@ -25,12 +25,22 @@ typedef struct FcSpillPart
 	FcRange		range;			/* of the partition */
 	bool		null;			/* the rows whose key is NULL */
 	uint64		rows;
+	uint64		marked;			/* of these, delete marks; of records 0 if the
+								 * scan must not evaluate delete_where */
 	uint64		bytes;			/* of records, line ends not included */
-	uint64		min_offset;		/* of the first of its records in the file */
+	uint64		min_offset;		/* of the first of its records in the file
+								 * that is no mark, if there is one */
 	uint64		min_length;		/* of that record */
 	int64		min_key;		/* 0 where the key is NULL */
 	int64		max_key;
 } FcSpillPart;
+
+/* Has it rows, all of which are delete marks?  These need no partition. */
+static inline bool
+fc_spill_part_only_marks(const FcSpillPart *part)
+{
+	return part->rows > 0 && part->marked == part->rows;
+}
 
 /* Adds the counts for the same range, or for another part of it */
 extern void fc_spill_part_add(FcSpillPart *part, const FcSpillPart *other);
@@ -159,7 +169,7 @@ extern FcSpill *fc_spill_begin(FcShared *shared, const char *file, const FcRoute
  * Spills a record; copies its bytes, "data", if they are to be spilled.  ERROR
  * 54000 once the rows have many more ranges than there may be partitions.
  */
-extern void fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data);
+extern void fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data, bool marked);
 
 /*
  * Spills a row that a leaf has, of the target's row type, with its header; its
@@ -178,6 +188,7 @@ typedef struct FcSpillRows
 	uint64		offsets[FC_BATCH_ROWS];
 	uint32		lengths[FC_BATCH_ROWS];	/* of records, as spilled */
 	uint32		rows[FC_BATCH_ROWS];	/* bytes of tuples */
+	bool		marked[FC_BATCH_ROWS];	/* delete marks */
 	const bool *has_null;		/* which have a NULL, and their header even if
 								 * fc_spill_bare; NULL: none */
 

@@ -30,7 +30,7 @@ fc_spill_check_row(const FcShared *shared, const FcSpilled *spilled)
 		case FC_SPILLED_TUPLE:
 			Assert(row->t_hoff <= fc_spilled_row(spilled) && row->t_hoff == MAXALIGN(row->t_hoff));
 			Assert(row->t_hoff >= SizeofHeapTupleHeader && HeapTupleHeaderGetNatts(row) <= MaxHeapAttributeNumber);
-			Assert((row->t_infomask & HEAP_XACT_MASK) == 0 && (row->t_infomask2 & HEAP2_XACT_MASK) == 0);
+			Assert((row->t_infomask & HEAP_XACT_MASK) == 0 && (row->t_infomask2 & HEAP2_XACT_MASK & ~FC_SPILLED_MARK) == 0);
 			break;
 		default:
 			Assert(shared->plan.nnumbers == 0 || fc_spill_head(shared) == FC_SPILL_NUMBERED);

@@ -519,38 +519,41 @@ fc_spill_find(FcSpill *spill, int64 key, uint64 offset)
 void
 fc_spill_part_add(FcSpillPart *part, const FcSpillPart *other)
 {
+	bool		marks = fc_spill_part_only_marks(part);
+
 	Assert(part->null == other->null && part->range.lo == other->range.lo && part->range.partition == other->range.partition);
 	part->min_key = part->rows == 0 ? other->min_key : Min(part->min_key, other->min_key);
 	part->max_key = part->rows == 0 ? other->max_key : Max(part->max_key, other->max_key);
-	if (part->rows == 0 || other->min_offset < part->min_offset)
+	if (part->rows == 0 || (marks != fc_spill_part_only_marks(other) ? marks : other->min_offset < part->min_offset))
 	{
 		part->min_offset = other->min_offset;
 		part->min_length = other->min_length;
 	}
 	part->rows += other->rows;
+	part->marked += other->marked;
 	part->bytes += other->bytes;
 	Assert(part->min_key <= part->max_key);
 }
 
 /* Counts a row, and takes its bytes from the cell's block, which has room */
 static inline char *
-fc_spill_take(FcOpenCell *open, int64 key, uint64 offset, uint32 length, Size size)
+fc_spill_take(FcOpenCell *open, int64 key, uint64 offset, uint32 length, Size size, bool marked)
 {
 	char	   *at = open->block + open->used;
 	FcSpillPart *part = &open->cell.part;
 
 	Assert(open->used >= sizeof(FcSpillBlock) && open->used + size <= open->room);
 	Assert(size >= FC_SPILL_BARE_HEAD && size % MAXIMUM_ALIGNOF == 0);
-	if (part->rows == 0)
+	if (part->rows == 0 || (fc_spill_part_only_marks(part) && !marked))
 	{
 		part->min_offset = offset;
 		part->min_length = length;
-		part->min_key = part->max_key = key;
 	}
+	part->min_key = part->rows == 0 ? key : Min(part->min_key, key);
+	part->max_key = part->rows == 0 ? key : Max(part->max_key, key);
 	part->rows++;
+	part->marked += marked;
 	part->bytes += length;
-	part->min_key = Min(part->min_key, key);
-	part->max_key = Max(part->max_key, key);
 	Assert(part->min_key <= key && key <= part->max_key);
 	open->used += size;
 	return at;
@@ -571,7 +574,7 @@ fc_spill_set_head(FcSpilled *head, FcSpilledKind kind, int64 key, uint32 after, 
  * its offset in the block
  */
 static inline char *
-fc_spill_enter(FcSpill *spill, const FcEntry *entry, Size size, uint32 *after)
+fc_spill_enter(FcSpill *spill, const FcEntry *entry, Size size, bool marked, uint32 *after)
 {
 	FcOpenCell *open = fc_entry_null(entry) ? fc_spill_find_null(spill) :
 		fc_spill_find(spill, entry->key, entry->offset);
@@ -582,17 +585,17 @@ fc_spill_enter(FcSpill *spill, const FcEntry *entry, Size size, uint32 *after)
 	/* what the reader will add to a place */
 	if (!spill->shared->course.spills && entry->length <= fc_spill_keeps_most(spill->shared))
 		open->cell.fetched += MAXALIGN((Size) entry->length + 1);
-	return fc_spill_take(open, entry->key, entry->offset, entry->length, size);
+	return fc_spill_take(open, entry->key, entry->offset, entry->length, size, marked);
 }
 
 void
-fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data)
+fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data, bool marked)
 {
 	bool		keeps = fc_spill_keeps(spill->shared, entry->length);
 	FcSpilledKind kind = keeps ? FC_SPILLED_RECORD : FC_SPILLED_PLACE;
 	Size		size = spill->head + (keeps ? (Size) entry->length + 1 : 0);
 	uint32		after;
-	char	   *at = fc_spill_enter(spill, entry, MAXALIGN(size), &after);
+	char	   *at = fc_spill_enter(spill, entry, MAXALIGN(size), marked, &after);
 	FcSpilled	head;
 
 	fc_spill_set_head(&head, kind, entry->key, after, entry->length);
@@ -606,7 +609,7 @@ void
 fc_spill_put_old(FcSpill *spill, const FcEntry *entry, HeapTuple row)
 {
 	uint32		after;
-	FcSpilled  *at = (FcSpilled *) fc_spill_enter(spill, entry, MAXALIGN(row->t_len), &after);
+	FcSpilled  *at = (FcSpilled *) fc_spill_enter(spill, entry, MAXALIGN(row->t_len), false, &after);
 	HeapTupleHeader header = (HeapTupleHeader) at;
 
 	Assert(fc_offset_is_tuple(entry->offset) && entry->length == 0 && row->t_len <= PG_UINT16_MAX);
@@ -622,7 +625,7 @@ fc_spill_put_again(FcSpill *spill, const FcSpilled *spilled, const FcEntry *entr
 {
 	Size		size = fc_spilled_size(spilled, spill->head);
 	uint32		after;
-	FcSpilled  *at = (FcSpilled *) fc_spill_enter(spill, entry, size, &after);
+	FcSpilled  *at = (FcSpilled *) fc_spill_enter(spill, entry, size, false, &after);
 
 	Assert(fc_spilled_length(spilled) == entry->length);
 	memcpy(at, spilled, size);
@@ -660,7 +663,7 @@ fc_spill_place(FcSpill *spill, FcSpillRows *rows, int from, int to)
 		}
 		rows->after[i] = offset - open->base;
 		Assert(rows->rows[i] >= FC_SPILL_HEADER && rows->rows[i] <= PG_UINT16_MAX);
-		rows->places[i] = fc_spill_take(open, key, offset, rows->lengths[i], size) - skip;
+		rows->places[i] = fc_spill_take(open, key, offset, rows->lengths[i], size, rows->marked[i]) - skip;
 	}
 	return i;
 }
@@ -685,6 +688,8 @@ fc_spill_seal(const FcSpill *spill, const FcSpillRows *rows, int from, int to)
 		}
 		fc_spill_set_head(head, FC_SPILLED_TUPLE, rows->keys[i], rows->after[i], rows->lengths[i]);
 		head->more.row = rows->rows[i];
+		if (rows->marked[i])
+			((HeapTupleHeader) head)->t_infomask2 |= FC_SPILLED_MARK;
 	}
 }
 

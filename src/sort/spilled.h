@@ -79,6 +79,13 @@ typedef struct FcSpilled
 	}			more;
 } FcSpilled;
 
+/*
+ * In t_infomask2 of a tuple in a cell: the row is a delete mark.  A tuple that
+ * a leaf had before has lost this bit.
+ */
+#define FC_SPILLED_MARK		HEAP_KEYS_UPDATED
+#define fc_spilled_marked(spilled)	((((const HeapTupleHeaderData *) (spilled))->t_infomask2 & FC_SPILLED_MARK) != 0)
+
 #define FC_SPILL_HEAD		16
 #define FC_SPILL_NUMBERED	24
 #define FC_SPILL_TUPLE_HEAD	18

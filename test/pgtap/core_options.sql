@@ -86,6 +86,7 @@ INSERT INTO cases (option, options, lines) VALUES
 	('dedup_keys', '{"on_conflict": "update", "dedup_keys": ["t", "n"]}', '{"2024-01-02,2,new,1"}'),
 	('dedup_keep', '{"on_conflict": "update", "dedup_keys": ["k", "n"], "dedup_keep": "first"}', '{"2024-01-02,2,new,1","2024-01-02,2,last,1"}'),
 	('dedup_order', '{"on_conflict": "update", "dedup_keys": ["k", "n"], "dedup_order": ["d"]}', '{"2024-01-02,2,new,2","2024-01-02,2,last,1"}'),
+	('delete_where', '{"on_conflict": "update", "dedup_keys": ["k", "n"], "delete_where": "t = ''gone''"}', '{"2024-01-02,2,gone,1","2024-01-02,9,new,1"}'),
 	('ledger', '{"ledger": "core_ledger"}', '{"2024-01-02 10:00,5,b,1"}'),
 	('label', '{"ledger": "core_ledger", "program": true, "label": "this"}', '{"2024-01-02 10:00,5,b,1"}'),
 	('changed_files', '{"ledger": "core_ledger", "changed_files": "load"}', '{"2024-01-02 10:00,5,b,1"}'),

@@ -66,7 +66,7 @@ INSERT INTO example VALUES
 	('on_error_classes', '["nothing"]'), ('reject_limit', '-1'), ('reject_table', '"other"'), ('log_verbosity', '"nothing"'),
 	('run_analyze', 'true'), ('progress', '"0s"'), ('workers', '257'), ('program', 'true'),
 	('remote_commit', '"other"'), ('nodes', '["nothing"]'), ('existing_rows', '"nothing"'), ('replace_from', '"2013-01-01"'), ('replace_to', '"2013-01-01"'),
-	('min_replace_ratio', '0.1'), ('replace_method', '"delete"'), ('on_conflict', '"other"'), ('dedup_keys', '["nothing"]'), ('dedup_keep', '"last"'), ('dedup_order', '["nothing"]'),
+	('min_replace_ratio', '0.1'), ('replace_method', '"delete"'), ('on_conflict', '"other"'), ('dedup_keys', '["nothing"]'), ('dedup_keep', '"last"'), ('dedup_order', '["nothing"]'), ('delete_where', '"k > 0"'),
 	('ledger', '"other"'), ('label', '"nothing"'), ('changed_files', '"skip"'), ('other_files', '"replace"'), ('notify_channel', '"nothing"'), ('transform', '"nothing"'), ('null_strings', '{"nothing": "x"}'),
 	('trim_blanks', '"nothing"'), ('number_format', '"nothing"'), ('skip_empty_lines', 'true'), ('missing_columns', '"nothing"');
 SELECT set_eq('SELECT name FROM example', 'SELECT name FROM option', 'an example of each option');

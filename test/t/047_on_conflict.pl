@@ -309,5 +309,88 @@ subtest 'fast_copy_files loads each file by on_conflict' => sub {
 	is($node->safe_psql('postgres', "SELECT count(*) FROM led WHERE state = 'loaded'; $call; SELECT count(*) FROM t WHERE v ~ 'night'; $schemas"), "5\n60\n0", 'and once more nothing');
 };
 
+# ---- delete marks --------------------------------------------------------------------
+
+# Rows 1, 2 and 8 of others are "old ...", which is less than "w..." and greater than "a..."
+my $marked = write_bytes('marks.csv', join('', map { my ($n, $op, $v) = @$_; sprintf "%s,%d,%s,%s\n", $op, $n, $days[ $n % 4 ], $v } [ 1, 'D', 'w' ], [ 2, 'D', 'a' ], [ 5, 'I', 'x' ], [ 6, 'D', 'w' ]));
+
+sub marks_sql
+{
+	my ($more) = @_;
+
+	return "SELECT fast_copy('t', '$marked', workers => 2, columns => '{op,n,ts,v}', on_conflict => 'update', dedup_keys => '{ts,n}', delete_where => 'op = ''D'''" . ($more // '') . ")";
+}
+
+sub left
+{
+	return $node->safe_psql('postgres', "SELECT string_agg(n || v, ',' ORDER BY n) FROM t; $schemas");
+}
+
+foreach my $layout (sort keys %LAYOUTS)
+{
+	foreach my $case (
+		# what another session does to the row that the mark is for; what is left then, in this order of the rows and in the file's
+		[ 'makes the row newer', "UPDATE t SET v = 'x' WHERE n = 1", '1x,2old 2,5x,8old 8', '5x,8old 8' ],
+		[ 'makes the row older', "UPDATE t SET v = 'b' WHERE n = 1", '2old 2,5x,8old 8', '5x,8old 8' ],
+		# the command that deletes has not seen it as old: as if the load had come first
+		[ 'makes another row older', "UPDATE t SET v = 'A' WHERE n = 2", '2A,5x,8old 8', '5x,8old 8' ],
+		[ 'deletes the row', "DELETE FROM t WHERE n = 1", '2old 2,5x,8old 8', '5x,8old 8' ],
+		[ 'inserts a row that a mark is for', "INSERT INTO t VALUES (6, '$days[2]', 'b')", '2old 2,5x,6b,8old 8', '5x,6b,8old 8' ])
+	{
+		my ($what, $sql, $newest, $any) = @$case;
+
+		foreach my $order ('', ", dedup_order => '{v}'")
+		{
+			my $wanted = $order eq '' ? $any : $newest;
+
+			subtest "$layout, marks$order: another session $what, and commits while the load waits" => sub {
+				prepare($layout);
+				$node->safe_psql('postgres', 'ALTER TABLE t ALTER v TYPE text COLLATE "C"');
+				my $other = session('BEGIN', $sql);
+				my $load = start_load($node, marks_sql($order) . ";\n");
+				my ($out, $err);
+				my $in_the_way = !($what =~ /inserts/ || $what =~ /another/ && $order ne '');
+				($out, $err) = finish_load($load) if !$in_the_way;
+				ok(!$in_the_way || waits(), 'the load waits, if the row is in its way');
+				$other->query_safe('COMMIT');
+				$other->quit;
+				($out, $err) = finish_load($load) if $in_the_way;
+				is($out, 1, 'the load is done') or diag($err);
+				is(left(), "$wanted\n0", 'what is left');
+			};
+		}
+	}
+
+	subtest "$layout, marks: another session updates a row, REPEATABLE READ" => sub {
+		prepare($layout);
+		my $other = session('BEGIN', "UPDATE t SET v = 'x' WHERE n = 1");
+		my $load = start_load($node, $verbose . "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t;\n" . marks_sql() . ";\nCOMMIT;\n");
+		ok(waits(), 'the load waits');
+		$other->query_safe('COMMIT');
+		$other->quit;
+		my ($out, $err) = finish_load($load);
+		like($err, qr/ERROR:  40001: could not serialize access/, 'it cannot be serialized');
+		is(left(), "1x,2old 2,8old 8\n0", 'nothing is done');
+	};
+}
+
+subtest 'a logical slot is shown what marks delete' => sub {
+	prepare('some');
+	$node->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('s', 'test_decoding')");
+	is($node->safe_psql('postgres', marks_sql()), 1, 'loaded');
+	is($node->safe_psql('postgres', "SELECT regexp_replace(data, '^table public.t[^:]*: (\\w+): n.integer.:(\\d+).*', '\\1 \\2') FROM pg_logical_slot_get_changes('s', NULL, NULL) WHERE data ~ '^table' ORDER BY 1"), "DELETE 1\nDELETE 2\nINSERT 5", 'and no row of the stage');
+	$node->safe_psql('postgres', "SELECT pg_drop_replication_slot('s')");
+};
+
+subtest 'a ledger counts no marks, and fast_copy_files passes them on' => sub {
+	prepare('some');
+	my @files = map { my $i = $_; write_bytes("changes_$i.csv", join('', map { sprintf "%s,%d,%s,night %d\n", $_ % 5 == $i ? 'D' : 'U', $_, $days[ $_ % 4 ], $i } 1 .. 20)) } 1 .. 3;
+	my $call = sprintf "CALL fast_copy_files('t', ARRAY[%s], 'marks', batch_files => 1, options => '{\"on_conflict\": \"update\", \"columns\": [\"op\", \"n\", \"ts\", \"v\"], \"dedup_keys\": [\"ts\", \"n\"], \"delete_where\": \"op = ''D''\"}')", join(', ', map { "'$_'" } @files);
+	$node->safe_psql('postgres', "SELECT fast_copy_create_ledger_table('marks')");
+	$node->safe_psql('postgres', $call);
+	is($node->safe_psql('postgres', "SELECT v, count(*) FROM t GROUP BY v; SELECT count(*) FROM t WHERE n % 5 = 3"), "night 3|16\n0", 'the last file says what there is');
+	is($node->safe_psql('postgres', "SELECT sum(rows) FROM marks WHERE state = 'loaded'"), 48, 'rows');
+};
+
 $node->stop;
 done_testing();

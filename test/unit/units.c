@@ -77,6 +77,12 @@ static const LineCase lines[] = {
 	"fast_copy: 336,776 rows in 1.2 s, 1 table merged, 1,234 duplicates"},
 	{{336776, 31457280, 1.2, 0, 12, 0, 0, false, true, 1},
 	"fast_copy: 336,776 rows, 30 MB in 1.2 s, 12 tables merged, 1 duplicate"},
+	{{336776, 31457280, 1.2, 0, 0, 0, 0, false, true, 1, 0, false, 34, 1},
+	"fast_copy: 336,776 rows in 1.2 s, 1 duplicate, 34 deleted, 1 unmatched"},
+	{{336776, 31457280, 1.2, 0, 1, 0, 0, false, true, 12, 0, false, 34, 1},
+	"fast_copy: 337k rows in 1.2 s, 34 deleted, 1 unmatched"},
+	{{336776, 31457280, 1.2, 0, 1, 0, 0, true, true, 12, 0, false, 34, 1},
+	"fast_copy: 337k rows in 1.2 s, 0 rejected"},
 	{{990, 40960, 0.02, 0, 1, 0, 0, false, false, 0, 1000, false},
 	"fast_copy: 990 rows, 40 kB in 20 ms, 1 table of 1,000 rows replaced"},
 	{{336776, 31457280, 1.2, 0, 2, 0, 0, false, false, 0, 336777, true},
@@ -109,8 +115,9 @@ all_fit(void)
 			counts[i % n], counts[i / n % n], times[i / n / n / n / n],
 			created > INT32_MAX ? INT32_MAX : (int) created,
 			created > INT32_MAX ? INT32_MAX : (int) created,
-			counts[i / n / n / n % n], counts[(i / n / n / n + 3) % n], true,
-			.old_rows = counts[(i / n + 2) % n], .old_guessed = true
+			counts[i / n / n / n % n], counts[(i / n / n / n + 3) % n], i % 3 > 0,
+			.old_rows = counts[(i / n + 2) % n], .old_guessed = true,
+			.deleted = counts[(i / n + 4) % n], .unmatched = counts[(i + 5) % n]
 		};
 		size_t		len = strlen(fc_units_loaded(line, &loaded));
 

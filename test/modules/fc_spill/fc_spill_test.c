@@ -294,7 +294,7 @@ spill_entry(const Test *test, FcSpill *spill, FcSpillRows *rows, bool *nulls, in
 	{
 		if (data)
 			fill_bytes(data, entry->offset, entry->length);
-		fc_spill_put(spill, entry, data);
+		fc_spill_put(spill, entry, data, false);
 		if (data)
 			memset(data, 'y', entry->length);
 		return;
