@@ -27,8 +27,10 @@
 
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/evtcache.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/rls.h"
 
 #include "key/search.h"
 #include "load/steps.h"
@@ -58,9 +60,12 @@ fc_move_check_dropped(Oid leaf)
 												   "UNION ALL SELECT 'pg_catalog.pg_policy'::pg_catalog.regclass, oid FROM pg_catalog.pg_policy WHERE polrelid = %1$u "
 												   "UNION ALL SELECT 'pg_catalog.pg_trigger'::pg_catalog.regclass, oid FROM pg_catalog.pg_trigger WHERE tgrelid = %1$u AND tgparentid = 0 AND NOT tgisinternal "
 												   "UNION ALL SELECT 'pg_catalog.pg_rewrite'::pg_catalog.regclass, oid FROM pg_catalog.pg_rewrite WHERE ev_class = %1$u "
-												   "UNION ALL SELECT 'pg_catalog.pg_constraint'::pg_catalog.regclass, oid FROM pg_catalog.pg_constraint WHERE conrelid = %1$u AND contype = 'c' AND coninhcount = 0 "
-												   "UNION ALL SELECT 'pg_catalog.pg_class'::pg_catalog.regclass, c.oid FROM pg_catalog.pg_index JOIN pg_catalog.pg_class c ON c.oid = indexrelid WHERE indrelid = %1$u AND NOT c.relispartition"
-												   ") AS h LIMIT 1", leaf));
+												   "UNION ALL SELECT 'pg_catalog.pg_constraint'::pg_catalog.regclass, oid FROM pg_catalog.pg_constraint WHERE conrelid = %1$u AND coninhcount = 0 AND contype IN ('c', 'f', 'n') "
+												   "UNION ALL SELECT 'pg_catalog.pg_class'::pg_catalog.regclass, c.oid FROM pg_catalog.pg_index JOIN pg_catalog.pg_class c ON c.oid = indexrelid WHERE indrelid = %1$u AND NOT c.relispartition "
+												   "UNION ALL SELECT 'pg_catalog.pg_class'::pg_catalog.regclass, c.oid FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_class c ON c.oid = d.objid AND c.relkind = 'S' WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refclassid = d.classid AND d.refobjid = %1$u"
+												   ") AS h UNION ALL SELECT 'NOT NULL of column ' || a.attname FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_inherits i ON i.inhrelid = a.attrelid "
+												   "JOIN pg_catalog.pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname WHERE a.attrelid = %1$u AND a.attnotnull AND NOT p.attnotnull "
+												   "UNION ALL SELECT CASE WHEN relrowsecurity THEN 'its row security' ELSE 'its replica identity' END FROM pg_catalog.pg_class WHERE oid = %1$u AND (relrowsecurity OR relreplident <> 'd') LIMIT 1", leaf));
 
 	if (held)
 		ereport(ERROR,
@@ -68,6 +73,21 @@ fc_move_check_dropped(Oid leaf)
 				 errmsg("cannot drop partition \"%s\" because of %s", get_rel_name(leaf), held),
 				 errdetail("It would be dropped with the partition, and new partitions would not have it."),
 				 errhint("Drop it, make it one of the partitioned table, or use old_partitions => 'detach'.")));
+}
+
+/*
+ * Refuses to move rows which may violate a constraint that is not valid: new
+ * partitions would have it as a valid one
+ */
+static void
+fc_move_check_valid(const FcTarget *target)
+{
+	char	   *name = fc_ddl_of_catalogs(psprintf("SELECT pg_catalog.quote_ident(conname) FROM pg_catalog.pg_constraint "
+												   "WHERE conrelid = %u AND contype IN ('c', 'n') AND NOT convalidated LIMIT 1", target->oid));
+
+	if (name)
+		fc_move_refuse(target->relname, psprintf("Constraint %s is not valid, and would be in new partitions.", name),
+					   psprintf("Run ALTER TABLE %s VALIDATE CONSTRAINT %s.", fc_ddl_table(target->oid), name));
 }
 
 /* Adds a leaf, locked against DDL and VACUUM, or refuses it */
@@ -79,7 +99,8 @@ fc_move_add(FcJob *job, Oid leaf)
 
 	fc_lock_patiently(leaf, ShareUpdateExclusiveLock);
 	rel = table_open(leaf, NoLock);
-	why = fc_replace_leaf_refusal(&job->target, rel, &job->target.plan->bounds);
+	why = check_enable_rls(leaf, InvalidOid, true) == RLS_ENABLED ? "row security applies to the caller" :
+		fc_replace_leaf_refusal(&job->target, rel, &job->target.plan->bounds);
 	if (why)
 		fc_move_refuse(RelationGetRelationName(rel), psprintf("Its rows cannot be written anew: %s.", why), NULL);
 	table_close(rel, NoLock);
@@ -102,7 +123,7 @@ fc_move_add_ranges(FcJob *job, const FcRoute *route)
 		CHECK_FOR_INTERRUPTS();
 		if (fc_range_within(range, bounds))
 		{
-			if (range->lo_min || range->hi_max)
+			if (range->lo_min || range->hi_max || fc_key_is_infinite(route->type, range->lo))
 				fc_move_refuse(get_rel_name(range->partition), "It has no lower or no upper bound, and new partitions have both.",
 							   "Leave it out by replace_from and replace_to.");
 			fc_move_add(job, range->partition);
@@ -120,13 +141,15 @@ fc_move_new(FcJob *job, Relation rel, HeapTuple row)
 {
 	const FcTarget *target = &job->target;
 	const FcPlanKey *plan = &target->plan->key;
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), get_attname(target->oid, plan->attnum, false));
+	char	   *name = get_attname(target->oid, plan->attnum, false);
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
 	const FcNewPartition *created = target->created;
 	bool		null;
 	Datum		value = heap_getattr(row, attnum, RelationGetDescr(rel), &null);
 	int64		key = null ? 0 : fc_key_from_datum(plan->type, value);
 	int			at = 0;
 
+	pfree(name);
 	if (null || fc_key_is_infinite(plan->type, key) || !fc_range_has(&target->plan->bounds, key))
 		return InvalidOid;
 	fc_search(int, at, target->ncreated, mid, created[mid].range.lo <= key);
@@ -165,6 +188,7 @@ fc_move_begin(FcJob *job)
 	why = fc_replace_job_refusal(job);
 	if (why)
 		fc_move_refuse(target->relname, psprintf("Its rows cannot be written anew: %s.", why), NULL);
+	fc_move_check_valid(target);
 	if (OidIsValid(target->route->default_oid))
 		fc_move_add(job, target->route->default_oid);
 	if (move != FC_MOVE_DRAIN)
@@ -175,24 +199,34 @@ fc_move_begin(FcJob *job)
 
 /*
  * A row of a new partition may not stay in the default partition: the range of
- * keys begins and ends with a partition
+ * keys begins and ends with a partition.  If that has no upper bound, neither
+ * has the range.
  */
 static void
 fc_move_widen(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcRange    *bounds = &target->planned->plan.bounds;
+	const FcKeyKind *kind = &fc_key_kinds[target->route->type];
 	FcRange		first;
 	FcRange		last;
 
 	if (bounds->hi_max)
 		return;
-	first = fc_route_find(target->route, bounds->lo);
-	last = fc_route_find(target->route, bounds->hi - 1);
-	if (!OidIsValid(first.partition) && !fc_key_is_infinite(target->route->type, bounds->lo))
-		bounds->lo = first.lo;
-	if (!OidIsValid(last.partition) && !fc_key_is_infinite(target->route->type, bounds->hi) && !last.hi_max)
-		bounds->hi = last.hi;
+	/* of infinite keys no partition is made */
+	bounds->lo = Max(bounds->lo, kind->first);
+	if (bounds->lo < bounds->hi)
+	{
+		first = fc_route_find(target->route, bounds->lo);
+		last = fc_route_find(target->route, Min(bounds->hi, kind->end) - 1);
+		if (!OidIsValid(first.partition))
+			bounds->lo = first.lo;
+		if (!OidIsValid(last.partition))
+		{
+			bounds->hi = last.hi;
+			bounds->hi_max = last.hi_max;
+		}
+	}
 	target->shared->plan.bounds = *bounds;
 }
 
@@ -236,8 +270,9 @@ fc_move_cover(const FcJob *job, List *parts)
 			part->min_key = part->max_key = key;
 			covered = part->range.hi;
 			added = lappend(added, part);
+			/* too many, which is refused as soon as they are counted */
 			if (list_length(added) > fc_max_partitions)
-				return list_concat(parts, added);
+				covered = PG_INT64_MAX;
 		}
 	}
 	parts = list_concat(parts, added);
@@ -281,7 +316,7 @@ fc_move_delete(FcJob *job)
 	{
 		Relation	rel = table_open(leaf, NoLock);
 
-		deleted = fc_replace_delete_range(job, leaf, &target->plan->bounds);
+		deleted = fc_replace_delete_range(job, leaf, &target->plan->bounds, false);
 		fc_replace_refuse_changed(job, rel, read > deleted ? read - deleted : deleted - read);
 		table_close(rel, NoLock);
 	}
@@ -296,14 +331,8 @@ fc_move_delete(FcJob *job)
 static void
 fc_move_delete_late(FcJob *job)
 {
-	const FcTarget *target = &job->target;
-	uint64		deleted = 0;
+	uint64		deleted = fc_replace_delete_range(job, linitial_oid(job->moved), &job->target.plan->bounds, true);
 
-	for (int i = 0; i < target->ncreated; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		deleted += fc_replace_delete_range(job, linitial_oid(job->moved), &target->created[i].range);
-	}
 	if (deleted != job->moved_late)
 		elog(ERROR, "deleted " UINT64_FORMAT " rows of " UINT64_FORMAT " that were moved", deleted, job->moved_late);
 }
@@ -319,6 +348,9 @@ fc_move_detach(FcJob *job)
 	if (old == NIL)
 		return;
 	target->nreplaced = list_length(old);
+	/* event triggers may write to new partitions, too */
+	target->ctx.disturbed |= EventCacheLookup(EVT_DDLCommandStart) != NIL ||
+		EventCacheLookup(EVT_DDLCommandEnd) != NIL || EventCacheLookup(EVT_SQLDrop) != NIL;
 	fc_hold_end(job->hold, target->oid);
 	fc_setup_close_target(job);
 	level = fc_ddl_begin();

@@ -70,7 +70,7 @@ fc_partitions_attach_all(FcJob *job)
 	fc_hold_end(job->hold, target->oid);
 	fc_setup_close_target(job);
 	fc_partition_attach_begin(&attach, target->oid, target->route, target->created,
-							  target->ncreated, !target->ctx.disturbed);
+							  target->ncreated, !target->ctx.disturbed, fc_plan_moves(target->plan));
 	for (int i = 0; i < target->ncreated; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -287,7 +287,7 @@ fc_partitions_too_small(FcJob *job)
 	FcFit		fit;
 
 	/* partitions that are there give the width */
-	if (target->route == NULL || target->route->nranges > 0 || target->route->partman ||
+	if (target->route == NULL || target->route->nranges > 0 || target->route->partman || fc_plan_moves(target->plan) ||
 		!fc_fit_is_small(n, bytes))
 		return NULL;
 	/* a few keys that are far off do not count */
@@ -324,7 +324,7 @@ fc_partitions_try_one(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcAttach	attach;
 
-	fc_partition_attach_begin(&attach, target->oid, target->route, target->created, 1, false);
+	fc_partition_attach_begin(&attach, target->oid, target->route, target->created, 1, false, false);
 	fc_partition_attach(&attach, &target->created[0]);
 	fc_partition_attach_end(&attach);
 }

@@ -593,12 +593,25 @@ fc_replace_cascades(const FcJob *job)
 	return fc_cascade_find(target->relname, leaves);
 }
 
+/* Appends conditions that the key lies in the range, each after an AND */
+static void
+fc_replace_append_range(StringInfo sql, FcKeyType type, const char *name, const FcRange *range)
+{
+	for (int i = 0; i < 2; i++)
+		if (!(i == 0 ? range->lo_min : range->hi_max))
+			appendStringInfo(sql, " AND %s OPERATOR(pg_catalog.%s) '%s'::%s", name, i == 0 ? ">=" : "<",
+							 fc_key_text(type, i == 0 ? range->lo : range->hi),
+							 format_type_be_qualified(fc_key_kinds[type].typid));
+}
+
 uint64
-fc_replace_delete_range(const FcJob *job, Oid table, const FcRange *range)
+fc_replace_delete_range(const FcJob *job, Oid table, const FcRange *range, bool created)
 {
 	const FcTarget *target = &job->target;
 	const FcPlanKey *key = &target->plan->key;
 	const char *name = key->type == FC_KEY_NONE ? "" : quote_identifier(get_attname(target->oid, key->attnum, false));
+	int			n = 0;
+	FcRange    *ranges = created ? fc_vouch_ranges_merged(target->created, target->ncreated, &n) : NULL;
 	StringInfoData sql;
 	uint64		deleted;
 	ErrorContextCallback callback;
@@ -608,11 +621,13 @@ fc_replace_delete_range(const FcJob *job, Oid table, const FcRange *range)
 	/* a row without a key is in no partition of the range */
 	appendStringInfo(&sql, "DELETE FROM %s%s WHERE %s", target->plan->partitioned ? "" : "ONLY ", fc_ddl_table(table),
 					 target->plan->partitioned ? psprintf("%s IS NOT NULL", name) : "true");
-	for (int i = 0; i < 2; i++)
-		if (!(i == 0 ? range->lo_min : range->hi_max))
-			appendStringInfo(&sql, " AND %s OPERATOR(pg_catalog.%s) '%s'::%s", name, i == 0 ? ">=" : "<",
-							 fc_key_text(key->type, i == 0 ? range->lo : range->hi),
-							 format_type_be_qualified(fc_key_kinds[key->type].typid));
+	fc_replace_append_range(&sql, key->type, name, range);
+	for (int i = 0; i < n; i++)
+	{
+		appendStringInfoString(&sql, i == 0 ? " AND (true" : " OR true");
+		fc_replace_append_range(&sql, key->type, name, &ranges[i]);
+	}
+	appendStringInfoString(&sql, n > 0 ? ")" : "");
 	fc_error_context_push(&callback, fc_replace_delete_context, unconstify(FcTarget *, target));
 	fc_error_context_push(&hint, fc_cascade_hint, NULL);
 	deleted = fc_ddl_change(sql.data, job->since.snapshot, NULL, NULL);
@@ -636,11 +651,11 @@ fc_replace_delete_rest(const FcJob *job, FcRange range)
 		CHECK_FOR_INTERRUPTS();
 		range.hi = kept->lo;
 		if (range.lo < range.hi)
-			deleted += fc_replace_delete_range(job, job->target.oid, &range);
+			deleted += fc_replace_delete_range(job, job->target.oid, &range, false);
 		range.lo = kept->hi;
 	}
 	range.hi = last.hi;
-	return range.lo < range.hi ? deleted + fc_replace_delete_range(job, job->target.oid, &range) : deleted;
+	return range.lo < range.hi ? deleted + fc_replace_delete_range(job, job->target.oid, &range, false) : deleted;
 }
 
 void
@@ -694,7 +709,7 @@ fc_replace_delete(FcJob *job)
 		target->nreplaced++;
 		why = why ? why : one->why;
 		if (target->plan->bounds.hi_max)
-			deleted += fc_replace_delete_range(job, job->target.oid, &one->range);
+			deleted += fc_replace_delete_range(job, job->target.oid, &one->range, false);
 	}
 	CommandCounterIncrement();
 	target->old_rows += deleted;

@@ -95,9 +95,11 @@ fc_replace_carry_all(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcSince		now;
+	CommandId	command;
 	uint64		carried = 0;
 
 	fc_old_rows_now(&now);
+	command = GetCurrentCommandId(false);
 	foreach_oid(leaf, job->moved)
 		carried += fc_replace_carry(job, leaf, job->pick, job, &now);
 	for (int i = 0; i < target->nsubstitutes && job->moved == NIL; i++)
@@ -108,6 +110,8 @@ fc_replace_carry_all(FcJob *job)
 		substitute->carried += n;
 		carried += n;
 	}
+	/* code of indexes, which may have written to new partitions, too */
+	target->ctx.disturbed |= command != GetCurrentCommandId(false);
 	UnregisterSnapshot(job->since.snapshot);
 	job->since = now;
 	return carried;
@@ -350,8 +354,11 @@ fc_replace_lock(FcJob *job)
 	FcTarget   *target = &job->target;
 	List	   *leaves = list_copy(job->moved);
 
-	/* so do DETACH and DROP lock it */
-	if (target->plan->move >= FC_MOVE_DROP)
+	/*
+	 * A session that waits for a leaf has looked before which partitions there
+	 * are, and would miss those that now have the rows
+	 */
+	if (leaves != NIL)
 		leaves = lcons_oid(target->oid, leaves);
 	for (int i = 0; i < target->nsubstitutes && job->moved == NIL; i++)
 		leaves = lappend_oid(leaves, target->substitutes[i].range.partition);

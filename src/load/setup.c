@@ -197,9 +197,7 @@ fc_setup_file(FcJob *job, FcRecodeFault *fault)
 	fc_setup_dialect(target);
 	if (target->options->move != FC_MOVE_NOTHING)
 	{
-		/* of no file, but parsers look at what the first one is like */
 		target->source = fc_source_begin();
-		target->source->files = palloc0(sizeof(FcFile));
 		return;
 	}
 	if (target->options->program)

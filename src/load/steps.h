@@ -302,9 +302,10 @@ extern void fc_replace_delete(FcJob *job);
 
 /*
  * Deletes the rows of a table with these keys that were there when the source
- * had been read, as the caller's command would; returns their number
+ * had been read, as the caller's command would; returns their number.  If
+ * "created", of rows that belong to new partitions alone.
  */
-extern uint64 fc_replace_delete_range(const FcJob *job, Oid table, const FcRange *range);
+extern uint64 fc_replace_delete_range(const FcJob *job, Oid table, const FcRange *range, bool created);
 
 /*
  * ERROR 40001 if another session had changed a row that was deleted: READ

@@ -107,6 +107,18 @@ fc_attach_index_runs_code(Relation index)
 	return false;
 }
 
+/* Have CHECKs or indexes of the table functions of users? */
+static bool
+fc_attach_has_code(Relation rel)
+{
+	TupleConstr *constr = RelationGetDescr(rel)->constr;
+
+	for (int i = 0; constr && i < constr->num_check; i++)
+		if (fc_code_foreign(stringToNode(constr->check[i].ccbin)))
+			return true;
+	return fc_code_any_index(rel, fc_attach_index_runs_code);
+}
+
 /*
  * May ATTACH run code of the table?  Core simplifies expressions of CHECKs and
  * indexes, and calls functions for that; and hooks and event triggers may see
@@ -119,12 +131,7 @@ fc_attach_index_runs_code(Relation index)
 static bool
 fc_attach_runs_code(Relation parent)
 {
-	TupleConstr *constr = RelationGetDescr(parent)->constr;
-
-	for (int i = 0; constr && i < constr->num_check; i++)
-		if (fc_code_foreign(stringToNode(constr->check[i].ccbin)))
-			return true;
-	return fc_code_any_index(parent, fc_attach_index_runs_code) || fc_attach_is_watched();
+	return fc_attach_has_code(parent) || fc_attach_is_watched();
 }
 
 /* Drops a CHECK that this load has made, without calling hooks */
@@ -377,10 +384,14 @@ fc_attach_is_like(Relation parent, Relation child, Oid guard)
 		fc_attach_checks(parent) == checks;
 }
 
-/* Locks the default partition, if any, and vouches for it if it has rows */
+/*
+ * Locks the default partition, if any, and vouches for it if it has rows.  One
+ * that is drained is not read again, unless code of users may have written to
+ * it.
+ */
 static Oid
 fc_attach_spare_default(Relation parent, const FcRoute *route, FcNewPartition *parts,
-						int nparts)
+						int nparts, bool drained)
 {
 	Relation	defrel;
 	Oid			spared = InvalidOid;
@@ -389,7 +400,7 @@ fc_attach_spare_default(Relation parent, const FcRoute *route, FcNewPartition *p
 		return InvalidOid;
 	defrel = table_open(route->default_oid, AccessExclusiveLock);
 	Assert(defrel->rd_rel->relispartition);
-	if (fc_vouch_check_default(defrel, parent, route, parts, nparts))
+	if (fc_vouch_check_default(defrel, parent, route, parts, nparts, drained && !fc_attach_has_code(defrel)))
 		spared = fc_vouch_for_default(defrel, parent, route->type, parts, nparts);
 	table_close(defrel, NoLock);
 	return spared;
@@ -435,7 +446,7 @@ fc_attach_check_overlaps(Relation parent, const FcNewPartition *parts, int npart
 
 void
 fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
-						  FcNewPartition *parts, int nparts, bool vouched)
+						  FcNewPartition *parts, int nparts, bool vouched, bool drained)
 {
 	/* locks in the order in which ATTACH takes them */
 	Relation	parent = table_open(parentid, ShareUpdateExclusiveLock);
@@ -448,7 +459,7 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 	attach->vouched = vouched;
 	attach->first = true;
 	attach->untold = false;
-	attach->spared = fc_attach_spare_default(parent, route, parts, nparts);
+	attach->spared = fc_attach_spare_default(parent, route, parts, nparts, vouched && drained);
 	attach->reason = vouched ? fc_attach_reason(parent, route->default_oid) :
 		"code of the table ran commands of its own";
 	Assert(attach->reason != NULL || vouched);

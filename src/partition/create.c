@@ -131,7 +131,7 @@ fc_partition_precheck(Relation parent, const FcRoute *route,
 	 * waiting for the parent, would block this load's ATTACH.
 	 */
 	defrel = table_open(route->default_oid, AccessShareLock);
-	(void) fc_vouch_check_default(defrel, parent, route, parts, nparts);
+	(void) fc_vouch_check_default(defrel, parent, route, parts, nparts, false);
 	table_close(defrel, AccessShareLock);
 }
 

@@ -51,8 +51,12 @@ fc_exchange_fires(Relation rel, FcMove move)
 		const Trigger *trigger = &rel->trigdesc->triggers[i];
 		int			of_key = RI_FKey_trigger_type(trigger->tgfoid);
 
-		/* a row that moves refers to what it did, and is found as it was */
-		if (move != FC_MOVE_NOTHING && (of_key == RI_TRIGGER_FK || (of_key == RI_TRIGGER_PK && move == FC_MOVE_DRAIN)))
+		/*
+		 * A row that moves refers to what it did, and is found as it was, but
+		 * not by a key that looks for it in this partition alone
+		 */
+		if (move != FC_MOVE_NOTHING && (of_key == RI_TRIGGER_FK ||
+										(of_key == RI_TRIGGER_PK && move == FC_MOVE_DRAIN && (trigger->tgisclone || rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE))))
 			continue;
 		if (trigger->tgenabled != TRIGGER_DISABLED &&
 			(TRIGGER_FOR_INSERT(trigger->tgtype) || TRIGGER_FOR_DELETE(trigger->tgtype)))

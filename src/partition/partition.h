@@ -179,16 +179,17 @@ extern const FcNewPartition *fc_partition_overlap(Relation parent,
 /*
  * The caller attaches "parts" between these two, and does not look at the
  * parent's partitions meanwhile.  "vouched": only the load has written to
- * them, and it has compared all keys.
+ * them, and it has compared all keys.  "drained": it has moved their rows out
+ * of the default.
  *
  * As ATTACH would, the first locks the parent (SHARE UPDATE EXCLUSIVE) and the
- * default (ACCESS EXCLUSIVE) until commit.  It reads the latter once: ERROR
- * 23514 for a row of "parts".
+ * default (ACCESS EXCLUSIVE) until commit.  It reads the latter once, unless it
+ * is drained: ERROR 23514 for a row of "parts".
  */
 extern void fc_partition_attach_begin(FcAttach *attach, Oid parentid,
 									  const FcRoute *route,
 									  FcNewPartition *parts, int nparts,
-									  bool vouched);
+									  bool vouched, bool drained);
 extern void fc_partition_attach_end(FcAttach *attach);
 
 /*
@@ -206,11 +207,15 @@ extern void fc_partition_attach(FcAttach *attach, const FcNewPartition *part);
 
 /*
  * ERROR 23514 if the default partition has a row that belongs to one of
- * "parts".  True if it has rows, but none of these; false if it has none, or
- * is foreign or partitioned: ATTACH handles that itself.
+ * "parts", which is not looked for if it is "known" that it has none.  True if
+ * it has rows, but none of these; false if it has none, or is foreign or
+ * partitioned: ATTACH handles that itself.
  */
 extern bool fc_vouch_check_default(Relation defrel, Relation parent, const FcRoute *route,
-								   const FcNewPartition *parts, int nparts);
+								   const FcNewPartition *parts, int nparts, bool known);
+
+/* Returns the *n ranges of "parts", which ascend, with neighbours merged */
+extern FcRange *fc_vouch_ranges_merged(const FcNewPartition *parts, int nparts, int *n);
 
 /* Returns FOR VALUES as the parser makes it */
 extern PartitionBoundSpec *fc_vouch_bound(Relation parent, FcKeyType type,

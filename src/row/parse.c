@@ -635,7 +635,8 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 
 	parser->ctx = ctx;
 	parser->shared = shared;
-	parser->dialect = *fc_context_dialect(ctx, 0);
+	/* rows that are moved come from no file */
+	parser->dialect = ctx->source->nfiles == 0 ? shared->dialects[0] : *fc_context_dialect(ctx, 0);
 	parser->dialect.null_string = fc_shared_null(shared);
 	if (parser->dialect.default_string != NULL)
 		parser->dialect.default_string = fc_shared_default(shared);
