@@ -284,9 +284,6 @@ fast_copy_move(FunctionCallInfo fcinfo, FcMove move, int first_option)
 	fc_keeper_foresee(options->target);
 	/* no lock on the target is held while this one is waited for */
 	fc_partman_lock();
-	/* nor one that another move, which needs all in the end, would wait for */
-	if (fc_owns_relation(options->target, GetUserId()))
-		fc_lock_patiently(options->target, ShareUpdateExclusiveLock);
 	rows = fc_job_run(options, NULL);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);

@@ -178,6 +178,22 @@ fc_map_set(Relation rel, const Buffer *pages, int n, Buffer map)
 #endif
 }
 
+/*
+ * Deletes a row of a heap as one that goes to another partition: who waits to
+ * change it gets ERROR 40001.  19: options
+ */
+static inline TM_Result
+fc_delete_moved(Relation rel, ItemPointer tid, CommandId cid)
+{
+	TM_FailureData failure;
+#if PG_VERSION_NUM >= 190000
+	return table_tuple_delete(rel, tid, cid, TABLE_DELETE_CHANGING_PARTITION, InvalidSnapshot,
+							  InvalidSnapshot, true, &failure);
+#else
+	return table_tuple_delete(rel, tid, cid, InvalidSnapshot, InvalidSnapshot, true, &failure, true);
+#endif
+}
+
 /* compat/extend.c */
 
 /*

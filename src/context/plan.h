@@ -256,4 +256,11 @@ fc_plan_moves_some(const FcPlan *plan)
 	return plan->move == FC_MOVE_DRAIN && !plan->bounds.hi_max;
 }
 
+/* Does a row with this key leave its partition? */
+static inline bool
+fc_plan_moves_key(const FcPlan *plan, bool null, int64 key)
+{
+	return !null && fc_range_has(&plan->bounds, key) && !fc_key_is_infinite(plan->key.type, key);
+}
+
 #endif							/* FC_CONTEXT_PLAN_H */

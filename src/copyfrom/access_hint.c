@@ -155,7 +155,8 @@ fc_access_hint_grant(void *arg)
 			 pg_class_aclcheck(target->oid, GetUserId(), ACL_DELETE) != ACLCHECK_OK)
 	{
 		lacks = "DELETE";
-		what = target->options->delete_where ? ", because rows are deleted" : ", because rows are replaced";
+		what = target->options->move != FC_MOVE_NOTHING ? ", because rows are moved" :
+			target->options->delete_where ? ", because rows are deleted" : ", because rows are replaced";
 	}
 	else if (!fc_access_may(target->oid, ACL_SELECT) &&
 			 (target->planned->where || target->options->existing != FC_EXISTING_KEEP || conflict != FC_CONFLICT_ERROR))

@@ -64,6 +64,7 @@ typedef struct FcCarrier
 								 * from */
 	CommandId	cid;
 	int			options;		/* of the insertion */
+	bool		leaves;			/* rows are deleted where they come from */
 	const FcSince *since;
 	FcSince    *until;			/* NULL: all there is */
 	uint64		found;			/* rows that were inserted */
@@ -332,6 +333,8 @@ fc_carry_row(FcCarrier *carrier, Relation rel, HeapTuple row)
 		list_free(fc_insert_index_tuples(carried->rri, slot, carrier->estate));
 	ExecClearTuple(slot);
 	ExecClearTuple(carrier->slot);
+	if (carrier->leaves && fc_delete_moved(rel, &row->t_self, carrier->cid) != TM_Ok)
+		carrier->changed++;
 	ResetPerTupleExprContext(carrier->estate);
 	carrier->carried++;
 }
@@ -346,7 +349,7 @@ fc_carry_look(void *arg, Relation rel, Page page, HeapTuple row)
 
 	carrier->found += fate == FC_OLD_INSERTED;
 	carrier->taken += fate == FC_OLD_TAKEN;
-	carrier->changed += fate == FC_OLD_CHANGED;
+	carrier->changed += fate == FC_OLD_CHANGED && !carrier->leaves;
 	if (open)
 		carrier->until->lsn = Min(carrier->until->lsn, PageGetLSN(page));
 	if (carrier->estate && fate == FC_OLD_INSERTED)
@@ -409,10 +412,10 @@ fc_old_rows_now(FcSince *now)
  * reads it.
  */
 uint64
-fc_old_rows_carry(Relation rel, FcPick pick, void *arg, int options, const FcSince *since,
-				  FcSince *until, uint64 *changed)
+fc_old_rows_carry(Relation rel, FcPick pick, void *arg, int options, bool leaves,
+				  const FcSince *since, FcSince *until, uint64 *changed)
 {
-	FcCarrier	carrier = {.pick = pick,.arg = arg,.options = options,.since = since,.until = until};
+	FcCarrier	carrier = {.pick = pick,.arg = arg,.options = options,.leaves = leaves,.since = since,.until = until};
 
 	Assert(CheckRelationLockedByMe(rel, until ? ShareUpdateExclusiveLock : AccessExclusiveLock, true));
 	fc_old_look(rel, since, false, fc_carry_look, &carrier);
@@ -431,9 +434,34 @@ fc_old_rows_carry(Relation rel, FcPick pick, void *arg, int options, const FcSin
 		table_close(carried->to, NoLock);
 	}
 	FreeExecutorState(carrier.estate);
+	*changed = carrier.changed;
 	/* both passes have found the same */
-	Assert(carrier.changed == 0 && carrier.found == 2 * (carrier.carried + carrier.kept));
+	Assert((leaves || carrier.changed == 0) && carrier.found == 2 * (carrier.carried + carrier.kept));
 	return carrier.carried;
+}
+
+uint64
+fc_old_rows_delete(Relation rel, Snapshot snapshot, FcPick pick, void *arg, uint64 *changed)
+{
+	TableScanDesc scan = fc_begin_scan(rel, snapshot);
+	CommandId	cid = GetCurrentCommandId(true);
+	HeapTuple	row;
+	uint64		deleted = 0;
+
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
+	*changed = 0;
+	while ((row = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!OidIsValid(pick(arg, rel, row)))
+			continue;
+		if (fc_delete_moved(rel, &row->t_self, cid) == TM_Ok)
+			deleted++;
+		else
+			(*changed)++;
+	}
+	table_endscan(scan);
+	return deleted;
 }
 
 uint64

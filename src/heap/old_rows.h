@@ -58,13 +58,24 @@ extern void fc_old_rows_now(FcSince *now);
  * their index entries and with options of table_tuple_insert(), and returns how
  * many were copied.
  *
+ * With "leaves" the rows that are copied are deleted, for the heap keeps its
+ * file.  Then others may have changed those that stay, and *changed is how many
+ * could not be deleted.
+ *
  * "until" is a later moment, from which the next call can go on: its lsn is
  * lowered to pages of transactions that were still running.  Or it is NULL,
  * and the caller has locked the table against all others.  VACUUM must have
  * been locked out since before the first moment.
  */
-extern uint64 fc_old_rows_carry(Relation rel, FcPick pick, void *arg, int options,
+extern uint64 fc_old_rows_carry(Relation rel, FcPick pick, void *arg, int options, bool leaves,
 								const FcSince *since, FcSince *until, uint64 *changed);
+
+/*
+ * Deletes rows that the snapshot sees, and that "pick" has a table for; returns
+ * their number.  *changed: how many others had changed since then.
+ */
+extern uint64 fc_old_rows_delete(Relation rel, Snapshot snapshot, FcPick pick, void *arg,
+								 uint64 *changed);
 
 /*
  * Returns how many rows that other transactions have inserted or updated since

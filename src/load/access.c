@@ -206,7 +206,7 @@ void
 fc_access_lock_target(const FcOptions *options)
 {
 	if (options->existing != FC_EXISTING_KEEP &&
-		get_rel_relkind(options->target) == RELKIND_RELATION &&
+		(options->move != FC_MOVE_NOTHING || get_rel_relkind(options->target) == RELKIND_RELATION) &&
 		pg_class_aclcheck(options->target, GetUserId(), ACL_DELETE) == ACLCHECK_OK)
 		fc_lock_patiently(options->target, ShareUpdateExclusiveLock);
 }
@@ -265,6 +265,8 @@ fc_access_check_target(FcJob *job)
 	if (fc_caller_opened_by_core(target->options->caller))
 		return;
 	fc_access_check_permissions(target);
+	if (fc_plan_moves(target->plan) && check_enable_rls(target->oid, InvalidOid, false) == RLS_ENABLED)
+		fc_plan_refuse_move(target->rel, "Row-level security hides rows of it from the caller.", NULL);
 	fc_access_refuse_rls(target->oid);
 	if (XactReadOnly && !target->rel->rd_islocaltemp && fc_caller_writes(target->options->caller))
 		PreventCommandIfReadOnly(fc_caller_wrote_copy(target->options->caller) ? "COPY FROM" : "fast_copy()");

@@ -45,6 +45,8 @@ typedef struct FcJob
 								 * default partition comes first */
 	FcPick		pick;			/* where a row of these goes */
 	uint64		moved_late;		/* rows that came while others were moved */
+	bool		awaited;		/* another session waits for its lock on the
+								 * target */
 	FcSince		since;			/* when the source had been read, or rows to be
 								 * merged or moved were chosen; its snapshot
 								 * may be NULL */

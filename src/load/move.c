@@ -28,7 +28,6 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/evtcache.h"
-#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 
@@ -37,41 +36,46 @@
 #include "partition/ddl.h"
 #include "report/units.h"
 
+/* ERROR if the caller does not own the table, or if its triggers would fire */
 static void
-fc_move_refuse(const char *relname, const char *why, const char *hint)
+fc_move_check(const FcTarget *target, Relation rel)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot move rows of table \"%s\"", relname),
-			 errdetail("%s", why),
-			 hint ? errhint("%s", hint) : 0));
+	const Trigger *trigger = fc_exchange_fires(rel, fc_replace_move_of(target));
+
+	if (!fc_owns_relation(RelationGetRelid(rel), GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, RelationGetRelationName(rel));
+	if (trigger && !trigger->tgisinternal)
+		fc_plan_refuse_move(rel, psprintf("Its trigger \"%s\" would not see them move.", trigger->tgname), NULL);
+	if (trigger)
+		fc_plan_refuse_move(rel, psprintf("Rows of table \"%s\" refer to it by foreign key \"%s\".",
+										  get_rel_name(trigger->tgconstrrelid), get_constraint_name(trigger->tgconstraint)),
+							fc_plan_moves_some(target->plan) ? "Leave replace_from and replace_to out: the rows that others refer to are then not deleted." : NULL);
 }
 
 /*
  * ERROR 2BP01 if something would go with a partition that is dropped, and does
- * not come back with the new ones.  Core refuses what views depend on.
+ * not come back with the new ones.  What they inherit depends on the table's.
  */
 static void
 fc_move_check_dropped(Oid leaf)
 {
-	char	   *held = fc_ddl_of_catalogs(psprintf("SELECT pg_catalog.pg_describe_object(h.classid, h.objid, 0) FROM ("
-												   "SELECT 'pg_catalog.pg_statistic_ext'::pg_catalog.regclass AS classid, oid AS objid FROM pg_catalog.pg_statistic_ext WHERE stxrelid = %1$u "
-												   "UNION ALL SELECT 'pg_catalog.pg_publication_rel'::pg_catalog.regclass, oid FROM pg_catalog.pg_publication_rel WHERE prrelid = %1$u "
-												   "UNION ALL SELECT 'pg_catalog.pg_policy'::pg_catalog.regclass, oid FROM pg_catalog.pg_policy WHERE polrelid = %1$u "
-												   "UNION ALL SELECT 'pg_catalog.pg_trigger'::pg_catalog.regclass, oid FROM pg_catalog.pg_trigger WHERE tgrelid = %1$u AND tgparentid = 0 AND NOT tgisinternal "
-												   "UNION ALL SELECT 'pg_catalog.pg_rewrite'::pg_catalog.regclass, oid FROM pg_catalog.pg_rewrite WHERE ev_class = %1$u "
-												   "UNION ALL SELECT 'pg_catalog.pg_constraint'::pg_catalog.regclass, oid FROM pg_catalog.pg_constraint WHERE conrelid = %1$u AND coninhcount = 0 AND contype IN ('c', 'f', 'n') "
-												   "UNION ALL SELECT 'pg_catalog.pg_class'::pg_catalog.regclass, c.oid FROM pg_catalog.pg_index JOIN pg_catalog.pg_class c ON c.oid = indexrelid WHERE indrelid = %1$u AND NOT c.relispartition "
-												   "UNION ALL SELECT 'pg_catalog.pg_class'::pg_catalog.regclass, c.oid FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_class c ON c.oid = d.objid AND c.relkind = 'S' WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refclassid = d.classid AND d.refobjid = %1$u"
-												   ") AS h UNION ALL SELECT 'NOT NULL of column ' || a.attname FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_inherits i ON i.inhrelid = a.attrelid "
+	char	   *held = fc_ddl_of_catalogs(psprintf("SELECT pg_catalog.pg_describe_object(d.classid, d.objid, 0) FROM ("
+												   "SELECT d.classid, d.objid FROM pg_catalog.pg_depend d"
+												   " WHERE (d.refclassid, d.refobjid) IN (('pg_catalog.pg_class'::pg_catalog.regclass, %1$u), ('pg_catalog.pg_type'::pg_catalog.regclass, %2$u))"
+												   " AND d.deptype IN ('a', 'n') AND d.classid <> 'pg_catalog.pg_attrdef'::pg_catalog.regclass"
+												   " AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend p WHERE p.classid = d.classid AND p.objid = d.objid AND p.deptype = 'P')"
+												   " AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE d.classid = 'pg_catalog.pg_constraint'::pg_catalog.regclass AND c.oid = d.objid AND c.coninhcount > 0)"
+												   " UNION ALL SELECT 'pg_catalog.pg_subscription'::pg_catalog.regclass, srsubid FROM pg_catalog.pg_subscription_rel WHERE srrelid = %1$u"
+												   ") AS d UNION ALL SELECT 'NOT NULL of column ' || a.attname FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_inherits i ON i.inhrelid = a.attrelid "
 												   "JOIN pg_catalog.pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname WHERE a.attrelid = %1$u AND a.attnotnull AND NOT p.attnotnull "
-												   "UNION ALL SELECT CASE WHEN relrowsecurity THEN 'its row security' ELSE 'its replica identity' END FROM pg_catalog.pg_class WHERE oid = %1$u AND (relrowsecurity OR relreplident <> 'd') LIMIT 1", leaf));
+												   "UNION ALL SELECT CASE WHEN relrowsecurity THEN 'its row security' ELSE 'its replica identity' END FROM pg_catalog.pg_class WHERE oid = %1$u AND (relrowsecurity OR relreplident <> 'd') LIMIT 1",
+												   leaf, get_rel_type_id(leaf)));
 
 	if (held)
 		ereport(ERROR,
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				 errmsg("cannot drop partition \"%s\" because of %s", get_rel_name(leaf), held),
-				 errdetail("It would be dropped with the partition, and new partitions would not have it."),
+				 errdetail("It depends on the partition, and new partitions would not have it."),
 				 errhint("Drop it, make it one of the partitioned table, or use old_partitions => 'detach'.")));
 }
 
@@ -86,7 +90,7 @@ fc_move_check_valid(const FcTarget *target)
 												   "WHERE conrelid = %u AND contype IN ('c', 'n') AND NOT convalidated LIMIT 1", target->oid));
 
 	if (name)
-		fc_move_refuse(target->relname, psprintf("Constraint %s is not valid, and would be in new partitions.", name),
+		fc_plan_refuse_move(target->rel, psprintf("Constraint %s is not valid, and would be in new partitions.", name),
 					   psprintf("Run ALTER TABLE %s VALIDATE CONSTRAINT %s.", fc_ddl_table(target->oid), name));
 }
 
@@ -99,10 +103,11 @@ fc_move_add(FcJob *job, Oid leaf)
 
 	fc_lock_patiently(leaf, ShareUpdateExclusiveLock);
 	rel = table_open(leaf, NoLock);
+	fc_move_check(&job->target, rel);
 	why = check_enable_rls(leaf, InvalidOid, true) == RLS_ENABLED ? "row security applies to the caller" :
 		fc_replace_leaf_refusal(&job->target, rel, &job->target.plan->bounds);
 	if (why)
-		fc_move_refuse(RelationGetRelationName(rel), psprintf("Its rows cannot be written anew: %s.", why), NULL);
+		fc_plan_refuse_move(rel, psprintf("Its rows cannot be written anew: %s.", why), NULL);
 	table_close(rel, NoLock);
 	if (job->target.plan->move == FC_MOVE_DROP && leaf != job->target.route->default_oid)
 		fc_move_check_dropped(leaf);
@@ -119,20 +124,47 @@ fc_move_add_ranges(FcJob *job, const FcRoute *route)
 	for (int i = 0; i < route->nranges; i++)
 	{
 		const FcRange *range = &route->ranges[i];
+		bool		within = fc_range_within(range, bounds);
+		Relation	rel;
 
 		CHECK_FOR_INTERRUPTS();
-		if (fc_range_within(range, bounds))
+		if (!within && ((!range->hi_max && range->hi <= bounds->lo) || (!range->lo_min && range->lo >= bounds->hi)))
+			continue;
+		if (within && !range->lo_min && !range->hi_max && !fc_key_is_infinite(route->type, range->lo))
 		{
-			if (range->lo_min || range->hi_max || fc_key_is_infinite(route->type, range->lo))
-				fc_move_refuse(get_rel_name(range->partition), "It has no lower or no upper bound, and new partitions have both.",
-							   "Leave it out by replace_from and replace_to.");
 			fc_move_add(job, range->partition);
+			continue;
 		}
-		else if ((range->hi_max || range->hi > bounds->lo) && (range->lo_min || range->lo < bounds->hi))
-			fc_move_refuse(get_rel_name(range->partition), psprintf("Only a part of its keys, %s, lies between replace_from and replace_to.",
-																	fc_range_text(route->type, range)),
-						   "Begin and end the range where a partition begins and ends.");
+		rel = table_open(range->partition, AccessShareLock);
+		if (within)
+			fc_plan_refuse_move(rel, "It has no lower or no upper bound, and new partitions have both.",
+								"Leave it out by replace_from and replace_to.");
+		fc_plan_refuse_move(rel, psprintf("Only a part of its keys, %s, lies between replace_from and replace_to.",
+										  fc_range_text(route->type, range)),
+							"Begin and end the range where a partition begins and ends.");
 	}
+}
+
+/* Does a row of a leaf leave it?  Sets *key */
+static bool
+fc_move_goes(const FcTarget *target, Relation rel, HeapTuple row, int64 *key)
+{
+	const FcPlanKey *plan = &target->plan->key;
+	const char *name = NameStr(TupleDescAttr(RelationGetDescr(target->rel), plan->attnum - 1)->attname);
+	bool		null;
+	Datum		value = heap_getattr(row, get_attnum(RelationGetRelid(rel), name), RelationGetDescr(rel), &null);
+
+	*key = null ? 0 : fc_key_from_datum(plan->type, value);
+	return fc_plan_moves_key(target->plan, null, *key);
+}
+
+/* FcPick of rows that are deleted, where others stay */
+static Oid
+fc_move_pick_old(void *arg, Relation rel, HeapTuple row)
+{
+	int64		key;
+
+	return fc_move_goes(arg, rel, row, &key) ? RelationGetRelid(rel) : InvalidOid;
 }
 
 /* The new partition that has the key of the row, or InvalidOid */
@@ -140,17 +172,11 @@ static Oid
 fc_move_new(FcJob *job, Relation rel, HeapTuple row)
 {
 	const FcTarget *target = &job->target;
-	const FcPlanKey *plan = &target->plan->key;
-	char	   *name = get_attname(target->oid, plan->attnum, false);
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
 	const FcNewPartition *created = target->created;
-	bool		null;
-	Datum		value = heap_getattr(row, attnum, RelationGetDescr(rel), &null);
-	int64		key = null ? 0 : fc_key_from_datum(plan->type, value);
+	int64		key;
 	int			at = 0;
 
-	pfree(name);
-	if (null || fc_key_is_infinite(plan->type, key) || !fc_range_has(&target->plan->bounds, key))
+	if (!fc_move_goes(target, rel, row, &key))
 		return InvalidOid;
 	fc_search(int, at, target->ncreated, mid, created[mid].range.lo <= key);
 	return at > 0 && fc_range_has(&created[at - 1].range, key) ? created[at - 1].range.partition : InvalidOid;
@@ -166,7 +192,10 @@ fc_move_pick(void *arg, Relation rel, HeapTuple row)
 	if (OidIsValid(table))
 		job->moved_late++;
 	else if (job->target.nsubstitutes > 0)
+	{
 		table = job->target.substitutes->table;
+		job->target.substitutes->carried++;
+	}
 	return table;
 }
 
@@ -178,16 +207,15 @@ fc_move_begin(FcJob *job)
 	const char *why;
 
 	if (job->partman && move != FC_MOVE_DRAIN)
-		fc_move_refuse(target->relname, "pg_partman manages it, and would go on with partitions of the old width.", NULL);
+		fc_plan_refuse_move(target->rel, "pg_partman manages it, and would go on with partitions of the old width.", NULL);
 	if (move != FC_MOVE_DRAIN && target->options->interval == NULL)
 		fc_option_error(errmsg("fast_copy_repartition() requires partition_interval"),
 						errhint("Give the width of the new partitions, such as '1 month'."));
-	fc_lock_patiently(target->oid, ShareUpdateExclusiveLock);
-	AcceptInvalidationMessages();
 	target->route = fc_route_build(target->rel);
+	fc_move_check(target, target->rel);
 	why = fc_replace_job_refusal(job);
 	if (why)
-		fc_move_refuse(target->relname, psprintf("Its rows cannot be written anew: %s.", why), NULL);
+		fc_plan_refuse_move(target->rel, psprintf("Its rows cannot be written anew: %s.", why), NULL);
 	fc_move_check_valid(target);
 	if (OidIsValid(target->route->default_oid))
 		fc_move_add(job, target->route->default_oid);
@@ -309,32 +337,23 @@ fc_move_delete(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	uint64		read = pg_atomic_read_u64(&target->shared->counts.existing);
-	uint64		deleted = 0;
+	uint64		deleted;
+	uint64		changed;
+	Relation	rel;
 
-	fc_ddl_keep_schema(RelationGetNamespace(target->rel));
-	foreach_oid(leaf, target->ncreated > 0 ? job->moved : NIL)
-	{
-		Relation	rel = table_open(leaf, NoLock);
-
-		deleted = fc_replace_delete_range(job, leaf, &target->plan->bounds, false);
-		fc_replace_refuse_changed(job, rel, read > deleted ? read - deleted : deleted - read);
-		table_close(rel, NoLock);
-	}
+	if (!fc_plan_moves_some(target->plan))
+		return;
+	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
+	rel = table_open(linitial_oid(job->moved), NoLock);
+	deleted = fc_old_rows_delete(rel, job->since.snapshot, fc_move_pick_old, target, &changed);
+	fc_replace_refuse_changed(job, rel, changed);
+	table_close(rel, NoLock);
+	if (deleted != read)
+		elog(ERROR, "deleted " UINT64_FORMAT " rows of " UINT64_FORMAT " that are moved", deleted, read);
 	CommandCounterIncrement();
-	fc_replace_check_taken(job);
-	/* its own DELETE is no change since then */
+	/* this is no change since then */
 	job->since.cid = GetCurrentCommandId(true);
 	fc_lead_report(job, 0, deleted, -1, pstrdup("deleted, as others of the partition stay"));
-}
-
-/* Deletes the rows that came meanwhile, under the last lock */
-static void
-fc_move_delete_late(FcJob *job)
-{
-	uint64		deleted = fc_replace_delete_range(job, linitial_oid(job->moved), &job->target.plan->bounds, true);
-
-	if (deleted != job->moved_late)
-		elog(ERROR, "deleted " UINT64_FORMAT " rows of " UINT64_FORMAT " that were moved", deleted, job->moved_late);
 }
 
 /* Detaches the leaves that are cut anew, and drops them */
@@ -381,8 +400,6 @@ fc_move_end(FcJob *job)
 	FcCounts   *counts = &target->shared->counts;
 	uint64		moved = 0;
 
-	if (fc_plan_moves_some(target->plan) && job->moved_late > 0)
-		fc_move_delete_late(job);
 	for (int i = 0; i < job->ntasks; i++)
 		if (!job->tasks[i].null)
 			moved += job->tasks[i].loaded;

@@ -118,7 +118,8 @@ fc_partitions_too_many(FcJob *job)
 									 fc_units_count(count, n), target->relname,
 									 fc_key_text(target->route->type, target->created[0].range.lo),
 									 fc_key_text(target->route->type, target->created[n - 1].range.lo)),
-							psprintf("Look for wrong keys in the file, %sor increase fast_copy.max_partitions.",
+							psprintf("Look for wrong keys in the %s, %sor increase fast_copy.max_partitions.",
+									 fc_plan_moves(target->plan) ? "table, or move them in parts by replace_from and replace_to" : "file",
 									 job->tree ? "" : "use a longer partition_interval, "));
 }
 

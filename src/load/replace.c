@@ -105,8 +105,7 @@ fc_replace_check_ratio(const FcTarget *target, const FcReplaced *one, double row
 		fc_fault_report(ERROR, fault);
 }
 
-/* A DELETE would check the foreign keys that refer to the rows */
-static FcMove
+FcMove
 fc_replace_move_of(const FcTarget *target)
 {
 	return fc_plan_moves_some(target->plan) ? FC_MOVE_DROP : target->plan->move;
@@ -593,25 +592,16 @@ fc_replace_cascades(const FcJob *job)
 	return fc_cascade_find(target->relname, leaves);
 }
 
-/* Appends conditions that the key lies in the range, each after an AND */
-static void
-fc_replace_append_range(StringInfo sql, FcKeyType type, const char *name, const FcRange *range)
-{
-	for (int i = 0; i < 2; i++)
-		if (!(i == 0 ? range->lo_min : range->hi_max))
-			appendStringInfo(sql, " AND %s OPERATOR(pg_catalog.%s) '%s'::%s", name, i == 0 ? ">=" : "<",
-							 fc_key_text(type, i == 0 ? range->lo : range->hi),
-							 format_type_be_qualified(fc_key_kinds[type].typid));
-}
-
-uint64
-fc_replace_delete_range(const FcJob *job, Oid table, const FcRange *range, bool created)
+/*
+ * Deletes the rows with these keys that were there when the source had been
+ * read, as the caller's command would
+ */
+static uint64
+fc_replace_delete_range(const FcJob *job, const FcRange *range)
 {
 	const FcTarget *target = &job->target;
 	const FcPlanKey *key = &target->plan->key;
 	const char *name = key->type == FC_KEY_NONE ? "" : quote_identifier(get_attname(target->oid, key->attnum, false));
-	int			n = 0;
-	FcRange    *ranges = created ? fc_vouch_ranges_merged(target->created, target->ncreated, &n) : NULL;
 	StringInfoData sql;
 	uint64		deleted;
 	ErrorContextCallback callback;
@@ -619,15 +609,14 @@ fc_replace_delete_range(const FcJob *job, Oid table, const FcRange *range, bool 
 
 	initStringInfo(&sql);
 	/* a row without a key is in no partition of the range */
-	appendStringInfo(&sql, "DELETE FROM %s%s WHERE %s", target->plan->partitioned ? "" : "ONLY ", fc_ddl_table(table),
+	appendStringInfo(&sql, "DELETE FROM %s%s WHERE %s", target->plan->partitioned ? "" : "ONLY ",
+					 fc_ddl_name(RelationGetNamespace(target->rel), RelationGetRelationName(target->rel)),
 					 target->plan->partitioned ? psprintf("%s IS NOT NULL", name) : "true");
-	fc_replace_append_range(&sql, key->type, name, range);
-	for (int i = 0; i < n; i++)
-	{
-		appendStringInfoString(&sql, i == 0 ? " AND (true" : " OR true");
-		fc_replace_append_range(&sql, key->type, name, &ranges[i]);
-	}
-	appendStringInfoString(&sql, n > 0 ? ")" : "");
+	for (int i = 0; i < 2; i++)
+		if (!(i == 0 ? range->lo_min : range->hi_max))
+			appendStringInfo(&sql, " AND %s OPERATOR(pg_catalog.%s) '%s'::%s", name, i == 0 ? ">=" : "<",
+							 fc_key_text(key->type, i == 0 ? range->lo : range->hi),
+							 format_type_be_qualified(fc_key_kinds[key->type].typid));
 	fc_error_context_push(&callback, fc_replace_delete_context, unconstify(FcTarget *, target));
 	fc_error_context_push(&hint, fc_cascade_hint, NULL);
 	deleted = fc_ddl_change(sql.data, job->since.snapshot, NULL, NULL);
@@ -651,11 +640,11 @@ fc_replace_delete_rest(const FcJob *job, FcRange range)
 		CHECK_FOR_INTERRUPTS();
 		range.hi = kept->lo;
 		if (range.lo < range.hi)
-			deleted += fc_replace_delete_range(job, job->target.oid, &range, false);
+			deleted += fc_replace_delete_range(job, &range);
 		range.lo = kept->hi;
 	}
 	range.hi = last.hi;
-	return range.lo < range.hi ? deleted + fc_replace_delete_range(job, job->target.oid, &range, false) : deleted;
+	return range.lo < range.hi ? deleted + fc_replace_delete_range(job, &range) : deleted;
 }
 
 void
@@ -673,7 +662,11 @@ fc_replace_refuse_changed(const FcJob *job, Relation leaf, uint64 changed)
 			 errhint("Load again, when no other session and no function that is called for each row changes them.")));
 }
 
-void
+/*
+ * ERROR 40001 if another session had changed a row that was deleted: READ
+ * COMMITTED deletes the new version of it
+ */
+static void
 fc_replace_check_taken(FcJob *job)
 {
 	foreach_oid(leaf, IsolationUsesXactSnapshot() ? NIL : fc_replace_leaves(job))
@@ -709,7 +702,7 @@ fc_replace_delete(FcJob *job)
 		target->nreplaced++;
 		why = why ? why : one->why;
 		if (target->plan->bounds.hi_max)
-			deleted += fc_replace_delete_range(job, job->target.oid, &one->range, false);
+			deleted += fc_replace_delete_range(job, &one->range);
 	}
 	CommandCounterIncrement();
 	target->old_rows += deleted;

@@ -64,20 +64,21 @@ static uint64
 fc_replace_carry(const FcJob *job, Oid from, FcPick pick, void *arg, FcSince *until)
 {
 	Relation	leaf = table_open(from, NoLock);
+	bool		leaves = fc_plan_moves_some(job->target.plan);
 	volatile uint64 carried = 0;
 	uint64		changed = 0;
 
 	PG_TRY();
 	{
-		carried = fc_old_rows_carry(leaf, pick, arg, fc_plan_moves_some(job->target.plan) ? 0 : TABLE_INSERT_FROZEN,
-									&job->since, until, &changed);
+		carried = fc_old_rows_carry(leaf, pick, arg, leaves ? 0 : TABLE_INSERT_FROZEN, leaves, &job->since,
+									until, &changed);
 	}
 	PG_CATCH();
 	{
 		fc_replace_met(job, leaf);
 	}
 	PG_END_TRY();
-	Assert(changed == 0 || carried == 0);
+	Assert(changed == 0 || carried == 0 || leaves);
 	fc_replace_refuse_changed(job, leaf, changed);
 	table_close(leaf, NoLock);
 	return carried;
@@ -303,7 +304,7 @@ fc_replace_move(FcJob *job, int number)
 
 	fc_error_context_push(&callback, fc_replace_move_context, target);
 	/* this transaction has made all of them: no snapshot is asked */
-	(void) fc_old_rows_carry(rel, fc_replace_pick, &substitute->range.partition, 0, &ever, NULL, &changed);
+	(void) fc_old_rows_carry(rel, fc_replace_pick, &substitute->range.partition, 0, false, &ever, NULL, &changed);
 	fc_error_context_pop();
 	Assert(changed == 0);
 	table_close(rel, NoLock);
@@ -388,12 +389,12 @@ fc_replace_exchange(FcJob *job)
 	else
 		fc_replace_lock_empty(job);
 	n = target->nsubstitutes;
-	carried = fc_replace_exchange_all(job);
+	carried = fc_replace_exchange_all(job) + job->moved_late;
 	target->nsubstitutes = 0;
 	if (fc_plan_replaces(target->plan) && job->moved == NIL)
 		target->nreplaced += n;
-	if (n > 0)
-		fc_lead_report(job, 0, carried, -1, psprintf("%s exchanged%s", fc_units_of(tables, n, "table"),
+	if (n > 0 || carried > 0)
+		fc_lead_report(job, 0, carried, -1, psprintf("%s%s", n == 0 ? "moved" : psprintf("%s exchanged", fc_units_of(tables, n, "table")),
 													 carried == 0 ? "" : ", with rows that were inserted meanwhile"));
 }
 

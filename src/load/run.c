@@ -19,7 +19,8 @@
  *	 6 scan      keys ──► spilled rows or offsets; which ranges have rows.
  *				 If it guessed wrongly where records begin: again from 2
  *	 7 lock      the leaves that get rows; the target, if some are missing.
- *				 If pg_partman is at work, the load ends, and begins at 0
+ *				 If pg_partman is at work, or if rows of the target that others
+ *				 move wait for this load, it ends, and begins at 0
  *	 8 compare   partitions with those that the scan saw: again from 6
  *	 9 prepare   deletes rows, makes substitutes, a stage, missing partitions
  *	10 drop      what the scan has counted, where the load counts it again
@@ -320,7 +321,7 @@ fc_job_scan(FcJob *job)
 	return !job->target.facts.guessed_wrong;
 }
 
-/* False if pg_partman is at work */
+/* False if another session must go first */
 static bool
 fc_job_lock(FcJob *job)
 {
@@ -359,8 +360,6 @@ fc_job_prepare(FcJob *job)
 		fc_upsert_begin(job);
 	if (target->plan->existing == FC_EXISTING_REPLACE)
 		fc_replace_delete(job);
-	if (fc_plan_moves_some(target->plan))
-		fc_move_delete(job);
 	CHECK_FOR_INTERRUPTS();
 	fc_partitions_make(job);
 	fc_references_begin(job);
@@ -384,6 +383,7 @@ fc_job_complete(FcJob *job)
 	CHECK_FOR_INTERRUPTS();
 	if (job->target.ncreated > 0 && job->moved != NIL)
 	{
+		fc_move_delete(job);
 		fc_replace_exchange(job);
 		fc_move_end(job);
 	}
@@ -425,7 +425,7 @@ typedef enum FcStepNumber
 	FC_STEP_CORE,
 	FC_STEP_REJECTS,
 	FC_STEP_END,				/* loaded */
-	FC_STEP_AWAY				/* pg_partman goes first */
+	FC_STEP_AWAY				/* another session goes first */
 } FcStepNumber;
 
 typedef struct FcStep
@@ -457,7 +457,7 @@ static const FcStep fc_job_steps[] = {
 	[FC_STEP_REJECTS] = {0, fc_job_rejects, FC_STEP_END},
 };
 
-/* Goes from step to step; false if the load gives way to pg_partman */
+/* Goes from step to step; false if the load gives way to another session */
 static bool
 fc_job_run_steps(FcJob *job)
 {
@@ -549,7 +549,7 @@ fc_job_give_way(FcJob *job)
 	return received;
 }
 
-/* Runs the load; false if it must give way to pg_partman, and start again */
+/* Runs the load; false if it must give way, and start again */
 static bool
 fc_job_load_file(FcJob *job, FcLog *log)
 {
@@ -589,6 +589,7 @@ fc_job_run(const FcOptions *options, const FcOpened *opened)
 			job = fc_setup_begin(options, opened, ledger);
 		while (loads && !fc_job_load_file(job, &log))
 		{
+			bool		awaited = job->awaited;
 			FcReceived	received = fc_job_give_way(job);
 
 			/* a plain COPY makes no partitions, and never gives way */
@@ -596,6 +597,8 @@ fc_job_run(const FcOptions *options, const FcOpened *opened)
 			/* the job has ended: fc_log_failed() must not look at it */
 			job = NULL;
 			fc_partman_lock();
+			if (awaited)
+				fc_lock_patiently(options->target, ShareUpdateExclusiveLock);
 			job = fc_setup_begin(options, opened, ledger);
 			job->intake.received = received;
 		}

@@ -96,8 +96,9 @@ extern void fc_find_forget_rows(FcJob *job);
 /*
  * Locks the leaves that take rows; and the target, if partitions are to be
  * made, to keep other sessions from making any with the same bounds.  False if
- * pg_partman is making or dropping partitions: the load must wait for that,
- * and begin again.
+ * pg_partman is making or dropping partitions, or if another session that has
+ * the target locked waits for this one (job->awaited): the load must wait for
+ * that, and begin again.
  */
 extern bool fc_tables_lock(FcJob *job);
 
@@ -209,6 +210,12 @@ extern FcFault *fc_partitions_far(FcJob *job);
  */
 extern void fc_replace_begin(FcJob *job);
 
+/*
+ * How a load moves rows, as foreign keys see it.  A DELETE would check those
+ * that refer to the rows.
+ */
+extern FcMove fc_replace_move_of(const FcTarget *target);
+
 /* Why no leaf, or not this one with this range, can be exchanged; or NULL */
 extern const char *fc_replace_job_refusal(FcJob *job);
 extern const char *fc_replace_leaf_refusal(const FcTarget *target, Relation rel,
@@ -253,7 +260,10 @@ extern void fc_merge_read(FcJob *job);
 extern void fc_move_begin(FcJob *job);
 extern void fc_move_read(FcJob *job);
 
-/* Deletes the rows that are moved where others of the same leaf stay */
+/*
+ * Deletes the rows that were moved, if others of the same leaf stay.  ERROR
+ * 40001 if one was changed meanwhile.
+ */
 extern void fc_move_delete(FcJob *job);
 
 /*
@@ -299,19 +309,6 @@ extern void fc_replace_choose_empty(FcJob *job);
 
 /* Deletes the rows, before the load, as the caller's DELETE would */
 extern void fc_replace_delete(FcJob *job);
-
-/*
- * Deletes the rows of a table with these keys that were there when the source
- * had been read, as the caller's command would; returns their number.  If
- * "created", of rows that belong to new partitions alone.
- */
-extern uint64 fc_replace_delete_range(const FcJob *job, Oid table, const FcRange *range, bool created);
-
-/*
- * ERROR 40001 if another session had changed a row that was deleted: READ
- * COMMITTED deletes the new version of it
- */
-extern void fc_replace_check_taken(FcJob *job);
 
 /*
  * load/replace_exchange.c: exchanges the files of leaves with those of their
@@ -439,8 +436,9 @@ extern FcSource *fc_access_open(const FcTarget *target, uint64 most);
 extern List *fc_access_list(const FcTarget *target);
 
 /*
- * Before the target is opened, if its rows are replaced: locks a plain table
- * against another such load; else the two would deadlock at their ends.
+ * Before the target is opened, if its rows are replaced or moved: locks a
+ * plain table, or one whose rows are moved, against another such load; else the
+ * two would deadlock at their ends.
  */
 extern void fc_access_lock_target(const FcOptions *options);
 

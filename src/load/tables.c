@@ -50,7 +50,9 @@ fc_tables_lock(FcJob *job)
 								 fc_partition_text(target->route, target->created));
 		if (job->partman && !fc_partman_try_lock())
 			return false;
-		fc_lock_patiently(target->oid, ShareUpdateExclusiveLock);
+		job->awaited = !fc_lock_or_yield(target->oid, ShareUpdateExclusiveLock);
+		if (job->awaited)
+			return false;
 	}
 	foreach_ptr(const FcSpillPart, part, job->parts)
 	{

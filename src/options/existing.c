@@ -78,6 +78,8 @@ fc_options_existing(FcOptions *options)
 	options->replace_deletes = fc_option_word(options, FC_OPTION_replace_method) != 0;
 	if ((options->replace_from == NULL) != (options->replace_to == NULL))
 		fc_option_error(errmsg("replace_from and replace_to can only be used together"),
+						options->move != FC_MOVE_NOTHING ?
+						errhint("They are the first key that is moved and the first one after it that is not; without both, rows of any key are.") :
 						errhint("They are the first key that is replaced and the first one after it that is not; without both, each partition that gets rows is replaced."));
 	if (options->freeze && options->existing != FC_EXISTING_KEEP)
 		fc_option_error(errmsg("freeze cannot be used with existing_rows \"%s\"",

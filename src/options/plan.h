@@ -103,6 +103,9 @@ extern bool fc_plan_is_published(Relation rel);
 /* options/plan_key.c: finds the key, if there is one */
 extern void fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned);
 
+/* ERROR 0A000 for a table, or one of its partitions, whose rows are to move */
+extern void fc_plan_refuse_move(Relation rel, const char *why, const char *hint) pg_attribute_noreturn();
+
 /*
  * options/plan_key.c: sets the bounds of the keys that rows may have, once key
  * and patterns are known.  ERROR 22023 or 0A000 if nothing tells which rows are

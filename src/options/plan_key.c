@@ -224,8 +224,14 @@ fc_plan_bound_pattern(Form_pg_attribute att, const FcOptions *options, const FcP
 static void
 fc_plan_bound_hint(void *arg)
 {
-	errhint("Write replace_from and replace_to as the file has the keys%s.",
-			fc_key_is_integer(*(const FcKeyType *) arg) ? "" : ", or both as 'YYYY-MM-DD'");
+	const FcPlan *plan = arg;
+	bool		number = fc_key_is_integer(plan->key.type);
+
+	if (fc_plan_moves(plan))
+		errhint("Write replace_from and replace_to as %s.", number ? "numbers" : "'YYYY-MM-DD', with or without a time");
+	else
+		errhint("Write replace_from and replace_to as the file has the keys%s.",
+				number ? "" : ", or both as 'YYYY-MM-DD'");
 }
 
 /* Returns a bound of the keys that are replaced, as the caller wrote it */
@@ -261,11 +267,6 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 	ErrorContextCallback callback;
 
 	*bounds = (FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
-	if (options->move != FC_MOVE_NOTHING && !plan->key.routes)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot move rows of table \"%s\"", RelationGetRelationName(rel)),
-				 errdetail("Rows are moved where the table is partitioned by range over one column, and its partitions are not partitioned.")));
 	if (options->replace_from == NULL && options->existing != FC_EXISTING_KEEP &&
 		plan->partitioned && !plan->key.routes)
 		ereport(ERROR,
@@ -286,7 +287,7 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 	att = TupleDescAttr(RelationGetDescr(rel), plan->key.attnum - 1);
 	pattern = fc_plan_bound_pattern(att, options, planned);
 	bounds->lo_min = bounds->hi_max = false;
-	fc_error_context_push(&callback, fc_plan_bound_hint, &plan->key.type);
+	fc_error_context_push(&callback, fc_plan_bound_hint, plan);
 	bounds->lo = fc_plan_bound(att, plan, pattern, options->replace_from);
 	bounds->hi = fc_plan_bound(att, plan, pattern, options->replace_to);
 	fc_error_context_pop();
@@ -340,6 +341,16 @@ fc_plan_sprouts(Relation rel, const FcOptions *options, FcPlanned *planned)
 }
 
 void
+fc_plan_refuse_move(Relation rel, const char *why, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot move rows of table \"%s\"", RelationGetRelationName(rel)),
+			 errdetail_internal("%s", why),
+			 hint ? errhint("%s", hint) : 0));
+}
+
+void
 fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 {
 	planned->plan.key.field = -1;
@@ -365,6 +376,8 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 		planned->plan.key = (FcPlanKey) {.field = -1,.early = planned->plan.key.early};
 		planned->plan.routed = planned->plan.partitioned;
 	}
+	if (options->move != FC_MOVE_NOTHING && !planned->plan.key.routes)
+		fc_plan_refuse_move(rel, "Rows are moved where the table is partitioned by range over one column, and its partitions are not partitioned.", NULL);
 	if ((options->interval || options->nodes) &&
 		(!planned->plan.key.routes || options->missing != FC_MISSING_CREATE))
 		fc_option_error(errmsg("%s given, but no partitions can be created",

@@ -43,7 +43,7 @@
 /* Beginning of the name of a substitute's schema */
 #define FC_EXCHANGE_SCHEMA	"fast_copy exchange "
 
-bool
+const Trigger *
 fc_exchange_fires(Relation rel, FcMove move)
 {
 	for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
@@ -60,9 +60,9 @@ fc_exchange_fires(Relation rel, FcMove move)
 			continue;
 		if (trigger->tgenabled != TRIGGER_DISABLED &&
 			(TRIGGER_FOR_INSERT(trigger->tgtype) || TRIGGER_FOR_DELETE(trigger->tgtype)))
-			return true;
+			return trigger;
 	}
-	return false;
+	return NULL;
 }
 
 /* Says who may decode the table's WAL; NULL: no one */

@@ -38,6 +38,7 @@ typedef struct FcLock
 {
 	List	   *relations;		/* OIDs */
 	LOCKMODE	mode;
+	bool		yields;			/* waits so that no deadlock is looked for */
 	TimestampTz until;			/* for empty tables */
 	Oid			busy;			/* the one to wait for; InvalidOid: none */
 } FcLock;
@@ -103,7 +104,7 @@ fc_lock_try(void *arg)
 	FcLock	   *lock = arg;
 
 	if (OidIsValid(lock->busy))
-		fc_lock_within(lock->busy, lock->mode,
+		fc_lock_within(lock->busy, lock->mode, lock->yields ? DeadlockTimeout / 2 + 1 :
 					   Min(DeadlockTimeout, lock->relations ? FC_LOCK_LONG : INT_MAX - FC_LOCK_PAUSE) + FC_LOCK_PAUSE);
 	foreach_oid(oid, lock->relations)
 	{
@@ -256,46 +257,70 @@ fc_lock_is_awaited_by(int pid)
 }
 
 /*
- * ERROR 40P01 if the lock's holder waits for the end of this transaction, as
- * CREATE INDEX CONCURRENTLY does.  Core would detect such a deadlock from
- * either side, and might end that command, which leaves an invalid index.
+ * Returns the PID of a holder of the lock that waits for the end of this
+ * transaction, as CREATE INDEX CONCURRENTLY does, or 0
  */
-static void
-fc_lock_check_holders(Oid relid, LOCKMODE mode)
+static int
+fc_lock_waiting_holder(Oid relid, LOCKMODE mode)
 {
 	LOCKTAG		tag;
 	VirtualTransactionId *holders;
+	int			waiting = 0;
 
 	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
 	holders = GetLockConflicts(&tag, mode, NULL);
-	for (int i = 0; VirtualTransactionIdIsValid(holders[i]); i++)
+	for (int i = 0; VirtualTransactionIdIsValid(holders[i]) && waiting == 0; i++)
 	{
 		PGPROC	   *proc = fc_vxid_proc(holders[i]);
-		int			pid = proc ? proc->pid : 0;
 
-		if (pid != 0 && fc_lock_is_awaited_by(pid))
-			ereport(ERROR,
-					(errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
-					 errmsg("could not lock table \"%s\" because process %d, which has it locked, waits for this transaction",
-							get_rel_name(relid), pid),
-					 errhint("Nothing was loaded. Load again when the command of that process has ended; pg_stat_activity shows it.")));
+		if (proc && proc->pid != 0 && fc_lock_is_awaited_by(proc->pid))
+			waiting = proc->pid;
 	}
 	pfree(holders);
+	return waiting;
 }
 
+/*
+ * Locks a table; or returns the PID of a holder of the lock that waits for the
+ * end of this transaction.  With "yields" no such deadlock is seen by core
+ * before.
+ */
+static int
+fc_lock_wait(Oid relid, LOCKMODE mode, bool yields)
+{
+	FcLock		lock = {.mode = mode,.yields = yields,.busy = relid};
+	TimestampTz start = GetCurrentTimestamp();
+	int			pid = 0;
+
+	Assert(!IsInParallelMode() && OidIsValid(relid));
+	while (!ConditionalLockRelationOid(relid, mode) &&
+		   (pid = fc_lock_waiting_holder(relid, mode)) == 0 && !fc_lock_attempt(&lock))
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_lock_check_timeout(relid, start);
+	}
+	return pid;
+}
+
+bool
+fc_lock_or_yield(Oid relid, LOCKMODE mode)
+{
+	return fc_lock_wait(relid, mode, true) == 0;
+}
+
+/*
+ * Core would detect a deadlock with a holder that waits for us from either
+ * side, and might end its command, which may leave an invalid index
+ */
 void
 fc_lock_patiently(Oid relid, LOCKMODE mode)
 {
-	FcLock		lock = {.mode = mode,.busy = relid};
-	TimestampTz start = GetCurrentTimestamp();
+	int			pid = fc_lock_wait(relid, mode, false);
 
-	Assert(!IsInParallelMode() && OidIsValid(relid));
-	while (!ConditionalLockRelationOid(relid, mode))
-	{
-		CHECK_FOR_INTERRUPTS();
-		fc_lock_check_holders(relid, mode);
-		if (fc_lock_attempt(&lock))
-			return;
-		fc_lock_check_timeout(relid, start);
-	}
+	if (pid != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
+				 errmsg("could not lock table \"%s\" because process %d, which has it locked, waits for this transaction",
+						get_rel_name(relid), pid),
+				 errhint("Nothing was loaded. Load again when the command of that process has ended; pg_stat_activity shows it.")));
 }

@@ -214,9 +214,6 @@ extern void fc_partition_attach(FcAttach *attach, const FcNewPartition *part);
 extern bool fc_vouch_check_default(Relation defrel, Relation parent, const FcRoute *route,
 								   const FcNewPartition *parts, int nparts, bool known);
 
-/* Returns the *n ranges of "parts", which ascend, with neighbours merged */
-extern FcRange *fc_vouch_ranges_merged(const FcNewPartition *parts, int nparts, int *n);
-
 /* Returns FOR VALUES as the parser makes it */
 extern PartitionBoundSpec *fc_vouch_bound(Relation parent, FcKeyType type,
 										  const FcRange *range);
@@ -288,6 +285,9 @@ extern Oid	fc_lock_all_empty(List *tables, int most);
  */
 extern void fc_lock_patiently(Oid relid, LOCKMODE mode);
 
+/* The same, but false if the lock's holder waits for this transaction */
+extern bool fc_lock_or_yield(Oid relid, LOCKMODE mode);
+
 /*
  * partition/exchange.c
  */
@@ -300,10 +300,11 @@ typedef struct FcIndexPair
 } FcIndexPair;
 
 /*
- * Would a row that is inserted or deleted run code, or be checked by it?  Not
- * by a foreign key, if rows are moved and what it says of them does not change.
+ * Returns a trigger that would fire for a row that is inserted or deleted, or
+ * NULL.  That of a foreign key does not count if rows are moved and what it
+ * says of them does not change.
  */
-extern bool fc_exchange_fires(Relation rel, FcMove move);
+extern const Trigger *fc_exchange_fires(Relation rel, FcMove move);
 
 /* Does a constraint or a generated column see which table a row is in? */
 extern bool fc_exchange_constraints_see_table(Relation rel);

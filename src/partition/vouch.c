@@ -28,7 +28,8 @@
 #include "key/search.h"
 #include "partition/partition.h"
 
-FcRange *
+/* Returns the *n ranges of "parts", which ascend, with neighbours merged */
+static FcRange *
 fc_vouch_ranges_merged(const FcNewPartition *parts, int nparts, int *n)
 {
 	FcRange    *ranges = palloc(sizeof(FcRange) * Max(nparts, 1));

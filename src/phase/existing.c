@@ -70,8 +70,7 @@ fc_old_spill(FcOldReader *reader, HeapTuple row)
 
 	Assert(ItemPointerIsValid(&row->t_self) && fc_offset_is_tuple(entry.offset));
 	entry.key = null ? 0 : fc_key_from_datum(plan->key.type, key);
-	if (fc_plan_moves(plan) &&
-		(null || !fc_range_has(&plan->bounds, entry.key) || fc_key_is_infinite(plan->key.type, entry.key)))
+	if (fc_plan_moves(plan) && !fc_plan_moves_key(plan, null, entry.key))
 	{
 		if (fc_plan_moves_some(plan))
 			return;
