@@ -322,7 +322,7 @@ spill_entries(Test *test, int nprocesses, Size memory)
 {
 	FcRoute		route = {0};
 	char	   *data = palloc(Min(test->longest, 70000) + 1);
-	FcSpillRows *rows = palloc(sizeof(FcSpillRows));
+	FcSpillRows *rows = palloc0(sizeof(FcSpillRows));
 	bool		nulls[FC_BATCH_ROWS];
 
 	for (int process = 0; process < nprocesses; process++)
