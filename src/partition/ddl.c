@@ -25,6 +25,12 @@
 #include "compat/compat.h"
 #include "partition/ddl.h"
 
+void
+fc_ddl_set(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
 int
 fc_ddl_pin(void)
 {
@@ -32,9 +38,7 @@ fc_ddl_pin(void)
 
 	Assert(!IsParallelWorker() && !IsInParallelMode());
 	level = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp",
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0, false);
+	fc_ddl_set("search_path", "pg_catalog, pg_temp");
 	return level;
 }
 

@@ -21,6 +21,9 @@
  */
 extern int	fc_ddl_pin(void);
 
+/* Sets a setting until that level ends */
+extern void fc_ddl_set(const char *name, const char *value);
+
 /*
  * fc_ddl_begin pins search_path and connects SPI, fc_ddl_end undoes both.
  * With "keep" other settings stay as the commands have SET them.

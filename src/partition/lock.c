@@ -15,13 +15,11 @@
 #include "postgres.h"
 
 #include "storage/lmgr.h"
-#include "storage/lock.h"
-#include "utils/array.h"
 #include "utils/fmgrprotos.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 #include "errors/first_error.h"
+#include "partition/ddl.h"
 #include "partition/partition.h"
 
 /* Milliseconds for others before the leader waits again */
@@ -86,8 +84,7 @@ fc_lock_within(Oid relid, LOCKMODE mode, int most)
 	Assert(most > 0 && OidIsValid(relid));
 	if (LockTimeout > 0)
 		most = Min(most, LockTimeout);
-	(void) set_config_option("lock_timeout", psprintf("%d", most),
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	fc_ddl_set("lock_timeout", psprintf("%d", most));
 	LockRelationOid(relid, mode);
 	AtEOXact_GUC(true, level);
 }

@@ -117,16 +117,12 @@ fc_sprout_attach(const FcSprout *sprout)
 void
 fc_sprouts_make(const List *sprouts)
 {
-	static const char *const settings[][2] = {
-		{"datestyle", "ISO"}, {"intervalstyle", "postgres"}, {"extra_float_digits", "3"}
-	};
 	int			level = fc_ddl_begin();
 
 	Assert(!IsInParallelMode());
 	/* values are read again as they were written */
-	for (int i = 0; i < lengthof(settings); i++)
-		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
+	fc_ddl_set("datestyle", "ISO");
+	fc_ddl_set("extra_float_digits", "3");
 	foreach_ptr(FcSprout, sprout, sprouts)
 	{
 		CHECK_FOR_INTERRUPTS();

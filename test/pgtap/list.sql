@@ -127,7 +127,7 @@ $$;
 
 CREATE FUNCTION pg_temp.run(draw int) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
-	kind text := pg_temp.draw(draw, 'kind', 'text', 'text', 'int', 'bigint', 'smallint', 'uuid', 'color', 'date', 'timestamptz', 'float8', 'numeric', 'interval', 'char(3)', 'bool', 'short', 'bytea', 'int[]');
+	kind text := pg_temp.draw(draw, 'kind', 'text', 'text', 'int', 'bigint', 'smallint', 'uuid', 'color', 'date', 'timestamptz', 'timestamptz', 'float8', 'numeric', 'interval', 'char(3)', 'bool', 'short', 'bytea', 'int[]');
 	levels text[] := pg_temp.draw(draw, 'levels', '{list}', '{list}', '{list}', '{list,hash}', '{list,day}', '{list,day,hash}', '{day,list}', '{day,hash}', '{list,mod}', '{mod,list,hash}', '{list,mod,day}', '{day,mod}');
 	few text := pg_temp.draw(draw, 'values', '2', '5', '10');
 	condition text := pg_temp.draw(draw, 'condition', '', '', 'id % 7 > 0');
@@ -150,16 +150,16 @@ BEGIN
 		FROM (SELECT g, CASE WHEN %L OR g %% 11 > 0 THEN (hashint4(g) & 2147483647) %% %s ELSE -1 END AS x FROM generate_series(1, %s) AS g) AS f ORDER BY %s',
 		pg_temp.value(kind, 'x'), pg_temp.draw(draw, 'days', '1', '4'), levels[1] <> 'list' OR to_regclass('got_rest') IS NULL, few, pg_temp.draw(draw, 'rows', '20', '700'), pg_temp.draw(draw, 'order', 'k', 'day, k', 'hashint4(g)', 'g'));
 	PERFORM pg_temp.file('TABLE news'), set_config('fast_copy.memory', pg_temp.draw(draw, 'memory', '64MB', '1MB'), true), set_config('fast_copy.chunk_size', pg_temp.draw(draw, 'chunk', '16MB', '10kB', '700B'), true),
-		set_config('extra_float_digits', pg_temp.draw(draw, 'digits', '1', '-5'), true), set_config('datestyle', pg_temp.draw(draw, 'dates', 'ISO', 'SQL, DMY'), true), set_config('intervalstyle', pg_temp.draw(draw, 'intervals', 'postgres', 'sql_standard'), true);
+		set_config('extra_float_digits', pg_temp.draw(draw, 'digits', '1', '-5'), true), set_config('datestyle', pg_temp.draw(draw, 'dates', 'ISO', 'SQL, DMY'), true), set_config('intervalstyle', pg_temp.draw(draw, 'intervals', 'postgres', 'sql_standard'), true),
+		set_config('timezone', pg_temp.draw(draw, 'zone', 'UTC', 'Asia/Kolkata'), true);
 	IF condition <> '' THEN EXECUTE 'DELETE FROM news WHERE NOT ' || condition; END IF;
 	call := format('(''got'', %L, workers => %s%s%s%s)', current_setting('fc.file'), pg_temp.draw(draw, 'workers', '0', '1', '2', '4'), CASE condition WHEN '' THEN '' ELSE format(', where_clause => %L', condition) END,
 		pg_temp.draw(draw, 'errors', '', '', ', on_error => ''ignore'''), pg_temp.draw(draw, 'sorted', '', '', ', order_by => ''{note,id}''', ', timestamp_column => ''day'''));
 	was := ARRAY(SELECT relid::text FROM pg_partition_tree('got'));
-	PERFORM set_config('timezone', 'UTC', true);
 	EXECUTE 'SELECT count(*) FILTER (WHERE item = ''partition'') || format('' %s'', sum(rows) FILTER (WHERE name = ''bad'')) FROM fast_copy_analyze' || call INTO foretold;
 	EXECUTE 'SELECT fast_copy' || call INTO loaded;
 	made := (SELECT count(*) FROM pg_partition_tree('got') WHERE relid::text <> ALL (was));
-	PERFORM set_config('datestyle', 'ISO, MDY', true), set_config('intervalstyle', 'postgres', true), set_config('extra_float_digits', '1', true);
+	PERFORM set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO, MDY', true), set_config('intervalstyle', 'postgres', true), set_config('extra_float_digits', '1', true);
 	PERFORM pg_temp.grow('want');
 	EXECUTE format('COPY want FROM %L (FORMAT csv)%s', current_setting('fc.file'), CASE condition WHEN '' THEN '' ELSE ' WHERE ' || condition END);
 	EXECUTE format('SELECT string_agg(format(''%%s %%s'', n, x), E''\n'') FROM (SELECT ''is wrong'', to_jsonb(x) FROM (%1$s EXCEPT ALL %2$s) AS x UNION ALL SELECT ''lacks'', to_jsonb(x) FROM (%2$s EXCEPT ALL %1$s) AS x LIMIT 5) AS d (n, x)',
