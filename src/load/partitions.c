@@ -583,6 +583,8 @@ fc_partitions_grow(FcJob *job)
 	fc_progress_phase(&job->progress, FC_PHASE_PARTITIONS);
 	fc_partitions_check_tree(job);
 	locked = fc_partitions_lock(job);
+	if (locked == NIL)
+		return true;
 	job->tree = fc_partitions_tree(job);
 	/* rows of partitions that are gone may need others */
 	again = list_difference_oid(before, find_all_inheritors(target->oid, NoLock, NULL)) != NIL ||

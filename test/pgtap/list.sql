@@ -9,11 +9,11 @@
 \getenv seed FC_SEED
 SELECT :{?seed} AS drawn \gset
 \if :drawn
-SELECT plan(94);
+SELECT plan(96);
 SELECT diag('FC_SEED=' || :'seed' || ' draws these, and repeats them');
 \else
 \set seed ''
-SELECT plan(214);
+SELECT plan(216);
 \endif
 SELECT set_config('fc.seed', :'seed', true) \g /dev/null
 
@@ -281,7 +281,13 @@ RESET ROLE;
 SELECT is((SELECT string_agg(format('%s %s %s', relname, relowner::regrole, relacl), ', ' ORDER BY relname) FROM pg_class WHERE relname ~ '^p_p_b' AND relkind IN ('r', 'p')), 'p_p_b fc_owner {fc_owner=arwdDxt/fc_owner,fc_loader=w/fc_owner}, p_p_b_0 fc_owner {fc_owner=arwdDxt/fc_owner,fc_loader=w/fc_owner}', 'they belong to the owner, with the default privileges');
 SELECT is((SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_class WHERE relname ~ '^p_p_b' AND relkind IN ('i', 'I')), 'p_p_b_0_id_idx, p_p_b_id_idx', '... and have the indexes');
 SELECT is(pg_temp.load('theirs.p', $$VALUES ('c', 1)$$), 'theirs.p_a_0 1, theirs.p_p_b_0 1, theirs.p_p_c_0 1', 'a superuser makes them for the owner');
-SELECT is((SELECT string_agg(format('%s %s', relname, relowner::regrole), ', ' ORDER BY relname) FROM pg_class WHERE relname ~ '^p_p_c' AND relkind IN ('r', 'p')), 'p_p_c fc_owner, p_p_c_0 fc_owner', '... too');
+REVOKE CREATE ON SCHEMA theirs FROM fc_owner;
+SELECT is(pg_temp.load('theirs.p', $$VALUES ('c', 1), ('cc', 1)$$), 'theirs.p_a_0 1, theirs.p_p_b_0 1, theirs.p_p_c_0 2, theirs.p_p_cc_0 1', '... who may not make any');
+SELECT pg_temp.file($$VALUES ('d', 1)$$) \g /dev/null
+SET ROLE fc_loader;
+SELECT is(pg_temp.load('theirs.p', NULL), '42501|permission denied for schema theirs|New partitions of table "p" belong to its owner, role "fc_owner", who may not create tables there.|GRANT CREATE ON SCHEMA theirs TO fc_owner; or create the partitions before the load.', '... which keeps others from it, too');
+RESET ROLE;
+SELECT is((SELECT string_agg(format('%s %s', relname, relowner::regrole), ', ' ORDER BY relname) FROM pg_class WHERE relname ~ '^p_p_c' AND relkind IN ('r', 'p')), 'p_p_c fc_owner, p_p_c_0 fc_owner, p_p_cc fc_owner, p_p_cc_0 fc_owner', '... too');
 
 -- Code that a row runs
 CREATE FUNCTION pg_temp.tells(id int) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '%', id; RETURN true; END $$;

@@ -73,6 +73,13 @@ subtest 'of two loads that make the same partitions the second waits, and then m
 	is(query('SELECT count(*) FROM t'), 601, 'all rows');
 };
 
+subtest 'new partitions are in the tablespace of the table' => sub {
+	query("SET allow_in_place_tablespaces = on;\nCREATE TABLESPACE elsewhere LOCATION ''");
+	query("$tree; ALTER TABLE t SET TABLESPACE elsewhere");
+	is(query("SELECT fast_copy('t', '$file'); SELECT string_agg(DISTINCT coalesce(spcname, 'none'), ' ') FROM pg_class LEFT JOIN pg_tablespace s ON s.oid = reltablespace WHERE relname ~ '^t_p_'"),
+		"300\nelsewhere", 'at any depth');
+};
+
 subtest 'event triggers see what is made' => sub {
 	query("$tree; CREATE TABLE seen (tag text, what text);
 		CREATE FUNCTION sees() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.seen SELECT command_tag, object_identity FROM pg_event_trigger_ddl_commands(); END';
