@@ -245,7 +245,7 @@ CREATE TABLE m_0 PARTITION OF m FOR VALUES IN (0) PARTITION BY HASH (id);
 CREATE TABLE m_0_0 PARTITION OF m_0 FOR VALUES WITH (MODULUS 1, REMAINDER 0);
 SELECT is(pg_temp.load('m', $$SELECT g, g FROM generate_series(0, 2) AS g$$), 'm_0_0 1, m_p1_0 1, m_p2_0 1', 'as many as max_partitions, with those below them');
 SELECT is(pg_temp.load('m', $$SELECT g % 5, g FROM generate_series(0, 20) AS g$$), 'm_0_0 6, m_p1_0 5, m_p2_0 5, m_p3_0 4, m_p4_0 4', '... as many more');
-SELECT is(pg_temp.load('m', $$SELECT g % 50, g FROM generate_series(0, 2000) AS g$$, ', workers => 2'), '54000|cannot create more than 4 partitions|The rows need more new partitions of table "m", with those below them; the first is FOR VALUES IN (''5'').|Look for wrong keys in the file, or increase fast_copy.max_partitions.', '... and too many');
+SELECT is(regexp_replace(pg_temp.load('m', $$SELECT g % 50, g FROM generate_series(0, 2000) AS g$$, ', workers => 2'), 'IN \(''\d+''\)', 'IN (any)'), '54000|cannot create more than 4 partitions|The rows need more new partitions of table "m", with those below them; the first is FOR VALUES IN (any).|Look for wrong keys in the file, or increase fast_copy.max_partitions.', '... and too many');
 SELECT results_eq(format('SELECT name, detail FROM fast_copy_analyze(''m'', %L) WHERE item = ''warning''', :'file'), $$VALUES ('partitions', 'cannot create more than 4 partitions: The rows need more new partitions of table "m", with those below them; the first is FOR VALUES IN (''5''). Look for wrong keys in the file, or increase fast_copy.max_partitions.')$$, 'an analysis says so');
 RESET fast_copy.max_partitions;
 
