@@ -351,8 +351,6 @@ fc_move_delete(FcJob *job)
 	if (deleted != read)
 		elog(ERROR, "deleted " UINT64_FORMAT " rows of " UINT64_FORMAT " that are moved", deleted, read);
 	CommandCounterIncrement();
-	/* this is no change since then */
-	job->since.cid = GetCurrentCommandId(true);
 	fc_lead_report(job, 0, deleted, -1, pstrdup("deleted, as others of the partition stay"));
 }
 
