@@ -26,6 +26,7 @@ our @EXPORT = qw(new_node new_standby needs server_sql refusing_sql write_rows w
 our @EXPORT_OK = qw(query failure);
 
 my $loads = 0;
+my $standbys = 0;
 my ($directory, $first);
 
 # The framework sends to its log what a test dies of; who reads the test's output
@@ -100,10 +101,11 @@ sub failure { return ($first->psql('postgres', "\\set VERBOSITY verbose\n$_[0]")
 sub new_standby
 {
 	my ($node) = @_;
-	my $standby = PostgreSQL::Test::Cluster->new('standby');
+	my $number = $standbys++ || '';
+	my $standby = PostgreSQL::Test::Cluster->new("standby$number");
 
-	$node->backup('base');
-	$standby->init_from_backup($node, 'base', has_streaming => 1);
+	$node->backup("base$number");
+	$standby->init_from_backup($node, "base$number", has_streaming => 1);
 	$standby->start;
 	return $standby;
 }
