@@ -278,7 +278,7 @@ fast_copy_move(FunctionCallInfo fcinfo, FcMove move, int first_option)
 		fast_copy_refuse_null("target", false);
 	options->target = PG_GETARG_OID(ARG_TARGET);
 	options->move = move;
-	options->sources = list_make1(makeString(pstrdup("its partitions")));
+	options->sources = list_make1(makeString(psprintf("%s()", get_func_name(fcinfo->flinfo->fn_oid))));
 	fc_options_take(options, fast_copy_given(fcinfo, first_option, FC_FROM_MOVE), NULL);
 	fc_options_check(options);
 	fc_keeper_foresee(options->target);

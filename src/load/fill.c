@@ -52,7 +52,7 @@ fc_fill_report_leaves(FcJob *job)
 		row.choice = psprintf("%s%s", fc_way_of_leaf(&job->target, first),
 							  first->replaces == job->target.oid && OidIsValid(job->target.stage) ? ", staged" :
 							  OidIsValid(first->replaces) ?
-							  fc_plan_moves(job->target.plan) ? ", drained" :
+							  fc_plan_moves(job->target.plan) ? ", stay" :
 							  fc_plan_merges(job->target.plan) ? ", merged" :
 							  fc_plan_replaces(job->target.plan) ? ", replaced" : ", exchanged" : first->created ? ", new" : "");
 		fc_report_add(&row);
@@ -305,7 +305,7 @@ fc_fill_run(FcJob *job)
 		(job->target.facts.sends ? fc_send_job_rows(job) : 0);
 	if (target->plan->existing == FC_EXISTING_MERGE)
 		fc_fill_forget_same(job);
-	fc_lead_report(job, processes, target->loaded,
+	fc_lead_report(job, processes, fc_plan_moves(target->plan) ? fc_shared_rewritten(shared) : target->loaded,
 				   pg_atomic_read_u64(target->course.chunks ?
 									  &shared->counts.load_bytes : &shared->counts.read_bytes),
 				   fc_way_choice(target));

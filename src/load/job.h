@@ -44,7 +44,9 @@ typedef struct FcJob
 	List	   *moved;			/* OIDs of leaves whose rows are moved; the
 								 * default partition comes first */
 	FcPick		pick;			/* where a row of these goes */
-	uint64		moved_late;		/* rows that came while others were moved */
+	uint64		moved_late;		/* rows that came while others were moved, and
+								 * were moved, too, */
+	uint64		stayed_late;	/* or stayed in the default partition */
 	bool		awaited;		/* another session waits for its lock on the
 								 * target */
 	FcSince		since;			/* when the source had been read, or rows to be

@@ -46,7 +46,7 @@ fc_move_check(const FcTarget *target, Relation rel)
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, RelationGetRelationName(rel));
 	if (trigger && !trigger->tgisinternal)
 		fc_plan_refuse_move(rel, psprintf("Its trigger \"%s\" would not see them move.", trigger->tgname), NULL);
-	if (trigger)
+	if (trigger && OidIsValid(trigger->tgconstrrelid))
 		fc_plan_refuse_move(rel, psprintf("Rows of table \"%s\" refer to it by foreign key \"%s\".",
 										  get_rel_name(trigger->tgconstrrelid), get_constraint_name(trigger->tgconstraint)),
 							fc_plan_moves_some(target->plan) ? "Leave replace_from and replace_to out: the rows that others refer to are then not deleted." : NULL);
@@ -195,6 +195,7 @@ fc_move_pick(void *arg, Relation rel, HeapTuple row)
 	{
 		table = job->target.substitutes->table;
 		job->target.substitutes->carried++;
+		job->stayed_late++;
 	}
 	return table;
 }
@@ -315,21 +316,35 @@ fc_move_cover(const FcJob *job, List *parts)
 	return all_parts;
 }
 
+/* Tells how many rows stay though no range says so */
+static void
+fc_move_tell(const FcTarget *target, uint64 rows)
+{
+	char		count[FC_UNITS_LEN];
+
+	if (rows > 0 && target->plan->bounds.hi_max && target->options->log_verbosity != FC_LOG_SILENT)
+		ereport(NOTICE,
+				(errmsg("%s %s in default partition \"%s\"", fc_units_of(count, rows, "row"),
+						rows == 1 ? "stays" : "stay", get_rel_name(target->route->default_oid)),
+				 errdetail("Their keys are null or infinite, or they were inserted after it was found out which partitions are to be made.")));
+}
+
 void
 fc_move_read(FcJob *job)
 {
 	FcTarget   *target = &job->target;
+	pg_atomic_uint64 *existing = &target->shared->counts.existing;
 
 	fc_move_widen(job);
 	fc_merge_read(job);
 	if (target->plan->move != FC_MOVE_DRAIN)
 		fc_tasks_set_parts(job, fc_move_cover(job, job->parts));
+	if (target->ncreated > 0)
+		return;
 	/* all rows stay */
-	if (target->ncreated == 0)
-	{
-		fc_tasks_set_parts(job, NIL);
-		pg_atomic_write_u64(&target->shared->counts.existing, 0);
-	}
+	fc_move_tell(target, pg_atomic_read_u64(existing));
+	fc_tasks_set_parts(job, NIL);
+	pg_atomic_write_u64(existing, 0);
 }
 
 void
@@ -402,7 +417,7 @@ fc_move_end(FcJob *job)
 		if (!job->tasks[i].null)
 			moved += job->tasks[i].loaded;
 	/* as a load of them would have it; those that stay are written again */
-	pg_atomic_fetch_sub_u64(&counts->existing, moved);
+	fc_move_tell(target, pg_atomic_sub_fetch_u64(&counts->existing, moved) + job->stayed_late);
 	target->loaded = target->found = moved + job->moved_late;
 	fc_move_detach(job);
 }

@@ -328,7 +328,8 @@ fc_replace_begin(FcJob *job)
 		UnregisterSnapshot(job->since.snapshot);
 	fc_old_rows_now(&job->since);
 	/* a transaction that ran then may have written before */
-	job->since.lsn = InvalidXLogRecPtr;
+	if (job->since.snapshot->xcnt > 0 || IsolationUsesXactSnapshot())
+		job->since.lsn = InvalidXLogRecPtr;
 	if (!IsolationUsesXactSnapshot())
 		return;
 	UnregisterSnapshot(job->since.snapshot);
@@ -651,15 +652,16 @@ void
 fc_replace_refuse_changed(const FcJob *job, Relation leaf, uint64 changed)
 {
 	char		count[FC_UNITS_LEN];
+	bool		moves = fc_plan_moves(job->target.plan);
 
 	if (changed == 0)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not %s \"%s\" because its rows were changed while it was being loaded",
-					fc_replace_verb(job), RelationGetRelationName(leaf)),
-			 errdetail("%s of its rows were updated or deleted since the load began.", fc_units_count(count, changed)),
-			 errhint("Load again, when no other session and no function that is called for each row changes them.")));
+			 errmsg("could not %s \"%s\" because its rows were changed while %s",
+					fc_replace_verb(job), RelationGetRelationName(leaf), moves ? "they were being moved" : "it was being loaded"),
+			 errdetail("%s of its rows were updated or deleted since the %s began.", fc_units_count(count, changed), moves ? "move" : "load"),
+			 errhint("%s again, when no other session and no function that is called for each row changes them.", moves ? "Try" : "Load")));
 }
 
 /*

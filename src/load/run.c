@@ -295,6 +295,9 @@ fc_job_split(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
+	/* there is no file */
+	if (fc_plan_moves(target->plan))
+		return true;
 	target->shared->source.unsplit = target->course.unsplit;
 	if (target->course.splits)
 		fc_find_split(job);

@@ -270,6 +270,8 @@ fc_setup_plan(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcRecodeFault fault;
 
+	if (target->options->move != FC_MOVE_NOTHING && target->rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		fc_plan_refuse_move(target->rel, NULL, NULL);
 	fc_plan_check_relkind(target->rel);
 	fc_history_check(target);
 	if (target->options->header_map)

@@ -174,7 +174,7 @@ fc_way_of_merge(const FcTarget *target)
 	char		old[FC_UNITS_LEN];
 	char		gone[FC_UNITS_LEN];
 
-	if (!fc_plan_merges(target->plan))
+	if (!fc_plan_merges(target->plan) || fc_plan_moves(target->plan))
 		return "";
 	return psprintf(", with %s that %s there; " UINT64_FORMAT " others updated%s, %s",
 					fc_units_of(old, fc_shared_rewritten(target->shared), "row"),

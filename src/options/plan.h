@@ -103,7 +103,10 @@ extern bool fc_plan_is_published(Relation rel);
 /* options/plan_key.c: finds the key, if there is one */
 extern void fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned);
 
-/* ERROR 0A000 for a table, or one of its partitions, whose rows are to move */
+/*
+ * ERROR 0A000 for a table, or one of its partitions, whose rows are to move.
+ * NULL: it is not partitioned as it must be.
+ */
 extern void fc_plan_refuse_move(Relation rel, const char *why, const char *hint) pg_attribute_noreturn();
 
 /*

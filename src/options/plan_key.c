@@ -220,18 +220,11 @@ fc_plan_bound_pattern(Form_pg_attribute att, const FcOptions *options, const FcP
 	return matches ? pattern : NULL;
 }
 
-/* Error context callback: which option has the bound */
+/* Error context callback: which option has the bound, and how it is written */
 static void
 fc_plan_bound_hint(void *arg)
 {
-	const FcPlan *plan = arg;
-	bool		number = fc_key_is_integer(plan->key.type);
-
-	if (fc_plan_moves(plan))
-		errhint("Write replace_from and replace_to as %s.", number ? "numbers" : "'YYYY-MM-DD', with or without a time");
-	else
-		errhint("Write replace_from and replace_to as the file has the keys%s.",
-				number ? "" : ", or both as 'YYYY-MM-DD'");
+	errhint("Write replace_from and replace_to as %s.", (const char *) arg);
 }
 
 /* Returns a bound of the keys that are replaced, as the caller wrote it */
@@ -264,6 +257,7 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 	bool		merges = options->existing == FC_EXISTING_MERGE;
 	Form_pg_attribute att;
 	FcPattern  *pattern;
+	char	   *how = "the file has the keys";
 	ErrorContextCallback callback;
 
 	*bounds = (FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
@@ -287,7 +281,11 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 	att = TupleDescAttr(RelationGetDescr(rel), plan->key.attnum - 1);
 	pattern = fc_plan_bound_pattern(att, options, planned);
 	bounds->lo_min = bounds->hi_max = false;
-	fc_error_context_push(&callback, fc_plan_bound_hint, plan);
+	if (options->move != FC_MOVE_NOTHING)
+		how = fc_key_is_integer(plan->key.type) ? "numbers" : "'YYYY-MM-DD', with or without a time";
+	else if (!fc_key_is_integer(plan->key.type))
+		how = "the file has the keys, or both as 'YYYY-MM-DD'";
+	fc_error_context_push(&callback, fc_plan_bound_hint, how);
 	bounds->lo = fc_plan_bound(att, plan, pattern, options->replace_from);
 	bounds->hi = fc_plan_bound(att, plan, pattern, options->replace_to);
 	fc_error_context_pop();
@@ -346,7 +344,7 @@ fc_plan_refuse_move(Relation rel, const char *why, const char *hint)
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot move rows of table \"%s\"", RelationGetRelationName(rel)),
-			 errdetail_internal("%s", why),
+			 errdetail_internal("%s", why ? why : "Rows are moved where the table is partitioned by range over one column, and its partitions are not partitioned."),
 			 hint ? errhint("%s", hint) : 0));
 }
 
@@ -377,7 +375,7 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 		planned->plan.routed = planned->plan.partitioned;
 	}
 	if (options->move != FC_MOVE_NOTHING && !planned->plan.key.routes)
-		fc_plan_refuse_move(rel, "Rows are moved where the table is partitioned by range over one column, and its partitions are not partitioned.", NULL);
+		fc_plan_refuse_move(rel, NULL, NULL);
 	if ((options->interval || options->nodes) &&
 		(!planned->plan.key.routes || options->missing != FC_MISSING_CREATE))
 		fc_option_error(errmsg("%s given, but no partitions can be created",

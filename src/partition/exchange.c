@@ -137,7 +137,7 @@ const char *
 fc_exchange_refusal(Relation rel, FcMove move)
 {
 	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_tableam != GetHeapamTableAmRoutine())
-		return "it is not a heap";
+		return "it is not a heap of this server";
 	if (rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
 		return "it is temporary, or not logged";
 	if (IsCatalogRelation(rel) || RelationIsUsedAsCatalogTable(rel))

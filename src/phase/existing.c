@@ -52,6 +52,7 @@ fc_old_convert(FcOldReader *reader, HeapTuple row)
 	if (made->t_len > PG_UINT16_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 fc_plan_moves(&reader->ctx->shared->plan) ? errmsg("cannot move rows of table \"%s\"", RelationGetRelationName(reader->rel)) :
 				 errmsg("cannot merge rows into table \"%s\"", RelationGetRelationName(reader->rel)),
 				 errdetail("The default of a column that was added later makes a row too long."),
 				 errhint("Rewrite the table first, as ALTER TABLE ... ALTER COLUMN ... TYPE does.")));

@@ -112,7 +112,8 @@ fc_figures_effort(const FcProgress *progress)
 		effort.bytes *= FC_UNPACKED;
 	else if (progress->phase == FC_PHASE_RECEIVE && progress->packed_size == 0)
 		effort.bytes = pg_atomic_read_u64(progress->taken);
-	effort.rows = target->found > 0 ? (double) target->found : effort.bytes / FC_RECORD_GUESS;
+	effort.rows = target->options->move != FC_MOVE_NOTHING && target->shared ? pg_atomic_read_u64(&target->shared->counts.existing) :
+		target->found > 0 ? (double) target->found : effort.bytes / FC_RECORD_GUESS;
 	effort.processes = Max(target->nworkers, 1);
 	effort.indexes = progress->nindexes;
 	if (fc_caller_writes(target->options->caller))
@@ -160,6 +161,9 @@ fc_figures_of_phase(const FcProgress *progress)
 			return fc_figures_share(progress->shown ? &shared->counts.scan_bytes :
 									&shared->counts.load_bytes, total);
 		case FC_PHASE_LOAD:
+			if (fc_plan_moves(progress->target->plan))
+				return fc_figures_share(&shared->counts.loaded, pg_atomic_read_u64(&shared->counts.existing));
+			/* FALLTHROUGH */
 		case FC_PHASE_CHECK:
 		case FC_PHASE_COPY:
 			return fc_figures_share(&shared->counts.load_bytes, total);

@@ -156,7 +156,7 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 
 	fc_log_count(target, row);
 	row->rows = target->loaded;
-	row->bytes = target->shared->source.size;
+	row->bytes = fc_plan_moves(target->plan) ? -1 : (int64) target->shared->source.size;
 	row->created = target->ncreated + target->nsprouts;
 	row->replaced = target->nreplaced;
 	row->merged = fc_plan_merges(target->plan) && !fc_plan_moves(target->plan);
@@ -209,8 +209,8 @@ fc_log_loaded(FcLog *log)
 	appendStringInfo(line, "rows=" INT64_FORMAT ", rejected=" INT64_FORMAT
 					 ", filtered=" INT64_FORMAT ", nulled=" INT64_FORMAT
 					 ", bytes=" INT64_FORMAT ", seconds=%.3f, rate=%.0f rows/s and %.1f MB/s",
-					 row->rows, row->rejected, row->filtered, row->nulled, row->bytes, row->seconds,
-					 row->rows / row->seconds, row->bytes / row->seconds / FC_MEGABYTE);
+					 row->rows, row->rejected, row->filtered, row->nulled, Max(row->bytes, 0), row->seconds,
+					 row->rows / row->seconds, Max(row->bytes, 0) / row->seconds / FC_MEGABYTE);
 	appendStringInfo(line, ", workers=%d of %d, spill=%s, spill_bytes=" INT64_FORMAT
 					 ", writer=%s, order=%s, partitions=%d, replaced=%d, duplicates=" INT64_FORMAT
 					 ", updated=" INT64_FORMAT ", deleted=" INT64_FORMAT ", unmatched=" INT64_FORMAT ", indexes=%d, wal_bytes=" INT64_FORMAT,

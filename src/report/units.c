@@ -139,8 +139,7 @@ fc_units_loaded_pace(char *line, const FcLoaded *loaded, FcBrevity brevity)
 	fc_units_bytes(bytes, (double) loaded->bytes);
 	fc_units_time(seconds, loaded->seconds);
 	fc_units_bytes(rate, loaded->bytes / (loaded->seconds < 1e-6 ? 1e-6 : loaded->seconds));
-	/* rows that are moved come from no file */
-	if (brevity >= FC_BRIEF_BYTES || (loaded->bytes == 0 && loaded->rows > 0))
+	if (brevity >= FC_BRIEF_BYTES || loaded->bytes < 0)
 		snprintf(line + len, FC_LINE_LEN - len, " in %s", seconds);
 	else if (brevity >= FC_BRIEF_RATE)
 		snprintf(line + len, FC_LINE_LEN - len, ", %s in %s", bytes, seconds);

@@ -43,7 +43,7 @@ extern char *fc_units_time(char *buf, double seconds);
 typedef struct FcLoaded
 {
 	uint64_t	rows;
-	uint64_t	bytes;
+	int64_t		bytes;			/* negative: rows came from no file */
 	double		seconds;
 	int			created;		/* new partitions */
 	int			replaced;		/* tables all of whose rows were replaced, or

@@ -4,6 +4,7 @@
 \set name drain
 \ir begin.psql
 CREATE EXTENSION amcheck;
+SET LOCAL jit = off;
 
 -- Of the draws a fourth runs, by FC_SEED of the environment; without it all of them do.
 \getenv seed FC_SEED
