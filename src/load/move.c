@@ -391,6 +391,7 @@ fc_move_detach(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		fc_ddl_run(psprintf("ALTER TABLE %s DETACH PARTITION %s", fc_ddl_table(target->oid), fc_ddl_table(leaf)));
 	}
+	fc_setup_open_target(job);
 	job->moved = old;
 	if (fc_replace_carry_all(job) > 0)
 		ereport(ERROR,
@@ -403,7 +404,6 @@ fc_move_detach(FcJob *job)
 		fc_ddl_run(psprintf("DROP TABLE %s", fc_ddl_table(leaf)));
 	}
 	fc_ddl_end(level, true);
-	fc_setup_open_target(job);
 }
 
 void

@@ -328,8 +328,7 @@ fc_replace_begin(FcJob *job)
 		UnregisterSnapshot(job->since.snapshot);
 	fc_old_rows_now(&job->since);
 	/* a transaction that ran then may have written before */
-	if (job->since.snapshot->xcnt > 0 || IsolationUsesXactSnapshot())
-		job->since.lsn = InvalidXLogRecPtr;
+	job->since.lsn = InvalidXLogRecPtr;
 	if (!IsolationUsesXactSnapshot())
 		return;
 	UnregisterSnapshot(job->since.snapshot);

@@ -7,7 +7,7 @@ CREATE TABLE there (k int, n int) PARTITION BY RANGE (k);
 CREATE TABLE there_d PARTITION OF there DEFAULT;
 INSERT INTO there SELECT g, g FROM generate_series(0, 99) AS g;
 \ir begin.psql
-SELECT plan(53);
+SELECT plan(54);
 
 -- Rows that are where no row of the table belongs
 CREATE FUNCTION pg_temp.misplaced() RETURNS bigint LANGUAGE plpgsql AS $$
@@ -221,6 +221,10 @@ BEGIN
 	IF FOUND THEN
 		INSERT INTO public.t_p0 VALUES (9999, 0);
 	END IF;
+	DELETE FROM public.armed WHERE what = 'old' AND to_regclass('public.t_p0') IS NOT NULL;
+	IF FOUND THEN
+		INSERT INTO public.t_a VALUES (2000, 0);
+	END IF;
 END
 $$;
 SELECT pg_temp.make('int', 'SELECT generate_series(0, 99)');
@@ -228,6 +232,8 @@ CREATE TABLE t_a PARTITION OF t FOR VALUES FROM (2000) TO (2100);
 CREATE EVENT TRIGGER fc_drained_detached ON ddl_command_end WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION fc_drained_detached();
 INSERT INTO armed VALUES ('detach');
 SELECT is((pg_temp.failure($$SELECT fast_copy_repartition('t', 'drop', partition_interval => '1000')$$))[1:2], ARRAY['23514', 'partition constraint of relation "t_p0" is violated by some row'], 'an event trigger writes to a new partition');
+UPDATE armed SET what = 'old';
+SELECT is((pg_temp.failure($$SELECT fast_copy_repartition('t', 'drop', partition_interval => '1000')$$))[1:2], ARRAY['55006', 'rows were inserted into a partition of table "t" while it was detached'], '... or to an old one');
 DROP EVENT TRIGGER fc_drained_detached;
 
 SELECT * FROM finish();

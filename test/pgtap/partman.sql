@@ -387,6 +387,21 @@ RESET fast_copy.chunk_size;
 ALTER ROLE fc_reader RESET timezone;
 SET LOCAL timezone = 'UTC';
 
+-- rows of the default partition move to partitions like these
+CREATE FUNCTION pg_temp.drain(target regclass) RETURNS bigint LANGUAGE sql AS $$
+SELECT fast_copy(target, current_setting('fc.file'), missing_partitions => 'default') + 0 * fast_copy_drain(target)
+$$;
+ALTER FUNCTION pg_temp.load RENAME TO load_file;
+ALTER FUNCTION pg_temp.drain RENAME TO load;
+SELECT pg_temp.twins('drained', 'timestamptz', '1 day', 'daily', '2021-03-10');
+SELECT pg_temp.alike('drained', ARRAY['2021-03-10 00:00+00', '2021-02-01 02:30+00', '2021-02-01 00:00+00', '2021-02-08 23:59:59+00', '2021-03-13 01:00+00']);
+SELECT pg_temp.twins('drained_id', 'bigint', '10', NULL, '100');
+SELECT pg_temp.alike('drained_id', ARRAY['105', '27', '20', '3', '135']);
+SELECT is((SELECT choice FROM fast_copy_report() WHERE phase = 'partitions'), '2 created for pg_partman', 'the report tells of it');
+SELECT throws_ok($$SELECT fast_copy_repartition('a_drained', 'detach', partition_interval => '1 month')$$, '22023', 'argument "partition_interval" cannot be used for table "a_drained", which pg_partman manages', 'partitions of another width are refused');
+ALTER FUNCTION pg_temp.load RENAME TO drain;
+ALTER FUNCTION pg_temp.load_file RENAME TO load;
+
 -- what is refused
 SELECT pg_temp.keys(ARRAY['2021-02-01 02:30+00', '2021-02-08 02:30+00']);
 UPDATE keeper.part_config SET undo_in_progress = true WHERE parent_table = 'public.a_weekly';
