@@ -107,7 +107,7 @@ extern void fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *plann
  * ERROR 0A000 for a table, or one of its partitions, whose rows are to move.
  * NULL: it is not partitioned as it must be.
  */
-extern void fc_plan_refuse_move(Relation rel, const char *why, const char *hint) pg_attribute_noreturn();
+extern void fc_plan_refuse_move(Relation rel, const char *why, const char *hint) __attribute__((noreturn));
 
 /*
  * options/plan_key.c: sets the bounds of the keys that rows may have, once key
