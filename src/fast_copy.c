@@ -184,7 +184,7 @@ fast_copy_given(FunctionCallInfo fcinfo, int first, int from)
 		}
 	if (arg != n - 1 || types[arg] != JSONBOID)
 		elog(ERROR, "%s is declared with arguments of another version", get_func_name(fcinfo->flinfo->fn_oid));
-	return PG_ARGISNULL(arg) ? list : list_concat(list, fc_json_options(PG_GETARG_JSONB_P(arg)));
+	return PG_ARGISNULL(arg) ? list : list_concat(list, fc_json_options(PG_GETARG_JSONB_P(arg), from == FC_FROM_MOVE ? from : FC_FROM_CALL));
 }
 
 /* Reads the arguments but the target */
@@ -201,12 +201,12 @@ fast_copy_options(FunctionCallInfo fcinfo, int arg_source, FcCaller caller)
 }
 
 void
-fast_copy_refuse_standby(void)
+fast_copy_refuse_standby(FunctionCallInfo fcinfo)
 {
 	if (RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
-				 errmsg("cannot execute %s during recovery", "fast_copy()"),
+				 errmsg("cannot execute %s() during recovery", get_func_name(fcinfo->flinfo->fn_oid)),
 				 errhint("This server is a standby: load on its primary. fast_copy_analyze() works here.")));
 }
 
@@ -250,7 +250,7 @@ fast_copy(PG_FUNCTION_ARGS)
 	uint64		rows;
 
 	PreventCommandIfParallelMode("fast_copy()");
-	fast_copy_refuse_standby();
+	fast_copy_refuse_standby(fcinfo);
 	mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
 								 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(mcxt);
@@ -273,7 +273,7 @@ fast_copy_move(FunctionCallInfo fcinfo, FcMove move, int first_option)
 	uint64		rows;
 
 	PreventCommandIfParallelMode("fast_copy()");
-	fast_copy_refuse_standby();
+	fast_copy_refuse_standby(fcinfo);
 	if (PG_ARGISNULL(ARG_TARGET))
 		fast_copy_refuse_null("target", false);
 	options->target = PG_GETARG_OID(ARG_TARGET);

@@ -113,7 +113,7 @@ extern List *fc_analyze_run(FcOptions *options);
 extern void fast_copy_refuse_null(const char *name, bool has_default);
 
 /* Refuses to load on a standby, in core's words; ERROR 25006 */
-extern void fast_copy_refuse_standby(void);
+extern void fast_copy_refuse_standby(FunctionCallInfo fcinfo);
 
 /* The argument "source", which may be one or an array: List of String */
 extern List *fast_copy_sources(FunctionCallInfo fcinfo, int arg);

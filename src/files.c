@@ -650,7 +650,7 @@ fast_copy_files(PG_FUNCTION_ARGS)
 	char		failed[FC_UNITS_LEN];
 	char		young[FC_UNITS_LEN];
 
-	fast_copy_refuse_standby();
+	fast_copy_refuse_standby(fcinfo);
 	fc_files_refuse_transaction(fcinfo);
 	fc_files_begin(&files, fcinfo);
 	SPI_connect_ext(SPI_OPT_NONATOMIC);

@@ -100,6 +100,9 @@ typedef enum FcMove
 {
 	FC_MOVE_NOTHING,
 	FC_MOVE_DRAIN,				/* of the default partition, which stays */
+	FC_MOVE_SOME,				/* of a range of it: by a DELETE, because the
+								 * others, of which there may be many more,
+								 * are not written anew */
 	FC_MOVE_DROP,				/* and of others, which are dropped, */
 	FC_MOVE_DETACH				/* or detached */
 } FcMove;
@@ -243,17 +246,6 @@ fc_plan_route(const FcPlan *plan, Relation target)
 	if (plan->move >= FC_MOVE_DROP)
 		fc_route_forget(route, &plan->bounds);
 	return route;
-}
-
-/*
- * Do the rows leave a default partition one by one, by a DELETE?  So they do
- * where a range of keys is drained: the other rows of it, of which there may be
- * many more, are not written anew.
- */
-static inline bool
-fc_plan_moves_some(const FcPlan *plan)
-{
-	return plan->move == FC_MOVE_DRAIN && !plan->bounds.hi_max;
 }
 
 /* Does a row with this key leave its partition? */

@@ -269,7 +269,8 @@ fc_access_check_target(FcJob *job)
 		fc_plan_refuse_move(target->rel, "Row-level security hides rows of it from the caller.", NULL);
 	fc_access_refuse_rls(target->oid);
 	if (XactReadOnly && !target->rel->rd_islocaltemp && fc_caller_writes(target->options->caller))
-		PreventCommandIfReadOnly(fc_caller_wrote_copy(target->options->caller) ? "COPY FROM" : "fast_copy()");
+		PreventCommandIfReadOnly(fc_caller_wrote_copy(target->options->caller) ? "COPY FROM" :
+								 fc_plan_moves(target->plan) ? strVal(linitial(target->options->sources)) : "fast_copy()");
 	target->kept = fc_keeper_check(target->oid);
 	if (target->kept && !fc_caller_writes(target->options->caller))
 		fc_keeper_refuse(target->oid, "Rows are checked where they are loaded.");

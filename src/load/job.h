@@ -45,8 +45,10 @@ typedef struct FcJob
 								 * default partition comes first */
 	FcPick		pick;			/* where a row of these goes */
 	uint64		moved_late;		/* rows that came while others were moved, and
-								 * were moved, too, */
-	uint64		stayed_late;	/* or stayed in the default partition */
+								 * were moved, too */
+	uint64		stayed;			/* ... or stayed in the default partition, as
+								 * did those of which the move had read keys */
+	const char *stays;			/* what more there is about their keys */
 	bool		awaited;		/* another session waits for its lock on the
 								 * target */
 	FcSince		since;			/* when the source had been read, or rows to be

@@ -40,7 +40,7 @@
 static void
 fc_move_check(const FcTarget *target, Relation rel)
 {
-	const Trigger *trigger = fc_exchange_fires(rel, fc_replace_move_of(target));
+	const Trigger *trigger = fc_exchange_fires(rel, target->plan->move);
 
 	if (!fc_owns_relation(RelationGetRelid(rel), GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, RelationGetRelationName(rel));
@@ -49,7 +49,7 @@ fc_move_check(const FcTarget *target, Relation rel)
 	if (trigger && OidIsValid(trigger->tgconstrrelid))
 		fc_plan_refuse_move(rel, psprintf("Rows of table \"%s\" refer to it by foreign key \"%s\".",
 										  get_rel_name(trigger->tgconstrrelid), get_constraint_name(trigger->tgconstraint)),
-							fc_plan_moves_some(target->plan) ? "Leave replace_from and replace_to out: the rows that others refer to are then not deleted." : NULL);
+							target->plan->move == FC_MOVE_SOME ? "Leave replace_from and replace_to out: the rows that others refer to are then not deleted." : NULL);
 }
 
 /*
@@ -195,7 +195,7 @@ fc_move_pick(void *arg, Relation rel, HeapTuple row)
 	{
 		table = job->target.substitutes->table;
 		job->target.substitutes->carried++;
-		job->stayed_late++;
+		job->stayed++;
 	}
 	return table;
 }
@@ -207,9 +207,9 @@ fc_move_begin(FcJob *job)
 	FcMove		move = target->plan->move;
 	const char *why;
 
-	if (job->partman && move != FC_MOVE_DRAIN)
+	if (job->partman && move >= FC_MOVE_DROP)
 		fc_plan_refuse_move(target->rel, "pg_partman manages it, and would go on with partitions of the old width.", NULL);
-	if (move != FC_MOVE_DRAIN && target->options->interval == NULL)
+	if (move >= FC_MOVE_DROP && target->options->interval == NULL)
 		fc_option_error(errmsg("fast_copy_repartition() requires partition_interval"),
 						errhint("Give the width of the new partitions, such as '1 month'."));
 	target->route = fc_route_build(target->rel);
@@ -220,7 +220,7 @@ fc_move_begin(FcJob *job)
 	fc_move_check_valid(target);
 	if (OidIsValid(target->route->default_oid))
 		fc_move_add(job, target->route->default_oid);
-	if (move != FC_MOVE_DRAIN)
+	if (move >= FC_MOVE_DROP)
 		fc_move_add_ranges(job, target->route);
 	job->pick = fc_move_pick;
 	fc_replace_begin(job);
@@ -232,10 +232,8 @@ fc_move_begin(FcJob *job)
  * has the range.
  */
 static void
-fc_move_widen(FcJob *job)
+fc_move_widen(const FcTarget *target, FcRange *bounds)
 {
-	FcTarget   *target = &job->target;
-	FcRange    *bounds = &target->planned->plan.bounds;
 	const FcKeyKind *kind = &fc_key_kinds[target->route->type];
 	FcRange		first;
 	FcRange		last;
@@ -256,7 +254,52 @@ fc_move_widen(FcJob *job)
 			bounds->hi_max = last.hi_max;
 		}
 	}
+}
+
+/* Sets which keys are moved, before rows are read */
+static void
+fc_move_bound(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcRange    *bounds = &target->planned->plan.bounds;
+	FcRange		asked = *bounds;
+
+	fc_move_widen(target, bounds);
+	if (target->route->partman)
+		fc_partman_narrow(target->route->partman, target->route, PG_INT64_MIN, bounds);
 	target->shared->plan.bounds = *bounds;
+	job->stays = "";
+	if (bounds->lo <= asked.lo && bounds->hi >= asked.hi)
+		return;
+	job->stays = ", or lie beyond the retention of pg_partman or the partitions that it creates in advance";
+	if (target->plan->move == FC_MOVE_SOME && target->options->log_verbosity != FC_LOG_SILENT)
+		ereport(NOTICE,
+				(errmsg("only rows with keys %s are moved", fc_range_text(target->route->type, bounds)),
+				 errdetail("Others lie beyond the retention of pg_partman, or the partitions that it creates in advance.")));
+}
+
+/* Leaves out rows from the key on that would need one partition too many */
+static void
+fc_move_limit(FcJob *job)
+{
+	FcTarget   *target = &job->target;
+	FcRange    *bounds = &target->planned->plan.bounds;
+
+	if (target->ncreated <= fc_max_partitions)
+		return;
+	target->ncreated = fc_max_partitions;
+	bounds->hi = target->created[fc_max_partitions].range.lo;
+	bounds->hi_max = false;
+	target->shared->plan.bounds = *bounds;
+	job->stays = psprintf("%s, or need more partitions than fast_copy.max_partitions allows", job->stays);
+	foreach_ptr(const FcSpillPart, part, target->plan->move == FC_MOVE_SOME ? job->parts : NIL)
+	{
+		if (fc_plan_moves_key(target->plan, part->null, part->min_key))
+			continue;
+		/* they are not written anew */
+		pg_atomic_fetch_sub_u64(&target->shared->counts.existing, part->rows);
+		job->stayed += part->rows;
+	}
 }
 
 /* Parts in key order, that of NULL last; of equal ones that with rows first */
@@ -318,15 +361,17 @@ fc_move_cover(const FcJob *job, List *parts)
 
 /* Tells how many rows stay though no range says so */
 static void
-fc_move_tell(const FcTarget *target, uint64 rows)
+fc_move_tell(const FcJob *job, uint64 rows)
 {
+	const FcTarget *target = &job->target;
 	char		count[FC_UNITS_LEN];
 
-	if (rows > 0 && target->plan->bounds.hi_max && target->options->log_verbosity != FC_LOG_SILENT)
+	if (rows > 0 && target->options->log_verbosity != FC_LOG_SILENT)
 		ereport(NOTICE,
 				(errmsg("%s %s in default partition \"%s\"", fc_units_of(count, rows, "row"),
 						rows == 1 ? "stays" : "stay", get_rel_name(target->route->default_oid)),
-				 errdetail("Their keys are null or infinite, or they were inserted after it was found out which partitions are to be made.")));
+				 errdetail("Their keys are null or infinite%s, or they were inserted after it was found out which partitions are to be made.",
+						   job->stays)));
 }
 
 void
@@ -335,14 +380,16 @@ fc_move_read(FcJob *job)
 	FcTarget   *target = &job->target;
 	pg_atomic_uint64 *existing = &target->shared->counts.existing;
 
-	fc_move_widen(job);
+	fc_move_bound(job);
 	fc_merge_read(job);
-	if (target->plan->move != FC_MOVE_DRAIN)
+	if (target->plan->move >= FC_MOVE_DROP)
 		fc_tasks_set_parts(job, fc_move_cover(job, job->parts));
+	else
+		fc_move_limit(job);
 	if (target->ncreated > 0)
 		return;
 	/* all rows stay */
-	fc_move_tell(target, pg_atomic_read_u64(existing));
+	fc_move_tell(job, pg_atomic_read_u64(existing) + job->stayed);
 	fc_tasks_set_parts(job, NIL);
 	pg_atomic_write_u64(existing, 0);
 }
@@ -356,7 +403,7 @@ fc_move_delete(FcJob *job)
 	uint64		changed;
 	Relation	rel;
 
-	if (!fc_plan_moves_some(target->plan))
+	if (target->plan->move != FC_MOVE_SOME)
 		return;
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	rel = table_open(linitial_oid(job->moved), NoLock);
@@ -417,7 +464,7 @@ fc_move_end(FcJob *job)
 		if (!job->tasks[i].null)
 			moved += job->tasks[i].loaded;
 	/* as a load of them would have it; those that stay are written again */
-	fc_move_tell(target, pg_atomic_sub_fetch_u64(&counts->existing, moved) + job->stayed_late);
+	fc_move_tell(job, pg_atomic_sub_fetch_u64(&counts->existing, moved) + job->stayed);
 	target->loaded = target->found = moved + job->moved_late;
 	fc_move_detach(job);
 }

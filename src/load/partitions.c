@@ -274,7 +274,8 @@ fc_partitions_faults(FcJob *job)
 		high = job->keys[target->shared->source.nchunks];
 	return list_concat(faults,
 					   fc_partman_faults(job->partman, target->route, lowest, high,
-										 target->created, target->ncreated));
+										 target->created, target->ncreated,
+										 fc_plan_moves(target->plan) ? "replace_from and replace_to" : "where_clause"));
 }
 
 FcFault *

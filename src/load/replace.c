@@ -105,12 +105,6 @@ fc_replace_check_ratio(const FcTarget *target, const FcReplaced *one, double row
 		fc_fault_report(ERROR, fault);
 }
 
-FcMove
-fc_replace_move_of(const FcTarget *target)
-{
-	return fc_plan_moves_some(target->plan) ? FC_MOVE_DROP : target->plan->move;
-}
-
 const char *
 fc_replace_job_refusal(FcJob *job)
 {
@@ -126,7 +120,7 @@ fc_replace_job_refusal(FcJob *job)
 		return "the transaction is serializable";
 	if (target->options->tolerated & FC_CLASS_UNIQUE)
 		return "on_error skips equal rows";
-	if (target->plan->partitioned && fc_exchange_fires(target->rel, fc_replace_move_of(target)))
+	if (target->plan->partitioned && fc_exchange_fires(target->rel, target->plan->move))
 		return "the table has triggers or foreign keys";
 	/* if core must load one leaf, it loads all */
 	foreach_oid(leaf, fc_tables_existing(job))
@@ -158,7 +152,7 @@ fc_replace_leaf_refusal(const FcTarget *target, Relation rel, const FcRange *ran
 	if (!target->plan->partitioned && !fc_plan_merges(target->plan) && fc_plan_has_unique(rel) &&
 		target->shared->source.places > 0)
 		return "a unique index must see the rows as they come";
-	return fc_plan_leaf_reason(rel) ? fc_plan_leaf_reason(rel) : fc_exchange_refusal(rel, fc_replace_move_of(target));
+	return fc_plan_leaf_reason(rel) ? fc_plan_leaf_reason(rel) : fc_exchange_refusal(rel, target->plan->move);
 }
 
 /*
@@ -255,7 +249,7 @@ fc_replace_verb(const FcJob *job)
 {
 	const FcPlan *plan = job->target.plan;
 
-	return plan->move == FC_MOVE_DRAIN ? "drain" : fc_plan_moves(plan) ? "repartition" :
+	return plan->move >= FC_MOVE_DROP ? "repartition" : fc_plan_moves(plan) ? "drain" :
 		fc_plan_merges(plan) ? "merge" : "replace";
 }
 
@@ -405,7 +399,7 @@ fc_replace_find(FcJob *job)
 
 	if (fc_plan_moves(target->plan))
 	{
-		if (OidIsValid(target->route->default_oid) && target->ncreated > 0 && !fc_plan_moves_some(target->plan))
+		if (OidIsValid(target->route->default_oid) && target->ncreated > 0 && target->plan->move != FC_MOVE_SOME)
 			fc_replace_add(job, target->route->default_oid, target->plan->bounds, 0, NULL, true);
 		return;
 	}

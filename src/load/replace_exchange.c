@@ -64,7 +64,7 @@ static uint64
 fc_replace_carry(const FcJob *job, Oid from, FcPick pick, void *arg, FcSince *until)
 {
 	Relation	leaf = table_open(from, NoLock);
-	bool		leaves = fc_plan_moves_some(job->target.plan);
+	bool		leaves = job->target.plan->move == FC_MOVE_SOME;
 	volatile uint64 carried = 0;
 	uint64		changed = 0;
 

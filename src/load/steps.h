@@ -210,12 +210,6 @@ extern FcFault *fc_partitions_far(FcJob *job);
  */
 extern void fc_replace_begin(FcJob *job);
 
-/*
- * How a load moves rows, as foreign keys see it.  A DELETE would check those
- * that refer to the rows.
- */
-extern FcMove fc_replace_move_of(const FcTarget *target);
-
 /* Why no leaf, or not this one with this range, can be exchanged; or NULL */
 extern const char *fc_replace_job_refusal(FcJob *job);
 extern const char *fc_replace_leaf_refusal(const FcTarget *target, Relation rel,

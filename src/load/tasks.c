@@ -48,7 +48,7 @@ fc_tasks_substitute(const FcTarget *target, const FcSpillPart *part)
 		return target->nsubstitutes == 0 ? NULL : substitutes;
 	/* that of the default partition, for the rows that stay there */
 	if (fc_plan_moves(target->plan))
-		return part->null ? substitutes : NULL;
+		return fc_plan_moves_key(target->plan, part->null, part->min_key) ? NULL : substitutes;
 	fc_search(int, at, target->nsubstitutes, mid, substitutes[mid].range.lo < part->range.lo);
 	return !part->null && at < target->nsubstitutes &&
 		substitutes[at].range.partition == part->range.partition ? &substitutes[at] : NULL;
@@ -181,8 +181,9 @@ fc_tasks_groups(FcJob *job)
 		group->leaf = fc_tasks_leaf(&job->target, part, &group->created);
 		group->replaces = substitute ? substitute->range.partition :
 			OidIsValid(group->leaf) && group->leaf == job->target.stage ? job->target.oid : InvalidOid;
-		/* the leader sends its records */
-		if (job->target.facts.sends && get_rel_relkind(group->leaf) == RELKIND_FOREIGN_TABLE)
+		/* the leader sends its records, or rows stay where they are */
+		if ((job->target.facts.sends && get_rel_relkind(group->leaf) == RELKIND_FOREIGN_TABLE) ||
+			(fc_plan_moves(job->target.plan) && !group->created))
 			continue;
 		group->rows = part->rows;
 		group->order = foreach_current_index(part);
@@ -333,7 +334,7 @@ static bool
 fc_tasks_freezes(const FcTarget *target, const FcGroup *group)
 {
 	if (fc_plan_moves(target->plan))
-		return !fc_plan_moves_some(target->plan);
+		return target->plan->move != FC_MOVE_SOME;
 	return OidIsValid(group->replaces) && (fc_plan_replaces(target->plan) || OidIsValid(target->stage));
 }
 

@@ -88,4 +88,6 @@ fc_options_existing(FcOptions *options)
 	options->conflict = fc_option_word(options, FC_OPTION_on_conflict);
 	fc_options_check_conflict(options);
 	fc_options_dedup(options);
+	if (options->move == FC_MOVE_DRAIN && options->replace_from)
+		options->move = FC_MOVE_SOME;
 }

@@ -118,7 +118,7 @@ fc_json_value(const char *key, FcOptionKind kind, const JsonbValue *value)
 }
 
 List *
-fc_json_options(Jsonb *json)
+fc_json_options(Jsonb *json, int from)
 {
 	List	   *list = NIL;
 	JsonbIterator *members = JsonbIteratorInit(&json->root);
@@ -130,11 +130,11 @@ fc_json_options(Jsonb *json)
 	while (fc_json_next(&members, &key, &value))
 	{
 		char	   *name = downcase_identifier(key, strlen(key), false, false);
-		const FcOption *option = fc_option_find(name, FC_FROM_CALL);
+		const FcOption *option = fc_option_find(name, from);
 		Node	   *node;
 
 		if (option == NULL)
-			fc_option_refuse(name, FC_FROM_CALL, NULL, -1);
+			fc_option_refuse(name, from, NULL, -1);
 		/* as if it were not given */
 		if (value.type == jbvNull)
 			continue;

@@ -227,7 +227,7 @@ typedef struct FcOptions
  * call, 22023 for a value that is no object or has another type than the
  * option.
  */
-extern List *fc_json_options(Jsonb *json);
+extern List *fc_json_options(Jsonb *json, int from);
 
 /*
  * Reads a text as JSON if it begins with one of these brackets, after blanks;

@@ -105,13 +105,23 @@ extern bool fc_partman_try_lock(void);
 extern void fc_partman_lock(void);
 
 /*
+ * Narrows a range of keys to partitions that maintenance neither removes nor
+ * goes on from too far ahead, unless a setting ignores that.  "high" is the
+ * highest key of new rows, or PG_INT64_MIN.
+ */
+extern void fc_partman_narrow(const FcPartman *partman, const FcRoute *route,
+							  int64 high, FcRange *bounds);
+
+/*
  * Returns, as a list of FcFault, why rows from the range "lowest" (NULL: there
  * are none) up to the key "high" cannot be loaded, or "parts" (ascending)
- * cannot be made for them.  Leaves out faults that a setting ignores.
+ * cannot be made for them.  Leaves out faults that a setting ignores; "leave":
+ * by what rows can be left out.
  */
 extern List *fc_partman_faults(const FcPartman *partman, const FcRoute *route,
 							   const FcRange *lowest, int64 high,
-							   const FcNewPartition *parts, int nparts);
+							   const FcNewPartition *parts, int nparts,
+							   const char *leave);
 
 /* Gives an empty table of this name what it needs before it is filled */
 extern void fc_partman_prepare(const FcPartman *partman, Oid nspid,

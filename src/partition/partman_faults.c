@@ -78,14 +78,24 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 	return least;
 }
 
-/* Returns the key before which partitions end that maintenance removes */
+/* Does maintenance make partitions by numbers, not by time? */
+static bool
+fc_partman_by_number(const FcRoute *route)
+{
+	return route->type >= FC_KEY_INT2 && route->interval.epoch == 0;
+}
+
+/*
+ * Returns the key before which partitions end that maintenance removes, once
+ * the table has rows up to the key "high"
+ */
 static int64
 fc_partman_oldest_kept(const FcPartman *partman, const FcRoute *route,
 					   int64 high)
 {
 	int64		kept;
 
-	if (route->type < FC_KEY_INT2 || route->interval.epoch != 0)
+	if (!fc_partman_by_number(route))
 		return fc_partman_instant(route, partman->retention, -1);
 	high = fc_partman_highest(partman, route, high);
 	if (pg_sub_s64_overflow(high, pg_strtoint64(partman->retention), &kept) ||
@@ -94,37 +104,54 @@ fc_partman_oldest_kept(const FcPartman *partman, const FcRoute *route,
 	return kept + 1;
 }
 
+void
+fc_partman_narrow(const FcPartman *partman, const FcRoute *route, int64 high,
+				  FcRange *bounds)
+{
+	const FcRange *newest = fc_partman_newest(route);
+	FcRange		last;
+
+	if (partman->retention && !fc_ignore_retention)
+	{
+		int64		kept = fc_partman_oldest_kept(partman, route, high);
+		int64		first = kept > fc_key_kinds[route->type].first ? fc_route_find(route, kept - 1).lo : kept;
+
+		bounds->lo = Max(bounds->lo, first);
+		bounds->lo_min = bounds->lo == PG_INT64_MIN;
+	}
+	if (fc_ignore_premake || fc_partman_by_number(route))
+		return;
+	last = fc_route_find(route, fc_partman_instant(route, partman->interval, partman->premake));
+	if (newest && newest->lo > last.lo)
+		last = *newest;
+	if (!last.hi_max && (bounds->hi_max || last.hi < bounds->hi))
+	{
+		bounds->hi = last.hi;
+		bounds->hi_max = false;
+	}
+}
+
 static FcFault *
 fc_partman_too_old(const FcPartman *partman, const FcRoute *route,
-				   const FcRange *lowest, int64 high)
+				   const FcRange *lowest, const char *leave)
 {
-	if (partman->retention == NULL || fc_ignore_retention || lowest->hi_max ||
-		lowest->hi >= fc_partman_oldest_kept(partman, route, high))
-		return NULL;
 	return fc_fault("retention", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					psprintf("rows are older than the retention of pg_partman for table \"%s\"",
 							 partman->table),
 					psprintf("The retention is \"%s\", and the oldest rows belong to values %s: the next maintenance would remove them.",
 							 partman->retention,
 							 fc_range_text(route->type, lowest)),
-					pstrdup("Leave such rows out by where_clause, or set fast_copy.ignore_retention."));
+					psprintf("Leave such rows out by %s, or set fast_copy.ignore_retention.", leave));
 }
 
 /*
- * Is a partition so far ahead that maintenance, which goes on from the highest
- * one, would make no nearer ones?
+ * Of partitions so far ahead that maintenance, which goes on from the highest
+ * one, would make no nearer ones
  */
 static FcFault *
 fc_partman_too_new(const FcPartman *partman, const FcRoute *route,
 				   const FcRange *highest)
 {
-	const FcRange *newest = fc_partman_newest(route);
-
-	if (fc_ignore_premake ||
-		(route->type >= FC_KEY_INT2 && route->interval.epoch == 0) ||
-		(newest != NULL && highest->lo < newest->lo) ||
-		highest->lo <= fc_partman_instant(route, partman->interval, partman->premake))
-		return NULL;
 	return fc_fault("premake", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					psprintf("rows lie beyond the partitions that pg_partman creates in advance for table \"%s\"",
 							 partman->table),
@@ -163,9 +190,10 @@ fc_partman_misfit(const FcPartman *partman, const FcRoute *route,
 List *
 fc_partman_faults(const FcPartman *partman, const FcRoute *route,
 				  const FcRange *lowest, int64 high,
-				  const FcNewPartition *parts, int nparts)
+				  const FcNewPartition *parts, int nparts, const char *leave)
 {
 	List	   *faults = NIL;
+	FcRange		bounds = FC_RANGE_ALL;
 	FcFault    *fault;
 
 	if (partman->refusal)
@@ -176,10 +204,12 @@ fc_partman_faults(const FcPartman *partman, const FcRoute *route,
 			faults = lappend(faults, partman->refusal);
 		return faults;
 	}
-	if (lowest && (fault = fc_partman_too_old(partman, route, lowest, high)))
-		faults = lappend(faults, fault);
-	if (nparts > 0 && (fault = fc_partman_too_new(partman, route, &parts[nparts - 1].range)))
-		faults = lappend(faults, fault);
+	if (lowest)
+		fc_partman_narrow(partman, route, high, &bounds);
+	if (lowest && !lowest->hi_max && lowest->lo < bounds.lo)
+		faults = lappend(faults, fc_partman_too_old(partman, route, lowest, leave));
+	if (nparts > 0 && !bounds.hi_max && parts[nparts - 1].range.lo >= bounds.hi)
+		faults = lappend(faults, fc_partman_too_new(partman, route, &parts[nparts - 1].range));
 	if ((fault = fc_partman_misfit(partman, route, parts, nparts)))
 		faults = lappend(faults, fault);
 	return faults;

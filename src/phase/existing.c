@@ -73,7 +73,7 @@ fc_old_spill(FcOldReader *reader, HeapTuple row)
 	entry.key = null ? 0 : fc_key_from_datum(plan->key.type, key);
 	if (fc_plan_moves(plan) && !fc_plan_moves_key(plan, null, entry.key))
 	{
-		if (fc_plan_moves_some(plan))
+		if (plan->move == FC_MOVE_SOME)
 			return;
 		/* it stays in the default partition, as a row without a key does */
 		null = true;

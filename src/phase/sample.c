@@ -267,7 +267,7 @@ fc_sample_moved(const FcContext *ctx)
 	List	   *leaves = OidIsValid(all->default_oid) ? list_make1_oid(all->default_oid) : NIL;
 
 	for (int i = 0; i < all->nranges && list_length(leaves) < FC_SAMPLE_LEAVES; i++)
-		if (plan->move != FC_MOVE_DRAIN && fc_range_within(&all->ranges[i], &plan->bounds))
+		if (plan->move >= FC_MOVE_DROP && fc_range_within(&all->ranges[i], &plan->bounds))
 			leaves = lappend_oid(leaves, all->ranges[i].partition);
 	return leaves;
 }

@@ -207,7 +207,13 @@ SELECT pg_temp.refused($$fast_copy_drain('t', options => '{"dedup_keys": ["n"]}'
 SELECT pg_temp.refused($$fast_copy_repartition('t', 'drop', partition_interval => '1 day', replace_from => '2024-01-01 12:00', replace_to => '2024-01-02')$$,
 	'0A000 cannot move rows of table "t_1" Only a part of its keys, FROM (''2024-01-01 00:00:00'') TO (''2024-01-02 00:00:00''), lies between replace_from and replace_to. Begin and end %');
 SET LOCAL fast_copy.max_partitions = 2;
-SELECT pg_temp.refused($$fast_copy_drain('t', partition_interval => '1 day')$$, '54000 cannot create more than 2 partitions The rows need 3 new partitions of table "t"%move them in parts by replace_from and replace_to%');
+SELECT is(pg_temp.result('', $$SELECT fast_copy_drain('t', partition_interval => '1 day')$$, ''), '200', 'as many partitions as may be');
+SELECT is(pg_temp.result('', $$SELECT fast_copy_drain('t', partition_interval => '1 day') + fast_copy_drain('t')$$, ''), '300', 'the rest by the next call');
+SELECT is(pg_temp.result('', $$SELECT fast_copy_drain('t', partition_interval => '1 day', replace_from => '2024-01-03', replace_to => '2024-01-06')$$, ''), '200', '... of a range');
+SELECT is(pg_temp.result('', $$SELECT fast_copy_drain('t', partition_interval => '1 day', replace_from => '2024-01-03', replace_to => '2024-01-06', options => '{"workers": 2}')$$,
+	$$SELECT string_agg(tableoid::regclass || ' ' || n, ', ' ORDER BY 1) FROM (SELECT tableoid, count(*) AS n FROM t GROUP BY 1) AS leaf$$), '200 t_1 100, t_2 100, t_d 101, t_p20240103 100, t_p20240104 100', '... by workers: where rows are');
+SET LOCAL fast_copy.max_partitions = 1;
+SELECT is(pg_temp.result('SET LOCAL fast_copy.workers = 2', $$SELECT fast_copy_drain('t', partition_interval => '1 day') + fast_copy_drain('t') + fast_copy_drain('t')$$, ''), '300', 'a partition a call');
 RESET fast_copy.max_partitions;
 SELECT is(pg_temp.result('', $$SELECT fast_copy_drain('t', options => '{"partition_interval": "1 day", "replace_from": "2024-01-03", "replace_to": "2024-01-04", "workers": 1}')$$, ''), '100', 'as JSON');
 SELECT is(pg_temp.result('', $$SELECT fast_copy_drain('t')$$, ''), '300', 'the width of partitions that are there');

@@ -399,6 +399,36 @@ SELECT pg_temp.twins('drained_id', 'bigint', '10', NULL, '100');
 SELECT pg_temp.alike('drained_id', ARRAY['105', '27', '20', '3', '135']);
 SELECT is((SELECT choice FROM fast_copy_report() WHERE phase = 'partitions'), '2 created for pg_partman', 'the report tells of it');
 SELECT throws_ok($$SELECT fast_copy_repartition('a_drained', 'detach', partition_interval => '1 month')$$, '22023', 'argument "partition_interval" cannot be used for table "a_drained", which pg_partman manages', 'partitions of another width are refused');
+-- rows that maintenance would remove, or go on from, stay
+CREATE TABLE a_stay (n int, k timestamptz, v text) PARTITION BY RANGE (k);
+SELECT pg_temp.keep('a_stay', '1 day', 'daily', '2021-03-10');
+UPDATE keeper.part_config SET retention = '1000 years' WHERE parent_table = 'public.a_stay';
+CREATE FUNCTION pg_temp.stay(arguments text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	BEGIN
+		INSERT INTO a_stay VALUES (1, '0500-01-01 12:00+00'), (2, '2021-02-01 12:00+00'), (3, '2021-02-01 13:00+00'), (4, '2999-02-01 13:00+00');
+		EXECUTE format('SELECT fast_copy_drain(''a_stay''%s)', arguments) INTO result;
+		result := format('%s moved, but not %s', result, (SELECT string_agg(n::text, ', ' ORDER BY n) FROM a_stay_default));
+		RAISE division_by_zero;
+	EXCEPTION
+		WHEN division_by_zero THEN NULL;
+		WHEN others THEN result := format('%s %s', SQLSTATE, SQLERRM);
+	END;
+	RETURN result;
+END
+$$;
+SELECT is(pg_temp.stay(''), '2 moved, but not 1, 4', 'rows beyond retention and premake stay');
+SELECT is(pg_temp.stay(', replace_from => ''-infinity'', replace_to => ''infinity'''), '2 moved, but not 1, 4', '... of a range');
+SELECT is(pg_temp.stay(', replace_from => ''0400-01-01'', replace_to => ''0600-01-01'''), '0 moved, but not 1, 2, 3, 4', '... in which nothing may move');
+SET LOCAL fast_copy.ignore_retention = on;
+SELECT is(pg_temp.stay(''), '3 moved, but not 4', '... unless retention is ignored');
+SET LOCAL fast_copy.ignore_premake = on;
+SELECT is(pg_temp.stay(''), '4 moved, but not ', '... and premake');
+RESET fast_copy.ignore_retention;
+SELECT is(pg_temp.stay(''), '3 moved, but not 1', '... or premake alone');
+RESET fast_copy.ignore_premake;
 ALTER FUNCTION pg_temp.load RENAME TO drain;
 ALTER FUNCTION pg_temp.load_file RENAME TO load;
 

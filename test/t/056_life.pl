@@ -1,7 +1,7 @@
 # The whole life of a table of 40 days in two levels, by tenant and by day, a fifth
 # of whose rows came before their partitions: it is drained, cut from days to months
 # and back, and fed with files of changes for ten nights, beside readers and a writer.
-# At the end it is what SQL says.
+# At the end it is what SQL says.  Ten nights with FC_ALL in the environment, else four.
 
 use strict;
 use warnings;
@@ -14,6 +14,7 @@ use Test::More;
 my $node = new_node('main', {}, 'max_locks_per_transaction = 512', 'fast_copy.workers = 2');
 my @tenants = qw(north south);
 my $model = 'model';
+my $nights = $ENV{FC_ALL} ? 10 : 4;
 
 sub sql { return $node->safe_psql('postgres', "SET client_min_messages = warning; SET timezone = 'UTC'; $_[0]") }
 
@@ -52,8 +53,8 @@ my $of_day = sql("SELECT count(*) FROM t_north WHERE id % 10 = 0 AND id > 0 AND 
 $script = write_bytes('readers.sql', "SELECT 1 / (count(*) = 800)::int FROM t WHERE id % 10 = 0 AND id > 0;
 SELECT 1 / (count(*) = $of_day)::int FROM t_north WHERE id % 10 = 0 AND id > 0 AND at >= '2024-02-05' AND at < '2024-02-07';\n");
 my ($read, $written, $read_err, $written_err) = ('', '', '', '');
-my $readers = IPC::Run::start([ 'pgbench', '-n', '-c', 2, '-T', 600, '-f', $script, $node->connstr('postgres') ], '>', \$read, '2>', \$read_err);
-my $writer = IPC::Run::start([ 'pgbench', '-n', '-c', 1, '-R', 50, '-T', 600, '-f', $writes, $node->connstr('postgres') ], '>', \$written, '2>', \$written_err);
+my $readers = IPC::Run::start([ 'pgbench', '-n', '-c', 2, '-R', 60, '-T', 900, '-f', $script, $node->connstr('postgres') ], '>', \$read, '2>', \$read_err);
+my $writer = IPC::Run::start([ 'pgbench', '-n', '-c', 1, '-R', 50, '-T', 900, '-f', $writes, $node->connstr('postgres') ], '>', \$written, '2>', \$written_err);
 
 ok(wait_until($node, 'SELECT count(*) > 0 FROM t WHERE id < 0'), 'they are at work');
 
@@ -93,7 +94,7 @@ sub moved
 	return -1;
 }
 
-foreach my $n (1 .. 10)
+foreach my $n (1 .. $nights)
 {
 	night($n);
 	is_as_said("night $n");
@@ -105,12 +106,12 @@ foreach my $n (1 .. 10)
 	}
 	is_as_said("after night $n");
 }
-$readers->signal('INT'), $writer->signal('INT');
-$readers->finish, $writer->finish;
+$_->signal('TERM') foreach $readers, $writer;
+$_->finish foreach $readers, $writer;
 unlike($read_err, qr/division by zero|ERROR/, 'no reader has missed a row, or met one twice');
 unlike($written_err, qr/ERROR/, 'the writer has written');
 is_as_said('at last');
-is(sql("SELECT count(*) FROM nights WHERE state = 'loaded'"), 10, 'the ledger has each file once');
+is(sql("SELECT count(*) FROM nights WHERE state = 'loaded'"), $nights, 'the ledger has each file once');
 is(sql("SELECT count(*) - count(DISTINCT (tenant, at, id)) FROM t"), 0, 'no row is there twice');
 cmp_ok(sql('SELECT count(*) FROM t WHERE id < 0'), '>', 100, 'the rows of the writer');
 is(sql('SELECT count(*) FROM t WHERE id < 0'), sql("SELECT (SELECT count(*) FROM t_north WHERE id < 0) + (SELECT count(*) FROM t_south WHERE id < 0)"), 'by each way');
