@@ -461,7 +461,7 @@ fc_move_end(FcJob *job)
 	uint64		moved = 0;
 
 	for (int i = 0; i < job->ntasks; i++)
-		if (!job->tasks[i].null)
+		if (!OidIsValid(job->tasks[i].replaces))
 			moved += job->tasks[i].loaded;
 	/* as a load of them would have it; those that stay are written again */
 	fc_move_tell(job, pg_atomic_sub_fetch_u64(&counts->existing, moved) + job->stayed);

@@ -211,7 +211,7 @@ SELECT is(pg_temp.result('', $$SELECT fast_copy_drain('t', partition_interval =>
 SELECT is(pg_temp.result('', $$SELECT fast_copy_drain('t', partition_interval => '1 day') + fast_copy_drain('t')$$, ''), '300', 'the rest by the next call');
 SELECT is(pg_temp.result('', $$SELECT fast_copy_drain('t', partition_interval => '1 day', replace_from => '2024-01-03', replace_to => '2024-01-06')$$, ''), '200', '... of a range');
 SELECT is(pg_temp.result('', $$SELECT fast_copy_drain('t', partition_interval => '1 day', replace_from => '2024-01-03', replace_to => '2024-01-06', options => '{"workers": 2}')$$,
-	$$SELECT string_agg(tableoid::regclass || ' ' || n, ', ' ORDER BY 1) FROM (SELECT tableoid, count(*) AS n FROM t GROUP BY 1) AS leaf$$), '200 t_1 100, t_2 100, t_d 101, t_p20240103 100, t_p20240104 100', '... by workers: where rows are');
+	$$SELECT string_agg(leaf || ' ' || n, ', ' ORDER BY leaf) FROM (SELECT tableoid::regclass::text AS leaf, count(*) AS n FROM t GROUP BY 1) AS leaves$$), '200 t_1 100, t_2 100, t_d 101, t_p20240103 100, t_p20240104 100', '... by workers: where rows are');
 SET LOCAL fast_copy.max_partitions = 1;
 SELECT is(pg_temp.result('SET LOCAL fast_copy.workers = 2', $$SELECT fast_copy_drain('t', partition_interval => '1 day') + fast_copy_drain('t') + fast_copy_drain('t')$$, ''), '300', 'a partition a call');
 RESET fast_copy.max_partitions;
