@@ -340,6 +340,8 @@ sub adapt_rest
 	$f->{analyze} = 0 if $f->{target} =~ /foreign|view/;
 	$f->{order_by} = '' if $f->{target} =~ /foreign/;
 	$f->{missing} = 'default' if $f->{missing} eq 'error' && $f->{default} && $f->{target} =~ /^(two|list|rangelist|rangehash|expr)$/;
+	# the partitions of these are compared with SQL, test/pgtap/list.sql
+	$f->{missing} = 'default' if $f->{missing} eq 'create' && $f->{target} =~ /^(list|listrange|rangelist|rangehash|expr)$/;
 }
 
 # ---- values -----------------------------------------------------------------
