@@ -23,9 +23,6 @@
 /* Bytes of a value that are kept as an example */
 #define FC_EXAMPLE	200
 
-/* Bytes after a value that may be read */
-#define FC_SLACK	64
-
 /* Values that match no pattern, a few or few of many, do not end the search */
 #define FC_UNLIKELY	10
 
@@ -271,7 +268,7 @@ fc_columns_count(FcTable *table, const FcSniffHeld *held)
 	{
 		FcColumnSeen *column = &table->columns[i];
 		size_t		len = strlen(held->fields[i]);
-		char	   *copy = palloc0(len + FC_SLACK);
+		char	   *copy = palloc0(len + FC_SNIFF_SLACK);
 		bool		ascending = column->ascending || column->values == 0;
 		int64		low = column->low;
 
@@ -470,7 +467,6 @@ fc_columns_look(FcTable *table)
 			guess->others++;
 	}
 	guess->faults = cursor.faults;
-	fc_records_end(&cursor);
 	fc_columns_settle_rules(table);
 	fc_columns_encoding(table, &seen);
 }

@@ -148,7 +148,6 @@ fc_dialect_count(FcGuesser *guesser, FcGuess *guess)
 		if (record->number < FC_GUESS_FIRST)
 			first[nfirst++] = (FcFirst) {n, fc_dialect_is_padded(record), fc_dialect_is_full(guesser->judge, record)};
 	}
-	fc_records_end(&cursor);
 	guess->nfields = 1;
 	for (int i = 1; i <= FC_SNIFF_FIELDS + 1; i++)
 		if (guesser->counts[i] > 0 && guesser->counts[i] >= guesser->counts[guess->nfields])
@@ -230,7 +229,6 @@ fc_dialect_score(FcGuesser *guesser, FcGuess *guess)
 	}
 	guess->faults = cursor.faults;
 	guess->trailing = guess->nfields > 1 && guess->records > 1 && full == 0;
-	fc_records_end(&cursor);
 	share = (double) (guess->records - guess->others) /
 		Max(guess->records + guess->faults.line_ends + guess->faults.quotes, 1);
 	judged = Min(judged, FC_GUESS_FIELDS);
@@ -454,7 +452,6 @@ fc_dialect_settle_skip(FcGuesser *guesser)
 			record->nfields == guess->nfields && !fc_dialect_is_padded(record))
 			guess->skip = 0;
 	}
-	fc_records_end(&cursor);
 }
 
 FcGuess *

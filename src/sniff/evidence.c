@@ -185,7 +185,7 @@ static FcEvidence
 fc_evidence_of(const FcTable *table, const FcColumnSeen *column, const char *s)
 {
 	size_t		len = strlen(s);
-	char	   *copy = memcpy(palloc0(len + 64), s, len);
+	char	   *copy = memcpy(palloc0(len + FC_SNIFF_SLACK), s, len);
 	bool		typed = fc_evidence_is_typed(column);
 	FcValueNumber number;
 	FcEvidence	above;
@@ -355,7 +355,6 @@ fc_evidence_look_below(const FcTable *table, const FcSniffHeld *held, bool *recu
 			fc_evidence_add_text(&signs[i], field->data, field->len);
 		}
 	}
-	fc_records_end(&cursor);
 	return signs;
 }
 

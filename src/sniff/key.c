@@ -104,7 +104,6 @@ fc_key_collect(FcTable *table, int number, int64 *keys)
 			fc_value_moment(table->judge, column->typid, pattern, field->data, field->len, &keys[n]))
 			n++;
 	}
-	fc_records_end(&cursor);
 	qsort(keys, n, sizeof(int64), fc_key_compare);
 	return n;
 }

@@ -6,17 +6,13 @@
  *	 place ──► state of its first byte ──► records ──► fields
  *
  * grammar/ cuts records and fields, as for a load.  The first record of each
- * file tells how its lines end, which binds the rest.  A cursor's memory is in
- * the context that it was begun in.
+ * file tells how its lines end, which binds the rest.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "sniff/steps.h"
-
-/* Bytes by which the kernels of the grammar and the conversions may read on */
-#define FC_CURSOR_SLACK	64
 
 void
 fc_records_begin(FcCursor *cursor, const FcSniffSample *sample, const FcDialect *dialect,
@@ -27,16 +23,8 @@ fc_records_begin(FcCursor *cursor, const FcSniffSample *sample, const FcDialect 
 	cursor->dialect = *dialect;
 	cursor->wanted = wanted;
 	cursor->limit = limit;
-	cursor->record.fields = palloc(sizeof(FcField) * FC_SNIFF_FIELDS);
-	cursor->room = 1024;
-	cursor->record.cut = palloc(cursor->room + FC_CURSOR_SLACK);
-}
-
-void
-fc_records_end(FcCursor *cursor)
-{
-	pfree(cursor->record.fields);
-	pfree(cursor->record.cut);
+	cursor->record.fields = sample->fields;
+	cursor->record.cut = sample->cut;
 }
 
 /*
@@ -142,15 +130,9 @@ fc_records_cut(FcCursor *cursor, const FcScan *scan)
 	record->place = cursor->place;
 	record->raw = cursor->place->data + cursor->pos;
 	record->len = scan->content;
-	if (record->len > cursor->room)
-	{
-		cursor->room = Max(record->len, cursor->room * 2);
-		pfree(record->cut);
-		record->cut = palloc(cursor->room + FC_CURSOR_SLACK);
-	}
-	Assert(record->len <= cursor->room && cursor->pos + scan->total <= cursor->end);
+	Assert(cursor->pos + scan->total <= cursor->end);
 	memcpy(record->cut, record->raw, record->len);
-	memset(record->cut + record->len, 0, FC_CURSOR_SLACK);
+	memset(record->cut + record->len, 0, FC_SNIFF_SLACK);
 	record->nfields = fc_fields_cut(&cursor->dialect, record->cut, record->len,
 									record->fields, FC_SNIFF_FIELDS);
 	if (record->nfields < 0)

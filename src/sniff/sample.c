@@ -478,6 +478,7 @@ fc_sample_take(const FcOptions *options)
 {
 	FcSniffSampling sampling = {0};
 	FcSniffSample *sample = palloc0(sizeof(FcSniffSample));
+	size_t		longest = 0;
 
 	sampling.sample = sample;
 	sample->word = "file";
@@ -497,5 +498,9 @@ fc_sample_take(const FcOptions *options)
 	if (options->given[FC_OPTION_encoding])
 		fc_sample_recode(sample, options->file_encoding);
 	qsort(sample->places, sample->nplaces, sizeof(FcSniffPlace), fc_sample_compare);
+	for (int i = 0; i < sample->nplaces; i++)
+		longest = Max(longest, sample->places[i].len);
+	sample->fields = palloc(sizeof(FcField) * FC_SNIFF_FIELDS);
+	sample->cut = palloc(longest + FC_SNIFF_SLACK);
 	return sample;
 }

@@ -42,7 +42,15 @@ typedef struct FcSniffSample
 	int			nplaces;
 	FcSniffPlace *places;			/* by file and offset; the first one of each
 								 * file is at its start */
+	FcField    *fields;			/* room for those of one record, */
+	char	   *cut;			/* and for its bytes */
 } FcSniffSample;
+
+/* As many fields are cut; a record with more has them counted */
+#define FC_SNIFF_FIELDS		1664
+
+/* Bytes by which the kernels of the grammar and the conversions may read on */
+#define FC_SNIFF_SLACK		64
 
 /*
  * Opens what the caller may read, as a load does, takes the sample into the
@@ -55,9 +63,6 @@ extern FcSniffSample *fc_sample_take(const FcOptions *options);
 /*
  * sniff/records.c
  */
-
-/* As many fields are cut; a record with more has them counted */
-#define FC_SNIFF_FIELDS		1664
 
 /* The current record; its bytes are good until the next one is asked for */
 typedef struct FcSniffRecord
@@ -99,15 +104,14 @@ typedef struct FcCursor
 	size_t		end;			/* bytes of it that are looked at */
 	bool		whole;			/* the place's end is the file's */
 	FcSniffRecord record;
-	size_t		room;			/* bytes of record.cut */
 } FcCursor;
 
+/* One cursor at a time goes through a sample, which has its room */
 extern void fc_records_begin(FcCursor *cursor, const FcSniffSample *sample,
 							 const FcDialect *dialect, int wanted, size_t limit);
 
 /* The next record, or NULL after the last one */
 extern FcSniffRecord *fc_records_next(FcCursor *cursor);
-extern void fc_records_end(FcCursor *cursor);
 
 /* Does field i of the record begin with a quote, and close it at its end? */
 extern bool fc_records_quoted(const FcSniffRecord *record, const FcDialect *dialect, int i);

@@ -379,7 +379,6 @@ fc_types_odd(const FcTable *table, const FcColumnSeen *column, FcValueType kind)
 			continue;
 		appendStringInfo(shown, "%s%s", n++ > 0 ? ", " : "", value);
 	}
-	fc_records_end(&cursor);
 	return shown->data;
 }
 
@@ -547,7 +546,6 @@ fc_types_widest_row(const FcTable *table)
 				at = fc_types_add_width(table->columns[i].typid, record->fields[i].len, at);
 		widest = Max(widest, at);
 	}
-	fc_records_end(&cursor);
 	return widest;
 }
 
