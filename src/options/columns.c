@@ -50,14 +50,15 @@ fc_columns_field(const FcColumns *columns, AttrNumber attnum)
 	return -1;
 }
 
-/* The names of columns, as a list of String */
+/* The names of fields that are columns, as a list of String */
 static List *
-fc_columns_names(Relation rel, const List *attnums)
+fc_columns_names(Relation rel, const List *fields)
 {
 	List	   *names = NIL;
 
-	foreach_int(attnum, attnums)
-		names = lappend(names, makeString(get_attname(RelationGetRelid(rel), attnum, false)));
+	foreach_int(attnum, fields)
+		if (attnum != 0)
+			names = lappend(names, makeString(get_attname(RelationGetRelid(rel), attnum, false)));
 	return names;
 }
 
@@ -66,7 +67,7 @@ fc_columns_names(Relation rel, const List *attnums)
  * default; ERROR 22P04.  Any other column becomes NULL.
  */
 static void
-fc_fields_missing(Relation rel, const FcOptions *options, List *columns)
+fc_fields_missing(Relation rel, const FcOptions *options, const List *fields)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 
@@ -75,7 +76,7 @@ fc_fields_missing(Relation rel, const FcOptions *options, List *columns)
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 
 		if (att->attisdropped || att->attgenerated || !att->attnotnull ||
-			list_member(columns, makeString(NameStr(att->attname))) ||
+			list_member_int(fields, attnum) ||
 			fc_transform_makes(options, NameStr(att->attname)) ||
 			build_column_default(rel, attnum) != NULL)
 			continue;
@@ -100,20 +101,14 @@ fc_fields_has(const FcField *fields, int n, const char *name)
 	return false;
 }
 
-/*
- * Returns the name of the column that a field of the header is, or NULL.  If
- * no column has the very name, it is the only one whose name differs in case
- * alone, as that of a table made without quotes does, unless another field has
- * that column's very name.
- */
-static const char *
-fc_fields_column(Relation rel, const FcField *fields, int n, const char *name)
+AttrNumber
+fc_columns_called(Relation rel, const FcField *fields, int n, const char *name)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	const char *found = NULL;
+	AttrNumber	found = fc_columns_attnum(rel, name);
 
-	if (fc_columns_attnum(rel, name) != 0)
-		return name;
+	if (found != 0)
+		return found;
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
@@ -122,9 +117,9 @@ fc_fields_column(Relation rel, const FcField *fields, int n, const char *name)
 			pg_strcasecmp(NameStr(att->attname), name) != 0 ||
 			fc_fields_has(fields, n, NameStr(att->attname)))
 			continue;
-		if (found)
-			return NULL;
-		found = NameStr(att->attname);
+		if (found != 0)
+			return 0;
+		found = att->attnum;
 	}
 	return found;
 }
@@ -137,7 +132,7 @@ fc_fields_known(Relation rel, const FcField *fields, int n)
 
 	for (int i = 0; i < n; i++)
 		known += !fields[i].null &&
-			fc_fields_column(rel, fields, n, pnstrdup(fields[i].data, fields[i].len)) != NULL;
+			fc_columns_called(rel, fields, n, pnstrdup(fields[i].data, fields[i].len)) != 0;
 	return known;
 }
 
@@ -222,28 +217,24 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 	for (int i = 0; i < n; i++)
 	{
 		char	   *word = pnstrdup(fields[i].data, fields[i].len);
-		const char *column;
-		String	   *name = NULL;
+		AttrNumber	attnum;
 
 		CHECK_FOR_INTERRUPTS();
 		if (fields[i].verify)
 			pg_verifymbstr(fields[i].data, fields[i].len, false);
 		form->names = lappend(form->names, makeString(word));
-		column = fields[i].null ? NULL : fc_fields_column(rel, fields, n, word);
-		if (column)
-		{
-			name = makeString(pstrdup(column));
-			if (list_member(form->columns, name))
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("column \"%s\" specified more than once", strVal(name))));
-			form->columns = lappend(form->columns, name);
-		}
-		else if (!options->ignore_extra_columns && options->transforms == NIL)
+		attnum = fields[i].null ? 0 : fc_columns_called(rel, fields, n, word);
+		if (attnum != 0 && list_member_int(form->fields, attnum))
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("column \"%s\" specified more than once",
+							get_attname(RelationGetRelid(rel), attnum, false))));
+		if (attnum == 0 && !options->ignore_extra_columns && options->transforms == NIL)
 			fc_fields_extra(rel, options, fc_fields_known(rel, fields, n) == 0, word);
-		form->fields = lappend(form->fields, name);
+		form->fields = lappend_int(form->fields, attnum);
 	}
-	fc_fields_missing(rel, options, form->columns);
+	form->columns = fc_columns_names(rel, form->fields);
+	fc_fields_missing(rel, options, form->fields);
 }
 
 bool
@@ -435,6 +426,7 @@ fc_fields_named(Relation rel, const FcOptions *options, const FcFileForm *form,
 {
 	ErrorContextCallback callback;
 	List	   *known = NIL;
+	List	   *attnums = NIL;
 
 	columns->names = form->columns;
 	foreach_node(String, name, form->columns)
@@ -447,39 +439,34 @@ fc_fields_named(Relation rel, const FcOptions *options, const FcFileForm *form,
 			known = lappend(known, name);
 	}
 	fc_error_context_push(&callback, fc_fields_hint_generated, unconstify(FcOptions *, options));
+	/* an empty list would mean all columns */
 	if (known != NIL || form->columns == NIL)
-		columns->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, known);
+		attnums = CopyGetAttnums(RelationGetDescr(rel), rel, known);
 	fc_error_context_pop();
 	if (form->columns != NIL)
 		return;
-	columns->fields = columns->attnums;
-	columns->names = fc_columns_names(rel, columns->attnums);
+	columns->fields = attnums;
+	columns->names = fc_columns_names(rel, attnums);
 }
 
 void
 fc_columns_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 				FcColumns *columns)
 {
-	/* an empty list would mean all columns */
-	if (options->header_map && form->columns != NIL)
-		columns->attnums = CopyGetAttnums(RelationGetDescr(rel), rel, form->columns);
+	columns->names = form->names;
+	columns->fields = form->fields;
 	if (!options->header_map)
 		fc_fields_named(rel, options, form, columns);
-	else
-		columns->names = form->names;
-	foreach_ptr(String, name, options->header_map ? form->fields : NIL)
-		columns->fields = lappend_int(columns->fields, name ? fc_columns_attnum(rel, strVal(name)) : 0);
 	columns->list = form->columns;
 	/* takes in columns that a transform makes, leaves out what it leaves out */
 	if (options->transforms != NIL)
 	{
 		columns->fields = fc_transform_fields(rel, options, columns->fields);
-		columns->attnums = NIL;
-		foreach_int(attnum, columns->fields)
-			if (attnum != 0)
-				columns->attnums = lappend_int(columns->attnums, attnum);
-		columns->list = fc_columns_names(rel, columns->attnums);
+		columns->list = fc_columns_names(rel, columns->fields);
 	}
+	foreach_int(attnum, columns->fields)
+		if (attnum != 0)
+			columns->attnums = lappend_int(columns->attnums, attnum);
 	columns->flags = palloc0(sizeof(uint16) * Max(list_length(columns->fields), 1));
 	fc_fields_force(rel, columns, options->force_not_null, FC_FIELD_FORCE_NOT_NULL, "FORCE_NOT_NULL");
 	fc_fields_force(rel, columns, options->force_null, FC_FIELD_FORCE_NULL, "FORCE_NULL");

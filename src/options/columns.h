@@ -23,9 +23,8 @@
 typedef struct FcFileForm
 {
 	List	   *columns;		/* of String; NIL: all */
-	List	   *fields;			/* with header => 'map': the column of each
-								 * field of the file, a String, or NULL to
-								 * skip it */
+	List	   *fields;			/* with header => 'map': attnum of each field of
+								 * the file, or 0 to skip it */
 	List	   *names;			/* with it, too: each field's own, String */
 	int			encoding;
 } FcFileForm;
@@ -60,6 +59,14 @@ typedef struct FcColumns
 extern void fc_columns_map(Relation rel, const FcOptions *options,
 						   const FcDialect *dialect, char *rec, size_t len,
 						   FcFileForm *form);
+
+/*
+ * Returns the column that a field of this name is, one of n fields of a header,
+ * or 0.  If no column has the very name, it is the only one whose name differs
+ * in case alone, as that of a table made without quotes does, unless another
+ * field has that column's very name.
+ */
+extern AttrNumber fc_columns_called(Relation rel, const FcField *fields, int n, const char *name);
 
 /*
  * How many names of a header, which is in the server's encoding and may be cut

@@ -19,52 +19,16 @@
 #include "compat/compat.h"
 #include "sniff/steps.h"
 
-/*
- * Returns the number of the table's column with this name; or of the only one
- * whose name differs in case alone, as header => 'map' finds it; 0: none
- */
-static AttrNumber
-fc_sniff_attnum(TupleDesc desc, const char *name)
-{
-	AttrNumber	found = 0;
-	int			n = 0;
-
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (att->attisdropped || att->attgenerated)
-			continue;
-		if (strcmp(NameStr(att->attname), name) == 0)
-			return att->attnum;
-		if (pg_strcasecmp(NameStr(att->attname), name) == 0 && n++ == 0)
-			found = att->attnum;
-	}
-	return n == 1 ? found : 0;
-}
-
-/* The columns that a file without names fills, in their order */
-static List *
-fc_sniff_fillable(TupleDesc desc)
-{
-	List	   *attnums = NIL;
-
-	for (int i = 0; i < desc->natts; i++)
-		if (!TupleDescAttr(desc, i)->attisdropped && !TupleDescAttr(desc, i)->attgenerated)
-			attnums = lappend_int(attnums, i + 1);
-	return attnums;
-}
-
 /* The columns by the names of the fields; NIL if one is none, or comes twice */
 static List *
-fc_sniff_named(TupleDesc desc, const FcTable *table)
+fc_sniff_named(Relation rel, const FcTable *table)
 {
 	List	   *attnums = NIL;
 
 	for (int i = 0; i < table->ncolumns; i++)
 	{
 		const FcColumnSeen *column = &table->columns[i];
-		AttrNumber	attnum = fc_sniff_attnum(desc, column->header ? column->header : column->name);
+		AttrNumber	attnum = fc_columns_called(rel, NULL, 0, column->header ? column->header : column->name);
 
 		if (attnum == 0 || list_member_int(attnums, attnum))
 			return NIL;
@@ -93,10 +57,10 @@ fc_sniff_fit_target(FcTable *table, FcKeyGuess *key, Oid relid)
 {
 	Relation	rel = relation_open(relid, AccessShareLock);
 	TupleDesc	desc = RelationGetDescr(rel);
-	List	   *order = fc_sniff_fillable(desc);
+	List	   *order = CopyGetAttnums(desc, rel, NIL);
 	bool		given = table->options->given[FC_OPTION_columns];
 	bool		has_names = table->header_lines > table->guess->skip || given;
-	List	   *attnums = has_names ? fc_sniff_named(desc, table) : NIL;
+	List	   *attnums = has_names ? fc_sniff_named(rel, table) : NIL;
 
 	key->column = -1;
 	key->interval = NULL;
