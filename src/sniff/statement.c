@@ -245,7 +245,7 @@ static void
 fc_statement_column(StringInfo sql, const FcTable *table, int i)
 {
 	const FcColumnSeen *column = &table->columns[i];
-	char	   *line = psprintf("  %s %s%s", quote_identifier(column->name), column->type,
+	char	   *line = psprintf("  %s %s%s", quote_identifier(column->name), fc_types_name(column->typid),
 								i < table->ncolumns - 1 ? "," : "");
 	int			used = pg_mbstrlen(line);
 

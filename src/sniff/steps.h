@@ -224,6 +224,9 @@ typedef enum FcValueType
 #define FC_VALUE_BIT(type)	(1 << (type))
 #define FC_VALUE_TYPED		(FC_VALUE_BIT(FC_VALUE_TYPES) - 1)
 
+/* Those that a load converts, by FcValueType; or InvalidOid */
+extern const Oid fc_value_typids[FC_VALUE_TYPES];
+
 /* What a value is made of, for those that are numbers */
 typedef struct FcValueNumber
 {
@@ -375,7 +378,6 @@ typedef struct FcColumnSeen
 
 	/* what was decided */
 	Oid			typid;
-	const char *type;			/* as CREATE TABLE has it */
 	const char *pattern;		/* for timestamp_format, or NULL */
 	bool		format;			/* its numbers are as number_format has them */
 	bool		amount;			/* a transform takes the marks off */
@@ -492,6 +494,9 @@ extern void fc_nulls_decide(FcTable *table);
 
 /* Decides on the types, and what stands for NULL, after columns have names */
 extern void fc_types_decide(FcTable *table);
+
+/* The type as CREATE TABLE has it */
+extern const char *fc_types_name(Oid typid);
 
 /*
  * Makes columns of integers narrower, as far as the values seen allow, if the

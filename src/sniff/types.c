@@ -56,6 +56,12 @@
 #define FC_WIDTH_POINTER	18
 #define FC_WIDTH_INLINE		MAXALIGN(FC_WIDTH_POINTER)
 
+/* What the types of values, and numbers of any format, are called */
+static const char *const fc_types_names[FC_VALUE_KINDS] = {
+	"boolean", "bigint", "numeric", "uuid", "date", "time", "timestamp",
+	"timestamptz", "jsonb", "inet", [FC_VALUE_COMMA] = "numbers"
+};
+
 /* The key of a caller who gave one pattern and no name; or NULL */
 static const FcColumnSeen *
 fc_types_given_key(const FcTable *table)
@@ -395,11 +401,6 @@ fc_types_note_odd(const FcTable *table, FcColumnSeen *column, uint64 n, const ch
 static void
 fc_types_rare(const FcTable *table, FcColumnSeen *column)
 {
-	static const char *const names[FC_VALUE_KINDS] = {
-		"boolean", "bigint", "numeric", "uuid", "date", "time", "timestamp",
-		"timestamptz", "jsonb", "inet", [FC_VALUE_COMMA] = "numbers"
-	};
-
 	/* values were counted without their marks */
 	if (column->amounts > 0 || column->brackets > 0)
 		return;
@@ -407,9 +408,9 @@ fc_types_rare(const FcTable *table, FcColumnSeen *column)
 	{
 		uint64		other = column->values - column->kinds[i];
 
-		if (names[i] == NULL || other == 0 || other > column->values / FC_RARE)
+		if (fc_types_names[i] == NULL || other == 0 || other > column->values / FC_RARE)
 			continue;
-		fc_types_note_odd(table, column, other, names[i], i);
+		fc_types_note_odd(table, column, other, fc_types_names[i], i);
 		return;
 	}
 	if (column->likely != NIL && column->unlikely <= column->values / FC_RARE)
@@ -445,20 +446,13 @@ fc_types_note_moment(FcTable *table)
 				  quote_identifier(time->name));
 }
 
-static const char *
+const char *
 fc_types_name(Oid typid)
 {
-	switch (typid)
-	{
-		case TIMESTAMPOID:
-			return "timestamp";
-		case TIMESTAMPTZOID:
-			return "timestamptz";
-		case TIMEOID:
-			return "time";
-		default:
-			return format_type_be(typid);
-	}
+	for (int i = 0; i < FC_VALUE_TYPES; i++)
+		if (fc_value_typids[i] == typid)
+			return fc_types_names[i];
+	return format_type_be(typid);
 }
 
 void
@@ -485,7 +479,6 @@ fc_types_decide(FcTable *table)
 			fc_sniff_note(column->notes, "the only value seen is empty or NULL");
 		else if (column->values == 0 && nulls > 0)
 			fc_sniff_note(column->notes, "all %s values seen are empty or NULL", fc_units_count(FC_UNITS_ROOM, nulls));
-		column->type = fc_types_name(column->typid);
 	}
 }
 
@@ -557,11 +550,9 @@ fc_types_narrow(FcTable *table, Oid typid, int64 low, int64 high)
 	{
 		FcColumnSeen *column = &table->columns[i];
 
-		if ((column->typid != INT8OID && column->typid != INT4OID) ||
-			!fc_types_all(column, FC_VALUE_INTEGER) || column->low < low || column->high > high)
-			continue;
-		column->typid = typid;
-		column->type = format_type_be(typid);
+		if ((column->typid == INT8OID || column->typid == INT4OID) &&
+			fc_types_all(column, FC_VALUE_INTEGER) && column->low >= low && column->high <= high)
+			column->typid = typid;
 	}
 }
 

@@ -34,15 +34,13 @@
 struct FcJudge
 {
 	MemoryContext mcxt;			/* of what one value takes */
-	FcConverter boolean;
-	FcConverter int8;
-	FcConverter uuid;
-	FcConverter date;
-	FcConverter time;
-	FcConverter timestamp;
-	FcConverter timestamptz;
+	FcConverter converters[FC_VALUE_TYPES]; /* of fc_value_typids */
 	const FcValuePattern *given;	/* the caller's pattern, or NULL */
 	List	   *patterns;		/* FcValuePattern: all */
+};
+
+const Oid fc_value_typids[FC_VALUE_TYPES] = {
+	BOOLOID, INT8OID, InvalidOid, UUIDOID, DATEOID, TIMEOID, TIMESTAMPOID, TIMESTAMPTZOID
 };
 
 /* If two fit the same values the first one is taken */
@@ -131,13 +129,9 @@ fc_value_begin(const char *pattern)
 	FcJudge    *judge = palloc0(sizeof(FcJudge));
 
 	judge->mcxt = fc_context_memory(CurrentMemoryContext, "value");
-	fc_convert_init(&judge->boolean, BOOLOID, -1, false);
-	fc_convert_init(&judge->int8, INT8OID, -1, false);
-	fc_convert_init(&judge->uuid, UUIDOID, -1, false);
-	fc_convert_init(&judge->date, DATEOID, -1, false);
-	fc_convert_init(&judge->time, TIMEOID, -1, false);
-	fc_convert_init(&judge->timestamp, TIMESTAMPOID, -1, false);
-	fc_convert_init(&judge->timestamptz, TIMESTAMPTZOID, -1, false);
+	for (int i = 0; i < FC_VALUE_TYPES; i++)
+		if (OidIsValid(fc_value_typids[i]))
+			fc_convert_init(&judge->converters[i], fc_value_typids[i], -1, false);
 	for (int i = 0; i < lengthof(fc_value_dates); i++)
 		for (int j = 0; j < lengthof(fc_value_times); j++)
 			fc_value_add_pattern(judge, psprintf("%s%s", fc_value_dates[i], fc_value_times[j]));
@@ -215,7 +209,7 @@ fc_value_number(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 	formats |= FC_VALUE_BIT(FC_VALUE_NUMBER);
 	if (exponent)
 		return formats | FC_VALUE_BIT(FC_VALUE_EXPONENT);
-	if (point || !fc_convert(&judge->int8, *s == '+' ? s + 1 : s, len - (*s == '+'), &value))
+	if (point || !fc_convert(&judge->converters[FC_VALUE_INTEGER], *s == '+' ? s + 1 : s, len - (*s == '+'), &value))
 		return formats;
 	number->integer = DatumGetInt64(value);
 	return formats | FC_VALUE_BIT(FC_VALUE_INTEGER);
@@ -259,21 +253,21 @@ fc_value_time(FcJudge *judge, char *s, size_t len)
 	int			kinds = 0;
 	Datum		value;
 
-	if (fc_convert(&judge->time, s, len, &value))
+	if (fc_convert(&judge->converters[FC_VALUE_TIME], s, len, &value))
 		return FC_VALUE_BIT(FC_VALUE_TIME);
 	if (len < 8)
 		return 0;
-	if (fc_convert(&judge->date, s, len, &value))
+	if (fc_convert(&judge->converters[FC_VALUE_DATE], s, len, &value))
 		kinds |= FC_VALUE_BIT(FC_VALUE_DATE);
 	/* core takes these as zones in any session */
 	if (len > 12 && (memcmp(s + len - 3, "UTC", 3) == 0 || memcmp(s + len - 3, "GMT", 3) == 0))
 	{
 		size_t		rest = len - 3 - (s[len - 4] == ' ');
 
-		return fc_convert(&judge->timestamp, s, rest, &value) && !fc_value_is_zoned(s, rest) ?
+		return fc_convert(&judge->converters[FC_VALUE_TIMESTAMP], s, rest, &value) && !fc_value_is_zoned(s, rest) ?
 			FC_VALUE_BIT(FC_VALUE_TIMESTAMPTZ) | FC_VALUE_BIT(FC_VALUE_ZONED) : 0;
 	}
-	if (!fc_convert(&judge->timestamptz, s, len, &value) && !fc_value_is_odd_moment(s, len))
+	if (!fc_convert(&judge->converters[FC_VALUE_TIMESTAMPTZ], s, len, &value) && !fc_value_is_odd_moment(s, len))
 		return kinds;
 	kinds |= FC_VALUE_BIT(FC_VALUE_TIMESTAMPTZ);
 	return kinds | FC_VALUE_BIT(fc_value_is_zoned(s, len) ? FC_VALUE_ZONED : FC_VALUE_TIMESTAMP);
@@ -290,7 +284,7 @@ fc_value_boolean(FcJudge *judge, char *s, size_t len)
 
 	for (int i = 0; i < lengthof(words); i++)
 		if (len == strlen(words[i]) && pg_strncasecmp(s, words[i], len) == 0 &&
-			fc_convert(&judge->boolean, s, len, &value))
+			fc_convert(&judge->converters[FC_VALUE_BOOLEAN], s, len, &value))
 			return FC_VALUE_BIT(FC_VALUE_BOOLEAN) |
 				(DatumGetBool(value) ? FC_VALUE_BIT(FC_VALUE_TRUE) : 0) |
 				(i > 1 ? FC_VALUE_BIT(FC_VALUE_LETTER) : 0);
@@ -417,7 +411,7 @@ fc_value_kinds(FcJudge *judge, char *s, size_t len, FcValueNumber *number)
 		kinds |= fc_value_time(judge, s, len);
 	if (kinds == 0)
 		kinds = fc_value_boolean(judge, s, len);
-	if (kinds == 0 && fc_convert(&judge->uuid, s, len, &value))
+	if (kinds == 0 && fc_convert(&judge->converters[FC_VALUE_UUID], s, len, &value))
 		kinds = FC_VALUE_BIT(FC_VALUE_UUID);
 	if (kinds == 0 && fc_value_is_inet(s, len))
 		kinds = FC_VALUE_BIT(FC_VALUE_INET);
@@ -482,8 +476,8 @@ fc_value_patterns(FcJudge *judge, const char *value, size_t value_len, const Lis
 bool
 fc_value_moment(FcJudge *judge, Oid typid, FcPattern *pattern, char *s, size_t len, int64 *key)
 {
-	FcConverter *converter = typid == DATEOID ? &judge->date :
-		typid == TIMESTAMPOID ? &judge->timestamp : &judge->timestamptz;
+	FcConverter *converter = typid == DATEOID ? &judge->converters[FC_VALUE_DATE] :
+		typid == TIMESTAMPOID ? &judge->converters[FC_VALUE_TIMESTAMP] : &judge->converters[FC_VALUE_TIMESTAMPTZ];
 	FcValueText text = fc_value_trim(s, len);
 	Datum		value;
 
