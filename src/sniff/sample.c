@@ -122,32 +122,32 @@ fc_sample_spread(FcSniffSampling *sampling, uint32 file, uint64 n)
 					   FC_SAMPLE_PLACE);
 }
 
-/* Number i of n files that stand for "of" files, the last of them included */
-static uint32
-fc_sample_choose(uint32 i, uint32 n, uint32 of)
+/* Where number i of n files is that stand for all, the last one included */
+static int
+fc_sample_choose(uint32 i, uint32 n, const List *all)
 {
-	Assert(i < n && n <= of);
-	return n == 1 ? 0 : (uint32) ((uint64) i * (of - 1) / (n - 1));
+	Assert(i < n && n <= list_length(all));
+	return n == 1 ? 0 : (int) ((uint64) i * (list_length(all) - 1) / (n - 1));
 }
 
-/* Reads the plain ones among the files, of which there are nplain */
+/* Reads the plain ones among the files: their numbers */
 static void
-fc_sample_plain(FcSniffSampling *sampling, const uint32 *plain, uint32 nplain)
+fc_sample_plain(FcSniffSampling *sampling, const List *plain)
 {
-	uint32		n = Min(nplain, FC_SAMPLE_PLACES);
+	uint32		n = Min(list_length(plain), FC_SAMPLE_PLACES);
 	uint64		total = 0;
 
 	for (uint32 i = 0; i < n; i++)
-		total += sampling->source->files[plain[fc_sample_choose(i, n, nplain)]].identity.size;
+		total += sampling->source->files[list_nth_int(plain, fc_sample_choose(i, n, plain))].identity.size;
 	for (uint32 i = 0; i < n; i++)
 	{
-		uint32		file = plain[fc_sample_choose(i, n, nplain)];
+		uint32		file = list_nth_int(plain, fc_sample_choose(i, n, plain));
 		double		share = (double) sampling->source->files[file].identity.size / Max(total, 1);
 
 		fc_sample_spread(sampling, file, 1 + (uint64) (share * (FC_SAMPLE_PLACES - n)));
 	}
 	sampling->sample->nsampled += n;
-	sampling->sample->whole &= (n == nplain);
+	sampling->sample->whole &= (n == list_length(plain));
 }
 
 /* What is kept of an input that comes once */
@@ -238,17 +238,17 @@ fc_sample_head(FcSniffSampling *sampling, uint32 file, FcInput *input, FcCodecKi
 	return taken;
 }
 
-/* Unpacks the heads of the packed ones among the files */
+/* Unpacks the heads of the packed ones among the files: their numbers */
 static void
-fc_sample_packed(FcSniffSampling *sampling, const uint32 *packed, uint32 npacked)
+fc_sample_packed(FcSniffSampling *sampling, const List *packed)
 {
-	uint32		n = Min(npacked, FC_SAMPLE_HEADS);
+	uint32		n = Min(list_length(packed), FC_SAMPLE_HEADS);
 	uint64		unpacked = 0;
 	uint64		taken = 0;
 
 	for (uint32 i = 0; i < n; i++)
 	{
-		uint32		file = packed[fc_sample_choose(i, n, npacked)];
+		uint32		file = list_nth_int(packed, fc_sample_choose(i, n, packed));
 		FcFileInput from;
 
 		CHECK_FOR_INTERRUPTS();
@@ -258,7 +258,7 @@ fc_sample_packed(FcSniffSampling *sampling, const uint32 *packed, uint32 npacked
 	}
 	sampling->growth = (double) unpacked / Max(taken, 1);
 	sampling->sample->nsampled += n;
-	sampling->sample->whole &= (n == npacked);
+	sampling->sample->whole &= (n == list_length(packed));
 }
 
 /* Samples files; tells what they have in all */
@@ -268,10 +268,8 @@ fc_sample_files(FcSniffSampling *sampling, const FcOptions *options)
 	FcTarget	target = {.options = unconstify(FcOptions *, options), .sources = options->sources};
 	FcSource   *source = fc_access_open(&target, FC_SAMPLE_STREAM);
 	FcSniffSample *sample = sampling->sample;
-	uint32	   *plain = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * source->nfiles);
-	uint32	   *packed = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * source->nfiles);
-	uint32		nplain = 0;
-	uint32		npacked = 0;
+	List	   *plain = NIL;
+	List	   *packed = NIL;
 	uint64		packed_size = 0;
 
 	sampling->source = source;
@@ -282,19 +280,18 @@ fc_sample_files(FcSniffSampling *sampling, const FcOptions *options)
 		CHECK_FOR_INTERRUPTS();
 		sample->names = lappend(sample->names, makeString(pstrdup(fc_source_path(source, i))));
 		sample->size += file->identity.size;
-		if (file->kind != FC_CODEC_NONE)
-			packed_size += file->identity.size;
 		if (file->kind >= FC_CODEC_REFUSED)
 			fc_unpack_refuse((FcCodecKind) file->kind, "file", fc_source_path(source, i));
-		if (file->kind != FC_CODEC_NONE)
-			packed[npacked++] = i;
+		if (file->kind == FC_CODEC_NONE)
+			plain = lappend_int(plain, i);
 		else
-			plain[nplain++] = i;
+		{
+			packed = lappend_int(packed, i);
+			packed_size += file->identity.size;
+		}
 	}
-	if (nplain > 0)
-		fc_sample_plain(sampling, plain, nplain);
-	if (npacked > 0)
-		fc_sample_packed(sampling, packed, npacked);
+	fc_sample_plain(sampling, plain);
+	fc_sample_packed(sampling, packed);
 	sample->unpacked = sample->size - packed_size + (uint64) (packed_size * sampling->growth);
 	fc_source_close(source);
 }
@@ -312,7 +309,7 @@ fc_sample_programs(FcSniffSampling *sampling, const List *commands)
 	sample->names = list_copy(commands);
 	for (uint32 i = 0; i < n; i++)
 	{
-		uint32		number = fc_sample_choose(i, n, list_length(commands));
+		int			number = fc_sample_choose(i, n, commands);
 		FcInput    *input = fc_program_begin(strVal(list_nth(commands, number)));
 
 		(void) fc_sample_head(sampling, number, input, FC_CODEC_UNKNOWN, n, &unpacked);
