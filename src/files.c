@@ -95,8 +95,8 @@ typedef struct FcFiles
 	List	   *given;			/* DefElem: options of each load */
 	const FcOptions *options;	/* the same, but for its files */
 	Relation	ledger;			/* open until the transaction ends */
-	int			n;
-	FcFilesOne *files;			/* in the order in which they are loaded */
+	List	   *files;			/* of FcFilesOne, in the order in which they
+								 * are loaded */
 	List	   *batch;			/* of FcFilesOne, whose rows are locked */
 	uint32		loaded;
 	uint32		before;			/* had been loaded before this call */
@@ -142,25 +142,26 @@ fc_files_youngest(const FcFiles *files)
 												   IntervalPGetDatum(age)));
 }
 
-/* Looks at a path; false if it is not a file to be loaded now */
-static bool
+/* Looks at a path, and adds it to the files if it is one to be loaded now */
+static void
 fc_files_look(FcFiles *files, const char *root, TimestampTz youngest, char *path)
 {
-	FcFilesOne *one = &files->files[files->n];
+	FcFilesOne *one;
 	struct stat st;
 
 	if (fc_root_stat(root, path, true, &st) != 0)
 	{
 		/* gone since the directory was read, or a link to nothing */
 		if ((errno == ENOENT || errno == ELOOP) && !fc_files_is_named(files, path))
-			return false;
+			return;
 		fc_root_check_refused();
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not open file \"%s\" for reading: %m", fc_root_text(path))));
 	}
 	if (!S_ISREG(st.st_mode) && !fc_files_is_named(files, path))
-		return false;
+		return;
+	one = palloc(sizeof(FcFilesOne));
 	*one = (FcFilesOne)
 	{
 		.path = path, .key = fc_ledger_path(root, path, st.st_dev, st.st_ino), .dev = st.st_dev,
@@ -171,10 +172,11 @@ fc_files_look(FcFiles *files, const char *root, TimestampTz youngest, char *path
 	{
 		files->failed++;
 		files->sqlerrcode = ERRCODE_INVALID_PARAMETER_VALUE;
-		return false;
 	}
-	files->young += (one->modified > youngest);
-	return one->modified <= youngest;
+	else if (one->modified > youngest)
+		files->young++;
+	else
+		files->files = lappend(files->files, one);
 }
 
 /* Finds the files that the caller names */
@@ -183,25 +185,21 @@ fc_files_find(FcFiles *files)
 {
 	FcTarget	target = {.options = files->options, .sources = files->sources};
 	const char *root = fc_root_of_caller();
-	List	   *paths = fc_access_list(&target);
 	TimestampTz youngest = fc_files_youngest(files);
 
-	files->files = MemoryContextAllocHuge(CurrentMemoryContext,
-										  sizeof(FcFilesOne) * Max(list_length(paths), 1));
-	foreach_ptr(char, path, paths)
+	foreach_ptr(char, path, fc_access_list(&target))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (fc_files_look(files, root, youngest, path))
-			files->n++;
+		fc_files_look(files, root, youngest, path);
 	}
 }
 
-/* qsort's: by device and inode */
+/* list_sort's: by device and inode */
 static int
-fc_files_inode_cmp(const void *a, const void *b)
+fc_files_inode_cmp(const ListCell *a, const ListCell *b)
 {
-	const FcFilesOne *fa = *(FcFilesOne *const *) a;
-	const FcFilesOne *fb = *(FcFilesOne *const *) b;
+	const FcFilesOne *fa = lfirst(a);
+	const FcFilesOne *fb = lfirst(b);
 
 	if (fa->dev != fb->dev)
 		return fa->dev < fb->dev ? -1 : 1;
@@ -212,18 +210,20 @@ fc_files_inode_cmp(const void *a, const void *b)
 static void
 fc_files_refuse_twice(const FcFiles *files)
 {
-	FcFilesOne **order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcFilesOne *) * Max(files->n, 1));
+	List	   *order = list_copy(files->files);
+	const FcFilesOne *before = NULL;
 
-	for (int i = 0; i < files->n; i++)
-		order[i] = &files->files[i];
-	qsort(order, files->n, sizeof(FcFilesOne *), fc_files_inode_cmp);
-	for (int i = 1; i < files->n; i++)
-		if (fc_files_inode_cmp(&order[i - 1], &order[i]) == 0 && strcmp(order[i - 1]->key, order[i]->key) != 0)
+	list_sort(order, fc_files_inode_cmp);
+	foreach_ptr(const FcFilesOne, one, order)
+	{
+		if (before && before->dev == one->dev && before->ino == one->ino && strcmp(before->key, one->key) != 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("file \"%s\" is named more than once", order[i]->path),
-					 errdetail("\"%s\" is the same file.", order[i - 1]->path),
+					 errmsg("file \"%s\" is named more than once", one->path),
+					 errdetail("\"%s\" is the same file.", before->path),
 					 errhint("Each file is loaded once, by one name.")));
+		before = one;
+	}
 }
 
 /*
@@ -236,7 +236,7 @@ static void
 fc_files_ask(FcFiles *files)
 {
 	const Oid	types[] = {REGCLASSOID, TEXTARRAYOID, INT8ARRAYOID, TIMESTAMPTZARRAYOID};
-	int			n = files->n;
+	int			n = list_length(files->files);
 	Datum	   *paths = palloc(sizeof(Datum) * n);
 	Datum	   *sizes = palloc(sizeof(Datum) * n);
 	Datum	   *times = palloc(sizeof(Datum) * n);
@@ -247,11 +247,13 @@ fc_files_ask(FcFiles *files)
 								fc_ddl_table(files->table));
 	uint64		nrows;
 
-	for (int i = 0; i < n; i++)
+	foreach_ptr(const FcFilesOne, one, files->files)
 	{
-		paths[i] = CStringGetTextDatum(files->files[i].key);
-		sizes[i] = Int64GetDatum(files->files[i].size);
-		times[i] = TimestampTzGetDatum(files->files[i].modified);
+		int			i = foreach_current_index(one);
+
+		paths[i] = CStringGetTextDatum(one->key);
+		sizes[i] = Int64GetDatum(one->size);
+		times[i] = TimestampTzGetDatum(one->modified);
 	}
 	values[1] = PointerGetDatum(construct_array(paths, n, TEXTOID, -1, false, TYPALIGN_INT));
 	values[2] = PointerGetDatum(construct_array(sizes, n, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
@@ -261,8 +263,9 @@ fc_files_ask(FcFiles *files)
 	for (uint64 i = 0; i < nrows; i++)
 	{
 		bool		null;
+		int64		number = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null));
 
-		files->files[DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null)) - 1].waits = true;
+		((FcFilesOne *) list_nth(files->files, number - 1))->waits = true;
 	}
 	(void) fc_ddl_execute(NULL, psprintf("INSERT INTO %s (target, path, size, modified, state, " FC_LEDGER_IDENTITY ") "
 								   "SELECT $1, u.path, u.size, u.modified, 'waiting', %s FROM %s (%s OR l.target_name = %s) OFFSET 0) "
@@ -280,10 +283,10 @@ fc_files_record(FcFiles *files)
 
 	fc_files_refuse_twice(files);
 	level = fc_ddl_begin();
-	if (files->n > 0)
+	if (files->files != NIL)
 		fc_files_ask(files);
-	for (int i = 0; i < files->n; i++)
-		files->before += !files->files[i].waits;
+	foreach_ptr(const FcFilesOne, one, files->files)
+		files->before += !one->waits;
 	fc_ddl_end(level, false);
 }
 
@@ -357,15 +360,14 @@ fc_files_next_batch(FcFiles *files, int round)
 	int64		bytes = 0;
 
 	files->batch = NIL;
-	for (int i = 0; i < files->n && list_length(files->batch) < files->batch_files; i++)
+	foreach_ptr(FcFilesOne, one, files->files)
 	{
-		FcFilesOne *one = &files->files[i];
 		bool		first = files->batch == NIL;
 
 		CHECK_FOR_INTERRUPTS();
 		if (!one->waits)
 			continue;
-		if (!first && (one->alone || bytes + one->size > files->batch_bytes))
+		if (!first && (one->alone || bytes + one->size > files->batch_bytes || list_length(files->batch) == files->batch_files))
 			break;
 		if (!fc_files_is_old_enough(files, one) || !fc_files_take(files, one, round > 0 && first))
 			continue;
@@ -562,8 +564,8 @@ fc_files_load_batch(FcFiles *files, int round)
 static bool
 fc_files_wait(const FcFiles *files)
 {
-	for (int i = 0; i < files->n; i++)
-		if (files->files[i].waits)
+	foreach_ptr(const FcFilesOne, one, files->files)
+		if (one->waits)
 			return true;
 	return false;
 }
