@@ -125,7 +125,7 @@ fc_analyze_key(FcAnalysis *analysis)
 	finding->low = rows ? fc_key_text(target->plan->key.type, low) : NULL;
 	finding->high = rows ? fc_key_text(target->plan->key.type, high) : NULL;
 	if (nulls > 0)
-		finding->detail = psprintf("%s with a null key", fc_units_of(FC_UNITS_ROOM, nulls, "row"));
+		finding->detail = psprintf("%s with a null key", fc_units_of(nulls, "row"));
 }
 
 /* Would all these rows be refused, as the range that is replaced has none? */
@@ -448,7 +448,7 @@ fc_analyze_ledger(FcAnalysis *analysis)
 	if (known > 0)
 		fc_analyze_warn(analysis, "ledger",
 						psprintf("%s of %s files are recorded as loaded: unless they have changed, a load skips them.",
-								 fc_units_count(FC_UNITS_ROOM, known), fc_units_count(FC_UNITS_ROOM, analysis->target->source->nfiles)));
+								 fc_units_count(known), fc_units_count(analysis->target->source->nfiles)));
 }
 
 static void

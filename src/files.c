@@ -647,10 +647,6 @@ Datum
 fast_copy_files(PG_FUNCTION_ARGS)
 {
 	FcFiles		files = {0};
-	char		loaded[FC_UNITS_LEN];
-	char		before[FC_UNITS_LEN];
-	char		failed[FC_UNITS_LEN];
-	char		young[FC_UNITS_LEN];
 
 	fast_copy_refuse_standby(fcinfo);
 	fc_files_refuse_transaction(fcinfo);
@@ -666,13 +662,13 @@ fast_copy_files(PG_FUNCTION_ARGS)
 			;
 	ereport(NOTICE,
 			(errmsg("fast_copy_files: %s loaded, %s loaded before, %s failed, %s too young",
-					fc_units_count(loaded, files.loaded), fc_units_count(before, files.before),
-					fc_units_count(failed, files.failed), fc_units_count(young, files.young))));
+					fc_units_count(files.loaded), fc_units_count(files.before),
+					fc_units_count(files.failed), fc_units_count(files.young))));
 	SPI_finish();
 	if (files.finish && files.failed > 0)
 		ereport(ERROR,
 				(errcode(files.sqlerrcode),
-				 errmsg("%s %s not loaded", fc_units_of(failed, files.failed, "file"), files.failed == 1 ? "was" : "were"),
+				 errmsg("%s %s not loaded", fc_units_of(files.failed, "file"), files.failed == 1 ? "was" : "were"),
 				 errdetail("Files that could be loaded are committed."),
 				 errhint("SELECT path, line, message FROM %s WHERE sqlstate IS NOT NULL.", fc_ddl_table(files.table))));
 	PG_RETURN_VOID();

@@ -56,14 +56,11 @@ char *
 fc_lead_split_choice(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
+	char	   *chunks = fc_units_of(target->shared->source.nchunks, "chunk");
 
-	char		chunks[FC_UNITS_LEN];
-	char		files[FC_UNITS_LEN];
-
-	fc_units_of(chunks, target->shared->source.nchunks, "chunk");
 	if (target->source->nfiles == 1)
-		return pstrdup(chunks);
-	return psprintf("%s of %s", chunks, fc_units_of(files, target->source->nfiles, fc_source_word(target->source)));
+		return chunks;
+	return psprintf("%s of %s", chunks, fc_units_of(target->source->nfiles, fc_source_word(target->source)));
 }
 
 void

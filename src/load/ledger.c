@@ -468,15 +468,13 @@ fc_ledger_tell(const FcLedger *ledger, uint32 total)
 {
 	const FcOptions *options = ledger->options;
 	uint32		passed = total - ledger->nfiles;
-	char		some[FC_UNITS_LEN];
-	char		all[FC_UNITS_LEN];
 
 	if (options->log_verbosity == FC_LOG_SILENT)
 		return;
 	if (ledger->gone > 0)
 		ereport(NOTICE,
 				(errmsg("ledger \"%s\" has %s of these files for tables that are gone: they are ignored",
-						get_rel_name(options->ledger), fc_units_of(some, ledger->gone, "row")),
+						get_rel_name(options->ledger), fc_units_of(ledger->gone, "row")),
 				 errhint("DELETE FROM %s AS l WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = l.target) deletes those of all files.",
 						 fc_ddl_table(options->ledger))));
 	if (passed == 0)
@@ -488,7 +486,7 @@ fc_ledger_tell(const FcLedger *ledger, uint32 total)
 	else
 		ereport(NOTICE,
 				(errmsg("%s of %s files are skipped: ledger \"%s\" has them as loaded",
-						fc_units_count(some, passed), fc_units_count(all, total), get_rel_name(options->ledger))));
+						fc_units_count(passed), fc_units_count(total), get_rel_name(options->ledger))));
 }
 
 struct FcLedger *

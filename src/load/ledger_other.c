@@ -95,10 +95,9 @@ fc_ledger_query(const FcJob *job, const List *ranges)
 static FcFault *
 fc_ledger_other(const FcOptions *options, bool known, uint64 n, const char *names)
 {
-	char		count[FC_UNITS_LEN];
 
 	return fc_fault("ledger", known && !options->replace_others ? ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE : ERRCODE_WARNING,
-					psprintf("rows of %s %s replaced", fc_units_of(count, n, "other file"),
+					psprintf("rows of %s %s replaced", fc_units_of(n, "other file"),
 							 !known ? "may be" : options->replace_others ? "are" : "would be"),
 					psprintf("Ledger \"%s\" has as loaded%s: %s.", get_rel_name(options->ledger),
 							 known ? ", with keys in the same range" : ", without telling between which keys", names),

@@ -92,7 +92,6 @@ fc_merge_read(FcJob *job)
 	const List *leaves = fc_merge_leaves(job);
 	FcWork		work = {.task_size = sizeof(FcPages)};
 	int			processes;
-	char		tables[FC_UNITS_LEN];
 
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	foreach_oid(leaf, leaves)
@@ -111,6 +110,6 @@ fc_merge_read(FcJob *job)
 	pfree(stretches);
 	fc_tasks_find_parts(job);
 	fc_lead_report(job, processes, pg_atomic_read_u64(&target->shared->counts.existing), -1,
-				   psprintf("rows of %s, to be %s", fc_units_of(tables, list_length(leaves), "table"),
+				   psprintf("rows of %s, to be %s", fc_units_of(list_length(leaves), "table"),
 							fc_plan_moves(target->plan) ? "moved" : "merged"));
 }

@@ -364,11 +364,10 @@ static void
 fc_move_tell(const FcJob *job, uint64 rows)
 {
 	const FcTarget *target = &job->target;
-	char		count[FC_UNITS_LEN];
 
 	if (rows > 0 && target->options->log_verbosity != FC_LOG_SILENT)
 		ereport(NOTICE,
-				(errmsg("%s %s in default partition \"%s\"", fc_units_of(count, rows, "row"),
+				(errmsg("%s %s in default partition \"%s\"", fc_units_of(rows, "row"),
 						rows == 1 ? "stays" : "stay", get_rel_name(target->route->default_oid)),
 				 errdetail("Their keys are null or infinite%s, or they were inserted after it was found out which partitions are to be made.",
 						   job->stays)));

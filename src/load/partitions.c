@@ -106,7 +106,6 @@ fc_partitions_too_many(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	int			n = job->tree ? list_length(job->tree->sprouts) : target->ncreated;
-	char		count[FC_UNITS_LEN];
 
 	if (n <= fc_max_partitions)
 		return NULL;
@@ -115,7 +114,7 @@ fc_partitions_too_many(FcJob *job)
 							job->tree ? psprintf("The rows need more new partitions of table \"%s\", with those below them; the first is %s.",
 												 target->relname, fc_sprout_bound(linitial(job->tree->sprouts))) :
 							psprintf("The rows need %s new partitions of table \"%s\", from values %s to %s.",
-									 fc_units_count(count, n), target->relname,
+									 fc_units_count(n), target->relname,
 									 fc_key_text(target->route->type, target->created[0].range.lo),
 									 fc_key_text(target->route->type, target->created[n - 1].range.lo)),
 							psprintf("Look for wrong keys in the %s, %sor increase fast_copy.max_partitions.",
@@ -140,7 +139,6 @@ static FcFault *
 fc_partitions_misplaced(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	char		count[FC_UNITS_LEN];
 
 	if (job->places || !fc_partitions_is_remote(target->route))
 		return NULL;
@@ -148,7 +146,7 @@ fc_partitions_misplaced(FcJob *job)
 							psprintf("cannot create partitions of table \"%s\", whose partitions are all foreign tables",
 									 target->relname),
 							psprintf("The rows need %s new partitions, from values %s to %s, which would lie on this server.",
-									 fc_units_count(count, target->ncreated),
+									 fc_units_count(target->ncreated),
 									 fc_key_text(target->route->type, target->created[0].range.lo),
 									 fc_key_text(target->route->type, target->created[target->ncreated - 1].range.lo)),
 							pstrdup("Name servers for them with the option nodes, or create them there, and here as foreign tables, or set missing_partitions to \"error\" or \"default\"."));
@@ -284,8 +282,6 @@ fc_partitions_too_small(FcJob *job)
 	FcTarget   *target = &job->target;
 	uint64		bytes = target->shared->source.data_size;
 	int			n = target->ncreated;
-	char		count[FC_UNITS_LEN];
-	char		each[FC_UNITS_LEN];
 	FcFit		fit;
 
 	/* partitions that are there give the width */
@@ -299,7 +295,7 @@ fc_partitions_too_small(FcJob *job)
 		return NULL;
 	return fc_fault("partition_interval", ERRCODE_WARNING,
 					psprintf("%s new partitions of table \"%s\" get %s of the source each",
-							 fc_units_count(count, n), target->relname, fc_units_bytes(each, (double) bytes / n)),
+							 fc_units_count(n), target->relname, fc_units_bytes((double) bytes / n)),
 					pstrdup("Each has files of its own, which checkpoints and backups go through, and later loads create partitions of the same width."),
 					psprintf("Load with partition_interval%s '%s', to have about %.0f instead.",
 							 fc_caller_arrow(target->options->caller), fit.interval, ceil(fit.partitions)));

@@ -644,7 +644,6 @@ fc_replace_delete_rest(const FcJob *job, FcRange range)
 void
 fc_replace_refuse_changed(const FcJob *job, Relation leaf, uint64 changed)
 {
-	char		count[FC_UNITS_LEN];
 	bool		moves = fc_plan_moves(job->target.plan);
 
 	if (changed == 0)
@@ -653,7 +652,7 @@ fc_replace_refuse_changed(const FcJob *job, Relation leaf, uint64 changed)
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 			 errmsg("could not %s \"%s\" because its rows were changed while %s",
 					fc_replace_verb(job), RelationGetRelationName(leaf), moves ? "they were being moved" : "it was being loaded"),
-			 errdetail("%s of its rows were updated or deleted since the %s began.", fc_units_count(count, changed), moves ? "move" : "load"),
+			 errdetail("%s of its rows were updated or deleted since the %s began.", fc_units_count(changed), moves ? "move" : "load"),
 			 errhint("%s again, when no other session and no function that is called for each row changes them.", moves ? "Try" : "Load")));
 }
 

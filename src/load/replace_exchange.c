@@ -371,7 +371,6 @@ void
 fc_replace_exchange(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	char		tables[FC_UNITS_LEN];
 	uint64		carried;
 	int			n;
 
@@ -394,7 +393,7 @@ fc_replace_exchange(FcJob *job)
 	if (fc_plan_replaces(target->plan) && job->moved == NIL)
 		target->nreplaced += n;
 	if (n > 0 || carried > 0)
-		fc_lead_report(job, 0, carried, -1, psprintf("%s%s", n == 0 ? "moved" : psprintf("%s exchanged", fc_units_of(tables, n, "table")),
+		fc_lead_report(job, 0, carried, -1, psprintf("%s%s", n == 0 ? "moved" : psprintf("%s exchanged", fc_units_of(n, "table")),
 													 carried == 0 ? "" : ", with rows that were inserted meanwhile"));
 }
 

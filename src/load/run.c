@@ -166,7 +166,6 @@ static void
 fc_job_statistics(FcJob *job)
 {
 	List	   *tables;
-	char		count[FC_UNITS_LEN];
 
 	if (!job->target.options->run_analyze || job->target.kept ||
 		job->target.rel->rd_rel->relkind == RELKIND_VIEW)
@@ -175,7 +174,7 @@ fc_job_statistics(FcJob *job)
 	CommandCounterIncrement();
 	tables = fc_job_loaded_tables(job);
 	fc_job_gather(job, tables);
-	fc_lead_report(job, 0, -1, -1, pstrdup(fc_units_of(count, list_length(tables), "table")));
+	fc_lead_report(job, 0, -1, -1, fc_units_of(list_length(tables), "table"));
 }
 
 /* Has the scan noted an error about a record, which ends any load? */

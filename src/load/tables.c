@@ -76,17 +76,14 @@ fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb, const
 {
 	uint64		needed = (uint64) n * each * (3 + list_length(RelationGetIndexList(job->target.rel)));
 	uint64		room = (uint64) max_locks_per_xact * (MaxBackends + max_prepared_xacts);
-	char		count[FC_UNITS_LEN];
-	char		wanted[FC_UNITS_LEN];
-	char		most[FC_UNITS_LEN];
 
 	if (needed < room || hint == NULL)
 		return needed < room;
 	ereport(ERROR,
 			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("cannot %s %s in one transaction", verb, fc_units_of(count, n, "partition")),
+			 errmsg("cannot %s %s in one transaction", verb, fc_units_of(n, "partition")),
 			 errdetail("They need %s locks, and the lock table has room for %s.",
-					   fc_units_count(wanted, needed), fc_units_count(most, room)),
+					   fc_units_count(needed), fc_units_count(room)),
 			 errhint("%s", hint)));
 	return false;
 }

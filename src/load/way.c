@@ -171,17 +171,15 @@ static char *
 fc_way_of_merge(const FcTarget *target)
 {
 	const FcCounts *counts = &target->shared->counts;
-	char		old[FC_UNITS_LEN];
-	char		gone[FC_UNITS_LEN];
 
 	if (!fc_plan_merges(target->plan) || fc_plan_moves(target->plan))
 		return "";
 	return psprintf(", with %s that %s there; " UINT64_FORMAT " others updated%s, %s",
-					fc_units_of(old, fc_shared_rewritten(target->shared), "row"),
+					fc_units_of(fc_shared_rewritten(target->shared), "row"),
 					fc_shared_rewritten(target->shared) == 1 ? "was" : "were",
 					pg_atomic_read_u64((pg_atomic_uint64 *) &counts->updated),
 					target->plan->dedup.marks ? psprintf(", " UINT64_FORMAT " deleted", pg_atomic_read_u64((pg_atomic_uint64 *) &counts->deleted)) : "",
-					fc_units_of(gone, pg_atomic_read_u64((pg_atomic_uint64 *) &counts->duplicates), "duplicate"));
+					fc_units_of(pg_atomic_read_u64((pg_atomic_uint64 *) &counts->duplicates), "duplicate"));
 }
 
 char *

@@ -288,7 +288,7 @@ fc_cause_describe(FcCauseKept *kept)
 	else if (most && most->count == kept->cause.count && most->count > 1)
 		appendStringInfoString(detail, ", each time");
 	else if (most && most->count > 1)
-		appendStringInfo(detail, ", %s times", fc_units_count(FC_UNITS_ROOM, most->count));
+		appendStringInfo(detail, ", %s times", fc_units_count(most->count));
 	else if (most && kept->cause.count > 1 && shown)
 		appendStringInfoString(detail, ", and other values");
 	if (!fc_format_is_binary(&kept->refused.target->options->format))

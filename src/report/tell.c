@@ -12,8 +12,8 @@
  *
  * Percent and time left are those of the whole load (report/figures.c).  The
  * server is not told how wide a terminal is: fast_copy.progress_width says it,
- * and no line is wider, with what psql puts in front.  A line takes a few
- * hundred bytes, in the caller's context.
+ * and no line is wider, with what psql puts in front.  A line has a memory
+ * context of its own, because there may be very many.
  *
  *-------------------------------------------------------------------------
  */
@@ -149,7 +149,7 @@ fc_tell_work(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 	if (progress->phase == FC_PHASE_RECEIVE)
 	{
 		bytes = pg_atomic_read_u64(progress->taken);
-		appendStringInfo(line, ", %s", fc_units_bytes(FC_UNITS_ROOM, bytes));
+		appendStringInfo(line, ", %s", fc_units_bytes(bytes));
 	}
 	if (progress->phase == FC_PHASE_RECEIVE || (share >= 0 && name == NULL))
 	{
@@ -157,14 +157,14 @@ fc_tell_work(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 		double		seconds = fc_figures_phase_seconds(progress);
 
 		if (rows > 0)
-			appendStringInfo(line, ", %s rows/s", fc_units_short(FC_UNITS_ROOM, (uint64) (rows / seconds)));
+			appendStringInfo(line, ", %s rows/s", fc_units_short((uint64) (rows / seconds)));
 		if (bytes > 0 && (rows <= 0 || brevity == FC_TELL_ALL))
-			appendStringInfo(line, ", %s/s", fc_units_bytes(FC_UNITS_ROOM, bytes / seconds));
+			appendStringInfo(line, ", %s/s", fc_units_bytes(bytes / seconds));
 	}
 	else if (total > 0 && brevity == FC_TELL_SHORT)
-		appendStringInfo(line, ", %s of %s", fc_units_short(FC_UNITS_ROOM, done), fc_units_short(FC_UNITS_ROOM, total));
+		appendStringInfo(line, ", %s of %s", fc_units_short(done), fc_units_short(total));
 	else if (total > 0)
-		appendStringInfo(line, ", %s of %s%s%s", fc_units_count(FC_UNITS_ROOM, done), fc_units_count(FC_UNITS_ROOM, total),
+		appendStringInfo(line, ", %s of %s%s%s", fc_units_count(done), fc_units_count(total),
 						 brevity == FC_TELL_NO_WORD ? "" : " ", brevity == FC_TELL_NO_WORD ? "" : name);
 }
 
@@ -240,23 +240,21 @@ fc_tell_rest(StringInfo line, FcProgress *progress, int columns)
 	bool		bar = fc_progress_width > 0 && progress->phase != FC_PHASE_RECEIVE;
 	int			width = bar ? fc_tell_bar_width(columns - FC_TELL_PHASE - 1) : 0;
 	int			name = width > 0 ? FC_TELL_PHASE : (int) strlen(phase);
-	StringInfoData figures;
+	StringInfo	figures = makeStringInfo();
 
-	initStringInfo(&figures);
 	appendStringInfo(line, "%-*s ", name, phase);
 	columns -= name + 1 + (width > 0 ? width + FC_TELL_BRACKETS : 0);
 	for (int brevity = FC_TELL_ALL; brevity <= FC_TELL_SHORT; brevity++)
 	{
-		fc_tell_figures(&figures, progress, brevity);
-		if (figures.len <= columns)
+		fc_tell_figures(figures, progress, brevity);
+		if (figures->len <= columns)
 			break;
 	}
 	if (width > 0)
 		appendStringInfoChar(line, '[');
 	for (int i = 0; i < width; i++)
 		appendStringInfoChar(line, i < (int) (progress->estimate.whole * width) ? '#' : '-');
-	appendStringInfo(line, "%s%s", width > 0 ? "] " : "", figures.data);
-	pfree(figures.data);
+	appendStringInfo(line, "%s%s", width > 0 ? "] " : "", figures->data);
 }
 
 void
@@ -267,7 +265,8 @@ fc_tell_progress(FcProgress *progress, bool begins)
 	TimestampTz last = begins || progress->told == 0 ? progress->start : progress->told;
 	int			columns = (fc_progress_width > 0 ? fc_progress_width : FC_TELL_WIDTH) -
 		FC_TELL_PREFIX - (int) strlen("fast_copy : ");
-	StringInfoData line;
+	MemoryContext old;
+	StringInfo	line;
 
 	if (interval == 0)
 		return;
@@ -276,15 +275,16 @@ fc_tell_progress(FcProgress *progress, bool begins)
 	if (now - last < interval && now >= last)
 		return;
 	progress->told = now;
-	initStringInfo(&line);
-	appendStringInfoString(&line, "fast_copy ");
-	columns -= fc_clip(&line, progress->target->relname,
+	old = MemoryContextSwitchTo(fc_context_memory(CurrentMemoryContext, "progress"));
+	line = makeStringInfo();
+	appendStringInfoString(line, "fast_copy ");
+	columns -= fc_clip(line, progress->target->relname,
 					   Max(columns - FC_TELL_PHASE - 1 - FC_TELL_BRACKETS - FC_TELL_BAR_MIN - FC_TELL_FIGURES,
 						   FC_TELL_NAME_MIN));
-	appendStringInfoString(&line, ": ");
-	fc_tell_rest(&line, progress, columns);
-	fc_tell_notice(line.data);
-	pfree(line.data);
+	appendStringInfoString(line, ": ");
+	fc_tell_rest(line, progress, columns);
+	fc_tell_notice(line->data);
+	MemoryContextDelete(MemoryContextSwitchTo(old));
 }
 
 void
@@ -296,8 +296,7 @@ fc_tell_end(const FcOptions *options, const FcTotals *totals)
 		row->rejected, row->tolerant, row->merged, row->duplicates,
 		row->old_rows, row->old_guessed, row->deleted, row->unmatched
 	};
-	char		line[FC_LINE_LEN];
 
 	if (fc_caller_is_told(options->caller) && options->log_verbosity != FC_LOG_SILENT)
-		fc_tell_notice(fc_units_loaded(line, &loaded));
+		fc_tell_notice(fc_units_loaded(&loaded));
 }

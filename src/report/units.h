@@ -4,7 +4,8 @@
  *	  Figures for eyes: counts, sizes and times with their units, and the line
  *	  that a load ends with.
  *
- * Knows nothing of the server: test/unit/units.c proves the widths.
+ * Knows nothing of the server but how a text is made: test/unit/units.c proves
+ * the widths.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,30 +15,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Room for one figure, and room that lasts as long as the block around it */
-#define FC_UNITS_LEN	32
-#define FC_UNITS_ROOM	((char[FC_UNITS_LEN]) {0})
-
-/* Columns that psql's "NOTICE:  " leaves of 80, and room for such a line */
+/* Columns that psql's "NOTICE:  " leaves of 80 */
 #define FC_LINE_COLUMNS	71
-#define FC_LINE_LEN		256
 
-/* Each of these writes a figure into buf[FC_UNITS_LEN], and returns buf */
+/* The server's; all texts are made by it */
+extern char *psprintf(const char *fmt,...) __attribute__((format(printf, 1, 2)));
+
+/* Each of these returns a figure */
 
 /* 1,234,567 */
-extern char *fc_units_count(char *buf, uint64_t n);
+extern char *fc_units_count(uint64_t n);
 
-/* 1 table; 1,234 tables: a short word */
-extern char *fc_units_of(char *buf, uint64_t n, const char *word);
+/* 1 table; 1,234 tables */
+extern char *fc_units_of(uint64_t n, const char *word);
 
 /* 999, 1.2k, 34M: four columns at most */
-extern char *fc_units_short(char *buf, uint64_t n);
+extern char *fc_units_short(uint64_t n);
 
 /* 42 bytes, 9 kB, 30 MB: as pg_size_pretty, ten columns at most */
-extern char *fc_units_bytes(char *buf, double bytes);
+extern char *fc_units_bytes(double bytes);
 
 /* 20 ms, 0.42 s, 12.3 s, 45 min, 3.1 h: seven columns at most */
-extern char *fc_units_time(char *buf, double seconds);
+extern char *fc_units_time(double seconds);
 
 /* What the line says at the end of a load */
 typedef struct FcLoaded
@@ -62,13 +61,13 @@ typedef struct FcLoaded
 } FcLoaded;
 
 /*
- * Writes the line into buf[FC_LINE_LEN], in FC_LINE_COLUMNS columns; returns
- * buf.  If there is no room for all, the rate is left out first, then bytes,
+ * Returns the line, in FC_LINE_COLUMNS columns.  If there is no room for all,
+ * the rate is left out first, then bytes,
  * then the number of old rows becomes short and is left out, with the word
  * "partitions"; at last counts become short, and what was replaced and
  * duplicates are left out, as are deleted rows and marks where rows were
  * filtered, or may have been rejected.
  */
-extern char *fc_units_loaded(char *buf, const FcLoaded *loaded);
+extern char *fc_units_loaded(const FcLoaded *loaded);
 
 #endif							/* FC_UNITS_H */

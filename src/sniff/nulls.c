@@ -98,7 +98,7 @@ fc_nulls_add(FcTable *table, FcColumnSeen *column, int n, uint64 times, bool quo
 		return;
 	}
 	fc_nulls_make_text(column, psprintf("a text, and not %s, because of \"%s\" (%s times), which null_string and null_strings do not have",
-										format_type_be(column->typid), fc_hint_null_word(n), fc_units_count(FC_UNITS_ROOM, times)));
+										format_type_be(column->typid), fc_hint_null_word(n), fc_units_count(times)));
 }
 
 /* Looks for words that the column's type does not take */
@@ -159,7 +159,7 @@ fc_nulls_in_texts(FcTable *table, int null)
 			n += table->columns[j].typid == TEXTOID ? table->columns[j].words[word] : 0;
 		if (n > 0)
 			fc_sniff_note(table->notes, "\"%s\" stands %s times in columns of texts: if it is NULL there, give null_string => '%s'.",
-						  words[i], fc_units_count(FC_UNITS_ROOM, n), words[i]);
+						  words[i], fc_units_count(n), words[i]);
 	}
 }
 
@@ -189,7 +189,7 @@ fc_blanks_note(const FcTable *table, FcColumnSeen *column)
 		fc_sniff_note(column->notes, "all values begin or end with blanks, which trim_blanks takes off");
 	else
 		fc_sniff_note(column->notes, "%s of %s values begin or end with blanks, which trim_blanks takes off, too",
-					  fc_units_count(FC_UNITS_ROOM, n), fc_units_count(FC_UNITS_ROOM, column->values));
+					  fc_units_count(n), fc_units_count(column->values));
 }
 
 /* Decides on trim_blanks, after what stands for NULL */

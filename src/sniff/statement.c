@@ -199,22 +199,22 @@ fc_statement_source(StringInfo sql, const FcTable *table)
 	if (list_length(sample->names) == 1)
 		appendStringInfo(text, "%s", strVal(linitial(sample->names)));
 	else
-		appendStringInfo(text, "%s %ss, from %s to %s", fc_units_count(FC_UNITS_ROOM, list_length(sample->names)), sample->word,
+		appendStringInfo(text, "%s %ss, from %s to %s", fc_units_count(list_length(sample->names)), sample->word,
 						 strVal(linitial(sample->names)), strVal(llast(sample->names)));
 	if (sample->size > 0)
-		appendStringInfo(text, ": %s", fc_units_bytes(FC_UNITS_ROOM, sample->size));
+		appendStringInfo(text, ": %s", fc_units_bytes(sample->size));
 	if (sample->codec)
 		appendStringInfo(text, "%s %s", sample->size > 0 ? ", packed by" : ": packed by", sample->codec);
 	if (sample->codec && sample->size > 0 && !sample->whole)
-		appendStringInfo(text, ", about %s unpacked", fc_units_bytes(FC_UNITS_ROOM, sample->unpacked));
+		appendStringInfo(text, ", about %s unpacked", fc_units_bytes(sample->unpacked));
 	appendStringInfoChar(text, '.');
 	fc_statement_comment(sql, "", text->data);
 	resetStringInfo(text);
 	if (sample->whole)
-		appendStringInfo(text, "Looked at all of it: %s.", fc_units_of(FC_UNITS_ROOM, table->records, "record"));
+		appendStringInfo(text, "Looked at all of it: %s.", fc_units_of(table->records, "record"));
 	else
 		appendStringInfo(text, "Looked at %s records in %s at %d place%s of %u %s%s: others may differ.",
-						 fc_units_count(FC_UNITS_ROOM, table->records), fc_units_bytes(FC_UNITS_ROOM, sample->bytes), sample->nplaces,
+						 fc_units_count(table->records), fc_units_bytes(sample->bytes), sample->nplaces,
 						 sample->nplaces == 1 ? "" : "s", sample->nsampled, sample->word,
 						 sample->nsampled == 1 ? "" : "s");
 	fc_statement_comment(sql, "", text->data);
@@ -507,7 +507,7 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 		fc_statement_comment(sql, "", "This looks like an array of JSON: a program that uses jq -r and @csv makes it CSV.");
 	if (guess->others > 0)
 		fc_statement_comment(sql, "", psprintf("%s of %s records %s another number of fields than %d: the load will end at the first of these.  on_error => 'ignore', on_error_classes => '{missing_columns,extra_columns,conversion}' leaves them out, and records with invalid values; reject_table keeps what is left out.",
-											   fc_units_count(FC_UNITS_ROOM, guess->others), fc_units_count(FC_UNITS_ROOM, guess->records),
+											   fc_units_count(guess->others), fc_units_count(guess->records),
 											   guess->others == 1 ? "has" : "have", guess->nfields));
 	if (faults->line_ends > 0)
 		fc_statement_comment(sql, "", "Lines do not all end in the same way, which COPY refuses: only those before the first other line end were looked at.  A program such as tr -d '\\r' makes them equal.");
@@ -523,7 +523,7 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 		fc_statement_comment(sql, "", "A line \\. ends the data: the load leaves out what stands after it.");
 	if (faults->lost > 0)
 		fc_statement_comment(sql, "", psprintf("At %s of the places no whole record of that form was found.",
-											   fc_units_count(FC_UNITS_ROOM, faults->lost)));
+											   fc_units_count(faults->lost)));
 	if (guess->next_delim != '\0' && guess->next_score > 0.9 * guess->score)
 		fc_statement_comment(sql, "", psprintf("The fields could be separated by %s as well.",
 											   fc_statement_byte(guess->next_delim)));

@@ -249,8 +249,8 @@ fc_types_iso(FcColumnSeen *column)
 		return InvalidOid;
 	if (column->kinds[FC_VALUE_ZONED] < column->values)
 		fc_sniff_note(column->notes, "%s of %s values have no time zone: they are read in the session's, or time_zone",
-					  fc_units_count(FC_UNITS_ROOM, column->values - column->kinds[FC_VALUE_ZONED]),
-					  fc_units_count(FC_UNITS_ROOM, column->values));
+					  fc_units_count(column->values - column->kinds[FC_VALUE_ZONED]),
+					  fc_units_count(column->values));
 	return TIMESTAMPTZOID;
 }
 
@@ -393,7 +393,7 @@ fc_types_note_odd(const FcTable *table, FcColumnSeen *column, uint64 n, const ch
 				  FcValueType kind)
 {
 	fc_sniff_note(column->notes, "all but %s of %s values would be %s, not %s%s",
-				  fc_units_count(FC_UNITS_ROOM, n), fc_units_count(FC_UNITS_ROOM, column->values), name, fc_types_odd(table, column, kind),
+				  fc_units_count(n), fc_units_count(column->values), name, fc_types_odd(table, column, kind),
 				  n > FC_ODD ? " and others" : "");
 }
 
@@ -478,7 +478,7 @@ fc_types_decide(FcTable *table)
 		if (column->values == 0 && nulls == 1)
 			fc_sniff_note(column->notes, "the only value seen is empty or NULL");
 		else if (column->values == 0 && nulls > 0)
-			fc_sniff_note(column->notes, "all %s values seen are empty or NULL", fc_units_count(FC_UNITS_ROOM, nulls));
+			fc_sniff_note(column->notes, "all %s values seen are empty or NULL", fc_units_count(nulls));
 	}
 }
 
