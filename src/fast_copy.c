@@ -3,6 +3,8 @@
  * fast_copy.c
  *	  The functions that SQL sees, and what happens when the library loads.
  *
+ * What they allocate lies in the memory of the expression that calls them.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -237,40 +239,24 @@ fast_copy_is_alone(void)
 		(error_context_stack->previous == NULL && error_context_stack->callback == ParamsErrorCallback);
 }
 
-/*
- * Loads a file; see docs/loading.md.  Everything allocated lies in the memory
- * context made here, also on error.
- */
+/* Loads a file; see docs/loading.md */
 Datum
 fast_copy(PG_FUNCTION_ARGS)
 {
-	MemoryContext mcxt;
-	MemoryContext old;
 	FcOptions  *options;
-	uint64		rows;
 
 	PreventCommandIfParallelMode("fast_copy()");
 	fast_copy_refuse_standby(fcinfo);
-	mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
-								 ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(mcxt);
 	options = fast_copy_load_options(fcinfo, FC_CALLER_FUNCTION);
 	options->alone = fast_copy_is_alone();
-	rows = fc_statement_call(options);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(mcxt);
-	PG_RETURN_INT64((int64) rows);
+	PG_RETURN_INT64((int64) fc_statement_call(options));
 }
 
 /* Moves rows of the target's partitions to new ones; see docs/drain.md */
 static Datum
 fast_copy_move(FunctionCallInfo fcinfo, FcMove move, int first_option)
 {
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy",
-											   ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	FcOptions  *options = fc_options_begin(FC_CALLER_FUNCTION);
-	uint64		rows;
 
 	PreventCommandIfParallelMode("fast_copy()");
 	fast_copy_refuse_standby(fcinfo);
@@ -284,10 +270,7 @@ fast_copy_move(FunctionCallInfo fcinfo, FcMove move, int first_option)
 	fc_keeper_foresee(options->target);
 	/* no lock on the target is held while this one is waited for */
 	fc_partman_lock();
-	rows = fc_job_run(options, NULL);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(mcxt);
-	PG_RETURN_INT64((int64) rows);
+	PG_RETURN_INT64((int64) fc_job_run(options, NULL));
 }
 
 Datum
