@@ -48,6 +48,7 @@ typedef struct FcStatement
 	FcOptions  *options;		/* NULL: to be made from stmt */
 	bool		alone;			/* see FcOptions */
 	bool		plain;			/* stmt is a COPY without our option */
+	QueryCompletion *qc;		/* or NULL */
 	uint64		rows;
 	bool		run;			/* the load has begun */
 } FcStatement;
@@ -118,7 +119,7 @@ fc_statement_options(const FcStatement *statement)
 }
 
 /* Does the load, in place of core */
-static uint64
+static void
 fc_statement_run(void *arg)
 {
 	FcStatement *statement = arg;
@@ -132,9 +133,10 @@ fc_statement_run(void *arg)
 		fc_options_check(options);
 	statement->rows = options ? fc_job_run(options, NULL) :
 		fc_accelerate_run(statement->stmt, statement->query);
+	if (statement->qc)
+		SetQueryCompletion(statement->qc, CMDTAG_COPY, statement->rows);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
-	return statement->rows;
 }
 
 static void
@@ -153,17 +155,14 @@ fc_statement_pass_on(const FcRelayCall *call, bool read_only_tree)
 static bool
 fc_statement_load(const FcRelayCall *call, FcStatement *statement)
 {
+	statement->qc = call->qc;
 	if (previous_hook)
 	{
 		if (statement->options == NULL && !statement->plain)
 			fc_keeper_foresee(RangeVarGetRelid(statement->stmt->relation, NoLock, true));
-		if (!fc_relay(previous_hook, call, fc_statement_run, statement, statement->plain))
-			return false;
+		return fc_relay(previous_hook, call, fc_statement_run, statement, statement->plain);
 	}
-	else
-		(void) fc_statement_run(statement);
-	if (call->qc && statement->run)
-		SetQueryCompletion(call->qc, CMDTAG_COPY, statement->rows);
+	fc_statement_run(statement);
 	return true;
 }
 
@@ -271,7 +270,10 @@ fc_statement_call(FcOptions *options)
 
 	/* the target does not exist: the load will say so */
 	if (name == NULL)
-		return fc_statement_run(&statement);
+	{
+		fc_statement_run(&statement);
+		return statement.rows;
+	}
 	fc_keeper_foresee(options->target);
 	stmt = fc_statement_of(options, name);
 	pstmt->commandType = CMD_UTILITY;

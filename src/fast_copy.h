@@ -17,8 +17,8 @@
  * relay.c
  */
 
-/* Does what the command says, and returns its number of rows */
-typedef uint64 (*FcRelayRun) (void *arg);
+/* Does what the command says, and sets its qc */
+typedef void (*FcRelayRun) (void *arg);
 
 /* The arguments of a hook of ProcessUtility; the tree is not changed */
 typedef struct FcRelayCall

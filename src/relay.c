@@ -19,8 +19,8 @@
  * 2. Core copies that node before it copies the command, and the node puts
  *    SHOW in the place of the COPY.  SHOW needs no privilege and no snapshot.
  * 3. Core runs SHOW, and tells the receiver to begin.  The receiver puts the
- *    COPY back into the tree that the hooks know, runs the load, and sets qc,
- *    which core does not set for SHOW.  No other call can reach it.
+ *    COPY back into the tree that the hooks know, and runs the load, which sets
+ *    qc, as core does not for SHOW.  No other call can reach it.
  *
  * Where core does not copy the tree the command fails, because core does not
  * know its option: it is never run twice, or by another extension.
@@ -58,7 +58,6 @@ typedef struct FcRelay
 	bool		optional;		/* core can run the command as well */
 	bool		over;			/* the command runs, or has run */
 	bool		refused;		/* it was not run, and core is to run it */
-	QueryCompletion *qc;
 	FcRelayRun	run;			/* NULL: only the distance is wanted */
 	void	   *arg;
 } FcRelay;
@@ -113,7 +112,6 @@ static void
 fc_relay_run(DestReceiver *receiver, int operation, TupleDesc desc)
 {
 	FcRelay    *relay = (FcRelay *) receiver;
-	uint64		rows;
 
 	if (relay->over || relay->ncopies == 0)
 		return;
@@ -139,9 +137,7 @@ fc_relay_run(DestReceiver *receiver, int operation, TupleDesc desc)
 				 errmsg("cannot run a program together with another extension that is loaded before fast_copy"),
 				 errdetail("It looks at a copy of the command, in which it would not see the program."),
 				 errhint("Name fast_copy before it in shared_preload_libraries, or load what the program prints by COPY FROM STDIN.")));
-	rows = relay->run(relay->arg);
-	if (relay->qc)
-		SetQueryCompletion(relay->qc, CMDTAG_COPY, rows);
+	relay->run(relay->arg);
 }
 
 static void
@@ -202,7 +198,6 @@ fc_relay(ProcessUtility_hook_type next, const FcRelayCall *call, FcRelayRun run,
 	relay.wanted = wanted;
 	relay.run = run;
 	relay.arg = arg;
-	relay.qc = call->qc;
 	relay.optional = optional;
 	next(relay.pstmt, call->query, true, call->context, call->params,
 		 call->environment, &relay.receiver, call->qc);
