@@ -92,14 +92,10 @@ fc_core_copy_file(FcFeed *feed, uint32 file)
 {
 	FcTarget   *target = feed->target;
 	CopyFromState cstate;
-	const char *header = NULL;
+	const char *header = fc_feed_whole(feed, file);
 
 	if (file > 0)
 		CommandCounterIncrement();
-	if (feed->stream)
-		fc_feed_records_file(feed, file);
-	else
-		header = fc_feed_whole(feed, file);
 	cstate = fc_feed_copy(feed, target->planned->where, header, target->plan->freeze);
 	feed->rows += CopyFrom(cstate);
 	fc_core_check_end(feed, cstate);

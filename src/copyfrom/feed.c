@@ -629,6 +629,15 @@ fc_feed_whole(FcFeed *feed, uint32 file)
 	feed->file = file;
 	feed->cstate = NULL;
 	feed->follow = false;
+	if (feed->stream)
+	{
+		feed->dialect = &feed->target->shared->dialects[f->eol];
+		feed->line = f->lines_before;
+		resetStringInfo(&feed->row);
+		feed->sent = 0;
+		fc_stream_seek_file(feed->stream, file, f->data_start);
+		return NULL;
+	}
 	feed->middle = header_lines > 1 || f->resumed;
 	if (feed->middle)
 		feed->first = f->lines_before + 1;
@@ -653,21 +662,6 @@ fc_feed_records(FcFeed *feed)
 {
 	fc_feed_parser(feed);
 	feed->stream = fc_stream_begin(feed->target->source, FC_FEED_BLOCK);
-}
-
-void
-fc_feed_records_file(FcFeed *feed, uint32 file)
-{
-	const FcFile *f = &feed->target->source->files[file];
-
-	feed->file = file;
-	feed->cstate = NULL;
-	feed->follow = false;
-	feed->dialect = &feed->target->shared->dialects[f->eol];
-	feed->line = f->lines_before;
-	resetStringInfo(&feed->row);
-	feed->sent = 0;
-	fc_stream_seek_file(feed->stream, file, f->data_start);
 }
 
 void

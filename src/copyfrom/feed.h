@@ -65,21 +65,17 @@ extern bool fc_feed_rereads_fields(const FcTarget *target);
 /* Must core be given canonical records, because it does not know an option? */
 extern bool fc_feed_is_canonical(const FcTarget *target);
 
-/*
- * Say what is fed: bytes, or all records made canonical, those of one file at
- * a time
- */
+/* Say what is fed: bytes, or the records of files, made canonical */
 extern void fc_feed_bytes(FcFeed *feed, const char *bytes, size_t len);
 extern void fc_feed_records(FcFeed *feed);
-extern void fc_feed_records_file(FcFeed *feed, uint32 file);
 extern void fc_feed_records_end(FcFeed *feed);
 
 /* Calls the function for each file, in memory that goes after it */
 extern void fc_feed_files(FcFeed *feed, void (*each) (FcFeed *feed, uint32 file));
 
 /*
- * Feeds one of the files, whole and as it is; returns core's option for its
- * header.  Of several header lines core is shown none.
+ * Feeds one of the files, whole and, unless records are fed, as it is; returns
+ * core's option for its header.  Of several header lines core is shown none.
  */
 extern const char *fc_feed_whole(FcFeed *feed, uint32 file);
 
