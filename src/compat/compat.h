@@ -19,8 +19,6 @@
 #include "access/attmap.h"
 #include "access/nbtree.h"
 #include "access/table.h"
-#include "access/tableam.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_statistic_ext.h"
@@ -29,7 +27,6 @@
 #include "commands/alter.h"
 #include "commands/copyfrom_internal.h"
 #include "commands/progress.h"
-#include "commands/vacuum.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
@@ -50,7 +47,6 @@
 #include "utils/datetime.h"
 #include "utils/guc_tables.h"
 #include "utils/regproc.h"
-#include "utils/rel.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/sortsupport.h"
@@ -59,7 +55,6 @@
 
 #include "compat/catalog.h"
 #include "compat/storage.h"
-#include "compat/versions.h"
 
 /* 16: the macros for values of variable length left postgres.h */
 #if PG_VERSION_NUM >= 160000
@@ -171,11 +166,6 @@ fc_prepare_index_sort(Relation index, int column, SortSupport order)
 #define fc_check_permissions(pstate) \
 	FC_16(ExecCheckPermissions((pstate)->p_rtable, (pstate)->p_rteperminfos, true), \
 		  ExecCheckRTPerms((pstate)->p_rtable, true))
-
-/* 16: core extends a table by many blocks at once (see compat/extend.c) */
-#if PG_VERSION_NUM >= 160000
-#define FC_CORE_EXTENDS_BY_MANY
-#endif
 
 /* 17: renamed.  The process of a transaction, or NULL */
 static inline PGPROC *

@@ -19,7 +19,7 @@
 
 #include "compat/compat.h"
 
-#ifdef FC_CORE_EXTENDS_BY_MANY
+#if PG_VERSION_NUM >= 160000
 
 int
 fc_extend_buffers(Relation rel, BufferAccessStrategy strategy, int n,

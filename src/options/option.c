@@ -107,16 +107,15 @@ fc_option_is_called(int option, const char *word)
 void
 fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
 {
-	StringInfoData names;
+	StringInfo	names = makeStringInfo();
 	List	   *list = NIL;
 	const char *nearest = NULL;
 
-	initStringInfo(&names);
 	for (int i = 0; i < FC_NOPTIONS; i++)
 	{
 		if ((fc_option_list[i].from & from) == 0)
 			continue;
-		appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", fc_option_list[i].name);
+		appendStringInfo(names, "%s%s", names->len > 0 ? ", " : "", fc_option_list[i].name);
 		list = lappend(list, unconstify(char *, fc_option_list[i].name));
 		if (nearest == NULL && fc_option_is_called(i, word))
 			nearest = fc_option_list[i].name;
@@ -129,7 +128,7 @@ fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
 			 from == FC_FROM_COPY && fc_option_find(word, FC_FROM_ANY) ?
 			 errhint("COPY has a syntax of its own for it: COPY table (columns) FROM PROGRAM 'command'.") :
 			 nearest ? errhint("Perhaps you meant the option \"%s\".", nearest) :
-			 errhint("Options are %s.", names.data),
+			 errhint("Options are %s.", names->data),
 			 parser_errposition(pstate, location)));
 }
 

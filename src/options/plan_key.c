@@ -30,23 +30,22 @@
 static int
 fc_plan_key_hint(Relation rel, const FcPlanned *planned)
 {
-	StringInfoData names;
+	StringInfo	names = makeStringInfo();
 	AttrNumber	attnum;
 
 	if (fc_route_possible(rel, &attnum))
 		return errhint("Leave timestamp_column out, or name column \"%s\".",
 					   get_attname(RelationGetRelid(rel), attnum, false));
-	initStringInfo(&names);
 	foreach_int(column, planned->columns.attnums)
 	{
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), column - 1);
 
 		if (fc_key_type(att->atttypid) != FC_KEY_NONE)
-			appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", NameStr(att->attname));
+			appendStringInfo(names, "%s\"%s\"", names->len > 0 ? ", " : "", NameStr(att->attname));
 	}
-	if (names.len == 0)
+	if (names->len == 0)
 		return errhint("Leave timestamp_column out: the file has no timestamp, timestamptz, date or integer column.");
-	return errhint("The key can be one of these columns: %s.", names.data);
+	return errhint("The key can be one of these columns: %s.", names->data);
 }
 
 /* Takes the column that the caller named as the key, if it can be one */

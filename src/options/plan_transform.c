@@ -36,19 +36,18 @@
 static char *
 fc_transform_list(const List *names)
 {
-	StringInfoData list;
+	StringInfo	list = makeStringInfo();
 
-	initStringInfo(&list);
 	foreach_node(String, name, names)
 	{
 		if (foreach_current_index(name) == FC_TRANSFORM_NAMES)
 		{
-			appendStringInfoString(&list, ", ...");
+			appendStringInfoString(list, ", ...");
 			break;
 		}
-		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", quote_identifier(strVal(name)));
+		appendStringInfo(list, "%s%s", list->len > 0 ? ", " : "", quote_identifier(strVal(name)));
 	}
-	return list.data;
+	return list->data;
 }
 
 /*

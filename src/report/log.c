@@ -50,9 +50,8 @@ fc_log_sources(const FcOptions *options)
 }
 
 static const char *
-fc_log_writer(const FcProgress *progress)
+fc_log_writer(const FcTarget *target)
 {
-	FcTarget   *target = progress->target;
 	uint64		paged = pg_atomic_read_u64(&target->shared->counts.paged);
 
 	if (target->course.core)
@@ -68,9 +67,8 @@ fc_log_writer(const FcProgress *progress)
 }
 
 static const char *
-fc_log_order(const FcProgress *progress)
+fc_log_order(const FcTarget *target)
 {
-	FcTarget   *target = progress->target;
 	bool		keyed = fc_shared_keyed(target->shared);
 
 	if (target->course.sends_all)
@@ -171,14 +169,14 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	foreach_ptr(FcReportRow, of_phase, fc_report_rows())
 		if (of_phase->whole && of_phase->phase == FC_PHASE_SCAN)
 			row->spill_bytes += of_phase->spill_bytes;
-	row->writer = fc_log_writer(progress);
+	row->writer = fc_log_writer(target);
 	row->wal_bytes = pgWalUsage.wal_bytes - log->wal;
 	row->seconds = fc_figures_since(log->start);
 	totals->workers = progress->launched;
 	totals->nworkers = target->nworkers;
 	totals->spilled = row->spill_bytes == 0 ? "none" :
 		target->course.rows ? "rows" : "offsets";
-	totals->order = fc_log_order(progress);
+	totals->order = fc_log_order(target);
 	fc_log_end(totals, psprintf("%d of %d workers", progress->launched, target->nworkers));
 }
 
@@ -232,7 +230,7 @@ fc_log_failed(FcLog *log, const FcProgress *progress)
 	FcTarget   *target = progress && progress->target->source ? progress->target : NULL;
 	MemoryContext old = MemoryContextSwitchTo(log->mcxt);
 	FcPhase		phase = progress ? progress->phase : FC_PHASE_SETUP;
-	StringInfoData line;
+	StringInfo	line;
 
 	totals->row.seconds = fc_figures_since(log->start);
 	totals->row.failed = unpack_sql_state(geterrcode());
@@ -244,13 +242,13 @@ fc_log_failed(FcLog *log, const FcProgress *progress)
 		totals->nworkers = target->nworkers;
 	}
 	fc_log_end(totals, psprintf("failed in phase %s", fc_activity_phase_name(phase)));
-	initStringInfo(&line);
-	appendStringInfo(&line, "phase=%s, sqlstate=%s, seconds=%.3f",
+	line = makeStringInfo();
+	appendStringInfo(line, "phase=%s, sqlstate=%s, seconds=%.3f",
 					 fc_activity_phase_name(phase), totals->row.failed, totals->row.seconds);
 	if (target)
-		appendStringInfo(&line, ", bytes=" INT64_FORMAT ", workers=%d of %d",
+		appendStringInfo(line, ", bytes=" INT64_FORMAT ", workers=%d of %d",
 						 totals->row.bytes, (int) totals->workers, totals->nworkers);
-	fc_log_phases(&line);
-	fc_log_line(log, " failed", line.data);
+	fc_log_phases(line);
+	fc_log_line(log, " failed", line->data);
 	MemoryContextSwitchTo(old);
 }
