@@ -467,9 +467,8 @@ fc_files_line(const ErrorData *edata, const FcFilesOne *one)
  * stays loaded, with the error beside it.
  */
 static void
-fc_files_record_failure(FcFiles *files, const FcFilesOne *one, const ErrorData *edata)
+fc_files_record_failure(FcFiles *files, const FcFilesOne *one, int64 line, const ErrorData *edata)
 {
-	int64		line = fc_files_line(edata, one);
 	FcLedgerRow row;
 	int			level = fc_ddl_begin();
 
@@ -514,7 +513,7 @@ fc_files_failed(FcFiles *files, ErrorData *edata)
 	one->waits = false;
 	files->failed++;
 	files->sqlerrcode = edata->sqlerrcode;
-	fc_files_record_failure(files, one, edata);
+	fc_files_record_failure(files, one, line, edata);
 	if (!files->skip)
 	{
 		fc_files_commit(files);

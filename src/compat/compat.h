@@ -244,7 +244,7 @@ fc_library_is_there(const char *name)
 				 access(psprintf("%s/%s", pkglib_path, file), R_OK) == 0);
 }
 
-/* 17: building an empty index does not wait for the disk any more */
+/* 17: building an index leaves it to the next checkpoint to sync it */
 #define FC_CORE_SYNCS_INDEXES	(PG_VERSION_NUM < 170000)
 
 /* 18: the list of CHECK expressions has another name */

@@ -30,9 +30,6 @@
 #include "commands/sequence_xlog.h"
 #endif
 
-/* 17: the build of a B-tree leaves it to the next checkpoint to sync it */
-#define FC_BUILD_SYNCS	FC_17(false, enableFsync)
-
 /*
  * 16: renamed.  The subtransaction that gave the table its present file, and
  * the first one of this transaction that gave it a new file
@@ -110,8 +107,6 @@ fc_register_sync(const FcLocator *locator, ForkNumber fork, BlockNumber segment)
 /* 19: renamed */
 #define fc_page_set_checksum(page, block) \
 	FC_19(PageSetChecksum(page, block), PageSetChecksumInplace(page, block))
-
-#define fc_log_smgrcreate(rel, fork) log_smgrcreate(&fc_relation_locator(rel), fork)
 
 /* 16: file nodes became locators */
 #define fc_seq_rec_locate(record, sequence) \

@@ -122,7 +122,7 @@ build_as_owner(Relation heap, Relation index, IndexInfo *info,
 		!smgrexists(RelationGetSmgr(index), INIT_FORKNUM))
 	{
 		smgrcreate(RelationGetSmgr(index), INIT_FORKNUM, false);
-		fc_log_smgrcreate(index, INIT_FORKNUM);
+		log_smgrcreate(&fc_relation_locator(index), INIT_FORKNUM);
 		index->rd_indam->ambuildempty(index);
 	}
 

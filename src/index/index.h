@@ -93,7 +93,7 @@ extern void fc_progress_slot_restore(const FcProgressSlot *slot);
 static inline bool
 fc_index_is_synced(double rows)
 {
-	return FC_BUILD_SYNCS && rows > FC_INDEX_INSERT_ROWS;
+	return FC_CORE_SYNCS_INDEXES && enableFsync && rows > FC_INDEX_INSERT_ROWS;
 }
 
 /* Each process: builds indexes of new partitions until none is left */

@@ -50,21 +50,6 @@ fc_names_unique(const FcTable *table, int number, char *name)
 	return name;
 }
 
-/* Takes blanks off both ends */
-static char *
-fc_names_trim(char *s)
-{
-	size_t		len;
-
-	while (isspace((unsigned char) *s))
-		s++;
-	len = strlen(s);
-	while (len > 0 && isspace((unsigned char) s[len - 1]))
-		len--;
-	s[len] = '\0';
-	return s;
-}
-
 /* Names column i as the header or the caller does, or by its number */
 static void
 fc_names_column(FcTable *table, const FcSniffHeld *header, int i)
@@ -80,8 +65,10 @@ fc_names_column(FcTable *table, const FcSniffHeld *header, int i)
 	}
 	if (header && i < header->nfields)
 	{
-		name = fc_names_trim(fc_sniff_shown(table, header->fields[i], strlen(header->fields[i]),
-											FC_HEADER_SHOWN));
+		char	   *shown = fc_sniff_shown(table, header->fields[i], strlen(header->fields[i]), FC_HEADER_SHOWN);
+		FcValueText text = fc_value_trim(shown, strlen(shown));
+
+		name = pnstrdup(text.s, text.len);
 		column->header = pstrdup(name);
 	}
 	if (name == NULL || name[0] == '\0')

@@ -49,12 +49,10 @@ static void
 fc_sniff_note_existing(FcTable *table, const char *name, bool named)
 {
 	if (!named)
-	{
 		fc_sniff_note(table->notes, "There is a relation %s already, which ends this with an error: to load into it, or to make another table, give its name as the second argument of fast_copy_sniff.",
 					  name);
-		return;
-	}
-	fc_sniff_note(table->notes, "Rows that %s has will stay.  With existing_rows => 'replace' those of this file take their place, partition by partition; with 'merge' both are put in order, and dedup_keys says which are equal; on_conflict => 'update' goes by its primary key.", name);
+	else
+		fc_sniff_note(table->notes, "Rows that %s has will stay.  With existing_rows => 'replace' those of this file take their place, partition by partition; with 'merge' both are put in order, and dedup_keys says which are equal; on_conflict => 'update' goes by its primary key.", name);
 }
 
 char *
