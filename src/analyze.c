@@ -171,16 +171,11 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 		finding->low = fc_key_text(target->route->type, part->min_key);
 		finding->high = fc_key_text(target->route->type, part->max_key);
 	}
-	if (created)
-	{
-		finding->name = fc_partition_name(target->rel, target->route, &part->range);
-		finding->detail = outside ? "outside of the range that is replaced" : "to be created";
-		return finding;
-	}
-	finding->name = OidIsValid(leaf) ? get_rel_name(leaf) : NULL;
-	if (!OidIsValid(leaf))
+	finding->name = created ? fc_partition_name(target->rel, target->route, &part->range) :
+		OidIsValid(leaf) ? get_rel_name(leaf) : NULL;
+	if (!created && !OidIsValid(leaf))
 		finding->line = fc_error_line(&target->ctx, part->min_offset, part->min_length);
-	finding->detail = outside ? "outside of the range that is replaced" :
+	finding->detail = outside ? "outside of the range that is replaced" : created ? "to be created" :
 		!OidIsValid(leaf) && fc_spill_part_only_marks(part) ? "only delete marks, and no partition" : !OidIsValid(leaf) ?
 		psprintf("%sno partition takes these rows", fc_analyze_where(target, part->min_offset)) :
 		leaf == target->route->default_oid ? "default partition" : fc_analyze_leaf(target, leaf);

@@ -526,11 +526,8 @@ fc_feed_value(PG_FUNCTION_ARGS)
 static void
 fc_feed_hand_over(FcFeed *feed)
 {
-	List	   *fields = feed->target->planned->columns.fields;
-
-	for (int i = 0; i < list_length(fields); i++)
+	foreach_int(attnum, feed->target->planned->columns.fields)
 	{
-		AttrNumber	attnum = list_nth_int(fields, i);
 		FcFeedColumn *column;
 		FmgrInfo   *input;
 
@@ -539,7 +536,7 @@ fc_feed_hand_over(FcFeed *feed)
 		input = &feed->cstate->in_functions[attnum - 1];
 		column = palloc(sizeof(FcFeedColumn));
 		column->parser = feed->parser;
-		column->field = i;
+		column->field = foreach_current_index(attnum);
 		column->input = *input;
 		get_typlenbyval(TupleDescAttr(RelationGetDescr(feed->target->rel), attnum - 1)->atttypid,
 						&column->typlen, &column->typbyval);
@@ -553,7 +550,8 @@ static CopyFromState
 fc_feed_begin_copy(FcFeed *feed, List *where, List *list)
 {
 	FcTarget   *target = feed->target;
-	ParseState *pstate = fc_executor_parse_state(target->rel, target->planned->columns.attnums);
+	List	   *attnums = target->planned->columns.attnums;
+	ParseState *pstate = fc_executor_parse_state(target->rel, attnums);
 	FcFeed		fed = *feed;
 	bool		header = feed->middle && target->dialect.mode == FC_MODE_BINARY;
 	int64		type = fc_target_progress_type(target);
@@ -562,7 +560,7 @@ fc_feed_begin_copy(FcFeed *feed, List *where, List *list)
 	if (header)
 		fc_feed_bytes(feed, FC_BINARY_HEADER, FC_BINARY_HEADER_LEN);
 	cstate = BeginCopyFrom(pstate, target->rel, (Node *) where, NULL, false,
-						   fc_feed_read, target->planned->columns.list, list);
+						   fc_feed_read, fc_columns_names(target->rel, attnums), list);
 	/* shown in the progress view, although core reads by a callback */
 	pgstat_progress_update_param(PROGRESS_COPY_TYPE, type);
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_TOTAL, type != PROGRESS_COPY_TYPE_FILE ? 0 :

@@ -119,12 +119,9 @@ static const char *
 fc_hint_pattern(const FcRefused *refused)
 {
 	const FcColumns *columns = &refused->target->planned->columns;
-	AttrNumber	attnum = get_attnum(refused->target->oid, refused->column);
+	int			field = fc_columns_field(columns, get_attnum(refused->target->oid, refused->column));
 
-	for (int i = 0; i < list_length(columns->fields); i++)
-		if (list_nth_int(columns->fields, i) == attnum)
-			return columns->patterns[i];
-	return NULL;
+	return field < 0 ? NULL : columns->patterns[field];
 }
 
 /* A date of three numbers, as a value begins with one */

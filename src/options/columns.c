@@ -50,8 +50,7 @@ fc_columns_field(const FcColumns *columns, AttrNumber attnum)
 	return -1;
 }
 
-/* The names of fields that are columns, as a list of String */
-static List *
+List *
 fc_columns_names(Relation rel, const List *fields)
 {
 	List	   *names = NIL;
@@ -457,13 +456,8 @@ fc_columns_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	columns->fields = form->fields;
 	if (!options->header_map)
 		fc_fields_named(rel, options, form, columns);
-	columns->list = form->columns;
 	/* takes in columns that a transform makes, leaves out what it leaves out */
-	if (options->transforms != NIL)
-	{
-		columns->fields = fc_transform_fields(rel, options, columns->fields);
-		columns->list = fc_columns_names(rel, columns->fields);
-	}
+	columns->fields = fc_transform_fields(rel, options, columns->fields);
 	foreach_int(attnum, columns->fields)
 		if (attnum != 0)
 			columns->attnums = lappend_int(columns->attnums, attnum);

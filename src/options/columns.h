@@ -36,8 +36,6 @@ typedef struct FcFileForm
 typedef struct FcColumns
 {
 	List	   *attnums;		/* in the file's order */
-	List	   *list;			/* the same as core wants it: of String; NIL:
-								 * all columns */
 	List	   *fields;			/* attnum of each field, or 0 to skip it */
 	List	   *names;			/* String: what transforms call each field of
 								 * the file */
@@ -81,6 +79,9 @@ extern int	fc_columns_known(Relation rel, const FcOptions *options,
  */
 extern bool fc_columns_match(const FcOptions *options, const FcColumns *columns,
 							 const FcDialect *dialect, int encoding, char *rec, size_t len);
+
+/* The names of fields that are columns, as a list of String */
+extern List *fc_columns_names(Relation rel, const List *fields);
 
 /* The number of the field that is this column, from 0; -1: none is */
 extern int	fc_columns_field(const FcColumns *columns, AttrNumber attnum);

@@ -33,16 +33,14 @@ fc_plan_mark_fields(Relation rel, const FcOptions *options, FcPlanned *planned,
 {
 	bool		any = false;
 
-	for (int i = 0; i < list_length(planned->columns.fields); i++)
+	foreach_int(attnum, planned->columns.fields)
 	{
-		AttrNumber	attnum = list_nth_int(planned->columns.fields, i);
-
 		if (attnum == 0 ||
 			(!expr_test(fc_columns_transform(&planned->columns, attnum)) &&
 			 !fc_code_type_any(attnumTypeId(rel, attnum), type_test,
 							   fc_format_is_binary(&options->format))))
 			continue;
-		planned->columns.flags[i] |= flag;
+		planned->columns.flags[foreach_current_index(attnum)] |= flag;
 		any = true;
 	}
 	return any;

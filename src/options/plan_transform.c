@@ -186,15 +186,14 @@ fc_transform_analyze(const FcTransformOption *option, FcColumns *columns, Form_p
 void
 fc_plan_transforms(Relation rel, const FcOptions *options, FcColumns *columns)
 {
-	for (int i = 0; options->transforms && i < list_length(columns->fields); i++)
+	foreach_int(attnum, columns->fields)
 	{
-		AttrNumber	attnum = list_nth_int(columns->fields, i);
 		Form_pg_attribute att = attnum == 0 ? NULL : TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 		const FcTransformOption *option = att ? fc_transform_option(options, NameStr(att->attname)) : NULL;
 
 		if (option == NULL)
 			continue;
-		columns->flags[i] |= FC_FIELD_TRANSFORM;
+		columns->flags[foreach_current_index(attnum)] |= FC_FIELD_TRANSFORM;
 		columns->transforms = lappend(columns->transforms, fc_transform_analyze(option, columns, att));
 	}
 }
