@@ -9,7 +9,6 @@
 
 #include "catalog/namespace.h"
 #include "lib/stringinfo.h"
-#include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/varlena.h"

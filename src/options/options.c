@@ -15,7 +15,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
 #include "nodes/makefuncs.h"
 #include "parser/scansup.h"
 #include "port/pg_bitutils.h"
