@@ -167,6 +167,9 @@ fc_prepare_index_sort(Relation index, int column, SortSupport order)
 	FC_16(ExecCheckPermissions((pstate)->p_rtable, (pstate)->p_rteperminfos, true), \
 		  ExecCheckRTPerms((pstate)->p_rtable, true))
 
+/* 16: core extends a table by many blocks at once (see compat/extend.c) */
+#define FC_CORE_EXTENDS_BY_MANY	(PG_VERSION_NUM >= 160000)
+
 /* 17: renamed.  The process of a transaction, or NULL */
 static inline PGPROC *
 fc_vxid_proc(VirtualTransactionId vxid)

@@ -19,7 +19,7 @@
 
 #include "compat/compat.h"
 
-#if PG_VERSION_NUM >= 160000
+#if FC_CORE_EXTENDS_BY_MANY
 
 int
 fc_extend_buffers(Relation rel, BufferAccessStrategy strategy, int n,
