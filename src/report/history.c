@@ -17,7 +17,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
 
@@ -89,7 +88,6 @@ fc_history_put(const FcTarget *target, const FcTotals *totals)
 
 	if (target->history == NULL)
 		return;
-	Assert(!IsInParallelMode());
 	fc_own_table_check_closed(&fc_history_kind, target->history);
 	SPI_connect();
 	for (int i = 0; i < NCOLUMNS; i++)

@@ -106,17 +106,16 @@ fc_clip(StringInfo line, const char *text, int columns)
 	return used + (int) strlen(FC_CLIPPED);
 }
 
-/* Appends a time as a clock shows it, 0:07 or 99:59, or as 1.7 h */
-static void
-fc_tell_time(StringInfo line, double seconds)
+/* A time as a clock shows it, 0:07 or 99:59, or as 1.7 h */
+static char *
+fc_tell_time(double seconds)
 {
 	int64		s = (int64) (seconds + 0.5);
 	double		hours = Min(seconds / SECS_PER_HOUR, 999);
 
 	if (s < 100 * SECS_PER_MINUTE)
-		appendStringInfo(line, "%d:%02d", (int) (s / 60), (int) (s % 60));
-	else
-		appendStringInfo(line, hours < 9.95 ? "%.1f h" : "%.0f h", hours);
+		return psprintf("%d:%02d", (int) (s / 60), (int) (s % 60));
+	return psprintf(hours < 9.95 ? "%.1f h" : "%.0f h", hours);
 }
 
 /* The rows that the phase has dealt with; -1 if it does not deal with rows */
@@ -168,36 +167,24 @@ fc_tell_work(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
 						 brevity == FC_TELL_NO_WORD ? "" : " ", brevity == FC_TELL_NO_WORD ? "" : name);
 }
 
-/* Writes percent, rates and times; the share is -1 if it is not known */
-static void
-fc_tell_figures(StringInfo line, FcProgress *progress, FcTellBrevity brevity)
+/* Returns percent, rates and times */
+static const char *
+fc_tell_figures(FcProgress *progress, FcTellBrevity brevity)
 {
+	StringInfo	line = makeStringInfo();
 	double		elapsed = (GetCurrentTimestamp() - progress->start) / 1e6;
 	double		left;
 	double		whole = fc_figures_whole(progress, &left);
 
-	resetStringInfo(line);
 	if (whole >= 0)
 		appendStringInfo(line, "%2d%%", (int) (whole * 100));
 	fc_tell_work(line, progress, brevity);
 	if (brevity == FC_TELL_ALL || (left < 0 && brevity < FC_TELL_SHORT))
-	{
-		appendStringInfoString(line, ", ");
-		fc_tell_time(line, Max(elapsed, 0.0));
-		appendStringInfoString(line, " elapsed");
-	}
+		appendStringInfo(line, ", %s elapsed", fc_tell_time(Max(elapsed, 0.0)));
 	if (left >= 0)
-	{
-		appendStringInfoString(line, ", ");
-		fc_tell_time(line, left);
-		appendStringInfoString(line, " left");
-	}
+		appendStringInfo(line, ", %s left", fc_tell_time(left));
 	/* what begins with a separator has no percent in front */
-	if (line->data[0] == ',')
-	{
-		memmove(line->data, line->data + 2, line->len - 1);
-		line->len -= 2;
-	}
+	return line->data + (line->data[0] == ',' ? 2 : 0);
 }
 
 /*
@@ -240,21 +227,21 @@ fc_tell_rest(StringInfo line, FcProgress *progress, int columns)
 	bool		bar = fc_progress_width > 0 && progress->phase != FC_PHASE_RECEIVE;
 	int			width = bar ? fc_tell_bar_width(columns - FC_TELL_PHASE - 1) : 0;
 	int			name = width > 0 ? FC_TELL_PHASE : (int) strlen(phase);
-	StringInfo	figures = makeStringInfo();
+	const char *figures = NULL;
 
 	appendStringInfo(line, "%-*s ", name, phase);
 	columns -= name + 1 + (width > 0 ? width + FC_TELL_BRACKETS : 0);
 	for (int brevity = FC_TELL_ALL; brevity <= FC_TELL_SHORT; brevity++)
 	{
-		fc_tell_figures(figures, progress, brevity);
-		if (figures->len <= columns)
+		figures = fc_tell_figures(progress, brevity);
+		if ((int) strlen(figures) <= columns)
 			break;
 	}
 	if (width > 0)
 		appendStringInfoChar(line, '[');
 	for (int i = 0; i < width; i++)
 		appendStringInfoChar(line, i < (int) (progress->estimate.whole * width) ? '#' : '-');
-	appendStringInfo(line, "%s%s", width > 0 ? "] " : "", figures->data);
+	appendStringInfo(line, "%s%s", width > 0 ? "] " : "", figures);
 }
 
 void
