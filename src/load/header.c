@@ -284,9 +284,7 @@ fc_header_read(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcStream   *stream = fc_stream_begin(target->source, 65536);
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											   "fast_copy header",
-											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext mcxt = fc_context_memory(CurrentMemoryContext, "header");
 
 	for (uint32 i = 0; i < target->source->nfiles; i++)
 	{

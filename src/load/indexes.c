@@ -75,9 +75,7 @@ fc_indexes_define(FcJob *job)
 	FcLeafRows *leaves = fc_tasks_leaf_rows(job);
 	int			nattached = job->target.course.attaches || job->places ? target->ncreated : 0;
 	int			allocated = 64;
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											   "fast_copy indexes",
-											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext mcxt = fc_context_memory(CurrentMemoryContext, "indexes");
 	MemoryContext old;
 
 	target->nindexes = 0;

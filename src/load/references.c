@@ -296,7 +296,7 @@ fc_references_check(FcJob *job, const List *existing)
 	if (tables == NIL)
 		return;
 	fc_progress_phase(&job->progress, FC_PHASE_REFERENCES);
-	referring.mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy foreign keys", ALLOCSET_DEFAULT_SIZES);
+	referring.mcxt = fc_context_memory(CurrentMemoryContext, "foreign keys");
 	referring.estate = CreateExecutorState();
 	initStringInfo(&referring.key);
 	AfterTriggerBeginQuery();

@@ -360,8 +360,7 @@ fc_setup_job(FcJob *job)
 	target->ctx.source = target->source;
 	target->ctx.target = target->rel;
 	if (target->nworkers == 0)
-		target->ctx.keep = AllocSetContextCreate(target->ctx.mcxt, "fast_copy kept",
-												 ALLOCSET_DEFAULT_SIZES);
+		target->ctx.keep = fc_context_memory(target->ctx.mcxt, "kept");
 }
 
 void

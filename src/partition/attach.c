@@ -463,8 +463,7 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 	attach->reason = vouched ? fc_attach_reason(parent, route->default_oid) :
 		"code of the table ran commands of its own";
 	Assert(attach->reason != NULL || vouched);
-	attach->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy attach",
-										 ALLOCSET_DEFAULT_SIZES);
+	attach->mcxt = fc_context_memory(CurrentMemoryContext, "attach");
 	old = MemoryContextSwitchTo(attach->mcxt);
 	fc_attach_check_overlaps(parent, parts, nparts);
 	attach->guards = vouched && fc_attach_runs_code(parent) ?

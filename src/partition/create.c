@@ -288,8 +288,7 @@ fc_partition_create(FcContext *ctx, const FcRoute *route,
 	if (route->partman)
 		fc_partman_check_names(route->partman, parent);
 	level = fc_ddl_begin();
-	each = AllocSetContextCreate(CurrentMemoryContext, "fast_copy partition",
-								 ALLOCSET_DEFAULT_SIZES);
+	each = fc_context_memory(CurrentMemoryContext, "partition");
 	MemoryContextSwitchTo(each);
 	for (int i = 0; i < nparts; i++)
 	{

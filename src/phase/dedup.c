@@ -127,10 +127,8 @@ fc_dedup_begin(const FcContext *ctx)
 	dedup->most = shared->memory / 16;
 	dedup->allocated = FC_BATCH_ROWS;
 	dedup->rows = palloc(sizeof(FcDedupRow) * dedup->allocated);
-	dedup->mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy equal rows",
-										ALLOCSET_DEFAULT_SIZES);
-	dedup->compare_mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy compared values",
-												ALLOCSET_DEFAULT_SIZES);
+	dedup->mcxt = fc_context_memory(CurrentMemoryContext, "equal rows");
+	dedup->compare_mcxt = fc_context_memory(CurrentMemoryContext, "compared values");
 	return dedup;
 }
 
@@ -396,8 +394,8 @@ fc_dedup_end_sort(FcLoader *loader)
 {
 	FcDedup    *dedup = loader->dedup;
 	TupleTableSlot *slot = loader->leaf->slot;
-	MemoryContext mcxt = AllocSetContextCreate(loader->ctx->mcxt, "fast_copy sorted row", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext next = AllocSetContextCreate(loader->ctx->mcxt, "fast_copy sorted row", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext mcxt = fc_context_memory(loader->ctx->mcxt, "sorted row");
+	MemoryContext next = fc_context_memory(loader->ctx->mcxt, "sorted row");
 	FcDedupRow	kept;
 	FcSortRow	place;
 

@@ -155,8 +155,7 @@ fc_existing_run(FcContext *ctx)
 	Assert(shared->phase == FC_PHASE_REPLACE && fc_shared_keyed(shared));
 	reader.spill = fc_spill_begin_phase(ctx, shared->nscanners + ctx->worker, fc_scan_route(ctx));
 	reader.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target), &TTSOpsVirtual);
-	reader.row_mcxt = AllocSetContextCreate(CurrentMemoryContext, "fast_copy old row",
-											ALLOCSET_DEFAULT_SIZES);
+	reader.row_mcxt = fc_context_memory(CurrentMemoryContext, "old row");
 	while (fc_context_take(ctx, shared->ntasks, &i))
 		fc_old_read(&reader, (FcPages *) ctx->tasks + i);
 	fc_old_close(&reader);

@@ -40,9 +40,7 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 	loader->mark = fc_where_begin_mark(ctx->shared);
 	if (ctx->shared->key_dropped && !ctx->shared->plan.bounds.hi_max)
 		loader->bounds = &ctx->shared->plan.bounds;
-	loader->row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											 "fast_copy row",
-											 ALLOCSET_DEFAULT_SIZES);
+	loader->row_mcxt = fc_context_memory(CurrentMemoryContext, "row");
 	loader->slot = loader->root_slot;
 	/* an analysis has no tasks without a leaf, whose rows would be rejected */
 	if (fc_shared_routed(ctx->shared) ||

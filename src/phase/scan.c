@@ -616,9 +616,7 @@ fc_scan_run(FcContext *ctx)
 											&TTSOpsVirtual);
 	scanner.parser = fc_parse_begin(ctx, scanner.estate, true);
 	fc_scan_begin_out(&scanner);
-	scanner.row_mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											 "fast_copy scan row",
-											 ALLOCSET_DEFAULT_SIZES);
+	scanner.row_mcxt = fc_context_memory(CurrentMemoryContext, "scan row");
 	while (pg_atomic_read_u32(&shared->mistaken) == 0 && fc_chunks_take(ctx, &i))
 		fc_scan_chunk(&scanner, i);
 	fc_scan_end_out(&scanner);

@@ -103,9 +103,7 @@ fc_worker_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_wo
 	ctx->worker = worker;
 	ctx->in_worker = in_worker;
 	fc_pace_enter(ctx);
-	ctx->mcxt = AllocSetContextCreate(CurrentMemoryContext,
-									  "fast_copy phase",
-									  ALLOCSET_DEFAULT_SIZES);
+	ctx->mcxt = fc_context_memory(CurrentMemoryContext, "phase");
 	if (!in_worker)
 		return;
 	ctx->command = GetCurrentCommandId(false);
@@ -232,8 +230,7 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 	MemoryContext outer = ctx->mcxt;
 	MemoryContext old;
 
-	ctx->mcxt = AllocSetContextCreate(outer, "fast_copy phase",
-									  ALLOCSET_DEFAULT_SIZES);
+	ctx->mcxt = fc_context_memory(outer, "phase");
 	old = MemoryContextSwitchTo(ctx->mcxt);
 	ctx->tasks = work->tasks;
 	ctx->turns = work->turns;
