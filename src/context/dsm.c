@@ -66,7 +66,6 @@ fc_dsm_grow(dsm_handle handle, Size size)
 	int			fd;
 	int			err;
 
-	Assert(size > 0);
 	snprintf(name, sizeof(name), "/PostgreSQL.%u", handle);
 	fd = shm_open(name, O_RDWR, 0);
 	if (fd < 0)

@@ -81,7 +81,6 @@ fc_pace_pay(pg_atomic_uint64 *paid, uint64 bytes, uint64 rate, uint64 now)
 	uint64		before = pg_atomic_read_u64(paid);
 	uint64		after;
 
-	Assert(rate > 0);
 	do
 		after = Max(before, now - FC_PACE_CREDIT) + (bytes * 1000000 + rate - 1) / rate;
 	while (!pg_atomic_compare_exchange_u64(paid, &before, after));
@@ -97,7 +96,6 @@ fc_pace_keep_rate(FcContext *ctx, uint64 read, uint64 logged)
 	int64		logged_until = fc_pace_pay(&pace->logged, logged, pace->rate, now);
 	int64		until = Max(read_until, logged_until);
 
-	Assert(read_until >= now - FC_PACE_CREDIT && logged_until >= now - FC_PACE_CREDIT);
 	if (until < now + FC_PACE_LEAST)
 		return;
 	for (; now < until; now = fc_pace_clock())

@@ -155,6 +155,5 @@ fc_processors_workers(int option, bool small)
 		workers = fc_processors();
 		workers = Min(workers, max_parallel_workers);
 	}
-	Assert(workers >= 0);
 	return Min(workers, FC_MAX_WORKERS);
 }

@@ -185,7 +185,6 @@ fc_error_keep(FcShared *shared, FcErrorKind kind, uint64 offset, uint64 length,
 	/* packed before the lock is taken: a spinlock must be held briefly */
 	if (edata)
 		slot.text = fc_error_put_texts(shared, edata);
-	Assert(edata == NULL || DsaPointerIsValid(slot.text));
 	SpinLockAcquire(&shared->errors.mutex);
 	if (offset < pg_atomic_read_u64(&shared->errors.offset))
 	{

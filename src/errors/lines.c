@@ -80,7 +80,6 @@ fc_lines_feed(FcLines *lines, uint64 end)
 			lines->buf_len = Min(lines->end - lines->pos, FC_LINES_BUFFER);
 			fc_source_read(ctx->source, lines->pos, lines->buf, lines->buf_len);
 		}
-		Assert(lines->pos >= lines->buf_start && lines->pos < lines->buf_start + lines->buf_len);
 		len = Min(end, lines->buf_start + lines->buf_len) - lines->pos;
 		if (lines->dialect->mode == FC_MODE_BINARY)
 			fc_walk_feed(lines->dialect, &lines->walk, &lines->run,
@@ -90,7 +89,6 @@ fc_lines_feed(FcLines *lines, uint64 end)
 							  lines->buf + (lines->pos - lines->buf_start), len);
 		lines->pos += len;
 	}
-	Assert(lines->pos >= end);
 }
 
 uint64

@@ -94,8 +94,6 @@ fc_count_take(FcContext *ctx, bool last)
 			pgstat_count_heap_insert(counted->heap, pg_atomic_exchange_u64(&turn->rows, 0));
 		if (counted->toast)
 			pgstat_count_heap_insert(counted->toast, pg_atomic_exchange_u64(&turn->toasted, 0));
-		Assert(!last || counted->heap == NULL || pg_atomic_read_u64(&turn->rows) == 0);
-		Assert(!last || counted->toast == NULL || pg_atomic_read_u64(&turn->toasted) == 0);
 		if (last && counted->toast)
 			table_close(counted->toast, AccessShareLock);
 		if (last && counted->heap)

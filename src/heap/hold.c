@@ -78,7 +78,6 @@ fc_hold_begin(FcHold *hold, Oid table, FcHeldFor what)
 bool
 fc_hold_alone(Relation rel)
 {
-	Assert(rel->rd_refcnt > 0);
 	return rel->rd_refcnt == 2;
 }
 

@@ -134,13 +134,11 @@ fc_multi_heap(void *arg)
 	if (logical)
 		LWLockAcquire(lock, LW_EXCLUSIVE);
 	fc_write_as_leader(&writer->base, fc_multi_insert, insert);
-	Assert(!logical || LWLockHeldByMeInMode(lock, LW_EXCLUSIVE));
 	if (logical)
 		LWLockRelease(lock);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(writer->insert_mcxt);
 	writer->last_block = ItemPointerGetBlockNumber(&insert->slots[insert->n - 1]->tts_tid);
-	Assert(BlockNumberIsValid(writer->last_block));
 	writer->base.inserted += insert->n;
 	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.loaded, insert->n);
 }
@@ -210,7 +208,6 @@ fc_multi_reject(FcMultiWriter *writer, FcMultiRow *row, int i)
 	ErrorData	edata = {0};
 	FcBad		bad = {FC_CLASS_UNIQUE, NULL, NULL, &edata};
 
-	Assert(writer->unique && i >= 0 && i < writer->base.rri->ri_NumIndices);
 	edata.sqlerrcode = exclusion ? ERRCODE_EXCLUSION_VIOLATION : ERRCODE_UNIQUE_VIOLATION;
 	edata.message = psprintf(exclusion ?
 							 "conflicting key value violates exclusion constraint \"%s\"" :
@@ -333,7 +330,6 @@ fc_multi_show(FcMultiWriter *writer, int i, int n)
 {
 	FcMultiRow *rows = writer->rows;
 
-	Assert(n <= FC_MULTI_ROWS && i + n <= writer->nrows);
 	for (; writer->nslots < n; writer->nslots++)
 		rows[writer->nslots].slot = fc_multi_make_slot(writer);
 	for (int j = 0; j < n; j++)
@@ -354,7 +350,6 @@ fc_multi_flush(FcWriter *base)
 	if (writer->nrows == 0)
 		return;
 	fc_multi_take_spot(writer);
-	Assert(fc_turn_has_come(base->to.slice));
 	for (int i = 0; i < writer->nrows; i += FC_MULTI_ROWS)
 	{
 		int			n = Min(writer->nrows - i, FC_MULTI_ROWS);
@@ -439,7 +434,6 @@ fc_multi_end(FcWriter *base)
 	FcMultiWriter *writer = (FcMultiWriter *) base;
 
 	fc_multi_flush(base);
-	Assert(writer->nrows == 0 && base->held == 0);
 	FreeBulkInsertState(writer->bistate);
 	for (int i = 0; i < writer->nslots; i++)
 		ExecDropSingleTupleTableSlot(writer->rows[i].slot);

@@ -115,7 +115,6 @@ fc_old_rows_on_page(Relation rel, BlockNumber block, Snapshot snapshot,
 
 	if (keys)
 		upto = Min(keys->n + Max(keys->most / FC_OLD_SAMPLE, 1), keys->most);
-	Assert(BufferGetBlockNumber(buffer) == block && (keys == NULL || keys->n <= upto));
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	/*
 	 * on a standby a page may be all-visible before its snapshots see the rows
@@ -216,7 +215,6 @@ fc_old_rows_count(Relation rel, double most, bool settles, double *rows)
 		fc_old_rows_count_pages(rel, snapshot, most, settles, rows) :
 		fc_old_rows_count_slots(rel, snapshot, most, rows);
 	UnregisterSnapshot(snapshot);
-	Assert(!all || *rows >= 0);
 	return all;
 }
 
@@ -328,7 +326,6 @@ fc_carry_row(FcCarrier *carrier, Relation rel, HeapTuple row)
 	if (carried->map)
 		slot = execute_attr_map_slot(carried->map, slot, carried->slot);
 	table_tuple_insert(carried->to, slot, carrier->cid, carrier->options, NULL);
-	Assert(ItemPointerIsValid(&slot->tts_tid));
 	if (carried->rri->ri_NumIndices > 0)
 		list_free(fc_insert_index_tuples(carried->rri, slot, carrier->estate));
 	ExecClearTuple(slot);
@@ -402,7 +399,6 @@ fc_old_rows_now(FcSince *now)
 	now->lsn = GetXLogInsertRecPtr();
 	now->cid = GetCurrentCommandId(true);
 	now->snapshot = RegisterSnapshot(GetLatestSnapshot());
-	Assert(!XLogRecPtrIsInvalid(now->lsn) && now->snapshot != NULL);
 }
 
 /*

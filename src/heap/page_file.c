@@ -94,7 +94,6 @@ fc_file_extend(const FcAppend *append, BlockNumber block, uint32 n, const char *
 		int			flags = block > 0 && block % RELSEG_SIZE == 0 ? O_CREAT : 0;
 		int			fd = OpenTransientFile(path, O_WRONLY | PG_BINARY | flags);
 
-		Assert(run > 0 && block % RELSEG_SIZE + run <= RELSEG_SIZE);
 		if (fd < 0)
 			fc_file_error(errmsg("could not open file \"%s\": %m", path));
 		if (pages ? !fc_file_write_bytes(fd, pages, len, at) : ftruncate(fd, at + len) != 0)
@@ -135,7 +134,6 @@ fc_file_settle(FcAppend *append)
 	Relation	rel = append->rel;
 	BlockNumber last = append->block + append->n - 1;
 
-	Assert(last >= append->block && last < InvalidBlockNumber);
 	for (BlockNumber segment = append->block / RELSEG_SIZE;
 		 segment <= last / RELSEG_SIZE; segment++)
 		fc_register_sync(&append->file, append->fork, segment);
@@ -165,9 +163,6 @@ fc_file_append(FcAppend *append)
 		fc_append_place(append, i, append->block + i);
 	if (RelationNeedsWAL(append->rel))
 		fc_log_pages(append);
-	/* when the pages have their LSNs */
-	for (int i = 0; i < append->n; i++)
-		Assert(XLogRecPtrIsInvalid(PageGetLSN(fc_append_page(append, i))) != RelationNeedsWAL(append->rel));
 	for (int i = 0; i < append->n; i++)
 		fc_page_set_checksum(fc_append_page(append, i), append->block + i);
 	/* its blocks were reserved */
@@ -194,6 +189,5 @@ fc_file_reserve(FcAppend *append, uint32 n)
 				 errmsg("cannot extend relation %s beyond %u blocks",
 						RelationGetRelationName(append->rel), InvalidBlockNumber)));
 	fc_file_extend(append, append->block, n, NULL);
-	Assert(smgrnblocks(fc_smgr_open(&append->file), append->fork) == append->block + n);
 	UnlockRelationForExtension(append->rel, ExclusiveLock);
 }

@@ -109,7 +109,6 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 		return;
 	}
 	record.ntuples = PageGetMaxOffsetNumber(page);
-	Assert(record.ntuples > 0 && record.ntuples <= MaxHeapTuplesPerPage);
 	if (PageIsAllVisible(page))
 		record.flags = XLH_INSERT_ALL_FROZEN_SET;
 	XLogBeginInsert();
@@ -128,7 +127,6 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 void
 fc_log_pages(const FcAppend *append)
 {
-	Assert(append->n > 0 && RelationNeedsWAL(append->rel));
 	for (int i = 0; i < append->n; i++)
 	{
 		Page		page = fc_append_page(append, i);

@@ -80,8 +80,6 @@ fc_new_exchange(const FcNewFile *file)
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for relation %u", RelationGetRelid(file->rel));
-	Assert(RelationGetNumberOfBlocks(file->rel) == 0);
-	Assert(fc_locator_number(&file->locator) != ((Form_pg_class) GETSTRUCT(tuple))->relfilenode);
 	((Form_pg_class) GETSTRUCT(tuple))->relfilenode = fc_locator_number(&file->locator);
 	RelationDropStorage(file->rel);
 	CatalogTupleUpdate(classes, &tuple->t_self, tuple);
@@ -97,14 +95,12 @@ fc_new_read(const FcNewFile *file, FcAppend *append, BlockNumber block,
 {
 	bool		permanent = RelationIsPermanent(file->rel);
 
-	Assert(append->n > 0 && append->n <= FC_PAGE_BATCH);
 	for (int i = 0; i < append->n; i++)
 	{
 		Buffer		buffer = ReadBufferWithoutRelcache(file->locator, MAIN_FORKNUM,
 													   block + i, RBM_NORMAL,
 													   strategy, permanent);
 
-		Assert(BufferGetBlockNumber(buffer) == block + i);
 		memcpy(append->pages + (Size) i * BLCKSZ, BufferGetPage(buffer), BLCKSZ);
 		fc_append_check(append, i, block + i);
 		ReleaseBuffer(buffer);

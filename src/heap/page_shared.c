@@ -60,7 +60,6 @@ fc_buffer_map(Relation rel, const Buffer *pages, int n)
 {
 	Buffer		map = InvalidBuffer;
 
-	Assert(n > 0 && PageIsAllVisible(BufferGetPage(pages[0])));
 	for (int i = 0; i < n;)
 	{
 		Assert(PageIsAllVisible(BufferGetPage(pages[i])) && !PageIsNew(BufferGetPage(pages[i])));
@@ -81,7 +80,6 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 {
 	bool		logged = RelationNeedsWAL(append->rel);
 
-	Assert(n > 0 && first + n <= append->n);
 	for (int i = 0; i < n; i++)
 	{
 		Assert(BufferGetBlockNumber(buffers[i]) > append->block || i == 0);
@@ -100,8 +98,6 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 		fc_log_rows(append, BufferGetPage(buffers[i]), BufferGetBlockNumber(buffers[i]),
 					buffers[i]);
 	END_CRIT_SECTION();
-	for (int i = 0; i < n; i++)
-		Assert(XLogRecPtrIsInvalid(PageGetLSN(BufferGetPage(buffers[i]))) != logged);
 	/* either the rows of all pages are frozen, or none */
 	if (PageIsAllVisible(BufferGetPage(buffers[0])))
 		fc_buffer_map(append->rel, buffers, n);
@@ -125,7 +121,6 @@ fc_buffer_keep_new(Buffer *buffers, int n)
 		else
 			UnlockReleaseBuffer(buffers[i]);
 	}
-	Assert(kept <= n);
 	return kept;
 }
 
@@ -186,5 +181,4 @@ fc_shared_append(FcAppend *append, BufferAccessStrategy strategy)
 			fc_buffer_fill(append, done, buffers, n);
 		done += n;
 	}
-	Assert(done == append->n && append->block < RelationGetNumberOfBlocks(append->rel));
 }

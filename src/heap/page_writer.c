@@ -104,7 +104,6 @@ fc_page_begin(FcWriter *base)
 	writer->maxbatches = 8;
 	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
 	writer->xid = GetCurrentTransactionId();
-	Assert(TransactionIdIsCurrentTransactionId(writer->xid));
 	writer->infomask = HEAP_XMAX_INVALID;
 	if (base->options & HEAP_INSERT_FROZEN)
 		writer->infomask |= HEAP_XMIN_FROZEN;
@@ -258,7 +257,6 @@ fc_page_flush(FcWriter *base)
 static Page
 fc_page_nth(char **batches, int i)
 {
-	Assert(i >= 0);
 	return (Page) (batches[i / FC_PAGE_BATCH] + (Size) (i % FC_PAGE_BATCH) * BLCKSZ);
 }
 
@@ -329,7 +327,6 @@ fc_page_space(FcPageWriter *writer, Size len)
 	if (writer->page == NULL)
 		fc_page_next(writer);
 	page = (PageHeader) writer->page;
-	Assert(page->pd_lower + sizeof(ItemIdData) + len <= page->pd_upper);
 	return (FcPageSpace) {page, page->pd_lower, page->pd_upper, 0};
 }
 
@@ -359,7 +356,6 @@ static inline void
 fc_page_take_space(const FcPageSpace *space)
 {
 	Assert(space->nrows > 0 && space->lower <= space->upper);
-	Assert(space->upper % MAXIMUM_ALIGNOF == 0);
 	space->page->pd_lower = space->lower;
 	space->page->pd_upper = space->upper;
 }
@@ -402,7 +398,6 @@ fc_page_top_up(void *arg)
 				tuple.t_len > TOAST_TUPLE_THRESHOLD || HeapTupleHasExternal(&tuple))
 				return;
 			heap_insert(base->rel, &tuple, base->cid, base->options, NULL);
-			Assert(ItemPointerIsValid(&tuple.t_self));
 			writer->last_block = ItemPointerGetBlockNumber(&tuple.t_self);
 			spot->space -= taken;
 			writer->njoined++;
@@ -636,7 +631,6 @@ fc_page_end(FcWriter *base)
 
 	if (writer->npages > 0)
 		fc_page_write(writer, true);
-	Assert(writer->npages == 0);
 	/* the free space map must know of the only page that is not full */
 	if (writer->last_block != InvalidBlockNumber)
 	{

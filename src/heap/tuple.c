@@ -114,7 +114,6 @@ fc_form_begin_fixed(FcForm *form)
 		form->fixed += column->len;
 	}
 	form->nfixed = i;
-	Assert(form->nfixed <= form->natts);
 	form->has_null = palloc(sizeof(bool) * FC_BATCH_ROWS);
 	form->offsets = palloc(sizeof(uint32) * FC_BATCH_ROWS);
 }

@@ -58,7 +58,6 @@ fc_turn_end_deferred(FcContext *ctx, FcWriter *writer)
 	writer->to.slice = &slice;
 	(void) fc_write_end(writer);
 	fc_turn_pass(ctx, &slice);
-	Assert(slice.turn == NULL && rel->rd_refcnt > 0);
 	/* the reference belongs to another owner */
 	CurrentResourceOwner = owner;
 	RelationDecrementReferenceCount(rel);
@@ -105,7 +104,6 @@ fc_turn_wait(FcContext *ctx, FcSlice *slice)
 	if (slice == NULL || slice->turn == NULL || slice->mine)
 		return;
 	fc_turn_sleep(ctx, slice);
-	Assert(pg_atomic_read_u32(&slice->turn->next) == slice->number);
 	slice->mine = true;
 }
 
@@ -123,7 +121,6 @@ fc_turn_pass(FcContext *ctx, FcSlice *slice)
 	if (slice->turn == NULL)
 		return;
 	fc_turn_wait(ctx, slice);
-	Assert(slice->mine && pg_atomic_read_u32(&slice->turn->next) == slice->number);
 	/*
 	 * a full barrier: a process that sees the turn sees what the writer wrote
 	 */
@@ -147,7 +144,6 @@ fc_turn_defer(FcContext *ctx, FcWriter *writer)
 	if (!writer->routine->patient || fc_turn_has_come(slice) ||
 		ctx->deferred_bytes + fc_turn_bytes(writer) > writer->to.memory)
 		return false;
-	Assert(slice->turn != NULL && !slice->mine);
 	writer->slice = *slice;
 	slice->turn = NULL;
 	RelationIncrementReferenceCount(writer->rel);
@@ -156,7 +152,6 @@ fc_turn_defer(FcContext *ctx, FcWriter *writer)
 	ctx->deferred = lappend(ctx->deferred, writer);
 	MemoryContextSwitchTo(old);
 	ctx->deferred_bytes += fc_turn_bytes(writer);
-	Assert(ctx->deferred_bytes <= writer->to.memory);
 	return true;
 }
 

@@ -142,7 +142,6 @@ fc_write_open_toast(FcWriter *writer)
 {
 	Oid			toastrelid = writer->rel->rd_rel->reltoastrelid;
 
-	Assert(writer->toast == NULL);
 	if (!OidIsValid(toastrelid))
 		return;
 	writer->toast = table_open(toastrelid, RowExclusiveLock);
@@ -273,7 +272,6 @@ fc_write_as_leader(FcWriter *writer, void (*body) (void *), void *arg)
 	/* after an error core has reset InterruptHoldoffCount itself */
 	if (worker >= 0)
 		RESUME_INTERRUPTS();
-	Assert(GetCurrentCommandId(false) >= writer->cid);
 }
 
 uint64

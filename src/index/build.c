@@ -70,7 +70,6 @@ insert_entry(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	FcInsertion *insertion = arg;
 
-	Assert(ItemPointerIsValid(tid));
 	(void) index_insert(index, values, isnull, tid, insertion->heap,
 						insertion->info->ii_Unique && alive ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
 						false, insertion->info);
@@ -88,7 +87,6 @@ build_by_inserts(Relation heap, Relation index, IndexInfo *info)
 	result->heap_tuples = table_index_build_scan(heap, index, info, false, false,
 												 insert_entry, &insertion, NULL);
 	result->index_tuples = insertion.entries;
-	Assert(result->index_tuples <= result->heap_tuples);
 	return result;
 }
 
@@ -128,7 +126,6 @@ build_as_owner(Relation heap, Relation index, IndexInfo *info,
 
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(userid, sec_context);
-	Assert(result->heap_tuples >= 0 && result->index_tuples >= 0);
 
 	task->heap_tuples = result->heap_tuples;
 	task->index_tuples = result->index_tuples;
@@ -148,7 +145,6 @@ limit_memory(const FcShared *shared, int processes)
 {
 	int64		each = Min(maintenance_work_mem, Max(shared->memory / 1024, 1024));
 
-	Assert(processes > 0);
 	(void) set_config_option("maintenance_work_mem",
 							 psprintf(INT64_FORMAT, Min(each * processes, MAX_KILOBYTES)),
 							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
@@ -188,7 +184,6 @@ build_index(void *arg)
 	info = BuildIndexInfo(index);
 	Assert(task->nhelpers == 0 || !IsInParallelMode());
 	Assert(!task->done && index->rd_index->indrelid == task->heap);
-	Assert(CheckRelationLockedByMe(heap, ShareLock, true));
 	info->ii_ParallelWorkers = task->nhelpers;
 	if (info->ii_ExclusionOps == NULL)
 		build_as_owner(heap, index, info, task);
@@ -249,7 +244,6 @@ idle_share(const FcIndexTask *tasks, int ntasks, int processes)
 	double		sum = 0;
 	double		longest = 0;
 
-	Assert(processes > 0);
 	for (int i = 0; i < ntasks; i++)
 	{
 		double		cost = tasks[i].rows * tasks[i].weight;
@@ -272,7 +266,6 @@ advance_task(FcIndexTask *tasks, int i)
 {
 	FcIndexTask task = tasks[i];
 
-	Assert(i >= 0);
 	memmove(tasks + 1, tasks, sizeof(FcIndexTask) * i);
 	tasks[0] = task;
 }
@@ -302,7 +295,6 @@ fc_index_plan(FcIndexTask *tasks, int ntasks, int processes)
 		advance_task(tasks + n, i - n);
 		tasks[n++].nhelpers = processes - 1;
 	}
-	Assert(n <= ntasks);
 	return n;
 }
 
@@ -331,7 +323,6 @@ fc_index_run(FcContext *ctx)
 	while (!fc_error_beyond(ctx->shared, FC_SOMEWHERE) &&
 		   fc_context_take(ctx, ctx->shared->ntasks, &i))
 	{
-		Assert(!tasks[i].leader_only || !ctx->in_worker);
 		build_one(ctx, &tasks[i]);
 	}
 }

@@ -67,7 +67,6 @@ define_like(Relation parent, Relation like, Oid heap, bool attached)
 	address = fc_define_index(heap, stmt, attached ? RelationGetRelid(like) : InvalidOid,
 							  attached ? constraint : InvalidOid);
 	CommandCounterIncrement();
-	Assert(OidIsValid(address.objectId) && address.classId == RelationRelationId);
 	return address.objectId;
 }
 
@@ -151,7 +150,6 @@ fc_index_define(Relation parent, Oid heap, AttrNumber key)
 			task->leader_only = index->rd_index->indisexclusion ||
 				!expressions_parallel_safe(BuildIndexInfo(index));
 			task->index = define_like(parent, index, heap, false);
-			Assert(task->index != task->like);
 			task->weight = weight_of_index(index, key);
 			task->divisible = !task->leader_only &&
 				fc_am_builds_in_parallel(index->rd_rel->relam);
@@ -179,7 +177,6 @@ fc_index_stats(const FcIndexTask *task)
 	index = fc_index_open(heap, task->index, AccessShareLock);
 	Assert(index->rd_index->indrelid == task->heap && task->heap_tuples >= 0);
 	visibilitymap_count(heap, &all_visible, &all_frozen);
-	Assert(all_frozen <= all_visible && all_visible <= RelationGetNumberOfBlocks(heap));
 	fc_set_relstats(heap, RelationGetNumberOfBlocks(heap), task->heap_tuples,
 					all_visible, all_frozen);
 	fc_set_relstats(index, RelationGetNumberOfBlocks(index),

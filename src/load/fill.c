@@ -125,7 +125,6 @@ fc_fill_one(FcJob *job)
 	shared->leaf = OidIsValid(target->stage) ? target->stage :
 		target->nsubstitutes > 0 ? target->substitutes->table : target->oid;
 	shared->storage = fc_tasks_storage(job, shared->leaf, frozen && shared->leaf != target->oid, rows);
-	Assert(OidIsValid(shared->leaf));
 }
 
 static void
@@ -181,7 +180,6 @@ fc_fill_work(FcJob *job, FcWork *work)
 		work->ntasks = job->ntasks;
 		work->nturns = Max(work->nturns, target->ngroups);
 	}
-	Assert(work->nturns > 0 && (work->ntasks == 0 || work->tasks != NULL));
 	fc_fill_turns(job, work);
 	if (target->course.alone)
 		return 1;

@@ -101,7 +101,6 @@ fc_layout_count_chunks(const FcSource *source, uint64 chunk_size)
 {
 	uint64		n = 0;
 
-	Assert(chunk_size > 0);
 	for (uint32 i = 0; i < source->nfiles; i++)
 		n += (fc_source_end(source, i) - source->files[i].data_start +
 			  chunk_size - 1) / chunk_size;
@@ -368,7 +367,6 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		layout->at[FC_TAIL_FILE_COUNTS] = 0;
 	if (tail[FC_TAIL_RING].size == 0)
 		layout->at[FC_TAIL_RING] = 0;
-	Assert(end % MAXIMUM_ALIGNOF == 0);
 	return end;
 }
 
@@ -473,7 +471,6 @@ fc_layout_create(FcJob *job, Size size)
 	fc_error_context_push(&callback, fc_layout_hint, NULL);
 	opened->segment = fc_dsm_create(size, 0);
 	fc_error_context_pop();
-	Assert(dsm_segment_map_length(opened->segment) >= size);
 	return dsm_segment_address(opened->segment);
 }
 

@@ -446,7 +446,6 @@ fc_partitions_drop_empty(FcJob *job)
 	if (pg_atomic_read_u64(&target->shared->counts.rejected) == 0 &&
 		pg_atomic_read_u64(&target->shared->counts.filtered) == 0 && !target->course.presorted)
 		return;
-	Assert(!target->course.attaches);
 	leaves = fc_tasks_leaf_rows(job);
 	for (int i = 0; i < target->ncreated; i++)
 	{

@@ -208,7 +208,6 @@ fc_tasks_groups(FcJob *job)
 			last->parts = list_concat(last->parts, group->parts);
 		}
 	}
-	Assert(list_length(groups) <= list_length(single));
 	return groups;
 }
 
@@ -419,7 +418,6 @@ fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
 	task->hi_max = part->range.hi_max;
 	task->chunk = chunk;
 	task->upto = job->keys[chunk + 1];
-	Assert(chunk < job->target.shared->source.nchunks && (before == NULL || before->chunk <= chunk));
 }
 
 void

@@ -214,7 +214,6 @@ fc_attach_index(Relation parent_index, Relation child, List **indexes, AttrMap *
 		Oid			constraint = InvalidOid;
 		bool		like = fc_attach_same_index(parent_index, index, map);
 
-		Assert(index->rd_index->indrelid == RelationGetRelid(child));
 		if (like && OidIsValid(of_parent))
 		{
 			constraint = get_relation_idx_constraint_oid(RelationGetRelid(child), oid);
@@ -362,7 +361,6 @@ fc_attach_inherit(Oid parent, Oid child, PartitionBoundSpec *bound)
 	ObjectAddress depender;
 	ObjectAddress referenced;
 
-	Assert(!get_rel_relispartition(child));
 	fc_ddl_class_change(child, lengthof(columns), columns, values, nulls);
 	StoreSingleInheritance(child, parent, 1);
 	ObjectAddressSet(depender, RelationRelationId, child);
@@ -462,7 +460,6 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 	attach->spared = fc_attach_spare_default(parent, route, parts, nparts, vouched && drained);
 	attach->reason = vouched ? fc_attach_reason(parent, route->default_oid) :
 		"code of the table ran commands of its own";
-	Assert(attach->reason != NULL || vouched);
 	attach->mcxt = fc_context_memory(CurrentMemoryContext, "attach");
 	old = MemoryContextSwitchTo(attach->mcxt);
 	fc_attach_check_overlaps(parent, parts, nparts);
@@ -499,7 +496,6 @@ void
 fc_partition_attach_end(FcAttach *attach)
 {
 	fc_attach_tell(attach);
-	Assert(!attach->untold);
 	if (OidIsValid(attach->spared))
 		fc_attach_drop_check(attach->spared);
 	MemoryContextDelete(attach->mcxt);
@@ -513,7 +509,6 @@ fc_attach_by_command(FcAttach *attach, const FcNewPartition *part, Oid guard)
 	Relation	child;
 
 	fc_attach_tell(attach);
-	Assert(!attach->untold && part >= attach->parts);
 	if (attach->vouched && !OidIsValid(guard))
 		guard = fc_vouch_for_part(attach->parent, attach->route, part);
 	/* the command refuses a table with inherited columns */
@@ -554,7 +549,6 @@ fc_attach_by_catalog(FcAttach *attach, const FcNewPartition *part, Oid guard)
 	bool		like = fc_attach_is_like(parent, child, guard);
 
 	Assert(CheckRelationLockedByMe(parent, ShareUpdateExclusiveLock, true) && attach->vouched && !attach->first);
-	Assert(CheckRelationLockedByMe(child, AccessExclusiveLock, false));
 	if (like)
 	{
 		fc_attach_columns(child, RelationGetDescr(parent));

@@ -216,7 +216,6 @@ fc_create_owned(Relation parent, const char *name, const char *sql,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("could not find the table \"%s\" just created", name),
 				 errhint("Look for event triggers that give new tables another name or schema.")));
-	Assert(GetUserId() == userid);
 	if (give)
 	{
 		ATExecChangeOwner(table, owner, false, AccessExclusiveLock);
@@ -239,7 +238,6 @@ fc_create_check_empty(const FcNewPartition *part)
 	Relation	rel = table_open(part->range.partition, NoLock);
 
 	Assert(part->remote != NULL || rel->rd_createSubid != InvalidSubTransactionId);
-	Assert(OidIsValid(part->range.partition) && part->name != NULL);
 	if (part->remote == NULL && RelationGetNumberOfBlocks(rel) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -265,7 +263,6 @@ fc_create_one(Relation parent, const FcRoute *route, FcNewPartition *part,
 	fc_progress_slot_save(&slot);
 	Assert(!OidIsValid(part->range.partition) && !fc_ddl_name_is_taken(name, RelationGetNamespace(parent)));
 	part->range.partition = fc_create_owned(parent, name, sql, part->remote, part->remote == NULL);
-	Assert(OidIsValid(part->range.partition));
 	fc_progress_slot_restore(&slot);
 	if (route->partman)
 		fc_partman_prepare(route->partman, RelationGetNamespace(parent), name);

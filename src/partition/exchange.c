@@ -74,7 +74,6 @@ fc_exchange_decoder(Relation rel)
 	if (!RelationIsLogicallyLogged(rel))
 		return NULL;
 	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
-	Assert(max_replication_slots > 0 && ReplicationSlotCtl != NULL);
 	for (int i = 0; i < max_replication_slots && !found; i++)
 	{
 		const ReplicationSlot *slot = &ReplicationSlotCtl->replication_slots[i];
@@ -180,7 +179,6 @@ fc_exchange_begin(Oid owner)
 	while (OidIsValid(get_namespace_oid(name, true)));
 	nspid = NamespaceCreate(name, owner, false);
 	CommandCounterIncrement();
-	Assert(OidIsValid(nspid) && fc_exchange_is_schema(get_namespace_name(nspid)));
 	return nspid;
 }
 
@@ -233,7 +231,6 @@ fc_exchange_check_alike(Relation rel, Relation other)
 	TupleDesc	b = RelationGetDescr(other);
 	bool		alike = a->natts == b->natts;
 
-	Assert(RelationGetRelid(rel) != RelationGetRelid(other));
 	for (int i = 0; i < a->natts && alike; i++)
 	{
 		Form_pg_attribute of = TupleDescAttr(a, i);

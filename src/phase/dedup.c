@@ -258,7 +258,6 @@ fc_dedup_write_out(FcLoader *loader)
 {
 	FcDedup    *dedup = loader->dedup;
 
-	Assert(dedup->nout >= 0 && dedup->nout <= FC_BATCH_ROWS);
 	if (dedup->nout > 0)
 		fc_write_put_spilled(loader->leaf->writer, dedup->out, dedup->nout);
 	dedup->nout = 0;
@@ -316,7 +315,6 @@ fc_dedup_find_row(FcDedup *dedup, int i, uint32 mask)
 	int			probes = 0;
 	uint32		at;
 
-	Assert(i >= 0 && i < dedup->nrows && mask < dedup->table_size);
 	row->gone = false;
 	if (!fc_dedup_hash(dedup, row))
 		return 0;
@@ -343,7 +341,6 @@ fc_dedup_find(FcLoader *loader)
 	uint32		size = pg_nextpower2_32(dedup->nrows * 2);
 	int64		probes = 0;
 
-	Assert(size >= (uint32) dedup->nrows * 2);
 	if (size > dedup->table_size)
 	{
 		if (dedup->table)
@@ -432,7 +429,6 @@ fc_dedup_end_sort(FcLoader *loader)
 	MemoryContextDelete(mcxt);
 	MemoryContextDelete(next);
 	fc_sort_end(dedup->sort);
-	Assert(dedup->nrows == 0);
 	dedup->sort = NULL;
 }
 
@@ -491,7 +487,6 @@ fc_dedup_end_key(FcLoader *loader)
 {
 	FcDedup    *dedup = loader->dedup;
 
-	Assert(dedup->nrows > 0 || dedup->sort != NULL);
 	CHECK_FOR_INTERRUPTS();
 	if (dedup->sort == NULL && dedup->nrows > 1 && !fc_dedup_find(loader))
 		fc_dedup_begin_sort(loader);

@@ -69,7 +69,6 @@ fc_old_spill(FcOldReader *reader, HeapTuple row)
 	bool		null;
 	Datum		key = heap_getattr(row, reader->key, RelationGetDescr(reader->rel), &null);
 
-	Assert(ItemPointerIsValid(&row->t_self) && fc_offset_is_tuple(entry.offset));
 	entry.key = null ? 0 : fc_key_from_datum(plan->key.type, key);
 	if (fc_plan_moves(plan) && !fc_plan_moves_key(plan, null, entry.key))
 	{

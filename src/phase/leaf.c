@@ -113,7 +113,6 @@ fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid)
 	if (leaf->rri->ri_IndexRelationDescs == NULL)
 		ExecOpenIndices(leaf->rri, false);
 	fc_leaf_look(loader, leaf);
-	Assert(RelationGetRelid(leaf->rri->ri_RelationDesc) == oid);
 }
 
 void
@@ -138,7 +137,6 @@ fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 static void
 fc_leaf_end_writer(FcLeaf *leaf)
 {
-	Assert(leaf->writer != NULL);
 	(void) fc_write_end(leaf->writer);
 	leaf->writer = NULL;
 }
@@ -189,7 +187,6 @@ fc_leaf_write(FcLoader *loader)
 	FcSortRow	row = {leaf->number, record->offset, record->length};
 	TupleTableSlot *slot = leaf->slot;
 
-	Assert(loader->sorter.sort != NULL || leaf->writer != NULL);
 	if (loader->sorter.sort == NULL)
 	{
 		fc_write_put(leaf->writer, record->offset, record->length);
@@ -251,7 +248,6 @@ fc_leaf_end(FcLoader *loader)
 
 	if (loader->sorter.sort)
 		fc_leaf_write_sorted(loader);
-	Assert(loader->only.writer != NULL && loader->sorter.sort == NULL);
 	inserted = fc_turn_end_slice(loader->only.writer);
 	loader->only.writer = NULL;
 	return inserted;
@@ -344,7 +340,6 @@ fc_leaf_turn(FcLoader *loader, Relation leaf)
 		}
 		if ((Oid) found != RelationGetRelid(leaf))
 			continue;
-		Assert(turn != ctx->turns);
 		loader->router.nturns = Max(loader->router.nturns, i + 1);
 		return turn;
 	}
@@ -386,7 +381,6 @@ fc_leaf_lock_found(FcContext *ctx)
 	if (n == before)
 		return;
 	pg_atomic_write_u32(&shared->nheld, n);
-	Assert(n < shared->nturns);
 	ConditionVariableBroadcast(&shared->turn_cv);
 }
 
@@ -403,7 +397,6 @@ fc_leaf_wait_locked(FcLoader *loader)
 	while (pg_atomic_read_u32(&shared->nheld) + 1 < loader->router.nturns)
 		ConditionVariableSleep(&shared->turn_cv, fc_wait_event(FC_WAIT_LOCK));
 	ConditionVariableCancelSleep();
-	Assert(loader->router.nturns <= shared->nturns);
 }
 
 /* Is the leaf, or a table above it, a default partition? */
@@ -462,8 +455,6 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 	else
 		fc_leaf_begin_writer(loader, &new);
 	leaf = hash_search(loader->router.leaves, &rri, HASH_ENTER, NULL);
-	Assert(new.turn == NULL || (Oid) pg_atomic_read_u64(&new.turn->leaf) == RelationGetRelid(rel));
-	Assert(new.writer != NULL || loader->sorter.sort != NULL);
 	*leaf = new;
 	if (loader->sorter.sort)
 		loader->sorter.leaves = lappend(loader->sorter.leaves, leaf);
@@ -611,7 +602,6 @@ fc_leaf_flush(FcLoader *loader, bool end)
 	FcLeaf	   *leaf;
 
 	end = end || hash_get_num_entries(leaves) > FC_LEAF_WRITERS;
-	Assert(loader->router.proute != NULL);
 	loader->router.pending = 0;
 	if (end)
 		loader->leaf = NULL;

@@ -236,7 +236,6 @@ fc_look_order(FcLoader *loader, int from, int to)
 		n += leaves[k]->nrows;
 		leaves[k]->nrows = 0;
 	}
-	Assert(n <= to - from && nleaves <= n);
 	end = look->out.at;
 	if (nleaves == 1 && end == n)
 		return to;

@@ -149,8 +149,6 @@ fc_presorted_read(void *arg)
 	for (uint32 i = n; i-- > 0;)
 		if (fc_shared_starts(shared)[i].first == FC_NOWHERE)
 			look->keys[i] = look->keys[i + 1];
-	for (uint32 i = 0; i < n && look->sorted; i++)
-		Assert(look->keys[i] <= look->keys[i + 1]);
 }
 
 /*

@@ -303,7 +303,6 @@ fc_row_place(FcLoader *loader, TupleTableSlot *slot)
 	leaf = loader->leaf;
 	constr = RelationGetDescr(leaf->rri->ri_RelationDesc)->constr;
 	fc_leaf_take(leaf, slot);
-	Assert(!TTS_EMPTY(leaf->slot));
 	leaf->slot->tts_tableOid = RelationGetRelid(leaf->rri->ri_RelationDesc);
 	if (constr && constr->has_generated_stored)
 		ExecComputeStoredGenerated(leaf->rri, loader->estate, leaf->slot, CMD_INSERT);
@@ -417,7 +416,6 @@ fc_row_try(FcLoader *loader)
 	ErrorData  *edata = fc_error_evaluate(ctx, row->record->offset, row->record->length,
 										  fc_row_build, loader);
 
-	Assert(!ctx->stopped && row->record != NULL);
 	if (edata == NULL)
 		return true;
 	fc_parse_count_nulled(loader->parser, row->record->offset, row->record->length);

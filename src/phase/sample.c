@@ -233,7 +233,6 @@ fc_sample_cut(const FcKeySample *sample, uint32 from, uint32 end, double most, b
 		}
 		weight += row->weight;
 	}
-	Assert(nbounds <= FC_SAMPLE_BOUNDS);
 	return nbounds;
 }
 
@@ -340,7 +339,6 @@ fc_sample_cell_rows(const FcKeySample *sample, const FcShared *shared, uint64 re
 	Size		known = fc_spills_size(Max(nworkers, 1));
 	uint64		cells = Min(FC_SAMPLE_BOUNDS / 2, Min(shared->memory / FC_SAMPLE_BLOCK, shared->memory / 8 / known));
 
-	Assert(each > 0);
 	if (nworkers > 1)
 		most = Min(most, records / (FC_SAMPLE_SHARE * nworkers));
 	/* half of the memory: no cell gets exactly the size that was planned */
@@ -436,7 +434,6 @@ fc_sample_times(const FcKeySample *sample, const FcShared *shared, uint64 record
 	}
 	pfree(borders);
 	pfree(cells);
-	Assert(cost >= bytes - sample->nrows);
 	return bytes > 0 ? cost / bytes : 0;
 }
 
@@ -541,7 +538,6 @@ fc_sample_choose(FcKeySample *sample, const FcShared *shared, uint64 records, in
 
 	if (sample->wide)
 		times = fc_sample_times(sample, shared, records, nworkers);
-	Assert(records > 0 && times >= 0);
 	*rows = reason == NULL && (cached || times > FC_SAMPLE_TIMES);
 	if (reason)
 		return reason;

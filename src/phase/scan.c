@@ -295,7 +295,6 @@ fc_scan_note_rows(FcScanner *scanner, int from, int to)
 static void
 fc_scan_odd(FcScanner *scanner, int i)
 {
-	Assert(i >= 0 && i < scanner->batch->n);
 	if (scanner->where && scanner->out[i])
 		return;
 	scanner->batch->odd[i] = true;

@@ -37,7 +37,6 @@ fc_seen_begin(TupleDesc desc, const AttrMap *map, Node *expr)
 	for (int i = 0; i < desc->natts; i++)
 		if (all || bms_is_member(i + 1 - FirstLowInvalidHeapAttributeNumber, used))
 			seen->columns[seen->n++] = (FcSeenColumn) {i, fc_seen_column(map, i)};
-	Assert(seen->n <= desc->natts);
 	bms_free(used);
 	return seen;
 }

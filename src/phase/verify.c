@@ -96,7 +96,6 @@ fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, Oid like)
 		table_close(rel, NoLock);
 	}
 	MemoryContextSwitchTo(old);
-	Assert(RelationGetRelid(leaf->rri->ri_RelationDesc) == oid);
 }
 
 /* Opens a writer; ends all if there are many, because each pins a page */
@@ -117,7 +116,6 @@ fc_verify_open_writer(FcVerifier *verifier, FcLeaf *leaf)
 	}
 	fc_leaf_begin_writer(&verifier->loader, leaf);
 	verifier->nwriters++;
-	Assert(verifier->nwriters <= FC_LEAF_WRITERS);
 }
 
 /*
@@ -237,7 +235,6 @@ fc_verify_seek(FcVerifier *verifier, const FcRecord *record)
 	FcLoader   *loader = &verifier->loader;
 	ErrorData  *edata;
 
-	Assert(verifier->values != NULL && verifier->nulls != NULL);
 	loader->row.record = record;
 	verifier->found = false;
 	edata = fc_error_evaluate(loader->ctx, record->offset, record->length,
@@ -336,7 +333,6 @@ fc_verify_load(FcContext *ctx, int nleaves, bool insert)
 	FcVerifier	verifier = {.nleaves = Max(nleaves, 1),.insert = insert};
 	uint32		first = 0;
 
-	Assert(!ctx->in_worker && !IsInParallelMode());
 	verifier.leaves = palloc0(sizeof(FcLeaf) * verifier.nleaves);
 	verifier.by_key = palloc(sizeof(FcTask *) * (shared->ntasks + 1));
 	for (uint32 i = 0; i < shared->ntasks; i++)

@@ -171,7 +171,6 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	 */
 	fc_session_origin = args->origin;
 	shared = dsm_segment_address(segment);
-	Assert(IsParallelWorker() && ParallelWorkerNumber < FC_MAX_WORKERS);
 	SharedFileSetAttach(&shared->fileset, segment);
 	fc_worker_context_begin(&ctx, shared, ParallelWorkerNumber, true);
 	ctx.tasks = shm_toc_lookup(toc, FC_KEY_TASKS, true);
@@ -186,7 +185,6 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	shared->ended[ParallelWorkerNumber] = fc_pace_clock();
 	MemoryContextSwitchTo(old);
 	fc_worker_context_end(&ctx);
-	Assert(shared->ended[ParallelWorkerNumber] >= shared->started);
 	dsm_detach(segment);
 }
 
@@ -282,7 +280,6 @@ fc_worker_context(dsm_segment *segment, int nworkers, const FcWork *work)
 	fc_worker_give(pcxt, FC_KEY_USAGE, palloc0(usage_size), usage_size);
 	fc_worker_give(pcxt, FC_KEY_TASKS, work->tasks, tasks_size);
 	fc_worker_give(pcxt, FC_KEY_TURNS, work->turns, turns_size);
-	Assert(pcxt->nworkers == nworkers || pcxt->nworkers == 0);
 	return pcxt;
 }
 
@@ -408,7 +405,6 @@ fc_workers_wait(FcContext *ctx, ParallelContext *pcxt)
 			fc_workers_sleep();
 	}
 	WaitForParallelWorkersToFinish(pcxt);
-	Assert(!fc_workers_active(pcxt));
 }
 
 /*
@@ -449,7 +445,6 @@ fc_worker_attend(FcContext *ctx, ParallelContext *pcxt)
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(fc_worker_failed, PointerGetDatum(ctx));
 	fc_count_take(ctx, true);
-	Assert(ctx->counted == NULL);
 }
 
 /*
@@ -459,7 +454,6 @@ fc_worker_attend(FcContext *ctx, ParallelContext *pcxt)
 static void
 fc_worker_follow(CommandId command)
 {
-	Assert(!IsInParallelMode());
 	for (CommandId id = GetCurrentCommandId(false); id < command; id = GetCurrentCommandId(true))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -540,6 +534,5 @@ fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
 	if (launched > 0)
 		return launched;
 	fc_worker_lead(ctx, work);
-	Assert(!IsInParallelMode() && ctx->turns == NULL && ctx->deferred == NIL);
 	return 1;
 }
