@@ -54,12 +54,11 @@ fc_pace_enter(FcContext *ctx)
 }
 
 /*
- * Sleeps for so many milliseconds, or less: the caller reads the clock again.
  * This takes the signal of a condition variable that the process has prepared
  * to sleep on; after the cancel the process looks at the condition again
  * before it sleeps.
  */
-static void
+void
 fc_pace_sleep(long ms, uint32 wait_event)
 {
 	ConditionVariableCancelSleep();

@@ -16,6 +16,12 @@
 /* Microseconds; comparable between processes */
 extern int64 fc_pace_clock(void);
 
+/*
+ * Sleeps for so many milliseconds, or less: the caller looks again at what it
+ * waits for.  Processes interrupts.
+ */
+extern void fc_pace_sleep(long ms, uint32 wait_event);
+
 /* Leader: takes the limits of this load from the settings */
 extern void fc_pace_begin(FcShared *shared);
 

@@ -161,7 +161,7 @@ fc_lead_unpack(FcJob *job)
 	FcWork		work = {0};
 	FcContext	ctx;
 
-	fc_worker_context_begin(&ctx, dsm_segment_address(segment), 0, false);
+	fc_worker_context_begin(&ctx, dsm_segment_address(segment));
 	ctx.source = job->target.source;
 	ctx.progress = fc_progress_update;
 	ctx.progress_arg = &job->progress;

@@ -356,7 +356,7 @@ fc_setup_job(FcJob *job)
 	fc_way_decide(job);
 	fc_layout_make(job);
 	fc_setup_io(target);
-	fc_worker_context_begin(&target->ctx, target->shared, 0, false);
+	fc_worker_context_begin(&target->ctx, target->shared);
 	target->ctx.source = target->source;
 	target->ctx.target = target->rel;
 	if (target->nworkers == 0)

@@ -18,6 +18,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
+#include "context/pace.h"
 #include "errors/first_error.h"
 #include "partition/ddl.h"
 #include "partition/partition.h"
@@ -165,14 +166,11 @@ fc_lock_all(List *tables)
 		lock.relations = fc_lock_relations(lock.relations, oid);
 	for (;;)
 	{
-		CHECK_FOR_INTERRUPTS();
 		lock.busy = fc_lock_busy(lock.relations);
 		if (fc_lock_attempt(&lock))
 			break;
 		fc_lock_check_timeout(lock.busy, start);
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 FC_LOCK_PAUSE, fc_wait_event(FC_WAIT_LOCK));
-		ResetLatch(MyLatch);
+		fc_pace_sleep(FC_LOCK_PAUSE, fc_wait_event(FC_WAIT_LOCK));
 	}
 	list_free(lock.relations);
 }
@@ -202,12 +200,9 @@ fc_lock_try_empty(void *arg)
 		lock->busy = table;
 		while (!fc_lock_is_free(table))
 		{
-			CHECK_FOR_INTERRUPTS();
 			if (GetCurrentTimestamp() >= lock->until)
 				return false;
-			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-							 FC_LOCK_LOOK, fc_wait_event(FC_WAIT_LOCK));
-			ResetLatch(MyLatch);
+			fc_pace_sleep(FC_LOCK_LOOK, fc_wait_event(FC_WAIT_LOCK));
 		}
 	}
 	/* they may have got rows until a moment ago */

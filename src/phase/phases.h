@@ -117,8 +117,7 @@ extern int	fc_worker_run(FcContext *ctx, dsm_segment *segment, FcPhase phase,
  * Between these two the process has a context for phases.  In a worker the
  * first opens source and target; in the leader the caller sets them.
  */
-extern void fc_worker_context_begin(FcContext *ctx, FcShared *shared, int worker,
-									bool in_worker);
+extern void fc_worker_context_begin(FcContext *ctx, FcShared *shared);
 extern void fc_worker_context_end(FcContext *ctx);
 
 #endif							/* FC_PHASES_H */

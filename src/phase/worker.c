@@ -93,18 +93,18 @@ fc_worker_phase(FcContext *ctx)
 }
 
 void
-fc_worker_context_begin(FcContext *ctx, FcShared *shared, int worker, bool in_worker)
+fc_worker_context_begin(FcContext *ctx, FcShared *shared)
 {
 	FcSource   *source;
 
-	Assert(in_worker == IsParallelWorker() && worker < FC_MAX_WORKERS);
 	memset(ctx, 0, sizeof(FcContext));
 	ctx->shared = shared;
-	ctx->worker = worker;
-	ctx->in_worker = in_worker;
+	/* fc_hand_begin goes by it, before the phase numbers its processes */
+	ctx->worker = Max(ParallelWorkerNumber, 0);
+	ctx->in_worker = IsParallelWorker();
 	fc_pace_enter(ctx);
 	ctx->mcxt = fc_context_memory(CurrentMemoryContext, "phase");
-	if (!in_worker)
+	if (!ctx->in_worker)
 		return;
 	ctx->command = GetCurrentCommandId(false);
 	/* the files as the leader has seen them */
@@ -172,7 +172,7 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 	fc_session_origin = args->origin;
 	shared = dsm_segment_address(segment);
 	SharedFileSetAttach(&shared->fileset, segment);
-	fc_worker_context_begin(&ctx, shared, ParallelWorkerNumber, true);
+	fc_worker_context_begin(&ctx, shared);
 	ctx.tasks = shm_toc_lookup(toc, FC_KEY_TASKS, true);
 	ctx.turns = shm_toc_lookup(toc, FC_KEY_TURNS, true);
 	old = MemoryContextSwitchTo(ctx.mcxt);
@@ -312,18 +312,6 @@ fc_workers_log_subtransaction(void)
 }
 
 /*
- * Sleeps until a worker or the postmaster sends something, at most FC_POLL_MS
- */
-static void
-fc_workers_sleep(void)
-{
-	(void) WaitLatch(MyLatch,
-					 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 FC_POLL_MS, fc_wait_event(FC_WAIT_WORKERS));
-	ResetLatch(MyLatch);
-}
-
-/*
  * Waits until all workers have started; ERROR if one could not.  Core's
  * function alone does not sleep once the postmaster has made the process, and
  * takes the processor that the worker needs.
@@ -340,10 +328,7 @@ fc_workers_meet(ParallelContext *pcxt)
 		while (worker->error_mqh != NULL &&
 			   shm_mq_get_sender(shm_mq_get_queue(worker->error_mqh)) == NULL &&
 			   GetBackgroundWorkerPid(worker->bgwhandle, &pid) != BGWH_STOPPED)
-		{
-			CHECK_FOR_INTERRUPTS();
-			fc_workers_sleep();
-		}
+			fc_pace_sleep(FC_POLL_MS, fc_wait_event(FC_WAIT_WORKERS));
 	}
 	WaitForParallelWorkersToAttach(pcxt);
 }
@@ -402,7 +387,7 @@ fc_workers_wait(FcContext *ctx, ParallelContext *pcxt)
 		if (!fc_workers_active(pcxt))
 			break;
 		if (ctx->idle == NULL || !ctx->idle(ctx->idle_arg))
-			fc_workers_sleep();
+			fc_pace_sleep(FC_POLL_MS, fc_wait_event(FC_WAIT_WORKERS));
 	}
 	WaitForParallelWorkersToFinish(pcxt);
 }
