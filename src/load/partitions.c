@@ -381,25 +381,21 @@ void
 fc_partitions_make(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	List	   *faults;
 	FcFault    *fault;
 
 	fc_tables_check(job);
-	faults = fc_partitions_faults(job);
-	if (faults != NIL)
-		fc_fault_report(ERROR, linitial(faults));
+	foreach_ptr(FcFault, one, fc_partitions_faults(job))
+		fc_fault_report(ERROR, one);
 	if (target->ncreated == 0)
 		return;
 	target->facts.made = true;
 	fc_way_begin(job);
 	fc_partitions_check_room(job, target->ncreated);
-	fault = fc_partitions_far(job);
-	if (fault)
-		fc_fault_report(WARNING, fault);
+	fc_fault_report(WARNING, fc_partitions_far(job));
 	fc_partition_precheck(target->rel, target->route, target->created, target->ncreated,
 						  fc_plan_moves(target->plan));
 	fault = fc_partitions_too_small(job);
-	if (fault && !job->warned && target->options->log_verbosity != FC_LOG_SILENT)
+	if (!job->warned && target->options->log_verbosity != FC_LOG_SILENT)
 		fc_fault_report(WARNING, fault);
 	job->warned = job->warned || fault != NULL;
 	if (job->places)
@@ -546,8 +542,7 @@ fc_partitions_check_tree(FcJob *job)
 		/* another session may want it before this one is given the target */
 		table_close(rel, AccessShareLock);
 	}
-	if (fault)
-		fc_fault_report(ERROR, fault);
+	fc_fault_report(ERROR, fault);
 	fc_partitions_check_room(job, n);
 }
 

@@ -37,7 +37,6 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "errors/first_error.h"
 #include "load/steps.h"
@@ -93,16 +92,6 @@ fc_replace_too_few(const FcTarget *target, const FcReplaced *one, double rows)
 							 get_rel_name(one->range.partition), before, by),
 					psprintf("With min_replace_ratio %g it is replaced by at least %.0f.", ratio, Max(least, 1)),
 					pstrdup("If the file has all rows that are to stay, lower min_replace_ratio, or name the keys that are replaced by replace_from and replace_to."));
-}
-
-/* Throws it as an ERROR */
-static void
-fc_replace_check_ratio(const FcTarget *target, const FcReplaced *one, double rows)
-{
-	const FcFault *fault = fc_replace_too_few(target, one, rows);
-
-	if (fault)
-		fc_fault_report(ERROR, fault);
 }
 
 const char *
@@ -172,14 +161,14 @@ fc_replace_most(double rows, double ratio)
 {
 	double		most = floor(rows / ratio);
 
-	/* agrees with fc_replace_check_ratio(), however the division was rounded */
+	/* agrees with fc_replace_too_few(), however the division was rounded */
 	return (most + 1) * ratio <= rows ? most + 1 : most * ratio > rows ? most - 1 : most;
 }
 
 /*
- * Counts the rows of a leaf, as far as they matter for
- * fc_replace_check_ratio().  At most "found" new ones will come, and exactly
- * these if the load foresees them.
+ * Counts the rows of a leaf, as far as they matter for fc_replace_too_few().
+ * At most "found" new ones will come, and exactly these if the load foresees
+ * them.
  */
 static void
 fc_replace_count(const FcTarget *target, FcReplaced *one, Relation rel)
@@ -260,16 +249,10 @@ fc_replace_verb(const FcJob *job)
 static void
 fc_replace_check_files(const FcJob *job, Oid leaf)
 {
-	Snapshot	since = job->since.snapshot;
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(leaf));
-	TransactionId xmin;
+	TransactionId xmin = HeapTupleHeaderGetXmin(fc_ddl_class_copy(leaf)->t_data);
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", leaf);
-	xmin = HeapTupleHeaderGetXmin(tuple->t_data);
-	ReleaseSysCache(tuple);
 	if (!TransactionIdIsNormal(xmin) || TransactionIdIsCurrentTransactionId(xmin) ||
-		!XidInMVCCSnapshot(xmin, since))
+		!XidInMVCCSnapshot(xmin, job->since.snapshot))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -483,17 +466,16 @@ void
 fc_replace_choose(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	List	   *faults = fc_partitions_faults(job);
 
 	/* before anything is deleted */
-	if (faults != NIL)
-		fc_fault_report(ERROR, linitial(faults));
+	foreach_ptr(const FcFault, fault, fc_partitions_faults(job))
+		fc_fault_report(ERROR, fault);
 	job->replaced = NIL;
 	if (!target->plan->bounds.hi_max && !fc_plan_moves(target->plan))
 		fc_replace_check_range(job);
 	fc_replace_find(job);
 	foreach_ptr(const FcReplaced, one, fc_replace_foresees(target) ? job->replaced : NIL)
-		fc_replace_check_ratio(target, one, one->found);
+		fc_fault_report(ERROR, fc_replace_too_few(target, one, one->found));
 	foreach_ptr(FcFault, fault, fc_replace_others(job))
 		fc_fault_report(fault->sqlerrcode == ERRCODE_WARNING ? WARNING : ERROR, fault);
 	/* rows to be merged are read as of now */
@@ -678,12 +660,11 @@ void
 fc_replace_delete(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcFault    *cascades = target->options->log_verbosity == FC_LOG_SILENT ? NULL : fc_replace_cascades(job);
 	const char *why = NULL;
 	uint64		deleted = 0;
 
-	if (cascades)
-		fc_fault_report(NOTICE, cascades);
+	if (target->options->log_verbosity != FC_LOG_SILENT)
+		fc_fault_report(NOTICE, fc_replace_cascades(job));
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	fc_ddl_keep_schema(RelationGetNamespace(target->rel));
 	if (!target->plan->bounds.hi_max)
@@ -769,8 +750,8 @@ fc_replace_check_loaded(FcJob *job)
 
 		CHECK_FOR_INTERRUPTS();
 		if (substitute)
-			fc_replace_check_ratio(target, one, fc_tasks_rows_of_substitute(job, counts, substitute));
+			fc_fault_report(ERROR, fc_replace_too_few(target, one, fc_tasks_rows_of_substitute(job, counts, substitute)));
 		else if (one->by == FC_REPLACED_DELETE && one->before > 0)
-			fc_replace_check_ratio(target, one, fc_replace_rows_now(job, counts, one));
+			fc_fault_report(ERROR, fc_replace_too_few(target, one, fc_replace_rows_now(job, counts, one)));
 	}
 }

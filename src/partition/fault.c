@@ -25,6 +25,8 @@ fc_fault(const char *name, int sqlerrcode, char *message, char *detail, char *hi
 void
 fc_fault_report(int elevel, const FcFault *fault)
 {
+	if (fault == NULL)
+		return;
 	ereport(elevel,
 			(errcode(fault->sqlerrcode),
 			 errmsg("%s", fault->message),

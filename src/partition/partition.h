@@ -39,7 +39,7 @@ typedef struct FcFault
 extern FcFault *fc_fault(const char *name, int sqlerrcode, char *message,
 						 char *detail, char *hint);
 
-/* Throws the fault as an ERROR, or gives it as a WARNING */
+/* Throws the fault as an ERROR, or gives it as a WARNING; NULL: does nothing */
 extern void fc_fault_report(int elevel, const FcFault *fault);
 
 /*
