@@ -115,6 +115,16 @@ fc_hold_change(const FcHeldTable *one)
 }
 
 void
+fc_hold_refuse(const char *relname, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("table \"%s\" was changed while it was being loaded", relname),
+			 detail ? errdetail_internal("%s", detail) : 0,
+			 errhint("Look for such a command in the functions that are called for each row.")));
+}
+
+void
 fc_hold_check(FcHold *hold)
 {
 	HASH_SEQ_STATUS all;
@@ -126,12 +136,7 @@ fc_hold_check(FcHold *hold)
 		const char *change = fc_hold_change(one);
 
 		if (change != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("table \"%s\" was changed while it was being loaded",
-							RelationGetRelationName(one->rel)),
-					 errdetail_internal("%s", change),
-					 errhint("Look for such a command in the functions that are called for each row.")));
+			fc_hold_refuse(RelationGetRelationName(one->rel), change);
 	}
 }
 

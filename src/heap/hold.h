@@ -43,6 +43,12 @@ extern void fc_hold_check(FcHold *hold);
 extern void fc_hold_renew(FcHold *hold);
 
 /*
+ * ERROR 55006 for a table that code of users has changed; "detail" says how, or
+ * is NULL
+ */
+extern void fc_hold_refuse(const char *relname, const char *detail);
+
+/*
  * Closes the table, if it is held; directly before the load changes it.  The
  * second closes all that are held for their rows or, with FC_HELD_PLACE, at
  * all.

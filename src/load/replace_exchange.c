@@ -203,10 +203,7 @@ fc_replace_check_unchanged(const FcTarget *target, const FcRoute *now, const FcS
 		(!fc_plan_replaces(target->plan) && RelationGetNumberOfBlocks(leaf) > 0) ||
 		!fc_replace_is_in_place(now, &substitute->range) ||
 		!fc_replace_has_indexes(leaf, pairs, false) || !fc_replace_has_indexes(rel, pairs, true))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("table \"%s\" was changed while it was being loaded", RelationGetRelationName(leaf)),
-				 errhint("Look for such a command in the functions that are called for each row.")));
+		fc_hold_refuse(RelationGetRelationName(leaf), NULL);
 	table_close(rel, NoLock);
 	table_close(leaf, NoLock);
 }

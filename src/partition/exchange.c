@@ -36,6 +36,7 @@
 #include "storage/predicate.h"
 #include "utils/lsyscache.h"
 
+#include "heap/hold.h"
 #include "options/plan.h"
 #include "partition/ddl.h"
 #include "partition/partition.h"
@@ -211,15 +212,6 @@ fc_exchange_assume(Oid table, Oid substitute)
 		(b)->field = kept_; \
 	} while (0)
 
-static void
-fc_exchange_changed(Oid table)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("table \"%s\" was changed while it was being loaded", get_rel_name(table)),
-			 errhint("Look for such a command in the functions that are called for each row.")));
-}
-
 /*
  * ERROR 55006 unless both tables store rows alike: a row does not show its
  * type
@@ -242,7 +234,7 @@ fc_exchange_check_alike(Relation rel, Relation other)
 			of->attnotnull == with->attnotnull && of->attgenerated == with->attgenerated;
 	}
 	if (!alike)
-		fc_exchange_changed(RelationGetRelid(rel));
+		fc_hold_refuse(RelationGetRelationName(rel), NULL);
 }
 
 #ifdef USE_ASSERT_CHECKING
@@ -289,7 +281,7 @@ fc_exchange_one(Oid table, Oid substitute)
 
 	if (a->relfilenode == InvalidOid || b->relfilenode == InvalidOid ||
 		a->reltablespace != b->reltablespace || a->relpersistence != b->relpersistence)
-		fc_exchange_changed(table);
+		fc_hold_refuse(NameStr(a->relname), NULL);
 	Assert(a->relkind == b->relkind && a->relam == b->relam && a->relowner == b->relowner);
 	Assert(OidIsValid(a->reltoastrelid) <= OidIsValid(b->reltoastrelid) || a->relkind != RELKIND_RELATION);
 	fc_exchange_field(a, b, relfilenode);
