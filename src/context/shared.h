@@ -626,16 +626,6 @@ fc_shared_sorts_leaves(const FcShared *shared)
 }
 
 /*
- * Does one process load all that goes to a leaf, whatever it is?  Otherwise
- * processes take tasks one by one, but for those of leaves that are whole.
- */
-static inline bool
-fc_shared_whole_leaves(const FcShared *shared)
-{
-	return shared->alone || fc_shared_sorts_leaves(shared);
-}
-
-/*
  * Takes the next chunk or task number; false when none is left.  Processes
  * interrupts.
  */

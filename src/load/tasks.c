@@ -229,16 +229,12 @@ fc_tasks_storage(FcJob *job, Oid leaf, bool frozen, uint64 rows)
 	return storage;
 }
 
-static FcTask *
-fc_tasks_add(FcJob *job, int *allocated)
+/* Makes room for so many tasks, at most */
+static void
+fc_tasks_begin(FcJob *job, Size most)
 {
-	if (job->ntasks == *allocated)
-	{
-		*allocated *= 2;
-		job->tasks = repalloc_huge(job->tasks, sizeof(FcTask) * *allocated);
-	}
-	memset(&job->tasks[job->ntasks], 0, sizeof(FcTask));
-	return &job->tasks[job->ntasks++];
+	job->tasks = palloc_extended(sizeof(FcTask) * most, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	job->ntasks = 0;
 }
 
 /* Returns the number of the first cell of each part, and of all cells last */
@@ -268,13 +264,12 @@ fc_tasks_first_cells(FcJob *job, const FcCell *cells, int ncells)
  * numbers of pages are assigned in turn (heap/page_writer.c).
  */
 static void
-fc_tasks_add_cells(FcJob *job, const FcGroup *group, const FcCell *cells, int n,
-				   int *allocated)
+fc_tasks_add_cells(FcJob *job, const FcGroup *group, const FcCell *cells, int n)
 {
 	Assert(n > 0 || fc_plan_moves(job->target.plan));
 	for (int i = 0; i < n; i++)
 	{
-		FcTask	   *task = fc_tasks_add(job, allocated);
+		FcTask	   *task = &job->tasks[job->ntasks++];
 
 		task->partition = group->leaf;
 		task->part = job->target.ngroups;
@@ -299,7 +294,7 @@ fc_tasks_is_whole(const FcTarget *target, const FcTask *task)
 {
 	const FcPlan *plan = target->plan;
 
-	return fc_shared_whole_leaves(target->shared) ||
+	return target->shared->alone || fc_shared_sorts_leaves(target->shared) ||
 		(task->storage.indexed && target->course.rows && plan->order.nkeys == 0 && plan->dedup.nkeys == 0 &&
 		 !target->rel->rd_rel->relispartition);
 }
@@ -347,10 +342,8 @@ fc_tasks_make(FcJob *job)
 	const FcCell *cells = fc_spills_cells(spills, &ncells);
 	int		   *cell = fc_tasks_first_cells(job, cells, ncells);
 	List	   *groups = fc_tasks_groups(job);
-	int			allocated = 64;
 
-	job->tasks = palloc(sizeof(FcTask) * allocated);
-	job->ntasks = 0;
+	fc_tasks_begin(job, ncells);
 	target->ngroups = 0;
 	foreach_ptr(FcGroup, group, groups)
 	{
@@ -363,7 +356,7 @@ fc_tasks_make(FcJob *job)
 	{
 		CHECK_FOR_INTERRUPTS();
 		foreach_int(i, group->parts)
-			fc_tasks_add_cells(job, group, cells + cell[i], cell[i + 1] - cell[i], &allocated);
+			fc_tasks_add_cells(job, group, cells + cell[i], cell[i + 1] - cell[i]);
 		target->ngroups++;
 	}
 	fc_tasks_number(job);
@@ -399,10 +392,9 @@ fc_tasks_span_parts(FcJob *job)
 
 /* Adds the slice for the rows of a part that a chunk may have */
 static void
-fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number,
-				   uint32 chunk, int *allocated)
+fc_tasks_add_chunk(FcJob *job, const FcSpillPart *part, int number, uint32 chunk)
 {
-	FcTask	   *task = fc_tasks_add(job, allocated);
+	FcTask	   *task = &job->tasks[job->ntasks++];
 	FcTask	   *before = job->ntasks > 1 ? task - 1 : NULL;
 
 	task->partition = fc_tasks_leaf(&job->target, part, &task->created);
@@ -425,11 +417,10 @@ fc_tasks_make_presorted(FcJob *job)
 {
 	FcShared   *shared = job->target.shared;
 	int			nparts = list_length(job->parts);
-	int			allocated = 64;
 	int			first = 0;
 
-	job->tasks = palloc(sizeof(FcTask) * allocated);
-	job->ntasks = 0;
+	/* the last slice of a chunk and the first one of the next are of one part */
+	fc_tasks_begin(job, (Size) shared->source.nchunks + nparts);
 	job->target.ngroups = nparts;
 	for (uint32 i = 0; i < shared->source.nchunks; i++)
 	{
@@ -445,7 +436,7 @@ fc_tasks_make_presorted(FcJob *job)
 			part = list_nth(job->parts, n);
 			if (job->keys[i + 1] < part->range.lo)
 				break;
-			fc_tasks_add_chunk(job, part, n, i, &allocated);
+			fc_tasks_add_chunk(job, part, n, i);
 		}
 	}
 	fc_tasks_number(job);
