@@ -54,8 +54,8 @@ typedef struct FcPageWriter
 	int			npages;			/* begun and not written yet */
 	Page		page;			/* the last of them, NULL if it is full */
 	HeapTuple	tuple;			/* the long row that is formed */
-	uint32	   *lengths;		/* of rows of a batch */
-	char	  **rows;			/* their addresses on the pages */
+	uint32		lengths[FC_BATCH_ROWS]; /* of rows of a batch */
+	char	   *rows[FC_BATCH_ROWS];	/* their addresses on the pages */
 	BufferAccessStrategy strategy;	/* NULL: pages go past shared buffers */
 	BlockNumber last_block;		/* the last one written through them */
 	Size		last_space;		/* bytes free in it */
@@ -97,8 +97,6 @@ fc_page_begin(FcWriter *base)
 	writer->toast_mcxt = fc_context_memory(writer->mcxt, "long row");
 	old = MemoryContextSwitchTo(writer->mcxt);
 	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD, false);
-	writer->lengths = palloc(sizeof(uint32) * FC_BATCH_ROWS);
-	writer->rows = palloc(sizeof(char *) * FC_BATCH_ROWS);
 	writer->header = palloc(FC_SPILL_HEADER);
 	MemoryContextSwitchTo(old);
 	writer->maxbatches = 8;

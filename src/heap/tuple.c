@@ -57,8 +57,9 @@ struct FcForm
 	Size		fixed;			/* where these end */
 	bool		bare;			/* rows without NULLs get no header */
 	bool		any_null;		/* of the rows whose lengths were asked for */
-	bool	   *has_null;		/* of each row, if any_null */
-	uint32	   *offsets;		/* in each row: where the next value comes */
+	bool		has_null[FC_BATCH_ROWS];	/* of each row, if any_null */
+	uint32		offsets[FC_BATCH_ROWS]; /* in each row: where the next value
+										 * comes */
 #ifdef USE_ASSERT_CHECKING
 	uint32		foretold[FC_BATCH_ROWS];	/* the lengths that rows were said
 											 * to have */
@@ -114,8 +115,6 @@ fc_form_begin_fixed(FcForm *form)
 		form->fixed += column->len;
 	}
 	form->nfixed = i;
-	form->has_null = palloc(sizeof(bool) * FC_BATCH_ROWS);
-	form->offsets = palloc(sizeof(uint32) * FC_BATCH_ROWS);
 }
 
 /*
