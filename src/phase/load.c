@@ -32,8 +32,8 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 	loader->root_slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 												 &TTSOpsVirtual);
 	loader->parser = fc_parse_begin(ctx, loader->estate, true);
-	/* with a key the scan has evaluated the condition */
-	if (!fc_shared_keyed(ctx->shared))
+	/* with a key the scan has evaluated the condition of rows to be loaded */
+	if (!fc_shared_keyed(ctx->shared) || loader->dry || ctx->verifying)
 		loader->where = fc_where_begin(ctx->shared, false);
 	else
 		loader->where_again = fc_where_begin(ctx->shared, true);
@@ -690,7 +690,6 @@ fc_load_check_run(FcContext *ctx)
 	Assert(ctx->shared->phase == FC_PHASE_CHECK);
 	loader.dry = true;
 	fc_load_begin(&loader, ctx);
-	loader.where = fc_where_begin(ctx->shared, false);
 	loader.only.rri = loader.root;
 	loader.only.slot = loader.root_slot;
 	loader.leaf = &loader.only;

@@ -22,7 +22,6 @@
 #include "key/search.h"
 #include "phase/loader.h"
 #include "phase/phases.h"
-#include "row/where.h"
 
 typedef struct FcVerifier
 {
@@ -314,7 +313,6 @@ fc_verify_chunks(FcVerifier *verifier, FcContext *ctx, uint32 first)
 	fc_chunk_reader_begin(&reader, ctx, 65536);
 	ctx->verifying = true;
 	fc_load_begin(loader, ctx);
-	loader->where = fc_where_begin(ctx->shared, false);
 	for (uint32 i = first; i < ctx->shared->source.nchunks; i++)
 		fc_verify_chunk(verifier, &reader, i);
 	fc_reject_end(ctx);
