@@ -148,11 +148,9 @@ fc_processors_workers(int option, bool small)
 {
 	int			workers = option >= 0 ? option : fc_workers;
 
-	if (workers < 0 && small)
-		return 0;
 	if (workers < 0)
 	{
-		workers = fc_processors();
+		workers = small ? 0 : fc_processors();
 		workers = Min(workers, max_parallel_workers);
 	}
 	return Min(workers, FC_MAX_WORKERS);

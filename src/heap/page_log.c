@@ -51,12 +51,12 @@ fc_log_row(char *to, HeapTupleHeader row, Size len)
 
 /* Writes the record's data of all rows of the page; returns its bytes */
 static Size
-fc_log_fill(Page page, int nrows, char *buf)
+fc_log_fill(Page page, char *buf)
 {
 	char	   *end = buf;
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
 
-	Assert(nrows == PageGetMaxOffsetNumber(page));
-	for (OffsetNumber off = FirstOffsetNumber; off <= nrows; off++)
+	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
 	{
 		ItemId		item = PageGetItemId(page, off);
 
@@ -118,7 +118,7 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 		XLogRegisterBlock(0, (FcLocator *) &append->file, append->fork, block, page,
 						  REGBUF_WILL_INIT | REGBUF_STANDARD);
 	XLogRegisterData((char *) &record, SizeOfHeapMultiInsert);
-	XLogRegisterBufData(0, rows.data, fc_log_fill(page, record.ntuples, rows.data));
+	XLogRegisterBufData(0, rows.data, fc_log_fill(page, rows.data));
 	lsn = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT | XLOG_HEAP_INIT_PAGE);
 	Assert(lsn > PageGetLSN(page));
 	PageSetLSN(page, lsn);

@@ -193,7 +193,6 @@ fc_job_rejects(FcJob *job)
 {
 	FcShared   *shared = job->target.shared;
 	uint64		rejected = pg_atomic_read_u64(&shared->counts.rejected);
-	char	   *name;
 
 	if (rejected == 0 && pg_atomic_read_u64(&shared->counts.nulled) == 0)
 		return true;
@@ -201,10 +200,9 @@ fc_job_rejects(FcJob *job)
 		fc_progress_phase(&job->progress, FC_PHASE_REJECT);
 	else
 		fc_progress_begin_phase(&job->progress, FC_PHASE_REJECT);
-	name = fc_notices_finish(&job->target);
-	job->rejects_job = name;
-	if (name)
-		fc_lead_report(job, 1, rejected, -1, psprintf("job %s", name));
+	job->rejects_job = fc_notices_finish(&job->target);
+	if (job->rejects_job)
+		fc_lead_report(job, 1, rejected, -1, psprintf("job %s", job->rejects_job));
 	return true;
 }
 

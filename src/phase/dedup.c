@@ -502,7 +502,7 @@ fc_dedup_reach(FcLoader *loader, int64 key)
 {
 	FcDedup    *dedup = loader->dedup;
 
-	if (key == dedup->key && !dedup->apart && (dedup->nrows > 0 || dedup->sort))
+	if (key == dedup->key && !dedup->apart)
 		return;
 	if (dedup->nrows > 0 || dedup->sort)
 		fc_dedup_end_key(loader);
