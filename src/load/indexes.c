@@ -59,7 +59,7 @@ fc_indexes_add(FcJob *job, Relation like, Oid table, const FcLeafRows *leaves, i
 		}
 		task = &job->indexes[target->nindexes++];
 		*task = *defined;
-		task->rows = job->ntasks > 0 ? fc_tasks_rows_of(job, leaves, table) : target->loaded;
+		task->rows = fc_tasks_rows_of(job, leaves, table);
 	}
 	fc_progress_update(&job->progress);
 }
@@ -72,7 +72,7 @@ static void
 fc_indexes_define(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcLeafRows *leaves = fc_tasks_leaf_rows(job);
+	FcLeafRows *leaves = fc_tasks_counts(job);
 	int			nattached = job->target.course.attaches || job->places ? target->ncreated : 0;
 	int			allocated = 64;
 	MemoryContext mcxt = fc_context_memory(CurrentMemoryContext, "indexes");
@@ -97,7 +97,6 @@ fc_indexes_define(FcJob *job)
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
-	pfree(leaves);
 	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), fc_indexes_cmp);
 	CommandCounterIncrement();
 	fc_hold_renew(job->hold);

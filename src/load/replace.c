@@ -698,10 +698,8 @@ fc_replace_rows_now(FcJob *job, const FcLeafRows *counts, const FcReplaced *one)
 	Relation	rel;
 	double		rows;
 
-	if (counts)
+	if (counts || !job->target.plan->partitioned)
 		return fc_tasks_rows_of(job, counts, one->range.partition);
-	if (!job->target.plan->partitioned)
-		return job->target.loaded;
 	rel = table_open(one->range.partition, NoLock);
 	(void) fc_old_rows_count(rel, get_float8_infinity(), false, &rows);
 	table_close(rel, NoLock);
@@ -750,7 +748,7 @@ fc_replace_check_loaded(FcJob *job)
 
 		CHECK_FOR_INTERRUPTS();
 		if (substitute)
-			fc_fault_report(ERROR, fc_replace_too_few(target, one, fc_tasks_rows_of_substitute(job, counts, substitute)));
+			fc_fault_report(ERROR, fc_replace_too_few(target, one, fc_tasks_rows_of(job, counts, substitute->table)));
 		else if (one->by == FC_REPLACED_DELETE && one->before > 0)
 			fc_fault_report(ERROR, fc_replace_too_few(target, one, fc_replace_rows_now(job, counts, one)));
 	}

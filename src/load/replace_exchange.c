@@ -261,7 +261,7 @@ fc_replace_exchange_all(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		fc_hold_end(job->hold, substitute->table);
 		fc_replace_exchange_one(substitute, list_nth(pairs, i),
-								fc_tasks_rows_of_substitute(job, counts, substitute) + substitute->carried);
+								fc_tasks_rows_of(job, counts, substitute->table) + substitute->carried);
 		fc_exchange_drop(substitute->range.partition, substitute->table);
 		carried += substitute->carried;
 		target->old_rows += substitute->old_rows;

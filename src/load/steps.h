@@ -608,14 +608,12 @@ typedef struct FcLeafRows
 
 /* Returns target.ngroups of them, one for each leaf loaded, in order of OIDs */
 extern FcLeafRows *fc_tasks_leaf_rows(FcJob *job);
-extern uint64 fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf);
 
 /* The same, if tasks have loaded the leaves; else NULL */
 extern FcLeafRows *fc_tasks_counts(FcJob *job);
 
-/* The rows of a substitute; "counts" may be NULL */
-extern uint64 fc_tasks_rows_of_substitute(FcJob *job, const FcLeafRows *counts,
-										  const FcSubstitute *substitute);
+/* The rows of a leaf; if "leaves" is NULL there is but one */
+extern uint64 fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf);
 
 /*
  * Has the load of a leaf, or its substitute, added rows, or left old ones out?

@@ -470,8 +470,10 @@ fc_tasks_find_leaf(FcJob *job, const FcLeafRows *leaves, Oid leaf)
 uint64
 fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf)
 {
-	const FcLeafRows *found = fc_tasks_find_leaf(job, leaves, leaf);
+	const FcLeafRows *found = leaves ? fc_tasks_find_leaf(job, leaves, leaf) : NULL;
 
+	if (leaves == NULL)
+		return job->target.loaded;
 	return found ? found->rows : 0;
 }
 
@@ -489,10 +491,4 @@ FcLeafRows *
 fc_tasks_counts(FcJob *job)
 {
 	return !job->target.course.core && job->ntasks > 0 ? fc_tasks_leaf_rows(job) : NULL;
-}
-
-uint64
-fc_tasks_rows_of_substitute(FcJob *job, const FcLeafRows *counts, const FcSubstitute *substitute)
-{
-	return counts ? fc_tasks_rows_of(job, counts, substitute->table) : job->target.loaded;
 }

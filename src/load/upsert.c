@@ -474,19 +474,12 @@ void
 fc_upsert_insert(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	uint64		staged = target->loaded;
+	uint64		staged = fc_tasks_rows_of(job, fc_tasks_counts(job), target->stage);
 	FcCounts   *counts = &target->shared->counts;
 	FcUpsert	upsert;
 
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	fc_ddl_keep_schema(RelationGetNamespace(target->rel));
-	if (job->ntasks > 0)
-	{
-		FcLeafRows *rows = fc_tasks_leaf_rows(job);
-
-		staged = fc_tasks_rows_of(job, rows, target->stage);
-		pfree(rows);
-	}
 	upsert = fc_upsert_execute(job);
 	if (upsert.inserted + upsert.marks > staged || upsert.deleted > upsert.marks)
 		elog(ERROR, "more rows were inserted or deleted than there are");

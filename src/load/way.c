@@ -170,16 +170,16 @@ fc_way_of_load(const FcTarget *target)
 static char *
 fc_way_of_merge(const FcTarget *target)
 {
-	const FcCounts *counts = &target->shared->counts;
+	FcCounts   *counts = &target->shared->counts;
 
 	if (!fc_plan_merges(target->plan) || fc_plan_moves(target->plan))
 		return "";
 	return psprintf(", with %s that %s there; " UINT64_FORMAT " others updated%s, %s",
 					fc_units_of(fc_shared_rewritten(target->shared), "row"),
 					fc_shared_rewritten(target->shared) == 1 ? "was" : "were",
-					pg_atomic_read_u64((pg_atomic_uint64 *) &counts->updated),
-					target->plan->dedup.marks ? psprintf(", " UINT64_FORMAT " deleted", pg_atomic_read_u64((pg_atomic_uint64 *) &counts->deleted)) : "",
-					fc_units_of(pg_atomic_read_u64((pg_atomic_uint64 *) &counts->duplicates), "duplicate"));
+					pg_atomic_read_u64(&counts->updated),
+					target->plan->dedup.marks ? psprintf(", " UINT64_FORMAT " deleted", pg_atomic_read_u64(&counts->deleted)) : "",
+					fc_units_of(pg_atomic_read_u64(&counts->duplicates), "duplicate"));
 }
 
 char *
