@@ -18,8 +18,6 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "utils/rel.h"
-#include "utils/resowner.h"
 
 #include "compat/compat.h"
 #include "heap/turn.h"

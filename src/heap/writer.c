@@ -21,16 +21,10 @@
 
 #include "access/heapam.h"
 #include "access/parallel.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "access/toast_internals.h"
 #include "access/xact.h"
-#include "executor/tuptable.h"
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/freespace.h"
 #include "storage/lmgr.h"
-#include "utils/rel.h"
 
 #include "compat/compat.h"
 #include "heap/append.h"
