@@ -34,7 +34,6 @@ fc_row_refuse(FcLoader *loader, uint32 class, const char *column,
 			  int sqlerrcode, char *message)
 {
 	ErrorData  *edata = palloc0(sizeof(ErrorData));
-	FcBad		bad = {class, column, NULL, edata};
 
 	edata->elevel = ERROR;
 	edata->sqlerrcode = sqlerrcode;
@@ -42,7 +41,7 @@ fc_row_refuse(FcLoader *loader, uint32 class, const char *column,
 	edata->assoc_context = CurrentMemoryContext;
 	Assert(fc_row_tolerates(loader, class) || class == FC_CLASS_NOT_NULL);
 	loader->row.outcome = FC_ROW_REFUSED;
-	loader->row.bad = bad;
+	loader->row.bad = (FcBad) {class, column, NULL, edata};
 }
 
 /* The first NOT NULL column with a NULL; NULL: there is none */
