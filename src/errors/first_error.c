@@ -143,7 +143,6 @@ fc_error_kept(FcShared *shared)
 	ErrorData  *edata = palloc0(sizeof(ErrorData));
 	FcErrorHead head;
 	char	   *packed;
-	const char *end PG_USED_FOR_ASSERTS_ONLY;
 
 	Assert(!IsParallelWorker() && DsaPointerIsValid(shared->errors.first.text));
 	memcpy(&head, dsa_get_address(area, shared->errors.first.text), sizeof(head));
@@ -151,8 +150,6 @@ fc_error_kept(FcShared *shared)
 	memcpy(packed, dsa_get_address(area, shared->errors.first.text), head.size);
 	dsa_detach(area);
 	dsa_release_in_place(fc_shared_texts(shared));
-	Assert(head.size >= sizeof(head) + lengthof(fc_error_texts));
-	end = packed + head.size;
 	packed += sizeof(head);
 	edata->elevel = ERROR;
 	edata->sqlerrcode = head.sqlerrcode;
@@ -167,7 +164,6 @@ fc_error_kept(FcShared *shared)
 		fc_error_text(edata, i) = packed;
 		packed += strlen(packed) + 1;
 	}
-	Assert(packed == end);
 	return edata;
 }
 

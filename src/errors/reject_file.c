@@ -86,14 +86,11 @@ static void
 fc_reject_count(FcContext *ctx, uint64 offset)
 {
 	FcShared   *shared = ctx->shared;
-	uint64		last = pg_atomic_read_u64(&shared->counts.last_rejected);
 	uint64		n;
 
 	if (ctx->verifying)
 		return;
-	while (offset > last &&
-		   !pg_atomic_compare_exchange_u64(&shared->counts.last_rejected, &last, offset))
-		;
+	fc_context_raise(&shared->counts.last_rejected, offset);
 	/* a full barrier: last_rejected is then the largest offset of all n */
 	n = fc_context_count_out(ctx, rejected, offset, 1);
 	if (!ctx->in_worker)
