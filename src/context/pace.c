@@ -15,7 +15,6 @@
 #include "executor/instrument.h"
 #include "portability/instr_time.h"
 
-#include "compat/compat.h"
 #include "context/pace.h"
 
 /* µs: a shorter wait is left to the next call */

@@ -22,7 +22,6 @@
 #include "utils/backend_progress.h"
 #include "utils/tuplesort.h"
 
-#include "compat/compat.h"
 #include "errors/first_error.h"
 #include "errors/reject_file.h"
 

@@ -36,7 +36,6 @@
 #include "access/transam.h"
 #include "storage/predicate.h"
 
-#include "compat/compat.h"
 #include "errors/stop.h"
 #include "heap/entries.h"
 #include "options/plan.h"

@@ -16,7 +16,6 @@
 #include "access/heapam.h"
 #include "access/parallel.h"
 
-#include "compat/compat.h"
 #include "context/pace.h"
 #include "errors/stop.h"
 #include "heap/entries.h"

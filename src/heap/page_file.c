@@ -28,7 +28,6 @@
 #include "access/xlog.h"
 #include "storage/lmgr.h"
 
-#include "compat/compat.h"
 #include "heap/append.h"
 #include "heap/file_run.h"
 #include "source/source.h"

@@ -18,7 +18,6 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 
-#include "compat/compat.h"
 #include "heap/append.h"
 
 /*

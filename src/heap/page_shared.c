@@ -18,7 +18,6 @@
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
 
-#include "compat/compat.h"
 #include "heap/append.h"
 
 /* Bytes that the kernel maps at once when they are first read */

@@ -27,7 +27,6 @@
 #include "pgstat.h"
 #include "storage/freespace.h"
 
-#include "compat/compat.h"
 #include "context/pace.h"
 #include "errors/first_error.h"
 #include "heap/append.h"

@@ -19,7 +19,6 @@
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
 
-#include "compat/compat.h"
 #include "heap/tuple.h"
 
 /* What a column's values are; below these, by value, in as many bytes */

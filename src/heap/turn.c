@@ -19,7 +19,6 @@
 
 #include "access/parallel.h"
 
-#include "compat/compat.h"
 #include "heap/turn.h"
 
 /* Memory of a writer beside its rows, about */

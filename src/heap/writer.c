@@ -26,7 +26,6 @@
 #include "storage/freespace.h"
 #include "storage/lmgr.h"
 
-#include "compat/compat.h"
 #include "heap/append.h"
 #include "heap/hold.h"
 #include "heap/writer.h"

@@ -19,7 +19,6 @@
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 
-#include "compat/compat.h"
 #include "context/pace.h"
 #include "phase/phases.h"
 #include "sort/spill.h"

@@ -19,7 +19,6 @@
 #include "storage/lmgr.h"
 #include "utils/partcache.h"
 
-#include "compat/compat.h"
 #include "heap/append.h"
 #include "heap/turn.h"
 #include "phase/loader.h"

@@ -29,7 +29,6 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
-#include "compat/compat.h"
 #include "heap/old_rows.h"
 #include "key/search.h"
 #include "phase/phases.h"

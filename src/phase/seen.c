@@ -14,7 +14,6 @@
 #include "access/sysattr.h"
 #include "optimizer/optimizer.h"
 
-#include "compat/compat.h"
 #include "phase/loader.h"
 
 int

@@ -17,7 +17,6 @@
 
 #include "utils/datum.h"
 
-#include "compat/compat.h"
 #include "heap/entries.h"
 #include "key/search.h"
 #include "phase/loader.h"

@@ -22,7 +22,6 @@
 #include "executor/instrument.h"
 #include "storage/ipc.h"
 
-#include "compat/compat.h"
 #include "context/activity.h"
 #include "context/pace.h"
 #include "errors/stop.h"
