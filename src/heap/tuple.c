@@ -44,7 +44,7 @@ typedef struct FcFormColumn
 
 struct FcForm
 {
-	HeapTupleHeader head;		/* the header of each tuple */
+	HeapTupleHeaderData head;	/* the header of each tuple */
 	int			natts;
 	FcFormColumn *columns;
 	Size		max;
@@ -138,8 +138,7 @@ fc_form_begin(TupleDesc desc, Size max, bool bare)
 		form->columns[i].align = att_align_nominal(1, att->attalign) - 1;
 		form->columns[i].len = att->attlen;
 	}
-	form->head = palloc0(sizeof(HeapTupleHeaderData));
-	HeapTupleHeaderSetNatts(form->head, desc->natts);
+	HeapTupleHeaderSetNatts(&form->head, desc->natts);
 	fc_form_begin_runs(form);
 	fc_form_begin_fixed(form);
 	/* pass-by-value values are put into it without a check of "max" */
@@ -151,7 +150,7 @@ fc_form_begin(TupleDesc desc, Size max, bool bare)
 HeapTupleHeader
 fc_form_head(FcForm *form)
 {
-	return form->head;
+	return &form->head;
 }
 
 const bool *
@@ -277,8 +276,8 @@ fc_form_row(FcForm *form, const Datum *values, const bool *nulls, Size *len)
 	int			natts = form->natts;
 	Size		off = hoff;
 
-	memcpy(row, form->head, sizeof(HeapTupleHeaderData));
-	form->infomask = form->head->t_infomask;
+	memcpy(row, &form->head, sizeof(HeapTupleHeaderData));
+	form->infomask = form->head.t_infomask;
 	if (has_nulls)
 		off = fc_form_some(form, values, nulls, off);
 	else
@@ -630,7 +629,7 @@ fc_form_bitmaps(const FcForm *form, const FcBatchColumn *columns, int from, int 
 static void
 fc_form_headers(FcForm *form, const FcBatchColumn *columns, int from, int to, char **rows)
 {
-	HeapTupleHeaderData head = *form->head;
+	HeapTupleHeaderData head = form->head;
 
 	/* a column with NULLs sets the bit for each row */
 	for (int j = 0; j < form->natts; j++)

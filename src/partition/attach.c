@@ -451,20 +451,16 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 	MemoryContext old;
 
 	Assert(!IsInParallelMode() && nparts > 0);
-	attach->parent = parentid;
-	attach->route = route;
-	attach->parts = parts;
-	attach->vouched = vouched;
-	attach->first = true;
-	attach->untold = false;
+	*attach = (FcAttach) {.parent = parentid,.route = route,.parts = parts,
+	.vouched = vouched,.first = true};
 	attach->spared = fc_attach_spare_default(parent, route, parts, nparts, vouched && drained);
 	attach->reason = vouched ? fc_attach_reason(parent, route->default_oid) :
 		"code of the table ran commands of its own";
 	attach->mcxt = fc_context_memory(CurrentMemoryContext, "attach");
 	old = MemoryContextSwitchTo(attach->mcxt);
 	fc_attach_check_overlaps(parent, parts, nparts);
-	attach->guards = vouched && fc_attach_runs_code(parent) ?
-		MemoryContextAlloc(old, sizeof(Oid) * nparts) : NULL;
+	if (vouched && fc_attach_runs_code(parent))
+		attach->guards = MemoryContextAlloc(old, sizeof(Oid) * nparts);
 	for (int i = 0; attach->guards && i < nparts; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -14,11 +14,7 @@ fc_fault(const char *name, int sqlerrcode, char *message, char *detail, char *hi
 {
 	FcFault    *fault = palloc(sizeof(FcFault));
 
-	fault->name = name;
-	fault->sqlerrcode = sqlerrcode;
-	fault->message = message;
-	fault->detail = detail;
-	fault->hint = hint;
+	*fault = (FcFault) {name, sqlerrcode, message, detail, hint};
 	return fault;
 }
 
