@@ -54,39 +54,35 @@ fc_course_sent(const FcFacts *facts)
 		facts->partitioned ? "all partitions are foreign tables" : "the target is a foreign table";
 }
 
-/* A way with its reason */
-typedef struct FcReasoned
-{
-	FcWay		way;
-	const char *reason;
-} FcReasoned;
-
-/* Where there is a unique index, of two equal rows the second is refused */
-static FcReasoned
+/*
+ * The way, and why.  Where there is a unique index, of two equal rows the
+ * second is refused.
+ */
+static FcCourse
 fc_course_way(const FcFacts *facts)
 {
 	const char *core = fc_course_core(facts);
 	FcWay		first = facts->keyed ? FC_WAY_OFFSETS : FC_WAY_TURNS;
 
 	if (core)
-		return (FcReasoned) {FC_WAY_COPY, core};
+		return (FcCourse) {.way = FC_WAY_COPY, .reason = core};
 	if (facts->unique && (facts->routed || !facts->keyed))
-		return (FcReasoned) {FC_WAY_TURNS, "a unique index must see the rows in file order"};
+		return (FcCourse) {.way = FC_WAY_TURNS, .reason = "a unique index must see the rows in file order"};
 	if (facts->dropped)
-		return (FcReasoned) {FC_WAY_TURNS, "rows are evaluated in file order"};
+		return (FcCourse) {.way = FC_WAY_TURNS, .reason = "rows are evaluated in file order"};
 	if (facts->presorted)
-		return (FcReasoned) {FC_WAY_PRESORTED, "the file is in key order"};
+		return (FcCourse) {.way = FC_WAY_PRESORTED, .reason = "the file is in key order"};
 	if (facts->spill)
-		return (FcReasoned) {facts->rows ? FC_WAY_ROWS : FC_WAY_OFFSETS, facts->spill};
+		return (FcCourse) {.way = facts->rows ? FC_WAY_ROWS : FC_WAY_OFFSETS, .reason = facts->spill};
 	if (fc_course_sends_all(facts))
-		return (FcReasoned) {FC_WAY_SEND, fc_course_sent(facts)};
+		return (FcCourse) {.way = FC_WAY_SEND, .reason = fc_course_sent(facts)};
 	if (facts->attached)
-		return (FcReasoned) {first, "a partition was attached"};
+		return (FcCourse) {.way = first, .reason = "a partition was attached"};
 	if (facts->keyed)
-		return (FcReasoned) {first, "there is a key"};
+		return (FcCourse) {.way = first, .reason = "there is a key"};
 	if (facts->heads && facts->several && !facts->compares)
-		return (FcReasoned) {FC_WAY_CHUNKS, "there is no key, and several files are unpacked at once"};
-	return (FcReasoned) {first, "there is no key"};
+		return (FcCourse) {.way = FC_WAY_CHUNKS, .reason = "there is no key, and several files are unpacked at once"};
+	return (FcCourse) {.way = first, .reason = "there is no key"};
 }
 
 /*
@@ -167,8 +163,7 @@ fc_course_steps(const FcFacts *facts, FcCourse *course)
 FcCourse
 fc_course(const FcFacts *facts)
 {
-	FcReasoned	taken = fc_course_way(facts);
-	FcCourse	course = {.way = taken.way, .reason = taken.reason};
+	FcCourse	course = fc_course_way(facts);
 
 	course.leader = facts->leader ? facts->leader : facts->leader_leaf;
 	fc_course_follow(facts, &course);
