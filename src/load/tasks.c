@@ -419,7 +419,7 @@ fc_tasks_make_presorted(FcJob *job)
 	int			nparts = list_length(job->parts);
 	int			first = 0;
 
-	/* the last slice of a chunk and the first one of the next are of one part */
+	/* the last slice of a chunk is of the same part as the next one's first */
 	fc_tasks_begin(job, (Size) shared->source.nchunks + nparts);
 	job->target.ngroups = nparts;
 	for (uint32 i = 0; i < shared->source.nchunks; i++)

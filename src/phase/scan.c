@@ -20,8 +20,6 @@
  */
 #include "postgres.h"
 
-
-
 #include "errors/stop.h"
 #include "heap/tuple.h"
 #include "intake/chunks.h"
@@ -513,7 +511,7 @@ fc_scan_begin_rows(FcScanner *scanner)
 	FcShared   *shared = scanner->ctx->shared;
 	TupleDesc	desc = RelationGetDescr(scanner->ctx->target);
 	bool		filters = fc_shared_where(shared)[0] != '\0';
-	Size		keeps;
+	Size		keeps = fc_spill_keeps_most(shared);
 
 	if (!shared->course.spills || shared->plan.nnumbers > 0 || shared->plan.tolerated != 0 ||
 		(filters && scanner->where == NULL))
@@ -527,7 +525,6 @@ fc_scan_begin_rows(FcScanner *scanner)
 	if (filters || scanner->mark)
 		scanner->seen = fc_seen_begin(desc, NULL, (Node *) list_make2(filters ? stringToNode(fc_shared_where(shared)) : NULL,
 																	  scanner->mark ? stringToNode(fc_shared_transforms(shared)) : NULL));
-	keeps = fc_spill_keeps_most(shared);
 	scanner->form = fc_form_begin(desc, Min(TOAST_TUPLE_THRESHOLD, keeps), fc_spill_bare(shared));
 	scanner->rows = palloc0(sizeof(FcSpillRows));
 }
