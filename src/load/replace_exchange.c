@@ -137,40 +137,31 @@ fc_replace_carry_last(FcJob *job)
 					 errhint("Look for such a command in the functions that its indexes call.")));
 }
 
-/*
- * Pairs the substitute's indexes with the leaf's; job->indexes is sorted by
- * heap
- */
+/* The tasks of the substitute's indexes; job->indexes is sorted by heap */
 static List *
-fc_replace_pairs(const FcJob *job, const FcSubstitute *substitute)
+fc_replace_indexes(const FcJob *job, const FcSubstitute *substitute)
 {
-	List	   *pairs = NIL;
+	List	   *indexes = NIL;
 	int			at = 0;
 
 	fc_search(int, at, job->target.nindexes, mid, job->indexes[mid].heap < substitute->table);
 	for (; at < job->target.nindexes && job->indexes[at].heap == substitute->table; at++)
-	{
-		FcIndexPair *pair = palloc(sizeof(FcIndexPair));
-
-		pair->index = job->indexes[at].like;
-		pair->like = job->indexes[at].index;
-		pairs = lappend(pairs, pair);
-	}
-	return pairs;
+		indexes = lappend(indexes, &job->indexes[at]);
+	return indexes;
 }
 
 /*
- * Are the indexes of the pairs, the substitute's or the leaf's, all that rel
+ * Are the indexes of the tasks, the substitute's or the leaf's, all that rel
  * has?
  */
 static bool
-fc_replace_has_indexes(Relation rel, const List *pairs, bool substitute)
+fc_replace_has_indexes(Relation rel, const List *tasks, bool substitute)
 {
 	List	   *indexes = RelationGetIndexList(rel);
-	bool		all = list_length(indexes) == list_length(pairs);
+	bool		all = list_length(indexes) == list_length(tasks);
 
-	foreach_ptr(const FcIndexPair, pair, pairs)
-		all &= list_member_oid(indexes, substitute ? pair->like : pair->index);
+	foreach_ptr(const FcIndexTask, task, tasks)
+		all &= list_member_oid(indexes, substitute ? task->index : task->like);
 	list_free(indexes);
 	return all;
 }
@@ -194,7 +185,7 @@ fc_replace_is_in_place(const FcRoute *now, const FcRange *range)
  */
 static void
 fc_replace_check_unchanged(const FcTarget *target, const FcRoute *now, const FcSubstitute *substitute,
-						   const List *pairs)
+						   const List *indexes)
 {
 	Relation	leaf = table_open(substitute->range.partition, NoLock);
 	Relation	rel = table_open(substitute->table, NoLock);
@@ -202,7 +193,7 @@ fc_replace_check_unchanged(const FcTarget *target, const FcRoute *now, const FcS
 	if (target->course.core || fc_exchange_fires(leaf, target->plan->move) ||
 		(!fc_plan_replaces(target->plan) && RelationGetNumberOfBlocks(leaf) > 0) ||
 		!fc_replace_is_in_place(now, &substitute->range) ||
-		!fc_replace_has_indexes(leaf, pairs, false) || !fc_replace_has_indexes(rel, pairs, true))
+		!fc_replace_has_indexes(leaf, indexes, false) || !fc_replace_has_indexes(rel, indexes, true))
 		fc_hold_refuse(RelationGetRelationName(leaf), NULL);
 	table_close(rel, NoLock);
 	table_close(leaf, NoLock);
@@ -210,7 +201,7 @@ fc_replace_check_unchanged(const FcTarget *target, const FcRoute *now, const FcS
 
 /* Exchanges the files, with those of the indexes that were built */
 static void
-fc_replace_exchange_one(const FcSubstitute *substitute, const List *pairs, uint64 rows)
+fc_replace_exchange_one(const FcSubstitute *substitute, const List *indexes, uint64 rows)
 {
 	Relation	rel = table_open(substitute->table, NoLock);
 	BlockNumber all_visible;
@@ -220,7 +211,7 @@ fc_replace_exchange_one(const FcSubstitute *substitute, const List *pairs, uint6
 	visibilitymap_count(rel, &all_visible, &all_frozen);
 	fc_set_relstats(rel, RelationGetNumberOfBlocks(rel), rows, all_visible, all_frozen);
 	table_close(rel, NoLock);
-	fc_exchange_files(substitute->range.partition, substitute->table, pairs);
+	fc_exchange_files(substitute->range.partition, substitute->table, indexes);
 	rel = table_open(substitute->range.partition, NoLock);
 	pgstat_count_truncate(rel);
 	pgstat_count_heap_insert(rel, rows);
@@ -238,7 +229,7 @@ fc_replace_exchange_all(FcJob *job)
 	FcTarget   *target = &job->target;
 	FcLeafRows *counts = fc_tasks_counts(job);
 	FcRoute    *now;
-	List	   *pairs = NIL;
+	List	   *indexes = NIL;	/* of each substitute a list */
 	uint64		carried = 0;
 
 	CommandCounterIncrement();
@@ -246,8 +237,8 @@ fc_replace_exchange_all(FcJob *job)
 	now = fc_shared_key_routes(target->shared) ? fc_route_build(target->rel) : NULL;
 	for (int i = 0; i < target->nsubstitutes; i++)
 	{
-		pairs = lappend(pairs, fc_replace_pairs(job, &target->substitutes[i]));
-		fc_replace_check_unchanged(target, now, &target->substitutes[i], llast(pairs));
+		indexes = lappend(indexes, fc_replace_indexes(job, &target->substitutes[i]));
+		fc_replace_check_unchanged(target, now, &target->substitutes[i], llast(indexes));
 	}
 	fc_setup_close_target(job);
 	if (job->moved == NIL)
@@ -260,7 +251,7 @@ fc_replace_exchange_all(FcJob *job)
 
 		CHECK_FOR_INTERRUPTS();
 		fc_hold_end(job->hold, substitute->table);
-		fc_replace_exchange_one(substitute, list_nth(pairs, i),
+		fc_replace_exchange_one(substitute, list_nth(indexes, i),
 								fc_tasks_rows_of(job, counts, substitute->table) + substitute->carried);
 		fc_exchange_drop(substitute->range.partition, substitute->table);
 		carried += substitute->carried;

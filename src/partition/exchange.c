@@ -37,6 +37,7 @@
 #include "utils/lsyscache.h"
 
 #include "heap/hold.h"
+#include "index/index.h"
 #include "options/plan.h"
 #include "partition/ddl.h"
 #include "partition/partition.h"
@@ -331,8 +332,8 @@ fc_exchange_files(Oid table, Oid substitute, const List *indexes)
 	fc_exchange_one(table, substitute);
 	fc_exchange_toast_owner(toast, table, substitute);
 	fc_exchange_toast_owner(other, substitute, table);
-	foreach_ptr(FcIndexPair, pair, indexes)
-		fc_exchange_one(pair->index, pair->like);
+	foreach_ptr(const FcIndexTask, one, indexes)
+		fc_exchange_one(one->like, one->index);
 	RelationCloseSmgrByOid(table);
 	RelationCloseSmgrByOid(substitute);
 }

@@ -292,13 +292,6 @@ extern bool fc_lock_or_yield(Oid relid, LOCKMODE mode);
  * partition/exchange.c
  */
 
-/* An index of a table, and the one of its substitute that is like it */
-typedef struct FcIndexPair
-{
-	Oid			index;
-	Oid			like;
-} FcIndexPair;
-
 /*
  * Returns a trigger that would fire for a row that is inserted or deleted, or
  * NULL.  That of a foreign key does not count if rows are moved and what it
@@ -330,7 +323,7 @@ extern bool fc_exchange_is_empty(Oid table);
 
 /*
  * Exchanges the files of a locked table and of its substitute, and those of
- * their indexes, a list of FcIndexPair.  The table keeps its OID and all that
+ * their indexes, a list of FcIndexTask.  The table keeps its OID and all that
  * is not storage.  The change is visible after CommandCounterIncrement.
  */
 extern void fc_exchange_files(Oid table, Oid substitute, const List *indexes);
