@@ -562,8 +562,7 @@ fc_load_spilled(FcLoader *loader, FcCellReader *cells, FcTask *task)
 			loader->tasks.old += fc_offset_is_tuple(fc_spilled_offset(&spilled[i]));
 		}
 		MemoryContextSwitchTo(old);
-		if (!loader->row_mcxt->isReset)
-			MemoryContextReset(loader->row_mcxt);
+		MemoryContextReset(loader->row_mcxt);
 		fc_load_count(loader, n);
 		fc_load_count_read(loader, task, bytes);
 	}

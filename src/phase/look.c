@@ -277,8 +277,7 @@ fc_look_put(FcLoader *loader, int from, int to, bool plain)
 		fc_look_write(loader, leaves[i], i, next);
 	}
 	MemoryContextSwitchTo(old);
-	if (!loader->row_mcxt->isReset)
-		MemoryContextReset(loader->row_mcxt);
+	MemoryContextReset(loader->row_mcxt);
 	if (loader->router.proute)
 		fc_leaf_limit(loader, to - from, bytes);
 	fc_load_count(loader, to - from);

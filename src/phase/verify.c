@@ -242,8 +242,6 @@ fc_verify_seek(FcVerifier *verifier, const FcRecord *record)
 	else if (verifier->found)
 		fc_error_keep(loader->ctx->shared, FC_ERROR_ROW, record->offset,
 					  record->length, verifier->refused);
-	MemoryContextReset(loader->row_mcxt);
-	ResetPerTupleExprContext(loader->estate);
 }
 
 /* Looks at a record; an error that it notes is the file's first */
@@ -279,8 +277,6 @@ fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 		fc_write_flush(loader->leaf->writer);
 		MemoryContextSwitchTo(old);
 	}
-	MemoryContextReset(loader->row_mcxt);
-	ResetPerTupleExprContext(loader->estate);
 }
 
 static void
@@ -298,6 +294,8 @@ fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
 			fc_verify_seek(verifier, &reader->record);
 		else if (!fc_load_is_sent(&verifier->loader, &reader->record))
 			fc_verify_record(verifier, &reader->record);
+		MemoryContextReset(verifier->loader.row_mcxt);
+		ResetPerTupleExprContext(verifier->loader.estate);
 	}
 }
 
