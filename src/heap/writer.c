@@ -3,7 +3,7 @@
  * heap/writer.c
  *	  Puts rows into one table, by one writer or the other.
  *
- * 1. fc_write_storage (fc_write_routed_kind where core routes) decides which.
+ * 1. fc_write_storage (fc_write_kind where core routes) decides which.
  * 2. fc_write_begin begins the writer.
  * 3. phase/row.c builds each row in the writer's slot, and fc_write_put copies
  *    it.
@@ -77,8 +77,8 @@ fc_write_by_pages(Relation rel)
  *	FC_STORAGE_BUFFERS	any other, if there are many rows and it has little
  *						free space for them
  */
-static FcStorageKind
-fc_write_kind(Relation rel, uint64 rows)
+FcStorageKind
+fc_write_kind(Relation rel, uint64 rows, bool routed)
 {
 	/* core decides by the same fields whether a table's WAL may be skipped */
 	bool		own = rel->rd_createSubid != InvalidSubTransactionId ||
@@ -92,22 +92,14 @@ fc_write_kind(Relation rel, uint64 rows)
 	pages = fc_writer != FC_WRITER_AUTO ? fc_writer == FC_WRITER_PAGE :
 		rows >= FC_PAGES_ROWS && fc_write_free_percent(rel) < FC_SPACE_USED;
 	if (pages && fc_write_by_pages(rel))
-		return empty && own && fc_hold_alone(rel) ? FC_STORAGE_PAGES : FC_STORAGE_BUFFERS;
+		return empty && own && !routed && fc_hold_alone(rel) ? FC_STORAGE_PAGES : FC_STORAGE_BUFFERS;
 	return empty ? FC_STORAGE_EMPTY : FC_STORAGE_USED;
-}
-
-FcStorageKind
-fc_write_routed_kind(Relation rel, uint64 rows)
-{
-	FcStorageKind kind = fc_write_kind(rel, rows);
-
-	return kind == FC_STORAGE_PAGES ? FC_STORAGE_BUFFERS : kind;
 }
 
 FcStorage
 fc_write_storage(Relation rel, uint64 rows, bool frozen, List **files)
 {
-	FcStorage	storage = {fc_write_kind(rel, rows),.frozen = frozen};
+	FcStorage	storage = {fc_write_kind(rel, rows, false),.frozen = frozen};
 	const TupleConstr *constr = RelationGetDescr(rel)->constr;
 
 	Assert(!IsParallelWorker());

@@ -92,10 +92,10 @@ extern const FcWriterRoutine fc_write_page;
 extern FcStorage fc_write_storage(Relation rel, uint64 rows, bool frozen, List **files);
 
 /*
- * The same for a leaf that core routes to, by the process that finds it first.
- * The leaf gets no new file.
+ * The same for a leaf that core routes to, by the process that finds it first:
+ * a leaf that is "routed" gets no new file.
  */
-extern FcStorageKind fc_write_routed_kind(Relation rel, uint64 rows);
+extern FcStorageKind fc_write_kind(Relation rel, uint64 rows, bool routed);
 
 /*
  * The caller has opened and locked rri's relation, and opened its indexes;

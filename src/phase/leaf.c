@@ -307,7 +307,7 @@ fc_leaf_storage(const FcLoader *loader, Relation leaf, uint32 number)
 	if (loader->slice.turn == NULL || loader->ctx->apart ||
 		number > shared->memory / 4 / (FC_PAGE_BATCH * BLCKSZ))
 		return FC_STORAGE_USED;
-	return fc_write_routed_kind(leaf, shared->source.data_size / FC_RECORD_GUESS);
+	return fc_write_kind(leaf, shared->source.data_size / FC_RECORD_GUESS, true);
 }
 
 /*
