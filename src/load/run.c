@@ -115,20 +115,14 @@ static List *
 fc_job_loaded_tables(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	List	   *tables = NIL;
+	List	   *tables;
 
 	if (!fc_shared_key_routes(target->shared) || job->parts == NIL)
 		return find_all_inheritors(target->oid, NoLock, NULL);
-	foreach_ptr(const FcSpillPart, part, job->parts)
-	{
-		bool		created;
-		Oid			leaf = fc_tasks_leaf(target, part, &created);
-
-		if (OidIsValid(leaf))
-			tables = lappend_oid(tables, leaf);
-	}
+	tables = fc_tables_existing(job);
+	for (int i = 0; i < target->ncreated; i++)
+		tables = lappend_oid(tables, target->created[i].range.partition);
 	list_sort(tables, list_oid_cmp);
-	list_deduplicate_oid(tables);
 	return lcons_oid(target->oid, tables);
 }
 

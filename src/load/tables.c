@@ -54,16 +54,11 @@ fc_tables_lock(FcJob *job)
 		if (job->awaited)
 			return false;
 	}
-	foreach_ptr(const FcSpillPart, part, job->parts)
+	foreach_oid(leaf, fc_tables_existing(job))
 	{
-		bool		created;
-		Oid			leaf = fc_tasks_leaf(target, part, &created);
-
 		CHECK_FOR_INTERRUPTS();
-		if (!OidIsValid(leaf) || created)
-			continue;
 		/* it is replaced as a whole: another such load must wait */
-		if (replaces && OidIsValid(part->range.partition))
+		if (replaces && leaf != target->route->default_oid)
 			fc_lock_patiently(leaf, ShareUpdateExclusiveLock);
 		else
 			LockRelationOid(leaf, RowExclusiveLock);
