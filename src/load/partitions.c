@@ -529,7 +529,6 @@ void
 fc_partitions_check_tree(FcJob *job)
 {
 	int			n = list_length(job->tree->sprouts);
-	FcFault    *fault = fc_partitions_too_many(job);
 
 	foreach_oid(oid, fc_partitions_parents(job->tree))
 	{
@@ -542,7 +541,7 @@ fc_partitions_check_tree(FcJob *job)
 		/* another session may want it before this one is given the target */
 		table_close(rel, AccessShareLock);
 	}
-	fc_fault_report(ERROR, fault);
+	fc_fault_report(ERROR, fc_partitions_too_many(job));
 	fc_partitions_check_room(job, n);
 }
 
