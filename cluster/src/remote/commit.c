@@ -128,9 +128,9 @@ fc_commit_is_refused(FcWireResult *result)
 static void
 fc_commit_take(FcMember *member, FcWireResult *result, const char *sql, const char *tag)
 {
-	if (result && fc_commit_is_refused(result))
+	if (fc_commit_is_refused(result))
 		member->state = FC_MEMBER_ENDED;
-	if (result == NULL || fc_wire_kind(result) == FC_WIRE_ERROR)
+	if (fc_wire_kind(result) == FC_WIRE_ERROR)
 		fc_node_throw(member->node, sql);
 	if (strcmp(fc_wire_tag(result), tag) == 0)
 		return;
@@ -175,11 +175,7 @@ fc_commit_log(dlist_head *members)
 static bool
 fc_commit_send(FcMember *member, const char *command)
 {
-	char	   *sql = psprintf("%s %s", command, quote_literal_cstr(member->gid));
-	bool		sent = fc_node_send(member->node, sql);
-
-	pfree(sql);
-	return sent;
+	return fc_node_send(member->node, psprintf("%s %s", command, quote_literal_cstr(member->gid)));
 }
 
 static void
@@ -221,8 +217,6 @@ fc_commit_settle(FcMember *member, TimestampTz until)
 {
 	FcWireResult *result = fc_node_result(member->node, until);
 
-	if (result == NULL)
-		return;
 	if (fc_wire_kind(result) == FC_WIRE_DONE)
 		member->state = FC_MEMBER_PREPARED;
 	else if (fc_commit_is_refused(result))
@@ -307,10 +301,8 @@ fc_commit_end(void *arg)
 	fc_commit_tell(end->members, end->commit ? "COMMIT PREPARED" : "ROLLBACK PREPARED", until);
 	fc_members_each(member, end->members)
 	{
-		FcWireResult *result = member->state == FC_MEMBER_PREPARED ?
-			fc_node_result(member->node, until) : NULL;
-
-		if (result && fc_wire_kind(result) == FC_WIRE_DONE)
+		if (member->state == FC_MEMBER_PREPARED &&
+			fc_wire_kind(fc_node_result(member->node, until)) == FC_WIRE_DONE)
 			member->state = FC_MEMBER_ENDED;
 		else if (member->state == FC_MEMBER_PREPARED || member->state == FC_MEMBER_PREPARING)
 			fc_commit_warn(member, end->commit);
@@ -320,18 +312,14 @@ fc_commit_end(void *arg)
 }
 
 void
-fc_commit_finish(dlist_head *members)
+fc_commit_finish(dlist_head *members, bool commit)
 {
-	(void) fc_node_quietly(fc_commit_end, &(FcCommitEnd) {members, true});
+	(void) fc_node_quietly(fc_commit_end, &(FcCommitEnd) {members, commit});
+
 	/*
 	 * a cancel has ended the wait, and must not end what comes after the
 	 * commit
 	 */
-	QueryCancelPending = false;
-}
-
-void
-fc_commit_give_up(dlist_head *members)
-{
-	(void) fc_node_quietly(fc_commit_end, &(FcCommitEnd) {members, false});
+	if (commit)
+		QueryCancelPending = false;
 }

@@ -405,7 +405,7 @@ fc_copy_place(const FcRemoteCopy *copy, char *context)
 static void
 fc_copy_take_place(const FcRemoteCopy *copy, FcRemoteError *error)
 {
-	char	   *line = error->context;
+	char	   *line = error->edata->context;
 	char	   *at = NULL;
 
 	while (line && (at = fc_copy_place(copy, line)) == NULL)
@@ -421,26 +421,16 @@ fc_copy_take_place(const FcRemoteCopy *copy, FcRemoteError *error)
 		error->field = at + 2;
 }
 
-static char *
-fc_copy_error_field(FcWireResult *result, int code)
-{
-	char	   *field = result ? fc_wire_field(result, code) : NULL;
-
-	return field ? pstrdup(field) : NULL;
-}
-
 static void
-fc_copy_take_error(FcRemoteCopy *copy, FcWireResult *result, FcRemoteError *error)
+fc_copy_take_error(FcRemoteCopy *copy, FcRemoteError *error)
 {
-	memset(error, 0, sizeof(FcRemoteError));
-	error->sqlerrcode = fc_node_sqlstate(result);
-	error->message = fc_node_complaint(copy->member->node);
-	error->detail = fc_copy_error_field(result, PG_DIAG_MESSAGE_DETAIL);
-	error->hint = fc_copy_error_field(result, PG_DIAG_MESSAGE_HINT);
-	error->context = fc_copy_error_field(result, PG_DIAG_CONTEXT);
+	FcNode	   *node = copy->member->node;
+	ErrorData  *edata = fc_node_error(node);
+
+	*error = (FcRemoteError) {edata};
 	fc_copy_take_place(copy, error);
-	if (error->line == 0 && error->context && !error->hint && copy->member->node->speaks_other)
-		error->hint = "The line of the file is not known. It would be if lc_messages were C for the role there.";
+	if (error->line == 0 && edata->context && !edata->hint && node->speaks_other)
+		edata->hint = "The line of the file is not known. It would be if lc_messages were C for the role there.";
 }
 
 /* Reads the rows of a tag such as "COPY 17"; false if it is no such tag */
@@ -465,11 +455,11 @@ fc_remote_copy_end(FcRemoteCopy *copy, uint64 *rows, FcRemoteError *error)
 
 	(void) fc_remote_copy_finish(copy);
 	result = fc_node_result(member->node, 0);
-	done = !copy->failed && result && fc_wire_kind(result) == FC_WIRE_DONE &&
+	done = !copy->failed && fc_wire_kind(result) == FC_WIRE_DONE &&
 		fc_copy_take_rows(result, rows);
 	if (!done)
 	{
-		fc_copy_take_error(copy, result, error);
+		fc_copy_take_error(copy, error);
 		member->failed = true;
 	}
 	fc_member_end_copy(member);

@@ -68,10 +68,8 @@ fc_remote_build_indexes(void)
 {
 	foreach_ptr(FcMember, member, fc_make_send())
 	{
-		FcWireResult *result = fc_node_result(member->node, 0);
-
 		CHECK_FOR_INTERRUPTS();
-		if (result == NULL || fc_wire_kind(result) == FC_WIRE_ERROR)
+		if (fc_wire_kind(fc_node_result(member->node, 0)) == FC_WIRE_ERROR)
 			fc_node_throw(member->node, "CREATE INDEX");
 		member->failed = false;
 	}

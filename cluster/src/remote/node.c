@@ -160,8 +160,7 @@ fc_node_settle(FcNode *node, TimestampTz until)
 static void
 fc_node_forget_result(FcNode *node)
 {
-	if (node->result)
-		fc_wire_clear(node->result);
+	fc_wire_clear(node->result);
 	node->result = NULL;
 }
 
@@ -248,15 +247,9 @@ fc_node_result(FcNode *node, TimestampTz until)
 bool
 fc_node_try(FcNode *node, const char *sql, TimestampTz until)
 {
-	FcWireResult *result;
-
-	if (!fc_node_send(node, sql))
-	{
-		fc_node_forget_result(node);
-		return false;
-	}
-	result = fc_node_result(node, until);
-	return result && fc_wire_kind(result) != FC_WIRE_ERROR;
+	fc_node_forget_result(node);
+	return fc_node_send(node, sql) &&
+		fc_wire_kind(fc_node_result(node, until)) != FC_WIRE_ERROR;
 }
 
 FcWireResult *
@@ -291,22 +284,18 @@ fc_node_ask_row(FcNode *node, const char *sql, int columns)
 void
 fc_node_copy(FcNode *node, const char *sql)
 {
-	FcWireResult *result;
-
 	fc_node_forget_result(node);
-	result = fc_node_send(node, sql) ? fc_node_collect(node, true, node->until) : NULL;
-	if (result == NULL || fc_wire_kind(result) != FC_WIRE_COPY_IN)
+	if (!fc_node_send(node, sql) ||
+		fc_wire_kind(fc_node_collect(node, true, node->until)) != FC_WIRE_COPY_IN)
 		fc_node_throw(node, sql);
 }
 
 char *
 fc_node_complaint(FcNode *node)
 {
-	char	   *message = NULL;
+	char	   *message = fc_wire_field(node->result, PG_DIAG_MESSAGE_PRIMARY);
 
-	if (node->result)
-		message = fc_wire_field(node->result, PG_DIAG_MESSAGE_PRIMARY);
-	if (node->result && fc_wire_kind(node->result) != FC_WIRE_ERROR)
+	if (fc_wire_kind(node->result) != FC_WIRE_ERROR)
 		message = FC_NODE_SOMETHING_ELSE;
 	if (message == NULL && node->wire)
 		message = fc_wire_error(node->wire);
@@ -315,10 +304,11 @@ fc_node_complaint(FcNode *node)
 	return pchomp(message);
 }
 
-int
+/* The SQLSTATE of an error, or of a lost connection */
+static int
 fc_node_sqlstate(const FcWireResult *result)
 {
-	const char *state = result ? fc_wire_field(result, PG_DIAG_SQLSTATE) : NULL;
+	const char *state = fc_wire_field(result, PG_DIAG_SQLSTATE);
 
 	if (state == NULL || strlen(state) != 5 ||
 		strspn(state, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 5)
@@ -367,26 +357,30 @@ fc_node_tellable(const char *text)
 	return copy;
 }
 
+ErrorData *
+fc_node_error(FcNode *node)
+{
+	ErrorData  *edata = palloc0(sizeof(ErrorData));
+
+	edata->elevel = ERROR;
+	edata->sqlerrcode = fc_node_sqlstate(node->result);
+	edata->message = fc_node_complaint(node);
+	edata->detail = fc_wire_field(node->result, PG_DIAG_MESSAGE_DETAIL);
+	edata->hint = fc_wire_field(node->result, PG_DIAG_MESSAGE_HINT);
+	edata->context = fc_wire_field(node->result, PG_DIAG_CONTEXT);
+	edata->assoc_context = CurrentMemoryContext;
+	return edata;
+}
+
 void
 fc_node_throw(FcNode *node, const char *sql)
 {
-	char	   *detail = NULL;
-	char	   *hint = NULL;
-	char	   *context = NULL;
+	ErrorData  *edata = fc_node_error(node);
 
-	if (node->result)
-	{
-		detail = fc_wire_field(node->result, PG_DIAG_MESSAGE_DETAIL);
-		hint = fc_wire_field(node->result, PG_DIAG_MESSAGE_HINT);
-		context = fc_wire_field(node->result, PG_DIAG_CONTEXT);
-	}
-	ereport(ERROR,
-			(errcode(fc_node_sqlstate(node->result)),
-			 errmsg_internal("%s", fc_node_complaint(node)),
-			 detail ? errdetail_internal("%s", detail) : 0,
-			 hint ? errhint("%s", hint) : 0,
-			 context ? errcontext("%s", context) : 0,
-			 errcontext("remote SQL command on server \"%s\": %s", node->name, sql)));
+	edata->context = psprintf("%s%sremote SQL command on server \"%s\": %s",
+							  edata->context ? edata->context : "", edata->context ? "\n" : "",
+							  node->name, sql);
+	ThrowErrorData(edata);
 }
 
 static void
@@ -590,8 +584,7 @@ fc_node_connect(Oid server, Oid userid, bool load, TimestampTz until)
 void
 fc_node_close(FcNode *node)
 {
-	if (node->result)
-		fc_wire_clear(node->result);
+	fc_node_forget_result(node);
 	if (node->wire)
 	{
 		fc_wire_finish(node->wire);

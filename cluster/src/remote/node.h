@@ -91,16 +91,16 @@ extern FcWireResult *fc_node_ask(FcNode *node, const char *sql, int columns);
 extern void fc_node_copy(FcNode *node, const char *sql);
 
 /*
- * Throws the error that the node has met: its last result, or the
- * connection's
+ * The error that the node has met: its last result, or the connection's.  It is
+ * in the current context, but for texts that last as long as the result.
  */
+extern ErrorData *fc_node_error(FcNode *node);
+
+/* Throws it */
 extern void fc_node_throw(FcNode *node, const char *sql);
 
 /* What the node said last, or why it said nothing; in the current context */
 extern char *fc_node_complaint(FcNode *node);
-
-/* The SQLSTATE of an error, or of a lost connection; "result" may be NULL */
-extern int	fc_node_sqlstate(const FcWireResult *result);
 
 /*
  * Calls the function where nothing may be thrown, but memory or descriptors

@@ -17,16 +17,13 @@
 #include "options/options.h"
 #include "remote/member.h"
 
-/* What a server says of a COPY that has failed; strings may be NULL */
+/* What a server says of a COPY that has failed */
 typedef struct FcRemoteError
 {
-	int			sqlerrcode;
-	char	   *message;
-	char	   *detail;
-	char	   *hint;
-	char	   *context;		/* without what it says of the stream */
+	ErrorData  *edata;			/* its context without what it says of the
+								 * stream */
 	uint64		line;			/* of the stream, from 1; 0: it named none */
-	char	   *field;			/* column and value, in its words */
+	char	   *field;			/* column and value, in its words; or NULL */
 } FcRemoteError;
 
 /* A table on another server */
@@ -117,7 +114,7 @@ extern bool fc_remote_copy_finish(FcRemoteCopy *copy);
 
 /*
  * Ends the stream and frees it; true and *rows of the command tag, or false and
- * *error, in the current memory context
+ * *error, as by fc_node_error
  */
 extern bool fc_remote_copy_end(FcRemoteCopy *copy, uint64 *rows, FcRemoteError *error);
 
@@ -212,12 +209,10 @@ extern void fc_commit_members(dlist_head *members, FcRemoteCommit commit);
 
 /*
  * It is committed: has those commit that are prepared, and those that were not
- * asked to prepare.  Never throws.
+ * asked to prepare.  Or it has failed: has those roll back that are prepared.
+ * Never throws.
  */
-extern void fc_commit_finish(dlist_head *members);
-
-/* It has failed: has those roll back that are prepared.  Never throws */
-extern void fc_commit_give_up(dlist_head *members);
+extern void fc_commit_finish(dlist_head *members, bool commit);
 
 /*
  * remote/resolve.c: what crashes have left prepared on nodes

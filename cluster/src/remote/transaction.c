@@ -97,12 +97,12 @@ fc_transaction_event(XactEvent event, void *arg)
 				member->broken = true;
 			pg_fallthrough;
 		case XACT_EVENT_COMMIT:
-			fc_commit_finish(&members);
+			fc_commit_finish(&members, true);
 			fc_transaction_drop_all();
 			break;
 		case XACT_EVENT_ABORT:
 			fc_transaction_cancel(0);
-			fc_commit_give_up(&members);
+			fc_commit_finish(&members, false);
 			fc_transaction_drop_all();
 			break;
 		default:

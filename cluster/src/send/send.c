@@ -169,7 +169,6 @@ fc_send_open_leaf(FcSender *sender, FcSendLeaf *leaf)
 									  &sender->plan.options, leaf->table, &leaf->fast);
 	leaf->eol = FC_EOL_UNKNOWN;
 	leaf->records = 0;
-	list_free(attnums);
 	table_close(rel, NoLock);
 	sender->nopen += leaf->copy != NULL;
 	MemoryContextSwitchTo(old);
@@ -289,7 +288,7 @@ static char *
 fc_send_context(const FcSendLeaf *leaf, const FcRemoteError *error)
 {
 	StringInfo	context = makeStringInfo();
-	char	   *lines = pstrdup(error->context ? error->context : "");
+	char	   *lines = pstrdup(error->edata->context ? error->edata->context : "");
 
 	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
 		if (strncmp(line, "COPY ", 5) != 0)
@@ -301,29 +300,15 @@ fc_send_context(const FcSendLeaf *leaf, const FcRemoteError *error)
 	return context->data;
 }
 
-static ErrorData *
-fc_send_error(const FcSendLeaf *leaf, const FcRemoteError *error)
-{
-	ErrorData  *edata = palloc0(sizeof(ErrorData));
-
-	edata->elevel = ERROR;
-	edata->sqlerrcode = error->sqlerrcode;
-	edata->message = error->message;
-	edata->detail = error->detail;
-	edata->hint = error->hint;
-	edata->context = fc_send_context(leaf, error);
-	edata->assoc_context = CurrentMemoryContext;
-	return edata;
-}
-
 /* Keeps the server's error as one of a record, or throws it */
 static void
 fc_send_refused(FcSender *sender, const FcSendLeaf *leaf, const FcRemoteError *error)
 {
-	ErrorData  *edata = fc_send_error(leaf, error);
+	ErrorData  *edata = error->edata;
 	uint64		offset = 0;
 	uint64		length = 0;
 
+	edata->context = fc_send_context(leaf, error);
 	if (error->line == 0 || fc_error_is_of_server(edata) ||
 		!fc_send_locate(sender, leaf, error->line, &offset, &length))
 		ThrowErrorData(edata);
@@ -495,12 +480,11 @@ fc_send_enter(FcSender *sender)
 {
 	FcShared   *shared = sender->ctx->shared;
 
-	for (; !sender->in_chunk && sender->chunk < shared->source.nchunks; sender->chunk++)
+	while (!sender->in_chunk && sender->chunk < shared->source.nchunks)
 	{
 		CHECK_FOR_INTERRUPTS();
 		sender->in_chunk = fc_chunk_reader_enter(&sender->reader, sender->chunk);
-		if (sender->in_chunk)
-			break;
+		sender->chunk += !sender->in_chunk;
 	}
 	return sender->in_chunk;
 }

@@ -76,6 +76,7 @@ extern int fc_wire_is_busy(FcWire *wire);
 
 /* NULL: the command has ended; else to be freed by clear */
 extern FcWireResult *fc_wire_result(FcWire *wire);
+/* NULL, as one that did not come, is an FC_WIRE_ERROR that has no fields */
 extern FcWireKind fc_wire_kind(const FcWireResult *result);
 /* of an error, or NULL */
 extern char *fc_wire_field(const FcWireResult *result, int code);
