@@ -71,17 +71,11 @@ fc_cluster_places(const FcTarget *target, bool partman)
 	return servers;
 }
 
-static void *
+static FcShards *
 fc_cluster_keep(Oid table, const char **why)
 {
 	*why = NULL;
 	return fc_citus_is_here() ? fc_shards_read(table, why) : NULL;
-}
-
-static void *
-fc_cluster_keep_still(Oid table, const char **why)
-{
-	return fc_shards_lock(table, why);
 }
 
 /* What core loads into foreign tables, postgres_fdw commits in one phase */
@@ -162,7 +156,7 @@ static const FcElsewhere functions = {
 	.check_options = fc_cluster_check_options,
 	.places = fc_cluster_places,
 	.keep = fc_cluster_keep,
-	.keep_still = fc_cluster_keep_still,
+	.keep_still = fc_shards_lock,
 	.kept_refusal = fc_raw_shards_refusal,
 	.kept_choice = "Citus keeps the rows in shards",
 	.leaf_refusal = fc_raw_refusal,

@@ -64,8 +64,8 @@ typedef struct FcElsewhere
 	 * NULL in *why: rows cannot be sent there.  The second does so once
 	 * nothing can move before the transaction ends.
 	 */
-	void	   *(*keep) (Oid table, const char **why);
-	void	   *(*keep_still) (Oid table, const char **why);
+	struct FcShards *(*keep) (Oid table, const char **why);
+	struct FcShards *(*keep_still) (Oid table, const char **why);
 
 	/*
 	 * Why records cannot go to where target->kept is, a sentence, or NULL: they

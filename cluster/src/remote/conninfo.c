@@ -25,7 +25,6 @@
 #include "commands/dbcommands.h"
 #include "foreign/foreign.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "compat/compat.h"
@@ -68,7 +67,7 @@ fc_conninfo_is_postgres(Oid server)
 		fc_conninfo_is_function(wrapper->fdwvalidator, "postgres_fdw_validator");
 }
 
-static DefElem *
+DefElem *
 fc_conninfo_option(const List *options, const char *name)
 {
 	foreach_ptr(DefElem, option, options)

@@ -38,6 +38,9 @@ typedef struct FcConninfo
 /* The server's name, for messages.  If it is gone: NULL or an ERROR */
 extern char *fc_conninfo_name(Oid server, bool missing_ok);
 
+/* The option of this name in such a list; or NULL */
+extern DefElem *fc_conninfo_option(const List *options, const char *name);
+
 /*
  * Is the server's wrapper really postgres_fdw, whatever its name?  Its options
  * mean then what its validator has checked.

@@ -22,7 +22,6 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_extension.h"
@@ -162,16 +161,13 @@ fc_log_add(const char *gid, Oid server, int64 system, Oid userid)
 	Relation	rel = fc_log_open(RowExclusiveLock);
 	Datum		values[NCOLUMNS];
 	bool		nulls[NCOLUMNS] = {0};
-	HeapTuple	tuple;
 
 	values[COL_GID - 1] = CStringGetTextDatum(gid);
 	values[COL_SERVER - 1] = ObjectIdGetDatum(server);
 	values[COL_SYSTEM - 1] = Int64GetDatum(system);
 	values[COL_LOADED_BY - 1] = ObjectIdGetDatum(userid);
 	values[COL_DECIDED - 1] = TimestampTzGetDatum(GetCurrentTimestamp());
-	tuple = heap_form_tuple(RelationGetDescr(rel), values, nulls);
-	CatalogTupleInsert(rel, tuple);
-	heap_freetuple(tuple);
+	CatalogTupleInsert(rel, heap_form_tuple(RelationGetDescr(rel), values, nulls));
 	table_close(rel, NoLock);
 }
 

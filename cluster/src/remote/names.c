@@ -15,36 +15,34 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "remote/conninfo.h"
 #include "remote/remote.h"
 
+/* The name that an option gives, else the one here */
 static char *
-fc_remote_option(const List *options, const char *name)
+fc_remote_name(const List *options, const char *option, const char *here)
 {
-	foreach_ptr(DefElem, option, options)
-		if (strcmp(option->defname, name) == 0)
-			return defGetString(option);
-	return NULL;
+	DefElem    *given = fc_conninfo_option(options, option);
+
+	return given ? defGetString(given) : pstrdup(here);
 }
 
 char *
 fc_remote_relname(const FcRemotePlace *place)
 {
 	Oid			oid = RelationGetRelid(place->rel);
-	char	   *name;
 
 	if (place->shard)
 		return fc_shard_relname(oid, place->shard);
-	name = fc_remote_option(GetForeignTable(oid)->options, "table_name");
-	return name ? name : pstrdup(RelationGetRelationName(place->rel));
+	return fc_remote_name(GetForeignTable(oid)->options, "table_name",
+						  RelationGetRelationName(place->rel));
 }
 
 char *
 fc_remote_schema(Relation foreign)
 {
-	ForeignTable *table = GetForeignTable(RelationGetRelid(foreign));
-	char	   *schema = fc_remote_option(table->options, "schema_name");
-
-	return schema ? schema : get_namespace_name(RelationGetNamespace(foreign));
+	return fc_remote_name(GetForeignTable(RelationGetRelid(foreign))->options, "schema_name",
+						  get_namespace_name(RelationGetNamespace(foreign)));
 }
 
 char *
@@ -59,9 +57,8 @@ fc_remote_table(const FcRemotePlace *place)
 char *
 fc_remote_column(const FcRemotePlace *place, AttrNumber attnum)
 {
-	char	   *name = NULL;
+	List	   *options = place->shard ? NIL : GetForeignColumnOptions(RelationGetRelid(place->rel), attnum);
 
-	if (place->shard == NULL)
-		name = fc_remote_option(GetForeignColumnOptions(RelationGetRelid(place->rel), attnum), "column_name");
-	return name ? name : pstrdup(NameStr(TupleDescAttr(RelationGetDescr(place->rel), attnum - 1)->attname));
+	return fc_remote_name(options, "column_name",
+						  NameStr(TupleDescAttr(RelationGetDescr(place->rel), attnum - 1)->attname));
 }

@@ -119,7 +119,6 @@ fc_resolve_end(FcNode *node, FcLeft *left, bool commit, bool act)
 		left->outcome = "failed";
 		left->detail = fc_node_complaint(node);
 	}
-	pfree(sql);
 }
 
 /*
@@ -131,10 +130,8 @@ fc_resolve_is_there(FcNode *node, FcLeft *left)
 {
 	char	   *sql = psprintf("SELECT FROM pg_catalog.pg_prepared_xacts WHERE gid = %s",
 							   quote_literal_cstr(left->gid));
-	bool		told = fc_node_try(node, sql, 0);
 
-	pfree(sql);
-	if (told)
+	if (fc_node_try(node, sql, 0))
 		return fc_wire_rows(node->result) > 0;
 	left->outcome = "failed";
 	left->detail = fc_node_complaint(node);

@@ -139,8 +139,6 @@ fc_dispatch_set_leaf(FcDispatch *dispatch, FcDispatchLeaf *leaf, Oid oid)
 {
 	leaf->oid = oid;
 	leaf->foreign = get_rel_relkind(oid) == RELKIND_FOREIGN_TABLE;
-	leaf->number = -1;
-	leaf->created = NULL;
 	if (!leaf->foreign)
 		return;
 	leaf->number = list_length(dispatch->foreign);

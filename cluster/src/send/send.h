@@ -22,7 +22,7 @@ typedef struct FcDispatchLeaf
 	Oid			oid;
 	bool		foreign;
 	const FcNewPartition *created;	/* by this load; NULL: it was there */
-	int			number;			/* of the foreign ones, from 0 */
+	int			number;			/* of a foreign one, from 0 */
 	const FcShard *shard;		/* of the table, where it has shards */
 } FcDispatchLeaf;
 
