@@ -351,16 +351,6 @@ fc_shards_lock(Oid table, const char **why)
 	return shards;
 }
 
-static const FcShard *
-fc_shards_search(const FcShards *shards, int32 hash)
-{
-	int			i = 0;
-
-	/* the last one if there is none */
-	fc_search(int, i, shards->n - 1, mid, shards->list[mid].high < hash);
-	return &shards->list[i];
-}
-
 /* Ranges are of one width, unless shards have been split: tries that first */
 const FcShard *
 fc_shards_find(FcShards *shards, Datum value)
@@ -368,6 +358,7 @@ fc_shards_find(FcShards *shards, Datum value)
 	int32		hash;
 	uint64		distance;
 	const FcShard *shard;
+	int			i = 0;
 
 	if (shards->attnum == 0)
 		return &shards->list[0];
@@ -377,7 +368,9 @@ fc_shards_find(FcShards *shards, Datum value)
 	shard = &shards->list[(distance * shards->n) >> 32];
 	if (hash >= shard->low && hash <= shard->high)
 		return shard;
-	return fc_shards_search(shards, hash);
+	/* the last one if there is none */
+	fc_search(int, i, shards->n - 1, mid, shards->list[mid].high < hash);
+	return &shards->list[i];
 }
 
 /* Asks Citus; from 13.1 on the function has one argument more */

@@ -155,11 +155,11 @@ char *
 fc_conninfo_name(Oid server, bool missing_ok)
 {
 	ForeignServer *foreign;
-	const FcCitusNode *node;
 
 	if (FC_NODE_IS_CITUS(server))
 	{
-		node = fc_conninfo_node(server, missing_ok);
+		const FcCitusNode *node = fc_conninfo_node(server, missing_ok);
+
 		return node ? psprintf("%s:%d", node->host, node->port) : NULL;
 	}
 	foreign = GetForeignServerExtended(server, missing_ok ? FSV_MISSING_OK : 0);

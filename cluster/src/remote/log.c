@@ -86,10 +86,8 @@ fc_log_table(void)
 {
 	Oid			table = fc_log_find(FC_LOG_TABLE);
 
-	if (OidIsValid(table) &&
-		getExtensionOfObject(RelationRelationId, table) == get_extension_oid(FC_ELSEWHERE_EXTENSION, true))
-		return table;
-	return InvalidOid;
+	return getExtensionOfObject(RelationRelationId, table) ==
+		get_extension_oid(FC_ELSEWHERE_EXTENSION, true) ? table : InvalidOid;
 }
 
 bool

@@ -55,12 +55,10 @@ void
 fc_member_enter(FcMember *member)
 {
 	int			level = GetCurrentTransactionNestLevel();
-	char		sql[64];
 
 	while (member->depth < level)
 	{
-		snprintf(sql, sizeof(sql), "SAVEPOINT s%d", member->depth + 1);
-		(void) fc_node_run(member->node, sql);
+		(void) fc_node_run(member->node, psprintf("SAVEPOINT s%d", member->depth + 1));
 		member->depth++;
 	}
 }
@@ -68,12 +66,9 @@ fc_member_enter(FcMember *member)
 void
 fc_member_release(FcMember *member)
 {
-	char		sql[64];
-
 	if (member->level == member->depth || member->broken || member->failed)
 		return;
-	snprintf(sql, sizeof(sql), "RELEASE SAVEPOINT s%d", member->depth);
-	(void) fc_node_run(member->node, sql);
+	(void) fc_node_run(member->node, psprintf("RELEASE SAVEPOINT s%d", member->depth));
 }
 
 void
@@ -173,11 +168,10 @@ fc_member_undo(void *arg)
 {
 	FcMember   *member = arg;
 	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), FC_MEMBER_WAIT_MS);
-	char		sql[64];
+	char	   *sql = psprintf("ROLLBACK TO SAVEPOINT s%d; RELEASE SAVEPOINT s%d",
+							   member->depth, member->depth);
 
 	fc_member_cancel(member, until);
-	snprintf(sql, sizeof(sql), "ROLLBACK TO SAVEPOINT s%d; RELEASE SAVEPOINT s%d",
-			 member->depth, member->depth);
 	/* once more, in case the request to give up has met this command */
 	if (!member->broken && !fc_node_try(member->node, sql, until) &&
 		!fc_node_try(member->node, sql, until))

@@ -448,12 +448,10 @@ fc_node_throw_unreachable(FcNode *node, const char *why)
 static void
 fc_node_ask_abilities(FcNode *node)
 {
-	FcWireResult *result;
-
 	/* only the database that has prepared a transaction can end it */
-	result = fc_node_ask_row(node, "SELECT system_identifier # (oid::pg_catalog.int8 << 32), pg_catalog.current_setting('max_prepared_transactions'),"
-						 " pg_catalog.current_setting('lc_messages') ~* '^(c|posix|en)($|[_.@])', pg_catalog.pg_is_in_recovery()"
-						 " FROM pg_catalog.pg_control_system(), pg_catalog.pg_database WHERE datname = pg_catalog.current_database()", 4);
+	FcWireResult *result = fc_node_ask_row(node, "SELECT system_identifier # (oid::pg_catalog.int8 << 32), pg_catalog.current_setting('max_prepared_transactions'),"
+										   " pg_catalog.current_setting('lc_messages') ~* '^(c|posix|en)($|[_.@])', pg_catalog.pg_is_in_recovery()"
+										   " FROM pg_catalog.pg_control_system(), pg_catalog.pg_database WHERE datname = pg_catalog.current_database()", 4);
 
 	/* one has the primary's identifier, and does not show what is prepared */
 	if (strcmp(fc_wire_value(result, 0, 3), "f") != 0)

@@ -14,15 +14,14 @@
  */
 #include "postgres.h"
 
+#include "catalog/objectaddress.h"
 #include "catalog/pg_collation.h"
-#include "catalog/pg_index.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
-#include "utils/syscache.h"
 
 #include "compat/compat.h"
 #include "remote/remote.h"
@@ -100,17 +99,10 @@ fc_place_choose(Relation parent, const FcRoute *route, const List *servers,
 static void
 fc_place_collation(StringInfo sql, Form_pg_attribute att)
 {
-	HeapTuple	tuple;
-	Form_pg_collation form;
+	const ObjectAddress collation = {CollationRelationId, att->attcollation, 0};
 
-	if (!OidIsValid(att->attcollation) || att->attcollation == get_typcollation(att->atttypid))
-		return;
-	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(att->attcollation));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for collation %u", att->attcollation);
-	form = (Form_pg_collation) GETSTRUCT(tuple);
-	appendStringInfo(sql, " COLLATE %s", fc_place_quoted(form->collnamespace, NameStr(form->collname)));
-	ReleaseSysCache(tuple);
+	if (OidIsValid(att->attcollation) && att->attcollation != get_typcollation(att->atttypid))
+		appendStringInfo(sql, " COLLATE %s", getObjectIdentity(&collation, false));
 }
 
 static char *
@@ -166,7 +158,8 @@ fc_place_columns(StringInfo sql, Relation parent, bool defaults)
 }
 
 /*
- * Appends the command for the index there: from USING on that of the one here
+ * Appends the command for the index there: from USING on that of the one here.
+ * ATTACH refuses unique ones of foreign tables.
  */
 static void
 fc_place_index(StringInfo sql, Relation parent, Oid indexid, const char *table)
@@ -177,23 +170,11 @@ fc_place_index(StringInfo sql, Relation parent, Oid indexid, const char *table)
 								  fc_place_quoted(RelationGetNamespace(parent), RelationGetRelationName(parent)));
 	Size		len = strlen(before);
 
+	if (strncmp(whole, "CREATE UNIQUE ", strlen("CREATE UNIQUE ")) == 0)
+		return;
 	if (strncmp(whole, before, len) != 0)
 		elog(ERROR, "unexpected definition of index %u: %s", indexid, whole);
 	appendStringInfo(sql, "CREATE INDEX ON %s USING %s; ", table, whole + len);
-}
-
-/* May a foreign table have it as a partition?  ATTACH refuses unique ones. */
-static bool
-fc_place_may_have(Oid indexid)
-{
-	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(indexid));
-	bool		may;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for index %u", indexid);
-	may = !((Form_pg_index) GETSTRUCT(tuple))->indisunique;
-	ReleaseSysCache(tuple);
-	return may;
 }
 
 static char *
@@ -202,7 +183,7 @@ fc_place_indexes(Relation parent, const char *table)
 	StringInfo	sql = makeStringInfo();
 
 	foreach_oid(oid, RelationGetIndexList(parent))
-		if (get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX && fc_place_may_have(oid))
+		if (get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX)
 			fc_place_index(sql, parent, oid, table);
 	return sql->data;
 }

@@ -51,7 +51,5 @@ fc_remote_refusal(Relation foreign)
 	if (fc_refusal_has_triggers(foreign->trigdesc))
 		return "it has triggers";
 	why = fc_refusal_of_columns(RelationGetDescr(foreign));
-	if (why)
-		return why;
-	return fc_conninfo_refusal(server, GetUserId());
+	return why ? why : fc_conninfo_refusal(server, GetUserId());
 }

@@ -191,7 +191,7 @@ fc_dispatch_add(FcDispatch *dispatch, const FcNewPartition *created, int ncreate
 			continue;
 		}
 		fc_dispatch_set_leaf(dispatch, leaf, created[new].range.partition);
-		leaf->created = &created[new];
+		leaf->table = created[new].remote;
 		ranges[i] = created[new++].range;
 		parts[i] = number;
 	}
@@ -461,7 +461,6 @@ fc_dispatch_find_shard(FcDispatch *dispatch, const FcRecord *record,
 					   const FcDispatchLeaf **leaf)
 {
 	FcShards   *shards = dispatch->shards;
-	const FcShard *shard;
 	ErrorData  *edata = NULL;
 
 	dispatch->record = record;
@@ -470,12 +469,9 @@ fc_dispatch_find_shard(FcDispatch *dispatch, const FcRecord *record,
 		 dispatch->nulls[0]))
 		edata = fc_error_evaluate(dispatch->ctx, record->offset, record->length,
 								  fc_dispatch_read_hashed, dispatch);
-	*leaf = NULL;
-	if (edata)
-		return edata;
-	shard = fc_shards_find(shards, dispatch->values[0]);
-	*leaf = &dispatch->by_shard[shard - shards->list];
-	return NULL;
+	*leaf = edata ? NULL :
+		&dispatch->by_shard[fc_shards_find(shards, dispatch->values[0]) - shards->list];
+	return edata;
 }
 
 ErrorData *

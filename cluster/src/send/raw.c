@@ -159,9 +159,7 @@ fc_raw_shards_reason(const FcTarget *target)
 	if (target->options->missing != FC_MISSING_DEFAULT && fc_plan_has_default(target->oid))
 		return "nodes have a default partition, and do as with missing_partitions => 'default'";
 	why = fc_raw_options_refusal(target);
-	if (why)
-		return why;
-	return fc_raw_columns_refusal(target);
+	return why ? why : fc_raw_columns_refusal(target);
 }
 
 const char *

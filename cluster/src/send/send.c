@@ -44,7 +44,6 @@
 typedef struct FcSendLeaf
 {
 	const FcDispatchLeaf *leaf;
-	const FcRemoteTable *table; /* that is made for it; NULL: it is there */
 	bool		pending;		/* this pass may send to it */
 	uint64		resume;			/* records before this offset have been sent in
 								 * passes before */
@@ -99,7 +98,6 @@ fc_send_lock(FcSender *sender)
 	list_sort(oids, list_oid_cmp);
 	foreach_oid(oid, oids)
 		LockRelationOid(oid, RowExclusiveLock);
-	list_free(oids);
 }
 
 FcSender *
@@ -133,7 +131,6 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 		FcSendLeaf *leaf = &sender->leaves[i];
 
 		leaf->leaf = list_nth(foreign, i);
-		leaf->table = leaf->leaf->created ? leaf->leaf->created->remote : NULL;
 		leaf->sent.leaf = leaf->leaf->oid;
 		leaf->pending = true;
 	}
@@ -166,7 +163,7 @@ fc_send_open_leaf(FcSender *sender, FcSendLeaf *leaf)
 
 	INSTR_TIME_SET_CURRENT(leaf->begun);
 	leaf->copy = fc_remote_copy_begin(&place, sender->plan.userid, attnums,
-									  &sender->plan.options, leaf->table, &leaf->fast);
+									  &sender->plan.options, leaf->leaf->table, &leaf->fast);
 	leaf->eol = FC_EOL_UNKNOWN;
 	leaf->records = 0;
 	table_close(rel, NoLock);
@@ -253,11 +250,10 @@ fc_send_locate(FcSender *sender, const FcSendLeaf *leaf, uint64 line,
 {
 	FcContext  *ctx = sender->ctx;
 	MemoryContext old = MemoryContextSwitchTo(sender->mcxt);
-	FcSendWalk	walk = {sender, leaf, line};
+	FcSendWalk	walk = {sender, leaf, line,.left = leaf->records};
 
 	fc_chunk_reader_begin(&walk.reader, ctx, FC_SEND_BLOCK);
 	walk.reader.looks = true;
-	walk.left = leaf->records;
 	MemoryContextSwitchTo(sender->row_mcxt);
 	for (uint32 i = fc_lines_chunk(ctx->shared, leaf->first);
 		 i < ctx->shared->source.nchunks && walk.left > 0 && walk.lines < line; i++)
@@ -628,6 +624,6 @@ fc_send_sent(const FcSender *sender, int i)
 	sent.name = shard ? fc_shard_relname(sent.leaf, shard) : get_rel_name(sent.leaf);
 	sent.choice = psprintf("sent to server \"%s\"%s%s", fc_remote_server(sent.leaf, shard),
 						   leaf->fast ? " and its fast_copy" : "",
-						   leaf->table ? ", new" : "");
+						   leaf->leaf->table ? ", new" : "");
 	return sent;
 }

@@ -21,7 +21,7 @@ typedef struct FcDispatchLeaf
 {
 	Oid			oid;
 	bool		foreign;
-	const FcNewPartition *created;	/* by this load; NULL: it was there */
+	const FcRemoteTable *table; /* that the load makes for it; NULL: none */
 	int			number;			/* of a foreign one, from 0 */
 	const FcShard *shard;		/* of the table, where it has shards */
 } FcDispatchLeaf;
