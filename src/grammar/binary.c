@@ -75,7 +75,6 @@ tuple_length(const FcDialect *dialect, const char *buf, size_t len, FcEnd *end)
 			return 0;
 		at += length > 0 ? (size_t) length : 0;
 	}
-	Assert(at <= len);
 	return at;
 }
 
@@ -101,7 +100,6 @@ walk_piece(const FcDialect *dialect, FcWalk *walk, const char *p, size_t n, bool
 	}
 	memcpy(walk->head + walk->nhead, p, take);
 	walk->nhead += (int) take;
-	Assert(take > 0 && walk->nhead <= size);
 	if (walk->nhead < size)
 		return take;
 	walk->nhead = 0;
@@ -155,7 +153,6 @@ fc_walk_feed(const FcDialect *dialect, FcWalk *walk, FcQuoteRun *run,
 	}
 	walk->fed += len - at;
 	run->fed += len;
-	Assert(walk->start <= walk->fed && walk->nhead < 4);
 }
 
 /* COPY takes a single byte where a tuple would begin for the end, too. */
@@ -180,7 +177,6 @@ fc_binary_end(const FcDialect *dialect, FcScan *scan, const char *buf,
 	scan->total = tuple_length(dialect, buf, len, &end);
 	if (scan->total == 0)
 		return eof ? FC_END_MALFORMED : end;
-	Assert(scan->total <= len);
 	scan->pos = scan->content = scan->total;
 	return FC_END_FOUND;
 }

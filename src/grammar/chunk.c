@@ -111,7 +111,6 @@ whole_run(const FcChunkScan *scan, int i)
 
 	if (!scan->joined[i])
 		return scan->run[i];
-	Assert(scan->with[i] < (FcQuote) i);
 	run = whole_run(scan, scan->with[i]);
 	run.first = scan->run[i].first;
 	run.before = scan->run[i].before;
@@ -124,7 +123,6 @@ whole_run(const FcChunkScan *scan, int i)
 void
 fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 {
-	Assert(scan->occurs[FC_OUTSIDE] && !scan->joined[FC_OUTSIDE]);
 	chunk->length = scan->run[FC_OUTSIDE].fed;
 	memcpy(chunk->head, scan->head, sizeof(chunk->head));
 	memset(chunk->run, 0, sizeof(chunk->run));
@@ -136,7 +134,6 @@ fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 			chunk->run[i] = (FcChunkRun) {run.records, run.embedded, run.first, run.before, run.marker,
 			run.state, run.last == run.fed, run.opened};
 		}
-	Assert(chunk->run[FC_OUTSIDE].records <= chunk->length);
 }
 
 /*
@@ -158,7 +155,6 @@ find_marker(const FcDialect *dialect, const FcChunk *chunk, FcChunkPoint *at)
 	else if (at->marker == FC_NOWHERE && run->marker != FC_NOWHERE)
 		at->marker = chunk->start + run->marker;
 	at->opened = begun && n < left ? at->opened + n : run->opened;
-	Assert(at->opened < 4);
 }
 
 /*
@@ -185,7 +181,6 @@ describe_start(const FcChunk *chunk, const FcChunkPoint *at,
 	/* a record that starts after the last byte is the next chunk's, if any */
 	if (run->ends_record)
 		start->records--;
-	Assert(start->records <= chunk->length + 1);
 }
 
 bool

@@ -141,7 +141,6 @@ unquote(const FcDialect *dialect, char *data, size_t len)
 		else
 			data[out++] = data[in++];
 	}
-	Assert(out <= len);
 	return out;
 }
 
@@ -517,6 +516,5 @@ fc_fields_marked(const FcDialect *dialect, const FcMarks *marks, size_t pos,
 	}
 	if (n < max)
 		make_plain_field(null, rec, start, len, &fields[n]);
-	Assert(start <= len);
 	return n + 1;
 }

@@ -247,7 +247,6 @@ field_start(const FcMarks *marks, size_t pos, size_t end, int wanted)
 			return end + 1;
 		bits = marks->delims[w];
 	}
-	Assert(bits != 0);
 	while (--wanted > 0)
 		bits &= bits - 1;
 	return w * BLOCK + __builtin_ctzll(bits) + 1;
@@ -265,7 +264,6 @@ fc_marks_borders(const FcMarks *marks, size_t pos, size_t len, int wanted,
 	end = fc_marks_next(marks->delims, first, pos + len);
 	if (end > pos + len)
 		end = pos + len;
-	Assert(pos <= first && first <= end && end <= pos + len);
 	borders->start = first - pos;
 	borders->end = end - pos;
 	borders->quotes = marks->has_quotes ? fc_marks_count(marks->quotes, first, end) : 0;

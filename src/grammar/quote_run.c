@@ -322,7 +322,6 @@ open_marker(FcQuoteRun *run, const char *marker, size_t size, const char *buf,
 	if (opened >= size || (before > 0 && before != run->opened) ||
 		memcmp(buf + len - (opened - before), marker + before, opened - before) != 0)
 		opened = 0;
-	Assert(opened < size);
 	run->opened = (uint8_t) opened;
 }
 

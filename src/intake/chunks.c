@@ -130,7 +130,6 @@ fc_chunks_walk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
 	/* the trailer may begin with the last byte of the chunk before */
 	for (; chunk->start > end; chunk--)
 		fc_finder_cut_chunk(ctx, chunk, end);
-	Assert(end >= file->data_start && chunk->start <= end);
 	fc_finder_cut_chunk(ctx, chunk, end);
 }
 
@@ -185,7 +184,6 @@ fc_chunks_resolve_file(FcContext *ctx, const FcFile *file, uint32 first,
 	}
 	if (!join)
 		elog(ERROR, "chunks of the file do not join");
-	Assert(at.records >= records);
 	return at.records;
 }
 
@@ -283,7 +281,6 @@ fc_chunks_records(FcShared *shared, const FcSource *source, uint32 file)
 
 	if (first == end)
 		return 0;
-	Assert(first < end && end <= shared->source.nchunks);
 	return starts[end - 1].before + starts[end - 1].records - starts[first].before;
 }
 

@@ -126,7 +126,6 @@ fc_area_make_chains(const FcIntake *intake, const FcSource *source, int processe
 		chain->packed = packed;
 		chain->step = whole ? packed : step;
 		chain->npieces = (packed + chain->step - 1) / chain->step;
-		Assert(chain->step > 0 && (uint64) chain->npieces * chain->step >= packed);
 		*npieces += chain->npieces;
 	}
 	return chains;
@@ -398,7 +397,6 @@ fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 		for (uint32 k = 0; k < chain->nextents; k++)
 			fc_area_extents(area)[chain->first + k].offset += base;
 		base += files[i].identity.size;
-		Assert(chain->npieces == 0 || files[i].nextents <= chain->npieces);
 	}
 	source = fc_source_attach(files, packed->nfiles, packed->paths, false, fc_area_copies(area),
 							  area->ncopies, fc_area_extents(area));
@@ -641,7 +639,6 @@ fc_intake_flowed(FcIntake *intake)
 		fc_intake_check_fault(intake, area, intake->packed);
 	target->found = fc_chunks_finish(target->shared);
 	fc_intake_take_source(intake);
-	Assert(!target->source->grows);
 	fc_intake_report(intake, intake->packed ? FC_PHASE_UNPACK : FC_PHASE_RECEIVE, area->ended,
 					 processes, psprintf("%s%s", intake->choice, meanwhile));
 	/* the phase counts from the end of unpacking on */

@@ -68,7 +68,6 @@ fc_piece_read(FcInput *input, char *buf, size_t len)
 	FcFileInput *file = (FcFileInput *) input;
 	size_t		n = Min(len, file->end - file->at);
 
-	Assert(file->at <= file->end);
 	fc_source_read(file->source, file->at, buf, n);
 	file->at += n;
 	return n;
@@ -108,7 +107,6 @@ fc_piece_take_of(FcHand *hand)
 {
 	FcChain    *chain = fc_hand_chain(hand);
 
-	Assert(LWLockHeldByMe(&hand->area->lock));
 	if (chain->border == chain->packed || hand->number >= hand->area->faulty)
 		return false;
 	hand->piece = chain->head;
@@ -198,7 +196,6 @@ fc_piece_begin_turn(FcHand *hand, const FcPiece *piece, uint64 size)
 							chain->border > 0 ? &chain->found : NULL);
 		fc_finder_look_back(&hand->finder, piece->copy, piece->at, size);
 	}
-	Assert(chain->nextents > 0);
 	hand->in_turn = true;
 }
 
@@ -231,7 +228,6 @@ fc_chain_next(FcHand *hand)
 		 (chain->border == chain->packed || (chain->head + 1) * chain->step <= chain->border);
 		 chain->head++)
 		fc_piece_drop(hand, fc_hand_piece(hand, chain->head));
-	Assert(chain->border <= chain->packed);
 	return chain->head < chain->npieces ? fc_hand_piece(hand, chain->head) : NULL;
 }
 

@@ -142,7 +142,6 @@ fc_receive_close(FcIntake *intake, FcIncoming *incoming)
 	FcInput    *input = incoming->input;
 	bool		whole = (incoming->end == FC_UNPACK_END);
 
-	Assert(input != NULL);
 	fc_unpack_close(&incoming->unpacker);
 	incoming->input = NULL;
 	/* output may be cut because the program failed: its error comes first */

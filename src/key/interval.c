@@ -202,7 +202,6 @@ calendar_floor(FcKeyType type, const FcInterval *interval, int64 key,
 		*lo = *hi;
 		i++;
 	}
-	Assert(*lo <= key && key < *hi);
 }
 
 /*
@@ -263,7 +262,6 @@ plain_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	int64		width = interval->width;
 	int64		into = floor_mod(key, width) - floor_mod(interval->origin, width);
 
-	Assert(width > 0);
 	if (into < 0)
 		into += width;
 

@@ -184,7 +184,6 @@ fc_route_build_from(Relation parent, PartitionDesc desc)
 		range->partition = desc->oids[bounds->indexes[i]];
 		Assert(route->nranges == 1 || range->lo >= range[-1].hi);
 	}
-	Assert(route->nranges <= desc->nparts);
 	if (partition_bound_has_default(bounds))
 		route->default_oid = desc->oids[bounds->default_index];
 	return route;
@@ -249,7 +248,6 @@ hole_after(const FcRoute *route, int below)
 {
 	FcRange		hole = {.lo = PG_INT64_MIN,.hi = PG_INT64_MAX};
 
-	Assert(below >= 0 && below <= route->nranges);
 	hole.lo_min = below == 0;
 	hole.hi_max = below == route->nranges;
 	if (!hole.lo_min)
@@ -286,7 +284,6 @@ fc_route_find_existing(const FcRoute *route, int64 key)
 
 	if (i >= 0 && !route->ranges[i].hi_max && key >= route->ranges[i].hi)
 		return -1;
-	Assert(i < 0 || fc_range_has(&route->ranges[i], key));
 	return i;
 }
 
@@ -303,7 +300,6 @@ fc_route_find(const FcRoute *route, int64 key)
 		return route->ranges[existing];
 
 	hole = hole_after(route, ranges_up_to(route, key));
-	Assert(fc_range_has(&hole, key) && !OidIsValid(hole.partition));
 	if (fc_key_is_infinite(route->type, key))
 	{
 		hole.lo = key;

@@ -181,7 +181,6 @@ fc_batch_begin(FcParser *parser, TupleDesc desc)
 	maker->room.compact = true;
 	maker->mcxt = fc_context_memory(CurrentMemoryContext, "batch");
 	maker->places.at = palloc(sizeof(uint16) * FC_PLACES_MOST);
-	Assert(maker->most > 0 && maker->most <= FC_BATCH_ROWS && maker->bytes <= FC_MARKS_BYTES);
 	return &maker->batch;
 }
 
@@ -467,7 +466,6 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 	batch->offset = maker->stretch.offset + maker->stretch.pos;
 	batch->bytes = maker->places.at[batch->n * maker->width] - maker->stretch.pos;
 	batch->embedded = fc_batch_embedded(maker, maker->stretch.pos, maker->stretch.pos + batch->bytes);
-	Assert(batch->offset < end && batch->bytes > 0);
 	fc_parse_in_zone(maker->parser, fc_batch_make, maker);
 	fc_stream_pass(stream, batch->bytes);
 	return true;

@@ -128,7 +128,6 @@ fc_chunk_reader_guess_first(FcChunkReader *reader, const FcChunk *bytes)
 			return pos + (found - buf) + 1;
 		pos += n;
 	}
-	Assert(bytes->length > 0);
 	return FC_NOWHERE;
 }
 
@@ -205,7 +204,6 @@ fc_chunk_reader_skip(FcChunkReader *reader)
 void
 fc_chunk_reader_leave(FcChunkReader *reader)
 {
-	Assert(!reader->finds || !reader->guesses);
 	if (reader->finds)
 		fc_chunk_reader_found_end(reader);
 	if (reader->guesses)

@@ -93,7 +93,6 @@ fc_chunk_reader_any(FcChunkReader *reader)
 
 	if (end == FC_END_NONE || record->offset >= reader->end)
 		return false;
-	Assert(end != FC_END_FOUND || record->length <= record->total);
 	reader->found++;
 	reader->pass.embedded += record->embedded;
 	fc_pace(reader->ctx, record->total);

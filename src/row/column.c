@@ -87,7 +87,6 @@ fc_column_in_zone(pg_tz *zone, void (*body) (void *arg), void *arg)
 {
 	pg_tz	   *session = session_timezone;
 
-	Assert(session != NULL);
 	if (zone == NULL)
 	{
 		body(arg);
@@ -266,7 +265,6 @@ fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared, Relation target
 		if (def->expr != NULL)
 			defaults->n++;
 	}
-	Assert(defaults->n <= desc->natts);
 	defaults->econtext = GetPerTupleExprContext(estate);
 	/* up to the scan, which uses NULL instead, no default needs a number */
 	if (shared->plan.nnumbers == 0 || !numbered || shared->phase <= FC_PHASE_SCAN ||

@@ -105,7 +105,6 @@ fc_executor_begin(FcContext *ctx, ResultRelInfo **rri)
 	estate->es_output_cid = GetCurrentCommandId(false);
 	*rri = makeNode(ResultRelInfo);
 	ExecInitResultRelation(estate, *rri, 1);
-	Assert((*rri)->ri_RelationDesc != NULL && (*rri)->ri_NumIndices == 0);
 	return estate;
 }
 

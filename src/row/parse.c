@@ -528,7 +528,6 @@ fc_parse_rest(FcParser *parser)
 {
 	Assert(parser->record.ok && parser->record.done <= parser->ncolumns);
 	fc_parse_in_zone(parser, fc_parse_columns, parser);
-	Assert(!parser->record.ok || parser->record.done == (parser->record.left ? parser->record.nleft : parser->ncolumns));
 	return parser->record.ok;
 }
 

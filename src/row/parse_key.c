@@ -176,7 +176,6 @@ fc_parse_copy(FcParser *parser, const char *data, size_t len)
 		parser->copy_size = Max(len + 1, parser->copy_size * 2);
 		parser->copy = repalloc_huge(parser->copy, parser->copy_size);
 	}
-	Assert(len < parser->copy_size);
 	return memcpy(parser->copy, data, len);
 }
 

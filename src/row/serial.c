@@ -251,7 +251,6 @@ fc_sequence_advance(Relation rel, Buffer buf, const FormData_pg_sequence *form,
 	*first = last + form->seqincrement;
 	fc_sequence_set(rel, buf, item,
 					(int64) ((uint64) last + count * (uint64) form->seqincrement));
-	Assert(count <= wanted);
 	return count;
 }
 
@@ -347,7 +346,6 @@ fc_number_take(void *arg)
 		if (count > 0)
 			fc_number_add(taker, value, count);
 	}
-	Assert(taker->taken == taker->records);
 }
 
 /* Notes the error for the first record without a number: COPY stops there */
@@ -420,7 +418,6 @@ fc_numbers_open(FcShared *shared, ParamListInfo *params)
 {
 	FcNumbers  *numbers = palloc0(sizeof(FcNumbers));
 
-	Assert(shared->plan.nnumbers > 0);
 	numbers->n = shared->plan.nnumbers;
 	numbers->files = palloc0(sizeof(FcNumberFile) * numbers->n);
 	*params = numbers->params = makeParamList(numbers->n);
@@ -469,7 +466,6 @@ fc_numbers_get(FcNumberFile *file, uint64 record)
 		fc_numbers_load_block(file, block - 1);
 	fc_search(int, next, file->nspans, mid, file->spans[mid].record <= record);
 	Assert(file->spans[next - 1].record <= record);
-	Assert(next == file->nspans || file->spans[next].record > record);
 	return fc_number_after(file->number, file->spans[next - 1].first,
 						   record - file->spans[next - 1].record);
 }

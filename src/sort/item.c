@@ -41,7 +41,6 @@ fc_radix_pass(const FcItem *from, FcItem *to, uint64 n, int64 min, int shift)
 		place[d] = sum;
 		sum += count;
 	}
-	Assert(sum == n);
 	for (uint64 i = 0; i < n; i++)
 		to[place[(((uint64) from[i].key - (uint64) min) >> shift) & (FC_RADIX_SIZE - 1)]++] = from[i];
 }
@@ -157,7 +156,6 @@ fc_item_sort(FcItem *items, FcItem *scratch, uint64 n)
 	/* the lowest bit of the first passes */
 	shift = pg_leftmost_one_pos64(spread) + 1 - passes * FC_RADIX_BITS;
 	shift = Max(shift, 0);
-	Assert(passes > 0 && shift < 64);
 	sorted = fc_radix_sort(items, scratch, n, min, spread, shift);
 	if (shift > 0)
 		fc_item_sort_groups(sorted, sorted == items ? scratch : items, n, min,

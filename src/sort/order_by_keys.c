@@ -69,7 +69,6 @@ fc_sort_operator(Relation rel, FcSortKey *key)
 											 TYPECACHE_LT_OPR | TYPECACHE_GT_OPR |
 											 TYPECACHE_BTREE_OPFAMILY);
 
-	Assert(key->attnum > 0 && key->attnum <= RelationGetNumberOfAttributes(rel));
 	key->operator = key->descending ? type->gt_opr : type->lt_opr;
 	key->family = type->btree_opf;
 	key->collation = att->attcollation;

@@ -492,7 +492,6 @@ fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
 	fc_cells_free(reader);
 	cut->mcxt = mcxt;
 	bounds = fc_cells_find_bounds(reader, refs, nrefs, &n);
-	Assert(n >= 0 && n < FC_CELL_PIECES);
 	spill = fc_spill_begin(reader->ctx->shared, NULL, NULL, bounds, n, reader->memory / 2);
 	fc_cells_each(reader, refs, nrefs, NULL, fc_cells_put_again, spill);
 	cut->kept = fc_spill_keep(spill, true);
@@ -533,7 +532,6 @@ fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
 			 reader->n, rows);
 	reader->sorted = fc_item_sort(reader->items, reader->items + reader->n, reader->n);
 	fc_cells_order_ties(reader);
-	Assert(reader->n <= reader->most && size <= reader->buf_size);
 }
 
 static void
@@ -591,7 +589,6 @@ fc_cells_leave(FcCellReader *reader, FcTask *task)
 	uint64		reads = reader->stats.reads - reader->counted.reads;
 	uint64		bytes = reader->stats.bytes - reader->counted.bytes;
 
-	Assert(reader->stats.reads >= reads && reader->stats.bytes >= bytes);
 	task->reads += reads;
 	pg_atomic_fetch_add_u64(&shared->counts.reads, reads);
 	pg_atomic_fetch_add_u64(&shared->counts.read_bytes, bytes);

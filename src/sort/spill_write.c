@@ -170,7 +170,6 @@ fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
 	spill->most = memory - spill->out_size;
 	fc_spill_set_first(spill);
 	spill->largest = Max(Min(memory / 32, FC_SPILL_BLOCK), spill->first);
-	Assert(spill->first <= spill->largest && spill->most < memory);
 	spill->blocks = AllocSetContextCreate(spill->mcxt, "fast_copy spill", 0, FC_SPILL_BEGIN,
 										  FC_SPILL_BLOCK);
 	spill->allocated = 64;
@@ -215,7 +214,6 @@ fc_spill_write_bytes(FcSpill *spill, const char *data, Size size)
 static void
 fc_spill_write_out(FcSpill *spill)
 {
-	Assert(spill->out_used <= spill->out_size);
 	if (spill->out_used > 0)
 		fc_spill_write_bytes(spill, spill->out, spill->out_used);
 	spill->out_used = 0;
@@ -280,7 +278,6 @@ fc_spill_write_all(FcSpill *spill)
 	}
 	MemoryContextReset(spill->blocks);
 	spill->held = 0;
-	Assert(spill->out_used <= spill->out_size);
 }
 
 /* Makes the cell's block larger, or makes it */
@@ -290,7 +287,6 @@ fc_spill_grow_block(FcSpill *spill, FcOpenCell *open, Size room)
 	char	   *block = MemoryContextAllocExtended(spill->blocks, room,
 												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
-	Assert(room > open->room && open->used <= open->room);
 	if (open->block)
 	{
 		memcpy(block, open->block, open->used);
@@ -413,7 +409,6 @@ fc_spill_make_cell(FcSpill *spill, int at, int64 key, uint64 offset)
 	const FcBound *bounds = spill->bounds;
 	int			after = 0;		/* the first bound that is after the row */
 
-	Assert(fc_range_has(&range, key));
 	/* each field by itself: the padding is written to a file, too */
 	cell->part.range.lo = range.lo;
 	cell->part.range.hi = range.hi;
@@ -532,7 +527,6 @@ fc_spill_part_add(FcSpillPart *part, const FcSpillPart *other)
 	part->rows += other->rows;
 	part->marked += other->marked;
 	part->bytes += other->bytes;
-	Assert(part->min_key <= part->max_key);
 }
 
 /* Counts a row, and takes its bytes from the cell's block, which has room */
@@ -554,7 +548,6 @@ fc_spill_take(FcOpenCell *open, int64 key, uint64 offset, uint32 length, Size si
 	part->rows++;
 	part->marked += marked;
 	part->bytes += length;
-	Assert(part->min_key <= key && key <= part->max_key);
 	open->used += size;
 	return at;
 }
@@ -627,7 +620,6 @@ fc_spill_put_again(FcSpill *spill, const FcSpilled *spilled, const FcEntry *entr
 	uint32		after;
 	FcSpilled  *at = (FcSpilled *) fc_spill_enter(spill, entry, size, false, &after);
 
-	Assert(fc_spilled_length(spilled) == entry->length);
 	memcpy(at, spilled, size);
 	at->after = after;
 }

@@ -75,7 +75,6 @@ fc_spills_add_up(FcSpills *spills)
 		spills->first[spills->ncells] = i;
 		all[spills->ncells++] = all[i];
 	}
-	Assert(spills->ncells <= spills->nrefs);
 	spills->first[spills->ncells] = spills->nrefs;
 	spills->cells = repalloc_huge(all, sizeof(FcCell) * (spills->ncells + 1));
 }
