@@ -38,7 +38,6 @@ enum
 struct FcSort
 {
 	FcShared   *shared;
-	MemoryContext mcxt;
 	int			natts;			/* of the row itself */
 	TupleTableSlot *in;
 	TupleTableSlot *out;
@@ -102,7 +101,6 @@ fc_sort_begin(FcShared *shared, TupleDesc desc, const AttrMap *map,
 	columns[n] = FC_SORT_OFFSET + 1;
 	operators[n++] = Int8LessOperator;
 	sort->shared = shared;
-	sort->mcxt = mcxt;
 	sort->natts = desc->natts;
 	sort->in = MakeSingleTupleTableSlot(wide, &TTSOpsVirtual);
 	sort->out = MakeSingleTupleTableSlot(wide, &TTSOpsMinimalTuple);
@@ -173,8 +171,6 @@ fc_sort_next(FcSort *sort, TupleTableSlot *slot, FcSortRow *row)
 void
 fc_sort_end(FcSort *sort)
 {
-	ExecDropSingleTupleTableSlot(sort->in);
-	ExecDropSingleTupleTableSlot(sort->out);
 	tuplesort_end(sort->state);
-	MemoryContextDelete(sort->mcxt);
+	MemoryContextDelete(GetMemoryChunkContext(sort));
 }

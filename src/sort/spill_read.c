@@ -41,10 +41,9 @@ StaticAssertDecl(FC_CELL_BLOCK + 2 * FC_SPILL_LONG_PLACE <
 				 (uint64) MAXIMUM_ALIGNOF << (64 - FC_CELL_BITS),
 				 "a row is so many words after the begin of its block");
 
-/* The cells that a cell was cut into */
+/* The cells that a cell was cut into, with a memory context of its own */
 typedef struct FcCellCut
 {
-	MemoryContext mcxt;
 	FcSpillKept *kept;
 	int			next;
 } FcCellCut;
@@ -482,15 +481,13 @@ fc_cells_find_bounds(FcCellReader *reader, const FcCellRef *refs, int nrefs, int
 static void
 fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
 {
-	MemoryContext mcxt = fc_context_memory(reader->mcxt, "cut cell");
-	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	MemoryContext old = MemoryContextSwitchTo(fc_context_memory(reader->mcxt, "cut cell"));
 	FcCellCut  *cut = palloc0(sizeof(FcCellCut));
 	int			n = Min(need / (reader->memory / 2 + 1) + 1, FC_CELL_PIECES);
 	FcBound    *bounds;
 	FcSpill    *spill;
 
 	fc_cells_free(reader);
-	cut->mcxt = mcxt;
 	bounds = fc_cells_find_bounds(reader, refs, nrefs, &n);
 	spill = fc_spill_begin(reader->ctx->shared, NULL, NULL, bounds, n, reader->memory / 2);
 	fc_cells_each(reader, refs, nrefs, NULL, fc_cells_put_again, spill);
@@ -541,7 +538,7 @@ fc_cells_end_cut(FcCellReader *reader)
 
 	if (cut->kept->file != 0)
 		FileClose(cut->kept->file);
-	MemoryContextDelete(cut->mcxt);
+	MemoryContextDelete(GetMemoryChunkContext(cut));
 	reader->cuts = list_delete_first(reader->cuts);
 }
 

@@ -111,21 +111,12 @@ struct FcSpill
 	uint64		place;			/* of the first of these, in the file */
 };
 
-/* Asserts that bounds follow each other, on either side of their file */
-static inline void
-fc_spill_check_bounds(const FcBound *bounds, int n)
-{
-	for (int i = 1; i < n; i++)
-		Assert(fc_spill_bound_cmp(&bounds[i - 1], &bounds[i]) < 0);
-}
-
 void
 fc_spill_publish_bounds(FcContext *ctx, FcBound *bounds, int n)
 {
 	BufFile    *file;
 
 	Assert(!ctx->in_worker && n >= 0);
-	fc_spill_check_bounds(bounds, n);
 	ctx->bounds = bounds;
 	ctx->shared->nbounds = n;
 	if (n == 0)
@@ -156,7 +147,8 @@ fc_spill_begin(FcShared *shared, const char *file, const FcRoute *route,
 	FcSpill    *spill = palloc0(sizeof(FcSpill));
 
 	Assert(nbounds == 0 || bounds != NULL);
-	fc_spill_check_bounds(bounds, nbounds);
+	for (int i = 1; i < nbounds; i++)
+		Assert(fc_spill_bound_cmp(&bounds[i - 1], &bounds[i]) < 0);
 	memory = Max(memory, FC_SPILL_LEAST);
 	spill->shared = shared;
 	spill->name = file;
@@ -688,21 +680,16 @@ fc_spill_seal(const FcSpill *spill, const FcSpillRows *rows, int from, int to)
 void
 fc_spill_end(FcSpill *spill, int process)
 {
+	FcSpillKept *kept = fc_spill_keep(spill, true);
 	char		name[MAXPGPATH];
 	BufFile    *file;
 
-	fc_spill_write_all(spill);
-	fc_spill_write_out(spill);
-	Assert(spill->out_used == 0 && spill->held == 0);
 	/* makes the file even if there is no row */
 	fc_spill_write_bytes(spill, NULL, 0);
 	FileClose(spill->file);
 	snprintf(name, sizeof(name), "cells.%d", process);
 	file = BufFileCreateFileSet(&spill->shared->fileset.fs, name);
-	for (int i = 0; i < spill->ncells; i++)
-		fc_buffile_write(file, &spill->cells[i]->cell, sizeof(FcCell));
-	if (spill->null)
-		fc_buffile_write(file, &spill->null->cell, sizeof(FcCell));
+	fc_buffile_write(file, kept->cells, sizeof(FcCell) * kept->ncells);
 	BufFileExportFileSet(file);
 	BufFileClose(file);
 }

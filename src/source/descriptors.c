@@ -33,7 +33,6 @@
  */
 struct FcDescriptors
 {
-	MemoryContext mcxt;
 	MemoryContextCallback callback;
 	FcDescriptor places[FC_DESCRIPTORS];
 	int			nplaces;		/* that have been used so far */
@@ -70,7 +69,6 @@ fc_descriptors_begin(void)
 											   ALLOCSET_SMALL_SIZES);
 	FcDescriptors *descriptors = MemoryContextAllocZero(mcxt, sizeof(FcDescriptors));
 
-	descriptors->mcxt = mcxt;
 	descriptors->callback.func = fc_descriptors_close_all;
 	descriptors->callback.arg = descriptors;
 	MemoryContextRegisterResetCallback(mcxt, &descriptors->callback);
@@ -80,7 +78,7 @@ fc_descriptors_begin(void)
 void
 fc_descriptors_end(FcDescriptors *descriptors)
 {
-	MemoryContextDelete(descriptors->mcxt);
+	MemoryContextDelete(GetMemoryChunkContext(descriptors));
 }
 
 FcDescriptor *
