@@ -537,10 +537,9 @@ read_by_core(const FcPattern *pattern, text * s, bool strict)
 	Oid			typid;
 	int32		typmod;
 	int			tz = 0;
-	Datum		datum;
+	Datum		datum = parse_datetime(s, pattern->core_format, DEFAULT_COLLATION_OID, strict,
+									   &typid, &typmod, &tz, NULL);
 
-	datum = parse_datetime(s, pattern->core_format, DEFAULT_COLLATION_OID, strict,
-						   &typid, &typmod, &tz, NULL);
 	if (typid != DATEOID && typid != TIMESTAMPOID && typid != TIMESTAMPTZOID)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

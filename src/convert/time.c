@@ -330,10 +330,9 @@ fc_learn_zone(FcZone *zone, int64 local)
 	long int	before;
 	long int	after;
 	int			isdst;
-	int			changes;
+	int			changes = pg_next_dst_boundary(&from, &before, &isdst, &change, &after,
+											   &isdst, session_timezone);
 
-	changes = pg_next_dst_boundary(&from, &before, &isdst, &change, &after,
-								   &isdst, session_timezone);
 	zone->zone = NULL;
 	if (changes < 0)
 		return;

@@ -49,10 +49,9 @@ ParseState *
 fc_executor_parse_state(Relation rel, List *attnums)
 {
 	ParseState *pstate = make_parsestate(NULL);
-	ParseNamespaceItem *nsitem;
+	ParseNamespaceItem *nsitem = addRangeTableEntryForRelation(pstate, rel, RowExclusiveLock,
+															   NULL, false, false);
 
-	nsitem = addRangeTableEntryForRelation(pstate, rel, RowExclusiveLock,
-										   NULL, false, false);
 	addNSItemToQuery(pstate, nsitem, false, true, true);
 	fc_rte_permissions(pstate)->requiredPerms = ACL_INSERT;
 	fc_executor_insert_columns(pstate, attnums);

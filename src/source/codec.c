@@ -266,9 +266,8 @@ fc_zstd_step(void *own, FcCodecIo *io, bool *end, const char **reason)
 {
 	ZSTD_inBuffer in = {io->in, io->in_len, io->in_pos};
 	ZSTD_outBuffer out = {io->out, io->out_len, io->out_pos};
-	size_t		rc;
+	size_t		rc = ZSTD_decompressStream(own, &out, &in);
 
-	rc = ZSTD_decompressStream(own, &out, &in);
 	io->in_pos = in.pos;
 	io->out_pos = out.pos;
 	*end = (rc == 0);
@@ -320,10 +319,9 @@ fc_lz4_step(void *own, FcCodecIo *io, bool *end, const char **reason)
 {
 	size_t		in = io->in_len - io->in_pos;
 	size_t		out = io->out_len - io->out_pos;
-	size_t		rc;
+	size_t		rc = LZ4F_decompress(own, io->out + io->out_pos, &out,
+									 io->in + io->in_pos, &in, NULL);
 
-	rc = LZ4F_decompress(own, io->out + io->out_pos, &out,
-						 io->in + io->in_pos, &in, NULL);
 	if (LZ4F_isError(rc))
 	{
 		*reason = LZ4F_getErrorName(rc);

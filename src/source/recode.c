@@ -57,14 +57,13 @@ static bool
 fc_recode_block(FcRecode *recode, bool eof)
 {
 	const char *out = (const char *) recode->out;
-	int			used;
+	int			used = pg_do_encoding_conversion_buf(recode->proc, recode->encoding,
+													 GetDatabaseEncoding(),
+													 recode->in, recode->inlen,
+													 recode->out,
+													 FC_RECODE_BLOCK * MAX_CONVERSION_GROWTH + 1,
+													 true);
 
-	used = pg_do_encoding_conversion_buf(recode->proc, recode->encoding,
-										 GetDatabaseEncoding(),
-										 recode->in, recode->inlen,
-										 recode->out,
-										 FC_RECODE_BLOCK * MAX_CONVERSION_GROWTH + 1,
-										 true);
 	/* a character cut by the block's end is completed by the next block */
 	if (used == 0)
 		return !eof && recode->inlen < MAX_CONVERSION_INPUT_LENGTH;
