@@ -31,7 +31,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "port/pg_bswap.h"
 
 #include "compat/compat.h"
@@ -176,9 +175,8 @@ fc_intake_share(FcIntake *intake, const FcSource *source, uint32 npacked, int pr
 }
 
 void
-fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes)
+fc_intake_begin(FcIntake *intake, FcPhase phase)
 {
-	intake->progress->packed_size = bytes;
 	fc_progress_begin_stream(intake->progress, phase);
 	intake->progress->stream_start = intake->progress->phase_start;
 }
@@ -591,7 +589,7 @@ fc_intake_unpack_ahead(FcIntake *intake)
 		fc_intake_take_heads(intake, npacked, workers))
 		return false;
 	(void) fc_intake_share(intake, intake->target->source, npacked, Max(workers, 1), false);
-	fc_intake_begin(intake, FC_PHASE_UNPACK, intake->progress->packed_size);
+	fc_intake_begin(intake, FC_PHASE_UNPACK);
 	return true;
 }
 

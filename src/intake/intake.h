@@ -93,9 +93,9 @@ extern FcUnpackArea *fc_intake_share(FcIntake *intake, const FcSource *source,
 
 /*
  * Begin and end the phase that unpacks or receives before all others; with it
- * begins the load's report.  "bytes" is the packed size, 0 if it is not known.
+ * begins the load's report.  progress->packed_size is set, if it is known.
  */
-extern void fc_intake_begin(FcIntake *intake, FcPhase phase, uint64 bytes);
+extern void fc_intake_begin(FcIntake *intake, FcPhase phase);
 extern void fc_intake_end(FcIntake *intake, int processes);
 
 /*

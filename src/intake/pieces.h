@@ -81,7 +81,6 @@ typedef struct FcUnpackArea
 								 * unpacked */
 	instr_time	ended;			/* when the last of the files was done */
 	SharedFileSet fileset;		/* the temporary copies */
-	char		data[FLEXIBLE_ARRAY_MEMBER];
 } FcUnpackArea;
 
 #define fc_area_files(s) ((FcFile *) ((char *) (s) + (s)->files_at))

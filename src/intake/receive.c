@@ -84,7 +84,6 @@ fc_receive_pass_over(const FcOptions *options)
 		;
 	fc_client_check_whole(input);
 	fc_client_end(input);
-	pfree(buf);
 }
 
 static void
@@ -260,7 +259,7 @@ fc_receive(FcIntake *intake)
 	area = fc_intake_share(intake, NULL, 0, 1, false);
 	/* a scan beside it leaves this part of its memory */
 	area->budget.size = area->budget.most / 8;
-	fc_intake_begin(intake, FC_PHASE_RECEIVE, 0);
+	fc_intake_begin(intake, FC_PHASE_RECEIVE);
 	incoming = palloc0(sizeof(FcIncoming));
 	fc_unpack_begin(&incoming->unpacker, &area->fileset, 0, &area->budget,
 					&area->taken);

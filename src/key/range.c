@@ -347,10 +347,9 @@ fc_key_local(TimestampTz time, pg_tz *zone)
 	struct pg_tm tm;
 	fsec_t		fsec;
 	Timestamp	local;
-	int			tz;
 
-	if (timestamp2tm(time, &tz, &tm, &fsec, NULL, zone) != 0 ||
-		tm2timestamp(&tm, fsec, NULL, &local) != 0)
+	fc_key_to_tm(FC_KEY_TIMESTAMPTZ, time, zone ? zone : session_timezone, &tm, &fsec);
+	if (tm2timestamp(&tm, fsec, NULL, &local) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 				 errmsg("timestamp out of range")));

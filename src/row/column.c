@@ -164,32 +164,25 @@ fc_column_value(FcColumn *column, const FcField *field)
 	Datum		value;
 
 	Assert(column->index >= 0 && OidIsValid(column->typid));
-	if (field->null)
-	{
-		if (column->input.fn_strict)
-			return (Datum) 0;
-		if (column->binary)
-			return fc_column_receive(column, field);
-		return InputFunctionCall(&column->input, NULL, column->typioparam,
-								 column->typmod);
-	}
-	if (fc_column_refuses(column, field))
+	if (field->null && column->input.fn_strict)
+		return (Datum) 0;
+	if (!field->null && fc_column_refuses(column, field))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s: \"%s\"",
 						format_type_be(column->edit.typid), field->data)));
-	if (column->pattern)
+	if (!field->null && column->pattern)
 	{
 		if (!fc_pattern_parse(column->pattern, field->data, field->len, &value))
 			fc_pattern_mismatch(column->pattern, field->data);
 		return value;
 	}
-	if (fc_convert(&column->convert, field->data, field->len, &value))
+	if (!field->null && fc_convert(&column->convert, field->data, field->len, &value))
 		return value;
 	if (column->binary)
 		return fc_column_receive(column, field);
-	return InputFunctionCall(&column->input, field->data, column->typioparam,
-							 column->typmod);
+	return InputFunctionCall(&column->input, field->null ? NULL : field->data,
+							 column->typioparam, column->typmod);
 }
 
 char		fc_column_nothing[] = "";

@@ -23,7 +23,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/parallel.h"
 #include "access/relation.h"
 #include "access/xact.h"
