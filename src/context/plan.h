@@ -187,6 +187,8 @@ typedef struct FcPlan
 	bool		skips_empty;	/* lines without a byte are no records: they
 								 * are found, and count as filtered */
 	bool		pads;			/* fields that a record lacks are NULL */
+	bool		drops;			/* fields beyond these are left out */
+	int			nwanted;		/* with it: fields that a record must have */
 	bool		in_order;		/* defaults depend on the order in which they
 								 * are evaluated: it must be the file's */
 	bool		steady;			/* no default, transform or condition is

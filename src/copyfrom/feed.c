@@ -104,7 +104,7 @@ fc_feed_rereads_fields(const FcTarget *target)
 			(target->planned->columns.flags[i] & FC_FIELD_OURS))
 			return true;
 	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone ||
-		options->skip_empty_lines || options->pads;
+		options->skip_empty_lines || options->pads || options->drops;
 }
 
 bool

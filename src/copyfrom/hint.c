@@ -579,8 +579,8 @@ fc_hint_of_fields(const FcRefused *refused)
 	if (!refused->first || options->header_map)
 		return NULL;
 	if (refused->what == FC_REFUSED_EXTRA && delim != '\t' && fc_hint_last_byte(refused) == delim)
-		return psprintf("If each line ends with \"%c\", %s.", delim,
-						fc_hint_program(refused, psprintf("sed \"s/[%c]$//\"", delim)));
+		return psprintf("If each line ends with \"%c\", add ignore_extra_columns%s.", delim,
+						fc_caller_wrote_copy(options->caller) ? "" : " => true");
 	if (options->columns != NIL)
 		return psprintf("If the file has other columns than the list, name those, or leave the list out and let a header line say which they are: header%s 'map'.", arrow);
 	return psprintf("If the file has other columns than the table, name them%s, or let a header line say which they are: header%s 'map'.",

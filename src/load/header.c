@@ -279,6 +279,27 @@ fc_header_read_file(FcJob *job, FcStream *stream, uint32 i)
 	target->facts.unsettled |= file->unsettled;
 }
 
+/*
+ * Looks how many fields the first record has that has any, where others than
+ * columns are ignored; a record with another number of them takes longer
+ */
+static void
+fc_header_count(FcTarget *target, FcStream *stream)
+{
+	FcRecord	record;
+
+	for (uint32 i = 0; i < target->source->nfiles && target->form.nfields == 0; i++)
+	{
+		FcDialect	dialect = target->dialect;
+
+		CHECK_FOR_INTERRUPTS();
+		dialect.eol = target->source->files[i].eol;
+		fc_stream_seek_file(stream, i, target->source->files[i].data_start);
+		if (fc_stream_next(stream, &dialect, &record) == FC_END_FOUND)
+			target->form.nfields = fc_columns_of_record(&dialect, record.data, record.length);
+	}
+}
+
 void
 fc_header_read(FcJob *job)
 {
@@ -296,6 +317,8 @@ fc_header_read(FcJob *job)
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(mcxt);
 	}
+	if (target->options->drops && target->planned == NULL)
+		fc_header_count(target, stream);
 	MemoryContextDelete(mcxt);
 	fc_stream_end(stream);
 }

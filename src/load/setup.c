@@ -274,7 +274,7 @@ fc_setup_plan(FcJob *job)
 		fc_plan_refuse_move(target->rel, NULL, NULL);
 	fc_plan_check_relkind(target->rel);
 	fc_history_check(target);
-	if (target->options->header_map)
+	if (target->options->header_map || target->options->drops)
 	{
 		fc_setup_file(job, &fault);
 		fc_header_read(job);
@@ -285,7 +285,7 @@ fc_setup_plan(FcJob *job)
 	if (target->options->nodes != NIL)
 		job->places = fc_elsewhere_get()->places(target, job->partman != NULL);
 	fc_reject_table_check(target);
-	if (!target->options->header_map)
+	if (!target->options->header_map && !target->options->drops)
 		fc_setup_file(job, &fault);
 	if (target->original)
 	{
@@ -345,7 +345,7 @@ fc_setup_job(FcJob *job)
 		(void) GetCurrentTransactionId();
 		(void) GetCurrentCommandId(true);
 	}
-	if (!options->header_map && target->source->nfiles > 0)
+	if (!options->header_map && !options->drops && target->source->nfiles > 0)
 		fc_header_read(job);
 	fc_ledger_cut(job);
 	fc_way_decide(job);

@@ -179,6 +179,15 @@ fc_columns_known(Relation rel, const FcOptions *options, const FcDialect *dialec
 	return fc_fields_known(rel, fields, Min(*nfields, FC_HEADER_FIELDS));
 }
 
+int
+fc_columns_of_record(const FcDialect *dialect, const char *rec, size_t len)
+{
+	FcField    *fields;
+	int			n = fc_fields_cut_header(dialect, pnstrdup(rec, Min(len, FC_HEADER_BYTES)), &fields);
+
+	return Min(n, FC_HEADER_FIELDS);
+}
+
 /* Cuts the header record rec[0..len) into its names; returns how many */
 static int
 fc_fields_header(const FcDialect *dialect, int encoding,
@@ -456,6 +465,13 @@ fc_columns_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	columns->fields = form->fields;
 	if (!options->header_map)
 		fc_fields_named(rel, options, form, columns);
+	columns->nwanted = list_length(columns->fields);
+	columns->names = list_copy(columns->names);
+	for (int i = columns->nwanted; i < form->nfields; i++)
+	{
+		columns->names = lappend(columns->names, makeString(psprintf("field %d", i + 1)));
+		columns->fields = lappend_int(columns->fields, 0);
+	}
 	/* takes in columns that a transform makes, leaves out what it leaves out */
 	columns->fields = fc_transform_fields(rel, options, columns->fields);
 	foreach_int(attnum, columns->fields)

@@ -26,6 +26,8 @@ typedef struct FcFileForm
 	List	   *fields;			/* with header => 'map': attnum of each field of
 								 * the file, or 0 to skip it */
 	List	   *names;			/* with it, too: each field's own, String */
+	int			nfields;		/* without it, where extra columns are ignored:
+								 * of the first record, or fewer */
 	int			encoding;
 } FcFileForm;
 
@@ -39,6 +41,7 @@ typedef struct FcColumns
 	List	   *fields;			/* attnum of each field, or 0 to skip it */
 	List	   *names;			/* String: what transforms call each field of
 								 * the file */
+	int			nwanted;		/* fields before those that are extra */
 	List	   *transforms;		/* Expr: what makes each FC_FIELD_TRANSFORM;
 								 * and FcPlanned.mark, if there is one */
 	uint16	   *flags;			/* FC_FIELD_* of each field */
@@ -57,6 +60,9 @@ typedef struct FcColumns
 extern void fc_columns_map(Relation rel, const FcOptions *options,
 						   const FcDialect *dialect, char *rec, size_t len,
 						   FcFileForm *form);
+
+/* The fields of a record, FC_HEADER_FIELDS at most; -1: a quote does not end */
+extern int	fc_columns_of_record(const FcDialect *dialect, const char *rec, size_t len);
 
 /*
  * Returns the column that a field of this name is, one of n fields of a header,

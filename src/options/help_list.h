@@ -71,8 +71,9 @@
 	  "COPY has no 'map', and numbers only in newer versions.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => 'map');") \
 	X(ignore_extra_columns, NULL, NULL, "true", "ignore_unknown_columns", \
-	  "with header map: skip fields that are not columns", \
-	  "With header => 'map', skips fields whose name is not a column of the table. By default they are an error.", \
+	  "skip fields that are not columns", \
+	  "Skips fields that the table has no column for: with header => 'map' those whose name is not a column, else those after the last column, as " \
+	  "where each line ends with a delimiter. By default they are an error.", \
 	  "SELECT fast_copy('customers', '/data/customers.csv', header => 'map',\n  ignore_extra_columns => true);") \
 	X(delimiter, "DELIMITER", NULL, ";", "sep separator delim fields_terminated_by", \
 	  "the byte between fields", \

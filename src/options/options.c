@@ -339,20 +339,19 @@ fc_options_on_error(FcOptions *options)
 }
 
 static void
-fc_options_map(const FcOptions *options)
+fc_options_map(FcOptions *options)
 {
+	options->drops = options->ignore_extra_columns && !options->header_map;
+	if (options->drops && options->header_match)
+		fc_option_error(errmsg("ignore_extra_columns cannot be used with header \"match\""),
+						errhint("Use header%s 'map': then the header tells which columns are extra.", fc_caller_arrow(options->caller)));
 	if (options->header_map && options->columns != NIL)
 		fc_option_error(errmsg("argument \"columns\" cannot be used with header \"map\""),
 						errhint("The header of the file says which columns it has."));
-	if (options->ignore_extra_columns && !options->header_map)
-		fc_option_error(errmsg("ignore_extra_columns requires header \"map\""),
-						errhint(options->columns == NIL ? "Use header%s 'map': then the header tells which columns are extra." :
-								"Use header%s 'map' in place of the list of columns: then the header tells which columns are extra.",
-								fc_caller_arrow(options->caller)));
-	if (options->header_map && fc_format_is_binary(&options->format))
+	if ((options->header_map || options->ignore_extra_columns) && fc_format_is_binary(&options->format))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot specify %s in BINARY mode", "HEADER")));
+				 errmsg("cannot specify %s in BINARY mode", options->header_map ? "HEADER" : "ignore_extra_columns")));
 }
 
 /* Error context callback: what progress may be */

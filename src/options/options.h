@@ -166,6 +166,7 @@ typedef struct FcOptions
 	bool		header_match;	/* the last header line names the columns */
 	bool		header_map;		/* the last header line maps the fields */
 	bool		ignore_extra_columns;
+	bool		drops;			/* ... where no header names them */
 	List	   *force_not_null; /* of String, "*" for all; NIL: none */
 	List	   *force_null;
 	char	   *default_string; /* or NULL */

@@ -183,6 +183,8 @@ fc_plan_said(const FcOptions *options, FcPlanned *planned)
 	plan->reject_limit = options->reject_limit;
 	plan->skips_empty = options->skip_empty_lines;
 	plan->pads = options->pads;
+	plan->drops = options->drops;
+	plan->nwanted = planned->columns.nwanted;
 	if (fc_caller_writes(options->caller))
 		return;
 	/* an analysis tells of faults, and goes on */

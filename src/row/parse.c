@@ -365,6 +365,7 @@ bool
 fc_parse_fields(FcParser *parser)
 {
 	FcInHand   *record = &parser->record;
+	const FcPlan *plan = &parser->shared->plan;
 
 	if (!record->cut && parser->dialect.mode != FC_MODE_BINARY)
 		fc_parse_check_encoding(parser, fc_parse_encode);
@@ -379,13 +380,13 @@ fc_parse_fields(FcParser *parser)
 						"unexpected EOF in COPY data" :
 						"unterminated CSV quoted field")));
 	/* fields that may be missing are NULL */
-	for (; parser->shared->plan.pads && record->found < parser->nfields; record->found++)
+	for (; (plan->pads || (plan->drops && record->found >= plan->nwanted)) && record->found < parser->nfields; record->found++)
 		record->fields[record->found] = (FcField) {.data = fc_column_nothing,.null = true};
 	if (parser->dialect.mode == FC_MODE_TEXT)
 		fc_parse_check_encoding(parser, fc_parse_verify);
 	if (record->ok && parser->dialect.default_string != NULL)
 		fc_parse_check_markers(parser);
-	if (record->ok && record->found > parser->nfields && (parser->nfields > 0 || record->len > 0))
+	if (record->ok && record->found > parser->nfields && !plan->drops && (parser->nfields > 0 || record->len > 0))
 		fc_parse_malformed(parser, NULL);
 	return record->ok;
 }

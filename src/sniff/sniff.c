@@ -55,6 +55,16 @@ fc_sniff_note_existing(FcTable *table, const char *name, bool named)
 		fc_sniff_note(table->notes, "Rows that %s has will stay.  With existing_rows => 'replace' those of this file take their place, partition by partition; with 'merge' both are put in order, and dedup_keys says which are equal; on_conflict => 'update' goes by its primary key.", name);
 }
 
+/* Does each line end with a delimiter, with no name and nothing after it? */
+static bool
+fc_sniff_drops(const FcTable *table)
+{
+	const FcColumnSeen *last = &table->columns[table->ncolumns - 1];
+
+	return table->guess->trailing && last->values == 0 && !table->options->given[FC_OPTION_columns] &&
+		last->header == NULL && strcmp(last->name, psprintf("column_%d", table->ncolumns)) == 0;
+}
+
 char *
 fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 {
@@ -79,6 +89,8 @@ fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 	fc_types_decide(&table);
 	fc_types_fit(&table);
 	fc_key_guess(&table, &key);
+	table.drops = fc_sniff_drops(&table);
+	table.ncolumns -= table.drops;
 	names = target ? fc_string_to_names(target) :
 		list_make1(makeString(fc_names_table(options)));
 	name = NameListToQuotedString(names);

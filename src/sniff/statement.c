@@ -265,9 +265,6 @@ fc_statement_create(StringInfo sql, const FcTable *table, const FcKeyGuess *key,
 		has_bigint |= table->columns[i].typid == INT8OID;
 	if (has_bigint)
 		fc_statement_comment(sql, "", "Integers are bigint: later ones may be larger than those seen.");
-	if (table->guess->trailing)
-		fc_statement_comment(sql, "", psprintf("Each line ends with a delimiter: column %s takes what is after it, which is nothing.",
-												quote_identifier(table->columns[table->ncolumns - 1].name)));
 	if (key->column >= 0)
 		fc_statement_comments(sql, key->notes);
 	appendStringInfo(sql, "CREATE TABLE %s (\n", target);
@@ -456,6 +453,8 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 		values[FC_OPTION_header] = "'map'";
 	else if (table->header_lines > 0)
 		values[FC_OPTION_header] = table->header_lines == 1 ? "true" : psprintf("%d", table->header_lines);
+	if (table->drops)
+		values[FC_OPTION_ignore_extra_columns] = "true";
 	if (dialect->delim != (text ? '\t' : ','))
 		values[FC_OPTION_delimiter] = fc_statement_byte(dialect->delim);
 	if (table->null_string)
@@ -505,6 +504,8 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 		fc_statement_comment(sql, "", "This looks like HTML or XML: it may be a page of an error in place of the data.");
 	if (place->start && place->len > 1 && place->data[0] == '[' && strchr("\r\n{", place->data[1]))
 		fc_statement_comment(sql, "", "This looks like an array of JSON: a program that uses jq -r and @csv makes it CSV.");
+	if (table->drops)
+		fc_statement_comment(sql, "", "Each line ends with a delimiter, and nothing is after it: that is no column.");
 	if (guess->others > 0)
 		fc_statement_comment(sql, "", psprintf("%s of %s records %s another number of fields than %d: the load will end at the first of these.  on_error => 'ignore', on_error_classes => '{missing_columns,extra_columns,conversion}' leaves them out, and records with invalid values; reject_table keeps what is left out.",
 											   fc_units_count(guess->others), fc_units_count(guess->records),

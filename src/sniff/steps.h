@@ -407,6 +407,7 @@ typedef struct FcTable
 								 * headers; or NIL */
 	uint64		records;		/* that were looked at, without headers */
 	int			ncolumns;
+	bool		drops;			/* without what is after the last delimiter */
 	FcColumnSeen *columns;
 	List	   *null_strings;	/* of FcNullWords: the caller's */
 	const char *null_string;	/* what stands for NULL, NULL: the default */

@@ -4,6 +4,10 @@ COPY (SELECT 'Customer ' || n AS name, 'x' AS note, n AS id FROM generate_series
 	TO '/data/customers.csv' (FORMAT csv, HEADER);
 
 CREATE TABLE orders (id int PRIMARY KEY, item text, amount int);
+-- lineitem.tbl: lines end with a delimiter
+COPY (SELECT i, 155190 + i, 7706 + i, i % 7, 17, 21168.23, 0.04, 0.02, 'N', 'O', date '1996-03-13' + 30 * i, date '1996-02-12' + 30 * i, date '1996-03-22' + 30 * i,
+		'DELIVER IN PERSON', 'TRUCK', CASE i WHEN 1 THEN 'unusual accounts. eve' ELSE 'egular courts' END, NULL FROM generate_series(1, 3) AS i)
+	TO '/data/lineitem.tbl' (FORMAT csv, DELIMITER '|');
 CREATE TABLE customers (id int, name text, since date DEFAULT '2024-01-01');
 -- Files of ten rows each: a month of days, one that is late, some packed, one in an archive without its header
 COPY (SELECT 1) TO PROGRAM 'mkdir -p /data/packed && cat >/dev/null';

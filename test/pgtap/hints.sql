@@ -66,8 +66,8 @@ INSERT INTO example VALUES
 	('', E'2024-01-01,1,2\n2024-01-01,1\n', '', ''),
 	('', E'2024-01-01,1,2\n\n', 'If empty lines are to be left out, add skip_empty_lines => true.',
 		'If empty lines are to be left out, add skip_empty_lines.'),
-	('', E'2024-01-01,1,2,\n', 'If each line ends with ",", load what a program prints, by program => true and the source ''sed "s/[,]$//" DIR/hints.csv''.',
-		'If each line ends with ",", load what a program prints, by COPY ... FROM PROGRAM ''sed "s/[,]$//" DIR/hints.csv''.'),
+	('', E'2024-01-01,1,2,\n', 'If each line ends with ",", add ignore_extra_columns => true.',
+		'If each line ends with ",", add ignore_extra_columns.'),
 	('', E'31/12/2020,1,2\n', 'If the day comes first, add timestamp_format => ''DD/MM/YYYY''.', 'If the day comes first, add timestamp_format ''DD/MM/YYYY''.'),
 	('', E'31/12/2020 10:11:12 pm,1,2\n', 'If the day comes first, add timestamp_format => ''DD/MM/YYYY HH12:MI:SS AM''.', 'If the day comes first, add timestamp_format ''DD/MM/YYYY HH12:MI:SS AM''.'),
 	('', E'31/13/2020,1,2\n', 'Perhaps you need a different "datestyle" setting.', 'Perhaps you need a different "datestyle" setting.'),
@@ -163,7 +163,6 @@ SELECT is(hint_of('SELECT fast_copy(''one'', %L)', E'none\n'), 'If the first lin
 SELECT is(hint_of('SELECT fast_copy(''t'', %L, header => ''match'', columns => ''{ts,n}'')', E'n,ts\n'), 'If the file has the columns in another order, or not all of them, use header => ''map'' without the list of columns.', 'header match and columns');
 SELECT is(hint_of('COPY t (ts, n) FROM %L WITH (fast_copy, format csv, header match)', E'n,ts\n'), 'If the file has the columns in another order, or not all of them, use header ''map'' without the list of columns.', 'COPY: header match and columns');
 SELECT is(hint_of('SELECT fast_copy(''t'', %L, columns => ''{ts,n}'')', E'2024-01-01,1,2\n'), 'If the file has other columns than the list, name those, or leave the list out and let a header line say which they are: header => ''map''.', 'columns');
-SELECT is(hint_of('SELECT fast_copy(''t'', %L, ignore_extra_columns => true, columns => ''{ts,n}'')', ''), 'Use header => ''map'' in place of the list of columns: then the header tells which columns are extra.', 'ignore_extra_columns and columns');
 
 -- A key that is none
 CREATE TABLE plain_t (word text, at timestamp, day date, f float8, n smallint);

@@ -48,7 +48,7 @@ INSERT INTO mistake VALUES
 	($$SELECT fast_copy('events', '{f}')$$, E'at,device,reading\n2024-01-01 10:00,1,2.5\n', 'If the first line is a header, add header => true.'),
 	($$SELECT fast_copy('events', '{f}', header => true)$$, E'at,device,reading\nat,device,reading\n2024-01-01 10:00,1,2.5\n', 'If this line is the header, use header => 2.'),
 	($$SELECT fast_copy('events', '{f}')$$, E'# made by x\n2024-01-01 10:00,1,2.5\n', 'If lines at the beginning are no records, add header => 1, or as many as there are.'),
-	($$SELECT fast_copy('events', '{f}')$$, E'2024-01-01,1,2.5,\n', 'If each line ends with ",", load what a program prints, by program => true and the source ''sed "s/[,]$//" {f}''.'),
+	($$SELECT fast_copy('events', '{f}')$$, E'2024-01-01,1,2.5,\n', 'If each line ends with ",", add ignore_extra_columns => true.'),
 	($$SELECT fast_copy('events', '{f}')$$, E'2024-01-01 10:00,1,2.5\n\n2024-01-01 10:00,1,2.5\n', 'If empty lines are to be left out, add skip_empty_lines => true.'),
 	($$SELECT fast_copy('events', '{f}')$$, E'2024-01-01 10:00,1,2.5\n2024-01-02,"1,2.5\n2024-01-01 10:00,1,2.5\n', $$The record begins in line 2: look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote => E'\b'.$$),
 	($$SELECT fast_copy('people', '{f}')$$, E'1,5" pipe,x,2000-01-01\n2,a,b,2000-01-01\n', $$The record begins in line 1: look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote => E'\b'.$$),
@@ -134,7 +134,7 @@ INSERT INTO mistake VALUES
 	($$SELECT fast_copy('events', '{f}', partition_interval => 'daily')$$, E'2024-01-01 10:00,1,2.5\n', $$Give a width such as '1 day', '1 week' or '1 month'.$$),
 	($$SELECT fast_copy('events', '{f}', partition_interval => '0')$$, E'2024-01-01 10:00,1,2.5\n', 'Change partition_interval, or leave it out to get the width of the existing partitions.'),
 	($$SELECT fast_copy('events', '{f}', nodes => '{a}')$$, E'2024-01-01 10:00,1,2.5\n', 'CREATE EXTENSION fast_copy_cluster.'),
-	($$SELECT fast_copy('events', '{f}', ignore_extra_columns => true)$$, E'2024-01-01 10:00,1,2.5\n', 'Use header => ''map'': then the header tells which columns are extra.'),
+	($$SELECT fast_copy('events', '{f}', header => 'match', ignore_extra_columns => true)$$, E'at,device,reading\n2024-01-01 10:00,1,2.5\n', 'Use header => ''map'': then the header tells which columns are extra.'),
 	-- Bad records
 	($$SELECT fast_copy('events', '{f}', on_error => 'skip')$$, E'2024-01-01 10:00,1,2.5\n', $$Use on_error => 'stop', 'ignore' or 'set_null'.$$),
 	($$SELECT fast_copy('events', '{f}', on_error => 'ignore')$$, E'2024-01-01 10:00,1,2.5\n2024-01-02,1\n', 'If on_error is to tolerate it, add on_error_classes => ''{conversion,missing_columns}''.'),

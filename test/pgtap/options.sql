@@ -75,6 +75,8 @@ SELECT set_eq('SELECT name FROM example', 'SELECT name FROM option', 'an example
 COPY (VALUES (timestamp '2013-01-01', 1), ('2013-01-02', 2)) TO :'file' (FORMAT csv);
 \set gaps :tmp_dir '/options_gaps.csv'
 COPY (VALUES ('2013-01-01,1'), (''), ('2013-01-02,2')) TO :'gaps';
+\set extra :tmp_dir '/options_extra.csv'
+COPY (VALUES (timestamp '2013-01-01', 1, NULL), ('2013-01-02', 2, NULL)) TO :'extra' (FORMAT csv);
 SET client_min_messages = error;
 
 CREATE TEMP TABLE way AS
@@ -85,7 +87,7 @@ SELECT o.name, value, o.type, file,
 		CASE WHEN jsonb_typeof(value) = 'array' THEN (SELECT format('(%s)', string_agg(quote_ident(v), ', ')) FROM jsonb_array_elements_text(value) AS v)
 			WHEN jsonb_typeof(value) IN ('string', 'object') THEN quote_literal(value #>> '{}') ELSE value #>> '{}' END) AS copy,
 	format('SELECT fast_copy(''t'', %L, options => %L)', file, jsonb_build_object(o.name, value)) AS json
-FROM option AS o JOIN example USING (name), LATERAL (SELECT CASE name WHEN 'skip_empty_lines' THEN :'gaps' ELSE :'file' END) AS f(file);
+FROM option AS o JOIN example USING (name), LATERAL (SELECT CASE name WHEN 'skip_empty_lines' THEN :'gaps' WHEN 'ignore_extra_columns' THEN :'extra' ELSE :'file' END) AS f(file);
 
 SELECT isnt(outcome(argument), outcome(format('SELECT fast_copy(''t'', %L)', file)), name || ' does something') FROM way;
 SELECT is(outcome(json), outcome(argument), name || ' does the same in JSON') FROM way;
