@@ -203,6 +203,25 @@ fc_fields_header(const FcDialect *dialect, int encoding,
 	return n;
 }
 
+/*
+ * Returns the column that a field of the header names, or 0; one with blanks
+ * around it, of which *word is rid, if no column has that very name
+ */
+static AttrNumber
+fc_fields_column(Relation rel, const FcField *fields, int n, char **word)
+{
+	char	   *start = *word + strspn(*word, " \t");
+	size_t		len = strlen(start);
+	AttrNumber	attnum = fc_columns_called(rel, fields, n, *word);
+
+	while (len > 0 && strchr(" \t", start[len - 1]))
+		len--;
+	if (attnum != 0 || len == strlen(*word))
+		return attnum;
+	*word = pnstrdup(start, len);
+	return fc_columns_called(rel, fields, n, *word);
+}
+
 void
 fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 			   char *rec, size_t len, FcFileForm *form)
@@ -210,6 +229,7 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 	FcField    *fields;
 	int			n = len > FC_HEADER_BYTES ? PG_INT32_MAX :
 		fc_fields_header(dialect, form->encoding, rec, len, &fields);
+	bool		blanks = false;
 
 	/*
 	 * Each field takes many times the bytes that it may have in the file: what
@@ -230,8 +250,10 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 		CHECK_FOR_INTERRUPTS();
 		if (fields[i].verify)
 			pg_verifymbstr(fields[i].data, fields[i].len, false);
+		attnum = fields[i].null ? 0 : fc_fields_column(rel, fields, n, &word);
 		form->names = lappend(form->names, makeString(word));
-		attnum = fields[i].null ? 0 : fc_columns_called(rel, fields, n, word);
+		if (attnum != 0 && strlen(word) != fields[i].len)
+			blanks = true;
 		if (attnum != 0 && list_member_int(form->fields, attnum))
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_COLUMN),
@@ -242,6 +264,11 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 		form->fields = lappend_int(form->fields, attnum);
 	}
 	form->columns = fc_columns_names(rel, form->fields);
+	if (blanks && options->log_verbosity != FC_LOG_SILENT)
+		ereport(NOTICE,
+				(errmsg("blanks around names of the header are left out")));
+	if (form->columns == NIL && form->names != NIL && options->transforms == NIL)
+		fc_fields_extra(rel, options, true, strVal(linitial(form->names)));
 	fc_fields_missing(rel, options, form->fields);
 }
 

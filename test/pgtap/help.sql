@@ -99,8 +99,8 @@ SELECT is(help_on('Header'), $$argument header
   of the columns, in the same order. 'map' finds the columns by the names, in
   any order; columns that are not in the file get their default, or NULL
   without one. If no column has exactly the name of a field, case does not
-  matter: EventTime is the column eventtime. COPY has no 'map', and numbers
-  only in newer versions.
+  matter: EventTime is the column eventtime, and blanks around names do not
+  count. COPY has no 'map', and numbers only in newer versions.
 
     SELECT fast_copy('events', '/data/events.csv', header => 'map');$$, 'an option, in any case');
 SELECT matches(help_on(upper(name)), format(E'^argument %s\n  Type:      %s\n%s(  Values:    .*)?(  In a call: [^\n]+\n)(  In JSON:   [^\n]+\n)?  In COPY:   [^\n]+\n(             [^\n]+\n)?\n  .*\\.\n\n    .*\\y%s\\y.*;($|\n\n)',
