@@ -154,7 +154,38 @@ fc_tree_end(FcTree *tree)
 	FreeExecutorState(tree->estate);
 }
 
-static FcSprout *fc_tree_add(FcTree *tree, FcBranch *above, const FcBranch *like);
+/* The column of a key by range, of the target */
+static AttrNumber
+fc_tree_column(const FcBranch *branch)
+{
+	return castNode(Var, linitial_node(ExprState, branch->exprs)->expr)->varattno;
+}
+
+/* The keys of a partition by range; all keys of any other one */
+static FcRange
+fc_tree_range(const FcBranch *branch, int child)
+{
+	for (int i = 0; branch->route && i < branch->route->nranges; i++)
+		if (branch->route->ranges[i].partition == branch->desc->oids[child])
+			return branch->route->ranges[i];
+	return FC_RANGE_ALL;
+}
+
+/*
+ * Can a partition of this new table have rows?  Not if a range above it has
+ * none of its keys: the days of the sibling's month are no days of another one.
+ */
+static bool
+fc_tree_has_room(const FcBranch *branch, const FcRange *range)
+{
+	for (const FcSprout *in = branch->sprout; in && branch->route; in = in->above->sprout)
+		if (in->above->route && fc_tree_column(in->above) == fc_tree_column(branch) &&
+			!fc_range_has(&in->range, range->lo) && !fc_range_has(range, in->range.lo))
+			return false;
+	return true;
+}
+
+static FcSprout *fc_tree_add(FcTree *tree, FcBranch *above, const FcBranch *like, const FcRange *range);
 
 /* Makes a new table like this one, with partitions like those that it has */
 static FcBranch *
@@ -166,11 +197,15 @@ fc_tree_graft(FcTree *tree, const FcBranch *like, FcSprout *sprout)
 	*branch = *like;
 	branch->sprout = sprout;
 	branch->sprouts = NIL;
-	branch->children = palloc(sizeof(FcBranch *) * Max(like->desc->nparts, 1));
+	branch->children = palloc0(sizeof(FcBranch *) * Max(like->desc->nparts, 1));
 	for (int i = 0; i < like->desc->nparts; i++)
 	{
-		FcSprout   *child = fc_tree_add(tree, branch, like->children[i]);
+		FcRange		range = fc_tree_range(like, i);
+		FcSprout   *child;
 
+		if (!fc_tree_has_room(branch, &range))
+			continue;
+		child = fc_tree_add(tree, branch, like->children[i], &range);
 		child->copied = like->desc->oids[i];
 		branch->children[i] = child->branch;
 	}
@@ -179,11 +214,12 @@ fc_tree_graft(FcTree *tree, const FcBranch *like, FcSprout *sprout)
 
 /* Adds a partition to a table; "like" is partitioned, or NULL */
 static FcSprout *
-fc_tree_add(FcTree *tree, FcBranch *above, const FcBranch *like)
+fc_tree_add(FcTree *tree, FcBranch *above, const FcBranch *like, const FcRange *range)
 {
 	FcSprout   *sprout = palloc0(sizeof(FcSprout));
 
 	sprout->above = above;
+	sprout->range = *range;
 	tree->sprouts = lappend(tree->sprouts, sprout);
 	if (like)
 		sprout->branch = fc_tree_graft(tree, like, sprout);
@@ -230,9 +266,8 @@ fc_tree_grow(FcTree *tree, FcBranch *branch, Datum value, bool null)
 	if (list_length(tree->sprouts) > fc_max_partitions)
 		return NULL;
 	old = MemoryContextSwitchTo(tree->mcxt);
-	sprout = fc_tree_add(tree, branch, branch->newest < 0 ? NULL : branch->children[branch->newest]);
+	sprout = fc_tree_add(tree, branch, branch->newest < 0 ? NULL : branch->children[branch->newest], &range);
 	sprout->value = datumCopy(value, byval, len);
-	sprout->range = range;
 	branch->sprouts = list_insert_nth(branch->sprouts, at, sprout);
 	MemoryContextSwitchTo(old);
 	return sprout;

@@ -187,7 +187,7 @@ fc_scan_leaf(FcScanner *scanner)
 	int			before = list_length(scanner->tree->sprouts);
 	MinimalTuple tuple;
 
-	if (!fc_scan_row(scanner, scanner->reader.record.data))
+	if (!fc_scan_row(scanner, scanner->reader.record.data) || scanner->marked)
 		return;
 	ctx->evaluating = true;
 	(void) fc_tree_find(scanner->tree, slot);
@@ -606,7 +606,7 @@ fc_scan_run(FcContext *ctx)
 	if (!shared->plan.where_late)
 		scanner.where = fc_where_begin(shared, false);
 	/* the load evaluates it once more, but for rows that are spilled */
-	if (shared->plan.steady)
+	if (shared->plan.steady || shared->finds)
 		scanner.mark = fc_where_begin_mark(shared);
 	scanner.slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 											&TTSOpsVirtual);

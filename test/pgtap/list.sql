@@ -9,11 +9,11 @@
 \getenv seed FC_SEED
 SELECT :{?seed} AS drawn \gset
 \if :drawn
-SELECT plan(96);
+SELECT plan(101);
 SELECT diag('FC_SEED=' || :'seed' || ' draws these, and repeats them');
 \else
 \set seed ''
-SELECT plan(216);
+SELECT plan(221);
 \endif
 SELECT set_config('fc.seed', :'seed', true) \g /dev/null
 
@@ -344,5 +344,25 @@ COPY (VALUES ('b', date '2024-01-03', 2, 'y')) TO :'file' (FORMAT binary);
 SELECT pg_temp.again('a binary file', 'w_a w_a_1 w_p_b w_p_b_1: w_p_b_1 2', '', $$SELECT fast_copy('w', '%s', format => 'binary')$$);
 SELECT pg_temp.write('{"b|03.02.2024|1|x","c|04.02.2024|2|Zürich"}') \g /dev/null
 SELECT pg_temp.again('a pattern, and an encoding', 'w_a w_a_1 w_p_b w_p_b_1 w_p_b_p202402 w_p_c w_p_c_1 w_p_c_p202402: w_p_b_p202402 1 w_p_c_p202402 2', '', $$SELECT fast_copy('w', '%s', delimiter => '|', encoding => 'LATIN1', timestamp_format => '{"day": "DD.MM.YYYY"}')$$);
+
+-- Delete marks
+CREATE TABLE k (k text, id int, PRIMARY KEY (k, id)) PARTITION BY LIST (k);
+CREATE TABLE k_a PARTITION OF k FOR VALUES IN ('a');
+INSERT INTO k VALUES ('a', 1), ('a', 2);
+CREATE FUNCTION pg_temp.is_mark(op text) RETURNS bool LANGUAGE plpgsql STABLE AS $$ BEGIN RETURN op = 'D'; END $$;
+SELECT is(pg_temp.load('k', $$VALUES ('D', 'a', 1), ('D', 'b', 1), ('U', 'c', 1)$$, $$, columns => '{op,k,id}', on_conflict => 'update', delete_where => 'op = ''D'''$$), 'k_a 1, k_p_c 1', 'delete marks');
+SELECT is(pg_temp.load('k', $$VALUES ('D', 'a', 2), ('D', 'd', 1), ('U', 'e', 1)$$, $$, columns => '{op,k,id}', on_conflict => 'update', delete_where => 'pg_temp.is_mark(op)', workers => 2$$), 'k_p_c 1, k_p_e 1', '... by code of users');
+SELECT is(pg_temp.tables('k'), 'k_a k_p_c k_p_e', '... make no partitions');
+
+-- Ranges of the example that no row of the new partition can have
+CREATE TABLE y (id int, day date) PARTITION BY RANGE (day);
+CREATE TABLE y_1 (day date, id int) PARTITION BY LIST (id);
+ALTER TABLE y ATTACH PARTITION y_1 FOR VALUES FROM ('2024-01-01') TO ('2024-02-01');
+CREATE TABLE y_1_7 PARTITION OF y_1 FOR VALUES IN (7) PARTITION BY RANGE (day);
+CREATE TABLE y_1_7_w4 PARTITION OF y_1_7 FOR VALUES FROM ('2024-01-22') TO ('2024-01-29');
+CREATE TABLE y_1_7_w5 PARTITION OF y_1_7 FOR VALUES FROM ('2024-01-29') TO ('2024-02-05');
+CREATE TABLE y_1_7_rest PARTITION OF y_1_7 DEFAULT;
+SELECT is(pg_temp.load('y', $$VALUES (7, '2024-02-04'), (7, '2024-02-05')$$), 'y_p202402_7_p20240205 1, y_p202402_7_w5 1', 'weeks below months');
+SELECT is(pg_temp.tables('y'), 'y_1 y_1_7 y_1_7_rest y_1_7_w4 y_1_7_w5 y_p202402 y_p202402_7 y_p202402_7_p20240205 y_p202402_7_rest y_p202402_7_w5', '... are not copied where they lie in another month');
 
 SELECT * FROM finish();
