@@ -576,8 +576,8 @@ fc_partitions_grow(FcJob *job)
 	if (locked == NIL)
 		return true;
 	job->tree = fc_partitions_tree(job);
-	/* rows of partitions that are gone may need others */
-	again = list_difference_oid(before, find_all_inheritors(target->oid, NoLock, NULL)) != NIL ||
+	/* what has come may take only some of the rows of a new one */
+	again = !equal(before, find_all_inheritors(target->oid, NoLock, NULL)) ||
 		list_difference_oid(fc_partitions_parents(job->tree), locked) != NIL;
 	n = list_length(job->tree->sprouts);
 	if (again || n == 0)

@@ -295,7 +295,7 @@ fc_job_split(FcJob *job)
 	return true;
 }
 
-/* False if partitions have gone since rows were looked at */
+/* False if partitions have come or gone since rows were looked at */
 static bool
 fc_job_grow(FcJob *job)
 {

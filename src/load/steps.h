@@ -170,8 +170,8 @@ extern void fc_partitions_check_room(const FcJob *job, int n);
 
 /*
  * Where core routes: looks through the files for rows that lack a partition,
- * and makes these.  False if partitions have gone meanwhile: it must look
- * again.  Leaves what it has counted to fc_find_forget_rows().
+ * and makes these.  False if partitions have come or gone meanwhile: it
+ * must look again.  Leaves what it has counted to fc_find_forget_rows().
  *
  * For an analysis: the second sets job->tree, and the third throws an ERROR if
  * what is missing cannot be made, or is too much.

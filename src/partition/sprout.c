@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/partition.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -101,11 +102,15 @@ static void
 fc_sprout_attach(const FcSprout *sprout)
 {
 	Oid			parent = sprout->above->oid;
+	Oid			default_oid = get_default_partition_oid(parent);
 	ErrorContextCallback callback;
 	FcProgressSlot slot;
 
 	if (sprout->above->sprout)
 		return;
+	/* others wait behind the load, but never for long */
+	if (OidIsValid(default_oid))
+		fc_lock_patiently(default_oid, AccessExclusiveLock);
 	fc_progress_slot_save(&slot);
 	fc_error_context_push(&callback, fc_sprout_hint, NULL);
 	fc_ddl_run(psprintf("ALTER TABLE %s ATTACH PARTITION %s %s", fc_ddl_table(parent),

@@ -45,6 +45,9 @@ foreach my $workers (0, 2)
 			[ 300, 'other 100 t_a_0 33 t_a_p100 33 t_a_p200 33 t_a_p300 1 t_p_c 100' ], 'a value: others are like it now, the newest');
 		is_deeply([ beside('CREATE TABLE other (k text, n int); ALTER TABLE t_a ATTACH PARTITION other FOR VALUES FROM (100) TO (1000)', 'SELECT', $workers) ],
 			[ 300, 'other 67 t_a_0 33 t_p_b_0 33 t_p_b_other 67 t_p_c_0 33 t_p_c_other 67' ], 'a range of one below it');
+		# rows of the same interval that it does not take need partitions, too
+		is_deeply([ beside('CREATE TABLE other (k text, n int); ALTER TABLE t_a ATTACH PARTITION other FOR VALUES FROM (150) TO (180)', 'SELECT', $workers) ],
+			[ 300, 'other 10 t_a_0 33 t_a_p100 6 t_a_p120 10 t_a_p180 10 t_a_p210 10 t_a_p240 10 t_a_p270 10 t_a_p300 1 t_p_b_0 33 t_p_b_other 10 t_p_b_p100 7 t_p_b_p120 10 t_p_b_p180 10 t_p_b_p210 10 t_p_b_p240 10 t_p_b_p270 10 t_p_c_0 33 t_p_c_other 10 t_p_c_p100 7 t_p_c_p120 10 t_p_c_p180 10 t_p_c_p210 10 t_p_c_p240 10 t_p_c_p270 10' ], 'a part of such a range');
 		is_deeply([ beside("CREATE TABLE other (k text, n int); ALTER TABLE t ATTACH PARTITION other FOR VALUES IN ('b', 'c')", 'ROLLBACK; BEGIN', $workers) ],
 			[ 300, 't_a_0 33 t_a_p100 33 t_a_p200 33 t_a_p300 1 t_p_b_0 33 t_p_b_p100 34 t_p_b_p200 33 t_p_c_0 33 t_p_c_p100 33 t_p_c_p200 34' ], '... unless it is rolled back');
 	};
@@ -71,6 +74,19 @@ subtest 'of two loads that make the same partitions the second waits, and then m
 	is($out, 300, 'the second is done') or diag($err);
 	unlike($err, qr/new partition/, '... and has made none');
 	is(query('SELECT count(*) FROM t'), 601, 'all rows');
+};
+
+subtest 'nobody waits for long behind a load that waits for a default partition' => sub {
+	query("$tree; CREATE TABLE t_rest PARTITION OF t DEFAULT");
+	close_gate();
+	my $other = start_load($node, "BEGIN; SELECT FROM t_rest; SELECT gate(7); COMMIT;\n");
+	ok(at_gate($node), 'another session reads it');
+	my $load = start_load($node, "SELECT fast_copy('t', '$file');\n");
+	ok(wait_until($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 't_rest'::regclass AND NOT granted"), 'the load waits');
+	is(query("SET statement_timeout = '30s'; SELECT count(*) FROM t"), 0, 'a third one does not');
+	open_gate();
+	finish_load($other);
+	is((finish_load($load))[0], 300, 'the load goes on');
 };
 
 subtest 'new partitions are in the tablespace of the table' => sub {
