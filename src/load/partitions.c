@@ -514,14 +514,15 @@ fc_partitions_look(FcJob *job)
 	job->tree = fc_partitions_tree(job);
 }
 
-/* The tables that get partitions, or that they are like */
+/* The tables that get partitions, and with "like" those that these are like */
 static List *
-fc_partitions_parents(const FcTree *tree)
+fc_partitions_parents(const FcTree *tree, bool like)
 {
 	List	   *parents = NIL;
 
 	foreach_ptr(const FcSprout, sprout, tree->sprouts)
-		parents = list_append_unique_oid(parents, sprout->above->oid);
+		if (like || sprout->above->sprout == NULL)
+			parents = list_append_unique_oid(parents, sprout->above->oid);
 	return parents;
 }
 
@@ -529,15 +530,19 @@ void
 fc_partitions_check_tree(FcJob *job)
 {
 	int			n = list_length(job->tree->sprouts);
+	List	   *changed = fc_partitions_parents(job->tree, false);
 
-	foreach_oid(oid, fc_partitions_parents(job->tree))
+	foreach_oid(oid, fc_partitions_parents(job->tree, true))
 	{
 		Relation	rel = table_open(oid, AccessShareLock);
 
 		fc_partman_forbid(rel);
-		fc_partition_check_owner(rel, get_default_partition_oid(oid), n,
-								 fc_sprout_bound(linitial(job->tree->sprouts)));
-		fc_partition_check_schema(rel, NULL);
+		if (list_member_oid(changed, oid))
+		{
+			fc_partition_check_owner(rel, get_default_partition_oid(oid), n,
+									 fc_sprout_bound(linitial(job->tree->sprouts)));
+			fc_partition_check_schema(rel, NULL);
+		}
 		/* another session may want it before this one is given the target */
 		table_close(rel, AccessShareLock);
 	}
@@ -549,7 +554,7 @@ fc_partitions_check_tree(FcJob *job)
 static List *
 fc_partitions_lock(FcJob *job)
 {
-	List	   *parents = fc_partitions_parents(job->tree);
+	List	   *parents = fc_partitions_parents(job->tree, true);
 	List	   *locked = parents == NIL ? NIL : list_concat_unique_oid(list_make1_oid(job->target.oid), parents);
 
 	foreach_oid(oid, locked)
@@ -578,7 +583,7 @@ fc_partitions_grow(FcJob *job)
 	job->tree = fc_partitions_tree(job);
 	/* what has come may take only some of the rows of a new one */
 	again = !equal(before, find_all_inheritors(target->oid, NoLock, NULL)) ||
-		list_difference_oid(fc_partitions_parents(job->tree), locked) != NIL;
+		list_difference_oid(fc_partitions_parents(job->tree, true), locked) != NIL;
 	n = list_length(job->tree->sprouts);
 	if (again || n == 0)
 		return !again;

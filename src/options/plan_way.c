@@ -17,13 +17,15 @@
 #include "access/xact.h"
 #include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/partcache.h"
+#include "utils/syscache.h"
 
 #include "compat/compat.h"
 #include "convert/convert.h"
@@ -129,6 +131,27 @@ fc_plan_columns_reason(Relation rel, const FcOptions *options, const FcPlanned *
 	return NULL;
 }
 
+/* Is a key not parallel safe, of the table or of a partition? */
+static bool
+fc_plan_keys_unsafe(Oid target)
+{
+	bool		unsafe = false;
+
+	foreach_oid(oid, find_all_inheritors(target, NoLock, NULL))
+	{
+		HeapTuple	tuple = unsafe ? NULL : SearchSysCache1(PARTRELID, ObjectIdGetDatum(oid));
+		bool		null;
+		Datum		exprs;
+
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		exprs = SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partexprs, &null);
+		unsafe = !null && fc_code_unsafe(eval_const_expressions(NULL, stringToNode(TextDatumGetCString(exprs))));
+		ReleaseSysCache(tuple);
+	}
+	return unsafe;
+}
+
 const char *
 fc_plan_leader_reason(Relation rel, const FcOptions *options,
 					  const FcPlanned *planned)
@@ -141,8 +164,7 @@ fc_plan_leader_reason(Relation rel, const FcOptions *options,
 		return "the table is a system catalog";
 	if (IsolationIsSerializable())
 		return "the transaction is serializable";
-	if (planned->plan.routed &&
-		fc_code_unsafe((Node *) RelationGetPartitionKey(rel)->partexprs))
+	if (planned->plan.routed && fc_plan_keys_unsafe(RelationGetRelid(rel)))
 		return "the partition key is not parallel safe";
 	if (fc_code_unsafe((Node *) planned->where))
 		return "the condition is not parallel safe";

@@ -96,6 +96,9 @@ fc_sprout_hint(void *arg)
 {
 	if (geterrcode() == ERRCODE_CHECK_VIOLATION && fc_error_wants_hint("updated partition constraint for default"))
 		errhint("Move such rows out of the default partition first.");
+	/* others are seen before, as the parent is locked */
+	if (geterrcode() == ERRCODE_INVALID_OBJECT_DEFINITION && fc_error_wants_hint("partition \"%s\" would overlap partition"))
+		errhint("The latter is pending detach. Wait until its DETACH is over, or finish it with ALTER TABLE ... DETACH PARTITION ... FINALIZE.");
 }
 
 static void

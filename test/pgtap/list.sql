@@ -9,11 +9,11 @@
 \getenv seed FC_SEED
 SELECT :{?seed} AS drawn \gset
 \if :drawn
-SELECT plan(101);
+SELECT plan(104);
 SELECT diag('FC_SEED=' || :'seed' || ' draws these, and repeats them');
 \else
 \set seed ''
-SELECT plan(221);
+SELECT plan(224);
 \endif
 SELECT set_config('fc.seed', :'seed', true) \g /dev/null
 
@@ -344,6 +344,26 @@ COPY (VALUES ('b', date '2024-01-03', 2, 'y')) TO :'file' (FORMAT binary);
 SELECT pg_temp.again('a binary file', 'w_a w_a_1 w_p_b w_p_b_1: w_p_b_1 2', '', $$SELECT fast_copy('w', '%s', format => 'binary')$$);
 SELECT pg_temp.write('{"b|03.02.2024|1|x","c|04.02.2024|2|Zürich"}') \g /dev/null
 SELECT pg_temp.again('a pattern, and an encoding', 'w_a w_a_1 w_p_b w_p_b_1 w_p_b_p202402 w_p_c w_p_c_1 w_p_c_p202402: w_p_b_p202402 1 w_p_c_p202402 2', '', $$SELECT fast_copy('w', '%s', delimiter => '|', encoding => 'LATIN1', timestamp_format => '{"day": "DD.MM.YYYY"}')$$);
+
+-- The table that new ones are like is not changed, nor asked whose it is
+CREATE ROLE fc_other;
+CREATE TABLE likes (k text, id int) PARTITION BY LIST (k);
+CREATE TABLE likes_a PARTITION OF likes FOR VALUES IN ('a') PARTITION BY HASH (id);
+CREATE TABLE likes_a_0 PARTITION OF likes_a FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+ALTER TABLE likes OWNER TO fc_owner;
+ALTER TABLE likes_a OWNER TO fc_other;
+GRANT CREATE ON SCHEMA public TO fc_owner;
+SELECT pg_temp.file($$VALUES ('b', 1)$$) \g /dev/null
+SET ROLE fc_owner;
+SELECT is(pg_temp.load('likes', NULL), 'likes_p_b_0 1', 'a sibling of another owner');
+RESET ROLE;
+
+-- Keys below the table's own
+CREATE FUNCTION third(id int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL UNSAFE AS $$ BEGIN RETURN id % 3; END $$;
+CREATE TABLE below (k text, id int) PARTITION BY LIST (k);
+CREATE TABLE below_a PARTITION OF below FOR VALUES IN ('a') PARTITION BY LIST (third(id));
+SELECT is(pg_temp.load('below', $$SELECT 'a', g FROM generate_series(1, 30) AS g$$, ', workers => 2'), 'below_a_p0 10, below_a_p1 10, below_a_p2 10', 'a key that is not parallel safe');
+SELECT is((SELECT choice FROM fast_copy_report() WHERE phase = 'load'), 'in the leader: the partition key is not parallel safe, multi_insert', '... is evaluated by the leader');
 
 -- Delete marks
 CREATE TABLE k (k text, id int, PRIMARY KEY (k, id)) PARTITION BY LIST (k);

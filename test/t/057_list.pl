@@ -89,6 +89,12 @@ subtest 'nobody waits for long behind a load that waits for a default partition'
 	is((finish_load($load))[0], 300, 'the load goes on');
 };
 
+subtest 'a partition that is being detached is in the way' => sub {
+	query("$tree; UPDATE pg_inherits SET inhdetachpending = true WHERE inhrelid = 't_a'::regclass");
+	my ($rc, $out, $err) = $node->psql('postgres', "SELECT fast_copy('t', '$file')");
+	like($err, qr/partition "t_p_a" would overlap partition "t_a"\n.*HINT:  The latter is pending detach\. Wait until its DETACH is over, or finish it with/s, 'how to get it out of there');
+};
+
 subtest 'new partitions are in the tablespace of the table' => sub {
 	query("SET allow_in_place_tablespaces = on;\nCREATE TABLESPACE elsewhere LOCATION ''");
 	query("$tree; ALTER TABLE t SET TABLESPACE elsewhere");
