@@ -550,12 +550,16 @@ fc_partitions_check_tree(FcJob *job)
 	fc_partitions_check_room(job, n);
 }
 
-/* Locks these tables; loads into one tree wait for each other at its root */
+/*
+ * Locks these tables, each before those below it.  Loads into one tree wait for
+ * each other at its root.
+ */
 static List *
 fc_partitions_lock(FcJob *job)
 {
 	List	   *parents = fc_partitions_parents(job->tree, true);
-	List	   *locked = parents == NIL ? NIL : list_concat_unique_oid(list_make1_oid(job->target.oid), parents);
+	List	   *all = parents == NIL ? NIL : find_all_inheritors(job->target.oid, NoLock, NULL);
+	List	   *locked = list_difference_oid(all, list_difference_oid(list_delete_first(list_copy(all)), parents));
 
 	foreach_oid(oid, locked)
 	{

@@ -76,6 +76,27 @@ subtest 'of two loads that make the same partitions the second waits, and then m
 	is(query('SELECT count(*) FROM t'), 601, 'all rows');
 };
 
+subtest 'loads into a table and into one of its partitions lock in the same order' => sub {
+	my $deep = write_bytes('deep.csv', "a,1\na,150\n");
+	query("$tree; DROP TABLE t_a_0; CREATE TABLE t_a_0 PARTITION OF t_a FOR VALUES FROM (0) TO (100) PARTITION BY LIST ((n % 2)); CREATE TABLE t_a_0_0 PARTITION OF t_a_0 FOR VALUES IN (0)");
+	close_gate();
+	my $other = start_load($node, "BEGIN; LOCK TABLE ONLY t_a IN SHARE UPDATE EXCLUSIVE MODE; SELECT gate(7); COMMIT;\n");
+	ok(at_gate($node), 'another session has the partition');
+	my @loads;
+	foreach my $table ('t_a', 't')
+	{
+		push @loads, start_load($node, "SELECT fast_copy('$table', '$deep');\n");
+		ok(wait_until($node, "SELECT count(*) = " . @loads . " FROM pg_locks WHERE relation = 't_a'::regclass AND NOT granted"), "a load of $table waits");
+	}
+	open_gate();
+	finish_load($other);
+	foreach my $load (@loads)
+	{
+		my ($out, $err) = finish_load($load);
+		is($out, 2, 'it goes on') or diag($err);
+	}
+};
+
 subtest 'nobody waits for long behind a load that waits for a default partition' => sub {
 	query("$tree; CREATE TABLE t_rest PARTITION OF t DEFAULT");
 	close_gate();
