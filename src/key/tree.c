@@ -161,14 +161,17 @@ fc_tree_column(const FcBranch *branch)
 	return castNode(Var, linitial_node(ExprState, branch->exprs)->expr)->varattno;
 }
 
-/* The keys of a partition by range; all keys of any other one */
+/*
+ * The keys of a partition by range, which core has in the same order; all keys
+ * of any other one
+ */
 static FcRange
 fc_tree_range(const FcBranch *branch, int child)
 {
-	for (int i = 0; branch->route && i < branch->route->nranges; i++)
-		if (branch->route->ranges[i].partition == branch->desc->oids[child])
-			return branch->route->ranges[i];
-	return FC_RANGE_ALL;
+	const FcRoute *route = branch->route;
+
+	return route && child < route->nranges && route->ranges[child].partition == branch->desc->oids[child] ?
+		route->ranges[child] : FC_RANGE_ALL;
 }
 
 /*
