@@ -339,7 +339,7 @@ fc_columns_check_others(Relation rel, const FcOptions *options, const FcColumns 
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						name, RelationGetRelationName(rel)),
-				 errhint("The file may have other fields, too, if a transform names them.")));
+				 errhint("The file may have other fields, too, if a transform or delete_where names them.")));
 	}
 }
 

@@ -356,7 +356,7 @@ SELECT pg_temp.refuses($$on_conflict => 'update', delete_where => 'op'$$, '42804
 SELECT pg_temp.refuses($$on_conflict => 'update', delete_where => 'op = 1'$$, '42883', 'operator does not exist: text = integer', 'Fields that are no columns are texts: compare them with texts, or cast them, such as $1::boolean.', '... of texts');
 SELECT pg_temp.refuses($$on_conflict => 'update', delete_where => 'opp = ''D'''$$, '42703', 'the file has no field "opp"', 'Its fields are op, k, n. Fields without such a name are called $1, $2 and so on.', 'a name of nothing');
 SELECT pg_temp.refuses($$on_conflict => 'update', delete_where => '$4 = ''D'''$$, '42P02', 'the file has no field $4', NULL, '... and a number');
-SELECT pg_temp.refuses($$on_conflict => 'update', delete_where => 'k > 1'$$, '42703', 'column "op" of relation "cond" does not exist', 'The file may have other fields, too, if a transform names them.', 'a field that no condition names');
+SELECT pg_temp.refuses($$on_conflict => 'update', delete_where => 'k > 1'$$, '42703', 'column "op" of relation "cond" does not exist', 'The file may have other fields, too, if a transform or delete_where names them.', 'a field that no condition names');
 SELECT pg_temp.refuses($$on_conflict => 'update', delete_where => 'op = ''D'', k = 1'$$, '22023', 'delete_where must be one condition', 'Join conditions by AND or OR.', 'two conditions');
 SELECT pg_temp.refuses($$on_conflict => 'update', delete_where => 'true; SELECT 1'$$, '22023', 'delete_where must be one condition', 'Join conditions by AND or OR.', '... and two commands');
 SELECT pg_temp.refuses($$on_conflict => 'update', delete_where => ''$$, '42601', 'syntax error at end of input', NULL, 'nothing');
