@@ -336,7 +336,8 @@ fc_files_take(FcFiles *files, FcFilesOne *one, bool wait)
 		bool		null;
 
 		one->recorded = DatumGetBool(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &null));
-		loaded = (one->recorded && files->options->changed_files == FC_CHANGED_SKIP) ||
+		/* what comes after the last part is for the next call */
+		loaded = (one->recorded && (one->begun || files->options->changed_files == FC_CHANGED_SKIP)) ||
 			DatumGetBool(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &null));
 	}
 	fc_ddl_end(level, false);

@@ -234,6 +234,23 @@ subtest 'files that change between batches' => sub {
 	is(query('SELECT rows, first_key FROM led'), '100|2013-01-01 00:00:00', 'its line');
 };
 
+subtest 'a file that grows when all of it is in' => sub {
+	foreach my $changed ('error', 'load')
+	{
+		my $file = write_bytes('grows.csv', records(1, 100));
+
+		prepare();
+		query("DROP FUNCTION IF EXISTS append CASCADE; CREATE FUNCTION append() RETURNS trigger LANGUAGE plpgsql AS
+			\$\$ BEGIN COPY (SELECT 101, '2013-01-01', 'late') TO PROGRAM 'cat >>$file' (FORMAT csv); RETURN NULL; END \$\$;
+			CREATE CONSTRAINT TRIGGER late AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.n = 100) EXECUTE FUNCTION append();
+			CREATE TABLE t_rest PARTITION OF t DEFAULT");
+		like(said(call($file, ", changed_files => '$changed'")), qr/: 1 loaded, 0 loaded before, 0 failed/, "changed_files '$changed': one call");
+		is(query('SELECT count(*) FROM t'), 100, '... loads it once');
+		is(line(), 'loaded|-1|-1|100', '... as the ledger says');
+		like(failure(call($file)), qr/55000: file ".*grows\.csv" has changed since it was loaded/, '... and the next one sees that it has changed');
+	}
+};
+
 subtest 'other loads of a file in part' => sub {
 	my $file = write_bytes('part.csv', records(1, 100));
 	my $replace = "SELECT fast_copy('t', '$file', ledger => 'led', existing_rows => 'replace')";
