@@ -44,7 +44,6 @@ typedef struct FcFormColumn
 
 struct FcForm
 {
-	HeapTupleHeaderData head;	/* the header of each tuple */
 	int			natts;
 	FcFormColumn *columns;
 	Size		max;
@@ -63,6 +62,7 @@ struct FcForm
 	uint32		foretold[FC_BATCH_ROWS];	/* the lengths that rows were said
 											 * to have */
 #endif
+	HeapTupleHeaderData head;	/* the header of each tuple */
 };
 
 static FcFormKind
