@@ -37,7 +37,7 @@ sub round
 	my $change = pick(sort keys %CHANGE);
 	my $moment = rand(0.6);
 	my $gated = chance(0.6);
-	my $load = Load->draw(least => 20, most => 60);
+	my $load = Load->draw(least => 20, most => 60, plainly => 1);
 	# with it, what is appended meanwhile is an error (test/t/044_ledger.pl)
 	$load->{ledger} = 0;
 

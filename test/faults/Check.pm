@@ -27,7 +27,7 @@ sub wrong_after
 sub wrong_with_rows
 {
 	my ($server, $load, $said, $crashed) = @_;
-	my @may = $load->may_be($said, $crashed);
+	my @may = $load->may_be($said, $crashed, $server);
 	my $is = join(' ', @{ Load::sum_of($server, 'faults.t') });
 	my $other = join(' ', @{ Load::sum_of($server, 'faults.other') });
 	my @wrong;
@@ -37,10 +37,21 @@ sub wrong_with_rows
 	my $rejects = $server->sql('SELECT count(*) FROM faults.rejects');
 	my $loaded = $is eq join(' ', @{ $load->after }) && $load->{tolerant};
 	push @wrong, "$rejects rejects" if !$load->{unlogged} && $rejects != ($loaded ? $load->{bad_file}{bad} : 0);
-	my $lines = $server->sql("SELECT count(*) || ' ' || count(*) FILTER (WHERE state = 'loaded' AND rows = (SELECT count(*) FROM faults.t WHERE n > 0)) FROM faults.ledger");
-	my $known = $load->{ledger} && $is eq join(' ', @{ $load->after }) ? '1 1' : '0 0';
-	push @wrong, "the ledger has $lines lines, not $known" if !$load->{unlogged} && $lines ne $known;
+	push @wrong, wrong_with_ledger($server, $load, $is) unless $load->{unlogged};
+	push @wrong, $load->wrong_places($server, $said) if $load->{move};
 	return @wrong;
+}
+
+sub wrong_with_ledger
+{
+	my ($server, $load, $is) = @_;
+	my $lines = $server->sql("SELECT count(*) || ' ' || count(*) FILTER (WHERE state = 'loaded' AND rows = (SELECT count(*) FROM faults.t WHERE v LIKE 'some text%')) FROM faults.ledger");
+	my $known = $load->{ledger} && $is eq join(' ', @{ $load->after }) ? '1 1' : '0 0';
+
+	return $lines ne $known ? "the ledger has $lines lines, not $known" : () if !$load->{cut} || $known eq '1 1';
+	my ($state, $rows, $bytes) = split(/\|/, $server->sql("SELECT coalesce(max(state), 'none'), coalesce(max(rows), 0), coalesce(max(done_bytes), 0) FROM faults.ledger"));
+	my $end = $load->bytes($rows);
+	return $state eq 'loaded' || $bytes != $end ? "the ledger has $rows rows and $bytes bytes of a file that is $state, not $end" : ();
 }
 
 sub wrong_with_structures
@@ -51,6 +62,7 @@ sub wrong_with_structures
 		all_heaps AS (SELECT * FROM heaps UNION ALL SELECT t.oid, h.relname || ' toast' FROM heaps h
 			JOIN pg_class c ON c.oid = h.oid JOIN pg_class t ON t.oid = c.reltoastrelid)
 		SELECT relname || ': ' || msg FROM all_heaps, LATERAL verify_heapam(all_heaps.oid, check_toast => true) v
+		UNION ALL SELECT misplaced()
 		UNION ALL SELECT relname || ': not all visible: ' || v FROM heaps, LATERAL pg_check_visible(heaps.oid) v
 		UNION ALL SELECT relname || ': not all frozen: ' || v FROM heaps, LATERAL pg_check_frozen(heaps.oid) v
 		LIMIT 5") } // $@;
@@ -81,11 +93,11 @@ sub wrong_with_leftovers
 	return @wrong;
 }
 
-# The same load once more, alone, into an empty table
+# The same load once more, alone
 sub wrong_with_next_load
 {
 	my ($server, $load) = @_;
-	my $script = "SET lock_timeout = '10s';\nTRUNCATE faults.t, faults.rejects, faults.ledger;\n" . $load->statement(freeze => 1);
+	my $script = "SET lock_timeout = '10s';\nTRUNCATE faults.t, faults.rejects, faults.ledger;\n" . $load->again;
 	my ($status, $text) = finish_command($server->start_script($script), 120);
 	my $is = join(' ', @{ Load::sum_of($server, 'faults.t') });
 

@@ -147,7 +147,7 @@ sub fixed
 sub left_in_memory
 {
 	my ($option) = @_;
-	my $load = Load->draw(least => 40, most => 40);
+	my $load = Load->draw(least => 40, most => 40, plainly => 1);
 	my $server = server('replica');
 	my @left;
 

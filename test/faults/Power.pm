@@ -269,7 +269,7 @@ sub unnoticed
 sub play_plainly
 {
 	my ($mutant, $when) = @_;
-	my $load = Load->draw(least => 20, most => 40);
+	my $load = Load->draw(least => 20, most => 40, plainly => 1);
 	my $server = server('replica', $systems[0], $mutant);
 
 	@$load{qw(layout order parts index wrap ending source)} = qw(plain random all none block COMMIT file);
