@@ -4,7 +4,8 @@
 #
 # The product of all is large: attacks that are known are tried each time, and besides
 # them cases that are drawn.  FC_BETWEEN_SEED and FC_BETWEEN_CASES choose others, or
-# more; FC_BETWEEN_ONLY names those to be run alone, as k3 (a known one) or 17.
+# more, FC_BETWEEN_LOADS, with commas, some kinds of load alone; FC_BETWEEN_ONLY names those
+# to be run alone, as k3 (a known one) or 17.
 #
 # A load may fail, with an error that is no internal one, and then all is as before; or
 # it succeeds, and the table has what it would have after such commands and COPY.  The
@@ -21,6 +22,7 @@ use Test::More;
 my $seed = $ENV{FC_BETWEEN_SEED} // 1;
 my $ncases = $ENV{FC_BETWEEN_CASES} // 300;
 my %only = map { $_ => 1 } split ' ', $ENV{FC_BETWEEN_ONLY} // '';
+my %alone = map { $_ => 1 } split /,/, $ENV{FC_BETWEEN_LOADS} // '';
 my $node = new_node('main', {}, 'restart_after_crash = on', 'log_error_verbosity = verbose', "timezone = 'UTC'", 'max_parallel_workers = 4',
 	"statement_timeout = '60s'", "lock_timeout = '20s'");
 needs($node, 'dblink');
@@ -49,7 +51,9 @@ my %FILES = (
 my %PATHS = map { $_ => write_bytes("$_.csv", join('', map { "$_->{n},$_->{ts},$_->{v},$_->{x}\n" } @{ $FILES{$_} }) . "bad,,,\n") } keys %FILES;
 
 # Kinds of load: file, options, which old rows stay, and the steps that are taken, which are
-# phases of fast_copy_progress
+# phases of fast_copy_progress.  Those that move rows have no file, and code of indexes,
+# events and the history alone runs; of drains day 3 has a partition, and the others are in
+# the default partition
 my $key = '"dedup_keys": ["ts", "n"]';
 my %LOADS = (
 	append => { file => 'days', options => '', stays => sub { 1 }, steps => 'setup load analyze' },
@@ -60,16 +64,23 @@ my %LOADS = (
 	merge => { file => 'both', options => "\"existing_rows\": \"merge\", $key", stays => sub { $_[0] > 3 }, steps => 'setup scan partitions load index attach replace analyze', exchanges => 1 },
 	upsert => { file => 'both', options => "\"on_conflict\": \"update\", $key", stays => sub { $_[0] > 3 }, steps => 'setup scan load index attach replace analyze', unique => 1 },
 	nothing => { file => 'again', options => "\"on_conflict\": \"nothing\", $key", stays => sub { 1 }, steps => 'setup load replace analyze', unique => 1, keeps => 1 },
-	plain => { file => 'days', options => '"existing_rows": "replace"', stays => sub { 0 }, steps => 'setup load index replace analyze', exchanges => 1, plain => 1 });
+	plain => { file => 'days', options => '"existing_rows": "replace"', stays => sub { 0 }, steps => 'setup load index replace analyze', exchanges => 1, plain => 1 },
+	grow => { file => 'more', options => '', stays => sub { 1 }, steps => 'scan partitions load analyze', list => 1 },
+	drain => { move => 'fast_copy_drain(%s)', stays => sub { 1 }, steps => 'partitions index attach replace analyze', leaves => [ 'DEFAULT', 3 ] },
+	'drain of a range' => { move => "fast_copy_drain(%s, replace_from => '2013-01-01', replace_to => '2013-01-02')", stays => sub { 1 }, steps => 'partitions index attach replace analyze',
+		leaves => [ 'DEFAULT', 3 ] },
+	repartition => { move => "fast_copy_repartition(%s, old_partitions => 'drop', partition_interval => '2 days')", stays => sub { 1 }, steps => 'partitions index attach replace analyze' });
 
 # Kinds of code: what the table has (column, more), what is done before the load, what
-# the call has, the steps that run it, and the loads, if these are not all
+# the call has, the steps that run it, and the loads, if these are not all but those that
+# move rows (moves: these, too), and those that make partitions by list (effects), where
+# rows would be evaluated twice
 my $trigger = 'EXECUTE FUNCTION public.act_trigger()';
-my %INDEX = (carries => 1, steps => 'load index index replace replace replace replace analyze any');
-my %FOLDED = (carries => 1, steps => 'setup partitions index replace replace replace attach attach any any');
+my %INDEX = (moves => 1, carries => 1, steps => 'load index index replace replace replace replace analyze any');
+my %FOLDED = (moves => 1, carries => 1, steps => 'setup partitions index replace replace replace attach attach any any');
 my %ROW = (rows => 1, steps => 'load any any');
 my %TRIGGER = (steps => 'replace any any');
-my %DDL = (steps => 'partitions attach any', loads => 'new,replace and new,merge,upsert');
+my %DDL = (moves => 1, steps => 'partitions attach any', loads => 'new,replace and new,merge,upsert,grow,drain,drain of a range,repartition');
 my %CODES = (
 	'index expression' => { %INDEX, before => 'CREATE INDEX t_act ON t (as_index(n))', weight => 6 },
 	'index predicate' => { %INDEX, before => 'CREATE INDEX t_act ON t (v) WHERE as_condition(n)', weight => 3 },
@@ -78,14 +89,14 @@ my %CODES = (
 	'folded index expression' => { %FOLDED, before => 'CREATE INDEX t_act ON t ((n + as_index(1)))', weight => 3 },
 	'folded index predicate' => { %FOLDED, before => 'CREATE INDEX t_act ON t (v) WHERE as_condition(1) OR n > 0', weight => 2 },
 	'folded CHECK' => { %FOLDED, more => ', CHECK (as_condition(1) AND n > 0)', weight => 2 },
-	CHECK => { %ROW, more => ', CHECK (does(n))', weight => 3 },
+	CHECK => { %ROW, effects => 1, more => ', CHECK (does(n))', weight => 3 },
 	default => { %ROW, column => ', d int DEFAULT as_default()' },
 	'generated column' => { %ROW, column => ', d int GENERATED ALWAYS AS (as_index(n)) STORED', weight => 2 },
-	domain => { %ROW, type => 'act_domain' },
+	domain => { %ROW, effects => 1, type => 'act_domain' },
 	'range type' => { %ROW, column => ', d act_range', options => q{"transform": "d = '[1,' || n || ']'"} },
 	transform => { rows => 1, steps => 'scan load any', options => '"transform": "x = as_text(x)"' },
 	cast => { %ROW, options => '"transform": "x = (x::act_pair).x"' },
-	where_clause => { rows => 1, steps => 'scan load any', argument => ", where_clause => 'public.does(n)'" },
+	where_clause => { rows => 1, effects => 1, steps => 'scan load any', argument => ", where_clause => 'public.does(n)'" },
 	'row trigger before' => { %TRIGGER, before => "CREATE TRIGGER tr BEFORE INSERT OR DELETE ON t FOR EACH ROW $trigger", weight => 2 },
 	'row trigger after' => { %TRIGGER, before => "CREATE TRIGGER tr AFTER INSERT OR DELETE ON t FOR EACH ROW $trigger", weight => 2 },
 	'statement trigger' => { %TRIGGER, before => "CREATE TRIGGER tr AFTER INSERT OR UPDATE OR DELETE ON t FOR EACH STATEMENT $trigger" },
@@ -95,7 +106,7 @@ my %CODES = (
 	'event trigger on drop' => { %DDL, event => 'sql_drop' },
 	'trigger of rejects' => { before => "CREATE TRIGGER tr BEFORE INSERT ON rejects FOR EACH ROW $trigger", steps => 'any', late => 1 },
 	'CHECK of the ledger' => { before => 'ALTER TABLE led ADD CHECK (does(1))', steps => 'any', late => 1 },
-	'default of the history' => { before => 'ALTER TABLE hist ADD d int DEFAULT as_default()', steps => 'any', late => 1 },
+	'default of the history' => { moves => 1, before => 'ALTER TABLE hist ADD d int DEFAULT as_default()', steps => 'any', late => 1 },
 	'template of pg_partman' => { partman => 1, before => 'CREATE INDEX ON partman.template_public_t (as_index(n))', steps => 'load any', loads => 'new,replace and new,merge' },
 	'event trigger beside pg_partman' => { partman => 1, event => 'ddl_command_end', steps => 'partitions attach any', loads => 'new,merge' });
 
@@ -103,7 +114,10 @@ my %CODES = (
 
 # Queries for the names of objects.  What they are of: r tables, i indexes, n schemas
 my $exchange = "nspname LIKE 'fast_copy exchange %'";
-my $of_day = "(SELECT inhrelid FROM pg_catalog.pg_inherits JOIN pg_catalog.pg_class ON oid = inhrelid WHERE inhparent = 'public.t'::regclass AND pg_catalog.pg_get_expr(relpartbound, oid) LIKE '%%FROM (''2013-01-0%d %%' LIMIT 1)";
+my $of_day = "(SELECT inhrelid FROM pg_catalog.pg_inherits JOIN pg_catalog.pg_class ON oid = inhrelid WHERE inhparent = 'public.t'::regclass AND pg_catalog.pg_get_expr(relpartbound, oid) ~ '(FROM|IN) ..2013-01-0%d|DEFAULT'
+	ORDER BY pg_catalog.pg_get_expr(relpartbound, oid) DESC LIMIT 1)";
+# that of day 4; of those that move rows it begins with day 1 or 2
+my $made = "(SELECT oid FROM pg_catalog.pg_class WHERE relkind = 'r' AND relname ~ '^t_p_?2013_?01_?0[124]' ORDER BY relname DESC LIMIT 1)";
 my $substitute = "(SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace m ON m.oid = relnamespace WHERE $exchange AND relkind = 'r' AND relname = '%s' LIMIT 1)";
 my $index = "(SELECT indexrelid FROM pg_catalog.pg_index WHERE indrelid = %s ORDER BY indexrelid DESC LIMIT 1)";
 my %OBJECTS = (
@@ -111,18 +125,20 @@ my %OBJECTS = (
 	'leaf with late rows' => [ 'r', sprintf($of_day, 1), 3 ],
 	'another leaf' => [ 'r', sprintf($of_day, 2), 5 ],
 	'a leaf without rows of the file' => [ 'r', sprintf($of_day, 3), 1 ],
-	'new partition' => [ 'r', "(SELECT oid FROM pg_catalog.pg_class WHERE relkind = 'r' AND relname ~ '^t_p2013_?01_?04')", 3, { days => 4 } ],
+	'new partition' => [ 'r', $made, 3, { made => 1 } ],
 	'substitute of the first' => [ 'r', sprintf($substitute, 't_1'), 2, { exchanges => 1 } ],
 	'substitute of another' => [ 'r', sprintf($substitute, 't_2'), 3, { exchanges => 1 } ],
 	'substitute of the table, or stage' => [ 'r', sprintf($substitute, 't'), 2, { whole => 1 } ],
+	'substitute of the default' => [ 'r', sprintf($substitute, 't_rest'), 5, { rest => 1 } ],
 	'index of the target' => [ 'i', sprintf($index, "'public.t'::regclass"), 1 ],
 	'index of the leaf with late rows' => [ 'i', sprintf($index, sprintf($of_day, 1)), 1 ],
 	'index of another leaf' => [ 'i', sprintf($index, sprintf($of_day, 2)), 3 ],
-	'index of the new partition' => [ 'i', sprintf($index, "(SELECT oid FROM pg_catalog.pg_class WHERE relkind = 'r' AND relname ~ '^t_p2013_?01_?04')"), 1, { days => 4 } ],
+	'index of the new partition' => [ 'i', sprintf($index, $made), 1, { made => 1 } ],
 	'index of a substitute' => [ 'i', sprintf($index, sprintf($substitute, 't_2')), 2, { exchanges => 1 } ],
+	'index of the substitute of the default' => [ 'i', sprintf($index, sprintf($substitute, 't_rest')), 2, { rest => 1 } ],
 	'schema of substitutes' => [ 'n', "(SELECT oid FROM pg_catalog.pg_namespace WHERE $exchange LIMIT 1)", 2, { schema => 1 } ],
-	rejects => [ 'r', "'public.rejects'::regclass", 1, { beside => 1 } ],
-	ledger => [ 'r', "'public.led'::regclass", 1, { beside => 1 } ],
+	rejects => [ 'r', "'public.rejects'::regclass", 1, { beside => 1, file => 1 } ],
+	ledger => [ 'r', "'public.led'::regclass", 1, { beside => 1, file => 1 } ],
 	history => [ 'r', "'public.hist'::regclass", 1, { beside => 1 } ]);
 
 # Commands.  If one is done: rows of the object may be gone (loses), columns may have
@@ -155,7 +171,8 @@ my %COMMANDS = (
 		[ 'DELETE FROM %s', loses => 1 ], [ "UPDATE %s SET v = 'mine'", changes => 'v' ], [ "UPDATE %s SET x = 7", changes => 'x' ],
 		[ "INSERT INTO %s (n, ts, v, x) VALUES (8000, '2013-01-02 13:00', 'mine', 1)", adds => 1 ],
 		[ "INSERT INTO %s (n, ts, v, x) VALUES (8000, '2013-01-09 13:00', 'mine', 1)", adds => 1 ],
-		[ "DO \$\$ BEGIN PERFORM public.fast_copy('%s', '$PATHS{days}', columns => '{n,ts,v,x}', on_error => 'ignore'); END \$\$", adds => 2 ] ],
+		[ "DO \$\$ BEGIN PERFORM public.fast_copy('%s', '$PATHS{days}', columns => '{n,ts,v,x}', on_error => 'ignore'); END \$\$", adds => 2 ],
+		[ "SELECT public.fast_copy_drain('public.t')" ], [ "SELECT public.fast_copy_repartition('public.t', 'drop', partition_interval => '1 week')" ] ],
 	i => [
 		[ 'DROP INDEX %s' ], [ 'ALTER INDEX %s SET TABLESPACE other' ], [ 'ALTER INDEX ALL IN TABLESPACE pg_default SET TABLESPACE other' ], [ 'REINDEX INDEX %s' ],
 		[ 'ALTER INDEX %s RENAME TO t_moved_idx' ], [ 'ALTER INDEX %s SET (fillfactor = 50)' ], [ 'ALTER INDEX public.t_n_idx ATTACH PARTITION %s' ],
@@ -269,6 +286,7 @@ BEGIN
 	END IF;
 	RETURN true;
 END \$\$;
+CREATE FUNCTION late_index(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS \$\$ BEGIN IF n = 3 THEN PERFORM public.late(101); END IF; RETURN n; END \$\$;
 CREATE DOMAIN act_domain AS bigint CHECK (does_value(VALUE));
 CREATE CAST (text AS act_pair) WITH FUNCTION to_pair(text);
 RESET ROLE;
@@ -348,16 +366,22 @@ sub tables
 	my ($case) = @_;
 	my ($load, $code) = ($LOADS{ $case->{load} }, $CODES{ $case->{code} });
 	my $type = $code->{type} // 'bigint';
-	my $columns = "n int, ts timestamp NOT NULL, v text, x $type" . ($code->{column} // '') . ($code->{more} // '') . ($case->{late} ? ', CHECK (late(n))' : '');
+	my $columns = "n int, ts timestamp NOT NULL, v text, x $type" . ($code->{column} // '') . ($code->{more} // '') . ($case->{late} && !$load->{move} ? ', CHECK (late(n))' : '');
+	my $bound = sub {
+		my ($day) = map { "'" . day($_) . "'" } @_;
+
+		return $load->{list} ? "FOR VALUES IN ($day)" : "FOR VALUES FROM ($day) TO ('" . day($_[0] + 1) . "')";
+	};
+	my @leaves = map { /\d/ ? "CREATE TABLE t_$_ PARTITION OF t " . $bound->($_) . ';' : 'CREATE TABLE t_rest PARTITION OF t DEFAULT;' } @{ $load->{leaves} // [ 1 .. 3 ] };
 	my $sql = "SET client_min_messages = error; SELECT setval('fired', 1, false), setval('done', 1, false);
 		SET ROLE alice; CREATE OR REPLACE FUNCTION plain(n int) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT n / 2';
-		CREATE TABLE t ($columns)" . ($load->{plain} ? ';' : ' PARTITION BY RANGE (ts);' . join '', map { "CREATE TABLE t_$_ PARTITION OF t FOR VALUES FROM ('" . day($_) . "') TO ('" . day($_ + 1) . "');" } 1 .. 3);
+		CREATE TABLE t ($columns)" . ($load->{plain} ? ';' : ' PARTITION BY ' . ($load->{list} ? 'LIST ((ts::date));' : 'RANGE (ts);') . join('', @leaves));
 
 	$sql .= "CREATE @{[ $load->{unique} ? 'UNIQUE' : '' ]} INDEX t_n_idx ON t (n, ts); CREATE INDEX t_plain ON t (plain(n));
 		SELECT fast_copy_create_reject_table('rejects'), fast_copy_create_history_table('hist'), fast_copy_create_ledger_table('led');\n";
 	$sql .= "RESET ROLE; SELECT partman.create_parent(p_parent_table => 'public.t', p_control => 'ts', p_type => '@{[ $partman =~ /^4/ ? 'native' : 'range' ]}', p_interval => '@{[ $partman =~ /^4/ ? 'daily' : '1 day' ]}', p_premake => 1);\n" if $code->{partman};
 	$sql .= 'INSERT INTO t (n, ts, v, x) VALUES ' . join(', ', map { "($_->{n}, '$_->{ts}', '$_->{v}', $_->{x})" } @OLD) . ";\n";
-	$sql .= ($code->{before} // '') . ';';
+	$sql .= ($code->{before} // '') . ';' . ($case->{late} && $load->{move} ? 'CREATE INDEX t_late ON t (late_index(n));' : '');
 	$sql .= "RESET ROLE; CREATE EVENT TRIGGER between ON $code->{event} EXECUTE FUNCTION act_event();" if $code->{event};
 	return $sql;
 }
@@ -394,14 +418,15 @@ sub load
 	my ($load, $code, $object) = ($LOADS{ $case->{load} }, $CODES{ $case->{code} }, $OBJECTS{ $case->{object} });
 	# of a row that a function refuses nobody knows whether it was skipped
 	my $beside = !$code->{rows} && ($case->{rejects} || $code->{late} || $object->[3]{beside});
-	my $options = join(', ', grep { length } $load->{options}, $code->{options} // '', $beside ? '"ledger": "led"' : '');
+	my $options = join(', ', grep { length } $load->{options} // '', $code->{options} // '', $beside ? '"ledger": "led"' : '');
 	my %settings = (command => $case->{command}, object => $object->[1], kind => $object->[0], step => $case->{step}, catches => $case->{catches} ? 'yes' : 'no', late => $case->{late} // '',
 		bait => $case->{bait} ? sprintf("INSERT INTO public.t (n, ts, v, x) VALUES (7001, '%s 14:00', 'late', 7001)", day($case->{bait})) : '');
 
 	return "\\set VERBOSITY verbose\n" . ($case->{loader} ? '' : "SET ROLE alice;\n") . join('', map { "SET between.$_ = " . quoted($settings{$_}) . ";\n" } sort keys %settings)
 	  . ($beside ? "SET fast_copy.history = 'hist';\n" : '') . ($case->{isolation} ? "SET default_transaction_isolation = 'repeatable read';\n" : '')
-	  . "SELECT fast_copy('t', '$PATHS{ $load->{file} }" . ($beside ? '.bad' : '') . "', columns => '{n,ts,v,x}', workers => $case->{workers}" . ($beside ? ", on_error => 'ignore', on_error_classes => '{conversion}', reject_table => 'rejects'" : '')
-	  . ($case->{analyze} ? ', run_analyze => true' : '') . ($code->{argument} // '') . ", options => '" . ("{$options}" =~ s/'/''/gr) . "');\n";
+	  . ($load->{move} ? 'SELECT ' . sprintf($load->{move}, "target => 't', workers => $case->{workers}" . ($case->{analyze} ? ', run_analyze => true' : '')) . ";\n" :
+		"SELECT fast_copy('t', '$PATHS{ $load->{file} }" . ($beside ? '.bad' : '') . "', columns => '{n,ts,v,x}', workers => $case->{workers}" . ($beside ? ", on_error => 'ignore', on_error_classes => '{conversion}', reject_table => 'rejects'" : '')
+	  . ($case->{analyze} ? ', run_analyze => true' : '') . ($code->{argument} // '') . ", options => '" . ("{$options}" =~ s/'/''/gr) . "');\n");
 }
 
 # The rows that there must be, and those that may be there, by their texts, once the load has
@@ -415,7 +440,10 @@ sub wanted
 	my $text = sub { my ($row) = @_; return join('|', map { $done && ($command{changes} // '') eq $_ ? '?' : $row->{$_} } qw(n ts v x)) };
 	my $after = $CODES{ $case->{code} }{late} || $case->{step} eq 'analyze' || $case->{command} =~ /^DELETE/;
 
-	%drop = (target => { map { $_ => 1 } 1 .. 4 }, 'leaf with late rows' => { 1 => 1 }, 'another leaf' => { 2 => 1 }, 'a leaf without rows of the file' => { 3 => 1 }, 'new partition' => { 4 => 1 });
+	my $days = sub { return { map { $_ => 1 } @_ } };
+
+	%drop = (target => $days->(1 .. 4), 'leaf with late rows' => $days->($load->{leaves} ? (1, 2) : 1), 'another leaf' => $days->($load->{leaves} ? (1, 2) : $load->{move} ? (2, 3) : 2),
+		'a leaf without rows of the file' => $days->(3), 'new partition' => $days->($load->{leaves} ? (1, 2) : $load->{move} ? (2, 3) : 4));
 	my $lost = $done && $command{loses} ? $drop{ $case->{object} } // {} : {};
 	my $add = sub {
 		my ($row, $new) = @_;
@@ -425,7 +453,7 @@ sub wanted
 		$set->{ $text->($row) }++;
 	};
 	$add->($_, 0) foreach grep { $load->{stays}->($_->{n}) } @OLD;
-	$add->($_, 1) foreach grep { !$load->{keeps} || $_->{n} > 60 } @{ $FILES{ $load->{file} } };
+	$add->($_, 1) foreach grep { !$load->{keeps} || $_->{n} > 60 } @{ $FILES{ $load->{file} // '' } // [] };
 	# those that met none
 	if ($load->{keeps} && %$lost) { $may{ $text->($_) }++ foreach grep { $_->{n} <= 60 } @{ $FILES{ $load->{file} } } }
 	$add->({ n => 7000, ts => day(1) . ' 13:00:00', v => 'late', x => 7000 }, 0) if $case->{late};
@@ -506,13 +534,14 @@ sub odds { return rand() < $_[0] }
 sub draw
 {
 	my $code = $CODES{ my $name = pick(map { ($_) x ($CODES{$_}{weight} // 1) } grep { !$CODES{$_}{partman} || $partman ne '' } sort keys %CODES) };
-	my %case = (code => $name, load => pick($code->{loads} ? split(/,/, $code->{loads}) : sort keys %LOADS));
+	my %case = (code => $name, load => pick($code->{loads} ? split(/,/, $code->{loads}) : grep { ($code->{moves} || !$LOADS{$_}{move}) && !($code->{effects} && $LOADS{$_}{list}) } sort keys %LOADS));
 	my $load = $LOADS{ $case{load} };
 	my @objects = grep {
 		my $o = $OBJECTS{$_}[3] // {};
 
-		$o->{beside} || ($load->{plain} ? /target/ || $o->{whole} || $o->{schema} : $o->{days} ? $load->{file} =~ /more|both/ :
-			$o->{exchanges} ? $load->{exchanges} : $o->{whole} ? $load->{unique} : $o->{schema} ? $load->{exchanges} || $load->{unique} : 1)
+		$o->{beside} ? !$o->{file} || $load->{file} : $load->{plain} ? /target/ || $o->{whole} || $o->{schema} : $o->{made} ? ($load->{file} // 'more') =~ /more|both/ :
+			$o->{exchanges} ? $load->{exchanges} : $o->{whole} ? $load->{unique} : $o->{rest} ? $case{load} eq 'drain' :
+			$o->{schema} ? $load->{exchanges} || $load->{unique} || $case{load} eq 'drain' : 1
 	} sort keys %OBJECTS;
 	my $object = $OBJECTS{ $case{object} = pick(map { ($_) x $OBJECTS{$_}[2] } @objects) };
 
@@ -522,13 +551,15 @@ sub draw
 	# which its assertions forbid
 	$case{command} = pick(grep { !/TABLE ALL IN/ || $name !~ /^(index|operator|hash)/ } grep { !$code->{locks} || !/^(INSERT|UPDATE|DELETE|DO|REINDEX|ANALYZE|DECLARE)/ } map { $_->[0] } @{ $COMMANDS{ $object->[0] } });
 	$case{workers} = odds(0.35) ? 2 : 0;
-	$case{late} = $case{workers} || odds(0.6) ? 'session' : 'own' if odds(!$load->{exchanges} ? 0.2 : $case{step} eq 'replace' ? 0.9 : 0.4);
+	$case{late} = $case{workers} || odds(0.6) ? 'session' : 'own' if !$load->{list} && odds(!$load->{exchanges} && !$load->{move} ? 0.2 : $case{step} eq 'replace' ? 0.9 : 0.4);
 	$case{bait} = pick(1, 2) if $case{late} && $case{step} eq 'replace' && !$load->{plain} && $code->{carries} && odds(0.3);
 	$case{catches} = 1 if !$code->{locks} && odds(0.4);
 	$case{loader} = 1 if odds(0.2);
 	$case{rejects} = 1 if odds(0.15);
 	$case{isolation} = 1 if odds(0.1);
 	$case{analyze} = 1 if $case{step} eq 'analyze' || odds(0.15);
+	# ANALYZE evaluates the index by which rows come, and they would wait for the last lock
+	delete @case{qw(late bait)} if $case{analyze} && $load->{move};
 	return \%case;
 }
 
@@ -577,6 +608,7 @@ foreach my $i (1 .. $ncases)
 {
 	my $case = draw();
 
+	$case = draw() until !%alone || $alone{ $case->{load} };
 	try($case, $i) if !%only || $only{$i};
 }
 diag(join(', ', map { "$ends{$_} $_" } sort keys %ends) . '; ' . (time - $start) . ' s');
