@@ -460,7 +460,7 @@ sub wanted
 	$add->({ n => 7001, ts => day($case->{bait}) . ' 14:00:00', v => 'late', x => 7001 }, 0) if $fired && $case->{bait};
 	if ($done && $command{adds})
 	{
-		my @added = $command{adds} == 1 ? map { { n => 8000, ts => day($_) . ' 13:00:00', v => 'mine', x => 1 } } $load->{plain} ? (2, 9) : 2 : @{ $FILES{days} };
+		my @added = $command{adds} == 1 ? map { { n => 8000, ts => day($_) . ' 13:00:00', v => 'mine', x => 1 } } $load->{plain} || $load->{leaves} ? (2, 9) : 2 : @{ $FILES{days} };
 		$may{ $text->($_) }++ foreach @added;
 	}
 	return (\%must, \%may, $text);
