@@ -408,7 +408,9 @@ my $rows = "SELECT format('SELECT to_jsonb(r) ->> ''n'', replace(to_jsonb(r) ->>
 
 my $core = qr/CONTEXT:\ \ SQL\ statement\ "(?:ALTER\ TABLE\ \S+\ ATTACH\ PARTITION|INSERT\ INTO\ \S+\ AS\ t\ .*?\ OVERRIDING\ SYSTEM\ VALUE|DELETE\ FROM\ public\.t\b)
 	# the planner of 19, of the DELETE, when a function that it folds has dropped an index
-	|could\ not\ open\ relation\ with\ OID\ \d+\nCONTEXT:\ \ fast_copy\ t,\ rows\ that\ are\ replaced/x;
+	|could\ not\ open\ relation\ with\ OID\ \d+\nCONTEXT:\ \ fast_copy\ t,\ rows\ that\ are\ replaced
+	# a command that writes to an index which is not built yet, as within CREATE INDEX
+	|could\ not\ read\ block\ 0\ in\ file\ [^\n]*\nCONTEXT:[\s\S]*PL\/pgSQL\ function\ act\(\)/x;
 
 sub quoted { my ($text) = @_; return "'" . ($text =~ s/'/''/gr) . "'" }
 
