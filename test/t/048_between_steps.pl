@@ -201,6 +201,11 @@ my @KNOWN = map { { code => 'index expression', step => 'replace', late => 'sess
 	{ load => 'plain', object => 'substitute of the table, or stage', command => $elsewhere },
 	{ code => 'event trigger at start', step => 'attach', late => '', load => 'upsert', object => 'substitute of the table, or stage',
 		command => "ALTER TABLE public.t ATTACH PARTITION %s FOR VALUES FROM ('2013-01-04') TO ('2013-01-05')" },
+	# while indexes are defined: one that is to be built is, and a table that lacks its own yet gets a row of another
+	(map { { code => 'folded index predicate', step => 'any', late => '', load => $_, object => 'index of the new partition', command => 'REINDEX INDEX %s' } } 'new', 'drain'),
+	{ code => 'folded index predicate', step => 'any', late => '', load => 'repartition', workers => 2, object => 'new partition', command => $elsewhere },
+	# a row that this transaction inserts after others were read, and that its snapshot shows
+	{ load => 'drain of a range', late => 'own', isolation => 1, step => 'index', object => 'history', command => 'ANALYZE %s' },
 	{ late => 'own', command => 'ALTER TABLE %s ALTER x SET NOT NULL' }, { workers => 2, command => 'ALTER TABLE %s ALTER x SET NOT NULL' });
 
 # ---- the database that all cases begin with ---------------------------------
