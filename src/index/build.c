@@ -181,6 +181,12 @@ build_index(void *arg)
 		(void) GetCurrentTransactionId();
 	heap = table_open(task->heap, ShareLock);
 	index = fc_index_open(heap, task->index, AccessExclusiveLock);
+	if (RelationGetNumberOfBlocks(index) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("index \"%s\" was built while table \"%s\" was being loaded",
+						RelationGetRelationName(index), RelationGetRelationName(heap)),
+				 errhint("Look for such a command in the functions that its indexes call.")));
 	info = BuildIndexInfo(index);
 	Assert(task->nhelpers == 0 || !IsInParallelMode());
 	Assert(!task->done && index->rd_index->indrelid == task->heap);

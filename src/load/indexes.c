@@ -98,6 +98,8 @@ fc_indexes_define(FcJob *job)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(mcxt);
 	qsort(job->indexes, target->nindexes, sizeof(FcIndexTask), fc_indexes_cmp);
+	/* core calls functions where it simplifies their expressions */
+	target->ctx.disturbed |= fc_code_any_index(target->rel, fc_attach_index_runs_code);
 	CommandCounterIncrement();
 	fc_hold_renew(job->hold);
 }

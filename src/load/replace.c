@@ -309,7 +309,10 @@ fc_replace_begin(FcJob *job)
 	if (!IsolationUsesXactSnapshot())
 		return;
 	UnregisterSnapshot(job->since.snapshot);
-	job->since.snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	/* a copy: later commands of this transaction show in core's own */
+	PushCopiedSnapshot(GetTransactionSnapshot());
+	job->since.snapshot = RegisterSnapshot(GetActiveSnapshot());
+	PopActiveSnapshot();
 }
 
 /*
