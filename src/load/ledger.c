@@ -684,7 +684,9 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 
 	if (files && target->source->nfiles > 1)
 	{
-		if (target->course.core || !target->counted)
+		/* of which file a mark in the stage was is not known */
+		if (target->course.core || !target->counted ||
+			(target->options->conflict != FC_CONFLICT_ERROR && target->plan->dedup.marks))
 			return;
 		filtered = pg_atomic_read_u64(&files[i].filtered);
 		rejected = pg_atomic_read_u64(&files[i].rejected);

@@ -25,7 +25,7 @@
 	X(CHECKSUM, checksum, "text", TEXTOID, "CRC-32C of its bytes, in hexadecimal digits") \
 	X(STATE, state, "text NOT NULL", TEXTOID, "waiting, loaded or failed") \
 	X(ROWS, rows, "int8", INT8OID, \
-		"rows loaded from it; null where COPY itself loaded several files as one") \
+		"rows loaded from it; null where COPY itself loaded several files as one, or with on_conflict some of these had delete marks") \
 	X(REJECTED, rejected, "int8", INT8OID, "records that on_error skipped") \
 	X(FILTERED, filtered, "int8", INT8OID, "rows that where_clause left out, and lines that skip_empty_lines did; null where COPY itself loaded several files as one") \
 	X(JOB, job, "uuid", UUIDOID, "the same column of reject_table has it") \

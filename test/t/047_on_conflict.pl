@@ -390,6 +390,10 @@ subtest 'a ledger counts no marks, and fast_copy_files passes them on' => sub {
 	$node->safe_psql('postgres', $call);
 	is($node->safe_psql('postgres', "SELECT v, count(*) FROM t GROUP BY v; SELECT count(*) FROM t WHERE n % 5 = 3"), "night 3|16\n0", 'the last file says what there is');
 	is($node->safe_psql('postgres', "SELECT sum(rows) FROM marks WHERE state = 'loaded'"), 48, 'rows');
+	# all files in one load: which of them had a mark is not known
+	prepare('some');
+	$node->safe_psql('postgres', 'TRUNCATE marks; ' . $call =~ s/batch_files => 1, //r);
+	is($node->safe_psql('postgres', "SELECT v, count(*) FROM t GROUP BY v; SELECT count(*), count(rows) FROM marks WHERE state = 'loaded'"), "night 3|16\n3|0", 'of several files in one load the ledger tells no rows');
 };
 
 $node->stop;
