@@ -369,8 +369,11 @@ fc_look_spilled(FcLoader *loader, const FcSpilledRow *rows, int n)
 	edata = fc_error_evaluate(loader->ctx, fc_spilled_offset(rows), 0, fc_look_spilled_rows, &look);
 	ResetPerTupleExprContext(loader->estate);
 	ExecClearTuple(loader->leaf->slot);
-	/* it comes again when the row goes alone */
 	if (edata)
+	{
+		fc_error_keep(loader->ctx->shared, FC_ERROR_ROW, loader->ctx->at_offset, loader->ctx->at_length, edata);
+		fc_error_stop(loader->ctx);
 		FreeErrorData(edata);
+	}
 	return look.at;
 }

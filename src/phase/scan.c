@@ -50,6 +50,8 @@ typedef struct FcScanner
 	bool		out[FC_BATCH_ROWS]; /* rows of the batch that "where" leaves
 									 * out */
 	int			at;				/* row of the batch that is looked at */
+	ErrorData  *doubt;			/* the error of one that goes alone, or NULL */
+	uint64		doubted;		/* offset of its record */
 	TupleTableSlot *slot;		/* a whole row, if the key is not enough */
 	FcTree	   *tree;			/* of the partitions; NULL: the scan looks for
 								 * keys */
@@ -298,6 +300,9 @@ fc_scan_odd(FcScanner *scanner, int i)
 	scanner->batch->odd[i] = true;
 	fc_batch_record(scanner->batch, i, &scanner->reader.record);
 	fc_scan_record(scanner);
+	/* what code of users did before it failed must not stay */
+	if (scanner->doubt && scanner->doubted == scanner->reader.record.offset)
+		ReThrowError(scanner->doubt);
 	/* a later error is not about this record */
 	scanner->reader.record.data = NULL;
 }
@@ -372,7 +377,7 @@ fc_scan_look_rows(void *arg)
 /*
  * Sees what a batch does not tell by itself.  A record that ends in an error is
  * odd, and so are all after it, or after values that take much memory: they are
- * evaluated one by one, where that error counts.
+ * evaluated one by one.  The error counts also if it does not come again.
  */
 static void
 fc_scan_look(FcScanner *scanner)
@@ -380,13 +385,11 @@ fc_scan_look(FcScanner *scanner)
 	FcContext  *ctx = scanner->ctx;
 	FcBatch    *batch = scanner->batch;
 	int			nout = 0;
-	ErrorData  *edata;
 
 	memset(scanner->out, false, sizeof(scanner->out));
 	scanner->at = 0;
-	edata = fc_error_evaluate(ctx, batch->offset, 0, fc_scan_look_rows, scanner);
-	if (edata)
-		FreeErrorData(edata);
+	scanner->doubt = fc_error_evaluate(ctx, batch->offset, 0, fc_scan_look_rows, scanner);
+	scanner->doubted = ctx->at_offset;
 	if (scanner->at < batch->n)
 		scanner->used = FC_SCAN_RESET;
 	for (int i = scanner->at; i < batch->n; i++)
@@ -488,7 +491,7 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 	else if (edata)
 	{
 		fc_error_keep(ctx->shared, FC_ERROR_DATA, record->offset, record->length, edata);
-		if (scanner->where)
+		if (scanner->where || scanner->doubt)
 			fc_error_stop(ctx);
 		FreeErrorData(edata);
 	}
