@@ -225,7 +225,7 @@ server()
 {
   [ ! -d "$FC_TMP/data" ] || return 0
   fc_start 'fsync = off' 'max_worker_processes = 16' 'max_parallel_workers = 12' \
-    "max_locks_per_transaction = 1024" 'max_wal_size = 512MB' "log_line_prefix = '%m [%p] %b %a '" \
+    "max_locks_per_transaction = 512" 'max_wal_size = 512MB' "log_line_prefix = '%m [%p] %b %a '" \
     'log_min_messages = notice' "$@" >&2
 }
 
