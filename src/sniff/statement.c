@@ -506,7 +506,10 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 		fc_statement_comment(sql, "", "This looks like an array of JSON: a program that uses jq -r and @csv makes it CSV.");
 	if (table->drops)
 		fc_statement_comment(sql, "", "Each line ends with a delimiter, and nothing is after it: that is no column.");
-	if (guess->others > 0)
+	if (guess->others > 0 && table->drops)
+		fc_statement_comment(sql, "", psprintf("%s of %s records %s another number of fields than the others: more are left out; with fewer the load will end.",
+											   fc_units_count(guess->others), fc_units_count(guess->records), guess->others == 1 ? "has" : "have"));
+	else if (guess->others > 0)
 		fc_statement_comment(sql, "", psprintf("%s of %s records %s another number of fields than %d: the load will end at the first of these.  on_error => 'ignore', on_error_classes => '{missing_columns,extra_columns,conversion}' leaves them out, and records with invalid values; reject_table keeps what is left out.",
 											   fc_units_count(guess->others), fc_units_count(guess->records),
 											   guess->others == 1 ? "has" : "have", guess->nfields));
