@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "context/course.h"
+#include "grammar/assert.h"
 
 /*
  * Why core loads, or NULL.  Of several reasons the one that was found last is
@@ -183,5 +184,13 @@ fc_course(const FcFacts *facts)
 									(facts->nworkers == 0 && !(facts->received && course.in_turn)));
 	course.once = facts->received && !facts->foreign && course.in_turn && !facts->rejects &&
 		!facts->conflicts && !facts->numbered && !facts->effects && course.leader == NULL && !course.finds;
+	/* who reads what, and in which order, excludes others */
+	Assert(course.reason != NULL && course.core == (course.way == FC_WAY_COPY));
+	Assert(course.core + course.chunks + course.rows + (course.way == FC_WAY_OFFSETS) == 1 && course.chunks >= course.sends_all);
+	Assert(!course.core_alone || course.core);
+	Assert(!course.splits || course.unsplit == FC_UNSPLIT_NOT);
+	Assert(!course.in_turn || course.in_order);
+	Assert(!course.once || course.in_turn);
+	Assert(!course.spills || course.rows);
 	return course;
 }
