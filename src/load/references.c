@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * load/references.c
- *	  Foreign keys of tables that were there before the load.
+ *	  Foreign keys: of tables that were there before the load, and to rows that
+ *	  it deletes.
  *
  *	rows of the load ──► their keys ──► a set ──► for each new one an event of
  *						core's trigger ──► core fires all of them
@@ -16,21 +17,29 @@
  * The set, and the events, end with the step; after an error the abort ends
  * them.
  *
+ *	leaves that lose rows ──► their triggers for ON DELETE ──► the tables that
+ *						reference them
+ *
+ * Core decides what happens to rows that reference those which a load deletes,
+ * as for any DELETE.  This file says it to the caller: before the load, or in
+ * the error that ends it.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_constraint.h"
 #include "commands/trigger.h"
 #include "common/hashfn.h"
 #include "storage/lock.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "load/steps.h"
+#include "partition/ddl.h"
 
 /*
  * Pages that must be looked at to find the rows of the load, at most: so many,
@@ -311,4 +320,40 @@ fc_references_check(FcJob *job, const List *existing)
 	ExecCloseResultRelations(referring.estate);
 	FreeExecutorState(referring.estate);
 	fc_lead_report(job, 1, rows, -1, psprintf(UINT64_FORMAT " keys looked up", referring.fired));
+}
+
+/* Tables in which triggers of the leaves, an array, delete or change rows */
+#define FC_REFERENCES_QUERY \
+	"WITH said AS (SELECT format('%%I.%%I (ON DELETE %%s)', s.nspname, c.relname, a.does) AS name, row_number() OVER (ORDER BY l.n, t.tgname) AS n " \
+	"FROM unnest('{%s}'::oid[]) WITH ORDINALITY AS l (leaf, n) JOIN pg_trigger AS t ON t.tgrelid = l.leaf " \
+	"JOIN (VALUES (%u, 'CASCADE'), (%u, 'SET NULL'), (%u, 'SET DEFAULT')) AS a (function, does) ON a.function = t.tgfoid " \
+	"JOIN pg_class AS c ON c.oid = t.tgconstrrelid JOIN pg_namespace AS s ON s.oid = c.relnamespace " \
+	"WHERE t.tgenabled <> 'D' AND NOT (t.tgenabled = 'O' AND current_setting('session_replication_role') = 'replica')) " \
+	"SELECT string_agg(name, ', ' ORDER BY n) FROM (SELECT name, min(n) AS n FROM said GROUP BY 1) AS named"
+
+FcFault *
+fc_references_cascades(const char *relname, const List *leaves)
+{
+	StringInfoData oids;
+	char	   *names;
+
+	initStringInfo(&oids);
+	foreach_oid(leaf, leaves)
+		appendStringInfo(&oids, "%s%u", oids.len > 0 ? "," : "", leaf);
+	names = leaves == NIL ? NULL :
+		fc_ddl_of_catalogs(psprintf(FC_REFERENCES_QUERY, oids.data, F_RI_FKEY_CASCADE_DEL, F_RI_FKEY_SETNULL_DEL, F_RI_FKEY_SETDEFAULT_DEL));
+	if (names == NULL)
+		return NULL;
+	return fc_fault("foreign keys", ERRCODE_SUCCESSFUL_COMPLETION,
+					psprintf("rows that reference replaced rows of table \"%s\" are deleted or changed", relname),
+					psprintf("Foreign keys reference them from %s.", names),
+					pstrdup("If the file has the same keys again, on_conflict \"update\" leaves those rows as they are: it deletes none."));
+}
+
+void
+fc_references_hint(void *arg)
+{
+	if (fc_error_wants_hint("update or delete on table \"%s\" violates"))
+		errhint("If the file has the same keys again, use on_conflict \"update\", which deletes no rows; "
+				"or, unless the constraint is ON DELETE RESTRICT, make it DEFERRABLE INITIALLY DEFERRED, so that it is checked at commit.");
 }

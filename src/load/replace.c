@@ -568,7 +568,7 @@ fc_replace_cascades(const FcJob *job)
 	foreach_ptr(const FcReplaced, one, target->plan->bounds.hi_max ? job->replaced : NIL)
 		if (one->by == FC_REPLACED_DELETE)
 			leaves = lappend_oid(leaves, one->range.partition);
-	return fc_cascade_find(target->relname, leaves);
+	return fc_references_cascades(target->relname, leaves);
 }
 
 /*
@@ -597,7 +597,7 @@ fc_replace_delete_range(const FcJob *job, const FcRange *range)
 							 fc_key_text(key->type, i == 0 ? range->lo : range->hi),
 							 format_type_be_qualified(fc_key_kinds[key->type].typid));
 	fc_error_context_push(&callback, fc_replace_delete_context, unconstify(FcTarget *, target));
-	fc_error_context_push(&hint, fc_cascade_hint, NULL);
+	fc_error_context_push(&hint, fc_references_hint, NULL);
 	deleted = fc_ddl_change(sql.data, job->since.snapshot, NULL, NULL);
 	fc_error_context_pop();
 	fc_error_context_pop();

@@ -129,7 +129,7 @@ extern void fc_tables_check(FcJob *job);
 extern void fc_tables_hold(FcJob *job);
 
 /*
- * Foreign keys of tables that were there: load/references.c
+ * Foreign keys: load/references.c
  */
 
 /*
@@ -147,6 +147,14 @@ extern void fc_references_begin(FcJob *job);
  * Its rows are in tables of the list, or in new ones.
  */
 extern void fc_references_check(FcJob *job, const List *existing);
+
+/*
+ * Says in which other tables a DELETE from these leaves deletes or changes
+ * rows; NULL: in none.  The second is an error context callback for it: says
+ * how to load rows that others reference.
+ */
+extern FcFault *fc_references_cascades(const char *relname, const List *leaves);
+extern void fc_references_hint(void *arg);
 
 /*
  * Partitions and attach: load/partitions.c
@@ -286,14 +294,6 @@ extern void fc_upsert_check_classes(const FcTarget *target);
  * deletes or changes rows; NULL: in none
  */
 extern FcFault *fc_replace_cascades(const FcJob *job);
-
-/*
- * load/cascade.c.  The first does so for a DELETE from these leaves.  The
- * second is an error context callback for it: says how to load rows that
- * others reference.
- */
-extern FcFault *fc_cascade_find(const char *relname, const List *leaves);
-extern void fc_cascade_hint(void *arg);
 
 /*
  * Makes substitutes of leaves that are empty, if the load replaces nothing,
