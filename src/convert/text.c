@@ -16,7 +16,6 @@
 #include "utils/memutils.h"
 #include "utils/uuid.h"
 
-#include "compat/compat.h"
 #include "convert/convert.h"
 #include "convert/types.h"
 

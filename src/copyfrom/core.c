@@ -16,7 +16,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "compat/compat.h"
 #include "context/pace.h"
 #include "copyfrom/core.h"
 #include "copyfrom/feed.h"

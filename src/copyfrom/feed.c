@@ -18,7 +18,6 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
-#include "compat/compat.h"
 #include "context/pace.h"
 #include "copyfrom/feed.h"
 #include "errors/first_error.h"

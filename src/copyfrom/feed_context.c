@@ -11,7 +11,6 @@
  */
 #include "postgres.h"
 
-#include "compat/compat.h"
 #include "copyfrom/core.h"
 #include "copyfrom/feed.h"
 #include "errors/first_error.h"

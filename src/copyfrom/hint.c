@@ -17,7 +17,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "compat/compat.h"
 #include "convert/pattern.h"
 #include "copyfrom/core.h"
 #include "source/advice.h"

@@ -31,7 +31,6 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/nbtxlog.h"
 #include "access/transam.h"
 #include "storage/predicate.h"

@@ -15,7 +15,6 @@
 
 #include "access/parallel.h"
 
-#include "compat/compat.h"
 #include "heap/turn.h"
 #include "intake/chunks.h"
 #include "key/search.h"

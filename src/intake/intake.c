@@ -33,7 +33,6 @@
 
 #include "port/pg_bswap.h"
 
-#include "compat/compat.h"
 #include "context/dsm.h"
 #include "context/processors.h"
 #include "intake/chunks.h"

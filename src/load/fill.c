@@ -19,7 +19,6 @@
 
 #include "copyfrom/core.h"
 #include "heap/append.h"
-#include "heap/writer.h"
 #include "io/io.h"
 #include "load/steps.h"
 #include "row/serial.h"

@@ -25,8 +25,6 @@
  */
 #include "postgres.h"
 
-#include "storage/lmgr.h"
-#include "utils/builtins.h"
 #include "utils/evtcache.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"

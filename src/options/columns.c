@@ -19,7 +19,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "compat/compat.h"
 #include "options/columns.h"
 #include "row/column.h"
 

@@ -16,7 +16,6 @@
 #include "parser/parse_relation.h"
 #include "utils/lsyscache.h"
 
-#include "compat/compat.h"
 #include "options/columns.h"
 #include "row/edit.h"
 

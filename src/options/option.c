@@ -13,7 +13,6 @@
 #include "utils/formatting.h"
 #include "utils/varlena.h"
 
-#include "compat/compat.h"
 #include "options/help_list.h"
 #include "options/options.h"
 

@@ -21,7 +21,6 @@
 #include "utils/builtins.h"
 #include "utils/json.h"
 
-#include "compat/compat.h"
 #include "errors/context.h"
 #include "options/options.h"
 

@@ -19,7 +19,6 @@
 #include "parser/parse_relation.h"
 #include "utils/lsyscache.h"
 
-#include "compat/compat.h"
 #include "options/plan.h"
 #include "row/executor.h"
 #include "row/serial.h"

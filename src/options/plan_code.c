@@ -25,7 +25,6 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "compat/compat.h"
 #include "options/plan.h"
 
 static bool

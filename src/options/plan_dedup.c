@@ -20,7 +20,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "compat/compat.h"
 #include "options/plan.h"
 #include "row/column.h"
 #include "sort/order_by.h"

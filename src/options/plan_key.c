@@ -18,7 +18,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "compat/compat.h"
 #include "convert/pattern.h"
 #include "key/tree.h"
 #include "options/plan.h"

@@ -25,7 +25,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "compat/compat.h"
 #include "options/plan.h"
 #include "row/where.h"
 

@@ -27,7 +27,6 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "compat/compat.h"
 #include "convert/convert.h"
 #include "options/plan.h"
 #include "sort/order_by.h"

@@ -18,7 +18,6 @@
 #include "nodes/nodeFuncs.h"
 #include "parser/parser.h"
 
-#include "compat/compat.h"
 #include "options/columns.h"
 #include "row/column.h"
 

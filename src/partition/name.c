@@ -20,7 +20,6 @@
 #include <ctype.h>
 
 #include "catalog/partition.h"
-#include "mb/pg_wchar.h"
 #include "utils/lsyscache.h"
 
 #include "key/width.h"

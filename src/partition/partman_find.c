@@ -17,7 +17,6 @@
 #include "access/htup_details.h"
 #include "access/parallel.h"
 #include "catalog/dependency.h"
-#include "catalog/objectaddress.h"
 #include "catalog/partition.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -28,7 +27,6 @@
 #include "utils/builtins.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
-#include "utils/partcache.h"
 #include "utils/syscache.h"
 
 #include "convert/pattern.h"

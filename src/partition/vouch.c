@@ -23,7 +23,6 @@
 #include "partitioning/partbounds.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
-#include "utils/partcache.h"
 
 #include "key/search.h"
 #include "partition/partition.h"

@@ -17,7 +17,6 @@
 #include "catalog/partition.h"
 #include "partitioning/partdesc.h"
 #include "storage/lmgr.h"
-#include "utils/partcache.h"
 
 #include "heap/append.h"
 #include "heap/turn.h"

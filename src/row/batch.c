@@ -20,7 +20,6 @@
 #include "utils/builtins.h"
 #include "utils/datum.h"
 
-#include "compat/compat.h"
 #include "row/batch.h"
 #include "row/batch_maker.h"
 

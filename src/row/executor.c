@@ -17,7 +17,6 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 
-#include "compat/compat.h"
 #include "row/executor.h"
 
 void

@@ -18,7 +18,6 @@
 
 #include "common/string.h"
 
-#include "compat/compat.h"
 #include "errors/first_error.h"
 #include "row/parse.h"
 #include "row/parser.h"

@@ -11,7 +11,6 @@
  */
 #include "postgres.h"
 
-#include "compat/compat.h"
 #include "errors/first_error.h"
 #include "row/parse.h"
 #include "row/parser.h"

@@ -34,7 +34,6 @@
 #include "utils/fmgroids.h"
 #include "utils/syscache.h"
 
-#include "compat/compat.h"
 #include "errors/first_error.h"
 #include "key/search.h"
 #include "row/serial.h"

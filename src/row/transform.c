@@ -20,7 +20,6 @@
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 
-#include "compat/compat.h"
 #include "row/transform.h"
 
 struct FcTransforms

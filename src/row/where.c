@@ -29,7 +29,6 @@
 #include "parser/parse_expr.h"
 #include "parser/parser.h"
 
-#include "compat/compat.h"
 #include "errors/context.h"
 #include "row/column.h"
 #include "row/where.h"

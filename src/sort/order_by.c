@@ -18,7 +18,6 @@
 #include "catalog/pg_type.h"
 #include "utils/tuplesort.h"
 
-#include "compat/compat.h"
 #include "sort/order_by.h"
 
 /*

@@ -18,7 +18,6 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "compat/compat.h"
 #include "errors/context.h"
 #include "row/column.h"
 #include "sort/order_by.h"

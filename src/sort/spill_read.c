@@ -22,7 +22,6 @@
 
 #include "common/pg_prng.h"
 
-#include "compat/compat.h"
 #include "sort/fetch.h"
 #include "sort/item.h"
 #include "sort/spills.h"

@@ -25,7 +25,6 @@
 
 #include "port/pg_bitutils.h"
 
-#include "compat/compat.h"
 #include "key/search.h"
 #include "sort/spill.h"
 

@@ -12,7 +12,6 @@
 
 #include <fcntl.h>
 
-#include "compat/compat.h"
 #include "key/search.h"
 #include "sort/spills.h"
 
