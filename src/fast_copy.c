@@ -315,12 +315,6 @@ fast_copy_create_ledger_table(PG_FUNCTION_ARGS)
 	return fast_copy_create(fcinfo, &fc_ledger_kind);
 }
 
-static const FcReportColumn report_columns[] = {
-#define X(type, member) {type##OID, offsetof(FcReportRow, member)},
-	FC_REPORT_COLUMNS(X)
-#undef X
-};
-
 #define FINDING_COLUMN(type, member) {type, offsetof(FcFinding, member)}
 static const FcReportColumn finding_columns[] = {
 	FINDING_COLUMN(TEXTOID, item),
@@ -337,8 +331,8 @@ Datum
 fast_copy_rows(FunctionCallInfo fcinfo, const List *rows, const FcReportColumn *columns, int n)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Datum		values[lengthof(report_columns)];
-	bool		nulls[lengthof(report_columns)];
+	Datum	   *values = palloc(sizeof(Datum) * n);
+	bool	   *nulls = palloc(sizeof(bool) * n);
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (rsinfo->setDesc->natts > n)
@@ -355,7 +349,7 @@ fast_copy_rows(FunctionCallInfo fcinfo, const List *rows, const FcReportColumn *
 Datum
 fast_copy_report(PG_FUNCTION_ARGS)
 {
-	return fast_copy_rows(fcinfo, fc_report_visible_rows(), report_columns, lengthof(report_columns));
+	return fast_copy_rows(fcinfo, fc_report_visible_rows(), fc_report_columns, fc_report_ncolumns);
 }
 
 /* Returns what a load with these arguments would do; one row per finding */

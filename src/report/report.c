@@ -41,11 +41,12 @@ fc_report_start(void)
 	report_user = GetUserId();
 }
 
-static char *
-fc_report_copy(const char *s)
-{
-	return s ? pstrdup(s) : NULL;
-}
+const FcReportColumn fc_report_columns[] = {
+#define X(type, member) {type##OID, offsetof(FcReportRow, member)},
+	FC_REPORT_COLUMNS(X)
+#undef X
+};
+const int	fc_report_ncolumns = lengthof(fc_report_columns);
 
 void
 fc_report_add(const FcReportRow *row)
@@ -55,13 +56,13 @@ fc_report_add(const FcReportRow *row)
 
 	Assert(!IsParallelWorker());
 	*copy = *row;
-	copy->name = fc_report_copy(row->name);
-	copy->io_method = fc_report_copy(row->io_method);
-	copy->choice = fc_report_copy(row->choice);
-	copy->reason = fc_report_copy(row->reason);
-	copy->failed = fc_report_copy(row->failed);
-	copy->table = fc_report_copy(row->table);
-	copy->source = fc_report_copy(row->source);
+	for (int i = 0; i < fc_report_ncolumns; i++)
+	{
+		char	  **text = (char **) ((char *) copy + fc_report_columns[i].at);
+
+		if (fc_report_columns[i].typid == TEXTOID && *text)
+			*text = pstrdup(*text);
+	}
 	/* what follows from the rest; and what is not said is unset */
 	copy->phase_name = fc_activity_phase_name(row->phase);
 	copy->processes = row->processes > 0 ? row->processes : -1;

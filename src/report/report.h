@@ -13,68 +13,7 @@
 #include "context/activity.h"
 #include "rejects/rejects.h"
 #include "report/estimate.h"
-
-/*
- * What a row of the report says: the columns of fast_copy_report(), in their
- * order, and further ones of fast_copy_summary().  What is not said is below 0,
- * or NULL; fc_report_add sees to what follows from the rest.
- *
- * X(type, member): FLOAT8OID, TEXTOID and so on
- */
-#define FC_REPORT_COLUMNS(X) \
-	X(TEXT, phase_name)			/* follows */ \
-	X(TEXT, name)				/* of the partition */ \
-	X(INT8, processes)			/* 0: not said */ \
-	X(INT8, rows) \
-	X(INT8, bytes) \
-	X(FLOAT8, seconds) \
-	X(INT8, reads) \
-	X(FLOAT8, rows_per_read)	/* follows */ \
-	X(TEXT, io_method) \
-	X(FLOAT8, alone)			/* share of its time with one process */ \
-	X(INT8, wal_bytes)			/* of what is whole */ \
-	X(INT8, spill_bytes)		/* the same; written to temporary files */ \
-	X(FLOAT8, rows_per_second)	/* follows, as the next */ \
-	X(FLOAT8, bytes_per_second) \
-	X(TEXT, choice)				/* what was decided, and why */ \
-	X(INT8, filtered)			/* this and the next two only if "counted" */ \
-	X(INT8, rejected) \
-	X(INT8, nulled)				/* records with a value that became NULL */ \
-	X(TEXT, way)				/* fc_report_way */ \
-	X(TEXT, reason)				/* why this way */ \
-	X(TEXT, failed)				/* SQLSTATE; of the total, as the rest */ \
-	X(INT8, duplicates) \
-	X(INT8, updated)			/* rows that those of the file replaced */ \
-	X(INT8, deleted)			/* rows that delete marks took out */ \
-	X(INT8, unmatched)			/* marks that took out none */ \
-	X(BOOL, whole)				/* about the phase, not a part of it */ \
-	X(TIMESTAMPTZ, key)			/* the lowest of the partition */ \
-	X(TEXT, table)				/* qualified and quoted */ \
-	X(TEXT, source)				/* a program's command is not in it */ \
-	X(BOOL, tolerant)			/* bad records were to be left out */ \
-	X(INT8, created)			/* new partitions */ \
-	X(INT8, indexes) \
-	X(BOOL, merged)				/* tables were, not replaced */ \
-	X(INT8, replaced) \
-	X(INT8, old_rows)			/* of these */ \
-	X(BOOL, old_guessed) \
-	X(TEXT, writer)
-
-/* The types in C of what SQL has */
-#define FC_REPORT_BOOL			bool
-#define FC_REPORT_INT8			int64
-#define FC_REPORT_TIMESTAMPTZ	int64
-#define FC_REPORT_FLOAT8		double
-#define FC_REPORT_TEXT			const char *
-
-typedef struct FcReportRow
-{
-#define X(type, member) FC_REPORT_##type member;
-	FC_REPORT_COLUMNS(X)
-#undef X
-	FcPhase		phase;
-	bool		counted;		/* rows were written, or this is the total */
-} FcReportRow;
+#include "report/units.h"
 
 /*
  * One load as a whole.  Strings may be NULL where a load fails before they are
@@ -115,6 +54,10 @@ typedef struct FcReportColumn
 	Oid			typid;
 	size_t		at;
 } FcReportColumn;
+
+/* Those of a FcReportRow, FC_REPORT_COLUMNS */
+extern const FcReportColumn fc_report_columns[];
+extern const int fc_report_ncolumns;
 
 /*
  * The value of a column, in the current memory context.  All integers are

@@ -20,7 +20,6 @@
 #include "postgres.h"
 
 #include "report/report.h"
-#include "report/units.h"
 
 /* What psql puts in front of the line */
 #define FC_TELL_PREFIX	((int) strlen("NOTICE:  "))
@@ -277,13 +276,6 @@ fc_tell_progress(FcProgress *progress, bool begins)
 void
 fc_tell_end(const FcOptions *options, const FcTotals *totals)
 {
-	const FcReportRow *row = &totals->row;
-	FcLoaded	loaded = {
-		row->rows, row->bytes, row->seconds, row->created, row->replaced, row->filtered,
-		row->rejected, row->tolerant, row->merged, row->duplicates,
-		row->old_rows, row->old_guessed, row->deleted, row->unmatched
-	};
-
 	if (fc_caller_is_told(options->caller) && options->log_verbosity != FC_LOG_SILENT)
-		fc_tell_notice(fc_units_loaded(&loaded));
+		fc_tell_notice(fc_units_loaded(&totals->row));
 }

@@ -93,7 +93,7 @@ fc_units_time(double seconds)
 
 /* The bytes, the time and the rate */
 static char *
-fc_units_loaded_pace(const FcLoaded *loaded, FcBrevity brevity)
+fc_units_loaded_pace(const FcReportRow *loaded, FcBrevity brevity)
 {
 	char	   *bytes = fc_units_bytes((double) loaded->bytes);
 	char	   *seconds = fc_units_time(loaded->seconds);
@@ -121,7 +121,7 @@ fc_units_loaded_count(bool said, uint64_t n, const char *word, FcBrevity brevity
 
 /* What was replaced, or merged; or nothing */
 static const char *
-fc_units_loaded_old(const FcLoaded *loaded, FcBrevity brevity)
+fc_units_loaded_old(const FcReportRow *loaded, FcBrevity brevity)
 {
 	const char *verb = loaded->merged ? "merged" : "replaced";
 	const char *tables = brevity >= FC_BRIEF_NEW ? "" : loaded->replaced == 1 ? " table" : " tables";
@@ -136,7 +136,7 @@ fc_units_loaded_old(const FcLoaded *loaded, FcBrevity brevity)
 }
 
 static char *
-fc_units_loaded_line(const FcLoaded *loaded, FcBrevity brevity)
+fc_units_loaded_line(const FcReportRow *loaded, FcBrevity brevity)
 {
 	const char *new = brevity >= FC_BRIEF_NEW ? "new" :
 		loaded->created == 1 ? "new partition" : "new partitions";
@@ -156,7 +156,7 @@ fc_units_loaded_line(const FcLoaded *loaded, FcBrevity brevity)
 }
 
 char *
-fc_units_loaded(const FcLoaded *loaded)
+fc_units_loaded(const FcReportRow *loaded)
 {
 	int			brevity = FC_BRIEF_NOTHING;
 	char	   *line;

@@ -38,36 +38,78 @@ extern char *fc_units_bytes(double bytes);
 /* 20 ms, 0.42 s, 12.3 s, 45 min, 3.1 h: seven columns at most */
 extern char *fc_units_time(double seconds);
 
-/* What the line says at the end of a load */
-typedef struct FcLoaded
+/*
+ * What a row of the report says: the columns of fast_copy_report(), in their
+ * order, and further ones of fast_copy_summary().  What is not said is below 0,
+ * or NULL; fc_report_add sees to what follows from the rest.
+ *
+ * X(type, member): FLOAT8OID, TEXTOID and so on
+ */
+#define FC_REPORT_COLUMNS(X) \
+	X(TEXT, phase_name)			/* follows */ \
+	X(TEXT, name)				/* of the partition */ \
+	X(INT8, processes)			/* 0: not said */ \
+	X(INT8, rows) \
+	X(INT8, bytes) \
+	X(FLOAT8, seconds) \
+	X(INT8, reads) \
+	X(FLOAT8, rows_per_read)	/* follows */ \
+	X(TEXT, io_method) \
+	X(FLOAT8, alone)			/* share of its time with one process */ \
+	X(INT8, wal_bytes)			/* of what is whole */ \
+	X(INT8, spill_bytes)		/* the same; written to temporary files */ \
+	X(FLOAT8, rows_per_second)	/* follows, as the next */ \
+	X(FLOAT8, bytes_per_second) \
+	X(TEXT, choice)				/* what was decided, and why */ \
+	X(INT8, filtered)			/* this and the next two only if "counted" */ \
+	X(INT8, rejected) \
+	X(INT8, nulled)				/* records with a value that became NULL */ \
+	X(TEXT, way)				/* fc_report_way */ \
+	X(TEXT, reason)				/* why this way */ \
+	X(TEXT, failed)				/* SQLSTATE; of the total, as the rest */ \
+	X(INT8, duplicates) \
+	X(INT8, updated)			/* rows that those of the file replaced */ \
+	X(INT8, deleted)			/* rows that delete marks took out */ \
+	X(INT8, unmatched)			/* marks that took out none */ \
+	X(BOOL, whole)				/* about the phase, not a part of it */ \
+	X(TIMESTAMPTZ, key)			/* the lowest of the partition */ \
+	X(TEXT, table)				/* qualified and quoted */ \
+	X(TEXT, source)				/* a program's command is not in it */ \
+	X(BOOL, tolerant)			/* bad records were to be left out */ \
+	X(INT8, created)			/* new partitions */ \
+	X(INT8, indexes) \
+	X(BOOL, merged)				/* tables were, not replaced */ \
+	X(INT8, replaced) \
+	X(INT8, old_rows)			/* of these */ \
+	X(BOOL, old_guessed) \
+	X(TEXT, writer)
+
+/* The types in C of what SQL has */
+#define FC_REPORT_BOOL			bool
+#define FC_REPORT_INT8			int64_t
+#define FC_REPORT_TIMESTAMPTZ	int64_t
+#define FC_REPORT_FLOAT8		double
+#define FC_REPORT_TEXT			const char *
+
+typedef struct FcReportRow
 {
-	uint64_t	rows;
-	int64_t		bytes;			/* negative: rows came from no file */
-	double		seconds;
-	int			created;		/* new partitions */
-	int			replaced;		/* tables all of whose rows were replaced, or
-								 * merged */
-	uint64_t	filtered;		/* not said if there are none */
-	uint64_t	rejected;
-	bool		tolerant;		/* bad records were to be left out: say how
-								 * many there were, if it is none, too */
-	bool		merged;			/* tables were, not replaced */
-	uint64_t	duplicates;		/* records that equal rows were preferred to;
-								 * not said if there are none */
-	uint64_t	old_rows;		/* that were replaced; 0: not known */
-	bool		old_guessed;
-	uint64_t	deleted;		/* rows, by delete marks; not said if 0, as */
-	uint64_t	unmatched;		/* ... delete marks without a row */
-} FcLoaded;
+#define X(type, member) FC_REPORT_##type member;
+	FC_REPORT_COLUMNS(X)
+#undef X
+	int			phase;			/* FcPhase */
+	bool		counted;		/* rows were written, or this is the total */
+} FcReportRow;
 
 /*
- * Returns the line, in FC_LINE_COLUMNS columns.  If there is no room for all,
+ * Returns the line at the end of a load, by the row of its total, in
+ * FC_LINE_COLUMNS columns.  What there is none of is not said, but for rejected
+ * records, if bad ones were to be left out.  If there is no room for all,
  * the rate is left out first, then bytes,
  * then the number of old rows becomes short and is left out, with the word
  * "partitions"; at last counts become short, and what was replaced and
  * duplicates are left out, as are deleted rows and marks where rows were
  * filtered, or may have been rejected.
  */
-extern char *fc_units_loaded(const FcLoaded *loaded);
+extern char *fc_units_loaded(const FcReportRow *loaded);
 
 #endif							/* FC_UNITS_H */

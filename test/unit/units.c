@@ -64,52 +64,52 @@ test_figures(void)
 
 typedef struct LineCase
 {
-	FcLoaded	loaded;
+	FcReportRow loaded;
 	const char *line;
 } LineCase;
 
 static const LineCase lines[] = {
-	{{0, 0, 0, 0, 0, 0, 0, false}, "fast_copy: 0 rows, 0 bytes in 1 ms (0 bytes/s)"},
-	{{1, 9, 0.02, 1, 0, 0, 0, false}, "fast_copy: 1 row, 9 bytes in 20 ms (450 bytes/s), 1 new partition"},
-	{{336776, 31457280, 1.2, 366, 0, 0, 0, false},
+	{{.rows = 0}, "fast_copy: 0 rows, 0 bytes in 1 ms (0 bytes/s)"},
+	{{.rows = 1, .bytes = 9, .seconds = 0.02, .created = 1}, "fast_copy: 1 row, 9 bytes in 20 ms (450 bytes/s), 1 new partition"},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .created = 366},
 	"fast_copy: 336,776 rows, 30 MB in 1.2 s (25 MB/s), 366 new partitions"},
-	{{336776, 31457280, 1.2, 366, 0, 0, 0, true},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .created = 366, .tolerant = true},
 	"fast_copy: 336,776 rows, 30 MB in 1.2 s, 366 new partitions, 0 rejected"},
-	{{336776, 31457280, 1.2, 0, 0, 1234, 12, true},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .filtered = 1234, .rejected = 12, .tolerant = true},
 	"fast_copy: 336,776 rows, 30 MB in 1.2 s, 1,234 filtered, 12 rejected"},
-	{{336776, 31457280, 1.2, 1095, 0, 0, 0, true},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .created = 1095, .tolerant = true},
 	"fast_copy: 336,776 rows in 1.2 s, 1,095 new partitions, 0 rejected"},
-	{{336776, 31457280, 1.2, 366, 0, 1234, 0, true},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .created = 366, .filtered = 1234, .tolerant = true},
 	"fast_copy: 336,776 rows in 1.2 s, 366 new, 1,234 filtered, 0 rejected"},
-	{{1000000000000, 109951162777600, 86400, 3660, 0, 0, 0, false},
+	{{.rows = 1000000000000, .bytes = 109951162777600, .seconds = 86400, .created = 3660},
 	"fast_copy: 1,000,000,000,000 rows in 24.0 h, 3,660 new partitions"},
-	{{1000000000000, 109951162777600, 86400, 3660, 0, 12345678, 1000000, true},
+	{{.rows = 1000000000000, .bytes = 109951162777600, .seconds = 86400, .created = 3660, .filtered = 12345678, .rejected = 1000000, .tolerant = true},
 	"fast_copy: 1.0T rows in 24.0 h, 3.7k new, 12M filtered, 1.0M rejected"},
-	{{336776, 31457280, 1.2, 0, 1, 0, 0, false},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .replaced = 1},
 	"fast_copy: 336,776 rows, 30 MB in 1.2 s (25 MB/s), 1 table replaced"},
-	{{336776, 31457280, 1.2, 0, 1, 0, 0, false, true, 1234},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .replaced = 1, .merged = true, .duplicates = 1234},
 	"fast_copy: 336,776 rows in 1.2 s, 1 table merged, 1,234 duplicates"},
-	{{336776, 31457280, 1.2, 0, 12, 0, 0, false, true, 1},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .replaced = 12, .merged = true, .duplicates = 1},
 	"fast_copy: 336,776 rows, 30 MB in 1.2 s, 12 tables merged, 1 duplicate"},
-	{{336776, 31457280, 1.2, 0, 0, 0, 0, false, true, 1, 0, false, 34, 1},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .merged = true, .duplicates = 1, .deleted = 34, .unmatched = 1},
 	"fast_copy: 336,776 rows in 1.2 s, 1 duplicate, 34 deleted, 1 unmatched"},
-	{{336776, 31457280, 1.2, 0, 1, 0, 0, false, true, 12, 0, false, 34, 1},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .replaced = 1, .merged = true, .duplicates = 12, .deleted = 34, .unmatched = 1},
 	"fast_copy: 337k rows in 1.2 s, 34 deleted, 1 unmatched"},
-	{{336776, 31457280, 1.2, 0, 1, 0, 0, true, true, 12, 0, false, 34, 1},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .replaced = 1, .tolerant = true, .merged = true, .duplicates = 12, .deleted = 34, .unmatched = 1},
 	"fast_copy: 337k rows in 1.2 s, 0 rejected"},
-	{{990, 40960, 0.02, 0, 1, 0, 0, false, false, 0, 1000, false},
+	{{.rows = 990, .bytes = 40960, .seconds = 0.02, .replaced = 1, .old_rows = 1000},
 	"fast_copy: 990 rows, 40 kB in 20 ms, 1 table of 1,000 rows replaced"},
-	{{336776, 31457280, 1.2, 0, 2, 0, 0, false, false, 0, 336777, true},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .replaced = 2, .old_rows = 336777, .old_guessed = true},
 	"fast_copy: 336,776 rows in 1.2 s, 2 tables of about 337k rows replaced"},
-	{{0, 0, 0.02, 0, 0, 0, 0, false, false, 0, 1, false},
+	{{.seconds = 0.02, .old_rows = 1},
 	"fast_copy: 0 rows, 0 bytes in 20 ms (0 bytes/s), 1 row replaced"},
-	{{336776, 31457280, 1.2, 3, 2, 0, 12, true, false, 0, 1000, false},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .created = 3, .replaced = 2, .rejected = 12, .tolerant = true, .old_rows = 1000},
 	"fast_copy: 336,776 rows in 1.2 s, 3 new, 2 replaced, 12 rejected"},
-	{{336776, 31457280, 1.2, 3, 2, 0, 12, true},
+	{{.rows = 336776, .bytes = 31457280, .seconds = 1.2, .created = 3, .replaced = 2, .rejected = 12, .tolerant = true},
 	"fast_copy: 336,776 rows in 1.2 s, 3 new, 2 replaced, 12 rejected"},
-	{{1000000000000, 109951162777600, 86400, 3660, 3660, 12345678, 1000000, true},
+	{{.rows = 1000000000000, .bytes = 109951162777600, .seconds = 86400, .created = 3660, .replaced = 3660, .filtered = 12345678, .rejected = 1000000, .tolerant = true},
 	"fast_copy: 1.0T rows in 24.0 h, 3.7k new, 12M filtered, 1.0M rejected"},
-	{{1000000000000, 109951162777600, 86400, 0, 0, 0, 0, false},
+	{{.rows = 1000000000000, .bytes = 109951162777600, .seconds = 86400},
 	"fast_copy: 1,000,000,000,000 rows, 100 TB in 24.0 h (1214 MB/s)"},
 };
 
@@ -117,19 +117,19 @@ static const LineCase lines[] = {
 static bool
 all_fit(void)
 {
-	static const uint64_t counts[] = {0, 1, 999, 999499, 1234567890, 999499999999999, UINT64_MAX};
+	static const int64_t counts[] = {0, 1, 999, 999499, 1234567890, 999499999999999, INT64_MAX};
 	static const double times[] = {0, 0.994, 99.94, 596, 5969, 359819, 1e12};
 	const int	n = lengthof(counts);
 	size_t		longest = 0;
 
 	for (int i = 0; i < n * n * n * n * (int) lengthof(times); i++)
 	{
-		uint64_t	created = counts[i / n / n % n];
-		FcLoaded	loaded = {
-			counts[i % n], counts[i / n % n], times[i / n / n / n / n],
-			created > INT32_MAX ? INT32_MAX : (int) created,
-			created > INT32_MAX ? INT32_MAX : (int) created,
-			counts[i / n / n / n % n], counts[(i / n / n / n + 3) % n], i % 3 > 0,
+		int64_t		created = counts[i / n / n % n];
+		FcReportRow loaded = {
+			.rows = counts[i % n], .bytes = counts[i / n % n], .seconds = times[i / n / n / n / n],
+			.created = created > INT32_MAX ? INT32_MAX : created,
+			.replaced = created > INT32_MAX ? INT32_MAX : created,
+			.filtered = counts[i / n / n / n % n], .rejected = counts[(i / n / n / n + 3) % n], .tolerant = i % 3 > 0,
 			.old_rows = counts[(i / n + 2) % n], .old_guessed = true,
 			.deleted = counts[(i / n + 4) % n], .unmatched = counts[(i + 5) % n]
 		};
