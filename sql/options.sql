@@ -78,6 +78,26 @@ SELECT fast_copy('opt', '/nowhere', escape => '');
 SELECT fast_copy('opt', '/nowhere', escape => '""');
 SELECT fast_copy('opt', '/nowhere', escape => E'\r');
 
+-- ... of which there is none
+SELECT fc.try('opt', fc.file('none.csv', '1,"x', '2,\.', '3,'), $$quote => 'none'$$, NULL);
+SELECT fc.try('opt', 'none.csv', $$quote => 'NONE', escape => 'none'$$, NULL);
+SELECT fc.try('opt', fc.file('none.txt', E'1\t{"a": "b\\nc"}', E'2\t\\'), $$format => 'text', escape => 'none'$$, NULL);
+BEGIN;
+SELECT fast_copy('opt', fc.path('none.csv'), options => '{"quote": "none"}');
+SELECT fc.path('none.txt') AS none \gset
+COPY opt FROM :'none' WITH (fast_copy, FORMAT text, escape none);
+SELECT a, b FROM opt ORDER BY a, b;
+ROLLBACK;
+SELECT fast_copy('opt', '/nowhere', quote => 'none', escape => '\');
+SELECT fast_copy('opt', '/nowhere', quote => 'none', force_null => '{b}');
+SELECT fast_copy('opt', '/nowhere', quote => 'none', force_not_null => '{*}');
+SELECT fast_copy('opt', '/nowhere', escape => 'none');
+SELECT fc.state($$SELECT fast_copy('opt', '/nowhere', format => 'text', quote => 'none')$$);
+SELECT fc.state($$SELECT fast_copy('opt', '/nowhere', format => 'binary', escape => 'none')$$);
+SELECT fast_copy('opt', '/nowhere', quote => 'none', delimiter => '::');
+SELECT fc.state($$SELECT fast_copy('opt', '/nowhere', quote => 'none', null_string => 'a,b')$$);
+COPY opt FROM '/nowhere' (FORMAT csv, QUOTE 'none');
+
 -- null_string: only where it is not quoted
 BEGIN;
 SELECT fast_copy('opt', fc.path(fc.file('n.csv', 'NA,NA', '2,"NA"', '3,', '4,NA ')), null_string => 'NA');

@@ -328,43 +328,19 @@ fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
 	FcTarget   *target = feed->target;
 	bool		grammar = (slot->kind == FC_ERROR_GRAMMAR);
 
-	if (grammar || !fc_feed_is_canonical(target))
+	if (grammar ? !target->options->raw : !fc_feed_is_canonical(target))
 	{
 		fc_feed_raw_record(feed);
-		if (fc_core_show_fed(feed, slot) || grammar)
+		if (fc_core_show_fed(feed, slot))
 			return;
 	}
+	if (grammar)
+		return;
 	/* an empty list of columns would mean all */
 	if (fc_columns_none(&target->planned->columns))
 		return;
 	if (fc_feed_record(feed))
 		(void) fc_core_show_fed(feed, slot);
-}
-
-void
-fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end)
-{
-	bool		text = dialect->mode == FC_MODE_TEXT;
-	const struct
-	{
-		const char *message;
-		const char *hint;
-	}			faults[] = {
-		[FC_END_BARE_CR] = {text ? "literal carriage return found in data" : "unquoted carriage return found in data",
-			text ? "Use \"\\r\" to represent carriage return." : "Use quoted CSV field to represent carriage return."},
-		[FC_END_BARE_NL] = {text ? "literal newline found in data" : "unquoted newline found in data",
-			text ? "Use \"\\n\" to represent newline." : "Use quoted CSV field to represent newline."},
-		[FC_END_MARKER_CORRUPT] = {FC_CORE_LONE_MARKER ? "end-of-copy marker is not alone on its line" :
-		"end-of-copy marker corrupt"},
-		[FC_END_MARKER_STYLE] = {"end-of-copy marker does not match previous newline style"},
-		[FC_END_MALFORMED] = {NULL}
-	};
-
-	if (faults[end].message)
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("%s", faults[end].message),
-				 faults[end].hint ? errhint("%s", faults[end].hint) : 0));
 }
 
 /* Throws the error of a malformed record that core does not refuse */
@@ -379,13 +355,9 @@ fc_core_throw_grammar(FcFeed *feed)
 
 	fc_stream_seek(stream, feed->offset);
 	end = fc_stream_next(stream, dialect, &record);
-	if (end == FC_END_FOUND && record.unterminated)
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("unterminated CSV quoted field")));
 	/* core has not found the end of the line */
-	feed->unseen = true;
-	fc_core_refuse_grammar(dialect, end);
+	feed->unseen = !record.unterminated;
+	fc_feed_refuse_grammar(dialect, end, record.unterminated);
 }
 
 /*

@@ -28,8 +28,6 @@ extern void fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *
  */
 extern void fc_core_throw(FcTarget *target);
 
-/* Throws ERROR 22P04 with COPY's text, if that is what a record's end means */
-extern void fc_core_refuse_grammar(const FcDialect *dialect, FcEnd end);
 
 /*
  * Makes core read all files, up to the first error; *parts are the ranges of

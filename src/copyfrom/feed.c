@@ -102,7 +102,7 @@ fc_feed_rereads_fields(const FcTarget *target)
 			target->planned->columns.patterns[i] ||
 			(target->planned->columns.flags[i] & FC_FIELD_OURS))
 			return true;
-	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone ||
+	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone || options->raw ||
 		options->skip_empty_lines || options->pads || options->drops;
 }
 
@@ -204,7 +204,8 @@ fc_feed_canonical(FcFeed *feed)
 
 /*
  * Shows core the record as it stands in the file, because core says best what
- * is wrong with line ends, quotes or bytes.  Returns if core finds nothing.
+ * is wrong with line ends, quotes or bytes.  Returns if core finds nothing, or
+ * does not know the grammar.
  */
 static void
 fc_feed_malformed(FcFeed *feed)
@@ -212,6 +213,8 @@ fc_feed_malformed(FcFeed *feed)
 	FcFeed		raw;
 	ErrorContextCallback *context = error_context_stack;
 
+	if (feed->target->options->raw)
+		return;
 	/* the innermost context is about the same record, and is left out */
 	error_context_stack = context->previous;
 	fc_feed_begin(&raw, feed->target, fc_feed_context);
@@ -221,6 +224,34 @@ fc_feed_malformed(FcFeed *feed)
 	(void) fc_feed_next_row(&raw, CreateExecutorState(),
 							MakeSingleTupleTableSlot(RelationGetDescr(feed->target->rel), &TTSOpsVirtual));
 	error_context_stack = context;
+}
+
+void
+fc_feed_refuse_grammar(const FcDialect *dialect, FcEnd end, bool unterminated)
+{
+	bool		text = dialect->mode == FC_MODE_TEXT;
+	const struct
+	{
+		const char *message;
+		const char *hint;
+	}			faults[] = {
+		[FC_END_FOUND] = {unterminated ? "unterminated CSV quoted field" : NULL},
+		[FC_END_BARE_CR] = {text ? "literal carriage return found in data" : "unquoted carriage return found in data",
+			text ? "Use \"\\r\" to represent carriage return." : "Use quoted CSV field to represent carriage return."},
+		[FC_END_BARE_NL] = {text ? "literal newline found in data" : "unquoted newline found in data",
+			text ? "Use \"\\n\" to represent newline." : "Use quoted CSV field to represent newline."},
+		[FC_END_MARKER_CORRUPT] = {FC_CORE_LONE_MARKER ? "end-of-copy marker is not alone on its line" :
+		"end-of-copy marker corrupt"},
+		[FC_END_MARKER_STYLE] = {"end-of-copy marker does not match previous newline style"},
+		[FC_END_MALFORMED] = {NULL}
+	};
+	const char *hint = dialect->raw ? "All lines must end as the first one does." : faults[end].hint;
+
+	if (faults[end].message)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("%s", faults[end].message),
+				 hint ? errhint("%s", hint) : 0));
 }
 
 /* Refuses a record that the parser refuses, but core does not */
@@ -363,6 +394,10 @@ fc_feed_next(FcFeed *feed)
 		if (end != FC_END_FOUND || record.unterminated)
 		{
 			fc_feed_malformed(feed);
+			/* core is told the line when it gets the record */
+			feed->cstate->cur_lineno = feed->line;
+			if (feed->target->options->raw)
+				fc_feed_refuse_grammar(feed->dialect, end, record.unterminated);
 			fc_feed_refuse(feed);
 		}
 	} while (fc_feed_skips(feed) || !fc_feed_accept(feed, record.data));

@@ -95,6 +95,12 @@ extern CopyFromState fc_feed_copy(FcFeed *feed, List *where,
 								  const char *header, bool freeze);
 
 /*
+ * Throws ERROR 22P04 with COPY's text, if that is what the end of a record
+ * means, or that it is unterminated
+ */
+extern void fc_feed_refuse_grammar(const FcDialect *dialect, FcEnd end, bool unterminated);
+
+/*
  * Makes core read one row into a virtual slot, with values in the memory of one
  * tuple; false if there is none
  */

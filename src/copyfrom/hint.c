@@ -379,7 +379,7 @@ fc_hint_of_type(const FcRefused *refused)
 	if (attnum <= 0)
 		return NULL;
 	if (len >= 2 && refused->value[0] == '\'' && refused->value[len - 1] == '\'' &&
-		fc_format_is_csv(&target->options->format))
+		fc_format_is_csv(&target->options->format) && !target->options->raw)
 		return psprintf("If fields are quoted by \"'\", add quote%s ''''.",
 						fc_caller_arrow(target->options->caller));
 	switch (getBaseType(get_atttype(target->oid, attnum)))
@@ -677,7 +677,7 @@ fc_hint_text(const FcRefused *refused)
 		return psprintf("If a backslash stands before quotes within values, add escape%s '\\'.", fc_caller_arrow(options->caller));
 	if (refused->what == FC_REFUSED_QUOTE)
 		return refused->line == 0 ? NULL :
-			psprintf("The record begins in line " UINT64_FORMAT ": look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote%s E'\\b'.",
+			psprintf("The record begins in line " UINT64_FORMAT ": look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote%s 'none'.",
 					 refused->line, fc_caller_arrow(options->caller));
 	separator = fc_hint_separator(refused);
 	if (separator != '\0')

@@ -18,11 +18,14 @@
 #define BLOCK	FC_MASK_BLOCK
 #define BATCH	16				/* blocks whose masks are made together */
 
-/* What the masks of a file are to show */
+/*
+ * What the masks of a file are to show.  Where no byte is a quote it is one
+ * that they show anyway, and what they say of quotes is left alone.
+ */
 static inline FcMaskBytes
 mask_bytes(const FcDialect *dialect)
 {
-	FcMaskBytes bytes = {dialect->mode == FC_MODE_TEXT ? '\\' : dialect->quote,
+	FcMaskBytes bytes = {dialect->raw ? '\r' : dialect->mode == FC_MODE_TEXT ? '\\' : dialect->quote,
 	dialect->delim};
 
 	return bytes;

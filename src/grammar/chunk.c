@@ -29,7 +29,7 @@ state_occurs(const FcDialect *dialect, FcQuote state)
 	if (dialect->mode == FC_MODE_BINARY)
 		return state == FC_OUTSIDE;
 	if (dialect->mode == FC_MODE_TEXT)
-		return state != FC_INSIDE;
+		return state == FC_OUTSIDE || (state == FC_ESCAPED && !dialect->raw);
 	/* where the escape is the quote, a quote only toggles */
 	return state != FC_ESCAPED || dialect->escape != dialect->quote;
 }

@@ -60,6 +60,8 @@ typedef struct FcDialect
 	bool		lone_marker;	/* text: "\." after other bytes of its line is
 								 * an error */
 	bool		csv_marker;		/* csv: "\." alone on a line ends the data */
+	bool		raw;			/* text: backslashes are data, too, and nothing
+								 * but the file's end is one */
 	int			nfields;		/* binary only: fields of each record */
 } FcDialect;
 
@@ -73,7 +75,7 @@ typedef struct FcDialect
 static inline const char *
 fc_dialect_marker(const FcDialect *dialect)
 {
-	if (dialect->mode == FC_MODE_CSV && !dialect->csv_marker)
+	if (dialect->raw || (dialect->mode == FC_MODE_CSV && !dialect->csv_marker))
 		return "";
 	return dialect->eol == FC_EOL_NL ? "\\.\n" :
 		dialect->eol == FC_EOL_CR ? "\\.\r" : "\\.\r\n";

@@ -206,10 +206,12 @@ static inline size_t
 text_field_end(const FcDialect *dialect, const char *rec, size_t pos,
 			   size_t len, bool *escapes)
 {
+	const char	escape = dialect->raw ? dialect->delim : '\\';
+
 	*escapes = false;
 	for (;;)
 	{
-		pos = find_byte(rec, pos, len, dialect->delim, '\\', '\\');
+		pos = find_byte(rec, pos, len, dialect->delim, escape, escape);
 		if (pos == len || rec[pos] == dialect->delim)
 			return pos;
 		*escapes = true;

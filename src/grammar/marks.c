@@ -81,22 +81,23 @@ mark_markers(FcMarks *marks, size_t i, const char *p, uint64_t escaped)
  */
 static void
 mark_text(FcMarks *marks, size_t first, const FcMask *masks, size_t n,
-		  const char *p, bool *escaped)
+		  const char *p, bool raw, bool *escaped)
 {
 	for (size_t i = 0; i < n; i++)
 	{
 		const FcMask *mask = &masks[i];
 		size_t		left = marks->len - (first + i) * BLOCK;
+		uint64_t	backslashes = raw ? 0 : mask->quotes;
 		uint64_t	data = 0;
 
-		if (mask->quotes != 0 || *escaped)
-			data = fc_mask_escaped(escaped, mask->quotes,
+		if (backslashes != 0 || *escaped)
+			data = fc_mask_escaped(escaped, backslashes,
 								   left < BLOCK ? left : BLOCK);
 		marks->ends[first + i] = (mask->nl | mask->cr) & ~data;
 		marks->delims[first + i] = mask->delims & ~data;
-		marks->quotes[first + i] = mask->quotes;
+		marks->quotes[first + i] = backslashes;
 		marks->strange[first + i] = mask->strange;
-		marks->has_quotes |= mask->quotes != 0;
+		marks->has_quotes |= backslashes != 0;
 		marks->has_strange |= mask->strange != 0;
 		mark_markers(marks, first + i, p + i * BLOCK, data);
 	}
@@ -147,7 +148,7 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 			continue;
 		fc_mask_kernel->all(mask_bytes(dialect), buf + at, n, masks);
 		if (text)
-			mark_text(marks, at / BLOCK, masks, blocks, buf + at, &escaped);
+			mark_text(marks, at / BLOCK, masks, blocks, buf + at, dialect->raw, &escaped);
 		else
 			mark_csv(marks, at / BLOCK, masks, blocks,
 					 dialect->eol == FC_EOL_NL, &inside);

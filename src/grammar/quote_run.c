@@ -122,7 +122,7 @@ static inline void
 run_text_block(const FcDialect *dialect, FcQuoteRun *run, const FcMask *mask,
 			   size_t n)
 {
-	uint64_t	backslashes = mask->quotes;
+	uint64_t	backslashes = dialect->raw ? 0 : mask->quotes;
 	uint64_t	ends = dialect->eol == FC_EOL_CR ? mask->cr : mask->nl;
 	bool		escaped = run->state == FC_ESCAPED;
 

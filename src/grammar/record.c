@@ -146,9 +146,11 @@ static FcEnd
 text_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 				bool eof)
 {
+	const char	escape = dialect->raw ? '\n' : '\\';
+
 	for (;;)
 	{
-		scan->pos = find_byte(buf, scan->pos, len, '\\', '\n', '\r');
+		scan->pos = find_byte(buf, scan->pos, len, escape, '\n', '\r');
 		if (scan->pos == len)
 			return FC_END_NONE;
 		if (buf[scan->pos] != '\\')

@@ -67,6 +67,7 @@ fc_receive_from_client(const FcOptions *options, int ncolumns)
 {
 	FcClientData data = options->compressed ? FC_CLIENT_PACKED :
 		fc_format_is_binary(&options->format) ? FC_CLIENT_BINARY :
+		options->raw ? FC_CLIENT_CSV_WHOLE :
 		fc_format_is_csv(&options->format) ? FC_CLIENT_CSV : FC_CLIENT_TEXT;
 
 	return fc_client_begin(data, options->file_encoding, ncolumns);

@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "copyfrom/core.h"
+#include "copyfrom/feed.h"
 #include "load/steps.h"
 #include "source/client.h"
 
@@ -102,7 +103,7 @@ fc_header_check_line(FcJob *job, FcEnd end, const FcRecord *record, uint32 file,
 	if (target->given_up && target->options->client &&
 		fc_header_is_open(target, end, record, file))
 		fc_client_check_whole(target->given_up);
-	fc_core_refuse_grammar(&job->target.dialect, end);
+	fc_feed_refuse_grammar(&job->target.dialect, end, false);
 	fc_error_context_pop();
 }
 

@@ -147,7 +147,7 @@ fc_setup_dialect(FcTarget *target)
 		return;
 	}
 	target->dialect.delim = format->delim[0];
-	if (fc_format_is_csv(format))
+	if (fc_format_is_csv(format) && !target->options->raw)
 	{
 		target->dialect.quote = format->quote[0];
 		target->dialect.escape = format->escape[0];
@@ -155,6 +155,7 @@ fc_setup_dialect(FcTarget *target)
 		return;
 	}
 	target->dialect.mode = FC_MODE_TEXT;
+	target->dialect.raw = target->options->raw;
 	target->dialect.lone_marker = FC_CORE_LONE_MARKER;
 }
 

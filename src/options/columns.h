@@ -81,7 +81,8 @@ extern int	fc_columns_known(Relation rel, const FcOptions *options,
 
 /*
  * For header => 'match': COPY's errors if the header record has other names
- * than the fields.  False where there is no transform: then core can tell.
+ * than the fields.  False where core can tell: there is no transform, and it
+ * knows the grammar.
  */
 extern bool fc_columns_match(const FcOptions *options, const FcColumns *columns,
 							 const FcDialect *dialect, int encoding, char *rec, size_t len);

@@ -86,11 +86,13 @@
 	  "SELECT fast_copy('events', '/data/na.csv', header => true,\n  null_string => 'NA');") \
 	X(quote, "QUOTE", NULL, "'", "enclosed_by optionally_enclosed_by", \
 	  "the byte around quoted fields", \
-	  "The byte that begins and ends a quoted field of a CSV file: by default a double quote.", \
+	  "The byte that begins and ends a quoted field of a CSV file: by default a double quote. With 'none', which COPY does not have, " \
+	  "no field is quoted: quotes, backslashes and a line with \\. alone are data, and each line is a record.", \
 	  "SELECT fast_copy('customers', '/data/apostrophes.csv', quote => '''');") \
 	X(escape, "ESCAPE", NULL, "~", "escaped_by", \
 	  "the byte before a quote within quotes", \
-	  "The byte that makes the quote, or escape byte, after it a part of a quoted value. The default is the quote itself.", \
+	  "The byte that makes the quote, or escape byte, after it a part of a quoted value. The default is the quote itself. " \
+	  "In text format only 'none', which COPY does not have: backslashes are data, as in lines of JSON, and each line is a record.", \
 	  "SELECT fast_copy('customers', '/data/backslashes.csv', escape => '\\');") \
 	X(force_not_null, "FORCE_NOT_NULL", NULL, "name", "not_null", \
 	  "columns in which an unquoted null string is a value", \

@@ -426,7 +426,7 @@ fc_options_hint(void *arg)
 		errhint("A tab is delimiter%s E'\\t'. Where more bytes separate fields, load what a program such as sed makes of the file.",
 				fc_caller_arrow(options->caller));
 	else if (fc_error_wants_hint("COPY quote must be a single"))
-		errhint("If the file quotes no values, use quote%s E'\\b'.", fc_caller_arrow(options->caller));
+		errhint("If the file quotes no values, use quote%s 'none'.", fc_caller_arrow(options->caller));
 }
 
 void
@@ -442,6 +442,7 @@ fc_options_check(FcOptions *options)
 		options->words.format = downcase_identifier(options->words.format,
 													strlen(options->words.format),
 													false, false);
+	fc_options_grammar(options);
 	list = fc_options_for_core(options);
 	options->copy_options = list;
 	if (!fc_options_header(options))

@@ -162,6 +162,8 @@ typedef struct FcOptions
 								 * without HEADER, FREEZE and what core may
 								 * not know */
 	CopyFormatOptions format;	/* copy_options, as core has read them */
+	bool		raw;			/* no byte quotes or escapes others; in format
+								 * and copy_options one that no file has does */
 	int			header_lines;
 	bool		header_match;	/* the last header line names the columns */
 	bool		header_map;		/* the last header line maps the fields */
@@ -264,6 +266,12 @@ extern void fc_options_take(FcOptions *options, List *given, ParseState *pstate)
  * taken in.  Throws COPY's errors for COPY's options, ERROR 22023 for ours.
  */
 extern void fc_options_check(FcOptions *options);
+
+/*
+ * options/grammar.c: the part of it that takes out of the words what core does
+ * not know of the file's grammar.  ERROR 22023 for what contradicts it.
+ */
+extern void fc_options_grammar(FcOptions *options);
 
 /*
  * options/existing.c: the part of it that is about rows which are there

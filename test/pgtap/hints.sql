@@ -222,7 +222,7 @@ SELECT is(hint_of(format('SELECT fast_copy(''t'', ''/nowhere'', %s)', arguments)
 	('ledger => ''public."No ledger"''', 'SELECT fast_copy_create_ledger_table(''public."No ledger"'') makes one.'),
 	('reject_table => ''nothing''', 'SELECT fast_copy_create_reject_table(''nothing'') makes one.'),
 	('delimiter => ''::''', 'A tab is delimiter => E''\t''. Where more bytes separate fields, load what a program such as sed makes of the file.'),
-	('quote => ''none''', 'If the file quotes no values, use quote => E''\b''.'),
+	('quote => ''""''', 'If the file quotes no values, use quote => ''none''.'),
 	('label => ''x''', 'SELECT fast_copy_create_ledger_table(''loads'') makes one; then add ledger => ''loads''.'),
 	('options => ''{"sep": ";"}''', 'Perhaps you meant the option "delimiter".'),
 	('options => ''{"trim": true}''', 'Perhaps you meant the option "trim_blanks".'),
@@ -341,11 +341,11 @@ SELECT is(fast_copy('formats', :'tmp_dir' || '/hints.csv'), 6::bigint, 'words th
 
 -- A quote that swallows the rest of the file
 SELECT is(hint_of('SELECT fast_copy(''t'', %L)', E'2024-01-01,1,2\n2024-01-01,1,"2\n2024-01-01,1,2\n2024-01-01,1,2\n'),
-	'The record begins in line 2: look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote => E''\b''.', 'a quote that does not end');
-SELECT is(detail, '22P04: unterminated CSV quoted field. The record begins in line 2: look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote => E''\b''.', '... in an analysis')
+	'The record begins in line 2: look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote => ''none''.', 'a quote that does not end');
+SELECT is(detail, '22P04: unterminated CSV quoted field. The record begins in line 2: look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote => ''none''.', '... in an analysis')
 FROM fast_copy_analyze('t', current_setting('test.file')) WHERE item = 'error';
 SELECT is(hint_of('COPY t FROM %L WITH (fast_copy, format csv)', E'2024-01-01,1,"2\n2024-01-01,1,2\n'),
-	'The record begins in line 1: look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote E''\b''.', 'COPY: in the first line');
+	'The record begins in line 1: look there for a quote without its pair. If quotes are text, as where they stand for inches, add quote ''none''.', 'COPY: in the first line');
 
 -- From one privilege to the next: each hint names what the next step does
 CREATE SCHEMA depot;

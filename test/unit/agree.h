@@ -120,7 +120,7 @@ static inline bool
 agree_state_occurs(const FcDialect *dialect, int state)
 {
 	if (dialect->mode == FC_MODE_TEXT)
-		return state != FC_INSIDE;
+		return state == FC_OUTSIDE || (state == FC_ESCAPED && !dialect->raw);
 	return state != FC_ESCAPED || dialect->quote != dialect->escape;
 }
 

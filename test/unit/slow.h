@@ -111,7 +111,7 @@ slow_record(FcDialect *dialect, const char *data, size_t len, SlowRecord *rec)
 			rec->unterminated = in_quotes;
 			return rec->total > 0 ? FC_END_FOUND : FC_END_NONE;
 		}
-		if (dialect->mode == FC_MODE_TEXT && c == '\\')
+		if (dialect->mode == FC_MODE_TEXT && c == '\\' && !dialect->raw)
 		{
 			if (slow_byte(data, len, at + 1) == '.')
 				return slow_marker(dialect, data, len, at, rec);
@@ -169,13 +169,13 @@ slow_run(const FcDialect *dialect, FcQuoteRun *run, const char *data, size_t len
 		char		c = data[i];
 		FcQuote		before = run->state;
 
-		if ((text || dialect->csv_marker) && run->marker == FC_NOWHERE &&
+		if ((text || dialect->csv_marker) && !dialect->raw && run->marker == FC_NOWHERE &&
 			run->last == i && len - i >= strlen(marker) &&
 			memcmp(data + i, marker, strlen(marker)) == 0)
 			run->marker = i;
 		if (before == FC_ESCAPED)
 			run->state = text ? FC_OUTSIDE : FC_INSIDE;
-		else if (text && c == '\\')
+		else if (text && c == '\\' && !dialect->raw)
 			run->state = FC_ESCAPED;
 		else if (!text && before == FC_INSIDE && c == dialect->escape &&
 				 c != dialect->quote)
@@ -271,7 +271,7 @@ slow_field(const FcDialect *dialect, const char *rec, size_t len,
 	{
 		char		c = rec[i];
 
-		if (dialect->mode == FC_MODE_TEXT && c == '\\')
+		if (dialect->mode == FC_MODE_TEXT && c == '\\' && !dialect->raw)
 		{
 			if (i + 1 == len)
 				raw_end = i;

@@ -403,6 +403,7 @@ test_made_up(FcMode mode, int rounds, const char *name)
 		.default_len = 1};
 
 		dialect.escape = made_up(&seed, 2) ? '\\' : dialect.quote;
+		dialect.raw = mode == FC_MODE_TEXT && made_up(&seed, 4) == 0;
 		agree.dialect = dialect;
 		agree.dialect.null_string = mode == FC_MODE_TEXT ? "\\N" : "";
 		agree.dialect.null_len = strlen(agree.dialect.null_string);

@@ -33,6 +33,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 			.delim = bytes[0] & 1 ? '\t' : ',',
 			.quote = '"',
 			.escape = bytes[0] & 2 ? '\\' : '"',
+			.raw = (bytes[0] & 65) == 65,
 			.lone_marker = bytes[0] & 4,
 			.csv_marker = bytes[0] & 32,
 			.eol = (FcEol) (bytes[1] % 4),
