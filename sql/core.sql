@@ -179,7 +179,7 @@ SELECT fc.try('cor', 'r.csv', $$on_error => 'ignore', on_error_classes => '{conv
 SELECT fc.try('cor', 'r.csv', $$on_error => 'ignore', on_error_classes => '{conversion,check}'$$, NULL);
 SELECT fast_copy_create_reject_table('rejected');
 SELECT fast_copy('cor', fc.path('r.csv'), on_error => 'ignore', on_error_classes => '{conversion,missing_columns,extra_columns}', reject_table => 'rejected');
-SELECT line, byte_offset, column_name, record, sqlstate, message FROM rejected ORDER BY line;
+SELECT lineno, byte_offset, colname, line, raw_field_value, errorcode, err_message FROM rejected ORDER BY lineno;
 DROP TABLE rejected;
 -- with partitions to be made, and faults in the key
 CREATE TABLE par (LIKE cor) PARTITION BY RANGE (a);

@@ -34,9 +34,9 @@ BEGIN
 	EXECUTE format('SELECT $1 || array(SELECT ''loaded: '' || t::text FROM %s AS t ORDER BY t::text)', target)
 	INTO result USING result;
 	result := result || array(
-		SELECT concat_ws(' ', 'rejected: line', r.line, 'byte', byte_offset, 'column ' || column_name, class, sqlstate, r.message, '[' || coalesce(record, raw::text) || ']')
+		SELECT concat_ws(' ', 'rejected: line', r.lineno, 'byte', byte_offset, 'column ' || colname, class, errorcode, err_message, '[' || coalesce(r.line, raw::text) || ']')
 		FROM rej AS r ORDER BY id);
-	IF (SELECT count(DISTINCT (job, file)) > 1 OR min(file) <> fc.path(name) FROM rej) THEN
+	IF (SELECT count(DISTINCT (job, filename, starttime, userid, copy_tbl)) > 1 OR min(filename) <> fc.path(name) FROM rej) THEN
 		result := result || 'not one job and file'::text;
 	END IF;
 	RAISE SQLSTATE 'FC000';
@@ -316,8 +316,8 @@ BEGIN
 			IF array(SELECT format('%s,"%s"', k, v) FROM places ORDER BY k) <> good THEN
 				RETURN NEXT format('%s: other rows', place);
 			END IF;
-			IF (SELECT array_agg((line, record, sqlstate)) FROM rej) IS DISTINCT FROM ARRAY[(first + 1, format('x%s,bad', place), '22P02'::text)] THEN
-				RETURN NEXT format('%s: %s', place, (SELECT array_agg((line, record, sqlstate)) FROM rej));
+			IF (SELECT array_agg((lineno, line, errorcode)) FROM rej) IS DISTINCT FROM ARRAY[(first + 1, format('x%s,bad', place), '22P02'::text)] THEN
+				RETURN NEXT format('%s: %s', place, (SELECT array_agg((lineno, line, errorcode)) FROM rej));
 			END IF;
 		END LOOP;
 	END LOOP;
@@ -341,8 +341,8 @@ SET fast_copy.chunk_size = '8kB';
 SET fast_copy.memory = '4MB';
 SELECT fast_copy('places', fc.path('many.csv'), timestamp_column => 'k', on_error => 'ignore', reject_table => 'rej', workers => 2);
 SELECT count(*), sum(k) FROM places;
-SELECT count(*), count(*) FILTER (WHERE record LIKE 'x' || line || ',%'), bool_and(message = format('invalid input syntax for type integer: "x%s"', line)) FROM rej;
-SELECT count(*) FROM (SELECT line > lag(line) OVER (ORDER BY id) AS sorted FROM rej) AS _ WHERE sorted;
+SELECT count(*), count(*) FILTER (WHERE line LIKE 'x' || lineno || ',%'), bool_and(err_message = format('invalid input syntax for type integer: "x%s"', lineno)), bool_and(raw_field_value = 'x' || lineno) FROM rej;
+SELECT count(*) FROM (SELECT lineno > lag(lineno) OVER (ORDER BY id) AS sorted FROM rej) AS _ WHERE sorted;
 TRUNCATE places, rej;
 SELECT fast_copy('places', fc.path('many.csv'), on_error => 'ignore', reject_limit => 10000, workers => 2);
 TRUNCATE places;
@@ -373,12 +373,12 @@ SELECT fast_copy_create_reject_table('');
 SELECT fast_copy_create_reject_table('pg_temp.temporary');
 SELECT fast_copy_create_reject_table(NULL);
 ALTER TABLE "Odd Schema"."rej""ects" ADD id int GENERATED ALWAYS AS IDENTITY, ADD who name DEFAULT current_user;
-CREATE FUNCTION shout() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.message := upper(NEW.message); RETURN NEW; END';
+CREATE FUNCTION shout() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.err_message := upper(NEW.err_message); RETURN NEW; END';
 CREATE TRIGGER shout BEFORE INSERT ON "Odd Schema"."rej""ects" FOR EACH ROW EXECUTE FUNCTION shout();
 SELECT fast_copy('plain', fc.path('c.csv'), on_error => 'ignore', reject_table => '"Odd Schema"."rej""ects"', log_verbosity => 'silent', workers => 2);
 SELECT r.phase, r.rows, r.choice = 'job ' || (SELECT string_agg(DISTINCT job::text, ' ') FROM "Odd Schema"."rej""ects")
 FROM fast_copy_report() AS r WHERE r.phase = 'reject';
-SELECT id, who = current_user, line, message FROM "Odd Schema"."rej""ects" ORDER BY id;
+SELECT id, who = current_user, lineno, err_message FROM "Odd Schema"."rej""ects" ORDER BY id;
 -- privileges: INSERT, on the table or on the columns
 CREATE ROLE fc_rejecter;
 GRANT pg_read_server_files TO fc_rejecter;
@@ -388,11 +388,11 @@ SELECT fc.path('c.csv') AS path \gset
 SET ROLE fc_rejecter;
 SELECT fast_copy('plain', :'path', on_error => 'ignore', reject_table => 'rej');
 RESET ROLE;
-GRANT INSERT (job, file, line, byte_offset, column_name, record, raw, class, sqlstate) ON rej TO fc_rejecter;
+GRANT INSERT (starttime, userid, copy_tbl, filename, lineno, line, colname, raw_field_value, err_detail, errorcode, job, class, byte_offset, raw) ON rej TO fc_rejecter;
 SET ROLE fc_rejecter;
 SELECT fast_copy('plain', :'path', on_error => 'ignore', reject_table => 'rej');
 RESET ROLE;
-GRANT INSERT (message) ON rej TO fc_rejecter;
+GRANT INSERT (err_message) ON rej TO fc_rejecter;
 SET ROLE fc_rejecter;
 SELECT fast_copy('plain', :'path', on_error => 'ignore', reject_table => 'rej', log_verbosity => 'silent');
 RESET ROLE;
@@ -423,7 +423,7 @@ CREATE TABLE quoted (k int, v text);
 SELECT fast_copy('quoted', fc.path(fc.file('f.csv', '1,a', 'x2,"with ""quotes"", commas', 'and lines"', 'x3,\N \. \\ back', 'x4," é "', 'x5,', 'x6,""', '7,b')), on_error => 'ignore', reject_table => 'rej', log_verbosity => 'silent');
 \set out :builddir '/results/rejects.csv'
 \o :out
-SELECT record FROM rej ORDER BY line;
+SELECT line FROM rej ORDER BY lineno;
 \o
 \lo_import :out
 SELECT convert_from(lo_get(:LASTOID), 'UTF8');

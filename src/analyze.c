@@ -247,9 +247,11 @@ fc_analyze_causes(FcAnalysis *analysis)
 
 	for (uint64 i = 0; fc_rejects_next(rejects, &reject); i++)
 	{
-		FcCause    *new = fc_causes_add(causes, &reject);
+		FcCause    *new;
 		int64		line;
 
+		fc_reject_clip(&reject);
+		new = fc_causes_add(causes, &reject);
 		CHECK_FOR_INTERRUPTS();
 		if (new == NULL && i >= FC_ANALYZE_ERRORS)
 			continue;

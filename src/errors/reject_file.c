@@ -31,7 +31,7 @@
 #define FC_SORT_ENTRY	3
 #define FC_SORT_COLUMNS	3
 
-/* So much of a reject begins its entry in a file; its three texts follow */
+/* So much of a reject begins its entry in a file; its four texts follow */
 #define FC_ENTRY_HEAD	offsetof(FcReject, column)
 
 struct FcRejects
@@ -70,6 +70,7 @@ fc_reject_write(FcContext *ctx, const FcReject *reject)
 	fc_buffile_write(ctx->rejects, reject->column, strlen(reject->column) + 1);
 	fc_buffile_write(ctx->rejects, reject->value, strlen(reject->value) + 1);
 	fc_buffile_write(ctx->rejects, reject->message, strlen(reject->message) + 1);
+	fc_buffile_write(ctx->rejects, reject->detail, strlen(reject->detail) + 1);
 }
 
 /*
@@ -102,18 +103,20 @@ fc_reject_count(FcContext *ctx, uint64 offset)
 void
 fc_reject_fill(FcReject *reject, uint64 offset, uint64 length, const FcBad *bad)
 {
-	const char *message = bad->edata && bad->edata->message ? bad->edata->message : "";
+	const ErrorData *edata = bad->edata;
 
 	memset(reject, 0, sizeof(FcReject));
 	reject->offset = offset;
 	reject->length = length;
 	reject->class = bad->class;
-	reject->sqlerrcode = bad->edata ? bad->edata->sqlerrcode : 0;
+	reject->sqlerrcode = edata ? edata->sqlerrcode : 0;
 	reject->null_input = (bad->value == NULL);
 	reject->column = pstrdup(bad->column ? bad->column : "");
-	reject->value = bad->value ? fc_error_clip(bad->value, strlen(bad->value)) : pstrdup("");
-	reject->message = pstrdup(message);
-	reject->size = strlen(reject->column) + strlen(reject->value) + strlen(message) + 3;
+	reject->value = pstrdup(bad->value ? bad->value : "");
+	reject->message = pstrdup(edata && edata->message ? edata->message : "");
+	reject->detail = pstrdup(edata && edata->detail ? edata->detail : "");
+	reject->size = strlen(reject->column) + strlen(reject->value) + strlen(reject->message) +
+		strlen(reject->detail) + 4;
 }
 
 void
@@ -250,6 +253,7 @@ fc_rejects_next(FcRejects *rejects, FcReject *reject)
 		reject->column = entry + FC_ENTRY_HEAD;
 		reject->value = reject->column + strlen(reject->column) + 1;
 		reject->message = reject->value + strlen(reject->value) + 1;
+		reject->detail = reject->message + strlen(reject->message) + 1;
 		if (reject->offset == rejects->offset && again != rejects->looked_again)
 			continue;
 		rejects->offset = reject->offset;

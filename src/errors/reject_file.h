@@ -20,7 +20,7 @@ typedef struct FcBad
 	ErrorData  *edata;			/* SQLSTATE, message, detail, hint; or NULL */
 } FcBad;
 
-/* What is kept of a reject; the value is clipped, and a missing text is "" */
+/* What is kept of a reject; a missing text is "" */
 typedef struct FcReject
 {
 	uint64		offset;
@@ -32,7 +32,18 @@ typedef struct FcReject
 	char	   *column;
 	char	   *value;
 	char	   *message;
+	char	   *detail;
 } FcReject;
+
+/* Cuts the value to what COPY's messages show of one (fc_error_clip) */
+static inline void
+fc_reject_clip(FcReject *reject)
+{
+	size_t		len = strlen(reject->value);
+
+	if (len > 100)
+		strcpy(reject->value + pg_mbcliplen(reject->value, len, 100), "...");
+}
 
 /* Counts the record as rejected, and keeps what is wrong with it */
 extern void fc_reject_put(FcContext *ctx, uint64 offset, uint64 length,

@@ -318,7 +318,7 @@ fc_setup_begin(const FcOptions *options, const FcOpened *opened, struct FcLedger
 	job->target.oid = options->target;
 	job->progress.target = job->intake.target = &job->target;
 	job->intake.progress = &job->progress;
-	job->progress.start = GetCurrentTimestamp();
+	job->target.start = GetCurrentTimestamp();
 	job->progress.estimate.left = -1;
 	job->mcxt = CurrentMemoryContext;
 	job->hold = fc_hold_create();

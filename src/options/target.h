@@ -97,6 +97,7 @@ typedef struct FcTarget
 	bool		old_guessed;	/* ... by a sample */
 
 	/* how far it has come */
+	TimestampTz start;			/* when the load began */
 	FcShared   *shared;			/* NULL until it is made */
 	FcContext	ctx;			/* what each process has, here the leader */
 } FcTarget;

@@ -72,6 +72,7 @@ fc_notices_tell(FcTeller *teller, uint64 line)
 	const char *what = reject->class == 0 ? "setting to null" : "skipping row";
 	ErrorContextCallback callback;
 
+	fc_reject_clip(reject);
 	fc_error_context_push(&callback, fc_notices_context, teller);
 	ereport(NOTICE,
 			(reject->class != 0 && reject->class != FC_CLASS_CONVERSION ?
@@ -117,10 +118,10 @@ fc_notices_next(FcTeller *teller, uint64 end)
 	{
 		uint64		line = fc_lines_at(teller->lines, reject->offset, reject->length);
 
-		if (teller->verbose)
-			fc_notices_tell(teller, line);
 		if (teller->table && reject->class != 0)
 			fc_reject_table_put(teller->table, reject, line);
+		if (teller->verbose)
+			fc_notices_tell(teller, line);
 	}
 	return true;
 }
@@ -193,6 +194,7 @@ fc_notices_limit_context(void *arg)
 								 fc_target_place(target, fc_source_number(target->source, reject->offset)),
 								 fc_lines_at(teller->lines, reject->offset, reject->length));
 
+	fc_reject_clip(reject);
 	if (reject->class != FC_CLASS_CONVERSION)
 	{
 		char	   *text = fc_error_record_text(target->source, reject->offset, reject->length,

@@ -25,38 +25,50 @@
 /* The columns, in the order of the INSERT */
 enum
 {
-	COL_JOB,
+	COL_START,
+	COL_USER,
+	COL_TABLE,
 	COL_FILE,
 	COL_LINE,
-	COL_BYTE_OFFSET,
-	COL_COLUMN_NAME,
 	COL_RECORD,
-	COL_RAW,
-	COL_CLASS,
-	COL_SQLSTATE,
+	COL_COLUMN,
+	COL_VALUE,
 	COL_MESSAGE,
+	COL_DETAIL,
+	COL_SQLSTATE,
+	COL_JOB,
+	COL_CLASS,
+	COL_BYTE_OFFSET,
+	COL_RAW,
 	NCOLUMNS
 };
 
+/* Those before "job" have the names and types of core's copy_error_saving */
 static const FcOwnColumn reject_columns[NCOLUMNS] = {
+	{"starttime", "pg_catalog.timestamptz NOT NULL", TIMESTAMPTZOID, "when the load began"},
+	{"userid", "pg_catalog.oid NOT NULL", OIDOID, "role that loaded"},
+	{"copy_tbl", "pg_catalog.oid NOT NULL", OIDOID, "table that was loaded"},
+	{"filename", "pg_catalog.text NOT NULL", TEXTOID,
+	"path that the load was given; bytes of it that are no text stand as \\xff"},
+	{"lineno", "pg_catalog.int8 NOT NULL", INT8OID,
+	"line of the file on which the record ends, as COPY counts"},
+	{"line", "pg_catalog.text", TEXTOID,
+	"the record as it stands in the file, without its line end"},
+	{"colname", "pg_catalog.text", TEXTOID, "column that was at fault, if it was one"},
+	{"raw_field_value", "pg_catalog.text", TEXTOID,
+	"the field that could not be converted, as it stands in the file"},
+	{"err_message", "pg_catalog.text NOT NULL", TEXTOID, "of the error the load would have ended with"},
+	{"err_detail", "pg_catalog.text", TEXTOID, "detail of that error, where it is about a value"},
+	{"errorcode", "pg_catalog.text NOT NULL", TEXTOID, "SQLSTATE of that error"},
 	{"job", "pg_catalog.uuid NOT NULL", UUIDOID,
 	"one value for all records that one load rejected; fast_copy_report() names it"},
-	{"file", "pg_catalog.text NOT NULL", TEXTOID, "path that the load was given"},
-	{"line", "pg_catalog.int8 NOT NULL", INT8OID,
-	"line of the file on which the record ends, as COPY counts"},
+	{"class", "pg_catalog.text NOT NULL", TEXTOID,
+	"which of on_error_classes tolerated the record"},
 	{"byte_offset", "pg_catalog.int8", INT8OID,
 		"first byte of the record in the file, from 0; null where the file was "
 	"converted as a whole"},
-	{"column_name", "pg_catalog.text", TEXTOID, "column that was at fault, if it was one"},
-	{"record", "pg_catalog.text", TEXTOID,
-	"the record as it stands in the file, without its line end"},
 	{"raw", "pg_catalog.bytea", BYTEAOID,
 	"the record's bytes where they are no text in the database's encoding"},
-	{"class", "pg_catalog.text NOT NULL", TEXTOID,
-	"which of on_error_classes tolerated the record"},
-	{"sqlstate", "pg_catalog.text NOT NULL", TEXTOID,
-	"of the error the load would have ended with"},
-	{"message", "pg_catalog.text NOT NULL", TEXTOID, "of that error"},
 };
 
 const FcOwnTable fc_reject_kind = {
@@ -147,6 +159,13 @@ fc_reject_table_record(FcRejectTable *table, const FcReject *reject,
 	nulls[text ? COL_RECORD : COL_RAW] = ' ';
 }
 
+static void
+fc_reject_table_set(Datum *values, char *nulls, int column, const char *text, bool null)
+{
+	values[column] = CStringGetTextDatum(text);
+	nulls[column] = null ? 'n' : ' ';
+}
+
 void
 fc_reject_table_put(FcRejectTable *table, const FcReject *reject, uint64 line)
 {
@@ -161,19 +180,22 @@ fc_reject_table_put(FcRejectTable *table, const FcReject *reject, uint64 line)
 	if (!SPI_plan_is_valid(table->plan))
 		table->plan = fc_own_table_prepare(&fc_reject_kind, target->options->reject_table);
 	memset(nulls, ' ', NCOLUMNS);
-	values[COL_JOB] = table->uuid;
+	values[COL_START] = TimestampTzGetDatum(target->start);
+	values[COL_USER] = ObjectIdGetDatum(GetUserId());
+	values[COL_TABLE] = ObjectIdGetDatum(target->oid);
 	values[COL_FILE] = CStringGetTextDatum(fc_source_path(target->source, file));
 	values[COL_LINE] = Int64GetDatum((int64) line);
+	fc_reject_table_record(table, reject, values, nulls);
+	fc_reject_table_set(values, nulls, COL_COLUMN, reject->column, reject->column[0] == '\0');
+	fc_reject_table_set(values, nulls, COL_VALUE, reject->value, reject->null_input);
+	values[COL_MESSAGE] = CStringGetTextDatum(reject->message);
+	fc_reject_table_set(values, nulls, COL_DETAIL, reject->detail, reject->detail[0] == '\0');
+	values[COL_SQLSTATE] = CStringGetTextDatum(unpack_sql_state(reject->sqlerrcode));
+	values[COL_JOB] = table->uuid;
+	values[COL_CLASS] = CStringGetTextDatum(fc_options_class_name(reject->class));
 	values[COL_BYTE_OFFSET] = Int64GetDatum((int64) (reject->offset - base));
 	if (target->original)
 		nulls[COL_BYTE_OFFSET] = 'n';
-	values[COL_COLUMN_NAME] = CStringGetTextDatum(reject->column);
-	if (reject->column[0] == '\0')
-		nulls[COL_COLUMN_NAME] = 'n';
-	fc_reject_table_record(table, reject, values, nulls);
-	values[COL_CLASS] = CStringGetTextDatum(fc_options_class_name(reject->class));
-	values[COL_SQLSTATE] = CStringGetTextDatum(unpack_sql_state(reject->sqlerrcode));
-	values[COL_MESSAGE] = CStringGetTextDatum(reject->message);
 	fc_own_table_insert(table->plan, values, nulls);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(table->row_mcxt);

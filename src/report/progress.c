@@ -188,7 +188,7 @@ fc_progress_update(void *arg)
 		{
 			fc_progress_parts(progress);
 			pgstat_progress_update_param(FC_PARAM_RATE, (int64) (pg_atomic_read_u64(&shared->counts.loaded) /
-																 Max((now - progress->start) / 1e6, 1e-6)));
+																 Max((now - progress->target->start) / 1e6, 1e-6)));
 		}
 		fc_progress_state(progress);
 	}

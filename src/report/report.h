@@ -90,7 +90,6 @@ typedef struct FcProgress
 {
 	FcTarget   *target;
 	FcPhase		phase;
-	TimestampTz start;			/* of the load */
 	instr_time	phase_start;
 	instr_time	stream_start;	/* of unpacking or receiving */
 	uint64		phase_wal;		/* this backend's bytes of WAL before it */

@@ -171,7 +171,7 @@ static const char *
 fc_tell_figures(FcProgress *progress, FcTellBrevity brevity)
 {
 	StringInfo	line = makeStringInfo();
-	double		elapsed = (GetCurrentTimestamp() - progress->start) / 1e6;
+	double		elapsed = (GetCurrentTimestamp() - progress->target->start) / 1e6;
 	double		left;
 	double		whole = fc_figures_whole(progress, &left);
 
@@ -248,7 +248,7 @@ fc_tell_progress(FcProgress *progress, bool begins)
 {
 	int64		interval = progress->target->options->progress_us;
 	TimestampTz now;
-	TimestampTz last = begins || progress->told == 0 ? progress->start : progress->told;
+	TimestampTz last = begins || progress->told == 0 ? progress->target->start : progress->told;
 	int			columns = (fc_progress_width > 0 ? fc_progress_width : FC_TELL_WIDTH) -
 		FC_TELL_PREFIX - (int) strlen("fast_copy : ");
 	MemoryContext old;

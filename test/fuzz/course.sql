@@ -338,7 +338,7 @@ BEGIN
 		END IF;
 	END IF;
 	IF spec ? 'kept' THEN
-		told := array(SELECT concat_ws('|', CASE WHEN NOT spec ? 'unnamed' THEN file ELSE 'stdin' END, line, class) FROM rejects ORDER BY 1);
+		told := array(SELECT concat_ws('|', CASE WHEN NOT spec ? 'unnamed' THEN filename ELSE 'stdin' END, lineno, class) FROM rejects ORDER BY 1);
 		IF told IS DISTINCT FROM array(SELECT CASE WHEN spec ? 'unnamed' THEN regexp_replace(x, '^[^|]*', 'stdin') ELSE x END FROM jsonb_array_elements_text(want->'rejects') AS x ORDER BY 1) THEN
 			said := said || format('rejects are %s instead of %s; ', left(told::text, 400), left(want->>'rejects', 400));
 		END IF;

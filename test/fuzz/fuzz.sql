@@ -245,11 +245,11 @@ DECLARE
 		FROM jsonb_to_recordset(wanted) AS _ (line bigint, class text, state text, message text, "column" text, "offset" bigint, record text));
 	have text[];
 BEGIN
-	EXECUTE $q$SELECT array(SELECT concat_ws('|', r.line + r.part * 1000000, r.class, r.sqlstate, regexp_replace(fuzz.neutral(r.message, $1), '(: 0x..).*', '\1'),
-			CASE WHEN r.class IN ('conversion', 'not_null') THEN r.column_name END, CASE WHEN w."offset" IS NOT NULL THEN r.byte_offset END,
-			CASE WHEN w.record IS NOT NULL THEN md5(encode(coalesce(r.raw, convert_to(r.record, 'UTF8')), 'hex')) END)
+	EXECUTE $q$SELECT array(SELECT concat_ws('|', r.lineno + r.part * 1000000, r.class, r.errorcode, regexp_replace(fuzz.neutral(r.err_message, $1), '(: 0x..).*', '\1'),
+			CASE WHEN r.class IN ('conversion', 'not_null') THEN r.colname END, CASE WHEN w."offset" IS NOT NULL THEN r.byte_offset END,
+			CASE WHEN w.record IS NOT NULL THEN md5(encode(coalesce(r.raw, convert_to(r.line, 'UTF8')), 'hex')) END)
 		FROM (SELECT *, row_number() OVER (ORDER BY part, byte_offset) AS n
-			FROM (SELECT *, coalesce(array_position(array(SELECT jsonb_array_elements_text($1->'files')), file), 1) - 1 AS part FROM fast.rejects) AS x) AS r
+			FROM (SELECT *, coalesce(array_position(array(SELECT jsonb_array_elements_text($1->'files')), filename), 1) - 1 AS part FROM fast.rejects) AS x) AS r
 		LEFT JOIN (SELECT *, row_number() OVER () AS n FROM jsonb_to_recordset($2) AS _ ("offset" bigint, record text)) AS w USING (n) ORDER BY n)$q$
 		INTO have USING spec, wanted;
 	RETURN nullif(concat_ws(E'\n', (SELECT 'wanted ' || left(x, 300) FROM (SELECT unnest(w) AS x EXCEPT ALL SELECT unnest(have)) AS _ LIMIT 1),

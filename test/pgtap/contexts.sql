@@ -60,7 +60,7 @@ SELECT fast_copy_create_ledger_table('led'), fast_copy_create_reject_table('rej'
 ALTER TABLE led ALTER rejected SET NOT NULL;
 SELECT is(pg_temp.context_of('plain', '{"ledger": "led"}'), 'null value in column "rejected" of relation "led" violates not-null constraint', 'the ledger');
 SELECT pg_temp.write('{x}') \g /dev/null
-ALTER TABLE rej ADD CONSTRAINT never CHECK (line > 1);
+ALTER TABLE rej ADD CONSTRAINT never CHECK (lineno > 1);
 SELECT is(pg_temp.context_of('plain', '{"on_error": "ignore", "on_error_classes": ["missing_columns", "conversion"], "reject_table": "rej"}'), 'new row for relation "rej" violates check constraint "never"', 'rejects');
 
 -- COPY looks behind a carriage return before it goes to the next line, and meets wrong

@@ -235,9 +235,9 @@ SELECT fast_copy_create_reject_table('rejects') \g /dev/null
 SELECT is(pg_temp.rows('{"1,2024-01-01,\"1,5\",x","2,2024-01-01, 12.34 ,y","3,  x ,-,z"}',
 	'{"number_format": "1.234,56", "trim_blanks": "all", "null_strings": "-", "on_error": "ignore", "reject_table": "rejects"}', target),
 	'(1,"2024-01-01 00:00:00+00",1.5,x)', format('records are left out, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
-SELECT results_eq('SELECT line, column_name::text, class, record, message, count(*) FROM rejects GROUP BY 1, 2, 3, 4, 5 ORDER BY 1', $$VALUES
-	(2::bigint, 'v', 'conversion', '2,2024-01-01, 12.34 ,y', 'invalid input syntax for type numeric: "12.34"', 3::bigint),
-	(3, 'k', 'conversion', '3,  x ,-,z', 'invalid input syntax for type timestamp with time zone: "x"', 3)$$, 'as the file has them');
+SELECT results_eq('SELECT lineno, colname::text, raw_field_value, class, line, err_message, count(*) FROM rejects GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1', $$VALUES
+	(2::bigint, 'v', ' 12.34 ', 'conversion', '2,2024-01-01, 12.34 ,y', 'invalid input syntax for type numeric: "12.34"', 3::bigint),
+	(3, 'k', '  x ', 'conversion', '3,  x ,-,z', 'invalid input syntax for type timestamp with time zone: "x"', 3)$$, 'as the file has them');
 SELECT is(pg_temp.rows('{"1,2024-01-01,\"1,5\",x","2,2024-01-01, 12.34 ,y"}',
 	'{"number_format": "1.234,56", "trim_blanks": "all", "on_error": "set_null"}', target),
 	'(1,"2024-01-01 00:00:00+00",1.5,x) (2,"2024-01-01 00:00:00+00",,y)', format('values become NULL, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;

@@ -119,7 +119,7 @@ BEGIN
 	PERFORM pg_temp.load(pg_temp.named(what), concat_ws(', ', '"on_error": "ignore", "reject_table": "rej", "log_verbosity": "silent", "where_clause": "n % 3 > 0"', nullif(more, '')), target, workers);
 	RETURN NEXT is((SELECT string_agg(concat_ws(' ', rows, rejected, filtered), ', ' ORDER BY path) FROM led WHERE led.target = counted.target),
 		'2400 400 1200, 67 0 33, 540 90 270', format('%s %s %s, %s workers', target, what, more, workers));
-	RETURN NEXT is((SELECT string_agg(c::text, ', ' ORDER BY file) FROM (SELECT file, count(*) AS c FROM rej JOIN led USING (job) WHERE led.path = rej.file GROUP BY file) AS r), '400, 90', 'rejects have the job');
+	RETURN NEXT is((SELECT string_agg(c::text, ', ' ORDER BY filename) FROM (SELECT filename, count(*) AS c FROM rej JOIN led USING (job) WHERE led.path = rej.filename GROUP BY filename) AS r), '400, 90', 'rejects have the job');
 	RETURN NEXT is((SELECT sum(rows) FROM led WHERE led.target = counted.target), (xpath('/row/c/text()', query_to_xml(format('SELECT count(*) AS c FROM %s', target), false, true, '')))[1]::text::numeric, 'the rows are there');
 END
 $$;

@@ -84,7 +84,7 @@ FROM (VALUES ('led', 'ledger'), ('his', 'fast_copy.history')) AS o (tab, role), 
 	('CREATE RULE more AS ON INSERT TO kept.%s DO INSTEAD NOTHING')) AS c (command);
 SELECT is(pg_temp.beside('check', format('ALTER TABLE kept.%s RENAME %s TO away', tab, col)), format('42703 column "%s" of %s "%s" does not exist', col, role, tab), tab || ': a column')
 FROM (VALUES ('led', 'ledger', 'rows'), ('his', 'fast_copy.history', 'rows')) AS o (tab, role, col);
-SELECT is(pg_temp.beside('check', 'ALTER TABLE kept.rej RENAME line TO away'), '42703 column "line" of relation "rej" does not exist', 'a column of the rejects');
+SELECT is(pg_temp.beside('check', 'ALTER TABLE kept.rej RENAME lineno TO away'), '42703 column "lineno" of relation "rej" does not exist', 'a column of the rejects');
 SELECT is(pg_temp.beside('check', 'DELETE FROM kept.led'), format('55000 the row of "%s" in ledger "led" is gone', :'file'), 'its row');
 
 -- the reject table may have triggers: what they do to it
@@ -93,7 +93,7 @@ CREATE TABLE taken (LIKE kept.rej);
 CREATE TABLE plain (n int, ts date, v text);
 SELECT pg_temp.write(ARRAY['x,2024-01-01,a', 'y,2024-01-02,b', 'z,2024-01-02,c']) \g /dev/null
 CREATE FUNCTION pg_temp.on_reject() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN EXECUTE current_setting('fc.command'); RETURN NEW; END$$;
-CREATE TRIGGER once AFTER INSERT ON kept.rej FOR EACH ROW WHEN (NEW.line = 1) EXECUTE FUNCTION pg_temp.on_reject();
+CREATE TRIGGER once AFTER INSERT ON kept.rej FOR EACH ROW WHEN (NEW.lineno = 1) EXECUTE FUNCTION pg_temp.on_reject();
 SELECT set_config('fc.command', 'DROP TABLE kept.rej', true) \g /dev/null
 SELECT throws_ok(format($$SELECT fast_copy('plain', %L, on_error => 'ignore', reject_table => 'kept.rej', options => '{"log_verbosity": "silent"}')$$, :'file'), '55006', NULL, 'its trigger drops it');
 SELECT set_config('fc.command', 'ALTER TABLE kept.rej RENAME TO first; ALTER TABLE public.taken SET SCHEMA kept; ALTER TABLE kept.taken RENAME TO rej', true) \g /dev/null

@@ -5,7 +5,7 @@
 \set name rejects
 \ir begin.psql
 SELECT setseed(0.42) \g /dev/null
-SELECT plan(62);
+SELECT plan(66);
 
 SELECT fast_copy_create_reject_table('rej') \g /dev/null
 ALTER TABLE rej ADD id int GENERATED ALWAYS AS IDENTITY;
@@ -52,8 +52,8 @@ BEGIN
 	END IF;
 	r.ending := ARRAY['ok', n::text];
 	EXECUTE format('SELECT array(SELECT t::text FROM %I AS t ORDER BY t::text)', target) INTO r.loaded;
-	SELECT array_agg(concat_ws('|', line, byte_offset, column_name, class, sqlstate, message, coalesce(record, raw::text)) ORDER BY id),
-		array_agg(byte_offset ORDER BY id), array_agg(line ORDER BY id)
+	SELECT array_agg(concat_ws('|', lineno, byte_offset, colname, class, errorcode, err_message, coalesce(line, raw::text)) ORDER BY id),
+		array_agg(byte_offset ORDER BY id), array_agg(lineno ORDER BY id)
 	INTO r.rejected, r.offsets, r.lines FROM rej;
 	RAISE SQLSTATE 'FC000';
 EXCEPTION
@@ -126,8 +126,25 @@ SELECT is((SELECT string_agg(inhrelid::regclass::text, ' ' ORDER BY inhrelid::re
 -- Messages are kept whole
 SELECT pg_temp.write(ARRAY[convert_to(E'2024-01-01,' || repeat(E'\u00e9', 3000) || E',a\n', 'UTF8')]) \g /dev/null
 SELECT fast_copy('r_plain', current_setting('fc.file'), on_error => 'ignore', reject_table => 'rej') \g /dev/null
-SELECT is(message, 'invalid input syntax for type integer: "' || repeat(E'\u00e9', 3000) || '"', 'a long message is kept whole')
-FROM rej WHERE record LIKE '%' || repeat(E'\u00e9', 100) || '%';
+SELECT is(err_message, 'invalid input syntax for type integer: "' || repeat(E'\u00e9', 3000) || '"', 'a long message is kept whole'),
+	is(raw_field_value, repeat(E'\u00e9', 3000), '... and the value')
+FROM rej WHERE line LIKE '%' || repeat(E'\u00e9', 100) || '%';
+
+-- Core's ON_ERROR table has a row like this one: one query reads both
+CREATE TABLE core_errors (starttime timestamptz, userid oid, copy_tbl oid, filename text, lineno bigint, line text, colname text, raw_field_value text,
+	err_message text, err_detail text, errorcode text);
+CREATE TABLE r_checked (id int CHECK (id > 1), v json);
+TRUNCATE rej;
+SELECT pg_temp.write(ARRAY[convert_to(E'1,1\n2,[]\nx,"[\n]"\n,4,f\n5,{\n', 'UTF8')]) \g /dev/null
+SELECT is(fast_copy('r_checked', current_setting('fc.file'), on_error => 'ignore', on_error_classes => '{conversion,check,extra_columns}', reject_table => 'rej', workers => 1), 1::bigint, 'rows of all kinds');
+SELECT results_eq($$SELECT starttime = statement_at, userid = current_user::regrole, copy_tbl = 'r_checked'::regclass, filename = current_setting('fc.file'), lineno, line, colname, raw_field_value, err_message, err_detail, errorcode
+	FROM (SELECT *, max(starttime) OVER () AS statement_at FROM (SELECT (jsonb_populate_record(NULL::core_errors, to_jsonb(r))).*, job FROM rej AS r) AS _) AS _ ORDER BY lineno$$, $$VALUES
+	(true, true, true, true, 1::bigint, '1,1', NULL, NULL, 'new row for relation "r_checked" violates check constraint "r_checked_id_check"', NULL, '23514'),
+	(true, true, true, true, 4, E'x,"[\n]"', 'id', 'x', 'invalid input syntax for type integer: "x"', NULL, '22P02'),
+	(true, true, true, true, 5, ',4,f', NULL, NULL, 'extra data after last expected column', NULL, '22P04'),
+	(true, true, true, true, 6, '5,{', 'v', '{', 'invalid input syntax for type json', 'The input string ended unexpectedly.', '22P02')$$, 'as core has them');
+SELECT is((SELECT array_agg(a.attname || ' ' || a.atttypid::regtype ORDER BY a.attnum) FROM pg_attribute AS a WHERE attrelid = 'rej'::regclass AND attnum BETWEEN 1 AND 11),
+	(SELECT array_agg(a.attname || ' ' || a.atttypid::regtype ORDER BY a.attnum) FROM pg_attribute AS a WHERE attrelid = 'core_errors'::regclass AND attnum > 0), 'by the same names');
 
 -- Of equal rows the first one of the file stays, also by an index that only a
 -- partition has: where rows come in another order, the load is refused

@@ -115,7 +115,7 @@ SELECT fast_copy_create_reject_table('bad') \g /dev/null
 TRUNCATE shown;
 SELECT pg_temp.write('{"1,2024-01-01,1,a","x,2024-01-02,1,b","3,2024-01-03,0,c","4,2024-01-04,2,d","5,2024-01-05,y,e","6"}') \g /dev/null
 SELECT is(fast_copy('shown', :'file', on_error => 'ignore', on_error_classes => '{conversion,missing_columns}', reject_table => 'bad', options => '{"transform": "v = 4 / v::int, t = upper(t)"}'), 2::bigint, 'faults are rejected');
-SELECT is((SELECT array_agg(concat_ws('|', line, class, column_name, record, message) ORDER BY line) FROM bad), '{"2|conversion|id|x,2024-01-02,1,b|invalid input syntax for type integer: \"x\"","3|conversion|v|3,2024-01-03,0,c|division by zero","5|conversion|v|5,2024-01-05,y,e|invalid input syntax for type integer: \"y\"","6|missing_columns|k|6|missing data for column \"k\""}', 'with the field as it is');
+SELECT is((SELECT array_agg(concat_ws('|', lineno, class, colname, line, err_message) ORDER BY lineno) FROM bad), '{"2|conversion|id|x,2024-01-02,1,b|invalid input syntax for type integer: \"x\"","3|conversion|v|3,2024-01-03,0,c|division by zero","5|conversion|v|5,2024-01-05,y,e|invalid input syntax for type integer: \"y\"","6|missing_columns|k|6|missing data for column \"k\""}', 'with the field as it is');
 SELECT is((SELECT array_agg(s::text ORDER BY id) FROM shown AS s), '{"(1,\"2024-01-01 00:00:00\",4,A)","(4,\"2024-01-04 00:00:00\",2,D)"}', 'others are loaded');
 
 -- An analysis names what a transform would mend

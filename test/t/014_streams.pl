@@ -478,7 +478,7 @@ subtest 'rejects have their offsets in the unpacked file' => sub {
 	query("SELECT fast_copy_create_reject_table('r')");
 	my @rejects = (packed('rej1.gz', 'gzip', "1,a\nx,b\n2,c\n"), file('rej2.csv', "y,d\n"), packed('rej3.zst', 'zstd', "n,v\n"));
 	is(query("SELECT fast_copy('p', " . array(@rejects) . ", on_error => 'ignore', reject_table => 'r', workers => $_);
-		SELECT file, line, byte_offset, record FROM r ORDER BY 1, 2; TRUNCATE p, r"),
+		SELECT filename, lineno, byte_offset, line FROM r ORDER BY 1, 2; TRUNCATE p, r"),
 		"2\n$rejects[0]|2|4|x,b\n$rejects[1]|1|0|y,d\n$rejects[2]|1|0|n,v", "$_ workers") foreach 0, 2;
 };
 

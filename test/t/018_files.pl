@@ -103,7 +103,7 @@ subtest 'names that are no text' => sub {
 		like(failure("SET client_encoding = $encoding; SELECT fast_copy('texts', '$dir/bytes/*.csv')"), qr/22P02: .*CONTEXT:  .*$name", line 2/s, "an error, $encoding");
 		like(($node->psql('postgres', "\\set SHOW_CONTEXT always\nSET client_encoding = $encoding; SELECT fast_copy('texts', '$dir/bytes/*.csv', on_error => 'ignore', options => '{\"log_verbosity\": \"verbose\"}', reject_table => 'texts_bad')"))[2], qr/NOTICE:.*$name/s, "a notice, $encoding");
 	}
-	like(query("SELECT DISTINCT file FROM texts_bad"), qr/^$shown$/, 'rejects have it as text');
+	like(query("SELECT DISTINCT filename FROM texts_bad"), qr/^$shown$/, 'rejects have it as text');
 	is(query("SELECT count(*) FROM fast_copy_analyze('texts', '$dir/bytes/*.csv', on_error => 'ignore') WHERE detail ~ 'xff' OR name ~ 'xff'") > 0, 1, 'an analysis');
 	like(query("SELECT fast_copy_sniff('$dir/bytes/*.csv')"), qr/CREATE TABLE/, 'a guess');
 	is(query("SELECT fast_copy('texts', '$dir/bytes/*.csv', on_error => 'ignore', workers => 2)"), 2, 'it is loaded');
@@ -280,7 +280,7 @@ subtest 'rejects name their file, and their limit is one for all' => sub {
 	foreach my $workers (0, 2)
 	{
 		is(query("TRUNCATE p, r; SELECT fast_copy('p', '$dir/rej/*.csv', on_error => 'ignore', on_error_classes => '{conversion,missing_columns}', reject_table => 'r', workers => $workers);
-			SELECT file, line, byte_offset, record FROM r ORDER BY 1, 2"),
+			SELECT filename, lineno, byte_offset, line FROM r ORDER BY 1, 2"),
 			"4\n$reject[0]|2|4|x,b\n$reject[2]|2|4|\n$reject[2]|5|12|y,f\n$reject[2]|6|16|z,g", "rejects name their file, $workers workers");
 		like(failure("SELECT fast_copy('p', '$dir/rej/*.csv', on_error => 'ignore', on_error_classes => '{conversion,missing_columns}', reject_limit => 2, workers => $workers)"),
 			qr/skipped more than REJECT_LIMIT \(2\) rows\n?.*CONTEXT:  fast_copy p, file ".*rej\/3\.csv", line 5/s, "the limit is one for all files, $workers workers");

@@ -26,6 +26,16 @@ query('shop', "SELECT fast_copy('t', '$rows', reject_table => 'bad', on_error =>
 	CREATE FUNCTION again(text) RETURNS bigint LANGUAGE sql AS \$\$SELECT fast_copy('t', \$1, header => true)\$\$");
 $node->safe_psql('postgres', "LOAD 'fast_copy'; ALTER DATABASE shop SET session_preload_libraries = 'fast_copy'; ALTER DATABASE shop SET fast_copy.workers = 1;
 	ALTER ROLE loader SET fast_copy.root_directory = '/data'; ALTER DATABASE shop SET fast_copy.max_rate = '1GB'");
+# names of files may be any bytes: what is told of them is text
+my $named = PostgreSQL::Test::Utils::tempdir();
+foreach my $name ("bad\xff.csv", 'good.csv')
+{
+	open(my $out, '>', "$named/$name") or die "$name: $!";
+	print $out "n,ts,v\nx,2013-01-01,a\n";
+	close($out);
+}
+query('shop', "SET client_encoding = LATIN1; SELECT fast_copy_create_history_table('past'); SET fast_copy.history = 'past';
+	SELECT fast_copy('t', '$named/*.csv', header => true, reject_table => 'bad', on_error => 'ignore')");
 my $before = query('shop', $sum);
 my $made = query('shop', $objects);
 
@@ -63,6 +73,7 @@ sub is_whole
 	my $at = sub { return $where->safe_psql($database, $_[0]) };
 
 	is($at->($sum), $before, 'rows are there');
+	is($at->("SELECT filename ~ 'bad\\\\xff\\.csv' FROM bad ORDER BY 1"), "f\nt", 'and rejects of a file whose name is no text');
 	is($at->($objects), $made, 'all of the extension is there');
 	is($at->("SELECT again('$rows'); SELECT count(*) FROM t; SELECT count(*) FROM loads"), "3999\n7999\n0", 'functions and views that use it work');
 	is($at->('SELECT count(*) FROM pg_inherits WHERE inhparent = \'t\'::regclass'), 5, 'partitions are its partitions');
@@ -105,7 +116,7 @@ sub upgraded
 		$new->start;
 		is($new->safe_psql('shop', 'SHOW fast_copy.workers'), 1, 'settings');
 		is_whole($new, 'shop');
-		is($new->safe_psql('shop', 'ALTER EXTENSION fast_copy UPDATE; SELECT count(*) FROM bad'), 0, 'ALTER EXTENSION UPDATE, and the reject table');
+		is($new->safe_psql('shop', 'ALTER EXTENSION fast_copy UPDATE; SELECT count(*) FROM bad'), 2, 'ALTER EXTENSION UPDATE, and the reject table');
 		$new->stop;
 	}
 }

@@ -281,7 +281,7 @@ subtest 'rejects' => sub {
 	query(call($file, $options));
 	is(query("SELECT state, rows, rejected, filtered, done_bytes FROM led"), 'loaded|70|10|20|', 'counts are those of the file');
 	is(query('SELECT count(DISTINCT job) > 3, count(*) FROM bad'), 't|10', 'as a job for each batch');
-	is(query('SELECT count(*) FROM (SELECT line, byte_offset, record FROM bad EXCEPT SELECT line, byte_offset, record FROM whole) x'), 0, 'lines and places are those of the file');
+	is(query('SELECT count(*) FROM (SELECT lineno, byte_offset, line FROM bad EXCEPT SELECT lineno, byte_offset, line FROM whole) x'), 0, 'lines and places are those of the file');
 	query('DROP TABLE whole');
 };
 
