@@ -109,7 +109,6 @@ fc_columns_number(FcColumnSeen *column, const FcValueNumber *number)
 	column->last = number->integer;
 	column->decimals[0] = first ? number->decimals : Min(column->decimals[0], number->decimals);
 	column->decimals[1] = first ? number->decimals : Max(column->decimals[1], number->decimals);
-	column->digits = first ? number->digits : Max(column->digits, number->digits);
 }
 
 /* May blanks around a value be taken off? */
@@ -195,6 +194,19 @@ fc_columns_patterns(FcTable *table, FcColumnSeen *column, const char *s, size_t 
 		list_free(before);
 }
 
+/* Counts what a type would change of the value, and keeps the first of each */
+static void
+fc_columns_changes(FcColumnSeen *column, const char *s, size_t len, int kinds)
+{
+	FcValueText text = fc_value_trim(s, len);
+	int			changes = fc_changes_of(text.s, text.len, kinds);
+
+	column->negative |= *text.s == '-';
+	for (int i = 0; changes >> i; i++)
+		if ((changes & (1 << i)) && column->changes[i]++ == 0)
+			column->changed[i] = pnstrdup(text.s, Min(text.len, FC_EXAMPLE));
+}
+
 /* Counts a value that is no word for NULL */
 static void
 fc_columns_judge(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool padded)
@@ -221,6 +233,7 @@ fc_columns_judge(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool
 		fc_columns_number(column, &number);
 	if (kinds & FC_VALUE_BIT(FC_VALUE_COMMA))
 		fc_numbers_add(&column->numbers, &number.shape, s, len);
+	fc_columns_changes(column, s, len, kinds);
 	fc_columns_patterns(table, column, s, len, kinds, trimmed);
 	if (column->example == NULL)
 		column->example = pnstrdup(whole.s, Min(whole.len, FC_EXAMPLE));

@@ -3,7 +3,8 @@
  * sniff/nulls.c
  *	  What stands for NULL, and whether blanks are taken off.
  *
- *	 words, types ──► the word that most columns need: null_string
+ *	 words, types ──► the word that most columns need: null_string, unless it
+ *		would change a text
  *	 others that a column needs ──► null_strings
  *	 values with blanks that their type does not take ──► trim_blanks
  *
@@ -37,8 +38,23 @@ fc_nulls_default(const FcTable *table)
 }
 
 /*
+ * May the word be NULL in all columns?  "NA" may be Namibia in one of texts,
+ * perhaps below the sample; "\N" means nothing else.
+ */
+static bool
+fc_nulls_may_choose(const FcTable *table, int word)
+{
+	if (word == fc_nulls_default(table) || word == FC_NULL_ESCAPE)
+		return true;
+	for (int i = 0; i < table->ncolumns; i++)
+		if (table->columns[i].typid == TEXTOID)
+			return false;
+	return true;
+}
+
+/*
  * The word for NULL that most columns need, -1 if the caller has said one.
- * "\N" means nothing else, so that it counts in texts, too.
+ * "\N" counts in texts, too.
  */
 static int
 fc_nulls_choose(FcTable *table)
@@ -53,7 +69,7 @@ fc_nulls_choose(FcTable *table)
 	{
 		uint64		need = 0;
 
-		for (int i = 0; i < table->ncolumns; i++)
+		for (int i = 0; i < table->ncolumns && fc_nulls_may_choose(table, word); i++)
 		{
 			const FcColumnSeen *column = &table->columns[i];
 
@@ -142,25 +158,59 @@ fc_nulls_check_said(const FcTable *table, FcColumnSeen *column)
 										format_type_be(column->typid)));
 }
 
+/* The columns of texts that have the word, -1: the caller's; *n: how often */
+static char *
+fc_nulls_texts(const FcTable *table, int word, uint64 *n)
+{
+	StringInfo	names = makeStringInfo();
+
+	*n = 0;
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		const FcColumnSeen *column = &table->columns[i];
+		uint64		times = word < 0 ? column->given : column->words[word];
+
+		if (column->typid != TEXTOID || times == 0)
+			continue;
+		appendStringInfo(names, "%s%s", names->len > 0 ? ", " : "", quote_identifier(column->name));
+		*n += times;
+	}
+	return names->data;
+}
+
+/* May it be a word for NULL in texts, too: is it one elsewhere, or any time? */
+static bool
+fc_nulls_is_likely(const FcTable *table, int word)
+{
+	static const char *const words[] = {"NULL", "null", "NA", "None", "N/A"};
+
+	for (int i = 0; i < table->ncolumns; i++)
+		if (table->columns[i].null_words & ((uint32) 1 << word))
+			return word != FC_NULL_EMPTY;
+	for (int i = 0; i < lengthof(words); i++)
+		if (strcmp(words[i], fc_hint_null_word(word)) == 0)
+			return true;
+	return false;
+}
+
 /* Says of words in texts that they stay texts, unless the caller says more */
 static void
 fc_nulls_in_texts(FcTable *table, int null)
 {
-	static const char *const words[] = {"NULL", "null", "NA", "None", "N/A"};
+	const char *given = table->options->words.null_string;
+	char	   *names;
+	uint64		n;
 
-	if (null < 0)
-		return;
-	for (int i = 0; i < lengthof(words); i++)
+	for (int word = 0; word < FC_NULL_WORDS && null >= 0; word++)
 	{
-		int			word = fc_hint_null_find(words[i], strlen(words[i]));
-		uint64		n = 0;
-
-		for (int j = 0; j < table->ncolumns && word != null; j++)
-			n += table->columns[j].typid == TEXTOID ? table->columns[j].words[word] : 0;
-		if (n > 0)
-			fc_sniff_note(table->notes, "\"%s\" stands %s times in columns of texts: if it is NULL there, give null_string => '%s'.",
-						  words[i], fc_units_count(n), words[i]);
+		names = word == null || !fc_nulls_is_likely(table, word) ? "" : fc_nulls_texts(table, word, &n);
+		if (names[0])
+			fc_sniff_note(table->notes, "\"%s\" stands %s times in columns of texts, and stays: %s.  If it is NULL there, give null_string => '%s'.",
+						  fc_hint_null_word(word), fc_units_count(n), names, fc_hint_null_word(word));
 	}
+	if (null < 0 && given && given[0] && (names = fc_nulls_texts(table, -1, &n))[0])
+		fc_sniff_note(table->notes, "\"%s\" becomes NULL %s times in columns of texts: %s.",
+					  fc_sniff_shown(table, given, strlen(given), 40), fc_units_count(n), names);
 }
 
 /* Do the values have no type with blanks around them? */

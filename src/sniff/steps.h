@@ -306,6 +306,27 @@ extern bool fc_value_moment(FcJudge *judge, Oid typid, FcPattern *pattern,
 							char *s, size_t len, int64 *key);
 
 /*
+ * sniff/changes.c
+ */
+
+/*
+ * What a type that fits a value changes in print, beside the usual: trailing
+ * zeros, other forms of a date, a boolean or an exponent
+ */
+typedef enum FcChange
+{
+	FC_CHANGE_PLUS,				/* a number loses its plus */
+	FC_CHANGE_POWER,			/* 1E5, which may be a code, gets zeros */
+	FC_CHANGE_DIGITS,			/* a double precision loses digits */
+	FC_CHANGE_ZERO,				/* 1.10 and 1.1 are one number */
+	FC_CHANGE_MICRO,			/* a moment is rounded to microseconds */
+	FC_CHANGES
+} FcChange;
+
+/* What a type may change of the value s[0..len) with these kinds, as bits */
+extern int	fc_changes_of(const char *s, size_t len, int kinds);
+
+/*
  * sniff/dialect.c
  */
 
@@ -367,7 +388,7 @@ typedef struct FcColumnSeen
 	bool		ascending;		/* within each place */
 	int64		last;
 	int			decimals[2];	/* the fewest and the most after the point */
-	int			digits;			/* the most of a number */
+	bool		negative;		/* a value begins with a minus */
 	FcNumbersSeen numbers;		/* values that are numbers of any format */
 	uint64		padded;			/* values with blanks around them, */
 	uint64		padded_quoted;	/* and such within quotes */
@@ -375,6 +396,8 @@ typedef struct FcColumnSeen
 												 * around them */
 	char	   *example;		/* the first of the values, as in the file; or
 								 * NULL */
+	uint64		changes[FC_CHANGES];	/* values that a type changes */
+	char	   *changed[FC_CHANGES];	/* the first of each */
 
 	/* what was decided */
 	Oid			typid;

@@ -33,9 +33,6 @@
 /* Decimals that all values have, as those of money do: they stay exact */
 #define FC_EXACT_DECIMALS	4
 
-/* Significant digits of a double precision */
-#define FC_DOUBLE_DIGITS	15
-
 /* So many digits fit into a bigint, whichever they are */
 #define FC_BIGINT_DIGITS	18
 
@@ -185,25 +182,82 @@ fc_types_all(const FcColumnSeen *column, FcValueType type)
 	return column->values > 0 && column->kinds[type] == column->values;
 }
 
-/* The type of numbers that are not all integers */
+/* The type that keeps the value of all numbers */
 static Oid
-fc_types_number(const FcTable *table, const FcColumnSeen *column)
+fc_types_exact(const FcTable *table, const FcColumnSeen *column)
 {
 	const FcNumbersSeen *numbers = &column->numbers;
 	const int  *decimals = column->format ? numbers->decimals[table->decimal] : column->decimals;
-	int			digits = column->format ? numbers->digits[1] : column->digits;
+	bool		floats = column->kinds[FC_VALUE_EXPONENT] > 0 || (column->format && numbers->exponent) ||
+		column->words[FC_NULL_NAN] > 0 || column->words[FC_NULL_NAN + 1] > 0;
+	bool		money = decimals[0] == decimals[1] && decimals[1] <= FC_EXACT_DECIMALS && column->values > 1;
 
-	if (column->kinds[FC_VALUE_EXPONENT] > 0 || (column->format && numbers->exponent) ||
-		column->words[FC_NULL_NAN] > 0 || column->words[FC_NULL_NAN + 1] > 0)
-		return FLOAT8OID;
-	if (fc_types_all(column, FC_VALUE_INTEGER) ||
-		(column->format && decimals[1] == 0 && digits <= FC_BIGINT_DIGITS))
+	if (!floats && (fc_types_all(column, FC_VALUE_INTEGER) ||
+					(column->format && decimals[1] == 0 && numbers->digits[1] <= FC_BIGINT_DIGITS)))
 		return INT8OID;
-	if (decimals[1] == 0 ||
-		(decimals[0] == decimals[1] && decimals[1] <= FC_EXACT_DECIMALS &&
-		 column->values > 1 && digits <= FC_DOUBLE_DIGITS))
+	if (column->changes[FC_CHANGE_DIGITS] > 0 || (!floats && (decimals[1] == 0 || money)))
 		return NUMERICOID;
 	return FLOAT8OID;
+}
+
+/* The first value that a type changes in this way, for a note */
+static char *
+fc_types_changed(const FcTable *table, const FcColumnSeen *column, FcChange change)
+{
+	return fc_sniff_shown(table, column->changed[change], strlen(column->changed[change]), 40);
+}
+
+/* May the numbers be versions, or the like, by their name? */
+static bool
+fc_types_is_named_version(const char *name)
+{
+	static const char *const words[] = {"version", "release", "chapter", "section"};
+
+	return fc_types_is_named(name, words, lengthof(words));
+}
+
+/*
+ * The type of numbers; a text, if they are rather phone numbers or codes.  A
+ * note says what a type changes in print.
+ */
+static Oid
+fc_types_number(const FcTable *table, FcColumnSeen *column)
+{
+	const int  *decimals = column->format ? column->numbers.decimals[table->decimal] : column->decimals;
+	bool		differ = decimals[0] < decimals[1];
+	bool		version = fc_types_is_named_version(column->name);
+	Oid			typid = fc_types_exact(table, column);
+
+	if (column->changes[FC_CHANGE_PLUS] > 0 && decimals[1] == 0 && !column->negative)
+	{
+		fc_sniff_note(column->notes, "\"%s\" has a plus, as phone numbers have, which no number keeps: a text",
+					  fc_types_changed(table, column, FC_CHANGE_PLUS));
+		return TEXTOID;
+	}
+	if (column->changes[FC_CHANGE_PLUS] > 0)
+		fc_sniff_note(column->notes, "\"%s\" loses its plus", fc_types_changed(table, column, FC_CHANGE_PLUS));
+	if (column->changes[FC_CHANGE_POWER] > 0 && decimals[1] == 0 &&
+		column->changes[FC_CHANGE_POWER] == column->kinds[FC_VALUE_EXPONENT])
+	{
+		fc_sniff_note(column->notes, "\"%s\" may be a number with an exponent, or a code: a text",
+					  fc_types_changed(table, column, FC_CHANGE_POWER));
+		return TEXTOID;
+	}
+	if (column->changes[FC_CHANGE_ZERO] == 0 || !differ || typid == INT8OID)
+		return typid;
+	fc_sniff_note(column->notes, "\"%s\" is the same number without its last zero: %s",
+				  fc_types_changed(table, column, FC_CHANGE_ZERO),
+				  version ? "a text" : "if these are versions or codes, make this a text");
+	return version ? TEXTOID : NUMERICOID;
+}
+
+/* Says which moment is rounded */
+static void
+fc_types_note_micro(const FcTable *table, FcColumnSeen *column)
+{
+	if (column->changes[FC_CHANGE_MICRO] > 0)
+		fc_sniff_note(column->notes, "\"%s\" is rounded to microseconds: if all digits count, make this a text",
+					  fc_types_changed(table, column, FC_CHANGE_MICRO));
 }
 
 /* Takes a pattern of the caller's, and says if a value does not match it */
@@ -239,10 +293,14 @@ fc_types_pattern(FcColumnSeen *column)
 
 /* The type of a column of moments as ISO 8601 has them; 0 if it is none */
 static Oid
-fc_types_iso(FcColumnSeen *column)
+fc_types_iso(const FcTable *table, FcColumnSeen *column)
 {
 	if (fc_types_all(column, FC_VALUE_DATE))
 		return DATEOID;
+	if (fc_types_all(column, FC_VALUE_TIME) || fc_types_all(column, FC_VALUE_TIMESTAMPTZ))
+		fc_types_note_micro(table, column);
+	if (fc_types_all(column, FC_VALUE_TIME))
+		return TIMEOID;
 	if (fc_types_all(column, FC_VALUE_TIMESTAMP))
 		return TIMESTAMPOID;
 	if (!fc_types_all(column, FC_VALUE_TIMESTAMPTZ))
@@ -258,25 +316,25 @@ fc_types_iso(FcColumnSeen *column)
 static Oid
 fc_types_plain(const FcTable *table, FcColumnSeen *column)
 {
-	Oid			typid = fc_types_number(table, column);
 	bool		integers = fc_types_all(column, FC_VALUE_INTEGER);
 	Oid			moment;
 	const char *pattern;
 
 	if (table->options->timestamp_format)
-		return typid;
+		return fc_types_number(table, column);
 	pattern = fc_types_moment(table, column);
 	/* seconds alone have fractions */
 	if (pattern != NULL && (integers || pattern == fc_epochs[0].pattern))
 	{
 		column->pattern = pattern;
 		fc_sniff_note(column->notes, "%s that would be moments as %s", integers ? "integers" : "numbers", pattern);
+		if (!integers || strcmp(pattern, "epoch_ns") == 0)
+			fc_types_note_micro(table, column);
 		return TIMESTAMPTZOID;
 	}
-	if (!integers)
-		return typid;
-	if ((pattern = fc_types_digits(column, &moment)) == NULL)
-		return typid;
+	if (!integers || (pattern = fc_types_digits(column, &moment)) == NULL)
+		return fc_types_number(table, column);
+	fc_sniff_note(column->notes, "integers that would be moments as %s", pattern[0] ? pattern : "YYYYMMDD");
 	column->pattern = pattern[0] ? pattern : NULL;
 	return moment;
 }
@@ -327,10 +385,8 @@ fc_types_common(const FcTable *table, FcColumnSeen *column)
 	if (fc_types_all(column, FC_VALUE_NUMBER))
 		return table->number_format && column->decimals[1] > 0 ? TEXTOID :
 			fc_types_plain(table, column);
-	if ((typid = fc_types_iso(column)) != InvalidOid)
+	if ((typid = fc_types_iso(table, column)) != InvalidOid)
 		return typid;
-	if (fc_types_all(column, FC_VALUE_TIME))
-		return TIMEOID;
 	if (fc_types_all(column, FC_VALUE_UUID))
 		return UUIDOID;
 	if (fc_types_all(column, FC_VALUE_JSON))

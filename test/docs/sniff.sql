@@ -1,7 +1,7 @@
 -- trips.csv: American dates, another delimiter and a word for NULL
 COPY (SELECT to_char(timestamp '2024-01-01' + n * interval '157 seconds', 'MM/DD/YYYY HH24:MI') AS pickup,
 		to_char(timestamp '2024-01-01 00:09' + n * interval '157 seconds', 'MM/DD/YYYY HH24:MI') AS dropoff,
-		n % 263 + 1 AS zone, (n % 997 + 410) / 100.00::numeric(9, 2) AS fare, round(nullif(n % 5, 3) / 2.0 + n % 3 / 8.0, 1 + n % 3) AS tip, 'note ' || n % 10 AS note
+		n % 263 + 1 AS zone, (n % 997 + 410) / 100.00::numeric(9, 2) AS fare, trim_scale(nullif(n % 5, 3) / 2.0 + n % 3 / 8.0) AS tip, 'note ' || n % 10 AS note
 	FROM generate_series(0, 49999) AS n) TO '/data/trips.raw' (FORMAT csv, HEADER, DELIMITER ';', NULL 'NA');
 COPY (SELECT 1) TO PROGRAM $$cat >/dev/null; sed 's/;\([0-9]*\)\.\([0-9][0-9]\)0*;/;\1.\2;/' /data/trips.raw >/data/trips.csv; rm /data/trips.raw$$;
 

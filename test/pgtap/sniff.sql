@@ -110,7 +110,7 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('line ends after backslashes', E'1\tone,\\\ntwo\\\\\t5\n2\tx\\\ty\t\\N\n3\tz\\\n\t7\n4\tw\t8\n', '', 'column_1 bigint, column_2 text, column_3 bigint', 'format => ''text''', E'(1,"one,\ntwo\\\\",5) (2,"x\ty",) (3,"z\n",7) (4,w,8)'),
 ('line ends after backslashes, and commas', E'1,one\\\ntwo\n2,x\\, y\n3,z\n', '', 'column_1 bigint, column_2 text', 'format => ''text'', delimiter => '',''', E'(1,"one\ntwo") (2,"x, y") (3,z)'),
 ('lines that end with backslashes', E'1\tC:\\\t5\n2\tD:\\\t6\n3\t7\tE:\\\n4\t8\tF:\\\n', '', 'column_1 bigint, column_2 text, column_3 text', E'delimiter => E''\\t''', E'(1,"C:\\\\",5) (2,"D:\\\\",6) (3,7,"E:\\\\") (4,8,"F:\\\\")'),
-('a line of dashes below the header', E'id,name,v\n--,----,-\n1,a,2\n2,-,-\n', '', 'id bigint, name text, v bigint', 'header => 2, null_string => ''-''', '(1,a,2) (2,,)'),
+('a line of dashes below the header', E'id,name,v\n--,----,-\n1,a,2\n2,-,-\n', '', 'id bigint, name text, v bigint', 'header => 2, null_strings => ''{"v": "-"}''', '(1,a,2) (2,-,)'),
 ('a line of dashes below a header of texts, after a title', E'made by: somebody\nname      ;city    \n----------;--------\nBob       ;Rome    \nAl        ;Paris   \n', '', 'name text, city text', 'header => 3, delimiter => '';'', trim_blanks => ''unquoted''', '(Al,Paris) (Bob,Rome)'),
 ('a line of dashes, and a header that is said', E'idn,name\n---,----\n1,a\n', 'header => true', 'idn text, name text', 'header => true', '(---,----) (1,a)'),
 ('a header alone', E'id,name\n', '', 'id text, name text', 'header => true', NULL),
@@ -120,7 +120,9 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('a byte order mark', E'\uFEFFname,n\nx,1\ny,2\n', '', 'name text, n bigint', 'header => true', '(x,1) (y,2)'),
 -- NULL
 ('empty', E'a,b\n1,\n,2024-01-01\n', '', 'a bigint, b date', 'header => true', '(,2024-01-01) (1,)'),
-('NA', E'a,b\nNA,x\n1,NA\n', '', 'a bigint, b text', 'header => true, null_string => ''NA''', '(,x) (1,)'),
+('NA', E'a,b\nNA,x\n1,NA\n', '', 'a bigint, b text', 'header => true, null_strings => ''{"a": "NA"}''', '(,x) (1,NA)'),
+('Namibia', E'country,n,born\nNA,1,NA\nDE,NA,2024-01-01\n', '', 'country text, n bigint, born date', 'header => true, null_strings => ''{"n": "NA", "born": "NA"}''', '(DE,,2024-01-01) (NA,1,)'),
+('NA, and no texts', E'a,b\nNA,2024-01-01\n1,NA\n', '', 'a bigint, b date', 'header => true, null_string => ''NA''', '(,2024-01-01) (1,)'),
 ('backslash N', E'a,b\n\\N,x\n1,\n', '', 'a bigint, b text', E'header => true, null_string => E''\\\\N''', '(,x) (1,"")'),
 ('empty in quotes', E'"a","b"\n"1","x"\n"",""\n', '', 'a bigint, b text', 'header => true, force_null => ARRAY[''a'']', '(,"") (1,x)'),
 ('two words', E'a,b\nNA,1\n1,\n2,\n3,\n', '', 'a bigint, b bigint', 'header => true, null_strings => ''{"a": "NA"}''', '(,1) (1,) (2,) (3,)'),
@@ -153,7 +155,7 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('exponents after decimal commas', E'v;n\n1,5e3;1\n2,25;2\n', '', 'v double precision, n bigint', 'header => true, delimiter => '';'', number_format => ''1234,56''', '(1500,1) (2.25,2)'),
 ('thousands that tell themselves', E'v;n\n1.234.567;1\n12.345;2\n678;3\n', '', 'v bigint, n bigint', 'header => true, delimiter => '';'', number_format => ''1.234,56''', '(12345,2) (1234567,1) (678,3)'),
 ('thousands that other columns tell', E'v;n\n1.355,90;1.234\n12,50;5.678\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';'', number_format => ''1.234,56''', '(12.50,5678) (1355.90,1234)'),
-('fractions that other columns tell', E'v;n\n1,5;1,234\n12,50;5,678\n', '', 'v double precision, n numeric', 'header => true, delimiter => '';'', number_format => ''1234,56''', '(1.5,1.234) (12.5,5.678)'),
+('fractions that other columns tell', E'v;n\n1,5;1,234\n12,50;5,678\n', '', 'v numeric, n numeric', 'header => true, delimiter => '';'', number_format => ''1234,56''', '(1.5,1.234) (12.50,5.678)'),
 ('a thousand or a fraction', E'v;n\n1,234;1\n5,678;2\n', '', 'v text, n bigint', 'header => true, delimiter => '';''', '("1,234",1) ("5,678",2)'),
 ('a fraction, or a thousand', E'v;n\n1.234;1\n5.678;2\n', '', 'v numeric, n bigint', 'header => true, delimiter => '';''', '(1.234,1) (5.678,2)'),
 ('columns that disagree', E'v;w\n1,5;1.5\n2,5;2.5\n', '', 'v text, w numeric', 'header => true, delimiter => '';''', '("1,5",1.5) ("2,5",2.5)'),
@@ -180,8 +182,13 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('not a number', E'a,b\n1,x\nNaN,y\n', '', 'a double precision, b text', 'header => true', '(1,x) (NaN,y)'),
 -- types
 ('booleans', E'a,b,c\ntrue,t,N\nfalse,f,N\n', '', 'a boolean, b boolean, c text', 'header => true', '(f,f,N) (t,t,N)'),
-('numbers', E'a,b,c,d,e,f,g\n9223372036854775807,9223372036854775808,007,1.50,1.5,1e5,-0.5\n-1,1,010,2.25,2.25,2,+3.25\n', '',
+('numbers', E'a,b,c,d,e,f,g\n9223372036854775807,9223372036854775808,007,1.50,1.5,1e+5,-0.5\n-1,1,010,2.25,2.25,2,+3.25\n', '',
 	'a bigint, b numeric, c text, d numeric, e double precision, f double precision, g double precision', 'header => true', '(-1,1,010,2.25,2.25,2,3.25) (9223372036854775807,9223372036854775808,007,1.50,1.5,100000,-0.5)'),
+('digits that a double precision does not keep', E'a,b,c\n0.1234567890123456789,0.30000000000000004,1.5e-3\n0.1234567890123456788,1.5,1234567890123456789e5\n', '', 'a numeric, b double precision, c numeric', 'header => true', '(0.1234567890123456788,1.5,123456789012345678900000) (0.1234567890123456789,0.30000000000000004,0.0015)'),
+('money with many digits', E'a\n1234567890123456.12\n2.50\n', '', 'a numeric', 'header => true', '(1234567890123456.12) (2.50)'),
+('phone numbers', E'phone;change\n+491701234567;+5\n491701234568;-7\n', '', 'phone text, change bigint', 'header => true, delimiter => '';''', '(+491701234567,5) (491701234568,-7)'),
+('numbers of parts', E'part,n,f\n1E5,1,1e5\n12,2,1.5\n2E10,3,2\n', '', 'part text, n bigint, f double precision', 'header => true', '(12,2,1.5) (1E5,1,100000) (2E10,3,2)'),
+('versions', E'version;load\n1.9;0.5\n1.10;0.50\n2;1\n', '', 'version text, load numeric', 'header => true, delimiter => '';''', '(1.10,0.50) (1.9,0.5) (2,1)'),
 ('moments', E'a,b,c,d\n2024-01-01,12:30,2024-01-01T10:00:00Z,2024-01-01 10:00:00.5\n2024-01-02,12:31:05,2024-01-02 10:00:00+02,2024-01-02\n', '', 'a date, b time, c timestamptz, d timestamp; c', 'header => true',
 	'(2024-01-01,12:30:00,"2024-01-01 10:00:00+00","2024-01-01 10:00:00.5") (2024-01-02,12:31:05,"2024-01-02 08:00:00+00","2024-01-02 00:00:00")'),
 ('others', E'u,ip_address,j,v\n123e4567-e89b-12d3-a456-426614174000,10.0.0.1,"{""a"":1}",1.2.3.4\n123e4567-e89b-12d3-a456-426614174001,10.0.0.2,[],1.2.3.5\n', '', 'u uuid, ip_address inet, j jsonb, v text', 'header => true',
@@ -248,7 +255,20 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'a,b\n2024-01-01,1\n,2\n', '', 'Column a has times, but also NULLs'),
 (E'a\n' || repeat(E'1\n', 200) || E'x\n', '', 'a: all but 1 of 201 values would be bigint'),
 (E'a,b\nNA,1\n1,\n2,\n3,\n', 'options => ''{"null_strings": "x"}''', 'a: a text, and not bigint, because of "NA" (1 times), which null_string and null_strings do not have'),
-(E'a,b\nx,NULL\ny,NULL\n', '', '"NULL" stands 2 times in columns of texts: if it is NULL there, give null_string => ''NULL''.'),
+(E'a,b\nx,NULL\ny,NULL\n', '', '"NULL" stands 2 times in columns of texts, and stays: column_2. If it is NULL there, give null_string => ''NULL''.'),
+(E'country,n,c\nNA,1,-\nDE,NA,NA\n', '', '"NA" stands 2 times in columns of texts, and stays: country, c. If it is NULL there, give null_string => ''NA''.'),
+(E'country,n\n?,1\nDE,?\n', '', '"?" stands 1 times in columns of texts, and stays: country. If it is NULL there, give null_string => ''?''.'),
+(E'country,n\nNA,1\nDE,NA\n', 'null_string => ''NA''', '"NA" becomes NULL 1 times in columns of texts: country.'),
+(E'n,phone\n1,+491701234567\n', '', 'phone: "+491701234567" has a plus, as phone numbers have, which no number keeps: a text'),
+(E'n,v\n1,+1.5\n2,-2.5\n', '', 'v: "+1.5" loses its plus'),
+(E'part,n\n7,1\n1E5,2\n', '', 'part: "1E5" may be a number with an exponent, or a code: a text'),
+(E'version,n\n1.9,1\n1.10,2\n', '', 'version: "1.10" is the same number without its last zero: a text'),
+(E'v,n\n1.9,1\n1.10,2\n', '', 'v: "1.10" is the same number without its last zero: if these are versions or codes, make this a text'),
+(E't,n\n2024-01-01 00:00:00.123456789,1\n', '', 't: "2024-01-01 00:00:00.123456789" is rounded to microseconds: if all digits count, make this a text'),
+(E't,n\n2024-01-01T00:00:00.1234567Z,1\n', '', 't: "2024-01-01T00:00:00.1234567Z" is rounded to microseconds'),
+(E'time,n\n1700000000000000001,1\n', '', '"time": "1700000000000000001" is rounded to microseconds'),
+(E'ts,n\n1700000000.1234567,1\n', '', 'ts: "1700000000.1234567" is rounded to microseconds'),
+(E'day,n\n20240131,1\n', '', 'day: integers that would be moments as YYYYMMDD'),
 (E'v;n\n1,234;1\n2,345;2\n', '', 'v: "1,234" may be a thousand or a fraction, and no value tells: a text'),
 (E'v;n\n1.234;1\n2.345;2\n', '', 'v: "1.234" is read as a fraction. If it is a thousand and more, give number_format => ''1.234,56'''),
 (E'v;n\n1,5;1.234\n2,5;2.345\n', '', 'n: "1.234" is taken for a number without fraction, as number_format 1.234,56 has it'),
@@ -420,7 +440,7 @@ SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && gzip -c sniff_br
 SELECT is(have, wanted, what || ' of ' || name)
 FROM (VALUES ('sniff_brought.csv'), ('sniff_brought.csv.gz')) AS v (name), LATERAL (SELECT sniffed(quote_literal(current_setting('test.dir') || '/' || name), 'target => ''came''') AS got) AS s,
 	LATERAL (VALUES ('columns', columns_of(got[1]), 'id bigint, day date, at timestamp, shop text, amount numeric, pieces bigint, paid boolean; at'),
-	('call', call_of(got[2]), 'header => true, delimiter => '';'', null_string => ''n/a'', timestamp_format => ''{"day": "DD.MM.YYYY", "at": "DD.MM.YYYY HH24:MI:SS"}'', partition_interval => ''1 week'', trim_blanks => ''unquoted'', number_format => ''1.234,56'', skip_empty_lines => true'),
+	('call', call_of(got[2]), 'header => true, delimiter => '';'', timestamp_format => ''{"day": "DD.MM.YYYY", "at": "DD.MM.YYYY HH24:MI:SS"}'', partition_interval => ''1 week'', null_strings => ''{"pieces": "n/a"}'', trim_blanks => ''unquoted'', number_format => ''1.234,56'', skip_empty_lines => true'),
 	('rows', loaded(got, 'SELECT count(*) || '' rows, '' || (SELECT count(*) FROM (SELECT * FROM brought EXCEPT ALL SELECT * FROM came) AS s) || '' differ, sum '' || sum(amount) FROM %s'), '1500 rows, 0 differ, sum ' || (SELECT sum(amount) FROM brought))) AS w (what, have, wanted);
 SELECT fast_copy_sniff(current_setting('test.dir') || '/sniff_brought.csv.gz') \gexec
 SELECT is((SELECT count(*) FROM (TABLE brought EXCEPT ALL TABLE sniff_brought) AS s), 0::bigint, 'and it runs by \gexec');
@@ -486,6 +506,27 @@ FROM (SELECT (SELECT string_agg(piece(i, n), '') FROM generate_series(1, i % 60 
 	LATERAL (SELECT loaded(got) AS found) AS l
 WHERE got[1] LIKE 'ERROR %' AND got[1] <> 'ERROR 22P04'
 	OR found ~ '^[0-9A-Z]{5} [a-z]' AND said(got) !~ 'another number|Lines do not|never closes|backslashes that|byte order mark';
+
+-- Columns of values that some type changes, at random: what does not come out as it
+-- came in, but for trailing zeros and exponents, is in a comment
+CREATE FUNCTION odd_value(i int, n int) RETURNS text LANGUAGE sql AS $$
+	WITH r AS (SELECT ('x' || substr(md5(i || '/' || n), 1, 7))::bit(28)::int AS a, ('x' || substr(md5(n || '/' || i), 1, 7))::bit(28)::int AS b)
+	SELECT CASE i % 8 WHEN 0 THEN CASE WHEN a % 3 = 0 THEN '+' ELSE '' END || '49170' || b
+		WHEN 1 THEN CASE WHEN a % 3 = 0 THEN '+' WHEN a % 3 = 1 THEN '-' ELSE '' END || b % 100 || CASE WHEN b % 2 = 0 THEN '.5' ELSE '' END
+		WHEN 2 THEN '0.' || repeat(a::text, 1 + i % 3) || b WHEN 3 THEN b % 100 || 'E' || a % 20
+		WHEN 4 THEN a % 5 || '.' || b % 100 || CASE WHEN a % 4 = 0 THEN '0' ELSE '' END
+		WHEN 5 THEN '2024-01-0' || 1 + a % 9 || ' 10:00:00.' || substr(b || '00000' || a, 1, 2 + i % 9)
+		WHEN 6 THEN a || '.' || b || 'e' || CASE WHEN a % 2 = 0 THEN '-' ELSE '' END || b % 9
+		ELSE repeat('9', 14 + i % 5) || '.' || b % 100 END FROM r
+$$;
+CREATE FUNCTION usual(value text) RETURNS text LANGUAGE sql AS $$ SELECT CASE WHEN value ~ '^-?\d+(\.\d+)?(e[-+]?\d+)?$' THEN trim_scale(value::numeric)::text ELSE regexp_replace(value, '(\.\d*?)0+$', '\1') END $$;
+SELECT is(string_agg(format('%s became %s: %s', old, new, array_to_string(got, E'\n')), E'\n'), NULL, 'what a type changes is said')
+FROM generate_series(1, 160) AS i, LATERAL (SELECT array_agg(odd_value(i, n) ORDER BY n) AS olds FROM generate_series(1, i % 7 + 2) AS n) AS o,
+	LATERAL (SELECT sniffed(quote_literal(write('sniff_change.csv', convert_to(E'n,v\n' || (SELECT string_agg(n || ',' || olds[n] || E'\n', '' ORDER BY n) FROM generate_series(1, cardinality(olds)) AS n), 'UTF8'))), 'target => ''changed''') AS got OFFSET 0) AS s,
+	LATERAL (SELECT loaded(got, 'SELECT string_agg(v::text, ''|'' ORDER BY n) FROM %s') AS news OFFSET 0) AS l,
+	LATERAL unnest(olds, string_to_array(news, '|')) AS v (old, new)
+WHERE new IS NULL OR new IS DISTINCT FROM old AND usual(old) IS DISTINCT FROM usual(new)
+	AND NOT EXISTS (SELECT FROM unnest(olds, string_to_array(news, '|')) AS w (old, new) WHERE old <> new AND strpos(said(got), format('"%s"', old)) > 0);
 
 -- Many places: quotes with line ends that look like records
 CREATE TABLE big AS SELECT n AS id, timestamp '2021-01-01' + n * interval '11 minutes' AS at,
