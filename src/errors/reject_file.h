@@ -33,16 +33,20 @@ typedef struct FcReject
 	char	   *value;
 	char	   *message;
 	char	   *detail;
+	char		shown[104];		/* by fc_reject_clip */
 } FcReject;
 
-/* Cuts the value to what COPY's messages show of one (fc_error_clip) */
+/* Cuts the value to what COPY's messages show of one, as fc_error_clip does */
 static inline void
 fc_reject_clip(FcReject *reject)
 {
 	size_t		len = strlen(reject->value);
 
-	if (len > 100)
-		strcpy(reject->value + pg_mbcliplen(reject->value, len, 100), "...");
+	if (len <= 100)
+		return;
+	snprintf(reject->shown, sizeof(reject->shown), "%.*s...",
+			 pg_mbcliplen(reject->value, len, 100), reject->value);
+	reject->value = reject->shown;
 }
 
 /* Counts the record as rejected, and keeps what is wrong with it */

@@ -5,7 +5,7 @@
 \set name rejects
 \ir begin.psql
 SELECT setseed(0.42) \g /dev/null
-SELECT plan(66);
+SELECT plan(67);
 
 SELECT fast_copy_create_reject_table('rej') \g /dev/null
 ALTER TABLE rej ADD id int GENERATED ALWAYS AS IDENTITY;
@@ -208,6 +208,11 @@ CREATE TABLE r_own_0 PARTITION OF r_own_1 FOR VALUES WITH (MODULUS 1, REMAINDER 
 CREATE UNIQUE INDEX own ON r_own_0 (id);
 SELECT is(pg_temp.stays('CASE WHEN low THEN -id ELSE t END', ', workers => ' || w), 'the first one', w || ' workers: in file order')
 FROM unnest('{0,1,2,4}'::int[]) AS w;
+
+-- A value is kept whole, and shown up to 100 bytes of it, whatever stands behind it in memory
+SELECT pg_temp.write((SELECT array_agg(convert_to(format(E'2024-01-01,%s,a\n', repeat('x', n)), 'UTF8') ORDER BY n) FROM generate_series(98, 106) AS n));
+SELECT results_eq($$SELECT detail FROM fast_copy_analyze('r_plain', current_setting('fc.file'), workers => 0) WHERE item = 'error'$$,
+	$$SELECT format('22P02: invalid input syntax for type integer: "%s"', repeat('x', n)) FROM generate_series(98, 106) AS n$$, 'long values');
 
 SELECT * FROM finish();
 ROLLBACK;
