@@ -126,8 +126,9 @@ SELECT is((SELECT string_agg(inhrelid::regclass::text, ' ' ORDER BY inhrelid::re
 -- Messages are kept whole
 SELECT pg_temp.write(ARRAY[convert_to(E'2024-01-01,' || repeat(E'\u00e9', 3000) || E',a\n', 'UTF8')]) \g /dev/null
 SELECT fast_copy('r_plain', current_setting('fc.file'), on_error => 'ignore', reject_table => 'rej') \g /dev/null
-SELECT is(err_message, 'invalid input syntax for type integer: "' || repeat(E'\u00e9', 3000) || '"', 'a long message is kept whole'),
-	is(raw_field_value, repeat(E'\u00e9', 3000), '... and the value')
+SELECT is(err_message, 'invalid input syntax for type integer: "' || repeat(E'\u00e9', 3000) || '"', 'a long message is kept whole')
+FROM rej WHERE line LIKE '%' || repeat(E'\u00e9', 100) || '%';
+SELECT is(raw_field_value, repeat(E'\u00e9', 3000), '... and the value')
 FROM rej WHERE line LIKE '%' || repeat(E'\u00e9', 100) || '%';
 
 -- Core's ON_ERROR table has a row like this one: one query reads both
