@@ -337,8 +337,9 @@ fc_columns_hold(FcTable *table, FcSniffRecord *record)
 }
 
 /*
- * Is the record a line below a header, as sqlcmd draws it: "--,----"?  All of
- * its fields are dashes; one alone may be a word for NULL.
+ * Is the record a line below a header, as sqlcmd draws it: "--,----", or a
+ * second header?  All of its fields are dashes; one alone may be a word for
+ * NULL.
  */
 static bool
 fc_columns_is_rule(const FcTable *table, const FcSniffRecord *record)
@@ -348,6 +349,8 @@ fc_columns_is_rule(const FcTable *table, const FcSniffRecord *record)
 	if (!record->place->start || record->number != table->guess->skip + 1 ||
 		record->nfields != table->ncolumns || record->nfields < 2 || table->options->given[FC_OPTION_header])
 		return false;
+	if (table->second)
+		return true;
 	for (int i = 0; i < record->nfields; i++)
 	{
 		FcValueText text = fc_value_trim(record->fields[i].data, record->fields[i].len);

@@ -53,6 +53,7 @@ typedef struct FcGuesser
 	size_t		limit;
 	uint32		counts[FC_SNIFF_FIELDS + 2];	/* by number of fields */
 	bool		seen[256];		/* bytes that the sample has */
+	char		said;			/* the delimiter that the first line names */
 	FcGuess    *best;
 } FcGuesser;
 
@@ -81,9 +82,29 @@ fc_dialect_is_typed(FcJudge *judge, const FcField *field)
 		fc_value_patterns(judge, field->data, field->len, NULL) != NIL;
 }
 
+char
+fc_dialect_said(const char *s, size_t len)
+{
+	static const char said[] = "sep=";
+	bool		quoted;
+
+	if (len >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0)
+		s += 3, len -= 3;
+	quoted = len > 0 && *s == '"';
+	s += quoted;
+	len -= quoted;
+	if (len < sizeof(said) || pg_strncasecmp(s, said, strlen(said)) != 0)
+		return '\0';
+	s += strlen(said);
+	len -= strlen(said);
+	if (quoted)
+		return len > 1 && s[1] == '"' ? s[0] : '\0';
+	return len == 1 || s[1] == '\n' || s[1] == '\r' ? s[0] : '\0';
+}
+
 /*
  * Has the record several fields, of which at most one is not empty?  Programs
- * for tables write titles so: "Report;;".
+ * for tables write titles so: "Report;;", and one that names the delimiter.
  */
 static bool
 fc_dialect_is_padded(const FcSniffRecord *record)
@@ -92,7 +113,8 @@ fc_dialect_is_padded(const FcSniffRecord *record)
 
 	for (int i = 0; i < Min(record->nfields, FC_SNIFF_FIELDS); i++)
 		filled += record->fields[i].len > 0;
-	return record->nfields > 2 && filled <= 1;
+	return (record->nfields > 2 && filled <= 1) ||
+		(record->number == 0 && fc_dialect_said(record->raw, record->len));
 }
 
 /* Has the record no empty field, and a word first? */
@@ -157,6 +179,7 @@ fc_dialect_count(FcGuesser *guesser, FcGuess *guess)
 	/* that is no beginning, but a file without an order */
 	if (guess->skip == nfirst || guesser->counts[guess->nfields] < 2)
 		guess->skip = 0;
+	guess->skip = Max(guess->skip, guesser->said ? 1 : 0);
 	if (options->given[FC_OPTION_header])
 		guess->skip = Max(options->header_lines - 1, 0);
 }
@@ -462,8 +485,9 @@ fc_dialect_guess(const FcSniffSample *sample, const FcOptions *options, FcJudge 
 
 	guesser.limit = Max(FC_GUESS_BYTES / Max(sample->nplaces, 1), FC_GUESS_LEAST);
 	fc_dialect_look(&guesser);
-	if (options->given[FC_OPTION_delimiter])
-		fc_dialect_delimiter(&guesser, options->format.delim[0]);
+	guesser.said = sample->places[0].start ? fc_dialect_said(sample->places[0].data, sample->places[0].len) : '\0';
+	if (options->given[FC_OPTION_delimiter] || guesser.said)
+		fc_dialect_delimiter(&guesser, options->given[FC_OPTION_delimiter] ? options->format.delim[0] : guesser.said);
 	else
 	{
 		fc_dialect_json_lines(&guesser);

@@ -478,7 +478,7 @@ fc_evidence_is_comment(const FcSniffHeld *held)
 	while (isspace((unsigned char) *s))
 		s++;
 	return (*s == '\0' && held->nfields < 2) || *s == '#' || *s == '%' ||
-		strncmp(s, "//", 2) == 0;
+		strncmp(s, "//", 2) == 0 || pg_strncasecmp(s, "sep=", 4) == 0;
 }
 
 /*
@@ -543,6 +543,95 @@ fc_evidence_choose_skip(FcTable *table, bool header)
 				  ragged == 0 ? "fewer values" : n == 1 ? "another number of fields" : "other numbers of fields",
 				  n == 1 ? "it is a title" : "they are titles", n);
 	return false;
+}
+
+/* How many fields are values of a type; *words: those that may be names */
+static int
+fc_evidence_typed(const FcTable *table, const FcSniffRecord *record, int *words)
+{
+	int			typed = 0;
+
+	*words = 0;
+	for (int i = 0; i < record->nfields; i++)
+	{
+		FcField    *field = &record->fields[i];
+		FcValueNumber number;
+		int			kinds = field->len == 0 ? 0 : fc_value_judge(table->judge, field->data, field->len, &number);
+
+		typed += (kinds & FC_VALUE_TYPED & ~FC_VALUE_BIT(FC_VALUE_BOOLEAN)) != 0;
+		*words += field->len > 0;
+	}
+	return typed;
+}
+
+/* Has the file's second record words alone, and the third values? */
+static bool
+fc_evidence_may_be_second(const FcTable *table)
+{
+	FcCursor	cursor;
+	FcSniffRecord *record;
+	int			words = 0;
+
+	fc_records_begin(&cursor, table->sample, &table->guess->dialect, table->ncolumns, SIZE_MAX);
+	while ((record = fc_records_next(&cursor)) != NULL && record->number <= table->guess->skip + 2)
+	{
+		if (record->number <= table->guess->skip)
+			continue;
+		if (record->nfields != table->ncolumns)
+			return false;
+		if (record->number == table->guess->skip + 2)
+			return fc_evidence_typed(table, record, &words) > 0;
+		if (fc_evidence_typed(table, record, &words) > 0 || words == 0)
+			return false;
+	}
+	return false;
+}
+
+/*
+ * How many fields are names above values, in the one of the records that has
+ * the fewest; 0 also if one has other fields there
+ */
+static int
+fc_evidence_names(const FcTable *table, const List *records)
+{
+	int			names = records == NIL ? 0 : table->ncolumns;
+
+	foreach_ptr(const FcSniffHeld, held, records)
+	{
+		FcHeaderSigns signs = {0};
+
+		if (held->nfields != table->ncolumns)
+			return 0;
+		fc_evidence_look(table, held, &signs);
+		if (signs.n[FC_EVIDENCE_VALUE] + signs.n[FC_EVIDENCE_FAULT] + signs.n[FC_EVIDENCE_ODD] > 0)
+			return 0;
+		names = Min(names, signs.n[FC_EVIDENCE_NAME]);
+	}
+	return names;
+}
+
+void
+fc_evidence_of_second(FcTable *table)
+{
+	FcTable		again = {.sample = table->sample,.options = table->options,.judge = table->judge,.guess = table->guess,.second = true};
+	FcGuess		guess = *table->guess;
+	int			names;
+
+	if (table->options->given[FC_OPTION_header] || table->rules != NIL || !fc_evidence_may_be_second(table))
+		return;
+	fc_columns_look(&again);
+	names = fc_evidence_names(&again, again.heads) == 0 ? 0 : fc_evidence_names(&again, again.rules);
+	if (names > 1)
+	{
+		*table = again;
+		fc_sniff_note(table->notes, "The second line has words above numbers or times: it is taken for a part of the header.  Give header => %s if it has values.",
+					  table->guess->skip > 0 ? psprintf("%d", table->guess->skip + 1) : "true");
+		return;
+	}
+	*table->guess = guess;
+	if (names == 1)
+		fc_sniff_note(table->notes, "The second line has a word above numbers or times, and is taken for values.  If it is a part of the header, give header => %d.",
+					  table->guess->skip + 2);
 }
 
 bool

@@ -126,7 +126,7 @@ fc_names_choose(FcTable *table)
 		fc_names_compare(table);
 		table->guess->records -= list_length(table->heads) + list_length(table->rules);
 	}
-	if (header && table->rules != NIL)
+	if (header && table->rules != NIL && !table->second)
 		fc_sniff_note(table->notes, "The header has a line of dashes below it, which the load leaves out with it.");
 	foreach_ptr(const FcSniffHeld, held, header ? NIL : list_concat_copy(table->rules, table->heads))
 		fc_columns_count(table, held);

@@ -85,6 +85,7 @@ fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 	table.guess = fc_dialect_guess(table.sample, options, table.judge);
 	fc_sniff_check_width(table.guess);
 	fc_columns_look(&table);
+	fc_evidence_of_second(&table);
 	fc_names_choose(&table);
 	fc_types_decide(&table);
 	fc_types_fit(&table);

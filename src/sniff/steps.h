@@ -352,6 +352,12 @@ typedef struct FcGuess
 } FcGuess;
 
 /*
+ * The delimiter that the first line of a file for Excel names: "sep=;"; 0 if
+ * s[0..len), a line and perhaps more, does not begin with one
+ */
+extern char fc_dialect_said(const char *s, size_t len);
+
+/*
  * Guesses the dialect; what the caller has given is taken as it is.  Where the
  * fields fit none well the best one is returned, and its numbers tell.
  */
@@ -425,9 +431,10 @@ typedef struct FcTable
 	bool		map;			/* the files have different headers */
 	bool		list;			/* the call has to list the columns */
 	List	   *heads;			/* of FcSniffHeld: first records of the files */
-	List	   *rules;			/* of FcSniffHeld: records of dashes below all
-								 * of these, which are no values if those are
-								 * headers; or NIL */
+	bool		second;			/* the records below these belong to them */
+	List	   *rules;			/* of FcSniffHeld: those, or records of dashes
+								 * below all of these, which are no values if
+								 * those are headers; or NIL */
 	uint64		records;		/* that were looked at, without headers */
 	int			ncolumns;
 	bool		drops;			/* without what is after the last delimiter */
@@ -459,7 +466,10 @@ typedef struct FcKeyGuess
 
 /* The steps, in their order; each takes what the caller has given */
 
-/* Looks at all records; the caller has set what comes before "encoding" */
+/*
+ * Looks at all records; the caller has set what comes before "encoding", and
+ * "second"
+ */
 extern void fc_columns_look(FcTable *table);
 
 /*
@@ -494,6 +504,12 @@ extern char *fc_sniff_shown(const FcTable *table, const char *s, size_t len, int
  * settled, too: table->guess->skip.  Notes tell of what is unsure.
  */
 extern bool fc_evidence_of_header(FcTable *table, const FcSniffHeld *first);
+
+/*
+ * Do the second records belong to the headers, as units or types do?  Then
+ * columns are looked at without them: table->second.  Notes tell of it.
+ */
+extern void fc_evidence_of_second(FcTable *table);
 
 /* Are the fields of two first records the same? */
 extern bool fc_evidence_is_same(const FcSniffHeld *a, const FcSniffHeld *b);

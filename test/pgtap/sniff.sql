@@ -112,6 +112,11 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('lines that end with backslashes', E'1\tC:\\\t5\n2\tD:\\\t6\n3\t7\tE:\\\n4\t8\tF:\\\n', '', 'column_1 bigint, column_2 text, column_3 text', E'delimiter => E''\\t''', E'(1,"C:\\\\",5) (2,"D:\\\\",6) (3,7,"E:\\\\") (4,8,"F:\\\\")'),
 ('a line of dashes below the header', E'id,name,v\n--,----,-\n1,a,2\n2,-,-\n', '', 'id bigint, name text, v bigint', 'header => 2, null_strings => ''{"v": "-"}''', '(1,a,2) (2,-,)'),
 ('a line of dashes below a header of texts, after a title', E'made by: somebody\nname      ;city    \n----------;--------\nBob       ;Rome    \nAl        ;Paris   \n', '', 'name text, city text', 'header => 3, delimiter => '';'', trim_blanks => ''unquoted''', '(Al,Paris) (Bob,Rome)'),
+('a delimiter that the first line names', E'sep=;\nn;v\n1;1,5\n2;2,75\n', '', 'n bigint, v double precision', 'header => 2, delimiter => '';'', number_format => ''1234,56''', '(1,1.5) (2,2.75)'),
+('... above values, of several columns', E'\uFEFF"sep=^"\r\n1^x^2\r\n2^y^3\r\n', '', 'column_1 bigint, column_2 text, column_3 bigint', 'header => true, delimiter => ''^''', '(1,x,2) (2,y,3)'),
+('units below names', E'time,place,temperature\ns,,C\n1,Ulm,20.5\n2,Bonn,21.5\n', '', '"time" bigint, place text, temperature numeric', 'header => 2', '(1,Ulm,20.5) (2,Bonn,21.5)'),
+('types below names and a title', E'made by: somebody\nday;n\ndate;int\n2024-01-01;1\n2024-01-02;2\n', '', 'day date, n bigint; day', 'header => 3, delimiter => '';''', '(2024-01-01,1) (2024-01-02,2)'),
+('words below names that are missing values', E'time,n\nunknown,missing\n1,2\n2,3\n', '', '"time" text, n text', 'header => true', '(1,2) (2,3) (unknown,missing)'),
 ('a line of dashes, and a header that is said', E'idn,name\n---,----\n1,a\n', 'header => true', 'idn text, name text', 'header => true', '(---,----) (1,a)'),
 ('a header alone', E'id,name\n', '', 'id text, name text', 'header => true', NULL),
 ('names that need care', E'Id,ID,id,,Select,xmin,a b,"q""q"\n1,2,3,4,5,6,7,8\n', '', 'id bigint, id_2 bigint, id_3 bigint, column_4 bigint, "select" bigint, xmin_2 bigint, "a b" bigint, "q""q" bigint', 'header => true', '(1,2,3,4,5,6,7,8)'),
@@ -298,6 +303,8 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'Al;;\nBob;Rome;1\nCid;Paris;2\n', '', 'The first line has fewer values than the others. If it is a title, give header => 1.'),
 (E'x,1\n2,2\n3,3\n', '', 'The first line has words above numbers or times, but values as well: it is taken for values.'),
 (E'1\ta\n\\.\n2\tb\n', 'format => ''text''', E'A line \\. ends the data: the load leaves out what stands after it.'),
+(E'time,n\ns,m\n1,2\n2,3\n', '', 'The second line has words above numbers or times: it is taken for a part of the header. Give header => true if it has values.'),
+(E'name,height\n,cm\nBob,180\nAl,190\n', '', 'The second line has a word above numbers or times, and is taken for values. If it is a part of the header, give header => 2.'),
 (E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'Rows that pg_catalog.pg_class has will stay. With existing_rows => ''replace'''),
 (E'a\n1\n', 'target => ''pg_catalog.pg_am''', 'The records have 1 fields, and pg_am has 4 columns that a file can fill: name those of the file in columns');
 SELECT CASE WHEN strpos(said(got), said) > 0 THEN pass('it says: ' || said) ELSE is(said(got), said, 'it says: ' || said) END
