@@ -35,8 +35,6 @@
 #include "tcop/tcopprot.h"
 #include "utils/backend_status.h"
 
-#include "context/processors.h"
-#include "elsewhere/elsewhere.h"
 #include "fast_copy.h"
 #include "load/steps.h"
 #include "row/where.h"

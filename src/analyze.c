@@ -18,13 +18,8 @@
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 
-#include "copyfrom/core.h"
-#include "errors/first_error.h"
-#include "errors/lines.h"
 #include "fast_copy.h"
-#include "intake/chunks.h"
 #include "load/steps.h"
-#include "report/units.h"
 #include "sort/order_by.h"
 
 /* Errors that are told with their lines */

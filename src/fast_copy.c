@@ -20,7 +20,6 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
-#include "elsewhere/elsewhere.h"
 #include "fast_copy.h"
 #include "load/steps.h"
 #include "sniff/sniff.h"

@@ -42,11 +42,8 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
-#include "errors/first_error.h"
 #include "fast_copy.h"
 #include "load/ledger_row.h"
-#include "partition/ddl.h"
-#include "report/units.h"
 #include "source/root.h"
 
 PG_FUNCTION_INFO_V1(fast_copy_files);

@@ -14,7 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "context/activity.h"
+#include "context/process.h"
 
 const char *
 fc_activity_phase_name(FcPhase phase)

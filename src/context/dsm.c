@@ -22,7 +22,7 @@
 #include "storage/dsm_impl.h"
 #include "utils/wait_event.h"
 
-#include "context/dsm.h"
+#include "context/process.h"
 
 /*
  * What a crash may leave: a page of the machine's memory.  dsm_create() takes

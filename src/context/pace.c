@@ -15,7 +15,7 @@
 #include "executor/instrument.h"
 #include "portability/instr_time.h"
 
-#include "context/pace.h"
+#include "context/process.h"
 
 /* µs: a shorter wait is left to the next call */
 #define FC_PACE_LEAST	2000

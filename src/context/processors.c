@@ -21,8 +21,7 @@
 #include "miscadmin.h"
 #include "storage/fd.h"
 
-#include "compat/settings.h"
-#include "context/processors.h"
+#include "context/process.h"
 
 #define FC_GROUPS	"/sys/fs/cgroup"
 

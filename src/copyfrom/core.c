@@ -16,7 +16,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "context/pace.h"
+#include "context/process.h"
 #include "copyfrom/core.h"
 #include "copyfrom/feed.h"
 #include "errors/first_error.h"

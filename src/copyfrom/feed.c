@@ -18,7 +18,7 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
-#include "context/pace.h"
+#include "context/process.h"
 #include "copyfrom/feed.h"
 #include "errors/first_error.h"
 #include "rejects/rejects.h"
@@ -127,7 +127,7 @@ fc_feed_progress(FcFeed *feed, uint64 position)
 		return;
 	now = position - Min(position, feed->target->source->files->data_start);
 	before = pg_atomic_exchange_u64(&ctx->shared->counts.load_bytes, now);
-	fc_pace(ctx, now - Min(now, before));
+	fc_context_pace(ctx, now - Min(now, before));
 	fc_context_progress(ctx);
 }
 

@@ -16,7 +16,6 @@
 #include "copyfrom/core.h"
 #include "copyfrom/feed.h"
 #include "errors/first_error.h"
-#include "key/search.h"
 #include "row/where.h"
 #include "sort/spill.h"
 

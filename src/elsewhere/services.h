@@ -13,7 +13,7 @@
 #ifndef FC_SERVICES_H
 #define FC_SERVICES_H
 
-#include "errors/lines.h"
+#include "errors/first_error.h"
 #include "options/plan.h"
 #include "row/chunk_reader.h"
 #include "row/executor.h"

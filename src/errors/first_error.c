@@ -28,7 +28,6 @@
 #include "utils/guc.h"
 
 #include "errors/first_error.h"
-#include "errors/lines.h"
 
 /* The texts of an ErrorData that are kept, in the order they are packed in */
 static const size_t fc_error_texts[] = {

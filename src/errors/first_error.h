@@ -137,4 +137,46 @@ fc_error_clip(const char *s, int len)
 	return psprintf("%.*s...", pg_mbcliplen(s, len, max), s);
 }
 
+/*
+ * errors/stop.c
+ */
+
+/*
+ * Called by a process that has kept an error from what may be a user's code,
+ * which must not run again after it was interrupted.  The process skips all
+ * further records, and the leader looks at those before the bad one.
+ *
+ * In the load phase, a leader that is apart returns from fc_error_apart, not
+ * from here.
+ */
+extern void fc_error_stop(FcContext *ctx);
+
+/*
+ * Runs body(arg) by fc_error_try, and throws its error on, unless it is that of
+ * fc_error_stop
+ */
+extern void fc_error_apart(FcContext *ctx, FcTryBody body, void *arg);
+
+/*
+ * errors/lines.c: line numbers of records, as COPY counts them
+ */
+
+typedef struct FcLines FcLines;
+
+/*
+ * In the current memory context, of which it takes 64 kB: free it by pfree.
+ * For chunks that the leader has resolved.
+ */
+extern FcLines *fc_lines_begin(FcContext *ctx);
+
+/*
+ * The number of the line on which the record ends.  To ask for records in the
+ * order of the file costs one pass over their chunks; to go back costs a pass
+ * over the chunk up to the record.
+ */
+extern uint64 fc_lines_at(FcLines *lines, uint64 offset, uint64 length);
+
+/* The number of the chunk that holds "offset" */
+extern uint32 fc_lines_chunk(FcShared *shared, uint64 offset);
+
 #endif							/* FC_FIRST_ERROR_H */

@@ -12,8 +12,7 @@
  */
 #include "postgres.h"
 
-#include "errors/lines.h"
-#include "key/search.h"
+#include "errors/first_error.h"
 
 #define FC_LINES_BUFFER	65536
 

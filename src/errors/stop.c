@@ -10,7 +10,7 @@
 #include "postgres.h"
 
 #include "errors/reject_file.h"
-#include "errors/stop.h"
+#include "errors/first_error.h"
 
 void
 fc_error_stop(FcContext *ctx)

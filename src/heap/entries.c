@@ -35,7 +35,6 @@
 #include "access/transam.h"
 #include "storage/predicate.h"
 
-#include "errors/stop.h"
 #include "heap/entries.h"
 #include "options/plan.h"
 

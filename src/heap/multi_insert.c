@@ -16,10 +16,9 @@
 #include "access/heapam.h"
 #include "access/parallel.h"
 
-#include "context/pace.h"
-#include "errors/stop.h"
+#include "context/process.h"
 #include "heap/entries.h"
-#include "heap/turn.h"
+#include "heap/writer.h"
 
 /*
  * As many rows and bytes per insert as COPY takes.  With more rows index

@@ -27,11 +27,11 @@
 #include "pgstat.h"
 #include "storage/freespace.h"
 
-#include "context/pace.h"
+#include "context/process.h"
 #include "errors/first_error.h"
 #include "heap/append.h"
 #include "heap/tuple.h"
-#include "heap/turn.h"
+#include "heap/writer.h"
 
 /* Pages of a slice from which on blocks are reserved, and for how many */
 #define FC_RESERVE_LEAST	(2 * FC_PAGE_BATCH)

@@ -19,7 +19,7 @@
 
 #include "access/parallel.h"
 
-#include "heap/turn.h"
+#include "heap/writer.h"
 
 /* Memory of a writer beside its rows, about */
 #define FC_WRITER_BYTES	(32 * 1024)

@@ -25,8 +25,7 @@
 #include "storage/lmgr.h"
 #include "utils/guc.h"
 
-#include "context/activity.h"
-#include "context/pace.h"
+#include "context/process.h"
 #include "errors/first_error.h"
 #include "index/index.h"
 

@@ -15,9 +15,8 @@
 
 #include "access/parallel.h"
 
-#include "heap/turn.h"
+#include "heap/writer.h"
 #include "intake/chunks.h"
-#include "key/search.h"
 
 /* The file that the chunk is of; sets its number in that */
 static FcInflow *

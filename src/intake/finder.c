@@ -13,7 +13,7 @@
  */
 #include "postgres.h"
 
-#include "context/pace.h"
+#include "context/process.h"
 #include "intake/finder.h"
 
 /*
@@ -170,7 +170,7 @@ fc_finder_look(void *arg, const char *buf, size_t len)
 	fc_finder_tell(finder);
 	/* bytes in a ring are paced by the processes that read them */
 	if (fc_shared_ring(finder->ctx->shared) == NULL)
-		fc_pace(finder->ctx, looked);
+		fc_context_pace(finder->ctx, looked);
 }
 
 void
@@ -233,7 +233,7 @@ fc_finder_read_chunk(FcContext *ctx, FcChunkScan *scan, FcChunk *chunk)
 		fc_chunk_feed(dialect, scan, buf, len);
 		pg_atomic_fetch_add_u64(&ctx->shared->counts.split_bytes, len);
 		pos += len;
-		fc_pace(ctx, len);
+		fc_context_pace(ctx, len);
 		fc_context_progress(ctx);
 	}
 	fc_chunk_finish(scan, chunk);

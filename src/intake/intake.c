@@ -33,8 +33,6 @@
 
 #include "port/pg_bswap.h"
 
-#include "context/dsm.h"
-#include "context/processors.h"
 #include "intake/chunks.h"
 #include "intake/intake.h"
 #include "source/recode.h"

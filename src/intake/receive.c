@@ -24,7 +24,6 @@
  */
 #include "postgres.h"
 
-#include "context/processors.h"
 #include "errors/first_error.h"
 #include "intake/intake.h"
 #include "source/client.h"

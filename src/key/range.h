@@ -144,4 +144,24 @@ extern void fc_range_check(FcKeyType type, const FcRange *range, int64 key, bool
 /* The range as commands and messages have it: "FROM (...) TO (...)" */
 extern char *fc_range_text(FcKeyType type, const FcRange *range);
 
+/*
+ * Moves "at" to the first number, below "n", for which "before" is false, or
+ * to n.  "before" is an expression in "mid", and true of all numbers before
+ * that one.
+ */
+#define fc_search(type, at, n, mid, before) \
+	do { \
+		type		fc_search_end = (n); \
+\
+		while ((at) < fc_search_end) \
+		{ \
+			type		mid = (at) + (fc_search_end - (at)) / 2; \
+\
+			if (before) \
+				(at) = mid + 1; \
+			else \
+				fc_search_end = mid; \
+		} \
+	} while (0)
+
 #endif							/* FC_RANGE_H */

@@ -25,7 +25,6 @@
 
 #include "compat/compat.h"
 #include "compat/settings.h"
-#include "key/search.h"
 #include "key/tree.h"
 #include "key/width.h"
 

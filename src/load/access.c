@@ -17,8 +17,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 
-#include "copyfrom/core.h"
-#include "elsewhere/elsewhere.h"
 #include "load/steps.h"
 #include "sort/order_by.h"
 #include "source/root.h"

@@ -14,7 +14,6 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 
-#include "elsewhere/elsewhere.h"
 #include "load/steps.h"
 
 void

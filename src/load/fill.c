@@ -17,7 +17,6 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
-#include "copyfrom/core.h"
 #include "heap/append.h"
 #include "io/io.h"
 #include "load/steps.h"

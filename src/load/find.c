@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include "copyfrom/core.h"
-#include "intake/chunks.h"
 #include "key/width.h"
 #include "load/steps.h"
 

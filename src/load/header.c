@@ -13,7 +13,6 @@
  */
 #include "postgres.h"
 
-#include "copyfrom/core.h"
 #include "copyfrom/feed.h"
 #include "load/steps.h"
 #include "source/client.h"

@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "copyfrom/core.h"
 #include "load/steps.h"
 #include "sort/order_by.h"
 

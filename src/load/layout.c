@@ -15,9 +15,6 @@
 
 #include "optimizer/optimizer.h"
 
-#include "context/dsm.h"
-#include "context/pace.h"
-#include "errors/first_error.h"
 #include "load/steps.h"
 #include "sort/order_by.h"
 

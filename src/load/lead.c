@@ -10,10 +10,7 @@
 
 #include "executor/instrument.h"
 
-#include "errors/stop.h"
-#include "intake/chunks.h"
 #include "load/steps.h"
-#include "report/units.h"
 
 /* Most files that get rows of their own in the report */
 #define FC_REPORT_FILES		1000

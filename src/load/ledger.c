@@ -42,11 +42,7 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 
-#include "context/pace.h"
-#include "intake/chunks.h"
 #include "load/ledger_row.h"
-#include "partition/ddl.h"
-#include "report/units.h"
 #include "source/root.h"
 
 /* Bytes that are added to a checksum at a time */
@@ -638,7 +634,7 @@ fc_ledger_sum(void *arg)
 	file = &ledger->files[ledger->summed];
 	n = fc_ledger_add(ledger, fc_ledger_source(job), ledger->summed, file, file->cut.start + ledger->at);
 	ledger->at += n;
-	fc_pace(&job->target.ctx, n);
+	fc_context_pace(&job->target.ctx, n);
 	if (n > 0)
 		return true;
 	ledger->summed++;

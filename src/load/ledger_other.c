@@ -26,8 +26,6 @@
 #include "utils/lsyscache.h"
 
 #include "load/ledger_row.h"
-#include "partition/ddl.h"
-#include "report/units.h"
 
 /* Appends the lower or the upper bounds of ranges, as a constant array */
 static char *

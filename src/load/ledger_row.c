@@ -21,7 +21,6 @@
 #include "utils/lsyscache.h"
 
 #include "load/ledger_row.h"
-#include "partition/ddl.h"
 
 static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
 #define X(number, name, type, typid, comment) {#name, "pg_catalog." type, typid, comment},

@@ -19,7 +19,6 @@
 #include "utils/lsyscache.h"
 
 #include "load/steps.h"
-#include "report/units.h"
 
 /* Pages that a process reads before it takes others */
 #define FC_MERGE_STRETCH	512

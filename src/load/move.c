@@ -29,10 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 
-#include "key/search.h"
 #include "load/steps.h"
-#include "partition/ddl.h"
-#include "report/units.h"
 
 /* ERROR if the caller does not own the table, or if its triggers would fire */
 static void

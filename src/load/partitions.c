@@ -29,11 +29,8 @@
 #include "utils/lsyscache.h"
 
 #include "convert/pattern.h"
-#include "elsewhere/elsewhere.h"
 #include "key/width.h"
 #include "load/steps.h"
-#include "partition/ddl.h"
-#include "report/units.h"
 
 /* Keys of our time, in seconds since 1970: from 1980 to 2100 */
 #define FC_SANE_START	315532800.0

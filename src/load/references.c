@@ -39,7 +39,6 @@
 #include "utils/syscache.h"
 
 #include "load/steps.h"
-#include "partition/ddl.h"
 
 /*
  * Pages that must be looked at to find the rows of the load, at most: so many,

@@ -38,10 +38,7 @@
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 
-#include "errors/first_error.h"
 #include "load/steps.h"
-#include "partition/ddl.h"
-#include "report/units.h"
 
 /* Fewest rows for which an empty leaf gets a substitute: see bench/NOTES.md */
 #define FC_REPLACE_EMPTY_ROWS	10000

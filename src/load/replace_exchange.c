@@ -23,9 +23,7 @@
 #include "pgstat.h"
 #include "utils/builtins.h"
 
-#include "key/search.h"
 #include "load/steps.h"
-#include "report/units.h"
 
 /* Attempts to carry all rows under the last lock, if code inserts more */
 #define FC_REPLACE_ROUNDS	10

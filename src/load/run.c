@@ -77,10 +77,7 @@
 #include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
 
-#include "copyfrom/core.h"
-#include "elsewhere/elsewhere.h"
 #include "load/steps.h"
-#include "report/units.h"
 
 /*
  * Throws ERROR unless each record was loaded, filtered, rejected, equal to

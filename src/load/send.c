@@ -13,9 +13,6 @@
  */
 #include "postgres.h"
 
-#include "copyfrom/core.h"
-#include "elsewhere/elsewhere.h"
-#include "errors/stop.h"
 #include "load/steps.h"
 
 static FcElsewhereLoad

@@ -14,11 +14,7 @@
 #include "access/relation.h"
 #include "access/xact.h"
 
-#include "context/dsm.h"
-#include "context/processors.h"
-#include "copyfrom/core.h"
 #include "copyfrom/feed.h"
-#include "elsewhere/elsewhere.h"
 #include "io/io.h"
 #include "load/steps.h"
 #include "row/column.h"

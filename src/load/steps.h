@@ -9,6 +9,9 @@
 #ifndef FC_STEPS_H
 #define FC_STEPS_H
 
+#include "copyfrom/core.h"
+#include "elsewhere/elsewhere.h"
+#include "intake/chunks.h"
 #include "load/job.h"
 #include "phase/phases.h"
 #include "sort/spill.h"

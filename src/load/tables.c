@@ -20,7 +20,6 @@
 #include "utils/portal.h"
 
 #include "load/steps.h"
-#include "report/units.h"
 
 /*
  * Does core's routing lock leaves only when their first rows come?  Not if the

@@ -16,9 +16,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "errors/first_error.h"
 #include "heap/writer.h"
-#include "key/search.h"
 #include "load/steps.h"
 
 /* Ranges that a presorted file may span, and more of them for each chunk */

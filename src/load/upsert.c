@@ -34,10 +34,7 @@
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
-#include "copyfrom/core.h"
-#include "errors/stop.h"
 #include "load/steps.h"
-#include "partition/ddl.h"
 #include "sort/order_by.h"
 
 void

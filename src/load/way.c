@@ -15,9 +15,7 @@
 #include "access/parallel.h"
 
 #include "copyfrom/feed.h"
-#include "elsewhere/elsewhere.h"
 #include "load/steps.h"
-#include "report/units.h"
 #include "sort/order_by.h"
 
 /* Must new partitions be attached, or have their indexes, before rows come? */

@@ -42,7 +42,6 @@
 
 #include "index/index.h"
 #include "options/plan.h"
-#include "partition/ddl.h"
 #include "partition/partition.h"
 
 static ProcessUtility_hook_type our_hook = NULL;

@@ -28,7 +28,6 @@
 
 #include "elsewhere/elsewhere.h"
 #include "index/index.h"
-#include "partition/ddl.h"
 #include "partition/partman.h"
 #include "source/advice.h"
 

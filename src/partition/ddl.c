@@ -22,8 +22,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "compat/compat.h"
-#include "partition/ddl.h"
+#include "partition/partition.h"
 
 void
 fc_ddl_set(const char *name, const char *value)

@@ -39,7 +39,6 @@
 #include "heap/hold.h"
 #include "index/index.h"
 #include "options/plan.h"
-#include "partition/ddl.h"
 #include "partition/partition.h"
 
 /* Beginning of the name of a substitute's schema */

@@ -18,9 +18,8 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
-#include "context/pace.h"
+#include "context/process.h"
 #include "errors/first_error.h"
-#include "partition/ddl.h"
 #include "partition/partition.h"
 
 /* Milliseconds for others before the leader waits again */

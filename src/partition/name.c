@@ -23,7 +23,6 @@
 #include "utils/lsyscache.h"
 
 #include "key/width.h"
-#include "partition/ddl.h"
 #include "partition/partman.h"
 
 /*

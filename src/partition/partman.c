@@ -44,7 +44,6 @@
 
 #include "errors/context.h"
 #include "index/index.h"
-#include "partition/ddl.h"
 #include "partition/partman.h"
 
 /* Returns a bound as wall clocks show it; ERROR 22008 if there is none */

@@ -19,7 +19,6 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
-#include "partition/ddl.h"
 #include "partition/partman.h"
 
 /*

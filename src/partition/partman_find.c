@@ -30,7 +30,6 @@
 #include "utils/syscache.h"
 
 #include "convert/pattern.h"
-#include "partition/ddl.h"
 #include "partition/partman.h"
 
 /* How pg_partman's functions are called: further arguments have defaults */

@@ -23,7 +23,6 @@
 #include "catalog/pg_authid.h"
 #include "utils/lsyscache.h"
 
-#include "partition/ddl.h"
 #include "partition/partman.h"
 
 void

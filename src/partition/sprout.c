@@ -17,7 +17,6 @@
 
 #include "errors/context.h"
 #include "index/index.h"
-#include "partition/ddl.h"
 #include "partition/partition.h"
 
 /* The value of a list */

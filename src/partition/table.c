@@ -24,7 +24,6 @@
 #include "utils/syscache.h"
 
 #include "index/index.h"
-#include "partition/ddl.h"
 #include "partition/partition.h"
 
 /* Returns the columns that detoasting knows by their numbers */

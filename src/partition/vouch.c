@@ -24,7 +24,6 @@
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 
-#include "key/search.h"
 #include "partition/partition.h"
 
 /* Returns the *n ranges of "parts", which ascend, with neighbours merged */

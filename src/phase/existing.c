@@ -19,7 +19,7 @@
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 
-#include "context/pace.h"
+#include "context/process.h"
 #include "phase/phases.h"
 #include "sort/spill.h"
 
@@ -138,7 +138,7 @@ fc_old_read(FcOldReader *reader, const FcPages *stretch)
 		CHECK_FOR_INTERRUPTS();
 		block = ItemPointerGetBlockNumber(&row->t_self);
 		fc_context_progress(reader->ctx);
-		fc_pace(reader->ctx, BLCKSZ);
+		fc_context_pace(reader->ctx, BLCKSZ);
 	}
 	table_endscan(scan);
 }

@@ -19,7 +19,6 @@
 #include "storage/lmgr.h"
 
 #include "heap/append.h"
-#include "heap/turn.h"
 #include "phase/loader.h"
 #include "phase/phases.h"
 

@@ -13,10 +13,7 @@
  */
 #include "postgres.h"
 
-#include "context/activity.h"
-#include "heap/turn.h"
 #include "intake/chunks.h"
-#include "key/search.h"
 #include "phase/loader.h"
 #include "phase/phases.h"
 #include "row/where.h"
@@ -202,7 +199,7 @@ static void
 fc_load_count_bytes(FcLoader *loader)
 {
 	pg_atomic_fetch_add_u64(&loader->ctx->shared->counts.load_bytes, loader->tasks.bytes);
-	fc_pace(loader->ctx, loader->tasks.bytes);
+	fc_context_pace(loader->ctx, loader->tasks.bytes);
 	loader->tasks.bytes = 0;
 }
 

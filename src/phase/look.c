@@ -19,7 +19,6 @@
  */
 #include "postgres.h"
 
-#include "errors/stop.h"
 #include "phase/loader.h"
 #include "row/where.h"
 

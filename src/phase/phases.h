@@ -69,7 +69,7 @@ extern void fc_leaf_lock_found(FcContext *ctx);
 extern void fc_load_check_run(FcContext *ctx);
 
 /*
- * Leader, after a load in which a process stopped (errors/stop.h): looks again
+ * Leader, after a load in which a process stopped (errors/stop.c): looks again
  * at the records before the bad one, and notes the first error of the file.
  * Writes nothing.
  *

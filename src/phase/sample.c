@@ -30,7 +30,6 @@
 #include "utils/lsyscache.h"
 
 #include "heap/old_rows.h"
-#include "key/search.h"
 #include "phase/phases.h"
 #include "row/chunk_reader.h"
 #include "row/executor.h"

@@ -20,7 +20,6 @@
  */
 #include "postgres.h"
 
-#include "errors/stop.h"
 #include "heap/tuple.h"
 #include "intake/chunks.h"
 #include "phase/loader.h"

@@ -18,7 +18,6 @@
 #include "utils/datum.h"
 
 #include "heap/entries.h"
-#include "key/search.h"
 #include "phase/loader.h"
 #include "phase/phases.h"
 

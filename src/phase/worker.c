@@ -22,9 +22,8 @@
 #include "executor/instrument.h"
 #include "storage/ipc.h"
 
-#include "context/activity.h"
-#include "context/pace.h"
-#include "errors/stop.h"
+#include "context/process.h"
+#include "errors/first_error.h"
 #include "heap/writer.h"
 #include "index/index.h"
 #include "intake/chunks.h"

@@ -18,7 +18,6 @@
 #include "port/pg_bitutils.h"
 
 #include "errors/first_error.h"
-#include "errors/lines.h"
 #include "rejects/rejects.h"
 
 #define FC_CLASSES	8

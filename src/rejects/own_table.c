@@ -21,7 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 
-#include "partition/ddl.h"
+#include "partition/partition.h"
 #include "rejects/rejects.h"
 #include "row/executor.h"
 #include "source/advice.h"

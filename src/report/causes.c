@@ -19,7 +19,6 @@
 #include "copyfrom/core.h"
 #include "errors/first_error.h"
 #include "report/report.h"
-#include "report/units.h"
 
 #define FC_CAUSES			100 /* causes that are told apart */
 #define FC_CAUSE_VALUES		8	/* values of a cause that are counted */

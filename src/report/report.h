@@ -10,7 +10,7 @@
 
 #include "portability/instr_time.h"
 
-#include "context/activity.h"
+#include "context/process.h"
 #include "rejects/rejects.h"
 #include "report/estimate.h"
 #include "report/units.h"

@@ -14,7 +14,7 @@
 #ifndef FC_CHUNK_READER_H
 #define FC_CHUNK_READER_H
 
-#include "context/pace.h"
+#include "context/process.h"
 #include "errors/first_error.h"
 #include "row/batch.h"
 
@@ -95,7 +95,7 @@ fc_chunk_reader_any(FcChunkReader *reader)
 		return false;
 	reader->found++;
 	reader->pass.embedded += record->embedded;
-	fc_pace(reader->ctx, record->total);
+	fc_context_pace(reader->ctx, record->total);
 	if (end != FC_END_FOUND || record->unterminated)
 		return fc_chunk_reader_refuse(reader, end);
 	return !fc_error_beyond(reader->ctx->shared, record->offset) || reader->looks;
@@ -128,7 +128,7 @@ fc_chunk_reader_fill(FcChunkReader *reader, FcBatch *batch)
 		return false;
 	reader->found += batch->n;
 	reader->pass.embedded += batch->embedded;
-	fc_pace(reader->ctx, batch->bytes);
+	fc_context_pace(reader->ctx, batch->bytes);
 	return true;
 }
 

@@ -35,7 +35,6 @@
 #include "utils/syscache.h"
 
 #include "errors/first_error.h"
-#include "key/search.h"
 #include "row/serial.h"
 
 /* Spans in memory at a time */

@@ -20,7 +20,7 @@
 #include "utils/json.h"
 
 #include "compat/compat.h"
-#include "partition/ddl.h"
+#include "partition/partition.h"
 #include "report/units.h"
 #include "sniff/steps.h"
 

@@ -25,7 +25,6 @@
 
 #include "port/pg_bitutils.h"
 
-#include "key/search.h"
 #include "sort/spill.h"
 
 #define FC_SPILL_LEAST	((Size) 48 * 1024)	/* memory, at least */

@@ -12,7 +12,6 @@
 
 #include <fcntl.h>
 
-#include "key/search.h"
 #include "sort/spills.h"
 
 static int

@@ -39,7 +39,7 @@
 #include "utils/memutils.h"
 
 #include "compat/compat.h"
-#include "key/search.h"
+#include "key/range.h"
 #include "source/advice.h"
 #include "source/root.h"
 #include "source/source.h"

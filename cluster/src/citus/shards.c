@@ -35,7 +35,7 @@
 
 #include "citus/citus.h"
 #include "compat/compat.h"
-#include "key/search.h"
+#include "key/range.h"
 
 /* As pg_dist_partition and pg_dist_placement have them */
 #define FC_CITUS_HASH		'h'
