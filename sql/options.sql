@@ -61,11 +61,32 @@ SELECT fc.try('opt', fc.file('h.csv', '"two', 'lines",b', 'bad,x'), $$header => 
 SELECT fc.try('opt', fc.file('d.csv', '1;x,y', '2;z'), $$delimiter => ';'$$, $$delimiter ';'$$);
 SELECT fc.try('opt', fc.file('d.csv', E'1\tx', E'2\ty'), $$delimiter => E'\t'$$, $$delimiter E'\t'$$);
 SELECT fast_copy('opt', '/nowhere', delimiter => '');
-SELECT fast_copy('opt', '/nowhere', delimiter => '::');
 SELECT fast_copy('opt', '/nowhere', delimiter => E'\n');
 SELECT fast_copy('opt', '/nowhere', delimiter => E'\r');
 SELECT fast_copy('opt', '/nowhere', delimiter => '"');
 SELECT fc.state($$SELECT fast_copy('opt', '/nowhere', delimiter => 'N', null_string => 'N')$$) = fc.state($$COPY opt FROM '/nowhere' (FORMAT csv, DELIMITER 'N', NULL 'N')$$);
+
+-- ... of several bytes
+SELECT fc.try('opt', fc.file('bars.csv', '1||x|y', '"2"||"||"', '3||'), $$delimiter => '||'$$, NULL);
+SELECT fc.try('opt', fc.file('tilde.txt', E'1|~|x\\|~|', '2|~|\N'), $$delimiter => '|~|', format => 'text'$$, NULL);
+BEGIN;
+SELECT fast_copy('opt', fc.path('bars.csv'), options => '{"delimiter": "||"}');
+SELECT fc.path('tilde.txt') AS tilde \gset
+COPY opt FROM :'tilde' WITH (fast_copy, DELIMITER '|~|');
+SELECT a, b FROM opt ORDER BY a, b;
+ROLLBACK;
+SELECT fc.try('opt', fc.file('open.csv', '1||x||'), $$delimiter => '||'$$, NULL);
+SELECT fast_copy('opt', '/nowhere', delimiter => 'ninebytes');
+SELECT fast_copy('opt', '/nowhere', delimiter => E'|\n');
+SELECT fast_copy('opt', '/nowhere', delimiter => '\t');
+SELECT fast_copy('opt', '/nowhere', delimiter => '|"');
+SELECT fast_copy('opt', '/nowhere', delimiter => '|''', quote => '''');
+SELECT fast_copy('opt', '/nowhere', delimiter => 'a|', format => 'text');
+SELECT fast_copy('opt', '/nowhere', delimiter => '||', format => 'binary');
+SELECT fast_copy('opt', '/nowhere', delimiter => '||', null_string => 'a||b');
+SELECT fast_copy('opt', '/nowhere', delimiter => '||', null_string => 'a|');
+SELECT fast_copy('opt', '/nowhere', delimiter => '||', default_string => '||');
+COPY opt FROM '/nowhere' (FORMAT csv, DELIMITER '||');
 
 -- quote and escape
 SELECT fc.try('opt', fc.file('q.csv', '1,|x,y|', '2,|a||b|'), $$quote => '|'$$, $$quote '|'$$);
@@ -94,7 +115,6 @@ SELECT fast_copy('opt', '/nowhere', quote => 'none', force_not_null => '{*}');
 SELECT fast_copy('opt', '/nowhere', escape => 'none');
 SELECT fc.state($$SELECT fast_copy('opt', '/nowhere', format => 'text', quote => 'none')$$);
 SELECT fc.state($$SELECT fast_copy('opt', '/nowhere', format => 'binary', escape => 'none')$$);
-SELECT fast_copy('opt', '/nowhere', quote => 'none', delimiter => '::');
 SELECT fc.state($$SELECT fast_copy('opt', '/nowhere', quote => 'none', null_string => 'a,b')$$);
 COPY opt FROM '/nowhere' (FORMAT csv, QUOTE 'none');
 

@@ -46,7 +46,7 @@ fc_convert_each(FcConverter *converter, const FcFields *fields, const bool *null
 	for (int i = 0; i < fields->n; i++)
 	{
 		char	   *s = fields->base + fields->starts[i * fields->stride];
-		size_t		len = fields->base + fields->ends[i * fields->stride] - 1 - s;
+		size_t		len = fields->base + fields->ends[i * fields->stride] - fields->behind - s;
 
 		/* it may allocate for its value */
 		if ((nulls == NULL || !nulls[i]) && !odd[i] &&

@@ -28,7 +28,7 @@ typedef bool (*FcConvert) (FcConverter *converter, char *s, size_t len,
 
 /*
  * Fields of many records: field i is
- * base[starts[i * stride]..ends[i * stride] - 1)
+ * base[starts[i * stride]..ends[i * stride] - behind)
  */
 typedef struct FcFields
 {
@@ -37,6 +37,7 @@ typedef struct FcFields
 	const uint16 *ends;			/* in the same array as these */
 	int			stride;
 	int			n;				/* at least 1 */
+	int			behind;			/* bytes of the border after each */
 } FcFields;
 
 /*

@@ -93,12 +93,13 @@ name##_loop(FcConverter *converter, const FcFields *fields, const bool *nulls, \
 	const ptrdiff_t end = fields->ends - fields->starts; \
 	char	   *base = fields->base; \
 	const int	stride = fields->stride; \
+	const int	behind = fields->behind; \
 	const int	n = fields->n; \
 \
 	for (int i = 0; i < n; i++, start += stride) \
 	{ \
 		char	   *s = base + *start; \
-		size_t		len = (size_t) start[end] - 1 - *start; \
+		size_t		len = (size_t) start[end] - behind - *start; \
 \
 		if (nulls != NULL && nulls[i]) \
 			continue; \

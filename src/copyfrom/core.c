@@ -328,7 +328,7 @@ fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
 	FcTarget   *target = feed->target;
 	bool		grammar = (slot->kind == FC_ERROR_GRAMMAR);
 
-	if (grammar ? !target->options->raw : !fc_feed_is_canonical(target))
+	if (grammar ? !target->options->own_grammar : !fc_feed_is_canonical(target))
 	{
 		fc_feed_raw_record(feed);
 		if (fc_core_show_fed(feed, slot))

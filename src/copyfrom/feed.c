@@ -102,7 +102,7 @@ fc_feed_rereads_fields(const FcTarget *target)
 			target->planned->columns.patterns[i] ||
 			(target->planned->columns.flags[i] & FC_FIELD_OURS))
 			return true;
-	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone || options->raw ||
+	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone || options->own_grammar ||
 		options->skip_empty_lines || options->pads || options->drops;
 }
 
@@ -213,7 +213,7 @@ fc_feed_malformed(FcFeed *feed)
 	FcFeed		raw;
 	ErrorContextCallback *context = error_context_stack;
 
-	if (feed->target->options->raw)
+	if (feed->target->options->own_grammar)
 		return;
 	/* the innermost context is about the same record, and is left out */
 	error_context_stack = context->previous;
@@ -396,7 +396,7 @@ fc_feed_next(FcFeed *feed)
 			fc_feed_malformed(feed);
 			/* core is told the line when it gets the record */
 			feed->cstate->cur_lineno = feed->line;
-			if (feed->target->options->raw)
+			if (feed->target->options->own_grammar)
 				fc_feed_refuse_grammar(feed->dialect, end, record.unterminated);
 			fc_feed_refuse(feed);
 		}

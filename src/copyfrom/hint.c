@@ -427,7 +427,7 @@ fc_hint_separator(const FcRefused *refused)
 
 	if (refused->text == NULL || RelationGetNumberOfAttributes(target->rel) == 1)
 		return '\0';
-	given = fc_hint_count(refused->text, target->options->format.delim[0]);
+	given = fc_hint_count(refused->text, target->options->delimiter[0]);
 	for (const char *s = fc_hint_separators; *s; s++)
 	{
 		int			n = fc_hint_count(refused->text, *s);
@@ -551,17 +551,18 @@ fc_hint_of_value(const FcRefused *refused)
 	return hint ? hint : fc_hint_of_type(refused);
 }
 
-/* The last byte of the record before its line end; 0 if it has none */
-static char
-fc_hint_last_byte(const FcRefused *refused)
+/* Does the record end with the delimiter, before its line end? */
+static bool
+fc_hint_ends_open(const FcRefused *refused, const char *delimiter)
 {
-	char		tail[3];
+	char		tail[FC_DELIM_BYTES + 2];
 	int			n = Min(refused->length, sizeof(tail));
+	int			len = strlen(delimiter);
 
 	fc_source_read(refused->target->source, refused->offset + refused->length - n, tail, n);
 	while (n > 0 && (tail[n - 1] == '\n' || tail[n - 1] == '\r'))
 		n--;
-	return n > 0 ? tail[n - 1] : '\0';
+	return n >= len && memcmp(tail + n - len, delimiter, len) == 0;
 }
 
 /* Returns a hint about a record with too few or too many fields */
@@ -570,15 +571,15 @@ fc_hint_of_fields(const FcRefused *refused)
 {
 	const FcOptions *options = refused->target->options;
 	const char *arrow = fc_caller_arrow(options->caller);
-	char		delim = options->format.delim[0];
+	const char *delim = options->delimiter;
 
 	if (refused->what == FC_REFUSED_MISSING && refused->text && refused->text[0] == '\0')
 		return psprintf("If empty lines are to be left out, add %s.",
 						fc_caller_wrote_copy(options->caller) ? "skip_empty_lines" : "skip_empty_lines => true");
 	if (!refused->first || options->header_map)
 		return NULL;
-	if (refused->what == FC_REFUSED_EXTRA && delim != '\t' && fc_hint_last_byte(refused) == delim)
-		return psprintf("If each line ends with \"%c\", add ignore_extra_columns%s.", delim,
+	if (refused->what == FC_REFUSED_EXTRA && delim[0] != '\t' && fc_hint_ends_open(refused, delim))
+		return psprintf("If each line ends with \"%s\", add ignore_extra_columns%s.", delim,
 						fc_caller_wrote_copy(options->caller) ? "" : " => true");
 	if (options->columns != NIL)
 		return psprintf("If the file has other columns than the list, name those, or leave the list out and let a header line say which they are: header%s 'map'.", arrow);

@@ -8,6 +8,8 @@
 #ifndef FC_BYTES_H
 #define FC_BYTES_H
 
+#include <string.h>
+
 #include "grammar/dialect.h"
 #include "grammar/mask.h"
 
@@ -29,6 +31,15 @@ mask_bytes(const FcDialect *dialect)
 	dialect->delim};
 
 	return bytes;
+}
+
+/* Is the delimiter whole whose first byte is buf[pos]? */
+static inline bool
+delim_at(const FcDialect *dialect, const char *buf, size_t pos, size_t len)
+{
+	return dialect->delim_more == 0 ||
+		(len - pos > dialect->delim_more &&
+		 memcmp(buf + pos + 1, dialect->delim_rest, dialect->delim_more) == 0);
 }
 
 /*

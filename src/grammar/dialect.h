@@ -37,8 +37,12 @@ typedef enum FcMode
 	FC_MODE_BINARY				/* see grammar/binary.h */
 } FcMode;
 
+#define FC_DELIM_BYTES	8		/* of a delimiter, at most */
+
 /*
- * delim, quote and escape are neither '\r' nor '\n'; the caller ensures it.
+ * delim, quote and escape are neither '\r' nor '\n', and no byte of the
+ * delimiter is a quote or, in text, a backslash; the caller ensures it.  Of
+ * delimiters that overlap the first one is one.
  *
  * CSV: every quote byte toggles, wherever it stands; the escape byte means
  * something inside quotes only.
@@ -47,7 +51,7 @@ typedef enum FcMode
  */
 typedef struct FcDialect
 {
-	char		delim;
+	char		delim;			/* its first byte */
 	char		quote;			/* csv only */
 	char		escape;			/* csv only; equal to quote unless the user
 								 * said else */
@@ -60,6 +64,8 @@ typedef struct FcDialect
 	bool		lone_marker;	/* text: "\." after other bytes of its line is
 								 * an error */
 	bool		csv_marker;		/* csv: "\." alone on a line ends the data */
+	uint8_t		delim_more;		/* bytes of the delimiter after the first: */
+	char		delim_rest[FC_DELIM_BYTES - 1];
 	bool		raw;			/* text: backslashes are data, too, and nothing
 								 * but the file's end is one */
 	int			nfields;		/* binary only: fields of each record */

@@ -73,13 +73,14 @@ field_end(const FcDialect *dialect, const char *rec, size_t start, size_t len,
 		if (!inside)
 		{
 			pos = find_byte(rec, pos, len, delim, quote, quote);
-			if (pos == len || rec[pos] == delim)
+			if (pos == len || (rec[pos] == delim && delim_at(dialect, rec, pos, len)))
 			{
 				*end = pos;
 				return true;
 			}
+			if (rec[pos++] == delim)
+				continue;
 			*quoted = true;
-			pos++;
 		}
 
 		/*
@@ -212,8 +213,13 @@ text_field_end(const FcDialect *dialect, const char *rec, size_t pos,
 	for (;;)
 	{
 		pos = find_byte(rec, pos, len, dialect->delim, escape, escape);
-		if (pos == len || rec[pos] == dialect->delim)
+		if (pos == len || (rec[pos] == dialect->delim && delim_at(dialect, rec, pos, len)))
 			return pos;
+		if (rec[pos] == dialect->delim)
+		{
+			pos++;
+			continue;
+		}
 		*escapes = true;
 		if (pos + 1 == len)
 			return len;
@@ -391,7 +397,7 @@ fc_fields_cut(const FcDialect *dialect, char *rec, size_t len,
 	FcBorders	at;
 	int			n = 0;
 
-	for (size_t start = 0; start <= len; start = at.end + 1)
+	for (size_t start = 0; start <= len; start = at.end + 1 + dialect->delim_more)
 	{
 		if (!field_borders(dialect, rec, start, len, &at))
 			return -1;
@@ -421,7 +427,7 @@ fc_field_at(const FcDialect *dialect, char *rec, size_t len, int wanted,
 			break;
 		if (at.end == len)
 			return false;
-		start = at.end + 1;
+		start = at.end + 1 + dialect->delim_more;
 	}
 	make_field(dialect, null_of(dialect), rec, at, field);
 	return true;
@@ -472,12 +478,12 @@ quoted_fields(const FcDialect *dialect, const FcMarks *marks, size_t pos,
 				at.quotes++;
 				continue;
 			}
-			at.end = base - pos + __builtin_ctzll(bits);
+			at.end = base - pos + __builtin_ctzll(bits) - marks->delim_more;
 			Assert(at.start <= at.end && at.quotes >= 0);
 			if (n < max)
 				make_field(dialect, null, rec, at, &fields[n]);
 			n++;
-			at = (FcBorders) {.start = at.end + 1};
+			at = (FcBorders) {.start = at.end + 1 + marks->delim_more};
 		}
 	}
 	at.end = len;
@@ -511,7 +517,7 @@ fc_fields_marked(const FcDialect *dialect, const FcMarks *marks, size_t pos,
 			size_t		at = base - pos + __builtin_ctzll(delims);
 
 			if (n < max)
-				make_plain_field(null, rec, start, at, &fields[n]);
+				make_plain_field(null, rec, start, at - marks->delim_more, &fields[n]);
 			start = at + 1;
 			n++;
 		}

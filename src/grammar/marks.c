@@ -123,6 +123,69 @@ mark_quiet(const FcDialect *dialect, FcMarks *marks, size_t at, const char *buf,
 	return true;
 }
 
+/* Moves the bits by n, fewer than a word has; *carry is the word before */
+static inline uint64_t
+moved(uint64_t word, int n, uint64_t *carry)
+{
+	uint64_t	before = *carry;
+
+	*carry = word;
+	return n == 0 ? word : word << n | before >> (BLOCK - n);
+}
+
+/* The bits that stand at most n after others; "before" is the word before */
+static inline uint64_t
+soon_after(uint64_t word, int n, uint64_t before)
+{
+	uint64_t	after = 0;
+
+	for (int i = 1; i <= n; i++)
+		after |= word << i | before >> (BLOCK - i);
+	return after;
+}
+
+/*
+ * Takes away the last bytes of delimiters that begin within another one, which
+ * may end in the word before
+ */
+static inline uint64_t
+apart(uint64_t lasts, int more, uint64_t before)
+{
+	for (uint64_t bits = lasts & soon_after(lasts, more, before); bits != 0; bits &= bits - 1)
+		lasts &= ~(bits & -bits & soon_after(lasts, more, before));
+	return lasts;
+}
+
+/* Replaces the first bytes of delimiters by the last of those that are whole */
+static void
+join_delims(const FcDialect *dialect, FcMarks *marks, const char *buf)
+{
+	const int	more = dialect->delim_more;
+	uint64_t	carry[FC_DELIM_BYTES] = {0};
+	uint64_t	before = 0;
+	FcMask		masks[BATCH];
+
+	for (size_t at = 0; at < marks->len; at += BATCH * BLOCK)
+	{
+		uint64_t   *words = marks->delims + at / BLOCK;
+		size_t		left = marks->len - at < BATCH * BLOCK ? marks->len - at : BATCH * BLOCK;
+		size_t		n = (left + BLOCK - 1) / BLOCK;
+
+		for (size_t i = 0; i < n; i++)
+			words[i] = moved(words[i], more, &carry[more]);
+		for (int k = 0; k < more; k++)
+		{
+			char		byte = dialect->delim_rest[k];
+
+			fc_mask_kernel->fields((FcMaskBytes) {byte, byte}, buf + at, left, masks);
+			for (size_t i = 0; i < n; i++)
+				words[i] &= moved(masks[i].delims, more - 1 - k, &carry[k]);
+		}
+		for (size_t i = 0; i < n; i++)
+			before = words[i] = apart(words[i], more, before);
+	}
+}
+
 void
 fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 			  size_t len)
@@ -135,6 +198,7 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 
 	Assert(fc_marks_serve(dialect));
 	marks->len = len < FC_MARKS_BYTES ? len : FC_MARKS_BYTES;
+	marks->delim_more = dialect->delim_more;
 	marks->has_quotes = marks->has_embedded = marks->has_strange = false;
 	for (size_t at = 0; at < marks->len; at += BATCH * BLOCK)
 	{
@@ -153,6 +217,8 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 			mark_csv(marks, at / BLOCK, masks, blocks,
 					 dialect->eol == FC_EOL_NL, &inside);
 	}
+	if (dialect->delim_more > 0)
+		join_delims(dialect, marks, buf);
 }
 
 int
@@ -175,11 +241,16 @@ fc_marks_count(const uint64_t *words, size_t pos, size_t end)
 	return n;
 }
 
-/* Which bytes of block w are delimiters and line ends; none has 0 */
+/* Which bytes of block w stand just before a delimiter or a line end? */
 static inline uint64_t
-borders_of(const FcMarks *marks, size_t w)
+before_borders(const FcMarks *marks, size_t w)
 {
-	return w * BLOCK < marks->len ? marks->delims[w] | marks->ends[w] : 0;
+	int			back = 1 + marks->delim_more;
+	uint64_t	bits = marks->delims[w] >> back | marks->ends[w] >> 1;
+
+	if ((w + 1) * BLOCK < marks->len)
+		bits |= marks->delims[w + 1] << (BLOCK - back) | marks->ends[w + 1] << (BLOCK - 1);
+	return bits;
 }
 
 size_t
@@ -187,19 +258,17 @@ fc_marks_inner(const FcMarks *marks, size_t pos, size_t end)
 {
 	size_t		w = pos / BLOCK;
 	uint64_t	from = ~UINT64_C(0) << (pos % BLOCK);
-	uint64_t	before = UINT64_C(1) << (pos % BLOCK);
-	uint64_t	borders = borders_of(marks, w);
+	uint64_t	behind = UINT64_C(1) << (pos % BLOCK);
 
 	for (; w * BLOCK < end; w++)
 	{
-		uint64_t	next = borders_of(marks, w + 1);
-		uint64_t	beside = before | borders << 1 | borders >> 1 | next << (BLOCK - 1);
+		uint64_t	borders = marks->delims[w] | marks->ends[w];
+		uint64_t	beside = behind | borders << 1 | before_borders(marks, w);
 		uint64_t	bits = marks->quotes[w] & from & ~beside;
 
 		if (bits != 0)
 			return w * BLOCK + __builtin_ctzll(bits);
-		before = borders >> (BLOCK - 1);
-		borders = next;
+		behind = borders >> (BLOCK - 1);
 		from = ~UINT64_C(0);
 	}
 	return end;
@@ -263,8 +332,7 @@ fc_marks_borders(const FcMarks *marks, size_t pos, size_t len, int wanted,
 	if (first > pos + len)
 		return false;
 	end = fc_marks_next(marks->delims, first, pos + len);
-	if (end > pos + len)
-		end = pos + len;
+	end = end < pos + len ? end - marks->delim_more : pos + len;
 	borders->start = first - pos;
 	borders->end = end - pos;
 	borders->quotes = marks->has_quotes ? fc_marks_count(marks->quotes, first, end) : 0;

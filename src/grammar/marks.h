@@ -31,13 +31,15 @@ typedef struct FcBorders
 typedef struct FcMarks
 {
 	size_t		len;			/* bytes marked */
+	int			delim_more;		/* bytes of a delimiter before the last */
 	bool		has_quotes;		/* any bit of quotes is set */
 	bool		has_embedded;	/* any bit of embedded is set */
 	bool		has_strange;	/* any byte is not ASCII, or 0 */
 	uint64_t	ends[FC_MARKS_BLOCKS];	/* line ends outside quotes and not
 										 * escaped; text: also the backslash of
 										 * a marker */
-	uint64_t	delims[FC_MARKS_BLOCKS];	/* likewise */
+	uint64_t	delims[FC_MARKS_BLOCKS];	/* likewise: the last byte of each
+											 * delimiter */
 	uint64_t	quotes[FC_MARKS_BLOCKS];	/* text: backslashes */
 	uint64_t	strange[FC_MARKS_BLOCKS];	/* see has_strange */
 	uint64_t	embedded[FC_MARKS_BLOCKS];	/* line ends in quotes that COPY

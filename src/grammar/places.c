@@ -76,7 +76,7 @@ fc_places_find(const FcDialect *dialect, const FcMarks *marks, const char *buf,
 						   places);
 	places->at--;
 	/* the bytes of a line end are near each other in any case */
-	places->near |= dialect->null_len > (size_t) most_gap || ends > 1;
+	places->near |= dialect->null_len > (size_t) most_gap || ends > 1 || dialect->delim_more > 0;
 	n = places->n / width;
 	if (n > most)
 		n = most;

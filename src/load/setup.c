@@ -142,7 +142,9 @@ fc_setup_dialect(FcTarget *target)
 		target->dialect.nfields = target->plan->nfields;
 		return;
 	}
-	target->dialect.delim = format->delim[0];
+	target->dialect.delim = target->options->delimiter[0];
+	target->dialect.delim_more = strlen(target->options->delimiter) - 1;
+	memcpy(target->dialect.delim_rest, target->options->delimiter + 1, target->dialect.delim_more);
 	if (fc_format_is_csv(format) && !target->options->raw)
 	{
 		target->dialect.quote = format->quote[0];

@@ -278,7 +278,7 @@ fc_columns_match(const FcOptions *options, const FcColumns *columns, const FcDia
 	FcField    *fields;
 	int			n;
 
-	if (options->transforms == NIL && !options->raw)
+	if (options->transforms == NIL && !options->own_grammar)
 		return false;
 	n = fc_fields_header(dialect, encoding, rec, len, &fields);
 	if (n != list_length(columns->names))

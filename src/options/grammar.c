@@ -11,6 +11,9 @@
  */
 #include "postgres.h"
 
+#include "common/string.h"
+#include "mb/pg_wchar.h"
+
 #include "options/options.h"
 
 /* Does the caller say that no byte has the meaning? */
@@ -24,7 +27,8 @@ fc_grammar_none(const char *word)
 static bool
 fc_grammar_taken(const FcOptions *options, char byte)
 {
-	const char *words[] = {"\r\n", options->words.delimiter, options->words.null_string, options->default_string};
+	const char *words[] = {"\r\n\"", options->words.delimiter, options->words.quote, options->words.escape,
+	options->words.null_string, options->default_string};
 
 	for (int i = 0; i < lengthof(words); i++)
 		if (words[i] && strchr(words[i], byte) != NULL)
@@ -60,16 +64,67 @@ fc_grammar_check_none(const FcOptions *options, bool quote, bool escape)
 								fc_caller_arrow(options->caller)));
 }
 
+/*
+ * ERROR if a string that stands for a value has the delimiter in it, or has it
+ * sooner with the delimiter after it
+ */
+static void
+fc_grammar_check_value(const char *delimiter, const char *string, const char *word)
+{
+	char	   *field = psprintf("%s%s", string, delimiter);
+
+	if (strstr(field, delimiter) < field + strlen(string))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("COPY delimiter character must not appear in the %s specification", word)));
+}
+
+/*
+ * ERROR if a delimiter of several bytes cannot be told from others.  No part of
+ * a character may look like it.
+ */
+static void
+fc_grammar_check_delimiter(const FcOptions *options, bool quote)
+{
+	const char *delimiter = options->delimiter;
+	bool		text = strcmp(options->words.format, "text") == 0;
+	const char *quotes = options->words.quote ? options->words.quote : "\"";
+
+	if (strlen(delimiter) > FC_DELIM_BYTES)
+		fc_option_error(errmsg("delimiter must not be longer than %d bytes", FC_DELIM_BYTES));
+	if (strpbrk(delimiter, "\r\n") != NULL)
+		fc_option_error(errmsg("COPY delimiter cannot be newline or carriage return"));
+	if (strchr(delimiter, '\\') != NULL)
+		fc_option_error(errmsg("a delimiter of several bytes must not have a backslash in it"),
+						errhint("A tab is delimiter%s E'\\t'.", fc_caller_arrow(options->caller)));
+	if (text && strchr(".abcdefghijklmnopqrstuvwxyz0123456789", delimiter[0]) != NULL)
+		fc_option_error(errmsg("COPY delimiter cannot be \"%s\"", delimiter));
+	if (!text && !quote && strpbrk(delimiter, quotes) != NULL)
+		fc_option_error(errmsg("delimiter must not have the quote in it"));
+	if (!pg_is_ascii(delimiter) && GetDatabaseEncoding() != PG_UTF8 && pg_database_encoding_max_length() > 1)
+		fc_option_error(errmsg("a delimiter of several bytes must be ASCII in a database in %s", GetDatabaseEncodingName()));
+	fc_grammar_check_value(delimiter, options->words.null_string ? options->words.null_string : text ? "\\N" : "", "NULL");
+	if (options->default_string)
+		fc_grammar_check_value(delimiter, options->default_string, "DEFAULT");
+}
+
 void
 fc_options_grammar(FcOptions *options)
 {
 	bool		quote = fc_grammar_none(options->words.quote);
 	bool		escape = fc_grammar_none(options->words.escape);
 
+	options->delimiter = options->words.delimiter;
 	options->raw = quote || escape;
-	if (!options->raw)
-		return;
-	fc_grammar_check_none(options, quote, escape);
+	options->own_grammar = options->raw;
+	if (options->raw)
+		fc_grammar_check_none(options, quote, escape);
+	if (options->delimiter && strlen(options->delimiter) > 1)
+	{
+		options->own_grammar = true;
+		fc_grammar_check_delimiter(options, quote);
+		options->words.delimiter = fc_grammar_stand_in(options);
+	}
 	if (quote)
 		options->words.quote = fc_grammar_stand_in(options);
 	/* binary format has no escape in any case, and core says so */

@@ -76,8 +76,8 @@
 	  "where each line ends with a delimiter. By default they are an error.", \
 	  "SELECT fast_copy('customers', '/data/customers.csv', header => 'map',\n  ignore_extra_columns => true);") \
 	X(delimiter, "DELIMITER", NULL, ";", "sep separator delim fields_terminated_by", \
-	  "the byte between fields", \
-	  "The byte that separates fields: by default a comma, or a tab in text format. The binary format has none.", \
+	  "what stands between fields", \
+	  "What separates fields, 1 to 8 bytes, of which COPY takes only one: by default a comma, or a tab in text format. The binary format has none.", \
 	  "SELECT fast_copy('events', '/data/semicolons.csv', header => true,\n  delimiter => ';');") \
 	X(null_string, "NULL", NULL, "NA", "nullstr nullif", \
 	  "what stands for NULL", \

@@ -423,8 +423,7 @@ fc_options_hint(void *arg)
 	else if (fc_error_wants_hint("COPY format \"%s\" not recognized"))
 		fc_option_hint(options, FC_OPTION_format);
 	else if (fc_error_wants_hint("COPY delimiter must be a single"))
-		errhint("A tab is delimiter%s E'\\t'. Where more bytes separate fields, load what a program such as sed makes of the file.",
-				fc_caller_arrow(options->caller));
+		errhint("A tab is delimiter%s E'\\t'.", fc_caller_arrow(options->caller));
 	else if (fc_error_wants_hint("COPY quote must be a single"))
 		errhint("If the file quotes no values, use quote%s 'none'.", fc_caller_arrow(options->caller));
 }
@@ -453,6 +452,8 @@ fc_options_check(FcOptions *options)
 	ProcessCopyOptions(pstate, &options->format, true, list);
 	fc_error_context_pop();
 	free_parsestate(pstate);
+	if (options->delimiter == NULL)
+		options->delimiter = options->format.delim;
 	fc_options_check_format(options);
 	fc_options_check_default(options);
 	fc_options_map(options);

@@ -162,8 +162,10 @@ typedef struct FcOptions
 								 * without HEADER, FREEZE and what core may
 								 * not know */
 	CopyFormatOptions format;	/* copy_options, as core has read them */
-	bool		raw;			/* no byte quotes or escapes others; in format
-								 * and copy_options one that no file has does */
+	const char *delimiter;		/* between fields; NULL: the format has none */
+	bool		raw;			/* no byte quotes or escapes others */
+	bool		own_grammar;	/* core cannot read it: format and copy_options
+								 * have other bytes in place of what it has */
 	int			header_lines;
 	bool		header_match;	/* the last header line names the columns */
 	bool		header_map;		/* the last header line maps the fields */

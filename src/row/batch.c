@@ -166,7 +166,10 @@ fc_batch_begin(FcParser *parser, TupleDesc desc)
 	maker->nfields = parser->nfields;
 	maker->fields = palloc0(sizeof(FcBatchField) * maker->nfields);
 	for (int i = 0; i < maker->nfields; i++)
+	{
 		fc_batch_begin_field(&maker->fields[i], &parser->quick.columns[i], &maker->room);
+		maker->fields[i].behind = i < maker->nfields - 1 ? 1 + parser->dialect.delim_more : 1;
+	}
 	fc_batch_begin_left(maker);
 	if (maker->nshown * 2 > maker->nfields + 2)
 		return NULL;
@@ -222,7 +225,7 @@ fc_batch_unwrap_column(FcBatchMaker *maker, int number)
 	for (int i = number; i < n; i += maker->width)
 	{
 		bool		wrapped = (unsigned char) buf[at[i]] == quote;
-		const char *end = buf + at[i + 1] - 1 - wrapped;
+		const char *end = buf + at[i + 1] - field->behind - wrapped;
 
 		sum += wrapped;
 		maker->starts[i] = fc_edit_trim(field->edits, wrapped, buf + at[i] + wrapped, &end) - buf;
@@ -240,6 +243,7 @@ fc_batch_find_nulls(FcBatchMaker *maker, int number, FcBatchColumn *column)
 	size_t		null_len = dialect->null_len;
 	const uint16 *at = maker->places.at + number;
 	int			stride = maker->width;
+	int			behind = maker->fields[number].behind;
 	int			n = maker->batch.n;
 	bool		any = false;
 
@@ -252,7 +256,7 @@ fc_batch_find_nulls(FcBatchMaker *maker, int number, FcBatchColumn *column)
 	 */
 	for (int i = 0; i < n; i++)
 	{
-		size_t		len = at[i * stride + 1] - 1 - at[i * stride];
+		size_t		len = at[i * stride + 1] - behind - at[i * stride];
 
 		column->nulls[i] = len == null_len;
 		any |= len == null_len;
@@ -279,7 +283,7 @@ fc_batch_find_words(FcBatchMaker *maker, int number, FcBatchColumn *column)
 		memset(column->nulls, false, sizeof(bool) * maker->batch.n);
 	for (int i = 0; i < maker->batch.n; i++, at += maker->width)
 	{
-		const char *end = buf + at[1] - 1;
+		const char *end = buf + at[1] - field->behind;
 		const char *word;
 
 		if ((unsigned char) buf[at[0]] == quote)
@@ -301,7 +305,7 @@ fc_batch_take_numbers(FcBatchMaker *maker, FcBatchField *field, const FcFields *
 	for (int i = 0; i < fields->n; i++)
 	{
 		size_t		start = fields->starts[i * fields->stride];
-		FcField		number = {.data = fields->base + start,.len = fields->ends[i * fields->stride] - 1 - start};
+		FcField		number = {.data = fields->base + start,.len = fields->ends[i * fields->stride] - fields->behind - start};
 
 		if (odd[i] || (column->any_null && column->nulls[i]))
 			continue;
@@ -329,7 +333,7 @@ fc_batch_take_texts(FcBatchMaker *maker, int number, FcBatchColumn *column)
 	for (int i = 0; i < n; i++, at += maker->width)
 	{
 		bool		wrapped = (unsigned char) buf[at[0]] == quote;
-		const char *end = buf + at[1] - 1 - wrapped;
+		const char *end = buf + at[1] - field->behind - wrapped;
 		const char *text = fc_edit_trim(field->edits, wrapped, buf + at[0] + wrapped, &end);
 		int			len = end - text;
 
@@ -384,12 +388,13 @@ fc_batch_take_column(FcBatchMaker *maker, int number)
 	FcBatchField *field = &maker->fields[number];
 	FcBatchColumn *column = &batch->columns[field->index];
 	const uint16 *at = maker->places.at + number;
-	FcFields	fields = {maker->stretch.buf, at, at + 1, maker->width, batch->n};
+	FcFields	fields = {maker->stretch.buf, at, at + 1, maker->width, batch->n, field->behind};
 
 	if (field->wrapped)
 	{
 		fields.starts = maker->starts + number;
 		fields.ends = maker->ends + number;
+		fields.behind = 1;
 	}
 	fc_batch_find_nulls(maker, number, column);
 	fc_batch_find_words(maker, number, column);
@@ -518,7 +523,7 @@ static void
 fc_batch_show_field(const FcBatchMaker *maker, int i, int number)
 {
 	const uint16 *at = maker->places.at + maker->records[i] * maker->width + number;
-	size_t		len = at[1] - 1 - at[0];
+	size_t		len = at[1] - maker->fields[number].behind - at[0];
 	const FcDialect *dialect = &maker->parser->dialect;
 	char		special = dialect->mode == FC_MODE_TEXT ? '\\' : dialect->quote;
 	FcBorders	borders = {1, len + 1};

@@ -16,6 +16,7 @@ typedef struct FcBatchField
 {
 	FcConverter convert;
 	int			index;			/* of the column; -1: skipped */
+	int			behind;			/* bytes of the border after it */
 	bool		apart;			/* row/parse.c makes its values, row by row */
 	bool		text;			/* of a column of texts */
 	bool		wrapped;		/* starts and ends have its borders */

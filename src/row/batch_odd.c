@@ -49,7 +49,7 @@ fc_batch_note_strange(FcBatchMaker *maker, int i)
 	const uint16 *at = maker->places.at + i;
 
 	if (i % maker->width >= maker->nfields ||
-		fc_parse_is_ascii(maker->stretch.buf + at[0], at[1] - 1 - at[0]))
+		fc_parse_is_ascii(maker->stretch.buf + at[0], at[1] - field->behind - at[0]))
 		return;
 	if (field->text && field->max < 0 && (field->edits & FC_FIELD_WORDS) == 0 && maker->nshown == 0 &&
 		maker->parser->null_clear && maker->nstrange < FC_BATCH_ROWS)
@@ -96,7 +96,7 @@ fc_batch_is_doubled(FcBatchMaker *maker, int i)
 {
 	const FcBatchField *field = &maker->fields[i % maker->width];
 	const char *s = maker->stretch.buf + maker->places.at[i];
-	const char *end = maker->stretch.buf + maker->places.at[i + 1] - 2;
+	const char *end = maker->stretch.buf + maker->places.at[i + 1] - field->behind - 1;
 	char		quote = maker->parser->dialect.quote;
 	int			n = 0;
 
@@ -158,7 +158,7 @@ fc_batch_find_escapes(FcBatchMaker *maker)
 	{
 		while (at[i + 1] <= backslash)
 			i++;
-		if (at[i + 1] - 1 - at[i] != dialect->null_len ||
+		if (at[i + 1] - maker->fields[i % maker->width].behind - at[i] != dialect->null_len ||
 			memcmp(maker->stretch.buf + at[i], dialect->null_string, dialect->null_len) != 0)
 			maker->batch.odd[i / maker->width] = true;
 	}

@@ -47,6 +47,9 @@ fc_recode_needed(int encoding, const FcDialect *dialect)
 
 	if (encoding == server || encoding == PG_SQL_ASCII || server == PG_SQL_ASCII)
 		return false;
+	for (int i = 0; i < dialect->delim_more; i++)
+		if (IS_HIGHBIT_SET(dialect->delim_rest[i]))
+			return true;
 	return PG_ENCODING_IS_CLIENT_ONLY(encoding) ||
 		IS_HIGHBIT_SET(dialect->delim) || IS_HIGHBIT_SET(dialect->quote) ||
 		IS_HIGHBIT_SET(dialect->escape);

@@ -221,12 +221,11 @@ SELECT is(hint_of(format('SELECT fast_copy(''t'', ''/nowhere'', %s)', arguments)
 	('reject_table => ''t''', 'Add on_error => ''ignore''.'),
 	('ledger => ''public."No ledger"''', 'SELECT fast_copy_create_ledger_table(''public."No ledger"'') makes one.'),
 	('reject_table => ''nothing''', 'SELECT fast_copy_create_reject_table(''nothing'') makes one.'),
-	('delimiter => ''::''', 'A tab is delimiter => E''\t''. Where more bytes separate fields, load what a program such as sed makes of the file.'),
 	('quote => ''""''', 'If the file quotes no values, use quote => ''none''.'),
 	('label => ''x''', 'SELECT fast_copy_create_ledger_table(''loads'') makes one; then add ledger => ''loads''.'),
 	('options => ''{"sep": ";"}''', 'Perhaps you meant the option "delimiter".'),
 	('options => ''{"trim": true}''', 'Perhaps you meant the option "trim_blanks".'),
-	('delimiter => ''\t''', 'A tab is delimiter => E''\t''. Where more bytes separate fields, load what a program such as sed makes of the file.')) AS _ (arguments, hint);
+	('delimiter => ''\t''', 'A tab is delimiter => E''\t''.')) AS _ (arguments, hint);
 SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, nullstr ''x'')'), 'Perhaps you meant the option "null_string".', 'COPY: a word of another program');
 SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, where ''n > 1'')'), 'Perhaps you meant the option "where_clause".', 'COPY: a condition');
 SELECT is(hint_of(format('COPY t FROM ''/nowhere'' WITH (fast_copy, %s)', said)), 'COPY has a syntax of its own for it: COPY table (columns) FROM PROGRAM ''command''.', 'COPY: ' || said)

@@ -55,7 +55,7 @@ INSERT INTO mistake VALUES
 	($$SELECT fast_copy('people', '{f}')$$, E'1,"5\\" pipe",x,2000-01-01\n', $$If a backslash stands before quotes within values, add escape => '\'.$$),
 	($$SELECT fast_copy('people', '{f}')$$, E'''1'',''Ann'',''x'',''2000-01-01''\n', $$If fields are quoted by "'", add quote => ''''.$$),
 	($$SELECT fast_copy('events', '{f}', format => 'text')$$, E'2024-01-01 10:00,1,2.5\n', 'If the fields are separated by ",", add delimiter => '',''.'),
-	($$SELECT fast_copy('events', '{f}', delimiter => '||')$$, E'2024-01-01 10:00,1,2.5\n', $$A tab is delimiter => E'\t'. Where more bytes separate fields, load what a program such as sed makes of the file.$$),
+	($$SELECT fast_copy('events', '{f}', delimiter => '\t')$$, E'2024-01-01 10:00,1,2.5\n', $$A tab is delimiter => E'\t'.$$),
 	($$SELECT fast_copy('events', '{f}', quote => '')$$, E'2024-01-01 10:00,1,2.5\n', $$If the file quotes no values, use quote => 'none'.$$),
 	($$SELECT fast_copy('events', '{f}', header => 'map', ignore_extra_columns => true)$$, E'at;device;reading\n2024-01-01 10:00;1;2.5\n', $$If the names are separated by another byte, give delimiter => ';', or whatever it is.$$),
 	($$SELECT fast_copy('events', '{f}', header => 'map')$$, E'Zeit,Gerät,Wert\n2024-01-01 10:00,1,2.5\n', 'No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header => true; if the first line is a record, leave header out.'),

@@ -348,7 +348,7 @@ agree_about_fields(const Agree *agree, const char *rec, size_t len)
 		n = closed ? n + 1 : -1;
 		more = closed && slow.behind < len;
 		free(slow.value);
-		slow = (SlowField) {.start = slow.behind + 1};
+		slow = (SlowField) {.start = slow.behind + 1 + agree->dialect.delim_more};
 	}
 	if (wrong == NULL && found != n)
 		wrong = "the number of fields";
@@ -377,7 +377,7 @@ agree_about_marked_fields(const Agree *agree, const FcMarks *marks,
 			wrong = "a marked field";
 		more = slow.behind < len;
 		free(slow.value);
-		slow = (SlowField) {.start = slow.behind + 1};
+		slow = (SlowField) {.start = slow.behind + 1 + agree->dialect.delim_more};
 	} while (more && wrong == NULL);
 	if (wrong == NULL && fc_marks_borders(marks, pos, len, n, &borders))
 		wrong = "the number of marked fields";
@@ -433,7 +433,8 @@ agree_record_places(const Agree *agree, const FcMarks *marks, const char *buf,
 		return false;
 	for (int i = 0; i < nfields; i++)
 		if (!fc_marks_borders(marks, at[0], scan.content, i, &borders) ||
-			at[0] + borders.start != at[i] || at[0] + borders.end != at[i + 1] - 1u)
+			at[0] + borders.start != at[i] ||
+			at[0] + borders.end != at[i + 1] - 1u - (i < nfields - 1 ? dialect->delim_more : 0))
 			return false;
 	return true;
 }
@@ -479,10 +480,12 @@ agree_about_places(Agree *agree, const FcMarks *marks, const char *buf, size_t p
 static inline bool
 agree_is_inner(const Agree *agree, const FcMarks *marks, const char *buf, size_t pos, size_t i)
 {
+	size_t		after = i + 1 + agree->dialect.delim_more;
+
 	return buf[i] == agree->dialect.quote && i != pos &&
 		fc_marks_next(marks->delims, i - 1, i) >= i &&
 		fc_marks_next(marks->ends, i - 1, i) >= i &&
-		fc_marks_next(marks->delims, i + 1, marks->len) != i + 1 &&
+		(after >= marks->len || fc_marks_next(marks->delims, i + 1, marks->len) != after) &&
 		fc_marks_next(marks->ends, i + 1, marks->len) != i + 1;
 }
 

@@ -253,6 +253,18 @@ slow_equal(const char *rec, size_t start, size_t end, const char *string,
 	return string && end - start == len && memcmp(rec + start, string, len) == 0;
 }
 
+/* Does the whole delimiter stand at rec[i]? */
+static inline bool
+slow_delimiter(const FcDialect *dialect, const char *rec, size_t len, size_t i)
+{
+	if (rec[i] != dialect->delim)
+		return false;
+	for (size_t k = 0; k < dialect->delim_more; k++)
+		if (slow_byte(rec, len, i + 1 + k) != (unsigned char) dialect->delim_rest[k])
+			return false;
+	return true;
+}
+
 /*
  * The field that starts at rec[field->start]; false for a quote that never
  * closes.  The caller frees the value in either case.
@@ -267,7 +279,7 @@ slow_field(const FcDialect *dialect, const char *rec, size_t len,
 	bool		quoted = false;
 
 	field->value = malloc(len + 1);
-	while (i < len && (in_quotes || rec[i] != dialect->delim))
+	while (i < len && (in_quotes || !slow_delimiter(dialect, rec, len, i)))
 	{
 		char		c = rec[i];
 

@@ -382,6 +382,25 @@ make_markers(uint64_t *seed, char *data, size_t len)
 			memcpy(data + i + 1, "\\.", 2);
 }
 
+/* Gives the dialect a delimiter of several bytes, which stands here and there. */
+static void
+make_delimiters(uint64_t *seed, FcDialect *dialect, char *data, size_t len)
+{
+	static const char *const rests[] = {"", "", "", ",", "a", ",,", "\t", ".", "\t\t", "x,\ta\xc2\xa6."};
+	const char *rest = rests[made_up(seed, lengthof(rests))];
+	int			rarity = 2 + made_up(seed, 30);
+
+	dialect->delim_more = strchr(rest, dialect->quote) ? 0 : strlen(rest);
+	memcpy(dialect->delim_rest, rest, dialect->delim_more);
+	for (size_t i = 0; dialect->delim_more > 0 && i + dialect->delim_more < len; i++)
+		if (made_up(seed, rarity) == 0)
+		{
+			data[i] = dialect->delim;
+			memcpy(data + i + 1, rest, dialect->delim_more);
+			i += made_up(seed, dialect->delim_more + 1);
+		}
+}
+
 static void
 test_made_up(FcMode mode, int rounds, const char *name)
 {
@@ -411,6 +430,7 @@ test_made_up(FcMode mode, int rounds, const char *name)
 		agree.seed = seed;
 		make_bytes(&seed, data, agree.len, special, strlen(special),
 				   made_up(&seed, 3) * 40);
+		make_delimiters(&seed, &agree.dialect, data, agree.len);
 		make_markers(&seed, data, agree.len);
 		if (made_up(&seed, 4) > 0)
 			make_line_ends(&dialect, data, agree.len);

@@ -100,8 +100,8 @@ fc_raw_options_refusal(const FcTarget *target)
 
 	if (fc_format_is_binary(&options->format))
 		return "the file is binary";
-	if (options->raw)
-		return "no byte of the file quotes or escapes others";
+	if (options->own_grammar)
+		return "COPY does not know the grammar of the file";
 	if (options->on_error != FC_ON_ERROR_STOP)
 		return "on_error goes on after bad records";
 	if (target->planned->where != NIL)

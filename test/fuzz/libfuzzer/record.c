@@ -40,6 +40,15 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 			.default_string = bytes[0] & 8 ? "\\D" : NULL,
 			.default_len = 2
 	};
+	/* the first bytes of the file after a delimiter's first one, if they may */
+	if (bytes[0] & 128 && size >= HEAD + 2)
+	{
+		agree.dialect.delim_more = 1 + bytes[1] / 4 % 2;
+		memcpy(agree.dialect.delim_rest, bytes + HEAD, agree.dialect.delim_more);
+		for (int i = 0; i < agree.dialect.delim_more; i++)
+			if (strchr("\r\n\"\\", agree.dialect.delim_rest[i]))
+				agree.dialect.delim_more = 0;
+	}
 	agree.dialect.null_string = bytes[0] & 16 ? "\\N" : "";
 	agree.dialect.null_len = strlen(agree.dialect.null_string);
 	agree.seed = 1 + bytes[2] + ((uint64_t) bytes[3] << 20) +
