@@ -378,6 +378,7 @@ fast_copy_sniff(PG_FUNCTION_ARGS)
 	PreventCommandIfParallelMode("fast_copy_sniff()");
 	options = fast_copy_options(fcinfo, ARG_SNIFF_SOURCE, FC_CALLER_FUNCTION);
 	fc_options_check(options);
+	options->utf16 = Max(options->utf16, FC_UTF16_MARKED);
 	if (!PG_ARGISNULL(ARG_SNIFF_TARGET))
 		target = text_to_cstring(PG_GETARG_TEXT_PP(ARG_SNIFF_TARGET));
 	/* as the caller has to call it */

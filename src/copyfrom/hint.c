@@ -632,7 +632,7 @@ fc_hint_is_wide(const FcRefused *refused)
 	char		mark[2];
 
 	/* what came from a client may be gone */
-	if (source->ring || size < sizeof(mark))
+	if (source->ring || size < sizeof(mark) || refused->target->options->utf16 > FC_UTF16_MARKED)
 		return false;
 	fc_source_read(source, at, mark, sizeof(mark));
 	return memcmp(mark, "\xff\xfe", 2) == 0 || memcmp(mark, "\xfe\xff", 2) == 0 ||
@@ -643,15 +643,18 @@ fc_hint_is_wide(const FcRefused *refused)
 static char *
 fc_hint_of_bytes(const FcRefused *refused)
 {
+	FcCaller	caller = refused->target->options->caller;
+
 	if (fc_hint_is_wide(refused))
-		return psprintf("If the file is in UTF-16, %s.",
-						fc_hint_program(refused, "iconv -f UTF-16 -t UTF-8"));
+		return fc_caller_reads_as_core(caller) ?
+			psprintf("If the file is in UTF-16, %s.", fc_hint_program(refused, "iconv -f UTF-16 -t UTF-8")) :
+			psprintf("If the file is in UTF-16, add encoding%s 'UTF16'.", fc_caller_arrow(caller));
 	/* no encoding has that */
 	if (fc_hint_has_zero(refused->target->source, refused->offset, refused->length))
 		return NULL;
 	return psprintf("If the file is in another encoding than %s, say which, such as encoding%s 'LATIN1' or 'WIN1252'.",
 					pg_encoding_to_char(refused->target->form.encoding),
-					fc_caller_arrow(refused->target->options->caller));
+					fc_caller_arrow(caller));
 }
 
 char *

@@ -120,7 +120,7 @@ fc_area_make_chains(const FcIntake *intake, const FcSource *source, int processe
 		step = Min(Max(step, FC_STEP_LEAST), FC_STEP_MOST);
 		step = Max(Min(step, (uint64) fc_chunk_size), packed / most + 1);
 		chain->packed = packed;
-		chain->step = whole ? packed : step;
+		chain->step = whole || !fc_border_is_there((FcCodecKind) source->files[i].kind) ? packed : step;
 		chain->npieces = (packed + chain->step - 1) / chain->step;
 		*npieces += chain->npieces;
 	}
@@ -141,6 +141,7 @@ fc_intake_share(FcIntake *intake, const FcSource *source, uint32 npacked, int pr
 	layout.nfiles = source ? source->nfiles : 0;
 	layout.npacked = npacked;
 	layout.ncopies = processes;
+	layout.hint = intake->target->options->utf16;
 	layout.files_at = fc_area_place(&end, sizeof(FcFile) * layout.nfiles);
 	layout.names_at = fc_area_place(&end, names);
 	layout.order_at = fc_area_place(&end, sizeof(uint32) * npacked);
@@ -304,6 +305,7 @@ fc_heads_copy(FcHeads *heads, FcUnpackArea *area)
 
 	fc_unpack_begin(&unpacker, &area->fileset, area->ncopies,
 					&area->budget, &area->taken);
+	unpacker.hint = area->hint;
 	for (uint32 i = 0; i < heads->packed->nfiles && fit; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -502,6 +504,7 @@ fc_intake_check_fault(const FcIntake *intake, FcUnpackArea *area, const FcSource
 	if (area->faulty == PG_UINT32_MAX)
 		return;
 	fc_unpack_begin(&unpacker, NULL, 0, &area->budget, &area->taken);
+	unpacker.hint = area->hint;
 	unpacker.progress = fc_progress_update;
 	unpacker.progress_arg = intake->progress;
 	fc_piece_input(&input, source, area->faulty, 0);

@@ -491,6 +491,7 @@ fc_hand_begin_copy(FcHand *hand)
 					&area->taken);
 	hand->unpacker.progress = ctx->progress;
 	hand->unpacker.progress_arg = ctx->progress_arg;
+	hand->unpacker.hint = area->hint;
 	hand->unpacker.put = fc_piece_put;
 	if (hand->finds)
 	{

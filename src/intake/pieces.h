@@ -60,6 +60,7 @@ typedef struct FcUnpackArea
 	uint32		npacked;
 	uint32		npieces;		/* of all files */
 	uint32		ncopies;		/* processes */
+	FcUtf16Hint hint;			/* about their text */
 	Size		files_at;		/* offset of FcFile[nfiles], as named */
 	Size		names_at;		/* offset of their paths */
 	Size		order_at;		/* offset of uint32[npacked]: numbers of files

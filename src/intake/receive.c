@@ -64,7 +64,7 @@ fc_receive_ring_size(int nworkers, uint64 chunk_size)
 static FcInput *
 fc_receive_from_client(const FcOptions *options, int ncolumns)
 {
-	FcClientData data = options->compressed ? FC_CLIENT_PACKED :
+	FcClientData data = options->compressed || options->utf16 > FC_UTF16_MARKED ? FC_CLIENT_PACKED :
 		fc_format_is_binary(&options->format) ? FC_CLIENT_BINARY :
 		options->raw ? FC_CLIENT_CSV_WHOLE :
 		fc_format_is_csv(&options->format) ? FC_CLIENT_CSV : FC_CLIENT_TEXT;
@@ -89,6 +89,7 @@ static void
 fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 {
 	FcTarget   *target = intake->target;
+	bool		utf16;
 
 	if (target->opened.input)
 		incoming->input = target->opened.input;
@@ -105,15 +106,17 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 	fc_unpack_open(&incoming->unpacker, incoming->input,
 				   fc_caller_reads_as_core(target->options->caller) ? FC_CODEC_NONE : FC_CODEC_UNKNOWN);
 	incoming->end = FC_UNPACK_MORE;
+	utf16 = incoming->unpacker.utf16.is;
 	/* a client that takes packed data for text may change them */
-	if (target->options->client && !target->options->compressed &&
-		fc_receive_is_packed(incoming) && incoming->unpacker.kind < FC_CODEC_REFUSED)
+	if (target->options->client && !target->options->compressed && target->options->utf16 <= FC_UTF16_MARKED &&
+		(utf16 || fc_receive_is_packed(incoming)) && incoming->unpacker.kind < FC_CODEC_REFUSED)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("%s data from the client without the option \"%s\"",
-						fc_codec_name(incoming->unpacker.kind), "compressed"),
-				 errhint("Give COPY the option \"%s\" as well, so that the client sends the data as they are.",
-						 "compressed")));
+						fc_codec_name(utf16 ? FC_CODEC_UTF16 : incoming->unpacker.kind),
+						utf16 ? "encoding" : "compressed"),
+				 errhint("Give COPY the option %s as well, so that the client sends the data as they are.",
+						 utf16 ? "encoding 'UTF16'" : "\"compressed\"")));
 }
 
 /* ERROR if the program failed, or the client gave up */
@@ -262,6 +265,7 @@ fc_receive(FcIntake *intake)
 	incoming = palloc0(sizeof(FcIncoming));
 	fc_unpack_begin(&incoming->unpacker, &area->fileset, 0, &area->budget,
 					&area->taken);
+	incoming->unpacker.hint = target->options->utf16;
 	incoming->unpacker.progress = fc_progress_update;
 	incoming->unpacker.progress_arg = intake->progress;
 	if (list_length(target->options->sources) > 1 || !fc_intake_may_flow(intake, 0) ||

@@ -156,7 +156,8 @@ fc_access_open(const FcTarget *target, uint64 most)
 		CHECK_FOR_INTERRUPTS();
 		accessed.path = fc_root_text(path);
 		fc_source_add(source, path, -1, most);
-		source->files[source->nfiles - 1].kind = fc_unpack_detect(source, source->nfiles - 1);
+		source->files[source->nfiles - 1].kind = fc_unpack_detect(source, source->nfiles - 1,
+																   target->options->utf16);
 	}
 	fc_access_refuse_twice(source);
 	(void) fc_source_hold(source);

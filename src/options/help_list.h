@@ -42,7 +42,7 @@
 	X(source, "text or text[]", "", CALL, "FROM", NULL, "/data/events.csv", "file path infile files read_csv", \
 	  "a file on the server, a pattern, or an array of both", \
 	  "The path of a file that the server can read, a pattern with *, ? or [, or an array of both; with program => true, a command. " \
-	  "Files packed by gzip, zstd, lz4, bzip2 or xz are recognized by their content and unpacked. Several files are one load, " \
+	  "Files packed by gzip, zip, zstd, lz4, bzip2 or xz are recognized by their content and unpacked. Several files are one load, " \
 	  "in the order of the array; those of a pattern are in byte order of their names. COPY takes one file.", \
 	  "SELECT fast_copy('events', ARRAY['/data/2025-01-*.csv', '/data/late.csv'],\n  header => true);")
 
@@ -108,7 +108,8 @@
 	  "SELECT fast_copy('customers', '/data/defaults.csv',\n  default_string => '\\D');") \
 	X(encoding, "ENCODING", NULL, "LATIN1", "charset character_set", \
 	  "encoding of the file", \
-	  "The encoding of the file, by its name in PostgreSQL: by default that of the client.", \
+	  "The encoding of the file, by its name in PostgreSQL: by default that of the client. UTF16, and UTF16LE and UTF16BE, are made UTF-8 as they are read; " \
+	  "where the encoding is UTF8, so is a file that begins with a byte order mark of UTF-16.", \
 	  "SELECT fast_copy('customers', '/data/latin1.csv', encoding => 'LATIN1');") \
 	X(where_clause, "WHERE", NULL, "device <= 50", "filter condition where", \
 	  "condition on the rows to load", \

@@ -162,6 +162,8 @@ fc_options_for_core(const FcOptions *options)
 			(i == FC_OPTION_default_string && !FC_CORE_HAS_DEFAULT))
 			continue;
 		value = *(void **) ((char *) options + option->at);
+		if (i == FC_OPTION_encoding && options->utf16 != FC_UTF16_NEVER)
+			value = "UTF8";
 		if (value && option->kind == FC_KIND_LIST)
 			list = lappend(list, makeDefElem(pstrdup(option->core), value, -1));
 		else if (value)
@@ -403,11 +405,34 @@ fc_options_encoding_hint(const char *name)
 {
 	const char *number = name + strcspn(name, "0123456789");
 
-	if (pg_strncasecmp(name, "utf", 3) == 0 && (atoi(number) == 16 || atoi(number) == 32))
+	if (pg_strncasecmp(name, "utf", 3) == 0 && atoi(number) == 32)
 		return psprintf("PostgreSQL has no such encoding; load what a program prints: 'iconv -f %s -t UTF-8 FILE'.", name);
 	if (pg_strncasecmp(name, "cp", 2) == 0 && pg_char_to_encoding(psprintf("WIN%s", number)) >= 0)
 		return psprintf("Perhaps you meant \"WIN%s\".", number);
 	return pstrdup("Encodings are UTF8, LATIN1, WIN1252, EUC_JP, SJIS, GB18030, and others in the documentation of PostgreSQL.");
+}
+
+/*
+ * Takes an encoding that PostgreSQL does not have, and which is made UTF-8 as
+ * the file is read; a mark may tell it, too.  As in PostgreSQL only letters and
+ * digits of its name count.
+ */
+static void
+fc_options_utf16(FcOptions *options)
+{
+	static const char *const names[] = {"utf16", "utf16le", "utf16be"};
+	const char *encoding = options->words.encoding;
+	char	   *name = encoding ? palloc(strlen(encoding) + 1) : NULL;
+	char	   *at = name;
+
+	for (; encoding && *encoding != '\0'; encoding++)
+		if (isalnum((unsigned char) *encoding))
+			*at++ = pg_ascii_tolower((unsigned char) *encoding);
+	if (name)
+		*at = '\0';
+	for (int i = 0; name && i < lengthof(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			options->utf16 = (FcUtf16Hint) (FC_UTF16_ANY + i);
 }
 
 /* Error context callback for values that core refuses without a hint */
@@ -442,6 +467,7 @@ fc_options_check(FcOptions *options)
 													strlen(options->words.format),
 													false, false);
 	fc_options_grammar(options);
+	fc_options_utf16(options);
 	list = fc_options_for_core(options);
 	options->copy_options = list;
 	if (!fc_options_header(options))
@@ -467,4 +493,11 @@ fc_options_check(FcOptions *options)
 	fc_options_progress(options);
 	options->file_encoding = options->format.file_encoding >= 0 ?
 		options->format.file_encoding : pg_get_client_encoding();
+	if (fc_format_is_binary(&options->format) && options->utf16 != FC_UTF16_NEVER)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("cannot specify %s in BINARY mode", "ENCODING UTF16")));
+	if (options->utf16 == FC_UTF16_NEVER && options->file_encoding == PG_UTF8 &&
+		!fc_format_is_binary(&options->format) && !fc_caller_reads_as_core(options->caller))
+		options->utf16 = FC_UTF16_MARKED;
 }

@@ -13,6 +13,7 @@
 
 #include "context/shared.h"
 #include "options/list.h"
+#include "source/utf16.h"
 
 /* on_error */
 typedef enum FcOnError
@@ -224,6 +225,7 @@ typedef struct FcOptions
 	int64		progress_us;	/* µs between lines about progress; 0: none */
 	int64		workers;		/* -1: choose */
 	int			file_encoding;
+	FcUtf16Hint utf16;			/* what is UTF-16, and read as UTF-8 */
 } FcOptions;
 
 /*

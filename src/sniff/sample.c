@@ -45,6 +45,7 @@
 typedef struct FcSniffSampling
 {
 	FcSniffSample *sample;
+	FcUtf16Hint hint;			/* about its text */
 	const FcSource *source;		/* NULL: programs */
 	double		growth;			/* of packed files: bytes of one, unpacked */
 } FcSniffSampling;
@@ -206,6 +207,7 @@ fc_sample_head(FcSniffSampling *sampling, uint32 file, FcInput *input, FcCodecKi
 	pg_atomic_init_u64(&read, 0);
 	fc_budget_init(&budget, fc_settings_memory(0));
 	fc_unpack_begin(&unpacker, NULL, 0, &budget, &read);
+	unpacker.hint = sampling->hint;
 	unpacker.put = fc_sample_put;
 	unpacker.arg = &head;
 	fc_unpack_open(&unpacker, input, kind);
@@ -220,6 +222,7 @@ fc_sample_head(FcSniffSampling *sampling, uint32 file, FcInput *input, FcCodecKi
 	taken = fc_unpack_taken(&unpacker);
 	if (unpacker.kind != FC_CODEC_NONE)
 		sampling->sample->codec = fc_codec_name(unpacker.kind);
+	sampling->sample->utf16 |= unpacker.utf16.is;
 	fc_unpack_close(&unpacker);
 	fc_unpack_end(&unpacker, NULL);
 	if (!sampling->source)
@@ -405,20 +408,13 @@ fc_sample_check(const FcSniffSample *sample, const FcOptions *options)
 					 errmsg("%s \"%s\" is in the binary format of COPY", sample->word, name),
 					 errdetail("It does not say which types its columns have."),
 					 errhint("Create a table like the one that it was copied from, and load it with format => 'binary'.")));
-		if (place->start && place->len >= 2 &&
-			(memcmp(place->data, "\xFF\xFE", 2) == 0 || memcmp(place->data, "\xFE\xFF", 2) == 0))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("%s \"%s\" is in the encoding UTF-16", sample->word, name),
-					 errdetail("PostgreSQL does not know this encoding."),
-					 errhint("Load what a program such as iconv -f UTF-16 -t UTF-8 prints, with program => true.")));
 		if (place->start)
 			fc_sample_check_script(sample, place, options);
 		if (memchr(place->data, '\0', place->len))
 			ereport(ERROR,
 					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 					 errmsg("%s \"%s\" is no text: it has bytes that are zero", sample->word, name),
-					 errhint("Files of text, csv and packed ones can be loaded.")));
+					 errhint("Files of text, csv and packed ones can be loaded. If it is in UTF-16, add encoding => 'UTF16'.")));
 	}
 }
 
@@ -478,6 +474,7 @@ fc_sample_take(const FcOptions *options)
 	size_t		longest = 0;
 
 	sampling.sample = sample;
+	sampling.hint = options->utf16;
 	sample->word = "file";
 	sample->whole = true;
 	sample->places = palloc(sizeof(FcSniffPlace) *

@@ -473,7 +473,9 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 		values[FC_OPTION_columns] = fc_statement_array(names);
 	if (quoted != NIL)
 		values[FC_OPTION_force_null] = fc_statement_array(quoted);
-	if (table->encoding != pg_get_client_encoding() && !table->ascii)
+	if (table->sample->utf16 && pg_get_client_encoding() != PG_UTF8)
+		values[FC_OPTION_encoding] = fc_statement_literal("UTF16");
+	else if (table->encoding != pg_get_client_encoding() && !table->ascii)
 		values[FC_OPTION_encoding] = fc_statement_literal(pg_encoding_to_char(table->encoding));
 	if (key->column >= 0)
 		values[FC_OPTION_timestamp_column] = fc_statement_literal(table->columns[key->column].name);

@@ -37,6 +37,8 @@ typedef struct FcSniffSample
 	uint64		unpacked;		/* about how many these are unpacked; 0:
 								 * unknown */
 	const char *codec;			/* what a file is packed by, or NULL */
+	bool		utf16;			/* the bytes of some file are UTF-16; the
+								 * sample has them as UTF-8 */
 	bool		whole;			/* all bytes were looked at */
 	uint64		bytes;			/* bytes looked at */
 	int			nplaces;

@@ -84,12 +84,18 @@ static const struct
 	[FC_CODEC_XZ] = {0xfd, begins_xz}
 };
 
+bool
+fc_border_is_there(FcCodecKind kind)
+{
+	return kind > FC_CODEC_NONE && kind < FC_CODEC_REFUSED && borders[kind].begins != NULL;
+}
+
 size_t
 fc_border_find(FcCodecKind kind, const char *buf, size_t len)
 {
 	size_t		end = len < FC_BORDER_HEAD ? 0 : len - FC_BORDER_HEAD + 1;
 
-	if (kind <= FC_CODEC_NONE || kind >= FC_CODEC_REFUSED)
+	if (!fc_border_is_there(kind))
 		return len;
 	for (size_t at = 0; at < end; at++)
 	{

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * source/codec.c
- *	  One interface over the libraries that unpack gzip, zstd, lz4, bzip2 and
- *	  xz data.
+ *	  One interface over the libraries that unpack gzip, zip, zstd, lz4,
+ *	  bzip2 and xz data.
  *
  *	 bytes ──► member ──► [padding] ──► member ... ──► bytes
  *
- * In all five formats several members (frames, streams) may follow each other,
- * and libraries differ in what they do at the end of one.  Here a member ends
+ * In all formats several members (frames, streams) may follow each other; but a
+ * zip file is one, whatever it contains (source/unzip.c).  Libraries
+ * differ in what they do at the end of a member.  Here one ends
  * where its library says so, and only another one may follow, or padding:
  * zeros at the end of gzip data, zeros in multiples of four after an xz
  * stream.  Anything else is an error; to pass over it, as tools do, would lose
@@ -23,6 +24,7 @@
  *-------------------------------------------------------------------------
  */
 #include "source/codec.h"
+#include "source/unzip.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +208,7 @@ fc_codec_name(FcCodecKind kind)
 		[FC_CODEC_BZIP2] = "bzip2",
 		[FC_CODEC_XZ] = "xz",
 		[FC_CODEC_ZIP] = "zip",
+		[FC_CODEC_UTF16] = "UTF-16",
 		[FC_CODEC_SEVENZIP] = "7z",
 		[FC_CODEC_COMPRESS] = "compress",
 		[FC_CODEC_OLD_LZ4] = "legacy lz4",
@@ -225,8 +228,10 @@ fc_codec_name(FcCodecKind kind)
 
 #if defined(HAVE_ISAL) || defined(HAVE_ZLIB)
 #define FC_GZIP	fc_gunzip_start, fc_gunzip_end, fc_gunzip_step, fc_gunzip_restart
+#define FC_ZIP	fc_unzip_start, fc_unzip_end, fc_unzip_step, fc_unzip_restart
 #else
 #define FC_GZIP	NULL
+#define FC_ZIP	NULL
 #endif
 
 #ifdef HAVE_ZSTD
@@ -470,8 +475,11 @@ fc_xz_memory(const void *own)
 #define FC_XZ	NULL
 #endif
 
+#define FC_ZLIB_PACKAGES	"zlib1g-dev (Debian) or zlib-devel (Fedora)"
+
 static const FcLibrary libraries[FC_CODEC_REFUSED] = {
-	[FC_CODEC_GZIP] = {"zlib1g-dev (Debian) or zlib-devel (Fedora)", FC_GZIP},
+	[FC_CODEC_GZIP] = {FC_ZLIB_PACKAGES, FC_GZIP},
+	[FC_CODEC_ZIP] = {FC_ZLIB_PACKAGES, FC_ZIP},
 	[FC_CODEC_ZSTD] = {"libzstd-dev (Debian) or libzstd-devel (Fedora)", FC_ZSTD},
 	[FC_CODEC_LZ4] = {"liblz4-dev (Debian) or lz4-devel (Fedora)", FC_LZ4},
 	[FC_CODEC_BZIP2] = {"libbz2-dev (Debian) or bzip2-devel (Fedora)", FC_BZIP2},
@@ -481,8 +489,8 @@ static const FcLibrary libraries[FC_CODEC_REFUSED] = {
 bool
 fc_codec_unpacks(FcCodecKind kind)
 {
-	return kind > FC_CODEC_NONE && kind < FC_CODEC_REFUSED &&
-		libraries[kind].start != NULL;
+	return kind == FC_CODEC_UTF16 || (kind > FC_CODEC_NONE && kind < FC_CODEC_REFUSED &&
+									  libraries[kind].start != NULL);
 }
 
 const char *
@@ -572,6 +580,8 @@ fc_codec_between(FcCodec *codec, FcCodecIo *io)
 
 	if (io->in_pos == io->in_len)
 		return FC_CODEC_OK;
+	if (codec->kind == FC_CODEC_ZIP && codec->members > 0)
+		return FC_CODEC_GARBAGE;
 	if ((codec->kind == FC_CODEC_GZIP || codec->kind == FC_CODEC_XZ) &&
 		codec->members > 0 && !fc_codec_pad(codec, io))
 		return FC_CODEC_GARBAGE;

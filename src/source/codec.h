@@ -22,11 +22,12 @@ typedef enum FcCodecKind
 	FC_CODEC_LZ4,
 	FC_CODEC_BZIP2,
 	FC_CODEC_XZ,
+	FC_CODEC_ZIP,
+	FC_CODEC_UTF16,				/* unpacked by source/utf16.c */
 
 	/* what is known and no build loads */
 	FC_CODEC_REFUSED,
-	FC_CODEC_ZIP = FC_CODEC_REFUSED,
-	FC_CODEC_SEVENZIP,
+	FC_CODEC_SEVENZIP = FC_CODEC_REFUSED,
 	FC_CODEC_COMPRESS,			/* .Z */
 	FC_CODEC_OLD_LZ4,
 	FC_CODEC_LZMA,
@@ -109,5 +110,8 @@ extern const char *fc_codec_reason(const FcCodec *codec);
  * to the end to be looked at are passed over; len if there is none.
  */
 extern size_t fc_border_find(FcCodecKind kind, const char *buf, size_t len);
+
+/* Has data of the format borders that can be told? */
+extern bool fc_border_is_there(FcCodecKind kind);
 
 #endif							/* FC_CODEC_H */

@@ -17,9 +17,11 @@
 #include "compat/compat.h"
 #include "source/advice.h"
 #include "source/decompress.h"
+#include "source/root.h"
 
-/* Bytes of the other buffer */
+/* Bytes of the other buffer, and of one for text */
 #define FC_UNPACK_OUT	((size_t) 256 * 1024)
+#define FC_UNPACK_TEXT	8192
 
 /* More skippable frames in a row than this are not taken for a stream */
 #define FC_UNPACK_SKIPS	1000
@@ -115,12 +117,10 @@ fc_unpack_end(FcUnpacker *unpacker, char *path)
 }
 
 static void
-fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
+fc_unpack_put(FcUnpacker *unpacker, const char *buf, size_t len)
 {
 	FcUnpackPut put = FC_PUT_NOT;
 
-	if (len == 0)
-		return;
 	if (unpacker->put)
 		put = unpacker->put(unpacker->arg, buf, len);
 	if (put == FC_PUT_NOT && unpacker->file)
@@ -132,6 +132,24 @@ fc_unpack_write(FcUnpacker *unpacker, char *buf, size_t len)
 	unpacker->written += len;
 	if (unpacker->look && put != FC_PUT_DROPPED && put != FC_PUT_ENOUGH)
 		unpacker->look(unpacker->arg, buf, len);
+}
+
+/* The same, of bytes that may be UTF-16 */
+static void
+fc_unpack_write(FcUnpacker *unpacker, const char *buf, size_t len)
+{
+	const char *end = buf + len;
+	char		text[FC_UNPACK_TEXT];
+
+	if (len > 0 && !unpacker->utf16.is)
+		fc_unpack_put(unpacker, buf, len);
+	while (unpacker->utf16.is && buf < end && !unpacker->enough)
+	{
+		size_t		n = fc_utf16_convert(&unpacker->utf16, &buf, end, text, sizeof(text));
+
+		if (n > 0)
+			fc_unpack_put(unpacker, text, n);
+	}
 }
 
 /*
@@ -192,6 +210,7 @@ fc_unpack_flush(FcUnpacker *unpacker)
 			unpacker->fault.within = unpacker->kind;
 			return false;
 		}
+		fc_utf16_begin(&unpacker->utf16, unpacker->hint, io->out, io->out_pos);
 	}
 	unpacker->begun = true;
 	fc_unpack_write(unpacker, io->out, io->out_pos);
@@ -199,16 +218,31 @@ fc_unpack_flush(FcUnpacker *unpacker)
 	return true;
 }
 
+/* Writes what is left at the end; false if half a character of UTF-16 is */
+static FcUnpackEnd
+fc_unpack_finish(FcUnpacker *unpacker)
+{
+	char		text[FC_UTF16_LEAST];
+	size_t		n = fc_utf16_end(&unpacker->utf16, text);
+
+	if (n > 0)
+		fc_unpack_put(unpacker, text, n);
+	if (!unpacker->utf16.odd)
+		return FC_UNPACK_END;
+	(void) fc_unpack_fails(unpacker, FC_CODEC_UTF16, FC_CODEC_CORRUPT);
+	unpacker->fault.cut = true;
+	return FC_UNPACK_FAULT;
+}
+
 /*
  * May it stop here, where a member has ended?  Not before the first bytes have
- * shown what they are.
+ * shown what they are, nor in UTF-16, whose order only those before it tell.
  */
 static bool
 fc_unpack_at_border(const FcUnpacker *unpacker)
 {
-	return fc_unpack_taken(unpacker) >= unpacker->border &&
-		fc_codec_is_between(unpacker->codec) &&
-		(unpacker->begun || unpacker->io.out_pos >= FC_CODEC_HEAD);
+	return fc_unpack_taken(unpacker) >= unpacker->border && !unpacker->utf16.is &&
+		fc_codec_is_between(unpacker->codec) && unpacker->begun;
 }
 
 /* fc_unpack_some for packed input */
@@ -230,7 +264,8 @@ fc_unpack_packed(FcUnpacker *unpacker, uint64 upto)
 		if (result != FC_CODEC_OK)
 			return fc_unpack_fails(unpacker, unpacker->kind, result);
 		moved = io->in_pos != in || io->out_pos != out;
-		if (io->out_pos == io->out_len && !fc_unpack_flush(unpacker))
+		if ((io->out_pos == io->out_len || (!unpacker->begun && io->out_pos >= FC_CODEC_HEAD)) &&
+			!fc_unpack_flush(unpacker))
 			return FC_UNPACK_FAULT;
 		if (fc_unpack_at_border(unpacker))
 			return fc_unpack_flush(unpacker) ? FC_UNPACK_MORE : FC_UNPACK_FAULT;
@@ -245,7 +280,7 @@ fc_unpack_packed(FcUnpacker *unpacker, uint64 upto)
 			return FC_UNPACK_FAULT;
 		result = fc_codec_finish(unpacker->codec);
 		if (result == FC_CODEC_OK)
-			return FC_UNPACK_END;
+			return fc_unpack_finish(unpacker);
 		(void) fc_unpack_fails(unpacker, unpacker->kind, result);
 		unpacker->fault.cut = true;
 		return FC_UNPACK_FAULT;
@@ -263,7 +298,7 @@ fc_unpack_some(FcUnpacker *unpacker, uint64 upto)
 	while (unpacker->written < upto)
 	{
 		if (unpacker->io.in_len == 0)
-			return FC_UNPACK_END;
+			return fc_unpack_finish(unpacker);
 		fc_unpack_write(unpacker, unpacker->in, unpacker->io.in_len);
 		fc_unpack_fill(unpacker);
 	}
@@ -337,6 +372,11 @@ fc_unpack_open(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind)
 		while (fc_unpack_skip(unpacker->in + at, unpacker->io.in_len - at, &unpacker->kind, &at) &&
 			   at < unpacker->io.in_len)
 			;
+	unpacker->utf16.is = unpacker->utf16.odd = false;
+	if (kind == FC_CODEC_UTF16)
+		unpacker->kind = FC_CODEC_NONE;
+	if (unpacker->kind == FC_CODEC_NONE)
+		fc_utf16_begin(&unpacker->utf16, unpacker->hint, unpacker->in, unpacker->io.in_len);
 	if (fc_codec_unpacks(unpacker->kind))
 		fc_unpack_take_codec(unpacker);
 }
@@ -418,6 +458,11 @@ fc_unpack_throw(const FcUnpacker *unpacker)
 				 errhint("%s", fc_unpack_advise("Unpack it once", psprintf("%s -dc %%s", within), word, path))));
 	if (!fc_codec_unpacks(fault->kind))
 		fc_unpack_refuse(fault->kind, word, path);
+	if (fault->result == FC_CODEC_REFUSES)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot load %s \"%s\": %s", word, path, fc_root_text(fault->reason)),
+				 errhint("%s", fc_unpack_advise("Pack one file alone, without a password, by deflate", "unzip -p %s MEMBER", word, path))));
 	if (fault->result == FC_CODEC_DICTIONARY)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -439,7 +484,7 @@ fc_unpack_throw(const FcUnpacker *unpacker)
 	fc_unpack_throw_format(fault, word, path);
 }
 
-#define FC_UNPACK_ANEW	"Unpack it first, or pack it by gzip, zstd, lz4, bzip2 or xz"
+#define FC_UNPACK_ANEW	"Unpack it first, or pack it by gzip, zip, zstd, lz4, bzip2 or xz"
 
 #define FC_UNPACK_BY_PYARROW(module, table) \
 	"python3 -c \"import sys; from pyarrow import csv, " module "; csv.write_csv(" table ", sys.stdout.buffer)\""
@@ -450,7 +495,6 @@ static const struct
 	const char *first;
 	const char *program;		/* with %s for the path; NULL: none */
 }			fc_unpack_advices[FC_CODEC_KINDS] = {
-	[FC_CODEC_ZIP] = {"Unpack it first", "unzip -p %s"},
 	[FC_CODEC_SEVENZIP] = {FC_UNPACK_ANEW, "7z x -so %s"},
 	[FC_CODEC_COMPRESS] = {FC_UNPACK_ANEW, "gzip -dc %s"},
 	[FC_CODEC_OLD_LZ4] = {FC_UNPACK_ANEW, "lz4 -dc %s"},
@@ -481,12 +525,13 @@ fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path)
 }
 
 FcCodecKind
-fc_unpack_detect(const FcSource *source, uint32 number)
+fc_unpack_detect(const FcSource *source, uint32 number, FcUtf16Hint hint)
 {
 	const FcFile *file = &source->files[number];
 	char		head[FC_CODEC_HEAD];
 	uint64		at = 0;
 	FcCodecKind kind = FC_CODEC_NONE;
+	FcUtf16		utf16 = {false};
 
 	for (int i = 0; i < FC_UNPACK_SKIPS && at < file->identity.size; i++)
 	{
@@ -494,7 +539,10 @@ fc_unpack_detect(const FcSource *source, uint32 number)
 
 		fc_source_read(source, file->base + at, head, len);
 		if (!fc_unpack_skip(head, len, &kind, &at))
+		{
+			fc_utf16_begin(&utf16, hint, head, len);
 			break;
+		}
 	}
-	return kind;
+	return kind == FC_CODEC_NONE && utf16.is ? FC_CODEC_UTF16 : kind;
 }

@@ -15,6 +15,7 @@
 #include "source/codec.h"
 #include "source/input.h"
 #include "source/source.h"
+#include "source/utf16.h"
 
 /*
  * Memory that the processes which unpack at the same time share, beyond
@@ -52,7 +53,7 @@ typedef struct FcUnpackFault
 	FcCodecResult result;
 	bool		cut;			/* corrupt because the input ends */
 	uint64		offset;			/* in the packed data */
-	char		reason[128];	/* the library's word for it, or "" */
+	char		reason[256];	/* the library's word for it, or "" */
 } FcUnpackFault;
 
 /* One process's temporary file, and what it unpacks with */
@@ -76,6 +77,7 @@ typedef struct FcUnpacker
 	void		(*look) (void *arg, const char *buf, size_t len);
 	void	   *arg;
 	bool		enough;			/* "put" has said so: the input is given up */
+	FcUtf16Hint hint;			/* about the text */
 
 	/*
 	 * The decompressor of the input, kept for the next one of its kind: fresh
@@ -88,7 +90,8 @@ typedef struct FcUnpacker
 
 	/* the current input */
 	FcInput    *input;
-	FcCodecKind kind;
+	FcCodecKind kind;			/* never FC_CODEC_UTF16 */
+	FcUtf16		utf16;			/* what is unpacked, or not packed */
 	FcCodecIo	io;
 	uint64		before;			/* bytes of the input before io.in */
 	bool		eof;
@@ -154,8 +157,8 @@ fc_unpack_taken(const FcUnpacker *unpacker)
  */
 extern void fc_unpack_throw(const FcUnpacker *unpacker);
 
-/* How one of the files is packed */
-extern FcCodecKind fc_unpack_detect(const FcSource *source, uint32 number);
+/* How one of the files is packed, or FC_CODEC_UTF16 */
+extern FcCodecKind fc_unpack_detect(const FcSource *source, uint32 number, FcUtf16Hint hint);
 
 /* ERROR 0A000, for a kind that cannot be loaded at all */
 extern void fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path);

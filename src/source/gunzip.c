@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * source/gunzip.c
- *	  Unpacks one member of a gzip file, by ISA-L or by zlib.
+ *	  Unpacks one member of a gzip file, or deflated data, by ISA-L or by zlib.
  *
  * ISA-L is faster, and used if the build finds its headers (HAVE_ISAL,
  * libraries.mk).  It takes a member's header in pieces only if it is asked for
@@ -16,6 +16,7 @@
 #include <string.h>
 
 #ifdef HAVE_ISAL
+#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #elif defined(HAVE_ZLIB)
 #include <zlib.h>
@@ -62,6 +63,35 @@ fc_gunzip_restart(void *own)
 	memset(&gunzip->header, 0, sizeof(gunzip->header));
 	isal_inflate_reset(&gunzip->state);
 	return true;
+}
+
+bool
+fc_gunzip_bare(void *own)
+{
+	Gunzip	   *gunzip = own;
+
+	(void) fc_gunzip_restart(gunzip);
+	gunzip->body = true;
+	gunzip->state.crc_flag = ISAL_DEFLATE;
+	return true;
+}
+
+size_t
+fc_gunzip_rest(void *own, unsigned char *rest)
+{
+	struct inflate_state *state = &((Gunzip *) own)->state;
+	size_t		n = (size_t) state->read_in_length / 8;
+
+	/* what is left of the last byte belongs to the data */
+	for (size_t i = 0; i < n; i++)
+		rest[i] = (unsigned char) (state->read_in >> (state->read_in_length % 8 + 8 * i));
+	return n;
+}
+
+uint32_t
+fc_gunzip_sum(uint32_t sum, const char *bytes, size_t len)
+{
+	return crc32_gzip_refl(sum, (const unsigned char *) bytes, len);
 }
 
 static const char *
@@ -140,6 +170,24 @@ bool
 fc_gunzip_restart(void *own)
 {
 	return inflateReset(own) == Z_OK;
+}
+
+bool
+fc_gunzip_bare(void *own)
+{
+	return inflateReset2(own, -15) == Z_OK;
+}
+
+size_t
+fc_gunzip_rest(void *own, unsigned char *rest)
+{
+	return 0;
+}
+
+uint32_t
+fc_gunzip_sum(uint32_t sum, const char *bytes, size_t len)
+{
+	return (uint32_t) crc32_z(sum, (const Bytef *) bytes, len);
 }
 
 FcCodecResult

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * source/gunzip.h
- *	  Unpacks one member of a gzip file, by ISA-L or by zlib; what a step of
- *	  unpacking takes, gives and says.
+ *	  Unpacks one member of a gzip file, or deflated data, by ISA-L or by zlib;
+ *	  what a step of unpacking takes, gives and says.
  *
  * Pure C: nothing here knows the server, and nothing throws.
  *
@@ -22,6 +22,8 @@ typedef enum FcCodecResult
 	FC_CODEC_OK,				/* all is well so far */
 	FC_CODEC_CORRUPT,
 	FC_CODEC_GARBAGE,			/* something else follows the data */
+	FC_CODEC_REFUSES,			/* sound, but not to be unpacked here: the
+								 * reason says why */
 	FC_CODEC_DICTIONARY,		/* packed with one, which is not here */
 	FC_CODEC_TOO_BIG,			/* needs more memory than it may have */
 	FC_CODEC_OUT_OF_MEMORY
@@ -63,5 +65,14 @@ extern void *fc_gunzip_start(size_t memory);
 extern void fc_gunzip_end(void *own);
 extern FcCodecResult fc_gunzip_step(void *own, FcCodecIo *io, bool *end, const char **reason);
 extern bool fc_gunzip_restart(void *own);
+
+/*
+ * The first lets it begin anew with deflated data that have no header or sums.
+ * After their end the second gives the bytes, at most 8, that it has taken of
+ * what follows.  The third is gzip's checksum, of more bytes; it begins at 0.
+ */
+extern bool fc_gunzip_bare(void *own);
+extern size_t fc_gunzip_rest(void *own, unsigned char *rest);
+extern uint32_t fc_gunzip_sum(uint32_t sum, const char *bytes, size_t len);
 
 #endif							/* FC_GUNZIP_H */

@@ -198,18 +198,18 @@ BEGIN
 	RETURN plain(hint_of(format('SELECT fast_copy(''t'', %L%s)', current_setting('test.file'), arguments)));
 END
 $$;
-SELECT is(hint_of_bytes('\xfffe3200300032000a00'), 'If the file is in UTF-16, load what a program prints, by program => true and the source ''iconv -f UTF-16 -t UTF-8 DIR/hints.csv''.', 'UTF-16 with its mark');
-SELECT is(hint_of_bytes('\x3200300032000a00'), 'If the file is in UTF-16, load what a program prints, by program => true and the source ''iconv -f UTF-16 -t UTF-8 DIR/hints.csv''.', 'UTF-16 without it');
+SELECT is(hint_of_bytes('\xfffe3200300032000a00', ', encoding => ''LATIN1'''), 'If the file is in UTF-16, add encoding => ''UTF16''.', 'UTF-16 with its mark');
+SELECT is(hint_of_bytes('\x3200300032000a00'), 'If the file is in UTF-16, add encoding => ''UTF16''.', 'UTF-16 without it');
 SELECT is(hint_of_bytes('\x323032302d30312d30312c31fc0a'), 'If the file is in another encoding than UTF8, say which, such as encoding => ''LATIN1'' or ''WIN1252''.', 'another encoding');
 SELECT is(hint_of_bytes('\xfc0a', ', header => true'), 'If the file is in another encoding than UTF8, say which, such as encoding => ''LATIN1'' or ''WIN1252''.', 'another encoding, in a header');
 SELECT is(hint_of_bytes('\xfc0a', ', header => ''map'', encoding => ''EUC_JP'''), 'If the file is in another encoding than EUC_JP, say which, such as encoding => ''LATIN1'' or ''WIN1252''.', '... which has the names');
-SELECT is(hint_of_bytes('\xfffe74007300', ', header => true'), 'If the file is in UTF-16, load what a program prints, by program => true and the source ''iconv -f UTF-16 -t UTF-8 DIR/hints.csv''.', 'UTF-16, in a header');
+SELECT is(hint_of_bytes('\x74007300', ', header => true'), 'If the file is in UTF-16, add encoding => ''UTF16''.', 'UTF-16, in a header');
 SELECT is(hint_of('SELECT fast_copy(''t'', %L, on_error => ''ignore'')', E'2024-01-01,1,2\n\n'), 'If empty lines are to be left out, add skip_empty_lines => true.', 'a line that on_error does not tolerate');
 SELECT is(hint_of_bytes('\x323032302d30312d30312c31000a'), '', 'a byte that no encoding has');
 
 -- Options that core refuses
 SELECT is(hint_of(format('SELECT fast_copy(''t'', ''/nowhere'', %s)', arguments)), hint, arguments) FROM (VALUES
-	('encoding => ''utf-16''', 'PostgreSQL has no such encoding; load what a program prints: ''iconv -f utf-16 -t UTF-8 FILE''.'),
+	('encoding => ''utf-32''', 'PostgreSQL has no such encoding; load what a program prints: ''iconv -f utf-32 -t UTF-8 FILE''.'),
 	('encoding => ''cp1252''', 'Perhaps you meant "WIN1252".'),
 	('encoding => ''utf-9''', 'Encodings are UTF8, LATIN1, WIN1252, EUC_JP, SJIS, GB18030, and others in the documentation of PostgreSQL.'),
 	('format => ''parquet''', 'Use format => ''csv'', ''text'' or ''binary''.'),
@@ -320,12 +320,12 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 SELECT is(refusal_of(content), refusal, name) FROM (VALUES
-	('zip', '\x504b0304140000000800'::bytea, 'it is in zip format: Unpack it first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''unzip -p DIR/hints.csv''.'),
-	('7z', '\x377abcaf271c0004', 'it is in 7z format: Unpack it first, or pack it by gzip, zstd, lz4, bzip2 or xz, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''7z x -so DIR/hints.csv''.'),
+	('zip', '\x504b0304140001000800'::bytea || decode(repeat('00', 20), 'hex'), 'its data are encrypted: Pack one file alone, without a password, by deflate, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''unzip -p DIR/hints.csv MEMBER''.'),
+	('7z', '\x377abcaf271c0004', 'it is in 7z format: Unpack it first, or pack it by gzip, zip, zstd, lz4, bzip2 or xz, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''7z x -so DIR/hints.csv''.'),
 	('xlsx', '\x504b0304'::bytea || decode(repeat('00', 26), 'hex') || '[Content_Types].xml', 'it is in spreadsheet format: Save the sheet as a CSV file first.'),
 	('ods', '\x504b0304'::bytea || decode(repeat('00', 26), 'hex') || 'mimetypeapplication/vnd.oasis.opendocument.spreadsheet', 'it is in spreadsheet format: Save the sheet as a CSV file first.'),
 	('xls', '\xd0cf11e0a1b11ae10000', 'it is in spreadsheet format: Save the sheet as a CSV file first.'),
-	('lzma', '\x5d00008000ffffffffffffffff00190c', 'it is in lzma format: Unpack it first, or pack it by gzip, zstd, lz4, bzip2 or xz, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''xz -dc DIR/hints.csv''.'),
+	('lzma', '\x5d00008000ffffffffffffffff00190c', 'it is in lzma format: Unpack it first, or pack it by gzip, zip, zstd, lz4, bzip2 or xz, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''xz -dc DIR/hints.csv''.'),
 	('Parquet', '\x504152311500151415182c1502', 'it is in Parquet format: Make it CSV first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''duckdb -c "COPY (FROM read_parquet(''''DIR/hints.csv'''')) TO ''''/dev/stdout'''' (FORMAT csv)"''.'),
 	('ORC', '\x4f52430a0300001200', 'it is in ORC format: Make it CSV first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''python3 -c "import sys; from pyarrow import csv, orc; csv.write_csv(orc.read_table(''''DIR/hints.csv''''), sys.stdout.buffer)"''.'),
 	('Avro', '\x4f626a01041461', 'it is in Avro format: Make it CSV first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''duckdb -c "COPY (FROM read_avro(''''DIR/hints.csv'''')) TO ''''/dev/stdout'''' (FORMAT csv)"''.'),

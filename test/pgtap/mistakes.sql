@@ -67,16 +67,16 @@ INSERT INTO mistake VALUES
 	-- Files that are no tables
 	($$SELECT fast_copy('events', '{f}')$$, E'{"at": "2024-01-01", "device": 1}\n', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.'),
 	($$SELECT fast_copy('events', '{f}')$$, E'<!DOCTYPE html>\n<html><body>404</body></html>\n', 'If the file is in HTML or XML, it may be a page of an error in place of the data: look at what its source has sent, or make it CSV first.'),
-	($$SELECT fast_copy('events', '{f}')$$, '\x504b0304140000000800', 'Unpack it first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''unzip -p {f}''.'),
+	($$SELECT fast_copy('events', '{f}')$$, '\x504b03041400010008000000000000000000000000000000000000000000', 'Pack one file alone, without a password, by deflate, or load what a program prints, by program => true or COPY ... FROM PROGRAM: ''unzip -p {f} MEMBER''.'),
 	($$SELECT fast_copy('events', '{f}')$$, '\x504152311500151415182c1502', $$Make it CSV first, or load what a program prints, by program => true or COPY ... FROM PROGRAM: 'duckdb -c "COPY (FROM read_parquet(''{f}'')) TO ''/dev/stdout'' (FORMAT csv)"'.$$),
 	($$SELECT fast_copy('events', '{f}')$$, '\x5047444d50010e0004080101', 'Restore it by pg_restore, which fast_copy.accelerate_copy makes faster.'),
 	($$SELECT fast_copy('events', '{f}')$$, '\x89504e470d0a1a0a0000000d49484452', $$If the file is in another encoding than UTF8, say which, such as encoding => 'LATIN1' or 'WIN1252'.$$),
 	-- Encodings
 	($$SELECT fast_copy('events', '{f}')$$, '\xefbbbf323032342d30312d30312031303a30302c312c322e350a', 'If the file begins with a byte order mark, load what a program prints, by program => true and the source ''tail -c +4 {f}''.'),
-	($$SELECT fast_copy('events', '{f}')$$, '\xfffe32003000320034002d00300031002d00300031002000310030003a00300030002c0031002c0032002e0035000a00', 'If the file is in UTF-16, load what a program prints, by program => true and the source ''iconv -f UTF-16 -t UTF-8 {f}''.'),
+	($$SELECT fast_copy('events', '{f}')$$, '\x32003000320034002d00300031002d00300031002000310030003a00300030002c0031002c0032002e0035000a00', 'If the file is in UTF-16, add encoding => ''UTF16''.'),
 	($$SELECT fast_copy('people', '{f}', encoding => 'cp1252')$$, '\x312c4afc7267656e2c782c323030302d30312d30310a', 'Perhaps you meant "WIN1252".'),
 	($$SELECT fast_copy('events', '{f}', encoding => 'ansi')$$, E'2024-01-01 10:00,1,2.5\n', 'Encodings are UTF8, LATIN1, WIN1252, EUC_JP, SJIS, GB18030, and others in the documentation of PostgreSQL.'),
-	($$SELECT fast_copy('events', '{f}', encoding => 'utf-16')$$, E'2024-01-01 10:00,1,2.5\n', 'PostgreSQL has no such encoding; load what a program prints: ''iconv -f utf-16 -t UTF-8 FILE''.'),
+	($$SELECT fast_copy('events', '{f}', encoding => 'utf-32')$$, E'2024-01-01 10:00,1,2.5\n', 'PostgreSQL has no such encoding; load what a program prints: ''iconv -f utf-32 -t UTF-8 FILE''.'),
 	-- Values
 	($$SELECT fast_copy('events', '{f}')$$, E'2024-01-01 10:00,1,2.5\n2024-01-02,NA,1\n', 'If "NA" stands for NULL, add null_string => ''NA''.'),
 	($$SELECT fast_copy('events', '{f}')$$, E'2024-01-01 10:00,1,2.5\n2024-01-02,NULL,1\n', 'If "NULL" stands for NULL, add null_string => ''NULL''.'),
@@ -189,7 +189,7 @@ INSERT INTO mistake VALUES
 	($$COPY events FROM '{f}' WITH (fast_copy, format csv, where 'device = 1')$$, E'2024-01-01 10:00,1,2.5\n', 'Perhaps you meant the option "where_clause".'),
 	($$COPY events FROM '{f}' WITH (fast_copy, format csv, timestamp_format 'DD/MM/YYYY')$$, E'12/31/2024,1,2\n', 'If the month comes first, use timestamp_format ''MM/DD/YYYY''.'),
 	-- Sniffing, and help
-	('SELECT fast_copy_sniff(''{f}'')', '\x89504e470d0a1a0a0000000d49484452', 'Files of text, csv and packed ones can be loaded.'),
+	('SELECT fast_copy_sniff(''{f}'')', '\x89504e470d0a1a0a0000000d49484452', 'Files of text, csv and packed ones can be loaded. If it is in UTF-16, add encoding => ''UTF16''.'),
 	($$SELECT fast_copy_sniff('{f}', timestamp_column => 'nothing')$$, E'a,b\n1,2\n3,4\n', 'Leave it out to see which columns there are.'),
 	('SELECT fast_copy_help(''nosuch'')', NULL, 'SELECT * FROM fast_copy_help() lists the options.'),
 	('SELECT fast_copy_help(''memroy'')', NULL, 'Perhaps you meant "memory".');

@@ -189,15 +189,14 @@ subtest 'the first bad file in the order of the load is told, whoever meets it' 
 # ---- what cannot be loaded --------------------------------------------------
 
 subtest 'archives are refused' => sub {
-	system("cd '$dir' && zip -q rows.zip plain.csv && tar -cf rows.tar plain.csv && tar -czf rows.tgz plain.csv") == 0 or die;
-	chmod 0644, map { "$dir/rows.$_" } qw(zip tar tgz);
-	like(failure("SELECT fast_copy('p', '$dir/rows.zip')"), qr/0A000: cannot load file ".*rows\.zip": it is in zip format\nHINT:  .*unzip -p/, 'zip');
+	system("cd '$dir' && tar -cf rows.tar plain.csv && tar -czf rows.tgz plain.csv") == 0 or die;
+	chmod 0644, map { "$dir/rows.$_" } qw(tar tgz);
 	like(failure("SELECT fast_copy('p', '$dir/rows.tar')"), qr/0A000: cannot load file ".*rows\.tar": it is in tar format\nHINT:  .*tar -xO/, 'tar');
 	like(failure("SELECT fast_copy('p', '$dir/rows.tgz')"), qr/0A000: cannot load file ".*rows\.tgz": it is in tar format/, 'tar, packed');
 	like(failure("SELECT fast_copy('p', '" . file('rows.Z', "\x1f\x9d\x90xxx") . "')"), qr/0A000: .*compress format/, 'compress');
 	like(failure("SELECT fast_copy('p', '" . file('dictionary.zst', "\x28\xb5\x2f\xfd\x23\x01\0\0\0\x02\x11\0\0x\n") . "')"),
 		qr/0A000: cannot load file ".*dictionary\.zst": its zstd data were packed with a dictionary\nHINT:  .*'zstd -dc -D DICTIONARY .*dictionary\.zst'/, 'a dictionary');
-	like(failure("SELECT fast_copy('p', 'cat $dir/rows.zip', program => true)"), qr/0A000: cannot load program "cat .*rows\.zip": it is in zip format/, 'zip from a program');
+	like(failure("SELECT fast_copy('p', 'cat $dir/rows.tar', program => true)"), qr/0A000: cannot load program "cat .*rows\.tar": it is in tar format/, 'tar from a program');
 };
 
 subtest 'a format may take as much memory as fast_copy.memory' => sub {
@@ -571,7 +570,7 @@ subtest 'packed data that COPY has not asked for are refused' => sub {
 		like(client('/dev/null', "\\copy p from '$file{$format}' $with", 'SELECT 11'),
 			qr/^11\n.*22P04: $format data from the client without the option "compressed"\nHINT:  .*"compressed"/s, $format);
 	}
-	like(client('/dev/null', "\\copy p from '$dir/rows.zip' $with"), qr/0A000: cannot load file "stdin": it is in zip format/, 'what is not loaded at all needs no option');
+	like(client('/dev/null', "\\copy p from '" . file('rows.7z', "7z\xbc\xaf\x27\x1c0004\n") . "' $with"), qr/0A000: cannot load file "stdin": it is in 7z format/, 'what is not loaded at all needs no option');
 	is_left_clean('packed data that nobody has asked for');
 };
 

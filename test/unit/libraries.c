@@ -38,7 +38,10 @@ static const Sample samples[] = {
 		"\x04\x22\x4d\x18\x64\x40\xa7\x02\0\0\x80"},
 	{FC_CODEC_BZIP2, false, "libbz2-dev", 10, "BZh91AY&SY"},
 	{FC_CODEC_XZ, false, "liblzma-dev", 6, "\xfd" "7zXZ\0"},
-	{FC_CODEC_ZIP, false, NULL, 4, "PK\x03\x04"},
+	{FC_CODEC_ZIP, true, "zlib1g-dev", 110,
+		"PK\3\4\n\0\0\0\0\0\0\0!\0\037\010\352F\2\0\0\0\2\0\0\0\1\0\0\0" "ax\n"
+		"PK\1\2\24\3\n\0\0\0\0\0\0\0!\0\037\010\352F\2\0\0\0\2\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" "a"
+		"PK\5\6\0\0\0\0\1\0\1\0/\0\0\0!\0\0\0\0\0"},
 	{FC_CODEC_SEVENZIP, false, NULL, 6, "7z\xbc\xaf\x27\x1c"},
 	{FC_CODEC_PARQUET, false, NULL, 5, "PAR1\x15"},
 	{FC_CODEC_ORC, false, NULL, 8, "ORC\n\x03\0\0\x12"}
