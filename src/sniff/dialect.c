@@ -282,7 +282,9 @@ fc_dialect_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char esc
 	bool		even;
 
 	CHECK_FOR_INTERRUPTS();
-	guess->dialect.mode = mode;
+	guess->text = mode == FC_MODE_TEXT;
+	guess->dialect.raw = guess->text ? escape == FC_NO_ESCAPE : quote == FC_NO_QUOTE;
+	guess->dialect.mode = guess->dialect.raw ? FC_MODE_TEXT : mode;
 	guess->dialect.delim = delim;
 	guess->dialect.quote = quote;
 	guess->dialect.escape = escape;
@@ -377,6 +379,9 @@ fc_dialect_is_escaped(const FcSniffSample *sample, char delim, bool *lines)
 		{
 			if (s + 1 >= end)
 				break;
+			/* a marker ends the data */
+			if (s[1] == '.' && (s == place->data || s[-1] == '\n'))
+				continue;
 			if (memchr(after, s[1], sizeof(after)) == NULL)
 				return false;
 			any = true;
@@ -400,15 +405,17 @@ fc_dialect_delimiter(FcGuesser *guesser, char delim)
 	bool		text = given && !fc_format_is_csv(&options->format);
 	bool		lines = false;
 	bool		even = false;
-	bool		escaped = !given && !options->given[FC_OPTION_quote] &&
-		!options->given[FC_OPTION_escape] && fc_dialect_is_escaped(guesser->sample, delim, &lines);
+	bool		said = options->given[FC_OPTION_quote] || options->given[FC_OPTION_escape];
+	bool		escaped = !said && (!given || text) && fc_dialect_is_escaped(guesser->sample, delim, &lines);
+	bool		raw = text && (options->raw || (!said && !escaped && guesser->seen['\\'] &&
+										 !fc_dialect_has_pair(guesser->sample, '\\', '.')));
 
 	/* of two that are equal the first one is taken: "\N" is COPY's own */
 	if (text || (escaped && delim == '\t' && !lines))
-		fc_dialect_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, FC_NO_QUOTE);
+		fc_dialect_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, raw ? FC_NO_ESCAPE : FC_NO_QUOTE);
 	if (!text)
 		even = fc_dialect_csv(guesser, delim);
-	if (escaped && (lines ? !even : delim != '\t' && fc_dialect_has_pair(guesser->sample, '\\', delim)))
+	if (escaped && !text && (lines ? !even : delim != '\t' && fc_dialect_has_pair(guesser->sample, '\\', delim)))
 		fc_dialect_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, FC_NO_QUOTE);
 }
 
@@ -507,7 +514,11 @@ fc_dialect_guess(const FcSniffSample *sample, const FcOptions *options, FcJudge 
 	 */
 	if (guess->dialect.mode == FC_MODE_CSV && guess->dialect.delim == '\t' && guess->quoted == 0 &&
 		!sample->whole && !options->given[FC_OPTION_quote] && !options->given[FC_OPTION_escape])
+	{
 		guess->dialect.quote = guess->dialect.escape = FC_NO_QUOTE;
+		guess->dialect.mode = FC_MODE_TEXT;
+		guess->dialect.raw = true;
+	}
 	fc_dialect_settle_skip(&guesser);
 	return guesser.best;
 }

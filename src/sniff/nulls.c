@@ -34,7 +34,7 @@ fc_nulls_takes(Oid typid, int word)
 static int
 fc_nulls_default(const FcTable *table)
 {
-	return table->guess->dialect.mode == FC_MODE_TEXT ? FC_NULL_ESCAPE : FC_NULL_EMPTY;
+	return table->guess->text ? FC_NULL_ESCAPE : FC_NULL_EMPTY;
 }
 
 /*
@@ -105,7 +105,7 @@ fc_nulls_make_text(FcColumnSeen *column, char *note)
 static void
 fc_nulls_add(FcTable *table, FcColumnSeen *column, int n, uint64 times, bool quoted)
 {
-	bool		text = table->guess->dialect.mode == FC_MODE_TEXT;
+	bool		text = table->guess->text;
 
 	if (table->options->null_strings == NULL && !(text && n == FC_NULL_ESCAPE))
 	{

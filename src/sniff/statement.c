@@ -300,6 +300,9 @@ fc_statement_given(const FcOptions *options, const FcOption *option)
 			break;
 	}
 	text = *(char *const *) at;
+	/* core has got another byte, or none */
+	if (options->raw && (option == &fc_option_list[FC_OPTION_quote] || option == &fc_option_list[FC_OPTION_escape]))
+		return "'none'";
 	if (option == &fc_option_list[FC_OPTION_header] &&
 		(strspn(text, "0123456789") == strlen(text) || parse_bool(text, &on)))
 		return pstrdup(text);
@@ -443,7 +446,7 @@ static void
 fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 {
 	const FcDialect *dialect = &table->guess->dialect;
-	bool		text = dialect->mode == FC_MODE_TEXT;
+	bool		text = table->guess->text;
 	List	   *quoted = NIL;	/* columns with words for NULL in quotes */
 	List	   *names = NIL;
 
@@ -459,7 +462,11 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 		values[FC_OPTION_delimiter] = fc_statement_byte(dialect->delim);
 	if (table->null_string)
 		values[FC_OPTION_null_string] = fc_statement_literal(table->null_string);
-	if (!text && dialect->quote != '"')
+	if (text && dialect->raw)
+		values[FC_OPTION_escape] = "'none'";
+	if (!text && dialect->quote == FC_NO_QUOTE)
+		values[FC_OPTION_quote] = "'none'";
+	else if (!text && dialect->quote != '"')
 		values[FC_OPTION_quote] = fc_statement_byte(dialect->quote);
 	if (!text && dialect->escape != dialect->quote)
 		values[FC_OPTION_escape] = fc_statement_byte(dialect->escape);
@@ -519,7 +526,9 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 		fc_statement_comment(sql, "", "Lines do not all end in the same way, which COPY refuses: only those before the first other line end were looked at.  A program such as tr -d '\\r' makes them equal.");
 	if (faults->quotes > 0)
 		fc_statement_comment(sql, "", "A quote never closes: the quote may be another one, or none.");
-	if (guess->dialect.mode == FC_MODE_TEXT)
+	if (guess->text && guess->dialect.raw)
+		fc_statement_comment(sql, "", "Backslashes are taken for a part of the values.");
+	else if (guess->text)
 		fc_statement_comment(sql, "", "Backslashes are taken for escapes, as COPY TO writes them.");
 	else if (guess->dialect.quote == FC_NO_QUOTE && !table->options->given[FC_OPTION_quote])
 		fc_statement_comment(sql, "", "Quotes are taken for a part of the values.");
@@ -594,7 +603,7 @@ fc_statement_select(StringInfo sql, const FcTable *table, const FcKeyGuess *key,
 	char	  **values = palloc0(sizeof(char *) * FC_NOPTIONS);
 
 	fc_statement_comment(sql, "", psprintf("%s, %s, lines end with %s, encoding %s.",
-											table->guess->dialect.mode == FC_MODE_TEXT ? "Text format" : "CSV",
+											table->guess->text ? "Text format" : "CSV",
 											table->ncolumns == 1 ? "1 column" :
 											psprintf("%d columns separated by %s", table->ncolumns,
 													 fc_statement_byte(table->guess->dialect.delim)),

@@ -332,13 +332,15 @@ extern int	fc_changes_of(const char *s, size_t len, int kinds);
  * sniff/dialect.c
  */
 
-/* A quote or delimiter that stands for "there is none" */
+/* A quote, delimiter or escape that stands for "there is none" */
 #define FC_NO_QUOTE		'\001'
 #define FC_NO_DELIMITER	'\002'
+#define FC_NO_ESCAPE	'\003'
 
 typedef struct FcGuess
 {
 	FcDialect	dialect;
+	bool		text;			/* the text format; raw CSV is cut like it */
 	int			nfields;		/* that most records have */
 	int			skip;			/* records before those, at the file's start */
 	uint64		records;		/* looked at, without those */
