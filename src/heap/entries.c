@@ -35,7 +35,7 @@
 #include "access/transam.h"
 #include "storage/predicate.h"
 
-#include "heap/entries.h"
+#include "heap/writer.h"
 #include "options/plan.h"
 
 /* Rows from which on it is worth it to sort */

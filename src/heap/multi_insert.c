@@ -17,7 +17,6 @@
 #include "access/parallel.h"
 
 #include "context/process.h"
-#include "heap/entries.h"
 #include "heap/writer.h"
 
 /*

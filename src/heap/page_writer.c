@@ -28,9 +28,7 @@
 #include "storage/freespace.h"
 
 #include "context/process.h"
-#include "errors/first_error.h"
 #include "heap/append.h"
-#include "heap/tuple.h"
 #include "heap/writer.h"
 
 /* Pages of a slice from which on blocks are reserved, and for how many */

@@ -19,7 +19,7 @@
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
 
-#include "heap/tuple.h"
+#include "heap/writer.h"
 
 /* What a column's values are; below these, by value, in as many bytes */
 typedef enum FcFormKind

@@ -22,7 +22,6 @@
 
 #include "executor/nodeModifyTable.h"
 
-#include "heap/tuple.h"
 #include "phase/loader.h"
 #include "row/where.h"
 

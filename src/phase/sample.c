@@ -33,8 +33,6 @@
 #include "phase/phases.h"
 #include "row/chunk_reader.h"
 #include "row/executor.h"
-#include "sort/fetch.h"
-#include "sort/item.h"
 #include "sort/spill.h"
 
 #define FC_SAMPLE_STRETCHES	256 /* stretches of the file, at most */

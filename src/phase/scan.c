@@ -20,7 +20,6 @@
  */
 #include "postgres.h"
 
-#include "heap/tuple.h"
 #include "intake/chunks.h"
 #include "phase/loader.h"
 #include "phase/phases.h"

@@ -17,7 +17,6 @@
 
 #include "utils/datum.h"
 
-#include "heap/entries.h"
 #include "phase/loader.h"
 #include "phase/phases.h"
 

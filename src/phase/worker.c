@@ -23,7 +23,6 @@
 #include "storage/ipc.h"
 
 #include "context/process.h"
-#include "errors/first_error.h"
 #include "heap/writer.h"
 #include "index/index.h"
 #include "intake/chunks.h"

@@ -22,7 +22,7 @@
 #include "postgres.h"
 
 #include "io/io.h"
-#include "sort/fetch.h"
+#include "sort/spilled.h"
 
 /* A staging buffer.  It is copied from, so it should stay in L2. */
 #define FC_FETCH_MAX		((Size) 64 * 1024)

@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#include "sort/item.h"
+#include "sort/spill.h"
 
 #define FC_RADIX_BITS	11
 #define FC_RADIX_SIZE	(1 << FC_RADIX_BITS)

@@ -297,4 +297,64 @@ extern int	fc_cells_rows(FcCellReader *reader, FcSpilledRow *rows, int most);
 extern void fc_cells_give_back(FcCellReader *reader, int n);
 extern void fc_cells_end(FcCellReader *reader);
 
+/*
+ * sort/item.c
+ */
+
+/* A key, and a number that stands for its row */
+typedef struct FcItem
+{
+	int64		key;
+	uint64		row;
+} FcItem;
+
+/* Sorts items by key, stable; returns the array that holds the result */
+extern FcItem *fc_item_sort(FcItem *items, FcItem *scratch, uint64 n);
+
+/*
+ * sort/spills.c, for sort/ alone: what all processes have spilled
+ */
+
+/* A process's part of a cell; the reader has those of all processes */
+typedef struct FcCellRef
+{
+	FcBound		lo;				/* as in FcCell */
+	uint64		rows;
+	uint64		size;			/* of its blocks, as in FcCell */
+	uint64		fetched;
+	uint64		last;
+	uint32		last_size;
+	bool		null;
+	File		file;
+	const char *block;			/* in memory; NULL: none */
+} FcCellRef;
+
+struct FcSpills
+{
+	FcShared   *shared;
+	int			nfiles;
+	File	   *files;
+	FcCellRef  *refs;			/* by cell */
+	int			nrefs;
+	FcCell	   *cells;
+	int		   *first;			/* the first ref of each cell, and nrefs */
+	int			ncells;
+};
+
+static inline FcCellRef
+fc_cell_ref(const FcCell *cell)
+{
+	return (FcCellRef)
+	{
+		cell->lo, cell->part.rows, cell->size, cell->fetched, cell->last, cell->last_size,
+		cell->part.null, cell->file, cell->block
+	};
+}
+
+/*
+ * Returns the refs of a task's cell, and their number in *n.  ERROR if it has
+ * none
+ */
+extern const FcCellRef *fc_spills_find(const FcSpills *spills, const FcTask *task, int *n);
+
 #endif							/* FC_SPILL_H */

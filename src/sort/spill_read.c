@@ -9,7 +9,7 @@
  *
  * If only places were spilled, the reader sorts them by their offsets, lays
  * them out again with room for their records, and reads these in file order
- * (sort/fetch.h).  From then on the cell is like one of spilled records.
+ * (sort/fetch.c).  From then on the cell is like one of spilled records.
  *
  * A cell is cut as often as it must be, by key and offset; no two records have
  * both the same.
@@ -22,9 +22,7 @@
 
 #include "common/pg_prng.h"
 
-#include "sort/fetch.h"
-#include "sort/item.h"
-#include "sort/spills.h"
+#include "sort/spill.h"
 
 #define FC_CELL_SAMPLE	8		/* rows of a sample for each piece */
 #define FC_CELL_PIECES	1024	/* of a cell that is cut, at most */

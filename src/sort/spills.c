@@ -12,7 +12,7 @@
 
 #include <fcntl.h>
 
-#include "sort/spills.h"
+#include "sort/spill.h"
 
 static int
 fc_cell_cmp(const void *a, const void *b)

@@ -15,8 +15,6 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
-#include "compat/compat.h"
-#include "sort/fetch.h"
 #include "sort/spill.h"
 
 PG_MODULE_MAGIC;
