@@ -26,12 +26,9 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_inherits.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
-#include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/backend_status.h"
 

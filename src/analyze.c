@@ -14,9 +14,7 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "utils/float.h"
-#include "utils/lsyscache.h"
 
 #include "fast_copy.h"
 #include "load/steps.h"

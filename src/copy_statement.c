@@ -23,11 +23,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
-#include "nodes/makefuncs.h"
 #include "tcop/dest.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "elsewhere/elsewhere.h"
 #include "fast_copy.h"

@@ -11,13 +11,8 @@
 
 #include "access/transam.h"
 #include "access/xlog.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "nodes/makefuncs.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #include "fast_copy.h"

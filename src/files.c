@@ -35,11 +35,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "catalog/pg_type_d.h"
-#include "nodes/makefuncs.h"
 #include "tcop/pquery.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
 #include "fast_copy.h"

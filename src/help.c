@@ -12,9 +12,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 
 #include "fast_copy.h"
 

@@ -9,6 +9,8 @@
  * macro where versions differ in a name, or in an argument that is always the
  * same.
  *
+ * It also brings the headers of core that most files need.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef FC_COMPAT_H
@@ -18,19 +20,25 @@
 
 #include "access/attmap.h"
 #include "access/nbtree.h"
+#include "access/parallel.h"
 #include "access/table.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_statistic_ext.h"
 #include "catalog/pg_tablespace.h"
-#include "common/jsonapi.h"
+#include "catalog/pg_type.h"
 #include "commands/alter.h"
 #include "commands/copyfrom_internal.h"
 #include "commands/progress.h"
+#include "common/jsonapi.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parse_node.h"
 #include "replication/origin.h"
 #include "replication/slot.h"
@@ -38,14 +46,17 @@
 #include "storage/buffile.h"
 #include "storage/bufmgr.h"
 #include "storage/latch.h"
+#include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
 #if PG_VERSION_NUM < 170000
 #include "storage/sinvaladt.h"
 #endif
 #include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/guc_tables.h"
+#include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"

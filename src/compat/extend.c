@@ -15,7 +15,6 @@
 #include <fcntl.h>
 
 #include "storage/fd.h"
-#include "storage/lmgr.h"
 
 #include "compat/compat.h"
 

@@ -11,8 +11,6 @@
 #include "postgres.h"
 
 #include "utils/backend_status.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "context/process.h"
 

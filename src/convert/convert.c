@@ -14,9 +14,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 #include "convert/convert.h"
 #include "convert/types.h"

@@ -14,7 +14,6 @@
 
 #include <float.h>
 
-#include "catalog/pg_type.h"
 #include "port/pg_bitutils.h"
 
 #include "convert/digits.h"

@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-
 #include "convert/digits.h"
 #include "convert/types.h"
 

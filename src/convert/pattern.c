@@ -18,9 +18,6 @@
 
 #include <ctype.h>
 
-#include "catalog/pg_type.h"
-#include "utils/builtins.h"
-
 #include "convert/pattern.h"
 #include "errors/first_error.h"
 

@@ -17,10 +17,8 @@
 #include <ctype.h>
 
 #include "catalog/pg_collation.h"
-#include "catalog/pg_type.h"
 #include "common/int.h"
 #include "datatype/timestamp.h"
-#include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/formatting.h"
 

@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/uuid.h"
 

@@ -17,7 +17,6 @@
 #include <float.h>
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "utils/date.h"
 #include "utils/guc.h"

@@ -12,10 +12,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
 #include "copyfrom/core.h"
 #include "source/advice.h"
 #include "source/root.h"

@@ -13,8 +13,6 @@
 #include "postgres.h"
 
 #include "executor/execPartition.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "context/process.h"
 #include "copyfrom/core.h"

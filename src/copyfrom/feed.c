@@ -13,10 +13,8 @@
  */
 #include "postgres.h"
 
-#include "nodes/makefuncs.h"
 #include "utils/backend_progress.h"
 #include "utils/datum.h"
-#include "utils/lsyscache.h"
 
 #include "context/process.h"
 #include "copyfrom/feed.h"

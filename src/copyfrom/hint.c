@@ -13,10 +13,6 @@
 
 #include <ctype.h>
 
-#include "catalog/pg_type_d.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
 #include "convert/pattern.h"
 #include "copyfrom/core.h"
 #include "source/advice.h"

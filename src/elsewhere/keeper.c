@@ -21,11 +21,8 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_type_d.h"
 #include "commands/extension.h"
-#include "utils/lsyscache.h"
 
 #include "elsewhere/elsewhere.h"
 

@@ -22,8 +22,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
-#include "access/xact.h"
 #include "executor/spi.h"
 #include "utils/guc.h"
 

@@ -15,9 +15,7 @@
 
 #include <fcntl.h>
 
-#include "access/parallel.h"
 #include "catalog/pg_operator_d.h"
-#include "catalog/pg_type_d.h"
 #include "executor/tuptable.h"
 #include "utils/backend_progress.h"
 #include "utils/tuplesort.h"

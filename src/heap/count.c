@@ -16,9 +16,7 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "pgstat.h"
-#include "storage/lmgr.h"
 
 #include "heap/writer.h"
 

@@ -15,8 +15,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
-#include "storage/lmgr.h"
 #include "utils/hsearch.h"
 
 #include "compat/compat.h"

@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/parallel.h"
 
 #include "context/process.h"
 #include "heap/writer.h"

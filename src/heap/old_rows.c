@@ -17,9 +17,7 @@
 #include "access/heapam.h"
 #include "access/transam.h"
 #include "access/tupconvert.h"
-#include "access/xact.h"
 #include "access/xlog.h"
-#include "storage/lmgr.h"
 
 #include "compat/compat.h"
 #include "heap/old_rows.h"

@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "access/xact.h"
 
 #include "heap/append.h"
 

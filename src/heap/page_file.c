@@ -26,7 +26,6 @@
 #include <fcntl.h>
 
 #include "access/xlog.h"
-#include "storage/lmgr.h"
 
 #include "heap/append.h"
 #include "heap/file_run.h"

@@ -22,11 +22,8 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
-#include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/storage.h"
-#include "storage/lmgr.h"
 #include "utils/syscache.h"
 
 #include "heap/append.h"

@@ -15,7 +15,6 @@
  */
 #include "postgres.h"
 
-#include "storage/lmgr.h"
 #include "storage/predicate.h"
 
 #include "heap/append.h"

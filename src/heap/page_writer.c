@@ -23,7 +23,6 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/xact.h"
 #include "pgstat.h"
 #include "storage/freespace.h"
 

@@ -17,7 +17,6 @@
 #include "postgres.h"
 
 #include "access/tupmacs.h"
-#include "catalog/pg_type.h"
 
 #include "heap/writer.h"
 

@@ -17,8 +17,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
-
 #include "heap/writer.h"
 
 /* Memory of a writer beside its rows, about */

@@ -20,11 +20,8 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/parallel.h"
 #include "access/toast_internals.h"
-#include "access/xact.h"
 #include "storage/freespace.h"
-#include "storage/lmgr.h"
 
 #include "heap/append.h"
 #include "heap/hold.h"

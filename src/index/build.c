@@ -21,8 +21,6 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/xact.h"
-#include "storage/lmgr.h"
 #include "utils/guc.h"
 
 #include "context/process.h"

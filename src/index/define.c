@@ -17,7 +17,6 @@
 
 #include "access/genam.h"
 #include "access/relation.h"
-#include "access/xact.h"
 #include "catalog/pg_proc.h"
 #include "commands/tablespace.h"
 #include "nodes/pathnodes.h"

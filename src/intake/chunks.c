@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
-
 #include "heap/writer.h"
 #include "intake/chunks.h"
 

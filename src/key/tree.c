@@ -16,12 +16,9 @@
 #include "postgres.h"
 
 #include "catalog/partition.h"
-#include "nodes/makefuncs.h"
-#include "optimizer/optimizer.h"
 #include "partitioning/partbounds.h"
 #include "partitioning/partdesc.h"
 #include "utils/datum.h"
-#include "utils/lsyscache.h"
 
 #include "compat/compat.h"
 #include "compat/settings.h"

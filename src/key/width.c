@@ -15,7 +15,6 @@
 #include "postgres.h"
 
 #include "common/int.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
 
 #include "compat/compat.h"

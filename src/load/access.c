@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "rewrite/prs2lock.h"
-#include "utils/lsyscache.h"
 #include "utils/rls.h"
 
 #include "load/steps.h"

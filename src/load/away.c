@@ -12,7 +12,6 @@
 
 #include "catalog/pg_inherits.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
 
 #include "load/steps.h"
 

@@ -14,8 +14,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_inherits.h"
-#include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
 
 #include "heap/append.h"
 #include "io/io.h"

@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include "optimizer/optimizer.h"
-
 #include "load/steps.h"
 #include "sort/order_by.h"
 

@@ -37,10 +37,8 @@
 #include "access/xlog.h"
 #include "commands/async.h"
 #include "port/pg_crc32c.h"
-#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
-#include "utils/lsyscache.h"
 
 #include "load/ledger_row.h"
 #include "source/root.h"

@@ -22,8 +22,6 @@
 #include "access/xlog.h"
 #include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "load/ledger_row.h"
 

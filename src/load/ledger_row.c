@@ -14,11 +14,7 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/pg_type_d.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "load/ledger_row.h"
 

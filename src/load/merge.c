@@ -16,8 +16,6 @@
  */
 #include "postgres.h"
 
-#include "utils/lsyscache.h"
-
 #include "load/steps.h"
 
 /* Pages that a process reads before it takes others */

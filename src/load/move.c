@@ -26,7 +26,6 @@
 #include "postgres.h"
 
 #include "utils/evtcache.h"
-#include "utils/lsyscache.h"
 #include "utils/rls.h"
 
 #include "load/steps.h"

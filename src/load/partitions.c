@@ -26,7 +26,6 @@
 #include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
 
 #include "convert/pattern.h"
 #include "key/width.h"

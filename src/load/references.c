@@ -28,14 +28,12 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_constraint.h"
 #include "commands/trigger.h"
 #include "common/hashfn.h"
 #include "storage/lock.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "load/steps.h"

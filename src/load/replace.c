@@ -28,15 +28,10 @@
 
 #include "access/heapam.h"
 #include "access/transam.h"
-#include "access/xact.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_authid_d.h"
 #include "catalog/pg_inherits.h"
 #include "commands/trigger.h"
-#include "storage/lmgr.h"
-#include "utils/builtins.h"
 #include "utils/float.h"
-#include "utils/lsyscache.h"
 
 #include "load/steps.h"
 

@@ -19,9 +19,7 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "pgstat.h"
-#include "utils/builtins.h"
 
 #include "load/steps.h"
 

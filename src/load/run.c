@@ -72,10 +72,7 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "catalog/pg_inherits.h"
-#include "nodes/makefuncs.h"
-#include "storage/lmgr.h"
 
 #include "load/steps.h"
 

@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "access/xact.h"
 
 #include "copyfrom/feed.h"
 #include "io/io.h"

@@ -13,10 +13,8 @@
 #include "access/relation.h"
 #include "access/twophase.h"
 #include "catalog/pg_inherits.h"
-#include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
 #include "utils/portal.h"
 
 #include "load/steps.h"

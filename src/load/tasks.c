@@ -13,9 +13,6 @@
  */
 #include "postgres.h"
 
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
 #include "heap/writer.h"
 #include "load/steps.h"
 

@@ -27,10 +27,7 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 

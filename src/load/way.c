@@ -12,8 +12,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
-
 #include "copyfrom/feed.h"
 #include "load/steps.h"
 #include "sort/order_by.h"

@@ -13,11 +13,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_attribute.h"
-#include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "options/columns.h"
 #include "row/column.h"

@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "parser/parse_relation.h"
-#include "utils/lsyscache.h"
 
 #include "options/columns.h"
 #include "row/edit.h"

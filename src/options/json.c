@@ -13,9 +13,7 @@
  */
 #include "postgres.h"
 
-#include "nodes/makefuncs.h"
 #include "parser/scansup.h"
-#include "utils/builtins.h"
 
 #include "options/options.h"
 

@@ -7,9 +7,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
 #include "lib/stringinfo.h"
-#include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/varlena.h"
 

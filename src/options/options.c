@@ -15,10 +15,8 @@
  */
 #include "postgres.h"
 
-#include "nodes/makefuncs.h"
 #include "parser/scansup.h"
 #include "port/pg_bitutils.h"
-#include "utils/builtins.h"
 #include "utils/json.h"
 
 #include "errors/context.h"

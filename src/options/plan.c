@@ -13,11 +13,8 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_publication.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
-#include "utils/lsyscache.h"
 
 #include "options/plan.h"
 #include "row/executor.h"

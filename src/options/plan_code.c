@@ -18,10 +18,8 @@
 #include "access/htup_details.h"
 #include "access/transam.h"
 #include "catalog/pg_proc.h"
-#include "catalog/pg_type.h"
 #include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 

@@ -17,8 +17,6 @@
 #include "access/genam.h"
 #include "access/sysattr.h"
 #include "catalog/pg_constraint.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "options/plan.h"
 #include "row/column.h"

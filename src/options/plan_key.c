@@ -13,10 +13,7 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "convert/pattern.h"
 #include "key/tree.h"

@@ -14,17 +14,13 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "convert/convert.h"

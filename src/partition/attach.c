@@ -24,7 +24,6 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/objectaccess.h"
@@ -32,12 +31,9 @@
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
 #include "partitioning/partdesc.h"
-#include "storage/lmgr.h"
-#include "utils/builtins.h"
 #include "utils/evtcache.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "index/index.h"

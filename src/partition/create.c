@@ -16,14 +16,10 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/objectaddress.h"
 #include "commands/tablecmds.h"
 #include "commands/tablespace.h"
-#include "storage/lmgr.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "elsewhere/elsewhere.h"

@@ -9,17 +9,13 @@
 
 #include "access/heapam.h"
 #include "access/htup_details.h"
-#include "access/parallel.h"
-#include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_authid.h"
 #include "executor/instrument.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "partition/partition.h"

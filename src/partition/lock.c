@@ -14,9 +14,7 @@
  */
 #include "postgres.h"
 
-#include "storage/lmgr.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
 
 #include "context/process.h"
 #include "errors/first_error.h"

@@ -20,7 +20,6 @@
 #include <ctype.h>
 
 #include "catalog/partition.h"
-#include "utils/lsyscache.h"
 
 #include "key/width.h"
 #include "partition/partman.h"

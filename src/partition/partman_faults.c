@@ -13,11 +13,8 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "common/int.h"
-#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
 
 #include "partition/partman.h"
 

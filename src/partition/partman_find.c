@@ -15,18 +15,12 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/parallel.h"
 #include "catalog/dependency.h"
 #include "catalog/partition.h"
 #include "catalog/pg_proc.h"
-#include "catalog/pg_type.h"
-#include "catalog/namespace.h"
 #include "commands/extension.h"
-#include "storage/lmgr.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/catcache.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "convert/pattern.h"

@@ -21,7 +21,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_authid.h"
-#include "utils/lsyscache.h"
 
 #include "partition/partman.h"
 

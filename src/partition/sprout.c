@@ -12,8 +12,6 @@
 #include "postgres.h"
 
 #include "catalog/partition.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "errors/context.h"
 #include "index/index.h"

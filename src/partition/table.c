@@ -13,10 +13,8 @@
 #include "postgres.h"
 
 #include "access/toast_compression.h"
-#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_opclass.h"
-#include "catalog/pg_type.h"
 #include "catalog/toasting.h"
 #include "commands/tablecmds.h"
 #include "parser/parse_utilcmd.h"

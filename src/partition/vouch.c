@@ -15,14 +15,10 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "catalog/partition.h"
 #include "catalog/pg_constraint.h"
 #include "executor/tuptable.h"
-#include "nodes/makefuncs.h"
 #include "partitioning/partbounds.h"
-#include "storage/lmgr.h"
-#include "utils/lsyscache.h"
 
 #include "partition/partition.h"
 

@@ -16,8 +16,6 @@
 
 #include "access/heapam.h"
 #include "access/tupconvert.h"
-#include "storage/lmgr.h"
-#include "utils/lsyscache.h"
 
 #include "context/process.h"
 #include "phase/phases.h"

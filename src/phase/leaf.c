@@ -16,7 +16,6 @@
 #include "access/tupconvert.h"
 #include "catalog/partition.h"
 #include "partitioning/partdesc.h"
-#include "storage/lmgr.h"
 
 #include "heap/append.h"
 #include "phase/loader.h"

@@ -26,9 +26,6 @@
 #include <math.h>
 #include <sys/statvfs.h>
 
-#include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
-
 #include "heap/old_rows.h"
 #include "phase/phases.h"
 #include "row/chunk_reader.h"

@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "optimizer/optimizer.h"
 
 #include "phase/loader.h"
 

@@ -16,8 +16,6 @@
 #include <malloc.h>
 #endif
 
-#include "access/parallel.h"
-#include "access/xact.h"
 #include "catalog/pg_control.h"
 #include "executor/instrument.h"
 #include "storage/ipc.h"

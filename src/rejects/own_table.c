@@ -13,12 +13,7 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/xact.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_collation_d.h"
-#include "storage/lmgr.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/plancache.h"
 
 #include "partition/partition.h"

@@ -14,10 +14,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
 #include "catalog/partition.h"
-#include "catalog/pg_type_d.h"
-#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
 #include "rejects/rejects.h"

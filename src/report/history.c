@@ -17,9 +17,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
-#include "catalog/pg_type_d.h"
-
 #include "report/report.h"
 
 /* The columns, in the order of the INSERT, and where the totals have them */

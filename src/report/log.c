@@ -13,8 +13,6 @@
 #include "postgres.h"
 
 #include "executor/instrument.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "report/report.h"
 

@@ -11,10 +11,7 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
-#include "catalog/pg_type_d.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 
 #include "report/report.h"
 

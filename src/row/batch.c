@@ -16,8 +16,6 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "catalog/namespace.h"
-#include "utils/builtins.h"
 #include "utils/datum.h"
 
 #include "row/batch.h"

@@ -14,11 +14,7 @@
  */
 #include "postgres.h"
 
-#include "nodes/makefuncs.h"
-#include "optimizer/optimizer.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 
 #include "row/column.h"
 

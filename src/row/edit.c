@@ -13,9 +13,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-#include "utils/lsyscache.h"
-
 #include "row/edit.h"
 
 /* A number that is read and written anew */

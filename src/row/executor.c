@@ -12,10 +12,8 @@
 
 #include "access/genam.h"
 #include "access/sysattr.h"
-#include "access/xact.h"
 #include "parser/parse_relation.h"
 #include "rewrite/rewriteManip.h"
-#include "utils/lsyscache.h"
 
 #include "row/executor.h"
 

@@ -23,14 +23,9 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "access/relation.h"
-#include "access/xact.h"
 #include "catalog/pg_sequence.h"
-#include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "storage/lmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/syscache.h"
 

@@ -14,11 +14,7 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
-#include "utils/builtins.h"
 
 #include "row/transform.h"
 

@@ -22,8 +22,6 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "nodes/makefuncs.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"

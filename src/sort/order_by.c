@@ -15,7 +15,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_operator.h"
-#include "catalog/pg_type.h"
 #include "utils/tuplesort.h"
 
 #include "sort/order_by.h"

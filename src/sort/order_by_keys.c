@@ -14,8 +14,6 @@
 #include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
 #include "parser/parser.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "errors/context.h"

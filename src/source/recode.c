@@ -12,8 +12,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
-
 #include "compat/compat.h"
 #include "source/recode.h"
 

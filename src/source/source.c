@@ -35,7 +35,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "utils/memutils.h"
 
 #include "compat/compat.h"
