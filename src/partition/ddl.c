@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * partition/ddl.c
- *	  Runs commands and queries that are made as text.
+ *	  Runs commands and queries that are made as text; and faults, reasons why
+ *	  partitions must not, or should not, be made.
  *
  *-------------------------------------------------------------------------
  */
@@ -318,4 +319,25 @@ fc_ddl_keep_schema(Oid nspid)
 	table_close(schemas, RowShareLock);
 	if (result != TM_Ok)
 		elog(ERROR, "could not lock schema %u: %d", nspid, result);
+}
+
+FcFault *
+fc_fault(const char *name, int sqlerrcode, char *message, char *detail, char *hint)
+{
+	FcFault    *fault = palloc(sizeof(FcFault));
+
+	*fault = (FcFault) {name, sqlerrcode, message, detail, hint};
+	return fault;
+}
+
+void
+fc_fault_report(int elevel, const FcFault *fault)
+{
+	if (fault == NULL)
+		return;
+	ereport(elevel,
+			(errcode(fault->sqlerrcode),
+			 errmsg("%s", fault->message),
+			 fault->detail ? errdetail("%s", fault->detail) : 0,
+			 fault->hint ? errhint("%s", fault->hint) : 0));
 }

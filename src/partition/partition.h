@@ -22,7 +22,7 @@
 #include "key/tree.h"
 
 /*
- * partition/fault.c
+ * partition/ddl.c: faults
  */
 
 /*

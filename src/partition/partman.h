@@ -12,8 +12,6 @@
 #ifndef FC_PARTMAN_H
 #define FC_PARTMAN_H
 
-#include "access/htup.h"
-
 #include "partition/partition.h"
 
 /* pg_partman's functions that are called here */
@@ -134,53 +132,5 @@ extern void fc_partman_prepare(const FcPartman *partman, Oid nspid,
  */
 extern void fc_partman_finish(const FcRoute *route, Oid nspid,
 							  const FcNewPartition *parts, int nparts);
-
-/* Functions for partition/partman*.c alone */
-
-/* Returns the highest partition with two finite bounds, or NULL */
-extern const FcRange *fc_partman_newest(const FcRoute *route);
-
-/*
- * partition/partman_trust.c
- */
-
-/* A search for the pg_partman of one table */
-typedef struct FcPartmanSearch
-{
-	FcPartman  *partman;		/* what the search has found */
-	Relation	parent;
-	Oid			extension;
-	Oid			schema;
-	Oid			owner;			/* of the extension */
-	Oid			schema_owner;	/* InvalidOid: there is no such schema */
-	Oid			database_owner;
-	Oid			config_sub;		/* part_config_sub, or InvalidOid */
-	TupleDesc	desc;			/* of part_config */
-	HeapTuple	row;			/* the table's row in part_config */
-} FcPartmanSearch;
-
-/* Stores the first reason why fast_copy cannot make pg_partman's partitions */
-extern void fc_partman_refuse(FcPartman *partman, int sqlerrcode, char *detail);
-
-/*
- * May the role act as the owner of the table?  pg_partman's functions run as
- * the owner.
- */
-extern bool fc_partman_trusts(const FcPartmanSearch *search, Oid role);
-
-/*
- * Returns false, with a WARNING, if a role that is not trusted owns
- * pg_partman, its schema or its tables: the load then does not read them.  It
- * throws no error, or a role could keep others from loading by installing
- * pg_partman.
- */
-extern bool fc_partman_is_trusted(const FcPartmanSearch *search);
-
-/*
- * Refuses a pg_partman whose functions run what they find in its schema, if a
- * role that is not trusted can create objects there.  Functions of 5.x do so:
- * they have the schema in their search_path, ahead of pg_catalog.
- */
-extern void fc_partman_check_schema(FcPartmanSearch *search);
 
 #endif							/* FC_PARTMAN_H */
