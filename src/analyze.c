@@ -393,15 +393,7 @@ fc_analyze_replaced(FcAnalysis *analysis)
 	fc_analyze_fault(analysis, fc_replace_cascades(analysis->job), true, true);
 }
 
-/* Tells the faults for which a load would make no partitions, or warn */
-static void
-fc_analyze_faults(FcAnalysis *analysis)
-{
-	fc_analyze_fault(analysis, fc_partitions_far(analysis->job), true, true);
-	foreach_ptr(const FcFault, fault, fc_partitions_faults(analysis->job))
-		fc_analyze_fault(analysis, fault, true, false);
-}
-
+/* Tells of what a load would warn, or for what it would make no partitions */
 static void
 fc_analyze_warnings(FcAnalysis *analysis)
 {
@@ -427,6 +419,9 @@ fc_analyze_warnings(FcAnalysis *analysis)
 		target->plan->missing == FC_MISSING_DEFAULT)
 		fc_analyze_warn(analysis, "default partition",
 						"Rows without a partition of their own go to the default partition.");
+	fc_analyze_fault(analysis, fc_partitions_far(analysis->job), true, true);
+	foreach_ptr(const FcFault, fault, fc_partitions_faults(analysis->job))
+		fc_analyze_fault(analysis, fault, true, false);
 }
 
 /* Tells which files a load would pass over */
@@ -525,7 +520,6 @@ fc_analyze_run(FcOptions *options)
 	fc_analyze_fatal(&analysis);
 	fc_analyze_ledger(&analysis);
 	fc_analyze_warnings(&analysis);
-	fc_analyze_faults(&analysis);
 	fc_analyze_replaced(&analysis);
 	fc_analyze_choices(&analysis);
 	fc_analyze_disk(&analysis);

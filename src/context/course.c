@@ -48,13 +48,6 @@ fc_course_sends_all(const FcFacts *facts)
 		 (facts->writes || !facts->partitioned));
 }
 
-static const char *
-fc_course_sent(const FcFacts *facts)
-{
-	return facts->kept ? facts->kept :
-		facts->partitioned ? "all partitions are foreign tables" : "the target is a foreign table";
-}
-
 /*
  * The way, and why.  Where there is a unique index, of two equal rows the
  * second is refused.
@@ -76,7 +69,8 @@ fc_course_way(const FcFacts *facts)
 	if (facts->spill)
 		return (FcCourse) {.way = facts->rows ? FC_WAY_ROWS : FC_WAY_OFFSETS, .reason = facts->spill};
 	if (fc_course_sends_all(facts))
-		return (FcCourse) {.way = FC_WAY_SEND, .reason = fc_course_sent(facts)};
+		return (FcCourse) {.way = FC_WAY_SEND, .reason = facts->kept ? facts->kept :
+		facts->partitioned ? "all partitions are foreign tables" : "the target is a foreign table"};
 	if (facts->attached)
 		return (FcCourse) {.way = first, .reason = "a partition was attached"};
 	if (facts->keyed)

@@ -80,11 +80,18 @@ fc_hold_alone(Relation rel)
 }
 
 /* Returns the next of all held tables, or NULL */
-static FcHeldTable *
-fc_hold_next(HASH_SEQ_STATUS *all)
+/* A list of all tables */
+static List *
+fc_hold_all(const FcHold *hold)
 {
-	CHECK_FOR_INTERRUPTS();
-	return hash_seq_search(all);
+	HASH_SEQ_STATUS all;
+	FcHeldTable *one;
+	List	   *list = NIL;
+
+	hash_seq_init(&all, hold->tables);
+	while ((one = hash_seq_search(&all)) != NULL)
+		list = lappend(list, one);
+	return list;
 }
 
 /*
@@ -125,14 +132,11 @@ fc_hold_refuse(const char *relname, const char *detail)
 void
 fc_hold_check(FcHold *hold)
 {
-	HASH_SEQ_STATUS all;
-	const FcHeldTable *one;
-
-	hash_seq_init(&all, hold->tables);
-	while ((one = fc_hold_next(&all)) != NULL)
+	foreach_ptr(const FcHeldTable, one, fc_hold_all(hold))
 	{
 		const char *change = fc_hold_change(one);
 
+		CHECK_FOR_INTERRUPTS();
 		if (change != NULL)
 			fc_hold_refuse(RelationGetRelationName(one->rel), change);
 	}
@@ -142,12 +146,10 @@ void
 fc_hold_renew(FcHold *hold)
 {
 	MemoryContext old = MemoryContextSwitchTo(hold->mcxt);
-	HASH_SEQ_STATUS all;
-	FcHeldTable *one;
 
-	hash_seq_init(&all, hold->tables);
-	while ((one = fc_hold_next(&all)) != NULL)
+	foreach_ptr(FcHeldTable, one, fc_hold_all(hold))
 	{
+		CHECK_FOR_INTERRUPTS();
 		list_free(one->indexes);
 		one->indexes = RelationGetIndexList(one->rel);
 		one->file = fc_relation_locator(one->rel);
@@ -172,12 +174,11 @@ fc_hold_end(FcHold *hold, Oid table)
 void
 fc_hold_end_all(FcHold *hold, FcHeldFor what)
 {
-	HASH_SEQ_STATUS all;
-	FcHeldTable *one;
-
-	hash_seq_init(&all, hold->tables);
-	while ((one = fc_hold_next(&all)) != NULL)
+	foreach_ptr(const FcHeldTable, one, fc_hold_all(hold))
+	{
+		CHECK_FOR_INTERRUPTS();
 		if (one->what <= what)
 			fc_hold_end(hold, one->oid);
+	}
 	Assert(what != FC_HELD_PLACE || hash_get_num_entries(hold->tables) == 0);
 }

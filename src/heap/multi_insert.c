@@ -91,12 +91,13 @@ fc_multi_begin(FcWriter *base)
 	writer->entries = fc_entries_begin(base->ctx, base->estate, base->rri, writer->insert_mcxt);
 }
 
-/* Rows that are inserted together */
+/* Rows that are inserted together; one that is checked by the indexes */
 typedef struct FcMultiInsert
 {
 	FcMultiWriter *writer;
 	TupleTableSlot **slots;
 	int			n;
+	int			conflict;		/* the index that refuses it; -1: none */
 } FcMultiInsert;
 
 /* Body of fc_write_as_leader: lets core insert them */
@@ -139,14 +140,6 @@ fc_multi_heap(void *arg)
 	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.loaded, insert->n);
 }
 
-/* A row that is checked by the indexes, and the result */
-typedef struct FcMultiOne
-{
-	FcMultiWriter *writer;
-	TupleTableSlot *slot;
-	int			conflict;		/* the index that refuses it; -1: none */
-} FcMultiOne;
-
 /*
  * Inserts rows without their index entries.  False if one of them cannot be
  * inserted: inserts the rows one by one then, to find the first such row, and
@@ -179,17 +172,17 @@ fc_multi_try(FcMultiWriter *writer, FcMultiRow *rows, int n)
 static void
 fc_multi_find_conflict(void *arg)
 {
-	FcMultiOne *one = arg;
+	FcMultiInsert *one = arg;
 	ResultRelInfo *rri = one->writer->base.rri;
 	EState	   *estate = one->writer->base.estate;
 
 	Assert(one->writer->unique && rri->ri_NumIndices > 0);
 	one->conflict = -1;
-	ItemPointerSetInvalid(&one->slot->tts_tid);
+	ItemPointerSetInvalid(&one->slots[0]->tts_tid);
 	for (int i = 0; i < rri->ri_NumIndices && one->conflict < 0; i++)
 		if ((rri->ri_IndexRelationInfo[i]->ii_Unique ||
 			 rri->ri_IndexRelationInfo[i]->ii_ExclusionOps) &&
-			!fc_check_index(rri, one->slot, estate,
+			!fc_check_index(rri, one->slots[0], estate,
 							RelationGetRelid(rri->ri_IndexRelationDescs[i])))
 			one->conflict = i;
 	ResetPerTupleExprContext(estate);
@@ -223,7 +216,7 @@ static void
 fc_multi_one(FcMultiWriter *writer, FcMultiRow *row)
 {
 	FcContext  *ctx = writer->base.ctx;
-	FcMultiOne	one = {writer, row->slot};
+	FcMultiInsert one = {writer, &row->slot, 1};
 	ErrorData  *edata;
 
 	Assert(writer->unique && row->slot != NULL && !TTS_EMPTY(row->slot));

@@ -71,6 +71,7 @@ typedef struct FcJob
 									 * missing */
 	struct FcSender *sender;	/* NULL: no records are sent to other
 								 * servers */
+	bool		sent;			/* all records were, and stay there */
 	List	   *files;			/* FcNewFile, until the load has ended */
 	FcIndexTask *indexes;		/* target.nindexes */
 } FcJob;

@@ -70,26 +70,17 @@ fc_merge_add(FcPages *stretches, uint32 *n, Oid leaf)
 	return stretches;
 }
 
-/* The leaves whose rows are to be loaded once more */
-static const List *
-fc_merge_leaves(const FcJob *job)
-{
-	List	   *leaves = job->moved;
-
-	for (int i = 0; i < job->target.nsubstitutes; i++)
-		leaves = lappend_oid(leaves, job->target.substitutes[i].range.partition);
-	return leaves;
-}
-
 void
 fc_merge_read(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcPages    *stretches = palloc(sizeof(FcPages));
-	const List *leaves = fc_merge_leaves(job);
+	List	   *leaves = job->moved;
 	FcWork		work = {.task_size = sizeof(FcPages)};
 	int			processes;
 
+	for (int i = 0; i < target->nsubstitutes; i++)
+		leaves = lappend_oid(leaves, target->substitutes[i].range.partition);
 	fc_progress_phase(&job->progress, FC_PHASE_REPLACE);
 	foreach_oid(leaf, leaves)
 	{

@@ -94,13 +94,6 @@ fc_send_end_job(FcJob *job)
 	job->sender = NULL;
 }
 
-/* The argument of fc_send_apart */
-typedef struct FcSendTry
-{
-	FcJob	   *job;
-	bool		sent;
-} FcSendTry;
-
 /*
  * Body of fc_error_apart: sends in the leader, with a resource owner for what
  * errors leave open.  False if a partition is missing: all servers roll back
@@ -109,21 +102,20 @@ typedef struct FcSendTry
 static bool
 fc_send_apart(void *arg)
 {
-	FcSendTry  *attempt = arg;
-	FcContext  *ctx = &attempt->job->target.ctx;
+	FcJob	   *job = arg;
+	FcContext  *ctx = &job->target.ctx;
 	struct ResourceOwnerData *outer = fc_error_owner_begin();
 
-	attempt->sent = fc_elsewhere_get()->finish(attempt->job->sender);
+	job->sent = fc_elsewhere_get()->finish(job->sender);
 	fc_pace_wait(ctx);
 	fc_error_owner_end(ctx, outer);
-	return attempt->sent;
+	return job->sent;
 }
 
 bool
 fc_send_whole(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcSendTry	attempt = {job, false};
 	FcElsewhereLoad load;
 
 	if (!fc_away_confirm(job))
@@ -132,8 +124,9 @@ fc_send_whole(FcJob *job)
 	load = fc_send_load(job);
 	target->shared->phase = FC_PHASE_LOAD;
 	job->sender = fc_elsewhere_get()->begin(target, &load);
-	fc_error_apart(&target->ctx, fc_send_apart, &attempt);
-	if (!attempt.sent)
+	job->sent = false;
+	fc_error_apart(&target->ctx, fc_send_apart, job);
+	if (!job->sent)
 	{
 		fc_elsewhere_get()->end(job->sender);
 		job->sender = NULL;
