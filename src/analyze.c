@@ -73,7 +73,7 @@ fc_analyze_file(FcAnalysis *analysis, uint32 file)
 	finding->rows = fc_chunks_records(target->shared, target->source, file);
 	finding->detail = fc_format_is_binary(&options->format) ? "binary" :
 		psprintf("%s, %s, %d line%s of header",
-							   fc_format_is_csv(&options->format) ? "csv" : "text",
+							   options->json ? "json" : fc_format_is_csv(&options->format) ? "csv" : "text",
 							   pg_encoding_to_char(target->form.encoding),
 							   options->header_lines, options->header_lines == 1 ? "" : "s");
 }

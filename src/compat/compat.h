@@ -56,6 +56,7 @@
 #include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/guc_tables.h"
+#include "utils/jsonfuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/resowner.h"
@@ -453,6 +454,14 @@ fc_core_is_moment(const char *s)
 /* 17: the caller may give the context.  With escapes looked into */
 #define fc_json_lex(json, len) \
 	makeJsonLexContextCstringLen(FC_17_ADDS(NULL,) json, len, GetDatabaseEncoding(), true)
+
+/* 16: what the parser calls returns whether it is to go on */
+typedef FC_16(JsonParseErrorType, void) FcJsonResult;
+#define FC_JSON_SUCCESS	FC_16(JSON_SUCCESS, )
+
+/* 16: an error may be saved.  Throws what the lexer or the parser has found */
+#define fc_json_throw(error, lex) \
+	FC_16(json_errsave_error(error, lex, NULL), json_ereport_error(error, lex))
 
 /* 16: core finds a setting by its name.  It must be there */
 static inline const struct config_generic *

@@ -377,6 +377,8 @@ typedef enum FcSharedTail
 	FC_TAIL_FLAGS,				/* uint16[ncolumns], FC_FIELD_* */
 	FC_TAIL_NULL,				/* the null string */
 	FC_TAIL_DEFAULT,			/* the default string */
+	FC_TAIL_KEYS,				/* json: nfields names, each after the one
+								 * before */
 	FC_TAIL_PATTERNS,			/* ncolumns strings, each after the one
 								 * before: a field's timestamp pattern or "" */
 	FC_TAIL_EDITS,				/* strings of number_format and null_strings:
@@ -476,6 +478,7 @@ typedef struct FcShared
 #define fc_shared_flags(s) ((uint16 *) fc_shared_tail(s, FC_TAIL_FLAGS))
 #define fc_shared_null(s) fc_shared_tail(s, FC_TAIL_NULL)
 #define fc_shared_default(s) fc_shared_tail(s, FC_TAIL_DEFAULT)
+#define fc_shared_keys(s) fc_shared_tail(s, FC_TAIL_KEYS)
 #define fc_shared_patterns(s) fc_shared_tail(s, FC_TAIL_PATTERNS)
 #define fc_shared_edits(s) fc_shared_tail(s, FC_TAIL_EDITS)
 #define fc_shared_transforms(s) fc_shared_tail(s, FC_TAIL_TRANSFORMS)

@@ -360,9 +360,9 @@ fc_feed_accept(FcFeed *feed, char *data)
 
 /* Is the record an empty line that core does not get?  Then counts it. */
 static bool
-fc_feed_skips(FcFeed *feed)
+fc_feed_skips(FcFeed *feed, const char *data)
 {
-	if (feed->length > 0 || !feed->target->options->skip_empty_lines)
+	if (!feed->target->options->skip_empty_lines || !fc_record_is_empty(feed->dialect, data, feed->length))
 		return false;
 	feed->skipped++;
 	(void) fc_context_count_out(&feed->target->ctx, filtered, feed->offset, 1);
@@ -398,7 +398,7 @@ fc_feed_next(FcFeed *feed)
 				fc_feed_refuse_grammar(feed->dialect, end, record.unterminated);
 			fc_feed_refuse(feed);
 		}
-	} while (fc_feed_skips(feed) || !fc_feed_accept(feed, record.data));
+	} while (fc_feed_skips(feed, record.data) || !fc_feed_accept(feed, record.data));
 	feed->fed++;
 	return true;
 }

@@ -421,7 +421,7 @@ fc_hint_separator(const FcRefused *refused)
 	int			most = 0;
 	int			given;
 
-	if (refused->text == NULL || RelationGetNumberOfAttributes(target->rel) == 1)
+	if (refused->text == NULL || target->options->json || RelationGetNumberOfAttributes(target->rel) == 1)
 		return '\0';
 	given = fc_hint_count(refused->text, target->options->delimiter[0]);
 	for (const char *s = fc_hint_separators; *s; s++)
@@ -437,6 +437,13 @@ fc_hint_separator(const FcRefused *refused)
 	return given == 0 || (given < wanted && most >= wanted) ? best : '\0';
 }
 
+/* Is it the first record, which may be meant for a header, or a title? */
+static bool
+fc_hint_is_first(const FcRefused *refused)
+{
+	return refused->first && !refused->target->options->json;
+}
+
 /* Returns a hint if it is the first record, and words rather than values */
 static char *
 fc_hint_words(const FcRefused *refused)
@@ -445,7 +452,7 @@ fc_hint_words(const FcRefused *refused)
 	const char *arrow = fc_caller_arrow(options->caller);
 	const char *value = refused->value;
 
-	if (!refused->first)
+	if (!fc_hint_is_first(refused))
 		return NULL;
 	/* a title may stand before the names */
 	if (options->header_lines > 0)
@@ -479,7 +486,7 @@ fc_hint_file(const FcRefused *refused)
 {
 	const char *value = refused->value;
 
-	if (!refused->first)
+	if (!fc_hint_is_first(refused))
 		return NULL;
 	if (strncmp(value, FC_MARK, strlen(FC_MARK)) == 0)
 		return psprintf("If the file begins with a byte order mark, %s.",
@@ -497,7 +504,7 @@ fc_hint_markup(const FcRefused *refused)
 	const char *text = refused->text;
 	const char *end;
 
-	if (!refused->first || text == NULL)
+	if (!fc_hint_is_first(refused) || text == NULL)
 		return NULL;
 	text += strspn(text, " \t");
 	if (text[0] == '<' && (isalpha((unsigned char) text[1]) || (text[1] && strchr("!/?", text[1]))))
@@ -506,7 +513,8 @@ fc_hint_markup(const FcRefused *refused)
 	end = text[0] == '"' ? strchr(text + 1, '"') : NULL;
 	if (strncmp(text, "{\"", 2) == 0 || strncmp(text, "[{", 2) == 0 || strcmp(text, "[") == 0 || strcmp(text, "{") == 0 ||
 		(end && strncmp(end, "\": ", 3) == 0))
-		return pstrdup("If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.");
+		return psprintf("If the file is in JSON, use format%s 'json'. An object must be a line: jq -c . FILE makes such lines, and jq -c '.[]' FILE those of an array.",
+						fc_caller_arrow(refused->target->options->caller));
 	for (int i = 0; i < lengthof(fc_hint_commands); i++)
 		if (strncmp(text, fc_hint_commands[i], strlen(fc_hint_commands[i])) == 0 || strcmp(text, "--") == 0)
 			return pstrdup("If the file is a script of SQL commands, run it by psql -f.");
@@ -519,7 +527,7 @@ fc_hint_null(const FcRefused *refused)
 {
 	const FcOptions *options = refused->target->options;
 	/* the empty string goes on to stand for it beside these */
-	const char *option = options->words.null_string || fc_hint_is_blank(refused->value) ? "null_strings" :
+	const char *option = options->words.null_string || options->json || fc_hint_is_blank(refused->value) ? "null_strings" :
 		fc_caller_wrote_copy(options->caller) ? "null" : "null_string";
 
 	return psprintf("If \"%s\" stands for NULL, add %s%s '%s'.", refused->value, option,
@@ -572,7 +580,7 @@ fc_hint_of_fields(const FcRefused *refused)
 	if (refused->what == FC_REFUSED_MISSING && refused->text && refused->text[0] == '\0')
 		return psprintf("If empty lines are to be left out, add %s.",
 						fc_caller_wrote_copy(options->caller) ? "skip_empty_lines" : "skip_empty_lines => true");
-	if (!refused->first || options->header_map)
+	if (!fc_hint_is_first(refused) || options->header_map)
 		return NULL;
 	if (refused->what == FC_REFUSED_EXTRA && delim[0] != '\t' && fc_hint_ends_open(refused, delim))
 		return psprintf("If each line ends with \"%s\", add ignore_extra_columns%s.", delim,

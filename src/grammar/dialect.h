@@ -68,6 +68,9 @@ typedef struct FcDialect
 	char		delim_rest[FC_DELIM_BYTES - 1];
 	bool		raw;			/* text: backslashes are data, too, and nothing
 								 * but the file's end is one */
+	bool		json;			/* raw text: each line is an object, and its
+								 * end '\n' alone */
+	bool		others;			/* json: keys that are no fields are left out */
 	int			nfields;		/* binary only: fields of each record */
 } FcDialect;
 

@@ -49,12 +49,12 @@ typedef struct FcMarks
 
 /*
  * Can files of this dialect be marked?  Where escape and quote differ, masks do
- * not tell enough.
+ * not tell enough; and borders of json's fields are in no mask.
  */
 static inline bool
 fc_marks_serve(const FcDialect *dialect)
 {
-	return dialect->eol != FC_EOL_UNKNOWN &&
+	return dialect->eol != FC_EOL_UNKNOWN && !dialect->json &&
 		(dialect->mode == FC_MODE_TEXT ||
 		 (dialect->mode == FC_MODE_CSV && dialect->escape == dialect->quote));
 }

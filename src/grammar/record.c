@@ -147,10 +147,11 @@ text_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 				bool eof)
 {
 	const char	escape = dialect->raw ? '\n' : '\\';
+	const char	cr = dialect->json ? '\n' : '\r';
 
 	for (;;)
 	{
-		scan->pos = find_byte(buf, scan->pos, len, escape, '\n', '\r');
+		scan->pos = find_byte(buf, scan->pos, len, escape, '\n', cr);
 		if (scan->pos == len)
 			return FC_END_NONE;
 		if (buf[scan->pos] != '\\')

@@ -57,4 +57,13 @@ typedef struct FcScan
 extern FcEnd fc_record_end(FcDialect *dialect, FcScan *scan,
 						   const char *buf, size_t len, bool eof);
 
+/* Is it an empty line: without a byte or, of json, with none but blanks? */
+static inline bool
+fc_record_is_empty(const FcDialect *dialect, const char *rec, size_t len)
+{
+	while (dialect->json && len > 0 && (rec[len - 1] == ' ' || rec[len - 1] == '\t' || rec[len - 1] == '\r'))
+		len--;
+	return len == 0;
+}
+
 #endif							/* FC_RECORD_H */

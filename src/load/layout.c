@@ -208,6 +208,17 @@ fc_layout_patterns(const FcColumns *columns)
 	return patterns;
 }
 
+/* The names of all fields, likewise, if the records have keys */
+static StringInfo
+fc_layout_keys(const FcOptions *options, const FcColumns *columns)
+{
+	StringInfo	keys = makeStringInfo();
+
+	foreach_node(String, name, options->json ? columns->names : NIL)
+		appendBinaryStringInfo(keys, strVal(name), strlen(strVal(name)) + 1);
+	return keys;
+}
+
 /* The options that edits of fields need, as row/edit.h reads them */
 static StringInfo
 fc_layout_edits(const FcOptions *options, const FcColumns *columns)
@@ -322,6 +333,7 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 	const FcSharedSource *source = &layout->source;
 	const FcOptions *options = target->options;
 	const FcColumns *columns = &target->planned->columns;
+	StringInfo	keys = fc_layout_keys(options, columns);
 	StringInfo	patterns = fc_layout_patterns(columns);
 	StringInfo	edits = fc_layout_edits(options, columns);
 	Size		end = MAXALIGN(sizeof(FcShared));
@@ -330,6 +342,7 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		[FC_TAIL_FLAGS] = {sizeof(uint16) * plan->ncolumns, columns->flags},
 		[FC_TAIL_NULL] = fc_layout_text(options->format.null_print),
 		[FC_TAIL_DEFAULT] = fc_layout_text(options->default_string),
+		[FC_TAIL_KEYS] = {keys->len + 1, keys->data},
 		[FC_TAIL_PATTERNS] = {patterns->len + 1, patterns->data},
 		[FC_TAIL_EDITS] = {edits->len, edits->data},
 		[FC_TAIL_TRANSFORMS] = fc_layout_text(columns->transforms == NIL ? "" : nodeToString(columns->transforms)),

@@ -153,6 +153,8 @@ fc_setup_dialect(FcTarget *target)
 	}
 	target->dialect.mode = FC_MODE_TEXT;
 	target->dialect.raw = target->options->raw;
+	target->dialect.json = target->options->json;
+	target->dialect.others = target->options->ignore_extra_columns;
 	target->dialect.lone_marker = FC_CORE_LONE_MARKER;
 }
 

@@ -71,6 +71,14 @@ fc_edits_number_read(const char *s, FcNumberFormat *number)
 		rest[1 + fc_edits_digits(rest + 1)] == '\0';
 }
 
+/* missing_columns */
+enum
+{
+	FC_LACK_ERROR,
+	FC_LACK_NULL,
+	FC_LACK_DEFAULT
+};
+
 void
 fc_options_edits(FcOptions *options)
 {
@@ -78,6 +86,7 @@ fc_options_edits(FcOptions *options)
 	FcNumberFormat *number = &options->number;
 	const char *example = options->words.number_format;
 	const char *given;
+	int			missing;
 
 	options->trim = trims[fc_option_word(options, FC_OPTION_trim_blanks)];
 	number->group = number->decimal = "";
@@ -87,11 +96,17 @@ fc_options_edits(FcOptions *options)
 	/* PostgreSQL reads such numbers anyway */
 	if (number->group[0] == '\0' && number->decimal[0] == '.')
 		number->decimal = "";
-	options->pads = fc_option_word(options, FC_OPTION_missing_columns) != 0;
+	missing = fc_option_word(options, FC_OPTION_missing_columns);
+	options->pads = missing != FC_LACK_ERROR || options->json;
+	if (missing == FC_LACK_DEFAULT && !options->json)
+		fc_option_error(errmsg("missing_columns \"default\" requires format \"json\""),
+						errhint("Elsewhere default_string is what fields that stand for a default are written as."));
+	if (missing == FC_LACK_DEFAULT)
+		options->default_string = "\\D";
 	given = options->null_strings ? "null_strings" : options->trim ? "trim_blanks" :
 		options->words.number_format ? "number_format" :
 		options->skip_empty_lines ? "skip_empty_lines" :
-		options->pads ? "missing_columns" : NULL;
+		missing != FC_LACK_ERROR ? "missing_columns" : NULL;
 	if (given && fc_format_is_binary(&options->format))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),

@@ -108,12 +108,35 @@ fc_grammar_check_delimiter(const FcOptions *options, bool quote)
 		fc_grammar_check_value(delimiter, options->default_string, "DEFAULT");
 }
 
+/* Lines of JSON are raw lines to the rest; ERROR for what they do not have */
+static void
+fc_grammar_json(FcOptions *options)
+{
+	static const FcOptionNumber others[] = {
+		FC_OPTION_header, FC_OPTION_delimiter, FC_OPTION_null_string, FC_OPTION_quote, FC_OPTION_escape,
+		FC_OPTION_force_not_null, FC_OPTION_force_null, FC_OPTION_default_string
+	};
+
+	for (int i = 0; i < lengthof(others); i++)
+		if (options->given[others[i]])
+			fc_option_error(errmsg("%s cannot be used with format \"json\"", fc_option_list[others[i]].name),
+							errhint("Keys name the columns, null stands for NULL, and JSON has quotes and escapes of its own: leave it out."));
+	options->json = options->raw = options->own_grammar = true;
+	options->words.format = "text";
+	options->skip_empty_lines |= !options->given[FC_OPTION_skip_empty_lines];
+}
+
 void
 fc_options_grammar(FcOptions *options)
 {
 	bool		quote = fc_grammar_none(options->words.quote);
 	bool		escape = fc_grammar_none(options->words.escape);
 
+	if (strcmp(options->words.format, "json") == 0)
+	{
+		fc_grammar_json(options);
+		return;
+	}
 	options->delimiter = options->words.delimiter;
 	options->raw = quote || escape;
 	options->own_grammar = options->raw;

@@ -59,8 +59,8 @@
 	  "The columns that the fields of the file are loaded into, in the order of the fields, as in COPY's list of columns. The default is all " \
 	  "columns of the table. With header => 'map', the header names them instead.", \
 	  "SELECT fast_copy('events', '/data/devices.csv', columns => '{device,at}');") \
-	X(format, "FORMAT", "'csv', 'text' or 'binary'", "text", "csv", \
-	  "csv, text or binary", \
+	X(format, "FORMAT", "'csv', 'text', 'json' or 'binary'", "text", "csv ndjson jsonl", \
+	  "csv, text, json or binary", \
 	  "The format of the file, as COPY defines it. The default of the function is 'csv'; that of COPY, also with the option fast_copy, is 'text'.", \
 	  "SELECT fast_copy('orders', '/data/orders.txt', format => 'text');") \
 	X(header, "HEADER", "true, false, 'match', 'map' or a number of lines to skip", "map", "skip skip_header ignore_lines auto_detect", \
@@ -311,10 +311,10 @@
 	  "Leaves out lines that contain nothing at all, outside of quotes, and counts them as filtered. By default they are records with one empty field. " \
 	  "A line of blanks is still a record.", \
 	  "SELECT fast_copy('orders', '/data/gaps.csv',\n  skip_empty_lines => true);") \
-	X(missing_columns, NULL, "'error' or 'null'", "null", "null_padding trailing_nullcols fill", \
-	  "error or null: what records with too few fields are", \
+	X(missing_columns, NULL, "'error', 'null' or 'default'", "null", "null_padding trailing_nullcols fill", \
+	  "error, null or default: what records with too few fields are", \
 	  "Whether a record with too few fields is an error, as for COPY, or the fields that it lacks at its end are NULL. An empty line is a record of one empty field. " \
-	  "Too many fields stay an error.", \
+	  "Too many fields stay an error. In JSON a key that an object lacks is NULL, or with 'default' gets the default of its column.", \
 	  "SELECT fast_copy('orders', '/data/short.csv',\n  missing_columns => 'null');")
 
 /* Arguments, and options of COPY, that stand after all others */

@@ -340,7 +340,7 @@ fc_options_on_error(FcOptions *options)
 static void
 fc_options_map(FcOptions *options)
 {
-	options->drops = options->ignore_extra_columns && !options->header_map;
+	options->drops = options->ignore_extra_columns && !options->header_map && !options->json;
 	if (options->drops && options->header_match)
 		fc_option_error(errmsg("ignore_extra_columns cannot be used with header \"match\""),
 						errhint("Use header%s 'map': then the header tells which columns are extra.", fc_caller_arrow(options->caller)));

@@ -167,6 +167,7 @@ typedef struct FcOptions
 	bool		raw;			/* no byte quotes or escapes others */
 	bool		own_grammar;	/* core cannot read it: format and copy_options
 								 * have other bytes in place of what it has */
+	bool		json;			/* raw lines, each an object of JSON */
 	int			header_lines;
 	bool		header_match;	/* the last header line names the columns */
 	bool		header_map;		/* the last header line maps the fields */

@@ -105,7 +105,8 @@ fc_plan_may_leave_out(const FcOptions *options)
 
 	if (options->on_error == FC_ON_ERROR_IGNORE && !FC_CORE_NUMBERS_ALL)
 		classes |= FC_CLASS_CONVERSION;
-	return (options->tolerated & classes) != 0 || options->skip_empty_lines;
+	/* gaps that lines of JSON leave do not matter */
+	return (options->tolerated & classes) != 0 || (options->skip_empty_lines && !options->json);
 }
 
 static bool

@@ -143,7 +143,7 @@ fc_batch_serves(FcBatchMaker *maker)
 
 	if (plan->need_transcoding)
 		maker->recode = FindDefaultConversionProc(plan->encoding, GetDatabaseEncoding());
-	return parser->nfields > 0 &&
+	return parser->nfields > 0 && parser->objects == NULL &&
 		(parser->nfields > 1 || !plan->skips_empty) &&
 		parser->dialect.default_string == NULL &&
 		(parser->dialect.mode == FC_MODE_TEXT ||

@@ -110,7 +110,8 @@ fc_chunk_reader_next(FcChunkReader *reader)
 {
 	while (fc_chunk_reader_any(reader))
 	{
-		if (reader->record.length > 0 || !reader->ctx->shared->plan.skips_empty)
+		if (!reader->ctx->shared->plan.skips_empty ||
+			!fc_record_is_empty(reader->dialect, reader->record.data, reader->record.length))
 			return true;
 		fc_chunk_reader_skip(reader);
 	}

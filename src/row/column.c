@@ -14,7 +14,12 @@
  */
 #include "postgres.h"
 
+#include "funcapi.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
+#include "utils/json.h"
 
 #include "row/column.h"
 
@@ -60,6 +65,63 @@ fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 											 column->name);
 	column->ours = column->pattern != NULL || (column->flags & FC_FIELD_OURS) ||
 		(zone && fc_convert_uses_zone(&column->convert));
+}
+
+/* What makes an array or a row of JSON: core's function, for one column */
+struct FcPopulate
+{
+	FmgrInfo	function;
+	Datum		nothing;		/* such a row */
+	char	   *object;			/* what stands before the value */
+};
+
+static FcPopulate *
+fc_column_populate(const FcColumn *column)
+{
+	FcPopulate *populate = palloc0(sizeof(FcPopulate));
+	TupleDesc	desc = CreateTemplateTupleDesc(1);
+	StringInfo	object = makeStringInfo();
+	bool		null = true;
+	Datum		none = (Datum) 0;
+	Const	   *arg = makeNullConst(RECORDOID, -1, InvalidOid);
+
+	TupleDescInitEntry(desc, 1, column->name, column->typid, column->typmod, 0);
+	desc = BlessTupleDesc(fc_finish_desc(desc));
+	populate->nothing = HeapTupleGetDatum(heap_form_tuple(desc, &none, &null));
+	appendStringInfoChar(object, '{');
+	escape_json(object, column->name);
+	appendStringInfoChar(object, ':');
+	populate->object = object->data;
+	fmgr_info(F_JSON_POPULATE_RECORD, &populate->function);
+	fmgr_info_set_expr((Node *) makeFuncExpr(F_JSON_POPULATE_RECORD, RECORDOID, list_make1(arg),
+											 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL), &populate->function);
+	return populate;
+}
+
+static Datum
+fc_column_of_json(FcPopulate *populate, const FcField *field)
+{
+	char	   *object = psprintf("%s%s}", populate->object, field->data);
+	Datum		row = FunctionCall3(&populate->function, populate->nothing,
+									CStringGetTextDatum(object), BoolGetDatum(false));
+	bool		null;
+
+	return GetAttributeByNum(DatumGetHeapTupleHeader(row), 1, &null);
+}
+
+void
+fc_column_take_json(FcColumn *column)
+{
+	Oid			base = getBaseType(column->typid);
+
+	column->json = true;
+	if (base == JSONOID || base == JSONBOID)
+		return;
+	column->json = OidIsValid(get_element_type(base)) || get_typtype(base) == TYPTYPE_COMPOSITE;
+	/* core would read it as a text */
+	if (column->json)
+		column->populate = fc_column_populate(column);
+	column->ours |= column->json;
 }
 
 pg_tz *
@@ -177,6 +239,9 @@ fc_column_value(FcColumn *column, const FcField *field)
 		return value;
 	if (column->binary)
 		return fc_column_receive(column, field);
+	/* what an expression makes is a text */
+	if (!field->null && column->populate && !column->transform)
+		return fc_column_of_json(column->populate, field);
 	return InputFunctionCall(&column->input, field->null ? NULL : field->data,
 							 column->typioparam, column->typmod);
 }

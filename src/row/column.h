@@ -18,6 +18,7 @@
 
 typedef struct FcTransform FcTransform;
 typedef struct FcTransforms FcTransforms;
+typedef struct FcPopulate FcPopulate;
 
 /* A field of the file and its column */
 typedef struct FcColumn
@@ -38,6 +39,8 @@ typedef struct FcColumn
 	Oid			typid;
 	int32		typmod;
 	ExprState  *def;			/* the default, if a field may stand for it */
+	bool		json;			/* the field is JSON, and stays JSON */
+	FcPopulate *populate;		/* makes the value of JSON; or NULL */
 } FcColumn;
 
 /* A column that has a default, and no field in the file */
@@ -65,6 +68,12 @@ extern AttrNumber fc_column_named(Relation rel, const char *name);
  */
 extern void fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 						   const char *pattern, bool zone, bool binary);
+
+/*
+ * For fields that are values of JSON: columns of json types, arrays and row
+ * types get the value as JSON, and others a text.
+ */
+extern void fc_column_take_json(FcColumn *column);
 
 /*
  * The time zone of this name; ERROR 22023 for one that SET would refuse.  NULL

@@ -5,7 +5,7 @@
  *
  * 1. The record's encoding is verified, or converted to the server's.
  * 2. The record is cut into fields, in place: by its marks (grammar/marks.c),
- *    or byte by byte (grammar/field.c).
+ *    byte by byte (grammar/field.c), or as an object of JSON (row/object.c).
  * 3. Each field becomes the value of its column (row/column.c).
  * 4. Columns that the file does not have get their defaults.
  *
@@ -150,25 +150,44 @@ fc_parse_verify(void *arg)
 			pg_verifymbstr(fields[i].data, fields[i].len, false);
 }
 
+/* Body of fc_error_catch: cuts an object of JSON */
+static void
+fc_parse_object(void *arg)
+{
+	FcParser   *parser = arg;
+	FcInHand   *record = &parser->record;
+
+	record->cut = true;
+	record->found = parser->nfields;
+	/* texts are not in the record */
+	parser->quick.room.readable = NULL;
+	fc_object_cut(parser->objects, record->data, record->len, record->fields);
+}
+
 /*
- * Calls check, which throws if the record's encoding is wrong.  Where such
- * records are tolerated, refuses the record instead.
+ * Calls check, which throws if the record's encoding is wrong, or an object.
+ * Where such records are tolerated, refuses the record instead.
  */
 static void
-fc_parse_check_encoding(FcParser *parser, FcErrorBody check)
+fc_parse_check(FcParser *parser, FcErrorBody check)
 {
+	uint32		class = FC_CLASS_ENCODING;
+	bool		object = check == fc_parse_object;
 	ErrorData  *edata;
 
-	if (!fc_parse_tolerates(parser, FC_CLASS_ENCODING))
+	if (!fc_parse_tolerates(parser, object ? FC_CLASS_MISSING_COLUMNS | FC_CLASS_EXTRA_COLUMNS : class))
 	{
 		check(parser);
 		return;
 	}
 	edata = fc_error_catch(parser->ctx, check, parser);
-	if (edata && !fc_parse_is_of_value(edata))
+	if (object)
+		class = fc_object_class(parser->objects);
+	/* an object may have more levels than the stack */
+	if (edata && (!fc_parse_tolerates(parser, class) || (!object && !fc_parse_is_of_value(edata)) || fc_error_is_of_server(edata)))
 		ThrowErrorData(edata);
 	else if (edata)
-		fc_parse_refuse(parser, FC_CLASS_ENCODING, NULL, NULL, edata);
+		fc_parse_refuse(parser, class, NULL, NULL, edata);
 }
 
 /*
@@ -367,11 +386,15 @@ fc_parse_fields(FcParser *parser)
 	const FcPlan *plan = &parser->shared->plan;
 
 	if (!record->cut && parser->dialect.mode != FC_MODE_BINARY)
-		fc_parse_check_encoding(parser, fc_parse_encode);
+		fc_parse_check(parser, fc_parse_encode);
 	if (!record->ok)
 		return false;
-	if (!record->cut)
+	if (!record->cut && parser->objects)
+		fc_parse_check(parser, fc_parse_object);
+	else if (!record->cut)
 		fc_parse_cut(parser);
+	if (!record->ok)
+		return false;
 	if (record->found < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
@@ -382,7 +405,7 @@ fc_parse_fields(FcParser *parser)
 	for (; (plan->pads || (plan->drops && record->found >= plan->nwanted)) && record->found < parser->nfields; record->found++)
 		record->fields[record->found] = (FcField) {.data = fc_column_nothing,.null = true};
 	if (parser->dialect.mode == FC_MODE_TEXT)
-		fc_parse_check_encoding(parser, fc_parse_verify);
+		fc_parse_check(parser, fc_parse_verify);
 	if (record->ok && parser->dialect.default_string != NULL)
 		fc_parse_check_markers(parser);
 	if (record->ok && record->found > parser->nfields && !plan->drops && (parser->nfields > 0 || record->len > 0))
@@ -509,7 +532,8 @@ fc_parse_quickly(FcParser *parser, const FcRecord *record, Datum *values, bool *
 	fc_parse_take(parser, record->data, record->length, values, nulls);
 	parser->record.marks = record->marks;
 	parser->record.marks_pos = record->marks_pos;
-	if (parser->file_zone || !fc_parse_is_valid(parser))
+	/* core's parser may throw an error */
+	if (parser->file_zone || parser->objects || !fc_parse_is_valid(parser))
 		return false;
 	fc_parse_cut(parser);
 	if (parser->record.found != parser->nfields)
@@ -578,7 +602,7 @@ fc_parse_init_quick(FcParser *parser, TupleDesc desc)
 			TupleDescAttr(desc, column->index)->attstorage == TYPSTORAGE_PLAIN)
 			continue;
 		quick->convert.room = &parser->quick.room;
-		quick->convert.in_place = i > 0 && !parser->shared->plan.set_null;
+		quick->convert.in_place = i > 0 && !parser->shared->plan.set_null && !parser->dialect.json;
 	}
 }
 
@@ -616,6 +640,8 @@ fc_parse_init_columns(FcParser *parser, Relation target)
 		fc_column_init(column, RelationGetDescr(target), fc_shared_columns(shared)[i],
 					   pattern, parser->file_zone != NULL,
 					   parser->dialect.mode == FC_MODE_BINARY);
+		if (parser->dialect.json && column->index >= 0)
+			fc_column_take_json(column);
 		if (parser->dialect.default_string != NULL && column->index >= 0)
 			column->def = fc_column_default(shared, target, column->index + 1, true);
 		pattern += strlen(pattern) + 1;
@@ -655,6 +681,8 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	parser->copy = palloc(FC_PARSE_COPY);
 	parser->file_zone = fc_column_zone(fc_shared_zone(shared));
 	fc_parse_init_columns(parser, ctx->target);
+	if (parser->dialect.json)
+		parser->objects = fc_objects_begin(&parser->dialect, fc_shared_keys(shared), parser->columns, parser->nfields);
 	fc_column_begin_defaults(&parser->defaults, shared, ctx->target, estate, numbered);
 	parser->transforms = fc_transforms_begin(shared, parser->columns, &parser->dialect,
 											 parser->defaults.econtext);

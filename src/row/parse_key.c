@@ -62,6 +62,12 @@ fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 	Assert(wanted >= 0 && wanted < parser->ncolumns);
 	if (parser->dialect.mode == FC_MODE_BINARY)
 		return fc_binary_field(record->data, record->length, wanted, field);
+	if (parser->objects)
+	{
+		fc_object_cut(parser->objects, record->data, record->length, parser->record.fields);
+		*field = parser->record.fields[wanted];
+		return true;
+	}
 	if (record->marks == NULL)
 		return fc_field_at(&parser->dialect, record->data, record->length,
 						   wanted, field);
@@ -84,7 +90,8 @@ fc_parse_any_key(void *arg)
 	FcField		field;
 	Datum		value;
 
-	if (column->transform)
+	/* core's parser throws errors, and knows names as the server has them */
+	if (column->transform || (parser->objects && (plain || shared->plan.need_transcoding)))
 		return;
 	if (!fc_parse_key_field(parser, wanted->record, &field))
 	{

@@ -9,6 +9,7 @@
 #define FC_PARSER_H
 
 #include "errors/reject_file.h"
+#include "row/object.h"
 #include "row/transform.h"
 
 /* A column for the quick way */
@@ -86,6 +87,7 @@ struct FcParser
 	FcQuickWay	quick;
 	FcInHand	record;
 	FcMarks    *marks;			/* of a record that came without */
+	FcObjects  *objects;		/* NULL: records are no JSON */
 	FcFaults	faults;
 	FcTexts		texts;
 	char	   *copy;			/* of bytes that must stay as they are */

@@ -397,7 +397,8 @@ SELECT is(pg_temp.error('{1}', options), error, error) FROM (VALUES
 	('{"null_strings": "-", "format": "binary"}', '42601 | cannot specify null_strings in BINARY mode'),
 	('{"trim_blanks": "all", "format": "binary"}', '42601 | cannot specify trim_blanks in BINARY mode'),
 	('{"number_format": "1234,5", "format": "binary"}', '42601 | cannot specify number_format in BINARY mode'),
-	('{"missing_columns": "default"}', '22023 | missing_columns "default" not recognized'),
+	('{"missing_columns": "nulls"}', '22023 | missing_columns "nulls" not recognized'),
+	('{"missing_columns": "default"}', '22023 | missing_columns "default" requires format "json"'),
 	('{"missing_columns": "null", "format": "binary"}', '42601 | cannot specify missing_columns in BINARY mode'),
 	('{"skip_empty_lines": true, "format": "binary"}', '42601 | cannot specify skip_empty_lines in BINARY mode')) AS m (options, error);
 SELECT is(pg_temp.error('{"id,k,other","1,2024-01-01,-"}', '{"null_strings": {"nowhere": "-"}, "header": "map", "ignore_extra_columns": true}'),

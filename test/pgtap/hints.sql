@@ -130,9 +130,9 @@ INSERT INTO example VALUES
 	('null_string ''-''', E'2024-01-01,NA,2\n', 'If "NA" stands for NULL, add null_strings => ''NA''.', 'If "NA" stands for NULL, add null_strings ''NA''.'),
 	('', E'2020-01-01,''1'',2\n', 'If fields are quoted by "''", add quote => ''''''''.', 'If fields are quoted by "''", add quote ''''''''.'),
 	('', E'# made today\n2020-01-01,1,2\n', 'If lines at the beginning are no records, add header => 1, or as many as there are.', 'If lines at the beginning are no records, add header 1, or as many as there are.'),
-	('', E'{"ts": "2020-01-01", "n": 1}\n', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.'),
-	('header true', E'{\n  "ts": "2020-01-01",\n  "n": 1\n}\n', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.'),
-	('', E'[\n{"ts": "2020-01-01"}]\n', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.', 'If the file is in JSON, make it CSV first, such as by a program that uses jq -r and @csv.'),
+	('', E'{"ts": "2020-01-01", "n": 1}\n', 'If the file is in JSON, use format => ''json''. An object must be a line: jq -c . FILE makes such lines, and jq -c ''.[]'' FILE those of an array.', 'If the file is in JSON, use format ''json''. An object must be a line: jq -c . FILE makes such lines, and jq -c ''.[]'' FILE those of an array.'),
+	('header true', E'{\n  "ts": "2020-01-01",\n  "n": 1\n}\n', 'If the file is in JSON, use format => ''json''. An object must be a line: jq -c . FILE makes such lines, and jq -c ''.[]'' FILE those of an array.', 'If the file is in JSON, use format ''json''. An object must be a line: jq -c . FILE makes such lines, and jq -c ''.[]'' FILE those of an array.'),
+	('', E'[\n{"ts": "2020-01-01"}]\n', 'If the file is in JSON, use format => ''json''. An object must be a line: jq -c . FILE makes such lines, and jq -c ''.[]'' FILE those of an array.', 'If the file is in JSON, use format ''json''. An object must be a line: jq -c . FILE makes such lines, and jq -c ''.[]'' FILE those of an array.'),
 	('', E'<!DOCTYPE html>\n<html>\n', 'If the file is in HTML or XML, it may be a page of an error in place of the data: look at what its source has sent, or make it CSV first.',
 		'If the file is in HTML or XML, it may be a page of an error in place of the data: look at what its source has sent, or make it CSV first.'),
 	('header true', E'<?xml version="1.0"?>\n<a b="c"/>\n', 'If the file is in HTML or XML, it may be a page of an error in place of the data: look at what its source has sent, or make it CSV first.',
@@ -212,7 +212,7 @@ SELECT is(hint_of(format('SELECT fast_copy(''t'', ''/nowhere'', %s)', arguments)
 	('encoding => ''utf-32''', 'PostgreSQL has no such encoding; load what a program prints: ''iconv -f utf-32 -t UTF-8 FILE''.'),
 	('encoding => ''cp1252''', 'Perhaps you meant "WIN1252".'),
 	('encoding => ''utf-9''', 'Encodings are UTF8, LATIN1, WIN1252, EUC_JP, SJIS, GB18030, and others in the documentation of PostgreSQL.'),
-	('format => ''parquet''', 'Use format => ''csv'', ''text'' or ''binary''.'),
+	('format => ''parquet''', 'Use format => ''csv'', ''text'', ''json'' or ''binary''.'),
 	('header => ''always''', 'Use header => true, false, ''match'', ''map'' or a number of lines to skip.'),
 	('progress => ''often''', 'Give an interval such as progress => ''5s'', or leave progress out.'),
 	('existing_rows => ''replace'', replace_from => ''2024-01-01'', replace_to => ''soon''', 'Write replace_from and replace_to as the file has the keys, or both as ''YYYY-MM-DD''.'),
@@ -249,7 +249,7 @@ SELECT is(hint_of('SELECT fast_copy(''strict_new'', %L, on_error => ''ignore'')'
 SELECT is(hint_of('SELECT fast_copy(''strict'', %L, on_error => ''ignore'', on_error_classes => ''{check,encoding}'')', E'1,1\n2,\n'), 'If on_error is to tolerate it, add on_error_classes => ''{encoding,check,not_null}''.', 'beside what it tolerates');
 SELECT is(hint_of('COPY strict FROM %L WITH (fast_copy, format csv, on_error ignore)', E'41,1\n41,2\n'), 'If on_error is to tolerate it, add on_error_classes (''conversion'', ''unique'').', 'COPY');
 SELECT is(hint_of('SELECT fast_copy(''strict'', %L)', E'51,1\n51,2\n'), '', 'not without on_error');
-SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, format parquet)'), 'Use format ''csv'', ''text'' or ''binary'', in quotes.', 'COPY: format');
+SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (fast_copy, format parquet)'), 'Use format ''csv'', ''text'', ''json'' or ''binary'', in quotes.', 'COPY: format');
 SELECT is(hint_of('COPY t FROM ''/nowhere'' WITH (format parquet)'), '', 'plain COPY: format');
 SELECT is(hint_of('SELECT fast_copy(''t'', %L, where_clause => ''WHERE n > 1'')', E'2024-01-01,1,2\n'), 'Leave out the word WHERE.', 'where_clause');
 SELECT is(hint_of('SELECT fast_copy(''t'', %L, time_zone => ''Mars'')', E'2024-01-01,1,2\n'), 'The view pg_timezone_names has the names, such as ''Europe/Rome''.', 'time_zone');

@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/object.h
+ *	  Records that are objects of JSON: the values of their keys as fields.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FC_OBJECT_H
+#define FC_OBJECT_H
+
+#include "row/column.h"
+
+/* What cuts such records */
+typedef struct FcObjects FcObjects;
+
+/*
+ * Prepares to cut records into n fields; names are those of their keys, each
+ * after the one before.  Columns must outlive it.
+ */
+extern FcObjects *fc_objects_begin(const FcDialect *dialect, const char *names,
+								   FcColumn *columns, int n);
+
+/*
+ * Sets all fields to the values of a record in the server's encoding: strings
+ * without quotes and escapes, other values as they are written, in the current
+ * memory context.  A key that is missing makes a NULL, as null does, or stands
+ * for a default.  Throws core's errors; the record stays as it is.
+ */
+extern void fc_object_cut(FcObjects *objects, char *rec, size_t len, FcField *fields);
+
+/* The FC_CLASS_* of the error that fc_object_cut has thrown */
+extern uint32 fc_object_class(const FcObjects *objects);
+
+#endif							/* FC_OBJECT_H */
