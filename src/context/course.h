@@ -70,7 +70,8 @@ typedef struct FcFacts
 	bool		tolerates;		/* some bad records are left out */
 	bool		rejects;		/* the caller has asked for that */
 	bool		skips_empty;
-	bool		numbered;		/* columns get numbers of sequences */
+	bool		numbered;		/* columns get numbers of sequences, or of
+								 * lines or records */
 	bool		foreign_keys;	/* the target has some, and no other triggers */
 	bool		visible;		/* new partitions must be attached, or have
 								 * indexes, before rows come */

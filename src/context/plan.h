@@ -157,6 +157,21 @@ typedef struct FcPlanDedup
 	bool		marks;			/* if the one that stays is a mark, none does */
 } FcPlanDedup;
 
+/*
+ * Where a row came from, as expressions call it: attributes of the row of texts
+ * (row/transform.c) after the fields; the path's have one for each name
+ */
+typedef enum FcRowOrigin
+{
+	FC_ORIGIN_FILE,
+	FC_ORIGIN_LINE,
+	FC_ORIGIN_BYTE_OFFSET,
+	FC_ORIGIN_ROW,
+	FC_ORIGIN_PATH
+} FcRowOrigin;
+
+#define fc_origin_bit(origin) (1 << (origin))
+
 typedef struct FcPlan
 {
 	FcCaller	caller;
@@ -182,6 +197,7 @@ typedef struct FcPlan
 	int			ncolumns;		/* these, and columns that transforms make
 								 * without a field of their own */
 	int			nnumbers;		/* columns with numbers of sequences */
+	uint8		origins;		/* fc_origin_bit: those that expressions name */
 	int			encoding;		/* of the file */
 	bool		need_transcoding;
 	bool		skips_empty;	/* lines without a byte are no records: they
@@ -216,6 +232,13 @@ static inline bool
 fc_plan_replaces(const FcPlan *plan)
 {
 	return plan->existing != FC_EXISTING_KEEP;
+}
+
+/* Must the number of each record be known when its row is made? */
+static inline bool
+fc_plan_counts(const FcPlan *plan)
+{
+	return plan->nnumbers > 0 || (plan->origins & (fc_origin_bit(FC_ORIGIN_LINE) | fc_origin_bit(FC_ORIGIN_ROW))) != 0;
 }
 
 /* Must rows of one key come together? */

@@ -383,8 +383,8 @@ typedef enum FcSharedTail
 								 * before: a field's timestamp pattern or "" */
 	FC_TAIL_EDITS,				/* strings of number_format and null_strings:
 								 * see row/edit.h */
-	FC_TAIL_TRANSFORMS,			/* a list of expressions as a node tree: one
-								 * for each FC_FIELD_TRANSFORM; "": none */
+	FC_TAIL_TRANSFORMS,			/* FcColumns' paths and transforms, a list as
+								 * a node tree; "": none, and no origins */
 	FC_TAIL_ZONE,				/* the time zone, "": session's */
 	FC_TAIL_WHERE,				/* the condition as a node tree, "" if there
 								 * is none */

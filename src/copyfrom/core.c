@@ -412,6 +412,8 @@ fc_core_throw(FcTarget *target)
 		line = fc_core_batch_line(target, slot.offset);
 	fc_feed_begin(&feed, target, fc_feed_context);
 	fc_feed_name(&feed, slot.offset, slot.length, first, line);
+	if (fc_plan_counts(target->plan))
+		feed.number = fc_lines_row(fc_lines_begin(&target->ctx), slot.offset);
 	feed.unseen = (slot.kind == FC_ERROR_ENTRY || slot.kind == FC_ERROR_BATCH);
 	if (!feed.unseen && slot.kind != FC_ERROR_ROW)
 		fc_core_show(&feed, &slot);

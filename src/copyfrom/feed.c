@@ -101,7 +101,8 @@ fc_feed_rereads_fields(const FcTarget *target)
 			(target->planned->columns.flags[i] & FC_FIELD_OURS))
 			return true;
 	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone || options->own_grammar ||
-		options->skip_empty_lines || options->pads || options->drops;
+		options->skip_empty_lines || options->pads || options->drops ||
+		target->planned->columns.origins;
 }
 
 bool
@@ -274,6 +275,7 @@ static bool
 fc_feed_parse(FcFeed *feed, char *data)
 {
 	MemoryContext mcxt = CurrentMemoryContext;
+	FcRecord	record = {feed->offset, data, feed->length,.line = feed->line,.row = feed->number};
 	volatile bool ok = false;
 
 	MemoryContextReset(feed->mcxt);
@@ -282,7 +284,7 @@ fc_feed_parse(FcFeed *feed, char *data)
 	PG_TRY();
 	{
 		MemoryContextSwitchTo(feed->mcxt);
-		ok = fc_parse_texts(feed->parser, data, feed->length);
+		ok = fc_parse_texts(feed->parser, &record);
 		if (ok)
 			fc_feed_canonical(feed);
 		MemoryContextSwitchTo(mcxt);
@@ -383,6 +385,7 @@ fc_feed_next(FcFeed *feed)
 		if (end == FC_END_NONE || end == FC_END_MARKER)
 			return false;
 		feed->found++;
+		feed->number++;
 		feed->first = feed->line + 1;
 		feed->line += 1 + record.embedded;
 		feed->offset = record.offset;
@@ -422,7 +425,8 @@ fc_feed_take_context(FcFeed *feed)
 	feed->follow = true;
 	old = MemoryContextSwitchTo(feed->cstate->copycontext);
 	feed->cstate->qualexpr = fc_where_counted(feed->cstate->qualexpr, &feed->target->ctx,
-											  feed->stream ? &feed->offset : &feed->target->source->files[feed->file].data_start);
+											  feed->stream ? &feed->offset : &feed->target->source->files[feed->file].data_start,
+											  feed->estate);
 	MemoryContextSwitchTo(old);
 }
 
@@ -663,6 +667,7 @@ fc_feed_whole(FcFeed *feed, uint32 file)
 	{
 		feed->dialect = &feed->target->shared->dialects[f->eol];
 		feed->line = f->lines_before;
+		feed->number = 0;
 		resetStringInfo(&feed->row);
 		feed->sent = 0;
 		fc_stream_seek_file(feed->stream, file, f->data_start);

@@ -48,6 +48,7 @@ typedef struct FcFeed
 	bool		silent;			/* the error has its context already */
 	uint64		first;			/* line on which the record begins */
 	uint64		line;			/* line on which it ends */
+	uint64		number;			/* of the record in its file, from 1 */
 	uint64		offset;			/* of the record */
 	uint64		length;
 } FcFeed;

@@ -106,7 +106,7 @@ fc_find_keys_read_file(FcFeed *feed, uint32 file)
 		scan->rows++;
 		slot->tts_tableOid = target->oid;
 		if (!fc_copy_passes_over(cstate) &&
-			(where == NULL || fc_where_accepts(where, estate, slot)))
+			(where == NULL || fc_where_accepts(where, feed->estate ? feed->estate : estate, slot)))
 			fc_find_keys_of_row(scan, slot);
 	}
 	EndCopyFrom(cstate);

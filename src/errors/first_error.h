@@ -176,6 +176,12 @@ extern FcLines *fc_lines_begin(FcContext *ctx);
  */
 extern uint64 fc_lines_at(FcLines *lines, uint64 offset, uint64 length);
 
+/* The number of the record at "offset" in its file, from 1 */
+extern uint64 fc_lines_row(FcLines *lines, uint64 offset);
+
+/* The records of the files before that of "offset" */
+extern uint64 fc_lines_records(FcContext *ctx, uint64 offset);
+
 /* The number of the chunk that holds "offset" */
 extern uint32 fc_lines_chunk(FcShared *shared, uint64 offset);
 

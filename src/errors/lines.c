@@ -129,3 +129,25 @@ fc_lines_at(FcLines *lines, uint64 offset, uint64 length)
 	fc_lines_feed(lines, Min(binary ? offset : offset + length, lines->end));
 	return lines->before + lines->run.records + lines->run.embedded + 1;
 }
+
+uint64
+fc_lines_records(FcContext *ctx, uint64 offset)
+{
+	const FcFile *file = fc_source_file(ctx->source, offset);
+
+	return file->base == 0 ? 0 :
+		fc_shared_start(ctx->shared, fc_lines_chunk(ctx->shared, file->data_start))->before;
+}
+
+uint64
+fc_lines_row(FcLines *lines, uint64 offset)
+{
+	FcShared   *shared = lines->ctx->shared;
+	const FcChunkStart *start;
+
+	(void) fc_lines_at(lines, offset, 0);
+	start = fc_shared_start(shared, lines->chunk);
+	/* a record that began in the chunk before may have ended in this one */
+	return start->before + lines->run.records - fc_lines_records(lines->ctx, offset) +
+		(lines->dialect->mode == FC_MODE_BINARY || start->first == fc_shared_chunk(shared, lines->chunk)->start);
+}

@@ -345,7 +345,7 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		[FC_TAIL_KEYS] = {keys->len + 1, keys->data},
 		[FC_TAIL_PATTERNS] = {patterns->len + 1, patterns->data},
 		[FC_TAIL_EDITS] = {edits->len, edits->data},
-		[FC_TAIL_TRANSFORMS] = fc_layout_text(columns->transforms == NIL ? "" : nodeToString(columns->transforms)),
+		[FC_TAIL_TRANSFORMS] = fc_layout_text(columns->transforms || columns->origins ? nodeToString(lcons(columns->paths, columns->transforms)) : ""),
 		[FC_TAIL_ZONE] = fc_layout_text(options->time_zone),
 		[FC_TAIL_WHERE] = fc_layout_text(fc_layout_where(target)),
 		[FC_TAIL_NAMES] = {fc_source_paths_size(target->source), target->source->paths},

@@ -78,7 +78,8 @@ fc_range_cut(FcJob *job, uint32 number, uint64 most, bool stand, FcCut *cut)
 
 	dialect.eol = file->eol;
 	if (!stand || source->streamed != 0 || dialect.mode == FC_MODE_BINARY ||
-		target->facts.unsettled || target->facts.unconvertible)
+		target->facts.unsettled || target->facts.unconvertible ||
+		(target->plan->origins & fc_origin_bit(FC_ORIGIN_ROW)))
 	{
 		if (cut->start == 0)
 			return;
@@ -86,7 +87,7 @@ fc_range_cut(FcJob *job, uint32 number, uint64 most, bool stand, FcCut *cut)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cannot go on with file \"%s\" at byte " UINT64_FORMAT,
 						fc_source_path(source, number), cut->start),
-				 errdetail("With these options it is not read as text in the encoding of its bytes."),
+				 errdetail("With these options its text is not read in the encoding of its bytes, or records are counted from its start."),
 				 errhint("Use the options by which its first part was loaded.")));
 	}
 	if (cut->start > 0)

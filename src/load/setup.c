@@ -17,6 +17,7 @@
 #include "io/io.h"
 #include "load/steps.h"
 #include "row/column.h"
+#include "row/origin.h"
 
 /*
  * Shared memory of phases beside the load's segment: that of the parallel
@@ -261,6 +262,42 @@ fc_setup_make_plan(void *arg)
 }
 
 /*
+ * ERROR for what expressions name of where rows came from, and a file does not
+ * have: 22021 for a name that is no text, 22023 for another folder
+ */
+static void
+fc_setup_check_origins(const FcTarget *target)
+{
+	const FcColumns *columns = &target->planned->columns;
+	const FcSource *source = target->source;
+	const int	named = fc_origin_bit(FC_ORIGIN_FILE) | fc_origin_bit(FC_ORIGIN_PATH);
+
+	/* where core loads it gets fields as texts */
+	if (columns->origins && target->dialect.mode == FC_MODE_BINARY)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("cannot use $file and the like in BINARY mode")));
+	for (uint32 i = 0; columns->origins && i < source->nfiles; i++)
+	{
+		char	   *value;
+
+		CHECK_FOR_INTERRUPTS();
+		if ((columns->origins & named) && source->files[i].raw > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+					 errmsg("name of file \"%s\" is no text in encoding \"%s\"",
+							fc_source_path(source, i), GetDatabaseEncodingName()),
+					 errhint("Rename the file, or leave out $file and $path.")));
+		foreach_node(Const, path, columns->paths)
+			if (!fc_origin_path(source, i, TextDatumGetCString(path->constvalue), &value))
+				fc_option_error(errmsg("path of %s \"%s\" has no folder \"%s=...\"", fc_source_word(source),
+									   fc_source_path(source, i), TextDatumGetCString(path->constvalue)),
+								errhint("Load files that lie in no such folder by a call of their own, without $path.%s.",
+										TextDatumGetCString(path->constvalue)));
+	}
+}
+
+/*
  * Makes the plan, opens the files and decides the first course.  As in COPY
  * the target is looked at before the files, unless a header names the columns.
  */
@@ -291,6 +328,7 @@ fc_setup_plan(FcJob *job)
 	{
 		target->planned->plan.encoding = target->form.encoding;
 		target->planned->plan.need_transcoding = false;
+		target->planned->plan.origins &= ~fc_origin_bit(FC_ORIGIN_BYTE_OFFSET);
 	}
 	fc_way_begin(job);
 	/* unless core reads fields as we do, it would not throw this error */
@@ -347,6 +385,7 @@ fc_setup_job(FcJob *job)
 	}
 	if (!options->header_map && !options->drops && target->source->nfiles > 0)
 		fc_header_read(job);
+	fc_setup_check_origins(target);
 	fc_ledger_cut(job);
 	fc_way_decide(job);
 	fc_away_check_ledger(job);

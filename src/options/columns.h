@@ -44,6 +44,8 @@ typedef struct FcColumns
 	int			nwanted;		/* fields before those that are extra */
 	List	   *transforms;		/* Expr: what makes each FC_FIELD_TRANSFORM;
 								 * and FcPlanned.mark, if there is one */
+	uint8		origins;		/* as in FcPlan */
+	List	   *paths;			/* Const: names of folders in $path.NAME */
 	uint16	   *flags;			/* FC_FIELD_* of each field */
 	char	  **patterns;		/* timestamp pattern of each field, or NULL */
 	StringInfo *words;			/* options/edits.c: null_strings of each field,

@@ -113,7 +113,7 @@
 	  "SELECT fast_copy('customers', '/data/latin1.csv', encoding => 'LATIN1');") \
 	X(where_clause, "WHERE", NULL, "device <= 50", "filter condition where", \
 	  "condition on the rows to load", \
-	  "A condition. Rows for which it is not true are left out, and counted as filtered. As in COPY, it can contain neither aggregates nor subqueries. Times in it are in time_zone.", \
+	  "A condition. Rows for which it is not true are left out, and counted as filtered. As in COPY, it can contain neither aggregates nor subqueries. Times in it are in time_zone. $file, $line, $byte_offset, $row and $path.NAME stand for where a row came from, as in transform.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  where_clause => 'device <= 50');") \
 	X(timestamp_format, NULL, NULL, "epoch_ms", "timestampformat dateformat date_format datestyle epoch", \
 	  "how dates and times are written", \
@@ -287,7 +287,8 @@
 	  "expressions that compute values from the fields", \
 	  "Columns and the SQL expressions that compute their values, written as after SET in UPDATE, or as a JSON object. An expression sees the fields of the file as text, under the names that the header, " \
 	  "columns or the table gives them, or as $1, $2 and so on; they are NULL where null_string or null_strings says so. If the result is text, the column's type reads it as it would read a field; " \
-	  "otherwise it is assigned as in INSERT. DEFAULT gives the column its default. With header => 'map' or columns, the file may have fields that are used only in expressions. " \
+	  "otherwise it is assigned as in INSERT. DEFAULT gives the column its default. $file, $line, $byte_offset and $row stand for where a row came from, " \
+	  "and $path.day for the value of a folder day=2024-01-01 in the path of its file. With header => 'map' or columns, the file may have fields that are used only in expressions. " \
 	  "Subqueries are refused, as in COPY ... WHERE.", \
 	  "SELECT fast_copy('customers', '/data/customers.csv', header => 'map',\n  ignore_extra_columns => true,\n  transform => 'name = initcap(trim(name))');") \
 	X(null_strings, NULL, NULL, "[\"n/a\", \"-\"]", "null_if_values nullstr", \

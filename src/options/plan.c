@@ -164,6 +164,7 @@ fc_plan_said(const FcOptions *options, FcPlanned *planned)
 	plan->nfields = list_length(planned->columns.names);
 	plan->ncolumns = list_length(planned->columns.fields);
 	plan->nnumbers = list_length(planned->numbers);
+	plan->origins = planned->columns.origins;
 	plan->order.nkeys = list_length(planned->order);
 	plan->dedup.nkeys = planned->dedup == NIL ? 0 : list_length(planned->keys);
 	plan->dedup.norder = list_length(planned->dedup) - plan->dedup.nkeys;
@@ -217,7 +218,11 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 		planned->where = fc_where_transform(planned->pstate, rel, copyObject(options->where));
 	}
 	else if (options->where_clause)
+	{
+		planned->pstate->p_pre_columnref_hook = fc_plan_origin;
+		planned->pstate->p_ref_hook_state = &planned->columns;
 		planned->where = fc_where_parse(planned->pstate, rel, options->where_clause);
+	}
 	fc_plan_mark(rel, options, planned);
 	fc_columns_check_others(rel, options, &planned->columns);
 	planned->plan.encoding = form->encoding;

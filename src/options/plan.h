@@ -129,6 +129,9 @@ extern void fc_plan_order(FcPlanned *planned);
  */
 extern void fc_plan_transforms(Relation rel, const FcOptions *options, FcColumns *columns);
 
+/* A hook of the parser: $file and the like; p_ref_hook_state is an FcColumns */
+extern Node *fc_plan_origin(ParseState *pstate, ColumnRef *cref);
+
 /*
  * options/plan_transform.c: sets planned->mark, where names are columns of the
  * table, or else fields of the file.  Throws COPY's errors, and 0A000 for a

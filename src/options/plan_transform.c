@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
@@ -83,23 +84,68 @@ fc_transform_find(ParseState *pstate, const char *name, int location)
 	return found;
 }
 
-/* A field as a column of the row of texts */
+/* A column of the row of texts, from 0 */
 static Node *
-fc_transform_var(int field, int location)
+fc_transform_var(int column, Oid type, int location)
 {
-	Var		   *var = makeVar(INNER_VAR, field + 1, TEXTOID, -1, DEFAULT_COLLATION_OID, 0);
+	Var		   *var = makeVar(INNER_VAR, column + 1, type, -1, get_typcollation(type), 0);
 
 	var->location = location;
 	return (Node *) var;
 }
 
+/* The number of a name among those of the path */
+static int
+fc_origin_of_path(FcColumns *columns, const char *name)
+{
+	foreach_node(Const, path, columns->paths)
+		if (pg_strcasecmp(TextDatumGetCString(path->constvalue), name) == 0)
+			return foreach_current_index(path);
+	columns->paths = lappend(columns->paths,
+							 makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(name), false, false));
+	return list_length(columns->paths) - 1;
+}
+
+Node *
+fc_plan_origin(ParseState *pstate, ColumnRef *cref)
+{
+	static const char *const names[] = {
+		[FC_ORIGIN_FILE] = "file",[FC_ORIGIN_LINE] = "line",[FC_ORIGIN_BYTE_OFFSET] = "byte_offset",
+		[FC_ORIGIN_ROW] = "row",[FC_ORIGIN_PATH] = "path"
+	};
+	FcColumns  *columns = pstate->p_ref_hook_state;
+	const char *path = list_length(cref->fields) == 2 && IsA(lsecond(cref->fields), String) ? strVal(lsecond(cref->fields)) : NULL;
+	int			origin = 0;
+	int			column = list_length(columns->names);
+
+	/* the grammar has been shown another name (row/origin.c) */
+	if (pstate->p_sourcetext[cref->location] != '$')
+		return NULL;
+	while (origin < lengthof(names) && strcmp(strVal(linitial(cref->fields)) + 1, names[origin]) != 0)
+		origin++;
+	if (origin == lengthof(names) ||
+		(origin == FC_ORIGIN_PATH ? path == NULL : list_length(cref->fields) > 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("there is no $%s", NameListToString(cref->fields) + 1),
+				 errhint("Use $file, $line, $byte_offset, $row, or $path.NAME for a folder NAME=value in the path of the file."),
+				 parser_errposition(pstate, cref->location)));
+	columns->origins |= fc_origin_bit(origin);
+	column += origin + (path ? fc_origin_of_path(columns, path) : 0);
+	return fc_transform_var(column, path || origin == FC_ORIGIN_FILE ? TEXTOID : INT8OID, cref->location);
+}
+
 static Node *
 fc_transform_column(ParseState *pstate, ColumnRef *cref)
 {
+	Node	   *origin = fc_plan_origin(pstate, cref);
+
+	if (origin)
+		return origin;
 	if (list_length(cref->fields) != 1 || !IsA(linitial(cref->fields), String))
 		return NULL;
 	return fc_transform_var(fc_transform_find(pstate, strVal(linitial(cref->fields)), cref->location),
-							cref->location);
+							TEXTOID, cref->location);
 }
 
 static Node *
@@ -114,7 +160,7 @@ fc_transform_param(ParseState *pstate, ParamRef *pref)
 				 errdetail_plural("It has %d field.", "It has %d fields.",
 								  list_length(columns->names), list_length(columns->names)),
 				 parser_errposition(pstate, pref->location)));
-	return fc_transform_var(pref->number - 1, pref->location);
+	return fc_transform_var(pref->number - 1, TEXTOID, pref->location);
 }
 
 /* Says which expression an error is about, and where in it */
@@ -215,6 +261,7 @@ fc_plan_mark(Relation rel, const FcOptions *options, FcPlanned *planned)
 
 	if (options->delete_where == NULL)
 		return;
+	pstate->p_pre_columnref_hook = fc_plan_origin;
 	pstate->p_post_columnref_hook = fc_mark_column;
 	pstate->p_paramref_hook = fc_transform_param;
 	pstate->p_ref_hook_state = &planned->columns;

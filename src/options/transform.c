@@ -20,6 +20,7 @@
 
 #include "options/columns.h"
 #include "row/column.h"
+#include "row/origin.h"
 
 /* What stands before the caller's text when the grammar reads it */
 #define FC_TRANSFORM_LIST	"UPDATE pg_class SET "
@@ -64,7 +65,7 @@ fc_transform_read(FcOptions *options, char *column, const char *text)
 	List	   *targets;
 
 	fc_error_context_push(&callback, fc_error_within, &within);
-	trees = raw_parser(statement, RAW_PARSE_DEFAULT);
+	trees = raw_parser(fc_origin_grammar(statement), RAW_PARSE_DEFAULT);
 	fc_error_context_pop();
 	if (!fc_transform_sets_only(trees))
 		fc_transform_refuse_form(column);
@@ -127,6 +128,7 @@ typedef struct FcTransformField
 {
 	const char *name;
 	int			number;			/* from 0 */
+	const char *statement;		/* with the expression */
 } FcTransformField;
 
 /* Does the expression name the field?  A name may differ in case. */
@@ -144,6 +146,7 @@ fc_transform_names(Node *node, void *context)
 		List	   *names = ((ColumnRef *) node)->fields;
 
 		return list_length(names) == 1 && IsA(linitial(names), String) &&
+			field->statement[((ColumnRef *) node)->location] != '$' &&
 			pg_strcasecmp(strVal(linitial(names)), field->name) == 0;
 	}
 	return raw_expression_tree_walker(node, fc_transform_names, context);
@@ -152,11 +155,13 @@ fc_transform_names(Node *node, void *context)
 bool
 fc_transform_uses(const FcOptions *options, const char *name, int number)
 {
-	FcTransformField field = {name, number};
-
 	foreach_ptr(FcTransformOption, option, options->transforms)
+	{
+		FcTransformField field = {name, number, option->statement};
+
 		if (fc_transform_names(option->expr, &field))
 			return true;
+	}
 	return false;
 }
 

@@ -231,18 +231,20 @@ fc_load_expect_key(FcLoader *loader, const FcEntry *entry)
 
 static void
 fc_load_entry(FcLoader *loader, FcTask *task, const FcEntry *entry,
-			  const FcRecord *record)
+			  FcRecord *record)
 {
 	FcShared   *shared = loader->ctx->shared;
 
-	if (shared->plan.nnumbers > 0)
+	if (fc_plan_counts(&shared->plan))
 	{
 		uint64		i = shared->source.nfiles == 1 && shared->source.chunk_size > 0 ?
 			(entry->offset - fc_shared_files(shared)->data_start) / shared->source.chunk_size :
 			fc_lines_chunk(shared, entry->offset);
+		const FcChunkStart *start = &fc_shared_starts(shared)[i];
 
-		fc_parse_number(loader->parser,
-						fc_shared_starts(shared)[i].before + fc_entry_number(entry));
+		fc_parse_number(loader->parser, start->before + fc_entry_number(entry));
+		record->line = start->first_line + fc_entry_number(entry) + 1 + entry->embedded;
+		record->row = start->before + fc_entry_number(entry) + 1 - fc_lines_records(loader->ctx, entry->offset);
 	}
 	fc_load_expect_key(loader, entry);
 	fc_row_load(loader, record);

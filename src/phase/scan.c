@@ -71,12 +71,14 @@ static bool
 fc_scan_row(FcScanner *scanner, char *data)
 {
 	FcRecord   *record = &scanner->reader.record;
-	FcRecord	whole = {.data = data,.length = record->length};
+	FcRecord	whole = *record;
 	FcContext  *ctx = scanner->ctx;
 	TupleTableSlot *slot = ExecClearTuple(scanner->slot);
 	bool		parsed;
 	bool		accepted = true;
 
+	whole.data = data;
+	whole.marks = NULL;
 	ctx->evaluating = true;
 	parsed = fc_parse_quickly(scanner->parser, &whole, slot->tts_values, slot->tts_isnull) ||
 		fc_parse_rest(scanner->parser);
@@ -263,6 +265,7 @@ fc_scan_record(FcScanner *scanner)
 	if (!null)
 		fc_scan_note_key(scanner, entry.key);
 	entry.info = fc_entry_info(null, scanner->reader.found - 1);
+	entry.embedded = scanner->reader.pass.embedded;
 	fc_spill_put(scanner->spill, &entry, scanner->copy, scanner->marked);
 }
 
@@ -503,8 +506,8 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 
 /*
  * Does the scan make rows of records?  Not if the load may need anything but
- * the values: numbers of a sequence, a condition that it evaluates itself, a
- * fault that is tolerated; nor if making them again would show.
+ * the values: numbers of a sequence or of lines, a condition that it evaluates
+ * itself, a fault that is tolerated; nor if making them again would show.
  */
 static void
 fc_scan_begin_rows(FcScanner *scanner)
@@ -514,7 +517,7 @@ fc_scan_begin_rows(FcScanner *scanner)
 	bool		filters = fc_shared_where(shared)[0] != '\0';
 	Size		keeps = fc_spill_keeps_most(shared);
 
-	if (!shared->course.spills || shared->plan.nnumbers > 0 || shared->plan.tolerated != 0 ||
+	if (!shared->course.spills || fc_plan_counts(&shared->plan) || shared->plan.tolerated != 0 ||
 		(filters && scanner->where == NULL))
 		return;
 	scanner->batch = fc_batch_begin(scanner->parser, desc);

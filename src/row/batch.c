@@ -127,7 +127,7 @@ fc_batch_begin_left(FcBatchMaker *maker)
 		if (i < maker->nfields && (left || fc_transforms_name(parser->transforms, i)))
 			maker->shown[maker->nshown++] = i;
 	}
-	maker->batch.unfinished = maker->nleft > 0 || parser->defaults.n > 0 || parser->shared->plan.dedup.marks;
+	maker->batch.unfinished = maker->nleft > 0 || parser->defaults.n > 0 || parser->transforms;
 }
 
 /*
@@ -512,6 +512,8 @@ fc_batch_record(const FcBatch *batch, int i, FcRecord *record)
 	record->length = end - start;
 	record->total = at[maker->width] - start;
 	record->embedded = fc_batch_embedded(maker, start, end);
+	record->row = batch->row + maker->records[i] + 1;
+	record->line = batch->line + maker->records[i] + 1 + fc_batch_embedded(maker, maker->stretch.pos, end);
 	record->marks = maker->stretch.marks;
 	record->marks_pos = start;
 }
@@ -539,9 +541,10 @@ static void
 fc_batch_hand_over(const FcBatchMaker *maker, int i, Datum *values, bool *nulls)
 {
 	FcParser   *parser = maker->parser;
-	const uint16 *at = maker->places.at + maker->records[i] * maker->width;
+	FcRecord	record;
 
-	fc_parse_take(parser, maker->stretch.buf + at[0], at[maker->nfields] - 1 - at[0], values, nulls);
+	fc_batch_record(&maker->batch, i, &record);
+	fc_parse_take(parser, &record, values, nulls);
 	parser->record.cut = true;
 	parser->record.found = maker->nfields;
 	parser->record.left = maker->left;
@@ -609,7 +612,7 @@ fc_batch_finish(FcBatch *batch, int i)
 	fc_batch_hand_over(maker, i, maker->values, maker->nulls);
 	if (!fc_parse_rest(parser) || fc_parse_nulled(parser, &nulled) > 0)
 		return false;
-	if (maker->nleft == 0 && parser->shared->plan.steady && !parser->shared->plan.dedup.marks)
+	if (maker->nleft == 0 && parser->shared->plan.steady && parser->transforms == NULL)
 	{
 		fc_batch_fix_defaults(maker, i);
 		return true;

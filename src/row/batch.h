@@ -39,6 +39,9 @@ typedef struct FcBatch
 	bool	   *odd;			/* rows without values: their records must be
 								 * parsed alone */
 	uint64		offset;			/* in the file, of the first record */
+	uint64		line;			/* lines and records of the file before it, as
+								 * in FcChunkReader */
+	uint64		row;
 	uint64		bytes;			/* of all records, with line ends */
 	uint64		embedded;		/* line ends in quotes that COPY counts */
 	bool		unfinished;		/* fc_batch_finish makes some values */

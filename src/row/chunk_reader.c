@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "errors/first_error.h"
 #include "row/chunk_reader.h"
 
 /*
@@ -169,6 +170,11 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 	if (reader->guesses || (reader->looks && shared->source.unsplit != FC_UNSPLIT_NOT))
 		fc_shared_start(shared, chunk)->first = fc_chunk_reader_guess_first(reader, bytes);
 	first = fc_shared_start(shared, chunk)->first;
+	if (shared->plan.origins && first != FC_NOWHERE)
+	{
+		reader->line = fc_shared_start(shared, chunk)->first_line;
+		reader->row = fc_shared_start(shared, chunk)->before - fc_lines_records(reader->ctx, first);
+	}
 	if (first == FC_NOWHERE || (fc_error_beyond(shared, first) && !reader->looks))
 		return false;
 	reader->dialect = fc_context_dialect(reader->ctx, first);

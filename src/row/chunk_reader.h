@@ -42,6 +42,10 @@ typedef struct FcChunkReader
 	uint32		chunk;
 	uint64		end;			/* of the chunk, or before, as the caller sets
 								 * it */
+	uint64		line;			/* lines of the file before the chunk's first
+								 * record, and records, if an expression names
+								 * them */
+	uint64		row;
 	uint64		found;			/* records so far, with a malformed one */
 	bool		malformed;		/* the walk has ended at a malformed record */
 	bool		marker;			/* finds, guesses: ... or at a marker, at
@@ -95,6 +99,8 @@ fc_chunk_reader_any(FcChunkReader *reader)
 		return false;
 	reader->found++;
 	reader->pass.embedded += record->embedded;
+	record->row = reader->row + reader->found;
+	record->line = reader->line + reader->found + reader->pass.embedded;
 	fc_context_pace(reader->ctx, record->total);
 	if (end != FC_END_FOUND || record->unterminated)
 		return fc_chunk_reader_refuse(reader, end);
@@ -127,6 +133,8 @@ fc_chunk_reader_fill(FcChunkReader *reader, FcBatch *batch)
 {
 	if (!fc_batch_fill(batch, reader->stream, reader->dialect, reader->end))
 		return false;
+	batch->row = reader->row + reader->found;
+	batch->line = reader->line + reader->found + reader->pass.embedded;
 	reader->found += batch->n;
 	reader->pass.embedded += batch->embedded;
 	fc_context_pace(reader->ctx, batch->bytes);

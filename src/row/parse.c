@@ -417,6 +417,7 @@ bool
 fc_parse_transforms(FcParser *parser)
 {
 	FcInHand   *record = &parser->record;
+	FcRecord	from = {.offset = record->offset,.line = record->line,.row = record->row};
 
 	if (parser->transforms == NULL)
 		return true;
@@ -427,7 +428,7 @@ fc_parse_transforms(FcParser *parser)
 	}
 	for (int i = parser->nfields; i < parser->ncolumns; i++)
 		record->fields[i] = (FcField) {.data = fc_column_nothing,.null = true};
-	fc_transforms_take(parser->transforms, record->fields);
+	fc_transforms_take(parser->transforms, record->fields, &from);
 	return true;
 }
 
@@ -529,7 +530,7 @@ fc_parse_quickly(FcParser *parser, const FcRecord *record, Datum *values, bool *
 	const FcField *field = parser->record.fields;
 	const FcField *end = field + parser->ncolumns;
 
-	fc_parse_take(parser, record->data, record->length, values, nulls);
+	fc_parse_take(parser, record, values, nulls);
 	parser->record.marks = record->marks;
 	parser->record.marks_pos = record->marks_pos;
 	/* core's parser may throw an error */
@@ -544,7 +545,7 @@ fc_parse_quickly(FcParser *parser, const FcRecord *record, Datum *values, bool *
 		field++;
 	}
 	parser->record.done = field - parser->record.fields;
-	return field == end && parser->defaults.n == 0 && !parser->shared->plan.dedup.marks;
+	return field == end && parser->defaults.n == 0 && parser->transforms == NULL;
 }
 
 bool
@@ -684,7 +685,7 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	if (parser->dialect.json)
 		parser->objects = fc_objects_begin(&parser->dialect, fc_shared_keys(shared), parser->columns, parser->nfields);
 	fc_column_begin_defaults(&parser->defaults, shared, ctx->target, estate, numbered);
-	parser->transforms = fc_transforms_begin(shared, parser->columns, &parser->dialect,
+	parser->transforms = fc_transforms_begin(ctx, parser->columns, &parser->dialect,
 											 parser->defaults.econtext);
 	fc_parse_init_quick(parser, desc);
 	fc_parse_init_key(parser);

@@ -59,7 +59,7 @@ extern bool fc_parse_rest(FcParser *parser);
  * Defaults of columns without a field are not evaluated.  Throws and returns
  * as fc_parse_rest does.
  */
-extern bool fc_parse_texts(FcParser *parser, char *rec, size_t len);
+extern bool fc_parse_texts(FcParser *parser, const FcRecord *record);
 
 /*
  * Was field i, from 0, converted by fc_parse_texts?  Then *value is its value,

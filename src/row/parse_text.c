@@ -132,14 +132,13 @@ fc_parse_text_columns(void *arg)
 }
 
 bool
-fc_parse_texts(FcParser *parser, char *rec, size_t len)
+fc_parse_texts(FcParser *parser, const FcRecord *record)
 {
 	int			n = Max(parser->natts, 1);
 
 	parser->texts.column = NULL;
 	memset(parser->texts.made, false, sizeof(bool) * parser->ncolumns);
-	fc_parse_take(parser, rec, len, palloc(sizeof(Datum) * n),
-				  palloc(sizeof(bool) * n));
+	fc_parse_take(parser, record, palloc(sizeof(Datum) * n), palloc(sizeof(bool) * n));
 	fc_parse_in_zone(parser, fc_parse_text_columns, parser);
 	return parser->record.ok;
 }

@@ -35,6 +35,9 @@ typedef struct FcInHand
 {
 	char	   *data;
 	size_t		len;
+	uint64		offset;			/* where it came from, as in FcRecord */
+	uint64		line;
+	uint64		row;
 	const FcMarks *marks;		/* of its bytes from marks_pos on; or NULL */
 	size_t		marks_pos;
 	Datum	   *values;
@@ -96,13 +99,15 @@ struct FcParser
 
 /* Makes a record the current one; its row goes into values and nulls */
 static inline void
-fc_parse_take(struct FcParser *parser, char *rec, size_t len, Datum *values,
-			  bool *nulls)
+fc_parse_take(struct FcParser *parser, const FcRecord *taken, Datum *values, bool *nulls)
 {
 	FcInHand   *record = &parser->record;
 
-	record->data = rec;
-	record->len = len;
+	record->data = taken->data;
+	record->len = taken->length;
+	record->offset = taken->offset;
+	record->line = taken->line;
+	record->row = taken->row;
 	record->marks = NULL;
 	record->values = values;
 	record->nulls = nulls;

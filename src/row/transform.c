@@ -6,8 +6,9 @@
  *	 fields ──► a row of texts ──► expression of a column ──► its value, or a
  *			text ──► row/column.c, as a field
  *
- * Only fields that an expression names become texts.  The row is filled before
- * the first column gets its value, as that may change fields.
+ * Behind the fields the row has where the record came from (FcRowOrigin).  Only
+ * fields that an expression names become texts.  The row is filled before the
+ * first column gets its value, as that may change fields.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,16 +17,21 @@
 #include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
 
+#include "row/origin.h"
 #include "row/transform.h"
 
 struct FcTransforms
 {
+	FcContext  *ctx;
 	const FcDialect *dialect;
 	const FcColumn *columns;
 	ExprContext *econtext;
 	TupleTableSlot *slot;		/* the row of texts */
 	int			nused;
 	int		   *used;			/* fields that expressions name, from 0 */
+	uint32		file;			/* whose name and path the row has */
+	List	   *paths;			/* as in FcColumns */
+	MemoryContext mcxt;			/* of what a file's rows all have */
 };
 
 struct FcTransform
@@ -67,28 +73,35 @@ fc_transform_begin(FcTransforms *all, FcShared *shared, const FcColumn *column, 
 }
 
 static TupleTableSlot *
-fc_transforms_slot(int nfields)
+fc_transforms_slot(int nfields, int npaths)
 {
-	TupleDesc	desc = CreateTemplateTupleDesc(Max(nfields, 1));
+	TupleDesc	desc = CreateTemplateTupleDesc(nfields + FC_ORIGIN_PATH + npaths);
 	TupleTableSlot *slot;
 
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
-		TupleDescInitEntry(desc, attnum, NULL, TEXTOID, -1, 0);
+	{
+		int			origin = attnum - 1 - nfields;
+
+		TupleDescInitEntry(desc, attnum, NULL,
+						   origin > FC_ORIGIN_FILE && origin < FC_ORIGIN_PATH ? INT8OID : TEXTOID, -1, 0);
+	}
+	fc_finish_desc(desc);
 	slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	memset(slot->tts_isnull, true, sizeof(bool) * desc->natts);
 	return ExecStoreVirtualTuple(slot);
 }
 
 FcTransforms *
-fc_transforms_begin(FcShared *shared, FcColumn *columns, const FcDialect *dialect,
+fc_transforms_begin(FcContext *ctx, FcColumn *columns, const FcDialect *dialect,
 					ExprContext *econtext)
 {
+	FcShared   *shared = ctx->shared;
 	const char *tree = fc_shared_transforms(shared);
 	FcTransforms *all;
 	List	   *exprs;
 	Bitmapset  *used = NULL;
 	int			field = -1;
-	int			n = 0;
+	int			n = 1;
 
 	if (tree[0] == '\0')
 		return NULL;
@@ -97,10 +110,15 @@ fc_transforms_begin(FcShared *shared, FcColumn *columns, const FcDialect *dialec
 	all->dialect = dialect;
 	all->columns = columns;
 	all->econtext = econtext;
-	all->slot = fc_transforms_slot(shared->plan.nfields);
+	all->ctx = ctx;
+	all->file = PG_UINT32_MAX;
+	all->paths = linitial(exprs);
+	all->mcxt = fc_context_memory(CurrentMemoryContext, "origin");
+	all->slot = fc_transforms_slot(shared->plan.nfields, list_length(all->paths));
 	pull_varattnos((Node *) exprs, INNER_VAR, &used);
 	all->used = palloc(sizeof(int) * (bms_num_members(used) + 1));
-	while ((field = bms_next_member(used, field)) >= 0)
+	while ((field = bms_next_member(used, field)) >= 0 &&
+		   field + FirstLowInvalidHeapAttributeNumber <= shared->plan.nfields)
 		all->used[all->nused++] = field + FirstLowInvalidHeapAttributeNumber - 1;
 	for (int i = 0; i < shared->plan.ncolumns; i++)
 		if (columns[i].flags & FC_FIELD_TRANSFORM)
@@ -109,10 +127,58 @@ fc_transforms_begin(FcShared *shared, FcColumn *columns, const FcDialect *dialec
 	return all;
 }
 
+/* Sets what all rows of a file have */
+static void
+fc_transforms_enter(FcTransforms *all, uint32 file)
+{
+	int			at = all->ctx->shared->plan.nfields;
+	const FcSource *source = all->ctx->source;
+	MemoryContext old;
+
+	MemoryContextReset(all->mcxt);
+	old = MemoryContextSwitchTo(all->mcxt);
+	all->file = file;
+	all->slot->tts_values[at] = CStringGetTextDatum(fc_source_path(source, file));
+	all->slot->tts_isnull[at] = false;
+	at += FC_ORIGIN_PATH;
+	foreach_node(Const, path, all->paths)
+	{
+		char	   *value = NULL;
+
+		(void) fc_origin_path(source, file, TextDatumGetCString(path->constvalue), &value);
+		all->slot->tts_isnull[at] = value == NULL;
+		all->slot->tts_values[at++] = value ? CStringGetTextDatum(value) : (Datum) 0;
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Sets where the record came from, as far as an expression may ask for it */
+static void
+fc_transforms_take_origin(FcTransforms *all, const FcRecord *from)
+{
+	const FcPlan *plan = &all->ctx->shared->plan;
+	uint32		file = fc_source_number(all->ctx->source, from->offset);
+	const uint64 numbers[FC_ORIGIN_PATH] = {
+		[FC_ORIGIN_LINE] = from->line,
+		[FC_ORIGIN_BYTE_OFFSET] = from->offset - all->ctx->source->files[file].base,
+		[FC_ORIGIN_ROW] = from->row
+	};
+
+	if (file != all->file)
+		fc_transforms_enter(all, file);
+	for (int i = FC_ORIGIN_LINE; i < FC_ORIGIN_PATH; i++)
+	{
+		all->slot->tts_values[plan->nfields + i] = Int64GetDatum((int64) numbers[i]);
+		all->slot->tts_isnull[plan->nfields + i] = (plan->origins & fc_origin_bit(i)) == 0;
+	}
+}
+
 void
-fc_transforms_take(FcTransforms *all, const FcField *fields)
+fc_transforms_take(FcTransforms *all, const FcField *fields, const FcRecord *from)
 {
 	all->econtext->ecxt_innertuple = all->slot;
+	if (all->ctx->shared->plan.origins)
+		fc_transforms_take_origin(all, from);
 	for (int i = 0; i < all->nused; i++)
 	{
 		int			at = all->used[i];

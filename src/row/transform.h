@@ -9,6 +9,7 @@
 #define FC_TRANSFORM_H
 
 #include "row/column.h"
+#include "source/stream.h"
 
 /*
  * Prepares the expressions of the columns that have FC_FIELD_TRANSFORM; NULL
@@ -16,15 +17,16 @@
  * econtext, and in the caller's memory context.  The columns and the dialect
  * must outlive them, at their addresses.
  */
-extern FcTransforms *fc_transforms_begin(FcShared *shared, FcColumn *columns,
+extern FcTransforms *fc_transforms_begin(FcContext *ctx, FcColumn *columns,
 										 const FcDialect *dialect, ExprContext *econtext);
 
 /*
  * Takes the fields of the current record, which are in the server's encoding,
- * as texts, with their edits; delete_where sees them, too, until the next
- * record's are taken.  The fields stay as they are.
+ * as texts, with their edits, and where it came from, offset, line and row;
+ * conditions see that, too, until the next record's are taken.  The fields stay
+ * as they are.
  */
-extern void fc_transforms_take(FcTransforms *transforms, const FcField *fields);
+extern void fc_transforms_take(FcTransforms *transforms, const FcField *fields, const FcRecord *from);
 
 /* Does an expression name this field?  NULL: there are no expressions. */
 extern bool fc_transforms_name(const FcTransforms *transforms, int field);

@@ -29,6 +29,7 @@
 
 #include "errors/context.h"
 #include "row/column.h"
+#include "row/origin.h"
 #include "row/where.h"
 
 /* What stands before the caller's text when COPY's grammar reads it */
@@ -49,12 +50,11 @@ fc_where_context(void *arg)
 	fc_error_within(arg);
 }
 
-/* Parses the text by COPY's grammar; ERROR 42601 if it is not one condition */
+/* Parses it by COPY's grammar; ERROR 42601 if it is not one condition */
 static Node *
-fc_where_grammar(const char *text)
+fc_where_grammar(const char *statement)
 {
-	char	   *statement = psprintf("%s%s", FC_WHERE_PREFIX, text);
-	List	   *trees = raw_parser(statement, RAW_PARSE_DEFAULT);
+	List	   *trees = raw_parser(fc_origin_grammar(statement), RAW_PARSE_DEFAULT);
 	CopyStmt   *copy = (CopyStmt *) linitial_node(RawStmt, trees)->stmt;
 
 	if (list_length(trees) != 1)
@@ -122,7 +122,7 @@ fc_where_parse(ParseState *pstate, Relation rel, const char *text)
 
 	fc_error_context_push(&callback, fc_where_context, &within);
 	pstate->p_sourcetext = psprintf("%s%s", FC_WHERE_PREFIX, text);
-	where = fc_where_transform(pstate, rel, fc_where_grammar(text));
+	where = fc_where_transform(pstate, rel, fc_where_grammar(pstate->p_sourcetext));
 	fc_error_context_pop();
 	return where;
 }
@@ -136,6 +136,7 @@ typedef struct FcWrappedWhere
 	FcContext  *ctx;			/* counts rows for which it is not true, of the
 								 * file of *offset; or NULL */
 	const uint64 *offset;
+	EState	   *parsed;			/* as in fc_where_counted */
 	ExprContext *econtext;		/* with the row */
 	bool		isnull;
 	Datum		result;
@@ -157,6 +158,8 @@ fc_where_evaluate(ExprState *state, ExprContext *econtext, bool *isnull)
 	FcWrappedWhere wrapped = *(FcWrappedWhere *) state->evalfunc_private;
 
 	wrapped.econtext = econtext;
+	if (wrapped.parsed)
+		econtext->ecxt_innertuple = GetPerTupleExprContext(wrapped.parsed)->ecxt_innertuple;
 	if (wrapped.foreign)
 		fc_column_in_setting(wrapped.zone, fc_where_body, &wrapped);
 	else
@@ -169,7 +172,8 @@ fc_where_evaluate(ExprState *state, ExprContext *econtext, bool *isnull)
 
 /* Gives the condition the file's time zone, and counts by it if ctx is set */
 static ExprState *
-fc_where_wrap(ExprState *where, FcShared *shared, FcContext *ctx, const uint64 *offset)
+fc_where_wrap(ExprState *where, FcShared *shared, FcContext *ctx, const uint64 *offset,
+			  EState *parsed)
 {
 	const char *zone = fc_shared_zone(shared);
 	FcWrappedWhere *wrapped;
@@ -183,6 +187,7 @@ fc_where_wrap(ExprState *where, FcShared *shared, FcContext *ctx, const uint64 *
 	wrapped->foreign = shared->plan.zone_set;
 	wrapped->ctx = ctx;
 	wrapped->offset = offset;
+	wrapped->parsed = parsed;
 	state = makeNode(ExprState);
 	state->flags = where->flags;
 	state->evalfunc = fc_where_evaluate;
@@ -191,9 +196,9 @@ fc_where_wrap(ExprState *where, FcShared *shared, FcContext *ctx, const uint64 *
 }
 
 ExprState *
-fc_where_counted(ExprState *where, FcContext *ctx, const uint64 *offset)
+fc_where_counted(ExprState *where, FcContext *ctx, const uint64 *offset, EState *parsed)
 {
-	return fc_where_wrap(where, ctx->shared, ctx, offset);
+	return fc_where_wrap(where, ctx->shared, ctx, offset, parsed);
 }
 
 ExprState *
@@ -203,14 +208,14 @@ fc_where_begin(FcShared *shared, bool again)
 
 	if (tree[0] == '\0' || (again && contain_volatile_functions(stringToNode(tree))))
 		return NULL;
-	return fc_where_wrap(ExecInitQual(castNode(List, stringToNode(tree)), NULL), shared, NULL, NULL);
+	return fc_where_wrap(ExecInitQual(castNode(List, stringToNode(tree)), NULL), shared, NULL, NULL, NULL);
 }
 
 ExprState *
 fc_where_begin_mark(FcShared *shared)
 {
 	return !shared->plan.dedup.marks ? NULL :
-		fc_where_wrap(ExecInitQual(llast(castNode(List, stringToNode(fc_shared_transforms(shared)))), NULL), shared, NULL, NULL);
+		fc_where_wrap(ExecInitQual(llast(castNode(List, stringToNode(fc_shared_transforms(shared)))), NULL), shared, NULL, NULL, NULL);
 }
 
 bool

@@ -129,7 +129,7 @@ fc_spill_keeps(const FcShared *shared, uint32 length)
 static inline Size
 fc_spill_head(const FcShared *shared)
 {
-	return shared->plan.nnumbers > 0 ? FC_SPILL_NUMBERED : FC_SPILL_HEAD;
+	return fc_plan_counts(&shared->plan) ? FC_SPILL_NUMBERED : FC_SPILL_HEAD;
 }
 
 /*

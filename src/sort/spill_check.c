@@ -33,7 +33,7 @@ fc_spill_check_row(const FcShared *shared, const FcSpilled *spilled)
 			Assert((row->t_infomask & HEAP_XACT_MASK) == 0 && (row->t_infomask2 & HEAP2_XACT_MASK & ~FC_SPILLED_MARK) == 0);
 			break;
 		default:
-			Assert(shared->plan.nnumbers == 0 || fc_spill_head(shared) == FC_SPILL_NUMBERED);
+			Assert(!fc_plan_counts(&shared->plan) || fc_spill_head(shared) == FC_SPILL_NUMBERED);
 	}
 }
 

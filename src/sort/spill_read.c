@@ -615,6 +615,7 @@ fc_cells_next(FcCellReader *reader, FcEntry *entry)
 	entry->offset = fc_cells_base(reader, item) + spilled->after;
 	entry->length = fc_spilled_length(spilled);
 	entry->info = fc_entry_info(reader->null, numbered ? spilled->more.number : 0);
+	entry->embedded = numbered ? spilled->embedded : 0;
 	return spilled;
 }
 

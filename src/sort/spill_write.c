@@ -583,7 +583,8 @@ fc_spill_put(FcSpill *spill, const FcEntry *entry, const char *data, bool marked
 
 	fc_spill_set_head(&head, kind, entry->key, after, entry->length);
 	head.more.number = fc_entry_number(entry);
-	memcpy(at, &head, FC_SPILL_HEAD + (spill->head == FC_SPILL_HEAD ? 0 : sizeof(uint32)));
+	head.embedded = entry->embedded;
+	memcpy(at, &head, FC_SPILL_HEAD + (spill->head == FC_SPILL_HEAD ? 0 : 2 * sizeof(uint32)));
 	if (keeps)
 		memcpy(at + spill->head, data, entry->length);
 }

@@ -35,7 +35,7 @@ typedef enum FcSpilledKind
 								 * no NULL; its key is one of its values */
 } FcSpilledKind;
 
-/* One record of the file, as found by the scan phase.  24 bytes. */
+/* One record of the file, as found by the scan phase. */
 typedef struct FcEntry
 {
 	int64		key;			/* 0 where the key is NULL */
@@ -43,8 +43,9 @@ typedef struct FcEntry
 	uint32		length;			/* bytes without the line end */
 	uint32		info;			/* 1 if the key is NULL, else 0; above that
 								 * bit the record's number in its chunk, from
-								 * 0, where a column takes numbers of a
-								 * sequence */
+								 * 0, if fc_plan_counts */
+	uint32		embedded;		/* and the line ends in quotes, of the chunk's
+								 * records up to this one */
 } FcEntry;
 
 #define fc_entry_null(entry)	((entry)->info & 1)
@@ -63,7 +64,7 @@ typedef struct FcSpillBlock
 
 /*
  * The head of what was spilled.  It takes FC_SPILL_HEAD bytes, or
- * FC_SPILL_NUMBERED if a column takes numbers of a sequence.  A tuple has it
+ * FC_SPILL_NUMBERED if fc_plan_counts.  A tuple has it
  * instead of its transaction fields and ctid, which an insert sets.  The head
  * of a bare row ends before the key.  Heads are aligned as tuples are.
  */
@@ -77,8 +78,9 @@ typedef struct FcSpilled
 	union
 	{
 		uint16		row;		/* of a tuple: its bytes */
-		uint32		number;		/* of the record in its chunk, from 0 */
+		uint32		number;		/* as fc_entry_number */
 	}			more;
+	uint32		embedded;		/* as in FcEntry */
 } FcSpilled;
 
 /*

@@ -29,6 +29,9 @@ typedef struct FcRecord
 	const FcMarks *marks;		/* of a stretch with this record in it; NULL:
 								 * it has none */
 	size_t		marks_pos;		/* place of its first byte in the marks */
+	uint64		line;			/* on which it ends, and its number from 1, in
+								 * its file; row/chunk_reader.h sets them */
+	uint64		row;
 } FcRecord;
 
 /* Marked bytes in memory, which begin with a record */

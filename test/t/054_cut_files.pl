@@ -151,9 +151,16 @@ subtest 'what is not asked for, or cannot be' => sub {
 	# what was begun in one encoding is not gone on with in another
 	prepare(', CHECK (n <> 50)');
 	like(failure($call), qr/23514.*plain\.csv", line 50/s, 'it is begun');
-	like(failure(call($file, ", encoding => 'SJIS'")), qr/55000: cannot go on with file ".*plain\.csv" at byte 1200\n.*With these options it is not read as text in the encoding of its bytes/, 'another encoding');
+	like(failure(call($file, ", encoding => 'SJIS'")), qr/55000: cannot go on with file ".*plain\.csv" at byte 1200\n.*With these options its text is not read in the encoding of its bytes/, 'another encoding');
 	like(failure(call($file, ", format => 'binary'")), qr/55000: cannot go on with file|22P04: COPY file signature not recognized/, 'another format');
+	like(failure(call($file, ", transform => 'v = \$row::text'")), qr/55000: cannot go on with file/, 'records that are counted from the first one');
 	is(line(), 'failed|1200|40|40', 'nothing has changed');
+	prepare();
+	query(call($file, ", transform => 'v = \$line || \$\$ \$\$ || \$byte_offset'"));
+	is(query("SELECT count(DISTINCT xmin::text) > 3, count(*), count(*) FILTER (WHERE v = n || ' ' || (n - 1) * 30) FROM t"), 't|100|100', 'lines and places are those of the file');
+	prepare();
+	query(call($file, ", transform => 'v = \$row::text'"));
+	is(query('SELECT count(DISTINCT xmin::text), count(*) FILTER (WHERE v = n::text) FROM t'), '1|100', 'a file whose records are counted is not cut');
 };
 
 subtest 'files with a marker' => sub {
