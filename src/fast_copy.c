@@ -80,10 +80,8 @@ fast_copy_list(ArrayType *array, const char *name)
 	deconstruct_array(array, type, is_name ? NAMEDATALEN : -1, false,
 					  is_name ? TYPALIGN_CHAR : TYPALIGN_INT, &values, &nulls, &n);
 	if (n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" must not be empty", name),
-				 errhint("Leave it out, or give NULL, to get its default.")));
+		fc_option_error(errmsg("argument \"%s\" must not be empty", name),
+						errhint("Leave it out, or give NULL, to get its default."));
 	for (int i = 0; i < n; i++)
 	{
 		if (nulls[i])

@@ -211,11 +211,9 @@ fc_files_refuse_twice(const FcFiles *files)
 	foreach_ptr(const FcFilesOne, one, order)
 	{
 		if (before && before->dev == one->dev && before->ino == one->ino && strcmp(before->key, one->key) != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("file \"%s\" is named more than once", one->path),
-					 errdetail("\"%s\" is the same file.", before->path),
-					 errhint("Each file is loaded once, by one name.")));
+			fc_option_error(errmsg("file \"%s\" is named more than once", one->path),
+							errdetail("\"%s\" is the same file.", before->path),
+							errhint("Each file is loaded once, by one name."));
 		before = one;
 	}
 }
@@ -594,17 +592,13 @@ fc_files_begin(FcFiles *files, FunctionCallInfo fcinfo)
 	files->batch_files = PG_GETARG_INT32(ARG_BATCH_FILES);
 	files->batch_bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, PG_GETARG_DATUM(ARG_BATCH_SIZE)));
 	if (files->batch_files < 1 || files->batch_bytes < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" must be positive", files->batch_files < 1 ? "batch_files" : "batch_size")));
+		fc_option_error(errmsg("argument \"%s\" must be positive", files->batch_files < 1 ? "batch_files" : "batch_size"));
 	word = text_to_cstring(PG_GETARG_TEXT_PP(ARG_ON_FAILURE));
 	files->finish = (pg_strcasecmp(word, "finish") == 0);
 	files->skip = files->finish || pg_strcasecmp(word, "skip") == 0;
 	if (!files->skip && pg_strcasecmp(word, "stop") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("on_failure \"%s\" not recognized", word),
-				 errhint("Use on_failure => 'stop', 'skip' or 'finish'.")));
+		fc_option_error(errmsg("on_failure \"%s\" not recognized", word),
+						errhint("Use on_failure => 'stop', 'skip' or 'finish'."));
 	files->min_age = PG_GETARG_INTERVAL_P(ARG_MIN_AGE);
 	files->cut = PG_GETARG_BOOL(ARG_CUT_FILES);
 	files->given = fast_copy_given(fcinfo, ARG_FIRST_OPTION, FC_FROM_FILES);
@@ -617,17 +611,13 @@ fc_files_checked_options(const FcFiles *files)
 	FcOptions  *options = fc_files_options(files, files->sources);
 
 	if (options->program)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"program\" cannot be used in fast_copy_files()"),
-				 errhint("Use fast_copy() with ledger => 'TABLE' and label => 'NAME'.")));
+		fc_option_error(errmsg("argument \"program\" cannot be used in fast_copy_files()"),
+						errhint("Use fast_copy() with ledger => 'TABLE' and label => 'NAME'."));
 	fc_options_check(options);
 	if (options->existing == FC_EXISTING_REPLACE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("existing_rows \"replace\" cannot be used in fast_copy_files()"),
-				 errdetail("A file would replace the rows of another one that is loaded before it."),
-				 errhint("Use fast_copy() with ledger => 'TABLE' and all files whose rows are in the same partitions.")));
+		fc_option_error(errmsg("existing_rows \"replace\" cannot be used in fast_copy_files()"),
+						errdetail("A file would replace the rows of another one that is loaded before it."),
+						errhint("Use fast_copy() with ledger => 'TABLE' and all files whose rows are in the same partitions."));
 	return options;
 }
 

@@ -248,12 +248,7 @@ fc_partitions_faults(FcJob *job)
 	int64		high = PG_INT64_MIN;
 
 	for (int i = 0; i < lengthof(simple) && target->ncreated > 0; i++)
-	{
-		FcFault    *fault = simple[i] (job);
-
-		if (fault)
-			faults = lappend(faults, fault);
-	}
+		faults = fc_faults_add(faults, simple[i] (job));
 	if (job->partman == NULL || !fc_shared_key_routes(target->shared))
 		return faults;
 	foreach_ptr(FcSpillPart, part, job->parts)

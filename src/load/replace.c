@@ -541,13 +541,8 @@ fc_replace_faults(FcJob *job)
 	List	   *faults = NIL;
 
 	foreach_ptr(const FcReplaced, one, target->plan->bounds.hi_max && !fc_plan_merges(target->plan) ? job->replaced : NIL)
-	{
 		/* of a plain table an analysis has counted the rows */
-		FcFault    *fault = fc_replace_too_few(target, one, target->plan->partitioned ? one->found : target->loaded);
-
-		if (fault)
-			faults = lappend(faults, fault);
-	}
+		faults = fc_faults_add(faults, fc_replace_too_few(target, one, target->plan->partitioned ? one->found : target->loaded));
 	return list_concat(faults, fc_replace_others(job));
 }
 

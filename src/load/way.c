@@ -106,20 +106,6 @@ fc_way_of_leaf(const FcTarget *target, const FcTask *task)
 					task->nslices == 1 ? "" : "s");
 }
 
-/* Says which writers wrote the rows */
-static const char *
-fc_way_writers(const FcTarget *target)
-{
-	uint64		paged = pg_atomic_read_u64(&target->shared->counts.paged);
-	uint64		loaded = pg_atomic_read_u64(&target->shared->counts.loaded);
-
-	if (loaded == 0)
-		return "";
-	if (paged == 0)
-		return ", multi_insert";
-	return paged == loaded ? ", page" : ", page and multi_insert";
-}
-
 /* Says how rows were sorted, and how many sorts did not fit into memory */
 static char *
 fc_way_of_sort(const FcTarget *target)
@@ -181,5 +167,8 @@ fc_way_of_merge(const FcTarget *target)
 char *
 fc_way_choice(const FcTarget *target)
 {
-	return psprintf("%s%s%s", fc_way_of_load(target), fc_way_writers(target), fc_way_of_merge(target));
+	uint64		loaded = pg_atomic_read_u64(&target->shared->counts.loaded);
+
+	return psprintf("%s%s%s%s", fc_way_of_load(target), loaded > 0 ? ", " : "",
+					loaded > 0 ? fc_log_writers(target, loaded) : "", fc_way_of_merge(target));
 }

@@ -330,6 +330,12 @@ fc_fault(const char *name, int sqlerrcode, char *message, char *detail, char *hi
 	return fault;
 }
 
+List *
+fc_faults_add(List *faults, FcFault *fault)
+{
+	return fault ? lappend(faults, fault) : faults;
+}
+
 void
 fc_fault_report(int elevel, const FcFault *fault)
 {

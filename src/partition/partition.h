@@ -42,6 +42,9 @@ typedef struct FcFault
 extern FcFault *fc_fault(const char *name, int sqlerrcode, char *message,
 						 char *detail, char *hint);
 
+/* Returns the list with the fault, unless that is NULL */
+extern List *fc_faults_add(List *faults, FcFault *fault);
+
 /* Throws the fault as an ERROR, or gives it as a WARNING; NULL: does nothing */
 extern void fc_fault_report(int elevel, const FcFault *fault);
 

@@ -605,7 +605,6 @@ fc_partman_faults(const FcPartman *partman, const FcRoute *route,
 {
 	List	   *faults = NIL;
 	FcRange		bounds = FC_RANGE_ALL;
-	FcFault    *fault;
 
 	if (partman->refusal)
 	{
@@ -621,7 +620,5 @@ fc_partman_faults(const FcPartman *partman, const FcRoute *route,
 		faults = lappend(faults, fc_partman_too_old(partman, route, lowest, leave));
 	if (nparts > 0 && !bounds.hi_max && parts[nparts - 1].range.lo >= bounds.hi)
 		faults = lappend(faults, fc_partman_too_new(partman, route, &parts[nparts - 1].range));
-	if ((fault = fc_partman_misfit(partman, route, parts, nparts)))
-		faults = lappend(faults, fault);
-	return faults;
+	return fc_faults_add(faults, fc_partman_misfit(partman, route, parts, nparts));
 }

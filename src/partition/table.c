@@ -73,6 +73,23 @@ fc_table_toast_index(Oid toast, Oid table)
 	index_close(index, NoLock);
 }
 
+/*
+ * Makes a table of the catalog alone, in the tablespace of "rel"; "like" is
+ * what its row type is of, or InvalidOid
+ */
+static Oid
+fc_table_define(const char *name, Oid nspid, Relation rel, Oid owner, Oid am, TupleDesc desc,
+				List *constraints, char relkind, char persistence, Datum options, Oid like)
+{
+	Oid			table = heap_create_with_catalog(name, nspid, rel->rd_rel->reltablespace,
+												 InvalidOid, InvalidOid, InvalidOid, owner, am,
+												 desc, constraints, relkind, persistence, false, false,
+												 ONCOMMIT_NOOP, options, false, true, true, like, NULL);
+
+	CommandCounterIncrement();
+	return table;
+}
+
 /* Makes the TOAST table, with these options, to be dropped with its table */
 static void
 fc_table_make_toast(Relation rel, Datum options)
@@ -86,16 +103,9 @@ fc_table_make_toast(Relation rel, Datum options)
 	ObjectAddress depender;
 	ObjectAddress referenced;
 
-	toast = heap_create_with_catalog(psprintf("pg_toast_%u", table),
-									 PG_TOAST_NAMESPACE, form->reltablespace,
-									 InvalidOid, InvalidOid, InvalidOid,
-									 form->relowner,
-									 table_relation_toast_am(rel),
-									 fc_table_toast_columns(), NIL,
-									 RELKIND_TOASTVALUE, form->relpersistence,
-									 false, false, ONCOMMIT_NOOP, options,
-									 false, true, true, InvalidOid, NULL);
-	CommandCounterIncrement();
+	toast = fc_table_define(psprintf("pg_toast_%u", table), PG_TOAST_NAMESPACE, rel, form->relowner,
+							table_relation_toast_am(rel), fc_table_toast_columns(), NIL,
+							RELKIND_TOASTVALUE, form->relpersistence, options, InvalidOid);
 	fc_table_toast_index(toast, table);
 	value = ObjectIdGetDatum(toast);
 	fc_ddl_class_change(table, 1, &column, &value, &isnull);
@@ -142,13 +152,9 @@ fc_table_create_like(Relation rel, Oid nspid)
 	Oid			table;
 	Relation	made;
 
-	table = heap_create_with_catalog(RelationGetRelationName(rel), nspid, form->reltablespace,
-									 InvalidOid, InvalidOid, InvalidOid, form->relowner, form->relam,
-									 RelationGetDescr(rel), fc_table_constraints(rel),
-									 RELKIND_RELATION, form->relpersistence, false, false,
-									 ONCOMMIT_NOOP, fc_table_options(RelationGetRelid(rel)),
-									 false, true, true, RelationGetRelid(rel), NULL);
-	CommandCounterIncrement();
+	table = fc_table_define(RelationGetRelationName(rel), nspid, rel, form->relowner, form->relam,
+							RelationGetDescr(rel), fc_table_constraints(rel), RELKIND_RELATION,
+							form->relpersistence, fc_table_options(RelationGetRelid(rel)), RelationGetRelid(rel));
 	made = table_open(table, AccessExclusiveLock);
 	if (OidIsValid(form->reltoastrelid))
 		fc_table_make_toast(made, fc_table_options(form->reltoastrelid));
@@ -176,17 +182,13 @@ fc_table_add_mark(Relation rel)
 Oid
 fc_table_create_stage(Relation rel, Oid nspid, bool constrained, bool marks)
 {
-	Form_pg_class form = rel->rd_rel;
 	TupleDesc	desc = marks ? fc_table_add_mark(rel) :
 		constrained ? RelationGetDescr(rel) : CreateTupleDescCopy(RelationGetDescr(rel));
 	Oid			table;
 
-	table = heap_create_with_catalog(RelationGetRelationName(rel), nspid, form->reltablespace,
-									 InvalidOid, InvalidOid, InvalidOid, GetUserId(), HEAP_TABLE_AM_OID,
-									 desc, constrained ? fc_table_constraints(rel) : NIL,
-									 RELKIND_RELATION, RELPERSISTENCE_UNLOGGED, false, false,
-									 ONCOMMIT_NOOP, (Datum) 0, false, true, true, RelationGetRelid(rel), NULL);
-	CommandCounterIncrement();
+	table = fc_table_define(RelationGetRelationName(rel), nspid, rel, GetUserId(), HEAP_TABLE_AM_OID,
+							desc, constrained ? fc_table_constraints(rel) : NIL, RELKIND_RELATION,
+							RELPERSISTENCE_UNLOGGED, (Datum) 0, RelationGetRelid(rel));
 	/* the init fork is synced */
 	NewRelationCreateToastTable(table, (Datum) 0);
 	CommandCounterIncrement();

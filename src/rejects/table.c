@@ -91,9 +91,7 @@ fc_reject_table_check(FcTarget *target)
 		return;
 	target->rejects = fc_own_table_open(&fc_reject_kind, table);
 	if (table == target->oid || list_member_oid(get_partition_ancestors(table), target->oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("reject_table must not be the table that is loaded")));
+		fc_option_error(errmsg("reject_table must not be the table that is loaded"));
 	fc_own_table_check_columns(&fc_reject_kind, table);
 }
 

@@ -47,21 +47,20 @@ fc_log_sources(const FcOptions *options)
 	return psprintf("\"%s\" and %d more", first, n - 1);
 }
 
-static const char *
-fc_log_writer(const FcTarget *target)
+const char *
+fc_log_writers(const FcTarget *target, uint64 rows)
 {
 	uint64		paged = pg_atomic_read_u64(&target->shared->counts.paged);
 
-	if (target->course.core)
-		return "copy";
-	if (target->course.sends_all)
-		return "remote";
-	if (target->loaded == 0)
-		return "none";
-	if (paged == 0)
-		return "multi_insert";
-	return paged == target->loaded + fc_shared_rewritten(target->shared) ?
-		"page" : "page and multi_insert";
+	return rows == 0 ? "none" : paged == 0 ? "multi_insert" :
+		paged == rows ? "page" : "page and multi_insert";
+}
+
+static const char *
+fc_log_writer(const FcTarget *target)
+{
+	return target->course.core ? "copy" : target->course.sends_all ? "remote" :
+		fc_log_writers(target, target->loaded == 0 ? 0 : target->loaded + fc_shared_rewritten(target->shared));
 }
 
 static const char *

@@ -213,6 +213,9 @@ extern void fc_log_loaded(FcLog *log);
  */
 extern void fc_log_failed(FcLog *log, const FcProgress *progress);
 
+/* Says which writers wrote so many rows */
+extern const char *fc_log_writers(const FcTarget *target, uint64 rows);
+
 /* Sets what a row of the report says of rows, of the way and its reason */
 extern void fc_log_count(const FcTarget *target, FcReportRow *row);
 
