@@ -15,8 +15,6 @@
 #include "postgres.h"
 
 #include "funcapi.h"
-#include "nodes/makefuncs.h"
-#include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/json.h"
