@@ -117,6 +117,14 @@ SELECT fast_copy('plain', fc.path(fc.file('f.csv', '2024-01-01,x' || repeat('y',
 SELECT fast_copy('plain', fc.path(fc.file('f.csv', '2024-01-01,1,a')), on_error => 'ignore', log_verbosity => 'verbose');
 SELECT fast_copy('day', fc.path('a.csv'), on_error => 'ignore', log_verbosity => 'verbose', workers => 2,
 	on_error_classes => '{conversion,missing_columns,extra_columns,encoding,check,not_null,no_partition,unique}');
+-- values that are mended, and those that become NULL
+SELECT fast_copy('plain', fc.path(fc.bytes('m.csv', convert_to(E'2024-01-01,1,much too long\n2024-01-02,x,', 'UTF8') || '\xe9e9' || convert_to(E'y\n2024-01-03,3,seven  \n', 'UTF8'))), on_error => 'set_null',
+	on_error_classes => '{conversion,replace_invalid,cut_long}', log_verbosity => 'verbose', workers => 2);
+CREATE FUNCTION same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TABLE fires (LIKE plain);
+CREATE TRIGGER fires BEFORE INSERT ON fires FOR EACH ROW EXECUTE FUNCTION same();
+SELECT fast_copy('fires', fc.path('m.csv'), on_error => 'set_null', on_error_classes => '{conversion,replace_invalid,cut_long}', log_verbosity => 'verbose');
+SELECT * FROM fires ORDER BY ts;
 -- those of rows before an error come before it
 \set VERBOSITY terse
 SELECT fast_copy('plain', fc.path(fc.file('f.csv', 'bad,1,a', '2024-01-01,x,b', '2024-01-01,1', 'bad,2,c')), on_error => 'ignore', log_verbosity => 'verbose', workers => 2);

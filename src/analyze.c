@@ -223,7 +223,8 @@ fc_analyze_reject(FcAnalysis *analysis, const FcReject *reject, int64 line)
 		finding->name = pstrdup(reject->column);
 	finding->line = line;
 	finding->detail = reject->class != 0 ?
-		psprintf("%s%s: %s", where, unpack_sql_state(reject->sqlerrcode), reject->message) :
+		psprintf("%s%s%s: %s", where, fc_reject_is_kept(reject) ? "mended, " : "",
+				 unpack_sql_state(reject->sqlerrcode), reject->message) :
 		reject->null_input ? psprintf("%sset to null: null input", where) :
 		psprintf("%sset to null: \"%s\"", where, reject->value);
 }

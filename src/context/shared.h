@@ -170,6 +170,11 @@ typedef struct FcTurn
 #define FC_CLASS_NOT_NULL			0x20
 #define FC_CLASS_NO_PARTITION		0x40
 #define FC_CLASS_UNIQUE				0x80
+#define FC_CLASS_REPLACE_INVALID	0x100	/* bytes that are no characters */
+#define FC_CLASS_CUT_LONG			0x200	/* too long for varchar or char */
+
+/* Of values that are mended: the record is kept */
+#define FC_CLASSES_MENDED	(FC_CLASS_REPLACE_INVALID | FC_CLASS_CUT_LONG)
 
 /* Classes of errors that a look at the record alone finds */
 #define FC_CLASSES_CHECKED	(FC_CLASS_CONVERSION | FC_CLASS_MISSING_COLUMNS | \
@@ -319,6 +324,7 @@ typedef struct FcCounts
 	pg_atomic_uint64 rejected;	/* records that on_error left out */
 	pg_atomic_uint64 last_rejected; /* the largest offset of such a record */
 	pg_atomic_uint64 nulled;	/* records with a value that became NULL */
+	pg_atomic_uint64 mended;	/* ... with one that was mended */
 	pg_atomic_uint64 duplicates;	/* records that equal rows were preferred
 									 * to */
 	pg_atomic_uint64 marks;		/* delete marks, but for those */

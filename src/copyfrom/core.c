@@ -227,7 +227,7 @@ fc_core_classes(const FcOptions *options, uint32 class)
 	bool		copy = fc_caller_wrote_copy(options->caller);
 	StringInfo	list = makeStringInfo();
 
-	for (uint32 each = 1; each <= FC_CLASS_UNIQUE; each <<= 1)
+	for (uint32 each = 1; each <= FC_CLASS_CUT_LONG; each <<= 1)
 		if ((options->tolerated | class) & each)
 			appendStringInfo(list, copy ? "%s'%s'" : "%s%s", list->len == 0 ? "" : copy ? ", " : ",",
 							 fc_options_class_name(each));

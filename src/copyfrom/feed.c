@@ -314,13 +314,13 @@ fc_feed_reject(FcFeed *feed, bool ok)
 	FcContext  *ctx = &feed->target->ctx;
 	FcParser   *parser = feed->parser;
 	const FcBad *faults = fc_parse_bad(parser);
-	int			n = ok ? fc_parse_nulled(parser, &faults) : 1;
+	int			n = ok ? fc_parse_kept(parser, &faults) : 1;
 	FcReject	reject;
 
 	/* a NOTICE has its context already */
 	feed->silent = true;
 	if (ok)
-		fc_parse_count_nulled(parser, feed->offset, feed->length);
+		fc_parse_count_kept(parser, feed->offset, feed->length);
 	else
 		fc_reject_put(ctx, feed->offset, feed->length, faults);
 	for (int i = 0; i < n; i++)

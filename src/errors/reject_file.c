@@ -130,20 +130,27 @@ fc_reject_put(FcContext *ctx, uint64 offset, uint64 length, const FcBad *bad)
 }
 
 void
-fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
-				 const FcBad *nulled, int n)
+fc_reject_keep(FcContext *ctx, uint64 offset, uint64 length,
+			   const FcBad *faults, int n)
 {
-	if (n == 0)
-		return;
-	if (!ctx->verifying)
-		pg_atomic_fetch_add_u64(&ctx->shared->counts.nulled, 1);
-	for (int i = 0; i < n && ctx->shared->plan.verbose; i++)
+	bool		nulled = false;
+	bool		mended = false;
+
+	for (int i = 0; i < n; i++)
 	{
 		FcReject	reject;
 
-		fc_reject_fill(&reject, offset, length, &nulled[i]);
+		nulled |= faults[i].class == 0;
+		mended |= faults[i].class != 0;
+		if (!ctx->shared->plan.verbose)
+			continue;
+		fc_reject_fill(&reject, offset, length, &faults[i]);
 		fc_reject_write(ctx, &reject);
 	}
+	if (nulled && !ctx->verifying)
+		pg_atomic_fetch_add_u64(&ctx->shared->counts.nulled, 1);
+	if (mended && !ctx->verifying)
+		pg_atomic_fetch_add_u64(&ctx->shared->counts.mended, 1);
 }
 
 void

@@ -10,7 +10,7 @@
 
 #include "context/shared.h"
 
-/* Why a record is rejected, or why a value of it became NULL */
+/* Why a record is rejected, or why a value of it became NULL or was mended */
 typedef struct FcBad
 {
 	uint32		class;			/* FC_CLASS_* of the fault, a tolerated one; 0:
@@ -25,7 +25,7 @@ typedef struct FcReject
 {
 	uint64		offset;
 	uint64		length;
-	uint32		class;			/* 0: a value that became NULL */
+	uint32		class;			/* as of FcBad */
 	int			sqlerrcode;
 	uint32		size;			/* of the texts, with their NULs */
 	bool		null_input;		/* the value was NULL, or none is known */
@@ -35,6 +35,13 @@ typedef struct FcReject
 	char	   *detail;
 	char		shown[104];		/* by fc_reject_clip */
 } FcReject;
+
+/* Is the record not left out? */
+static inline bool
+fc_reject_is_kept(const FcReject *reject)
+{
+	return reject->class == 0 || (reject->class & FC_CLASSES_MENDED) != 0;
+}
 
 /* Cuts the value to what COPY's messages show of one, as fc_error_clip does */
 static inline void
@@ -54,19 +61,19 @@ extern void fc_reject_put(FcContext *ctx, uint64 offset, uint64 length,
 						  const FcBad *bad);
 
 /*
- * Fills in what fc_reject_put keeps, or fc_reject_nulled of a value, in the
+ * Fills in what fc_reject_put keeps, or fc_reject_keep of a value, in the
  * current memory context
  */
 extern void fc_reject_fill(FcReject *reject, uint64 offset, uint64 length,
 						   const FcBad *bad);
 
 /*
- * If n > 0 values of the record became NULL, counts the record, and keeps the
- * values if errors.verbose is set.  To be called once per record: in the last
- * phase in which a process parses it.
+ * If n > 0 values of the record became NULL or were mended, counts the record,
+ * and keeps the values if plan.verbose is set.  To be called once per record:
+ * in the last phase in which a process parses it.
  */
-extern void fc_reject_nulled(FcContext *ctx, uint64 offset, uint64 length,
-							 const FcBad *nulled, int n);
+extern void fc_reject_keep(FcContext *ctx, uint64 offset, uint64 length,
+						   const FcBad *faults, int n);
 
 /* At the end of the phase: lets the leader read what this process has put */
 extern void fc_reject_end(FcContext *ctx);

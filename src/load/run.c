@@ -182,7 +182,7 @@ fc_job_rejects(FcJob *job)
 	FcShared   *shared = job->target.shared;
 	uint64		rejected = pg_atomic_read_u64(&shared->counts.rejected);
 
-	if (rejected == 0 && pg_atomic_read_u64(&shared->counts.nulled) == 0)
+	if (rejected == 0 && pg_atomic_read_u64(&shared->counts.nulled) == 0 && pg_atomic_read_u64(&shared->counts.mended) == 0)
 		return true;
 	if (job->progress.shown)
 		fc_progress_phase(&job->progress, FC_PHASE_REJECT);

@@ -151,11 +151,13 @@
 	  "the bad value NULL. on_error_classes names the errors that are tolerated.", \
 	  "SELECT fast_copy('events', '/data/dirty.csv', on_error => 'set_null',\n  on_error_classes => '{conversion,missing_columns}');") \
 	X(on_error_classes, NULL, \
-	  "conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition and unique", "conversion,unique", NULL, \
+	  "conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition, unique, replace_invalid and cut_long", "conversion,unique", NULL, \
 	  "errors that on_error tolerates", \
 	  "The classes of errors that on_error tolerates: 'conversion' (a value that the column's type refuses), 'missing_columns' and 'extra_columns' (too few or too many " \
 	  "fields), 'encoding' (bytes that are not valid characters), 'check' and 'not_null' (a row that violates such a constraint), 'no_partition' (a row that belongs to no " \
-	  "partition) and 'unique' (of two equal rows, the later one of the file). The default is 'conversion', the only one that COPY tolerates. " \
+	  "partition) and 'unique' (of two equal rows, the later one of the file). Two classes mend the value and keep the record: 'replace_invalid' puts " \
+	  "U+FFFD, or ? in a database that is not in UTF8, in place of bytes that are not valid characters, and 'cut_long' cuts values that are too long for " \
+	  "varchar(n) or char(n). The default is 'conversion', the only one that COPY tolerates. " \
 	  "In COPY, quote check and unique, which are keywords of SQL: on_error_classes (conversion, 'unique').", \
 	  "SELECT fast_copy('events', '/data/dirty.csv', on_error => 'ignore',\n  on_error_classes => '{conversion,missing_columns}');") \
 	X(reject_limit, "REJECT_LIMIT", NULL, "1000", "max_errors rejects_limit limit", \

@@ -277,7 +277,7 @@ fc_options_check_default(const FcOptions *options)
 /* By the number of the class's bit */
 static const char *const error_classes[] = {
 	"conversion", "missing_columns", "extra_columns", "encoding",
-	"check", "not_null", "no_partition", "unique"
+	"check", "not_null", "no_partition", "unique", "replace_invalid", "cut_long"
 };
 
 const char *

@@ -66,13 +66,14 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlanned *plann
 static void
 fc_plan_check_encoding(const FcOptions *options, const FcPlanned *planned)
 {
-	if ((options->tolerated & FC_CLASS_ENCODING) == 0 || !planned->plan.need_transcoding ||
+	if ((options->tolerated & (FC_CLASS_ENCODING | FC_CLASS_REPLACE_INVALID)) == 0 || !planned->plan.need_transcoding ||
 		FindDefaultConversionProc(planned->plan.encoding,
 								  GetDatabaseEncoding()) < FirstNormalObjectId)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("on_error_classes \"encoding\" cannot be used with a conversion that is not built in")));
+			 errmsg("on_error_classes \"%s\" cannot be used with a conversion that is not built in",
+					options->tolerated & FC_CLASS_ENCODING ? "encoding" : "replace_invalid")));
 }
 
 /*
@@ -186,7 +187,7 @@ fc_plan_said(const FcOptions *options, FcPlanned *planned)
 	if (fc_caller_writes(options->caller))
 		return;
 	/* an analysis tells of faults, and goes on */
-	plan->tolerated = FC_CLASSES_CHECKED | ((plan->routed ? FC_CLASS_NO_PARTITION : options->tolerated) & FC_CLASS_NO_PARTITION);
+	plan->tolerated = FC_CLASSES_CHECKED | (options->tolerated & FC_CLASSES_MENDED) | ((plan->routed ? FC_CLASS_NO_PARTITION : options->tolerated) & FC_CLASS_NO_PARTITION);
 	plan->set_null = plan->set_null && (options->tolerated & FC_CLASS_CONVERSION);
 	plan->verbose = true;
 }

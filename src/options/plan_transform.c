@@ -178,15 +178,16 @@ fc_transform_context(void *arg)
 
 /*
  * Gives the expression the column's type, as INSERT does.  A text stays one: it
- * is read as a field of the file is, whatever the column's type.
+ * is read as a field of the file is, whatever the column's type.  So does any
+ * string that may have to be cut.
  */
 static Node *
-fc_transform_coerce(ParseState *pstate, Node *expr, Form_pg_attribute att)
+fc_transform_coerce(ParseState *pstate, Node *expr, Form_pg_attribute att, bool cut)
 {
 	Oid			type = exprType(expr);
 	/* as a text bpchar loses its blanks, which the column may keep */
 	bool		text = type == UNKNOWNOID || (TypeCategory(type) == TYPCATEGORY_STRING &&
-											  getBaseType(type) != getBaseType(att->atttypid));
+											  (cut || getBaseType(type) != getBaseType(att->atttypid)));
 	Node	   *result = coerce_to_target_type(pstate, expr, type,
 											   text ? TEXTOID : att->atttypid,
 											   text ? -1 : att->atttypmod,
@@ -203,7 +204,7 @@ fc_transform_coerce(ParseState *pstate, Node *expr, Form_pg_attribute att)
 }
 
 static Node *
-fc_transform_analyze(const FcTransformOption *option, FcColumns *columns, Form_pg_attribute att)
+fc_transform_analyze(const FcTransformOption *option, FcColumns *columns, Form_pg_attribute att, bool cut)
 {
 	ParseState *pstate = make_parsestate(NULL);
 	ErrorContextCallback callback;
@@ -215,7 +216,7 @@ fc_transform_analyze(const FcTransformOption *option, FcColumns *columns, Form_p
 	pstate->p_ref_hook_state = columns;
 	fc_error_context_push(&callback, fc_transform_context, unconstify(FcTransformOption *, option));
 	expr = transformExpr(pstate, copyObject(option->expr), EXPR_KIND_GENERATED_COLUMN);
-	expr = fc_transform_coerce(pstate, expr, att);
+	expr = fc_transform_coerce(pstate, expr, att, cut);
 	assign_expr_collations(pstate, expr);
 	expr = (Node *) expression_planner((Expr *) expr);
 	fc_error_context_pop();
@@ -234,7 +235,7 @@ fc_plan_transforms(Relation rel, const FcOptions *options, FcColumns *columns)
 		if (option == NULL)
 			continue;
 		columns->flags[foreach_current_index(attnum)] |= FC_FIELD_TRANSFORM;
-		columns->transforms = lappend(columns->transforms, fc_transform_analyze(option, columns, att));
+		columns->transforms = lappend(columns->transforms, fc_transform_analyze(option, columns, att, (options->tolerated & FC_CLASS_CUT_LONG) && att->atttypid != TEXTOID));
 	}
 }
 

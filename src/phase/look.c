@@ -314,7 +314,7 @@ fc_look(FcLoader *loader, int from, int to, bool *alone)
 	if (edata)
 	{
 		if (loader->batch->unfinished)
-			fc_parse_count_nulled(loader->parser, ctx->at_offset, ctx->at_length);
+			fc_parse_count_kept(loader->parser, ctx->at_offset, ctx->at_length);
 		fc_error_keep(ctx->shared, look->kind, ctx->at_offset, ctx->at_length, edata);
 		fc_error_stop(ctx);
 		FreeErrorData(edata);

@@ -375,7 +375,7 @@ fc_row_end(FcLoader *loader)
 
 	Assert(row->outcome != FC_ROW_BUILT || loader->leaf != NULL);
 	if (row->outcome != FC_ROW_REFUSED)
-		fc_parse_count_nulled(loader->parser, row->record->offset, row->record->length);
+		fc_parse_count_kept(loader->parser, row->record->offset, row->record->length);
 	switch (row->outcome)
 	{
 		case FC_ROW_BUILT:
@@ -414,7 +414,7 @@ fc_row_try(FcLoader *loader)
 
 	if (edata == NULL)
 		return true;
-	fc_parse_count_nulled(loader->parser, row->record->offset, row->record->length);
+	fc_parse_count_kept(loader->parser, row->record->offset, row->record->length);
 	fc_error_keep(ctx->shared, row->outcome == FC_ROW_BUILT ? FC_ERROR_ROW : FC_ERROR_DATA,
 				  row->record->offset, row->record->length, edata);
 	fc_error_stop(ctx);

@@ -101,7 +101,7 @@ fc_scan_row(FcScanner *scanner, char *data)
 	if (accepted)
 		return true;
 	fc_context_count_out(ctx, filtered, record->offset, 1);
-	fc_parse_count_nulled(scanner->parser, record->offset, record->length);
+	fc_parse_count_kept(scanner->parser, record->offset, record->length);
 	return false;
 }
 

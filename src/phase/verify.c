@@ -256,7 +256,7 @@ fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 							  fc_verify_row, verifier);
 	if (edata)
 	{
-		fc_parse_count_nulled(loader->parser, record->offset, record->length);
+		fc_parse_count_kept(loader->parser, record->offset, record->length);
 		fc_error_keep(ctx->shared, verifier->entry ? FC_ERROR_ENTRY :
 					  loader->row.outcome == FC_ROW_BUILT ? FC_ERROR_ROW : FC_ERROR_DATA,
 					  record->offset, record->length, edata);
@@ -265,7 +265,7 @@ fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 	if (loader->row.outcome == FC_ROW_REFUSED)
 		fc_reject_put(ctx, record->offset, record->length, &loader->row.bad);
 	else
-		fc_parse_count_nulled(loader->parser, record->offset, record->length);
+		fc_parse_count_kept(loader->parser, record->offset, record->length);
 	if (loader->row.outcome == FC_ROW_BUILT && verifier->insert && loader->leaf && !loader->row.marked)
 	{
 		MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);

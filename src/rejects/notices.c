@@ -74,7 +74,11 @@ fc_notices_tell(FcTeller *teller, uint64 line)
 	fc_reject_clip(reject);
 	fc_error_context_push(&callback, fc_notices_context, teller);
 	ereport(NOTICE,
-			(reject->class != 0 && reject->class != FC_CLASS_CONVERSION ?
+			(reject->class == FC_CLASS_REPLACE_INVALID ?
+			 errmsg("replacing characters at line " UINT64_FORMAT ": %s", line, reject->message) :
+			 reject->class == FC_CLASS_CUT_LONG ?
+			 errmsg("cutting value at line " UINT64_FORMAT " for column \"%s\": \"%s\"", line, reject->column, reject->value) :
+			 reject->class != 0 && reject->class != FC_CLASS_CONVERSION ?
 			 errmsg("skipping row due to %s at line " UINT64_FORMAT ": %s",
 					reasons[pg_leftmost_one_pos32(reject->class)], line, reject->message) :
 			 reject->null_input ?
@@ -108,16 +112,16 @@ fc_notices_next(FcTeller *teller, uint64 end)
 	if (!fc_rejects_next(teller->rejects, reject) || reject->offset >= end)
 		return false;
 	Assert(reject->offset >= before);
-	if (reject->class != 0)
+	if (!fc_reject_is_kept(reject))
 	{
 		teller->rejected++;
 		teller->of_class[pg_leftmost_one_pos32(reject->class)]++;
 	}
-	if (teller->verbose || (teller->table && reject->class != 0))
+	if (teller->verbose || (teller->table && !fc_reject_is_kept(reject)))
 	{
 		uint64		line = fc_lines_at(teller->lines, reject->offset, reject->length);
 
-		if (teller->table && reject->class != 0)
+		if (teller->table && !fc_reject_is_kept(reject))
 			fc_reject_table_put(teller->table, reject, line);
 		if (teller->verbose)
 			fc_notices_tell(teller, line);
@@ -151,6 +155,7 @@ fc_notices_finish(FcTarget *target)
 {
 	uint64		rejected = pg_atomic_read_u64(&target->shared->counts.rejected);
 	uint64		nulled = pg_atomic_read_u64(&target->shared->counts.nulled);
+	uint64		mended = pg_atomic_read_u64(&target->shared->counts.mended);
 	char	   *job = NULL;
 	FcTeller	teller;
 
@@ -179,6 +184,11 @@ fc_notices_finish(FcTarget *target)
 				(errmsg_plural("in " UINT64_FORMAT " row, columns were set to null due to data type incompatibility",
 							   "in " UINT64_FORMAT " rows, columns were set to null due to data type incompatibility",
 							   nulled, nulled)));
+	if (mended > 0)
+		ereport(NOTICE,
+				(errmsg_plural("in " UINT64_FORMAT " row, values were mended",
+							   "in " UINT64_FORMAT " rows, values were mended",
+							   mended, mended)));
 	return job;
 }
 

@@ -36,6 +36,7 @@ static const FcOwnColumn history_columns[] = {
 	FC_HISTORY("rejected", "int8", INT8OID, row.rejected, "records that on_error skipped"),
 	FC_HISTORY("nulled", "int8", INT8OID, row.nulled,
 			   "records with values that on_error set to null"),
+	FC_HISTORY("mended", "int8", INT8OID, row.mended, "records with values that on_error mended"),
 	FC_HISTORY("new_partitions", "int4", INT4OID, row.created, "partitions that the load created"),
 	FC_HISTORY("replaced", "int4", INT4OID, row.replaced, "tables whose rows were all replaced, or merged"),
 	FC_HISTORY("duplicates", "int8", INT8OID, row.duplicates, "records left out because of an equal row"),

@@ -87,6 +87,7 @@ fc_log_count(const FcTarget *target, FcReportRow *row)
 	row->filtered = pg_atomic_read_u64(&counts->filtered);
 	row->rejected = pg_atomic_read_u64(&counts->rejected);
 	row->nulled = pg_atomic_read_u64(&counts->nulled);
+	row->mended = pg_atomic_read_u64(&counts->mended);
 	row->way = fc_report_way(target->course.way);
 	row->reason = alone || target->course.leader == NULL ? pstrdup(target->course.reason) :
 		psprintf("%s; in the leader: %s", target->course.reason, target->course.leader);
@@ -202,9 +203,9 @@ fc_log_loaded(FcLog *log)
 	StringInfo	line = makeStringInfo();
 
 	appendStringInfo(line, "rows=" INT64_FORMAT ", rejected=" INT64_FORMAT
-					 ", filtered=" INT64_FORMAT ", nulled=" INT64_FORMAT
+					 ", filtered=" INT64_FORMAT ", nulled=" INT64_FORMAT ", mended=" INT64_FORMAT
 					 ", bytes=" INT64_FORMAT ", seconds=%.3f, rate=%.0f rows/s and %.1f MB/s",
-					 row->rows, row->rejected, row->filtered, row->nulled, Max(row->bytes, 0), row->seconds,
+					 row->rows, row->rejected, row->filtered, row->nulled, row->mended, Max(row->bytes, 0), row->seconds,
 					 row->rows / row->seconds, Max(row->bytes, 0) / row->seconds / FC_MEGABYTE);
 	appendStringInfo(line, ", workers=%d of %d, spill=%s, spill_bytes=" INT64_FORMAT
 					 ", writer=%s, order=%s, partitions=%d, replaced=%d, duplicates=" INT64_FORMAT

@@ -70,7 +70,7 @@ fc_report_add(const FcReportRow *row)
 	if (!row->whole)
 		copy->wal_bytes = copy->spill_bytes = -1;
 	if (!row->counted)
-		copy->filtered = copy->rejected = copy->nulled = -1;
+		copy->filtered = copy->rejected = copy->nulled = copy->mended = -1;
 	if (!row->counted || row->phase != FC_PHASE_TOTAL)
 		copy->duplicates = copy->updated = copy->deleted = copy->unmatched = -1;
 	report_rows = lappend(report_rows, copy);

@@ -61,9 +61,10 @@ extern char *fc_units_time(double seconds);
 	X(FLOAT8, rows_per_second)	/* follows, as the next */ \
 	X(FLOAT8, bytes_per_second) \
 	X(TEXT, choice)				/* what was decided, and why */ \
-	X(INT8, filtered)			/* this and the next two only if "counted" */ \
+	X(INT8, filtered)			/* as the next three, only if "counted" */ \
 	X(INT8, rejected) \
 	X(INT8, nulled)				/* records with a value that became NULL */ \
+	X(INT8, mended)				/* ... with one that was mended */ \
 	X(TEXT, way)				/* fc_report_way */ \
 	X(TEXT, reason)				/* why this way */ \
 	X(TEXT, failed)				/* SQLSTATE; of the total, as the rest */ \

@@ -610,7 +610,7 @@ fc_batch_finish(FcBatch *batch, int i)
 
 	Assert(batch->unfinished && i < batch->n && !batch->odd[i]);
 	fc_batch_hand_over(maker, i, maker->values, maker->nulls);
-	if (!fc_parse_rest(parser) || fc_parse_nulled(parser, &nulled) > 0)
+	if (!fc_parse_rest(parser) || fc_parse_kept(parser, &nulled) > 0)
 		return false;
 	if (maker->nleft == 0 && parser->shared->plan.steady && parser->transforms == NULL)
 	{

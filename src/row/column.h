@@ -38,6 +38,9 @@ typedef struct FcColumn
 	Oid			typioparam;
 	Oid			typid;
 	int32		typmod;
+	int			most;			/* characters that on_error cuts a value to; or
+								 * 0 */
+	const char *most_type;		/* the type that takes no more */
 	ExprState  *def;			/* the default, if a field may stand for it */
 	bool		json;			/* the field is JSON, and stays JSON */
 	FcPopulate *populate;		/* makes the value of JSON; or NULL */

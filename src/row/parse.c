@@ -31,6 +31,7 @@
 /* A value that fc_parse_make_value makes */
 typedef struct FcValue
 {
+	FcParser   *parser;
 	FcColumn   *column;
 	FcField    *field;
 	Datum		value;
@@ -164,18 +165,38 @@ fc_parse_object(void *arg)
 	fc_object_cut(parser->objects, record->data, record->len, record->fields);
 }
 
+/* Mends what fc_parse_encode found or, once fields are cut, fc_parse_verify */
+static void
+fc_parse_mend(FcParser *parser)
+{
+	FcInHand   *record = &parser->record;
+	const FcPlan *plan = &parser->shared->plan;
+
+	if (!record->cut)
+	{
+		record->data = fc_mend_characters(plan->encoding, plan->need_transcoding, record->data, &record->len);
+		record->marks = NULL;
+		return;
+	}
+	for (int i = 0; i < Min(record->found, parser->nfields); i++)
+		if (record->fields[i].verify)
+			record->fields[i].data = fc_mend_characters(GetDatabaseEncoding(), false,
+														record->fields[i].data, &record->fields[i].len);
+}
+
 /*
  * Calls check, which throws if the record's encoding is wrong, or an object.
- * Where such records are tolerated, refuses the record instead.
+ * Where such records are tolerated, mends or refuses the record instead.
  */
 static void
 fc_parse_check(FcParser *parser, FcErrorBody check)
 {
 	uint32		class = FC_CLASS_ENCODING;
 	bool		object = check == fc_parse_object;
+	bool		mends = !object && fc_parse_tolerates(parser, FC_CLASS_REPLACE_INVALID);
 	ErrorData  *edata;
 
-	if (!fc_parse_tolerates(parser, object ? FC_CLASS_MISSING_COLUMNS | FC_CLASS_EXTRA_COLUMNS : class))
+	if (!mends && !fc_parse_tolerates(parser, object ? FC_CLASS_MISSING_COLUMNS | FC_CLASS_EXTRA_COLUMNS : class))
 	{
 		check(parser);
 		return;
@@ -184,8 +205,13 @@ fc_parse_check(FcParser *parser, FcErrorBody check)
 	if (object)
 		class = fc_object_class(parser->objects);
 	/* an object may have more levels than the stack */
-	if (edata && (!fc_parse_tolerates(parser, class) || (!object && !fc_parse_is_of_value(edata)) || fc_error_is_of_server(edata)))
+	if (edata && ((!mends && !fc_parse_tolerates(parser, class)) || (!object && !fc_parse_is_of_value(edata)) || fc_error_is_of_server(edata)))
 		ThrowErrorData(edata);
+	else if (edata && mends)
+	{
+		fc_mend_note(&parser->faults, FC_CLASS_REPLACE_INVALID, NULL, NULL, edata);
+		fc_parse_mend(parser);
+	}
 	else if (edata)
 		fc_parse_refuse(parser, class, NULL, NULL, edata);
 }
@@ -200,8 +226,10 @@ fc_parse_make_value(void *arg)
 	FcValue    *value = arg;
 	FcTransform *transform = value->column->transform;
 
-	if (transform == NULL || !fc_transform_value(transform, value->field, &value->value))
-		value->value = fc_column_value(value->column, value->field);
+	if (transform && fc_transform_value(transform, value->field, &value->value))
+		return;
+	fc_mend_length(&value->parser->faults, value->column, value->field);
+	value->value = fc_column_value(value->column, value->field);
 }
 
 /*
@@ -237,24 +265,21 @@ static void
 fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
 					   const FcField *was, ErrorData *edata)
 {
-	FcBad	   *nulled = &parser->faults.nulled[parser->faults.nnulled];
 	bool		in_file = was->data != fc_column_nothing;
 	const char *given = in_file ? was->data : field->data;
 
 	if (column->transform && in_file ? was->null : field->null)
 		given = NULL;
-	Assert(parser->faults.nnulled < parser->ncolumns);
 	if (!parser->shared->plan.set_null)
 	{
 		fc_parse_refuse(parser, FC_CLASS_CONVERSION, column,
 						column->binary ? NULL : given, edata);
 		return;
 	}
-	*nulled = (FcBad) {.column = column->name, .value = given};
 	field->null = true;
 	/* throws if a domain refuses the NULL, too */
 	parser->record.values[column->index] = fc_column_value(column, field);
-	parser->faults.nnulled++;
+	fc_mend_note(&parser->faults, 0, column->name, given, NULL);
 	parser->record.nulls[column->index] = true;
 }
 
@@ -273,7 +298,7 @@ fc_parse_set_zone(FcParser *parser, bool of_file)
 void
 fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 {
-	FcValue		trial = {column, field};
+	FcValue		trial = {parser, column, field};
 	Datum	   *value = &parser->record.values[column->index];
 	bool	   *null = &parser->record.nulls[column->index];
 	FcField		was = *field;
@@ -563,16 +588,16 @@ fc_parse_bad(const FcParser *parser)
 }
 
 int
-fc_parse_nulled(const FcParser *parser, const FcBad **nulled)
+fc_parse_kept(const FcParser *parser, const FcBad **faults)
 {
-	*nulled = parser->faults.nulled;
-	return parser->faults.nnulled;
+	*faults = parser->faults.kept;
+	return parser->faults.nkept;
 }
 
 void
-fc_parse_count_nulled(const FcParser *parser, uint64 offset, uint64 length)
+fc_parse_count_kept(const FcParser *parser, uint64 offset, uint64 length)
 {
-	fc_reject_nulled(parser->ctx, offset, length, parser->faults.nulled, parser->faults.nnulled);
+	fc_reject_keep(parser->ctx, offset, length, parser->faults.kept, parser->faults.nkept);
 }
 
 /*
@@ -645,6 +670,8 @@ fc_parse_init_columns(FcParser *parser, Relation target)
 			fc_column_take_json(column);
 		if (parser->dialect.default_string != NULL && column->index >= 0)
 			column->def = fc_column_default(shared, target, column->index + 1, true);
+		if (shared->plan.tolerated & FC_CLASS_CUT_LONG)
+			fc_mend_begin(column);
 		pattern += strlen(pattern) + 1;
 		words = fc_edit_init(&column->edit, column->flags, fc_shared_edits(shared), words,
 							 column->typid);
@@ -676,7 +703,9 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 		parser->complete &= fc_column_in_file(shared, attnum);
 	parser->record.fields = palloc(sizeof(FcField) * n);
 	parser->marks = palloc(sizeof(FcMarks));
-	parser->faults.nulled = palloc(sizeof(FcBad) * n);
+	/* each value may be cut and refused, and characters are looked at twice */
+	parser->faults.most = 2 * n + 2;
+	parser->faults.kept = palloc(sizeof(FcBad) * parser->faults.most);
 	parser->texts.made = palloc0(sizeof(bool) * n);
 	parser->copy_size = FC_PARSE_COPY;
 	parser->copy = palloc(FC_PARSE_COPY);

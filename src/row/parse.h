@@ -98,13 +98,13 @@ extern bool fc_parse_key_is_default(const FcParser *parser);
 extern const FcBad *fc_parse_bad(const FcParser *parser);
 
 /*
- * Sets *nulled to the values of the last record that set_null made NULL;
+ * Sets *faults to those of the last record for which it was not left out;
  * returns how many they are
  */
-extern int	fc_parse_nulled(const FcParser *parser, const FcBad **nulled);
+extern int	fc_parse_kept(const FcParser *parser, const FcBad **faults);
 
-/* Passes the values that became NULL to fc_reject_nulled */
-extern void fc_parse_count_nulled(const FcParser *parser, uint64 offset, uint64 length);
+/* Passes them to fc_reject_keep */
+extern void fc_parse_count_kept(const FcParser *parser, uint64 offset, uint64 length);
 
 /*
  * Reads only the key: sets *key, or *null.  Throws COPY's errors.  False: the

@@ -8,7 +8,7 @@
 #ifndef FC_PARSER_H
 #define FC_PARSER_H
 
-#include "errors/reject_file.h"
+#include "row/mend.h"
 #include "row/object.h"
 #include "row/transform.h"
 
@@ -51,15 +51,6 @@ typedef struct FcInHand
 	bool		cut;			/* its encoding is valid, fields are known */
 	bool		ok;
 } FcInHand;
-
-/* Tolerated faults of the current record */
-typedef struct FcFaults
-{
-	FcBad		bad;
-	int			nnulled;
-	FcBad	   *nulled;			/* values that became NULL */
-	ResourceOwner owner;		/* holds what an input function opens */
-} FcFaults;
 
 /* The fields of the current record as text, for core */
 typedef struct FcTexts
@@ -115,7 +106,7 @@ fc_parse_take(struct FcParser *parser, const FcRecord *taken, Datum *values, boo
 	record->cut = false;
 	record->left = NULL;
 	record->done = 0;
-	parser->faults.nnulled = 0;
+	parser->faults.nkept = 0;
 	parser->quick.room.next = parser->quick.start;
 	if (parser->complete)
 		return;

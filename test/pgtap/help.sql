@@ -188,7 +188,7 @@ SELECT hint($$missing_partitions => 'make'$$, '22023', $$Use missing_partitions 
 SELECT hint($$log_verbosity => 'loud'$$, '22023', $$Use log_verbosity => 'default', 'verbose' or 'silent'.$$);
 SELECT hint($$reject_limit => 1$$, '22023', $$Add on_error => 'ignore', or leave reject_limit out.$$);
 SELECT hint($$ignore_extra_columns => true, header => 'match'$$, '22023', $$Use header => 'map': then the header tells which columns are extra.$$);
-SELECT hint($$on_error => 'ignore', on_error_classes => '{uniq}'$$, '22023', $$Classes are conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition and unique.$$);
+SELECT hint($$on_error => 'ignore', on_error_classes => '{uniq}'$$, '22023', $$Classes are conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition, unique, replace_invalid and cut_long.$$);
 SELECT hint($$time_zone => ''$$, '22023', $$Leave time_zone out to use the session's.$$);
 SELECT hint($$workers => -1$$, '22023', $$Leave workers out to get as many as fast_copy.workers says.$$);
 SELECT hint($$format => NULL$$, '22004', $$Leave it out to get its default.$$);
@@ -249,7 +249,7 @@ SELECT hint_of_copy($$on_error 'go'$$, $$Use on_error 'stop', 'ignore' or 'set_n
 SELECT hint_of_copy($$log_verbosity 'loud'$$, $$Use log_verbosity 'default', 'verbose' or 'silent', in quotes.$$);
 SELECT hint_of_copy($$reject_limit 1$$, $$Add on_error 'ignore', or leave reject_limit out.$$);
 SELECT hint_of_copy($$ignore_extra_columns true, header match$$, $$Use header 'map': then the header tells which columns are extra.$$);
-SELECT hint_of_copy($$on_error ignore, on_error_classes 'check,unique'$$, $$Classes are conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition and unique. A list stands in parentheses, and what is a word of SQL in quotes: on_error_classes (conversion, 'unique').$$);
+SELECT hint_of_copy($$on_error ignore, on_error_classes 'check,unique'$$, $$Classes are conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition, unique, replace_invalid and cut_long. A list stands in parentheses, and what is a word of SQL in quotes: on_error_classes (conversion, 'unique').$$);
 SELECT is((SELECT string_agg(line, ' ') FROM fast_copy_help('dedup_keys') AS line WHERE line ~ 'In COPY'), '  In COPY:   dedup_keys (at, device), only with the option fast_copy', 'lists in COPY');
 SELECT hint_of_copy($$progress '0'$$, $$Give an interval such as progress '5s', or leave progress out.$$);
 

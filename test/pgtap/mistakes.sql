@@ -146,7 +146,7 @@ INSERT INTO mistake VALUES
 	($$SELECT fast_copy('people', '{f}', on_error => 'ignore')$$, E'7,,b,2000-01-01\n', 'If on_error is to tolerate it, add on_error_classes => ''{conversion,not_null}''.'),
 	($$SELECT fast_copy('people', '{f}', on_error => 'ignore')$$, E'8,a,b,1800-01-01\n', 'If on_error is to tolerate it, add on_error_classes => ''{conversion,check}''.'),
 	($$SELECT fast_copy('events', '{f}', on_error => 'set_null')$$, E'abc,1,2\n', 'If rows without a key are to be left out, add where_clause => ''at IS NOT NULL''; only a default partition takes them.'),
-	($$SELECT fast_copy('events', '{f}', on_error => 'ignore', on_error_classes => '{all}')$$, E'2024-01-01 10:00,1,2.5\n', 'Classes are conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition and unique.'),
+	($$SELECT fast_copy('events', '{f}', on_error => 'ignore', on_error_classes => '{all}')$$, E'2024-01-01 10:00,1,2.5\n', 'Classes are conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition, unique, replace_invalid and cut_long.'),
 	($$SELECT fast_copy('events', '{f}', on_error_classes => '{conversion}')$$, E'2024-01-01 10:00,1,2.5\n', 'Add on_error => ''ignore''.'),
 	($$SELECT fast_copy('events', '{f}', reject_limit => 10)$$, E'2024-01-01 10:00,1,2.5\n', 'Add on_error => ''ignore'', or leave reject_limit out.'),
 	($$SELECT fast_copy('events', '{f}', on_error => 'ignore', reject_table => 'no_rejects')$$, E'2024-01-01 10:00,1,2.5\n', 'SELECT fast_copy_create_reject_table(''no_rejects'') makes one.'),
@@ -187,7 +187,7 @@ INSERT INTO mistake VALUES
 	('COPY events FROM ''{f}'' WITH (fast_copy)', E'2024-01-01 10:00,1,2.5\n', 'If the fields are separated by ",", add delimiter '',''.'),
 	('COPY events FROM ''{f}'' WITH (fast_copy, format csv, columns (at, device))', E'2024-01-01 10:00,1,2.5\n', 'COPY has a syntax of its own for it: COPY table (columns) FROM PROGRAM ''command''.'),
 	($$COPY events FROM '{f}' WITH (fast_copy, format csv, on_error 'skip')$$, E'2024-01-01 10:00,1,2.5\n', $$Use on_error 'stop', 'ignore' or 'set_null', in quotes.$$),
-	($$COPY events FROM '{f}' WITH (fast_copy, format csv, on_error ignore, on_error_classes 'conversion,missing_columns')$$, E'2024-01-01 10:00,1,2.5\n', 'Classes are conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition and unique. A list stands in parentheses, and what is a word of SQL in quotes: on_error_classes (conversion, ''unique'').'),
+	($$COPY events FROM '{f}' WITH (fast_copy, format csv, on_error ignore, on_error_classes 'conversion,missing_columns')$$, E'2024-01-01 10:00,1,2.5\n', 'Classes are conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition, unique, replace_invalid and cut_long. A list stands in parentheses, and what is a word of SQL in quotes: on_error_classes (conversion, ''unique'').'),
 	($$COPY events FROM '{f}' WITH (fast_copy, format csv, where 'device = 1')$$, E'2024-01-01 10:00,1,2.5\n', 'Perhaps you meant the option "where_clause".'),
 	($$COPY events FROM '{f}' WITH (fast_copy, format csv, timestamp_format 'DD/MM/YYYY')$$, E'12/31/2024,1,2\n', 'If the month comes first, use timestamp_format ''MM/DD/YYYY''.'),
 	-- Sniffing, and help

@@ -268,7 +268,7 @@ sub logged_loads
 		CREATE INDEX ON \"A b\".t (n); SET search_path = \"A b\", public; $load");
 	my $line = logged();
 	is(scalar(() = $line =~ /\n/g), 1, 'one line for a load');
-	like($line, qr/LOG:  fast_copy of "A b".t from "\Q$file\E": rows=$rows, rejected=0, filtered=0, nulled=0, bytes=$bytes, seconds=[\d.]+, rate=\d+ rows\/s and [\d.]+ MB\/s, /, 'what was loaded, and how fast');
+	like($line, qr/LOG:  fast_copy of "A b".t from "\Q$file\E": rows=$rows, rejected=0, filtered=0, nulled=0, mended=0, bytes=$bytes, seconds=[\d.]+, rate=\d+ rows\/s and [\d.]+ MB\/s, /, 'what was loaded, and how fast');
 	like($line, qr/workers=[0-2] of 2, spill=(rows|offsets), spill_bytes=[1-9]\d+, writer=(page|multi_insert), order=key, partitions=5, replaced=0, duplicates=0, updated=0, deleted=0, unmatched=0, indexes=5, wal_bytes=[1-9]\d+; (split|scan)=/, 'what was chosen');
 	unlike($err, qr/fast_copy of/, 'the client does not see it');
 	unlike($line, qr/some text/, 'nobody sees the file');

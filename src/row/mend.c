@@ -1,0 +1,109 @@
+/*-------------------------------------------------------------------------
+ *
+ * row/mend.c
+ *	  Values that on_error mends, so that their row is kept.
+ *
+ *	bytes that are no characters ──► U+FFFD, or "?" in other encodings
+ *	a value too long for its type ──► as much as the type takes
+ *
+ * What there was is noted as a fault of the record that left it whole.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_type_d.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "row/mend.h"
+
+/* Converted at once; conversions take a part of the input that surely fits */
+#define FC_MEND_BLOCK	8192
+
+void
+fc_mend_note(FcFaults *faults, uint32 class, const char *column, const char *value,
+			 ErrorData *edata)
+{
+	Assert(faults->nkept < faults->most);
+	faults->kept[faults->nkept++] = (FcBad) {class, column, value, edata};
+}
+
+/* Adds characters of s in the server's encoding; returns how many bytes of s */
+static int
+fc_mend_add(StringInfo out, int encoding, Oid proc, const char *s, int len)
+{
+	unsigned char buf[FC_MEND_BLOCK];
+	int			n;
+
+	if (!OidIsValid(proc))
+	{
+		n = pg_encoding_verifymbstr(encoding, s, len);
+		appendBinaryStringInfo(out, s, n);
+		return n;
+	}
+	n = pg_do_encoding_conversion_buf(proc, encoding, GetDatabaseEncoding(),
+									  (unsigned char *) s, len, buf, sizeof(buf), true);
+	if (n > 0)
+		appendStringInfoString(out, (char *) buf);
+	return n;
+}
+
+char *
+fc_mend_characters(int encoding, bool convert, const char *s, size_t *len)
+{
+	Oid			proc = convert ? FindDefaultConversionProc(encoding, GetDatabaseEncoding()) : InvalidOid;
+	StringInfoData out;
+
+	initStringInfo(&out);
+	for (size_t at = 0; at < *len;)
+	{
+		int			n = fc_mend_add(&out, encoding, proc, s + at, *len - at);
+
+		CHECK_FOR_INTERRUPTS();
+		at += n;
+		/* what ends too early may have been cut by the block */
+		if (n > 0 || at == *len)
+			continue;
+		appendStringInfoString(&out, GetDatabaseEncoding() == PG_UTF8 ? "\xef\xbf\xbd" : "?");
+		n = pg_encoding_verifymbchar(encoding, s + at, *len - at);
+		at += Max(n, 1);
+	}
+	*len = out.len;
+	return out.data;
+}
+
+void
+fc_mend_begin(FcColumn *column)
+{
+	int32		typmod = column->typmod;
+	Oid			type = column->index < 0 ? InvalidOid : getBaseTypeAndTypmod(column->typid, &typmod);
+
+	if ((type != VARCHAROID && type != BPCHAROID) || typmod <= VARHDRSZ)
+		return;
+	column->most = typmod - VARHDRSZ;
+	column->most_type = format_type_with_typemod(type, typmod);
+	column->ours = true;
+}
+
+void
+fc_mend_length(FcFaults *faults, const FcColumn *column, FcField *field)
+{
+	ErrorData  *edata;
+	size_t		len;
+
+	if (column->most == 0 || field->null || field->len <= column->most)
+		return;
+	len = pg_mbcharcliplen(field->data, field->len, column->most);
+	/* blanks at the end are cut in any case */
+	if (len + strspn(field->data + len, " ") == field->len)
+		return;
+	edata = palloc0(sizeof(ErrorData));
+	edata->sqlerrcode = ERRCODE_STRING_DATA_RIGHT_TRUNCATION;
+	edata->message = psprintf("value too long for type %s", column->most_type);
+	fc_mend_note(faults, FC_CLASS_CUT_LONG, column->name, pstrdup(field->data), edata);
+	field->data = pnstrdup(field->data, len);
+	field->len = len;
+}
