@@ -451,9 +451,9 @@ fc_core_is_moment(const char *s)
 		type == DTK_DATE;
 }
 
-/* 17: the caller may give the context.  With escapes looked into */
-#define fc_json_lex(json, len) \
-	makeJsonLexContextCstringLen(FC_17_ADDS(NULL,) json, len, GetDatabaseEncoding(), true)
+/* 17: the caller may give the context */
+#define fc_json_lex(json, len, escapes) \
+	makeJsonLexContextCstringLen(FC_17_ADDS(NULL,) json, len, GetDatabaseEncoding(), escapes)
 
 /* 16: what the parser calls returns whether it is to go on */
 typedef FC_16(JsonParseErrorType, void) FcJsonResult;

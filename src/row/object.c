@@ -37,10 +37,11 @@ struct FcObjects
 	FcKeyName  *keys;			/* of the fields, and what comes first */
 	FcColumn   *columns;
 	bool		others;			/* keys that are no fields are left out */
-	JsonLexContext *lex;
+	JsonLexContext *lexers[2];	/* for records with escapes, and without */
 	JsonSemAction actions;
 
 	/* the record that is being cut */
+	JsonLexContext *lex;
 	FcField    *fields;
 	uint32		class;			/* of what may be wrong with it */
 	int			last;			/* the field of the last key; n: none yet */
@@ -50,9 +51,8 @@ struct FcObjects
 
 /* The number of the field of this key; or -1 */
 static int
-fc_object_find(FcObjects *objects, const char *key)
+fc_object_find(FcObjects *objects, const char *key, size_t len)
 {
-	size_t		len = strlen(key);
 	int			number = objects->keys[objects->last].next;
 
 	/* most often keys have the order of the record before, or some lack */
@@ -68,25 +68,39 @@ fc_object_find(FcObjects *objects, const char *key)
 	return -1;
 }
 
-/* Called by core's parser before the value of a key */
+/*
+ * Called by core's parser before the value of a key, which it gives if the
+ * record has escapes; else the key is what the quotes before the colon hold
+ */
 static FcJsonResult
 fc_object_key(void *state, char *key, bool null)
 {
 	FcObjects  *objects = state;
+	const char *start = key;
+	const char *end = objects->lex->prev_token_terminator;
 	int			number;
 
 	CHECK_FOR_INTERRUPTS();
 	if (objects->lex->lex_level > 1)
 		return FC_JSON_SUCCESS;
-	objects->number = number = fc_object_find(objects, key);
+	if (key == NULL)
+	{
+		while (*--end != '"')
+			;
+		for (start = end; start[-1] != '"'; start--)
+			;
+	}
+	else
+		end = start + strlen(start);
+	objects->number = number = fc_object_find(objects, start, end - start);
 	objects->start = objects->lex->token_start;
 	if (number < 0 ? objects->others : objects->fields[number].data == NULL)
 		return FC_JSON_SUCCESS;
 	objects->class = FC_CLASS_EXTRA_COLUMNS;
 	ereport(ERROR,
 			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-			 number < 0 ? errmsg("key \"%s\" is not a column of the load", fc_error_clip(key, strlen(key))) :
-			 errmsg("key \"%s\" appears more than once", fc_error_clip(key, strlen(key))),
+			 number < 0 ? errmsg("key \"%s\" is not a column of the load", fc_error_clip(start, end - start)) :
+			 errmsg("key \"%s\" appears more than once", fc_error_clip(start, end - start)),
 			 number < 0 ? errhint("If such keys are to be left out, add ignore_extra_columns.") : 0));
 }
 
@@ -110,7 +124,10 @@ fc_object_array(void *state)
 	return FC_JSON_SUCCESS;
 }
 
-/* ... with a value that is neither an object nor an array */
+/*
+ * ... with a value that is neither an object nor an array; NULL: a string,
+ * which has no escapes
+ */
 static FcJsonResult
 fc_object_scalar(void *state, char *token, JsonTokenType type)
 {
@@ -120,6 +137,8 @@ fc_object_scalar(void *state, char *token, JsonTokenType type)
 	CHECK_FOR_INTERRUPTS();
 	if (objects->lex->lex_level == 0)
 		fc_object_refuse();
+	if (token == NULL)
+		return FC_JSON_SUCCESS;
 	if (objects->lex->lex_level == 1 && number >= 0 && !objects->columns[number].json)
 		objects->fields[number] = (FcField) {.data = token,.len = strlen(token),.null = type == JSON_TOKEN_NULL};
 	else
@@ -132,13 +151,20 @@ static FcJsonResult
 fc_object_value(void *state, char *key, bool null)
 {
 	FcObjects  *objects = state;
+	const char *start = objects->start;
 	size_t		len;
 
-	pfree(key);
+	if (key)
+		pfree(key);
 	if (objects->lex->lex_level > 1 || objects->number < 0 || objects->fields[objects->number].data != NULL)
 		return FC_JSON_SUCCESS;
-	len = objects->lex->prev_token_terminator - objects->start;
-	objects->fields[objects->number] = (FcField) {.data = pnstrdup(objects->start, len),.len = len,.null = null};
+	len = objects->lex->prev_token_terminator - start;
+	if (*start == '"' && !objects->columns[objects->number].json)
+	{
+		start++;
+		len -= 2;
+	}
+	objects->fields[objects->number] = (FcField) {.data = pnstrdup(start, len),.len = len,.null = null};
 	return FC_JSON_SUCCESS;
 }
 
@@ -154,7 +180,7 @@ fc_object_hint(void *arg)
 static void
 fc_object_parse(FcObjects *objects, char *rec, size_t len)
 {
-	JsonLexContext *lex = objects->lex;
+	JsonLexContext *lex = objects->lex = objects->lexers[memchr(rec, '\\', len) == NULL];
 	ErrorContextCallback callback;
 	JsonParseErrorType error;
 
@@ -213,7 +239,8 @@ fc_objects_begin(const FcDialect *dialect, const char *names, FcColumn *columns,
 	objects->keys = palloc0(sizeof(FcKeyName) * (n + 1));
 	for (int i = 0; i < n; names += objects->keys[i++].len + 1)
 		objects->keys[i] = (FcKeyName) {names, strlen(names), i + 1};
-	objects->lex = fc_json_lex(pstrdup(""), 0);
+	objects->lexers[0] = fc_json_lex(pstrdup(""), 0, true);
+	objects->lexers[1] = fc_json_lex(pstrdup(""), 0, false);
 	objects->actions = (JsonSemAction) {
 		.semstate = objects,.object_field_start = fc_object_key,.object_field_end = fc_object_value,
 		.array_start = fc_object_array,.scalar = fc_object_scalar

@@ -318,7 +318,7 @@ fc_value_is_json(char *s, size_t len)
 		strstr(s, "\\u0000") || fc_value_is_deep(s, len) ||
 		(GetDatabaseEncoding() != PG_UTF8 && strstr(s, "\\u")))
 		return false;
-	return pg_parse_json(fc_json_lex(s, len), &nullSemAction) == JSON_SUCCESS;
+	return pg_parse_json(fc_json_lex(s, len, true), &nullSemAction) == JSON_SUCCESS;
 }
 
 /*
