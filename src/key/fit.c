@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "key/width.h"
+#include "key/range.h"
 
 /*
  * Partitions that a new table should have at most, and may have though they are

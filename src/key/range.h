@@ -14,8 +14,9 @@
 
 #include "access/attnum.h"
 #include "datatype/timestamp.h"
+#include "nodes/execnodes.h"
 #include "partitioning/partdefs.h"
-#include "utils/relcache.h"
+#include "utils/partcache.h"
 
 #include "key/interval.h"
 
@@ -163,5 +164,131 @@ extern char *fc_range_text(FcKeyType type, const FcRange *range);
 				fc_search_end = mid; \
 		} \
 	} while (0)
+
+/*
+ * key/width.c: how wide new partitions are
+ */
+
+/*
+ * The width of the partitions to be made: "text" ('1 day', or an integer for
+ * integer keys), else the existing partitions', else one day.  Existing ones
+ * are counted in the time zone in which they are regular; "unsure" if in none.
+ *
+ * ERROR 22023 for what cannot be a width, and for integer keys with neither
+ * text nor existing partitions.
+ */
+extern FcInterval fc_interval_choose(const FcRoute *route, const char *text);
+
+/*
+ * The width by which pg_partman steps, counted from the existing partitions.
+ * With "epoch" 0, "text" is an integer for integer keys.  Else integer keys
+ * are times, so many of them in a second, and "text" is an interval.
+ *
+ * Days and months are those of "zone" (NULL: the session's).  Errors as
+ * fc_interval_choose.
+ */
+extern FcInterval fc_interval_step(const FcRoute *route, const char *text,
+								   int64 epoch, struct pg_tz *zone);
+
+/* Do existing partitions begin and end where such days or months do? */
+extern bool fc_interval_lines_up(const FcRoute *route,
+								 const FcInterval *interval);
+
+/* Is it the first key of a day, in the zone for timestamptz? */
+extern bool fc_key_starts_day(FcKeyType type, int64 key, struct pg_tz *zone);
+
+/* What fits keys and size, key/fit.c */
+typedef struct FcFit
+{
+	const char *interval;		/* as partition_interval */
+	bool		usual;			/* it is what partitions get without that */
+	double		partitions;		/* that there would be, about */
+} FcFit;
+
+/*
+ * The width for keys from low to high, of a source of so many bytes (0: not
+ * known).  Days, unless these are too many or too large; for integers a power
+ * of ten.
+ */
+extern FcFit fc_fit_width(FcKeyType type, int64 low, int64 high, uint64 bytes);
+
+/* Are so many partitions too many for the bytes that they get? */
+extern bool fc_fit_is_small(int partitions, uint64 bytes);
+
+/*
+ * key/tree.c: a partitioned table with all that is partitioned below it, and
+ * the partitions that rows lack
+ *
+ * For tables whose rows core routes.  New partitions are like the newest one
+ * beside them (FcBranch.newest): of a list they have one value each, of ranges
+ * one interval, and if it is partitioned they are, too, with the same bounds.
+ *
+ * Each process has its own, in the memory context in which it was begun.
+ */
+
+/* A partition that is to be made */
+typedef struct FcSprout
+{
+	struct FcBranch *above;		/* the table that it is a partition of */
+	struct FcBranch *branch;	/* itself; NULL: it is not partitioned */
+	Oid			copied;			/* the partition whose bound it gets, in the
+								 * table that "above" is like; InvalidOid: it
+								 * gets a bound of its own */
+	Datum		value;			/* of that: by list */
+	FcRange		range;			/* ... or by range */
+	char	   *name;			/* once it is made */
+} FcSprout;
+
+/* A partitioned table: there, or to be made like one that is there */
+typedef struct FcBranch
+{
+	FcSprout   *sprout;			/* NULL: it is there */
+	Oid			oid;			/* itself, or the table that it is like */
+	PartitionKey key;			/* this and desc: until fc_tree_end() */
+	Oid			type;			/* of the key's first column */
+	PartitionDesc desc;
+	List	   *exprs;			/* ExprState: its key, of a row of the target */
+	FcRoute    *route;			/* if it makes partitions by range; else NULL */
+	int			newest;			/* of desc; -1: there is none */
+	const char *fault;			/* why it makes no partitions; NULL: it does */
+	struct FcBranch **children; /* as in desc; NULL: a leaf */
+	List	   *sprouts;		/* of bounds of their own, by these */
+} FcBranch;
+
+typedef struct FcTree
+{
+	Relation	target;
+	EState	   *estate;
+	MemoryContext mcxt;
+	FcBranch   *root;
+	List	   *opened;			/* Relation: all but the target */
+	Bitmapset  *columns;		/* of the target, which tell the leaf, offset
+								 * as by pull_varattnos() */
+	bool		grows;			/* some table makes partitions */
+	bool		zoned;			/* by a zone that only the leader may know */
+	const char *fault;			/* where, and why, none are made, or NULL */
+	List	   *sprouts;		/* FcSprout, in the order in which they can be
+								 * made; from fast_copy.max_partitions on no
+								 * more are added */
+} FcTree;
+
+/*
+ * Opens the tables below the target that are partitioned, and locks them as
+ * COPY does
+ */
+extern FcTree *fc_tree_begin(Relation target);
+
+/*
+ * Closes and unlocks them, so that the load sees what others attach; what was
+ * found stays
+ */
+extern void fc_tree_end(FcTree *tree);
+
+/*
+ * Does the row go to a partition that is to be made?  Adds that one to the
+ * tree.  Evaluates partition keys and compares values, by functions that may be
+ * users', as core's routing does.
+ */
+extern bool fc_tree_find(FcTree *tree, TupleTableSlot *slot);
 
 #endif							/* FC_RANGE_H */

@@ -22,8 +22,7 @@
 
 #include "compat/compat.h"
 #include "compat/settings.h"
-#include "key/tree.h"
-#include "key/width.h"
+#include "key/range.h"
 
 /* Bytes of a value that gets a partition: pg_class has no room for long ones */
 #define FC_TREE_VALUE	1024

@@ -18,7 +18,7 @@
 #include "utils/guc.h"
 
 #include "compat/compat.h"
-#include "key/width.h"
+#include "key/range.h"
 
 /* By so much clocks are put forward or back, at most; and a day without it */
 #define CLOCK_CHANGE	(2 * USECS_PER_HOUR)

@@ -13,7 +13,7 @@
  */
 #include "postgres.h"
 
-#include "key/width.h"
+#include "key/range.h"
 #include "load/steps.h"
 
 /*

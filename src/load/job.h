@@ -17,7 +17,7 @@
 #include "heap/old_rows.h"
 #include "index/index.h"
 #include "intake/intake.h"
-#include "partition/partman.h"
+#include "partition/partition.h"
 
 typedef struct FcJob
 {

@@ -16,7 +16,7 @@
 #include "parser/parse_relation.h"
 
 #include "convert/pattern.h"
-#include "key/tree.h"
+#include "key/range.h"
 #include "options/plan.h"
 #include "sort/order_by.h"
 

@@ -24,7 +24,7 @@
 
 #include "elsewhere/elsewhere.h"
 #include "index/index.h"
-#include "partition/partman.h"
+#include "partition/partition.h"
 #include "source/advice.h"
 
 char *

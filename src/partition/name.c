@@ -21,8 +21,8 @@
 
 #include "catalog/partition.h"
 
-#include "key/width.h"
-#include "partition/partman.h"
+#include "key/range.h"
+#include "partition/partition.h"
 
 /*
  * How much of its lower bound a partition's name shows: so many characters

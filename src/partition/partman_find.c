@@ -35,7 +35,7 @@
 #include "utils/syscache.h"
 
 #include "convert/pattern.h"
-#include "partition/partman.h"
+#include "partition/partition.h"
 
 /* How pg_partman's functions are called: further arguments have defaults */
 static const struct

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partition/sprout.c
- *	  Makes the partitions of a tree that rows lack (key/tree.h).
+ *	  Makes the partitions of a tree that rows lack (key/range.h).
  *
  * What is attached to a table that is there is made as a table of its own, and
  * attached when all below it is there: until then no other session waits for

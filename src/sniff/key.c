@@ -15,7 +15,7 @@
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 
-#include "key/width.h"
+#include "key/range.h"
 #include "sniff/steps.h"
 
 /* Keys that are looked at */
