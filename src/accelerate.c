@@ -27,7 +27,6 @@
 
 #include "access/relation.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_inherits.h"
 #include "parser/parse_relation.h"
 #include "tcop/tcopprot.h"
 #include "utils/backend_status.h"

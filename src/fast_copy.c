@@ -9,8 +9,6 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
-#include "access/xlog.h"
 #include "funcapi.h"
 #include "utils/array.h"
 #include "utils/tuplestore.h"

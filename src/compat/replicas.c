@@ -11,7 +11,6 @@
  */
 #include "postgres.h"
 
-#include "access/xlog.h"
 #include "replication/walsender.h"
 #include "replication/walsender_private.h"
 #include "storage/spin.h"

@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include "utils/guc.h"
-
 #include "compat/compat.h"
 #include "compat/settings.h"
 

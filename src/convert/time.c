@@ -19,7 +19,6 @@
 
 #include "datatype/timestamp.h"
 #include "utils/date.h"
-#include "utils/guc.h"
 
 #include "convert/digits.h"
 #include "convert/types.h"

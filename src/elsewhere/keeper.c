@@ -19,9 +19,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "catalog/pg_inherits.h"
 #include "commands/extension.h"
 
 #include "elsewhere/elsewhere.h"

@@ -23,7 +23,6 @@
 #include "postgres.h"
 
 #include "executor/spi.h"
-#include "utils/guc.h"
 
 #include "errors/first_error.h"
 

@@ -8,7 +8,6 @@
 #ifndef FC_APPEND_H
 #define FC_APPEND_H
 
-#include "access/htup_details.h"
 #include "nodes/pg_list.h"
 #include "storage/buf.h"
 

@@ -32,7 +32,6 @@
 #include "postgres.h"
 
 #include "access/nbtxlog.h"
-#include "access/transam.h"
 #include "storage/predicate.h"
 
 #include "heap/writer.h"

@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
-
 #include "context/process.h"
 #include "heap/writer.h"
 

@@ -14,10 +14,7 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
-#include "access/transam.h"
 #include "access/tupconvert.h"
-#include "access/xlog.h"
 
 #include "compat/compat.h"
 #include "heap/old_rows.h"

@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
-
 #include "heap/append.h"
 
 #ifdef USE_ASSERT_CHECKING

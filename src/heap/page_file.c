@@ -25,8 +25,6 @@
 
 #include <fcntl.h>
 
-#include "access/xlog.h"
-
 #include "heap/append.h"
 #include "heap/file_run.h"
 #include "source/source.h"

@@ -15,7 +15,6 @@
 #include "postgres.h"
 
 #include "access/heapam_xlog.h"
-#include "access/xlog.h"
 
 #include "heap/append.h"
 

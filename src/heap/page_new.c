@@ -24,7 +24,6 @@
 
 #include "catalog/indexing.h"
 #include "catalog/storage.h"
-#include "utils/syscache.h"
 
 #include "heap/append.h"
 #include "heap/hold.h"

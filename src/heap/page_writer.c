@@ -22,7 +22,6 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "pgstat.h"
 #include "storage/freespace.h"
 

@@ -19,7 +19,6 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/toast_internals.h"
 #include "storage/freespace.h"
 

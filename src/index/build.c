@@ -20,9 +20,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "utils/guc.h"
-
 #include "context/process.h"
 #include "errors/first_error.h"
 #include "index/index.h"

@@ -15,7 +15,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/relation.h"
 #include "catalog/pg_proc.h"
 #include "commands/tablespace.h"

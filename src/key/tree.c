@@ -15,7 +15,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/partition.h"
 #include "partitioning/partbounds.h"
 #include "partitioning/partdesc.h"
 #include "utils/datum.h"

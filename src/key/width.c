@@ -15,7 +15,6 @@
 #include "postgres.h"
 
 #include "common/int.h"
-#include "utils/guc.h"
 
 #include "compat/compat.h"
 #include "key/range.h"

@@ -10,7 +10,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_inherits.h"
 #include "utils/inval.h"
 
 #include "load/steps.h"

@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_inherits.h"
-
 #include "heap/append.h"
 #include "io/io.h"
 #include "load/steps.h"

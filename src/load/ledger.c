@@ -34,7 +34,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "access/xlog.h"
 #include "commands/async.h"
 #include "port/pg_crc32c.h"
 #include "utils/fmgrprotos.h"

@@ -19,10 +19,6 @@
  */
 #include "postgres.h"
 
-#include "access/xlog.h"
-#include "catalog/partition.h"
-#include "catalog/pg_inherits.h"
-
 #include "load/ledger_row.h"
 
 /* Appends the lower or the upper bounds of ranges, as a constant array */

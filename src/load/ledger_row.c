@@ -14,8 +14,6 @@
  */
 #include "postgres.h"
 
-#include "access/xlog.h"
-
 #include "load/ledger_row.h"
 
 static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {

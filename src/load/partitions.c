@@ -23,8 +23,6 @@
 
 #include <math.h>
 
-#include "catalog/partition.h"
-#include "catalog/pg_inherits.h"
 #include "utils/inval.h"
 
 #include "convert/pattern.h"

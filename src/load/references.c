@@ -28,13 +28,11 @@
  */
 #include "postgres.h"
 
-#include "access/xlog.h"
 #include "catalog/pg_constraint.h"
 #include "commands/trigger.h"
 #include "common/hashfn.h"
 #include "storage/lock.h"
 #include "utils/fmgroids.h"
-#include "utils/syscache.h"
 
 #include "load/steps.h"
 

@@ -26,10 +26,7 @@
 
 #include <math.h>
 
-#include "access/heapam.h"
-#include "access/transam.h"
 #include "catalog/pg_authid_d.h"
-#include "catalog/pg_inherits.h"
 #include "commands/trigger.h"
 #include "utils/float.h"
 

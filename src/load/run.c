@@ -72,8 +72,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_inherits.h"
-
 #include "load/steps.h"
 
 /*

@@ -12,7 +12,6 @@
 
 #include "access/relation.h"
 #include "access/twophase.h"
-#include "catalog/pg_inherits.h"
 #include "storage/lock.h"
 #include "utils/inval.h"
 #include "utils/portal.h"

@@ -26,7 +26,6 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "parser/parse_relation.h"
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"

@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "catalog/pg_publication.h"
 #include "parser/parse_relation.h"
 

@@ -14,13 +14,9 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/transam.h"
 #include "catalog/pg_proc.h"
 #include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "options/plan.h"

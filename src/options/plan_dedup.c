@@ -14,8 +14,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/sysattr.h"
 #include "catalog/pg_constraint.h"
 
 #include "options/plan.h"

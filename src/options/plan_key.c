@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "parser/parse_relation.h"
 
 #include "convert/pattern.h"

@@ -14,14 +14,11 @@
  */
 #include "postgres.h"
 
-#include "catalog/partition.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
 #include "parser/parse_relation.h"
 #include "utils/fmgroids.h"
-#include "utils/syscache.h"
 
 #include "convert/convert.h"
 #include "options/plan.h"

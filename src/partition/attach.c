@@ -22,19 +22,15 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_constraint.h"
-#include "catalog/pg_inherits.h"
 #include "partitioning/partdesc.h"
 #include "utils/evtcache.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
-#include "utils/syscache.h"
 
 #include "index/index.h"
 #include "options/plan.h"

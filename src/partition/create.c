@@ -20,7 +20,6 @@
 #include "catalog/objectaddress.h"
 #include "commands/tablecmds.h"
 #include "commands/tablespace.h"
-#include "utils/syscache.h"
 
 #include "elsewhere/elsewhere.h"
 #include "index/index.h"

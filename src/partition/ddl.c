@@ -8,16 +8,12 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
-#include "access/htup_details.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_authid.h"
 #include "executor/instrument.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
-#include "utils/guc.h"
 #include "utils/inval.h"
-#include "utils/syscache.h"
 
 #include "partition/partition.h"
 

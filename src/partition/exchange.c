@@ -20,9 +20,6 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
-#include "access/sysattr.h"
-#include "access/transam.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/objectaccess.h"

@@ -19,8 +19,6 @@
 
 #include <ctype.h>
 
-#include "catalog/partition.h"
-
 #include "key/range.h"
 #include "partition/partition.h"
 

@@ -29,16 +29,13 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_constraint.h"
 #include "common/int.h"
 #include "storage/lock.h"
 #include "utils/fmgrprotos.h"
-#include "utils/guc.h"
 #include "utils/inval.h"
-#include "utils/syscache.h"
 
 #include "errors/context.h"
 #include "index/index.h"

@@ -23,16 +23,12 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "catalog/dependency.h"
-#include "catalog/partition.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_proc.h"
 #include "commands/extension.h"
 #include "utils/array.h"
 #include "utils/catcache.h"
-#include "utils/syscache.h"
 
 #include "convert/pattern.h"
 #include "partition/partition.h"

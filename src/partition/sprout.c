@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/partition.h"
-
 #include "errors/context.h"
 #include "index/index.h"
 #include "partition/partition.h"

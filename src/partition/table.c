@@ -19,7 +19,6 @@
 #include "commands/tablecmds.h"
 #include "parser/parse_utilcmd.h"
 #include "parser/parser.h"
-#include "utils/syscache.h"
 
 #include "index/index.h"
 #include "partition/partition.h"

@@ -15,7 +15,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/partition.h"
 #include "catalog/pg_constraint.h"
 #include "executor/tuptable.h"
 #include "partitioning/partbounds.h"

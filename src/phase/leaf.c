@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "access/tupconvert.h"
-#include "catalog/partition.h"
 #include "partitioning/partdesc.h"
 
 #include "heap/append.h"

@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
-
 #include "phase/loader.h"
 
 int

@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "catalog/pg_collation_d.h"
 #include "utils/plancache.h"
 

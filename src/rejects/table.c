@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/partition.h"
 #include "utils/fmgrprotos.h"
 
 #include "rejects/rejects.h"

@@ -15,7 +15,6 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "utils/datum.h"
 
 #include "row/batch.h"

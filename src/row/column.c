@@ -16,7 +16,6 @@
 
 #include "funcapi.h"
 #include "utils/fmgroids.h"
-#include "utils/guc.h"
 #include "utils/json.h"
 
 #include "row/column.h"

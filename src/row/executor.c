@@ -10,8 +10,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/sysattr.h"
 #include "parser/parse_relation.h"
 #include "rewrite/rewriteManip.h"
 

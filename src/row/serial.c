@@ -27,7 +27,6 @@
 #include "catalog/pg_sequence.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/fmgroids.h"
-#include "utils/syscache.h"
 
 #include "errors/first_error.h"
 #include "row/serial.h"

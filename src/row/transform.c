@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
 
 #include "row/origin.h"

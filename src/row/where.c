@@ -21,7 +21,6 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"

@@ -10,7 +10,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
 #include "parser/parser.h"

@@ -15,7 +15,6 @@
 #define FC_SPILLED_H
 
 #include "access/heaptoast.h"
-#include "access/htup_details.h"
 #include "executor/tuptable.h"
 
 #include "context/shared.h"
