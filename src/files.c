@@ -32,9 +32,6 @@
  */
 #include "postgres.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "tcop/pquery.h"
 #include "utils/array.h"
 #include "utils/fmgrprotos.h"

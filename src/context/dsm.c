@@ -16,11 +16,9 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "libpq/pqsignal.h"
 #include "storage/dsm_impl.h"
-#include "utils/wait_event.h"
 
 #include "context/process.h"
 

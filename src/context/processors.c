@@ -16,10 +16,6 @@
 
 #include <limits.h>
 #include <sched.h>
-#include <unistd.h>
-
-#include "miscadmin.h"
-#include "storage/fd.h"
 
 #include "context/process.h"
 

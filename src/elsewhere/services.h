@@ -13,7 +13,6 @@
 #ifndef FC_SERVICES_H
 #define FC_SERVICES_H
 
-#include "errors/first_error.h"
 #include "options/plan.h"
 #include "row/chunk_reader.h"
 #include "row/executor.h"

@@ -8,8 +8,6 @@
 #ifndef FC_WRITER_H
 #define FC_WRITER_H
 
-#include "nodes/execnodes.h"
-
 #include "errors/first_error.h"
 #include "sort/spill.h"
 

@@ -13,7 +13,6 @@
  */
 #include "postgres.h"
 
-#include "key/range.h"
 #include "load/steps.h"
 
 /*

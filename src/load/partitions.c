@@ -26,7 +26,6 @@
 #include "utils/inval.h"
 
 #include "convert/pattern.h"
-#include "key/range.h"
 #include "load/steps.h"
 
 /* Keys of our time, in seconds since 1970: from 1980 to 2100 */

@@ -15,7 +15,6 @@
 #include "parser/parse_relation.h"
 
 #include "convert/pattern.h"
-#include "key/range.h"
 #include "options/plan.h"
 #include "sort/order_by.h"
 

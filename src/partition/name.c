@@ -19,7 +19,6 @@
 
 #include <ctype.h>
 
-#include "key/range.h"
 #include "partition/partition.h"
 
 /*

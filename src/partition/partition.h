@@ -12,14 +12,12 @@
 #ifndef FC_PARTITION_PARTITION_H
 #define FC_PARTITION_PARTITION_H
 
-#include "catalog/pg_class.h"
 #include "executor/spi.h"
 #include "nodes/parsenodes.h"
 #include "tcop/utility.h"
 #include "utils/snapshot.h"
 
 #include "context/shared.h"
-#include "key/range.h"
 
 /*
  * partition/ddl.c: faults

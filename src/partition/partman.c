@@ -39,7 +39,6 @@
 
 #include "errors/context.h"
 #include "index/index.h"
-#include "key/range.h"
 #include "partition/partition.h"
 
 /* Returns a bound as wall clocks show it; ERROR 22008 if there is none */

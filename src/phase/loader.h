@@ -15,7 +15,6 @@
 
 #include "elsewhere/elsewhere.h"
 #include "heap/writer.h"
-#include "key/range.h"
 #include "sort/order_by.h"
 
 /* Most writers that are open at once where rows go to any leaf */

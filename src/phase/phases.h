@@ -11,7 +11,6 @@
 #define FC_PHASES_H
 
 #include "context/shared.h"
-#include "key/range.h"
 
 /* What the leader learns before the scan */
 typedef struct FcSampled
