@@ -23,6 +23,13 @@ fc_error_context_push(ErrorContextCallback *callback, void (*function) (void *ar
 	error_context_stack = callback;
 }
 
+/* A callback, whose argument is the text that it adds */
+static inline void
+fc_error_context_add(void *arg)
+{
+	errcontext("%s", (const char *) arg);
+}
+
 /*
  * In a callback: a copy of the error as it is so far, which the caller frees
  * by FreeErrorData

@@ -497,13 +497,6 @@ fc_replace_choose_empty(FcJob *job)
 	job->replaced = NIL;
 }
 
-/* Error context callback */
-static void
-fc_replace_delete_context(void *arg)
-{
-	errcontext("fast_copy %s, rows that are replaced", ((const FcTarget *) arg)->relname);
-}
-
 /* Body of fc_error_try: chooses as for a load, and undoes it */
 static bool
 fc_replace_try_choose(void *arg)
@@ -580,7 +573,7 @@ fc_replace_delete_range(const FcJob *job, const FcRange *range)
 			appendStringInfo(&sql, " AND %s OPERATOR(pg_catalog.%s) '%s'::%s", name, i == 0 ? ">=" : "<",
 							 fc_key_text(key->type, i == 0 ? range->lo : range->hi),
 							 format_type_be_qualified(fc_key_kinds[key->type].typid));
-	fc_error_context_push(&callback, fc_replace_delete_context, unconstify(FcTarget *, target));
+	fc_error_context_push(&callback, fc_error_context_add, psprintf("fast_copy %s, rows that are replaced", target->relname));
 	fc_error_context_push(&hint, fc_references_hint, NULL);
 	deleted = fc_ddl_change(sql.data, job->since.snapshot, NULL, NULL);
 	fc_error_context_pop();

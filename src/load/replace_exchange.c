@@ -260,14 +260,6 @@ fc_replace_exchange_all(FcJob *job)
 	return carried;
 }
 
-/* Error context callback */
-static void
-fc_replace_move_context(void *arg)
-{
-	errcontext("fast_copy %s, rows of a partition that other sessions have used meanwhile",
-			   ((const FcTarget *) arg)->relname);
-}
-
 /*
  * Inserts the rows of a substitute, the one with this number, into its leaf, as
  * the load would have; and forgets it
@@ -283,7 +275,8 @@ fc_replace_move(FcJob *job, int number)
 	uint64		changed;
 	ErrorContextCallback callback;
 
-	fc_error_context_push(&callback, fc_replace_move_context, target);
+	fc_error_context_push(&callback, fc_error_context_add,
+						  psprintf("fast_copy %s, rows of a partition that other sessions have used meanwhile", target->relname));
 	/* this transaction has made all of them: no snapshot is asked */
 	(void) fc_old_rows_carry(rel, fc_replace_pick, &substitute->range.partition, 0, false, &ever, NULL, &changed);
 	fc_error_context_pop();

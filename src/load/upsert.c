@@ -299,17 +299,13 @@ typedef struct FcUpsert
 	ErrorData  *refused;
 } FcUpsert;
 
-/* Error context callback: the record of a row of the stage is not known yet */
-static void
-fc_upsert_context(void *arg)
+/* The record of a row of the stage is not known yet */
+static char *
+fc_upsert_place(const FcTarget *target)
 {
-	const FcTarget *target = arg;
-
-	if (target->source->nfiles == 1)
-		errcontext("%s, a row that was read", fc_target_place(target, 0));
-	else
-		errcontext("fast_copy %s, a row of %u %ss that were read", target->relname,
-				   target->source->nfiles, fc_source_word(target->source));
+	return target->source->nfiles == 1 ? psprintf("%s, a row that was read", fc_target_place(target, 0)) :
+		psprintf("fast_copy %s, a row of %u %ss that were read", target->relname,
+				 target->source->nfiles, fc_source_word(target->source));
 }
 
 /* Returns the INSERT of the stage's rows */
@@ -449,7 +445,7 @@ fc_upsert_execute(FcJob *job)
 	ErrorContextCallback callback;
 	char	   *around = NULL;
 
-	fc_error_context_push(&callback, fc_upsert_context, &job->target);
+	fc_error_context_push(&callback, fc_error_context_add, fc_upsert_place(&job->target));
 	upsert.refused = fc_error_try(fc_upsert_try, &upsert);
 	if (upsert.refused)
 		around = GetErrorContextStack();

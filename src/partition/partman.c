@@ -402,16 +402,6 @@ fc_partman_lock_holder(int64 key)
 	return role ? psprintf("process %d of role \"%s\"", data->locks[i].pid, role) : NULL;
 }
 
-/*
- * Error context callback, also for the server's log when core logs a lock wait
- */
-static void
-fc_partman_wait_context(void *arg)
-{
-	errcontext("waiting for the lock of pg_partman's maintenance, which %s held",
-			   (char *) arg);
-}
-
 void
 fc_partman_lock(void)
 {
@@ -423,8 +413,9 @@ fc_partman_lock(void)
 		ereport(NOTICE,
 				(errmsg("fast_copy waits for the maintenance of pg_partman"),
 				 errdetail("Its lock is held by %s.", holder)));
-	fc_error_context_push(&callback, fc_partman_wait_context,
-						  holder ? holder : "another session");
+	/* also for the server's log when core logs a lock wait */
+	fc_error_context_push(&callback, fc_error_context_add,
+						  psprintf("waiting for the lock of pg_partman's maintenance, which %s held", holder ? holder : "another session"));
 	DirectFunctionCall1(pg_advisory_xact_lock_shared_int8, Int64GetDatum(key));
 	fc_error_context_pop();
 }
