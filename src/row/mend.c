@@ -27,7 +27,8 @@ void
 fc_mend_note(FcFaults *faults, uint32 class, const char *column, const char *value,
 			 ErrorData *edata)
 {
-	Assert(faults->nkept < faults->most);
+	if (faults->nkept == faults->most)
+		elog(ERROR, "a record has more than %d faults", faults->most);
 	faults->kept[faults->nkept++] = (FcBad) {class, column, value, edata};
 }
 

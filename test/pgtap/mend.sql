@@ -157,5 +157,14 @@ CREATE TABLE checked (v picky, n int);
 SELECT pg_temp.bytes(convert_to(E'nope,1\nyes,2\n', 'UTF8')) \g /dev/null
 SELECT is(pg_temp.loaded('{"on_error": "ignore", "on_error_classes": ["cut_long", "conversion"]}', 'checked'), '1 1 0 1: ye2', 'a domain may refuse what is left');
 
+-- lines of JSON
+SELECT pg_temp.bytes('{"v": "ab' || '\xff'::bytea || 'cd", "n": 1}') \g /dev/null
+SELECT is(pg_temp.loaded('{"on_error": "ignore", "on_error_classes": ["replace_invalid", "cut_long"], "format": "json"}', target), U&'1 0 0 1: ab\FFFD1', format('JSON, %s', target))
+	FROM unnest('{one,one_fires}'::regclass[]) AS target;
+-- a delimiter of several bytes, and nothing that quotes
+SELECT pg_temp.bytes('"b' || '\xff'::bytea || 'cd||1') \g /dev/null
+SELECT is(pg_temp.loaded('{"on_error": "ignore", "on_error_classes": ["replace_invalid", "cut_long"], "delimiter": "||", "quote": "none"}', target), U&'1 0 0 1: "b\FFFD1', format('raw, %s', target))
+	FROM unnest('{one,one_fires}'::regclass[]) AS target;
+
 SELECT * FROM finish();
 ROLLBACK;
