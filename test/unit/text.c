@@ -475,6 +475,7 @@ test_long_fields(void)
 		agree.len = made_up(&seed, sizeof(data));
 		agree.seed = seed;
 		make_long_fields(&seed, data, agree.len);
+		make_delimiters(&seed, &agree.dialect, data, agree.len);
 		data[agree.len] = 'z';
 		agree.data = data;
 		wrong = agree_check(&agree);
