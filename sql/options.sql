@@ -108,6 +108,13 @@ SELECT fast_copy('opt', fc.path('none.csv'), options => '{"quote": "none"}');
 SELECT fc.path('none.txt') AS none \gset
 COPY opt FROM :'none' WITH (fast_copy, FORMAT text, escape none);
 SELECT a, b FROM opt ORDER BY a, b;
+COPY opt FROM STDIN WITH (fast_copy, FORMAT text, escape none);
+4	\n\.
+\.
+COPY opt FROM STDIN WITH (fast_copy, FORMAT csv, quote none, DELIMITER '||');
+5||"x
+\.
+SELECT a, b FROM opt WHERE a > 3 ORDER BY a;
 ROLLBACK;
 SELECT fast_copy('opt', '/nowhere', quote => 'none', escape => '\');
 SELECT fast_copy('opt', '/nowhere', quote => 'none', force_null => '{b}');

@@ -66,8 +66,7 @@ fc_receive_from_client(const FcOptions *options, int ncolumns)
 {
 	FcClientData data = options->compressed || options->utf16 > FC_UTF16_MARKED ? FC_CLIENT_PACKED :
 		fc_format_is_binary(&options->format) ? FC_CLIENT_BINARY :
-		options->raw && !options->json ? FC_CLIENT_CSV_WHOLE :
-		options->json || fc_format_is_csv(&options->format) ? FC_CLIENT_CSV : FC_CLIENT_TEXT;
+		options->raw || fc_format_is_csv(&options->format) ? FC_CLIENT_CSV : FC_CLIENT_TEXT;
 
 	return fc_client_begin(data, options->file_encoding, ncolumns);
 }
