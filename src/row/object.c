@@ -37,11 +37,11 @@ struct FcObjects
 	FcKeyName  *keys;			/* of the fields, and what comes first */
 	FcColumn   *columns;
 	bool		others;			/* keys that are no fields are left out */
-	JsonLexContext *lexers[2];	/* for records with escapes, and without */
+	JsonLexContext *lex;
+	JsonLexContext *string;		/* for strings with escapes */
 	JsonSemAction actions;
 
 	/* the record that is being cut */
-	JsonLexContext *lex;
 	FcField    *fields;
 	uint32		class;			/* of what may be wrong with it */
 	int			last;			/* the field of the last key; n: none yet */
@@ -68,42 +68,6 @@ fc_object_find(FcObjects *objects, const char *key, size_t len)
 	return -1;
 }
 
-/*
- * Called by core's parser before the value of a key, which it gives if the
- * record has escapes; else the key is what the quotes before the colon hold
- */
-static FcJsonResult
-fc_object_key(void *state, char *key, bool null)
-{
-	FcObjects  *objects = state;
-	const char *start = key;
-	const char *end = objects->lex->prev_token_terminator;
-	int			number;
-
-	CHECK_FOR_INTERRUPTS();
-	if (objects->lex->lex_level > 1)
-		return FC_JSON_SUCCESS;
-	if (key == NULL)
-	{
-		while (*--end != '"')
-			;
-		for (start = end; start[-1] != '"'; start--)
-			;
-	}
-	else
-		end = start + strlen(start);
-	objects->number = number = fc_object_find(objects, start, end - start);
-	objects->start = objects->lex->token_start;
-	if (number < 0 ? objects->others : objects->fields[number].data == NULL)
-		return FC_JSON_SUCCESS;
-	objects->class = FC_CLASS_EXTRA_COLUMNS;
-	ereport(ERROR,
-			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-			 number < 0 ? errmsg("key \"%s\" is not a column of the load", fc_error_clip(start, end - start)) :
-			 errmsg("key \"%s\" appears more than once", fc_error_clip(start, end - start)),
-			 number < 0 ? errhint("If such keys are to be left out, add ignore_extra_columns.") : 0));
-}
-
 static void
 fc_object_refuse(void)
 {
@@ -111,61 +75,6 @@ fc_object_refuse(void)
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 			 errmsg("record is not an object of JSON"),
 			 errhint(FC_OBJECT_HINT)));
-}
-
-/* ... before the first element of an array */
-static FcJsonResult
-fc_object_array(void *state)
-{
-	FcObjects  *objects = state;
-
-	if (objects->lex->lex_level == 0)
-		fc_object_refuse();
-	return FC_JSON_SUCCESS;
-}
-
-/*
- * ... with a value that is neither an object nor an array; NULL: a string,
- * which has no escapes
- */
-static FcJsonResult
-fc_object_scalar(void *state, char *token, JsonTokenType type)
-{
-	FcObjects  *objects = state;
-	int			number = objects->number;
-
-	CHECK_FOR_INTERRUPTS();
-	if (objects->lex->lex_level == 0)
-		fc_object_refuse();
-	if (token == NULL)
-		return FC_JSON_SUCCESS;
-	if (objects->lex->lex_level == 1 && number >= 0 && !objects->columns[number].json)
-		objects->fields[number] = (FcField) {.data = token,.len = strlen(token),.null = type == JSON_TOKEN_NULL};
-	else
-		pfree(token);
-	return FC_JSON_SUCCESS;
-}
-
-/* ... after a value */
-static FcJsonResult
-fc_object_value(void *state, char *key, bool null)
-{
-	FcObjects  *objects = state;
-	const char *start = objects->start;
-	size_t		len;
-
-	if (key)
-		pfree(key);
-	if (objects->lex->lex_level > 1 || objects->number < 0 || objects->fields[objects->number].data != NULL)
-		return FC_JSON_SUCCESS;
-	len = objects->lex->prev_token_terminator - start;
-	if (*start == '"' && !objects->columns[objects->number].json)
-	{
-		start++;
-		len -= 2;
-	}
-	objects->fields[objects->number] = (FcField) {.data = pnstrdup(start, len),.len = len,.null = null};
-	return FC_JSON_SUCCESS;
 }
 
 /* Error context callback: how lines of JSON are made */
@@ -176,43 +85,129 @@ fc_object_hint(void *arg)
 		errhint(FC_OBJECT_HINT);
 }
 
-/* Makes core's parser go through the record */
+/* Throws core's error, if there is one */
 static void
-fc_object_parse(FcObjects *objects, char *rec, size_t len)
+fc_object_check(JsonLexContext *lex, JsonParseErrorType error)
 {
-	JsonLexContext *lex = objects->lex = objects->lexers[memchr(rec, '\\', len) == NULL];
 	ErrorContextCallback callback;
-	JsonParseErrorType error;
 
-	if (len > MaxAllocSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("object of JSON is too long"),
-				 errdetail("It has %zu bytes, and may have %zu.", len, (size_t) MaxAllocSize)));
-	lex->input = lex->line_start = lex->token_terminator = rec;
-	lex->input_length = len;
-	lex->line_number = 1;
-	lex->lex_level = 0;
-	error = pg_parse_json(lex, &objects->actions);
 	if (error == JSON_SUCCESS)
 		return;
 	fc_error_context_push(&callback, fc_object_hint, NULL);
 	fc_json_throw(error, lex);
 }
 
-void
-fc_object_cut(FcObjects *objects, char *rec, size_t len, FcField *fields)
+/* Makes a lexer read these bytes */
+static void
+fc_object_point(JsonLexContext *lex, const char *bytes, size_t len)
+{
+	lex->input = lex->line_start = lex->token_terminator = unconstify(char *, bytes);
+	lex->input_length = len;
+	lex->line_number = 1;
+	lex->lex_level = 0;
+}
+
+/*
+ * Takes the quotes off a string, and the escapes, if there are any: then the
+ * text is in the lexer for such strings, up to the next one
+ */
+static void
+fc_object_unquote(FcObjects *objects, const char **string, size_t *len)
+{
+	JsonLexContext *lex = objects->string;
+
+	if (memchr(*string, '\\', *len) == NULL)
+	{
+		(*string)++;
+		*len -= 2;
+		return;
+	}
+	fc_object_point(lex, *string, *len);
+	fc_object_check(lex, json_lex(lex));
+	*string = lex->strval->data;
+	*len = lex->strval->len;
+}
+
+/*
+ * Called by core's parser before the value of a key.  The key is what ends
+ * before the colon; a quote in it has a backslash before it.
+ */
+static FcJsonResult
+fc_object_key(void *state, char *nothing, bool null)
+{
+	FcObjects  *objects = state;
+	const char *end = objects->lex->prev_token_terminator;
+	const char *key;
+	size_t		len;
+	int			number;
+
+	CHECK_FOR_INTERRUPTS();
+	if (objects->lex->lex_level > 1)
+		return FC_JSON_SUCCESS;
+	while (end[-1] != '"')
+		end--;
+	for (key = end - 2; *key != '"' || key[-1] == '\\'; key--)
+		;
+	len = end - key;
+	fc_object_unquote(objects, &key, &len);
+	objects->number = number = fc_object_find(objects, key, len);
+	objects->start = objects->lex->token_start;
+	if (number < 0 ? objects->others : objects->fields[number].data == NULL)
+		return FC_JSON_SUCCESS;
+	objects->class = FC_CLASS_EXTRA_COLUMNS;
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 number < 0 ? errmsg("key \"%s\" is not a column of the load", fc_error_clip(key, len)) :
+			 errmsg("key \"%s\" appears more than once", fc_error_clip(key, len)),
+			 number < 0 ? errhint("If such keys are to be left out, add ignore_extra_columns.") : 0));
+}
+
+/* ... after it */
+static FcJsonResult
+fc_object_value(void *state, char *nothing, bool null)
+{
+	FcObjects  *objects = state;
+	const char *start = objects->start;
+	size_t		len = objects->lex->prev_token_terminator - start;
+
+	CHECK_FOR_INTERRUPTS();
+	if (objects->lex->lex_level > 1 || objects->number < 0)
+		return FC_JSON_SUCCESS;
+	if (*start == '"' && !objects->columns[objects->number].json)
+		fc_object_unquote(objects, &start, &len);
+	objects->fields[objects->number] = (FcField) {.data = pnstrdup(start, len),.len = len,.null = null};
+	return FC_JSON_SUCCESS;
+}
+
+/* Makes core's lexer ready to read the record; ERROR if that is no object */
+static void
+fc_object_begin(FcObjects *objects, const char *rec, size_t len)
 {
 	size_t		mark = strlen(FC_OBJECT_MARK);
+	size_t		at = len >= mark && memcmp(rec, FC_OBJECT_MARK, mark) == 0 ? mark : 0;
 
-	if (len < mark || memcmp(rec, FC_OBJECT_MARK, mark) != 0)
-		mark = 0;
-	for (int i = 0; i < objects->n; i++)
-		fields[i].data = NULL;
-	objects->fields = fields;
 	objects->class = FC_CLASS_MISSING_COLUMNS;
 	objects->last = objects->n;
-	fc_object_parse(objects, rec + mark, len - mark);
+	while (at < len && (rec[at] == ' ' || rec[at] == '\t' || rec[at] == '\r'))
+		at++;
+	if (at == len || rec[at] != '{')
+		fc_object_refuse();
+	if (len > MaxAllocSize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("object of JSON is too long"),
+				 errdetail("It has %zu bytes, and may have %zu.", len, (size_t) MaxAllocSize)));
+	fc_object_point(objects->lex, rec + at, len - at);
+}
+
+void
+fc_object_cut(FcObjects *objects, const char *rec, size_t len, FcField *fields)
+{
+	objects->fields = fields;
+	for (int i = 0; i < objects->n; i++)
+		fields[i].data = NULL;
+	fc_object_begin(objects, rec, len);
+	fc_object_check(objects->lex, pg_parse_json(objects->lex, &objects->actions));
 	for (int i = 0; i < objects->n; i++)
 	{
 		bool		marker = objects->columns[i].def != NULL;
@@ -220,6 +215,36 @@ fc_object_cut(FcObjects *objects, char *rec, size_t len, FcField *fields)
 		if (fields[i].data == NULL)
 			fields[i] = (FcField) {.data = fc_column_nothing,.null = !marker,.marker = marker};
 	}
+}
+
+bool
+fc_object_field(FcObjects *objects, const char *rec, size_t len, int wanted, FcField *field)
+{
+	JsonLexContext *lex = objects->lex;
+	const FcKeyName *key = &objects->keys[wanted];
+	const char *start = NULL;
+	int			level = 0;
+	bool		found = false;
+
+	fc_object_begin(objects, rec, len);
+	while (!found && json_lex(lex) == JSON_SUCCESS && lex->token_type != JSON_TOKEN_END)
+	{
+		CHECK_FOR_INTERRUPTS();
+		level += lex->token_type == JSON_TOKEN_OBJECT_START || lex->token_type == JSON_TOKEN_ARRAY_START;
+		level -= lex->token_type == JSON_TOKEN_OBJECT_END || lex->token_type == JSON_TOKEN_ARRAY_END;
+		found = lex->token_type == JSON_TOKEN_COLON && level == 1 && start != NULL &&
+			lex->prev_token_terminator - start == key->len + 2 && memcmp(start + 1, key->name, key->len) == 0;
+		start = lex->token_type == JSON_TOKEN_STRING ? lex->token_start : NULL;
+	}
+	if (!found || json_lex(lex) != JSON_SUCCESS ||
+		(lex->token_type != JSON_TOKEN_STRING && lex->token_type != JSON_TOKEN_NUMBER))
+		return false;
+	start = lex->token_start;
+	len = lex->token_terminator - start;
+	if (lex->token_type == JSON_TOKEN_STRING)
+		fc_object_unquote(objects, &start, &len);
+	*field = (FcField) {.data = pnstrdup(start, len),.len = len};
+	return true;
 }
 
 uint32
@@ -239,11 +264,10 @@ fc_objects_begin(const FcDialect *dialect, const char *names, FcColumn *columns,
 	objects->keys = palloc0(sizeof(FcKeyName) * (n + 1));
 	for (int i = 0; i < n; names += objects->keys[i++].len + 1)
 		objects->keys[i] = (FcKeyName) {names, strlen(names), i + 1};
-	objects->lexers[0] = fc_json_lex(pstrdup(""), 0, true);
-	objects->lexers[1] = fc_json_lex(pstrdup(""), 0, false);
+	objects->lex = fc_json_lex(pstrdup(""), 0, false);
+	objects->string = fc_json_lex(pstrdup(""), 0, true);
 	objects->actions = (JsonSemAction) {
-		.semstate = objects,.object_field_start = fc_object_key,.object_field_end = fc_object_value,
-		.array_start = fc_object_array,.scalar = fc_object_scalar
+		.semstate = objects,.object_field_start = fc_object_key,.object_field_end = fc_object_value
 	};
 	return objects;
 }

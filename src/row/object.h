@@ -26,9 +26,17 @@ extern FcObjects *fc_objects_begin(const FcDialect *dialect, const char *names,
  * memory context.  A key that is missing makes a NULL, as null does, or stands
  * for a default.  Throws core's errors; the record stays as it is.
  */
-extern void fc_object_cut(FcObjects *objects, char *rec, size_t len, FcField *fields);
+extern void fc_object_cut(FcObjects *objects, const char *rec, size_t len, FcField *fields);
 
 /* The FC_CLASS_* of the error that fc_object_cut has thrown */
 extern uint32 fc_object_class(const FcObjects *objects);
+
+/*
+ * Sets the field of one key alone, if that has a string or a number, and is
+ * written without escapes; false if the whole record must be looked at.  Of
+ * what is wrong with the record, or comes after the key, nothing is found.
+ */
+extern bool fc_object_field(FcObjects *objects, const char *rec, size_t len, int wanted,
+							FcField *field);
 
 #endif							/* FC_OBJECT_H */

@@ -63,11 +63,7 @@ fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 	if (parser->dialect.mode == FC_MODE_BINARY)
 		return fc_binary_field(record->data, record->length, wanted, field);
 	if (parser->objects)
-	{
-		fc_object_cut(parser->objects, record->data, record->length, parser->record.fields);
-		*field = parser->record.fields[wanted];
-		return true;
-	}
+		return fc_object_field(parser->objects, record->data, record->length, wanted, field);
 	if (record->marks == NULL)
 		return fc_field_at(&parser->dialect, record->data, record->length,
 						   wanted, field);
