@@ -17,7 +17,8 @@ MOMENT="timestamp '2024-01-01' + (hashint8(i)::bigint & 2147483647) % 2592000 * 
 #   copy, call     more options of COPY, more arguments of fast_copy
 #   where     COPY's condition
 #   stage     expressions over the columns as texts: COPY loads these into a stage, from
-#             which INSERT takes the expressions
+#             which INSERT takes the expressions; json: lines are objects, which a stage
+#             of jsonb has, and jsonb_populate_record
 #   bad       a condition; records of these rows get a field that is no number
 #   memory    fast_copy.memory
 shapes()
@@ -68,6 +69,11 @@ shapes()
   shape transform 'a numeric, b boolean, n int' "'\$' || i / 100.0, substr('YN', 1 + i % 2, 1), i || ' kg'" \
     stage="substr(a, 2)::numeric, b = 'Y', split_part(n, ' ', 1)::int" \
     call="options => '{\"transform\": \"a = substr(a, 2)::numeric, b = b = ''Y'', n = split_part(n, '' '', 1)::int\"}'"
+  shape ndjson 'id bigint, name text, amount numeric, flag boolean, device text, value int' \
+    "i, md5(i::text), (i % 100003) / 100.0, i % 3 = 0, CASE WHEN i % 10 > 0 THEN 'device ' || i % 1000 END, i * 31 % 1000003" stage=json call="format => 'json'"
+  shape ndjson_nested 'id bigint, name text, tags text[], attributes jsonb' \
+    "i, 'he said \"' || i || '\"', ARRAY['a' || i % 100, 'b'], jsonb_build_object('size', i % 1000, 'colour', 'c' || i % 7, 'place', ARRAY[i, i + 1])" \
+    stage=json call="format => 'json'" fewer=2
   shape huge_field 't text' "repeat('x \"y\", ', $((ROWS * 50)))" fewer="$ROWS"
 }
 
@@ -85,6 +91,7 @@ shape()
   local -A S=([by]='RANGE (ts)' [before]= [made]= [fewer]=1 [copy]= [call]= [where]= [stage]= [bad]= [memory]="$MEMORY")
   local name=$1 columns=$2 values=$3 file=$FC_TMP/files/shape.csv good round who n
   while [ $# -gt 3 ]; do S[${4%%=*}]=${4#*=}; set -- "$1" "$2" "$3" "${@:5}"; done
+  [ "${S[stage]}" != json ] || S[copy]="FORMAT csv, QUOTE e'\\x01', DELIMITER e'\\x02'"
   [[ "${S[by]}" != RANGE* || -n "${S[made]}" ]] || S[made]=$(partitions_sql target 2024-01-01 30)
   n=$((ROWS / S[fewer]))
   good=$file
@@ -102,9 +109,10 @@ shape()
 
 shape_file()
 {
-  local options=${S[copy]}
+  local options=${S[copy]} query="SELECT $MOMENT, $2 FROM generate_series(1, $3) i WHERE $4"
+  [ "${S[stage]}" != json ] || query="SELECT row_to_json(r) FROM ($query) AS r (ts, $(sed -E 's/([a-z]+) [^,]+/\1/g' <<<"$columns"))"
   [[ "$options" == *FORMAT* ]] || options="FORMAT csv${options:+, $options}"
-  fc_psql -o /dev/null -c "COPY (SELECT $MOMENT, $2 FROM generate_series(1, $3) i WHERE $4) TO '$1' WITH ($options)" || fc_die 'could not make the file'
+  fc_psql -o /dev/null -c "COPY ($query) TO '$1' WITH ($options)" || fc_die 'could not make the file'
 }
 
 # Each hundredth record gets a number that is none
@@ -145,6 +153,11 @@ shape_statements()
 
 shape_stage()
 {
+  if [ "${S[stage]}" = json ]; then
+    echo "CREATE UNLOGGED TABLE stage (line jsonb); COPY stage FROM '$good' WITH ($(shape_read));"
+    echo 'INSERT INTO target SELECT r.* FROM stage, jsonb_populate_record(NULL::target, line) AS r; DROP TABLE stage;'
+    return
+  fi
   echo "CREATE UNLOGGED TABLE stage (ts text, $(sed -E 's/([a-z]+) [a-z0-9]+/\1 text/g' <<<"$columns"));"
   echo "COPY stage FROM '$good' WITH ($(shape_read));"
   echo "INSERT INTO target SELECT ts::timestamp, ${S[stage]} FROM stage; DROP TABLE stage;"

@@ -61,7 +61,7 @@
 	  "SELECT fast_copy('events', '/data/devices.csv', columns => '{device,at}');") \
 	X(format, "FORMAT", "'csv', 'text', 'json' or 'binary'", "text", "csv ndjson jsonl", \
 	  "csv, text, json or binary", \
-	  "The format of the file, as COPY defines it. The default of the function is 'csv'; that of COPY, also with the option fast_copy, is 'text'.", \
+	  "The format of the file, as COPY defines it; or 'json', if each line is an object whose keys are the columns. The default of the function is 'csv'; that of COPY, also with the option fast_copy, is 'text'.", \
 	  "SELECT fast_copy('orders', '/data/orders.txt', format => 'text');") \
 	X(header, "HEADER", "true, false, 'match', 'map' or a number of lines to skip", "map", "skip skip_header ignore_lines auto_detect", \
 	  "true, match, map, or lines to skip", \

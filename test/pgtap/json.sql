@@ -265,6 +265,22 @@ SELECT is(pg_temp.rejects(ARRAY['{"id": 1}', '[', '{"id": "x"}', '{"x": 1}', '{"
 	('{extra_columns,conversion}', 'record is not an object of JSON'),
 	('{missing_columns,extra_columns}', 'invalid input syntax for type integer: "x"')) AS c (classes, rejects);
 
+-- values that are mended, and where rows came from
+CREATE FUNCTION pg_temp.mended(target regclass) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows text;
+BEGIN
+	EXECUTE format('TRUNCATE %s', target);
+	PERFORM fast_copy(target, current_setting('fc.file'), format => 'json', on_error => 'ignore', on_error_classes => '{replace_invalid,cut_long}');
+	EXECUTE format('SELECT string_agg(concat_ws('' '', n, v, t), '', '' ORDER BY n) FROM %s', target) INTO rows;
+	RETURN rows;
+END
+$$;
+SELECT pg_temp.shell(format('printf ''{"n": 1, "v": "\344 %%0100d"}\n{"n": 2, "t": [1]}\n'' 7 >%s', :'file')) \g /dev/null
+SELECT is(pg_temp.mended(target), U&'1 \FFFD 0000000000000000000000000000, 2 [1]', format('mended, %s', target)) FROM unnest('{plain,fires}'::regclass[]) AS target;
+SELECT is(pg_temp.rows(ARRAY['{"id": 1}', '', '{"id": 2}'], '{"transform": "v = $line * 10 + $row, t = regexp_replace($file, ''.*/'', '''')"}', target),
+	'(1,,11,fc_json.csv) (2,,33,fc_json.csv)', format('lines and files, %s', target)) FROM unnest('{shown,shown_fires}'::regclass[]) AS target;
+
 -- levels, keys and lengths
 SELECT is(pg_temp.rejects(ARRAY['{"id": 1, "t": ' || repeat('[', 100000) || repeat(']', 100000) || '}', '{"id": 2}'], '{missing_columns}', target) ~ '^1 missing_columns ', true, format('too many levels, %s', target))
 	FROM unnest('{shown,shown_fires}'::regclass[]) AS target;
