@@ -394,6 +394,8 @@ typedef enum FcSharedTail
 	FC_TAIL_ZONE,				/* the time zone, "": session's */
 	FC_TAIL_WHERE,				/* the condition as a node tree, "" if there
 								 * is none */
+	FC_TAIL_MAPS,				/* where a file has the fields, if headers
+								 * differ: see fc_shared_map */
 	FC_TAIL_NAMES,				/* paths of files, to show */
 	FC_TAIL_COPIES,				/* FcCopy[source.ncopies] */
 	FC_TAIL_EXTENTS,			/* FcExtent[source.nextents] */
@@ -519,6 +521,18 @@ fc_shared_start(FcShared *shared, uint32 i)
 {
 	Assert(shared->at[FC_TAIL_STARTS] > 0);
 	return &fc_shared_starts(shared)[shared->source.places ? i % shared->source.places : i];
+}
+
+/*
+ * Where a file of a header of its own has the fields: how many it has, and then
+ * the number of each field of the plan among these, or -1.  NULL: as the plan.
+ */
+static inline const int32 *
+fc_shared_map(FcShared *shared, const FcFile *file)
+{
+	const int32 *map = (const int32 *) fc_shared_tail(shared, FC_TAIL_MAPS) + (shared->plan.nfields + 1) * file->header;
+
+	return shared->at[FC_TAIL_MAPS] == 0 || map[0] < 0 ? NULL : map;
 }
 
 /* Memory for what the name tells, in a parent's */

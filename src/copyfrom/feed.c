@@ -102,7 +102,7 @@ fc_feed_rereads_fields(const FcTarget *target)
 			return true;
 	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone || options->own_grammar ||
 		options->skip_empty_lines || options->pads || options->drops ||
-		target->planned->columns.origins;
+		target->planned->columns.origins || target->form.headers;
 }
 
 bool

@@ -174,30 +174,46 @@ fc_header_check_encoding(FcJob *job, const FcRecord *record, uint64 *line)
 }
 
 /*
- * Takes the columns from the first file's header for header => 'map'; the
- * headers of the others must name the same ones.
+ * Takes the columns from the header for header => 'map'; those of other files
+ * may have others
  */
 static void
 fc_header_map(FcJob *job, const FcRecord *record, uint32 file)
 {
 	FcTarget   *target = &job->target;
 	FcFileForm	other = {.encoding = target->form.encoding};
+	MemoryContext old;
 
 	/* a program that has failed prints no names */
 	if (record->total == 0)
 		fc_receive_check_whole(&job->intake);
 	fc_columns_map(target->rel, target->options, &target->dialect, record->data,
 				   record->length, file == 0 ? &target->form : &other);
-	if (file == 0 || (equal(other.fields, target->form.fields) &&
-					  (target->options->transforms == NIL || equal(other.names, target->form.names))))
+	if (file == 0)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-			 errmsg("header of %s \"%s\" is another than that of %s \"%s\"",
-					fc_source_word(target->source), fc_source_path(target->source, file),
-					fc_source_word(target->source), fc_source_path(target->source, 0)),
-			 errdetail("With header \"map\" all files of a load must have the same columns in the same order."),
-			 errhint("Load files with other columns by a call of their own.")));
+	old = MemoryContextSwitchTo(job->mcxt);
+	target->source->files[file].header = fc_columns_join(&target->form, &other, target->options->transforms != NIL);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Once the headers of all files are read: makes the columns of all of them
+ * those of the load.  A column that a file lacks has its default there, as if a
+ * field stood for that: a string that no field can be.
+ */
+static void
+fc_header_join(FcTarget *target)
+{
+	FcOptions  *options = unconstify(FcOptions *, target->options);
+
+	if (list_length(target->form.headers) < 2)
+		target->form.headers = NIL;
+	target->form.columns = fc_columns_names(target->rel, target->form.fields);
+	if (options->default_string || !fc_columns_any_default(target->rel, options, &target->form))
+		return;
+	options->default_string = pstrdup(options->delimiter);
+	target->dialect.default_string = options->default_string;
+	target->dialect.default_len = strlen(options->default_string);
 }
 
 /* Takes or compares the names; most headers are the first, byte by byte */
@@ -317,6 +333,8 @@ fc_header_read(FcJob *job)
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(mcxt);
 	}
+	if (target->options->header_map)
+		fc_header_join(target);
 	if (target->options->drops && target->planned == NULL)
 		fc_header_count(target, stream);
 	MemoryContextDelete(mcxt);

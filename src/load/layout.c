@@ -322,6 +322,30 @@ fc_layout_where(FcTarget *target)
 	return nodeToString(where);
 }
 
+/* Where the files of each header have the fields of the plan */
+static FcTail
+fc_layout_maps(const FcFileForm *form)
+{
+	int			n = list_length(form->names);
+	int32	   *maps = palloc(sizeof(int32) * (n + 1) * Max(list_length(form->headers), 1));
+	int32	   *map = maps;
+
+	foreach_ptr(FcFileForm, header, form->headers)
+	{
+		bool		same = list_length(header->fields) == n;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < n; i++)
+		{
+			map[i + 1] = fc_columns_place(header, list_nth_int(form->fields, i), list_nth(form->names, i));
+			same &= map[i + 1] == i;
+		}
+		map[0] = same ? -1 : list_length(header->fields);
+		map += n + 1;
+	}
+	return (FcTail) {(char *) map - (char *) maps, maps};
+}
+
 /*
  * Sets the parts of the tail, and their offsets in "layout"; returns its end
  */
@@ -348,6 +372,7 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		[FC_TAIL_TRANSFORMS] = fc_layout_text(columns->transforms || columns->origins ? nodeToString(lcons(columns->paths, columns->transforms)) : ""),
 		[FC_TAIL_ZONE] = fc_layout_text(options->time_zone),
 		[FC_TAIL_WHERE] = fc_layout_text(fc_layout_where(target)),
+		[FC_TAIL_MAPS] = fc_layout_maps(&target->form),
 		[FC_TAIL_NAMES] = {fc_source_paths_size(target->source), target->source->paths},
 		[FC_TAIL_COPIES] = {sizeof(FcCopy) * source->ncopies},
 		[FC_TAIL_EXTENTS] = {sizeof(FcExtent) * source->nextents},
@@ -375,6 +400,8 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		layout->at[FC_TAIL_FILE_COUNTS] = 0;
 	if (tail[FC_TAIL_RING].size == 0)
 		layout->at[FC_TAIL_RING] = 0;
+	if (tail[FC_TAIL_MAPS].size == 0)
+		layout->at[FC_TAIL_MAPS] = 0;
 	return end;
 }
 

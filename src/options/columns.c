@@ -267,6 +267,64 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 	fc_fields_missing(rel, options, form->fields);
 }
 
+int
+fc_columns_place(const FcFileForm *form, AttrNumber attnum, const Node *name)
+{
+	for (int i = 0; i < list_length(form->fields); i++)
+		if (list_nth_int(form->fields, i) == attnum &&
+			(attnum != 0 || equal(list_nth(form->names, i), name)))
+			return i;
+	return -1;
+}
+
+static FcFileForm *
+fc_columns_header(const FcFileForm *form)
+{
+	FcFileForm *header = palloc0(sizeof(FcFileForm));
+
+	header->fields = list_copy(form->fields);
+	header->names = copyObject(form->names);
+	return header;
+}
+
+uint32
+fc_columns_join(FcFileForm *form, const FcFileForm *other, bool extra)
+{
+	if (form->headers == NIL)
+		form->headers = list_make1(fc_columns_header(form));
+	foreach_ptr(FcFileForm, header, form->headers)
+		if (equal(header->fields, other->fields) && (!extra || equal(header->names, other->names)))
+			return foreach_current_index(header);
+	form->headers = lappend(form->headers, fc_columns_header(other));
+	foreach_int(attnum, other->fields)
+	{
+		Node	   *name = list_nth(other->names, foreach_current_index(attnum));
+
+		CHECK_FOR_INTERRUPTS();
+		if ((attnum == 0 && !extra) || fc_columns_place(form, attnum, name) >= 0)
+			continue;
+		form->fields = lappend_int(form->fields, attnum);
+		form->names = lappend(form->names, copyObject(name));
+	}
+	return list_length(form->headers) - 1;
+}
+
+bool
+fc_columns_any_default(Relation rel, const FcOptions *options, const FcFileForm *form)
+{
+	foreach_int(attnum, form->fields)
+	{
+		bool		lacks = false;
+
+		foreach_ptr(FcFileForm, header, form->headers)
+			lacks |= attnum != 0 && !list_member_int(header->fields, attnum);
+		if (lacks && !fc_transform_option(options, NameStr(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attname)) &&
+			build_column_default(rel, attnum) != NULL)
+			return true;
+	}
+	return false;
+}
+
 bool
 fc_columns_match(const FcOptions *options, const FcColumns *columns, const FcDialect *dialect,
 				 int encoding, char *rec, size_t len)

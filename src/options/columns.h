@@ -29,6 +29,10 @@ typedef struct FcFileForm
 	int			nfields;		/* without it, where extra columns are ignored:
 								 * of the first record, or fewer */
 	int			encoding;
+	List	   *headers;		/* with it, too, if files have different ones:
+								 * an FcFileForm for each, with fields and
+								 * names.  Those of this form are all that
+								 * any has, the first file's first. */
 } FcFileForm;
 
 /*
@@ -62,6 +66,18 @@ typedef struct FcColumns
 extern void fc_columns_map(Relation rel, const FcOptions *options,
 						   const FcDialect *dialect, char *rec, size_t len,
 						   FcFileForm *form);
+
+/*
+ * Adds what another file's header has to the form; returns the number of that
+ * header among form->headers.  extra: also fields that are no columns.
+ */
+extern uint32 fc_columns_join(FcFileForm *form, const FcFileForm *other, bool extra);
+
+/* The number of the field: this column or, if that is 0, this name; or -1 */
+extern int	fc_columns_place(const FcFileForm *form, AttrNumber attnum, const Node *name);
+
+/* Has a column a default that a file with another header lacks? */
+extern bool fc_columns_any_default(Relation rel, const FcOptions *options, const FcFileForm *form);
 
 /* The fields of a record, FC_HEADER_FIELDS at most; -1: a quote does not end */
 extern int	fc_columns_of_record(const FcDialect *dialect, const char *rec, size_t len);

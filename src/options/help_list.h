@@ -67,7 +67,7 @@
 	  "true, match, map, or lines to skip", \
 	  "Whether the file begins with a line of names. true skips one line, a number skips that many lines, and 'match' refuses a file whose names " \
 	  "are not those of the columns, in the same order. 'map' finds the columns by the names, in any order; columns that are not in the file get " \
-	  "their default, or NULL without one. If no column has exactly the name of a field, case does not matter: EventTime is the column eventtime, and blanks around names do not count. " \
+	  "their default, or NULL without one. If no column has exactly the name of a field, case does not matter: EventTime is the column eventtime, and blanks around names do not count. Each file is mapped by its own header. " \
 	  "COPY has no 'map', and numbers only in newer versions.", \
 	  "SELECT fast_copy('events', '/data/events.csv', header => 'map');") \
 	X(ignore_extra_columns, NULL, NULL, "true", "ignore_unknown_columns", \

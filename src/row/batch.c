@@ -453,6 +453,9 @@ fc_batch_fill(FcBatch *batch, FcStream *stream, const FcDialect *dialect, uint64
 		maker->alone = FC_BATCH_ALONE;
 	batch->n = 0;
 	maker->width = fc_places_width(dialect, maker->nfields);
+	/* a file has its fields in the order of another */
+	if (fc_parse_map(maker->parser, end - 1))
+		return false;
 	if (maker->alone > 0)
 	{
 		maker->alone--;

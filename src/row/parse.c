@@ -91,7 +91,7 @@ fc_parse_malformed(FcParser *parser, FcColumn *column)
 	char	   *message = column == NULL ? pstrdup("extra data after last expected column") :
 		column->name ? psprintf("missing data for column \"%s\"", column->name) :
 		psprintf("missing data for column %d of the header, which is ignored",
-				 (int) (column - parser->columns) + 1);
+				 parser->record.lacks >= 0 ? parser->record.lacks + 1 : (int) (column - parser->columns) + 1);
 	ErrorData  *edata = palloc0(sizeof(ErrorData));
 
 	edata->elevel = ERROR;
@@ -369,6 +369,54 @@ fc_parse_check_markers(FcParser *parser)
 	}
 }
 
+/* Room for the fields of a file with a map */
+static FcField *
+fc_parse_room(FcParser *parser, int n)
+{
+	if (n > parser->ncut)
+	{
+		parser->cut = MemoryContextAlloc(GetMemoryChunkContext(parser), sizeof(FcField) * n);
+		parser->ncut = n;
+	}
+	return parser->cut;
+}
+
+/*
+ * Brings fields that were cut into the plan's order.  Columns that the file
+ * lacks get their default, or NULL.
+ */
+static void
+fc_parse_permute(FcParser *parser)
+{
+	FcInHand   *record = &parser->record;
+	const int32 *map = record->map;
+	int			n = Min(record->found, map[0]);
+
+	for (int i = 0; i < parser->nfields; i++)
+	{
+		int			at = map[i + 1];
+		bool		marker = at < 0 && parser->columns[i].def != NULL;
+
+		record->fields[i] = at >= 0 && at < n ? parser->cut[at] :
+			(FcField) {.data = fc_column_nothing,.null = !marker,.marker = marker};
+	}
+	if (n < map[0] && !parser->shared->plan.pads)
+		record->lacks = n;
+	record->found = parser->nfields + (record->found > map[0]);
+}
+
+/* The column whose field the record lacks; one without a name if none is */
+FcColumn *
+fc_parse_lacking(const FcParser *parser)
+{
+	static FcColumn other;
+
+	for (int i = 0; i < parser->nfields; i++)
+		if (parser->record.map[i + 1] == parser->record.lacks)
+			return &parser->columns[i];
+	return &other;
+}
+
 /*
  * Cuts the current record into fields, by marks if it has or can get some.  It
  * stays without marks if its last quote is open, as when the file has changed
@@ -379,6 +427,8 @@ fc_parse_cut(FcParser *parser)
 {
 	FcInHand   *record = &parser->record;
 	const FcDialect *dialect = &parser->dialect;
+	int			max = record->map ? record->map[0] : parser->nfields;
+	FcField    *fields = record->map ? fc_parse_room(parser, max) : record->fields;
 
 	Assert(!record->cut && record->left == NULL);
 	record->cut = true;
@@ -394,14 +444,13 @@ fc_parse_cut(FcParser *parser)
 	}
 	if (record->marks != NULL)
 		record->found = fc_fields_marked(dialect, record->marks, record->marks_pos,
-										record->data, record->len, record->fields,
-										parser->nfields);
+										record->data, record->len, fields, max);
 	else if (dialect->mode == FC_MODE_BINARY)
-		record->found = fc_binary_fields(record->data, record->len, record->fields,
-										 parser->nfields);
+		record->found = fc_binary_fields(record->data, record->len, fields, max);
 	else
-		record->found = fc_fields_cut(dialect, record->data, record->len,
-									  record->fields, parser->nfields);
+		record->found = fc_fields_cut(dialect, record->data, record->len, fields, max);
+	if (record->map && record->found >= 0)
+		fc_parse_permute(parser);
 }
 
 bool
@@ -446,9 +495,9 @@ fc_parse_transforms(FcParser *parser)
 
 	if (parser->transforms == NULL)
 		return true;
-	if (record->found < parser->nfields)
+	if (record->lacks >= 0 || record->found < parser->nfields)
 	{
-		fc_parse_malformed(parser, &parser->columns[record->found]);
+		fc_parse_malformed(parser, record->lacks >= 0 ? fc_parse_lacking(parser) : &parser->columns[record->found]);
 		return false;
 	}
 	for (int i = parser->nfields; i < parser->ncolumns; i++)
@@ -487,6 +536,8 @@ fc_parse_any_column(FcParser *parser, int i)
 
 	if (i >= record->found && i < parser->nfields)
 		fc_parse_malformed(parser, column);
+	else if (record->lacks >= 0 && record->map[i + 1] >= record->lacks)
+		;						/* fc_parse_columns tells of it */
 	else if (column->index >= 0 &&
 			 (parser->file_zone ||
 			  !fc_parse_quick_field(&parser->quick.columns[i], field,
@@ -514,6 +565,8 @@ fc_parse_columns(void *arg)
 	if ((record->left || fc_parse_fields(parser)) && fc_parse_transforms(parser))
 		for (int n = record->left ? record->nleft : parser->ncolumns; record->done < n && record->ok; record->done++)
 			fc_parse_any_column(parser, record->left ? record->left[record->done] : record->done);
+	if (record->ok && record->lacks >= 0)
+		fc_parse_malformed(parser, fc_parse_lacking(parser));
 	if (record->ok)
 		fc_parse_defaults(parser);
 	else
@@ -559,7 +612,7 @@ fc_parse_quickly(FcParser *parser, const FcRecord *record, Datum *values, bool *
 	parser->record.marks = record->marks;
 	parser->record.marks_pos = record->marks_pos;
 	/* core's parser may throw an error */
-	if (parser->file_zone || parser->objects || !fc_parse_is_valid(parser))
+	if (parser->file_zone || parser->objects || parser->record.map || !fc_parse_is_valid(parser))
 		return false;
 	fc_parse_cut(parser);
 	if (parser->record.found != parser->nfields)
@@ -628,7 +681,8 @@ fc_parse_init_quick(FcParser *parser, TupleDesc desc)
 			TupleDescAttr(desc, column->index)->attstorage == TYPSTORAGE_PLAIN)
 			continue;
 		quick->convert.room = &parser->quick.room;
-		quick->convert.in_place = i > 0 && !parser->shared->plan.set_null && !parser->dialect.json;
+		quick->convert.in_place = i > 0 && !parser->shared->plan.set_null && !parser->dialect.json &&
+			parser->shared->at[FC_TAIL_MAPS] == 0;
 	}
 }
 

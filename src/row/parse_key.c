@@ -52,14 +52,24 @@ fc_parse_field_encoding(FcParser *parser, FcField *field)
 		pg_verifymbstr(field->data, field->len, false);
 }
 
+/* The number of the key's field in the record; -1: its file lacks the column */
+static inline int
+fc_parse_key_number(const FcParser *parser, const FcRecord *record)
+{
+	const int32 *map = fc_parse_map(parser, record->offset);
+	int			field = parser->shared->plan.key.field;
+
+	return map && field < parser->nfields ? map[field + 1] : field;
+}
+
 /* Cuts the key's field, by marks if there are any; false if it is missing */
 static inline bool
 fc_parse_key_field(FcParser *parser, const FcRecord *record, FcField *field)
 {
-	int			wanted = parser->shared->plan.key.field;
+	int			wanted = fc_parse_key_number(parser, record);
 	FcBorders	borders;
 
-	Assert(wanted >= 0 && wanted < parser->ncolumns);
+	Assert(wanted >= 0);
 	if (parser->dialect.mode == FC_MODE_BINARY)
 		return fc_binary_field(record->data, record->length, wanted, field);
 	if (parser->objects)
@@ -87,7 +97,7 @@ fc_parse_any_key(void *arg)
 	Datum		value;
 
 	/* core's parser throws errors, and knows names as the server has them */
-	if (column->transform || (parser->objects && (plain || shared->plan.need_transcoding)))
+	if (column->transform || fc_parse_key_number(parser, wanted->record) < 0 || (parser->objects && (plain || shared->plan.need_transcoding)))
 		return;
 	if (!fc_parse_key_field(parser, wanted->record, &field))
 	{
@@ -159,7 +169,8 @@ fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 
 	parser->quick.room.readable = record->data + record->length + 1;
 	if (parser->quick.key != NULL && record->marks != NULL &&
-		fc_parse_marked(parser, parser->quick.key, record, parser->shared->plan.key.field, &value, null) &&
+		fc_parse_key_number(parser, record) >= 0 &&
+		fc_parse_marked(parser, parser->quick.key, record, fc_parse_key_number(parser, record), &value, null) &&
 		!*null)
 	{
 		*key = fc_key_from_datum(parser->shared->plan.key.type, value);

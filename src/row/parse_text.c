@@ -101,7 +101,11 @@ fc_parse_text_columns(void *arg)
 	FcParser   *parser = arg;
 	FcInHand   *record = &parser->record;
 
-	if (!fc_parse_fields(parser) || !fc_parse_transforms(parser))
+	if (!fc_parse_fields(parser))
+		return;
+	if (record->lacks >= 0)
+		fc_parse_malformed(parser, fc_parse_lacking(parser));
+	if (!record->ok || !fc_parse_transforms(parser))
 		return;
 	for (; record->done < parser->ncolumns && record->ok; record->done++)
 	{

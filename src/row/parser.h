@@ -42,6 +42,9 @@ typedef struct FcInHand
 	size_t		marks_pos;
 	Datum	   *values;
 	bool	   *nulls;
+	const int32 *map;			/* fc_shared_map */
+	int			lacks;			/* with it: the first field of the file that it
+								 * lacks; -1: none */
 	FcField    *fields;
 	int			found;			/* its fields; -1: a quote is open */
 	int			done;			/* columns that have their value */
@@ -81,12 +84,22 @@ struct FcParser
 	FcQuickWay	quick;
 	FcInHand	record;
 	FcMarks    *marks;			/* of a record that came without */
+	FcField    *cut;			/* fields in the order of a file with a map */
+	int			ncut;			/* that there is room for */
 	FcObjects  *objects;		/* NULL: records are no JSON */
 	FcFaults	faults;
 	FcTexts		texts;
 	char	   *copy;			/* of bytes that must stay as they are */
 	size_t		copy_size;
 };
+
+/* As fc_shared_map, of the record at this offset */
+static inline const int32 *
+fc_parse_map(const struct FcParser *parser, uint64 offset)
+{
+	return parser->shared->at[FC_TAIL_MAPS] == 0 ? NULL :
+		fc_shared_map(parser->shared, fc_source_file(parser->ctx->source, offset));
+}
 
 /* Makes a record the current one; its row goes into values and nulls */
 static inline void
@@ -99,6 +112,8 @@ fc_parse_take(struct FcParser *parser, const FcRecord *taken, Datum *values, boo
 	record->offset = taken->offset;
 	record->line = taken->line;
 	record->row = taken->row;
+	record->map = fc_parse_map(parser, taken->offset);
+	record->lacks = -1;
 	record->marks = NULL;
 	record->values = values;
 	record->nulls = nulls;
@@ -156,6 +171,7 @@ extern void fc_parse_column(struct FcParser *parser, FcColumn *column, FcField *
  * too many fields; ERROR 22P04 unless that is tolerated
  */
 extern void fc_parse_malformed(struct FcParser *parser, FcColumn *column);
+extern FcColumn *fc_parse_lacking(const struct FcParser *parser);
 
 /* Converts bytes to the server's encoding; verifies them if they are in it */
 extern char *fc_parse_encoding(struct FcParser *parser, char *rec, size_t *len);

@@ -94,7 +94,7 @@ fc_names_compare(FcTable *table)
 		fc_sniff_note(table->notes, "\"%s\" has another header than \"%s\".  %s",
 					  strVal(list_nth(table->sample->names, held->file)),
 					  strVal(list_nth(table->sample->names, first->file)),
-					  table->map ? "So the load refuses it: files with other columns, or in another order, need a call of their own." :
+					  table->map ? "The load takes each file's columns by its own header, and refuses names that the table does not have." :
 					  "The first lines of all files are left out all the same: files with other columns, or without a header, need a call of their own.");
 		return;
 	}

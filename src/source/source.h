@@ -28,6 +28,7 @@ typedef struct FcFile
 	uint64		data_start;		/* offset of the first byte after its header,
 								 * or after what an earlier load had of it */
 	uint64		lines_before;	/* lines before that */
+	uint32		header;			/* number of its own, of those that differ */
 	bool		resumed;		/* an earlier load had its first records */
 	FcEol		eol;
 	bool		unsettled;		/* text: its first line has rows before a

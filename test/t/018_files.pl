@@ -180,8 +180,8 @@ subtest 'headers must name the same columns' => sub {
 	like(failure("SELECT fast_copy('p', " . array($lf, $bad) . ", header => 'map')"),
 		qr/column "w" of the file is not a column.*CONTEXT:  fast_copy p, file ".*badhead\.csv", line 1/s, 'a column that the table has not');
 	my $turned = file('turned.csv', "v,n\nseven,7\n");
-	like(failure("SELECT fast_copy('p', " . array($lf, $turned) . ", header => 'map')"),
-		qr/22P04: header of file ".*turned\.csv" is another than that of file ".*head\/1\.csv"/, 'columns in another order');
+	query('TRUNCATE p');
+	is(query("SELECT fast_copy('p', " . array($lf, $turned) . ", header => 'map'); SELECT string_agg(n || v, ' ' ORDER BY n) FROM p"), "3\n1one 2two\nlines 7seven", 'columns in another order, for map');
 	query('TRUNCATE p');
 	is(query("SELECT fast_copy('p', " . array($turned, file('quoted.csv', "\"v\",\"n\"\neight,8\n")) . ", header => 'map'); SELECT string_agg(n || v, ' ' ORDER BY n) FROM p"),
 		"2\n7seven 8eight", 'the same columns, written in another way');

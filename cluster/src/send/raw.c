@@ -110,6 +110,8 @@ fc_raw_options_refusal(const FcTarget *target)
 		return "rows are to be in an order";
 	if (options->freeze)
 		return "rows are to be frozen";
+	if (target->form.headers != NIL)
+		return "files have different headers";
 	if (options->default_string)
 		return "fields may stand for defaults";
 	/* a line of it alone, which is sent in quotes */

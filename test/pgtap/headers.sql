@@ -1,0 +1,144 @@
+-- Files with headers of their own: with header => 'map' each is mapped by itself.
+--
+-- Random files have the columns of a table in any order, some missing and some that
+-- the table does not have.  What COPY would load by the list of each file's columns
+-- is inserted from the rows that the files were made of.
+
+\set name headers
+\ir begin.psql
+SELECT no_plan();
+SET LOCAL fast_copy.memory = '4MB';
+
+SELECT set_config('fc.dir', :'tmp_dir' || '/fc_headers', true) AS dir \gset
+SELECT pg_temp.shell(format('rm -rf %s; mkdir -p %1$s && chmod 777 %1$s', :'dir')) \g /dev/null
+
+-- "at" and "n" have defaults; of "s" the default is the next number of a sequence
+CREATE TABLE source (file int, id int, at text, n text, v text, "W x" text, s text, other text, more text);
+CREATE TABLE plain (id int, at timestamp DEFAULT '2024-01-20', n int DEFAULT 7 CHECK (n > 0), v varchar(300), "W x" text, at_n text GENERATED ALWAYS AS ("W x" || n) STORED);
+CREATE TABLE parts (LIKE plain INCLUDING ALL) PARTITION BY RANGE (at);
+CREATE TABLE hashed (LIKE plain INCLUDING ALL) PARTITION BY HASH (v);
+CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE TABLE fires (LIKE plain INCLUDING ALL);
+CREATE TRIGGER fires BEFORE INSERT ON fires FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
+CREATE TABLE few (id int, at timestamp, n bigint, v text, "W x" text) PARTITION BY RANGE (at);
+CREATE TABLE merged (LIKE plain INCLUDING ALL, UNIQUE (id, at)) PARTITION BY RANGE (at);
+CREATE TABLE want (LIKE plain INCLUDING ALL);
+CREATE TABLE headers (file int, columns text[]);
+
+CREATE FUNCTION pg_temp.draw(seed int, nfiles int, rows int, form text) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+	f headers;
+	paths text[] := '{}';
+BEGIN
+	PERFORM setseed(seed::float8 / 1000);
+	TRUNCATE source, headers;
+	INSERT INTO headers SELECT i, (SELECT array_agg(c ORDER BY random()) FROM unnest('{id,at,n,v,"W x",other,more}'::text[]) AS c WHERE c = 'id' OR (i > 0 AND random() < 0.75)) FROM generate_series(1, nfiles) AS i;
+	INSERT INTO source SELECT file, file * 100000 + g, (timestamp '2024-01-01' + floor(random() * 20)::int * interval '1 day')::text, 1 + floor(random() * 100)::int,
+		CASE floor(random() * 6)::int WHEN 0 THEN NULL WHEN 1 THEN E'a,"b"\nc\t\\' WHEN 2 THEN repeat(E'\u00e4', 200) WHEN 3 THEN '' ELSE 'v' || g END, 'w' || g, NULL, 'o', E'm\n,'
+		FROM headers, generate_series(1, rows) AS g;
+	FOR f IN SELECT * FROM headers ORDER BY file LOOP
+		paths := paths || format('%s/%s.csv', current_setting('fc.dir'), f.file);
+		EXECUTE format('COPY (SELECT %s FROM source WHERE file = %s ORDER BY id) TO %L (%s, HEADER)', (SELECT string_agg(quote_ident(c), ', ' ORDER BY i) FROM unnest(f.columns) WITH ORDINALITY AS u (c, i)), f.file, paths[f.file], form);
+	END LOOP;
+	RETURN paths;
+END
+$$;
+-- What is wrong with a load
+CREATE FUNCTION pg_temp.wrong(target regclass, paths text[], more jsonb, adapted text DEFAULT '%s') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	f headers;
+	columns text;
+	differ text;
+	shown text := (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = target AND attnum > 0 AND NOT attisdropped);
+BEGIN
+	EXECUTE format('TRUNCATE %s; DROP TABLE IF EXISTS want; CREATE TABLE want (LIKE %1$s INCLUDING ALL)', target);
+	PERFORM fast_copy(target, paths, header => 'map', ignore_extra_columns => true, options => more);
+	FOR f IN SELECT * FROM headers ORDER BY file LOOP
+		SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum), string_agg(format('%I::%s', attname, atttypid::regtype), ', ' ORDER BY attnum) INTO columns, differ
+			FROM pg_attribute WHERE attrelid = target AND attnum > 0 AND attname = ANY (f.columns);
+		EXECUTE format('INSERT INTO want (%s) SELECT %s FROM source WHERE file = %s', columns, format(adapted, differ), f.file);
+	END LOOP;
+	EXECUTE format('SELECT string_agg(x, E''\n'') FROM (SELECT * FROM (SELECT ''lacks '' || left(w::text, 200) AS x FROM (SELECT %2$s FROM want EXCEPT ALL SELECT %2$s FROM %1$s) AS w LIMIT 3) AS a
+		UNION ALL SELECT * FROM (SELECT ''has '' || left(w::text, 200) FROM (SELECT %2$s FROM %1$s EXCEPT ALL SELECT %2$s FROM want) AS w LIMIT 3) AS b) AS x', target, shown) INTO differ;
+	RETURN differ;
+END
+$$;
+CREATE FUNCTION pg_temp.check(seed int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	forms text[] := ARRAY['FORMAT csv', 'FORMAT text', 'FORMAT csv, ENCODING ''LATIN1'', DELIMITER '';'', NULL ''-''', 'FORMAT csv, FORCE_QUOTE (id)'];
+	options jsonb[] := ARRAY['{}', '{"format": "text"}', '{"encoding": "LATIN1", "delimiter": ";", "null_string": "-"}', '{"force_null": ["id"], "default_string": "DEF"}']::jsonb[];
+	form int := CASE WHEN seed % 3 = 0 THEN 1 + seed / 3 % 4 ELSE 1 END;
+	paths text[] := pg_temp.draw(seed, 2 + seed % 5, 10 + seed * 37 % 400, forms[form]);
+	target text;
+	more jsonb;
+	gz text;
+BEGIN
+	PERFORM pg_temp.shell(format('cd %s && rm -f *.gz && gzip -k *.csv', current_setting('fc.dir')));
+	/* a key that some file lacks is NULL there */
+	FOREACH target IN ARRAY '{plain,parts,hashed,fires}'::text[] || CASE WHEN EXISTS (SELECT FROM headers WHERE 'at' = ANY (columns)) THEN '{merged}'::text[] ELSE '{}' END || CASE WHEN NOT EXISTS (SELECT FROM headers WHERE NOT 'at' = ANY (columns)) THEN '{few}'::text[] ELSE '{}' END LOOP
+		PERFORM set_config('fast_copy.chunk_size', (ARRAY['16', '1000', '16kB', '8MB'])[1 + floor(random() * 4)::int], true);
+		PERFORM set_config('fast_copy.spill', (ARRAY['auto', 'rows', 'offsets'])[1 + floor(random() * 3)::int], true);
+		gz := CASE WHEN random() < 0.3 THEN '.gz' ELSE '' END;
+		more := jsonb_build_object('workers', (ARRAY[0, 1, 2, 4])[1 + floor(random() * 4)::int]) || options[form] ||
+			CASE WHEN target = 'merged' THEN '{"existing_rows": "merge", "dedup_keys": ["id", "at"]}'::jsonb ELSE '{}' END;
+		RETURN NEXT is(pg_temp.wrong(target::regclass, ARRAY(SELECT p || gz FROM unnest(paths) AS p), more), NULL,
+			format('%s, %s, %s files%s, chunks of %s, spill %s, seed %s', target, more, array_length(paths, 1), gz, current_setting('fast_copy.chunk_size'), current_setting('fast_copy.spill'), seed));
+	END LOOP;
+END
+$$;
+SELECT pg_temp.check(seed) FROM generate_series(1, 16) AS seed;
+
+-- What is wrong in one file of several is what is wrong with it alone
+SELECT fast_copy_create_reject_table('rej') \g /dev/null
+CREATE TABLE rej_alone (LIKE rej INCLUDING ALL);
+CREATE FUNCTION pg_temp.export(path text, content text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	lob oid := lo_from_bytea(0, convert_to(content, 'UTF8'));
+BEGIN
+	PERFORM lo_export(lob, path), lo_unlink(lob);
+END
+$$;
+CREATE FUNCTION pg_temp.faults(seed int, target regclass, more jsonb) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	paths text[] := pg_temp.draw(seed, 3, 60, 'FORMAT csv');
+	path text;
+	lines text[];
+	options jsonb := more || '{"header": "map", "ignore_extra_columns": true, "on_error": "ignore", "on_error_classes": ["conversion", "missing_columns", "extra_columns", "check", "not_null"], "log_verbosity": "silent"}';
+	alone text[];
+BEGIN
+	FOREACH path IN ARRAY paths LOOP
+		lines := string_to_array(pg_read_file(path), E'\n');
+		PERFORM pg_temp.export(path, (SELECT string_agg(CASE WHEN i = 1 OR line = '' OR line !~ ',' OR line ~ '"' OR lines[i - 1] ~ '"' THEN line WHEN random() < 0.1 THEN regexp_replace(line, ',[^,]*$', '')
+			WHEN random() < 0.1 THEN line || ',x' WHEN random() < 0.1 THEN regexp_replace(line, '\d\d\d+', 'bad') WHEN random() < 0.1 THEN regexp_replace(line, '2024-01-..', '2024-01-50') ELSE line END, E'\n' ORDER BY i) FROM unnest(lines) WITH ORDINALITY AS u (line, i)));
+	END LOOP;
+	EXECUTE format('TRUNCATE %s, rej, rej_alone', target);
+	FOREACH path IN ARRAY paths LOOP
+		PERFORM fast_copy(target, path, options => options || '{"reject_table": "rej_alone"}');
+	END LOOP;
+	EXECUTE format('SELECT array_agg(t::text ORDER BY t::text) FROM %s AS t', target) INTO alone;
+	EXECUTE format('TRUNCATE %s', target);
+	PERFORM fast_copy(target, paths, options => options || '{"reject_table": "rej"}');
+	RETURN NEXT bag_eq('SELECT filename, lineno, line, colname, raw_field_value, class, err_message FROM rej', 'SELECT filename, lineno, line, colname, raw_field_value, class, err_message FROM rej_alone', format('rejects, %s, %s, seed %s', target, more, seed));
+	EXECUTE format('SELECT array_agg(t::text ORDER BY t::text) FROM %s AS t', target) INTO lines;
+	RETURN NEXT is(lines, alone, format('rows, %s, %s, seed %s', target, more, seed));
+END
+$$;
+SELECT pg_temp.faults(seed, target, jsonb_build_object('workers', workers) || more) FROM generate_series(31, 33) AS seed, unnest('{plain,parts}'::regclass[]) AS target, unnest('{0,2}'::int[]) AS workers,
+	unnest(ARRAY['{}', '{"missing_columns": "null"}', '{"transform": {"W x": "id || 1"}}']::jsonb[]) AS more;
+
+-- Names that only some files have, in transforms; and what a file must have
+CREATE TABLE t (id int, v text NOT NULL, w text DEFAULT 'w', src text);
+SELECT pg_temp.shell(format('cd %s && rm -f *; printf "v,id\n1,1\n" >a.csv; printf "ID;extra\n2;e\n" | tr ";" , >b.csv; printf "id,v,w\n3,v,x\n4,v,\n" >c.csv; printf "id,nothing\n5,v\n" >d.csv; printf "x,y\n" >e.csv', :'dir')) \g /dev/null
+SELECT is(fast_copy('t', ARRAY[:'dir' || '/a.csv', :'dir' || '/b.csv', :'dir' || '/c.csv'], header => 'map', workers => w, options => '{"transform": "v = coalesce(v, extra), src = regexp_replace($file, ''.*/'', '''') || $line"}'), 4::bigint, 'transforms, ' || w || ' workers') FROM unnest('{0,2}'::int[]) AS w;
+SELECT set_eq('SELECT * FROM t', $$VALUES (1, '1', 'w', 'a.csv2'), (2, 'e', 'w', 'b.csv2'), (3, 'v', 'x', 'c.csv2'), (4, 'v', NULL, 'c.csv3')$$, '... of fields that are not in all files');
+SELECT is((pg_temp.failure(format('SELECT fast_copy(''t'', %L::text[], header => ''map'', options => %L)', files, options)))[1:2], ARRAY[state, message], message) FROM (VALUES
+	(ARRAY[:'dir' || '/a.csv', :'dir' || '/b.csv'], '{"ignore_extra_columns": true}'::jsonb, '22P04', 'column "v" is missing in the header of the file'),
+	(ARRAY[:'dir' || '/a.csv', :'dir' || '/b.csv'], '{}', '42703', 'column "extra" of the file is not a column of relation "t"'),
+	(ARRAY[:'dir' || '/a.csv', :'dir' || '/e.csv'], '{"ignore_extra_columns": true}', '42703', 'column "x" of the file is not a column of relation "t"'),
+	(ARRAY[:'dir' || '/c.csv', :'dir' || '/d.csv'], '{"transform": "v = v"}', '42703', 'column "nothing" of the file is not a column of relation "t"'),
+	(ARRAY[:'dir' || '/c.csv', :'dir' || '/d.csv'], '{"transform": "v = $4"}', '23502', 'null value in column "v" of relation "t" violates not-null constraint')) AS f (files, options, state, message);
+SELECT matches((pg_temp.failure(format('SELECT fast_copy(''t'', ARRAY[%L, %L], header => ''map'', ignore_extra_columns => true)', :'dir' || '/a.csv', :'dir' || '/b.csv')))[9], '/b.csv", line 1', 'the file is named');
+
+SELECT * FROM finish();
+ROLLBACK;
