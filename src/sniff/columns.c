@@ -306,8 +306,7 @@ fc_columns_record(FcTable *table, FcSniffRecord *record)
 	}
 }
 
-/* Bytes of a byte order mark that a record or its first field begins with */
-static size_t
+size_t
 fc_columns_mark(const FcSniffRecord *record, const char *s, size_t len)
 {
 	return record->place->start && len >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;

@@ -452,6 +452,12 @@ fc_dialect_again(FcGuesser *guesser)
 	guesser->best->next_delim = first->next_delim;
 }
 
+void
+fc_dialect_append(const FcDialect *dialect, StringInfo out)
+{
+	appendStringInfoChar(out, dialect->delim);
+}
+
 /* Which bytes does the sample have?  A delimiter must be one of them */
 static void
 fc_dialect_look(FcGuesser *guesser)

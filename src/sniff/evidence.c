@@ -102,8 +102,7 @@ fc_evidence_is_typed(const FcColumnSeen *column)
 		column->patterns != NIL;
 }
 
-/* Letters, digits and what people write into names, a letter among them */
-static bool
+bool
 fc_evidence_is_plain(const char *s)
 {
 	bool		letter = false;

@@ -56,8 +56,16 @@ fc_names_column(FcTable *table, const FcSniffHeld *header, int i)
 {
 	const FcOptions *options = table->options;
 	FcColumnSeen *column = &table->columns[i];
+	int			folder = i - (table->ncolumns - list_length(table->sample->folders));
 	char	   *name = NULL;
 
+	if (folder >= 0)
+	{
+		column->folder = ((FcFolder *) list_nth(table->sample->folders, folder))->name;
+		name = downcase_identifier(column->folder, (int) strlen(column->folder), false, false);
+		column->name = fc_names_unique(table, i, name);
+		return;
+	}
 	if (i < list_length(options->columns))
 	{
 		column->name = pstrdup(strVal(list_nth(options->columns, i)));
@@ -105,6 +113,7 @@ fc_names_choose(FcTable *table)
 {
 	const FcOptions *options = table->options;
 	const FcSniffHeld *header = table->heads == NIL ? NULL : linitial(table->heads);
+	int			nfields = table->ncolumns - list_length(table->sample->folders);
 
 	if (options->given[FC_OPTION_header])
 		table->header_lines = options->header_lines;
@@ -118,14 +127,18 @@ fc_names_choose(FcTable *table)
 		header = NULL;
 	for (int i = 0; i < table->ncolumns; i++)
 		fc_names_column(table, header, i);
-	if (options->columns != NIL && list_length(options->columns) != table->ncolumns)
+	if (options->columns != NIL && list_length(options->columns) != nfields)
 		fc_sniff_note(table->notes, "The records have %d fields, and columns names %d: the load will end at the first record.  Name them all.",
-					  table->ncolumns, list_length(options->columns));
+					  nfields, list_length(options->columns));
+	table->map |= options->columns == NIL && header && (table->sample->joined || nfields < table->ncolumns);
+	table->list |= options->columns == NIL && !header && nfields < table->ncolumns;
 	if (header)
 	{
 		fc_names_compare(table);
 		table->guess->records -= list_length(table->heads) + list_length(table->rules);
 	}
+	if (header && table->sample->joined)
+		fc_sniff_note(table->notes, "The files have different headers: each one is mapped by its own, and columns that it lacks are NULL.");
 	if (header && table->rules != NIL && !table->second)
 		fc_sniff_note(table->notes, "The header has a line of dashes below it, which the load leaves out with it.");
 	foreach_ptr(const FcSniffHeld, held, header ? NIL : list_concat_copy(table->rules, table->heads))

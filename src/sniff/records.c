@@ -187,24 +187,23 @@ fc_records_next(FcCursor *cursor)
 	}
 }
 
-/* The bytes of field i, as they stand in the file */
-static const char *
-fc_records_field(const FcSniffRecord *record, int i, size_t *len)
+FcValueText
+fc_records_raw(const FcSniffRecord *record, const FcDialect *dialect, int i)
 {
 	size_t		start = record->fields[i].data - record->cut;
 	int			last = Min(record->nfields, FC_SNIFF_FIELDS) - 1;
+	size_t		end = i == last ? record->len : (size_t) (record->fields[i + 1].data - record->cut) - 1;
 
 	Assert(i >= 0 && i <= last);
-	*len = (i == last ? record->len :
-			(size_t) (record->fields[i + 1].data - record->cut) - 1) - start;
-	return record->raw + start;
+	return (FcValueText) {record->raw + start, end - start};
 }
 
 bool
 fc_records_quoted(const FcSniffRecord *record, const FcDialect *dialect, int i)
 {
-	size_t		len;
-	const char *raw = fc_records_field(record, i, &len);
+	FcValueText text = fc_records_raw(record, dialect, i);
+	const char *raw = text.s;
+	size_t		len = text.len;
 	size_t		at = 1;
 
 	if (dialect->mode != FC_MODE_CSV || len < 2 || raw[0] != dialect->quote)
@@ -225,9 +224,8 @@ fc_records_quoted(const FcSniffRecord *record, const FcDialect *dialect, int i)
 bool
 fc_records_messy(const FcSniffRecord *record, const FcDialect *dialect, int i)
 {
-	size_t		len;
-	const char *raw = fc_records_field(record, i, &len);
+	FcValueText text = fc_records_raw(record, dialect, i);
 
-	return dialect->mode == FC_MODE_CSV && memchr(raw, dialect->quote, len) != NULL &&
+	return dialect->mode == FC_MODE_CSV && memchr(text.s, dialect->quote, text.len) != NULL &&
 		!fc_records_quoted(record, dialect, i);
 }

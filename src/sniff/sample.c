@@ -264,6 +264,49 @@ fc_sample_packed(FcSniffSampling *sampling, const List *packed)
 	sampling->sample->whole &= (n == list_length(packed));
 }
 
+/* The value of the last folder "name=value" of the path; NULL if there is none */
+static char *
+fc_sample_folder(const char *path, const char *name)
+{
+	size_t		len = strlen(name);
+	char	   *value = NULL;
+
+	for (const char *end; (end = strchr(path, '/')) != NULL; path = end + 1)
+		if (end - path > len && path[len] == '=' && pg_strncasecmp(path, name, len) == 0)
+			value = pnstrdup(path + len + 1, end - path - len - 1);
+	return value;
+}
+
+/* Finds columns that the folders of all files name */
+static void
+fc_sample_folders(FcSniffSampling *sampling)
+{
+	FcSniffSample *sample = sampling->sample;
+	const char *path = strVal(linitial(sample->names));
+
+	for (const char *end; (end = strchr(path, '/')) != NULL; path = end + 1)
+	{
+		size_t		len = strcspn(path, "=/");
+		FcFolder   *folder;
+
+		if (len == 0 || path[len] != '=' || len >= NAMEDATALEN)
+			continue;
+		folder = palloc0(sizeof(FcFolder));
+		folder->name = pnstrdup(path, len);
+		foreach_node(String, name, sample->names)
+			folder->values = lappend(folder->values, fc_sample_folder(strVal(name), folder->name));
+		if (!list_member_ptr(folder->values, NULL))
+			sample->folders = lappend(sample->folders, folder);
+	}
+}
+
+/* Is it a pattern or list of files, of which folders tell more than one? */
+static bool
+fc_sample_is_many(const FcOptions *options)
+{
+	return list_length(options->sources) > 1 || strpbrk(strVal(linitial(options->sources)), "*?[") != NULL;
+}
+
 /* Samples files; tells what they have in all */
 static void
 fc_sample_files(FcSniffSampling *sampling, const FcOptions *options)
@@ -296,6 +339,8 @@ fc_sample_files(FcSniffSampling *sampling, const FcOptions *options)
 	fc_sample_plain(sampling, plain);
 	fc_sample_packed(sampling, packed);
 	sample->unpacked = sample->size - packed_size + (uint64) (packed_size * sampling->growth);
+	if (fc_sample_is_many(options) && !options->given[FC_OPTION_transform])
+		fc_sample_folders(sampling);
 	fc_source_close(source);
 }
 
@@ -466,12 +511,21 @@ fc_sample_compare(const void *a, const void *b)
 	return pa->offset < pb->offset ? -1 : pa->offset > pb->offset;
 }
 
+void
+fc_sample_make_room(FcSniffSample *sample)
+{
+	size_t		longest = 0;
+
+	for (int i = 0; i < sample->nplaces; i++)
+		longest = Max(longest, sample->places[i].len);
+	sample->cut = palloc(longest + FC_SNIFF_SLACK);
+}
+
 FcSniffSample *
 fc_sample_take(const FcOptions *options)
 {
 	FcSniffSampling sampling = {0};
 	FcSniffSample *sample = palloc0(sizeof(FcSniffSample));
-	size_t		longest = 0;
 
 	sampling.sample = sample;
 	sampling.hint = options->utf16;
@@ -492,9 +546,7 @@ fc_sample_take(const FcOptions *options)
 	if (options->given[FC_OPTION_encoding])
 		fc_sample_recode(sample, options->file_encoding);
 	qsort(sample->places, sample->nplaces, sizeof(FcSniffPlace), fc_sample_compare);
-	for (int i = 0; i < sample->nplaces; i++)
-		longest = Max(longest, sample->places[i].len);
 	sample->fields = palloc(sizeof(FcField) * FC_SNIFF_FIELDS);
-	sample->cut = palloc(longest + FC_SNIFF_SLACK);
+	fc_sample_make_room(sample);
 	return sample;
 }

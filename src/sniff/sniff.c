@@ -3,7 +3,7 @@
  * sniff/sniff.c
  *	  Guesses from a sample of the source what it has, and how to load it.
  *
- *	 source ──► sample ──► dialect ──► columns ──► header, names
+ *	 source ──► sample ──► files joined ──► dialect ──► columns ──► header, names
  *		──► types, NULL, width ──► key ──► CREATE TABLE, SELECT fast_copy(...)
  *
  * Each step takes what the caller has given, and guesses the rest.  All is in
@@ -69,6 +69,7 @@ char *
 fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 {
 	FcTable		table = {0};
+	FcSniffSample *sample;
 	FcKeyGuess	key;
 	List	   *names;
 	char	   *name;
@@ -80,8 +81,9 @@ fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 				 errmsg("cannot guess the columns of a file in the binary format"),
 				 errdetail("It does not say which types its columns have.")));
 	table.options = options;
-	table.sample = fc_sample_take(options);
+	table.sample = sample = fc_sample_take(options);
 	table.judge = fc_value_begin(fc_sniff_pattern(options));
+	fc_join_files(sample, options, table.judge);
 	table.guess = fc_dialect_guess(table.sample, options, table.judge);
 	fc_sniff_check_width(table.guess);
 	fc_columns_look(&table);

@@ -399,7 +399,10 @@ fc_statement_amount(const FcColumnSeen *column, const char *field)
 	return column->brackets == 0 ? pstrdup(field) : psprintf("translate(%s, '()', '-')", field);
 }
 
-/* transform, which takes off what stands around the numbers of amounts */
+/*
+ * transform, which takes off what stands around the numbers of amounts, and
+ * takes what folders say
+ */
 static char *
 fc_statement_transform(const FcTable *table)
 {
@@ -410,9 +413,13 @@ fc_statement_transform(const FcTable *table)
 		const FcColumnSeen *column = &table->columns[i];
 		const char *field = quote_identifier(table->map && column->header ? column->header : column->name);
 
+		if (column->folder)
+			members = lappend(members, psprintf("%s: %s", fc_statement_json(column->name),
+												fc_statement_json(psprintf("$path.%s", quote_identifier(column->folder)))));
 		if (!column->amount)
 			continue;
-		if (strlen(field) > FC_BESIDE || field[0] == '"')
+		/* by a map the files may have other orders */
+		if (!table->map && (strlen(field) > FC_BESIDE || field[0] == '"'))
 			field = psprintf("$%d", i + 1);
 		members = lappend(members, psprintf("%s: %s", fc_statement_json(column->name),
 											fc_statement_json(fc_statement_amount(column, field))));
@@ -472,6 +479,8 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 		values[FC_OPTION_escape] = fc_statement_byte(dialect->escape);
 	for (int i = 0; i < table->ncolumns; i++)
 	{
+		if (table->columns[i].folder)
+			continue;
 		names = lappend(names, makeString(table->columns[i].name));
 		if (table->columns[i].force_null)
 			quoted = lappend(quoted, llast(names));

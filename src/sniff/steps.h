@@ -12,6 +12,13 @@
 #include "convert/pattern.h"
 #include "copyfrom/core.h"
 
+/* A part of a text */
+typedef struct FcValueText
+{
+	const char *s;
+	size_t		len;
+} FcValueText;
+
 /*
  * sniff/sample.c
  */
@@ -28,6 +35,13 @@ typedef struct FcSniffPlace
 	bool		end;			/* or ends */
 } FcSniffPlace;
 
+/* A column that the folders of all files name: ".../NAME=VALUE/..." */
+typedef struct FcFolder
+{
+	char	   *name;
+	List	   *values;			/* of char *, by file; NULL is NULL */
+} FcFolder;
+
 typedef struct FcSniffSample
 {
 	const char *word;			/* what the source is: "file" or "program" */
@@ -39,6 +53,8 @@ typedef struct FcSniffSample
 	const char *codec;			/* what a file is packed by, or NULL */
 	bool		utf16;			/* the bytes of some file are UTF-16; the
 								 * sample has them as UTF-8 */
+	List	   *folders;		/* of FcFolder; the last fields of all records */
+	bool		joined;			/* files had other columns, or in another order */
 	bool		whole;			/* all bytes were looked at */
 	uint64		bytes;			/* bytes looked at */
 	int			nplaces;
@@ -61,6 +77,9 @@ typedef struct FcSniffSample
  * that fail, and ERROR 22P04 for what is no text.
  */
 extern FcSniffSample *fc_sample_take(const FcOptions *options);
+
+/* Makes room for the longest record; after places have been written anew */
+extern void fc_sample_make_room(FcSniffSample *sample);
 
 /*
  * sniff/records.c
@@ -114,6 +133,9 @@ extern void fc_records_begin(FcCursor *cursor, const FcSniffSample *sample,
 
 /* The next record, or NULL after the last one */
 extern FcSniffRecord *fc_records_next(FcCursor *cursor);
+
+/* The bytes of field i, as they stand in the file */
+extern FcValueText fc_records_raw(const FcSniffRecord *record, const FcDialect *dialect, int i);
 
 /* Does field i of the record begin with a quote, and close it at its end? */
 extern bool fc_records_quoted(const FcSniffRecord *record, const FcDialect *dialect, int i);
@@ -238,13 +260,6 @@ typedef struct FcValueNumber
 	FcNumberShape shape;		/* FC_VALUE_COMMA: how it may be written */
 } FcValueNumber;
 
-/* A part of a text */
-typedef struct FcValueText
-{
-	const char *s;
-	size_t		len;
-} FcValueText;
-
 /* s[0..len) without the blanks around it that trim takes off */
 extern FcValueText fc_value_trim(const char *s, size_t len);
 
@@ -368,11 +383,26 @@ extern char fc_dialect_said(const char *s, size_t len);
 extern FcGuess *fc_dialect_guess(const FcSniffSample *sample, const FcOptions *options,
 								 FcJudge *judge);
 
+/* Appends a delimiter */
+extern void fc_dialect_append(const FcDialect *dialect, StringInfo out);
+
+/*
+ * sniff/join.c
+ */
+
+/*
+ * Where files have headers with other columns, writes all with the columns of
+ * any; and adds to all records what the folders say
+ */
+extern void fc_join_files(FcSniffSample *sample, const FcOptions *options, FcJudge *judge);
+
 /* What the steps find out, each what the next ones build on */
 
 typedef struct FcColumnSeen
 {
 	char	   *name;
+	const char *folder;			/* the folders have its values, by this name; or
+								 * NULL */
 	char	   *header;			/* what the header calls it, in the server's
 								 * encoding, if that is another name; or
 								 * NULL */
@@ -491,6 +521,9 @@ extern uint64 fc_columns_nulls(const FcColumnSeen *column);
  */
 extern bool fc_columns_is_boolean(const FcColumnSeen *column);
 
+/* Bytes of a byte order mark that a record or its first field begins with */
+extern size_t fc_columns_mark(const FcSniffRecord *record, const char *s, size_t len);
+
 /* Counts a first record that is no header */
 extern void fc_columns_count(FcTable *table, const FcSniffHeld *held);
 
@@ -514,6 +547,9 @@ extern bool fc_evidence_of_header(FcTable *table, const FcSniffHeld *first);
  * columns are looked at without them: table->second.  Notes tell of it.
  */
 extern void fc_evidence_of_second(FcTable *table);
+
+/* Letters, digits and what people write into names, a letter among them */
+extern bool fc_evidence_is_plain(const char *s);
 
 /* Are the fields of two first records the same? */
 extern bool fc_evidence_is_same(const FcSniffHeld *a, const FcSniffHeld *b);

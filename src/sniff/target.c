@@ -59,9 +59,13 @@ fc_sniff_fit_target(FcTable *table, FcKeyGuess *key, Oid relid)
 	TupleDesc	desc = RelationGetDescr(rel);
 	List	   *order = CopyGetAttnums(desc, rel, NIL);
 	bool		given = table->options->given[FC_OPTION_columns];
+	const char *folder;
 	bool		has_names = table->header_lines > table->guess->skip || given;
 	List	   *attnums = has_names ? fc_sniff_named(rel, table) : NIL;
 
+	/* the table need not have what folders say */
+	while ((folder = table->columns[table->ncolumns - 1].folder) != NULL && fc_columns_called(rel, NULL, 0, folder) == 0)
+		table->ncolumns--;
 	key->column = -1;
 	key->interval = NULL;
 	key->notes = NIL;

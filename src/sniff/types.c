@@ -320,7 +320,7 @@ fc_types_plain(const FcTable *table, FcColumnSeen *column)
 	Oid			moment;
 	const char *pattern;
 
-	if (table->options->timestamp_format)
+	if (table->options->timestamp_format || (column->folder && !fc_types_all(column, FC_VALUE_DATE)))
 		return fc_types_number(table, column);
 	pattern = fc_types_moment(table, column);
 	/* seconds alone have fractions */
@@ -395,7 +395,7 @@ fc_types_common(const FcTable *table, FcColumnSeen *column)
 		return INETOID;
 	if (fc_columns_is_boolean(column))
 		return BOOLOID;
-	return column->patterns != NIL && table->options->timestamp_format == NULL ?
+	return column->patterns != NIL && table->options->timestamp_format == NULL && !column->folder ?
 		fc_types_pattern(column) : TEXTOID;
 }
 
