@@ -25,8 +25,14 @@
 #define FC_GUESS_FIELDS	5000
 #define FC_GUESS_FIRST	64
 
-/* What fields may be separated by; the first of equals is taken */
-static const char fc_dialect_delimiters[] = {',', '\t', ';', '|', '\001', ' '};
+/*
+ * What fields may be separated by; the first of equals is taken, so that what
+ * others are a part of comes before them
+ */
+static const char *const fc_dialect_delimiters[] = {
+	"|~|", "~|~", "|^|", "^|^", "||", "~~", "^^", "::", "##", "@@", "\001\002",
+	"\xC2\xA6", "\xC2\xA7", "\xC2\xAC", ",", "\t", ";", "|", "\001", "^", "~", " "
+};
 
 /* What fields are worth to the score */
 #define FC_WORTH_TYPED	1.0
@@ -42,6 +48,10 @@ static const char fc_dialect_delimiters[] = {',', '\t', ';', '|', '\001', ' '};
 /* Records at the file's start have other numbers of fields */
 #define FC_WORTH_SKIP	0.9
 
+/* The bytes of the delimiter stand alone, too: of so many, one */
+#define FC_WORTH_ALONE	0.9
+#define FC_ALONE		10
+
 /* All quotes stand in wrong places */
 #define FC_WORTH_NO_QUOTES	0.9
 
@@ -53,6 +63,8 @@ typedef struct FcGuesser
 	size_t		limit;
 	uint32		counts[FC_SNIFF_FIELDS + 2];	/* by number of fields */
 	bool		seen[256];		/* bytes that the sample has */
+	bool		alone;			/* those of the delimiter that is tried stand
+								 * alone, too */
 	char		said;			/* the delimiter that the first line names */
 	FcGuess    *best;
 } FcGuesser;
@@ -189,9 +201,13 @@ static bool
 fc_dialect_is_torn(const FcGuess *guess, const char *s, size_t len)
 {
 	for (int i = 0; i < lengthof(fc_dialect_delimiters) - 1; i++)
-		if (fc_dialect_delimiters[i] != guess->dialect.delim &&
-			memchr(s, fc_dialect_delimiters[i], len))
+	{
+		const char *other = fc_dialect_delimiters[i];
+
+		/* of several bytes each is told by its first ones alone */
+		if (other[1] == '\0' && strcmp(other, guess->delim) != 0 && memchr(s, other[0], len))
 			return true;
+	}
 	return false;
 }
 
@@ -268,6 +284,8 @@ fc_dialect_score(FcGuesser *guesser, FcGuess *guess)
 		guess->score *= FC_WORTH_SINGLE;
 	else if (guess->dialect.delim == ' ')
 		guess->score *= FC_WORTH_BLANKS;
+	else if (guesser->alone)
+		guess->score *= FC_WORTH_ALONE;
 }
 
 /*
@@ -275,7 +293,7 @@ fc_dialect_score(FcGuesser *guesser, FcGuess *guess)
  * whether all records have as many fields, and more than one.
  */
 static bool
-fc_dialect_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char escape)
+fc_dialect_try(FcGuesser *guesser, FcMode mode, const char *delim, char quote, char escape)
 {
 	FcGuess    *guess = palloc0(sizeof(FcGuess));
 	FcGuess    *best = guesser->best;
@@ -285,7 +303,10 @@ fc_dialect_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char esc
 	guess->text = mode == FC_MODE_TEXT;
 	guess->dialect.raw = guess->text ? escape == FC_NO_ESCAPE : quote == FC_NO_QUOTE;
 	guess->dialect.mode = guess->dialect.raw ? FC_MODE_TEXT : mode;
-	guess->dialect.delim = delim;
+	guess->delim = delim;
+	guess->dialect.delim = delim[0];
+	guess->dialect.delim_more = strlen(delim) - 1;
+	memcpy(guess->dialect.delim_rest, delim + 1, guess->dialect.delim_more);
 	guess->dialect.quote = quote;
 	guess->dialect.escape = escape;
 	guess->dialect.null_string = mode == FC_MODE_TEXT ? "\\N" : "";
@@ -297,7 +318,7 @@ fc_dialect_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char esc
 	/* what counts no field by a delimiter says nothing for it */
 	if (best && guess->score <= best->score)
 	{
-		if (delim != best->dialect.delim && guess->nfields > 1 && guess->score > best->next_score)
+		if (strcmp(delim, best->delim) != 0 && guess->nfields > 1 && guess->score > best->next_score)
 		{
 			best->next_score = guess->score;
 			best->next_delim = delim;
@@ -306,8 +327,10 @@ fc_dialect_try(FcGuesser *guesser, FcMode mode, char delim, char quote, char esc
 	}
 	if (best && best->nfields > 1)
 	{
-		guess->next_score = best->dialect.delim != delim ? best->score : best->next_score;
-		guess->next_delim = best->dialect.delim != delim ? best->dialect.delim : best->next_delim;
+		bool		other = strcmp(best->delim, delim) != 0;
+
+		guess->next_score = other ? best->score : best->next_score;
+		guess->next_delim = other ? best->delim : best->next_delim;
 	}
 	guesser->best = guess;
 	return even;
@@ -334,7 +357,7 @@ fc_dialect_has_pair(const FcSniffSample *sample, char first, char second)
  * whether with some of them all records have as many fields.
  */
 static bool
-fc_dialect_csv(FcGuesser *guesser, char delim)
+fc_dialect_csv(FcGuesser *guesser, const char *delim)
 {
 	const FcOptions *options = guesser->options;
 	const char	quotes[] = {'"', '\'', FC_NO_QUOTE};
@@ -344,9 +367,9 @@ fc_dialect_csv(FcGuesser *guesser, char delim)
 	{
 		char		quote = options->given[FC_OPTION_quote] ? options->format.quote[0] : quotes[i];
 
-		if ((i > 0 && options->given[FC_OPTION_quote]) || quote == delim ||
-			(quotes[i] == '\'' && !fc_dialect_has_pair(guesser->sample, '\'', delim) &&
-			 !fc_dialect_has_pair(guesser->sample, delim, '\'')) ||
+		if ((i > 0 && options->given[FC_OPTION_quote]) || strchr(delim, quote) ||
+			(quotes[i] == '\'' && !fc_dialect_has_pair(guesser->sample, '\'', delim[0]) &&
+			 !fc_dialect_has_pair(guesser->sample, delim[strlen(delim) - 1], '\'')) ||
 			(quote == FC_NO_QUOTE && !guesser->seen['"'] && !options->given[FC_OPTION_quote]))
 			continue;
 		even |= fc_dialect_try(guesser, FC_MODE_CSV, delim, quote,
@@ -398,7 +421,7 @@ fc_dialect_is_escaped(const FcSniffSample *sample, char delim, bool *lines)
  * themselves do not have as many fields each.
  */
 static void
-fc_dialect_delimiter(FcGuesser *guesser, char delim)
+fc_dialect_delimiter(FcGuesser *guesser, const char *delim)
 {
 	const FcOptions *options = guesser->options;
 	bool		given = options->given[FC_OPTION_format];
@@ -406,16 +429,16 @@ fc_dialect_delimiter(FcGuesser *guesser, char delim)
 	bool		lines = false;
 	bool		even = false;
 	bool		said = options->given[FC_OPTION_quote] || options->given[FC_OPTION_escape];
-	bool		escaped = !said && (!given || text) && fc_dialect_is_escaped(guesser->sample, delim, &lines);
+	bool		escaped = !said && (!given || text) && fc_dialect_is_escaped(guesser->sample, delim[0], &lines);
 	bool		raw = text && (options->raw || (!said && !escaped && guesser->seen['\\'] &&
 										 !fc_dialect_has_pair(guesser->sample, '\\', '.')));
 
 	/* of two that are equal the first one is taken: "\N" is COPY's own */
-	if (text || (escaped && delim == '\t' && !lines))
+	if (text || (escaped && delim[0] == '\t' && !lines))
 		fc_dialect_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, raw ? FC_NO_ESCAPE : FC_NO_QUOTE);
 	if (!text)
 		even = fc_dialect_csv(guesser, delim);
-	if (escaped && !text && (lines ? !even : delim != '\t' && fc_dialect_has_pair(guesser->sample, '\\', delim)))
+	if (escaped && !text && (lines ? !even : delim[0] != '\t' && fc_dialect_has_pair(guesser->sample, '\\', delim[0])))
 		fc_dialect_try(guesser, FC_MODE_TEXT, delim, FC_NO_QUOTE, FC_NO_QUOTE);
 }
 
@@ -447,7 +470,7 @@ fc_dialect_again(FcGuesser *guesser)
 		return;
 	guesser->limit = SIZE_MAX / 4;
 	guesser->best = NULL;
-	fc_dialect_delimiter(guesser, first->dialect.delim);
+	fc_dialect_delimiter(guesser, first->delim);
 	guesser->best->next_score = first->next_score;
 	guesser->best->next_delim = first->next_delim;
 }
@@ -456,6 +479,7 @@ void
 fc_dialect_append(const FcDialect *dialect, StringInfo out)
 {
 	appendStringInfoChar(out, dialect->delim);
+	appendBinaryStringInfo(out, dialect->delim_rest, dialect->delim_more);
 }
 
 /* Which bytes does the sample have?  A delimiter must be one of them */
@@ -469,6 +493,40 @@ fc_dialect_look(FcGuesser *guesser)
 		for (size_t at = 0; at < place->len; at++)
 			guesser->seen[(unsigned char) place->data[at]] = true;
 	}
+}
+
+/*
+ * Does the sample have the delimiter, in an encoding in which it can be one?
+ * If it has several bytes, guesser->alone says if many of the first ones stand
+ * without the others.  A comma is tried in any case.
+ */
+static bool
+fc_dialect_occurs(FcGuesser *guesser, const char *delim)
+{
+	const FcSniffSample *sample = guesser->sample;
+	size_t		len = strlen(delim);
+	uint64		whole = 0;
+	uint64		alone = 0;
+
+	guesser->alone = false;
+	if (len == 1)
+		return delim[0] == ',' || guesser->seen[(unsigned char) delim[0]];
+	for (int i = 0; i < sample->nplaces; i++)
+	{
+		const char *s = sample->places[i].data;
+		const char *end = s + sample->places[i].len;
+
+		while (end - s >= len && (s = memchr(s, delim[0], end - s)) != NULL)
+		{
+			bool		is = end - s >= len && memcmp(s, delim, len) == 0;
+
+			whole += is;
+			alone += !is;
+			s += is ? len : 1;
+		}
+	}
+	guesser->alone = alone > whole / FC_ALONE;
+	return whole > 0 && (!IS_HIGHBIT_SET(delim[0]) || GetDatabaseEncoding() == PG_UTF8);
 }
 
 /* Takes nothing for lines before the first record that a file does not have */
@@ -500,13 +558,14 @@ fc_dialect_guess(const FcSniffSample *sample, const FcOptions *options, FcJudge 
 	fc_dialect_look(&guesser);
 	guesser.said = sample->places[0].start ? fc_dialect_said(sample->places[0].data, sample->places[0].len) : '\0';
 	if (options->given[FC_OPTION_delimiter] || guesser.said)
-		fc_dialect_delimiter(&guesser, options->given[FC_OPTION_delimiter] ? options->format.delim[0] : guesser.said);
+		fc_dialect_delimiter(&guesser, options->given[FC_OPTION_delimiter] ? options->delimiter : psprintf("%c", guesser.said));
 	else
 	{
 		fc_dialect_json_lines(&guesser);
 		for (int i = 0; i < lengthof(fc_dialect_delimiters); i++)
-			if (i == 0 || guesser.seen[(unsigned char) fc_dialect_delimiters[i]])
+			if (fc_dialect_occurs(&guesser, fc_dialect_delimiters[i]))
 				fc_dialect_delimiter(&guesser, fc_dialect_delimiters[i]);
+		guesser.alone = false;
 		/* one column of texts may have any delimiter in it, here and there */
 		if (guesser.best->others > 0)
 			fc_dialect_delimiter(&guesser, FC_NO_DELIMITER);

@@ -4,7 +4,7 @@
  *	  Files with other columns than the first one, and columns that their
  *	  folders name.
  *
- *	 headers of all files ──► columns of any of them ──► records with all of these
+ *	 headers of all files ──► columns of any ──► records with all of these
  *	 .../day=2024-01-01/... ──► one column more
  *
  * The sample is written anew, with the same columns in each file: so the steps
@@ -249,7 +249,7 @@ fc_join_folders(const FcJoin *join)
 	return folders;
 }
 
-/* The number of the header of the first file, by the evidence of its records; or -1 */
+/* Which record of the first file is a header, by the evidence of all; or -1 */
 static int
 fc_join_find_header(const FcJoin *join, const FcOptions *options, FcJudge *judge, FcGuess *guess)
 {

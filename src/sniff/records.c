@@ -192,7 +192,7 @@ fc_records_raw(const FcSniffRecord *record, const FcDialect *dialect, int i)
 {
 	size_t		start = record->fields[i].data - record->cut;
 	int			last = Min(record->nfields, FC_SNIFF_FIELDS) - 1;
-	size_t		end = i == last ? record->len : (size_t) (record->fields[i + 1].data - record->cut) - 1;
+	size_t		end = i == last ? record->len : (size_t) (record->fields[i + 1].data - record->cut) - 1 - dialect->delim_more;
 
 	Assert(i >= 0 && i <= last);
 	return (FcValueText) {record->raw + start, end - start};

@@ -41,6 +41,9 @@
 #define FC_SAMPLE_SLICES	64
 #define FC_SAMPLE_SLICE		((size_t) 32 * 1024)
 
+/* Bytes that tell UTF-16 without a mark by their zeros */
+#define FC_SAMPLE_ZEROS		512
+
 /* A sample that is being taken */
 typedef struct FcSniffSampling
 {
@@ -264,7 +267,7 @@ fc_sample_packed(FcSniffSampling *sampling, const List *packed)
 	sampling->sample->whole &= (n == list_length(packed));
 }
 
-/* The value of the last folder "name=value" of the path; NULL if there is none */
+/* The value of the last folder "name=value" of the path, or NULL */
 static char *
 fc_sample_folder(const char *path, const char *name)
 {
@@ -521,8 +524,25 @@ fc_sample_make_room(FcSniffSample *sample)
 	sample->cut = palloc(longest + FC_SNIFF_SLACK);
 }
 
-FcSniffSample *
-fc_sample_take(const FcOptions *options)
+/*
+ * Has every other byte of a file's first ones the value zero, and no other one,
+ * as letters of ASCII have in UTF-16?
+ */
+static bool
+fc_sample_looks_utf16(const FcSniffSample *sample)
+{
+	const FcSniffPlace *place = sample->places;
+	size_t		len = Min(place->len, FC_SAMPLE_ZEROS);
+	int			zeros[2] = {0, 0};
+
+	for (size_t i = 0; i < len; i++)
+		zeros[i % 2] += place->data[i] == '\0';
+	return place->start && Min(zeros[0], zeros[1]) == 0 && Max(zeros[0], zeros[1]) > len / 4;
+}
+
+/* Takes the places alone */
+static FcSniffSample *
+fc_sample_take_places(const FcOptions *options)
 {
 	FcSniffSampling sampling = {0};
 	FcSniffSample *sample = palloc0(sizeof(FcSniffSample));
@@ -542,6 +562,22 @@ fc_sample_take(const FcOptions *options)
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("%s \"%s\" is empty", sample->word, strVal(linitial(sample->names))),
 				 errdetail("There is nothing to guess from.")));
+	return sample;
+}
+
+FcSniffSample *
+fc_sample_take(const FcOptions *options)
+{
+	FcSniffSample *sample = fc_sample_take_places(options);
+
+	if (!options->given[FC_OPTION_encoding] && !sample->utf16 && fc_sample_looks_utf16(sample))
+	{
+		FcOptions	unmarked = *options;
+
+		unmarked.utf16 = FC_UTF16_ANY;
+		sample = fc_sample_take_places(&unmarked);
+		sample->unmarked = sample->utf16;
+	}
 	fc_sample_check(sample, options);
 	if (options->given[FC_OPTION_encoding])
 		fc_sample_recode(sample, options->file_encoding);

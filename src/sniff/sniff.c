@@ -3,7 +3,7 @@
  * sniff/sniff.c
  *	  Guesses from a sample of the source what it has, and how to load it.
  *
- *	 source ──► sample ──► files joined ──► dialect ──► columns ──► header, names
+ *	 source ──► sample ──► joined ──► dialect ──► columns ──► header, names
  *		──► types, NULL, width ──► key ──► CREATE TABLE, SELECT fast_copy(...)
  *
  * Each step takes what the caller has given, and guesses the rest.  All is in

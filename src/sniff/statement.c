@@ -301,6 +301,8 @@ fc_statement_given(const FcOptions *options, const FcOption *option)
 	}
 	text = *(char *const *) at;
 	/* core has got another byte, or none */
+	if (option == &fc_option_list[FC_OPTION_delimiter])
+		text = options->delimiter;
 	if (options->raw && (option == &fc_option_list[FC_OPTION_quote] || option == &fc_option_list[FC_OPTION_escape]))
 		return "'none'";
 	if (option == &fc_option_list[FC_OPTION_header] &&
@@ -465,8 +467,8 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 		values[FC_OPTION_header] = table->header_lines == 1 ? "true" : psprintf("%d", table->header_lines);
 	if (table->drops)
 		values[FC_OPTION_ignore_extra_columns] = "true";
-	if (dialect->delim != (text ? '\t' : ','))
-		values[FC_OPTION_delimiter] = fc_statement_byte(dialect->delim);
+	if (strcmp(table->guess->delim, text ? "\t" : ",") != 0)
+		values[FC_OPTION_delimiter] = fc_statement_literal(table->guess->delim);
 	if (table->null_string)
 		values[FC_OPTION_null_string] = fc_statement_literal(table->null_string);
 	if (text && dialect->raw)
@@ -489,7 +491,7 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 		values[FC_OPTION_columns] = fc_statement_array(names);
 	if (quoted != NIL)
 		values[FC_OPTION_force_null] = fc_statement_array(quoted);
-	if (table->sample->utf16 && pg_get_client_encoding() != PG_UTF8)
+	if (table->sample->utf16 && (table->sample->unmarked || pg_get_client_encoding() != PG_UTF8))
 		values[FC_OPTION_encoding] = fc_statement_literal("UTF16");
 	else if (table->encoding != pg_get_client_encoding() && !table->ascii)
 		values[FC_OPTION_encoding] = fc_statement_literal(pg_encoding_to_char(table->encoding));
@@ -548,9 +550,9 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 	if (faults->lost > 0)
 		fc_statement_comment(sql, "", psprintf("At %s of the places no whole record of that form was found.",
 											   fc_units_count(faults->lost)));
-	if (guess->next_delim != '\0' && guess->next_score > 0.9 * guess->score)
+	if (guess->next_delim && guess->next_score > 0.9 * guess->score)
 		fc_statement_comment(sql, "", psprintf("The fields could be separated by %s as well.",
-											   fc_statement_byte(guess->next_delim)));
+											   fc_statement_literal(guess->next_delim)));
 	if (table->mark && table->header_lines == 0)
 		fc_statement_comment(sql, "", "The file begins with a byte order mark, which will be taken for a part of the first value.");
 }
@@ -615,7 +617,7 @@ fc_statement_select(StringInfo sql, const FcTable *table, const FcKeyGuess *key,
 											table->guess->text ? "Text format" : "CSV",
 											table->ncolumns == 1 ? "1 column" :
 											psprintf("%d columns separated by %s", table->ncolumns,
-													 fc_statement_byte(table->guess->dialect.delim)),
+													 fc_statement_literal(table->guess->delim)),
 											fc_statement_eol(table),
 											pg_encoding_to_char(table->encoding)));
 	fc_statement_comments(sql, table->notes);

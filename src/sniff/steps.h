@@ -53,8 +53,9 @@ typedef struct FcSniffSample
 	const char *codec;			/* what a file is packed by, or NULL */
 	bool		utf16;			/* the bytes of some file are UTF-16; the
 								 * sample has them as UTF-8 */
-	List	   *folders;		/* of FcFolder; the last fields of all records */
-	bool		joined;			/* files had other columns, or in another order */
+	bool		unmarked;		/* of which no mark tells */
+	List	   *folders;		/* of FcFolder; the last fields */
+	bool		joined;			/* files had different headers */
 	bool		whole;			/* all bytes were looked at */
 	uint64		bytes;			/* bytes looked at */
 	int			nplaces;
@@ -349,12 +350,13 @@ extern int	fc_changes_of(const char *s, size_t len, int kinds);
 
 /* A quote, delimiter or escape that stands for "there is none" */
 #define FC_NO_QUOTE		'\001'
-#define FC_NO_DELIMITER	'\002'
+#define FC_NO_DELIMITER	"\002"
 #define FC_NO_ESCAPE	'\003'
 
 typedef struct FcGuess
 {
 	FcDialect	dialect;
+	const char *delim;			/* its delimiter */
 	bool		text;			/* the text format; raw CSV is cut like it */
 	int			nfields;		/* that most records have */
 	int			skip;			/* records before those, at the file's start */
@@ -365,7 +367,7 @@ typedef struct FcGuess
 	FcCursorFaults faults;
 	double		score;
 	double		next_score;		/* of the best guess with another delimiter, */
-	char		next_delim;		/* which is this */
+	const char *next_delim;		/* which is this; or NULL */
 	uint64		quoted;			/* fields in quotes */
 	bool		trailing;		/* the last field of all records is empty */
 } FcGuess;

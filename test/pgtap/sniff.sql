@@ -91,6 +91,15 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('line ends of two bytes', E'a,b\r\n1,x\r\n2,y\r\n', '', 'a bigint, b text', 'header => true', '(1,x) (2,y)'),
 ('no line end at the end', E'a,b\n1,x\n2,y', '', 'a bigint, b text', 'header => true', '(1,x) (2,y)'),
 ('line ends in quotes', E'a,b\n1,"x\n2,y"\n2,z\n', '', 'a bigint, b text', 'header => true', E'(1,"x\n2,y") (2,z)'),
+('bars in pairs', E'n||v||w\n1||x|y||2.5\n2||z||3.5\n3||||4.5\n', '', 'n bigint, v text, w numeric', 'header => true, delimiter => ''||''', '(1,x|y,2.5) (2,z,3.5) (3,,4.5)'),
+('bars, and columns that are always empty', E'n|v|w\n1||\n2||\n3||\n4||\n', '', 'n bigint, v text, w text', 'header => true, delimiter => ''|''', '(1,,) (2,,) (3,,) (4,,)'),
+('three bytes', E'n|~|v|~|w\n1|~|5" x|~|2024-01-01\n2|~|a|b|~|2024-01-02\n', '', 'n bigint, v text, w date; w', 'header => true, delimiter => ''|~|'', quote => ''none''', '(1,"5"" x",2024-01-01) (2,a|b,2024-01-02)'),
+('three bytes and quotes', E'n|~|v\n1|~|"a|~|b"\n2|~|"c ""d"""\n', '', 'n bigint, v text', 'header => true, delimiter => ''|~|''', '(1,a|~|b) (2,"c ""d""")'),
+('a broken bar', E'n¦v\n1¦x\n2¦y\n', '', 'n bigint, v text', 'header => true, delimiter => ''¦''', '(1,x) (2,y)'),
+('two control bytes', E'1\x01\x02a\n2\x01\x02\\N\n', '', 'column_1 bigint, column_2 text', E'delimiter => E''\\x01\\x02'', null_string => E''\\\\N''', '(1,a) (2,)'),
+('colons in pairs, and at the end', E'1::1193::10:30::\n2::7::11:30::\n', '', 'column_1 bigint, column_2 bigint, column_3 time', 'ignore_extra_columns => true, delimiter => ''::''', '(1,1193,10:30:00) (2,7,11:30:00)'),
+('tildes and carets', E'n~v~w\n1~x^y~2\n2~z~3\n', '', 'n bigint, v text, w bigint', 'header => true, delimiter => ''~''', '(1,x^y,2) (2,z,3)'),
+('a delimiter of several bytes, said', E'1ab2ab3\n4ab5ab6\n', 'delimiter => ''ab''', 'column_1 bigint, column_2 bigint, column_3 bigint', 'delimiter => ''ab''', '(1,2,3) (4,5,6)'),
 ('a quote that never closes', E'n,v\n1,"x\n2,y\n3,z\n', '', 'n bigint, v text', 'header => true, quote => ''none''', '(1,"""x") (2,y) (3,z)'),
 ('no quotes, said', E'n,v\n1,"x\n2,y"\n', 'quote => ''none''', 'n bigint, v text', 'header => true, quote => ''none''', '(1,"""x") (2,"y""")'),
 ('the text format, said, and backslashes that are no escapes', E'1\tC:\\Users\n2\tD:\\\n', 'format => ''text''', 'column_1 bigint, column_2 text', 'format => ''text'', escape => ''none''', E'(1,"C:\\\\Users") (2,"D:\\\\")'),
@@ -489,6 +498,7 @@ SELECT is(loaded(sniffed(quote_literal(write('sniff_twice.csv', E'1\n'::bytea)),
 -- UTF-16, by its mark or by what the caller says
 CREATE TABLE sniff_16 (n int, v text);
 SELECT is(loaded(sniffed(quote_literal(write('sniff_16.csv', '\xfffe6e002c0076000a0031002c00e4000a00')), 'target => ''sniff_16''')), '(1,ä)', 'UTF-16 with its mark');
+SELECT is(call_of(got[2]) || ' ' || loaded(got), 'header => true, encoding => ''UTF16'' (1,ä)', 'UTF-16 by its zeros') FROM (SELECT sniffed(quote_literal(write('sniff_16.csv', '\x6e002c0076000a0031002c00e4000a00')), 'target => ''sniff_16''') AS got) AS s;
 SELECT is(loaded(sniffed(quote_literal(write('sniff_16.csv', '\x006e002c0076000a0031002c00e4000a')), 'target => ''sniff_16'', encoding => ''UTF16''')), '(1,ä)', 'UTF-16 without it');
 
 -- What cannot be guessed from
@@ -502,7 +512,7 @@ FROM (VALUES ('an empty file', quote_literal(write('sniff_none.csv', '')), '', A
 	('a dump of pg_dump', quote_literal(write('sniff_dump.sql', convert_to(E'--\n-- PostgreSQL database dump\n--\n\n\\restrict x\n\nSET statement_timeout = 0;\nCOPY public.t (a, b) FROM stdin;\n1\t2\n\\.\n', 'UTF8'))), '', ARRAY['ERROR 22P04', format('file "%s/sniff_dump.sql" is a script of SQL commands', current_setting('test.dir'))]),
 	('a dump of mysqldump', quote_literal(write('sniff_dump.sql', E'-- MySQL dump 10.13\n\n/*!40101 SET NAMES utf8 */;\nDROP TABLE IF EXISTS `t`;\nINSERT INTO `t` VALUES (1,''a''),(2,''b'');\n'::bytea)), '', ARRAY['ERROR 22P04', format('file "%s/sniff_dump.sql" is a script of SQL commands', current_setting('test.dir'))]),
 	('commands', quote_literal(write('sniff_dump.sql', E'\uFEFF Insert INTO t VALUES (1, 2);\r\nINSERT INTO t VALUES (3, 4);\r\n'::bytea)), 'target => ''t''', ARRAY['ERROR 22P04', format('file "%s/sniff_dump.sql" is a script of SQL commands', current_setting('test.dir'))]),
-	('a delimiter that COPY refuses', quote_literal(write('sniff_x.csv', 'a')), 'delimiter => ''ab''', ARRAY['ERROR 0A000', 'COPY delimiter must be a single one-byte character']),
+	('a delimiter that COPY refuses', quote_literal(write('sniff_x.csv', 'a')), 'delimiter => ''abcdefghi''', ARRAY['ERROR 22023', 'delimiter must not be longer than 8 bytes']),
 	('a key that is none', quote_literal(write('sniff_key.csv', E'a,b\n1,2\n')), 'timestamp_column => ''c''', ARRAY['ERROR 42703', 'timestamp_column "c" is not a column of the file']),
 	('too many fields', quote_literal(write('sniff_wide.csv', convert_to(repeat('1,', 1650) || E'1\n' || repeat('1,', 1650) || E'1\n', 'UTF8'))), '', ARRAY['ERROR 54011', 'the records have 1651 fields']),
 	('a program that fails', quote_literal('exit 3'), 'program => true', ARRAY['ERROR 38000', 'program "exit 3" failed'])) AS v (about, source, arguments, wanted);
