@@ -17,6 +17,7 @@
 #include <ctype.h>
 
 #include "load/steps.h"
+#include "row/origin.h"
 #include "sniff/steps.h"
 
 /*
@@ -267,38 +268,28 @@ fc_sample_packed(FcSniffSampling *sampling, const List *packed)
 	sampling->sample->whole &= (n == list_length(packed));
 }
 
-/* The value of the last folder "name=value" of the path, or NULL */
-static char *
-fc_sample_folder(const char *path, const char *name)
-{
-	size_t		len = strlen(name);
-	char	   *value = NULL;
-
-	for (const char *end; (end = strchr(path, '/')) != NULL; path = end + 1)
-		if (end - path > len && path[len] == '=' && pg_strncasecmp(path, name, len) == 0)
-			value = pnstrdup(path + len + 1, end - path - len - 1);
-	return value;
-}
-
 /* Finds columns that the folders of all files name */
 static void
-fc_sample_folders(FcSniffSampling *sampling)
+fc_sample_folders(FcSniffSample *sample, const FcSource *source)
 {
-	FcSniffSample *sample = sampling->sample;
 	const char *path = strVal(linitial(sample->names));
 
 	for (const char *end; (end = strchr(path, '/')) != NULL; path = end + 1)
 	{
 		size_t		len = strcspn(path, "=/");
 		FcFolder   *folder;
+		char	   *value;
 
 		if (len == 0 || path[len] != '=' || len >= NAMEDATALEN)
 			continue;
 		folder = palloc0(sizeof(FcFolder));
 		folder->name = pnstrdup(path, len);
-		foreach_node(String, name, sample->names)
-			folder->values = lappend(folder->values, fc_sample_folder(strVal(name), folder->name));
-		if (!list_member_ptr(folder->values, NULL))
+		for (uint32 i = 0; i < source->nfiles && fc_origin_path(source, i, folder->name, &value); i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			folder->values = lappend(folder->values, value);
+		}
+		if (list_length(folder->values) == source->nfiles)
 			sample->folders = lappend(sample->folders, folder);
 	}
 }
@@ -343,7 +334,7 @@ fc_sample_files(FcSniffSampling *sampling, const FcOptions *options)
 	fc_sample_packed(sampling, packed);
 	sample->unpacked = sample->size - packed_size + (uint64) (packed_size * sampling->growth);
 	if (fc_sample_is_many(options) && !options->given[FC_OPTION_transform])
-		fc_sample_folders(sampling);
+		fc_sample_folders(sample, source);
 	fc_source_close(source);
 }
 
