@@ -209,7 +209,7 @@ fc_columns_changes(FcColumnSeen *column, const char *s, size_t len, int kinds)
 
 /* Counts a value that is no word for NULL */
 static void
-fc_columns_judge(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool padded)
+fc_columns_judge(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool padded, bool string)
 {
 	FcValueNumber number = {0};
 	FcValueText whole = {s, len};
@@ -225,6 +225,10 @@ fc_columns_judge(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool
 	column->marks = marks;
 	if (padded)
 		kinds |= FC_VALUE_BIT(FC_VALUE_BLANK);
+	/* who writes a number as a string of JSON wants a text */
+	if (string)
+		kinds &= ~(FC_VALUE_BIT(FC_VALUE_BOOLEAN) | FC_VALUE_BIT(FC_VALUE_INTEGER) | FC_VALUE_BIT(FC_VALUE_NUMBER) |
+				   FC_VALUE_BIT(FC_VALUE_COMMA) | FC_VALUE_BIT(FC_VALUE_EXPONENT));
 	column->values++;
 	column->padded += padded;
 	for (int i = 0; i < FC_VALUE_KINDS; i++)
@@ -244,11 +248,17 @@ static void
 fc_columns_value(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool quoted)
 {
 	const char *given = table->options->words.null_string;
+	bool		string = quoted && table->sample->keys != NIL;
+	bool		is_null = table->sample->keys != NIL && !quoted && len == 0;
 	bool		is_given = given && !quoted && strlen(given) == len && memcmp(given, s, len) == 0;
-	bool		padded = fc_columns_trim(table, &s, &len, quoted);
-	int			word = quoted && padded ? -1 : fc_hint_null_find(s, len);
+	bool		padded;
+	int			word;
 
-	if (is_given || (!quoted && fc_columns_is_said(table, column, s, len)))
+	/* in JSON quotes say that it is a string, and nothing stands for null */
+	quoted = quoted && !string;
+	padded = fc_columns_trim(table, &s, &len, quoted);
+	word = quoted && padded ? -1 : fc_hint_null_find(s, len);
+	if (is_given || is_null || (!quoted && fc_columns_is_said(table, column, s, len)))
 		column->given++;
 	else if (word >= 0)
 	{
@@ -259,7 +269,7 @@ fc_columns_value(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool
 	else
 	{
 		column->padded_quoted += padded && quoted;
-		fc_columns_judge(table, column, s, len, padded);
+		fc_columns_judge(table, column, s, len, padded, string);
 	}
 }
 

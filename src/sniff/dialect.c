@@ -556,6 +556,11 @@ fc_dialect_guess(const FcSniffSample *sample, const FcOptions *options, FcJudge 
 
 	guesser.limit = Max(FC_GUESS_BYTES / Max(sample->nplaces, 1), FC_GUESS_LEAST);
 	fc_dialect_look(&guesser);
+	if (sample->keys != NIL)
+	{
+		fc_dialect_try(&guesser, FC_MODE_CSV, ",", '"', '"');
+		return guesser.best;
+	}
 	guesser.said = sample->places[0].start ? fc_dialect_said(sample->places[0].data, sample->places[0].len) : '\0';
 	if (options->given[FC_OPTION_delimiter] || guesser.said)
 		fc_dialect_delimiter(&guesser, options->given[FC_OPTION_delimiter] ? options->delimiter : psprintf("%c", guesser.said));

@@ -616,7 +616,8 @@ fc_evidence_of_second(FcTable *table)
 	FcGuess		guess = *table->guess;
 	int			names;
 
-	if (table->options->given[FC_OPTION_header] || table->rules != NIL || !fc_evidence_may_be_second(table))
+	if (table->options->given[FC_OPTION_header] || table->sample->keys != NIL || table->rules != NIL ||
+		!fc_evidence_may_be_second(table))
 		return;
 	fc_columns_look(&again);
 	names = fc_evidence_names(&again, again.heads) == 0 ? 0 : fc_evidence_names(&again, again.rules);
@@ -636,7 +637,7 @@ fc_evidence_of_second(FcTable *table)
 bool
 fc_evidence_of_header(FcTable *table, const FcSniffHeld *first)
 {
-	bool		found = table->rules != NIL || fc_evidence_is_header(table, first);
+	bool		found = table->sample->keys != NIL || table->rules != NIL || fc_evidence_is_header(table, first);
 
 	return fc_evidence_choose_skip(table, found) && found;
 }

@@ -255,6 +255,8 @@ fc_join_find_header(const FcJoin *join, const FcOptions *options, FcJudge *judge
 {
 	FcTable		table = {.sample = &join->files[0].places,.options = options,.judge = judge,.guess = guess};
 
+	if (join->sample->keys != NIL)
+		return 0;
 	if (options->given[FC_OPTION_header])
 		return options->header_lines - 1;
 	fc_columns_look(&table);

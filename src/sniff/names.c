@@ -61,9 +61,17 @@ fc_names_column(FcTable *table, const FcSniffHeld *header, int i)
 
 	if (folder >= 0)
 	{
-		column->folder = ((FcFolder *) list_nth(table->sample->folders, folder))->name;
-		name = downcase_identifier(column->folder, (int) strlen(column->folder), false, false);
+		/* as in a name the case does not count */
+		name = ((FcFolder *) list_nth(table->sample->folders, folder))->name;
+		name = downcase_identifier(name, (int) strlen(name), false, false);
+		column->folder = pstrdup(name);
 		column->name = fc_names_unique(table, i, name);
+		return;
+	}
+	if (table->sample->keys != NIL)
+	{
+		column->key = list_nth(table->sample->keys, i);
+		column->name = column->key->name;
 		return;
 	}
 	if (i < list_length(options->columns))

@@ -30,11 +30,11 @@ fc_nulls_takes(Oid typid, int word)
 		 (typid == FLOAT8OID || typid == NUMERICOID));
 }
 
-/* The word that is NULL unless another one is chosen */
+/* The word that is NULL unless another one is chosen; FC_NULL_WORDS: none is */
 static int
 fc_nulls_default(const FcTable *table)
 {
-	return table->guess->text ? FC_NULL_ESCAPE : FC_NULL_EMPTY;
+	return table->sample->keys != NIL ? FC_NULL_WORDS : table->guess->text ? FC_NULL_ESCAPE : FC_NULL_EMPTY;
 }
 
 /*
@@ -65,6 +65,8 @@ fc_nulls_choose(FcTable *table)
 
 	if (table->options->given[FC_OPTION_null_string])
 		return -1;
+	if (usual == FC_NULL_WORDS)
+		return usual;
 	for (int word = 0; word < FC_NULL_WORDS; word++)
 	{
 		uint64		need = 0;

@@ -300,7 +300,9 @@ fc_statement_given(const FcOptions *options, const FcOption *option)
 			break;
 	}
 	text = *(char *const *) at;
-	/* core has got another byte, or none */
+	/* core has got another word, another byte, or none */
+	if (option == &fc_option_list[FC_OPTION_format] && options->json)
+		return "'json'";
 	if (option == &fc_option_list[FC_OPTION_delimiter])
 		text = options->delimiter;
 	if (options->raw && (option == &fc_option_list[FC_OPTION_quote] || option == &fc_option_list[FC_OPTION_escape]))
@@ -459,11 +461,15 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 	List	   *quoted = NIL;	/* columns with words for NULL in quotes */
 	List	   *names = NIL;
 
-	if (text)
+	if (table->sample->keys != NIL)
+		values[FC_OPTION_format] = "'json'";
+	else if (text)
 		values[FC_OPTION_format] = "'text'";
-	if (table->map)
+	if (table->sample->unnamed > 0)
+		values[FC_OPTION_ignore_extra_columns] = "true";
+	if (table->map && table->sample->keys == NIL)
 		values[FC_OPTION_header] = "'map'";
-	else if (table->header_lines > 0)
+	else if (table->header_lines > 0 && table->sample->keys == NIL)
 		values[FC_OPTION_header] = table->header_lines == 1 ? "true" : psprintf("%d", table->header_lines);
 	if (table->drops)
 		values[FC_OPTION_ignore_extra_columns] = "true";
@@ -523,7 +529,13 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 		(isalpha((unsigned char) place->data[1]) || place->data[1] == '!' || place->data[1] == '?'))
 		fc_statement_comment(sql, "", "This looks like HTML or XML: it may be a page of an error in place of the data.");
 	if (place->start && place->len > 1 && place->data[0] == '[' && strchr("\r\n{", place->data[1]))
-		fc_statement_comment(sql, "", "This looks like an array of JSON: a program that uses jq -r and @csv makes it CSV.");
+		fc_statement_comment(sql, "", "This looks like an array of JSON: a program such as jq -c '.[]' makes lines of it, which can be loaded.");
+	if (table->sample->unnamed > 0)
+		fc_statement_comment(sql, "", "No column can have the name of some keys, which are left out: it is too long, or one of the system's.");
+	if (table->sample->odd_lines > 0)
+		fc_statement_comment(sql, "", psprintf("%s of %s lines %s no object of JSON: the load will end at the first of these.  on_error => 'ignore', on_error_classes => '{missing_columns,conversion}' leaves them out, and records with invalid values.",
+											   fc_units_count(table->sample->odd_lines), fc_units_count(table->sample->odd_lines + table->records),
+											   table->sample->odd_lines == 1 ? "is" : "are"));
 	if (table->drops)
 		fc_statement_comment(sql, "", "Each line ends with a delimiter, and nothing is after it: that is no column.");
 	if (guess->others > 0 && table->drops)
@@ -613,7 +625,10 @@ fc_statement_select(StringInfo sql, const FcTable *table, const FcKeyGuess *key,
 	const FcOptions *options = table->options;
 	char	  **values = palloc0(sizeof(char *) * FC_NOPTIONS);
 
-	fc_statement_comment(sql, "", psprintf("%s, %s, lines end with %s, encoding %s.",
+	if (table->sample->keys != NIL)
+		fc_statement_comment(sql, "", "Lines of JSON.");
+	else
+		fc_statement_comment(sql, "", psprintf("%s, %s, lines end with %s, encoding %s.",
 											table->guess->text ? "Text format" : "CSV",
 											table->ncolumns == 1 ? "1 column" :
 											psprintf("%d columns separated by %s", table->ncolumns,

@@ -42,6 +42,25 @@ typedef struct FcFolder
 	List	   *values;			/* of char *, by file; NULL is NULL */
 } FcFolder;
 
+/* What the value of a key is */
+typedef enum FcObjectKind
+{
+	FC_OBJECT_NULL,				/* or not there */
+	FC_OBJECT_PLAIN,			/* a number or a boolean */
+	FC_OBJECT_STRING,
+	FC_OBJECT_NESTED			/* an object or an array */
+} FcObjectKind;
+
+/* A key of objects of JSON */
+typedef struct FcObjectKey
+{
+	char	   *name;
+	int			number;			/* among all keys */
+	FcObjectKind kind;			/* of the value of the object at hand, */
+	FcValueText value;			/* and its text */
+	uint64		nested;			/* objects in which it is nested */
+} FcObjectKey;
+
 typedef struct FcSniffSample
 {
 	const char *word;			/* what the source is: "file" or "program" */
@@ -55,6 +74,10 @@ typedef struct FcSniffSample
 								 * sample has them as UTF-8 */
 	bool		unmarked;		/* of which no mark tells */
 	List	   *folders;		/* of FcFolder; the last fields */
+	List	   *keys;			/* of FcObjectKey: the file has lines of JSON,
+								 * made records; else NIL */
+	int			unnamed;		/* keys that no column can have as its name */
+	uint64		odd_lines;		/* lines that are no objects */
 	bool		joined;			/* files had different headers */
 	bool		whole;			/* all bytes were looked at */
 	uint64		bytes;			/* bytes looked at */
@@ -304,6 +327,9 @@ extern const FcValuePattern *fc_value_given(const FcJudge *judge);
  */
 extern int	fc_value_judge(FcJudge *judge, char *s, size_t len, FcValueNumber *number);
 
+/* Are more brackets open than the parser, which is recursive, should have? */
+extern bool fc_value_is_deep(const char *s, size_t len);
+
 /*
  * The patterns (FcValuePattern) that the value matches without blanks around
  * it; those among "among", or, if that is NULL, all.  A new list.
@@ -389,6 +415,16 @@ extern FcGuess *fc_dialect_guess(const FcSniffSample *sample, const FcOptions *o
 extern void fc_dialect_append(const FcDialect *dialect, StringInfo out);
 
 /*
+ * sniff/objects.c
+ */
+
+/*
+ * If the sample has lines of JSON, makes them records, with the keys as the
+ * header.  ERROR 22P04 if there are none, though the caller says so.
+ */
+extern void fc_objects_look(FcSniffSample *sample, const FcOptions *options);
+
+/*
  * sniff/join.c
  */
 
@@ -403,6 +439,7 @@ extern void fc_join_files(FcSniffSample *sample, const FcOptions *options, FcJud
 typedef struct FcColumnSeen
 {
 	char	   *name;
+	const FcObjectKey *key;		/* whose values it has, or NULL */
 	const char *folder;			/* the folders have its values, by this name; or
 								 * NULL */
 	char	   *header;			/* what the header calls it, in the server's

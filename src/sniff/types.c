@@ -228,6 +228,8 @@ fc_types_number(const FcTable *table, FcColumnSeen *column)
 	bool		version = fc_types_is_named_version(column->name);
 	Oid			typid = fc_types_exact(table, column);
 
+	if (column->key)
+		return typid;
 	if (column->changes[FC_CHANGE_PLUS] > 0 && decimals[1] == 0 && !column->negative)
 	{
 		fc_sniff_note(column->notes, "\"%s\" has a plus, as phone numbers have, which no number keeps: a text",
@@ -374,6 +376,8 @@ fc_types_common(const FcTable *table, FcColumnSeen *column)
 
 	if (given)
 		return fc_types_of_given(table, column, given);
+	if (column->key && column->key->nested > 0)
+		return JSONBOID;
 	if (column->values == 0)
 		return TEXTOID;
 	if (column->amounts > 0 || column->brackets > 0)
@@ -390,7 +394,7 @@ fc_types_common(const FcTable *table, FcColumnSeen *column)
 	if (fc_types_all(column, FC_VALUE_UUID))
 		return UUIDOID;
 	if (fc_types_all(column, FC_VALUE_JSON))
-		return JSONBOID;
+		return column->key ? TEXTOID : JSONBOID;
 	if (fc_types_all(column, FC_VALUE_INET) && fc_types_is_named_address(column->name))
 		return INETOID;
 	if (fc_columns_is_boolean(column))

@@ -291,8 +291,7 @@ fc_value_boolean(FcJudge *judge, char *s, size_t len)
 	return 0;
 }
 
-/* Are more brackets open than the parser, which is recursive, should have? */
-static bool
+bool
 fc_value_is_deep(const char *s, size_t len)
 {
 	int			open = 0;

@@ -85,7 +85,13 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('words with apostrophes', E'a,n\nit''s,1\n''tis,2\nyes,3\n', '', 'a text, n bigint', 'header => true', '(''tis,2) (it''s,1) (yes,3)'),
 ('escapes that are backslashes', E'a,n\n"say \\"x, y\\"",1\n"z",2\n', '', 'a text, n bigint', E'header => true, escape => E''\\\\''', '("say ""x, y""",1) (z,2)'),
 ('inches', E'part\tsize\tn\nbolt\t5" long\t1\nnut\t3\t2\nscrew\t7" x 2"\t3\n', '', 'part text, size text, n bigint', E'header => true, delimiter => E''\\t'', quote => ''none''', '(bolt,"5"" long",1) (nut,3,2) (screw,"7"" x 2""",3)'),
-('objects of JSON', E'{"a": 1, "b": "x, y"}\n{"a": 2, "b": "\\"z\\""}\n', '', 'column_1 jsonb', E'delimiter => E''\\x02'', quote => ''none''', E'("{""a"": 1, ""b"": ""x, y""}") ("{""a"": 2, ""b"": ""\\\\""z\\\\""""}")'),
+('lines of JSON', E'{"a": 1, "b": "x, y"}\n{"b": "\\"z\\"", "a": 2}\n', '', 'a bigint, b text', 'format => ''json''', '(1,"x, y") (2,"""z""")'),
+('lines of JSON: types', E'{"Id": 1, "day": "2024-01-01", "v": 1.5, "ok": true, "code": "007", "n": "12", "t": "{\\"a\\": 1}", "tags": [1, 2]}\n\n {"Id": 2, "day": "2024-01-02", "v": 2e3, "ok": null, "code": "1E5", "t": "x", "more": {"k": [null]}} \n', '', '"Id" bigint, day date, v double precision, ok boolean, code text, n text, t text, tags jsonb, more jsonb; day', 'format => ''json''', '(1,2024-01-01,1.5,t,007,12,"{""a"": 1}","[1, 2]",) (2,2024-01-02,2000,,1E5,,x,,"{""k"": [null]}")'),
+('lines of JSON: patterns, words and amounts', E'{"d": "31.12.2024", "n": "NA", "ts": 1700000000}\n{"d": "01.12.2024", "n": 5, "ts": 1700000060}\n{"d": "02.12.2024", "n": null}\n', '', 'd date, n bigint, ts timestamptz; d', 'format => ''json'', timestamp_format => ''{"d": "DD.MM.YYYY", "ts": "epoch_s"}'', partition_interval => ''1 month'', null_strings => ''{"n": "NA"}''', '(2024-12-01,5,"2023-11-14 22:14:20+00") (2024-12-02,,) (2024-12-31,,"2023-11-14 22:13:20+00")'),
+('lines of JSON: nested or not, and strings of any kind', E'{"a": 1, "s": ""}\n{"a": {"b": "x"}, "s": "line\\nend \\u00e4"}\n{"a": "x", "s": null}\n', '', 'a jsonb, s text', 'format => ''json''', E'("""x""",) ("{""b"": ""x""}","line\nend ä") (1,"")'),
+('lines of JSON: keys that no column can have', E'{"a": 1, "xmin": 2, "' || repeat('k', 70) || E'": 3}\n{"a": 2}\n', '', 'a bigint', 'format => ''json'', ignore_extra_columns => true', '(1) (2)'),
+('lines of JSON, said', E'{"a": 1}\n', 'format => ''json''', 'a bigint', 'format => ''json''', '(1)'),
+('lines of JSON as texts', E'{"a": 1}\n{"a": 2}\n', 'header => 0, quote => ''none'', delimiter => ''|''', 'column_1 jsonb', 'header => 0, delimiter => ''|'', quote => ''none''', '("{""a"": 1}") ("{""a"": 2}")'),
 ('one column', E'n\n1\n2\n', '', 'n bigint', 'header => true', '(1) (2)'),
 ('one column of sentences', E'One, two.\nThree\nFour, five, six.\n', '', 'column_1 text', E'delimiter => E''\\x02''', '("Four, five, six.") ("One, two.") (Three)'),
 ('line ends of two bytes', E'a,b\r\n1,x\r\n2,y\r\n', '', 'a bigint, b text', 'header => true', '(1,x) (2,y)'),
@@ -588,6 +594,22 @@ SELECT alike(said(sniffed('''yes 1,x''', 'program => true')), '%: others may dif
 SELECT write('sniff_other.csv', E'n,at\n3,2024-01-03\n'::bytea) \g /dev/null
 SELECT alike(said(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_1.csv', d || '/sniff_other.csv'))), '%The files have different headers: each one is mapped by its own%', 'headers that differ are said') FROM current_setting('test.dir') AS d;
 SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_1.csv', d || '/sniff_other.csv'))), '(2024-01-01,1) (2024-01-03,3)', 'and mapped by itself') FROM current_setting('test.dir') AS d;
+
+-- Folders that name columns, as Hive has them
+SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && mkdir -p -m 755 day=2024-01-01/Kind=a%%20b day=2024-01-02/Kind=__HIVE_DEFAULT_PARTITION__ && cat >/dev/null', current_setting('test.dir'))) \gexec
+SELECT write('day=2024-01-01/Kind=a%20b/sniff_hive.csv', E'n,v\n1,x\n2,y\n'::bytea), write('day=2024-01-02/Kind=__HIVE_DEFAULT_PARTITION__/sniff_hive.csv', E'n,v\n3,z\n'::bytea),
+	write('day=2024-01-01/Kind=a%20b/sniff_bare.txt', E'1;x\n2;y\n'::bytea), write('day=2024-01-02/Kind=__HIVE_DEFAULT_PARTITION__/sniff_bare.txt', E'3;z\n'::bytea),
+	write('day=2024-01-01/Kind=a%20b/sniff_hive.json', E'{"n": 1}\n'::bytea), write('day=2024-01-02/Kind=__HIVE_DEFAULT_PARTITION__/sniff_hive.json', E'{"n": 2}\n'::bytea) \g /dev/null
+CREATE TABLE there_hive (v text, n int);
+SELECT is(CASE WHEN got[1] = '' THEN '' ELSE columns_of(got[1]) || ' ' END || call_of(got[2]) || ' ' || loaded(got), wanted, 'folders: ' || about)
+FROM (VALUES ('a header', '/day=*/*/sniff_hive.csv', '', 'n bigint, v text, day date, kind text; day header => ''map'', transform => ''{"day": "$path.day", "kind": "$path.kind"}'' (1,x,2024-01-01,"a b") (2,y,2024-01-01,"a b") (3,z,2024-01-02,)'),
+	('no header', '/day=*/*/sniff_bare.txt', '', 'column_1 bigint, column_2 text, day date, kind text; day columns => ARRAY[''column_1'', ''column_2''], delimiter => '';'', transform => ''{"day": "$path.day", "kind": "$path.kind"}'' (1,x,2024-01-01,"a b") (2,y,2024-01-01,"a b") (3,z,2024-01-02,)'),
+	('JSON', '/day=*/*/sniff_hive.json', '', 'n bigint, day date, kind text; day format => ''json'', transform => ''{"day": "$path.day", "kind": "$path.kind"}'' (1,2024-01-01,"a b") (2,2024-01-02,)'),
+	('one file', '/day=2024-01-01/*/sniff_hive.csv', '', 'n bigint, v text, day date, kind text; day header => ''map'', transform => ''{"day": "$path.day", "kind": "$path.kind"}'' (1,x,2024-01-01,"a b") (2,y,2024-01-01,"a b")'),
+	('one file by its path', '/day=2024-01-01/Kind=a%20b/sniff_hive.csv', '', 'n bigint, v text header => true (1,x) (2,y)'),
+	('a table that does not have them', '/day=*/*/sniff_hive.csv', ', target => ''there_hive''', 'header => ''map'' (x,1) (y,2) (z,3)'),
+	('columns, said', '/day=*/*/sniff_bare.txt', ', columns => ''{n,v}''', 'n bigint, v text, day date, kind text; day columns => ARRAY[''n'', ''v''], delimiter => '';'', transform => ''{"day": "$path.day", "kind": "$path.kind"}'' (1,x,2024-01-01,"a b") (2,y,2024-01-01,"a b") (3,z,2024-01-02,)')) AS v (about, path, more, wanted),
+	LATERAL (SELECT sniffed(quote_literal(current_setting('test.dir') || path) || more) AS got) AS s;
 SELECT write('sniff_bare.csv', E'2024-01-04,4\n2024-01-05,5\n'::bytea) \g /dev/null
 SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_1.csv', d || '/sniff_bare.csv'))), '42703 column "2024-01-04" of the file is not a column of relation "sniff_part_1"', 'a file without a header is refused') FROM current_setting('test.dir') AS d;
 SELECT write('sniff_titled.csv', E'made by: somebody\nat,n\n2024-01-06,6\n2024-01-07,7\n'::bytea) \g /dev/null
