@@ -192,11 +192,6 @@ fc_object_begin(FcObjects *objects, const char *rec, size_t len)
 		at++;
 	if (at == len || rec[at] != '{')
 		fc_object_refuse();
-	if (len > MaxAllocSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("object of JSON is too long"),
-				 errdetail("It has %zu bytes, and may have %zu.", len, (size_t) MaxAllocSize)));
 	fc_object_point(objects->lex, rec + at, len - at);
 }
 

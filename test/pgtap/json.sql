@@ -247,6 +247,16 @@ SELECT is((pg_temp.failure(format('SELECT fast_copy(''shown'', %L, format => ''j
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''shown'', %L, format => ''json'')', pg_temp.write(ARRAY['{"id": 1, "x": 2}']))))[4], 'If such keys are to be left out, add ignore_extra_columns.', 'a hint about keys');
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''shown'', %L, format => ''json'')', pg_temp.write(ARRAY['{"v": "n/a"}']))))[4], 'If "n/a" stands for NULL, add null_strings => ''n/a''.', 'a hint about a value');
 
+-- the first of several faults, whatever process comes to it
+SET LOCAL fast_copy.chunk_size = '4kB';
+SELECT is(pg_temp.error(ARRAY(SELECT CASE i WHEN 1200 THEN '{"n": 1,' WHEN 700 THEN '{"ts": "2024-01-01", "n": "x"}' WHEN 1999 THEN '[' ELSE format('{"ts": "2024-01-0%s", "n": %s}', 1 + i % 5, i) END FROM generate_series(1, 2000) AS i),
+	format('{"workers": %s}', workers)::jsonb, target), '22P02; invalid input syntax for type integer: "x"; line 700, column n:', format('the first fault, %s, %s workers', target, workers))
+	FROM unnest('{plain,parts,fires}'::text[]) AS target, unnest('{0,2,4}'::int[]) AS workers;
+SELECT is(pg_temp.error(ARRAY(SELECT CASE i WHEN 1200 THEN '{"ts": "x"}' WHEN 700 THEN '{"ts": "2024-01-01", "n": 1, "n": 2}' WHEN 1999 THEN '[' ELSE format('{"ts": "2024-01-0%s", "n": %s}', 1 + i % 5, i) END FROM generate_series(1, 2000) AS i),
+	format('{"workers": %s}', workers)::jsonb, target), '22P04; key "n" appears more than once; line 700:', format('a key twice, %s, %s workers', target, workers))
+	FROM unnest('{plain,parts,fires}'::text[]) AS target, unnest('{0,2,4}'::int[]) AS workers;
+RESET fast_copy.chunk_size;
+
 -- what is tolerated
 SELECT fast_copy_create_reject_table('rejects') \g /dev/null
 CREATE FUNCTION pg_temp.rejects(lines text[], classes text, target regclass) RETURNS text LANGUAGE plpgsql AS $$
