@@ -68,15 +68,6 @@ fc_object_find(FcObjects *objects, const char *key, size_t len)
 	return -1;
 }
 
-static void
-fc_object_refuse(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 errmsg("record is not an object of JSON"),
-			 errhint(FC_OBJECT_HINT)));
-}
-
 /* Error context callback: how lines of JSON are made */
 static void
 fc_object_hint(void *arg)
@@ -179,8 +170,8 @@ fc_object_value(void *state, char *nothing, bool null)
 	return FC_JSON_SUCCESS;
 }
 
-/* Makes core's lexer ready to read the record; ERROR if that is no object */
-static void
+/* Makes core's lexer ready to read the record; false if that is no object */
+static bool
 fc_object_begin(FcObjects *objects, const char *rec, size_t len)
 {
 	size_t		mark = strlen(FC_OBJECT_MARK);
@@ -190,9 +181,8 @@ fc_object_begin(FcObjects *objects, const char *rec, size_t len)
 	objects->last = objects->n;
 	while (at < len && (rec[at] == ' ' || rec[at] == '\t' || rec[at] == '\r'))
 		at++;
-	if (at == len || rec[at] != '{')
-		fc_object_refuse();
 	fc_object_point(objects->lex, rec + at, len - at);
+	return at < len && rec[at] == '{';
 }
 
 void
@@ -201,7 +191,11 @@ fc_object_cut(FcObjects *objects, const char *rec, size_t len, FcField *fields)
 	objects->fields = fields;
 	for (int i = 0; i < objects->n; i++)
 		fields[i].data = NULL;
-	fc_object_begin(objects, rec, len);
+	if (!fc_object_begin(objects, rec, len))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("record is not an object of JSON"),
+				 errhint(FC_OBJECT_HINT)));
 	fc_object_check(objects->lex, pg_parse_json(objects->lex, &objects->actions));
 	for (int i = 0; i < objects->n; i++)
 	{
@@ -221,7 +215,8 @@ fc_object_field(FcObjects *objects, const char *rec, size_t len, int wanted, FcF
 	int			level = 0;
 	bool		found = false;
 
-	fc_object_begin(objects, rec, len);
+	if (!fc_object_begin(objects, rec, len))
+		return false;
 	while (!found && json_lex(lex) == JSON_SUCCESS && lex->token_type != JSON_TOKEN_END)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -236,6 +231,8 @@ fc_object_field(FcObjects *objects, const char *rec, size_t len, int wanted, FcF
 		return false;
 	start = lex->token_start;
 	len = lex->token_terminator - start;
+	if (memchr(start, '\\', len) != NULL)
+		return false;
 	if (lex->token_type == JSON_TOKEN_STRING)
 		fc_object_unquote(objects, &start, &len);
 	*field = (FcField) {.data = pnstrdup(start, len),.len = len};

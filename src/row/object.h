@@ -32,9 +32,10 @@ extern void fc_object_cut(FcObjects *objects, const char *rec, size_t len, FcFie
 extern uint32 fc_object_class(const FcObjects *objects);
 
 /*
- * Sets the field of one key alone, if that has a string or a number, and is
- * written without escapes; false if the whole record must be looked at.  Of
- * what is wrong with the record, or comes after the key, nothing is found.
+ * Sets the field of one key alone, if key and value are written without
+ * escapes, and the value is a string or a number; else false: the whole record
+ * must be looked at.  Nothing is found of what is wrong elsewhere, and no error
+ * thrown.
  */
 extern bool fc_object_field(FcObjects *objects, const char *rec, size_t len, int wanted,
 							FcField *field);

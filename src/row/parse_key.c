@@ -96,8 +96,8 @@ fc_parse_any_key(void *arg)
 	FcField		field;
 	Datum		value;
 
-	/* core's parser throws errors, and knows names as the server has them */
-	if (column->transform || fc_parse_key_number(parser, wanted->record) < 0 || (parser->objects && (plain || shared->plan.need_transcoding)))
+	/* an object's keys are compared in the server's encoding */
+	if (column->transform || fc_parse_key_number(parser, wanted->record) < 0 || (parser->objects && shared->plan.need_transcoding))
 		return;
 	if (!fc_parse_key_field(parser, wanted->record, &field))
 	{
