@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"

@@ -12,11 +12,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
-#include "catalog/pg_type_d.h"
 #include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "row/mend.h"
 
