@@ -14,6 +14,7 @@
 #ifndef FC_CONTEXT_PLAN_H
 #define FC_CONTEXT_PLAN_H
 
+#include "grammar/record.h"
 #include "key/range.h"
 
 /* Who called */
@@ -202,6 +203,8 @@ typedef struct FcPlan
 	bool		need_transcoding;
 	bool		skips_empty;	/* lines without a byte are no records: they
 								 * are found, and count as filtered */
+	char		comment;		/* so are lines that begin with it; '\0':
+								 * none do */
 	bool		pads;			/* fields that a record lacks are NULL */
 	bool		drops;			/* fields beyond these are left out */
 	int			nwanted;		/* with it: fields that a record must have */
@@ -226,6 +229,14 @@ typedef struct FcPlan
 	bool		verbose;		/* each such value is to be told of */
 	int64		reject_limit;	/* -1: none */
 } FcPlan;
+
+/* Is a record, as it is found, an empty line or comment that is none? */
+static inline bool
+fc_plan_skips(const FcPlan *plan, const FcDialect *dialect, const char *data, size_t length)
+{
+	return (plan->skips_empty && fc_record_is_empty(dialect, data, length)) ||
+		(plan->comment != '\0' && length > 0 && data[0] == plan->comment);
+}
 
 /* Does the load do anything with the rows that leaves have? */
 static inline bool

@@ -31,7 +31,8 @@ static bool
 fc_core_ends_in_marker(const FcSource *source, uint32 file)
 {
 	char		tail[5];
-	int			len = Min(source->files[file].identity.size, sizeof(tail));
+	uint64		size = fc_source_end(source, file) - source->files[file].base;
+	int			len = Min(size, sizeof(tail));
 
 	if (FC_CORE_LONE_MARKER)
 		return false;
@@ -341,6 +342,18 @@ fc_core_show(FcFeed *feed, const FcErrorSlot *slot)
 		(void) fc_core_show_fed(feed, slot);
 }
 
+/* Does the record begin as a comment? */
+static bool
+fc_core_is_comment(const FcTarget *target, uint64 offset)
+{
+	char		first;
+
+	if (target->plan->comment == '\0')
+		return false;
+	fc_source_read(target->source, offset, &first, 1);
+	return first == target->plan->comment;
+}
+
 /* Throws the error of a malformed record that core does not refuse */
 static void
 fc_core_throw_grammar(FcFeed *feed)
@@ -415,6 +428,8 @@ fc_core_throw(FcTarget *target)
 	if (fc_plan_counts(target->plan))
 		feed.number = fc_lines_row(fc_lines_begin(&target->ctx), slot.offset);
 	feed.unseen = (slot.kind == FC_ERROR_ENTRY || slot.kind == FC_ERROR_BATCH);
+	if (slot.kind == FC_ERROR_GRAMMAR && fc_core_is_comment(target, slot.offset))
+		fc_feed_refuse_grammar(&target->dialect, FC_END_MALFORMED, false);
 	if (!feed.unseen && slot.kind != FC_ERROR_ROW)
 		fc_core_show(&feed, &slot);
 	if (slot.kind <= FC_ERROR_BATCH)

@@ -101,7 +101,7 @@ fc_feed_rereads_fields(const FcTarget *target)
 			(target->planned->columns.flags[i] & FC_FIELD_OURS))
 			return true;
 	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone || options->own_grammar ||
-		options->skip_empty_lines || options->pads || options->drops ||
+		options->skip_empty_lines || options->comment || options->pads || options->drops ||
 		target->planned->columns.origins || target->form.headers;
 }
 
@@ -242,7 +242,8 @@ fc_feed_refuse_grammar(const FcDialect *dialect, FcEnd end, bool unterminated)
 		[FC_END_MARKER_CORRUPT] = {FC_CORE_LONE_MARKER ? "end-of-copy marker is not alone on its line" :
 		"end-of-copy marker corrupt"},
 		[FC_END_MARKER_STYLE] = {"end-of-copy marker does not match previous newline style"},
-		[FC_END_MALFORMED] = {NULL}
+		[FC_END_MALFORMED] = {dialect->mode == FC_MODE_BINARY ? NULL : "a comment does not end on its line",
+			text ? "The backslash at its end takes the next line with it." : "A quote in it opens a field. If the file quotes no values, add quote 'none'."}
 	};
 	const char *hint = dialect->raw ? "All lines must end as the first one does." : faults[end].hint;
 
@@ -360,12 +361,14 @@ fc_feed_accept(FcFeed *feed, char *data)
 	return false;
 }
 
-/* Is the record an empty line that core does not get?  Then counts it. */
+/* Is the record a line that core does not get?  Then counts it. */
 static bool
 fc_feed_skips(FcFeed *feed, const char *data)
 {
-	if (!feed->target->options->skip_empty_lines || !fc_record_is_empty(feed->dialect, data, feed->length))
+	if (!fc_plan_skips(feed->target->plan, feed->dialect, data, feed->length))
 		return false;
+	if (fc_record_is_open(data, feed->length))
+		fc_feed_refuse_grammar(feed->dialect, FC_END_MALFORMED, false);
 	feed->skipped++;
 	(void) fc_context_count_out(&feed->target->ctx, filtered, feed->offset, 1);
 	return true;
@@ -392,6 +395,8 @@ fc_feed_next(FcFeed *feed)
 		feed->length = record.length;
 		if (feed->found % 1024 == 0)
 			fc_feed_progress(feed, record.offset);
+		if (end == FC_END_FOUND && record.unterminated && fc_plan_skips(feed->target->plan, feed->dialect, record.data, record.length))
+			fc_feed_refuse_grammar(feed->dialect, FC_END_MALFORMED, false);
 		if (end != FC_END_FOUND || record.unterminated)
 		{
 			fc_feed_malformed(feed);

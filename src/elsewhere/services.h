@@ -41,7 +41,7 @@
 	X(bool, fc_chunk_reader_enter, (FcChunkReader *reader, uint32 chunk), (reader, chunk)) \
 	X(void, fc_chunk_reader_leave, (FcChunkReader *reader), (reader)) \
 	X(bool, fc_chunk_reader_refuse, (FcChunkReader *reader, FcEnd end), (reader, end)) \
-	X(void, fc_chunk_reader_skip, (FcChunkReader *reader), (reader)) \
+	X(bool, fc_chunk_reader_skip, (FcChunkReader *reader), (reader)) \
 	X(EState *, fc_executor_begin, (FcContext *ctx, ResultRelInfo **rri), (ctx, rri)) \
 	X(void, fc_executor_end, (EState *estate), (estate)) \
 	X(FcParser *, fc_parse_begin, (FcContext *ctx, EState *estate, bool numbered), (ctx, estate, numbered)) \

@@ -8,6 +8,8 @@
 #ifndef FC_RECORD_H
 #define FC_RECORD_H
 
+#include <string.h>
+
 #include "grammar/dialect.h"
 
 /* What fc_record_end says of the bytes it was given */
@@ -22,8 +24,19 @@ typedef enum FcEnd
 								 * binary: the trailer does */
 	FC_END_MARKER_CORRUPT,		/* text: "\." not alone, or no line end after */
 	FC_END_MARKER_STYLE,		/* "\." and a line end of another style */
-	FC_END_MALFORMED			/* binary: COPY refuses the record */
+	FC_END_MALFORMED			/* binary: COPY refuses the record; else a
+								 * comment that does not end on its line */
 } FcEnd;
+
+/*
+ * Has the record line ends within it?  A comment that has them has opened a
+ * quote, or escapes a line end, and more than it belongs to the record.
+ */
+static inline bool
+fc_record_is_open(const char *data, size_t length)
+{
+	return memchr(data, '\n', length) != NULL || memchr(data, '\r', length) != NULL;
+}
 
 /*
  * Where the search for one record's end stands.  Zero it before each record;

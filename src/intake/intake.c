@@ -243,7 +243,7 @@ fc_intake_may_flow(const FcIntake *intake, int least)
 	const FcPlanned *planned = target->planned;
 
 	return fc_intake_workers(intake) >= least &&
-		fc_caller_writes(target->options->caller) &&
+		fc_caller_writes(target->options->caller) && !fc_options_cut(target->options) &&
 		(fc_format_is_binary(&target->options->format) ||
 		 !fc_recode_needed(target->form.encoding, &target->dialect)) &&
 		(planned == NULL || (planned->core_reason == NULL && planned->leader_reason == NULL));
@@ -343,6 +343,7 @@ fc_heads_is_enough(const FcIntake *intake, const FcSource *source, FcStream *str
 {
 	FcDialect	dialect = intake->target->dialect;
 	FcRecord	record;
+	uint64		lines = 0;
 
 	if (dialect.mode == FC_MODE_BINARY)
 		return fc_heads_has_binary(source, number);
@@ -350,7 +351,7 @@ fc_heads_is_enough(const FcIntake *intake, const FcSource *source, FcStream *str
 	for (int line = 0; line <= intake->target->options->header_lines; line++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (fc_stream_next(stream, &dialect, &record) != FC_END_FOUND ||
+		if (fc_stream_next_but(stream, &dialect, intake->target->options->comment, &record, &lines) != FC_END_FOUND ||
 			record.unterminated || record.marked ||
 			record.offset + record.total + FC_HEADS_MARGIN > fc_source_end(source, number))
 			return false;

@@ -262,7 +262,7 @@ fc_header_read_file(FcJob *job, FcStream *stream, uint32 i)
 
 	target->dialect.eol = FC_EOL_UNKNOWN;
 	file->data_start = file->base;
-	file->lines_before = 0;
+	file->footer = file->lines_before = 0;
 	file->eol = FC_EOL_UNKNOWN;
 	if (target->dialect.mode == FC_MODE_BINARY)
 	{
@@ -272,12 +272,14 @@ fc_header_read_file(FcJob *job, FcStream *stream, uint32 i)
 	fc_stream_seek_file(stream, i, file->base);
 	for (int line = 1; line <= target->options->header_lines; line++)
 	{
-		FcEnd		end;
+		uint64		lines = file->lines_before;
+		FcEnd		end = fc_stream_next_but(stream, &target->dialect, target->options->comment, &record, &lines);
 
 		CHECK_FOR_INTERRUPTS();
-		end = fc_stream_next(stream, &target->dialect, &record);
 		if (end == FC_END_NONE)
 			record.length = record.total = 0;
+		else
+			file->lines_before = lines;
 		fc_header_check_line(job, end, &record, i, file->lines_before + 1);
 		fc_header_line(job, &record, i, line);
 		if (end == FC_END_NONE)
@@ -307,11 +309,12 @@ fc_header_count(FcTarget *target, FcStream *stream)
 	for (uint32 i = 0; i < target->source->nfiles && target->form.nfields == 0; i++)
 	{
 		FcDialect	dialect = target->dialect;
+		uint64		lines = 0;
 
 		CHECK_FOR_INTERRUPTS();
 		dialect.eol = target->source->files[i].eol;
 		fc_stream_seek_file(stream, i, target->source->files[i].data_start);
-		if (fc_stream_next(stream, &dialect, &record) == FC_END_FOUND)
+		if (fc_stream_next_but(stream, &dialect, target->options->comment, &record, &lines) == FC_END_FOUND)
 			target->form.nfields = fc_columns_of_record(&dialect, record.data, record.length);
 	}
 }

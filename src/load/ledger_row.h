@@ -27,7 +27,7 @@
 	X(ROWS, rows, "int8", INT8OID, \
 		"rows loaded from it; null where COPY itself loaded several files as one, or with on_conflict some of these had delete marks") \
 	X(REJECTED, rejected, "int8", INT8OID, "records that on_error skipped") \
-	X(FILTERED, filtered, "int8", INT8OID, "rows that where_clause left out, and lines that skip_empty_lines did; null where COPY itself loaded several files as one") \
+	X(FILTERED, filtered, "int8", INT8OID, "rows that where_clause left out, and lines that skip_empty_lines and comment did; null where COPY itself loaded several files as one") \
 	X(JOB, job, "uuid", UUIDOID, "the same column of reject_table has it") \
 	X(LOADED_AT, loaded_at, "timestamptz", TIMESTAMPTZOID, "when it was loaded, or failed to be") \
 	X(LOADED_BY, loaded_by, "text", TEXTOID, "role that loaded") \

@@ -386,6 +386,7 @@ fc_setup_job(FcJob *job)
 	if (!options->header_map && !options->drops && target->source->nfiles > 0)
 		fc_header_read(job);
 	fc_setup_check_origins(target);
+	fc_range_limit(job);
 	fc_ledger_cut(job);
 	fc_way_decide(job);
 	fc_away_check_ledger(job);

@@ -646,6 +646,12 @@ typedef struct FcCut
 extern void fc_range_cut(FcJob *job, uint32 number, uint64 most, bool stand, FcCut *cut);
 
 /*
+ * Cuts off what skip_footer says of each file, and what comes after max_records
+ * of all files together.  The headers have been read, and the files are there.
+ */
+extern void fc_range_limit(FcJob *job);
+
+/*
  * load/ledger.c
  */
 

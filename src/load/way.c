@@ -43,7 +43,7 @@ fc_way_of_plan(const FcTarget *target, FcFacts *facts)
 	facts->sorts = plan->order.nkeys > 0;
 	facts->effects = plan->effects;
 	facts->tolerates = plan->tolerated != 0;
-	facts->skips_empty = plan->skips_empty;
+	facts->skips_empty = plan->skips_empty || plan->comment != '\0';
 	facts->numbered = fc_plan_counts(plan);
 	facts->foreign_keys = plan->foreign_keys;
 	facts->filtered = target->planned->where != NIL || target->planned->mark != NIL;

@@ -13,7 +13,10 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_collation.h"
 #include "parser/parse_relation.h"
+#include "regex/regex.h"
+#include "utils/builtins.h"
 
 #include "options/columns.h"
 #include "row/edit.h"
@@ -78,6 +81,51 @@ enum
 	FC_LACK_NULL,
 	FC_LACK_DEFAULT
 };
+bool
+fc_edits_footer(const FcOptions *options, char *line, int len)
+{
+	return RE_compile_and_execute(cstring_to_text(options->footer), line, len, REG_ADVANCED,
+								  DEFAULT_COLLATION_OID, 0, NULL);
+}
+
+/* May a record begin with this byte, that is no comment? */
+static bool
+fc_edits_is_data(const FcOptions *options, char c)
+{
+	const CopyFormatOptions *format = &options->format;
+
+	if (c == '\0' || IS_HIGHBIT_SET(c) || strchr("\r\n", c) || (options->delimiter && strchr(options->delimiter, c)) ||
+		format->null_print[0] == c || (options->default_string && options->default_string[0] == c))
+		return true;
+	if (options->json)
+		return strchr("{ \t", c) != NULL;
+	return fc_format_is_csv(format) ? c == format->quote[0] || c == format->escape[0] : c == '\\';
+}
+
+/* Which lines of the file are no records, and how many records are loaded */
+static void
+fc_edits_part(FcOptions *options)
+{
+	const char *footer = options->words.skip_footer;
+
+	if (options->given[FC_OPTION_max_records] && options->max_records <= 0)
+		fc_option_error(errmsg("max_records must be greater than zero"));
+	if (options->max_records > 0 && OidIsValid(options->ledger))
+		fc_option_error(errmsg("max_records cannot be used with a ledger"),
+						errhint("The ledger would have the files as loaded."));
+	if (footer && strspn(footer, "0123456789") < strlen(footer))
+	{
+		options->footer = unconstify(char *, footer);
+		(void) fc_edits_footer(options, "", 0);
+	}
+	else if (footer && (footer[0] == '\0' || strlen(footer) > 6))
+		fc_option_error(errmsg("skip_footer must be a number of lines below a million, or a regular expression"));
+	else if (footer)
+		options->footer_lines = atoi(footer);
+	if (options->comment && (strlen(options->comment) != 1 || fc_edits_is_data(options, options->comment[0])))
+		fc_option_error(errmsg("comment must be one byte of ASCII that no record begins with"),
+						errdetail("It can be no line end, delimiter, quote or escape, nor the first byte of null_string or default_string."));
+}
 
 void
 fc_options_edits(FcOptions *options)
@@ -103,9 +151,13 @@ fc_options_edits(FcOptions *options)
 						errhint("Elsewhere default_string is what fields that stand for a default are written as."));
 	if (missing == FC_LACK_DEFAULT)
 		options->default_string = "\\D";
+	fc_edits_part(options);
 	given = options->null_strings ? "null_strings" : options->trim ? "trim_blanks" :
 		options->words.number_format ? "number_format" :
 		options->skip_empty_lines ? "skip_empty_lines" :
+		options->max_records > 0 ? "max_records" :
+		options->words.skip_footer ? "skip_footer" :
+		options->comment ? "comment" :
 		missing != FC_LACK_ERROR ? "missing_columns" : NULL;
 	if (given && fc_format_is_binary(&options->format))
 		ereport(ERROR,

@@ -318,7 +318,22 @@
 	  "error, null or default: what records with too few fields are", \
 	  "Whether a record with too few fields is an error, as for COPY, or the fields that it lacks at its end are NULL. An empty line is a record of one empty field. " \
 	  "Too many fields stay an error. In JSON a key that an object lacks is NULL, or with 'default' gets the default of its column.", \
-	  "SELECT fast_copy('orders', '/data/short.csv',\n  missing_columns => 'null');")
+	  "SELECT fast_copy('orders', '/data/short.csv',\n  missing_columns => 'null');") \
+	X(max_records, NULL, NULL, "1000", "limit head sample maxrows", \
+	  "load so many records", \
+	  "Loads the first records, so many of all files together, and counts no others: to try a load. Rejected and filtered records are among them, comments and empty lines that are left out are not. " \
+	  "A packed file, or what a program prints, is still read to its end. It cannot be used with a ledger.", \
+	  "SELECT fast_copy('events', '/data/events.csv', header => true,\n  max_records => 20);") \
+	X(skip_footer, NULL, NULL, "1", "footer trailer skipfooter tail", \
+	  "lines at the end that are no records", \
+	  "How many lines at the end of each file are no records, or a regular expression of PostgreSQL's that these lines match. Empty lines after them do not count, and are left out with them. " \
+	  "With a regular expression a file need not have such lines.", \
+	  "SELECT fast_copy('orders', '/data/trailer.csv',\n  skip_footer => '^TOTAL,');") \
+	X(comment, NULL, NULL, "#", "comments comment_char", \
+	  "what lines begin with that are no records", \
+	  "A byte of ASCII. Lines that begin with it are left out, and counted as filtered; before and among the lines of the header they do not count as such. A comment ends with its line: " \
+	  "a quote in it without its pair is an error.", \
+	  "SELECT fast_copy('orders', '/data/comments.csv',\n  comment => '#');")
 
 /* Arguments, and options of COPY, that stand after all others */
 #define FC_HELP_LAST(X) \

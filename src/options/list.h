@@ -88,6 +88,9 @@
 	X(number_format, text, NULL, TEXT, ANY, NULL, words.number_format) \
 	X(skip_empty_lines, boolean, NULL, FLAG, ANY, NULL, skip_empty_lines) \
 	X(missing_columns, text, 'error', TEXT, ANY, NULL, words.missing_columns) \
+	X(max_records, bigint, NULL, INTEGER, ANY, NULL, max_records) \
+	X(skip_footer, FC_VALUE, NULL, TEXT, ANY, NULL, words.skip_footer) \
+	X(comment, text, NULL, TEXT, ANY, NULL, comment) \
 	X(compressed, boolean, false, FLAG, COPY, NULL, compressed)
 
 #endif							/* FC_LIST_H */

@@ -136,6 +136,7 @@ typedef struct FcOptionWords
 	char	   *trim_blanks;
 	char	   *number_format;
 	char	   *missing_columns;
+	char	   *skip_footer;
 } FcOptionWords;
 
 /* Separators of numbers */
@@ -215,6 +216,10 @@ typedef struct FcOptions
 	uint8		trim;			/* FC_FIELD_TRIM, FC_FIELD_TRIM_QUOTED */
 	FcNumberFormat number;
 	bool		skip_empty_lines;
+	int64		max_records;	/* of all files; 0: no limit */
+	int			footer_lines;	/* so many last lines are no records, */
+	char	   *footer;			/* or those that match; or NULL */
+	char	   *comment;		/* lines that begin so are no records; or NULL */
 	bool		pads;			/* missing_columns "null" */
 	bool		freeze;
 	FcOnError	on_error;
@@ -289,6 +294,16 @@ extern void fc_options_existing(FcOptions *options);
  * otherwise.  ERROR 42601 for one of its options in binary format.
  */
 extern void fc_options_edits(FcOptions *options);
+
+/* Does a file end for the load where only a look at its records tells? */
+static inline bool
+fc_options_cut(const FcOptions *options)
+{
+	return options->max_records > 0 || options->footer_lines > 0 || options->footer;
+}
+
+/* Does the line, in the server's encoding, match skip_footer? */
+extern bool fc_edits_footer(const FcOptions *options, char *line, int len);
 
 /*
  * options/transform.c: the part of it that is about transform.  ERROR 42601 for

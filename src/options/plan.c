@@ -106,7 +106,7 @@ fc_plan_may_leave_out(const FcOptions *options)
 	if (options->on_error == FC_ON_ERROR_IGNORE && !FC_CORE_NUMBERS_ALL)
 		classes |= FC_CLASS_CONVERSION;
 	/* gaps that lines of JSON leave do not matter */
-	return (options->tolerated & classes) != 0 || (options->skip_empty_lines && !options->json);
+	return (options->tolerated & classes) != 0 || ((options->skip_empty_lines || options->comment) && !options->json);
 }
 
 static bool
@@ -180,6 +180,7 @@ fc_plan_said(const FcOptions *options, FcPlanned *planned)
 	plan->verbose = options->log_verbosity == FC_LOG_VERBOSE;
 	plan->reject_limit = options->reject_limit;
 	plan->skips_empty = options->skip_empty_lines;
+	plan->comment = options->comment ? options->comment[0] : '\0';
 	plan->pads = options->pads;
 	plan->drops = options->drops;
 	plan->nwanted = planned->columns.nwanted;

@@ -32,7 +32,7 @@ static const FcOwnColumn history_columns[] = {
 			   "paths, patterns or commands that the load was given; stdin for the client"),
 	FC_HISTORY("rows", "int8", INT8OID, row.rows, "rows loaded"),
 	FC_HISTORY("bytes", "int8", INT8OID, row.bytes, "bytes of the source, unpacked"),
-	FC_HISTORY("filtered", "int8", INT8OID, row.filtered, "rows that where_clause left out, and lines that skip_empty_lines did"),
+	FC_HISTORY("filtered", "int8", INT8OID, row.filtered, "rows that where_clause left out, and lines that skip_empty_lines and comment did"),
 	FC_HISTORY("rejected", "int8", INT8OID, row.rejected, "records that on_error skipped"),
 	FC_HISTORY("nulled", "int8", INT8OID, row.nulled,
 			   "records with values that on_error set to null"),

@@ -193,9 +193,13 @@ fc_batch_cut(FcBatchMaker *maker, const FcDialect *dialect, uint64 end)
 	int			n = fc_places_find(dialect, maker->stretch.marks, maker->stretch.buf,
 								   maker->stretch.pos, maker->nfields, maker->most,
 								   &maker->places);
+	char		comment = maker->parser->shared->plan.comment;
 
 	while (n > 0 && maker->stretch.offset + maker->places.at[(n - 1) * maker->width] >= end)
 		n--;
+	for (int i = 0; comment != '\0' && i < n; i++)
+		if (maker->stretch.buf[maker->places.at[i * maker->width]] == comment)
+			return i;
 	return n;
 }
 

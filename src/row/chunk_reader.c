@@ -199,12 +199,15 @@ fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end)
 	return false;
 }
 
-void
+bool
 fc_chunk_reader_skip(FcChunkReader *reader)
 {
 	CHECK_FOR_INTERRUPTS();
+	if (fc_record_is_open(reader->record.data, reader->record.length))
+		return fc_chunk_reader_refuse(reader, FC_END_FOUND);
 	if (!reader->looks && !reader->ctx->verifying)
 		fc_context_count_out(reader->ctx, filtered, reader->record.offset, 1);
+	return true;
 }
 
 void

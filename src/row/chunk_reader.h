@@ -85,8 +85,11 @@ extern bool fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk);
  */
 extern bool fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end);
 
-/* Counts the current record, an empty line, unless the caller only looks */
-extern void fc_chunk_reader_skip(FcChunkReader *reader);
+/*
+ * Counts the current record, an empty line or a comment, unless the caller only
+ * looks; false, as fc_chunk_reader_refuse, if a comment has line ends in it
+ */
+extern bool fc_chunk_reader_skip(FcChunkReader *reader);
 
 /* Goes to the next record; false if there is none to be looked at */
 static inline bool
@@ -116,10 +119,10 @@ fc_chunk_reader_next(FcChunkReader *reader)
 {
 	while (fc_chunk_reader_any(reader))
 	{
-		if (!reader->ctx->shared->plan.skips_empty ||
-			!fc_record_is_empty(reader->dialect, reader->record.data, reader->record.length))
+		if (!fc_plan_skips(&reader->ctx->shared->plan, reader->dialect, reader->record.data, reader->record.length))
 			return true;
-		fc_chunk_reader_skip(reader);
+		if (!fc_chunk_reader_skip(reader))
+			return false;
 	}
 	return false;
 }

@@ -433,7 +433,7 @@ fc_source_raw_path(const FcSource *source, uint32 number)
 uint64
 fc_source_end(const FcSource *source, uint32 number)
 {
-	return source->files[number].base + source->files[number].identity.size;
+	return source->files[number].base + source->files[number].identity.size - source->files[number].footer;
 }
 
 size_t
@@ -489,7 +489,7 @@ fc_source_stretch(const FcSource *source, uint32 number, uint64 offset)
 {
 	const FcFile *file = &source->files[number];
 	const FcExtent *extents = source->extents + file->extent;
-	uint64		end = fc_source_end(source, number);
+	uint64		end = file->base + file->identity.size;
 	uint32		n;
 	uint32		i = 1;
 

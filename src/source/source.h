@@ -29,6 +29,8 @@ typedef struct FcFile
 								 * or after what an earlier load had of it */
 	uint64		lines_before;	/* lines before that */
 	uint32		header;			/* number of its own, of those that differ */
+	uint64		footer;			/* bytes at its end that are no records of the
+								 * load */
 	bool		resumed;		/* an earlier load had its first records */
 	FcEol		eol;
 	bool		unsettled;		/* text: its first line has rows before a
@@ -85,7 +87,7 @@ typedef struct FcSource
 	bool		grows;			/* the files are unpacked or received by the
 								 * next phases, and have their first bytes */
 	uint64		size;			/* of all files; a guess as long as they grow */
-	uint64		passed;			/* bytes that earlier loads had */
+	uint64		passed;			/* bytes that are not of this load */
 	const char *root;			/* below which alone the caller may open
 								 * files; NULL: he may open all */
 	File		streamed;		/* temporary file with the bytes of all files
@@ -166,6 +168,8 @@ fc_source_word(const FcSource *source)
 extern uint32 fc_source_number(const FcSource *source, uint64 offset);
 extern const char *fc_source_path(const FcSource *source, uint32 number);
 extern const char *fc_source_raw_path(const FcSource *source, uint32 number);
+
+/* Where its records end for the load */
 extern uint64 fc_source_end(const FcSource *source, uint32 number);
 
 static inline FcFile *

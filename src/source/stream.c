@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "grammar/binary.h"
@@ -203,6 +204,23 @@ fc_stream_next(FcStream *stream, FcDialect *dialect, FcRecord *record)
 		fc_stream_marked(stream, dialect, record))
 		return FC_END_FOUND;
 	return fc_stream_search(stream, dialect, record);
+}
+
+FcEnd
+fc_stream_next_but(FcStream *stream, FcDialect *dialect, const char *comment,
+				   FcRecord *record, uint64 *lines)
+{
+	FcEnd		end;
+
+	while ((end = fc_stream_next(stream, dialect, record)) == FC_END_FOUND && comment &&
+		   record->length > 0 && record->data[0] == comment[0])
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (record->unterminated || fc_record_is_open(record->data, record->length))
+			return FC_END_MALFORMED;
+		(*lines)++;
+	}
+	return end;
 }
 
 bool

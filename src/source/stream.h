@@ -63,6 +63,13 @@ extern FcEnd fc_stream_next(FcStream *stream, FcDialect *dialect,
 							FcRecord *record);
 
 /*
+ * The same, past comments, which begin with the string, if it is not NULL;
+ * counts their lines.  FC_END_MALFORMED for one that does not end on its line.
+ */
+extern FcEnd fc_stream_next_but(FcStream *stream, FcDialect *dialect, const char *comment,
+								FcRecord *record, uint64 *lines);
+
+/*
  * Shows what is marked from the next record on; unless "most" is 0 marks from
  * there before, at most so many bytes.  False if marks do not serve, if the
  * record begins at "end" or later, or if there are no more bytes to be marked.

@@ -11,7 +11,7 @@ use Text::Wrap ();
 # For what an option is; a new one needs its place here.
 my @tasks = (
 	[ 'What is loaded, and into what' => qw(target source program columns timestamp_column) ],
-	[ 'How the file is written' => qw(format header ignore_extra_columns delimiter quote escape encoding skip_empty_lines missing_columns compressed) ],
+	[ 'How the file is written' => qw(format header ignore_extra_columns delimiter quote escape encoding comment skip_footer max_records skip_empty_lines missing_columns compressed) ],
 	[ 'How values are read' => qw(null_string null_strings force_null force_not_null default_string trim_blanks number_format timestamp_format time_zone transform) ],
 	[ 'Which rows, in which order' => qw(where_clause order_by freeze) ],
 	[ 'Partitions' => qw(partition_interval missing_partitions) ],

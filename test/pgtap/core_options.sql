@@ -100,7 +100,13 @@ INSERT INTO cases (option, options, lines) VALUES
 	('trim_blanks', '{"trim_blanks": "unquoted"}', '{"2024-01-02 10:00, 5 , b ,1"}'),
 	('number_format', '{"number_format": "1.234,56"}', '{"2024-01-02 10:00,5,b,\"1.234,5\""}'),
 	('skip_empty_lines', '{"skip_empty_lines": true}', '{"2024-01-02 10:00,5,b,1","","2024-01-02 10:00,6,b,1"}'),
-	('missing_columns', '{"missing_columns": "null"}', '{"2024-01-02 10:00,5,b"}');
+	('missing_columns', '{"missing_columns": "null"}', '{"2024-01-02 10:00,5,b"}'),
+	('max_records', '{"max_records": 2}', '{"2024-01-02 10:00,5,b,1","2024-01-02 10:00,6,b,1","2024-01-02 10:00,7,b,1"}'),
+	('max_records', '{"max_records": 1, "comment": "#"}', '{#,"2024-01-02 10:00,5,b,1","2024-01-02 10:00,6,b,1"}'),
+	('skip_footer', '{"skip_footer": "2"}', '{"2024-01-02 10:00,5,b,1","2024-01-02 10:00,6,b,1","TOTAL,2",""}'),
+	('skip_footer', '{"skip_footer": "^TOTAL", "header": true}', '{"a,b,c,d","2024-01-02 10:00,5,b,1","TOTAL,2","","TOTAL,3"}'),
+	('comment', '{"comment": "#"}', '{"#2024-01-02 10:00,5,b,1","2024-01-02 10:00,6,b,1","# end"}'),
+	('comment', '{"comment": "#", "header": "map"}', E'{"# a, \\"b\\"","t,K","#x,2024-01-02 10:00","b,2024-01-02 10:00"}');
 INSERT INTO cases (option, options, lines, kind) VALUES
 	('timestamp_column', '{"timestamp_column": "k"}', '{"2024-01-02 10:00,5,b,1","2024-01-01 10:00,4,a,1"}', 'plain'),
 	('freeze', '{"freeze": true}', '{"2024-01-02 10:00,5,b,1"}', 'plain'),

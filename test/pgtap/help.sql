@@ -109,7 +109,7 @@ SELECT matches(help_on(upper(name)), format(E'^argument %s\n  Type:      %s\n%s(
 FROM argument;
 SELECT is(help_on('null'), help_on('null_string'), 'by the name that COPY has for it');
 SELECT is(array_to_string(ARRAY(SELECT line FROM fast_copy_help(word) AS line WHERE line ~ '^argument '), ', '), found, word || ', by which other programs know it')
-FROM (VALUES ('sep', 'argument delimiter'), ('nullstr', 'argument null_string, argument null_strings'), ('upsert', 'argument on_conflict'), ('skip', 'argument header, argument skip_empty_lines'),
+FROM (VALUES ('sep', 'argument delimiter'), ('nullstr', 'argument null_string, argument null_strings'), ('upsert', 'argument on_conflict'), ('skip', 'argument header, argument skip_empty_lines, argument skip_footer'),
 	('Fields terminated by', 'argument delimiter'), ('dateformat', 'argument timestamp_format'), ('trim', 'argument trim_blanks'), ('truncate', 'argument existing_rows')) AS v (word, found);
 SELECT matches(help_on('memory'), E'^setting fast_copy.memory\n  Type:      integer\n  Default:   -1\n  Values:    -1 to [0-9]+kB\n  Set by:    anybody\n\n  Memory that all', 'a setting');
 SELECT is(help_on(upper(name)), help_on(name), name) FROM pg_settings WHERE name LIKE 'fast\_copy.%';

@@ -68,7 +68,8 @@ INSERT INTO example VALUES
 	('remote_commit', '"other"'), ('nodes', '["nothing"]'), ('existing_rows', '"nothing"'), ('replace_from', '"2013-01-01"'), ('replace_to', '"2013-01-01"'),
 	('min_replace_ratio', '0.1'), ('replace_method', '"delete"'), ('on_conflict', '"other"'), ('dedup_keys', '["nothing"]'), ('dedup_keep', '"last"'), ('dedup_order', '["nothing"]'), ('delete_where', '"k > 0"'),
 	('ledger', '"other"'), ('label', '"nothing"'), ('changed_files', '"skip"'), ('other_files', '"replace"'), ('notify_channel', '"nothing"'), ('transform', '"nothing"'), ('null_strings', '{"nothing": "x"}'),
-	('trim_blanks', '"nothing"'), ('number_format', '"nothing"'), ('skip_empty_lines', 'true'), ('missing_columns', '"nothing"');
+	('trim_blanks', '"nothing"'), ('number_format', '"nothing"'), ('skip_empty_lines', 'true'), ('missing_columns', '"nothing"'), ('max_records', '1'),
+	('skip_footer', '"1"'), ('comment', '"2"');
 SELECT set_eq('SELECT name FROM example', 'SELECT name FROM option', 'an example of each option');
 
 \set file :tmp_dir '/options.csv'
@@ -176,7 +177,7 @@ SELECT is(:fast_copy, 2, 'parameters of no type');
 SELECT is(outcome(format('COPY t FROM %L WITH (fast_copy, format csv, header yes)', :'file')), outcome(format('COPY t FROM %L WITH (fast_copy, format csv, header true)', :'file')), 'COPY: header yes');
 CREATE FUNCTION copy_hint(options text) RETURNS text LANGUAGE sql AS $$SELECT hint_of_command(format('COPY t FROM ''/nowhere'' WITH (fast_copy, %s)', options))$$;
 SELECT is(copy_hint('delimitre '';'''), 'option "delimitre" not recognized: Perhaps you meant the option "delimiter".', 'COPY: the nearest option');
-SELECT alike(copy_hint('qqqqqqqqqq'), 'option "qqqqqqqqqq" not recognized: Options are timestamp_column, format, header, %, workers, remote_commit, %, missing_columns, compressed.', 'COPY: its own list');
+SELECT alike(copy_hint('qqqqqqqqqq'), 'option "qqqqqqqqqq" not recognized: Options are timestamp_column, format, header, %, workers, remote_commit, %, missing_columns, %, compressed.', 'COPY: its own list');
 
 SELECT * FROM finish();
 ROLLBACK;

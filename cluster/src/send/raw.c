@@ -117,8 +117,8 @@ fc_raw_options_refusal(const FcTarget *target)
 	/* a line of it alone, which is sent in quotes */
 	if (fc_format_is_csv(&options->format) && strcmp(options->format.null_print, "\\.") == 0)
 		return "NULL is written as the end of the data";
-	if (options->skip_empty_lines)
-		return "empty lines are left out";
+	if (options->skip_empty_lines || options->comment)
+		return "lines are left out";
 	if (options->pads)
 		return "records may have too few fields";
 	if (options->time_zone)
