@@ -208,7 +208,7 @@ SELECT fast_copy('opt', '/nowhere', options => options::jsonb) FROM unnest('{"{}
 \set VERBOSITY default
 SELECT fast_copy('opt', '/nowhere', options => '[]');
 SELECT fast_copy('opt', '/nowhere', options => '{"workers": "4"}');
-SELECT fast_copy('opt', '/nowhere', options => '{"reject_limit": 1.5}');
+SELECT fast_copy('opt', '/nowhere', options => '{"max_records": 1.5}');
 SELECT fast_copy('opt', '/nowhere', options => '{"freeze": "on"}');
 SELECT fast_copy('opt', '/nowhere', options => '{"columns": ["a", null]}');
 SELECT fast_copy('opt', '/nowhere', options => '{"columns": []}');

@@ -228,6 +228,7 @@ typedef struct FcPlan
 	bool		set_null;		/* a refused value becomes NULL */
 	bool		verbose;		/* each such value is to be told of */
 	int64		reject_limit;	/* -1: none */
+	bool		reject_each;	/* ... of each file */
 } FcPlan;
 
 /* Is a record, as it is found, an empty line or comment that is none? */

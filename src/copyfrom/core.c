@@ -18,6 +18,7 @@
 #include "copyfrom/core.h"
 #include "copyfrom/feed.h"
 #include "errors/first_error.h"
+#include "rejects/rejects.h"
 #include "row/executor.h"
 
 #define FC_CORE_READ	65536	/* bytes of the file read at a time */
@@ -92,12 +93,16 @@ fc_core_copy_file(FcFeed *feed, uint32 file)
 	CopyFromState cstate;
 	const char *header = fc_feed_whole(feed, file);
 
+	uint64		before = feed->found;
+
 	if (file > 0)
 		CommandCounterIncrement();
 	cstate = fc_feed_copy(feed, target->planned->where, header, target->plan->freeze);
 	feed->rows += CopyFrom(cstate);
 	fc_core_check_end(feed, cstate);
 	EndCopyFrom(cstate);
+	if (target->options->reject_percent > 0 && target->options->reject_each)
+		fc_notices_judge(target, file, feed->found - before);
 }
 
 /* Refuses to tolerate errors that come in CopyFrom */
@@ -149,6 +154,8 @@ fc_core_copy(FcTarget *target)
 	if (feed.stream)
 	{
 		fc_core_check_count(&feed);
+		if (target->options->reject_percent > 0 && !target->options->reject_each)
+			fc_notices_judge(target, PG_UINT32_MAX, feed.found);
 		fc_feed_records_end(&feed);
 	}
 	fc_feed_end(&feed);

@@ -631,7 +631,7 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 	if (target->facts.unconvertible && FC_CORE_HAS_ON_ERROR && (options->tolerated & FC_CLASS_CONVERSION))
 	{
 		list = fc_feed_option(list, "on_error", "ignore");
-		if (FC_CORE_HAS_REJECT_LIMIT && options->reject_limit >= 0)
+		if (FC_CORE_HAS_REJECT_LIMIT && options->reject_limit >= 0 && !options->reject_each)
 			list = fc_feed_option(list, "reject_limit", psprintf(INT64_FORMAT, options->reject_limit));
 	}
 	feed->cstate = fc_feed_begin_copy(feed, where, list);

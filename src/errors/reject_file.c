@@ -84,6 +84,7 @@ static void
 fc_reject_count(FcContext *ctx, uint64 offset)
 {
 	FcShared   *shared = ctx->shared;
+	FcFileCounts *files = fc_shared_file_counts(shared);
 	uint64		n;
 
 	if (ctx->verifying)
@@ -93,6 +94,8 @@ fc_reject_count(FcContext *ctx, uint64 offset)
 	n = fc_context_count_out(ctx, rejected, offset, 1);
 	if (!ctx->in_worker)
 		pgstat_progress_update_param(PROGRESS_COPY_TUPLES_SKIPPED, n);
+	if (shared->plan.reject_each)
+		n = pg_atomic_read_u64(&files[fc_source_number(ctx->source, offset)].rejected);
 	if (shared->plan.reject_limit >= 0 && n > (uint64) shared->plan.reject_limit)
 		fc_error_keep(shared, FC_ERROR_LIMIT,
 					  pg_atomic_read_u64(&shared->counts.last_rejected), 0, NULL);

@@ -164,6 +164,14 @@ fc_access_open(const FcTarget *target, uint64 most)
 	return source;
 }
 
+const FcSource *
+fc_access_named(const FcJob *job)
+{
+	if (job->intake.packed)
+		return job->intake.packed;
+	return job->target.original ? job->target.original : job->target.source;
+}
+
 /*
  * Checks the privileges of a load.  An analysis inserts nothing and does not
  * ask the hooks of other extensions; they see its command.

@@ -35,6 +35,7 @@ typedef struct FcJob
 	bool		warned;			/* about small new partitions */
 
 	struct FcLedger *ledger;	/* of the files, load/ledger.c; NULL: none */
+	struct FcManifest *manifest;	/* load/manifest.c; NULL: there is none */
 	char	   *rejects_job;	/* the load's name in reject_table; NULL: it
 								 * has no rows there */
 	List	   *parts;			/* FcSpillPart, by key */

@@ -377,7 +377,7 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 		[FC_TAIL_COPIES] = {sizeof(FcCopy) * source->ncopies},
 		[FC_TAIL_EXTENTS] = {sizeof(FcExtent) * source->nextents},
 		[FC_TAIL_FILES] = {sizeof(FcFile) * source->nfiles, target->source->files},
-		[FC_TAIL_FILE_COUNTS] = {OidIsValid(options->ledger) ? sizeof(FcFileCounts) * source->nfiles : 0},
+		[FC_TAIL_FILE_COUNTS] = {OidIsValid(options->ledger) || options->reject_each ? sizeof(FcFileCounts) * source->nfiles : 0},
 		[FC_TAIL_NUMBERS] = fc_layout_list(target->planned->numbers, sizeof(FcNumber)),
 		[FC_TAIL_ORDER] = fc_layout_list(target->planned->order, sizeof(FcSortKey)),
 		[FC_TAIL_DEDUP] = fc_layout_list(target->planned->dedup, sizeof(FcSortKey)),

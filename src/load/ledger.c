@@ -520,19 +520,10 @@ fc_ledger_claim(const FcOptions *options)
 	return ledger;
 }
 
-/* The files as they were named: neither unpacked nor converted */
-static const FcSource *
-fc_ledger_source(const FcJob *job)
-{
-	if (job->intake.packed)
-		return job->intake.packed;
-	return job->target.original ? job->target.original : job->target.source;
-}
-
 char *
 fc_ledger_paths(const FcJob *job)
 {
-	const FcSource *source = fc_ledger_source(job);
+	const FcSource *source = fc_access_named(job);
 	StringInfoData sql;
 
 	initStringInfo(&sql);
@@ -614,7 +605,7 @@ fc_ledger_cut(FcJob *job)
 
 		file->cut.end = file->size;
 		if (file->cut.start > 0 || most > 0)
-			fc_range_cut(job, i, most, fc_ledger_source(job) == job->target.source, &file->cut);
+			fc_range_cut(job, i, most, fc_access_named(job) == job->target.source, &file->cut);
 	}
 }
 
@@ -629,7 +620,7 @@ fc_ledger_sum(void *arg)
 	if (ledger->options->label || ledger->summed == ledger->nfiles)
 		return false;
 	file = &ledger->files[ledger->summed];
-	n = fc_ledger_add(ledger, fc_ledger_source(job), ledger->summed, file, file->cut.start + ledger->at);
+	n = fc_ledger_add(ledger, fc_access_named(job), ledger->summed, file, file->cut.start + ledger->at);
 	ledger->at += n;
 	fc_context_pace(&job->target.ctx, n);
 	if (n > 0)
@@ -646,7 +637,7 @@ fc_ledger_sum(void *arg)
 static void
 fc_ledger_check_unchanged(const FcJob *job)
 {
-	const FcSource *source = fc_ledger_source(job);
+	const FcSource *source = fc_access_named(job);
 
 	for (uint32 i = 0; i < job->ledger->nfiles; i++)
 	{
@@ -701,6 +692,8 @@ fc_ledger_put_one(const FcJob *job, uint32 i)
 	uint64		low = ~pg_atomic_read_u64(&counts->lowest);
 	uint64		high = pg_atomic_read_u64(&counts->highest);
 	FcLedgerRow row;
+	int64		bytes;
+	char	   *hash = NULL;
 
 	fc_ledger_file_row(ledger, file, &row);
 	fc_ledger_set(&row, FC_LEDGER_STATE, CStringGetTextDatum(file->cut.end < file->size ? "waiting" : "loaded"));
@@ -722,6 +715,10 @@ fc_ledger_put_one(const FcJob *job, uint32 i)
 		fc_ledger_set(&row, FC_LEDGER_KEY_COLUMN,
 					  CStringGetTextDatum(get_attname(job->target.oid, job->target.plan->key.attnum, false)));
 	}
+	if (fc_manifest_expects(job, i, &bytes, &hash))
+		fc_ledger_set(&row, FC_LEDGER_EXPECTED_SIZE, Int64GetDatum(bytes));
+	if (hash)
+		fc_ledger_set(&row, FC_LEDGER_EXPECTED_HASH, CStringGetTextDatum(hash));
 	if (job->rejects_job)
 		fc_ledger_set(&row, FC_LEDGER_JOB, DirectFunctionCall1(uuid_in, CStringGetDatum(job->rejects_job)));
 	fc_ledger_set(&row, FC_LEDGER_LOADED_AT, TimestampTzGetDatum(GetCurrentTimestamp()));

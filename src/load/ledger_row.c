@@ -149,7 +149,7 @@ fc_ledger_update(Oid table, FcLedgerRow *row, FcKeyType type, bool adds)
 		bool		sum = adds && (i == FC_LEDGER_ROWS || i == FC_LEDGER_REJECTED || i == FC_LEDGER_FILTERED);
 
 		appendStringInfo(&columns, "%s%s = %s", i > FC_LEDGER_PATH + 1 ? ", " : "", name,
-						 i >= FC_LEDGER_FIRST_KEY ? fc_ledger_widened(i, fc_ledger_key_type(type)) :
+						 i >= FC_LEDGER_FIRST_KEY && i <= FC_LEDGER_KEY_COLUMN ? fc_ledger_widened(i, fc_ledger_key_type(type)) :
 						 psprintf("%s$%d", sum ? psprintf("l.%s + ", name) : "", i + 1));
 	}
 	if (fc_ledger_set_columns(table, row, columns.data) != 1)

@@ -39,8 +39,8 @@
 	X(FIRST_KEY, first_key, "text", TEXTOID, "no row of it has a lower partition key; null where keys were not looked at") \
 	X(LAST_KEY, last_key, "text", TEXTOID, "no row of it has a higher one") \
 	X(KEY_COLUMN, key_column, "text", TEXTOID, "column of the table that these are keys in") \
-	X(EXPECTED_SIZE, expected_size, "int8", INT8OID, "not used yet, always null") \
-	X(EXPECTED_HASH, expected_hash, "text", TEXTOID, "not used yet, always null") \
+	X(EXPECTED_SIZE, expected_size, "int8", INT8OID, "what the manifest said of its size; null without one") \
+	X(EXPECTED_HASH, expected_hash, "text", TEXTOID, "what it said of its checksum, such as sha256:...") \
 	X(TARGET_OID, target_oid, "oid NOT NULL", OIDOID, "number of the table in the database of origin") \
 	X(TARGET_NAME, target_name, "text NOT NULL", TEXTOID, "its name when the row was written") \
 	X(ORIGIN, origin, "text COLLATE pg_catalog.\"C\" NOT NULL", TEXTOID, "cluster and database where the row was written") \
@@ -52,7 +52,7 @@ typedef enum FcLedgerColumn
 	FC_LEDGER_COLUMNS(X)
 #undef X
 	FC_LEDGER_NCOLUMNS,
-	FC_LEDGER_NPARAMS = FC_LEDGER_EXPECTED_SIZE
+	FC_LEDGER_NPARAMS = FC_LEDGER_TARGET_OID
 } FcLedgerColumn;
 
 /* A row's values, NULL where "nulls" has an n */

@@ -173,6 +173,22 @@ fc_job_scan_failed(FcJob *job)
 		(kind == FC_ERROR_DATA || kind == FC_ERROR_GRAMMAR);
 }
 
+/* ERROR if reject_limit allows a part of all records; core's COPY has judged */
+static void
+fc_job_judge(const FcJob *job)
+{
+	const FcTarget *target = &job->target;
+	const FcOptions *options = target->options;
+	uint32		n = options->reject_each ? target->source->nfiles : 1;
+
+	for (uint32 i = 0; options->reject_percent > 0 && !target->course.core && i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fc_notices_judge(target, options->reject_each ? i : PG_UINT32_MAX,
+						 n == 1 ? target->found : fc_chunks_records(target->shared, target->source, i));
+	}
+}
+
 /* Reports the rejects, and puts them into reject_table */
 static bool
 fc_job_rejects(FcJob *job)
@@ -187,6 +203,7 @@ fc_job_rejects(FcJob *job)
 	else
 		fc_progress_begin_phase(&job->progress, FC_PHASE_REJECT);
 	job->rejects_job = fc_notices_finish(&job->target);
+	fc_job_judge(job);
 	if (job->rejects_job)
 		fc_lead_report(job, 1, rejected, -1, psprintf("job %s", job->rejects_job));
 	return true;
@@ -498,7 +515,7 @@ fc_job_start(FcJob *job)
 FcJob *
 fc_job_analyze(const FcOptions *options)
 {
-	FcJob	   *job = fc_setup_begin(options, NULL, NULL);
+	FcJob	   *job = fc_setup_begin(options, NULL, NULL, fc_manifest_check(options));
 	FcTarget   *target = &job->target;
 
 	fc_report_start();
@@ -549,6 +566,7 @@ fc_job_load_file(FcJob *job, FcLog *log)
 	fc_receive_check_whole(&job->intake);
 	if (job->intake.received.cut)
 		elog(ERROR, "the error for which the rest was not received is gone");
+	fc_manifest_check_loaded(job);
 	fc_ledger_put(job);
 	fc_job_statistics(job);
 	fc_progress_end(&job->progress);
@@ -563,16 +581,18 @@ fc_job_run(const FcOptions *options, const FcOpened *opened)
 {
 	FcJob	   *volatile job = NULL;
 	struct FcLedger *ledger;
+	FcManifest *manifest;
 	volatile bool loads = false;
 	FcLog		log;
 
 	fc_log_begin(&log, options);
 	PG_TRY();
 	{
+		manifest = fc_manifest_check(options);
 		ledger = fc_ledger_claim(options);
 		loads = !fc_ledger_has_all(ledger);
 		if (loads)
-			job = fc_setup_begin(options, opened, ledger);
+			job = fc_setup_begin(options, opened, ledger, manifest);
 		while (loads && !fc_job_load_file(job, &log))
 		{
 			bool		awaited = job->awaited;
@@ -585,7 +605,7 @@ fc_job_run(const FcOptions *options, const FcOpened *opened)
 			fc_partman_lock();
 			if (awaited)
 				fc_lock_patiently(options->target, ShareUpdateExclusiveLock);
-			job = fc_setup_begin(options, opened, ledger);
+			job = fc_setup_begin(options, opened, ledger, manifest);
 			job->intake.received = received;
 		}
 	}

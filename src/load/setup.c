@@ -211,6 +211,7 @@ fc_setup_file(FcJob *job, FcRecodeFault *fault)
 	{
 		target->source = fc_access_open(target, PG_UINT64_MAX);
 		fc_ledger_check_opened(job);
+		fc_manifest_check_opened(job);
 		if (fc_intake_unpack_ahead(&job->intake))
 			fc_lead_unpack(job);
 	}
@@ -339,7 +340,8 @@ fc_setup_plan(FcJob *job)
 }
 
 FcJob *
-fc_setup_begin(const FcOptions *options, const FcOpened *opened, struct FcLedger *ledger)
+fc_setup_begin(const FcOptions *options, const FcOpened *opened, struct FcLedger *ledger,
+			   struct FcManifest *manifest)
 {
 	FcJob	   *job = palloc0(sizeof(FcJob));
 
@@ -348,6 +350,7 @@ fc_setup_begin(const FcOptions *options, const FcOpened *opened, struct FcLedger
 	/* the ledger names files that it has claimed */
 	job->target.literal = options->literal || ledger;
 	job->ledger = ledger;
+	job->manifest = manifest;
 	if (opened)
 		job->target.opened = *opened;
 	job->target.form.columns = options->columns;

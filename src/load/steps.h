@@ -388,11 +388,11 @@ extern void fc_indexes_run(FcJob *job);
 
 /*
  * The first makes a job, and the second makes it ready to run, both in the
- * memory context of the load.  "opened" and "ledger" may be NULL.  The second
+ * memory context of the load.  All but the options may be NULL.  The second
  * throws COPY's errors for privileges, target, files and header.
  */
 extern FcJob *fc_setup_begin(const FcOptions *options, const FcOpened *opened,
-							 struct FcLedger *ledger);
+							 struct FcLedger *ledger, struct FcManifest *manifest);
 extern void fc_setup_job(FcJob *job);
 
 /*
@@ -425,6 +425,9 @@ extern int	fc_setup_workers(const FcTarget *target, uint64 bytes);
  * known size.  Needs the options and, for hints, the table if there is one.
  */
 extern FcSource *fc_access_open(const FcTarget *target, uint64 most);
+
+/* The files as they were named: neither unpacked nor converted */
+extern const FcSource *fc_access_named(const FcJob *job);
 
 /*
  * The paths of the files, as strings, unopened; there may be none.  All
@@ -623,6 +626,26 @@ extern uint64 fc_tasks_rows_of(FcJob *job, const FcLeafRows *leaves, Oid leaf);
  * False if no row of the file came.
  */
 extern bool fc_tasks_has_changed(FcJob *job, const FcLeafRows *leaves, Oid leaf);
+
+/*
+ * load/manifest.c
+ */
+
+typedef struct FcManifest FcManifest;
+
+/*
+ * Compares the files of a call with its manifest, all of their bytes; NULL
+ * without one.  ERROR 22P04 if files are missing, or others there, or if size
+ * or sums are not as it says.
+ */
+extern FcManifest *fc_manifest_check(const FcOptions *options);
+
+/* ERROR 55000 if these are no longer the files; the second reads all of them */
+extern void fc_manifest_check_opened(const FcJob *job);
+extern void fc_manifest_check_loaded(const FcJob *job);
+
+/* What it says of a file, for the ledger; *hash may become NULL */
+extern bool fc_manifest_expects(const FcJob *job, uint32 number, int64 *bytes, char **hash);
 
 /*
  * load/range.c

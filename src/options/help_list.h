@@ -160,9 +160,10 @@
 	  "varchar(n) or char(n). The default is 'conversion', the only one that COPY tolerates. " \
 	  "In COPY, quote check and unique, which are keywords of SQL: on_error_classes (conversion, 'unique').", \
 	  "SELECT fast_copy('events', '/data/dirty.csv', on_error => 'ignore',\n  on_error_classes => '{conversion,missing_columns}');") \
-	X(reject_limit, "REJECT_LIMIT", NULL, "1000", "max_errors rejects_limit limit", \
+	X(reject_limit, "REJECT_LIMIT", "100, '1%', '100 per file' or '1% per file'", "1000", "max_errors rejects_limit limit", \
 	  "records skipped before it is an error", \
-	  "The largest number of records that on_error may skip. One more ends the load with an error. By default there is no limit.", \
+	  "The largest number of records that on_error may skip, or with a percent sign the largest part of all records, which is judged at the end of the load. More ends the load with an error. " \
+	  "With 'per file' no file may have more. By default there is no limit.", \
 	  "SELECT fast_copy('events', '/data/half.csv', on_error => 'ignore',\n  reject_limit => 1000);") \
 	X(reject_table, NULL, NULL, "rejects", "rejects_table store_rejects bad_file rejects", \
 	  "table for skipped records", \
@@ -333,7 +334,12 @@
 	  "what lines begin with that are no records", \
 	  "A byte of ASCII. Lines that begin with it are left out, and counted as filtered; before and among the lines of the header they do not count as such. A comment ends with its line: " \
 	  "a quote in it without its pair is an error.", \
-	  "SELECT fast_copy('orders', '/data/comments.csv',\n  comment => '#');")
+	  "SELECT fast_copy('orders', '/data/comments.csv',\n  comment => '#');") \
+	X(manifest, NULL, NULL, "[]", "checksum sha256 md5", \
+	  "sizes and checksums of the files", \
+	  "A list of all files of the load: JSON, or a table or view that the caller may SELECT from. Each has 'file', its path or its name without the folder, and may have 'bytes', 'sha256' and 'crc32c', of the file as it is on disk. " \
+	  "A file that the list lacks, one that only the list has, and one of another size or checksum are errors, before anything is loaded; so is a file that changes until the load ends. Each file is read once before the load, and once after it.", \
+	  "SELECT fast_copy('orders', '/data/listed.csv',\n  manifest => '[{\"file\": \"listed.csv\", \"bytes\": 15}]');")
 
 /* Arguments, and options of COPY, that stand after all others */
 #define FC_HELP_LAST(X) \

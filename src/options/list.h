@@ -58,7 +58,7 @@
 	X(freeze, boolean, false, FLAG, ANY, NULL, freeze) \
 	X(on_error, text, 'stop', TEXT, ANY, NULL, words.on_error) \
 	X(on_error_classes, text[], NULL, LIST, ANY, NULL, words.on_error_classes) \
-	X(reject_limit, bigint, NULL, INTEGER, ANY, NULL, reject_limit) \
+	X(reject_limit, FC_VALUE, NULL, TEXT, ANY, NULL, words.reject_limit) \
 	X(reject_table, FC_VALUE, NULL, TABLE, ANY, NULL, reject_table) \
 	X(log_verbosity, text, 'default', TEXT, EVERY, NULL, words.log_verbosity) \
 	X(run_analyze, boolean, false, FLAG, EVERY, NULL, run_analyze) \
@@ -91,6 +91,7 @@
 	X(max_records, bigint, NULL, INTEGER, ANY, NULL, max_records) \
 	X(skip_footer, FC_VALUE, NULL, TEXT, ANY, NULL, words.skip_footer) \
 	X(comment, text, NULL, TEXT, ANY, NULL, comment) \
+	X(manifest, FC_VALUE, NULL, JSON, ONE, NULL, manifest) \
 	X(compressed, boolean, false, FLAG, COPY, NULL, compressed)
 
 #endif							/* FC_LIST_H */

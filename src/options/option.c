@@ -175,6 +175,7 @@ fc_option_table(const char *name, const FcOption *option)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation \"%s\" does not exist", NameListToString(names)),
+				 option->kind != FC_KIND_TABLE ? 0 :
 				 errhint("SELECT fast_copy_create_%s_table(%s) makes one.",
 						 option == &fc_option_list[FC_OPTION_ledger] ? "ledger" : "reject",
 						 quote_literal_cstr(name))));

@@ -205,6 +205,8 @@ fc_options_check_ledger(const FcOptions *options)
 {
 	bool		files = !options->program && !options->client;
 
+	if (options->manifest && !files)
+		fc_option_error(errmsg("manifest cannot be used for data that are no files"));
 	if (!OidIsValid(options->ledger) &&
 		(options->label || options->notify_channel || options->given[FC_OPTION_changed_files] || options->given[FC_OPTION_other_files]))
 		fc_option_error(errmsg("%s requires a ledger", options->label ? "label" : options->notify_channel ? "notify_channel" :
@@ -299,19 +301,34 @@ fc_options_class(const FcOptions *options, const char *name)
 							"Classes are %s.", fc_option_help[FC_OPTION_on_error_classes].values));
 }
 
+/* Reads a number of records, or a percentage; of all files, or of each */
 static void
 fc_options_reject_limit(FcOptions *options)
 {
-	if (!options->given[FC_OPTION_reject_limit])
+	const char *text = options->words.reject_limit;
+	double		n;
+	char	   *unit;
+
+	if (text == NULL)
 		return;
-	if (options->reject_limit <= 0)
-		fc_option_error(errmsg("REJECT_LIMIT (" INT64_FORMAT ") must be greater than zero",
-							   options->reject_limit));
+	n = strtod(text, &unit);
+	/* no words, as strtod knows some */
+	if (strspn(text, "+-.0123456789 ") < unit - text)
+		unit = unconstify(char *, text);
+	options->reject_each = pg_strcasecmp(unit + (*unit == '%'), " per file") == 0;
+	if (unit == text || (unit[*unit == '%'] != '\0' && !options->reject_each) || (n > 100 && *unit == '%'))
+		fc_option_error(errmsg("reject_limit \"%s\" not recognized", text), fc_option_hint(options, FC_OPTION_reject_limit));
+	if (n <= 0)
+		fc_option_error(errmsg("REJECT_LIMIT (%s) must be greater than zero", text));
 	if (options->on_error == FC_ON_ERROR_STOP)
 		fc_option_error(errmsg("COPY %s requires %s to be set to %s",
 							   "REJECT_LIMIT", "ON_ERROR", "IGNORE"),
 						errhint("Add on_error%s 'ignore', or leave reject_limit out.",
 								fc_caller_arrow(options->caller)));
+	if (*unit == '%')
+		options->reject_percent = n;
+	else
+		options->reject_limit = DatumGetInt64(DirectFunctionCall1(int8in, CStringGetDatum(pnstrdup(text, unit - text))));
 }
 
 static void

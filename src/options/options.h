@@ -137,6 +137,7 @@ typedef struct FcOptionWords
 	char	   *number_format;
 	char	   *missing_columns;
 	char	   *skip_footer;
+	char	   *reject_limit;
 } FcOptionWords;
 
 /* Separators of numbers */
@@ -219,12 +220,15 @@ typedef struct FcOptions
 	int64		max_records;	/* of all files; 0: no limit */
 	int			footer_lines;	/* so many last lines are no records, */
 	char	   *footer;			/* or those that match; or NULL */
-	char	   *comment;		/* lines that begin so are no records; or NULL */
+	char	   *comment;		/* lines that begin so are none; or NULL */
+	char	   *manifest;		/* JSON or a table; or NULL */
 	bool		pads;			/* missing_columns "null" */
 	bool		freeze;
 	FcOnError	on_error;
 	uint32		tolerated;		/* FC_CLASS_* that on_error tolerates */
-	int64		reject_limit;	/* records; -1: no limit */
+	int64		reject_limit;	/* records; -1: no limit of their number */
+	double		reject_percent; /* of all records; 0: no such limit */
+	bool		reject_each;	/* either is one of each file */
 	Oid			reject_table;	/* or InvalidOid */
 	FcVerbosity log_verbosity;
 	bool		run_analyze;	/* gather statistics after the load */

@@ -179,6 +179,7 @@ fc_plan_said(const FcOptions *options, FcPlanned *planned)
 	plan->set_null = options->on_error == FC_ON_ERROR_SET_NULL;
 	plan->verbose = options->log_verbosity == FC_LOG_VERBOSE;
 	plan->reject_limit = options->reject_limit;
+	plan->reject_each = options->reject_each;
 	plan->skips_empty = options->skip_empty_lines;
 	plan->comment = options->comment ? options->comment[0] : '\0';
 	plan->pads = options->pads;

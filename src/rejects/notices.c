@@ -223,8 +223,11 @@ fc_notices_throw(FcTarget *target)
 {
 	FcErrorSlot *slot = &target->shared->errors.first;
 	int64		limit = target->options->reject_limit;
+	bool		each = target->options->reject_each;
 	ErrorContextCallback callback;
 	FcTeller	teller;
+	uint64		before = 0;		/* rejects of the files before */
+	uint32		file = 0;
 
 	if (target->shared->plan.tolerated == 0)
 		return;
@@ -234,17 +237,41 @@ fc_notices_throw(FcTarget *target)
 	/* values of the bad record may have become NULL before its error */
 	while (fc_notices_next(&teller, slot->offset + 1))
 	{
-		if (limit < 0 || teller.rejected <= (uint64) limit)
+		uint32		number = each ? fc_source_number(target->source, teller.reject.offset) : 0;
+
+		/* the reject itself is counted; a value that became NULL is none */
+		if (number != file)
+			before = teller.rejected - (teller.reject.class != 0);
+		file = number;
+		if (limit < 0 || teller.rejected - before <= (uint64) limit)
 			continue;
 		fc_error_context_push(&callback, fc_notices_limit_context, &teller);
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 target->options->tolerated == FC_CLASS_CONVERSION ?
 				 errmsg("skipped more than REJECT_LIMIT (" INT64_FORMAT ") rows due to data type incompatibility", limit) :
-				 errmsg("skipped more than REJECT_LIMIT (" INT64_FORMAT ") rows", limit)));
+				 errmsg("skipped more than REJECT_LIMIT (" INT64_FORMAT ") rows", limit),
+				 each ? errdetail("In %s \"%s\".", fc_source_word(target->source), fc_source_path(target->source, file)) : 0));
 	}
 	fc_notices_end(&teller);
 	if (slot->kind == FC_ERROR_LIMIT)
 		elog(ERROR, "fast_copy kept " UINT64_FORMAT " rejected records, more than " INT64_FORMAT " expected",
 			 teller.rejected, limit);
+}
+
+void
+fc_notices_judge(const FcTarget *target, uint32 file, uint64 records)
+{
+	const FcOptions *options = target->options;
+	FcFileCounts *files = fc_shared_file_counts(target->shared);
+	uint64		rejected = pg_atomic_read_u64(file == PG_UINT32_MAX ? &target->shared->counts.rejected : &files[file].rejected);
+
+	if ((double) rejected * 100 <= options->reject_percent * (double) records)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 errmsg("skipped more than REJECT_LIMIT (%s) of the rows", options->words.reject_limit),
+			 file == PG_UINT32_MAX ? errdetail(UINT64_FORMAT " of " UINT64_FORMAT " records were rejected.", rejected, records) :
+			 errdetail(UINT64_FORMAT " of " UINT64_FORMAT " records of %s \"%s\" were rejected.", rejected, records,
+					   fc_source_word(target->source), fc_source_path(target->source, file))));
 }

@@ -39,6 +39,13 @@ extern void fc_notices_show(FcTarget *target, const FcReject *reject, uint64 lin
 extern void fc_notices_throw(FcTarget *target);
 
 /*
+ * ERROR 22P02 if more of so many records of a file are rejected than
+ * reject_limit allows, as a percentage; PG_UINT32_MAX: of all files.  Called if
+ * there is such a limit.
+ */
+extern void fc_notices_judge(const FcTarget *target, uint32 file, uint64 records);
+
+/*
  * rejects/own_table.c
  */
 

@@ -372,7 +372,7 @@ fc_unpack_open(FcUnpacker *unpacker, FcInput *input, FcCodecKind kind)
 		while (fc_unpack_skip(unpacker->in + at, unpacker->io.in_len - at, &unpacker->kind, &at) &&
 			   at < unpacker->io.in_len)
 			;
-	unpacker->utf16.is = unpacker->utf16.odd = false;
+	memset(&unpacker->utf16, 0, sizeof(FcUtf16));
 	if (kind == FC_CODEC_UTF16)
 		unpacker->kind = FC_CODEC_NONE;
 	if (unpacker->kind == FC_CODEC_NONE)

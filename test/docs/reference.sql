@@ -14,6 +14,7 @@ COPY (VALUES ('1003, three , 5')) TO '/data/blanks.csv';
 COPY (VALUES ('1005,five,5'), (''), ('1006,six,6'), ('')) TO '/data/gaps.csv';
 COPY (VALUES ('1007,seven'), ('1008')) TO '/data/short.csv';
 COPY (VALUES ('1009,nine,9'), ('TOTAL,1,9')) TO '/data/trailer.csv';
+COPY (VALUES ('1011,eleven,11')) TO '/data/listed.csv';
 COPY (VALUES ('# by hand'), ('1010,ten,10')) TO '/data/comments.csv';
 COPY (VALUES ('1.004,four,1.000')) TO '/data/numbers.csv';
 COPY (VALUES (1, 'O, Hara', '2024-01-01')) TO '/data/apostrophes.csv' (FORMAT csv, QUOTE '''');

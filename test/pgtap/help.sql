@@ -221,7 +221,7 @@ FROM option, written(name, 'In a call') AS said;
 SELECT is(taken(format('SELECT fast_copy_sniff(''/dev/null'', %s)', said)), 'taken', 'fast_copy_sniff: ' || said)
 FROM option, written(name, 'In a call') AS said WHERE name <> 'on_conflict';
 SELECT set_eq($$SELECT unnest(proargnames) FROM pg_proc WHERE proname = 'fast_copy_files'$$,
-	$$SELECT name FROM option WHERE name NOT IN ('program', 'label', 'compressed') UNION ALL VALUES ('target'), ('source'), ('ledger'), ('batch_files'), ('batch_size'), ('on_failure'), ('min_age'), ('cut_files'), ('options')$$,
+	$$SELECT name FROM option WHERE name NOT IN ('program', 'label', 'manifest', 'compressed') UNION ALL VALUES ('target'), ('source'), ('ledger'), ('batch_files'), ('batch_size'), ('on_failure'), ('min_age'), ('cut_files'), ('options')$$,
 	'fast_copy_files takes all but what is for other data');
 SELECT throws_ok($$SELECT fast_copy('help', '/dev/null', existing_rows => 'merge', options => '{"existing_rows": "merge"}')$$,
 	'42601', 'conflicting or redundant options', 'an option given both ways');

@@ -69,7 +69,7 @@ INSERT INTO example VALUES
 	('min_replace_ratio', '0.1'), ('replace_method', '"delete"'), ('on_conflict', '"other"'), ('dedup_keys', '["nothing"]'), ('dedup_keep', '"last"'), ('dedup_order', '["nothing"]'), ('delete_where', '"k > 0"'),
 	('ledger', '"other"'), ('label', '"nothing"'), ('changed_files', '"skip"'), ('other_files', '"replace"'), ('notify_channel', '"nothing"'), ('transform', '"nothing"'), ('null_strings', '{"nothing": "x"}'),
 	('trim_blanks', '"nothing"'), ('number_format', '"nothing"'), ('skip_empty_lines', 'true'), ('missing_columns', '"nothing"'), ('max_records', '1'),
-	('skip_footer', '"1"'), ('comment', '"2"');
+	('skip_footer', '"1"'), ('comment', '"2"'), ('manifest', '"[]"');
 SELECT set_eq('SELECT name FROM example', 'SELECT name FROM option', 'an example of each option');
 
 \set file :tmp_dir '/options.csv'
@@ -120,7 +120,7 @@ FROM unnest('{1,"null","\"header\"","[\"header\"]","[{\"header\": 1}]"}'::text[]
 SELECT is(hint_of(options), format('option "%s" not recognized: Perhaps you meant the option "%s".', substring(options FROM '\w+'), nearest), options)
 FROM (VALUES ('{"headers": 1}', 'header'), ('{"timestampcolumn": 1}', 'timestamp_column'), ('{"frmat": 1}', 'format'), ('{"orderby": 1}', 'order_by')) AS v (options, nearest);
 SELECT is(outcome(format('SELECT fast_copy(''t'', %L, options => ''{"null": "x", "null_string": "x"}'')', :'file')), '42601 conflicting or redundant options', 'one by both names');
-SELECT is(outcome(format('SELECT fast_copy(''t'', %L, options => ''{"reject_limit": 9223372036854775808}'')', :'file')), '22003 value "9223372036854775808" is out of range for type bigint', 'a number that is too big');
+SELECT is(outcome(format('SELECT fast_copy(''t'', %L, options => ''{"max_records": 9223372036854775808}'')', :'file')), '22003 value "9223372036854775808" is out of range for type bigint', 'a number that is too big');
 
 -- All of them at once; what an argument says by default may be said there
 SELECT is(fast_copy('t', :'file', options => '{"format": "csv", "header": true, "columns": ["ts", "n"], "null": "", "workers": 0, "missing_partitions": "create",
