@@ -284,21 +284,6 @@ fc_manifest_check(const FcOptions *options)
 }
 
 void
-fc_manifest_check_opened(const FcJob *job)
-{
-	const FcSource *source = job->target.source;
-
-	for (uint32 i = 0; job->manifest && i < source->nfiles; i++)
-	{
-		const FcFile *file = &source->files[i];
-		const FcFile *found = &fc_manifest_entry(job->manifest, source, i)->found;
-
-		if (file->identity.size != found->identity.size || file->modified != found->modified)
-			fc_source_changed(fc_source_path(source, i), "It changed after it was compared with the manifest.");
-	}
-}
-
-void
 fc_manifest_check_loaded(const FcJob *job)
 {
 	const FcSource *source = fc_access_named(job);

@@ -25,13 +25,11 @@
 #include "mb/pg_wchar.h"
 
 #include "load/steps.h"
-#include "source/recode.h"
 
 #define FC_RANGE_BLOCK	((uint64) 256 * 1024)
 
-/* Bytes of a file's end at first; most of a footer, and of a line of it */
-#define FC_RANGE_TAIL	((uint64) 64 * 1024)
-#define FC_RANGE_FOOTER	(16 * 1024 * 1024)
+/* Most bytes of a footer, and of a line of it that matches */
+#define FC_RANGE_FOOTER	(4 * 1024 * 1024)
 #define FC_RANGE_LINE	8192
 
 /* Adds the bytes from one offset to another */
@@ -127,89 +125,80 @@ fc_range_cut(FcJob *job, uint32 number, uint64 most, bool stand, FcCut *cut)
 	}
 }
 
-/* The end of a file, as far as it has been read for its footer */
-typedef struct FcRangeTail
-{
-	const FcOptions *options;
-	const FcDialect *dialect;
-	int			encoding;
-	char	   *bytes;
-	size_t		len;
-	int			lines;			/* of the footer so far */
-} FcRangeTail;
-
-/* Does the line match, made a text in the server's encoding? */
+/* Is the line the footer's, of which there are so many after it? */
 static bool
-fc_range_matches(const FcRangeTail *tail, char *line, int len)
+fc_range_is_footer(const FcTarget *target, char *line, size_t len, int after)
 {
-	int			server = GetDatabaseEncoding();
-	int			encoding = tail->encoding;
-	unsigned char *text;
-	bool		matches;
+	int			encoding = target->form.encoding;
+	char	   *text;
 
-	/* what cannot be converted is no footer, and may be rejected */
-	if (len > FC_RANGE_LINE || pg_encoding_verifymbstr(encoding, line, len) < len)
+	if (target->options->footer == NULL)
+		return after < target->options->footer_lines;
+	/* what is no text is no footer, and may be rejected */
+	if (len > FC_RANGE_LINE || pg_encoding_verifymbstr(encoding, line, (int) len) < (int) len)
 		return false;
-	if (encoding == server || encoding == PG_SQL_ASCII || server == PG_SQL_ASCII)
-		return fc_edits_footer(tail->options, line, len);
-	text = palloc(len * MAX_CONVERSION_GROWTH + 1);
-	matches = pg_do_encoding_conversion_buf(fc_recode_proc(encoding), encoding, server, (unsigned char *) line,
-											len, text, len * MAX_CONVERSION_GROWTH + 1, true) == len &&
-		fc_edits_footer(tail->options, (char *) text, strlen((char *) text));
-	pfree(text);
-	return matches;
+	text = pg_any_to_server(pnstrdup(line, len), (int) len, encoding);
+	return fc_edits_footer(target->options, text, strlen(text));
 }
 
 /*
- * Finds where the footer begins in the bytes, which end with the file; *more:
- * it may begin before them
+ * Finds where the footer begins in the last bytes of a file; 0 if perhaps
+ * before them, where there are so many
  */
 static size_t
-fc_range_footer_start(FcRangeTail *tail, bool *more)
+fc_range_footer_start(const FcTarget *target, FcEol style, char *bytes, size_t size)
 {
-	const FcOptions *options = tail->options;
-	char		eol = tail->dialect->eol == FC_EOL_CR ? '\r' : '\n';
-	size_t		found = tail->len;
+	char		eol = style == FC_EOL_CR ? '\r' : '\n';
+	size_t		found = size;
+	int			lines = 0;
 	size_t		next;
 
-	tail->lines = 0;
-	for (size_t end = tail->len; end > 0; end = next)
+	for (size_t end = size; end > 0; end = next)
 	{
-		size_t		len = end - (tail->bytes[end - 1] == eol ? 1 : 0);
+		size_t		len = end - (bytes[end - 1] == eol ? 1 : 0);
 		char	   *line;
 
 		CHECK_FOR_INTERRUPTS();
-		for (next = len; next > 0 && tail->bytes[next - 1] != eol; next--)
+		for (next = len; next > 0 && bytes[next - 1] != eol; next--)
 			;
-		*more = next == 0;
-		line = tail->bytes + next;
+		line = bytes + next;
 		len -= next;
-		if (len > 0 && tail->dialect->eol == FC_EOL_CRNL && line[len - 1] == '\r')
+		if (len > 0 && style == FC_EOL_CRNL && line[len - 1] == '\r')
 			len--;
 		/* empty lines go with the footer before them, and so does a marker */
-		if (len == 0 || (tail->dialect->mode == FC_MODE_TEXT && len == 2 && memcmp(line, "\\.", 2) == 0))
+		if (len == 0 || (target->dialect.mode == FC_MODE_TEXT && len == 2 && memcmp(line, "\\.", 2) == 0))
 			continue;
-		if (options->footer ? !fc_range_matches(tail, line, (int) Min(len, FC_RANGE_LINE + 1)) : tail->lines == options->footer_lines)
-		{
-			*more = *more && options->footer && len <= FC_RANGE_LINE;
-			break;
-		}
-		tail->lines++;
+		if (!fc_range_is_footer(target, line, len, lines))
+			return found;
+		lines++;
 		found = next;
 	}
-	return found;
+	return size == FC_RANGE_FOOTER ? 0 : found;
 }
 
-/* ERROR if the line before the footer does not end there: it has a backslash */
+/* Takes the last lines of a file for no records */
 static void
-fc_range_check_footer(const FcSource *source, const FcRangeTail *tail, size_t start, uint32 number)
+fc_range_footer(const FcTarget *target, uint32 number)
 {
+	const FcSource *source = target->source;
+	FcFile	   *file = &source->files[number];
+	uint64		end = fc_source_end(source, number);
+	size_t		size = Min(end - file->data_start, FC_RANGE_FOOTER);
+	char	   *bytes = palloc(size + 1);
+	size_t		start;
 	size_t		n = 0;
 
-	if (tail->dialect->mode != FC_MODE_TEXT || start == tail->len)
-		return;
-	start -= Min(start, tail->dialect->eol == FC_EOL_CRNL ? 2 : 1);
-	while (n < start && tail->bytes[start - 1 - n] == '\\')
+	fc_source_read(source, end - size, bytes, size);
+	start = fc_range_footer_start(target, file->eol, bytes, size);
+	if (start == 0 && size == FC_RANGE_FOOTER)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the footer of %s \"%s\" has more than %d bytes", fc_source_word(source),
+						fc_source_path(source, number), FC_RANGE_FOOTER)));
+	file->footer = size - start;
+	/* does the line before it end there? */
+	start -= Min(start, file->eol == FC_EOL_CRNL ? 2 : 1);
+	while (target->dialect.mode == FC_MODE_TEXT && file->footer > 0 && n < start && bytes[start - 1 - n] == '\\')
 		n++;
 	if (n % 2 == 1)
 		ereport(ERROR,
@@ -217,37 +206,7 @@ fc_range_check_footer(const FcSource *source, const FcRangeTail *tail, size_t st
 				 errmsg("the footer of %s \"%s\" begins within a record", fc_source_word(source),
 						fc_source_path(source, number)),
 				 errhint("A backslash before it takes the end of a line with it: look at skip_footer.")));
-}
-
-/* Takes the last lines of a file for no records */
-static void
-fc_range_footer(FcJob *job, uint32 number, const FcDialect *dialect)
-{
-	const FcTarget *target = &job->target;
-	FcFile	   *file = &target->source->files[number];
-	uint64		end = fc_source_end(target->source, number);
-	FcRangeTail tail = {target->options, dialect, target->form.encoding};
-	uint64		most = end - file->data_start;
-	bool		more = most > 0;
-	size_t		start = 0;
-
-	for (uint64 size = FC_RANGE_TAIL; more; size *= 16)
-	{
-		if (size > FC_RANGE_FOOTER)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("the footer of %s \"%s\" has more than %d bytes", fc_source_word(target->source),
-							fc_source_path(target->source, number), FC_RANGE_FOOTER)));
-		tail.len = Min(size, most);
-		tail.bytes = palloc(tail.len);
-		fc_source_read(target->source, end - tail.len, tail.bytes, tail.len);
-		start = fc_range_footer_start(&tail, &more);
-		more = more && tail.len < most;
-		if (!more)
-			fc_range_check_footer(target->source, &tail, start, number);
-		pfree(tail.bytes);
-	}
-	file->footer = tail.len - start;
+	pfree(bytes);
 }
 
 /* Cuts the file after so many records; returns how many it may have less */
@@ -291,7 +250,7 @@ fc_range_limit(FcJob *job)
 		CHECK_FOR_INTERRUPTS();
 		dialect.eol = source->files[i].eol;
 		if (options->footer || options->footer_lines > 0)
-			fc_range_footer(job, i, &dialect);
+			fc_range_footer(target, i);
 		if (options->max_records > 0)
 			left -= fc_range_records(job, i, &dialect, stream, left);
 		source->passed += source->files[i].footer;

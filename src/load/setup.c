@@ -211,7 +211,6 @@ fc_setup_file(FcJob *job, FcRecodeFault *fault)
 	{
 		target->source = fc_access_open(target, PG_UINT64_MAX);
 		fc_ledger_check_opened(job);
-		fc_manifest_check_opened(job);
 		if (fc_intake_unpack_ahead(&job->intake))
 			fc_lead_unpack(job);
 	}

@@ -640,8 +640,7 @@ typedef struct FcManifest FcManifest;
  */
 extern FcManifest *fc_manifest_check(const FcOptions *options);
 
-/* ERROR 55000 if these are no longer the files; the second reads all of them */
-extern void fc_manifest_check_opened(const FcJob *job);
+/* ERROR 55000 if these are no longer the files; reads all of them */
 extern void fc_manifest_check_loaded(const FcJob *job);
 
 /* What it says of a file, for the ledger; *hash may become NULL */

@@ -429,25 +429,16 @@ fc_options_encoding_hint(const char *name)
 
 /*
  * Takes an encoding that PostgreSQL does not have, and which is made UTF-8 as
- * the file is read; a mark may tell it, too.  As in PostgreSQL only letters and
- * digits of its name count.
+ * the file is read; a mark may tell it, too
  */
 static void
 fc_options_utf16(FcOptions *options)
 {
-	static const char *const names[] = {"utf16", "utf16le", "utf16be"};
-	const char *encoding = options->words.encoding;
-	char	   *name = encoding ? palloc(strlen(encoding) + 1) : NULL;
-	char	   *at = name;
+	static const char *const names[] = {"UTF16", "UTF16LE", "UTF16BE", "UTF-16", "UTF-16LE", "UTF-16BE"};
 
-	for (; encoding && *encoding != '\0'; encoding++)
-		if (isalnum((unsigned char) *encoding))
-			*at++ = pg_ascii_tolower((unsigned char) *encoding);
-	if (name)
-		*at = '\0';
-	for (int i = 0; name && i < lengthof(names); i++)
-		if (strcmp(name, names[i]) == 0)
-			options->utf16 = (FcUtf16Hint) (FC_UTF16_ANY + i);
+	for (int i = 0; options->words.encoding && i < lengthof(names); i++)
+		if (pg_strcasecmp(options->words.encoding, names[i]) == 0)
+			options->utf16 = (FcUtf16Hint) (FC_UTF16_ANY + i % 3);
 }
 
 /* Error context callback for values that core refuses without a hint */

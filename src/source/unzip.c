@@ -31,7 +31,6 @@
 #define ZIP_END			0x06054b50
 
 #define ZIP_LOCAL_SIZE	30
-#define ZIP_ENTRY_SIZE	46
 
 #define ZIP_STORED		0
 #define ZIP_DEFLATED	8
@@ -132,44 +131,53 @@ zip_fails(const char **reason, const char *what)
 	return FC_CODEC_CORRUPT;
 }
 
-/* Adds the name of a member to what is said of several, without its controls */
-static void
+/*
+ * Adds the name of a member to what is said of several, without its controls;
+ * false if there is no room for more of them
+ */
+static bool
 zip_name(Unzip *zip, const unsigned char *name, size_t len)
 {
-	size_t		at = zip->members == 1 ? 0 : strlen(zip->reason);
+	bool		first = zip->members == 1;
+	size_t		at = first ? 0 : strlen(zip->reason);
+	bool		room = at < ZIP_REASON / 2;
 
-	at += (size_t) snprintf(zip->reason + at, 40, zip->members == 1 ?
-							"it has several members: \"" : ", \"");
-	for (size_t i = 0; i < len && at < ZIP_REASON - 48; i++)
+	at += (size_t) snprintf(zip->reason + at, 40, first ? "it has several members: \"" : room ? ", \"" : ", ...");
+	for (size_t i = 0; room && i < len && at < ZIP_REASON - 48; i++)
 		zip->reason[at++] = name[i] < ' ' || name[i] == 0x7f ? '?' : (char) name[i];
-	zip->reason[at++] = '"';
-	zip->reason[at] = '\0';
+	strcpy(zip->reason + at, room ? "\"" : "");
+	return room;
 }
 
 /* Takes the sizes that do not fit into the header from zip64's field */
 static void
-zip_extra(Unzip *zip, const unsigned char *extra, const unsigned char *end)
+zip_extra(Unzip *zip, const unsigned char *field, const unsigned char *end)
 {
-	zip->zip64 = false;
-	while (end - extra >= 4)
-	{
-		const unsigned char *field = extra + 4;
-		size_t		len = zip_number(extra + 2, 2);
+	size_t		len = 0;
 
-		if ((size_t) (end - field) < len)
-			return;
-		extra = field + len;
-		if (zip_number(field - 4, 2) != 1)
-			continue;
-		zip->zip64 = true;
-		if (zip->size == UINT32_MAX && len >= 8)
-		{
-			zip->size = zip_number(field, 8);
-			field += 8;
-		}
-		if (zip->packed == UINT32_MAX && extra - field >= 8)
-			zip->packed = zip_number(field, 8);
+	zip->zip64 = false;
+	for (; !zip->zip64 && end - field >= 4; field += 4 + len)
+	{
+		len = zip_number(field + 2, 2);
+		zip->zip64 = zip_number(field, 2) == 1 && (size_t) (end - field) >= 4 + len;
 	}
+	/* it has both of them, in a header */
+	if (zip->zip64 && len >= 16 && (zip->size == UINT32_MAX || zip->packed == UINT32_MAX))
+	{
+		zip->size = zip_number(field - len, 8);
+		zip->packed = zip_number(field - len + 8, 8);
+	}
+}
+
+/* Judges what the file had, at its end */
+static FcCodecResult
+zip_judge(Unzip *zip, const char **reason)
+{
+	if (zip->members == 1)
+		return zip->entries == zip->headers ? FC_CODEC_OK :
+			zip_fails(reason, "members that the directory lacks");
+	*reason = zip->members == 0 ? "it has no member" : zip->reason;
+	return FC_CODEC_REFUSES;
 }
 
 /* Begins a member, whose header is there with its name and its fields */
@@ -195,7 +203,8 @@ zip_member(Unzip *zip, const char **reason)
 	if (!zip->drops)
 	{
 		zip->members++;
-		zip_name(zip, name, len);
+		if (!zip_name(zip, name, len))
+			return zip_judge(zip, reason);
 		zip->drops = zip->members > 1;
 	}
 	zip->state = ZIP_IN_DATA;
@@ -211,17 +220,6 @@ zip_member(Unzip *zip, const char **reason)
 	return FC_CODEC_REFUSES;
 }
 
-/* Judges what the file had, at its end */
-static FcCodecResult
-zip_judge(Unzip *zip, const char **reason)
-{
-	if (zip->members == 1)
-		return zip->entries == zip->headers ? FC_CODEC_OK :
-			zip_fails(reason, "members that the directory lacks");
-	*reason = zip->members == 0 ? "it has no member" : zip->reason;
-	return FC_CODEC_REFUSES;
-}
-
 /* Goes on to the next record, after so many bytes */
 static void
 zip_next(Unzip *zip, uint64_t skip)
@@ -232,55 +230,49 @@ zip_next(Unzip *zip, uint64_t skip)
 	zip->have = 0;
 }
 
-/* What records begin with, where their size is, if it is told, and its bytes */
+/* What records begin with, their bytes, and where the size of the rest is */
 static const struct
 {
 	uint32_t	begins;
 	size_t		len;
 	int			at;
-	int			bytes;
+	int			bytes;			/* of each size */
+	int			sizes;
 }			zip_records[] = {
-	{ZIP_END, 22, 20, 2},
-	{0x06064b50, 12, 4, 8},		/* zip64's end */
-	{0x07064b50, 20, 0, 0},		/* where that is */
-	{0x08064b50, 8, 4, 4},		/* data for the archive */
-	{0x05054b50, 6, 4, 2}		/* a signature */
+	{ZIP_LOCAL, 30, 26, 2, 2},
+	{ZIP_ENTRY, 46, 28, 2, 3},
+	{ZIP_END, 22, 20, 2, 1},
+	{0x06064b50, 12, 4, 8, 1},	/* zip64's end */
+	{0x07064b50, 20, 0, 0, 0},	/* where that is */
+	{0x08064b50, 8, 4, 4, 1},	/* data for the archive */
+	{0x05054b50, 6, 4, 2, 1}	/* a signature */
 };
 
 /* Takes a record as far as it is there; asks for more of it, or goes on */
 static FcCodecResult
 zip_record(Unzip *zip, const char **reason)
 {
-	const unsigned char *record = zip->record;
-	uint32_t	begins = (uint32_t) zip_number(record, 4);
-	size_t		len = begins == ZIP_LOCAL ? ZIP_LOCAL_SIZE : ZIP_ENTRY_SIZE;
+	uint32_t	begins = (uint32_t) zip_number(zip->record, 4);
 	size_t		i = 0;
+	uint64_t	rest = 0;
 
 	while (i < sizeof(zip_records) / sizeof(zip_records[0]) && zip_records[i].begins != begins)
 		i++;
-	if (i < sizeof(zip_records) / sizeof(zip_records[0]))
-		len = zip_records[i].len;
-	else if (begins != ZIP_LOCAL && begins != ZIP_ENTRY)
+	if (i == sizeof(zip_records) / sizeof(zip_records[0]))
 		return zip_fails(reason, "invalid header");
-	if (begins == ZIP_LOCAL && zip->have >= len)
-		len += zip_number(record + 26, 2) + zip_number(record + 28, 2);
-	if (zip->have < len)
-	{
-		zip->want = len;
+	zip->want = zip_records[i].len;
+	if (zip->have < zip->want)
 		return FC_CODEC_OK;
-	}
-	if (begins == ZIP_LOCAL && zip->members > 1 && strlen(zip->reason) > ZIP_REASON - 100)
-	{
-		strcat(zip->reason, ", ...");
-		return zip_judge(zip, reason);
-	}
+	for (int n = 0; n < zip_records[i].sizes; n++)
+		rest += zip_number(zip->record + zip_records[i].at + n * zip_records[i].bytes, zip_records[i].bytes);
 	if (begins == ZIP_LOCAL)
-		return zip_member(zip, reason);
+	{
+		zip->want += rest;
+		return zip->have < zip->want ? FC_CODEC_OK : zip_member(zip, reason);
+	}
 	zip->last = (begins == ZIP_END);
 	zip->entries += (begins == ZIP_ENTRY);
-	zip_next(zip, begins == ZIP_ENTRY ?
-			 zip_number(record + 28, 2) + zip_number(record + 30, 2) + zip_number(record + 32, 2) :
-			 zip_number(record + zip_records[i].at, zip_records[i].bytes));
+	zip_next(zip, rest);
 	return zip->last ? zip_judge(zip, reason) : FC_CODEC_OK;
 }
 
