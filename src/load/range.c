@@ -166,7 +166,7 @@ fc_range_footer_start(const FcTarget *target, FcEol style, char *bytes, size_t s
 		if (len > 0 && style == FC_EOL_CRNL && line[len - 1] == '\r')
 			len--;
 		/* empty lines go with the footer before them, and so does a marker */
-		if (len == 0 || (target->dialect.mode == FC_MODE_TEXT && len == 2 && memcmp(line, "\\.", 2) == 0))
+		if (len == 0 || (target->dialect.mode == FC_MODE_TEXT && !target->dialect.raw && len == 2 && memcmp(line, "\\.", 2) == 0))
 			continue;
 		if (!fc_range_is_footer(target, line, len, lines))
 			return found;
@@ -198,7 +198,7 @@ fc_range_footer(const FcTarget *target, uint32 number)
 	file->footer = size - start;
 	/* does the line before it end there? */
 	start -= Min(start, file->eol == FC_EOL_CRNL ? 2 : 1);
-	while (target->dialect.mode == FC_MODE_TEXT && file->footer > 0 && n < start && bytes[start - 1 - n] == '\\')
+	while (target->dialect.mode == FC_MODE_TEXT && !target->dialect.raw && file->footer > 0 && n < start && bytes[start - 1 - n] == '\\')
 		n++;
 	if (n % 2 == 1)
 		ereport(ERROR,

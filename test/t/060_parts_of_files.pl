@@ -205,6 +205,15 @@ subtest 'the first records' => sub {
 	like(failure("SELECT fast_copy('lines', '$dir/one', max_records => 1, ledger => 'loads')"), qr/22023: max_records cannot be used with a ledger/, 'with a ledger');
 };
 
+subtest 'files in which nothing quotes, and lines of JSON' => sub {
+	is(loads("# 5\" x\n\"a\nb\"\nTOTAL\n", "quote => 'none', comment => '#', skip_footer => '^T'"), "2\n\"a|b\"", 'a quote opens nothing');
+	is(loads("#\\\na\\\nTOTAL\n", "format => 'text', escape => 'none', comment => '#', skip_footer => 1"), "1\na\\", 'nor does a backslash hold a line end');
+	like(failure("SELECT fast_copy('lines', '$dir/one', delimiter => '|#', comment => '#')"), qr/22023: comment must be one byte/, 'a byte of the delimiter');
+	is(loads("# one\n{\"v\": \"a\"}\n\n{\"v\": \"b\"}\n{\"v\": \"c\"}\n{\"total\": 3}\n", "format => 'json', comment => '#', skip_footer => 'total', skip_empty_lines => true"), "3\na|b|c", 'JSON');
+	is(loads("{\"v\": \"a\"}\n{\"v\": \"b\"}\n{\n", "format => 'json', max_records => 2"), "2\na|b", 'the first objects');
+	like(failure("SELECT fast_copy('lines', '$dir/one', format => 'json', comment => '{')"), qr/22023: comment must be one byte/, 'what objects begin with');
+};
+
 subtest 'a ledger has the whole file' => sub {
 	query("TRUNCATE lines");
 	write_bytes('ledger', join('', map { "$_\n" } 1 .. 3000) . "TOTAL\n");
