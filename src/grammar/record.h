@@ -35,6 +35,9 @@ typedef enum FcEnd
 static inline bool
 fc_record_is_open(const char *data, size_t length)
 {
+	/* a line of JSON has the first half of its end */
+	if (length > 0 && data[length - 1] == '\r')
+		length--;
 	return memchr(data, '\n', length) != NULL || memchr(data, '\r', length) != NULL;
 }
 
