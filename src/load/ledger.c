@@ -31,9 +31,6 @@
  */
 #include "postgres.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "commands/async.h"
 #include "port/pg_crc32c.h"
 #include "utils/fmgrprotos.h"

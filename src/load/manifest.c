@@ -17,13 +17,9 @@
  */
 #include "postgres.h"
 
-#include <sys/stat.h>
 
 #include "common/cryptohash.h"
 #include "common/sha2.h"
-#include "storage/lmgr.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "load/steps.h"
 

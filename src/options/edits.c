@@ -16,7 +16,6 @@
 #include "catalog/pg_collation.h"
 #include "parser/parse_relation.h"
 #include "regex/regex.h"
-#include "utils/builtins.h"
 
 #include "options/columns.h"
 #include "row/edit.h"

@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "common/string.h"
-#include "mb/pg_wchar.h"
 
 #include "options/options.h"
 

@@ -15,7 +15,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_proc.h"
-#include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/typcache.h"
 

@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "errors/first_error.h"
 #include "row/chunk_reader.h"
 
 /*

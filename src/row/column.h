@@ -9,7 +9,6 @@
 #define FC_COLUMN_H
 
 #include "access/tupdesc.h"
-#include "nodes/execnodes.h"
 
 #include "convert/convert.h"
 #include "convert/pattern.h"

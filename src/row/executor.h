@@ -8,8 +8,6 @@
 #ifndef FC_EXECUTOR_H
 #define FC_EXECUTOR_H
 
-#include "nodes/execnodes.h"
-
 #include "context/shared.h"
 
 /*

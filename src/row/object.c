@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "compat/compat.h"
 #include "errors/context.h"
 #include "errors/first_error.h"
 #include "errors/reject_file.h"

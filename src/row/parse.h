@@ -8,8 +8,6 @@
 #ifndef FC_PARSE_H
 #define FC_PARSE_H
 
-#include "nodes/execnodes.h"
-
 #include "errors/reject_file.h"
 
 typedef struct FcParser FcParser;

@@ -9,7 +9,6 @@
 #define FC_TRANSFORM_H
 
 #include "row/column.h"
-#include "source/stream.h"
 
 /*
  * Prepares the expressions of the columns that have FC_FIELD_TRANSFORM; NULL

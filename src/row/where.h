@@ -8,8 +8,6 @@
 #ifndef FC_WHERE_H
 #define FC_WHERE_H
 
-#include "nodes/execnodes.h"
-
 #include "context/shared.h"
 
 /*
