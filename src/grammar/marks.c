@@ -186,6 +186,21 @@ join_delims(const FcDialect *dialect, FcMarks *marks, const char *buf)
 	}
 }
 
+/* A delimiter is valid, whatever its bytes: they need not be verified */
+static void
+forget_strange(FcMarks *marks)
+{
+	for (size_t w = 0; w * BLOCK < marks->len; w++)
+	{
+		uint64_t	next = (w + 1) * BLOCK < marks->len ? marks->delims[w + 1] : 0;
+		uint64_t	bytes = marks->delims[w];
+
+		for (int i = 1; i <= marks->delim_more; i++)
+			bytes |= marks->delims[w] >> i | next << (BLOCK - i);
+		marks->strange[w] &= ~bytes;
+	}
+}
+
 void
 fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 			  size_t len)
@@ -219,6 +234,8 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 	}
 	if (dialect->delim_more > 0)
 		join_delims(dialect, marks, buf);
+	if (dialect->delim_more > 0 && marks->has_strange)
+		forget_strange(marks);
 }
 
 int

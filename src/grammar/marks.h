@@ -41,7 +41,8 @@ typedef struct FcMarks
 	uint64_t	delims[FC_MARKS_BLOCKS];	/* likewise: the last byte of each
 											 * delimiter */
 	uint64_t	quotes[FC_MARKS_BLOCKS];	/* text: backslashes */
-	uint64_t	strange[FC_MARKS_BLOCKS];	/* see has_strange */
+	uint64_t	strange[FC_MARKS_BLOCKS];	/* see has_strange; none of a
+											 * delimiter of several bytes */
 	uint64_t	embedded[FC_MARKS_BLOCKS];	/* line ends in quotes that COPY
 											 * counts; unset where there are
 											 * none at all */

@@ -28,45 +28,32 @@ fc_mend_note(FcFaults *faults, uint32 class, const char *column, const char *val
 	faults->kept[faults->nkept++] = (FcBad) {class, column, value, edata};
 }
 
-/* Adds characters of s in the server's encoding; returns how many bytes of s */
-static int
-fc_mend_add(StringInfo out, int encoding, Oid proc, const char *s, int len)
-{
-	unsigned char buf[FC_MEND_BLOCK];
-	int			n;
-
-	if (!OidIsValid(proc))
-	{
-		n = pg_encoding_verifymbstr(encoding, s, len);
-		appendBinaryStringInfo(out, s, n);
-		return n;
-	}
-	n = pg_do_encoding_conversion_buf(proc, encoding, GetDatabaseEncoding(),
-									  (unsigned char *) s, len, buf, sizeof(buf), true);
-	if (n > 0)
-		appendStringInfoString(out, (char *) buf);
-	return n;
-}
-
 char *
 fc_mend_characters(int encoding, bool convert, const char *s, size_t *len)
 {
 	Oid			proc = convert ? FindDefaultConversionProc(encoding, GetDatabaseEncoding()) : InvalidOid;
+	unsigned char converted[FC_MEND_BLOCK];
 	StringInfoData out;
+	int			n;
 
 	initStringInfo(&out);
-	for (size_t at = 0; at < *len;)
+	for (size_t at = 0; at < *len; at += n)
 	{
-		int			n = fc_mend_add(&out, encoding, proc, s + at, *len - at);
+		int			left = *len - at;
 
 		CHECK_FOR_INTERRUPTS();
-		at += n;
-		/* what ends too early may have been cut by the block */
-		if (n > 0 || at == *len)
+		n = !convert ? pg_encoding_verifymbstr(encoding, s + at, left) :
+			pg_do_encoding_conversion_buf(proc, encoding, GetDatabaseEncoding(), (unsigned char *) s + at, left,
+										  converted, sizeof(converted), true);
+		if (n > 0)
+		{
+			/* a block may end within the character that follows */
+			appendBinaryStringInfo(&out, convert ? (char *) converted : s + at, convert ? strlen((char *) converted) : n);
 			continue;
+		}
 		appendStringInfoString(&out, GetDatabaseEncoding() == PG_UTF8 ? "\xef\xbf\xbd" : "?");
-		n = pg_encoding_verifymbchar(encoding, s + at, *len - at);
-		at += Max(n, 1);
+		n = pg_encoding_verifymbchar(encoding, s + at, left);
+		n = Max(n, 1);
 	}
 	*len = out.len;
 	return out.data;

@@ -503,6 +503,16 @@ agree_inner_quotes(const Agree *agree, const FcMarks *marks, const char *buf, si
 		fc_marks_inner(marks, pos, end) == i;
 }
 
+/* Is a byte strange, and none of a delimiter of several bytes? */
+static inline bool
+agree_byte_is_strange(const FcMarks *marks, const char *buf, size_t i)
+{
+	size_t		last = fc_marks_next(marks->delims, i, marks->len);
+
+	return (signed char) buf[i] <= 0 &&
+		(marks->delim_more == 0 || last >= marks->len || last - i > (size_t) marks->delim_more);
+}
+
 /* Strange bytes from pos on, before "end": all are found, and none is cut off. */
 static inline bool
 agree_strange_bytes(const FcMarks *marks, const char *buf, size_t pos, size_t end)
@@ -515,15 +525,15 @@ agree_strange_bytes(const FcMarks *marks, const char *buf, size_t pos, size_t en
 		if (pos < i || last <= pos || last > end)
 			return false;
 		for (; i < pos; i++)
-			if ((signed char) buf[i] <= 0)
+			if (agree_byte_is_strange(marks, buf, i))
 				return false;
-		if ((signed char) buf[pos] > 0 || (signed char) buf[last - 1] > 0 ||
-			(last < end && (signed char) buf[last] <= 0))
+		if (!agree_byte_is_strange(marks, buf, pos) || !agree_byte_is_strange(marks, buf, last - 1) ||
+			(last < end && agree_byte_is_strange(marks, buf, last)))
 			return false;
 		pos = i = last;
 	}
 	for (; i < end; i++)
-		if ((signed char) buf[i] <= 0)
+		if (agree_byte_is_strange(marks, buf, i))
 			return false;
 	return true;
 }
