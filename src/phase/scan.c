@@ -264,8 +264,8 @@ fc_scan_record(FcScanner *scanner)
 	}
 	if (!null)
 		fc_scan_note_key(scanner, entry.key);
-	entry.info = fc_entry_info(null, scanner->reader.found - 1);
-	entry.embedded = scanner->reader.pass.embedded;
+	entry.info = fc_entry_info(null, record->row - scanner->reader.row - 1);
+	entry.embedded = record->line - scanner->reader.line - fc_entry_number(&entry) - 1;
 	fc_spill_put(scanner->spill, &entry, scanner->copy, scanner->marked);
 }
 
@@ -506,8 +506,8 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 
 /*
  * Does the scan make rows of records?  Not if the load may need anything but
- * the values: numbers of a sequence or of lines, a condition that it evaluates
- * itself, a fault that is tolerated; nor if making them again would show.
+ * the values: numbers of a sequence, a condition that it evaluates itself, a
+ * fault that is tolerated; nor if making them again would show.
  */
 static void
 fc_scan_begin_rows(FcScanner *scanner)
@@ -517,7 +517,7 @@ fc_scan_begin_rows(FcScanner *scanner)
 	bool		filters = fc_shared_where(shared)[0] != '\0';
 	Size		keeps = fc_spill_keeps_most(shared);
 
-	if (!shared->course.spills || fc_plan_counts(&shared->plan) || shared->plan.tolerated != 0 ||
+	if (!shared->course.spills || shared->plan.nnumbers > 0 || shared->plan.tolerated != 0 ||
 		(filters && scanner->where == NULL))
 		return;
 	scanner->batch = fc_batch_begin(scanner->parser, desc);
