@@ -12,16 +12,17 @@ SET LOCAL fast_copy.memory = '4MB';
 SELECT set_config('fc.dir', :'tmp_dir' || '/fc_headers', true) AS dir \gset
 SELECT pg_temp.shell(format('rm -rf %s; mkdir -p %1$s && chmod 777 %1$s', :'dir')) \g /dev/null
 
--- "at" and "n" have defaults; of "s" the default is the next number of a sequence
-CREATE TABLE source (file int, id int, at text, n text, v text, "W x" text, s text, other text, more text);
-CREATE TABLE plain (id int, at timestamp DEFAULT '2024-01-20', n int DEFAULT 7 CHECK (n > 0), v varchar(300), "W x" text, at_n text GENERATED ALWAYS AS ("W x" || n) STORED);
+-- "at" and "n" have defaults; the values of "ip" are read by core, which needs the byte after them
+CREATE TABLE source (file int, id int, at text, n text, v text, "W x" text, ip text, other text, more text);
+CREATE TABLE plain (id int, at timestamp DEFAULT '2024-01-20', n int DEFAULT 7 CHECK (n > 0), v varchar(300), "W x" text, ip inet, at_n text GENERATED ALWAYS AS ("W x" || n) STORED);
 CREATE TABLE parts (LIKE plain INCLUDING ALL) PARTITION BY RANGE (at);
 CREATE TABLE hashed (LIKE plain INCLUDING ALL) PARTITION BY HASH (v);
 CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 CREATE TABLE fires (LIKE plain INCLUDING ALL);
 CREATE TRIGGER fires BEFORE INSERT ON fires FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
-CREATE TABLE few (id int, at timestamp, n bigint, v text, "W x" text) PARTITION BY RANGE (at);
+CREATE TABLE bare (id int, at timestamp, n int, v varchar(300), "W x" text, ip inet);
+CREATE TABLE few (LIKE bare) PARTITION BY RANGE (at);
 CREATE TABLE merged (LIKE plain INCLUDING ALL, UNIQUE (id, at)) PARTITION BY RANGE (at);
 CREATE TABLE want (LIKE plain INCLUDING ALL);
 CREATE TABLE headers (file int, columns text[]);
@@ -33,9 +34,9 @@ DECLARE
 BEGIN
 	PERFORM setseed(seed::float8 / 1000);
 	TRUNCATE source, headers;
-	INSERT INTO headers SELECT i, (SELECT array_agg(c ORDER BY random()) FROM unnest('{id,at,n,v,"W x",other,more}'::text[]) AS c WHERE c = 'id' OR (i > 0 AND random() < 0.75)) FROM generate_series(1, nfiles) AS i;
+	INSERT INTO headers SELECT i, (SELECT array_agg(c ORDER BY random()) FROM unnest('{id,at,n,v,"W x",ip,other,more}'::text[]) AS c WHERE c = 'id' OR (i > 0 AND random() < 0.75)) FROM generate_series(1, nfiles) AS i;
 	INSERT INTO source SELECT file, file * 100000 + g, (timestamp '2024-01-01' + floor(random() * 20)::int * interval '1 day')::text, 1 + floor(random() * 100)::int,
-		CASE floor(random() * 6)::int WHEN 0 THEN NULL WHEN 1 THEN E'a,"b"\nc\t\\' WHEN 2 THEN repeat(E'\u00e4', 200) WHEN 3 THEN '' ELSE 'v' || g END, 'w' || g, NULL, 'o', E'm\n,'
+		CASE floor(random() * 6)::int WHEN 0 THEN NULL WHEN 1 THEN E'a,"b"\nc\t\\' WHEN 2 THEN repeat(E'\u00e4', 200) WHEN 3 THEN '' ELSE 'v' || g END, 'w' || g, '10.0.0.' || g % 200, 'o', E'm\n,'
 		FROM headers, generate_series(1, rows) AS g;
 	FOR f IN SELECT * FROM headers ORDER BY file LOOP
 		paths := paths || format('%s/%s.csv', current_setting('fc.dir'), f.file);
@@ -76,7 +77,7 @@ DECLARE
 BEGIN
 	PERFORM pg_temp.shell(format('cd %s && rm -f *.gz && gzip -k *.csv', current_setting('fc.dir')));
 	/* a key that some file lacks is NULL there */
-	FOREACH target IN ARRAY '{plain,parts,hashed,fires}'::text[] || CASE WHEN EXISTS (SELECT FROM headers WHERE 'at' = ANY (columns)) THEN '{merged}'::text[] ELSE '{}' END || CASE WHEN NOT EXISTS (SELECT FROM headers WHERE NOT 'at' = ANY (columns)) THEN '{few}'::text[] ELSE '{}' END LOOP
+	FOREACH target IN ARRAY '{plain,bare,parts,hashed,fires}'::text[] || CASE WHEN EXISTS (SELECT FROM headers WHERE 'at' = ANY (columns)) THEN '{merged}'::text[] ELSE '{}' END || CASE WHEN NOT EXISTS (SELECT FROM headers WHERE NOT 'at' = ANY (columns)) THEN '{few}'::text[] ELSE '{}' END LOOP
 		PERFORM set_config('fast_copy.chunk_size', (ARRAY['16', '1000', '16kB', '8MB'])[1 + floor(random() * 4)::int], true);
 		PERFORM set_config('fast_copy.spill', (ARRAY['auto', 'rows', 'offsets'])[1 + floor(random() * 3)::int], true);
 		gz := CASE WHEN random() < 0.3 THEN '.gz' ELSE '' END;
