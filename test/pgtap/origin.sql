@@ -117,6 +117,12 @@ TRUNCATE small;
 SELECT format('COPY (VALUES (1, ''a'', ''b''), (2, ''c'', ''d''), (3, ''e'', ''f'')) TO %L (FORMAT binary)', :'small') \gexec
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''small'', %L, format => ''binary'', where_clause => ''$line > 1'')', :'small')))[1:2], '{42601,"cannot use $file and the like in BINARY mode"}', 'binary');
 
+CREATE TABLE marked (id int PRIMARY KEY, v text);
+INSERT INTO marked VALUES (1, 'old'), (2, 'old'), (3, 'old');
+SELECT pg_temp.write('{"1,new","2,new","4,new"}') \g /dev/null
+SELECT is(fast_copy('marked', :'small', workers => w, options => '{"on_conflict": "update", "delete_where": "$row = 2 OR ($line = 3 AND $file IS NULL)"}'), 2::bigint, 'delete_where, ' || w || ' workers') FROM unnest('{0,2}'::int[]) AS w;
+SELECT set_eq('TABLE marked', $$VALUES (1, 'new'), (3, 'old'), (4, 'new')$$, '... the rows');
+
 -- An analysis, an error's place, and what a transform refuses
 SELECT pg_temp.draw(3, 200, 30) \g /dev/null
 SELECT is((SELECT rows FROM fast_copy_analyze('days', (SELECT array_agg(path) FROM files), columns => '{id,note,at}', header => 'true', where_clause => '$row > 10', options => '{"transform": "day = $path.day"}') WHERE item = 'rows' AND name = 'filtered'),
