@@ -77,11 +77,7 @@ typedef struct FcFirst
 	bool		full;			/* may be the header after such ones? */
 } FcFirst;
 
-/*
- * Has the value a type, is it an amount, or a date or time as some pattern has
- * them?
- */
-static bool
+bool
 fc_dialect_is_typed(FcJudge *judge, const FcField *field)
 {
 	FcValueNumber number;
@@ -336,8 +332,7 @@ fc_dialect_try(FcGuesser *guesser, FcMode mode, const char *delim, char quote, c
 	return even;
 }
 
-/* Does a place have the two bytes, one after the other? */
-static bool
+bool
 fc_dialect_has_pair(const FcSniffSample *sample, char first, char second)
 {
 	for (int i = 0; i < sample->nplaces; i++)

@@ -263,7 +263,7 @@ fc_join_find_header(const FcJoin *join, const FcOptions *options, FcJudge *judge
 	return table.heads != NIL && fc_evidence_of_header(&table, linitial(table.heads)) ? guess->skip : -1;
 }
 
-void
+bool
 fc_join_files(FcSniffSample *sample, const FcOptions *options, FcJudge *judge)
 {
 	FcJoin		join = {.sample = sample};
@@ -271,7 +271,7 @@ fc_join_files(FcSniffSample *sample, const FcOptions *options, FcJudge *judge)
 	bool		differ = false;
 
 	if (list_length(sample->names) == 1 && sample->folders == NIL)
-		return;
+		return false;
 	fc_join_split(&join);
 	guess = fc_dialect_guess(&join.files[0].places, options, judge);
 	join.dialect = guess->dialect;
@@ -280,7 +280,7 @@ fc_join_files(FcSniffSample *sample, const FcOptions *options, FcJudge *judge)
 		sample->joined = fc_join_headers(&join, &differ) && differ;
 	sample->folders = fc_join_folders(&join);
 	if (!sample->joined && sample->folders == NIL)
-		return;
+		return false;
 	if (!sample->joined)
 		join.names = NIL;
 	for (int i = 0; i < join.nfiles; i++)
@@ -291,4 +291,5 @@ fc_join_files(FcSniffSample *sample, const FcOptions *options, FcJudge *judge)
 		fc_join_write(&join, &join.files[i]);
 	}
 	fc_sample_make_room(sample);
+	return true;
 }

@@ -177,8 +177,14 @@ fc_records_next(FcCursor *cursor)
 						  cursor->end - cursor->pos, cursor->whole);
 		if (end == FC_END_FOUND)
 		{
-			fc_records_cut(cursor, &scan);
+			bool		comment = cursor->sample->comment && scan.content > 0 &&
+				cursor->place->data[cursor->pos] == cursor->sample->comment;
+
+			if (!comment)
+				fc_records_cut(cursor, &scan);
 			cursor->pos += scan.total;
+			if (comment)
+				continue;
 			cursor->record.number++;
 			return &cursor->record;
 		}

@@ -575,5 +575,7 @@ fc_sample_take(const FcOptions *options)
 	qsort(sample->places, sample->nplaces, sizeof(FcSniffPlace), fc_sample_compare);
 	sample->fields = palloc(sizeof(FcField) * FC_SNIFF_FIELDS);
 	fc_sample_make_room(sample);
+	if (options->comment)
+		sample->comment = options->comment[0];
 	return sample;
 }

@@ -3,8 +3,8 @@
  * sniff/sniff.c
  *	  Guesses from a sample of the source what it has, and how to load it.
  *
- *	 source ──► sample ──► objects, files joined ──► dialect ──► columns
- *		──► header, names
+ *	 source ──► sample ──► objects, comments, footers, files joined
+ *		──► dialect ──► columns ──► header, names
  *		──► types, NULL, width ──► key ──► CREATE TABLE, SELECT fast_copy(...)
  *
  * Each step takes what the caller has given, and guesses the rest.  All is in
@@ -71,6 +71,7 @@ fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 {
 	FcTable		table = {0};
 	FcSniffSample *sample;
+	bool		again;
 	FcKeyGuess	key;
 	List	   *names;
 	char	   *name;
@@ -85,8 +86,10 @@ fc_sniff_run(const FcOptions *options, const char *target, const char *function)
 	table.sample = sample = fc_sample_take(options);
 	table.judge = fc_value_begin(fc_sniff_pattern(options));
 	fc_objects_look(sample, options);
-	fc_join_files(sample, options, table.judge);
-	table.guess = fc_dialect_guess(table.sample, options, table.judge);
+	table.guess = fc_dialect_guess(sample, options, table.judge);
+	again = sample->keys == NIL && fc_edges_find(sample, options, table.judge, table.guess);
+	if (fc_join_files(sample, options, table.judge) || again)
+		table.guess = fc_dialect_guess(sample, options, table.judge);
 	fc_sniff_check_width(table.guess);
 	fc_columns_look(&table);
 	fc_evidence_of_second(&table);

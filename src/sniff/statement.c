@@ -307,7 +307,7 @@ fc_statement_given(const FcOptions *options, const FcOption *option)
 		text = options->delimiter;
 	if (options->raw && (option == &fc_option_list[FC_OPTION_quote] || option == &fc_option_list[FC_OPTION_escape]))
 		return "'none'";
-	if (option == &fc_option_list[FC_OPTION_header] &&
+	if ((option == &fc_option_list[FC_OPTION_header] || option == &fc_option_list[FC_OPTION_skip_footer]) &&
 		(strspn(text, "0123456789") == strlen(text) || parse_bool(text, &on)))
 		return pstrdup(text);
 	return fc_statement_literal(text);
@@ -452,6 +452,34 @@ fc_statement_patterns(const FcTable *table, const FcKeyGuess *key)
 		fc_statement_literal(table->columns[key->column].pattern) : fc_statement_object(members);
 }
 
+/* Fills in how a file is cut into records, and which lines are none */
+static void
+fc_statement_guessed_lines(const FcTable *table, char **values)
+{
+	const FcSniffSample *sample = table->sample;
+
+	if (sample->keys != NIL)
+		values[FC_OPTION_format] = "'json'";
+	else if (table->guess->text)
+		values[FC_OPTION_format] = "'text'";
+	if (table->map && sample->keys == NIL)
+		values[FC_OPTION_header] = "'map'";
+	else if (table->header_lines > 0 && sample->keys == NIL)
+		values[FC_OPTION_header] = table->header_lines == 1 ? "true" : psprintf("%d", table->header_lines);
+	if (table->drops || sample->unnamed > 0)
+		values[FC_OPTION_ignore_extra_columns] = "true";
+	if (sample->utf16 && (sample->unmarked || pg_get_client_encoding() != PG_UTF8))
+		values[FC_OPTION_encoding] = fc_statement_literal("UTF16");
+	else if (table->encoding != pg_get_client_encoding() && !table->ascii)
+		values[FC_OPTION_encoding] = fc_statement_literal(pg_encoding_to_char(table->encoding));
+	if (sample->comment)
+		values[FC_OPTION_comment] = fc_statement_byte(sample->comment);
+	if (sample->footer > 0)
+		values[FC_OPTION_skip_footer] = psprintf("%d", sample->footer);
+	if (table->guess->empty > 0)
+		values[FC_OPTION_skip_empty_lines] = "true";
+}
+
 /* Fills in what was guessed and is not the default, as constants of SQL */
 static void
 fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
@@ -461,18 +489,7 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 	List	   *quoted = NIL;	/* columns with words for NULL in quotes */
 	List	   *names = NIL;
 
-	if (table->sample->keys != NIL)
-		values[FC_OPTION_format] = "'json'";
-	else if (text)
-		values[FC_OPTION_format] = "'text'";
-	if (table->sample->unnamed > 0)
-		values[FC_OPTION_ignore_extra_columns] = "true";
-	if (table->map && table->sample->keys == NIL)
-		values[FC_OPTION_header] = "'map'";
-	else if (table->header_lines > 0 && table->sample->keys == NIL)
-		values[FC_OPTION_header] = table->header_lines == 1 ? "true" : psprintf("%d", table->header_lines);
-	if (table->drops)
-		values[FC_OPTION_ignore_extra_columns] = "true";
+	fc_statement_guessed_lines(table, values);
 	if (strcmp(table->guess->delim, text ? "\t" : ",") != 0)
 		values[FC_OPTION_delimiter] = fc_statement_literal(table->guess->delim);
 	if (table->null_string)
@@ -497,10 +514,6 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 		values[FC_OPTION_columns] = fc_statement_array(names);
 	if (quoted != NIL)
 		values[FC_OPTION_force_null] = fc_statement_array(quoted);
-	if (table->sample->utf16 && (table->sample->unmarked || pg_get_client_encoding() != PG_UTF8))
-		values[FC_OPTION_encoding] = fc_statement_literal("UTF16");
-	else if (table->encoding != pg_get_client_encoding() && !table->ascii)
-		values[FC_OPTION_encoding] = fc_statement_literal(pg_encoding_to_char(table->encoding));
 	if (key->column >= 0)
 		values[FC_OPTION_timestamp_column] = fc_statement_literal(table->columns[key->column].name);
 	values[FC_OPTION_timestamp_format] = fc_statement_patterns(table, key);
@@ -511,8 +524,6 @@ fc_statement_guessed(const FcTable *table, const FcKeyGuess *key, char **values)
 	for (int i = 0; i < table->ncolumns; i++)
 		if (table->columns[i].format)
 			values[FC_OPTION_number_format] = fc_statement_literal(table->number_format);
-	if (table->guess->empty > 0)
-		values[FC_OPTION_skip_empty_lines] = "true";
 	if (key->interval)
 		values[FC_OPTION_partition_interval] = fc_statement_literal(key->interval);
 }
@@ -536,6 +547,13 @@ fc_statement_faults(StringInfo sql, const FcTable *table)
 		fc_statement_comment(sql, "", psprintf("%s of %s lines %s no object of JSON: the load will end at the first of these.  on_error => 'ignore', on_error_classes => '{missing_columns,conversion}' leaves them out, and records with invalid values.",
 											   fc_units_count(table->sample->odd_lines), fc_units_count(table->sample->odd_lines + table->records),
 											   table->sample->odd_lines == 1 ? "is" : "are"));
+	if (table->sample->comment && !table->options->given[FC_OPTION_comment])
+		fc_statement_comment(sql, "", psprintf("Lines that begin with %s are taken for comments.", fc_statement_byte(table->sample->comment)));
+	if (table->sample->footer > 0 && !table->options->given[FC_OPTION_skip_footer])
+		fc_statement_comment(sql, "", psprintf("The load leaves out the last %s%s, unless you give skip_footer => 0: %s",
+											   table->sample->footer == 1 ? "line" : psprintf("%d lines", table->sample->footer),
+											   list_length(table->sample->names) > 1 ? " of each file" : "",
+											   fc_sniff_shown(table, table->sample->footer_line, strcspn(table->sample->footer_line, "\r\n"), FC_LINE - 20)));
 	if (table->drops)
 		fc_statement_comment(sql, "", "Each line ends with a delimiter, and nothing is after it: that is no column.");
 	if (guess->others > 0 && table->drops)

@@ -74,6 +74,9 @@ typedef struct FcSniffSample
 								 * sample has them as UTF-8 */
 	bool		unmarked;		/* of which no mark tells */
 	List	   *folders;		/* of FcFolder; the last fields */
+	char		comment;		/* records that begin so are none, or '\0' */
+	int			footer;			/* so many last lines of each file are none, */
+	const char *footer_line;	/* the first of which is this */
 	List	   *keys;			/* of FcObjectKey: the file has lines of JSON,
 								 * made records; else NIL */
 	int			unnamed;		/* keys that no column can have as its name */
@@ -411,6 +414,15 @@ extern char fc_dialect_said(const char *s, size_t len);
 extern FcGuess *fc_dialect_guess(const FcSniffSample *sample, const FcOptions *options,
 								 FcJudge *judge);
 
+/*
+ * Has the value a type, is it an amount, or a date or time as some pattern has
+ * them?
+ */
+extern bool fc_dialect_is_typed(FcJudge *judge, const FcField *field);
+
+/* Does a place have the two bytes, one after the other? */
+extern bool fc_dialect_has_pair(const FcSniffSample *sample, char first, char second);
+
 /* Appends a delimiter */
 extern void fc_dialect_append(const FcDialect *dialect, StringInfo out);
 
@@ -425,14 +437,26 @@ extern void fc_dialect_append(const FcDialect *dialect, StringInfo out);
 extern void fc_objects_look(FcSniffSample *sample, const FcOptions *options);
 
 /*
+ * sniff/edges.c
+ */
+
+/*
+ * Finds lines that are no records, by a guess: the byte that comments begin
+ * with, and a footer, without which the places of the sample end then.  True if
+ * there are some.
+ */
+extern bool fc_edges_find(FcSniffSample *sample, const FcOptions *options, FcJudge *judge,
+						  const FcGuess *guess);
+
+/*
  * sniff/join.c
  */
 
 /*
  * Where files have headers with other columns, writes all with the columns of
- * any; and adds to all records what the folders say
+ * any; and adds to all records what the folders say.  True if it did any.
  */
-extern void fc_join_files(FcSniffSample *sample, const FcOptions *options, FcJudge *judge);
+extern bool fc_join_files(FcSniffSample *sample, const FcOptions *options, FcJudge *judge);
 
 /* What the steps find out, each what the next ones build on */
 

@@ -111,6 +111,16 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('the text format, said, and backslashes that are no escapes', E'1\tC:\\Users\n2\tD:\\\n', 'format => ''text''', 'column_1 bigint, column_2 text', 'format => ''text'', escape => ''none''', E'(1,"C:\\\\Users") (2,"D:\\\\")'),
 ('no escapes, said', E'1\ta\\tb\n2\tc\n', 'format => ''text'', escape => ''none''', 'column_1 bigint, column_2 text', 'format => ''text'', escape => ''none''', E'(1,"a\\\\tb") (2,c)'),
 -- headers
+('comments between records', E'# made by x\nn,v\n1,x\n# a, b, and c\n2,y\n# end\n3,z\n', '', 'n bigint, v text', 'header => true, comment => ''#''', '(1,x) (2,y) (3,z)'),
+('comments, a title and a trailer', E'Report\n% 1\nday;shop;n\n2024-01-01;Ulm;2\n% 2\n2024-01-02;Bonn;3\nTotal;5\n', '', 'day date, shop text, n bigint; day', 'header => 2, delimiter => '';'', skip_footer => 1, comment => ''%''', '(2024-01-01,Ulm,2) (2024-01-02,Bonn,3)'),
+('records that begin like comments', E'#,n\n#1,1\n#2,2\n#x\n#3,3\n', '', 'column_1 text, column_2 text', '', '22P04 missing data for column "column_2"'),
+('a trailer of several lines', E'n|v|w\n1|x|2\n2|y|3\n3|z|4\n\n(3 rows affected)\nCompletion time: 10:00\n', '', 'n bigint, v text, w bigint', 'header => true, delimiter => ''|'', skip_empty_lines => true, skip_footer => 2', '(1,x,2) (2,y,3) (3,z,4)'),
+('a sum below values', E'day,n,v\n2024-01-01,1,x\n2024-01-02,2,y\nTOTAL,3,\n', '', 'day date, n bigint, v text; day', 'header => true, skip_footer => 1', '(2024-01-01,1,x) (2024-01-02,2,y)'),
+('no footer, said', E'day,n\n2024-01-01,1\n2024-01-02,2\nTotal,3\n', 'skip_footer => 0', 'day text, n bigint', 'header => true, skip_footer => 0', '(2024-01-01,1) (2024-01-02,2) (Total,3)'),
+('a footer, said', E'day,n\n2024-01-01,1\n2024-01-02,2\nx,3\n', 'skip_footer => ''^x''', 'day date, n bigint; day', 'header => true, skip_footer => ''^x''', '(2024-01-01,1) (2024-01-02,2)'),
+('comments, said', E'a,n\nx,1\n;no\ny,2\n', 'comment => '';''', 'a text, n bigint', 'header => true, comment => '';''', '(x,1) (y,2)'),
+('a last record that is short', E'a,n,v\n1,2,x\n2,3,y\n3,4\n', '', 'a bigint, n bigint, v text', 'header => true', '22P04 missing data for column "v"'),
+('a last record that has another value', E'a,n\n1,2\n2,3\nx,4\n', '', 'a text, n bigint', 'header => true', '(1,2) (2,3) (x,4)'),
 ('no header', E'1,x\n2,y\n', '', 'column_1 bigint, column_2 text', '', '(1,x) (2,y)'),
 ('lines before the header', E'made by: somebody\n\nid,name,v\n1,a,2\n2,b,3\n', '', 'id bigint, name text, v bigint', 'header => 3', '(1,a,2) (2,b,3)'),
 ('lines before, and no header', E'# one\n# two\n1,a,2\n2,b,3\n', '', 'column_1 bigint, column_2 text, column_3 bigint', 'header => 2', '(1,a,2) (2,b,3)'),
@@ -322,6 +332,8 @@ INSERT INTO remark (lines, arguments, said) VALUES
 (E'Al;;\nBob;Rome;1\nCid;Paris;2\n', '', 'The first line has fewer values than the others. If it is a title, give header => 1.'),
 (E'x,1\n2,2\n3,3\n', '', 'The first line has words above numbers or times, but values as well: it is taken for values.'),
 (E'1\ta\n\\.\n2\tb\n', 'format => ''text''', E'A line \\. ends the data: the load leaves out what stands after it.'),
+(E'# x\nn,v\n1,x\n# y\n2,y\n', '', 'Lines that begin with ''#'' are taken for comments.'),
+(E'n,v,w\n1,x,2\n2,y,3\nTotal,5\n', '', 'The load leaves out the last line, unless you give skip_footer => 0: Total,5'),
 (E'time,n\ns,m\n1,2\n2,3\n', '', 'The second line has words above numbers or times: it is taken for a part of the header. Give header => true if it has values.'),
 (E'name,height\n,cm\nBob,180\nAl,190\n', '', 'The second line has a word above numbers or times, and is taken for values. If it is a part of the header, give header => 2.'),
 (E'a\n1\n', 'target => ''pg_catalog.pg_class''', 'Rows that pg_catalog.pg_class has will stay. With existing_rows => ''replace'''),
@@ -352,7 +364,8 @@ INSERT INTO kept (about, lines, records) VALUES
 ('apostrophes over lines', E'a,''b\nc,d''\n', '2'),
 ('apostrophes over lines, numbers', E'1,''b\n2,d''\n3,x\n', '3'),
 ('backslashes at line ends', E'a\tC:\\\nb\tD:\\\nc\tE:\\\n', '3'),
-('a footer', E'id,n\n1,2\n3,4\nTotal,6\n', '3'),
+('a footer', E'id,n\n1,2\n3,4\nTotal,6\n', '2'),
+('a record with a word that footers have', E'name,n\nTotal,2\nSum,4\nTotal,6\n', '3'),
 ('blank lines between', E'id,n\n1,2\n\n3,4\n', '2'),
 ('units below names', E'name,height\n,cm\nBob,180\nAl,190\n', '3'),
 ('a comment between', E'1,2\n# no,3\n3,4\n', '3'),
@@ -407,21 +420,20 @@ FROM (VALUES (3, 60, 'header => true Partitions of 1 day: 3 3'), (30, 600, 'head
 		(30, 200000, 'header => true, partition_interval => ''1 week'' Partitions of 1 week: 5 5'), (30, 600000, 'header => true Partitions of 1 day: 30 30')) AS v (days, bytes, wanted),
 	LATERAL (SELECT sniffed(quote_literal(write('sniff_days.csv', convert_to(E'd,v\n' || string_agg(date '2024-01-01' + n || ',' || repeat('x', bytes / days - 12), E'\n' ORDER BY n), 'UTF8'))), 'target => ''sniff_days''') AS got FROM generate_series(0, days - 1) AS n) AS s;
 
--- What is said of a footer loads the file
+-- What is said of a footer, if it is no footer, loads the file
 SELECT is(loaded(ARRAY[got[1], replace(got[2], ');', more || ');')]), wanted[number], about || ': ' || number)
 FROM (VALUES ('a footer of one field', E'id,n\n' || repeat(E'1,2\n', 9) || E'(9 rows)\n', ARRAY['22P02 invalid input syntax for type bigint: "(9 rows)"', repeat('(1,2) ', 8) || '(1,2)']),
 	('a footer below a key', E'd,n,v\n2024-01-01,2,x\n2024-01-02,4,y\nTotal,6\n', ARRAY['22007 invalid input syntax for type date: "Total"', '(2024-01-01,2,x) (2024-01-02,4,y)']),
 	('a footer of too many fields', E'id,n\n' || repeat(E'1,2\n', 9) || E'Total,9,18\n', ARRAY['22P04 extra data after last expected column', repeat('(1,2) ', 8) || '(1,2)']),
 	('a footer below texts', E'a,n\nx,2\ny,4\nend\n', ARRAY['22P04 missing data for column "n"', '(x,2) (y,4)'])) AS v (about, lines, wanted),
-	LATERAL (SELECT sniffed(quote_literal(write('sniff_footer.csv', lines::bytea)), 'target => ''footer''') AS got) AS s,
+	LATERAL (SELECT sniffed(quote_literal(write('sniff_footer.csv', lines::bytea)), 'target => ''footer'', skip_footer => 0') AS got) AS s,
 	LATERAL (VALUES (1, ''), (2, ', ' || substring(said(got) FROM 'on_error => ''ignore'', on_error_classes => ''[^'']*'''))) AS m (number, more);
 
 -- A script whose values are wanted all the same
 SELECT is(loaded(sniffed(quote_literal(write('sniff_values.csv', E'insert into t values (1);\ninsert into t values (2);\n'::bytea)), 'delimiter => ''|''')), '("insert into t values (1);") ("insert into t values (2);")', 'a script, if the delimiter is said');
 
--- What sqlcmd writes, as a comment says of its footer; and a file that has no line of dashes
-SELECT is(call_of(got[2]) || ' ' || loaded(ARRAY[got[1], replace(got[2], ');', ', ' || substring(said(got) FROM 'on_error => ''ignore'', on_error_classes => ''[^'']*''') || ');')]),
-	'header => 2, delimiter => ''|'', skip_empty_lines => true ' || repeat('("2024-01-01 00:00:00",1) ', 8) || '("2024-01-01 00:00:00",1)', 'sqlcmd')
+-- What sqlcmd writes; and a file that has no line of dashes
+SELECT is(call_of(got[2]) || ' ' || loaded(got), 'header => 2, delimiter => ''|'', skip_empty_lines => true, skip_footer => 1 ' || repeat('("2024-01-01 00:00:00",1) ', 8) || '("2024-01-01 00:00:00",1)', 'sqlcmd')
 FROM (SELECT sniffed(quote_literal(write('sniff_sqlcmd.csv', convert_to(E'at|n\n--|-\n' || repeat(E'2024-01-01 00:00:00|1\n', 9) || E'\n(9 rows affected)\n', 'UTF8')))) AS got) AS s;
 SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', write('sniff_ruled.csv', E'a,b\n--,--\nx,y\n'::bytea), write('sniff_unruled.csv', E'a,b\nz,w\n'::bytea)))), '(--,--) (x,y) (z,w)', 'a line of dashes that one file has is a record');
 
