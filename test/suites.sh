@@ -299,12 +299,12 @@ suite_fuzz()
   end_server
 }
 
-# PostgreSQL's own tests of COPY, from the server's source package, and files of
-# other people's packages
+# PostgreSQL's own tests of COPY, from the server's source package, files of
+# other people's packages, and files that DuckDB reads, too
 suite_external()
 {
   warm_server external || return
-  tap external sh -c "mkdir -m 755 '$FC_TMP/files/'\${0##*/} && \$0 '$FC_TMP/files/'\${0##*/}" -- test/external/run test/external/sniff
+  tap external sh -c "mkdir -m 755 '$FC_TMP/files/'\${0##*/} && \$0 '$FC_TMP/files/'\${0##*/}" -- test/external/run test/external/sniff test/external/duckdb
   end_server
 }
 
