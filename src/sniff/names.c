@@ -174,7 +174,7 @@ fc_names_part(const char *path)
 char *
 fc_names_table(const FcOptions *options)
 {
-	static const char *const packed[] = {".gz", ".bgz", ".zst", ".lz4", ".bz2", ".xz"};
+	static const char *const packed[] = {".zip", ".gz", ".bgz", ".zst", ".lz4", ".bz2", ".xz"};
 	char	   *part = options->program ? pstrdup("data") : fc_names_part(strVal(linitial(options->sources)));
 	char	   *name;
 	char	   *point;
@@ -184,7 +184,7 @@ fc_names_table(const FcOptions *options)
 		if ((point = strrchr(part, '.')) != NULL && point > part &&
 			pg_strcasecmp(point, packed[i]) == 0)
 			*point = '\0';
-	if ((point = strrchr(part, '.')) != NULL && point > part && strlen(point) <= 6)
+	if ((point = strrchr(part, '.')) != NULL && point > part && strlen(point) <= strlen(".ndjson"))
 		*point = '\0';
 	name = palloc(strlen(part) + 1);
 	for (const char *s = part; *s && len < NAMEDATALEN - 1; s++)

@@ -601,6 +601,7 @@ SELECT is(loaded(sniffed(format('%L', current_setting('test.dir') || '/sniff_par
 SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_2.csv', d || '/sniff_packed.csv.gz'))), '(2024-01-01,1) (2024-01-02,2)', 'a list, of which one is packed') FROM current_setting('test.dir') AS d;
 SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_none.csv', d || '/sniff_part_2.csv'))), '(2024-01-02,2)', 'a list, of which the first is empty') FROM current_setting('test.dir') AS d;
 SELECT alike((sniffed(format('%L', current_setting('test.dir') || '/sniff_packed.csv.gz')))[1], '%CREATE TABLE sniff_packed (%', 'the name is that of the file');
+SELECT is(plain((sniffed(quote_literal(write('sniff_a.ndjson', E'{"n": 1}\n'::bytea))))[1]), 'CREATE TABLE sniff_a ( n bigint );', '... without its ending');
 SELECT is(loaded(sniffed(format('%L', 'cat ' || current_setting('test.dir') || '/sniff_part_1.csv'), 'program => true')), '(2024-01-01,1)', 'a program');
 SELECT alike(said(sniffed('''yes 1,x''', 'program => true')), '%: others may differ.%', 'a program is stopped when enough has come');
 SELECT write('sniff_other.csv', E'n,at\n3,2024-01-03\n'::bytea) \g /dev/null
