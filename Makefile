@@ -70,7 +70,7 @@ libraries: | $(shlib) $(if $(filter yes,$(LIBPQ)),fast_copy_cluster$(DLSUFFIX))
 include $(srcdir)/cluster/cluster.mk
 
 # The arguments of the functions are those of the list that C reads.
-$(DATA_built): sql/fast_copy.sql.in src/options/list.h
+$(DATA_built): sql/fast_copy.sql.in sql/help.in src/options/list.h
 	$(CPP) -x c -undef -P -Isrc $< >$@
 
 # The documents keep their folders, so that their links lead somewhere: PGXS

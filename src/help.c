@@ -3,10 +3,10 @@
  * help.c
  *	  fast_copy_help(): the options of a load, and what goes by a name.
  *
- *	 options/option.c ──► all options, a row each ──► sql/fast_copy.sql.in
+ *	 options/list.h ──► all options, a row each ──► sql/fast_copy.sql.in
  *
- * The functions in SQL make lines of these rows, of pg_settings and of the
- * catalogs.
+ * The functions in SQL make lines of these rows and of what sql/help.in says of
+ * them, of pg_settings and of the catalogs.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,29 +16,27 @@
 
 #include "fast_copy.h"
 
-PG_FUNCTION_INFO_V1(fast_copy_help_options);
+PG_FUNCTION_INFO_V1(fast_copy_help_list);
 PG_FUNCTION_INFO_V1(fast_copy_help_none);
 
-#define HELP_COLUMN(member) {TEXTOID, offsetof(FcHelp, member)}
+#define HELP_COLUMN(member) {TEXTOID, offsetof(FcOption, member)}
 static const FcReportColumn help_columns[] = {
 	HELP_COLUMN(name),
-	HELP_COLUMN(kind),
 	HELP_COLUMN(type),
 	HELP_COLUMN(preset),
-	HELP_COLUMN(copy),
 	HELP_COLUMN(values),
-	HELP_COLUMN(sample),
-	HELP_COLUMN(words),
-	HELP_COLUMN(meaning),
-	HELP_COLUMN(text),
-	HELP_COLUMN(example)
+	HELP_COLUMN(words)
 };
 
-/* Returns all options, a row each */
+/* Returns the options, a row each */
 Datum
-fast_copy_help_options(PG_FUNCTION_ARGS)
+fast_copy_help_list(PG_FUNCTION_ARGS)
 {
-	return fast_copy_rows(fcinfo, fc_help_options(), help_columns, lengthof(help_columns));
+	List	   *list = NIL;
+
+	for (int i = 0; i < FC_NOPTIONS; i++)
+		list = lappend(list, unconstify(FcOption *, &fc_option_list[i]));
+	return fast_copy_rows(fcinfo, list, help_columns, lengthof(help_columns));
 }
 
 /* ERROR 42704: nothing goes by the word, which may be like one of the names */

@@ -7,11 +7,11 @@
  * fast_copy_sniff() and fast_copy_files(), in C and in SQL
  * (sql/fast_copy.sql.in), the keys of their last argument, "options", the
  * options of COPY ... WITH (fast_copy, ...), and what hints say about them.  A
- * new option needs a line here, one of options/help_list.h, the field of
+ * new option needs a line here, one of sql/help.in, the field of
  * FcOptions that it fills, a check of its value in fc_options_check(), and in
  * the script that upgrades the extension the functions with one argument more.
  *
- * X(name, type, default, kind, from, core, field)
+ * X(name, type, default, kind, from, core, field, values, words)
  *
  * name		in SQL
  * type		of the argument, by which C reads its value.  FC_VALUE is a type of
@@ -28,6 +28,9 @@
  * core		its name in the list that core's COPY gets; the caller may give the
  *			option by this name, too.  NULL: core does not get it
  * field	of FcOptions
+ * values	that are valid, as a hint tells them after "Use NAME =>"; NULL: any
+ *			of the type
+ * words	that other programs have for it, between blanks; NULL: none
  *
  *-------------------------------------------------------------------------
  */
@@ -36,62 +39,119 @@
 
 /* In the order of the SQL declaration */
 #define FC_OPTIONS(X) \
-	X(timestamp_column, name, NULL, TEXT, ANY, NULL, key_column) \
-	X(columns, name[], NULL, LIST, FUNCTION, NULL, columns) \
-	X(format, text, 'csv', TEXT, ANY, "format", words.format) \
-	X(header, FC_VALUE, 'false', TEXT, ANY, NULL, words.header) \
-	X(ignore_extra_columns, boolean, false, FLAG, ANY, NULL, ignore_extra_columns) \
-	X(delimiter, text, NULL, TEXT, ANY, "delimiter", words.delimiter) \
-	X(null_string, text, NULL, TEXT, ANY, "null", words.null_string) \
-	X(quote, text, NULL, TEXT, ANY, "quote", words.quote) \
-	X(escape, text, NULL, TEXT, ANY, "escape", words.escape) \
-	X(force_not_null, name[], NULL, LIST, ANY, "force_not_null", force_not_null) \
-	X(force_null, name[], NULL, LIST, ANY, "force_null", force_null) \
-	X(default_string, text, NULL, TEXT, ANY, "default", default_string) \
-	X(encoding, name, NULL, TEXT, ANY, "encoding", words.encoding) \
-	X(where_clause, text, NULL, TEXT, ANY, NULL, where_clause) \
-	X(timestamp_format, FC_VALUE, NULL, JSON, ANY, NULL, timestamp_format) \
-	X(time_zone, text, NULL, TEXT, EVERY, NULL, time_zone) \
-	X(partition_interval, text, NULL, TEXT, EVERY, NULL, interval) \
-	X(missing_partitions, text, 'create', TEXT, ANY, NULL, words.missing_partitions) \
-	X(order_by, text[], NULL, LIST, ANY, NULL, order_by) \
-	X(freeze, boolean, false, FLAG, ANY, NULL, freeze) \
-	X(on_error, text, 'stop', TEXT, ANY, NULL, words.on_error) \
-	X(on_error_classes, text[], NULL, LIST, ANY, NULL, words.on_error_classes) \
-	X(reject_limit, FC_VALUE, NULL, TEXT, ANY, NULL, words.reject_limit) \
-	X(reject_table, FC_VALUE, NULL, TABLE, ANY, NULL, reject_table) \
-	X(log_verbosity, text, 'default', TEXT, EVERY, NULL, words.log_verbosity) \
-	X(run_analyze, boolean, false, FLAG, EVERY, NULL, run_analyze) \
-	X(progress, FC_VALUE, NULL, TEXT, EVERY, NULL, words.progress) \
-	X(workers, integer, NULL, INTEGER, EVERY, NULL, workers) \
-	X(program, boolean, false, FLAG, ONE_CALL, NULL, program) \
-	X(remote_commit, text, 'auto', TEXT, ANY, NULL, words.remote_commit) \
-	X(nodes, name[], NULL, LIST, ANY, NULL, nodes) \
-	X(existing_rows, text, 'keep', TEXT, ANY, NULL, words.existing_rows) \
-	X(replace_from, text, NULL, TEXT, EVERY, NULL, replace_from) \
-	X(replace_to, text, NULL, TEXT, EVERY, NULL, replace_to) \
-	X(min_replace_ratio, numeric, '0.5', TEXT, ANY, NULL, words.min_replace_ratio) \
-	X(replace_method, text, 'auto', TEXT, ANY, NULL, words.replace_method) \
-	X(on_conflict, text, 'error', TEXT, ANY, NULL, words.on_conflict) \
-	X(dedup_keys, name[], NULL, LIST, ANY, NULL, dedup_keys) \
-	X(dedup_keep, text, NULL, TEXT, ANY, NULL, words.dedup_keep) \
-	X(dedup_order, name[], NULL, LIST, ANY, NULL, dedup_order) \
-	X(delete_where, text, NULL, TEXT, ANY, NULL, delete_where) \
-	X(ledger, FC_VALUE, NULL, TABLE, ONE, NULL, ledger) \
-	X(label, text, NULL, TEXT, ONE, NULL, label) \
-	X(changed_files, text, 'error', TEXT, ANY, NULL, words.changed_files) \
-	X(other_files, text, 'error', TEXT, ANY, NULL, words.other_files) \
-	X(notify_channel, text, NULL, TEXT, ANY, NULL, notify_channel) \
-	X(transform, FC_VALUE, NULL, JSON, ANY, NULL, transform) \
-	X(null_strings, FC_VALUE, NULL, JSON, ANY, NULL, null_strings) \
-	X(trim_blanks, text, NULL, TEXT, ANY, NULL, words.trim_blanks) \
-	X(number_format, text, NULL, TEXT, ANY, NULL, words.number_format) \
-	X(skip_empty_lines, boolean, NULL, FLAG, ANY, NULL, skip_empty_lines) \
-	X(missing_columns, text, 'error', TEXT, ANY, NULL, words.missing_columns) \
-	X(max_records, bigint, NULL, INTEGER, ANY, NULL, max_records) \
-	X(skip_footer, FC_VALUE, NULL, TEXT, ANY, NULL, words.skip_footer) \
-	X(comment, text, NULL, TEXT, ANY, NULL, comment) \
-	X(manifest, FC_VALUE, NULL, JSON, ONE, NULL, manifest) \
-	X(compressed, boolean, false, FLAG, COPY, NULL, compressed)
+	X(timestamp_column, name, NULL, TEXT, ANY, NULL, key_column, \
+	  NULL, "key sort_key") \
+	X(columns, name[], NULL, LIST, FUNCTION, NULL, columns, \
+	  NULL, "names fields column_names") \
+	X(format, text, 'csv', TEXT, ANY, "format", words.format, \
+	  "'csv', 'text', 'json' or 'binary'", "csv ndjson jsonl") \
+	X(header, FC_VALUE, 'false', TEXT, ANY, NULL, words.header, \
+	  "true, false, 'match', 'map' or a number of lines to skip", "skip skip_header ignore_lines auto_detect") \
+	X(ignore_extra_columns, boolean, false, FLAG, ANY, NULL, ignore_extra_columns, \
+	  NULL, "ignore_unknown_columns") \
+	X(delimiter, text, NULL, TEXT, ANY, "delimiter", words.delimiter, \
+	  NULL, "sep separator delim fields_terminated_by") \
+	X(null_string, text, NULL, TEXT, ANY, "null", words.null_string, \
+	  NULL, "nullstr nullif") \
+	X(quote, text, NULL, TEXT, ANY, "quote", words.quote, \
+	  NULL, "enclosed_by optionally_enclosed_by") \
+	X(escape, text, NULL, TEXT, ANY, "escape", words.escape, \
+	  NULL, "escaped_by") \
+	X(force_not_null, name[], NULL, LIST, ANY, "force_not_null", force_not_null, \
+	  NULL, "not_null") \
+	X(force_null, name[], NULL, LIST, ANY, "force_null", force_null, \
+	  NULL, "null_quoted") \
+	X(default_string, text, NULL, TEXT, ANY, "default", default_string, \
+	  NULL, NULL) \
+	X(encoding, name, NULL, TEXT, ANY, "encoding", words.encoding, \
+	  NULL, "charset character_set") \
+	X(where_clause, text, NULL, TEXT, ANY, NULL, where_clause, \
+	  NULL, "filter condition where") \
+	X(timestamp_format, FC_VALUE, NULL, JSON, ANY, NULL, timestamp_format, \
+	  NULL, "timestampformat dateformat date_format datestyle epoch") \
+	X(time_zone, text, NULL, TEXT, EVERY, NULL, time_zone, \
+	  NULL, "timezone tz") \
+	X(partition_interval, text, NULL, TEXT, EVERY, NULL, interval, \
+	  NULL, "interval") \
+	X(missing_partitions, text, 'create', TEXT, ANY, NULL, words.missing_partitions, \
+	  "'create', 'error' or 'default'", "create_partitions") \
+	X(order_by, text[], NULL, LIST, ANY, NULL, order_by, \
+	  NULL, "sort") \
+	X(freeze, boolean, false, FLAG, ANY, NULL, freeze, \
+	  NULL, NULL) \
+	X(on_error, text, 'stop', TEXT, ANY, NULL, words.on_error, \
+	  "'stop', 'ignore' or 'set_null'", "ignore_errors on_error_stop on_error_resume_next") \
+	X(on_error_classes, text[], NULL, LIST, ANY, NULL, words.on_error_classes, \
+	  "conversion, missing_columns, extra_columns, encoding, check, not_null, no_partition, unique, replace_invalid and cut_long", NULL) \
+	X(reject_limit, FC_VALUE, NULL, TEXT, ANY, NULL, words.reject_limit, \
+	  "100, '1%', '100 per file' or '1% per file'", "max_errors rejects_limit limit") \
+	X(reject_table, FC_VALUE, NULL, TABLE, ANY, NULL, reject_table, \
+	  NULL, "rejects_table store_rejects bad_file rejects") \
+	X(log_verbosity, text, 'default', TEXT, EVERY, NULL, words.log_verbosity, \
+	  "'default', 'verbose' or 'silent'", "verbose silent") \
+	X(run_analyze, boolean, false, FLAG, EVERY, NULL, run_analyze, \
+	  NULL, "analyze") \
+	X(progress, FC_VALUE, NULL, TEXT, EVERY, NULL, words.progress, \
+	  NULL, NULL) \
+	X(workers, integer, NULL, INTEGER, EVERY, NULL, workers, \
+	  NULL, "parallel parallelism threads jobs concurrency") \
+	X(program, boolean, false, FLAG, ONE_CALL, NULL, program, \
+	  NULL, "command pipe") \
+	X(remote_commit, text, 'auto', TEXT, ANY, NULL, words.remote_commit, \
+	  "'auto', 'two_phase' or 'one_phase'", "2pc") \
+	X(nodes, name[], NULL, LIST, ANY, NULL, nodes, \
+	  NULL, "servers") \
+	X(existing_rows, text, 'keep', TEXT, ANY, NULL, words.existing_rows, \
+	  "'keep', 'replace' or 'merge'", "truncate overwrite replace append") \
+	X(replace_from, text, NULL, TEXT, EVERY, NULL, replace_from, \
+	  NULL, NULL) \
+	X(replace_to, text, NULL, TEXT, EVERY, NULL, replace_to, \
+	  NULL, NULL) \
+	X(min_replace_ratio, numeric, '0.5', TEXT, ANY, NULL, words.min_replace_ratio, \
+	  NULL, NULL) \
+	X(replace_method, text, 'auto', TEXT, ANY, NULL, words.replace_method, \
+	  "'auto' or 'delete'", NULL) \
+	X(on_conflict, text, 'error', TEXT, ANY, NULL, words.on_conflict, \
+	  "'error', 'nothing' or 'update'", "upsert ignore_duplicates") \
+	X(dedup_keys, name[], NULL, LIST, ANY, NULL, dedup_keys, \
+	  NULL, "unique_keys") \
+	X(dedup_keep, text, NULL, TEXT, ANY, NULL, words.dedup_keep, \
+	  "'last' or 'first'", NULL) \
+	X(dedup_order, name[], NULL, LIST, ANY, NULL, dedup_order, \
+	  NULL, "newest latest only_if_newer") \
+	X(delete_where, text, NULL, TEXT, ANY, NULL, delete_where, \
+	  NULL, "delete_marks tombstones cdc debezium dms goldengate") \
+	X(ledger, FC_VALUE, NULL, TABLE, ONE, NULL, ledger, \
+	  NULL, NULL) \
+	X(label, text, NULL, TEXT, ONE, NULL, label, \
+	  NULL, NULL) \
+	X(changed_files, text, 'error', TEXT, ANY, NULL, words.changed_files, \
+	  "'error', 'skip' or 'load'", NULL) \
+	X(other_files, text, 'error', TEXT, ANY, NULL, words.other_files, \
+	  "'error' or 'replace'", NULL) \
+	X(notify_channel, text, NULL, TEXT, ANY, NULL, notify_channel, \
+	  NULL, "listen pubsub event") \
+	X(transform, FC_VALUE, NULL, JSON, ANY, NULL, transform, \
+	  NULL, "set expressions using") \
+	X(null_strings, FC_VALUE, NULL, JSON, ANY, NULL, null_strings, \
+	  NULL, "null_if_values nullstr") \
+	X(trim_blanks, text, NULL, TEXT, ANY, NULL, words.trim_blanks, \
+	  "'none', 'unquoted' or 'all'", "trim trim_both keep_unquoted_blanks whitespace") \
+	X(number_format, text, NULL, TEXT, ANY, NULL, words.number_format, \
+	  NULL, "decimal_separator thousands") \
+	X(skip_empty_lines, boolean, NULL, FLAG, ANY, NULL, skip_empty_lines, \
+	  NULL, "empty_lines") \
+	X(missing_columns, text, 'error', TEXT, ANY, NULL, words.missing_columns, \
+	  "'error', 'null' or 'default'", "null_padding trailing_nullcols fill") \
+	X(max_records, bigint, NULL, INTEGER, ANY, NULL, max_records, \
+	  NULL, "limit head sample maxrows") \
+	X(skip_footer, FC_VALUE, NULL, TEXT, ANY, NULL, words.skip_footer, \
+	  NULL, "footer trailer skipfooter tail") \
+	X(comment, text, NULL, TEXT, ANY, NULL, comment, \
+	  NULL, "comments comment_char") \
+	X(manifest, FC_VALUE, NULL, JSON, ONE, NULL, manifest, \
+	  NULL, "checksum sha256 md5") \
+	X(compressed, boolean, false, FLAG, COPY, NULL, compressed, \
+	  NULL, "compression gzip gz")
 
 #endif							/* FC_LIST_H */

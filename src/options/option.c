@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * options/option.c
- *	  What there is to be known of each option: name, type, values, help.
+ *	  What there is to be known of each option: name, type, values.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +11,6 @@
 #include "utils/formatting.h"
 #include "utils/varlena.h"
 
-#include "options/help_list.h"
 #include "options/options.h"
 
 /* Letters by which a name may differ from a word that it is like */
@@ -19,27 +18,11 @@
 
 #define FC_VALUE fast_copy_value
 #define FC_STRING(word) #word
-#define FC_OPTION_ROW(name, type, preset, kind, from, core, field) \
+#define FC_OPTION_ROW(name, type, preset, kind, from, core, field, values, words) \
 	{#name, FC_STRING(type), #preset, core, FC_KIND_##kind, FC_FROM_##from, \
-	 offsetof(FcOptions, field)},
+	 offsetof(FcOptions, field), values, words},
 
 const FcOption fc_option_list[FC_NOPTIONS] = {FC_OPTIONS(FC_OPTION_ROW)};
-
-#define FC_HELP_OPTION(name, copy, values, sample, words, meaning, text, example) \
-	[FC_OPTION_##name] = {#name, NULL, NULL, 0, copy, values, sample, words, meaning, text, example},
-#define FC_HELP_OTHER(name, type, preset, from, copy, values, sample, words, meaning, text, example) \
-	{#name, type, preset, FC_FROM_##from, copy, values, sample, words, meaning, text, example},
-#define FC_HELP_COUNT(...) +1
-
-const FcHelp fc_option_help[FC_NOPTIONS] = {FC_HELP(FC_HELP_OPTION)};
-
-/* What is no option, but is given beside them */
-static const FcHelp first_help[] = {FC_HELP_FIRST(FC_HELP_OTHER)};
-static const FcHelp last_help[] = {FC_HELP_LAST(FC_HELP_OTHER)};
-
-/* An unknown name does not compile, and one that comes twice is a warning */
-StaticAssertDecl((FC_HELP(FC_HELP_COUNT)) == FC_NOPTIONS,
-				 "options/help_list.h lacks an option of options/list.h");
 
 /* fc_options_set() writes to a field by its option's kind: types must agree */
 #define FC_TYPE_TEXT	char *
@@ -48,7 +31,7 @@ StaticAssertDecl((FC_HELP(FC_HELP_COUNT)) == FC_NOPTIONS,
 #define FC_TYPE_TABLE	Oid
 #define FC_TYPE_INTEGER int64
 #define FC_TYPE_JSON	char *
-#define FC_OPTION_FITS(name, type, preset, kind, from, core, field) \
+#define FC_OPTION_FITS(name, type, preset, kind, from, core, field, ...) \
 	StaticAssertDecl(__builtin_types_compatible_p(typeof(((FcOptions *) 0)->field), \
 												  FC_TYPE_##kind), \
 					 "the field of option " #name " has another type");
@@ -94,7 +77,7 @@ fc_option_nearest(const char *word, const List *names)
 static bool
 fc_option_is_called(int option, const char *word)
 {
-	const char *words = fc_option_help[option].words;
+	const char *words = fc_option_list[option].words;
 	const char *found = words && word[0] != '\0' ? strstr(words, word) : NULL;
 
 	return found && (found == words || found[-1] == ' ') && strchr(" ", found[strlen(word)]);
@@ -131,7 +114,7 @@ fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
 int
 fc_option_hint(const FcOptions *options, FcOptionNumber option)
 {
-	const char *values = fc_option_help[option].values;
+	const char *values = fc_option_list[option].values;
 
 	return errhint("Use %s%s %s%s.", fc_option_list[option].name, fc_caller_arrow(options->caller), values,
 				   fc_caller_wrote_copy(options->caller) && values[0] == '\'' ? ", in quotes" : "");
@@ -142,7 +125,7 @@ fc_option_word(const FcOptions *options, FcOptionNumber number)
 {
 	const FcOption *option = &fc_option_list[number];
 	const char *word = *(char *const *) ((const char *) options + option->at);
-	const char *values = fc_option_help[number].values;
+	const char *values = option->values;
 	bool		cores = number == FC_OPTION_on_error || number == FC_OPTION_log_verbosity;
 
 	if (word == NULL)
@@ -188,35 +171,4 @@ fc_option_default(const FcOption *option)
 	if (option->preset[0] != '\'')
 		return NULL;
 	return pnstrdup(option->preset + 1, strlen(option->preset) - 2);
-}
-
-/* Adds a copy, with what follows from it; of an option of that list */
-static List *
-fc_help_add(List *list, const FcHelp *from, const FcOption *option)
-{
-	FcHelp	   *help = palloc(sizeof(FcHelp));
-
-	*help = *from;
-	if (option)
-	{
-		help->type = option->type;
-		help->preset = option->preset;
-		help->from = option->from;
-	}
-	help->kind = help->from & FC_FROM_CALL ? "argument" : "option of COPY";
-	return lappend(list, help);
-}
-
-List *
-fc_help_options(void)
-{
-	List	   *list = NIL;
-
-	for (int i = 0; i < lengthof(first_help); i++)
-		list = fc_help_add(list, &first_help[i], NULL);
-	for (int i = 0; i < FC_NOPTIONS; i++)
-		list = fc_help_add(list, &fc_option_help[i], &fc_option_list[i]);
-	for (int i = 0; i < lengthof(last_help); i++)
-		list = fc_help_add(list, &last_help[i], NULL);
-	return list;
 }

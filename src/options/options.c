@@ -298,7 +298,7 @@ fc_options_class(const FcOptions *options, const char *name)
 	fc_option_error(errmsg("on_error_classes \"%s\" not recognized", name),
 					errhint(fc_caller_wrote_copy(options->caller) ?
 							"Classes are %s. A list stands in parentheses, and what is a word of SQL in quotes: on_error_classes (conversion, 'unique')." :
-							"Classes are %s.", fc_option_help[FC_OPTION_on_error_classes].values));
+							"Classes are %s.", fc_option_list[FC_OPTION_on_error_classes].values));
 }
 
 /* Reads a number of records, or a percentage; of all files, or of each */

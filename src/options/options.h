@@ -79,36 +79,13 @@ typedef struct FcOption
 	FcOptionKind kind;
 	int			from;			/* FC_FROM_* */
 	size_t		at;				/* its field in FcOptions */
+	const char *values;			/* that are valid, as hints tell them; NULL:
+								 * too many to be told */
+	const char *words;			/* of other programs, or NULL */
 } FcOption;
 
 /* The options of options/list.h */
 extern const FcOption fc_option_list[FC_NOPTIONS];
-
-/* An option, with what options/list.h and options/help_list.h say of it */
-typedef struct FcHelp
-{
-	const char *name;
-	const char *type;			/* in SQL */
-	const char *preset;			/* the default, as SQL has it; "": none */
-	int			from;			/* FC_FROM_* */
-	const char *copy;			/* what COPY calls it, or NULL */
-	const char *values;			/* that are valid, as hints tell them; NULL:
-								 * too many to be told */
-	const char *sample;			/* a value */
-	const char *words;			/* of other programs, or NULL */
-	const char *meaning;		/* a phrase */
-	const char *text;			/* whole sentences */
-	const char *example;
-
-	/* what follows */
-	const char *kind;			/* argument, or option of COPY */
-} FcHelp;
-
-/* Of each option: type, preset and from are those of the list */
-extern const FcHelp fc_option_help[FC_NOPTIONS];
-
-/* Returns a list of FcHelp, in the order of the arguments and then of COPY */
-extern List *fc_help_options(void);
 
 /* Options as the caller wrote them, for fc_options_check() */
 typedef struct FcOptionWords
@@ -353,7 +330,7 @@ extern char *fc_option_default(const FcOption *option);
 extern int	fc_option_hint(const FcOptions *options, FcOptionNumber option);
 
 /*
- * The number of the option's word among its valid values (options/help_list.h),
+ * The number of the option's word among its valid values (sql/help.in),
  * which its enumeration has in the same order; 0 if none is given.  ERROR 22023
  * for another one.
  */

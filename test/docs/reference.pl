@@ -17,7 +17,7 @@ my @tasks = (
 	[ 'Partitions' => qw(partition_interval missing_partitions) ],
 	[ 'Bad records' => qw(on_error on_error_classes reject_limit reject_table) ],
 	[ 'Rows that are there already' => qw(existing_rows replace_from replace_to min_replace_ratio replace_method on_conflict dedup_keys dedup_keep dedup_order delete_where) ],
-	[ 'Each file once' => qw(ledger label changed_files other_files notify_channel) ],
+	[ 'Each file once' => qw(ledger label manifest changed_files other_files notify_channel) ],
 	[ 'Other servers' => qw(remote_commit nodes) ],
 	[ 'How the load runs' => qw(workers progress log_verbosity run_analyze options fast_copy) ]);
 

@@ -32,6 +32,13 @@ $$, 'of which there are some');
 SELECT isnt(obj_description(oid, 'pg_extension'), NULL, 'a comment on the extension')
 FROM pg_extension WHERE extname = 'fast_copy';
 
+-- options/list.h and sql/help.in: the same options, each once
+SELECT is_empty($$
+	SELECT name FROM fast_copy_help_options()
+	GROUP BY name
+	HAVING count(*) > 1 OR bool_or(type IS NULL OR preset IS NULL OR sample IS NULL OR meaning IS NULL OR explanation IS NULL OR example IS NULL)
+$$, 'all is said of each option, once');
+
 -- SHOW ALL: every setting
 LOAD 'fast_copy';
 SELECT cmp_ok(count(*), '>=', 10::bigint, 'settings are defined')
@@ -100,7 +107,8 @@ SELECT is(help_on('Header'), $$argument header
   any order; columns that are not in the file get their default, or NULL
   without one. If no column has exactly the name of a field, case does not
   matter: EventTime is the column eventtime, and blanks around names do not
-  count. COPY has no 'map', and numbers only in newer versions.
+  count. Each file is mapped by its own header. COPY has no 'map', and numbers
+  only in newer versions.
 
     SELECT fast_copy('events', '/data/events.csv', header => 'map');$$, 'an option, in any case');
 SELECT matches(help_on(upper(name)), format(E'^argument %s\n  Type:      %s\n%s(  Values:    .*)?(  In a call: [^\n]+\n)(  In JSON:   [^\n]+\n)?  In COPY:   [^\n]+\n(             [^\n]+\n)?\n  .*\\.\n\n    .*\\y%s\\y.*;($|\n\n)',
