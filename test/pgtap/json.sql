@@ -192,6 +192,19 @@ SELECT is(pg_temp.days('{"existing_rows": "replace", "min_replace_ratio": 0}', A
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''days'', %L, format => ''json'')', pg_temp.write(ARRAY['{"id": 1, "at": "2024-01-01"}', '{"id": 1}']))))[1:2],
 	ARRAY['23514', 'no partition of relation "days" found for row'], 'no key');
 
+SELECT pg_temp.shell(format('printf ''# made today\r\n{"id": 1}\r\n\r\n \r\n# {\r\n{"id": 2}'' >%s', :'file')) \g /dev/null
+CREATE FUNCTION pg_temp.commented(target regclass) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows text;
+BEGIN
+	EXECUTE format('TRUNCATE %s', target);
+	PERFORM fast_copy(target, current_setting('fc.file'), format => 'json', comment => '#');
+	EXECUTE format('SELECT string_agg(s::text, '' '' ORDER BY id) FROM %s AS s', target) INTO rows;
+	RETURN rows;
+END
+$$;
+SELECT is(pg_temp.commented(target), '(1,,,) (2,,,)', format('comments and empty lines with carriage returns, %s', target)) FROM unnest('{shown,shown_fires}'::regclass[]) AS target;
+
 LOAD 'fast_copy';
 TRUNCATE shown;
 COPY shown FROM STDIN WITH (fast_copy, FORMAT json, missing_columns 'default');
