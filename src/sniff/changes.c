@@ -23,6 +23,9 @@
 /* Digits of a fraction of a second that a moment keeps */
 #define FC_DIGITS_MICRO	6
 
+/* Digits after the point of a version, at most */
+#define FC_DIGITS_VERSION	3
+
 /* From so many digits on integers can only be nanoseconds */
 #define FC_DIGITS_NANO	18
 
@@ -102,6 +105,17 @@ fc_changes_micro(const char *s, size_t len, int kinds)
 	return at < len && isdigit((unsigned char) s[at]);
 }
 
+/*
+ * Is it a fraction that may be the rest of a version: "10", but not "00", and
+ * not many digits?
+ */
+static bool
+fc_changes_zero(const char *fraction, size_t len)
+{
+	return len > 1 && len <= FC_DIGITS_VERSION && fraction[len - 1] == '0' && fraction[len - 2] != '0' &&
+		strspn(fraction, "0123456789") >= len;
+}
+
 int
 fc_changes_of(const char *s, size_t len, int kinds)
 {
@@ -120,7 +134,7 @@ fc_changes_of(const char *s, size_t len, int kinds)
 		changes |= 1 << FC_CHANGE_POWER;
 	if (fc_changes_double(s, len, kinds))
 		changes |= 1 << FC_CHANGE_DIGITS;
-	if (fraction + 1 < len && s[len - 1] == '0' && strspn(s + fraction, "0123456789") >= len - fraction)
+	if (fc_changes_zero(s + fraction, len - fraction))
 		changes |= 1 << FC_CHANGE_ZERO;
 	return changes;
 }

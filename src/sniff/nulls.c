@@ -129,7 +129,8 @@ fc_nulls_check(FcTable *table, FcColumnSeen *column, int null)
 		uint64		n = column->padded_words[word] +
 			(word == null ? 0 : column->quoted[word] + column->words[word]);
 
-		if (fc_nulls_takes(column->typid, word))
+		/* a column for what is nested takes any string */
+		if (fc_nulls_takes(column->typid, word) || (column->key && column->key->nested > 0))
 			continue;
 		if (word == null && column->quoted[word] > 0)
 			column->force_null = true;
@@ -206,7 +207,10 @@ fc_nulls_in_texts(FcTable *table, int null)
 	for (int word = 0; word < FC_NULL_WORDS && null >= 0; word++)
 	{
 		names = word == null || !fc_nulls_is_likely(table, word) ? "" : fc_nulls_texts(table, word, &n);
-		if (names[0])
+		if (names[0] && table->sample->keys != NIL)
+			fc_sniff_note(table->notes, "\"%s\" stands %s times in columns of texts, and stays: %s.  If it is NULL there, add it to null_strings.",
+						  fc_hint_null_word(word), fc_units_count(n), names);
+		else if (names[0])
 			fc_sniff_note(table->notes, "\"%s\" stands %s times in columns of texts, and stays: %s.  If it is NULL there, give null_string => '%s'.",
 						  fc_hint_null_word(word), fc_units_count(n), names, fc_hint_null_word(word));
 	}
@@ -259,7 +263,7 @@ fc_blanks_decide(FcTable *table)
 
 		quoted |= hurt && column->padded_quoted > 0;
 		/* or have all values of several texts blanks, without quotes? */
-		if (hurt || (table->ncolumns > 1 && column->typid == TEXTOID && column->values > 1 &&
+		if (hurt || (table->ncolumns > 1 && column->typid == TEXTOID && !column->key && column->values > 1 &&
 					 column->padded == column->values && column->padded_quoted == 0))
 			table->trim = quoted ? "all" : "unquoted";
 	}

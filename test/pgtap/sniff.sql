@@ -571,6 +571,20 @@ FROM generate_series(1, 160) AS i, LATERAL (SELECT array_agg(odd_value(i, n) ORD
 WHERE new IS NULL OR new IS DISTINCT FROM old AND usual(old) IS DISTINCT FROM usual(new)
 	AND NOT EXISTS (SELECT FROM unnest(olds, string_to_array(news, '|')) AS w (old, new) WHERE old <> new AND strpos(said(got), format('"%s"', old)) > 0);
 
+-- Lines of JSON at random: the table has what json_populate_record makes of them
+CREATE FUNCTION odd_json(i int, n int) RETURNS text LANGUAGE sql AS $$
+	WITH r AS (SELECT ('x' || substr(md5(i || ';' || n), 1, 7))::bit(28)::int AS a)
+	SELECT (ARRAY['1', '-2.50', '1e3', 'true', 'false', 'null', '"x"', '"y z"', '"7"', '"a\"b,\nc\\"', '"\u00e4\ud83d\ude00"', '"2024-01-01"', '"2024-01-02T10:00:00Z"', '[1, "a,b", {"c": null}]', '{"k": [2]}', '{}', '" x "', '-0', '12345678901234567890', '"123e4567-e89b-12d3-a456-426614174000"'])[
+		CASE WHEN i % 3 = 0 THEN 1 + a % 20 ELSE 1 + (i * 7 + a % 3 * (i % 2)) % 20 END] FROM r
+$$;
+SELECT is(string_agg(lines || ' -> ' || coalesce(found, 'NULL') || E'\n' || array_to_string(got, E'\n'), E'\n'), NULL, 'lines of JSON at random')
+FROM generate_series(1, 90) AS i,
+	LATERAL (SELECT string_agg(line, E'\n') AS lines, string_agg(line, ',' ORDER BY n) AS objects FROM generate_series(1, i % 5 + 1) AS n,
+		LATERAL (SELECT '{' || string_agg(format('"%s": %s', (ARRAY['n', 'Key', 'k 2', 'at'])[c], odd_json(i * 11 + c, n)), ', ' ORDER BY (c * n) % 5) || format(', "nr": %s}', n) AS line
+			FROM generate_series(1, 4) AS c WHERE (i + c * n) % 4 > 0) AS l) AS f,
+	LATERAL (SELECT sniffed(quote_literal(write('sniff_objects.json', convert_to(lines, 'UTF8'))), 'target => ''objects''') AS got OFFSET 0) AS s,
+	LATERAL (SELECT loaded(got, format('SELECT (SELECT string_agg(t::text, E''\\n'' ORDER BY nr) FROM %%s AS t) = (SELECT string_agg(json_populate_record(NULL::%%1$s, o)::text, E''\\n'' ORDER BY (o->>''nr'')::int) FROM json_array_elements(%L) AS o)', '[' || objects || ']')) AS found OFFSET 0) AS l
+WHERE found IS DISTINCT FROM 'true' AND lines IS NOT NULL;
 -- Many places: quotes with line ends that look like records
 CREATE TABLE big AS SELECT n AS id, timestamp '2021-01-01' + n * interval '11 minutes' AS at,
 	CASE n % 3 WHEN 0 THEN format(E'line "a"\n%s,2021-01-01 00:00:00,x,1\n', n) WHEN 1 THEN repeat('plain ', 20) END AS body, n % 7 AS n FROM generate_series(1, 90000) AS n;
