@@ -84,17 +84,19 @@ fc_edges_add(FcEdges *edges, FcSniffRecord *record)
 	edge->first = record->nfields > 0 ? fc_records_raw(record, &edges->guess->dialect, 0) : edge->raw;
 }
 
-/* Is the first field of a type? */
+/* Is the first field of a type?  "y" may be a word. */
 static bool
 fc_edges_is_typed(const FcEdges *edges, const FcEdge *edge)
 {
 	FcField		field = {0};
 	char	   *copy = palloc0(edge->first.len + FC_SNIFF_SLACK);
+	FcValueNumber number;
 	bool		quoted = edge->first.len > 1 && edge->first.s[0] == edges->guess->dialect.quote;
 
 	field.len = edge->first.len - 2 * quoted;
 	field.data = memcpy(copy, edge->first.s + quoted, field.len);
-	return field.len > 0 && fc_dialect_is_typed(edges->judge, &field);
+	return field.len > 0 && fc_dialect_is_typed(edges->judge, &field) &&
+		!(fc_value_judge(edges->judge, field.data, field.len, &number) & FC_VALUE_BIT(FC_VALUE_BOOLEAN));
 }
 
 /* The record that is so many before the last one; NULL if there is none */

@@ -120,6 +120,7 @@ INSERT INTO example (about, lines, arguments, columns, call, rows) VALUES
 ('a footer, said', E'day,n\n2024-01-01,1\n2024-01-02,2\nx,3\n', 'skip_footer => ''^x''', 'day date, n bigint; day', 'header => true, skip_footer => ''^x''', '(2024-01-01,1) (2024-01-02,2)'),
 ('comments, said', E'a,n\nx,1\n;no\ny,2\n', 'comment => '';''', 'a text, n bigint', 'header => true, comment => '';''', '(x,1) (y,2)'),
 ('a last record that is short', E'a,n,v\n1,2,x\n2,3,y\n3,4\n', '', 'a bigint, n bigint, v text', 'header => true', '22P04 missing data for column "v"'),
+('a last record of texts that is short', E'a,n,v\nx,1,2\ny,2,3\nz,3\n', '', 'a text, n bigint, v bigint', 'header => true', '22P04 missing data for column "v"'),
 ('a last record that has another value', E'a,n\n1,2\n2,3\nx,4\n', '', 'a text, n bigint', 'header => true', '(1,2) (2,3) (x,4)'),
 ('no header', E'1,x\n2,y\n', '', 'column_1 bigint, column_2 text', '', '(1,x) (2,y)'),
 ('lines before the header', E'made by: somebody\n\nid,name,v\n1,a,2\n2,b,3\n', '', 'id bigint, name text, v bigint', 'header => 3', '(1,a,2) (2,b,3)'),
@@ -622,6 +623,9 @@ SELECT write('sniff_other.csv', E'n,at\n3,2024-01-03\n'::bytea) \g /dev/null
 SELECT alike(said(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_1.csv', d || '/sniff_other.csv'))), '%The files have different headers: each one is mapped by its own%', 'headers that differ are said') FROM current_setting('test.dir') AS d;
 SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_1.csv', d || '/sniff_other.csv'))), '(2024-01-01,1) (2024-01-03,3)', 'and mapped by itself') FROM current_setting('test.dir') AS d;
 
+SELECT write('sniff_more.csv', E'v,n\n"x, y",4\n'::bytea) \g /dev/null
+SELECT is(columns_of(got[1]) || ' ' || call_of(got[2]) || ' ' || loaded(got), 'at date, n bigint, v text header => ''map'' (,4,"x, y") (2024-01-01,1,) (2024-01-03,3,)', 'headers of three files')
+FROM (SELECT sniffed(format('ARRAY[%L, %L, %L]', d || '/sniff_part_1.csv', d || '/sniff_other.csv', d || '/sniff_more.csv')) AS got FROM current_setting('test.dir') AS d) AS s;
 -- Folders that name columns, as Hive has them
 SELECT format('COPY (SELECT 1) TO PROGRAM %L', format('cd %s && mkdir -p -m 755 day=2024-01-01/Kind=a%%20b day=2024-01-02/Kind=__HIVE_DEFAULT_PARTITION__ && cat >/dev/null', current_setting('test.dir'))) \gexec
 SELECT write('day=2024-01-01/Kind=a%20b/sniff_hive.csv', E'n,v\n1,x\n2,y\n'::bytea), write('day=2024-01-02/Kind=__HIVE_DEFAULT_PARTITION__/sniff_hive.csv', E'n,v\n3,z\n'::bytea),
