@@ -58,7 +58,7 @@ include $(PGXS)
 
 # What sees the libraries is built again when another one has been found.
 $(shell echo '$(LIBRARY_FLAGS)' | cmp -s - .libraries || echo '$(LIBRARY_FLAGS)' >.libraries)
-LIBRARY_USERS = src/source/codec src/source/gunzip src/io/uring
+LIBRARY_USERS = src/source/codec src/source/gunzip src/source/unzip src/io/uring
 $(LIBRARY_USERS:=.o) $(LIBRARY_USERS:=.bc) $(shlib): .libraries
 
 # Said last, because what is said before the compiler's lines is not seen

@@ -8,7 +8,6 @@
 #ifndef FC_FEED_H
 #define FC_FEED_H
 
-
 #include "options/target.h"
 #include "row/parse.h"
 

@@ -17,7 +17,6 @@
  */
 #include "postgres.h"
 
-
 #include "common/cryptohash.h"
 #include "common/sha2.h"
 
