@@ -7,10 +7,10 @@ SELECT no_plan();
 SET LOCAL fast_copy.workers = 0;
 SET LOCAL jit = off;
 
-CREATE ROLE fc_owner;
-CREATE ROLE fc_other;
-CREATE SCHEMA s AUTHORIZATION fc_owner;
-GRANT USAGE ON SCHEMA s TO fc_other;
+CREATE ROLE fc_kinds_owner;
+CREATE ROLE fc_kinds_other;
+CREATE SCHEMA s AUTHORIZATION fc_kinds_owner;
+GRANT USAGE ON SCHEMA s TO fc_kinds_other;
 SET LOCAL search_path = s, public, pg_catalog;
 CREATE TABLE kinds (n int, what text, setup text, ends text);
 GRANT ALL ON kinds TO PUBLIC;
@@ -57,7 +57,7 @@ DECLARE
 	hint text;
 BEGIN
 	BEGIN
-		SET LOCAL ROLE fc_owner;
+		SET LOCAL ROLE fc_kinds_owner;
 		PERFORM pg_temp.make();
 		EXECUTE setup;
 		before := pg_temp.rows_of();
@@ -128,8 +128,8 @@ SELECT pg_temp.kind('replica identity', 'DELETE FROM t WHERE k IS NULL; ALTER TA
 SELECT pg_temp.kind('replica identity of all columns', 'ALTER TABLE t REPLICA IDENTITY FULL; ALTER TABLE t_d REPLICA IDENTITY FULL', $$# => SELECT relreplident FROM pg_class WHERE oid = 't_d'::regclass => f$$);
 SELECT pg_temp.kind('columns in another order', 'ALTER TABLE t DETACH PARTITION t_d; CREATE TABLE d (v text, gone int, k timestamp, n int); ALTER TABLE d DROP gone; INSERT INTO d SELECT v, k, n FROM t_d; DROP TABLE t_d; ALTER TABLE d RENAME TO t_d; ALTER TABLE t ATTACH PARTITION t_d DEFAULT', '#');
 SELECT pg_temp.kind('what is stored how', 'ALTER TABLE t ALTER v SET STORAGE EXTERNAL; ALTER TABLE t_d SET (fillfactor = 70)', $$# => SELECT reloptions FROM pg_class WHERE oid = 't_d'::regclass => {fillfactor=70}$$);
-SELECT pg_temp.kind('privileges', 'GRANT SELECT ON t, t_d TO fc_other; ALTER DEFAULT PRIVILEGES IN SCHEMA s GRANT UPDATE ON TABLES TO fc_other',
-	$$# => SELECT concat_ws(' ', has_table_privilege('fc_other', 't_d', 'SELECT'), (SELECT bool_and(has_table_privilege('fc_other', oid, 'UPDATE')) FROM pg_class WHERE relname ~ '^t_p')) => t t$$);
+SELECT pg_temp.kind('privileges', 'GRANT SELECT ON t, t_d TO fc_kinds_other; ALTER DEFAULT PRIVILEGES IN SCHEMA s GRANT UPDATE ON TABLES TO fc_kinds_other',
+	$$# => SELECT concat_ws(' ', has_table_privilege('fc_kinds_other', 't_d', 'SELECT'), (SELECT bool_and(has_table_privilege('fc_kinds_other', oid, 'UPDATE')) FROM pg_class WHERE relname ~ '^t_p')) => t t$$);
 SELECT pg_temp.kind('no default partition', 'DROP TABLE t_d', '0', '0', '200', '200');
 SELECT pg_temp.kind('an empty default partition', 'TRUNCATE t_d', '0', '0', '200', '200');
 SELECT pg_temp.kind('no rows', 'TRUNCATE t', '0');
@@ -156,11 +156,11 @@ SELECT pg_temp.kind('an unlogged default partition', 'ALTER TABLE t_d SET UNLOGG
 SELECT pg_temp.kind('an unlogged partition', 'ALTER TABLE t_1 SET UNLOGGED', '#', '#', '0A000 cannot move rows of table "t_1" % it is temporary, or not logged.');
 SELECT pg_temp.kind('partitions of partitions', 'DROP TABLE t_d; CREATE TABLE t_d PARTITION OF t DEFAULT PARTITION BY LIST (n)', '0A000 cannot move rows of table "t" Rows are moved where %');
 SELECT pg_temp.kind('a partition without a bound', $$DROP TABLE t_1; CREATE TABLE t_0 PARTITION OF t FOR VALUES FROM (MINVALUE) TO ('2024-01-01')$$, '#', '#', '0A000 cannot move rows of table "t_0" It has no lower or no upper bound%');
-SELECT pg_temp.kind('not the owner', 'RESET ROLE; GRANT ALL ON t, t_d, t_1, t_2 TO fc_other; SET LOCAL ROLE fc_other', '42501 must be owner of table t');
-SELECT pg_temp.kind('not the owner of a partition', 'RESET ROLE; ALTER TABLE t_d OWNER TO fc_other; SET LOCAL ROLE fc_owner', '42501 must be owner of table t_d');
-SELECT pg_temp.kind('not the owner of an old one', 'RESET ROLE; ALTER TABLE t_1 OWNER TO fc_other; SET LOCAL ROLE fc_owner', '#', '#', '42501 must be owner of table t_1');
-SELECT pg_temp.kind('no DELETE', 'REVOKE DELETE ON t FROM fc_owner', '42501 permission denied for table t Its owner may GRANT DELETE ON t TO fc_owner, because rows are moved.');
-SELECT pg_temp.kind('no CREATE', 'RESET ROLE; ALTER SCHEMA s OWNER TO postgres; GRANT USAGE ON SCHEMA s TO fc_owner; SET LOCAL ROLE fc_owner', '42501 permission denied for schema s%');
+SELECT pg_temp.kind('not the owner', 'RESET ROLE; GRANT ALL ON t, t_d, t_1, t_2 TO fc_kinds_other; SET LOCAL ROLE fc_kinds_other', '42501 must be owner of table t');
+SELECT pg_temp.kind('not the owner of a partition', 'RESET ROLE; ALTER TABLE t_d OWNER TO fc_kinds_other; SET LOCAL ROLE fc_kinds_owner', '42501 must be owner of table t_d');
+SELECT pg_temp.kind('not the owner of an old one', 'RESET ROLE; ALTER TABLE t_1 OWNER TO fc_kinds_other; SET LOCAL ROLE fc_kinds_owner', '#', '#', '42501 must be owner of table t_1');
+SELECT pg_temp.kind('no DELETE', 'REVOKE DELETE ON t FROM fc_kinds_owner', '42501 permission denied for table t Its owner may GRANT DELETE ON t TO fc_kinds_owner, because rows are moved.');
+SELECT pg_temp.kind('no CREATE', 'RESET ROLE; ALTER SCHEMA s OWNER TO postgres; GRANT USAGE ON SCHEMA s TO fc_kinds_owner; SET LOCAL ROLE fc_kinds_owner', '42501 permission denied for schema s%');
 
 -- what others have on a partition that is cut anew, is never lost
 CREATE FUNCTION pg_temp.had(what text, setup text, named text, after text DEFAULT NULL) RETURNS SETOF text LANGUAGE sql AS $$
@@ -168,7 +168,7 @@ CREATE FUNCTION pg_temp.had(what text, setup text, named text, after text DEFAUL
 $$;
 SELECT pg_temp.had('a view', 'CREATE VIEW w AS SELECT * FROM t_1', 'rule _RETURN on view s.w', $$SELECT count(*) FROM w => 100$$);
 SELECT pg_temp.had('a statistics object', 'CREATE STATISTICS st ON n, v FROM t_1', 'statistics object s.st');
-SELECT pg_temp.had('a publication', 'RESET ROLE; CREATE PUBLICATION pub FOR TABLE t_1; SET LOCAL ROLE fc_owner', 'publication of table s.t_1 in publication pub', $$SELECT count(*) FROM pg_publication_rel WHERE prrelid = 't_1'::regclass => 1$$);
+SELECT pg_temp.had('a publication', 'RESET ROLE; CREATE PUBLICATION pub FOR TABLE t_1; SET LOCAL ROLE fc_kinds_owner', 'publication of table s.t_1 in publication pub', $$SELECT count(*) FROM pg_publication_rel WHERE prrelid = 't_1'::regclass => 1$$);
 SELECT pg_temp.had('a policy', 'CREATE POLICY pol ON t_1 USING (true)', 'policy pol on table s.t_1');
 SELECT pg_temp.had('a trigger', 'CREATE TRIGGER tr BEFORE UPDATE ON t_1 FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()', 'trigger tr on table s.t_1');
 SELECT pg_temp.had('an index', 'CREATE INDEX own ON t_1 (k)', 'index s.own');

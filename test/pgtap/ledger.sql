@@ -319,7 +319,7 @@ BEGIN
 	PERFORM fast_copy('t', '/nowhere', options => '{"ledger": "bad"}');
 END
 $$;
-CREATE ROLE fc_other;
+CREATE ROLE fc_ledger_other;
 SELECT is(pg_temp.told(format('SELECT pg_temp.refused(%L)', change)), wanted, change) FROM (VALUES
 	('SELECT 1', '58P01 could not open file "/nowhere" for reading: No such file or directory'),
 	('CREATE INDEX ON bad (loaded_at)', '58P01 could not open file "/nowhere" for reading: No such file or directory'),
@@ -342,21 +342,21 @@ SELECT is(pg_temp.told(format('SELECT pg_temp.refused(%L)', change)), wanted, ch
 	('ALTER TABLE bad ADD UNIQUE (path, target_oid, origin, size)', '55000 table "bad" cannot be used as ledger It has an index that may refuse a row.')) AS v (change, wanted);
 
 -- whose it is, and who may write to it
-CREATE ROLE fc_loader IN ROLE pg_read_server_files;
-GRANT INSERT ON plain TO fc_loader;
-SET LOCAL ROLE fc_loader;
+CREATE ROLE fc_ledger_loader IN ROLE pg_read_server_files;
+GRANT INSERT ON plain TO fc_ledger_loader;
+SET LOCAL ROLE fc_ledger_loader;
 SELECT is(pg_temp.told(format('SELECT fast_copy(''plain'', %L, options => ''{"ledger": "led"}'')', :'dir' || '/c.csv')), '42501 permission denied for table led');
 RESET ROLE;
-GRANT INSERT ON led TO fc_loader;
-SET LOCAL ROLE fc_loader;
+GRANT INSERT ON led TO fc_ledger_loader;
+SET LOCAL ROLE fc_ledger_loader;
 SELECT is(pg_temp.told(format('SELECT fast_copy(''plain'', %L, options => ''{"ledger": "led"}'')', :'dir' || '/c.csv')), '42501 permission denied for table led', 'INSERT alone is not enough');
 RESET ROLE;
-GRANT SELECT, UPDATE ON led TO fc_loader;
-SET LOCAL ROLE fc_loader;
+GRANT SELECT, UPDATE ON led TO fc_ledger_loader;
+SET LOCAL ROLE fc_ledger_loader;
 SELECT is(fast_copy('plain', :'dir' || '/c.csv', options => '{"ledger": "led"}'), 50::bigint, 'a table of a superuser');
 RESET ROLE;
-ALTER TABLE led OWNER TO fc_other;
-SELECT is(pg_temp.told(format('SELECT fast_copy(''plain'', %L, options => ''{"ledger": "led"}'')', :'dir' || '/c.csv')), '42501 table "led" cannot be used as ledger It belongs to role "fc_other".', 'a table of another role');
+ALTER TABLE led OWNER TO fc_ledger_other;
+SELECT is(pg_temp.told(format('SELECT fast_copy(''plain'', %L, options => ''{"ledger": "led"}'')', :'dir' || '/c.csv')), '42501 table "led" cannot be used as ledger It belongs to role "fc_ledger_other".', 'a table of another role');
 
 -- rows on other servers, which cannot be of this transaction
 SELECT pg_temp.file('other.csv', 1, 2) \g /dev/null

@@ -256,38 +256,38 @@ SELECT is((SELECT count(*) FROM pg_inherits WHERE inhparent = 'o'::regclass), 1:
 SELECT is(pg_temp.load('o', $$VALUES ('d', '1'), ('e', '1000')$$, $$, on_error => 'ignore', on_error_classes => '{check}'$$), 'o_p_a 1, o_p_d 1', 'a CHECK is met when partitions are there');
 
 -- Who may
-CREATE ROLE fc_owner;
-CREATE ROLE fc_loader;
-GRANT pg_read_server_files TO fc_loader, fc_owner;
-CREATE SCHEMA theirs AUTHORIZATION fc_owner;
-SET ROLE fc_owner;
+CREATE ROLE fc_list_owner;
+CREATE ROLE fc_list_loader;
+GRANT pg_read_server_files TO fc_list_loader, fc_list_owner;
+CREATE SCHEMA theirs AUTHORIZATION fc_list_owner;
+SET ROLE fc_list_owner;
 CREATE TABLE theirs.p (k text, id int DEFAULT 7) PARTITION BY LIST (k);
 CREATE TABLE theirs.p_a PARTITION OF theirs.p FOR VALUES IN ('a') PARTITION BY HASH (id);
 CREATE TABLE theirs.p_a_0 PARTITION OF theirs.p_a FOR VALUES WITH (MODULUS 1, REMAINDER 0);
 CREATE INDEX ON theirs.p (id);
-GRANT USAGE ON SCHEMA theirs TO fc_loader;
-GRANT INSERT, SELECT ON theirs.p TO fc_loader;
-ALTER DEFAULT PRIVILEGES IN SCHEMA theirs GRANT UPDATE ON TABLES TO fc_loader;
+GRANT USAGE ON SCHEMA theirs TO fc_list_loader;
+GRANT INSERT, SELECT ON theirs.p TO fc_list_loader;
+ALTER DEFAULT PRIVILEGES IN SCHEMA theirs GRANT UPDATE ON TABLES TO fc_list_loader;
 RESET ROLE;
-GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO fc_loader;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO fc_list_loader;
 SELECT pg_temp.file($$VALUES ('a', 1), ('b', 1)$$) \g /dev/null
-SET ROLE fc_loader;
-SELECT is(pg_temp.load('theirs.p', NULL), '42501|must be owner of table p|The load has to create 2 partitions, the first FOR VALUES IN (''b''), and only role "fc_owner", the table''s owner, or a member of it may do so.|GRANT fc_owner TO fc_loader; or create the partitions before the load. With missing_partitions "error" none are created, and the first row that lacks one is the error.', 'only its owner makes partitions of a table');
+SET ROLE fc_list_loader;
+SELECT is(pg_temp.load('theirs.p', NULL), '42501|must be owner of table p|The load has to create 2 partitions, the first FOR VALUES IN (''b''), and only role "fc_list_owner", the table''s owner, or a member of it may do so.|GRANT fc_list_owner TO fc_list_loader; or create the partitions before the load. With missing_partitions "error" none are created, and the first row that lacks one is the error.', 'only its owner makes partitions of a table');
 RESET ROLE;
-GRANT fc_owner TO fc_loader;
-SET ROLE fc_loader;
+GRANT fc_list_owner TO fc_list_loader;
+SET ROLE fc_list_loader;
 SELECT is(pg_temp.load('theirs.p', NULL), 'theirs.p_a_0 1, theirs.p_p_b_0 1', '... or a member of that role');
 RESET ROLE;
-SELECT is((SELECT string_agg(format('%s %s %s', relname, relowner::regrole, relacl), ', ' ORDER BY relname) FROM pg_class WHERE relname ~ '^p_p_b' AND relkind IN ('r', 'p')), 'p_p_b fc_owner {fc_owner=arwdDxt/fc_owner,fc_loader=w/fc_owner}, p_p_b_0 fc_owner {fc_owner=arwdDxt/fc_owner,fc_loader=w/fc_owner}', 'they belong to the owner, with the default privileges');
+SELECT is((SELECT string_agg(format('%s %s %s', relname, relowner::regrole, relacl), ', ' ORDER BY relname) FROM pg_class WHERE relname ~ '^p_p_b' AND relkind IN ('r', 'p')), 'p_p_b fc_list_owner {fc_list_owner=arwdDxt/fc_list_owner,fc_list_loader=w/fc_list_owner}, p_p_b_0 fc_list_owner {fc_list_owner=arwdDxt/fc_list_owner,fc_list_loader=w/fc_list_owner}', 'they belong to the owner, with the default privileges');
 SELECT is((SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_class WHERE relname ~ '^p_p_b' AND relkind IN ('i', 'I')), 'p_p_b_0_id_idx, p_p_b_id_idx', '... and have the indexes');
 SELECT is(pg_temp.load('theirs.p', $$VALUES ('c', 1)$$), 'theirs.p_a_0 1, theirs.p_p_b_0 1, theirs.p_p_c_0 1', 'a superuser makes them for the owner');
-REVOKE CREATE ON SCHEMA theirs FROM fc_owner;
+REVOKE CREATE ON SCHEMA theirs FROM fc_list_owner;
 SELECT is(pg_temp.load('theirs.p', $$VALUES ('c', 1), ('cc', 1)$$), 'theirs.p_a_0 1, theirs.p_p_b_0 1, theirs.p_p_c_0 2, theirs.p_p_cc_0 1', '... who may not make any');
 SELECT pg_temp.file($$VALUES ('d', 1)$$) \g /dev/null
-SET ROLE fc_loader;
-SELECT is(pg_temp.load('theirs.p', NULL), '42501|permission denied for schema theirs|New partitions of table "p" belong to its owner, role "fc_owner", who may not create tables there.|GRANT CREATE ON SCHEMA theirs TO fc_owner; or create the partitions before the load.', '... which keeps others from it, too');
+SET ROLE fc_list_loader;
+SELECT is(pg_temp.load('theirs.p', NULL), '42501|permission denied for schema theirs|New partitions of table "p" belong to its owner, role "fc_list_owner", who may not create tables there.|GRANT CREATE ON SCHEMA theirs TO fc_list_owner; or create the partitions before the load.', '... which keeps others from it, too');
 RESET ROLE;
-SELECT is((SELECT string_agg(format('%s %s', relname, relowner::regrole), ', ' ORDER BY relname) FROM pg_class WHERE relname ~ '^p_p_c' AND relkind IN ('r', 'p')), 'p_p_c fc_owner, p_p_c_0 fc_owner, p_p_cc fc_owner, p_p_cc_0 fc_owner', '... too');
+SELECT is((SELECT string_agg(format('%s %s', relname, relowner::regrole), ', ' ORDER BY relname) FROM pg_class WHERE relname ~ '^p_p_c' AND relkind IN ('r', 'p')), 'p_p_c fc_list_owner, p_p_c_0 fc_list_owner, p_p_cc fc_list_owner, p_p_cc_0 fc_list_owner', '... too');
 
 -- Code that a row runs
 CREATE FUNCTION pg_temp.tells(id int) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '%', id; RETURN true; END $$;
@@ -346,15 +346,15 @@ SELECT pg_temp.write('{"b|03.02.2024|1|x","c|04.02.2024|2|Zürich"}') \g /dev/nu
 SELECT pg_temp.again('a pattern, and an encoding', 'w_a w_a_1 w_p_b w_p_b_1 w_p_b_p202402 w_p_c w_p_c_1 w_p_c_p202402: w_p_b_p202402 1 w_p_c_p202402 2', '', $$SELECT fast_copy('w', '%s', delimiter => '|', encoding => 'LATIN1', timestamp_format => '{"day": "DD.MM.YYYY"}')$$);
 
 -- The table that new ones are like is not changed, nor asked whose it is
-CREATE ROLE fc_other;
+CREATE ROLE fc_list_other;
 CREATE TABLE likes (k text, id int) PARTITION BY LIST (k);
 CREATE TABLE likes_a PARTITION OF likes FOR VALUES IN ('a') PARTITION BY HASH (id);
 CREATE TABLE likes_a_0 PARTITION OF likes_a FOR VALUES WITH (MODULUS 1, REMAINDER 0);
-ALTER TABLE likes OWNER TO fc_owner;
-ALTER TABLE likes_a OWNER TO fc_other;
-GRANT CREATE ON SCHEMA public TO fc_owner;
+ALTER TABLE likes OWNER TO fc_list_owner;
+ALTER TABLE likes_a OWNER TO fc_list_other;
+GRANT CREATE ON SCHEMA public TO fc_list_owner;
 SELECT pg_temp.file($$VALUES ('b', 1)$$) \g /dev/null
-SET ROLE fc_owner;
+SET ROLE fc_list_owner;
 SELECT is(pg_temp.load('likes', NULL), 'likes_p_b_0 1', 'a sibling of another owner');
 RESET ROLE;
 

@@ -14,7 +14,7 @@ my $seed = $ENV{FC_SEED} // 1;
 my $node = new_node('main', {}, 'restart_after_crash = on', "timezone = 'UTC'");
 
 diag("seed $seed");
-srand($seed);
+srand($seed =~ /\D/ ? hex($seed) : $seed);
 gates($node);
 query("CREATE FUNCTION same() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'");
 

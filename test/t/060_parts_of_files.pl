@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = $ENV{FC_SEED} // 7;
-srand($seed);
+srand($seed =~ /\D/ ? hex($seed) : $seed);
 note("FC_SEED=$seed");
 
 my $node = new_node('main', {}, "session_preload_libraries = 'fast_copy'");

@@ -18,7 +18,7 @@ use Test::More;
 
 my $seed = $ENV{FC_SEED} // 61;
 my $rounds = $ENV{FC_CASES} // 60;
-srand($seed);
+srand($seed =~ /\D/ ? hex($seed) : $seed);
 note("FC_SEED=$seed");
 
 my $node = new_node('main', {}, "session_preload_libraries = 'fast_copy'");
