@@ -122,7 +122,6 @@ SELECT fast_copy('opt', '/nowhere', quote => 'none', force_not_null => '{*}');
 SELECT fast_copy('opt', '/nowhere', escape => 'none');
 SELECT fc.state($$SELECT fast_copy('opt', '/nowhere', format => 'text', quote => 'none')$$);
 SELECT fc.state($$SELECT fast_copy('opt', '/nowhere', format => 'binary', escape => 'none')$$);
-SELECT fc.state($$SELECT fast_copy('opt', '/nowhere', quote => 'none', null_string => 'a,b')$$);
 COPY opt FROM '/nowhere' (FORMAT csv, QUOTE 'none');
 
 -- null_string: only where it is not quoted

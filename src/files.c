@@ -610,6 +610,9 @@ fc_files_checked_options(const FcFiles *files)
 	if (options->program)
 		fc_option_error(errmsg("argument \"program\" cannot be used in fast_copy_files()"),
 						errhint("Use fast_copy() with ledger => 'TABLE' and label => 'NAME'."));
+	if (options->manifest)
+		fc_option_error(errmsg("argument \"manifest\" cannot be used in fast_copy_files()"),
+						errhint("It tells of all files of one load: use fast_copy() with ledger => 'TABLE'."));
 	fc_options_check(options);
 	if (options->existing == FC_EXISTING_REPLACE)
 		fc_option_error(errmsg("existing_rows \"replace\" cannot be used in fast_copy_files()"),

@@ -184,6 +184,8 @@ fc_header_map(FcJob *job, const FcRecord *record, uint32 file)
 	FcFileForm	other = {.encoding = target->form.encoding};
 	MemoryContext old;
 
+	target->form.extra = other.extra = target->options->transforms != NIL || target->options->delete_where;
+
 	/* a program that has failed prints no names */
 	if (record->total == 0)
 		fc_receive_check_whole(&job->intake);
@@ -192,7 +194,7 @@ fc_header_map(FcJob *job, const FcRecord *record, uint32 file)
 	if (file == 0)
 		return;
 	old = MemoryContextSwitchTo(job->mcxt);
-	target->source->files[file].header = fc_columns_join(&target->form, &other, target->options->transforms != NIL);
+	target->source->files[file].header = fc_columns_join(&target->form, &other);
 	MemoryContextSwitchTo(old);
 }
 

@@ -337,7 +337,7 @@ fc_layout_maps(const FcFileForm *form)
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < n; i++)
 		{
-			map[i + 1] = fc_columns_place(header, list_nth_int(form->fields, i), list_nth(form->names, i));
+			map[i + 1] = fc_columns_place(header, form, i);
 			same &= map[i + 1] == i;
 		}
 		map[0] = same ? -1 : list_length(header->fields);

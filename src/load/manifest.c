@@ -61,7 +61,7 @@ fc_manifest_take(FcManifestEntry *entry, const char *key, const JsonbValue *valu
 
 	if (value->type == jbvNull)
 		return true;
-	if (strcmp(key, "bytes") == 0 && value->type == jbvNumeric)
+	if (strcmp(key, "bytes") == 0 && value->type == jbvNumeric && text[0] != '-')
 		entry->bytes = DatumGetInt64(DirectFunctionCall1(int8in, CStringGetDatum(text)));
 	else if (value->type != jbvString)
 		return false;

@@ -125,20 +125,29 @@ fc_range_cut(FcJob *job, uint32 number, uint64 most, bool stand, FcCut *cut)
 	}
 }
 
-/* Is the line the footer's, of which there are so many after it? */
+/*
+ * Is the line the footer's, of which there are so many after it?  Leaves its
+ * memory in the context, for the next line to take.
+ */
 static bool
-fc_range_is_footer(const FcTarget *target, char *line, size_t len, int after)
+fc_range_is_footer(const FcTarget *target, MemoryContext mcxt, char *line, size_t len, int after)
 {
 	int			encoding = target->form.encoding;
+	MemoryContext old;
 	char	   *text;
+	bool		is;
 
 	if (target->options->footer == NULL)
 		return after < target->options->footer_lines;
 	/* what is no text is no footer, and may be rejected */
 	if (len > FC_RANGE_LINE || pg_encoding_verifymbstr(encoding, line, (int) len) < (int) len)
 		return false;
+	MemoryContextReset(mcxt);
+	old = MemoryContextSwitchTo(mcxt);
 	text = pg_any_to_server(pnstrdup(line, len), (int) len, encoding);
-	return fc_edits_footer(target->options, text, strlen(text));
+	is = fc_edits_footer(target->options, text, strlen(text));
+	MemoryContextSwitchTo(old);
+	return is;
 }
 
 /*
@@ -146,7 +155,7 @@ fc_range_is_footer(const FcTarget *target, char *line, size_t len, int after)
  * before them, where there are so many
  */
 static size_t
-fc_range_footer_start(const FcTarget *target, FcEol style, char *bytes, size_t size)
+fc_range_footer_start(const FcTarget *target, MemoryContext mcxt, FcEol style, char *bytes, size_t size)
 {
 	char		eol = style == FC_EOL_CR ? '\r' : '\n';
 	size_t		found = size;
@@ -163,13 +172,18 @@ fc_range_footer_start(const FcTarget *target, FcEol style, char *bytes, size_t s
 			;
 		line = bytes + next;
 		len -= next;
-		if (len > 0 && style == FC_EOL_CRNL && line[len - 1] == '\r')
+		if (len > 0 && (style == FC_EOL_CRNL || target->dialect.json) && line[len - 1] == '\r')
 			len--;
 		/* empty lines go with the footer before them, and so does a marker */
-		if (len == 0 || (target->dialect.mode == FC_MODE_TEXT && !target->dialect.raw && len == 2 && memcmp(line, "\\.", 2) == 0))
+		if (fc_record_is_empty(&target->dialect, line, len) || (target->dialect.mode == FC_MODE_TEXT && !target->dialect.raw && len == 2 && memcmp(line, "\\.", 2) == 0))
 			continue;
-		if (!fc_range_is_footer(target, line, len, lines))
+		if (!fc_range_is_footer(target, mcxt, line, len, lines))
+		{
+			/* what lines match may have comments after it */
+			if (target->options->footer && fc_plan_skips(target->plan, &target->dialect, line, len))
+				continue;
 			return found;
+		}
 		lines++;
 		found = next;
 	}
@@ -185,11 +199,13 @@ fc_range_footer(const FcTarget *target, uint32 number)
 	uint64		end = fc_source_end(source, number);
 	size_t		size = Min(end - file->data_start, FC_RANGE_FOOTER);
 	char	   *bytes = palloc(size + 1);
+	MemoryContext mcxt = fc_context_memory(CurrentMemoryContext, "footer");
 	size_t		start;
 	size_t		n = 0;
 
 	fc_source_read(source, end - size, bytes, size);
-	start = fc_range_footer_start(target, file->eol, bytes, size);
+	start = fc_range_footer_start(target, mcxt, file->eol, bytes, size);
+	MemoryContextDelete(mcxt);
 	if (start == 0 && size == FC_RANGE_FOOTER)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

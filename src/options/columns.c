@@ -29,11 +29,13 @@
 static AttrNumber
 fc_columns_attnum(Relation rel, const char *name)
 {
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+	TupleDesc	desc = RelationGetDescr(rel);
 
-	if (attnum <= 0 || TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated)
-		return 0;
-	return attnum;
+	/* a cache of core's would keep each name that is none */
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped && strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) == 0)
+			return TupleDescAttr(desc, i)->attgenerated ? 0 : i + 1;
+	return 0;
 }
 
 int
@@ -267,14 +269,74 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 	fc_fields_missing(rel, options, form->fields);
 }
 
-int
-fc_columns_place(const FcFileForm *form, AttrNumber attnum, const Node *name)
+/* The name of a field that is no column; NULL of one that is */
+static const char *
+fc_columns_extra(const FcFileForm *form, int field)
 {
+	return list_nth_int(form->fields, field) == 0 ? strVal(list_nth(form->names, field)) : NULL;
+}
+
+/* The place of a field that is no column: the nth of its name, from 0 */
+static int
+fc_columns_place_extra(const FcFileForm *form, const char *name, int nth)
+{
+	int			alike = -1;
+	int			nalike = 0;
+	bool		exact = false;
+
 	for (int i = 0; i < list_length(form->fields); i++)
-		if (list_nth_int(form->fields, i) == attnum &&
-			(attnum != 0 || equal(list_nth(form->names, i), name)))
+	{
+		const char *other = fc_columns_extra(form, i);
+
+		CHECK_FOR_INTERRUPTS();
+		if (other == NULL || pg_strcasecmp(other, name) != 0)
+			continue;
+		if (strcmp(other, name) != 0)
+		{
+			alike = i;
+			nalike++;
+			continue;
+		}
+		exact = true;
+		if (nth-- == 0)
 			return i;
-	return -1;
+	}
+	return exact || nth > 0 || nalike != 1 ? -1 : alike;
+}
+
+int
+fc_columns_place(const FcFileForm *form, const FcFileForm *other, int field)
+{
+	AttrNumber	attnum = list_nth_int(other->fields, field);
+	const char *name = fc_columns_extra(other, field);
+	int			nth = 0;
+	int			place;
+
+	if (name == NULL)
+	{
+		for (int i = 0; i < list_length(form->fields); i++)
+			if (list_nth_int(form->fields, i) == attnum)
+				return i;
+		return -1;
+	}
+	if (!other->extra)
+		return field < list_length(form->fields) && list_nth_int(form->fields, field) == 0 ? field : -1;
+	for (int i = 0; i < field; i++)
+	{
+		const char *before = fc_columns_extra(other, i);
+
+		nth += before && strcmp(before, name) == 0;
+	}
+	place = fc_columns_place_extra(form, name, nth);
+	/* a name that is written otherwise may have its own field there */
+	for (int i = 0; place >= 0 && i < list_length(other->fields); i++)
+	{
+		const char *own = i == field ? NULL : fc_columns_extra(other, i);
+
+		if (own && strcmp(own, name) != 0 && strcmp(own, fc_columns_extra(form, place)) == 0)
+			place = -1;
+	}
+	return place;
 }
 
 static FcFileForm *
@@ -282,27 +344,43 @@ fc_columns_header(const FcFileForm *form)
 {
 	FcFileForm *header = palloc0(sizeof(FcFileForm));
 
+	header->extra = form->extra;
 	header->fields = list_copy(form->fields);
 	header->names = copyObject(form->names);
 	return header;
 }
 
 uint32
-fc_columns_join(FcFileForm *form, const FcFileForm *other, bool extra)
+fc_columns_join(FcFileForm *form, const FcFileForm *other)
 {
+	Bitmapset  *places = NULL;
+
 	if (form->headers == NIL)
 		form->headers = list_make1(fc_columns_header(form));
 	foreach_ptr(FcFileForm, header, form->headers)
-		if (equal(header->fields, other->fields) && (!extra || equal(header->names, other->names)))
+		if (equal(header->fields, other->fields) && (!form->extra || equal(header->names, other->names)))
 			return foreach_current_index(header);
 	form->headers = lappend(form->headers, fc_columns_header(other));
 	foreach_int(attnum, other->fields)
 	{
-		Node	   *name = list_nth(other->names, foreach_current_index(attnum));
+		int			number = foreach_current_index(attnum);
+		int			place = fc_columns_place(form, other, number);
+		Node	   *name = list_nth(other->names, number);
 
 		CHECK_FOR_INTERRUPTS();
-		if ((attnum == 0 && !extra) || fc_columns_place(form, attnum, name) >= 0)
+		if (attnum == 0 && !form->extra)
 			continue;
+		if (place >= 0 && bms_is_member(place, places))
+			ereport(ERROR,
+					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
+					 errmsg("several fields of a header have the name \"%s\" of another file's but for the case", strVal(name)),
+					 errhint("Load files with such headers by calls of their own.")));
+		if (place >= 0)
+		{
+			places = bms_add_member(places, place);
+			continue;
+		}
+		places = bms_add_member(places, list_length(form->fields));
 		form->fields = lappend_int(form->fields, attnum);
 		form->names = lappend(form->names, copyObject(name));
 	}

@@ -29,6 +29,8 @@ typedef struct FcFileForm
 	int			nfields;		/* without it, where extra columns are ignored:
 								 * of the first record, or fewer */
 	int			encoding;
+	bool		extra;			/* expressions may name fields that are no
+								 * columns */
 	List	   *headers;		/* with it, too, if files have different ones:
 								 * an FcFileForm for each, with fields and
 								 * names.  Those of this form are all that
@@ -69,12 +71,15 @@ extern void fc_columns_map(Relation rel, const FcOptions *options,
 
 /*
  * Adds what another file's header has to the form; returns the number of that
- * header among form->headers.  extra: also fields that are no columns.
+ * header among form->headers.  ERROR 42702 if names differ in case alone.
  */
-extern uint32 fc_columns_join(FcFileForm *form, const FcFileForm *other, bool extra);
+extern uint32 fc_columns_join(FcFileForm *form, const FcFileForm *other);
 
-/* The number of the field: this column or, if that is 0, this name; or -1 */
-extern int	fc_columns_place(const FcFileForm *form, AttrNumber attnum, const Node *name);
+/*
+ * Where a form has a field of another one, or -1: the same column, or the field
+ * of the same name, of several the one that is as many before or after
+ */
+extern int	fc_columns_place(const FcFileForm *form, const FcFileForm *other, int field);
 
 /* Has a column a default that a file with another header lacks? */
 extern bool fc_columns_any_default(Relation rel, const FcOptions *options, const FcFileForm *form);

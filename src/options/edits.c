@@ -112,12 +112,12 @@ fc_edits_part(FcOptions *options)
 	if (options->max_records > 0 && OidIsValid(options->ledger))
 		fc_option_error(errmsg("max_records cannot be used with a ledger"),
 						errhint("The ledger would have the files as loaded."));
-	if (footer && strspn(footer, "0123456789") < strlen(footer))
+	if (footer && strspn(footer, "-0123456789") < strlen(footer))
 	{
 		options->footer = unconstify(char *, footer);
 		(void) fc_edits_footer(options, "", 0);
 	}
-	else if (footer && (footer[0] == '\0' || strlen(footer) > 6))
+	else if (footer && (footer[0] == '\0' || strlen(footer) > 6 || strchr(footer, '-')))
 		fc_option_error(errmsg("skip_footer must be a number of lines below a million, or a regular expression"));
 	else if (footer)
 		options->footer_lines = atoi(footer);

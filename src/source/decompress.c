@@ -455,7 +455,7 @@ fc_unpack_throw(const FcUnpacker *unpacker)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot load %s \"%s\": its %s data unpack to data in %s format",
 						word, path, within, fc_codec_name(fault->kind)),
-				 errhint("%s", fc_unpack_advise("Unpack it once", psprintf("%s -dc %%s", within), word, path))));
+				 errhint("%s", fc_unpack_advise("Unpack it once", fault->within == FC_CODEC_ZIP ? "unzip -p %s" : psprintf("%s -dc %%s", within), word, path))));
 	if (!fc_codec_unpacks(fault->kind))
 		fc_unpack_refuse(fault->kind, word, path);
 	if (fault->result == FC_CODEC_REFUSES)

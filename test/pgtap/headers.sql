@@ -141,5 +141,23 @@ SELECT is((pg_temp.failure(format('SELECT fast_copy(''t'', %L::text[], header =>
 	(ARRAY[:'dir' || '/c.csv', :'dir' || '/d.csv'], '{"transform": "v = $4"}', '23502', 'null value in column "v" of relation "t" violates not-null constraint')) AS f (files, options, state, message);
 SELECT matches((pg_temp.failure(format('SELECT fast_copy(''t'', ARRAY[%L, %L], header => ''map'', ignore_extra_columns => true)', :'dir' || '/a.csv', :'dir' || '/b.csv')))[9], '/b.csv", line 1', 'the file is named');
 
+-- Fields of one name, and names that differ in case alone
+CREATE TABLE twice (id int, v text, w text);
+SELECT pg_temp.shell(format('cd %s && rm -f *; printf "id,x,x\n1,first,second\n" >a.csv; printf "x,id,x\nthird,2,fourth\n" >b.csv; printf "id,X\n3,fifth\n" >c.csv; printf "x,id,X\na,4,b\n" >d.csv; printf "id,Y\n5,e\n" >e.csv; printf "y,id,Y\na,6,b\n" >f.csv', :'dir')) \g /dev/null
+SELECT is(fast_copy('twice', ARRAY[:'dir' || '/a.csv', :'dir' || '/b.csv', :'dir' || '/c.csv'], header => 'map', workers => w, ignore_extra_columns => true, transform => 'v = $2, w = $3'), 3::bigint, 'a name twice, ' || w || ' workers') FROM unnest('{0,2}'::int[]) AS w;
+SELECT set_eq('SELECT * FROM twice', $$VALUES (1, 'first', 'second'), (2, 'third', 'fourth'), (3, NULL, NULL)$$, '... is two fields');
+TRUNCATE twice;
+SELECT is(fast_copy('twice', ARRAY[:'dir' || '/c.csv', :'dir' || '/d.csv'], header => 'map', ignore_extra_columns => true, transform => 'v = "X"'), 2::bigint, 'the very name');
+SELECT is(fast_copy('twice', ARRAY[:'dir' || '/c.csv', :'dir' || '/b.csv'], header => 'map', ignore_extra_columns => true), 2::bigint, 'names that nothing uses');
+SELECT set_eq('SELECT * FROM twice WHERE v IS NOT NULL', $$VALUES (3, 'fifth', NULL), (4, 'b', NULL)$$, '... goes before others');
+TRUNCATE twice;
+SELECT is(fast_copy('twice', ARRAY[:'dir' || '/e.csv', :'dir' || '/d.csv'], header => 'map', ignore_extra_columns => true, transform => 'v = y'), 2::bigint, 'a name in another case');
+SELECT set_eq('SELECT * FROM twice', $$VALUES (5, 'e', NULL), (4, NULL, NULL)$$, '... is found');
+SELECT pg_temp.shell(format('cd %s && printf "id,y\n7,g\n" >g.csv; printf "id,ab\n10,zz\n" >y.csv; printf "aB,id,Ab\na,9,b\n" >both.csv', :'dir')) \g /dev/null
+TRUNCATE twice;
+SELECT is(fast_copy('twice', ARRAY[:'dir' || '/e.csv', :'dir' || '/g.csv'], header => 'map', ignore_extra_columns => true, transform => 'v = y'), 2::bigint, 'one name in two cases');
+SELECT set_eq('SELECT * FROM twice', $$VALUES (5, 'e', NULL), (7, 'g', NULL)$$, '... is one field');
+SELECT is((pg_temp.failure(format('SELECT fast_copy(''twice'', ARRAY[%L, %L], header => ''map'', ignore_extra_columns => true, transform => ''v = ab'')', :'dir' || '/y.csv', :'dir' || '/both.csv')))[1:2], ARRAY['42702', 'several fields of a header have the name "Ab" of another file''s but for the case'], 'two cases of one name');
+
 SELECT * FROM finish();
 ROLLBACK;

@@ -178,6 +178,9 @@ subtest 'footers' => sub {
 	is(loads("v\n", 'skip_footer => 1, header => true'), "0\n", 'nothing but that');
 	is(loads("", 'skip_footer => 1'), "0\n", 'nothing at all');
 	is(loads("a\nb\n\\.\n", "skip_footer => 1, format => 'text'"), "1\na", 'a marker is not a line of it');
+	is(loads("a\nT 1\n# end\n\n", "skip_footer => '^T', comment => '#'"), "1\na", 'a comment after it');
+	is(loads("{\"v\":\"a\"}\r\n{\"T\":2}\r\n\r\n", "format => 'json', skip_footer => $_"), "1\na", "JSON with carriage returns: $_") foreach 1, q('^\{"T":\d+\}$');
+	is(loads("{\"v\":\"a\"}\n{\"T\":2}\n  \n", "format => 'json', skip_footer => 1"), "1\na", 'JSON with blanks');
 	is(loads("a\n" . "T\n" x 100000, 'skip_footer => 100000'), "1\na", 'a long one');
 	is(loads("a\n" . 'x' x 200000 . "\nT\n", "skip_footer => '^T'") =~ s/x+/x/r, "2\na|x", 'a long line before it');
 	is(loads("a\n" . 'T' x 200000 . "\n", 'skip_footer => 1'), "1\na", 'a long line of it');
@@ -187,7 +190,7 @@ subtest 'footers' => sub {
 	fails("a\nb\\\nTOTAL\n", "skip_footer => 1, format => 'text'", qr/22P04: the footer of file ".*" begins within a record/, 'it begins after a backslash', 1);
 	is(loads("a\nb\\\\\nTOTAL\n", "skip_footer => 1, format => 'text'"), "2\na|b\\", 'but not after two');
 	like(failure("SELECT fast_copy('lines', '$dir/one', skip_footer => '(')"), qr/2201B: invalid regular expression/, 'an expression that is none');
-	like(failure("SELECT fast_copy('lines', '/nowhere', skip_footer => '$_')"), qr/22023: skip_footer must be a number of lines/, "'$_'") foreach '', '10000000';
+	like(failure("SELECT fast_copy('lines', '/nowhere', skip_footer => '$_')"), qr/22023: skip_footer must be a number of lines/, "'$_'") foreach '', '10000000', '-1';
 	write_bytes('huge', "a\n" . ('x' x 1000000 . "\n") x 40);
 	like(failure("SELECT fast_copy('lines', '$dir/huge', skip_footer => 30)"), qr/54000: the footer of file ".*" has more than 4194304 bytes/, 'it is bounded');
 	query('TRUNCATE lines');

@@ -432,6 +432,8 @@ check_cell(Test *test, FcCellReader *reader, const FcCell *cell)
 	FcEntry		entry;
 	FcSpilled  *spilled;
 
+	/* its bytes are compared, with those between its fields */
+	memset(&entry, 0, sizeof(entry));
 	fc_cells_enter(reader, &task);
 	while (!test->wrong)
 	{
