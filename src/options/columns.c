@@ -456,6 +456,14 @@ fc_columns_transform(const FcColumns *columns, AttrNumber attnum)
 void
 fc_columns_check_others(Relation rel, const FcOptions *options, const FcColumns *columns)
 {
+	int			most = MaxAttrNumber - 1 - FC_ORIGIN_PATH - list_length(columns->paths);
+
+	if ((columns->transforms || columns->origins) && list_length(columns->names) > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("expressions can see at most %d fields of a file", most),
+				 errdetail("There are %d, by name those of all files.", list_length(columns->names)),
+				 errhint("Let a program, such as cut, leave out fields that are not needed.")));
 	for (int i = 0; options->transforms && !options->ignore_extra_columns && i < list_length(columns->names); i++)
 	{
 		const char *name = strVal(list_nth(columns->names, i));

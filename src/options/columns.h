@@ -147,7 +147,8 @@ extern Node *fc_columns_transform(const FcColumns *columns, AttrNumber attnum);
 
 /*
  * ERROR 42703 for a field that is no column of the table, and that no transform
- * names; once the transforms are made, whose errors come first
+ * names; once the transforms are made, whose errors come first; or 54000 for
+ * more fields than the row of texts has room for
  */
 extern void fc_columns_check_others(Relation rel, const FcOptions *options,
 									const FcColumns *columns);

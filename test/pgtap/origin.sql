@@ -150,5 +150,16 @@ SELECT is((pg_temp.failure(format('SELECT fast_copy(''plain'', %L, columns => ''
 	('cat ' || :'dir' || '/c.csv', '{"program": true, "transform": "shop = $path.shop"}', '22023', 'path of program "cat ' || :'dir' || '/c.csv" has no folder "shop=..."')) AS f (files, options, state, message);
 SELECT is((pg_temp.failure(format('COPY plain FROM %L WHERE $file IS NULL', :'small')))[1:2], '{42601,"syntax error at or near \"$\""}', 'COPY''s WHERE');
 
+-- More fields than a row has attributes, in one file and in all files together
+CREATE TABLE wide (id int PRIMARY KEY, v text);
+SELECT pg_temp.shell(format('cd %s && for i in 1 2; do (seq -f "x$i%%g" 20000 | sed "s/^x${i}1\$/id/" | paste -sd,; seq 20000 | paste -sd,) >wide$i.csv; done; sed s/^id/jd/ wide2.csv | paste -d, wide1.csv - >wide.csv; tail -n 1 wide.csv >wide.txt', :'dir')) \g /dev/null
+SELECT is((pg_temp.failure(format('SELECT fast_copy(''wide'', %L, ignore_extra_columns => true, options => %L)', :'dir' || files, options)))[1:2], '{54000,"expressions can see at most 32762 fields of a file"}', files || ' ' || options) FROM (VALUES
+	('/wide.csv', '{"header": "map", "transform": "v = x17"}'::jsonb),
+	('/wide.csv', '{"header": "map", "transform": "v = x220000"}'),
+	('/wide?.csv', '{"header": "map", "transform": "v = x17"}'),
+	('/wide.csv', '{"header": "map", "on_conflict": "update", "delete_where": "id = 2"}'),
+	('/wide.txt', '{"where_clause": "$row > 0"}')) AS f (files, options);
+SELECT is(fast_copy('wide', :'dir' || '/wide.csv', header => 'map', ignore_extra_columns => true), 1::bigint, '... which a load without expressions may have');
+
 SELECT * FROM finish();
 ROLLBACK;
