@@ -360,7 +360,7 @@ fc_parse_check_markers(FcParser *parser)
 	{
 		FcColumn   *column = &parser->columns[i];
 
-		if (!parser->record.fields[i].marker || column->index < 0 || column->def)
+		if (!parser->record.fields[i].marker || column->index < 0 || column->def || column->transform)
 			continue;
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
@@ -503,6 +503,9 @@ fc_parse_transforms(FcParser *parser)
 	for (int i = parser->nfields; i < parser->ncolumns; i++)
 		record->fields[i] = (FcField) {.data = fc_column_nothing,.null = true};
 	fc_transforms_take(parser->transforms, record->fields, &from);
+	/* an expression makes the value, not the default */
+	for (int i = 0; i < parser->nfields; i++)
+		record->fields[i].marker &= parser->columns[i].transform == NULL;
 	return true;
 }
 

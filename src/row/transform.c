@@ -186,6 +186,8 @@ fc_transforms_take(FcTransforms *all, const FcField *fields, const FcRecord *fro
 		FcField		field = fields[at];
 
 		edit.flags &= ~FC_FIELD_NUMBER;
+		/* a file that has no such field has no text for a default, either */
+		field.null |= field.data == fc_column_nothing;
 		fc_column_force(column, all->dialect, &field);
 		if (!field.null && !field.marker)
 			fc_edit_field(&edit, &field);

@@ -159,5 +159,31 @@ SELECT is(fast_copy('twice', ARRAY[:'dir' || '/e.csv', :'dir' || '/g.csv'], head
 SELECT set_eq('SELECT * FROM twice', $$VALUES (5, 'e', NULL), (7, 'g', NULL)$$, '... is one field');
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''twice'', ARRAY[%L, %L], header => ''map'', ignore_extra_columns => true, transform => ''v = ab'')', :'dir' || '/y.csv', :'dir' || '/both.csv')))[1:2], ARRAY['42702', 'several fields of a header have the name "Ab" of another file''s but for the case'], 'two cases of one name');
 
+-- What a file lacks is NULL in expressions, whatever columns have defaults; a column with an expression has its value
+CREATE TABLE lacks (id int, c text DEFAULT 'DEF', d int DEFAULT 7, e text);
+CREATE TABLE lacks_less (id int, c text DEFAULT 'DEF', d int, e text);
+CREATE TABLE lacks_fires (LIKE lacks INCLUDING ALL);
+CREATE TRIGGER fires BEFORE INSERT ON lacks_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
+CREATE TABLE lacks_parts (LIKE lacks INCLUDING ALL) PARTITION BY LIST (c);
+CREATE TABLE lacks_none PARTITION OF lacks_parts FOR VALUES IN ('none', 'ABC');
+CREATE TABLE lacks_rest PARTITION OF lacks_parts DEFAULT;
+SELECT pg_temp.shell(format('cd %s && printf "id,c\n1,abc\n" >m1.csv; printf "id,d\n2,5\n" >m2.csv; printf "{\"id\":2,\"d\":5}\n{\"id\":1,\"c\":\"abc\"}\n" >m.json; printf "3,DFT,4\n4,\"DFT\",DFT\n" >m.txt', :'dir')) \g /dev/null
+CREATE FUNCTION pg_temp.loaded(target regclass, files text, options jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows text;
+BEGIN
+	EXECUTE format('TRUNCATE %s', target);
+	PERFORM fast_copy(target, current_setting('fc.dir') || files, options => options);
+	EXECUTE format('SELECT string_agg(t::text, '' '' ORDER BY id) FROM %s AS t', target) INTO rows;
+	RETURN rows;
+END
+$$;
+SELECT is(pg_temp.loaded(target, files, options || jsonb_build_object('workers', w)), CASE WHEN target = 'lacks_less'::regclass THEN replace(rows, ',7,', ',,') ELSE rows END, format('%s, %s, %s workers', target, options, w))
+	FROM unnest('{lacks,lacks_less,lacks_fires,lacks_parts}'::regclass[]) AS target, unnest('{0,2}'::int[]) AS w, (VALUES
+	('/m[12].csv', '{"header": "map", "transform": "c = coalesce(upper(c), ''none''), e = coalesce(c, ''null'') || coalesce(d::int, 0)"}'::jsonb, '(1,ABC,7,abc0) (2,none,5,null5)'),
+	('/m.json', '{"format": "json", "missing_columns": "default", "columns": ["id", "c", "d"], "transform": "c = coalesce(upper(c), ''none''), e = coalesce(c, ''null'') || coalesce(d::int, 0)"}', '(1,ABC,7,abc0) (2,none,5,null5)'),
+	-- a text for a default that is in the file is that text
+	('/m.txt', '{"default_string": "DFT", "columns": ["id", "c", "e"], "transform": "c = c || ''!'', e = e || ''?''"}', '(3,DFT!,7,4?) (4,DFT!,7,DFT?)')) AS f (files, options, rows);
+
 SELECT * FROM finish();
 ROLLBACK;
