@@ -301,6 +301,26 @@ fc_analyze_throw(void *arg)
 	fc_core_throw(arg);
 }
 
+/* The error as the text of a warning */
+static char *
+fc_analyze_error_text(const ErrorData *edata)
+{
+	return psprintf("%s%s%s%s%s", edata->message, edata->detail ? ": " : "",
+					edata->detail ? edata->detail : "", edata->hint ? " " : "",
+					edata->hint ? edata->hint : "");
+}
+
+/* Tells that reject_limit allows a smaller part of the records */
+static void
+fc_analyze_judge(FcAnalysis *analysis)
+{
+	ErrorData  *edata = fc_error_catch_undo(&analysis->target->ctx, fc_job_judge, analysis->job);
+
+	if (edata)
+		fc_analyze_add(analysis, "error", NULL)->detail =
+			psprintf("%s: %s", unpack_sql_state(edata->sqlerrcode), fc_analyze_error_text(edata));
+}
+
 /* Tells the error at which the analysis ended, before the rows after it */
 static void
 fc_analyze_fatal(FcAnalysis *analysis)
@@ -312,7 +332,10 @@ fc_analyze_fatal(FcAnalysis *analysis)
 	char	   *where;
 
 	if (pg_atomic_read_u64(&target->shared->errors.offset) == PG_UINT64_MAX)
+	{
+		fc_analyze_judge(analysis);
 		return;
+	}
 	finding = fc_analyze_add(analysis, "error", NULL);
 	finding->line = fc_error_line(&target->ctx, slot->offset, slot->length);
 	edata = slot->kind <= FC_ERROR_BATCH ? fc_error_kept(target->shared) :
@@ -326,15 +349,6 @@ fc_analyze_fatal(FcAnalysis *analysis)
 							   edata->hint ? ". " : "", edata->hint ? edata->hint : "");
 	fc_analyze_warn(analysis, "file",
 					psprintf("%sRecords after line " INT64_FORMAT " were not looked at.", where, finding->line));
-}
-
-/* The error as the text of a warning */
-static char *
-fc_analyze_error_text(const ErrorData *edata)
-{
-	return psprintf("%s%s%s%s%s", edata->message, edata->detail ? ": " : "",
-					edata->detail ? edata->detail : "", edata->hint ? " " : "",
-					edata->hint ? edata->hint : "");
 }
 
 /* Body of fc_error_try: what it finds out leaves nothing behind */

@@ -88,6 +88,12 @@ typedef struct FcJob
 extern FcJob *fc_job_analyze(const FcOptions *options);
 
 /*
+ * Of an FcJob whose records are all checked: ERROR 22P02 if reject_limit allows
+ * a smaller part of them, or of those of a file
+ */
+extern void fc_job_judge(void *arg);
+
+/*
  * Loads the files in the caller's transaction; returns the number of rows.
  * "opened" has what the caller has opened already; NULL: nothing.
  */

@@ -173,15 +173,14 @@ fc_job_scan_failed(FcJob *job)
 		(kind == FC_ERROR_DATA || kind == FC_ERROR_GRAMMAR);
 }
 
-/* ERROR if reject_limit allows a part of all records; core's COPY has judged */
-static void
-fc_job_judge(const FcJob *job)
+void
+fc_job_judge(void *arg)
 {
-	const FcTarget *target = &job->target;
+	const FcTarget *target = &((const FcJob *) arg)->target;
 	const FcOptions *options = target->options;
 	uint32		n = options->reject_each ? target->source->nfiles : 1;
 
-	for (uint32 i = 0; options->reject_percent > 0 && !target->course.core && i < n; i++)
+	for (uint32 i = 0; options->reject_percent > 0 && i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		fc_notices_judge(target, options->reject_each ? i : PG_UINT32_MAX,
@@ -203,7 +202,9 @@ fc_job_rejects(FcJob *job)
 	else
 		fc_progress_begin_phase(&job->progress, FC_PHASE_REJECT);
 	job->rejects_job = fc_notices_finish(&job->target);
-	fc_job_judge(job);
+	/* core's COPY has judged */
+	if (!job->target.course.core)
+		fc_job_judge(job);
 	if (job->rejects_job)
 		fc_lead_report(job, 1, rejected, -1, psprintf("job %s", job->rejects_job));
 	return true;

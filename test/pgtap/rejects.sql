@@ -5,7 +5,7 @@
 \set name rejects
 \ir begin.psql
 SELECT setseed(0.42) \g /dev/null
-SELECT plan(67);
+SELECT plan(74);
 
 SELECT fast_copy_create_reject_table('rej') \g /dev/null
 ALTER TABLE rej ADD id int GENERATED ALWAYS AS IDENTITY;
@@ -214,6 +214,34 @@ FROM unnest('{0,1,2,4}'::int[]) AS w;
 SELECT pg_temp.write((SELECT array_agg(convert_to(format(E'2024-01-01,%s,a\n', repeat('x', n)), 'UTF8') ORDER BY n) FROM generate_series(98, 106) AS n));
 SELECT results_eq($$SELECT detail FROM fast_copy_analyze('r_plain', current_setting('fc.file'), workers => 0) WHERE item = 'error'$$,
 	$$SELECT format('22P02: invalid input syntax for type integer: "%s"', repeat('x', n)) FROM generate_series(98, 106) AS n$$, 'long values');
+
+-- An analysis says that a limit would end the load, as the load does
+CREATE FUNCTION pg_temp.ends(arguments text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	call text := format('ARRAY[%1$L, %1$L || ''.more''], on_error => ''ignore'', log_verbosity => ''silent'', %2$s)', current_setting('fc.file'), arguments);
+	said text;
+	detail text;
+BEGIN
+	EXECUTE 'SELECT string_agg(detail, '' '') FROM fast_copy_analyze(''r_checked'', ' || call || ' WHERE item = ''error'' AND line IS NULL' INTO said;
+	EXECUTE 'SELECT fast_copy(''r_checked'', ' || call;
+	RETURN coalesce(said, 'loaded');
+EXCEPTION WHEN invalid_text_representation THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	IF said = format('22P02: %s: %s', SQLERRM, detail) THEN
+		RETURN regexp_replace(detail, ' of file .*| were .*', '');
+	END IF;
+	RETURN format('analysis: %s, load: %s', said, detail);
+END
+$$;
+SELECT pg_temp.write((SELECT array_agg(convert_to(CASE WHEN n % 20 = 0 THEN 'x' ELSE (n + 1)::text END || E',1\n', 'UTF8') ORDER BY n) FROM generate_series(1, 100) AS n)) \g /dev/null
+SELECT lo_import(current_setting('fc.file')) AS more \gset
+SELECT lo_export(:more, current_setting('fc.file') || '.more') \g /dev/null
+SELECT is(pg_temp.ends(format('workers => %s, reject_limit => %L', w, '4%')), '10 of 200 records', w || ' workers: a part of all') FROM unnest('{0,2}'::int[]) AS w;
+SELECT is(pg_temp.ends(format('workers => %s, reject_limit => %L', w, '4% per file')), '5 of 100 records', w || ' workers: a part of each') FROM unnest('{0,2}'::int[]) AS w;
+SELECT is(pg_temp.ends(format('reject_limit => %L', l)), 'loaded', l) FROM unnest('{5%,5% per file}'::text[]) AS l;
+CREATE FUNCTION pg_temp.untouched() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TRIGGER same BEFORE INSERT ON r_checked FOR EACH ROW EXECUTE FUNCTION pg_temp.untouched();
+SELECT is(pg_temp.ends('reject_limit => ''4%'''), '10 of 200 records', 'where rows are loaded one by one');
 
 SELECT * FROM finish();
 ROLLBACK;
