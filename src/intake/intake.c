@@ -289,6 +289,7 @@ fc_heads_unpack(FcHeads *heads, FcUnpacker *unpacker, uint32 number)
 	heads->wide |= unpacker->reserved > 0;
 	fc_unpack_close(unpacker);
 	file->identity.size = unpacker->written - heads->extents[number].at;
+	file->utf16 = unpacker->utf16.is;
 	heads->cut[number] = (end == FC_UNPACK_MORE);
 	heads->expected += end == FC_UNPACK_END ? file->identity.size :
 		(uint64) ((double) packed->identity.size / Max(taken, 1) * file->identity.size);
@@ -391,6 +392,7 @@ fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 			files[i].identity.size = chain->unpacked;
 			files[i].extent = chain->first;
 			files[i].nextents = chain->nextents;
+			files[i].utf16 = chain->utf16;
 		}
 		for (uint32 k = 0; k < chain->nextents; k++)
 			fc_area_extents(area)[chain->first + k].offset += base;

@@ -419,6 +419,7 @@ fc_piece_end_turn(FcHand *hand, FcUnpackEnd end, uint64 taken)
 	chain->border = piece->start + taken;
 	Assert(chain->border <= chain->packed);
 	chain->unpacked += hand->unpacker.in_file - piece->at;
+	chain->utf16 |= hand->unpacker.utf16.is;
 	fc_chain_advance(hand);
 }
 

@@ -49,6 +49,7 @@ typedef struct FcChain
 	uint64		border;			/* where it begins in the packed file */
 	uint64		unpacked;		/* bytes before it, unpacked */
 	uint32		nextents;		/* they are in */
+	bool		utf16;			/* as in FcFile */
 	FcFound		found;			/* their chunks */
 } FcChain;
 

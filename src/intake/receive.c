@@ -196,6 +196,7 @@ fc_receive_all(FcIntake *intake, FcIncoming *incoming)
 			incoming->end = fc_unpack_some(unpacker, PG_UINT64_MAX);
 		fc_receive_close(intake, incoming);
 		files[i].identity.size = unpacker->written - files[i].base;
+		files[i].utf16 = unpacker->utf16.is;
 	}
 	fc_unpack_end(unpacker, path);
 	target->source = fc_source_of_copy(path, files, list_length(sources),
@@ -220,6 +221,7 @@ fc_receive_head(FcIntake *intake, FcIncoming *incoming)
 		unpacker->reserved > unpacker->budget->size)
 		return false;
 	file->identity.size = unpacker->written;
+	file->utf16 = unpacker->utf16.is;
 	head = fc_source_of_copy(FilePathName(unpacker->file), file, 1,
 							 fc_receive_join_names(target->options->sources, file),
 							 target->options->program);

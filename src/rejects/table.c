@@ -188,7 +188,7 @@ fc_reject_table_put(FcRejectTable *table, const FcReject *reject, uint64 line)
 	values[COL_JOB] = table->uuid;
 	values[COL_CLASS] = CStringGetTextDatum(fc_options_class_name(reject->class));
 	values[COL_BYTE_OFFSET] = Int64GetDatum((int64) (reject->offset - base));
-	if (target->original)
+	if (target->original || target->source->files[file].utf16)
 		nulls[COL_BYTE_OFFSET] = 'n';
 	fc_own_table_insert(table->plan, values, nulls);
 	MemoryContextSwitchTo(old);

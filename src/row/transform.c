@@ -168,7 +168,8 @@ fc_transforms_take_origin(FcTransforms *all, const FcRecord *from)
 	for (int i = FC_ORIGIN_LINE; i < FC_ORIGIN_PATH; i++)
 	{
 		all->slot->tts_values[plan->nfields + i] = Int64GetDatum((int64) numbers[i]);
-		all->slot->tts_isnull[plan->nfields + i] = (plan->origins & fc_origin_bit(i)) == 0;
+		all->slot->tts_isnull[plan->nfields + i] = (plan->origins & fc_origin_bit(i)) == 0 ||
+			(i == FC_ORIGIN_BYTE_OFFSET && all->ctx->source->files[file].utf16);
 	}
 }
 

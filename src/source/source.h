@@ -36,6 +36,8 @@ typedef struct FcFile
 	bool		unsettled;		/* text: its first line has rows before a
 								 * marker */
 	uint8		kind;			/* as FcCodecKind: how its bytes are packed */
+	bool		utf16;			/* what is read are bytes that were made from
+								 * UTF-16 */
 	bool		cut;			/* of one that tells its size only by its end:
 								 * there is more */
 	dev_t		dev;			/* which file was named, although another one */

@@ -145,6 +145,32 @@ subtest 'to a server with another encoding' => sub {
 		qr/character with byte sequence 0xe4 0xb8 0xad in encoding "UTF8" has no equivalent in encoding "LATIN9".*line 2/s, 'a character that it lacks');
 };
 
+subtest 'a place in what UTF-16 was made into is none in the file' => sub {
+	my $text = "1,2024-01-01,a\r\nx,2024-01-01,b\r\n2,2024-01-01,c\r\n";
+	my %files = map { $_->[0] => encoded($text, $_->[1])->[1] } [ 'le', 0 ], [ 'utf8', 5 ];
+	my $many = $text x 20000;
+
+	query("SELECT fast_copy_create_reject_table('rejected'); CREATE TABLE placed (n int, ts timestamp, v text, place bigint)");
+	foreach my $how (0, 1, 6)
+	{
+		my ($le, $utf8, $long) = map { "'" . write_bytes("place.$how.$_->[0]", packed($_->[1], $how)->[1]) . "'" } [ 'le', $files{le} ], [ 'utf8', $files{utf8} ], [ 'long', encode('UTF-16LE', "\x{feff}$many") ];
+
+		foreach my $workers (0, 2)
+		{
+			my $load = sub {
+				my ($sources, $options) = @_;
+				return query("SET client_min_messages = warning; TRUNCATE placed, rejected; SELECT FROM fast_copy('placed', $sources, columns => '{n,ts,v}', transform => 'place = \$byte_offset', on_error => 'ignore', reject_table => 'rejected', workers => $workers$options);
+					SELECT left(string_agg(DISTINCT coalesce(place::text, '-'), ' '), 40) FROM placed; SELECT left(string_agg(DISTINCT coalesce(byte_offset::text, '-'), ' '), 40) FROM rejected") =~ s/\A\n//r;
+			};
+
+			is($load->($le, ''), "-\n-", "$how, $workers workers: UTF-16");
+			is($load->($le =~ s/'(.*)'/'cat $1'/r, ', program => true'), "-\n-", "$how, $workers workers: from a program");
+			is($load->($long, ''), "-\n-", "$how, $workers workers: a long file");
+			is($load->("ARRAY[$le, $utf8]", ''), "- 0 32\n- 16", "$how, $workers workers: beside a file of UTF-8");
+		}
+	}
+};
+
 # ---- what is wrong ------------------------------------------------------------
 
 sub fails

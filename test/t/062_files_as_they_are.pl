@@ -235,9 +235,8 @@ subtest 'drawn' => sub {
 		my $twice = $target =~ /merged|upserted/ && rand() < 0.5;
 		my @good = grep { !$_->{bad} } @rows;
 		my $bad = @rows - @good;
+		# what is made UTF-8 first has no places
 		my $plain = write_bytes('plain', encode('UTF-8', join('', map { csv(@$_{qw(id at v n)}, $f->{origin} ? (@$_{qw(src line)}, $f->{encoding} eq 'UTF-16' ? undef : $_->{place}) : (undef) x 3, $_->{day}) } @good)));
-		# what is made UTF-8 first has other places
-		my $places = $f->{encoding} eq 'UTF-16' && $f->{origin} ? "UPDATE $target SET place = NULL;" : '';
 		my $load;
 		if ($f->{packed} eq 'client')
 		{
@@ -263,7 +262,6 @@ subtest 'drawn' => sub {
 COPY want FROM '$plain' (FORMAT csv);
 SET fast_copy.chunk_size = '${chunk}B'; SET fast_copy.spill = '$spill';
 $load
-$places
 SELECT '-' || x::text FROM (TABLE want EXCEPT ALL SELECT $columns FROM $target) AS x LIMIT 3;
 SELECT '+' || x::text FROM (SELECT $columns FROM $target EXCEPT ALL TABLE want) AS x LIMIT 3;
 SELECT count(*) || ' rejected' FROM rejected HAVING count(*) <> $bad;") } // $@ =~ s/while running.*//sr;
