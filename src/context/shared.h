@@ -321,6 +321,7 @@ typedef struct FcCounts
 	pg_atomic_uint64 scanned;	/* records found by the scan */
 	pg_atomic_uint64 spilled;	/* bytes of spill written */
 	pg_atomic_uint64 filtered;	/* rows the condition is not true for */
+	pg_atomic_uint64 skipped;	/* of these, lines that are no records */
 	pg_atomic_uint64 rejected;	/* records that on_error left out */
 	pg_atomic_uint64 last_rejected; /* the largest offset of such a record */
 	pg_atomic_uint64 nulled;	/* records with a value that became NULL */
@@ -368,6 +369,7 @@ StaticAssertDecl(sizeof(FcCounts) % sizeof(pg_atomic_uint64) == 0, "counts are n
 typedef struct FcFileCounts
 {
 	pg_atomic_uint64 filtered;
+	pg_atomic_uint64 skipped;
 	pg_atomic_uint64 rejected;
 	pg_atomic_uint64 duplicates;
 	pg_atomic_uint64 marks;
@@ -708,7 +710,9 @@ fc_context_count(FcContext *ctx, pg_atomic_uint64 *all, size_t of_file, uint64 o
 	return pg_atomic_fetch_add_u64(all, n) + n;
 }
 
-/* "what": filtered, rejected, marks, or duplicates of rows that stay */
+/*
+ * "what": filtered, skipped, rejected, marks, or duplicates of rows that stay
+ */
 #define fc_context_count_out(ctx, what, offset, n) \
 	fc_context_count(ctx, &(ctx)->shared->counts.what, offsetof(FcFileCounts, what), offset, n)
 

@@ -371,6 +371,7 @@ fc_feed_skips(FcFeed *feed, const char *data)
 		fc_feed_refuse_grammar(feed->dialect, FC_END_MALFORMED, false);
 	feed->skipped++;
 	(void) fc_context_count_out(&feed->target->ctx, filtered, feed->offset, 1);
+	(void) fc_context_count_out(&feed->target->ctx, skipped, feed->offset, 1);
 	return true;
 }
 

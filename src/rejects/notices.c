@@ -266,6 +266,7 @@ fc_notices_judge(const FcTarget *target, uint32 file, uint64 records)
 	FcFileCounts *files = fc_shared_file_counts(target->shared);
 	uint64		rejected = pg_atomic_read_u64(file == PG_UINT32_MAX ? &target->shared->counts.rejected : &files[file].rejected);
 
+	records -= pg_atomic_read_u64(file == PG_UINT32_MAX ? &target->shared->counts.skipped : &files[file].skipped);
 	if ((double) rejected * 100 <= options->reject_percent * (double) records)
 		return;
 	ereport(ERROR,

@@ -40,8 +40,8 @@ extern void fc_notices_throw(FcTarget *target);
 
 /*
  * ERROR 22P02 if more of so many records of a file are rejected than
- * reject_limit allows, as a percentage; PG_UINT32_MAX: of all files.  Called if
- * there is such a limit.
+ * reject_limit allows, as a percentage; PG_UINT32_MAX: of all files.  Skipped
+ * lines are among those given.  Called if there is such a limit.
  */
 extern void fc_notices_judge(const FcTarget *target, uint32 file, uint64 records);
 

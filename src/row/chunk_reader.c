@@ -204,8 +204,10 @@ fc_chunk_reader_skip(FcChunkReader *reader)
 	CHECK_FOR_INTERRUPTS();
 	if (fc_record_is_open(reader->record.data, reader->record.length))
 		return fc_chunk_reader_refuse(reader, FC_END_FOUND);
-	if (!reader->looks && !reader->ctx->verifying)
-		fc_context_count_out(reader->ctx, filtered, reader->record.offset, 1);
+	if (reader->looks || reader->ctx->verifying)
+		return true;
+	fc_context_count_out(reader->ctx, filtered, reader->record.offset, 1);
+	fc_context_count_out(reader->ctx, skipped, reader->record.offset, 1);
 	return true;
 }
 

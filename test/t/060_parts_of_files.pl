@@ -158,6 +158,21 @@ subtest 'comments' => sub {
 	is(query("SELECT filtered, loaded FROM (SELECT max(filtered) AS filtered, max(rows) AS loaded FROM fast_copy_report()) _"), '|', 'a session of its own');
 	is(query("SET client_min_messages = warning; TRUNCATE lines; SELECT fast_copy('lines', '" . write_bytes('one', "#x\na\n\n#y\nb\n") . "', comment => '#', skip_empty_lines => true); SELECT filtered FROM fast_copy_report() WHERE phase = 'load'"), "2\n3", 'they are counted as filtered');
 	like(query("SELECT string_agg(item || ' ' || coalesce(name, '') || ' ' || coalesce(rows::text, ''), ',') FROM fast_copy_analyze('lines', '$dir/one', comment => '#', skip_empty_lines => true)"), qr/accepted 2/, 'an analysis counts no more');
+	foreach my $into (qw(lines parts fires))
+	{
+		my $record = sub { return ($into eq 'lines' ? '' : "$_[0],2024-01-01,") . $_[1] . "\n" };
+		my $files = join(',', map { "'" . write_bytes("part.$_", "# c\n\n" x 99 . $record->(1, "a\xff") . $record->(1, 'a')) . "'" } 1, 2);
+		my $options = "comment => '#', skip_empty_lines => true, on_error => 'ignore', on_error_classes => '{conversion,encoding}', log_verbosity => 'silent'";
+
+		foreach my $workers (0, 2)
+		{
+			my $name = "$into, $workers workers";
+
+			like(failure("SELECT fast_copy('$into', ARRAY[$files], workers => $workers, $options, reject_limit => '49%')"), qr/DETAIL:  2 of 4 records were rejected/, "$name: they are no records of all");
+			like(failure("SELECT fast_copy('$into', ARRAY[$files], workers => $workers, $options, reject_limit => '49% per file')"), qr/DETAIL:  1 of 2 records of file ".*part.1" were rejected/, "$name: nor of a file");
+			is(query("BEGIN; SELECT fast_copy('$into', ARRAY[$files], workers => $workers, $options, where_clause => 'v IS NULL', reject_limit => '50%'); ROLLBACK"), '0', "$name: what a condition leaves out is one");
+		}
+	}
 	like(failure("SELECT fast_copy('lines', '$dir/one', comment => '$_')"), qr/22023: comment must be one byte of ASCII/, "'$_'") foreach '', '##', "\xc3\xa4", ',', '"';
 	like(failure("SELECT fast_copy('lines', '$dir/one', comment => '\\', format => 'text')"), qr/22023: comment must be one byte of ASCII/, 'a backslash');
 	like(failure("SELECT fast_copy('lines', '$dir/one', comment => '-', null_string => '-')"), qr/22023: comment must be one byte of ASCII/, 'a NULL');
