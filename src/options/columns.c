@@ -25,6 +25,9 @@
 #define FC_HEADER_FIELDS	65536
 #define FC_HEADER_BYTES		(16 * 1024 * 1024)
 
+/* ... and of headers that differ, fields of all files in each of them */
+#define FC_HEADER_JOINED	1048576
+
 /* The attnum of the column of this name that a file may have, or 0 */
 static AttrNumber
 fc_columns_attnum(Relation rel, const char *name)
@@ -360,6 +363,12 @@ fc_columns_join(FcFileForm *form, const FcFileForm *other)
 	foreach_ptr(FcFileForm, header, form->headers)
 		if (equal(header->fields, other->fields) && (!form->extra || equal(header->names, other->names)))
 			return foreach_current_index(header);
+	if ((Size) list_length(form->headers) * Max(list_length(form->fields), list_length(other->fields)) > FC_HEADER_JOINED)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("files have too many different headers"),
+				 errdetail("There are %d up to here, and %d fields in all.", list_length(form->headers), list_length(form->fields)),
+				 errhint("Load some of the files by a call of their own.")));
 	form->headers = lappend(form->headers, fc_columns_header(other));
 	foreach_int(attnum, other->fields)
 	{

@@ -201,6 +201,22 @@ fc_plan_updates_fire(Relation rel, const FcOptions *options)
 		(rel->trigdesc->trig_update_before_statement || rel->trigdesc->trig_update_after_statement);
 }
 
+/* The condition as the caller wrote it, for planned->pstate; NIL: none */
+static List *
+fc_plan_where(Relation rel, const FcOptions *options, FcPlanned *planned)
+{
+	if (options->where)
+	{
+		planned->pstate->p_sourcetext = options->query;
+		return fc_where_transform(planned->pstate, rel, copyObject(options->where));
+	}
+	if (options->where_clause == NULL)
+		return NIL;
+	planned->pstate->p_pre_columnref_hook = fc_plan_origin;
+	planned->pstate->p_ref_hook_state = &planned->columns;
+	return fc_where_parse(planned->pstate, rel, options->where_clause);
+}
+
 FcPlanned *
 fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 			 List *where)
@@ -212,19 +228,7 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 	fc_edits_make(rel, options, &planned->columns);
 	fc_plan_transforms(rel, options, &planned->columns);
 	planned->pstate = fc_executor_parse_state(rel, planned->columns.attnums);
-	if (fc_caller_opened_by_core(options->caller))
-		planned->where = where;
-	else if (options->where)
-	{
-		planned->pstate->p_sourcetext = options->query;
-		planned->where = fc_where_transform(planned->pstate, rel, copyObject(options->where));
-	}
-	else if (options->where_clause)
-	{
-		planned->pstate->p_pre_columnref_hook = fc_plan_origin;
-		planned->pstate->p_ref_hook_state = &planned->columns;
-		planned->where = fc_where_parse(planned->pstate, rel, options->where_clause);
-	}
+	planned->where = fc_caller_opened_by_core(options->caller) ? where : fc_plan_where(rel, options, planned);
 	fc_plan_mark(rel, options, planned);
 	fc_columns_check_others(rel, options, &planned->columns);
 	planned->plan.encoding = form->encoding;

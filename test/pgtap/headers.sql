@@ -185,5 +185,9 @@ SELECT is(pg_temp.loaded(target, files, options || jsonb_build_object('workers',
 	-- a text for a default that is in the file is that text
 	('/m.txt', '{"default_string": "DFT", "columns": ["id", "c", "e"], "transform": "c = c || ''!'', e = e || ''?''"}', '(3,DFT!,7,4?) (4,DFT!,7,DFT?)')) AS f (files, options, rows);
 
+-- Headers that differ have a bound
+SELECT pg_temp.shell(format('cd %s && rm -f * && for i in $(seq 30); do (printf id; seq -f ",x%%g" 1 $((50000 + i)) | tr -d "\n"; echo) >$i.csv; done', :'dir')) \g /dev/null
+SELECT is((pg_temp.failure(format('SELECT fast_copy(''twice'', %L, header => ''map'', ignore_extra_columns => true)', :'dir' || '/*.csv')))[1:2], ARRAY['54000', 'files have too many different headers'], 'too many');
+
 SELECT * FROM finish();
 ROLLBACK;
