@@ -203,6 +203,10 @@ fc_dialect_is_torn(const FcGuess *guess, const char *s, size_t len)
 		/* of several bytes each is told by its first ones alone */
 		if (other[1] == '\0' && strcmp(other, guess->delim) != 0 && memchr(s, other[0], len))
 			return true;
+		/* and one that is a character, but for the paragraph's sign of texts */
+		if (IS_HIGHBIT_SET(other[0]) && strcmp(other, "\xC2\xA7") != 0 &&
+			strcmp(other, guess->delim) != 0 && strstr(s, other))
+			return true;
 	}
 	return false;
 }

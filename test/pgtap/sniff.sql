@@ -619,6 +619,8 @@ SELECT alike((sniffed(format('%L', current_setting('test.dir') || '/sniff_packed
 SELECT is(plain((sniffed(quote_literal(write('sniff_a.ndjson', E'{"n": 1}\n'::bytea))))[1]), 'CREATE TABLE sniff_a ( n bigint );', '... without its ending');
 SELECT is(loaded(sniffed(format('%L', 'cat ' || current_setting('test.dir') || '/sniff_part_1.csv'), 'program => true')), '(2024-01-01,1)', 'a program');
 SELECT alike(said(sniffed('''yes 1,x''', 'program => true')), '%: others may differ.%', 'a program is stopped when enough has come');
+SELECT write('sniff_bars.txt', convert_to(E'Report of shops\nday\u00a6shop\u00a6amount\n2024-01-05\u00a6"a\u00a6b"\u00a612\n2024-01-06\u00a6"O''Brien ""5"""\u00a67\n2024-01-07\u00a6\u00a68\nTOTAL\u00a63\n', 'UTF8')) \g /dev/null
+SELECT is(loaded(sniffed(format('%L', current_setting('test.dir') || '/sniff_bars.txt'))), E'(2024-01-05,a\u00a6b,12) (2024-01-06,"O''Brien ""5""",7) (2024-01-07,,8)', 'broken bars below a title');
 SELECT write('sniff_other.csv', E'n,at\n3,2024-01-03\n'::bytea) \g /dev/null
 SELECT alike(said(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_1.csv', d || '/sniff_other.csv'))), '%The files have different headers: each one is mapped by its own%', 'headers that differ are said') FROM current_setting('test.dir') AS d;
 SELECT is(loaded(sniffed(format('ARRAY[%L, %L]', d || '/sniff_part_1.csv', d || '/sniff_other.csv'))), '(2024-01-01,1) (2024-01-03,3)', 'and mapped by itself') FROM current_setting('test.dir') AS d;
