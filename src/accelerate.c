@@ -410,7 +410,6 @@ fc_accelerate_file(FcAccelerated *copy)
 		return fc_accelerate_by_core(copy, "the file does not tell its size");
 	copy->file = fc_source_begin();
 	fc_source_add(copy->file, path, fd, 0);
-	(void) fc_source_hold(copy->file);
 	copy->size = copy->file->size;
 	return fc_accelerate_large(copy);
 }

@@ -378,7 +378,6 @@ fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 {
 	Size		size = sizeof(FcFile) * packed->nfiles;
 	FcFile	   *files = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	FcSource   *source;
 	uint64		base = 0;
 
 	memcpy(files, packed->files, size);
@@ -398,10 +397,8 @@ fc_intake_make_source(FcUnpackArea *area, FcSource *packed)
 			fc_area_extents(area)[chain->first + k].offset += base;
 		base += files[i].identity.size;
 	}
-	source = fc_source_attach(files, packed->nfiles, packed->paths, false, fc_area_copies(area),
-							  area->ncopies, fc_area_extents(area));
-	(void) fc_source_hold(source);
-	return source;
+	return fc_source_attach(files, packed->nfiles, packed->paths, false, fc_area_copies(area),
+							area->ncopies, fc_area_extents(area));
 }
 
 void
@@ -597,9 +594,8 @@ fc_intake_unpack_ahead(FcIntake *intake)
 }
 
 /*
- * Opens the temporary copies as the source, as if they had been named; what a
- * ring still has is read from that.  What was received outlives the load's
- * shared memory.
+ * The source is whole.  What was received outlives the load's shared memory,
+ * unless a ring still has some of it.
  */
 static void
 fc_intake_take_source(FcIntake *intake)
@@ -607,17 +603,12 @@ fc_intake_take_source(FcIntake *intake)
 	FcTarget   *target = intake->target;
 	FcSource   *grown = target->source;
 
-	if (grown->ring == NULL)
-		fc_source_close(grown);
 	if (grown->ring == NULL && intake->packed == NULL)
+	{
+		fc_source_close(grown);
 		target->source = fc_source_of_copy(grown->copies->path,
 										   memcpy(palloc(sizeof(FcFile)), grown->files, sizeof(FcFile)),
 										   1, grown->paths, grown->programs);
-	else if (grown->ring == NULL)
-	{
-		target->source = fc_source_attach(grown->files, grown->nfiles, grown->paths, grown->programs,
-										  grown->copies, grown->ncopies, grown->extents);
-		(void) fc_source_hold(target->source);
 	}
 	target->source->grows = false;
 	if (intake->packed == NULL)

@@ -35,10 +35,10 @@ typedef struct FcIoMethod
 	 * what the other functions take as "io"; NULL with *err = errno if the
 	 * kernel refuses.
 	 *
-	 * fd is the file of all reads, or -1 if each has its own, which stays open
-	 * until the read has come back.  "path" is for error messages, and stays.
+	 * The file of a read stays open until that has come back.  "path" is for
+	 * error messages, and stays.
 	 */
-	void	   *(*open) (int fd, const char *path, int depth, int *err);
+	void	   *(*open) (const char *path, int depth, int *err);
 	/* Adds a request, of which at most "depth" are queued or in flight. */
 	void		(*queue) (void *io, FcRequest *req);
 

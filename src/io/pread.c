@@ -54,7 +54,7 @@ fc_io_failed(const FcRequest *req, int err)
 }
 
 static void *
-fc_sync_open(int fd, const char *path, int depth, int *err)
+fc_sync_open(const char *path, int depth, int *err)
 {
 	FcSync	   *sync = palloc0(sizeof(FcSync));
 

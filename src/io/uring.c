@@ -42,7 +42,6 @@ typedef struct FcUring
 	struct io_uring ring;
 	MemoryContextCallback callback; /* drains and closes */
 	bool		is_open;		/* ring exists and an external FD is held */
-	bool		fixed;			/* fd is the ring's registered file 0 */
 	const char *path;			/* for messages */
 	int			outstanding;	/* in the submission queue or in flight */
 } FcUring;
@@ -127,7 +126,7 @@ fc_uring_shut(void *arg)
 }
 
 static void *
-fc_uring_open(int fd, const char *path, int depth, int *err)
+fc_uring_open(const char *path, int depth, int *err)
 {
 	FcUring    *uring = palloc0(sizeof(FcUring));
 
@@ -144,7 +143,6 @@ fc_uring_open(int fd, const char *path, int depth, int *err)
 	uring->callback.func = fc_uring_shut;
 	uring->callback.arg = uring;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &uring->callback);
-	uring->fixed = fd >= 0 && io_uring_register_files(&uring->ring, &fd, 1) == 0;
 	return uring;
 }
 
@@ -165,10 +163,8 @@ fc_uring_put(FcUring *uring, FcRequest *req)
 	if (sqe == NULL)
 		elog(ERROR, "io_uring submission queue is full");
 
-	io_uring_prep_read(sqe, uring->fixed ? 0 : req->fd, req->buf + req->done,
+	io_uring_prep_read(sqe, req->fd, req->buf + req->done,
 					   req->len - req->done, req->offset + req->done);
-	if (uring->fixed)
-		sqe->flags |= IOSQE_FIXED_FILE;
 	io_uring_sqe_set_data(sqe, req);
 	uring->outstanding++;
 }

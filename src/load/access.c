@@ -159,7 +159,6 @@ fc_access_open(const FcTarget *target, uint64 most)
 																   target->options->utf16);
 	}
 	fc_access_refuse_twice(source);
-	(void) fc_source_hold(source);
 	fc_error_context_pop();
 	return source;
 }

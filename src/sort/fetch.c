@@ -41,7 +41,7 @@ typedef struct FcFetchOp
 	FcSpilled  *first;			/* records to copy from the staging buffer */
 	char	   *end;			/* after the last of them */
 	char	   *stage;			/* NULL if read straight into the block */
-	FcDescriptor *pinned;		/* NULL if the source has one file */
+	FcDescriptor *pinned;		/* NULL: none */
 	struct FcFetchOp *next_free;
 } FcFetchOp;
 
@@ -98,13 +98,13 @@ fc_fetch_begin(const FcSource *source, const FcShared *shared, Size head, Size m
 		fetch->free_ops = &fetch->ops[i];
 	}
 	fetch->method = shared->io.uring ? &fc_io_uring : &fc_io_sync;
-	fetch->io = fetch->method->open(source->fd, source->paths, depth, &err);
+	fetch->io = fetch->method->open(source->paths, depth, &err);
 	if (fetch->io == NULL)
 	{
 		/* the kernel has io_uring, but refuses this ring */
 		stats->refused = err;
 		fetch->method = &fc_io_sync;
-		fetch->io = fetch->method->open(source->fd, source->paths, depth, &err);
+		fetch->io = fetch->method->open(source->paths, depth, &err);
 	}
 	return fetch;
 }

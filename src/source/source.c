@@ -130,7 +130,6 @@ fc_source_begin(void)
 {
 	FcSource   *source = palloc0(sizeof(FcSource));
 
-	source->fd = -1;
 	source->root = fc_root_of_caller();
 	source->descriptors = fc_descriptors_begin();
 	return source;
@@ -390,7 +389,6 @@ fc_source_of_copy(const char *path, FcFile *files, uint32 nfiles, char *paths, b
 {
 	FcCopy	   *copy = palloc(sizeof(FcCopy));
 	FcExtent   *extents = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcExtent) * nfiles);
-	FcSource   *source;
 
 	strlcpy(copy->path, path, MAXPGPATH);
 	for (uint32 i = 0; i < nfiles; i++)
@@ -402,10 +400,7 @@ fc_source_of_copy(const char *path, FcFile *files, uint32 nfiles, char *paths, b
 			files[i].base, files[i].base, 0
 		};
 	}
-	source = fc_source_attach(files, nfiles, paths, programs, copy, 1, extents);
-	if (!fc_source_hold(source))
-		fc_source_cannot_open(path);
-	return source;
+	return fc_source_attach(files, nfiles, paths, programs, copy, 1, extents);
 }
 
 /* The last file that begins there or before: those before it may be empty */
@@ -543,53 +538,12 @@ fc_source_get(const FcSource *source, uint32 opened)
 	return descriptor;
 }
 
-/*
- * The file or copy that has each byte of the source at its offset, as
- * fc_source_get numbers it; UINT32_MAX: none has
- */
-static uint32
-fc_source_whole(const FcSource *source)
-{
-	const FcFile *first = &source->files[0];
-	uint32		copy;
-
-	/* before all phases a worker knows no files yet */
-	if (source->grows || source->nfiles == 0)
-		return PG_UINT32_MAX;
-	if (first->nextents == 0)
-		return source->nfiles == 1 && first->identity.fd >= 0 && first->identity.start == 0 ? 0 : PG_UINT32_MAX;
-	copy = source->extents[first->extent].copy;
-	for (uint32 i = 0; i < source->nfiles; i++)
-	{
-		const FcFile *file = &source->files[i];
-		const FcExtent *extent = &source->extents[file->extent];
-
-		if (file->nextents != 1 || extent->copy != copy || extent->at != extent->offset)
-			return PG_UINT32_MAX;
-	}
-	return source->nfiles + copy;
-}
-
-/* Opens something and holds it open; -1 with errno if it cannot be opened */
-static int
-fc_source_keep(const FcSource *source, uint32 opened)
-{
-	FcDescriptor *descriptor = fc_source_try(source, opened);
-
-	if (descriptor == NULL)
-		return -1;
-	if (!descriptor->held)
-		fc_descriptors_hold(source->descriptors, descriptor);
-	return descriptor->fd;
-}
-
 void
 fc_source_stat_opened(const FcSource *source, uint32 number, struct stat *st)
 {
 	FcStretch	stretch = fc_source_stretch(source, number, source->files[number].base);
 
-	fc_source_stat(source->fd >= 0 ? source->fd : fc_source_get(source, stretch.opened)->fd,
-				   fc_source_path(source, number), st);
+	fc_source_stat(fc_source_get(source, stretch.opened)->fd, fc_source_path(source, number), st);
 }
 
 /*
@@ -600,19 +554,20 @@ fc_source_stat_opened(const FcSource *source, uint32 number, struct stat *st)
 bool
 fc_source_hold(FcSource *source)
 {
-	uint32		whole = fc_source_whole(source);
-
-	/* the leader holds what he has opened by its path */
-	for (uint32 i = 0; IsParallelWorker() && i < source->nfiles && i < FC_DESCRIPTORS_HELD; i++)
+	for (uint32 i = 0; i < source->nfiles && i < FC_DESCRIPTORS_HELD; i++)
 	{
+		FcDescriptor *descriptor;
+
 		CHECK_FOR_INTERRUPTS();
-		if (source->files[i].nextents == 0 && source->files[i].identity.fd >= 0 &&
-			fc_source_keep(source, i) < 0)
+		if (source->files[i].nextents > 0 || source->files[i].identity.fd < 0)
+			continue;
+		descriptor = fc_source_try(source, i);
+		if (descriptor == NULL)
 			return false;
+		if (!descriptor->held)
+			fc_descriptors_hold(source->descriptors, descriptor);
 	}
-	if (whole != PG_UINT32_MAX)
-		source->fd = fc_source_keep(source, whole);
-	return whole == PG_UINT32_MAX || source->fd >= 0;
+	return true;
 }
 
 bool
@@ -620,18 +575,9 @@ fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
 {
 	uint32		number = fc_source_number(source, offset);
 	const char *path = fc_source_path(source, number);
+	FcStretch	stretch = fc_source_stretch(source, number, offset);
 	FcDescriptor *descriptor;
-	FcStretch	stretch;
 
-	if (source->fd >= 0)
-	{
-		*place = (FcSourcePlace)
-		{
-			source->fd, path, offset, source->size - offset, NULL
-		};
-		return true;
-	}
-	stretch = fc_source_stretch(source, number, offset);
 	descriptor = fc_descriptors_find(source->descriptors, stretch.opened);
 	if ((descriptor == NULL || (descriptor->pins == 0 && !descriptor->held)) &&
 		!fc_descriptors_may_pin(source->descriptors))
@@ -679,11 +625,6 @@ void
 fc_source_read(const FcSource *source, uint64 offset, char *buf, size_t len)
 {
 	Assert(source->grows || offset + len <= source->size || source->nfiles > 1);
-	if (source->fd >= 0)
-	{
-		fc_source_read_from(source->fd, source->paths, offset, buf, len);
-		return;
-	}
 	for (size_t n; len > 0; buf += n, offset += n, len -= n)
 	{
 		uint32		number = fc_source_number(source, offset);
@@ -718,7 +659,6 @@ fc_source_read_copy(const FcSource *source, uint32 copy, uint64 at, char *buf, s
 void
 fc_source_close(FcSource *source)
 {
-	source->fd = -1;
 	if (source->descriptors)
 		fc_descriptors_end(source->descriptors);
 	source->descriptors = NULL;

@@ -84,8 +84,6 @@ typedef struct FcRing
 
 typedef struct FcSource
 {
-	int			fd;				/* has each byte at its offset; -1: it takes a
-								 * search to find where one is read */
 	bool		grows;			/* the files are unpacked or received by the
 								 * next phases, and have their first bytes */
 	uint64		size;			/* of all files; a guess as long as they grow */
@@ -151,8 +149,8 @@ extern FcSource *fc_source_of_copy(const char *path, FcFile *files, uint32 nfile
 								   bool programs);
 
 /*
- * Once the source is whole, in the leader and in workers: opens what the leader
- * holds.  False if something of it cannot be opened.
+ * In a worker: opens what the leader holds.  False if something of it cannot be
+ * opened.
  */
 extern bool fc_source_hold(FcSource *source);
 
@@ -192,7 +190,7 @@ extern uint64 fc_source_data_size(const FcSource *source);
 /*
  * Where a byte is read: a descriptor, the byte's offset in that, and how many
  * bytes of the file are left from there on.  The descriptor stays open until
- * "pinned" is unpinned; it is NULL with source->fd, which needs none.
+ * "pinned" is unpinned.
  */
 typedef struct FcSourcePlace
 {
