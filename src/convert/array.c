@@ -98,7 +98,4 @@ fc_convert_array(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
-/* An element's value may depend on the zone */
-const FcConvertType fc_type_array = {
-	InvalidOid, fc_convert_array,.zoned = true
-};
+const FcConvertType fc_type_array = {InvalidOid, fc_convert_array};

@@ -30,12 +30,6 @@ const FcConvertType fc_type_char = {CHAROID};
 const FcConvertType fc_type_json = {JSONOID};
 const FcConvertType fc_type_jsonb = {JSONBOID};
 
-bool
-fc_convert_uses_zone(const FcConverter *converter)
-{
-	return converter->type == NULL || converter->type->zoned;
-}
-
 /* FcConvertMany for types that have none: one by one */
 static void
 fc_convert_each(FcConverter *converter, const FcFields *fields, const bool *nulls,

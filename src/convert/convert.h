@@ -107,9 +107,6 @@ struct FcConverter
 extern void fc_convert_init(FcConverter *converter, Oid typid, int32 typmod,
 							bool binary);
 
-/* Can the time zone change what a value of the type is? */
-extern bool fc_convert_uses_zone(const FcConverter *converter);
-
 /* Are texts of binary fields in the server's encoding, as they stand? */
 extern bool fc_convert_receives(void);
 

@@ -442,7 +442,7 @@ fc_usual_##name(FcConverter *converter, const char *s, size_t len, Datum *value)
 FC_CONVERT_MANY(fc_convert_##name, fc_usual_##name) \
 \
 const FcConvertType fc_type_##name = { \
-	oid, fc_convert_##name, fc_binary_timestamp, fc_convert_##name##_many, fc_convert_date_typmod, true \
+	oid, fc_convert_##name, fc_binary_timestamp, fc_convert_##name##_many, fc_convert_date_typmod \
 };
 
 FC_CONVERT_STAMP(timestamp, TIMESTAMPOID, false)
@@ -487,7 +487,7 @@ fc_binary_date(FcConverter *converter, char *s, size_t len, Datum *value)
 }
 
 const FcConvertType fc_type_date = {
-	DATEOID, fc_convert_date, fc_binary_date, fc_convert_date_many, fc_convert_date_typmod, true
+	DATEOID, fc_convert_date, fc_binary_date, fc_convert_date_many, fc_convert_date_typmod
 };
 
 static bool
@@ -515,4 +515,4 @@ fc_binary_time(FcConverter *converter, char *s, size_t len, Datum *value)
 	return time >= 0 && time <= USECS_PER_DAY;
 }
 
-const FcConvertType fc_type_time = {TIMEOID, fc_convert_time, fc_binary_time, NULL, fc_convert_time_typmod, true};
+const FcConvertType fc_type_time = {TIMEOID, fc_convert_time, fc_binary_time, NULL, fc_convert_time_typmod};

@@ -22,7 +22,6 @@ typedef struct FcConvertType
 	FcConvertMany many;			/* of many texts; NULL: one by one */
 	/* looks at the typmod, false: it is unusual; NULL: there is none to see */
 	bool		(*begin) (FcConverter *converter, int32 typmod);
-	bool		zoned;			/* the time zone can change what a value is */
 } FcConvertType;
 
 /* The most bytes of data after a short header */

@@ -4,10 +4,11 @@
  *	  What core's COPY reads, and how its errors say where they are.
  *
  *	 file ──► bytes as they are, if core knows every option ──► core
- *	 file ──► records ──► fields as text ──► canonical records ──► core
+ *	 file ──► records ──► values ──► canonical records ──► core
  *
- * A canonical record has all columns of the load in their order, every value
- * quoted, NULL as an empty field, in the server's encoding.
+ * A canonical record has all columns of the load in their order, NULL as an
+ * empty field, and an empty string in quotes for any value, which core gets in
+ * place of what the type would make of that.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,9 +30,7 @@
 /* A column of a record for core */
 typedef struct FcFeedColumn
 {
-	FcParser   *parser;
-	int			field;			/* its number in the record */
-	FmgrInfo	input;			/* the type's own input function */
+	const Datum *value;			/* of the current row */
 	int16		typlen;
 	bool		typbyval;
 } FcFeedColumn;
@@ -157,43 +156,14 @@ fc_feed_piece(FcFeed *feed, char *out, int len)
 	return len;
 }
 
-/* Returns what stands for a default; core shows it in errors */
-static char *
-fc_feed_marker(FcTarget *target)
-{
-	char	   *marker = target->options->default_string;
-
-	if (marker == NULL || marker[0] == '\0' || strpbrk(marker, ",\"\\"))
-		return "\\D";
-	return marker;
-}
-
-/* Writes the parser's fields as one line of CSV */
+/* Writes the parser's row as one line of CSV */
 static void
 fc_feed_canonical(FcFeed *feed)
 {
-	const FcField *field;
-	int			i = 0;
-
 	resetStringInfo(&feed->row);
 	feed->sent = 0;
-	while ((field = fc_parse_next_text(feed->parser, &i)) != NULL)
-	{
-		if (field->marker)
-			appendStringInfoString(&feed->row, fc_feed_marker(feed->target));
-		else if (!field->null)
-		{
-			appendStringInfoChar(&feed->row, '"');
-			for (const char *c = field->data; *c != '\0'; c++)
-			{
-				if (*c == '"')
-					appendStringInfoChar(&feed->row, '"');
-				appendStringInfoChar(&feed->row, *c);
-			}
-			appendStringInfoChar(&feed->row, '"');
-		}
-		appendStringInfoChar(&feed->row, ',');
-	}
+	foreach_int(attnum, feed->target->planned->columns.attnums)
+		appendStringInfoString(&feed->row, feed->nulls[attnum - 1] ? "," : "\"\",");
 	/* no comma follows the last field */
 	if (feed->row.len > 0)
 		feed->row.data[feed->row.len - 1] = '\n';
@@ -285,7 +255,7 @@ fc_feed_parse(FcFeed *feed, char *data)
 	PG_TRY();
 	{
 		MemoryContextSwitchTo(feed->mcxt);
-		ok = fc_parse_texts(feed->parser, &record);
+		ok = fc_parse_for_core(feed->parser, &record, feed->values, feed->nulls);
 		if (ok)
 			fc_feed_canonical(feed);
 		MemoryContextSwitchTo(mcxt);
@@ -454,20 +424,10 @@ fc_feed_read(void *outbuf, int minread, int maxread)
 		return fc_feed_piece(feed, outbuf, maxread);
 	if (feed->sent == feed->row.len)
 	{
-		char		counted;
-
 		if (!fc_feed_next(feed))
 			return 0;
-
-		/*
-		 * Core goes to the next line before it reads, and counts the line ends
-		 * in quotes while it does: these are taken off here.
-		 */
-		counted = feed->cstate->eol_type == EOL_NL ? '\n' : '\r';
+		/* core goes to the next line before it reads */
 		feed->cstate->cur_lineno = feed->line;
-		for (int i = 0; i < feed->row.len - 1; i++)
-			if (feed->row.data[i] == counted)
-				feed->cstate->cur_lineno--;
 	}
 	n = Min(maxread, feed->row.len - feed->sent);
 	memcpy(outbuf, feed->row.data + feed->sent, n);
@@ -495,9 +455,7 @@ fc_feed_options(FcFeed *feed)
 	if (feed->parser)
 	{
 		list = fc_feed_option(list, "format", "csv");
-		list = fc_feed_option(list, "encoding", GetDatabaseEncodingName());
-		return FC_CORE_HAS_DEFAULT && target->options->default_string ?
-			fc_feed_option(list, "default", fc_feed_marker(target)) : list;
+		return fc_feed_option(list, "encoding", GetDatabaseEncodingName());
 	}
 	foreach_node(DefElem, option, target->options->copy_options)
 	{
@@ -539,47 +497,28 @@ fc_feed_middle(FcFeed *feed)
 	feed->cstate->cur_lineno = feed->first - 1;
 }
 
-/*
- * Stands in for a type's input function where core is given a canonical
- * record: what the parser has converted is not converted again, so that code
- * of users runs once.
- */
+/* Stands in for a type's input function where core gets a canonical record */
 static Datum
 fc_feed_value(PG_FUNCTION_ARGS)
 {
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-	FcFeedColumn *column = flinfo->fn_extra;
-	Datum		value;
+	const FcFeedColumn *column = fcinfo->flinfo->fn_extra;
 
-	if (fc_parse_text_value(column->parser, column->field, &value))
-	{
-		if (PG_GETARG_CSTRING(0) == NULL)
-			PG_RETURN_NULL();
-		/* it must last as long as what the type's function would have made */
-		return datumCopy(value, column->typbyval, column->typlen);
-	}
-	fcinfo->flinfo = &column->input;
-	value = FunctionCallInvoke(fcinfo);
-	fcinfo->flinfo = flinfo;
-	return value;
+	if (PG_GETARG_CSTRING(0) == NULL)
+		PG_RETURN_NULL();
+	/* it must last as long as what the type's function would have made */
+	return datumCopy(*column->value, column->typbyval, column->typlen);
 }
 
 /* Makes core take the values that the parser has converted */
 static void
 fc_feed_hand_over(FcFeed *feed)
 {
-	foreach_int(attnum, feed->target->planned->columns.fields)
+	foreach_int(attnum, feed->target->planned->columns.attnums)
 	{
-		FcFeedColumn *column;
-		FmgrInfo   *input;
+		FcFeedColumn *column = palloc(sizeof(FcFeedColumn));
+		FmgrInfo   *input = &feed->cstate->in_functions[attnum - 1];
 
-		if (attnum == 0)
-			continue;
-		input = &feed->cstate->in_functions[attnum - 1];
-		column = palloc(sizeof(FcFeedColumn));
-		column->parser = feed->parser;
-		column->field = foreach_current_index(attnum);
-		column->input = *input;
+		column->value = &feed->values[attnum - 1];
 		get_typlenbyval(TupleDescAttr(RelationGetDescr(feed->target->rel), attnum - 1)->atttypid,
 						&column->typlen, &column->typbyval);
 		input->fn_addr = fc_feed_value;
@@ -695,6 +634,8 @@ fc_feed_parser(FcFeed *feed)
 	/* core takes sequences' numbers itself */
 	feed->parser = fc_parse_begin(&feed->target->ctx, feed->estate, false);
 	feed->mcxt = fc_context_memory(CurrentMemoryContext, "record for core");
+	feed->values = palloc(sizeof(Datum) * RelationGetNumberOfAttributes(feed->target->rel));
+	feed->nulls = palloc(sizeof(bool) * RelationGetNumberOfAttributes(feed->target->rel));
 	initStringInfo(&feed->row);
 }
 

@@ -34,6 +34,8 @@ typedef struct FcFeed
 	FcDialect  *dialect;		/* of the file */
 	EState	   *estate;
 	MemoryContext mcxt;			/* of one record */
+	Datum	   *values;			/* of its row */
+	bool	   *nulls;
 	StringInfoData row;			/* one record for core */
 	int			sent;			/* bytes of it that core has */
 	uint64		found;			/* records */

@@ -35,7 +35,7 @@ fc_column_named(Relation rel, const char *name)
 
 void
 fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
-			   const char *pattern, bool zone, bool binary)
+			   const char *pattern, bool binary)
 {
 	Form_pg_attribute att;
 	Oid			input;
@@ -60,8 +60,6 @@ fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
 	if (pattern[0] != '\0')
 		column->pattern = fc_pattern_compile(pattern, column->typid, column->typmod,
 											 column->name);
-	column->ours = column->pattern != NULL || (column->flags & FC_FIELD_OURS) ||
-		(zone && fc_convert_uses_zone(&column->convert));
 }
 
 /* What makes an array or a row of JSON: core's function, for one column */
@@ -115,10 +113,8 @@ fc_column_take_json(FcColumn *column)
 	if (base == JSONOID || base == JSONBOID)
 		return;
 	column->json = OidIsValid(get_element_type(base)) || get_typtype(base) == TYPTYPE_COMPOSITE;
-	/* core would read it as a text */
 	if (column->json)
 		column->populate = fc_column_populate(column);
-	column->ours |= column->json;
 }
 
 pg_tz *

@@ -25,7 +25,6 @@ typedef struct FcColumn
 	int			index;			/* in the target's row, from 0; -1: skipped */
 	const char *name;
 	uint16		flags;			/* FC_FIELD_* */
-	bool		ours;			/* core would read the field otherwise */
 	bool		binary;			/* the field is of a binary file, and input is
 								 * the type's receive function */
 	FcConverter convert;
@@ -65,11 +64,10 @@ extern AttrNumber fc_column_named(Relation rel, const char *name);
 
 /*
  * Fills in a column that is zeroed.  attnum 0: the field is skipped.  pattern:
- * the file's own form of a timestamp, or "".  zone: the file's times are in a
- * zone that is not the session's.
+ * the file's own form of a timestamp, or "".
  */
 extern void fc_column_init(FcColumn *column, TupleDesc desc, AttrNumber attnum,
-						   const char *pattern, bool zone, bool binary);
+						   const char *pattern, bool binary);
 
 /*
  * For fields that are values of JSON: columns of json types, arrays and row

@@ -69,7 +69,6 @@ fc_mend_begin(FcColumn *column)
 		return;
 	column->most = typmod - VARHDRSZ;
 	column->most_type = format_type_with_typemod(type, typmod);
-	column->ours = true;
 }
 
 void

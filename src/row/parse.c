@@ -257,14 +257,11 @@ fc_parse_catch(FcParser *parser, FcValue *value)
 	return edata;
 }
 
-/*
- * The type refuses the value: sets NULL instead, or refuses the record; "was"
- * is the field as the file has it, if it has one
- */
+/* The type refuses the value: sets NULL instead, or refuses the record */
 static void
-fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field,
-					   const FcField *was, ErrorData *edata)
+fc_parse_refused_value(FcParser *parser, FcColumn *column, FcField *field, ErrorData *edata)
 {
+	const FcField *was = &parser->record.was;
 	bool		in_file = was->data != fc_column_nothing;
 	const char *given = in_file ? was->data : field->data;
 
@@ -295,13 +292,13 @@ fc_parse_set_zone(FcParser *parser, bool of_file)
 		session_timezone = of_file ? parser->file_zone : parser->session_zone;
 }
 
-void
+/* Sets the value of one field; record.ok is false after a tolerated fault */
+static void
 fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 {
 	FcValue		trial = {parser, column, field};
 	Datum	   *value = &parser->record.values[column->index];
 	bool	   *null = &parser->record.nulls[column->index];
-	FcField		was = *field;
 	ErrorData  *edata = NULL;
 
 	Assert(column->index >= 0 && column->index < parser->natts);
@@ -327,7 +324,7 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 	if (edata && !fc_parse_is_of_value(edata))
 		ThrowErrorData(edata);
 	else if (edata)
-		fc_parse_refused_value(parser, column, field, &was, edata);
+		fc_parse_refused_value(parser, column, field, edata);
 }
 
 static void
@@ -547,12 +544,16 @@ fc_parse_any_column(FcParser *parser, int i)
 									record->values, record->nulls)))
 	{
 		fc_column_force(column, &parser->dialect, field);
+		record->column = column;
+		record->was = *field;
 		fc_parse_column(parser, column, field);
+		record->column = NULL;
 	}
 }
 
 /*
- * Body of fc_parse_in_zone: sets the values that the quick way has not set.
+ * Body of fc_parse_in_zone: sets the values of columns that have a field, and
+ * that the quick way has not set.
  *
  * A record with several faults must give COPY's error.  So the checks come in
  * NextCopyFrom's order: encoding, quotes, too many fields, then column by
@@ -570,7 +571,16 @@ fc_parse_columns(void *arg)
 			fc_parse_any_column(parser, record->left ? record->left[record->done] : record->done);
 	if (record->ok && record->lacks >= 0)
 		fc_parse_malformed(parser, fc_parse_lacking(parser));
-	if (record->ok)
+}
+
+/* Body of fc_parse_in_zone: sets all values */
+static void
+fc_parse_row(void *arg)
+{
+	FcParser   *parser = arg;
+
+	fc_parse_columns(parser);
+	if (parser->record.ok)
 		fc_parse_defaults(parser);
 	else
 		fc_parse_pass_over(parser);
@@ -633,27 +643,17 @@ bool
 fc_parse_rest(FcParser *parser)
 {
 	Assert(parser->record.ok && parser->record.done <= parser->ncolumns);
-	fc_parse_in_zone(parser, fc_parse_columns, parser);
+	fc_parse_in_zone(parser, fc_parse_row, parser);
 	return parser->record.ok;
 }
 
-const FcBad *
-fc_parse_bad(const FcParser *parser)
+bool
+fc_parse_for_core(FcParser *parser, const FcRecord *record, Datum *values, bool *nulls)
 {
-	return &parser->faults.bad;
-}
-
-int
-fc_parse_kept(const FcParser *parser, const FcBad **faults)
-{
-	*faults = parser->faults.kept;
-	return parser->faults.nkept;
-}
-
-void
-fc_parse_count_kept(const FcParser *parser, uint64 offset, uint64 length)
-{
-	fc_reject_keep(parser->ctx, offset, length, parser->faults.kept, parser->faults.nkept);
+	fc_parse_take(parser, record, values, nulls);
+	parser->record.column = NULL;
+	fc_parse_in_zone(parser, fc_parse_columns, parser);
+	return parser->record.ok;
 }
 
 /*
@@ -721,8 +721,7 @@ fc_parse_init_columns(FcParser *parser, Relation target)
 
 		column->flags = fc_shared_flags(shared)[i];
 		fc_column_init(column, RelationGetDescr(target), fc_shared_columns(shared)[i],
-					   pattern, parser->file_zone != NULL,
-					   parser->dialect.mode == FC_MODE_BINARY);
+					   pattern, parser->dialect.mode == FC_MODE_BINARY);
 		if (parser->dialect.json && column->index >= 0)
 			fc_column_take_json(column);
 		if (parser->dialect.default_string != NULL && column->index >= 0)
@@ -763,7 +762,6 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	/* each value may be cut and refused, and characters are looked at twice */
 	parser->faults.most = 2 * n + 2;
 	parser->faults.kept = palloc(sizeof(FcBad) * parser->faults.most);
-	parser->texts.made = palloc0(sizeof(bool) * n);
 	parser->copy_size = FC_PARSE_COPY;
 	parser->copy = palloc(FC_PARSE_COPY);
 	parser->file_zone = fc_column_zone(fc_shared_zone(shared));

@@ -49,40 +49,24 @@ extern bool fc_parse_quickly(FcParser *parser, const FcRecord *record,
 extern bool fc_parse_rest(FcParser *parser);
 
 /*
- * Parses a record for core's COPY: the fields as text, which core converts to
- * what fc_parse_rest would give.  Values that core could not read, or whose
- * faults are tolerated, are converted here: core must take them from
- * fc_parse_text_value.
- *
- * Defaults of columns without a field are not evaluated.  Throws and returns
- * as fc_parse_rest does.
+ * Parses a record for core's COPY, as both would do together, but for the
+ * defaults of columns without a field, which core evaluates
  */
-extern bool fc_parse_texts(FcParser *parser, const FcRecord *record);
+extern bool fc_parse_for_core(FcParser *parser, const FcRecord *record,
+							  Datum *values, bool *nulls);
 
 /*
- * Was field i, from 0, converted by fc_parse_texts?  Then *value is its value,
- * which lasts as long as those of fc_parse_rest.
- */
-extern bool fc_parse_text_value(const FcParser *parser, int i, Datum *value);
-
-/*
- * For a record for which fc_parse_texts returned false: evaluates the defaults
- * of columns without a field, as COPY does although it leaves the record out.
+ * For a record for which fc_parse_for_core returned false: evaluates the
+ * defaults of columns without a field, as COPY does although it leaves the
+ * record out.
  */
 extern void fc_parse_pass_over(FcParser *parser);
 
-/*
- * Goes through the fields of fc_parse_texts, without those that are skipped;
- * NULL after the last.  *i starts with 0.  A field stands for a default only
- * if core knows such fields.
- */
-extern const FcField *fc_parse_next_text(const FcParser *parser, int *i);
-
-/* Has fc_parse_texts cut the record?  Not if its encoding was not valid. */
+/* Has fc_parse_for_core cut the record?  Not if its encoding was not valid. */
 extern bool fc_parse_is_cut(const FcParser *parser);
 
 /*
- * Finds the field that an error of fc_parse_texts is about; false if it is
+ * Finds the field that an error of fc_parse_for_core is about; false if it is
  * about the record.  *value is the field's text, or NULL for a NULL; the
  * record's, which the caller has, for a column that has no field of its own.
  */

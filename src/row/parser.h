@@ -53,16 +53,9 @@ typedef struct FcInHand
 	int			nleft;
 	bool		cut;			/* its encoding is valid, fields are known */
 	bool		ok;
+	FcColumn   *column;			/* the one that is being converted, or NULL */
+	FcField		was;			/* its field, as the file has it */
 } FcInHand;
-
-/* The fields of the current record as text, for core */
-typedef struct FcTexts
-{
-	FcColumn   *column;			/* the one that is being converted here, or
-								 * NULL */
-	FcField    *field;			/* the field that its value is made from */
-	bool	   *made;			/* fields whose value was made here */
-} FcTexts;
 
 struct FcParser
 {
@@ -88,7 +81,6 @@ struct FcParser
 	int			ncut;			/* that there is room for */
 	FcObjects  *objects;		/* NULL: records are no JSON */
 	FcFaults	faults;
-	FcTexts		texts;
 	char	   *copy;			/* of bytes that must stay as they are */
 	size_t		copy_size;
 };
@@ -162,9 +154,6 @@ extern bool fc_parse_fields(struct FcParser *parser);
  * without one; false if it lacks a field, which is refused
  */
 extern bool fc_parse_transforms(struct FcParser *parser);
-
-/* Sets the value of one field; record.ok is false after a tolerated fault */
-extern void fc_parse_column(struct FcParser *parser, FcColumn *column, FcField *field);
 
 /*
  * Refuses a record without a field for the column, or, if column is NULL, with
