@@ -385,12 +385,9 @@ typedef enum FcSharedTail
 	FC_TAIL_FLAGS,				/* uint16[ncolumns], FC_FIELD_* */
 	FC_TAIL_NULL,				/* the null string */
 	FC_TAIL_DEFAULT,			/* the default string */
-	FC_TAIL_KEYS,				/* json: nfields names, each after the one
-								 * before */
-	FC_TAIL_PATTERNS,			/* ncolumns strings, each after the one
-								 * before: a field's timestamp pattern or "" */
-	FC_TAIL_EDITS,				/* strings of number_format and null_strings:
-								 * see row/edit.h */
+	FC_TAIL_FIELDS,				/* a list of lists: json: the names of fields;
+								 * patterns, or ""; lists of words that stand
+								 * for NULL; and both separators of numbers */
 	FC_TAIL_TRANSFORMS,			/* FcColumns' paths and transforms, a list as
 								 * a node tree; "": none, and no origins */
 	FC_TAIL_ZONE,				/* the time zone, "": session's */
@@ -488,9 +485,7 @@ typedef struct FcShared
 #define fc_shared_flags(s) ((uint16 *) fc_shared_tail(s, FC_TAIL_FLAGS))
 #define fc_shared_null(s) fc_shared_tail(s, FC_TAIL_NULL)
 #define fc_shared_default(s) fc_shared_tail(s, FC_TAIL_DEFAULT)
-#define fc_shared_keys(s) fc_shared_tail(s, FC_TAIL_KEYS)
-#define fc_shared_patterns(s) fc_shared_tail(s, FC_TAIL_PATTERNS)
-#define fc_shared_edits(s) fc_shared_tail(s, FC_TAIL_EDITS)
+#define fc_shared_fields(s) fc_shared_tail(s, FC_TAIL_FIELDS)
 #define fc_shared_transforms(s) fc_shared_tail(s, FC_TAIL_TRANSFORMS)
 #define fc_shared_zone(s) fc_shared_tail(s, FC_TAIL_ZONE)
 #define fc_shared_where(s) fc_shared_tail(s, FC_TAIL_WHERE)

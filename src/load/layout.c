@@ -193,47 +193,21 @@ fc_layout_job(FcJob *job)
 	shared->io.depth = fc_io_depth;
 }
 
-/* The patterns of all fields, one string after the other */
-static StringInfo
-fc_layout_patterns(const FcColumns *columns)
+/* What is said of fields, as FC_TAIL_FIELDS has it */
+static List *
+fc_layout_fields(const FcOptions *options, const FcColumns *columns)
 {
-	StringInfo	patterns = makeStringInfo();
+	List	   *patterns = NIL;
+	List	   *words = NIL;
 
 	for (int i = 0; i < list_length(columns->fields); i++)
 	{
-		const char *pattern = columns->patterns[i] ? columns->patterns[i] : "";
-
-		appendBinaryStringInfo(patterns, pattern, strlen(pattern) + 1);
+		patterns = lappend(patterns, makeString(columns->patterns[i] ? columns->patterns[i] : ""));
+		words = lappend(words, columns->words[i]);
 	}
-	return patterns;
-}
-
-/* The names of all fields, likewise, if the records have keys */
-static StringInfo
-fc_layout_keys(const FcOptions *options, const FcColumns *columns)
-{
-	StringInfo	keys = makeStringInfo();
-
-	foreach_node(String, name, options->json ? columns->names : NIL)
-		appendBinaryStringInfo(keys, strVal(name), strlen(strVal(name)) + 1);
-	return keys;
-}
-
-/* The options that edits of fields need, as row/edit.h reads them */
-static StringInfo
-fc_layout_edits(const FcOptions *options, const FcColumns *columns)
-{
-	StringInfo	edits = makeStringInfo();
-
-	appendBinaryStringInfo(edits, options->number.group, strlen(options->number.group) + 1);
-	appendBinaryStringInfo(edits, options->number.decimal, strlen(options->number.decimal) + 1);
-	for (int i = 0; i < list_length(columns->fields); i++)
-	{
-		if (columns->words[i])
-			appendBinaryStringInfo(edits, columns->words[i]->data, columns->words[i]->len);
-		appendStringInfoChar(edits, '\0');
-	}
-	return edits;
+	return list_make4(options->json ? columns->names : NIL, patterns, words,
+					  list_make2(makeString(unconstify(char *, options->number.group)),
+								 makeString(unconstify(char *, options->number.decimal))));
 }
 
 static AttrNumber *
@@ -357,18 +331,13 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 	const FcSharedSource *source = &layout->source;
 	const FcOptions *options = target->options;
 	const FcColumns *columns = &target->planned->columns;
-	StringInfo	keys = fc_layout_keys(options, columns);
-	StringInfo	patterns = fc_layout_patterns(columns);
-	StringInfo	edits = fc_layout_edits(options, columns);
 	Size		end = MAXALIGN(sizeof(FcShared));
 	const FcTail tails[FC_NTAILS] = {
 		[FC_TAIL_COLUMNS] = {sizeof(AttrNumber) * plan->ncolumns, fc_layout_columns(columns)},
 		[FC_TAIL_FLAGS] = {sizeof(uint16) * plan->ncolumns, columns->flags},
 		[FC_TAIL_NULL] = fc_layout_text(options->format.null_print),
 		[FC_TAIL_DEFAULT] = fc_layout_text(options->default_string),
-		[FC_TAIL_KEYS] = {keys->len + 1, keys->data},
-		[FC_TAIL_PATTERNS] = {patterns->len + 1, patterns->data},
-		[FC_TAIL_EDITS] = {edits->len, edits->data},
+		[FC_TAIL_FIELDS] = fc_layout_text(nodeToString(fc_layout_fields(options, columns))),
 		[FC_TAIL_TRANSFORMS] = fc_layout_text(columns->transforms || columns->origins ? nodeToString(lcons(columns->paths, columns->transforms)) : ""),
 		[FC_TAIL_ZONE] = fc_layout_text(options->time_zone),
 		[FC_TAIL_WHERE] = fc_layout_text(fc_layout_where(target)),

@@ -8,8 +8,6 @@
 #ifndef FC_COLUMNS_H
 #define FC_COLUMNS_H
 
-#include "lib/stringinfo.h"
-
 #include "errors/context.h"
 #include "options/options.h"
 
@@ -54,8 +52,8 @@ typedef struct FcColumns
 	List	   *paths;			/* Const: names of folders in $path.NAME */
 	uint16	   *flags;			/* FC_FIELD_* of each field */
 	char	  **patterns;		/* timestamp pattern of each field, or NULL */
-	StringInfo *words;			/* options/edits.c: null_strings of each field,
-								 * or NULL; each after a '+', with a NUL */
+	List	  **words;			/* options/edits.c: null_strings of each field,
+								 * String */
 } FcColumns;
 
 /*
@@ -160,16 +158,10 @@ extern List *fc_columns_force(List *names, Relation rel, List *attnums);
  * options/edits.c
  */
 
-/* Words for the column of this name, or for all: NULL */
-typedef struct FcNullWords
-{
-	char	   *column;
-	StringInfo	words;			/* each after a '+' and with a NUL */
-} FcNullWords;
-
 /*
- * What null_strings says, as a list of FcNullWords.  ERROR 22023 or 22P02 if it
- * is not as it should be.
+ * What null_strings says: DefElems, a list of String for the column of a name,
+ * or for all, whose name is NULL.  ERROR 22023 or 22P02 if it is not as it
+ * should be.
  */
 extern List *fc_edits_null_strings(char *text);
 

@@ -165,36 +165,31 @@ fc_options_edits(FcOptions *options)
 				 errhint("The binary format has no lines, and its values are no texts: leave it out.")));
 }
 
-/* Adds a word of null_strings; ERROR 22023 if it is none */
-static void
-fc_edits_add_word(StringInfo words, const JsonbValue *value)
+/* A word of null_strings; ERROR 22023 if it is none */
+static Node *
+fc_edits_word(const JsonbValue *value)
 {
 	char	   *word = fc_json_text(value);
 
 	if (word == NULL)
 		fc_option_error(errmsg("null_strings must be words, an array of words, or an object of columns and their words"),
 						errhint("Write it like '[\"n/a\", \"-\"]' or '{\"amount\": [\"n/a\", \"-\"]}'."));
-	appendStringInfo(words, "+%s", word);
-	appendStringInfoChar(words, '\0');
+	return (Node *) makeString(word);
 }
 
 /* The words of one column or of all: an array, or a single one */
-static FcNullWords *
+static DefElem *
 fc_edits_words(char *column, JsonbValue *value)
 {
-	FcNullWords *null = palloc(sizeof(FcNullWords));
 	JsonbContainer *array = value->type == jbvBinary ? value->val.binary.data : NULL;
+	List	   *words = NIL;
 
-	null->column = column;
-	null->words = makeStringInfo();
 	if (array == NULL || !JsonContainerIsArray(array))
-	{
-		fc_edits_add_word(null->words, value);
-		return null;
-	}
-	for (uint32 i = 0; i < JsonContainerSize(array); i++)
-		fc_edits_add_word(null->words, getIthJsonbValueFromContainer(array, i));
-	return null;
+		words = list_make1(fc_edits_word(value));
+	else
+		for (uint32 i = 0; i < JsonContainerSize(array); i++)
+			words = lappend(words, fc_edits_word(getIthJsonbValueFromContainer(array, i)));
+	return makeDefElem(column, (Node *) words, -1);
 }
 
 List *
@@ -219,29 +214,30 @@ fc_edits_null_strings(char *text)
 
 /* Sets the words of the fields that are this column, or have the name */
 static void
-fc_edits_set_words(Relation rel, const FcNullWords *null, FcColumns *columns)
+fc_edits_set_words(Relation rel, const DefElem *null, FcColumns *columns)
 {
-	AttrNumber	attnum = null->column ? get_attnum(RelationGetRelid(rel), null->column) : 0;
-	bool		found = null->column == NULL;
+	const char *column = null->defname;
+	AttrNumber	attnum = column ? get_attnum(RelationGetRelid(rel), column) : 0;
+	bool		found = column == NULL;
 
 	for (int i = 0; i < list_length(columns->fields); i++)
 	{
 		const char *name = i < list_length(columns->names) ? strVal(list_nth(columns->names, i)) : "";
 
 		/* 0 is also a field that is no column */
-		if (null->column && strcmp(name, null->column) != 0 &&
+		if (column && strcmp(name, column) != 0 &&
 			(attnum == 0 || list_nth_int(columns->fields, i) != attnum))
 			continue;
 		found = true;
-		if (null->words->len == 0)
+		if (null->arg == NULL)
 			continue;
-		columns->words[i] = null->words;
+		columns->words[i] = (List *) null->arg;
 		columns->flags[i] |= FC_FIELD_WORDS;
 	}
 	if (!found)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				 errmsg("null_strings column \"%s\" is not a column of the file", null->column)));
+				 errmsg("null_strings column \"%s\" is not a column of the file", column)));
 }
 
 void
@@ -249,7 +245,7 @@ fc_edits_make(Relation rel, const FcOptions *options, FcColumns *columns)
 {
 	int			n = list_length(columns->fields);
 
-	columns->words = palloc0(sizeof(StringInfo) * Max(n, 1));
+	columns->words = palloc0(sizeof(List *) * Max(n, 1));
 	for (int i = 0; i < n; i++)
 	{
 		AttrNumber	attnum = list_nth_int(columns->fields, i);
@@ -261,6 +257,6 @@ fc_edits_make(Relation rel, const FcOptions *options, FcColumns *columns)
 	}
 	if (options->null_strings == NULL)
 		return;
-	foreach_ptr(FcNullWords, null, fc_edits_null_strings(options->null_strings))
+	foreach_node(DefElem, null, fc_edits_null_strings(options->null_strings))
 		fc_edits_set_words(rel, null, columns);
 }

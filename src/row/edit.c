@@ -41,34 +41,12 @@ fc_edit_is_number(Oid typid)
 	}
 }
 
-const char *
-fc_edit_init(FcEdit *edit, uint16 flags, const char *tail, const char *words, Oid typid)
-{
-	edit->flags = flags;
-	edit->group = tail;
-	tail += strlen(tail) + 1;
-	edit->decimal = tail[0];
-	if (flags & FC_FIELD_NUMBER)
-		edit->typid = getBaseType(typid);
-	if (words == NULL)
-		words = tail + strlen(tail) + 1;
-	edit->words = words;
-	while (*words != '\0')
-		words += strlen(words) + 1;
-	return words + 1;
-}
-
 bool
-fc_edit_is_word(const char *words, const char *s, size_t n)
+fc_edit_is_word(const List *words, const char *s, size_t n)
 {
-	size_t		len;
-
-	for (const char *word = words; *word != '\0'; word += len + 2)
-	{
-		len = strlen(word + 1);
-		if (len == n && memcmp(word + 1, s, len) == 0)
+	foreach_node(String, word, words)
+		if (strlen(strVal(word)) == n && memcmp(strVal(word), s, n) == 0)
 			return true;
-	}
 	return false;
 }
 

@@ -14,33 +14,20 @@
 typedef struct FcEdit
 {
 	uint16		flags;			/* FC_FIELD_EDITS among them; FORCE_NULL */
-	const char *words;			/* that stand for NULL, each after a '+'; the
-								 * list ends with an empty string */
+	const List *words;			/* of String: that stand for NULL */
 	const char *group;			/* between thousands, or "" */
 	char		decimal;
 	Oid			typid;			/* of numbers, no domain */
 } FcEdit;
 
-/*
- * Do the bytes s[0..n) stand for NULL, if they have no quotes?  For the words
- * see FcEdit.
- */
-extern bool fc_edit_is_word(const char *words, const char *s, size_t n);
+/* Are the bytes s[0..n) one of these words? */
+extern bool fc_edit_is_word(const List *words, const char *s, size_t n);
 
 /*
  * Replaces the file's separators by PostgreSQL's, in a copy that is palloc'ed.
  * A field without any, such as NaN, is left to the type as it is.
  */
 extern void fc_edit_number(const FcEdit *edit, FcField *field);
-
-/*
- * Fills in the edits of each field from FC_TAIL_EDITS: the two separators, and
- * a list of words for each field, all strings with a NUL.  words: where those
- * of this field begin, NULL for the first one.  typid is the column's type.
- * Returns where the words of the next field begin.
- */
-extern const char *fc_edit_init(FcEdit *edit, uint16 flags, const char *tail,
-								const char *words, Oid typid);
 
 /* Is it a type whose values number_format is about? */
 extern bool fc_edit_is_number(Oid typid);

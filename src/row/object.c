@@ -245,7 +245,7 @@ fc_object_class(const FcObjects *objects)
 }
 
 FcObjects *
-fc_objects_begin(const FcDialect *dialect, const char *names, FcColumn *columns, int n)
+fc_objects_begin(const FcDialect *dialect, const List *names, FcColumn *columns, int n)
 {
 	FcObjects  *objects = palloc0(sizeof(FcObjects));
 
@@ -253,8 +253,8 @@ fc_objects_begin(const FcDialect *dialect, const char *names, FcColumn *columns,
 	objects->columns = columns;
 	objects->others = dialect->others;
 	objects->keys = palloc0(sizeof(FcKeyName) * (n + 1));
-	for (int i = 0; i < n; names += objects->keys[i++].len + 1)
-		objects->keys[i] = (FcKeyName) {names, strlen(names), i + 1};
+	foreach_node(String, name, names)
+		objects->keys[foreach_current_index(name)] = (FcKeyName) {strVal(name), strlen(strVal(name)), foreach_current_index(name) + 1};
 	objects->lex = fc_json_lex(pstrdup(""), 0, false);
 	objects->string = fc_json_lex(pstrdup(""), 0, true);
 	objects->actions = (JsonSemAction) {

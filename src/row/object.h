@@ -14,10 +14,10 @@
 typedef struct FcObjects FcObjects;
 
 /*
- * Prepares to cut records into n fields; names are those of their keys, each
- * after the one before.  Columns must outlive it.
+ * Prepares to cut records into n fields; names are those of their keys, String.
+ * Columns and names must outlive it.
  */
-extern FcObjects *fc_objects_begin(const FcDialect *dialect, const char *names,
+extern FcObjects *fc_objects_begin(const FcDialect *dialect, const List *names,
 								   FcColumn *columns, int n);
 
 /*

@@ -711,8 +711,8 @@ static void
 fc_parse_init_columns(FcParser *parser, Relation target)
 {
 	FcShared   *shared = parser->shared;
-	const char *pattern = fc_shared_patterns(shared);
-	const char *words = NULL;
+	List	   *said = stringToNode(fc_shared_fields(shared));
+	List	   *number = lfourth(said);
 
 	parser->columns = palloc0(sizeof(FcColumn) * Max(shared->plan.ncolumns, 1));
 	for (int i = 0; i < shared->plan.ncolumns; i++)
@@ -721,17 +721,19 @@ fc_parse_init_columns(FcParser *parser, Relation target)
 
 		column->flags = fc_shared_flags(shared)[i];
 		fc_column_init(column, RelationGetDescr(target), fc_shared_columns(shared)[i],
-					   pattern, parser->dialect.mode == FC_MODE_BINARY);
+					   strVal(list_nth(lsecond(said), i)), parser->dialect.mode == FC_MODE_BINARY);
 		if (parser->dialect.json && column->index >= 0)
 			fc_column_take_json(column);
 		if (parser->dialect.default_string != NULL && column->index >= 0)
 			column->def = fc_column_default(shared, target, column->index + 1, true);
 		if (shared->plan.tolerated & FC_CLASS_CUT_LONG)
 			fc_mend_begin(column);
-		pattern += strlen(pattern) + 1;
-		words = fc_edit_init(&column->edit, column->flags, fc_shared_edits(shared), words,
-							 column->typid);
+		column->edit = (FcEdit) {column->flags, list_nth(lthird(said), i), strVal(linitial(number)), strVal(lsecond(number))[0]};
+		if (column->flags & FC_FIELD_NUMBER)
+			column->edit.typid = getBaseType(column->typid);
 	}
+	if (parser->dialect.json)
+		parser->objects = fc_objects_begin(&parser->dialect, linitial(said), parser->columns, parser->nfields);
 }
 
 FcParser *
@@ -766,8 +768,6 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	parser->copy = palloc(FC_PARSE_COPY);
 	parser->file_zone = fc_column_zone(fc_shared_zone(shared));
 	fc_parse_init_columns(parser, ctx->target);
-	if (parser->dialect.json)
-		parser->objects = fc_objects_begin(&parser->dialect, fc_shared_keys(shared), parser->columns, parser->nfields);
 	fc_column_begin_defaults(&parser->defaults, shared, ctx->target, estate, numbered);
 	parser->transforms = fc_transforms_begin(ctx, parser->columns, &parser->dialect,
 											 parser->defaults.econtext);

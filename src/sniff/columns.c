@@ -144,8 +144,8 @@ fc_columns_is_said(FcTable *table, FcColumnSeen *column, const char *s, size_t l
 {
 	bool		found = false;
 
-	foreach_ptr(const FcNullWords, said, table->null_strings)
-		if (fc_edit_is_word(said->words->data, s, len))
+	foreach_node(DefElem, said, table->null_strings)
+		if (fc_edit_is_word((List *) said->arg, s, len))
 		{
 			column->said = bms_add_member(column->said, foreach_current_index(said));
 			found = true;

@@ -152,9 +152,9 @@ fc_nulls_check_said(const FcTable *table, FcColumnSeen *column)
 		return;
 	while ((number = bms_next_member(column->said, number)) >= 0)
 	{
-		const FcNullWords *said = list_nth(table->null_strings, number);
+		const char *said = list_nth_node(DefElem, table->null_strings, number)->defname;
 
-		if (said->column == NULL || strcmp(said->column, column->name) == 0)
+		if (said == NULL || strcmp(said, column->name) == 0)
 			return;
 	}
 	fc_nulls_make_text(column, psprintf("a text, and not %s: it has words that null_strings has for other columns",

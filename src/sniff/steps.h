@@ -536,7 +536,7 @@ typedef struct FcTable
 	int			ncolumns;
 	bool		drops;			/* without what is after the last delimiter */
 	FcColumnSeen *columns;
-	List	   *null_strings;	/* of FcNullWords: the caller's */
+	List	   *null_strings;	/* as of fc_edits_null_strings */
 	const char *null_string;	/* what stands for NULL, NULL: the default */
 	const char *number_format;	/* or NULL */
 	int			decimal;		/* FC_DECIMAL_* of number_format */
