@@ -22,25 +22,7 @@
 /* Any 19 digits fit, but not always into an int64 */
 #define FC_MAX_DIGITS 19
 
-/* An optional minus and 1 to 8 digits; FC_READABLE bytes can be read */
-static inline bool
-fc_parse_short_int(const char *s, size_t len, int64 *result)
-{
-	bool		negative = (*s == '-');
-	uint64		word;
-	int64		value;
-
-	s += negative;
-	len -= negative;
-	if (len - 1 >= sizeof(word))
-		return false;
-	word = (fc_digits_load_word(s) ^ FC_WORD('0')) << (64 - 8 * len);
-	value = fc_digits_read(word);
-	*result = (value ^ -(int64) negative) + negative;
-	return fc_digits_is_word(word);
-}
-
-/* The same with up to 16 digits */
+/* An optional minus and 1 to 16 digits; FC_READABLE bytes can be read */
 static inline bool
 fc_parse_usual_int(const char *s, size_t len, int64 *result)
 {
@@ -51,7 +33,7 @@ fc_parse_usual_int(const char *s, size_t len, int64 *result)
 	len -= negative;
 	if (len - 1 >= 16 || !fc_digits_are_all(s, len, &value))
 		return false;
-	*result = negative ? -(int64) value : (int64) value;
+	*result = ((int64) value ^ -(int64) negative) + negative;
 	return true;
 }
 
@@ -79,52 +61,7 @@ fc_parse_int(const FcConverter *converter, const char *s, size_t len,
 	return true;
 }
 
-static inline bool
-fc_usual_int2(FcConverter *converter, const char *s, size_t len, Datum *value)
-{
-	int64		n;
-
-	if (!fc_parse_short_int(s, len, &n) || n != (int16) n)
-		return false;
-	*value = Int16GetDatum((int16) n);
-	return true;
-}
-
-/* Apart, so that the loop for shorter ones keeps what it needs in registers */
-static pg_noinline bool
-fc_long_int4(const char *s, size_t len, Datum *value)
-{
-	int64		n;
-
-	if (!fc_parse_usual_int(s, len, &n) || n != (int32) n)
-		return false;
-	*value = Int32GetDatum((int32) n);
-	return true;
-}
-
-static inline bool
-fc_usual_int4(FcConverter *converter, const char *s, size_t len, Datum *value)
-{
-	int64		n;
-
-	if (!fc_parse_short_int(s, len, &n))
-		return fc_long_int4(s, len, value);
-	*value = Int32GetDatum((int32) n);
-	return true;
-}
-
-static inline bool
-fc_usual_int8(FcConverter *converter, const char *s, size_t len, Datum *value)
-{
-	int64		n;
-
-	if (!fc_parse_usual_int(s, len, &n))
-		return false;
-	*value = Int64GetDatum(n);
-	return true;
-}
-
-/* Defines the converters of an integer type; fc_usual_... does most texts */
+/* Defines the converters of an integer type */
 #define FC_CONVERT_INT(name, oid, type, datum, ntoh) \
 static bool \
 fc_convert_##name(FcConverter *converter, char *s, size_t len, Datum *value) \
@@ -146,6 +83,17 @@ fc_binary_##name(FcConverter *converter, char *s, size_t len, Datum *value) \
 		return false; \
 	memcpy(&word, s, sizeof(word)); \
 	*value = datum((type) ntoh(word)); \
+	return true; \
+} \
+\
+static inline bool \
+fc_usual_##name(FcConverter *converter, const char *s, size_t len, Datum *value) \
+{ \
+	int64		n; \
+\
+	if (!fc_parse_usual_int(s, len, &n) || n != (type) n) \
+		return false; \
+	*value = datum((type) n); \
 	return true; \
 } \
 \
@@ -334,23 +282,14 @@ fc_decimal_to_double(const FcDecimal *decimal, double *result)
 	return true;
 }
 
-static const uint64 fc_power5[] = {
-	UINT64CONST(1), UINT64CONST(5), UINT64CONST(25), UINT64CONST(125),
-	UINT64CONST(625), UINT64CONST(3125), UINT64CONST(15625),
-	UINT64CONST(78125), UINT64CONST(390625), UINT64CONST(1953125),
-	UINT64CONST(9765625), UINT64CONST(48828125), UINT64CONST(244140625),
-	UINT64CONST(1220703125), UINT64CONST(6103515625),
-	UINT64CONST(30517578125), UINT64CONST(152587890625),
-	UINT64CONST(762939453125), UINT64CONST(3814697265625),
-	UINT64CONST(19073486328125), UINT64CONST(95367431640625),
-	UINT64CONST(476837158203125), UINT64CONST(2384185791015625),
-	UINT64CONST(11920928955078125), UINT64CONST(59604644775390625),
-	UINT64CONST(298023223876953125), UINT64CONST(1490116119384765625),
-	UINT64CONST(7450580596923828125)
-};
+/* 5^k, by the powers of ten, of which the last is 10^16 */
+static inline uint64
+fc_power5(int k)
+{
+	int			rest = Min(k, 16);
 
-StaticAssertDecl(lengthof(fc_power5) == FC_MAX_POWER5 + 1,
-				 "one entry for each power");
+	return (uint64) (fc_digits_power[rest] >> rest) * (fc_digits_power[k - rest] >> (k - rest));
+}
 
 /*
  * Sets *bits and *power so that *bits * 2^*power is mantissa * 10^exponent,
@@ -376,7 +315,7 @@ fc_decimal_divide(uint64 mantissa, int exponent, int nbits, uint64 *bits, int *p
 
 	if (mantissa == 0 || k < 0 || k > FC_MAX_POWER5)
 		return false;
-	divisor = fc_power5[k];
+	divisor = fc_power5(k);
 	left = 63 - pg_leftmost_one_pos64(mantissa);
 	right = 63 - pg_leftmost_one_pos64(divisor);
 	divisor <<= right;

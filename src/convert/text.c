@@ -47,12 +47,7 @@ fc_convert_bool(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	bool		result;
 
-	if ((len == 1 && *s == 't') || (len == 4 && memcmp(s, "true", 4) == 0))
-		result = true;
-	else if ((len == 1 && *s == 'f') ||
-			 (len == 5 && memcmp(s, "false", 5) == 0))
-		result = false;
-	else if (!parse_bool_with_len(s, len, &result))
+	if (!parse_bool_with_len(s, len, &result))
 		return false;
 	*value = BoolGetDatum(result);
 	return true;
