@@ -51,6 +51,7 @@ typedef struct FcPageWriter
 	HeapTuple	tuple;			/* the long row that is formed */
 	uint32		lengths[FC_BATCH_ROWS]; /* of rows of a batch */
 	char	   *rows[FC_BATCH_ROWS];	/* their addresses on the pages */
+	FcBatchColumn *columns;		/* of the slot's row, as a batch of one */
 	BufferAccessStrategy strategy;	/* NULL: pages go past shared buffers */
 	BlockNumber last_block;		/* the last one written through them */
 	Size		last_space;		/* bytes free in it */
@@ -85,15 +86,21 @@ static void
 fc_page_begin(FcWriter *base)
 {
 	FcPageWriter *writer = (FcPageWriter *) base;
+	TupleDesc	desc = RelationGetDescr(base->rel);
 	MemoryContext old;
 
 	Assert(base->to.storage.kind >= FC_STORAGE_BUFFERS);
 	writer->mcxt = fc_context_memory(CurrentMemoryContext, "pages");
 	writer->toast_mcxt = fc_context_memory(writer->mcxt, "long row");
 	old = MemoryContextSwitchTo(writer->mcxt);
-	writer->form = fc_form_begin(RelationGetDescr(base->rel), TOAST_TUPLE_THRESHOLD, false);
+	writer->form = fc_form_begin(desc, TOAST_TUPLE_THRESHOLD, false);
 	writer->header = palloc(FC_SPILL_HEADER);
+	writer->columns = palloc0(sizeof(FcBatchColumn) * Max(desc->natts, 1));
 	MemoryContextSwitchTo(old);
+	for (int i = 0; i < desc->natts; i++)
+		writer->columns[i] = (FcBatchColumn) {
+			.values = &base->slot->tts_values[i],.nulls = &base->slot->tts_isnull[i],.len = TupleDescAttr(desc, i)->attlen
+		};
 	writer->maxbatches = 8;
 	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
 	writer->xid = GetCurrentTransactionId();
@@ -101,7 +108,7 @@ fc_page_begin(FcWriter *base)
 	if (base->options & HEAP_INSERT_FROZEN)
 		writer->infomask |= HEAP_XMIN_FROZEN;
 	fc_page_set_header(writer, fc_form_head(writer->form));
-	fc_spilled_header(RelationGetDescr(base->rel), writer->header);
+	fc_spilled_header(desc, writer->header);
 	fc_page_set_header(writer, writer->header);
 	writer->save_free = RelationGetTargetPageFreeSpace(base->rel,
 													   HEAP_DEFAULT_FILLFACTOR);
@@ -495,31 +502,6 @@ fc_page_fits(FcWriter *base, Size len, uint64 offset, uint32 length)
 	return false;
 }
 
-static void
-fc_page_put(FcWriter *base, uint64 offset, uint32 length)
-{
-	FcPageWriter *writer = (FcPageWriter *) base;
-	MemoryContext old = NULL;
-	Size		len;
-	HeapTupleHeader formed = fc_form_row(writer->form, base->slot->tts_values,
-										 base->slot->tts_isnull, &len);
-
-	if (formed == NULL)
-	{
-		old = MemoryContextSwitchTo(writer->toast_mcxt);
-		formed = fc_page_form_long(writer, &len);
-	}
-	if (fc_page_fits(base, len, offset, length))
-	{
-		fc_page_add(writer, formed, len);
-		base->inserted++;
-	}
-	if (old == NULL)
-		return;
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(writer->toast_mcxt);
-}
-
 /*
  * Finds room for rows from "from" on, as long as they fit and have a length;
  * returns the first without room
@@ -561,6 +543,48 @@ fc_page_put_rows(FcWriter *base, const FcBatchColumn *columns, int from, int to)
 		i = end;
 	}
 	return i - from;
+}
+
+/*
+ * Puts the slot's row as a batch of one; false if it is too long for that, or
+ * has an external or expanded value
+ */
+static bool
+fc_page_put_short(FcPageWriter *writer)
+{
+	const TupleTableSlot *slot = writer->base.slot;
+
+	for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
+	{
+		FcBatchColumn *column = &writer->columns[i];
+
+		column->any_null = slot->tts_isnull[i];
+		if (!column->any_null && column->len < 0 &&
+			(column->len == -2 || VARATT_IS_EXTERNAL(DatumGetPointer(slot->tts_values[i]))))
+			return false;
+	}
+	return fc_page_put_rows(&writer->base, writer->columns, 0, 1) > 0;
+}
+
+static void
+fc_page_put(FcWriter *base, uint64 offset, uint32 length)
+{
+	FcPageWriter *writer = (FcPageWriter *) base;
+	MemoryContext old;
+	HeapTupleHeader formed;
+	Size		len;
+
+	if (fc_page_put_short(writer))
+		return;
+	old = MemoryContextSwitchTo(writer->toast_mcxt);
+	formed = fc_page_form_long(writer, &len);
+	if (fc_page_fits(base, len, offset, length))
+	{
+		fc_page_add(writer, formed, len);
+		base->inserted++;
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(writer->toast_mcxt);
 }
 
 /*

@@ -1,13 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * heap/tuple.c
- *	  The bytes of a heap tuple from the values of a row.
- *
- *	values ──► one pass, by what each column is ──► tuple in a buffer
+ *	  The bytes of heap tuples from the values of rows.
  *
  * fc_form_begin finds out once the width and alignment of each column, and
- * whether it may get a short header.  heap_form_tuple does so for each row,
- * and goes over the columns twice.
+ * whether it may get a short header.  heap_form_tuple does so for each row.
  *
  *	batch ──► lengths of all rows ──► the caller gives each a place
  *		──► headers, then one column after the other ──► tuples in their places
@@ -25,7 +22,7 @@ typedef enum FcFormKind
 {
 	FC_FORM_FIXED = 9,			/* by reference, always the same size */
 	FC_FORM_PACKED,				/* varlena, with a short header if short */
-	FC_FORM_LONG				/* varlena as it comes, and cstring */
+	FC_FORM_LONG				/* varlena as it comes */
 } FcFormKind;
 
 typedef struct FcFormColumn
@@ -46,10 +43,6 @@ struct FcForm
 	int			natts;
 	FcFormColumn *columns;
 	Size		max;
-	char	   *row;
-	uint16		infomask;		/* of the row that is formed */
-
-	/* for batches */
 	int			nfixed;			/* the first columns that have an "at" */
 	Size		fixed;			/* where these end */
 	bool		bare;			/* rows without NULLs get no header */
@@ -115,10 +108,6 @@ fc_form_begin_fixed(FcForm *form)
 	form->nfixed = i;
 }
 
-/*
- * The buffer is large enough for tuples up to "max"; core must form longer
- * ones
- */
 FcForm *
 fc_form_begin(TupleDesc desc, Size max, bool bare)
 {
@@ -140,9 +129,6 @@ fc_form_begin(TupleDesc desc, Size max, bool bare)
 	HeapTupleHeaderSetNatts(&form->head, desc->natts);
 	fc_form_begin_runs(form);
 	fc_form_begin_fixed(form);
-	/* pass-by-value values are put into it without a check of "max" */
-	form->row = palloc0(MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(desc->natts)) + max +
-						2 * sizeof(Datum) * desc->natts);
 	return form;
 }
 
@@ -158,137 +144,11 @@ fc_form_has_null(const FcForm *form)
 	return form->any_null ? form->has_null : NULL;
 }
 
-/*
- * Copies len bytes to row[off], if they fit; returns the offset after them, or
- * 0
- */
-static inline Size
-fc_form_copy(FcForm *form, Size off, const void *data, Size len)
-{
-	Assert(off >= SizeofHeapTupleHeader);
-	if (len > form->max || off > form->max - len)
-		return 0;
-	memcpy(form->row + off, data, len);
-	return off + len;
-}
-
-/* Returns the next aligned offset; zeros the bytes that it skips */
-static inline Size
-fc_form_align(FcForm *form, Size off, uint8 align)
-{
-	StaticAssertStmt(MAXIMUM_ALIGNOF <= sizeof(uint64), "one word is enough");
-	memset(form->row + off, 0, sizeof(uint64));
-	return (off + align) & ~(Size) align;
-}
-
-/*
- * Copies a value that is passed by reference and is no varlena with a short
- * header; returns what fc_form_copy does
- */
-static Size
-fc_form_reference(FcForm *form, const FcFormColumn *column, Size off, char *p)
-{
-	Size		len;
-
-	if (column->len >= 0)
-		return fc_form_copy(form, fc_form_align(form, off, column->align), p, column->len);
-	form->infomask |= HEAP_HASVARWIDTH;
-	if (column->len == -2)
-		return fc_form_copy(form, fc_form_align(form, off, column->align), p, strlen(p) + 1);
-	if (VARATT_IS_EXTERNAL(p))
-		return 0;
-	if (column->kind == FC_FORM_LONG || !VARATT_CAN_MAKE_SHORT(p))
-		return fc_form_copy(form, fc_form_align(form, off, column->align), p, VARSIZE(p));
-	len = VARATT_CONVERTED_SHORT_SIZE(p);
-	SET_VARSIZE_SHORT(form->row + off, len);
-	return fc_form_copy(form, off + VARHDRSZ_SHORT, VARDATA(p), len - VARHDRSZ_SHORT);
-}
-
-/* Puts a value, not NULL, at row[off]; returns the offset after it, or 0 */
-static pg_attribute_always_inline Size
-fc_form_value(FcForm *form, const FcFormColumn *column, Size off, Datum value)
-{
-	char	   *p = DatumGetPointer(value);
-
-	switch (column->kind)
-	{
-		case 1:
-			form->row[off] = DatumGetChar(value);
-			return off + 1;
-		case 2:
-			off = fc_form_align(form, off, ALIGNOF_SHORT - 1);
-			*(int16 *) (form->row + off) = DatumGetInt16(value);
-			return off + sizeof(int16);
-		case 4:
-			off = fc_form_align(form, off, ALIGNOF_INT - 1);
-			*(int32 *) (form->row + off) = DatumGetInt32(value);
-			return off + sizeof(int32);
-		case 8:
-			off = fc_form_align(form, off, ALIGNOF_DOUBLE - 1);
-			*(Datum *) (form->row + off) = value;
-			return off + sizeof(Datum);
-		case FC_FORM_PACKED:
-		case FC_FORM_LONG:
-			if (column->len == -1 && VARATT_IS_SHORT(p) && !VARATT_IS_EXTERNAL(p))
-			{
-				form->infomask |= HEAP_HASVARWIDTH;
-				return fc_form_copy(form, off, p, VARSIZE_SHORT(p));
-			}
-			pg_fallthrough;
-		default:
-			return fc_form_reference(form, column, off, p);
-	}
-}
-
-/* Puts all values, of a row with NULLs; returns the offset after, or 0 */
-static Size
-fc_form_some(FcForm *form, const Datum *values, const bool *nulls, Size off)
-{
-	uint8	   *bits = ((HeapTupleHeader) form->row)->t_bits;
-
-	form->infomask |= HEAP_HASNULL;
-	memset(bits, 0, off - SizeofHeapTupleHeader);
-	for (int i = 0; i < form->natts && off > 0; i++)
-	{
-		if (nulls[i])
-			continue;
-		bits[i / 8] |= 1 << (i % 8);
-		off = fc_form_value(form, &form->columns[i], off, values[i]);
-	}
-	return off;
-}
-
 /* Bytes of the header of a row */
 static inline Size
 fc_form_header(const FcForm *form, bool has_null)
 {
 	return MAXALIGN(SizeofHeapTupleHeader + (has_null ? BITMAPLEN(form->natts) : 0));
-}
-
-HeapTupleHeader
-fc_form_row(FcForm *form, const Datum *values, const bool *nulls, Size *len)
-{
-	HeapTupleHeader row = (HeapTupleHeader) form->row;
-	bool		has_nulls = fc_form_any_null(nulls, form->natts);
-	Size		hoff = fc_form_header(form, has_nulls);
-	const FcFormColumn *columns = form->columns;
-	int			natts = form->natts;
-	Size		off = hoff;
-
-	memcpy(row, &form->head, sizeof(HeapTupleHeaderData));
-	form->infomask = form->head.t_infomask;
-	if (has_nulls)
-		off = fc_form_some(form, values, nulls, off);
-	else
-		for (int i = 0; i < natts && off > 0; i++)
-			off = fc_form_value(form, &columns[i], off, values[i]);
-	*len = off;
-	if (*len == 0 || *len > form->max)
-		return NULL;
-	Assert(hoff <= *len && HeapTupleHeaderGetNatts(row) == form->natts);
-	row->t_infomask = form->infomask;
-	row->t_hoff = hoff;
-	return row;
 }
 
 static void

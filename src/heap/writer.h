@@ -227,17 +227,10 @@ fc_form_any_null(const bool *nulls, int n)
 }
 
 /*
- * Returns the tuple that heap_form_tuple would make, with that header, and
- * sets its length.  It lasts until the next one is formed.  NULL for a row
- * that is too long, or that has an external or expanded value.
- */
-extern HeapTupleHeader fc_form_row(FcForm *form, const Datum *values,
-								   const bool *nulls, Size *len);
-
-/*
  * For the rows of a batch from "from" to before "to", none of which is odd, by
  * its columns in the order of the tuples': sets the lengths of their tuples,
- * and 0 if fc_form_row would return NULL.  Element 0 is of row "from".
+ * and 0 for one that is too long.  None has an external or expanded value.
+ * Element 0 is of row "from".
  */
 extern void fc_form_lengths(FcForm *form, const FcBatchColumn *columns, int from, int to,
 							uint32 *lengths);
