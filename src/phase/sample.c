@@ -72,16 +72,8 @@ typedef struct FcSampleRow
 	int64		key;
 	uint64		offset;
 	uint32		length;
-	uint32		stretch;		/* number of its stretch of the file */
 	double		weight;			/* rows that it stands for */
 } FcSampleRow;
-
-/* Where the last row of a cell ends */
-typedef struct FcSampleCell
-{
-	uint64		end;
-	uint32		stretch;
-} FcSampleCell;
 
 typedef struct FcKeySample
 {
@@ -89,11 +81,9 @@ typedef struct FcKeySample
 	FcParser   *parser;
 	const FcRoute *route;		/* or NULL: the keys are one range */
 	FcSampleRow *rows;
-	int64	   *keys;			/* of all of them, in order */
 	uint32		nrows;
 	uint64		bytes;			/* of all their records, with line ends */
 	uint32		max;			/* most rows after the current stretch */
-	uint32		stretch;
 	uint64		embedded;		/* line ends in quotes, of these records */
 	uint64		spilled;		/* bytes of a row in temporary files */
 	uint64		fetched;		/* bytes in a cell, if its place is spilled */
@@ -117,7 +107,6 @@ fc_sample_read(void *arg)
 			continue;
 		row->offset = record->offset;
 		row->length = record->length;
-		row->stretch = sample->stretch;
 		sample->bytes += record->length + 1;
 		sample->nrows++;
 	}
@@ -160,7 +149,6 @@ fc_sample_take(FcKeySample *sample, FcContext *ctx)
 			continue;
 		reader->end = fc_shared_starts(ctx->shared)[chunk].first + Max(FC_SAMPLE_BYTES / n, FC_SAMPLE_LEAST);
 		edata = fc_error_catch(ctx, fc_sample_read, sample);
-		sample->stretch++;
 		sample->embedded += reader->pass.embedded;
 	}
 	fc_parse_end(sample->parser);
@@ -342,50 +330,12 @@ fc_sample_cell_rows(const FcKeySample *sample, const FcShared *shared, uint64 re
 }
 
 static int
-fc_sample_key_cmp(const void *a, const void *b)
+fc_sample_offset_cmp(const void *a, const void *b)
 {
-	int64		ka = *(const int64 *) a;
-	int64		kb = *(const int64 *) b;
+	uint64		oa = ((const FcSampleRow *) a)->offset;
+	uint64		ob = ((const FcSampleRow *) b)->offset;
 
-	return ka < kb ? -1 : ka > kb;
-}
-
-static void
-fc_sample_sort_keys(FcKeySample *sample)
-{
-	sample->keys = palloc(sizeof(int64) * (sample->nrows + 1));
-	for (uint32 i = 0; i < sample->nrows; i++)
-		sample->keys[i] = sample->rows[i].key;
-	qsort(sample->keys, sample->nrows, sizeof(int64), fc_sample_key_cmp);
-}
-
-/*
- * Returns the first keys of cells that have "most" rows of the sample, or the
- * last ones of their range; sets *n to their number
- */
-static int64 *
-fc_sample_borders(const FcKeySample *sample, double most, uint32 *n)
-{
-	int64	   *borders = palloc(sizeof(int64) * (sample->nrows + 1));
-	FcRange		range = {0};
-	uint32		rows = 0;
-
-	*n = 0;
-	for (uint32 i = 0; i < sample->nrows; i++)
-	{
-		int64		key = sample->keys[i];
-		bool		next = i == 0 || (!range.hi_max && key >= range.hi);
-
-		if (next)
-			range = sample->route ? fc_route_find(sample->route, key) : FC_RANGE_ALL;
-		if (next || rows >= most)
-		{
-			borders[(*n)++] = key;
-			rows = 0;
-		}
-		rows++;
-	}
-	return borders;
+	return oa < ob ? -1 : oa > ob;
 }
 
 /*
@@ -398,36 +348,30 @@ fc_sample_borders(const FcKeySample *sample, double most, uint32 *n)
  * a row).
  */
 static double
-fc_sample_times(const FcKeySample *sample, const FcShared *shared, uint64 records, int nworkers)
+fc_sample_times(FcKeySample *sample, const FcShared *shared, uint64 records, int nworkers)
 {
-	double		most = fc_sample_cell_rows(sample, shared, records, nworkers, false);
-	uint32		ncells;
-	int64	   *borders = fc_sample_borders(sample, most * sample->nrows / records, &ncells);
-	FcSampleCell *cells = palloc0(sizeof(FcSampleCell) * (ncells + 1));
-	double		bytes = 0;
+	uint64		rows = fc_sample_cell_rows(sample, shared, records, nworkers, false);
+	uint32		most = Min(Max((double) rows * sample->nrows / records, 1), FC_SAMPLE_ROWS);
 	double		cost = 0;
 
-	for (uint32 i = 0; i < sample->nrows; i++)
+	qsort(sample->rows, sample->nrows, sizeof(FcSampleRow), fc_sample_row_cmp);
+	for (uint32 from = 0, end; from < sample->nrows; from = end)
 	{
-		FcSampleRow *row = &sample->rows[i];
-		FcSampleCell *cell;
-		uint32		after = 1;
-		uint64		gap;
+		FcRange		range;
+		uint64		last = 0;	/* where the row before ends */
 
-		/* the last cell whose border is not above the key */
-		fc_search(uint32, after, ncells, mid, borders[mid] <= row->key);
-		cell = &cells[after - 1];
-		gap = row->offset - cell->end;
-		if (cell->stretch != row->stretch + 1 || gap > FC_FETCH_GAP)
-			gap = FC_FETCH_GAP;
-		cost += gap + row->length;
-		bytes += row->length + 1;
-		cell->stretch = row->stretch + 1;
-		cell->end = row->offset + row->length;
+		end = fc_sample_range(sample, from, &range);
+		end = Min(end, from + most);
+		qsort(&sample->rows[from], end - from, sizeof(FcSampleRow), fc_sample_offset_cmp);
+		for (uint32 i = from; i < end; i++)
+		{
+			const FcSampleRow *row = &sample->rows[i];
+
+			cost += Min(row->offset - last, FC_FETCH_GAP) + row->length;
+			last = row->offset + row->length;
+		}
 	}
-	pfree(borders);
-	pfree(cells);
-	return bytes > 0 ? cost / bytes : 0;
+	return sample->nrows > 0 ? cost / sample->bytes : 0;
 }
 
 /*
@@ -568,7 +512,6 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, FcSampled *s
 	{
 		double		times;
 
-		fc_sample_sort_keys(&sample);
 		times = fc_sample_times(&sample, shared, records, nworkers);
 		sample.wide = times > FC_SAMPLE_ORDERED;
 		if (fc_spill_kind == FC_SPILL_AUTO)
