@@ -1,7 +1,7 @@
 # The suites of test/run and test/quick, and what runs them side by side.
 #
 # Of some suites a part can be chosen: FC_UNIT (bin/record ...), FC_REGRESS (names),
-# FC_FIXTURES (names), FC_MUTANTS (numbers), FC_PGTAP_FILES, FC_TAP_FILES and
+# FC_FIXTURES and FC_DOCS (names), FC_MUTANTS (numbers), FC_PGTAP_FILES, FC_TAP_FILES and
 # FC_HOSTILE_FILES (paths); of tap, hostile and differential with FC_PART=I/N every Nth
 # file, from number I on; with FC_ASSERTED=1 all of tap but what a run of 15+assert has.
 #
