@@ -67,7 +67,7 @@ fc_suite_packages()
     hostile) echo "libipc-run-perl pgbouncer python3-psycopg python3-pg8000 postgresql-$FC_MAJOR-partman postgresql-$FC_MAJOR-pgaudit postgresql-$FC_MAJOR-cron" ;;
     versions) echo libipc-run-perl ;;
     clients)
-      echo libipc-run-perl python3-psycopg python3-pg8000 python3-asyncpg libpostgresql-jdbc-java librust-tokio-postgres-dev
+      echo libipc-run-perl python3-psycopg python3-pg8000 python3-asyncpg python3-psycopg2 python3-pandas python3-sqlalchemy pgcopydb libpostgresql-jdbc-java librust-tokio-postgres-dev
       command -v javac >/dev/null || echo default-jdk-headless
       command -v cargo >/dev/null || echo cargo
       ;;

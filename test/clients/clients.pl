@@ -50,6 +50,7 @@ foreach my $database (sort keys %set)
 			RETURN t;
 		END $$});
 }
+sql('postgres', 'CREATE DATABASE source TEMPLATE core');
 
 # ---- what is sent -----------------------------------------------------------
 
@@ -103,7 +104,8 @@ foreach my $dir ('small', 'large')
 	case($dir, 'no_table', 'COPY nowhere FROM STDIN (FORMAT csv)', $text);
 	case($dir, 'no_option', 'COPY d FROM STDIN (FORMAT csv, HEADER, nothing)', $text);
 }
-write_bytes('events.csv', join('', "n,at,v\n", map { sprintf "%d,2024-%02d-%02d 12:00+00,\"row\n%d\"\n", $_, $_ % 2 + 1, $_ % 28 + 1, $_ } 1 .. 5000));
+my $events = write_bytes('events.csv', join('', "n,at,v\n", map { sprintf "%d,2024-%02d-%02d 12:00+00,\"row\n%d\"\n", $_, $_ % 2 + 1, $_ % 28 + 1, $_ } 1 .. 5000));
+sql('source', "COPY events FROM '$events' (FORMAT csv, HEADER)");
 
 # ---- programs ---------------------------------------------------------------
 
@@ -120,6 +122,7 @@ sub run
 	chdir FastCopy::directory();
 	local @ENV{qw(PGHOST PGPORT PGUSER PGDATABASE)} = ('127.0.0.1', $node->port, $user, $database);
 	local $ENV{DATABASE_URL} = "postgresql://$user\@$at";
+	local $ENV{SOURCE_URL} = $ENV{DATABASE_URL} =~ s/\w+$/source/r;
 	local $ENV{JDBC_DATABASE_URL} = "jdbc:postgresql://$at?user=$user";
 	IPC::Run::run([ split(/ /, $command), @arguments ], '<', '/dev/null', '>', \$out, '2>', \$err, IPC::Run::timeout(120));
 	is($?, 0, "$command: ends well, $database") or diag($err);
