@@ -32,6 +32,15 @@ fc_die()
   exit 1
 }
 
+# Says which code this is, for test/report: what of the tree is the engine, and its commit
+fc_code()
+{
+  local tree commit
+  tree=$(git -C "$FC_TOP" rev-parse --short=12 HEAD:src 2>/dev/null) && commit=$(git -C "$FC_TOP" rev-parse --short=12 HEAD) || return 0
+  git -C "$FC_TOP" diff --quiet HEAD -- src 2>/dev/null || tree+=+
+  echo "code: $tree $commit $(date -u +%F) $(uname -m)${1:+ $1}"
+}
+
 # What comes next and may take long, on stderr: results go to stdout
 fc_say()
 {
@@ -237,12 +246,12 @@ fc_stage()
 }
 
 # Builds and installs the test modules: parts of the extension that SQL can call
-# one by one
+# one by one.  Arguments go to make.
 fc_modules()
 {
   local dir
   for dir in "$FC_TREE"/test/modules/*; do
-    fc_as make -C "$dir" -s PG_CONFIG="$PG_CONFIG" with_llvm=no COPT=-Werror \
+    fc_as make -C "$dir" -s PG_CONFIG="$PG_CONFIG" with_llvm=no COPT=-Werror "$@" \
       install DESTDIR="$FC_STAGE" || return 1
   done
 }

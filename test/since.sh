@@ -47,7 +47,7 @@ fc_since_of()
     test/valgrind*) echo style valgrind ;;
     test/faults/*) echo style faults ;;
     test/mutants/*) echo style mutants ;;
-    .github/* | .ci/* | .gitignore | .gitattributes | .editorconfig | .git-blame-ignore-revs | test/matrix | test/quick | test/coverage | test/indent) echo style ;;
+    .github/* | .ci/* | .gitignore | .gitattributes | .editorconfig | .git-blame-ignore-revs | test/matrix | test/quick | test/coverage* | test/rooms.pl | test/counted.pl | test/report | test/results/* | test/indent) echo style ;;
     src/README) echo style ;;
 
     # rooms
