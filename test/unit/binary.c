@@ -199,11 +199,54 @@ test_fields(void)
 	ok(fc_binary_fields(data, len, fields, 3) == -1, "a tuple that has changed");
 }
 
+/* What comes next if there are these bytes, at the end of the file and before */
+static const char *
+next_is(const FcDialect *dialect, const char *data, size_t len, bool eof)
+{
+	static const char *const names[] = {[FC_END_FOUND] = "tuple",[FC_END_MORE] = "more",[FC_END_NONE] = "none",
+	[FC_END_MARKER] = "trailer",[FC_END_MALFORMED] = "malformed"};
+	FcScan		scan = {0};
+	char	   *copy = exact_copy(data, len);
+	FcEnd		end = fc_binary_end(dialect, &scan, copy, len, eof);
+
+	free(copy);
+	return names[end];
+}
+
+/* A file that arrives byte by byte: a tuple of one field, then the trailer */
+static void
+test_arrives(void)
+{
+	FcDialect	dialect = {.mode = FC_MODE_BINARY,.nfields = 1};
+	const char	tuple[] = "\0\1\0\0\0\1a";
+	FcWalk		walk = {0};
+	FcQuoteRun	run = {.first = FC_NOWHERE};
+	static Trace trace;
+
+	for (int eof = 0; eof < 2; eof++)
+	{
+		trace_reset(&trace);
+		for (size_t len = 0; len < sizeof(tuple); len++)
+			trace_add(&trace, "%s ", next_is(&dialect, tuple, len, eof));
+		is(trace.text, eof ? "none none malformed malformed malformed malformed malformed tuple " :
+		   "more more more more more more more tuple ", eof ? "a tuple that the file's end cuts" : "a tuple that arrives");
+		is(next_is(&dialect, "\377\377", 2, eof), eof ? "trailer" : "more", "a trailer");
+		is(next_is(&dialect, "\377\377\0", 3, eof), "malformed", "a byte after the trailer");
+	}
+	fc_walk_feed(&dialect, &walk, &run, tuple, sizeof(tuple) - 1);
+	fc_walk_feed(&dialect, &walk, &run, "\377\377", 2);
+	fc_walk_feed(&dialect, &walk, &run, "", 0);
+	ok(run.records == 1 && fc_walk_may_end(&walk), "nothing after the trailer");
+	fc_walk_feed(&dialect, &walk, &run, "\0", 1);
+	ok(!fc_walk_may_end(&walk), "something after the trailer");
+}
+
 int
 main(void)
 {
 	for (int nfields = 0; nfields < 5; nfields++)
 		test_made_up(nfields);
 	test_fields();
+	test_arrives();
 	return done_testing();
 }
