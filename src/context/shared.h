@@ -415,6 +415,31 @@ typedef enum FcSharedTail
 
 #define FC_NTAILS	(FC_TAIL_RING + 1)
 
+/*
+ * Who writes | who reads during a phase without a lock, and by what order.
+ * What the leader writes before a phase its workers see, and he what they have
+ * written once they have ended.  "w", "r", "f": a write, read, full barrier.
+ *
+ * FcTurn.next	a slice's process: rows, spot, f, next | the next slice's: next,
+ *		r, spot, rows | leader: next, r, errors.offset; behind a branch on next
+ *		he puts other bytes into the ring, and other chunks into places
+ * FcInflow	finder: bytes, extents, w, size, chunks, w, published, w, whole
+ *		| fc_chunks_wait: published, whole, r, published, r, chunks
+ *		| fc_lines_chunk: published, r, chunks
+ * FcFile	finder: copy's path, extent, w, nextents, bytes, w, size
+ *		| fc_source_stretch: size, r, nextents, r, extents; a stream reads ahead
+ *		up to the size, but takes records from bytes that are published
+ * FcRing	leader: "from", "upto", bytes, before published | as published
+ * errors	with the mutex: first, w, offset; before the slice's turn ends
+ *		| fc_error_beyond: offset | fc_multi_some: offset, r, the kind of first
+ * rejected	each: last_rejected, f, rejected | one too many: after f, last_rejected
+ * FcUnpackArea	who ends a file: size or faulty, inflow_failed, f, done
+ *		| leader: done, r, inflow_failed, sizes | fc_piece_put: faulty and
+ *		FcChain.head, hints to give up: fc_piece_meet_turn takes the lock
+ * Alone, nothing else is read by it: FcTurn.leaf, nheld, next, working, counts.
+ * Hints: counted, stopped, mistaken, FcChunkStart.next, source.data_size.
+ * One writer and no other reader: FcTask, ended, chunks that are taken.
+ */
 typedef struct FcShared
 {
 	/* Written by the leader before the first phase */

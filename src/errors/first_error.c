@@ -184,6 +184,7 @@ fc_error_keep(FcShared *shared, FcErrorKind kind, uint64 offset, uint64 length,
 
 		shared->errors.first = slot;
 		slot = old;
+		pg_write_barrier();
 		pg_atomic_write_u64(&shared->errors.offset, offset);
 	}
 	SpinLockRelease(&shared->errors.mutex);

@@ -54,6 +54,7 @@ fc_lines_chunk(FcShared *shared, uint64 offset)
 	/* while a file is received most of its chunks are not found yet */
 	if (shared->source.room > 0 && shared->source.nfiles == 1)
 		n = pg_atomic_read_u32(&fc_shared_inflow(shared)->published);
+	pg_read_barrier();
 	/* the finder may be about to use the oldest ones' places again */
 	if (places > 0 && n > places / 4 * 3)
 		after = n - places / 4 * 3;

@@ -244,9 +244,11 @@ fc_multi_some(FcMultiWriter *writer, int i, int n)
 {
 	FcContext  *ctx = writer->base.ctx;
 
+	bool		known = fc_error_beyond(ctx->shared, PG_UINT64_MAX - 1);
+
 	Assert(i >= 0 && n > 0 && n <= FC_MULTI_ROWS && i + n <= writer->nrows);
-	if ((writer->base.rri->ri_NumIndices == 0 || ctx->stopped) &&
-		fc_error_beyond(ctx->shared, PG_UINT64_MAX - 1) &&
+	pg_read_barrier();
+	if ((writer->base.rri->ri_NumIndices == 0 || ctx->stopped) && known &&
 		ctx->shared->errors.first.kind != FC_ERROR_BATCH)
 		return;
 	if (writer->unique)

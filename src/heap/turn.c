@@ -25,10 +25,15 @@
 bool
 fc_turn_has_come(const FcSlice *slice)
 {
+	bool		came;
+
 	Assert(slice == NULL || slice->turn == NULL || pg_atomic_read_u32(&slice->turn->next) <= slice->number);
 	Assert(slice == NULL || slice->turn == NULL || !slice->mine || pg_atomic_read_u32(&slice->turn->next) == slice->number);
-	return slice == NULL || slice->turn == NULL || slice->mine ||
-		pg_atomic_read_u32(&slice->turn->next) == slice->number;
+	if (slice == NULL || slice->turn == NULL || slice->mine)
+		return true;
+	came = pg_atomic_read_u32(&slice->turn->next) == slice->number;
+	pg_read_barrier();
+	return came;
 }
 
 /* Bytes that a deferred writer takes in all */

@@ -48,6 +48,7 @@ fc_chunks_wait(FcContext *ctx, uint32 chunk)
 	FcShared   *shared = ctx->shared;
 	uint32		number;
 	FcInflow   *inflow = fc_chunks_of(shared, chunk, &number);
+	bool		there;
 
 	while (ctx->lead && fc_chunks_comes(shared, inflow, number))
 		(void) fc_context_lead(ctx);
@@ -59,7 +60,9 @@ fc_chunks_wait(FcContext *ctx, uint32 chunk)
 			ConditionVariableSleep(&shared->inflow_cv, fc_wait_event(FC_WAIT_INFLOW));
 	ConditionVariableCancelSleep();
 	pg_read_barrier();
-	return pg_atomic_read_u32(&inflow->published) > number;
+	there = pg_atomic_read_u32(&inflow->published) > number;
+	pg_read_barrier();
+	return there;
 }
 
 /*

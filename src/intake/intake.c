@@ -435,6 +435,7 @@ fc_intake_progress(void *arg)
 		intake->progress->phase != target->shared->phase &&
 		pg_atomic_read_u32(&area->done) == area->npacked)
 	{
+		pg_read_barrier();
 		/* after a fault files are passed over, and have no size */
 		if (pg_atomic_read_u32(&target->shared->inflow_failed) == 0)
 			fc_intake_measure(target);

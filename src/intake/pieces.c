@@ -300,11 +300,12 @@ fc_hand_fail(FcHand *hand)
 	LWLockAcquire(&area->lock, LW_EXCLUSIVE);
 	area->faulty = Min(area->faulty, hand->number);
 	LWLockRelease(&area->lock);
+	if (hand->finds)
+	{
+		pg_atomic_write_u32(&hand->ctx->shared->inflow_failed, 1);
+		ConditionVariableBroadcast(&hand->ctx->shared->inflow_cv);
+	}
 	fc_chain_count(hand);
-	if (!hand->finds)
-		return;
-	pg_atomic_write_u32(&hand->ctx->shared->inflow_failed, 1);
-	ConditionVariableBroadcast(&hand->ctx->shared->inflow_cv);
 }
 
 /* Unpacks the current piece from where it begins; *taken: bytes of it */

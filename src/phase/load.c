@@ -405,7 +405,7 @@ fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 
 	if (!fc_chunk_reader_enter(reader, i))
 		return;
-	before = fc_shared_starts(shared)[i].before;
+	before = fc_shared_start(shared, i)->before;
 	for (;;)
 	{
 		if (loader->batch && fc_chunk_reader_fill(reader, loader->batch))

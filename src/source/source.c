@@ -490,6 +490,7 @@ fc_source_stretch(const FcSource *source, uint32 number, uint64 offset)
 
 	pg_read_barrier();
 	n = file->nextents;
+	pg_read_barrier();
 	if (n == 0)
 		return (FcStretch)
 	{
