@@ -15,7 +15,6 @@
 #include "row/edit.h"
 #include "row/serial.h"
 
-typedef struct FcTransform FcTransform;
 typedef struct FcTransforms FcTransforms;
 typedef struct FcPopulate FcPopulate;
 
@@ -29,8 +28,9 @@ typedef struct FcColumn
 								 * the type's receive function */
 	FcConverter convert;
 	FcEdit		edit;			/* before the field is converted */
-	FcTransform *transform;		/* makes the value, or the text that is to be
+	ExprState  *transform;		/* makes the value, or the text that is to be
 								 * converted; or NULL: row/transform.c */
+	bool		made_text;		/* the latter */
 	FcPattern  *pattern;		/* the file's form of a timestamp, or NULL */
 	FmgrInfo	input;
 	Oid			typioparam;

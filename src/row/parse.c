@@ -224,9 +224,9 @@ static void
 fc_parse_make_value(void *arg)
 {
 	FcValue    *value = arg;
-	FcTransform *transform = value->column->transform;
 
-	if (transform && fc_transform_value(transform, value->field, &value->value))
+	if (value->column->transform &&
+		fc_transform_value(value->parser->transforms, value->column, value->field, &value->value))
 		return;
 	fc_mend_length(&value->parser->faults, value->column, value->field);
 	value->value = fc_column_value(value->column, value->field);

@@ -31,44 +31,30 @@ struct FcTransforms
 	uint32		file;			/* whose name and path the row has */
 	List	   *paths;			/* as in FcColumns */
 	MemoryContext mcxt;			/* of what a file's rows all have */
-};
-
-struct FcTransform
-{
-	FcTransforms *all;
-	ExprState  *expr;
-	Datum		value;			/* of expr, evaluated last */
-	bool		null;
-	bool		text;			/* the column's type reads the result */
 	pg_tz	   *zone;			/* NULL, or to be set for code of users */
-	FcEdit		edit;			/* of that text */
+	ExprState  *expr;			/* evaluated last */
+	Datum		value;
+	bool		null;
 };
 
 /*
  * Up to the scan a constant NULL stands for a volatile expression: the load may
  * get another value, and the scan must not use one up.
  */
-static FcTransform *
-fc_transform_begin(FcTransforms *all, FcShared *shared, const FcColumn *column, Expr *expr)
+static void
+fc_transform_begin(FcShared *shared, FcColumn *column, Expr *expr)
 {
-	FcTransform *transform = palloc0(sizeof(FcTransform));
-
-	transform->all = all;
 	/* a text column has the text as it is */
-	transform->text = exprType((Node *) expr) == TEXTOID && column->typid != TEXTOID;
-	transform->zone = shared->plan.zone_set ? fc_column_zone(fc_shared_zone(shared)) : NULL;
-	transform->edit = column->edit;
-	transform->edit.flags &= FC_FIELD_NUMBER;
+	column->made_text = exprType((Node *) expr) == TEXTOID && column->typid != TEXTOID;
 	if (shared->phase <= FC_PHASE_SCAN && contain_volatile_functions((Node *) expr))
 	{
-		transform->text = false;
+		column->made_text = false;
 		expr = (Expr *) makeNullConst(exprType((Node *) expr), -1, InvalidOid);
 	}
 	/* an analysis takes no numbers */
 	if (shared->phase == FC_PHASE_CHECK)
 		expr = (Expr *) fc_number_replace((Node *) expr, 0);
-	transform->expr = ExecInitExpr(expr, NULL);
-	return transform;
+	column->transform = ExecInitExpr(expr, NULL);
 }
 
 static TupleTableSlot *
@@ -111,6 +97,7 @@ fc_transforms_begin(FcContext *ctx, FcColumn *columns, const FcDialect *dialect,
 	all->econtext = econtext;
 	all->ctx = ctx;
 	all->file = PG_UINT32_MAX;
+	all->zone = shared->plan.zone_set ? fc_column_zone(fc_shared_zone(shared)) : NULL;
 	all->paths = linitial(exprs);
 	all->mcxt = fc_context_memory(CurrentMemoryContext, "origin");
 	all->slot = fc_transforms_slot(shared->plan.nfields, list_length(all->paths));
@@ -121,7 +108,7 @@ fc_transforms_begin(FcContext *ctx, FcColumn *columns, const FcDialect *dialect,
 		all->used[all->nused++] = field + FirstLowInvalidHeapAttributeNumber - 1;
 	for (int i = 0; i < shared->plan.ncolumns; i++)
 		if (columns[i].flags & FC_FIELD_TRANSFORM)
-			columns[i].transform = fc_transform_begin(all, shared, &columns[i], list_nth(exprs, n++));
+			fc_transform_begin(shared, &columns[i], list_nth(exprs, n++));
 	Assert(n + shared->plan.dedup.marks == list_length(exprs));
 	return all;
 }
@@ -211,24 +198,28 @@ fc_transforms_name(const FcTransforms *all, int field)
 static void
 fc_transform_body(void *arg)
 {
-	FcTransform *transform = arg;
+	FcTransforms *all = arg;
 
-	transform->value = ExecEvalExpr(transform->expr, transform->all->econtext, &transform->null);
+	all->value = ExecEvalExpr(all->expr, all->econtext, &all->null);
 }
 
 bool
-fc_transform_value(FcTransform *transform, FcField *field, Datum *value)
+fc_transform_value(FcTransforms *all, const FcColumn *column, FcField *field, Datum *value)
 {
-	fc_column_in_setting(transform->zone, fc_transform_body, transform);
-	*value = transform->value;
-	field->null = transform->null;
-	if (!transform->text)
+	FcEdit		edit = column->edit;
+
+	all->expr = column->transform;
+	fc_column_in_setting(all->zone, fc_transform_body, all);
+	*value = all->value;
+	field->null = all->null;
+	if (!column->made_text)
 		return true;
 	if (field->null)
 		return false;
 	field->data = text_to_cstring(DatumGetTextPP(*value));
 	field->len = strlen(field->data);
 	field->quoted = false;
-	fc_edit_field(&transform->edit, field);
+	edit.flags &= FC_FIELD_NUMBER;
+	fc_edit_field(&edit, field);
 	return false;
 }

@@ -35,6 +35,7 @@ extern bool fc_transforms_name(const FcTransforms *transforms, int field);
  * column's value.  False: the field is a text that the column's type must
  * read.
  */
-extern bool fc_transform_value(FcTransform *transform, FcField *field, Datum *value);
+extern bool fc_transform_value(FcTransforms *transforms, const FcColumn *column,
+							   FcField *field, Datum *value);
 
 #endif							/* FC_TRANSFORM_H */
