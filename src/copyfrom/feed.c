@@ -428,6 +428,7 @@ fc_feed_read(void *outbuf, int minread, int maxread)
 			return 0;
 		/* core goes to the next line before it reads */
 		feed->cstate->cur_lineno = feed->line;
+		feed->cstate->bytes_processed = feed->offset + feed->length - feed->target->source->files[feed->file].base;
 	}
 	n = Min(maxread, feed->row.len - feed->sent);
 	memcpy(outbuf, feed->row.data + feed->sent, n);
