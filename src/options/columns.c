@@ -449,17 +449,9 @@ fc_columns_match(const FcOptions *options, const FcColumns *columns, const FcDia
 Node *
 fc_columns_transform(const FcColumns *columns, AttrNumber attnum)
 {
-	int			n = 0;
+	int			field = columns->transforms == NIL ? -1 : fc_columns_field(columns, attnum);
 
-	for (int i = 0; i < list_length(columns->fields); i++)
-	{
-		bool		made = (columns->flags[i] & FC_FIELD_TRANSFORM) != 0;
-
-		if (made && list_nth_int(columns->fields, i) == attnum)
-			return list_nth(columns->transforms, n);
-		n += made;
-	}
-	return NULL;
+	return field < 0 ? NULL : list_nth(columns->transforms, field);
 }
 
 void

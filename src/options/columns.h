@@ -46,8 +46,9 @@ typedef struct FcColumns
 	List	   *names;			/* String: what transforms call each field of
 								 * the file */
 	int			nwanted;		/* fields before those that are extra */
-	List	   *transforms;		/* Expr: what makes each FC_FIELD_TRANSFORM;
-								 * and FcPlanned.mark, if there is one */
+	List	   *transforms;		/* Expr: what makes each field, or NULL; and
+								 * FcPlanned.mark, if there is one; NIL: all
+								 * are NULL, and there is none */
 	uint8		origins;		/* as in FcPlan */
 	List	   *paths;			/* Const: names of folders in $path.NAME */
 	uint16	   *flags;			/* FC_FIELD_* of each field */

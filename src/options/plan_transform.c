@@ -226,16 +226,19 @@ fc_transform_analyze(const FcTransformOption *option, FcColumns *columns, Form_p
 void
 fc_plan_transforms(Relation rel, const FcOptions *options, FcColumns *columns)
 {
+	List	   *transforms = NIL;
+	bool		any = options->delete_where != NULL;
+
 	foreach_int(attnum, columns->fields)
 	{
 		Form_pg_attribute att = attnum == 0 ? NULL : TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 		const FcTransformOption *option = att ? fc_transform_option(options, NameStr(att->attname)) : NULL;
 
-		if (option == NULL)
-			continue;
-		columns->flags[foreach_current_index(attnum)] |= FC_FIELD_TRANSFORM;
-		columns->transforms = lappend(columns->transforms, fc_transform_analyze(option, columns, att, (options->tolerated & FC_CLASS_CUT_LONG) && att->atttypid != TEXTOID));
+		transforms = lappend(transforms, option == NULL ? NULL : fc_transform_analyze(option, columns, att, (options->tolerated & FC_CLASS_CUT_LONG) && att->atttypid != TEXTOID));
+		columns->flags[foreach_current_index(attnum)] |= option ? FC_FIELD_TRANSFORM : 0;
+		any |= option != NULL;
 	}
+	columns->transforms = any ? transforms : NIL;
 }
 
 /* A name that is no column of the table is one of a field */

@@ -86,7 +86,6 @@ fc_transforms_begin(FcContext *ctx, FcColumn *columns, const FcDialect *dialect,
 	List	   *exprs;
 	Bitmapset  *used = NULL;
 	int			field = -1;
-	int			n = 1;
 
 	if (tree[0] == '\0')
 		return NULL;
@@ -108,8 +107,7 @@ fc_transforms_begin(FcContext *ctx, FcColumn *columns, const FcDialect *dialect,
 		all->used[all->nused++] = field + FirstLowInvalidHeapAttributeNumber - 1;
 	for (int i = 0; i < shared->plan.ncolumns; i++)
 		if (columns[i].flags & FC_FIELD_TRANSFORM)
-			fc_transform_begin(shared, &columns[i], list_nth(exprs, n++));
-	Assert(n + shared->plan.dedup.marks == list_length(exprs));
+			fc_transform_begin(shared, &columns[i], list_nth(exprs, i + 1));
 	return all;
 }
 
