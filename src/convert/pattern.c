@@ -57,6 +57,8 @@ typedef struct FcPatternWord
 	uint8		base;
 	int			part;
 	bool		twelve_hours;
+	uint8		longest;		/* of a run of the last letter; 0: as the name
+								 * has it */
 } FcPatternWord;
 
 /*
@@ -108,19 +110,20 @@ static const FcPatternWord upper_words[] = {
 	{NULL}
 };
 
-/* The other style's: runs of one letter, which are taken whole */
+/*
+ * The other style's: runs of one letter, which are taken whole.  A number
+ * without digits here has as many as the run has letters.
+ */
 static const FcPatternWord lower_words[] = {
 	{"yyyy", FC_UNIT_YEAR, 4, 4, 0, PART_YEAR},
 	{"yy", FC_UNIT_YEAR_SHORT, 2, 2, 0, PART_YEAR},
 	{"y", FC_UNIT_YEAR, 1, 6, 0, PART_YEAR},
-	{"MMMM", FC_UNIT_MONTH_NAME,.part = PART_MONTH},
-	{"MMM", FC_UNIT_MONTH_NAME,.part = PART_MONTH},
+	{"MMM", FC_UNIT_MONTH_NAME,.part = PART_MONTH,.longest = 4},
 	{"MM", FC_UNIT_MONTH, 2, 2, 0, PART_MONTH},
 	{"M", FC_UNIT_MONTH, 1, 2, 0, PART_MONTH},
 	{"dd", FC_UNIT_DAY, 2, 2, 0, PART_DAY},
 	{"d", FC_UNIT_DAY, 1, 2, 0, PART_DAY},
-	{"EEEE", FC_UNIT_WEEKDAY_NAME,.part = PART_WEEKDAY},
-	{"EEE", FC_UNIT_WEEKDAY_NAME,.part = PART_WEEKDAY},
+	{"EEE", FC_UNIT_WEEKDAY_NAME,.part = PART_WEEKDAY,.longest = 4},
 	{"E", FC_UNIT_WEEKDAY_NAME,.part = PART_WEEKDAY},
 	{"HH", FC_UNIT_HOUR, 2, 2, 0, PART_HOUR},
 	{"H", FC_UNIT_HOUR, 1, 2, 0, PART_HOUR},
@@ -130,14 +133,7 @@ static const FcPatternWord lower_words[] = {
 	{"m", FC_UNIT_MINUTE, 1, 2, 0, PART_MINUTE},
 	{"ss", FC_UNIT_SECOND, 2, 2, 0, PART_SECOND},
 	{"s", FC_UNIT_SECOND, 1, 2, 0, PART_SECOND},
-	{"SSSSSSSSS", FC_UNIT_FRACTION, 9, 9, 9, PART_MILLI},
-	{"SSSSSSSS", FC_UNIT_FRACTION, 8, 8, 9, PART_MILLI},
-	{"SSSSSSS", FC_UNIT_FRACTION, 7, 7, 9, PART_MILLI},
-	{"SSSSSS", FC_UNIT_FRACTION, 6, 6, 9, PART_MILLI},
-	{"SSSSS", FC_UNIT_FRACTION, 5, 5, 9, PART_MILLI},
-	{"SSSS", FC_UNIT_FRACTION, 4, 4, 9, PART_MILLI},
-	{"SSS", FC_UNIT_FRACTION, 3, 3, 9, PART_MILLI},
-	{"SS", FC_UNIT_FRACTION, 2, 2, 9, PART_MILLI},
+	{"SS", FC_UNIT_FRACTION,.base = 9,.part = PART_MILLI,.longest = 9},
 	{"S", FC_UNIT_FRACTION, 1, 3, 9, PART_MILLI},
 	{"UUU", FC_UNIT_FRACTION, 3, 3, 6, PART_MICRO},
 	{"U+", FC_UNIT_FRACTION, 1, 6, 9, PART_MILLI | PART_MICRO},
@@ -148,12 +144,8 @@ static const FcPatternWord lower_words[] = {
 	{"a", FC_UNIT_MERIDIEM,.part = PART_MERIDIEM,.twelve_hours = true},
 	{"z", FC_UNIT_ZONE,.part = PART_ZONE},
 	{"Z", FC_UNIT_ZONE,.part = PART_ZONE},
-	{"X" "XX", FC_UNIT_ZONE_OFFSET,.part = PART_ZONE},
-	{"XX", FC_UNIT_ZONE_OFFSET,.part = PART_ZONE},
-	{"X", FC_UNIT_ZONE_OFFSET,.part = PART_ZONE},
-	{"xxx", FC_UNIT_ZONE_OFFSET,.part = PART_ZONE},
-	{"xx", FC_UNIT_ZONE_OFFSET,.part = PART_ZONE},
-	{"x", FC_UNIT_ZONE_OFFSET,.part = PART_ZONE},
+	{"X", FC_UNIT_ZONE_OFFSET,.part = PART_ZONE,.longest = 3},
+	{"x", FC_UNIT_ZONE_OFFSET,.part = PART_ZONE,.longest = 3},
 	{NULL}
 };
 
@@ -341,26 +333,26 @@ add_step(FcPatternCompiler *compiler, FcPatternUnit unit)
 }
 
 static void
-add_word(FcPatternCompiler *compiler, const FcPatternWord *word)
+add_word(FcPatternCompiler *compiler, const FcPatternWord *word, size_t len)
 {
 	FcPattern  *pattern = compiler->pattern;
 	FcPatternStep *step;
 
-	compiler->at += strlen(word->name);
+	compiler->at += len;
 	if (word->unit == FC_UNIT_CORE)
 	{
 		pattern->kind = FC_PATTERN_CORE;
 		return;
 	}
 	if (compiler->parts & word->part)
-		refuse(pattern, psprintf("\"%s\" says again what another part says.", word->name),
+		refuse(pattern, psprintf("\"%s\" says again what another part says.", pnstrdup(compiler->at - len, len)),
 			   pg_tolower(word->name[0]) == 'm' ? months_and_minutes : NULL);
 	compiler->parts |= word->part;
 	pattern->short_year |= word->unit == FC_UNIT_YEAR_SHORT;
 	pattern->twelve_hours |= word->twelve_hours;
 	step = add_step(compiler, word->unit);
-	step->min_digits = word->min_digits;
-	step->max_digits = word->max_digits;
+	step->min_digits = word->max_digits > 0 ? word->min_digits : len;
+	step->max_digits = word->max_digits > 0 ? word->max_digits : len;
 	step->base = word->base;
 	step->fill = compiler->fill;
 }
@@ -459,7 +451,7 @@ compile_upper(FcPatternCompiler *compiler)
 			word++;
 		if (word->name)
 		{
-			add_word(compiler, word);
+			add_word(compiler, word, strlen(word->name));
 			read_suffix(compiler);
 			continue;
 		}
@@ -478,17 +470,17 @@ compile_upper(FcPatternCompiler *compiler)
 }
 
 static const FcPatternWord *
-find_lower_word(const FcPatternCompiler *compiler)
+find_lower_word(const char *s, size_t *len)
 {
-	const FcPatternWord *word = lower_words;
-	const char *s = compiler->at;
-
-	for (; word->name; word++)
+	for (const FcPatternWord *word = lower_words; word->name; word++)
 	{
-		size_t		len = strlen(word->name);
+		size_t		n = *len = strlen(word->name);
 
-		if (strncmp(s, word->name, len) == 0 &&
-			(s[len] != s[0] || word->name[len - 1] == '+'))
+		if (strncmp(s, word->name, n) != 0)
+			continue;
+		while (s[*len] == s[0] && word->name[n - 1] != '+')
+			(*len)++;
+		if (*len <= Max(n, word->longest))
 			return word;
 	}
 	return NULL;
@@ -500,13 +492,14 @@ compile_lower(FcPatternCompiler *compiler)
 	while (*compiler->at)
 	{
 		size_t		quoted = quoted_length(compiler->at, false);
-		const FcPatternWord *word = find_lower_word(compiler);
+		size_t		len;
+		const FcPatternWord *word = find_lower_word(compiler->at, &len);
 		char		c = *compiler->at;
 
 		if (quoted > 0)
 			add_quoted(compiler, quoted);
 		else if (word != NULL)
-			add_word(compiler, word);
+			add_word(compiler, word, len);
 		else if (c != 'T' && isalpha((unsigned char) c) && !IS_HIGHBIT_SET(c))
 			refuse(compiler->pattern,
 				   psprintf("There is no unit that begins at \"%s\".", compiler->at),
