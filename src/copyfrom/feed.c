@@ -436,13 +436,6 @@ fc_feed_read(void *outbuf, int minread, int maxread)
 	return n;
 }
 
-static List *
-fc_feed_option(List *list, const char *name, const char *value)
-{
-	return lappend(list, makeDefElem(pstrdup(name),
-									 (Node *) makeString(pstrdup(value)), -1));
-}
-
 /*
  * Returns the options as COPY's grammar makes them, "*" written out, or those
  * that canonical records are written in
@@ -455,8 +448,8 @@ fc_feed_options(FcFeed *feed)
 
 	if (feed->parser)
 	{
-		list = fc_feed_option(list, "format", "csv");
-		return fc_feed_option(list, "encoding", GetDatabaseEncodingName());
+		list = fc_option_add(list, "format", "csv");
+		return fc_option_add(list, "encoding", GetDatabaseEncodingName());
 	}
 	foreach_node(DefElem, option, target->options->copy_options)
 	{
@@ -471,7 +464,7 @@ fc_feed_options(FcFeed *feed)
 	}
 	/* the file has been converted */
 	if (target->original)
-		list = fc_feed_option(list, "encoding", pg_encoding_to_char(target->form.encoding));
+		list = fc_option_add(list, "encoding", pg_encoding_to_char(target->form.encoding));
 	return list;
 }
 
@@ -560,9 +553,9 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 	List	   *list = fc_feed_options(feed);
 
 	if (header)
-		list = fc_feed_option(list, "header", header);
+		list = fc_option_add(list, "header", header);
 	if (freeze)
-		list = fc_feed_option(list, "freeze", "true");
+		list = fc_option_add(list, "freeze", "true");
 
 	/*
 	 * Core reads a file that cannot be converted from the first byte on, so
@@ -571,9 +564,9 @@ fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 	 */
 	if (target->facts.unconvertible && FC_CORE_HAS_ON_ERROR && (options->tolerated & FC_CLASS_CONVERSION))
 	{
-		list = fc_feed_option(list, "on_error", "ignore");
+		list = fc_option_add(list, "on_error", "ignore");
 		if (FC_CORE_HAS_REJECT_LIMIT && options->reject_limit >= 0 && !options->reject_each)
-			list = fc_feed_option(list, "reject_limit", psprintf(INT64_FORMAT, options->reject_limit));
+			list = fc_option_add(list, "reject_limit", psprintf(INT64_FORMAT, options->reject_limit));
 	}
 	feed->cstate = fc_feed_begin_copy(feed, where, list);
 	if (feed->parser)

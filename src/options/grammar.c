@@ -22,26 +22,18 @@ fc_grammar_none(const char *word)
 	return word != NULL && pg_strcasecmp(word, "none") == 0;
 }
 
-/* Is the byte one that core refuses beside the other options? */
-static bool
-fc_grammar_taken(const FcOptions *options, char byte)
-{
-	const char *words[] = {"\r\n\"", options->words.delimiter, options->words.quote, options->words.escape,
-	options->words.null_string, options->default_string};
-
-	for (int i = 0; i < lengthof(words); i++)
-		if (words[i] && strchr(words[i], byte) != NULL)
-			return true;
-	return false;
-}
-
 /* Returns a byte for core, or an empty string, which core refuses */
 static char *
 fc_grammar_stand_in(const FcOptions *options)
 {
+	const char *words[] = {"\r\n\"", options->words.delimiter, options->words.quote, options->words.escape,
+	options->words.null_string, options->default_string};
+	StringInfo	taken = makeStringInfo();
 	char	   *byte = pstrdup("\001");
 
-	while (byte[0] != '\0' && fc_grammar_taken(options, byte[0]))
+	for (int i = 0; i < lengthof(words); i++)
+		appendStringInfoString(taken, words[i] ? words[i] : "");
+	while (byte[0] != '\0' && strchr(taken->data, byte[0]) != NULL)
 		byte[0]++;
 	return byte;
 }

@@ -136,10 +136,10 @@ fc_options_take(FcOptions *options, List *given, ParseState *pstate)
 	}
 }
 
-static List *
-fc_options_add(List *list, const char *name, char *value)
+List *
+fc_option_add(List *list, const char *name, const char *value)
 {
-	return lappend(list, makeDefElem(pstrdup(name), (Node *) makeString(value), -1));
+	return lappend(list, makeDefElem(pstrdup(name), (Node *) makeString(pstrdup(value)), -1));
 }
 
 /*
@@ -165,7 +165,7 @@ fc_options_for_core(const FcOptions *options)
 		if (value && option->kind == FC_KIND_LIST)
 			list = lappend(list, makeDefElem(pstrdup(option->core), value, -1));
 		else if (value)
-			list = fc_options_add(list, option->core, value);
+			list = fc_option_add(list, option->core, value);
 	}
 	return list;
 }
@@ -477,9 +477,9 @@ fc_options_check(FcOptions *options)
 	list = fc_options_for_core(options);
 	options->copy_options = list;
 	if (!fc_options_header(options))
-		list = fc_options_add(list_copy(list), "header", options->words.header);
+		list = fc_option_add(list_copy(list), "header", options->words.header);
 	else if (options->header_lines > 0)
-		list = fc_options_add(list_copy(list), "header", "true");
+		list = fc_option_add(list_copy(list), "header", "true");
 	fc_error_context_push(&callback, fc_options_hint, options);
 	ProcessCopyOptions(pstate, &options->format, true, list);
 	fc_error_context_pop();

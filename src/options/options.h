@@ -319,6 +319,9 @@ extern const char *fc_option_nearest(const char *word, const List *names);
  */
 extern Oid	fc_option_table(const char *name, const FcOption *option);
 
+/* Adds one of core's options to a list as COPY's grammar makes it */
+extern List *fc_option_add(List *list, const char *name, const char *value);
+
 /* Returns the option's default if that is a text, or NULL */
 extern char *fc_option_default(const FcOption *option);
 
