@@ -177,9 +177,7 @@ fc_statement_take_called(const CopyStmt *stmt)
 	if (location >= 0 || (load == NULL && location != FC_STATEMENT_CALLED))
 		return NULL;
 	if (load == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("another extension has run the load more than once")));
+		fc_unsupported(errmsg("another extension has run the load more than once"));
 	called = NULL;
 	return load;
 }
@@ -288,9 +286,7 @@ fc_statement_call(FcOptions *options)
 	}
 	PG_END_TRY();
 	if (!statement.run)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("another extension has taken the load for its own, and not passed it on")));
+		fc_unsupported(errmsg("another extension has taken the load for its own, and not passed it on"));
 	return statement.rows;
 }
 

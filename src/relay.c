@@ -132,11 +132,9 @@ fc_relay_run(DestReceiver *receiver, int operation, TupleDesc desc)
 	if (relay->refused && relay->optional)
 		return;
 	if (relay->refused)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot run a program together with another extension that is loaded before fast_copy"),
-				 errdetail("It looks at a copy of the command, in which it would not see the program."),
-				 errhint("Name fast_copy before it in shared_preload_libraries, or load what the program prints by COPY FROM STDIN.")));
+		fc_unsupported(errmsg("cannot run a program together with another extension that is loaded before fast_copy"),
+					   errdetail("It looks at a copy of the command, in which it would not see the program."),
+					   errhint("Name fast_copy before it in shared_preload_libraries, or load what the program prints by COPY FROM STDIN."));
 	relay->run(relay->arg);
 }
 
@@ -204,9 +202,7 @@ fc_relay(ProcessUtility_hook_type next, const FcRelayCall *call, FcRelayRun run,
 	if (optional)
 		return !relay.refused && (relay.over || relay.ncopies == 0);
 	if (relay.ncopies > 0 && !relay.over)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("another extension has not passed the load on"),
-				 errdetail("It looks at a copy of the command, in which it does not see the load.")));
+		fc_unsupported(errmsg("another extension has not passed the load on"),
+					   errdetail("It looks at a copy of the command, in which it does not see the load."));
 	return true;
 }

@@ -118,14 +118,12 @@ fc_core_check(FcTarget *target)
 
 	if (!order && !tolerates && !fc_columns_none(&target->planned->columns))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 order ? errmsg("cannot load rows in the order of order_by here") :
-			 tolerates ? errmsg("cannot tolerate violated constraints or missing partitions here") :
-			 errmsg("the file has no column of the target"),
-			 errdetail("Rows are loaded one by one, as COPY does: %s.", target->course.reason),
-			 !order && tolerates ?
-			 errhint("Use only the classes conversion, missing_columns, extra_columns and encoding.") : 0));
+	fc_unsupported(order ? errmsg("cannot load rows in the order of order_by here") :
+				   tolerates ? errmsg("cannot tolerate violated constraints or missing partitions here") :
+				   errmsg("the file has no column of the target"),
+				   errdetail("Rows are loaded one by one, as COPY does: %s.", target->course.reason),
+				   !order && tolerates ?
+				   errhint("Use only the classes conversion, missing_columns, extra_columns and encoding.") : 0);
 }
 
 void

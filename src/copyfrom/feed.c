@@ -229,11 +229,9 @@ static void
 fc_feed_refuse(FcFeed *feed)
 {
 	if (feed->target->facts.unsettled)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot tell how the lines of the file end"),
-				 errdetail("The first row ends with \\., and COPY on this version does not take its line end for that of the file."),
-				 errhint("Load the file without the options that COPY on this version does not have, and without on_error.")));
+		fc_unsupported(errmsg("cannot tell how the lines of the file end"),
+					   errdetail("The first row ends with \\., and COPY on this version does not take its line end for that of the file."),
+					   errhint("Load the file without the options that COPY on this version does not have, and without on_error."));
 	elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",
 		 feed->offset);
 }

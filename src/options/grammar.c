@@ -65,9 +65,7 @@ fc_grammar_check_value(const char *delimiter, const char *string, const char *wo
 	char	   *field = psprintf("%s%s", string, delimiter);
 
 	if (strstr(field, delimiter) < field + strlen(string))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("COPY delimiter character must not appear in the %s specification", word)));
+		fc_unsupported(errmsg("COPY delimiter character must not appear in the %s specification", word));
 }
 
 /*

@@ -261,19 +261,13 @@ fc_options_check_default(const FcOptions *options)
 	if (strpbrk(string, "\r\n") != NULL)
 		fc_option_error(errmsg("COPY default representation cannot use newline or carriage return"));
 	if (strchr(string, format->delim[0]) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("COPY delimiter character must not appear in the %s specification",
-						"DEFAULT")));
+		fc_unsupported(errmsg("COPY delimiter character must not appear in the %s specification",
+							  "DEFAULT"));
 	if (fc_format_is_csv(format) && strchr(string, format->quote[0]) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("CSV quote character must not appear in the %s specification",
-						"DEFAULT")));
+		fc_unsupported(errmsg("CSV quote character must not appear in the %s specification",
+							  "DEFAULT"));
 	if (strcmp(string, format->null_print) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("NULL specification and DEFAULT specification cannot be the same")));
+		fc_unsupported(errmsg("NULL specification and DEFAULT specification cannot be the same"));
 }
 
 /* By the number of the class's bit */
@@ -365,9 +359,7 @@ fc_options_map(FcOptions *options)
 		fc_option_error(errmsg("argument \"columns\" cannot be used with header \"map\""),
 						errhint("The header of the file says which columns it has."));
 	if ((options->header_map || options->ignore_extra_columns) && fc_format_is_binary(&options->format))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot specify %s in BINARY mode", options->header_map ? "HEADER" : "ignore_extra_columns")));
+		fc_unsupported(errmsg("cannot specify %s in BINARY mode", options->header_map ? "HEADER" : "ignore_extra_columns"));
 }
 
 /* Error context callback: what progress may be */

@@ -329,6 +329,10 @@ extern char *fc_option_default(const FcOption *option);
 #define fc_option_error(...) \
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), __VA_ARGS__))
 
+/* ERROR 0A000 about what cannot be done */
+#define fc_unsupported(...) \
+	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), __VA_ARGS__))
+
 /* errhint() with an option's valid values, as the caller would write them */
 extern int	fc_option_hint(const FcOptions *options, FcOptionNumber option);
 

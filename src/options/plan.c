@@ -69,10 +69,8 @@ fc_plan_check_encoding(const FcOptions *options, const FcPlanned *planned)
 		FindDefaultConversionProc(planned->plan.encoding,
 								  GetDatabaseEncoding()) < FirstNormalObjectId)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("on_error_classes \"%s\" cannot be used with a conversion that is not built in",
-					options->tolerated & FC_CLASS_ENCODING ? "encoding" : "replace_invalid")));
+	fc_unsupported(errmsg("on_error_classes \"%s\" cannot be used with a conversion that is not built in",
+						  options->tolerated & FC_CLASS_ENCODING ? "encoding" : "replace_invalid"));
 }
 
 /*

@@ -31,9 +31,7 @@ fc_plan_dedup_key(Relation rel, const char *name, List *before)
 				(errcode(ERRCODE_DUPLICATE_COLUMN),
 				 errmsg("column \"%s\" specified more than once", name)));
 	if (fc_is_virtual(TupleDescAttr(RelationGetDescr(rel), attnum - 1)))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot compare rows by virtual generated column \"%s\"", name)));
+		fc_unsupported(errmsg("cannot compare rows by virtual generated column \"%s\"", name));
 	return linitial(fc_sort_key_of(rel, attnum));
 }
 
@@ -117,9 +115,7 @@ fc_plan_check_updated(Relation rel, const FcOptions *options, const FcPlanned *p
 
 	foreach_ptr(FcSortKey, key, list_concat_copy(planned->keys, planned->newest))
 		if (options->delete_where && TupleDescAttr(RelationGetDescr(rel), key->attnum - 1)->attgenerated)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot compare delete marks by generated column \"%s\"", get_attname(RelationGetRelid(rel), key->attnum, false))));
+			fc_unsupported(errmsg("cannot compare delete marks by generated column \"%s\"", get_attname(RelationGetRelid(rel), key->attnum, false)));
 	foreach_int(attnum, planned->columns.attnums)
 	{
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
@@ -146,12 +142,10 @@ fc_plan_dedup(Relation rel, const FcOptions *options, FcPlanned *planned)
 	if (options->conflict != FC_CONFLICT_ERROR && rel->rd_rel->relkind != RELKIND_RELATION && !plan->partitioned)
 		return;
 	if (plan->key.early && plan->key.type != FC_KEY_NONE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 options->conflict == FC_CONFLICT_ERROR ?
-				 errmsg("cannot merge rows into table \"%s\"", RelationGetRelationName(rel)) :
-				 errmsg("cannot load rows into table \"%s\" with on_conflict", RelationGetRelationName(rel)),
-				 errdetail("A default or the condition is volatile: rows are evaluated in file order.")));
+		fc_unsupported(options->conflict == FC_CONFLICT_ERROR ?
+					   errmsg("cannot merge rows into table \"%s\"", RelationGetRelationName(rel)) :
+					   errmsg("cannot load rows into table \"%s\" with on_conflict", RelationGetRelationName(rel)),
+					   errdetail("A default or the condition is volatile: rows are evaluated in file order."));
 	foreach_node(String, name, options->dedup_keys)
 		planned->keys = lappend(planned->keys, fc_plan_dedup_key(rel, strVal(name), planned->keys));
 	foreach_node(String, name, options->dedup_order)

@@ -64,11 +64,9 @@ fc_plan_named_key(Relation rel, const char *name, FcPlanned *planned)
 	typid = attnumTypeId(rel, attnum);
 	planned->plan.key.type = fc_key_type(typid);
 	if (planned->plan.key.type == FC_KEY_NONE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot order rows by column \"%s\" of type %s",
-						name, format_type_be(typid)),
-				 fc_plan_key_hint(rel, planned)));
+		fc_unsupported(errmsg("cannot order rows by column \"%s\" of type %s",
+							  name, format_type_be(typid)),
+					   fc_plan_key_hint(rel, planned));
 	planned->plan.key.attnum = attnum;
 }
 
@@ -256,14 +254,12 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 	*bounds = (FcRange) {PG_INT64_MIN, PG_INT64_MAX, true, true, InvalidOid};
 	if (options->replace_from == NULL && options->existing != FC_EXISTING_KEEP &&
 		plan->partitioned && !plan->key.routes)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot tell which partitions of table \"%s\" would be %s",
-						RelationGetRelationName(rel), merges ? "merged" : "replaced"),
-				 errdetail("Whole partitions are %s where the table is partitioned by range over one column that the file has.",
-						   merges ? "merged" : "replaced"),
-				 merges ? errhint("Use on_conflict, for which the table needs a unique index.") :
-				 errhint("Name the rows by timestamp_column, replace_from and replace_to.")));
+		fc_unsupported(errmsg("cannot tell which partitions of table \"%s\" would be %s",
+							  RelationGetRelationName(rel), merges ? "merged" : "replaced"),
+					   errdetail("Whole partitions are %s where the table is partitioned by range over one column that the file has.",
+								 merges ? "merged" : "replaced"),
+					   merges ? errhint("Use on_conflict, for which the table needs a unique index.") :
+					   errhint("Name the rows by timestamp_column, replace_from and replace_to."));
 	if ((merges || options->replace_from) && plan->key.type == FC_KEY_NONE)
 		fc_option_error(errmsg("%s requires a key", merges ? "existing_rows \"merge\"" : "replace_from"),
 						options->key_column ? errdetail("Column \"%s\" cannot be one here, because of a default or condition that is volatile.",
@@ -334,11 +330,9 @@ fc_plan_sprouts(Relation rel, const FcOptions *options, FcPlanned *planned)
 void
 fc_plan_refuse_move(Relation rel, const char *why, const char *hint)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot move rows of table \"%s\"", RelationGetRelationName(rel)),
-			 errdetail_internal("%s", why ? why : "Rows are moved where the table is partitioned by range over one column, and its partitions are not partitioned."),
-			 hint ? errhint("%s", hint) : 0));
+	fc_unsupported(errmsg("cannot move rows of table \"%s\"", RelationGetRelationName(rel)),
+				   errdetail_internal("%s", why ? why : "Rows are moved where the table is partitioned by range over one column, and its partitions are not partitioned."),
+				   hint ? errhint("%s", hint) : 0);
 }
 
 void
@@ -399,15 +393,13 @@ fc_plan_check_unique(Relation target, Relation rel, const FcOptions *options,
 	index = fc_sort_keys_conflict(target, rel, by_key ? fc_sort_key_of(target, planned->plan.key.attnum) : planned->order);
 	if (index == NULL)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 by_key ? errmsg("on_error_classes \"unique\" cannot be used here") :
-			 errmsg("order_by cannot be used with on_error_classes \"unique\" here"),
-			 errdetail("Of rows that index \"%s\" takes for equal the first of the file is to be loaded, and another one may come before it in %s.",
-					   index, by_key ? psprintf("the order of column \"%s\"",
-												get_attname(target->rd_id, planned->plan.key.attnum, false)) : "this order"),
-			 by_key ? errhint("Leave the class out; or, if the index is a unique one of columns, name these in order_by.") :
-			 errhint("Order by columns of the index only, or leave one of the two out.")));
+	fc_unsupported(by_key ? errmsg("on_error_classes \"unique\" cannot be used here") :
+				   errmsg("order_by cannot be used with on_error_classes \"unique\" here"),
+				   errdetail("Of rows that index \"%s\" takes for equal the first of the file is to be loaded, and another one may come before it in %s.",
+							 index, by_key ? psprintf("the order of column \"%s\"",
+													  get_attname(target->rd_id, planned->plan.key.attnum, false)) : "this order"),
+				   by_key ? errhint("Leave the class out; or, if the index is a unique one of columns, name these in order_by.") :
+				   errhint("Order by columns of the index only, or leave one of the two out."));
 }
 
 void

@@ -271,10 +271,8 @@ fc_plan_mark(Relation rel, const FcOptions *options, FcPlanned *planned)
 	fc_error_context_push(&callback, fc_mark_context, NULL);
 	planned->mark = fc_where_parse(pstate, rel, options->delete_where);
 	if (contain_volatile_functions((Node *) planned->mark))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("delete_where must not call volatile functions"),
-				 errdetail("It is evaluated more than once for some rows, and not in the order of the file.")));
+		fc_unsupported(errmsg("delete_where must not call volatile functions"),
+					   errdetail("It is evaluated more than once for some rows, and not in the order of the file."));
 	fc_error_context_pop();
 	if (planned->mark == NIL)
 		planned->mark = list_make1(makeBoolConst(true, false));
