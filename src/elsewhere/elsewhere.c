@@ -59,10 +59,8 @@ fc_elsewhere_need(const char *option)
 	const FcElsewhere *found = fc_elsewhere(&why);
 
 	if (found == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("option \"%s\" cannot be used: %s", option, why),
-				 errhint("%s", fc_elsewhere_hint())));
+		fc_unsupported(errmsg("option \"%s\" cannot be used: %s", option, why),
+					   errhint("%s", fc_elsewhere_hint()));
 	return found;
 }
 

@@ -63,23 +63,19 @@ fc_keeper_throw(const FcKept *kept, Oid target, const char *why)
 	const FcKeeper *keeper = kept->keeper;
 
 	if (!OidIsValid(kept->listed))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot tell whether %s keeps the rows of table \"%s\"",
-						keeper->name, get_rel_name(target)),
-				 errdetail("\"%s.%s\", where it lists its tables, does not have the form that fast_copy knows.",
-						   keeper->schema, keeper->list),
-				 errhint("Use COPY without the option fast_copy.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("fast_copy cannot load table \"%s\", whose rows %s keeps elsewhere",
-					get_rel_name(target), keeper->name),
-			 errdetail("Table \"%s\" is listed in \"%s.%s\".%s%s",
-					   get_rel_name(kept->listed), keeper->schema, keeper->list,
-					   why ? " " : "", why ? why : ""),
-			 errhint("Use COPY without the option fast_copy: %s sends its rows to where they belong.%s%s",
-					 keeper->name, kept->lacks_elsewhere ? " Or: " : "",
-					 kept->lacks_elsewhere ? fc_elsewhere_hint() : "")));
+		fc_unsupported(errmsg("cannot tell whether %s keeps the rows of table \"%s\"",
+							  keeper->name, get_rel_name(target)),
+					   errdetail("\"%s.%s\", where it lists its tables, does not have the form that fast_copy knows.",
+								 keeper->schema, keeper->list),
+					   errhint("Use COPY without the option fast_copy."));
+	fc_unsupported(errmsg("fast_copy cannot load table \"%s\", whose rows %s keeps elsewhere",
+						  get_rel_name(target), keeper->name),
+				   errdetail("Table \"%s\" is listed in \"%s.%s\".%s%s",
+							 get_rel_name(kept->listed), keeper->schema, keeper->list,
+							 why ? " " : "", why ? why : ""),
+				   errhint("Use COPY without the option fast_copy: %s sends its rows to where they belong.%s%s",
+						   keeper->name, kept->lacks_elsewhere ? " Or: " : "",
+						   kept->lacks_elsewhere ? fc_elsewhere_hint() : ""));
 }
 
 /*

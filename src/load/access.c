@@ -244,21 +244,17 @@ fc_access_check_replaced(FcTarget *target)
 	else if (target->options->nodes != NIL)
 		why = "Its partitions are created on other servers.";
 	if (why)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 replaces ? errmsg("cannot replace rows of table \"%s\"", target->relname) :
-				 errmsg("cannot load rows into table \"%s\" with on_conflict", target->relname),
-				 errdetail("%s", why)));
+		fc_unsupported(replaces ? errmsg("cannot replace rows of table \"%s\"", target->relname) :
+					   errmsg("cannot load rows into table \"%s\" with on_conflict", target->relname),
+					   errdetail("%s", why));
 }
 
 void
 fc_access_refuse_rls(Oid table)
 {
 	if (check_enable_rls(table, InvalidOid, false) == RLS_ENABLED)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("COPY FROM not supported with row-level security"),
-				 errhint("Use INSERT statements instead.")));
+		fc_unsupported(errmsg("COPY FROM not supported with row-level security"),
+					   errhint("Use INSERT statements instead."));
 }
 
 void

@@ -122,20 +122,16 @@ fc_away_check_ledger(const FcJob *job)
 			unlogged = table;
 	}
 	if (OidIsValid(unlogged))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a ledger cannot be used for unlogged table \"%s\"", get_rel_name(unlogged)),
-				 errdetail("A crash empties it, and the ledger would have its files as loaded."),
-				 errhint("ALTER TABLE ... SET LOGGED, or load without a ledger.")));
+		fc_unsupported(errmsg("a ledger cannot be used for unlogged table \"%s\"", get_rel_name(unlogged)),
+					   errdetail("A crash empties it, and the ledger would have its files as loaded."),
+					   errhint("ALTER TABLE ... SET LOGGED, or load without a ledger."));
 	if (!foreign || pg_strcasecmp(target->options->words.remote_commit, "two_phase") == 0)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("a ledger cannot be used for table \"%s\", which has rows on other servers",
-					target->relname),
-			 errdetail("These may commit their rows when the row of the ledger is not."),
-			 errhint("Add remote_commit%s 'two_phase', which needs the extension fast_copy_cluster.",
-					 fc_caller_arrow(target->options->caller))));
+	fc_unsupported(errmsg("a ledger cannot be used for table \"%s\", which has rows on other servers",
+						  target->relname),
+				   errdetail("These may commit their rows when the row of the ledger is not."),
+				   errhint("Add remote_commit%s 'two_phase', which needs the extension fast_copy_cluster.",
+						   fc_caller_arrow(target->options->caller)));
 }
 
 bool

@@ -188,13 +188,11 @@ fc_fill_drop_key(FcJob *job)
 
 	Assert(!shared->key_dropped && (target->plan->key.routes || fc_shared_routed(shared)));
 	if (!target->plan->key.early && contain_volatile_functions((Node *) target->planned->where))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot load rows of a volatile condition in the order of column \"%s\"",
-						get_attname(target->oid, target->plan->key.attnum, false)),
-				 errdetail("A partition of table \"%s\" has a unique index of its own, which must see the rows in the order of the file: the condition would be evaluated twice.",
-						   target->relname),
-				 errhint("Leave timestamp_column out, or mark the functions of the condition STABLE or IMMUTABLE.")));
+		fc_unsupported(errmsg("cannot load rows of a volatile condition in the order of column \"%s\"",
+							  get_attname(target->oid, target->plan->key.attnum, false)),
+					   errdetail("A partition of table \"%s\" has a unique index of its own, which must see the rows in the order of the file: the condition would be evaluated twice.",
+								 target->relname),
+					   errhint("Leave timestamp_column out, or mark the functions of the condition STABLE or IMMUTABLE."));
 	if (target->plan->where_late && pg_atomic_read_u64(&shared->errors.offset) != PG_UINT64_MAX && shared->errors.first.kind == FC_ERROR_ROUTE)
 		fc_partitions_refuse_default(target, "The condition, which may leave out rows that only the default partition takes, is evaluated after the partitions are found.");
 	shared->key_dropped = true;

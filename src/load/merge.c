@@ -24,11 +24,9 @@
 void
 fc_merge_refuse(const char *relname, const char *why)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot merge rows into table \"%s\"", relname),
-			 errdetail("Its rows cannot be written anew: %s.", why),
-			 errhint("Use on_conflict, for which the table needs a unique index, or existing_rows \"keep\", which adds the rows of the file.")));
+	fc_unsupported(errmsg("cannot merge rows into table \"%s\"", relname),
+				   errdetail("Its rows cannot be written anew: %s.", why),
+				   errhint("Use on_conflict, for which the table needs a unique index, or existing_rows \"keep\", which adds the rows of the file."));
 }
 
 void
@@ -45,11 +43,9 @@ fc_merge_check(FcJob *job, const char *why)
 	 */
 	if (fc_shared_key_routes(target->shared) &&
 		list_member_oid(fc_tables_existing(job), target->route->default_oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot merge rows into table \"%s\"", get_rel_name(target->route->default_oid)),
-				 errdetail("It is the default partition, whose rows are not compared."),
-				 errhint("Leave dedup_keys out, or the rows that go there by where_clause; or let their partitions be created.")));
+		fc_unsupported(errmsg("cannot merge rows into table \"%s\"", get_rel_name(target->route->default_oid)),
+					   errdetail("It is the default partition, whose rows are not compared."),
+					   errhint("Leave dedup_keys out, or the rows that go there by where_clause; or let their partitions be created."));
 }
 
 /* Adds the stretches of a leaf; returns all *n */

@@ -328,11 +328,9 @@ fc_partitions_try(FcJob *job)
 
 	table_close(rel, NoLock);
 	if (refusal)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot create partitions of table \"%s\" on other servers", target->relname),
-				 errdetail("Rows would be loaded one by one, as COPY does: %s.", refusal),
-				 errhint("Change that, or create the partitions before the load.")));
+		fc_unsupported(errmsg("cannot create partitions of table \"%s\" on other servers", target->relname),
+					   errdetail("Rows would be loaded one by one, as COPY does: %s.", refusal),
+					   errhint("Change that, or create the partitions before the load."));
 	fc_setup_close_target(job);
 	fc_lead_apart(job, fc_partitions_try_one);
 	fc_setup_open_target(job);
@@ -408,12 +406,10 @@ fc_partitions_keep_default(const FcTarget *target)
 void
 fc_partitions_refuse_default(const FcTarget *target, const char *why)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("missing_partitions \"error\" cannot be used for table \"%s\" here", target->relname),
-			 errdetail("It has a default partition. %s", why),
-			 errhint("Use missing_partitions%s 'default', and leave out rows for the default partition by a condition.",
-					 fc_caller_arrow(target->options->caller))));
+	fc_unsupported(errmsg("missing_partitions \"error\" cannot be used for table \"%s\" here", target->relname),
+				   errdetail("It has a default partition. %s", why),
+				   errhint("Use missing_partitions%s 'default', and leave out rows for the default partition by a condition.",
+						   fc_caller_arrow(target->options->caller)));
 }
 
 /* Drops new partitions without rows: none came, or all were left out */

@@ -56,10 +56,8 @@ typedef struct FcReplaced
 static void
 fc_replace_refuse(const char *relname, const char *why)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot replace rows of table \"%s\"", relname),
-			 errdetail("%s", why)));
+	fc_unsupported(errmsg("cannot replace rows of table \"%s\"", relname),
+				   errdetail("%s", why));
 }
 
 /*

@@ -171,11 +171,9 @@ static void
 fc_tables_check_freeze(FcTarget *target)
 {
 	if (fc_shared_routed(target->shared))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot perform COPY FREEZE on a partitioned table"),
-				 errdetail("Rows of table \"%s\" are routed to partitions that exist.",
-						   target->relname)));
+		fc_unsupported(errmsg("cannot perform COPY FREEZE on a partitioned table"),
+					   errdetail("Rows of table \"%s\" are routed to partitions that exist.",
+								 target->relname));
 	InvalidateCatalogSnapshot();
 	if (!ThereAreNoPriorRegisteredSnapshots() || !ThereAreNoReadyPortals())
 		ereport(ERROR,

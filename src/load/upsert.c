@@ -38,10 +38,8 @@ fc_upsert_check_core(const FcTarget *target)
 {
 	if (target->options->conflict == FC_CONFLICT_ERROR)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot load rows into table \"%s\" with on_conflict", target->relname),
-			 errdetail("Rows would be loaded one by one, as COPY does: %s.", target->course.reason)));
+	fc_unsupported(errmsg("cannot load rows into table \"%s\" with on_conflict", target->relname),
+				   errdetail("Rows would be loaded one by one, as COPY does: %s.", target->course.reason));
 }
 
 /*
@@ -106,11 +104,9 @@ fc_upsert_check_classes(const FcTarget *target)
 	const char *why = target->options->conflict == FC_CONFLICT_ERROR ? NULL : fc_upsert_late_class(target);
 
 	if (why)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot tolerate violated constraints or missing partitions here"),
-				 errdetail("With on_conflict, they are found by INSERT: %s.", why),
-				 errhint("Use only the classes conversion, missing_columns, extra_columns and encoding.")));
+		fc_unsupported(errmsg("cannot tolerate violated constraints or missing partitions here"),
+					   errdetail("With on_conflict, they are found by INSERT: %s.", why),
+					   errhint("Use only the classes conversion, missing_columns, extra_columns and encoding."));
 }
 
 /*
