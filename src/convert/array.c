@@ -72,7 +72,7 @@ fc_array_items(FcConvertArray *array, char *s, size_t len)
 	return *s == '}' && s + 1 == end ? n : -1;
 }
 
-static bool
+bool
 fc_convert_array(FcConverter *converter, char *s, size_t len, Datum *value)
 {
 	FcConvertArray *array = converter->array;
@@ -97,5 +97,3 @@ fc_convert_array(FcConverter *converter, char *s, size_t len, Datum *value)
 	*value = PointerGetDatum(made);
 	return true;
 }
-
-const FcConvertType fc_type_array = {InvalidOid, fc_convert_array};

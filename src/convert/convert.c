@@ -25,11 +25,6 @@ static const FcConvertType *const fc_convert_types[] = {
 	FC_CONVERT_TYPES(FC_CONVERT_ADDRESS)
 };
 
-/* json's text must be checked, as its own function does */
-const FcConvertType fc_type_char = {CHAROID};
-const FcConvertType fc_type_json = {JSONOID};
-const FcConvertType fc_type_jsonb = {JSONBOID};
-
 /* FcConvertMany for types that have none: one by one */
 static void
 fc_convert_each(FcConverter *converter, const FcFields *fields, const bool *nulls,
@@ -121,8 +116,7 @@ fc_convert_init_array(FcConverter *converter, Oid typid, int32 typmod)
 	array->room.end = array->memory + FC_ARRAY_ROOM;
 	array->room.compact = false;
 	converter->array = array;
-	converter->type = &fc_type_array;
-	converter->function = fc_type_array.text;
+	converter->function = fc_convert_array;
 	converter->many = fc_convert_each;
 }
 

@@ -134,12 +134,13 @@ fc_convert_long(const char *s)
 #define FC_CONVERT_TYPES(type) \
 	type(int2) type(int4) type(int8) type(float4) type(float8) type(numeric) \
 	type(date) type(time) type(timestamp) type(timestamptz) type(bool) \
-	type(text) type(varchar) type(bpchar) type(uuid) type(bytea) \
-	type(char) type(json) type(jsonb)
+	type(text) type(varchar) type(bpchar) type(uuid) type(bytea)
 
 #define FC_CONVERT_DECLARE(name)	extern const FcConvertType fc_type_##name;
 FC_CONVERT_TYPES(FC_CONVERT_DECLARE)
-FC_CONVERT_DECLARE(array)		/* of any of them */
+
+/* of an array of any of them */
+extern bool fc_convert_array(FcConverter *converter, char *s, size_t len, Datum *value);
 
 /* Items of an array, and bytes for those that are passed by reference */
 #define FC_ARRAY_ITEMS	256
