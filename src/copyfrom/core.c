@@ -58,13 +58,11 @@ fc_core_check_end(FcFeed *feed, CopyFromState cstate)
 		return;
 	if (INPUT_BUF_BYTES(cstate) > 0 || feed->left > 0 ||
 		fc_core_ends_in_marker(target->source, feed->file))
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("end-of-copy marker before the end of %s \"%s\"",
-						fc_source_word(target->source),
-						fc_source_path(target->source, feed->file)),
-				 errdetail("COPY on this version takes a line with \\. alone for the end of the data."),
-				 errhint("Quote the value.")));
+		fc_format_error(errmsg("end-of-copy marker before the end of %s \"%s\"",
+							   fc_source_word(target->source),
+							   fc_source_path(target->source, feed->file)),
+						errdetail("COPY on this version takes a line with \\. alone for the end of the data."),
+						errhint("Quote the value."));
 }
 
 /* Checks that every record found went to core, was skipped or rejected */

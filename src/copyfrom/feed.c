@@ -218,10 +218,8 @@ fc_feed_refuse_grammar(const FcDialect *dialect, FcEnd end, bool unterminated)
 	const char *hint = dialect->raw ? "All lines must end as the first one does." : faults[end].hint;
 
 	if (faults[end].message)
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("%s", faults[end].message),
-				 hint ? errhint("%s", hint) : 0));
+		fc_format_error(errmsg("%s", faults[end].message),
+						hint ? errhint("%s", hint) : 0);
 }
 
 /* Refuses a record that the parser refuses, but core does not */

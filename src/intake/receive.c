@@ -109,13 +109,11 @@ fc_receive_open(FcIntake *intake, FcIncoming *incoming, const char *name)
 	/* a client that takes packed data for text may change them */
 	if (target->options->client && !target->options->compressed && target->options->utf16 <= FC_UTF16_MARKED &&
 		(utf16 || fc_receive_is_packed(incoming)) && incoming->unpacker.kind < FC_CODEC_REFUSED)
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("%s data from the client without the option \"%s\"",
-						fc_codec_name(utf16 ? FC_CODEC_UTF16 : incoming->unpacker.kind),
-						utf16 ? "encoding" : "compressed"),
-				 errhint("Give COPY the option %s as well, so that the client sends the data as they are.",
-						 utf16 ? "encoding 'UTF16'" : "\"compressed\"")));
+		fc_format_error(errmsg("%s data from the client without the option \"%s\"",
+							   fc_codec_name(utf16 ? FC_CODEC_UTF16 : incoming->unpacker.kind),
+							   utf16 ? "encoding" : "compressed"),
+						errhint("Give COPY the option %s as well, so that the client sends the data as they are.",
+								utf16 ? "encoding 'UTF16'" : "\"compressed\""));
 }
 
 /* ERROR if the program failed, or the client gave up */

@@ -49,9 +49,6 @@ typedef struct FcManifestName
 	uint32		number;
 } FcManifestName;
 
-#define fc_manifest_error(...) \
-	ereport(ERROR, (errcode(ERRCODE_BAD_COPY_FILE_FORMAT), __VA_ARGS__))
-
 /* Takes a member of an entry; false if it is none, or has no such value */
 static bool
 fc_manifest_take(FcManifestEntry *entry, const char *key, const JsonbValue *value)
@@ -175,19 +172,19 @@ fc_manifest_match(FcManifest *manifest, const FcSource *source)
 
 		CHECK_FOR_INTERRUPTS();
 		if (found == NULL)
-			fc_manifest_error(errmsg("file \"%s\" of the manifest is not among those to be loaded", entry->file));
+			fc_format_error(errmsg("file \"%s\" of the manifest is not among those to be loaded", entry->file));
 		for (FcManifestName *other = found - Min(found - names, 1); other <= found + 1 && other < names + n; other++)
 			if (other->number != found->number && strcmp(other->name, entry->file) == 0)
-				fc_manifest_error(errmsg("several files have the name \"%s\" of the manifest", entry->file),
-								  errhint("Write their paths into it, as the load names them."));
+				fc_format_error(errmsg("several files have the name \"%s\" of the manifest", entry->file),
+								errhint("Write their paths into it, as the load names them."));
 		if (files[found->number].file)
-			fc_manifest_error(errmsg("the manifest has file \"%s\" more than once", fc_source_path(source, found->number)));
+			fc_format_error(errmsg("the manifest has file \"%s\" more than once", fc_source_path(source, found->number)));
 		files[found->number] = *entry;
 		files[found->number].found = source->files[found->number];
 	}
 	for (uint32 i = 0; i < source->nfiles; i++)
 		if (files[i].file == NULL)
-			fc_manifest_error(errmsg("file \"%s\" is not in the manifest", fc_source_path(source, i)));
+			fc_format_error(errmsg("file \"%s\" is not in the manifest", fc_source_path(source, i)));
 	manifest->entries = files;
 }
 
@@ -228,8 +225,8 @@ static void
 fc_manifest_compare(const char *path, const char *what, const char *is, const char *expected)
 {
 	if (expected && pg_strcasecmp(is, expected) != 0)
-		fc_manifest_error(errmsg("file \"%s\" is not as the manifest says", path),
-						  errdetail("Its %s is %s, and not %s.", what, is, expected));
+		fc_format_error(errmsg("file \"%s\" is not as the manifest says", path),
+						errdetail("Its %s is %s, and not %s.", what, is, expected));
 }
 
 /* The entry of a file; a ledger has left out some of them */

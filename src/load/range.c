@@ -217,11 +217,9 @@ fc_range_footer(const FcTarget *target, uint32 number)
 	while (target->dialect.mode == FC_MODE_TEXT && !target->dialect.raw && file->footer > 0 && n < start && bytes[start - 1 - n] == '\\')
 		n++;
 	if (n % 2 == 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("the footer of %s \"%s\" begins within a record", fc_source_word(source),
-						fc_source_path(source, number)),
-				 errhint("A backslash before it takes the end of a line with it: look at skip_footer.")));
+		fc_format_error(errmsg("the footer of %s \"%s\" begins within a record", fc_source_word(source),
+							   fc_source_path(source, number)),
+						errhint("A backslash before it takes the end of a line with it: look at skip_footer."));
 	pfree(bytes);
 }
 

@@ -79,11 +79,9 @@ fc_fields_missing(Relation rel, const FcOptions *options, const List *fields)
 			fc_transform_makes(options, NameStr(att->attname)) ||
 			build_column_default(rel, attnum) != NULL)
 			continue;
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("column \"%s\" is missing in the header of the file",
-						NameStr(att->attname)),
-				 errdetail("The column is NOT NULL, and has no default.")));
+		fc_format_error(errmsg("column \"%s\" is missing in the header of the file",
+							   NameStr(att->attname)),
+						errdetail("The column is NOT NULL, and has no default."));
 	}
 }
 
@@ -197,9 +195,7 @@ fc_fields_header(const FcDialect *dialect, int encoding,
 	int			n = fc_fields_cut_header(dialect, text, fields);
 
 	if (n < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("unterminated CSV quoted field")));
+		fc_format_error(errmsg("unterminated CSV quoted field"));
 	return n;
 }
 
@@ -423,10 +419,8 @@ fc_columns_match(const FcOptions *options, const FcColumns *columns, const FcDia
 		return false;
 	n = fc_fields_header(dialect, encoding, rec, len, &fields);
 	if (n != list_length(columns->names))
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("wrong number of fields in header line: got %d, expected %d",
-						n, list_length(columns->names))));
+		fc_format_error(errmsg("wrong number of fields in header line: got %d, expected %d",
+							   n, list_length(columns->names)));
 	for (int i = 0; i < n; i++)
 	{
 		const char *name = strVal(list_nth(columns->names, i));
@@ -435,13 +429,11 @@ fc_columns_match(const FcOptions *options, const FcColumns *columns, const FcDia
 		if (fields[i].verify)
 			pg_verifymbstr(fields[i].data, fields[i].len, false);
 		if (fields[i].null || strcmp(word, name) != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-					 fields[i].null ?
-					 errmsg("column name mismatch in header line field %d: got null value (\"%s\"), expected \"%s\"",
-							i + 1, options->format.null_print, name) :
-					 errmsg("column name mismatch in header line field %d: got \"%s\", expected \"%s\"",
-							i + 1, word, name)));
+			fc_format_error(fields[i].null ?
+							errmsg("column name mismatch in header line field %d: got null value (\"%s\"), expected \"%s\"",
+								   i + 1, options->format.null_print, name) :
+							errmsg("column name mismatch in header line field %d: got \"%s\", expected \"%s\"",
+								   i + 1, word, name));
 	}
 	return true;
 }

@@ -145,11 +145,9 @@ fc_object_key(void *state, char *nothing, bool null)
 	if (number < 0 ? objects->others : objects->fields[number].data == NULL)
 		return FC_JSON_SUCCESS;
 	objects->class = FC_CLASS_EXTRA_COLUMNS;
-	ereport(ERROR,
-			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-			 number < 0 ? errmsg("key \"%s\" is not a column of the load", fc_error_clip(key, len)) :
-			 errmsg("key \"%s\" appears more than once", fc_error_clip(key, len)),
-			 number < 0 ? errhint("If such keys are to be left out, add ignore_extra_columns.") : 0));
+	fc_format_error(number < 0 ? errmsg("key \"%s\" is not a column of the load", fc_error_clip(key, len)) :
+					errmsg("key \"%s\" appears more than once", fc_error_clip(key, len)),
+					number < 0 ? errhint("If such keys are to be left out, add ignore_extra_columns.") : 0);
 }
 
 /* ... after it */

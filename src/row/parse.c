@@ -359,10 +359,8 @@ fc_parse_check_markers(FcParser *parser)
 
 		if (!parser->record.fields[i].marker || column->index < 0 || column->def || column->transform)
 			continue;
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("unexpected default marker in COPY data"),
-				 errdetail("Column \"%s\" has no default value.", column->name)));
+		fc_format_error(errmsg("unexpected default marker in COPY data"),
+						errdetail("Column \"%s\" has no default value.", column->name));
 	}
 }
 
@@ -467,11 +465,9 @@ fc_parse_fields(FcParser *parser)
 	if (!record->ok)
 		return false;
 	if (record->found < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg(parser->dialect.mode == FC_MODE_BINARY ?
-						"unexpected EOF in COPY data" :
-						"unterminated CSV quoted field")));
+		fc_format_error(errmsg(parser->dialect.mode == FC_MODE_BINARY ?
+							   "unexpected EOF in COPY data" :
+							   "unterminated CSV quoted field"));
 	/* fields that may be missing are NULL */
 	for (; (plan->pads || (plan->drops && record->found >= plan->nwanted)) && record->found < parser->nfields; record->found++)
 		record->fields[record->found] = (FcField) {.data = fc_column_nothing,.null = true};

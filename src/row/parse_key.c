@@ -260,9 +260,7 @@ fc_parse_some(FcSome *some, const FcRecord *record, Datum *values, bool *nulls)
 		FcField		field;
 
 		if (!fc_field_at(&parser->dialect, copy, record->length, some->fields[i], &field))
-			ereport(ERROR,
-					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-					 errmsg("missing data for column \"%s\"", column->name)));
+			fc_format_error(errmsg("missing data for column \"%s\"", column->name));
 		nulls[i] = field.null;
 		if (!field.null)
 			fc_parse_field_encoding(parser, &field);

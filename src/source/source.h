@@ -122,6 +122,10 @@ extern void fc_source_add(FcSource *source, const char *path, int fd, uint64 mos
 #define fc_file_error(...) \
 	ereport(ERROR, (errcode_for_file_access(), __VA_ARGS__))
 
+/* ERROR 22P04 about what a file has in it */
+#define fc_format_error(...) \
+	ereport(ERROR, (errcode(ERRCODE_BAD_COPY_FILE_FORMAT), __VA_ARGS__))
+
 /* Writes bytes to a temporary file, all or ERROR */
 extern void fc_source_write(File file, const char *buf, size_t len, uint64 at, uint32 event);
 
