@@ -35,30 +35,11 @@
 #define FC_PERCENT_UNKNOWN	127
 #define FC_UPDATE_US		50000
 
-/* Shares that the passes over the file have in the bytes shown */
-#define FC_WEIGHT_SPLIT		0.03
-#define FC_WEIGHT_SCAN		0.12
-#define FC_WEIGHT_LOAD		0.85
-
-/* How many bytes of the file the load has come in all its passes */
-static int64
-fc_progress_passed(FcProgress *progress)
-{
-	FcShared   *shared = progress->target->shared;
-	uint64		total = shared->source.data_size;
-	double		split = fc_figures_share(&shared->counts.split_bytes, total);
-	double		scan = !fc_shared_keyed(shared) ? split :
-		fc_figures_share(&shared->counts.scan_bytes, total);
-	double		load = fc_figures_share(&shared->counts.load_bytes, total);
-
-	if (progress->phase > FC_PHASE_LOAD)
-		return shared->source.size;
-	return (int64) ((FC_WEIGHT_SPLIT * split + FC_WEIGHT_SCAN * scan + FC_WEIGHT_LOAD * load) *
-					shared->source.size);
-}
-
-/* Shows the phase, and how far the whole load has come */
-static void
+/*
+ * Shows the phase, and how far the whole load has come: returns this share, or
+ * less than 0
+ */
+static double
 fc_progress_state(FcProgress *progress)
 {
 	double		left;
@@ -69,6 +50,7 @@ fc_progress_state(FcProgress *progress)
 	Assert(percent >= 0 && percent <= FC_PERCENT_UNKNOWN && progress->phase < 16);
 	pgstat_progress_update_param(FC_PARAM_STATE, FC_MAGIC << 31 | seconds << 11 |
 								 percent << 4 | progress->phase);
+	return whole;
 }
 
 /* Shows the load as a COPY of this number of bytes */
@@ -105,7 +87,7 @@ fc_progress_begin_stream(FcProgress *progress, FcPhase phase)
 {
 	fc_progress_begin_phase(progress, phase);
 	fc_progress_show_copy(progress, (int64) progress->packed_size);
-	fc_progress_state(progress);
+	(void) fc_progress_state(progress);
 	fc_tell_progress(progress, true);
 }
 
@@ -150,7 +132,7 @@ void
 fc_progress_phase(FcProgress *progress, FcPhase phase)
 {
 	fc_progress_begin_phase(progress, phase);
-	fc_progress_state(progress);
+	(void) fc_progress_state(progress);
 	pgstat_progress_update_param(FC_PARAM_WORKERS,
 								 phase == FC_PHASE_PARTITIONS || phase == FC_PHASE_ATTACH ||
 								 phase == FC_PHASE_REPLACE || phase == FC_PHASE_REFERENCES ||
@@ -178,9 +160,10 @@ fc_progress_update(void *arg)
 	if (progress->shown)
 	{
 		bool		stream = fc_figures_is_stream(progress);
+		double		whole = fc_progress_state(progress);
 
 		pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED, stream ?
-									 (int64) pg_atomic_read_u64(progress->taken) : fc_progress_passed(progress));
+									 (int64) pg_atomic_read_u64(progress->taken) : (int64) (whole * shared->source.size));
 		if (shared)
 			fc_progress_rows(progress);
 		if (!stream)
@@ -189,7 +172,6 @@ fc_progress_update(void *arg)
 			pgstat_progress_update_param(FC_PARAM_RATE, (int64) (pg_atomic_read_u64(&shared->counts.loaded) /
 																 Max((now - progress->target->start) / 1e6, 1e-6)));
 		}
-		fc_progress_state(progress);
 	}
 	fc_tell_progress(progress, false);
 }
