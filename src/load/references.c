@@ -44,7 +44,10 @@
 #define FC_REFERENCES_PAGES	16
 #define FC_REFERENCES_RATIO	16
 
-/* The values of a foreign key's columns, one after another */
+/*
+ * The topmost constraint of a foreign key, and the values of its columns, one
+ * after another
+ */
 typedef struct FcKeyBytes
 {
 	bytea	   *bytes;
@@ -65,18 +68,12 @@ typedef struct FcKeyBytes
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Keys that a foreign key has fired for, in whichever partition */
-typedef struct FcKeySet
-{
-	Oid			constraint;		/* of the topmost table that has it */
-	fc_keys_hash *keys;			/* NULL: there is none yet */
-} FcKeySet;
-
 /* A foreign key of the table at hand */
 typedef struct FcReference
 {
 	ResultRelInfo *rri;			/* of the table, with this trigger alone */
-	FcKeySet   *set;			/* NULL: it fires for each row */
+	Oid			topmost;		/* the constraint, of the topmost table that has
+								 * it; 0: it fires for each row */
 	int			nkeys;
 	AttrNumber	attnums[INDEX_MAX_KEYS];
 } FcReference;
@@ -87,7 +84,8 @@ typedef struct FcReferring
 	EState	   *estate;
 	MemoryContext mcxt;			/* of the keys */
 	Size		memory;			/* that they may take, in bytes */
-	List	   *sets;			/* FcKeySet */
+	fc_keys_hash *keys;			/* that foreign keys have fired for, in
+								 * whichever partition */
 	List	   *references;		/* FcReference, of the table at hand */
 	StringInfoData key;			/* of the row at hand */
 	uint64		fired;
@@ -146,7 +144,7 @@ fc_references_append(StringInfo key, TupleTableSlot *row, AttrNumber attnum)
 							   att->attlen > 0 ? att->attlen : strlen(DatumGetCString(value)) + 1);
 }
 
-/* Adds the row's key to the set; false if it was there */
+/* Adds the row's key to those that have fired; false if it was there */
 static bool
 fc_references_is_new(FcReferring *referring, const FcReference *reference, TupleTableSlot *row)
 {
@@ -156,6 +154,7 @@ fc_references_is_new(FcReferring *referring, const FcReference *reference, Tuple
 
 	/* after these bytes comes the key */
 	key->len = VARHDRSZ;
+	appendBinaryStringInfo(key, (const char *) &reference->topmost, sizeof(Oid));
 	for (int i = 0; i < reference->nkeys; i++)
 		fc_references_append(key, row, reference->attnums[i]);
 	SET_VARSIZE(key->data, key->len);
@@ -163,12 +162,11 @@ fc_references_is_new(FcReferring *referring, const FcReference *reference, Tuple
 	{
 		/* a key that comes again fires again */
 		MemoryContextReset(referring->mcxt);
-		foreach_ptr(FcKeySet, set, referring->sets)
-			set->keys = NULL;
+		referring->keys = NULL;
 	}
-	if (reference->set->keys == NULL)
-		reference->set->keys = fc_keys_create(referring->mcxt, 256, NULL);
-	found = fc_keys_insert(reference->set->keys, (bytea *) key->data, &there);
+	if (referring->keys == NULL)
+		referring->keys = fc_keys_create(referring->mcxt, 256, NULL);
+	found = fc_keys_insert(referring->keys, (bytea *) key->data, &there);
 	if (!there)
 	{
 		found->bytes = MemoryContextAlloc(referring->mcxt, key->len);
@@ -185,7 +183,7 @@ fc_references_visit(void *arg, TupleTableSlot *row)
 
 	foreach_ptr(const FcReference, reference, referring->references)
 	{
-		if (reference->set && !fc_references_is_new(referring, reference, row))
+		if (OidIsValid(reference->topmost) && !fc_references_is_new(referring, reference, row))
 			continue;
 		ExecARInsertTriggers(referring->estate, reference->rri, row, NIL, NULL);
 		referring->fired++;
@@ -194,29 +192,16 @@ fc_references_visit(void *arg, TupleTableSlot *row)
 	ResetPerTupleExprContext(referring->estate);
 }
 
-/* The set of a foreign key, and of those that partitions have because of it */
-static FcKeySet *
-fc_references_set(FcReferring *referring, Oid constraint)
+/* The constraint that partitions have this one because of, or itself */
+static Oid
+fc_references_topmost(Oid constraint)
 {
-	FcKeySet   *new;
-	Oid			parent = constraint;
+	HeapTuple	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(constraint));
+	Oid			parent = HeapTupleIsValid(tuple) ? ((Form_pg_constraint) GETSTRUCT(tuple))->conparentid : InvalidOid;
 
-	while (OidIsValid(parent))
-	{
-		HeapTuple	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(parent));
-
-		constraint = parent;
-		parent = HeapTupleIsValid(tuple) ? ((Form_pg_constraint) GETSTRUCT(tuple))->conparentid : InvalidOid;
-		if (HeapTupleIsValid(tuple))
-			ReleaseSysCache(tuple);
-	}
-	foreach_ptr(FcKeySet, set, referring->sets)
-		if (set->constraint == constraint)
-			return set;
-	new = palloc0(sizeof(FcKeySet));
-	new->constraint = constraint;
-	referring->sets = lappend(referring->sets, new);
-	return new;
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return OidIsValid(parent) ? fc_references_topmost(parent) : constraint;
 }
 
 /*
@@ -239,7 +224,7 @@ fc_references_add(FcReferring *referring, Relation rel, int i)
 		{
 			if (key->conoid != trigger->tgconstraint)
 				continue;
-			reference->set = fc_references_set(referring, key->conoid);
+			reference->topmost = fc_references_topmost(key->conoid);
 			reference->nkeys = key->nkeys;
 			memcpy(reference->attnums, key->conkey, sizeof(AttrNumber) * key->nkeys);
 		}
