@@ -213,7 +213,7 @@ fc_chroot_enter()
 {
   local tmp=$1 names=() name
   shift
-  for name in FC_KEEP FC_PART FC_JOBS FC_SEED FC_ALL FC_BEGUN FC_TAP_FILES FC_HOSTILE_FILES FC_PGTAP_FILES FC_FIXTURES FC_DOCS FC_ACCELERATE FC_NODES CI TERM http_proxy https_proxy no_proxy; do
+  for name in FC_KEEP FC_PART FC_JOBS FC_SEED FC_ALL FC_BEGUN FC_TAP_FILES FC_HOSTILE_FILES FC_PGTAP_FILES FC_FIXTURES FC_DOCS FC_ACCELERATE FC_FUZZ_SEED FC_FUZZ_CASES FC_NODES CI TERM http_proxy https_proxy no_proxy; do
     [ -z "${!name:-}" ] || names+=("$name=${!name}")
   done
   fc_exec env --default-signal=INT unshare --mount --propagation private --pid --fork --kill-child \

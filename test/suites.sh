@@ -162,6 +162,7 @@ fc_suite_count()
     echo "$suite: did not run"
     passed=0 failed=1
   fi
+  [ ! -f "$FC_TMP/log/$suite.tap" ] || perl "$FC_TOP/test/counted.pl" "$FC_TMP/log/$suite.tap"
   echo "$suite: $passed passed, $failed failed, ${skipped:-0} skipped, $((SECONDS - STARTED[$suite])) s"
   [ "$((passed + failed))" != 0 ] || FC_NOTHING+=" $suite"
   PASSED=$((PASSED + passed))
@@ -290,11 +291,12 @@ suite_convert()
   end_server
 }
 
-# Random cases against COPY, always the same ones
+# Random cases against COPY, always the same ones, but for FC_FUZZ_SEED; FC_FUZZ_CASES is
+# another number of them
 suite_fuzz()
 {
   warm_server fuzz || return
-  tap fuzz sh -c 'mkdir -m 755 "$0/${1##*/}" && case $1 in */run | */run-accelerate | */run-course) set -- "$1" -j 1 ;; esac && "$@" --seed 1 --cases 400 "$0/${1##*/}"' "$FC_TMP/files" -- \
+  tap fuzz sh -c 'mkdir -m 755 "$0/${1##*/}" && case $1 in */run | */run-accelerate | */run-course) set -- "$1" -j 1 ;; esac && "$@" --seed "${FC_FUZZ_SEED:-1}" --cases "${FC_FUZZ_CASES:-400}" "$0/${1##*/}"' "$FC_TMP/files" -- \
     test/fuzz/run test/fuzz/run-accelerate test/fuzz/run-batch test/fuzz/run-conflict test/fuzz/run-transform test/fuzz/run-course
   end_server
 }
