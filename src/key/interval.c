@@ -221,6 +221,8 @@ clock_floor(FcKeyType type, const FcInterval *interval, int64 key,
 	calendar_floor(type, &one_day, key, &start, &next);
 	*lo = key - (key - start) % interval->width;
 	*hi = Min(*lo + interval->width, next);
+	if (*hi >= END_TIMESTAMP)
+		*hi = next;
 	if (type != FC_KEY_TIMESTAMPTZ || interval->width <= USECS_PER_HOUR)
 		return;
 	day = fc_key_day_of(type, start, session_timezone);
@@ -325,19 +327,19 @@ epoch_floor(FcKeyType type, const FcInterval *interval, int64 key,
 			int64 *lo, int64 *hi)
 {
 	const FcKeyKind *kind = &fc_key_kinds[type];
+	int64		end = interval->epoch < USECS_PER_SEC ? PG_INT64_MAX / (USECS_PER_SEC / interval->epoch) + 1 : PG_INT64_MAX;
 	int64		time;
 
 	if (fc_key_epoch_to_time(interval->epoch, key, &time))
 	{
 		any_floor(FC_KEY_TIMESTAMPTZ, interval, time, lo, hi);
 		*lo = fc_key_epoch_from_time(interval->epoch, *lo);
-		*hi = *hi == PG_INT64_MAX ? PG_INT64_MAX :
-			fc_key_epoch_from_time(interval->epoch, *hi);
+		*hi = fc_key_epoch_from_time(interval->epoch, *hi);
+		*hi = Min(*hi, end);
 	}
 	else
 	{
-		*lo = key < 0 ? PG_INT64_MIN :
-			fc_key_epoch_from_time(interval->epoch, END_TIMESTAMP);
+		*lo = key < 0 ? PG_INT64_MIN : end;
 		*hi = key < 0 ? fc_key_epoch_from_time(interval->epoch, MIN_TIMESTAMP) :
 			PG_INT64_MAX;
 	}

@@ -105,7 +105,7 @@ calendar_interval(const FcRoute *route, const FcRange *range, pg_tz *zone, FcInt
 	int64		lo = fc_key_day_of(type, range->lo, zone);
 	int64		hi = fc_key_day_of(type, range->hi, zone);
 	int64		into = lo - fc_key_month_start(fc_key_month_of_day(lo));
-	bool		months = into < FC_MONTH_DAYS && into == fc_key_day_in_month(hi);
+	bool		months = into < FC_MONTH_DAYS && into == hi - fc_key_month_start(fc_key_month_of_day(hi));
 
 	interval->zone = zone == session_timezone ? NULL : zone;
 	/* others that are as wide, or as months may be, tell days from months */

@@ -7,7 +7,7 @@
 
 \set name partition_interval
 \ir begin.psql
-SELECT plan(110);
+SELECT plan(111);
 
 -- Loads one row per key, as text, into a table (k, n)
 CREATE FUNCTION pg_temp.load(target regclass, keys text[], width text DEFAULT NULL)
@@ -213,6 +213,8 @@ SET LOCAL timezone = 'UTC';
 SELECT pg_temp.makes('a day is cut to the holes around an existing partition', 'timestamp', '{2021-01-01 13:00, 2021-01-01 06:00, 2021-01-01 10:00}', '1 day',
 	't_a [2021-01-01 08:00:00, 2021-01-01 12:30:00) 1; t_p20210101 [2021-01-01 00:00:00, 2021-01-01 08:00:00) 1; t_p20210101_1230 [2021-01-01 12:30:00, 2021-01-02 00:00:00) 1',
 	't_a [2021-01-01 08:00, 2021-01-01 12:30)');
+SELECT pg_temp.makes('thirty days that end on a 31st', 'date', '{2024-03-10}', NULL,
+	't_a [2024-01-01, 2024-01-31) 0; t_p20240301 [2024-03-01, 2024-03-31) 1', 't_a [2024-01-01, 2024-01-31)');
 SELECT pg_temp.makes('a cut lower bound is told as finely as it must be', 'timestamp', '{2021-01-31}', '1 month',
 	't_a [2021-01-05 00:00:00, 2021-01-10 00:00:00.000001) 0; t_p20210110_000000_000001 [2021-01-10 00:00:00.000001, 2021-02-01 00:00:00) 1', 't_a [2021-01-05, 2021-01-10 00:00:00.000001)');
 SELECT pg_temp.makes('between MINVALUE and MAXVALUE', 'bigint', '{-5, 7, 12, 100}', '10',
