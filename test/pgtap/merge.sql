@@ -10,11 +10,11 @@ CREATE EXTENSION amcheck;
 \getenv seed FC_SEED
 SELECT :{?seed} AS drawn \gset
 \if :drawn
-SELECT plan(543);
+SELECT plan(567);
 SELECT diag('FC_SEED=' || :'seed' || ' draws these, and repeats them');
 \else
 \set seed ''
-SELECT plan(1471);
+SELECT plan(1495);
 \endif
 SELECT set_config('fc.seed', :'seed', true) \g /dev/null
 
@@ -394,6 +394,13 @@ SELECT pg_temp.cannot('a foreign key', 'ALTER TABLE got ADD FOREIGN KEY (n) REFE
 SELECT pg_temp.cannot('an exclusion constraint', 'ALTER TABLE got_2 ADD EXCLUDE USING btree (n WITH =, t WITH =, k WITH =)', '%exclusion%');
 SELECT pg_temp.cannot('a constraint that can be deferred', 'ALTER TABLE got_2 ADD UNIQUE (t) DEFERRABLE', 'a partition has a constraint that can be deferred');
 SELECT pg_temp.cannot('a constraint that sees its table', 'ALTER TABLE got_2 ADD CHECK (tableoid > 0)', '%sees of which table%');
+SELECT pg_temp.cannot('an index that is not valid', 'CREATE INDEX bad ON got_2 (t); UPDATE pg_index SET indisvalid = false WHERE indexrelid = ''bad''::regclass', '%an index is not valid%');
+SELECT pg_temp.cannot('an index that is not ready', 'CREATE INDEX bad ON got_2 (t); UPDATE pg_index SET indisready = false WHERE indexrelid = ''bad''::regclass', '%an index is not valid%');
+CREATE EXTENSION bloom;
+SELECT pg_temp.cannot('an index of an extension', 'CREATE INDEX ON got_2 USING bloom (n)', '%an extension''s access method%');
+SELECT pg_temp.cannot('an index that sees its table', 'CREATE INDEX ON got_2 ((got_2 IS NOT NULL))', '%an index sees of which table%');
+SELECT pg_temp.cannot('an index whose condition sees its table', 'CREATE INDEX ON got_2 (t) WHERE got_2 IS NOT NULL', '%an index sees of which table%');
+SELECT pg_temp.cannot('a catalog of decoding', 'ALTER TABLE got_2 SET (user_catalog_table = true)', '%it is a catalog%');
 SELECT pg_temp.cannot('rows that are not logged', 'CREATE UNLOGGED TABLE got (k timestamp, n int, t text)', '%not logged%', 'got', false);
 SELECT pg_temp.cannot('rows of the session', 'CREATE TEMPORARY TABLE got (k timestamp, n int, t text)', '%', 'got', false);
 DROP TABLE pg_temp.got;

@@ -346,5 +346,26 @@ subtest 'a logical slot is shown rows that are deleted and inserted' => sub {
 	is($node->safe_psql('postgres', "$replace; $how"), $done, 'and exchanged without one');
 };
 
+subtest 'slots that show no row of this database are no reason' => sub {
+	$node->safe_psql('postgres', 'CREATE DATABASE beside');
+	$node->safe_psql('beside', "SELECT pg_create_logical_replication_slot('of_another', 'test_decoding')");
+	$node->safe_psql('postgres', "SELECT pg_create_physical_replication_slot('physical')");
+	ready();
+	is($node->safe_psql('postgres', "$replace; $how"), $done, 'rows are exchanged');
+	$node->safe_psql('beside', "SELECT pg_drop_replication_slot('of_another')");
+	$node->safe_psql('postgres', "SELECT pg_drop_replication_slot('physical')");
+	$node->safe_psql('postgres', 'DROP DATABASE beside');
+};
+
+SKIP: {
+	skip 'there is no such setting from 17 on', 1 if $node->safe_psql('postgres', "SELECT count(*) FROM pg_settings WHERE name = 'old_snapshot_threshold'") == 0;
+	subtest 'a snapshot that may be too old must be told so' => sub {
+		$node->append_conf('postgresql.conf', 'old_snapshot_threshold = 1h');
+		$node->restart;
+		ready();
+		is($node->safe_psql('postgres', "$replace; $how"), "1000\ndeleted: old_snapshot_threshold is set", 'by DELETE');
+	};
+}
+
 $node->stop;
 done_testing();
