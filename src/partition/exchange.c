@@ -110,7 +110,7 @@ fc_exchange_index_refusal(Relation rel)
 		Relation	index = index_open(oid, AccessShareLock);
 		Form_pg_index form = index->rd_index;
 
-		if (!form->indisvalid || !form->indisready || !form->indislive)
+		if (!form->indisvalid || !form->indisready)
 			reason = "an index is not valid";
 		else if (index->rd_rel->relam >= FirstNormalObjectId)
 			reason = "an index is of an extension's access method";
@@ -128,7 +128,7 @@ fc_exchange_index_refusal(Relation rel)
 const char *
 fc_exchange_refusal(Relation rel, FcMove move)
 {
-	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_tableam != GetHeapamTableAmRoutine())
+	if (rel->rd_rel->relkind != RELKIND_RELATION)
 		return "it is not a heap of this server";
 	if (rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
 		return "it is temporary, or not logged";

@@ -308,7 +308,8 @@ extern bool fc_exchange_constraints_see_table(Relation rel);
 
 /*
  * Returns why other sessions, or the table's code, could tell an exchange from
- * a DELETE and a COPY; NULL if they could not.  The table is locked.
+ * a DELETE and a COPY; NULL if they could not.  The table is locked, and has
+ * no access method but core's.
  */
 extern const char *fc_exchange_refusal(Relation rel, FcMove move);
 
