@@ -723,9 +723,41 @@ test_ends_agree_with_runs(void)
 	ok(differ == 0, "record ends and runs agree about them");
 }
 
+/* What a record is as a whole depends on no byte around it. */
+static void
+test_whole_records(void)
+{
+	static const char bytes[] = "a \t\r\n";
+	const FcDialect csv = {','};
+	const FcDialect json = {.json = true};
+	bool		right = true;
+
+	for (int number = 0; number < 5 * 5 * 5 * 5 * 5 && right; number++)
+		for (size_t len = 0; len <= 3 && right; len++)
+		{
+			char		around[5];
+			const char *rec = around + 1;
+			bool		open = false;
+			bool		blank = true;
+
+			for (int i = 0, rest = number; i < 5; i++, rest /= 5)
+				around[i] = bytes[rest % 5];
+			for (size_t i = 0; i < len; i++)
+			{
+				open |= rec[i] == '\n' || (rec[i] == '\r' && i + 1 < len);
+				blank &= rec[i] != 'a' && rec[i] != '\n';
+			}
+			right = fc_record_is_open(rec, len) == open &&
+				fc_record_is_empty(&json, rec, len) == blank &&
+				fc_record_is_empty(&csv, rec, len) == (len == 0);
+		}
+	ok(right, "records with line ends, and empty ones");
+}
+
 int
 main(void)
 {
+	test_whole_records();
 	for (int i = 0; i < FC_MASK_KERNELS; i++)
 	{
 		if (fc_mask_number(i) == NULL)
