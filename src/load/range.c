@@ -32,51 +32,42 @@
 #define FC_RANGE_FOOTER	(4 * 1024 * 1024)
 #define FC_RANGE_LINE	8192
 
-/* Adds the bytes from one offset to another */
-static void
-fc_range_feed(const FcSource *source, const FcDialect *dialect, FcQuoteRun *run, uint64 from, uint64 to)
-{
-	char	   *buf = palloc(FC_RANGE_BLOCK);
-
-	while (from < to)
-	{
-		size_t		n = Min(FC_RANGE_BLOCK, to - from);
-
-		CHECK_FOR_INTERRUPTS();
-		fc_source_read(source, from, buf, n);
-		fc_quote_run_feed(dialect, run, buf, n);
-		from += n;
-	}
-	pfree(buf);
-}
-
 /*
- * Finds the end of the last record that ends before "most" bytes, or of the
- * first one; and the lines up to there, which come in as those before "from".
- * Returns "end" if there is nothing after it, or a marker before it.
+ * Where the last of *records records ends, of which it takes off those that
+ * are there, or before that the last one that ends before so many bytes, or
+ * else the first one.  The end of the file's if nothing follows.  Adds the lines
+ * up to there.
  */
 static uint64
-fc_range_end(const FcSource *source, const FcDialect *dialect, uint64 from, uint64 end, uint64 most, uint64 *lines)
+fc_range_end(const FcTarget *target, uint32 number, uint64 *records, uint64 bytes, uint64 *lines)
 {
-	FcQuoteRun	run;
-	FcQuoteRun	rest;
-	uint64		to = from;
+	const FcFile *file = &target->source->files[number];
+	FcStream   *stream = fc_stream_begin(target->source, FC_RANGE_BLOCK);
+	FcDialect	dialect = target->dialect;
+	uint64		end = file->data_start;
+	FcRecord	record;
 
-	/* as if a line ended just before: a marker may stand at the start */
-	fc_quote_run_init(&run, FC_OUTSIDE);
-	fc_quote_run_feed(dialect, &run, dialect->eol == FC_EOL_CR ? "\r" : "\n", 1);
-	for (uint64 next; to < end && run.records == 1; to = next)
+	dialect.eol = file->eol;
+	fc_stream_seek_file(stream, number, end);
+	while (*records > 0)
 	{
-		next = to + Min(most, end - to);
-		fc_range_feed(source, dialect, &run, to, next);
+		FcEnd		found = fc_stream_next(stream, &dialect, &record);
+		uint64		after = found == FC_END_FOUND ? record.offset + record.total :
+			fc_source_end(target->source, number);
+
+		CHECK_FOR_INTERRUPTS();
+		/* what cannot be found is long, but nothing follows a marker */
+		if (end > file->data_start && after - file->data_start > bytes && found != FC_END_MARKER)
+			break;
+		end = after;
+		if (found != FC_END_FOUND)
+			break;
+		if (!fc_plan_skips(target->plan, &dialect, record.data, record.length))
+			(*records)--;
+		*lines += 1 + record.embedded;
 	}
-	if (to == end || run.marker != FC_NOWHERE)
-		return end;
-	from += run.last - 1;
-	fc_quote_run_init(&rest, FC_OUTSIDE);
-	fc_range_feed(source, dialect, &rest, from, to);
-	*lines += run.records - 1 + run.embedded - rest.embedded;
-	return from;
+	fc_stream_end(stream);
+	return end;
 }
 
 void
@@ -85,11 +76,10 @@ fc_range_cut(FcJob *job, uint32 number, uint64 most, bool stand, FcCut *cut)
 	FcTarget   *target = &job->target;
 	FcSource   *source = target->source;
 	FcFile	   *file = &source->files[number];
-	FcDialect	dialect = target->dialect;
+	uint64		records = PG_UINT64_MAX;
 	uint64		end;
 
-	dialect.eol = file->eol;
-	if (!stand || source->streamed != 0 || dialect.mode == FC_MODE_BINARY ||
+	if (!stand || source->streamed != 0 || target->dialect.mode == FC_MODE_BINARY ||
 		target->facts.unsettled || target->facts.unconvertible ||
 		(target->plan->origins & fc_origin_bit(FC_ORIGIN_ROW)))
 	{
@@ -113,7 +103,7 @@ fc_range_cut(FcJob *job, uint32 number, uint64 most, bool stand, FcCut *cut)
 	end = fc_source_end(source, number);
 	if (most == 0 || source->nfiles > 1 || end - file->data_start <= most)
 		return;
-	cut->end = fc_range_end(source, &dialect, file->data_start, end, most, &cut->end_lines);
+	cut->end = fc_range_end(target, number, &records, most, &cut->end_lines);
 	/* the footer goes with the last part */
 	if (cut->end == end)
 		cut->end = source->size;
@@ -223,28 +213,6 @@ fc_range_footer(const FcTarget *target, uint32 number)
 	pfree(bytes);
 }
 
-/* Cuts the file after so many records; returns how many it may have less */
-static uint64
-fc_range_records(FcJob *job, uint32 number, FcDialect *dialect, FcStream *stream, uint64 most)
-{
-	const FcTarget *target = &job->target;
-	FcFile	   *file = &target->source->files[number];
-	uint64		end = file->data_start;
-	uint64		n = 0;
-	FcRecord	record;
-
-	fc_stream_seek_file(stream, number, file->data_start);
-	while (n < most && fc_stream_next(stream, dialect, &record) == FC_END_FOUND)
-	{
-		CHECK_FOR_INTERRUPTS();
-		n += !fc_plan_skips(target->plan, dialect, record.data, record.length);
-		end = record.offset + record.total;
-	}
-	if (n == most)
-		file->footer = file->base + file->identity.size - end;
-	return n;
-}
-
 void
 fc_range_limit(FcJob *job)
 {
@@ -252,22 +220,20 @@ fc_range_limit(FcJob *job)
 	const FcOptions *options = target->options;
 	FcSource   *source = target->source;
 	uint64		left = options->max_records;
-	FcStream   *stream;
 
 	if (!fc_options_cut(options))
 		return;
-	stream = fc_stream_begin(source, FC_RANGE_BLOCK);
 	for (uint32 i = 0; i < source->nfiles; i++)
 	{
-		FcDialect	dialect = target->dialect;
+		FcFile	   *file = &source->files[i];
+		uint64		lines = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		dialect.eol = source->files[i].eol;
 		if (options->footer || options->footer_lines > 0)
 			fc_range_footer(target, i);
 		if (options->max_records > 0)
-			left -= fc_range_records(job, i, &dialect, stream, left);
-		source->passed += source->files[i].footer;
+			file->footer = file->base + file->identity.size -
+				fc_range_end(target, i, &left, PG_UINT64_MAX, &lines);
+		source->passed += file->footer;
 	}
-	fc_stream_end(stream);
 }
