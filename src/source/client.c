@@ -28,6 +28,7 @@
 #include "tcop/tcopprot.h"
 
 #include "compat/compat.h"
+#include "grammar/record.h"
 #include "source/client.h"
 
 /* Messages of the protocol */
@@ -44,15 +45,15 @@
  * Looks for "\." with a line end in text.  Core before 18 ends a client's data
  * there; in a file the marker ends only its line, unless it is alone on it.
  * Core and a load read these data like a file's: so they are cut before the
- * marker.  At first all is zero but the encoding.
+ * marker.
  */
 typedef struct FcMarkerScan
 {
+	FcDialect	dialect;		/* text; its first line tells how lines end */
 	int			encoding;		/* of the bytes */
-	FcEol		eol;			/* how the first line ends */
 	size_t		skip;			/* so many of the bytes to come are of a
 								 * character that has begun before */
-	bool		bad;			/* what follows "\." is no line end: an error */
+	bool		bad;			/* a line, or a marker, is malformed */
 } FcMarkerScan;
 
 typedef struct FcClient
@@ -150,92 +151,66 @@ fc_client_message(FcClient *client)
 }
 
 /*
- * How long the character at buf[at] is.  In the encodings that only clients
- * have, a later byte of it may look like a backslash.
+ * The bytes with those of longer characters replaced: in the encodings that
+ * only clients have, one of these may look like a backslash.  The terminating
+ * zero after the bytes may be looked at.
  */
-static inline size_t
-fc_marker_char(const FcMarkerScan *scan, const char *buf, size_t at)
+static char *
+fc_marker_plain(FcMarkerScan *scan, const char *buf, size_t len)
 {
-	if (!PG_ENCODING_IS_CLIENT_ONLY(scan->encoding))
-		return 1;
-	/* the terminating zero after the bytes may be looked at */
-	return pg_encoding_mblen(scan->encoding, buf + at);
-}
+	char	   *plain = memcpy(palloc(len), buf, len);
+	size_t		at = scan->skip;
 
-/* The position of the next byte from "at" on that means something, or len */
-static size_t
-fc_marker_next(FcMarkerScan *scan, const char *buf, size_t at, size_t len)
-{
-	const char *found;
-
-	if (at >= len)
-		return at;
-	if (scan->eol != FC_EOL_UNKNOWN && !PG_ENCODING_IS_CLIENT_ONLY(scan->encoding))
+	memset(plain, 'x', Min(at, len));
+	while (at < len)
 	{
-		found = memchr(buf + at, '\\', len - at);
-		return found ? (size_t) (found - buf) : len;
+		size_t		n = pg_encoding_mblen(scan->encoding, buf + at);
+
+		if (n > 1)
+			memset(plain + at, 'x', Min(n, len - at));
+		at += n;
 	}
-	while (at < len && buf[at] != '\\' &&
-		   (scan->eol != FC_EOL_UNKNOWN || (buf[at] != '\n' && buf[at] != '\r')))
-		at += fc_marker_char(scan, buf, at);
-	return at;
-}
-
-/* Does the line end that must follow "\." begin at s? */
-static bool
-fc_marker_is_eol(const FcMarkerScan *scan, const char *s)
-{
-	if (scan->eol == FC_EOL_CRNL)
-		return s[0] == '\r' && s[1] == '\n';
-	return (s[0] == '\n' && scan->eol != FC_EOL_CR) || (s[0] == '\r' && scan->eol != FC_EOL_NL);
-}
-
-/* How many bytes from buf[at] on tell what it means */
-static size_t
-fc_marker_needs(const FcMarkerScan *scan, const char *buf, size_t at, size_t len)
-{
-	if (buf[at] == '\n')
-		return 1;
-	if (buf[at] == '\\' && at + 1 < len && buf[at + 1] == '.')
-		return scan->eol == FC_EOL_CRNL ? 4 : 3;
-	return 2;
+	scan->skip = at - len;
+	return plain;
 }
 
 /*
- * The position of the marker that ends the data in buf[0..len), or len.  A
- * backslash that another one escapes begins no marker.  If another line end
- * than the first line's follows "\.", or none, no marker is looked for any
- * more: the reader finds the error.  The next call must have the last *held
- * bytes first.
+ * The position of the marker that ends the data in buf[0..len), or len.  After
+ * a line, or a marker, that is malformed no marker is looked for any more: the
+ * reader finds the error.  The next call must have the last *held bytes first.
  */
 static size_t
 fc_marker_find(FcMarkerScan *scan, const char *buf, size_t len, size_t *held)
 {
-	size_t		at = scan->skip;
+	bool		wide = PG_ENCODING_IS_CLIENT_ONLY(scan->encoding);
+	char	   *plain = wide ? fc_marker_plain(scan, buf, len) : NULL;
+	const char *text = wide ? plain : buf;
+	size_t		at = 0;
+	size_t		found = len;
 
 	*held = 0;
-	while (!scan->bad && (at = fc_marker_next(scan, buf, at, len)) < len)
+	/* most messages have no backslash */
+	if (scan->dialect.eol != FC_EOL_UNKNOWN && memchr(text, '\\', len) == NULL)
+		at = len;
+	while (at < len && !scan->bad)
 	{
-		if (fc_marker_needs(scan, buf, at, len) > len - at)
-		{
-			*held = len - at;
-			break;
-		}
-		if (buf[at] != '\\')
-		{
-			/* the end of the first line tells how lines end */
-			scan->eol = buf[at] == '\n' ? FC_EOL_NL : buf[at + 1] == '\n' ? FC_EOL_CRNL : FC_EOL_CR;
-			at++;
-		}
-		else if (buf[at + 1] != '.')
-			at += 1 + fc_marker_char(scan, buf, at + 1);
-		else if (fc_marker_is_eol(scan, buf + at + 2))
-			return at;
+		FcScan		record = {0};
+		FcEnd		end = fc_record_end(&scan->dialect, &record, text + at, len - at, false);
+
+		at += record.total;
+		if (end == FC_END_FOUND && !record.marked)
+			continue;
+		if (end == FC_END_MORE)
+			*held = len - at - record.pos;
+		else if (record.marked)
+			found = at - record.total + record.content;
 		else
 			scan->bad = true;
+		break;
 	}
-	scan->skip = at > len ? at - len : 0;
-	return len;
+	if (plain)
+		pfree(plain);
+	return found;
 }
 
 /*
@@ -379,7 +354,7 @@ fc_client_begin(FcClientData data, int encoding, int ncolumns)
 	client->input.path = FC_CLIENT_PATH;
 	client->marked = (data == FC_CLIENT_CSV && FC_CORE_CSV_MARKER);
 	client->scanned = (data == FC_CLIENT_TEXT && !FC_CORE_LONE_MARKER);
-	client->scan.encoding = encoding;
+	client->scan = (FcMarkerScan) {.dialect.mode = FC_MODE_TEXT,.encoding = encoding};
 	initStringInfo(&client->message);
 	if (data == FC_CLIENT_PACKED)
 		ncolumns = 1;
