@@ -433,20 +433,6 @@ fc_field_at(const FcDialect *dialect, char *rec, size_t len, int wanted,
 	return true;
 }
 
-/* Makes a field that has no quotes and stands for no default */
-static inline void
-make_plain_field(Null null, char *rec, size_t start, size_t end, FcField *field)
-{
-	field->data = rec + start;
-	field->len = end - start;
-	field->null = field->len == null.len &&
-		(null.len == 0 || memcmp(field->data, null.string, null.len) == 0);
-	field->marker = false;
-	field->verify = false;
-	field->quoted = false;
-	rec[end] = '\0';
-}
-
 /* The marks in [pos, end) of a word whose first byte is number "base" */
 static inline uint64_t
 marks_within(uint64_t word, size_t base, size_t pos, size_t end)
@@ -456,10 +442,13 @@ marks_within(uint64_t word, size_t base, size_t pos, size_t end)
 	return end - base < BLOCK ? word & ~(~UINT64_C(0) << (end - base)) : word;
 }
 
-/* fc_fields_marked, where fields may have quotes or stand for a default */
-__attribute__((noinline)) static int
-quoted_fields(const FcDialect *dialect, const FcMarks *marks, size_t pos,
-			  char *rec, size_t len, FcField *fields, int max)
+/*
+ * See grammar/field.h.  The marks of the records around this one stand in the
+ * same words.
+ */
+int
+fc_fields_marked(const FcDialect *dialect, const FcMarks *marks, size_t pos,
+				 char *rec, size_t len, FcField *fields, int max)
 {
 	const Null	null = null_of(dialect);
 	const size_t end = pos + len;
@@ -490,39 +479,5 @@ quoted_fields(const FcDialect *dialect, const FcMarks *marks, size_t pos,
 	Assert(at.start <= len && n >= 0);
 	if (n < max)
 		make_field(dialect, null, rec, at, &fields[n]);
-	return n + 1;
-}
-
-/*
- * See grammar/field.h.  The marks of the records around this one stand in the
- * same words.
- */
-int
-fc_fields_marked(const FcDialect *dialect, const FcMarks *marks, size_t pos,
-				 char *rec, size_t len, FcField *fields, int max)
-{
-	const Null	null = null_of(dialect);
-	const size_t end = pos + len;
-	size_t		start = 0;
-	int			n = 0;
-
-	if (marks->has_quotes || dialect->default_string != NULL)
-		return quoted_fields(dialect, marks, pos, rec, len, fields, max);
-	for (size_t base = pos / BLOCK * BLOCK; base < end; base += BLOCK)
-	{
-		uint64_t	delims = marks_within(marks->delims[base / BLOCK], base, pos, end);
-
-		for (; delims != 0; delims &= delims - 1)
-		{
-			size_t		at = base - pos + __builtin_ctzll(delims);
-
-			if (n < max)
-				make_plain_field(null, rec, start, at - marks->delim_more, &fields[n]);
-			start = at + 1;
-			n++;
-		}
-	}
-	if (n < max)
-		make_plain_field(null, rec, start, len, &fields[n]);
 	return n + 1;
 }
