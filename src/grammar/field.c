@@ -19,38 +19,6 @@
 #include "grammar/bytes.h"
 
 /*
- * From rec[pos], outside quotes in a long field, passes over batches of blocks
- * in which no delimiter stands outside quotes; returns where it got to, and in
- * *inside whether that is in quotes.  The escape must be the quote.  If it were
- * inlined it would take registers away from the loop around.
- */
-__attribute__((noinline)) static size_t
-skip_batches(const FcDialect *dialect, const char *rec, size_t pos, size_t len,
-			 bool *inside)
-{
-	uint64_t	state = 0;
-	FcMask		masks[BATCH];
-
-	for (; len - pos >= BATCH * BLOCK; pos += BATCH * BLOCK)
-	{
-		uint64_t	within = state;
-		uint64_t	delims = 0;
-
-		fc_mask_kernel->fields(mask_bytes(dialect), rec + pos, BATCH * BLOCK, masks);
-		for (int i = 0; i < BATCH; i++)
-		{
-			delims |= masks[i].delims & ~(masks[i].within ^ within);
-			within = (masks[i].within ^ within) >> (BLOCK - 1) ? ~UINT64_C(0) : 0;
-		}
-		if (delims != 0)
-			break;
-		state = within;
-	}
-	*inside = state != 0;
-	return pos;
-}
-
-/*
  * Finds the end of the field that starts at rec[start]: the position of the
  * delimiter after it, or len.  *quoted says whether it has a quote.  False
  * if a quote never closes.
@@ -63,13 +31,14 @@ field_end(const FcDialect *dialect, const char *rec, size_t start, size_t len,
 	const char	quote = dialect->quote;
 	const char	escape = dialect->escape;
 	size_t		pos = start;
+	uint64_t	embedded = 0;
 	bool		inside = false;
 
 	*quoted = false;
 	for (;;)
 	{
 		if (pos - start >= BATCH * BLOCK && escape == quote)
-			pos = skip_batches(dialect, rec, pos, len, &inside);
+			pos = fc_record_skip(dialect, false, rec, pos, len, &inside, &embedded);
 		if (!inside)
 		{
 			pos = find_byte(rec, pos, len, delim, quote, quote);

@@ -182,37 +182,34 @@ csv_marker(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 	return end == FC_END_MARKER_CORRUPT ? FC_END_NONE : end;
 }
 
-/*
- * Moves scan over batches of blocks in which no line end stands outside quotes,
- * as long records have them.  The escape must be the quote.
- */
-static void
-skip_batches(const FcDialect *dialect, FcScan *scan, const char *buf, size_t len)
+size_t
+fc_record_skip(const FcDialect *dialect, bool lines, const char *buf, size_t pos,
+			   size_t len, bool *inside, uint64_t *embedded)
 {
 	const bool	nl = counted_byte(dialect) == '\n';
 	FcMask		masks[BATCH];
 
-	while (len - scan->pos >= BATCH * BLOCK)
+	for (; len - pos >= BATCH * BLOCK; pos += BATCH * BLOCK)
 	{
-		uint64_t	inside = scan->state == FC_OUTSIDE ? 0 : ~UINT64_C(0);
+		uint64_t	state = *inside ? ~UINT64_C(0) : 0;
 		uint64_t	ends = 0;
-		uint64_t	embedded = 0;
+		uint64_t	counted = 0;
 
-		fc_mask_kernel->lines(mask_bytes(dialect), buf + scan->pos, BATCH * BLOCK, masks);
+		fc_mask_kernel->lines(mask_bytes(dialect), buf + pos, BATCH * BLOCK, masks);
 		for (int i = 0; i < BATCH; i++)
 		{
-			uint64_t	within = masks[i].within ^ inside;
+			uint64_t	within = masks[i].within ^ state;
 
-			ends |= (masks[i].nl | masks[i].cr) & ~within;
-			embedded += fc_mask_count((nl ? masks[i].nl : masks[i].cr) & within);
-			inside = within >> (BLOCK - 1) ? ~UINT64_C(0) : 0;
+			ends |= (lines ? masks[i].nl | masks[i].cr : masks[i].delims) & ~within;
+			counted += fc_mask_count((nl ? masks[i].nl : masks[i].cr) & within);
+			state = within >> (BLOCK - 1) ? ~UINT64_C(0) : 0;
 		}
 		if (ends != 0)
-			return;
-		scan->embedded += embedded;
-		scan->state = inside ? FC_INSIDE : FC_OUTSIDE;
-		scan->pos += BATCH * BLOCK;
+			break;
+		*embedded += counted;
+		*inside = state != 0;
 	}
+	return pos;
 }
 
 /*
@@ -231,7 +228,12 @@ csv_record_end(FcDialect *dialect, FcScan *scan, const char *buf, size_t len,
 			return end;
 	}
 	if (dialect->escape == dialect->quote)
-		skip_batches(dialect, scan, buf, len);
+	{
+		bool		inside = scan->state != FC_OUTSIDE;
+
+		scan->pos = fc_record_skip(dialect, true, buf, scan->pos, len, &inside, &scan->embedded);
+		scan->state = inside ? FC_INSIDE : FC_OUTSIDE;
+	}
 	while (scan->pos < len)
 	{
 		if (scan->state != FC_OUTSIDE)

@@ -73,6 +73,15 @@ typedef struct FcScan
 extern FcEnd fc_record_end(FcDialect *dialect, FcScan *scan,
 						   const char *buf, size_t len, bool eof);
 
+/*
+ * From buf[pos] on, in a long record, passes over batches of blocks in which no
+ * line end, or else no delimiter, stands outside quotes; returns where it got
+ * to.  *inside comes in and goes out as whether that is in quotes; adds to
+ * *embedded the line ends in them.  The escape must be the quote.
+ */
+extern size_t fc_record_skip(const FcDialect *dialect, bool lines, const char *buf, size_t pos,
+							 size_t len, bool *inside, uint64_t *embedded);
+
 /* Is it an empty line: without a byte or, of json, with none but blanks? */
 static inline bool
 fc_record_is_empty(const FcDialect *dialect, const char *rec, size_t len)
