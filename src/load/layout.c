@@ -362,15 +362,9 @@ fc_layout_tail(FcJob *job, FcShared *layout, FcTail *tail)
 	memcpy(tail, tails, sizeof(tails));
 	for (int i = 0; i < FC_NTAILS; i++)
 	{
-		layout->at[i] = end;
+		layout->at[i] = tail[i].size > 0 ? end : 0;
 		end = MAXALIGN(end + tail[i].size);
 	}
-	if (tail[FC_TAIL_FILE_COUNTS].size == 0)
-		layout->at[FC_TAIL_FILE_COUNTS] = 0;
-	if (tail[FC_TAIL_RING].size == 0)
-		layout->at[FC_TAIL_RING] = 0;
-	if (tail[FC_TAIL_MAPS].size == 0)
-		layout->at[FC_TAIL_MAPS] = 0;
 	return end;
 }
 
