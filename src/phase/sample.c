@@ -72,6 +72,7 @@ typedef struct FcSampleRow
 	int64		key;
 	uint64		offset;
 	uint32		length;
+	uint32		nth;			/* in the order of the file */
 	double		weight;			/* rows that it stands for */
 } FcSampleRow;
 
@@ -80,7 +81,8 @@ typedef struct FcKeySample
 	FcChunkReader reader;
 	FcParser   *parser;
 	const FcRoute *route;		/* or NULL: the keys are one range */
-	FcSampleRow *rows;
+	FcSampleRow *rows;			/* in key order, once all are there */
+	FcSampleRow *file;			/* ... in the order of the file */
 	uint32		nrows;
 	uint64		bytes;			/* of all their records, with line ends */
 	uint32		max;			/* most rows after the current stretch */
@@ -107,6 +109,7 @@ fc_sample_read(void *arg)
 			continue;
 		row->offset = record->offset;
 		row->length = record->length;
+		row->nth = sample->nrows;
 		sample->bytes += record->length + 1;
 		sample->nrows++;
 	}
@@ -153,6 +156,8 @@ fc_sample_take(FcKeySample *sample, FcContext *ctx)
 	}
 	fc_parse_end(sample->parser);
 	Assert(sample->nrows <= FC_SAMPLE_ROWS);
+	sample->file = memcpy(palloc(sizeof(FcSampleRow) * (sample->nrows + 1)), sample->rows, sizeof(FcSampleRow) * sample->nrows);
+	qsort(sample->rows, sample->nrows, sizeof(FcSampleRow), fc_sample_row_cmp);
 	fc_chunk_reader_end(reader);
 	fc_executor_end(estate);
 }
@@ -329,15 +334,6 @@ fc_sample_cell_rows(const FcKeySample *sample, const FcShared *shared, uint64 re
 	return Max(most, 1);
 }
 
-static int
-fc_sample_offset_cmp(const void *a, const void *b)
-{
-	uint64		oa = ((const FcSampleRow *) a)->offset;
-	uint64		ob = ((const FcSampleRow *) b)->offset;
-
-	return oa < ob ? -1 : oa > ob;
-}
-
 /*
  * Returns the cost of reading the sample cell by cell, as a multiple of its
  * bytes.
@@ -348,29 +344,34 @@ fc_sample_offset_cmp(const void *a, const void *b)
  * a row).
  */
 static double
-fc_sample_times(FcKeySample *sample, const FcShared *shared, uint64 records, int nworkers)
+fc_sample_times(const FcKeySample *sample, const FcShared *shared, uint64 records, int nworkers)
 {
 	uint64		rows = fc_sample_cell_rows(sample, shared, records, nworkers, false);
 	uint32		most = Min(Max((double) rows * sample->nrows / records, 1), FC_SAMPLE_ROWS);
+	/* of each row, in the order of the file; and where its last row ends */
+	uint32	   *cells = palloc(sizeof(uint32) * (sample->nrows + 1));
+	uint64	   *ends = palloc0(sizeof(uint64) * (sample->nrows + 1));
 	double		cost = 0;
 
-	qsort(sample->rows, sample->nrows, sizeof(FcSampleRow), fc_sample_row_cmp);
 	for (uint32 from = 0, end; from < sample->nrows; from = end)
 	{
 		FcRange		range;
-		uint64		last = 0;	/* where the row before ends */
 
 		end = fc_sample_range(sample, from, &range);
 		end = Min(end, from + most);
-		qsort(&sample->rows[from], end - from, sizeof(FcSampleRow), fc_sample_offset_cmp);
 		for (uint32 i = from; i < end; i++)
-		{
-			const FcSampleRow *row = &sample->rows[i];
-
-			cost += Min(row->offset - last, FC_FETCH_GAP) + row->length;
-			last = row->offset + row->length;
-		}
+			cells[sample->rows[i].nth] = from;
 	}
+	for (uint32 i = 0; i < sample->nrows; i++)
+	{
+		const FcSampleRow *row = &sample->file[i];
+		uint64	   *end = &ends[cells[i]];
+
+		cost += Min(row->offset - *end, FC_FETCH_GAP) + row->length;
+		*end = row->offset + row->length;
+	}
+	pfree(cells);
+	pfree(ends);
 	return sample->nrows > 0 ? cost / sample->bytes : 0;
 }
 
@@ -388,7 +389,6 @@ fc_sample_set_bounds(FcKeySample *sample, FcContext *ctx, uint64 records, int nw
 
 	for (uint32 i = 0; i < sample->nrows; i++)
 		sample->rows[i].weight = (double) records / sample->nrows;
-	qsort(sample->rows, sample->nrows, sizeof(FcSampleRow), fc_sample_row_cmp);
 	if (fc_plan_merges(plan))
 		fc_sample_add_existing(sample, ctx);
 	records = fc_sample_weight(sample, 0, sample->nrows);
