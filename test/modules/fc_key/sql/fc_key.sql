@@ -22,7 +22,7 @@ BEGIN
 	END IF;
 	IF random() < 0.1 THEN
 		RETURN CASE type WHEN 'date'::regtype THEN pick('4713-11-24 BC', '5874897-12-31', 'infinity', '-infinity', '0001-12-31 BC')
-			ELSE pick('4713-11-24 00:00:00+00 BC', '294276-12-31 20:59:59.999999+00', 'infinity', '-infinity', '4713-11-25 05:00:00 BC') END;
+			ELSE pick('4713-11-24 00:00:00+00 BC', '294276-12-31 23:59:59.999999+00', 'infinity', '-infinity', '4713-11-25 05:00:00 BC') END;
 	END IF;
 	RETURN pick('2024-03-10', '2024-03-31', '2024-10-27', '2024-11-03', '2024-04-07', '2024-02-29', (date '1990-01-01' + floor(random() * 20000)::int)::text)
 		|| CASE WHEN type <> 'date'::regtype THEN pick(' 00:00', ' 01:30', ' 02:00', ' 03:00', ' 23:59:59.999999', to_char(interval '1 second' * (random() * 86399), ' HH24:MI:SS')) ELSE '' END;
@@ -34,7 +34,7 @@ CREATE FUNCTION random_ranges(type regtype, OUT los text[], OUT his text[]) LANG
 DECLARE
 	step text := CASE WHEN type IN ('smallint'::regtype, 'integer', 'bigint') THEN pick('1', '10', '7', '1000')
 		WHEN type = 'date'::regtype THEN pick('1 day', '7 days', '1 month', '3 months', '1 year', '30 days')
-		ELSE pick('1 hour', '1 day', '7 days', '1 month', '3 months', '15 minutes', '6 hours', '36 hours', '30 days 01:00', '1 year') END;
+		ELSE pick('1 hour', '1 day', '7 days', '1 month', '3 months', '15 minutes', '6 hours', '5 hours', '36 hours', '30 days 01:00', '1 year') END;
 	lo text := CASE WHEN type IN ('smallint'::regtype, 'integer', 'bigint') THEN pick('0', '-30', '5000') WHEN type = 'date'::regtype
 		THEN pick('2024-01-01', '2024-01-15', '2024-02-29') ELSE pick('2024-01-01', '2024-03-01', '2024-03-09 23:00', '2024-10-26', '2024-02-29 12:00+00', '2024-03-01 00:00+00') END;
 	hi text;
@@ -194,6 +194,9 @@ SELECT what, by_ranges(type::regtype, VARIADIC bounds) FROM (VALUES
 	('90 of them', 'date', '{2024-01-01,2024-03-31}'),
 	('months from the 29th on', 'date', '{2024-01-29,2024-02-29}'),
 	('30 days and 31', 'date', '{2024-01-02,2024-02-01,2024-03-03}'),
+	('45 days and 46', 'date', '{2024-01-02,2024-02-16,2024-04-02}'),
+	('50 days and 51', 'date', '{2024-01-02,2024-02-21,2024-04-12}'),
+	('31 days and 61', 'date', '{2024-01-02,2024-02-02,2024-04-03}'),
 	('months and a year', 'date', '{2024-01-01,2024-02-01,2025-02-01}'),
 	('a month with an hour', 'timestamp', '{2024-01-01 01:00,2024-02-01 01:00}'),
 	('hours', 'timestamptz', '{2024-03-30 22:00,2024-03-30 23:00}'),
@@ -204,6 +207,7 @@ SELECT what, by_ranges(type::regtype, VARIADIC bounds) FROM (VALUES
 	('integers', 'bigint', '{0,1000,3000}'),
 	('more than a bigint', 'bigint', '{-9223372036854775808,9223372036854775807}')) AS c (what, type, bounds);
 SELECT fc_key_width('date', '{2024-01-01,2024-01-03}', '{2024-01-03,2024-02-03}', '2 days');
+SELECT fc_key_width('timestamptz', '{2024-03-30 00:07}', '{2024-03-31 00:07}', '1 day');
 SELECT fc_key_width('date', '{NULL,2024-01-03}', '{2024-01-03,infinity}', '2 days');
 SELECT fc_key_width('date', '{-infinity}', '{2024-01-03}', NULL);
 
@@ -222,6 +226,7 @@ $$;
 SELECT refusal(type::regtype, width, epoch) FROM (VALUES ('bigint', 'x', NULL::bigint), ('bigint', '', NULL), ('bigint', '10 ', NULL), ('bigint', '10 x', NULL), ('bigint', '99999999999999999999', NULL), ('bigint', '0', NULL), ('bigint', '-1', NULL), ('bigint', NULL, NULL),
 	('date', '1 hour', NULL), ('date', '48 hours', NULL), ('date', '1 month 1 day', NULL), ('timestamp', '-1 day', NULL), ('timestamp', '1 day 1 hour', NULL), ('timestamp', '0', NULL),
 	('timestamp', '2147483647 days', NULL), ('timestamp', 'many', NULL), ('timestamp', NULL, NULL), ('bigint', '0.5 seconds', 1)) AS w (type, width, epoch);
+SELECT refusal('timestamp', '999999999999999999 years') ~ '^22.*out of range' AND refusal('timestamp', '999999999999999999 years') !~ 'Give a width' AS "only what is no interval has the hint";
 
 -- ---- ranges within bounds, and what fits ------------------------------------------------
 
