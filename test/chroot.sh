@@ -123,7 +123,7 @@ fc_chroot_find()
 # apt with lists of our own
 fc_look()
 {
-  local tool=apt-cache
+  local tool=${FC_LOOK_TOOL:-apt-cache}
   [ "$1" != update ] || tool=apt-get
   $tool -q -o Dir::Etc::SourceList="$FC_TMP/apt/sources.list" -o Dir::Etc::SourceParts="$FC_TMP/apt/parts" \
     -o Dir::State::Lists="$FC_TMP/apt/lists" -o Dir::Cache="$FC_TMP/apt/cache" -o APT::Sandbox::User= \

@@ -163,13 +163,13 @@ fc_temporary()
   FC_LOG=$FC_TMP/log/setup.log
 }
 
-# fc_libraries COLUMN: prints names of Debian's packages from the list in
+# fc_libraries COLUMN [ARCHITECTURE]: prints names of Debian's packages from the list in
 # libraries.mk: 4, the libraries that the extension is built with; 6, the tools that
 # pack what it unpacks.  Other architectures have no ISA-L.
 fc_libraries()
 {
   local without=ISAL
-  case $(dpkg --print-architecture 2>/dev/null) in amd64 | arm64) without=- ;; esac
+  case ${2:-$(dpkg --print-architecture 2>/dev/null)} in amd64 | arm64) without=- ;; esac
   sed -n "/^ABOUT_$without /d; s/^ABOUT_[A-Z0-9]* = //p" "$FC_TOP/libraries.mk" | awk -v column="$1" '{ print $column }' | sort -u
 }
 
@@ -239,7 +239,7 @@ fc_stage()
   done
   # a server of servers.sh has a libpq of its own
   dir=$("$PG_CONFIG" --libdir)
-  [[ "$dir" != "$FC_TMP"/* ]] || ln -sf "$dir"/lib*.so* "$FC_STAGE$dir/" || return 1
+  [[ "$dir" != "$FC_TMP"/* || -n "${FC_PROCESSOR:-}" ]] || ln -sf "$dir"/lib*.so* "$FC_STAGE$dir/" || return 1
   dir=$("$PG_CONFIG" --localedir)
   [ ! -d "$dir" ] || { mkdir -p "$FC_STAGE${dir%/*}" && ln -s "$dir" "$FC_STAGE$dir"; } || return 1
   [ -z "$FC_USER" ] || chown -R "$FC_USER" "$FC_STAGE"

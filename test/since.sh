@@ -32,7 +32,7 @@ fc_since_of()
     test/hostile/*) echo style hostile ;;
     test/unit/*) echo style unit ;;
     test/fixtures* | test/differential*) echo style unit differential ;;
-    test/fuzz/libfuzzer/*) echo style libfuzzer ;;
+    test/fuzz/libfuzzer/*) echo style unit libfuzzer ;;
     test/fuzz/convert/* | test/fuzz/run-convert) echo style convert libfuzzer ;;
     test/fuzz/*) echo style fuzz ;;
     test/docs/* | docs/* | README.md | SECURITY.md | CONTRIBUTING.md | mkdocs.yml) echo style docs package ;;

@@ -270,7 +270,7 @@ suite_unit()
   local log=$FC_TMP/log/unit.build all=${FC_UNIT:-all} dir=bin
   # whoever wants assertions wants these, too
   [[ "${FC_VERSION:-}" != *+assert ]] || all=asan-all dir=bin/asan
-  if ! slot fc_as make -s -j"$FC_JOBS" -C test/unit $all >"$log" 2>&1; then
+  if ! slot fc_as make -s -j"$FC_JOBS" -C test/unit PG_CONFIG="$PG_CONFIG" $all >"$log" 2>&1; then
     cat "$log" >&2
     return
   fi

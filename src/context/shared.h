@@ -430,7 +430,7 @@ typedef enum FcSharedTail
  * FcRing	leader: "from", "upto", bytes, before published | as published
  * errors	with the mutex: first, w, offset; before the slice's turn ends
  *		| fc_error_beyond: offset | fc_multi_some: offset, r, the kind of first
- * rejected	each: last_rejected, f, rejected | one too many: after f, last_rejected
+ * rejected	each: last_rejected, f, rejected | one too many: the same, the last
  * FcUnpackArea	who ends a file: size or faulty, inflow_failed, f, done
  *		| leader: done, r, inflow_failed, sizes | fc_piece_put: faulty and
  *		FcChain.head, hints to give up: fc_piece_meet_turn takes the lock
