@@ -58,10 +58,10 @@ fc_server_cross()
 }
 
 # A server of another processor: builds for it, and its libraries, are from now on
-# looked for where it is
+# looked for where it is.  It is slow.
 fc_server_settle()
 {
-  export CC QEMU_LD_PREFIX=$FC_TMP/server PGCTLTIMEOUT=300
+  export CC QEMU_LD_PREFIX=$FC_TMP/server PGCTLTIMEOUT=300 FC_FUZZ_CASES=${FC_FUZZ_CASES:-60}
   CC="$(fc_server_cross triplet)-gcc --sysroot=$FC_TMP/server"
   PG_CONFIG=$FC_TMP/server/usr/lib/postgresql/$FC_MAJOR/bin/pg_config
   sed -i "s,^CC = gcc.*,CC = $CC," "$(dirname "$("$PG_CONFIG" --pgxs)")/../Makefile.global"
