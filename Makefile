@@ -11,6 +11,7 @@
 #   make coverage                                which lines the tests reach, in coverage/
 #   make install-plugin                          for local_preload_libraries
 #   make dist                                    the release archive of HEAD
+#   make release-check                           whether the tree is ready for a release
 #   make publisher REPOSITORY=URL CONTACT=MAIL   who publishes it, see packaging/publisher
 #   make LZ4=no                                  without a library, see libraries.mk
 #
@@ -91,7 +92,7 @@ uninstall-documents:
 TMP_DIR ?= $(or $(TMPDIR),/tmp)
 
 .PHONY: libraries install-documents uninstall-documents install-plugin uninstall-plugin unit pgtap differential tap \
-	check-quick check-style docs html indent coverage publisher dist
+	check-quick check-style docs html indent coverage publisher dist release-check
 
 unit:
 	$(MAKE) -C test/unit check
@@ -167,3 +168,6 @@ uninstall-plugin:
 dist:
 	git archive --format=zip --prefix=$(EXTENSION)-$(EXTVERSION)/ \
 		--output=$(EXTENSION)-$(EXTVERSION).zip HEAD
+
+release-check:
+	test/release

@@ -5,7 +5,7 @@
 WING = fast_copy_cluster
 WING_LIBRARY = $(WING)$(DLSUFFIX)
 WING_OBJS = $(sort $(patsubst %.c,%.o,$(wildcard cluster/src/*.c cluster/src/*/*.c)))
-WING_DATA = $(addprefix $(srcdir)/cluster/,$(WING).control $(WING)--$(EXTVERSION).sql)
+WING_DATA = $(srcdir)/cluster/$(WING).control $(sort $(wildcard $(srcdir)/cluster/$(WING)--*.sql))
 
 $(WING_OBJS): override CPPFLAGS += -I$(srcdir)/cluster/src
 cluster/src/wire/wire.o: override CPPFLAGS += -I$(libpq_srcdir)

@@ -37,7 +37,7 @@ fc_since_of()
     test/fuzz/*) echo style fuzz ;;
     test/docs/* | docs/* | README.md | SECURITY.md | CONTRIBUTING.md | mkdocs.yml) echo style docs package ;;
     CHANGELOG.md | LICENSE | META.json | debian/* | packaging/*) echo style package ;;
-    test/package) echo style package ;;
+    test/package | test/release* | test/extension.pl) echo style package ;;
     bench/*.md) echo style ;;
     bench/* | test/bench) echo style bench ;;
     test/external/*) echo style external accelerate ;;
