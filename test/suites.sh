@@ -73,7 +73,7 @@ fc_suite_packages()
       ;;
     valgrind) echo valgrind ;;
     faults) echo $(fc_libraries 6) zip strace e2fsprogs ;;
-    package) echo git unzip binutils build-essential dpkg-dev debhelper rpm mkdocs weasyprint poppler-utils postgresql-server-dev-all ;;
+    package) echo git unzip binutils build-essential dpkg-dev debhelper lintian pgxnclient rpm mkdocs weasyprint poppler-utils postgresql-server-dev-all ;;
   esac
 }
 
