@@ -67,11 +67,12 @@ fc_chroot_run()
   return $rc
 }
 
-# Sets FC_ROOT, a system for the version, which is made if it is not there.
+# Sets FC_ROOT, a system for the version, which is made if it is not there: the one
+# that tests run in, or another that was made in the same way and has a name of its own.
 fc_chroot_ready()
 {
   FC_CACHE=${FC_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/fast_copy}
-  FC_ROOT=$FC_CACHE/pg$FC_MAJOR
+  FC_ROOT=$FC_CACHE/${1:-pg}$FC_MAJOR
   fc_chroot_check || return
   [ -f "$FC_ROOT/etc/fast_copy" ] || fc_chroot_locked
 }

@@ -36,7 +36,9 @@ fc_since_of()
     test/fuzz/convert/* | test/fuzz/run-convert) echo style convert libfuzzer ;;
     test/fuzz/*) echo style fuzz ;;
     test/docs/* | docs/* | README.md | SECURITY.md | CONTRIBUTING.md | mkdocs.yml) echo style docs package ;;
-    CHANGELOG.md | LICENSE | META.json | debian/* | packaging/*) echo style package ;;
+    debian/* | packaging/extension.Dockerfile) echo style package debian ;;
+    test/debian) echo style debian ;;
+    CHANGELOG.md | LICENSE | META.json | packaging/*) echo style package ;;
     test/package | test/release* | test/extension.pl) echo style package ;;
     bench/*.md) echo style ;;
     bench/* | test/bench) echo style bench ;;

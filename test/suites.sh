@@ -1,7 +1,7 @@
 # The suites of test/run and test/quick, and what runs them side by side.
 #
 # Of some suites a part can be chosen: FC_UNIT (bin/record ...), FC_REGRESS (names),
-# FC_FIXTURES and FC_DOCS (names), FC_MUTANTS (numbers), FC_PGTAP_FILES, FC_TAP_FILES and
+# FC_FIXTURES and FC_DOCS (names), FC_MUTANTS (numbers), FC_DEBIAN (versions), FC_PGTAP_FILES, FC_TAP_FILES and
 # FC_HOSTILE_FILES (paths); of tap, hostile and differential with FC_PART=I/N every Nth
 # file, from number I on; with FC_ASSERTED=1 all of tap but what a run of 15+assert has.
 #
@@ -14,7 +14,7 @@
 # printed when it has ended, so that the lines of two are never mixed; its counts are
 # added to PASSED and FAILED.
 
-SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients versions valgrind mutants faults bench package"
+SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients versions valgrind mutants faults bench package debian"
 # Who starts first when all are to run: the one that waits most, so that there is always
 # one that works beside it, then those of one long file
 FC_ORDER='style tap package clients bench accelerate docs libfuzzer unit'
@@ -415,6 +415,18 @@ suite_package()
   mkdir "$dir/work" && { [ -z "$FC_USER" ] || chown "$FC_USER" "$dir/work"; } || return
   PG_CONFIG=$PG_CONFIG tap package test/package "$dir/work" "$FC_STAGE" --
   end_server
+}
+
+# Debian's packages in fresh systems of the suites that have their versions
+suite_debian()
+{
+  if [ -n "${FC_IN_CHROOT:-}" ]; then
+    echo "*** debian: IS NOT TESTED, this is itself one of the systems that it would make" >&2
+    echo "0 0 1"
+    return
+  fi
+  mkdir "$FC_TMP/debian" || return
+  perl test/tap "$FC_LOGS/debian.tap" test/debian "$FC_TMP/debian" -- ${FC_DEBIAN:-15 17 18 19}
 }
 
 suite_tap()
