@@ -35,7 +35,7 @@
 /*
  * Where the last of *records records ends, of which it takes off those that
  * are there, or before that the last one that ends before so many bytes, or
- * else the first one.  The end of the file's if nothing follows.  Adds the lines
+ * else the first one.  The end of the file if nothing follows.  Adds the lines
  * up to there.
  */
 static uint64
