@@ -103,26 +103,6 @@ mark_text(FcMarks *marks, size_t first, const FcMask *masks, size_t n,
 	}
 }
 
-/*
- * Marks n bytes from "at" on, if they are whole blocks in which nothing but
- * delimiters and line ends stands out; they begin outside quotes
- */
-static inline bool
-mark_quiet(const FcDialect *dialect, FcMarks *marks, size_t at, const char *buf,
-		   size_t n)
-{
-	size_t		first = at / BLOCK;
-
-	if (n % BLOCK != 0 || dialect->eol != FC_EOL_NL ||
-		!fc_mask_kernel->quiet(mask_bytes(dialect), buf + at, n / BLOCK,
-							   marks->ends + first, marks->delims + first))
-		return false;
-	memset(marks->quotes + first, 0, n / BLOCK * sizeof(uint64_t));
-	memset(marks->strange + first, 0, n / BLOCK * sizeof(uint64_t));
-	memset(marks->embedded + first, 0, n / BLOCK * sizeof(uint64_t));
-	return true;
-}
-
 /* Moves the bits by n, fewer than a word has; *carry is the word before */
 static inline uint64_t
 moved(uint64_t word, int n, uint64_t *carry)
@@ -209,7 +189,6 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 	FcMask		masks[BATCH];
 	uint64_t	inside = 0;
 	bool		escaped = false;
-	bool		quiet = true;
 
 	Assert(fc_marks_serve(dialect));
 	marks->len = len < FC_MARKS_BYTES ? len : FC_MARKS_BYTES;
@@ -221,10 +200,6 @@ fc_marks_fill(const FcDialect *dialect, FcMarks *marks, const char *buf,
 			BATCH * BLOCK;
 		size_t		blocks = (n + BLOCK - 1) / BLOCK;
 
-		/* where one was not the next ones hardly are */
-		quiet = quiet && mark_quiet(dialect, marks, at, buf, n);
-		if (quiet)
-			continue;
 		fc_mask_kernel->all(mask_bytes(dialect), buf + at, n, masks);
 		if (text)
 			mark_text(marks, at / BLOCK, masks, blocks, buf + at, dialect->raw, &escaped);

@@ -99,28 +99,12 @@ avx2_prefix_xor(uint64_t w)
 	return (uint64_t) _mm_cvtsi128_si64(product);
 }
 
-/* The highest bit of each byte of which one was odd */
-AVX2 static inline __m256i
-avx2_odd(__m256i odd, const char *p, char quote)
-{
-	__m256i		v = _mm256_loadu_si256((const __m256i *) p);
-	__m256i		equal = _mm256_or_si256(_mm256_cmpeq_epi8(v, _mm256_set1_epi8(quote)),
-										_mm256_cmpeq_epi8(v, _mm256_set1_epi8('\r')));
-
-	v = _mm256_or_si256(v, _mm256_cmpeq_epi8(v, _mm256_setzero_si256()));
-	return _mm256_or_si256(odd, _mm256_or_si256(v, equal));
-}
-
 #define KERNEL(name)	avx2_##name
 #define TARGET			AVX2
 #define PIECE			32
 #define PREFIX(w)		avx2_prefix_xor(w)
 #define COUNT(w)		__builtin_popcountll(w)
 #define FIRST(w)		_tzcnt_u64(w)
-#define ODD			__m256i
-#define ODD_NONE		_mm256_setzero_si256()
-#define ODD_ADD(o, p, q)	avx2_odd(o, p, q)
-#define ODD_ANY(o)		(_mm256_movemask_epi8(o) != 0)
 #include "grammar/mask_kernel.h"
 #endif							/* FC_MASK_X86 */
 
@@ -193,16 +177,16 @@ neon_piece(const char *p, char c, bool strange)
 
 static const FcMaskKernel kernels[] = {
 #ifdef FC_MASK_AVX512
-	{"avx512", avx512_all, avx512_lines, avx512_fields, avx512_quiet, avx512_places},
+	{"avx512", avx512_all, avx512_lines, avx512_fields, avx512_places},
 #endif
 #ifdef FC_MASK_X86
-	{"avx2", avx2_all, avx2_lines, avx2_fields, avx2_quiet, avx2_places},
-	{"sse2", sse2_all, sse2_lines, sse2_fields, sse2_quiet, sse2_places},
+	{"avx2", avx2_all, avx2_lines, avx2_fields, avx2_places},
+	{"sse2", sse2_all, sse2_lines, sse2_fields, sse2_places},
 #endif
 #ifdef FC_MASK_NEON
-	{"neon", neon_all, neon_lines, neon_fields, neon_quiet, neon_places},
+	{"neon", neon_all, neon_lines, neon_fields, neon_places},
 #endif
-	{"words", word_all, word_lines, word_fields, word_quiet, word_places}
+	{"words", word_all, word_lines, word_fields, word_places}
 };
 
 const FcMaskKernel *

@@ -47,14 +47,6 @@ typedef struct FcMask
 typedef void (*FcMaskFill) (FcMaskBytes bytes, const char *p, size_t len,
 							FcMask *masks);
 
-/*
- * Fills words for n whole blocks at p: in ends '\n', in delims delimiters.
- * False, with nothing of use in them, if there are quotes, '\r' or strange
- * bytes.
- */
-typedef bool (*FcMaskQuiet) (FcMaskBytes bytes, const char *p, size_t n,
-							 uint64_t *ends, uint64_t *delims);
-
 /* The most places that FcMaskPlaces writes beyond those asked for */
 #define FC_MASK_SPARE	(2 * FC_MASK_BLOCK)
 
@@ -83,7 +75,6 @@ typedef struct FcMaskKernel
 	FcMaskFill	all;
 	FcMaskFill	lines;
 	FcMaskFill	fields;
-	FcMaskQuiet quiet;
 	FcMaskPlaces places;
 } FcMaskKernel;
 

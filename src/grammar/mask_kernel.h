@@ -16,8 +16,6 @@
  *	PREFIX(w)		as fc_mask_prefix_xor
  *	COUNT(w)		as fc_mask_count
  *	FIRST(w)		the number of the first bit that is set, any for 0
- *	ODD				gathers the bytes of p[0..PIECE) that are a quote, '\r' or
- *					strange: ODD_NONE, ODD_ADD(odd, p, quote), ODD_ANY(odd)
  *	WRITE(at, w, base)	writes base and the number of each bit that is set
  *
  *-------------------------------------------------------------------------
@@ -27,13 +25,6 @@
 #define PREFIX(w)		fc_mask_prefix_xor(w)
 #define COUNT(w)		fc_mask_count(w)
 #define FIRST(w)		__builtin_ctzll((w) | ~(~UINT64_C(0) >> 1))
-#endif
-#ifndef ODD
-#define ODD				uint64_t
-#define ODD_NONE		0
-#define ODD_ADD(odd, p, quote) \
-	((odd) | KERNEL(piece)(p, quote, false) | KERNEL(piece)(p, '\r', false) | KERNEL(piece)(p, '\0', true))
-#define ODD_ANY(odd)	((odd) != 0)
 #endif
 
 #ifndef WRITE
@@ -135,21 +126,6 @@ KERNEL(fields)(FcMaskBytes bytes, const char *p, size_t len, FcMask *masks)
 	KERNEL(fill)(bytes, p, len, false, false, masks);
 }
 
-TARGET static bool
-KERNEL(quiet)(FcMaskBytes bytes, const char *p, size_t n, uint64_t *ends, uint64_t *delims)
-{
-	ODD			odd = ODD_NONE;
-
-	for (size_t i = 0; i < n; i++, p += FC_MASK_BLOCK)
-	{
-		ends[i] = KERNEL(whole)(p, '\n', false);
-		delims[i] = KERNEL(whole)(p, bytes.delim, false);
-		for (size_t at = 0; at < FC_MASK_BLOCK; at += PIECE)
-			odd = ODD_ADD(odd, p + at, bytes.quote);
-	}
-	return !ODD_ANY(odd);
-}
-
 /* Places written beyond those of a word do not count */
 TARGET static void
 KERNEL(places)(const uint64_t *words, const uint64_t *last, size_t pos, size_t len,
@@ -190,8 +166,4 @@ KERNEL(places)(const uint64_t *words, const uint64_t *last, size_t pos, size_t l
 #undef PREFIX
 #undef COUNT
 #undef FIRST
-#undef ODD
-#undef ODD_NONE
-#undef ODD_ADD
-#undef ODD_ANY
 #undef WRITE

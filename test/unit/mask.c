@@ -75,48 +75,6 @@ masks_are_right(const FcMaskKernel *kernel, const char *data, size_t len,
 	return right && masks[blocks].quotes == UINT64_C(0x5555555555555555);
 }
 
-/* Is a stretch of whole blocks quiet exactly if it is, and right then? */
-static bool
-quiet_is_right(const FcMaskKernel *kernel, const char *data, size_t n)
-{
-	char	   *copy = exact_copy(data, n * FC_MASK_BLOCK);
-	uint64_t	ends[MAX_BLOCKS];
-	uint64_t	delims[MAX_BLOCKS];
-	bool		odd = false;
-	bool		right;
-
-	for (size_t i = 0; i < n * FC_MASK_BLOCK; i++)
-		odd |= data[i] == bytes.quote || data[i] == '\r' || (signed char) data[i] <= 0;
-	right = kernel->quiet(bytes, copy, n, ends, delims) == !odd;
-	for (size_t i = 0; i < n && right && !odd; i++)
-		right = mask_is(ends[i], data + i * FC_MASK_BLOCK, FC_MASK_BLOCK, '\n') &&
-			mask_is(delims[i], data + i * FC_MASK_BLOCK, FC_MASK_BLOCK, bytes.delim);
-	free(copy);
-	return right;
-}
-
-static void
-test_quiet(const FcMaskKernel *kernel)
-{
-	static const char special[] = "\"\r\x8a\xff\0";
-	uint64_t	seed = UINT64_C(577215);
-	char		data[MAX_BYTES];
-	bool		right = true;
-
-	for (int round = 0; round < 5000 && right; round++)
-	{
-		size_t		n = 1 + made_up(&seed, MAX_BLOCKS);
-
-		for (size_t i = 0; i < sizeof(data); i++)
-			data[i] = ",\naaaaaaaa"[made_up(&seed, 10)];
-		/* one byte that is not quiet, at any place or after the end */
-		if (round % 2 == 0)
-			data[made_up(&seed, sizeof(data))] = special[made_up(&seed, 5)];
-		right = quiet_is_right(kernel, data, n);
-	}
-	ok(right, "quiet blocks");
-}
-
 /* Are the places of bits those that a look at one bit after another finds? */
 static bool
 places_are_right(const FcMaskKernel *kernel, const uint64_t *words, const uint64_t *last,
@@ -260,7 +218,6 @@ main(void)
 		if (n++ == 0)
 			best = kernel;
 		test_kernel(kernel);
-		test_quiet(kernel);
 		test_places(kernel);
 	}
 	ok(n > 0 && fc_mask_kernel == best, "the one chosen is the best");
