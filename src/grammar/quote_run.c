@@ -162,26 +162,6 @@ run_batch(const FcDialect *dialect, FcQuoteRun *run, const char *buf, size_t len
 }
 
 /*
- * Feeds a batch without quotes to a pair of runs: one of them is outside of
- * quotes all the way, and the other within.
- */
-static inline void
-quiet_batch(const FcDialect *dialect, FcQuoteRun *outside, FcQuoteRun *within,
-			const FcMask *masks, size_t len)
-{
-	const bool	cr = dialect->eol == FC_EOL_CR;
-	const bool	nl = dialect->eol == FC_EOL_NL;
-
-	for (size_t at = 0, i = 0; at < len; at += BLOCK, i++)
-	{
-		size_t		n = len - at < BLOCK ? len - at : BLOCK;
-
-		run_account(outside, cr ? masks[i].cr : masks[i].nl, 0, n);
-		run_account(within, 0, nl ? masks[i].nl : masks[i].cr, n);
-	}
-}
-
-/*
  * Feeds at most BATCH blocks to a pair of runs.  A quote that toggles one of
  * them toggles the other, so that where one is in quotes the other is not, all
  * the way.  The caller passes local runs of its own, so that they can live in
@@ -194,20 +174,9 @@ pair_batch(const FcDialect *dialect, FcQuoteRun *one, FcQuoteRun *other, const c
 	const bool	cr = dialect->eol == FC_EOL_CR;
 	const bool	nl = dialect->eol == FC_EOL_NL;
 	uint64_t	inside = one->state == FC_OUTSIDE ? 0 : ~UINT64_C(0);
-	uint64_t	quotes = 0;
 	FcMask		masks[BATCH];
 
 	fc_mask_kernel->lines(mask_bytes(dialect), buf, len, masks);
-	for (size_t i = 0; i * BLOCK < len; i++)
-		quotes |= masks[i].quotes;
-	if (quotes == 0)
-	{
-		if (inside)
-			quiet_batch(dialect, other, one, masks, len);
-		else
-			quiet_batch(dialect, one, other, masks, len);
-		return;
-	}
 	for (size_t at = 0, i = 0; at < len; at += BLOCK, i++)
 	{
 		size_t		n = len - at < BLOCK ? len - at : BLOCK;
