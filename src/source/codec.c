@@ -16,7 +16,7 @@
  *
  * The libraries check all checksums.  A build has the libraries that it finds
  * (HAVE_ZSTD and so on, libraries.mk), but every build knows all formats: the
- * table "libraries" says which packages a format needs.
+ * table "formats" says which packages a format needs.
  *
  * Libraries take memory by malloc: a caller that begins a codec ends it, on an
  * error, too.
@@ -68,9 +68,10 @@ struct FcCodec
 	void	   *own;			/* the library's */
 };
 
-/* What unpacks a format; without a start it is not in this build */
-typedef struct FcLibrary
+/* A format, and what unpacks it; without a start it is not in this build */
+typedef struct FcFormat
 {
+	const char *name;
 	const char *packages;		/* that have what a build needs */
 
 	/*
@@ -89,7 +90,7 @@ typedef struct FcLibrary
 	bool		(*restart) (void *own);
 	/* NULL: it does not tell */
 	size_t		(*memory) (const void *own);
-} FcLibrary;
+} FcFormat;
 
 typedef struct FcMagic
 {
@@ -195,35 +196,6 @@ fc_codec_detect(const char *head, size_t len, uint64_t *skip)
 	if (skip)
 		*skip += 8;
 	return FC_CODEC_ZSTD;
-}
-
-const char *
-fc_codec_name(FcCodecKind kind)
-{
-	static const char *const names[FC_CODEC_KINDS] = {
-		[FC_CODEC_NONE] = "plain",
-		[FC_CODEC_GZIP] = "gzip",
-		[FC_CODEC_ZSTD] = "zstd",
-		[FC_CODEC_LZ4] = "lz4",
-		[FC_CODEC_BZIP2] = "bzip2",
-		[FC_CODEC_XZ] = "xz",
-		[FC_CODEC_ZIP] = "zip",
-		[FC_CODEC_UTF16] = "UTF-16",
-		[FC_CODEC_SEVENZIP] = "7z",
-		[FC_CODEC_COMPRESS] = "compress",
-		[FC_CODEC_OLD_LZ4] = "legacy lz4",
-		[FC_CODEC_LZMA] = "lzma",
-		[FC_CODEC_TAR] = "tar",
-		[FC_CODEC_WORKBOOK] = "spreadsheet",
-		[FC_CODEC_PARQUET] = "Parquet",
-		[FC_CODEC_ORC] = "ORC",
-		[FC_CODEC_AVRO] = "Avro",
-		[FC_CODEC_ARROW] = "Arrow",
-		[FC_CODEC_SQLITE] = "SQLite",
-		[FC_CODEC_DUMP] = "pg_dump"
-	};
-
-	return kind >= FC_CODEC_NONE && kind < FC_CODEC_KINDS ? names[kind] : "unknown";
 }
 
 #if defined(HAVE_ISAL) || defined(HAVE_ZLIB)
@@ -477,26 +449,45 @@ fc_xz_memory(const void *own)
 
 #define FC_ZLIB_PACKAGES	"zlib1g-dev (Debian) or zlib-devel (Fedora)"
 
-static const FcLibrary libraries[FC_CODEC_REFUSED] = {
-	[FC_CODEC_GZIP] = {FC_ZLIB_PACKAGES, FC_GZIP},
-	[FC_CODEC_ZIP] = {FC_ZLIB_PACKAGES, FC_ZIP},
-	[FC_CODEC_ZSTD] = {"libzstd-dev (Debian) or libzstd-devel (Fedora)", FC_ZSTD},
-	[FC_CODEC_LZ4] = {"liblz4-dev (Debian) or lz4-devel (Fedora)", FC_LZ4},
-	[FC_CODEC_BZIP2] = {"libbz2-dev (Debian) or bzip2-devel (Fedora)", FC_BZIP2},
-	[FC_CODEC_XZ] = {"liblzma-dev (Debian) or xz-devel (Fedora)", FC_XZ}
+static const FcFormat formats[FC_CODEC_KINDS] = {
+	[FC_CODEC_NONE] = {"plain"},
+	[FC_CODEC_GZIP] = {"gzip", FC_ZLIB_PACKAGES, FC_GZIP},
+	[FC_CODEC_ZSTD] = {"zstd", "libzstd-dev (Debian) or libzstd-devel (Fedora)", FC_ZSTD},
+	[FC_CODEC_LZ4] = {"lz4", "liblz4-dev (Debian) or lz4-devel (Fedora)", FC_LZ4},
+	[FC_CODEC_BZIP2] = {"bzip2", "libbz2-dev (Debian) or bzip2-devel (Fedora)", FC_BZIP2},
+	[FC_CODEC_XZ] = {"xz", "liblzma-dev (Debian) or xz-devel (Fedora)", FC_XZ},
+	[FC_CODEC_ZIP] = {"zip", FC_ZLIB_PACKAGES, FC_ZIP},
+	[FC_CODEC_UTF16] = {"UTF-16"},
+	[FC_CODEC_SEVENZIP] = {"7z"},
+	[FC_CODEC_COMPRESS] = {"compress"},
+	[FC_CODEC_OLD_LZ4] = {"legacy lz4"},
+	[FC_CODEC_LZMA] = {"lzma"},
+	[FC_CODEC_TAR] = {"tar"},
+	[FC_CODEC_WORKBOOK] = {"spreadsheet"},
+	[FC_CODEC_PARQUET] = {"Parquet"},
+	[FC_CODEC_ORC] = {"ORC"},
+	[FC_CODEC_AVRO] = {"Avro"},
+	[FC_CODEC_ARROW] = {"Arrow"},
+	[FC_CODEC_SQLITE] = {"SQLite"},
+	[FC_CODEC_DUMP] = {"pg_dump"}
 };
+
+const char *
+fc_codec_name(FcCodecKind kind)
+{
+	return kind >= FC_CODEC_NONE && kind < FC_CODEC_KINDS ? formats[kind].name : "unknown";
+}
 
 bool
 fc_codec_unpacks(FcCodecKind kind)
 {
-	return kind == FC_CODEC_UTF16 || (kind > FC_CODEC_NONE && kind < FC_CODEC_REFUSED &&
-									  libraries[kind].start != NULL);
+	return kind == FC_CODEC_UTF16 || (kind > FC_CODEC_NONE && formats[kind].start != NULL);
 }
 
 const char *
 fc_codec_lacks(FcCodecKind kind)
 {
-	return kind < FC_CODEC_REFUSED ? libraries[kind].packages : NULL;
+	return formats[kind].packages;
 }
 
 FcCodec *
@@ -508,7 +499,7 @@ fc_codec_begin(FcCodecKind kind, size_t memory)
 		return NULL;
 	codec->kind = kind;
 	codec->reason = "";
-	codec->own = libraries[kind].start(memory > FC_CODEC_LEAST ? memory : FC_CODEC_LEAST);
+	codec->own = formats[kind].start(memory > FC_CODEC_LEAST ? memory : FC_CODEC_LEAST);
 	if (codec->own)
 		return codec;
 	free(codec);
@@ -518,7 +509,7 @@ fc_codec_begin(FcCodecKind kind, size_t memory)
 void
 fc_codec_end(FcCodec *codec)
 {
-	libraries[codec->kind].end(codec->own);
+	formats[codec->kind].end(codec->own);
 	free(codec);
 }
 
@@ -576,7 +567,7 @@ fc_codec_pad(FcCodec *codec, FcCodecIo *io)
 static FcCodecResult
 fc_codec_between(FcCodec *codec, FcCodecIo *io)
 {
-	bool		(*restart) (void *) = libraries[codec->kind].restart;
+	bool		(*restart) (void *) = formats[codec->kind].restart;
 
 	if (io->in_pos == io->in_len)
 		return FC_CODEC_OK;
@@ -613,7 +604,7 @@ fc_codec_step(FcCodec *codec, FcCodecIo *io)
 	/* a library may take any number of bytes before it complains */
 	for (size_t n = 0; codec->taken + n < FC_CODEC_MAGIC && in + n < io->in_len; n++)
 		codec->head[codec->taken + n] = io->in[in + n];
-	result = libraries[codec->kind].step(codec->own, io, &end, &reason);
+	result = formats[codec->kind].step(codec->own, io, &end, &reason);
 	/* a library that complains has seen all of the input, whatever it took */
 	codec->taken += (result == FC_CODEC_CORRUPT ? io->in_len : io->in_pos) - in;
 	if (result == FC_CODEC_CORRUPT && fc_codec_is_garbage(codec))
@@ -662,7 +653,7 @@ fc_codec_finish(const FcCodec *codec)
 size_t
 fc_codec_memory(const FcCodec *codec)
 {
-	size_t		(*memory) (const void *) = libraries[codec->kind].memory;
+	size_t		(*memory) (const void *) = formats[codec->kind].memory;
 
 	return memory ? memory(codec->own) : 0;
 }

@@ -60,7 +60,7 @@ fc_codec_count(size_t n)
 	((io)->in_pos = (const char *) (stream)->next_in - (io)->in, \
 	 (io)->out_pos = (char *) (stream)->next_out - (io)->out)
 
-/* Unpacks a member of a gzip file: an FcLibrary of source/codec.c */
+/* Unpacks a member of a gzip file: an FcFormat of source/codec.c */
 extern void *fc_gunzip_start(size_t memory);
 extern void fc_gunzip_end(void *own);
 extern FcCodecResult fc_gunzip_step(void *own, FcCodecIo *io, bool *end, const char **reason);

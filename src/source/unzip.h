@@ -12,7 +12,7 @@
 
 #include "source/gunzip.h"
 
-/* An FcLibrary of source/codec.c */
+/* An FcFormat of source/codec.c */
 extern void *fc_unzip_start(size_t memory);
 extern void fc_unzip_end(void *own);
 extern FcCodecResult fc_unzip_step(void *own, FcCodecIo *io, bool *end, const char **reason);
