@@ -159,6 +159,19 @@ SELECT is(fast_copy('twice', ARRAY[:'dir' || '/e.csv', :'dir' || '/g.csv'], head
 SELECT set_eq('SELECT * FROM twice', $$VALUES (5, 'e', NULL), (7, 'g', NULL)$$, '... is one field');
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''twice'', ARRAY[%L, %L], header => ''map'', ignore_extra_columns => true, transform => ''v = ab'')', :'dir' || '/y.csv', :'dir' || '/both.csv')))[1:2], ARRAY['42702', 'several fields of a header have the name "Ab" of another file''s but for the case'], 'two cases of one name');
 
+-- Records that have fewer or more fields than the header of their own file
+CREATE TABLE fewer (id int, at timestamp DEFAULT '2024-01-20', n int DEFAULT 7, v text);
+CREATE TABLE fewer_parts (LIKE fewer INCLUDING ALL) PARTITION BY RANGE (at);
+CREATE TABLE fewer_fires (LIKE fewer INCLUDING ALL);
+CREATE TRIGGER fires BEFORE INSERT ON fewer_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
+SELECT pg_temp.shell(format($$printf 'id,at,n,v\n1,2024-01-01,2,a\n' >%1$s/fewer1.csv; printf 'v,id,at\nb,2,2024-01-01\nc,3\n' >%1$s/fewer2.csv; printf 'v,other,id,at\nd,o,4,2024-01-01\ne,o\nf,o,6,2024-01-02,x\n' >%1$s/fewer3.csv$$, :'dir')) \g /dev/null
+SELECT throws_ok(format($$SELECT fast_copy(%L, %L, header => 'map', ignore_extra_columns => true, workers => %s%s)$$, target, current_setting('fc.dir') || '/fewer' || files, w, more), '22P04', error, format('%s of files %s, %s workers%s', target, files, w, more))
+	FROM unnest('{fewer,fewer_parts,fewer_fires}'::text[]) AS target, unnest('{0,2}'::int[]) AS w, (VALUES ('[12].csv', 'missing data for column "at"'), ('[13].csv', 'missing data for column "id"')) AS f (files, error),
+		unnest(ARRAY['', $$, transform => '{"v": "upper(v)"}'$$]) AS more;
+SELECT is(fast_copy(target::regclass, current_setting('fc.dir') || '/fewer[123].csv', header => 'map', ignore_extra_columns => true, workers => w, on_error => 'ignore', on_error_classes => '{conversion,missing_columns,extra_columns}'), 3::bigint, format('%s, where such records are left out, %s workers', target, w))
+	FROM unnest('{fewer,fewer_parts,fewer_fires}'::text[]) AS target, unnest('{0,2}'::int[]) AS w;
+SELECT is((SELECT string_agg(DISTINCT f::text, ' ') FROM fewer AS f), '(1,"2024-01-01 00:00:00",2,a) (2,"2024-01-01 00:00:00",7,b) (4,"2024-01-01 00:00:00",7,d)', 'the others have what their own header says');
+
 -- What a file lacks is NULL in expressions, whatever columns have defaults; a column with an expression has its value
 CREATE TABLE lacks (id int, c text DEFAULT 'DEF', d int DEFAULT 7, e text);
 CREATE TABLE lacks_less (id int, c text DEFAULT 'DEF', d int, e text);

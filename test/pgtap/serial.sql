@@ -5,7 +5,7 @@
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
 SET LOCAL fast_copy.root_directory = :'tmp_dir';
-SELECT plan(47);
+SELECT plan(49);
 
 -- 60,000 rows of three days in no order
 SELECT format('COPY (SELECT timestamp ''2024-05-06'' + (g * 7919 %% 25000) * interval ''10 s'', g FROM generate_series(1, 60000) AS g) TO %L (FORMAT csv)',
@@ -85,6 +85,13 @@ ALTER SEQUENCE own_id_seq MAXVALUE 43210;
 SELECT throws_ok(format('SELECT fast_copy(%L, %L, columns => %L, workers => 2)', 'own', current_setting('fc.file'), '{k,n}'),
 				 '2200H', 'nextval: reached maximum value of sequence "own_id_seq" (43210)', 'too few numbers');
 SELECT is((SELECT count(*) FROM own), 0::bigint, 'nothing is loaded');
+
+-- one that counts down, to its end
+CREATE SEQUENCE down INCREMENT -1 MINVALUE -4;
+CREATE TABLE falls (id bigint DEFAULT nextval('down'), v int);
+SELECT fast_copy('falls', pg_temp.file('SELECT generate_series(1, 2)'), columns => '{v}') FROM generate_series(1, 2) \g /dev/null
+SELECT is((SELECT array_agg(id ORDER BY id) FROM falls), '{-4,-3,-2,-1}', 'a sequence that counts down');
+SELECT throws_ok(format($$SELECT fast_copy('falls', %L, columns => '{v}')$$, pg_temp.file('SELECT generate_series(1, 2)')), '2200H', 'nextval: reached minimum value of sequence "down" (-4)', 'and its end');
 
 SELECT * FROM finish();
 ROLLBACK;
