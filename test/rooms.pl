@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 #
-# test/rooms.pl [--unreached DIRECTORY] TREE
+# test/rooms.pl [--unreached DIRECTORY] TREE...
 #
-# What ran in a tree that was built with --coverage, by room: lines, those that ran,
+# What ran in trees of the same source that were built with --coverage, by room: lines, those that ran,
 # branches, those that were taken.  A file that was built several times, as unit does,
 # is reached where one of them is.  gcov reads the counts, because gcovr takes no file
 # that differs from build to build.
@@ -27,11 +27,14 @@ use JSON::PP ();
 my %BAR = map { $_ => 95 } qw(grammar convert sort key row heap partition/exchange load/ledger);
 my $unreached;
 
-GetOptions('unreached=s' => \$unreached) && @ARGV == 1 or die "usage: test/rooms.pl [--unreached DIRECTORY] TREE\n";
-my $top = abs_path($ARGV[0]);
+GetOptions('unreached=s' => \$unreached) && @ARGV or die "usage: test/rooms.pl [--unreached DIRECTORY] TREE...\n";
+my ($top, @others) = map { abs_path($_) // die "$_: $!\n" } @ARGV;
 my ($not_counted, $reasons) = read_list("$FindBin::Bin/coverage.list");
 my %files;
-find({ wanted => sub { take($_) if /\.gcno$/ }, no_chdir => 1 }, $top);
+foreach my $tree ($top, @others)
+{
+	find({ wanted => sub { take($tree, $_) if /\.gcno$/ }, no_chdir => 1 }, $tree);
+}
 my (%rooms, %open);
 look($_, $files{$_}) foreach sort keys %files;
 printf "%-20s %7s %7s %6s  %8s %7s %6s  %8s %10s\n", qw(room lines run % branches taken % explained unexplained);
@@ -50,7 +53,7 @@ print "\nnothing needs this line of test/coverage.list: $_->{file} $_->{pattern}
 # What an object says of the files that it was made from
 sub take
 {
-	my ($path) = @_;
+	my ($tree, $path) = @_;
 	my $counts = $path =~ s/\.gcno$/.gcda/r;
 	my $said = qx{gcov -b -j -t '@{[ -e $counts ? $counts : $path ]}' 2>/dev/null};
 	my $found = JSON::PP->new->decode($said =~ /\S/ ? $said : die "gcov: $path\n");
@@ -59,7 +62,7 @@ sub take
 	{
 		my $name = abs_path(File::Spec->rel2abs($file->{file}, $found->{current_working_directory})) // next;
 
-		next unless $name =~ s{^\Q$top\E/((?:cluster/)?src/)}{$1};
+		next unless $name =~ s{^\Q$tree\E/((?:cluster/)?src/)}{$1};
 		my $all = $files{$name} //= { lines => {}, functions => {} };
 		$all->{functions}{ $_->{start_line} }{ $_->{name} } += $_->{execution_count} foreach @{ $file->{functions} };
 		merge($all->{lines}{ $_->{line_number} } //= { count => 0, taken => [] }, $_) foreach @{ $file->{lines} };
