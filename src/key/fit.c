@@ -73,7 +73,7 @@ fc_fit_width(FcKeyType type, int64 low, int64 high, uint64 bytes)
 	Assert(low <= high);
 	if (!fc_key_is_integer(type))
 		return fc_fit_moments(type, low, high, bytes);
-	while (width < range / FC_FIT_FEW && width < PG_INT64_MAX / 10)
+	while (width < range / FC_FIT_FEW)
 		width *= 10;
 	return (FcFit)
 	{
