@@ -38,7 +38,7 @@ fc_code()
   local tree commit
   tree=$(git -C "$FC_TOP" rev-parse --short=12 HEAD:src 2>/dev/null) && commit=$(git -C "$FC_TOP" rev-parse --short=12 HEAD) || return 0
   git -C "$FC_TOP" diff --quiet HEAD -- src 2>/dev/null || tree+=+
-  echo "code: $tree $commit $(date -u +%F) $(uname -m)${1:+ $1}"
+  echo "code: $tree $commit $(date -u +%F) ${FC_PROCESSOR:-$(uname -m)}${1:+ $1}"
 }
 
 # What comes next and may take long, on stderr: results go to stdout

@@ -13,7 +13,7 @@
 #include "tap.h"
 
 #define MOST	2048			/* bytes of an input */
-#define CHANGED	200				/* of each */
+#define CHANGED	50000			/* in all, at least */
 
 int			LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -71,6 +71,7 @@ main(int argc, char **argv)
 	bool		hex = strstr(REPLAY, ".hex") != NULL;
 	uint64_t	seed = UINT64_C(314159);
 	long		inputs = 0;
+	long		each;
 
 	if (file == NULL)
 	{
@@ -79,12 +80,16 @@ main(int argc, char **argv)
 	}
 	if (LLVMFuzzerInitialize)
 		LLVMFuzzerInitialize(&argc, &argv);
-	for (; fgets(line, sizeof(line), file); inputs++)
+	while (fgets(line, sizeof(line), file))
+		inputs++;
+	each = 1 + CHANGED / (inputs + 1);
+	rewind(file);
+	while (fgets(line, sizeof(line), file))
 	{
 		size_t		n = hex ? from_hex(line) : strlen(line);
 
 		LLVMFuzzerTestOneInput((const uint8_t *) line, n);
-		for (int i = 0; i < CHANGED && n <= MOST; i++)
+		for (int i = 0; i < each && n <= MOST; i++)
 		{
 			memcpy(changed, line, n);
 			LLVMFuzzerTestOneInput((const uint8_t *) changed, change(&seed, changed, n));
@@ -92,6 +97,6 @@ main(int argc, char **argv)
 	}
 	fclose(file);
 	ok(inputs > 10, "the harness takes its corpus, and what is made of that");
-	printf("# %ld inputs, %d changes of each\n", inputs, CHANGED);
+	printf("# %ld inputs, %ld changes of each\n", inputs, each);
 	return done_testing();
 }
