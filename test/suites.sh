@@ -246,10 +246,12 @@ own_server()
 
 # ... that has the library: a worker of it takes a quarter less processor time; the
 # clusters of tap and hostile load it when they need it.  The other setting is of
-# docs/monitoring.md: installcheck must pass on such a server, too.
+# docs/monitoring.md: installcheck must pass on such a server, too.  qemu has no io_uring,
+# of which loads would tell.
 warm_server()
 {
-  own_server "$1" "shared_preload_libraries = 'fast_copy'" "fast_copy.log_min_duration = '1min'"
+  own_server "$1" "shared_preload_libraries = 'fast_copy'" "fast_copy.log_min_duration = '1min'" \
+    "${FC_PROCESSOR:+fast_copy.io_method = 'sync'}"
 }
 
 # Stops a suite's own cluster, whose files may be many
