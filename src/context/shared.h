@@ -134,6 +134,8 @@ typedef struct FcSpot
 								 * that has no rows yet */
 	BlockNumber last_free;		/* 16: the last such block */
 	uint32		added;			/* 16: how many core has added so far */
+	Size		space;			/* bytes free in "block", if a slice has
+								 * appended it as a page of its own */
 } FcSpot;
 
 /*

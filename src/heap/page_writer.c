@@ -29,7 +29,8 @@
 #include "heap/append.h"
 #include "heap/writer.h"
 
-/* Pages of a slice for which blocks are reserved, at most */
+/* Pages of a slice from which on blocks are reserved, and for how many */
+#define FC_RESERVE_LEAST	(2 * FC_PAGE_BATCH)
 #define FC_RESERVE_MOST		(32 * FC_PAGE_BATCH)
 
 typedef struct FcPageWriter
@@ -54,6 +55,8 @@ typedef struct FcPageWriter
 	BufferAccessStrategy strategy;	/* NULL: pages go past shared buffers */
 	BlockNumber last_block;		/* the last one written through them */
 	Size		last_space;		/* bytes free in it */
+	int			njoined;		/* rows that fill the last page of the slice
+								 * before */
 } FcPageWriter;
 
 /*
@@ -121,6 +124,13 @@ fc_page_wanted(FcPageWriter *writer)
 	return !fc_error_beyond(writer->base.ctx->shared, PG_UINT64_MAX - 1);
 }
 
+static void
+fc_page_count(FcPageWriter *writer, int nrows)
+{
+	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.paged, nrows);
+	pg_atomic_fetch_add_u64(&writer->base.ctx->shared->counts.loaded, nrows);
+}
+
 /*
  * Appends one batch, counts its rows for the table's statistics, and frees its
  * memory
@@ -147,43 +157,40 @@ fc_page_append(FcPageWriter *writer, FcAppend *append)
 			rows += PageGetMaxOffsetNumber(fc_append_page(append, i));
 		pgstat_count_heap_insert(base->rel, rows);
 		fc_count_hand_over(base->to.turn, base->rel, base->toast, false);
-		pg_atomic_fetch_add_u64(&base->ctx->shared->counts.paged, rows);
-		pg_atomic_fetch_add_u64(&base->ctx->shared->counts.loaded, rows);
+		fc_page_count(writer, rows);
 	}
 	slist_push_head(&base->ctx->free_batches, (slist_node *) append->pages);
 }
 
 /*
  * From which page on the last pages of a slice get reserved blocks in a table
- * that others use: no more than the strategy's buffers hold; npages if none
- * do.  The turn must be the leaf's.
+ * that others use; npages if none do.  A short slice is appended in its turn,
+ * so that the next one can fill its last page; of a long one no more is
+ * reserved than the strategy's buffers hold.  The turn must be the leaf's.
  */
 static int
 fc_page_reserve_from(const FcPageWriter *writer)
 {
 	const FcDestination *to = &writer->base.to;
 
-	if (!to->sliced || to->slice->turn != to->turn)
+	if (!to->sliced || to->slice->turn != to->turn || writer->npages < FC_RESERVE_LEAST)
 		return writer->npages;
 	return Max(0, writer->npages - FC_RESERVE_MOST) / FC_PAGE_BATCH * FC_PAGE_BATCH;
 }
 
 /*
- * Appends all pages in the slice's turn.  "last": no more pages of this slice
- * will come.  The turn is over once blocks are reserved for its last pages: the
- * next slice can reserve while these are logged and written.  The index build
- * and later sessions read a new file through shared buffers; these hold nothing
- * older, because each block is written once.
+ * Appends all pages.  The slice's turn is over once blocks are reserved for its
+ * last pages: the next slice can reserve while these are logged and written.
+ * The index build and later sessions read a new file through shared buffers;
+ * these hold nothing older, because each block is written once.
  */
 static void
-fc_page_write(FcPageWriter *writer, bool last)
+fc_page_append_all(FcPageWriter *writer, bool last)
 {
 	FcWriter   *base = &writer->base;
 	FcAppend	append = {.rel = base->rel,.file = base->to.storage.file,.fork = MAIN_FORKNUM};
 	int			from = last && writer->strategy ? fc_page_reserve_from(writer) : writer->npages;
 
-	fc_turn_wait(base->ctx, base->to.slice);
-	Assert(writer->npages > 0 && fc_turn_has_come(base->to.slice));
 	Assert(base->held == (Size) writer->npages * BLCKSZ);
 	if (writer->strategy == NULL && fc_page_wanted(writer))
 	{
@@ -200,6 +207,7 @@ fc_page_write(FcPageWriter *writer, bool last)
 
 			fc_shared_reserve(&append, writer->strategy, writer->npages - i);
 			MemoryContextSwitchTo(old);
+			base->to.turn->spot.block = InvalidBlockNumber;
 			fc_turn_pass(base->ctx, base->to.slice);
 		}
 		append.pages = writer->batches[i / FC_PAGE_BATCH];
@@ -213,6 +221,29 @@ fc_page_write(FcPageWriter *writer, bool last)
 	writer->page = NULL;
 }
 
+static void fc_page_join(FcPageWriter *writer);
+
+/*
+ * Appends all pages in the slice's turn, after the last page of the slice
+ * before.  "last": no more pages of this slice will come.
+ */
+static void
+fc_page_write(FcPageWriter *writer, bool last)
+{
+	FcSpot	   *spot = writer->base.to.sliced && writer->strategy ? &writer->base.to.turn->spot : NULL;
+
+	fc_turn_wait(writer->base.ctx, writer->base.to.slice);
+	Assert(writer->npages > 0 && fc_turn_has_come(writer->base.to.slice));
+	Assert(spot == NULL || spot->block == InvalidBlockNumber || spot->space < BLCKSZ);
+	if (spot && spot->block != InvalidBlockNumber && fc_page_wanted(writer))
+		fc_page_join(writer);
+	fc_page_append_all(writer, last);
+	if (spot == NULL || writer->base.to.slice->turn == NULL)
+		return;
+	spot->block = writer->last_block;
+	spot->space = writer->last_space;
+}
+
 static void
 fc_page_flush(FcWriter *base)
 {
@@ -220,6 +251,13 @@ fc_page_flush(FcWriter *base)
 
 	if (writer->npages > 0)
 		fc_page_write(writer, false);
+}
+
+/* The i-th page that is not written yet */
+static Page
+fc_page_nth(char **batches, int i)
+{
+	return (Page) (batches[i / FC_PAGE_BATCH] + (Size) (i % FC_PAGE_BATCH) * BLCKSZ);
 }
 
 /* Begins the next page; memory for it comes in batches */
@@ -239,7 +277,7 @@ fc_page_next(FcPageWriter *writer)
 		}
 		writer->batches[batch] = fc_page_take_batch(writer->base.ctx);
 	}
-	writer->page = (Page) (writer->batches[batch] + (Size) (writer->npages % FC_PAGE_BATCH) * BLCKSZ);
+	writer->page = fc_page_nth(writer->batches, writer->npages);
 	PageInit(writer->page, BLCKSZ, 0);
 	if (writer->base.options & HEAP_INSERT_FROZEN)
 		PageSetAllVisible(writer->page);
@@ -258,7 +296,7 @@ fc_page_full(FcPageWriter *writer)
 
 	Assert(writer->page != NULL && writer->npages > 0);
 	writer->page = NULL;
-	if (writer->npages % FC_PAGE_BATCH != 0)
+	if (writer->npages % FC_PAGE_BATCH != 0 || writer->njoined > 0)
 		return;
 	while (fc_turn_take_deferred(ctx))
 		;
@@ -320,6 +358,103 @@ fc_page_take_space(const FcPageSpace *space)
 	Assert(space->nrows > 0 && space->lower <= space->upper);
 	space->page->pd_lower = space->lower;
 	space->page->pd_upper = space->upper;
+}
+
+/* Copies one row to the pages */
+static void
+fc_page_add(FcPageWriter *writer, HeapTupleHeader row, Size len)
+{
+	FcPageSpace space = fc_page_space(writer, len);
+
+	memcpy(fc_page_place(writer, &space, len), row, len);
+	fc_page_take_space(&space);
+}
+
+/*
+ * Body of fc_write_as_leader: lets core put rows, from the first one on, on
+ * the page where the slice before stopped, as long as they fit there.  Stops
+ * before a row that core would toast again.
+ */
+static void
+fc_page_top_up(void *arg)
+{
+	FcPageWriter *writer = arg;
+	FcWriter   *base = &writer->base;
+	FcSpot	   *spot = &base->to.turn->spot;
+
+	RelationSetTargetBlock(base->rel, spot->block);
+	for (int i = 0; i < writer->npages; i++)
+	{
+		Page		page = fc_page_nth(writer->batches, i);
+
+		for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
+		{
+			ItemId		item = PageGetItemId(page, off);
+			HeapTupleData tuple = {.t_len = ItemIdGetLength(item)};
+			Size		taken = MAXALIGN(tuple.t_len) + sizeof(ItemIdData);
+
+			tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+			if (taken + writer->save_free > spot->space ||
+				tuple.t_len > TOAST_TUPLE_THRESHOLD || HeapTupleHasExternal(&tuple))
+				return;
+			heap_insert(base->rel, &tuple, base->cid, base->options, NULL);
+			writer->last_block = ItemPointerGetBlockNumber(&tuple.t_self);
+			spot->space -= taken;
+			writer->njoined++;
+		}
+	}
+}
+
+/* Forms all pages once more, without the first n rows, and writes none */
+static void
+fc_page_lay_anew(FcPageWriter *writer, int n)
+{
+	char	  **batches = writer->batches;
+	int			npages = writer->npages;
+
+	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
+	writer->base.held = 0;
+	writer->npages = 0;
+	writer->page = NULL;
+	for (int i = 0; i < npages; i++)
+	{
+		Page		page = fc_page_nth(batches, i);
+
+		for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
+		{
+			ItemId		item = PageGetItemId(page, off);
+
+			if (n-- <= 0)
+				fc_page_add(writer, (HeapTupleHeader) PageGetItem(page, item), ItemIdGetLength(item));
+		}
+		if (i % FC_PAGE_BATCH == FC_PAGE_BATCH - 1 || i == npages - 1)
+			slist_push_head(&writer->base.ctx->free_batches, (slist_node *) batches[i / FC_PAGE_BATCH]);
+	}
+	Assert(n <= 0);
+	pfree(batches);
+}
+
+/*
+ * Fills the page where the slice before stopped with the first rows, and moves
+ * the others up: no page stays half empty between slices.  A frozen page is
+ * not filled up, nor one in a new file, which may not be written yet.
+ */
+static void
+fc_page_join(FcPageWriter *writer)
+{
+	FcSpot	   *spot = &writer->base.to.turn->spot;
+
+	Assert(spot->block != InvalidBlockNumber && writer->strategy != NULL);
+	if (writer->base.options & HEAP_INSERT_FROZEN)
+		return;
+	writer->njoined = 0;
+	fc_write_as_leader(&writer->base, fc_page_top_up, writer);
+	if (writer->njoined == 0)
+		return;
+	writer->last_space = spot->space;
+	fc_page_count(writer, writer->njoined);
+	fc_page_lay_anew(writer, writer->njoined);
+	writer->njoined = 0;
 }
 
 /* Body of fc_write_as_leader: compresses values, or moves them out of line */
@@ -445,10 +580,7 @@ fc_page_put(FcWriter *base, uint64 offset, uint32 length)
 	formed = fc_page_form_long(writer, &len);
 	if (fc_page_fits(base, len, offset, length))
 	{
-		FcPageSpace space = fc_page_space(writer, len);
-
-		memcpy(fc_page_place(writer, &space, len), formed, len);
-		fc_page_take_space(&space);
+		fc_page_add(writer, formed, len);
 		base->inserted++;
 	}
 	MemoryContextSwitchTo(old);
