@@ -128,7 +128,12 @@ fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 	memset(chunk->run, 0, sizeof(chunk->run));
 	for (int i = 0; i < FC_NQUOTES; i++)
 		if (scan->occurs[i])
-			chunk->run[i] = whole_run(scan, i);
+		{
+			FcQuoteRun	run = whole_run(scan, i);
+
+			chunk->run[i] = (FcChunkRun) {run.records, run.embedded, run.first, run.before, run.marker,
+			run.state, run.last == run.fed, run.opened};
+		}
 }
 
 /*
@@ -138,7 +143,7 @@ fc_chunk_finish(const FcChunkScan *scan, FcChunk *chunk)
 static void
 find_marker(const FcDialect *dialect, const FcChunk *chunk, FcChunkPoint *at)
 {
-	const FcQuoteRun *run = &chunk->run[at->state];
+	const FcChunkRun *run = &chunk->run[at->state];
 	const char *rest = fc_dialect_marker(dialect) + at->opened;
 	size_t		left = strlen(rest);
 	size_t		n = chunk->length < left ? chunk->length : left;
@@ -159,7 +164,7 @@ static void
 describe_start(const FcChunk *chunk, const FcChunkPoint *at,
 			   FcChunkStart *start)
 {
-	const FcQuoteRun *run = &chunk->run[at->state];
+	const FcChunkRun *run = &chunk->run[at->state];
 
 	start->records = run->records;
 	if (at->starts_record)
@@ -174,7 +179,7 @@ describe_start(const FcChunk *chunk, const FcChunkPoint *at,
 	}
 
 	/* a record that starts after the last byte is the next chunk's, if any */
-	if (run->last == run->fed)
+	if (run->ends_record)
 		start->records--;
 }
 
@@ -185,7 +190,7 @@ fc_chunk_resolve(const FcDialect *dialect, const FcChunk *chunks, size_t n,
 	for (size_t i = 0; i < n; i++)
 	{
 		const FcChunk *chunk = &chunks[i];
-		const FcQuoteRun *run = &chunk->run[at->state];
+		const FcChunkRun *run = &chunk->run[at->state];
 		FcChunkStart *start = &starts[i];
 
 		if (i > 0 && chunk->start != chunks[i - 1].start + chunks[i - 1].length)
@@ -204,7 +209,7 @@ fc_chunk_resolve(const FcDialect *dialect, const FcChunk *chunks, size_t n,
 		describe_start(chunk, at, start);
 		find_marker(dialect, chunk, at);
 		at->state = run->state;
-		at->starts_record = run->last == run->fed;
+		at->starts_record = run->ends_record;
 		at->line += run->records + run->embedded;
 		at->records += start->records;
 	}

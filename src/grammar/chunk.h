@@ -17,13 +17,26 @@
 
 #include "grammar/binary.h"
 
-/* A chunk as a process reports it; 240 bytes, without pointers */
+/* What a chunk does when it begins in one state; positions from its start */
+typedef struct FcChunkRun
+{
+	uint64_t	records;		/* record ends met */
+	uint64_t	embedded;		/* in quotes, as FcQuoteRun.embedded */
+	uint64_t	first;			/* after the first record end, or FC_NOWHERE */
+	uint64_t	before;			/* the part of embedded before first */
+	uint64_t	marker;			/* as FcQuoteRun.marker */
+	FcQuote		state;			/* state after the last byte */
+	bool		ends_record;	/* the last byte ends a record */
+	uint8_t		opened;			/* as FcQuoteRun.opened */
+} FcChunkRun;
+
+/* A chunk as a process reports it; 168 bytes, without pointers */
 typedef struct FcChunk
 {
 	uint64_t	start;			/* offset in the file; set by the caller */
 	uint64_t	length;			/* bytes; may be 0 */
 	char		head[4];		/* its first bytes: a marker may be there */
-	FcQuoteRun	run[FC_NQUOTES];	/* by start state; those that cannot occur
+	FcChunkRun	run[FC_NQUOTES];	/* by start state; those that cannot occur
 									 * are unset */
 } FcChunk;
 

@@ -260,7 +260,7 @@ fc_finder_cut_chunk(FcContext *ctx, FcChunk *chunk, uint64 end)
 		return;
 	chunk->length = end - chunk->start;
 	if (ctx->shared->dialects->mode == FC_MODE_BINARY)
-		chunk->run[FC_OUTSIDE].last = chunk->run[FC_OUTSIDE].fed;
+		chunk->run[FC_OUTSIDE].ends_record = true;
 	else
 		fc_finder_read_chunk(ctx, &scan, chunk);
 }

@@ -118,7 +118,7 @@ trace_walk(const FcDialect *dialect, Trace *trace, const char *data, size_t len,
 	if (n > 0 && end < len)
 	{
 		chunks[n - 1].length = end - chunks[n - 1].start;
-		chunks[n - 1].run[FC_OUTSIDE].last = chunks[n - 1].run[FC_OUTSIDE].fed;
+		chunks[n - 1].run[FC_OUTSIDE].ends_record = true;
 	}
 	if (!fc_chunk_resolve(dialect, chunks, n, &at, starts))
 		trace_add(trace, "not joined ");
