@@ -160,21 +160,12 @@ fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *arg)
 		session_timezone = zone;
 }
 
-void
-fc_column_in_zone(pg_tz *zone, bool foreign, void (*body) (void *arg), void *arg)
+/* Not inlined: what the caller looks at need not outlive an error */
+static pg_noinline void
+fc_column_in_own(pg_tz *zone, void (*body) (void *arg), void *arg)
 {
 	pg_tz	   *session = session_timezone;
 
-	if (zone == NULL)
-	{
-		body(arg);
-		return;
-	}
-	if (foreign)
-	{
-		fc_column_in_setting(zone, body, arg);
-		return;
-	}
 	PG_TRY();
 	{
 		session_timezone = zone;
@@ -187,6 +178,17 @@ fc_column_in_zone(pg_tz *zone, bool foreign, void (*body) (void *arg), void *arg
 			session_timezone = session;
 	}
 	PG_END_TRY();
+}
+
+void
+fc_column_in_zone(pg_tz *zone, bool foreign, void (*body) (void *arg), void *arg)
+{
+	if (zone == NULL)
+		body(arg);
+	else if (foreign)
+		fc_column_in_setting(zone, body, arg);
+	else
+		fc_column_in_own(zone, body, arg);
 }
 
 /* Calls the receive function for the field, or for a NULL */

@@ -31,9 +31,6 @@ typedef struct Said
 	FcMask		all[BLOCKS];
 	FcMask		lines[BLOCKS];
 	FcMask		fields[BLOCKS];
-	uint64_t	ends[BLOCKS];
-	uint64_t	delims[BLOCKS];
-	bool		quiet;
 	int			n;
 	int			nlast;
 	bool		near;
@@ -51,12 +48,6 @@ say_masks(const FcMaskKernel *kernel, FcMaskBytes look, const char *p, size_t le
 		said->lines[i].strange = said->fields[i].strange = 0;
 		said->fields[i].nl = said->fields[i].cr = 0;
 	}
-	said->quiet = len >= FC_MASK_BLOCK &&
-		kernel->quiet(look, p, len / FC_MASK_BLOCK, said->ends, said->delims);
-	if (said->quiet)
-		return;
-	memset(said->ends, 0, sizeof(said->ends));
-	memset(said->delims, 0, sizeof(said->delims));
 }
 
 static void
