@@ -250,7 +250,7 @@ fc_setup_partman(FcJob *job)
 		fc_fault_report(ERROR, partman->refusal);
 }
 
-/* Body of fc_column_in_zone: reads the call's texts as those of the file */
+/* Body of fc_column_in_setting: reads the call's texts as those of the file */
 static void
 fc_setup_make_plan(void *arg)
 {
@@ -316,7 +316,7 @@ fc_setup_plan(FcJob *job)
 		fc_setup_file(job, &fault);
 		fc_header_read(job);
 	}
-	fc_column_in_zone(fc_column_zone(target->options->time_zone), true, fc_setup_make_plan, target);
+	fc_column_in_setting(fc_column_zone(target->options->time_zone), fc_setup_make_plan, target);
 	fc_access_check_target(job);
 	fc_setup_partman(job);
 	if (target->options->nodes != NIL)

@@ -133,39 +133,16 @@ fc_column_zone(const char *name)
 	return zone;
 }
 
-/* Sets TimeZone as far as "action" says */
-static void
-fc_column_set_zone(const char *name, GucAction action)
-{
-	(void) set_config_option("TimeZone", name, PGC_USERSET, PGC_S_SESSION, action, true, 0, false);
-}
-
-/* Where an error is caught the level is ended (fc_error_catch) */
-static void
-fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *arg)
-{
-	pg_tz	   *before = session_timezone;
-	pg_tz	   *after;
-	int			level = NewGUCNestLevel();
-
-	fc_column_set_zone(pg_get_timezone_name(zone), GUC_ACTION_SAVE);
-	body(arg);
-	after = session_timezone;
-	AtEOXact_GUC(true, level);
-	/* what code of users has set for the transaction stays */
-	if (after != zone && after != session_timezone)
-		fc_column_set_zone(pg_get_timezone_name(after), GUC_ACTION_LOCAL);
-	/* the caller had set this zone itself */
-	if (after == zone && before == zone)
-		session_timezone = zone;
-}
-
-/* Not inlined: what the caller looks at need not outlive an error */
-static pg_noinline void
-fc_column_in_own(pg_tz *zone, void (*body) (void *arg), void *arg)
+void
+fc_column_in_zone(pg_tz *zone, void (*body) (void *arg), void *arg)
 {
 	pg_tz	   *session = session_timezone;
 
+	if (zone == NULL)
+	{
+		body(arg);
+		return;
+	}
 	PG_TRY();
 	{
 		session_timezone = zone;
@@ -180,15 +157,37 @@ fc_column_in_own(pg_tz *zone, void (*body) (void *arg), void *arg)
 	PG_END_TRY();
 }
 
-void
-fc_column_in_zone(pg_tz *zone, bool foreign, void (*body) (void *arg), void *arg)
+/* Sets TimeZone as far as "action" says */
+static void
+fc_column_set_zone(const char *name, GucAction action)
 {
+	(void) set_config_option("TimeZone", name, PGC_USERSET, PGC_S_SESSION, action, true, 0, false);
+}
+
+void
+fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *arg)
+{
+	pg_tz	   *before = session_timezone;
+	pg_tz	   *after;
+	int			level;
+
 	if (zone == NULL)
+	{
 		body(arg);
-	else if (foreign)
-		fc_column_in_setting(zone, body, arg);
-	else
-		fc_column_in_own(zone, body, arg);
+		return;
+	}
+	/* where an error is caught the level is ended (fc_error_catch) */
+	level = NewGUCNestLevel();
+	fc_column_set_zone(pg_get_timezone_name(zone), GUC_ACTION_SAVE);
+	body(arg);
+	after = session_timezone;
+	AtEOXact_GUC(true, level);
+	/* what code of users has set for the transaction stays */
+	if (after != zone && after != session_timezone)
+		fc_column_set_zone(pg_get_timezone_name(after), GUC_ACTION_LOCAL);
+	/* the caller had set this zone itself */
+	if (after == zone && before == zone)
+		session_timezone = zone;
 }
 
 /* Calls the receive function for the field, or for a NULL */

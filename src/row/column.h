@@ -81,13 +81,15 @@ extern void fc_column_take_json(FcColumn *column);
  */
 extern pg_tz *fc_column_zone(const char *name);
 
+/* Calls body(arg), with the zone as session_timezone unless it is NULL */
+extern void fc_column_in_zone(pg_tz *zone, void (*body) (void *arg), void *arg);
+
 /*
- * Calls body(arg), with the zone as session_timezone unless it is NULL; by the
- * setting TimeZone for a body that calls code of users, "foreign": a function
- * with TimeZone among its own settings then restores this zone, not the
- * session's.  That takes many times as long.
+ * The same by the setting TimeZone, for a body that calls code of users: a
+ * function with TimeZone among its own settings then restores this zone, not
+ * the session's.  Takes many times as long.
  */
-extern void fc_column_in_zone(pg_tz *zone, bool foreign, void (*body) (void *arg), void *arg);
+extern void fc_column_in_setting(pg_tz *zone, void (*body) (void *arg), void *arg);
 
 /* The data of fields that a record does not have, or no record has */
 extern char fc_column_nothing[];

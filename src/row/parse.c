@@ -586,7 +586,7 @@ void
 fc_parse_in_zone(FcParser *parser, void (*body) (void *arg), void *arg)
 {
 	parser->session_zone = session_timezone;
-	fc_column_in_zone(parser->file_zone, false, body, arg);
+	fc_column_in_zone(parser->file_zone, body, arg);
 }
 
 /*

@@ -192,7 +192,7 @@ fc_transforms_name(const FcTransforms *all, int field)
 	return false;
 }
 
-/* Body of fc_column_in_zone */
+/* Body of fc_column_in_setting */
 static void
 fc_transform_body(void *arg)
 {
@@ -207,7 +207,7 @@ fc_transform_value(FcTransforms *all, const FcColumn *column, FcField *field, Da
 	FcEdit		edit = column->edit;
 
 	all->expr = column->transform;
-	fc_column_in_zone(all->zone, true, fc_transform_body, all);
+	fc_column_in_setting(all->zone, fc_transform_body, all);
 	*value = all->value;
 	field->null = all->null;
 	if (!column->made_text)

@@ -159,7 +159,10 @@ fc_where_evaluate(ExprState *state, ExprContext *econtext, bool *isnull)
 	wrapped.econtext = econtext;
 	if (wrapped.parsed)
 		econtext->ecxt_innertuple = GetPerTupleExprContext(wrapped.parsed)->ecxt_innertuple;
-	fc_column_in_zone(wrapped.zone, wrapped.foreign, fc_where_body, &wrapped);
+	if (wrapped.foreign)
+		fc_column_in_setting(wrapped.zone, fc_where_body, &wrapped);
+	else
+		fc_column_in_zone(wrapped.zone, fc_where_body, &wrapped);
 	if (wrapped.ctx && !DatumGetBool(wrapped.result))
 		(void) fc_context_count_out(wrapped.ctx, filtered, *wrapped.offset, 1);
 	*isnull = wrapped.isnull;
