@@ -30,6 +30,12 @@ typedef struct FcFormColumn
 	uint8		kind;			/* FcFormKind, or bytes */
 	uint8		align;			/* mask */
 	int16		len;			/* as attlen */
+	uint16		at;				/* of the first columns of fixed length: offset
+								 * after the header in a row without NULLs */
+	int16		run;			/* columns of a fixed length from here on */
+	uint32		take[MAXIMUM_ALIGNOF];	/* bytes that these take together, by
+										 * the offset in a word where they
+										 * begin */
 } FcFormColumn;
 
 struct FcForm
@@ -37,6 +43,8 @@ struct FcForm
 	int			natts;
 	FcFormColumn *columns;
 	Size		max;
+	int			nfixed;			/* the first columns that have an "at" */
+	Size		fixed;			/* where these end */
 	bool		bare;			/* rows without NULLs get no header */
 	bool		any_null;		/* of the rows whose lengths were asked for */
 	bool		has_null[FC_BATCH_ROWS];	/* of each row, if any_null */
@@ -59,6 +67,47 @@ fc_form_kind(Form_pg_attribute att)
 	return att->attlen < 0 ? FC_FORM_LONG : FC_FORM_FIXED;
 }
 
+/* Finds runs of columns that a row without NULLs passes at once */
+static void
+fc_form_begin_runs(FcForm *form)
+{
+	const FcFormColumn none = {.run = 0};
+
+	for (int i = form->natts - 1; i >= 0; i--)
+	{
+		FcFormColumn *column = &form->columns[i];
+		const FcFormColumn *next = i + 1 < form->natts ? column + 1 : &none;
+
+		if (column->len < 0)
+			continue;
+		column->run = next->run + 1;
+		for (uint32 off = 0; off < MAXIMUM_ALIGNOF; off++)
+		{
+			uint32		after = ((off + column->align) & ~(uint32) column->align) + column->len;
+
+			column->take[off] = after - off + next->take[after % MAXIMUM_ALIGNOF];
+		}
+	}
+}
+
+/* Sets the offsets of the first columns, as long as each has a fixed length */
+static void
+fc_form_begin_fixed(FcForm *form)
+{
+	int			i;
+
+	for (i = 0; i < form->natts && form->columns[i].kind < FC_FORM_FIXED &&
+		 form->fixed < form->max; i++)
+	{
+		FcFormColumn *column = &form->columns[i];
+
+		form->fixed = (form->fixed + column->align) & ~(Size) column->align;
+		column->at = form->fixed;
+		form->fixed += column->len;
+	}
+	form->nfixed = i;
+}
+
 FcForm *
 fc_form_begin(TupleDesc desc, Size max, bool bare)
 {
@@ -78,6 +127,8 @@ fc_form_begin(TupleDesc desc, Size max, bool bare)
 		form->columns[i].len = att->attlen;
 	}
 	HeapTupleHeaderSetNatts(&form->head, desc->natts);
+	fc_form_begin_runs(form);
+	fc_form_begin_fixed(form);
 	return form;
 }
 
@@ -118,12 +169,25 @@ fc_form_find_nulls(FcForm *form, const FcBatchColumn *columns, int from, int to)
 	}
 }
 
-/* Sets the offset in each row of the first column */
-static void
+/*
+ * Sets the offset in each row of the first column without an "at"; of the
+ * first column at all, if a row has a NULL.  Returns the number of this
+ * column.
+ */
+static int
 fc_form_begin_rows(FcForm *form, int from, int to)
 {
+	if (!form->any_null)
+	{
+		uint32		after = fc_form_header(form, false) + form->fixed;
+
+		for (int i = from; i < to; i++)
+			form->offsets[i] = after;
+		return form->nfixed;
+	}
 	for (int i = from; i < to; i++)
-		form->offsets[i] = fc_form_header(form, form->any_null && form->has_null[i]);
+		form->offsets[i] = fc_form_header(form, form->has_null[i]);
+	return 0;
 }
 
 /* May this number of bytes get a short header? */
@@ -153,6 +217,14 @@ fc_form_pass_fixed(const FcFormColumn *column, const bool *nulls, int from, int 
 		/* which rows have a NULL is hard to predict */
 		offsets[i] = nulls != NULL && nulls[i] ? offsets[i] : after;
 	}
+}
+
+/* ... past a run of such columns, if no row has a NULL */
+static inline void
+fc_form_pass_run(const FcFormColumn *column, int from, int to, uint32 *offsets)
+{
+	for (int i = from; i < to; i++)
+		offsets[i] += column->take[offsets[i] % MAXIMUM_ALIGNOF];
 }
 
 /* ... past texts, which are far too short for the sum to overflow */
@@ -197,11 +269,12 @@ void
 fc_form_lengths(FcForm *form, const FcBatchColumn *columns, int from, int to, uint32 *lengths)
 {
 	uint32	   *offsets = form->offsets;
+	int			first;
 
 	Assert(from >= 0 && from < to && to <= FC_BATCH_ROWS);
 	fc_form_find_nulls(form, columns, from, to);
-	fc_form_begin_rows(form, from, to);
-	for (int j = 0; j < form->natts; j++)
+	first = fc_form_begin_rows(form, from, to);
+	for (int j = first; j < form->natts; j++)
 	{
 		const FcFormColumn *column = &form->columns[j];
 		const FcBatchColumn *values = &columns[j];
@@ -211,8 +284,13 @@ fc_form_lengths(FcForm *form, const FcBatchColumn *columns, int from, int to, ui
 			fc_form_pass_texts(column, values->lengths, nulls, from, to, offsets);
 		else if (column->len < 0)
 			fc_form_pass_varlena(column, values, nulls, from, to, offsets);
-		else
+		else if (form->any_null)
 			fc_form_pass_fixed(column, nulls, from, to, offsets);
+		else
+		{
+			fc_form_pass_run(column, from, to, offsets);
+			j += column->run - 1;
+		}
 	}
 	for (int i = from; i < to; i++)
 		lengths[i - from] = offsets[i] > form->max ? 0 : offsets[i];
@@ -282,6 +360,14 @@ fc_form_headed(char *row, Size off, bool packed, Size align, char *p)
 	return off + VARSIZE_SHORT(p);
 }
 
+/* Puts a column with the same offset in all rows, which have no NULL */
+static pg_attribute_always_inline void
+fc_form_same_place(int kind, Size at, const Datum *values, int n, char **rows)
+{
+	for (int i = 0; i < n; i++)
+		store_att_byval(rows[i] + at, values[i], kind);
+}
+
 /*
  * Puts a column at each row's next offset, and advances that.  Writes a NULL's
  * value to a dummy instead of branching: which rows have one is hard to
@@ -304,33 +390,36 @@ fc_form_next_place(const FcFormColumn *column, int kind, const Datum *values, co
 	}
 }
 
+/* Puts a column of fixed length: at "at" in all rows, unless that is 0 */
 static pg_attribute_always_inline void
-fc_form_fixed_kind(const FcFormColumn *column, int kind, const Datum *values,
+fc_form_fixed_kind(const FcFormColumn *column, int kind, Size at, const Datum *values,
 				   const bool *nulls, int n, char **rows, uint32 *offsets)
 {
-	if (nulls == NULL)
+	if (at > 0)
+		fc_form_same_place(kind, at, values, n, rows);
+	else if (nulls == NULL)
 		fc_form_next_place(column, kind, values, NULL, n, rows, offsets);
 	else
 		fc_form_next_place(column, kind, values, nulls, n, rows, offsets);
 }
 
 static void
-fc_form_fixed_column(const FcFormColumn *column, const Datum *values,
+fc_form_fixed_column(const FcFormColumn *column, Size at, const Datum *values,
 					 const bool *nulls, int n, char **rows, uint32 *offsets)
 {
 	switch (column->kind)
 	{
 		case 1:
-			fc_form_fixed_kind(column, 1, values, nulls, n, rows, offsets);
+			fc_form_fixed_kind(column, 1, at, values, nulls, n, rows, offsets);
 			break;
 		case 2:
-			fc_form_fixed_kind(column, 2, values, nulls, n, rows, offsets);
+			fc_form_fixed_kind(column, 2, at, values, nulls, n, rows, offsets);
 			break;
 		case 4:
-			fc_form_fixed_kind(column, 4, values, nulls, n, rows, offsets);
+			fc_form_fixed_kind(column, 4, at, values, nulls, n, rows, offsets);
 			break;
 		default:
-			fc_form_fixed_kind(column, sizeof(Datum), values, nulls, n, rows, offsets);
+			fc_form_fixed_kind(column, sizeof(Datum), at, values, nulls, n, rows, offsets);
 	}
 }
 
@@ -437,8 +526,10 @@ fc_form_check(const FcForm *form, int i, const char *place)
 void
 fc_form_rows(FcForm *form, const FcBatchColumn *columns, int from, int to, char **rows)
 {
+	int			first = fc_form_begin_rows(form, from, to);
+	Size		hoff = fc_form_header(form, false);
+
 	Assert(from >= 0 && from < to && to <= FC_BATCH_ROWS);
-	fc_form_begin_rows(form, from, to);
 	if (form->any_null || !form->bare)
 		fc_form_headers(form, columns, from, to, rows);
 	for (int j = 0; j < form->natts; j++)
@@ -447,7 +538,7 @@ fc_form_rows(FcForm *form, const FcBatchColumn *columns, int from, int to, char 
 		const FcBatchColumn *values = &columns[j];
 
 		if (column->kind < FC_FORM_FIXED)
-			fc_form_fixed_column(column, values->values + from,
+			fc_form_fixed_column(column, j < first ? hoff + column->at : 0, values->values + from,
 								 values->any_null ? values->nulls + from : NULL, to - from, rows,
 								 form->offsets + from);
 		else if (column->len < 0)
