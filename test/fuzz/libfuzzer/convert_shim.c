@@ -238,3 +238,17 @@ DetermineTimeZoneOffset(struct pg_tm *tm, pg_tz *tzp)
 						SECS_PER_DAY + (tm->tm_hour * 60 + tm->tm_min) * 60 +
 						tm->tm_sec);
 }
+
+#ifdef USE_ASSERT_CHECKING
+/* Of a server that checks assertions: before 16 it says a type, too */
+void
+#if PG_VERSION_NUM >= 160000
+ExceptionalCondition(const char *condition, const char *file, int line)
+#else
+ExceptionalCondition(const char *condition, const char *type, const char *file, int line)
+#endif
+{
+	fprintf(stderr, "TRAP: %s, %s:%d\n", condition, file, line);
+	abort();
+}
+#endif
