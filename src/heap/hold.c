@@ -79,7 +79,6 @@ fc_hold_alone(Relation rel)
 	return rel->rd_refcnt == 2;
 }
 
-/* Returns the next of all held tables, or NULL */
 /* A list of all tables */
 static List *
 fc_hold_all(const FcHold *hold)
