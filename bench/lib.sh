@@ -63,12 +63,12 @@ try_packages()
 postmaster() { head -n 1 "$FC_TMP/data/postmaster.pid"; }
 
 # Prints the clock ticks that a process and all below it have used, with those
-# of children that have ended.
+# of children that have ended; with "kernel" those that it has spent in the kernel.
 ticks_of()
 {
   family "$1" | while read -r p; do
     cat "/proc/$p/stat"
-  done 2>/dev/null | sed 's/.*) //' | awk '{ t += $12 + $13 + $14 + $15 } END { print t + 0 }'
+  done 2>/dev/null | sed 's/.*) //' | awk -v kernel="${2:-}" '{ t += $13 + $15 + (kernel ? 0 : $12 + $14) } END { print t + 0 }'
 }
 
 family()
