@@ -577,14 +577,13 @@ fc_ledger_check_opened(const FcJob *job)
 	const FcLedger *ledger = job->ledger;
 	const FcSource *source = job->target.source;
 
-	if (ledger == NULL || ledger->options->label)
-		return;
-	for (uint32 i = 0; i < Max(ledger->nfiles, source->nfiles); i++)
+	Assert(ledger == NULL || (ledger->options->label == NULL && ledger->nfiles == source->nfiles));
+	for (uint32 i = 0; ledger && i < ledger->nfiles; i++)
 	{
-		const FcLedgerFile *claimed = &ledger->files[Min(i, ledger->nfiles - 1)];
-		const FcFile *file = &source->files[Min(i, source->nfiles - 1)];
+		const FcLedgerFile *claimed = &ledger->files[i];
+		const FcFile *file = &source->files[i];
 
-		if (ledger->nfiles != source->nfiles || file->dev != claimed->dev || file->ino != claimed->ino ||
+		if (file->dev != claimed->dev || file->ino != claimed->ino ||
 			file->identity.size != claimed->size || file->modified != claimed->modified)
 			fc_source_changed(claimed->named, "It changed before it was opened.");
 	}
@@ -661,9 +660,10 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 	uint64		filtered = pg_atomic_read_u64(&shared->counts.filtered);
 	uint64		rejected = pg_atomic_read_u64(&shared->counts.rejected);
 	uint64		rows = target->loaded;
-	FcFileCounts *files = fc_shared_file_counts(shared);
+	FcFileCounts *files = (FcFileCounts *) fc_shared_tail(shared, FC_TAIL_FILE_COUNTS);
 
-	if (files && target->source->nfiles > 1)
+	Assert(fc_shared_file_counts(shared));
+	if (target->source->nfiles > 1)
 	{
 		/* of which file a mark in the stage was is not known */
 		if (target->course.core || !target->counted ||
@@ -684,7 +684,7 @@ fc_ledger_put_one(const FcJob *job, uint32 i)
 {
 	const FcLedger *ledger = job->ledger;
 	const FcLedgerFile *file = &ledger->files[i];
-	FcFileCounts *counts = &fc_shared_file_counts(job->target.shared)[i];
+	FcFileCounts *counts = (FcFileCounts *) fc_shared_tail(job->target.shared, FC_TAIL_FILE_COUNTS) + i;
 	FcKeyType	type = job->target.plan->key.type;
 	uint64		low = ~pg_atomic_read_u64(&counts->lowest);
 	uint64		high = pg_atomic_read_u64(&counts->highest);

@@ -20,6 +20,7 @@
  */
 #include "postgres.h"
 
+#include "access/tupconvert.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/objectaccess.h"
@@ -110,7 +111,7 @@ fc_exchange_index_refusal(Relation rel)
 		Relation	index = index_open(oid, AccessShareLock);
 		Form_pg_index form = index->rd_index;
 
-		if (!form->indisvalid || !form->indisready)
+		if (!form->indisvalid)
 			reason = "an index is not valid";
 		else if (index->rd_rel->relam >= FirstNormalObjectId)
 			reason = "an index is of an extension's access method";
@@ -128,8 +129,7 @@ fc_exchange_index_refusal(Relation rel)
 const char *
 fc_exchange_refusal(Relation rel, FcMove move)
 {
-	if (rel->rd_rel->relkind != RELKIND_RELATION)
-		return "it is not a heap of this server";
+	Assert(rel->rd_rel->relkind == RELKIND_RELATION);
 	if (rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
 		return "it is temporary, or not logged";
 	if (IsCatalogRelation(rel) || RelationIsUsedAsCatalogTable(rel))
@@ -151,8 +151,7 @@ bool
 fc_exchange_is_empty(Oid table)
 {
 	Relation	rel = table_open(table, NoLock);
-	bool		empty = rel->rd_rel->relhasindex && rel->rd_tableam == GetHeapamTableAmRoutine() &&
-		RelationGetNumberOfBlocks(rel) == 0;
+	bool		empty = rel->rd_rel->relhasindex && RelationGetNumberOfBlocks(rel) == 0;
 
 	table_close(rel, NoLock);
 	return empty;
@@ -205,27 +204,13 @@ fc_exchange_assume(Oid table, Oid substitute)
 	} while (0)
 
 /*
- * ERROR 55006 unless both tables store rows alike: a row does not show its
- * type
+ * ERROR 42804 or 55006 unless the first table can read the other's rows as its
+ * own: a row does not show its type
  */
 static void
 fc_exchange_check_alike(Relation rel, Relation other)
 {
-	TupleDesc	a = RelationGetDescr(rel);
-	TupleDesc	b = RelationGetDescr(other);
-	bool		alike = a->natts == b->natts;
-
-	for (int i = 0; i < a->natts && alike; i++)
-	{
-		Form_pg_attribute of = TupleDescAttr(a, i);
-		Form_pg_attribute with = TupleDescAttr(b, i);
-
-		alike = of->atttypid == with->atttypid && of->atttypmod == with->atttypmod &&
-			of->attlen == with->attlen && of->attbyval == with->attbyval &&
-			of->attalign == with->attalign && of->attisdropped == with->attisdropped &&
-			of->attnotnull == with->attnotnull && of->attgenerated == with->attgenerated;
-	}
-	if (!alike)
+	if (convert_tuples_by_position(RelationGetDescr(other), RelationGetDescr(rel), gettext_noop("could not convert row type")) != NULL)
 		fc_hold_refuse(RelationGetRelationName(rel), NULL);
 }
 
@@ -271,9 +256,10 @@ fc_exchange_one(Oid table, Oid substitute)
 	Form_pg_class a = (Form_pg_class) GETSTRUCT(tuple);
 	Form_pg_class b = (Form_pg_class) GETSTRUCT(other);
 
-	if (a->relfilenode == InvalidOid || b->relfilenode == InvalidOid ||
-		a->reltablespace != b->reltablespace || a->relpersistence != b->relpersistence)
+	/* an index can be moved though its table is held */
+	if (a->reltablespace != b->reltablespace)
 		fc_hold_refuse(NameStr(a->relname), NULL);
+	Assert(a->relfilenode != InvalidOid && b->relfilenode != InvalidOid && a->relpersistence == b->relpersistence);
 	Assert(a->relkind == b->relkind && a->relam == b->relam && a->relowner == b->relowner);
 	Assert(OidIsValid(a->reltoastrelid) <= OidIsValid(b->reltoastrelid) || a->relkind != RELKIND_RELATION);
 	fc_exchange_field(a, b, relfilenode);

@@ -97,6 +97,12 @@ DELETE FROM led WHERE target = 't'::regclass AND path = pg_temp.path('b.csv');
 SELECT is(pg_temp.load(pg_temp.named('b.csv')), 60::bigint, 'a row that is deleted is forgotten');
 UPDATE led SET checksum = NULL, modified = NULL WHERE path = pg_temp.path('b.csv');
 SELECT ok(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('b.csv'))$$) LIKE '55000 file %has changed%', 'of a row without a checksum nothing is concluded');
+UPDATE led SET size = NULL WHERE path = pg_temp.path('b.csv');
+SELECT ok(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('b.csv'))$$) LIKE '55000 file %has changed%', 'nor of one without a size');
+SAVEPOINT s;
+UPDATE led SET done_bytes = 5, done_lines = 1 WHERE target = 't'::regclass AND path = pg_temp.path('a.csv');
+SELECT is(pg_temp.load(pg_temp.named('a.csv')), 0::bigint, 'what is said to be loaded is, whatever part of it was loaded before');
+ROLLBACK TO s;
 
 -- a load that fails leaves no row, and neither does one that is taken back
 SELECT pg_temp.file('bad.csv', 1, 20, true) \g /dev/null
@@ -233,6 +239,13 @@ SELECT is(pg_temp.load(pg_temp.named('same?.csv'), '"existing_rows": "replace"',
 SELECT results_eq('SELECT n FROM rep WHERE ts < ''2024-01-02'' ORDER BY n', 'SELECT generate_series(1, 15)', 'their rows');
 SELECT set_eq($$SELECT path, state, rows FROM pg_temp.lines WHERE path LIKE 'same%'$$, $$VALUES ('same1.csv', 'loaded', 5::bigint), ('same2.csv', 'loaded', 5), ('same3.csv', 'loaded', 5)$$, 'their lines');
 
+-- a range without an end
+CREATE TABLE endless (ts timestamp, n int) PARTITION BY RANGE (ts);
+CREATE TABLE endless_1 PARTITION OF endless FOR VALUES FROM ('2024-01-02') TO (MAXVALUE);
+SELECT is(pg_temp.load(pg_temp.named('same1.csv', 'k3.csv'), '', 'endless'), 2004::bigint, 'rows of it, and of another day');
+SELECT alike(pg_temp.told(format($$SELECT pg_temp.load(pg_temp.named('k1.csv'), '"existing_rows": "replace", "where_clause": "ts %s ''2024-01-02''"', 'endless')$$, o)),
+	format('55000 rows of 1 other file would be replaced %%: "%%/%s.csv".', CASE o WHEN '<' THEN 'same1' ELSE 'k3' END), o) FROM unnest('{<,>=}'::text[]) AS o;
+
 -- a function that the load calls cannot load the same
 CREATE TABLE nested (ts timestamp, n int);
 CREATE FUNCTION pg_temp.loads() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -273,7 +286,15 @@ ROLLBACK TO s;
 -- paths that cannot be in it
 SELECT pg_temp.shell(format($c$cd %s; mkdir odd; cp nine.csv odd/$(printf '\377').csv; d=$(printf '%%0240d' 0); for i in 1 2 3 4 5 6 7 8 9 10 11; do mkdir $d && cd $d; done; cp %1$s/nine.csv .$c$, :'dir')) \g /dev/null
 SELECT alike(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('odd/*.csv'), '', 'nine')$$), '22023 a ledger cannot know file "%.csv" Its path is no text in the encoding of the database.') WHERE getdatabaseencoding() = 'UTF8';
+SELECT pg_temp.shell(format($c$cd %s; ln -s odd/$(printf '\377').csv odd.csv$c$, :'dir')) \g /dev/null
+SELECT alike(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('odd.csv'), '', 'nine')$$), '22023 a ledger cannot know file "%/odd.csv" Its path is no text in the encoding of the database.', 'nor one that a link leads to')
+	WHERE getdatabaseencoding() = 'UTF8';
 SELECT alike(pg_temp.told(format('SELECT pg_temp.load(pg_temp.named(%L), %L, %L)', repeat(repeat('0', 240) || '/', 11) || 'nine.csv', '', 'nine')), '22023 a ledger cannot know file "%nine.csv" Its path is too long.');
+
+-- a file that does not tell its size is copied, and the copy is not the file
+CREATE TABLE kernels (name text);
+SELECT is(fast_copy('kernels', '/proc/sys/kernel/ostype', options => '{"ledger": "led"}'), 1::bigint, 'a file of another kind');
+SELECT is(fast_copy('kernels', '/proc/sys/kernel/ostype', options => '{"ledger": "led"}'), 0::bigint, 'once');
 
 -- labels
 SELECT format('echo 2024-01-01,1; echo once >>%s/ran', :'dir') AS program \gset
@@ -281,6 +302,8 @@ SELECT is(fast_copy('plain', :'program', program => true, options => '{"ledger":
 SELECT is(fast_copy('plain', :'program', program => true, options => '{"ledger": "led", "label": "of a program"}'), 0::bigint, 'again');
 SELECT is(pg_read_file(pg_temp.path('ran')), E'once\n', 'it ran once');
 SELECT results_eq($$SELECT rows, size, modified, checksum FROM led WHERE path = 'of a program'$$, $$VALUES (1::bigint, 13::bigint, NULL::timestamptz, NULL::text)$$, 'its row');
+SELECT isnt_empty($$SELECT FROM fast_copy_analyze('plain', $$ || quote_literal(:'program') || $$, program => true, options => '{"ledger": "led", "label": "new", "existing_rows": "replace"}')
+	WHERE detail LIKE 'rows of % other files would be replaced: %'$$, 'what it would replace');
 COPY plain FROM STDIN (fast_copy, format csv, ledger 'led', label 'of the client');
 2024-01-01,1
 2024-01-01,2

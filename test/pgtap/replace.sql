@@ -4,7 +4,7 @@
 \set name replace
 \ir begin.psql
 CREATE EXTENSION amcheck;
-SELECT plan(316);
+SELECT plan(330);
 
 -- Ten days; the file has rows of the third and the fourth, and of one after all
 CREATE TABLE olds AS
@@ -153,6 +153,17 @@ SELECT pg_temp.check_replace('as asked for, a range', 'CREATE TABLE %1$s (k time
 	'{"replace_method": "delete", "replace_from": "2024-01-02", "replace_to": "2024-01-17"}', 'DELETE FROM wanted WHERE k >= ''2024-01-02'' AND k < ''2024-01-17''', workers => '{2}');
 SELECT pg_temp.check_replace('an exclusion constraint', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: .*exclusion', before =>
 	'ALTER TABLE %1$s_2 ADD EXCLUDE USING btree (n WITH =)', workers => '{2}');
+SELECT pg_temp.check_replace('a constraint that can be deferred, and is never checked', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: .*can be deferred', before =>
+	'ALTER TABLE %1$s_2 ADD UNIQUE (n) DEFERRABLE; ALTER TABLE %1$s_2 DISABLE TRIGGER ALL', workers => '{2}');
+SELECT pg_temp.check_replace('a catalog of a plugin of logical decoding', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: it is a catalog', before =>
+	'ALTER TABLE %1$s_2 SET (user_catalog_table = true)', workers => '{2}');
+SAVEPOINT s;
+SELECT pg_temp.file('VALUES (1, 2, 0, ''x'', ''y'')') \g /dev/null
+INSERT INTO pg_seclabel VALUES (1, 1, 0, 'x', 'y');
+SELECT is(fast_copy('pg_seclabel', current_setting('fc.file'), options => '{"existing_rows": "replace"}'), 1::bigint, 'a catalog');
+SELECT is((pg_temp.how(), count(*), sum(classoid::int))::text, '("deleted: it is a catalog",1,2)', 'its rows are deleted') FROM pg_seclabel;
+ROLLBACK TO s;
+SELECT pg_temp.file('TABLE news ORDER BY n') \g /dev/null
 SELECT pg_temp.check_replace('only rows without a bound', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: .*triggers', parted => false, deletes => 'DELETE FROM wanted WHERE k IS NOT NULL',
 	before => 'CREATE TABLE %1$s_1 PARTITION OF %1$s FOR VALUES FROM (MINVALUE) TO (MAXVALUE); CREATE TABLE %1$s_2 PARTITION OF %1$s DEFAULT; INSERT INTO %1$s TABLE olds; INSERT INTO %1$s VALUES (NULL, 1, ''x'');
 	CREATE TRIGGER counts AFTER DELETE ON %1$s FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing()', workers => '{2}', options => '{"min_replace_ratio": 0}', empty => true);

@@ -65,6 +65,10 @@ subtest 'a look at a file needs no primary' => sub {
 		is($standby->safe_psql('postgres', "SET fast_copy.chunk_size = '16kB'; SELECT string_agg(coalesce(name, '') || ' ' || rows, ',' ORDER BY name)
 				FROM fast_copy_analyze('t', '$file', workers => $workers) WHERE item IN ('rows', 'key')"), 'accepted 4000,bad 0,filtered 0,ts 4000', "fast_copy_analyze, $workers workers");
 	}
+	# its ledger is not asked, which would be a lock
+	$primary->safe_psql('postgres', "SELECT fast_copy_create_ledger_table('led')");
+	$primary->wait_for_catchup($standby);
+	is($standby->safe_psql('postgres', "SELECT rows FROM fast_copy_analyze('t', '$file', options => '{\"ledger\": \"led\", \"existing_rows\": \"replace\"}') WHERE item = 'rows' AND name = 'accepted'"), 4000, 'with a ledger');
 	is($standby->safe_psql('postgres', 'SELECT count(*) FROM fast_copy_progress'), 0, 'fast_copy_progress');
 };
 

@@ -135,6 +135,26 @@ subtest 'new indexes are where those of the partition are' => sub {
 	$node->safe_psql('postgres', 'DROP TABLESPACE other');
 };
 
+# which holding its table does not prevent
+subtest 'an index that the code of another index moves after the new ones are made' => sub {
+	$node->safe_psql('postgres', "SET allow_in_place_tablespaces = on; CREATE TABLESPACE other LOCATION ''");
+	ready();
+	$node->safe_psql('postgres', "CREATE FUNCTION act() RETURNS void LANGUAGE sql AS 'ALTER INDEX public.t_p20130103_n_idx SET TABLESPACE other';
+		CREATE FUNCTION moves(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS \$\$
+		BEGIN
+			IF n = 1 AND current_setting('application_name') = 'moves' THEN
+				PERFORM public.act();
+			END IF;
+			RETURN n;
+		END \$\$; CREATE INDEX ON t_p20130103 (moves(n))");
+	my $alone = $replace =~ s/workers => 2/workers => 0/r;
+	like(($node->psql('postgres', "${verbose}SET application_name = 'moves'; $alone"))[2], qr/55006: table "t_p20130103_n_idx" was changed while it was being loaded/, 'is not exchanged');
+	is(counts($node), '3000|600|0', 'nothing is replaced');
+	is($node->safe_psql('postgres', "$alone; $how"), $done, 'unless it stays where it is');
+	is_sound($node, 'afterwards');
+	$node->safe_psql('postgres', 'DROP TABLE t; DROP FUNCTION moves, act; DROP TABLESPACE other');
+};
+
 lock_timeout('3000|600|0');
 
 subtest 'of two that replace the same day the second has read its file too early' => sub {

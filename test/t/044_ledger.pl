@@ -94,20 +94,64 @@ subtest 'a snapshot that is too old to know' => sub {
 
 subtest 'a file that is written to while it is loaded' => sub {
 	write_files('w', 0, 1);
-	foreach my $workers (0, 2, 'again')
+	foreach my $workers (0, 2, 'again', 'in place')
 	{
 		prepare(', CHECK (gate(n))');
 		close_gate();
-		my $load = start_load($node, "SELECT fast_copy('t', '" . path('w000.csv') . "', workers => @{[ $workers eq 'again' ? 2 : $workers ]}, options => '{\"ledger\": \"led\"}');\n");
+		my $load = start_load($node, "SELECT fast_copy('t', '" . path('w000.csv') . "', workers => @{[ $workers =~ /\d/ ? $workers : 2 ]}, options => '{\"ledger\": \"led\"}');\n");
 		ok(at_gate($node), 'the load is at the gate');
 		usleep(20_000);
 		my $modified = (stat path('w000.csv'))[9];
-		append_to_file(path('w000.csv'), "1,2013-01-01,more\n");
+		if ($workers eq 'in place')
+		{
+			open(my $out, '+<', path('w000.csv')) or die;
+			print $out '9';
+			close($out);
+		}
+		else { append_to_file(path('w000.csv'), "1,2013-01-01,more\n") }
 		utime($modified, $modified, path('w000.csv')) if $workers eq 'again';
 		open_gate();
 		like((finish_load($load))[1], qr/w000\.csv" changed while it was being loaded.*Somebody has written to it/s, 'the load fails');
 		is(query('SELECT (SELECT count(*) FROM t) + (SELECT count(*) FROM led)'), 0, 'nothing is left');
 	}
+};
+
+# ... or replaced by another one, before it is loaded, while the load waits for what
+# another session does with a file that comes after it
+subtest 'a file that changes before it is opened' => sub {
+	my ($other) = grep { -d && (stat)[0] != (stat FastCopy::directory())[0] } '/dev/shm', '/tmp', '/var/tmp';
+	my %changes = (
+		size => sub { append_to_file($_[0], "1,2013-01-01,more\n") },
+		time => sub { utime(1000, 1000, $_[0]) },
+		'another file' => sub { my @stat = stat $_[0]; rename(path('w.new'), $_[0]); utime(@stat[8, 9], $_[0]) },
+		$other ? ('another file system' => sub { unlink path('w.link'); symlink("$other/fast_copy_$$.csv", path('w.link')) }) : ());
+
+	foreach my $change (sort keys %changes)
+	{
+		my ($first, $last) = (path('w000.csv'), path('w001.csv'));
+
+		write_files('w', 0, 1);
+		utime(2000, 2000, $first);
+		write_bytes('w.new', slurp_file($first));
+		if ($change =~ /system/)
+		{
+			unlink path('w.link');
+			symlink($first, path('w.link'));
+			system("cp '$first' '$other/fast_copy_$$.csv'");
+		}
+		prepare(', CHECK (gate(n % 100))');
+		close_gate();
+		my $holds = start_load($node, "BEGIN; SELECT fast_copy('t', '$last', options => '{\"ledger\": \"led\"}'); ROLLBACK;\n");
+		ok(at_gate($node), "$change: another session is loading the last file");
+		my $load = start_load($node, "SELECT fast_copy('t', ARRAY['" . ($change =~ /system/ ? path('w.link') : $first) . "', '$last'], options => '{\"ledger\": \"led\"}');\n");
+		ok(wait_until($node, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'transactionid'"), 'a load waits for it');
+		$changes{$change}->($first);
+		open_gate();
+		finish_load($holds);
+		like((finish_load($load))[1], qr/ERROR:  file ".*(?:w000\.csv|w\.link)" changed while it was being loaded\nDETAIL:  It changed before it was opened\./, 'the load fails');
+		is(query('SELECT (SELECT count(*) FROM t) + (SELECT count(*) FROM led)'), 0, 'nothing is left');
+	}
+	unlink "$other/fast_copy_$$.csv" if $other;
 };
 
 subtest 'files, batch by batch' => sub {
