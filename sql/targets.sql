@@ -256,5 +256,10 @@ CREATE TABLE loose (n int DEFAULT 1 REFERENCES gone ON DELETE SET DEFAULT, m int
 SELECT fast_copy('gone', fc.path('n.csv'), options => '{"existing_rows": "replace"}');
 SELECT fast_copy('gone', fc.path('n.csv'), options => '{"existing_rows": "replace"}');
 SELECT fast_copy('gone', fc.path('n.csv'), options => '{"existing_rows": "replace", "log_verbosity": "silent"}');
-DROP TABLE loose, child, gone;
+-- files that are exchanged and committed, with those of long values
+CREATE TABLE long (n int PRIMARY KEY, t text);
+INSERT INTO long VALUES (9, 'z');
+SELECT fast_copy('long', fc.path('n.csv'), options => '{"existing_rows": "replace"}');
+SELECT max(n), (SELECT relname = 'pg_toast_' || 'long'::regclass::oid FROM pg_class WHERE oid = (SELECT reltoastrelid FROM pg_class WHERE relname = 'long')) AS own FROM long;
+DROP TABLE loose, child, gone, long;
 COPY (SELECT 1) TO PROGRAM 'cat >/dev/null && rm -rf fast_copy_regress';

@@ -4,7 +4,7 @@
 \set name replace
 \ir begin.psql
 CREATE EXTENSION amcheck;
-SELECT plan(330);
+SELECT plan(331);
 
 -- Ten days; the file has rows of the third and the fourth, and of one after all
 CREATE TABLE olds AS
@@ -129,6 +129,12 @@ SELECT pg_temp.check_replace('plain table with a key', 'CREATE TABLE %1$s (k tim
 	'{"min_replace_ratio": 0, "timestamp_column": "k"}', parted => false);
 SELECT pg_temp.check_replace('a range of whole days', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k); CREATE INDEX ON %1$s (n)', '^deleted.*; 2 tables exchanged',
 	'{"replace_from": "2024-01-02", "replace_to": "2024-01-17"}', 'DELETE FROM wanted WHERE k >= ''2024-01-02'' AND k < ''2024-01-17''');
+
+-- A command within which it is called is not told of the substitutes that are dropped
+CREATE FUNCTION pg_temp.hears() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN RAISE '%', (SELECT string_agg(object_identity, ', ') FROM pg_event_trigger_dropped_objects()); END$$;
+CREATE EVENT TRIGGER fc_replace_hears ON sql_drop EXECUTE FUNCTION pg_temp.hears();
+SELECT is(pg_temp.failure(format($$CREATE TABLE loaded AS SELECT fast_copy('got', %L, columns => '{k,n,t}', options => '{"existing_rows": "replace"}')$$, current_setting('fc.file'))), NULL, 'within CREATE TABLE AS');
+DROP EVENT TRIGGER fc_replace_hears;
 
 -- Rows that are deleted, and why
 SELECT pg_temp.check_replace('a range that cuts a day', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted; 2 tables exchanged',
