@@ -8,7 +8,7 @@ CREATE INDEX ON spare (n);
 CREATE TABLE spare_0 PARTITION OF spare FOR VALUES FROM (0) TO (100);
 CREATE TABLE spare_1 PARTITION OF spare FOR VALUES FROM (100) TO (200);
 INSERT INTO spare VALUES (150, -1);
-CREATE TABLE spare_files AS SELECT relname, relfilenode FROM pg_class WHERE relname IN ('spare_0', 'spare_1');
+CREATE TABLE spare_files AS SELECT relname, relfilenode, relfrozenxid FROM pg_class WHERE relname IN ('spare_0', 'spare_1');
 \set spare :tmp_dir '/spare.csv'
 COPY (SELECT g, g FROM generate_series(0, 199) AS g) TO :'spare' (FORMAT csv);
 SET fast_copy.writer = page;
@@ -17,9 +17,10 @@ RESET fast_copy.writer;
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
 \ir indexes.psql
-SELECT plan(24);
+SELECT plan(25);
 
 SELECT is(string_agg(c.relname, ' ' ORDER BY c.relname), 'spare_0', 'the leaf that was empty has another file') FROM pg_class AS c JOIN spare_files AS f ON f.relname = c.relname AND f.relfilenode <> c.relfilenode;
+SELECT is(concat_ws(' ', c.reltuples, c.relpages, c.relallvisible, age(c.relfrozenxid) < age(f.relfrozenxid)), '100 1 0 t', 'pg_class tells of it') FROM pg_class AS c JOIN spare_files AS f USING (relname) WHERE relname = 'spare_0';
 SELECT is(count(*), 201::bigint, 'the row that was there is') FROM spare;
 
 -- two days that are there, with rows, and one that is not
