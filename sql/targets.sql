@@ -256,9 +256,12 @@ CREATE TABLE loose (n int DEFAULT 1 REFERENCES gone ON DELETE SET DEFAULT, m int
 SELECT fast_copy('gone', fc.path('n.csv'), options => '{"existing_rows": "replace"}');
 SELECT fast_copy('gone', fc.path('n.csv'), options => '{"existing_rows": "replace"}');
 SELECT fast_copy('gone', fc.path('n.csv'), options => '{"existing_rows": "replace", "log_verbosity": "silent"}');
--- files that are exchanged and committed, with those of long values
+-- files that are exchanged and committed, with those of long values, for an empty table
+-- and for one with rows
 CREATE TABLE long (n int PRIMARY KEY, t text);
-INSERT INTO long VALUES (9, 'z');
+SET fast_copy.writer = page;
+SELECT fast_copy('long', fc.path('n.csv'));
+RESET fast_copy.writer;
 SELECT fast_copy('long', fc.path('n.csv'), options => '{"existing_rows": "replace"}');
 SELECT max(n), (SELECT relname = 'pg_toast_' || 'long'::regclass::oid FROM pg_class WHERE oid = (SELECT reltoastrelid FROM pg_class WHERE relname = 'long')) AS own FROM long;
 DROP TABLE loose, child, gone, long;

@@ -1,8 +1,72 @@
 -- The option ledger: what it has is not loaded again, and what is loaded it has.
 
 \set name ledger
+-- A file in parts, each of which is committed: rows 1 to 300, of which one is bad, or
+-- has another value
+\set cut :tmp_dir '/cut.csv'
+SET client_min_messages = error;
+SELECT set_config('fc.cut', :'cut', false) \g /dev/null
+CREATE FUNCTION cut_file(bad int, other int DEFAULT 0, upto int DEFAULT 300) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	-- another time than before
+	PERFORM pg_sleep(0.02);
+	EXECUTE format('COPY (SELECT n, CASE n WHEN %s THEN %L WHEN %s THEN ''777'' ELSE n::text END FROM generate_series(1, %s) AS n) TO %L (FORMAT csv)', bad, 'x', other, upto, current_setting('fc.cut'));
+END
+$$;
+CREATE TABLE cut (n int, m int) PARTITION BY RANGE (n);
+CREATE TABLE cut_1 PARTITION OF cut FOR VALUES FROM (0) TO (1000);
+CREATE TABLE uncut (LIKE cut);
+CREATE TABLE cut_told (id serial, step text, told text);
+SELECT fast_copy_create_ledger_table('cut_led') \g /dev/null
+CREATE VIEW cut_now AS SELECT concat_ws(' ', state, 'rows', rows, 'line', line, sqlstate, 'keys', first_key, last_key, 'done', done_bytes, done_lines, 'table', (SELECT count(*) FROM cut), (SELECT count(DISTINCT n) FROM cut)) AS told
+	FROM cut_led WHERE target = 'cut'::regclass;
+\set call 'CALL fast_copy_files($$cut$$, current_setting($$fc.cut$$), $$cut_led$$, batch_size => $$500 bytes$$, cut_files => true, on_failure => $$skip$$'
+SELECT cut_file(250) \g /dev/null
+:call );
+INSERT INTO cut_told (step, told) SELECT 'a bad row', told FROM cut_now;
+SELECT cut_file(0, other => 5) \g /dev/null
+:call );
+INSERT INTO cut_told (step, told) SELECT 'another value in what is loaded', told FROM cut_now;
+SELECT cut_file(0, upto => 150) \g /dev/null
+:call );
+INSERT INTO cut_told (step, told) SELECT 'shorter than what is loaded', told FROM cut_now;
+SELECT cut_file(250, other => 299) \g /dev/null
+:call );
+INSERT INTO cut_told (step, told) SELECT 'another value in the rest', told FROM cut_now;
+SELECT cut_file(0, other => 260) \g /dev/null
+:call );
+INSERT INTO cut_told (step, told) SELECT 'mended', told FROM cut_now;
+:call );
+INSERT INTO cut_told (step, told) SELECT 'once more', told FROM cut_now;
+SELECT fast_copy('uncut', :'cut', ledger => 'cut_led') \g /dev/null
+INSERT INTO cut_told (step, told) SELECT 'its checksum is that of the whole file', count(DISTINCT checksum) FROM cut_led;
+DELETE FROM cut_led;
+TRUNCATE cut;
+SELECT cut_file(250) \g /dev/null
+:call );
+SELECT cut_file(0, other => 5) \g /dev/null
+:call , changed_files => 'load');
+INSERT INTO cut_told (step, told) SELECT 'all of a file that has changed', told FROM cut_now;
+DELETE FROM cut_led;
+TRUNCATE cut;
+SELECT cut_file(250) \g /dev/null
+:call );
+SELECT cut_file(0, upto => 213) \g /dev/null
+:call );
+INSERT INTO cut_told (step, told) SELECT 'which ends where it was cut', told FROM cut_now;
+
 \ir begin.psql
 SELECT no_plan();
+SELECT results_eq('SELECT step, told FROM cut_told ORDER BY id', $$VALUES
+	('a bad row', 'failed rows 213 line 250 22P02 keys 1 213 done 1488 213 table 213 213'),
+	('another value in what is loaded', 'failed rows 213 line 55000 keys 1 213 done 1488 213 table 213 213'),
+	('shorter than what is loaded', 'failed rows 213 line 55000 keys 1 213 done 1488 213 table 213 213'),
+	('another value in the rest', 'failed rows 213 line 250 22P02 keys 1 213 done 1488 213 table 213 213'),
+	('mended', 'loaded rows 300 line keys 1 300 done table 300 300'),
+	('once more', 'loaded rows 300 line keys 1 300 done table 300 300'),
+	('its checksum is that of the whole file', '1'),
+	('all of a file that has changed', 'loaded rows 300 line keys 1 300 done table 513 300'),
+	('which ends where it was cut', 'loaded rows 213 line keys 1 213 done table 213 213')$$, 'a file in parts');
 
 SELECT set_config('fc.dir', :'tmp_dir' || '/fc_ledger', true) AS dir \gset
 SELECT pg_temp.shell('rm -rf ' || :'dir' || '; mkdir ' || :'dir' || ' && chmod 755 ' || :'dir') \g /dev/null

@@ -4,7 +4,7 @@
 \set name replace
 \ir begin.psql
 CREATE EXTENSION amcheck;
-SELECT plan(331);
+SELECT plan(337);
 
 -- Ten days; the file has rows of the third and the fourth, and of one after all
 CREATE TABLE olds AS
@@ -124,7 +124,7 @@ SELECT pg_temp.check_replace('what is not storage', 'CREATE TABLE %1$s (k timest
 	'ALTER TABLE %1$s_2 SET (fillfactor = 70, toast.autovacuum_enabled = off); GRANT SELECT ON %1$s_2 TO PUBLIC; COMMENT ON TABLE %1$s_2 IS ''a day''; CREATE INDEX %1$s_own ON %1$s_2 (t);
 	ALTER TABLE %1$s_2 CLUSTER ON %1$s_own; CREATE VIEW %1$s_view AS SELECT * FROM %1$s_2; ALTER TABLE %1$s_2 ADD CHECK (n < 1000000), ALTER n SET DEFAULT 5, ALTER t SET STORAGE EXTERNAL;
 	CREATE STATISTICS %1$s_stat ON k, n FROM %1$s_2');
-SELECT pg_temp.check_replace('plain table', 'CREATE TABLE %1$s (k timestamp, n int, t text); CREATE UNIQUE INDEX ON %1$s (n); CREATE INDEX ON %1$s (k)', '^1 table exchanged', '{"min_replace_ratio": 0}', parted => false);
+SELECT pg_temp.check_replace('plain table', 'CREATE TABLE %1$s (k timestamp CHECK (k > ''2000-01-01''), n int, t text); CREATE UNIQUE INDEX ON %1$s (n); CREATE INDEX ON %1$s (k)', '^1 table exchanged', '{"min_replace_ratio": 0}', parted => false);
 SELECT pg_temp.check_replace('plain table with a key', 'CREATE TABLE %1$s (k timestamp, n int, t text); CREATE UNIQUE INDEX ON %1$s (n)', '^1 table exchanged',
 	'{"min_replace_ratio": 0, "timestamp_column": "k"}', parted => false);
 SELECT pg_temp.check_replace('a range of whole days', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k); CREATE INDEX ON %1$s (n)', '^deleted.*; 2 tables exchanged',
@@ -153,6 +153,7 @@ CREATE TABLE numbers AS SELECT g AS n FROM generate_series(1, 200000) AS g;
 ALTER TABLE numbers ADD PRIMARY KEY (n);
 SELECT pg_temp.check_replace('a foreign key', 'CREATE TABLE %1$s (k timestamp, n int REFERENCES numbers, t text) PARTITION BY RANGE (k)', '^deleted: .*foreign keys', workers => '{2}');
 SELECT pg_temp.check_replace('a constraint that sees its table', 'CREATE TABLE %1$s (k timestamp, n int, t text, CHECK (tableoid > 0)) PARTITION BY RANGE (k)', '^deleted: .*sees of which table', workers => '{2}');
+SELECT pg_temp.check_replace('a constraint that sees whole rows', 'CREATE TABLE %1$s (k timestamp, n int, t text, CHECK (to_jsonb(%1$s) <> ''1''))', '^deleted: .*sees of which table', '{"min_replace_ratio": 0}', parted => false, workers => '{2}');
 SELECT pg_temp.check_replace('as asked for', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k); CREATE INDEX ON %1$s (n)', '^deleted: asked for by replace_method$', '{"replace_method": "delete"}');
 SELECT pg_temp.check_replace('as asked for, a plain table', 'CREATE TABLE %1$s (k timestamp, n int, t text)', '^deleted: asked for by replace_method$', '{"replace_method": "delete", "min_replace_ratio": 0}', parted => false);
 SELECT pg_temp.check_replace('as asked for, a range', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: asked for by replace_method$',
