@@ -100,6 +100,9 @@ SELECT is_empty($$SELECT attname FROM pg_attribute WHERE attrelid = '"my log"."a
 SELECT isnt(obj_description('"my log"."all files"'::regclass), NULL, 'a comment on the table');
 SELECT is(pg_get_constraintdef(oid), 'PRIMARY KEY (path, target_oid, origin)', 'its key') FROM pg_constraint WHERE conrelid = '"my log"."all files"'::regclass AND contype = 'p';
 SELECT throws_ok($$SELECT fast_copy_create_ledger_table('"my log"."all files"')$$, '42P07');
+CREATE TABLE to_log (n int);
+SELECT fast_copy('to_log', pg_temp.shell('echo 1 >' || pg_temp.path('to_log.csv')) || pg_temp.path('to_log.csv'), ledger => '"my log"."all files"') \g /dev/null
+SELECT isnt(xmax::text, '0', 'no session renames its schema meanwhile') FROM pg_namespace WHERE nspname = 'my log';
 
 -- one load, and the same once more
 SELECT pg_temp.file('a.csv', 1, 100), pg_temp.file('b.csv', 101, 150) \g /dev/null
@@ -112,6 +115,11 @@ SELECT is(pg_temp.load(pg_temp.named('b.csv')), 0::bigint, 'one of them');
 SELECT pg_temp.file('c.csv', 151, 200) \g /dev/null
 SELECT is(pg_temp.load(pg_temp.named('c.csv', 'b.csv', 'a.csv')), 50::bigint, 'with a new one');
 SELECT results_eq('SELECT n FROM t ORDER BY n', 'SELECT generate_series(1, 200)', 'each row once');
+UPDATE led SET sqlstate = '55000', message = 'failed', line = 1 WHERE path = pg_temp.path('a.csv');
+SELECT count(*) AS descriptors FROM pg_ls_dir('/proc/self/fd') \gset
+SELECT is(pg_temp.load(pg_temp.named('a.csv')), 0::bigint, 'one that has failed meanwhile');
+SELECT is(count(*), :descriptors::bigint, 'which is not left open') FROM pg_ls_dir('/proc/self/fd');
+SELECT is_empty('SELECT FROM led WHERE num_nonnulls(sqlstate, message, line) > 0', 'its error is forgotten');
 -- the CRC-32C of nine digits is known
 SELECT pg_temp.shell('printf 123456789 >' || pg_temp.path('nine.csv')) \g /dev/null
 CREATE TABLE nine (n int);
@@ -149,6 +157,7 @@ SELECT modified AS now FROM led WHERE target = 't'::regclass AND path = pg_temp.
 SELECT pg_temp.shell(format('sleep 0.01; sed -i s/,100$/,999/ %s/a.csv', :'dir')) \g /dev/null
 SELECT is(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('[ab].csv', 'new.csv'))$$), format('55000 file "%s" has changed since it was loaded It had %s bytes, written at T, and has %2$s bytes, written at T.',
 	pg_temp.path('a.csv'), (pg_stat_file(pg_temp.path('a.csv'))).size), 'the same size, another content') FROM (SELECT pg_temp.file('new.csv', 201, 210)) AS f;
+SELECT is((pg_temp.failure($$SELECT pg_temp.load(pg_temp.named('a.csv'))$$))[4], 'changed_files => ''skip'' skips it, and ''load'' loads all of it, beside the rows that it gave before.', 'what to do');
 SELECT is(count(*), 0::bigint, 'nothing is recorded') FROM pg_temp.lines WHERE path = 'new.csv';
 SELECT is(pg_temp.load(pg_temp.named('[ab].csv', 'new.csv'), '"changed_files": "skip"'), 10::bigint, 'skipped');
 SELECT is((SELECT modified FROM led WHERE target = 't'::regclass AND path = pg_temp.path('a.csv')), :'now'::timestamptz, 'its time stays what it was');
@@ -303,12 +312,39 @@ SELECT is(pg_temp.load(pg_temp.named('same?.csv'), '"existing_rows": "replace"',
 SELECT results_eq('SELECT n FROM rep WHERE ts < ''2024-01-02'' ORDER BY n', 'SELECT generate_series(1, 15)', 'their rows');
 SELECT set_eq($$SELECT path, state, rows FROM pg_temp.lines WHERE path LIKE 'same%'$$, $$VALUES ('same1.csv', 'loaded', 5::bigint), ('same2.csv', 'loaded', 5), ('same3.csv', 'loaded', 5)$$, 'their lines');
 
+-- of rows that core has loaded the keys are not known, whatever is loaded later
+TRUNCATE rep;
+DELETE FROM led WHERE target = 'rep'::regclass;
+CREATE TRIGGER same BEFORE INSERT ON rep FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
+SELECT is(pg_temp.load(pg_temp.named('same1.csv'), '', 'rep'), 5::bigint, 'by core');
+DROP TRIGGER same ON rep;
+SELECT is(pg_temp.load(pg_temp.named('same1.csv', 'same2.csv'), '"existing_rows": "replace"', 'rep'), 10::bigint, 'again, with another');
+SELECT is(string_agg(concat_ws(' ', rows, key_column), ', ' ORDER BY path), '5, 5 ts', 'between which keys they are') FROM led WHERE target = 'rep'::regclass;
+SELECT is(fast_copy('rep', pg_temp.path('same1.csv'), existing_rows => 'replace'), 5::bigint, 'without a ledger nothing is asked');
+
 -- a range without an end
 CREATE TABLE endless (ts timestamp, n int) PARTITION BY RANGE (ts);
 CREATE TABLE endless_1 PARTITION OF endless FOR VALUES FROM ('2024-01-02') TO (MAXVALUE);
 SELECT is(pg_temp.load(pg_temp.named('same1.csv', 'k3.csv'), '', 'endless'), 2004::bigint, 'rows of it, and of another day');
 SELECT alike(pg_temp.told(format($$SELECT pg_temp.load(pg_temp.named('k1.csv'), '"existing_rows": "replace", "where_clause": "ts %s ''2024-01-02''"', 'endless')$$, o)),
 	format('55000 rows of 1 other file would be replaced %%: "%%/%s.csv".', CASE o WHEN '<' THEN 'same1' ELSE 'k3' END), o) FROM unnest('{<,>=}'::text[]) AS o;
+SELECT is(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('k1.csv'), '"existing_rows": "merge", "dedup_keys": ["ts", "n"]', 'endless')$$), 'no error', 'a merge replaces no others');
+UPDATE led SET key_column = 'at' WHERE target = 'endless'::regclass AND path = pg_temp.path('k3.csv');
+SELECT is(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('k1.csv'), '"existing_rows": "replace", "changed_files": "load", "where_clause": "ts >= ''2024-01-02''"', 'endless')$$), 'no error', 'keys of another column tell nothing');
+
+-- a file that is written to while it is loaded, here by the load itself
+CREATE TABLE written (ts timestamp, n int);
+CREATE FUNCTION pg_temp.writes(n int) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+	IF n = 150 THEN
+		PERFORM pg_temp.shell(format('printf "2024-01-01,1\n" >>%s', pg_temp.path('written.csv')));
+	END IF;
+	RETURN true;
+END
+$$;
+ALTER TABLE written ADD CHECK (pg_temp.writes(n));
+SELECT pg_temp.file('written.csv', 101, 160) \g /dev/null
+SELECT is(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('written.csv'), '', 'written', 0)$$), format('55000 file "%s" changed while it was being loaded Somebody has written to it.', pg_temp.path('written.csv')), 'a file that is written to');
 
 -- a function that the load calls cannot load the same
 CREATE TABLE nested (ts timestamp, n int);
@@ -469,6 +505,19 @@ SELECT is(pg_temp.told(format($$SELECT pg_temp.load(pg_temp.named('nine.csv'), '
 UPDATE led SET target_oid = 0 WHERE target = 'renamed'::regclass;
 SELECT is(pg_temp.load(pg_temp.named('nine.csv'), '', 'renamed'), 0::bigint, 'it is told whose row it is');
 SELECT is(pg_temp.load(pg_temp.named('nine.csv'), '', 'renamed_old'), 1::bigint, '... and so not the other''s');
+
+-- a row that was written in another database, for a table of this name and number: the
+-- hint's commands say whether it counts
+UPDATE led SET origin = 'there/1', xid = '3' WHERE target = 'plain'::regclass AND path = pg_temp.path('heir.csv');
+SELECT alike(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('heir.csv'), '', 'plain')$$), '55000 it is not known whether ledger "led" has "%/heir.csv" for this table %');
+SELECT regexp_match((pg_temp.failure($$SELECT pg_temp.load(pg_temp.named('heir.csv'), '', 'plain')$$))[4], '(UPDATE .*)\. If not: (DELETE .*)\.$') AS commands \gset
+SELECT alike(command, format('%%origin <> ''%s/%s''', system_identifier, (SELECT oid FROM pg_database WHERE datname = current_database())), 'of rows of other databases alone') FROM pg_control_system(), unnest(:'commands'::text[]) AS command;
+SAVEPOINT s;
+SELECT (:'commands'::text[])[2] \gexec
+SELECT is(pg_temp.load(pg_temp.named('heir.csv'), '', 'plain'), 3::bigint, 'it does not count');
+ROLLBACK TO s;
+SELECT (:'commands'::text[])[1] \gexec
+SELECT is(pg_temp.load(pg_temp.named('heir.csv'), '', 'plain'), 0::bigint, 'it counts');
 
 SELECT pg_temp.shell('rm -rf ' || :'dir') \g /dev/null
 SELECT * FROM finish();
