@@ -108,9 +108,7 @@ fc_statement_options(const FcStatement *statement)
 	pstate->p_sourcetext = statement->query;
 	fc_options_take(options, statement->given, pstate);
 	if (options->where && options->where_clause)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("cannot specify both WHERE and where_clause")));
+		fc_throw(ERRCODE_SYNTAX_ERROR, errmsg("cannot specify both WHERE and where_clause"));
 	return options;
 }
 

@@ -58,10 +58,8 @@ _PG_init(void)
 void
 fast_copy_refuse_null(const char *name, bool has_default)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("argument \"%s\" must not be null", name),
-			 has_default ? errhint("Leave it out to get its default.") : 0));
+	fc_throw(ERRCODE_NULL_VALUE_NOT_ALLOWED, errmsg("argument \"%s\" must not be null", name),
+			 has_default ? errhint("Leave it out to get its default.") : 0);
 }
 
 /* Makes a list of String from an array of names or texts */
@@ -83,9 +81,7 @@ fast_copy_list(ArrayType *array, const char *name)
 	for (int i = 0; i < n; i++)
 	{
 		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument \"%s\" must not contain nulls", name)));
+			fc_throw(ERRCODE_NULL_VALUE_NOT_ALLOWED, errmsg("argument \"%s\" must not contain nulls", name));
 		list = lappend(list, makeString(is_name ?
 										pstrdup(NameStr(*DatumGetName(values[i]))) :
 										TextDatumGetCString(values[i])));
@@ -196,10 +192,8 @@ void
 fast_copy_refuse_standby(FunctionCallInfo fcinfo)
 {
 	if (RecoveryInProgress())
-		ereport(ERROR,
-				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
-				 errmsg("cannot execute %s() during recovery", get_func_name(fcinfo->flinfo->fn_oid)),
-				 errhint("This server is a standby: load on its primary. fast_copy_analyze() works here.")));
+		fc_throw(ERRCODE_READ_ONLY_SQL_TRANSACTION, errmsg("cannot execute %s() during recovery", get_func_name(fcinfo->flinfo->fn_oid)),
+				 errhint("This server is a standby: load on its primary. fast_copy_analyze() works here."));
 }
 
 /* Reads all arguments of a load */

@@ -566,10 +566,8 @@ fc_files_refuse_transaction(FunctionCallInfo fcinfo)
 	if (fcinfo->context && IsA(fcinfo->context, CallContext) &&
 		!castNode(CallContext, fcinfo->context)->atomic)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-			 errmsg("%s cannot run inside a transaction block", "CALL fast_copy_files()"),
-			 errhint("It commits as it goes: drivers need autocommit for it. Within a transaction, use fast_copy() with ledger => 'TABLE'.")));
+	fc_throw(ERRCODE_ACTIVE_SQL_TRANSACTION, errmsg("%s cannot run inside a transaction block", "CALL fast_copy_files()"),
+			 errhint("It commits as it goes: drivers need autocommit for it. Within a transaction, use fast_copy() with ledger => 'TABLE'."));
 }
 
 /* Reads the arguments */

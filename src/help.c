@@ -56,9 +56,7 @@ fast_copy_help_none(PG_FUNCTION_ARGS)
 	/* not of the function in SQL */
 	if (error_context_stack)
 		error_context_stack = error_context_stack->previous;
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("there is no option, setting or function \"%s\"", word),
+	fc_throw(ERRCODE_UNDEFINED_OBJECT, errmsg("there is no option, setting or function \"%s\"", word),
 			 nearest ? errhint("Perhaps you meant \"%s\".", nearest) :
-			 errhint("SELECT * FROM fast_copy_help() lists the options.")));
+			 errhint("SELECT * FROM fast_copy_help() lists the options."));
 }

@@ -82,6 +82,9 @@
 #include "varatt.h"
 #endif
 
+/* An ERROR of this code, as ereport() has the rest */
+#define fc_throw(code, ...) ereport(ERROR, (errcode(code), __VA_ARGS__))
+
 /* 17: loops over lists that declare what they take of each cell */
 #ifndef foreach_ptr
 #define fc_foreach(type, pointer, var, list, first) \

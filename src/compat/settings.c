@@ -133,14 +133,12 @@ fc_settings_check_guard(const char *name)
 
 	if (has_privs_of_role(role, GetUserId()))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("parameter \"%s\" is not the caller's to set where role \"%s\" loads",
-					name, GetUserNameFromId(GetUserId(), false)),
+	fc_throw(ERRCODE_INSUFFICIENT_PRIVILEGE, errmsg("parameter \"%s\" is not the caller's to set where role \"%s\" loads",
+													name, GetUserNameFromId(GetUserId(), false)),
 			 errdetail("It protects the owner of the table, and has the value of role \"%s\".",
 					   GetUserNameFromId(role, false)),
 			 errhint("Let the function set it, as by ALTER FUNCTION ... SET %s TO ...; or RESET what the session, ALTER ROLE or the client's options have set.",
-					 name)));
+					 name));
 }
 
 void

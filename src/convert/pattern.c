@@ -164,12 +164,10 @@ typedef struct FcPatternCompiler
 static void
 refuse(const FcPattern *pattern, const char *detail, const char *hint)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("pattern \"%s\" for column \"%s\" is not valid",
-					pattern->shown, pattern->column),
+	fc_throw(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("pattern \"%s\" for column \"%s\" is not valid",
+													 pattern->shown, pattern->column),
 			 errdetail("%s", detail),
-			 hint ? errhint("%s", hint) : 0));
+			 hint ? errhint("%s", hint) : 0);
 }
 
 /*
@@ -678,11 +676,9 @@ fc_pattern_compile(const char *text, Oid typid, int32 typmod, const char *column
 	pattern->typid = typid;
 	pattern->typmod = typmod;
 	if (typid != TIMESTAMPOID && typid != TIMESTAMPTZOID && typid != DATEOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of type %s cannot have a pattern",
-						column, format_type_with_typemod(typid, typmod)),
-				 errhint("Columns of type timestamp, timestamp with time zone and date can.")));
+		fc_throw(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("column \"%s\" of type %s cannot have a pattern",
+														 column, format_type_with_typemod(typid, typmod)),
+				 errhint("Columns of type timestamp, timestamp with time zone and date can."));
 	for (int i = 0; i < FC_EPOCHS; i++)
 		if (pg_strcasecmp(text, fc_epochs[i].pattern) == 0)
 			pattern->epoch_units = fc_epochs[i].units;

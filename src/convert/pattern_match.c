@@ -539,9 +539,7 @@ read_by_core(const FcPattern *pattern, text * s, bool strict)
 									   &typid, &typmod, &tz, NULL);
 
 	if (typid != DATEOID && typid != TIMESTAMPOID && typid != TIMESTAMPTZOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pattern \"%s\" has no date", pattern->shown)));
+		fc_throw(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("pattern \"%s\" has no date", pattern->shown));
 	return cast_value(pattern, datum, typid);
 }
 
@@ -594,17 +592,13 @@ fc_pattern_mismatch(const FcPattern *pattern, const char *s)
 	char	   *type = format_type_with_typemod(pattern->typid, pattern->typmod);
 
 	if (pattern->out_of_range)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_FIELD_OVERFLOW),
-				 errmsg("date/time field value out of range: \"%s\"", s),
+		fc_throw(ERRCODE_DATETIME_FIELD_OVERFLOW, errmsg("date/time field value out of range: \"%s\"", s),
 				 errdetail("Column \"%s\" of type %s is read with the pattern \"%s\".",
-						   pattern->column, type, pattern->shown)));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_DATETIME_FORMAT),
-			 errmsg("value \"%s\" does not match the pattern \"%s\"", s, pattern->shown),
+						   pattern->column, type, pattern->shown));
+	fc_throw(ERRCODE_INVALID_DATETIME_FORMAT, errmsg("value \"%s\" does not match the pattern \"%s\"", s, pattern->shown),
 			 errdetail("Column \"%s\" of type %s is read with this pattern.",
 					   pattern->column, type),
 			 pattern->kind == FC_PATTERN_EPOCH ?
 			 errhint("The value must be a number of units since 1970-01-01 00:00:00 UTC.") :
-			 errhint("Every part of the pattern must be in the value as the pattern has it, and nothing else.")));
+			 errhint("Every part of the pattern must be in the value as the pattern has it, and nothing else."));
 }

@@ -75,12 +75,10 @@ fc_core_check_count(FcFeed *feed)
 	if (feed->found == feed->fed + feed->skipped + rejected &&
 		(!target->counted || feed->found == target->found))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INTERNAL_ERROR),
-			 errmsg("fast_copy lost count of its rows"),
+	fc_throw(ERRCODE_INTERNAL_ERROR, errmsg("fast_copy lost count of its rows"),
 			 errdetail("The file has " UINT64_FORMAT " records; " UINT64_FORMAT
 					   " went to COPY, " UINT64_FORMAT " were skipped and " UINT64_FORMAT " were rejected.",
-					   feed->found, feed->fed, feed->skipped, rejected)));
+					   feed->found, feed->fed, feed->skipped, rejected));
 }
 
 /* Runs a COPY for the file, as if each were a command of its own */
@@ -288,13 +286,11 @@ fc_core_route(FcTarget *target, TupleTableSlot *slot)
 	fc_error_context_push(&callback, fc_core_route_hint, &row);
 	(void) ExecFindPartition(mtstate, root, proute, slot, estate);
 	fc_error_context_pop();
-	ereport(ERROR,
-			(errcode(ERRCODE_CHECK_VIOLATION),
-			 errmsg("no partition of relation \"%s\" found for row", target->relname),
+	fc_throw(ERRCODE_CHECK_VIOLATION, errmsg("no partition of relation \"%s\" found for row", target->relname),
 			 errdetail("Only the default partition would take it."),
 			 errhint("Use missing_partitions%s 'default' or 'create'.",
 					 fc_caller_arrow(target->options->caller)),
-			 errtable(target->rel)));
+			 errtable(target->rel));
 }
 
 /*
@@ -442,10 +438,8 @@ fc_core_throw(FcTarget *target)
 		ThrowErrorData(fc_error_kept(target->shared));
 	}
 	if (slot.kind == FC_ERROR_ROUTE)
-		ereport(ERROR,
-				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("no partition of relation \"%s\" found for row", target->relname),
-				 errtable(target->rel)));
+		fc_throw(ERRCODE_CHECK_VIOLATION, errmsg("no partition of relation \"%s\" found for row", target->relname),
+				 errtable(target->rel));
 	if (slot.kind == FC_ERROR_GRAMMAR)
 		fc_core_throw_grammar(&feed);
 	elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",

@@ -44,11 +44,9 @@ fc_elsewhere(const char **why)
 		functions = entry(version, lengthof(version), &services);
 	}
 	if (functions == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("library \"%s\" is not of the version that library \"%s\" is of",
-						FC_ELSEWHERE_EXTENSION, "fast_copy"),
-				 errhint("Connect again. If that does not help, install both anew.")));
+		fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("library \"%s\" is not of the version that library \"%s\" is of",
+																  FC_ELSEWHERE_EXTENSION, "fast_copy"),
+				 errhint("Connect again. If that does not help, install both anew."));
 	return functions;
 }
 

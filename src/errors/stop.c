@@ -22,9 +22,7 @@ fc_error_stop(FcContext *ctx)
 	/* no process waits for this one, and its tables may have been changed */
 	fc_reject_end(ctx);
 	ctx->ended = true;
-	ereport(ERROR,
-			(errcode(ERRCODE_INTERNAL_ERROR),
-			 errmsg_internal("load stopped at a record")));
+	fc_throw(ERRCODE_INTERNAL_ERROR, errmsg_internal("load stopped at a record"));
 }
 
 /*

@@ -121,11 +121,9 @@ fc_hold_change(const FcHeldTable *one)
 void
 fc_hold_refuse(const char *relname, const char *detail)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("table \"%s\" was changed while it was being loaded", relname),
+	fc_throw(ERRCODE_OBJECT_IN_USE, errmsg("table \"%s\" was changed while it was being loaded", relname),
 			 detail ? errdetail_internal("%s", detail) : 0,
-			 errhint("Look for such a command in the functions that are called for each row.")));
+			 errhint("Look for such a command in the functions that are called for each row."));
 }
 
 void

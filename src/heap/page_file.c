@@ -180,10 +180,8 @@ fc_file_reserve(FcAppend *append, uint32 n)
 	LockRelationForExtension(append->rel, ExclusiveLock);
 	append->block = smgrnblocks(fc_smgr_open(&append->file), append->fork);
 	if (n > InvalidBlockNumber - append->block)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("cannot extend relation %s beyond %u blocks",
-						RelationGetRelationName(append->rel), InvalidBlockNumber)));
+		fc_throw(ERRCODE_PROGRAM_LIMIT_EXCEEDED, errmsg("cannot extend relation %s beyond %u blocks",
+														RelationGetRelationName(append->rel), InvalidBlockNumber));
 	fc_file_extend(append, append->block, n, NULL);
 	UnlockRelationForExtension(append->rel, ExclusiveLock);
 }

@@ -124,10 +124,8 @@ build_as_owner(Relation heap, Relation index, IndexInfo *info,
 	task->heap_tuples = result->heap_tuples;
 	task->index_tuples = result->index_tuples;
 	if (info->ii_BrokenHotChain)
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("found updated rows while building index \"%s\" of a new partition",
-						RelationGetRelationName(index))));
+		fc_throw(ERRCODE_INTERNAL_ERROR, errmsg("found updated rows while building index \"%s\" of a new partition",
+												RelationGetRelationName(index)));
 }
 
 /*
@@ -176,11 +174,9 @@ build_index(void *arg)
 	heap = table_open(task->heap, ShareLock);
 	index = fc_index_open(heap, task->index, AccessExclusiveLock);
 	if (RelationGetNumberOfBlocks(index) > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("index \"%s\" was built while table \"%s\" was being loaded",
-						RelationGetRelationName(index), RelationGetRelationName(heap)),
-				 errhint("Look for such a command in the functions that its indexes call.")));
+		fc_throw(ERRCODE_OBJECT_IN_USE, errmsg("index \"%s\" was built while table \"%s\" was being loaded",
+											   RelationGetRelationName(index), RelationGetRelationName(heap)),
+				 errhint("Look for such a command in the functions that its indexes call."));
 	info = BuildIndexInfo(index);
 	Assert(task->nhelpers == 0 || !IsInParallelMode());
 	Assert(!task->done && index->rd_index->indrelid == task->heap);

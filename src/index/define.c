@@ -111,11 +111,9 @@ fc_index_open(Relation rel, Oid index, LOCKMODE mode)
 
 	/* core calls functions of an expression as it reads it */
 	if (opened == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("an index of table \"%s\" was dropped while the table was being loaded",
-						RelationGetRelationName(rel)),
-				 errhint("Look for such a command in the functions that its indexes call.")));
+		fc_throw(ERRCODE_OBJECT_IN_USE, errmsg("an index of table \"%s\" was dropped while the table was being loaded",
+											   RelationGetRelationName(rel)),
+				 errhint("Look for such a command in the functions that its indexes call."));
 	return opened;
 }
 

@@ -527,9 +527,7 @@ fc_hand_begin(FcContext *ctx)
 	/* the leader has the segment mapped already */
 	hand->segment = ctx->in_worker ? dsm_attach(handle) : dsm_find_mapping(handle);
 	if (hand->segment == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not map dynamic shared memory segment")));
+		fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("could not map dynamic shared memory segment"));
 	hand->area = dsm_segment_address(hand->segment);
 	if (ctx->in_worker)
 		SharedFileSetAttach(&hand->area->fileset, hand->segment);

@@ -45,12 +45,10 @@ fc_io_failed(const FcRequest *req, int err)
 				(errcode_for_file_access(),
 				 errmsg("could not read file \"%s\": %m", req->path)));
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("file \"%s\" changed while it was being loaded", req->path),
+	fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("file \"%s\" changed while it was being loaded", req->path),
 			 errdetail("Nothing was read at byte %llu, but the file had data up to byte %llu.",
 					   (unsigned long long) (req->offset + req->done),
-					   (unsigned long long) (req->offset + req->len))));
+					   (unsigned long long) (req->offset + req->len)));
 }
 
 static void *

@@ -14,19 +14,13 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "commands/defrem.h"
-#include "miscadmin.h"
 #include "partitioning/partbounds.h"
 #include "partitioning/partdesc.h"
-#include "utils/builtins.h"
 #include "utils/date.h"
-#include "utils/datetime.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/timestamp.h"
 
+#include "compat/compat.h"
 #include "key/range.h"
 
 /*
@@ -335,9 +329,7 @@ fc_key_to_tm(FcKeyType type, int64 key, pg_tz *zone, struct pg_tm *tm, fsec_t *f
 		j2date((int) (key + POSTGRES_EPOCH_JDATE),
 			   &tm->tm_year, &tm->tm_mon, &tm->tm_mday);
 	else if (timestamp2tm(key, local ? &tz : NULL, tm, fsec, NULL, zone) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp out of range")));
+		fc_throw(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, errmsg("timestamp out of range"));
 }
 
 Timestamp
@@ -349,9 +341,7 @@ fc_key_local(TimestampTz time, pg_tz *zone)
 
 	fc_key_to_tm(FC_KEY_TIMESTAMPTZ, time, zone ? zone : session_timezone, &tm, &fsec);
 	if (tm2timestamp(&tm, fsec, NULL, &local) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp out of range")));
+		fc_throw(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, errmsg("timestamp out of range"));
 	return local;
 }
 
@@ -383,10 +373,8 @@ fc_new_partition_name_now(const FcNewPartition *part)
 	char	   *name = get_rel_name(part->range.partition);
 
 	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("new partition \"%s\" was dropped while it was being loaded",
-						part->name)));
+		fc_throw(ERRCODE_UNDEFINED_TABLE, errmsg("new partition \"%s\" was dropped while it was being loaded",
+												 part->name));
 	return name;
 }
 
@@ -395,12 +383,10 @@ fc_range_check(FcKeyType type, const FcRange *range, int64 key, bool null)
 {
 	if (null ? range->hi_max : fc_range_has(range, key))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_CHECK_VIOLATION),
-			 null ? errmsg("a row without a key lies outside of the range that is replaced") :
+	fc_throw(ERRCODE_CHECK_VIOLATION, null ? errmsg("a row without a key lies outside of the range that is replaced") :
 			 errmsg("key \"%s\" lies outside of the range that is replaced", fc_key_text(type, key)),
 			 errdetail("Rows are replaced %s.", fc_range_text(type, range)),
-			 errhint("Name a wider range, or leave such rows out by a condition.")));
+			 errhint("Name a wider range, or leave such rows out by a condition."));
 }
 
 char *

@@ -260,11 +260,9 @@ existing_interval(const FcRoute *route, const FcInterval *like,
 static void
 refuse_width(const char *text, const char *detail)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid partition interval: \"%s\"", text),
+	fc_throw(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("invalid partition interval: \"%s\"", text),
 			 errdetail_internal("%s", detail),
-			 errhint("Change partition_interval, or leave it out to get the width of the existing partitions.")));
+			 errhint("Change partition_interval, or leave it out to get the width of the existing partitions."));
 }
 
 static FcInterval
@@ -374,11 +372,9 @@ fc_interval_choose(const FcRoute *route, const char *text)
 	if (existing_interval(route, NULL, &existing))
 		return existing;
 	if (fc_key_is_integer(route->type))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("could not tell how wide new partitions should be"),
+		fc_throw(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("could not tell how wide new partitions should be"),
 				 errdetail("The partition key is an integer, and no existing partition has two finite bounds."),
-				 errhint("Give a width as partition_interval, such as '1000000'.")));
+				 errhint("Give a width as partition_interval, such as '1000000'."));
 	return time_width(route->type, "1 day");
 }
 

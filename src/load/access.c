@@ -78,10 +78,8 @@ fc_access_paths(FcAccessed *accessed, const char *root, bool none_is_enough)
 		found = fc_glob_is_pattern(path) && !accessed->target->literal ?
 			fc_access_expand(path, root, none_is_enough) : list_make1(path);
 		if (found == NIL && !none_is_enough)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_FILE),
-					 errmsg("no file matches \"%s\"", path),
-					 errhint("The pattern is looked up on the machine of the server, as its user; a backslash takes the meaning from *, ? and [.")));
+			fc_throw(ERRCODE_UNDEFINED_FILE, errmsg("no file matches \"%s\"", path),
+					 errhint("The pattern is looked up on the machine of the server, as its user; a backslash takes the meaning from *, ? and [."));
 		paths = list_concat(paths, found);
 	}
 	return paths;
@@ -118,13 +116,11 @@ fc_access_refuse_twice(const FcSource *source)
 	for (uint32 i = 1; i < source->nfiles; i++)
 		if (files[order[i - 1]].ino == files[order[i]].ino &&
 			files[order[i - 1]].dev == files[order[i]].dev)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("file \"%s\" is named more than once",
-							fc_source_path(source, order[i])),
+			fc_throw(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("file \"%s\" is named more than once",
+															 fc_source_path(source, order[i])),
 					 errdetail("\"%s\" is the same file.",
 							   fc_source_path(source, order[i - 1])),
-					 errhint("Name each file once in \"source\"; several patterns must not match the same file.")));
+					 errhint("Name each file once in \"source\"; several patterns must not match the same file."));
 	pfree(order);
 }
 

@@ -184,15 +184,13 @@ fc_ledger_refuse_changed(const FcLedger *ledger, const FcLedgerFile *file, const
 	/* the next call of the function writes to the same text */
 	char	   *before = pstrdup(timestamptz_to_str(recorded->modified));
 
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 recorded->done > 0 ?
+	fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, recorded->done > 0 ?
 			 errmsg("file \"%s\" has changed since its first " UINT64_FORMAT " bytes were loaded", file->named, recorded->done) :
 			 errmsg("file \"%s\" has changed since it was loaded", file->named),
 			 errdetail("It had " INT64_FORMAT " bytes, written at %s, and has " UINT64_FORMAT " bytes, written at %s.",
 					   recorded->size, before, file->size, timestamptz_to_str(file->modified)),
 			 errhint("changed_files%s %s loads all of it, beside the rows that it gave before.",
-					 fc_caller_arrow(ledger->options->caller), recorded->done > 0 ? "'load'" : "'skip' skips it, and 'load'")));
+					 fc_caller_arrow(ledger->options->caller), recorded->done > 0 ? "'load'" : "'skip' skips it, and 'load'"));
 }
 
 /*
@@ -214,9 +212,7 @@ fc_ledger_refuse_doubtful(const FcLedger *ledger, const FcLedgerFile *file, Oid 
 		row = psprintf("%s AND target_oid = %u AND origin = '%s'", row, number, fc_ledger_origin());
 	else
 		row = psprintf("%s AND origin <> '%s'", row, fc_ledger_origin());
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 OidIsValid(number) ?
+	fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, OidIsValid(number) ?
 			 errmsg("it is not known for which table ledger \"%s\" has \"%s\"", relname, file->named) :
 			 errmsg("it is not known whether ledger \"%s\" has \"%s\" for this table", relname, file->named),
 			 OidIsValid(number) ?
@@ -228,7 +224,7 @@ fc_ledger_refuse_doubtful(const FcLedger *ledger, const FcLedgerFile *file, Oid 
 			 errhint("If the rows of the file are in the first one: UPDATE %s SET target_oid = 0 WHERE %s. If they are in the second: UPDATE %s SET target = target_oid WHERE %s.",
 					 name, row, name, row) :
 			 errhint("If the table has the rows of the file: UPDATE %s SET target_oid = 0 WHERE %s. If not: DELETE FROM %s WHERE %s.",
-					 name, row, name, row)));
+					 name, row, name, row));
 }
 
 /*
@@ -272,9 +268,7 @@ fc_ledger_look(const FcLedger *ledger, const FcLedgerFile *file, FcLedgerRow *ro
 	 * this
 	 */
 	if (strcmp(state, "loading") == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("\"%s\" is being loaded by this transaction", file->named)));
+		fc_throw(ERRCODE_OBJECT_IN_USE, errmsg("\"%s\" is being loaded by this transaction", file->named));
 	return true;
 }
 

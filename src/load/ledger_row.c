@@ -153,9 +153,7 @@ fc_ledger_update(Oid table, FcLedgerRow *row, FcKeyType type, bool adds)
 						 psprintf("%s$%d", sum ? psprintf("l.%s + ", name) : "", i + 1));
 	}
 	if (fc_ledger_set_columns(table, row, columns.data) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the row of \"%s\" in ledger \"%s\" is gone",
-						TextDatumGetCString(row->values[FC_LEDGER_PATH]), get_rel_name(table)),
-				 errdetail("It was deleted while the file was loaded.")));
+		fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("the row of \"%s\" in ledger \"%s\" is gone",
+																  TextDatumGetCString(row->values[FC_LEDGER_PATH]), get_rel_name(table)),
+				 errdetail("It was deleted while the file was loaded."));
 }

@@ -66,11 +66,9 @@ fc_move_check_dropped(Oid leaf)
 												   leaf, get_rel_type_id(leaf)));
 
 	if (held)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("cannot drop partition \"%s\" because of %s", get_rel_name(leaf), held),
+		fc_throw(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST, errmsg("cannot drop partition \"%s\" because of %s", get_rel_name(leaf), held),
 				 errdetail("It depends on the partition, and new partitions would not have it."),
-				 errhint("Drop it, make it one of the partitioned table, or use old_partitions => 'detach'.")));
+				 errhint("Drop it, make it one of the partitioned table, or use old_partitions => 'detach'."));
 }
 
 /*
@@ -434,10 +432,8 @@ fc_move_detach(FcJob *job)
 	fc_setup_open_target(job);
 	job->moved = old;
 	if (fc_replace_carry_all(job) > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("rows were inserted into a partition of table \"%s\" while it was detached", target->relname),
-				 errhint("Look for such a command in event triggers.")));
+		fc_throw(ERRCODE_OBJECT_IN_USE, errmsg("rows were inserted into a partition of table \"%s\" while it was detached", target->relname),
+				 errhint("Look for such a command in event triggers."));
 	foreach_oid(leaf, target->plan->move == FC_MOVE_DROP ? old : NIL)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -22,8 +22,6 @@
  */
 #include "postgres.h"
 
-#include "mb/pg_wchar.h"
-
 #include "load/steps.h"
 
 #define FC_RANGE_BLOCK	((uint64) 256 * 1024)
@@ -85,12 +83,10 @@ fc_range_cut(FcJob *job, uint32 number, uint64 most, bool stand, FcCut *cut)
 	{
 		if (cut->start == 0)
 			return;
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot go on with file \"%s\" at byte " UINT64_FORMAT,
-						fc_source_path(source, number), cut->start),
+		fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("cannot go on with file \"%s\" at byte " UINT64_FORMAT,
+																  fc_source_path(source, number), cut->start),
 				 errdetail("With these options its text is not read in the encoding of its bytes, or records are counted from its start."),
-				 errhint("Use the options by which its first part was loaded.")));
+				 errhint("Use the options by which its first part was loaded."));
 	}
 	if (cut->start > 0)
 	{
@@ -197,10 +193,8 @@ fc_range_footer(const FcTarget *target, uint32 number)
 	start = fc_range_footer_start(target, mcxt, file->eol, bytes, size);
 	MemoryContextDelete(mcxt);
 	if (start == 0 && size == FC_RANGE_FOOTER)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the footer of %s \"%s\" has more than %d bytes", fc_source_word(source),
-						fc_source_path(source, number), FC_RANGE_FOOTER)));
+		fc_throw(ERRCODE_PROGRAM_LIMIT_EXCEEDED, errmsg("the footer of %s \"%s\" has more than %d bytes", fc_source_word(source),
+														fc_source_path(source, number), FC_RANGE_FOOTER));
 	file->footer = size - start;
 	/* does the line before it end there? */
 	start -= Min(start, file->eol == FC_EOL_CRNL ? 2 : 1);

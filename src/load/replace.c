@@ -241,13 +241,12 @@ fc_replace_check_files(const FcJob *job, Oid leaf)
 	if (!TransactionIdIsNormal(xmin) || TransactionIdIsCurrentTransactionId(xmin) ||
 		!XidInMVCCSnapshot(xmin, job->since.snapshot))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+	fc_throw(ERRCODE_T_R_SERIALIZATION_FAILURE,
 			 errmsg("could not %s \"%s\" because other sessions have changed it", fc_replace_verb(job), get_rel_name(leaf)),
 			 IsolationUsesXactSnapshot() ?
 			 errdetail("The table was changed as a whole after this transaction took its snapshot.") :
 			 errdetail("The table was changed as a whole after the load had read its source."),
-			 IsolationUsesXactSnapshot() ? errhint("Begin the transaction again.") : errhint("Load again.")));
+			 IsolationUsesXactSnapshot() ? errhint("Begin the transaction again.") : errhint("Load again."));
 }
 
 /*
@@ -608,12 +607,10 @@ fc_replace_refuse_changed(const FcJob *job, Relation leaf, uint64 changed)
 
 	if (changed == 0)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not %s \"%s\" because its rows were changed while %s",
-					fc_replace_verb(job), RelationGetRelationName(leaf), moves ? "they were being moved" : "it was being loaded"),
+	fc_throw(ERRCODE_T_R_SERIALIZATION_FAILURE, errmsg("could not %s \"%s\" because its rows were changed while %s",
+													   fc_replace_verb(job), RelationGetRelationName(leaf), moves ? "they were being moved" : "it was being loaded"),
 			 errdetail("%s of its rows were updated or deleted since the %s began.", fc_units_count(changed), moves ? "move" : "load"),
-			 errhint("%s again, when no other session and no function that is called for each row changes them.", moves ? "Try" : "Load")));
+			 errhint("%s again, when no other session and no function that is called for each row changes them.", moves ? "Try" : "Load"));
 }
 
 /*

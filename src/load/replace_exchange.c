@@ -43,12 +43,10 @@ fc_replace_met(const FcJob *job, Relation leaf)
 	if (edata->sqlerrcode != ERRCODE_UNIQUE_VIOLATION)
 		PG_RE_THROW();
 	FlushErrorState();
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not %s \"%s\" because equal rows were inserted while it was being loaded",
-					fc_replace_verb(job), RelationGetRelationName(leaf)),
+	fc_throw(ERRCODE_T_R_SERIALIZATION_FAILURE, errmsg("could not %s \"%s\" because equal rows were inserted while it was being loaded",
+													   fc_replace_verb(job), RelationGetRelationName(leaf)),
 			 edata->detail ? errdetail_internal("%s", edata->detail) : 0,
-			 errhint("Load again.")));
+			 errhint("Load again."));
 }
 
 /*
@@ -126,11 +124,9 @@ fc_replace_carry_last(FcJob *job)
 
 	while (fc_replace_carry_all(job) > 0)
 		if (++rounds == FC_REPLACE_ROUNDS)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("rows are inserted into table \"%s\" for each row that its indexes get",
-							job->target.relname),
-					 errhint("Look for such a command in the functions that its indexes call.")));
+			fc_throw(ERRCODE_OBJECT_IN_USE, errmsg("rows are inserted into table \"%s\" for each row that its indexes get",
+												   job->target.relname),
+					 errhint("Look for such a command in the functions that its indexes call."));
 }
 
 /* The tasks of the substitute's indexes; job->indexes is sorted by heap */

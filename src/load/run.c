@@ -92,14 +92,12 @@ fc_job_check_conservation(FcJob *job)
 	if (target->found == scanned &&
 		target->found == target->loaded + filtered + rejected + duplicates + marks)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INTERNAL_ERROR),
-			 errmsg("fast_copy lost count of its rows"),
+	fc_throw(ERRCODE_INTERNAL_ERROR, errmsg("fast_copy lost count of its rows"),
 			 errdetail("The file has " UINT64_FORMAT " records; " UINT64_FORMAT
 					   " were scanned, " UINT64_FORMAT " loaded, "
 					   UINT64_FORMAT " filtered, " UINT64_FORMAT " rejected, " UINT64_FORMAT " equal to others and " UINT64_FORMAT " delete marks.",
 					   target->found, scanned, target->loaded, filtered, rejected, duplicates, marks),
-			 errhint("Nothing was loaded. Please report this with the file's first lines.")));
+			 errhint("Nothing was loaded. Please report this with the file's first lines."));
 }
 
 /* The target and its leaves with rows; without a scan all its partitions */

@@ -35,10 +35,8 @@ fc_setup_open_target(FcJob *job)
 	Relation	rel = try_relation_open(target->oid, RowExclusiveLock);
 
 	if (rel == NULL || (job->closed && !equalTupleDescs(RelationGetDescr(rel), job->closed)))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("table \"%s\" was changed while it was being loaded", target->relname),
-				 errhint("Look for such a command in event triggers.")));
+		fc_throw(ERRCODE_OBJECT_IN_USE, errmsg("table \"%s\" was changed while it was being loaded", target->relname),
+				 errhint("Look for such a command in event triggers."));
 	target->rel = target->ctx.target = rel;
 }
 
@@ -235,11 +233,9 @@ fc_setup_partman(FcJob *job)
 	if (partman == NULL)
 		return;
 	if (target->options->interval)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"partition_interval\" cannot be used for table \"%s\", which pg_partman manages",
-						target->relname),
-				 errhint("Leave it out, or switch fast_copy.use_partman off.")));
+		fc_throw(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("argument \"partition_interval\" cannot be used for table \"%s\", which pg_partman manages",
+														 target->relname),
+				 errhint("Leave it out, or switch fast_copy.use_partman off."));
 
 	/*
 	 * a caller who may not read its tables can still load partitions that are
@@ -274,20 +270,16 @@ fc_setup_check_origins(const FcTarget *target)
 
 	/* where core loads it gets fields as texts */
 	if (columns->origins && target->dialect.mode == FC_MODE_BINARY)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("cannot use $file and the like in BINARY mode")));
+		fc_throw(ERRCODE_SYNTAX_ERROR, errmsg("cannot use $file and the like in BINARY mode"));
 	for (uint32 i = 0; columns->origins && i < source->nfiles; i++)
 	{
 		char	   *value;
 
 		CHECK_FOR_INTERRUPTS();
 		if ((columns->origins & named) && source->files[i].raw > 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
-					 errmsg("name of file \"%s\" is no text in encoding \"%s\"",
-							fc_source_path(source, i), GetDatabaseEncodingName()),
-					 errhint("Rename the file, or leave out $file and $path.")));
+			fc_throw(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, errmsg("name of file \"%s\" is no text in encoding \"%s\"",
+																 fc_source_path(source, i), GetDatabaseEncodingName()),
+					 errhint("Rename the file, or leave out $file and $path."));
 		foreach_node(Const, path, columns->paths)
 			if (!fc_origin_path(source, i, TextDatumGetCString(path->constvalue), &value))
 				fc_option_error(errmsg("path of %s \"%s\" has no folder \"%s=...\"", fc_source_word(source),

@@ -70,12 +70,10 @@ fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb, const
 
 	if (needed < room || hint == NULL)
 		return needed < room;
-	ereport(ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("cannot %s %s in one transaction", verb, fc_units_of(n, "partition")),
+	fc_throw(ERRCODE_OUT_OF_MEMORY, errmsg("cannot %s %s in one transaction", verb, fc_units_of(n, "partition")),
 			 errdetail("They need %s locks, and the lock table has room for %s.",
 					   fc_units_count(needed), fc_units_count(room)),
-			 errhint("%s", hint)));
+			 errhint("%s", hint));
 	return false;
 }
 
@@ -105,13 +103,12 @@ fc_tables_check_frozen(const FcTarget *target, Relation rel)
 	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_createSubid == subxid ||
 		fc_new_storage_subid(rel) == subxid)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+	fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 			 errmsg("cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction"),
 			 RelationGetRelid(rel) == target->oid ? 0 :
 			 errdetail("Rows of the file go to table \"%s\".",
 					   RelationGetRelationName(rel)),
-			 errhint("Leave freeze out, or create or truncate the table in the transaction that loads it.")));
+			 errhint("Leave freeze out, or create or truncate the table in the transaction that loads it."));
 }
 
 /* Sets facts about the triggers and indexes of a leaf that was there */
@@ -176,9 +173,7 @@ fc_tables_check_freeze(FcTarget *target)
 								 target->relname));
 	InvalidateCatalogSnapshot();
 	if (!ThereAreNoPriorRegisteredSnapshots() || !ThereAreNoReadyPortals())
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
-				 errmsg("cannot perform COPY FREEZE because of prior transaction activity")));
+		fc_throw(ERRCODE_INVALID_TRANSACTION_STATE, errmsg("cannot perform COPY FREEZE because of prior transaction activity"));
 }
 
 List *

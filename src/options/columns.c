@@ -136,17 +136,15 @@ fc_fields_known(Relation rel, const FcField *fields, int n)
 static void
 fc_fields_extra(Relation rel, const FcOptions *options, bool none_known, const char *name)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("column \"%s\" of the file is not a column of relation \"%s\"",
-					name, RelationGetRelationName(rel)),
+	fc_throw(ERRCODE_UNDEFINED_COLUMN, errmsg("column \"%s\" of the file is not a column of relation \"%s\"",
+											  name, RelationGetRelationName(rel)),
 			 none_known && strpbrk(name, ";\t|,^~") ?
 			 errhint("If the names are separated by another byte, give delimiter%s ';', or whatever it is.", fc_caller_arrow(options->caller)) :
 			 none_known ?
 			 errhint("No name of the header is a column of the table. If the fields are the columns all the same, in their order, use header%s true; if the first line is a record, leave header out.",
 					 fc_caller_arrow(options->caller)) :
 			 errhint("Add ignore_extra_columns%s to skip it, or transform to make a column of it.",
-					 fc_caller_wrote_copy(options->caller) ? "" : " => true")));
+					 fc_caller_wrote_copy(options->caller) ? "" : " => true"));
 }
 
 /*
@@ -232,12 +230,10 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 	 * can be no header, such as a file without line ends, is refused.
 	 */
 	if (n > FC_HEADER_FIELDS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("header is too long for header \"map\""),
+		fc_throw(ERRCODE_PROGRAM_LIMIT_EXCEEDED, errmsg("header is too long for header \"map\""),
 				 errdetail("A header whose names are looked up may have at most %d fields, and %d bytes.",
 						   FC_HEADER_FIELDS, FC_HEADER_BYTES),
-				 errhint("Look for line ends that the file lacks, or for a quote that is never closed.")));
+				 errhint("Look for line ends that the file lacks, or for a quote that is never closed."));
 	for (int i = 0; i < n; i++)
 	{
 		char	   *word = pnstrdup(fields[i].data, fields[i].len);
@@ -251,10 +247,8 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 		if (attnum != 0 && strlen(word) != fields[i].len)
 			blanks = true;
 		if (attnum != 0 && list_member_int(form->fields, attnum))
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("column \"%s\" specified more than once",
-							get_attname(RelationGetRelid(rel), attnum, false))));
+			fc_throw(ERRCODE_DUPLICATE_COLUMN, errmsg("column \"%s\" specified more than once",
+													  get_attname(RelationGetRelid(rel), attnum, false)));
 		if (attnum == 0 && !options->ignore_extra_columns && options->transforms == NIL)
 			fc_fields_extra(rel, options, fc_fields_known(rel, fields, n) == 0, word);
 		form->fields = lappend_int(form->fields, attnum);
@@ -360,11 +354,9 @@ fc_columns_join(FcFileForm *form, const FcFileForm *other)
 		if (equal(header->fields, other->fields) && (!form->extra || equal(header->names, other->names)))
 			return foreach_current_index(header);
 	if ((Size) list_length(form->headers) * Max(list_length(form->fields), list_length(other->fields)) > FC_HEADER_JOINED)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("files have too many different headers"),
+		fc_throw(ERRCODE_PROGRAM_LIMIT_EXCEEDED, errmsg("files have too many different headers"),
 				 errdetail("There are %d up to here, and %d fields in all.", list_length(form->headers), list_length(form->fields)),
-				 errhint("Load some of the files by a call of their own.")));
+				 errhint("Load some of the files by a call of their own."));
 	form->headers = lappend(form->headers, fc_columns_header(other));
 	foreach_int(attnum, other->fields)
 	{
@@ -376,10 +368,9 @@ fc_columns_join(FcFileForm *form, const FcFileForm *other)
 		if (attnum == 0 && !form->extra)
 			continue;
 		if (place >= 0 && bms_is_member(place, places))
-			ereport(ERROR,
-					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
+			fc_throw(ERRCODE_AMBIGUOUS_COLUMN,
 					 errmsg("several fields of a header have the name \"%s\" of another file's but for the case", strVal(name)),
-					 errhint("Load files with such headers by calls of their own.")));
+					 errhint("Load files with such headers by calls of their own."));
 		if (place >= 0)
 		{
 			places = bms_add_member(places, place);
@@ -452,11 +443,9 @@ fc_columns_check_others(Relation rel, const FcOptions *options, const FcColumns 
 	int			most = MaxAttrNumber - 1 - FC_ORIGIN_PATH - list_length(columns->paths);
 
 	if ((columns->transforms || columns->origins) && list_length(columns->names) > most)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("expressions can see at most %d fields of a file", most),
+		fc_throw(ERRCODE_PROGRAM_LIMIT_EXCEEDED, errmsg("expressions can see at most %d fields of a file", most),
 				 errdetail("There are %d, by name those of all files.", list_length(columns->names)),
-				 errhint("Let a program, such as cut, leave out fields that are not needed.")));
+				 errhint("Let a program, such as cut, leave out fields that are not needed."));
 	for (int i = 0; options->transforms && !options->ignore_extra_columns && i < list_length(columns->names); i++)
 	{
 		const char *name = strVal(list_nth(columns->names, i));
@@ -467,11 +456,9 @@ fc_columns_check_others(Relation rel, const FcOptions *options, const FcColumns 
 			continue;
 		if (options->header_map)
 			fc_fields_extra(rel, options, false, name);
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						name, RelationGetRelationName(rel)),
-				 errhint("The file may have other fields, too, if a transform or delete_where names them.")));
+		fc_throw(ERRCODE_UNDEFINED_COLUMN, errmsg("column \"%s\" of relation \"%s\" does not exist",
+												  name, RelationGetRelationName(rel)),
+				 errhint("The file may have other fields, too, if a transform or delete_where names them."));
 	}
 }
 
@@ -499,10 +486,8 @@ fc_fields_force(Relation rel, FcColumns *columns, List *given, uint16 flag, cons
 		int			field = fc_columns_field(columns, attnum);
 
 		if (field < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-					 errmsg("%s column \"%s\" not referenced by COPY", option,
-							get_attname(RelationGetRelid(rel), attnum, false))));
+			fc_throw(ERRCODE_INVALID_COLUMN_REFERENCE, errmsg("%s column \"%s\" not referenced by COPY", option,
+															  get_attname(RelationGetRelid(rel), attnum, false)));
 		columns->flags[field] |= flag;
 	}
 }
@@ -541,16 +526,12 @@ fc_fields_pattern(Relation rel, FcColumns *columns, const DefElem *option)
 	Node	   *made = fc_columns_transform(columns, attnum);
 
 	if (field < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				 errmsg("timestamp_format column \"%s\" is not a column of the file",
-						option->defname)));
+		fc_throw(ERRCODE_INVALID_COLUMN_REFERENCE, errmsg("timestamp_format column \"%s\" is not a column of the file",
+														  option->defname));
 	if (made && exprType(made) != TEXTOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				 errmsg("timestamp_format cannot be used for column \"%s\"", option->defname),
+		fc_throw(ERRCODE_INVALID_COLUMN_REFERENCE, errmsg("timestamp_format cannot be used for column \"%s\"", option->defname),
 				 errdetail("Its transform makes a value of type %s.", format_type_be(exprType(made))),
-				 errhint("Let the transform make a text, or leave the pattern out.")));
+				 errhint("Let the transform make a text, or leave the pattern out."));
 	(void) fc_pattern_compile(strVal(option->arg), att->atttypid, att->atttypmod,
 							  option->defname);
 	columns->patterns[field] = strVal(option->arg);

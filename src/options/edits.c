@@ -159,10 +159,8 @@ fc_options_edits(FcOptions *options)
 		options->comment ? "comment" :
 		missing != FC_LACK_ERROR ? "missing_columns" : NULL;
 	if (given && fc_format_is_binary(&options->format))
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("cannot specify %s in BINARY mode", given),
-				 errhint("The binary format has no lines, and its values are no texts: leave it out.")));
+		fc_throw(ERRCODE_SYNTAX_ERROR, errmsg("cannot specify %s in BINARY mode", given),
+				 errhint("The binary format has no lines, and its values are no texts: leave it out."));
 }
 
 /* A word of null_strings; ERROR 22023 if it is none */
@@ -235,9 +233,7 @@ fc_edits_set_words(Relation rel, const DefElem *null, FcColumns *columns)
 		columns->flags[i] |= FC_FIELD_WORDS;
 	}
 	if (!found)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				 errmsg("null_strings column \"%s\" is not a column of the file", column)));
+		fc_throw(ERRCODE_INVALID_COLUMN_REFERENCE, errmsg("null_strings column \"%s\" is not a column of the file", column));
 }
 
 void

@@ -101,14 +101,12 @@ fc_option_refuse(const char *word, int from, ParseState *pstate, int location)
 	}
 	if (nearest == NULL)
 		nearest = fc_option_nearest(word, list);
-	ereport(ERROR,
-			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("option \"%s\" not recognized", word),
+	fc_throw(ERRCODE_SYNTAX_ERROR, errmsg("option \"%s\" not recognized", word),
 			 from == FC_FROM_COPY && fc_option_find(word, FC_FROM_ANY) ?
 			 errhint("COPY has a syntax of its own for it: COPY table (columns) FROM PROGRAM 'command'.") :
 			 nearest ? errhint("Perhaps you meant the option \"%s\".", nearest) :
 			 errhint("Options are %s.", names->data),
-			 parser_errposition(pstate, location)));
+			 parser_errposition(pstate, location));
 }
 
 int
@@ -155,13 +153,11 @@ fc_option_table(const char *name, const FcOption *option)
 	names = fc_string_to_names(name);
 	oid = RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true);
 	if (!OidIsValid(oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation \"%s\" does not exist", NameListToString(names)),
+		fc_throw(ERRCODE_UNDEFINED_TABLE, errmsg("relation \"%s\" does not exist", NameListToString(names)),
 				 option->kind != FC_KIND_TABLE ? 0 :
 				 errhint("SELECT fast_copy_create_%s_table(%s) makes one.",
 						 option == &fc_option_list[FC_OPTION_ledger] ? "ledger" : "reject",
-						 quote_literal_cstr(name))));
+						 quote_literal_cstr(name)));
 	return oid;
 }
 

@@ -126,11 +126,9 @@ fc_options_take(FcOptions *options, List *given, ParseState *pstate)
 		if (option == NULL)
 			fc_option_refuse(def->defname, from, pstate, def->location);
 		if (options->given[option - fc_option_list])
-			ereport(ERROR,
-					(errcode(ERRCODE_SYNTAX_ERROR),
-					 errmsg("conflicting or redundant options"),
+			fc_throw(ERRCODE_SYNTAX_ERROR, errmsg("conflicting or redundant options"),
 					 errdetail("The option \"%s\" is given more than once.", option->name),
-					 parser_errposition(pstate, def->location)));
+					 parser_errposition(pstate, def->location));
 		options->given[option - fc_option_list] = true;
 		fc_options_set(options, option, def);
 	}
@@ -230,11 +228,9 @@ static void
 fc_options_check_format(const FcOptions *options)
 {
 	if (fc_format_is_binary(&options->format) && (options->timestamp_format || options->time_zone))
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("cannot specify %s in BINARY mode",
-						options->timestamp_format ? "timestamp_format" : "time_zone"),
-				 errhint("Values of the binary format are moments already: leave it out.")));
+		fc_throw(ERRCODE_SYNTAX_ERROR, errmsg("cannot specify %s in BINARY mode",
+											  options->timestamp_format ? "timestamp_format" : "time_zone"),
+				 errhint("Values of the binary format are moments already: leave it out."));
 	/* core before 17 accepts line ends here, and then cannot read the file */
 	if (fc_format_is_csv(&options->format) &&
 		(strchr("\r\n", options->format.quote[0]) || strchr("\r\n", options->format.escape[0])))
@@ -255,9 +251,7 @@ fc_options_check_default(const FcOptions *options)
 	if (string == NULL || FC_CORE_HAS_DEFAULT)
 		return;
 	if (fc_format_is_binary(format))
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("cannot specify %s in BINARY mode", "DEFAULT")));
+		fc_throw(ERRCODE_SYNTAX_ERROR, errmsg("cannot specify %s in BINARY mode", "DEFAULT"));
 	if (strpbrk(string, "\r\n") != NULL)
 		fc_option_error(errmsg("COPY default representation cannot use newline or carriage return"));
 	if (strchr(string, format->delim[0]) != NULL)
@@ -333,9 +327,7 @@ fc_options_on_error(FcOptions *options)
 	options->on_error = fc_option_word(options, FC_OPTION_on_error);
 	options->log_verbosity = fc_option_word(options, FC_OPTION_log_verbosity);
 	if (fc_format_is_binary(&options->format) && options->on_error != FC_ON_ERROR_STOP)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("only ON_ERROR STOP is allowed in BINARY mode")));
+		fc_throw(ERRCODE_SYNTAX_ERROR, errmsg("only ON_ERROR STOP is allowed in BINARY mode"));
 	if (options->on_error == FC_ON_ERROR_STOP && (classes != NIL || OidIsValid(options->reject_table)))
 		fc_option_error(errmsg("%s requires on_error \"ignore\" or \"set_null\"",
 							   classes != NIL ? "on_error_classes" : "reject_table"),
@@ -492,9 +484,7 @@ fc_options_check(FcOptions *options)
 	options->file_encoding = options->format.file_encoding >= 0 ?
 		options->format.file_encoding : pg_get_client_encoding();
 	if (fc_format_is_binary(&options->format) && options->utf16 != FC_UTF16_NEVER)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("cannot specify %s in BINARY mode", "ENCODING UTF16")));
+		fc_throw(ERRCODE_SYNTAX_ERROR, errmsg("cannot specify %s in BINARY mode", "ENCODING UTF16"));
 	if (options->utf16 == FC_UTF16_NEVER && options->file_encoding == PG_UTF8 &&
 		!fc_format_is_binary(&options->format) && !fc_caller_reads_as_core(options->caller))
 		options->utf16 = FC_UTF16_MARKED;

@@ -27,9 +27,7 @@ fc_plan_dedup_key(Relation rel, const char *name, List *before)
 	AttrNumber	attnum = fc_column_named(rel, name);
 
 	if (list_member_int(fc_sort_keys_columns(before), attnum))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_COLUMN),
-				 errmsg("column \"%s\" specified more than once", name)));
+		fc_throw(ERRCODE_DUPLICATE_COLUMN, errmsg("column \"%s\" specified more than once", name));
 	if (fc_is_virtual(TupleDescAttr(RelationGetDescr(rel), attnum - 1)))
 		fc_unsupported(errmsg("cannot compare rows by virtual generated column \"%s\"", name));
 	return linitial(fc_sort_key_of(rel, attnum));
@@ -96,12 +94,10 @@ fc_plan_conflict(Relation rel, FcPlanned *planned)
 		index_close(index, AccessShareLock);
 	}
 	if (!found || deferred)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				 errmsg("there is no unique or exclusion constraint matching the ON CONFLICT specification"),
+		fc_throw(ERRCODE_INVALID_COLUMN_REFERENCE, errmsg("there is no unique or exclusion constraint matching the ON CONFLICT specification"),
 				 errdetail("Table \"%s\" has no valid unique index of exactly the columns in dedup_keys that compares them as their types do, and at once.",
 						   RelationGetRelationName(rel)),
-				 errhint("Make one, or name the columns of another one in dedup_keys.")));
+				 errhint("Make one, or name the columns of another one in dedup_keys."));
 }
 
 /*
@@ -121,12 +117,10 @@ fc_plan_check_updated(Relation rel, const FcOptions *options, const FcPlanned *p
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 
 		if (att->attidentity == ATTRIBUTE_IDENTITY_ALWAYS && !list_member_int(keys, attnum))
-			ereport(ERROR,
-					(errcode(ERRCODE_GENERATED_ALWAYS),
-					 errmsg("column \"%s\" can only be updated to DEFAULT", NameStr(att->attname)),
+			fc_throw(ERRCODE_GENERATED_ALWAYS, errmsg("column \"%s\" can only be updated to DEFAULT", NameStr(att->attname)),
 					 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", NameStr(att->attname)),
 					 errhint("If the file need not have it, leave it out of the columns; else leave its field out by transform%s '%s = DEFAULT'.",
-							 fc_caller_arrow(options->caller), quote_identifier(NameStr(att->attname)))));
+							 fc_caller_arrow(options->caller), quote_identifier(NameStr(att->attname))));
 	}
 }
 

@@ -50,17 +50,13 @@ fc_plan_named_key(Relation rel, const char *name, FcPlanned *planned)
 	Oid			typid;
 
 	if (attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						name, RelationGetRelationName(rel)),
-				 fc_plan_key_hint(rel, planned)));
+		fc_throw(ERRCODE_UNDEFINED_COLUMN, errmsg("column \"%s\" of relation \"%s\" does not exist",
+												  name, RelationGetRelationName(rel)),
+				 fc_plan_key_hint(rel, planned));
 	planned->plan.key.field = fc_columns_field(&planned->columns, attnum);
 	if (planned->plan.key.field < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				 errmsg("timestamp_column \"%s\" is not a column of the file", name),
-				 errhint("Add it to columns, or name another column.")));
+		fc_throw(ERRCODE_INVALID_COLUMN_REFERENCE, errmsg("timestamp_column \"%s\" is not a column of the file", name),
+				 errhint("Add it to columns, or name another column."));
 	typid = attnumTypeId(rel, attnum);
 	planned->plan.key.type = fc_key_type(typid);
 	if (planned->plan.key.type == FC_KEY_NONE)
@@ -229,10 +225,8 @@ fc_plan_bound(Form_pg_attribute att, const FcPlan *plan, FcPattern *pattern, cha
 	if (pattern && !fc_plan_bound_is_word(word))
 	{
 		if (!fc_pattern_parse(pattern, word, strlen(word), &value))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_DATETIME_FORMAT),
-					 errmsg("\"%s\" does not match the pattern \"%s\"", word, pattern->shown),
-					 errdetail("A range of column \"%s\" is read with this pattern.", pattern->column)));
+			fc_throw(ERRCODE_INVALID_DATETIME_FORMAT, errmsg("\"%s\" does not match the pattern \"%s\"", word, pattern->shown),
+					 errdetail("A range of column \"%s\" is read with this pattern.", pattern->column));
 		return fc_key_from_datum(plan->key.type, value);
 	}
 	getTypeInputInfo(att->atttypid, &input, &ioparam);

@@ -68,18 +68,14 @@ fc_transform_find(ParseState *pstate, const char *name, int location)
 		exact = same;
 	}
 	if (found < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("the file has no field \"%s\"", name),
+		fc_throw(ERRCODE_UNDEFINED_COLUMN, errmsg("the file has no field \"%s\"", name),
 				 columns->names == NIL ? 0 :
 				 errhint("Its fields are %s. Fields without such a name are called $1, $2 and so on.", fc_transform_list(columns->names)),
-				 parser_errposition(pstate, location)));
+				 parser_errposition(pstate, location));
 	if (twice)
-		ereport(ERROR,
-				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
-				 errmsg("the file has several fields \"%s\"", name),
+		fc_throw(ERRCODE_AMBIGUOUS_COLUMN, errmsg("the file has several fields \"%s\"", name),
 				 errhint("Call them by their numbers: $1 is the first field of the file."),
-				 parser_errposition(pstate, location)));
+				 parser_errposition(pstate, location));
 	return found;
 }
 
@@ -124,11 +120,9 @@ fc_plan_origin(ParseState *pstate, ColumnRef *cref)
 		origin++;
 	if (origin == lengthof(names) ||
 		(origin == FC_ORIGIN_PATH ? path == NULL : list_length(cref->fields) > 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("there is no $%s", NameListToString(cref->fields) + 1),
+		fc_throw(ERRCODE_UNDEFINED_COLUMN, errmsg("there is no $%s", NameListToString(cref->fields) + 1),
 				 errhint("Use $file, $line, $byte_offset, $row, or $path.NAME for a folder NAME=value in the path of the file."),
-				 parser_errposition(pstate, cref->location)));
+				 parser_errposition(pstate, cref->location));
 	columns->origins |= fc_origin_bit(origin);
 	column += origin + (path ? fc_origin_of_path(columns, path) : 0);
 	return fc_transform_var(column, path || origin == FC_ORIGIN_FILE ? TEXTOID : INT8OID, cref->location);
@@ -153,12 +147,10 @@ fc_transform_param(ParseState *pstate, ParamRef *pref)
 	const FcColumns *columns = pstate->p_ref_hook_state;
 
 	if (pref->number < 1 || pref->number > list_length(columns->names))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_PARAMETER),
-				 errmsg("the file has no field $%d", pref->number),
+		fc_throw(ERRCODE_UNDEFINED_PARAMETER, errmsg("the file has no field $%d", pref->number),
 				 errdetail_plural("It has %d field.", "It has %d fields.",
 								  list_length(columns->names), list_length(columns->names)),
-				 parser_errposition(pstate, pref->location)));
+				 parser_errposition(pstate, pref->location));
 	return fc_transform_var(pref->number - 1, TEXTOID, pref->location);
 }
 
@@ -193,12 +185,10 @@ fc_transform_coerce(ParseState *pstate, Node *expr, Form_pg_attribute att, bool 
 											   COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
 
 	if (result == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" is of type %s but expression is of type %s",
-						NameStr(att->attname), format_type_be(att->atttypid), format_type_be(type)),
+		fc_throw(ERRCODE_DATATYPE_MISMATCH, errmsg("column \"%s\" is of type %s but expression is of type %s",
+												   NameStr(att->attname), format_type_be(att->atttypid), format_type_be(type)),
 				 errhint("You will need to rewrite or cast the expression."),
-				 parser_errposition(pstate, exprLocation(expr))));
+				 parser_errposition(pstate, exprLocation(expr)));
 	return result;
 }
 

@@ -278,9 +278,7 @@ fc_plan_check_relkind(Relation rel)
 		relkind == RELKIND_PARTITIONED_TABLE ||
 		(rel->trigdesc && rel->trigdesc->trig_insert_instead_row))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 relkind == RELKIND_VIEW ?
+	fc_throw(ERRCODE_WRONG_OBJECT_TYPE, relkind == RELKIND_VIEW ?
 			 errmsg("cannot copy to view \"%s\"", name) :
 			 relkind == RELKIND_MATVIEW ?
 			 errmsg("cannot copy to materialized view \"%s\"", name) :
@@ -288,5 +286,5 @@ fc_plan_check_relkind(Relation rel)
 			 errmsg("cannot copy to sequence \"%s\"", name) :
 			 errmsg("cannot copy to non-table relation \"%s\"", name),
 			 relkind == RELKIND_VIEW ?
-			 errhint("To enable copying to a view, provide an INSTEAD OF INSERT trigger.") : 0));
+			 errhint("To enable copying to a view, provide an INSTEAD OF INSERT trigger.") : 0);
 }

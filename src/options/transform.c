@@ -82,9 +82,7 @@ fc_transform_read(FcOptions *options, char *column, const char *text)
 			column ? column : target->name, target->val, statement, within
 		};
 		if (fc_transform_option(options, option->column))
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("column \"%s\" specified more than once", option->column)));
+			fc_throw(ERRCODE_DUPLICATE_COLUMN, errmsg("column \"%s\" specified more than once", option->column));
 		options->transforms = lappend(options->transforms, option);
 	}
 }
@@ -98,10 +96,8 @@ fc_options_transform(FcOptions *options)
 	char	   *column = NULL;
 
 	if ((options->transform || options->delete_where) && fc_format_is_binary(&options->format))
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("cannot specify %s in BINARY mode", options->transform ? "transform" : "delete_where"),
-				 errhint("The binary format's values are no texts: leave it out.")));
+		fc_throw(ERRCODE_SYNTAX_ERROR, errmsg("cannot specify %s in BINARY mode", options->transform ? "transform" : "delete_where"),
+				 errhint("The binary format's values are no texts: leave it out."));
 	/* it may name fields that are no columns, too */
 	if (options->delete_where)
 		fc_transform_read(options, "", options->delete_where);
@@ -188,10 +184,8 @@ fc_transform_attnum(Relation rel, const char *column)
 	AttrNumber	attnum = fc_column_named(rel, column);
 
 	if (TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				 errmsg("column \"%s\" is a generated column", column),
-				 errdetail("Its value is computed of the row, whatever transform says.")));
+		fc_throw(ERRCODE_INVALID_COLUMN_REFERENCE, errmsg("column \"%s\" is a generated column", column),
+				 errdetail("Its value is computed of the row, whatever transform says."));
 	return attnum;
 }
 

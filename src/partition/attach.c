@@ -427,10 +427,8 @@ fc_attach_check_overlaps(Relation parent, const FcNewPartition *parts, int npart
 	const FcNewPartition *part = fc_partition_overlap(parent, parts, nparts, &other);
 
 	if (part)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("partition \"%s\" would overlap partition \"%s\"",
-						get_rel_name(part->range.partition), get_rel_name(other))));
+		fc_throw(ERRCODE_INVALID_OBJECT_DEFINITION, errmsg("partition \"%s\" would overlap partition \"%s\"",
+														   get_rel_name(part->range.partition), get_rel_name(other)));
 }
 
 void

@@ -53,16 +53,14 @@ fc_partition_check_owner(Relation parent, Oid default_oid, int nparts, const cha
 {
 	if (fc_owns_relation(RelationGetRelid(parent), GetUserId()))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("must be owner of table %s", RelationGetRelationName(parent)),
+	fc_throw(ERRCODE_INSUFFICIENT_PRIVILEGE, errmsg("must be owner of table %s", RelationGetRelationName(parent)),
 			 errdetail_plural("The load has to create %d partition, %s, and only role \"%s\", the table's owner, or a member of it may do so.",
 							  "The load has to create %d partitions, the first %s, and only role \"%s\", the table's owner, or a member of it may do so.",
 							  nparts, nparts, first,
 							  GetUserNameFromId(parent->rd_rel->relowner, false)),
 			 errhint("%s; or create the partitions before the load. With missing_partitions \"error\" none are created, and the first row that lacks one is the error%s.",
 					 fc_create_how_to_own(parent), OidIsValid(default_oid) ?
-					 "; with \"default\" such rows go to the default partition" : "")));
+					 "; with \"default\" such rows go to the default partition" : ""));
 }
 
 /* May the parent's owner make tables where partitions of it belong? */
@@ -93,16 +91,14 @@ fc_partition_check_schema(Relation parent, const struct FcPartman *partman)
 
 	if ((!superuser() || (partman && partman->indexes)) &&
 		fc_namespace_aclcheck(nspid, owner, ACL_CREATE) != ACLCHECK_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for schema %s", get_namespace_name(nspid)),
+		fc_throw(ERRCODE_INSUFFICIENT_PRIVILEGE, errmsg("permission denied for schema %s", get_namespace_name(nspid)),
 				 owner == GetUserId() ? 0 :
 				 errdetail("New partitions of table \"%s\" belong to its owner, role \"%s\", who may not create tables there.",
 						   RelationGetRelationName(parent),
 						   GetUserNameFromId(owner, false)),
 				 errhint("GRANT CREATE ON SCHEMA %s TO %s; or create the partitions before the load.",
 						 quote_identifier(get_namespace_name(nspid)),
-						 quote_identifier(GetUserNameFromId(owner, false)))));
+						 quote_identifier(GetUserNameFromId(owner, false))));
 }
 
 void
@@ -206,10 +202,8 @@ fc_create_owned(Relation parent, const char *name, const char *sql,
 	SetUserIdAndSecContext(userid, sec_context);
 	table = get_relname_relid(name, RelationGetNamespace(parent));
 	if (!OidIsValid(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("could not find the table \"%s\" just created", name),
-				 errhint("Look for event triggers that give new tables another name or schema.")));
+		fc_throw(ERRCODE_OBJECT_IN_USE, errmsg("could not find the table \"%s\" just created", name),
+				 errhint("Look for event triggers that give new tables another name or schema."));
 	if (give)
 	{
 		ATExecChangeOwner(table, owner, false, AccessExclusiveLock);
@@ -233,9 +227,7 @@ fc_create_check_empty(const FcNewPartition *part)
 
 	Assert(part->remote != NULL || rel->rd_createSubid != InvalidSubTransactionId);
 	if (part->remote == NULL && RelationGetNumberOfBlocks(rel) > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("new partition \"%s\" has rows before it is loaded", part->name)));
+		fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("new partition \"%s\" has rows before it is loaded", part->name));
 	table_close(rel, NoLock);
 }
 

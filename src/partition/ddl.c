@@ -187,10 +187,8 @@ fc_ddl_change(const char *sql, Snapshot snapshot, HeapTuple *row, uint64 *met)
 	queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, pg_parse_query(sql)), sql, NULL, 0, NULL);
 	/* tables with rules are refused, but triggers may have made one since */
 	if (list_length(queries) != 1 || linitial_node(Query, queries)->querySource != QSRC_ORIGINAL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("a rule was created while the table was being loaded"),
-				 errhint("Look for such a command in the functions that are called for each row.")));
+		fc_throw(ERRCODE_OBJECT_IN_USE, errmsg("a rule was created while the table was being loaded"),
+				 errhint("Look for such a command in the functions that are called for each row."));
 	query = CreateQueryDesc(fc_plan_query(linitial_node(Query, queries), sql, NULL), sql, GetActiveSnapshot(),
 							InvalidSnapshot, None_Receiver, NULL, NULL, met ? INSTRUMENT_ROWS : 0);
 	ExecutorStart(query, 0);
@@ -232,9 +230,7 @@ fc_ddl_table(Oid table)
 	const char *name = get_rel_name(table);
 
 	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", table)));
+		fc_throw(ERRCODE_UNDEFINED_TABLE, errmsg("relation with OID %u does not exist", table));
 	return fc_ddl_name(get_rel_namespace(table), name);
 }
 
@@ -301,9 +297,7 @@ fc_ddl_keep_schema(Oid nspid)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!HeapTupleIsValid(tuple))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_SCHEMA),
-					 errmsg("schema with OID %u does not exist", nspid)));
+			fc_throw(ERRCODE_UNDEFINED_SCHEMA, errmsg("schema with OID %u does not exist", nspid));
 		result = heap_lock_tuple(schemas, tuple, GetCurrentCommandId(true),
 								 LockTupleKeyShare, LockWaitBlock, false,
 								 &buffer, &failure);

@@ -137,11 +137,9 @@ fc_lock_check_timeout(Oid relid, TimestampTz start)
 	if (LockTimeout == 0 ||
 		!TimestampDifferenceExceeds(start, GetCurrentTimestamp(), LockTimeout))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 errmsg("canceling statement due to lock timeout"),
+	fc_throw(ERRCODE_LOCK_NOT_AVAILABLE, errmsg("canceling statement due to lock timeout"),
 			 name ? errdetail("Another session has a lock on relation \"%s\".", name) : 0,
-			 errhint("pg_locks shows which session it is. Nothing was loaded; load again.")));
+			 errhint("pg_locks shows which session it is. Nothing was loaded; load again."));
 }
 
 /*
@@ -307,9 +305,8 @@ fc_lock_patiently(Oid relid, LOCKMODE mode)
 	int			pid = fc_lock_wait(relid, mode, false);
 
 	if (pid != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
+		fc_throw(ERRCODE_T_R_DEADLOCK_DETECTED,
 				 errmsg("could not lock table \"%s\" because process %d, which has it locked, waits for this transaction",
 						get_rel_name(relid), pid),
-				 errhint("Nothing was loaded. Load again when the command of that process has ended; pg_stat_activity shows it.")));
+				 errhint("Nothing was loaded. Load again when the command of that process has ended; pg_stat_activity shows it."));
 }

@@ -145,13 +145,11 @@ static void
 fc_name_refuse_taken(Relation parent, const FcRoute *route, const FcRange *range,
 					 const char *name)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DUPLICATE_TABLE),
-			 errmsg("relation \"%s\" already exists", name),
+	fc_throw(ERRCODE_DUPLICATE_TABLE, errmsg("relation \"%s\" already exists", name),
 			 errdetail("pg_partman gives this name to the partition of table \"%s\" for values %s.",
 					   RelationGetRelationName(parent),
 					   fc_range_text(route->type, range)),
-			 errhint("Attach, rename or drop it first.")));
+			 errhint("Attach, rename or drop it first."));
 }
 
 static bool

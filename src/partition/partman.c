@@ -54,9 +54,7 @@ fc_partman_local(const FcRoute *route, int64 key)
 		good = IS_VALID_DATE(key) &&
 			!pg_mul_s64_overflow(key, USECS_PER_DAY, &local);
 	if (!good || !IS_VALID_TIMESTAMP(local))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp out of range")));
+		fc_throw(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, errmsg("timestamp out of range"));
 	return route->interval.epoch || route->type == FC_KEY_TIMESTAMPTZ ?
 		fc_key_local(local, route->interval.zone) : local;
 }
@@ -214,9 +212,7 @@ fc_partman_zones(const FcPartman *partman)
 	{
 		zones = fc_partman_add_zone(NIL, partman->zone);
 		if (zones == NIL)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("time zone \"%s\" not recognized", partman->zone)));
+			fc_throw(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("time zone \"%s\" not recognized", partman->zone));
 		return zones;
 	}
 	zones = fc_partman_add_zone(zones, GetConfigOptionResetString("TimeZone"));
@@ -239,14 +235,12 @@ fc_partman_interval(const FcPartman *partman, const FcRoute *route)
 	}
 	/* names of short partitions may be any, but days must begin at midnight */
 	if (!interval.elapsed)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("partitions of table \"%s\" do not line up with the interval of pg_partman",
-						partman->table),
+		fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("partitions of table \"%s\" do not line up with the interval of pg_partman",
+																  partman->table),
 				 errdetail("The interval is \"%s\", and not all partitions begin at midnight in the time zone \"%s\".",
 						   partman->interval, pg_get_timezone_name(linitial(zones))),
 				 partman->zone ? 0 :
-				 errhint("Set TimeZone to the one in which pg_partman creates partitions, or switch fast_copy.use_partman off.")));
+				 errhint("Set TimeZone to the one in which pg_partman creates partitions, or switch fast_copy.use_partman off."));
 	return fc_interval_step(route, partman->interval, partman->epoch,
 							linitial(zones));
 }

@@ -658,13 +658,11 @@ fc_partman_check_owner(const FcPartman *partman)
 	char	   *grant = fc_partman_grant_needed(partman, partman->user);
 
 	if (grant)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("cannot create partitions of table \"%s\", which pg_partman manages",
-						partman->table),
+		fc_throw(ERRCODE_INSUFFICIENT_PRIVILEGE, errmsg("cannot create partitions of table \"%s\", which pg_partman manages",
+														partman->table),
 				 errdetail("Its functions run as role \"%s\", the owner of the table, which may not read its configuration.",
 						   GetUserNameFromId(partman->user, false)),
-				 errhint("%s; or create the partitions before the load.", grant)));
+				 errhint("%s; or create the partitions before the load.", grant));
 }
 
 void
@@ -673,11 +671,9 @@ fc_partman_check_names(const FcPartman *partman, Relation parent)
 	if (strcmp(partman->table,
 			   psprintf("%s.%s", get_namespace_name(RelationGetNamespace(parent)),
 						RelationGetRelationName(parent))) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" was renamed while it was being loaded",
-						partman->table),
-				 errhint("pg_partman knows it by its name. Load it again.")));
+		fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("table \"%s\" was renamed while it was being loaded",
+																  partman->table),
+				 errhint("pg_partman knows it by its name. Load it again."));
 	/* locks the template and keeps its schema's name, by which it is found */
 	if (OidIsValid(partman->template_oid))
 	{
@@ -690,9 +686,7 @@ fc_partman_check_names(const FcPartman *partman, Relation parent)
 	}
 	if (fc_partman_template(partman) != partman->template_oid ||
 		fc_ddl_class(partman->template_oid).relowner != partman->template_owner)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("template \"%s\" of table \"%s\" was changed while the table was being loaded",
-						partman->template, partman->table),
-				 errhint("Load it again.")));
+		fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("template \"%s\" of table \"%s\" was changed while the table was being loaded",
+																  partman->template, partman->table),
+				 errhint("Load it again."));
 }

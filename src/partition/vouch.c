@@ -71,14 +71,12 @@ fc_vouch_scan_default(Relation defrel, AttrNumber attnum, FcKeyType type,
 		fc_search(int, i, nparts, mid, !parts[mid].range.hi_max && parts[mid].range.hi <= key);
 		if (i == nparts || !fc_range_has(&parts[i].range, key))
 			continue;
-		ereport(ERROR,
-				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("updated partition constraint for default partition \"%s\" would be violated by some row",
-						RelationGetRelationName(defrel)),
+		fc_throw(ERRCODE_CHECK_VIOLATION, errmsg("updated partition constraint for default partition \"%s\" would be violated by some row",
+												 RelationGetRelationName(defrel)),
 				 errdetail("A row belongs to the partition to be created for values %s.",
 						   fc_range_text(type, &parts[i].range)),
 				 errhint("Move such rows out of the default partition first."),
-				 errtable(defrel)));
+				 errtable(defrel));
 	}
 
 	table_endscan(scan);

@@ -46,12 +46,11 @@ fc_old_convert(FcOldReader *reader, HeapTuple row)
 	ExecStoreHeapTuple(row, reader->old, false);
 	made = ExecCopySlotHeapTuple(execute_attr_map_slot(reader->map, reader->old, reader->slot));
 	if (made->t_len > PG_UINT16_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+		fc_throw(ERRCODE_FEATURE_NOT_SUPPORTED,
 				 fc_plan_moves(&reader->ctx->shared->plan) ? errmsg("cannot move rows of table \"%s\"", RelationGetRelationName(reader->rel)) :
 				 errmsg("cannot merge rows into table \"%s\"", RelationGetRelationName(reader->rel)),
 				 errdetail("The default of a column that was added later makes a row too long."),
-				 errhint("Rewrite the table first, as ALTER TABLE ... ALTER COLUMN ... TYPE does.")));
+				 errhint("Rewrite the table first, as ALTER TABLE ... ALTER COLUMN ... TYPE does."));
 	Assert(HeapTupleHeaderGetNatts(made->t_data) == RelationGetDescr(reader->ctx->target)->natts);
 	return made;
 }

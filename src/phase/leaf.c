@@ -285,12 +285,10 @@ fc_leaf_begin_routing(FcLoader *loader)
 static void
 fc_leaf_refuse(FcContext *ctx, Relation leaf)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("partition \"%s\" was attached to table \"%s\" while it was being loaded",
-					RelationGetRelationName(leaf),
-					RelationGetRelationName(ctx->target)),
-			 errhint("Load it again.")));
+	fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("partition \"%s\" was attached to table \"%s\" while it was being loaded",
+															  RelationGetRelationName(leaf),
+															  RelationGetRelationName(ctx->target)),
+			 errhint("Load it again."));
 }
 
 /* How rows get into a leaf, the "number"th that was found */
@@ -577,14 +575,12 @@ fc_leaf_route(FcLoader *loader)
 	if (!loader->leaf->refuses || fc_leaf_lacks_key(loader))
 		return true;
 	if (!fc_row_tolerates(loader, FC_CLASS_NO_PARTITION))
-		ereport(ERROR,
-				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("no partition of relation \"%s\" found for row",
-						RelationGetRelationName(loader->ctx->target)),
+		fc_throw(ERRCODE_CHECK_VIOLATION, errmsg("no partition of relation \"%s\" found for row",
+												 RelationGetRelationName(loader->ctx->target)),
 				 errdetail("Only %s default partition would take it.", plan->key.routes ? "the" : "a"),
 				 errhint("Use missing_partitions%s 'default'%s.", fc_caller_arrow(plan->caller),
 						 plan->key.routes ? " or 'create'" : ""),
-				 errtable(loader->ctx->target)));
+				 errtable(loader->ctx->target));
 	return false;
 }
 

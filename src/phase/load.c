@@ -50,10 +50,8 @@ fc_load_begin(FcLoader *loader, FcContext *ctx)
 
 		loader->elsewhere = fc_elsewhere(&why);
 		if (loader->elsewhere == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("could not send records to other servers: %s", why),
-					 errhint("%s", fc_elsewhere_hint())));
+			fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("could not send records to other servers: %s", why),
+					 errhint("%s", fc_elsewhere_hint()));
 		loader->dispatch = loader->elsewhere->dispatch_begin(ctx, loader->parser);
 	}
 	/* each row is looked at alone */

@@ -357,11 +357,9 @@ static void
 fc_row_changed(const FcLoader *loader)
 {
 	if (fc_parse_key_is_default(loader->parser))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
-				 errmsg("default of the key changed while the file was being loaded"),
+		fc_throw(ERRCODE_INVALID_FUNCTION_DEFINITION, errmsg("default of the key changed while the file was being loaded"),
 				 errdetail("It is computed twice for a row, first to find the row's partition."),
-				 errhint("A function that does not always return the same must be marked volatile.")));
+				 errhint("A function that does not always return the same must be marked volatile."));
 	fc_source_differs(loader->ctx->source, loader->row.record->offset,
 					  "a record with another key, or one that the condition is not true for");
 }

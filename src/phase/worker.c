@@ -156,9 +156,7 @@ fc_worker_main(dsm_segment *seg, shm_toc *toc)
 
 	fc_worker_keep_memory();
 	if (segment == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not map dynamic shared memory segment")));
+		fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("could not map dynamic shared memory segment"));
 
 	/*
 	 * logical decoding filters by origin, and a worker's rows must have the

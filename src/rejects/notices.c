@@ -246,12 +246,10 @@ fc_notices_throw(FcTarget *target)
 		if (limit < 0 || teller.rejected - before <= (uint64) limit)
 			continue;
 		fc_error_context_push(&callback, fc_notices_limit_context, &teller);
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 target->options->tolerated == FC_CLASS_CONVERSION ?
+		fc_throw(ERRCODE_INVALID_TEXT_REPRESENTATION, target->options->tolerated == FC_CLASS_CONVERSION ?
 				 errmsg("skipped more than REJECT_LIMIT (" INT64_FORMAT ") rows due to data type incompatibility", limit) :
 				 errmsg("skipped more than REJECT_LIMIT (" INT64_FORMAT ") rows", limit),
-				 each ? errdetail("In %s \"%s\".", fc_source_word(target->source), fc_source_path(target->source, file)) : 0));
+				 each ? errdetail("In %s \"%s\".", fc_source_word(target->source), fc_source_path(target->source, file)) : 0);
 	}
 	fc_notices_end(&teller);
 	if (slot->kind == FC_ERROR_LIMIT)
@@ -269,10 +267,8 @@ fc_notices_judge(const FcTarget *target, uint32 file, uint64 records)
 	records -= pg_atomic_read_u64(file == PG_UINT32_MAX ? &target->shared->counts.skipped : &files[file].skipped);
 	if ((double) rejected * 100 <= options->reject_percent * (double) records)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 errmsg("skipped more than REJECT_LIMIT (%s) of the rows", options->words.reject_limit),
+	fc_throw(ERRCODE_INVALID_TEXT_REPRESENTATION, errmsg("skipped more than REJECT_LIMIT (%s) of the rows", options->words.reject_limit),
 			 file == PG_UINT32_MAX ? errdetail(UINT64_FORMAT " of " UINT64_FORMAT " records were rejected.", rejected, records) :
 			 errdetail(UINT64_FORMAT " of " UINT64_FORMAT " records of %s \"%s\" were rejected.", rejected, records,
-					   fc_source_word(target->source), fc_source_path(target->source, file))));
+					   fc_source_word(target->source), fc_source_path(target->source, file)));
 }

@@ -31,12 +31,10 @@ fc_own_table_check_rights(const FcOwnTable *kind, Oid table)
 
 		if (attnum == InvalidAttrNumber ||
 			pg_attribute_aclcheck(table, attnum, GetUserId(), ACL_INSERT) != ACLCHECK_OK)
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("permission denied for table %s", get_rel_name(table)),
+			fc_throw(ERRCODE_INSUFFICIENT_PRIVILEGE, errmsg("permission denied for table %s", get_rel_name(table)),
 					 errhint("Its owner may GRANT INSERT ON %s TO %s.",
 							 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), get_rel_name(table)),
-							 fc_advice_role())));
+							 fc_advice_role()));
 	}
 }
 
@@ -45,12 +43,10 @@ fc_own_table_check_columns(const FcOwnTable *kind, Oid table)
 {
 	for (int i = 0; i < kind->ncolumns; i++)
 		if (get_attnum(table, kind->columns[i].name) <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("column \"%s\" of %s \"%s\" does not exist",
-							kind->columns[i].name, kind->role, get_rel_name(table)),
+			fc_throw(ERRCODE_UNDEFINED_COLUMN, errmsg("column \"%s\" of %s \"%s\" does not exist",
+													  kind->columns[i].name, kind->role, get_rel_name(table)),
 					 errhint("%s() makes a table with all columns that are needed.",
-							 kind->maker)));
+							 kind->maker));
 }
 
 /* ERROR if the table is not there any more, or the caller may not insert */
@@ -75,11 +71,9 @@ fc_own_table_open(const FcOwnTable *kind, Oid table)
 void
 fc_own_table_refuse(const FcOwnTable *kind, Oid table, const char *detail)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"%s\" cannot be used as %s", get_rel_name(table), kind->role),
+	fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("table \"%s\" cannot be used as %s", get_rel_name(table), kind->role),
 			 errdetail_internal("%s", detail),
-			 errhint("Make a table by %s()%s.", kind->maker, kind->without)));
+			 errhint("Make a table by %s()%s.", kind->maker, kind->without));
 }
 
 /* What may run code for a row, or refuse it; NULL: nothing does */
@@ -190,11 +184,9 @@ fc_own_table_check_closed(const FcOwnTable *kind, Relation rel)
 	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
 	/* a foreign owner could read what the caller loads, and add code later */
 	if (owner != GetUserId() && !superuser_arg(owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("table \"%s\" cannot be used as %s", RelationGetRelationName(rel), kind->role),
+		fc_throw(ERRCODE_INSUFFICIENT_PRIVILEGE, errmsg("table \"%s\" cannot be used as %s", RelationGetRelationName(rel), kind->role),
 				 errdetail("It belongs to role \"%s\".", GetUserNameFromId(owner, false)),
-				 errhint("Use a table of your own or of a superuser%s.", kind->without)));
+				 errhint("Use a table of your own or of a superuser%s.", kind->without));
 	if ((why = fc_own_table_code(kind, rel)) || (why = fc_own_table_others(kind, rel)) ||
 		(why = fc_own_table_indexes(kind, rel)))
 		fc_own_table_refuse(kind, RelationGetRelid(rel), why);

@@ -68,10 +68,8 @@ fc_history_check(FcTarget *target)
 		return;
 	table = RangeVarGetRelid(makeRangeVarFromNameList(fc_string_to_names(fc_history)), NoLock, true);
 	if (!OidIsValid(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table \"%s\" of fast_copy.history does not exist", fc_history),
-				 errhint("fast_copy_create_history_table() creates it; SET fast_copy.history = '' to load without.")));
+		fc_throw(ERRCODE_UNDEFINED_TABLE, errmsg("table \"%s\" of fast_copy.history does not exist", fc_history),
+				 errhint("fast_copy_create_history_table() creates it; SET fast_copy.history = '' to load without."));
 	target->history = fc_own_table_open(&fc_history_kind, table);
 	fc_own_table_check_closed(&fc_history_kind, target->history);
 	if (table == target->oid)

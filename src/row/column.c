@@ -26,10 +26,8 @@ fc_column_named(Relation rel, const char *name)
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
 
 	if (attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						name, RelationGetRelationName(rel))));
+		fc_throw(ERRCODE_UNDEFINED_COLUMN, errmsg("column \"%s\" of relation \"%s\" does not exist",
+												  name, RelationGetRelationName(rel)));
 	return attnum;
 }
 
@@ -126,10 +124,8 @@ fc_column_zone(const char *name)
 		return NULL;
 	zone = pg_tzset(name);
 	if (zone == NULL || !pg_tz_acceptable(zone))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("time zone \"%s\" not recognized", name),
-				 errhint("The view pg_timezone_names has the names, such as 'Europe/Rome'.")));
+		fc_throw(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("time zone \"%s\" not recognized", name),
+				 errhint("The view pg_timezone_names has the names, such as 'Europe/Rome'."));
 	return zone;
 }
 
@@ -203,9 +199,7 @@ fc_column_receive(FcColumn *column, const FcField *field)
 	value = ReceiveFunctionCall(&column->input, field->null ? NULL : &buf,
 								column->typioparam, column->typmod);
 	if (!field->null && buf.cursor != buf.len)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("incorrect binary data format")));
+		fc_throw(ERRCODE_INVALID_BINARY_REPRESENTATION, errmsg("incorrect binary data format"));
 	return value;
 }
 
@@ -218,10 +212,8 @@ fc_column_value(FcColumn *column, const FcField *field)
 	if (field->null && column->input.fn_strict)
 		return (Datum) 0;
 	if (!field->null && fc_column_refuses(column, field))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s: \"%s\"",
-						format_type_be(column->edit.typid), field->data)));
+		fc_throw(ERRCODE_INVALID_TEXT_REPRESENTATION, errmsg("invalid input syntax for type %s: \"%s\"",
+															 format_type_be(column->edit.typid), field->data));
 	if (!field->null && column->pattern)
 	{
 		if (!fc_pattern_parse(column->pattern, field->data, field->len, &value))

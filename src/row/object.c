@@ -189,10 +189,8 @@ fc_object_cut(FcObjects *objects, const char *rec, size_t len, FcField *fields)
 	for (int i = 0; i < objects->n; i++)
 		fields[i].data = NULL;
 	if (!fc_object_begin(objects, rec, len))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("record is not an object of JSON"),
-				 errhint(FC_OBJECT_HINT)));
+		fc_throw(ERRCODE_INVALID_TEXT_REPRESENTATION, errmsg("record is not an object of JSON"),
+				 errhint(FC_OBJECT_HINT));
 	fc_object_check(objects->lex, pg_parse_json(objects->lex, &objects->actions));
 	for (int i = 0; i < objects->n; i++)
 	{

@@ -11,9 +11,9 @@
 #include "postgres.h"
 
 #include "common/keywords.h"
-#include "mb/pg_wchar.h"
 #include "parser/scanner.h"
 
+#include "compat/compat.h"
 #include "row/origin.h"
 
 #define FC_ORIGIN_NULL	"__HIVE_DEFAULT_PARTITION__"
@@ -59,10 +59,8 @@ fc_origin_decode(const char *text, size_t len)
 	}
 	*to = '\0';
 	if (!pg_verifymbstr(value, to - value, true))
-		ereport(ERROR,
-				(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
-				 errmsg("\"%s\" in the path of a file is no text in encoding \"%s\"",
-						pnstrdup(text, len), GetDatabaseEncodingName())));
+		fc_throw(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, errmsg("\"%s\" in the path of a file is no text in encoding \"%s\"",
+															 pnstrdup(text, len), GetDatabaseEncodingName()));
 	return value;
 }
 

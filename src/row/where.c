@@ -57,10 +57,8 @@ fc_where_grammar(const char *statement)
 	CopyStmt   *copy = (CopyStmt *) linitial_node(RawStmt, trees)->stmt;
 
 	if (list_length(trees) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("where_clause must be one condition"),
-				 errhint("Join conditions by AND or OR.")));
+		fc_throw(ERRCODE_SYNTAX_ERROR, errmsg("where_clause must be one condition"),
+				 errhint("Join conditions by AND or OR."));
 	return castNode(CopyStmt, copy)->whereClause;
 }
 
@@ -72,11 +70,9 @@ fc_where_check_system(const Bitmapset *used)
 		return;
 	for (int attnum = FirstLowInvalidHeapAttributeNumber + 1; attnum < 0; attnum++)
 		if (bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, used))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-					 errmsg("system columns are not supported in COPY FROM WHERE conditions"),
+			fc_throw(ERRCODE_INVALID_COLUMN_REFERENCE, errmsg("system columns are not supported in COPY FROM WHERE conditions"),
 					 errdetail("Column \"%s\" is a system column.",
-							   NameStr(SystemAttributeDefinition(attnum)->attname))));
+							   NameStr(SystemAttributeDefinition(attnum)->attname)));
 }
 
 /* ERROR 42P10 for generated columns: they are computed after the condition */
@@ -93,11 +89,9 @@ fc_where_check_columns(Relation rel, Node *where)
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 		if (TupleDescAttr(desc, attnum - 1)->attgenerated &&
 			(whole || bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, used)))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-					 errmsg("generated columns are not supported in COPY FROM WHERE conditions"),
+			fc_throw(ERRCODE_INVALID_COLUMN_REFERENCE, errmsg("generated columns are not supported in COPY FROM WHERE conditions"),
 					 errdetail("Column \"%s\" is a generated column.",
-							   NameStr(TupleDescAttr(desc, attnum - 1)->attname))));
+							   NameStr(TupleDescAttr(desc, attnum - 1)->attname)));
 }
 
 List *

@@ -69,12 +69,10 @@ fc_sort_operator(Relation rel, FcSortKey *key)
 	key->family = type->btree_opf;
 	key->collation = att->attcollation;
 	if (!OidIsValid(key->operator))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("could not identify an ordering operator for type %s",
-						format_type_be(att->atttypid)),
+		fc_throw(ERRCODE_UNDEFINED_FUNCTION, errmsg("could not identify an ordering operator for type %s",
+													format_type_be(att->atttypid)),
 				 errdetail("Column \"%s\" is of this type.", NameStr(att->attname)),
-				 errhint("Name columns whose types have a default operator class for btree.")));
+				 errhint("Name columns whose types have a default operator class for btree."));
 }
 
 static FcSortKey *
@@ -85,16 +83,12 @@ fc_sort_key(Relation rel, char *text)
 	char	   *name;
 
 	if (item == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("order_by item \"%s\" is not the name of a column", text),
-				 errhint("Each item names one column, with ASC or DESC and NULLS FIRST or NULLS LAST after it if need be.")));
+		fc_throw(ERRCODE_FEATURE_NOT_SUPPORTED, errmsg("order_by item \"%s\" is not the name of a column", text),
+				 errhint("Each item names one column, with ASC or DESC and NULLS FIRST or NULLS LAST after it if need be."));
 	name = strVal(linitial(castNode(ColumnRef, item->node)->fields));
 	key->attnum = fc_column_named(rel, name);
 	if (fc_is_virtual(TupleDescAttr(RelationGetDescr(rel), key->attnum - 1)))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot order rows by virtual generated column \"%s\"", name)));
+		fc_throw(ERRCODE_FEATURE_NOT_SUPPORTED, errmsg("cannot order rows by virtual generated column \"%s\"", name));
 	key->descending = (item->sortby_dir == SORTBY_DESC);
 	key->nulls_first = item->sortby_nulls == SORTBY_NULLS_DEFAULT ?
 		key->descending : item->sortby_nulls == SORTBY_NULLS_FIRST;

@@ -85,10 +85,8 @@ fc_cells_read(File file, uint64 place, char *buf, Size size)
 		if (n < 0)
 			fc_file_error(errmsg("could not read file \"%s\": %m", FilePathName(file)));
 		if (n == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("could not read file \"%s\": it ends at byte " UINT64_FORMAT,
-							FilePathName(file), place)));
+			fc_throw(ERRCODE_DATA_CORRUPTED, errmsg("could not read file \"%s\": it ends at byte " UINT64_FORMAT,
+													FilePathName(file), place));
 		buf += n;
 		place += n;
 		size -= n;
@@ -213,10 +211,8 @@ fc_ref_read_block(FcCellReader *reader, const FcCellRef *ref, uint64 *place, uin
 	reader->stats.reads += reader->fetch == NULL;
 	reader->stats.bytes += reader->fetch ? 0 : *size;
 	if (block->size != *size)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("could not read file \"%s\": there is no block at byte " UINT64_FORMAT,
-						FilePathName(ref->file), *place)));
+		fc_throw(ERRCODE_DATA_CORRUPTED, errmsg("could not read file \"%s\": there is no block at byte " UINT64_FORMAT,
+												FilePathName(ref->file), *place));
 	*place = block->before;
 	*size = block->before_size;
 }

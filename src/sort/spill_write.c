@@ -357,13 +357,11 @@ fc_spill_too_many(const FcSpill *spill)
 		pg_atomic_write_u32(&spill->shared->mistaken, 1);
 		return;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg_plural("cannot create more than %d partition", "cannot create more than %d partitions",
-						   fc_max_partitions, fc_max_partitions),
+	fc_throw(ERRCODE_PROGRAM_LIMIT_EXCEEDED, errmsg_plural("cannot create more than %d partition", "cannot create more than %d partitions",
+														   fc_max_partitions, fc_max_partitions),
 			 errdetail("The rows need more than %d new partitions.",
 					   spill->ncells - spill->nbounds - spill->route->nranges * 2 - 1),
-			 errhint("Look for wrong keys in the file, use a longer partition_interval, or increase fast_copy.max_partitions.")));
+			 errhint("Look for wrong keys in the file, use a longer partition_interval, or increase fast_copy.max_partitions."));
 }
 
 /* Adds an empty cell at number "at" */

@@ -83,10 +83,8 @@ fc_client_check(void)
 {
 	if (whereToSendOutput == DestRemote && MyProcPort != NULL)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot COPY from the client here"),
-			 errdetail("There is no client that could be asked for the data.")));
+	fc_throw(ERRCODE_FEATURE_NOT_SUPPORTED, errmsg("cannot COPY from the client here"),
+			 errdetail("There is no client that could be asked for the data."));
 }
 
 /* Waits until something comes, from the client or another process */
@@ -376,19 +374,13 @@ fc_client_check_whole(FcInput *input)
 	if (client->failure.data)
 	{
 		client->failure.cursor = 0;
-		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("COPY from stdin failed: %s", pq_getmsgstring(&client->failure))));
+		fc_throw(ERRCODE_QUERY_CANCELED, errmsg("COPY from stdin failed: %s", pq_getmsgstring(&client->failure)));
 	}
 	if (client->unexpected)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROTOCOL_VIOLATION),
-				 errmsg("unexpected message type 0x%02X during COPY from stdin",
-						client->unexpected)));
+		fc_throw(ERRCODE_PROTOCOL_VIOLATION, errmsg("unexpected message type 0x%02X during COPY from stdin",
+													client->unexpected));
 	if (client->lost)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("unexpected EOF on client connection with an open transaction")));
+		fc_throw(ERRCODE_CONNECTION_FAILURE, errmsg("unexpected EOF on client connection with an open transaction"));
 }
 
 bool

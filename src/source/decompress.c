@@ -417,15 +417,13 @@ fc_unpack_throw_format(const FcUnpackFault *fault, const char *word,
 	const char *name = fc_codec_name(fault->kind);
 	bool		garbage = (fault->result == FC_CODEC_GARBAGE);
 
-	ereport(ERROR,
-			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-			 garbage ? errmsg("something else follows the %s data of %s \"%s\"", name, word, path) :
+	fc_throw(ERRCODE_BAD_COPY_FILE_FORMAT, garbage ? errmsg("something else follows the %s data of %s \"%s\"", name, word, path) :
 			 fault->cut ? errmsg("unexpected end of the %s data of %s \"%s\"", name, word, path) :
 			 errmsg("corrupt %s data in %s \"%s\"", name, word, path),
 			 garbage ? errdetail("At byte " UINT64_FORMAT ", after their end.", fault->offset) :
 			 fault->cut ? errdetail("They end at byte " UINT64_FORMAT ".", fault->offset) :
 			 fault->reason[0] ? errdetail("At about byte " UINT64_FORMAT ": %s.", fault->offset, fault->reason) :
-			 errdetail("At about byte " UINT64_FORMAT ".", fault->offset)));
+			 errdetail("At about byte " UINT64_FORMAT ".", fault->offset));
 }
 
 /*
@@ -451,36 +449,26 @@ fc_unpack_throw(const FcUnpacker *unpacker)
 
 	/* tools for archives unpack what is packed in a packed file, too */
 	if (fault->kind != FC_CODEC_TAR && fault->within != FC_CODEC_NONE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot load %s \"%s\": its %s data unpack to data in %s format",
-						word, path, within, fc_codec_name(fault->kind)),
-				 errhint("%s", fc_unpack_advise("Unpack it once", fault->within == FC_CODEC_ZIP ? "unzip -p %s" : psprintf("%s -dc %%s", within), word, path))));
+		fc_throw(ERRCODE_FEATURE_NOT_SUPPORTED, errmsg("cannot load %s \"%s\": its %s data unpack to data in %s format",
+													   word, path, within, fc_codec_name(fault->kind)),
+				 errhint("%s", fc_unpack_advise("Unpack it once", fault->within == FC_CODEC_ZIP ? "unzip -p %s" : psprintf("%s -dc %%s", within), word, path)));
 	if (!fc_codec_unpacks(fault->kind))
 		fc_unpack_refuse(fault->kind, word, path);
 	if (fault->result == FC_CODEC_REFUSES)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot load %s \"%s\": %s", word, path, fc_root_text(fault->reason)),
-				 errhint("%s", fc_unpack_advise("Pack one file alone, without a password, by deflate", "unzip -p %s MEMBER", word, path))));
+		fc_throw(ERRCODE_FEATURE_NOT_SUPPORTED, errmsg("cannot load %s \"%s\": %s", word, path, fc_root_text(fault->reason)),
+				 errhint("%s", fc_unpack_advise("Pack one file alone, without a password, by deflate", "unzip -p %s MEMBER", word, path)));
 	if (fault->result == FC_CODEC_DICTIONARY)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot load %s \"%s\": its %s data were packed with a dictionary",
-						word, path, fc_codec_name(fault->kind)),
-				 errhint("%s", fc_unpack_advise("Unpack it first", "zstd -dc -D DICTIONARY %s", word, path))));
+		fc_throw(ERRCODE_FEATURE_NOT_SUPPORTED, errmsg("cannot load %s \"%s\": its %s data were packed with a dictionary",
+													   word, path, fc_codec_name(fault->kind)),
+				 errhint("%s", fc_unpack_advise("Unpack it first", "zstd -dc -D DICTIONARY %s", word, path)));
 	if (fault->result == FC_CODEC_TOO_BIG)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("%s data of %s \"%s\" need more memory than fast_copy.memory",
-						fc_codec_name(fault->kind), word, path),
+		fc_throw(ERRCODE_PROGRAM_LIMIT_EXCEEDED, errmsg("%s data of %s \"%s\" need more memory than fast_copy.memory",
+														fc_codec_name(fault->kind), word, path),
 				 errdetail("A window that is kept while they are unpacked is too large."),
-				 errhint("Increase fast_copy.memory, or pack the data with a smaller window.")));
+				 errhint("Increase fast_copy.memory, or pack the data with a smaller window."));
 	if (fault->result == FC_CODEC_OUT_OF_MEMORY)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory"),
-				 errdetail("Failed while unpacking %s \"%s\".", word, path)));
+		fc_throw(ERRCODE_OUT_OF_MEMORY, errmsg("out of memory"),
+				 errdetail("Failed while unpacking %s \"%s\".", word, path));
 	fc_unpack_throw_format(fault, word, path);
 }
 
@@ -515,13 +503,11 @@ fc_unpack_refuse(FcCodecKind kind, const char *word, const char *path)
 	const char *name = fc_codec_name(kind);
 	const char *packages = fc_codec_lacks(kind);
 
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot load %s \"%s\": it is in %s format", word, path, name),
+	fc_throw(ERRCODE_FEATURE_NOT_SUPPORTED, errmsg("cannot load %s \"%s\": it is in %s format", word, path, name),
 			 packages ? errdetail("This fast_copy was built without the library that unpacks it.") : 0,
 			 packages ? errhint("Install %s and build fast_copy again, or unpack it first.", packages) :
 			 errhint("%s", fc_unpack_advise(fc_unpack_advices[kind].first,
-											fc_unpack_advices[kind].program, word, path))));
+											fc_unpack_advices[kind].program, word, path)));
 }
 
 FcCodecKind

@@ -13,9 +13,7 @@
 
 #include <unistd.h>
 
-#include "storage/fd.h"
-#include "utils/memutils.h"
-
+#include "compat/compat.h"
 #include "source/descriptors.h"
 
 /* Open at a time; fewer if fd.c grants fewer */
@@ -135,10 +133,8 @@ fc_descriptors_reserve(FcDescriptors *descriptors, uint32 file)
 		accounted = AcquireExternalFD();
 	}
 	if (!accounted)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-				 errmsg("could not open another file: too many files are open"),
-				 errhint("Increase max_files_per_process or the limit of the operating system.")));
+		fc_throw(ERRCODE_INSUFFICIENT_RESOURCES, errmsg("could not open another file: too many files are open"),
+				 errhint("Increase max_files_per_process or the limit of the operating system."));
 	*place = (FcDescriptor)
 	{
 		.fd = -1,.file = file,.used = ++descriptors->clock

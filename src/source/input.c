@@ -94,15 +94,13 @@ fc_program_check(void)
 {
 	if (has_privs_of_role(GetUserId(), ROLE_PG_EXECUTE_SERVER_PROGRAM))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("permission denied to COPY to or from an external program"),
+	fc_throw(ERRCODE_INSUFFICIENT_PRIVILEGE, errmsg("permission denied to COPY to or from an external program"),
 			 errdetail("Only roles with privileges of the \"%s\" role may COPY to or from an external program.",
 					   "pg_execute_server_program"),
 			 errhint("Anyone can COPY to stdout or from stdin. "
 					 "psql's \\copy command also works for anyone, with FROM PROGRAM and WITH (fast_copy) as well. "
 					 "A superuser may let the server run programs for you: GRANT pg_execute_server_program TO %s.",
-					 fc_advice_role())));
+					 fc_advice_role()));
 }
 
 static size_t
@@ -170,9 +168,7 @@ fc_program_check_end(const FcInput *input, const char *hint)
 	const FcProgram *program = (const FcProgram *) input;
 
 	if (input->failed)
-		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("program \"%s\" failed", input->path),
+		fc_throw(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION, errmsg("program \"%s\" failed", input->path),
 				 errdetail_internal("%s", wait_result_to_str(program->status)),
-				 hint ? errhint("%s", hint) : 0));
+				 hint ? errhint("%s", hint) : 0);
 }

@@ -116,11 +116,9 @@ fc_recode_proc(int encoding)
 	Oid			proc = FindDefaultConversionProc(encoding, GetDatabaseEncoding());
 
 	if (!OidIsValid(proc))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
-						pg_encoding_to_char(encoding),
-						GetDatabaseEncodingName())));
+		fc_throw(ERRCODE_UNDEFINED_FUNCTION, errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
+													pg_encoding_to_char(encoding),
+													GetDatabaseEncodingName()));
 	return proc;
 }
 

@@ -35,12 +35,8 @@
 #include <unistd.h>
 
 #include "catalog/pg_authid.h"
-#include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
-#include "storage/fd.h"
-#include "utils/acl.h"
 
+#include "compat/compat.h"
 #include "compat/settings.h"
 #include "source/root.h"
 
@@ -86,11 +82,9 @@ void
 fc_root_check_refused(void)
 {
 	if (errno == EXDEV)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg(FC_ROOT_REFUSED),
+		fc_throw(ERRCODE_INSUFFICIENT_PRIVILEGE, errmsg(FC_ROOT_REFUSED),
 				 errdetail("Only roles with privileges of the \"%s\" role may COPY from a file.",
-						   "pg_read_server_files")));
+						   "pg_read_server_files"));
 }
 
 const char *

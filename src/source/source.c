@@ -60,16 +60,12 @@ static void
 fc_source_refuse_special(const char *path, const struct stat *st)
 {
 	if (S_ISDIR(st->st_mode))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is a directory", fc_root_text(path))));
+		fc_throw(ERRCODE_WRONG_OBJECT_TYPE, errmsg("\"%s\" is a directory", fc_root_text(path)));
 	if (!S_ISREG(st->st_mode))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a regular file", fc_root_text(path)),
+		fc_throw(ERRCODE_WRONG_OBJECT_TYPE, errmsg("\"%s\" is not a regular file", fc_root_text(path)),
 				 errdetail("The file is read several times, in any order."),
 				 errhint("Load what a program prints, by program => true or COPY ... FROM PROGRAM: 'cat %s'.",
-						 fc_advice_path(path, "FILE"))));
+						 fc_advice_path(path, "FILE")));
 }
 
 /*
@@ -93,11 +89,9 @@ fc_source_modified(const struct stat *st)
 void
 fc_source_changed(const char *path, const char *detail)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("file \"%s\" changed while it was being loaded", fc_root_text(path)),
+	fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("file \"%s\" changed while it was being loaded", fc_root_text(path)),
 			 errdetail_internal("%s", detail),
-			 errhint("Load a file that no one writes to.")));
+			 errhint("Load a file that no one writes to."));
 }
 
 static void

@@ -13,9 +13,7 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-#include "utils/memutils.h"
-
+#include "compat/compat.h"
 #include "grammar/binary.h"
 #include "source/stream.h"
 
@@ -94,13 +92,11 @@ fc_stream_make_room(FcStream *stream)
 	if (stream->len < stream->size)
 		return;
 	if (stream->size >= stream->most)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("out of memory"),
+		fc_throw(ERRCODE_PROGRAM_LIMIT_EXCEEDED, errmsg("out of memory"),
 				 errdetail("The record at byte " UINT64_FORMAT " of file \"%s\" is longer than %zu bytes.",
 						   stream->offset - fc_source_file(stream->source, stream->offset)->base,
 						   fc_source_path_at(stream->source, stream->offset),
-						   stream->most)));
+						   stream->most));
 	stream->size = Min(stream->size * 2, stream->most);
 	stream->buf = repalloc_huge(stream->buf, stream->size + 1);
 }
