@@ -172,43 +172,37 @@ fc_upsert_name(StringInfo sql, const FcTarget *target, List *columns, const char
 /*
  * Appends the rows of the stage that are delete marks, or those that are none.
  * If they were loaded in the order of the file, takes the last or first of
- * equal ones by column n: all columns get new names, for a table may have a
- * column n.
+ * equal ones; rows with NULLs that are not equal stay all.
  */
 static void
 fc_upsert_source(StringInfo sql, const FcTarget *target, List *columns, bool marked)
 {
 	const char *stage = fc_ddl_table(target->stage);
 	List	   *keys = fc_sort_keys_columns(target->planned->keys);
-	const char *mark = !target->plan->dedup.marks ? "false" :
-		psprintf("t.%s", quote_identifier(get_attname(target->stage, RelationGetDescr(target->rel)->natts + 1, false)));
+	StringInfoData equal;
 
 	appendStringInfoString(sql, " SELECT ");
-	if (target->planned->dedup != NIL)
-	{
-		fc_upsert_name(sql, target, columns, "t.");
-		appendStringInfo(sql, " FROM ONLY %s t WHERE %s%s", stage, marked ? "" : "NOT ", mark);
-		return;
-	}
-	for (int i = 0; i < list_length(columns); i++)
-		appendStringInfo(sql, "%ss.c%d", i > 0 ? ", " : "", i);
-	appendStringInfoString(sql, " FROM (SELECT ");
 	fc_upsert_name(sql, target, columns, "t.");
-	appendStringInfo(sql, ", %s, pg_catalog.row_number() OVER (PARTITION BY ", mark);
-	fc_upsert_name(sql, target, keys, "t.");
-	appendStringInfoString(sql, " ORDER BY ");
-	foreach_ptr(const FcSortKey, key, target->planned->newest)
-		appendStringInfo(sql, "t.%s DESC NULLS LAST, ", quote_identifier(get_attname(target->oid, key->attnum, false)));
-	appendStringInfo(sql, "t.ctid%s)", target->plan->dedup.first ? "" : " DESC");
-	foreach_int(key, target->plan->dedup.nulls_equal ? NIL : keys)
-		/* as the index sees it: a row of NULLs is no NULL */
-		appendStringInfo(sql, "%s t.%s IS NOT DISTINCT FROM NULL", foreach_current_index(key) > 0 ? " OR" : ",",
-						 quote_identifier(get_attname(target->oid, key, false)));
-	appendStringInfo(sql, " FROM ONLY %s t) s (", stage);
-	for (int i = 0; i < list_length(columns); i++)
-		appendStringInfo(sql, "c%d, ", i);
-	appendStringInfo(sql, "m, n%s) WHERE (s.n OPERATOR(pg_catalog.=) 1%s) AND %ss.m", target->plan->dedup.nulls_equal ? "" : ", o",
-					 target->plan->dedup.nulls_equal ? "" : " OR s.o", marked ? "" : "NOT ");
+	if (target->planned->dedup != NIL)
+		appendStringInfo(sql, " FROM ONLY %s t", stage);
+	else
+	{
+		initStringInfo(&equal);
+		fc_upsert_name(&equal, target, keys, "t.");
+		foreach_int(key, target->plan->dedup.nulls_equal ? NIL : keys)
+			/* as the index sees it: a row of NULLs is no NULL */
+			appendStringInfo(&equal, "%s t.%s IS NOT DISTINCT FROM NULL", foreach_current_index(key) > 0 ? " OR" : ", CASE WHEN",
+							 quote_identifier(get_attname(target->oid, key, false)));
+		if (!target->plan->dedup.nulls_equal)
+			appendStringInfoString(&equal, " THEN t.ctid END");
+		appendStringInfo(sql, " FROM (SELECT DISTINCT ON (%s) t.* FROM ONLY %s t ORDER BY %s, ", equal.data, stage, equal.data);
+		foreach_ptr(const FcSortKey, key, target->planned->newest)
+			appendStringInfo(sql, "t.%s DESC NULLS LAST, ", quote_identifier(get_attname(target->oid, key->attnum, false)));
+		appendStringInfo(sql, "t.ctid%s) t", target->plan->dedup.first ? "" : " DESC");
+	}
+	if (target->plan->dedup.marks)
+		appendStringInfo(sql, " WHERE %st.%s", marked ? "" : "NOT ",
+						 quote_identifier(get_attname(target->stage, RelationGetDescr(target->rel)->natts + 1, false)));
 }
 
 /*
