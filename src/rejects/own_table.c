@@ -76,103 +76,46 @@ fc_own_table_refuse(const FcOwnTable *kind, Oid table, const char *detail)
 			 errhint("Make a table by %s()%s.", kind->maker, kind->without));
 }
 
-/* What may run code for a row, or refuse it; NULL: nothing does */
+/* What may run code for a row, or refuse it, or is not ours; NULL: nothing */
+#define FC_OWN_TABLE_QUERY \
+	"WITH ours (name, typid, key) AS (VALUES %s), " \
+	"others AS (SELECT a.attnum, CASE WHEN o.name IS NULL OR a.attidentity <> '' THEN format('It has another column \"%%s\".', a.attname) " \
+	"WHEN a.atttypid <> o.typid OR a.atttypmod >= 0 THEN format('Its column \"%%s\" has another type.', a.attname) " \
+	"WHEN o.key AND a.attcollation NOT IN (0, %u) THEN format('Its column \"%%s\" has another collation.', a.attname) END AS why " \
+	"FROM pg_attribute AS a LEFT JOIN ours AS o ON o.name = a.attname WHERE a.attrelid = %u AND a.attnum > 0 AND NOT a.attisdropped), " \
+	"indexes AS (SELECT i.*, i.indisunique OR i.indisexclusion AS refuses, NOT i.indisexclusion AND i.indimmediate AND " \
+	"(SELECT array_agg(a.attname::text ORDER BY k.n) FROM unnest(i.indkey) WITH ORDINALITY AS k (attnum, n) " \
+	"JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum WHERE k.n <= i.indnkeyatts) = '{%s}' AND " \
+	"NOT EXISTS (SELECT FROM unnest(i.indcollation) AS c WHERE c NOT IN (0, %u)) AS keys FROM pg_index AS i WHERE i.indrelid = %u AND i.indislive) " \
+	"SELECT CASE WHEN c.relkind <> 'r' OR c.relispartition THEN 'It is not an ordinary table.' " \
+	"WHEN %s AND c.relpersistence = 'u' THEN 'It is unlogged: a crash would empty it.' " \
+	"WHEN c.relpersistence = 't' AND c.relnamespace <> pg_my_temp_schema() THEN 'It is a temporary table of another session.' " \
+	"WHEN EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid) THEN 'It has triggers or foreign keys.' " \
+	"WHEN EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid) THEN 'It has rules.' " \
+	"WHEN c.relrowsecurity THEN 'It has row-level security.' " \
+	"WHEN EXISTS (SELECT FROM pg_constraint WHERE conrelid = c.oid AND contype = 'c') THEN 'It has check constraints.' " \
+	"WHEN EXISTS (SELECT FROM pg_attrdef WHERE adrelid = c.oid) THEN 'It has columns with defaults.' " \
+	"ELSE coalesce((SELECT why FROM others WHERE why IS NOT NULL ORDER BY attnum LIMIT 1), " \
+	"(SELECT CASE WHEN indexprs IS NOT NULL OR indpred IS NOT NULL THEN 'It has an index with expressions.' ELSE 'It has an index that may refuse a row.' END " \
+	"FROM indexes WHERE indexprs IS NOT NULL OR indpred IS NOT NULL OR refuses AND NOT coalesce(keys, false) ORDER BY indexrelid LIMIT 1), " \
+	/* REINDEX CONCURRENTLY has another one, which is not valid */ \
+	"CASE WHEN %s AND NOT EXISTS (SELECT FROM indexes WHERE keys AND refuses AND indisvalid) THEN 'It lacks its primary key.' END) END " \
+	"FROM pg_class AS c WHERE c.oid = %u"
+
 static const char *
-fc_own_table_code(const FcOwnTable *kind, Relation rel)
+fc_own_table_fault(const FcOwnTable *kind, Oid table)
 {
-	TupleConstr *constr = RelationGetDescr(rel)->constr;
+	StringInfo	ours = makeStringInfo();
+	StringInfo	keys = makeStringInfo();
+	const char *keyed = kind->nkey > 0 ? "true" : "false";
 
-	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_rel->relispartition)
-		return "It is not an ordinary table.";
-	if (kind->nkey > 0 && rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
-		return "It is unlogged: a crash would empty it.";
-	if (RELATION_IS_OTHER_TEMP(rel))
-		return "It is a temporary table of another session.";
-	if (rel->trigdesc)
-		return "It has triggers or foreign keys.";
-	if (rel->rd_rules)
-		return "It has rules.";
-	if (rel->rd_rel->relrowsecurity)
-		return "It has row-level security.";
-	if (constr && constr->num_check > 0)
-		return "It has check constraints.";
-	if (constr && constr->num_defval > 0)
-		return "It has columns with defaults.";
-	return NULL;
-}
-
-/* Is a unique index on our key, which compares texts byte by byte? */
-static bool
-fc_own_table_is_key(const FcOwnTable *kind, Relation index)
-{
-	Form_pg_index form = index->rd_index;
-
-	if (form->indisexclusion || !form->indimmediate || form->indnkeyatts != kind->nkey)
-		return false;
 	for (int i = 0; i < kind->nkey; i++)
-		if (form->indkey.values[i] != get_attnum(form->indrelid, kind->columns[kind->key[i]].name) ||
-			(OidIsValid(index->rd_indcollation[i]) && index->rd_indcollation[i] != C_COLLATION_OID))
-			return false;
-	return true;
-}
-
-static const char *
-fc_own_table_indexes(const FcOwnTable *kind, Relation rel)
-{
-	const char *why = kind->nkey > 0 ? "It lacks its primary key." : NULL;
-
-	foreach_oid(oid, RelationGetIndexList(rel))
-	{
-		Relation	index = index_open(oid, AccessShareLock);
-		HeapTuple	tuple = index->rd_indextuple;
-		bool		refuses = index->rd_index->indisunique || index->rd_index->indisexclusion;
-
-		if (!heap_attisnull(tuple, Anum_pg_index_indexprs, NULL) ||
-			!heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
-			return "It has an index with expressions.";
-		if (refuses && !(kind->nkey > 0 && fc_own_table_is_key(kind, index)))
-			return "It has an index that may refuse a row.";
-		/* REINDEX CONCURRENTLY has another one, which is not valid */
-		if (refuses && index->rd_index->indisvalid)
-			why = NULL;
-		index_close(index, AccessShareLock);
-	}
-	return why;
-}
-
-static bool
-fc_own_table_keys(const FcOwnTable *kind, int column)
-{
-	for (int i = 0; i < kind->nkey; i++)
-		if (kind->key[i] == column)
-			return true;
-	return false;
-}
-
-/* All columns must be ours, and of our types; and all of ours must be there */
-static const char *
-fc_own_table_others(const FcOwnTable *kind, Relation rel)
-{
-	TupleDesc	desc = RelationGetDescr(rel);
-
-	fc_own_table_check_columns(kind, RelationGetRelid(rel));
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		int			column = 0;
-
-		if (att->attisdropped)
-			continue;
-		while (column < kind->ncolumns && strcmp(NameStr(att->attname), kind->columns[column].name) != 0)
-			column++;
-		if (column == kind->ncolumns || att->attidentity != '\0')
-			return psprintf("It has another column \"%s\".", NameStr(att->attname));
-		if (att->atttypid != kind->columns[column].typid || att->atttypmod >= 0)
-			return psprintf("Its column \"%s\" has another type.", NameStr(att->attname));
-		if (OidIsValid(att->attcollation) && att->attcollation != C_COLLATION_OID && fc_own_table_keys(kind, column))
-			return psprintf("Its column \"%s\" has another collation.", NameStr(att->attname));
-	}
-	return NULL;
+		appendStringInfo(keys, "%s%s", i > 0 ? "," : "", kind->columns[kind->key[i]].name);
+	for (int i = 0; i < kind->ncolumns; i++)
+		appendStringInfo(ours, "%s('%s', %u::oid, '%s' = ANY ('{%s}'))", i > 0 ? ", " : "", kind->columns[i].name,
+						 kind->columns[i].typid, kind->columns[i].name, keys->data);
+	return fc_ddl_of_catalogs(psprintf(FC_OWN_TABLE_QUERY, ours->data, C_COLLATION_OID, table, keys->data, C_COLLATION_OID, table,
+									   keyed, keyed, table));
 }
 
 void
@@ -187,8 +130,9 @@ fc_own_table_check_closed(const FcOwnTable *kind, Relation rel)
 		fc_throw(ERRCODE_INSUFFICIENT_PRIVILEGE, errmsg("table \"%s\" cannot be used as %s", RelationGetRelationName(rel), kind->role),
 				 errdetail("It belongs to role \"%s\".", GetUserNameFromId(owner, false)),
 				 errhint("Use a table of your own or of a superuser%s.", kind->without));
-	if ((why = fc_own_table_code(kind, rel)) || (why = fc_own_table_others(kind, rel)) ||
-		(why = fc_own_table_indexes(kind, rel)))
+	fc_own_table_check_columns(kind, RelationGetRelid(rel));
+	why = fc_own_table_fault(kind, RelationGetRelid(rel));
+	if (why)
 		fc_own_table_refuse(kind, RelationGetRelid(rel), why);
 }
 
