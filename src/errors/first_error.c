@@ -46,18 +46,16 @@ static const size_t fc_error_texts[] = {
 #define fc_error_text(edata, i) \
 	(*(const char **) ((char *) (edata) + fc_error_texts[i]))
 
-/*
- * The beginning of a kept error.  The texts follow: for each a byte, which is
- * 0 for NULL, or 1 and then the string with its NUL.
- */
-typedef struct FcErrorHead
-{
-	Size		size;			/* bytes, with all texts */
-	int			sqlerrcode;
-	int			cursorpos;
-	int			internalpos;
-	int			lineno;
-} FcErrorHead;
+/* Numbers of an ErrorData that are kept, before the texts */
+static const size_t fc_error_numbers[] = {
+	offsetof(ErrorData, sqlerrcode),
+	offsetof(ErrorData, cursorpos),
+	offsetof(ErrorData, internalpos),
+	offsetof(ErrorData, lineno)
+};
+
+#define fc_error_number(edata, i) \
+	(*(int *) ((char *) (edata) + fc_error_numbers[i]))
 
 void
 fc_error_begin(FcShared *shared, dsm_segment *segment)
@@ -66,33 +64,24 @@ fc_error_begin(FcShared *shared, dsm_segment *segment)
 								   LWTRANCHE_PARALLEL_QUERY_DSA, segment));
 }
 
-/* Packs the error into dst, unless that is NULL; returns its bytes */
-static Size
-fc_error_pack(char *dst, const ErrorData *edata)
+/* Returns the error as the text of a list */
+static char *
+fc_error_pack(const ErrorData *edata)
 {
-	FcErrorHead head = {sizeof(head), edata->sqlerrcode, edata->cursorpos,
-	edata->internalpos, edata->lineno};
+	List	   *list = NIL;
 
+	for (int i = 0; i < lengthof(fc_error_numbers); i++)
+		list = lappend(list, makeInteger(fc_error_number(edata, i)));
 	for (int i = 0; i < lengthof(fc_error_texts); i++)
-	{
-		const char *text = fc_error_text(edata, i);
-
-		if (dst)
-			dst[head.size] = (text != NULL);
-		head.size++;
-		if (dst && text)
-			strcpy(dst + head.size, text);
-		head.size += text ? strlen(text) + 1 : 0;
-	}
-	if (dst)
-		memcpy(dst, &head, sizeof(head));
-	return head.size;
+		list = lappend(list, !fc_error_text(edata, i) ? NULL :
+					   makeString(unconstify(char *, fc_error_text(edata, i))));
+	return nodeToString(list);
 }
 
 /*
- * Packs the error into the area, which takes texts of any length and goes with
- * the leader's segment.  It is attached for this call only: the mappings
- * belong to the current resource owner.
+ * Packs the error into the area, which goes with the leader's segment.  It is
+ * attached for this call only: the mappings belong to the current resource
+ * owner.
  */
 static dsa_pointer
 fc_error_put_texts(FcShared *shared, const ErrorData *edata)
@@ -102,8 +91,10 @@ fc_error_put_texts(FcShared *shared, const ErrorData *edata)
 
 	PG_TRY();
 	{
-		texts = dsa_allocate_extended(area, fc_error_pack(NULL, edata), DSA_ALLOC_HUGE);
-		(void) fc_error_pack(dsa_get_address(area, texts), edata);
+		const char *packed = fc_error_pack(edata);
+
+		texts = dsa_allocate_extended(area, strlen(packed) + 1, DSA_ALLOC_HUGE);
+		strcpy(dsa_get_address(area, texts), packed);
 	}
 	PG_CATCH();
 	{
@@ -137,29 +128,19 @@ fc_error_kept(FcShared *shared)
 {
 	dsa_area   *area = dsa_attach_in_place(fc_shared_texts(shared), NULL);
 	ErrorData  *edata = palloc0(sizeof(ErrorData));
-	FcErrorHead head;
-	char	   *packed;
+	List	   *list;
 
 	Assert(!IsParallelWorker() && DsaPointerIsValid(shared->errors.first.text));
-	memcpy(&head, dsa_get_address(area, shared->errors.first.text), sizeof(head));
-	packed = MemoryContextAllocHuge(CurrentMemoryContext, head.size);
-	memcpy(packed, dsa_get_address(area, shared->errors.first.text), head.size);
+	list = stringToNode(dsa_get_address(area, shared->errors.first.text));
 	dsa_detach(area);
 	dsa_release_in_place(fc_shared_texts(shared));
-	packed += sizeof(head);
 	edata->elevel = ERROR;
-	edata->sqlerrcode = head.sqlerrcode;
-	edata->cursorpos = head.cursorpos;
-	edata->internalpos = head.internalpos;
-	edata->lineno = head.lineno;
 	edata->assoc_context = CurrentMemoryContext;
+	for (int i = 0; i < lengthof(fc_error_numbers); i++)
+		fc_error_number(edata, i) = intVal(list_nth(list, i));
 	for (int i = 0; i < lengthof(fc_error_texts); i++)
-	{
-		if (*packed++ == 0)
-			continue;
-		fc_error_text(edata, i) = packed;
-		packed += strlen(packed) + 1;
-	}
+		if (list_nth(list, lengthof(fc_error_numbers) + i))
+			fc_error_text(edata, i) = strVal(list_nth(list, lengthof(fc_error_numbers) + i));
 	return edata;
 }
 
