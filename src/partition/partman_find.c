@@ -25,10 +25,7 @@
 
 #include "catalog/dependency.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_proc.h"
 #include "commands/extension.h"
-#include "utils/array.h"
-#include "utils/catcache.h"
 
 #include "convert/pattern.h"
 #include "partition/partition.h"
@@ -37,15 +34,14 @@
 static const struct
 {
 	const char *name;
-	int			nargs;
-	Oid			types[4];
+	const char *types;			/* of the arguments, an array */
 }			partman_functions[FC_PARTMAN_NFUNCTIONS] = {
-	[FC_PARTMAN_CHECK_NAME] = {"check_name_length", 3, {TEXTOID, TEXTOID, BOOLOID}},
-	[FC_PARTMAN_PARENT] = {"inherit_parent_properties", 3, {TEXTOID, TEXTOID, TEXTOID}},
-	[FC_PARTMAN_TEMPLATE] = {"inherit_template_properties", 3, {TEXTOID, TEXTOID, TEXTOID}},
-	[FC_PARTMAN_PRIVILEGES] = {"apply_privileges", 4, {TEXTOID, TEXTOID, TEXTOID, TEXTOID}},
-	[FC_PARTMAN_REPLICA_IDENTITY] = {"inherit_replica_identity", 3, {TEXTOID, TEXTOID, TEXTOID}},
-	[FC_PARTMAN_PUBLICATIONS] = {"apply_publications", 3, {TEXTOID, TEXTOID, TEXTOID}},
+	[FC_PARTMAN_CHECK_NAME] = {"check_name_length", "{text,text,bool}"},
+	[FC_PARTMAN_PARENT] = {"inherit_parent_properties", "{text,text,text}"},
+	[FC_PARTMAN_TEMPLATE] = {"inherit_template_properties", "{text,text,text}"},
+	[FC_PARTMAN_PRIVILEGES] = {"apply_privileges", "{text,text,text,text}"},
+	[FC_PARTMAN_REPLICA_IDENTITY] = {"inherit_replica_identity", "{text,text,text}"},
+	[FC_PARTMAN_PUBLICATIONS] = {"apply_publications", "{text,text,text}"},
 };
 
 /* A search for the pg_partman of one table */
@@ -310,35 +306,35 @@ fc_partman_is_sub(const FcPartmanSearch *search)
 	return false;
 }
 
-/* Gets a value of the row; false if it is NULL or there is no such column */
-static bool
-fc_partman_value(FcPartmanSearch *search, const char *column, Oid type,
-				 Datum *value)
+/* Gets a value of the row as a text; NULL: it is that, or there is none */
+static char *
+fc_partman_value(FcPartmanSearch *search, const char *column, Oid type)
 {
 	Oid			config = search->partman->config;
 	AttrNumber	attnum = get_attnum(config, column);
 	bool		isnull;
+	Datum		value;
+	Oid			output;
+	bool		varlena;
 
 	if (attnum <= 0)
-		return false;
+		return NULL;
 	if (get_atttype(config, attnum) != type)
 	{
 		fc_partman_refuse(search->partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 						  psprintf("Column \"%s\" of its table part_config is of type %s.",
 								   column, format_type_be(get_atttype(config, attnum))));
-		return false;
+		return NULL;
 	}
-	*value = heap_getattr(search->row, attnum, search->desc, &isnull);
-	return !isnull;
+	value = heap_getattr(search->row, attnum, search->desc, &isnull);
+	getTypeOutputInfo(type, &output, &varlena);
+	return isnull ? NULL : OidOutputFunctionCall(output, value);
 }
 
 static char *
 fc_partman_text(FcPartmanSearch *search, const char *column)
 {
-	Datum		value;
-
-	return fc_partman_value(search, column, TEXTOID, &value) ?
-		TextDatumGetCString(value) : NULL;
+	return fc_partman_value(search, column, TEXTOID);
 }
 
 /* Returns a text of the row; refuses if there is none */
@@ -351,15 +347,6 @@ fc_partman_needed(FcPartmanSearch *search, const char *column)
 		fc_partman_refuse(search->partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 						  psprintf("Its row in part_config has no value in column \"%s\".", column));
 	return text;
-}
-
-static bool
-fc_partman_flag(FcPartmanSearch *search, const char *column)
-{
-	Datum		value;
-
-	return fc_partman_value(search, column, BOOLOID, &value) &&
-		DatumGetBool(value);
 }
 
 /*
@@ -409,7 +396,9 @@ static void
 fc_partman_take(FcPartmanSearch *search)
 {
 	FcPartman  *partman = search->partman;
-	Datum		value;
+	const char *premake = fc_partman_value(search, "premake", INT4OID);
+	const char *privileges = fc_partman_value(search, "inherit_privileges", BOOLOID);
+	const char *publications = fc_partman_value(search, "publications", TEXTARRAYOID);
 
 	partman->control = fc_partman_needed(search, "control");
 	partman->type = fc_partman_needed(search, "partition_type");
@@ -419,13 +408,11 @@ fc_partman_take(FcPartmanSearch *search)
 	/* an error would show it to a role that may not read it */
 	if (fc_partman_grant_needed(partman, GetUserId()) == NULL)
 		partman->retention = fc_partman_text(search, "retention");
-	if (fc_partman_value(search, "premake", INT4OID, &value))
-		partman->premake = DatumGetInt32(value);
+	partman->premake = premake ? atoi(premake) : 0;
 	partman->zone = fc_partman_text(search, "partition_timezone");
 	partman->template = fc_partman_text(search, "template_table");
-	partman->privileges = fc_partman_flag(search, "inherit_privileges");
-	if (fc_partman_value(search, "publications", TEXTARRAYOID, &value))
-		partman->publications = ARR_NDIM(DatumGetArrayTypeP(value)) > 0;
+	partman->privileges = privileges && privileges[0] == 't';
+	partman->publications = publications && strcmp(publications, "{}") != 0;
 }
 
 /* Refuses a table that pg_partman treats in a way that a load cannot imitate */
@@ -433,8 +420,9 @@ static void
 fc_partman_check_state(FcPartmanSearch *search)
 {
 	FcPartman  *partman = search->partman;
+	const char *undoes = fc_partman_value(search, "undo_in_progress", BOOLOID);
 
-	if (fc_partman_flag(search, "undo_in_progress"))
+	if (undoes && undoes[0] == 't')
 		fc_partman_refuse(partman, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 						  "pg_partman is undoing its partitioning (undo_in_progress).");
 	if (fc_partman_text(search, "async_partitioning_in_progress"))
@@ -543,27 +531,16 @@ fc_partman_check_template(FcPartmanSearch *search)
 static Oid
 fc_partman_function(const FcPartmanSearch *search, FcPartmanFunction function)
 {
-	int			nargs = partman_functions[function].nargs;
-	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP,
-										   CStringGetDatum(partman_functions[function].name));
-	Oid			found = InvalidOid;
+	char	   *found = fc_ddl_of_catalogs(psprintf("SELECT p.oid FROM pg_proc AS p, CAST('%s'::regtype[] AS oid[]) AS types "
+													"WHERE p.pronamespace = %u AND p.proname = '%s' AND p.prokind = 'f' AND NOT p.proretset "
+													"AND p.pronargs - p.pronargdefaults <= cardinality(types) AND p.proargtypes[0:cardinality(types) - 1] = types "
+													"AND (%s OR p.prorettype = 'text'::regtype) AND NOT %s AND EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass "
+													"AND objid = p.oid AND refclassid = 'pg_extension'::regclass AND refobjid = %u AND deptype = 'e')",
+													partman_functions[function].types, search->schema, partman_functions[function].name,
+													function == FC_PARTMAN_CHECK_NAME ? "false" : "true",
+													fc_partman_untrusted(search, "p.proowner"), search->extension));
 
-	for (int i = 0; i < list->n_members; i++)
-	{
-		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(&list->members[i]->tuple);
-
-		if (form->pronamespace == search->schema &&
-			form->prokind == PROKIND_FUNCTION && !form->proretset &&
-			form->pronargs >= nargs && form->pronargs - form->pronargdefaults <= nargs &&
-			memcmp(form->proargtypes.values, partman_functions[function].types,
-				   sizeof(Oid) * nargs) == 0 &&
-			(function != FC_PARTMAN_CHECK_NAME || form->prorettype == TEXTOID) &&
-			getExtensionOfObject(ProcedureRelationId, form->oid) == search->extension &&
-			fc_partman_trusts(search, form->proowner))
-			found = form->oid;
-	}
-	ReleaseSysCacheList(list);
-	return found;
+	return found ? atooid(found) : InvalidOid;
 }
 
 static void
