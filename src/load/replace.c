@@ -38,11 +38,9 @@
 /* A leaf all of whose rows are replaced */
 typedef struct FcReplaced
 {
-	FcRange		range;			/* of the leaf, range.partition */
+	FcSubstitute leaf;			/* with no table, or the substitute's */
 	double		before;			/* its rows; or as many as matter */
 	bool		exact;			/* "before" counts all */
-	double		old;			/* all its rows, or about so many */
-	bool		old_guessed;
 	uint64		found;			/* rows of the file */
 	enum
 	{
@@ -75,8 +73,8 @@ fc_replace_too_few(const FcTarget *target, const FcReplaced *one, double rows)
 	if (one->before == 0 || (rows > 0 && rows >= one->before * ratio))
 		return NULL;
 	return fc_fault("existing_rows", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					psprintf("%s \"%s\" of %s would be replaced by %s", one->range.partition == target->oid ? "table" : "partition",
-							 get_rel_name(one->range.partition), before, by),
+					psprintf("%s \"%s\" of %s would be replaced by %s", one->leaf.range.partition == target->oid ? "table" : "partition",
+							 get_rel_name(one->leaf.range.partition), before, by),
 					psprintf("With min_replace_ratio %g it is replaced by at least %.0f.", ratio, Max(least, 1)),
 					pstrdup("If the file has all rows that are to stay, lower min_replace_ratio, or name the keys that are replaced by replace_from and replace_to."));
 }
@@ -174,10 +172,10 @@ fc_replace_count(const FcTarget *target, FcReplaced *one, Relation rel)
 	else if (ratio == 0 && !settles)
 		most = 0;
 	one->exact = fc_old_rows_count(rel, most, settles, &one->before);
-	one->old = one->before;
-	one->old_guessed = !one->exact && RelationGetNumberOfBlocks(rel) >= 2 * FC_OLD_SAMPLE;
+	one->leaf.old_rows = one->before;
+	one->leaf.old_guessed = !one->exact && RelationGetNumberOfBlocks(rel) >= 2 * FC_OLD_SAMPLE;
 	if (!one->exact && rel->rd_tableam == GetHeapamTableAmRoutine())
-		(void) fc_old_rows_keys(rel, 0, FC_KEY_NONE, NULL, 0, &one->old);
+		(void) fc_old_rows_keys(rel, 0, FC_KEY_NONE, NULL, 0, &one->leaf.old_rows);
 }
 
 /* Notes what is done with a leaf; "spare": an empty one is exchanged, too */
@@ -191,8 +189,8 @@ fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *wh
 
 	if (rel->rd_rel->relkind != RELKIND_RELATION)
 		fc_replace_refuse(RelationGetRelationName(rel), "It is not a table of this server.");
-	one->range = range;
-	one->range.partition = leaf;
+	one->leaf.range = range;
+	one->leaf.range.partition = leaf;
 	one->found = found;
 	one->why = why || fc_plan_moves(target->plan) ? why : fc_replace_leaf_refusal(target, rel, &range);
 	empty = rel->rd_tableam == GetHeapamTableAmRoutine() && RelationGetNumberOfBlocks(rel) == 0;
@@ -263,7 +261,7 @@ fc_replace_leaves(FcJob *job)
 	if (fc_plan_moves(target->plan))
 		return job->moved;
 	foreach_ptr(const FcReplaced, one, job->replaced)
-		leaves = lappend_oid(leaves, one->range.partition);
+		leaves = lappend_oid(leaves, one->leaf.range.partition);
 	if (bounds->hi_max || !target->plan->partitioned)
 		return leaves;
 	if (!fc_shared_key_routes(target->shared))
@@ -339,25 +337,22 @@ fc_replace_make_substitutes(FcJob *job)
 
 	fc_replace_check_room(job);
 	target->substitutes = palloc0(sizeof(FcSubstitute) * Max(list_length(job->replaced), 1));
-	foreach_ptr(const FcReplaced, one, job->replaced)
+	foreach_ptr(FcReplaced, one, job->replaced)
 	{
-		FcSubstitute *substitute;
+		FcSubstitute *leaf = &one->leaf;
 		Relation	rel;
 
 		CHECK_FOR_INTERRUPTS();
 		if (one->by != FC_REPLACED_EXCHANGE)
 			continue;
-		rel = table_open(one->range.partition, NoLock);
-		substitute = &target->substitutes[n];
-		substitute->range = one->range;
-		substitute->schema = get_namespace_name(RelationGetNamespace(rel));
-		substitute->old_rows = one->old;
-		substitute->old_guessed = one->old_guessed;
-		substitute->own_schema = fc_replace_schema(job, substitute, n++);
-		substitute->table = fc_table_create_like(rel, get_namespace_oid(substitute->own_schema, false));
+		rel = table_open(leaf->range.partition, NoLock);
+		leaf->schema = get_namespace_name(RelationGetNamespace(rel));
+		leaf->own_schema = fc_replace_schema(job, leaf, n);
+		leaf->table = fc_table_create_like(rel, get_namespace_oid(leaf->own_schema, false));
+		target->substitutes[n++] = *leaf;
 		table_close(rel, NoLock);
-		fc_hold_begin(job->hold, one->range.partition, FC_HELD_PLACE);
-		fc_hold_begin(job->hold, substitute->table, FC_HELD_PLACE);
+		fc_hold_begin(job->hold, leaf->range.partition, FC_HELD_PLACE);
+		fc_hold_begin(job->hold, leaf->table, FC_HELD_PLACE);
 	}
 	target->nsubstitutes = n;
 }
@@ -446,8 +441,8 @@ fc_replace_others(const FcJob *job)
 	if (!bounds->hi_max)
 		return fc_ledger_others(job, list_make1(unconstify(FcRange *, bounds)));
 	foreach_ptr(FcReplaced, one, job->replaced)
-		if (one->old > 0 || one->old_guessed)
-			ranges = lappend(ranges, &one->range);
+		if (one->leaf.old_rows > 0 || one->leaf.old_guessed)
+			ranges = lappend(ranges, &one->leaf.range);
 	return fc_ledger_others(job, ranges);
 }
 
@@ -541,7 +536,7 @@ fc_replace_cascades(const FcJob *job)
 
 	foreach_ptr(const FcReplaced, one, target->plan->bounds.hi_max ? job->replaced : NIL)
 		if (one->by == FC_REPLACED_DELETE)
-			leaves = lappend_oid(leaves, one->range.partition);
+			leaves = lappend_oid(leaves, one->leaf.range.partition);
 	return fc_references_cascades(target->relname, leaves);
 }
 
@@ -652,7 +647,7 @@ fc_replace_delete(FcJob *job)
 		target->nreplaced++;
 		why = why ? why : one->why;
 		if (target->plan->bounds.hi_max)
-			deleted += fc_replace_delete_range(job, &one->range);
+			deleted += fc_replace_delete_range(job, &one->leaf.range);
 	}
 	CommandCounterIncrement();
 	target->old_rows += deleted;
@@ -674,21 +669,11 @@ fc_replace_rows_now(FcJob *job, const FcLeafRows *counts, const FcReplaced *one)
 	double		rows;
 
 	if (counts || !job->target.plan->partitioned)
-		return fc_tasks_rows_of(job, counts, one->range.partition);
-	rel = table_open(one->range.partition, NoLock);
+		return fc_tasks_rows_of(job, counts, one->leaf.range.partition);
+	rel = table_open(one->leaf.range.partition, NoLock);
 	(void) fc_old_rows_count(rel, get_float8_infinity(), false, &rows);
 	table_close(rel, NoLock);
 	return rows;
-}
-
-/* The substitute of a leaf, or NULL */
-static FcSubstitute *
-fc_replace_substitute(const FcTarget *target, const FcReplaced *one)
-{
-	for (int i = 0; i < target->nsubstitutes && one->by == FC_REPLACED_EXCHANGE; i++)
-		if (target->substitutes[i].range.partition == one->range.partition)
-			return &target->substitutes[i];
-	return NULL;
 }
 
 /*
@@ -712,18 +697,17 @@ fc_replace_check_loaded(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	FcLeafRows *counts = fc_tasks_counts(job);
+	/* with a range a leaf that gets no rows is exchanged, too */
+	bool		leaves = target->plan->existing == FC_EXISTING_MERGE || (target->plan->partitioned && target->plan->bounds.hi_max);
 
 	CommandCounterIncrement();
-	/* with a range a leaf that gets no rows is exchanged, too */
-	if (target->plan->existing == FC_EXISTING_MERGE || (target->plan->partitioned && target->plan->bounds.hi_max))
+	if (leaves)
 		fc_replace_leave_same(job, counts);
 	foreach_ptr(const FcReplaced, one, target->plan->bounds.hi_max && !fc_plan_merges(target->plan) ? job->replaced : NIL)
 	{
-		const FcSubstitute *substitute = fc_replace_substitute(target, one);
-
 		CHECK_FOR_INTERRUPTS();
-		if (substitute)
-			fc_fault_report(ERROR, fc_replace_too_few(target, one, fc_tasks_rows_of(job, counts, substitute->table)));
+		if (one->by == FC_REPLACED_EXCHANGE && (!leaves || (counts && fc_tasks_has_changed(job, counts, one->leaf.table))))
+			fc_fault_report(ERROR, fc_replace_too_few(target, one, fc_tasks_rows_of(job, counts, one->leaf.table)));
 		else if (one->by == FC_REPLACED_DELETE && one->before > 0)
 			fc_fault_report(ERROR, fc_replace_too_few(target, one, fc_replace_rows_now(job, counts, one)));
 	}
