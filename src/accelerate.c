@@ -178,8 +178,7 @@ fc_accelerate_tell(const char *reason)
 
 	fc_report_start();
 	fc_report_add(&row);
-	ereport(DEBUG1,
-			(errmsg_internal("COPY is not accelerated: %s", reason)));
+	ereport(DEBUG1, errmsg_internal("COPY is not accelerated: %s", reason));
 }
 
 /* Loads by core, from a file that core has opened or from copy->input */

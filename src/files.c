@@ -146,9 +146,7 @@ fc_files_look(FcFiles *files, const char *root, TimestampTz youngest, char *path
 		if ((errno == ENOENT || errno == ELOOP) && !fc_files_is_named(files, path))
 			return;
 		fc_root_check_refused();
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for reading: %m", fc_root_text(path))));
+		fc_file_error(errmsg("could not open file \"%s\" for reading: %m", fc_root_text(path)));
 	}
 	if (!S_ISREG(st.st_mode) && !fc_files_is_named(files, path))
 		return;
@@ -509,13 +507,12 @@ fc_files_failed(FcFiles *files, ErrorData *edata)
 		fc_files_commit(files);
 		ReThrowError(edata);
 	}
-	ereport(WARNING,
-			(errcode(edata->sqlerrcode),
-			 errmsg("file \"%s\"%s was not loaded: %s", one->path,
-					line > 0 ? psprintf(", line " INT64_FORMAT ",", line) : "", edata->message),
-			 edata->detail ? errdetail_internal("%s", edata->detail) : 0,
-			 edata->hint ? errhint("%s", edata->hint) : 0,
-			 edata->context ? errcontext("%s", edata->context) : 0));
+	ereport(WARNING, errcode(edata->sqlerrcode),
+			errmsg("file \"%s\"%s was not loaded: %s", one->path,
+				   line > 0 ? psprintf(", line " INT64_FORMAT ",", line) : "", edata->message),
+			edata->detail ? errdetail_internal("%s", edata->detail) : 0,
+			edata->hint ? errhint("%s", edata->hint) : 0,
+			edata->context ? errcontext("%s", edata->context) : 0);
 }
 
 /* Loads the next batch, in a transaction of its own; false if there is none */
@@ -642,16 +639,13 @@ fast_copy_files(PG_FUNCTION_ARGS)
 	for (int round = 0; fc_files_wait(&files); round++)
 		while (fc_files_load_batch(&files, round))
 			;
-	ereport(NOTICE,
-			(errmsg("fast_copy_files: %s loaded, %s loaded before, %s failed, %s too young",
-					fc_units_count(files.loaded), fc_units_count(files.before),
-					fc_units_count(files.failed), fc_units_count(files.young))));
+	ereport(NOTICE, errmsg("fast_copy_files: %s loaded, %s loaded before, %s failed, %s too young",
+						   fc_units_count(files.loaded), fc_units_count(files.before),
+						   fc_units_count(files.failed), fc_units_count(files.young)));
 	SPI_finish();
 	if (files.finish && files.failed > 0)
-		ereport(ERROR,
-				(errcode(files.sqlerrcode),
-				 errmsg("%s %s not loaded", fc_units_of(files.failed, "file"), files.failed == 1 ? "was" : "were"),
+		fc_throw(files.sqlerrcode, errmsg("%s %s not loaded", fc_units_of(files.failed, "file"), files.failed == 1 ? "was" : "were"),
 				 errdetail("Files that could be loaded are committed."),
-				 errhint("SELECT path, line, message FROM %s WHERE sqlstate IS NOT NULL.", fc_ddl_table(files.table))));
+				 errhint("SELECT path, line, message FROM %s WHERE sqlstate IS NOT NULL.", fc_ddl_table(files.table)));
 	PG_RETURN_VOID();
 }

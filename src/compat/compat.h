@@ -85,6 +85,9 @@
 /* An ERROR of this code, as ereport() has the rest */
 #define fc_throw(code, ...) ereport(ERROR, (errcode(code), __VA_ARGS__))
 
+/* ERROR about a file or a program, with the SQLSTATE that errno stands for */
+#define fc_file_error(...) ereport(ERROR, (errcode_for_file_access(), __VA_ARGS__))
+
 /* 17: loops over lists that declare what they take of each cell */
 #ifndef foreach_ptr
 #define fc_foreach(type, pointer, var, list, first) \
@@ -127,9 +130,7 @@ fc_buffile_read(BufFile *file, void *ptr, size_t size)
 	BufFileReadExact(file, ptr, size);
 #else
 	if (BufFileRead(file, ptr, size) != size)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read from temporary file: %m")));
+		fc_file_error(errmsg("could not read from temporary file: %m"));
 #endif
 }
 

@@ -119,8 +119,6 @@ fc_dsm_create(Size size, int flags)
 	if (err == ENOENT)
 		return dsm_create(size, flags);
 	errno = err;
-	ereport(ERROR,
-			(errcode_for_file_access(),
-			 errmsg("could not resize shared memory segment \"/PostgreSQL.%u\" to %zu bytes: %m",
-					handle, size)));
+	fc_file_error(errmsg("could not resize shared memory segment \"/PostgreSQL.%u\" to %zu bytes: %m",
+						 handle, size));
 }

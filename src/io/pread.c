@@ -41,9 +41,7 @@ fc_io_failed(const FcRequest *req, int err)
 	if (err != 0)
 	{
 		errno = err;
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read file \"%s\": %m", req->path)));
+		fc_file_error(errmsg("could not read file \"%s\": %m", req->path));
 	}
 	fc_throw(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("file \"%s\" changed while it was being loaded", req->path),
 			 errdetail("Nothing was read at byte %llu, but the file had data up to byte %llu.",

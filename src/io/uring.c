@@ -183,9 +183,7 @@ fc_uring_check(const FcUring *uring, int rc, const char *what)
 	if (rc >= 0 || rc == -EINTR || rc == -EAGAIN || rc == -EBUSY || rc == -ETIME)
 		return;
 	errno = -rc;
-	ereport(ERROR,
-			(errcode_for_file_access(),
-			 errmsg("could not %s reads of file \"%s\": %m", what, uring->path)));
+	fc_file_error(errmsg("could not %s reads of file \"%s\": %m", what, uring->path));
 }
 
 /*

@@ -54,12 +54,11 @@ fc_access_expand(const char *path, const char *root, bool always)
 	if (found == NIL && !always)
 		return list_make1(unconstify(char *, path));
 	if (found == NIL || !always)
-		ereport(always ? WARNING : ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 found == NIL ? errmsg("no file matches \"%s\", but one has this name", path) :
-				 errmsg("\"%s\" may mean the files that match, or the one of this name", path),
-				 errhint("Write [*], [?] and [[] for the characters themselves: \"%s\" is the one file. For all that match, rename it.",
-						 fc_access_literally(path))));
+		ereport(always ? WARNING : ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				found == NIL ? errmsg("no file matches \"%s\", but one has this name", path) :
+				errmsg("\"%s\" may mean the files that match, or the one of this name", path),
+				errhint("Write [*], [?] and [[] for the characters themselves: \"%s\" is the one file. For all that match, rename it.",
+						fc_access_literally(path)));
 	return found;
 }
 

@@ -62,10 +62,9 @@ fc_fill_notice_refusal(FcTarget *target)
 
 	if (err == 0 || target->course.rows)
 		return;
-	ereport(NOTICE,
-			(errmsg("io_uring is not available, read with preadv instead: %s",
-					strerror(err)),
-			 errdetail("%s", fc_io_uring_why(err))));
+	ereport(NOTICE, errmsg("io_uring is not available, read with preadv instead: %s",
+						   strerror(err)),
+			errdetail("%s", fc_io_uring_why(err)));
 }
 
 static void

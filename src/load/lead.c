@@ -43,8 +43,7 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 			row.io_method = pstrdup(target->shared->io.uring ? "io_uring" : "sync");
 	}
 	if (choice)
-		ereport(DEBUG1,
-				(errmsg_internal("fast_copy: %s", choice)));
+		ereport(DEBUG1, errmsg_internal("fast_copy: %s", choice));
 	fc_report_add(&row);
 	job->progress.alone = 0;
 }

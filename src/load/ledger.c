@@ -91,9 +91,7 @@ fc_ledger_path(const char *root, const char *path, dev_t dev, ino_t ino)
 	if (len < 0)
 	{
 		fc_root_check_refused();
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not find out where file \"%s\" lies: %m", fc_root_text(path))));
+		fc_file_error(errmsg("could not find out where file \"%s\" lies: %m", fc_root_text(path)));
 	}
 	found[len] = '\0';
 	place = fc_root_place(root, found);
@@ -109,11 +107,10 @@ fc_ledger_takes(const char *named, const char *path, int elevel)
 
 	if (text && strlen(path) <= FC_LEDGER_LONGEST)
 		return true;
-	ereport(elevel,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a ledger cannot know file \"%s\"", fc_root_text(named)),
-			 text ? errdetail("Its path is too long.") :
-			 errdetail("Its path is no text in the encoding of the database.")));
+	ereport(elevel, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("a ledger cannot know file \"%s\"", fc_root_text(named)),
+			text ? errdetail("Its path is too long.") :
+			errdetail("Its path is no text in the encoding of the database."));
 	return false;
 }
 
@@ -456,21 +453,18 @@ fc_ledger_tell(const FcLedger *ledger, uint32 total)
 	if (options->log_verbosity == FC_LOG_SILENT)
 		return;
 	if (ledger->gone > 0)
-		ereport(NOTICE,
-				(errmsg("ledger \"%s\" has %s of these files for tables that are gone: they are ignored",
-						get_rel_name(options->ledger), fc_units_of(ledger->gone, "row")),
-				 errhint("DELETE FROM %s AS l WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = l.target) deletes those of all files.",
-						 fc_ddl_table(options->ledger))));
+		ereport(NOTICE, errmsg("ledger \"%s\" has %s of these files for tables that are gone: they are ignored",
+							   get_rel_name(options->ledger), fc_units_of(ledger->gone, "row")),
+				errhint("DELETE FROM %s AS l WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = l.target) deletes those of all files.",
+						fc_ddl_table(options->ledger)));
 	if (passed == 0)
 		return;
 	if (total == 1)
-		ereport(NOTICE,
-				(errmsg("\"%s\" is skipped: ledger \"%s\" has it as loaded",
-						ledger->files[0].named, get_rel_name(options->ledger))));
+		ereport(NOTICE, errmsg("\"%s\" is skipped: ledger \"%s\" has it as loaded",
+							   ledger->files[0].named, get_rel_name(options->ledger)));
 	else
-		ereport(NOTICE,
-				(errmsg("%s of %s files are skipped: ledger \"%s\" has them as loaded",
-						fc_units_count(passed), fc_units_count(total), get_rel_name(options->ledger))));
+		ereport(NOTICE, errmsg("%s of %s files are skipped: ledger \"%s\" has them as loaded",
+							   fc_units_count(passed), fc_units_count(total), get_rel_name(options->ledger)));
 }
 
 struct FcLedger *

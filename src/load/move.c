@@ -265,9 +265,8 @@ fc_move_bound(FcJob *job)
 		return;
 	job->stays = ", or lie beyond the retention of pg_partman or the partitions that it creates in advance";
 	if (target->plan->move == FC_MOVE_SOME && target->options->log_verbosity != FC_LOG_SILENT)
-		ereport(NOTICE,
-				(errmsg("only rows with keys %s are moved", fc_range_text(target->route->type, bounds)),
-				 errdetail("Others lie beyond the retention of pg_partman, or the partitions that it creates in advance.")));
+		ereport(NOTICE, errmsg("only rows with keys %s are moved", fc_range_text(target->route->type, bounds)),
+				errdetail("Others lie beyond the retention of pg_partman, or the partitions that it creates in advance."));
 }
 
 /* Leaves out rows from the key on that would need one partition too many */
@@ -358,11 +357,10 @@ fc_move_tell(const FcJob *job, uint64 rows)
 	const FcTarget *target = &job->target;
 
 	if (rows > 0 && target->options->log_verbosity != FC_LOG_SILENT)
-		ereport(NOTICE,
-				(errmsg("%s %s in default partition \"%s\"", fc_units_of(rows, "row"),
-						rows == 1 ? "stays" : "stay", get_rel_name(target->route->default_oid)),
-				 errdetail("Their keys are null or infinite%s, or they were inserted after it was found out which partitions are to be made.",
-						   job->stays)));
+		ereport(NOTICE, errmsg("%s %s in default partition \"%s\"", fc_units_of(rows, "row"),
+							   rows == 1 ? "stays" : "stay", get_rel_name(target->route->default_oid)),
+				errdetail("Their keys are null or infinite%s, or they were inserted after it was found out which partitions are to be made.",
+						  job->stays));
 }
 
 void

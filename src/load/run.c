@@ -247,11 +247,10 @@ fc_job_copy(FcJob *job)
 	Assert(!target->shared->source.unsplit || target->shared->plan.tolerated == 0);
 	fc_away_check_core(job);
 	if (fc_caller_is_told(target->options->caller))
-		ereport(NOTICE,
-				(errmsg("rows are loaded one by one, as COPY does: %s",
-						target->course.reason),
-				 job->lacks_elsewhere && strcmp(target->course.reason, job->lacks_elsewhere) == 0 ?
-				 errhint("%s", fc_elsewhere_hint()) : 0));
+		ereport(NOTICE, errmsg("rows are loaded one by one, as COPY does: %s",
+							   target->course.reason),
+				job->lacks_elsewhere && strcmp(target->course.reason, job->lacks_elsewhere) == 0 ?
+				errhint("%s", fc_elsewhere_hint()) : 0);
 	fc_core_check(target);
 	fc_find_forget(job);
 	fc_progress_end(&job->progress);

@@ -255,8 +255,7 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 	}
 	form->columns = fc_columns_names(rel, form->fields);
 	if (blanks && options->log_verbosity != FC_LOG_SILENT)
-		ereport(NOTICE,
-				(errmsg("blanks around names of the header are left out")));
+		ereport(NOTICE, errmsg("blanks around names of the header are left out"));
 	if (form->columns == NIL && form->names != NIL && options->transforms == NIL)
 		fc_fields_extra(rel, options, true, strVal(linitial(form->names)));
 	fc_fields_missing(rel, options, form->fields);

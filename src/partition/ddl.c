@@ -331,9 +331,8 @@ fc_fault_report(int elevel, const FcFault *fault)
 {
 	if (fault == NULL)
 		return;
-	ereport(elevel,
-			(errcode(fault->sqlerrcode),
-			 errmsg("%s", fault->message),
-			 fault->detail ? errdetail("%s", fault->detail) : 0,
-			 fault->hint ? errhint("%s", fault->hint) : 0));
+	ereport(elevel, errcode(fault->sqlerrcode),
+			errmsg("%s", fault->message),
+			fault->detail ? errdetail("%s", fault->detail) : 0,
+			fault->hint ? errhint("%s", fault->hint) : 0);
 }

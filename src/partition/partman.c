@@ -404,9 +404,8 @@ fc_partman_lock(void)
 	ErrorContextCallback callback;
 
 	if (holder)
-		ereport(NOTICE,
-				(errmsg("fast_copy waits for the maintenance of pg_partman"),
-				 errdetail("Its lock is held by %s.", holder)));
+		ereport(NOTICE, errmsg("fast_copy waits for the maintenance of pg_partman"),
+				errdetail("Its lock is held by %s.", holder));
 	/* also for the server's log when core logs a lock wait */
 	fc_error_context_push(&callback, fc_error_context_add,
 						  psprintf("waiting for the lock of pg_partman's maintenance, which %s held", holder ? holder : "another session"));

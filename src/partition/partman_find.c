@@ -101,12 +101,11 @@ fc_partman_is_trusted(const FcPartmanSearch *search)
 	{
 		if (!OidIsValid(owners[i]) || fc_partman_trusts(search, owners[i]))
 			continue;
-		ereport(WARNING,
-				(errmsg("pg_partman is skipped for table \"%s\"",
-						RelationGetRelationName(search->parent)),
-				 errdetail("It belongs to role \"%s\", which is neither a superuser nor the owner of the table.",
-						   GetUserNameFromId(owners[i], true)),
-				 errhint("Let a superuser own the extension and its tables, or switch fast_copy.use_partman off.")));
+		ereport(WARNING, errmsg("pg_partman is skipped for table \"%s\"",
+								RelationGetRelationName(search->parent)),
+				errdetail("It belongs to role \"%s\", which is neither a superuser nor the owner of the table.",
+						  GetUserNameFromId(owners[i], true)),
+				errhint("Let a superuser own the extension and its tables, or switch fast_copy.use_partman off."));
 		return false;
 	}
 	return true;

@@ -73,19 +73,18 @@ fc_notices_tell(FcTeller *teller, uint64 line)
 
 	fc_reject_clip(reject);
 	fc_error_context_push(&callback, fc_notices_context, teller);
-	ereport(NOTICE,
-			(reject->class == FC_CLASS_REPLACE_INVALID ?
-			 errmsg("replacing characters at line " UINT64_FORMAT ": %s", line, reject->message) :
-			 reject->class == FC_CLASS_CUT_LONG ?
-			 errmsg("cutting value at line " UINT64_FORMAT " for column \"%s\": \"%s\"", line, reject->column, reject->value) :
-			 reject->class != 0 && reject->class != FC_CLASS_CONVERSION ?
-			 errmsg("skipping row due to %s at line " UINT64_FORMAT ": %s",
-					reasons[pg_leftmost_one_pos32(reject->class)], line, reject->message) :
-			 reject->null_input ?
-			 errmsg("%s due to data type incompatibility at line " UINT64_FORMAT " for column \"%s\": null input",
-					what, line, reject->column) :
-			 errmsg("%s due to data type incompatibility at line " UINT64_FORMAT " for column \"%s\": \"%s\"",
-					what, line, reject->column, reject->value)));
+	ereport(NOTICE, reject->class == FC_CLASS_REPLACE_INVALID ?
+			errmsg("replacing characters at line " UINT64_FORMAT ": %s", line, reject->message) :
+			reject->class == FC_CLASS_CUT_LONG ?
+			errmsg("cutting value at line " UINT64_FORMAT " for column \"%s\": \"%s\"", line, reject->column, reject->value) :
+			reject->class != 0 && reject->class != FC_CLASS_CONVERSION ?
+			errmsg("skipping row due to %s at line " UINT64_FORMAT ": %s",
+				   reasons[pg_leftmost_one_pos32(reject->class)], line, reject->message) :
+			reject->null_input ?
+			errmsg("%s due to data type incompatibility at line " UINT64_FORMAT " for column \"%s\": null input",
+				   what, line, reject->column) :
+			errmsg("%s due to data type incompatibility at line " UINT64_FORMAT " for column \"%s\": \"%s\"",
+				   what, line, reject->column, reject->value));
 	fc_error_context_pop();
 }
 
@@ -174,21 +173,18 @@ fc_notices_finish(FcTarget *target)
 		return job;
 	for (int i = 0; i < FC_CLASSES; i++)
 		if (teller.of_class[i] > 0)
-			ereport(NOTICE,
-					(errmsg_plural(UINT64_FORMAT " row was skipped due to %s",
-								   UINT64_FORMAT " rows were skipped due to %s",
-								   teller.of_class[i], teller.of_class[i],
-								   reasons[i])));
+			ereport(NOTICE, errmsg_plural(UINT64_FORMAT " row was skipped due to %s",
+										  UINT64_FORMAT " rows were skipped due to %s",
+										  teller.of_class[i], teller.of_class[i],
+										  reasons[i]));
 	if (nulled > 0)
-		ereport(NOTICE,
-				(errmsg_plural("in " UINT64_FORMAT " row, columns were set to null due to data type incompatibility",
-							   "in " UINT64_FORMAT " rows, columns were set to null due to data type incompatibility",
-							   nulled, nulled)));
+		ereport(NOTICE, errmsg_plural("in " UINT64_FORMAT " row, columns were set to null due to data type incompatibility",
+									  "in " UINT64_FORMAT " rows, columns were set to null due to data type incompatibility",
+									  nulled, nulled));
 	if (mended > 0)
-		ereport(NOTICE,
-				(errmsg_plural("in " UINT64_FORMAT " row, values were mended",
-							   "in " UINT64_FORMAT " rows, values were mended",
-							   mended, mended)));
+		ereport(NOTICE, errmsg_plural("in " UINT64_FORMAT " row, values were mended",
+									  "in " UINT64_FORMAT " rows, values were mended",
+									  mended, mended));
 	return job;
 }
 

@@ -188,11 +188,10 @@ fc_log_line(const FcLog *log, const char *outcome, const char *figures)
 {
 	if (fc_log_min_duration < 0 || log->totals.row.seconds * 1000 < fc_log_min_duration)
 		return;
-	ereport(LOG,
-			(errmsg_internal("fast_copy of %s from %s%s: %s",
-							 log->totals.row.table, log->totals.row.source, outcome, figures),
-			 errhidestmt(true),
-			 errhidecontext(true)));
+	ereport(LOG, errmsg_internal("fast_copy of %s from %s%s: %s",
+								 log->totals.row.table, log->totals.row.source, outcome, figures),
+			errhidestmt(true),
+			errhidecontext(true));
 }
 
 void

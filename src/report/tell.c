@@ -196,7 +196,7 @@ fc_tell_notice(const char *line)
 	ErrorContextCallback *context = error_context_stack;
 
 	error_context_stack = NULL;
-	ereport(NOTICE, (errmsg_internal("%s", line)));
+	ereport(NOTICE, errmsg_internal("%s", line));
 	error_context_stack = context;
 }
 

@@ -96,9 +96,8 @@ fc_client_wait(void)
 	ModifyWaitEvent(FeBeWaitSet, FeBeWaitSetSocketPos, WL_SOCKET_READABLE, NULL);
 	(void) WaitEventSetWait(FeBeWaitSet, -1, &event, 1, WAIT_EVENT_CLIENT_READ);
 	if (event.events & WL_POSTMASTER_DEATH)
-		ereport(FATAL,
-				(errcode(ERRCODE_ADMIN_SHUTDOWN),
-				 errmsg("terminating connection due to unexpected postmaster exit")));
+		ereport(FATAL, errcode(ERRCODE_ADMIN_SHUTDOWN),
+				errmsg("terminating connection due to unexpected postmaster exit"));
 	if (event.events & WL_LATCH_SET)
 		ResetLatch(MyLatch);
 }

@@ -118,10 +118,6 @@ typedef struct FcSource
 extern FcSource *fc_source_begin(void);
 extern void fc_source_add(FcSource *source, const char *path, int fd, uint64 most);
 
-/* ERROR about a file or a program, with the SQLSTATE that errno stands for */
-#define fc_file_error(...) \
-	ereport(ERROR, (errcode_for_file_access(), __VA_ARGS__))
-
 /* ERROR 22P04 about what a file has in it */
 #define fc_format_error(...) \
 	ereport(ERROR, (errcode(ERRCODE_BAD_COPY_FILE_FORMAT), __VA_ARGS__))
