@@ -338,7 +338,7 @@ fc_analyze_fatal(FcAnalysis *analysis)
 	}
 	finding = fc_analyze_add(analysis, "error", NULL);
 	finding->line = fc_error_line(&target->ctx, slot->offset, slot->length);
-	edata = slot->kind <= FC_ERROR_BATCH ? fc_error_kept(target->shared) :
+	edata = slot->kind <= FC_ERROR_BATCH && target->original == NULL ? fc_error_kept(target->shared) :
 		fc_error_catch_undo(&target->ctx, fc_analyze_throw, target);
 	/* code of the table has tried to write: that is no fault of the file */
 	if (edata->sqlerrcode == ERRCODE_READ_ONLY_SQL_TRANSACTION && edata->funcname != NULL &&
@@ -478,7 +478,7 @@ fc_analyze_copied(const FcJob *job)
 {
 	const FcTarget *target = &job->target;
 	uint64		bytes = target->original ? target->source->size : 0;
-	const FcSource *source = target->original ? target->original : target->source;
+	const FcSource *source = fc_target_unconverted(target);
 
 	if (job->intake.unpacked == NULL)
 		return bytes;

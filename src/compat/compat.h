@@ -409,30 +409,8 @@ fc_slot_pid(const ReplicationSlot *slot)
 /* 16: an error of COPY may be about no line in particular: is it? */
 #define fc_copy_relname_only(cstate) FC_16((cstate)->relname_only, false)
 
-/* 17: COPY has ON_ERROR.  18: COPY has REJECT_LIMIT */
-#define FC_CORE_HAS_ON_ERROR	(PG_VERSION_NUM >= 170000)
-#define FC_CORE_HAS_REJECT_LIMIT	(PG_VERSION_NUM >= 180000)
-
 /* 18: COPY evaluates the defaults of a record that it passes over, too */
 #define FC_CORE_NUMBERS_ALL	(PG_VERSION_NUM >= 180000)
-
-/*
- * 17: must the record that NextCopyFrom has read be passed over?  The caller
- * asks once for each record: the answer resets the mark.
- */
-static inline bool
-fc_copy_passes_over(CopyFromState cstate)
-{
-#if PG_VERSION_NUM >= 170000
-	bool		faulty = cstate->escontext && cstate->escontext->error_occurred;
-
-	if (faulty)
-		cstate->escontext->error_occurred = false;
-	return faulty;
-#else
-	return false;
-#endif
-}
 
 /* 18: NOT NULL is a constraint */
 #ifndef CONSTRAINT_NOTNULL

@@ -29,8 +29,6 @@ fc_course_core(const FcFacts *facts)
 		return facts->refusal;
 	if (facts->unsettled)
 		return "the first row ends with a marker, and not with a line end";
-	if (facts->unconvertible)
-		return "the file has characters that cannot be converted";
 	/* what core would look after for a row is done where they are kept */
 	if (facts->core && !facts->kept)
 		return facts->core;
@@ -89,7 +87,7 @@ fc_course_way(const FcFacts *facts)
 static FcUnsplit
 fc_course_unsplit(const FcFacts *facts, FcWay way)
 {
-	if (facts->heads || facts->core_reads || facts->binary || facts->cut || facts->kept || facts->numbered ||
+	if (facts->heads || facts->binary || facts->cut || facts->kept || facts->numbered ||
 		facts->sprouts)
 		return FC_UNSPLIT_NOT;
 	if (facts->nworkers == 0)
@@ -109,7 +107,7 @@ static bool
 fc_course_looks(const FcFacts *facts)
 {
 	return facts->look && facts->key_routes && facts->creates && !facts->placed &&
-		!facts->core_reads && !facts->effects && !facts->tolerates && !facts->numbered &&
+		!facts->effects && !facts->tolerates && !facts->numbered &&
 		!facts->skips_empty && !facts->filtered && !facts->bounded && !facts->whole_keys &&
 		!facts->visible;
 }
@@ -165,7 +163,7 @@ fc_course(const FcFacts *facts)
 	fc_course_steps(facts, &course);
 	course.unsplit = fc_course_unsplit(facts, course.way);
 	/* core needs the records only to count the lines of rejects */
-	course.splits = course.unsplit == FC_UNSPLIT_NOT && !facts->heads && !facts->core_reads &&
+	course.splits = course.unsplit == FC_UNSPLIT_NOT && !facts->heads &&
 		(!course.core_alone || facts->rejects);
 	course.looks = !course.core && fc_course_looks(facts);
 	course.samples = course.scans && !course.core && !facts->placed && !(facts->early && facts->key_routes);

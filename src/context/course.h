@@ -89,11 +89,8 @@ typedef struct FcFacts
 								 * or receives them finds their records */
 	bool		received;		/* ... from a program or the client, unpacked */
 	bool		cut;			/* its sender has given up */
-	bool		unconvertible;	/* a file cannot be converted to the server's
-								 * encoding */
 	bool		unsettled;		/* only core can tell how the lines of a file
 								 * end */
-	bool		core_reads;		/* ... and where its records begin */
 	bool		look;			/* fast_copy.spill lets the load look whether
 								 * the file is in key order */
 	int			nworkers;

@@ -108,8 +108,8 @@ fc_core_check(FcTarget *target)
 	const uint32 classes = FC_CLASS_CHECK | FC_CLASS_NOT_NULL |
 		FC_CLASS_NO_PARTITION | FC_CLASS_UNIQUE;
 
-	/* an unconvertible or unsettled file has one row, or core refuses it */
-	bool		order = target->options->order_by != NIL && !target->facts.unconvertible && !target->facts.unsettled;
+	/* an unsettled file has one row, or core refuses it */
+	bool		order = target->options->order_by != NIL && !target->facts.unsettled;
 	bool		tolerates = target->options->tolerated & classes;
 
 	if (!order && !tolerates && !fc_columns_none(&target->planned->columns))

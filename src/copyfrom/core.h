@@ -29,13 +29,6 @@ extern void fc_core_match_header(FcTarget *target, uint32 file, const FcRecord *
 extern void fc_core_throw(FcTarget *target);
 
 /*
- * Makes core read all files, up to the first error; *parts are the ranges of
- * keys that it finds, FcSpillPart as of a scan.  Returns the rows read.  Ends
- * the progress of a COPY.
- */
-extern uint64 fc_core_keys(FcTarget *target, List **parts);
-
-/*
  * copyfrom/hint.c
  */
 

@@ -24,6 +24,7 @@
 #include "row/executor.h"
 #include "row/where.h"
 #include "source/client.h"
+#include "source/recode.h"
 
 #define FC_FEED_BLOCK	65536
 
@@ -40,6 +41,7 @@ fc_feed_begin(FcFeed *feed, FcTarget *target, void (*context) (void *arg))
 {
 	memset(feed, 0, sizeof(FcFeed));
 	feed->target = target;
+	feed->source = target->source;
 	fc_error_context_push(&feed->context, context, feed);
 }
 
@@ -71,12 +73,29 @@ fc_feed_bytes(FcFeed *feed, const char *bytes, size_t len)
 	feed->left = len;
 }
 
-/* Says that a part of the source is fed */
+/* Says that the file is fed from a line on, as it was before conversion */
 static void
-fc_feed_file(FcFeed *feed, uint64 offset, uint64 end)
+fc_feed_file(FcFeed *feed, uint64 offset)
 {
+	const FcTarget *target = feed->target;
+	uint64		end = fc_source_end(target->source, feed->file);
+
+	if (target->original)
+	{
+		feed->source = target->original;
+		offset = fc_recode_original(target->original, target->source, feed->file, offset);
+		end = fc_recode_original(target->original, target->source, feed->file, end);
+	}
 	feed->position = offset;
 	feed->left = end - offset;
+}
+
+void
+fc_feed_refuse_original(const FcTarget *target, uint64 offset)
+{
+	fc_recode_refuse(target->original, target->options->file_encoding,
+					 fc_recode_original(target->original, target->source,
+										fc_source_number(target->source, offset), offset));
 }
 
 void
@@ -90,7 +109,7 @@ fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 first, uint64 li
 }
 
 bool
-fc_feed_rereads_fields(const FcTarget *target)
+fc_feed_is_canonical(const FcTarget *target)
 {
 	const FcOptions *options = target->options;
 
@@ -101,16 +120,7 @@ fc_feed_rereads_fields(const FcTarget *target)
 			return true;
 	return (options->default_string && !FC_CORE_HAS_DEFAULT) || options->time_zone || options->own_grammar ||
 		options->skip_empty_lines || options->comment || options->pads || options->drops ||
-		target->planned->columns.origins || target->form.headers;
-}
-
-bool
-fc_feed_is_canonical(const FcTarget *target)
-{
-	if (target->facts.unconvertible)
-		return false;
-	return fc_feed_rereads_fields(target) ||
-		target->options->on_error != FC_ON_ERROR_STOP;
+		target->planned->columns.origins || target->form.headers || options->on_error != FC_ON_ERROR_STOP;
 }
 
 /* Reports how far core's own COPY, or its search for keys, has come */
@@ -139,7 +149,7 @@ fc_feed_piece(FcFeed *feed, char *out, int len)
 	const FcTarget *target = feed->target;
 
 	if (feed->left == 0 && feed->bytes == NULL && target->given_up &&
-		target->options->client && feed->position == fc_source_end(target->source, feed->file))
+		target->options->client && feed->position == fc_source_end(feed->source, feed->file))
 		fc_client_check_whole(target->given_up);
 	len = Min((uint64) len, feed->left);
 	if (feed->bytes)
@@ -148,7 +158,7 @@ fc_feed_piece(FcFeed *feed, char *out, int len)
 		feed->bytes += len;
 	}
 	else
-		fc_source_read(feed->target->source, feed->position, out, len);
+		fc_source_read(feed->source, feed->position, out, len);
 	feed->position += len;
 	feed->left -= len;
 	if (feed->bytes == NULL)
@@ -222,14 +232,20 @@ fc_feed_refuse_grammar(const FcDialect *dialect, FcEnd end, bool unterminated)
 						hint ? errhint("%s", hint) : 0);
 }
 
+void
+fc_feed_refuse_unsettled(void)
+{
+	fc_unsupported(errmsg("cannot tell how the lines of the file end"),
+				   errdetail("The first row ends with \\., and COPY on this version does not take its line end for that of the file."),
+				   errhint("Load the file without the options that COPY on this version does not have, and without on_error; make missing partitions before."));
+}
+
 /* Refuses a record that the parser refuses, but core does not */
 static void
 fc_feed_refuse(FcFeed *feed)
 {
 	if (feed->target->facts.unsettled)
-		fc_unsupported(errmsg("cannot tell how the lines of the file end"),
-					   errdetail("The first row ends with \\., and COPY on this version does not take its line end for that of the file."),
-					   errhint("Load the file without the options that COPY on this version does not have, and without on_error."));
+		fc_feed_refuse_unsettled();
 	elog(ERROR, "record at byte " UINT64_FORMAT " was refused by fast_copy, but not by COPY",
 		 feed->offset);
 }
@@ -266,6 +282,8 @@ fc_feed_parse(FcFeed *feed, char *data)
 		MemoryContextSwitchTo(mcxt);
 		edata = CopyErrorData();
 		FlushErrorState();
+		if (feed->target->original && feed->target->options->own_grammar)
+			fc_feed_refuse_original(feed->target, feed->offset);
 		fc_feed_malformed(feed);
 		ReThrowError(edata);
 	}
@@ -440,6 +458,7 @@ static List *
 fc_feed_options(FcFeed *feed)
 {
 	FcTarget   *target = feed->target;
+	bool		converted = target->original && feed->bytes;
 	List	   *list = NIL;
 
 	if (feed->parser)
@@ -451,15 +470,14 @@ fc_feed_options(FcFeed *feed)
 	{
 		DefElem    *def = copyObject(option);
 
-		if (target->original && strcmp(def->defname, "encoding") == 0)
+		if (converted && strcmp(def->defname, "encoding") == 0)
 			continue;
 		if (IsA(def->arg, List))
 			def->arg = (Node *) fc_columns_force((List *) def->arg, target->rel,
 												 target->planned->columns.attnums);
 		list = lappend(list, def);
 	}
-	/* the file has been converted */
-	if (target->original)
+	if (converted)
 		list = fc_option_add(list, "encoding", pg_encoding_to_char(target->form.encoding));
 	return list;
 }
@@ -535,7 +553,7 @@ fc_feed_begin_copy(FcFeed *feed, List *where, List *list)
 	/* shown in the progress view, although core reads by a callback */
 	pgstat_progress_update_param(PROGRESS_COPY_TYPE, type);
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_TOTAL, type != PROGRESS_COPY_TYPE_FILE ? 0 :
-								 target->source->files[feed->file].identity.size);
+								 feed->source->files[feed->file].identity.size);
 	if (header)
 		*feed = fed;
 	return cstate;
@@ -544,26 +562,12 @@ fc_feed_begin_copy(FcFeed *feed, List *where, List *list)
 CopyFromState
 fc_feed_copy(FcFeed *feed, List *where, const char *header, bool freeze)
 {
-	FcTarget   *target = feed->target;
-	const FcOptions *options = target->options;
 	List	   *list = fc_feed_options(feed);
 
 	if (header)
 		list = fc_option_add(list, "header", header);
 	if (freeze)
 		list = fc_option_add(list, "freeze", "true");
-
-	/*
-	 * Core reads a file that cannot be converted from the first byte on, so
-	 * that only core can reject records.  The load ends in an error, which
-	 * before 17 is the first one of any kind.
-	 */
-	if (target->facts.unconvertible && FC_CORE_HAS_ON_ERROR && (options->tolerated & FC_CLASS_CONVERSION))
-	{
-		list = fc_option_add(list, "on_error", "ignore");
-		if (FC_CORE_HAS_REJECT_LIMIT && options->reject_limit >= 0 && !options->reject_each)
-			list = fc_option_add(list, "reject_limit", psprintf(INT64_FORMAT, options->reject_limit));
-	}
 	feed->cstate = fc_feed_begin_copy(feed, where, list);
 	if (feed->parser)
 		fc_feed_hand_over(feed);
@@ -611,7 +615,7 @@ fc_feed_whole(FcFeed *feed, uint32 file)
 	feed->middle = header_lines > 1 || f->resumed;
 	if (feed->middle)
 		feed->first = f->lines_before + 1;
-	fc_feed_file(feed, feed->middle ? f->data_start : f->base, fc_source_end(source, file));
+	fc_feed_file(feed, feed->middle ? f->data_start : f->base);
 	/* the names have been compared, without a byte order mark before them */
 	return header_lines == 1 && !feed->middle ? "true" : NULL;
 }
@@ -668,7 +672,7 @@ fc_feed_record(FcFeed *feed)
 void
 fc_feed_raw_record(FcFeed *feed)
 {
-	fc_feed_file(feed, feed->offset, fc_source_end(feed->target->source, feed->file));
+	fc_feed_file(feed, feed->offset);
 	feed->middle = true;
 }
 

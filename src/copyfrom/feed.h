@@ -23,6 +23,7 @@ typedef struct FcFeed
 
 	/* bytes that are fed as they are */
 	const char *bytes;			/* NULL: from the file */
+	const FcSource *source;		/* ... of these, which were not converted */
 	uint64		position;		/* next byte of the file */
 	uint64		left;			/* bytes that core has not asked for */
 	bool		middle;			/* there are lines before the first byte, or,
@@ -61,9 +62,6 @@ typedef struct FcFeed
 extern void fc_feed_begin(FcFeed *feed, FcTarget *target, void (*context) (void *arg));
 extern void fc_feed_end(FcFeed *feed);
 
-/* Does fast_copy read fields of the file in another way than core would? */
-extern bool fc_feed_rereads_fields(const FcTarget *target);
-
 /* Must core be given canonical records, because it does not know an option? */
 extern bool fc_feed_is_canonical(const FcTarget *target);
 
@@ -92,9 +90,18 @@ extern void fc_feed_name(FcFeed *feed, uint64 offset, uint64 length, uint64 firs
 extern void fc_feed_raw_record(FcFeed *feed);
 extern bool fc_feed_record(FcFeed *feed);
 
+/*
+ * ERROR 22021 or 22P05 for the first character from this line of a converted
+ * file on that could not be converted, of which there must be one
+ */
+extern void fc_feed_refuse_original(const FcTarget *target, uint64 offset);
+
 /* Begins core's COPY on what is fed; "header" as COPY has it, or NULL */
 extern CopyFromState fc_feed_copy(FcFeed *feed, List *where,
 								  const char *header, bool freeze);
+
+/* ERROR 0A000: only core can tell how the lines of the file end */
+extern void fc_feed_refuse_unsettled(void);
 
 /*
  * Throws ERROR 22P04 with COPY's text, if that is what the end of a record

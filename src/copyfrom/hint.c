@@ -473,7 +473,7 @@ fc_hint_program(const FcRefused *refused, const char *command)
 {
 	const FcTarget *target = refused->target;
 	bool		file = !target->options->client && !target->options->program &&
-		(target->original ? target->original : target->source)->files[refused->file].nextents == 0;
+		fc_target_unconverted(target)->files[refused->file].nextents == 0;
 
 	return psprintf("load what a program prints, by %s '%s %s'",
 					fc_caller_wrote_copy(target->options->caller) ? "COPY ... FROM PROGRAM" : "program => true and the source",
@@ -630,7 +630,7 @@ fc_hint_has_zero(const FcSource *source, uint64 offset, uint64 length)
 static bool
 fc_hint_is_wide(const FcRefused *refused)
 {
-	const FcSource *source = refused->target->source;
+	const FcSource *source = fc_target_unconverted(refused->target);
 	uint64		at = source->files[refused->file].base;
 	uint64		size = source->files[refused->file].identity.size;
 	char		mark[2];
@@ -647,17 +647,18 @@ fc_hint_is_wide(const FcRefused *refused)
 static char *
 fc_hint_of_bytes(const FcRefused *refused)
 {
-	FcCaller	caller = refused->target->options->caller;
+	const FcOptions *options = refused->target->options;
+	FcCaller	caller = options->caller;
 
 	if (fc_hint_is_wide(refused))
 		return fc_caller_reads_as_core(caller) ?
 			psprintf("If the file is in UTF-16, %s.", fc_hint_program(refused, "iconv -f UTF-16 -t UTF-8")) :
 			psprintf("If the file is in UTF-16, add encoding%s 'UTF16'.", fc_caller_arrow(caller));
-	/* no encoding has that */
-	if (fc_hint_has_zero(refused->target->source, refused->offset, refused->length))
+	/* no encoding has that; a conversion has made it of others */
+	if (refused->target->original == NULL && fc_hint_has_zero(refused->target->source, refused->offset, refused->length))
 		return NULL;
 	return psprintf("If the file is in another encoding than %s, say which, such as encoding%s 'LATIN1' or 'WIN1252'.",
-					pg_encoding_to_char(refused->target->form.encoding),
+					pg_encoding_to_char(options->file_encoding),
 					fc_caller_arrow(caller));
 }
 

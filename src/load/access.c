@@ -163,7 +163,7 @@ fc_access_named(const FcJob *job)
 {
 	if (job->intake.packed)
 		return job->intake.packed;
-	return job->target.original ? job->target.original : job->target.source;
+	return fc_target_unconverted(&job->target);
 }
 
 /*

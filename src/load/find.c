@@ -4,7 +4,7 @@
  *	  The records of the files, and their keys.
  *
  *	 split ──► chunks with their first records and lines
- *	 scan  ──► rows in cells of keys; or core's NextCopyFrom ──► ranges of keys
+ *	 scan  ──► rows in cells of keys
  *
  * A file that looks presorted needs no scan.  Data that come while they are
  * scanned are split by the process that unpacks or receives them.
@@ -69,27 +69,6 @@ fc_find_route(FcJob *job)
 					pg_get_timezone_name(route->interval.zone), TZ_STRLEN_MAX + 1);
 	}
 	target->shared->interval = route->interval;
-}
-
-/* Core reads the file, and shows its own progress */
-static void
-fc_find_scan_core(FcJob *job)
-{
-	const FcRange *bounds = &job->target.plan->bounds;
-	uint64		rows;
-	List	   *parts;
-
-	fc_progress_end(&job->progress);
-	rows = fc_core_keys(&job->target, &parts);
-	foreach_ptr(FcSpillPart, part, fc_caller_writes(job->target.options->caller) ? parts : NIL)
-	{
-		fc_range_check(job->target.plan->key.type, bounds, part->min_key, part->null);
-		fc_range_check(job->target.plan->key.type, bounds, part->max_key, part->null);
-	}
-	fc_tasks_set_parts(job, parts);
-	fc_progress_start(&job->progress);
-	fc_lead_report(job, 1, rows, job->target.shared->source.size,
-				   "keys read by core's COPY");
 }
 
 /* Chooses between spilling rows and offsets; returns the choice and why */
@@ -204,11 +183,6 @@ fc_find_keys(FcJob *job)
 
 	fc_lead_begin(job, FC_PHASE_SCAN);
 	fc_find_route(job);
-	if (target->facts.core_reads)
-	{
-		fc_find_scan_core(job);
-		return;
-	}
 	choice = fc_find_choose_spill(job);
 	if (fc_plan_moves(target->plan))
 		return;

@@ -158,19 +158,21 @@ fc_header_check_encoding(FcJob *job, const FcRecord *record, uint64 *line)
 	int			server = GetDatabaseEncoding();
 	bool		convert = encoding != server && encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
 	int			good = fc_header_good(encoding, record, convert);
-	FcRecodeFault fault;
+	char		bytes[MAX_CONVERSION_INPUT_LENGTH];
 	uint64		rest;
 
 	if (good == record->total)
 		return;
 	*line += fc_header_embedded(job, record, *line, good);
+	if (target->original)
+		fc_feed_refuse_original(target, record->offset);
+	if (convert)
+		fc_recode_refuse(target->source, encoding, record->offset);
 	/* the message shows bytes that may belong to the next line */
 	rest = fc_source_end_at(target->source, record->offset) - record->offset - good;
-	fault.len = Min(sizeof(fault.bytes), rest);
-	fc_source_read(target->source, record->offset + good, (char *) fault.bytes, fault.len);
-	if (convert)
-		fc_recode_refuse(encoding, &fault);
-	report_invalid_encoding(encoding, (char *) fault.bytes, fault.len);
+	rest = Min(sizeof(bytes), rest);
+	fc_source_read(target->source, record->offset + good, bytes, rest);
+	report_invalid_encoding(encoding, bytes, rest);
 }
 
 /*
@@ -344,15 +346,4 @@ fc_header_read(FcJob *job)
 		fc_header_count(target, stream);
 	MemoryContextDelete(mcxt);
 	fc_stream_end(stream);
-}
-
-void
-fc_header_refuse_encoding(FcJob *job, FcRecodeFault *fault)
-{
-	FcLineContext context = {&job->target, fault->file, fault->line};
-	ErrorContextCallback callback;
-
-	fc_error_context_push(&callback, fc_header_line_context, &context);
-	fc_recode_refuse(job->target.form.encoding, fault);
-	fc_error_context_pop();
 }

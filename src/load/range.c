@@ -78,7 +78,7 @@ fc_range_cut(FcJob *job, uint32 number, uint64 most, bool stand, FcCut *cut)
 	uint64		end;
 
 	if (!stand || source->streamed != 0 || target->dialect.mode == FC_MODE_BINARY ||
-		target->facts.unsettled || target->facts.unconvertible ||
+		target->facts.unsettled ||
 		(target->plan->origins & fc_origin_bit(FC_ORIGIN_ROW)))
 	{
 		if (cut->start == 0)

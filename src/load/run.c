@@ -224,7 +224,7 @@ fc_job_check_default(FcJob *job)
 	if (pg_atomic_read_u64(&errors->offset) != PG_UINT64_MAX && errors->first.kind == FC_ERROR_ROUTE &&
 		!target->plan->where_late)
 		fc_core_throw(target);
-	if (!fc_shared_key_routes(target->shared) || target->plan->where_late || target->facts.core_reads)
+	if (!fc_shared_key_routes(target->shared) || target->plan->where_late)
 		fc_partitions_refuse_default(target, psprintf("Rows are loaded one by one, as COPY does: %s.",
 													  target->course.reason));
 }

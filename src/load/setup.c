@@ -159,16 +159,14 @@ fc_setup_dialect(FcTarget *target)
 
 /*
  * Converts the source to the server's encoding, if records cannot be found in
- * its own.  From then on the converted copy is the source, for core, too.  If
- * it cannot be converted, core will throw the error.
+ * its own.  From then on the converted copy is the source, but for core.
  */
 static void
-fc_setup_recode(FcJob *job, FcRecodeFault *fault)
+fc_setup_recode(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 	const FcOptions *options = target->options;
 	SharedFileSet *fileset;
-	FcSource   *copy;
 
 	if (fc_format_is_binary(&options->format) ||
 		!fc_recode_needed(target->form.encoding, &target->dialect))
@@ -176,20 +174,14 @@ fc_setup_recode(FcJob *job, FcRecodeFault *fault)
 	job->converted = dsm_create(sizeof(SharedFileSet), 0);
 	fileset = dsm_segment_address(job->converted);
 	SharedFileSetInit(fileset, job->converted);
-	copy = fc_recode_source(target->source, target->form.encoding, fileset, fault);
-	if (copy == NULL)
-	{
-		target->facts.unconvertible = true;
-		return;
-	}
 	target->original = target->source;
-	target->source = copy;
+	target->source = fc_recode_source(target->original, target->form.encoding, fileset);
 	target->form.encoding = GetDatabaseEncoding();
 }
 
 /* Opens or receives the source, and converts it */
 static void
-fc_setup_file(FcJob *job, FcRecodeFault *fault)
+fc_setup_file(FcJob *job)
 {
 	FcTarget   *target = &job->target;
 
@@ -212,7 +204,7 @@ fc_setup_file(FcJob *job, FcRecodeFault *fault)
 		if (fc_intake_unpack_ahead(&job->intake))
 			fc_lead_unpack(job);
 	}
-	fc_setup_recode(job, fault);
+	fc_setup_recode(job);
 }
 
 /*
@@ -297,7 +289,6 @@ static void
 fc_setup_plan(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	FcRecodeFault fault;
 
 	if (target->options->move != FC_MOVE_NOTHING && target->rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		fc_plan_refuse_move(target->rel, NULL, NULL);
@@ -305,7 +296,7 @@ fc_setup_plan(FcJob *job)
 	fc_history_check(target);
 	if (target->options->header_map || target->options->drops)
 	{
-		fc_setup_file(job, &fault);
+		fc_setup_file(job);
 		fc_header_read(job);
 	}
 	fc_column_in_setting(fc_column_zone(target->options->time_zone), fc_setup_make_plan, target);
@@ -315,7 +306,7 @@ fc_setup_plan(FcJob *job)
 		job->places = fc_elsewhere_get()->places(target, job->partman != NULL);
 	fc_reject_table_check(target);
 	if (!target->options->header_map && !target->options->drops)
-		fc_setup_file(job, &fault);
+		fc_setup_file(job);
 	if (target->original)
 	{
 		target->planned->plan.encoding = target->form.encoding;
@@ -323,9 +314,6 @@ fc_setup_plan(FcJob *job)
 		target->planned->plan.origins &= ~fc_origin_bit(FC_ORIGIN_BYTE_OFFSET);
 	}
 	fc_way_begin(job);
-	/* unless core reads fields as we do, it would not throw this error */
-	if (target->facts.unconvertible && fc_feed_rereads_fields(target))
-		fc_header_refuse_encoding(job, &fault);
 	if (target->course.core && fc_caller_writes(target->options->caller))
 		fc_core_check(target);
 }
@@ -383,6 +371,8 @@ fc_setup_job(FcJob *job)
 	fc_range_limit(job);
 	fc_ledger_cut(job);
 	fc_way_decide(job);
+	if (target->facts.unsettled && !target->course.core_alone)
+		fc_feed_refuse_unsettled();
 	fc_away_check_ledger(job);
 	fc_away_foresee(job);
 	target->data_size = fc_source_data_size(target->source);

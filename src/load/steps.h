@@ -29,12 +29,6 @@
 extern void fc_header_read(FcJob *job);
 
 /*
- * Throws COPY's error, with the line, for the character that cannot be
- * converted
- */
-extern void fc_header_refuse_encoding(FcJob *job, FcRecodeFault *fault);
-
-/*
  * Setup: load/layout.c
  */
 

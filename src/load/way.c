@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "copyfrom/feed.h"
 #include "load/steps.h"
 #include "sort/order_by.h"
 
@@ -90,9 +89,7 @@ fc_way_decide(FcJob *job)
 	facts->routed = plan->routed || facts->dropped;
 	facts->grows = fc_target_grows(target);
 	facts->cut = target->given_up != NULL;
-	facts->core_reads = facts->unconvertible ||
-		(facts->unsettled && !fc_feed_is_canonical(target));
-	facts->sprouts = plan->sprouts && !facts->core_reads && !facts->kept;
+	facts->sprouts = plan->sprouts && !facts->kept;
 	facts->nworkers = target->nworkers;
 	target->course = fc_course(facts);
 }

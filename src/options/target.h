@@ -109,6 +109,13 @@ fc_target_grows(const FcTarget *target)
 	return target->source && target->source->grows;
 }
 
+/* The files, or temporary copies of them, before they were converted */
+static inline const FcSource *
+fc_target_unconverted(const FcTarget *target)
+{
+	return target->original ? target->original : target->source;
+}
+
 /*
  * Returns what is loaded, for error contexts: "COPY table" in a plain COPY,
  * else ours, which names the file as well

@@ -8,6 +8,9 @@
  * converts all files into one copy.  It counts against temp_file_limit, and
  * goes with the segment of its SharedFileSet.
  *
+ * What is no character becomes a zero byte, which no server encoding takes, so
+ * that the record with it is refused where it is read.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -18,6 +21,9 @@
 #define FC_RECODE_NAME	"converted"
 #define FC_RECODE_BLOCK	65536
 
+/* Bytes that a block may become */
+#define FC_RECODE_ROOM	(FC_RECODE_BLOCK * MAX_CONVERSION_GROWTH + 1)
+
 typedef struct FcRecode
 {
 	const FcSource *source;
@@ -25,13 +31,10 @@ typedef struct FcRecode
 	int			encoding;
 	File		file;
 	off_t		written;
+	uint64		pos;			/* next byte to read */
 	unsigned char *in;
 	int			inlen;			/* bytes in "in" */
-	uint32		number;			/* of the file that is read */
-	uint64		pos;			/* next byte to read */
 	unsigned char *out;
-	uint64		newlines;		/* written */
-	uint64		returns;
 } FcRecode;
 
 /*
@@ -53,61 +56,94 @@ fc_recode_needed(int encoding, const FcDialect *dialect)
 		IS_HIGHBIT_SET(dialect->escape);
 }
 
-/* Converts what is in the buffer; false if its first character is bad */
-static bool
+/*
+ * Converts the buffer from "at" on, into "out" from there on, up to its end or
+ * the first bad character; returns how many bytes it has converted
+ */
+static int
+fc_recode_characters(const FcRecode *recode, int at, int out, bool bad_is_error)
+{
+	return pg_do_encoding_conversion_buf(recode->proc, recode->encoding, GetDatabaseEncoding(),
+										 recode->in + at, recode->inlen - at,
+										 recode->out + out, FC_RECODE_ROOM - out, !bad_is_error);
+}
+
+/*
+ * The length of a bad character.  One that only lacks a counterpart is passed
+ * over as a whole, because its last byte may look like a delimiter.  No
+ * character goes on with a byte below "0", such as the end of a line, though
+ * some encodings' verifiers take any.
+ */
+static int
+fc_recode_bad(const FcRecode *recode, int at)
+{
+	int			len = pg_encoding_verifymbchar(recode->encoding, (char *) recode->in + at, recode->inlen - at);
+
+	for (int i = 1; i < len; i++)
+		if (recode->in[at + i] < '0')
+			return 1;
+	return Max(len, 1);
+}
+
+/* Converts what is in the buffer, but for a character that its end cuts */
+static void
 fc_recode_block(FcRecode *recode, bool eof)
 {
-	const char *out = (const char *) recode->out;
-	int			used = pg_do_encoding_conversion_buf(recode->proc, recode->encoding,
-													 GetDatabaseEncoding(),
-													 recode->in, recode->inlen,
-													 recode->out,
-													 FC_RECODE_BLOCK * MAX_CONVERSION_GROWTH + 1,
-													 true);
+	int			at = 0;
+	int			len = 0;
 
-	/* a character cut by the block's end is completed by the next block */
-	if (used == 0)
-		return !eof && recode->inlen < MAX_CONVERSION_INPUT_LENGTH;
-	fc_source_write(recode->file, out, strlen(out), recode->written, WAIT_EVENT_BUFFILE_WRITE);
-	recode->written += strlen(out);
-	for (; *out != '\0'; out++)
+	while (at < recode->inlen)
 	{
-		recode->newlines += (*out == '\n');
-		recode->returns += (*out == '\r');
+		int			used = fc_recode_characters(recode, at, len, false);
+
+		if (used == 0 && !eof && recode->inlen - at < MAX_CONVERSION_INPUT_LENGTH)
+			break;
+		if (used == 0)
+		{
+			recode->out[len++] = '\0';
+			at += fc_recode_bad(recode, at);
+			continue;
+		}
+		at += used;
+		len += strlen((char *) recode->out + len);
 	}
-	recode->inlen -= used;
-	memmove(recode->in, recode->in + used, recode->inlen);
-	return true;
+	fc_source_write(recode->file, (char *) recode->out, len, recode->written, WAIT_EVENT_BUFFILE_WRITE);
+	recode->written += len;
+	recode->inlen -= at;
+	memmove(recode->in, recode->in + at, recode->inlen);
+}
+
+/* Adds to the buffer what follows in the source, up to "end" */
+static void
+fc_recode_read(FcRecode *recode, uint64 end)
+{
+	int			len = Min(end - recode->pos, (uint64) (FC_RECODE_BLOCK - recode->inlen));
+
+	CHECK_FOR_INTERRUPTS();
+	fc_source_read(recode->source, recode->pos, (char *) recode->in + recode->inlen, len);
+	recode->pos += len;
+	recode->inlen += len;
 }
 
 /*
  * Converts all files, in each of which its characters end, and sets in "files"
- * where each of them stands in the copy; false at a bad character
+ * where each of them stands in the copy
  */
-static bool
+static void
 fc_recode_all(FcRecode *recode, FcFile *files)
 {
 	for (uint32 i = 0; i < recode->source->nfiles; i++)
 	{
 		uint64		end = fc_source_end(recode->source, i);
 
-		recode->number = i;
-		recode->newlines = recode->returns = 0;
 		files[i].base = recode->written;
 		while (recode->pos < end || recode->inlen > 0)
 		{
-			int			len = Min(end - recode->pos, (uint64) (FC_RECODE_BLOCK - recode->inlen));
-
-			CHECK_FOR_INTERRUPTS();
-			fc_source_read(recode->source, recode->pos, (char *) recode->in + recode->inlen, len);
-			recode->pos += len;
-			recode->inlen += len;
-			if (!fc_recode_block(recode, recode->pos == end))
-				return false;
+			fc_recode_read(recode, end);
+			fc_recode_block(recode, recode->pos == end);
 		}
 		files[i].identity.size = recode->written - files[i].base;
 	}
-	return true;
 }
 
 Oid
@@ -122,33 +158,31 @@ fc_recode_proc(int encoding)
 	return proc;
 }
 
-FcSource *
-fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset,
-				 FcRecodeFault *fault)
+static void
+fc_recode_begin(FcRecode *recode, const FcSource *source, int encoding)
 {
-	FcRecode	recode = {0};
-	FcSource   *copy = NULL;
+	memset(recode, 0, sizeof(FcRecode));
+	recode->source = source;
+	recode->encoding = encoding;
+	recode->proc = fc_recode_proc(encoding);
+	recode->in = palloc(FC_RECODE_BLOCK);
+	recode->out = palloc(FC_RECODE_ROOM);
+}
+
+FcSource *
+fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset)
+{
+	FcRecode	recode;
+	FcSource   *copy;
 	Size		size = sizeof(FcFile) * source->nfiles;
 	FcFile	   *files = MemoryContextAllocHuge(CurrentMemoryContext, size);
 
-	recode.source = source;
-	recode.encoding = encoding;
-	recode.proc = fc_recode_proc(encoding);
-	recode.in = palloc(FC_RECODE_BLOCK);
-	recode.out = palloc(FC_RECODE_BLOCK * MAX_CONVERSION_GROWTH + 1);
+	fc_recode_begin(&recode, source, encoding);
 	recode.file = FileSetCreate(&fileset->fs, FC_RECODE_NAME);
 	memcpy(files, source->files, size);
-	if (fc_recode_all(&recode, files))
-		copy = fc_source_of_copy(FilePathName(recode.file), files, source->nfiles, source->paths,
-								 source->programs);
-	else
-	{
-		/* the character that stopped the conversion is first in the buffer */
-		fault->len = Min(recode.inlen, MAX_CONVERSION_INPUT_LENGTH);
-		memcpy(fault->bytes, recode.in, fault->len);
-		fault->file = recode.number;
-		fault->line = 1 + (recode.newlines > 0 ? recode.newlines : recode.returns);
-	}
+	fc_recode_all(&recode, files);
+	copy = fc_source_of_copy(FilePathName(recode.file), files, source->nfiles, source->paths,
+							 source->programs);
 	FileClose(recode.file);
 	pfree(recode.in);
 	pfree(recode.out);
@@ -156,13 +190,60 @@ fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset,
 }
 
 void
-fc_recode_refuse(int encoding, FcRecodeFault *fault)
+fc_recode_refuse(const FcSource *source, int encoding, uint64 offset)
 {
-	unsigned char out[MAX_CONVERSION_INPUT_LENGTH * MAX_CONVERSION_GROWTH + 1];
+	FcRecode	recode;
+	uint64		end = fc_source_end_at(source, offset);
 
-	(void) pg_do_encoding_conversion_buf(fc_recode_proc(encoding), encoding,
-										 GetDatabaseEncoding(),
-										 fault->bytes,
-										 fault->len, out, sizeof(out), false);
+	fc_recode_begin(&recode, source, encoding);
+	for (recode.pos = offset; recode.pos < end || recode.inlen > 0;)
+	{
+		int			used;
+
+		fc_recode_read(&recode, end);
+		used = fc_recode_characters(&recode, 0, 0, false);
+		/* the message has bytes of what follows */
+		recode.inlen = used == 0 ? Min(recode.inlen, MAX_CONVERSION_INPUT_LENGTH) : recode.inlen - used;
+		memmove(recode.in, recode.in + used, recode.inlen);
+		if (used == 0)
+			(void) fc_recode_characters(&recode, 0, 0, true);
+	}
 	elog(ERROR, "a character that could not be converted has been converted");
+}
+
+/*
+ * Passes over line ends, up to *n of them, or to "end"; returns where, and in
+ * *n how many were lacking
+ */
+static uint64
+fc_recode_pass(const FcSource *source, uint64 at, uint64 end, uint64 *n)
+{
+	char	   *buf = palloc(FC_RECODE_BLOCK);
+
+	while (at < end && *n > 0)
+	{
+		size_t		len = Min(end - at, FC_RECODE_BLOCK);
+
+		CHECK_FOR_INTERRUPTS();
+		fc_source_read(source, at, buf, len);
+		for (size_t i = 0; i < len && *n > 0; i++, at++)
+			*n -= (buf[i] == '\n' || buf[i] == '\r');
+	}
+	pfree(buf);
+	return at;
+}
+
+/* In no encoding is a byte of a longer character a line end */
+uint64
+fc_recode_original(const FcSource *source, const FcSource *copy, uint32 number, uint64 offset)
+{
+	const FcFile *file = &copy->files[number];
+	uint64		end = fc_source_end(source, number);
+	uint64		left = PG_UINT64_MAX;
+
+	if (offset == file->base + file->identity.size)
+		return end;
+	(void) fc_recode_pass(copy, file->base, offset, &left);
+	left = PG_UINT64_MAX - left;
+	return fc_recode_pass(source, source->files[number].base, end, &left);
 }

@@ -19,25 +19,23 @@ extern bool fc_recode_needed(int encoding, const FcDialect *dialect);
 /* The function that converts to the server's encoding; ERROR 42883: none */
 extern Oid	fc_recode_proc(int encoding);
 
-/* A character that cannot be converted */
-typedef struct FcRecodeFault
-{
-	unsigned char bytes[MAX_CONVERSION_INPUT_LENGTH];	/* it, and what
-														 * follows */
-	int			len;
-	uint32		file;			/* number of the file it is in */
-	uint64		line;			/* of the file, header included */
-} FcRecodeFault;
-
 /*
  * Converts all files, one after the other, into a temporary copy in the set
- * and opens that; messages go on to name the source's paths.  NULL if a
- * character cannot be converted: then *fault is the first one.
+ * and opens that; messages go on to name the source's paths.  A character that
+ * cannot be converted becomes a zero byte.
  */
-extern FcSource *fc_recode_source(const FcSource *source, int encoding,
-								  SharedFileSet *fileset, FcRecodeFault *fault);
+extern FcSource *fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset);
 
-/* ERROR 22021 or 22P05, without a context */
-extern void fc_recode_refuse(int encoding, FcRecodeFault *fault);
+/*
+ * Where the line that begins at this offset of a file's copy begins in what it
+ * was converted from; or the end, of its end.  Reads both up to there.
+ */
+extern uint64 fc_recode_original(const FcSource *source, const FcSource *copy, uint32 number, uint64 offset);
+
+/*
+ * ERROR 22021 or 22P05 for the first character at the offset or after it, of
+ * which there must be one, that cannot be converted
+ */
+extern void fc_recode_refuse(const FcSource *source, int encoding, uint64 offset);
 
 #endif							/* FC_RECODE_H */
