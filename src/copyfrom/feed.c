@@ -93,9 +93,12 @@ fc_feed_file(FcFeed *feed, uint64 offset)
 void
 fc_feed_refuse_original(const FcTarget *target, uint64 offset)
 {
-	fc_recode_refuse(target->original, target->options->file_encoding,
-					 fc_recode_original(target->original, target->source,
-										fc_source_number(target->source, offset), offset));
+	const FcSource *source = target->original;
+	int			encoding = target->options->file_encoding;
+	uint32		file = fc_source_number(target->source, offset);
+
+	offset = fc_recode_original(source, target->source, file, offset);
+	fc_recode_refuse(source, encoding, fc_recode_good(source, encoding, offset, fc_source_end(source, file)));
 }
 
 void
@@ -237,7 +240,7 @@ fc_feed_refuse_unsettled(void)
 {
 	fc_unsupported(errmsg("cannot tell how the lines of the file end"),
 				   errdetail("The first row ends with \\., and COPY on this version does not take its line end for that of the file."),
-				   errhint("Load the file without the options that COPY on this version does not have, and without on_error; make missing partitions before."));
+				   errhint("Load the file without the options that COPY on this version does not have, and without on_error. If it is partitioned, use missing_partitions 'error'."));
 }
 
 /* Refuses a record that the parser refuses, but core does not */

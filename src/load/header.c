@@ -106,29 +106,6 @@ fc_header_check_line(FcJob *job, FcEnd end, const FcRecord *record, uint32 file,
 	fc_error_context_pop();
 }
 
-/* Returns how many bytes at the start of a header line can be converted */
-static int
-fc_header_good(int encoding, const FcRecord *record, bool convert)
-{
-	int			valid = pg_encoding_verifymbstr(encoding, record->data, record->total);
-	Oid			proc;
-	unsigned char converted[8192];
-	int			done = 0;
-	int			n = valid;
-
-	if (!convert)
-		return valid;
-	proc = fc_recode_proc(encoding);
-	for (; done < valid && n > 0; done += n)
-	{
-		CHECK_FOR_INTERRUPTS();
-		n = pg_do_encoding_conversion_buf(proc, encoding, GetDatabaseEncoding(),
-										  (unsigned char *) record->data + done, valid - done,
-										  converted, sizeof(converted), true);
-	}
-	return done;
-}
-
 /* Counts the line ends in quotes that core has met before byte "pos" */
 static uint64
 fc_header_embedded(FcJob *job, const FcRecord *record, uint64 line, int pos)
@@ -157,22 +134,15 @@ fc_header_check_encoding(FcJob *job, const FcRecord *record, uint64 *line)
 	int			encoding = target->form.encoding;
 	int			server = GetDatabaseEncoding();
 	bool		convert = encoding != server && encoding != PG_SQL_ASCII && server != PG_SQL_ASCII;
-	int			good = fc_header_good(encoding, record, convert);
-	char		bytes[MAX_CONVERSION_INPUT_LENGTH];
-	uint64		rest;
+	int			good = convert ? fc_recode_good(target->source, encoding, record->offset, record->offset + record->total) - record->offset :
+		pg_encoding_verifymbstr(encoding, record->data, record->total);
 
 	if (good == record->total)
 		return;
 	*line += fc_header_embedded(job, record, *line, good);
 	if (target->original)
 		fc_feed_refuse_original(target, record->offset);
-	if (convert)
-		fc_recode_refuse(target->source, encoding, record->offset);
-	/* the message shows bytes that may belong to the next line */
-	rest = fc_source_end_at(target->source, record->offset) - record->offset - good;
-	rest = Min(sizeof(bytes), rest);
-	fc_source_read(target->source, record->offset + good, bytes, rest);
-	report_invalid_encoding(encoding, bytes, rest);
+	fc_recode_refuse(target->source, encoding, record->offset + good);
 }
 
 /*

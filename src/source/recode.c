@@ -61,11 +61,11 @@ fc_recode_needed(int encoding, const FcDialect *dialect)
  * the first bad character; returns how many bytes it has converted
  */
 static int
-fc_recode_characters(const FcRecode *recode, int at, int out, bool bad_is_error)
+fc_recode_characters(const FcRecode *recode, int at, int out)
 {
 	return pg_do_encoding_conversion_buf(recode->proc, recode->encoding, GetDatabaseEncoding(),
 										 recode->in + at, recode->inlen - at,
-										 recode->out + out, FC_RECODE_ROOM - out, !bad_is_error);
+										 recode->out + out, FC_RECODE_ROOM - out, true);
 }
 
 /*
@@ -94,7 +94,7 @@ fc_recode_block(FcRecode *recode, bool eof)
 
 	while (at < recode->inlen)
 	{
-		int			used = fc_recode_characters(recode, at, len, false);
+		int			used = fc_recode_characters(recode, at, len);
 
 		if (used == 0 && !eof && recode->inlen - at < MAX_CONVERSION_INPUT_LENGTH)
 			break;
@@ -189,25 +189,35 @@ fc_recode_source(const FcSource *source, int encoding, SharedFileSet *fileset)
 	return copy;
 }
 
+uint64
+fc_recode_good(const FcSource *source, int encoding, uint64 offset, uint64 end)
+{
+	FcRecode	recode;
+	int			used = 1;
+
+	fc_recode_begin(&recode, source, encoding);
+	for (; offset < end && used > 0; offset += used)
+	{
+		recode.pos = offset;
+		recode.inlen = 0;
+		fc_recode_read(&recode, end);
+		used = fc_recode_characters(&recode, 0, 0);
+	}
+	pfree(recode.in);
+	pfree(recode.out);
+	return offset;
+}
+
 void
 fc_recode_refuse(const FcSource *source, int encoding, uint64 offset)
 {
-	FcRecode	recode;
-	uint64		end = fc_source_end_at(source, offset);
+	char		bytes[MAX_CONVERSION_INPUT_LENGTH];
+	uint64		left = fc_source_end_at(source, offset) - offset;
+	int			len = Min(sizeof(bytes), left);
 
-	fc_recode_begin(&recode, source, encoding);
-	for (recode.pos = offset; recode.pos < end || recode.inlen > 0;)
-	{
-		int			used;
-
-		fc_recode_read(&recode, end);
-		used = fc_recode_characters(&recode, 0, 0, false);
-		/* the message has bytes of what follows */
-		recode.inlen = used == 0 ? Min(recode.inlen, MAX_CONVERSION_INPUT_LENGTH) : recode.inlen - used;
-		memmove(recode.in, recode.in + used, recode.inlen);
-		if (used == 0)
-			(void) fc_recode_characters(&recode, 0, 0, true);
-	}
+	/* the message may have bytes of the next line */
+	fc_source_read(source, offset, bytes, len);
+	(void) pg_any_to_server(bytes, len, encoding);
 	elog(ERROR, "a character that could not be converted has been converted");
 }
 

@@ -32,10 +32,10 @@ extern FcSource *fc_recode_source(const FcSource *source, int encoding, SharedFi
  */
 extern uint64 fc_recode_original(const FcSource *source, const FcSource *copy, uint32 number, uint64 offset);
 
-/*
- * ERROR 22021 or 22P05 for the first character at the offset or after it, of
- * which there must be one, that cannot be converted
- */
+/* The first character from the offset on that cannot be converted; or "end" */
+extern uint64 fc_recode_good(const FcSource *source, int encoding, uint64 offset, uint64 end);
+
+/* ERROR 22021 or 22P05 for this character, which is invalid in the encoding */
 extern void fc_recode_refuse(const FcSource *source, int encoding, uint64 offset);
 
 #endif							/* FC_RECODE_H */

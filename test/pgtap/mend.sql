@@ -26,6 +26,8 @@ INSERT INTO characters VALUES
 	('UTF8', '\xff', U&'\FFFD'), ('UTF8', '\xe9', U&'\FFFD'), ('UTF8', '\xe282', U&'\FFFD\FFFD'), ('UTF8', '\x00', U&'\FFFD'), ('UTF8', '\xeda080', U&'\FFFD\FFFD\FFFD'),
 	('WIN1252', 'a', 'a'), ('WIN1252', ' ', ' '), ('WIN1252', '\xe9', 'é'), ('WIN1252', '\x80', '€'), ('WIN1252', '\x81', U&'\FFFD'), ('WIN1252', '\x00', U&'\FFFD'),
 	('EUC_JP', 'a', 'a'), ('EUC_JP', ' ', ' '), ('EUC_JP', '\xa4a2', 'あ'), ('EUC_JP', '\xff', U&'\FFFD'), ('EUC_JP', '\xa9a1', U&'\FFFD'),
+	('SJIS', 'a', 'a'), ('SJIS', ' ', ' '), ('SJIS', '\x835c', 'ソ'), ('SJIS', '\xff', U&'\FFFD'), ('SJIS', '\xeb5c', U&'\FFFD'), ('SJIS', '\x00', U&'\FFFD'),
+	('GBK', 'a', 'a'), ('GBK', ' ', ' '), ('GBK', '\x817c', '亅'), ('GBK', '\xa27c', U&'\FFFD'), ('GBK', '\xa25c', U&'\FFFD'), ('GBK', '\x00', U&'\FFFD'),
 	('text', 'a', 'a'), ('text', convert_to('\xff', 'UTF8'), U&'\FFFD'), ('text', convert_to('\303\251', 'UTF8'), 'é'), ('text', convert_to('\000', 'UTF8'), U&'\FFFD'),
 	('text', '\xfe', U&'\FFFD'), ('text', convert_to('\n', 'UTF8'), E'\n');
 
@@ -102,6 +104,12 @@ SELECT is(pg_temp.wrong(target, '{"on_error": "ignore", "on_error_classes": ["re
 	FROM unnest('{plain,parts,fires}'::regclass[]) AS target;
 SELECT pg_temp.generate(1500, 'EUC_JP'), pg_temp.expect() \g /dev/null
 SELECT is(pg_temp.wrong(target, '{"on_error": "ignore", "on_error_classes": ["replace_invalid", "cut_long"], "encoding": "EUC_JP"}'), '0 of 1500 wrong', format('EUC_JP, %s', target))
+	FROM unnest('{plain,parts,fires}'::regclass[]) AS target;
+SELECT pg_temp.generate(1500, 'SJIS'), pg_temp.expect() \g /dev/null
+SELECT is(pg_temp.wrong(target, '{"on_error": "ignore", "on_error_classes": ["replace_invalid", "cut_long"], "encoding": "SJIS"}'), '0 of 1500 wrong', format('SJIS, %s', target))
+	FROM unnest('{plain,parts,fires}'::regclass[]) AS target;
+SELECT pg_temp.generate(1500, 'GBK'), pg_temp.expect() \g /dev/null
+SELECT is(pg_temp.wrong(target, '{"on_error": "ignore", "on_error_classes": ["replace_invalid", "cut_long"], "encoding": "GBK"}'), '0 of 1500 wrong', format('GBK, %s', target))
 	FROM unnest('{plain,parts,fires}'::regclass[]) AS target;
 SELECT pg_temp.generate(1500, 'text'), pg_temp.expect() \g /dev/null
 SELECT is(pg_temp.wrong(target, '{"on_error": "ignore", "on_error_classes": ["replace_invalid", "cut_long"], "format": "text"}'), '0 of 1500 wrong', format('escapes of text format, %s', target))

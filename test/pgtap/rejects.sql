@@ -92,6 +92,12 @@ BEGIN
 		IF again <> base AND '23505' NOT IN (again.ending[1], base.ending[1]) THEN
 			RETURN format('%s %s, %s workers: %s, not %s', target, args, n, again, base);
 		END IF;
+		-- in an encoding that is converted before the load
+		again := pg_temp.load(target, args || format(', workers => %s, encoding => ''SJIS''', n));
+		IF (again.ending[1], again.ending[3], again.loaded, again.lines) IS DISTINCT FROM (base.ending[1], base.ending[3], base.loaded, base.lines)
+		   AND '23505' NOT IN (again.ending[1], base.ending[1]) THEN
+			RETURN format('%s %s, %s workers, SJIS: %s, not %s', target, args, n, again, base);
+		END IF;
 		CONTINUE WHEN base.ending[1] <> 'ok' OR base.rejected IS NULL;
 		allowed := 1 + floor(random() * (cardinality(base.rejected) + 1))::int;
 		again := pg_temp.load(target, args || format(', workers => %s, reject_limit => %s', n, allowed));

@@ -4,7 +4,7 @@
 \set name timestamp_format
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(119);
+SELECT plan(129);
 
 -- An empty partitioned table t (k, n) and a file of keys and their numbers
 CREATE FUNCTION pg_temp.fresh(type text, keys text[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -168,16 +168,20 @@ SELECT pg_temp.write('{"1709296496123,1/2/2024",","}') \g /dev/null
 SELECT is(fast_copy('t', current_setting('fc.file'), timestamp_format => '{"k": "epoch_ms", "d": "d/M/yyyy"}'), 2::bigint, '... and rows');
 SELECT is((SELECT string_agg(t::text, ' ' ORDER BY k) FROM t), '("2024-03-01 12:34:56.123",2024-02-01) (,)', '... and values');
 
--- A file that cannot be converted as a whole, which core would read in the
--- session's zone, without the pattern, and no further than to the end marker
+-- A file that cannot be converted as a whole, but up to the end marker
 TRUNCATE t;
 SELECT lo_from_bytea(0, '1/2/2024\011x\012\\.\012\377\377\012'::bytea) AS object \gset
 SELECT lo_export(:object, current_setting('fc.file')) \g /dev/null
 ALTER TABLE t DISABLE TRIGGER same, ALTER d TYPE text, ALTER k TYPE timestamptz;
-SELECT is(pg_temp.error(format($$ SELECT fast_copy('t', current_setting('fc.file'), format => 'text', encoding => 'BIG5', %s) $$, argument)),
-		  '22P05 | character with byte sequence 0xff 0xff in encoding "BIG5" has no equivalent in encoding "UTF8" | line 3', 'not converted: ' || argument)
-FROM unnest(ARRAY[$$time_zone => 'Asia/Tokyo'$$, $$timestamp_format => '{"k": "d/M/yyyy"}'$$]) AS argument;
-SELECT is(fast_copy('t', current_setting('fc.file'), format => 'text', encoding => 'BIG5'), 1::bigint, '... and what core reads without them');
+SELECT is(fast_copy('t', current_setting('fc.file'), format => 'text', encoding => 'BIG5', options => options::jsonb), 1::bigint, 'not converted behind the marker: ' || options)
+FROM unnest(ARRAY['{}', '{"time_zone": "Asia/Tokyo"}', '{"timestamp_format": {"k": "d/M/yyyy"}}']) AS options;
+-- options that COPY lacks, and grammars: the error is that of COPY
+SELECT lo_from_bytea(0, '1/2/2024\011x\0123/2/2024\011\377\377\012'::bytea) AS object \gset
+SELECT lo_export(:object, current_setting('fc.file')) \g /dev/null
+SELECT is(pg_temp.error(format($$ SELECT fast_copy('t', current_setting('fc.file'), encoding => 'BIG5', workers => %s, options => %L) $$, workers, options)),
+		  '22P05 | character with byte sequence 0xff 0xff in encoding "BIG5" has no equivalent in encoding "UTF8" | line 2', 'not converted: ' || options)
+FROM unnest('{0,2}'::int[]) AS workers, unnest(ARRAY['{"format": "text"}', '{"format": "text", "time_zone": "Asia/Tokyo"}', '{"format": "text", "timestamp_format": {"k": "d/M/yyyy"}}',
+	'{"format": "csv", "delimiter": "\t", "quote": "none"}', '{"format": "text", "on_error": "ignore"}']) AS options;
 
 -- 20,000 rows against COPY into text and to_timestamp
 CREATE TEMP TABLE raw (v text, n int);
