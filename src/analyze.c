@@ -338,6 +338,7 @@ fc_analyze_fatal(FcAnalysis *analysis)
 	}
 	finding = fc_analyze_add(analysis, "error", NULL);
 	finding->line = fc_error_line(&target->ctx, slot->offset, slot->length);
+	/* what was kept of a converted file may be about a byte of the copy */
 	edata = slot->kind <= FC_ERROR_BATCH && target->original == NULL ? fc_error_kept(target->shared) :
 		fc_error_catch_undo(&target->ctx, fc_analyze_throw, target);
 	/* code of the table has tried to write: that is no fault of the file */

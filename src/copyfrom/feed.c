@@ -126,7 +126,7 @@ fc_feed_is_canonical(const FcTarget *target)
 		target->planned->columns.origins || target->form.headers || options->on_error != FC_ON_ERROR_STOP;
 }
 
-/* Reports how far core's own COPY, or its search for keys, has come */
+/* Reports how far core's own COPY has come */
 static void
 fc_feed_progress(FcFeed *feed, uint64 position)
 {

@@ -159,7 +159,8 @@ fc_setup_dialect(FcTarget *target)
 
 /*
  * Converts the source to the server's encoding, if records cannot be found in
- * its own.  From then on the converted copy is the source, but for core.
+ * its own.  From then on the converted copy is the source, but core gets files
+ * as they were.
  */
 static void
 fc_setup_recode(FcJob *job)

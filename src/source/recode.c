@@ -217,6 +217,8 @@ fc_recode_refuse(const FcSource *source, int encoding, uint64 offset)
 
 	/* the message may have bytes of the next line */
 	fc_source_read(source, offset, bytes, len);
+	if (pg_encoding_verifymbstr(encoding, bytes, len) == 0)
+		report_invalid_encoding(encoding, bytes, len);
 	(void) pg_any_to_server(bytes, len, encoding);
 	elog(ERROR, "a character that could not be converted has been converted");
 }

@@ -246,7 +246,7 @@ sub adapt_file
 	$f->{columns} = 'list' if $f->{header} eq 'map';
 	$f->{junk} = 0 if $f->{header} ne 'map';
 	$f->{eol} = "\n" if $f->{format} eq 'binary';
-	$f->{encoding} = '' if $f->{bad} eq 'encoding' || ($f->{delimiter} eq '|' && $f->{encoding} eq 'SJIS');
+	$f->{encoding} = '' if $f->{bad} eq 'encoding' && $f->{encoding} eq 'LATIN1' || ($f->{delimiter} eq '|' && $f->{encoding} eq 'SJIS');
 	$f->{format_of_time} = '' if $f->{keytype} !~ /^timestamp/ || $f->{format_of_time} eq 'zone' && $f->{keytype} ne 'timestamptz' || $f->{transform} eq 'key';
 	$f->{format_of_time} = '' if $f->{bad} eq 'key';
 	$f->{outside} = 1 if $f->{outside} eq 'infinite' && $f->{format_of_time} eq 'epoch_s';
@@ -537,7 +537,8 @@ sub encode_for
 
 	return $bytes unless $names{ $f->{encoding} };
 	require Encode;
-	return Encode::encode($names{ $f->{encoding} }, Encode::decode('UTF-8', $bytes));
+	# what is no character is none in SJIS
+	return join("\xff", map { Encode::encode($names{ $f->{encoding} }, Encode::decode('UTF-8', $_)) } split(/\xff/, $bytes, -1));
 }
 
 # Writes the files of a load, and one that COPY reads for SQL.  Sets what is known of them

@@ -42,11 +42,6 @@ sub judge_answer
 	return judge_rows($c, $copy, $fast, $bad, $confirm) if exists $copy->{rows} && exists $fast->{rows};
 	return judge_refusal($c, $fast) if exists $copy->{rows};
 	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && one_by_one($c) && ($copy->{val} // q()) =~ /^"?\\\./;
-	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && is_converted($c) && ($copy->{val} // q()) =~ /^"?\\\./
-	  && ($confirm->($copy->{line}, 'without record', qr/^(22021|22P05)$/)->{state} // '') =~ /^(22021|22P05)$/;
-	# in front of it, or of the records behind the marker one cannot be converted
-	return 'end marker where core loads' if exists $fast->{rows} && $c->{backslash_dot} && is_converted($c) && $copy->{state} =~ /^(22021|22P05)$/
-	  && ($confirm->(marker_line($c) - 1)->{rows} // -1) == $fast->{rows};
 	return 'model: a syntax error that is soft from 16 on' if exists $fast->{rows} && $c->{options}{on_error} && $SERVER{version} < 17 && $copy->{state} eq '42601';
 	return (undef, 'only COPY refuses the file') if exists $fast->{rows};
 	my ($name, $wrong) = judge_errors($c, $copy, $fast, $cut, $confirm);
@@ -73,16 +68,6 @@ sub judge_cut
 # The line of its own file; 0: none is known
 sub in_file { my ($o) = @_; return ($o->{line} // 0) % $FILE }
 
-# The line of the first end marker that COPY of this version gets as data.
-sub marker_line
-{
-	my ($c) = @_;
-	my @files = files_of($c, twin($c)->{bytes});
-	my ($marker) = map { my $i = $_; map { $_->[0] =~ /^\\\.[\r\n]/ ? $_->[1] + $i * $FILE : () } split_records($c, $files[$i]) } 0 .. $#files;
-
-	return $marker // 0;
-}
-
 # The bytes of the record that ends on a line, or goes on behind it.
 sub record_on
 {
@@ -102,11 +87,9 @@ sub foretold
 	return 1 if $c->{source} || one_by_one($c) || $c->{options}{on_error} || !defined $fast->{line} || $fast->{state} =~ /^(235|23P|P0)/;
 	return 1 if exists $analysis->{state} && $analysis->{state} eq $fast->{state};
 	return 1 if in_file($fast) <= 1 && exists $analysis->{state} || grep { /INDEX/ } @{ $c->{setup} };
-	# a file that is converted as a whole
-	return 1 if $fast->{state} =~ /^(22021|22P05)$/ && is_converted($c);
 	return 0 if !defined $analysis->{line};
 	# COPY stops at the first wrong byte, the look tells where its record ends
-	return record_on($c, $analysis->{line}) eq record_on($c, $fast->{line}) if $fast->{state} eq '22021';
+	return record_on($c, $analysis->{line}) eq record_on($c, $fast->{line}) if $fast->{state} =~ /^(22021|22P05)$/;
 	return $analysis->{line} == $fast->{line};
 }
 
@@ -145,7 +128,6 @@ sub judge_refusal
 	my ($c, $fast) = @_;
 	my $message = $fast->{message};
 
-	return 'file that cannot be converted and core cannot read' if refused_whole($c, $fast);
 	# one that is malformed ends a load, whatever else is wrong with it
 	return 'model: a malformed record that cannot be converted' if $fast->{state} =~ /^(22021|22P05)$/ && defined $fast->{line} && $c->{damaged}
 	  && grep { $_ eq 'encoding' } @{ $c->{options}{on_error_classes} // [] };
@@ -161,16 +143,6 @@ sub judge_refusal
 	# COPY of 16 and later folds it before the first line, whether it is needed or not
 	return 'model: a default that fails' if defined $c->{options}{default_string} && $SERVER{version} < 16 && !defined $fast->{line} && $fast->{state} =~ /^22/;
 	return (undef, 'only fast_copy refuses the file');
-}
-
-# At once, whatever stands before the character.
-sub refused_whole
-{
-	my ($c, $fast) = @_;
-	my $o = $c->{options};
-
-	return is_converted($c) && $fast->{state} =~ /^(22021|22P05)$/ && defined $fast->{line}
-	  && ($c->{copy_settings} || $c->{moments} || $o->{ignore_extra_columns} || defined $o->{default_string} && $SERVER{version} < 16);
 }
 
 sub default_in_the_way
@@ -286,7 +258,6 @@ sub known_error
 	my $line = $fast->{line};
 	my $error_is_detail = sub { return same_error(@_) eq 'detail' && same_place($copy, $fast, $cut) eq '' };
 
-	return 'file that cannot be converted and core cannot read' if refused_whole($c, $fast);
 	return 'line of invalid characters' if $c->{options}{freeze} && $copy->{state} eq $fast->{state} && $fast->{state} =~ /^(22021|22P05)$/;
 	# without a line there is nothing to confirm
 	return 'line of invalid characters' if $c->{options}{freeze} && $copy->{state} =~ /^(22021|22P05)$/;
