@@ -76,7 +76,10 @@ fc_own_table_refuse(const FcOwnTable *kind, Oid table, const char *detail)
 			 errhint("Make a table by %s()%s.", kind->maker, kind->without));
 }
 
-/* What may run code for a row, or refuse it, or is not ours; NULL: nothing */
+/*
+ * What may run code for a row, or refuse it, or is not ours; NULL: nothing; an
+ * empty text: a column of ours is missing
+ */
 #define FC_OWN_TABLE_QUERY \
 	"WITH ours (name, typid, key) AS (VALUES %s), " \
 	"others AS (SELECT a.attnum, CASE WHEN o.name IS NULL OR a.attidentity <> '' THEN format('It has another column \"%%s\".', a.attname) " \
@@ -95,6 +98,7 @@ fc_own_table_refuse(const FcOwnTable *kind, Oid table, const char *detail)
 	"WHEN c.relrowsecurity THEN 'It has row-level security.' " \
 	"WHEN EXISTS (SELECT FROM pg_constraint WHERE conrelid = c.oid AND contype = 'c') THEN 'It has check constraints.' " \
 	"WHEN EXISTS (SELECT FROM pg_attrdef WHERE adrelid = c.oid) THEN 'It has columns with defaults.' " \
+	"WHEN EXISTS (SELECT FROM ours WHERE name NOT IN (SELECT attname FROM pg_attribute WHERE attrelid = c.oid)) THEN '' " \
 	"ELSE coalesce((SELECT why FROM others WHERE why IS NOT NULL ORDER BY attnum LIMIT 1), " \
 	"(SELECT CASE WHEN indexprs IS NOT NULL OR indpred IS NOT NULL THEN 'It has an index with expressions.' ELSE 'It has an index that may refuse a row.' END " \
 	"FROM indexes WHERE indexprs IS NOT NULL OR indpred IS NOT NULL OR refuses AND NOT coalesce(keys, false) ORDER BY indexrelid LIMIT 1), " \
@@ -130,10 +134,10 @@ fc_own_table_check_closed(const FcOwnTable *kind, Relation rel)
 		fc_throw(ERRCODE_INSUFFICIENT_PRIVILEGE, errmsg("table \"%s\" cannot be used as %s", RelationGetRelationName(rel), kind->role),
 				 errdetail("It belongs to role \"%s\".", GetUserNameFromId(owner, false)),
 				 errhint("Use a table of your own or of a superuser%s.", kind->without));
-	fc_own_table_check_columns(kind, RelationGetRelid(rel));
 	why = fc_own_table_fault(kind, RelationGetRelid(rel));
-	if (why)
+	if (why && why[0] != '\0')
 		fc_own_table_refuse(kind, RelationGetRelid(rel), why);
+	fc_own_table_check_columns(kind, RelationGetRelid(rel));
 }
 
 SPIPlanPtr
