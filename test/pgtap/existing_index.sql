@@ -17,7 +17,7 @@ RESET fast_copy.writer;
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
 \ir indexes.psql
-SELECT plan(25);
+SELECT plan(29);
 
 SELECT is(string_agg(c.relname, ' ' ORDER BY c.relname), 'spare_0', 'the leaf that was empty has another file') FROM pg_class AS c JOIN spare_files AS f ON f.relname = c.relname AND f.relfilenode <> c.relfilenode;
 SELECT is(concat_ws(' ', c.reltuples, c.relpages, c.relallvisible, age(c.relfrozenxid) < age(f.relfrozenxid)), '100 1 0 t', 'pg_class tells of it') FROM pg_class AS c JOIN spare_files AS f USING (relname) WHERE relname = 'spare_0';
@@ -64,6 +64,19 @@ INSERT INTO t SELECT timestamp '2024-01-01' + (g * 7919 % 172800) * interval '1 
 FROM (VALUES (40000), (70000)) AS v (g);
 SELECT is(substring((pg_temp.failure($$SELECT fast_copy('t', current_setting('fc.file'), workers => 4)$$))[9] FROM 'line \d+'), 'line 40000', 'the first line whose key is taken is named');
 SELECT is((SELECT count(*) FROM t), 92000::bigint, 'and nothing is loaded');
+
+-- equal rows are left out, and all others are in the index
+CREATE TABLE once (n int PRIMARY KEY, t text);
+INSERT INTO once VALUES (5, 'old');
+SELECT format('COPY (SELECT 1 + g %% 1000, g FROM generate_series(0, 1499) AS g) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SELECT is(fast_copy('once', current_setting('fc.file'), on_error => 'ignore', on_error_classes => '{unique}', log_verbosity => 'silent', workers => 0), 999::bigint, 'the first of equal rows');
+SELECT results_eq('SELECT n, t FROM once ORDER BY t', 'SELECT 1 + g, CASE g WHEN 4 THEN ''old'' ELSE g::text END FROM generate_series(0, 999) AS g ORDER BY 2', 'which they are');
+SET LOCAL enable_seqscan = off;
+SELECT is(count(*), 1000::bigint, 'by the index') FROM once WHERE n BETWEEN 1 AND 1000;
+-- of a new file all pages are visible to all, and no more
+SELECT format('COPY (SELECT g, g FROM generate_series(1, 1000) AS g) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SELECT fast_copy('once', current_setting('fc.file'), existing_rows => 'replace') \g /dev/null
+SELECT is(relallvisible, relpages, 'pages that all can see') FROM pg_class WHERE oid = 'once'::regclass AND relpages % 4 > 0;
 
 SELECT * FROM finish();
 ROLLBACK;

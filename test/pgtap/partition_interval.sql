@@ -7,7 +7,7 @@
 
 \set name partition_interval
 \ir begin.psql
-SELECT plan(111);
+SELECT plan(114);
 
 -- Loads one row per key, as text, into a table (k, n)
 CREATE FUNCTION pg_temp.load(target regclass, keys text[], width text DEFAULT NULL)
@@ -324,6 +324,12 @@ SELECT is(pg_temp.parts('t'), NULL, 'a savepoint takes partitions back');
 SELECT is(pg_temp.load('t', '{2021-01-01}'), 1::bigint, 'and the load can be repeated');
 SELECT is(pg_temp.load('t', '{2021-01-01}'), 1::bigint, 'into a partition made by this transaction');
 SELECT is(pg_temp.parts('t'), 't_p20210101 [2021-01-01, 2021-01-02) 2', 'which takes both rows');
+
+-- The width is counted from a partition that has it, or else from the highest
+SELECT is(pg_temp.made('int', '{31}', '10', 'a [3, 5); b [20, 27)'), 'a [3, 5) 0; b [20, 27) 0; t_p30 [30, 40) 1', 'no partition has the width');
+-- 34 days are no month, and 26 hours may be a day of another zone
+SELECT is(pg_temp.made('timestamp', '{2024-02-05}', NULL, 'a [2024-01-01, 2024-02-04)'), 'a [2024-01-01 00:00:00, 2024-02-04 00:00:00) 0; t_p20240204 [2024-02-04 00:00:00, 2024-03-09 00:00:00) 1', '34 days');
+SELECT throws_ok($$SELECT pg_temp.made('timestamptz', '{2024-01-02 03:00}', NULL, 'a [2024-01-01, 2024-01-02 02:00)')$$, '22023', 'could not tell how wide new partitions of table "t" should be', '26 hours');
 
 -- Temporary parents have temporary partitions
 CREATE TEMP TABLE temp_parent (k date, n int) PARTITION BY RANGE (k);

@@ -7,10 +7,10 @@ CREATE EXTENSION IF NOT EXISTS pageinspect;
 \set name tuples
 \ir begin.psql
 SET LOCAL fast_copy.root_directory = :'tmp_dir';
-SELECT plan(48);
+SELECT plan(50);
 
 CREATE FUNCTION pg_temp.tuples(rel regclass) RETURNS TABLE (infomask int, natts int, hoff int, bits text, data bytea) LANGUAGE sql AS $$
-	SELECT t_infomask & 7, t_infomask2 & 2047, t_hoff, t_bits, t_data
+	SELECT t_infomask & 2055, t_infomask2 & 2047, t_hoff, t_bits, t_data
 	FROM generate_series(0, pg_relation_size(rel) / current_setting('block_size')::int - 1) AS block,
 		heap_page_items(get_raw_page(rel::text, block::int))
 $$;
@@ -66,6 +66,15 @@ $$;
 SELECT pg_temp.check_tuples(seed, n, nulls, writer, sort)
 FROM (VALUES (0.1, 5, 0), (0.2, 31, 0), (0.3, 31, 30), (0.4, 60, 0), (0.5, 60, 10), (0.6, 60, 100), (0.7, 25, 0), (0.8, 12, 50)) AS v (seed, n, nulls),
 	(VALUES ('page', 'g'), ('page', 'g * 7919 % 701'), ('multi_insert', 'g * 7919 % 701')) AS w (writer, sort);
+
+-- pages that a table gets besides those it has, with a part of the last
+SET LOCAL fast_copy.writer = page;
+CREATE TABLE appended (n int, t text);
+INSERT INTO appended SELECT g, repeat('t', g) FROM generate_series(1, 10) AS g;
+SELECT pg_temp.file('SELECT g, repeat(''t'', g % 100) FROM generate_series(11, 5000) AS g') \g /dev/null
+SELECT fast_copy('appended', current_setting('fc.file'), workers => 0) \g /dev/null
+SELECT is(array_agg(n ORDER BY ctid), array_agg(n ORDER BY n), 'pages follow those that were there') FROM appended WHERE length(t) = n % 100;
+SELECT is(count(*), 5000::bigint, 'with all rows') FROM appended;
 
 SELECT * FROM finish();
 ROLLBACK;
