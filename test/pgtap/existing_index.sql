@@ -75,6 +75,7 @@ SET LOCAL enable_seqscan = off;
 SELECT is(count(*), 1000::bigint, 'by the index') FROM once WHERE n BETWEEN 1 AND 1000;
 -- of a new file all pages are visible to all, and no more
 SELECT format('COPY (SELECT g, g FROM generate_series(1, 1000) AS g) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SET LOCAL fast_copy.writer = page;
 SELECT fast_copy('once', current_setting('fc.file'), existing_rows => 'replace') \g /dev/null
 SELECT is(relallvisible, relpages, 'pages that all can see') FROM pg_class WHERE oid = 'once'::regclass AND relpages % 4 > 0;
 
