@@ -111,7 +111,7 @@ fc_exchange_index_refusal(Relation rel)
 		Relation	index = index_open(oid, AccessShareLock);
 		Form_pg_index form = index->rd_index;
 
-		if (!form->indisvalid)
+		if (!form->indisvalid || !form->indisready)
 			reason = "an index is not valid";
 		else if (index->rd_rel->relam >= FirstNormalObjectId)
 			reason = "an index is of an extension's access method";

@@ -116,9 +116,7 @@ SELECT pg_temp.file('c.csv', 151, 200) \g /dev/null
 SELECT is(pg_temp.load(pg_temp.named('c.csv', 'b.csv', 'a.csv')), 50::bigint, 'with a new one');
 SELECT results_eq('SELECT n FROM t ORDER BY n', 'SELECT generate_series(1, 200)', 'each row once');
 UPDATE led SET sqlstate = '55000', message = 'failed', line = 1 WHERE path = pg_temp.path('a.csv');
-SELECT count(*) AS descriptors FROM pg_ls_dir('/proc/self/fd') \gset
 SELECT is(pg_temp.load(pg_temp.named('a.csv')), 0::bigint, 'one that has failed meanwhile');
-SELECT is(count(*), :descriptors::bigint, 'which is not left open') FROM pg_ls_dir('/proc/self/fd');
 SELECT is_empty('SELECT FROM led WHERE num_nonnulls(sqlstate, message, line) > 0', 'its error is forgotten');
 -- the CRC-32C of nine digits is known
 SELECT pg_temp.shell('printf 123456789 >' || pg_temp.path('nine.csv')) \g /dev/null
@@ -330,7 +328,8 @@ SELECT alike(pg_temp.told(format($$SELECT pg_temp.load(pg_temp.named('k1.csv'), 
 	format('55000 rows of 1 other file would be replaced %%: "%%/%s.csv".', CASE o WHEN '<' THEN 'same1' ELSE 'k3' END), o) FROM unnest('{<,>=}'::text[]) AS o;
 SELECT is(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('k1.csv'), '"existing_rows": "merge", "dedup_keys": ["ts", "n"]', 'endless')$$), 'no error', 'a merge replaces no others');
 UPDATE led SET key_column = 'at' WHERE target = 'endless'::regclass AND path = pg_temp.path('k3.csv');
-SELECT is(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('k1.csv'), '"existing_rows": "replace", "changed_files": "load", "where_clause": "ts >= ''2024-01-02''"', 'endless')$$), 'no error', 'keys of another column tell nothing');
+DELETE FROM led WHERE target = 'endless'::regclass AND path = pg_temp.path('k1.csv');
+SELECT is(pg_temp.told($$SELECT pg_temp.load(pg_temp.named('s1.csv'), '"existing_rows": "replace", "min_replace_ratio": 0, "where_clause": "ts >= ''2024-01-02''"', 'endless')$$), 'no error', 'keys of another column tell nothing');
 
 -- a file that is written to while it is loaded, here by the load itself
 CREATE TABLE written (ts timestamp, n int);

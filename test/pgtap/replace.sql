@@ -4,7 +4,7 @@
 \set name replace
 \ir begin.psql
 CREATE EXTENSION amcheck;
-SELECT plan(337);
+SELECT plan(343);
 
 -- Ten days; the file has rows of the third and the fourth, and of one after all
 CREATE TABLE olds AS
@@ -162,6 +162,8 @@ SELECT pg_temp.check_replace('an exclusion constraint', 'CREATE TABLE %1$s (k ti
 	'ALTER TABLE %1$s_2 ADD EXCLUDE USING btree (n WITH =)', workers => '{2}');
 SELECT pg_temp.check_replace('a constraint that can be deferred, and is never checked', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: .*can be deferred', before =>
 	'ALTER TABLE %1$s_2 ADD UNIQUE (n) DEFERRABLE; ALTER TABLE %1$s_2 DISABLE TRIGGER ALL', workers => '{2}');
+SELECT pg_temp.check_replace('an index that is not valid', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: an index is not valid', before =>
+	'CREATE INDEX %1$s_odd ON %1$s_2 USING hash (n); UPDATE pg_index SET indisvalid = false WHERE indexrelid = ''%1$s_odd''::regclass', workers => '{2}');
 SELECT pg_temp.check_replace('a catalog of a plugin of logical decoding', 'CREATE TABLE %1$s (k timestamp, n int, t text) PARTITION BY RANGE (k)', '^deleted: it is a catalog', before =>
 	'ALTER TABLE %1$s_2 SET (user_catalog_table = true)', workers => '{2}');
 SAVEPOINT s;
