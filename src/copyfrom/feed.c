@@ -285,7 +285,7 @@ fc_feed_parse(FcFeed *feed, char *data)
 		MemoryContextSwitchTo(mcxt);
 		edata = CopyErrorData();
 		FlushErrorState();
-		if (feed->target->original && feed->target->options->own_grammar)
+		if (feed->target->original && feed->target->options->own_grammar && edata->sqlerrcode == ERRCODE_CHARACTER_NOT_IN_REPERTOIRE)
 			fc_feed_refuse_original(feed->target, feed->offset);
 		fc_feed_malformed(feed);
 		ReThrowError(edata);
