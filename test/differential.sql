@@ -126,6 +126,11 @@ DECLARE
 BEGIN
 	file := coalesce((SELECT x.file FROM diff.expected x), file);
 	f := diff.try(stmt, format(CASE WHEN stmt LIKE '%program => true)' THEN 'fast_copy t, program "cat %s", ' ELSE 'fast_copy t, file "%s", ' END, file), true);
+	-- partitions are not made, and rows not replaced, where the first row ends
+	-- with a marker
+	IF f.message = 'cannot tell how the lines of the file end' AND stmt LIKE '%text_marker_behind%' THEN
+		RETURN CASE WHEN diff.relations() = before THEN '' ELSE 'relations left behind' END;
+	END IF;
 	IF (e.rows, e.state, e.message, e.line) IS DISTINCT FROM (f.rows, f.state, f.message, f.line)
 		OR e.col IS DISTINCT FROM f.col AND e.col IS NOT NULL
 		OR e.val IS DISTINCT FROM f.val AND e.val IS NOT NULL THEN
