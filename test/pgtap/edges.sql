@@ -4,7 +4,7 @@
 
 \set name edges
 \ir begin.psql
-SELECT plan(24);
+SELECT plan(28);
 
 -- How a load of the file into a column of a type ends: rows, or the error
 CREATE FUNCTION pg_temp.ends(type text, load text, OUT rows text) LANGUAGE plpgsql AS $$
@@ -20,26 +20,26 @@ END
 $$;
 
 -- The values of a type that do not end as they do with COPY
-CREATE FUNCTION pg_temp.differ(type text, plain text, vals text[], OUT wrong text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.differ(type text, plain text, vals text[], encoding text, OUT wrong text) LANGUAGE plpgsql AS $$
 DECLARE
 	one text;
 	want text;
 	got text;
+	workers int := 0;
 BEGIN
 	FOREACH one IN ARRAY vals LOOP
-		PERFORM pg_temp.file(format('SELECT g, CASE g WHEN 20 THEN %L ELSE %L END FROM generate_series(1, 40) AS g', one, plain));
-		want := pg_temp.ends(type, 'COPY got FROM %L (FORMAT csv)');
-		FOR workers IN 0 .. 1 LOOP
-			got := pg_temp.ends(type, format('SELECT fast_copy(''got'', %%L, workers => %s)', workers));
-			IF got IS DISTINCT FROM want THEN
-				wrong := concat_ws(E'\n', wrong, format('%L: %s, not %s', one, got, want));
-			END IF;
-		END LOOP;
+		PERFORM pg_temp.file(format('SELECT g, CASE g WHEN 20 THEN %L ELSE %L END FROM generate_series(1, 40) AS g', one, plain), format(', ENCODING %L', encoding));
+		want := pg_temp.ends(type, format('COPY got FROM %%L (FORMAT csv, ENCODING %L)', encoding));
+		workers := 1 - workers;
+		got := pg_temp.ends(type, format('SELECT fast_copy(''got'', %%L, workers => %s, encoding => %L)', workers, encoding));
+		IF got IS DISTINCT FROM want THEN
+			wrong := concat_ws(E'\n', wrong, format('%L: %s, not %s', one, got, want));
+		END IF;
 	END LOOP;
 END
 $$;
 
-CREATE TEMP TABLE edges (type text, plain text, vals text[]);
+CREATE TEMP TABLE edges (type text, plain text, vals text[], encoding text DEFAULT 'UTF8');
 INSERT INTO edges VALUES
 	('smallint', '5', ARRAY['32767', '32768', '-32768', '-32769', '+5', '-0', ' 7', '7 ', '007', '0x1F', '1_0', '5.0', '1e2', '-', '', '65536', '65541', '99999999999999999999']),
 	('int', '5', ARRAY['2147483647', '2147483648', '-2147483648', '-2147483649', '+5', ' 7 ', '0000000000000000000012', '4294967301', '5x']),
@@ -65,7 +65,13 @@ INSERT INTO edges VALUES
 	('int[]', '{1,2}', ARRAY['{}', '{ 1 , 2 }', '{NULL}', '{null,NuLl}', '{"1"}', '{"NULL"}', '{1,2', '{1,}', '{,1}', '1,2', '{{1},{2}}', '{{1},{2,3}}', '[2:3]={1,2}', '[2:4]={1,2}', '{2147483648}', '{1}x', '{1} ', ' {1}']),
 	('text[]', '{a,b}', ARRAY['{}', '{""}', '{"a,b",c d}', '{a\,b}', '{"a\"b"}', '{"a\\b"}', '{ a b , c }', '{NULL,"NULL",nulL}', '{a"b"}', '{"a"b}', '{a', 'a}', '{{a},{b}}', '{é}', '{"{"}', '{a{b}']),
 	('timestamptz[]', '{"2024-05-06 12:00:00+02"}', ARRAY['{2024-05-06}', '{"2024-05-06 12:60:00+02"}', '{"2024-05-06 12:00:00+15:60"}', '{NULL,infinity}', '{"2024-02-30 00:00:00+00"}']);
-SELECT is(pg_temp.differ(type, plain, vals), NULL, format('%s: %s values', type, cardinality(vals))) FROM edges;
+-- another encoding than the server's: values with characters that are not ASCII, or whose bytes are more in UTF-8
+INSERT INTO edges VALUES
+	('text', 'plain', ARRAY['é', 'éa', 'aé', '£££££££££££££££££££££', ''], 'LATIN1'),
+	('text', 'dürr', ARRAY['plain', 'é', '1'], 'LATIN1'),
+	('varchar(5)', 'plain', ARRAY['ééééé', 'éééééé', 'ééééé ', '1234é'], 'LATIN1'),
+	('int', '5', ARRAY['5é', 'é', '6'], 'LATIN1');
+SELECT is(pg_temp.differ(type, plain, vals, encoding), NULL, format('%s in %s: %s values', type, encoding, cardinality(vals))) FROM edges;
 
 SELECT * FROM finish();
 ROLLBACK;
