@@ -1,0 +1,108 @@
+-- Rows that are read many at a time are those that COPY reads one by one: files are
+-- drawn, of columns in any order, with NULLs, quotes, escapes, values in other forms than
+-- most, characters of several bytes, and now and then one that is an error, which is
+-- COPY's, at COPY's line.  With fc.seed and fc.cases others are, and more.
+
+\set name batches
+\ir begin.psql
+SET LOCAL fast_copy.chunk_size = '64kB';
+SELECT plan(2);
+
+CREATE FUNCTION pg_temp.pick(VARIADIC choices text[]) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT choices[1 + floor(random() * cardinality(choices))::int]';
+
+-- A value of a type: most in the form that files are full of; NULL now and then
+CREATE FUNCTION pg_temp.value(type text, odd float8, bad float8) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+	IF random() < bad THEN
+		RETURN CASE WHEN type ~ 'text' THEN NULL WHEN type ~ 'varchar' THEN 'much too long' ELSE 'x' END;
+	ELSIF random() < odd THEN
+		RETURN CASE type WHEN 'int' THEN pg_temp.pick(' 5', '+7', '007', '-0', NULL) WHEN 'bigint' THEN pg_temp.pick('9223372036854775807', ' 12', NULL)
+			WHEN 'text' THEN pg_temp.pick('', ' ', 'a,b', 'a"b', E'two\nlines', 'é', '€uro', '\.', '\N', 'N', 'a|b', '\', E'\t', repeat('long ', 60), NULL)
+			WHEN 'varchar(8)' THEN pg_temp.pick('', '12345678', '12345678   ', 'éééééééé', '"', NULL) WHEN 'numeric(10,2)' THEN pg_temp.pick('1e3', '0.005', '-.5', '99999999.99', 'NaN', NULL)
+			WHEN 'float8' THEN pg_temp.pick('1e-300', 'NaN', '-Infinity', '0.1', '12345678901234567890', NULL) WHEN 'boolean' THEN pg_temp.pick('true', 'no', '1', 'OFF', NULL)
+			ELSE pg_temp.pick('2024-05-06', '2024-05-06T07:08:09', 'infinity', '2024-5-6 7:08', '2024-05-06 24:00:00', NULL) END;
+	END IF;
+	RETURN CASE type WHEN 'int' THEN floor(random() * 100000)::text WHEN 'bigint' THEN floor(random() * 1e15)::bigint::text WHEN 'text' THEN left(md5(random()::text), floor(random() * 33)::int)
+		WHEN 'varchar(8)' THEN left(md5(random()::text), 1 + floor(random() * 8)::int) WHEN 'numeric(10,2)' THEN round((random() * 1000)::numeric, 2)::text
+		WHEN 'float8' THEN round((random() * 1000)::numeric, 3)::text WHEN 'boolean' THEN pg_temp.pick('t', 'f') ELSE (timestamp '2024-05-06' + floor(random() * 200000) * interval '1 s')::text END;
+END
+$$;
+
+-- ... as the file has it
+CREATE FUNCTION pg_temp.cell(value text, format text, delimiter text, null_string text) RETURNS text LANGUAGE sql VOLATILE AS $$
+	SELECT CASE WHEN value IS NULL THEN null_string
+		WHEN format = 'text' THEN replace(replace(replace(replace(value, '\', '\\'), E'\n', pg_temp.pick('\n', E'\\\n', '\x0a')), E'\t', pg_temp.pick('\t', '\011')), delimiter, '\' || delimiter)
+		WHEN value = null_string OR value ~ '[",|\n\t]|^\\' OR random() < 0.05 THEN '"' || replace(value, '"', '""') || '"'
+		ELSE value END
+$$;
+
+-- How a load ends: how many rows, their sum, or the error and where it is
+CREATE FUNCTION pg_temp.ends(load text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	said text;
+	place text;
+BEGIN
+	EXECUTE load;
+	EXECUTE 'SELECT count(*) || '' '' || sum(hashtextextended(t::text, 0)::numeric) FROM got AS t' INTO said;
+	RETURN said;
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS place = PG_EXCEPTION_CONTEXT;
+	RETURN concat_ws(' ', sqlstate, sqlerrm, substring(place from 'line \d+[^\n]*'));
+END
+$$;
+
+CREATE FUNCTION pg_temp.wrong(OUT wrong text, OUT errors int) LANGUAGE plpgsql AS $$
+DECLARE
+	types text[];
+	columns text;
+	format text;
+	delimiter text;
+	null_string text;
+	encoding text;
+	odd float8;
+	bad float8;
+	parts bool;
+	lines text[];
+	want text;
+	got text;
+BEGIN
+	errors := 0;
+	PERFORM setseed(coalesce(nullif(current_setting('fc.seed', true), ''), '0.7')::float8);
+	FOR i IN 1 .. coalesce(nullif(current_setting('fc.cases', true), ''), '40')::int LOOP
+		SELECT array_agg(t ORDER BY random()) INTO types FROM unnest('{int,bigint,text,text,varchar(8),numeric(10\,2),float8,boolean,timestamp}'::text[]) AS t WHERE random() < 0.7;
+		types := coalesce(types, '{int}');
+		SELECT string_agg('c' || n || ' ' || t, ', ') INTO columns FROM unnest(types) WITH ORDINALITY AS u (t, n);
+		format := pg_temp.pick('csv', 'csv', 'text');
+		delimiter := CASE WHEN format = 'text' THEN pg_temp.pick(E'\t', '|') ELSE pg_temp.pick(',', '|') END;
+		null_string := CASE WHEN format = 'text' THEN pg_temp.pick('\N', 'N', '') ELSE pg_temp.pick('', 'N', '\N') END;
+		encoding := pg_temp.pick('UTF8', 'UTF8', 'LATIN9');
+		odd := pg_temp.pick('0', '0.01', '0.1', '0.5')::float8;
+		bad := pg_temp.pick('0', '0', '0', '0.0005')::float8;
+		parts := random() < 0.3;
+		SELECT array_agg(line ORDER BY g) INTO lines
+		FROM (SELECT g, (SELECT string_agg(pg_temp.cell(pg_temp.value(t, odd, bad), format, delimiter, null_string), delimiter ORDER BY n) FROM unnest(types) WITH ORDINALITY AS u (t, n) WHERE g > 0)
+			|| CASE WHEN parts THEN delimiter || timestamp '2024-05-06' + g * 7919 % 1000 * interval '10 min' ELSE '' END
+			|| CASE WHEN random() < bad THEN delimiter || 'more' ELSE '' END AS line FROM generate_series(1, 600) AS g) AS f;
+		EXECUTE format('COPY (SELECT nullif(line, '''') FROM unnest(string_to_array(%L, E''\n'')) WITH ORDINALITY AS u (line, n) ORDER BY n) TO %L (FORMAT csv, QUOTE E''\x01'', ESCAPE E''\x01'', DELIMITER E''\x02'', ENCODING %L)',
+			array_to_string(lines, E'\n'), current_setting('fc.file'), encoding);
+		FOR loader IN 0 .. 1 LOOP
+			EXECUTE format('CREATE TABLE got (%s%s)%s', columns, CASE WHEN parts THEN ', k timestamp' END, CASE WHEN parts AND loader = 1 THEN ' PARTITION BY RANGE (k)' END);
+			got := pg_temp.ends(CASE loader WHEN 0 THEN format('COPY got FROM %L (FORMAT %s, DELIMITER %L, NULL %L, ENCODING %L)', current_setting('fc.file'), format, delimiter, null_string, encoding)
+				ELSE format('SELECT fast_copy(''got'', %L, format => %L, delimiter => %L, null_string => %L, encoding => %L, workers => %s)', current_setting('fc.file'), format, delimiter, null_string, encoding, i % 3) END);
+			want := CASE loader WHEN 0 THEN got ELSE want END;
+			DROP TABLE got;
+		END LOOP;
+		errors := errors + (want !~ '^600 ')::int;
+		IF got IS DISTINCT FROM want THEN
+			wrong := concat_ws(E'\n', wrong, format('case %s: %s, not %s: %s, %s %L %L %s, odd %s, bad %s, parts %s', i, got, want, columns, format, delimiter, null_string, encoding, odd, bad, parts));
+		END IF;
+	END LOOP;
+END
+$$;
+
+SELECT coalesce(wrong, '') AS wrong, errors FROM pg_temp.wrong() \gset
+SELECT is(:'wrong'::text, '', 'rows and errors are those of COPY');
+SELECT cmp_ok(:errors, '<', 20, 'most files have no error');
+
+SELECT * FROM finish();
+ROLLBACK;
