@@ -4,7 +4,7 @@
 
 \set name edges
 \ir begin.psql
-SELECT plan(28);
+SELECT plan(32);
 
 -- How a load of the file into a column of a type ends: rows, or the error
 CREATE FUNCTION pg_temp.ends(type text, load text, OUT rows text) LANGUAGE plpgsql AS $$
@@ -44,7 +44,8 @@ INSERT INTO edges VALUES
 	('smallint', '5', ARRAY['32767', '32768', '-32768', '-32769', '+5', '-0', ' 7', '7 ', '007', '0x1F', '1_0', '5.0', '1e2', '-', '', '65536', '65541', '99999999999999999999']),
 	('int', '5', ARRAY['2147483647', '2147483648', '-2147483648', '-2147483649', '+5', ' 7 ', '0000000000000000000012', '4294967301', '5x']),
 	('bigint', '5', ARRAY['9223372036854775807', '9223372036854775808', '-9223372036854775808', '-9223372036854775809', '18446744073709551616', '18446744073709551621', '-5', '12345678', '123456789']),
-	('real', '1.5', ARRAY['16777217', '16777219', '1.000000059604644775390625', '1.00000017881393432617187', '0.1', '-0', '3.4028235e38', '3.4028236e38', '1e39', '1e-46', '1.4e-45', 'nan', '.5', '5.', '12345678', '33554433.5']),
+	('real', '1.5', ARRAY['16777217', '16777219', '1.000000059604644775390625', '1.00000017881393432617187', '0.1', '-0', '3.4028235e38', '3.4028236e38', '1e39', '1e-46', '1.4e-45', 'nan', '.5', '5.', '12345678', '33554433.5',
+		'16777217.000000001', '16777218.999999999', '16777219.000000001', '16777216.999999999']),
 	('double precision', '1.5', ARRAY['9007199254740993', '9007199254740992.5', '0.1', '1234567.1', '12345678.1', '1234567.1234567', '1234567.123456789012', '1234567.12345678901234567', '.5', '5.', '-1.25', '1e308', '1e309', '4e-324', '1e-400', 'Infinity', '-inf', 'NaN', '0x10', '1e', '1.5.5', '-']),
 	('numeric', '1.5', ARRAY['0', '-0', '0.0', '000.10', '9999', '10000', '99999999', '0.0001', '0.00001', '12345678901234567890.123456789', '1e3', '1e-3', 'NaN', 'infinity', '.', '.5', '5.', '+5', '- 5', '1_000']),
 	('numeric(6,2)', '1.50', ARRAY['9999.99', '9999.994', '9999.995', '10000', '-9999.995', '0.005', '0.0049', 'NaN', 'infinity', '1e3', '1e4']),
@@ -71,6 +72,27 @@ INSERT INTO edges VALUES
 	('text', 'dürr', ARRAY['plain', 'é', '1'], 'LATIN1'),
 	('varchar(5)', 'plain', ARRAY['ééééé', 'éééééé', 'ééééé ', '1234é'], 'LATIN1'),
 	('int', '5', ARRAY['5é', 'é', '6'], 'LATIN1');
+-- what the binary format has: numbers with more digits before the point, or after it, than the column takes
+CREATE FUNCTION pg_temp.binary_differ(type text, vals numeric[], OUT wrong text) LANGUAGE plpgsql AS $$
+DECLARE
+	one numeric;
+	want text;
+	got text;
+BEGIN
+	FOREACH one IN ARRAY vals LOOP
+		EXECUTE format('COPY (SELECT g, CASE g WHEN 20 THEN %L::numeric ELSE 1 END FROM generate_series(1, 40) AS g) TO %L (FORMAT binary)', one, current_setting('fc.file'));
+		want := pg_temp.ends(type, 'COPY got FROM %L (FORMAT binary)');
+		got := pg_temp.ends(type, 'SELECT fast_copy(''got'', %L, format => ''binary'', workers => 0)');
+		IF got IS DISTINCT FROM want THEN
+			wrong := concat_ws(E'\n', wrong, format('%s: %s, not %s', one, got, want));
+		END IF;
+	END LOOP;
+END
+$$;
+SELECT is(pg_temp.binary_differ(type, vals), NULL, format('%s in binary: %s values', type, cardinality(vals)))
+FROM (VALUES ('numeric(5,0)', ARRAY[99999, 100000, 9999, 10000, -100000, 0.5, 'NaN', 1e10]), ('numeric(6,2)', ARRAY[9999.99, 9999.994, 9999.995, 10000, 1000, 0.001, 10, 100]),
+	('numeric(3,3)', ARRAY[0.999, 0.9999, 1, 0.0001]), ('numeric', ARRAY[1e30, 1e-30, 0, 'NaN', 'infinity', 10000.0001])) AS b (type, vals);
+
 SELECT is(pg_temp.differ(type, plain, vals, encoding), NULL, format('%s in %s: %s values', type, encoding, cardinality(vals))) FROM edges;
 
 SELECT * FROM finish();
