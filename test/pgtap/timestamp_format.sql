@@ -4,7 +4,7 @@
 \set name timestamp_format
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(129);
+SELECT plan(133);
 
 -- An empty partitioned table t (k, n) and a file of keys and their numbers
 CREATE FUNCTION pg_temp.fresh(type text, keys text[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -218,6 +218,21 @@ SELECT matches(pg_temp.warned('date', '{1609372800000000}', 'epoch_ms'), 'If the
 SELECT is(pg_temp.warned('timestamp', '{1609372800,1609459200}', 'epoch_s'), NULL, 'seconds');
 SELECT is(pg_temp.warned('timestamp', '{1609372800,1609459200000}', 'epoch_s'), NULL, 'a part of them is right');
 SELECT is(pg_temp.warned('timestamp', '{7258118400}', 'epoch_s'), NULL, 'no other unit makes it of our time');
+
+-- What a hint says in place of a unit of strftime writes the same
+CREATE FUNCTION pg_temp.instead(pattern text) RETURNS text LANGUAGE sql AS $$
+	SELECT substring((pg_temp.failure(format('SELECT fast_copy(''t'', ''none.csv'', ''k'', timestamp_format => %L)', pattern)))[4] FROM 'Write "(.*)"')
+$$;
+DROP TABLE t;
+CREATE TABLE t (k timestamptz, n int);
+SELECT is((SELECT string_agg(letter || ' ' || coalesce(said, 'nothing'), ', ') FROM (SELECT letter, want, to_char(timestamptz '2024-08-05 05:06:07.000123+00', pg_temp.instead('%' || letter)) AS said
+	FROM (VALUES ('Y', '2024'), ('y', '24'), ('m', '08'), ('d', '05'), ('e', '05'), ('b', 'AUG'), ('h', 'AUG'), ('B', 'AUGUST   '), ('j', '218'), ('a', 'MON'), ('A', 'MONDAY   '), ('H', '05'), ('k', '05'),
+		('I', '05'), ('l', '05'), ('M', '06'), ('S', '07'), ('f', '000123'), ('p', 'AM'), ('z', '+00'), ('Z', 'UTC'), ('F', '2024-08-05'), ('D', '08/05/24'), ('T', '05:06:07'), ('R', '05:06'), ('d.%m.%y', '05.08.24'), ('-d', '05'), ('%', '%')) AS v (letter, want)) AS s
+	WHERE said IS DISTINCT FROM want), NULL, 'units of strftime');
+SELECT is(pg_temp.instead('%Q'), 'YYYY-MM-DD HH24:MI:SS', 'an unknown one');
+
+-- Words in the language of lc_time are read by to_timestamp
+SELECT is(pg_temp.loaded('timestamp', ARRAY['05 Aug 2024', '06 sep 2024'], pattern), '2024-08-05 00:00:00, 2024-09-06 00:00:00', pattern) FROM unnest('{DD TMMon YYYY,DD tmMon YYYY}'::text[]) AS pattern;
 
 SELECT * FROM finish();
 ROLLBACK;
