@@ -9,7 +9,8 @@
 # Without one of them a load refuses what is packed so; without liburing it reads
 # by preadv, and without libpq fast_copy_cluster is not built; the rest
 # is as ever.  ISA-L unpacks gzip faster than zlib does, which is left out then; it
-# is there for two architectures, and never needed.
+# is taken for x86_64 alone, and never needed: on arm64 it refuses sound files of
+# long repetitions (issue 316 of ISA-L).
 #
 # This is the list from which the tests and packaging/Dockerfile take their names;
 # that others have them all (src/source/codec.c, debian/, packaging/, docs/, README.md)
@@ -33,7 +34,7 @@ fc_about = $(word $(1),$(ABOUT_$(2)))
 fc_found = $(or $(NEEDED),$(call fc_there,$(1),$(2)))
 fc_there = $(shell $(CC) $(CPPFLAGS) $(2) -include $(call fc_about,1,$(1)) -E -x c /dev/null >/dev/null 2>&1 && echo yes || echo missing)
 
-ISAL := $(or $(ISAL),$(call fc_there,ISAL))
+ISAL := $(or $(ISAL),$(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call fc_there,ISAL),no))
 ZLIB := $(or $(ZLIB),$(if $(filter yes,$(ISAL)),no,$(call fc_found,ZLIB)))
 $(foreach name,$(LIBRARIES_CHOSEN),$(eval $(name) := $(or $($(name)),$(call fc_found,$(name)))))
 
@@ -55,11 +56,11 @@ LIBRARIES_THERE := $(foreach name,$(LIBRARIES) $(if $(filter yes,$(LIBPQ)),LIBPQ
 LIBRARIES_MISSING := $(foreach name,ZLIB $(LIBRARIES_CHOSEN) LIBPQ,$(if $(filter missing,$($(name))),$(name)))
 fc_missing = fast_copy: without $(call fc_about,3,$(1)), because $(call fc_about,1,$(1)) was not found: install $(call fc_about,4,$(1)) (Debian) or $(call fc_about,5,$(1)) (Fedora)
 
-# As a makefile of its own it prints names, each once.  ISA-L's is left out where the
-# machine's architecture has none.
+# As a makefile of its own it prints names, each once.  ISA-L's is left out where it is
+# not taken.
 ifeq ($(words $(MAKEFILE_LIST)),1)
 ifneq ($(filter libraries.mk %/libraries.mk,$(firstword $(MAKEFILE_LIST))),)
-fc_packages = $(sort $(foreach name,$(if $(filter x86_64 aarch64,$(shell uname -m)),$(LIBRARIES_ALL),$(filter-out ISAL,$(LIBRARIES_ALL))),$(call fc_about,$(1),$(name))))
+fc_packages = $(sort $(foreach name,$(if $(filter x86_64,$(shell uname -m)),$(LIBRARIES_ALL),$(filter-out ISAL,$(LIBRARIES_ALL))),$(call fc_about,$(1),$(name))))
 debian:
 	@echo $(call fc_packages,4)
 fedora:

@@ -165,11 +165,11 @@ fc_temporary()
 
 # fc_libraries COLUMN [ARCHITECTURE]: prints names of Debian's packages from the list in
 # libraries.mk: 4, the libraries that the extension is built with; 6, the tools that
-# pack what it unpacks.  Other architectures have no ISA-L.
+# pack what it unpacks.  ISA-L is for amd64 alone.
 fc_libraries()
 {
   local without=ISAL
-  case ${2:-$(dpkg --print-architecture 2>/dev/null)} in amd64 | arm64) without=- ;; esac
+  case ${2:-$(dpkg --print-architecture 2>/dev/null)} in amd64) without=- ;; esac
   sed -n "/^ABOUT_$without /d; s/^ABOUT_[A-Z0-9]* = //p" "$FC_TOP/libraries.mk" | awk -v column="$1" '{ print $column }' | sort -u
 }
 
