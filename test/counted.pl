@@ -39,7 +39,7 @@ sub counted
 	open(my $in, '<', $log) or die "$log: $!\n";
 	while (my $line = <$in>)
 	{
-		$program = $1 if $line =~ m{^=== (?:.*[/ ])?([^/ \n]+)\n};
+		$program = $1 if $suite ne 'faults' && $line =~ m{^=== (?:.*[/ ])?([^/ \n]+)\n};
 		$seed{$program} = $1 if $line =~ /\bseed (\d+)/;
 		foreach my $count (@COUNTS)
 		{
