@@ -198,6 +198,21 @@ SELECT is(pg_temp.loaded(target, files, options || jsonb_build_object('workers',
 	-- a text for a default that is in the file is that text
 	('/m.txt', '{"default_string": "DFT", "columns": ["id", "c", "e"], "transform": "c = c || ''!'', e = e || ''?''"}', '(3,DFT!,7,4?) (4,DFT!,7,DFT?)')) AS f (files, options, rows);
 
+-- The key is read from its own place of each file, between others of its type
+CREATE TABLE times (a timestamp, b timestamp, c timestamp, n int) PARTITION BY RANGE (b);
+SELECT pg_temp.shell(format('rm -f %s/*', :'dir')) \g /dev/null
+SELECT format('COPY (SELECT %s FROM (SELECT g AS n, b, b + interval ''5 days'' AS a, b - interval ''3 days'' AS c FROM generate_series(%s, %s) AS g, LATERAL (SELECT timestamp ''2024-05-06'' + g * 7919 %% 240 * interval ''1 hour'' AS b) AS k) AS t) TO %L (FORMAT csv, HEADER)',
+	columns, i * 1000 + 1, i * 1000 + 1000, format('%s/%s.csv', :'dir', i)) FROM (VALUES (0, 'a, b, c, n'), (1, 'c, n, b, a'), (2, 'b, a, n, c'), (3, 'n, a, c, b')) AS f (i, columns) \gexec
+CREATE FUNCTION pg_temp.times(workers int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	TRUNCATE times;
+	PERFORM fast_copy('times', current_setting('fc.dir') || '/*.csv', header => 'map', workers => workers);
+	RETURN concat_ws(' ', (SELECT count(*) FROM times WHERE a = b + interval '5 days' AND c = b - interval '3 days' AND tableoid = to_regclass('times_p' || to_char(b, 'YYYYMMDD'))),
+		(SELECT count(*) FROM (SELECT b < lag(b) OVER (PARTITION BY tableoid ORDER BY ctid) AS back FROM times) AS t WHERE back));
+END
+$$;
+SELECT is(pg_temp.times(w), '4000 0', format('files with three times each, %s workers: each row is where its key says', w)) FROM unnest('{0,2}'::int[]) AS w;
+
 -- Headers that differ have a bound
 SELECT pg_temp.shell(format('cd %s && rm -f * && for i in $(seq 30); do (printf id; seq -f ",x%%g" 1 $((50000 + i)) | tr -d "\n"; echo) >$i.csv; done', :'dir')) \g /dev/null
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''twice'', %L, header => ''map'', ignore_extra_columns => true)', :'dir' || '/*.csv')))[1:2], ARRAY['54000', 'files have too many different headers'], 'too many');
