@@ -6,7 +6,7 @@
 \set name batches
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(2);
+SELECT plan(3);
 
 CREATE FUNCTION pg_temp.pick(VARIADIC choices text[]) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT choices[1 + floor(random() * cardinality(choices))::int]';
 
@@ -103,6 +103,12 @@ $$;
 SELECT coalesce(wrong, '') AS wrong, errors FROM pg_temp.wrong() \gset
 SELECT is(:'wrong'::text, '', 'rows and errors are those of COPY');
 SELECT cmp_ok(:errors, '<', 20, 'most files have no error');
+
+-- the first byte alone is no ASCII
+CREATE TABLE first (t text, n int);
+SELECT format('COPY (SELECT CASE g WHEN 1 THEN E''\u00e9'' WHEN 300 THEN E''caf\u00e9'' ELSE ''a'' END, g FROM generate_series(1, 500) AS g) TO %L (FORMAT csv, ENCODING ''LATIN1'')', :'file') \gexec
+SELECT fast_copy('first', :'file', encoding => 'LATIN1', workers => 0) \g /dev/null
+SELECT is((SELECT string_agg(t, ' ' ORDER BY n) FROM first WHERE t <> 'a'), E'\u00e9 caf\u00e9', 'LATIN1 from the first byte on');
 
 SELECT * FROM finish();
 ROLLBACK;
