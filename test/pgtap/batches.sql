@@ -6,7 +6,7 @@
 \set name batches
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(3);
+SELECT plan(5);
 
 CREATE FUNCTION pg_temp.pick(VARIADIC choices text[]) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT choices[1 + floor(random() * cardinality(choices))::int]';
 
@@ -109,6 +109,12 @@ CREATE TABLE first (t text, n int);
 SELECT format('COPY (SELECT CASE g WHEN 1 THEN E''\u00e9'' WHEN 300 THEN E''caf\u00e9'' ELSE ''a'' END, g FROM generate_series(1, 500) AS g) TO %L (FORMAT csv, ENCODING ''LATIN1'')', :'file') \gexec
 SELECT fast_copy('first', :'file', encoding => 'LATIN1', workers => 0) \g /dev/null
 SELECT is((SELECT string_agg(t, ' ' ORDER BY n) FROM first WHERE t <> 'a'), E'\u00e9 caf\u00e9', 'LATIN1 from the first byte on');
+
+-- a key that is an error is told in the encoding of the database
+CREATE TABLE keyed (k timestamp, n int) PARTITION BY RANGE (k);
+CREATE TABLE keyed_rest PARTITION OF keyed DEFAULT;
+SELECT format('COPY (SELECT CASE g WHEN 40 THEN E''\u00e9t\u00e9 2024'' ELSE (timestamp ''2024-05-06'' + g * 7919 %% 300 * interval ''1 hour'')::text END, g FROM generate_series(1, 500) AS g) TO %L (FORMAT csv, ENCODING ''LATIN1'')', :'file') \gexec
+SELECT is(pg_temp.ends(format('SELECT fast_copy(''keyed'', %L, encoding => ''LATIN1'', workers => %s)', :'file', w)), pg_temp.ends(format('COPY keyed FROM %L (FORMAT csv, ENCODING ''LATIN1'')', :'file')), format('a bad key in LATIN1, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -4,7 +4,7 @@
 
 \set name edges
 \ir begin.psql
-SELECT plan(32);
+SELECT plan(34);
 
 -- How a load of the file into a column of a type ends: rows, or the error
 CREATE FUNCTION pg_temp.ends(type text, load text, OUT rows text) LANGUAGE plpgsql AS $$
@@ -59,12 +59,12 @@ INSERT INTO edges VALUES
 	('timestamp(0)', '2024-05-06 12:00:00', ARRAY['2024-05-06 12:00:00.5', '2024-05-06 12:00:01.5', '2024-05-06 23:59:59.5', '2024-12-31 23:59:59.999999']),
 	('timestamptz', '2024-05-06 12:00:00+02', ARRAY['2024-05-06 12:00+15', '2024-05-06 12:00+15:59', '2024-05-06 12:00+15:60', '2024-05-06 12:00+1559', '2024-05-06 12:00+1560', '2024-05-06 12:00+16', '2024-05-06 12:00-15:59', '2024-05-06 12:00+15:59:59', '2024-05-06 12:00+0', '2024-05-06 12:00+1', '2024-05-06 12:00+01:5', '2024-05-06 12:00Z', '2024-05-06T12:00:00z', '2024-05-06 12:00 UTC', '2024-05-06 12:00 CET', '2024-05-06 12:00 Europe/Berlin', '2024-05-06 12:00', '2024-05-06 12:00:00.5-05', 'infinity', '2024-05-06 12:00 +02', '2024-05-06 12:00+-02']),
 	('uuid', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', ARRAY['A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}', 'a0eebc999c0b4ef8bb6d6bb9bd380a11', 'a0ee-bc99-9c0b-4ef8-bb6d-6bb9-bd38-0a11', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1', 'g0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11 ', 'a0eebc99_9c0b_4ef8_bb6d_6bb9bd380a11']),
-	('bytea', '\x00ff', ARRAY['\xAB', '\xabc', '\x', '\xgg', '\x a b', 'abc', 'a\\b', 'a\001b', '\400', '\']),
+	('bytea', '\x00ff', ARRAY['\xAB', '\xabc', '\x', '\xgg', '\x a b', 'abc', 'a\\b', 'a\001b', '\400', '\', '\012', '\123\256', '\177x', '\377', '\38', '\0', '\00', '\101', 'ab\\', '\\']),
 	('text', 'plain', ARRAY['', ' ', 'a"b', E'a\nb', 'é', '\N', 'NULL']),
 	('varchar(5)', 'plain', ARRAY['12345', '123456', '12345  ', '12345 6', 'ééééé', 'éééééé', 'éééé ', '']),
 	('char(5)', 'plain', ARRAY['12345', '123456', '12345   ', '12', 'ééééé', 'éééééé', ' ']),
 	('int[]', '{1,2}', ARRAY['{}', '{ 1 , 2 }', '{NULL}', '{null,NuLl}', '{"1"}', '{"NULL"}', '{1,2', '{1,}', '{,1}', '1,2', '{{1},{2}}', '{{1},{2,3}}', '[2:3]={1,2}', '[2:4]={1,2}', '{2147483648}', '{1}x', '{1} ', ' {1}']),
-	('text[]', '{a,b}', ARRAY['{}', '{""}', '{"a,b",c d}', '{a\,b}', '{"a\"b"}', '{"a\\b"}', '{ a b , c }', '{NULL,"NULL",nulL}', '{a"b"}', '{"a"b}', '{a', 'a}', '{{a},{b}}', '{é}', '{"{"}', '{a{b}']),
+	('text[]', '{a,b}', ARRAY['{}', '{""}', '{"a,b",c d}', '{a\,b}', '{"a\"b"}', '{"a\\b"}', '{ a b , c }', '{NULL,"NULL",nulL}', '{a"b"}', '{"a"b}', '{a', 'a}', '{{a},{b}}', '{é}', '{"{"}', '{a{b}', '{"a\}', '{"a\,b}', '{"a\,b"}', '{a\', '{"a\']),
 	('timestamptz[]', '{"2024-05-06 12:00:00+02"}', ARRAY['{2024-05-06}', '{"2024-05-06 12:60:00+02"}', '{"2024-05-06 12:00:00+15:60"}', '{NULL,infinity}', '{"2024-02-30 00:00:00+00"}']);
 -- another encoding than the server's: values with characters that are not ASCII, or whose bytes are more in UTF-8
 INSERT INTO edges VALUES
@@ -91,7 +91,7 @@ END
 $$;
 SELECT is(pg_temp.binary_differ(type, vals), NULL, format('%s in binary: %s values', type, cardinality(vals)))
 FROM (VALUES ('numeric(5,0)', ARRAY[99999, 100000, 9999, 10000, -100000, 0.5, 'NaN', 1e10]), ('numeric(6,2)', ARRAY[9999.99, 9999.994, 9999.995, 10000, 1000, 0.001, 10, 100]),
-	('numeric(3,3)', ARRAY[0.999, 0.9999, 1, 0.0001]), ('numeric', ARRAY[1e30, 1e-30, 0, 'NaN', 'infinity', 10000.0001])) AS b (type, vals);
+	('numeric(6,0)', ARRAY[999999, 1000000, 123456]), ('numeric(7,0)', ARRAY[9999999, 10000000]), ('numeric(3,3)', ARRAY[0.999, 0.9999, 1, 0.0001]), ('numeric', ARRAY[1e30, 1e-30, 0, 'NaN', 'infinity', 10000.0001])) AS b (type, vals);
 
 SELECT is(pg_temp.differ(type, plain, vals, encoding), NULL, format('%s in %s: %s values', type, encoding, cardinality(vals))) FROM edges;
 

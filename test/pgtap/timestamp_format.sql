@@ -4,7 +4,7 @@
 \set name timestamp_format
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(133);
+SELECT plan(137);
 
 -- An empty partitioned table t (k, n) and a file of keys and their numbers
 CREATE FUNCTION pg_temp.fresh(type text, keys text[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -230,6 +230,11 @@ SELECT is((SELECT string_agg(letter || ' ' || coalesce(said, 'nothing'), ', ') F
 		('I', '05'), ('l', '05'), ('M', '06'), ('S', '07'), ('f', '000123'), ('p', 'AM'), ('z', '+00'), ('Z', 'UTC'), ('F', '2024-08-05'), ('D', '08/05/24'), ('T', '05:06:07'), ('R', '05:06'), ('d.%m.%y', '05.08.24'), ('-d', '05'), ('%', '%')) AS v (letter, want)) AS s
 	WHERE said IS DISTINCT FROM want), NULL, 'units of strftime');
 SELECT is(pg_temp.instead('%Q'), 'YYYY-MM-DD HH24:MI:SS', 'an unknown one');
+SELECT is(pg_temp.instead('%Y-%m-%dT%H:%M'), 'YYYY-MM-DD"T"HH24:MI', 'letters are quoted');
+
+-- The first year, and endings of numbers
+SELECT is(pg_temp.loaded('timestamp', '{0001-01-01,0001-12-31}', pattern), '0001-01-01 00:00:00, 0001-12-31 00:00:00', pattern) FROM unnest('{YYYY-MM-DD,yyyy-MM-dd}'::text[]) AS pattern;
+SELECT is(pg_temp.loaded('timestamp', '{05 08 2024}', 'DDSP MM YYYY'), to_timestamp('05 08 2024', 'DDSP MM YYYY')::timestamp::text, 'DDSP');
 
 -- Words in the language of lc_time are read by to_timestamp
 SELECT is(pg_temp.loaded('timestamp', ARRAY['05 Aug 2024', '06 sep 2024'], pattern), '2024-08-05 00:00:00, 2024-09-06 00:00:00', pattern) FROM unnest('{DD TMMon YYYY,DD tmMon YYYY}'::text[]) AS pattern;
