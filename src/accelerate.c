@@ -212,7 +212,7 @@ fc_accelerate_options(FcAccelerated *copy)
 	const CopyStmt *stmt = copy->stmt;
 	FcOptions  *options = fc_options_begin(FC_CALLER_PLAIN);
 
-	options->words.missing_partitions = "default";
+	options->missing_partitions_word = "default";
 	options->target = RelationGetRelid(copy->rel);
 	options->columns = stmt->attlist;
 	options->client = stmt->filename == NULL;

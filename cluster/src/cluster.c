@@ -139,7 +139,7 @@ fc_cluster_begin(FcTarget *target, const FcElsewhereLoad *load)
 {
 	/* rows without a partition there are treated as those without one here */
 	char	   *fast = psprintf("fast_copy, missing_partitions %s",
-								quote_literal_cstr(target->options->words.missing_partitions));
+								quote_literal_cstr(target->options->missing_partitions_word));
 	FcSendPlan	plan = {
 		.load = *load,
 		.userid = GetUserId(),

@@ -36,7 +36,7 @@ fc_access_client(const FcAccessed *accessed)
 	return psprintf("\\copy %s FROM '%s' WITH (FORMAT %s, fast_copy)",
 					fc_access_target(accessed->target),
 					fc_advice_path(accessed->path, "file"),
-					accessed->target->options->words.format);
+					accessed->target->options->format_word);
 }
 
 /* Returns a command that prints what is at the URL; NULL: it is none */
@@ -73,7 +73,7 @@ fc_access_hint_no_path(const FcAccessed *accessed)
 
 	if (fetch && statement)
 		errhint("The server opens files, no URLs; a program can fetch it: COPY %s FROM PROGRAM '%s' WITH (FORMAT %s, fast_copy).",
-				fc_access_target(target), fetch, target->options->words.format);
+				fc_access_target(target), fetch, target->options->format_word);
 	else if (fetch)
 		errhint("The server opens files, no URLs; a program can fetch it: fast_copy('%s', '%s', program => true).",
 				fc_access_target(target), fetch);
@@ -83,7 +83,7 @@ fc_access_hint_no_path(const FcAccessed *accessed)
 		errhint("The server takes \"file:\" for a part of the name: give the path alone.");
 	else if (strcmp(path, "-") == 0 || strcmp(path, FC_CLIENT_PATH) == 0)
 		errhint("What the client sends is loaded by COPY %s FROM STDIN WITH (FORMAT %s, fast_copy).",
-				fc_access_target(target), target->options->words.format);
+				fc_access_target(target), target->options->format_word);
 	else if (!statement && (path[0] == '{' || (strchr(path, ',') && strchr(path, '/'))))
 		errhint("Name several files as an array, ARRAY['a.csv', 'b.csv'], or by a pattern, '/data/" "*.csv'.");
 	else if (!statement && !is_absolute_path(path) && strchr(path, ' '))

@@ -352,7 +352,7 @@ fc_hint_number(const FcRefused *refused, bool integer)
 		return integer && *end == '\0' ? pstrdup(FC_HINT_SCIENTIFIC) : NULL;
 	}
 	if (comma)
-		return refused->target->options->words.number_format ? NULL :
+		return refused->target->options->number_format_word ? NULL :
 			psprintf("If \"%s\" is a number, show how the file writes numbers, as by number_format%s '%s'%s.",
 					 value, fc_caller_arrow(refused->target->options->caller),
 					 point > comma || grouped ? "1,234.56" : "1.234,56",
@@ -527,7 +527,7 @@ fc_hint_null(const FcRefused *refused)
 {
 	const FcOptions *options = refused->target->options;
 	/* the empty string goes on to stand for it beside these */
-	const char *option = options->words.null_string || options->json || fc_hint_is_blank(refused->value) ? "null_strings" :
+	const char *option = options->null_string_word || options->json || fc_hint_is_blank(refused->value) ? "null_strings" :
 		fc_caller_wrote_copy(options->caller) ? "null" : "null_string";
 
 	return psprintf("If \"%s\" stands for NULL, add %s%s '%s'.", refused->value, option,
@@ -545,10 +545,10 @@ fc_hint_of_value(const FcRefused *refused)
 	if (hint)
 		return hint;
 	if (fc_hint_is_null(refused->value) ||
-		(fc_hint_is_blank(refused->value) && (refused->value[0] != '\0' || options->words.null_string)))
+		(fc_hint_is_blank(refused->value) && (refused->value[0] != '\0' || options->null_string_word)))
 		return fc_hint_null(refused);
 	if (refused->value[0] == '\0' && fc_format_is_csv(&options->format) &&
-		options->force_null == NIL && options->force_not_null == NIL && options->words.null_string == NULL)
+		options->force_null == NIL && options->force_not_null == NIL && options->null_string_word == NULL)
 		return psprintf("If empty strings in quotes stand for NULL, add force_null%s %s.", arrow,
 						fc_caller_wrote_copy(options->caller) ? "(column, ...)" : "'{*}'");
 	hint = fc_hint_file(refused);
@@ -692,7 +692,7 @@ fc_hint_text(const FcRefused *refused)
 	if (separator != '\0')
 		return psprintf("If the fields are separated by %s, %s delimiter%s %s.",
 						separator == '\t' ? "tabs" : psprintf("\"%c\"", separator),
-						options->words.delimiter ? "use" : "add",
+						options->delimiter_word ? "use" : "add",
 						fc_caller_arrow(options->caller),
 						separator == '\t' ? "E'\\t'" : psprintf("'%c'", separator));
 	if (refused->what == FC_REFUSED_VALUE)

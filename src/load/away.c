@@ -19,7 +19,7 @@ fc_away_check_options(const FcOptions *options)
 {
 	if (options->nodes != NIL)
 		fc_elsewhere_need("nodes")->check_options(options);
-	else if (pg_strcasecmp(options->words.remote_commit, "auto") != 0)
+	else if (pg_strcasecmp(options->remote_commit_word, "auto") != 0)
 		fc_elsewhere_need("remote_commit")->check_options(options);
 }
 
@@ -125,7 +125,7 @@ fc_away_check_ledger(const FcJob *job)
 		fc_unsupported(errmsg("a ledger cannot be used for unlogged table \"%s\"", get_rel_name(unlogged)),
 					   errdetail("A crash empties it, and the ledger would have its files as loaded."),
 					   errhint("ALTER TABLE ... SET LOGGED, or load without a ledger."));
-	if (!foreign || pg_strcasecmp(target->options->words.remote_commit, "two_phase") == 0)
+	if (!foreign || pg_strcasecmp(target->options->remote_commit_word, "two_phase") == 0)
 		return;
 	fc_unsupported(errmsg("a ledger cannot be used for table \"%s\", which has rows on other servers",
 						  target->relname),
@@ -164,7 +164,7 @@ fc_away_check_core(FcJob *job)
 	const FcTarget *target = &job->target;
 
 	fc_away_check_here(target);
-	if (pg_strcasecmp(target->options->words.remote_commit, "auto") != 0)
+	if (pg_strcasecmp(target->options->remote_commit_word, "auto") != 0)
 		fc_elsewhere_get()->check_core(target);
 }
 

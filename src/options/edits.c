@@ -105,7 +105,7 @@ fc_edits_is_data(const FcOptions *options, char c)
 static void
 fc_edits_part(FcOptions *options)
 {
-	const char *footer = options->words.skip_footer;
+	const char *footer = options->skip_footer_word;
 
 	if (options->given[FC_OPTION_max_records] && options->max_records <= 0)
 		fc_option_error(errmsg("max_records must be greater than zero"));
@@ -131,7 +131,7 @@ fc_options_edits(FcOptions *options)
 {
 	const uint16 trims[] = {0, FC_FIELD_TRIM, FC_FIELD_TRIM | FC_FIELD_TRIM_QUOTED};
 	FcNumberFormat *number = &options->number;
-	const char *example = options->words.number_format;
+	const char *example = options->number_format_word;
 	const char *given;
 	int			missing;
 
@@ -152,10 +152,10 @@ fc_options_edits(FcOptions *options)
 		options->default_string = "\\D";
 	fc_edits_part(options);
 	given = options->null_strings ? "null_strings" : options->trim ? "trim_blanks" :
-		options->words.number_format ? "number_format" :
+		options->number_format_word ? "number_format" :
 		options->skip_empty_lines ? "skip_empty_lines" :
 		options->max_records > 0 ? "max_records" :
-		options->words.skip_footer ? "skip_footer" :
+		options->skip_footer_word ? "skip_footer" :
 		options->comment ? "comment" :
 		missing != FC_LACK_ERROR ? "missing_columns" : NULL;
 	if (given && fc_format_is_binary(&options->format))

@@ -15,7 +15,7 @@
 static double
 fc_options_ratio(const FcOptions *options)
 {
-	const char *word = options->words.min_replace_ratio;
+	const char *word = options->min_replace_ratio_word;
 	char	   *end;
 	double		ratio = strtod(word, &end);
 
@@ -35,7 +35,7 @@ fc_options_check_conflict(const FcOptions *options)
 		options->tolerated & FC_CLASS_UNIQUE ? "on_error_classes \"unique\"" : NULL;
 
 	if (other && options->conflict != FC_CONFLICT_ERROR)
-		fc_option_error(errmsg("%s cannot be used with on_conflict \"%s\"", other, options->words.on_conflict),
+		fc_option_error(errmsg("%s cannot be used with on_conflict \"%s\"", other, options->on_conflict_word),
 						errhint("Leave one of them out."));
 }
 
@@ -83,7 +83,7 @@ fc_options_existing(FcOptions *options)
 						errhint("They are the first key that is replaced and the first one after it that is not; without both, each partition that gets rows is replaced."));
 	if (options->freeze && options->existing != FC_EXISTING_KEEP)
 		fc_option_error(errmsg("freeze cannot be used with existing_rows \"%s\"",
-							   options->words.existing_rows),
+							   options->existing_rows_word),
 						errhint("Leave it out."));
 	options->conflict = fc_option_word(options, FC_OPTION_on_conflict);
 	fc_options_check_conflict(options);

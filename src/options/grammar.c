@@ -26,8 +26,8 @@ fc_grammar_none(const char *word)
 static char *
 fc_grammar_stand_in(const FcOptions *options)
 {
-	const char *words[] = {"\r\n\"", options->words.delimiter, options->words.quote, options->words.escape,
-	options->words.null_string, options->default_string};
+	const char *words[] = {"\r\n\"", options->delimiter_word, options->quote_word, options->escape_word,
+	options->null_string_word, options->default_string};
 	StringInfo	taken = makeStringInfo();
 	char	   *byte = pstrdup("\001");
 
@@ -42,14 +42,14 @@ fc_grammar_stand_in(const FcOptions *options)
 static void
 fc_grammar_check_none(const FcOptions *options, bool quote, bool escape)
 {
-	const char *other = options->words.escape && !escape ? "escape" :
+	const char *other = options->escape_word && !escape ? "escape" :
 		options->force_null != NIL ? "force_null" :
 		options->force_not_null != NIL ? "force_not_null" : NULL;
 
 	if (quote && other)
 		fc_option_error(errmsg("%s cannot be used with quote \"none\"", other),
 						errhint("In such a file no field is quoted: leave it out."));
-	if (escape && !quote && strcmp(options->words.format, "csv") == 0)
+	if (escape && !quote && strcmp(options->format_word, "csv") == 0)
 		fc_option_error(errmsg("escape \"none\" requires quote \"none\" in CSV mode"),
 						errhint("If no field of the file is quoted, use quote%s 'none'; if only quotes are doubled, leave escape out.",
 								fc_caller_arrow(options->caller)));
@@ -76,8 +76,8 @@ static void
 fc_grammar_check_delimiter(const FcOptions *options, bool quote)
 {
 	const char *delimiter = options->delimiter;
-	bool		text = strcmp(options->words.format, "text") == 0;
-	const char *quotes = options->words.quote ? options->words.quote : "\"";
+	bool		text = strcmp(options->format_word, "text") == 0;
+	const char *quotes = options->quote_word ? options->quote_word : "\"";
 
 	if (strlen(delimiter) > FC_DELIM_BYTES)
 		fc_option_error(errmsg("delimiter must not be longer than %d bytes", FC_DELIM_BYTES));
@@ -92,7 +92,7 @@ fc_grammar_check_delimiter(const FcOptions *options, bool quote)
 		fc_option_error(errmsg("delimiter must not have the quote in it"));
 	if (!pg_is_ascii(delimiter) && GetDatabaseEncoding() != PG_UTF8 && pg_database_encoding_max_length() > 1)
 		fc_option_error(errmsg("a delimiter of several bytes must be ASCII in a database in %s", GetDatabaseEncodingName()));
-	fc_grammar_check_value(delimiter, options->words.null_string ? options->words.null_string : text ? "\\N" : "", "NULL");
+	fc_grammar_check_value(delimiter, options->null_string_word ? options->null_string_word : text ? "\\N" : "", "NULL");
 	if (options->default_string)
 		fc_grammar_check_value(delimiter, options->default_string, "DEFAULT");
 }
@@ -111,22 +111,22 @@ fc_grammar_json(FcOptions *options)
 			fc_option_error(errmsg("%s cannot be used with format \"json\"", fc_option_list[others[i]].name),
 							errhint("Keys name the columns, null stands for NULL, and JSON has quotes and escapes of its own: leave it out."));
 	options->json = options->raw = options->own_grammar = true;
-	options->words.format = "text";
+	options->format_word = "text";
 	options->skip_empty_lines |= !options->given[FC_OPTION_skip_empty_lines];
 }
 
 void
 fc_options_grammar(FcOptions *options)
 {
-	bool		quote = fc_grammar_none(options->words.quote);
-	bool		escape = fc_grammar_none(options->words.escape);
+	bool		quote = fc_grammar_none(options->quote_word);
+	bool		escape = fc_grammar_none(options->escape_word);
 
-	if (strcmp(options->words.format, "json") == 0)
+	if (strcmp(options->format_word, "json") == 0)
 	{
 		fc_grammar_json(options);
 		return;
 	}
-	options->delimiter = options->words.delimiter;
+	options->delimiter = options->delimiter_word;
 	options->raw = quote || escape;
 	options->own_grammar = options->raw;
 	if (options->raw)
@@ -135,11 +135,11 @@ fc_options_grammar(FcOptions *options)
 	{
 		options->own_grammar = true;
 		fc_grammar_check_delimiter(options, quote);
-		options->words.delimiter = fc_grammar_stand_in(options);
+		options->delimiter_word = fc_grammar_stand_in(options);
 	}
 	if (quote)
-		options->words.quote = fc_grammar_stand_in(options);
+		options->quote_word = fc_grammar_stand_in(options);
 	/* binary format has no escape in any case, and core says so */
 	if (escape)
-		options->words.escape = strcmp(options->words.format, "binary") == 0 ? fc_grammar_stand_in(options) : NULL;
+		options->escape_word = strcmp(options->format_word, "binary") == 0 ? fc_grammar_stand_in(options) : NULL;
 }

@@ -24,20 +24,6 @@
 
 const FcOption fc_option_list[FC_NOPTIONS] = {FC_OPTIONS(FC_OPTION_ROW)};
 
-/* fc_options_set() writes to a field by its option's kind: types must agree */
-#define FC_TYPE_TEXT	char *
-#define FC_TYPE_FLAG	bool
-#define FC_TYPE_LIST	List *
-#define FC_TYPE_TABLE	Oid
-#define FC_TYPE_INTEGER int64
-#define FC_TYPE_JSON	char *
-#define FC_OPTION_FITS(name, type, preset, kind, from, core, field, ...) \
-	StaticAssertDecl(__builtin_types_compatible_p(typeof(((FcOptions *) 0)->field), \
-												  FC_TYPE_##kind), \
-					 "the field of option " #name " has another type");
-
-FC_OPTIONS(FC_OPTION_FITS)
-
 const FcOption *
 fc_option_find(const char *name, int from)
 {

@@ -36,7 +36,7 @@ fc_options_begin(FcCaller caller)
 				fc_option_default(&fc_option_list[i]);
 	options->caller = caller;
 	if (fc_caller_wrote_copy(caller))
-		options->words.format = "text";
+		options->format_word = "text";
 	options->reject_limit = -1;
 	options->workers = -1;
 	return options;
@@ -172,7 +172,7 @@ fc_options_for_core(const FcOptions *options)
 static bool
 fc_options_header(FcOptions *options)
 {
-	const char *header = options->words.header;
+	const char *header = options->header_word;
 	char	   *end;
 	long		n;
 	bool		known;
@@ -293,7 +293,7 @@ fc_options_class(const FcOptions *options, const char *name)
 static void
 fc_options_reject_limit(FcOptions *options)
 {
-	const char *text = options->words.reject_limit;
+	const char *text = options->reject_limit_word;
 	double		n;
 	char	   *unit;
 
@@ -322,7 +322,7 @@ fc_options_reject_limit(FcOptions *options)
 static void
 fc_options_on_error(FcOptions *options)
 {
-	List	   *classes = options->words.on_error_classes;
+	List	   *classes = options->on_error_classes_word;
 
 	options->on_error = fc_option_word(options, FC_OPTION_on_error);
 	options->log_verbosity = fc_option_word(options, FC_OPTION_log_verbosity);
@@ -371,7 +371,7 @@ fc_options_hint_progress(void *arg)
 static void
 fc_options_progress(FcOptions *options)
 {
-	char	   *progress = options->words.progress;
+	char	   *progress = options->progress_word;
 	ErrorContextCallback callback;
 	Interval   *span;
 	double		us;
@@ -420,8 +420,8 @@ fc_options_utf16(FcOptions *options)
 {
 	static const char *const names[] = {"UTF16", "UTF16LE", "UTF16BE", "UTF-16", "UTF-16LE", "UTF-16BE"};
 
-	for (int i = 0; options->words.encoding && i < lengthof(names); i++)
-		if (pg_strcasecmp(options->words.encoding, names[i]) == 0)
+	for (int i = 0; options->encoding_word && i < lengthof(names); i++)
+		if (pg_strcasecmp(options->encoding_word, names[i]) == 0)
 			options->utf16 = (FcUtf16Hint) (FC_UTF16_ANY + i % 3);
 }
 
@@ -432,7 +432,7 @@ fc_options_hint(void *arg)
 	const FcOptions *options = arg;
 
 	if (fc_error_wants_hint("argument to option \"%s\" must be a valid encoding name"))
-		errhint("%s", fc_options_encoding_hint(options->words.encoding));
+		errhint("%s", fc_options_encoding_hint(options->encoding_word));
 	else if (fc_error_wants_hint("%s requires a Boolean value"))
 		fc_option_hint(options, FC_OPTION_header);
 	else if (fc_error_wants_hint("COPY format \"%s\" not recognized"))
@@ -453,15 +453,15 @@ fc_options_check(FcOptions *options)
 	fc_options_check_workers(options);
 	/* a word in COPY is folded by the grammar, one in quotes is not */
 	if (!fc_caller_wrote_copy(options->caller))
-		options->words.format = downcase_identifier(options->words.format,
-													strlen(options->words.format),
+		options->format_word = downcase_identifier(options->format_word,
+													strlen(options->format_word),
 													false, false);
 	fc_options_grammar(options);
 	fc_options_utf16(options);
 	list = fc_options_for_core(options);
 	options->copy_options = list;
 	if (!fc_options_header(options))
-		list = fc_option_add(list_copy(list), "header", options->words.header);
+		list = fc_option_add(list_copy(list), "header", options->header_word);
 	else if (options->header_lines > 0)
 		list = fc_option_add(list_copy(list), "header", "true");
 	fc_error_context_push(&callback, fc_options_hint, options);

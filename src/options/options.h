@@ -87,35 +87,14 @@ typedef struct FcOption
 /* The options of options/list.h */
 extern const FcOption fc_option_list[FC_NOPTIONS];
 
-/* Options as the caller wrote them, for fc_options_check() */
-typedef struct FcOptionWords
-{
-	char	   *format;
-	char	   *header;
-	char	   *delimiter;
-	char	   *null_string;
-	char	   *quote;
-	char	   *escape;
-	char	   *encoding;
-	char	   *missing_partitions;
-	char	   *on_error;
-	List	   *on_error_classes;
-	char	   *log_verbosity;
-	char	   *progress;
-	char	   *remote_commit;
-	char	   *existing_rows;
-	char	   *min_replace_ratio;
-	char	   *replace_method;
-	char	   *on_conflict;
-	char	   *dedup_keep;
-	char	   *changed_files;
-	char	   *other_files;
-	char	   *trim_blanks;
-	char	   *number_format;
-	char	   *missing_columns;
-	char	   *skip_footer;
-	char	   *reject_limit;
-} FcOptionWords;
+/* C types of fields, by the kind of their options */
+#define FC_TYPE_TEXT	char *
+#define FC_TYPE_FLAG	bool
+#define FC_TYPE_LIST	List *
+#define FC_TYPE_TABLE	Oid
+#define FC_TYPE_INTEGER int64
+#define FC_TYPE_JSON	char *
+#define FC_OPTION_FIELD(name, type, preset, kind, from, core, field, ...) FC_TYPE_##kind field;
 
 /* Separators of numbers */
 typedef struct FcNumberFormat
@@ -127,17 +106,20 @@ typedef struct FcNumberFormat
 typedef struct FcOptions
 {
 	bool		given[FC_NOPTIONS];
-	FcOptionWords words;
+
+	/*
+	 * What the caller gave, by the list; NULL or NIL: nothing.  A field
+	 * NAME_word is only for fc_options_check(), and for what errors say.
+	 */
+	FC_OPTIONS(FC_OPTION_FIELD)
+
 	FcCaller	caller;
 	Oid			target;
-	List	   *sources;		/* of String: paths, patterns or commands */
-	bool		program;		/* sources are commands */
-	bool		literal;		/* or paths, none of which is a pattern */
+	List	   *sources;		/* of String: paths and patterns; with program:
+								 * commands */
+	bool		literal;		/* paths, none of which is a pattern */
 	bool		client;			/* the one source is what the client sends */
-	bool		compressed;		/* what the client sends is packed */
 	bool		alone;			/* its transaction ends with it */
-	char	   *key_column;		/* or NULL */
-	List	   *columns;		/* of String; NIL: all */
 	List	   *copy_options;	/* DefElems as COPY's grammar makes them,
 								 * without HEADER, FREEZE and what core may
 								 * not know */
@@ -150,67 +132,37 @@ typedef struct FcOptions
 	int			header_lines;
 	bool		header_match;	/* the last header line names the columns */
 	bool		header_map;		/* the last header line maps the fields */
-	bool		ignore_extra_columns;
-	bool		drops;			/* ... where no header names them */
-	List	   *force_not_null; /* of String, "*" for all; NIL: none */
-	List	   *force_null;
-	char	   *default_string; /* or NULL */
-	char	   *where_clause;	/* or NULL */
+	bool		drops;			/* ignore_extra_columns, where no header names
+								 * them */
 	Node	   *where;			/* COPY's condition, as its grammar makes it;
 								 * or NULL */
 	const char *query;			/* the text that this is from */
-	char	   *timestamp_format;	/* or NULL */
-	char	   *time_zone;		/* or NULL: the session's */
-	char	   *interval;		/* or NULL */
-	List	   *order_by;		/* of String; NIL: by the key */
 	FcMissing	missing;
-	List	   *nodes;			/* of String: servers for new partitions */
 	FcExisting	existing;
 	FcMove		move;
-	char	   *replace_from;	/* both or none: NULL */
-	char	   *replace_to;
 	double		min_replace_ratio;	/* new rows for each old one */
 	bool		replace_deletes;	/* no files are exchanged */
 	FcConflict	conflict;
-	List	   *dedup_keys;		/* of String; NIL: equal rows all stay */
 	bool		dedup_first;	/* of equal rows the first stays, not the
 								 * last */
-	List	   *dedup_order;	/* of String; of equal rows the one that is
-								 * greatest in these columns stays */
-	char	   *delete_where;	/* or NULL: of rows that are delete marks */
-	Oid			ledger;			/* table of the files that are loaded already;
-								 * or InvalidOid */
-	char	   *label;			/* what it calls data that are no files; or
-								 * NULL */
 	FcChanged	changed_files;
 	bool		replace_others; /* also rows of files that are not loaded */
-	char	   *notify_channel; /* told of files that are loaded; or NULL */
 	uint64		cut_bytes;		/* a load has at most so many of one file, but
 								 * whole records; 0: all of it */
-	char	   *transform;		/* or NULL */
 	List	   *transforms;		/* FcTransformOption, with that of
 								 * delete_where: options/transform.c */
-	char	   *null_strings;	/* or NULL */
 	uint8		trim;			/* FC_FIELD_TRIM, FC_FIELD_TRIM_QUOTED */
 	FcNumberFormat number;
-	bool		skip_empty_lines;
-	int64		max_records;	/* of all files; 0: no limit */
 	int			footer_lines;	/* so many last lines are no records, */
 	char	   *footer;			/* or those that match; or NULL */
-	char	   *comment;		/* lines that begin so are none; or NULL */
-	char	   *manifest;		/* JSON or a table; or NULL */
 	bool		pads;			/* missing_columns "null" */
-	bool		freeze;
 	FcOnError	on_error;
 	uint32		tolerated;		/* FC_CLASS_* that on_error tolerates */
 	int64		reject_limit;	/* records; -1: no limit of their number */
 	double		reject_percent; /* of all records; 0: no such limit */
 	bool		reject_each;	/* either is one of each file */
-	Oid			reject_table;	/* or InvalidOid */
 	FcVerbosity log_verbosity;
-	bool		run_analyze;	/* gather statistics after the load */
 	int64		progress_us;	/* µs between lines about progress; 0: none */
-	int64		workers;		/* -1: choose */
 	int			file_encoding;
 	FcUtf16Hint utf16;			/* what is UTF-16, and read as UTF-8 */
 } FcOptions;

@@ -263,7 +263,7 @@ fc_notices_judge(const FcTarget *target, uint32 file, uint64 records)
 	records -= pg_atomic_read_u64(file == PG_UINT32_MAX ? &target->shared->counts.skipped : &files[file].skipped);
 	if ((double) rejected * 100 <= options->reject_percent * (double) records)
 		return;
-	fc_throw(ERRCODE_INVALID_TEXT_REPRESENTATION, errmsg("skipped more than REJECT_LIMIT (%s) of the rows", options->words.reject_limit),
+	fc_throw(ERRCODE_INVALID_TEXT_REPRESENTATION, errmsg("skipped more than REJECT_LIMIT (%s) of the rows", options->reject_limit_word),
 			 file == PG_UINT32_MAX ? errdetail(UINT64_FORMAT " of " UINT64_FORMAT " records were rejected.", rejected, records) :
 			 errdetail(UINT64_FORMAT " of " UINT64_FORMAT " records of %s \"%s\" were rejected.", rejected, records,
 					   fc_source_word(target->source), fc_source_path(target->source, file)));

@@ -247,7 +247,7 @@ fc_columns_judge(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool
 static void
 fc_columns_value(FcTable *table, FcColumnSeen *column, char *s, size_t len, bool quoted)
 {
-	const char *given = table->options->words.null_string;
+	const char *given = table->options->null_string_word;
 	bool		string = quoted && table->sample->keys != NIL;
 	bool		is_null = table->sample->keys != NIL && !quoted && len == 0;
 	bool		is_given = given && !quoted && strlen(given) == len && memcmp(given, s, len) == 0;

@@ -200,7 +200,7 @@ fc_nulls_is_likely(const FcTable *table, int word)
 static void
 fc_nulls_in_texts(FcTable *table, int null)
 {
-	const char *given = table->options->words.null_string;
+	const char *given = table->options->null_string_word;
 	char	   *names;
 	uint64		n;
 

@@ -410,7 +410,7 @@ fc_types_common(const FcTable *table, FcColumnSeen *column)
 static bool
 fc_types_is_odd(const FcTable *table, const FcColumnSeen *column, FcField *field, FcValueType kind)
 {
-	const char *null = table->options->words.null_string;
+	const char *null = table->options->null_string_word;
 	FcValueText text = fc_value_trim(field->data, field->len);
 	FcValueNumber number;
 
@@ -547,7 +547,7 @@ static bool
 fc_types_is_null(const FcTable *table, const FcSniffRecord *record, int i)
 {
 	const char *given = table->options->given[FC_OPTION_null_string] ?
-		table->options->words.null_string : table->null_string;
+		table->options->null_string_word : table->null_string;
 	const char *null = given ? given : table->guess->dialect.null_string;
 	const FcField *field = &record->fields[i];
 	int			word = fc_hint_null_find(field->data, field->len);

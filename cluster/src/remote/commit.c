@@ -50,7 +50,7 @@
 FcRemoteCommit
 fc_commit_of(const FcOptions *options)
 {
-	const char *commit = options->words.remote_commit;
+	const char *commit = options->remote_commit_word;
 
 	if (pg_strcasecmp(commit, "auto") == 0)
 		return FC_COMMIT_AUTO;
