@@ -121,15 +121,6 @@ fc_analyze_key(FcAnalysis *analysis)
 		finding->detail = psprintf("%s with a null key", fc_units_of(nulls, "row"));
 }
 
-/* Would all these rows be refused, as the range that is replaced has none? */
-static bool
-fc_analyze_outside(const FcTarget *target, const FcSpillPart *part)
-{
-	const FcRange *bounds = &target->plan->bounds;
-
-	return !bounds->hi_max && !part->null && (part->max_key < bounds->lo || part->min_key >= bounds->hi);
-}
-
 /* What becomes of the rows that a partition has */
 static char *
 fc_analyze_leaf(const FcTarget *target, Oid leaf)
@@ -153,7 +144,10 @@ fc_analyze_partition(FcAnalysis *analysis, const FcSpillPart *part)
 {
 	FcTarget   *target = analysis->target;
 	FcFinding  *finding = fc_analyze_add(analysis, "partition", NULL);
-	bool		outside = fc_analyze_outside(target, part);
+	const FcRange *bounds = &target->plan->bounds;
+
+	/* all would be refused, as the range that is replaced has none of them */
+	bool		outside = !bounds->hi_max && !part->null && (part->max_key < bounds->lo || part->min_key >= bounds->hi);
 	bool		created;
 	Oid			leaf = fc_tasks_leaf(target, part, &created);
 
@@ -293,14 +287,6 @@ fc_analyze_rejects(FcAnalysis *analysis)
 	analysis->findings = list_concat(analysis->findings, errors);
 }
 
-/* Body of fc_error_catch_undo: throws the error of which no text is kept */
-static void
-fc_analyze_throw(void *arg)
-{
-	fc_notices_throw(arg);
-	fc_core_throw(arg);
-}
-
 /* The error as the text of a warning */
 static char *
 fc_analyze_error_text(const ErrorData *edata)
@@ -310,18 +296,10 @@ fc_analyze_error_text(const ErrorData *edata)
 					edata->hint ? edata->hint : "");
 }
 
-/* Tells that reject_limit allows a smaller part of the records */
-static void
-fc_analyze_judge(FcAnalysis *analysis)
-{
-	ErrorData  *edata = fc_error_catch_undo(&analysis->target->ctx, fc_job_judge, analysis->job);
-
-	if (edata)
-		fc_analyze_add(analysis, "error", NULL)->detail =
-			psprintf("%s: %s", unpack_sql_state(edata->sqlerrcode), fc_analyze_error_text(edata));
-}
-
-/* Tells the error at which the analysis ended, before the rows after it */
+/*
+ * Tells the error at which the analysis ended, before the rows after it; or
+ * that reject_limit allows a smaller part of the records
+ */
 static void
 fc_analyze_fatal(FcAnalysis *analysis)
 {
@@ -333,14 +311,17 @@ fc_analyze_fatal(FcAnalysis *analysis)
 
 	if (pg_atomic_read_u64(&target->shared->errors.offset) == PG_UINT64_MAX)
 	{
-		fc_analyze_judge(analysis);
+		edata = fc_error_catch_undo(&target->ctx, fc_job_judge, analysis->job);
+		if (edata)
+			fc_analyze_add(analysis, "error", NULL)->detail =
+				psprintf("%s: %s", unpack_sql_state(edata->sqlerrcode), fc_analyze_error_text(edata));
 		return;
 	}
 	finding = fc_analyze_add(analysis, "error", NULL);
 	finding->line = fc_error_line(&target->ctx, slot->offset, slot->length);
 	/* what was kept of a converted file may be about a byte of the copy */
 	edata = slot->kind <= FC_ERROR_BATCH && target->original == NULL ? fc_error_kept(target->shared) :
-		fc_error_catch_undo(&target->ctx, fc_analyze_throw, target);
+		fc_error_catch_undo(&target->ctx, fc_lead_throw, target);
 	/* code of the table has tried to write: that is no fault of the file */
 	if (edata->sqlerrcode == ERRCODE_READ_ONLY_SQL_TRANSACTION && edata->funcname != NULL &&
 		strcmp(edata->funcname, "PreventCommandIfReadOnly") == 0)
@@ -414,8 +395,14 @@ static void
 fc_analyze_warnings(FcAnalysis *analysis)
 {
 	FcTarget   *target = analysis->target;
-	char	   *reason = fc_analyze_precheck(analysis->job);
+	uint32		known = fc_ledger_count(analysis->job);
+	char	   *reason;
 
+	if (known > 0)
+		fc_analyze_warn(analysis, "ledger",
+						psprintf("%s of %s files are recorded as loaded: unless they have changed, a load skips them.",
+								 fc_units_count(known), fc_units_count(target->source->nfiles)));
+	reason = fc_analyze_precheck(analysis->job);
 	if (reason)
 		fc_analyze_warn(analysis, "partitions", reason);
 	fc_analyze_fault(analysis, fc_partitions_too_small(analysis->job), false, true);
@@ -438,18 +425,6 @@ fc_analyze_warnings(FcAnalysis *analysis)
 	fc_analyze_fault(analysis, fc_partitions_far(analysis->job), true, true);
 	foreach_ptr(const FcFault, fault, fc_partitions_faults(analysis->job))
 		fc_analyze_fault(analysis, fault, true, false);
-}
-
-/* Tells which files a load would pass over */
-static void
-fc_analyze_ledger(FcAnalysis *analysis)
-{
-	uint32		known = fc_ledger_count(analysis->job);
-
-	if (known > 0)
-		fc_analyze_warn(analysis, "ledger",
-						psprintf("%s of %s files are recorded as loaded: unless they have changed, a load skips them.",
-								 fc_units_count(known), fc_units_count(analysis->target->source->nfiles)));
 }
 
 static void
@@ -534,7 +509,6 @@ fc_analyze_run(FcOptions *options)
 		fc_analyze_key(&analysis);
 	fc_analyze_rejects(&analysis);
 	fc_analyze_fatal(&analysis);
-	fc_analyze_ledger(&analysis);
 	fc_analyze_warnings(&analysis);
 	fc_analyze_replaced(&analysis);
 	fc_analyze_choices(&analysis);

@@ -133,15 +133,6 @@ fc_statement_run(void *arg)
 	MemoryContextDelete(mcxt);
 }
 
-static void
-fc_statement_pass_on(const FcRelayCall *call, bool read_only_tree)
-{
-	ProcessUtility_hook_type next = previous_hook ? previous_hook : standard_ProcessUtility;
-
-	next(call->pstmt, call->query, read_only_tree, call->context, call->params,
-		 call->environment, call->dest, call->qc);
-}
-
 /*
  * Runs the load where the hooks before ours see it.  False if one of them sees
  * another command, and the load is a COPY that core can run as well.
@@ -210,7 +201,8 @@ fc_statement_hook(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		fc_statement_load(&call, load ? load : &statement);
 	}
 	else if (!statement.plain || !fc_statement_load(&call, &statement))
-		fc_statement_pass_on(&call, read_only_tree);
+		(previous_hook ? previous_hook : standard_ProcessUtility) (call.pstmt, query, read_only_tree, context, params,
+																   environment, dest, qc);
 	if (discards)
 		fc_report_forget();
 }

@@ -440,16 +440,6 @@ fc_files_at_fault(const FcFiles *files, const ErrorData *edata)
 	}
 }
 
-/* The line of the file that the context of an error names, or 0 */
-static int64
-fc_files_line(const ErrorData *edata, const FcFilesOne *one)
-{
-	char	   *place = psprintf("\"%s\", line ", one->path);
-	const char *found = edata->context ? strstr(edata->context, place) : NULL;
-
-	return found ? strtoll(found + strlen(place), NULL, 10) : 0;
-}
-
 /*
  * Records that a file has failed.  One that was loaded before, and has changed,
  * stays loaded, with the error beside it.
@@ -488,7 +478,9 @@ static void
 fc_files_failed(FcFiles *files, ErrorData *edata)
 {
 	FcFilesOne *one = linitial(files->batch);
-	int64		line = fc_files_line(edata, one);
+	char	   *place = psprintf("\"%s\", line ", one->path);
+	const char *found = edata->context ? strstr(edata->context, place) : NULL;
+	int64		line = found ? strtoll(found + strlen(place), NULL, 10) : 0;
 
 	if (!fc_files_at_fault(files, edata))
 		ReThrowError(edata);

@@ -37,15 +37,6 @@ fc_course_core(const FcFacts *facts)
 	return NULL;
 }
 
-/* Do all records go to other servers, as they are?  An analysis reads them. */
-static bool
-fc_course_sends_all(const FcFacts *facts)
-{
-	return facts->kept ||
-		(facts->all_foreign && !facts->attached && !facts->replaces && !facts->conflicts &&
-		 (facts->writes || !facts->partitioned));
-}
-
 /*
  * The way, and why.  Where there is a unique index, of two equal rows the
  * second is refused.
@@ -66,7 +57,10 @@ fc_course_way(const FcFacts *facts)
 		return (FcCourse) {.way = FC_WAY_PRESORTED, .reason = "the file is in key order"};
 	if (facts->spill)
 		return (FcCourse) {.way = facts->rows ? FC_WAY_ROWS : FC_WAY_OFFSETS, .reason = facts->spill};
-	if (fc_course_sends_all(facts))
+	/* all records go to other servers, as they are; an analysis reads them */
+	if (facts->kept ||
+		(facts->all_foreign && !facts->attached && !facts->replaces && !facts->conflicts &&
+		 (facts->writes || !facts->partitioned)))
 		return (FcCourse) {.way = FC_WAY_SEND, .reason = facts->kept ? facts->kept :
 		facts->partitioned ? "all partitions are foreign tables" : "the target is a foreign table"};
 	if (facts->attached)

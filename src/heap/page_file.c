@@ -105,18 +105,6 @@ fc_file_extend(const FcAppend *append, BlockNumber block, uint32 n, const char *
 }
 
 /*
- * Does only the commit sync the table's files (or log them, if small)?  It
- * does without WAL, under wal_level=minimal.  An unlogged table must be on
- * disk after a clean shutdown: the checkpointer syncs it.
- */
-static bool
-fc_file_waits_for_commit(Relation rel)
-{
-	return !RelationNeedsWAL(rel) &&
-		rel->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED;
-}
-
-/*
  * When the pages are in the file: makes sure that a checkpoint syncs it.
  *
  * Replay begins at a checkpoint's redo pointer, and the checkpoint must have
@@ -164,7 +152,14 @@ fc_file_append(FcAppend *append)
 	/* its blocks were reserved */
 	Assert(smgrnblocks(fc_smgr_open(&append->file), append->fork) >= append->block + append->n);
 	fc_file_extend(append, append->block, append->n, append->pages);
-	if (fc_file_waits_for_commit(append->rel))
+
+	/*
+	 * Without WAL, under wal_level=minimal, only the commit syncs the table's
+	 * files, or logs them, if small.  An unlogged table must be on disk after
+	 * a clean shutdown: the checkpointer syncs it.
+	 */
+	if (!RelationNeedsWAL(append->rel) &&
+		append->rel->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED)
 		smgrwriteback(fc_smgr_open(&append->file), append->fork, append->block, append->n);
 	else
 		fc_file_settle(append);

@@ -59,18 +59,6 @@ typedef struct FcPageWriter
 								 * before */
 } FcPageWriter;
 
-/*
- * Returns memory for a batch of pages.  The process keeps free batches during
- * the phase, because fresh memory costs more than filling it.
- */
-static char *
-fc_page_take_batch(FcContext *ctx)
-{
-	if (slist_is_empty(&ctx->free_batches))
-		return MemoryContextAlloc(ctx->mcxt, FC_PAGE_BATCH * BLCKSZ);
-	return (char *) slist_pop_head_node(&ctx->free_batches);
-}
-
 /* Sets the header fields that core sets before an insert */
 static void
 fc_page_set_header(FcPageWriter *writer, HeapTupleHeader row)
@@ -264,6 +252,7 @@ fc_page_nth(char **batches, int i)
 static void
 fc_page_next(FcPageWriter *writer)
 {
+	FcContext  *ctx = writer->base.ctx;
 	int			batch = writer->npages / FC_PAGE_BATCH;
 
 	Assert(writer->page == NULL && batch <= writer->maxbatches);
@@ -275,7 +264,9 @@ fc_page_next(FcPageWriter *writer)
 			writer->batches = repalloc(writer->batches,
 									   sizeof(char *) * writer->maxbatches);
 		}
-		writer->batches[batch] = fc_page_take_batch(writer->base.ctx);
+		/* it keeps free ones: fresh memory costs more than filling it */
+		writer->batches[batch] = slist_is_empty(&ctx->free_batches) ?
+			MemoryContextAlloc(ctx->mcxt, FC_PAGE_BATCH * BLCKSZ) : (char *) slist_pop_head_node(&ctx->free_batches);
 	}
 	writer->page = fc_page_nth(writer->batches, writer->npages);
 	PageInit(writer->page, BLCKSZ, 0);

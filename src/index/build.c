@@ -128,20 +128,6 @@ build_as_owner(Relation heap, Relation index, IndexInfo *info,
 												RelationGetRelationName(index)));
 }
 
-/*
- * Lowers maintenance_work_mem to the processes' share of fast_copy.memory.
- * Core restores it with the GUC nest level, on error too.
- */
-static void
-limit_memory(const FcShared *shared, int processes)
-{
-	int64		each = Min(maintenance_work_mem, Max(shared->memory / 1024, 1024));
-
-	(void) set_config_option("maintenance_work_mem",
-							 psprintf(INT64_FORMAT, Min(each * processes, MAX_KILOBYTES)),
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-}
-
 /* An index to build, for the body of fc_error_catch */
 typedef struct FcBuild
 {
@@ -209,13 +195,17 @@ static void
 build_one(FcContext *ctx, FcIndexTask *task)
 {
 	int			nest = NewGUCNestLevel();
+	int64		each = Min(maintenance_work_mem, Max(ctx->shared->memory / 1024, 1024));
 	FcBuild		build = {ctx, task};
 	FcProgressSlot slot;
 	ErrorData  *edata;
 
 	Assert(task->nhelpers == 0 || (task->divisible && !ctx->in_worker));
 	fc_activity_show(ctx, task->heap);
-	limit_memory(ctx->shared, task->nhelpers + 1);
+	/* their share of fast_copy.memory, until the GUC nest level ends */
+	(void) set_config_option("maintenance_work_mem",
+							 psprintf(INT64_FORMAT, Min(each * (task->nhelpers + 1), MAX_KILOBYTES)),
+							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	fc_progress_slot_save(&slot);
 	edata = task->nhelpers > 0 ? fc_error_catch_undo(ctx, build_index, &build) :
 		fc_error_catch(ctx, build_index, &build);

@@ -100,8 +100,7 @@ fc_fill_throw(FcJob *job)
 	if (pg_atomic_read_u32(&job->target.shared->errors.stopped) != 0 &&
 		!fc_fill_seen_all(&job->target))
 		fc_lead_apart(job, fc_fill_verify);
-	fc_notices_throw(&job->target);
-	fc_core_throw(&job->target);
+	fc_lead_throw(&job->target);
 }
 
 /*

@@ -150,8 +150,7 @@ fc_indexes_throw(FcJob *job)
 	 */
 	if (!fc_plan_merges(job->target.plan))
 		fc_lead_apart(job, fc_indexes_verify);
-	fc_notices_throw(&job->target);
-	fc_core_throw(&job->target);
+	fc_lead_throw(&job->target);
 }
 
 void

@@ -197,6 +197,13 @@ fc_lead_apart(FcJob *job, void (*phase) (FcJob *job))
 }
 
 void
+fc_lead_throw(void *target)
+{
+	fc_notices_throw(target);
+	fc_core_throw(target);
+}
+
+void
 fc_lead_take_up_tasks(FcJob *job)
 {
 	job->target.ctx.tasks = job->tasks;

@@ -295,20 +295,6 @@ fc_ledger_is_same(FcLedger *ledger, const FcSource *source, uint32 number, FcLed
 	return true;
 }
 
-/*
- * Makes a context current that callers reset after each file, of which there
- * may be many; it ends with the connection to SPI
- */
-static MemoryContext
-fc_ledger_enter(void)
-{
-	MemoryContext one = AllocSetContextCreate(CurrentMemoryContext, "fast_copy ledger",
-											  ALLOCSET_SMALL_SIZES);
-
-	MemoryContextSwitchTo(one);
-	return one;
-}
-
 /* Claims a file whose row is locked; "rows" of it may be there already */
 static void
 fc_ledger_claim_again(const FcLedger *ledger, const FcLedgerFile *file, bool rows)
@@ -403,8 +389,10 @@ fc_ledger_claim_all(FcLedger *ledger, const FcSource *source)
 	uint32	   *order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * n);
 	bool	   *claimed = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(bool) * n);
 	int			level = fc_ddl_begin();
-	MemoryContext one = fc_ledger_enter();
+	MemoryContext one = fc_context_memory(CurrentMemoryContext, "ledger");
 
+	/* it is reset after each file, and ends with the connection to SPI */
+	MemoryContextSwitchTo(one);
 	for (uint32 i = 0; i < n; i++)
 		order[i] = i;
 	qsort_arg(order, n, sizeof(uint32), fc_ledger_path_cmp, ledger->files);
@@ -747,7 +735,8 @@ fc_ledger_put(FcJob *job)
 		fc_ledger_check_unchanged(job);
 	fc_ledger_check(job->ledger->rel);
 	level = fc_ddl_begin();
-	one = fc_ledger_enter();
+	one = fc_context_memory(CurrentMemoryContext, "ledger");
+	MemoryContextSwitchTo(one);
 	for (uint32 i = 0; i < job->ledger->nfiles; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

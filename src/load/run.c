@@ -161,16 +161,6 @@ fc_job_statistics(FcJob *job)
 	fc_lead_report(job, 0, -1, -1, fc_units_of(list_length(tables), "table"));
 }
 
-/* Has the scan noted an error about a record, which ends any load? */
-static bool
-fc_job_scan_failed(FcJob *job)
-{
-	FcErrorKind kind = job->target.shared->errors.first.kind;
-
-	return pg_atomic_read_u64(&job->target.shared->errors.offset) != PG_UINT64_MAX &&
-		(kind == FC_ERROR_DATA || kind == FC_ERROR_GRAMMAR);
-}
-
 void
 fc_job_judge(void *arg)
 {
@@ -237,7 +227,11 @@ static bool
 fc_job_copy(FcJob *job)
 {
 	FcTarget   *target = &job->target;
-	bool		failed = fc_job_scan_failed(job);
+	FcErrorKind kind = target->shared->errors.first.kind;
+
+	/* the scan has noted an error about a record, which ends any load */
+	bool		failed = pg_atomic_read_u64(&target->shared->errors.offset) != PG_UINT64_MAX &&
+		(kind == FC_ERROR_DATA || kind == FC_ERROR_GRAMMAR);
 
 	/* core holds tables by itself */
 	fc_hold_end_all(job->hold, FC_HELD_ROWS);

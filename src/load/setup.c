@@ -342,7 +342,6 @@ fc_setup_begin(const FcOptions *options, const FcOpened *opened, struct FcLedger
 	job->progress.estimate.left = -1;
 	job->mcxt = CurrentMemoryContext;
 	job->hold = fc_hold_create();
-	job->progress.phase = FC_PHASE_SETUP;
 	return job;
 }
 

@@ -538,6 +538,12 @@ extern void fc_lead_unpack(FcJob *job);
  */
 extern void fc_lead_apart(FcJob *job, void (*phase) (FcJob *job));
 
+/*
+ * Throws the error of the first bad record, an FcTarget's, after the NOTICEs of
+ * rejects before it
+ */
+extern void fc_lead_throw(void *target);
+
 /* Gives the leader the load's tasks again, after a phase with other tasks */
 extern void fc_lead_take_up_tasks(FcJob *job);
 

@@ -74,7 +74,6 @@ fc_tables_check_locks(const FcJob *job, int n, int each, const char *verb, const
 			 errdetail("They need %s locks, and the lock table has room for %s.",
 					   fc_units_count(needed), fc_units_count(room)),
 			 errhint("%s", hint));
-	return false;
 }
 
 bool

@@ -387,19 +387,6 @@ fc_upsert_find(void *arg)
 }
 
 /*
- * Is the error about a row whose record may be looked for?  Not if evaluating
- * rows twice has effects that can be seen.
- */
-static bool
-fc_upsert_seeks(const FcUpsert *upsert)
-{
-	const FcTarget *target = &upsert->job->target;
-
-	return upsert->row != NULL && !fc_error_is_of_transaction(upsert->refused) &&
-		!target->plan->effects && !fc_code_visible((Node *) target->planned->where);
-}
-
-/*
  * Throws the error of the INSERT, with COPY's context if its record is found.
  * "around" is the end of its context, about the load and no record.
  */
@@ -410,15 +397,15 @@ fc_upsert_throw(FcUpsert *upsert, const char *around)
 	char	   *context = upsert->refused->context;
 	int			inner = context ? (int) strlen(context) - (int) strlen(around) : -1;
 
-	if (inner < 0 || strcmp(context + inner, around) != 0 || !fc_upsert_seeks(upsert))
+	/* no record is looked for if others see that rows are evaluated twice */
+	if (inner < 0 || strcmp(context + inner, around) != 0 || upsert->row == NULL ||
+		fc_error_is_of_transaction(upsert->refused) || target->plan->effects ||
+		fc_code_visible((Node *) target->planned->where))
 		ReThrowError(upsert->refused);
 	upsert->refused->context = inner > 0 ? pnstrdup(context, inner - 1) : NULL;
 	fc_error_apart(&target->ctx, fc_upsert_find, upsert);
 	if (pg_atomic_read_u64(&target->shared->errors.offset) != PG_UINT64_MAX)
-	{
-		fc_notices_throw(target);
-		fc_core_throw(target);
-	}
+		fc_lead_throw(target);
 	upsert->refused->context = context;
 	ReThrowError(upsert->refused);
 }

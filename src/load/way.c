@@ -15,17 +15,6 @@
 #include "load/steps.h"
 #include "sort/order_by.h"
 
-/* Must new partitions be attached, or have their indexes, before rows come? */
-static bool
-fc_way_makes_visible(const FcJob *job)
-{
-	const FcTarget *target = &job->target;
-
-	return fc_plan_is_published(target->rel) || target->plan->key.early ||
-		(job->partman && job->partman->early) ||
-		((target->options->tolerated & FC_CLASS_UNIQUE) && fc_plan_has_unique(target->rel));
-}
-
 static void
 fc_way_of_plan(const FcTarget *target, FcFacts *facts)
 {
@@ -58,7 +47,9 @@ fc_way_begin(FcJob *job)
 	FcFacts    *facts = &target->facts;
 
 	fc_way_of_plan(target, facts);
-	facts->visible = target->plan->key.routes && !fc_plan_moves(target->plan) && fc_way_makes_visible(job);
+	facts->visible = target->plan->key.routes && !fc_plan_moves(target->plan) &&
+		(fc_plan_is_published(target->rel) || target->plan->key.early || (job->partman && job->partman->early) ||
+		 ((target->options->tolerated & FC_CLASS_UNIQUE) && fc_plan_has_unique(target->rel)));
 	facts->keeps_default = target->plan->key.routes && target->plan->missing == FC_MISSING_ERROR &&
 		fc_plan_has_default(target->oid);
 	facts->kept = target->kept ? fc_elsewhere_get()->kept_choice : NULL;

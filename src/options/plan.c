@@ -191,14 +191,6 @@ fc_plan_said(const FcOptions *options, FcPlanned *planned)
 	plan->verbose = true;
 }
 
-/* Does ON CONFLICT DO UPDATE fire triggers of the table, even without a row? */
-static bool
-fc_plan_updates_fire(Relation rel, const FcOptions *options)
-{
-	return options->conflict == FC_CONFLICT_UPDATE && rel->trigdesc != NULL &&
-		(rel->trigdesc->trig_update_before_statement || rel->trigdesc->trig_update_after_statement);
-}
-
 /* The condition as the caller wrote it, for planned->pstate; NIL: none */
 static List *
 fc_plan_where(Relation rel, const FcOptions *options, FcPlanned *planned)
@@ -247,9 +239,15 @@ fc_plan_make(Relation rel, const FcOptions *options, const FcFileForm *form,
 		(fc_code_foreign((Node *) planned->where) || fc_code_foreign((Node *) planned->columns.transforms));
 	planned->plan.subtransactions = fc_plan_subtransactions(rel, options, planned);
 	planned->core_reason = fc_plan_core_reason(rel, options, planned);
-	/* core inserts the rows of a stage, and fires triggers */
+
+	/*
+	 * Core inserts the rows of a stage, and fires triggers: those of the
+	 * statement in DO UPDATE even without a row
+	 */
 	if (options->conflict != FC_CONFLICT_ERROR &&
-		(planned->core_reason || planned->plan.foreign_keys || fc_plan_updates_fire(rel, options)) &&
+		(planned->core_reason || planned->plan.foreign_keys ||
+		 (options->conflict == FC_CONFLICT_UPDATE && rel->trigdesc &&
+		  (rel->trigdesc->trig_update_before_statement || rel->trigdesc->trig_update_after_statement))) &&
 		(rel->rd_rel->relkind == RELKIND_RELATION || planned->plan.partitioned))
 	{
 		planned->staged = true;

@@ -143,17 +143,6 @@ fc_plan_where_volatile(Relation rel, const FcOptions *options,
 	return false;
 }
 
-/*
- * Must the scan not evaluate the condition, because the load, which goes by the
- * order of the file and not by the key, evaluates it, too?
- */
-static bool
-fc_plan_where_once(Relation rel, const FcPlanned *planned)
-{
-	return (planned->plan.in_order || (planned->plan.routed && fc_plan_has_unique(rel))) &&
-		contain_volatile_functions((Node *) planned->where);
-}
-
 /* Must the load not put rows into the order of the key? */
 static bool
 fc_plan_key_unfit(Relation rel, const FcOptions *options, const FcPlanned *planned)
@@ -342,9 +331,16 @@ fc_plan_key(Relation rel, const FcOptions *options, FcPlanned *planned)
 		fc_plan_order_key(rel, planned);
 	if (planned->plan.partitioned && !fc_caller_routes_as_core(options->caller))
 		fc_plan_partition_key(rel, options, planned);
-	/* COPY reads all columns of a row before it filters it */
+
+	/*
+	 * COPY reads all columns of a row before it filters it.  And where the
+	 * load goes by the order of the file, not by the key, it evaluates the
+	 * condition, too.
+	 */
 	planned->plan.where_late = planned->plan.key.type != FC_KEY_NONE &&
-		(fc_plan_where_volatile(rel, options, planned) || fc_plan_where_once(rel, planned) ||
+		(fc_plan_where_volatile(rel, options, planned) ||
+		 ((planned->plan.in_order || (planned->plan.routed && fc_plan_has_unique(rel))) &&
+		  contain_volatile_functions((Node *) planned->where)) ||
 		 ((planned->where != NIL || planned->mark != NIL) && planned->visible));
 	planned->plan.key.early = planned->plan.in_order || planned->plan.where_late;
 	/* a pattern is about this column even if rows are not ordered by it */

@@ -110,21 +110,6 @@ fc_attach_has_code(Relation rel)
 	return fc_code_any_index(rel, fc_attach_index_runs_code);
 }
 
-/*
- * May ATTACH run code of the table?  Core simplifies expressions of CHECKs and
- * indexes, and calls functions for that; and hooks and event triggers may see
- * the command.
- *
- * Such code could write a wrong row to a table that is not attached yet.  So
- * all new partitions get a CHECK of their bounds (a guard) before the first is
- * attached.
- */
-static bool
-fc_attach_runs_code(Relation parent)
-{
-	return fc_attach_has_code(parent) || fc_attach_is_watched();
-}
-
 /* Drops a CHECK that this load has made, without calling hooks */
 static void
 fc_attach_drop_check(Oid constraint)
@@ -448,7 +433,15 @@ fc_partition_attach_begin(FcAttach *attach, Oid parentid, const FcRoute *route,
 	attach->mcxt = fc_context_memory(CurrentMemoryContext, "attach");
 	old = MemoryContextSwitchTo(attach->mcxt);
 	fc_attach_check_overlaps(parent, parts, nparts);
-	if (vouched && fc_attach_runs_code(parent))
+
+	/*
+	 * ATTACH may run code of the table: core simplifies expressions of CHECKs
+	 * and indexes, and calls functions for that; and hooks and event triggers
+	 * may see the command.  Such code could write a wrong row to a table that
+	 * is not attached yet.  So all new partitions get a CHECK of their bounds
+	 * (a guard) before the first is attached.
+	 */
+	if (vouched && (fc_attach_has_code(parent) || fc_attach_is_watched()))
 		attach->guards = MemoryContextAlloc(old, sizeof(Oid) * nparts);
 	for (int i = 0; attach->guards && i < nparts; i++)
 	{

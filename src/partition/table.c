@@ -194,17 +194,6 @@ fc_table_create_stage(Relation rel, Oid nspid, bool constrained, bool marks)
 	return table;
 }
 
-/* Makes the columns inherited ones, as they will be in a partition */
-static void
-fc_table_inherit_columns(CreateStmt *stmt)
-{
-	foreach_node(ColumnDef, column, stmt->tableElts)
-	{
-		column->is_local = false;
-		column->inhcount = 1;
-	}
-}
-
 void
 fc_table_create(const char *sql)
 {
@@ -225,7 +214,12 @@ fc_table_create(const char *sql)
 
 			/* LIKE needs the name that transformCreateStmt made */
 			name = ((CreateStmt *) stmt)->relation;
-			fc_table_inherit_columns((CreateStmt *) stmt);
+			/* its columns are inherited ones, as they will be in a partition */
+			foreach_node(ColumnDef, column, ((CreateStmt *) stmt)->tableElts)
+			{
+				column->is_local = false;
+				column->inhcount = 1;
+			}
 			table = DefineRelation((CreateStmt *) stmt, RELKIND_RELATION,
 								   InvalidOid, NULL, sql);
 			CommandCounterIncrement();

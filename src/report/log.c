@@ -57,13 +57,6 @@ fc_log_writers(const FcTarget *target, uint64 rows)
 }
 
 static const char *
-fc_log_writer(const FcTarget *target)
-{
-	return target->course.core ? "copy" : target->course.sends_all ? "remote" :
-		fc_log_writers(target, target->loaded == 0 ? 0 : target->loaded + fc_shared_rewritten(target->shared));
-}
-
-static const char *
 fc_log_order(const FcTarget *target)
 {
 	bool		keyed = fc_shared_keyed(target->shared);
@@ -167,7 +160,8 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	foreach_ptr(FcReportRow, of_phase, fc_report_rows())
 		if (of_phase->whole && of_phase->phase == FC_PHASE_SCAN)
 			row->spill_bytes += of_phase->spill_bytes;
-	row->writer = fc_log_writer(target);
+	row->writer = target->course.core ? "copy" : target->course.sends_all ? "remote" :
+		fc_log_writers(target, target->loaded == 0 ? 0 : target->loaded + fc_shared_rewritten(target->shared));
 	row->wal_bytes = pgWalUsage.wal_bytes - log->wal;
 	row->seconds = fc_figures_since(log->start);
 	totals->workers = progress->launched;

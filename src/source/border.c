@@ -46,12 +46,6 @@ begins_zstd(const unsigned char *b)
 #define PZSTD_FRAME	12
 
 static bool
-begins_pzstd(const char *b)
-{
-	return (b[0] & 0xf0) == 0x50 && memcmp(b + 1, "\x2a\x4d\x18\4\0\0\0", 7) == 0;
-}
-
-static bool
 begins_lz4(const unsigned char *b)
 {
 	return memcmp(b, "\x04\x22\x4d\x18", 4) == 0 && (b[4] & 0xc2) == 0x40 &&
@@ -105,8 +99,8 @@ fc_border_find(FcCodecKind kind, const char *buf, size_t len)
 			break;
 		at = (size_t) (found - buf);
 		if (borders[kind].begins((const unsigned char *) found))
-			return kind == FC_CODEC_ZSTD && at >= PZSTD_FRAME &&
-				begins_pzstd(found - PZSTD_FRAME) ? at - PZSTD_FRAME : at;
+			return kind == FC_CODEC_ZSTD && at >= PZSTD_FRAME && (found[-PZSTD_FRAME] & 0xf0) == 0x50 &&
+				memcmp(found - PZSTD_FRAME + 1, "\x2a\x4d\x18\4\0\0\0", 7) == 0 ? at - PZSTD_FRAME : at;
 	}
 	return len;
 }

@@ -234,17 +234,6 @@ fc_unpack_finish(FcUnpacker *unpacker)
 	return FC_UNPACK_FAULT;
 }
 
-/*
- * May it stop here, where a member has ended?  Not before the first bytes have
- * shown what they are, nor in UTF-16, whose order only those before it tell.
- */
-static bool
-fc_unpack_at_border(const FcUnpacker *unpacker)
-{
-	return fc_unpack_taken(unpacker) >= unpacker->border && !unpacker->utf16.is &&
-		fc_codec_is_between(unpacker->codec) && unpacker->begun;
-}
-
 /* fc_unpack_some for packed input */
 static FcUnpackEnd
 fc_unpack_packed(FcUnpacker *unpacker, uint64 upto)
@@ -267,7 +256,14 @@ fc_unpack_packed(FcUnpacker *unpacker, uint64 upto)
 		if ((io->out_pos == io->out_len || (!unpacker->begun && io->out_pos >= FC_CODEC_HEAD)) &&
 			!fc_unpack_flush(unpacker))
 			return FC_UNPACK_FAULT;
-		if (fc_unpack_at_border(unpacker))
+
+		/*
+		 * It may stop where a member has ended; but not before the first
+		 * bytes have shown what they are, nor in UTF-16, whose order only
+		 * those before it tell.
+		 */
+		if (fc_unpack_taken(unpacker) >= unpacker->border && !unpacker->utf16.is &&
+			fc_codec_is_between(unpacker->codec) && unpacker->begun)
 			return fc_unpack_flush(unpacker) ? FC_UNPACK_MORE : FC_UNPACK_FAULT;
 		if (moved)
 			continue;
