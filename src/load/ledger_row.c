@@ -16,11 +16,7 @@
 
 #include "load/ledger_row.h"
 
-static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {
-#define X(number, name, type, typid, comment) {#name, "pg_catalog." type, typid, comment},
-	FC_LEDGER_COLUMNS(X)
-#undef X
-};
+static const FcOwnColumn ledger_columns[FC_LEDGER_NCOLUMNS] = {FC_LEDGER_COLUMNS(FC_OWN_COLUMN)};
 
 static const int ledger_key[] = {FC_LEDGER_PATH, FC_LEDGER_TARGET_OID, FC_LEDGER_ORIGIN};
 

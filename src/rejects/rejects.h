@@ -58,6 +58,9 @@ typedef struct FcOwnColumn
 	size_t		at;				/* where its value is found, for its user */
 } FcOwnColumn;
 
+/* One of them, for a list of columns */
+#define FC_OWN_COLUMN(number, name, type, typid, comment) {#name, "pg_catalog." type, typid, comment},
+
 typedef struct FcOwnTable
 {
 	const char *role;			/* what names the table, for errors */

@@ -18,54 +18,39 @@
 
 #include "rejects/rejects.h"
 
-/* The columns, in the order of the INSERT */
+/*
+ * The columns, in the order of the INSERT.  Those before "job" have the names
+ * and types of core's copy_error_saving.
+ *
+ * X(number, name, type, typid, comment)
+ */
+#define REJECT_COLUMNS(X) \
+	X(START, starttime, "timestamptz NOT NULL", TIMESTAMPTZOID, "when the load began") \
+	X(USER, userid, "oid NOT NULL", OIDOID, "role that loaded") \
+	X(TABLE, copy_tbl, "oid NOT NULL", OIDOID, "table that was loaded") \
+	X(FILE, filename, "text NOT NULL", TEXTOID, "path that the load was given; bytes of it that are no text stand as \\xff") \
+	X(LINE, lineno, "int8 NOT NULL", INT8OID, "line of the file on which the record ends, as COPY counts") \
+	X(RECORD, line, "text", TEXTOID, "the record as it stands in the file, without its line end") \
+	X(COLUMN, colname, "text", TEXTOID, "column that was at fault, if it was one") \
+	X(VALUE, raw_field_value, "text", TEXTOID, "the field that could not be converted, as it stands in the file") \
+	X(MESSAGE, err_message, "text NOT NULL", TEXTOID, "of the error the load would have ended with") \
+	X(DETAIL, err_detail, "text", TEXTOID, "detail of that error, where it is about a value") \
+	X(SQLSTATE, errorcode, "text NOT NULL", TEXTOID, "SQLSTATE of that error") \
+	X(JOB, job, "uuid NOT NULL", UUIDOID, "one value for all records that one load rejected; fast_copy_report() names it") \
+	X(CLASS, class, "text NOT NULL", TEXTOID, "which of on_error_classes tolerated the record") \
+	X(BYTE_OFFSET, byte_offset, "int8", INT8OID, \
+	  "first byte of the record in the file, from 0; null where the file was converted as a whole") \
+	X(RAW, raw, "bytea", BYTEAOID, "the record's bytes where they are no text in the database's encoding")
+
 enum
 {
-	COL_START,
-	COL_USER,
-	COL_TABLE,
-	COL_FILE,
-	COL_LINE,
-	COL_RECORD,
-	COL_COLUMN,
-	COL_VALUE,
-	COL_MESSAGE,
-	COL_DETAIL,
-	COL_SQLSTATE,
-	COL_JOB,
-	COL_CLASS,
-	COL_BYTE_OFFSET,
-	COL_RAW,
+#define X(number, ...) COL_##number,
+	REJECT_COLUMNS(X)
+#undef X
 	NCOLUMNS
 };
 
-/* Those before "job" have the names and types of core's copy_error_saving */
-static const FcOwnColumn reject_columns[NCOLUMNS] = {
-	{"starttime", "pg_catalog.timestamptz NOT NULL", TIMESTAMPTZOID, "when the load began"},
-	{"userid", "pg_catalog.oid NOT NULL", OIDOID, "role that loaded"},
-	{"copy_tbl", "pg_catalog.oid NOT NULL", OIDOID, "table that was loaded"},
-	{"filename", "pg_catalog.text NOT NULL", TEXTOID,
-	"path that the load was given; bytes of it that are no text stand as \\xff"},
-	{"lineno", "pg_catalog.int8 NOT NULL", INT8OID,
-	"line of the file on which the record ends, as COPY counts"},
-	{"line", "pg_catalog.text", TEXTOID,
-	"the record as it stands in the file, without its line end"},
-	{"colname", "pg_catalog.text", TEXTOID, "column that was at fault, if it was one"},
-	{"raw_field_value", "pg_catalog.text", TEXTOID,
-	"the field that could not be converted, as it stands in the file"},
-	{"err_message", "pg_catalog.text NOT NULL", TEXTOID, "of the error the load would have ended with"},
-	{"err_detail", "pg_catalog.text", TEXTOID, "detail of that error, where it is about a value"},
-	{"errorcode", "pg_catalog.text NOT NULL", TEXTOID, "SQLSTATE of that error"},
-	{"job", "pg_catalog.uuid NOT NULL", UUIDOID,
-	"one value for all records that one load rejected; fast_copy_report() names it"},
-	{"class", "pg_catalog.text NOT NULL", TEXTOID,
-	"which of on_error_classes tolerated the record"},
-	{"byte_offset", "pg_catalog.int8", INT8OID,
-		"first byte of the record in the file, from 0; null where the file was "
-	"converted as a whole"},
-	{"raw", "pg_catalog.bytea", BYTEAOID,
-	"the record's bytes where they are no text in the database's encoding"},
-};
+static const FcOwnColumn reject_columns[NCOLUMNS] = {REJECT_COLUMNS(FC_OWN_COLUMN)};
 
 const FcOwnTable fc_reject_kind = {
 	"reject_table", "fast_copy_create_reject_table", "records that fast_copy rejected",
