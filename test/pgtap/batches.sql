@@ -6,7 +6,7 @@
 \set name batches
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(5);
+SELECT plan(7);
 
 CREATE FUNCTION pg_temp.pick(VARIADIC choices text[]) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT choices[1 + floor(random() * cardinality(choices))::int]';
 
@@ -115,6 +115,11 @@ CREATE TABLE keyed (k timestamp, n int) PARTITION BY RANGE (k);
 CREATE TABLE keyed_rest PARTITION OF keyed DEFAULT;
 SELECT format('COPY (SELECT CASE g WHEN 40 THEN E''\u00e9t\u00e9 2024'' ELSE (timestamp ''2024-05-06'' + g * 7919 %% 300 * interval ''1 hour'')::text END, g FROM generate_series(1, 500) AS g) TO %L (FORMAT csv, ENCODING ''LATIN1'')', :'file') \gexec
 SELECT is(pg_temp.ends(format('SELECT fast_copy(''keyed'', %L, encoding => ''LATIN1'', workers => %s)', :'file', w)), pg_temp.ends(format('COPY keyed FROM %L (FORMAT csv, ENCODING ''LATIN1'')', :'file')), format('a bad key in LATIN1, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
+
+-- a byte that is no character, among texts that are converted
+SELECT pg_temp.shell(format('(seq -f "caf\\351,%%.0f" 1 299; printf "caf\\351 \\201 more,300\n"; seq -f "caf\\351,%%.0f" 301 500) | sed "s/.351/$(printf "\\351")/" >%s', :'file')) \g /dev/null
+TRUNCATE first;
+SELECT is(pg_temp.ends(format('SELECT fast_copy(''first'', %L, encoding => ''WIN1252'', workers => %s)', :'file', w)), pg_temp.ends(format('COPY first FROM %L (FORMAT csv, ENCODING ''WIN1252'')', :'file')), format('no character of WIN1252, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -4,7 +4,7 @@
 
 \set name edges
 \ir begin.psql
-SELECT plan(34);
+SELECT plan(36);
 
 -- How a load of the file into a column of a type ends: rows, or the error
 CREATE FUNCTION pg_temp.ends(type text, load text, OUT rows text) LANGUAGE plpgsql AS $$
@@ -92,6 +92,12 @@ $$;
 SELECT is(pg_temp.binary_differ(type, vals), NULL, format('%s in binary: %s values', type, cardinality(vals)))
 FROM (VALUES ('numeric(5,0)', ARRAY[99999, 100000, 9999, 10000, -100000, 0.5, 'NaN', 1e10]), ('numeric(6,2)', ARRAY[9999.99, 9999.994, 9999.995, 10000, 1000, 0.001, 10, 100]),
 	('numeric(6,0)', ARRAY[999999, 1000000, 123456]), ('numeric(7,0)', ARRAY[9999999, 10000000]), ('numeric(3,3)', ARRAY[0.999, 0.9999, 1, 0.0001]), ('numeric', ARRAY[1e30, 1e-30, 0, 'NaN', 'infinity', 10000.0001])) AS b (type, vals);
+
+-- fields of a length that there is not
+SELECT pg_temp.shell(format('printf "PGCOPY\\n\\377\\r\\n\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\2\\0\\0\\0\\4\\0\\0\\0\\1\\377\\377\\377\\377\\377\\377" >%s', :'file')) \g /dev/null
+SELECT is(pg_temp.ends('int', 'SELECT fast_copy(''got'', %L, format => ''binary'', workers => 0)'), pg_temp.ends('int', 'COPY got FROM %L (FORMAT binary)'), 'a length of -1');
+SELECT pg_temp.shell(format('printf "PGCOPY\\n\\377\\r\\n\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\2\\0\\0\\0\\4\\0\\0\\0\\1\\377\\377\\377\\376\\377\\377" >%s', :'file')) \g /dev/null
+SELECT is(pg_temp.ends('int', 'SELECT fast_copy(''got'', %L, format => ''binary'', workers => 0)'), pg_temp.ends('int', 'COPY got FROM %L (FORMAT binary)'), 'a length of -2');
 
 SELECT is(pg_temp.differ(type, plain, vals, encoding), NULL, format('%s in %s: %s values', type, encoding, cardinality(vals))) FROM edges;
 
