@@ -433,6 +433,13 @@ SELECT isnt_empty($$SELECT FROM fast_copy_analyze('t', pg_temp.path('a.csv'), op
 SELECT results_eq($$SELECT detail FROM fast_copy_analyze('trig', pg_temp.named('a.csv', 'c.csv', 'map.csv'), on_error => 'ignore', options => '{"ledger": "led"}') WHERE item = 'warning' AND name = 'ledger'$$,
 	$$VALUES ('2 of 3 files are recorded as loaded: unless they have changed, a load skips them.')$$, 'and says which are loaded');
 
+SELECT is_empty($$SELECT detail FROM fast_copy_analyze('t', pg_temp.path('a.csv')) WHERE item = 'warning' AND name = 'ledger'$$, 'nothing is known without one');
+
+-- rows of each of several files, where rows may be left out
+CREATE TABLE counted (k date, n int PRIMARY KEY);
+SELECT fast_copy('counted', pg_temp.named('a.csv', 'c.csv'), columns => '{k,n}', ignore_extra_columns => true, on_conflict => 'nothing', options => '{"ledger": "led"}') \g /dev/null
+SELECT is((SELECT sum(rows) FROM led WHERE target = 'counted'::regclass), (SELECT count(*)::numeric FROM counted), 'on_conflict: rows of two files');
+
 -- what the table must be is said before anything is read
 CREATE FUNCTION pg_temp.refused(change text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
@@ -441,6 +448,9 @@ BEGIN
 	PERFORM fast_copy('t', '/nowhere', options => '{"ledger": "bad"}');
 END
 $$;
+SELECT fast_copy_create_ledger_table('watched') \g /dev/null
+CREATE RULE r AS ON INSERT TO watched DO ALSO SELECT 1;
+SELECT is(pg_temp.told($$SELECT fast_copy_analyze('t', pg_temp.path('a.csv'), options => '{"ledger": "watched"}')$$), '55000 table "watched" cannot be used as ledger It has rules.', 'and before an analysis');
 CREATE ROLE fc_ledger_other;
 SELECT is(pg_temp.told(format('SELECT pg_temp.refused(%L)', change)), wanted, change) FROM (VALUES
 	('SELECT 1', '58P01 could not open file "/nowhere" for reading: No such file or directory'),

@@ -227,6 +227,18 @@ subtest 'a file that fails' => sub {
 	is(query('SELECT count(*) FROM led WHERE sqlstate IS NOT NULL OR message IS NOT NULL OR line IS NOT NULL'), 0, 'errors are forgotten');
 };
 
+subtest 'what is passed over is said' => sub {
+	my $files = write_files('p', 0 .. 2);
+
+	prepare();
+	query("SELECT fast_copy('t', '@{[ path('p000.csv') ]}', options => '{\"ledger\": \"led\"}')");
+	like(said("SELECT fast_copy('t', '@{[ path('p000.csv') ]}', options => '{\"ledger\": \"led\"}')"), qr/NOTICE:  ".*p000\.csv" is skipped: ledger "led" has it as loaded/, 'a file');
+	like(said("SELECT fast_copy('t', '{@{[ join(',', map { path($_) } 'p000.csv', 'p001.csv') ]}}'::text[], options => '{\"ledger\": \"led\"}')"), qr/NOTICE:  1 of 2 files are skipped: ledger "led" has them as loaded/, 'one of two');
+	like(said("SELECT fast_copy('t', '$files', options => '{\"ledger\": \"led\"}')"), qr/NOTICE:  2 of 3 files are skipped/, 'two of three');
+	unlike(said("SELECT fast_copy('t', '$files', log_verbosity => 'silent', options => '{\"ledger\": \"led\"}')"), qr/skipped/, 'silent');
+	is_whole(3, 'all');
+};
+
 subtest 'files that have changed since' => sub {
 	my $files = write_files('c', 0 .. 2);
 
