@@ -114,7 +114,7 @@ fc_sort_put(FcSort *sort, TupleTableSlot *slot, const FcSortRow *row)
 {
 	TupleTableSlot *in = sort->in;
 
-	Assert(slot->tts_tupleDescriptor->natts == sort->natts && row->length <= PG_INT32_MAX);
+	Assert(slot->tts_tupleDescriptor->natts == sort->natts);
 	ExecClearTuple(in);
 	in->tts_values[FC_SORT_OFFSET] = Int64GetDatum((int64) row->offset);
 	in->tts_values[FC_SORT_LENGTH] = Int32GetDatum((int32) row->length);
