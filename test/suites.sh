@@ -351,6 +351,7 @@ suite_regress()
 suite_pgtap()
 {
   warm_server pgtap || return
+  scripts_of_packages pgtap pg_partman || return
   fc_psql -c 'CREATE DATABASE pgtap' >&2
   fc_psql -d pgtap -c 'CREATE EXTENSION pgtap' -c 'CREATE EXTENSION fast_copy' >&2
   mkdir -p "$FC_TMP/files/pgtap"
@@ -361,6 +362,17 @@ suite_pgtap()
         -P pager=off -P null=NULL -f "$1"; rc=$?
       psql -X -q -c "DROP DATABASE pgtap_$name" && exit $rc' "$FC_TMP/files/pgtap" -- ${FC_PGTAP_FILES:-$(first "$FC_LONG_PGTAP" test/pgtap/*.sql)}
   end_server
+}
+
+# A server that we have built gets extensions that are SQL alone from the packages of the
+# distribution's server of its version
+scripts_of_packages()
+{
+  local of=/usr/share/postgresql/$FC_MAJOR/extension to name
+  to=$("$FC_BIN/pg_config" --sharedir)/extension
+  for name in "$@"; do
+    [ -f "$to/$name.control" ] || fc_root cp "$of/$name".control "$of/$name"--*.sql "$to/" || return
+  done
 }
 
 # Of each fixture all loads; the fixtures are cut into parts of about the same length,

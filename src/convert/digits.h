@@ -95,7 +95,7 @@ fc_digits_are_all(const char *s, size_t n, uint64 *value)
 /*
  * Appends the digits from s on, at most to "end", to the number *value, which
  * is wrong then if they do not fit.  Returns where they end.  Bytes may be read
- * up to "readable", which is not before "end".
+ * up to "readable", which is not before "end"; NULL: up to "end".
  */
 static inline const char *
 fc_digits_take(const char *s, const char *end, const char *readable,
@@ -104,7 +104,7 @@ fc_digits_take(const char *s, const char *end, const char *readable,
 	uint64		result = *value;
 	uint64		word;
 
-	Assert(s <= end && end <= readable);
+	Assert(s <= end && (readable == NULL || end <= readable));
 	for (; end - s >= 8; s += 8)
 	{
 		word = fc_digits_load_word(s) ^ FC_WORD('0');
