@@ -15,7 +15,7 @@ use Test::More;
 
 my $seed = $ENV{FC_SEED} // 63;
 my $cases = $ENV{FC_CASES} // 9;
-my @kinds = qw(empty created truncated filled split parts inserting);
+my @kinds = qw(empty created truncated filled split parts inserting inside);
 my ($number, @loads) = 0;
 
 srand($seed);
@@ -54,16 +54,15 @@ sub drawn
 	my $make = $make{$kind} // "CREATE TABLE $t $columns $storage";
 	my $others = "INSERT INTO $t SELECT -i, '2013-01-01 12:00', repeat('z', i) FROM generate_series(1, 300) i";
 	my $load = "SELECT FROM fast_copy('$t', '$file', " . join(', ', @options) . ')';
-	my $before = $kind eq 'truncated' ? "TRUNCATE $t" : $kind eq 'created' ? "$make; $index" : '';
-
 	# what the load evaluates inserts into the table that is loaded
 	$make .= "; CREATE FUNCTION beside_$number(n int) RETURNS bool LANGUAGE plpgsql AS \$\$ BEGIN IF n = 3 THEN INSERT INTO public.$t VALUES (-1); END IF; RETURN true; END \$\$;
-		ALTER TABLE $t ADD CHECK (beside_$number(n))" if $kind eq 'inserting';
+		ALTER TABLE $t ADD CHECK (beside_$number(n))" if $kind =~ /^ins/;
+	my $before = $kind eq 'truncated' ? "TRUNCATE $t" : $kind =~ /created|inside/ ? "$make; $index" : '';
 	# frozen rows can be loaded only by the transaction that made the file itself
 	my ($open, $close) = grep({ /freeze/ } @options) ? ('', '') : @{ pick([ '', '' ], [ 'SAVEPOINT s;', '; RELEASE s' ], [ "SAVEPOINT s; $load; ROLLBACK TO s;", '' ]) };
 
 	push @loads, [ $t, $copied ];
-	return (join('; ', $kind eq 'created' ? () : ($make, $index), $kind =~ /truncated|filled|parts/ ? $others : (), "CREATE TABLE $copied $columns; COPY $copied FROM '$file' (FORMAT csv)"),
+	return (join('; ', $kind =~ /created|inside/ ? () : ($make, $index), $kind =~ /truncated|filled|parts/ ? $others : (), "CREATE TABLE $copied $columns; COPY $copied FROM '$file' (FORMAT csv)"),
 		"$settings BEGIN; $before; $open $load $close; COMMIT", "$kind: $settings $before $open $load $close $storage $index");
 }
 
@@ -95,7 +94,7 @@ sub load
 	is($rc, 0, $what) or diag($err);
 	my $others = $kind =~ /truncated|filled|parts/ ? 300 : 0;
 	# what is rolled back has been counted, but for partitions that are gone with it
-	my ($beside, $times) = ($kind eq 'inserting' ? 1 : 0, $load =~ /ROLLBACK TO/ && $kind ne 'split' ? 2 : 1);
+	my ($beside, $times) = ($kind =~ /^ins/ ? 1 : 0, $load =~ /ROLLBACK TO/ && $kind ne 'split' ? 2 : 1);
 
 	is($node->safe_psql('postgres', difference($t, $copied)), '0|0|' . ($kind eq 'truncated' ? 0 : $others + $beside), "$t: the rows of COPY");
 	is($node->safe_psql('postgres', counted($t, 1, 0)), $node->safe_psql('postgres', counted($copied, $times, $others + $beside * $times)), "$t: as many are counted");
