@@ -61,13 +61,22 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlanned *plann
 							   FC_FIELD_SUBTRANSACTION);
 }
 
-/* Refuses to tolerate a user's conversion, whose errors may have effects */
+/*
+ * Refuses to tolerate a user's conversion, whose errors may have effects, or
+ * that there is none, as core's COPY does: no record would be valid
+ */
 static void
 fc_plan_check_encoding(const FcOptions *options, const FcPlanned *planned)
 {
-	if ((options->tolerated & (FC_CLASS_ENCODING | FC_CLASS_REPLACE_INVALID)) == 0 || !planned->plan.need_transcoding ||
-		FindDefaultConversionProc(planned->plan.encoding,
-								  GetDatabaseEncoding()) < FirstNormalObjectId)
+	Oid			proc;
+
+	if ((options->tolerated & (FC_CLASS_ENCODING | FC_CLASS_REPLACE_INVALID)) == 0 || !planned->plan.need_transcoding)
+		return;
+	proc = FindDefaultConversionProc(planned->plan.encoding, GetDatabaseEncoding());
+	if (!OidIsValid(proc))
+		fc_throw(ERRCODE_UNDEFINED_FUNCTION, errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
+													pg_encoding_to_char(planned->plan.encoding), GetDatabaseEncodingName()));
+	if (proc < FirstNormalObjectId)
 		return;
 	fc_unsupported(errmsg("on_error_classes \"%s\" cannot be used with a conversion that is not built in",
 						  options->tolerated & FC_CLASS_ENCODING ? "encoding" : "replace_invalid"));

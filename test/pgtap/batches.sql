@@ -6,7 +6,7 @@
 \set name batches
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(7);
+SELECT plan(9);
 
 CREATE FUNCTION pg_temp.pick(VARIADIC choices text[]) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT choices[1 + floor(random() * cardinality(choices))::int]';
 
@@ -120,6 +120,10 @@ SELECT is(pg_temp.ends(format('SELECT fast_copy(''keyed'', %L, encoding => ''LAT
 SELECT pg_temp.shell(format('(seq -f "caf\\351,%%.0f" 1 299; printf "caf\\351 \\201 more,300\n"; seq -f "caf\\351,%%.0f" 301 500) | sed "s/.351/$(printf "\\351")/" >%s', :'file')) \g /dev/null
 TRUNCATE first;
 SELECT is(pg_temp.ends(format('SELECT fast_copy(''first'', %L, encoding => ''WIN1252'', workers => %s)', :'file', w)), pg_temp.ends(format('COPY first FROM %L (FORMAT csv, ENCODING ''WIN1252'')', :'file')), format('no character of WIN1252, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
+
+-- an encoding that nothing converts is no fault of the records
+SELECT is((pg_temp.failure(format('SELECT fast_copy(''first'', %L, encoding => ''MULE_INTERNAL'', on_error => ''ignore'', on_error_classes => %L, workers => 0)', :'file', array[class])))[1:2],
+	(pg_temp.failure(format('COPY first FROM %L (FORMAT csv, ENCODING ''MULE_INTERNAL'')', :'file')))[1:2], format('no conversion, with %s tolerated', class)) FROM unnest('{encoding,replace_invalid}'::text[]) AS class;
 
 SELECT * FROM finish();
 ROLLBACK;
