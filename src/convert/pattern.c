@@ -362,18 +362,20 @@ add_quoted(FcPatternCompiler *compiler, size_t len)
 	const char *p = compiler->at;
 	const char *end = p + len;
 	char		quote = *p++;
+	bool		open = (end == p || end[-1] != quote);
 
-	if (end - p < 1 || end[-1] != quote)
-		refuse(compiler->pattern, "A quoted text does not end.",
-			   "Text that is not part of a date or time stands in quotes, as in \"YYYY-MM-DD\\\"T\\\"HH24:MI\".");
 	if (len == 2 && quote == '\'')
 		add_step(compiler, FC_UNIT_LITERAL)->literal = quote;
-	for (; p < end - 1; p++)
+	for (; p < end - 1 && !open; p++)
 	{
-		if (*p == (compiler->upper ? '\\' : quote) && p < end - 2)
-			p++;
+		/* the last quote may be one of the text */
+		if (*p == (compiler->upper ? '\\' : quote))
+			open = (++p == end - 1);
 		add_step(compiler, FC_UNIT_LITERAL)->literal = *p;
 	}
+	if (open)
+		refuse(compiler->pattern, "A quoted text does not end.",
+			   "Text that is not part of a date or time stands in quotes, as in \"YYYY-MM-DD\\\"T\\\"HH24:MI\".");
 	compiler->at = end;
 }
 

@@ -4,7 +4,7 @@
 \set name timestamp_format
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(137);
+SELECT plan(142);
 
 -- An empty partitioned table t (k, n) and a file of keys and their numbers
 CREATE FUNCTION pg_temp.fresh(type text, keys text[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -231,6 +231,11 @@ SELECT is((SELECT string_agg(letter || ' ' || coalesce(said, 'nothing'), ', ') F
 	WHERE said IS DISTINCT FROM want), NULL, 'units of strftime');
 SELECT is(pg_temp.instead('%Q'), 'YYYY-MM-DD HH24:MI:SS', 'an unknown one');
 SELECT is(pg_temp.instead('%Y-%m-%dT%H:%M'), 'YYYY-MM-DD"T"HH24:MI', 'letters are quoted');
+
+-- Quotes that do not end, or are part of the text
+SELECT is((pg_temp.failure(format('SELECT fast_copy(''t'', ''none.csv'', ''k'', timestamp_format => %L)', pattern)))[3], 'A quoted text does not end.', pattern)
+	FROM unnest(ARRAY['yyyy-MM-dd''T', 'yyyy-MM-dd''T''''', 'YYYY-MM-DD"T', 'YYYY-MM-DD"T\"']) AS pattern;
+SELECT is(pg_temp.loaded('timestamp', '{2024-05-06it''s 07}', 'yyyy-MM-dd''it''''s'' HH'), '2024-05-06 07:00:00', 'a quote in quotes');
 
 -- The first year, and endings of numbers
 SELECT is(pg_temp.loaded('timestamp', '{0001-01-01,0001-12-31}', pattern), '0001-01-01 00:00:00, 0001-12-31 00:00:00', pattern) FROM unnest('{YYYY-MM-DD,yyyy-MM-dd}'::text[]) AS pattern;
