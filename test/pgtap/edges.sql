@@ -4,7 +4,7 @@
 
 \set name edges
 \ir begin.psql
-SELECT plan(36);
+SELECT plan(40);
 
 -- How a load of the file into a column of a type ends: rows, or the error
 CREATE FUNCTION pg_temp.ends(type text, load text, OUT rows text) LANGUAGE plpgsql AS $$
@@ -44,9 +44,9 @@ INSERT INTO edges VALUES
 	('smallint', '5', ARRAY['32767', '32768', '-32768', '-32769', '+5', '-0', ' 7', '7 ', '007', '0x1F', '1_0', '5.0', '1e2', '-', '', '65536', '65541', '99999999999999999999']),
 	('int', '5', ARRAY['2147483647', '2147483648', '-2147483648', '-2147483649', '+5', ' 7 ', '0000000000000000000012', '4294967301', '5x']),
 	('bigint', '5', ARRAY['9223372036854775807', '9223372036854775808', '-9223372036854775808', '-9223372036854775809', '18446744073709551616', '18446744073709551621', '-5', '12345678', '123456789']),
-	('real', '1.5', ARRAY['16777217', '16777219', '1.000000059604644775390625', '1.00000017881393432617187', '0.1', '-0', '3.4028235e38', '3.4028236e38', '1e39', '1e-46', '1.4e-45', 'nan', '.5', '5.', '12345678', '33554433.5',
+	('real', '1.5', ARRAY['16777217', '16777219', '1.000000059604644775390625', '1.00000017881393432617187', '8388608.5', '1.1234567890123456', '0.1', '-0', '3.4028235e38', '3.4028236e38', '1e39', '1e-46', '1.4e-45', 'nan', '.5', '5.', '12345678', '33554433.5',
 		'16777217.000000001', '16777218.999999999', '16777219.000000001', '16777216.999999999']),
-	('double precision', '1.5', ARRAY['9007199254740993', '9007199254740992.5', '0.1', '1234567.1', '12345678.1', '1234567.1234567', '1234567.123456789012', '1234567.12345678901234567', '.5', '5.', '-1.25', '1e308', '1e309', '4e-324', '1e-400', 'Infinity', '-inf', 'NaN', '0x10', '1e', '1.5.5', '-']),
+	('double precision', '1.5', ARRAY['9007199254740993', '9007199254740992.5', '0.1', '1234567.1', '12345678.1', '1234567.1234567', '1234567.123456789012', '1234567.12345678901234567', '0.' || repeat('1', 1000), '.5', '5.', '-1.25', '1e308', '1e309', '4e-324', '1e-400', 'Infinity', '-inf', 'NaN', '0x10', '1e', '1.5.5', '-']),
 	('numeric', '1.5', ARRAY['0', '-0', '0.0', '000.10', '9999', '10000', '99999999', '0.0001', '0.00001', '12345678901234567890.123456789', '1e3', '1e-3', 'NaN', 'infinity', '.', '.5', '5.', '+5', '- 5', '1_000']),
 	('numeric(6,2)', '1.50', ARRAY['9999.99', '9999.994', '9999.995', '10000', '-9999.995', '0.005', '0.0049', 'NaN', 'infinity', '1e3', '1e4']),
 	('numeric(4,4)', '0.5', ARRAY['0.9999', '0.99994', '0.99995', '1', '-0.9999', '0.00005', '0.00004', '.5', '0']),
@@ -63,7 +63,7 @@ INSERT INTO edges VALUES
 	('text', 'plain', ARRAY['', ' ', 'a"b', E'a\nb', 'é', '\N', 'NULL']),
 	('varchar(5)', 'plain', ARRAY['12345', '123456', '12345  ', '12345 6', 'ééééé', 'éééééé', 'éééé ', '']),
 	('char(5)', 'plain', ARRAY['12345', '123456', '12345   ', '12', 'ééééé', 'éééééé', ' ']),
-	('int[]', '{1,2}', ARRAY['{}', '{ 1 , 2 }', '{NULL}', '{null,NuLl}', '{"1"}', '{"NULL"}', '{1,2', '{1,}', '{,1}', '1,2', '{{1},{2}}', '{{1},{2,3}}', '[2:3]={1,2}', '[2:4]={1,2}', '{2147483648}', '{1}x', '{1} ', ' {1}']),
+	('int[]', '{1,2}', ARRAY['{}', '{ 1 , 2 }', '{NULL}', '{null,NuLl}', '{"1"}', '{"NULL"}', '{1,2', '{1,}', '{,1}', '1,2', '{{1},{2}}', '{{1},{2,3}}', '[2:3]={1,2}', '[2:4]={1,2}', '{2147483648}', '{1}x', '{1} ', ' {1}', '{1,', '{' || repeat('1,', 256) || '1}']),
 	('text[]', '{a,b}', ARRAY['{}', '{""}', '{"a,b",c d}', '{a\,b}', '{"a\"b"}', '{"a\\b"}', '{ a b , c }', '{NULL,"NULL",nulL}', '{a"b"}', '{"a"b}', '{a', 'a}', '{{a},{b}}', '{é}', '{"{"}', '{a{b}', '{"a\}', '{"a\,b}', '{"a\,b"}', '{a\', '{"a\']),
 	('timestamptz[]', '{"2024-05-06 12:00:00+02"}', ARRAY['{2024-05-06}', '{"2024-05-06 12:60:00+02"}', '{"2024-05-06 12:00:00+15:60"}', '{NULL,infinity}', '{"2024-02-30 00:00:00+00"}']);
 -- another encoding than the server's: values with characters that are not ASCII, or whose bytes are more in UTF-8
@@ -98,6 +98,27 @@ SELECT pg_temp.shell(format('printf "PGCOPY\\n\\377\\r\\n\\0\\0\\0\\0\\0\\0\\0\\
 SELECT is(pg_temp.ends('int', 'SELECT fast_copy(''got'', %L, format => ''binary'', workers => 0)'), pg_temp.ends('int', 'COPY got FROM %L (FORMAT binary)'), 'a length of -1');
 SELECT pg_temp.shell(format('printf "PGCOPY\\n\\377\\r\\n\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\2\\0\\0\\0\\4\\0\\0\\0\\1\\377\\377\\377\\376\\377\\377" >%s', :'file')) \g /dev/null
 SELECT is(pg_temp.ends('int', 'SELECT fast_copy(''got'', %L, format => ''binary'', workers => 0)'), pg_temp.ends('int', 'COPY got FROM %L (FORMAT binary)'), 'a length of -2');
+
+-- numbers as no server writes them: a first or a last digit of 0, and digits beyond their scale
+CREATE FUNCTION pg_temp.raw_differ(bytes text, OUT wrong text) LANGUAGE plpgsql AS $f$
+DECLARE
+	want text;
+	got text;
+BEGIN
+	PERFORM pg_temp.shell(format($$printf 'PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0\0\2\0\0\0\4\0\0\0\1\0\0\0%s\377\377' >%s$$, bytes, current_setting('fc.file')));
+	want := pg_temp.ends('numeric', 'COPY got FROM %L (FORMAT binary)');
+	got := pg_temp.ends('numeric', 'SELECT fast_copy(''got'', %L, format => ''binary'', workers => 0)');
+	IF got IS DISTINCT FROM want THEN
+		wrong := format('%s, not %s', got, want);
+	END IF;
+END
+$f$;
+SELECT is(pg_temp.raw_differ(bytes), NULL, what)
+	FROM (VALUES ('\14\0\2\0\1\0\0\0\0\0\0\0\1', 'a first digit of 0'), ('\14\0\2\0\1\0\0\0\0\0\1\0\0', 'a last digit of 0'),
+		('\16\0\3\0\0\0\0\0\0\0\1\0\2\0\3', 'digits beyond the scale')) AS b (bytes, what);
+SET LOCAL array_nulls = off;
+SELECT is(pg_temp.differ('text[]', '{a,b}', ARRAY['{NULL,1}', '{null}'], 'UTF8'), NULL, 'array_nulls off');
+RESET array_nulls;
 
 SELECT is(pg_temp.differ(type, plain, vals, encoding), NULL, format('%s in %s: %s values', type, encoding, cardinality(vals))) FROM edges;
 
