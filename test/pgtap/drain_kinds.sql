@@ -218,7 +218,7 @@ RESET fast_copy.max_partitions;
 SELECT is(pg_temp.result('', $$SELECT fast_copy_drain('t', options => '{"partition_interval": "1 day", "replace_from": "2024-01-03", "replace_to": "2024-01-04", "workers": 1}')$$, ''), '100', 'as JSON');
 SELECT is(pg_temp.result('', $$SELECT fast_copy_drain('t')$$, ''), '300', 'the width of partitions that are there');
 SELECT is(pg_temp.result('', $$SELECT fast_copy_drain('t', partition_interval => '1 day', replace_from => '2024-01-03 05:00', replace_to => '2024-01-03 06:00')$$, ''), '100', 'a range becomes one of whole partitions');
-SELECT is(pg_temp.result('DECLARE c CURSOR FOR TABLE t; MOVE c', $$SELECT fast_copy_drain('t')$$, ''), '0A000 cannot move rows of table "t_d" Its rows cannot be written anew: this session is using it.', 'a cursor');
+SELECT is(pg_temp.result('DECLARE c CURSOR FOR TABLE t', $$SELECT fast_copy_drain('t')$$, ''), '0A000 cannot move rows of table "t_d" Its rows cannot be written anew: this session is using it.', 'a cursor');
 
 -- tables of a session, in another tablespace, and without rows
 CREATE TEMP TABLE temporary (n int, k timestamp) PARTITION BY RANGE (k);
