@@ -14,7 +14,7 @@ use List::Util qw(shuffle);
 use Test::More;
 
 my $seed = $ENV{FC_SEED} // 63;
-my $cases = $ENV{FC_CASES} // 9;
+my $cases = $ENV{FC_CASES} // 10;
 my @kinds = qw(empty created truncated filled split parts inserting inside);
 my ($number, @loads) = 0;
 
@@ -42,12 +42,15 @@ sub drawn
 	my ($kind) = @_;
 	my ($t, $copied) = ('t_p' . ++$number, "c_$number");
 	my %new = map { $_ => 1 } qw(created truncated split);
-	my $file = file(pick(5, 800, 4000), pick(0, 1), pick(0, 1));
+	# pages of a new file, to which rows come by another way, need many rows and no index
+	my $inside = $kind eq 'inside';
+	my $file = file($inside ? 4000 : pick(5, 800, 4000), pick(0, 1), pick(0, 1));
 	my $columns = '(n int, ts timestamp, v text)';
 	my $storage = pick('', '', 'WITH (fillfactor = 50)');
 	my $index = pick('', '', 'CREATE INDEX ON @ (n)', 'CREATE UNIQUE INDEX ON @ (n, ts)', 'CREATE INDEX ON @ (left(v, 40) DESC, n)') =~ s/\@/$t/r;
+	$index = '' if $inside;
 	my @options = ('workers => ' . pick(0, 2), $new{$kind} && rand() < 0.4 ? 'freeze => true' : (), $kind eq 'split' ? "partition_interval => '" . pick('1 day', '1 month') . "'" : ());
-	my $settings = "SET fast_copy.chunk_size = '64kB'; SET fast_copy.writer = " . pick('page', 'page', 'multi_insert', 'auto') . '; ' . pick('', "SET fast_copy.memory = '1MB';");
+	my $settings = "SET fast_copy.chunk_size = '64kB'; SET fast_copy.writer = " . ($inside ? 'page' : pick('page', 'page', 'multi_insert', 'auto')) . '; ' . pick('', "SET fast_copy.memory = '1MB';");
 	my %make = (
 		split => "CREATE TABLE $t $columns PARTITION BY RANGE (ts)",
 		parts => "CREATE TABLE $t $columns PARTITION BY RANGE (ts); " . join(' ', map { "CREATE TABLE ${t}_$_ PARTITION OF $t FOR VALUES FROM ('2013-01-0$_') TO ('2013-01-0@{[ $_ + 1 ]}') $storage;" } 1 .. 6));
@@ -58,6 +61,8 @@ sub drawn
 	$make .= "; CREATE FUNCTION beside_$number(n int) RETURNS bool LANGUAGE plpgsql AS \$\$ BEGIN IF n = 3 THEN INSERT INTO public.$t VALUES (-1); END IF; RETURN true; END \$\$;
 		ALTER TABLE $t ADD CHECK (beside_$number(n))" if $kind =~ /^ins/;
 	my $before = $kind eq 'truncated' ? "TRUNCATE $t" : $kind =~ /created|inside/ ? "$make; $index" : '';
+	# after a row, frozen pages go through shared buffers
+	$before .= "; INSERT INTO $t VALUES (0)" if $kind =~ /created|truncated/ && rand() < 0.5;
 	# frozen rows can be loaded only by the transaction that made the file itself
 	my ($open, $close) = grep({ /freeze/ } @options) ? ('', '') : @{ pick([ '', '' ], [ 'SAVEPOINT s;', '; RELEASE s' ], [ "SAVEPOINT s; $load; ROLLBACK TO s;", '' ]) };
 
@@ -94,10 +99,11 @@ sub load
 	is($rc, 0, $what) or diag($err);
 	my $others = $kind =~ /truncated|filled|parts/ ? 300 : 0;
 	# what is rolled back has been counted, but for partitions that are gone with it
-	my ($beside, $times) = ($kind =~ /^ins/ ? 1 : 0, $load =~ /ROLLBACK TO/ && $kind ne 'split' ? 2 : 1);
+	my ($beside, $times) = ($kind =~ /^ins/ || $load =~ /VALUES \(0\)/ ? 1 : 0, $load =~ /ROLLBACK TO/ && $kind ne 'split' ? 2 : 1);
 
-	is($node->safe_psql('postgres', difference($t, $copied)), '0|0|' . ($kind eq 'truncated' ? 0 : $others + $beside), "$t: the rows of COPY");
-	is($node->safe_psql('postgres', counted($t, 1, 0)), $node->safe_psql('postgres', counted($copied, $times, $others + $beside * $times)), "$t: as many are counted");
+	is($node->safe_psql('postgres', difference($t, $copied)), '0|0|' . ($kind eq 'truncated' ? $beside : $others + $beside), "$t: the rows of COPY");
+	is($node->safe_psql('postgres', counted($t, 1, 0)), $node->safe_psql('postgres', counted($copied, $times, $others + $beside * ($kind =~ /^ins/ ? $times : 1))), "$t: as many are counted");
+	is($node->safe_psql('postgres', "SELECT sum(all_frozen) = sum(pg_relation_size(c.oid) / 8192) - $beside FROM pg_class c, pg_visibility_map_summary(c.oid) WHERE relkind = 'r' AND relname ~ '^${t}(_|\$)'"), 't', "$t: the map has all frozen pages") if $load =~ /freeze/;
 }
 
 # All that is there: rows in their places, what the maps say, sizes
@@ -105,8 +111,8 @@ sub state
 {
 	my ($node) = @_;
 
-	return join("\n", map { $node->safe_psql('postgres', "SELECT '$_', count(*), md5(string_agg(t::text, '|' ORDER BY tableoid, ctid)), (SELECT sum(pg_relation_size(relid)) FROM pg_partition_tree('$_')),
-		(SELECT sum((SELECT all_frozen FROM pg_visibility_map_summary(c.oid))) FROM pg_class c WHERE c.relkind = 'r' AND c.relname ~ '^$_(_|\$)') FROM $_ t") } map { $_->[0] } @loads);
+	return join("\n", map { $node->safe_psql('postgres', "SELECT '$_', count(*), md5(string_agg(t::text, '|' ORDER BY tableoid, ctid)),
+		(SELECT (sum(pg_relation_size(c.oid)), sum(all_frozen)) FROM pg_class c, pg_visibility_map_summary(c.oid) WHERE c.relkind = 'r' AND c.relname ~ '^$_(_|\$)') FROM $_ t") } map { $_->[0] } @loads);
 }
 
 my $node = new_node('node', { extra => ['--data-checksums'] }, 'wal_consistency_checking = all', 'autovacuum = off', 'wal_level = replica', 'max_wal_senders = 0');
