@@ -98,7 +98,7 @@ fc_server_name()
       fc_server_packages >&2
       version=$(dpkg-query -W -f '${source:Version}' "postgresql-$FC_MAJOR" 2>/dev/null)
       [ -n "$version" ] || fc_not_here "no package of the server, whose source could be built with assertions" || return
-      echo "pg$1-icu-$version-$(uname -m)"
+      echo "pg$1-full-$version-$(uname -m)"
       ;;
   esac
 }
@@ -166,14 +166,14 @@ fc_server_build()
   local dir=$FC_TMP/source log=$FC_TMP/log/server.build tree
   local include= sanitizer=
   [[ "$1" != *+sanitize ]] || include=" -I$FC_TOP/test/sanitize" sanitizer=' -fsanitize=address'
-  fc_packages gcc make libc6-dev perl dpkg-dev bzip2 xz-utils zlib1g-dev libicu-dev pkg-config libipc-run-perl valgrind
+  fc_packages gcc make libc6-dev perl dpkg-dev bzip2 xz-utils zlib1g-dev libicu-dev libxml2-dev pkg-config libipc-run-perl valgrind
   mkdir "$dir" || return
   tree=$(perl -I "$FC_TOP/test/external" -MSource -e 'print Source->fetch(@ARGV)' "$dir" "$FC_MAJOR" 2>>"$FC_LOG") ||
     fc_not_here "no source package: $(tail -n 3 "$FC_LOG")" || return
   echo "PostgreSQL $FC_MAJOR: building $(basename "$tree") for $1, which takes some minutes"
   (
     cd "$tree" &&
-      ./configure -q --prefix="$FC_TMP/server" --enable-cassert --enable-debug --enable-tap-tests --without-readline --with-icu \
+      ./configure -q --prefix="$FC_TMP/server" --enable-cassert --enable-debug --enable-tap-tests --without-readline --with-icu --with-libxml \
         CPPFLAGS="-DUSE_VALGRIND$include" CFLAGS="-O1 -fno-omit-frame-pointer$sanitizer" &&
       make -s -j"$(nproc)" all && make -s install && make -s -j"$(nproc)" -C contrib all && make -s -C contrib install &&
       cp src/tools/valgrind.supp "$FC_TMP/server/share/"
