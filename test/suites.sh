@@ -371,7 +371,8 @@ scripts_of_packages()
   local of=/usr/share/postgresql/$FC_MAJOR/extension to name
   to=$("$FC_BIN/pg_config" --sharedir)/extension
   for name in "$@"; do
-    [ -f "$to/$name.control" ] || fc_root cp "$of/$name".control "$of/$name"--*.sql "$to/" || return
+    [ -f "$to/$name.control" ] || [ ! -f "$of/$name.control" ] ||
+      fc_root cp "$of/$name".control "$of/$name"--*.sql "$to/" || return
   done
 }
 

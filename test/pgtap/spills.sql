@@ -9,8 +9,6 @@
 \ir begin.psql
 SELECT plan(2);
 
-CREATE FUNCTION pg_temp.pick(VARIADIC choices text[]) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT choices[1 + floor(random() * cardinality(choices))::int]';
-
 -- The key of row g, by how they are spread
 CREATE FUNCTION pg_temp.key(g int, spread text) RETURNS timestamp LANGUAGE sql VOLATILE AS $$
 	SELECT timestamp '2024-05-06' + interval '1 s' * CASE spread WHEN 'spread' THEN random() * 400000 WHEN 'few' THEN g * 7919 % 5 * 50000 WHEN 'one' THEN 7
