@@ -103,7 +103,8 @@ sub load
 
 	is($node->safe_psql('postgres', difference($t, $copied)), '0|0|' . ($kind eq 'truncated' ? $beside : $others + $beside), "$t: the rows of COPY");
 	is($node->safe_psql('postgres', counted($t, 1, 0)), $node->safe_psql('postgres', counted($copied, $times, $others + $beside * ($kind =~ /^ins/ ? $times : 1))), "$t: as many are counted");
-	is($node->safe_psql('postgres', "SELECT sum(all_frozen) = sum(pg_relation_size(c.oid) / 8192) - $beside FROM pg_class c, pg_visibility_map_summary(c.oid) WHERE relkind = 'r' AND relname ~ '^${t}(_|\$)'"), 't', "$t: the map has all frozen pages") if $load =~ /freeze/;
+	# core's way may leave pages empty at the end, as COPY does from 16 on
+	is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT DISTINCT tableoid, (ctid::text::point)[0]::bigint AS block FROM $t) x, pg_visibility_map(tableoid, block) WHERE NOT all_frozen"), $beside, "$t: the map has all frozen pages that have rows") if $load =~ /freeze/;
 }
 
 # All that is there: rows in their places, what the maps say, sizes
