@@ -303,7 +303,10 @@ fc_scan_odd(FcScanner *scanner, int i)
 	fc_scan_record(scanner);
 	/* what code of users did before it failed must not stay */
 	if (scanner->doubt && scanner->doubted == scanner->reader.record.offset)
+	{
+		scanner->ctx->evaluating = true;
 		ReThrowError(scanner->doubt);
+	}
 	/* a later error is not about this record */
 	scanner->reader.record.data = NULL;
 }

@@ -204,7 +204,7 @@ my $both = write_file('both_new', 'new', 1);
 my $begin = "BEGIN; ALTER TYPE e ADD VALUE 'new';";
 
 same_error("a new value of an enum, $_", $RAISES, "COPY enums FROM '$raised' (FORMAT csv)",
-	"SELECT fast_copy('enums', '$raised', ${_}workers => WORKERS)", $begin, 0, 2) foreach '', "on_error => 'ignore', ";
+	"SELECT fast_copy('enums', '$raised', ${_}workers => WORKERS)", $begin, 0, 2) foreach '', "on_error => 'ignore', ", "timestamp_column => 'ts', ";
 same_error('a new value of an enum after an earlier bad line', $BAD, "COPY enums FROM '$both' (FORMAT csv)",
 	"SELECT fast_copy('enums', '$both', timestamp_column => 'ts', workers => WORKERS)", $begin, 0, 2);
 
