@@ -7,7 +7,7 @@ CREATE EXTENSION IF NOT EXISTS pageinspect;
 \set name tuples
 \ir begin.psql
 SET LOCAL fast_copy.root_directory = :'tmp_dir';
-SELECT plan(50);
+SELECT plan(55);
 
 CREATE FUNCTION pg_temp.tuples(rel regclass) RETURNS TABLE (infomask int, natts int, hoff int, bits text, data bytea) LANGUAGE sql AS $$
 	SELECT t_infomask & 2055, t_infomask2 & 2047, t_hoff, t_bits, t_data
@@ -75,6 +75,16 @@ SELECT pg_temp.file('SELECT g, repeat(''t'', g % 100) FROM generate_series(11, 5
 SELECT fast_copy('appended', current_setting('fc.file'), workers => 0) \g /dev/null
 SELECT is(array_agg(n ORDER BY ctid), array_agg(n ORDER BY n), 'pages follow those that were there') FROM appended WHERE length(t) = n % 100;
 SELECT is(count(*), 5000::bigint, 'with all rows') FROM appended;
+
+-- of a batch of rows the one that is too long for a page is told
+CREATE TABLE long (n int, t text);
+ALTER TABLE long ALTER t SET STORAGE plain;
+CREATE INDEX ON long (n);
+SET LOCAL fast_copy.writer = multi_insert;
+SELECT is((f)[1] || ' ' || (f)[2] || ' ' || substring((f)[9], 'line [0-9]+'), '54000 row is too big: size 9032, maximum size 8160 line ' || line, 'a row that is too long in line ' || line)
+FROM unnest('{1,2,500,999,1500}'::int[]) AS line,
+	pg_temp.file(format('SELECT g, CASE g WHEN %s THEN repeat(''t'', 9000) END FROM generate_series(1, 1500) AS g', line)) AS file,
+	pg_temp.failure(format('SELECT fast_copy(''long'', %L, workers => 0)', file)) AS f;
 
 SELECT * FROM finish();
 ROLLBACK;
