@@ -55,6 +55,9 @@ struct FcCellReader
 	Size		key_place;		/* in a bare row */
 	int			key_width;
 	bool		null;			/* the cell is that of NULL keys */
+	const FcCell *cell;			/* that is read, or cut */
+	const FcCellBlocks *blocks; /* of all processes that have some of it */
+	int			nblocks;
 	List	   *cuts;			/* FcCellCut, the current one first */
 
 	char	   *buf;			/* the cell's blocks */
@@ -201,18 +204,17 @@ fc_cells_make_room(FcCellReader *reader, Size size, uint64 rows)
  * it.  ERROR XX001 if there is none.
  */
 static void
-fc_ref_read_block(FcCellReader *reader, const FcCellRef *ref, uint64 *place, uint32 *size,
-				  char *to)
+fc_cells_read_block(FcCellReader *reader, File file, uint64 *place, uint32 *size, char *to)
 {
 	const FcSpillBlock *block = (const FcSpillBlock *) to;
 
-	fc_cells_read(ref->file, *place, to, *size);
+	fc_cells_read(file, *place, to, *size);
 	/* reads of places are not counted, only those of their records */
 	reader->stats.reads += reader->fetch == NULL;
 	reader->stats.bytes += reader->fetch ? 0 : *size;
 	if (block->size != *size)
 		fc_throw(ERRCODE_DATA_CORRUPTED, errmsg("could not read file \"%s\": there is no block at byte " UINT64_FORMAT,
-												FilePathName(ref->file), *place));
+												FilePathName(file), *place));
 	*place = block->before;
 	*size = block->before_size;
 }
@@ -238,9 +240,6 @@ fc_cells_walk(FcCellReader *reader, char *block, FcCellEach each, void *arg)
 
 #define fc_cells_key(reader, spilled) \
 	fc_spilled_key(spilled, (reader)->key_place, (reader)->key_width)
-#define fc_cells_check(reader, ref, block) \
-	fc_spill_check_block((reader)->ctx->shared, block, \
-						 (&(FcCell) {.part.null = (ref)->null,.lo = (ref)->lo,.hi_max = true}))
 
 static inline void
 fc_cells_add_item(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *spilled, void *arg)
@@ -260,23 +259,20 @@ fc_cells_add_item(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *sp
  * "to"; if that is NULL they are freed.
  */
 static pg_attribute_always_inline void
-fc_cells_each(FcCellReader *reader, const FcCellRef *refs, int nrefs, char *to, FcCellEach each,
-			  void *arg)
+fc_cells_each(FcCellReader *reader, char *to, FcCellEach each, void *arg)
 {
-	for (int i = 0; i < nrefs; i++)
+	for (int i = 0; i < reader->nblocks; i++)
 	{
-		uint64		place = refs[i].last;
-		uint32		size = refs[i].last_size;
-		char	   *block = (char *) refs[i].block;
+		uint64		place = reader->blocks[i].last;
+		uint32		size = reader->blocks[i].last_size;
+		char	   *block = (char *) reader->blocks[i].block;
 
+		/* it is the cell's only one */
 		if (block && to)
-		{
-			block = memcpy(to, block, refs[i].size);
-			to += refs[i].size;
-		}
+			block = memcpy(to, block, reader->cell->size);
 		if (block)
 		{
-			fc_cells_check(reader, &refs[i], block);
+			fc_spill_check_block(reader->ctx->shared, block, reader->cell);
 			fc_cells_walk(reader, block, each, arg);
 		}
 		while (size > 0)
@@ -284,8 +280,8 @@ fc_cells_each(FcCellReader *reader, const FcCellRef *refs, int nrefs, char *to, 
 			block = to ? to : palloc(size);
 			if (to)
 				to += size;
-			fc_ref_read_block(reader, &refs[i], &place, &size, block);
-			fc_cells_check(reader, &refs[i], block);
+			fc_cells_read_block(reader, reader->blocks[i].file, &place, &size, block);
+			fc_spill_check_block(reader->ctx->shared, block, reader->cell);
 			fc_cells_walk(reader, block, each, arg);
 			if (to == NULL)
 				pfree(block);
@@ -393,11 +389,11 @@ fc_cells_lay_out(FcCellReader *reader, const char *limit)
 
 /* Reads the places of a cell, and their records */
 static void
-fc_cells_fetch(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size laid_out)
+fc_cells_fetch(FcCellReader *reader, Size laid_out)
 {
 	char	   *end;
 
-	fc_cells_each(reader, refs, nrefs, reader->buf + laid_out, fc_cells_add_place, NULL);
+	fc_cells_each(reader, reader->buf + laid_out, fc_cells_add_place, NULL);
 	end = fc_cells_lay_out(reader, reader->buf + laid_out);
 	reader->n = 0;
 	for (char *at = reader->buf; at < end; at += ((FcSpillBlock *) at)->size)
@@ -447,14 +443,14 @@ fc_cells_put_again(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *s
  * sets *n to their number; each is a row's
  */
 static FcBound *
-fc_cells_find_bounds(FcCellReader *reader, const FcCellRef *refs, int nrefs, int *n)
+fc_cells_find_bounds(FcCellReader *reader, int *n)
 {
 	FcCellSample sample = {.most = *n * FC_CELL_SAMPLE};
 	int			nbounds = 0;
 
 	pg_prng_seed(&sample.random, 1);
 	sample.bounds = palloc(sizeof(FcBound) * sample.most);
-	fc_cells_each(reader, refs, nrefs, NULL, fc_cells_take_sample, &sample);
+	fc_cells_each(reader, NULL, fc_cells_take_sample, &sample);
 	qsort(sample.bounds, sample.n, sizeof(FcBound), fc_spill_bound_cmp);
 	for (int i = 1; i < *n; i++)
 	{
@@ -472,7 +468,7 @@ fc_cells_find_bounds(FcCellReader *reader, const FcCellRef *refs, int nrefs, int
 
 /* Cuts a cell; its pieces come next */
 static void
-fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
+fc_cells_cut(FcCellReader *reader, Size need)
 {
 	MemoryContext old = MemoryContextSwitchTo(fc_context_memory(reader->mcxt, "cut cell"));
 	FcCellCut  *cut = palloc0(sizeof(FcCellCut));
@@ -481,42 +477,37 @@ fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
 	FcSpill    *spill;
 
 	fc_cells_free(reader);
-	bounds = fc_cells_find_bounds(reader, refs, nrefs, &n);
+	bounds = fc_cells_find_bounds(reader, &n);
 	spill = fc_spill_begin(reader->ctx->shared, NULL, NULL, bounds, n, reader->memory / 2);
-	fc_cells_each(reader, refs, nrefs, NULL, fc_cells_put_again, spill);
+	fc_cells_each(reader, NULL, fc_cells_put_again, spill);
 	cut->kept = fc_spill_keep(spill, true);
 	MemoryContextSwitchTo(reader->mcxt);
 	reader->cuts = lcons(cut, reader->cuts);
 	MemoryContextSwitchTo(old);
 }
 
-/* Reads a cell, whose parts the refs are, or cuts it */
+/* Reads a cell, or cuts it */
 static void
-fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
+fc_cells_take(FcCellReader *reader, const FcCell *cell, const FcCellBlocks *blocks, int nblocks)
 {
-	Size		size = 0;
-	Size		fetched = 0;
-	uint64		rows = 0;
-	Size		need;
+	Size		buffer = fc_cells_buffer(reader, cell->size, cell->fetched);
+	uint64		rows = cell->part.rows;
+	Size		need = buffer + rows * 2 * sizeof(FcItem);
 
-	for (int i = 0; i < nrefs; i++)
-	{
-		size += refs[i].size;
-		fetched += refs[i].fetched;
-		rows += refs[i].rows;
-	}
-	need = fc_cells_buffer(reader, size, fetched) + rows * 2 * sizeof(FcItem);
+	reader->cell = cell;
+	reader->blocks = blocks;
+	reader->nblocks = nblocks;
 	reader->n = reader->next = 0;
 	if (need > reader->memory && rows > 1)
 	{
-		fc_cells_cut(reader, refs, nrefs, need);
+		fc_cells_cut(reader, need);
 		return;
 	}
-	fc_cells_make_room(reader, fc_cells_buffer(reader, size, fetched), rows);
+	fc_cells_make_room(reader, buffer, rows);
 	if (reader->fetch)
-		fc_cells_fetch(reader, refs, nrefs, fc_cells_laid_out(size, fetched));
+		fc_cells_fetch(reader, fc_cells_laid_out(cell->size, cell->fetched));
 	else
-		fc_cells_each(reader, refs, nrefs, reader->buf, fc_cells_add_item, NULL);
+		fc_cells_each(reader, reader->buf, fc_cells_add_item, NULL);
 	if (reader->n != rows)
 		elog(ERROR, "a spilled cell has " UINT64_FORMAT " rows instead of " UINT64_FORMAT,
 			 reader->n, rows);
@@ -542,15 +533,15 @@ fc_cells_advance(FcCellReader *reader)
 	while (reader->cuts != NIL)
 	{
 		FcCellCut  *cut = linitial(reader->cuts);
-		FcCellRef	ref;
+		const FcCell *cell = &cut->kept->cells[cut->next];
 
 		if (cut->next == cut->kept->ncells)
 		{
 			fc_cells_end_cut(reader);
 			continue;
 		}
-		ref = fc_cell_ref(&cut->kept->cells[cut->next++]);
-		fc_cells_take(reader, &ref, 1);
+		cut->next++;
+		fc_cells_take(reader, cell, &cell->blocks, 1);
 		if (reader->next < reader->n)
 			return true;
 	}
@@ -560,8 +551,8 @@ fc_cells_advance(FcCellReader *reader)
 void
 fc_cells_enter(FcCellReader *reader, const FcTask *task)
 {
-	int			nrefs;
-	const FcCellRef *refs = fc_spills_find(reader->spills, task, &nrefs);
+	const FcSpills *spills = reader->spills;
+	int			i = fc_spills_find(spills, task);
 
 	if (reader->ctx->stopped)
 		return;
@@ -569,7 +560,8 @@ fc_cells_enter(FcCellReader *reader, const FcTask *task)
 	while (reader->cuts != NIL)
 		fc_cells_end_cut(reader);
 	reader->null = task->null;
-	fc_cells_take(reader, refs, nrefs);
+	fc_cells_take(reader, &spills->cells[i], &spills->blocks[spills->first[i]],
+				  spills->first[i + 1] - spills->first[i]);
 }
 
 void
