@@ -69,8 +69,7 @@ struct FcCellReader
 	uint64		n;
 	uint64		next;
 	FcFetch    *fetch;			/* NULL: cells have all that they need */
-	FcReadStats stats;
-	FcReadStats counted;		/* those of earlier tasks */
+	FcReadStats stats;			/* of this task */
 	char	   *large;			/* a record whose bytes the cell lacks */
 	Size		large_size;
 };
@@ -520,8 +519,7 @@ fc_cells_end_cut(FcCellReader *reader)
 {
 	FcCellCut  *cut = linitial(reader->cuts);
 
-	if (cut->kept->file != 0)
-		FileClose(cut->kept->file);
+	FileClose(cut->kept->file);
 	MemoryContextDelete(GetMemoryChunkContext(cut));
 	reader->cuts = list_delete_first(reader->cuts);
 }
@@ -556,9 +554,7 @@ fc_cells_enter(FcCellReader *reader, const FcTask *task)
 
 	if (reader->ctx->stopped)
 		return;
-	/* a process that was stopped has left some */
-	while (reader->cuts != NIL)
-		fc_cells_end_cut(reader);
+	Assert(reader->cuts == NIL);
 	reader->null = task->null;
 	fc_cells_take(reader, &spills->cells[i], &spills->blocks[spills->first[i]],
 				  spills->first[i + 1] - spills->first[i]);
@@ -568,15 +564,13 @@ void
 fc_cells_leave(FcCellReader *reader, FcTask *task)
 {
 	FcShared   *shared = reader->ctx->shared;
-	uint64		reads = reader->stats.reads - reader->counted.reads;
-	uint64		bytes = reader->stats.bytes - reader->counted.bytes;
 
-	task->reads += reads;
-	pg_atomic_fetch_add_u64(&shared->counts.reads, reads);
-	pg_atomic_fetch_add_u64(&shared->counts.read_bytes, bytes);
+	task->reads += reader->stats.reads;
+	pg_atomic_fetch_add_u64(&shared->counts.reads, reader->stats.reads);
+	pg_atomic_fetch_add_u64(&shared->counts.read_bytes, reader->stats.bytes);
 	if (reader->stats.refused != 0)
 		pg_atomic_write_u32(&shared->io.uring_errno, reader->stats.refused);
-	reader->counted = reader->stats;
+	memset(&reader->stats, 0, sizeof(FcReadStats));
 }
 
 static inline bool
