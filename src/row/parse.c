@@ -133,9 +133,9 @@ static void
 fc_parse_encode(void *arg)
 {
 	FcParser   *parser = arg;
-	FcInHand   *record = &parser->record;
+	FcRecord   *record = &parser->record.from;
 
-	record->data = fc_parse_encoding(parser, record->data, &record->len);
+	record->data = fc_parse_encoding(parser, record->data, &record->length);
 	record->marks = NULL;
 }
 
@@ -162,7 +162,7 @@ fc_parse_object(void *arg)
 	record->found = parser->nfields;
 	/* texts are not in the record */
 	parser->quick.room.readable = NULL;
-	fc_object_cut(parser->objects, record->data, record->len, record->fields);
+	fc_object_cut(parser->objects, record->from.data, record->from.length, record->fields);
 }
 
 /* Mends what fc_parse_encode found or, once fields are cut, fc_parse_verify */
@@ -174,8 +174,8 @@ fc_parse_mend(FcParser *parser)
 
 	if (!record->cut)
 	{
-		record->data = fc_mend_characters(plan->encoding, plan->need_transcoding, record->data, &record->len);
-		record->marks = NULL;
+		record->from.data = fc_mend_characters(plan->encoding, plan->need_transcoding, record->from.data, &record->from.length);
+		record->from.marks = NULL;
 		return;
 	}
 	for (int i = 0; i < Min(record->found, parser->nfields); i++)
@@ -421,6 +421,7 @@ static void
 fc_parse_cut(FcParser *parser)
 {
 	FcInHand   *record = &parser->record;
+	FcRecord   *from = &record->from;
 	const FcDialect *dialect = &parser->dialect;
 	int			max = record->map ? record->map[0] : parser->nfields;
 	FcField    *fields = record->map ? fc_parse_room(parser, max) : record->fields;
@@ -428,22 +429,22 @@ fc_parse_cut(FcParser *parser)
 	Assert(!record->cut && record->left == NULL);
 	record->cut = true;
 	/* the byte after the record is there for the last field's NUL */
-	parser->quick.room.readable = record->data + record->len + 1;
-	if (record->marks == NULL && record->len > 0 && record->len <= FC_MARKS_BYTES &&
+	parser->quick.room.readable = from->data + from->length + 1;
+	if (from->marks == NULL && from->length > 0 && from->length <= FC_MARKS_BYTES &&
 		fc_marks_serve(dialect))
 	{
-		fc_marks_fill(dialect, parser->marks, record->data, record->len);
-		record->marks_pos = 0;
-		if (dialect->mode == FC_MODE_TEXT || fc_marks_closed(parser->marks, record->len))
-			record->marks = parser->marks;
+		fc_marks_fill(dialect, parser->marks, from->data, from->length);
+		from->marks_pos = 0;
+		if (dialect->mode == FC_MODE_TEXT || fc_marks_closed(parser->marks, from->length))
+			from->marks = parser->marks;
 	}
-	if (record->marks != NULL)
-		record->found = fc_fields_marked(dialect, record->marks, record->marks_pos,
-										record->data, record->len, fields, max);
+	if (from->marks != NULL)
+		record->found = fc_fields_marked(dialect, from->marks, from->marks_pos,
+										from->data, from->length, fields, max);
 	else if (dialect->mode == FC_MODE_BINARY)
-		record->found = fc_binary_fields(record->data, record->len, fields, max);
+		record->found = fc_binary_fields(from->data, from->length, fields, max);
 	else
-		record->found = fc_fields_cut(dialect, record->data, record->len, fields, max);
+		record->found = fc_fields_cut(dialect, from->data, from->length, fields, max);
 	if (record->map && record->found >= 0)
 		fc_parse_permute(parser);
 }
@@ -475,7 +476,7 @@ fc_parse_fields(FcParser *parser)
 		fc_parse_check(parser, fc_parse_verify);
 	if (record->ok && parser->dialect.default_string != NULL)
 		fc_parse_check_markers(parser);
-	if (record->ok && record->found > parser->nfields && !plan->drops && (parser->nfields > 0 || record->len > 0))
+	if (record->ok && record->found > parser->nfields && !plan->drops && (parser->nfields > 0 || record->from.length > 0))
 		fc_parse_malformed(parser, NULL);
 	return record->ok;
 }
@@ -484,7 +485,6 @@ bool
 fc_parse_transforms(FcParser *parser)
 {
 	FcInHand   *record = &parser->record;
-	FcRecord	from = {.offset = record->offset,.line = record->line,.row = record->row};
 
 	if (parser->transforms == NULL)
 		return true;
@@ -495,7 +495,7 @@ fc_parse_transforms(FcParser *parser)
 	}
 	for (int i = parser->nfields; i < parser->ncolumns; i++)
 		record->fields[i] = (FcField) {.data = fc_column_nothing,.null = true};
-	fc_transforms_take(parser->transforms, record->fields, &from);
+	fc_transforms_take(parser->transforms, record->fields, &record->from);
 	/* an expression makes the value, not the default */
 	for (int i = 0; i < parser->nfields; i++)
 		record->fields[i].marker &= parser->columns[i].transform == NULL;
@@ -596,7 +596,7 @@ fc_parse_in_zone(FcParser *parser, void (*body) (void *arg), void *arg)
 static bool
 fc_parse_is_valid(const FcParser *parser)
 {
-	const FcInHand *record = &parser->record;
+	const FcRecord *record = &parser->record.from;
 
 	/* the texts among binary values are verified one by one */
 	if (parser->dialect.mode == FC_MODE_BINARY)
@@ -606,8 +606,8 @@ fc_parse_is_valid(const FcParser *parser)
 	/* plain ASCII is valid in every server encoding */
 	if (record->marks != NULL && !record->marks->has_strange)
 		return true;
-	return fc_parse_is_ascii(record->data, record->len) ||
-		pg_encoding_verifymbstr(parser->shared->plan.encoding, record->data, record->len) == record->len;
+	return fc_parse_is_ascii(record->data, record->length) ||
+		pg_encoding_verifymbstr(parser->shared->plan.encoding, record->data, record->length) == record->length;
 }
 
 bool
@@ -618,8 +618,6 @@ fc_parse_quickly(FcParser *parser, const FcRecord *record, Datum *values, bool *
 	const FcField *end = field + parser->ncolumns;
 
 	fc_parse_take(parser, record, values, nulls);
-	parser->record.marks = record->marks;
-	parser->record.marks_pos = record->marks_pos;
 	/* core's parser may throw an error */
 	if (parser->file_zone || parser->objects || parser->record.map || !fc_parse_is_valid(parser))
 		return false;

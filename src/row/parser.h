@@ -33,13 +33,8 @@ typedef struct FcQuickWay
 /* The record that is being parsed */
 typedef struct FcInHand
 {
-	char	   *data;
-	size_t		len;
-	uint64		offset;			/* where it came from, as in FcRecord */
-	uint64		line;
-	uint64		row;
-	const FcMarks *marks;		/* of its bytes from marks_pos on; or NULL */
-	size_t		marks_pos;
+	FcRecord	from;			/* its bytes, which are converted to the
+								 * server's encoding, and where it came from */
 	Datum	   *values;
 	bool	   *nulls;
 	const int32 *map;			/* fc_shared_map */
@@ -99,14 +94,9 @@ fc_parse_take(struct FcParser *parser, const FcRecord *taken, Datum *values, boo
 {
 	FcInHand   *record = &parser->record;
 
-	record->data = taken->data;
-	record->len = taken->length;
-	record->offset = taken->offset;
-	record->line = taken->line;
-	record->row = taken->row;
+	record->from = *taken;
 	record->map = fc_parse_map(parser, taken->offset);
 	record->lacks = -1;
-	record->marks = NULL;
 	record->values = values;
 	record->nulls = nulls;
 	record->ok = true;
