@@ -28,15 +28,6 @@
 /* Bytes that fc_parse_copy has room for at first */
 #define FC_PARSE_COPY	4096
 
-/* A value that fc_parse_make_value makes */
-typedef struct FcValue
-{
-	FcParser   *parser;
-	FcColumn   *column;
-	FcField    *field;
-	Datum		value;
-} FcValue;
-
 char *
 fc_parse_encoding(FcParser *parser, char *rec, size_t *len)
 {
@@ -217,19 +208,21 @@ fc_parse_check(FcParser *parser, FcErrorBody check)
 }
 
 /*
- * Body of fc_error_catch: makes the field's value, and puts what a transform
- * makes into the field, too
+ * Body of fc_error_catch: makes the value of the column at hand, and puts what
+ * a transform makes into the field, too
  */
 static void
 fc_parse_make_value(void *arg)
 {
-	FcValue    *value = arg;
+	FcParser   *parser = arg;
+	FcColumn   *column = parser->record.column;
+	FcField    *field = &parser->record.fields[column - parser->columns];
+	Datum	   *value = &parser->record.values[column->index];
 
-	if (value->column->transform &&
-		fc_transform_value(value->parser->transforms, value->column, value->field, &value->value))
+	if (column->transform && fc_transform_value(parser->transforms, column, field, value))
 		return;
-	fc_mend_length(&value->parser->faults, value->column, value->field);
-	value->value = fc_column_value(value->column, value->field);
+	fc_mend_length(&parser->faults, column, field);
+	*value = fc_column_value(column, field);
 }
 
 /*
@@ -240,7 +233,7 @@ fc_parse_make_value(void *arg)
  * million of these at the end takes quadratic time.  Locks stay.
  */
 static ErrorData *
-fc_parse_catch(FcParser *parser, FcValue *value)
+fc_parse_catch(FcParser *parser)
 {
 	ResourceOwner outer = CurrentResourceOwner;
 	ErrorData  *edata;
@@ -248,7 +241,7 @@ fc_parse_catch(FcParser *parser, FcValue *value)
 	if (parser->faults.owner == NULL)
 		parser->faults.owner = ResourceOwnerCreate(outer, "fast_copy value");
 	CurrentResourceOwner = parser->faults.owner;
-	edata = fc_error_catch(parser->ctx, fc_parse_make_value, value);
+	edata = fc_error_catch(parser->ctx, fc_parse_make_value, parser);
 	CurrentResourceOwner = outer;
 	if (edata == NULL)
 		return NULL;
@@ -296,7 +289,6 @@ fc_parse_set_zone(FcParser *parser, bool of_file)
 static void
 fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 {
-	FcValue		trial = {parser, column, field};
 	Datum	   *value = &parser->record.values[column->index];
 	bool	   *null = &parser->record.nulls[column->index];
 	ErrorData  *edata = NULL;
@@ -312,14 +304,13 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 	if (!field->null && !column->transform && (column->flags & FC_FIELD_EDITS))
 		fc_edit_field(&column->edit, field);
 	if (!fc_parse_tolerates(parser, FC_CLASS_CONVERSION))
-		fc_parse_make_value(&trial);
+		fc_parse_make_value(parser);
 	else if (field->null || column->transform || column->pattern ||
 			 fc_column_refuses(column, field) ||
-			 !fc_convert(&column->convert, field->data, field->len, &trial.value))
+			 !fc_convert(&column->convert, field->data, field->len, value))
 		edata = (column->flags & FC_FIELD_SUBTRANSACTION) ?
-			fc_error_catch_undo(parser->ctx, fc_parse_make_value, &trial) :
-			fc_parse_catch(parser, &trial);
-	*value = trial.value;
+			fc_error_catch_undo(parser->ctx, fc_parse_make_value, parser) :
+			fc_parse_catch(parser);
 	*null = field->null;
 	if (edata && !fc_parse_is_of_value(edata))
 		ThrowErrorData(edata);
