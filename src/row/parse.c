@@ -33,14 +33,10 @@ fc_parse_encoding(FcParser *parser, char *rec, size_t *len)
 {
 	FcShared   *shared = parser->shared;
 	char	   *converted;
-	int			valid;
 
 	if (!shared->plan.need_transcoding)
 	{
-		valid = pg_encoding_verifymbstr(shared->plan.encoding, rec, *len);
-		if (valid != *len)
-			report_invalid_encoding(shared->plan.encoding, rec + valid,
-									*len - valid);
+		(void) pg_verify_mbstr(shared->plan.encoding, rec, *len, false);
 		return rec;
 	}
 	/* the conversion of an empty input returns the input itself */
@@ -69,10 +65,7 @@ fc_parse_refuse(FcParser *parser, uint32 class, FcColumn *column,
 {
 	Assert(fc_parse_tolerates(parser, class));
 	parser->record.ok = false;
-	parser->faults.bad.class = class;
-	parser->faults.bad.column = column ? column->name : NULL;
-	parser->faults.bad.value = value;
-	parser->faults.bad.edata = edata;
+	parser->faults.bad = (FcBad) {class, column ? column->name : NULL, value, edata};
 }
 
 void
