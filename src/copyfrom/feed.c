@@ -417,9 +417,9 @@ fc_feed_take_context(FcFeed *feed)
 	context->arg = feed;
 	feed->follow = true;
 	old = MemoryContextSwitchTo(feed->cstate->copycontext);
-	feed->cstate->qualexpr = fc_where_counted(feed->cstate->qualexpr, &feed->target->ctx,
-											  feed->stream ? &feed->offset : &feed->target->source->files[feed->file].data_start,
-											  feed->estate);
+	feed->cstate->qualexpr = fc_where_wrap(feed->cstate->qualexpr, feed->target->shared, &feed->target->ctx,
+										   feed->stream ? &feed->offset : &feed->target->source->files[feed->file].data_start,
+										   feed->estate);
 	MemoryContextSwitchTo(old);
 }
 

@@ -129,7 +129,7 @@ typedef struct FcWrappedWhere
 	FcContext  *ctx;			/* counts rows for which it is not true, of the
 								 * file of *offset; or NULL */
 	const uint64 *offset;
-	EState	   *parsed;			/* as in fc_where_counted */
+	EState	   *parsed;			/* as in fc_where_wrap */
 	ExprContext *econtext;		/* with the row */
 	bool		isnull;
 	Datum		result;
@@ -163,8 +163,7 @@ fc_where_evaluate(ExprState *state, ExprContext *econtext, bool *isnull)
 	return wrapped.result;
 }
 
-/* Gives the condition the file's time zone, and counts by it if ctx is set */
-static ExprState *
+ExprState *
 fc_where_wrap(ExprState *where, FcShared *shared, FcContext *ctx, const uint64 *offset,
 			  EState *parsed)
 {
@@ -186,12 +185,6 @@ fc_where_wrap(ExprState *where, FcShared *shared, FcContext *ctx, const uint64 *
 	state->evalfunc = fc_where_evaluate;
 	state->evalfunc_private = wrapped;
 	return state;
-}
-
-ExprState *
-fc_where_counted(ExprState *where, FcContext *ctx, const uint64 *offset, EState *parsed)
-{
-	return fc_where_wrap(where, ctx->shared, ctx, offset, parsed);
 }
 
 ExprState *
