@@ -42,6 +42,15 @@ delim_at(const FcDialect *dialect, const char *buf, size_t pos, size_t len)
 		 memcmp(buf + pos + 1, dialect->delim_rest, dialect->delim_more) == 0);
 }
 
+/* The bits in [pos, end) of a word whose first one is number "base" */
+static inline uint64_t
+bits_within(uint64_t word, size_t base, size_t pos, size_t end)
+{
+	if (base < pos)
+		word &= ~UINT64_C(0) << (pos - base);
+	return end - base < BLOCK ? word & ~(~UINT64_C(0) << (end - base)) : word;
+}
+
 /*
  * The position of the first byte among a, b and c in buf[pos..len), or len.
  */

@@ -402,15 +402,6 @@ fc_field_at(const FcDialect *dialect, char *rec, size_t len, int wanted,
 	return true;
 }
 
-/* The marks in [pos, end) of a word whose first byte is number "base" */
-static inline uint64_t
-marks_within(uint64_t word, size_t base, size_t pos, size_t end)
-{
-	if (base < pos)
-		word &= ~UINT64_C(0) << (pos - base);
-	return end - base < BLOCK ? word & ~(~UINT64_C(0) << (end - base)) : word;
-}
-
 /*
  * See grammar/field.h.  The marks of the records around this one stand in the
  * same words.
@@ -426,8 +417,8 @@ fc_fields_marked(const FcDialect *dialect, const FcMarks *marks, size_t pos,
 
 	for (size_t base = pos / BLOCK * BLOCK; base < end; base += BLOCK)
 	{
-		uint64_t	delims = marks_within(marks->delims[base / BLOCK], base, pos, end);
-		uint64_t	quotes = marks_within(marks->quotes[base / BLOCK], base, pos, end);
+		uint64_t	delims = bits_within(marks->delims[base / BLOCK], base, pos, end);
+		uint64_t	quotes = bits_within(marks->quotes[base / BLOCK], base, pos, end);
 
 		for (uint64_t bits = delims | quotes; bits != 0; bits &= bits - 1)
 		{

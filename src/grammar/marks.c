@@ -218,18 +218,9 @@ fc_marks_count(const uint64_t *words, size_t pos, size_t end)
 {
 	int			n = 0;
 
-	for (size_t w = pos / BLOCK; w * BLOCK < end; w++)
-	{
-		uint64_t	bits = words[w];
-
-		if (bits == 0)
-			continue;
-		if (w == pos / BLOCK)
-			bits &= ~UINT64_C(0) << (pos % BLOCK);
-		if (end - w * BLOCK < BLOCK)
-			bits &= (UINT64_C(1) << (end % BLOCK)) - 1;
-		n += fc_mask_count(bits);
-	}
+	for (size_t base = pos / BLOCK * BLOCK; base < end; base += BLOCK)
+		if (words[base / BLOCK] != 0)
+			n += fc_mask_count(bits_within(words[base / BLOCK], base, pos, end));
 	return n;
 }
 
@@ -277,9 +268,7 @@ fc_marks_strange(const FcMarks *marks, size_t *pos, size_t end)
 		return 0;
 	while ((w + 1) * BLOCK < end && marks->strange[w + 1] != 0)
 		w++;
-	bits = marks->strange[w];
-	if (end - w * BLOCK < BLOCK)
-		bits &= (UINT64_C(1) << (end % BLOCK)) - 1;
+	bits = bits_within(marks->strange[w], w * BLOCK, first, end);
 	/* all of the last block stand at "end" or after it */
 	if (bits == 0)
 		bits = marks->strange[--w];
