@@ -185,9 +185,9 @@ interval_of_range(const FcRoute *route, const FcRange *range)
 	return interval;
 }
 
-/* A bound of "route" in the unit that the interval counts in */
+/* A bound in the unit that the interval counts in */
 static int64
-counted_bound(const FcRoute *route, const FcInterval *interval, int64 bound)
+counted_bound(const FcInterval *interval, int64 bound)
 {
 	int64		time;
 
@@ -205,7 +205,7 @@ is_one_interval(const FcRoute *route, const FcInterval *interval,
 	int64		lo;
 	int64		hi;
 
-	trial.origin = counted_bound(route, interval, range->lo);
+	trial.origin = counted_bound(interval, range->lo);
 	fc_interval_floor(route->type, &trial, range->lo, &lo, &hi);
 	return lo == range->lo && hi == range->hi;
 }
@@ -399,8 +399,7 @@ fc_interval_step(const FcRoute *route, const char *text, int64 epoch,
 	while (i >= 0 && !is_one_interval(route, &interval, &route->ranges[i]))
 		i = finite_below(route, i);
 	if (highest >= 0)
-		interval.origin = counted_bound(route, &interval,
-										route->ranges[i >= 0 ? i : highest].lo);
+		interval.origin = counted_bound(&interval, route->ranges[i >= 0 ? i : highest].lo);
 	return interval;
 }
 
@@ -418,8 +417,8 @@ fc_interval_lines_up(const FcRoute *route, const FcInterval *interval)
 		const FcRange *range = &route->ranges[i];
 
 		if (is_finite(route, range) &&
-			(!fc_key_starts_day(type, counted_bound(route, interval, range->lo), zone) ||
-			 !fc_key_starts_day(type, counted_bound(route, interval, range->hi), zone)))
+			(!fc_key_starts_day(type, counted_bound(interval, range->lo), zone) ||
+			 !fc_key_starts_day(type, counted_bound(interval, range->hi), zone)))
 			return false;
 	}
 	day = fc_key_day_of(type, interval->origin, zone);
