@@ -31,7 +31,6 @@ fc_chunk_reader_find(FcChunkReader *reader, FcUnsplit unsplit)
 	Assert(unsplit != FC_UNSPLIT_FIND || !reader->ctx->in_worker);
 	reader->finds = unsplit == FC_UNSPLIT_FIND;
 	reader->guesses = unsplit == FC_UNSPLIT_GUESS;
-	memset(&reader->pass, 0, sizeof(FcChunkPass));
 	if (reader->guesses)
 		fc_stream_limit(reader->stream, FC_GUESSED_RECORD);
 	for (uint32 i = 0; reader->finds && i < shared->source.nchunks; i++)
