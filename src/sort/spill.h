@@ -229,14 +229,14 @@ typedef struct FcSpillKept
 {
 	int			ncells;
 	FcCell	   *cells;			/* in key order, that of NULL last */
-	File		file;			/* 0: all blocks are in memory */
+	int			next;			/* the one that is read next */
 } FcSpillKept;
 
 /*
  * Ends the spill for this process alone; the result lives where the spill
- * does.  "in_file": its blocks go to a temporary file, which the caller
- * closes.  Else, as in a load of few rows by the leader alone, they stay in
- * memory; NULL, with nothing done, if some are in a file already.
+ * does.  "in_file": its blocks go to a temporary file, which the caller closes
+ * by its cells.  Else, as in a load of few rows by the leader alone, they stay
+ * in memory; NULL, with nothing done, if some are in a file already.
  */
 extern FcSpillKept *fc_spill_keep(FcSpill *spill, bool in_file);
 

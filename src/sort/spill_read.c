@@ -38,13 +38,6 @@ StaticAssertDecl(FC_CELL_BLOCK + 2 * FC_SPILL_LONG_PLACE <
 				 (uint64) MAXIMUM_ALIGNOF << (64 - FC_CELL_BITS),
 				 "a row is so many words after the begin of its block");
 
-/* The cells that a cell was cut into, with a memory context of its own */
-typedef struct FcCellCut
-{
-	FcSpillKept *kept;
-	int			next;
-} FcCellCut;
-
 struct FcCellReader
 {
 	FcContext  *ctx;
@@ -58,7 +51,9 @@ struct FcCellReader
 	const FcCell *cell;			/* that is read, or cut */
 	const FcCellBlocks *blocks; /* of all processes that have some of it */
 	int			nblocks;
-	List	   *cuts;			/* FcCellCut, the current one first */
+	List	   *cuts;			/* FcSpillKept: what cells were cut into, the
+								 * current one first; each has a memory
+								 * context of its own */
 
 	char	   *buf;			/* the cell's blocks */
 	Size		buf_size;
@@ -470,7 +465,6 @@ static void
 fc_cells_cut(FcCellReader *reader, Size need)
 {
 	MemoryContext old = MemoryContextSwitchTo(fc_context_memory(reader->mcxt, "cut cell"));
-	FcCellCut  *cut = palloc0(sizeof(FcCellCut));
 	int			n = Min(need / (reader->memory / 2 + 1) + 1, FC_CELL_PIECES);
 	FcBound    *bounds;
 	FcSpill    *spill;
@@ -479,9 +473,8 @@ fc_cells_cut(FcCellReader *reader, Size need)
 	bounds = fc_cells_find_bounds(reader, &n);
 	spill = fc_spill_begin(reader->ctx->shared, NULL, NULL, bounds, n, reader->memory / 2);
 	fc_cells_each(reader, NULL, fc_cells_put_again, spill);
-	cut->kept = fc_spill_keep(spill, true);
 	MemoryContextSwitchTo(reader->mcxt);
-	reader->cuts = lcons(cut, reader->cuts);
+	reader->cuts = lcons(fc_spill_keep(spill, true), reader->cuts);
 	MemoryContextSwitchTo(old);
 }
 
@@ -517,9 +510,9 @@ fc_cells_take(FcCellReader *reader, const FcCell *cell, const FcCellBlocks *bloc
 static void
 fc_cells_end_cut(FcCellReader *reader)
 {
-	FcCellCut  *cut = linitial(reader->cuts);
+	FcSpillKept *cut = linitial(reader->cuts);
 
-	FileClose(cut->kept->file);
+	FileClose(cut->cells->blocks.file);
 	MemoryContextDelete(GetMemoryChunkContext(cut));
 	reader->cuts = list_delete_first(reader->cuts);
 }
@@ -530,10 +523,10 @@ fc_cells_advance(FcCellReader *reader)
 {
 	while (reader->cuts != NIL)
 	{
-		FcCellCut  *cut = linitial(reader->cuts);
-		const FcCell *cell = &cut->kept->cells[cut->next];
+		FcSpillKept *cut = linitial(reader->cuts);
+		const FcCell *cell = &cut->cells[cut->next];
 
-		if (cut->next == cut->kept->ncells)
+		if (cut->next == cut->ncells)
 		{
 			fc_cells_end_cut(reader);
 			continue;

@@ -705,7 +705,6 @@ fc_spill_keep(FcSpill *spill, bool in_file)
 		return NULL;
 	kept = MemoryContextAllocZero(spill->mcxt, sizeof(FcSpillKept));
 	kept->cells = MemoryContextAllocHuge(spill->mcxt, sizeof(FcCell) * (spill->ncells + 1));
-	kept->file = spill->file;
 	for (int i = 0; i <= spill->ncells; i++)
 	{
 		FcOpenCell *open = i < spill->ncells ? spill->cells[i] : spill->null;
