@@ -239,7 +239,7 @@ fc_row_parsed(FcLoader *loader, TupleTableSlot *slot)
 
 	if (!row->parsed && !fc_parse_rest(loader->parser))
 	{
-		row->bad = *fc_parse_bad(loader->parser);
+		row->bad = fc_parse_faults(loader->parser)->bad;
 		return FC_ROW_REFUSED;
 	}
 	if (!fc_row_has_key(loader, slot))

@@ -608,11 +608,10 @@ fc_batch_finish(FcBatch *batch, int i)
 {
 	FcBatchMaker *maker = (FcBatchMaker *) batch;
 	FcParser   *parser = maker->parser;
-	const FcBad *nulled;
 
 	Assert(batch->unfinished && i < batch->n && !batch->odd[i]);
 	fc_batch_hand_over(maker, i, maker->values, maker->nulls);
-	if (!fc_parse_rest(parser) || fc_parse_kept(parser, &nulled) > 0)
+	if (!fc_parse_rest(parser) || parser->faults.nkept > 0)
 		return false;
 	if (maker->nleft == 0 && parser->shared->plan.steady && parser->transforms == NULL)
 	{
