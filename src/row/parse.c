@@ -76,12 +76,8 @@ fc_parse_malformed(FcParser *parser, FcColumn *column)
 		column->name ? psprintf("missing data for column \"%s\"", column->name) :
 		psprintf("missing data for column %d of the header, which is ignored",
 				 parser->record.lacks >= 0 ? parser->record.lacks + 1 : (int) (column - parser->columns) + 1);
-	ErrorData  *edata = palloc0(sizeof(ErrorData));
+	ErrorData  *edata = fc_error_made(ERRCODE_BAD_COPY_FILE_FORMAT, message);
 
-	edata->elevel = ERROR;
-	edata->sqlerrcode = ERRCODE_BAD_COPY_FILE_FORMAT;
-	edata->message = message;
-	edata->assoc_context = CurrentMemoryContext;
 	if (!fc_parse_tolerates(parser, class))
 		ThrowErrorData(edata);
 	fc_parse_refuse(parser, class, column, NULL, edata);
