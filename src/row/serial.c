@@ -284,9 +284,8 @@ fc_number_after(const FcNumber *number, int64 first, uint64 count)
 static BufFile *
 fc_number_file(FcShared *shared, int i, bool create)
 {
-	char		name[MAXPGPATH];
+	char	   *name = psprintf("numbers.%d", i);
 
-	snprintf(name, sizeof(name), "numbers.%d", i);
 	return create ? BufFileCreateFileSet(&shared->fileset.fs, name) :
 		BufFileOpenFileSet(&shared->fileset.fs, name, O_RDONLY, false);
 }

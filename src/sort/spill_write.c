@@ -678,14 +678,12 @@ void
 fc_spill_end(FcSpill *spill, int process)
 {
 	FcSpillKept *kept = fc_spill_keep(spill, true);
-	char		name[MAXPGPATH];
 	BufFile    *file;
 
 	/* makes the file even if there is no row */
 	fc_spill_write_bytes(spill, NULL, 0);
 	FileClose(spill->file);
-	snprintf(name, sizeof(name), "cells.%d", process);
-	file = BufFileCreateFileSet(&spill->shared->fileset.fs, name);
+	file = BufFileCreateFileSet(&spill->shared->fileset.fs, psprintf("cells.%d", process));
 	fc_buffile_write(file, kept->cells, sizeof(FcCell) * kept->ncells);
 	BufFileExportFileSet(file);
 	BufFileClose(file);

@@ -29,18 +29,16 @@ fc_cell_cmp(const void *a, const void *b)
 static void
 fc_spills_open_process(FcSpills *spills, int process)
 {
-	char		name[MAXPGPATH];
+	char	   *name = psprintf("spill.%d", process);
 	BufFile    *list;
 	File		file;
 	int			n;
 
-	snprintf(name, sizeof(name), "spill.%d", process);
 	file = FileSetOpen(&spills->shared->fileset.fs, name, O_RDONLY);
 	if (file <= 0)
 		fc_file_error(errmsg("could not open temporary file \"%s\": %m", name));
 	spills->files[spills->nfiles++] = file;
-	snprintf(name, sizeof(name), "cells.%d", process);
-	list = BufFileOpenFileSet(&spills->shared->fileset.fs, name, O_RDONLY, false);
+	list = BufFileOpenFileSet(&spills->shared->fileset.fs, psprintf("cells.%d", process), O_RDONLY, false);
 	n = BufFileSize(list) / sizeof(FcCell);
 	spills->cells = repalloc_huge(spills->cells, sizeof(FcCell) * (spills->nblocks + n + 1));
 	fc_buffile_read(list, spills->cells + spills->nblocks, sizeof(FcCell) * n);
