@@ -381,7 +381,7 @@ fc_parse_permute(FcParser *parser)
 }
 
 /* The column whose field the record lacks; one without a name if none is */
-FcColumn *
+static FcColumn *
 fc_parse_lacking(const FcParser *parser)
 {
 	static FcColumn other;
@@ -429,7 +429,11 @@ fc_parse_cut(FcParser *parser)
 		fc_parse_permute(parser);
 }
 
-bool
+/*
+ * Cuts the current record into fields, in the server's encoding, and checks
+ * what COPY checks before it converts any.  Returns record.ok.
+ */
+static bool
 fc_parse_fields(FcParser *parser)
 {
 	FcInHand   *record = &parser->record;
@@ -461,7 +465,11 @@ fc_parse_fields(FcParser *parser)
 	return record->ok;
 }
 
-bool
+/*
+ * Gives the record to the transforms, and makes empty fields for columns
+ * without one; false if it lacks a field, which is refused
+ */
+static bool
 fc_parse_transforms(FcParser *parser)
 {
 	FcInHand   *record = &parser->record;

@@ -131,26 +131,13 @@ fc_parse_is_ascii(const char *bytes, size_t len)
 	return (all & (ones << 7)) == 0;
 }
 
-/* From row/parse.c, for fields as text and for keys */
-
-/*
- * Cuts the current record into fields, in the server's encoding, and checks
- * what COPY checks before it converts any.  Returns record.ok.
- */
-extern bool fc_parse_fields(struct FcParser *parser);
-
-/*
- * Gives the record to the transforms, and makes empty fields for columns
- * without one; false if it lacks a field, which is refused
- */
-extern bool fc_parse_transforms(struct FcParser *parser);
+/* From row/parse.c, for keys and for batches */
 
 /*
  * Refuses a record without a field for the column, or, if column is NULL, with
  * too many fields; ERROR 22P04 unless that is tolerated
  */
 extern void fc_parse_malformed(struct FcParser *parser, FcColumn *column);
-extern FcColumn *fc_parse_lacking(const struct FcParser *parser);
 
 /* Converts bytes to the server's encoding; verifies them if they are in it */
 extern char *fc_parse_encoding(struct FcParser *parser, char *rec, size_t *len);
