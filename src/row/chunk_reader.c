@@ -29,11 +29,10 @@ fc_chunk_reader_find(FcChunkReader *reader, FcUnsplit unsplit)
 	FcShared   *shared = reader->ctx->shared;
 
 	Assert(unsplit != FC_UNSPLIT_FIND || !reader->ctx->in_worker);
-	reader->finds = unsplit == FC_UNSPLIT_FIND;
-	reader->guesses = unsplit == FC_UNSPLIT_GUESS;
-	if (reader->guesses)
+	reader->unsplit = unsplit;
+	if (reader->unsplit == FC_UNSPLIT_GUESS)
 		fc_stream_limit(reader->stream, FC_GUESSED_RECORD);
-	for (uint32 i = 0; reader->finds && i < shared->source.nchunks; i++)
+	for (uint32 i = 0; reader->unsplit == FC_UNSPLIT_FIND && i < shared->source.nchunks; i++)
 		*fc_shared_start(shared, i) = fc_chunk_unknown;
 }
 
@@ -161,11 +160,11 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 	reader->end = bytes->start + bytes->length;
 	reader->found = 0;
 	reader->malformed = reader->marker = false;
-	if (reader->finds)
+	if (reader->unsplit == FC_UNSPLIT_FIND)
 		fc_chunk_reader_found_start(reader, chunk);
 	else
 		reader->pass.embedded = 0;
-	if (reader->guesses || (reader->looks && shared->source.unsplit != FC_UNSPLIT_NOT))
+	if (reader->unsplit == FC_UNSPLIT_GUESS || (reader->looks && shared->source.unsplit != FC_UNSPLIT_NOT))
 		fc_shared_start(shared, chunk)->first = fc_chunk_reader_guess_first(reader, bytes);
 	first = fc_shared_start(shared, chunk)->first;
 	if (shared->plan.origins && first != FC_NOWHERE)
@@ -184,7 +183,7 @@ bool
 fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end)
 {
 	Assert(reader->found > 0 && end != FC_END_NONE);
-	if ((reader->finds || reader->guesses) && end == FC_END_MARKER)
+	if (reader->unsplit != FC_UNSPLIT_NOT && end == FC_END_MARKER)
 	{
 		reader->found--;
 		reader->marker = true;
@@ -213,9 +212,9 @@ fc_chunk_reader_skip(FcChunkReader *reader)
 void
 fc_chunk_reader_leave(FcChunkReader *reader)
 {
-	if (reader->finds)
+	if (reader->unsplit == FC_UNSPLIT_FIND)
 		fc_chunk_reader_found_end(reader);
-	if (reader->guesses)
+	if (reader->unsplit == FC_UNSPLIT_GUESS)
 		fc_chunk_reader_guessed(reader);
 	pg_atomic_fetch_add_u64(&reader->ctx->shared->counts.scanned, reader->found);
 	fc_error_check_count(reader->ctx, reader->chunk, reader->found);

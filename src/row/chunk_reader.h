@@ -36,8 +36,7 @@ typedef struct FcChunkReader
 								 * not end the walk, none is noted, and
 								 * beginnings that are not found yet are
 								 * guessed */
-	bool		finds;			/* see fc_chunk_reader_find */
-	bool		guesses;
+	FcUnsplit	unsplit;		/* see fc_chunk_reader_find */
 	FcChunkPass pass;
 	uint32		chunk;
 	uint64		end;			/* of the chunk, or before, as the caller sets
@@ -48,7 +47,7 @@ typedef struct FcChunkReader
 	uint64		row;
 	uint64		found;			/* records so far, with a malformed one */
 	bool		malformed;		/* the walk has ended at a malformed record */
-	bool		marker;			/* finds, guesses: ... or at a marker, at
+	bool		marker;			/* unsplit: ... or at a marker, at
 								 * record.offset */
 	FcRecord	record;			/* the current one; its data is NULL if an
 								 * error was thrown in the search for it */
