@@ -56,14 +56,12 @@ field_end(const FcDialect *dialect, const char *rec, size_t start, size_t len,
 		 * A doubled quote closes and opens again, with nothing between that
 		 * could be a delimiter; so only a distinct escape needs care.
 		 */
-		pos = find_byte(rec, pos, len, quote, escape, escape);
-		while (pos < len && rec[pos] != quote)
+		while ((pos = find_byte(rec, pos, len, quote, escape, escape)) < len && rec[pos] != quote)
 		{
 			/* step over the escape and over what it may escape */
 			pos++;
 			if (pos < len && (rec[pos] == quote || rec[pos] == escape))
 				pos++;
-			pos = find_byte(rec, pos, len, quote, escape, escape);
 		}
 		if (pos == len)
 			return false;
@@ -179,20 +177,17 @@ text_field_end(const FcDialect *dialect, const char *rec, size_t pos,
 	const char	escape = dialect->raw ? dialect->delim : '\\';
 
 	*escapes = false;
-	for (;;)
+	for (;; pos++)
 	{
 		pos = find_byte(rec, pos, len, dialect->delim, escape, escape);
 		if (pos == len || (rec[pos] == dialect->delim && delim_at(dialect, rec, pos, len)))
 			return pos;
 		if (rec[pos] == dialect->delim)
-		{
-			pos++;
 			continue;
-		}
 		*escapes = true;
-		if (pos + 1 == len)
+		/* what it escapes is data */
+		if (++pos == len)
 			return len;
-		pos += 2;
 	}
 }
 
