@@ -306,8 +306,7 @@ fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared, Relation target
 	}
 	defaults->econtext = GetPerTupleExprContext(estate);
 	/* up to the scan, which uses NULL instead, no default needs a number */
-	if (shared->plan.nnumbers == 0 || !numbered || shared->phase <= FC_PHASE_SCAN ||
-		shared->phase == FC_PHASE_CHECK)
-		return;
-	defaults->numbers = fc_numbers_open(shared, &defaults->econtext->ecxt_param_list_info);
+	if (shared->plan.nnumbers > 0 && numbered && shared->phase > FC_PHASE_SCAN &&
+		shared->phase != FC_PHASE_CHECK)
+		defaults->numbers = fc_numbers_open(shared, &defaults->econtext->ecxt_param_list_info);
 }

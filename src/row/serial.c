@@ -370,13 +370,11 @@ fc_number_reserve(FcContext *ctx, uint64 records)
 	Assert(!IsParallelWorker() && !IsInParallelMode());
 	for (int i = 0; i < shared->plan.nnumbers; i++)
 	{
-		FcNumberTaker taker = {ctx, &fc_shared_numbers(shared)[i]};
+		FcNumberTaker taker = {ctx, &fc_shared_numbers(shared)[i], fc_number_file(shared, i, true), records};
 		struct ResourceOwnerData *outer;
 		ErrorData  *edata;
 
-		taker.records = records;
 		taker.number->nspans = 0;
-		taker.file = fc_number_file(shared, i, true);
 		/* from 19 on the resource owner unlocks what nextval() leaves locked */
 		outer = fc_error_owner_begin();
 		edata = fc_error_catch(ctx, fc_number_take, &taker);
@@ -428,9 +426,7 @@ fc_numbers_open(FcShared *shared, ParamListInfo *params)
 			fc_numbers_load_block(file, block);
 			file->heads[block] = file->spans[0].record;
 		}
-		numbers->params->params[i].ptype = INT8OID;
-		numbers->params->params[i].isnull = false;
-		numbers->params->params[i].pflags = 0;
+		numbers->params->params[i] = (ParamExternData) {.ptype = INT8OID};
 	}
 	return numbers;
 }

@@ -173,13 +173,10 @@ fc_where_wrap(ExprState *where, FcShared *shared, FcContext *ctx, const uint64 *
 
 	if (where == NULL || (zone[0] == '\0' && ctx == NULL))
 		return where;
-	wrapped = palloc0(sizeof(FcWrappedWhere));
-	wrapped->where = where;
-	wrapped->zone = fc_column_zone(zone);
-	wrapped->foreign = shared->plan.zone_set;
-	wrapped->ctx = ctx;
-	wrapped->offset = offset;
-	wrapped->parsed = parsed;
+	wrapped = palloc(sizeof(FcWrappedWhere));
+	*wrapped = (FcWrappedWhere) {
+		where, fc_column_zone(zone), shared->plan.zone_set, ctx, offset, parsed
+	};
 	state = makeNode(ExprState);
 	state->flags = where->flags;
 	state->evalfunc = fc_where_evaluate;

@@ -631,9 +631,7 @@ fc_cells_rows(FcCellReader *reader, FcSpilledRow *rows, int most)
 		if ((item->row & FC_CELL_ROW) == 0)
 			break;
 		Assert(reader->next == 0 || item[-1].key <= item->key);
-		rows[n].spilled = fc_cells_at(reader, item);
-		rows[n].key = item->key;
-		rows[n].base = fc_cells_base(reader, item);
+		rows[n] = (FcSpilledRow) {fc_cells_at(reader, item), item->key, fc_cells_base(reader, item)};
 	}
 	/* prefetches the first rows of the next call, while these are read */
 	for (uint64 i = reader->next; i < Min(reader->next + FC_SPILL_AHEAD, reader->n); i++)
