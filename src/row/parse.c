@@ -344,24 +344,12 @@ fc_parse_check_markers(FcParser *parser)
 	}
 }
 
-/* Room for the fields of a file with a map */
-static FcField *
-fc_parse_room(FcParser *parser, int n)
-{
-	if (n > parser->ncut)
-	{
-		parser->cut = MemoryContextAlloc(GetMemoryChunkContext(parser), sizeof(FcField) * n);
-		parser->ncut = n;
-	}
-	return parser->cut;
-}
-
 /*
  * Brings fields that were cut into the plan's order.  Columns that the file
  * lacks get their default, or NULL.
  */
 static void
-fc_parse_permute(FcParser *parser)
+fc_parse_permute(FcParser *parser, const FcField *cut)
 {
 	FcInHand   *record = &parser->record;
 	const int32 *map = record->map;
@@ -372,7 +360,7 @@ fc_parse_permute(FcParser *parser)
 		int			at = map[i + 1];
 		bool		marker = at < 0 && parser->columns[i].def != NULL;
 
-		record->fields[i] = at >= 0 && at < n ? parser->cut[at] :
+		record->fields[i] = at >= 0 && at < n ? cut[at] :
 			(FcField) {.data = fc_column_nothing,.null = !marker,.marker = marker};
 	}
 	if (n < map[0] && !parser->shared->plan.pads)
@@ -404,7 +392,7 @@ fc_parse_cut(FcParser *parser)
 	FcRecord   *from = &record->from;
 	const FcDialect *dialect = &parser->dialect;
 	int			max = record->map ? record->map[0] : parser->nfields;
-	FcField    *fields = record->map ? fc_parse_room(parser, max) : record->fields;
+	FcField    *fields = record->map ? palloc(sizeof(FcField) * max) : record->fields;
 
 	Assert(!record->cut && record->left == NULL);
 	record->cut = true;
@@ -426,7 +414,7 @@ fc_parse_cut(FcParser *parser)
 	else
 		record->found = fc_fields_cut(dialect, from->data, from->length, fields, max);
 	if (record->map && record->found >= 0)
-		fc_parse_permute(parser);
+		fc_parse_permute(parser, fields);
 }
 
 /*

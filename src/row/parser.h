@@ -72,8 +72,6 @@ struct FcParser
 	FcQuickWay	quick;
 	FcInHand	record;
 	FcMarks    *marks;			/* of a record that came without */
-	FcField    *cut;			/* fields in the order of a file with a map */
-	int			ncut;			/* that there is room for */
 	FcObjects  *objects;		/* NULL: records are no JSON */
 	FcFaults	faults;
 	char	   *copy;			/* of bytes that must stay as they are */
