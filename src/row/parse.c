@@ -25,9 +25,6 @@
 /* Bytes for the values of a row that the quick way makes */
 #define FC_PARSE_ROOM	8192
 
-/* Bytes that fc_parse_copy has room for at first */
-#define FC_PARSE_COPY	4096
-
 char *
 fc_parse_encoding(FcParser *parser, char *rec, size_t *len)
 {
@@ -734,8 +731,7 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	/* each value may be cut and refused, and characters are looked at twice */
 	parser->faults.most = 2 * n + 2;
 	parser->faults.kept = palloc(sizeof(FcBad) * parser->faults.most);
-	parser->copy_size = FC_PARSE_COPY;
-	parser->copy = palloc(FC_PARSE_COPY);
+	initStringInfo(&parser->copy);
 	parser->file_zone = fc_column_zone(fc_shared_zone(shared));
 	fc_parse_init_columns(parser, ctx->target);
 	fc_column_begin_defaults(&parser->defaults, shared, ctx->target, estate, numbered);

@@ -74,8 +74,7 @@ struct FcParser
 	FcMarks    *marks;			/* of a record that came without */
 	FcObjects  *objects;		/* NULL: records are no JSON */
 	FcFaults	faults;
-	char	   *copy;			/* of bytes that must stay as they are */
-	size_t		copy_size;
+	StringInfoData copy;		/* of bytes that must stay as they are */
 };
 
 /* As fc_shared_map, of the record at this offset */
