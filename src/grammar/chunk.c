@@ -197,12 +197,9 @@ fc_chunk_resolve(const FcDialect *dialect, const FcChunk *chunks, size_t n,
 			return false;
 
 		Assert(at->state < FC_NQUOTES && (chunk->length == 0 || at->opened < sizeof(chunk->head)));
-		start->state = at->state;
-		start->line = at->line;
-		start->first = FC_NOWHERE;
-		start->first_line = at->line;
-		start->records = 0;
-		start->before = at->records;
+		*start = (FcChunkStart) {
+			at->state, at->line, FC_NOWHERE, at->line,.before = at->records
+		};
 		if (chunk->length == 0)
 			continue;
 
