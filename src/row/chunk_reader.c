@@ -85,14 +85,13 @@ static void
 fc_chunk_reader_found_end(FcChunkReader *reader)
 {
 	FcChunk    *bytes = fc_shared_chunk(reader->ctx->shared, reader->chunk);
-	FcChunkPass *before = &reader->pass;
 	uint64		next = reader->record.offset;
 
 	fc_shared_start(reader->ctx->shared, reader->chunk)->records = reader->found;
-	before->records += reader->found;
-	before->line += reader->found + before->embedded;
-	before->over = !reader->marker && next < reader->end;
-	if (before->over)
+	reader->pass.records += reader->found;
+	reader->pass.line += reader->found + reader->pass.embedded;
+	reader->pass.over = !reader->marker && next < reader->end;
+	if (reader->pass.over)
 		return;
 	Assert(next >= bytes->start);
 	bytes->length = next - bytes->start;

@@ -18,15 +18,6 @@
 #include "errors/first_error.h"
 #include "row/batch.h"
 
-/* Sums over the chunks so far, of a reader that finds the chunks */
-typedef struct FcChunkPass
-{
-	uint64		line;			/* lines of its file */
-	uint64		records;		/* of all files */
-	uint64		embedded;		/* line ends in quotes, of the current chunk */
-	bool		over;			/* the walk has ended before a chunk did */
-} FcChunkPass;
-
 typedef struct FcChunkReader
 {
 	FcContext  *ctx;
@@ -37,7 +28,14 @@ typedef struct FcChunkReader
 								 * beginnings that are not found yet are
 								 * guessed */
 	FcUnsplit	unsplit;		/* see fc_chunk_reader_find */
-	FcChunkPass pass;
+	struct						/* sums over the chunks so far, of a reader
+								 * that finds the chunks */
+	{
+		uint64		line;		/* lines of its file */
+		uint64		records;	/* of all files */
+		uint64		embedded;	/* line ends in quotes, of the current chunk */
+		bool		over;		/* the walk has ended before a chunk did */
+	}			pass;
 	uint32		chunk;
 	uint64		end;			/* of the chunk, or before, as the caller sets
 								 * it */
