@@ -381,20 +381,17 @@ fc_field_at(const FcDialect *dialect, char *rec, size_t len, int wanted,
 			FcField *field)
 {
 	FcBorders	at;
-	size_t		start = 0;
 
-	for (int n = 0;; n++)
+	for (size_t start = 0; start <= len; start = at.end + 1 + dialect->delim_more)
 	{
 		if (!field_borders(dialect, rec, start, len, &at))
 			return false;
-		if (n == wanted)
-			break;
-		if (at.end == len)
-			return false;
-		start = at.end + 1 + dialect->delim_more;
+		if (wanted-- > 0)
+			continue;
+		make_field(dialect, null_of(dialect), rec, at, field);
+		return true;
 	}
-	make_field(dialect, null_of(dialect), rec, at, field);
-	return true;
+	return false;
 }
 
 /*
