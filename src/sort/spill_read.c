@@ -336,10 +336,7 @@ fc_cells_order_ties(FcCellReader *reader)
 static inline void
 fc_cells_add_place(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *spilled, void *arg)
 {
-	FcItem	   *item = &reader->items[reader->n++];
-
-	item->key = block->base + spilled->after;
-	item->row = (char *) spilled - reader->buf;
+	reader->items[reader->n++] = (FcItem) {block->base + spilled->after, (char *) spilled - reader->buf};
 }
 
 /*
@@ -417,8 +414,7 @@ fc_cells_take_sample(FcCellReader *reader, const FcSpillBlock *block, FcSpilled 
 		sample->n++;
 	else if ((at = pg_prng_uint64_range(&sample->random, 0, at)) >= (uint64) sample->most)
 		return;
-	sample->bounds[at].key = fc_cells_key(reader, spilled);
-	sample->bounds[at].offset = block->base + spilled->after;
+	sample->bounds[at] = (FcBound) {fc_cells_key(reader, spilled), block->base + spilled->after};
 }
 
 static inline void
@@ -526,13 +522,10 @@ fc_cells_advance(FcCellReader *reader)
 		FcSpillKept *cut = linitial(reader->cuts);
 		const FcCell *cell = &cut->cells[cut->next];
 
-		if (cut->next == cut->ncells)
-		{
+		if (cut->next++ == cut->ncells)
 			fc_cells_end_cut(reader);
-			continue;
-		}
-		cut->next++;
-		fc_cells_take(reader, cell, &cell->blocks, 1);
+		else
+			fc_cells_take(reader, cell, &cell->blocks, 1);
 		if (reader->next < reader->n)
 			return true;
 	}
