@@ -84,6 +84,7 @@ fc_spills_size(int nprocesses)
 FcSpills *
 fc_spills_open(FcShared *shared, const FcSpillKept *kept)
 {
+	MemoryContext old = MemoryContextSwitchTo(fc_context_memory(CurrentMemoryContext, "spills"));
 	FcSpills   *spills = palloc0(sizeof(FcSpills));
 
 	spills->shared = shared;
@@ -95,6 +96,7 @@ fc_spills_open(FcShared *shared, const FcSpillKept *kept)
 	for (int i = 0; !kept && i < shared->nscanners; i++)
 		fc_spills_open_process(spills, i);
 	fc_spills_add_up(spills);
+	MemoryContextSwitchTo(old);
 	return spills;
 }
 
@@ -103,11 +105,7 @@ fc_spills_close(FcSpills *spills)
 {
 	for (int i = 0; i < spills->nfiles; i++)
 		FileClose(spills->files[i]);
-	pfree(spills->files);
-	pfree(spills->blocks);
-	pfree(spills->cells);
-	pfree(spills->first);
-	pfree(spills);
+	MemoryContextDelete(GetMemoryChunkContext(spills));
 }
 
 const FcCell *
