@@ -57,9 +57,8 @@ typedef struct FcNumberFile
 
 struct FcNumbers
 {
-	int			n;
 	FcNumberFile *files;
-	ParamListInfo params;
+	ParamListInfo params;		/* as many */
 };
 
 /* The numbers that fc_number_take takes */
@@ -406,10 +405,9 @@ fc_numbers_open(FcShared *shared, ParamListInfo *params)
 {
 	FcNumbers  *numbers = palloc0(sizeof(FcNumbers));
 
-	numbers->n = shared->plan.nnumbers;
-	numbers->files = palloc0(sizeof(FcNumberFile) * numbers->n);
-	*params = numbers->params = makeParamList(numbers->n);
-	for (int i = 0; i < numbers->n; i++)
+	numbers->files = palloc0(sizeof(FcNumberFile) * shared->plan.nnumbers);
+	*params = numbers->params = makeParamList(shared->plan.nnumbers);
+	for (int i = 0; i < numbers->params->numParams; i++)
 	{
 		FcNumberFile *file = &numbers->files[i];
 
@@ -434,7 +432,7 @@ fc_numbers_open(FcShared *shared, ParamListInfo *params)
 void
 fc_numbers_close(FcNumbers *numbers)
 {
-	for (int i = 0; i < numbers->n; i++)
+	for (int i = 0; i < numbers->params->numParams; i++)
 		BufFileClose(numbers->files[i].file);
 }
 
@@ -459,7 +457,7 @@ fc_numbers_get(FcNumberFile *file, uint64 record)
 void
 fc_numbers_set(FcNumbers *numbers, uint64 record)
 {
-	for (int i = 0; i < numbers->n; i++)
+	for (int i = 0; i < numbers->params->numParams; i++)
 		numbers->params->params[i].value =
 			Int64GetDatum(fc_numbers_get(&numbers->files[i], record));
 }
