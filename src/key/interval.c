@@ -293,14 +293,12 @@ any_floor(FcKeyType type, const FcInterval *interval, int64 key,
 bool
 fc_key_epoch_to_time(int64 unit, int64 key, int64 *time)
 {
-	int64		epoch = EPOCH_SECONDS * USECS_PER_SEC;
-
 	Assert(unit > 0);
 	if (unit > USECS_PER_SEC)
 		*time = floor_div(key, unit / USECS_PER_SEC);
 	else if (pg_mul_s64_overflow(key, USECS_PER_SEC / unit, time))
 		return false;
-	return !pg_sub_s64_overflow(*time, epoch, time) &&
+	return !pg_sub_s64_overflow(*time, EPOCH_SECONDS * USECS_PER_SEC, time) &&
 		*time >= MIN_TIMESTAMP && *time < END_TIMESTAMP;
 }
 

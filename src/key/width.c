@@ -332,7 +332,6 @@ time_width(FcKeyType type, const char *text)
 	FcInterval	interval = {0};
 	Interval   *span = read_width(text);
 	int64		first_day;
-	bool		days;
 
 	check_width(text, type, span);
 	if (span->month > 0)
@@ -342,13 +341,12 @@ time_width(FcKeyType type, const char *text)
 		return interval;
 	}
 
-	days = span->time % USECS_PER_DAY == 0;
 	if (pg_mul_s64_overflow(span->day, USECS_PER_DAY, &interval.width))
 		refuse_width(text, _("The interval is too large."));
 	interval.width += span->time;
-	interval.days = days;
+	interval.days = span->time % USECS_PER_DAY == 0;
 	first_day = interval.width % (7 * USECS_PER_DAY) == 0 ? FIRST_MONDAY : 0;
-	if (days || USECS_PER_DAY % interval.width == 0)
+	if (interval.days || USECS_PER_DAY % interval.width == 0)
 		interval.origin = fc_key_day_start(type, first_day, session_timezone);
 	if (type == FC_KEY_DATE)
 		interval.width /= USECS_PER_DAY;
@@ -365,9 +363,7 @@ fc_interval_choose(const FcRoute *route, const char *text)
 	{
 		interval = fc_key_is_integer(route->type) ? integer_width(text) :
 			time_width(route->type, text);
-		if (existing_interval(route, &interval, &existing))
-			interval = existing;
-		return interval;
+		return existing_interval(route, &interval, &existing) ? existing : interval;
 	}
 	if (existing_interval(route, NULL, &existing))
 		return existing;
