@@ -152,7 +152,7 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 {
 	FcShared   *shared = reader->ctx->shared;
 	const FcChunk *bytes = fc_shared_chunk(shared, chunk);
-	uint64		first;
+	FcChunkStart *start = fc_shared_start(shared, chunk);
 
 	Assert(shared->source.room > 0 || chunk < shared->source.nchunks);
 	reader->chunk = chunk;
@@ -164,17 +164,16 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 	else
 		reader->pass.embedded = 0;
 	if (reader->unsplit == FC_UNSPLIT_GUESS || (reader->looks && shared->source.unsplit != FC_UNSPLIT_NOT))
-		fc_shared_start(shared, chunk)->first = fc_chunk_reader_guess_first(reader, bytes);
-	first = fc_shared_start(shared, chunk)->first;
-	if (shared->plan.origins && first != FC_NOWHERE)
+		start->first = fc_chunk_reader_guess_first(reader, bytes);
+	if (shared->plan.origins && start->first != FC_NOWHERE)
 	{
-		reader->line = fc_shared_start(shared, chunk)->first_line;
-		reader->row = fc_shared_start(shared, chunk)->before - fc_lines_records(reader->ctx, first);
+		reader->line = start->first_line;
+		reader->row = start->before - fc_lines_records(reader->ctx, start->first);
 	}
-	if (first == FC_NOWHERE || (fc_error_beyond(shared, first) && !reader->looks))
+	if (start->first == FC_NOWHERE || (fc_error_beyond(shared, start->first) && !reader->looks))
 		return false;
-	reader->dialect = fc_context_dialect(reader->ctx, first);
-	fc_stream_seek(reader->stream, first);
+	reader->dialect = fc_context_dialect(reader->ctx, start->first);
+	fc_stream_seek(reader->stream, start->first);
 	return true;
 }
 
