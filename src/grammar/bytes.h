@@ -27,10 +27,9 @@
 static inline FcMaskBytes
 mask_bytes(const FcDialect *dialect)
 {
-	FcMaskBytes bytes = {dialect->raw ? '\r' : dialect->mode == FC_MODE_TEXT ? '\\' : dialect->quote,
-	dialect->delim};
+	char		quote = dialect->mode == FC_MODE_TEXT ? '\\' : dialect->quote;
 
-	return bytes;
+	return (FcMaskBytes) {dialect->raw ? '\r' : quote, dialect->delim};
 }
 
 /* Is the delimiter whole whose first byte is buf[pos]? */

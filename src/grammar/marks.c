@@ -63,14 +63,11 @@ mark_markers(FcMarks *marks, size_t i, const char *p, uint64_t escaped)
 	for (; escaped != 0; escaped &= escaped - 1)
 	{
 		size_t		at = __builtin_ctzll(escaped);
+		size_t		backslash = i * BLOCK + at - 1;
 
 		Assert(i > 0 || at > 0);
-		if (i * BLOCK + at >= marks->len || p[at] != '.')
-			continue;
-		if (at > 0)
-			marks->ends[i] |= UINT64_C(1) << (at - 1);
-		else
-			marks->ends[i - 1] |= UINT64_C(1) << (BLOCK - 1);
+		if (backslash + 1 < marks->len && p[at] == '.')
+			marks->ends[backslash / BLOCK] |= UINT64_C(1) << (backslash % BLOCK);
 	}
 }
 
