@@ -139,7 +139,8 @@ fc_parse_object(void *arg)
 	record->found = parser->nfields;
 	/* texts are not in the record */
 	parser->quick.room.readable = NULL;
-	fc_object_cut(parser->objects, record->from.data, record->from.length, record->fields);
+	fc_object_cut(parser->objects, record->from.data, record->from.length, record->fields,
+				  &parser->faults.bad.class);
 }
 
 /* Mends what fc_parse_encode found or, once fields are cut, fc_parse_verify */
@@ -180,7 +181,7 @@ fc_parse_check(FcParser *parser, FcErrorBody check)
 	}
 	edata = fc_error_catch(parser->ctx, check, parser);
 	if (object)
-		class = fc_object_class(parser->objects);
+		class = parser->faults.bad.class;
 	/* an object may have more levels than the stack */
 	if (edata && ((!mends && !fc_parse_tolerates(parser, class)) || (!object && !fc_parse_is_of_value(edata)) || fc_error_is_of_server(edata)))
 		ThrowErrorData(edata);
