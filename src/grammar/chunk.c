@@ -26,10 +26,9 @@
 static bool
 state_occurs(const FcDialect *dialect, FcQuote state)
 {
-	if (dialect->mode == FC_MODE_BINARY)
-		return state == FC_OUTSIDE;
-	if (dialect->mode == FC_MODE_TEXT)
-		return state == FC_OUTSIDE || (state == FC_ESCAPED && !dialect->raw);
+	if (dialect->mode != FC_MODE_CSV)
+		return state == FC_OUTSIDE ||
+			(state == FC_ESCAPED && dialect->mode == FC_MODE_TEXT && !dialect->raw);
 	/* where the escape is the quote, a quote only toggles */
 	return state != FC_ESCAPED || dialect->escape != dialect->quote;
 }

@@ -107,12 +107,9 @@ fc_column_take_json(FcColumn *column)
 {
 	Oid			base = getBaseType(column->typid);
 
-	column->json = true;
-	if (base == JSONOID || base == JSONBOID)
-		return;
-	column->json = OidIsValid(get_element_type(base)) || get_typtype(base) == TYPTYPE_COMPOSITE;
-	if (column->json)
+	if (OidIsValid(get_element_type(base)) || get_typtype(base) == TYPTYPE_COMPOSITE)
 		column->populate = fc_column_populate(column);
+	column->json = column->populate || base == JSONOID || base == JSONBOID;
 }
 
 pg_tz *

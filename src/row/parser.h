@@ -20,16 +20,6 @@ typedef struct FcQuick
 	const FcEdit *edit;			/* only a batch does it; or NULL */
 } FcQuick;
 
-/* What fc_parse_quickly needs */
-typedef struct FcQuickWay
-{
-	FcQuick    *columns;
-	FcConverter *key;			/* of the key, if it may be read from its field
-								 * alone; or NULL */
-	FcRoom		room;			/* for the values of a row */
-	char	   *start;			/* its beginning */
-} FcQuickWay;
-
 /* The record that is being parsed */
 typedef struct FcInHand
 {
@@ -69,7 +59,14 @@ struct FcParser
 	FcDefaults	defaults;
 	pg_tz	   *file_zone;		/* NULL: times are in the session's */
 	pg_tz	   *session_zone;	/* while file_zone is set */
-	FcQuickWay	quick;
+	struct						/* what fc_parse_quickly needs */
+	{
+		FcQuick    *columns;
+		FcConverter *key;		/* of the key, if it may be read from its
+								 * field alone; or NULL */
+		FcRoom		room;		/* for the values of a row */
+		char	   *start;		/* its beginning */
+	}			quick;
 	FcInHand	record;
 	FcMarks    *marks;			/* of a record that came without */
 	FcObjects  *objects;		/* NULL: records are no JSON */
