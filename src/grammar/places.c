@@ -71,9 +71,7 @@ fc_places_find(const FcDialect *dialect, const FcMarks *marks, const char *buf,
 	places->at--;
 	/* the bytes of a line end are near each other in any case */
 	places->near |= dialect->null_len > (size_t) most_gap || ends > 1 || dialect->delim_more > 0;
-	n = places->n / width;
-	if (n > most)
-		n = most;
+	n = places->n < width * most ? places->n / width : most;
 	n = count_lines(dialect, buf, places->at, width, n);
 	if (places->nlast != n * ends)
 		n = count_unbroken(marks, places->at, nfields, width, n);

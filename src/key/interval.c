@@ -103,9 +103,8 @@ fc_key_day_start(FcKeyType type, int64 day, pg_tz *zone)
 		return MIN_TIMESTAMP;
 	if (day >= END_OF_STAMPS - margin)
 		return DT_NOEND;
-	if (type == FC_KEY_TIMESTAMPTZ)
-		return clock_time(day * USECS_PER_DAY, zone);
-	return day * USECS_PER_DAY;
+	day *= USECS_PER_DAY;
+	return type == FC_KEY_TIMESTAMPTZ ? clock_time(day, zone) : day;
 }
 
 pg_tz *
