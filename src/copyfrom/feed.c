@@ -301,8 +301,9 @@ fc_feed_reject(FcFeed *feed, bool ok)
 {
 	FcContext  *ctx = &feed->target->ctx;
 	FcParser   *parser = feed->parser;
-	const FcBad *faults = fc_parse_bad(parser);
-	int			n = ok ? fc_parse_kept(parser, &faults) : 1;
+	const FcFaults *faults = fc_parse_faults(parser);
+	const FcBad *bad = ok ? faults->kept : &faults->bad;
+	int			n = ok ? faults->nkept : 1;
 	FcReject	reject;
 
 	/* a NOTICE has its context already */
@@ -310,10 +311,10 @@ fc_feed_reject(FcFeed *feed, bool ok)
 	if (ok)
 		fc_parse_count_kept(parser, feed->offset, feed->length);
 	else
-		fc_reject_put(ctx, feed->offset, feed->length, faults);
+		fc_reject_put(ctx, feed->offset, feed->length, bad);
 	for (int i = 0; i < n; i++)
 	{
-		fc_reject_fill(&reject, feed->offset, feed->length, &faults[i]);
+		fc_reject_fill(&reject, feed->offset, feed->length, &bad[i]);
 		fc_notices_show(feed->target, &reject, feed->line);
 	}
 	feed->silent = false;
@@ -417,9 +418,9 @@ fc_feed_take_context(FcFeed *feed)
 	context->arg = feed;
 	feed->follow = true;
 	old = MemoryContextSwitchTo(feed->cstate->copycontext);
-	feed->cstate->qualexpr = fc_where_counted(feed->cstate->qualexpr, &feed->target->ctx,
-											  feed->stream ? &feed->offset : &feed->target->source->files[feed->file].data_start,
-											  feed->estate);
+	feed->cstate->qualexpr = fc_where_wrap(feed->cstate->qualexpr, feed->target->shared, &feed->target->ctx,
+										   feed->stream ? &feed->offset : &feed->target->source->files[feed->file].data_start,
+										   feed->estate);
 	MemoryContextSwitchTo(old);
 }
 

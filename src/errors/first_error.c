@@ -124,18 +124,28 @@ fc_error_free_texts(FcShared *shared, dsa_pointer texts)
 }
 
 ErrorData *
+fc_error_made(int sqlerrcode, char *message)
+{
+	ErrorData  *edata = palloc0(sizeof(ErrorData));
+
+	edata->elevel = ERROR;
+	edata->sqlerrcode = sqlerrcode;
+	edata->message = message;
+	edata->assoc_context = CurrentMemoryContext;
+	return edata;
+}
+
+ErrorData *
 fc_error_kept(FcShared *shared)
 {
 	dsa_area   *area = dsa_attach_in_place(fc_shared_texts(shared), NULL);
-	ErrorData  *edata = palloc0(sizeof(ErrorData));
+	ErrorData  *edata = fc_error_made(0, NULL);
 	List	   *list;
 
 	Assert(!IsParallelWorker() && DsaPointerIsValid(shared->errors.first.text));
 	list = stringToNode(dsa_get_address(area, shared->errors.first.text));
 	dsa_detach(area);
 	dsa_release_in_place(fc_shared_texts(shared));
-	edata->elevel = ERROR;
-	edata->assoc_context = CurrentMemoryContext;
 	for (int i = 0; i < lengthof(fc_error_numbers); i++)
 		fc_error_number(edata, i) = intVal(list_nth(list, i));
 	for (int i = 0; i < lengthof(fc_error_texts); i++)

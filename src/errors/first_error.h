@@ -29,6 +29,9 @@ extern bool fc_error_is_of_server(const ErrorData *edata);
 extern void fc_error_keep(FcShared *shared, FcErrorKind kind, uint64 offset,
 						  uint64 length, const ErrorData *edata);
 
+/* Makes an error of COPY's, in the current memory context; keeps the message */
+extern ErrorData *fc_error_made(int sqlerrcode, char *message);
+
 /*
  * Returns the kept error with all its texts, in the current memory context.
  * Its kind must be one whose text is kept, or FC_ERROR_INDEX.  Only the

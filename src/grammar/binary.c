@@ -195,10 +195,9 @@ field_at(char *rec, size_t at, size_t len, FcField *field)
 	length = read_int32(rec + at);
 	if (!is_length(length) || (length > 0 && (size_t) length > len - at - 4))
 		return false;
-	field->data = rec + at + 4;
-	field->len = length < 0 ? 0 : (size_t) length;
-	field->null = (length < 0);
-	field->marker = field->verify = field->quoted = false;
+	*field = (FcField) {
+		.data = rec + at + 4,.len = length < 0 ? 0 : (size_t) length,.null = length < 0
+	};
 	return true;
 }
 

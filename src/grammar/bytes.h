@@ -27,10 +27,9 @@
 static inline FcMaskBytes
 mask_bytes(const FcDialect *dialect)
 {
-	FcMaskBytes bytes = {dialect->raw ? '\r' : dialect->mode == FC_MODE_TEXT ? '\\' : dialect->quote,
-	dialect->delim};
+	char		quote = dialect->mode == FC_MODE_TEXT ? '\\' : dialect->quote;
 
-	return bytes;
+	return (FcMaskBytes) {dialect->raw ? '\r' : quote, dialect->delim};
 }
 
 /* Is the delimiter whole whose first byte is buf[pos]? */
@@ -40,6 +39,15 @@ delim_at(const FcDialect *dialect, const char *buf, size_t pos, size_t len)
 	return dialect->delim_more == 0 ||
 		(len - pos > dialect->delim_more &&
 		 memcmp(buf + pos + 1, dialect->delim_rest, dialect->delim_more) == 0);
+}
+
+/* The bits in [pos, end) of a word whose first one is number "base" */
+static inline uint64_t
+bits_within(uint64_t word, size_t base, size_t pos, size_t end)
+{
+	if (base < pos)
+		word &= ~UINT64_C(0) << (pos - base);
+	return end - base < BLOCK ? word & ~(~UINT64_C(0) << (end - base)) : word;
 }
 
 /*

@@ -26,10 +26,9 @@
 static bool
 state_occurs(const FcDialect *dialect, FcQuote state)
 {
-	if (dialect->mode == FC_MODE_BINARY)
-		return state == FC_OUTSIDE;
-	if (dialect->mode == FC_MODE_TEXT)
-		return state == FC_OUTSIDE || (state == FC_ESCAPED && !dialect->raw);
+	if (dialect->mode != FC_MODE_CSV)
+		return state == FC_OUTSIDE ||
+			(state == FC_ESCAPED && dialect->mode == FC_MODE_TEXT && !dialect->raw);
 	/* where the escape is the quote, a quote only toggles */
 	return state != FC_ESCAPED || dialect->escape != dialect->quote;
 }
@@ -197,12 +196,9 @@ fc_chunk_resolve(const FcDialect *dialect, const FcChunk *chunks, size_t n,
 			return false;
 
 		Assert(at->state < FC_NQUOTES && (chunk->length == 0 || at->opened < sizeof(chunk->head)));
-		start->state = at->state;
-		start->line = at->line;
-		start->first = FC_NOWHERE;
-		start->first_line = at->line;
-		start->records = 0;
-		start->before = at->records;
+		*start = (FcChunkStart) {
+			at->state, at->line, FC_NOWHERE, at->line,.before = at->records
+		};
 		if (chunk->length == 0)
 			continue;
 

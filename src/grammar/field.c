@@ -56,14 +56,12 @@ field_end(const FcDialect *dialect, const char *rec, size_t start, size_t len,
 		 * A doubled quote closes and opens again, with nothing between that
 		 * could be a delimiter; so only a distinct escape needs care.
 		 */
-		pos = find_byte(rec, pos, len, quote, escape, escape);
-		while (pos < len && rec[pos] != quote)
+		while ((pos = find_byte(rec, pos, len, quote, escape, escape)) < len && rec[pos] != quote)
 		{
 			/* step over the escape and over what it may escape */
 			pos++;
 			if (pos < len && (rec[pos] == quote || rec[pos] == escape))
 				pos++;
-			pos = find_byte(rec, pos, len, quote, escape, escape);
 		}
 		if (pos == len)
 			return false;
@@ -179,20 +177,17 @@ text_field_end(const FcDialect *dialect, const char *rec, size_t pos,
 	const char	escape = dialect->raw ? dialect->delim : '\\';
 
 	*escapes = false;
-	for (;;)
+	for (;; pos++)
 	{
 		pos = find_byte(rec, pos, len, dialect->delim, escape, escape);
 		if (pos == len || (rec[pos] == dialect->delim && delim_at(dialect, rec, pos, len)))
 			return pos;
 		if (rec[pos] == dialect->delim)
-		{
-			pos++;
 			continue;
-		}
 		*escapes = true;
-		if (pos + 1 == len)
+		/* what it escapes is data */
+		if (++pos == len)
 			return len;
-		pos += 2;
 	}
 }
 
@@ -386,29 +381,17 @@ fc_field_at(const FcDialect *dialect, char *rec, size_t len, int wanted,
 			FcField *field)
 {
 	FcBorders	at;
-	size_t		start = 0;
 
-	for (int n = 0;; n++)
+	for (size_t start = 0; start <= len; start = at.end + 1 + dialect->delim_more)
 	{
 		if (!field_borders(dialect, rec, start, len, &at))
 			return false;
-		if (n == wanted)
-			break;
-		if (at.end == len)
-			return false;
-		start = at.end + 1 + dialect->delim_more;
+		if (wanted-- > 0)
+			continue;
+		make_field(dialect, null_of(dialect), rec, at, field);
+		return true;
 	}
-	make_field(dialect, null_of(dialect), rec, at, field);
-	return true;
-}
-
-/* The marks in [pos, end) of a word whose first byte is number "base" */
-static inline uint64_t
-marks_within(uint64_t word, size_t base, size_t pos, size_t end)
-{
-	if (base < pos)
-		word &= ~UINT64_C(0) << (pos - base);
-	return end - base < BLOCK ? word & ~(~UINT64_C(0) << (end - base)) : word;
+	return false;
 }
 
 /*
@@ -426,8 +409,8 @@ fc_fields_marked(const FcDialect *dialect, const FcMarks *marks, size_t pos,
 
 	for (size_t base = pos / BLOCK * BLOCK; base < end; base += BLOCK)
 	{
-		uint64_t	delims = marks_within(marks->delims[base / BLOCK], base, pos, end);
-		uint64_t	quotes = marks_within(marks->quotes[base / BLOCK], base, pos, end);
+		uint64_t	delims = bits_within(marks->delims[base / BLOCK], base, pos, end);
+		uint64_t	quotes = bits_within(marks->quotes[base / BLOCK], base, pos, end);
 
 		for (uint64_t bits = delims | quotes; bits != 0; bits &= bits - 1)
 		{

@@ -63,14 +63,11 @@ mark_markers(FcMarks *marks, size_t i, const char *p, uint64_t escaped)
 	for (; escaped != 0; escaped &= escaped - 1)
 	{
 		size_t		at = __builtin_ctzll(escaped);
+		size_t		backslash = i * BLOCK + at - 1;
 
 		Assert(i > 0 || at > 0);
-		if (i * BLOCK + at >= marks->len || p[at] != '.')
-			continue;
-		if (at > 0)
-			marks->ends[i] |= UINT64_C(1) << (at - 1);
-		else
-			marks->ends[i - 1] |= UINT64_C(1) << (BLOCK - 1);
+		if (backslash + 1 < marks->len && p[at] == '.')
+			marks->ends[backslash / BLOCK] |= UINT64_C(1) << (backslash % BLOCK);
 	}
 }
 
@@ -218,18 +215,9 @@ fc_marks_count(const uint64_t *words, size_t pos, size_t end)
 {
 	int			n = 0;
 
-	for (size_t w = pos / BLOCK; w * BLOCK < end; w++)
-	{
-		uint64_t	bits = words[w];
-
-		if (bits == 0)
-			continue;
-		if (w == pos / BLOCK)
-			bits &= ~UINT64_C(0) << (pos % BLOCK);
-		if (end - w * BLOCK < BLOCK)
-			bits &= (UINT64_C(1) << (end % BLOCK)) - 1;
-		n += fc_mask_count(bits);
-	}
+	for (size_t base = pos / BLOCK * BLOCK; base < end; base += BLOCK)
+		if (words[base / BLOCK] != 0)
+			n += fc_mask_count(bits_within(words[base / BLOCK], base, pos, end));
 	return n;
 }
 
@@ -277,9 +265,7 @@ fc_marks_strange(const FcMarks *marks, size_t *pos, size_t end)
 		return 0;
 	while ((w + 1) * BLOCK < end && marks->strange[w + 1] != 0)
 		w++;
-	bits = marks->strange[w];
-	if (end - w * BLOCK < BLOCK)
-		bits &= (UINT64_C(1) << (end % BLOCK)) - 1;
+	bits = bits_within(marks->strange[w], w * BLOCK, first, end);
 	/* all of the last block stand at "end" or after it */
 	if (bits == 0)
 		bits = marks->strange[--w];

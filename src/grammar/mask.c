@@ -144,7 +144,6 @@ avx512_write(uint16_t *at, uint64_t bits, uint16_t base)
 #define PIECE			64
 #define PREFIX(w)		avx2_prefix_xor(w)
 #define COUNT(w)		__builtin_popcountll(w)
-#define FIRST(w)		_tzcnt_u64(w)
 #define WRITE(at, w, base)	avx512_write(at, w, base)
 #include "grammar/mask_kernel.h"
 #endif							/* FC_MASK_AVX512 */

@@ -15,15 +15,9 @@
 static inline bool
 ends_line(const FcDialect *dialect, const char *buf, const uint16_t *at)
 {
-	switch (dialect->eol)
-	{
-		case FC_EOL_NL:
-			return buf[at[0] - 1] == '\n';
-		case FC_EOL_CR:
-			return buf[at[0] - 1] == '\r';
-		default:
-			return buf[at[0] - 1] == '\n' && at[-1] == at[0] - 1 && buf[at[0] - 2] == '\r';
-	}
+	if (buf[at[0] - 1] != (dialect->eol == FC_EOL_CR ? '\r' : '\n'))
+		return false;
+	return dialect->eol != FC_EOL_CRNL || (at[-1] == at[0] - 1 && buf[at[0] - 2] == '\r');
 }
 
 /* How many of the first n records end with a line */
@@ -77,9 +71,7 @@ fc_places_find(const FcDialect *dialect, const FcMarks *marks, const char *buf,
 	places->at--;
 	/* the bytes of a line end are near each other in any case */
 	places->near |= dialect->null_len > (size_t) most_gap || ends > 1 || dialect->delim_more > 0;
-	n = places->n / width;
-	if (n > most)
-		n = most;
+	n = places->n < width * most ? places->n / width : most;
 	n = count_lines(dialect, buf, places->at, width, n);
 	if (places->nlast != n * ends)
 		n = count_unbroken(marks, places->at, nfields, width, n);

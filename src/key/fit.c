@@ -52,8 +52,7 @@ fc_fit_moments(FcKeyType type, int64 low, int64 high, uint64 bytes)
 	double		few = Max((double) FC_FIT_LEAST, Min((double) FC_FIT_FEW, (double) bytes / FC_FIT_TINY));
 	double		most = bytes == 0 ? FC_FIT_MOST :
 		Max(few, Min((double) FC_FIT_MOST, (double) bytes / FC_FIT_SMALL));
-	double		n = fc_fit_count(type, low, high, 1);
-	int			i = type != FC_KEY_DATE && bytes / n > FC_FIT_LARGE ? 0 : 1;
+	int			i = type != FC_KEY_DATE && bytes / fc_fit_count(type, low, high, 1) > FC_FIT_LARGE ? 0 : 1;
 
 	while (i < lengthof(widths) - 1 &&
 		   fc_fit_count(type, low, high, widths[i].days) > most + 1)

@@ -103,9 +103,8 @@ fc_key_day_start(FcKeyType type, int64 day, pg_tz *zone)
 		return MIN_TIMESTAMP;
 	if (day >= END_OF_STAMPS - margin)
 		return DT_NOEND;
-	if (type == FC_KEY_TIMESTAMPTZ)
-		return clock_time(day * USECS_PER_DAY, zone);
-	return day * USECS_PER_DAY;
+	day *= USECS_PER_DAY;
+	return type == FC_KEY_TIMESTAMPTZ ? clock_time(day, zone) : day;
 }
 
 pg_tz *
@@ -293,14 +292,12 @@ any_floor(FcKeyType type, const FcInterval *interval, int64 key,
 bool
 fc_key_epoch_to_time(int64 unit, int64 key, int64 *time)
 {
-	int64		epoch = EPOCH_SECONDS * USECS_PER_SEC;
-
 	Assert(unit > 0);
 	if (unit > USECS_PER_SEC)
 		*time = floor_div(key, unit / USECS_PER_SEC);
 	else if (pg_mul_s64_overflow(key, USECS_PER_SEC / unit, time))
 		return false;
-	return !pg_sub_s64_overflow(*time, epoch, time) &&
+	return !pg_sub_s64_overflow(*time, EPOCH_SECONDS * USECS_PER_SEC, time) &&
 		*time >= MIN_TIMESTAMP && *time < END_TIMESTAMP;
 }
 

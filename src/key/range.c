@@ -116,10 +116,7 @@ fc_route_possible(Relation parent, AttrNumber *attnum)
 	if (parent->rd_rel->relkind != RELKIND_PARTITIONED_TABLE || !fc_route_keyed(parent, attnum))
 		return false;
 	desc = fc_route_partdesc(parent);
-	for (int i = 0; i < desc->nparts; i++)
-		if (!desc->is_leaf[i])
-			return false;
-	return true;
+	return desc->nparts == 0 || memchr(desc->is_leaf, false, desc->nparts) == NULL;
 }
 
 /*

@@ -185,9 +185,9 @@ interval_of_range(const FcRoute *route, const FcRange *range)
 	return interval;
 }
 
-/* A bound of "route" in the unit that the interval counts in */
+/* A bound in the unit that the interval counts in */
 static int64
-counted_bound(const FcRoute *route, const FcInterval *interval, int64 bound)
+counted_bound(const FcInterval *interval, int64 bound)
 {
 	int64		time;
 
@@ -205,7 +205,7 @@ is_one_interval(const FcRoute *route, const FcInterval *interval,
 	int64		lo;
 	int64		hi;
 
-	trial.origin = counted_bound(route, interval, range->lo);
+	trial.origin = counted_bound(interval, range->lo);
 	fc_interval_floor(route->type, &trial, range->lo, &lo, &hi);
 	return lo == range->lo && hi == range->hi;
 }
@@ -332,7 +332,6 @@ time_width(FcKeyType type, const char *text)
 	FcInterval	interval = {0};
 	Interval   *span = read_width(text);
 	int64		first_day;
-	bool		days;
 
 	check_width(text, type, span);
 	if (span->month > 0)
@@ -342,13 +341,12 @@ time_width(FcKeyType type, const char *text)
 		return interval;
 	}
 
-	days = span->time % USECS_PER_DAY == 0;
 	if (pg_mul_s64_overflow(span->day, USECS_PER_DAY, &interval.width))
 		refuse_width(text, _("The interval is too large."));
 	interval.width += span->time;
-	interval.days = days;
+	interval.days = span->time % USECS_PER_DAY == 0;
 	first_day = interval.width % (7 * USECS_PER_DAY) == 0 ? FIRST_MONDAY : 0;
-	if (days || USECS_PER_DAY % interval.width == 0)
+	if (interval.days || USECS_PER_DAY % interval.width == 0)
 		interval.origin = fc_key_day_start(type, first_day, session_timezone);
 	if (type == FC_KEY_DATE)
 		interval.width /= USECS_PER_DAY;
@@ -365,9 +363,7 @@ fc_interval_choose(const FcRoute *route, const char *text)
 	{
 		interval = fc_key_is_integer(route->type) ? integer_width(text) :
 			time_width(route->type, text);
-		if (existing_interval(route, &interval, &existing))
-			interval = existing;
-		return interval;
+		return existing_interval(route, &interval, &existing) ? existing : interval;
 	}
 	if (existing_interval(route, NULL, &existing))
 		return existing;
@@ -399,8 +395,7 @@ fc_interval_step(const FcRoute *route, const char *text, int64 epoch,
 	while (i >= 0 && !is_one_interval(route, &interval, &route->ranges[i]))
 		i = finite_below(route, i);
 	if (highest >= 0)
-		interval.origin = counted_bound(route, &interval,
-										route->ranges[i >= 0 ? i : highest].lo);
+		interval.origin = counted_bound(&interval, route->ranges[i >= 0 ? i : highest].lo);
 	return interval;
 }
 
@@ -418,8 +413,8 @@ fc_interval_lines_up(const FcRoute *route, const FcInterval *interval)
 		const FcRange *range = &route->ranges[i];
 
 		if (is_finite(route, range) &&
-			(!fc_key_starts_day(type, counted_bound(route, interval, range->lo), zone) ||
-			 !fc_key_starts_day(type, counted_bound(route, interval, range->hi), zone)))
+			(!fc_key_starts_day(type, counted_bound(interval, range->lo), zone) ||
+			 !fc_key_starts_day(type, counted_bound(interval, range->hi), zone)))
 			return false;
 	}
 	day = fc_key_day_of(type, interval->origin, zone);

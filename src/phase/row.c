@@ -30,15 +30,9 @@ static void
 fc_row_refuse(FcLoader *loader, uint32 class, const char *column,
 			  int sqlerrcode, char *message)
 {
-	ErrorData  *edata = palloc0(sizeof(ErrorData));
-
-	edata->elevel = ERROR;
-	edata->sqlerrcode = sqlerrcode;
-	edata->message = message;
-	edata->assoc_context = CurrentMemoryContext;
 	Assert(fc_row_tolerates(loader, class) || class == FC_CLASS_NOT_NULL);
 	loader->row.outcome = FC_ROW_REFUSED;
-	loader->row.bad = (FcBad) {class, column, NULL, edata};
+	loader->row.bad = (FcBad) {class, column, NULL, fc_error_made(sqlerrcode, message)};
 }
 
 /* The first NOT NULL column with a NULL; NULL: there is none */
@@ -239,7 +233,7 @@ fc_row_parsed(FcLoader *loader, TupleTableSlot *slot)
 
 	if (!row->parsed && !fc_parse_rest(loader->parser))
 	{
-		row->bad = *fc_parse_bad(loader->parser);
+		row->bad = fc_parse_faults(loader->parser)->bad;
 		return FC_ROW_REFUSED;
 	}
 	if (!fc_row_has_key(loader, slot))

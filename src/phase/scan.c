@@ -95,7 +95,7 @@ fc_scan_row(FcScanner *scanner, char *data)
 	if (!parsed)
 	{
 		fc_reject_put(ctx, record->offset, record->length,
-					  fc_parse_bad(scanner->parser));
+					  &fc_parse_faults(scanner->parser)->bad);
 		return false;
 	}
 	if (accepted)

@@ -88,7 +88,7 @@ fc_batch_begin_columns(FcBatchMaker *maker, TupleDesc desc)
 		batch->columns[i].byval = TupleDescAttr(desc, i)->attbyval;
 		batch->columns[i].len = TupleDescAttr(desc, i)->attlen;
 	}
-	for (int i = 0; i < maker->nfields; i++)
+	for (int i = 0; i < maker->parser->ncolumns; i++)
 	{
 		const FcBatchField *field = &maker->fields[i];
 		FcBatchColumn *column;
@@ -99,8 +99,6 @@ fc_batch_begin_columns(FcBatchMaker *maker, TupleDesc desc)
 		if (field->text)
 			column->lengths = palloc(sizeof(uint32) * maker->most);
 	}
-	for (int i = maker->nfields; i < maker->parser->ncolumns; i++)
-		(void) fc_batch_begin_column(maker, maker->parser->columns[i].index, true);
 	for (int i = 0; i < maker->parser->defaults.n; i++)
 		(void) fc_batch_begin_column(maker, maker->parser->defaults.defaults[i].index, true);
 }
@@ -119,11 +117,9 @@ fc_batch_begin_left(FcBatchMaker *maker)
 	maker->nulls = palloc(sizeof(bool) * Max(parser->natts, 1));
 	for (int i = 0; i < parser->ncolumns; i++)
 	{
-		bool		left = i >= maker->nfields || maker->fields[i].apart;
-
-		if (left)
+		if (maker->fields[i].apart)
 			maker->left[maker->nleft++] = i;
-		if (i < maker->nfields && (left || fc_transforms_name(parser->transforms, i)))
+		if (i < maker->nfields && (maker->fields[i].apart || fc_transforms_name(parser->transforms, i)))
 			maker->shown[maker->nshown++] = i;
 	}
 	maker->batch.unfinished = maker->nleft > 0 || parser->defaults.n > 0 || parser->transforms;
@@ -161,8 +157,8 @@ fc_batch_begin(FcParser *parser, TupleDesc desc)
 	if (!fc_batch_serves(maker))
 		return NULL;
 	maker->nfields = parser->nfields;
-	maker->fields = palloc0(sizeof(FcBatchField) * maker->nfields);
-	for (int i = 0; i < maker->nfields; i++)
+	maker->fields = palloc0(sizeof(FcBatchField) * parser->ncolumns);
+	for (int i = 0; i < parser->ncolumns; i++)
 	{
 		fc_batch_begin_field(&maker->fields[i], &parser->quick.columns[i], &maker->room);
 		maker->fields[i].behind = i < maker->nfields - 1 ? 1 + parser->dialect.delim_more : 1;
@@ -612,11 +608,10 @@ fc_batch_finish(FcBatch *batch, int i)
 {
 	FcBatchMaker *maker = (FcBatchMaker *) batch;
 	FcParser   *parser = maker->parser;
-	const FcBad *nulled;
 
 	Assert(batch->unfinished && i < batch->n && !batch->odd[i]);
 	fc_batch_hand_over(maker, i, maker->values, maker->nulls);
-	if (!fc_parse_rest(parser) || fc_parse_kept(parser, &nulled) > 0)
+	if (!fc_parse_rest(parser) || parser->faults.nkept > 0)
 		return false;
 	if (maker->nleft == 0 && parser->shared->plan.steady && parser->transforms == NULL)
 	{

@@ -31,7 +31,8 @@ typedef struct FcBatchMaker
 	FcBatch		batch;
 	FcParser   *parser;
 	int			nfields;
-	FcBatchField *fields;
+	FcBatchField *fields;		/* of the parser's columns: those behind the
+								 * file's are apart */
 	int			nleft;			/* columns that row/parse.c sets */
 	int		   *left;			/* their numbers in parser->columns */
 	int			nshown;			/* fields that row/parse.c must see for that */

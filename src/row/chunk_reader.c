@@ -29,12 +29,10 @@ fc_chunk_reader_find(FcChunkReader *reader, FcUnsplit unsplit)
 	FcShared   *shared = reader->ctx->shared;
 
 	Assert(unsplit != FC_UNSPLIT_FIND || !reader->ctx->in_worker);
-	reader->finds = unsplit == FC_UNSPLIT_FIND;
-	reader->guesses = unsplit == FC_UNSPLIT_GUESS;
-	memset(&reader->pass, 0, sizeof(FcChunkPass));
-	if (reader->guesses)
+	reader->unsplit = unsplit;
+	if (reader->unsplit == FC_UNSPLIT_GUESS)
 		fc_stream_limit(reader->stream, FC_GUESSED_RECORD);
-	for (uint32 i = 0; reader->finds && i < shared->source.nchunks; i++)
+	for (uint32 i = 0; reader->unsplit == FC_UNSPLIT_FIND && i < shared->source.nchunks; i++)
 		*fc_shared_start(shared, i) = fc_chunk_unknown;
 }
 
@@ -87,14 +85,13 @@ static void
 fc_chunk_reader_found_end(FcChunkReader *reader)
 {
 	FcChunk    *bytes = fc_shared_chunk(reader->ctx->shared, reader->chunk);
-	FcChunkPass *before = &reader->pass;
 	uint64		next = reader->record.offset;
 
 	fc_shared_start(reader->ctx->shared, reader->chunk)->records = reader->found;
-	before->records += reader->found;
-	before->line += reader->found + before->embedded;
-	before->over = !reader->marker && next < reader->end;
-	if (before->over)
+	reader->pass.records += reader->found;
+	reader->pass.line += reader->found + reader->pass.embedded;
+	reader->pass.over = !reader->marker && next < reader->end;
+	if (reader->pass.over)
 		return;
 	Assert(next >= bytes->start);
 	bytes->length = next - bytes->start;
@@ -155,29 +152,28 @@ fc_chunk_reader_enter(FcChunkReader *reader, uint32 chunk)
 {
 	FcShared   *shared = reader->ctx->shared;
 	const FcChunk *bytes = fc_shared_chunk(shared, chunk);
-	uint64		first;
+	FcChunkStart *start = fc_shared_start(shared, chunk);
 
 	Assert(shared->source.room > 0 || chunk < shared->source.nchunks);
 	reader->chunk = chunk;
 	reader->end = bytes->start + bytes->length;
 	reader->found = 0;
 	reader->malformed = reader->marker = false;
-	if (reader->finds)
+	if (reader->unsplit == FC_UNSPLIT_FIND)
 		fc_chunk_reader_found_start(reader, chunk);
 	else
 		reader->pass.embedded = 0;
-	if (reader->guesses || (reader->looks && shared->source.unsplit != FC_UNSPLIT_NOT))
-		fc_shared_start(shared, chunk)->first = fc_chunk_reader_guess_first(reader, bytes);
-	first = fc_shared_start(shared, chunk)->first;
-	if (shared->plan.origins && first != FC_NOWHERE)
+	if (reader->unsplit == FC_UNSPLIT_GUESS || (reader->looks && shared->source.unsplit != FC_UNSPLIT_NOT))
+		start->first = fc_chunk_reader_guess_first(reader, bytes);
+	if (shared->plan.origins && start->first != FC_NOWHERE)
 	{
-		reader->line = fc_shared_start(shared, chunk)->first_line;
-		reader->row = fc_shared_start(shared, chunk)->before - fc_lines_records(reader->ctx, first);
+		reader->line = start->first_line;
+		reader->row = start->before - fc_lines_records(reader->ctx, start->first);
 	}
-	if (first == FC_NOWHERE || (fc_error_beyond(shared, first) && !reader->looks))
+	if (start->first == FC_NOWHERE || (fc_error_beyond(shared, start->first) && !reader->looks))
 		return false;
-	reader->dialect = fc_context_dialect(reader->ctx, first);
-	fc_stream_seek(reader->stream, first);
+	reader->dialect = fc_context_dialect(reader->ctx, start->first);
+	fc_stream_seek(reader->stream, start->first);
 	return true;
 }
 
@@ -185,7 +181,7 @@ bool
 fc_chunk_reader_refuse(FcChunkReader *reader, FcEnd end)
 {
 	Assert(reader->found > 0 && end != FC_END_NONE);
-	if ((reader->finds || reader->guesses) && end == FC_END_MARKER)
+	if (reader->unsplit != FC_UNSPLIT_NOT && end == FC_END_MARKER)
 	{
 		reader->found--;
 		reader->marker = true;
@@ -214,9 +210,9 @@ fc_chunk_reader_skip(FcChunkReader *reader)
 void
 fc_chunk_reader_leave(FcChunkReader *reader)
 {
-	if (reader->finds)
+	if (reader->unsplit == FC_UNSPLIT_FIND)
 		fc_chunk_reader_found_end(reader);
-	if (reader->guesses)
+	if (reader->unsplit == FC_UNSPLIT_GUESS)
 		fc_chunk_reader_guessed(reader);
 	pg_atomic_fetch_add_u64(&reader->ctx->shared->counts.scanned, reader->found);
 	fc_error_check_count(reader->ctx, reader->chunk, reader->found);

@@ -18,15 +18,6 @@
 #include "errors/first_error.h"
 #include "row/batch.h"
 
-/* Sums over the chunks so far, of a reader that finds the chunks */
-typedef struct FcChunkPass
-{
-	uint64		line;			/* lines of its file */
-	uint64		records;		/* of all files */
-	uint64		embedded;		/* line ends in quotes, of the current chunk */
-	bool		over;			/* the walk has ended before a chunk did */
-} FcChunkPass;
-
 typedef struct FcChunkReader
 {
 	FcContext  *ctx;
@@ -36,9 +27,15 @@ typedef struct FcChunkReader
 								 * not end the walk, none is noted, and
 								 * beginnings that are not found yet are
 								 * guessed */
-	bool		finds;			/* see fc_chunk_reader_find */
-	bool		guesses;
-	FcChunkPass pass;
+	FcUnsplit	unsplit;		/* see fc_chunk_reader_find */
+	struct						/* sums over the chunks so far, of a reader
+								 * that finds the chunks */
+	{
+		uint64		line;		/* lines of its file */
+		uint64		records;	/* of all files */
+		uint64		embedded;	/* line ends in quotes, of the current chunk */
+		bool		over;		/* the walk has ended before a chunk did */
+	}			pass;
 	uint32		chunk;
 	uint64		end;			/* of the chunk, or before, as the caller sets
 								 * it */
@@ -48,7 +45,7 @@ typedef struct FcChunkReader
 	uint64		row;
 	uint64		found;			/* records so far, with a malformed one */
 	bool		malformed;		/* the walk has ended at a malformed record */
-	bool		marker;			/* finds, guesses: ... or at a marker, at
+	bool		marker;			/* unsplit: ... or at a marker, at
 								 * record.offset */
 	FcRecord	record;			/* the current one; its data is NULL if an
 								 * error was thrown in the search for it */

@@ -107,12 +107,9 @@ fc_column_take_json(FcColumn *column)
 {
 	Oid			base = getBaseType(column->typid);
 
-	column->json = true;
-	if (base == JSONOID || base == JSONBOID)
-		return;
-	column->json = OidIsValid(get_element_type(base)) || get_typtype(base) == TYPTYPE_COMPOSITE;
-	if (column->json)
+	if (OidIsValid(get_element_type(base)) || get_typtype(base) == TYPTYPE_COMPOSITE)
 		column->populate = fc_column_populate(column);
+	column->json = column->populate || base == JSONOID || base == JSONBOID;
 }
 
 pg_tz *
@@ -306,8 +303,7 @@ fc_column_begin_defaults(FcDefaults *defaults, FcShared *shared, Relation target
 	}
 	defaults->econtext = GetPerTupleExprContext(estate);
 	/* up to the scan, which uses NULL instead, no default needs a number */
-	if (shared->plan.nnumbers == 0 || !numbered || shared->phase <= FC_PHASE_SCAN ||
-		shared->phase == FC_PHASE_CHECK)
-		return;
-	defaults->numbers = fc_numbers_open(shared, &defaults->econtext->ecxt_param_list_info);
+	if (shared->plan.nnumbers > 0 && numbered && shared->phase > FC_PHASE_SCAN &&
+		shared->phase != FC_PHASE_CHECK)
+		defaults->numbers = fc_numbers_open(shared, &defaults->econtext->ecxt_param_list_info);
 }

@@ -27,18 +27,13 @@ typedef struct FcNumeral
 bool
 fc_edit_is_number(Oid typid)
 {
-	switch (getBaseType(typid))
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
+	static const Oid numbers[] = {INT2OID, INT4OID, INT8OID, FLOAT4OID, FLOAT8OID, NUMERICOID};
+	Oid			base = getBaseType(typid);
+
+	for (int i = 0; i < lengthof(numbers); i++)
+		if (numbers[i] == base)
 			return true;
-		default:
-			return false;
-	}
+	return false;
 }
 
 bool

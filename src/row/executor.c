@@ -18,15 +18,11 @@
 void
 fc_executor_check_schema(Oid relid)
 {
-	Oid			nspid = get_rel_namespace(relid);
-	AclResult	aclresult;
+	char	   *schema = get_namespace_name(get_rel_namespace(relid));
 
 	/* the function that opens the table says that it is not there */
-	if (!OidIsValid(nspid))
-		return;
-	aclresult = fc_namespace_aclcheck(nspid, GetUserId(), ACL_USAGE);
-	if (aclresult != ACLCHECK_OK)
-		aclcheck_error(aclresult, OBJECT_SCHEMA, get_namespace_name(nspid));
+	if (schema != NULL)
+		(void) LookupExplicitNamespace(schema, true);
 }
 
 void

@@ -14,6 +14,7 @@
 
 #include "lib/stringinfo.h"
 
+#include "errors/first_error.h"
 #include "row/mend.h"
 
 /* Converted at once; conversions take a part of the input that surely fits */
@@ -74,7 +75,6 @@ fc_mend_begin(FcColumn *column)
 void
 fc_mend_length(FcFaults *faults, const FcColumn *column, FcField *field)
 {
-	ErrorData  *edata;
 	size_t		len;
 
 	if (column->most == 0 || field->null || field->len <= column->most)
@@ -83,10 +83,9 @@ fc_mend_length(FcFaults *faults, const FcColumn *column, FcField *field)
 	/* blanks at the end are cut in any case */
 	if (len + strspn(field->data + len, " ") == field->len)
 		return;
-	edata = palloc0(sizeof(ErrorData));
-	edata->sqlerrcode = ERRCODE_STRING_DATA_RIGHT_TRUNCATION;
-	edata->message = psprintf("value too long for type %s", column->most_type);
-	fc_mend_note(faults, FC_CLASS_CUT_LONG, column->name, pstrdup(field->data), edata);
+	fc_mend_note(faults, FC_CLASS_CUT_LONG, column->name, pstrdup(field->data),
+				 fc_error_made(ERRCODE_STRING_DATA_RIGHT_TRUNCATION,
+							   psprintf("value too long for type %s", column->most_type)));
 	field->data = pnstrdup(field->data, len);
 	field->len = len;
 }

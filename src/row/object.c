@@ -42,7 +42,7 @@ struct FcObjects
 
 	/* the record that is being cut */
 	FcField    *fields;
-	uint32		class;			/* of what may be wrong with it */
+	uint32	   *class;			/* of what may be wrong with it */
 	int			last;			/* the field of the last key; n: none yet */
 	int			number;			/* of the key at hand; -1: there is none */
 	const char *start;			/* of its value */
@@ -144,7 +144,7 @@ fc_object_key(void *state, char *nothing, bool null)
 	objects->start = objects->lex->token_start;
 	if (number < 0 ? objects->others : objects->fields[number].data == NULL)
 		return FC_JSON_SUCCESS;
-	objects->class = FC_CLASS_EXTRA_COLUMNS;
+	*objects->class = FC_CLASS_EXTRA_COLUMNS;
 	fc_format_error(number < 0 ? errmsg("key \"%s\" is not a column of the load", fc_error_clip(key, len)) :
 					errmsg("key \"%s\" appears more than once", fc_error_clip(key, len)),
 					number < 0 ? errhint("If such keys are to be left out, add ignore_extra_columns.") : 0);
@@ -174,7 +174,6 @@ fc_object_begin(FcObjects *objects, const char *rec, size_t len)
 	size_t		mark = strlen(FC_OBJECT_MARK);
 	size_t		at = len >= mark && memcmp(rec, FC_OBJECT_MARK, mark) == 0 ? mark : 0;
 
-	objects->class = FC_CLASS_MISSING_COLUMNS;
 	objects->last = objects->n;
 	while (at < len && (rec[at] == ' ' || rec[at] == '\t' || rec[at] == '\r'))
 		at++;
@@ -183,9 +182,11 @@ fc_object_begin(FcObjects *objects, const char *rec, size_t len)
 }
 
 void
-fc_object_cut(FcObjects *objects, const char *rec, size_t len, FcField *fields)
+fc_object_cut(FcObjects *objects, const char *rec, size_t len, FcField *fields, uint32 *class)
 {
 	objects->fields = fields;
+	objects->class = class;
+	*class = FC_CLASS_MISSING_COLUMNS;
 	for (int i = 0; i < objects->n; i++)
 		fields[i].data = NULL;
 	if (!fc_object_begin(objects, rec, len))
@@ -232,12 +233,6 @@ fc_object_field(FcObjects *objects, const char *rec, size_t len, int wanted, FcF
 		fc_object_unquote(objects, &start, &len);
 	*field = (FcField) {.data = pnstrdup(start, len),.len = len};
 	return true;
-}
-
-uint32
-fc_object_class(const FcObjects *objects)
-{
-	return objects->class;
 }
 
 FcObjects *

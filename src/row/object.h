@@ -24,12 +24,11 @@ extern FcObjects *fc_objects_begin(const FcDialect *dialect, const List *names,
  * Sets all fields to the values of a record in the server's encoding: strings
  * without quotes and escapes, other values as they are written, in the current
  * memory context.  A key that is missing makes a NULL, as null does, or stands
- * for a default.  Throws core's errors; the record stays as it is.
+ * for a default.  Throws core's errors, whose FC_CLASS_* is in *class then; the
+ * record stays as it is.
  */
-extern void fc_object_cut(FcObjects *objects, const char *rec, size_t len, FcField *fields);
-
-/* The FC_CLASS_* of the error that fc_object_cut has thrown */
-extern uint32 fc_object_class(const FcObjects *objects);
+extern void fc_object_cut(FcObjects *objects, const char *rec, size_t len, FcField *fields,
+						  uint32 *class);
 
 /*
  * Sets the field of one key alone, if key and value are written without

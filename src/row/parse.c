@@ -25,31 +25,15 @@
 /* Bytes for the values of a row that the quick way makes */
 #define FC_PARSE_ROOM	8192
 
-/* Bytes that fc_parse_copy has room for at first */
-#define FC_PARSE_COPY	4096
-
-/* A value that fc_parse_make_value makes */
-typedef struct FcValue
-{
-	FcParser   *parser;
-	FcColumn   *column;
-	FcField    *field;
-	Datum		value;
-} FcValue;
-
 char *
 fc_parse_encoding(FcParser *parser, char *rec, size_t *len)
 {
 	FcShared   *shared = parser->shared;
 	char	   *converted;
-	int			valid;
 
 	if (!shared->plan.need_transcoding)
 	{
-		valid = pg_encoding_verifymbstr(shared->plan.encoding, rec, *len);
-		if (valid != *len)
-			report_invalid_encoding(shared->plan.encoding, rec + valid,
-									*len - valid);
+		(void) pg_verify_mbstr(shared->plan.encoding, rec, *len, false);
 		return rec;
 	}
 	/* the conversion of an empty input returns the input itself */
@@ -78,10 +62,7 @@ fc_parse_refuse(FcParser *parser, uint32 class, FcColumn *column,
 {
 	Assert(fc_parse_tolerates(parser, class));
 	parser->record.ok = false;
-	parser->faults.bad.class = class;
-	parser->faults.bad.column = column ? column->name : NULL;
-	parser->faults.bad.value = value;
-	parser->faults.bad.edata = edata;
+	parser->faults.bad = (FcBad) {class, column ? column->name : NULL, value, edata};
 }
 
 void
@@ -92,12 +73,8 @@ fc_parse_malformed(FcParser *parser, FcColumn *column)
 		column->name ? psprintf("missing data for column \"%s\"", column->name) :
 		psprintf("missing data for column %d of the header, which is ignored",
 				 parser->record.lacks >= 0 ? parser->record.lacks + 1 : (int) (column - parser->columns) + 1);
-	ErrorData  *edata = palloc0(sizeof(ErrorData));
+	ErrorData  *edata = fc_error_made(ERRCODE_BAD_COPY_FILE_FORMAT, message);
 
-	edata->elevel = ERROR;
-	edata->sqlerrcode = ERRCODE_BAD_COPY_FILE_FORMAT;
-	edata->message = message;
-	edata->assoc_context = CurrentMemoryContext;
 	if (!fc_parse_tolerates(parser, class))
 		ThrowErrorData(edata);
 	fc_parse_refuse(parser, class, column, NULL, edata);
@@ -133,9 +110,9 @@ static void
 fc_parse_encode(void *arg)
 {
 	FcParser   *parser = arg;
-	FcInHand   *record = &parser->record;
+	FcRecord   *record = &parser->record.from;
 
-	record->data = fc_parse_encoding(parser, record->data, &record->len);
+	record->data = fc_parse_encoding(parser, record->data, &record->length);
 	record->marks = NULL;
 }
 
@@ -162,7 +139,8 @@ fc_parse_object(void *arg)
 	record->found = parser->nfields;
 	/* texts are not in the record */
 	parser->quick.room.readable = NULL;
-	fc_object_cut(parser->objects, record->data, record->len, record->fields);
+	fc_object_cut(parser->objects, record->from.data, record->from.length, record->fields,
+				  &parser->faults.bad.class);
 }
 
 /* Mends what fc_parse_encode found or, once fields are cut, fc_parse_verify */
@@ -174,8 +152,8 @@ fc_parse_mend(FcParser *parser)
 
 	if (!record->cut)
 	{
-		record->data = fc_mend_characters(plan->encoding, plan->need_transcoding, record->data, &record->len);
-		record->marks = NULL;
+		record->from.data = fc_mend_characters(plan->encoding, plan->need_transcoding, record->from.data, &record->from.length);
+		record->from.marks = NULL;
 		return;
 	}
 	for (int i = 0; i < Min(record->found, parser->nfields); i++)
@@ -203,7 +181,7 @@ fc_parse_check(FcParser *parser, FcErrorBody check)
 	}
 	edata = fc_error_catch(parser->ctx, check, parser);
 	if (object)
-		class = fc_object_class(parser->objects);
+		class = parser->faults.bad.class;
 	/* an object may have more levels than the stack */
 	if (edata && ((!mends && !fc_parse_tolerates(parser, class)) || (!object && !fc_parse_is_of_value(edata)) || fc_error_is_of_server(edata)))
 		ThrowErrorData(edata);
@@ -217,19 +195,21 @@ fc_parse_check(FcParser *parser, FcErrorBody check)
 }
 
 /*
- * Body of fc_error_catch: makes the field's value, and puts what a transform
- * makes into the field, too
+ * Body of fc_error_catch: makes the value of the column at hand, and puts what
+ * a transform makes into the field, too
  */
 static void
 fc_parse_make_value(void *arg)
 {
-	FcValue    *value = arg;
+	FcParser   *parser = arg;
+	FcColumn   *column = parser->record.column;
+	FcField    *field = &parser->record.fields[column - parser->columns];
+	Datum	   *value = &parser->record.values[column->index];
 
-	if (value->column->transform &&
-		fc_transform_value(value->parser->transforms, value->column, value->field, &value->value))
+	if (column->transform && fc_transform_value(parser->transforms, column, field, value))
 		return;
-	fc_mend_length(&value->parser->faults, value->column, value->field);
-	value->value = fc_column_value(value->column, value->field);
+	fc_mend_length(&parser->faults, column, field);
+	*value = fc_column_value(column, field);
 }
 
 /*
@@ -240,7 +220,7 @@ fc_parse_make_value(void *arg)
  * million of these at the end takes quadratic time.  Locks stay.
  */
 static ErrorData *
-fc_parse_catch(FcParser *parser, FcValue *value)
+fc_parse_catch(FcParser *parser)
 {
 	ResourceOwner outer = CurrentResourceOwner;
 	ErrorData  *edata;
@@ -248,7 +228,7 @@ fc_parse_catch(FcParser *parser, FcValue *value)
 	if (parser->faults.owner == NULL)
 		parser->faults.owner = ResourceOwnerCreate(outer, "fast_copy value");
 	CurrentResourceOwner = parser->faults.owner;
-	edata = fc_error_catch(parser->ctx, fc_parse_make_value, value);
+	edata = fc_error_catch(parser->ctx, fc_parse_make_value, parser);
 	CurrentResourceOwner = outer;
 	if (edata == NULL)
 		return NULL;
@@ -296,7 +276,6 @@ fc_parse_set_zone(FcParser *parser, bool of_file)
 static void
 fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 {
-	FcValue		trial = {parser, column, field};
 	Datum	   *value = &parser->record.values[column->index];
 	bool	   *null = &parser->record.nulls[column->index];
 	ErrorData  *edata = NULL;
@@ -312,14 +291,13 @@ fc_parse_column(FcParser *parser, FcColumn *column, FcField *field)
 	if (!field->null && !column->transform && (column->flags & FC_FIELD_EDITS))
 		fc_edit_field(&column->edit, field);
 	if (!fc_parse_tolerates(parser, FC_CLASS_CONVERSION))
-		fc_parse_make_value(&trial);
+		fc_parse_make_value(parser);
 	else if (field->null || column->transform || column->pattern ||
 			 fc_column_refuses(column, field) ||
-			 !fc_convert(&column->convert, field->data, field->len, &trial.value))
+			 !fc_convert(&column->convert, field->data, field->len, value))
 		edata = (column->flags & FC_FIELD_SUBTRANSACTION) ?
-			fc_error_catch_undo(parser->ctx, fc_parse_make_value, &trial) :
-			fc_parse_catch(parser, &trial);
-	*value = trial.value;
+			fc_error_catch_undo(parser->ctx, fc_parse_make_value, parser) :
+			fc_parse_catch(parser);
 	*null = field->null;
 	if (edata && !fc_parse_is_of_value(edata))
 		ThrowErrorData(edata);
@@ -364,24 +342,12 @@ fc_parse_check_markers(FcParser *parser)
 	}
 }
 
-/* Room for the fields of a file with a map */
-static FcField *
-fc_parse_room(FcParser *parser, int n)
-{
-	if (n > parser->ncut)
-	{
-		parser->cut = MemoryContextAlloc(GetMemoryChunkContext(parser), sizeof(FcField) * n);
-		parser->ncut = n;
-	}
-	return parser->cut;
-}
-
 /*
  * Brings fields that were cut into the plan's order.  Columns that the file
  * lacks get their default, or NULL.
  */
 static void
-fc_parse_permute(FcParser *parser)
+fc_parse_permute(FcParser *parser, const FcField *cut)
 {
 	FcInHand   *record = &parser->record;
 	const int32 *map = record->map;
@@ -392,7 +358,7 @@ fc_parse_permute(FcParser *parser)
 		int			at = map[i + 1];
 		bool		marker = at < 0 && parser->columns[i].def != NULL;
 
-		record->fields[i] = at >= 0 && at < n ? parser->cut[at] :
+		record->fields[i] = at >= 0 && at < n ? cut[at] :
 			(FcField) {.data = fc_column_nothing,.null = !marker,.marker = marker};
 	}
 	if (n < map[0] && !parser->shared->plan.pads)
@@ -401,7 +367,7 @@ fc_parse_permute(FcParser *parser)
 }
 
 /* The column whose field the record lacks; one without a name if none is */
-FcColumn *
+static FcColumn *
 fc_parse_lacking(const FcParser *parser)
 {
 	static FcColumn other;
@@ -421,34 +387,39 @@ static void
 fc_parse_cut(FcParser *parser)
 {
 	FcInHand   *record = &parser->record;
+	FcRecord   *from = &record->from;
 	const FcDialect *dialect = &parser->dialect;
 	int			max = record->map ? record->map[0] : parser->nfields;
-	FcField    *fields = record->map ? fc_parse_room(parser, max) : record->fields;
+	FcField    *fields = record->map ? palloc(sizeof(FcField) * max) : record->fields;
 
 	Assert(!record->cut && record->left == NULL);
 	record->cut = true;
 	/* the byte after the record is there for the last field's NUL */
-	parser->quick.room.readable = record->data + record->len + 1;
-	if (record->marks == NULL && record->len > 0 && record->len <= FC_MARKS_BYTES &&
+	parser->quick.room.readable = from->data + from->length + 1;
+	if (from->marks == NULL && from->length > 0 && from->length <= FC_MARKS_BYTES &&
 		fc_marks_serve(dialect))
 	{
-		fc_marks_fill(dialect, parser->marks, record->data, record->len);
-		record->marks_pos = 0;
-		if (dialect->mode == FC_MODE_TEXT || fc_marks_closed(parser->marks, record->len))
-			record->marks = parser->marks;
+		fc_marks_fill(dialect, parser->marks, from->data, from->length);
+		from->marks_pos = 0;
+		if (dialect->mode == FC_MODE_TEXT || fc_marks_closed(parser->marks, from->length))
+			from->marks = parser->marks;
 	}
-	if (record->marks != NULL)
-		record->found = fc_fields_marked(dialect, record->marks, record->marks_pos,
-										record->data, record->len, fields, max);
+	if (from->marks != NULL)
+		record->found = fc_fields_marked(dialect, from->marks, from->marks_pos,
+										from->data, from->length, fields, max);
 	else if (dialect->mode == FC_MODE_BINARY)
-		record->found = fc_binary_fields(record->data, record->len, fields, max);
+		record->found = fc_binary_fields(from->data, from->length, fields, max);
 	else
-		record->found = fc_fields_cut(dialect, record->data, record->len, fields, max);
+		record->found = fc_fields_cut(dialect, from->data, from->length, fields, max);
 	if (record->map && record->found >= 0)
-		fc_parse_permute(parser);
+		fc_parse_permute(parser, fields);
 }
 
-bool
+/*
+ * Cuts the current record into fields, in the server's encoding, and checks
+ * what COPY checks before it converts any.  Returns record.ok.
+ */
+static bool
 fc_parse_fields(FcParser *parser)
 {
 	FcInHand   *record = &parser->record;
@@ -475,16 +446,19 @@ fc_parse_fields(FcParser *parser)
 		fc_parse_check(parser, fc_parse_verify);
 	if (record->ok && parser->dialect.default_string != NULL)
 		fc_parse_check_markers(parser);
-	if (record->ok && record->found > parser->nfields && !plan->drops && (parser->nfields > 0 || record->len > 0))
+	if (record->ok && record->found > parser->nfields && !plan->drops && (parser->nfields > 0 || record->from.length > 0))
 		fc_parse_malformed(parser, NULL);
 	return record->ok;
 }
 
-bool
+/*
+ * Gives the record to the transforms, and makes empty fields for columns
+ * without one; false if it lacks a field, which is refused
+ */
+static bool
 fc_parse_transforms(FcParser *parser)
 {
 	FcInHand   *record = &parser->record;
-	FcRecord	from = {.offset = record->offset,.line = record->line,.row = record->row};
 
 	if (parser->transforms == NULL)
 		return true;
@@ -495,7 +469,7 @@ fc_parse_transforms(FcParser *parser)
 	}
 	for (int i = parser->nfields; i < parser->ncolumns; i++)
 		record->fields[i] = (FcField) {.data = fc_column_nothing,.null = true};
-	fc_transforms_take(parser->transforms, record->fields, &from);
+	fc_transforms_take(parser->transforms, record->fields, &record->from);
 	/* an expression makes the value, not the default */
 	for (int i = 0; i < parser->nfields; i++)
 		record->fields[i].marker &= parser->columns[i].transform == NULL;
@@ -596,7 +570,7 @@ fc_parse_in_zone(FcParser *parser, void (*body) (void *arg), void *arg)
 static bool
 fc_parse_is_valid(const FcParser *parser)
 {
-	const FcInHand *record = &parser->record;
+	const FcRecord *record = &parser->record.from;
 
 	/* the texts among binary values are verified one by one */
 	if (parser->dialect.mode == FC_MODE_BINARY)
@@ -606,8 +580,8 @@ fc_parse_is_valid(const FcParser *parser)
 	/* plain ASCII is valid in every server encoding */
 	if (record->marks != NULL && !record->marks->has_strange)
 		return true;
-	return fc_parse_is_ascii(record->data, record->len) ||
-		pg_encoding_verifymbstr(parser->shared->plan.encoding, record->data, record->len) == record->len;
+	return fc_parse_is_ascii(record->data, record->length) ||
+		pg_encoding_verifymbstr(parser->shared->plan.encoding, record->data, record->length) == record->length;
 }
 
 bool
@@ -618,8 +592,6 @@ fc_parse_quickly(FcParser *parser, const FcRecord *record, Datum *values, bool *
 	const FcField *end = field + parser->ncolumns;
 
 	fc_parse_take(parser, record, values, nulls);
-	parser->record.marks = record->marks;
-	parser->record.marks_pos = record->marks_pos;
 	/* core's parser may throw an error */
 	if (parser->file_zone || parser->objects || parser->record.map || !fc_parse_is_valid(parser))
 		return false;
@@ -760,8 +732,7 @@ fc_parse_begin(FcContext *ctx, EState *estate, bool numbered)
 	/* each value may be cut and refused, and characters are looked at twice */
 	parser->faults.most = 2 * n + 2;
 	parser->faults.kept = palloc(sizeof(FcBad) * parser->faults.most);
-	parser->copy_size = FC_PARSE_COPY;
-	parser->copy = palloc(FC_PARSE_COPY);
+	initStringInfo(&parser->copy);
 	parser->file_zone = fc_column_zone(fc_shared_zone(shared));
 	fc_parse_init_columns(parser, ctx->target);
 	fc_column_begin_defaults(&parser->defaults, shared, ctx->target, estate, numbered);

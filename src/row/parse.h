@@ -8,7 +8,7 @@
 #ifndef FC_PARSE_H
 #define FC_PARSE_H
 
-#include "errors/reject_file.h"
+#include "row/mend.h"
 
 typedef struct FcParser FcParser;
 
@@ -42,7 +42,7 @@ extern void fc_parse_compact(FcParser *parser, bool compact);
  * fc_parse_quickly throws no error about data, calls only code of this
  * extension, and returns true if the row is complete.  Otherwise fc_parse_rest
  * goes on from there.  It throws COPY's errors, in COPY's order, and returns
- * false at one that is tolerated, see fc_parse_bad.
+ * false at one that is tolerated, see fc_parse_faults.
  */
 extern bool fc_parse_quickly(FcParser *parser, const FcRecord *record,
 							 Datum *values, bool *nulls);
@@ -76,16 +76,10 @@ extern bool fc_parse_at(const FcParser *parser, const char *record,
 /* Does the last record's key come from a field that stands for a default? */
 extern bool fc_parse_key_is_default(const FcParser *parser);
 
-/* The fault of the last record; lasts as long as its values */
-extern const FcBad *fc_parse_bad(const FcParser *parser);
+/* The faults of the last record; last as long as its values */
+extern const FcFaults *fc_parse_faults(const FcParser *parser);
 
-/*
- * Sets *faults to those of the last record for which it was not left out;
- * returns how many they are
- */
-extern int	fc_parse_kept(const FcParser *parser, const FcBad **faults);
-
-/* Passes them to fc_reject_keep */
+/* Passes those for which it was not left out to fc_reject_keep */
 extern void fc_parse_count_kept(const FcParser *parser, uint64 offset, uint64 length);
 
 /*

@@ -181,16 +181,13 @@ fc_parse_key(FcParser *parser, const FcRecord *record, int64 *key, bool *null)
 	return wanted.found;
 }
 
-/* Copies bytes to be looked at; the copy lasts until the next call */
+/* Copies a record to be looked at; the copy lasts until the next call */
 static char *
-fc_parse_copy(FcParser *parser, const char *data, size_t len)
+fc_parse_copy(FcParser *parser, const FcRecord *record)
 {
-	if (len >= parser->copy_size)
-	{
-		parser->copy_size = Max(len + 1, parser->copy_size * 2);
-		parser->copy = repalloc_huge(parser->copy, parser->copy_size);
-	}
-	return memcpy(parser->copy, data, len);
+	resetStringInfo(&parser->copy);
+	appendBinaryStringInfo(&parser->copy, record->data, record->length);
+	return parser->copy.data;
 }
 
 bool
@@ -202,7 +199,7 @@ fc_parse_plain_key(FcParser *parser, const FcRecord *record, int64 *key)
 
 	if (parser->file_zone || parser->columns[parser->shared->plan.key.field].pattern)
 		return false;
-	copy.data = fc_parse_copy(parser, record->data, record->length);
+	copy.data = fc_parse_copy(parser, record);
 	fc_parse_any_key(&wanted);
 	return wanted.found && !null;
 }
@@ -256,7 +253,7 @@ fc_parse_some(FcSome *some, const FcRecord *record, Datum *values, bool *nulls)
 	for (int i = 0; i < some->n; i++)
 	{
 		FcColumn   *column = &parser->columns[some->fields[i]];
-		char	   *copy = fc_parse_copy(parser, record->data, record->length);
+		char	   *copy = fc_parse_copy(parser, record);
 		FcField		field;
 
 		if (!fc_field_at(&parser->dialect, copy, record->length, some->fields[i], &field))

@@ -31,17 +31,10 @@ fc_parse_at(const FcParser *parser, const char *record, const char **column,
 	return true;
 }
 
-const FcBad *
-fc_parse_bad(const FcParser *parser)
+const FcFaults *
+fc_parse_faults(const FcParser *parser)
 {
-	return &parser->faults.bad;
-}
-
-int
-fc_parse_kept(const FcParser *parser, const FcBad **faults)
-{
-	*faults = parser->faults.kept;
-	return parser->faults.nkept;
+	return &parser->faults;
 }
 
 void

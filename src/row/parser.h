@@ -20,26 +20,11 @@ typedef struct FcQuick
 	const FcEdit *edit;			/* only a batch does it; or NULL */
 } FcQuick;
 
-/* What fc_parse_quickly needs */
-typedef struct FcQuickWay
-{
-	FcQuick    *columns;
-	FcConverter *key;			/* of the key, if it may be read from its field
-								 * alone; or NULL */
-	FcRoom		room;			/* for the values of a row */
-	char	   *start;			/* its beginning */
-} FcQuickWay;
-
 /* The record that is being parsed */
 typedef struct FcInHand
 {
-	char	   *data;
-	size_t		len;
-	uint64		offset;			/* where it came from, as in FcRecord */
-	uint64		line;
-	uint64		row;
-	const FcMarks *marks;		/* of its bytes from marks_pos on; or NULL */
-	size_t		marks_pos;
+	FcRecord	from;			/* its bytes, which are converted to the
+								 * server's encoding, and where it came from */
 	Datum	   *values;
 	bool	   *nulls;
 	const int32 *map;			/* fc_shared_map */
@@ -74,15 +59,19 @@ struct FcParser
 	FcDefaults	defaults;
 	pg_tz	   *file_zone;		/* NULL: times are in the session's */
 	pg_tz	   *session_zone;	/* while file_zone is set */
-	FcQuickWay	quick;
+	struct						/* what fc_parse_quickly needs */
+	{
+		FcQuick    *columns;
+		FcConverter *key;		/* of the key, if it may be read from its
+								 * field alone; or NULL */
+		FcRoom		room;		/* for the values of a row */
+		char	   *start;		/* its beginning */
+	}			quick;
 	FcInHand	record;
 	FcMarks    *marks;			/* of a record that came without */
-	FcField    *cut;			/* fields in the order of a file with a map */
-	int			ncut;			/* that there is room for */
 	FcObjects  *objects;		/* NULL: records are no JSON */
 	FcFaults	faults;
-	char	   *copy;			/* of bytes that must stay as they are */
-	size_t		copy_size;
+	StringInfoData copy;		/* of bytes that must stay as they are */
 };
 
 /* As fc_shared_map, of the record at this offset */
@@ -99,14 +88,9 @@ fc_parse_take(struct FcParser *parser, const FcRecord *taken, Datum *values, boo
 {
 	FcInHand   *record = &parser->record;
 
-	record->data = taken->data;
-	record->len = taken->length;
-	record->offset = taken->offset;
-	record->line = taken->line;
-	record->row = taken->row;
+	record->from = *taken;
 	record->map = fc_parse_map(parser, taken->offset);
 	record->lacks = -1;
-	record->marks = NULL;
 	record->values = values;
 	record->nulls = nulls;
 	record->ok = true;
@@ -141,26 +125,13 @@ fc_parse_is_ascii(const char *bytes, size_t len)
 	return (all & (ones << 7)) == 0;
 }
 
-/* From row/parse.c, for fields as text and for keys */
-
-/*
- * Cuts the current record into fields, in the server's encoding, and checks
- * what COPY checks before it converts any.  Returns record.ok.
- */
-extern bool fc_parse_fields(struct FcParser *parser);
-
-/*
- * Gives the record to the transforms, and makes empty fields for columns
- * without one; false if it lacks a field, which is refused
- */
-extern bool fc_parse_transforms(struct FcParser *parser);
+/* From row/parse.c, for keys and for batches */
 
 /*
  * Refuses a record without a field for the column, or, if column is NULL, with
  * too many fields; ERROR 22P04 unless that is tolerated
  */
 extern void fc_parse_malformed(struct FcParser *parser, FcColumn *column);
-extern FcColumn *fc_parse_lacking(const struct FcParser *parser);
 
 /* Converts bytes to the server's encoding; verifies them if they are in it */
 extern char *fc_parse_encoding(struct FcParser *parser, char *rec, size_t *len);

@@ -57,9 +57,8 @@ typedef struct FcNumberFile
 
 struct FcNumbers
 {
-	int			n;
 	FcNumberFile *files;
-	ParamListInfo params;
+	ParamListInfo params;		/* as many */
 };
 
 /* The numbers that fc_number_take takes */
@@ -284,9 +283,8 @@ fc_number_after(const FcNumber *number, int64 first, uint64 count)
 static BufFile *
 fc_number_file(FcShared *shared, int i, bool create)
 {
-	char		name[MAXPGPATH];
+	char	   *name = psprintf("numbers.%d", i);
 
-	snprintf(name, sizeof(name), "numbers.%d", i);
 	return create ? BufFileCreateFileSet(&shared->fileset.fs, name) :
 		BufFileOpenFileSet(&shared->fileset.fs, name, O_RDONLY, false);
 }
@@ -371,13 +369,11 @@ fc_number_reserve(FcContext *ctx, uint64 records)
 	Assert(!IsParallelWorker() && !IsInParallelMode());
 	for (int i = 0; i < shared->plan.nnumbers; i++)
 	{
-		FcNumberTaker taker = {ctx, &fc_shared_numbers(shared)[i]};
+		FcNumberTaker taker = {ctx, &fc_shared_numbers(shared)[i], fc_number_file(shared, i, true), records};
 		struct ResourceOwnerData *outer;
 		ErrorData  *edata;
 
-		taker.records = records;
 		taker.number->nspans = 0;
-		taker.file = fc_number_file(shared, i, true);
 		/* from 19 on the resource owner unlocks what nextval() leaves locked */
 		outer = fc_error_owner_begin();
 		edata = fc_error_catch(ctx, fc_number_take, &taker);
@@ -409,10 +405,9 @@ fc_numbers_open(FcShared *shared, ParamListInfo *params)
 {
 	FcNumbers  *numbers = palloc0(sizeof(FcNumbers));
 
-	numbers->n = shared->plan.nnumbers;
-	numbers->files = palloc0(sizeof(FcNumberFile) * numbers->n);
-	*params = numbers->params = makeParamList(numbers->n);
-	for (int i = 0; i < numbers->n; i++)
+	numbers->files = palloc0(sizeof(FcNumberFile) * shared->plan.nnumbers);
+	*params = numbers->params = makeParamList(shared->plan.nnumbers);
+	for (int i = 0; i < numbers->params->numParams; i++)
 	{
 		FcNumberFile *file = &numbers->files[i];
 
@@ -429,9 +424,7 @@ fc_numbers_open(FcShared *shared, ParamListInfo *params)
 			fc_numbers_load_block(file, block);
 			file->heads[block] = file->spans[0].record;
 		}
-		numbers->params->params[i].ptype = INT8OID;
-		numbers->params->params[i].isnull = false;
-		numbers->params->params[i].pflags = 0;
+		numbers->params->params[i] = (ParamExternData) {.ptype = INT8OID};
 	}
 	return numbers;
 }
@@ -439,7 +432,7 @@ fc_numbers_open(FcShared *shared, ParamListInfo *params)
 void
 fc_numbers_close(FcNumbers *numbers)
 {
-	for (int i = 0; i < numbers->n; i++)
+	for (int i = 0; i < numbers->params->numParams; i++)
 		BufFileClose(numbers->files[i].file);
 }
 
@@ -464,7 +457,7 @@ fc_numbers_get(FcNumberFile *file, uint64 record)
 void
 fc_numbers_set(FcNumbers *numbers, uint64 record)
 {
-	for (int i = 0; i < numbers->n; i++)
+	for (int i = 0; i < numbers->params->numParams; i++)
 		numbers->params->params[i].value =
 			Int64GetDatum(fc_numbers_get(&numbers->files[i], record));
 }

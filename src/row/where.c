@@ -129,7 +129,7 @@ typedef struct FcWrappedWhere
 	FcContext  *ctx;			/* counts rows for which it is not true, of the
 								 * file of *offset; or NULL */
 	const uint64 *offset;
-	EState	   *parsed;			/* as in fc_where_counted */
+	EState	   *parsed;			/* as in fc_where_wrap */
 	ExprContext *econtext;		/* with the row */
 	bool		isnull;
 	Datum		result;
@@ -163,8 +163,7 @@ fc_where_evaluate(ExprState *state, ExprContext *econtext, bool *isnull)
 	return wrapped.result;
 }
 
-/* Gives the condition the file's time zone, and counts by it if ctx is set */
-static ExprState *
+ExprState *
 fc_where_wrap(ExprState *where, FcShared *shared, FcContext *ctx, const uint64 *offset,
 			  EState *parsed)
 {
@@ -174,24 +173,15 @@ fc_where_wrap(ExprState *where, FcShared *shared, FcContext *ctx, const uint64 *
 
 	if (where == NULL || (zone[0] == '\0' && ctx == NULL))
 		return where;
-	wrapped = palloc0(sizeof(FcWrappedWhere));
-	wrapped->where = where;
-	wrapped->zone = fc_column_zone(zone);
-	wrapped->foreign = shared->plan.zone_set;
-	wrapped->ctx = ctx;
-	wrapped->offset = offset;
-	wrapped->parsed = parsed;
+	wrapped = palloc(sizeof(FcWrappedWhere));
+	*wrapped = (FcWrappedWhere) {
+		where, fc_column_zone(zone), shared->plan.zone_set, ctx, offset, parsed
+	};
 	state = makeNode(ExprState);
 	state->flags = where->flags;
 	state->evalfunc = fc_where_evaluate;
 	state->evalfunc_private = wrapped;
 	return state;
-}
-
-ExprState *
-fc_where_counted(ExprState *where, FcContext *ctx, const uint64 *offset, EState *parsed)
-{
-	return fc_where_wrap(where, ctx->shared, ctx, offset, parsed);
 }
 
 ExprState *

@@ -21,13 +21,15 @@ extern List *fc_where_parse(ParseState *pstate, Relation rel, const char *text);
 extern List *fc_where_transform(ParseState *pstate, Relation rel, Node *where);
 
 /*
- * Makes core evaluate its condition in the time zone of the file, if it has
- * one, and count the rows that it leaves out as filtered, as those of the file
- * of *offset then; in the current memory context.  NULL for none.  It sees what
- * the parser with the EState "parsed" has parsed last, unless that is NULL.
+ * Makes a condition be evaluated in the time zone of the file, if it has one;
+ * in the current memory context.  NULL for none.
+ *
+ * If ctx is set it is core's: it counts the rows that it leaves out as
+ * filtered, as those of the file of *offset then, and sees what the parser with
+ * the EState "parsed" has parsed last, unless that is NULL.
  */
-extern ExprState *fc_where_counted(ExprState *where, FcContext *ctx, const uint64 *offset,
-								   EState *parsed);
+extern ExprState *fc_where_wrap(ExprState *where, FcShared *shared, FcContext *ctx,
+								const uint64 *offset, EState *parsed);
 
 /*
  * Prepares the condition in shared memory; NULL: there is none.  again: for

@@ -189,10 +189,9 @@ fc_sort_index_conflicts(Relation index, Relation target, List *keys)
 char *
 fc_sort_keys_conflict(Relation target, Relation rel, List *keys)
 {
-	List	   *indexes = RelationGetIndexList(rel);
 	char	   *name = NULL;
 
-	foreach_oid(oid, indexes)
+	foreach_oid(oid, RelationGetIndexList(rel))
 	{
 		Relation	index = index_open(oid, AccessShareLock);
 

@@ -45,6 +45,15 @@ fc_spill_part_only_marks(const FcSpillPart *part)
 /* Adds the counts for the same range, or for another part of it */
 extern void fc_spill_part_add(FcSpillPart *part, const FcSpillPart *other);
 
+/* Where a process has its blocks of a cell; a cell may have those of several */
+typedef struct FcCellBlocks
+{
+	uint64		last;			/* the last block in the file */
+	uint32		last_size;		/* its bytes; 0: there is none */
+	File		file;			/* of a reader; 0: there is none */
+	const char *block;			/* in memory, if it is kept there; or NULL */
+} FcCellBlocks;
+
 typedef struct FcCell
 {
 	FcSpillPart part;			/* of the rows of the cell alone */
@@ -55,10 +64,7 @@ typedef struct FcCell
 	uint64		size;			/* bytes of all blocks */
 	uint64		fetched;		/* bytes that its reader adds to these from
 								 * the file */
-	uint64		last;			/* the last block in the file */
-	uint32		last_size;		/* its bytes; 0: there is none */
-	File		file;			/* of a reader; 0: there is none */
-	const char *block;			/* in memory, if it is kept there; or NULL */
+	FcCellBlocks blocks;		/* of one process */
 } FcCell;
 
 /*
@@ -223,14 +229,14 @@ typedef struct FcSpillKept
 {
 	int			ncells;
 	FcCell	   *cells;			/* in key order, that of NULL last */
-	File		file;			/* 0: all blocks are in memory */
+	int			next;			/* the one that is read next */
 } FcSpillKept;
 
 /*
  * Ends the spill for this process alone; the result lives where the spill
- * does.  "in_file": its blocks go to a temporary file, which the caller
- * closes.  Else, as in a load of few rows by the leader alone, they stay in
- * memory; NULL, with nothing done, if some are in a file already.
+ * does.  "in_file": its blocks go to a temporary file, which the caller closes
+ * by its cells.  Else, as in a load of few rows by the leader alone, they stay
+ * in memory; NULL, with nothing done, if some are in a file already.
  */
 extern FcSpillKept *fc_spill_keep(FcSpill *spill, bool in_file);
 
@@ -315,46 +321,19 @@ extern FcItem *fc_item_sort(FcItem *items, FcItem *scratch, uint64 n);
  * sort/spills.c, for sort/ alone: what all processes have spilled
  */
 
-/* A process's part of a cell; the reader has those of all processes */
-typedef struct FcCellRef
-{
-	FcBound		lo;				/* as in FcCell */
-	uint64		rows;
-	uint64		size;			/* of its blocks, as in FcCell */
-	uint64		fetched;
-	uint64		last;
-	uint32		last_size;
-	bool		null;
-	File		file;
-	const char *block;			/* in memory; NULL: none */
-} FcCellRef;
-
 struct FcSpills
 {
 	FcShared   *shared;
 	int			nfiles;
 	File	   *files;
-	FcCellRef  *refs;			/* by cell */
-	int			nrefs;
+	FcCellBlocks *blocks;		/* by cell */
+	int			nblocks;
 	FcCell	   *cells;
-	int		   *first;			/* the first ref of each cell, and nrefs */
+	int		   *first;			/* the first blocks of each cell, and nblocks */
 	int			ncells;
 };
 
-static inline FcCellRef
-fc_cell_ref(const FcCell *cell)
-{
-	return (FcCellRef)
-	{
-		cell->lo, cell->part.rows, cell->size, cell->fetched, cell->last, cell->last_size,
-		cell->part.null, cell->file, cell->block
-	};
-}
-
-/*
- * Returns the refs of a task's cell, and their number in *n.  ERROR if it has
- * none
- */
-extern const FcCellRef *fc_spills_find(const FcSpills *spills, const FcTask *task, int *n);
+/* The number of a task's cell; ERROR if there is none */
+extern int	fc_spills_find(const FcSpills *spills, const FcTask *task);
 
 #endif							/* FC_SPILL_H */

@@ -38,13 +38,6 @@ StaticAssertDecl(FC_CELL_BLOCK + 2 * FC_SPILL_LONG_PLACE <
 				 (uint64) MAXIMUM_ALIGNOF << (64 - FC_CELL_BITS),
 				 "a row is so many words after the begin of its block");
 
-/* The cells that a cell was cut into, with a memory context of its own */
-typedef struct FcCellCut
-{
-	FcSpillKept *kept;
-	int			next;
-} FcCellCut;
-
 struct FcCellReader
 {
 	FcContext  *ctx;
@@ -55,7 +48,12 @@ struct FcCellReader
 	Size		key_place;		/* in a bare row */
 	int			key_width;
 	bool		null;			/* the cell is that of NULL keys */
-	List	   *cuts;			/* FcCellCut, the current one first */
+	const FcCell *cell;			/* that is read, or cut */
+	const FcCellBlocks *blocks; /* of all processes that have some of it */
+	int			nblocks;
+	List	   *cuts;			/* FcSpillKept: what cells were cut into, the
+								 * current one first; each has a memory
+								 * context of its own */
 
 	char	   *buf;			/* the cell's blocks */
 	Size		buf_size;
@@ -66,8 +64,7 @@ struct FcCellReader
 	uint64		n;
 	uint64		next;
 	FcFetch    *fetch;			/* NULL: cells have all that they need */
-	FcReadStats stats;
-	FcReadStats counted;		/* those of earlier tasks */
+	FcReadStats stats;			/* of this task */
 	char	   *large;			/* a record whose bytes the cell lacks */
 	Size		large_size;
 };
@@ -201,18 +198,17 @@ fc_cells_make_room(FcCellReader *reader, Size size, uint64 rows)
  * it.  ERROR XX001 if there is none.
  */
 static void
-fc_ref_read_block(FcCellReader *reader, const FcCellRef *ref, uint64 *place, uint32 *size,
-				  char *to)
+fc_cells_read_block(FcCellReader *reader, File file, uint64 *place, uint32 *size, char *to)
 {
 	const FcSpillBlock *block = (const FcSpillBlock *) to;
 
-	fc_cells_read(ref->file, *place, to, *size);
+	fc_cells_read(file, *place, to, *size);
 	/* reads of places are not counted, only those of their records */
 	reader->stats.reads += reader->fetch == NULL;
 	reader->stats.bytes += reader->fetch ? 0 : *size;
 	if (block->size != *size)
 		fc_throw(ERRCODE_DATA_CORRUPTED, errmsg("could not read file \"%s\": there is no block at byte " UINT64_FORMAT,
-												FilePathName(ref->file), *place));
+												FilePathName(file), *place));
 	*place = block->before;
 	*size = block->before_size;
 }
@@ -238,9 +234,6 @@ fc_cells_walk(FcCellReader *reader, char *block, FcCellEach each, void *arg)
 
 #define fc_cells_key(reader, spilled) \
 	fc_spilled_key(spilled, (reader)->key_place, (reader)->key_width)
-#define fc_cells_check(reader, ref, block) \
-	fc_spill_check_block((reader)->ctx->shared, block, \
-						 (&(FcCell) {.part.null = (ref)->null,.lo = (ref)->lo,.hi_max = true}))
 
 static inline void
 fc_cells_add_item(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *spilled, void *arg)
@@ -260,23 +253,20 @@ fc_cells_add_item(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *sp
  * "to"; if that is NULL they are freed.
  */
 static pg_attribute_always_inline void
-fc_cells_each(FcCellReader *reader, const FcCellRef *refs, int nrefs, char *to, FcCellEach each,
-			  void *arg)
+fc_cells_each(FcCellReader *reader, char *to, FcCellEach each, void *arg)
 {
-	for (int i = 0; i < nrefs; i++)
+	for (int i = 0; i < reader->nblocks; i++)
 	{
-		uint64		place = refs[i].last;
-		uint32		size = refs[i].last_size;
-		char	   *block = (char *) refs[i].block;
+		uint64		place = reader->blocks[i].last;
+		uint32		size = reader->blocks[i].last_size;
+		char	   *block = (char *) reader->blocks[i].block;
 
+		/* it is the cell's only one */
 		if (block && to)
-		{
-			block = memcpy(to, block, refs[i].size);
-			to += refs[i].size;
-		}
+			block = memcpy(to, block, reader->cell->size);
 		if (block)
 		{
-			fc_cells_check(reader, &refs[i], block);
+			fc_spill_check_block(reader->ctx->shared, block, reader->cell);
 			fc_cells_walk(reader, block, each, arg);
 		}
 		while (size > 0)
@@ -284,8 +274,8 @@ fc_cells_each(FcCellReader *reader, const FcCellRef *refs, int nrefs, char *to, 
 			block = to ? to : palloc(size);
 			if (to)
 				to += size;
-			fc_ref_read_block(reader, &refs[i], &place, &size, block);
-			fc_cells_check(reader, &refs[i], block);
+			fc_cells_read_block(reader, reader->blocks[i].file, &place, &size, block);
+			fc_spill_check_block(reader->ctx->shared, block, reader->cell);
 			fc_cells_walk(reader, block, each, arg);
 			if (to == NULL)
 				pfree(block);
@@ -346,10 +336,7 @@ fc_cells_order_ties(FcCellReader *reader)
 static inline void
 fc_cells_add_place(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *spilled, void *arg)
 {
-	FcItem	   *item = &reader->items[reader->n++];
-
-	item->key = block->base + spilled->after;
-	item->row = (char *) spilled - reader->buf;
+	reader->items[reader->n++] = (FcItem) {block->base + spilled->after, (char *) spilled - reader->buf};
 }
 
 /*
@@ -393,11 +380,11 @@ fc_cells_lay_out(FcCellReader *reader, const char *limit)
 
 /* Reads the places of a cell, and their records */
 static void
-fc_cells_fetch(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size laid_out)
+fc_cells_fetch(FcCellReader *reader, Size laid_out)
 {
 	char	   *end;
 
-	fc_cells_each(reader, refs, nrefs, reader->buf + laid_out, fc_cells_add_place, NULL);
+	fc_cells_each(reader, reader->buf + laid_out, fc_cells_add_place, NULL);
 	end = fc_cells_lay_out(reader, reader->buf + laid_out);
 	reader->n = 0;
 	for (char *at = reader->buf; at < end; at += ((FcSpillBlock *) at)->size)
@@ -427,8 +414,7 @@ fc_cells_take_sample(FcCellReader *reader, const FcSpillBlock *block, FcSpilled 
 		sample->n++;
 	else if ((at = pg_prng_uint64_range(&sample->random, 0, at)) >= (uint64) sample->most)
 		return;
-	sample->bounds[at].key = fc_cells_key(reader, spilled);
-	sample->bounds[at].offset = block->base + spilled->after;
+	sample->bounds[at] = (FcBound) {fc_cells_key(reader, spilled), block->base + spilled->after};
 }
 
 static inline void
@@ -447,14 +433,14 @@ fc_cells_put_again(FcCellReader *reader, const FcSpillBlock *block, FcSpilled *s
  * sets *n to their number; each is a row's
  */
 static FcBound *
-fc_cells_find_bounds(FcCellReader *reader, const FcCellRef *refs, int nrefs, int *n)
+fc_cells_find_bounds(FcCellReader *reader, int *n)
 {
 	FcCellSample sample = {.most = *n * FC_CELL_SAMPLE};
 	int			nbounds = 0;
 
 	pg_prng_seed(&sample.random, 1);
 	sample.bounds = palloc(sizeof(FcBound) * sample.most);
-	fc_cells_each(reader, refs, nrefs, NULL, fc_cells_take_sample, &sample);
+	fc_cells_each(reader, NULL, fc_cells_take_sample, &sample);
 	qsort(sample.bounds, sample.n, sizeof(FcBound), fc_spill_bound_cmp);
 	for (int i = 1; i < *n; i++)
 	{
@@ -472,51 +458,44 @@ fc_cells_find_bounds(FcCellReader *reader, const FcCellRef *refs, int nrefs, int
 
 /* Cuts a cell; its pieces come next */
 static void
-fc_cells_cut(FcCellReader *reader, const FcCellRef *refs, int nrefs, Size need)
+fc_cells_cut(FcCellReader *reader, Size need)
 {
 	MemoryContext old = MemoryContextSwitchTo(fc_context_memory(reader->mcxt, "cut cell"));
-	FcCellCut  *cut = palloc0(sizeof(FcCellCut));
 	int			n = Min(need / (reader->memory / 2 + 1) + 1, FC_CELL_PIECES);
 	FcBound    *bounds;
 	FcSpill    *spill;
 
 	fc_cells_free(reader);
-	bounds = fc_cells_find_bounds(reader, refs, nrefs, &n);
+	bounds = fc_cells_find_bounds(reader, &n);
 	spill = fc_spill_begin(reader->ctx->shared, NULL, NULL, bounds, n, reader->memory / 2);
-	fc_cells_each(reader, refs, nrefs, NULL, fc_cells_put_again, spill);
-	cut->kept = fc_spill_keep(spill, true);
+	fc_cells_each(reader, NULL, fc_cells_put_again, spill);
 	MemoryContextSwitchTo(reader->mcxt);
-	reader->cuts = lcons(cut, reader->cuts);
+	reader->cuts = lcons(fc_spill_keep(spill, true), reader->cuts);
 	MemoryContextSwitchTo(old);
 }
 
-/* Reads a cell, whose parts the refs are, or cuts it */
+/* Reads a cell, or cuts it */
 static void
-fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
+fc_cells_take(FcCellReader *reader, const FcCell *cell, const FcCellBlocks *blocks, int nblocks)
 {
-	Size		size = 0;
-	Size		fetched = 0;
-	uint64		rows = 0;
-	Size		need;
+	Size		buffer = fc_cells_buffer(reader, cell->size, cell->fetched);
+	uint64		rows = cell->part.rows;
+	Size		need = buffer + rows * 2 * sizeof(FcItem);
 
-	for (int i = 0; i < nrefs; i++)
-	{
-		size += refs[i].size;
-		fetched += refs[i].fetched;
-		rows += refs[i].rows;
-	}
-	need = fc_cells_buffer(reader, size, fetched) + rows * 2 * sizeof(FcItem);
+	reader->cell = cell;
+	reader->blocks = blocks;
+	reader->nblocks = nblocks;
 	reader->n = reader->next = 0;
 	if (need > reader->memory && rows > 1)
 	{
-		fc_cells_cut(reader, refs, nrefs, need);
+		fc_cells_cut(reader, need);
 		return;
 	}
-	fc_cells_make_room(reader, fc_cells_buffer(reader, size, fetched), rows);
+	fc_cells_make_room(reader, buffer, rows);
 	if (reader->fetch)
-		fc_cells_fetch(reader, refs, nrefs, fc_cells_laid_out(size, fetched));
+		fc_cells_fetch(reader, fc_cells_laid_out(cell->size, cell->fetched));
 	else
-		fc_cells_each(reader, refs, nrefs, reader->buf, fc_cells_add_item, NULL);
+		fc_cells_each(reader, reader->buf, fc_cells_add_item, NULL);
 	if (reader->n != rows)
 		elog(ERROR, "a spilled cell has " UINT64_FORMAT " rows instead of " UINT64_FORMAT,
 			 reader->n, rows);
@@ -527,10 +506,9 @@ fc_cells_take(FcCellReader *reader, const FcCellRef *refs, int nrefs)
 static void
 fc_cells_end_cut(FcCellReader *reader)
 {
-	FcCellCut  *cut = linitial(reader->cuts);
+	FcSpillKept *cut = linitial(reader->cuts);
 
-	if (cut->kept->file != 0)
-		FileClose(cut->kept->file);
+	FileClose(cut->cells->blocks.file);
 	MemoryContextDelete(GetMemoryChunkContext(cut));
 	reader->cuts = list_delete_first(reader->cuts);
 }
@@ -541,16 +519,13 @@ fc_cells_advance(FcCellReader *reader)
 {
 	while (reader->cuts != NIL)
 	{
-		FcCellCut  *cut = linitial(reader->cuts);
-		FcCellRef	ref;
+		FcSpillKept *cut = linitial(reader->cuts);
+		const FcCell *cell = &cut->cells[cut->next];
 
-		if (cut->next == cut->kept->ncells)
-		{
+		if (cut->next++ == cut->ncells)
 			fc_cells_end_cut(reader);
-			continue;
-		}
-		ref = fc_cell_ref(&cut->kept->cells[cut->next++]);
-		fc_cells_take(reader, &ref, 1);
+		else
+			fc_cells_take(reader, cell, &cell->blocks, 1);
 		if (reader->next < reader->n)
 			return true;
 	}
@@ -560,31 +535,28 @@ fc_cells_advance(FcCellReader *reader)
 void
 fc_cells_enter(FcCellReader *reader, const FcTask *task)
 {
-	int			nrefs;
-	const FcCellRef *refs = fc_spills_find(reader->spills, task, &nrefs);
+	const FcSpills *spills = reader->spills;
+	int			i = fc_spills_find(spills, task);
 
 	if (reader->ctx->stopped)
 		return;
-	/* a process that was stopped has left some */
-	while (reader->cuts != NIL)
-		fc_cells_end_cut(reader);
+	Assert(reader->cuts == NIL);
 	reader->null = task->null;
-	fc_cells_take(reader, refs, nrefs);
+	fc_cells_take(reader, &spills->cells[i], &spills->blocks[spills->first[i]],
+				  spills->first[i + 1] - spills->first[i]);
 }
 
 void
 fc_cells_leave(FcCellReader *reader, FcTask *task)
 {
 	FcShared   *shared = reader->ctx->shared;
-	uint64		reads = reader->stats.reads - reader->counted.reads;
-	uint64		bytes = reader->stats.bytes - reader->counted.bytes;
 
-	task->reads += reads;
-	pg_atomic_fetch_add_u64(&shared->counts.reads, reads);
-	pg_atomic_fetch_add_u64(&shared->counts.read_bytes, bytes);
+	task->reads += reader->stats.reads;
+	pg_atomic_fetch_add_u64(&shared->counts.reads, reader->stats.reads);
+	pg_atomic_fetch_add_u64(&shared->counts.read_bytes, reader->stats.bytes);
 	if (reader->stats.refused != 0)
 		pg_atomic_write_u32(&shared->io.uring_errno, reader->stats.refused);
-	reader->counted = reader->stats;
+	memset(&reader->stats, 0, sizeof(FcReadStats));
 }
 
 static inline bool
@@ -652,9 +624,7 @@ fc_cells_rows(FcCellReader *reader, FcSpilledRow *rows, int most)
 		if ((item->row & FC_CELL_ROW) == 0)
 			break;
 		Assert(reader->next == 0 || item[-1].key <= item->key);
-		rows[n].spilled = fc_cells_at(reader, item);
-		rows[n].key = item->key;
-		rows[n].base = fc_cells_base(reader, item);
+		rows[n] = (FcSpilledRow) {fc_cells_at(reader, item), item->key, fc_cells_base(reader, item)};
 	}
 	/* prefetches the first rows of the next call, while these are read */
 	for (uint64 i = reader->next; i < Min(reader->next + FC_SPILL_AHEAD, reader->n); i++)

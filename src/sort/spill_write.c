@@ -224,10 +224,10 @@ fc_spill_write_block(FcSpill *spill, FcOpenCell *open)
 	if (open->used == 0)
 		return;
 	block->base = open->base;
-	block->before = cell->last;
-	block->before_size = cell->last_size;
+	block->before = cell->blocks.last;
+	block->before_size = cell->blocks.last_size;
 	block->size = open->used;
-	Assert(open->used <= open->room && cell->last + cell->last_size <= spill->place + spill->out_used);
+	Assert(open->used <= open->room && cell->blocks.last + cell->blocks.last_size <= spill->place + spill->out_used);
 	fc_spill_check_block(spill->shared, open->block, cell);
 	if (large || spill->out_used + open->used > spill->out_size)
 		fc_spill_write_out(spill);
@@ -236,8 +236,8 @@ fc_spill_write_block(FcSpill *spill, FcOpenCell *open)
 		size = open->room;
 		spill->place = TYPEALIGN64(size, spill->place);
 	}
-	cell->last = spill->place + spill->out_used;
-	cell->last_size = open->used;
+	cell->blocks.last = spill->place + spill->out_used;
+	cell->blocks.last_size = open->used;
 	cell->size += open->used;
 	if (large)
 		fc_spill_write_bytes(spill, open->block, size);
@@ -678,14 +678,12 @@ void
 fc_spill_end(FcSpill *spill, int process)
 {
 	FcSpillKept *kept = fc_spill_keep(spill, true);
-	char		name[MAXPGPATH];
 	BufFile    *file;
 
 	/* makes the file even if there is no row */
 	fc_spill_write_bytes(spill, NULL, 0);
 	FileClose(spill->file);
-	snprintf(name, sizeof(name), "cells.%d", process);
-	file = BufFileCreateFileSet(&spill->shared->fileset.fs, name);
+	file = BufFileCreateFileSet(&spill->shared->fileset.fs, psprintf("cells.%d", process));
 	fc_buffile_write(file, kept->cells, sizeof(FcCell) * kept->ncells);
 	BufFileExportFileSet(file);
 	BufFileClose(file);
@@ -705,21 +703,20 @@ fc_spill_keep(FcSpill *spill, bool in_file)
 		return NULL;
 	kept = MemoryContextAllocZero(spill->mcxt, sizeof(FcSpillKept));
 	kept->cells = MemoryContextAllocHuge(spill->mcxt, sizeof(FcCell) * (spill->ncells + 1));
-	kept->file = spill->file;
 	for (int i = 0; i <= spill->ncells; i++)
 	{
 		FcOpenCell *open = i < spill->ncells ? spill->cells[i] : spill->null;
 
 		if (open == NULL)
 			continue;
-		open->cell.file = spill->file;
+		open->cell.blocks.file = spill->file;
 		if (!in_file)
 		{
 			((FcSpillBlock *) open->block)->base = open->base;
 			((FcSpillBlock *) open->block)->size = open->used;
 			fc_spill_check_block(spill->shared, open->block, &open->cell);
 			open->cell.size = open->used;
-			open->cell.block = open->block;
+			open->cell.blocks.block = open->block;
 		}
 		kept->cells[kept->ncells++] = open->cell;
 	}

@@ -29,40 +29,38 @@ fc_cell_cmp(const void *a, const void *b)
 static void
 fc_spills_open_process(FcSpills *spills, int process)
 {
-	char		name[MAXPGPATH];
+	char	   *name = psprintf("spill.%d", process);
 	BufFile    *list;
 	File		file;
 	int			n;
 
-	snprintf(name, sizeof(name), "spill.%d", process);
 	file = FileSetOpen(&spills->shared->fileset.fs, name, O_RDONLY);
 	if (file <= 0)
 		fc_file_error(errmsg("could not open temporary file \"%s\": %m", name));
 	spills->files[spills->nfiles++] = file;
-	snprintf(name, sizeof(name), "cells.%d", process);
-	list = BufFileOpenFileSet(&spills->shared->fileset.fs, name, O_RDONLY, false);
+	list = BufFileOpenFileSet(&spills->shared->fileset.fs, psprintf("cells.%d", process), O_RDONLY, false);
 	n = BufFileSize(list) / sizeof(FcCell);
-	spills->cells = repalloc_huge(spills->cells, sizeof(FcCell) * (spills->nrefs + n + 1));
-	fc_buffile_read(list, spills->cells + spills->nrefs, sizeof(FcCell) * n);
+	spills->cells = repalloc_huge(spills->cells, sizeof(FcCell) * (spills->nblocks + n + 1));
+	fc_buffile_read(list, spills->cells + spills->nblocks, sizeof(FcCell) * n);
 	BufFileClose(list);
 	for (; n > 0; n--)
-		spills->cells[spills->nrefs++].file = file;
+		spills->cells[spills->nblocks++].blocks.file = file;
 }
 
-/* Adds up the parts of each cell; what each process has of it is in the refs */
+/* Adds up the parts of each cell, and keeps where each process has blocks */
 static void
 fc_spills_add_up(FcSpills *spills)
 {
 	FcCell	   *all = spills->cells;
 
-	qsort(all, spills->nrefs, sizeof(FcCell), fc_cell_cmp);
-	spills->refs = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcCellRef) * (spills->nrefs + 1));
-	spills->first = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int) * (spills->nrefs + 1));
-	for (int i = 0; i < spills->nrefs; i++)
+	qsort(all, spills->nblocks, sizeof(FcCell), fc_cell_cmp);
+	spills->blocks = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcCellBlocks) * (spills->nblocks + 1));
+	spills->first = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int) * (spills->nblocks + 1));
+	for (int i = 0; i < spills->nblocks; i++)
 	{
 		FcCell	   *last = all + spills->ncells - 1;
 
-		spills->refs[i] = fc_cell_ref(&all[i]);
+		spills->blocks[i] = all[i].blocks;
 		if (i > 0 && fc_cell_cmp(last, &all[i]) == 0)
 		{
 			fc_spill_part_add(&last->part, &all[i].part);
@@ -73,30 +71,32 @@ fc_spills_add_up(FcSpills *spills)
 		spills->first[spills->ncells] = i;
 		all[spills->ncells++] = all[i];
 	}
-	spills->first[spills->ncells] = spills->nrefs;
+	spills->first[spills->ncells] = spills->nblocks;
 	spills->cells = repalloc_huge(all, sizeof(FcCell) * (spills->ncells + 1));
 }
 
 Size
 fc_spills_size(int nprocesses)
 {
-	return sizeof(FcCell) + (sizeof(int) + sizeof(FcCellRef)) * nprocesses;
+	return sizeof(FcCell) + (sizeof(int) + sizeof(FcCellBlocks)) * nprocesses;
 }
 
 FcSpills *
 fc_spills_open(FcShared *shared, const FcSpillKept *kept)
 {
+	MemoryContext old = MemoryContextSwitchTo(fc_context_memory(CurrentMemoryContext, "spills"));
 	FcSpills   *spills = palloc0(sizeof(FcSpills));
 
 	spills->shared = shared;
 	spills->files = palloc(sizeof(File) * Max(shared->nscanners, 1));
-	spills->nrefs = kept ? kept->ncells : 0;
-	spills->cells = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcCell) * (spills->nrefs + 1));
+	spills->nblocks = kept ? kept->ncells : 0;
+	spills->cells = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(FcCell) * (spills->nblocks + 1));
 	if (kept)
 		memcpy(spills->cells, kept->cells, sizeof(FcCell) * kept->ncells);
 	for (int i = 0; !kept && i < shared->nscanners; i++)
 		fc_spills_open_process(spills, i);
 	fc_spills_add_up(spills);
+	MemoryContextSwitchTo(old);
 	return spills;
 }
 
@@ -105,11 +105,7 @@ fc_spills_close(FcSpills *spills)
 {
 	for (int i = 0; i < spills->nfiles; i++)
 		FileClose(spills->files[i]);
-	pfree(spills->files);
-	pfree(spills->refs);
-	pfree(spills->cells);
-	pfree(spills->first);
-	pfree(spills);
+	MemoryContextDelete(GetMemoryChunkContext(spills));
 }
 
 const FcCell *
@@ -141,8 +137,8 @@ fc_spills_parts(const FcSpills *spills)
 	return parts;
 }
 
-const FcCellRef *
-fc_spills_find(const FcSpills *spills, const FcTask *task, int *n)
+int
+fc_spills_find(const FcSpills *spills, const FcTask *task)
 {
 	FcCell		wanted = {.part.null = task->null,.lo = task->lo};
 	int			i = 0;
@@ -150,6 +146,5 @@ fc_spills_find(const FcSpills *spills, const FcTask *task, int *n)
 	fc_search(int, i, spills->ncells, mid, fc_cell_cmp(&spills->cells[mid], &wanted) < 0);
 	if (i == spills->ncells || fc_cell_cmp(&spills->cells[i], &wanted) != 0)
 		elog(ERROR, "there are no keys from " INT64_FORMAT " on", task->lo.key);
-	*n = spills->first[i + 1] - spills->first[i];
-	return &spills->refs[spills->first[i]];
+	return i;
 }

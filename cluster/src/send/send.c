@@ -489,7 +489,7 @@ fc_send_enter(FcSender *sender)
 static void
 fc_send_leave(FcSender *sender)
 {
-	if (sender->reader.finds)
+	if (sender->reader.unsplit == FC_UNSPLIT_FIND)
 		fc_chunk_reader_leave(&sender->reader);
 	else
 		fc_error_check_count(sender->ctx, sender->chunk, sender->reader.found);
@@ -566,7 +566,7 @@ fc_send_again(FcSender *sender)
 		if (leaf->pending)
 			from = Min(from, leaf->resume);
 	}
-	sender->reader.finds = false;
+	sender->reader.unsplit = FC_UNSPLIT_NOT;
 	sender->in_chunk = false;
 	sender->ended = from == PG_UINT64_MAX;
 	if (!sender->ended)
