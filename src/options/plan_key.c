@@ -189,7 +189,7 @@ fc_plan_bound_pattern(Form_pg_attribute att, const FcOptions *options, const FcP
 		return NULL;
 	pattern = fc_pattern_compile(text, att->atttypid, att->atttypmod, NameStr(att->attname));
 	/* core throws an error for what does not match */
-	iso = pattern->kind != FC_PATTERN_CORE && fc_plan_bound_is_iso(bounds[0]) && fc_plan_bound_is_iso(bounds[1]);
+	iso = !pattern->by_core && fc_plan_bound_is_iso(bounds[0]) && fc_plan_bound_is_iso(bounds[1]);
 	for (int i = 0; i < lengthof(bounds) && iso; i++)
 		matches = matches && (fc_plan_bound_is_word(bounds[i]) ||
 							  fc_pattern_parse(pattern, bounds[i], strlen(bounds[i]), &value));
