@@ -224,17 +224,17 @@ fc_error_is_of_record(const FcContext *ctx, const ErrorData *edata)
 }
 
 char *
-fc_error_record_text(const FcSource *source, uint64 offset, uint64 length,
-					 int encoding, bool convert)
+fc_error_record_text(const FcSource *source, const FcPlan *plan, uint64 offset, uint64 length)
 {
 	const int	most = 512;
+	int			encoding = plan->encoding;
 	int			len = Min(length, most);
 	char	   *bytes = palloc(len + 1);
 	char	   *text = bytes;
 
 	fc_source_read(source, offset, bytes, len);
 	bytes[len] = '\0';
-	if (convert)
+	if (plan->need_transcoding)
 	{
 		len = pg_encoding_mbcliplen(encoding, bytes, len, len);
 		if (pg_encoding_verifymbstr(encoding, bytes, len) != len)
@@ -260,9 +260,7 @@ fc_error_place(FcContext *ctx)
 	if (fc_caller_errors_as_core(ctx->shared->plan.caller))
 		return psprintf("COPY %s, line " UINT64_FORMAT,
 						RelationGetRelationName(ctx->target), line);
-	text = fc_error_record_text(ctx->source, offset, ctx->at_length,
-								ctx->shared->plan.encoding,
-								ctx->shared->plan.need_transcoding);
+	text = fc_error_record_text(ctx->source, &ctx->shared->plan, offset, ctx->at_length);
 	return psprintf(text ? "fast_copy %s, %s \"%s\", line " UINT64_FORMAT ": \"%s\"" :
 					"fast_copy %s, %s \"%s\", line " UINT64_FORMAT,
 					RelationGetRelationName(ctx->target), fc_source_word(ctx->source),

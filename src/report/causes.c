@@ -242,8 +242,7 @@ fc_cause_hints(StringInfo detail, FcCauseKept *kept, const FcCauseValue *most)
 	char	   *first = NULL;
 	char	   *hint;
 
-	refused->text = fc_error_record_text(target->source, refused->offset, refused->length,
-										 target->form.encoding, target->plan->need_transcoding);
+	refused->text = fc_error_record_text(target->source, target->plan, refused->offset, refused->length);
 	refused->first = kept->cause.line == options->header_lines + 1;
 	if (refused->first)
 	{
