@@ -196,13 +196,6 @@ fc_plan_bound_pattern(Form_pg_attribute att, const FcOptions *options, const FcP
 	return matches ? pattern : NULL;
 }
 
-/* Error context callback: which option has the bound, and how it is written */
-static void
-fc_plan_bound_hint(void *arg)
-{
-	errhint("Write replace_from and replace_to as %s.", (const char *) arg);
-}
-
 /* Returns a bound of the keys that are replaced, as the caller wrote it */
 static int64
 fc_plan_bound(Form_pg_attribute att, const FcPlan *plan, FcPattern *pattern, char *word)
@@ -257,7 +250,7 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 		how = fc_key_is_integer(plan->key.type) ? "numbers" : "'YYYY-MM-DD', with or without a time";
 	else if (!fc_key_is_integer(plan->key.type))
 		how = "the file has the keys, or both as 'YYYY-MM-DD'";
-	fc_error_context_push(&callback, fc_plan_bound_hint, how);
+	fc_error_context_push(&callback, fc_error_hint_add, psprintf("Write replace_from and replace_to as %s.", how));
 	bounds->lo = fc_plan_bound(att, plan, pattern, options->replace_from);
 	bounds->hi = fc_plan_bound(att, plan, pattern, options->replace_to);
 	fc_error_context_pop();
