@@ -22,13 +22,10 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 	FcReportRow row = {
 		.phase = job->progress.phase, .whole = true, .processes = processes,
 		.alone = job->progress.alone, .rows = rows, .bytes = bytes, .reads = -1,
-		.wal_bytes = pgWalUsage.wal_bytes - job->progress.phase_wal, .choice = choice
+		.wal_bytes = pgWalUsage.wal_bytes - job->progress.phase_wal, .choice = choice,
+		.seconds = fc_figures_since(job->progress.phase_start)
 	};
-	instr_time	now;
 
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, job->progress.phase_start);
-	row.seconds = INSTR_TIME_GET_DOUBLE(now);
 	if (job->progress.phase != FC_PHASE_SCAN)
 		row.spill_bytes = -1;
 	else if (target->ctx.kept == NULL)
