@@ -26,21 +26,14 @@
 
 #include "errors/first_error.h"
 
+#define FC_ERROR_AT(member) offsetof(ErrorData, member)
+
 /* The texts of an ErrorData that are kept, in the order they are packed in */
 static const size_t fc_error_texts[] = {
-	offsetof(ErrorData, message),
-	offsetof(ErrorData, detail),
-	offsetof(ErrorData, detail_log),
-	offsetof(ErrorData, hint),
-	offsetof(ErrorData, context),
-	offsetof(ErrorData, schema_name),
-	offsetof(ErrorData, table_name),
-	offsetof(ErrorData, column_name),
-	offsetof(ErrorData, datatype_name),
-	offsetof(ErrorData, constraint_name),
-	offsetof(ErrorData, internalquery),
-	offsetof(ErrorData, filename),
-	offsetof(ErrorData, funcname)
+	FC_ERROR_AT(message), FC_ERROR_AT(detail), FC_ERROR_AT(detail_log), FC_ERROR_AT(hint),
+	FC_ERROR_AT(context), FC_ERROR_AT(schema_name), FC_ERROR_AT(table_name),
+	FC_ERROR_AT(column_name), FC_ERROR_AT(datatype_name), FC_ERROR_AT(constraint_name),
+	FC_ERROR_AT(internalquery), FC_ERROR_AT(filename), FC_ERROR_AT(funcname)
 };
 
 #define fc_error_text(edata, i) \
@@ -48,10 +41,7 @@ static const size_t fc_error_texts[] = {
 
 /* Numbers of an ErrorData that are kept, before the texts */
 static const size_t fc_error_numbers[] = {
-	offsetof(ErrorData, sqlerrcode),
-	offsetof(ErrorData, cursorpos),
-	offsetof(ErrorData, internalpos),
-	offsetof(ErrorData, lineno)
+	FC_ERROR_AT(sqlerrcode), FC_ERROR_AT(cursorpos), FC_ERROR_AT(internalpos), FC_ERROR_AT(lineno)
 };
 
 #define fc_error_number(edata, i) \
