@@ -299,7 +299,6 @@ fc_feed_parse(FcFeed *feed, char *data)
 static void
 fc_feed_reject(FcFeed *feed, bool ok)
 {
-	FcContext  *ctx = &feed->target->ctx;
 	FcParser   *parser = feed->parser;
 	const FcBad *faults = fc_parse_bad(parser);
 	int			n = ok ? fc_parse_kept(parser, &faults) : 1;
@@ -310,7 +309,7 @@ fc_feed_reject(FcFeed *feed, bool ok)
 	if (ok)
 		fc_parse_count_kept(parser, feed->offset, feed->length);
 	else
-		fc_reject_put(ctx, feed->offset, feed->length, faults);
+		fc_reject_put(&feed->target->ctx, feed->offset, feed->length, faults);
 	for (int i = 0; i < n; i++)
 	{
 		fc_reject_fill(&reject, feed->offset, feed->length, &faults[i]);

@@ -229,11 +229,10 @@ fc_figures_kind(const FcProgress *progress, FcPhase phase)
 static double
 fc_figures_cost(const FcProgress *progress, const FcEffort *effort, FcPhase phase)
 {
-	bool		flows = fc_figures_is_stream(progress) && fc_target_grows(progress->target);
 	FcPhase		beside = fc_figures_keyed(progress->target) ? FC_PHASE_SCAN : FC_PHASE_LOAD;
 	double		cost = fc_estimate_cost(effort, fc_figures_kind(progress, phase));
 
-	if (!flows)
+	if (!fc_figures_is_stream(progress) || !fc_target_grows(progress->target))
 		return cost;
 	/* data are cut into chunks, and scanned or loaded, while they come */
 	if (phase == FC_PHASE_SPLIT || phase == beside)
