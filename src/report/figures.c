@@ -23,7 +23,8 @@ static const FcPhase phase_order[] = {
 	FC_PHASE_INDEX, FC_PHASE_ATTACH, FC_PHASE_REFERENCES, FC_PHASE_REJECT, FC_PHASE_ANALYZE
 };
 
-double
+/* The share that the counter is of "total", from 0 to 1 */
+static double
 fc_figures_share(pg_atomic_uint64 *counter, double total)
 {
 	double		done = (double) pg_atomic_read_u64(counter);
