@@ -19,26 +19,10 @@
 #define FC_MEMORY_KB_EACH	((Size) 16 * 1024)
 #define FC_MEMORY_KB_LEAST	1024
 
-bool		fc_accelerate_copy = false;
-int			fc_accelerate_min_kb = 256;
-int			fc_log_min_duration = -1;
-int			fc_progress_width = 80;
-int			fc_workers = -1;
+#define FC_SETTING_DEFINE(type, name, preset) type name = preset;
+FC_SETTINGS(FC_SETTING_DEFINE)
+
 static int	fc_memory_kb = -1;
-int			fc_io_method = FC_IO_AUTO;
-int			fc_io_depth = 64;
-int			fc_spill_kind = FC_SPILL_AUTO;
-int			fc_chunk_size = 16 * 1024 * 1024;
-int			fc_writer = FC_WRITER_AUTO;
-char	   *fc_root_directory = NULL;
-char	   *fc_history = NULL;
-int			fc_max_partitions = 3660;
-bool		fc_use_partman = true;
-bool		fc_ignore_retention = false;
-bool		fc_ignore_premake = false;
-bool		fc_logical_standbys = true;
-int			fc_max_rate_kb = 0;
-int			fc_max_replica_lag_kb = 0;
 
 static const struct config_enum_entry io_methods[] = {
 	{"auto", FC_IO_AUTO, false},

@@ -35,25 +35,30 @@ enum
 	FC_WRITER_PAGE
 };
 
-extern bool fc_accelerate_copy;
-extern int	fc_accelerate_min_kb;
-extern int	fc_workers;
-extern int	fc_io_method;
-extern int	fc_io_depth;
-extern int	fc_chunk_size;
-extern int	fc_writer;
-extern char *fc_root_directory;
-extern char *fc_history;
-extern int	fc_spill_kind;
-extern int	fc_max_partitions;
-extern bool fc_use_partman;
-extern bool fc_ignore_retention;
-extern bool fc_ignore_premake;
-extern bool fc_logical_standbys;
-extern int	fc_log_min_duration;
-extern int	fc_progress_width;
-extern int	fc_max_rate_kb;
-extern int	fc_max_replica_lag_kb;
+/* Their variables, but for fast_copy.memory; X(type, name, default) */
+#define FC_SETTINGS(X) \
+	X(bool, fc_accelerate_copy, false) \
+	X(int, fc_accelerate_min_kb, 256) \
+	X(int, fc_log_min_duration, -1) \
+	X(int, fc_progress_width, 80) \
+	X(int, fc_workers, -1) \
+	X(int, fc_io_method, FC_IO_AUTO) \
+	X(int, fc_io_depth, 64) \
+	X(int, fc_spill_kind, FC_SPILL_AUTO) \
+	X(int, fc_chunk_size, 16 * 1024 * 1024) \
+	X(int, fc_writer, FC_WRITER_AUTO) \
+	X(char *, fc_root_directory, NULL) \
+	X(char *, fc_history, NULL) \
+	X(int, fc_max_partitions, 3660) \
+	X(bool, fc_use_partman, true) \
+	X(bool, fc_ignore_retention, false) \
+	X(bool, fc_ignore_premake, false) \
+	X(bool, fc_logical_standbys, true) \
+	X(int, fc_max_rate_kb, 0) \
+	X(int, fc_max_replica_lag_kb, 0)
+
+#define FC_SETTING_DECLARE(type, name, preset) extern type name;
+FC_SETTINGS(FC_SETTING_DECLARE)
 
 /* Bytes that all processes of a load with nworkers workers may use together */
 extern Size fc_settings_memory(int nworkers);

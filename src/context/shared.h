@@ -377,43 +377,52 @@ typedef struct FcFileCounts
 	pg_atomic_uint64 highest;
 } FcFileCounts;
 
-/* What has no fixed size, and lies after the struct in this order: see "at" */
+/*
+ * What has no fixed size, and lies after the struct in this order: see "at".
+ * Each has a function fc_shared_ with its name, which returns where it is, or
+ * NULL if there is none.
+ *
+ * X(NUMBER, name, type of its elements)
+ */
+#define FC_SHARED_TAILS(X) \
+	X(COLUMNS, columns, AttrNumber) /* [ncolumns]; 0: a field that is \
+								 * skipped */ \
+	X(FLAGS, flags, uint16)		/* [ncolumns], FC_FIELD_* */ \
+	X(NULL, null, char)			/* the null string */ \
+	X(DEFAULT, default, char)	/* the default string */ \
+	X(FIELDS, fields, char)		/* a list of lists: json: the names of fields; \
+								 * patterns, or ""; lists of words that stand \
+								 * for NULL; and both separators of numbers */ \
+	X(TRANSFORMS, transforms, char) /* FcColumns' paths and transforms, a \
+								 * list as a node tree; "": none, and no \
+								 * origins */ \
+	X(ZONE, zone, char)			/* the time zone, "": session's */ \
+	X(WHERE, where, char)		/* the condition as a node tree, "" if there \
+								 * is none */ \
+	X(MAPS, maps, int32)		/* where a file has the fields, if headers \
+								 * differ: see fc_shared_map */ \
+	X(NAMES, names, char)		/* paths of files, to show */ \
+	X(COPIES, copies, FcCopy)	/* [source.ncopies] */ \
+	X(EXTENTS, extents, FcExtent)	/* [source.nextents] */ \
+	X(FILES, files, FcFile)		/* [source.nfiles] */ \
+	X(FILE_COUNTS, file_counts, FcFileCounts)	/* [source.nfiles], if they \
+								 * are kept */ \
+	X(NUMBERS, numbers, FcNumber)	/* [plan.nnumbers] */ \
+	X(ORDER, order, struct FcSortKey)	/* [plan.order.nkeys] */ \
+	X(DEDUP, dedup, struct FcSortKey)	/* [plan.dedup.nkeys + norder] */ \
+	X(INFLOW, inflow, FcInflow) /* [source.nfiles], if source.room is not 0 */ \
+	X(TEXTS, texts, char)		/* a DSA area for errors' texts */ \
+	X(CHUNKS, chunks, FcChunk)	/* [source.nchunks] */ \
+	X(STARTS, starts, FcChunkStart) /* [source.nchunks] */ \
+	X(RING, ring, FcRing)		/* to the end of the segment */
+
+#define FC_TAIL_NUMBER(number, name, type) FC_TAIL_##number,
+
 typedef enum FcSharedTail
 {
-	FC_TAIL_COLUMNS,			/* AttrNumber[ncolumns]; 0: a field that is
-								 * skipped */
-	FC_TAIL_FLAGS,				/* uint16[ncolumns], FC_FIELD_* */
-	FC_TAIL_NULL,				/* the null string */
-	FC_TAIL_DEFAULT,			/* the default string */
-	FC_TAIL_FIELDS,				/* a list of lists: json: the names of fields;
-								 * patterns, or ""; lists of words that stand
-								 * for NULL; and both separators of numbers */
-	FC_TAIL_TRANSFORMS,			/* FcColumns' paths and transforms, a list as
-								 * a node tree; "": none, and no origins */
-	FC_TAIL_ZONE,				/* the time zone, "": session's */
-	FC_TAIL_WHERE,				/* the condition as a node tree, "" if there
-								 * is none */
-	FC_TAIL_MAPS,				/* where a file has the fields, if headers
-								 * differ: see fc_shared_map */
-	FC_TAIL_NAMES,				/* paths of files, to show */
-	FC_TAIL_COPIES,				/* FcCopy[source.ncopies] */
-	FC_TAIL_EXTENTS,			/* FcExtent[source.nextents] */
-	FC_TAIL_FILES,				/* FcFile[source.nfiles] */
-	FC_TAIL_FILE_COUNTS,		/* FcFileCounts[source.nfiles]; at 0: none are
-								 * kept */
-	FC_TAIL_NUMBERS,			/* FcNumber[plan.nnumbers] */
-	FC_TAIL_ORDER,				/* FcSortKey[plan.order.nkeys] */
-	FC_TAIL_DEDUP,				/* FcSortKey[plan.dedup.nkeys + norder] */
-	FC_TAIL_INFLOW,				/* FcInflow[source.nfiles], if source.room is
-								 * not 0 */
-	FC_TAIL_TEXTS,				/* a DSA area for errors' texts */
-	FC_TAIL_CHUNKS,				/* FcChunk[source.nchunks] */
-	FC_TAIL_STARTS,				/* FcChunkStart[source.nchunks] */
-	FC_TAIL_RING				/* FcRing, to the end of the segment; at 0:
-								 * there is none */
+	FC_SHARED_TAILS(FC_TAIL_NUMBER)
+	FC_NTAILS
 } FcSharedTail;
-
-#define FC_NTAILS	(FC_TAIL_RING + 1)
 
 /*
  * Who writes | who reads during a phase without a lock, and by what order.
@@ -504,31 +513,14 @@ typedef struct FcShared
 	char		data[FLEXIBLE_ARRAY_MEMBER];
 } FcShared;
 
-#define fc_shared_tail(s, tail) ((char *) (s) + (s)->at[tail])
+#define FC_TAIL_ACCESSOR(number, name, type) \
+static inline type * \
+fc_shared_##name(const FcShared *shared) \
+{ \
+	return shared->at[FC_TAIL_##number] == 0 ? NULL : (type *) ((char *) shared + shared->at[FC_TAIL_##number]); \
+}
 
-#define fc_shared_columns(s) ((AttrNumber *) fc_shared_tail(s, FC_TAIL_COLUMNS))
-#define fc_shared_flags(s) ((uint16 *) fc_shared_tail(s, FC_TAIL_FLAGS))
-#define fc_shared_null(s) fc_shared_tail(s, FC_TAIL_NULL)
-#define fc_shared_default(s) fc_shared_tail(s, FC_TAIL_DEFAULT)
-#define fc_shared_fields(s) fc_shared_tail(s, FC_TAIL_FIELDS)
-#define fc_shared_transforms(s) fc_shared_tail(s, FC_TAIL_TRANSFORMS)
-#define fc_shared_zone(s) fc_shared_tail(s, FC_TAIL_ZONE)
-#define fc_shared_where(s) fc_shared_tail(s, FC_TAIL_WHERE)
-#define fc_shared_names(s) fc_shared_tail(s, FC_TAIL_NAMES)
-#define fc_shared_copies(s) ((FcCopy *) fc_shared_tail(s, FC_TAIL_COPIES))
-#define fc_shared_extents(s) ((FcExtent *) fc_shared_tail(s, FC_TAIL_EXTENTS))
-#define fc_shared_files(s) ((FcFile *) fc_shared_tail(s, FC_TAIL_FILES))
-#define fc_shared_file_counts(s) ((s)->at[FC_TAIL_FILE_COUNTS] == 0 ? NULL : \
-								  (FcFileCounts *) fc_shared_tail(s, FC_TAIL_FILE_COUNTS))
-#define fc_shared_numbers(s) ((FcNumber *) fc_shared_tail(s, FC_TAIL_NUMBERS))
-#define fc_shared_order(s) ((FcSortKey *) fc_shared_tail(s, FC_TAIL_ORDER))
-#define fc_shared_dedup(s) ((FcSortKey *) fc_shared_tail(s, FC_TAIL_DEDUP))
-#define fc_shared_inflow(s) ((FcInflow *) fc_shared_tail(s, FC_TAIL_INFLOW))
-#define fc_shared_texts(s) ((void *) fc_shared_tail(s, FC_TAIL_TEXTS))
-#define fc_shared_chunks(s) ((FcChunk *) fc_shared_tail(s, FC_TAIL_CHUNKS))
-#define fc_shared_starts(s) ((FcChunkStart *) fc_shared_tail(s, FC_TAIL_STARTS))
-#define fc_shared_ring(s) ((s)->at[FC_TAIL_RING] == 0 ? NULL : \
-						   (FcRing *) fc_shared_tail(s, FC_TAIL_RING))
+FC_SHARED_TAILS(FC_TAIL_ACCESSOR)
 
 /* Chunk number i, and where its records begin */
 static inline FcChunk *
@@ -552,9 +544,10 @@ fc_shared_start(FcShared *shared, uint32 i)
 static inline const int32 *
 fc_shared_map(FcShared *shared, const FcFile *file)
 {
-	const int32 *map = (const int32 *) fc_shared_tail(shared, FC_TAIL_MAPS) + (shared->plan.nfields + 1) * file->header;
+	const int32 *map = fc_shared_maps(shared);
 
-	return shared->at[FC_TAIL_MAPS] == 0 || map[0] < 0 ? NULL : map;
+	map += map ? (shared->plan.nfields + 1) * file->header : 0;
+	return map == NULL || map[0] < 0 ? NULL : map;
 }
 
 /* Memory for what the name tells, in a parent's */

@@ -22,24 +22,12 @@
 /* Any 19 digits fit, but not always into an int64 */
 #define FC_MAX_DIGITS 19
 
-/* An optional minus and 1 to 16 digits; FC_READABLE bytes can be read */
-static inline bool
-fc_parse_usual_int(const char *s, size_t len, int64 *result)
-{
-	bool		negative = (*s == '-');
-	uint64		value;
-
-	s += negative;
-	len -= negative;
-	if (len - 1 >= 16 || !fc_digits_are_all(s, len, &value))
-		return false;
-	*result = ((int64) value ^ -(int64) negative) + negative;
-	return true;
-}
-
-/* An optional minus and 1 to 19 digits, if they fit */
-static inline bool
-fc_parse_int(const FcConverter *converter, const char *s, size_t len,
+/*
+ * An optional minus and 1 to 19 digits, if they fit; "usual": up to 16, and
+ * FC_READABLE bytes can be read
+ */
+static pg_attribute_always_inline bool
+fc_parse_int(const FcConverter *converter, const char *s, size_t len, bool usual,
 			 int64 *result)
 {
 	const char *end = s + len;
@@ -48,32 +36,21 @@ fc_parse_int(const FcConverter *converter, const char *s, size_t len,
 
 	s += negative;
 	len -= negative;
-	if (len - 1 < 16 && fc_digits_readable(converter, end) - s >= (len <= 8 ? 8 : 16))
+	if (len - 1 < 16 && (usual || fc_digits_readable(converter, end) - s >= (len <= 8 ? 8 : 16)))
 	{
 		if (!fc_digits_are_all(s, len, &value))
 			return false;
 	}
-	else if (len - 1 >= FC_MAX_DIGITS ||
+	else if (usual || len - 1 >= FC_MAX_DIGITS ||
 			 fc_digits_take(s, end, fc_digits_readable(converter, end), &value) != end ||
 			 value > PG_INT64_MAX)
 		return false;
-	*result = negative ? -(int64) value : (int64) value;
+	*result = ((int64) value ^ -(int64) negative) + negative;
 	return true;
 }
 
 /* Defines the converters of an integer type */
 #define FC_CONVERT_INT(name, oid, type, datum, ntoh) \
-static bool \
-fc_convert_##name(FcConverter *converter, char *s, size_t len, Datum *value) \
-{ \
-	int64		n; \
-\
-	if (!fc_parse_int(converter, s, len, &n) || n != (type) n) \
-		return false; \
-	*value = datum((type) n); \
-	return true; \
-} \
-\
 static bool \
 fc_binary_##name(FcConverter *converter, char *s, size_t len, Datum *value) \
 { \
@@ -86,18 +63,18 @@ fc_binary_##name(FcConverter *converter, char *s, size_t len, Datum *value) \
 	return true; \
 } \
 \
-static inline bool \
-fc_usual_##name(FcConverter *converter, const char *s, size_t len, Datum *value) \
+static pg_attribute_always_inline bool \
+fc_read_##name(FcConverter *converter, const char *s, size_t len, bool usual, Datum *value) \
 { \
 	int64		n; \
 \
-	if (!fc_parse_usual_int(s, len, &n) || n != (type) n) \
+	if (!fc_parse_int(converter, s, len, usual, &n) || n != (type) n) \
 		return false; \
 	*value = datum((type) n); \
 	return true; \
 } \
 \
-FC_CONVERT_MANY(fc_convert_##name, fc_usual_##name) \
+FC_CONVERT_MANY(fc_convert_##name, fc_read_##name) \
 \
 const FcConvertType fc_type_##name = { \
 	oid, fc_convert_##name, fc_binary_##name, fc_convert_##name##_many \
@@ -256,12 +233,12 @@ fc_parse_any_decimal(const FcConverter *converter, const char *s, size_t len,
 		fc_parse_exponent(s, end, &decimal->exponent);
 }
 
-static inline bool
-fc_parse_decimal(const FcConverter *converter, const char *s, size_t len,
+static pg_attribute_always_inline bool
+fc_parse_decimal(const FcConverter *converter, const char *s, size_t len, bool usual,
 				 FcDecimal *decimal)
 {
-	return fc_parse_usual_decimal(converter, s, len, false, decimal) ||
-		fc_parse_any_decimal(converter, s, len, decimal);
+	return fc_parse_usual_decimal(converter, s, len, usual, decimal) ||
+		(!usual && fc_parse_any_decimal(converter, s, len, decimal));
 }
 
 /*
@@ -364,19 +341,19 @@ fc_make_double(uint64 bits, int power)
 	return result.number;
 }
 
-static bool
-fc_convert_float8(FcConverter *converter, char *s, size_t len, Datum *value)
+static pg_attribute_always_inline bool
+fc_read_float8(FcConverter *converter, const char *s, size_t len, bool usual, Datum *value)
 {
 	FcDecimal	decimal;
 	uint64		bits;
 	int			power;
 	double		result;
 
-	if (!fc_parse_decimal(converter, s, len, &decimal))
+	if (!fc_parse_decimal(converter, s, len, usual, &decimal))
 		return false;
 	if (!fc_decimal_to_double(&decimal, &result))
 	{
-		if (!fc_decimal_round(&decimal, DBL_MANT_DIG, &bits, &power))
+		if (usual || !fc_decimal_round(&decimal, DBL_MANT_DIG, &bits, &power))
 			return false;
 		result = fc_make_double(bits, power);
 	}
@@ -384,18 +361,7 @@ fc_convert_float8(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
-static inline bool
-fc_usual_float8(FcConverter *converter, const char *s, size_t len, Datum *value)
-{
-	FcDecimal	decimal;
-	double		result;
-
-	if (!fc_parse_usual_decimal(converter, s, len, true, &decimal) ||
-		!fc_decimal_to_double(&decimal, &result))
-		return false;
-	*value = Float8GetDatum(decimal.negative ? -result : result);
-	return true;
-}
+FC_CONVERT_MANY(fc_convert_float8, fc_read_float8)
 
 /*
  * Does the double lie in the middle between two floats?  The first rounding may
@@ -412,8 +378,8 @@ fc_double_is_middle(double number)
 		UINT64CONST(1) << (below - 1);
 }
 
-static bool
-fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
+static pg_attribute_always_inline bool
+fc_read_float4(FcConverter *converter, const char *s, size_t len, bool usual, Datum *value)
 {
 	FcDecimal	decimal;
 	uint64		bits;
@@ -421,11 +387,11 @@ fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
 	double		number;
 	float		result;
 
-	if (!fc_parse_decimal(converter, s, len, &decimal))
+	if (!fc_parse_decimal(converter, s, len, usual, &decimal))
 		return false;
 	if (fc_decimal_to_double(&decimal, &number) && !fc_double_is_middle(number))
 		result = (float) number;
-	else if (fc_decimal_round(&decimal, FLT_MANT_DIG, &bits, &power))
+	else if (!usual && fc_decimal_round(&decimal, FLT_MANT_DIG, &bits, &power))
 		result = (float) fc_make_double(bits << (DBL_MANT_DIG - FLT_MANT_DIG),
 										power - (DBL_MANT_DIG - FLT_MANT_DIG));
 	else
@@ -434,22 +400,7 @@ fc_convert_float4(FcConverter *converter, char *s, size_t len, Datum *value)
 	return true;
 }
 
-static inline bool
-fc_usual_float4(FcConverter *converter, const char *s, size_t len, Datum *value)
-{
-	FcDecimal	decimal;
-	double		number;
-
-	if (!fc_parse_usual_decimal(converter, s, len, true, &decimal) ||
-		!fc_decimal_to_double(&decimal, &number) || fc_double_is_middle(number))
-		return false;
-	*value = Float4GetDatum((float) (decimal.negative ? -number : number));
-	return true;
-}
-
-FC_CONVERT_MANY(fc_convert_float8, fc_usual_float8)
-
-FC_CONVERT_MANY(fc_convert_float4, fc_usual_float4)
+FC_CONVERT_MANY(fc_convert_float4, fc_read_float4)
 
 /* The bits of a float are those of its datum, as an integer's are */
 const FcConvertType fc_type_float8 = {FLOAT8OID, fc_convert_float8, fc_binary_int8, fc_convert_float8_many};

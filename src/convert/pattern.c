@@ -10,7 +10,7 @@
  *	"yyyy-MM-dd HH:mm:ss"		lower style, of time-series databases and Java
  *
  * The styles become steps for convert/pattern_match.c, or a pattern for core
- * where to_timestamp has a feature without steps (FC_PATTERN_CORE).
+ * where to_timestamp has a feature without steps (FcPattern.by_core).
  *
  *-------------------------------------------------------------------------
  */
@@ -339,7 +339,7 @@ add_word(FcPatternCompiler *compiler, const FcPatternWord *word, size_t len)
 	compiler->at += len;
 	if (word->unit == FC_UNIT_CORE)
 	{
-		pattern->kind = FC_PATTERN_CORE;
+		pattern->by_core = true;
 		return;
 	}
 	if (compiler->parts & word->part)
@@ -410,7 +410,7 @@ read_prefix(FcPatternCompiler *compiler)
 
 	compiler->fill = strncmp(s, "FM", 2) == 0 || strncmp(s, "fm", 2) == 0;
 	if (strncmp(s, "TM", 2) == 0 || strncmp(s, "tm", 2) == 0)
-		compiler->pattern->kind = FC_PATTERN_CORE;
+		compiler->pattern->by_core = true;
 	else if (!compiler->fill)
 		return;
 	compiler->at += 2;
@@ -428,7 +428,7 @@ read_suffix(FcPatternCompiler *compiler)
 		refuse(compiler->pattern,
 			   "to_timestamp reads TH as the ending of an ordinal number, and not the hour after it.",
 			   "Put the letter T in quotes: \"YYYY-MM-DD\\\"T\\\"HH24:MI:SS\".");
-	compiler->pattern->kind = FC_PATTERN_CORE;
+	compiler->pattern->by_core = true;
 	compiler->pattern->ordinals += (*s != 'S');
 	compiler->at += 2;
 }
@@ -546,7 +546,7 @@ fix_widths(FcPattern *pattern, bool upper)
 		if (step->unit >= FC_UNIT_NUMBERS || (!first && !last))
 			continue;
 		if (step->fill)
-			pattern->kind = FC_PATTERN_CORE;
+			pattern->by_core = true;
 		if (step->unit == FC_UNIT_YEAR)
 			step->max_digits = 4;
 		else if (first && step->unit != FC_UNIT_FRACTION && step->base > 0)
@@ -643,7 +643,6 @@ compile_steps(FcPattern *pattern)
 
 	refuse_foreign(pattern);
 	compiler.upper = is_upper_style(pattern);
-	pattern->kind = FC_PATTERN_STEPS;
 	pattern->steps = palloc(sizeof(FcPatternStep) * (strlen(pattern->text) + 1));
 	if (compiler.upper)
 		compile_upper(&compiler);
@@ -653,12 +652,12 @@ compile_steps(FcPattern *pattern)
 	if (((compiler.parts & PART_JULIAN) && (compiler.parts & PART_ANY_DATE) != PART_JULIAN) ||
 		((compiler.parts & PART_YDAY) && (compiler.parts & (PART_MONTH | PART_DAY))) ||
 		((compiler.parts & PART_SSSSS) && (compiler.parts & PART_ANY_TIME) != PART_SSSSS))
-		pattern->kind = FC_PATTERN_CORE;
+		pattern->by_core = true;
 	pattern->zoned = (compiler.parts & PART_ZONE) != 0;
 	pattern->core_format = cstring_to_text(pattern->text);
 	fix_widths(pattern, compiler.upper);
 	count_signs(pattern);
-	if (pattern->kind == FC_PATTERN_STEPS)
+	if (!pattern->by_core)
 		check_parts(&compiler);
 	else if (compiler.odd_text)
 		refuse(pattern, "It has a part that only to_timestamp reads, and text that is not in quotes.",
@@ -684,9 +683,7 @@ fc_pattern_compile(const char *text, Oid typid, int32 typmod, const char *column
 	for (int i = 0; i < FC_EPOCHS; i++)
 		if (pg_strcasecmp(text, fc_epochs[i].pattern) == 0)
 			pattern->epoch_units = fc_epochs[i].units;
-	if (pattern->epoch_units > 0)
-		pattern->kind = FC_PATTERN_EPOCH;
-	else
+	if (pattern->epoch_units == 0)
 		compile_steps(pattern);
 	return pattern;
 }

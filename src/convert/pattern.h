@@ -26,15 +26,6 @@ typedef struct FcEpoch
 #define FC_EPOCHS	4
 extern const FcEpoch fc_epochs[FC_EPOCHS];
 
-/* What reads the values */
-typedef enum FcPatternKind
-{
-	FC_PATTERN_STEPS,			/* the steps below */
-	FC_PATTERN_EPOCH,			/* a number counted from 1970 */
-	FC_PATTERN_CORE				/* core's to_timestamp, which has features the
-								 * steps have not */
-} FcPatternKind;
-
 /*
  * What a step reads.  Up to FC_UNIT_NUMBERS these are digits, and the number
  * is kept under the unit.
@@ -100,8 +91,11 @@ typedef struct FcPattern
 	char	   *column;			/* for messages */
 	Oid			typid;
 	int32		typmod;
-	FcPatternKind kind;
-	int64		epoch_units;	/* per second */
+	int64		epoch_units;	/* per second, of a number counted from 1970;
+								 * 0: the value is none, and the steps read
+								 * it, */
+	bool		by_core;		/* or core's to_timestamp, which has features
+								 * that steps have not */
 	bool		short_year;
 	bool		twelve_hours;
 	bool		zoned;			/* the values say how far from UTC they are */

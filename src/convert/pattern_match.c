@@ -576,9 +576,9 @@ fc_pattern_parse(FcPattern *pattern, const char *s, size_t len, Datum *value)
 		s++;
 	while (s < end && isspace((unsigned char) end[-1]))
 		end--;
-	if (pattern->kind == FC_PATTERN_EPOCH)
+	if (pattern->epoch_units > 0)
 		return parse_epoch(pattern, s, end, value);
-	if (pattern->kind == FC_PATTERN_CORE)
+	if (pattern->by_core)
 		return parse_by_core(pattern, s, end, value);
 	if (!read_steps(pattern, s, end, &fields))
 		return false;
@@ -598,7 +598,7 @@ fc_pattern_mismatch(const FcPattern *pattern, const char *s)
 	fc_throw(ERRCODE_INVALID_DATETIME_FORMAT, errmsg("value \"%s\" does not match the pattern \"%s\"", s, pattern->shown),
 			 errdetail("Column \"%s\" of type %s is read with this pattern.",
 					   pattern->column, type),
-			 pattern->kind == FC_PATTERN_EPOCH ?
+			 pattern->epoch_units > 0 ?
 			 errhint("The value must be a number of units since 1970-01-01 00:00:00 UTC.") :
 			 errhint("Every part of the pattern must be in the value as the pattern has it, and nothing else."));
 }

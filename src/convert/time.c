@@ -426,20 +426,14 @@ fc_binary_timestamp(FcConverter *converter, char *s, size_t len, Datum *value)
 
 /* Defines the converters of one of the two types */
 #define FC_CONVERT_STAMP(name, oid, zoned) \
-static bool \
-fc_convert_##name(FcConverter *converter, char *s, size_t len, Datum *value) \
-{ \
-	return fc_parse_usual_stamp(converter, s, len, false, zoned, value) || \
-		fc_convert_any_stamp(converter, s, len, zoned, value); \
-} \
-\
 static pg_attribute_always_inline bool \
-fc_usual_##name(FcConverter *converter, const char *s, size_t len, Datum *value) \
+fc_read_##name(FcConverter *converter, const char *s, size_t len, bool usual, Datum *value) \
 { \
-	return fc_parse_usual_stamp(converter, s, len, true, zoned, value); \
+	return fc_parse_usual_stamp(converter, s, len, usual, zoned, value) || \
+		(!usual && fc_convert_any_stamp(converter, s, len, zoned, value)); \
 } \
 \
-FC_CONVERT_MANY(fc_convert_##name, fc_usual_##name) \
+FC_CONVERT_MANY(fc_convert_##name, fc_read_##name) \
 \
 const FcConvertType fc_type_##name = { \
 	oid, fc_convert_##name, fc_binary_timestamp, fc_convert_##name##_many, fc_convert_date_typmod \
@@ -448,29 +442,21 @@ const FcConvertType fc_type_##name = { \
 FC_CONVERT_STAMP(timestamp, TIMESTAMPOID, false)
 FC_CONVERT_STAMP(timestamptz, TIMESTAMPTZOID, true)
 
-static bool
-fc_convert_date(FcConverter *converter, char *s, size_t len, Datum *value)
+static pg_attribute_always_inline bool
+fc_read_date(FcConverter *converter, const char *s, size_t len, bool usual, Datum *value)
 {
+	const FcDate *known = usual && len == 10 ? fc_date_known(converter, s) : NULL;
 	int64		day;
 
-	if (len == 0 || fc_parse_date(converter, s, len, &day) != len)
+	if (known != NULL)
+		day = known->day;
+	else if (usual || len == 0 || fc_parse_date(converter, s, len, &day) != len)
 		return false;
 	*value = DateADTGetDatum((DateADT) day);
 	return true;
 }
 
-static inline bool
-fc_usual_date(FcConverter *converter, const char *s, size_t len, Datum *value)
-{
-	const FcDate *date;
-
-	if (len != 10 || (date = fc_date_known(converter, s)) == NULL)
-		return false;
-	*value = DateADTGetDatum((DateADT) date->day);
-	return true;
-}
-
-FC_CONVERT_MANY(fc_convert_date, fc_usual_date)
+FC_CONVERT_MANY(fc_convert_date, fc_read_date)
 
 static bool
 fc_binary_date(FcConverter *converter, char *s, size_t len, Datum *value)

@@ -78,12 +78,19 @@ fc_convert_round_time(const FcConverter *converter, int64 time)
 #define FC_READABLE		32
 
 /*
- * Defines the FcConvertMany for a converter of a value without a length.
- * fast(converter, s, len, &value) is inline, does most values, declines all
- * others, and may read FC_READABLE bytes from s on.  One loop is for fields
- * none of which is NULL or near the end of what can be read.
+ * Defines the converter "name" of a value without a length, and its
+ * FcConvertMany, name_many, by parse(converter, s, len, usual, &value), which
+ * is inline.  If "usual" is true it does most values, declines all others, and
+ * may read FC_READABLE bytes from s on.  One loop is for fields none of which
+ * is NULL or near the end of what can be read.
  */
-#define FC_CONVERT_MANY(name, fast) \
+#define FC_CONVERT_MANY(name, parse) \
+static bool \
+name(FcConverter *converter, char *s, size_t len, Datum *value) \
+{ \
+	return parse(converter, s, len, false, value); \
+} \
+\
 static pg_attribute_always_inline void \
 name##_loop(FcConverter *converter, const FcFields *fields, const bool *nulls, \
 			const char *safe, Datum *values, bool *odd) \
@@ -102,7 +109,7 @@ name##_loop(FcConverter *converter, const FcFields *fields, const bool *nulls, \
 \
 		if (nulls != NULL && nulls[i]) \
 			continue; \
-		if (unlikely((safe != NULL && s > safe) || !fast(converter, s, len, &values[i])) && \
+		if (unlikely((safe != NULL && s > safe) || !parse(converter, s, len, true, &values[i])) && \
 			!converter->function(converter, s, len, &values[i])) \
 			odd[i] = true; \
 	} \

@@ -174,7 +174,6 @@ static void
 fc_feed_canonical(FcFeed *feed)
 {
 	resetStringInfo(&feed->row);
-	feed->sent = 0;
 	foreach_int(attnum, feed->target->planned->columns.attnums)
 		appendStringInfoString(&feed->row, feed->nulls[attnum - 1] ? "," : "\"\",");
 	/* no comma follows the last field */
@@ -182,6 +181,7 @@ fc_feed_canonical(FcFeed *feed)
 		feed->row.data[feed->row.len - 1] = '\n';
 	else
 		appendStringInfoChar(&feed->row, '\n');
+	fc_feed_bytes(feed, feed->row.data, feed->row.len);
 }
 
 /*
@@ -299,7 +299,6 @@ fc_feed_parse(FcFeed *feed, char *data)
 static void
 fc_feed_reject(FcFeed *feed, bool ok)
 {
-	FcContext  *ctx = &feed->target->ctx;
 	FcParser   *parser = feed->parser;
 	const FcFaults *faults = fc_parse_faults(parser);
 	const FcBad *bad = ok ? faults->kept : &faults->bad;
@@ -311,7 +310,7 @@ fc_feed_reject(FcFeed *feed, bool ok)
 	if (ok)
 		fc_parse_count_kept(parser, feed->offset, feed->length);
 	else
-		fc_reject_put(ctx, feed->offset, feed->length, bad);
+		fc_reject_put(&feed->target->ctx, feed->offset, feed->length, bad);
 	for (int i = 0; i < n; i++)
 	{
 		fc_reject_fill(&reject, feed->offset, feed->length, &bad[i]);
@@ -432,15 +431,12 @@ static int
 fc_feed_read(void *outbuf, int minread, int maxread)
 {
 	FcFeed	   *feed = fc_feed_current();
-	int			n;
 
 	fc_feed_take_context(feed);
 	/* the header of a binary file is read before the context can be taken */
 	if (feed->cstate == NULL)
 		maxread = minread;
-	if (feed->stream == NULL)
-		return fc_feed_piece(feed, outbuf, maxread);
-	if (feed->sent == feed->row.len)
+	if (feed->stream && feed->left == 0)
 	{
 		if (!fc_feed_next(feed))
 			return 0;
@@ -448,10 +444,7 @@ fc_feed_read(void *outbuf, int minread, int maxread)
 		feed->cstate->cur_lineno = feed->line;
 		feed->cstate->bytes_processed = feed->offset + feed->length - feed->target->source->files[feed->file].base;
 	}
-	n = Min(maxread, feed->row.len - feed->sent);
-	memcpy(outbuf, feed->row.data + feed->sent, n);
-	feed->sent += n;
-	return n;
+	return fc_feed_piece(feed, outbuf, maxread);
 }
 
 /*
@@ -611,8 +604,7 @@ fc_feed_whole(FcFeed *feed, uint32 file)
 		feed->dialect = &feed->target->shared->dialects[f->eol];
 		feed->line = f->lines_before;
 		feed->number = 0;
-		resetStringInfo(&feed->row);
-		feed->sent = 0;
+		feed->left = 0;
 		fc_stream_seek_file(feed->stream, file, f->data_start);
 		return NULL;
 	}
@@ -664,7 +656,6 @@ fc_feed_record(FcFeed *feed)
 	data[feed->length] = '\0';
 	if (!fc_feed_parse(feed, data))
 		return false;
-	fc_feed_bytes(feed, feed->row.data, feed->row.len);
 	feed->middle = false;
 	return true;
 }

@@ -21,7 +21,7 @@ typedef struct FcFeed
 	CopyFromState cstate;		/* NULL: core reads nothing */
 	uint32		file;			/* number of the file, for errors, too */
 
-	/* bytes that are fed as they are */
+	/* bytes that are fed as they are, or of one record */
 	const char *bytes;			/* NULL: from the file */
 	const FcSource *source;		/* ... of these, which were not converted */
 	uint64		position;		/* next byte of the file */
@@ -38,7 +38,6 @@ typedef struct FcFeed
 	Datum	   *values;			/* of its row */
 	bool	   *nulls;
 	StringInfoData row;			/* one record for core */
-	int			sent;			/* bytes of it that core has */
 	uint64		found;			/* records */
 	uint64		fed;			/* records that core got */
 	uint64		skipped;		/* empty lines */

@@ -15,33 +15,19 @@
 #include "copyfrom/feed.h"
 #include "errors/first_error.h"
 
-static char *
-fc_feed_record_text(const FcFeed *feed)
-{
-	FcTarget   *target = feed->target;
-
-	return fc_error_record_text(target->source, feed->offset, feed->length,
-								target->form.encoding,
-								target->plan->need_transcoding);
-}
-
 /* Returns the current record; NULL if bad bytes or line ends broke it */
 static char *
 fc_feed_text(const FcFeed *feed)
 {
+	const FcTarget *target = feed->target;
 	CopyFromState cstate = feed->cstate;
 
-	if (fc_format_is_binary(&feed->target->options->format) || feed->unseen)
+	if (fc_format_is_binary(&target->options->format) || feed->unseen ||
+		(feed->parsing ? !fc_parse_is_cut(feed->parser) : cstate && !cstate->line_buf_valid))
 		return NULL;
-	if (feed->parsing)
-		return fc_parse_is_cut(feed->parser) ? fc_feed_record_text(feed) : NULL;
-	if (cstate == NULL)
-		return fc_feed_record_text(feed);
-	if (!cstate->line_buf_valid)
-		return NULL;
-	if (feed->follow && feed->parser == NULL)
+	if (cstate && feed->follow && feed->parser == NULL)
 		return fc_error_clip(cstate->line_buf.data, cstate->line_buf.len);
-	return fc_feed_record_text(feed);
+	return fc_error_record_text(target->source, target->plan, feed->offset, feed->length);
 }
 
 /*

@@ -23,11 +23,17 @@ fc_error_context_push(ErrorContextCallback *callback, void (*function) (void *ar
 	error_context_stack = callback;
 }
 
-/* A callback, whose argument is the text that it adds */
+/* Callbacks, whose argument is the text that they add: of context, or a hint */
 static inline void
 fc_error_context_add(void *arg)
 {
 	errcontext("%s", (const char *) arg);
+}
+
+static inline void
+fc_error_hint_add(void *arg)
+{
+	errhint("%s", (const char *) arg);
 }
 
 /*

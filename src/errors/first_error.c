@@ -26,21 +26,14 @@
 
 #include "errors/first_error.h"
 
+#define FC_ERROR_AT(member) offsetof(ErrorData, member)
+
 /* The texts of an ErrorData that are kept, in the order they are packed in */
 static const size_t fc_error_texts[] = {
-	offsetof(ErrorData, message),
-	offsetof(ErrorData, detail),
-	offsetof(ErrorData, detail_log),
-	offsetof(ErrorData, hint),
-	offsetof(ErrorData, context),
-	offsetof(ErrorData, schema_name),
-	offsetof(ErrorData, table_name),
-	offsetof(ErrorData, column_name),
-	offsetof(ErrorData, datatype_name),
-	offsetof(ErrorData, constraint_name),
-	offsetof(ErrorData, internalquery),
-	offsetof(ErrorData, filename),
-	offsetof(ErrorData, funcname)
+	FC_ERROR_AT(message), FC_ERROR_AT(detail), FC_ERROR_AT(detail_log), FC_ERROR_AT(hint),
+	FC_ERROR_AT(context), FC_ERROR_AT(schema_name), FC_ERROR_AT(table_name),
+	FC_ERROR_AT(column_name), FC_ERROR_AT(datatype_name), FC_ERROR_AT(constraint_name),
+	FC_ERROR_AT(internalquery), FC_ERROR_AT(filename), FC_ERROR_AT(funcname)
 };
 
 #define fc_error_text(edata, i) \
@@ -48,10 +41,7 @@ static const size_t fc_error_texts[] = {
 
 /* Numbers of an ErrorData that are kept, before the texts */
 static const size_t fc_error_numbers[] = {
-	offsetof(ErrorData, sqlerrcode),
-	offsetof(ErrorData, cursorpos),
-	offsetof(ErrorData, internalpos),
-	offsetof(ErrorData, lineno)
+	FC_ERROR_AT(sqlerrcode), FC_ERROR_AT(cursorpos), FC_ERROR_AT(internalpos), FC_ERROR_AT(lineno)
 };
 
 #define fc_error_number(edata, i) \
@@ -234,17 +224,17 @@ fc_error_is_of_record(const FcContext *ctx, const ErrorData *edata)
 }
 
 char *
-fc_error_record_text(const FcSource *source, uint64 offset, uint64 length,
-					 int encoding, bool convert)
+fc_error_record_text(const FcSource *source, const FcPlan *plan, uint64 offset, uint64 length)
 {
 	const int	most = 512;
+	int			encoding = plan->encoding;
 	int			len = Min(length, most);
 	char	   *bytes = palloc(len + 1);
 	char	   *text = bytes;
 
 	fc_source_read(source, offset, bytes, len);
 	bytes[len] = '\0';
-	if (convert)
+	if (plan->need_transcoding)
 	{
 		len = pg_encoding_mbcliplen(encoding, bytes, len, len);
 		if (pg_encoding_verifymbstr(encoding, bytes, len) != len)
@@ -270,9 +260,7 @@ fc_error_place(FcContext *ctx)
 	if (fc_caller_errors_as_core(ctx->shared->plan.caller))
 		return psprintf("COPY %s, line " UINT64_FORMAT,
 						RelationGetRelationName(ctx->target), line);
-	text = fc_error_record_text(ctx->source, offset, ctx->at_length,
-								ctx->shared->plan.encoding,
-								ctx->shared->plan.need_transcoding);
+	text = fc_error_record_text(ctx->source, &ctx->shared->plan, offset, ctx->at_length);
 	return psprintf(text ? "fast_copy %s, %s \"%s\", line " UINT64_FORMAT ": \"%s\"" :
 					"fast_copy %s, %s \"%s\", line " UINT64_FORMAT,
 					RelationGetRelationName(ctx->target), fc_source_word(ctx->source),

@@ -122,12 +122,11 @@ extern void fc_error_check_count(FcContext *ctx, uint32 chunk, uint64 found);
 extern uint64 fc_error_line(FcContext *ctx, uint64 offset, uint64 length);
 
 /*
- * The record as COPY shows it in a context, in the current memory context;
- * NULL if its bytes are not valid in the encoding.  With "convert" the text is
- * converted to the server's encoding; without, the encoding is the server's.
+ * The record as COPY shows it in a context, in the server's encoding and the
+ * current memory context; NULL if its bytes are not valid in the plan's
  */
-extern char *fc_error_record_text(const FcSource *source, uint64 offset,
-								  uint64 length, int encoding, bool convert);
+extern char *fc_error_record_text(const FcSource *source, const FcPlan *plan,
+								  uint64 offset, uint64 length);
 
 /* The text as COPY's messages show it: palloc'd, cut after 100 bytes */
 static inline char *

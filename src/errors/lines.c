@@ -66,8 +66,6 @@ fc_lines_chunk(FcShared *shared, uint64 offset)
 static void
 fc_lines_feed(FcLines *lines, uint64 end)
 {
-	FcContext  *ctx = lines->ctx;
-
 	while (lines->pos < end)
 	{
 		size_t		len;
@@ -78,7 +76,7 @@ fc_lines_feed(FcLines *lines, uint64 end)
 		{
 			lines->buf_start = lines->pos;
 			lines->buf_len = Min(lines->end - lines->pos, FC_LINES_BUFFER);
-			fc_source_read(ctx->source, lines->pos, lines->buf, lines->buf_len);
+			fc_source_read(lines->ctx->source, lines->pos, lines->buf, lines->buf_len);
 		}
 		len = Min(end, lines->buf_start + lines->buf_len) - lines->pos;
 		if (lines->dialect->mode == FC_MODE_BINARY)

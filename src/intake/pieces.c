@@ -312,7 +312,6 @@ fc_hand_fail(FcHand *hand)
 static FcUnpackEnd
 fc_piece_unpack(FcHand *hand, uint64 *taken)
 {
-	const FcChain *chain = fc_hand_chain(hand);
 	uint64		from = fc_hand_piece(hand, hand->piece)->start;
 	FcCodecKind kind = (FcCodecKind) hand->source->files[hand->number].kind;
 
@@ -321,7 +320,7 @@ fc_piece_unpack(FcHand *hand, uint64 *taken)
 	hand->counted = true;
 	fc_piece_input(&hand->input, hand->source, hand->number, from);
 	return fc_unpack_members(&hand->unpacker, &hand->input.input, kind, from > 0,
-							 (hand->piece + 1) * chain->step - from, taken);
+							 (hand->piece + 1) * fc_hand_chain(hand)->step - from, taken);
 }
 
 /* What seems to be the first border in the step; UINT64_MAX: there is none */

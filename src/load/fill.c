@@ -93,16 +93,6 @@ fc_fill_seen_all(const FcTarget *target)
 		shared->errors.first.kind != FC_ERROR_ENTRY;
 }
 
-/* Throws the error of the first bad record of the file */
-static void
-fc_fill_throw(FcJob *job)
-{
-	if (pg_atomic_read_u32(&job->target.shared->errors.stopped) != 0 &&
-		!fc_fill_seen_all(&job->target))
-		fc_lead_apart(job, fc_fill_verify);
-	fc_lead_throw(&job->target);
-}
-
 /*
  * Without a key: sets the table that gets all rows, and how they are written
  */
@@ -287,7 +277,11 @@ fc_fill_run(FcJob *job)
 	}
 	fc_fill_notice_refusal(target);
 	if (pg_atomic_read_u64(&shared->errors.offset) != PG_UINT64_MAX)
-		fc_fill_throw(job);
+	{
+		if (pg_atomic_read_u32(&shared->errors.stopped) != 0 && !fc_fill_seen_all(target))
+			fc_lead_apart(job, fc_fill_verify);
+		fc_lead_throw(target);
+	}
 	fc_fill_end_files(job);
 	target->loaded = pg_atomic_read_u64(&shared->counts.loaded) - fc_shared_rewritten(shared) +
 		(job->target.facts.sends ? fc_send_job_rows(job) : 0);

@@ -117,6 +117,11 @@ fc_indexes_choice(FcJob *job, int led)
 					job->target.nindexes, shared);
 }
 
+/*
+ * After an index of a new partition could not be built: COPY's error is about
+ * the first row of the file that an index refuses, and the leader finds that by
+ * inserting the rows again, one by one
+ */
 static void
 fc_indexes_verify(FcJob *job)
 {
@@ -135,22 +140,6 @@ fc_indexes_verify(FcJob *job)
 	CommandCounterIncrement();
 	fc_lead_take_up_tasks(job);
 	fc_verify_load(&target->ctx, target->ngroups, true);
-}
-
-/*
- * Throws COPY's error after an index of a new partition could not be built.
- * COPY's error is about the first row of the file that an index refuses; the
- * leader finds it by inserting the rows again, one by one.
- */
-static void
-fc_indexes_throw(FcJob *job)
-{
-	/*
-	 * with "merge" the row may be an old one, which has no record in the file
-	 */
-	if (!fc_plan_merges(job->target.plan))
-		fc_lead_apart(job, fc_indexes_verify);
-	fc_lead_throw(&job->target);
 }
 
 void
@@ -178,7 +167,12 @@ fc_indexes_run(FcJob *job)
 	if (work.ntasks > 0)
 		processes = fc_lead_run(job, FC_PHASE_INDEX, work.ntasks, &work);
 	if (pg_atomic_read_u64(&target->shared->errors.offset) != PG_UINT64_MAX)
-		fc_indexes_throw(job);
+	{
+		/* with "merge" the row may be an old one, which has no record */
+		if (!fc_plan_merges(target->plan))
+			fc_lead_apart(job, fc_indexes_verify);
+		fc_lead_throw(target);
+	}
 	for (int i = 0; i < target->nindexes; i++)
 	{
 		processes = Max(processes, job->indexes[i].nhelpers + 1);

@@ -519,7 +519,7 @@ fc_layout_make(FcJob *job)
 	fc_error_begin(target->shared, target->opened.segment);
 	for (int i = 0; i < FC_NTAILS; i++)
 		if (tail[i].from)
-			memcpy(fc_shared_tail(target->shared, i), tail[i].from, tail[i].size);
+			memcpy((char *) target->shared + target->shared->at[i], tail[i].from, tail[i].size);
 	fc_layout_copies(job);
 	fc_layout_job(job);
 	fc_layout_state(target->shared);

@@ -22,13 +22,10 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 	FcReportRow row = {
 		.phase = job->progress.phase, .whole = true, .processes = processes,
 		.alone = job->progress.alone, .rows = rows, .bytes = bytes, .reads = -1,
-		.wal_bytes = pgWalUsage.wal_bytes - job->progress.phase_wal, .choice = choice
+		.wal_bytes = pgWalUsage.wal_bytes - job->progress.phase_wal, .choice = choice,
+		.seconds = fc_figures_since(job->progress.phase_start)
 	};
-	instr_time	now;
 
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, job->progress.phase_start);
-	row.seconds = INSTR_TIME_GET_DOUBLE(now);
 	if (job->progress.phase != FC_PHASE_SCAN)
 		row.spill_bytes = -1;
 	else if (target->ctx.kept == NULL)
@@ -105,9 +102,8 @@ static bool
 fc_lead_found(FcTarget *target)
 {
 	FcShared   *shared = target->shared;
-	bool		mistaken = pg_atomic_read_u32(&shared->mistaken) != 0;
 
-	if (shared->source.unsplit == FC_UNSPLIT_NOT || mistaken)
+	if (shared->source.unsplit == FC_UNSPLIT_NOT || pg_atomic_read_u32(&shared->mistaken) != 0)
 		return false;
 	if (shared->source.unsplit == FC_UNSPLIT_FIND)
 		target->found = pg_atomic_read_u64(&shared->counts.scanned);
@@ -152,7 +148,6 @@ fc_lead_run(FcJob *job, FcPhase phase, uint32 units, FcWork *work)
 void
 fc_lead_unpack(FcJob *job)
 {
-	int			nworkers = fc_intake_unpackers(&job->intake);
 	dsm_segment *segment = fc_layout_early(job->target.oid, job->intake.unpacked);
 	FcWork		work = {0};
 	FcContext	ctx;
@@ -161,7 +156,7 @@ fc_lead_unpack(FcJob *job)
 	ctx.source = job->target.source;
 	ctx.progress = fc_progress_update;
 	ctx.progress_arg = &job->progress;
-	(void) fc_worker_run(&ctx, segment, FC_PHASE_UNPACK, nworkers, &work);
+	(void) fc_worker_run(&ctx, segment, FC_PHASE_UNPACK, fc_intake_unpackers(&job->intake), &work);
 	fc_worker_context_end(&ctx);
 	dsm_detach(segment);
 	fc_intake_end_unpack(&job->intake);

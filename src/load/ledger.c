@@ -636,9 +636,9 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 	uint64		filtered = pg_atomic_read_u64(&shared->counts.filtered);
 	uint64		rejected = pg_atomic_read_u64(&shared->counts.rejected);
 	uint64		rows = target->loaded;
-	FcFileCounts *files = (FcFileCounts *) fc_shared_tail(shared, FC_TAIL_FILE_COUNTS);
+	FcFileCounts *files = fc_shared_file_counts(shared);
 
-	Assert(fc_shared_file_counts(shared));
+	Assert(files);
 	if (target->source->nfiles > 1)
 	{
 		/* of which file a mark in the stage was is not known */
@@ -660,7 +660,7 @@ fc_ledger_put_one(const FcJob *job, uint32 i)
 {
 	const FcLedger *ledger = job->ledger;
 	const FcLedgerFile *file = &ledger->files[i];
-	FcFileCounts *counts = (FcFileCounts *) fc_shared_tail(job->target.shared, FC_TAIL_FILE_COUNTS) + i;
+	FcFileCounts *counts = &fc_shared_file_counts(job->target.shared)[i];
 	FcKeyType	type = job->target.plan->key.type;
 	uint64		low = ~pg_atomic_read_u64(&counts->lowest);
 	uint64		high = pg_atomic_read_u64(&counts->highest);

@@ -117,16 +117,26 @@ fc_job_loaded_tables(FcJob *job)
 }
 
 /*
- * Runs ANALYZE on the tables, and on nothing below them, as the current user:
- * they stay locked in ShareUpdateExclusiveLock.  ANALYZE gets OIDs, as from
- * autovacuum: by name it would go on to all partitions of a table.  The load's
- * progress is saved meanwhile: ANALYZE overwrites the slot.
+ * Runs ANALYZE on the tables that were loaded, and on nothing below them, as
+ * the current user: they stay locked in ShareUpdateExclusiveLock.  ANALYZE gets
+ * OIDs, as from autovacuum: by name it would go on to all partitions of a
+ * table.  The load's progress is saved meanwhile: ANALYZE overwrites the slot.
+ *
+ * It locks the target first, as loads that attach to it do, and then the leaves
+ * in the order of their OIDs: two such loads do not deadlock.
  */
 static void
-fc_job_gather(FcJob *job, const List *tables)
+fc_job_statistics(FcJob *job)
 {
 	FcProgressSlot slot;
+	List	   *tables;
 
+	if (!job->target.options->run_analyze || job->target.kept ||
+		job->target.rel->rd_rel->relkind == RELKIND_VIEW)
+		return;
+	fc_progress_phase(&job->progress, FC_PHASE_ANALYZE);
+	CommandCounterIncrement();
+	tables = fc_job_loaded_tables(job);
 	job->progress.steps = list_length(tables);
 	foreach_oid(table, tables)
 	{
@@ -139,25 +149,6 @@ fc_job_gather(FcJob *job, const List *tables)
 		job->progress.steps_done++;
 		fc_progress_update(&job->progress);
 	}
-}
-
-/*
- * Analyzes the tables that were loaded.  It locks the target first, as loads
- * that attach to it do, and then the leaves in the order of their OIDs: two
- * such loads do not deadlock.
- */
-static void
-fc_job_statistics(FcJob *job)
-{
-	List	   *tables;
-
-	if (!job->target.options->run_analyze || job->target.kept ||
-		job->target.rel->rd_rel->relkind == RELKIND_VIEW)
-		return;
-	fc_progress_phase(&job->progress, FC_PHASE_ANALYZE);
-	CommandCounterIncrement();
-	tables = fc_job_loaded_tables(job);
-	fc_job_gather(job, tables);
 	fc_lead_report(job, 0, -1, -1, fc_units_of(list_length(tables), "table"));
 }
 

@@ -354,16 +354,6 @@ fc_options_map(FcOptions *options)
 		fc_unsupported(errmsg("cannot specify %s in BINARY mode", options->header_map ? "HEADER" : "ignore_extra_columns"));
 }
 
-/* Error context callback: what progress may be */
-static void
-fc_options_hint_progress(void *arg)
-{
-	const FcOptions *options = arg;
-
-	errhint("Give an interval such as progress%s '5s', or leave progress out.",
-			fc_caller_arrow(options->caller));
-}
-
 /*
  * Reads how often progress is told, with the type interval's input function,
  * or whether it is.  A month counts 30 days, as where core compares intervals.
@@ -384,7 +374,9 @@ fc_options_progress(FcOptions *options)
 		options->progress_us = on ? FC_PROGRESS_US : 0;
 		return;
 	}
-	fc_error_context_push(&callback, fc_options_hint_progress, options);
+	fc_error_context_push(&callback, fc_error_hint_add,
+						  psprintf("Give an interval such as progress%s '5s', or leave progress out.",
+								   fc_caller_arrow(options->caller)));
 	span = DatumGetIntervalP(DirectFunctionCall3(interval_in,
 												 CStringGetDatum(progress),
 												 ObjectIdGetDatum(InvalidOid),

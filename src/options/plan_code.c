@@ -76,10 +76,9 @@ fc_code_any_constraint(Relation rel, bool (*test) (Node *), bool defaults)
 bool
 fc_code_any_index(Relation rel, FcIndexTest test)
 {
-	List	   *indexes = RelationGetIndexList(rel);
 	bool		found = false;
 
-	foreach_oid(oid, indexes)
+	foreach_oid(oid, RelationGetIndexList(rel))
 	{
 		Relation	index = index_open(oid, AccessShareLock);
 

@@ -76,12 +76,11 @@ fc_plan_primary_key(Relation rel)
 static void
 fc_plan_conflict(Relation rel, FcPlanned *planned)
 {
-	List	   *indexes = RelationGetIndexList(rel);
 	bool		found = false;
 	bool		deferred = false;
 
 	planned->plan.dedup.nulls_equal = false;
-	foreach_oid(oid, indexes)
+	foreach_oid(oid, RelationGetIndexList(rel))
 	{
 		Relation	index = index_open(oid, AccessShareLock);
 

@@ -189,18 +189,11 @@ fc_plan_bound_pattern(Form_pg_attribute att, const FcOptions *options, const FcP
 		return NULL;
 	pattern = fc_pattern_compile(text, att->atttypid, att->atttypmod, NameStr(att->attname));
 	/* core throws an error for what does not match */
-	iso = pattern->kind != FC_PATTERN_CORE && fc_plan_bound_is_iso(bounds[0]) && fc_plan_bound_is_iso(bounds[1]);
+	iso = !pattern->by_core && fc_plan_bound_is_iso(bounds[0]) && fc_plan_bound_is_iso(bounds[1]);
 	for (int i = 0; i < lengthof(bounds) && iso; i++)
 		matches = matches && (fc_plan_bound_is_word(bounds[i]) ||
 							  fc_pattern_parse(pattern, bounds[i], strlen(bounds[i]), &value));
 	return matches ? pattern : NULL;
-}
-
-/* Error context callback: which option has the bound, and how it is written */
-static void
-fc_plan_bound_hint(void *arg)
-{
-	errhint("Write replace_from and replace_to as %s.", (const char *) arg);
 }
 
 /* Returns a bound of the keys that are replaced, as the caller wrote it */
@@ -257,7 +250,7 @@ fc_plan_bounds(Relation rel, const FcOptions *options, FcPlanned *planned)
 		how = fc_key_is_integer(plan->key.type) ? "numbers" : "'YYYY-MM-DD', with or without a time";
 	else if (!fc_key_is_integer(plan->key.type))
 		how = "the file has the keys, or both as 'YYYY-MM-DD'";
-	fc_error_context_push(&callback, fc_plan_bound_hint, how);
+	fc_error_context_push(&callback, fc_error_hint_add, psprintf("Write replace_from and replace_to as %s.", how));
 	bounds->lo = fc_plan_bound(att, plan, pattern, options->replace_from);
 	bounds->hi = fc_plan_bound(att, plan, pattern, options->replace_to);
 	fc_error_context_pop();

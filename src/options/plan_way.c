@@ -203,10 +203,9 @@ fc_plan_foreign_keys_plain(Relation rel)
 static bool
 fc_plan_partitions_fire(Relation rel, FcCaller caller)
 {
-	List	   *children = find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL);
 	bool		fires = false;
 
-	foreach_oid(oid, children)
+	foreach_oid(oid, find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL))
 	{
 		Relation	child = table_open(oid, NoLock);
 
@@ -234,9 +233,7 @@ fc_plan_has_unique(Relation rel)
 bool
 fc_plan_has_default(Oid target)
 {
-	List	   *tables = find_all_inheritors(target, NoLock, NULL);
-
-	foreach_oid(oid, tables)
+	foreach_oid(oid, find_all_inheritors(target, NoLock, NULL))
 		if (get_rel_relkind(oid) == RELKIND_PARTITIONED_TABLE &&
 			OidIsValid(get_default_partition_oid(oid)))
 			return true;

@@ -159,11 +159,10 @@ fc_create_sql(Relation parent, const struct FcPartman *partman, const char *name
 static void
 fc_create_give_default_privileges(Oid table, Oid owner)
 {
-	HeapTuple	old = fc_ddl_class_copy(table);
 	Acl		   *acl = get_user_default_acl(OBJECT_TABLE, owner, get_rel_namespace(table));
 	int			column = Anum_pg_class_relacl;
 	bool		isnull;
-	Datum		value = SysCacheGetAttr(RELOID, old, column, &isnull);
+	Datum		value = SysCacheGetAttr(RELOID, fc_ddl_class_copy(table), column, &isnull);
 	Oid		   *before;
 	Oid		   *after;
 	int			nbefore = aclmembers(isnull ? NULL : DatumGetAclP(value), &before);

@@ -202,9 +202,7 @@ fc_notices_limit_context(void *arg)
 	fc_reject_clip(reject);
 	if (reject->class != FC_CLASS_CONVERSION)
 	{
-		char	   *text = fc_error_record_text(target->source, reject->offset, reject->length,
-												target->form.encoding,
-												target->plan->need_transcoding);
+		char	   *text = fc_error_record_text(target->source, target->plan, reject->offset, reject->length);
 
 		errcontext(text ? "%s: \"%s\"" : "%s", where, text);
 	}

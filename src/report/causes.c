@@ -237,14 +237,12 @@ static void
 fc_cause_hints(StringInfo detail, FcCauseKept *kept, const FcCauseValue *most)
 {
 	const FcTarget *target = kept->refused.target;
-	const FcOptions *options = target->options;
 	FcRefused  *refused = &kept->refused;
 	char	   *first = NULL;
 	char	   *hint;
 
-	refused->text = fc_error_record_text(target->source, refused->offset, refused->length,
-										 target->form.encoding, target->plan->need_transcoding);
-	refused->first = kept->cause.line == options->header_lines + 1;
+	refused->text = fc_error_record_text(target->source, target->plan, refused->offset, refused->length);
+	refused->first = kept->cause.line == target->options->header_lines + 1;
 	if (refused->first)
 	{
 		refused->value = kept->nvalues > 0 ? kept->values[0].value : NULL;

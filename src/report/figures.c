@@ -23,7 +23,8 @@ static const FcPhase phase_order[] = {
 	FC_PHASE_INDEX, FC_PHASE_ATTACH, FC_PHASE_REFERENCES, FC_PHASE_REJECT, FC_PHASE_ANALYZE
 };
 
-double
+/* The share that the counter is of "total", from 0 to 1 */
+static double
 fc_figures_share(pg_atomic_uint64 *counter, double total)
 {
 	double		done = (double) pg_atomic_read_u64(counter);
@@ -229,11 +230,10 @@ fc_figures_kind(const FcProgress *progress, FcPhase phase)
 static double
 fc_figures_cost(const FcProgress *progress, const FcEffort *effort, FcPhase phase)
 {
-	bool		flows = fc_figures_is_stream(progress) && fc_target_grows(progress->target);
 	FcPhase		beside = fc_figures_keyed(progress->target) ? FC_PHASE_SCAN : FC_PHASE_LOAD;
 	double		cost = fc_estimate_cost(effort, fc_figures_kind(progress, phase));
 
-	if (!flows)
+	if (!fc_figures_is_stream(progress) || !fc_target_grows(progress->target))
 		return cost;
 	/* data are cut into chunks, and scanned or loaded, while they come */
 	if (phase == FC_PHASE_SPLIT || phase == beside)

@@ -115,9 +115,6 @@ typedef struct FcProgress
 	TimestampTz told;			/* when the last line of progress was sent */
 } FcProgress;
 
-/* The share that the counter is of "total", from 0 to 1 */
-extern double fc_figures_share(pg_atomic_uint64 *counter, double total);
-
 /* Is it a phase that unpacks or receives? */
 extern bool fc_figures_is_stream(const FcProgress *progress);
 

@@ -117,7 +117,7 @@ fc_parse_any_key(void *arg)
 	{
 		/* core, which reads such a pattern, might throw a tolerated error */
 		if (column->pattern ?
-			(column->pattern->kind == FC_PATTERN_CORE ||
+			(column->pattern->by_core ||
 			 !fc_pattern_parse(column->pattern, field.data, field.len, &value)) :
 			!fc_convert(&column->convert, field.data, field.len, &value))
 			return;

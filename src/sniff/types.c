@@ -273,7 +273,7 @@ fc_types_of_given(const FcTable *table, FcColumnSeen *column, const char *patter
 
 	column->pattern = pattern;
 	/* core throws for a value that does not match */
-	if (example && compiled->kind != FC_PATTERN_CORE &&
+	if (example && !compiled->by_core &&
 		!fc_pattern_parse(compiled, example, strlen(example), &value))
 		fc_sniff_note(column->notes, "\"%s\" does not match %s",
 					  fc_sniff_shown(table, example, strlen(example), 40), pattern);

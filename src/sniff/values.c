@@ -86,7 +86,7 @@ fc_value_pattern_type(const char *text, const char *column)
 {
 	FcPattern  *pattern = fc_pattern_compile(text, TIMESTAMPTZOID, -1, column);
 
-	if (pattern->kind == FC_PATTERN_EPOCH || pattern->zoned)
+	if (pattern->epoch_units > 0 || pattern->zoned)
 		return TIMESTAMPTZOID;
 	for (int i = 0; i < pattern->nsteps; i++)
 		if (pattern->steps[i].unit == FC_UNIT_HOUR || pattern->steps[i].unit == FC_UNIT_SSSSS)
@@ -111,7 +111,7 @@ fc_value_add_given(FcJudge *judge, const char *text)
 {
 	fc_value_add_pattern(judge, text);
 	judge->given = llast(judge->patterns);
-	if (judge->given->compiled->kind != FC_PATTERN_CORE)
+	if (!judge->given->compiled->by_core)
 		return;
 	judge->given = NULL;
 	judge->patterns = list_delete_last(judge->patterns);

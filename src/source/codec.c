@@ -71,7 +71,6 @@ struct FcCodec
 /* A format, and what unpacks it; without a start it is not in this build */
 typedef struct FcFormat
 {
-	const char *name;
 	const char *packages;		/* that have what a build needs */
 
 	/*
@@ -450,32 +449,22 @@ fc_xz_memory(const void *own)
 #define FC_ZLIB_PACKAGES	"zlib1g-dev (Debian) or zlib-devel (Fedora)"
 
 static const FcFormat formats[FC_CODEC_KINDS] = {
-	[FC_CODEC_NONE] = {"plain"},
-	[FC_CODEC_GZIP] = {"gzip", FC_ZLIB_PACKAGES, FC_GZIP},
-	[FC_CODEC_ZSTD] = {"zstd", "libzstd-dev (Debian) or libzstd-devel (Fedora)", FC_ZSTD},
-	[FC_CODEC_LZ4] = {"lz4", "liblz4-dev (Debian) or lz4-devel (Fedora)", FC_LZ4},
-	[FC_CODEC_BZIP2] = {"bzip2", "libbz2-dev (Debian) or bzip2-devel (Fedora)", FC_BZIP2},
-	[FC_CODEC_XZ] = {"xz", "liblzma-dev (Debian) or xz-devel (Fedora)", FC_XZ},
-	[FC_CODEC_ZIP] = {"zip", FC_ZLIB_PACKAGES, FC_ZIP},
-	[FC_CODEC_UTF16] = {"UTF-16"},
-	[FC_CODEC_SEVENZIP] = {"7z"},
-	[FC_CODEC_COMPRESS] = {"compress"},
-	[FC_CODEC_OLD_LZ4] = {"legacy lz4"},
-	[FC_CODEC_LZMA] = {"lzma"},
-	[FC_CODEC_TAR] = {"tar"},
-	[FC_CODEC_WORKBOOK] = {"spreadsheet"},
-	[FC_CODEC_PARQUET] = {"Parquet"},
-	[FC_CODEC_ORC] = {"ORC"},
-	[FC_CODEC_AVRO] = {"Avro"},
-	[FC_CODEC_ARROW] = {"Arrow"},
-	[FC_CODEC_SQLITE] = {"SQLite"},
-	[FC_CODEC_DUMP] = {"pg_dump"}
+	[FC_CODEC_GZIP] = {FC_ZLIB_PACKAGES, FC_GZIP},
+	[FC_CODEC_ZSTD] = {"libzstd-dev (Debian) or libzstd-devel (Fedora)", FC_ZSTD},
+	[FC_CODEC_LZ4] = {"liblz4-dev (Debian) or lz4-devel (Fedora)", FC_LZ4},
+	[FC_CODEC_BZIP2] = {"libbz2-dev (Debian) or bzip2-devel (Fedora)", FC_BZIP2},
+	[FC_CODEC_XZ] = {"liblzma-dev (Debian) or xz-devel (Fedora)", FC_XZ},
+	[FC_CODEC_ZIP] = {FC_ZLIB_PACKAGES, FC_ZIP}
 };
+
+#define FC_CODEC_NAME(kind, name) name,
 
 const char *
 fc_codec_name(FcCodecKind kind)
 {
-	return kind >= FC_CODEC_NONE && kind < FC_CODEC_KINDS ? formats[kind].name : "unknown";
+	static const char *const names[] = {FC_CODECS(FC_CODEC_NAME)};
+
+	return kind >= FC_CODEC_NONE && kind < FC_CODEC_KINDS ? names[kind] : "unknown";
 }
 
 bool

@@ -13,32 +13,40 @@
 
 #include "source/gunzip.h"
 
+/*
+ * Formats, with their names in messages; 7z and those after it are known, but
+ * no build loads them
+ */
+#define FC_CODECS(X) \
+	X(NONE, "plain") \
+	X(GZIP, "gzip") \
+	X(ZSTD, "zstd") \
+	X(LZ4, "lz4") \
+	X(BZIP2, "bzip2") \
+	X(XZ, "xz") \
+	X(ZIP, "zip") \
+	X(UTF16, "UTF-16")			/* unpacked by source/utf16.c */ \
+	X(SEVENZIP, "7z") \
+	X(COMPRESS, "compress")		/* .Z */ \
+	X(OLD_LZ4, "legacy lz4") \
+	X(LZMA, "lzma") \
+	X(TAR, "tar") \
+	X(WORKBOOK, "spreadsheet")	/* .xlsx, .ods, .xls */ \
+	X(PARQUET, "Parquet") \
+	X(ORC, "ORC") \
+	X(AVRO, "Avro") \
+	X(ARROW, "Arrow") \
+	X(SQLITE, "SQLite") \
+	X(DUMP, "pg_dump")			/* but for SQL */
+
+#define FC_CODEC_REFUSED	FC_CODEC_SEVENZIP
+
+#define FC_CODEC_NUMBER(kind, name) FC_CODEC_##kind,
+
 typedef enum FcCodecKind
 {
 	FC_CODEC_UNKNOWN = -1,		/* not looked at yet */
-	FC_CODEC_NONE,				/* plain data */
-	FC_CODEC_GZIP,
-	FC_CODEC_ZSTD,
-	FC_CODEC_LZ4,
-	FC_CODEC_BZIP2,
-	FC_CODEC_XZ,
-	FC_CODEC_ZIP,
-	FC_CODEC_UTF16,				/* unpacked by source/utf16.c */
-
-	/* what is known and no build loads */
-	FC_CODEC_REFUSED,
-	FC_CODEC_SEVENZIP = FC_CODEC_REFUSED,
-	FC_CODEC_COMPRESS,			/* .Z */
-	FC_CODEC_OLD_LZ4,
-	FC_CODEC_LZMA,
-	FC_CODEC_TAR,
-	FC_CODEC_WORKBOOK,			/* .xlsx, .ods, .xls */
-	FC_CODEC_PARQUET,
-	FC_CODEC_ORC,
-	FC_CODEC_AVRO,
-	FC_CODEC_ARROW,
-	FC_CODEC_SQLITE,
-	FC_CODEC_DUMP,				/* of pg_dump, but for SQL */
+	FC_CODECS(FC_CODEC_NUMBER)
 	FC_CODEC_KINDS
 } FcCodecKind;
 

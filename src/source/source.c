@@ -569,7 +569,6 @@ bool
 fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
 {
 	uint32		number = fc_source_number(source, offset);
-	const char *path = fc_source_path(source, number);
 	FcStretch	stretch = fc_source_stretch(source, number, offset);
 	FcDescriptor *descriptor;
 
@@ -580,7 +579,7 @@ fc_source_pin(const FcSource *source, uint64 offset, FcSourcePlace *place)
 	descriptor = fc_source_get(source, stretch.opened);
 	*place = (FcSourcePlace)
 	{
-		descriptor->fd, path, stretch.within, stretch.left, descriptor
+		descriptor->fd, fc_source_path(source, number), stretch.within, stretch.left, descriptor
 	};
 	fc_descriptors_pin(source->descriptors, descriptor);
 	return true;

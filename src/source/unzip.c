@@ -78,6 +78,16 @@ typedef struct Unzip
 	unsigned char record[ZIP_LOCAL_SIZE + 2 * UINT16_MAX];
 }			Unzip;
 
+/* Goes on to the next record, after so many bytes */
+static void
+zip_next(Unzip *zip, uint64_t skip)
+{
+	zip->state = ZIP_IN_RECORD;
+	zip->skip = skip;
+	zip->want = 4;
+	zip->have = 0;
+}
+
 void *
 fc_unzip_start(size_t memory)
 {
@@ -104,12 +114,10 @@ fc_unzip_restart(void *own)
 {
 	Unzip	   *zip = own;
 
-	zip->state = ZIP_IN_RECORD;
-	zip->skip = zip->headers = zip->entries = 0;
+	zip_next(zip, 0);
+	zip->headers = zip->entries = 0;
 	zip->last = false;
 	zip->members = 0;
-	zip->want = 4;
-	zip->have = 0;
 	return true;
 }
 
@@ -218,16 +226,6 @@ zip_member(Unzip *zip, const char **reason)
 	else
 		return fc_gunzip_bare(zip->inflate) ? FC_CODEC_OK : FC_CODEC_OUT_OF_MEMORY;
 	return FC_CODEC_REFUSES;
-}
-
-/* Goes on to the next record, after so many bytes */
-static void
-zip_next(Unzip *zip, uint64_t skip)
-{
-	zip->state = ZIP_IN_RECORD;
-	zip->skip = skip;
-	zip->want = 4;
-	zip->have = 0;
 }
 
 /* What records begin with, their bytes, and where the size of the rest is */

@@ -77,8 +77,8 @@ fc_pattern_try(PG_FUNCTION_ARGS)
 Datum
 fc_pattern_kind(PG_FUNCTION_ARGS)
 {
-	static const char *const names[] = {"steps", "epoch", "core"};
 	char	   *format = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	FcPattern  *pattern = fc_pattern_compile(format, TIMESTAMPOID, -1, "c");
 
-	return CStringGetTextDatum(names[fc_pattern_compile(format, TIMESTAMPOID, -1, "c")->kind]);
+	return CStringGetTextDatum(pattern->epoch_units > 0 ? "epoch" : pattern->by_core ? "core" : "steps");
 }
