@@ -573,12 +573,10 @@ static void
 fc_load_old_row(FcLoader *loader, const FcEntry *entry, const FcRecord *record, FcSpilled *spilled)
 {
 	TupleTableSlot *slot = loader->slot;
-	MemoryContext old;
 
 	Assert(fc_offset_is_tuple(entry->offset) && fc_plan_merges(&loader->ctx->shared->plan));
-	if (!fc_row_take_parsed(loader, record))
+	if (!fc_row_take(loader, record))
 		return;
-	old = MemoryContextSwitchTo(loader->row_mcxt);
 	fc_spilled_deform(spilled, slot);
 	ExecStoreVirtualTuple(slot);
 	if (slot != loader->leaf->slot)
@@ -587,7 +585,7 @@ fc_load_old_row(FcLoader *loader, const FcEntry *entry, const FcRecord *record, 
 	loader->row.marked = false;
 	loader->tasks.old++;
 	fc_row_put(loader);
-	MemoryContextSwitchTo(old);
+	MemoryContextSwitchTo(loader->ctx->mcxt);
 	MemoryContextReset(loader->row_mcxt);
 	fc_load_count(loader, 1);
 }
@@ -596,15 +594,11 @@ static void
 fc_load_spilled_row(FcLoader *loader, FcTask *task, const FcEntry *entry, const FcRecord *record,
 					FcSpilled *spilled)
 {
-	MemoryContext old;
-
 	fc_load_expect_key(loader, entry);
-	if (!fc_row_take_parsed(loader, record))
+	if (!fc_row_take(loader, record))
 		return;
-	old = MemoryContextSwitchTo(loader->row_mcxt);
 	fc_seen_deform(NULL, spilled, loader->slot);
 	loader->row.marked = loader->mark && fc_spilled_marked(spilled);
-	MemoryContextSwitchTo(old);
 	fc_row_load_taken(loader);
 	fc_load_count_read(loader, task, entry->length);
 }

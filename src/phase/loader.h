@@ -234,10 +234,10 @@ extern void fc_row_load(FcLoader *loader, const FcRecord *record);
 extern void fc_row_load_batched(FcLoader *loader, int i);
 
 /*
- * The same in two steps: if the first returns true, the caller puts the values
- * of the record into loader->slot
+ * The same in two steps: if the first returns true, row_mcxt is current, and
+ * the caller puts the values of the record into loader->slot, which is empty
  */
-extern bool fc_row_take_parsed(FcLoader *loader, const FcRecord *record);
+extern bool fc_row_take(FcLoader *loader, const FcRecord *record);
 extern void fc_row_load_taken(FcLoader *loader);
 
 /* The key of a row of the target's row type; 0 if it is NULL */
@@ -252,15 +252,14 @@ fc_row_key(const FcPlan *plan, const TupleTableSlot *slot, bool *null)
 }
 
 /*
- * Parses the current row, in the current memory context, as far as no error
- * about data can come up
+ * Parses the current row into an empty slot, in the current memory context, as
+ * far as no error about data can come up
  */
 static inline void
 fc_row_parse_quickly(FcLoader *loader, TupleTableSlot *slot)
 {
 	FcRow	   *row = &loader->row;
 
-	ExecClearTuple(slot);
 	row->parsed = fc_parse_quickly(loader->parser, row->record, slot->tts_values,
 								   slot->tts_isnull);
 }

@@ -180,7 +180,7 @@ fc_verify_row(void *arg)
 	FcVerifier *verifier = arg;
 	FcLoader   *loader = &verifier->loader;
 	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
-	TupleTableSlot *slot = loader->root_slot;
+	TupleTableSlot *slot = ExecClearTuple(loader->root_slot);
 
 	fc_row_parse_quickly(loader, slot);
 	verifier->entry = false;
@@ -204,7 +204,7 @@ fc_verify_compare(void *arg)
 	FcVerifier *verifier = arg;
 	FcLoader   *loader = &verifier->loader;
 	const FcShared *shared = loader->ctx->shared;
-	TupleTableSlot *slot = loader->root_slot;
+	TupleTableSlot *slot = ExecClearTuple(loader->root_slot);
 	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 
 	fc_row_parse_quickly(loader, slot);
