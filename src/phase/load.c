@@ -654,14 +654,20 @@ fc_load_tasks(FcLoader *loader)
 void
 fc_load_run(FcContext *ctx)
 {
-	FcLoader	loader = {0};
+	FcLoader	loader = {.dry = ctx->shared->phase == FC_PHASE_CHECK};
 
-	Assert(ctx->shared->phase == FC_PHASE_LOAD);
+	Assert(loader.dry || ctx->shared->phase == FC_PHASE_LOAD);
 	fc_load_begin(&loader, ctx);
 	loader.dedup = fc_dedup_begin(ctx);
-	if (loader.router.proute && ctx->shared->plan.order.nkeys > 0)
+	if (loader.dry)
+	{
+		loader.only.rri = loader.root;
+		loader.only.slot = loader.root_slot;
+		loader.leaf = &loader.only;
+	}
+	else if (loader.router.proute && ctx->shared->plan.order.nkeys > 0)
 		fc_leaf_begin_sort(&loader, NULL);
-	if (ctx->shared->course.chunks)
+	if (loader.dry || ctx->shared->course.chunks)
 		fc_load_chunks(&loader);
 	else
 		fc_load_tasks(&loader);
@@ -670,19 +676,4 @@ fc_load_run(FcContext *ctx)
 	fc_load_finish(&loader);
 	fc_turn_finish(ctx);
 	Assert(ctx->deferred == NIL && loader.only.writer == NULL);
-}
-
-void
-fc_load_check_run(FcContext *ctx)
-{
-	FcLoader	loader = {0};
-
-	Assert(ctx->shared->phase == FC_PHASE_CHECK);
-	loader.dry = true;
-	fc_load_begin(&loader, ctx);
-	loader.only.rri = loader.root;
-	loader.only.slot = loader.root_slot;
-	loader.leaf = &loader.only;
-	fc_load_chunks(&loader);
-	fc_load_finish(&loader);
 }

@@ -55,7 +55,7 @@ static void (*const fc_worker_phases[FC_NPHASES]) (FcContext *ctx) = {
 	[FC_PHASE_SCAN] = fc_scan_run,
 	[FC_PHASE_REPLACE] = fc_existing_run,
 	[FC_PHASE_LOAD] = fc_load_run,
-	[FC_PHASE_CHECK] = fc_load_check_run,
+	[FC_PHASE_CHECK] = fc_load_run,
 	[FC_PHASE_INDEX] = fc_index_run
 };
 
