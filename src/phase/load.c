@@ -143,7 +143,7 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 
 	Assert(task->slice < task->nslices);
 	Assert(task->part < loader->ctx->shared->nturns || !OidIsValid(task->partition));
-	INSTR_TIME_SET_CURRENT(loader->tasks.start);
+	loader->tasks.start = fc_pace_clock();
 	loader->tasks.old = loader->tasks.old_gone = loader->tasks.gone = 0;
 	if (loader->router.proute)
 		return;
@@ -176,8 +176,6 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 static void
 fc_load_end_task(FcLoader *loader, FcTask *task)
 {
-	instr_time	end;
-
 	if (loader->dedup)
 		fc_dedup_finish(loader);
 	task->old = loader->tasks.old - loader->tasks.old_gone;
@@ -186,9 +184,7 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 	task->gone = loader->tasks.gone;
 	if (loader->only.writer && fc_load_follower(loader->ctx, task) == NULL)
 		task->loaded = fc_leaf_end(loader);
-	INSTR_TIME_SET_CURRENT(end);
-	INSTR_TIME_SUBTRACT(end, loader->tasks.start);
-	task->usec = INSTR_TIME_GET_MICROSEC(end);
+	task->usec = fc_pace_clock() - loader->tasks.start;
 	if (task->slice == task->nslices - 1)
 		pg_atomic_fetch_add_u64(&loader->ctx->shared->counts.parts_done, 1);
 }

@@ -10,7 +10,6 @@
 #define FC_LOADER_H
 
 #include "executor/execPartition.h"
-#include "portability/instr_time.h"
 #include "utils/hsearch.h"
 
 #include "elsewhere/elsewhere.h"
@@ -106,7 +105,7 @@ typedef struct FcSorter
 typedef struct FcTasks
 {
 	FcTask	   *last;			/* the one taken last */
-	instr_time	start;			/* of the current one */
+	int64		start;			/* of the current one, fc_pace_clock() */
 	uint64		bytes;			/* of rows, not yet in
 								 * shared->counts.load_bytes */
 	uint64		old;			/* rows of the current task that the leaf had
