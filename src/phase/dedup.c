@@ -232,11 +232,11 @@ fc_dedup_drop(FcLoader *loader, uint64 offset)
 	if (!fc_offset_is_tuple(offset))
 	{
 		fc_context_count_out(loader->ctx, duplicates, offset, 1);
-		loader->tasks.gone++;
+		loader->tasks.last->gone++;
 		return;
 	}
 	pg_atomic_fetch_add_u64(&loader->ctx->shared->counts.updated, 1);
-	loader->tasks.old_gone++;
+	loader->tasks.last->old_gone++;
 }
 
 void
@@ -248,7 +248,9 @@ fc_dedup_count_mark(FcLoader *loader, uint64 offset, uint32 nold)
 	pg_atomic_fetch_add_u64(nold > 0 ? &counts->deleted : &counts->unmatched, Max(nold, 1));
 	/* these have been counted, or will be */
 	pg_atomic_fetch_sub_u64(&counts->updated, nold);
-	loader->tasks.gone++;
+	/* an analysis takes no tasks */
+	if (loader->tasks.last)
+		loader->tasks.last->gone++;
 }
 
 static void

@@ -144,7 +144,6 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 	Assert(task->slice < task->nslices);
 	Assert(task->part < loader->ctx->shared->nturns || !OidIsValid(task->partition));
 	loader->tasks.start = fc_pace_clock();
-	loader->tasks.old = loader->tasks.old_gone = loader->tasks.gone = 0;
 	if (loader->router.proute)
 		return;
 	if (!OidIsValid(task->partition))
@@ -178,10 +177,8 @@ fc_load_end_task(FcLoader *loader, FcTask *task)
 {
 	if (loader->dedup)
 		fc_dedup_finish(loader);
-	task->old = loader->tasks.old - loader->tasks.old_gone;
-	Assert(loader->tasks.old_gone <= loader->tasks.old);
-	task->old_gone = loader->tasks.old_gone;
-	task->gone = loader->tasks.gone;
+	Assert(task->old_gone <= task->old);
+	task->old -= task->old_gone;
 	if (loader->only.writer && fc_load_follower(loader->ctx, task) == NULL)
 		task->loaded = fc_leaf_end(loader);
 	task->usec = fc_pace_clock() - loader->tasks.start;
@@ -552,7 +549,7 @@ fc_load_spilled(FcLoader *loader, FcCellReader *cells, FcTask *task)
 		{
 			Assert(fc_load_is_of_task(task, spilled[i].key, fc_spilled_offset(&spilled[i])));
 			bytes += fc_spilled_length(spilled[i].spilled);
-			loader->tasks.old += fc_offset_is_tuple(fc_spilled_offset(&spilled[i]));
+			task->old += fc_offset_is_tuple(fc_spilled_offset(&spilled[i]));
 		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(loader->row_mcxt);
@@ -579,7 +576,7 @@ fc_load_old_row(FcLoader *loader, const FcEntry *entry, const FcRecord *record, 
 		fc_leaf_take(loader->leaf, slot);
 	loader->row.key = entry->key;
 	loader->row.marked = false;
-	loader->tasks.old++;
+	loader->tasks.last->old++;
 	fc_row_put(loader);
 	MemoryContextSwitchTo(loader->ctx->mcxt);
 	MemoryContextReset(loader->row_mcxt);

@@ -108,11 +108,6 @@ typedef struct FcTasks
 	int64		start;			/* of the current one, fc_pace_clock() */
 	uint64		bytes;			/* of rows, not yet in
 								 * shared->counts.load_bytes */
-	uint64		old;			/* rows of the current task that the leaf had
-								 * before */
-	uint64		old_gone;		/* ... that other rows replaced */
-	uint64		gone;			/* rows of the file that are left out: equal
-								 * ones stay, or they are delete marks */
 
 	/* set if the file is presorted */
 	FcTask	   *slice;			/* current one of the chunk's */
