@@ -352,7 +352,7 @@ extern void fc_leaf_end_slice(FcLoader *loader);
  * partition to it; else NULL, and fc_leaf_route() finds it
  */
 extern FcLeaf *fc_leaf_find_known(FcLoader *loader);
-extern FcLeaf *fc_leaf_known(FcLoader *loader, int64 key);
+extern FcLeaf *fc_leaf_known(FcLoader *loader, Datum value, bool null);
 
 /* Converts a row of the target's row type into the leaf's slot */
 extern void fc_leaf_take(const FcLeaf *leaf, TupleTableSlot *slot);

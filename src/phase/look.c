@@ -64,9 +64,7 @@ fc_look_leaf(FcLoader *loader, int i)
 	if (route == NULL)
 		return NULL;
 	key = &loader->batch->columns[route->attnum - 1];
-	if (key->any_null && key->nulls[i])
-		return NULL;
-	return fc_leaf_known(loader, fc_key_from_datum(route->type, key->values[i]));
+	return fc_leaf_known(loader, key->values[i], key->any_null && key->nulls[i]);
 }
 
 /* The expressions of the leaf's generated columns; NULL for other columns */
