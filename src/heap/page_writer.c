@@ -183,7 +183,7 @@ fc_page_append_all(FcPageWriter *writer, bool last)
 	if (writer->strategy == NULL && fc_page_wanted(writer))
 	{
 		fc_file_reserve(&append, writer->npages);
-		if (last && base->to.slice)
+		if (last)
 			fc_turn_pass(base->ctx, base->to.slice);
 	}
 	for (int i = 0; i < writer->npages; i += FC_PAGE_BATCH)

@@ -27,9 +27,8 @@ fc_turn_has_come(const FcSlice *slice)
 {
 	bool		came;
 
-	Assert(slice == NULL || slice->turn == NULL || pg_atomic_read_u32(&slice->turn->next) <= slice->number);
-	Assert(slice == NULL || slice->turn == NULL || !slice->mine || pg_atomic_read_u32(&slice->turn->next) == slice->number);
-	if (slice == NULL || slice->turn == NULL || slice->mine)
+	Assert(slice->turn == NULL || pg_atomic_read_u32(&slice->turn->next) <= slice->number);
+	if (slice->turn == NULL)
 		return true;
 	came = pg_atomic_read_u32(&slice->turn->next) == slice->number;
 	pg_read_barrier();
@@ -99,12 +98,10 @@ fc_turn_sleep(FcContext *ctx, const FcSlice *slice)
 }
 
 void
-fc_turn_wait(FcContext *ctx, FcSlice *slice)
+fc_turn_wait(FcContext *ctx, const FcSlice *slice)
 {
-	if (slice == NULL || slice->turn == NULL || slice->mine)
-		return;
-	fc_turn_sleep(ctx, slice);
-	slice->mine = true;
+	if (!fc_turn_has_come(slice))
+		fc_turn_sleep(ctx, slice);
 }
 
 void
@@ -162,7 +159,7 @@ fc_turn_end_slice(FcWriter *writer)
 	FcSlice    *slice = writer->to.slice;
 	uint64		inserted = writer->inserted;
 
-	Assert(slice != NULL && ctx->in_worker == IsParallelWorker());
+	Assert(ctx->in_worker == IsParallelWorker());
 	if (fc_turn_defer(ctx, writer))
 		return inserted;
 	inserted = fc_write_end(writer);

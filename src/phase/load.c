@@ -155,10 +155,8 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 	to.turn = &loader->ctx->turns[task->part];
 	if (task->nslices > 1 && !task->whole)
 	{
-		loader->slice = (FcSlice)
-		{
-			to.turn, task->slice
-		};
+		loader->slice.turn = to.turn;
+		loader->slice.number = task->slice;
 		to.sliced = true;
 		to.memory = loader->ctx->shared->memory / 4;
 	}
@@ -449,10 +447,8 @@ fc_load_chunk_in_turn(FcLoader *loader, FcChunkReader *reader, uint32 i)
 	};
 
 	Assert(loader->slice.turn == NULL);
-	loader->slice = (FcSlice)
-	{
-		&ctx->turns[0], i
-	};
+	loader->slice.turn = &ctx->turns[0];
+	loader->slice.number = i;
 	if (loader->router.proute == NULL)
 		fc_leaf_begin(loader, ctx->shared->leaf, &to);
 	fc_load_records(loader, reader, i);
