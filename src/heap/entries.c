@@ -76,8 +76,7 @@ struct FcEntries
 	EState	   *estate;
 	MemoryContext mcxt;			/* reset after each batch */
 	FcEntryIndex all;			/* all indexes: a row gets all its entries */
-	bool		looked;			/* the two below are known */
-	FcEntryIndex *indexes;		/* each */
+	FcEntryIndex *indexes;		/* each; NULL: it and "some" are not known */
 	bool		some;			/* some take runs, and rows may do without
 								 * their order */
 
@@ -119,7 +118,6 @@ fc_entries_look(FcEntries *entries)
 	ResultRelInfo *rri = &entries->all.rri;
 	bool		shows = rri->ri_RelationDesc->rd_tableam != GetHeapamTableAmRoutine();
 
-	entries->looked = true;
 	entries->indexes = palloc0(sizeof(FcEntryIndex) * rri->ri_NumIndices);
 	for (int i = 0; i < rri->ri_NumIndices && !shows; i++)
 	{
@@ -512,7 +510,7 @@ fc_entries_insert(FcEntries *entries, const FcMultiRow *rows, int n)
 	MemoryContext old = MemoryContextSwitchTo(MemoryContextGetParent(entries->mcxt));
 
 	Assert(n > 0 && n <= FC_ENTRIES_ROWS);
-	if (n >= FC_ENTRIES_FEW && !entries->looked)
+	if (n >= FC_ENTRIES_FEW && entries->indexes == NULL)
 		fc_entries_look(entries);
 	MemoryContextSwitchTo(entries->mcxt);
 	entries->rows = rows;

@@ -30,7 +30,7 @@ fc_log_row(char *to, HeapTupleHeader row, Size len)
 	const char *from = (char *) row + SizeofHeapTupleHeader;
 	Size		rest = len - SizeofHeapTupleHeader;
 
-	Assert(len >= SizeofHeapTupleHeader && row->t_hoff <= len);
+	Assert(row->t_hoff > SizeofHeapTupleHeader && row->t_hoff <= len);
 	Assert(len <= MaxHeapTupleSize && rest <= PG_UINT16_MAX);
 	StaticAssertStmt(SizeofHeapTupleHeader % MAXIMUM_ALIGNOF == MAXIMUM_ALIGNOF - 1,
 					 "after a byte come whole words");
@@ -39,8 +39,7 @@ fc_log_row(char *to, HeapTupleHeader row, Size len)
 	header->t_infomask = row->t_infomask;
 	header->t_hoff = row->t_hoff;
 	to = (char *) header + SizeOfMultiInsertTuple;
-	if (rest > 0)
-		*to = *from;
+	*to = *from;
 	for (Size i = 1; i < rest; i += MAXIMUM_ALIGNOF)
 		memcpy(to + i, from + i, MAXIMUM_ALIGNOF);
 	return to + rest;

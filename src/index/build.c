@@ -308,7 +308,5 @@ fc_index_run(FcContext *ctx)
 
 	while (!fc_error_beyond(ctx->shared, FC_SOMEWHERE) &&
 		   fc_context_take(ctx, ctx->shared->ntasks, &i))
-	{
 		build_one(ctx, &tasks[i]);
-	}
 }
