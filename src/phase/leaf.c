@@ -85,7 +85,7 @@ fc_leaf_close(FcLoader *loader, FcLeaf *leaf)
 		table_close(leaf->rri->ri_RelationDesc, NoLock);
 	}
 	fc_seen_close(leaf);
-	leaf->rri = NULL;
+	*leaf = (FcLeaf) {0};
 }
 
 void
