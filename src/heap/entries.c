@@ -96,9 +96,8 @@ static bool
 fc_entries_show(const FcEntryIndex *index)
 {
 	const IndexInfo *info = index->info;
-	int			nfunctions = index->rel->rd_index->indnkeyatts * index->rel->rd_indam->amsupport;
 
-	for (int i = 0; i < nfunctions; i++)
+	for (int i = 0; i < index->rel->rd_index->indnkeyatts * index->rel->rd_indam->amsupport; i++)
 		if (index->rel->rd_support[i] >= FirstNormalObjectId)
 			return true;
 	for (int i = 0; i < index->rel->rd_index->indnkeyatts; i++)

@@ -55,7 +55,6 @@ fc_multi_init_unique(FcMultiWriter *writer)
 		return;
 	for (int i = 0; i < rri->ri_NumIndices; i++)
 	{
-		Relation	index = rri->ri_IndexRelationDescs[i];
 		IndexInfo  *info = rri->ri_IndexRelationInfo[i];
 		MemoryContext old;
 
@@ -65,7 +64,7 @@ fc_multi_init_unique(FcMultiWriter *writer)
 		if (!info->ii_Unique || info->ii_ExclusionOps || info->ii_UniqueProcs)
 			continue;
 		old = MemoryContextSwitchTo(writer->base.estate->es_query_cxt);
-		BuildSpeculativeIndexInfo(index, info);
+		BuildSpeculativeIndexInfo(rri->ri_IndexRelationDescs[i], info);
 		MemoryContextSwitchTo(old);
 	}
 }
@@ -190,7 +189,6 @@ fc_multi_find_conflict(void *arg)
 static void
 fc_multi_reject(FcMultiWriter *writer, FcMultiRow *row, int i)
 {
-	Relation	index = writer->base.rri->ri_IndexRelationDescs[i];
 	bool		exclusion = writer->base.rri->ri_IndexRelationInfo[i]->ii_ExclusionOps != NULL;
 	ErrorData	edata = {0};
 	FcBad		bad = {FC_CLASS_UNIQUE, NULL, NULL, &edata};
@@ -199,7 +197,7 @@ fc_multi_reject(FcMultiWriter *writer, FcMultiRow *row, int i)
 	edata.message = psprintf(exclusion ?
 							 "conflicting key value violates exclusion constraint \"%s\"" :
 							 "duplicate key value violates unique constraint \"%s\"",
-							 RelationGetRelationName(index));
+							 RelationGetRelationName(writer->base.rri->ri_IndexRelationDescs[i]));
 	fc_reject_put(writer->base.ctx, row->offset, row->length, &bad);
 	pfree(edata.message);
 }
@@ -243,7 +241,6 @@ static void
 fc_multi_some(FcMultiWriter *writer, int i, int n)
 {
 	FcContext  *ctx = writer->base.ctx;
-
 	bool		known = fc_error_beyond(ctx->shared, PG_UINT64_MAX - 1);
 
 	Assert(i >= 0 && n > 0 && n <= FC_MULTI_ROWS && i + n <= writer->nrows);

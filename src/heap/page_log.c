@@ -72,8 +72,7 @@ fc_log_fill(Page page, char *buf)
 static bool
 fc_log_remakes(Page page)
 {
-	ItemId		first = PageGetItemId(page, FirstOffsetNumber);
-	HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, first);
+	HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, FirstOffsetNumber));
 
 	if (FC_CORE_LOGS_MAP_WITH_ROWS && PageIsAllVisible(page))
 		return false;

@@ -396,14 +396,13 @@ static void
 fc_dedup_end_sort(FcLoader *loader)
 {
 	FcDedup    *dedup = loader->dedup;
-	TupleTableSlot *slot = loader->leaf->slot;
 	MemoryContext mcxt = fc_context_memory(loader->ctx->mcxt, "sorted row");
 	MemoryContext next = fc_context_memory(loader->ctx->mcxt, "sorted row");
 	FcDedupRow	kept;
 	FcSortRow	place;
 
 	fc_sort_finish(dedup->sort);
-	for (bool any = false; fc_sort_next(dedup->sort, slot, &place); any = true)
+	for (bool any = false; fc_sort_next(dedup->sort, loader->leaf->slot, &place); any = true)
 	{
 		FcDedupRow	row = fc_dedup_copy_slot(loader, next, place.offset, place.length & ~FC_DEDUP_MARK);
 		MemoryContext swap = mcxt;

@@ -91,13 +91,11 @@ fc_leaf_close(FcLoader *loader, FcLeaf *leaf)
 void
 fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid)
 {
-	Relation	target = loader->ctx->target;
-
 	/* the slices of one leaf share the open table */
 	if (leaf->rri && RelationGetRelid(leaf->rri->ri_RelationDesc) == oid)
 		return;
 	fc_leaf_close(loader, leaf);
-	if (oid == RelationGetRelid(target))
+	if (oid == RelationGetRelid(loader->ctx->target))
 		leaf->rri = loader->root;
 	else
 	{
@@ -113,8 +111,7 @@ fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid)
 void
 fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 {
-	FcShared   *shared = loader->ctx->shared;
-	FcDestination to = {.slice = &loader->slice,.memory = shared->memory / 2};
+	FcDestination to = {.slice = &loader->slice,.memory = loader->ctx->shared->memory / 2};
 	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
 
 	Assert(leaf->writer == NULL && leaf->rri != NULL);
@@ -413,7 +410,6 @@ fc_leaf_refuses(const FcLoader *loader, Oid leaf)
 static FcLeaf *
 fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 {
-	TupleDesc	root = RelationGetDescr(loader->ctx->target);
 	Relation	rel = rri->ri_RelationDesc;
 	TupleDesc	desc = RelationGetDescr(rel);
 	FcLeaf		new = {rri};
@@ -431,7 +427,7 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 	{
 		new.number = list_length(loader->sorter.leaves);
 		new.slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-		new.to_root = fc_build_attrmap_if_req(desc, root);
+		new.to_root = fc_build_attrmap_if_req(desc, RelationGetDescr(loader->ctx->target));
 	}
 	else
 		fc_leaf_begin_writer(loader, &new);

@@ -472,7 +472,6 @@ fc_load_chunks(FcLoader *loader)
 	FcContext  *ctx = loader->ctx;
 	FcShared   *shared = ctx->shared;
 	Size		memory = fc_shared_read_memory(shared);
-	Size		block = Min(memory / 8, (Size) 1024 * 1024);
 	FcDestination to = {shared->storage, &ctx->turns[0], false, &loader->slice};
 	bool		in_turn = shared->course.in_turn && !loader->dry;
 	bool		one_writer = !in_turn && !shared->course.presorted &&
@@ -480,7 +479,7 @@ fc_load_chunks(FcLoader *loader)
 	FcChunkReader reader;
 	uint32		i;
 
-	fc_chunk_reader_begin(&reader, ctx, Max(block, 8192));
+	fc_chunk_reader_begin(&reader, ctx, Max(Min(memory / 8, (Size) 1024 * 1024), 8192));
 	fc_chunk_reader_find(&reader, shared->source.unsplit);
 	if (one_writer)
 		fc_leaf_begin(loader, shared->leaf, &to);

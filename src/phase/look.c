@@ -87,11 +87,10 @@ static void
 fc_look_generate(FcLoader *loader, FcLeaf *leaf, int i)
 {
 	TupleTableSlot *slot = leaf->slot;
-	TupleDesc	desc = slot->tts_tupleDescriptor;
 
 	if (leaf->generated == NULL)
 		leaf->generated = fc_look_generated(loader, leaf->rri->ri_RelationDesc);
-	for (int a = 0; a < desc->natts; a++)
+	for (int a = 0; a < slot->tts_tupleDescriptor->natts; a++)
 		if (leaf->generated[a])
 		{
 			slot->tts_values[a] = ExecEvalExpr(leaf->generated[a], GetPerTupleExprContext(loader->estate),
@@ -106,11 +105,10 @@ static bool
 fc_look_checks(FcLoader *loader, FcLeaf *leaf, int i)
 {
 	Relation	rel = leaf->rri->ri_RelationDesc;
-	TupleConstr *constr = RelationGetDescr(rel)->constr;
 
 	fc_seen_show(loader->batch, leaf->seen, i, leaf->slot, rel);
 	GetPerTupleExprContext(loader->estate)->ecxt_scantuple = leaf->slot;
-	if (constr->has_generated_stored)
+	if (RelationGetDescr(rel)->constr->has_generated_stored)
 		fc_look_generate(loader, leaf, i);
 	return !fc_look_lacks(loader->batch, leaf, i) && fc_row_failed_check(loader, leaf) < 0;
 }

@@ -154,9 +154,7 @@ fc_row_check_constraints(FcLoader *loader)
 static bool
 fc_row_check_partition(FcLoader *loader, TupleTableSlot *slot)
 {
-	bool		tolerated = fc_row_tolerates(loader, FC_CLASS_NO_PARTITION);
-
-	if (ExecPartitionCheck(loader->root, slot, loader->estate, !tolerated))
+	if (ExecPartitionCheck(loader->root, slot, loader->estate, !fc_row_tolerates(loader, FC_CLASS_NO_PARTITION)))
 		return true;
 	fc_row_refuse(loader, FC_CLASS_NO_PARTITION, NULL, ERRCODE_CHECK_VIOLATION,
 				  psprintf("new row for relation \"%s\" violates partition constraint",

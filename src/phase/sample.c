@@ -510,9 +510,8 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, FcSampled *s
 	sample.fetched = 2 * FC_SPILL_NUMBERED + shared->source.data_size / records + MAXIMUM_ALIGNOF;
 	if (fc_spill_kind != FC_SPILL_ROWS)
 	{
-		double		times;
+		double		times = fc_sample_times(&sample, shared, records, nworkers);
 
-		times = fc_sample_times(&sample, shared, records, nworkers);
 		sample.wide = times > FC_SAMPLE_ORDERED;
 		if (fc_spill_kind == FC_SPILL_AUTO)
 			reason = fc_sample_choose(&sample, shared, records, nworkers, times, &sampled->rows);

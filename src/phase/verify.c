@@ -301,13 +301,12 @@ fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
 static void
 fc_verify_chunks(FcVerifier *verifier, FcContext *ctx, uint32 first)
 {
-	FcLoader   *loader = &verifier->loader;
 	FcChunkReader reader;
 
 	Assert(!ctx->in_worker);
 	fc_chunk_reader_begin(&reader, ctx, 65536);
 	ctx->verifying = true;
-	fc_load_begin(loader, ctx);
+	fc_load_begin(&verifier->loader, ctx);
 	for (uint32 i = first; i < ctx->shared->source.nchunks; i++)
 		fc_verify_chunk(verifier, &reader, i);
 	fc_reject_end(ctx);
