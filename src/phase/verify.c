@@ -69,11 +69,11 @@ fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
 }
 
 /*
- * Opens a leaf, which stays open: the next row may be of any other leaf.  It
- * will get the indexes of the table "like", unless that is invalid.
+ * Opens the leaf of a task, which stays open: the next row may be of any other
+ * leaf.  One that was made will get the indexes of another table.
  */
 static void
-fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, Oid like)
+fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, const FcTask *task)
 {
 	FcLoader   *loader = &verifier->loader;
 	MemoryContext old;
@@ -81,12 +81,12 @@ fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, Oid like)
 	if (leaf->rri)
 		return;
 	old = MemoryContextSwitchTo(loader->ctx->mcxt);
-	fc_leaf_open(loader, leaf, oid);
+	fc_leaf_open(loader, leaf, task->partition);
 	leaf->slot = MakeSingleTupleTableSlot(RelationGetDescr(leaf->rri->ri_RelationDesc),
 										  &TTSOpsVirtual);
-	if (OidIsValid(like) && !verifier->insert)
+	if (task->created && !verifier->insert)
 	{
-		Relation	rel = table_open(like, NoLock);
+		Relation	rel = table_open(OidIsValid(task->replaces) ? task->replaces : loader->ctx->shared->target, NoLock);
 
 		leaf->indexes = fc_executor_child_indexes(rel, leaf->rri->ri_RelationDesc);
 		table_close(rel, NoLock);
@@ -124,9 +124,9 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 {
 	FcLoader   *loader = &verifier->loader;
 	FcShared   *shared = loader->ctx->shared;
-	FcTask	   *task = NULL;
+	const FcTask all = {.partition = shared->leaf,.created = shared->leaf != shared->target};
+	const FcTask *task = &all;
 	FcLeaf	   *leaf;
-	bool		created;
 
 	if (loader->router.proute)
 		return true;
@@ -142,15 +142,11 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 		if (!OidIsValid(task->partition))
 			return true;
 	}
-	created = task ? task->created : shared->leaf != shared->target;
-	if (verifier->insert && !created)
+	if (verifier->insert && !task->created)
 		return false;
-	leaf = &verifier->leaves[task ? task->part : 0];
-	Assert((task ? task->part : 0) < (uint32) verifier->nleaves);
-	fc_verify_open_leaf(verifier, leaf,
-						task ? task->partition : shared->leaf,
-						!created ? InvalidOid : task && OidIsValid(task->replaces) ?
-						task->replaces : shared->target);
+	Assert(task->part < (uint32) verifier->nleaves);
+	leaf = &verifier->leaves[task->part];
+	fc_verify_open_leaf(verifier, leaf, task);
 	if (verifier->insert)
 		fc_verify_open_writer(verifier, leaf);
 	loader->leaf = leaf;
