@@ -292,20 +292,6 @@ fc_multi_leave_spot(FcMultiWriter *writer)
 	ReleaseBulkInsertStatePin(writer->bistate);
 }
 
-static TupleTableSlot *
-fc_multi_make_slot(FcMultiWriter *writer)
-{
-	MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
-	TupleTableSlot *slot;
-
-	/* resource owners get slow with many references to one descriptor */
-	if (writer->desc == NULL)
-		writer->desc = CreateTupleDescCopyConstr(RelationGetDescr(writer->base.rel));
-	slot = MakeSingleTupleTableSlot(writer->desc, &TTSOpsHeapTuple);
-	MemoryContextSwitchTo(old);
-	return slot;
-}
-
 /*
  * Puts rows [i, i + n) into slots, which own their tuples then: those of the
  * first n rows.  A slot for each row that waits would take twice the memory of
@@ -315,9 +301,14 @@ static void
 fc_multi_show(FcMultiWriter *writer, int i, int n)
 {
 	FcMultiRow *rows = writer->rows;
+	MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
 
+	/* resource owners get slow with many references to one descriptor */
+	if (writer->desc == NULL)
+		writer->desc = CreateTupleDescCopyConstr(RelationGetDescr(writer->base.rel));
 	for (; writer->nslots < n; writer->nslots++)
-		rows[writer->nslots].slot = fc_multi_make_slot(writer);
+		rows[writer->nslots].slot = MakeSingleTupleTableSlot(writer->desc, &TTSOpsHeapTuple);
+	MemoryContextSwitchTo(old);
 	for (int j = 0; j < n; j++)
 	{
 		TupleTableSlot *slot = rows[i + j].slot = rows[j].slot;
