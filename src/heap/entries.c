@@ -494,12 +494,9 @@ fc_entries_index(FcEntries *entries, FcEntryIndex *index)
 	while ((edata = fc_error_catch(ctx, index->order ? fc_entries_fill : fc_entries_core, entries)) != NULL)
 	{
 		entries->refused[index->order ? index->entries[index->at].row : index->at] = true;
-		fc_error_keep(ctx->shared, FC_ERROR_ENTRY, ctx->at_offset, ctx->at_length, edata);
 		/* code of users may have thrown it, and not the index itself */
-		if (edata->context != NULL ||
-			ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
-			fc_error_stop(ctx);
-		FreeErrorData(edata);
+		fc_error_take(ctx, FC_ERROR_ENTRY, edata, edata->context != NULL ||
+					  ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION);
 	}
 }
 

@@ -220,11 +220,7 @@ fc_multi_one(FcMultiWriter *writer, FcMultiRow *row)
 		return;
 	edata = fc_error_catch_at(ctx, row->offset, row->length, fc_multi_find_conflict, &one);
 	if (edata != NULL)
-	{
-		fc_error_keep(ctx->shared, FC_ERROR_DATA, row->offset, row->length, edata);
-		fc_error_stop(ctx);
-		FreeErrorData(edata);
-	}
+		fc_error_take(ctx, FC_ERROR_DATA, edata, true);
 	else if (one.conflict >= 0)
 		fc_multi_reject(writer, row, one.conflict);
 	else if (fc_multi_try(writer, row, 1))

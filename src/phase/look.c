@@ -311,9 +311,7 @@ fc_look(FcLoader *loader, int from, int to, bool *alone)
 	{
 		if (loader->batch->unfinished)
 			fc_parse_count_kept(loader->parser, ctx->at_offset, ctx->at_length);
-		fc_error_keep(ctx->shared, look->kind, ctx->at_offset, ctx->at_length, edata);
-		fc_error_stop(ctx);
-		FreeErrorData(edata);
+		fc_error_take(ctx, look->kind, edata, true);
 	}
 	return look->at;
 }
@@ -365,10 +363,6 @@ fc_look_spilled(FcLoader *loader, const FcSpilledRow *rows, int n)
 	ResetPerTupleExprContext(loader->estate);
 	ExecClearTuple(loader->leaf->slot);
 	if (edata)
-	{
-		fc_error_keep(loader->ctx->shared, FC_ERROR_ROW, loader->ctx->at_offset, loader->ctx->at_length, edata);
-		fc_error_stop(loader->ctx);
-		FreeErrorData(edata);
-	}
+		fc_error_take(loader->ctx, FC_ERROR_ROW, edata, true);
 	return look.at;
 }

@@ -403,18 +403,14 @@ fc_row_end(FcLoader *loader)
 static bool
 fc_row_try(FcLoader *loader)
 {
-	FcContext  *ctx = loader->ctx;
 	FcRow	   *row = &loader->row;
-	ErrorData  *edata = fc_error_evaluate(ctx, row->record->offset, row->record->length,
+	ErrorData  *edata = fc_error_evaluate(loader->ctx, row->record->offset, row->record->length,
 										  fc_row_build, loader);
 
 	if (edata == NULL)
 		return true;
 	fc_parse_count_kept(loader->parser, row->record->offset, row->record->length);
-	fc_error_keep(ctx->shared, row->outcome == FC_ROW_BUILT ? FC_ERROR_ROW : FC_ERROR_DATA,
-				  row->record->offset, row->record->length, edata);
-	fc_error_stop(ctx);
-	FreeErrorData(edata);
+	fc_error_take(loader->ctx, row->outcome == FC_ROW_BUILT ? FC_ERROR_ROW : FC_ERROR_DATA, edata, true);
 	return false;
 }
 

@@ -475,7 +475,6 @@ static void
 fc_scan_chunk(FcScanner *scanner, uint32 i)
 {
 	FcContext  *ctx = scanner->ctx;
-	const FcRecord *record = &scanner->reader.record;
 	ErrorData  *edata;
 
 	if (!fc_chunk_reader_enter(&scanner->reader, i))
@@ -484,7 +483,7 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 	scanner->high = PG_INT64_MIN;
 	edata = fc_error_catch(ctx, fc_scan_records, scanner);
 	ctx->at_record = false;
-	if (edata && record->data == NULL)
+	if (edata && scanner->reader.record.data == NULL)
 	{
 		/* bytes in quotes may look like a record of any length */
 		if (ctx->shared->source.unsplit != FC_UNSPLIT_GUESS)
@@ -493,12 +492,7 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 		FreeErrorData(edata);
 	}
 	else if (edata)
-	{
-		fc_error_keep(ctx->shared, FC_ERROR_DATA, record->offset, record->length, edata);
-		if (scanner->where || scanner->doubt)
-			fc_error_stop(ctx);
-		FreeErrorData(edata);
-	}
+		fc_error_take(ctx, FC_ERROR_DATA, edata, scanner->where || scanner->doubt);
 	fc_chunk_reader_leave(&scanner->reader);
 	Assert(!ctx->evaluating);
 	fc_context_note_keys(ctx, i, scanner->low, scanner->high);

@@ -229,7 +229,7 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 		fc_error_apart(ctx, fc_worker_apart, ctx);
 	else
 		fc_worker_alone(ctx);
-	/* also if fc_error_stop has ended the phase */
+	/* also if fc_error_take has ended the phase */
 	if (ctx->turns)
 		ctx->shared->done = pg_atomic_read_u32(&ctx->turns[0].next);
 	ctx->turns = NULL;
