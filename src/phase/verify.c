@@ -250,19 +250,14 @@ fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 	loader->leaf = NULL;
 	edata = fc_error_evaluate(ctx, record->offset, record->length,
 							  fc_verify_row, verifier);
-	if (edata)
-	{
-		fc_parse_count_kept(loader->parser, record->offset, record->length);
-		fc_error_keep(ctx->shared, verifier->entry ? FC_ERROR_ENTRY :
-					  loader->row.outcome == FC_ROW_BUILT ? FC_ERROR_ROW : FC_ERROR_DATA,
-					  record->offset, record->length, edata);
-		return;
-	}
-	if (loader->row.outcome == FC_ROW_REFUSED)
+	if (edata == NULL && loader->row.outcome == FC_ROW_REFUSED)
 		fc_reject_put(ctx, record->offset, record->length, &loader->row.bad);
 	else
 		fc_parse_count_kept(loader->parser, record->offset, record->length);
-	if (loader->row.outcome == FC_ROW_BUILT && verifier->insert && loader->leaf && !loader->row.marked)
+	if (edata)
+		fc_error_take(ctx, verifier->entry ? FC_ERROR_ENTRY :
+					  loader->row.outcome == FC_ROW_BUILT ? FC_ERROR_ROW : FC_ERROR_DATA, edata, false);
+	else if (loader->row.outcome == FC_ROW_BUILT && verifier->insert && loader->leaf && !loader->row.marked)
 	{
 		MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 
