@@ -46,8 +46,6 @@ static void
 fc_turn_end_deferred(FcContext *ctx, FcWriter *writer)
 {
 	Relation	rel = writer->rel;
-	ResourceOwner owner = writer->owner;
-	ResourceOwner current = CurrentResourceOwner;
 	FcSlice		slice = writer->slice;
 
 	Assert(fc_turn_has_come(&slice));
@@ -57,10 +55,7 @@ fc_turn_end_deferred(FcContext *ctx, FcWriter *writer)
 	writer->to.slice = &slice;
 	(void) fc_write_end(writer);
 	fc_turn_pass(ctx, &slice);
-	/* the reference belongs to another owner */
-	CurrentResourceOwner = owner;
 	RelationDecrementReferenceCount(rel);
-	CurrentResourceOwner = current;
 }
 
 bool
@@ -144,7 +139,6 @@ fc_turn_defer(FcContext *ctx, FcWriter *writer)
 	writer->slice = *slice;
 	slice->turn = NULL;
 	RelationIncrementReferenceCount(writer->rel);
-	writer->owner = CurrentResourceOwner;
 	old = MemoryContextSwitchTo(ctx->mcxt);
 	ctx->deferred = lappend(ctx->deferred, writer);
 	MemoryContextSwitchTo(old);

@@ -63,7 +63,6 @@ struct FcWriter
 	uint64		inserted;		/* rows; patient: also those that wait */
 	Size		held;			/* bytes of rows not inserted yet */
 	FcSlice		slice;			/* deferred: its own copy */
-	ResourceOwner owner;		/* deferred: of the reference to rel */
 	Relation	toast;			/* stays open, see fc_write_open_toast */
 	Relation   *toast_indexes;
 	int			ntoast_indexes;
