@@ -105,17 +105,6 @@ fc_load_follower(const FcContext *ctx, FcTask *task)
 	return task && task + 1 < end && fc_load_follows(ctx, task + 1) ? task + 1 : NULL;
 }
 
-/* The first task of the chunk of a presorted file, or of one after it */
-static FcTask *
-fc_load_find_task(const FcContext *ctx, uint32 chunk)
-{
-	FcTask	   *tasks = ctx->tasks;
-	uint32		first = 0;
-
-	fc_search(uint32, first, ctx->shared->ntasks, mid, tasks[mid].chunk < chunk);
-	return &tasks[first];
-}
-
 /* Takes the next task; NULL if there is none */
 static FcTask *
 fc_load_take_task(FcLoader *loader)
@@ -422,7 +411,11 @@ fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 static void
 fc_load_slices(FcLoader *loader, FcChunkReader *reader, uint32 i)
 {
-	loader->tasks.slice = fc_load_find_task(loader->ctx, i);
+	FcTask	   *tasks = loader->ctx->tasks;
+	uint32		first = 0;
+
+	fc_search(uint32, first, loader->ctx->shared->ntasks, mid, tasks[mid].chunk < i);
+	loader->tasks.slice = &tasks[first];
 	if (!fc_load_has_slice(loader, i))
 		return;
 	loader->tasks.key = loader->tasks.slice->lo.key;

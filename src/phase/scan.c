@@ -86,8 +86,7 @@ fc_scan_row(FcScanner *scanner, char *data)
 	{
 		ExecStoreVirtualTuple(slot);
 		slot->tts_tableOid = RelationGetRelid(ctx->target);
-		accepted = scanner->where == NULL ||
-			fc_where_accepts(scanner->where, scanner->estate, slot);
+		accepted = !scanner->where || fc_where_accepts(scanner->where, scanner->estate, slot);
 		scanner->marked = accepted && scanner->mark &&
 			fc_where_accepts(scanner->mark, scanner->estate, slot);
 	}
