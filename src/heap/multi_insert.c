@@ -50,23 +50,20 @@ static void
 fc_multi_init_unique(FcMultiWriter *writer)
 {
 	ResultRelInfo *rri = writer->base.rri;
+	MemoryContext old;
 
 	if ((writer->base.ctx->shared->plan.tolerated & FC_CLASS_UNIQUE) == 0)
 		return;
+	old = MemoryContextSwitchTo(writer->base.estate->es_query_cxt);
 	for (int i = 0; i < rri->ri_NumIndices; i++)
 	{
 		IndexInfo  *info = rri->ri_IndexRelationInfo[i];
-		MemoryContext old;
 
-		if (!info->ii_Unique && !info->ii_ExclusionOps)
-			continue;
-		writer->unique = true;
-		if (!info->ii_Unique || info->ii_ExclusionOps || info->ii_UniqueProcs)
-			continue;
-		old = MemoryContextSwitchTo(writer->base.estate->es_query_cxt);
-		BuildSpeculativeIndexInfo(rri->ri_IndexRelationDescs[i], info);
-		MemoryContextSwitchTo(old);
+		writer->unique |= info->ii_Unique || info->ii_ExclusionOps;
+		if (info->ii_Unique && !info->ii_ExclusionOps && !info->ii_UniqueProcs)
+			BuildSpeculativeIndexInfo(rri->ri_IndexRelationDescs[i], info);
 	}
+	MemoryContextSwitchTo(old);
 }
 
 static void
