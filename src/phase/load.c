@@ -76,19 +76,6 @@ fc_load_is_sent(FcLoader *loader, const FcRecord *record)
 	return sent;
 }
 
-static void
-fc_load_finish(FcLoader *loader)
-{
-	if (loader->dispatch)
-		loader->elsewhere->dispatch_end(loader->dispatch);
-	fc_leaf_close(loader, &loader->only);
-	if (loader->router.proute)
-		fc_leaf_end_routing(loader);
-	ExecDropSingleTupleTableSlot(loader->root_slot);
-	fc_parse_end(loader->parser);
-	fc_executor_end(loader->estate);
-}
-
 /* Does the process that has the task before take this one, too? */
 static bool
 fc_load_follows(const FcContext *ctx, const FcTask *task)
@@ -654,7 +641,14 @@ fc_load_run(FcContext *ctx)
 		fc_load_tasks(&loader);
 	elog(DEBUG2, "fast_copy: %llu of %llu rows by columns",
 		 (unsigned long long) loader.by_columns, (unsigned long long) loader.rows);
-	fc_load_finish(&loader);
+	if (loader.dispatch)
+		loader.elsewhere->dispatch_end(loader.dispatch);
+	fc_leaf_close(&loader, &loader.only);
+	if (loader.router.proute)
+		fc_leaf_end_routing(&loader);
+	ExecDropSingleTupleTableSlot(loader.root_slot);
+	fc_parse_end(loader.parser);
+	fc_executor_end(loader.estate);
 	fc_turn_finish(ctx);
 	Assert(ctx->deferred == NIL && loader.only.writer == NULL);
 }
