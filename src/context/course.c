@@ -118,7 +118,7 @@ fc_course_core_alone(const FcFacts *facts)
 		(!facts->key_routes || facts->frozen || (!facts->creates && !facts->keeps_default));
 }
 
-/* Sets what follows from the way alone, or with other facts */
+/* Sets what follows from the way, and which steps are needed */
 static void
 fc_course_follow(const FcFacts *facts, FcCourse *course)
 {
@@ -131,12 +131,7 @@ fc_course_follow(const FcFacts *facts, FcCourse *course)
 	course->spills = course->rows && facts->writes;
 	course->in_turn = course->in_order && !facts->sorts;
 	course->attaches = course->core || (facts->visible && !facts->placed);
-}
 
-/* Which steps are needed */
-static void
-fc_course_steps(const FcFacts *facts, FcCourse *course)
-{
 	course->finds = facts->sprouts && !course->sends_all;
 	course->core_alone = course->core && fc_course_core_alone(facts);
 	course->seeks = facts->keyed && !facts->grows && !course->sends_all;
@@ -154,7 +149,6 @@ fc_course(const FcFacts *facts)
 
 	course.leader = facts->leader ? facts->leader : facts->leader_leaf;
 	fc_course_follow(facts, &course);
-	fc_course_steps(facts, &course);
 	course.unsplit = fc_course_unsplit(facts, course.way);
 	/* core needs the records only to count the lines of rejects */
 	course.splits = course.unsplit == FC_UNSPLIT_NOT && !facts->heads &&
