@@ -183,7 +183,6 @@ fc_new_end(List *files)
 				fc_new_map(file);
 			fc_new_exchange(file);
 		}
-		pfree(file);
 	}
-	list_free(files);
+	list_free_deep(files);
 }

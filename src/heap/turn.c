@@ -102,8 +102,7 @@ fc_turn_wait(FcContext *ctx, const FcSlice *slice)
 void
 fc_turn_finish(FcContext *ctx)
 {
-	if (ctx->deferred != NIL)
-		fc_turn_sleep(ctx, NULL);
+	fc_turn_sleep(ctx, NULL);
 	Assert(ctx->deferred == NIL && ctx->deferred_bytes == 0);
 }
 
