@@ -454,7 +454,7 @@ fc_load_chunks(FcLoader *loader)
 	Size		memory = fc_shared_read_memory(shared);
 	FcDestination to = {shared->storage, &ctx->turns[0], false, &loader->slice};
 	bool		in_turn = shared->course.in_turn && !loader->dry;
-	bool		one_writer = !in_turn && !shared->course.presorted &&
+	bool		one_writer = !in_turn && shared->course.way != FC_WAY_PRESORTED &&
 		!loader->router.proute && !loader->dry;
 	FcChunkReader reader;
 	uint32		i;
@@ -468,7 +468,7 @@ fc_load_chunks(FcLoader *loader)
 	{
 		pg_atomic_fetch_add_u64(&shared->counts.load_bytes,
 								fc_shared_chunk(shared, i)->length);
-		if (shared->course.presorted)
+		if (shared->course.way == FC_WAY_PRESORTED)
 			fc_load_slices(loader, &reader, i);
 		else if (in_turn)
 			fc_load_chunk_in_turn(loader, &reader, i);

@@ -329,7 +329,7 @@ fc_verify_load(FcContext *ctx, int nleaves, bool insert)
 	 * a process that stops passes it on.  An index that is built later has seen
 	 * no chunk.
 	 */
-	if (shared->course.in_order && !insert)
+	if (shared->course.way == FC_WAY_TURNS && !insert)
 	{
 		first = fc_lines_chunk(shared, pg_atomic_read_u64(&shared->errors.offset));
 		first = Min(first, shared->done);
