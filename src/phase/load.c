@@ -25,7 +25,8 @@ void
 fc_load_begin(FcLoader *loader, FcContext *ctx)
 {
 	loader->ctx = ctx;
-	loader->estate = fc_executor_begin(ctx, &loader->root);
+	loader->estate = fc_executor_begin(ctx);
+	loader->root = loader->estate->es_result_relations[0];
 	loader->root_slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 												 &TTSOpsVirtual);
 	loader->parser = fc_parse_begin(ctx, loader->estate, true);

@@ -157,8 +157,7 @@ bool
 fc_presorted_look(FcContext *ctx, int64 *keys)
 {
 	FcPresortedLook look = {.keys = keys,.last = PG_INT64_MIN,.sorted = true};
-	ResultRelInfo *root;
-	EState	   *estate = fc_executor_begin(ctx, &root);
+	EState	   *estate = fc_executor_begin(ctx);
 	ErrorData  *edata;
 
 	Assert(!ctx->in_worker);

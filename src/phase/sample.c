@@ -134,8 +134,7 @@ fc_sample_take(FcKeySample *sample, FcContext *ctx)
 	uint32		nchunks = ctx->shared->source.nchunks;
 	uint32		n = Min(nchunks, FC_SAMPLE_STRETCHES);
 	ErrorData  *edata = NULL;
-	ResultRelInfo *root;
-	EState	   *estate = fc_executor_begin(ctx, &root);
+	EState	   *estate = fc_executor_begin(ctx);
 
 	sample->rows = palloc(sizeof(FcSampleRow) * (FC_SAMPLE_ROWS + FC_SAMPLE_OLD));
 	fc_chunk_reader_begin(reader, ctx, FC_SAMPLE_LEAST);

@@ -593,7 +593,6 @@ fc_scan_run(FcContext *ctx)
 {
 	FcShared   *shared = ctx->shared;
 	FcScanner	scanner = {.ctx = ctx};
-	ResultRelInfo *root;
 	uint32		i;
 
 	Assert(shared->phase == FC_PHASE_SCAN && (shared->finds || shared->plan.key.type != FC_KEY_NONE));
@@ -602,7 +601,7 @@ fc_scan_run(FcContext *ctx)
 	fc_chunk_reader_begin(&scanner.reader, ctx,
 						  Max(Min(shared->memory / 16, (Size) 256 * 1024), 8192));
 	fc_chunk_reader_find(&scanner.reader, shared->source.unsplit);
-	scanner.estate = fc_executor_begin(ctx, &root);
+	scanner.estate = fc_executor_begin(ctx);
 	if (!shared->plan.where_late)
 		scanner.where = fc_where_begin(shared, false);
 	/* the load evaluates it once more, but for rows that are spilled */
