@@ -76,11 +76,8 @@ static void
 fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, const FcTask *task)
 {
 	FcLoader   *loader = &verifier->loader;
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
 
-	if (leaf->rri)
-		return;
-	old = MemoryContextSwitchTo(loader->ctx->mcxt);
 	fc_leaf_open(loader, leaf, task->partition);
 	leaf->slot = MakeSingleTupleTableSlot(RelationGetDescr(leaf->rri->ri_RelationDesc),
 										  &TTSOpsVirtual);
@@ -98,8 +95,6 @@ fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, const FcTask *task)
 static void
 fc_verify_open_writer(FcVerifier *verifier, FcLeaf *leaf)
 {
-	if (leaf->writer)
-		return;
 	if (verifier->nwriters == FC_LEAF_WRITERS)
 	{
 		for (int i = 0; i < verifier->nleaves; i++)
@@ -146,8 +141,9 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 		return false;
 	Assert(task->part < (uint32) verifier->nleaves);
 	leaf = &verifier->leaves[task->part];
-	fc_verify_open_leaf(verifier, leaf, task);
-	if (verifier->insert)
+	if (leaf->rri == NULL)
+		fc_verify_open_leaf(verifier, leaf, task);
+	if (verifier->insert && leaf->writer == NULL)
 		fc_verify_open_writer(verifier, leaf);
 	loader->leaf = leaf;
 	return true;
