@@ -443,9 +443,9 @@ fc_analyze_choices(FcAnalysis *analysis)
 		"key" : "chunks of the file";
 	fc_analyze_add(analysis, "choice", "spill")->detail =
 		target->plan->key.type == FC_KEY_NONE || target->course.core ? "none" :
-		target->course.rows ? "rows" : "offsets";
+		target->course.way == FC_WAY_ROWS ? "rows" : "offsets";
 	fc_analyze_add(analysis, "choice", "io_method")->detail =
-		target->course.rows ? "none" : target->shared->io.uring ? "io_uring" : "sync";
+		target->course.way == FC_WAY_ROWS ? "none" : target->shared->io.uring ? "io_uring" : "sync";
 }
 
 /* Bytes of temporary copies and of the converted file */
@@ -485,7 +485,7 @@ fc_analyze_disk(FcAnalysis *analysis)
 	fc_analyze_add(analysis, "disk", "temporary files")->bytes =
 		fc_analyze_copied(analysis->job) +
 		(target->plan->key.type == FC_KEY_NONE ? 0 :
-		 target->loaded * FC_SPILL_ENTRY + (target->course.rows ? Max(heap, target->source->size) : 0));
+		 target->loaded * FC_SPILL_ENTRY + (target->course.way == FC_WAY_ROWS ? Max(heap, target->source->size) : 0));
 }
 
 List *

@@ -118,33 +118,25 @@ fc_course_core_alone(const FcFacts *facts)
 		(!facts->key_routes || facts->frozen || (!facts->creates && !facts->keeps_default));
 }
 
-/* Sets what follows from the way alone, or with other facts */
+/* Sets what follows from the way, and which steps are needed */
 static void
 fc_course_follow(const FcFacts *facts, FcCourse *course)
 {
 	course->core = course->way == FC_WAY_COPY;
 	course->sends_all = course->way == FC_WAY_SEND;
 	course->chunks = course->way <= FC_WAY_PRESORTED;
-	course->in_order = course->way == FC_WAY_TURNS;
-	course->presorted = course->way == FC_WAY_PRESORTED;
-	course->rows = course->way == FC_WAY_ROWS;
-	course->spills = course->rows && facts->writes;
-	course->in_turn = course->in_order && !facts->sorts;
+	course->spills = course->way == FC_WAY_ROWS && facts->writes;
+	course->in_turn = course->way == FC_WAY_TURNS && !facts->sorts;
 	course->attaches = course->core || (facts->visible && !facts->placed);
-}
 
-/* Which steps are needed */
-static void
-fc_course_steps(const FcFacts *facts, FcCourse *course)
-{
 	course->finds = facts->sprouts && !course->sends_all;
 	course->core_alone = course->core && fc_course_core_alone(facts);
 	course->seeks = facts->keyed && !facts->grows && !course->sends_all;
-	course->scans = facts->keyed && !course->presorted;
+	course->scans = facts->keyed && course->way != FC_WAY_PRESORTED;
 	course->routes = facts->key_routes;
 	course->fills = !course->core;
 	/* what the scan has counted the load would count once more */
-	course->drops_key = course->fills && facts->keyed && (facts->early || course->in_order);
+	course->drops_key = course->fills && facts->keyed && (facts->early || course->way == FC_WAY_TURNS);
 }
 
 FcCourse
@@ -154,7 +146,6 @@ fc_course(const FcFacts *facts)
 
 	course.leader = facts->leader ? facts->leader : facts->leader_leaf;
 	fc_course_follow(facts, &course);
-	fc_course_steps(facts, &course);
 	course.unsplit = fc_course_unsplit(facts, course.way);
 	/* core needs the records only to count the lines of rejects */
 	course.splits = course.unsplit == FC_UNSPLIT_NOT && !facts->heads &&
@@ -164,7 +155,7 @@ fc_course(const FcFacts *facts)
 	course.alone = facts->sorts && (facts->routed || !facts->keyed);
 	/* the turns of several files have no gap once all chunks are known */
 	course.flows = !course.core && !facts->sends && !facts->sorts && !facts->numbered &&
-		!(facts->several && course.in_order);
+		!(facts->several && course.way == FC_WAY_TURNS);
 	/* the leader alone takes only what he reads once as it comes */
 	course.waits = facts->grows && (course.core || course.sends_all || course.leader != NULL || course.finds ||
 									(facts->nworkers == 0 && !(facts->received && course.in_turn)));
@@ -172,11 +163,11 @@ fc_course(const FcFacts *facts)
 		!facts->conflicts && !facts->numbered && !facts->effects && course.leader == NULL && !course.finds;
 	/* who reads what, and in which order, excludes others */
 	Assert(course.reason != NULL && course.core == (course.way == FC_WAY_COPY));
-	Assert(course.core + course.chunks + course.rows + (course.way == FC_WAY_OFFSETS) == 1 && course.chunks >= course.sends_all);
+	Assert(course.core + course.chunks + (course.way >= FC_WAY_OFFSETS && course.way <= FC_WAY_ROWS) == 1 && course.chunks >= course.sends_all);
 	Assert(!course.core_alone || course.core);
 	Assert(!course.splits || course.unsplit == FC_UNSPLIT_NOT);
-	Assert(!course.in_turn || course.in_order);
+	Assert(!course.in_turn || course.way == FC_WAY_TURNS);
 	Assert(!course.once || course.in_turn);
-	Assert(!course.spills || course.rows);
+	Assert(!course.spills || course.way == FC_WAY_ROWS);
 	return course;
 }

@@ -126,9 +126,6 @@ typedef struct FcCourse
 	bool		sends_all;		/* the leader sends all records */
 	bool		chunks;			/* the load reads the files from one end to the
 								 * other */
-	bool		in_order;		/* ... and keeps to the order of the file */
-	bool		presorted;		/* ... which is the key's */
-	bool		rows;			/* it reads rows that the scan has spilled */
 
 	/* which steps it takes, see load/run.c */
 	bool		core_alone;		/* core loads, and needs nothing before */

@@ -36,23 +36,6 @@
  */
 #define FC_DSM_SMALL	((Size) 64 * 1024)
 
-/* Takes the memory; returns an errno, or 0.  A signal would interrupt it. */
-static int
-fc_dsm_allocate(int fd, Size size)
-{
-	sigset_t	old;
-	int			err;
-
-	sigprocmask(SIG_SETMASK, &BlockSig, &old);
-	pgstat_report_wait_start(WAIT_EVENT_DSM_FILL_ZERO_WRITE);
-	do
-		err = posix_fallocate(fd, 0, size);
-	while (err == EINTR);
-	pgstat_report_wait_end();
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	return err;
-}
-
 /*
  * Grows the segment's file to this size; returns an errno, or 0.  ENOENT: core
  * has the segment elsewhere, as in memory that the server got when it started.
@@ -61,6 +44,7 @@ static int
 fc_dsm_grow(dsm_handle handle, Size size)
 {
 	char		name[32];
+	sigset_t	old;
 	int			fd;
 	int			err;
 
@@ -68,7 +52,14 @@ fc_dsm_grow(dsm_handle handle, Size size)
 	fd = shm_open(name, O_RDWR, 0);
 	if (fd < 0)
 		return errno;
-	err = fc_dsm_allocate(fd, size);
+	/* a signal would interrupt it */
+	sigprocmask(SIG_SETMASK, &BlockSig, &old);
+	pgstat_report_wait_start(WAIT_EVENT_DSM_FILL_ZERO_WRITE);
+	do
+		err = posix_fallocate(fd, 0, size);
+	while (err == EINTR);
+	pgstat_report_wait_end();
+	sigprocmask(SIG_SETMASK, &old, NULL);
 	close(fd);
 	return err;
 }

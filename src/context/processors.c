@@ -85,18 +85,18 @@ fc_quota_is_there(const char *controllers)
 }
 
 /*
- * The least quota of the control groups that the process is in, of version 2
- * and of version 1 where the kernel has it.  They are lines
- * "number:controllers:path"; those of version 2 name no controllers.  A
- * container sees only its own group, at the root of what is mounted there.
+ * Returns "least", or the least quota of the control groups that the process is
+ * in, of version 2 and of version 1 where the kernel has it, if that is lower.
+ * They are lines "number:controllers:path"; those of version 2 name no
+ * controllers.  A container sees only its own group, at the root of what is
+ * mounted there.
  */
 static int
-fc_quota(void)
+fc_quota(int least)
 {
 	FILE	   *file = AllocateFile("/proc/self/cgroup", "r");
 	char		line[MAXPGPATH];
 	char		dir[2 * MAXPGPATH];
-	int			least = INT_MAX;
 
 	if (file == NULL)
 		return least;
@@ -127,14 +127,12 @@ fc_quota(void)
 static int
 fc_processors(void)
 {
-	int			processors = (int) sysconf(_SC_NPROCESSORS_ONLN);
-	int			quota = fc_quota();
+	int			processors = fc_quota((int) sysconf(_SC_NPROCESSORS_ONLN));
 	cpu_set_t	set;
 
 	/* fails where the machine has more than a set has room for */
 	if (sched_getaffinity(0, sizeof(set), &set) == 0)
 		processors = Min(processors, CPU_COUNT(&set));
-	processors = Min(processors, quota);
 	return Max(processors, 1);
 }
 

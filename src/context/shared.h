@@ -293,7 +293,7 @@ typedef struct FcSharedIo
 /* The first bad record that ends the load */
 typedef struct FcSharedErrors
 {
-	pg_atomic_uint32 stopped;	/* a process stopped: see fc_error_stop */
+	pg_atomic_uint32 stopped;	/* a process stopped: see fc_error_take */
 	pg_atomic_uint64 offset;	/* of the first; UINT64_MAX: no bad record
 								 * known */
 	slock_t		mutex;
@@ -581,8 +581,8 @@ typedef struct FcContext
 	bool		at_record;		/* that record is known: at_offset, at_length */
 	uint64		at_offset;
 	uint64		at_length;
-	bool		stopped;		/* see fc_error_stop */
-	bool		ended;			/* fc_error_stop has thrown */
+	bool		stopped;		/* see fc_error_take */
+	bool		ended;			/* fc_error_take has thrown */
 	slist_head	free_batches;	/* memory for pages, to be used again in this
 								 * phase */
 	struct FcHand *hand;		/* takes part in unpacking in this phase;

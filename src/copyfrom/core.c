@@ -272,8 +272,8 @@ fc_core_route(FcTarget *target, TupleTableSlot *slot)
 {
 	FcUnrouted	row = {target, slot};
 	ErrorContextCallback callback;
-	ResultRelInfo *root;
-	EState	   *estate = fc_executor_begin(&target->ctx, &root);
+	EState	   *estate = fc_executor_begin(&target->ctx);
+	ResultRelInfo *root = estate->es_result_relations[0];
 	ModifyTableState *mtstate = makeNode(ModifyTableState);
 	PartitionTupleRouting *proute;
 

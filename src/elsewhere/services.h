@@ -42,7 +42,7 @@
 	X(void, fc_chunk_reader_leave, (FcChunkReader *reader), (reader)) \
 	X(bool, fc_chunk_reader_refuse, (FcChunkReader *reader, FcEnd end), (reader, end)) \
 	X(bool, fc_chunk_reader_skip, (FcChunkReader *reader), (reader)) \
-	X(EState *, fc_executor_begin, (FcContext *ctx, ResultRelInfo **rri), (ctx, rri)) \
+	X(EState *, fc_executor_begin, (FcContext *ctx), (ctx)) \
 	X(void, fc_executor_end, (EState *estate), (estate)) \
 	X(FcParser *, fc_parse_begin, (FcContext *ctx, EState *estate, bool numbered), (ctx, estate, numbered)) \
 	X(void, fc_parse_end, (FcParser *parser), (parser)) \

@@ -12,7 +12,7 @@
  * 3. From then on all processes skip the records after that one, and still
  *    parse, check and insert those before it.
  * 4. A process that caught an error in code that may be a user's stops
- *    (fc_error_stop).  Unless processes take chunks in the order of the file,
+ *    (fc_error_take).  Unless processes take chunks in the order of the file,
  *    records before the bad one may then be unread, and the leader looks at
  *    them in that order (fc_verify_load).
  * 5. The leader shows the first bad record to core, which throws COPY's error,

@@ -144,18 +144,18 @@ fc_error_clip(const char *s, int len)
  */
 
 /*
- * Called by a process that has kept an error from what may be a user's code,
- * which must not run again after it was interrupted.  The process skips all
- * further records, and the leader looks at those before the bad one.
+ * Keeps the error that was caught at the record at_offset, and frees it.
  *
- * In the load phase, a leader that is apart returns from fc_error_apart, not
- * from here.
+ * "stops": it is from what may be a user's code, which must not run again after
+ * it was interrupted.  The process skips all further records, and the leader
+ * looks at those before the bad one.  In the load phase, a leader that is apart
+ * returns from fc_error_apart then, not from here.
  */
-extern void fc_error_stop(FcContext *ctx);
+extern void fc_error_take(FcContext *ctx, FcErrorKind kind, ErrorData *edata, bool stops);
 
 /*
  * Runs body(arg) by fc_error_try, and throws its error on, unless it is that of
- * fc_error_stop
+ * fc_error_take
  */
 extern void fc_error_apart(FcContext *ctx, FcTryBody body, void *arg);
 

@@ -13,8 +13,12 @@
 #include "errors/first_error.h"
 
 void
-fc_error_stop(FcContext *ctx)
+fc_error_take(FcContext *ctx, FcErrorKind kind, ErrorData *edata, bool stops)
 {
+	fc_error_keep(ctx->shared, kind, ctx->at_offset, ctx->at_length, edata);
+	FreeErrorData(edata);
+	if (!stops)
+		return;
 	ctx->stopped = true;
 	pg_atomic_write_u32(&ctx->shared->errors.stopped, 1);
 	if (!ctx->apart || ctx->shared->phase != FC_PHASE_LOAD)
@@ -39,7 +43,7 @@ fc_error_apart(FcContext *ctx, FcTryBody body, void *arg)
 
 	ctx->ended = false;
 	edata = fc_error_try(body, arg);
-	/* the error of fc_error_stop ends here: that about data is kept */
+	/* the error of fc_error_take ends here: that about data is kept */
 	if (edata && !ctx->ended)
 		ReThrowError(edata);
 }

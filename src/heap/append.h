@@ -109,10 +109,11 @@ extern void fc_shared_append(FcAppend *append, BufferAccessStrategy strategy);
 
 /*
  * heap/page_log.c.  Logs a new page, all of whose rows have their t_ctid, and
- * sets its LSN.  The page is that of the buffer, which is locked and dirty;
- * without a buffer it will be a block of append's file.  Allocates nothing.
+ * sets its LSN.  Only pages of the main fork have rows.  The page is that of
+ * the buffer, which is locked and dirty; without a buffer it will be a block of
+ * append's file.  Allocates nothing.
  */
-extern void fc_log_rows(const FcAppend *append, Page page, BlockNumber block,
+extern void fc_log_page(const FcAppend *append, Page page, BlockNumber block,
 						Buffer buffer);
 
 /* Logs pages that have their blocks in append's file, and sets their LSNs */

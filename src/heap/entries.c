@@ -76,8 +76,7 @@ struct FcEntries
 	EState	   *estate;
 	MemoryContext mcxt;			/* reset after each batch */
 	FcEntryIndex all;			/* all indexes: a row gets all its entries */
-	bool		looked;			/* the two below are known */
-	FcEntryIndex *indexes;		/* each */
+	FcEntryIndex *indexes;		/* each; NULL: it and "some" are not known */
 	bool		some;			/* some take runs, and rows may do without
 								 * their order */
 
@@ -97,9 +96,8 @@ static bool
 fc_entries_show(const FcEntryIndex *index)
 {
 	const IndexInfo *info = index->info;
-	int			nfunctions = index->rel->rd_index->indnkeyatts * index->rel->rd_indam->amsupport;
 
-	for (int i = 0; i < nfunctions; i++)
+	for (int i = 0; i < index->rel->rd_index->indnkeyatts * index->rel->rd_indam->amsupport; i++)
 		if (index->rel->rd_support[i] >= FirstNormalObjectId)
 			return true;
 	for (int i = 0; i < index->rel->rd_index->indnkeyatts; i++)
@@ -119,7 +117,6 @@ fc_entries_look(FcEntries *entries)
 	ResultRelInfo *rri = &entries->all.rri;
 	bool		shows = rri->ri_RelationDesc->rd_tableam != GetHeapamTableAmRoutine();
 
-	entries->looked = true;
 	entries->indexes = palloc0(sizeof(FcEntryIndex) * rri->ri_NumIndices);
 	for (int i = 0; i < rri->ri_NumIndices && !shows; i++)
 	{
@@ -497,12 +494,9 @@ fc_entries_index(FcEntries *entries, FcEntryIndex *index)
 	while ((edata = fc_error_catch(ctx, index->order ? fc_entries_fill : fc_entries_core, entries)) != NULL)
 	{
 		entries->refused[index->order ? index->entries[index->at].row : index->at] = true;
-		fc_error_keep(ctx->shared, FC_ERROR_ENTRY, ctx->at_offset, ctx->at_length, edata);
 		/* code of users may have thrown it, and not the index itself */
-		if (edata->context != NULL ||
-			ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
-			fc_error_stop(ctx);
-		FreeErrorData(edata);
+		fc_error_take(ctx, FC_ERROR_ENTRY, edata, edata->context != NULL ||
+					  ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION);
 	}
 }
 
@@ -512,7 +506,7 @@ fc_entries_insert(FcEntries *entries, const FcMultiRow *rows, int n)
 	MemoryContext old = MemoryContextSwitchTo(MemoryContextGetParent(entries->mcxt));
 
 	Assert(n > 0 && n <= FC_ENTRIES_ROWS);
-	if (n >= FC_ENTRIES_FEW && !entries->looked)
+	if (n >= FC_ENTRIES_FEW && entries->indexes == NULL)
 		fc_entries_look(entries);
 	MemoryContextSwitchTo(entries->mcxt);
 	entries->rows = rows;

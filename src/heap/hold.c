@@ -54,21 +54,18 @@ void
 fc_hold_begin(FcHold *hold, Oid table, FcHeldFor what)
 {
 	MemoryContext old = MemoryContextSwitchTo(hold->mcxt);
-	Relation	rel = table_open(table, NoLock);
 	bool		found;
 	FcHeldTable *one = hash_search(hold->tables, &table, HASH_ENTER, &found);
 
-	Assert(!IsParallelWorker() && CheckRelationLockedByMe(rel, RowExclusiveLock, true));
-	if (found)
-		table_close(rel, NoLock);
-	else
+	Assert(!IsParallelWorker() && CheckRelationOidLockedByMe(table, RowExclusiveLock, true));
+	if (!found)
 	{
 		one->what = what;
-		one->rel = rel;
-		one->file = fc_relation_locator(rel);
-		one->indexes = RelationGetIndexList(rel);
-		one->desc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
-		one->partition = rel->rd_rel->relispartition;
+		one->rel = table_open(table, NoLock);
+		one->file = fc_relation_locator(one->rel);
+		one->indexes = RelationGetIndexList(one->rel);
+		one->desc = CreateTupleDescCopyConstr(RelationGetDescr(one->rel));
+		one->partition = one->rel->rd_rel->relispartition;
 	}
 	MemoryContextSwitchTo(old);
 }

@@ -50,24 +50,20 @@ static void
 fc_multi_init_unique(FcMultiWriter *writer)
 {
 	ResultRelInfo *rri = writer->base.rri;
+	MemoryContext old;
 
 	if ((writer->base.ctx->shared->plan.tolerated & FC_CLASS_UNIQUE) == 0)
 		return;
+	old = MemoryContextSwitchTo(writer->base.estate->es_query_cxt);
 	for (int i = 0; i < rri->ri_NumIndices; i++)
 	{
-		Relation	index = rri->ri_IndexRelationDescs[i];
 		IndexInfo  *info = rri->ri_IndexRelationInfo[i];
-		MemoryContext old;
 
-		if (!info->ii_Unique && !info->ii_ExclusionOps)
-			continue;
-		writer->unique = true;
-		if (!info->ii_Unique || info->ii_ExclusionOps || info->ii_UniqueProcs)
-			continue;
-		old = MemoryContextSwitchTo(writer->base.estate->es_query_cxt);
-		BuildSpeculativeIndexInfo(index, info);
-		MemoryContextSwitchTo(old);
+		writer->unique |= info->ii_Unique || info->ii_ExclusionOps;
+		if (info->ii_Unique && !info->ii_ExclusionOps && !info->ii_UniqueProcs)
+			BuildSpeculativeIndexInfo(rri->ri_IndexRelationDescs[i], info);
 	}
+	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -190,7 +186,6 @@ fc_multi_find_conflict(void *arg)
 static void
 fc_multi_reject(FcMultiWriter *writer, FcMultiRow *row, int i)
 {
-	Relation	index = writer->base.rri->ri_IndexRelationDescs[i];
 	bool		exclusion = writer->base.rri->ri_IndexRelationInfo[i]->ii_ExclusionOps != NULL;
 	ErrorData	edata = {0};
 	FcBad		bad = {FC_CLASS_UNIQUE, NULL, NULL, &edata};
@@ -199,7 +194,7 @@ fc_multi_reject(FcMultiWriter *writer, FcMultiRow *row, int i)
 	edata.message = psprintf(exclusion ?
 							 "conflicting key value violates exclusion constraint \"%s\"" :
 							 "duplicate key value violates unique constraint \"%s\"",
-							 RelationGetRelationName(index));
+							 RelationGetRelationName(writer->base.rri->ri_IndexRelationDescs[i]));
 	fc_reject_put(writer->base.ctx, row->offset, row->length, &bad);
 	pfree(edata.message);
 }
@@ -222,11 +217,7 @@ fc_multi_one(FcMultiWriter *writer, FcMultiRow *row)
 		return;
 	edata = fc_error_catch_at(ctx, row->offset, row->length, fc_multi_find_conflict, &one);
 	if (edata != NULL)
-	{
-		fc_error_keep(ctx->shared, FC_ERROR_DATA, row->offset, row->length, edata);
-		fc_error_stop(ctx);
-		FreeErrorData(edata);
-	}
+		fc_error_take(ctx, FC_ERROR_DATA, edata, true);
 	else if (one.conflict >= 0)
 		fc_multi_reject(writer, row, one.conflict);
 	else if (fc_multi_try(writer, row, 1))
@@ -243,7 +234,6 @@ static void
 fc_multi_some(FcMultiWriter *writer, int i, int n)
 {
 	FcContext  *ctx = writer->base.ctx;
-
 	bool		known = fc_error_beyond(ctx->shared, PG_UINT64_MAX - 1);
 
 	Assert(i >= 0 && n > 0 && n <= FC_MULTI_ROWS && i + n <= writer->nrows);
@@ -295,20 +285,6 @@ fc_multi_leave_spot(FcMultiWriter *writer)
 	ReleaseBulkInsertStatePin(writer->bistate);
 }
 
-static TupleTableSlot *
-fc_multi_make_slot(FcMultiWriter *writer)
-{
-	MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
-	TupleTableSlot *slot;
-
-	/* resource owners get slow with many references to one descriptor */
-	if (writer->desc == NULL)
-		writer->desc = CreateTupleDescCopyConstr(RelationGetDescr(writer->base.rel));
-	slot = MakeSingleTupleTableSlot(writer->desc, &TTSOpsHeapTuple);
-	MemoryContextSwitchTo(old);
-	return slot;
-}
-
 /*
  * Puts rows [i, i + n) into slots, which own their tuples then: those of the
  * first n rows.  A slot for each row that waits would take twice the memory of
@@ -318,9 +294,14 @@ static void
 fc_multi_show(FcMultiWriter *writer, int i, int n)
 {
 	FcMultiRow *rows = writer->rows;
+	MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
 
+	/* resource owners get slow with many references to one descriptor */
+	if (writer->desc == NULL)
+		writer->desc = CreateTupleDescCopyConstr(RelationGetDescr(writer->base.rel));
 	for (; writer->nslots < n; writer->nslots++)
-		rows[writer->nslots].slot = fc_multi_make_slot(writer);
+		rows[writer->nslots].slot = MakeSingleTupleTableSlot(writer->desc, &TTSOpsHeapTuple);
+	MemoryContextSwitchTo(old);
 	for (int j = 0; j < n; j++)
 	{
 		TupleTableSlot *slot = rows[i + j].slot = rows[j].slot;

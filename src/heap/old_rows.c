@@ -212,13 +212,19 @@ fc_old_rows_count(Relation rel, double most, bool settles, double *rows)
 	return all;
 }
 
-/* When another transaction, or a command of this one, has done something */
+/* When the transaction has made the row or, if that is "gone", taken it away */
 static FcOldWhen
-fc_old_when(TransactionId xid, CommandId cid, const FcSince *since, const FcSince *until)
+fc_old_when(HeapTupleHeader row, bool gone, TransactionId xid, const FcSince *since, const FcSince *until)
 {
 	Assert(until == NULL || until->cid >= since->cid);
 	if (TransactionIdIsCurrentTransactionId(xid))
+	{
+		CommandId	cid = gone ? HeapTupleHeaderGetCmax(row) : HeapTupleHeaderGetCmin(row);
+
 		return cid < since->cid ? FC_OLD_BEFORE : until && cid >= until->cid ? FC_OLD_OPEN : FC_OLD_SINCE;
+	}
+	if (!TransactionIdIsValid(xid))
+		return FC_OLD_NEVER;
 	if (!TransactionIdIsNormal(xid) || !XidInMVCCSnapshot(xid, since->snapshot))
 		return FC_OLD_BEFORE;
 	if (until && XidInMVCCSnapshot(xid, until->snapshot))
@@ -234,17 +240,6 @@ fc_old_deleter(HeapTupleHeader row)
 		InvalidTransactionId : HeapTupleHeaderGetUpdateXid(row);
 }
 
-/* When the row was deleted or updated */
-static FcOldWhen
-fc_old_when_gone(HeapTupleHeader row, const FcSince *since, const FcSince *until)
-{
-	TransactionId xmax = fc_old_deleter(row);
-	bool		own = TransactionIdIsCurrentTransactionId(xmax);
-
-	return !TransactionIdIsValid(xmax) ? FC_OLD_NEVER :
-		fc_old_when(xmax, own ? HeapTupleHeaderGetCmax(row) : 0, since, until);
-}
-
 /*
  * What was done to a row between the moments.  *open: the transaction that
  * made or deleted it was running at the second one.
@@ -253,24 +248,23 @@ static FcOldFate
 fc_old_fate(HeapTupleHeader row, const FcSince *since, const FcSince *until, bool *open)
 {
 	TransactionId xmin = HeapTupleHeaderGetXmin(row);
-	bool		own = TransactionIdIsCurrentTransactionId(xmin);
 	FcOldWhen	made;
 	FcOldWhen	gone;
 
 	*open = false;
 	if (HeapTupleHeaderXminInvalid(row))
 		return FC_OLD_NOTHING;
-	made = fc_old_when(xmin, own ? HeapTupleHeaderGetCmin(row) : 0, since, until);
+	made = fc_old_when(row, false, xmin, since, until);
 	if (made == FC_OLD_NEVER)
 		return FC_OLD_NOTHING;
-	gone = fc_old_when_gone(row, since, until);
+	gone = fc_old_when(row, true, fc_old_deleter(row), since, until);
 	*open = made == FC_OLD_OPEN || gone == FC_OLD_OPEN;
 	Assert(until != NULL || !*open);
 	if (made == FC_OLD_BEFORE)
 		return gone == FC_OLD_SINCE ? FC_OLD_CHANGED : FC_OLD_NOTHING;
 	if (made == FC_OLD_SINCE && gone != FC_OLD_SINCE)
 		return FC_OLD_INSERTED;
-	return made == FC_OLD_SINCE && !own &&
+	return made == FC_OLD_SINCE && !TransactionIdIsCurrentTransactionId(xmin) &&
 		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(row)) ? FC_OLD_TAKEN : FC_OLD_NOTHING;
 }
 

@@ -34,11 +34,9 @@ fc_append_check_bitmap(HeapTupleHeader row)
 static void
 fc_append_check_hole(PageHeader header)
 {
-	const char *page = (const char *) header;
-
 	Assert(header->pd_upper % MAXIMUM_ALIGNOF == 0);
 	for (LocationIndex at = header->pd_lower; at < header->pd_upper; at++)
-		Assert(page[at] == 0);
+		Assert(((const char *) header)[at] == 0);
 }
 
 /* The row must look as an insert of this transaction makes it */

@@ -115,7 +115,6 @@ fc_file_extend(const FcAppend *append, BlockNumber block, uint32 n, const char *
 static void
 fc_file_settle(FcAppend *append)
 {
-	Relation	rel = append->rel;
 	BlockNumber last = append->block + append->n - 1;
 
 	for (BlockNumber segment = append->block / RELSEG_SIZE;
@@ -128,7 +127,7 @@ fc_file_settle(FcAppend *append)
 	 * checkpoint may have missed the pages: they are logged once more, which
 	 * is rare.  The first page's LSN is the end of the first record.
 	 */
-	if (RelationNeedsWAL(rel) &&
+	if (RelationNeedsWAL(append->rel) &&
 		GetRedoRecPtr() >= PageGetLSN(fc_append_page(append, 0)))
 		fc_log_pages(append);
 }

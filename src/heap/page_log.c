@@ -30,7 +30,7 @@ fc_log_row(char *to, HeapTupleHeader row, Size len)
 	const char *from = (char *) row + SizeofHeapTupleHeader;
 	Size		rest = len - SizeofHeapTupleHeader;
 
-	Assert(len >= SizeofHeapTupleHeader && row->t_hoff <= len);
+	Assert(row->t_hoff > SizeofHeapTupleHeader && row->t_hoff <= len);
 	Assert(len <= MaxHeapTupleSize && rest <= PG_UINT16_MAX);
 	StaticAssertStmt(SizeofHeapTupleHeader % MAXIMUM_ALIGNOF == MAXIMUM_ALIGNOF - 1,
 					 "after a byte come whole words");
@@ -39,8 +39,7 @@ fc_log_row(char *to, HeapTupleHeader row, Size len)
 	header->t_infomask = row->t_infomask;
 	header->t_hoff = row->t_hoff;
 	to = (char *) header + SizeOfMultiInsertTuple;
-	if (rest > 0)
-		*to = *from;
+	*to = *from;
 	for (Size i = 1; i < rest; i += MAXIMUM_ALIGNOF)
 		memcpy(to + i, from + i, MAXIMUM_ALIGNOF);
 	return to + rest;
@@ -73,8 +72,7 @@ fc_log_fill(Page page, char *buf)
 static bool
 fc_log_remakes(Page page)
 {
-	ItemId		first = PageGetItemId(page, FirstOffsetNumber);
-	HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, first);
+	HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, FirstOffsetNumber));
 
 	if (FC_CORE_LOGS_MAP_WITH_ROWS && PageIsAllVisible(page))
 		return false;
@@ -82,7 +80,7 @@ fc_log_remakes(Page page)
 }
 
 void
-fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
+fc_log_page(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 {
 	union
 	{
@@ -92,17 +90,18 @@ fc_log_rows(const FcAppend *append, Page page, BlockNumber block, Buffer buffer)
 	xl_heap_multi_insert record = {0};
 	XLogRecPtr	lsn;
 
-	Assert(PageGetMaxOffsetNumber(page) >= FirstOffsetNumber);
+	Assert((append->fork == MAIN_FORKNUM) == (PageGetMaxOffsetNumber(page) >= FirstOffsetNumber));
 	/* the buffer is changed, dirty and logged at once */
 	Assert(!BufferIsValid(buffer) || CritSectionCount > 0);
-	Assert(append->fork == MAIN_FORKNUM && RelationNeedsWAL(append->rel) && XLogInsertAllowed());
+	Assert(RelationNeedsWAL(append->rel) && XLogInsertAllowed());
 	Assert(!BufferIsValid(buffer) || (BufferGetBlockNumber(buffer) == block && BufferGetPage(buffer) == page));
-	if (!fc_log_remakes(page))
+	if (append->fork != MAIN_FORKNUM || !fc_log_remakes(page))
 	{
 		if (BufferIsValid(buffer))
 			(void) log_newpage_buffer(buffer, true);
 		else
-			(void) log_newpage((FcLocator *) &append->file, append->fork, block, page, true);
+			(void) log_newpage((FcLocator *) &append->file, append->fork, block, page,
+							   append->fork == MAIN_FORKNUM);
 		return;
 	}
 	record.ntuples = PageGetMaxOffsetNumber(page);
@@ -126,13 +125,8 @@ fc_log_pages(const FcAppend *append)
 {
 	for (int i = 0; i < append->n; i++)
 	{
-		Page		page = fc_append_page(append, i);
-
 		fc_append_check(append, i, append->block + i);
-		if (append->fork == MAIN_FORKNUM)
-			fc_log_rows(append, page, append->block + i, InvalidBuffer);
-		else
-			(void) log_newpage((FcLocator *) &append->file, append->fork, append->block + i, page, false);
+		fc_log_page(append, fc_append_page(append, i), append->block + i, InvalidBuffer);
 	}
 	/* spares the commit waiting for all of it */
 	XLogSetAsyncXactLSN(PageGetLSN(fc_append_page(append, append->n - 1)));

@@ -89,13 +89,11 @@ static void
 fc_new_read(const FcNewFile *file, FcAppend *append, BlockNumber block,
 			BufferAccessStrategy strategy)
 {
-	bool		permanent = RelationIsPermanent(file->rel);
-
 	for (int i = 0; i < append->n; i++)
 	{
 		Buffer		buffer = ReadBufferWithoutRelcache(file->locator, MAIN_FORKNUM,
 													   block + i, RBM_NORMAL,
-													   strategy, permanent);
+													   strategy, RelationIsPermanent(file->rel));
 
 		memcpy(append->pages + (Size) i * BLCKSZ, BufferGetPage(buffer), BLCKSZ);
 		fc_append_check(append, i, block + i);
@@ -185,7 +183,6 @@ fc_new_end(List *files)
 				fc_new_map(file);
 			fc_new_exchange(file);
 		}
-		pfree(file);
 	}
-	list_free(files);
+	list_free_deep(files);
 }

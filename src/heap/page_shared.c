@@ -93,7 +93,7 @@ fc_buffer_fill(FcAppend *append, int first, const Buffer *buffers, int n)
 		MarkBufferDirty(buffers[i]);
 	}
 	for (int i = 0; i < n && logged; i++)
-		fc_log_rows(append, BufferGetPage(buffers[i]), BufferGetBlockNumber(buffers[i]),
+		fc_log_page(append, BufferGetPage(buffers[i]), BufferGetBlockNumber(buffers[i]),
 					buffers[i]);
 	END_CRIT_SECTION();
 	/* either the rows of all pages are frozen, or none */

@@ -44,8 +44,7 @@ typedef struct FcPageWriter
 	HeapTupleHeader header;		/* of bare spilled rows; its beginning, of all
 								 * spilled rows */
 	Size		save_free;		/* bytes of each page, for fillfactor */
-	char	  **batches;		/* FC_PAGE_BATCH pages each */
-	int			maxbatches;
+	List	   *batches;		/* FC_PAGE_BATCH pages each */
 	int			npages;			/* begun and not written yet */
 	Page		page;			/* the last of them, NULL if it is full */
 	HeapTuple	tuple;			/* the long row that is formed */
@@ -89,8 +88,6 @@ fc_page_begin(FcWriter *base)
 		writer->columns[i] = (FcBatchColumn) {
 			.values = &base->slot->tts_values[i],.nulls = &base->slot->tts_isnull[i],.len = TupleDescAttr(desc, i)->attlen
 		};
-	writer->maxbatches = 8;
-	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
 	writer->xid = GetCurrentTransactionId();
 	writer->infomask = HEAP_XMAX_INVALID;
 	if (base->options & HEAP_INSERT_FROZEN)
@@ -183,7 +180,7 @@ fc_page_append_all(FcPageWriter *writer, bool last)
 	if (writer->strategy == NULL && fc_page_wanted(writer))
 	{
 		fc_file_reserve(&append, writer->npages);
-		if (last && base->to.slice)
+		if (last)
 			fc_turn_pass(base->ctx, base->to.slice);
 	}
 	for (int i = 0; i < writer->npages; i += FC_PAGE_BATCH)
@@ -198,12 +195,14 @@ fc_page_append_all(FcPageWriter *writer, bool last)
 			base->to.turn->spot.block = InvalidBlockNumber;
 			fc_turn_pass(base->ctx, base->to.slice);
 		}
-		append.pages = writer->batches[i / FC_PAGE_BATCH];
+		append.pages = list_nth(writer->batches, i / FC_PAGE_BATCH);
 		append.n = Min(writer->npages - i, FC_PAGE_BATCH);
 		fc_page_append(writer, &append);
 		append.block += append.n;
 		fc_pace_wait(base->ctx);
 	}
+	list_free(writer->batches);
+	writer->batches = NIL;
 	base->held = 0;
 	writer->npages = 0;
 	writer->page = NULL;
@@ -243,9 +242,9 @@ fc_page_flush(FcWriter *base)
 
 /* The i-th page that is not written yet */
 static Page
-fc_page_nth(char **batches, int i)
+fc_page_nth(const List *batches, int i)
 {
-	return (Page) (batches[i / FC_PAGE_BATCH] + (Size) (i % FC_PAGE_BATCH) * BLCKSZ);
+	return (Page) ((char *) list_nth(batches, i / FC_PAGE_BATCH) + (Size) (i % FC_PAGE_BATCH) * BLCKSZ);
 }
 
 /* Begins the next page; memory for it comes in batches */
@@ -253,20 +252,17 @@ static void
 fc_page_next(FcPageWriter *writer)
 {
 	FcContext  *ctx = writer->base.ctx;
-	int			batch = writer->npages / FC_PAGE_BATCH;
 
-	Assert(writer->page == NULL && batch <= writer->maxbatches);
+	Assert(writer->page == NULL && list_length(writer->batches) == (writer->npages + FC_PAGE_BATCH - 1) / FC_PAGE_BATCH);
 	if (writer->npages % FC_PAGE_BATCH == 0)
 	{
-		if (batch == writer->maxbatches)
-		{
-			writer->maxbatches *= 2;
-			writer->batches = repalloc(writer->batches,
-									   sizeof(char *) * writer->maxbatches);
-		}
+		MemoryContext old = MemoryContextSwitchTo(writer->mcxt);
+
 		/* it keeps free ones: fresh memory costs more than filling it */
-		writer->batches[batch] = slist_is_empty(&ctx->free_batches) ?
-			MemoryContextAlloc(ctx->mcxt, FC_PAGE_BATCH * BLCKSZ) : (char *) slist_pop_head_node(&ctx->free_batches);
+		writer->batches = lappend(writer->batches, slist_is_empty(&ctx->free_batches) ?
+								  MemoryContextAlloc(ctx->mcxt, FC_PAGE_BATCH * BLCKSZ) :
+								  (void *) slist_pop_head_node(&ctx->free_batches));
+		MemoryContextSwitchTo(old);
 	}
 	writer->page = fc_page_nth(writer->batches, writer->npages);
 	PageInit(writer->page, BLCKSZ, 0);
@@ -400,10 +396,10 @@ fc_page_top_up(void *arg)
 static void
 fc_page_lay_anew(FcPageWriter *writer, int n)
 {
-	char	  **batches = writer->batches;
+	List	   *batches = writer->batches;
 	int			npages = writer->npages;
 
-	writer->batches = MemoryContextAlloc(writer->mcxt, sizeof(char *) * writer->maxbatches);
+	writer->batches = NIL;
 	writer->base.held = 0;
 	writer->npages = 0;
 	writer->page = NULL;
@@ -419,10 +415,10 @@ fc_page_lay_anew(FcPageWriter *writer, int n)
 				fc_page_add(writer, (HeapTupleHeader) PageGetItem(page, item), ItemIdGetLength(item));
 		}
 		if (i % FC_PAGE_BATCH == FC_PAGE_BATCH - 1 || i == npages - 1)
-			slist_push_head(&writer->base.ctx->free_batches, (slist_node *) batches[i / FC_PAGE_BATCH]);
+			slist_push_head(&writer->base.ctx->free_batches, (slist_node *) list_nth(batches, i / FC_PAGE_BATCH));
 	}
 	Assert(n <= 0);
-	pfree(batches);
+	list_free(batches);
 }
 
 /*

@@ -219,14 +219,6 @@ fc_form_pass_fixed(const FcFormColumn *column, const bool *nulls, int from, int 
 	}
 }
 
-/* ... past a run of such columns, if no row has a NULL */
-static inline void
-fc_form_pass_run(const FcFormColumn *column, int from, int to, uint32 *offsets)
-{
-	for (int i = from; i < to; i++)
-		offsets[i] += column->take[offsets[i] % MAXIMUM_ALIGNOF];
-}
-
 /* ... past texts, which are far too short for the sum to overflow */
 static inline void
 fc_form_pass_texts(const FcFormColumn *column, const uint32 *lengths, const bool *nulls,
@@ -288,7 +280,9 @@ fc_form_lengths(FcForm *form, const FcBatchColumn *columns, int from, int to, ui
 			fc_form_pass_fixed(column, nulls, from, to, offsets);
 		else
 		{
-			fc_form_pass_run(column, from, to, offsets);
+			/* a run of columns at once */
+			for (int i = from; i < to; i++)
+				offsets[i] += column->take[offsets[i] % MAXIMUM_ALIGNOF];
 			j += column->run - 1;
 		}
 	}
@@ -360,14 +354,6 @@ fc_form_headed(char *row, Size off, bool packed, Size align, char *p)
 	return off + VARSIZE_SHORT(p);
 }
 
-/* Puts a column with the same offset in all rows, which have no NULL */
-static pg_attribute_always_inline void
-fc_form_same_place(int kind, Size at, const Datum *values, int n, char **rows)
-{
-	for (int i = 0; i < n; i++)
-		store_att_byval(rows[i] + at, values[i], kind);
-}
-
 /*
  * Puts a column at each row's next offset, and advances that.  Writes a NULL's
  * value to a dummy instead of branching: which rows have one is hard to
@@ -396,7 +382,8 @@ fc_form_fixed_kind(const FcFormColumn *column, int kind, Size at, const Datum *v
 				   const bool *nulls, int n, char **rows, uint32 *offsets)
 {
 	if (at > 0)
-		fc_form_same_place(kind, at, values, n, rows);
+		for (int i = 0; i < n; i++)
+			store_att_byval(rows[i] + at, values[i], kind);
 	else if (nulls == NULL)
 		fc_form_next_place(column, kind, values, NULL, n, rows, offsets);
 	else

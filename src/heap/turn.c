@@ -27,9 +27,8 @@ fc_turn_has_come(const FcSlice *slice)
 {
 	bool		came;
 
-	Assert(slice == NULL || slice->turn == NULL || pg_atomic_read_u32(&slice->turn->next) <= slice->number);
-	Assert(slice == NULL || slice->turn == NULL || !slice->mine || pg_atomic_read_u32(&slice->turn->next) == slice->number);
-	if (slice == NULL || slice->turn == NULL || slice->mine)
+	Assert(slice->turn == NULL || pg_atomic_read_u32(&slice->turn->next) <= slice->number);
+	if (slice->turn == NULL)
 		return true;
 	came = pg_atomic_read_u32(&slice->turn->next) == slice->number;
 	pg_read_barrier();
@@ -47,8 +46,6 @@ static void
 fc_turn_end_deferred(FcContext *ctx, FcWriter *writer)
 {
 	Relation	rel = writer->rel;
-	ResourceOwner owner = writer->owner;
-	ResourceOwner current = CurrentResourceOwner;
 	FcSlice		slice = writer->slice;
 
 	Assert(fc_turn_has_come(&slice));
@@ -58,10 +55,7 @@ fc_turn_end_deferred(FcContext *ctx, FcWriter *writer)
 	writer->to.slice = &slice;
 	(void) fc_write_end(writer);
 	fc_turn_pass(ctx, &slice);
-	/* the reference belongs to another owner */
-	CurrentResourceOwner = owner;
 	RelationDecrementReferenceCount(rel);
-	CurrentResourceOwner = current;
 }
 
 bool
@@ -99,19 +93,16 @@ fc_turn_sleep(FcContext *ctx, const FcSlice *slice)
 }
 
 void
-fc_turn_wait(FcContext *ctx, FcSlice *slice)
+fc_turn_wait(FcContext *ctx, const FcSlice *slice)
 {
-	if (slice == NULL || slice->turn == NULL || slice->mine)
-		return;
-	fc_turn_sleep(ctx, slice);
-	slice->mine = true;
+	if (!fc_turn_has_come(slice))
+		fc_turn_sleep(ctx, slice);
 }
 
 void
 fc_turn_finish(FcContext *ctx)
 {
-	if (ctx->deferred != NIL)
-		fc_turn_sleep(ctx, NULL);
+	fc_turn_sleep(ctx, NULL);
 	Assert(ctx->deferred == NIL && ctx->deferred_bytes == 0);
 }
 
@@ -147,7 +138,6 @@ fc_turn_defer(FcContext *ctx, FcWriter *writer)
 	writer->slice = *slice;
 	slice->turn = NULL;
 	RelationIncrementReferenceCount(writer->rel);
-	writer->owner = CurrentResourceOwner;
 	old = MemoryContextSwitchTo(ctx->mcxt);
 	ctx->deferred = lappend(ctx->deferred, writer);
 	MemoryContextSwitchTo(old);
@@ -162,7 +152,7 @@ fc_turn_end_slice(FcWriter *writer)
 	FcSlice    *slice = writer->to.slice;
 	uint64		inserted = writer->inserted;
 
-	Assert(slice != NULL && ctx->in_worker == IsParallelWorker());
+	Assert(ctx->in_worker == IsParallelWorker());
 	if (fc_turn_defer(ctx, writer))
 		return inserted;
 	inserted = fc_write_end(writer);

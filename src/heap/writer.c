@@ -139,7 +139,7 @@ fc_write_begin(FcContext *ctx, EState *estate, ResultRelInfo *rri,
 	FcWriter   *writer = palloc0(routine->size);
 
 	Assert(CheckRelationLockedByMe(rri->ri_RelationDesc, RowExclusiveLock, true));
-	Assert(!to->sliced || (to->turn != NULL && to->slice != NULL));
+	Assert(to->slice != NULL && (!to->sliced || to->turn != NULL));
 	Assert(to->storage.kind < FC_STORAGE_BUFFERS || fc_write_by_pages(rri->ri_RelationDesc));
 	Assert(to->storage.kind != FC_STORAGE_PAGES || !fc_locator_equals(to->storage.file, fc_relation_locator(rri->ri_RelationDesc)));
 	writer->routine = routine;

@@ -16,9 +16,9 @@ typedef struct FcWriter FcWriter;
 /* The current slice: what a process inserts in one turn */
 typedef struct FcSlice
 {
-	FcTurn	   *turn;			/* NULL: rows do not wait for a turn */
+	FcTurn	   *turn;			/* NULL: rows do not wait for a turn, or it is
+								 * over */
 	uint32		number;			/* of the slice */
-	bool		mine;			/* its turn has come, and is not over */
 } FcSlice;
 
 /* The table that a writer's rows go to, and what its writers share */
@@ -29,7 +29,7 @@ typedef struct FcDestination
 	bool		sliced;			/* writers insert one after another, and each
 								 * goes on at turn->spot */
 	FcSlice    *slice;			/* the process's current slice, whose turn it
-								 * waits for; NULL: none */
+								 * waits for */
 	Size		memory;			/* bytes of rows that the process may hold
 								 * while it has no turn */
 } FcDestination;
@@ -63,7 +63,6 @@ struct FcWriter
 	uint64		inserted;		/* rows; patient: also those that wait */
 	Size		held;			/* bytes of rows not inserted yet */
 	FcSlice		slice;			/* deferred: its own copy */
-	ResourceOwner owner;		/* deferred: of the reference to rel */
 	Relation	toast;			/* stays open, see fc_write_open_toast */
 	Relation   *toast_indexes;
 	int			ntoast_indexes;
@@ -161,7 +160,7 @@ extern void fc_count_take(FcContext *ctx, bool last);
  * Sleeps until the turn of the slice before is over; ends deferred writers
  * meanwhile, as their turns come.
  */
-extern void fc_turn_wait(FcContext *ctx, FcSlice *slice);
+extern void fc_turn_wait(FcContext *ctx, const FcSlice *slice);
 
 /* Has the slice's turn come?  Does not sleep. */
 extern bool fc_turn_has_come(const FcSlice *slice);

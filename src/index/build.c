@@ -303,12 +303,9 @@ fc_index_lead(FcContext *ctx, FcIndexTask *tasks, int ntasks)
 void
 fc_index_run(FcContext *ctx)
 {
-	FcIndexTask *tasks = ctx->tasks;
 	uint32		i;
 
 	while (!fc_error_beyond(ctx->shared, FC_SOMEWHERE) &&
 		   fc_context_take(ctx, ctx->shared->ntasks, &i))
-	{
-		build_one(ctx, &tasks[i]);
-	}
+		build_one(ctx, (FcIndexTask *) ctx->tasks + i);
 }

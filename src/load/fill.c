@@ -60,7 +60,7 @@ fc_fill_notice_refusal(FcTarget *target)
 	FcShared   *shared = target->shared;
 	int			err = pg_atomic_read_u32(&shared->io.uring_errno);
 
-	if (err == 0 || target->course.rows)
+	if (err == 0 || target->course.way == FC_WAY_ROWS)
 		return;
 	ereport(NOTICE, errmsg("io_uring is not available, read with preadv instead: %s",
 						   strerror(err)),
@@ -87,7 +87,7 @@ fc_fill_seen_all(const FcTarget *target)
 {
 	const FcShared *shared = target->shared;
 
-	if (!target->course.chunks || target->course.presorted)
+	if (!target->course.chunks || target->course.way == FC_WAY_PRESORTED)
 		return false;
 	return !fc_shared_routed(shared) || target->plan->effects ||
 		shared->errors.first.kind != FC_ERROR_ENTRY;
@@ -153,7 +153,7 @@ fc_fill_work(FcJob *job, FcWork *work)
 		fc_fill_one(job);
 	else
 	{
-		if (target->course.presorted)
+		if (target->course.way == FC_WAY_PRESORTED)
 			fc_tasks_make_presorted(job);
 		else
 			fc_tasks_make(job);

@@ -162,7 +162,7 @@ fc_find_look(FcJob *job)
 {
 	fc_find_route(job);
 	fc_find_presorted(job);
-	if (job->target.shared->source.unsplit == FC_UNSPLIT_GUESS && job->target.course.presorted)
+	if (job->target.shared->source.unsplit == FC_UNSPLIT_GUESS && job->target.course.way == FC_WAY_PRESORTED)
 	{
 		/* workers' slices depend on the first key of each chunk */
 		fc_find_split(job);

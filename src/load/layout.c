@@ -489,7 +489,7 @@ fc_layout_make(FcJob *job)
 	if (area)
 		target->nworkers = Min(target->nworkers, area->ncopies);
 	chunk_size = fc_layout_chunk_bytes(job->intake.incoming != NULL, target->data_size,
-									   target->course.in_order || target->course.sends_all,
+									   target->course.way == FC_WAY_TURNS || target->course.sends_all,
 									   target->nworkers);
 	layout.source.nfiles = target->source->nfiles;
 	layout.source.ahead = fc_layout_ahead(job);

@@ -36,7 +36,7 @@ fc_lead_report(FcJob *job, int processes, int64 rows, int64 bytes, char *choice)
 	{
 		row.reads = pg_atomic_read_u64(&target->shared->counts.reads);
 		/* spilled rows are read through the server's temporary files */
-		if (!target->course.rows)
+		if (target->course.way != FC_WAY_ROWS)
 			row.io_method = pstrdup(target->shared->io.uring ? "io_uring" : "sync");
 	}
 	if (choice)

@@ -256,7 +256,7 @@ fc_partitions_faults(FcJob *job)
 			lowest = &part->range;
 		high = Max(high, part->max_key);
 	}
-	if (target->course.presorted)
+	if (target->course.way == FC_WAY_PRESORTED)
 		high = job->keys[target->shared->source.nchunks];
 	return list_concat(faults,
 					   fc_partman_faults(job->partman, target->route, lowest, high,
@@ -424,7 +424,7 @@ fc_partitions_drop_empty(FcJob *job)
 	if (target->planned->staged)
 		return;
 	if (pg_atomic_read_u64(&target->shared->counts.rejected) == 0 &&
-		pg_atomic_read_u64(&target->shared->counts.filtered) == 0 && !target->course.presorted)
+		pg_atomic_read_u64(&target->shared->counts.filtered) == 0 && target->course.way != FC_WAY_PRESORTED)
 		return;
 	leaves = fc_tasks_leaf_rows(job);
 	for (int i = 0; i < target->ncreated; i++)

@@ -290,7 +290,7 @@ fc_tasks_is_whole(const FcTarget *target, const FcTask *task)
 	const FcPlan *plan = target->plan;
 
 	return target->shared->alone || fc_shared_sorts_leaves(target->shared) ||
-		(task->storage.indexed && target->course.rows && plan->order.nkeys == 0 && plan->dedup.nkeys == 0 &&
+		(task->storage.indexed && target->course.way == FC_WAY_ROWS && plan->order.nkeys == 0 && plan->dedup.nkeys == 0 &&
 		 !target->rel->rd_rel->relispartition);
 }
 

@@ -197,11 +197,13 @@ fc_dedup_is_equal(const FcDedup *dedup, FcDedupRow *a, FcDedupRow *b)
 	return equal;
 }
 
-/* Of two equal rows, does the later one stay? */
-static bool
-fc_dedup_later_stays(const FcDedup *dedup, FcDedupRow *row, FcDedupRow *later)
+/* Of two equal rows one stays, and the other one is gone */
+static void
+fc_dedup_choose(const FcDedup *dedup, FcDedupRow *row, FcDedupRow *later)
 {
 	MemoryContext old = MemoryContextSwitchTo(dedup->compare_mcxt);
+	FcDedupRow *stays;
+	FcDedupRow *other;
 	int			order = 0;
 
 	for (int i = dedup->ncolumns; i < dedup->ncolumns + dedup->norder && order == 0; i++)
@@ -217,28 +219,24 @@ fc_dedup_later_stays(const FcDedup *dedup, FcDedupRow *row, FcDedupRow *later)
 			DatumGetInt32(FunctionCall2Coll(&column->compare, column->collation, later_value, value));
 	}
 	fc_dedup_end_values(dedup, old);
-	return order == 0 ? !dedup->first : order > 0;
-}
-
-/* A row stays instead of another one */
-static inline void
-fc_dedup_prefer(FcDedupRow *row, FcDedupRow *other)
-{
+	stays = order > 0 || (order == 0 && !dedup->first) ? later : row;
+	other = stays == row ? later : row;
 	other->gone = true;
-	row->nold += other->nold + fc_offset_is_tuple(other->offset);
+	stays->nold += other->nold + fc_offset_is_tuple(other->offset);
 }
 
+/* Counts a row that does not stay */
 static void
 fc_dedup_drop(FcLoader *loader, uint64 offset)
 {
 	if (!fc_offset_is_tuple(offset))
 	{
 		fc_context_count_out(loader->ctx, duplicates, offset, 1);
-		loader->tasks.gone++;
+		loader->tasks.last->gone++;
 		return;
 	}
 	pg_atomic_fetch_add_u64(&loader->ctx->shared->counts.updated, 1);
-	loader->tasks.old_gone++;
+	loader->tasks.last->old_gone++;
 }
 
 void
@@ -250,7 +248,9 @@ fc_dedup_count_mark(FcLoader *loader, uint64 offset, uint32 nold)
 	pg_atomic_fetch_add_u64(nold > 0 ? &counts->deleted : &counts->unmatched, Max(nold, 1));
 	/* these have been counted, or will be */
 	pg_atomic_fetch_sub_u64(&counts->updated, nold);
-	loader->tasks.gone++;
+	/* an analysis takes no tasks */
+	if (loader->tasks.last)
+		loader->tasks.last->gone++;
 }
 
 static void
@@ -273,6 +273,7 @@ fc_dedup_deform(FcLoader *loader, FcDedupRow *row)
 	ExecStoreVirtualTuple(slot);
 }
 
+/* Lets the row pass, unless another one stays */
 static void
 fc_dedup_pass(FcLoader *loader, FcDedupRow *row)
 {
@@ -280,7 +281,12 @@ fc_dedup_pass(FcLoader *loader, FcDedupRow *row)
 	const FcRecord *before = loader->row.record;
 	FcRecord	record = {.offset = row->offset,.length = row->length};
 
-	Assert(!row->gone && (row->spilled == NULL || !fc_spilled_is_bare(row->spilled)));
+	Assert(row->spilled == NULL || !fc_spilled_is_bare(row->spilled));
+	if (row->gone)
+	{
+		fc_dedup_drop(loader, row->offset);
+		return;
+	}
 	if (row->marked && loader->leaf->mark == 0)
 	{
 		fc_dedup_count_mark(loader, row->offset, row->nold);
@@ -325,7 +331,7 @@ fc_dedup_find_row(FcDedup *dedup, int i, uint32 mask)
 		probes++;
 		if (before->hash != row->hash || !fc_dedup_is_equal(dedup, before, row))
 			continue;
-		fc_dedup_later_stays(dedup, before, row) ? fc_dedup_prefer(row, before) : fc_dedup_prefer(before, row);
+		fc_dedup_choose(dedup, before, row);
 		break;
 	}
 	if (!row->gone)
@@ -390,34 +396,26 @@ static void
 fc_dedup_end_sort(FcLoader *loader)
 {
 	FcDedup    *dedup = loader->dedup;
-	TupleTableSlot *slot = loader->leaf->slot;
 	MemoryContext mcxt = fc_context_memory(loader->ctx->mcxt, "sorted row");
 	MemoryContext next = fc_context_memory(loader->ctx->mcxt, "sorted row");
 	FcDedupRow	kept;
 	FcSortRow	place;
 
 	fc_sort_finish(dedup->sort);
-	for (bool any = false; fc_sort_next(dedup->sort, slot, &place); any = true)
+	for (bool any = false; fc_sort_next(dedup->sort, loader->leaf->slot, &place); any = true)
 	{
 		FcDedupRow	row = fc_dedup_copy_slot(loader, next, place.offset, place.length & ~FC_DEDUP_MARK);
-		bool		equal = any && fc_dedup_is_equal(dedup, &kept, &row);
 		MemoryContext swap = mcxt;
 
 		CHECK_FOR_INTERRUPTS();
 		row.marked = (place.length & FC_DEDUP_MARK) != 0;
-		if (equal && !fc_dedup_later_stays(dedup, &kept, &row))
-		{
-			fc_dedup_drop(loader, row.offset);
-			fc_dedup_prefer(&kept, &row);
-		}
+		if (any && fc_dedup_is_equal(dedup, &kept, &row))
+			fc_dedup_choose(dedup, &kept, &row);
+		if (row.gone)
+			fc_dedup_pass(loader, &row);
 		else
 		{
-			if (equal)
-			{
-				fc_dedup_drop(loader, kept.offset);
-				fc_dedup_prefer(&row, &kept);
-			}
-			else if (any)
+			if (any)
 				fc_dedup_pass(loader, &kept);
 			kept = row;
 			mcxt = next;
@@ -467,14 +465,7 @@ fc_dedup_pass_rows(FcLoader *loader)
 	FcDedup    *dedup = loader->dedup;
 
 	for (int i = 0; i < dedup->nrows; i++)
-	{
-		FcDedupRow *row = &dedup->rows[i];
-
-		if (row->gone)
-			fc_dedup_drop(loader, row->offset);
-		else
-			fc_dedup_pass(loader, row);
-	}
+		fc_dedup_pass(loader, &dedup->rows[i]);
 	/* rows that wait for the writer may be among the copies */
 	if (dedup->copied > 0)
 		fc_dedup_write_out(loader);

@@ -85,19 +85,17 @@ fc_leaf_close(FcLoader *loader, FcLeaf *leaf)
 		table_close(leaf->rri->ri_RelationDesc, NoLock);
 	}
 	fc_seen_close(leaf);
-	leaf->rri = NULL;
+	*leaf = (FcLeaf) {0};
 }
 
 void
 fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid)
 {
-	Relation	target = loader->ctx->target;
-
 	/* the slices of one leaf share the open table */
 	if (leaf->rri && RelationGetRelid(leaf->rri->ri_RelationDesc) == oid)
 		return;
 	fc_leaf_close(loader, leaf);
-	if (oid == RelationGetRelid(target))
+	if (oid == RelationGetRelid(loader->ctx->target))
 		leaf->rri = loader->root;
 	else
 	{
@@ -113,8 +111,7 @@ fc_leaf_open(FcLoader *loader, FcLeaf *leaf, Oid oid)
 void
 fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 {
-	FcShared   *shared = loader->ctx->shared;
-	FcDestination to = {.slice = &loader->slice,.memory = shared->memory / 2};
+	FcDestination to = {.slice = &loader->slice,.memory = loader->ctx->shared->memory / 2};
 	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
 
 	Assert(leaf->writer == NULL && leaf->rri != NULL);
@@ -127,13 +124,6 @@ fc_leaf_begin_writer(FcLoader *loader, FcLeaf *leaf)
 	leaf->writer = fc_write_begin(loader->ctx, loader->estate, leaf->rri, &to);
 	leaf->slot = leaf->writer->slot;
 	MemoryContextSwitchTo(old);
-}
-
-static void
-fc_leaf_end_writer(FcLeaf *leaf)
-{
-	(void) fc_write_end(leaf->writer);
-	leaf->writer = NULL;
 }
 
 /*
@@ -197,7 +187,10 @@ static void
 fc_leaf_switch(FcLoader *loader, FcLeaf *leaf)
 {
 	if (loader->leaf)
-		fc_leaf_end_writer(loader->leaf);
+	{
+		(void) fc_write_end(loader->leaf->writer);
+		loader->leaf->writer = NULL;
+	}
 	loader->leaf = leaf;
 	if (leaf)
 		fc_leaf_begin_writer(loader, leaf);
@@ -254,7 +247,7 @@ fc_leaf_begin_routing(FcLoader *loader)
 	FcRouter   *router = &loader->router;
 	Relation	target = loader->ctx->target;
 	ModifyTableState *mtstate = makeNode(ModifyTableState);
-	HASHCTL		ctl = {0};
+	HASHCTL		ctl = {.keysize = sizeof(ResultRelInfo *),.entrysize = sizeof(FcLeaf),.hcxt = CurrentMemoryContext};
 	AttrNumber	attnum;
 
 	mtstate->ps.state = loader->estate;
@@ -275,9 +268,6 @@ fc_leaf_begin_routing(FcLoader *loader)
 	}
 	if (!fc_caller_writes(loader->ctx->shared->plan.caller) && loader->ctx->shared->plan.sprouts)
 		router->tree = fc_tree_begin(target);
-	ctl.keysize = sizeof(ResultRelInfo *);
-	ctl.entrysize = sizeof(FcLeaf);
-	ctl.hcxt = CurrentMemoryContext;
 	router->leaves = hash_create("fast_copy leaves", 64, &ctl,
 								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
@@ -392,29 +382,24 @@ fc_leaf_wait_locked(FcLoader *loader)
 	ConditionVariableCancelSleep();
 }
 
-/* Is the leaf, or a table above it, a default partition? */
+/*
+ * Is the leaf, or a table above it, a default partition that missing_partitions
+ * keeps rows from?
+ */
 static bool
-fc_leaf_is_default(Oid target, Oid leaf)
+fc_leaf_refuses(const FcLoader *loader, Oid leaf)
 {
-	List	   *ancestors = get_partition_ancestors(leaf);
+	List	   *ancestors = loader->ctx->shared->plan.missing == FC_MISSING_ERROR ? get_partition_ancestors(leaf) : NIL;
 
 	foreach_oid(parent, ancestors)
 	{
 		if (get_default_partition_oid(parent) == leaf)
 			return true;
-		if (parent == target)
+		if (parent == RelationGetRelid(loader->ctx->target))
 			break;
 		leaf = parent;
 	}
 	return false;
-}
-
-/* Is it a default partition that missing_partitions keeps rows from? */
-static bool
-fc_leaf_refuses(const FcLoader *loader, Relation rel)
-{
-	return loader->ctx->shared->plan.missing == FC_MISSING_ERROR &&
-		fc_leaf_is_default(RelationGetRelid(loader->ctx->target), RelationGetRelid(rel));
 }
 
 /*
@@ -425,7 +410,6 @@ fc_leaf_refuses(const FcLoader *loader, Relation rel)
 static FcLeaf *
 fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 {
-	TupleDesc	root = RelationGetDescr(loader->ctx->target);
 	Relation	rel = rri->ri_RelationDesc;
 	TupleDesc	desc = RelationGetDescr(rel);
 	FcLeaf		new = {rri};
@@ -436,14 +420,14 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
 		fc_plan_leaf_core_reason(rel, loader->ctx->shared->plan.caller) != NULL ||
 		(loader->ctx->in_worker && fc_plan_leaf_reason(rel) != NULL))
 		fc_leaf_refuse(loader->ctx, rel);
-	new.refuses = fc_leaf_refuses(loader, rel);
+	new.refuses = fc_leaf_refuses(loader, RelationGetRelid(rel));
 	new.turn = fc_leaf_turn(loader, rel);
 	fc_leaf_look(loader, &new);
 	if (loader->sorter.sort)
 	{
 		new.number = list_length(loader->sorter.leaves);
 		new.slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-		new.to_root = fc_build_attrmap_if_req(desc, root);
+		new.to_root = fc_build_attrmap_if_req(desc, RelationGetDescr(loader->ctx->target));
 	}
 	else
 		fc_leaf_begin_writer(loader, &new);
@@ -459,11 +443,15 @@ fc_leaf_add(FcLoader *loader, ResultRelInfo *rri)
  * all its checks.  Later rows go where that one went; NULL: no row has yet.
  */
 FcLeaf *
-fc_leaf_known(FcLoader *loader, int64 key)
+fc_leaf_known(FcLoader *loader, Datum value, bool null)
 {
 	FcRouter   *router = &loader->router;
 	const FcRange *last = &router->route->ranges[Max(router->last, 0)];
+	int64		key;
 
+	if (null)
+		return NULL;
+	key = fc_key_from_datum(router->route->type, value);
 	/* often it is that of the row before, which one comparison tells */
 	if (router->last < 0 || (uint64) key - (uint64) last->lo >= (uint64) last->hi - (uint64) last->lo)
 		router->last = fc_route_find_existing(router->route, key);
@@ -476,9 +464,8 @@ fc_leaf_find_known(FcLoader *loader)
 	const FcRoute *route = loader->router.route;
 	const TupleTableSlot *slot = loader->root_slot;
 
-	if (route == NULL || slot->tts_isnull[route->attnum - 1])
-		return NULL;
-	return fc_leaf_known(loader, fc_key_from_datum(route->type, slot->tts_values[route->attnum - 1]));
+	return route == NULL ? NULL :
+		fc_leaf_known(loader, slot->tts_values[route->attnum - 1], slot->tts_isnull[route->attnum - 1]);
 }
 
 void
@@ -514,7 +501,7 @@ fc_leaf_find(void *arg)
 	if (loader->dry)
 	{
 		loader->leaf = &loader->only;
-		loader->only.refuses = fc_leaf_refuses(loader, rri->ri_RelationDesc);
+		loader->only.refuses = fc_leaf_refuses(loader, RelationGetRelid(rri->ri_RelationDesc));
 	}
 	else
 		loader->leaf = hash_search(router->leaves, &rri, HASH_FIND, NULL);
@@ -604,7 +591,7 @@ fc_leaf_flush(FcLoader *loader, bool end)
 			fc_write_flush(leaf->writer);
 			continue;
 		}
-		fc_leaf_end_writer(leaf);
+		(void) fc_write_end(leaf->writer);
 		if (leaf->map)
 			free_attrmap(leaf->map);
 		fc_seen_close(leaf);

@@ -25,7 +25,8 @@ void
 fc_load_begin(FcLoader *loader, FcContext *ctx)
 {
 	loader->ctx = ctx;
-	loader->estate = fc_executor_begin(ctx, &loader->root);
+	loader->estate = fc_executor_begin(ctx);
+	loader->root = loader->estate->es_result_relations[0];
 	loader->root_slot = MakeSingleTupleTableSlot(RelationGetDescr(ctx->target),
 												 &TTSOpsVirtual);
 	loader->parser = fc_parse_begin(ctx, loader->estate, true);
@@ -76,19 +77,6 @@ fc_load_is_sent(FcLoader *loader, const FcRecord *record)
 	return sent;
 }
 
-static void
-fc_load_finish(FcLoader *loader)
-{
-	if (loader->dispatch)
-		loader->elsewhere->dispatch_end(loader->dispatch);
-	fc_leaf_close(loader, &loader->only);
-	if (loader->router.proute)
-		fc_leaf_end_routing(loader);
-	ExecDropSingleTupleTableSlot(loader->root_slot);
-	fc_parse_end(loader->parser);
-	fc_executor_end(loader->estate);
-}
-
 /* Does the process that has the task before take this one, too? */
 static bool
 fc_load_follows(const FcContext *ctx, const FcTask *task)
@@ -103,17 +91,6 @@ fc_load_follower(const FcContext *ctx, FcTask *task)
 	FcTask	   *end = (FcTask *) ctx->tasks + ctx->shared->ntasks;
 
 	return task && task + 1 < end && fc_load_follows(ctx, task + 1) ? task + 1 : NULL;
-}
-
-/* The first task of the chunk of a presorted file, or of one after it */
-static FcTask *
-fc_load_find_task(const FcContext *ctx, uint32 chunk)
-{
-	FcTask	   *tasks = ctx->tasks;
-	uint32		first = 0;
-
-	fc_search(uint32, first, ctx->shared->ntasks, mid, tasks[mid].chunk < chunk);
-	return &tasks[first];
 }
 
 /* Takes the next task; NULL if there is none */
@@ -143,8 +120,7 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 
 	Assert(task->slice < task->nslices);
 	Assert(task->part < loader->ctx->shared->nturns || !OidIsValid(task->partition));
-	INSTR_TIME_SET_CURRENT(loader->tasks.start);
-	loader->tasks.old = loader->tasks.old_gone = loader->tasks.gone = 0;
+	loader->tasks.start = fc_pace_clock();
 	if (loader->router.proute)
 		return;
 	if (!OidIsValid(task->partition))
@@ -156,10 +132,8 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 	to.turn = &loader->ctx->turns[task->part];
 	if (task->nslices > 1 && !task->whole)
 	{
-		loader->slice = (FcSlice)
-		{
-			to.turn, task->slice
-		};
+		loader->slice.turn = to.turn;
+		loader->slice.number = task->slice;
 		to.sliced = true;
 		to.memory = loader->ctx->shared->memory / 4;
 	}
@@ -176,19 +150,13 @@ fc_load_begin_task(FcLoader *loader, FcTask *task)
 static void
 fc_load_end_task(FcLoader *loader, FcTask *task)
 {
-	instr_time	end;
-
 	if (loader->dedup)
 		fc_dedup_finish(loader);
-	task->old = loader->tasks.old - loader->tasks.old_gone;
-	Assert(loader->tasks.old_gone <= loader->tasks.old);
-	task->old_gone = loader->tasks.old_gone;
-	task->gone = loader->tasks.gone;
+	Assert(task->old_gone <= task->old);
+	task->old -= task->old_gone;
 	if (loader->only.writer && fc_load_follower(loader->ctx, task) == NULL)
 		task->loaded = fc_leaf_end(loader);
-	INSTR_TIME_SET_CURRENT(end);
-	INSTR_TIME_SUBTRACT(end, loader->tasks.start);
-	task->usec = INSTR_TIME_GET_MICROSEC(end);
+	task->usec = fc_pace_clock() - loader->tasks.start;
 	if (task->slice == task->nslices - 1)
 		pg_atomic_fetch_add_u64(&loader->ctx->shared->counts.parts_done, 1);
 }
@@ -431,7 +399,11 @@ fc_load_records(FcLoader *loader, FcChunkReader *reader, uint32 i)
 static void
 fc_load_slices(FcLoader *loader, FcChunkReader *reader, uint32 i)
 {
-	loader->tasks.slice = fc_load_find_task(loader->ctx, i);
+	FcTask	   *tasks = loader->ctx->tasks;
+	uint32		first = 0;
+
+	fc_search(uint32, first, loader->ctx->shared->ntasks, mid, tasks[mid].chunk < i);
+	loader->tasks.slice = &tasks[first];
 	if (!fc_load_has_slice(loader, i))
 		return;
 	loader->tasks.key = loader->tasks.slice->lo.key;
@@ -456,10 +428,8 @@ fc_load_chunk_in_turn(FcLoader *loader, FcChunkReader *reader, uint32 i)
 	};
 
 	Assert(loader->slice.turn == NULL);
-	loader->slice = (FcSlice)
-	{
-		&ctx->turns[0], i
-	};
+	loader->slice.turn = &ctx->turns[0];
+	loader->slice.number = i;
 	if (loader->router.proute == NULL)
 		fc_leaf_begin(loader, ctx->shared->leaf, &to);
 	fc_load_records(loader, reader, i);
@@ -483,15 +453,14 @@ fc_load_chunks(FcLoader *loader)
 	FcContext  *ctx = loader->ctx;
 	FcShared   *shared = ctx->shared;
 	Size		memory = fc_shared_read_memory(shared);
-	Size		block = Min(memory / 8, (Size) 1024 * 1024);
 	FcDestination to = {shared->storage, &ctx->turns[0], false, &loader->slice};
 	bool		in_turn = shared->course.in_turn && !loader->dry;
-	bool		one_writer = !in_turn && !shared->course.presorted &&
+	bool		one_writer = !in_turn && shared->course.way != FC_WAY_PRESORTED &&
 		!loader->router.proute && !loader->dry;
 	FcChunkReader reader;
 	uint32		i;
 
-	fc_chunk_reader_begin(&reader, ctx, Max(block, 8192));
+	fc_chunk_reader_begin(&reader, ctx, Max(Min(memory / 8, (Size) 1024 * 1024), 8192));
 	fc_chunk_reader_find(&reader, shared->source.unsplit);
 	if (one_writer)
 		fc_leaf_begin(loader, shared->leaf, &to);
@@ -500,7 +469,7 @@ fc_load_chunks(FcLoader *loader)
 	{
 		pg_atomic_fetch_add_u64(&shared->counts.load_bytes,
 								fc_shared_chunk(shared, i)->length);
-		if (shared->course.presorted)
+		if (shared->course.way == FC_WAY_PRESORTED)
 			fc_load_slices(loader, &reader, i);
 		else if (in_turn)
 			fc_load_chunk_in_turn(loader, &reader, i);
@@ -556,7 +525,7 @@ fc_load_spilled(FcLoader *loader, FcCellReader *cells, FcTask *task)
 		{
 			Assert(fc_load_is_of_task(task, spilled[i].key, fc_spilled_offset(&spilled[i])));
 			bytes += fc_spilled_length(spilled[i].spilled);
-			loader->tasks.old += fc_offset_is_tuple(fc_spilled_offset(&spilled[i]));
+			task->old += fc_offset_is_tuple(fc_spilled_offset(&spilled[i]));
 		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(loader->row_mcxt);
@@ -573,21 +542,19 @@ static void
 fc_load_old_row(FcLoader *loader, const FcEntry *entry, const FcRecord *record, FcSpilled *spilled)
 {
 	TupleTableSlot *slot = loader->slot;
-	MemoryContext old;
 
 	Assert(fc_offset_is_tuple(entry->offset) && fc_plan_merges(&loader->ctx->shared->plan));
-	if (!fc_row_take_parsed(loader, record))
+	if (!fc_row_take(loader, record))
 		return;
-	old = MemoryContextSwitchTo(loader->row_mcxt);
 	fc_spilled_deform(spilled, slot);
 	ExecStoreVirtualTuple(slot);
 	if (slot != loader->leaf->slot)
 		fc_leaf_take(loader->leaf, slot);
 	loader->row.key = entry->key;
 	loader->row.marked = false;
-	loader->tasks.old++;
+	loader->tasks.last->old++;
 	fc_row_put(loader);
-	MemoryContextSwitchTo(old);
+	MemoryContextSwitchTo(loader->ctx->mcxt);
 	MemoryContextReset(loader->row_mcxt);
 	fc_load_count(loader, 1);
 }
@@ -596,15 +563,11 @@ static void
 fc_load_spilled_row(FcLoader *loader, FcTask *task, const FcEntry *entry, const FcRecord *record,
 					FcSpilled *spilled)
 {
-	MemoryContext old;
-
 	fc_load_expect_key(loader, entry);
-	if (!fc_row_take_parsed(loader, record))
+	if (!fc_row_take(loader, record))
 		return;
-	old = MemoryContextSwitchTo(loader->row_mcxt);
 	fc_seen_deform(NULL, spilled, loader->slot);
 	loader->row.marked = loader->mark && fc_spilled_marked(spilled);
-	MemoryContextSwitchTo(old);
 	fc_row_load_taken(loader);
 	fc_load_count_read(loader, task, entry->length);
 }
@@ -660,35 +623,33 @@ fc_load_tasks(FcLoader *loader)
 void
 fc_load_run(FcContext *ctx)
 {
-	FcLoader	loader = {0};
+	FcLoader	loader = {.dry = ctx->shared->phase == FC_PHASE_CHECK};
 
-	Assert(ctx->shared->phase == FC_PHASE_LOAD);
+	Assert(loader.dry || ctx->shared->phase == FC_PHASE_LOAD);
 	fc_load_begin(&loader, ctx);
 	loader.dedup = fc_dedup_begin(ctx);
-	if (loader.router.proute && ctx->shared->plan.order.nkeys > 0)
+	if (loader.dry)
+	{
+		loader.only.rri = loader.root;
+		loader.only.slot = loader.root_slot;
+		loader.leaf = &loader.only;
+	}
+	else if (loader.router.proute && ctx->shared->plan.order.nkeys > 0)
 		fc_leaf_begin_sort(&loader, NULL);
-	if (ctx->shared->course.chunks)
+	if (loader.dry || ctx->shared->course.chunks)
 		fc_load_chunks(&loader);
 	else
 		fc_load_tasks(&loader);
 	elog(DEBUG2, "fast_copy: %llu of %llu rows by columns",
 		 (unsigned long long) loader.by_columns, (unsigned long long) loader.rows);
-	fc_load_finish(&loader);
+	if (loader.dispatch)
+		loader.elsewhere->dispatch_end(loader.dispatch);
+	fc_leaf_close(&loader, &loader.only);
+	if (loader.router.proute)
+		fc_leaf_end_routing(&loader);
+	ExecDropSingleTupleTableSlot(loader.root_slot);
+	fc_parse_end(loader.parser);
+	fc_executor_end(loader.estate);
 	fc_turn_finish(ctx);
 	Assert(ctx->deferred == NIL && loader.only.writer == NULL);
-}
-
-void
-fc_load_check_run(FcContext *ctx)
-{
-	FcLoader	loader = {0};
-
-	Assert(ctx->shared->phase == FC_PHASE_CHECK);
-	loader.dry = true;
-	fc_load_begin(&loader, ctx);
-	loader.only.rri = loader.root;
-	loader.only.slot = loader.root_slot;
-	loader.leaf = &loader.only;
-	fc_load_chunks(&loader);
-	fc_load_finish(&loader);
 }

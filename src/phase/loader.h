@@ -10,7 +10,6 @@
 #define FC_LOADER_H
 
 #include "executor/execPartition.h"
-#include "portability/instr_time.h"
 #include "utils/hsearch.h"
 
 #include "elsewhere/elsewhere.h"
@@ -106,14 +105,9 @@ typedef struct FcSorter
 typedef struct FcTasks
 {
 	FcTask	   *last;			/* the one taken last */
-	instr_time	start;			/* of the current one */
+	int64		start;			/* of the current one, fc_pace_clock() */
 	uint64		bytes;			/* of rows, not yet in
 								 * shared->counts.load_bytes */
-	uint64		old;			/* rows of the current task that the leaf had
-								 * before */
-	uint64		old_gone;		/* ... that other rows replaced */
-	uint64		gone;			/* rows of the file that are left out: equal
-								 * ones stay, or they are delete marks */
 
 	/* set if the file is presorted */
 	FcTask	   *slice;			/* current one of the chunk's */
@@ -234,10 +228,10 @@ extern void fc_row_load(FcLoader *loader, const FcRecord *record);
 extern void fc_row_load_batched(FcLoader *loader, int i);
 
 /*
- * The same in two steps: if the first returns true, the caller puts the values
- * of the record into loader->slot
+ * The same in two steps: if the first returns true, row_mcxt is current, and
+ * the caller puts the values of the record into loader->slot, which is empty
  */
-extern bool fc_row_take_parsed(FcLoader *loader, const FcRecord *record);
+extern bool fc_row_take(FcLoader *loader, const FcRecord *record);
 extern void fc_row_load_taken(FcLoader *loader);
 
 /* The key of a row of the target's row type; 0 if it is NULL */
@@ -252,15 +246,14 @@ fc_row_key(const FcPlan *plan, const TupleTableSlot *slot, bool *null)
 }
 
 /*
- * Parses the current row, in the current memory context, as far as no error
- * about data can come up
+ * Parses the current row into an empty slot, in the current memory context, as
+ * far as no error about data can come up
  */
 static inline void
 fc_row_parse_quickly(FcLoader *loader, TupleTableSlot *slot)
 {
 	FcRow	   *row = &loader->row;
 
-	ExecClearTuple(slot);
 	row->parsed = fc_parse_quickly(loader->parser, row->record, slot->tts_values,
 								   slot->tts_isnull);
 }
@@ -359,7 +352,7 @@ extern void fc_leaf_end_slice(FcLoader *loader);
  * partition to it; else NULL, and fc_leaf_route() finds it
  */
 extern FcLeaf *fc_leaf_find_known(FcLoader *loader);
-extern FcLeaf *fc_leaf_known(FcLoader *loader, int64 key);
+extern FcLeaf *fc_leaf_known(FcLoader *loader, Datum value, bool null);
 
 /* Converts a row of the target's row type into the leaf's slot */
 extern void fc_leaf_take(const FcLeaf *leaf, TupleTableSlot *slot);

@@ -64,9 +64,7 @@ fc_look_leaf(FcLoader *loader, int i)
 	if (route == NULL)
 		return NULL;
 	key = &loader->batch->columns[route->attnum - 1];
-	if (key->any_null && key->nulls[i])
-		return NULL;
-	return fc_leaf_known(loader, fc_key_from_datum(route->type, key->values[i]));
+	return fc_leaf_known(loader, key->values[i], key->any_null && key->nulls[i]);
 }
 
 /* The expressions of the leaf's generated columns; NULL for other columns */
@@ -89,11 +87,10 @@ static void
 fc_look_generate(FcLoader *loader, FcLeaf *leaf, int i)
 {
 	TupleTableSlot *slot = leaf->slot;
-	TupleDesc	desc = slot->tts_tupleDescriptor;
 
 	if (leaf->generated == NULL)
 		leaf->generated = fc_look_generated(loader, leaf->rri->ri_RelationDesc);
-	for (int a = 0; a < desc->natts; a++)
+	for (int a = 0; a < slot->tts_tupleDescriptor->natts; a++)
 		if (leaf->generated[a])
 		{
 			slot->tts_values[a] = ExecEvalExpr(leaf->generated[a], GetPerTupleExprContext(loader->estate),
@@ -108,11 +105,10 @@ static bool
 fc_look_checks(FcLoader *loader, FcLeaf *leaf, int i)
 {
 	Relation	rel = leaf->rri->ri_RelationDesc;
-	TupleConstr *constr = RelationGetDescr(rel)->constr;
 
 	fc_seen_show(loader->batch, leaf->seen, i, leaf->slot, rel);
 	GetPerTupleExprContext(loader->estate)->ecxt_scantuple = leaf->slot;
-	if (constr->has_generated_stored)
+	if (RelationGetDescr(rel)->constr->has_generated_stored)
 		fc_look_generate(loader, leaf, i);
 	return !fc_look_lacks(loader->batch, leaf, i) && fc_row_failed_check(loader, leaf) < 0;
 }
@@ -315,9 +311,7 @@ fc_look(FcLoader *loader, int from, int to, bool *alone)
 	{
 		if (loader->batch->unfinished)
 			fc_parse_count_kept(loader->parser, ctx->at_offset, ctx->at_length);
-		fc_error_keep(ctx->shared, look->kind, ctx->at_offset, ctx->at_length, edata);
-		fc_error_stop(ctx);
-		FreeErrorData(edata);
+		fc_error_take(ctx, look->kind, edata, true);
 	}
 	return look->at;
 }
@@ -369,10 +363,6 @@ fc_look_spilled(FcLoader *loader, const FcSpilledRow *rows, int n)
 	ResetPerTupleExprContext(loader->estate);
 	ExecClearTuple(loader->leaf->slot);
 	if (edata)
-	{
-		fc_error_keep(loader->ctx->shared, FC_ERROR_ROW, loader->ctx->at_offset, loader->ctx->at_length, edata);
-		fc_error_stop(loader->ctx);
-		FreeErrorData(edata);
-	}
+		fc_error_take(loader->ctx, FC_ERROR_ROW, edata, true);
 	return look.at;
 }

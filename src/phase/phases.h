@@ -58,14 +58,14 @@ extern void fc_scan_noted(FcContext *ctx, int nprocesses, FcTree *tree);
  */
 extern void fc_existing_run(FcContext *ctx);
 
-/* Load: puts rows into leaves */
+/*
+ * Load: puts rows into leaves; as FC_PHASE_CHECK only parses and checks them as
+ * for a load
+ */
 extern void fc_load_run(FcContext *ctx);
 
 /* Leader, while workers load: locks the leaves that they have found */
 extern void fc_leaf_lock_found(FcContext *ctx);
-
-/* Check: parses and checks rows as for a load, and writes nothing */
-extern void fc_load_check_run(FcContext *ctx);
 
 /*
  * Leader, after a load in which a process stopped (errors/stop.c): looks again

@@ -49,7 +49,6 @@ typedef struct FcPresortedLook
 static bool
 fc_presorted_next(FcPresortedLook *look)
 {
-	const FcRecord *record = &look->reader.record;
 	int64		key;
 
 	CHECK_FOR_INTERRUPTS();
@@ -58,8 +57,7 @@ fc_presorted_next(FcPresortedLook *look)
 		look->sorted &= !look->reader.malformed;
 		return false;
 	}
-	look->sorted = fc_parse_plain_key(look->parser, record, &key) &&
-		key >= look->last;
+	look->sorted = fc_parse_plain_key(look->parser, &look->reader.record, &key) && key >= look->last;
 	if (look->sorted)
 		look->last = key;
 	return look->sorted;
@@ -159,8 +157,7 @@ bool
 fc_presorted_look(FcContext *ctx, int64 *keys)
 {
 	FcPresortedLook look = {.keys = keys,.last = PG_INT64_MIN,.sorted = true};
-	ResultRelInfo *root;
-	EState	   *estate = fc_executor_begin(ctx, &root);
+	EState	   *estate = fc_executor_begin(ctx);
 	ErrorData  *edata;
 
 	Assert(!ctx->in_worker);

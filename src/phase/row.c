@@ -148,9 +148,7 @@ fc_row_check_constraints(FcLoader *loader)
 static bool
 fc_row_check_partition(FcLoader *loader, TupleTableSlot *slot)
 {
-	bool		tolerated = fc_row_tolerates(loader, FC_CLASS_NO_PARTITION);
-
-	if (ExecPartitionCheck(loader->root, slot, loader->estate, !tolerated))
+	if (ExecPartitionCheck(loader->root, slot, loader->estate, !fc_row_tolerates(loader, FC_CLASS_NO_PARTITION)))
 		return true;
 	fc_row_refuse(loader, FC_CLASS_NO_PARTITION, NULL, ERRCODE_CHECK_VIOLATION,
 				  psprintf("new row for relation \"%s\" violates partition constraint",
@@ -399,52 +397,40 @@ fc_row_end(FcLoader *loader)
 static bool
 fc_row_try(FcLoader *loader)
 {
-	FcContext  *ctx = loader->ctx;
 	FcRow	   *row = &loader->row;
-	ErrorData  *edata = fc_error_evaluate(ctx, row->record->offset, row->record->length,
+	ErrorData  *edata = fc_error_evaluate(loader->ctx, row->record->offset, row->record->length,
 										  fc_row_build, loader);
 
 	if (edata == NULL)
 		return true;
 	fc_parse_count_kept(loader->parser, row->record->offset, row->record->length);
-	fc_error_keep(ctx->shared, row->outcome == FC_ROW_BUILT ? FC_ERROR_ROW : FC_ERROR_DATA,
-				  row->record->offset, row->record->length, edata);
-	fc_error_stop(ctx);
-	FreeErrorData(edata);
+	fc_error_take(loader->ctx, row->outcome == FC_ROW_BUILT ? FC_ERROR_ROW : FC_ERROR_DATA, edata, true);
 	return false;
 }
 
-/* Makes the record's row the current one, if it is still wanted */
-static inline bool
-fc_row_begin(FcLoader *loader, const FcRecord *record)
+bool
+fc_row_take(FcLoader *loader, const FcRecord *record)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (loader->ctx->stopped || fc_error_beyond(loader->ctx->shared, record->offset))
 		return false;
-	loader->row.record = record;
-	return true;
-}
-
-bool
-fc_row_take_parsed(FcLoader *loader, const FcRecord *record)
-{
-	if (!fc_row_begin(loader, record))
-		return false;
 	ExecClearTuple(loader->slot);
+	loader->row.record = record;
 	loader->row.parsed = true;
+	Assert(CurrentMemoryContext == loader->ctx->mcxt);
+	MemoryContextSwitchTo(loader->row_mcxt);
 	return true;
 }
 
 void
 fc_row_load_taken(FcLoader *loader)
 {
-	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
-
+	Assert(CurrentMemoryContext == loader->row_mcxt);
 	if (fc_row_build_plain(loader, loader->slot))
 		fc_row_put(loader);
 	else
 	{
-		MemoryContextSwitchTo(old);
+		MemoryContextSwitchTo(loader->ctx->mcxt);
 		if (fc_row_try(loader))
 		{
 			MemoryContextSwitchTo(loader->row_mcxt);
@@ -452,7 +438,7 @@ fc_row_load_taken(FcLoader *loader)
 		}
 		ResetPerTupleExprContext(loader->estate);
 	}
-	MemoryContextSwitchTo(old);
+	MemoryContextSwitchTo(loader->ctx->mcxt);
 	if (!loader->row_mcxt->isReset || loader->row_mcxt->firstchild != NULL)
 		MemoryContextReset(loader->row_mcxt);
 	if (loader->router.proute && !loader->sorter.sort)
@@ -463,13 +449,9 @@ fc_row_load_taken(FcLoader *loader)
 void
 fc_row_load(FcLoader *loader, const FcRecord *record)
 {
-	MemoryContext old;
-
-	if (!fc_row_begin(loader, record))
+	if (!fc_row_take(loader, record))
 		return;
-	old = MemoryContextSwitchTo(loader->row_mcxt);
 	fc_row_parse_quickly(loader, loader->slot);
-	MemoryContextSwitchTo(old);
 	fc_row_load_taken(loader);
 }
 
@@ -477,15 +459,12 @@ void
 fc_row_load_batched(FcLoader *loader, int i)
 {
 	TupleTableSlot *slot = loader->slot;
-	MemoryContext old;
 
 	Assert(i >= 0 && i < loader->batch->n && !loader->batch->odd[i]);
 	fc_batch_record(loader->batch, i, &loader->batched);
-	if (!fc_row_take_parsed(loader, &loader->batched))
+	if (!fc_row_take(loader, &loader->batched))
 		return;
-	old = MemoryContextSwitchTo(loader->row_mcxt);
 	fc_parse_number(loader->parser, loader->number + i);
 	loader->row.parsed = fc_batch_take(loader->batch, i, slot->tts_values, slot->tts_isnull);
-	MemoryContextSwitchTo(old);
 	fc_row_load_taken(loader);
 }

@@ -134,8 +134,7 @@ fc_sample_take(FcKeySample *sample, FcContext *ctx)
 	uint32		nchunks = ctx->shared->source.nchunks;
 	uint32		n = Min(nchunks, FC_SAMPLE_STRETCHES);
 	ErrorData  *edata = NULL;
-	ResultRelInfo *root;
-	EState	   *estate = fc_executor_begin(ctx, &root);
+	EState	   *estate = fc_executor_begin(ctx);
 
 	sample->rows = palloc(sizeof(FcSampleRow) * (FC_SAMPLE_ROWS + FC_SAMPLE_OLD));
 	fc_chunk_reader_begin(reader, ctx, FC_SAMPLE_LEAST);
@@ -510,9 +509,8 @@ fc_sample_spill(FcContext *ctx, const FcRoute *route, int nworkers, FcSampled *s
 	sample.fetched = 2 * FC_SPILL_NUMBERED + shared->source.data_size / records + MAXIMUM_ALIGNOF;
 	if (fc_spill_kind != FC_SPILL_ROWS)
 	{
-		double		times;
+		double		times = fc_sample_times(&sample, shared, records, nworkers);
 
-		times = fc_sample_times(&sample, shared, records, nworkers);
 		sample.wide = times > FC_SAMPLE_ORDERED;
 		if (fc_spill_kind == FC_SPILL_AUTO)
 			reason = fc_sample_choose(&sample, shared, records, nworkers, times, &sampled->rows);

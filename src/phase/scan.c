@@ -86,8 +86,7 @@ fc_scan_row(FcScanner *scanner, char *data)
 	{
 		ExecStoreVirtualTuple(slot);
 		slot->tts_tableOid = RelationGetRelid(ctx->target);
-		accepted = scanner->where == NULL ||
-			fc_where_accepts(scanner->where, scanner->estate, slot);
+		accepted = !scanner->where || fc_where_accepts(scanner->where, scanner->estate, slot);
 		scanner->marked = accepted && scanner->mark &&
 			fc_where_accepts(scanner->mark, scanner->estate, slot);
 	}
@@ -475,7 +474,6 @@ static void
 fc_scan_chunk(FcScanner *scanner, uint32 i)
 {
 	FcContext  *ctx = scanner->ctx;
-	const FcRecord *record = &scanner->reader.record;
 	ErrorData  *edata;
 
 	if (!fc_chunk_reader_enter(&scanner->reader, i))
@@ -484,7 +482,7 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 	scanner->high = PG_INT64_MIN;
 	edata = fc_error_catch(ctx, fc_scan_records, scanner);
 	ctx->at_record = false;
-	if (edata && record->data == NULL)
+	if (edata && scanner->reader.record.data == NULL)
 	{
 		/* bytes in quotes may look like a record of any length */
 		if (ctx->shared->source.unsplit != FC_UNSPLIT_GUESS)
@@ -493,12 +491,7 @@ fc_scan_chunk(FcScanner *scanner, uint32 i)
 		FreeErrorData(edata);
 	}
 	else if (edata)
-	{
-		fc_error_keep(ctx->shared, FC_ERROR_DATA, record->offset, record->length, edata);
-		if (scanner->where || scanner->doubt)
-			fc_error_stop(ctx);
-		FreeErrorData(edata);
-	}
+		fc_error_take(ctx, FC_ERROR_DATA, edata, scanner->where || scanner->doubt);
 	fc_chunk_reader_leave(&scanner->reader);
 	Assert(!ctx->evaluating);
 	fc_context_note_keys(ctx, i, scanner->low, scanner->high);
@@ -600,7 +593,6 @@ fc_scan_run(FcContext *ctx)
 {
 	FcShared   *shared = ctx->shared;
 	FcScanner	scanner = {.ctx = ctx};
-	ResultRelInfo *root;
 	uint32		i;
 
 	Assert(shared->phase == FC_PHASE_SCAN && (shared->finds || shared->plan.key.type != FC_KEY_NONE));
@@ -609,7 +601,7 @@ fc_scan_run(FcContext *ctx)
 	fc_chunk_reader_begin(&scanner.reader, ctx,
 						  Max(Min(shared->memory / 16, (Size) 256 * 1024), 8192));
 	fc_chunk_reader_find(&scanner.reader, shared->source.unsplit);
-	scanner.estate = fc_executor_begin(ctx, &root);
+	scanner.estate = fc_executor_begin(ctx);
 	if (!shared->plan.where_late)
 		scanner.where = fc_where_begin(shared, false);
 	/* the load evaluates it once more, but for rows that are spilled */

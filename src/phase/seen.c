@@ -124,8 +124,4 @@ fc_seen_close(FcLeaf *leaf)
 		pfree(leaf->columns);
 	if (leaf->required)
 		pfree(leaf->required);
-	leaf->seen = NULL;
-	leaf->columns = NULL;
-	leaf->required = NULL;
-	leaf->generated = NULL;
 }

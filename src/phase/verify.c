@@ -69,24 +69,21 @@ fc_verify_task(FcVerifier *verifier, int64 key, bool null, uint64 offset)
 }
 
 /*
- * Opens a leaf, which stays open: the next row may be of any other leaf.  It
- * will get the indexes of the table "like", unless that is invalid.
+ * Opens the leaf of a task, which stays open: the next row may be of any other
+ * leaf.  One that was made will get the indexes of another table.
  */
 static void
-fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, Oid like)
+fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, const FcTask *task)
 {
 	FcLoader   *loader = &verifier->loader;
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(loader->ctx->mcxt);
 
-	if (leaf->rri)
-		return;
-	old = MemoryContextSwitchTo(loader->ctx->mcxt);
-	fc_leaf_open(loader, leaf, oid);
+	fc_leaf_open(loader, leaf, task->partition);
 	leaf->slot = MakeSingleTupleTableSlot(RelationGetDescr(leaf->rri->ri_RelationDesc),
 										  &TTSOpsVirtual);
-	if (OidIsValid(like) && !verifier->insert)
+	if (task->created && !verifier->insert)
 	{
-		Relation	rel = table_open(like, NoLock);
+		Relation	rel = table_open(OidIsValid(task->replaces) ? task->replaces : loader->ctx->shared->target, NoLock);
 
 		leaf->indexes = fc_executor_child_indexes(rel, leaf->rri->ri_RelationDesc);
 		table_close(rel, NoLock);
@@ -98,8 +95,6 @@ fc_verify_open_leaf(FcVerifier *verifier, FcLeaf *leaf, Oid oid, Oid like)
 static void
 fc_verify_open_writer(FcVerifier *verifier, FcLeaf *leaf)
 {
-	if (leaf->writer)
-		return;
 	if (verifier->nwriters == FC_LEAF_WRITERS)
 	{
 		for (int i = 0; i < verifier->nleaves; i++)
@@ -124,9 +119,9 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 {
 	FcLoader   *loader = &verifier->loader;
 	FcShared   *shared = loader->ctx->shared;
-	FcTask	   *task = NULL;
+	const FcTask all = {.partition = shared->leaf,.created = shared->leaf != shared->target};
+	const FcTask *task = &all;
 	FcLeaf	   *leaf;
-	bool		created;
 
 	if (loader->router.proute)
 		return true;
@@ -142,16 +137,13 @@ fc_verify_find_leaf(FcVerifier *verifier, TupleTableSlot *slot)
 		if (!OidIsValid(task->partition))
 			return true;
 	}
-	created = task ? task->created : shared->leaf != shared->target;
-	if (verifier->insert && !created)
+	if (verifier->insert && !task->created)
 		return false;
-	leaf = &verifier->leaves[task ? task->part : 0];
-	Assert((task ? task->part : 0) < (uint32) verifier->nleaves);
-	fc_verify_open_leaf(verifier, leaf,
-						task ? task->partition : shared->leaf,
-						!created ? InvalidOid : task && OidIsValid(task->replaces) ?
-						task->replaces : shared->target);
-	if (verifier->insert)
+	Assert(task->part < (uint32) verifier->nleaves);
+	leaf = &verifier->leaves[task->part];
+	if (leaf->rri == NULL)
+		fc_verify_open_leaf(verifier, leaf, task);
+	if (verifier->insert && leaf->writer == NULL)
 		fc_verify_open_writer(verifier, leaf);
 	loader->leaf = leaf;
 	return true;
@@ -180,7 +172,7 @@ fc_verify_row(void *arg)
 	FcVerifier *verifier = arg;
 	FcLoader   *loader = &verifier->loader;
 	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
-	TupleTableSlot *slot = loader->root_slot;
+	TupleTableSlot *slot = ExecClearTuple(loader->root_slot);
 
 	fc_row_parse_quickly(loader, slot);
 	verifier->entry = false;
@@ -204,7 +196,7 @@ fc_verify_compare(void *arg)
 	FcVerifier *verifier = arg;
 	FcLoader   *loader = &verifier->loader;
 	const FcShared *shared = loader->ctx->shared;
-	TupleTableSlot *slot = loader->root_slot;
+	TupleTableSlot *slot = ExecClearTuple(loader->root_slot);
 	MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 
 	fc_row_parse_quickly(loader, slot);
@@ -254,19 +246,14 @@ fc_verify_record(FcVerifier *verifier, const FcRecord *record)
 	loader->leaf = NULL;
 	edata = fc_error_evaluate(ctx, record->offset, record->length,
 							  fc_verify_row, verifier);
-	if (edata)
-	{
-		fc_parse_count_kept(loader->parser, record->offset, record->length);
-		fc_error_keep(ctx->shared, verifier->entry ? FC_ERROR_ENTRY :
-					  loader->row.outcome == FC_ROW_BUILT ? FC_ERROR_ROW : FC_ERROR_DATA,
-					  record->offset, record->length, edata);
-		return;
-	}
-	if (loader->row.outcome == FC_ROW_REFUSED)
+	if (edata == NULL && loader->row.outcome == FC_ROW_REFUSED)
 		fc_reject_put(ctx, record->offset, record->length, &loader->row.bad);
 	else
 		fc_parse_count_kept(loader->parser, record->offset, record->length);
-	if (loader->row.outcome == FC_ROW_BUILT && verifier->insert && loader->leaf && !loader->row.marked)
+	if (edata)
+		fc_error_take(ctx, verifier->entry ? FC_ERROR_ENTRY :
+					  loader->row.outcome == FC_ROW_BUILT ? FC_ERROR_ROW : FC_ERROR_DATA, edata, false);
+	else if (loader->row.outcome == FC_ROW_BUILT && verifier->insert && loader->leaf && !loader->row.marked)
 	{
 		MemoryContext old = MemoryContextSwitchTo(loader->row_mcxt);
 
@@ -301,13 +288,12 @@ fc_verify_chunk(FcVerifier *verifier, FcChunkReader *reader, uint32 i)
 static void
 fc_verify_chunks(FcVerifier *verifier, FcContext *ctx, uint32 first)
 {
-	FcLoader   *loader = &verifier->loader;
 	FcChunkReader reader;
 
 	Assert(!ctx->in_worker);
 	fc_chunk_reader_begin(&reader, ctx, 65536);
 	ctx->verifying = true;
-	fc_load_begin(loader, ctx);
+	fc_load_begin(&verifier->loader, ctx);
 	for (uint32 i = first; i < ctx->shared->source.nchunks; i++)
 		fc_verify_chunk(verifier, &reader, i);
 	fc_reject_end(ctx);
@@ -339,7 +325,7 @@ fc_verify_load(FcContext *ctx, int nleaves, bool insert)
 	 * a process that stops passes it on.  An index that is built later has seen
 	 * no chunk.
 	 */
-	if (shared->course.in_order && !insert)
+	if (shared->course.way == FC_WAY_TURNS && !insert)
 	{
 		first = fc_lines_chunk(shared, pg_atomic_read_u64(&shared->errors.offset));
 		first = Min(first, shared->done);

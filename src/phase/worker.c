@@ -55,7 +55,7 @@ static void (*const fc_worker_phases[FC_NPHASES]) (FcContext *ctx) = {
 	[FC_PHASE_SCAN] = fc_scan_run,
 	[FC_PHASE_REPLACE] = fc_existing_run,
 	[FC_PHASE_LOAD] = fc_load_run,
-	[FC_PHASE_CHECK] = fc_load_check_run,
+	[FC_PHASE_CHECK] = fc_load_run,
 	[FC_PHASE_INDEX] = fc_index_run
 };
 
@@ -229,7 +229,7 @@ fc_worker_lead(FcContext *ctx, FcWork *work)
 		fc_error_apart(ctx, fc_worker_apart, ctx);
 	else
 		fc_worker_alone(ctx);
-	/* also if fc_error_stop has ended the phase */
+	/* also if fc_error_take has ended the phase */
 	if (ctx->turns)
 		ctx->shared->done = pg_atomic_read_u32(&ctx->turns[0].next);
 	ctx->turns = NULL;

@@ -211,7 +211,7 @@ fc_figures_kind(const FcProgress *progress, FcPhase phase)
 		[FC_PHASE_UNPACK] = {progress->phase == phase, FC_EFFORT_STREAM},
 		[FC_PHASE_RECEIVE] = {progress->phase == phase, FC_EFFORT_STREAM},
 		[FC_PHASE_SPLIT] = {!sends, FC_EFFORT_SPLIT},
-		[FC_PHASE_SCAN] = {!sends && !target->course.presorted && fc_figures_keyed(target), FC_EFFORT_SCAN},
+		[FC_PHASE_SCAN] = {!sends && target->course.way != FC_WAY_PRESORTED && fc_figures_keyed(target), FC_EFFORT_SCAN},
 		[FC_PHASE_PARTITIONS] = {true, FC_EFFORT_MAKE},
 		[FC_PHASE_REPLACE] = {options->existing != FC_EXISTING_KEEP, FC_EFFORT_SPLIT},
 		[FC_PHASE_CHECK] = {!writes, FC_EFFORT_LOAD},

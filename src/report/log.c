@@ -63,9 +63,9 @@ fc_log_order(const FcTarget *target)
 
 	if (target->course.sends_all)
 		return "file";
-	if (target->course.core || target->course.leader || target->course.in_order)
+	if (target->course.core || target->course.leader || target->course.way == FC_WAY_TURNS)
 		return keyed && !target->course.core ? "key" : "file";
-	if (target->course.presorted)
+	if (target->course.way == FC_WAY_PRESORTED)
 		return "streamed";
 	return keyed ? "key" : "none";
 }
@@ -167,7 +167,7 @@ fc_log_add_up(FcLog *log, FcProgress *progress)
 	totals->workers = progress->launched;
 	totals->nworkers = target->nworkers;
 	totals->spilled = row->spill_bytes == 0 ? "none" :
-		target->course.rows ? "rows" : "offsets";
+		target->course.way == FC_WAY_ROWS ? "rows" : "offsets";
 	totals->order = fc_log_order(target);
 	fc_log_end(totals, psprintf("%d of %d workers", progress->launched, target->nworkers));
 }

@@ -83,7 +83,7 @@ fc_executor_require_conflict(ParseState *pstate, List *keys, List *columns)
 }
 
 EState *
-fc_executor_begin(FcContext *ctx, ResultRelInfo **rri)
+fc_executor_begin(FcContext *ctx)
 {
 	EState	   *estate = CreateExecutorState();
 	List	   *attnums = NIL;
@@ -93,8 +93,7 @@ fc_executor_begin(FcContext *ctx, ResultRelInfo **rri)
 			attnums = lappend_int(attnums, fc_shared_columns(ctx->shared)[i]);
 	fc_init_range_table(estate, fc_executor_parse_state(ctx->target, attnums));
 	estate->es_output_cid = GetCurrentCommandId(false);
-	*rri = makeNode(ResultRelInfo);
-	ExecInitResultRelation(estate, *rri, 1);
+	ExecInitResultRelation(estate, makeNode(ResultRelInfo), 1);
 	return estate;
 }
 

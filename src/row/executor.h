@@ -36,9 +36,10 @@ extern void fc_executor_insert_columns(ParseState *pstate, List *attnums);
 
 /*
  * An executor state, which asks for INSERT on the columns that the file has
- * fields for, and the target's ResultRelInfo, indexes not opened
+ * fields for.  The target's ResultRelInfo is the first of es_result_relations,
+ * indexes not opened.
  */
-extern EState *fc_executor_begin(FcContext *ctx, ResultRelInfo **rri);
+extern EState *fc_executor_begin(FcContext *ctx);
 extern void fc_executor_end(EState *estate);
 
 /*

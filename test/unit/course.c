@@ -278,13 +278,13 @@ draw(void)
 static bool
 sound(const FcFacts *facts, const FcCourse *course)
 {
-	bool		by_cells = course->way == FC_WAY_OFFSETS || course->rows;
+	bool		by_cells = course->way == FC_WAY_OFFSETS || course->way == FC_WAY_ROWS;
 
 	return course->reason != NULL &&
 		/* rows in key order need the key, and their counts are the scan's */
 		!(by_cells && !facts->keyed && facts->spill == NULL) &&
 		/* what reads the file once more has nothing counted, or drops it */
-		!(course->in_order && facts->keyed && !course->drops_key) &&
+		!(course->way == FC_WAY_TURNS && facts->keyed && !course->drops_key) &&
 		!(course->core && (course->fills || course->drops_key || course->looks || course->flows)) &&
 		/* one finds the records */
 		!(course->splits && course->unsplit != FC_UNSPLIT_NOT) &&
@@ -294,7 +294,7 @@ sound(const FcFacts *facts, const FcCourse *course)
 		/* what goes away, or is undone, must not have been seen */
 		!(course->looks && (facts->visible || facts->effects)) &&
 		!(course->once && (facts->rejects || facts->numbered || !course->in_turn)) &&
-		!(facts->unique && !course->core && facts->routed && !course->in_order);
+		!(facts->unique && !course->core && facts->routed && course->way != FC_WAY_TURNS);
 }
 
 static void
@@ -315,7 +315,7 @@ test_any(void)
 			dropped.dropped = dropped.routed = true;
 			dropped.keyed = dropped.key_routes = false;
 			course = fc_course(&dropped);
-			all = all && !course.drops_key && course.in_order;
+			all = all && !course.drops_key && course.way == FC_WAY_TURNS;
 		}
 		if (!all)
 			printf("# number %d: %s\n", i, told(&course));

@@ -106,14 +106,13 @@ fc_send_begin(FcContext *ctx, const FcSendPlan *plan)
 	MemoryContext mcxt = fc_context_memory(CurrentMemoryContext, "send");
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	FcSender   *sender = palloc0(sizeof(FcSender));
-	ResultRelInfo *root;
 	const List *foreign;
 
 	sender->ctx = ctx;
 	sender->plan = *plan;
 	sender->mcxt = mcxt;
 	sender->row_mcxt = fc_context_memory(mcxt, "send row");
-	sender->estate = fc_executor_begin(ctx, &root);
+	sender->estate = fc_executor_begin(ctx);
 	sender->parser = fc_parse_begin(ctx, sender->estate, true);
 	sender->dispatch = plan->shards ?
 		fc_dispatch_begin_shards(ctx, sender->parser, plan->shards) :
