@@ -7,7 +7,7 @@
 
 \set name partition_interval
 \ir begin.psql
-SELECT plan(117);
+SELECT plan(118);
 
 -- Loads one row per key, as text, into a table (k, n)
 CREATE FUNCTION pg_temp.load(target regclass, keys text[], width text DEFAULT NULL)
@@ -336,6 +336,8 @@ SELECT pg_temp.makes('34 days and 35', 'date', '{2024-03-11}', NULL,
 	'a [2024-01-01, 2024-02-04) 0; b [2024-02-04, 2024-03-10) 0; t_p20240310 [2024-03-10, 2024-04-14) 1', 'a [2024-01-01, 2024-02-04); b [2024-02-04, 2024-03-10)');
 SELECT pg_temp.makes('45 days and 30', 'date', '{2024-03-18}', NULL,
 	'a [2024-01-02, 2024-02-16) 0; b [2024-02-16, 2024-03-17) 0; t_p20240317 [2024-03-17, 2024-04-16) 1', 'a [2024-01-02, 2024-02-16); b [2024-02-16, 2024-03-17)');
+SELECT pg_temp.makes('61 days and 30', 'date', '{2024-04-10}', NULL,
+	'a [2024-01-02, 2024-03-03) 0; b [2024-03-03, 2024-04-02) 0; t_p20240402 [2024-04-02, 2024-05-02) 1', 'a [2024-01-02, 2024-03-03); b [2024-03-03, 2024-04-02)');
 SELECT throws_ok($$SELECT pg_temp.made('timestamptz', '{2024-01-02 03:00}', NULL, 'a [2024-01-01, 2024-01-02 02:00)')$$, '22023', 'could not tell how wide new partitions of table "t" should be', '26 hours');
 
 -- Temporary parents have temporary partitions
