@@ -4,7 +4,7 @@
 
 \set name edges
 \ir begin.psql
-SELECT plan(40);
+SELECT plan(58);
 
 -- How a load of the file into a column of a type ends: rows, or the error
 CREATE FUNCTION pg_temp.ends(type text, load text, OUT rows text) LANGUAGE plpgsql AS $$
@@ -116,6 +116,26 @@ $f$;
 SELECT is(pg_temp.raw_differ(bytes), NULL, what)
 	FROM (VALUES ('\14\0\2\0\1\0\0\0\0\0\0\0\1', 'a first digit of 0'), ('\14\0\2\0\1\0\0\0\0\0\1\0\0', 'a last digit of 0'),
 		('\16\0\3\0\0\0\0\0\0\0\1\0\2\0\3', 'digits beyond the scale')) AS b (bytes, what);
+
+-- texts of a binary file, which are in the client's encoding
+CREATE FUNCTION pg_temp.client_differ(type text, encoding text, workers int, OUT wrong text) LANGUAGE plpgsql AS $$
+DECLARE
+	want text;
+	got text;
+BEGIN
+	EXECUTE format('COPY (SELECT g, CASE g WHEN 20 THEN ''é£'' ELSE ''abc'' END FROM generate_series(1, 40) AS g) TO %L (FORMAT binary)', current_setting('fc.file'));
+	PERFORM set_config('client_encoding', encoding, true);
+	want := pg_temp.ends(type, 'COPY got FROM %L (FORMAT binary)');
+	got := pg_temp.ends(type, format('SELECT fast_copy(''got'', %%L, format => ''binary'', workers => %s)', workers));
+	RESET client_encoding;
+	IF got IS DISTINCT FROM want OR position(CASE encoding WHEN 'LATIN1' THEN '20 Ã©Â£' ELSE '20 é£' END IN want) = 0 THEN
+		wrong := format('%s, not %s', got, want);
+	END IF;
+END
+$$;
+SELECT is(pg_temp.client_differ(type, encoding, workers), NULL, format('%s in binary of a client in %s, %s workers', type, encoding, workers))
+FROM unnest('{text,varchar(4),char(4)}'::text[]) AS type, unnest('{LATIN1,SQL_ASCII,UTF8}'::text[]) AS encoding, unnest('{0,1}'::int[]) AS workers;
+
 SET LOCAL array_nulls = off;
 SELECT is(pg_temp.differ('text[]', '{a,b}', ARRAY['{NULL,1}', '{null}'], 'UTF8'), NULL, 'array_nulls off');
 RESET array_nulls;

@@ -9,11 +9,11 @@
 \getenv seed FC_SEED
 SELECT :{?seed} AS drawn \gset
 \if :drawn
-SELECT plan(104);
+SELECT plan(114);
 SELECT diag('FC_SEED=' || :'seed' || ' draws these, and repeats them');
 \else
 \set seed ''
-SELECT plan(224);
+SELECT plan(234);
 \endif
 SELECT set_config('fc.seed', :'seed', true) \g /dev/null
 
@@ -229,6 +229,11 @@ CREATE SERVER nowhere FOREIGN DATA WRAPPER nowhere;
 CREATE FOREIGN TABLE s_part_f PARTITION OF s FOR VALUES IN ('away') SERVER nowhere;
 SELECT is(pg_temp.load('s', $$VALUES ('one', 1), ('six', 5)$$), '23514|no partition of relation "s" found for row|Partition key of the failing row contains (k) = (six).', 'the newest is a foreign table');
 DROP FOREIGN TABLE s_part_f;
+CREATE TABLE s_far PARTITION OF s FOR VALUES IN ('far') PARTITION BY HASH (id);
+CREATE FOREIGN TABLE s_far_f PARTITION OF s_far FOR VALUES WITH (MODULUS 1, REMAINDER 0) SERVER nowhere;
+SELECT is(pg_temp.load('s', $$VALUES ('one', 1), ('six', 5)$$), '23514|no partition of relation "s" found for row|Partition key of the failing row contains (k) = (six).', 'the newest has a foreign table below it');
+DROP FOREIGN TABLE s_far_f;
+DROP TABLE s_far;
 CREATE TABLE s_days PARTITION OF s FOR VALUES IN ('days') PARTITION BY RANGE (id);
 SELECT is(pg_temp.load('s', $$VALUES ('one', 1), ('six', 5)$$), '23514|no partition of relation "s" found for row|Partition key of the failing row contains (k) = (six).|If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "s", whose newest partition has no partitions that others could be like, or foreign tables.', 'a range of integers without a width');
 CREATE TABLE s_days_0 PARTITION OF s_days FOR VALUES FROM (0) TO (100);
@@ -237,6 +242,60 @@ CREATE TABLE s_two PARTITION OF s FOR VALUES IN ('2') PARTITION BY RANGE (id, k)
 CREATE TABLE s_two_0 PARTITION OF s_two FOR VALUES FROM (0, 'a') TO (10, 'z');
 SELECT is(pg_temp.load('s', $$VALUES ('3', 1), ('2', 10)$$), 's_many 1, s_nine 1, s_one 3, s_p3_0 1, s_p_five_0 1, s_p_four 1, s_p_six_p200 1, s_two_0 1', 'ranges of two columns are copied') ;
 SELECT is(pg_temp.load('s', $$VALUES ('3', 11)$$), '23514|no partition of relation "s_p3" found for row|Partition key of the failing row contains (id, k) = (11, 3).|If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "s_p3", which is not partitioned by list, or by range over one timestamp, timestamptz, date or integer.', '... and no others made');
+SELECT is(pg_temp.load('s', $$VALUES ('4', 11)$$), '23514|no partition of relation "s_p4" found for row|Partition key of the failing row contains (id, k) = (11, 4).|If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "s_p3", which is not partitioned by list, or by range over one timestamp, timestamptz, date or integer.', '... below a new one, either');
+
+-- Ranges that have no ends, or that tell no width
+CREATE TABLE ends (k int, id int) PARTITION BY RANGE (k);
+CREATE TABLE ends_lo PARTITION OF ends FOR VALUES FROM (MINVALUE) TO (0) PARTITION BY HASH (id);
+CREATE TABLE ends_lo_0 PARTITION OF ends_lo FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+CREATE TABLE ends_hi PARTITION OF ends FOR VALUES FROM (100) TO (MAXVALUE);
+SELECT is(pg_temp.load('ends', $$VALUES (-5, 1), (25, 2), (500, 3)$$), '23514|no partition of relation "ends" found for row|Partition key of the failing row contains (k) = (25).|If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "ends", whose partitions do not tell how wide others are.', 'two ranges without an end');
+CREATE TABLE ends_mid PARTITION OF ends FOR VALUES FROM (0) TO (10);
+SELECT is(pg_temp.load('ends', $$VALUES (-5, 1), (25, 2), (500, 3), (5, 4)$$), 'ends_hi 1, ends_lo_0 1, ends_mid 1, ends_p20 1', '... and one that has both');
+CREATE TABLE unsure (k timestamp, id int) PARTITION BY RANGE (k);
+CREATE TABLE unsure_a PARTITION OF unsure FOR VALUES FROM ('2021-01-31') TO ('2021-02-28') PARTITION BY HASH (id);
+CREATE TABLE unsure_a_0 PARTITION OF unsure_a FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+CREATE TABLE unsure_b PARTITION OF unsure FOR VALUES FROM ('2021-02-28') TO ('2021-03-31');
+SELECT is(pg_temp.load('unsure', $$VALUES ('2021-02-01', 1), ('2021-05-10', 2)$$), '23514|no partition of relation "unsure" found for row|Partition key of the failing row contains (k) = (2021-05-10 00:00:00).|If it is to have one, make that before the load: none is made for NULL or a value of more than 1 kB, nor in table "unsure", whose partitions do not tell how wide others are.', 'months that end where not all do');
+
+-- Ranges below ranges: of another column, and of the same, where the sibling has one that is of no use to it
+CREATE TABLE two (day date, id int) PARTITION BY RANGE (day);
+CREATE TABLE two_1 PARTITION OF two FOR VALUES FROM ('2024-01-01') TO ('2024-01-02') PARTITION BY RANGE (id);
+CREATE TABLE two_1_0 PARTITION OF two_1 FOR VALUES FROM (0) TO (100);
+SELECT is(pg_temp.load('two', $$VALUES ('2024-01-01', 5), ('2024-01-03', 7), ('2024-01-03', 150)$$), 'two_1_0 1, two_p20240103_0 1, two_p20240103_p100 1', 'ranges of another column');
+CREATE TABLE beyond (k int, id int) PARTITION BY RANGE (k);
+CREATE TABLE beyond_a PARTITION OF beyond FOR VALUES FROM (0) TO (10) PARTITION BY RANGE (k);
+CREATE TABLE beyond_a_1 PARTITION OF beyond_a FOR VALUES FROM (0) TO (10);
+CREATE TABLE beyond_a_2 PARTITION OF beyond_a FOR VALUES FROM (10) TO (20);
+SELECT is(pg_temp.load('beyond', $$VALUES (5, 1), (15, 2)$$), 'beyond_a_1 1, beyond_p10_2 1', 'a range that lies beyond its own table''s');
+
+-- A column that is compared as another type, by whose operators numbers go down, though these are of core's family
+CREATE TYPE down;
+CREATE FUNCTION down_in(cstring) RETURNS down LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
+CREATE FUNCTION down_out(down) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+CREATE TYPE down (INPUT = down_in, OUTPUT = down_out, LIKE = int);
+CREATE CAST (int AS down) WITHOUT FUNCTION AS IMPLICIT;
+CREATE CAST (down AS int) WITHOUT FUNCTION;
+CREATE FUNCTION down_lt(down, down) RETURNS bool LANGUAGE internal IMMUTABLE STRICT AS 'int4gt';
+CREATE FUNCTION down_le(down, down) RETURNS bool LANGUAGE internal IMMUTABLE STRICT AS 'int4ge';
+CREATE FUNCTION down_eq(down, down) RETURNS bool LANGUAGE internal IMMUTABLE STRICT AS 'int4eq';
+CREATE FUNCTION down_ge(down, down) RETURNS bool LANGUAGE internal IMMUTABLE STRICT AS 'int4le';
+CREATE FUNCTION down_gt(down, down) RETURNS bool LANGUAGE internal IMMUTABLE STRICT AS 'int4lt';
+CREATE FUNCTION down_cmp(down, down) RETURNS int LANGUAGE sql IMMUTABLE STRICT AS 'SELECT btint4cmp($2::int, $1::int)';
+CREATE OPERATOR <<< (LEFTARG = down, RIGHTARG = down, FUNCTION = down_lt);
+CREATE OPERATOR <<= (LEFTARG = down, RIGHTARG = down, FUNCTION = down_le);
+CREATE OPERATOR === (LEFTARG = down, RIGHTARG = down, FUNCTION = down_eq);
+CREATE OPERATOR >>= (LEFTARG = down, RIGHTARG = down, FUNCTION = down_ge);
+CREATE OPERATOR >>> (LEFTARG = down, RIGHTARG = down, FUNCTION = down_gt);
+CREATE OPERATOR CLASS down_ops FOR TYPE down USING btree FAMILY integer_ops AS
+	OPERATOR 1 <<<, OPERATOR 2 <<=, OPERATOR 3 ===, OPERATOR 4 >>=, OPERATOR 5 >>>, FUNCTION 1 down_cmp(down, down);
+CREATE TABLE falls (k int, id int) PARTITION BY RANGE (k down_ops);
+CREATE TABLE falls_1 PARTITION OF falls FOR VALUES FROM (10) TO (0);
+CREATE TABLE falls_2 PARTITION OF falls FOR VALUES FROM (0) TO (-5);
+SELECT is(pg_temp.load('falls', $$SELECT g, g FROM generate_series(-4, 10) AS g$$), 'falls_1 10, falls_2 5', 'a key by another type''s operators');
+SELECT format('COPY falls FROM %L (FORMAT csv)', :'file') \gexec
+SELECT is((SELECT string_agg(format('%s %s', name, n), ', ' ORDER BY name) FROM (SELECT tableoid::regclass::text AS name, count(*) AS n FROM falls GROUP BY 1) AS f), 'falls_1 20, falls_2 10', '... as for COPY');
+SELECT is((pg_temp.failure(format('SELECT fast_copy(''falls'', %L)', pg_temp.file('SELECT 11, 1'))))[1], '23514', '... which finds no partition for others');
 
 -- How many
 SET LOCAL fast_copy.max_partitions = 4;

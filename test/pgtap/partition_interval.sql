@@ -7,7 +7,7 @@
 
 \set name partition_interval
 \ir begin.psql
-SELECT plan(114);
+SELECT plan(118);
 
 -- Loads one row per key, as text, into a table (k, n)
 CREATE FUNCTION pg_temp.load(target regclass, keys text[], width text DEFAULT NULL)
@@ -116,6 +116,9 @@ SELECT pg_temp.makes('a night of seven hours is one of six', 'timestamptz', '{20
 SELECT pg_temp.makes('five hours above a month', 'timestamptz', '{2021-02-01 12:00}', NULL,
 	't_a [2021-01-01 00:00:00+01, 2021-02-01 00:00:00+01) 0; t_b [2021-02-01 00:00:00+01, 2021-02-01 05:00:00+01) 0; t_p20210201_1000 [2021-02-01 10:00:00+01, 2021-02-01 15:00:00+01) 1',
 	't_a [2021-01-01, 2021-02-01); t_b [2021-02-01 00:00, 2021-02-01 05:00)');
+SELECT pg_temp.makes('five hours above six', 'timestamptz', '{2021-02-01 12:00}', NULL,
+	't_a [2021-01-31 18:00:00+01, 2021-02-01 00:00:00+01) 0; t_b [2021-02-01 00:00:00+01, 2021-02-01 05:00:00+01) 0; t_p20210201_1000 [2021-02-01 10:00:00+01, 2021-02-01 15:00:00+01) 1',
+	't_a [2021-01-31 18:00, 2021-02-01 00:00); t_b [2021-02-01 00:00, 2021-02-01 05:00)');
 SELECT pg_temp.makes('six hours of UTC go on as time that passes', 'timestamptz', '{2021-10-31 05:30+00, 2021-10-31 22:30+00}', NULL,
 	't_a [2021-07-01 02:00:00+02, 2021-07-01 08:00:00+02) 0; t_p20211031_0200 [2021-10-31 02:00:00+02, 2021-10-31 07:00:00+01) 1; t_p20211031_1900 [2021-10-31 19:00:00+01, 2021-11-01 01:00:00+01) 1',
 	't_a [2021-07-01 00:00+00, 2021-07-01 06:00+00)');
@@ -329,6 +332,12 @@ SELECT is(pg_temp.parts('t'), 't_p20210101 [2021-01-01, 2021-01-02) 2', 'which t
 SELECT is(pg_temp.made('int', '{31}', '10', 'a [3, 5); b [20, 27)'), 'a [3, 5) 0; b [20, 27) 0; t_p30 [30, 40) 1', 'no partition has the width');
 -- 34 days are no month, and 26 hours may be a day of another zone
 SELECT is(pg_temp.made('timestamp', '{2024-02-05}', NULL, 'a [2024-01-01, 2024-02-04)'), 'a [2024-01-01 00:00:00, 2024-02-04 00:00:00) 0; t_p20240204 [2024-02-04 00:00:00, 2024-03-09 00:00:00) 1', '34 days');
+SELECT pg_temp.makes('34 days and 35', 'date', '{2024-03-11}', NULL,
+	'a [2024-01-01, 2024-02-04) 0; b [2024-02-04, 2024-03-10) 0; t_p20240310 [2024-03-10, 2024-04-14) 1', 'a [2024-01-01, 2024-02-04); b [2024-02-04, 2024-03-10)');
+SELECT pg_temp.makes('45 days and 30', 'date', '{2024-03-18}', NULL,
+	'a [2024-01-02, 2024-02-16) 0; b [2024-02-16, 2024-03-17) 0; t_p20240317 [2024-03-17, 2024-04-16) 1', 'a [2024-01-02, 2024-02-16); b [2024-02-16, 2024-03-17)');
+SELECT pg_temp.makes('61 days and 30', 'date', '{2024-04-10}', NULL,
+	'a [2024-01-02, 2024-03-03) 0; b [2024-03-03, 2024-04-02) 0; t_p20240402 [2024-04-02, 2024-05-02) 1', 'a [2024-01-02, 2024-03-03); b [2024-03-03, 2024-04-02)');
 SELECT throws_ok($$SELECT pg_temp.made('timestamptz', '{2024-01-02 03:00}', NULL, 'a [2024-01-01, 2024-01-02 02:00)')$$, '22023', 'could not tell how wide new partitions of table "t" should be', '26 hours');
 
 -- Temporary parents have temporary partitions

@@ -184,6 +184,9 @@ SELECT pg_temp.write('{09.03.2024;1}') \g /dev/null
 SELECT fast_copy('days', :'file', delimiter => ';', timestamp_format => 'DD.MM.YYYY') \g /dev/null
 SELECT lives_ok(format($$SELECT fast_copy('days', %L, delimiter => ';', timestamp_format => 'DD.MM.YYYY', options => '{"existing_rows": "replace", "replace_from": "09.03.2024", "replace_to": "10.03.2024"}')$$, :'file'), 'a range of dates');
 SELECT is((SELECT array_agg(k || ' ' || n) FROM days), '{2024-03-09 1}', '... is replaced');
+SELECT pg_temp.write('{09.03.2024;2,;3}') \g /dev/null
+SELECT is((pg_temp.failure(format($$SELECT fast_copy('days', %L, delimiter => ';', timestamp_format => 'DD.MM.YYYY', workers => %s, options => '{"existing_rows": "replace", "replace_from": "09.03.2024", "replace_to": "10.03.2024"}')$$, :'file', workers)))[1:3],
+	'{23514,"a row without a key lies outside of the range that is replaced","Rows are replaced FROM (''2024-03-09'') TO (''2024-03-10'')."}', format('... but not by a row without a date, %s workers', workers)) FROM unnest('{0,2}'::int[]) AS workers;
 
 -- 3. Expressions: transform
 CREATE FUNCTION pg_temp.wrong_transform(target regclass, expression text, more jsonb DEFAULT '{}') RETURNS text LANGUAGE plpgsql AS $$

@@ -4,7 +4,7 @@
 \set name timestamp_format
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(142);
+SELECT plan(173);
 
 -- An empty partitioned table t (k, n) and a file of keys and their numbers
 CREATE FUNCTION pg_temp.fresh(type text, keys text[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -234,8 +234,33 @@ SELECT is(pg_temp.instead('%Y-%m-%dT%H:%M'), 'YYYY-MM-DD"T"HH24:MI', 'letters ar
 
 -- Quotes that do not end, or are part of the text
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''t'', ''none.csv'', ''k'', timestamp_format => %L)', pattern)))[3], 'A quoted text does not end.', pattern)
-	FROM unnest(ARRAY['yyyy-MM-dd''T', 'yyyy-MM-dd''T''''', 'YYYY-MM-DD"T', 'YYYY-MM-DD"T\"']) AS pattern;
+	FROM unnest(ARRAY['yyyy-MM-dd''T', 'yyyy-MM-dd''T''''', 'yyyy-MM-dd''', 'yyyy-MM-dd''at', 'YYYY-MM-DD"T', 'YYYY-MM-DD"T\"', 'YYYY-MM-DD"', 'YYYY-MM-DD"at\']) AS pattern;
 SELECT is(pg_temp.loaded('timestamp', '{2024-05-06it''s 07}', 'yyyy-MM-dd''it''''s'' HH'), '2024-05-06 07:00:00', 'a quote in quotes');
+SELECT is(pg_temp.loaded('timestamp', '{2024-05-06 ''at'' 07}', 'yyyy-MM-dd ''''''at'''''' HH'), '2024-05-06 07:00:00', 'a quote before quotes, and one at their end');
+SELECT is(pg_temp.loaded('timestamp', '{2024-05-06 ARR 07:08}', 'YYYY-MM-DD "ARR" HH24:MI'), '2024-05-06 07:08:00', 'RR in quotes is not Oracle''s');
+
+-- What looks like a word and is none, and parts that contradict each other, are what they are to to_timestamp
+SELECT is(pg_temp.loaded('timestamp', ARRAY['"' || replace(v, '"', '""') || '"'], p), to_timestamp(v, p)::timestamp::text, format('%s in %s', v, p))
+FROM (VALUES ('YYYY-MM-DD HH24:MI Pm', '2024-05-06 07:08 Pm'), ('YYYY-MM-DDFM', '2024-05-06'), ('YYYY-MM-DD \"HH24\"', '2024-05-06 "07"'), ('YYYY\MM\DD', '2024\05\06'), ('YYYY-MM-DD0HH24', '2024-05-06007'),
+	('IYYY-IW"+"ID', '2024-19+1'), ('J YYYY', '2460437 2024'), ('YYYY-DDD-MM', '2024-127-05'), ('YYYY-MM-DD SSSSS HH24', '2024-05-06 25629 07')) AS v (p, v);
+SELECT is((pg_temp.failure(format('SELECT fast_copy(''t'', ''none.csv'', ''k'', timestamp_format => %L)', pattern)))[3], said, pattern)
+FROM (VALUES ('Mm/DD/YYYY HH24:MI', 'It has the day but not the month.'), ('YYYY-MOn-DD', 'It has the day but not the month.'), ('YYYY-mOn-DD', 'It has the day but not the month.'),
+	('yyyy-MM-dd HH:mm:ss.U+U', '"U" says again what another part says.')) AS v (pattern, said);
+SELECT is(pg_temp.error(format($$ SELECT pg_temp.loaded('timestamp', '{%s}', %L) $$, v, p)), format('22007 | value "%s" does not match the pattern "%s" | line 1, column k: "%1$s"', v, p), format('a sign or an ending that is not that of %s', p))
+FROM (VALUES ('TMMon DD YYYY', 'Aug 05 -969'), ('IYYY-IW-ID HH24TZH', '2024-19-1 07 02'), ('DDth Month YYYY', '1xx March 2024')) AS v (p, v);
+
+-- Names of zones: one that looks like a rule, one that another begins with, one whose distance has changed; or a distance, or nothing
+SELECT is(pg_temp.loaded('timestamptz', v, 'yyyy-MM-dd HH:mm z'), (SELECT string_agg(k::timestamptz::text, ', ' ORDER BY n) FROM unnest(v) WITH ORDINALITY AS u (k, n)), 'zones of all kinds')
+FROM (VALUES ('{2024-07-01 12:00 EST5EDT,2024-07-01 12:00 EST,2024-07-01 12:00 EST5EDT,2012-07-01 12:00 MSK,2020-07-01 12:00 MSK,2024-07-01 12:00 +02,2024-07-01 12:00 -05:30}'::text[])) AS v (v);
+SELECT is(pg_temp.error($$ SELECT pg_temp.loaded('timestamptz', '{2024-07-01 12:00}', 'yyyy-MM-dd HH:mmz') $$),
+		  '22007 | value "2024-07-01 12:00" does not match the pattern "yyyy-MM-dd HH:mmz" | line 1, column k: "2024-07-01 12:00"', 'a zone is missing');
+
+-- The first and the last moment, and a fraction of seven digits
+SELECT is(pg_temp.loaded('timestamp', '{-210866803200,9223372036854.775807,0.1234564,0.1234565}', 'epoch_s'),
+		  '4714-11-24 00:00:00 BC, 294247-01-10 04:00:54.775807, 1970-01-01 00:00:00.123456, 1970-01-01 00:00:00.123457', 'the ends of epoch_s');
+SELECT is(pg_temp.loaded('timestamptz', '{294276-12-31 23:59:59 +05}', 'YYYY-MM-DD HH24:MI:SS TZH'), '294276-12-31 18:59:59+00', 'the last day');
+SELECT is(pg_temp.error(format($$ SELECT pg_temp.loaded('timestamptz', '{%s}', %L) $$, v, p)), format('22008 | date/time field value out of range: "%s" | line 1, column k: "%1$s"', v), format('%s is beyond them', v))
+FROM (VALUES ('epoch_s', '-210866803201'), ('epoch_s', '9223372036854.775808'), ('epoch_s', '-9223372036854'), ('epoch_s', '9223372036855'), ('YYYY-MM-DD HH24:MI:SS TZH', '294276-12-31 23:59:59 -05')) AS v (p, v);
 
 -- The first year, and endings of numbers
 SELECT is(pg_temp.loaded('timestamp', '{0001-01-01,0001-12-31}', pattern), '0001-01-01 00:00:00, 0001-12-31 00:00:00', pattern) FROM unnest('{YYYY-MM-DD,yyyy-MM-dd}'::text[]) AS pattern;
