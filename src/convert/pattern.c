@@ -670,8 +670,13 @@ FcPattern *
 fc_pattern_compile(const char *text, Oid typid, int32 typmod, const char *column)
 {
 	FcPattern  *pattern = palloc0(sizeof(FcPattern));
+	size_t		len;
 
-	pattern->text = pstrdup(text);
+	/* values come without blanks at their ends */
+	text += strspn(text, " ");
+	for (len = strlen(text); len > 0 && text[len - 1] == ' '; len--)
+		;
+	pattern->text = pnstrdup(text, len);
 	pattern->shown = fc_error_clip(pattern->text, strlen(pattern->text));
 	pattern->column = pstrdup(column);
 	pattern->typid = typid;
@@ -681,7 +686,7 @@ fc_pattern_compile(const char *text, Oid typid, int32 typmod, const char *column
 														 column, format_type_with_typemod(typid, typmod)),
 				 errhint("Columns of type timestamp, timestamp with time zone and date can."));
 	for (int i = 0; i < FC_EPOCHS; i++)
-		if (pg_strcasecmp(text, fc_epochs[i].pattern) == 0)
+		if (pg_strcasecmp(pattern->text, fc_epochs[i].pattern) == 0)
 			pattern->epoch_units = fc_epochs[i].units;
 	if (pattern->epoch_units == 0)
 		compile_steps(pattern);

@@ -76,7 +76,7 @@ fc_key_is_infinite(FcKeyType type, int64 key)
 {
 	int64		last = fc_key_kinds[type].past;
 
-	return type != FC_KEY_NONE && !fc_key_is_integer(type) && (key == last || key == -last - 1);
+	return !fc_key_is_integer(type) && (key == last || key == -last - 1);
 }
 
 /*
@@ -336,7 +336,7 @@ fc_key_local(TimestampTz time, pg_tz *zone)
 	fsec_t		fsec;
 	Timestamp	local;
 
-	fc_key_to_tm(FC_KEY_TIMESTAMPTZ, time, zone ? zone : session_timezone, &tm, &fsec);
+	fc_key_to_tm(FC_KEY_TIMESTAMPTZ, time, zone, &tm, &fsec);
 	if (tm2timestamp(&tm, fsec, NULL, &local) != 0)
 		fc_throw(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, errmsg("timestamp out of range"));
 	return local;

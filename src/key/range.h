@@ -184,8 +184,7 @@ extern FcInterval fc_interval_choose(const FcRoute *route, const char *text);
  * With "epoch" 0, "text" is an integer for integer keys.  Else integer keys
  * are times, so many of them in a second, and "text" is an interval.
  *
- * Days and months are those of "zone" (NULL: the session's).  Errors as
- * fc_interval_choose.
+ * Days and months are those of "zone".  Errors as fc_interval_choose.
  */
 extern FcInterval fc_interval_step(const FcRoute *route, const char *text,
 								   int64 epoch, struct pg_tz *zone);

@@ -323,11 +323,11 @@ read_width(const char *text)
 }
 
 /*
- * Reads a width of timestamp and date keys.  Hours that make whole days are
- * days.
+ * Reads a width of timestamp and date keys, counted in a zone.  Hours that make
+ * whole days are days.
  */
 static FcInterval
-time_width(FcKeyType type, const char *text)
+time_width(FcKeyType type, const char *text, pg_tz *zone)
 {
 	FcInterval	interval = {0};
 	Interval   *span = read_width(text);
@@ -337,7 +337,7 @@ time_width(FcKeyType type, const char *text)
 	if (span->month > 0)
 	{
 		interval.months = span->month;
-		interval.origin = fc_key_day_start(type, fc_key_month_start(0), session_timezone);
+		interval.origin = fc_key_day_start(type, fc_key_month_start(0), zone);
 		return interval;
 	}
 
@@ -347,7 +347,7 @@ time_width(FcKeyType type, const char *text)
 	interval.days = span->time % USECS_PER_DAY == 0;
 	first_day = interval.width % (7 * USECS_PER_DAY) == 0 ? FIRST_MONDAY : 0;
 	if (interval.days || USECS_PER_DAY % interval.width == 0)
-		interval.origin = fc_key_day_start(type, first_day, session_timezone);
+		interval.origin = fc_key_day_start(type, first_day, zone);
 	if (type == FC_KEY_DATE)
 		interval.width /= USECS_PER_DAY;
 	return interval;
@@ -362,7 +362,7 @@ fc_interval_choose(const FcRoute *route, const char *text)
 	if (text != NULL)
 	{
 		interval = fc_key_is_integer(route->type) ? integer_width(text) :
-			time_width(route->type, text);
+			time_width(route->type, text, session_timezone);
 		return existing_interval(route, &interval, &existing) ? existing : interval;
 	}
 	if (existing_interval(route, NULL, &existing))
@@ -371,7 +371,7 @@ fc_interval_choose(const FcRoute *route, const char *text)
 		fc_throw(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("could not tell how wide new partitions should be"),
 				 errdetail("The partition key is an integer, and no existing partition has two finite bounds."),
 				 errhint("Give a width as partition_interval, such as '1000000'."));
-	return time_width(route->type, "1 day");
+	return time_width(route->type, "1 day", session_timezone);
 }
 
 FcInterval
@@ -380,7 +380,7 @@ fc_interval_step(const FcRoute *route, const char *text, int64 epoch,
 {
 	FcKeyType	type = epoch ? FC_KEY_TIMESTAMPTZ : route->type;
 	FcInterval	interval = fc_key_is_integer(type) ? integer_width(text) :
-		time_width(type, text);
+		time_width(type, text, zone);
 	int			highest = finite_below(route, route->nranges);
 	int			i = highest;
 
@@ -418,7 +418,5 @@ fc_interval_lines_up(const FcRoute *route, const FcInterval *interval)
 			return false;
 	}
 	day = fc_key_day_of(type, interval->origin, zone);
-	return interval->months == 0 ||
-		(fc_key_starts_day(type, interval->origin, zone) &&
-		 fc_key_month_start(fc_key_month_of_day(day)) == day);
+	return interval->months == 0 || fc_key_month_start(fc_key_month_of_day(day)) == day;
 }

@@ -358,6 +358,30 @@ UPDATE keeper.part_config SET partition_timezone = 'Asia/Tokyo' WHERE parent_tab
 SELECT pg_temp.keys(ARRAY['2021-02-02 02:30+00']);
 SELECT is(pg_temp.load('a_clock'), 1::bigint, 'partition_timezone');
 SELECT isnt_empty($$SELECT FROM pg_class WHERE relname ~ '^a_clock_p2021_?02_?02_1100'$$, 'partition_timezone decides');
+-- ... where there is no partition yet, too: months and weeks begin there, whatever the session's zone is
+CREATE FUNCTION pg_temp.first_of_zone(width text, word text, zone text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	said text;
+	part text;
+BEGIN
+	CREATE TABLE a_first (n int, k timestamptz NOT NULL, v text) PARTITION BY RANGE (k);
+	PERFORM pg_temp.keep('a_first', width, word, '2024-01-01');
+	FOR part IN SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'a_first'::regclass AND inhrelid::regclass::text !~ 'default' LOOP
+		EXECUTE 'DROP TABLE ' || part;
+	END LOOP;
+	UPDATE keeper.part_config SET partition_timezone = zone WHERE parent_table = 'public.a_first';
+	PERFORM pg_temp.keys('{2024-03-13 12:00+00}'), pg_temp.load('a_first'), set_config('timezone', zone, true);
+	SELECT pg_get_expr(relpartbound, oid) INTO said FROM pg_class WHERE relname ~ '^a_first_p' AND relispartition;
+	SET LOCAL timezone = 'UTC';
+	DROP TABLE a_first CASCADE;
+	DELETE FROM keeper.part_config WHERE parent_table = 'public.a_first';
+	RETURN said;
+END
+$$;
+SELECT is(pg_temp.first_of_zone(width, word, zone), wanted, concat_ws(', ', width, zone))
+FROM (VALUES ('1 month', 'monthly', 'Asia/Tokyo', $$FOR VALUES FROM ('2024-03-01 00:00:00+09') TO ('2024-04-01 00:00:00+09')$$),
+	('1 week', 'weekly', 'Asia/Tokyo', $$FOR VALUES FROM ('2024-03-11 00:00:00+09') TO ('2024-03-18 00:00:00+09')$$),
+	('1 week', 'weekly', 'America/New_York', $$FOR VALUES FROM ('2024-03-11 00:00:00-04') TO ('2024-03-18 00:00:00-04')$$)) AS v (width, word, zone, wanted);
 
 -- workers find the same partitions
 SET LOCAL timezone = 'Europe/Berlin';

@@ -4,7 +4,7 @@
 \set name timestamp_format
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(173);
+SELECT plan(175);
 
 -- An empty partitioned table t (k, n) and a file of keys and their numbers
 CREATE FUNCTION pg_temp.fresh(type text, keys text[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -242,7 +242,7 @@ SELECT is(pg_temp.loaded('timestamp', '{2024-05-06 ARR 07:08}', 'YYYY-MM-DD "ARR
 -- What looks like a word and is none, and parts that contradict each other, are what they are to to_timestamp
 SELECT is(pg_temp.loaded('timestamp', ARRAY['"' || replace(v, '"', '""') || '"'], p), to_timestamp(v, p)::timestamp::text, format('%s in %s', v, p))
 FROM (VALUES ('YYYY-MM-DD HH24:MI Pm', '2024-05-06 07:08 Pm'), ('YYYY-MM-DDFM', '2024-05-06'), ('YYYY-MM-DD \"HH24\"', '2024-05-06 "07"'), ('YYYY\MM\DD', '2024\05\06'), ('YYYY-MM-DD0HH24', '2024-05-06007'),
-	('IYYY-IW"+"ID', '2024-19+1'), ('J YYYY', '2460437 2024'), ('YYYY-DDD-MM', '2024-127-05'), ('YYYY-MM-DD SSSSS HH24', '2024-05-06 25629 07')) AS v (p, v);
+	('IYYY-IW"+"ID', '2024-19+1'), ('J YYYY', '2460437 2024'), ('YYYY-DDD-MM', '2024-127-05'), ('YYYY-MM-DD SSSSS HH24', '2024-05-06 25629 07'), ('YYYY-MM-DD  ', '2024-05-06 '), (' YYYY-MM-DD', '2024-05-06')) AS v (p, v);
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''t'', ''none.csv'', ''k'', timestamp_format => %L)', pattern)))[3], said, pattern)
 FROM (VALUES ('Mm/DD/YYYY HH24:MI', 'It has the day but not the month.'), ('YYYY-MOn-DD', 'It has the day but not the month.'), ('YYYY-mOn-DD', 'It has the day but not the month.'),
 	('yyyy-MM-dd HH:mm:ss.U+U', '"U" says again what another part says.')) AS v (pattern, said);

@@ -95,7 +95,7 @@ set_interval(FunctionCallInfo fcinfo, FcRoute *route, int epoch)
 		route->interval = fc_interval_choose(route, width);
 	else
 		route->interval = fc_interval_step(route, width, PG_ARGISNULL(epoch) ? 0 : PG_GETARG_INT64(epoch),
-										   zone ? pg_tzset(zone) : NULL);
+										   zone ? pg_tzset(zone) : session_timezone);
 }
 
 Datum
