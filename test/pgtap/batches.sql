@@ -6,7 +6,7 @@
 \set name batches
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(9);
+SELECT plan(10);
 
 -- A value of a type: most in the form that files are full of; NULL now and then
 CREATE FUNCTION pg_temp.value(type text, odd float8, bad float8) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
@@ -122,6 +122,12 @@ SELECT is(pg_temp.ends(format('SELECT fast_copy(''first'', %L, encoding => ''WIN
 -- an encoding that nothing converts is no fault of the records
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''first'', %L, encoding => ''MULE_INTERNAL'', on_error => ''ignore'', on_error_classes => %L, workers => 0)', :'file', array[class])))[1:2],
 	(pg_temp.failure(format('COPY first FROM %L (FORMAT csv, ENCODING ''MULE_INTERNAL'')', :'file')))[1:2], format('no conversion, with %s tolerated', class)) FROM unnest('{encoding,replace_invalid}'::text[]) AS class;
+
+-- a delimiter of several bytes: the last field has none behind it
+CREATE TABLE long_delimiter (n int, a text, b text);
+SELECT pg_temp.file('SELECT concat_ws(''||'', g, md5(g::text), left(md5((-g)::text), g % 20)) FROM generate_series(1, 3000) AS g', ', QUOTE E''\x01''') \g /dev/null
+SELECT fast_copy('long_delimiter', :'file', format => format, delimiter => '||', workers => 0) FROM unnest('{csv,text}'::text[]) AS format \g /dev/null
+SELECT is(count(*) FILTER (WHERE a = md5(n::text) AND coalesce(b, '') = left(md5((-n)::text), n % 20)), 6000::bigint, 'a long delimiter in csv and in text') FROM long_delimiter;
 
 SELECT * FROM finish();
 ROLLBACK;
