@@ -4,7 +4,7 @@
 \set name entries
 \ir begin.psql
 SET LOCAL fast_copy.accelerate_min_size = 0;
-SELECT plan(58);
+SELECT plan(61);
 SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'amcheck') AS amcheck \gset
 \if :amcheck
 CREATE EXTENSION amcheck;
@@ -123,6 +123,16 @@ ALTER SEQUENCE calls RESTART 1;
 SELECT is((pg_temp.failure(format('COPY ranges FROM %L (FORMAT csv)', :'f')))[2], 'once', 'COPY meets it');
 ALTER SEQUENCE calls RESTART 1;
 SELECT is((pg_temp.failure(format('SELECT fast_copy(%L, %L, %L, workers => 0)', 'ranges', :'f', 'k')))[2], 'once', 'so does fast_copy');
+
+-- Entries of which only the first two are out of order
+DROP TABLE IF EXISTS t, expected;
+CREATE TABLE t (n int);
+CREATE TABLE expected (n int);
+CREATE INDEX ON t (n);
+SELECT pg_temp.file('SELECT CASE g WHEN 1 THEN 2 WHEN 2 THEN 1 ELSE g END FROM generate_series(1, 800) AS g') AS f \gset
+COPY expected FROM :'f' (FORMAT csv);
+SELECT fast_copy('t', :'f', workers => 0) \g /dev/null
+SELECT pg_temp.sound('the first two entries are out of order');
 
 SELECT * FROM finish();
 ROLLBACK;
