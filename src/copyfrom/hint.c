@@ -114,7 +114,7 @@ static const char *
 fc_hint_pattern(const FcRefused *refused)
 {
 	const FcColumns *columns = &refused->target->planned->columns;
-	int			field = fc_columns_field(columns, get_attnum(refused->target->oid, refused->column));
+	int			field = fc_columns_field(columns->fields, get_attnum(refused->target->oid, refused->column));
 
 	return field < 0 ? NULL : columns->patterns[field];
 }

@@ -389,10 +389,8 @@ fc_range_check(FcKeyType type, const FcRange *range, int64 key, bool null)
 char *
 fc_range_text(FcKeyType type, const FcRange *range)
 {
-	char	   *lo = range->lo_min ? pstrdup("MINVALUE") :
-		quote_literal_cstr(fc_key_text(type, range->lo));
-	char	   *hi = range->hi_max ? pstrdup("MAXVALUE") :
-		quote_literal_cstr(fc_key_text(type, range->hi));
+	const char *lo = range->lo_min ? "MINVALUE" : quote_literal_cstr(fc_key_text(type, range->lo));
+	const char *hi = range->hi_max ? "MAXVALUE" : quote_literal_cstr(fc_key_text(type, range->hi));
 
 	return psprintf("FROM (%s) TO (%s)", lo, hi);
 }

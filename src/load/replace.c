@@ -165,12 +165,10 @@ fc_replace_count(const FcTarget *target, FcReplaced *one, Relation rel)
 	if (target->plan->existing != FC_EXISTING_REPLACE)
 		return;
 	/* a range may lose any number of rows */
-	if (!target->plan->bounds.hi_max)
+	if (!target->plan->bounds.hi_max || (ratio == 0 && !settles))
 		most = 0;
 	else if (ratio > 0 && one->found > 0)
 		most = fc_replace_most(one->found, ratio);
-	else if (ratio == 0 && !settles)
-		most = 0;
 	one->exact = fc_old_rows_count(rel, most, settles, &one->before);
 	one->leaf.old_rows = one->before;
 	one->leaf.old_guessed = !one->exact && RelationGetNumberOfBlocks(rel) >= 2 * FC_OLD_SAMPLE;
@@ -210,12 +208,9 @@ fc_replace_add(FcJob *job, Oid leaf, FcRange range, uint64 found, const char *wh
 static void
 fc_replace_check_range(FcJob *job)
 {
-	List	   *leaves = find_all_inheritors(job->target.oid, NoLock, NULL);
-
-	foreach_oid(leaf, leaves)
+	foreach_oid(leaf, find_all_inheritors(job->target.oid, NoLock, NULL))
 		if (get_rel_relkind(leaf) == RELKIND_FOREIGN_TABLE)
 			fc_replace_refuse(job->target.relname, "It has partitions on other servers.");
-	list_free(leaves);
 }
 
 const char *

@@ -42,10 +42,10 @@ fc_columns_attnum(Relation rel, const char *name)
 }
 
 int
-fc_columns_field(const FcColumns *columns, AttrNumber attnum)
+fc_columns_field(const List *fields, AttrNumber attnum)
 {
-	for (int i = 0; i < list_length(columns->fields); i++)
-		if (list_nth_int(columns->fields, i) == attnum)
+	for (int i = 0; i < list_length(fields); i++)
+		if (list_nth_int(fields, i) == attnum)
 			return i;
 	return -1;
 }
@@ -244,8 +244,7 @@ fc_columns_map(Relation rel, const FcOptions *options, const FcDialect *dialect,
 			pg_verifymbstr(fields[i].data, fields[i].len, false);
 		attnum = fields[i].null ? 0 : fc_fields_column(rel, fields, n, &word);
 		form->names = lappend(form->names, makeString(word));
-		if (attnum != 0 && strlen(word) != fields[i].len)
-			blanks = true;
+		blanks |= attnum != 0 && strlen(word) != fields[i].len;
 		if (attnum != 0 && list_member_int(form->fields, attnum))
 			fc_throw(ERRCODE_DUPLICATE_COLUMN, errmsg("column \"%s\" specified more than once",
 													  get_attname(RelationGetRelid(rel), attnum, false)));
@@ -299,18 +298,12 @@ fc_columns_place_extra(const FcFileForm *form, const char *name, int nth)
 int
 fc_columns_place(const FcFileForm *form, const FcFileForm *other, int field)
 {
-	AttrNumber	attnum = list_nth_int(other->fields, field);
 	const char *name = fc_columns_extra(other, field);
 	int			nth = 0;
 	int			place;
 
 	if (name == NULL)
-	{
-		for (int i = 0; i < list_length(form->fields); i++)
-			if (list_nth_int(form->fields, i) == attnum)
-				return i;
-		return -1;
-	}
+		return fc_columns_field(form->fields, list_nth_int(other->fields, field));
 	if (!other->extra)
 		return field < list_length(form->fields) && list_nth_int(form->fields, field) == 0 ? field : -1;
 	for (int i = 0; i < field; i++)
@@ -370,12 +363,9 @@ fc_columns_join(FcFileForm *form, const FcFileForm *other)
 			fc_throw(ERRCODE_AMBIGUOUS_COLUMN,
 					 errmsg("several fields of a header have the name \"%s\" of another file's but for the case", strVal(name)),
 					 errhint("Load files with such headers by calls of their own."));
+		places = bms_add_member(places, place >= 0 ? place : list_length(form->fields));
 		if (place >= 0)
-		{
-			places = bms_add_member(places, place);
 			continue;
-		}
-		places = bms_add_member(places, list_length(form->fields));
 		form->fields = lappend_int(form->fields, attnum);
 		form->names = lappend(form->names, copyObject(name));
 	}
@@ -431,7 +421,7 @@ fc_columns_match(const FcOptions *options, const FcColumns *columns, const FcDia
 Node *
 fc_columns_transform(const FcColumns *columns, AttrNumber attnum)
 {
-	int			field = columns->transforms == NIL ? -1 : fc_columns_field(columns, attnum);
+	int			field = columns->transforms == NIL ? -1 : fc_columns_field(columns->fields, attnum);
 
 	return field < 0 ? NULL : list_nth(columns->transforms, field);
 }
@@ -482,7 +472,7 @@ fc_fields_force(Relation rel, FcColumns *columns, List *given, uint16 flag, cons
 		columns->flags[i] |= flag;
 	foreach_int(attnum, names == NIL ? NIL : CopyGetAttnums(RelationGetDescr(rel), rel, names))
 	{
-		int			field = fc_columns_field(columns, attnum);
+		int			field = fc_columns_field(columns->fields, attnum);
 
 		if (field < 0)
 			fc_throw(ERRCODE_INVALID_COLUMN_REFERENCE, errmsg("%s column \"%s\" not referenced by COPY", option,
@@ -521,7 +511,7 @@ fc_fields_pattern(Relation rel, FcColumns *columns, const DefElem *option)
 {
 	AttrNumber	attnum = fc_column_named(rel, option->defname);
 	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
-	int			field = fc_columns_field(columns, attnum);
+	int			field = fc_columns_field(columns->fields, attnum);
 	Node	   *made = fc_columns_transform(columns, attnum);
 
 	if (field < 0)

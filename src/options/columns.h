@@ -112,8 +112,8 @@ extern bool fc_columns_match(const FcOptions *options, const FcColumns *columns,
 /* The names of fields that are columns, as a list of String */
 extern List *fc_columns_names(Relation rel, const List *fields);
 
-/* The number of the field that is this column, from 0; -1: none is */
-extern int	fc_columns_field(const FcColumns *columns, AttrNumber attnum);
+/* The number of the field that is this column, from 0; -1: none of these is */
+extern int	fc_columns_field(const List *fields, AttrNumber attnum);
 
 /* Sets attnums, fields and flags; throws COPY's errors */
 extern void fc_columns_make(Relation rel, const FcOptions *options,

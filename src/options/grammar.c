@@ -127,8 +127,7 @@ fc_options_grammar(FcOptions *options)
 		return;
 	}
 	options->delimiter = options->delimiter_word;
-	options->raw = quote || escape;
-	options->own_grammar = options->raw;
+	options->raw = options->own_grammar = quote || escape;
 	if (options->raw)
 		fc_grammar_check_none(options, quote, escape);
 	if (options->delimiter && strlen(options->delimiter) > 1)

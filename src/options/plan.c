@@ -20,6 +20,7 @@
 #include "row/serial.h"
 #include "row/where.h"
 #include "sort/order_by.h"
+#include "source/recode.h"
 
 /* Marks the fields whose transform or type runs such code; is there one? */
 static bool
@@ -68,15 +69,8 @@ fc_plan_subtransactions(Relation rel, const FcOptions *options, FcPlanned *plann
 static void
 fc_plan_check_encoding(const FcOptions *options, const FcPlanned *planned)
 {
-	Oid			proc;
-
-	if ((options->tolerated & (FC_CLASS_ENCODING | FC_CLASS_REPLACE_INVALID)) == 0 || !planned->plan.need_transcoding)
-		return;
-	proc = FindDefaultConversionProc(planned->plan.encoding, GetDatabaseEncoding());
-	if (!OidIsValid(proc))
-		fc_throw(ERRCODE_UNDEFINED_FUNCTION, errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
-													pg_encoding_to_char(planned->plan.encoding), GetDatabaseEncodingName()));
-	if (proc < FirstNormalObjectId)
+	if ((options->tolerated & (FC_CLASS_ENCODING | FC_CLASS_REPLACE_INVALID)) == 0 ||
+		!planned->plan.need_transcoding || fc_recode_proc(planned->plan.encoding) < FirstNormalObjectId)
 		return;
 	fc_unsupported(errmsg("on_error_classes \"%s\" cannot be used with a conversion that is not built in",
 						  options->tolerated & FC_CLASS_ENCODING ? "encoding" : "replace_invalid"));

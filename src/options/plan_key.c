@@ -53,7 +53,7 @@ fc_plan_named_key(Relation rel, const char *name, FcPlanned *planned)
 		fc_throw(ERRCODE_UNDEFINED_COLUMN, errmsg("column \"%s\" of relation \"%s\" does not exist",
 												  name, RelationGetRelationName(rel)),
 				 fc_plan_key_hint(rel, planned));
-	planned->plan.key.field = fc_columns_field(&planned->columns, attnum);
+	planned->plan.key.field = fc_columns_field(planned->columns.fields, attnum);
 	if (planned->plan.key.field < 0)
 		fc_throw(ERRCODE_INVALID_COLUMN_REFERENCE, errmsg("timestamp_column \"%s\" is not a column of the file", name),
 				 errhint("Add it to columns, or name another column."));
@@ -73,7 +73,7 @@ fc_plan_order_key(Relation rel, FcPlanned *planned)
 	FcSortKey  *first = linitial(planned->order);
 	FcPlanKey	key = {
 		.attnum = first->attnum,
-		.field = fc_columns_field(&planned->columns, first->attnum),
+		.field = fc_columns_field(planned->columns.fields, first->attnum),
 		.type = fc_key_type(attnumTypeId(rel, first->attnum))
 	};
 
@@ -99,7 +99,7 @@ fc_plan_partition_key(Relation rel, const FcOptions *options, FcPlanned *planned
 		fc_option_error(errmsg("timestamp_column \"%s\" is not the partition key of \"%s\"",
 							   options->key_column, RelationGetRelationName(rel)),
 						fc_plan_key_hint(rel, planned));
-	key->field = fc_columns_field(&planned->columns, attnum);
+	key->field = fc_columns_field(planned->columns.fields, attnum);
 	key->routes = (key->field >= 0);
 	planned->plan.routed = !key->routes;
 	if (!key->routes)
@@ -294,7 +294,7 @@ fc_plan_sprouts(Relation rel, const FcOptions *options, FcPlanned *planned)
 	{
 		AttrNumber	attnum = i + FirstLowInvalidHeapAttributeNumber;
 
-		known = known && attnum > 0 && fc_columns_field(&planned->columns, attnum) >= 0 &&
+		known = known && attnum > 0 && fc_columns_field(planned->columns.fields, attnum) >= 0 &&
 			!fc_plan_value_volatile(rel, options, planned, attnum);
 	}
 	fc_tree_end(tree);

@@ -103,10 +103,9 @@ fc_exchange_constraints_see_table(Relation rel)
 static const char *
 fc_exchange_index_refusal(Relation rel)
 {
-	List	   *indexes = RelationGetIndexList(rel);
 	const char *reason = NULL;
 
-	foreach_oid(oid, indexes)
+	foreach_oid(oid, RelationGetIndexList(rel))
 	{
 		Relation	index = index_open(oid, AccessShareLock);
 		Form_pg_index form = index->rd_index;
@@ -122,7 +121,6 @@ fc_exchange_index_refusal(Relation rel)
 			reason = "an index sees of which table a row is";
 		index_close(index, AccessShareLock);
 	}
-	list_free(indexes);
 	return reason;
 }
 

@@ -75,16 +75,14 @@ fc_partman_evaluate(Oid function, List *args)
 	EState	   *estate = CreateExecutorState();
 	FuncExpr   *call = makeFuncExpr(function, type, args, InvalidOid,
 									DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL);
-	ExprState  *state;
 	Datum		value;
 	bool		isnull;
 	char	   *result = NULL;
 
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	state = ExecPrepareExpr((Expr *) call, estate);
-	value = ExecEvalExprSwitchContext(state, GetPerTupleExprContext(estate),
-									  &isnull);
+	value = ExecEvalExprSwitchContext(ExecPrepareExpr((Expr *) call, estate),
+									  GetPerTupleExprContext(estate), &isnull);
 	if (type == TEXTOID && !isnull)
 		result = TextDatumGetCString(value);
 	PopActiveSnapshot();
@@ -440,6 +438,7 @@ static int64
 fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 {
 	char	   *value = NULL;
+	int64		highest = least;
 	Oid			userid;
 	int			sec_context;
 
@@ -461,12 +460,8 @@ fc_partman_highest(const FcPartman *partman, const FcRoute *route, int64 least)
 		SetUserIdAndSecContext(userid, sec_context);
 	}
 	if (value)
-	{
-		int64		highest = pg_strtoint64(value);
-
-		least = Max(least, highest);
-	}
-	return least;
+		highest = pg_strtoint64(value);
+	return Max(least, highest);
 }
 
 /* Does maintenance make partitions by numbers, not by time? */

@@ -448,8 +448,7 @@ fc_partman_check_key(FcPartman *partman, Relation parent)
 
 	if (key->strategy != PARTITION_STRATEGY_RANGE || key->partnatts != 1 ||
 		key->partattrs[0] == 0 ||
-		strcmp(get_attname(RelationGetRelid(parent), key->partattrs[0], false),
-			   partman->control) != 0)
+		get_attnum(RelationGetRelid(parent), partman->control) != key->partattrs[0])
 	{
 		fc_partman_refuse(partman, ERRCODE_FEATURE_NOT_SUPPORTED,
 						  psprintf("Its control column \"%s\" is not the partition key.",
@@ -504,7 +503,7 @@ fc_partman_check_template(FcPartmanSearch *search)
 	partman->template_owner = form.relowner;
 	partman->indexes = form.relhasindex;
 	/* pg_partman builds its indexes on tables without rows */
-	partman->early |= form.relhasindex;
+	partman->early = partman->publications || form.relhasindex;
 	if (!OidIsValid(form.relowner))
 		return;
 	if (!fc_partman_trusts(search, form.relowner))
@@ -592,7 +591,6 @@ fc_partman_read(FcPartmanSearch *search)
 		fc_partman_check_key(partman, search->parent);
 	fc_partman_find_functions(search);
 	fc_partman_check_schema(search);
-	partman->early = partman->publications;
 	fc_partman_check_template(search);
 	return partman;
 }

@@ -97,16 +97,14 @@ fc_table_make_toast(Relation rel, Datum options)
 	Form_pg_class form = rel->rd_rel;
 	int			column = Anum_pg_class_reltoastrelid;
 	bool		isnull = false;
-	Oid			toast;
-	Datum		value;
+	Oid			toast = fc_table_define(psprintf("pg_toast_%u", table), PG_TOAST_NAMESPACE, rel, form->relowner,
+										table_relation_toast_am(rel), fc_table_toast_columns(), NIL,
+										RELKIND_TOASTVALUE, form->relpersistence, options, InvalidOid);
+	Datum		value = ObjectIdGetDatum(toast);
 	ObjectAddress depender;
 	ObjectAddress referenced;
 
-	toast = fc_table_define(psprintf("pg_toast_%u", table), PG_TOAST_NAMESPACE, rel, form->relowner,
-							table_relation_toast_am(rel), fc_table_toast_columns(), NIL,
-							RELKIND_TOASTVALUE, form->relpersistence, options, InvalidOid);
 	fc_table_toast_index(toast, table);
-	value = ObjectIdGetDatum(toast);
 	fc_ddl_class_change(table, 1, &column, &value, &isnull);
 	ObjectAddressSet(depender, RelationRelationId, toast);
 	ObjectAddressSet(referenced, RelationRelationId, table);
@@ -148,13 +146,11 @@ Oid
 fc_table_create_like(Relation rel, Oid nspid)
 {
 	Form_pg_class form = rel->rd_rel;
-	Oid			table;
-	Relation	made;
+	Oid			table = fc_table_define(RelationGetRelationName(rel), nspid, rel, form->relowner, form->relam,
+										RelationGetDescr(rel), fc_table_constraints(rel), RELKIND_RELATION,
+										form->relpersistence, fc_table_options(RelationGetRelid(rel)), RelationGetRelid(rel));
+	Relation	made = table_open(table, AccessExclusiveLock);
 
-	table = fc_table_define(RelationGetRelationName(rel), nspid, rel, form->relowner, form->relam,
-							RelationGetDescr(rel), fc_table_constraints(rel), RELKIND_RELATION,
-							form->relpersistence, fc_table_options(RelationGetRelid(rel)), RelationGetRelid(rel));
-	made = table_open(table, AccessExclusiveLock);
 	if (OidIsValid(form->reltoastrelid))
 		fc_table_make_toast(made, fc_table_options(form->reltoastrelid));
 	table_close(made, NoLock);
@@ -183,11 +179,10 @@ fc_table_create_stage(Relation rel, Oid nspid, bool constrained, bool marks)
 {
 	TupleDesc	desc = marks ? fc_table_add_mark(rel) :
 		constrained ? RelationGetDescr(rel) : CreateTupleDescCopy(RelationGetDescr(rel));
-	Oid			table;
+	Oid			table = fc_table_define(RelationGetRelationName(rel), nspid, rel, GetUserId(), HEAP_TABLE_AM_OID,
+										desc, constrained ? fc_table_constraints(rel) : NIL, RELKIND_RELATION,
+										RELPERSISTENCE_UNLOGGED, (Datum) 0, RelationGetRelid(rel));
 
-	table = fc_table_define(RelationGetRelationName(rel), nspid, rel, GetUserId(), HEAP_TABLE_AM_OID,
-							desc, constrained ? fc_table_constraints(rel) : NIL, RELKIND_RELATION,
-							RELPERSISTENCE_UNLOGGED, (Datum) 0, RelationGetRelid(rel));
 	/* the init fork is synced */
 	NewRelationCreateToastTable(table, (Datum) 0);
 	CommandCounterIncrement();

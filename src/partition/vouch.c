@@ -164,11 +164,10 @@ fc_vouch_check(Relation rel, Expr *expr)
 	char	   *name = ChooseConstraintName(RelationGetRelationName(rel), NULL,
 											"fast_copy",
 											RelationGetNamespace(rel), NIL);
-	List	   *added;
+	List	   *added = AddRelationNewConstraints(rel, NIL,
+												  list_make1(fc_make_check(name, nodeToString(expr))),
+												  false, true, true, NULL);
 
-	added = AddRelationNewConstraints(rel, NIL,
-									  list_make1(fc_make_check(name, nodeToString(expr))),
-									  false, true, true, NULL);
 	CommandCounterIncrement();
 	return ((CookedConstraint *) linitial(added))->conoid;
 }
@@ -182,12 +181,7 @@ fc_vouch_for_default(Relation defrel, Relation parent, FcKeyType type,
 	List	   *outside = NIL;
 
 	for (int i = 0; i < n; i++)
-	{
-		Expr	   *inside = fc_vouch_range_condition(defrel, parent, type, &ranges[i]);
-
-		outside = lappend(outside,
-						  makeBoolExpr(NOT_EXPR, list_make1(inside), -1));
-	}
+		outside = lappend(outside, make_notclause(fc_vouch_range_condition(defrel, parent, type, &ranges[i])));
 	return fc_vouch_check(defrel, make_ands_explicit(outside));
 }
 
@@ -196,10 +190,9 @@ fc_vouch_for_part(Oid parentid, const FcRoute *route, const FcNewPartition *part
 {
 	Relation	parent = table_open(parentid, ShareUpdateExclusiveLock);
 	Relation	rel = table_open(part->range.partition, AccessExclusiveLock);
-	Oid			constraint;
+	Oid			constraint = fc_vouch_check(rel, fc_vouch_range_condition(rel, parent, route->type,
+																		  &part->range));
 
-	constraint = fc_vouch_check(rel, fc_vouch_range_condition(rel, parent, route->type,
-															  &part->range));
 	table_close(rel, NoLock);
 	table_close(parent, NoLock);
 	return constraint;

@@ -110,15 +110,13 @@ static bool
 fc_cause_find_made(FcCauseMessage *message)
 {
 	const char *found = strstr(message->text, ": \"");
-	size_t		len;
 
 	if (found == NULL || message->text[message->before - 1] != '"')
 		return false;
 	found += strlen(": \"");
-	len = strlen(found);
-	if (len == 0)
+	if (found[0] == '\0')
 		return false;
-	message->value = pnstrdup(found, len - 1);
+	message->value = pnstrdup(found, strlen(found) - 1);
 	message->after = "\"";
 	message->before = found - message->text;
 	return true;
@@ -207,7 +205,6 @@ fc_causes_add(FcCauses *causes, const FcReject *reject)
 	uint32		hash = string_hash(reject->column, SIZE_MAX);
 	MemoryContext old = MemoryContextSwitchTo(causes->mcxt);
 	FcCauseKept *kept = NULL;
-	bool		new = false;
 
 	hash = hash_combine(hash, hash_bytes((const unsigned char *) message.text, message.before));
 	hash = hash_combine(hash, message.after ? string_hash(message.after, SIZE_MAX) : 0);
@@ -220,7 +217,6 @@ fc_causes_add(FcCauses *causes, const FcReject *reject)
 		kept = &causes->kept[causes->n++];
 		kept->hash = hash;
 		fc_cause_fill(causes, kept, reject, &message);
-		new = true;
 	}
 	/* rejects come in the order of the file */
 	Assert(kept == NULL || kept->cause.offset <= reject->offset);
@@ -229,7 +225,7 @@ fc_causes_add(FcCauses *causes, const FcReject *reject)
 	else
 		causes->others++;
 	MemoryContextSwitchTo(old);
-	return new ? &kept->cause : NULL;
+	return kept && kept->cause.count == 1 ? &kept->cause : NULL;
 }
 
 /* Adds what would probably avoid the error, for the value that comes most */

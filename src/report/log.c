@@ -221,7 +221,7 @@ fc_log_failed(FcLog *log, const FcProgress *progress)
 	FcTarget   *target = progress && progress->target->source ? progress->target : NULL;
 	MemoryContext old = MemoryContextSwitchTo(log->mcxt);
 	FcPhase		phase = progress ? progress->phase : FC_PHASE_SETUP;
-	StringInfo	line;
+	StringInfo	line = makeStringInfo();
 
 	totals->row.seconds = fc_figures_since(log->start);
 	totals->row.failed = unpack_sql_state(geterrcode());
@@ -233,7 +233,6 @@ fc_log_failed(FcLog *log, const FcProgress *progress)
 		totals->nworkers = target->nworkers;
 	}
 	fc_log_end(totals, psprintf("failed in phase %s", fc_activity_phase_name(phase)));
-	line = makeStringInfo();
 	appendStringInfo(line, "phase=%s, sqlstate=%s, seconds=%.3f",
 					 fc_activity_phase_name(phase), totals->row.failed, totals->row.seconds);
 	if (target)

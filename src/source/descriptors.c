@@ -84,17 +84,13 @@ fc_descriptors_find(FcDescriptors *descriptors, uint32 file)
 {
 	FcDescriptor *found = descriptors->last;
 
-	if (found == NULL || found->fd < 0 || found->file != file)
+	for (int i = 0; found == NULL || found->fd < 0 || found->file != file; i++)
 	{
-		found = NULL;
-		for (int i = 0; i < descriptors->nplaces && found == NULL; i++)
-			if (descriptors->places[i].file == file &&
-				descriptors->places[i].fd >= 0)
-				found = &descriptors->places[i];
-		if (found == NULL)
+		if (i == descriptors->nplaces)
 			return NULL;
-		descriptors->last = found;
+		found = &descriptors->places[i];
 	}
+	descriptors->last = found;
 	found->used = ++descriptors->clock;
 	return found;
 }

@@ -222,11 +222,9 @@ fc_root_begin(FcRootWalk *walk, const char *root, const char *path)
 	if (walk->base < 0)
 		return fc_root_fail(EXDEV);
 	walk->done[0] = '\0';
-	if (path[0] == '/')
-		return fc_root_take(walk, path, "");
 	if (snprintf(from_data, sizeof(from_data), "%s/", DataDir) >= (int) sizeof(from_data))
 		return fc_root_fail(ENAMETOOLONG);
-	return fc_root_take(walk, from_data, path);
+	return fc_root_take(walk, path[0] == '/' ? "" : from_data, path);
 }
 
 static void
