@@ -6,7 +6,7 @@
 \set name batches
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(10);
+SELECT plan(18);
 
 -- A value of a type: most in the form that files are full of; NULL now and then
 CREATE FUNCTION pg_temp.value(type text, odd float8, bad float8) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
@@ -128,6 +128,49 @@ CREATE TABLE long_delimiter (n int, a text, b text);
 SELECT pg_temp.file('SELECT concat_ws(''||'', g, md5(g::text), left(md5((-g)::text), g % 20)) FROM generate_series(1, 3000) AS g', ', QUOTE E''\x01''') \g /dev/null
 SELECT fast_copy('long_delimiter', :'file', format => format, delimiter => '||', workers => 0) FROM unnest('{csv,text}'::text[]) AS format \g /dev/null
 SELECT is(count(*) FILTER (WHERE a = md5(n::text) AND coalesce(b, '') = left(md5((-n)::text), n % 20)), 6000::bigint, 'a long delimiter in csv and in text') FROM long_delimiter;
+
+-- How a table is after COPY, and after a load; these are like COPY's FROM and fast_copy()'s arguments
+CREATE FUNCTION pg_temp.alike(copy text, load text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	want text;
+	got text;
+BEGIN
+	TRUNCATE got;
+	want := pg_temp.ends(format('COPY got ' || copy, current_setting('fc.file')));
+	TRUNCATE got;
+	got := pg_temp.ends(format('SELECT fast_copy(''got'', ' || load || ')', current_setting('fc.file')));
+	RETURN CASE WHEN got = want THEN substring(want FROM '\d+') ELSE got || ', not ' || want END;
+END
+$$;
+
+-- many fields of a record are converted, or have quotes
+CREATE TABLE got (a text, b text, c text, n int);
+SELECT format('COPY (SELECT E''\u00e9'', E''\u00e0'' || g, E''\u00fc'', g FROM generate_series(1, 1000) AS g) TO %L (FORMAT csv, ENCODING ''LATIN1'')', :'file') \gexec
+SELECT is(pg_temp.alike('FROM %L (FORMAT csv, ENCODING ''LATIN1'')', '%L, encoding => ''LATIN1'', workers => ' || w), '1000', format('all texts are converted, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
+SELECT format('COPY (SELECT ''"'', ''a"'' || g, ''"b'', g FROM generate_series(1, 1000) AS g) TO %L (FORMAT csv)', :'file') \gexec
+SELECT is(pg_temp.alike('FROM %L (FORMAT csv)', '%L, workers => ' || w), '1000', format('all texts have quotes inside, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
+DROP TABLE got;
+
+-- defaults that come as a table has them: out of line, short, packed; or as code has them
+CREATE TABLE stored (long text, short text, packed text);
+ALTER TABLE stored ALTER long SET STORAGE EXTERNAL;
+INSERT INTO stored SELECT string_agg(md5(g::text), ''), 'short', repeat('packed ', 1000) FROM generate_series(1, 200) AS g;
+CREATE FUNCTION stored_long() RETURNS text LANGUAGE sql VOLATILE AS 'SELECT long FROM stored';
+CREATE FUNCTION stored_short() RETURNS text LANGUAGE sql VOLATILE AS 'SELECT short FROM stored';
+CREATE FUNCTION stored_packed() RETURNS text LANGUAGE sql STABLE AS 'SELECT packed FROM stored';
+CREATE FUNCTION of_code() RETURNS int[] LANGUAGE plpgsql VOLATILE AS 'DECLARE a int[]; BEGIN a[1] := 5; a[2] := 6; RETURN a; END';
+SELECT pg_temp.file('SELECT generate_series(1, 300)') \g /dev/null
+CREATE TABLE got (n int, l text DEFAULT stored_long(), s text DEFAULT stored_short(), p text DEFAULT stored_packed(), a int[] DEFAULT of_code());
+SELECT is(pg_temp.alike('(n) FROM %L (FORMAT csv)', '%L, columns => ''{n}'', workers => 0'), '300', 'defaults that are stored');
+ALTER TABLE got ALTER l SET DEFAULT NULL, ALTER s SET DEFAULT NULL, ALTER a SET DEFAULT NULL;
+SELECT is(pg_temp.alike('(n) FROM %L (FORMAT csv)', '%L, columns => ''{n}'', workers => 0'), '300', '... one for all rows');
+
+-- values that nothing converts many at a time, and that become NULL
+CREATE TABLE ips (n int, ip inet, m int);
+SELECT pg_temp.file('SELECT g, CASE WHEN g % 7 = 0 THEN ''nowhere'' ELSE ''10.0.0.'' || g % 250 END, g FROM generate_series(1, 700) AS g') \g /dev/null
+SELECT fast_copy('ips', :'file', on_error => 'set_null', log_verbosity => 'silent', workers => w) FROM unnest('{0,2}'::int[]) AS w \g /dev/null
+SELECT is(count(*), 1400::bigint, 'values that become NULL') FROM ips WHERE n = m AND ip IS NOT DISTINCT FROM CASE WHEN n % 7 > 0 THEN ('10.0.0.' || n % 250)::inet END;
+SELECT is(nulled, 100::bigint, '... are counted') FROM fast_copy_report() WHERE phase = 'total';
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -7,7 +7,7 @@ CREATE TABLE there (k int, n int) PARTITION BY RANGE (k);
 CREATE TABLE there_d PARTITION OF there DEFAULT;
 INSERT INTO there SELECT g, g FROM generate_series(0, 99) AS g;
 \ir begin.psql
-SELECT plan(54);
+SELECT plan(56);
 
 -- Rows that are where no row of the table belongs
 CREATE FUNCTION pg_temp.misplaced() RETURNS bigint LANGUAGE plpgsql AS $$
@@ -186,6 +186,16 @@ INSERT INTO armed VALUES ('late');
 SELECT is(pg_temp.moved($$drain('t', partition_interval => '100', replace_from => '0', replace_to => '800')$$),
 	'502: DEFAULT 103, FROM (0) TO (100) 101, FROM (100) TO (200) 101, FROM (200) TO (300) 100, FROM (600) TO (700) 100, FROM (700) TO (800) 100; 0 misplaced', 'rows that come meanwhile, of which some stay');
 SELECT is((SELECT count(*) FROM t), 605::bigint, '... none is lost');
+-- ... from a partition that has its columns in another order
+SELECT pg_temp.make('int', 'SELECT generate_series(0, 299)');
+DROP TABLE t_d;
+CREATE TABLE t_d (gone text, n int, k int);
+ALTER TABLE t_d DROP gone;
+ALTER TABLE t ATTACH PARTITION t_d DEFAULT;
+INSERT INTO t SELECT k, k + 1 FROM generate_series(0, 299) AS k;
+INSERT INTO armed VALUES ('late');
+SELECT is(pg_temp.moved($$drain('t', partition_interval => '100', replace_from => '0', replace_to => '300')$$), '302: DEFAULT 3, FROM (0) TO (100) 101, FROM (100) TO (200) 101, FROM (200) TO (300) 100; 0 misplaced', 'columns in another order');
+SELECT set_eq('SELECT k, n FROM t WHERE k < 300', 'SELECT k, k + 1 FROM generate_series(0, 299) AS k UNION ALL VALUES (5, -1), (150, -1)', '... are what they were');
 
 -- ... which also write to the new partitions: what is theirs is read
 CREATE FUNCTION fc_drained_write() RETURNS int LANGUAGE plpgsql AS $$

@@ -190,7 +190,7 @@ SELECT is(pg_temp.number(format, value), format('22P02 invalid input syntax for 
 	('1.234,56', '1,234,5'), ('1.234,56', '1,5.000'), ('1.234,56', '1.234,5x'), ('1.234,56', '1,5e'), ('1.234,56', '1.234-'), ('1.234,56', '- 1.234'),
 	('1.234,56', ','), ('1.234,56', '1.234,5 6'), ('1.234,56', '1.23a'), ('1,234.56', '1,23'), ('1,234.56', '1,2345'), ('1,234.56', '1.234,5'),
 	('1 234,56', '1  234'), ('1 234,56', '12 34'), ('1 234,56', '12.5'), ('1 234,56', '- 234'), ('1''234.56', '1''23'), ('1234,56', '12.5'),
-	('1234,56', '1.234,5'), ('1.234,56', 'abc'), ('1234.56', '1,5')) AS n (format, value);
+	('1234,56', '1.234,5'), ('1.234,56', 'abc'), ('1234.56', '1,5'), ('1.234,56', ''), ('1.234,56', '   ')) AS n (format, value);
 SELECT is(pg_temp.number('1.234,56', '1.234,5', col), format('22P02 invalid input syntax for type %s: "1.234,5"', type), format('no %s', type))
 	FROM (VALUES ('i', 'integer'), ('b', 'bigint'), ('s', 'smallint')) AS t (col, type);
 SELECT is(pg_temp.number('1.234,56', '12.34', col), format('22P02 invalid input syntax for type %s: "12.34"', type), format('no %s either', type))
@@ -204,7 +204,7 @@ SELECT is(pg_temp.number(format('1%s234,56', sep), format('12%s345,5', sep)), '1
 SELECT is(pg_temp.number('1 234,56', value), wanted, value || ' in 1 234,56')
 	FROM (VALUES (U&'1\00A0234,5', '1234.5'), (U&'-12\202F345 678\00A0901,5', '-12345678901.5'), (U&'1\202F234', '1234')) AS v (value, wanted) WHERE getdatabaseencoding() = 'UTF8';
 SELECT is(pg_temp.number(format, value), format('22P02 invalid input syntax for type numeric: "%s"', value), format('%s is not in %s', value, format))
-	FROM (VALUES ('1 234,56', U&'12\00A034'), ('1 234,56', U&'1\00A0\00A0234'), ('1 234,56', U&'1,5\00A0'), (U&'1\00A0234,56', '1 234,5'), ('1.234,56', U&'1\00A0234,5')) AS v (format, value)
+	FROM (VALUES ('1 234,56', U&'12\00A034'), ('1 234,56', U&'1\00A0\00A0234'), ('1 234,56', U&'1,5\00A0'), ('1 234,56', U&'1\00A3234'), ('1 234,56', U&'1 234,5\20AC'), (U&'1\00A0234,56', '1 234,5'), ('1.234,56', U&'1\00A0234,5')) AS v (format, value)
 	WHERE getdatabaseencoding() = 'UTF8';
 
 -- in another encoding than the server's

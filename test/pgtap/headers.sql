@@ -172,6 +172,32 @@ SELECT is(fast_copy(target::regclass, current_setting('fc.dir') || '/fewer[123].
 	FROM unnest('{fewer,fewer_parts,fewer_fires}'::text[]) AS target, unnest('{0,2}'::int[]) AS w;
 SELECT is((SELECT string_agg(DISTINCT f::text, ' ') FROM fewer AS f), '(1,"2024-01-01 00:00:00",2,a) (2,"2024-01-01 00:00:00",7,b) (4,"2024-01-01 00:00:00",7,d)', 'the others have what their own header says');
 
+-- ... or a field of it that nothing takes
+SELECT pg_temp.shell(format($$printf 'id,v,other\n7,g,o\n8,h\n' >%1$s/fewer4.csv; printf 'other,id,v\n=,9,i\n' >%1$s/fewer5.csv$$, :'dir')) \g /dev/null
+SELECT throws_ok(format($$SELECT fast_copy(%L, %L, header => 'map', ignore_extra_columns => true, workers => %s)$$, target, current_setting('fc.dir') || '/fewer[14].csv', w), '22P04', 'missing data for column 3 of the header, which is ignored', format('%s, an ignored field is missing, %s workers', target, w))
+	FROM unnest('{fewer,fewer_parts,fewer_fires}'::text[]) AS target, unnest('{0,2}'::int[]) AS w;
+SAVEPOINT ignored;
+TRUNCATE fewer, fewer_parts, fewer_fires;
+SELECT is(fast_copy(target::regclass, current_setting('fc.dir') || '/fewer[14].csv', header => 'map', ignore_extra_columns => true, missing_columns => 'null', workers => w), 3::bigint, format('%s, where fields may be missing, %s workers', target, w))
+	FROM unnest('{fewer,fewer_parts,fewer_fires}'::text[]) AS target, unnest('{0,2}'::int[]) AS w;
+SELECT is(fast_copy(target::regclass, current_setting('fc.dir') || '/fewer5.csv', header => 'map', ignore_extra_columns => true, default_string => '=', workers => w), 1::bigint, format('%s, a field that nothing takes is no default, %s workers', target, w))
+	FROM unnest('{fewer,fewer_parts,fewer_fires}'::text[]) AS target, unnest('{0,2}'::int[]) AS w;
+SELECT is((SELECT string_agg(DISTINCT f::text, ' ') FROM (TABLE fewer UNION ALL TABLE fewer_parts UNION ALL TABLE fewer_fires) AS f), '(1,"2024-01-01 00:00:00",2,a) (7,"2024-01-20 00:00:00",7,g) (8,"2024-01-20 00:00:00",7,h) (9,"2024-01-20 00:00:00",7,i)', 'the rows');
+ROLLBACK TO ignored;
+
+-- A key that one of the files lacks
+CREATE TABLE keyless (at timestamp, n int) PARTITION BY RANGE (at);
+CREATE TABLE keyless_rest PARTITION OF keyless DEFAULT;
+SELECT pg_temp.shell(format($$printf 'at,n\n2024-01-01,1\n2024-01-02,2\n' >%1$s/keyed.csv; printf 'n,other\n3,2024-01-03\n4,x\n' >%1$s/keyless.csv$$, :'dir')) \g /dev/null
+SELECT fast_copy('keyless', current_setting('fc.dir') || '/key*.csv', header => 'map', ignore_extra_columns => true, workers => w) FROM unnest('{0,2}'::int[]) AS w \g /dev/null
+SELECT is(string_agg(concat_ws(' ', tableoid::regclass, n), ', ' ORDER BY n, tableoid::regclass::text), 'keyless_p20240101 1, keyless_p20240101 1, keyless_p20240102 2, keyless_p20240102 2, keyless_rest 3, keyless_rest 3, keyless_rest 4, keyless_rest 4', 'a key that a file lacks is NULL') FROM keyless;
+
+-- Escapes of text format in a field that nothing takes
+SELECT pg_temp.shell(format($$printf 'n\tother\tat\n5\t\\xc3\\xa9\t2024-01-05\n' >%1$s/escapes.txt; printf 'n\tother\tat\n6\t\\xc3\t2024-01-05\n' >%1$s/broken.txt$$, :'dir')) \g /dev/null
+CREATE TABLE escapes (n int, at timestamp);
+SELECT is(fast_copy(target::regclass, current_setting('fc.dir') || '/escapes.txt', format => 'text', header => 'map', ignore_extra_columns => true), 1::bigint, format('%s, a character', target)) FROM unnest('{escapes,keyless}'::text[]) AS target;
+SELECT is((pg_temp.failure(format('SELECT fast_copy(%L, %L, format => ''text'', header => ''map'', ignore_extra_columns => true)', target, current_setting('fc.dir') || '/broken.txt')))[1:2], '{22021,"invalid byte sequence for encoding \"UTF8\": 0xc3"}', format('%s, no character', target)) FROM unnest('{escapes,keyless}'::text[]) AS target;
+
 -- What a file lacks is NULL in expressions, whatever columns have defaults; a column with an expression has its value
 CREATE TABLE lacks (id int, c text DEFAULT 'DEF', d int DEFAULT 7, e text);
 CREATE TABLE lacks_less (id int, c text DEFAULT 'DEF', d int, e text);

@@ -152,6 +152,15 @@ END
 $$;
 CREATE TABLE shown_fires (LIKE shown INCLUDING DEFAULTS);
 CREATE TRIGGER fires BEFORE INSERT ON shown_fires FOR EACH ROW EXECUTE FUNCTION pg_temp.same();
+CREATE TABLE shown_parts (LIKE shown INCLUDING DEFAULTS) PARTITION BY RANGE (k);
+CREATE TABLE shown_parts_rest PARTITION OF shown_parts DEFAULT;
+SELECT is(pg_temp.rows(ARRAY['{"id": 1, "k": "2024\u002d01-02"}', E'\t{"id": 2, "k": "2024-01-02"}', E' \t {"k": "2024-01-03 \\t", "id": 3}'], '{}', target),
+	'(1,"2024-01-02 00:00:00+00",,) (2,"2024-01-02 00:00:00+00",,) (3,"2024-01-03 00:00:00+00",,)', format('escapes in a key, and blanks before the object, %s', target)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target;
+SELECT pg_temp.shell(format('printf ''{"id": 1}\n\r\r{"id": 2, "k": "2024-01-02"}\n'' >%s', :'file')) \g /dev/null
+TRUNCATE shown_parts;
+SELECT fast_copy('shown_parts', :'file', format => 'json') \g /dev/null
+SELECT is(string_agg(s::text, ' ' ORDER BY id), (SELECT string_agg(r::text, ' ' ORDER BY id) FROM unnest(ARRAY['{"id": 1}', E'\r\r{"id": 2, "k": "2024-01-02"}']) AS line, json_populate_record(NULL::shown, line::json) AS r), 'carriage returns before it')
+	FROM shown_parts AS s;
 SELECT is(pg_temp.rows(ARRAY['{"v": 1, "id": null}', '{}', '{"t": "\\D", "id": 2}', '{"t": "", "id": 3}'], '{}', target),
 	'(,,,) (,,1,) (2,,,"\\D") (3,,,"")', format('missing keys, %s', target)) FROM unnest('{shown,shown_fires}'::regclass[]) AS target;
 SELECT is(pg_temp.rows(ARRAY['{"v": 1, "id": null}', '{}', '{"t": "\\D", "id": 2}', '{"t": "", "id": 3}'], '{"missing_columns": "default"}', target),
@@ -173,6 +182,10 @@ SELECT fast_copy('shown', :'file', format => 'json', encoding => 'LATIN1') \g /d
 SELECT is(string_agg(s::text, ' ' ORDER BY id), '(1,,,ää) (,,,ö)', 'LATIN1') FROM shown AS s;
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''shown'', %L, format => ''json'')', :'file')))[1], '22021', 'no UTF8');
 SELECT is(pg_temp.rows(ARRAY['{"id": 1}', '{"t": "ö"}'], '{"encoding": "UTF8", "on_error": "ignore", "on_error_classes": ["encoding"]}'), '(,,,ö) (1,,,)', 'UTF8');
+
+CREATE TABLE arrays (id int, a int[], p pair);
+SELECT is(pg_temp.rows(ARRAY['{"id": 1, "a": [1, 2]}', '{"id": 2, "a": "x"}'], '{"transform": "a = ''{'' || id || '',3}'', p = format(''(%s,\"%s\")'', id, a)"}', target), '(1,"{1,3}","(1,""[1, 2]"")") (2,"{2,3}","(2,x)")', format('texts of a transform are no JSON, %s', target))
+	FROM unnest('{arrays}'::regclass[]) AS target;
 
 -- partitions that are made, merged with and replaced; a key after others
 CREATE TABLE days (id int, t text, at timestamptz NOT NULL) PARTITION BY RANGE (at);
@@ -223,7 +236,7 @@ CREATE FUNCTION pg_temp.error(lines text[], options jsonb DEFAULT '{}', target t
 	FROM pg_temp.write(lines) AS path, pg_temp.failure(format('SELECT fast_copy(%L, %L, options => %L)', target, path, '{"format": "json"}' || options)) AS f
 $$;
 SELECT is(pg_temp.error(ARRAY['{"id": 1}', line], '{}', target), error, format('%s, %s', line, target))
-	FROM unnest('{shown,shown_fires}'::text[]) AS target, (VALUES
+	FROM unnest('{shown,shown_fires,shown_parts}'::text[]) AS target, (VALUES
 	('[{"id": 1}]', '22P02; record is not an object of JSON; line 2:'),
 	('5', '22P02; record is not an object of JSON; line 2:'),
 	('"id"', '22P02; record is not an object of JSON; line 2:'),
@@ -233,6 +246,9 @@ SELECT is(pg_temp.error(ARRAY['{"id": 1}', line], '{}', target), error, format('
 	('{"id": [1}', '22P02; invalid input syntax for type json; Expected "," or "]", but found "}".; line 2:'),
 	('{"id": 1,}', '22P02; invalid input syntax for type json; Expected string, but found "}".; line 2:'),
 	('{"id" 1}', '22P02; invalid input syntax for type json; Expected ":", but found "1".; line 2:'),
+	('{5: 1, "k": "2024-01-01"}', '22P02; invalid input syntax for type json; Expected string or "}", but found "5".; line 2:'),
+	('{"k": "2024-01-01", : 1}', '22P02; invalid input syntax for type json; Expected string, but found ":".; line 2:'),
+	('{"k": +1}', '22P02; invalid input syntax for type json; Token "+" is invalid.; line 2:'),
 	('{id: 1}', '22P02; invalid input syntax for type json; Token "id" is invalid.; line 2:'),
 	('{"id": 1} {"id": 2}', '22P02; invalid input syntax for type json; Expected end of input, but found "{".; line 2:'),
 	('{"id": 01}', '22P02; invalid input syntax for type json; Token "01" is invalid.; line 2:'),
@@ -343,7 +359,7 @@ END
 $$;
 SELECT cmp_ok(count(*), '>', 300::bigint, 'some mutants can be read') FROM wanted;
 SELECT cmp_ok(count(*), '<', 2700::bigint, 'and others not') FROM wanted;
-SELECT is(pg_temp.differs(target, workers), '0 differ', format('mutants, %s, %s workers', target, workers)) FROM unnest('{shown,shown_fires}'::regclass[]) AS target, unnest('{0,2}'::int[]) AS workers;
+SELECT is(pg_temp.differs(target, workers), '0 differ', format('mutants, %s, %s workers', target, workers)) FROM unnest('{shown,shown_fires,shown_parts}'::regclass[]) AS target, unnest('{0,2}'::int[]) AS workers;
 
 -- levels, keys and lengths
 SELECT is(pg_temp.rejects(ARRAY['{"id": 1, "t": ' || repeat('[', 100000) || repeat(']', 100000) || '}', '{"id": 2}'], '{missing_columns}', target) ~ '^1 missing_columns ', true, format('too many levels, %s', target))

@@ -165,6 +165,11 @@ CREATE TABLE checked (v picky, n int);
 SELECT pg_temp.bytes(convert_to(E'nope,1\nyes,2\n', 'UTF8')) \g /dev/null
 SELECT is(pg_temp.loaded('{"on_error": "ignore", "on_error_classes": ["cut_long", "conversion"]}', 'checked'), '1 1 0 1: ye2', 'a domain may refuse what is left');
 
+-- a type without a length cuts nothing
+CREATE TABLE unbounded (v varchar, n int);
+SELECT pg_temp.bytes(convert_to(repeat('long ', 100), 'UTF8') || '\xff2c310a') \g /dev/null
+SELECT is(pg_temp.loaded('{"on_error": "ignore", "on_error_classes": ["replace_invalid", "cut_long"]}', 'unbounded'), '1 0 0 1: ' || repeat('long ', 100) || U&'\FFFD1', 'varchar');
+
 -- lines of JSON
 SELECT pg_temp.bytes('{"v": "ab' || '\xff'::bytea || 'cd", "n": 1}') \g /dev/null
 SELECT is(pg_temp.loaded('{"on_error": "ignore", "on_error_classes": ["replace_invalid", "cut_long"], "format": "json"}', target), U&'1 0 0 1: ab\FFFD1', format('JSON, %s', target))

@@ -11,11 +11,11 @@ SELECT no_plan();
 SET LOCAL fast_copy.memory = '4MB';
 
 SELECT set_config('fc.dir', :'tmp_dir' || '/fc_origin', true) AS dir \gset
-SELECT pg_temp.shell(format('rm -rf %s; mkdir -p %1$s/day=2024-01-01/shop=R%%c3%%96me %1$s/day=2024-01-02/shop=__HIVE_DEFAULT_PARTITION__ %1$s/day=2024-01-03/shop=a%%2Fb%% && chmod -R 777 %1$s', :'dir')) \g /dev/null
+SELECT pg_temp.shell(format('rm -rf %s; mkdir -p %1$s/day=2024-01-01/shop=R%%c3%%96me %1$s/day=2024-01-02/shop=__HIVE_DEFAULT_PARTITION__ %1$s/day=2024-01-03/shop=a%%2F%%4z%% && chmod -R 777 %1$s', :'dir')) \g /dev/null
 CREATE TABLE files (file int, path text, day date, shop text, header text, eol text);
 INSERT INTO files VALUES (1, :'dir' || '/day=2024-01-01/shop=R%c3%96me/part.csv', '2024-01-01', E'R\u00d6me', E'id,note,at\n', E'\n'),
 	(2, :'dir' || '/day=2024-01-02/shop=__HIVE_DEFAULT_PARTITION__/part-$1.csv', '2024-01-02', NULL, E'id,"no\r\nte",at\r\n', E'\r\n'),
-	(3, :'dir' || '/day=2024-01-03/shop=a%2Fb%/ä "part".csv', '2024-01-03', 'a/b%', E'id,note,at\n', E'\n');
+	(3, :'dir' || '/day=2024-01-03/shop=a%2F%4z%/ä "part".csv', '2024-01-03', 'a/%4z%', E'id,note,at\n', E'\n');
 
 -- Draws the records: some have line ends in quotes, are too long to be spilled, or, in
 -- every other draw, bad: where none may be the scan spills rows
@@ -137,6 +137,8 @@ SELECT is((pg_temp.failure(format('SELECT fast_copy(''plain'', %L, columns => ''
 	(:'dir' || '/c.csv', '{"transform": "src = $path"}', '42703', 'there is no $path'),
 	(:'dir' || '/c.csv', '{"transform": "src = $path.day.x"}', '42703', 'there is no $path.day.x'),
 	(:'dir' || '/c.csv', '{"transform": "src = $file.day"}', '42703', 'there is no $file.day'),
+	(:'dir' || '/c.csv', '{"transform": "src = $_file"}', '42703', 'there is no $_file'),
+	(:'dir' || '/c.csv', '{"transform": "src = $ file"}', '42601', 'syntax error at or near "$"'),
 	(:'dir' || '/c.csv', '{"where_clause": "$names = 1"}', '42703', 'there is no $names'),
 	(:'dir' || '/c.csv', '{"where_clause": "$1 = 1"}', '42P02', 'there is no parameter $1'),
 	(:'dir' || '/c.csv', '{"transform": "src = file"}', '42703', 'the file has no field "file"'),
@@ -145,6 +147,7 @@ SELECT is((pg_temp.failure(format('SELECT fast_copy(''plain'', %L, columns => ''
 	(:'dir' || '/c.csv', '{"transform": "src = $file $line"}', '42601', 'syntax error at or near "_line"'),
 	(:'dir' || '/c.csv', '{"transform": "day = $path.day"}', '22023', 'path of file "' || :'dir' || '/c.csv" has no folder "day=..."'),
 	(:'dir' || '/*/*.csv', '{"transform": "shop = $path.shop"}', '22023', 'path of file "' || :'dir' || '/day=%ff/a.csv" has no folder "shop=..."'),
+	(:'dir' || '/day=%ff/a.csv', '{"transform": "src = $path.dax"}', '22023', 'path of file "' || :'dir' || '/day=%ff/a.csv" has no folder "dax=..."'),
 	(:'dir' || '/day=%ff/a.csv', '{"where_clause": "$path.day = ''a''"}', '22021', '"%ff" in the path of a file is no text in encoding "UTF8"'),
 	(:'dir' || '/b*.csv', '{"transform": "src = $file"}', '22021', 'name of file "' || :'dir' || '/b\xff.csv" is no text in encoding "UTF8"'),
 	('cat ' || :'dir' || '/c.csv', '{"program": true, "transform": "shop = $path.shop"}', '22023', 'path of program "cat ' || :'dir' || '/c.csv" has no folder "shop=..."')) AS f (files, options, state, message);

@@ -134,6 +134,12 @@ SELECT fast_copy('late', :'tmp_dir' || '/fc_late.csv') \g /dev/null
 DELETE FROM late WHERE n = 1;
 SELECT throws_ok('SET CONSTRAINTS ALL IMMEDIATE', '23503', NULL, 'the second row of a key');
 ROLLBACK;
+-- rows that are frozen, on pages that are visible to all
+BEGIN;
+TRUNCATE late;
+SELECT fast_copy('late', :'tmp_dir' || '/fc_late.csv', freeze => true) \g /dev/null
+SELECT throws_ok('SET CONSTRAINTS ALL IMMEDIATE', '23503', NULL, 'a key of frozen rows');
+ROLLBACK;
 
 -- each key is looked up once, whichever partition it is in
 SELECT min(n) AS plain FROM generate_series(1, 100) AS n WHERE pg_temp.options(n) = '' AND n % 4 > 0 AND n % 3 > 0 AND n % 11 > 0 \gset

@@ -5,7 +5,7 @@
 \set name rejects
 \ir begin.psql
 SELECT setseed(0.42) \g /dev/null
-SELECT plan(74);
+SELECT plan(84);
 
 SELECT fast_copy_create_reject_table('rej') \g /dev/null
 ALTER TABLE rej ADD id int GENERATED ALWAYS AS IDENTITY;
@@ -248,6 +248,49 @@ SELECT is(pg_temp.ends(format('reject_limit => %L', l)), 'loaded', l) FROM unnes
 CREATE FUNCTION pg_temp.untouched() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE TRIGGER same BEFORE INSERT ON r_checked FOR EACH ROW EXECUTE FUNCTION pg_temp.untouched();
 SELECT is(pg_temp.ends('reject_limit => ''4%'''), '10 of 200 records', 'where rows are loaded one by one');
+
+-- SQLSTATE, message and line of an error
+CREATE FUNCTION pg_temp.ending(statement text) RETURNS text LANGUAGE sql AS $$SELECT concat_ws(' | ', f[1], f[2], substring(f[9] FROM 'line \d+')) FROM pg_temp.failure(statement) AS f$$;
+
+-- What escapes of text format make is rejected like what is in the file; so is a key
+CREATE TABLE r_text (n int, t text DEFAULT 'none');
+CREATE TABLE r_key (k timestamp, t text) PARTITION BY RANGE (k);
+CREATE FUNCTION pg_temp.rejected(target regclass, lines text[], args text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows text;
+BEGIN
+	PERFORM pg_temp.write((SELECT array_agg(convert_to(line || E'\n', 'UTF8') ORDER BY i) FROM unnest(lines) WITH ORDINALITY AS u (line, i)));
+	TRUNCATE rej;
+	EXECUTE format('TRUNCATE %s', target);
+	EXECUTE format('SELECT fast_copy(%L, %L, on_error => ''ignore'', reject_table => ''rej'', log_verbosity => ''silent'', %s)', target, current_setting('fc.file'), args);
+	EXECUTE format('SELECT string_agg(r::text, '' '' ORDER BY r::text) FROM %s AS r', target) INTO rows;
+	RETURN concat_ws('; ', rows, (SELECT string_agg(concat_ws(' ', lineno, class, line, err_message), ', ' ORDER BY lineno) FROM rej));
+END
+$$;
+SELECT is(pg_temp.rejected('r_text', ARRAY[E'1\ta', E'2\t\\xff', E'3\t='], format('format => ''text'', default_string => ''='', on_error_classes => ''{encoding}'', workers => %s', w)),
+	'(1,a) (3,none); 2 encoding 2' || E'\t' || '\xff invalid byte sequence for encoding "UTF8": 0xff', w || ' workers: an escape that is no character') FROM unnest('{0,2}'::int[]) AS w;
+SELECT is(pg_temp.rejected('r_key', ARRAY[E'2024-01-01\ta', E'\\xc3\\xa9\tb', E'\\x32024-01-02\tc'], format('format => ''text'', on_error_classes => ''{conversion}'', workers => %s', w)),
+	'("2024-01-01 00:00:00",a) ("2024-01-02 00:00:00",c); 2 conversion \xc3\xa9' || E'\tb invalid input syntax for type timestamp: "é"', w || ' workers: escapes in a key') FROM unnest('{0,2}'::int[]) AS w;
+-- a key with a pattern that core reads
+SELECT is(pg_temp.rejected('r_key', '{"2024-W9-5,a","bad,b","2024-W10-1,c"}', format('timestamp_format => ''IYYY-"W"IW-ID'', on_error_classes => ''{conversion}'', workers => %s', w)),
+	format('("%s",a) ("%s",c); 2 conversion bad,b invalid value "bad" for "IYYY"', to_timestamp('2024-W9-5', 'IYYY-"W"IW-ID')::timestamp, to_timestamp('2024-W10-1', 'IYYY-"W"IW-ID')::timestamp), w || ' workers: a pattern that core reads') FROM unnest('{0,2}'::int[]) AS w;
+
+-- An analysis tells of a binary value without showing it
+SELECT format('COPY (VALUES (1, ''a long text''::text), (2, NULL), (3, ''text'')) TO %L (FORMAT binary)', current_setting('fc.file')) \gexec
+CREATE TABLE r_binary (n int, b int);
+SELECT results_eq($$SELECT line, name, detail FROM fast_copy_analyze('r_binary', current_setting('fc.file'), format => 'binary') WHERE item = 'error'$$, $$VALUES (1::bigint, 'b', '22P03: incorrect binary data format')$$, 'a binary value');
+
+-- A table without columns has no field
+CREATE TABLE r_none ();
+SELECT pg_temp.write(array['\x0a'::bytea, '\x780a']) \g /dev/null
+SELECT is(pg_temp.ending(format('SELECT fast_copy(''r_none'', %L)', current_setting('fc.file'))), pg_temp.ending(format('COPY r_none FROM %L (FORMAT csv)', current_setting('fc.file'))), 'a field of no column');
+
+-- An index that fails while it is asked fails the load, as COPY
+CREATE TABLE r_quotient (n int);
+CREATE UNIQUE INDEX ON r_quotient ((100 / n));
+SELECT pg_temp.write((SELECT array_agg(convert_to(n || E'\n', 'UTF8')) FROM unnest('{1,2,0,3,0,3}'::int[]) AS n)) \g /dev/null
+SELECT is(pg_temp.ending(format('SELECT fast_copy(''r_quotient'', %L, on_error => ''ignore'', on_error_classes => ''{unique}'', workers => %s)', current_setting('fc.file'), w)),
+	pg_temp.ending(format('COPY r_quotient FROM %L (FORMAT csv)', current_setting('fc.file'))), w || ' workers: an index''s expression') FROM unnest('{0,2}'::int[]) AS w;
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -5,7 +5,7 @@
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
 SET LOCAL fast_copy.root_directory = :'tmp_dir';
-SELECT plan(49);
+SELECT plan(53);
 
 -- 60,000 rows of three days in no order
 SELECT format('COPY (SELECT timestamp ''2024-05-06'' + (g * 7919 %% 25000) * interval ''10 s'', g FROM generate_series(1, 60000) AS g) TO %L (FORMAT csv)',
@@ -92,6 +92,23 @@ CREATE TABLE falls (id bigint DEFAULT nextval('down'), v int);
 SELECT fast_copy('falls', pg_temp.file('SELECT generate_series(1, 2)'), columns => '{v}') FROM generate_series(1, 2) \g /dev/null
 SELECT is((SELECT array_agg(id ORDER BY id) FROM falls), '{-4,-3,-2,-1}', 'a sequence that counts down');
 SELECT throws_ok(format($$SELECT fast_copy('falls', %L, columns => '{v}')$$, pg_temp.file('SELECT generate_series(1, 2)')), '2200H', 'nextval: reached minimum value of sequence "down" (-4)', 'and its end');
+
+-- one that has no number left for the second row of a load
+CREATE SEQUENCE lowest INCREMENT -1 MINVALUE -1 MAXVALUE 5 START -1;
+CREATE TABLE low (id bigint DEFAULT nextval('lowest'), v int);
+SELECT throws_ok($$SELECT fast_copy('low', current_setting('fc.file'), columns => '{v}')$$, '2200H', 'nextval: reached minimum value of sequence "lowest" (-1)', 'a sequence that begins at its end') FROM pg_temp.file('SELECT generate_series(1, 3)');
+
+-- numbers that begin anew after each third, of rows in the order of the file
+CREATE TABLE thirds (v int, id bigserial);
+ALTER SEQUENCE thirds_id_seq MAXVALUE 3 CYCLE;
+SELECT fast_copy('thirds', pg_temp.file('SELECT generate_series(1, 66000)'), columns => '{v}', workers => w) FROM unnest('{0,2}'::int[]) AS w \g /dev/null
+SELECT is(count(*), 132000::bigint, 'in the order of the file, too, sequences may begin anew') FROM thirds WHERE id = 1 + (v - 1) % 3;
+
+-- an analysis evaluates defaults, and takes no number
+CREATE SEQUENCE untouched;
+CREATE TABLE odd (v int, id bigint DEFAULT CASE WHEN random() < 2 THEN nextval('untouched') END CHECK (id < 2));
+SELECT is((SELECT rows FROM fast_copy_analyze('odd', pg_temp.file('SELECT generate_series(1, 5)'), columns => '{v}') WHERE item = 'rows' AND name = 'accepted'), 5::bigint, 'an analysis of a default that may leave out its number');
+SELECT is(nextval('untouched'), 1::bigint, '... takes none');
 
 SELECT * FROM finish();
 ROLLBACK;

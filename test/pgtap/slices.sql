@@ -5,7 +5,7 @@
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
 SELECT set_config('fc.load', '0', true) \g /dev/null
-SELECT plan(56);
+SELECT plan(60);
 
 -- 100,000 rows of one day in no order; each key comes twenty times; "n" counts
 -- the lines of the file
@@ -104,6 +104,17 @@ SELECT is(pg_temp.misplaced(leaf, current_setting('fc.load')::int - 1), 0::bigin
 SELECT set_eq('SELECT k, n, t FROM halves WHERE load > 0', 'TABLE expected', 'each of them once');
 SET LOCAL enable_seqscan = off;
 SELECT is((SELECT count(*) FROM halves WHERE n BETWEEN 1 AND 1000), 1500::bigint, 'indexes have them');
+
+-- rows that are routed, which go to leaves with rows by whole pages: a chunk in its turn
+CREATE TABLE hashed (k timestamp, n int, t text) PARTITION BY HASH (n);
+CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO hashed SELECT k, -n, t FROM expected WHERE n <= 1000;
+SET LOCAL fast_copy.writer = page;
+SELECT is(fast_copy('hashed', current_setting('fc.file'), workers => 4), 100000::bigint, 'routed rows');
+SELECT is((SELECT count(*) FROM (SELECT n < lag(n) OVER (PARTITION BY tableoid ORDER BY ctid) AS back FROM hashed WHERE n > 0) AS s WHERE back), 0::bigint, '... in file order');
+SELECT set_eq('SELECT * FROM hashed WHERE n > 0', 'TABLE expected', '... each of them once');
+SELECT is((SELECT count(*) FROM hashed WHERE n < 0), 1000::bigint, '... beside those that were there');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -105,6 +105,12 @@ SAVEPOINT zone;
 SELECT fast_copy('plain', :'file', columns => '{k,n}', time_zone => 'America/New_York', where_clause => 'sets_zone(n)') \g /dev/null
 SELECT is(concat_ws(' ', current_setting('timezone'), timestamptz '2024-03-10 00:00+00'), 'Asia/Tokyo 2024-03-10 09:00:00+09', '... unless the condition sets another one');
 ROLLBACK TO zone;
+CREATE OR REPLACE FUNCTION sets_zone(int) RETURNS bool LANGUAGE plpgsql AS $$BEGIN IF $1 = 1 THEN PERFORM set_config('timezone', 'Asia/Tokyo', false); END IF; RETURN true; END$$;
+SELECT fast_copy('plain', :'file', columns => '{k,n}', time_zone => 'America/New_York', where_clause => 'sets_zone(n)') \g /dev/null
+SELECT is(concat_ws(' ', current_setting('timezone'), timestamptz '2024-03-10 00:00+00'), 'Asia/Tokyo 2024-03-10 09:00:00+09', '... for the session');
+ROLLBACK TO zone;
+SELECT is((pg_temp.failure($$SELECT fast_copy('plain', current_setting('fc.file'), columns => '{k,n}', time_zone => 'FOO+00:00:30')$$))[1:2], '{22023,"time zone \"FOO+00:00:30\" not recognized"}', 'a zone of whose minutes none begins when UTC''s does');
+SELECT throws_ok('SET LOCAL timezone = ''FOO+00:00:30''', '22023', NULL, '... is none for the session');
 
 -- 2. The range that is replaced.  Rows that were there are of the same moments.
 CREATE FUNCTION pg_temp.wrong_range(target regclass, lo text, hi text, format text, zone text, layout text, more jsonb DEFAULT '{}', iso_lo text DEFAULT NULL, iso_hi text DEFAULT NULL)

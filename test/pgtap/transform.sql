@@ -188,5 +188,10 @@ SELECT is(array_agg(detail), '{"22P02: invalid input syntax for type numeric: \"
 SELECT pg_temp.write('{"1,2024-01-01,,a"}') \g /dev/null
 SELECT is(array_agg(detail), '{"set to null: null input"}', 'what set_null sets to null is the field') FROM fast_copy_analyze('shown', :'file', on_error => 'set_null', options => '{"transform": "v = coalesce(v, ''none'')"}') WHERE item = 'cause';
 
+-- A condition may not look at a row whose generated columns are not there yet
+CREATE TABLE doubled (n int, twice int GENERATED ALWAYS AS (n * 2) STORED);
+SELECT is((pg_temp.failure(format('SELECT fast_copy(''doubled'', %L, columns => ''{n}'', where_clause => %L)', pg_temp.write('{1,2}'), condition)))[1:3], '{42P10,"generated columns are not supported in COPY FROM WHERE conditions","Column \"twice\" is a generated column."}', condition)
+	FROM unnest('{doubled IS NOT NULL,twice > 2}'::text[]) AS condition;
+
 SELECT * FROM finish();
 ROLLBACK;
