@@ -6,7 +6,7 @@
 \set name batches
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(17);
+SELECT plan(18);
 
 -- A value of a type: most in the form that files are full of; NULL now and then
 CREATE FUNCTION pg_temp.value(type text, odd float8, bad float8) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
@@ -158,6 +158,14 @@ CREATE TABLE got (n int, l text DEFAULT stored_long(), s text DEFAULT stored_sho
 SELECT is(pg_temp.alike('(n) FROM %L (FORMAT csv)', '%L, columns => ''{n}'', workers => 0'), '300', 'defaults that are stored');
 ALTER TABLE got ALTER l SET DEFAULT NULL, ALTER s SET DEFAULT NULL, ALTER a SET DEFAULT NULL;
 SELECT is(pg_temp.alike('(n) FROM %L (FORMAT csv)', '%L, columns => ''{n}'', workers => 0'), '300', '... one for all rows');
+
+-- values of expressions, which rows and arrays in memory have in other forms, too
+CREATE TYPE pair AS (x int, y text);
+DROP TABLE got;
+CREATE TABLE got (y text, a int[]);
+SELECT pg_temp.file('SELECT format(''(%s,y%s)'', g, g), format(''{%s,2}'', g) FROM generate_series(1, 600) AS g') \g /dev/null
+SELECT fast_copy('got', :'file', columns => '{row,list}', transform => 'y = ("row"::pair).y, a = array_append(list::int[], 7)', workers => w) FROM unnest('{0,2}'::int[]) AS w \g /dev/null
+SELECT results_eq('SELECT y, a, count(*) FROM got GROUP BY 1, 2 ORDER BY 2', 'SELECT ''y'' || g, ARRAY[g, 2, 7], 2::bigint FROM generate_series(1, 600) AS g', 'values of expressions');
 
 -- values that nothing converts many at a time, and that become NULL
 CREATE TABLE ips (n int, ip inet, m int);
