@@ -165,6 +165,14 @@ SELECT is(pg_temp.alike('(n) FROM %L (FORMAT csv)', '%L, columns => ''{n}'', wor
 ALTER TABLE got ALTER l SET DEFAULT NULL, ALTER s SET DEFAULT NULL, ALTER a SET DEFAULT NULL;
 SELECT is(pg_temp.alike('(n) FROM %L (FORMAT csv)', '%L, columns => ''{n}'', workers => 0'), '300', '... one for all rows');
 
+-- values of expressions, which rows and arrays in memory have in other forms, too
+CREATE TYPE pair AS (x int, y text);
+DROP TABLE got;
+CREATE TABLE got (y text, a int[]);
+SELECT pg_temp.file('SELECT format(''(%s,y%s)'', g, g), format(''{%s,2}'', g) FROM generate_series(1, 600) AS g') \g /dev/null
+SELECT fast_copy('got', :'file', columns => '{row,list}', transform => 'y = ("row"::pair).y, a = array_append(list::int[], 7)', workers => w) FROM unnest('{0,2}'::int[]) AS w \g /dev/null
+SELECT results_eq('SELECT y, a, count(*) FROM got GROUP BY 1, 2 ORDER BY 2', 'SELECT ''y'' || g, ARRAY[g, 2, 7], 2::bigint FROM generate_series(1, 600) AS g', 'values of expressions');
+
 -- values that nothing converts many at a time, and that become NULL
 CREATE TABLE ips (n int, ip inet, m int);
 SELECT pg_temp.file('SELECT g, CASE WHEN g % 7 = 0 THEN ''nowhere'' ELSE ''10.0.0.'' || g % 250 END, g FROM generate_series(1, 700) AS g') \g /dev/null

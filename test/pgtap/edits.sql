@@ -5,6 +5,20 @@
 -- texts, and SQL makes of them what the options say.
 
 \set name edits
+-- in a database whose characters are one byte each
+SELECT current_database() AS here, 'fc_edits_latin1' AS latin1 \gset
+CREATE DATABASE :latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0;
+\c :latin1
+SET client_encoding = 'UTF8';
+CREATE EXTENSION fast_copy;
+CREATE TABLE single (n numeric, i int);
+\set latin :tmp_dir '/fc_edits_latin1.csv'
+SELECT lo_from_bytea(0, '\x2231203233342c35222c310a2231a03233342c35222c320a223120323334222c330a') AS lob \gset
+SELECT lo_export(:lob, :'latin') \g /dev/null
+SELECT fast_copy('single', :'latin', encoding => 'LATIN1', on_error => 'ignore', log_verbosity => 'silent', number_format => '1 234,56') \g /dev/null
+SELECT string_agg(concat_ws(' ', i, n), ', ' ORDER BY i) AS single FROM single \gset
+\c :here
+DROP DATABASE :latin1;
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
 SELECT * FROM no_plan();
@@ -206,6 +220,8 @@ SELECT is(pg_temp.number('1 234,56', value), wanted, value || ' in 1 234,56')
 SELECT is(pg_temp.number(format, value), format('22P02 invalid input syntax for type numeric: "%s"', value), format('%s is not in %s', value, format))
 	FROM (VALUES ('1 234,56', U&'12\00A034'), ('1 234,56', U&'1\00A0\00A0234'), ('1 234,56', U&'1,5\00A0'), ('1 234,56', U&'1\00A3234'), ('1 234,56', U&'1 234,5\20AC'), (U&'1\00A0234,56', '1 234,5'), ('1.234,56', U&'1\00A0234,5')) AS v (format, value)
 	WHERE getdatabaseencoding() = 'UTF8';
+
+SELECT is(:'single'::text, '1 1234.5, 3 1234', 'in LATIN1 a typed blank stands for itself alone');
 
 -- in another encoding than the server's
 COPY (SELECT format(U&'1,2024-01-01,"1\00A0234\00A0567,5",n\00F6n')) TO :'file' (ENCODING 'LATIN1');

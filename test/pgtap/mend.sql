@@ -5,6 +5,20 @@
 -- become, and left() cuts.
 
 \set name mend
+-- in a database whose characters are one byte each
+SELECT current_database() AS here, 'fc_mend_latin1' AS latin1 \gset
+CREATE DATABASE :latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0;
+\c :latin1
+SET client_encoding = 'UTF8';
+CREATE EXTENSION fast_copy;
+CREATE TABLE single (v text, n int);
+\set latin :tmp_dir '/fc_mend_latin1.csv'
+SELECT lo_from_bytea(0, '\x61ff2c310ac3a9e282ac782c320a') AS lob \gset
+SELECT lo_export(:lob, :'latin') \g /dev/null
+SELECT fast_copy('single', :'latin', encoding => 'UTF8', on_error => 'ignore', on_error_classes => '{replace_invalid}', log_verbosity => 'silent') \g /dev/null
+SELECT string_agg(v || n, ' ' ORDER BY n) AS single FROM single \gset
+\c :here
+DROP DATABASE :latin1;
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
 SELECT * FROM no_plan();
@@ -114,6 +128,8 @@ SELECT is(pg_temp.wrong(target, '{"on_error": "ignore", "on_error_classes": ["re
 SELECT pg_temp.generate(1500, 'text'), pg_temp.expect() \g /dev/null
 SELECT is(pg_temp.wrong(target, '{"on_error": "ignore", "on_error_classes": ["replace_invalid", "cut_long"], "format": "text"}'), '0 of 1500 wrong', format('escapes of text format, %s', target))
 	FROM unnest('{plain,parts,fires}'::regclass[]) AS target;
+
+SELECT is(:'single'::text, 'a?1 é?x2', 'where there is no U+FFFD, a question mark stands for what is no character, or none of the database');
 
 -- each class alone
 CREATE TABLE one (v varchar(3), n int);

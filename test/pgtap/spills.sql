@@ -7,7 +7,7 @@
 
 \set name spills
 \ir begin.psql
-SELECT plan(5);
+SELECT plan(6);
 
 -- The key of row g, by how they are spread
 CREATE FUNCTION pg_temp.key(g int, spread text) RETURNS timestamp LANGUAGE sql VOLATILE AS $$
@@ -85,18 +85,20 @@ SELECT fast_copy('blanks', pg_temp.file('SELECT CASE WHEN g % 3 > 0 THEN pg_temp
 SELECT results_eq('SELECT k, count(*) FROM blanks GROUP BY 1 ORDER BY 1', 'SELECT CASE WHEN g % 3 > 0 THEN pg_temp.key(g, ''down'') END, 2 * count(*) FROM generate_series(1, 2000) AS g GROUP BY 1 ORDER BY 1', 'empty records');
 -- ... few of records that need more memory than there is, and many of those that do not
 CREATE TABLE cut (k timestamp, n int, t text) PARTITION BY RANGE (k);
-CREATE FUNCTION pg_temp.cut(memory text, rows int, wide int) RETURNS text LANGUAGE plpgsql AS $$
+-- "among" rows that come one after another are wide
+CREATE FUNCTION pg_temp.cut(memory text, rows int, among int, wide int) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('fast_copy.memory', memory, true), set_config('fast_copy.chunk_size', '8MB', true);
-	PERFORM pg_temp.file(format('SELECT timestamp ''2024-05-06'' + g * 7919 %% %s * interval ''1 s'', g, repeat(chr(97 + g %% 26), %s) FROM generate_series(1, %1$s) AS g', rows, wide));
+	PERFORM pg_temp.file(format('SELECT timestamp ''2024-05-06'' + g * 7919 %% %s * interval ''1 s'', g, repeat(chr(97 + g %% 26), CASE WHEN g * 7919 %% %1$s < %s THEN %s ELSE 9 END) FROM generate_series(1, %1$s) AS g', rows, among, wide));
 	TRUNCATE cut;
 	PERFORM fast_copy('cut', current_setting('fc.file'), 'k', workers => 0);
-	RETURN concat_ws(' ', (SELECT count(*) FROM cut WHERE k = timestamp '2024-05-06' + n * 7919 % rows * interval '1 s' AND t = repeat(chr(97 + n % 26), wide)), (SELECT count(DISTINCT n) FROM cut),
+	RETURN concat_ws(' ', (SELECT count(*) FROM cut WHERE k = timestamp '2024-05-06' + n * 7919 % rows * interval '1 s' AND t = repeat(chr(97 + n % 26), CASE WHEN n * 7919 % rows < among THEN wide ELSE 9 END)), (SELECT count(DISTINCT n) FROM cut),
 		(SELECT count(*) FROM (SELECT k < lag(k) OVER (PARTITION BY tableoid ORDER BY ctid) AS back FROM cut) AS s WHERE back));
 END
 $$;
-SELECT is(pg_temp.cut('1MB', 1000, 3000), '1000 1000 0', 'offsets that are in memory, of records that have no room there');
-SELECT is(pg_temp.cut('400MB', 8000, 9000), '8000 8000 0', 'records of many megabytes at once');
+SELECT is(pg_temp.cut('1MB', 500, 100, 30000), '500 500 0', 'offsets that are in memory, of records that have no room there');
+SELECT is(pg_temp.cut('1MB', 9000, 100, 30000), '9000 9000 0', '... of which most are short');
+SELECT is(pg_temp.cut('400MB', 8000, 8000, 9000), '8000 8000 0', 'records of many megabytes at once');
 
 SELECT * FROM finish();
 ROLLBACK;
