@@ -445,3 +445,4 @@ SELECT is(pg_temp.load('y', $$VALUES (7, '2024-02-04'), (7, '2024-02-05')$$), 'y
 SELECT is(pg_temp.tables('y'), 'y_1 y_1_7 y_1_7_rest y_1_7_w4 y_1_7_w5 y_p202402 y_p202402_7 y_p202402_7_p20240205 y_p202402_7_rest y_p202402_7_w5', '... are not copied where they lie in another month');
 
 SELECT * FROM finish();
+ROLLBACK;

@@ -89,3 +89,4 @@ SELECT is((pg_temp.failure(format($$SELECT fast_copy('t', %L, 'ts', dedup_keys =
 	ARRAY['42701', 'column "u" specified more than once'], 'a column twice');
 
 SELECT * FROM finish();
+ROLLBACK;
