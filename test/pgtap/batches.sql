@@ -157,7 +157,7 @@ ALTER TABLE stored ALTER long SET STORAGE EXTERNAL;
 INSERT INTO stored SELECT string_agg(md5(g::text), ''), 'short', repeat('packed ', 1000) FROM generate_series(1, 200) AS g;
 CREATE FUNCTION stored_long() RETURNS text LANGUAGE sql VOLATILE AS 'SELECT long FROM stored';
 CREATE FUNCTION stored_short() RETURNS text LANGUAGE sql VOLATILE AS 'SELECT short FROM stored';
-CREATE FUNCTION stored_packed() RETURNS text LANGUAGE sql STABLE AS 'SELECT packed FROM stored';
+CREATE FUNCTION stored_packed() RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT packed FROM stored';
 CREATE FUNCTION of_code() RETURNS int[] LANGUAGE plpgsql VOLATILE AS 'DECLARE a int[]; BEGIN a[1] := 5; a[2] := 6; RETURN a; END';
 SELECT pg_temp.file('SELECT generate_series(1, 300)') \g /dev/null
 CREATE TABLE got (n int, l text DEFAULT stored_long(), s text DEFAULT stored_short(), p text DEFAULT stored_packed(), a int[] DEFAULT of_code());

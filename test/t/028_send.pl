@@ -371,4 +371,13 @@ sub the_first_bad_line_of_the_file
 			}
 		}
 	}
+	# one that ends before its key
+	my $path = write_bytes('bad.csv', join("\n", map { $_ == 150 ? $_ : "$_,2013-01-02,a,,1 day,1" } 1 .. 300) . "\n");
+
+	foreach my $workers (0, 2)
+	{
+		table('range', 0);
+		is(error("SET fast_copy.chunk_size = 100; SELECT fast_copy('t', '$path', workers => $workers)"), '22P04, missing data for column "ts", line 150', "a record without its key, $workers workers");
+		is(query('SELECT count(*) FROM t'), 0, '... nothing is left');
+	}
 }
