@@ -546,8 +546,8 @@ fc_page_put_short(FcPageWriter *writer)
 		FcBatchColumn *column = &writer->columns[i];
 
 		column->any_null = slot->tts_isnull[i];
-		if (!column->any_null && column->len < 0 &&
-			(column->len == -2 || VARATT_IS_EXTERNAL(DatumGetPointer(slot->tts_values[i]))))
+		Assert(column->len != -2);	/* of pseudo-types alone */
+		if (!column->any_null && column->len < 0 && VARATT_IS_EXTERNAL(DatumGetPointer(slot->tts_values[i])))
 			return false;
 	}
 	return fc_page_put_rows(&writer->base, writer->columns, 0, 1) > 0;

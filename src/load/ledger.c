@@ -642,9 +642,10 @@ fc_ledger_set_counts(const FcJob *job, uint32 i, FcLedgerRow *row)
 	if (target->source->nfiles > 1)
 	{
 		/* of which file a mark in the stage was is not known */
-		if (target->course.core || !target->counted ||
+		if (target->course.core ||
 			(target->options->conflict != FC_CONFLICT_ERROR && target->plan->dedup.marks))
 			return;
+		Assert(target->counted);
 		filtered = pg_atomic_read_u64(&files[i].filtered);
 		rejected = pg_atomic_read_u64(&files[i].rejected);
 		rows = fc_chunks_records(shared, target->source, i) - filtered - rejected -
