@@ -6,7 +6,7 @@
 \set name batches
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(18);
+SELECT plan(19);
 
 -- A value of a type: most in the form that files are full of; NULL now and then
 CREATE FUNCTION pg_temp.value(type text, odd float8, bad float8) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
