@@ -18,7 +18,8 @@ SELECT lo_export(:lob, :'latin') \g /dev/null
 SELECT fast_copy('single', :'latin', encoding => 'LATIN1', on_error => 'ignore', log_verbosity => 'silent', number_format => '1 234,56') \g /dev/null
 SELECT string_agg(concat_ws(' ', i, n), ', ' ORDER BY i) AS single FROM single \gset
 \c :here
-DROP DATABASE :latin1;
+-- its last session may still be ending
+DROP DATABASE :latin1 WITH (FORCE);
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
 SELECT * FROM no_plan();

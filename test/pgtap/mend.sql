@@ -18,7 +18,8 @@ SELECT lo_export(:lob, :'latin') \g /dev/null
 SELECT fast_copy('single', :'latin', encoding => 'UTF8', on_error => 'ignore', on_error_classes => '{replace_invalid}', log_verbosity => 'silent') \g /dev/null
 SELECT string_agg(v || n, ' ' ORDER BY n) AS single FROM single \gset
 \c :here
-DROP DATABASE :latin1;
+-- its last session may still be ending
+DROP DATABASE :latin1 WITH (FORCE);
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
 SELECT * FROM no_plan();
