@@ -67,7 +67,7 @@ typedef struct FcEntryIndex
 	int			n;
 	int			next;			/* the first that is not inserted */
 	int			places;			/* found in the leaf */
-	int			at;				/* the entry, or else row, that is looked at */
+	int			at;				/* the row that core is shown */
 } FcEntryIndex;
 
 struct FcEntries
@@ -84,7 +84,6 @@ struct FcEntries
 	const FcMultiRow *rows;
 	int			n;
 	bool		runs;			/* entries of some indexes are sorted */
-	bool		refused[FC_ENTRIES_ROWS];
 	FcEntryIndex *index;		/* that is worked at */
 };
 
@@ -166,16 +165,15 @@ fc_entries_values(IndexInfo *info, TupleTableSlot *slot, EState *estate,
 }
 
 /*
- * Must the row get its entries?  Not after a known bad one, or if an index has
- * refused it.  Then errors are about its record.
+ * Must the row get its entries?  Not if an index has refused it or a row before
+ * it in the file.  Then errors are about its record.
  */
 static bool
 fc_entries_want(FcEntries *entries, int i)
 {
 	const FcMultiRow *row = &entries->rows[i];
 
-	if (entries->refused[i] || entries->ctx->stopped ||
-		fc_error_beyond(entries->ctx->shared, row->offset))
+	if (entries->ctx->stopped || fc_error_beyond(entries->ctx->shared, row->offset))
 		return false;
 	fc_error_at(entries->ctx, row->offset, row->length);
 	return true;
@@ -346,7 +344,6 @@ fc_entries_places(FcEntries *entries, FcEntryIndex *index, BTScanInsert key, Pag
 		FcIndexEntry *entry = &index->entries[i];
 		Size		size = MAXALIGN(IndexTupleSize(entry->tuple)) + sizeof(ItemIdData);
 
-		index->at = i;
 		entry->place = InvalidOffsetNumber;
 		if (!fc_entries_want(entries, entry->row))
 			continue;
@@ -450,8 +447,7 @@ fc_entries_fill(void *arg)
 	{
 		int			to;
 
-		index->at = index->next;
-		if (!fc_entries_want(entries, index->entries[index->at].row))
+		if (!fc_entries_want(entries, index->entries[index->next].row))
 			continue;
 		to = fc_entries_run(entries, index);
 		if (to > index->next)
@@ -492,12 +488,9 @@ fc_entries_index(FcEntries *entries, FcEntryIndex *index)
 	entries->index = index;
 	index->at = 0;
 	while ((edata = fc_error_catch(ctx, index->order ? fc_entries_fill : fc_entries_core, entries)) != NULL)
-	{
-		entries->refused[index->order ? index->entries[index->at].row : index->at] = true;
 		/* code of users may have thrown it, and not the index itself */
 		fc_error_take(ctx, FC_ERROR_ENTRY, edata, edata->context != NULL ||
 					  ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION);
-	}
 }
 
 void
@@ -512,7 +505,6 @@ fc_entries_insert(FcEntries *entries, const FcMultiRow *rows, int n)
 	entries->rows = rows;
 	entries->n = n;
 	entries->runs = false;
-	memset(entries->refused, false, n);
 	if (n >= FC_ENTRIES_FEW && entries->some)
 		(void) fc_error_catch(entries->ctx, fc_entries_prepare, entries);
 	if (!entries->runs)

@@ -82,7 +82,7 @@ fc_page_begin(FcWriter *base)
 	old = MemoryContextSwitchTo(writer->mcxt);
 	writer->form = fc_form_begin(desc, TOAST_TUPLE_THRESHOLD, false);
 	writer->header = palloc(FC_SPILL_HEADER);
-	writer->columns = palloc0(sizeof(FcBatchColumn) * Max(desc->natts, 1));
+	writer->columns = palloc0(sizeof(FcBatchColumn) * desc->natts);
 	MemoryContextSwitchTo(old);
 	for (int i = 0; i < desc->natts; i++)
 		writer->columns[i] = (FcBatchColumn) {

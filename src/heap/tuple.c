@@ -117,7 +117,7 @@ fc_form_begin(TupleDesc desc, Size max, bool bare)
 	form->natts = desc->natts;
 	form->max = max;
 	form->bare = bare;
-	form->columns = palloc0(sizeof(FcFormColumn) * Max(desc->natts, 1));
+	form->columns = palloc0(sizeof(FcFormColumn) * desc->natts);
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);

@@ -4,7 +4,7 @@
 \set name entries
 \ir begin.psql
 SET LOCAL fast_copy.accelerate_min_size = 0;
-SELECT plan(61);
+SELECT plan(62);
 SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'amcheck') AS amcheck \gset
 \if :amcheck
 CREATE EXTENSION amcheck;
@@ -133,6 +133,18 @@ SELECT pg_temp.file('SELECT CASE g WHEN 1 THEN 2 WHEN 2 THEN 1 ELSE g END FROM g
 COPY expected FROM :'f' (FORMAT csv);
 SELECT fast_copy('t', :'f', workers => 0) \g /dev/null
 SELECT pg_temp.sound('the first two entries are out of order');
+
+-- Entries of rows in no order go into a leaf together: it is not read once for each of them
+CREATE FUNCTION pg_temp.hits(statement text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || statement INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks';
+END
+$$;
+SELECT pg_temp.file('SELECT g FROM generate_series(1, 2000) AS g ORDER BY md5(g::text)') AS f \gset
+SELECT cmp_ok(pg_temp.hits(format('SELECT fast_copy(%L, %L, workers => 0)', 't', :'f')), '<', 1000, 'a leaf is read once for many entries');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -2,7 +2,7 @@
 
 \set name memory
 \ir begin.psql
-SELECT plan(67);
+SELECT plan(68);
 
 -- 300,000 rows of 20 days in no order: 24 bytes each to sort are 7 MB, the file
 -- has 20 MB
@@ -155,6 +155,25 @@ SELECT results_eq($$SELECT reads > 0, bytes = (SELECT spill_bytes FROM fast_copy
 	'VALUES (true, true)', 'which it reads as a whole');
 SELECT ok((SELECT bool_and(reads > 0) FROM fast_copy_report() WHERE phase = 'load' AND partition IS NOT NULL), 'for each partition');
 SELECT is((SELECT DISTINCT io_method FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL), NULL, 'by no method of the source');
+
+-- Pages of one partition are written when they are as much as the load may have
+CREATE FUNCTION pg_temp.note_private(n int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	IF n % 2000 = 0 THEN
+		PERFORM set_config('fc.most', greatest(current_setting('fc.most')::int, substring(pg_read_file('/proc/self/status') FROM 'RssAnon:\s+(\d+)')::int)::text, true);
+	END IF;
+	RETURN true;
+END
+$$;
+CREATE TABLE filled (k timestamp, n int, t text, CHECK (pg_temp.note_private(n))) PARTITION BY RANGE (k);
+SELECT format('COPY (SELECT timestamp ''2024-01-01'' + g * interval ''1 ms'', g, repeat(''t'', 200) FROM generate_series(1, 150000) AS g) TO %L (FORMAT csv)', current_setting('fc.file')) \gexec
+SET LOCAL fast_copy.writer = page;
+SELECT set_config('fc.most', '0', true) \g /dev/null
+SELECT pg_temp.note_private(2000) \g /dev/null
+SELECT current_setting('fc.most')::int AS before \gset
+SET LOCAL fast_copy.memory = '1MB';
+SELECT fast_copy('filled', current_setting('fc.file'), workers => 0, partition_interval => '1 day') \g /dev/null
+SELECT cmp_ok(current_setting('fc.most')::int - :before, '<', 15000, 'of 36 MB of pages a few are kept');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -5,7 +5,7 @@
 \set name rejects
 \ir begin.psql
 SELECT setseed(0.42) \g /dev/null
-SELECT plan(84);
+SELECT plan(85);
 
 SELECT fast_copy_create_reject_table('rej') \g /dev/null
 ALTER TABLE rej ADD id int GENERATED ALWAYS AS IDENTITY;
@@ -291,6 +291,14 @@ CREATE UNIQUE INDEX ON r_quotient ((100 / n));
 SELECT pg_temp.write((SELECT array_agg(convert_to(n || E'\n', 'UTF8')) FROM unnest('{1,2,0,3,0,3}'::int[]) AS n)) \g /dev/null
 SELECT is(pg_temp.ending(format('SELECT fast_copy(''r_quotient'', %L, on_error => ''ignore'', on_error_classes => ''{unique}'', workers => %s)', current_setting('fc.file'), w)),
 	pg_temp.ending(format('COPY r_quotient FROM %L (FORMAT csv)', current_setting('fc.file'))), w || ' workers: an index''s expression') FROM unnest('{0,2}'::int[]) AS w;
+
+-- A rejected row tells by core's words which kind of index refuses it
+CREATE TABLE r_kinds (n int UNIQUE, r int4range, EXCLUDE USING gist (r WITH &&));
+SELECT fast_copy_create_reject_table('r_refused') \g /dev/null
+SELECT pg_temp.write((SELECT array_agg(convert_to(line || E'\n', 'UTF8')) FROM unnest('{"1,\"[1,5)\"","1,\"[7,9)\"","2,\"[4,6)\"","3,\"[5,6)\""}'::text[]) AS line)) \g /dev/null
+SELECT fast_copy('r_kinds', current_setting('fc.file'), on_error => 'ignore', on_error_classes => '{unique}', reject_table => 'r_refused') \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(' ', line, sqlstate, message), '; ' ORDER BY line) FROM r_refused),
+	'2 23505 duplicate key value violates unique constraint "r_kinds_n_key"; 3 23P01 conflicting key value violates exclusion constraint "r_kinds_r_excl"', 'what refuses rejected rows');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -5,7 +5,7 @@
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
 SET LOCAL fast_copy.root_directory = :'tmp_dir';
-SELECT plan(53);
+SELECT plan(55);
 
 -- 60,000 rows of three days in no order
 SELECT format('COPY (SELECT timestamp ''2024-05-06'' + (g * 7919 %% 25000) * interval ''10 s'', g FROM generate_series(1, 60000) AS g) TO %L (FORMAT csv)',
@@ -85,6 +85,22 @@ ALTER SEQUENCE own_id_seq MAXVALUE 43210;
 SELECT throws_ok(format('SELECT fast_copy(%L, %L, columns => %L, workers => 2)', 'own', current_setting('fc.file'), '{k,n}'),
 				 '2200H', 'nextval: reached maximum value of sequence "own_id_seq" (43210)', 'too few numbers');
 SELECT is((SELECT count(*) FROM own), 0::bigint, 'nothing is loaded');
+
+-- ... of the second of two files with headers
+CREATE TABLE few (v int, id serial);
+ALTER SEQUENCE few_id_seq MAXVALUE 1005;
+SELECT pg_temp.file('SELECT g AS v FROM generate_series(1, 1000) AS g', ', HEADER') \g /dev/null
+SELECT pg_temp.shell(format('cp %s %s.2', :'file', :'file')) \g /dev/null
+CREATE FUNCTION pg_temp.refused(workers int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	f text[];
+BEGIN
+	ALTER SEQUENCE few_id_seq RESTART;
+	f := pg_temp.failure(format('SELECT fast_copy(''few'', ARRAY[%1$L, %1$L || ''.2''], columns => ''{v}'', header => true, workers => %2$s)', current_setting('fc.file'), workers));
+	RETURN f[2] || '; ' || split_part(f[9], E'\n', 1);
+END
+$$;
+SELECT is(pg_temp.refused(w), format('nextval: reached maximum value of sequence "few_id_seq" (1005); fast_copy few, file "%s.2", line 7: "6"', :'file'), format('the record without a number, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
 
 -- one that counts down, to its end
 CREATE SEQUENCE down INCREMENT -1 MINVALUE -4;

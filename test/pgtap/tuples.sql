@@ -7,7 +7,7 @@ CREATE EXTENSION IF NOT EXISTS pageinspect;
 \set name tuples
 \ir begin.psql
 SET LOCAL fast_copy.root_directory = :'tmp_dir';
-SELECT plan(55);
+SELECT plan(58);
 
 CREATE FUNCTION pg_temp.tuples(rel regclass) RETURNS TABLE (infomask int, natts int, hoff int, bits text, data bytea) LANGUAGE sql AS $$
 	SELECT t_infomask & 2055, t_infomask2 & 2047, t_hoff, t_bits, t_data
@@ -85,6 +85,33 @@ SELECT is((f)[1] || ' ' || (f)[2] || ' ' || substring((f)[9], 'line [0-9]+'), '5
 FROM unnest('{1,2,500,999,1500}'::int[]) AS line,
 	pg_temp.file(format('SELECT g, CASE g WHEN %s THEN repeat(''t'', 9000) END FROM generate_series(1, 1500) AS g', line)) AS file,
 	pg_temp.failure(format('SELECT fast_copy(''long'', %L, workers => 0)', file)) AS f;
+
+-- of two such rows the first of the file is told, though the other's partition is filled first
+CREATE TABLE longs (k timestamp, t text) PARTITION BY RANGE (k);
+ALTER TABLE longs ALTER t SET STORAGE plain;
+CREATE TABLE longs_1 PARTITION OF longs FOR VALUES FROM ('2024-01-01') TO ('2024-01-02');
+CREATE TABLE longs_2 PARTITION OF longs FOR VALUES FROM ('2024-01-02') TO ('2024-01-03');
+INSERT INTO longs VALUES ('2024-01-01', ''), ('2024-01-02', '');
+SELECT is((f)[1] || ' ' || substring((f)[9], 'line [0-9]+'), '54000 line 10', format('the first of two rows that are too long, %s workers', w))
+FROM unnest('{0,2}'::int[]) AS w,
+	pg_temp.file('SELECT timestamp ''2024-01-01'' + CASE WHEN g < 2000 THEN interval ''1 day'' ELSE interval ''0'' END + g * interval ''1 s'', CASE WHEN g IN (10, 2500) THEN repeat(''t'', 9000) END FROM generate_series(1, 4000) AS g') AS file,
+	pg_temp.failure(format('SELECT fast_copy(''longs'', %L, ''k'', workers => %s)', file, w)) AS f;
+
+-- a column that must have a value and has none is seen wherever it stands
+CREATE FUNCTION pg_temp.misses(n int, i int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	file text := pg_temp.write(ARRAY[(SELECT string_agg('"1"', ',') FROM generate_series(1, n)), (SELECT string_agg(CASE WHEN j <> i THEN '"1"' ELSE '' END, ',') FROM generate_series(1, n) AS j)]);
+	copied text[];
+	loaded text[];
+BEGIN
+	EXECUTE format('CREATE TABLE narrow (%s)', (SELECT string_agg(format('c%s int %s', j, CASE WHEN j = i THEN 'NOT NULL' END), ', ') FROM generate_series(1, n) AS j));
+	copied := pg_temp.failure(format('COPY narrow FROM %L (FORMAT csv)', file));
+	loaded := pg_temp.failure(format('SELECT fast_copy(''narrow'', %L, workers => 0)', file));
+	DROP TABLE narrow;
+	RETURN CASE WHEN copied[1] <> '23502' OR copied[1:8] IS DISTINCT FROM loaded[1:8] THEN format('%s of %s: %s', i, n, loaded) END;
+END
+$$;
+SELECT is((SELECT string_agg(pg_temp.misses(n, i), '; ') FROM generate_series(1, 17) AS n, generate_series(greatest(n - 8, 2), n) AS i), NULL, 'a missing value in each place of rows of each width');
 
 SELECT * FROM finish();
 ROLLBACK;
