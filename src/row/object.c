@@ -161,6 +161,7 @@ fc_object_value(void *state, char *nothing, bool null)
 	CHECK_FOR_INTERRUPTS();
 	if (objects->lex->lex_level > 1 || objects->number < 0)
 		return FC_JSON_SUCCESS;
+	Assert(objects->number >= 0 && objects->number < objects->n);
 	if (*start == '"' && !objects->columns[objects->number].json)
 		fc_object_unquote(objects, &start, &len);
 	objects->fields[objects->number] = (FcField) {.data = pnstrdup(start, len),.len = len,.null = null};

@@ -243,5 +243,11 @@ SELECT is(pg_temp.times(w), '4000 0', format('files with three times each, %s wo
 SELECT pg_temp.shell(format('cd %s && rm -f * && for i in $(seq 30); do (printf id; seq -f ",x%%g" 1 $((50000 + i)) | tr -d "\n"; echo) >$i.csv; done', :'dir')) \g /dev/null
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''twice'', %L, header => ''map'', ignore_extra_columns => true)', :'dir' || '/*.csv')))[1:2], ARRAY['54000', 'files have too many different headers'], 'too many');
 
+-- of a line that is too short the column is told, whatever else of the file is ignored
+CREATE TABLE two (a int, b int);
+SELECT is((pg_temp.failure(format('SELECT fast_copy(''two'', %L, ignore_extra_columns => true, header => %L)', pg_temp.write(lines), header)))[2], wanted, format('%s, header %s', lines, header)) FROM (VALUES
+	('{"1,2,3",4}'::text[], 'false', 'missing data for column "b"'), ('{"a,b,x","1,2,3",4}', 'true', 'missing data for column "b"'),
+	('{"a,x,b","1,2,3","4,5"}', 'map', 'missing data for column "b"'), ('{"1,2,3","4,5"}', 'false', NULL)) AS v (lines, header, wanted);
+
 SELECT * FROM finish();
 ROLLBACK;

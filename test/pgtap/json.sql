@@ -204,6 +204,8 @@ SELECT is(pg_temp.days('{"existing_rows": "merge", "dedup_keys": ["id", "at"], "
 SELECT is(pg_temp.days('{"existing_rows": "replace", "min_replace_ratio": 0}', ARRAY['{"at": "2024-01-01 02:00", "id": 5}']), 'days_p20240101 5 , days_p20240102 1 {"at": "2020-01-01"}', 'rows are replaced');
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''days'', %L, format => ''json'')', pg_temp.write(ARRAY['{"id": 1, "at": "2024-01-01"}', '{"id": 1}']))))[1:2],
 	ARRAY['23514', 'no partition of relation "days" found for row'], 'no key');
+SELECT is(pg_temp.days('{"existing_rows": "replace", "min_replace_ratio": 0, "ignore_extra_columns": true}', ARRAY['{"atx": "2020-01-01", "a": "2020-01-02", "at": "2024-01-02 02:00", "id": 6}', '{"xat": "2020-01-03", "at": "2024-01-01", "id": 7}']),
+	'days_p20240101 7 , days_p20240102 6 ', 'keys that begin or end as the partition key does');
 
 SELECT pg_temp.shell(format('printf ''# made today\r\n{"id": 1}\r\n\r\n \r\n# {\r\n{"id": 2}'' >%s', :'file')) \g /dev/null
 CREATE FUNCTION pg_temp.commented(target regclass) RETURNS text LANGUAGE plpgsql AS $$
