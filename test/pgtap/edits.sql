@@ -424,5 +424,11 @@ SELECT is(pg_temp.rows('{"id,k,a,b","1,2024-01-01,-,-"}', '{"null_strings": {"a"
 	'(1,"2024-01-01 00:00:00+00",,|-)', 'null_strings of one of two fields that are no columns');
 SELECT throws_ok(format('COPY shown FROM %L WITH (trim_blanks all)', :'file'), '42601');
 
+-- what looks like a record, or like NULL
+CREATE TABLE noted (n int NOT NULL, t text) PARTITION BY RANGE (n);
+CREATE TABLE noted_1 PARTITION OF noted FOR VALUES FROM (0) TO (1000);
+SELECT is(fast_copy('noted', pg_temp.file('SELECT CASE WHEN g % 7 = 0 THEN ''#'' || g ELSE g::text END, ''t'' FROM generate_series(1, 700) AS g'), null_string => 'NA', options => jsonb_build_object('comment', '#', 'workers', w)),
+	600::bigint, format('comments with as many fields as a record, keys as long as what stands for NULL, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
+
 SELECT * FROM finish();
 ROLLBACK;

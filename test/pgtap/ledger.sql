@@ -440,6 +440,15 @@ CREATE TABLE counted (k date, n int PRIMARY KEY);
 SELECT fast_copy('counted', pg_temp.named('a.csv', 'c.csv'), columns => '{k,n}', ignore_extra_columns => true, on_conflict => 'nothing', options => '{"ledger": "led"}') \g /dev/null
 SELECT is((SELECT sum(rows) FROM led WHERE target = 'counted'::regclass), (SELECT count(*)::numeric FROM counted), 'on_conflict: rows of two files');
 
+-- of rows that are gone nothing is said
+CREATE TABLE bare (k date, n int) PARTITION BY RANGE (k);
+CREATE TABLE bare_1 PARTITION OF bare FOR VALUES FROM ('2024-01-01') TO ('2024-01-02');
+SELECT pg_temp.shell(format('cd %s; echo 2024-01-01,1 >bare.csv; echo 2024-01-01,2 >bare2.csv', :'dir')) \g /dev/null
+SELECT fast_copy('bare_1', pg_temp.path('bare.csv'), options => '{"ledger": "led"}') \g /dev/null
+SELECT alike(detail, 'rows of 1 other file may be replaced%', 'rows that came without a key') FROM fast_copy_analyze('bare', pg_temp.path('bare2.csv'), options => '{"ledger": "led", "existing_rows": "replace"}') WHERE name = 'ledger';
+TRUNCATE bare;
+SELECT is_empty($$SELECT FROM fast_copy_analyze('bare', pg_temp.path('bare2.csv'), options => '{"ledger": "led", "existing_rows": "replace"}') WHERE name = 'ledger'$$, 'and then are gone');
+
 -- what the table must be is said before anything is read
 CREATE FUNCTION pg_temp.refused(change text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN

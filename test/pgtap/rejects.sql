@@ -5,7 +5,7 @@
 \set name rejects
 \ir begin.psql
 SELECT setseed(0.42) \g /dev/null
-SELECT plan(85);
+SELECT plan(86);
 
 SELECT fast_copy_create_reject_table('rej') \g /dev/null
 ALTER TABLE rej ADD id int GENERATED ALWAYS AS IDENTITY;
@@ -297,8 +297,16 @@ CREATE TABLE r_kinds (n int UNIQUE, r int4range, EXCLUDE USING gist (r WITH &&))
 SELECT fast_copy_create_reject_table('r_refused') \g /dev/null
 SELECT pg_temp.write((SELECT array_agg(convert_to(line || E'\n', 'UTF8')) FROM unnest('{"1,\"[1,5)\"","1,\"[7,9)\"","2,\"[4,6)\"","3,\"[5,6)\""}'::text[]) AS line)) \g /dev/null
 SELECT fast_copy('r_kinds', current_setting('fc.file'), on_error => 'ignore', on_error_classes => '{unique}', reject_table => 'r_refused') \g /dev/null
-SELECT is((SELECT string_agg(concat_ws(' ', line, sqlstate, message), '; ' ORDER BY line) FROM r_refused),
+SELECT is((SELECT string_agg(concat_ws(' ', lineno, errorcode, err_message), '; ' ORDER BY lineno) FROM r_refused),
 	'2 23505 duplicate key value violates unique constraint "r_kinds_n_key"; 3 23P01 conflicting key value violates exclusion constraint "r_kinds_r_excl"', 'what refuses rejected rows');
+
+-- A word that stands for NULL is NULL to the type that refuses it
+CREATE DOMAIN r_must AS int NOT NULL;
+CREATE TABLE r_musts (n int, must r_must);
+TRUNCATE r_refused;
+SELECT pg_temp.write((SELECT array_agg(convert_to(line || E'\n', 'UTF8')) FROM unnest('{"1,2","2,n/a","3,x","4,"}'::text[]) AS line)) \g /dev/null
+SELECT fast_copy('r_musts', current_setting('fc.file'), on_error => 'ignore', reject_table => 'r_refused', options => '{"null_strings": ["n/a"]}') \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(' ', lineno, errorcode, coalesce(raw_field_value, 'NULL')), '; ' ORDER BY lineno) FROM r_refused), '2 23502 NULL; 3 22P02 x; 4 23502 NULL', 'values that a domain refuses');
 
 SELECT * FROM finish();
 ROLLBACK;

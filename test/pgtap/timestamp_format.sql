@@ -4,7 +4,7 @@
 \set name timestamp_format
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(175);
+SELECT plan(178);
 
 -- An empty partitioned table t (k, n) and a file of keys and their numbers
 CREATE FUNCTION pg_temp.fresh(type text, keys text[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -242,12 +242,13 @@ SELECT is(pg_temp.loaded('timestamp', '{2024-05-06 ARR 07:08}', 'YYYY-MM-DD "ARR
 -- What looks like a word and is none, and parts that contradict each other, are what they are to to_timestamp
 SELECT is(pg_temp.loaded('timestamp', ARRAY['"' || replace(v, '"', '""') || '"'], p), to_timestamp(v, p)::timestamp::text, format('%s in %s', v, p))
 FROM (VALUES ('YYYY-MM-DD HH24:MI Pm', '2024-05-06 07:08 Pm'), ('YYYY-MM-DDFM', '2024-05-06'), ('YYYY-MM-DD \"HH24\"', '2024-05-06 "07"'), ('YYYY\MM\DD', '2024\05\06'), ('YYYY-MM-DD0HH24', '2024-05-06007'),
-	('IYYY-IW"+"ID', '2024-19+1'), ('J YYYY', '2460437 2024'), ('YYYY-DDD-MM', '2024-127-05'), ('YYYY-MM-DD SSSSS HH24', '2024-05-06 25629 07'), ('YYYY-MM-DD  ', '2024-05-06 '), (' YYYY-MM-DD', '2024-05-06')) AS v (p, v);
+	('IYYY-IW"+"ID', '2024-19+1'), ('J YYYY', '2460437 2024'), ('YYYY-DDD-MM', '2024-127-05'), ('YYYY-MM-DD SSSSS HH24', '2024-05-06 25629 07'), ('YYYY-MM-DD  ', '2024-05-06 '), (' YYYY-MM-DD', '2024-05-06'), ('-YYYY-MM-DD', '-2024-05-06'),
+	('+DD Mon YYYY', '+06 May 2024')) AS v (p, v);
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''t'', ''none.csv'', ''k'', timestamp_format => %L)', pattern)))[3], said, pattern)
 FROM (VALUES ('Mm/DD/YYYY HH24:MI', 'It has the day but not the month.'), ('YYYY-MOn-DD', 'It has the day but not the month.'), ('YYYY-mOn-DD', 'It has the day but not the month.'),
 	('yyyy-MM-dd HH:mm:ss.U+U', '"U" says again what another part says.')) AS v (pattern, said);
 SELECT is(pg_temp.error(format($$ SELECT pg_temp.loaded('timestamp', '{%s}', %L) $$, v, p)), format('22007 | value "%s" does not match the pattern "%s" | line 1, column k: "%1$s"', v, p), format('a sign or an ending that is not that of %s', p))
-FROM (VALUES ('TMMon DD YYYY', 'Aug 05 -969'), ('IYYY-IW-ID HH24TZH', '2024-19-1 07 02'), ('DDth Month YYYY', '1xx March 2024')) AS v (p, v);
+FROM (VALUES ('TMMon DD YYYY', 'Aug 05 -969'), ('IYYY-IW-ID HH24TZH', '2024-19-1 07 02'), ('DDth Month YYYY', '1xx March 2024'), ('-Mon DD YYYY', '-Aug 05 -969')) AS v (p, v);
 
 -- Names of zones: one that looks like a rule, one that another begins with, one whose distance has changed; or a distance, or nothing
 SELECT is(pg_temp.loaded('timestamptz', v, 'yyyy-MM-dd HH:mm z'), (SELECT string_agg(k::timestamptz::text, ', ' ORDER BY n) FROM unnest(v) WITH ORDINALITY AS u (k, n)), 'zones of all kinds')

@@ -430,6 +430,7 @@ subtest 'a ledger that is dumped and restored, or copied with its database' => s
 	is($load->('second', 'renamed', ', "changed_files": "load"'), 101, 'restored and loaded again');
 	is($in->('second', "SELECT target_oid = 'renamed'::regclass, target_name, count(*) OVER () FROM led WHERE target = 'renamed'::regclass"), 't|public.renamed|1', 'its row is of this database now');
 	is($in->('second', "WITH gone AS (DELETE FROM led AS l WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = l.target) RETURNING 1) SELECT count(*) FROM gone"), 2, 'the hint deletes them');
+	unlike($told->('second', 'renamed'), qr/are gone/, '... and none is told of any more');
 
 	# the number is that of a table of another name: the row is not of that table
 	$restore->('third');
