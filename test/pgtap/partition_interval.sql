@@ -7,7 +7,7 @@
 
 \set name partition_interval
 \ir begin.psql
-SELECT plan(118);
+SELECT plan(120);
 
 -- Loads one row per key, as text, into a table (k, n)
 CREATE FUNCTION pg_temp.load(target regclass, keys text[], width text DEFAULT NULL)
@@ -345,6 +345,12 @@ CREATE TEMP TABLE temp_parent (k date, n int) PARTITION BY RANGE (k);
 SELECT is(pg_temp.load('temp_parent', '{2021-01-01}'), 1::bigint, 'loads into a temporary table');
 SELECT is((SELECT relpersistence FROM pg_class WHERE oid = 'pg_temp.temp_parent_p20210101'::regclass), 't'::"char",
 	'its partition is temporary');
+
+-- infinite keys among others
+CREATE TABLE endless (k timestamp, n int) PARTITION BY RANGE (k);
+CREATE TABLE endless_1 PARTITION OF endless FOR VALUES FROM ('2024-01-05') TO ('2024-01-06');
+SELECT is(fast_copy('endless', pg_temp.write('{"-infinity,1","2020-01-01,2","infinity,3","2025-01-01,4","-infinity,5","2019-01-01,6"}'), partition_interval => '1 day', on_error => 'ignore', on_error_classes => '{no_partition}', workers => w),
+	3::bigint, format('infinite keys have no partition, and take none from others, %s workers', w)) FROM unnest('{0,1}'::int[]) AS w;
 
 SELECT * FROM finish();
 ROLLBACK;
