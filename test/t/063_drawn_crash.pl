@@ -1,5 +1,5 @@
 # After a crash the tables are as COPY's are: loads are drawn (what kind of table, whose
-# rows are there before, new files or shared buffers, frozen or in a subtransaction,
+# rows are there before, whether they are replaced, new files or shared buffers, frozen or in a subtransaction,
 # indexes, long values, what the load's own functions insert beside it), each is compared
 # with COPY, the server is killed, and what redo makes of the log is compared once more,
 # page by page with what was written (wal_consistency_checking).  With FC_SEED others are
@@ -15,7 +15,7 @@ use Test::More;
 
 my $seed = $ENV{FC_SEED} // 63;
 my $cases = $ENV{FC_CASES} // 10;
-my @kinds = qw(empty created truncated filled split parts inserting inside);
+my @kinds = qw(empty created truncated filled split parts replaced inserting inside);
 my ($number, @loads) = 0;
 
 srand($seed);
@@ -49,11 +49,12 @@ sub drawn
 	my $storage = pick('', '', 'WITH (fillfactor = 50)');
 	my $index = pick('', '', 'CREATE INDEX ON @ (n)', 'CREATE UNIQUE INDEX ON @ (n, ts)', 'CREATE INDEX ON @ (left(v, 40) DESC, n)') =~ s/\@/$t/r;
 	$index = '' if $inside;
-	my @options = ('workers => ' . pick(0, 2), $new{$kind} && rand() < 0.4 ? 'freeze => true' : (), $kind eq 'split' ? "partition_interval => '" . pick('1 day', '1 month') . "'" : ());
+	my @options = ('workers => ' . pick(0, 2), $new{$kind} && rand() < 0.4 ? 'freeze => true' : (), $kind eq 'split' ? "partition_interval => '" . pick('1 day', '1 month') . "'" : (), $kind eq 'replaced' ? "existing_rows => 'replace', min_replace_ratio => 0" : ());
 	my $settings = "SET fast_copy.chunk_size = '64kB'; SET fast_copy.writer = " . ($inside ? 'page' : pick('page', 'page', 'multi_insert', 'auto')) . '; ' . pick('', "SET fast_copy.memory = '1MB';");
 	my %make = (
 		split => "CREATE TABLE $t $columns PARTITION BY RANGE (ts)",
 		parts => "CREATE TABLE $t $columns PARTITION BY RANGE (ts); " . join(' ', map { "CREATE TABLE ${t}_$_ PARTITION OF $t FOR VALUES FROM ('2013-01-0$_') TO ('2013-01-0@{[ $_ + 1 ]}') $storage;" } 1 .. 6));
+	$make{replaced} = $make{parts};
 	my $make = $make{$kind} // "CREATE TABLE $t $columns $storage";
 	my $others = "INSERT INTO $t SELECT -i, '2013-01-01 12:00', repeat('z', i) FROM generate_series(1, 300) i";
 	my $load = "SELECT FROM fast_copy('$t', '$file', " . join(', ', @options) . ')';
@@ -66,8 +67,10 @@ sub drawn
 	# frozen rows can be loaded only by the transaction that made the file itself
 	my ($open, $close) = grep({ /freeze/ } @options) ? ('', '') : @{ pick([ '', '' ], [ 'SAVEPOINT s;', '; RELEASE s' ], [ "SAVEPOINT s; $load; ROLLBACK TO s;", '' ]) };
 
+	# a file that has changed hands gets one more row
+	$close .= "; INSERT INTO $t VALUES (-2, '2013-01-01')" if $kind eq 'replaced';
 	push @loads, [ $t, $copied ];
-	return (join('; ', $kind =~ /created|inside/ ? () : ($make, $index), $kind =~ /truncated|filled|parts/ ? $others : (), "CREATE TABLE $copied $columns; COPY $copied FROM '$file' (FORMAT csv)"),
+	return (join('; ', $kind =~ /created|inside/ ? () : ($make, $index), $kind =~ /truncated|filled|parts|replaced/ ? $others : (), "CREATE TABLE $copied $columns; COPY $copied FROM '$file' (FORMAT csv)"),
 		"$settings BEGIN; $before; $open $load $close; COMMIT", "$kind: $settings $before $open $load $close $storage $index");
 }
 
@@ -99,9 +102,10 @@ sub load
 	is($rc, 0, $what) or diag($err);
 	my $others = $kind =~ /truncated|filled|parts/ ? 300 : 0;
 	# what is rolled back has been counted, but for partitions that are gone with it
-	my ($beside, $times) = ($kind =~ /^ins/ || $load =~ /VALUES \(0\)/ ? 1 : 0, $load =~ /ROLLBACK TO/ && $kind ne 'split' ? 2 : 1);
+	my ($beside, $times) = ($kind =~ /^ins|replaced/ || $load =~ /VALUES \(0\)/ ? 1 : 0, $load =~ /ROLLBACK TO/ && $kind ne 'split' ? 2 : 1);
 
 	is($node->safe_psql('postgres', difference($t, $copied)), '0|0|' . ($kind eq 'truncated' ? $beside : $others + $beside), "$t: the rows of COPY");
+	return if $kind eq 'replaced';
 	is($node->safe_psql('postgres', counted($t, 1, 0)), $node->safe_psql('postgres', counted($copied, $times, $others + $beside * ($kind =~ /^ins/ ? $times : 1))), "$t: as many are counted");
 	# core's way may leave pages empty at the end, as COPY does from 16 on
 	is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT DISTINCT tableoid, (ctid::text::point)[0]::bigint AS block FROM $t) x, pg_visibility_map(tableoid, block) WHERE NOT all_frozen"), $beside, "$t: the map has all frozen pages that have rows") if $load =~ /freeze/;
