@@ -1,5 +1,6 @@
 # A table's file ends with 1 GB, and what comes after it is in another: rows that a load
-# appends go over that end, by both writers, and a crash takes none of them away.
+# appends go over that end, by both writers and in a table of the same transaction, and a
+# crash takes none of them away.
 
 use strict;
 use warnings;
@@ -28,6 +29,18 @@ foreach my $load (@loads)
 	$node->safe_psql('postgres', "SET fast_copy.writer = $writer; SELECT fast_copy('$t', '$file', workers => $workers)");
 	cmp_ok(-s "$path{$t}.1", '>', 50 * $page, "$writer, $workers workers: there are pages beyond the first file");
 	is(rows($t), '0|0', '... with the rows of COPY');
+}
+foreach my $workers (0, 2)
+{
+	my $t = "t_new_$workers";
+
+	$node->safe_psql('postgres', "BEGIN; CREATE TABLE $t (LIKE c); SELECT current_setting('data_directory') || '/' || pg_relation_filepath('$t') AS path \\gset
+		\\setenv FILE :path
+		\\! truncate -s @{[ ($segment - 2) * $page ]} \"\$FILE\"
+		SET fast_copy.writer = page; SELECT fast_copy('$t', '$file', workers => $workers); COMMIT");
+	push @loads, [ $t, 'a new table', $workers ];
+	is(rows($t), '0|0', "a new table, $workers workers: the rows of COPY");
+	cmp_ok($node->safe_psql('postgres', "SELECT pg_relation_size('$t')"), '>', ($segment + 50) * $page, '... on both sides of the end');
 }
 $node->stop('immediate');
 $node->start;
