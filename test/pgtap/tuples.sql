@@ -7,7 +7,7 @@ CREATE EXTENSION IF NOT EXISTS pageinspect;
 \set name tuples
 \ir begin.psql
 SET LOCAL fast_copy.root_directory = :'tmp_dir';
-SELECT plan(58);
+SELECT plan(62);
 
 CREATE FUNCTION pg_temp.tuples(rel regclass) RETURNS TABLE (infomask int, natts int, hoff int, bits text, data bytea) LANGUAGE sql AS $$
 	SELECT t_infomask & 2055, t_infomask2 & 2047, t_hoff, t_bits, t_data
@@ -112,6 +112,22 @@ BEGIN
 END
 $$;
 SELECT is((SELECT string_agg(pg_temp.misses(n, i), '; ') FROM generate_series(1, 17) AS n, generate_series(greatest(n - 8, 2), n) AS i), NULL, 'a missing value in each place of rows of each width');
+
+-- pages are as full as fillfactor says, one row more or less
+CREATE TABLE half (n int, t text) WITH (fillfactor = 50);
+CREATE TABLE half_copied (LIKE half) WITH (fillfactor = 50);
+SELECT pg_temp.file('SELECT g, repeat(''t'', g % 50) FROM generate_series(1, 5000) AS g') AS file \gset
+COPY half_copied FROM :'file' (FORMAT csv);
+CREATE FUNCTION pg_temp.fill(writer text, workers int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('fast_copy.writer', writer, true);
+	TRUNCATE half;
+	PERFORM fast_copy('half', current_setting('fc.file'), workers => workers);
+	RETURN (SELECT format('%s rows, %s pages%s', (SELECT count(*) FROM half), CASE WHEN abs(pages - wanted) <= wanted * 0.05 THEN 'as many' ELSE pages::text END, CASE WHEN choice ~ writer THEN '' ELSE ' by ' || choice END)
+		FROM (SELECT pg_relation_size('half') / 8192 AS pages, pg_relation_size('half_copied') / 8192 AS wanted) AS s, fast_copy_report() WHERE phase = 'load' AND partition IS NULL);
+END
+$$;
+SELECT is(pg_temp.fill(writer, w), '5000 rows, as many pages', format('half full pages, %s, %s workers', writer, w)) FROM unnest('{page,multi_insert}'::text[]) AS writer, unnest('{0,2}'::int[]) AS w;
 
 SELECT * FROM finish();
 ROLLBACK;
