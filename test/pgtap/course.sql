@@ -5,7 +5,7 @@
 \set name course
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = 700;
-SELECT plan(49);
+SELECT plan(50);
 
 CREATE SEQUENCE course_seq;
 
@@ -229,6 +229,12 @@ CREATE SEQUENCE course_asked;
 SELECT format('CREATE TABLE wide (k bigint, %s)', string_agg('c' || i || ' bigint', ', ')) FROM generate_series(1, 30) AS i \gexec
 SELECT pg_temp.write((SELECT array_agg(i || repeat(',1', 30)) FROM generate_series(1, 1000) AS i)) \g /dev/null
 SELECT is(fast_copy('wide', :'file', 'k', where_clause => $$nextval('course_asked') <= 100$$), 100::bigint, 'a volatile condition is asked once');
+CREATE TABLE asks (k bigint, n int) PARTITION BY RANGE (k);
+SELECT pg_temp.write((SELECT array_agg(i * 7919 % 4000 || ',' || i) FROM generate_series(1, 4000) AS i)) \g /dev/null
+SET LOCAL fast_copy.spill = 'offsets';
+ALTER SEQUENCE course_asked RESTART;
+SELECT is(fast_copy('asks', :'file', 'k', where_clause => $$nextval('course_asked') <= 100$$, partition_interval => '1000'), 100::bigint, '... of rows that are read again, too');
+RESET fast_copy.spill;
 CREATE TABLE folded (k int, v text DEFAULT coalesce('x', gen_random_uuid()::text)) PARTITION BY RANGE (k);
 SELECT pg_temp.write('{25,2,13}') \g /dev/null
 SELECT fast_copy('folded', :'file', 'k', columns => '{k}', partition_interval => '10') \g /dev/null
