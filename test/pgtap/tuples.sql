@@ -113,7 +113,7 @@ END
 $$;
 SELECT is((SELECT string_agg(pg_temp.misses(n, i), '; ') FROM generate_series(1, 17) AS n, generate_series(greatest(n - 8, 2), n) AS i), NULL, 'a missing value in each place of rows of each width');
 
--- pages are as full as fillfactor says, one row more or less
+-- pages are about as full as fillfactor says
 CREATE TABLE half (n int, t text) WITH (fillfactor = 50);
 CREATE TABLE half_copied (LIKE half) WITH (fillfactor = 50);
 SELECT pg_temp.file('SELECT g, repeat(''t'', g % 50) FROM generate_series(1, 5000) AS g') AS file \gset

@@ -42,7 +42,7 @@ sub drawn
 	my ($kind) = @_;
 	my ($t, $copied) = ('t_p' . ++$number, "c_$number");
 	my %new = map { $_ => 1 } qw(created frozen truncated split);
-	# pages of a new file, to which rows come by another way, need many rows and no index
+	# pages of a new file, frozen or to which rows come by another way, need many rows and no index
 	my $inside = $kind =~ /inside|frozen/;
 	# a file of five rows has none of the day that others have
 	my $file = file($inside ? 4000 : pick($kind eq 'replaced' ? () : 5, 800, 4000), pick(0, 1), pick(0, 1));
