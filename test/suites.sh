@@ -14,7 +14,7 @@
 # printed when it has ended, so that the lines of two are never mixed; its counts are
 # added to PASSED and FAILED.
 
-SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients versions valgrind mutants faults bench package debian"
+SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients versions valgrind mutants work faults bench package debian"
 # Who starts first when all are to run: the one that waits most, so that there is always
 # one that works beside it, then those of one long file
 FC_ORDER='style tap package clients bench accelerate docs libfuzzer unit'
@@ -496,8 +496,7 @@ suite_valgrind()
     ${FC_REGRESS:-load binary indexes} --
 }
 
-# Assertions in pairs, each tripped by a mutant, on a server that checks them.  The
-# suite breaks a tree of its own.
+# Assertions in pairs, each tripped by a mutant, on a server that checks them
 suite_mutants()
 {
   if [[ "${FC_VERSION:-}" != *+assert ]]; then
@@ -505,12 +504,26 @@ suite_mutants()
     echo "0 0 1"
     return
   fi
-  local dir=$FC_TMP/mutants
+  apart mutants run ${FC_MUTANTS:-}
+}
+
+# How many lines loads execute for a row, on a build that counts them
+suite_work()
+{
+  apart work run
+}
+
+# apart SUITE PROGRAM [ARGUMENT...]: runs test/SUITE/PROGRAM in a copy of the tree and the
+# installation, which it builds in its own way
+apart()
+{
+  local name=$1 program=$2 dir=$FC_TMP/$1
+  shift 2
   mkdir "$dir" && cp -a "$FC_TREE" "$dir/tree" && cp -a "$FC_STAGE" "$dir/stage" && mkdir "$dir/run" || return
   [ -z "$FC_USER" ] || chown -R "$FC_USER" "$dir"
   (FC_BIN=$dir/stage${FC_BIN#"$FC_STAGE"} FC_STAGE=$dir/stage PG_CONFIG=$PG_CONFIG
    export FC_STAGE PG_CONFIG
-   tap mutants "$dir/tree/test/mutants/run" "$dir/run" ${FC_MUTANTS:-} --)
+   tap "$name" "$dir/tree/test/$name/$program" "$dir/run" "$@" --)
 }
 
 # A few rounds of each kind of fault, always the same ones, and more with FC_ALL

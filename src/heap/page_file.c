@@ -34,13 +34,8 @@ static char *
 fc_file_path(const FcAppend *append, BlockNumber block)
 {
 	char	   *path = fc_locator_path(&append->file, append->fork);
-	char	   *segment;
 
-	if (block < RELSEG_SIZE)
-		return path;
-	segment = psprintf("%s.%u", path, block / RELSEG_SIZE);
-	pfree(path);
-	return segment;
+	return block < RELSEG_SIZE ? path : psprintf("%s.%u", path, block / RELSEG_SIZE);
 }
 
 /*

@@ -80,7 +80,6 @@ fc_new_exchange(const FcNewFile *file)
 	RelationDropStorage(file->rel);
 	CatalogTupleUpdate(classes, &tuple->t_self, tuple);
 	fc_assume_new_files(file->rel);
-	heap_freetuple(tuple);
 	table_close(classes, RowExclusiveLock);
 }
 

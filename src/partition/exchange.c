@@ -85,12 +85,10 @@ static bool
 fc_exchange_sees_table(Node *expr)
 {
 	Bitmapset  *used = NULL;
-	int			least;
 
 	pull_varattnos(expr, 1, &used);
-	least = bms_next_member(used, -1);
-	bms_free(used);
-	return least >= 0 && least + FirstLowInvalidHeapAttributeNumber <= 0;
+	/* the least is a system column or the whole row; below 0, there is none */
+	return (unsigned) bms_next_member(used, -1) <= -FirstLowInvalidHeapAttributeNumber;
 }
 
 bool
@@ -271,8 +269,6 @@ fc_exchange_one(Oid table, Oid substitute)
 	Assert(a->relfilenode != b->relfilenode && (a->relkind == RELKIND_INDEX) == !TransactionIdIsValid(a->relfrozenxid));
 	CatalogTupleUpdate(classes, &tuple->t_self, tuple);
 	CatalogTupleUpdate(classes, &other->t_self, other);
-	heap_freetuple(tuple);
-	heap_freetuple(other);
 	table_close(classes, RowExclusiveLock);
 	InvokeObjectPostAlterHookArg(RelationRelationId, table, 0, InvalidOid, true);
 	fc_exchange_assume(table, substitute);
