@@ -5,7 +5,7 @@
 # stands at their edge by some.  What is not listed here is seen by all suites.
 
 # What loads files, in whatever way
-FC_SINCE_LOADS='unit regress pgtap differential fuzz external accelerate docs tap hostile clients versions work'
+FC_SINCE_LOADS='unit regress pgtap differential fuzz external accelerate docs tap hostile clients versions cost'
 
 # fc_since REV: prints the suites, in the order of SUITES
 fc_since()
@@ -49,7 +49,7 @@ fc_since_of()
     test/valgrind*) echo style valgrind ;;
     test/faults/*) echo style faults ;;
     test/mutants/*) echo style mutants ;;
-    test/work/*) echo style work ;;
+    test/cost/*) echo style cost ;;
     .github/* | .ci/* | .gitignore | .gitattributes | .editorconfig | .git-blame-ignore-revs | test/matrix | test/quick | test/coverage* | test/rooms.pl | test/counted.pl | test/report | test/results/* | test/indent) echo style ;;
     src/README) echo style ;;
 

@@ -14,7 +14,7 @@
 # printed when it has ended, so that the lines of two are never mixed; its counts are
 # added to PASSED and FAILED.
 
-SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients versions valgrind mutants work faults bench package debian"
+SUITES="style unit libfuzzer regress pgtap convert differential fuzz external accelerate docs tap hostile clients versions valgrind mutants cost faults bench package debian"
 # Who starts first when all are to run: the one that waits most, so that there is always
 # one that works beside it, then those of one long file
 FC_ORDER='style tap package clients bench accelerate docs libfuzzer unit'
@@ -507,10 +507,12 @@ suite_mutants()
   apart mutants run ${FC_MUTANTS:-}
 }
 
-# How many lines loads execute for a row, on a build that counts them
-suite_work()
+# How many lines loads execute for a row, on a build that counts them; with FC_EXPECT=1
+# our tree gets what is counted
+suite_cost()
 {
-  apart work run
+  apart cost run
+  [ -z "${FC_EXPECT:-}" ] || cp "$FC_TMP/cost/tree/test/cost/expected" "$FC_TOP/test/cost/"
 }
 
 # apart SUITE PROGRAM [ARGUMENT...]: runs test/SUITE/PROGRAM in a copy of the tree and the

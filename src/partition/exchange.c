@@ -165,7 +165,8 @@ fc_exchange_begin(Oid owner)
 	do
 		snprintf(name, sizeof(name), FC_EXCHANGE_SCHEMA "%u %d", GetTopTransactionId(), n++);
 	while (OidIsValid(get_namespace_oid(name, true)));
-	nspid = NamespaceCreate(name, owner, false);
+	/* as a temporary one, it has no privileges that its owner gives away */
+	nspid = NamespaceCreate(name, owner, true);
 	CommandCounterIncrement();
 	return nspid;
 }

@@ -38,7 +38,7 @@ fc_origin_grammar(const char *statement)
 	return copy;
 }
 
-/* Undoes %XX in a part of a path */
+/* Undoes %XX in a part of a path, behind which stands a slash */
 static char *
 fc_origin_decode(const char *text, size_t len)
 {
@@ -47,11 +47,9 @@ fc_origin_decode(const char *text, size_t len)
 
 	for (const char *c = text; c < text + len; c++)
 	{
-		const char	hex[] = {c[0], c + 2 < text + len ? c[1] : '\0', c + 2 < text + len ? c[2] : '\0', '\0'};
-
-		if (*c == '%' && isxdigit((unsigned char) hex[1]) && isxdigit((unsigned char) hex[2]))
+		if (*c == '%' && isxdigit((unsigned char) c[1]) && isxdigit((unsigned char) c[2]))
 		{
-			*to++ = (char) strtol(hex + 1, NULL, 16);
+			*to++ = (char) strtol((char[]) {c[1], c[2], '\0'}, NULL, 16);
 			c += 2;
 		}
 		else

@@ -155,7 +155,6 @@ fc_number_mutator(Node *node, void *context)
 	param->paramid = *(int *) context;
 	param->paramtype = INT8OID;
 	param->paramtypmod = -1;
-	param->location = -1;
 	call = param->paramid > 0 ? (Node *) param :
 		(Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
 						   Int64GetDatum(1), false, FLOAT8PASSBYVAL);

@@ -6,7 +6,7 @@
 \set name batches
 \ir begin.psql
 SET LOCAL fast_copy.chunk_size = '64kB';
-SELECT plan(19);
+SELECT plan(23);
 
 -- A value of a type: most in the form that files are full of; NULL now and then
 CREATE FUNCTION pg_temp.value(type text, odd float8, bad float8) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
@@ -147,8 +147,20 @@ $$;
 CREATE TABLE got (a text, b text, c text, n int);
 SELECT format('COPY (SELECT E''\u00e9'', E''\u00e0'' || g, E''\u00fc'', g FROM generate_series(1, 1000) AS g) TO %L (FORMAT csv, ENCODING ''LATIN1'')', :'file') \gexec
 SELECT is(pg_temp.alike('FROM %L (FORMAT csv, ENCODING ''LATIN1'')', '%L, encoding => ''LATIN1'', workers => ' || w), '1000', format('all texts are converted, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
+-- ... by somebody's own conversion, which comes before core's
+CREATE FUNCTION own_conversion(int, int, cstring, internal, int, boolean) RETURNS int LANGUAGE c STRICT AS '$libdir/utf8_and_iso8859_1', 'iso8859_1_to_utf8';
+CREATE DEFAULT CONVERSION own FOR 'LATIN1' TO 'UTF8' FROM own_conversion;
+SELECT is(pg_temp.alike('FROM %L (FORMAT csv, ENCODING ''LATIN1'')', '%L, encoding => ''LATIN1'', workers => ' || w), '1000', format('own conversion, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
+DROP CONVERSION own;
 SELECT format('COPY (SELECT ''"'', ''a"'' || g, ''"b'', g FROM generate_series(1, 1000) AS g) TO %L (FORMAT csv)', :'file') \gexec
 SELECT is(pg_temp.alike('FROM %L (FORMAT csv)', '%L, workers => ' || w), '1000', format('all texts have quotes inside, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
+DROP TABLE got;
+
+-- defaults that only a planned expression can have: arguments by name, and those that are left out
+CREATE FUNCTION by_name(a int DEFAULT 3, b int DEFAULT 4) RETURNS int LANGUAGE plpgsql STABLE AS 'BEGIN RETURN a * 10 + b; END';
+CREATE TABLE got (n int, d int DEFAULT by_name(b => 7));
+SELECT pg_temp.file('SELECT generate_series(1, 300)') \g /dev/null
+SELECT is(pg_temp.alike('(n) FROM %L (FORMAT csv)', '%L, columns => ''{n}'', workers => ' || w), '300', format('arguments by name, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
 DROP TABLE got;
 
 -- defaults that come as a table has them: out of line, short, packed; or as code has them

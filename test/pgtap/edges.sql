@@ -4,7 +4,7 @@
 
 \set name edges
 \ir begin.psql
-SELECT plan(58);
+SELECT plan(62);
 
 -- How a load of the file into a column of a type ends: rows, or the error
 CREATE FUNCTION pg_temp.ends(type text, load text, OUT rows text) LANGUAGE plpgsql AS $$
@@ -135,6 +135,23 @@ END
 $$;
 SELECT is(pg_temp.client_differ(type, encoding, workers), NULL, format('%s in binary of a client in %s, %s workers', type, encoding, workers))
 FROM unnest('{text,varchar(4),char(4)}'::text[]) AS type, unnest('{LATIN1,SQL_ASCII,UTF8}'::text[]) AS encoding, unnest('{0,1}'::int[]) AS workers;
+
+-- each second of some hours around a change of clocks
+CREATE FUNCTION pg_temp.clocks_differ(zone text, change timestamp) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	want text;
+	got text;
+BEGIN
+	PERFORM set_config('timezone', zone, true);
+	PERFORM pg_temp.file(format('SELECT g, timestamp %L + g * interval ''1 s'' FROM generate_series(-7500, 7500) AS g', change));
+	want := pg_temp.ends('timestamptz', 'COPY got FROM %L (FORMAT csv)');
+	got := pg_temp.ends('timestamptz', 'SELECT fast_copy(''got'', %L, workers => 0)');
+	PERFORM set_config('timezone', 'UTC', true);
+	RETURN (SELECT min(concat_ws(', not ', g, w)) FROM ROWS FROM (string_to_table(got, ', '), string_to_table(want, ', ')) AS u (g, w) WHERE g IS DISTINCT FROM w);
+END
+$$;
+SELECT is(pg_temp.clocks_differ(zone, change), NULL, format('clocks of %s, %s', zone, change)) FROM (VALUES ('Europe/Berlin', timestamp '2024-10-27 02:30'), ('Europe/Berlin', '2024-03-31 02:30'),
+	('Australia/Lord_Howe', '2024-04-07 01:45'), ('America/Sao_Paulo', '2018-11-04 00:00')) AS changes (zone, change);
 
 SET LOCAL array_nulls = off;
 SELECT is(pg_temp.differ('text[]', '{a,b}', ARRAY['{NULL,1}', '{null}'], 'UTF8'), NULL, 'array_nulls off');

@@ -139,6 +139,12 @@ SELECT is((pg_temp.failure(format('SELECT fast_copy(''one'', %L, on_error => ''i
 	'{22001,value too long for type character varying(3)}', 'replace_invalid alone cuts nothing');
 SELECT is((pg_temp.failure(format('SELECT fast_copy(''one'', %L, on_error_classes => ''{cut_long}'')', :'file')))[2], 'on_error_classes requires on_error "ignore" or "set_null"', 'neither is there without on_error');
 
+-- a domain that refuses NULL, too
+CREATE DOMAIN present AS int NOT NULL;
+CREATE TABLE refuses (v text, n present);
+SELECT is((pg_temp.failure(format('SELECT fast_copy(''refuses'', %L, on_error => ''set_null'', workers => %s)', pg_temp.bytes('ab,x'), w)))[1:2],
+	'{23502,domain present does not allow null values}', format('a domain without NULL does not become NULL, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
+
 -- what is told: by NOTICEs, in the report, by an analysis
 CREATE FUNCTION pg_temp.loaded(options jsonb, target regclass DEFAULT 'one') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

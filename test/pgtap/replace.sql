@@ -4,7 +4,7 @@
 \set name replace
 \ir begin.psql
 CREATE EXTENSION amcheck;
-SELECT plan(343);
+SELECT plan(345);
 
 -- Ten days; the file has rows of the third and the fourth, and of one after all
 CREATE TABLE olds AS
@@ -438,6 +438,23 @@ SELECT format('COPY got FROM PROGRAM ''cat %s'' WITH (fast_copy, FORMAT csv, exi
 SELECT is((SELECT count(*) FROM got WHERE n > 100000), 900::bigint, 'from a program');
 SELECT is(pg_temp.how(), 'deleted; 3 tables exchanged', 'with a range');
 SELECT is((SELECT count(*) FROM got WHERE k >= '2024-01-05'), 9::bigint, 'days that the file has no rows of are empty');
+
+-- Nobody may use the schema of the substitutes, whatever its owner gives away by default
+CREATE ROLE fc_replace_guest;
+ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO fc_replace_guest;
+CREATE FUNCTION looks(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+	-- the rows of catalogs are those of its snapshot
+	IF has_schema_privilege('fc_replace_guest', to_regnamespace(format('"fast_copy exchange %s 0"', pg_current_xact_id()::xid))::oid, 'USAGE') THEN
+		RAISE 'a guest in the schema of substitutes';
+	END IF;
+	RETURN n;
+END
+$$;
+SELECT pg_temp.make('guarded', 'CREATE TABLE %I (k timestamp, n int, t text) PARTITION BY RANGE (k)');
+CREATE INDEX ON guarded (looks(n));
+SELECT lives_ok(format($$SELECT fast_copy('guarded', %L, existing_rows => 'replace', workers => 0)$$, current_setting('fc.file')), 'a schema of no one else');
+SELECT ok(pg_temp.how() ~ 'exchanged', '... which a function of an index has looked at');
 
 -- Tables with rules are refused; but a trigger of the first DELETE may make one for
 -- the next: NOTIFY is a command without a plan

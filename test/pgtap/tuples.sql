@@ -7,7 +7,7 @@ CREATE EXTENSION IF NOT EXISTS pageinspect;
 \set name tuples
 \ir begin.psql
 SET LOCAL fast_copy.root_directory = :'tmp_dir';
-SELECT plan(62);
+SELECT plan(64);
 
 CREATE FUNCTION pg_temp.tuples(rel regclass) RETURNS TABLE (infomask int, natts int, hoff int, bits text, data bytea) LANGUAGE sql AS $$
 	SELECT t_infomask & 2055, t_infomask2 & 2047, t_hoff, t_bits, t_data
@@ -96,6 +96,11 @@ SELECT is((f)[1] || ' ' || substring((f)[9], 'line [0-9]+'), '54000 line 10', fo
 FROM unnest('{0,2}'::int[]) AS w,
 	pg_temp.file('SELECT timestamp ''2024-01-01'' + CASE WHEN g < 2000 THEN interval ''1 day'' ELSE interval ''0'' END + g * interval ''1 s'', CASE WHEN g IN (10, 2500) THEN repeat(''t'', 9000) END FROM generate_series(1, 4000) AS g') AS file,
 	pg_temp.failure(format('SELECT fast_copy(''longs'', %L, ''k'', workers => %s)', file, w)) AS f;
+-- ... of one of several lines the last
+CREATE TABLE tall (n int PRIMARY KEY, t text);
+ALTER TABLE tall ALTER t SET STORAGE plain;
+SELECT pg_temp.file('SELECT g, CASE g WHEN 250 THEN E''a long line\nb'' || repeat(''x'', 9000) ELSE ''t'' END FROM generate_series(1, 600) AS g') \g /dev/null
+SELECT is(substring((pg_temp.failure(format('SELECT fast_copy(''tall'', %L, workers => %s)', :'file', w)))[9], 'line [0-9]+'), 'line 251', format('the last of its lines, %s workers', w)) FROM unnest('{0,2}'::int[]) AS w;
 
 -- a column that must have a value and has none is seen wherever it stands
 CREATE FUNCTION pg_temp.misses(n int, i int) RETURNS text LANGUAGE plpgsql AS $$

@@ -50,6 +50,18 @@ subtest 'a row that was inserted has its index entries, and its long value' => s
 
 session_at_work('3401|1001|1000');
 
+SKIP: {
+	chomp(my $library = `pg_config --pkglibdir`);
+	skip 'fc_watch is not installed', 1 unless -f "$library/fc_watch.so";
+	subtest 'other extensions hear of internal changes, of whole relations' => sub {
+		ready();
+		my (undef, undef, $told) = $node->psql('postgres', "LOAD 'fc_watch'; SET fc_watch.objects = on; SET client_min_messages = notice; $replace");
+		my %heard = map { s/_\d+/_N/r => 1 } $told =~ /alters ((?:t_p20130103|pg_toast)\S*, .*)/g;
+		is_deeply([ sort keys %heard ], [ map { "$_, 0, internally" } qw(pg_toast_N pg_toast_N_index t_p20130103 t_p20130103_n_idx) ],
+			'of the table, its index, and its TOAST table');
+	};
+}
+
 # What was inserted is carried before the load has the last lock, and the rest under
 # it: what others do before the load waits for that, begin before and end while it
 # waits, and do while it waits

@@ -197,6 +197,9 @@ test_fields(void)
 	ok(cut, "a tuple that is cut");
 	data[5] = 1;
 	ok(fc_binary_fields(data, len, fields, 3) == -1, "a tuple that has changed");
+	data[5] = 2;
+	data[2] = 1;
+	ok(fc_binary_fields(data, len, fields, 3) == -1, "a field of more bytes than there are");
 }
 
 /* What comes next if there are these bytes, at the end of the file and before */

@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * fc_watch.c
- *	  Another extension's hook of ProcessUtility: tells each COPY that it sees,
- *	  and how many rows it had, and may forbid programs.
+ *	  Another extension's hooks.  That of ProcessUtility tells each COPY that it
+ *	  sees, and how many rows it had, and may forbid programs; that of objects
+ *	  tells what is altered (fc_watch.objects).
  *
  * As such hooks do, it may look at a copy of the tree (fc_watch.copy), not
  * pass the command on (fc_watch.keep), do so twice (fc_watch.twice), run SQL of
@@ -20,6 +21,8 @@
 #include "access/heapam.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
 #include "catalog/namespace.h"
 #include "commands/copy.h"
 #include "executor/spi.h"
@@ -30,6 +33,7 @@
 #include "storage/fd.h"
 #include "tcop/utility.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
 PG_MODULE_MAGIC;
@@ -45,11 +49,13 @@ static bool keep = false;
 static bool twice = false;
 static bool print = false;
 static bool fail = false;
+static bool objects = false;
 static char *sql_before = NULL;
 static char *sql_commit = NULL;
 static char *take = NULL;
 
 static ProcessUtility_hook_type before = NULL;
+static object_access_hook_type object_before = NULL;
 
 static void
 watch_statement(const CopyStmt *stmt)
@@ -160,6 +166,17 @@ watch_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 						qc ? qc->nprocessed : 0)));
 }
 
+static void
+watch_object(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
+{
+	if (object_before)
+		object_before(access, class, object, sub, arg);
+	if (objects && access == OAT_POST_ALTER && class == RelationRelationId)
+		ereport(NOTICE,
+				(errmsg("alters %s, %d%s", get_rel_name(object), sub,
+						((ObjectAccessPostAlter *) arg)->is_internal ? ", internally" : "")));
+}
+
 /* How many it took.  The session has none until it ends. */
 Datum
 fc_watch_take_descriptors(PG_FUNCTION_ARGS)
@@ -205,6 +222,8 @@ _PG_init(void)
 							 &print, false, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("fc_watch.fail", "Fail behind the command?", NULL,
 							 &fail, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fc_watch.objects", "Tell of each relation that is altered?", NULL,
+							 &objects, false, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("fc_watch.before", "What to run before each COPY?", NULL,
 							   &sql_before, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("fc_watch.commit", "What to run before each commit?", NULL,
@@ -213,5 +232,7 @@ _PG_init(void)
 							   &take, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	before = ProcessUtility_hook;
 	ProcessUtility_hook = watch_utility;
+	object_before = object_access_hook;
+	object_access_hook = watch_object;
 	RegisterXactCallback(watch_end, NULL);
 }

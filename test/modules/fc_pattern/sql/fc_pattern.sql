@@ -39,7 +39,8 @@ SELECT p, s.* FROM (VALUES
 	('YYYYDDDSSSSS', '202406100001'),
 	('IYYY-IW-ID', '2024-09-5'),
 	('DDth Month YYYY', '1st March 2024'),
-	('YYYY-MM-DD HH24:MI A.M.', '2024-03-01 12:34 p.m.'))
+	('YYYY-MM-DD HH24:MI A.M.', '2024-03-01 12:34 p.m.'),
+	('YYYY''MM''DD HH24', '2024''03''01 12'))
 	AS v(p, v), shown(p, v) AS s;
 
 -- Epochs are instants
@@ -71,7 +72,7 @@ SELECT p, v, fc_pattern_try(p, 'timestamptz', v) AS not_null FROM (VALUES
 	('yyyy-MM-dd HH:mm:ss.SSS', '2024-03-01 00:00:00.1234'), ('yyyy-MM-dd HH:mm:ss.U+', '2024-03-01 00:00:00.'),
 	('yyyy-MM-ddX', '2024-03-01+16'), ('yyyy-MM-ddX', '2024-03-01CET'), ('yyyy-MM-ddz', '2024-03-01Europe/Nowhere'),
 	('YYYY-MM-DD', '2024/03/01'), ('YYYY-MM-DD', '2024-03-01 12:00'), ('YYYY-MM-DD', '2024-03'), ('YYYY-MM-DD', '13-03-01'),
-	('YYYYMMDD', '2024031'), ('YYYYMMDDHH24', '202403011'), ('YYYY-DDD', '2023-366'), ('YYYY-DDD', '2023-000'), ('J', '0'), ('YYYY-MM-DD', '294277-01-01'),
+	('YYYY-MM-DD HH12 Am', '2024-03-01 11 pm'), ('YYYYMMDD', '2024031'), ('YYYYMMDDHH24', '202403011'), ('YYYY-DDD', '2023-366'), ('YYYY-DDD', '2023-000'), ('J', '0'), ('YYYY-MM-DD', '294277-01-01'),
 	('YYYY-MM-DD SSSSS', '2024-03-01 86400'), ('YYYY-MM-DD', 'infinity'),
 	('TMMon DD YYYY', 'Aug 05 -969'), ('DDth MM YYYY', '5xx 08 2024'), ('IYYY-IW', '2024-+09'), ('IYYY-IW', '-2024-09'), ('JHH24', '246037003'),
 	('YYYY-MM-DD HH24 TZ', '2024-01-01 00 ES1T'), ('yyyy-MM-dd HH z', '2024-01-01 00 UTC+2'),

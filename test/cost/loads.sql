@@ -1,4 +1,4 @@
--- Loads of which test/work/run counts the lines that they execute.  Each begins with
+-- Loads of which test/cost/run counts the lines that they execute.  Each begins with
 -- its name and its rows, and is a session of its own, whose own process does all of
 -- it; the first makes the files and the tables, and is not counted.
 
@@ -15,23 +15,29 @@ COPY (SELECT n, ts, big, small, amount, ratio, ok, coalesce(note, 'a "b"') || E'
 COPY (SELECT n, ts, big, small, amount, ratio, ok, coalesce(note, E'a\tb\\'), word FROM drawn) TO :'dir/tabs.txt';
 COPY (SELECT row_to_json(r) FROM (SELECT n, ARRAY[small, 1] AS list, json_build_object('n', n, 'd', ARRAY[word]) AS inner, ts, big, small, amount, ratio, ok, note, word FROM drawn) AS r) TO :'dir/objects.json' (FORMAT csv, QUOTE E'\001', DELIMITER E'\002');
 COPY drawn TO :'dir/rows.bin' (FORMAT binary);
-COPY (SELECT n, ts::timestamptz, date(ts), ts::time, to_char(ts, 'DD.MM.YYYY HH24:MI:SS'), extract(epoch FROM ts)::bigint, ARRAY[n, small], ARRAY[word, note], md5(n::text)::uuid,
+COPY (SELECT n, ts::timestamptz + n * interval '1 us', date(ts), ts::time, to_char(ts, 'DD.MM.YYYY HH24:MI:SS'), extract(epoch FROM ts)::bigint, ARRAY[n, small], ARRAY[word, note], md5(n::text)::uuid,
     '\x' || md5(word) FROM drawn) TO :'dir/types.csv' (FORMAT csv);
+COPY (SELECT n, word, ts, big, small FROM drawn) TO :'dir/five.csv' (FORMAT csv);
 -- few records of many: what these cost must not be paid by the others
 COPY (SELECT n, ts, big, CASE WHEN n % 500 = 0 THEN ' ' || small || ' ' ELSE small::text END, amount, ratio, CASE WHEN n % 700 = 0 THEN 'yes' ELSE ok::text END,
     CASE WHEN n % 900 = 0 THEN E'two\nlines "quoted"' ELSE note END, word FROM drawn) TO :'dir/odd.csv' (FORMAT csv);
 -- all records of the first tenth
 COPY (SELECT n, CASE WHEN n <= 2000 THEN E'a\nb "c"' ELSE note END, CASE WHEN n <= 2000 THEN ' ' ELSE '' END || big FROM drawn ORDER BY n) TO :'dir/begins_odd.csv' (FORMAT csv);
 COPY (SELECT n, (SELECT string_agg(md5(n || ' ' || i), '') FROM generate_series(1, 100) AS i), ts FROM drawn WHERE n <= 2000) TO :'dir/long.csv' (FORMAT csv);
+-- numbers with quotes around, but not in the first record
+COPY (SELECT n || CASE WHEN n % 3 = 1 THEN ',' || small || ',"' ELSE ',"' || small || '","' END || word || '"' FROM drawn) TO :'dir/half_quoted.csv' (FORMAT csv, QUOTE E'\001', DELIMITER E'\002');
 COPY (SELECT n, CASE WHEN n % 10 = 0 THEN 'x' ELSE small::text END, ts FROM drawn) TO :'dir/bad.csv' (FORMAT csv);
 COPY (SELECT n, 'Müller ' || n, big FROM drawn) TO :'dir/latin1.csv' (FORMAT csv, ENCODING latin1);
 CREATE TABLE plain (LIKE drawn INCLUDING ALL);
 CREATE TABLE days (LIKE drawn INCLUDING ALL) PARTITION BY RANGE (ts);
 CREATE TABLE types (n int, at timestamptz, d date, t time, own timestamp, seconds bigint, ints int[], texts text[], u uuid, b bytea);
+CREATE TABLE owned (LIKE types) PARTITION BY RANGE (own);
 CREATE TABLE keyed (LIKE drawn INCLUDING ALL, PRIMARY KEY (n));
 CREATE INDEX ON keyed (word, ts);
 CREATE TABLE found (LIKE keyed INCLUDING ALL);
 CREATE TABLE texts (n int NOT NULL, t text, big bigint);
+CREATE TABLE fives (n int, word text, ts timestamp, big bigint, small smallint) PARTITION BY RANGE (ts);
+CREATE TABLE halves (n int, small smallint, word text);
 CREATE TABLE long (n int, t text, ts timestamp);
 CREATE TABLE few (n int, small smallint, ts timestamp);
 CREATE TABLE hashed (LIKE drawn INCLUDING ALL) PARTITION BY HASH (n);
@@ -66,6 +72,10 @@ SELECT fast_copy('plain', :'dir/tabs.txt', format => 'text');
 SELECT fast_copy('days', :'dir/objects.json', 'ts', format => 'json', ignore_extra_columns => true);
 --- binary 20000
 SELECT fast_copy('plain', :'dir/rows.bin', format => 'binary');
+--- binary_by_key 20000
+SELECT fast_copy('days', :'dir/rows.bin', 'ts', format => 'binary');
+--- key_by_pattern 20000
+SELECT fast_copy('owned', :'dir/types.csv', timestamp_format => '{"own": "DD.MM.YYYY HH24:MI:SS"}');
 --- types 20000
 SELECT fast_copy('types', :'dir/types.csv', timestamp_format => '{"own": "DD.MM.YYYY HH24:MI:SS"}');
 --- odd 20000
@@ -85,6 +95,10 @@ SELECT fast_copy('made', :'dir/plain.csv', header => 'map', ignore_extra_columns
 SELECT fast_copy('plain', :'dir/plain.csv', header => true, trim_blanks => 'all', null_strings => '["k3"]', number_format => '1,234.56');
 --- begins_odd 20000
 SELECT fast_copy('texts', :'dir/begins_odd.csv');
+--- five_columns 20000
+SELECT fast_copy('fives', :'dir/five.csv');
+--- half_quoted 20000
+SELECT fast_copy('halves', :'dir/half_quoted.csv');
 --- long 2000
 SELECT fast_copy('long', :'dir/long.csv');
 --- long_by_key 2000
