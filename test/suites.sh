@@ -511,6 +511,11 @@ suite_mutants()
 # our tree gets what is counted
 suite_cost()
 {
+  if [ "$FC_MAJOR" != 15 ] || [[ "${FC_VERSION:-}" == *+* ]]; then
+    echo "*** cost: IS NOT TESTED, its numbers are those of 15" >&2
+    echo "0 0 1"
+    return
+  fi
   apart cost run
   [ -z "${FC_EXPECT:-}" ] || cp "$FC_TMP/cost/tree/test/cost/expected" "$FC_TOP/test/cost/"
 }
