@@ -59,7 +59,8 @@ fc_parse_key_number(const FcParser *parser, const FcRecord *record)
 	const int32 *map = fc_parse_map(parser, record->offset);
 	int			field = parser->shared->plan.key.field;
 
-	return map && field < parser->nfields ? map[field + 1] : field;
+	Assert(field < parser->nfields);
+	return map ? map[field + 1] : field;
 }
 
 /* Cuts the key's field, by marks if there are any; false if it is missing */

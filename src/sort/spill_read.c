@@ -154,7 +154,6 @@ fc_cells_free(FcCellReader *reader)
 	reader->buf = NULL;
 	reader->items = NULL;
 	reader->buf_size = 0;
-	reader->most = 0;
 }
 
 static void

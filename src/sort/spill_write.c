@@ -505,9 +505,9 @@ fc_spill_part_add(FcSpillPart *part, const FcSpillPart *other)
 	bool		marks = fc_spill_part_only_marks(part);
 
 	Assert(part->null == other->null && part->range.lo == other->range.lo && part->range.partition == other->range.partition);
-	part->min_key = part->rows == 0 ? other->min_key : Min(part->min_key, other->min_key);
-	part->max_key = part->rows == 0 ? other->max_key : Max(part->max_key, other->max_key);
-	if (part->rows == 0 || (marks != fc_spill_part_only_marks(other) ? marks : other->min_offset < part->min_offset))
+	part->min_key = Min(part->min_key, other->min_key);
+	part->max_key = Max(part->max_key, other->max_key);
+	if (marks != fc_spill_part_only_marks(other) ? marks : other->min_offset < part->min_offset)
 	{
 		part->min_offset = other->min_offset;
 		part->min_length = other->min_length;

@@ -24,8 +24,8 @@ COPY (SELECT n, ts, big, CASE WHEN n % 500 = 0 THEN ' ' || small || ' ' ELSE sma
 -- all records of the first tenth
 COPY (SELECT n, CASE WHEN n <= 2000 THEN E'a\nb "c"' ELSE note END, CASE WHEN n <= 2000 THEN ' ' ELSE '' END || big FROM drawn ORDER BY n) TO :'dir/begins_odd.csv' (FORMAT csv);
 COPY (SELECT n, (SELECT string_agg(md5(n || ' ' || i), '') FROM generate_series(1, 100) AS i), ts FROM drawn WHERE n <= 2000) TO :'dir/long.csv' (FORMAT csv);
--- numbers with quotes around, but not in the first record
-COPY (SELECT n || CASE WHEN n % 3 = 1 THEN ',' || small || ',"' ELSE ',"' || small || '","' END || word || '"' FROM drawn) TO :'dir/half_quoted.csv' (FORMAT csv, QUOTE E'\001', DELIMITER E'\002');
+-- numbers of which a third have quotes around, but not the first
+COPY (SELECT n || CASE WHEN n % 3 > 0 THEN ',' || small || ',"' ELSE ',"' || small || '","' END || word || '"' FROM drawn) TO :'dir/half_quoted.csv' (FORMAT csv, QUOTE E'\001', DELIMITER E'\002');
 COPY (SELECT n, CASE WHEN n % 10 = 0 THEN 'x' ELSE small::text END, ts FROM drawn) TO :'dir/bad.csv' (FORMAT csv);
 COPY (SELECT n, 'Müller ' || n, big FROM drawn) TO :'dir/latin1.csv' (FORMAT csv, ENCODING latin1);
 CREATE TABLE plain (LIKE drawn INCLUDING ALL);

@@ -4,7 +4,7 @@
 \set name replace
 \ir begin.psql
 CREATE EXTENSION amcheck;
-SELECT plan(345);
+SELECT plan(347);
 
 -- Ten days; the file has rows of the third and the fourth, and of one after all
 CREATE TABLE olds AS
@@ -475,6 +475,21 @@ SELECT throws_ok(format($$SELECT fast_copy('ruled', %L, 'k', options => '{"exist
 SET LOCAL fc.rule = 'NOTHING';
 SELECT throws_ok(format($$SELECT fast_copy('ruled', %L, 'k', options => '{"existing_rows": "replace", "replace_method": "delete"}')$$, current_setting('fc.file')),
 	'55006', NULL, 'and one for NOTHING');
+
+-- ... or put rows into the table that it takes away at once
+DROP TRIGGER rule ON ruled;
+CREATE FUNCTION pg_temp.again() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF old.n % 10 = 0 THEN
+		INSERT INTO ruled VALUES (old.k, -old.n - 1, 'again');
+		DELETE FROM ruled WHERE n = -old.n - 1;
+	END IF;
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER again AFTER DELETE ON ruled FOR EACH ROW EXECUTE FUNCTION pg_temp.again();
+SELECT is(fast_copy('ruled', current_setting('fc.file'), 'k', options => '{"existing_rows": "replace", "replace_method": "delete"}'), 3000::bigint, 'a trigger may take away what it has put there');
+SELECT bag_eq('TABLE ruled', 'TABLE olds', '... and none of that is left');
 
 SELECT * FROM finish();
 ROLLBACK;
