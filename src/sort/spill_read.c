@@ -185,6 +185,7 @@ fc_cells_make_room(FcCellReader *reader, Size size, uint64 rows)
 		size = most;
 		rows = most_rows;
 	}
+	Assert(rows <= 1 || size + rows * 2 * sizeof(FcItem) <= reader->memory);
 	reader->buf = MemoryContextAllocHuge(reader->mcxt, Max(size, 1));
 	reader->buf_size = size;
 	fc_cells_advise(reader);

@@ -7,7 +7,7 @@
 
 \set name spills
 \ir begin.psql
-SELECT plan(6);
+SELECT plan(8);
 
 -- The key of row g, by how they are spread
 CREATE FUNCTION pg_temp.key(g int, spread text) RETURNS timestamp LANGUAGE sql VOLATILE AS $$
@@ -99,6 +99,15 @@ $$;
 SELECT is(pg_temp.cut('1MB', 500, 100, 30000), '500 500 0', 'offsets that are in memory, of records that have no room there');
 SELECT is(pg_temp.cut('1MB', 9000, 100, 30000), '9000 9000 0', '... of which most are short');
 SELECT is(pg_temp.cut('400MB', 8000, 8000, 9000), '8000 8000 0', 'records of many megabytes at once');
+-- ... a day of few long rows and one of many short ones: no room has the bytes of the one
+-- and the places of the other
+SET LOCAL fast_copy.spill = 'rows';
+SET LOCAL fast_copy.memory = '1MB';
+SET LOCAL fast_copy.chunk_size = '1MB';
+CREATE TABLE two (k timestamp, t text) PARTITION BY RANGE (k);
+CREATE TABLE two_wanted AS SELECT timestamp '2024-05-06' + (g * 7919 % 10000) * interval '8 s' + (g % 50 > 0)::int * interval '1 day' AS k, CASE WHEN g % 50 = 0 THEN repeat(md5(g::text), 100) END AS t FROM generate_series(1, 10000) AS g;
+SELECT is(fast_copy('two', pg_temp.file('TABLE two_wanted'), 'k', workers => 0), 10000::bigint, 'rows of two kinds');
+SELECT bag_eq('TABLE two', 'TABLE two_wanted', '... in two days');
 
 SELECT * FROM finish();
 ROLLBACK;
