@@ -292,14 +292,13 @@ SELECT pg_temp.write((SELECT array_agg(convert_to(n || E'\n', 'UTF8')) FROM unne
 SELECT is(pg_temp.ending(format('SELECT fast_copy(''r_quotient'', %L, on_error => ''ignore'', on_error_classes => ''{unique}'', workers => %s)', current_setting('fc.file'), w)),
 	pg_temp.ending(format('COPY r_quotient FROM %L (FORMAT csv)', current_setting('fc.file'))), w || ' workers: an index''s expression') FROM unnest('{0,2}'::int[]) AS w;
 
--- ... also one that a new partition will have, which lacks a column of its parent
+-- ... also one that a new partition will have, which lacks a column of its parent: COPY,
+-- which makes entries in batches, would tell of a later line
 CREATE TABLE r_narrow (gone int, ts timestamp, n int) PARTITION BY RANGE (ts);
 ALTER TABLE r_narrow DROP COLUMN gone;
 CREATE INDEX ON r_narrow (n, (100 / n));
 SELECT pg_temp.write((SELECT array_agg(convert_to(format(E'2024-01-0%s,%s\n', 1 + i % 2, n), 'UTF8') ORDER BY i) FROM unnest('{1,2,0,3,x}'::text[]) WITH ORDINALITY AS v (n, i))) \g /dev/null
-SELECT pg_temp.ending(format('SELECT fast_copy(''r_narrow'', %L, workers => %s)', current_setting('fc.file'), w)) AS ending INTO TEMP r_endings FROM unnest('{0,2}'::int[]) AS w;
-CREATE TABLE r_narrow_1 PARTITION OF r_narrow FOR VALUES FROM ('2024-01-01') TO ('2024-01-03');
-SELECT is(ending, pg_temp.ending(format('COPY r_narrow FROM %L (FORMAT csv)', current_setting('fc.file'))), 'an index''s expression, of a new partition') FROM r_endings;
+SELECT is(pg_temp.ending(format('SELECT fast_copy(''r_narrow'', %L, workers => %s)', current_setting('fc.file'), w)), '22012 | division by zero | line 3', w || ' workers: an index of a new partition') FROM unnest('{0,2}'::int[]) AS w;
 
 -- A rejected row tells by core's words which kind of index refuses it
 CREATE TABLE r_kinds (n int UNIQUE, r int4range, EXCLUDE USING gist (r WITH &&));
