@@ -7,7 +7,7 @@
 
 \set name spills
 \ir begin.psql
-SELECT plan(8);
+SELECT plan(10);
 
 -- The key of row g, by how they are spread
 CREATE FUNCTION pg_temp.key(g int, spread text) RETURNS timestamp LANGUAGE sql VOLATILE AS $$
@@ -108,6 +108,9 @@ CREATE TABLE two (k timestamp, t text) PARTITION BY RANGE (k);
 CREATE TABLE two_wanted AS SELECT timestamp '2024-05-06' + (g * 7919 % 10000) * interval '8 s' + (g % 50 > 0)::int * interval '1 day' AS k, CASE WHEN g % 50 = 0 THEN repeat(md5(g::text), 100) END AS t FROM generate_series(1, 10000) AS g;
 SELECT is(fast_copy('two', pg_temp.file('TABLE two_wanted'), 'k', workers => 0), 10000::bigint, 'rows of two kinds');
 SELECT bag_eq('TABLE two', 'TABLE two_wanted', '... in two days');
+-- ... long records are not spilled, and are read again one by one
+SELECT is(pg_temp.cut('1MB', 500, 100, 60000), '500 500 0', 'long records beside rows');
+SELECT ok(reads BETWEEN 100 AND 200, '... reads: ' || reads) FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL;
 
 SELECT * FROM finish();
 ROLLBACK;
