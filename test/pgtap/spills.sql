@@ -7,7 +7,7 @@
 
 \set name spills
 \ir begin.psql
-SELECT plan(10);
+SELECT plan(11);
 
 -- The key of row g, by how they are spread
 CREATE FUNCTION pg_temp.key(g int, spread text) RETURNS timestamp LANGUAGE sql VOLATILE AS $$
@@ -97,6 +97,7 @@ BEGIN
 END
 $$;
 SELECT is(pg_temp.cut('1MB', 500, 100, 30000), '500 500 0', 'offsets that are in memory, of records that have no room there');
+SELECT ok(bytes BETWEEN 3000000 AND 6000000, '... bytes: ' || bytes) FROM fast_copy_report() WHERE phase = 'load' AND partition IS NULL;
 SELECT is(pg_temp.cut('1MB', 9000, 100, 30000), '9000 9000 0', '... of which most are short');
 SELECT is(pg_temp.cut('400MB', 8000, 8000, 9000), '8000 8000 0', 'records of many megabytes at once');
 -- ... a day of few long rows and one of many short ones: no room has the bytes of the one
